@@ -1,0 +1,108 @@
+package sim
+
+import "strings"
+
+// Class says what sort of step an action is. The order of the constants is the
+// order of the default schedule: the first enabled action in this order is
+// taken when every choice is zero. It models an attentive cluster: what was
+// asked is answered, news travels before anybody acts on it, and time passes
+// only when nothing else can happen.
+type Class uint8
+
+const (
+	Respond Class = iota // a response reaches its caller
+	Execute              // the API server executes a pending request
+	Deliver              // one watch event reaches one informer of one process
+	Work                 // a worker takes a key from its queue
+	User                 // the user's next action
+	Timer                // the clock moves to the earliest timer
+	Fault                // a fault from the fault budget
+	numClasses
+)
+
+var classNames = [numClasses]string{"respond", "execute", "deliver", "work", "user", "timer", "fault"}
+
+// String returns the class as it stands in schedules and scenario files.
+func (c Class) String() string { return classNames[c] }
+
+// ParseClass is the inverse of [Class.String].
+func ParseClass(s string) (Class, bool) {
+	for i, n := range classNames {
+		if n == s {
+			return Class(i), true
+		}
+	}
+	return 0, false
+}
+
+// Action is something an actor can do next. Class, Actor and Detail together
+// are its canonical key: equal in every run that reached the same point.
+type Action struct {
+	Class  Class
+	Actor  string // who acts: a process, "user", "clock", "faults"
+	Detail string // which of the actor's actions of this class: a kind, a worker, a fault
+
+	Slot int // the actor's own handle; not part of the key
+}
+
+// Key renders the canonical key, "class actor" or "class actor detail".
+func (a Action) Key() string {
+	if a.Detail == "" {
+		return a.Class.String() + " " + a.Actor
+	}
+	return a.Class.String() + " " + a.Actor + " " + a.Detail
+}
+
+// Same reports whether both actions have the same canonical key.
+func (a Action) Same(b Action) bool {
+	return a.Class == b.Class && a.Actor == b.Actor && a.Detail == b.Detail
+}
+
+// ParseKey is the inverse of [Action.Key]; the slot is left zero.
+func ParseKey(s string) (Action, bool) {
+	class, rest, _ := strings.Cut(s, " ")
+	c, ok := ParseClass(class)
+	if !ok || rest == "" {
+		return Action{}, false
+	}
+	actor, detail, _ := strings.Cut(rest, " ")
+	return Action{Class: c, Actor: actor, Detail: detail}, true
+}
+
+// Footprint is what an action touches, for partial-order reduction. Two actions
+// are independent, that is they commute from every state in which both are
+// enabled, when [Footprint.Independent] says so.
+type Footprint struct {
+	Global  bool   // touches everything: timers, faults
+	Process string // whose private state it touches; "" when none
+	Kind    string // the kind of object the server is asked about; "" when none
+	Object  string // namespace/name; "" means all objects of the kind
+	Write   bool   // changes the server
+}
+
+// Independent reports whether two actions with these footprints commute. Two
+// writes to the same kind never do: they reach every watcher in commit order.
+func (f Footprint) Independent(g Footprint) bool {
+	if f.Global || g.Global || (f.Process != "" && f.Process == g.Process) {
+		return false
+	}
+	if f.Kind == "" || g.Kind == "" || f.Kind != g.Kind || !f.Write && !g.Write {
+		return true
+	}
+	if f.Write && g.Write {
+		return false
+	}
+	return f.Object != "" && g.Object != "" && f.Object != g.Object
+}
+
+// Actor is a source of actions: a process, the user, the faults, the clock.
+type Actor interface {
+	// Name is the actor's name in action keys; unique in its world.
+	Name() string
+	// Offer appends the actions enabled now, in canonical order. It changes nothing.
+	Offer(into []Action) []Action
+	// Take performs one action that Offer returned in this state.
+	Take(a Action)
+	// Footprint says what taking the action now would touch.
+	Footprint(a Action) Footprint
+}

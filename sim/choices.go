@@ -1,0 +1,95 @@
+package sim
+
+import "math/bits"
+
+// Choices is the one stream that decides everything. A seed, a recorded list,
+// a fuzzer's bytes, a rapid draw or an enumerator can stand behind it; random
+// testing, fuzzing, replay, shrinking and exhaustive search are the same
+// program with another source.
+type Choices interface {
+	// Pick returns a number in [0, n). The label names what is being decided;
+	// n is at least 1.
+	Pick(n int, label string) int
+}
+
+// Chooser is a [Choices] that wants to see the enabled actions themselves
+// rather than only how many there are: PCT, replay by key, sleep sets.
+type Chooser interface {
+	Choices
+	// Next returns the index of the action to take, or a negative number to
+	// end the run before the step.
+	Next(w *World, enabled []Action) int
+}
+
+// Zero always picks the first alternative: the default schedule.
+type Zero struct{}
+
+// Pick returns 0.
+func (Zero) Pick(int, string) int { return 0 }
+
+// Seed draws uniformly from a generator of its own (SplitMix64), so that a seed
+// means the same schedule on every machine and in every release of Go.
+type Seed struct{ state uint64 }
+
+// NewSeed returns the stream of a seed.
+func NewSeed(seed uint64) *Seed { return &Seed{state: seed} }
+
+// Pick draws uniformly from [0, n).
+func (s *Seed) Pick(n int, _ string) int {
+	if n <= 1 {
+		return 0
+	}
+	hi, _ := bits.Mul64(s.Uint64(), uint64(n))
+	return int(hi)
+}
+
+// Uint64 returns the next 64 bits of the stream.
+func (s *Seed) Uint64() uint64 {
+	s.state += 0x9e3779b97f4a7c15
+	return mix(s.state)
+}
+
+// List replays recorded picks, then picks 0. An entry that is out of range
+// wraps, so that every list is a schedule.
+type List struct {
+	Picks []int
+	pos   int
+}
+
+// Pick returns the next recorded pick.
+func (l *List) Pick(n int, _ string) int {
+	if l.pos >= len(l.Picks) {
+		return 0
+	}
+	p := l.Picks[l.pos]
+	l.pos++
+	if p < 0 {
+		p = -p
+	}
+	return p % n
+}
+
+// Bytes reads a fuzzer's bytes, one for each choice of up to 256 alternatives,
+// then picks 0. Choices without an alternative consume nothing, so that every
+// byte matters to the fuzzer.
+type Bytes struct {
+	Data []byte
+	pos  int
+}
+
+// Pick returns the next byte modulo n.
+func (b *Bytes) Pick(n int, _ string) int {
+	if n <= 1 || b.pos >= len(b.Data) {
+		return 0
+	}
+	v := int(b.Data[b.pos])
+	b.pos++
+	if n > 256 && b.pos < len(b.Data) {
+		v = v<<8 | int(b.Data[b.pos])
+		b.pos++
+	}
+	return v % n
+}
+
+// Done reports whether all bytes were consumed.
+func (b *Bytes) Done() bool { return b.pos >= len(b.Data) }

@@ -1,0 +1,94 @@
+package sim
+
+import (
+	"slices"
+	"time"
+)
+
+// Epoch is the virtual time at which every world starts: the day on which the
+// ControllerRef proposal's garbage-collector precondition was met is as good as
+// any, so it is a round one.
+var Epoch = time.Date(2017, time.March, 1, 0, 0, 0, 0, time.UTC)
+
+// Clock is virtual time. It moves only when a timer fires or when the user
+// advances it; nothing in a world may read another clock.
+type Clock struct {
+	elapsed time.Duration
+	seq     uint64
+	timers  []*Alarm // sorted by (At, seq)
+}
+
+// Alarm is a pending timer.
+type Alarm struct {
+	At    time.Duration // since Epoch
+	Owner string        // the process whose crash cancels it; "" for none
+	Label string        // canonical: what will happen
+	Fire  func()
+
+	seq uint64
+}
+
+// Now is the virtual time of day.
+func (c *Clock) Now() time.Time { return Epoch.Add(c.elapsed) }
+
+// Elapsed is the virtual time since the start of the world.
+func (c *Clock) Elapsed() time.Duration { return c.elapsed }
+
+// After arranges for fire to be called d from now, as a step of its own. The
+// label, with the owner, is the timer's canonical key. A d below zero is zero.
+func (c *Clock) After(d time.Duration, owner, label string, fire func()) *Alarm {
+	c.seq++
+	a := &Alarm{At: c.elapsed + max(d, 0), Owner: owner, Label: label, Fire: fire, seq: c.seq}
+	i, _ := slices.BinarySearchFunc(c.timers, a, compareAlarms)
+	c.timers = slices.Insert(c.timers, i, a)
+	return a
+}
+
+func compareAlarms(a, b *Alarm) int {
+	if a.At != b.At {
+		if a.At < b.At {
+			return -1
+		}
+		return 1
+	}
+	return int(int64(a.seq) - int64(b.seq))
+}
+
+// Stop cancels an alarm; it reports whether the alarm was still pending.
+func (c *Clock) Stop(a *Alarm) bool {
+	i := slices.Index(c.timers, a)
+	if i < 0 {
+		return false
+	}
+	c.timers = slices.Delete(c.timers, i, i+1)
+	return true
+}
+
+// StopAll cancels every alarm of an owner: its process crashed.
+func (c *Clock) StopAll(owner string) {
+	c.timers = slices.DeleteFunc(c.timers, func(a *Alarm) bool { return a.Owner == owner })
+}
+
+// Pending lists the timers, earliest first. The caller must not change it.
+func (c *Clock) Pending() []*Alarm { return c.timers }
+
+// Advance moves the clock by d without firing anything; timers that became due
+// fire as steps, at the time reached.
+func (c *Clock) Advance(d time.Duration) { c.elapsed += max(d, 0) }
+
+// due returns how many of the earliest timers fire next: all with the same time.
+func (c *Clock) due() int {
+	n := 0
+	for n < len(c.timers) && (c.timers[n].At == c.timers[0].At || c.timers[n].At <= c.elapsed) {
+		n++
+	}
+	return n
+}
+
+// fire takes the i-th of the due timers.
+func (c *Clock) fire(i int) *Alarm {
+	a := c.timers[i]
+	c.timers = slices.Delete(c.timers, i, i+1)
+	c.elapsed = max(c.elapsed, a.At)
+	return a
+}

@@ -1,0 +1,109 @@
+package sim
+
+import "time"
+
+// Op says what a [Record] is a record of.
+type Op uint8
+
+const (
+	Commit    Op = iota // a write was stored; one record for each object it changed
+	Refusal             // a request was answered with an error; nothing was stored
+	Read                // a live read was answered
+	Delivery            // one watch event, or one difference of a (re)list, reached one informer
+	SyncStart           // a worker took a key and began to sync it
+	SyncEnd             // the worker ended it; Message holds the error, if any
+	FaultHit            // a fault, a hold, a switch of generation or the end of one: Verb says which
+	Mutation            // an object in a process's cache was found changed in place (WRITE-5)
+	Stuck               // at settle: a process still waits for something nothing in flight can bring
+	Settled             // nothing but faults is enabled: the world is quiet
+	Fighting            // the world's abstract state recurred with a write in between
+)
+
+// Record is one entry of the history. Which fields are set depends on Op; a
+// field that does not apply is zero. Objects are immutable versions, held by
+// pointer; the kernel never looks inside them.
+type Record struct {
+	Index int           // position in the history
+	Step  int           // the step it belongs to, from 1
+	At    time.Duration // virtual time since the start of the world
+	Op    Op
+	Cause int // Index of the record that made this one happen; -1 for none
+
+	Process     string // who: a process, "user", "faults"
+	Generation  string // of the process's controller, "" for none
+	Incarnation int    // how many times the process had been restarted
+	Worker      int    // which of its workers
+
+	For    Ref // the controller object being synced: UID as the process saw it, "" when it saw none
+	SawFor any // For's object as the process saw it at SyncStart, nil when it saw none
+
+	Verb        string // create get list update patch delete deletecollection; for FaultHit the fault's name
+	Subresource string // "status", "scale", ...
+	Object      Ref    // the object concerned
+	Before      any    // Commit: stored version before, nil if none. Delivery: the version in the cache before
+	After       any    // Commit: stored version after, nil if removed. Delivery: the version now, nil if deleted. Read: what was read
+	Version     uint64 // Commit, Delivery: the resource version of the change
+	Saw         any    // Object's version as the process had last read it in this sync, live or cached; nil if it had not
+	Guards      Guards // preconditions the request carried
+
+	Code    int    // Refusal: HTTP status
+	Reason  string // Refusal: metav1.StatusReason; FaultHit: details
+	Message string // Refusal, SyncEnd: the error text; Mutation: the field path
+
+	Initial   bool     // Delivery: part of the informer's initial list
+	Tombstone bool     // Delivery: a deletion learnt from a relist (DeletedFinalStateUnknown)
+	Enqueued  []string // Delivery: keys added to the process's queue because of it
+	Observed  []string // Delivery: keys whose expectations were lowered because of it
+	Lost      bool     // Commit: the response never reached the process
+}
+
+// Guards are the preconditions a write carried.
+type Guards struct {
+	UID, ResourceVersion bool
+}
+
+// Stale reports whether the process acted on a version of the object older
+// than the one it changed.
+func (r *Record) Stale() bool {
+	return r.Op == Commit && r.Saw != nil && r.Before != nil && r.Saw != r.Before
+}
+
+// History is what happened, in order. Judges and renderers read it; nothing
+// ever changes a record once the step that wrote it has ended.
+type History struct {
+	Records []Record
+
+	// Forget keeps only the records of the last steps, for long runs that are
+	// judged while they go: after each step at most 2*Forget records are held.
+	// Zero keeps everything. Record.Index goes on counting.
+	Forget int
+
+	base int // Index of Records[0]
+}
+
+// Len is the number of records written so far, those forgotten included.
+func (h *History) Len() int { return h.base + len(h.Records) }
+
+// At returns the record with that index, nil when it was forgotten.
+func (h *History) At(index int) *Record {
+	if index < h.base || index >= h.Len() {
+		return nil
+	}
+	return &h.Records[index-h.base]
+}
+
+func (h *History) add(r Record) *Record {
+	r.Index = h.Len()
+	h.Records = append(h.Records, r)
+	return &h.Records[len(h.Records)-1]
+}
+
+func (h *History) trim() {
+	if h.Forget > 0 && len(h.Records) > 2*h.Forget {
+		drop := len(h.Records) - h.Forget
+		n := copy(h.Records, h.Records[drop:])
+		clear(h.Records[n:])
+		h.Records = h.Records[:n]
+		h.base += drop
+	}
+}

@@ -1,0 +1,48 @@
+package sim
+
+import "strings"
+
+// Ref names one incarnation of one API object. Kind is the kind's name as the
+// server's table of kinds has it ("Pod", "ReplicaSet").
+type Ref struct {
+	Kind, Namespace, Name, UID string
+}
+
+// shortKinds are the names kubectl accepts and people type.
+var shortKinds = map[string]string{
+	"ConfigMap": "cm", "CronJob": "cj", "CustomResourceDefinition": "crd", "DaemonSet": "ds",
+	"Deployment": "deploy", "Endpoints": "ep", "Event": "ev", "HorizontalPodAutoscaler": "hpa",
+	"Namespace": "ns", "Node": "node", "PersistentVolumeClaim": "pvc", "Pod": "pod",
+	"PodDisruptionBudget": "pdb", "ReplicaSet": "rs", "ReplicationController": "rc",
+	"Service": "svc", "ServiceAccount": "sa", "StatefulSet": "sts",
+}
+
+// Short returns the short name of a kind as people type it: "rs" for
+// ReplicaSet. A kind without one is written in lower case.
+func Short(kind string) string {
+	if s, ok := shortKinds[kind]; ok {
+		return s
+	}
+	return strings.ToLower(kind)
+}
+
+// IsZero reports whether the reference names nothing.
+func (r Ref) IsZero() bool { return r.Kind == "" && r.Name == "" }
+
+// String renders the reference as people type it: "rs/web-a", with the
+// namespace in front where it is not "default": "prod/rs/web-a".
+func (r Ref) String() string {
+	s := Short(r.Kind) + "/" + r.Name
+	if r.Namespace != "" && r.Namespace != "default" {
+		return r.Namespace + "/" + s
+	}
+	return s
+}
+
+// Key is namespace/name, or the bare name of a cluster-scoped object.
+func (r Ref) Key() string {
+	if r.Namespace == "" {
+		return r.Name
+	}
+	return r.Namespace + "/" + r.Name
+}

@@ -1,0 +1,262 @@
+package sim
+
+import "slices"
+
+// Process is one running instance of a program: the unit of staleness and of
+// failure. It is what a host's processes have in common.
+type Process struct {
+	Name        string
+	Generation  string
+	Incarnation int  // restarts so far
+	Down        bool // crashed and not yet restarted
+}
+
+// Observer is told of each record once the step that wrote it has ended, in
+// order. Judges are observers.
+type Observer interface {
+	Observe(r *Record)
+}
+
+// World is a set of actors under one stream of choices. The zero value is not
+// usable; call [New].
+type World struct {
+	Clock   Clock
+	History History
+
+	// Observers are told of every record at the end of its step.
+	Observers []Observer
+	// Digests digest parts of the world's state that belong to no actor
+	// (the API server); see [World.StateHash].
+	Digests []func(h *Hash)
+
+	choices Choices
+	chooser Chooser
+	actors  []Actor
+	enabled []Action
+	classes [numClasses][]Action
+	steps   int
+	told    int // records already shown to observers
+	hash    Hash
+	taken   []Action
+	keep    bool
+}
+
+// New returns an empty world whose choices come from c.
+func New(c Choices) *World {
+	w := &World{}
+	w.SetChoices(c)
+	return w
+}
+
+// SetChoices changes the source of choices from here on: a scenario sets up
+// under the default schedule and explores afterwards.
+func (w *World) SetChoices(c Choices) {
+	w.choices = c
+	w.chooser, _ = c.(Chooser)
+}
+
+// Add adds an actor. The order in which actors are added is canonical order.
+func (w *World) Add(a Actor) { w.actors = append(w.actors, a) }
+
+// Remove takes an actor out of the world.
+func (w *World) Remove(a Actor) {
+	w.actors = slices.DeleteFunc(w.actors, func(b Actor) bool { return a == b })
+}
+
+// Keep makes the world remember the actions it takes; see [World.Taken].
+func (w *World) Keep() { w.keep = true }
+
+// Taken returns the actions taken since [World.Keep], in order: with the
+// picks, the schedule.
+func (w *World) Taken() []Action { return w.taken }
+
+// Steps is the number of steps taken.
+func (w *World) Steps() int { return w.steps }
+
+// Hash is the run's digest so far: every action taken, every pick and every
+// record folded in. Equal runs have equal hashes at every step.
+func (w *World) Hash() uint64 { return uint64(w.hash) }
+
+// Pick asks the stream of choices; what it answered becomes part of the hash.
+func (w *World) Pick(n int, label string) int {
+	i := 0
+	if n > 1 {
+		i = w.choices.Pick(n, label)
+	}
+	w.hash.Word(uint64(i)<<32 | uint64(n))
+	return i
+}
+
+// Enabled lists the enabled actions in canonical order: by class, then by
+// actor. The slice is reused by the next call.
+func (w *World) Enabled() []Action {
+	w.enabled = w.enabled[:0]
+	for _, a := range w.actors {
+		w.enabled = a.Offer(w.enabled)
+	}
+	w.order()
+	return w.enabled
+}
+
+// order sorts the offered actions by class, stably, and offers timers only
+// where nothing but a fault could happen instead.
+func (w *World) order() {
+	for i := range w.classes {
+		w.classes[i] = w.classes[i][:0]
+	}
+	for _, a := range w.enabled {
+		w.classes[a.Class] = append(w.classes[a.Class], a)
+	}
+	w.enabled = w.enabled[:0]
+	for c := Respond; c < Timer; c++ {
+		w.enabled = append(w.enabled, w.classes[c]...)
+	}
+	if len(w.enabled) == 0 {
+		w.enabled = append(w.enabled, w.classes[Timer]...)
+		for i := range w.Clock.due() {
+			t := w.Clock.timers[i]
+			w.enabled = append(w.enabled, Action{Class: Timer, Actor: t.Owner, Detail: t.Label, Slot: i})
+		}
+	}
+	w.enabled = append(w.enabled, w.classes[Fault]...)
+}
+
+// Quiet reports whether nothing but faults is enabled.
+func (w *World) Quiet() bool {
+	e := w.Enabled()
+	return len(e) == 0 || e[0].Class == Fault
+}
+
+// Step takes one enabled action. It returns false when nothing but faults is
+// enabled and the choice was to leave it at that, or when the [Chooser] ended
+// the run.
+func (w *World) Step() bool {
+	e := w.Enabled()
+	i, ok := w.choose(e)
+	if !ok {
+		return false
+	}
+	w.Take(e[i])
+	return true
+}
+
+// choose picks among the enabled actions. Where only faults are enabled, an
+// alternative is added in front: to leave it at that.
+func (w *World) choose(e []Action) (int, bool) {
+	if len(e) == 0 {
+		return 0, false
+	}
+	if w.chooser != nil {
+		i := w.chooser.Next(w, e)
+		return i, i >= 0
+	}
+	if e[0].Class == Fault {
+		i := w.Pick(len(e)+1, "fault") - 1
+		return i, i >= 0
+	}
+	return w.Pick(len(e), "next"), true
+}
+
+// Take performs one enabled action as a step and tells the observers what came
+// of it.
+func (w *World) Take(a Action) {
+	w.steps++
+	if w.keep {
+		w.taken = append(w.taken, a)
+	}
+	w.hash.Word(uint64(a.Class))
+	w.hash.String(a.Actor)
+	w.hash.String(a.Detail)
+	w.perform(a)
+	w.End()
+}
+
+func (w *World) perform(a Action) {
+	if a.Class == Timer {
+		if t := w.Clock.timers; a.Slot < len(t) && t[a.Slot].Label == a.Detail && t[a.Slot].Owner == a.Actor {
+			w.Clock.fire(a.Slot).Fire()
+			return
+		}
+	}
+	for _, b := range w.actors {
+		if b.Name() == a.Actor {
+			b.Take(a)
+			return
+		}
+	}
+	panic("sim: took " + a.Key() + ", which no actor of the world offers")
+}
+
+// Do performs something outside the offered actions as a step of its own: what
+// a scenario's user does between two settles.
+func (w *World) Do(what string, f func()) {
+	w.steps++
+	w.hash.String(what)
+	f()
+	w.End()
+}
+
+// Record appends to the history; step, time and index are filled in. The
+// pointer is good until the next record.
+func (w *World) Record(r Record) *Record {
+	r.Step, r.At = w.steps, w.Clock.elapsed
+	w.foldRecord(&r)
+	return w.History.add(r)
+}
+
+func (w *World) foldRecord(r *Record) {
+	w.hash.Word(uint64(r.Op)<<56 ^ uint64(r.At)<<8 ^ uint64(r.Code) ^ r.Version<<20)
+	w.hash.String(r.Object.Name)
+	w.hash.String(r.Object.UID)
+}
+
+// End tells the observers of the records written since the last call. Step and
+// Do call it.
+func (w *World) End() {
+	for ; w.told < w.History.Len(); w.told++ {
+		r := w.History.At(w.told)
+		for _, o := range w.Observers {
+			o.Observe(r)
+		}
+	}
+	w.History.trim()
+}
+
+// Footprint says what taking the action now would touch.
+func (w *World) Footprint(a Action) Footprint {
+	if a.Class == Timer || a.Class == Fault {
+		return Footprint{Global: true}
+	}
+	for _, b := range w.actors {
+		if b.Name() == a.Actor {
+			return b.Footprint(a)
+		}
+	}
+	return Footprint{Global: true}
+}
+
+// Digester is an actor whose whole state can be digested; exhaustive search
+// needs all of them to be.
+type Digester interface {
+	Digest(h *Hash)
+}
+
+// StateHash digests the whole state of the world: the server, every actor, the
+// timers. Two worlds with equal hashes have equal futures under equal choices.
+func (w *World) StateHash() uint64 {
+	var h Hash
+	for _, f := range w.Digests {
+		f(&h)
+	}
+	for _, a := range w.actors {
+		if d, ok := a.(Digester); ok {
+			d.Digest(&h)
+		}
+	}
+	for _, t := range w.Clock.timers {
+		h.String(t.Owner)
+		h.String(t.Label)
+		h.Word(uint64(t.At - w.Clock.elapsed))
+	}
+	return uint64(h)
+}
