@@ -52,7 +52,7 @@ type Record struct {
 
 	Initial   bool     // Delivery: part of the informer's initial list
 	Tombstone bool     // Delivery: a deletion learnt from a relist (DeletedFinalStateUnknown)
-	Enqueued  []string // Delivery: keys added to the process's queue because of it
+	Enqueued  []string // Delivery: keys put on the process's queue because of it, those that were on it already included
 	Observed  []string // Delivery: keys whose expectations were lowered because of it
 	Lost      bool     // Commit: the response never reached the process
 }

@@ -26,8 +26,9 @@ func Short(kind string) string {
 	return strings.ToLower(kind)
 }
 
-// IsZero reports whether the reference names nothing.
-func (r Ref) IsZero() bool { return r.Kind == "" && r.Name == "" }
+// IsZero reports whether the reference names no object. (Where a process syncs
+// no kind of its own, [Record.For] has a name only: the key.)
+func (r Ref) IsZero() bool { return r.Kind == "" }
 
 // String renders the reference as people type it: "rs/web-a", with the
 // namespace in front where it is not "default": "prod/rs/web-a".

@@ -1,0 +1,71 @@
+# Everything here needs Go and nothing else. "make" is what a change must pass.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+
+GO ?= go
+FUZZTIME ?= 30s
+BENCHTIME ?= 1s
+TESTFLAGS ?= -timeout 20m
+
+# The deterministic core: what the analyser checks. See docs/design.md, Determinism.
+CORE := ./sim ./sim/host ./sim/law ./sim/render ./fakeapi ./controllers/...
+
+# The module roots: this one and every nested one.
+MODULES := $(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path '*/testdata/*' -not -path './.*/*' | LC_ALL=C sort))
+
+.PHONY: all test vet fmt detcheck unit build bench fuzz update clean
+
+all: test build
+
+test: fmt vet detcheck unit
+
+fmt:
+	@out=$$(gofmt -l $$(find . -name '*.go' -not -path './.*/*')); \
+	if [ -n "$$out" ]; then echo "not gofmt'ed:"; echo "$$out"; exit 1; fi
+
+vet:
+	@for m in $(MODULES); do echo "vet $$m"; (cd $$m && $(GO) vet ./...); done
+
+detcheck:
+	$(GO) run ./internal/detcheck/cmd/detcheck -test=false $(CORE)
+
+unit:
+	@for m in $(MODULES); do echo "test $$m"; (cd $$m && $(GO) test $(TESTFLAGS) ./...); done
+
+build:
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/threelaws ./cmd/threelaws
+
+# Every package that has a benchmark, one after the other so that they do not
+# disturb each other.
+bench:
+	@for m in $(MODULES); do (cd $$m; \
+	  for d in $$(grep -rl --include='*_test.go' '^func Benchmark' . | xargs -r -n1 dirname | LC_ALL=C sort -u); do \
+	    root=$$(cd $$d && $(GO) list -m -f '{{.Dir}}'); [ "$$root" = "$$PWD" ] || continue; \
+	    $(GO) test -run='^$$' -bench=. -benchmem -benchtime=$(BENCHTIME) $$d; \
+	  done); done
+
+# Every native fuzz target, FUZZTIME each.
+fuzz:
+	@for m in $(MODULES); do (cd $$m; \
+	  for f in $$(grep -rl --include='*_test.go' '^func Fuzz' . | LC_ALL=C sort); do \
+	    d=$$(dirname $$f); \
+	    root=$$(cd $$d && $(GO) list -m -f '{{.Dir}}'); [ "$$root" = "$$PWD" ] || continue; \
+	    for t in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' $$f); do \
+	      echo "fuzz $$d $$t"; \
+	      $(GO) test -run='^$$' -fuzz="^$$t\$$" -fuzztime=$(FUZZTIME) $$d; \
+	    done; \
+	  done); done
+
+# Rewrites goldens: the scenario files' and those of packages whose tests have
+# an -update flag. Read the difference before you commit it.
+update:
+	@for d in $$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -r -n1 dirname | LC_ALL=C sort -u); do \
+	  $(GO) test $$d -update; \
+	done
+	$(GO) run ./cmd/threelaws run --update ./scenarios
+
+clean:
+	rm -rf bin

@@ -1,0 +1,259 @@
+package threelaws_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/threelaws/threelaws"
+
+const (
+	api          = "k8s.io/api"
+	apimachinery = "k8s.io/apimachinery"
+	cache        = "k8s.io/client-go/tools/cache"
+	listers      = "k8s.io/client-go/listers"
+	workqueue    = "k8s.io/client-go/util/workqueue"
+	btree        = "github.com/google/btree"
+)
+
+// row is one row of the import table.
+type row struct {
+	pkg string
+	may []string
+	why string
+}
+
+// edges is the import table: what a package of this module may import beside
+// the standard library. Paths without a dot in their first element are inside
+// the module. "p/..." is p and everything below it; any other path of another
+// module stands for everything below it as well. The first row that matches a
+// package counts.
+var edges = []row{
+	{".", nil,
+		"the root holds documentation only"},
+	{"sim", nil,
+		"the kernel is a scheduler: if it knew Kubernetes, it could not schedule a subject that is something else, and nobody could read it in an hour"},
+	{"sim/explore", []string{"sim"},
+		"a strategy sees enabled actions, footprints and hashes; if it knew what they mean, it would be sound for one host only"},
+	{"sim/render", []string{"sim"},
+		"a picture is made from a history alone, so that a saved history can be drawn without its world"},
+	{"sim/law", []string{"sim", apimachinery},
+		"a law judges a history, whoever made it: it knows objects and selectors, but no server and no host"},
+	{"sim/host", []string{"sim", "fakeapi", api, apimachinery, cache, workqueue, btree},
+		"the host joins the kernel and the server, and offers controllers client-go's own types; of client-go only the caches and queues are free of goroutines"},
+	{"fakeapi", []string{api, apimachinery, btree, "gopkg.in/evanphx/json-patch.v4", "sigs.k8s.io/json"},
+		"the server is a function of time and request: it knows neither the kernel nor its clients, so that either can be used without the other; k8s.io/apiserver would bring etcd, gRPC and goroutines"},
+	{"fakeapi/httpapi", []string{"fakeapi", api, apimachinery, "sigs.k8s.io/yaml"},
+		"the wire is a way in to the server: it knows no client and no host"},
+	{"controllers/...", []string{"controllers/...", "sim", "sim/host", "fakeapi", api, apimachinery, cache, listers, workqueue},
+		"a controller is what a stranger could write: it sees the host's surface, never the laws that judge it or the search that schedules it"},
+	{"scenarios/simtest", []string{"scenarios", "controllers/...", "sim/...", "fakeapi", api, apimachinery, "pgregory.net/rapid"},
+		"adapters for property tests and fuzzing are imported by tests only"},
+	{"scenarios", []string{"sim/...", "fakeapi", api, apimachinery, "golang.org/x/tools/txtar", "sigs.k8s.io/yaml", "sigs.k8s.io/json", "go.yaml.in/yaml"},
+		"scenarios are for anybody's controllers: the registry is passed in, so this module's controllers must not be compiled in"},
+	{"cmd/threelaws/...", []string{"cmd/threelaws/...", "scenarios", "controllers/...", "sim/...", "fakeapi", api, apimachinery, "github.com/spf13", "golang.org/x/term"},
+		"the command joins everything but the test adapters"},
+	{"internal/detcheck/...", []string{"internal/detcheck", "golang.org/x/tools/go"},
+		"the analyser reads source; it must not depend on what it checks"},
+}
+
+// walls are packages that may not be reached at all, directly or through other
+// modules.
+var walls = []struct {
+	from   string
+	to     []string
+	except []string
+	why    string
+}{
+	{"sim", []string{"net", "os", "math/rand", "crypto", "log"}, []string{"os/internal"},
+		"a run is a function of its actors and choices: the kernel has no way to the outside"},
+	{"fakeapi", []string{"sim/...", "k8s.io/client-go", "k8s.io/apiserver", "net/http/httptest"}, nil,
+		"the server can be embedded without its clients"},
+	{"scenarios", []string{"controllers/..."}, nil,
+		"the registry of controllers is passed in"},
+	{"cmd/threelaws/...", []string{"pgregory.net/rapid", "github.com/cockroachdb/datadriven", "github.com/google/go-cmp", "github.com/stretchr/testify", "golang.org/x/tools/go", "testing", "net/http/httptest", "scenarios/simtest"}, nil,
+		"what only tests need does not ship"},
+	{"...", []string{"k8s.io/apiserver", "k8s.io/kubernetes", "sigs.k8s.io/controller-runtime", "k8s.io/client-go/kubernetes/fake"}, nil,
+		"the library's dependencies stay small; subjects that need these live in modules of their own"},
+}
+
+// pkg is what go list tells of one package.
+type pkg struct {
+	ImportPath string
+	Standard   bool
+	DepOnly    bool
+	Imports    []string
+}
+
+func TestImports(t *testing.T) {
+	graph := listPackages(t)
+	for _, complaint := range check(graph) {
+		t.Error(complaint)
+	}
+	for _, r := range edges {
+		if !slices.ContainsFunc(graph, func(p pkg) bool { return !p.DepOnly && matches(r.pkg, p.ImportPath) }) {
+			t.Errorf("the table has a row for %s, but there is no such package; remove it", r.pkg)
+		}
+	}
+}
+
+// listPackages reads the module's packages and everything they depend on, test
+// files left out.
+func listPackages(t *testing.T) []pkg {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-deps", "-json=ImportPath,Standard,DepOnly,Imports", "./...").Output()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		t.Fatalf("go list: %v\n%s", err, exit.Stderr)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	var graph []pkg
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := d.Decode(&p); err == io.EOF {
+			return graph
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		graph = append(graph, p)
+	}
+}
+
+// check returns one complaint for each forbidden edge and each reachable
+// package behind a wall.
+func check(graph []pkg) (complaints []string) {
+	byPath := map[string]pkg{}
+	for _, p := range graph {
+		byPath[p.ImportPath] = p
+	}
+	for _, p := range graph {
+		if p.DepOnly {
+			continue
+		}
+		i := slices.IndexFunc(edges, func(r row) bool { return matches(r.pkg, p.ImportPath) })
+		if i < 0 {
+			complaints = append(complaints, fmt.Sprintf("%s has no row in the import table; add one that says what it may import, and why", short(p.ImportPath)))
+			continue
+		}
+		for _, to := range p.Imports {
+			if !covers(edges[i].may, to) && !byPath[to].Standard {
+				complaints = append(complaints, fmt.Sprintf("%s imports %s: %s", short(p.ImportPath), short(to), edges[i].why))
+			}
+		}
+		complaints = append(complaints, breaches(p, byPath)...)
+	}
+	return complaints
+}
+
+// breaches walks everything a package depends on and returns a complaint, with
+// the way there, for each wall that is broken.
+func breaches(p pkg, byPath map[string]pkg) (complaints []string) {
+	via := map[string]string{p.ImportPath: ""}
+	queue := []string{p.ImportPath}
+	for len(queue) > 0 {
+		at := queue[0]
+		queue = queue[1:]
+		for _, w := range walls {
+			if at != p.ImportPath && matches(w.from, p.ImportPath) && covers(w.to, at) && !covers(w.except, at) {
+				complaints = append(complaints, fmt.Sprintf("%s reaches %s (%s): %s", short(p.ImportPath), short(at), trail(via, at), w.why))
+			}
+		}
+		if byPath[at].Standard {
+			continue // what the standard library needs of itself is its own affair
+		}
+		for _, to := range byPath[at].Imports {
+			if _, seen := via[to]; !seen {
+				via[to] = at
+				queue = append(queue, to)
+			}
+		}
+	}
+	return complaints
+}
+
+func trail(via map[string]string, at string) string {
+	s := short(at)
+	for at = via[at]; at != ""; at = via[at] {
+		s = short(at) + " -> " + s
+	}
+	return s
+}
+
+func covers(patterns []string, p string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return matches(pattern, p) })
+}
+
+func short(p string) string {
+	if p == module {
+		return "."
+	}
+	return strings.TrimPrefix(p, module+"/")
+}
+
+// matches reports whether an import path is one that a pattern of the tables
+// stands for.
+func matches(pattern, importPath string) bool {
+	local := importPath == module || strings.HasPrefix(importPath, module+"/")
+	if pattern == "..." {
+		return local
+	}
+	p := short(importPath)
+	if local {
+		if below, ok := strings.CutSuffix(pattern, "/..."); ok {
+			return p == below || strings.HasPrefix(p, below+"/")
+		}
+		return p == path.Clean(pattern)
+	}
+	return p == pattern || strings.HasPrefix(p, pattern+"/")
+}
+
+// The checker must see what it is there for.
+func TestImportsFlagsForbiddenEdges(t *testing.T) {
+	at := func(p string) string { return module + "/" + p }
+	std := pkg{ImportPath: "fmt", Standard: true, DepOnly: true}
+	for _, c := range []struct {
+		name  string
+		graph []pkg
+		want  string // the start of the only complaint, "" for none
+	}{
+		{"the kernel uses the standard library", []pkg{std, {ImportPath: at("sim"), Imports: []string{"fmt"}}}, ""},
+		{"the kernel knows the server", []pkg{{ImportPath: at("sim"), Imports: []string{at("fakeapi")}}}, "sim imports fakeapi: the kernel is a scheduler"},
+		{"the server knows the kernel", []pkg{{ImportPath: at("fakeapi"), Imports: []string{at("sim")}}}, "fakeapi imports sim: the server is a function"},
+		{"a law knows the host", []pkg{{ImportPath: at("sim/law"), Imports: []string{at("sim/host")}}}, "sim/law imports sim/host:"},
+		{"scenarios know the controllers", []pkg{{ImportPath: at("scenarios"), Imports: []string{at("controllers/replicaset")}}}, "scenarios imports controllers/replicaset:"},
+		{"a controller knows the laws", []pkg{{ImportPath: at("controllers/replicaset"), Imports: []string{at("sim/law")}}}, "controllers/replicaset imports sim/law:"},
+		{"the host takes a whole clientset", []pkg{{ImportPath: at("sim/host"), Imports: []string{"k8s.io/client-go/kubernetes"}}}, "sim/host imports k8s.io/client-go/kubernetes:"},
+		{"a prefix is not a path", []pkg{{ImportPath: at("sim/host"), Imports: []string{"k8s.io/apiserver2"}}}, "sim/host imports k8s.io/apiserver2:"},
+		{"a package without a row", []pkg{{ImportPath: at("sim/other")}}, "sim/other has no row"},
+		{"a test library ships through a module", []pkg{
+			{ImportPath: at("cmd/threelaws"), Imports: []string{"github.com/spf13/cobra"}},
+			{ImportPath: "github.com/spf13/cobra", DepOnly: true, Imports: []string{"pgregory.net/rapid"}},
+		}, "cmd/threelaws reaches pgregory.net/rapid (cmd/threelaws -> github.com/spf13/cobra -> pgregory.net/rapid): what only tests need"},
+		{"the command uses its library", []pkg{
+			{ImportPath: at("cmd/threelaws"), Imports: []string{"github.com/spf13/cobra"}},
+			{ImportPath: "github.com/spf13/cobra", DepOnly: true, Imports: []string{"fmt"}}, std,
+		}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got []string
+			for _, complaint := range check(c.graph) {
+				if strings.Contains(complaint, "reaches") == strings.Contains(c.want, "reaches") {
+					got = append(got, complaint)
+				}
+			}
+			if c.want == "" && len(got) == 0 {
+				return
+			}
+			if len(got) != 1 || c.want == "" || !strings.HasPrefix(got[0], c.want) {
+				t.Errorf("complaints %q, want one that begins %q", got, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,11 @@
+// Command detcheck checks packages for whatever could make two runs of one
+// schedule differ.
+package main
+
+import (
+	"golang.org/x/tools/go/analysis/singlechecker"
+
+	"github.com/threelaws/threelaws/internal/detcheck"
+)
+
+func main() { singlechecker.Main(detcheck.Analyzer) }

@@ -1,0 +1,19 @@
+package detcheck_test
+
+import (
+	"testing"
+
+	"golang.org/x/tools/go/analysis/analysistest"
+
+	"github.com/threelaws/threelaws/internal/detcheck"
+)
+
+// Each package of testdata holds what a rule flags, marked with the message,
+// and what is near to it and allowed.
+func TestAnalyzer(t *testing.T) {
+	for _, pkg := range []string{"names", "imports", "flow", "mapok", "mapbad", "directive"} {
+		t.Run(pkg, func(t *testing.T) {
+			analysistest.Run(t, analysistest.TestData(), detcheck.Analyzer, pkg)
+		})
+	}
+}

@@ -1,0 +1,4 @@
+// Package rand stands in for the real one.
+package rand
+
+func String(n int) string { return "" }

@@ -1,0 +1,4 @@
+// Package uuid stands in for the real one.
+package uuid
+
+func NewUUID() string { return "" }

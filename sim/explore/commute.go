@@ -1,0 +1,146 @@
+package explore
+
+import (
+	"fmt"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// Conflict is a wrong footprint: two actions that were declared independent and
+// that lead to different states when taken in the other order.
+type Conflict struct {
+	Seed          uint64
+	Step          int // the steps taken before
+	First, Second string
+	Why           string
+}
+
+func (c *Conflict) Error() string {
+	return fmt.Sprintf("seed %d, after step %d: %q and %q were declared independent: %s",
+		c.Seed, c.Step, c.First, c.Second, c.Why)
+}
+
+// Commute tests the footprints that [Exhaust] relies on. It draws uniform runs;
+// at one step of each it takes two enabled actions that are declared
+// independent in one order and in the other, and compares the states. It
+// returns the number of pairs compared and the first [*Conflict].
+func Commute(p Program, runs int, seed uint64) (pairs int, err error) {
+	for i := range runs {
+		s := SeedAt(seed, i)
+		scout := &swap{seed: sim.NewSeed(s), draw: sim.NewSeed(sim.Mix(s))}
+		p(scout)
+		if scout.at == 0 {
+			continue
+		}
+		var ends [2]*swap
+		for order := range ends {
+			w := &swap{seed: sim.NewSeed(s), at: scout.at, pair: scout.pair, replay: true}
+			if order == 1 {
+				w.pair[0], w.pair[1] = w.pair[1], w.pair[0]
+			}
+			if out := p(w); !w.ended {
+				w.missing = out.Settled && w.calls == w.at // nothing was enabled behind the first of the pair
+				w.state, w.short = out.State, !out.Settled || len(out.Breaches) > 0
+			}
+			ends[order] = w
+		}
+		if ends[0].short || ends[1].short {
+			continue
+		}
+		pairs++
+		if c := compareOrders(ends[0], ends[1]); c != nil {
+			c.Seed = s
+			return pairs, c
+		}
+	}
+	return pairs, nil
+}
+
+func compareOrders(a, b *swap) *Conflict {
+	why := ""
+	switch {
+	case a.missing || b.missing:
+		why = "one disables the other"
+	case a.state != b.state:
+		why = "the states differ"
+	default:
+		return nil
+	}
+	return &Conflict{Step: a.steps, First: a.pair[0].Key(), Second: a.pair[1].Key(), Why: why}
+}
+
+// swap follows a uniform run. As a scout it picks, evenly among the steps that
+// offer one, a pair of independent actions; on replay it takes the pair there
+// and ends the run behind it.
+type swap struct {
+	seed    *sim.Seed
+	draw    *sim.Seed
+	replay  bool
+	calls   int // of Next
+	met     int // pairs the scout could have taken
+	at      int // the call at which the pair is enabled; 0 for none
+	pair    [2]sim.Action
+	steps   int
+	missing bool
+	ended   bool
+	short   bool // the program ended the run, at a breach or a bound, perhaps before both were taken
+	state   uint64
+}
+
+// Ended reports whether the run was ended behind the pair.
+func (s *swap) Ended() bool { return s.ended }
+
+// Pick draws uniformly; behind the fork both orders pick 0, since they would
+// draw in another order.
+func (s *swap) Pick(n int, label string) int {
+	if s.replay && s.calls >= s.at {
+		return 0
+	}
+	return s.seed.Pick(n, label)
+}
+
+// Next follows the seed, or takes the pair.
+func (s *swap) Next(w *sim.World, enabled []sim.Action) int {
+	s.calls++
+	switch {
+	case !s.replay:
+		s.look(w, enabled)
+	case s.ended:
+		return -1
+	case s.calls == s.at || s.calls == s.at+1:
+		if s.calls == s.at {
+			s.steps = w.Steps()
+		}
+		return s.take(w, enabled, s.pair[s.calls-s.at])
+	case s.calls > s.at:
+		s.state, s.ended = w.StateHash(), true
+		return -1
+	}
+	return byPick(s.seed, enabled)
+}
+
+func (s *swap) take(w *sim.World, enabled []sim.Action, a sim.Action) int {
+	for i := range enabled {
+		if enabled[i].Same(a) {
+			return i
+		}
+	}
+	s.missing, s.ended = true, true
+	return -1
+}
+
+// look keeps one of all the pairs met so far, each with the same probability.
+func (s *swap) look(w *sim.World, enabled []sim.Action) {
+	for i, a := range enabled {
+		f := w.Footprint(a)
+		for _, b := range enabled[i+1:] {
+			if a.Same(b) || !f.Independent(w.Footprint(b)) {
+				continue
+			}
+			s.met++
+			if s.draw.Pick(s.met, "pair") == 0 {
+				s.at, s.pair = s.calls, [2]sim.Action{a, b}
+			}
+		}
+	}
+}

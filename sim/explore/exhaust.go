@@ -1,0 +1,296 @@
+package explore
+
+import (
+	"fmt"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// Exhaust enumerates every behaviour of a program, up to the equivalences the
+// package comment names.
+type Exhaust struct {
+	Program Program
+
+	MaxSteps  int  // of one run, those before the first choice included; 0 means 10,000
+	MaxStates int  // 0 means no bound
+	MaxRuns   int  // 0 means no bound
+	All       bool // goes on after the first broken law; each run still ends at its first breach
+
+	// CommutingWrites takes writes to different kinds for independent where
+	// their footprints say so. The states reached are the same, but a law that
+	// relates two kinds ("no Pod is created for a ReplicaSet that is gone")
+	// then sees only one of the two orders; by default it sees both.
+	CommutingWrites bool
+
+	NoHashing bool // follows states again when they recur; a world with cycles then meets MaxSteps
+	NoSleep   bool // follows every order of independent actions
+
+	Stop     func() bool     // asked before each run; true ends the search
+	Progress func(*Coverage) // told after every 1,024 runs; the numbers so far
+}
+
+const progressEvery = 1024
+
+// Run searches. The error says that the program is no function of its choices
+// ([Disagreement]) or that a footprint is wrong ([Dependence]); the coverage
+// reached is returned all the same.
+func (x Exhaust) Run() (*Coverage, error) {
+	if x.MaxSteps == 0 {
+		x.MaxSteps = 10_000
+	}
+	s := &search{Exhaust: x, visited: newVisited(), cover: &Coverage{}}
+	for {
+		if why := s.mustStop(); why != "" {
+			s.cover.stop(why)
+			break
+		}
+		s.begin()
+		s.end(x.Program(s))
+		if s.err != nil {
+			s.cover.stop("error")
+			break
+		}
+		if s.cover.Runs%progressEvery == 0 && x.Progress != nil {
+			s.count()
+			x.Progress(s.cover)
+		}
+		if len(s.cover.Failures) > 0 && !x.All {
+			s.cover.stop("a law was broken")
+			break
+		}
+		if !s.advance() {
+			break
+		}
+	}
+	s.count()
+	s.cover.Complete = s.cover.Stopped == ""
+	return s.cover, s.err
+}
+
+// search is the state of a depth-first search. It is the source of choices of
+// every run: it replays the decisions on the stack, then makes new ones.
+type search struct {
+	Exhaust
+	visited *visited
+	cover   *Coverage
+	err     error
+
+	stack []decision // grows and shrinks; what lies beyond its end is reused
+	pos   int        // decisions replayed or made in this run
+	last  int        // place of the run's last decision about an action, -1 for none
+	taken int        // actions taken in this run
+	left  int        // times it was left at that in this run
+	ended bool
+
+	sleep []uint64 // scratch: what is asleep where the run is now
+}
+
+// decision is one node of the search: a choice that was met, and which of its
+// alternatives is being explored.
+type decision struct {
+	pick  bool
+	n, at int // pick: how many alternatives, and which
+	label string
+
+	state   uint64
+	steps   int // World.Steps
+	actions []sim.Action
+	ids     []uint64 // identities of the actions, 0 where two have the same key
+	feet    []sim.Footprint
+	asleep  []bool
+	todo    []int // places in actions; -1 is to leave it at that
+	next    int   // the place in todo being explored
+}
+
+// Ended reports whether the search ended the run.
+func (s *search) Ended() bool { return s.ended }
+
+func (s *search) begin() {
+	s.pos, s.last, s.taken, s.left, s.ended = 0, -1, 0, 0, false
+}
+
+func (s *search) mustStop() string {
+	c := s.cover
+	switch {
+	case s.MaxStates > 0 && len(s.visited.at) >= s.MaxStates:
+		return fmt.Sprintf("bound of %d states", s.MaxStates)
+	case s.MaxRuns > 0 && c.Runs >= s.MaxRuns:
+		return fmt.Sprintf("bound of %d runs", s.MaxRuns)
+	case s.Stop != nil && s.Stop():
+		return "interrupted"
+	}
+	return ""
+}
+
+// Pick enumerates a choice that is not one of actions.
+func (s *search) Pick(n int, label string) int {
+	if s.ended {
+		return 0
+	}
+	if s.pos < len(s.stack) {
+		d := &s.stack[s.pos]
+		if !d.pick || d.n != n || d.label != label {
+			s.diverged(fmt.Sprintf("pick 0..%d %s", n-1, label))
+			return 0
+		}
+		s.pos++
+		return d.at
+	}
+	d := s.push()
+	d.pick, d.n, d.at, d.label = true, n, 0, label
+	s.pos++
+	s.cover.Transitions++
+	return 0
+}
+
+// Next replays the decision on the stack, or makes a new one.
+func (s *search) Next(w *sim.World, enabled []sim.Action) int {
+	if s.ended {
+		return -1
+	}
+	if s.pos == len(s.stack) && !s.decide(w, enabled) {
+		s.ended = true
+		return -1
+	}
+	d := &s.stack[s.pos]
+	i := -1
+	if !d.pick {
+		i = d.todo[d.next]
+	}
+	if d.pick || len(d.actions) != len(enabled) || i >= 0 && !enabled[i].Same(d.actions[i]) {
+		s.diverged(fmt.Sprint(keysOf(enabled)))
+		return -1
+	}
+	s.last = s.pos
+	s.pos++
+	if i < 0 {
+		s.left++
+	} else {
+		s.taken++
+	}
+	return i
+}
+
+// diverged ends a run that does not do what the run before it did.
+func (s *search) diverged(second string) {
+	d := &s.stack[s.pos]
+	first := fmt.Sprintf("pick 0..%d %s", d.n-1, d.label)
+	if !d.pick {
+		first = fmt.Sprint(keysOf(d.actions))
+	}
+	s.err = &Disagreement{Index: s.cover.Runs, Step: s.taken + 1, First: first, Second: second}
+	s.ended = true
+}
+
+// push grows the stack by one decision, with the memory of one that was there.
+func (s *search) push() *decision {
+	if len(s.stack) < cap(s.stack) {
+		s.stack = s.stack[:len(s.stack)+1]
+	} else {
+		s.stack = append(s.stack, decision{})
+	}
+	return &s.stack[len(s.stack)-1]
+}
+
+// end takes in what a run came to.
+func (s *search) end(out *Outcome) {
+	c := s.cover
+	c.Runs++
+	c.MaxSteps = max(c.MaxSteps, out.Steps)
+	if s.err != nil {
+		return
+	}
+	if s.pos < len(s.stack) {
+		s.diverged("the end of the run")
+		return
+	}
+	if len(out.Breaches) > 0 {
+		s.failed(out)
+	}
+	if s.ended {
+		return
+	}
+	c.Schedules++
+	c.Outcomes.Add(out.Label)
+	if out.Fight {
+		c.Fights++
+	}
+	if out.State != 0 && !s.NoHashing && !s.wasLeft(out.Steps) {
+		s.visited.finals[out.State] = struct{}{}
+	}
+	if !out.Settled && !out.Fight && len(out.Breaches) == 0 {
+		c.stop("a run met the program's own bound")
+	}
+}
+
+// wasLeft reports whether the run ended where it was left at that: in a state
+// that was counted when the decision was made.
+func (s *search) wasLeft(steps int) bool {
+	if s.last < 0 {
+		return false
+	}
+	d := &s.stack[s.last]
+	return d.todo[d.next] < 0 && d.steps == steps
+}
+
+func (s *search) failed(out *Outcome) {
+	for _, f := range s.cover.Failures {
+		if f.Breach.Same(out.Breaches[0]) {
+			return
+		}
+	}
+	s.cover.Failures = append(s.cover.Failures, Failure{
+		Index: s.cover.Runs - 1, Strategy: "exhaustive",
+		Breach: out.Breaches[0], Outcome: out, Schedule: s.schedule(),
+	})
+}
+
+// schedule renders the stack.
+func (s *search) schedule() Schedule {
+	var list Schedule
+	step := 0
+	for i := range s.stack {
+		d := &s.stack[i]
+		switch {
+		case d.pick:
+			list = append(list, Entry{Kind: Pick, Value: d.at, Label: d.label, Step: step, Default: d.at == 0})
+		case d.todo[d.next] < 0:
+			list = append(list, Entry{Kind: Leave, Step: d.steps, Default: true})
+		default:
+			j := d.todo[d.next]
+			step = d.steps + 1
+			list = append(list, Entry{Action: d.actions[j], Step: step, Default: j == 0 && d.actions[j].Class != sim.Fault})
+		}
+	}
+	return list
+}
+
+// advance moves the deepest decision that has one on to its next alternative.
+// It reports false when there is none left.
+func (s *search) advance() bool {
+	for len(s.stack) > 0 {
+		d := &s.stack[len(s.stack)-1]
+		if d.pick {
+			if d.at++; d.at < d.n {
+				s.cover.Transitions++
+				return true
+			}
+		} else {
+			if i := d.todo[d.next]; i >= 0 && d.ids[i] != 0 && !s.NoSleep {
+				d.asleep[i] = true
+			}
+			if d.next++; d.next < len(d.todo) {
+				s.cover.Transitions++
+				return true
+			}
+		}
+		s.stack = s.stack[:len(s.stack)-1]
+	}
+	return false
+}
+
+func (s *search) count() {
+	c := s.cover
+	c.Finals = len(s.visited.finals)
+	c.States = len(s.visited.at) + c.Finals
+}

@@ -1,0 +1,309 @@
+package explore
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// brute is a reference enumeration that knows nothing of the one under test: it
+// replays a list of picks and extends it by everything that could be picked
+// next, cutting only where a state, the user's progress included, recurs on a
+// path that is no shorter.
+type brute struct {
+	toy    *toyWorld
+	states map[uint64]bool
+	labels map[string]bool
+	laws   map[string]bool
+	prefix []int
+	pos    int
+	grew   int // alternatives of the choice right behind the prefix
+	dead   bool
+	done   int
+}
+
+func (b *brute) Ended() bool { return b.dead }
+
+func (b *brute) choose(n int) int {
+	if b.dead || n < 1 {
+		return 0
+	}
+	if b.pos < len(b.prefix) {
+		b.pos++
+		return b.prefix[b.pos-1]
+	}
+	b.grew, b.dead = n, true
+	return 0
+}
+
+func (b *brute) Pick(n int, _ string) int { return b.choose(n) }
+
+func (b *brute) Next(w *sim.World, e []sim.Action) int {
+	if b.dead {
+		return -1
+	}
+	if b.pos == len(b.prefix) {
+		// Do-steps are told from actions by the count of actions in b.done.
+		var h sim.Hash
+		h.Word(w.StateHash())
+		h.Word(uint64(w.Steps() - b.done))
+		if b.states[uint64(h)] {
+			b.dead = true
+			return -1
+		}
+		b.states[uint64(h)] = true
+	}
+	n := len(e)
+	shift := 0
+	if e[0].Class == sim.Fault {
+		n, shift = n+1, 1
+	}
+	i := b.choose(n) - shift
+	if b.dead {
+		return -1
+	}
+	if i >= 0 {
+		b.done++
+	}
+	return i
+}
+
+func (b *brute) explore(prefix []int) {
+	if len(b.states) > maxBrute {
+		return
+	}
+	b.prefix, b.pos, b.grew, b.dead, b.done = prefix, 0, 0, false, 0
+	out := b.toy.run(b)
+	for _, x := range out.Breaches {
+		b.laws[x.Law] = true
+	}
+	if !b.dead {
+		b.labels[out.Label] = true
+	}
+	for i := range b.grew {
+		b.explore(append(slices.Clone(prefix), i))
+	}
+}
+
+// found is what a search found, as sets.
+type found struct {
+	states map[uint64]bool
+	labels []string
+	laws   []string
+}
+
+// maxBrute is how many states a world may have to be compared.
+const maxBrute = 250
+
+func bruteForce(toy *toyWorld) found {
+	b := &brute{toy: toy, states: map[uint64]bool{}, labels: map[string]bool{}, laws: map[string]bool{}}
+	b.explore(nil)
+	return found{b.states, slices.Sorted(maps.Keys(b.labels)), slices.Sorted(maps.Keys(b.laws))}
+}
+
+func searched(t *testing.T, x Exhaust) (found, *Coverage) {
+	t.Helper()
+	states := map[uint64]bool{}
+	run := x.Program
+	x.Program = func(c sim.Choices) *Outcome { return run(&spy{search: c.(*search), states: states}) }
+	x.All = true
+	cover, err := x.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := found{states: states}
+	for _, r := range cover.Outcomes.Rows() {
+		f.labels = append(f.labels, r.Label)
+	}
+	slices.Sort(f.labels)
+	for _, b := range cover.Failures {
+		f.laws = append(f.laws, b.Breach.Law)
+	}
+	slices.Sort(f.laws)
+	return f, cover
+}
+
+// spy notes every state in which the search was asked to choose.
+type spy struct {
+	*search
+	states map[uint64]bool
+}
+
+func (s *spy) Next(w *sim.World, e []sim.Action) int {
+	var h sim.Hash
+	h.Word(w.StateHash())
+	h.Word(uint64(w.Steps() - s.taken))
+	s.states[uint64(h)] = true
+	return s.search.Next(w, e)
+}
+
+func TestReductionsAgreeWithBruteForce(t *testing.T) {
+	ways := []struct {
+		name string
+		x    Exhaust
+	}{
+		{"hashing and sleep sets", Exhaust{}},
+		{"hashing and sleep sets, writes commuting", Exhaust{CommutingWrites: true}},
+		{"hashing", Exhaust{NoSleep: true}},
+		{"sleep sets", Exhaust{NoHashing: true}},
+		{"naive", Exhaust{NoHashing: true, NoSleep: true}},
+	}
+	compared := make([]int, len(ways))
+	for seed := range uint64(300) {
+		toy := randomToy(seed)
+		want := bruteForce(toy)
+		if len(want.states) > maxBrute {
+			continue
+		}
+		for i, way := range ways {
+			x := way.x
+			x.Program = toy.run
+			if x.NoHashing {
+				x.MaxSteps, x.MaxRuns = 60, 500
+			}
+			got, cover := searched(t, x)
+			if x.NoHashing && !cover.Complete {
+				continue
+			}
+			compared[i]++
+			if !cover.Complete {
+				t.Fatalf("seed %d, %s: %s", seed, way.name, cover)
+			}
+			if !maps.Equal(got.states, want.states) {
+				t.Errorf("seed %d, %s: %d states, want %d", seed, way.name, len(got.states), len(want.states))
+			}
+			if !slices.Equal(got.labels, want.labels) {
+				t.Errorf("seed %d, %s: final states %q, want %q", seed, way.name, got.labels, want.labels)
+			}
+			if !slices.Equal(got.laws, want.laws) {
+				t.Errorf("seed %d, %s: laws %q, want %q", seed, way.name, got.laws, want.laws)
+			}
+		}
+	}
+	for i, way := range ways {
+		if compared[i] < 80 {
+			t.Errorf("%s: compared only %d worlds", way.name, compared[i])
+		}
+	}
+	t.Logf("worlds compared: %v", compared)
+}
+
+func TestReductionsReduce(t *testing.T) {
+	toy := adders(3, 2)
+	run := func(x Exhaust) *Coverage {
+		x.Program, x.All = toy.run, true
+		cover, err := x.Run()
+		if err != nil || !cover.Complete {
+			t.Fatal(cover, err)
+		}
+		return cover
+	}
+	naive := run(Exhaust{NoHashing: true, NoSleep: true})
+	// Three threads of four steps each.
+	if want := 34650; naive.Schedules != want {
+		t.Errorf("naive search made %d schedules, want 12!/(4!)^3 = %d", naive.Schedules, want)
+	}
+	sleep := run(Exhaust{NoHashing: true, CommutingWrites: true})
+	hashed := run(Exhaust{NoSleep: true})
+	both := run(Exhaust{CommutingWrites: true})
+	if !(sleep.Schedules*50 < naive.Schedules) {
+		t.Errorf("sleep sets made %d schedules of %d", sleep.Schedules, naive.Schedules)
+	}
+	if both.States != hashed.States || both.Transitions >= hashed.Transitions {
+		t.Errorf("both: %s; hashing alone: %s", both, hashed)
+	}
+	t.Logf("\nnaive  %s\nsleep  %s\nhash   %s\nboth   %s", naive, sleep, hashed, both)
+}
+
+func TestExhaustStopsAtTheFirstBreach(t *testing.T) {
+	toy := adders(2, 0)
+	cover, err := Exhaust{Program: toy.run}.Run()
+	if err != nil || cover.Complete || len(cover.Failures) != 1 {
+		t.Fatal(cover, err)
+	}
+	f := cover.Failures[0]
+	k := Replay(f.Schedule)
+	out := toy.run(Record(k))
+	if k.Err() != nil || len(out.Breaches) != 1 || out.Hash != f.Outcome.Hash {
+		t.Errorf("replay of %q: %+v, %v", f.Schedule.Keys(), out, k.Err())
+	}
+}
+
+func TestExhaustSaysThatItStopped(t *testing.T) {
+	loop := &toyWorld{threads: [][]instr{{{"send", "v0", 0}, {"jump", "", 0}}}}
+	for name, c := range map[string]struct {
+		x    Exhaust
+		want string
+	}{
+		"steps":  {Exhaust{MaxSteps: 30, NoHashing: true}, "bound of 30 steps"},
+		"states": {Exhaust{MaxStates: 10}, "bound of 10 states"},
+		"runs":   {Exhaust{Program: adders(3, 1).run, All: true, MaxRuns: 5}, "bound of 5 runs"},
+		"user":   {Exhaust{Stop: func() bool { return true }}, "interrupted"},
+	} {
+		if c.x.Program == nil {
+			c.x.Program = loop.run
+		}
+		if name == "states" {
+			c.x.Program = adders(3, 1).run
+			c.x.All = true
+		}
+		cover, err := c.x.Run()
+		if err != nil || cover.Complete || cover.Stopped != c.want {
+			t.Errorf("%s: %v %v", name, cover, err)
+		}
+	}
+}
+
+func TestCyclesEndTheSearch(t *testing.T) {
+	toy := &toyWorld{threads: [][]instr{
+		{{"write", "v0", 1}, {"jump", "", 0}},
+		{{"write", "v0", 2}, {"jump", "", 0}},
+	}}
+	cover, err := Exhaust{Program: toy.run}.Run()
+	if err != nil || !cover.Complete || cover.Cycles == 0 || cover.Schedules != 0 {
+		t.Errorf("%s, %d cycles, %v", cover, cover.Cycles, err)
+	}
+}
+
+func TestWrongFootprintIsFound(t *testing.T) {
+	toy := &toyWorld{claim: true, threads: [][]instr{
+		{{"lock", "m", 0}, {"unlock", "m", 0}},
+		{{"lock", "m", 0}, {"unlock", "m", 0}},
+	}}
+	_, err := Exhaust{Program: toy.run}.Run()
+	var wrong *Dependence
+	if !errors.As(err, &wrong) {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestExhaustFindsOutThatAProgramIsNotAFunctionOfItsChoices(t *testing.T) {
+	runs := 0
+	_, err := Exhaust{All: true, Program: func(c sim.Choices) *Outcome {
+		runs++
+		return adders(2+runs/3%2, 0).run(c)
+	}}.Run()
+	var d *Disagreement
+	if !errors.As(err, &d) {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestVisitedNarrows(t *testing.T) {
+	v := newVisited()
+	v.enter(1, []uint64{10, 20, 30})
+	v.enter(2, nil)
+	v.enter(3, []uint64{40})
+	v.narrow(1, []uint64{30, 99, 10})
+	v.narrow(2, []uint64{1})
+	for state, want := range map[uint64]string{1: "[10 30] true", 2: "[] true", 3: "[40] true", 4: "[] false"} {
+		set, known := v.sleep(state)
+		if got := fmt.Sprint(set, known); got != want {
+			t.Errorf("state %d: %s, want %s", state, got, want)
+		}
+	}
+}

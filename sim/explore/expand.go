@@ -1,0 +1,190 @@
+package explore
+
+import (
+	"fmt"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// Dependence is a wrong footprint: an action that was declared independent of
+// another was disabled by it.
+type Dependence struct {
+	Step     int
+	Taken    string
+	Disabled string
+}
+
+func (d *Dependence) Error() string {
+	return fmt.Sprintf("step %d: %q was declared independent of %q, but disabled it", d.Step, d.Taken, d.Disabled)
+}
+
+// decide pushes a new decision about the enabled actions. It reports false when
+// nothing here needs to be explored, and ends the run.
+func (s *search) decide(w *sim.World, enabled []sim.Action) bool {
+	if w.Steps() >= s.MaxSteps {
+		s.cover.stop(fmt.Sprintf("bound of %d steps", s.MaxSteps))
+		return false
+	}
+	parent := s.last
+	d := s.push() // may move the stack: the parent is looked up by place
+	d.pick, d.next, d.steps, d.state = false, 0, w.Steps(), 0
+	d.actions = append(d.actions[:0], enabled...)
+	d.ids = identities(d.ids[:0], enabled)
+	s.inherit(d, parent)
+	if s.err != nil || !s.alternatives(d, w) {
+		s.stack = s.stack[:len(s.stack)-1]
+		return false
+	}
+	s.cover.Transitions++
+	d.feet = d.feet[:0]
+	if len(d.todo)+len(s.sleep) > 1 && !s.NoSleep {
+		for _, a := range d.actions {
+			d.feet = append(d.feet, w.Footprint(a))
+		}
+	}
+	return true
+}
+
+// identities digests the keys of actions. Two enabled actions with one key
+// cannot be told apart later, so they get none and never sleep.
+func identities(into []uint64, actions []sim.Action) []uint64 {
+	for _, a := range actions {
+		var h sim.Hash
+		h.Word(uint64(a.Class))
+		h.String(a.Actor)
+		h.String(a.Detail)
+		into = append(into, max(uint64(h), 1))
+	}
+	for i, id := range into {
+		for j := i + 1; j < len(into); j++ {
+			if id != 0 && into[j] == id {
+				into[i], into[j] = 0, 0
+			}
+		}
+	}
+	return into
+}
+
+// inherit computes what is asleep at d: what was asleep at the decision before
+// it, or explored there already, and is independent of what was taken there.
+// After anything but one action, nothing is.
+func (s *search) inherit(d *decision, parent int) {
+	s.sleep = s.sleep[:0]
+	d.asleep = d.asleep[:0]
+	for range d.ids {
+		d.asleep = append(d.asleep, false)
+	}
+	if parent < 0 || s.NoSleep {
+		return
+	}
+	p := &s.stack[parent]
+	took := p.todo[p.next]
+	if took < 0 || d.steps != p.steps+1 {
+		return
+	}
+	for i, asleep := range p.asleep {
+		if !asleep || !s.independent(p.feet[i], p.feet[took]) {
+			continue
+		}
+		if j := indexOf(d.ids, p.ids[i]); j >= 0 {
+			d.asleep[j] = true
+			s.sleep = append(s.sleep, d.ids[j])
+		} else if !offered(d.actions, p.actions[i]) {
+			s.err = &Dependence{Step: d.steps, Taken: p.actions[took].Key(), Disabled: p.actions[i].Key()}
+		}
+	}
+}
+
+func (s *search) independent(f, g sim.Footprint) bool {
+	return (s.CommutingWrites || !f.Write || !g.Write) && f.Independent(g)
+}
+
+func indexOf(ids []uint64, id uint64) int {
+	for i, x := range ids {
+		if x == id {
+			return i
+		}
+	}
+	return -1
+}
+
+func offered(actions []sim.Action, a sim.Action) bool {
+	for _, b := range actions {
+		if a.Same(b) {
+			return true
+		}
+	}
+	return false
+}
+
+// alternatives fills in d.todo from what is asleep and from what is known of the
+// state. It reports false when there is nothing to do.
+func (s *search) alternatives(d *decision, w *sim.World) bool {
+	d.todo = d.todo[:0]
+	before, known := []uint64(nil), false
+	if !s.NoHashing {
+		d.state = s.stateOf(w)
+		before, known = s.visited.sleep(d.state)
+	}
+	if !known {
+		if onlyFaults(d.actions) {
+			d.todo = append(d.todo, -1)
+		}
+		for i := range d.actions {
+			if !d.asleep[i] {
+				d.todo = append(d.todo, i)
+			}
+		}
+		if !s.NoHashing {
+			s.visited.enter(d.state, s.sleep)
+		}
+		if len(d.todo) == 0 {
+			s.cover.Asleep++
+		}
+		return len(d.todo) > 0
+	}
+	if subset(before, s.sleep) {
+		s.cover.Pruned++
+		s.lookForCycle(d.state)
+		return false
+	}
+	s.wake(d, before)
+	return len(d.todo) > 0
+}
+
+// wake explores a known state once more: what was asleep whenever it was met
+// before and is not now. What stays asleep is what was asleep every time.
+func (s *search) wake(d *decision, before []uint64) {
+	for i, id := range d.ids {
+		was := id != 0 && contains(before, id)
+		if was && !d.asleep[i] {
+			d.todo = append(d.todo, i)
+		}
+		d.asleep[i] = d.asleep[i] && was
+	}
+	s.visited.narrow(d.state, s.sleep)
+}
+
+// lookForCycle notes that the run came back to a state of its own.
+func (s *search) lookForCycle(state uint64) {
+	for i := range s.stack[:len(s.stack)-1] {
+		if d := &s.stack[i]; !d.pick && d.state == state {
+			s.cover.Cycles++
+			return
+		}
+	}
+}
+
+// stateOf digests the world and what else the future depends on: the judges
+// that can be digested, and how far the program itself has come.
+func (s *search) stateOf(w *sim.World) uint64 {
+	var h sim.Hash
+	h.Word(w.StateHash())
+	h.Word(uint64(w.Steps()-s.taken)<<32 | uint64(s.left))
+	for _, o := range w.Observers {
+		if d, ok := o.(sim.Digester); ok {
+			d.Digest(&h)
+		}
+	}
+	return uint64(h)
+}

@@ -1,0 +1,253 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// Config describes an exploration under many drawn schedules.
+type Config struct {
+	// New makes a program; it is called once for each worker, and programs of
+	// different workers run at the same time.
+	New func() Program
+
+	Runs     int
+	Seed     uint64
+	Strategy Strategy
+	Workers  int  // 0 means GOMAXPROCS
+	All      bool // goes on after the first broken law
+
+	// Double is the share of runs done twice and compared: one in so many. 0
+	// means 64, a negative number none. A run that broke a law is always done
+	// twice.
+	Double int
+
+	// Progress is told from time to time, on the caller's goroutine.
+	Progress func(Progress)
+	Every    time.Duration    // between two calls of Progress; 0 means 200ms
+	Now      func() time.Time // nil means time.Now
+}
+
+const doubleShare = 64
+
+// Run explores until every run is done, the first law is broken (unless
+// [Config.All]), or ctx is done: then the report covers the runs so far and
+// says that it was interrupted. The error is a [*Disagreement] between two runs
+// of one schedule.
+func (c Config) Run(ctx context.Context) (*Report, error) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Every == 0 {
+		c.Every = 200 * time.Millisecond
+	}
+	if c.Double == 0 {
+		c.Double = doubleShare
+	}
+	d := &driver{Config: c, plan: Plan{Strategy: c.Strategy, Seed: c.Seed}}
+	defer context.AfterFunc(ctx, func() { d.halted.Store(true) })()
+	d.last.Store(int64(c.Runs) - 1)
+	first := d.worker()
+	if c.Runs > 0 && c.Strategy != Random {
+		if d.plan.Steps = first.length(); d.plan.Steps == 0 {
+			return &Report{Interrupted: true}, nil
+		}
+	}
+	return d.fold(d.start(first))
+}
+
+// driver is shared by the workers.
+type driver struct {
+	Config
+	plan   Plan
+	next   atomic.Int64 // the first index nobody has taken
+	last   atomic.Int64 // the last index that is wanted
+	halted atomic.Bool
+}
+
+// start sets the workers to work. The channel is closed when they are done.
+func (d *driver) start(first *worker) <-chan result {
+	n := d.Workers
+	if n <= 0 {
+		n = runtime.GOMAXPROCS(0)
+	}
+	results := make(chan result, 64*n)
+	var busy sync.WaitGroup
+	for i := range n {
+		busy.Go(func() {
+			w := first
+			if i > 0 {
+				w = d.worker()
+			}
+			w.work(results)
+		})
+	}
+	go func() {
+		busy.Wait()
+		close(results)
+	}()
+	return results
+}
+
+// fold takes results in as they come and adds them up in order of index.
+func (d *driver) fold(results <-chan result) (*Report, error) {
+	t := newTally(d.plan.Steps)
+	began := d.Now()
+	told := began
+	early := map[int]result{}
+	var failed *Disagreement
+	for r := range results {
+		early[r.index] = r
+		for failed == nil && int64(t.report.Runs) <= d.last.Load() {
+			r, ok := early[t.report.Runs]
+			if !ok {
+				break
+			}
+			delete(early, r.index)
+			failed = r.disagree
+			t.add(&r)
+		}
+		if d.Progress != nil {
+			if now := d.Now(); now.Sub(told) >= d.Every {
+				told = now
+				d.Progress(d.progress(t.report, now.Sub(began)))
+			}
+		}
+	}
+	t.report.Interrupted = int64(t.report.Runs) <= d.last.Load()
+	if failed != nil {
+		return t.report, failed
+	}
+	return t.report, nil
+}
+
+func (d *driver) progress(r *Report, elapsed time.Duration) Progress {
+	p := Progress{Runs: r.Runs, Total: d.Runs, Distinct: r.Distinct, Failed: r.Failed, Elapsed: elapsed}
+	if s := elapsed.Seconds(); s > 0 && r.Runs > 0 {
+		p.PerSecond = float64(r.Runs) / s
+		p.Left = time.Duration(float64(d.Runs-r.Runs) / p.PerSecond * float64(time.Second))
+	}
+	return p
+}
+
+// stopAfter says that no run after index is wanted.
+func (d *driver) stopAfter(index int) {
+	for {
+		last := d.last.Load()
+		if int64(index) >= last || d.last.CompareAndSwap(last, int64(index)) {
+			return
+		}
+	}
+}
+
+// worker runs schedules one after the other.
+type worker struct {
+	*driver
+	program Program
+	record  *Recorder
+	known   []Breach // laws whose failure was handed over: what comes later is not the first
+}
+
+func (d *driver) worker() *worker {
+	w := &worker{driver: d, program: d.New(), record: &Recorder{}}
+	w.record.Halt = d.halted.Load
+	return w
+}
+
+// length runs the first schedule for the number of its decisions: PCT's k. It
+// returns 0 when it was interrupted.
+func (w *worker) length() int {
+	w.run(0)
+	if w.record.Ended() {
+		return 0
+	}
+	return max(len(w.record.Trail()), 1)
+}
+
+func (w *worker) work(results chan<- result) {
+	for {
+		i := w.next.Add(1) - 1
+		if i > w.last.Load() || w.halted.Load() {
+			return
+		}
+		r, ok := w.one(int(i))
+		if !ok {
+			return
+		}
+		if r.disagree != nil || r.breach != nil && !w.All {
+			w.stopAfter(r.index)
+		}
+		results <- r
+	}
+}
+
+// run runs the schedule with that index once.
+func (w *worker) run(index int) (*Outcome, sim.Chooser, string) {
+	chooser, name := w.plan.At(index)
+	w.record.Reset(chooser)
+	defer func() {
+		if e := recover(); e != nil {
+			panic(fmt.Sprintf("run %d (%s, seed %d): %v\n%s", index, name, SeedAt(w.plan.Seed, index), e, debug.Stack()))
+		}
+	}()
+	return w.program(w.record), chooser, name
+}
+
+// one does everything about the run with that index. It returns false when the
+// run was interrupted.
+func (w *worker) one(index int) (result, bool) {
+	out, chooser, name := w.run(index)
+	r := result{
+		index: index, hash: out.Hash, state: out.State, steps: out.Steps,
+		label: out.Label, settled: out.Settled, fight: out.Fight,
+	}
+	if w.record.Ended() {
+		return r, false
+	}
+	if p, ok := chooser.(*PCT); ok {
+		r.depth, r.bound = p.Depth(), p.Bound()
+	}
+	if len(out.Breaches) > 0 {
+		r.breach = &out.Breaches[0]
+	}
+	if r.breach == nil && (w.Double < 0 || index%w.Double != 0) {
+		return r, true
+	}
+	first := traceOf(w.record, out).clone()
+	again, _, _ := w.run(index)
+	if w.record.Ended() {
+		return r, false
+	}
+	r.doubled = true
+	if r.disagree = disagree(first, traceOf(w.record, again)); r.disagree != nil {
+		r.disagree.Index, r.disagree.Seed = index, SeedAt(w.plan.Seed, index)
+	}
+	w.handOver(&r, Failure{
+		Index: index, Seed: SeedAt(w.plan.Seed, index), Strategy: name,
+		Outcome: out, Schedule: first.entries,
+	})
+	return r, true
+}
+
+// handOver adds the failure to the result if its law is new to this worker,
+// whose indexes ascend: of all workers' firsts, one is the first of all.
+func (w *worker) handOver(r *result, f Failure) {
+	if r.breach == nil {
+		return
+	}
+	for _, b := range w.known {
+		if b.Same(*r.breach) {
+			return
+		}
+	}
+	w.known = append(w.known, *r.breach)
+	f.Breach = *r.breach
+	r.failure = &f
+}

@@ -1,0 +1,146 @@
+package explore
+
+import "slices"
+
+// round makes every kind of attempt once, in chunks of falling size down to
+// single ones, and reports whether anything was gained. A round without gain
+// proves that no single removal helps.
+func (s *shrinker) round() bool {
+	gained := s.try(s.best.Removed, nil)
+	gained = s.removeParts() || gained
+	gained = s.each(faults, drop) || gained
+	gained = s.each(deviations, useDefault) || gained
+	gained = s.each(deviations, drop) || gained
+	gained = s.each(decisions, drop) || gained
+	return s.postpone() || gained
+}
+
+// removeParts takes out runs of parts that are still there.
+func (s *shrinker) removeParts() bool {
+	gained := false
+	present := func() (at []int) {
+		for i, gone := range s.best.Removed {
+			if !gone {
+				at = append(at, i)
+			}
+		}
+		return at
+	}
+	for n := len(present()); n > 0; n /= 2 {
+		for i := 0; ; {
+			at := present()
+			if i >= len(at) {
+				break
+			}
+			removed := slices.Clone(s.best.Removed)
+			for _, j := range at[i:min(i+n, len(at))] {
+				removed[j] = true
+			}
+			if s.try(removed, byKey(s.best.Schedule)) || s.try(removed, s.best.Schedule) || s.try(removed, nil) {
+				gained = true
+			} else {
+				i += n
+			}
+		}
+	}
+	return gained
+}
+
+// The entries that a pass works on.
+func faults(e *Entry) bool     { return e.Fault() }
+func deviations(e *Entry) bool { return !e.Default }
+func decisions(*Entry) bool    { return true }
+
+// An edit makes a schedule in which the entries marked are decided otherwise.
+type edit struct {
+	apply func(from Schedule, marked []int) Schedule
+	drops bool // what comes behind may shift
+}
+
+var (
+	drop       = edit{dropped, true}
+	useDefault = edit{defaulted, false}
+)
+
+// dropped leaves the entries out: their actions may still be taken later.
+func dropped(from Schedule, marked []int) Schedule {
+	to := make(Schedule, 0, len(from))
+	for i, e := range from {
+		if _, out := slices.BinarySearch(marked, i); !out {
+			to = append(to, e)
+		}
+	}
+	return to
+}
+
+// defaulted takes the default there.
+func defaulted(from Schedule, marked []int) Schedule {
+	to := slices.Clone(from)
+	for _, i := range marked {
+		to[i].Default = true
+		if to[i].Kind == Pick {
+			to[i].Value = 0
+		}
+	}
+	return to
+}
+
+// byKey follows the actions that were taken also where they were the default:
+// where something is left out, the default may be another.
+func byKey(from Schedule) Schedule {
+	to := slices.Clone(from)
+	for i := range to {
+		to[i].Default = false
+	}
+	return to
+}
+
+// each applies an edit to runs of the entries chosen, long runs first.
+func (s *shrinker) each(chosen func(*Entry) bool, how edit) bool {
+	gained := false
+	places := func() (at []int) {
+		for i := range s.best.Schedule {
+			if chosen(&s.best.Schedule[i]) {
+				at = append(at, i)
+			}
+		}
+		return at
+	}
+	for n := len(places()); n > 0; n /= 2 {
+		for i := 0; ; {
+			at := places()
+			if i >= len(at) {
+				break
+			}
+			to := how.apply(s.best.Schedule, at[i:min(i+n, len(at))])
+			if s.try(s.best.Removed, to) || how.drops && s.try(s.best.Removed, byKey(to)) {
+				gained = true
+			} else {
+				i += n
+			}
+		}
+	}
+	return gained
+}
+
+// postpone exchanges each deviation with the decision after it, and with the one
+// before it: the same actions in another order may need fewer deviations.
+func (s *shrinker) postpone() bool {
+	gained := false
+	for i := 0; i+1 < len(s.best.Schedule); {
+		from := s.best.Schedule
+		if from[i].Default && from[i+1].Default {
+			i++
+			continue
+		}
+		to := slices.Clone(from)
+		to[i], to[i+1] = to[i+1], to[i]
+		to[i].Default, to[i+1].Default = false, false
+		if s.try(s.best.Removed, to) {
+			gained = true
+		} else {
+			i++
+		}
+	}
+	return gained
+}

@@ -1,0 +1,151 @@
+package explore
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// Uniform takes each enabled action with the same probability: the schedules of
+// [sim.Seed].
+type Uniform struct{ seed *sim.Seed }
+
+// NewUniform returns the schedule of a seed.
+func NewUniform(seed uint64) *Uniform { return &Uniform{sim.NewSeed(seed)} }
+
+// Pick draws uniformly.
+func (u *Uniform) Pick(n int, label string) int { return u.seed.Pick(n, label) }
+
+// Next draws uniformly among the enabled actions; where only faults are
+// enabled, leaving it at that is one more alternative.
+func (u *Uniform) Next(_ *sim.World, enabled []sim.Action) int { return byPick(u.seed, enabled) }
+
+// PCT runs the enabled thread of the highest priority. Priorities are drawn when
+// a thread is first seen, and lowered below all others at d-1 steps drawn
+// beforehand. A thread is a worker, or the stream of events of one kind to one
+// process, or whatever else acts under a name of its own.
+//
+// Faults have no priority: up to three are placed at steps drawn beforehand.
+// After twice k steps the rest of the run is uniform, so that a thread that
+// never blocks starves the others for a while and not for ever.
+type PCT struct {
+	seed    *sim.Seed
+	depth   int
+	k       int
+	changes []int // steps from 1, ascending; those still to come
+	faults  []int // likewise
+	lowered int
+	steps   int
+	threads []thread
+}
+
+type thread struct {
+	id       uint64
+	priority uint64
+}
+
+const maxFaults = 3
+
+// NewPCT returns the schedule of a seed for bugs of the given depth (at least
+// 1) in runs of about k steps.
+func NewPCT(seed uint64, depth, k int) *PCT {
+	p := &PCT{seed: sim.NewSeed(seed), depth: max(depth, 1), k: max(k, 1)}
+	p.changes = p.points(p.depth - 1)
+	p.faults = p.points(p.seed.Pick(maxFaults+1, "faults"))
+	return p
+}
+
+func (p *PCT) points(n int) []int {
+	at := make([]int, n)
+	for i := range at {
+		at[i] = 1 + p.seed.Pick(p.k, "point")
+	}
+	slices.Sort(at)
+	return at
+}
+
+// Bound is the probability with which a run such as this one finds a bug of the
+// depth asked for: 1/(n*k^(d-1)). It is 0, no bound, when the run took more
+// than k steps.
+func (p *PCT) Bound() float64 {
+	if p.steps > p.k || len(p.threads) == 0 {
+		return 0
+	}
+	return 1 / (float64(len(p.threads)) * math.Pow(float64(p.k), float64(p.depth-1)))
+}
+
+// Depth is the d of the bound.
+func (p *PCT) Depth() int { return p.depth }
+
+// Pick draws uniformly.
+func (p *PCT) Pick(n int, label string) int { return p.seed.Pick(n, label) }
+
+// Next returns the enabled action of the thread with the highest priority.
+func (p *PCT) Next(_ *sim.World, enabled []sim.Action) int {
+	p.steps++
+	free := len(enabled) // actions that are not faults; faults come last
+	for free > 0 && enabled[free-1].Class == sim.Fault {
+		free--
+	}
+	if len(p.faults) > 0 && p.steps >= p.faults[0] && free < len(enabled) {
+		p.faults = p.faults[1:]
+		return free + p.seed.Pick(len(enabled)-free, "fault")
+	}
+	if free == 0 {
+		p.steps--
+		return -1
+	}
+	if p.steps > 2*p.k {
+		return p.seed.Pick(free, "next")
+	}
+	i, t := p.highest(enabled[:free])
+	for len(p.changes) > 0 && p.steps >= p.changes[0] {
+		p.changes = p.changes[1:]
+		p.lowered++
+		p.threads[t].priority = uint64(p.depth - p.lowered)
+		i, t = p.highest(enabled[:free])
+	}
+	return i
+}
+
+// highest returns the action to run and its thread's place in p.threads.
+func (p *PCT) highest(enabled []sim.Action) (action, thread int) {
+	best := -1
+	for i := range enabled {
+		t := p.thread(threadOf(&enabled[i]))
+		if best < 0 || p.threads[t].priority > p.threads[best].priority {
+			action, best = i, t
+		}
+	}
+	return action, best
+}
+
+func (p *PCT) thread(id uint64) int {
+	for i := range p.threads {
+		if p.threads[i].id == id {
+			return i
+		}
+	}
+	// The d lowest priorities are for threads that were lowered.
+	p.threads = append(p.threads, thread{id, p.seed.Uint64() | 1<<32})
+	return len(p.threads) - 1
+}
+
+// threadOf names the thread an action belongs to. A worker's actions begin
+// their detail with the worker's name, whether it takes a key, has a request
+// executed or receives a response; deliveries and timers are threads of their
+// own.
+func threadOf(a *sim.Action) uint64 {
+	var h sim.Hash
+	h.String(a.Actor)
+	if a.Class == sim.Deliver || a.Class == sim.Timer {
+		h.Word(uint64(a.Class))
+		h.String(a.Detail)
+		return uint64(h)
+	}
+	worker, _, _ := strings.Cut(a.Detail, " ")
+	h.String(worker)
+	return uint64(h)
+}

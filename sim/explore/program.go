@@ -1,0 +1,74 @@
+package explore
+
+import "github.com/threelaws/threelaws/sim"
+
+// Program makes a world from a cold start and runs it to its end under c. It
+// must be a function of its choices alone, make one world, and hand c to it
+// before the first choice to be explored. It ends at the first breach of a law.
+//
+// When [sim.World.Step] returns false the program asks [Ended]: if the source
+// ended the run, it tears down and returns what it knows, without judging the
+// world as settled.
+type Program func(c sim.Choices) *Outcome
+
+// Outcome is what one run came to.
+type Outcome struct {
+	Steps    int      // World.Steps at the end
+	Hash     uint64   // World.Hash at the end
+	State    uint64   // World.StateHash at the end, before anything is torn down; 0 when not known
+	Breaches []Breach // in the order in which they happened
+	Label    string   // the final state in a few words, for the table of outcomes
+	Settled  bool     // the world came to rest
+	Fight    bool     // the world repeats itself with writes in between
+}
+
+// Breach is a broken law.
+type Breach struct {
+	Law      string // the law's ID
+	Text     string // what happened, in one line
+	Informed bool   // broken against what the actor had itself been shown
+	Step     int    // the step that broke it; 0 when not known
+}
+
+// Same reports whether both are breaches of one law at one strength.
+func (b Breach) Same(c Breach) bool { return b.Law == c.Law && b.Informed == c.Informed }
+
+// Failure is a run that broke a law.
+type Failure struct {
+	Index    int    // of the run, from 0
+	Seed     uint64 // of the run's choices; 0 for an enumerated one
+	Strategy string // "random", "pct 2", "exhaustive"
+	Breach   Breach // the first one
+	Outcome  *Outcome
+	Schedule Schedule
+}
+
+// Ended reports whether the source of choices ended the run, so that Step
+// returning false does not mean that the world is quiet.
+func Ended(c sim.Choices) bool {
+	e, ok := c.(interface{ Ended() bool })
+	return ok && e.Ended()
+}
+
+// onlyFaults reports whether leaving it at that is an alternative.
+func onlyFaults(enabled []sim.Action) bool { return enabled[0].Class == sim.Fault }
+
+// byDefault is the choice of the default schedule: the first action, but never
+// a fault.
+func byDefault(enabled []sim.Action) int {
+	if onlyFaults(enabled) {
+		return -1
+	}
+	return 0
+}
+
+// byPick chooses as [sim.World] does for a source that is no Chooser.
+func byPick(c sim.Choices, enabled []sim.Action) int {
+	if onlyFaults(enabled) {
+		return c.Pick(len(enabled)+1, "fault") - 1
+	}
+	if len(enabled) == 1 {
+		return 0
+	}
+	return c.Pick(len(enabled), "next")
+}

@@ -1,0 +1,110 @@
+package explore
+
+import (
+	"slices"
+	"time"
+)
+
+// Report is what an exploration came to. But for the time it took, it is a
+// function of the program and the plan: neither the number of workers nor their
+// speed shows in it. After an interruption it covers the runs before the first
+// one that is missing.
+type Report struct {
+	Runs      int
+	Steps     int64
+	Distinct  int // distinct runs, by hash
+	Finals    int // distinct final states, by hash, where the program tells [Outcome.State]
+	Unsettled int // runs that neither came to rest nor fought nor broke a law
+	Fights    int
+	Failed    int // runs that broke a law
+	Doubled   int // runs that were done twice
+
+	Failures    []Failure // the first of each law, in order of index
+	Outcomes    Table
+	Bounds      []Bound // what PCT promises, by depth
+	Length      int     // the k of PCT: the length of the first run, in decisions
+	Interrupted bool
+}
+
+// Progress is how far an exploration has come.
+type Progress struct {
+	Runs, Total int
+	Distinct    int
+	Failed      int
+	Elapsed     time.Duration
+	PerSecond   float64       // runs
+	Left        time.Duration // at this speed
+}
+
+// result is what a worker found out about one run.
+type result struct {
+	index    int
+	hash     uint64
+	state    uint64
+	steps    int
+	label    string
+	settled  bool
+	fight    bool
+	doubled  bool
+	depth    int
+	bound    float64
+	breach   *Breach
+	failure  *Failure // for the first of each law that the worker met
+	disagree *Disagreement
+}
+
+// tally folds results, in order of index, into a report.
+type tally struct {
+	report *Report
+	hashes map[uint64]struct{}
+	finals map[uint64]struct{}
+}
+
+func newTally(k int) *tally {
+	return &tally{&Report{Length: k}, map[uint64]struct{}{}, map[uint64]struct{}{}}
+}
+
+func (t *tally) add(r *result) {
+	rep := t.report
+	rep.Runs++
+	rep.Steps += int64(r.steps)
+	rep.Outcomes.Add(r.label)
+	t.hashes[r.hash] = struct{}{}
+	rep.Distinct = len(t.hashes)
+	if r.state != 0 {
+		t.finals[r.state] = struct{}{}
+		rep.Finals = len(t.finals)
+	}
+	if r.fight {
+		rep.Fights++
+	}
+	if r.doubled {
+		rep.Doubled++
+	}
+	if r.depth > 0 {
+		t.bound(r.depth).add(r.bound)
+	}
+	switch {
+	case r.breach != nil:
+		rep.Failed++
+		t.failure(r)
+	case !r.settled && !r.fight:
+		rep.Unsettled++
+	}
+}
+
+func (t *tally) bound(depth int) *Bound {
+	for len(t.report.Bounds) < depth {
+		t.report.Bounds = append(t.report.Bounds, Bound{Depth: len(t.report.Bounds) + 1})
+	}
+	return &t.report.Bounds[depth-1]
+}
+
+func (t *tally) failure(r *result) {
+	if r.failure == nil {
+		return
+	}
+	if !slices.ContainsFunc(t.report.Failures, func(f Failure) bool { return f.Breach.Same(*r.breach) }) {
+		t.report.Failures = append(t.report.Failures, *r.failure)
+	}
+}

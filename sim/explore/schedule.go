@@ -1,0 +1,125 @@
+package explore
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// EntryKind says what was decided.
+type EntryKind uint8
+
+// The kinds of decision.
+const (
+	Take  EntryKind = iota // which enabled action is next
+	Leave                  // only faults were enabled, and none was taken
+	Pick                   // a choice that is not one of actions
+)
+
+// Entry is one decision of a schedule.
+type Entry struct {
+	Kind   EntryKind
+	Action sim.Action // Take: the action
+	Value  int        // Pick: what was picked
+	Label  string     // Pick: what for
+	Step   int        // the step it belongs to; for Leave the last one taken
+	// Default means that the default schedule decides the same here. [Follow]
+	// then takes the default, whatever it is.
+	Default bool
+}
+
+// String renders the entry as it stands in files: the action's key, "leave", or
+// "pick 2 name".
+func (e Entry) String() string {
+	switch e.Kind {
+	case Leave:
+		return "leave"
+	case Pick:
+		return strings.TrimRight("pick "+strconv.Itoa(e.Value)+" "+e.Label, " ")
+	}
+	return e.Action.Key()
+}
+
+// Fault reports whether the entry takes a fault.
+func (e Entry) Fault() bool { return e.Kind == Take && e.Action.Class == sim.Fault }
+
+// ParseEntry is the inverse of [Entry.String].
+func ParseEntry(s string) (Entry, error) {
+	if s == "leave" {
+		return Entry{Kind: Leave}, nil
+	}
+	if rest, ok := strings.CutPrefix(s, "pick "); ok {
+		value, label, _ := strings.Cut(rest, " ")
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 0 {
+			return Entry{}, fmt.Errorf("%q: a pick is written \"pick NUMBER WHAT-FOR\"", s)
+		}
+		return Entry{Kind: Pick, Value: n, Label: label}, nil
+	}
+	a, ok := sim.ParseKey(s)
+	if !ok {
+		return Entry{}, fmt.Errorf("%q: not an action: write \"CLASS ACTOR DETAIL\" with one of the classes %s, or \"leave\", or \"pick NUMBER WHAT-FOR\"", s, classes())
+	}
+	return Entry{Action: a}, nil
+}
+
+func classes() string {
+	var names []string
+	for c := sim.Respond; c <= sim.Fault; c++ {
+		names = append(names, c.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+// Schedule is the decisions of one run, in order. What it does not decide goes
+// as the default schedule has it.
+type Schedule []Entry
+
+// Keys renders the entries.
+func (s Schedule) Keys() []string {
+	keys := make([]string, len(s))
+	for i, e := range s {
+		keys[i] = e.String()
+	}
+	return keys
+}
+
+// ParseSchedule is the inverse of [Schedule.Keys]. The error names the entry,
+// counted from 1.
+func ParseSchedule(keys []string) (Schedule, error) {
+	s := make(Schedule, len(keys))
+	for i, k := range keys {
+		e, err := ParseEntry(k)
+		if err != nil {
+			return nil, fmt.Errorf("entry %d: %w", i+1, err)
+		}
+		s[i] = e
+	}
+	return s, nil
+}
+
+// Deviations counts the entries that differ from the default schedule. It is
+// known for recorded schedules only; a parsed one counts as deviating
+// throughout.
+func (s Schedule) Deviations() int {
+	n := 0
+	for _, e := range s {
+		if !e.Default {
+			n++
+		}
+	}
+	return n
+}
+
+// Faults counts the faults taken.
+func (s Schedule) Faults() int {
+	n := 0
+	for _, e := range s {
+		if e.Fault() {
+			n++
+		}
+	}
+	return n
+}

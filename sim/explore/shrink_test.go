@@ -1,0 +1,172 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+func failing(t *testing.T, p Program) (Breach, Schedule) {
+	t.Helper()
+	for seed := range uint64(2000) {
+		r := Record(NewUniform(seed))
+		if out := p(r); len(out.Breaches) > 0 {
+			return out.Breaches[0], slices.Clone(r.Schedule())
+		}
+	}
+	t.Fatal("no seed fails")
+	return Breach{}, nil
+}
+
+// fewest finds, by looking at every run, the fewest deviations that break law.
+func fewest(t *testing.T, p Program, law string) int {
+	t.Helper()
+	best := 1 << 30
+	x := Exhaust{NoHashing: true, NoSleep: true, All: true, MaxRuns: 60_000}
+	x.Program = func(c sim.Choices) *Outcome {
+		out := p(c)
+		if len(out.Breaches) > 0 && out.Breaches[0].Law == law {
+			best = min(best, c.(*search).schedule().Deviations())
+		}
+		return out
+	}
+	if cover, err := x.Run(); err != nil || !cover.Complete {
+		t.Fatal(cover, err)
+	}
+	return best
+}
+
+func TestShrinkFindsTheFewestDeviations(t *testing.T) {
+	for _, lines := range []int{0, 1, 2} {
+		toy := adders(2, lines)
+		breach, from := failing(t, toy.run)
+		got, err := Shrink(Just(toy.run), breach, from, 10_000)
+		if err != nil || !got.Minimal {
+			t.Fatal(got, err)
+		}
+		if want := fewest(t, toy.run, "FINAL"); got.Schedule.Deviations() != want {
+			t.Errorf("%d lines: %d deviations, want %d: %q", lines, got.Schedule.Deviations(), want, got.Schedule.Keys())
+		}
+		k := Replay(got.Schedule)
+		if out := toy.run(Record(k)); k.Err() != nil || out.Hash != got.Outcome.Hash {
+			t.Errorf("the shrunk schedule does not replay: %v", k.Err())
+		}
+	}
+}
+
+// parted is three adders, a reader that expects v0 to be unspoilt, a bystander,
+// and faults; each thread and the faults are a part.
+func parted() Subject {
+	threads := [][]instr{
+		{{"send", "own", 0}, {"send", "own", 0}, {"send", "own", 0}},
+		{{"read", "v0", 0}, {"write", "v0", 1}},
+		{{"expect", "v0", 0}},
+		{{"pick", "", 3}, {"write", "v1", 0}, {"expect", "v1", 0}},
+	}
+	return Subject{
+		Parts: []string{"bystander", "writer", "reader", "picker", "faults"},
+		Without: func(removed []bool) Program {
+			toy := &toyWorld{}
+			for i, code := range threads {
+				if removed[i] {
+					code = nil
+				}
+				toy.threads = append(toy.threads, code)
+			}
+			if !removed[4] {
+				toy.faults = 2
+			}
+			if removed[0] && removed[1] && removed[2] && removed[3] {
+				return nil
+			}
+			return toy.run
+		},
+	}
+}
+
+func TestShrinkRemovesPartsAndFaults(t *testing.T) {
+	s := parted()
+	whole := s.Without(make([]bool, len(s.Parts)))
+	for seed := range uint64(300) {
+		r := Record(NewUniform(seed))
+		out := whole(r)
+		if len(out.Breaches) == 0 {
+			continue
+		}
+		b := out.Breaches[0]
+		got, err := Shrink(s, b, slices.Clone(r.Schedule()), 10_000)
+		if err != nil || !got.Minimal || !got.Breach.Same(b) {
+			t.Fatal(got, err)
+		}
+		var left []string
+		for i, gone := range got.Removed {
+			if !gone {
+				left = append(left, s.Parts[i])
+			}
+		}
+		parts, keys := strings.Join(left, " "), fmt.Sprint(got.Schedule.Keys())
+		switch b.Law {
+		case "EXPECT-v0":
+			// A writer needs no fault; faults are one part as well, but a fault more.
+			if !strings.Contains(parts, "reader") || len(left) != 2 {
+				t.Errorf("seed %d: left %s", seed, parts)
+			}
+		case "EXPECT-v1":
+			if parts != "picker" || len(got.Schedule) != 5 {
+				t.Errorf("seed %d: left %s, schedule %s", seed, parts, keys)
+			}
+		default:
+			t.Errorf("seed %d: law %s", seed, b.Law)
+		}
+	}
+}
+
+func TestShrinkIsDeterministicAndKeepsToItsBudget(t *testing.T) {
+	toy := adders(3, 3)
+	breach, from := failing(t, toy.run)
+	first, err := Shrink(Just(toy.run), breach, from, 10_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, _ := Shrink(Just(toy.run), breach, from, 10_000)
+	if first.String() != second.String() || !slices.Equal(first.Schedule.Keys(), second.Schedule.Keys()) {
+		t.Errorf("%s, then %s", first, second)
+	}
+	runs := 0
+	counted := func(c sim.Choices) *Outcome { runs++; return toy.run(c) }
+	short, err := Shrink(Just(counted), breach, from, 7)
+	if err != nil || runs != 7 || short.Runs != 7 || short.Minimal {
+		t.Errorf("%d runs, %v, %v", runs, short, err)
+	}
+	t.Log(first)
+}
+
+func TestShrinkWantsAFailingSchedule(t *testing.T) {
+	toy := adders(2, 0)
+	if _, err := Shrink(Just(toy.run), Breach{Law: "FINAL"}, nil, 100); err == nil {
+		t.Error("the default schedule breaks no law, yet it was shrunk")
+	}
+}
+
+// TestShrunkIsMinimal takes out every single decision, by the definition of
+// minimal and not by the shrinker's passes.
+func TestShrunkIsMinimal(t *testing.T) {
+	toy := adders(3, 2)
+	breach, from := failing(t, toy.run)
+	got, err := Shrink(Just(toy.run), breach, from, 10_000)
+	if err != nil || !got.Minimal {
+		t.Fatal(got, err)
+	}
+	for i := range got.Schedule {
+		for _, to := range []Schedule{dropped(got.Schedule, []int{i}), defaulted(got.Schedule, []int{i})} {
+			r := Record(Follow(to))
+			out := toy.run(r)
+			if len(out.Breaches) > 0 && sizeOf(nil, r.Schedule()).less(sizeOf(nil, got.Schedule)) {
+				t.Errorf("without decision %d it is smaller: %q", i, r.Schedule().Keys())
+			}
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package explore
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Table counts outcomes by label. The zero value is ready.
+type Table struct {
+	counts map[string]int
+}
+
+// Row is one line of a [Table].
+type Row struct {
+	Label string
+	Count int
+}
+
+// Add counts one outcome.
+func (t *Table) Add(label string) {
+	if t.counts == nil {
+		t.counts = map[string]int{}
+	}
+	t.counts[label]++
+}
+
+// Len is the number of distinct labels.
+func (t *Table) Len() int { return len(t.counts) }
+
+// Rows lists the labels, most frequent first, equal counts by label.
+func (t *Table) Rows() []Row {
+	rows := make([]Row, 0, len(t.counts))
+	for label, n := range t.counts {
+		rows = append(rows, Row{label, n})
+	}
+	slices.SortFunc(rows, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Label, b.Label))
+	})
+	return rows
+}
+
+// String renders one row a line, counts aligned.
+func (t *Table) String() string {
+	rows := t.Rows()
+	if len(rows) == 0 {
+		return ""
+	}
+	width := len(fmt.Sprint(rows[0].Count))
+	var b strings.Builder
+	for _, r := range rows {
+		fmt.Fprintf(&b, "%*d  %s\n", width, r.Count, r.Label)
+	}
+	return b.String()
+}

@@ -1,0 +1,67 @@
+package explore
+
+// visited remembers the states met and, for each, the actions that were asleep
+// whenever it was met: what has not been explored from it.
+type visited struct {
+	at     map[uint64]uint32 // state to the place of its sleep set in sets; 0 is the empty set
+	sets   []uint64          // for each set its length, then the actions' identities
+	finals map[uint64]struct{}
+}
+
+func newVisited() *visited {
+	return &visited{at: map[uint64]uint32{}, sets: []uint64{0}, finals: map[uint64]struct{}{}}
+}
+
+// sleep returns the sleep set stored with a state. The slice is the store's.
+func (v *visited) sleep(state uint64) (set []uint64, known bool) {
+	at, known := v.at[state]
+	n := v.sets[at]
+	return v.sets[at+1 : at+1+uint32(n)], known
+}
+
+// enter stores a new state.
+func (v *visited) enter(state uint64, sleep []uint64) {
+	if len(sleep) == 0 {
+		v.at[state] = 0
+		return
+	}
+	v.at[state] = uint32(len(v.sets))
+	v.sets = append(v.sets, uint64(len(sleep)))
+	v.sets = append(v.sets, sleep...)
+}
+
+// narrow replaces a state's sleep set by its intersection with keep.
+func (v *visited) narrow(state uint64, keep []uint64) {
+	at := v.at[state]
+	if at == 0 {
+		return
+	}
+	set, _ := v.sleep(state)
+	n := 0
+	for _, id := range set {
+		if contains(keep, id) {
+			set[n] = id
+			n++
+		}
+	}
+	v.sets[at] = uint64(n)
+}
+
+// contains is a linear search: sleep sets have a handful of members.
+func contains(set []uint64, id uint64) bool {
+	for _, x := range set {
+		if x == id {
+			return true
+		}
+	}
+	return false
+}
+
+func subset(a, b []uint64) bool {
+	for _, id := range a {
+		if !contains(b, id) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,161 @@
+package host
+
+import (
+	"context"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+)
+
+// Controller is a subject: a program that reconciles objects of one kind. It is
+// a value; the table of controllers is made of them.
+type Controller struct {
+	Name       string // "replicaset"
+	Generation string // "controllerref"; "" when there is only one
+
+	For  schema.GroupVersionKind   // the kind it syncs; zero for controllers without one (the garbage collector)
+	Owns []schema.GroupVersionKind // the kinds it creates, claims and deletes
+
+	// New makes the controller's memory. It is called at every start and again
+	// after each crash: whatever it does not get from the API is lost.
+	New func(env *Env) Reconciler
+
+	// Routes say what events enqueue. They are run before handlers that the
+	// controller adds to its informers itself.
+	Routes []Route
+
+	// Workers is how many keys may be synced at once; 0 means 1.
+	Workers int
+
+	// Selector and Replicas tell the laws what an object of kind For asks for.
+	// Both may be nil; Selector may return nil for "selects nothing".
+	Selector func(owner runtime.Object) labels.Selector
+	Replicas func(owner runtime.Object) int
+
+	// The following break a rule of writing controllers on purpose; only mutants
+	// set them.
+	StartUnsynced bool // workers start before the caches have synced (WRITE-6)
+	CarelessQueue bool // a key may be synced by two workers at once (WRITE-1)
+	DropErrors    bool // a failed sync is not retried (WRITE-8)
+
+	_ struct{}
+}
+
+// Reconciler is a controller's memory and its sync function.
+type Reconciler interface {
+	// Sync brings the object named by key ("namespace/name") closer to its
+	// desired state. It runs on a coroutine: every call on env.Client is a
+	// scheduling point. An error puts the key back with backoff.
+	Sync(ctx context.Context, key string) error
+}
+
+// SyncFunc is a Reconciler without memory.
+type SyncFunc func(ctx context.Context, key string) error
+
+// Sync calls f.
+func (f SyncFunc) Sync(ctx context.Context, key string) error { return f(ctx, key) }
+
+// Digester is a Reconciler that can digest its memory. Exhaustive search merges
+// states only where it knows what the controller remembers; without it a
+// process's memory is taken to be everything it ever saw.
+type Digester interface {
+	Digest(h *sim.Hash)
+}
+
+// Waiter is a Reconciler that may sleep until it has seen something (an
+// expectation). A key listed when the world is quiet waits for ever (WATCH-7).
+type Waiter interface {
+	Waiting() []string
+}
+
+// ExpectationObserver is a Reconciler whose expectations the host moves as its
+// routes say (WATCH-2).
+type ExpectationObserver interface {
+	// Observed is told that a watch event fulfilled one expected creation or
+	// deletion of object (namespace/name) for key.
+	Observed(key string, deletion bool, object string)
+}
+
+// Env is what the host gives to one incarnation of a controller.
+type Env struct {
+	Client Client
+	Queue  workqueue.TypedRateLimitingInterface[string]
+	Now    func() time.Time
+	// Informer returns the process's shared informer of a kind, the same one at
+	// every call. Generated listers work on its indexer.
+	Informer func(gvk schema.GroupVersionKind) cache.SharedIndexInformer
+	// Kinds is the server's table, for controllers that work on any kind.
+	Kinds []*fakeapi.Kind
+
+	_ struct{}
+}
+
+// Client is the API as a controller meets it. Every method is one request: the
+// worker gives up the processor until the scheduler has executed the request
+// and, in a step of its own, delivered the response. Errors are
+// *apierrors.StatusError. Objects returned are stored versions, shared by
+// everybody: change a DeepCopy. Objects handed in are the caller's.
+type Client interface {
+	Get(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string) (runtime.Object, error)
+	List(ctx context.Context, gvk schema.GroupVersionKind, namespace string, opts metav1.ListOptions) ([]runtime.Object, error)
+	Create(ctx context.Context, obj runtime.Object) (runtime.Object, error)
+	Update(ctx context.Context, obj runtime.Object) (runtime.Object, error)
+	UpdateStatus(ctx context.Context, obj runtime.Object) (runtime.Object, error)
+	Patch(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string, p Patch) (runtime.Object, error)
+	Delete(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string, opts metav1.DeleteOptions) error
+	// Do sends any other request the server knows.
+	Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error)
+}
+
+// Route is a pure function from an event on one kind to what it does to the
+// queue and to expectations, so that the routing clauses (WATCH-1 to WATCH-6)
+// can be tested as tables.
+type Route struct {
+	Kind schema.GroupVersionKind
+	// Do is given the process's view as it stands after the event.
+	Do func(v View, e Event, out *Effect)
+}
+
+// Event is one change as a handler sees it. Old nil is an addition, New nil a
+// deletion (Old then may be out of date: Tombstone).
+type Event struct {
+	Old, New  runtime.Object
+	Tombstone bool
+}
+
+// Effect collects what an event does.
+type Effect struct {
+	Keys    []string // to enqueue, in this order
+	Delayed []Delayed
+	Created []string // keys whose expected creations are lowered by one
+	Deleted []string // keys whose expected deletion of this object is fulfilled
+	Forget  []string // keys whose expectations are dropped (the owner is gone or replaced)
+}
+
+// Delayed is a key to enqueue after a while.
+type Delayed struct {
+	Key   string
+	After time.Duration
+}
+
+// View reads the process's caches.
+type View interface {
+	// Get returns the cached object, nil when there is none.
+	Get(gvk schema.GroupVersionKind, namespace, name string) runtime.Object
+	// Each calls f for the cached objects of a kind in a namespace ("" for
+	// all), in key order, until f returns false.
+	Each(gvk schema.GroupVersionKind, namespace string, f func(runtime.Object) bool)
+}
+
+// Forgetter is a Reconciler that drops what it remembers of a key.
+type Forgetter interface {
+	Forget(key string)
+}

@@ -1,0 +1,228 @@
+package host
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+)
+
+func TestSettles(t *testing.T) {
+	c := newToyCluster(t, sim.Zero{}, 3)
+	c.Start("toy", toyController(false))
+	run(t, c.world, 1000)
+	if got, want := podNames(c), []string{"default/web-1", "default/web-2", "default/web-3"}; !slices.Equal(got, want) {
+		t.Errorf("pods = %v, want %v", got, want)
+	}
+	for _, i := range c.Process("toy").order {
+		if i.pending() != 0 {
+			t.Errorf("%s: %d deliveries left", i.kind.GVK.Kind, i.pending())
+		}
+	}
+}
+
+// Equal choices give equal runs; other choices give other runs.
+func TestDeterministic(t *testing.T) {
+	hashes := map[uint64]bool{}
+	for seed := range uint64(50) {
+		var first []uint64
+		for round := range 3 {
+			c := newToyCluster(t, sim.NewSeed(seed), 3)
+			c.Start("toy", toyController(false))
+			c.createMap(t, "db", 2)
+			var trail []uint64
+			for c.world.Step() {
+				trail = append(trail, c.world.Hash()^c.world.StateHash())
+			}
+			if round == 0 {
+				first = trail
+			} else if !slices.Equal(first, trail) {
+				t.Fatalf("seed %d: round %d differs", seed, round)
+			}
+		}
+		hashes[first[len(first)-1]] = true
+	}
+	if len(hashes) < 10 {
+		t.Errorf("50 seeds gave %d different runs", len(hashes))
+	}
+}
+
+// A frozen view makes the toy create too many; releasing it corrects that.
+func TestHoldAndRelease(t *testing.T) {
+	c := newToyCluster(t, sim.Zero{}, 2)
+	p := c.Start("toy", toyController(false))
+	pods := c.kind(podGVK)
+	for !p.synced {
+		c.world.Step()
+	}
+	p.Hold(pods)
+	run(t, c.world, 1000)
+	p.queue.Add("default/web")
+	run(t, c.world, 1000)
+	if n := len(podNames(c)); n != 4 {
+		t.Errorf("blind: %d pods, want 4", n)
+	}
+	p.Release(pods)
+	run(t, c.world, 1000)
+	if n := len(podNames(c)); n != 2 {
+		t.Errorf("after release: %d pods, want 2", n)
+	}
+}
+
+// A crash before the request is executed loses it; a crash after loses only the
+// answer. Both leave a world that settles on what was asked for.
+func TestCrash(t *testing.T) {
+	for _, when := range []sim.Class{sim.Execute, sim.Respond} {
+		c := newToyCluster(t, sim.Zero{}, 1)
+		p := c.Start("toy", toyController(false))
+		for {
+			e := c.world.Enabled()
+			if e[0].Class == when {
+				break
+			}
+			c.world.Take(e[0])
+		}
+		p.Crash(true)
+		want := 0
+		if when == sim.Respond {
+			want = 1
+		}
+		if n := len(podNames(c)); n != want {
+			t.Errorf("crash before %v: %d pods, want %d", when, n, want)
+		}
+		run(t, c.world, 1000)
+		if n := len(podNames(c)); n != 1 || p.Incarnation != 1 {
+			t.Errorf("after the restart: %d pods, incarnation %d", n, p.Incarnation)
+		}
+	}
+}
+
+// A process restarted against a lagging server lists what was there then, and
+// catches up through its watch.
+func TestRestartFromOlderList(t *testing.T) {
+	c := newToyCluster(t, sim.Zero{}, 1)
+	p := c.Start("toy", toyController(false))
+	before := c.server.Version()
+	run(t, c.world, 1000)
+	p.Restart(before)
+	for !p.synced {
+		c.world.Step()
+	}
+	if n := p.informers[c.kind(podGVK)].cache.items.Len(); n != 0 {
+		t.Errorf("the old list has %d pods, want 0", n)
+	}
+	run(t, c.world, 1000)
+	if n := len(podNames(c)); n != 1 {
+		t.Errorf("%d pods in the end, want 1", n)
+	}
+}
+
+type tombstones struct{ adds, updates, deletes, stones []string }
+
+func (s *tombstones) OnAdd(obj any, _ bool) { s.adds = append(s.adds, name(obj)) }
+func (s *tombstones) OnUpdate(_, obj any)   { s.updates = append(s.updates, name(obj)) }
+func (s *tombstones) OnDelete(obj any) {
+	if d, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		s.stones = append(s.stones, d.Key)
+		return
+	}
+	s.deletes = append(s.deletes, name(obj))
+}
+
+func name(obj any) string {
+	key, _ := cache.MetaNamespaceKeyFunc(obj)
+	return key
+}
+
+// What vanished during a watch gap comes as a tombstone, what came and went
+// never shows.
+func TestRelist(t *testing.T) {
+	c := newToyCluster(t, sim.Zero{}, 1)
+	seen := &tombstones{}
+	ctl := Controller{Name: "watcher", Owns: toyController(false).Owns, New: func(env *Env) Reconciler {
+		env.Informer(configMapGVK).AddEventHandler(seen)
+		return SyncFunc(nil)
+	}}
+	p := c.Start("watcher", ctl)
+	run(t, c.world, 10)
+	maps := c.kind(configMapGVK)
+	del := func(name string) {
+		c.As("user", &fakeapi.Request{Verb: fakeapi.Delete, Kind: maps, Namespace: "default", Name: name})
+	}
+	c.createMap(t, "brief", 1)
+	c.createMap(t, "stays", 1)
+	del("brief")
+	del("web")
+	p.Relist(maps)
+	run(t, c.world, 10)
+	if !slices.Equal(seen.adds, []string{"default/web", "default/stays"}) || !slices.Equal(seen.stones, []string{"default/web"}) || seen.deletes != nil {
+		t.Errorf("adds %v, tombstones %v, deletes %v", seen.adds, seen.stones, seen.deletes)
+	}
+}
+
+// A change to a cached object is reported with its field and its culprit.
+func TestMutationIsFound(t *testing.T) {
+	c := newToyCluster(t, sim.Zero{}, 1)
+	c.Start("toy", toyController(true))
+	run(t, c.world, 1000)
+	for i := range c.world.History.Records {
+		if r := &c.world.History.Records[i]; r.Op == sim.Mutation {
+			if r.Process != "toy" || r.Reason != "metadata.labels.spoilt" || !strings.Contains(r.Message, "(absent) became yes") {
+				t.Errorf("%s: %s %q", r.Process, r.Reason, r.Message)
+			}
+			return
+		}
+	}
+	t.Error("no mutation was reported")
+}
+
+func TestFailures(t *testing.T) {
+	for _, f := range []Failure{
+		{Verb: fakeapi.Create, Nth: 1, Code: 409}, {Verb: fakeapi.Create, Nth: 1, Code: 429},
+		{Verb: fakeapi.Create, Nth: 2, Code: 500}, {Verb: fakeapi.Create, Nth: 1, Code: 504, Commits: true},
+	} {
+		c := newToyCluster(t, sim.Zero{}, 2)
+		c.Fail(f)
+		c.Start("toy", toyController(false))
+		run(t, c.world, 1000)
+		if n := len(podNames(c)); n != 2 {
+			t.Errorf("%+v: %d pods, want 2", f, n)
+		}
+		if c.world.Clock.Elapsed() != backoffBase {
+			t.Errorf("%+v: settled at %v, want one backoff of %v", f, c.world.Clock.Elapsed(), backoffBase)
+		}
+	}
+}
+
+// A panic in a controller ends its sync and is kept apart from an error.
+func TestPanicIsReported(t *testing.T) {
+	c := newToyCluster(t, sim.Zero{}, 1)
+	p := c.Start("toy", toyController(false))
+	p.reconciler.(*toy).panic = true
+	for range 20 {
+		c.world.Step()
+	}
+	for i := range c.world.History.Records {
+		if r := &c.world.History.Records[i]; r.Op == sim.SyncEnd && r.Reason == "panic" && strings.Contains(r.Message, "toy is broken") {
+			return
+		}
+	}
+	t.Error("no panic was reported")
+}
+
+func TestCallOutsideASyncPanics(t *testing.T) {
+	c := newToyCluster(t, sim.Zero{}, 1)
+	p := c.Start("toy", toyController(false))
+	defer func() {
+		if r := recover(); r == nil || !strings.Contains(r.(string), "outside a sync") {
+			t.Errorf("recovered %v", r)
+		}
+	}()
+	_, err := p.reconciler.(*toy).env.Client.Get(t.Context(), podGVK, "default", "x")
+	t.Error("no panic", errors.Unwrap(err))
+}

@@ -1,0 +1,138 @@
+package host
+
+import (
+	"slices"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// queue is client-go's rate-limiting work queue on virtual time, without locks
+// or goroutines: first in first out, a key at most once in the queue, never
+// given to two workers at once; a key added while it is being worked on is
+// queued again when that work is done (WRITE-1).
+type queue struct {
+	clock      *sim.Clock
+	owner      string // process name, for timers
+	ready      []string
+	dirty      map[string]bool
+	processing map[string]bool
+	limiter    workqueue.TypedRateLimiter[string]
+	waiting    map[string]*sim.Alarm
+	shut       bool
+	added      func(key string, fresh bool) // told of each Add; fresh when the key was not queued already
+	careless   bool                         // mutant: hands a key out twice at once
+}
+
+// The backoff of one key: 5 ms, doubled at each failure up to 1000 s; the
+// per-key half of workqueue.DefaultTypedControllerRateLimiter. Its other half,
+// a token bucket over all keys, reads the wall clock.
+const (
+	backoffBase = 5 * time.Millisecond
+	backoffMax  = 1000 * time.Second
+)
+
+func newQueue(clock *sim.Clock, owner string, added func(string, bool)) *queue {
+	return &queue{
+		clock: clock, owner: owner, added: added,
+		dirty: map[string]bool{}, processing: map[string]bool{}, waiting: map[string]*sim.Alarm{},
+		limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[string](backoffBase, backoffMax),
+	}
+}
+
+// Add marks a key as needing work.
+func (q *queue) Add(key string) {
+	if q.shut {
+		return
+	}
+	q.added(key, !q.dirty[key])
+	if q.dirty[key] {
+		return
+	}
+	q.dirty[key] = true
+	if q.careless || !q.processing[key] {
+		q.ready = append(q.ready, key)
+	}
+}
+
+// Len is the number of keys ready.
+func (q *queue) Len() int { return len(q.ready) }
+
+// Get takes the oldest key. It does not wait: with nothing ready it reports
+// shutdown, since in the stepped host only the host takes keys.
+func (q *queue) Get() (string, bool) {
+	if len(q.ready) == 0 {
+		return "", true
+	}
+	key := q.ready[0]
+	q.ready = slices.Delete(q.ready, 0, 1)
+	q.processing[key] = true
+	delete(q.dirty, key)
+	return key, false
+}
+
+// Done ends the work on a key.
+func (q *queue) Done(key string) {
+	delete(q.processing, key)
+	if q.dirty[key] && !q.careless {
+		q.ready = append(q.ready, key)
+	}
+}
+
+// ShutDown makes the queue refuse keys.
+func (q *queue) ShutDown() { q.shut = true }
+
+// ShutDownWithDrain is ShutDown: nothing can be in flight while it is called.
+func (q *queue) ShutDownWithDrain() { q.shut = true }
+
+// ShuttingDown reports whether ShutDown was called.
+func (q *queue) ShuttingDown() bool { return q.shut }
+
+// AddAfter adds a key once d has passed; of several, the earliest counts.
+func (q *queue) AddAfter(key string, d time.Duration) {
+	if d <= 0 {
+		q.Add(key)
+		return
+	}
+	if a := q.waiting[key]; a != nil {
+		if a.At <= q.clock.Elapsed()+d {
+			return
+		}
+		q.clock.Stop(a)
+	}
+	q.waiting[key] = q.clock.After(d, q.owner, "requeue "+key, func() {
+		delete(q.waiting, key)
+		q.Add(key)
+	})
+}
+
+// AddRateLimited adds a key after its backoff.
+func (q *queue) AddRateLimited(key string) { q.AddAfter(key, q.limiter.When(key)) }
+
+// Forget resets a key's backoff.
+func (q *queue) Forget(key string) { q.limiter.Forget(key) }
+
+// NumRequeues is the number of failures since the last Forget.
+func (q *queue) NumRequeues(key string) int { return q.limiter.NumRequeues(key) }
+
+// digest folds the queue's state; timers are the clock's.
+func (q *queue) digest(h *sim.Hash) {
+	h.Word(uint64(len(q.ready)))
+	for _, k := range q.ready {
+		h.String(k)
+		h.Word(uint64(q.limiter.NumRequeues(k)))
+	}
+	var sum uint64
+	for k := range q.processing {
+		sum += sim.Mix(sim.HashString(k) ^ 1)
+	}
+	for k := range q.dirty {
+		sum += sim.Mix(sim.HashString(k) ^ 2)
+	}
+	for k := range q.waiting {
+		sum += sim.Mix(sim.HashString(k)^3) * uint64(1+q.limiter.NumRequeues(k))
+	}
+	h.Word(sum)
+}

@@ -1,0 +1,188 @@
+package host
+
+import (
+	"encoding/binary"
+	"encoding/json"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// version is one stored version of one object, shared by the log and by every
+// cache that holds it, with what the host needs to know of it computed once.
+type version struct {
+	obj  runtime.Object
+	meta metav1.Object
+	key  string
+	n    uint32 // counts the versions of everything that ever had this key
+
+	// exact digests the content with n in place of the resource version, so that
+	// it does not depend on what happened to other objects in between.
+	exact uint64
+	// abstract leaves out what differs between two rounds of a fight: uids,
+	// versions, times, generated names.
+	abstract uint64
+
+	encoded []byte // as it was stored; a cached object that encodes otherwise was changed in place
+	sync    uint64 // the sync that last checked it, so that each sync checks once
+}
+
+// protoObject is what the generated types of k8s.io/api have.
+type protoObject interface {
+	Size() int
+	MarshalToSizedBuffer(data []byte) (int, error)
+}
+
+// newVersion wraps a stored object.
+func newVersion(kindSalt uint64, key string, n uint32, obj runtime.Object) *version {
+	v := &version{obj: obj, key: key, n: n}
+	var exact, abstract sim.Hash
+	exact.Word(kindSalt)
+	exact.String(key)
+	exact.Word(uint64(n))
+	abstract.Word(kindSalt)
+	if obj != nil {
+		v.meta = obj.(metav1.Object)
+		v.encoded = encode(obj, nil)
+		if _, ok := obj.(protoObject); ok {
+			digestProto(v.encoded, v.meta.GetGenerateName() != "", &exact, &abstract)
+		} else {
+			exact.Word(sim.HashBytes(v.encoded))
+			digestTree(obj.(runtime.Unstructured).UnstructuredContent(), v.meta.GetGenerateName() != "", &abstract)
+		}
+	}
+	v.exact, v.abstract = uint64(exact), uint64(abstract)
+	return v
+}
+
+// encode returns a deterministic encoding of an object, in buf where it fits.
+func encode(obj runtime.Object, buf []byte) []byte {
+	p, ok := obj.(protoObject)
+	if !ok {
+		data, err := json.Marshal(obj.(runtime.Unstructured).UnstructuredContent())
+		if err != nil {
+			panic("host: a stored object does not encode: " + err.Error())
+		}
+		return data
+	}
+	size := p.Size()
+	if cap(buf) < size {
+		buf = make([]byte, size)
+	}
+	buf = buf[:size]
+	if _, err := p.MarshalToSizedBuffer(buf); err != nil {
+		panic("host: a stored object does not encode: " + err.Error())
+	}
+	return buf
+}
+
+// Field numbers of ObjectMeta in its protobuf form, which every kind has as its
+// field 1.
+const (
+	fieldName              = 1
+	fieldUID               = 5
+	fieldResourceVersion   = 6
+	fieldGeneration        = 7
+	fieldCreationTimestamp = 8
+	fieldDeletionTimestamp = 9
+	fieldAnnotations       = 12
+	fieldOwnerReferences   = 13
+	ownerUID               = 4
+)
+
+// createdByAnnotation holds its creator's uid and resource version in the
+// generations before ControllerRef.
+const createdByAnnotation = "kubernetes.io/created-by"
+
+// digestProto folds an encoded object into both digests.
+func digestProto(data []byte, generated bool, exact, abstract *sim.Hash) {
+	for len(data) > 0 {
+		num, field, rest := protoField(data)
+		data = rest
+		if num != 1 {
+			h := sim.HashBytes(field)
+			exact.Word(h)
+			abstract.Word(h)
+			continue
+		}
+		_, n := binary.Uvarint(field[1:])
+		digestMeta(field[1+n:], generated, exact, abstract)
+	}
+}
+
+// digestMeta folds an encoded ObjectMeta.
+func digestMeta(data []byte, generated bool, exact, abstract *sim.Hash) {
+	for len(data) > 0 {
+		num, field, rest := protoField(data)
+		data = rest
+		if num == fieldResourceVersion {
+			continue
+		}
+		h := sim.HashBytes(field)
+		exact.Word(h)
+		switch num {
+		case fieldUID, fieldGeneration, fieldCreationTimestamp:
+		case fieldDeletionTimestamp:
+			abstract.Word(fieldDeletionTimestamp)
+		case fieldName:
+			if !generated {
+				abstract.Word(h)
+			}
+		case fieldOwnerReferences:
+			digestOwner(field, abstract)
+		case fieldAnnotations:
+			if !isCreatedBy(field) {
+				abstract.Word(h)
+			}
+		default:
+			abstract.Word(h)
+		}
+	}
+}
+
+// digestOwner folds an owner reference without the owner's uid.
+func digestOwner(field []byte, abstract *sim.Hash) {
+	for data := message(field); len(data) > 0; {
+		num, f, rest := protoField(data)
+		data = rest
+		if num != ownerUID {
+			abstract.Word(sim.HashBytes(f))
+		}
+	}
+}
+
+func isCreatedBy(field []byte) bool {
+	num, key, _ := protoField(message(field))
+	return num == 1 && string(message(key)) == createdByAnnotation
+}
+
+// message strips tag and length from a length-delimited field.
+func message(field []byte) []byte {
+	_, t := binary.Uvarint(field)
+	_, l := binary.Uvarint(field[t:])
+	return field[t+l:]
+}
+
+// protoField splits the first field off an encoded message: its number, its
+// bytes with tag and length, and the rest.
+func protoField(data []byte) (num int, field, rest []byte) {
+	tag, n := binary.Uvarint(data)
+	end := n
+	switch tag & 7 {
+	case 0:
+		_, m := binary.Uvarint(data[n:])
+		end += m
+	case 1:
+		end += 8
+	case 2:
+		l, m := binary.Uvarint(data[n:])
+		end += m + int(l)
+	case 5:
+		end += 4
+	default:
+		panic("host: an encoded object has an unknown wire type")
+	}
+	return int(tag >> 3), data[:end], data[end:]
+}

@@ -1,0 +1,262 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+	"runtime/debug"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+)
+
+type workerState uint8
+
+const (
+	idle     workerState = iota
+	asking               // a request waits to be executed
+	answered             // its response waits to be delivered
+)
+
+// worker is one thread of a process: a coroutine that syncs keys and gives up
+// the processor at every API call.
+type worker struct {
+	process *Process
+	id      int
+	label   string // in action keys; "" where the process has one worker
+
+	resume func() (struct{}, bool)
+	stop   func()
+	yield  func(struct{}) bool
+
+	state workerState
+	key   string
+	sync  uint64 // number of the sync, over the whole cluster
+	start int    // index of its SyncStart record
+	owner sim.Ref
+	saw   *version // the owner as it was read when the sync began
+	req   *fakeapi.Request
+	resp  fakeapi.Response
+	err   error
+
+	live  []liveRead // live reads of this sync
+	reads []*version // cached versions read in this sync, each once
+
+	// local is the fold of everything the sync was told since it began: its
+	// whole private state, as a sync is a function of its inputs.
+	local, abstract sim.Hash
+}
+
+type liveRead struct {
+	kind *fakeapi.Kind
+	key  string
+	obj  any
+}
+
+// killed unwinds a worker whose process crashed.
+type killed struct{}
+
+func newWorker(p *Process, id int) *worker {
+	w := &worker{process: p, id: id}
+	if p.workersWanted() > 1 {
+		w.label = fmt.Sprintf("w%d", id)
+	}
+	w.resume, w.stop = iter.Pull(w.body)
+	w.run() // to the first yield
+	return w
+}
+
+// body is the coroutine: one sync after another.
+func (w *worker) body(yield func(struct{}) bool) {
+	w.yield = yield
+	defer func() {
+		if r := recover(); r != nil {
+			if _, ok := r.(killed); !ok {
+				panic(r)
+			}
+		}
+	}()
+	for yield(struct{}{}) {
+		w.err = w.syncOnce()
+		w.finish()
+	}
+}
+
+// syncOnce calls the controller's sync function. A panic in it is the
+// controller's bug: it ends the sync and is reported as such.
+func (w *worker) syncOnce() (err error) {
+	defer func() {
+		r := recover()
+		if r == nil {
+			return
+		}
+		if _, ok := r.(killed); ok {
+			panic(r)
+		}
+		err = &PanicError{Process: w.process.Name, Key: w.key, Value: r, Stack: string(debug.Stack())}
+	}()
+	return w.process.reconciler.Sync(context.Background(), w.key)
+}
+
+// PanicError is a panic in a controller's sync.
+type PanicError struct {
+	Process, Key string
+	Value        any
+	Stack        string
+}
+
+// Error says who panicked over what.
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("panic in %s while syncing %s: %v", e.Process, e.Key, e.Value)
+}
+
+// run gives the processor to the worker until it parks again.
+func (w *worker) run() {
+	c := w.process.cluster
+	before := c.running
+	c.running = w
+	w.resume()
+	c.running = before
+}
+
+// begin takes the oldest key of the queue and starts to sync it.
+func (w *worker) begin() {
+	p := w.process
+	key, _ := p.queue.Get()
+	c := p.cluster
+	c.syncs++
+	p.busy++
+	w.key, w.sync = key, c.syncs
+	w.local, w.abstract = sim.Hash(sim.HashString(key)), sim.Hash(0)
+	w.live, w.reads = w.live[:0], w.reads[:0]
+	w.owner, w.saw = p.ownerOf(key)
+	r := sim.Record{Op: sim.SyncStart, Cause: p.causeOf(key), Verb: "sync", Object: w.owner}
+	w.stamp(&r)
+	w.start = c.world.Record(r).Index
+	w.run()
+}
+
+// finish puts the key back or forgets it, as workers built on client-go do.
+// It runs on the coroutine, in the sync's last step.
+func (w *worker) finish() {
+	p := w.process
+	r := sim.Record{Op: sim.SyncEnd, Cause: w.start, Verb: "sync", Object: w.owner}
+	w.stamp(&r)
+	if w.err != nil {
+		r.Message = w.err.Error()
+		if _, ok := w.err.(*PanicError); ok {
+			r.Reason = "panic"
+		}
+		if !p.controller.DropErrors {
+			p.queue.AddRateLimited(w.key)
+		}
+	} else {
+		p.queue.Forget(w.key)
+	}
+	w.checkCaches()
+	p.queue.Done(w.key)
+	p.cluster.world.Record(r)
+	w.state, w.key, w.owner, w.saw = idle, "", sim.Ref{}, nil
+	w.local, w.abstract = 0, 0
+	p.busy--
+	p.forgetReplaced()
+}
+
+// call parks the worker with a request until the response is delivered.
+func (w *worker) call(req *fakeapi.Request) fakeapi.Response {
+	w.req, w.state = req, asking
+	if !w.yield(struct{}{}) {
+		panic(killed{})
+	}
+	w.req = nil
+	return w.resp
+}
+
+// execute has the server execute the pending request.
+func (w *worker) execute() {
+	w.resp = w.process.cluster.serve(w)
+	w.state = answered
+	w.fold()
+}
+
+// executeFailing is execute under a fault that struck just now.
+func (w *worker) executeFailing(f *Failure) {
+	w.resp = w.process.cluster.serveFailing(w, f)
+	w.state = answered
+	w.fold()
+}
+
+// fold makes the response part of the worker's state.
+func (w *worker) fold() {
+	w.local.Word(uint64(w.resp.Code))
+	w.abstract.Word(uint64(w.resp.Code))
+	if w.resp.Err != nil {
+		w.local.String(string(w.resp.Err.ErrStatus.Reason))
+		return
+	}
+	c := w.process.cluster
+	if m, ok := w.resp.Object.(metav1.Object); ok {
+		s := c.states[w.req.Kind]
+		if v := s.latest[keyOf(m)]; v != nil {
+			w.local.Word(v.exact)
+			w.abstract.Word(v.abstract)
+		}
+	}
+	for _, o := range w.resp.Items {
+		if v := c.states[w.req.Kind].latest[keyOf(o.(metav1.Object))]; v != nil {
+			w.local.Word(v.exact)
+			w.abstract.Word(v.abstract)
+		}
+	}
+}
+
+// noteRead is told of each cached version the running sync reads.
+func (w *worker) noteRead(v *version) {
+	w.local.Word(v.exact)
+	w.abstract += sim.Hash(sim.Mix(v.abstract))
+	if v.sync != w.sync {
+		v.sync = w.sync
+		w.reads = append(w.reads, v)
+	}
+}
+
+// saw returns the version of an object as the sync had last read it, live or
+// cached; nil when it had not.
+func (w *worker) sawObject(k *fakeapi.Kind, key string) any {
+	for i := len(w.live) - 1; i >= 0; i-- {
+		if w.live[i].kind == k && w.live[i].key == key {
+			return w.live[i].obj
+		}
+	}
+	if i := w.process.informers[k]; i != nil {
+		if v, ok := i.sawIn(w, key); ok && v != nil {
+			return v.obj
+		}
+	}
+	return nil
+}
+
+// stamp fills in who is acting.
+func (w *worker) stamp(r *sim.Record) {
+	p := w.process
+	r.Process, r.Generation, r.Incarnation, r.Worker = p.Name, p.Generation, p.Incarnation, w.id
+	r.For = w.owner
+	if w.saw != nil {
+		r.SawFor = w.saw.obj
+	}
+}
+
+// checkCaches finds objects the sync read from its caches and changed in place
+// (WRITE-5). The cache shares them with the server and with everybody else.
+func (w *worker) checkCaches() {
+	for _, v := range w.reads {
+		buf := encode(v.obj, w.process.cluster.scratch)
+		w.process.cluster.scratch = buf
+		if !bytes.Equal(buf, v.encoded) {
+			w.reportMutation(v)
+		}
+	}
+}

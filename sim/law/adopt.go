@@ -1,0 +1,195 @@
+package law
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// adoptMatching is ADOPT-1.
+func adoptMatching(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.Subject == nil || !w.Dependent || !w.Claims || w.Subject.Selector == nil {
+		return
+	}
+	seen := w.Saw
+	if seen == nil {
+		seen = w.Before
+	}
+	if r.SawFor != nil && !j.state.Selects(w.Subject, r.SawFor, seen) {
+		j.Report(Informed, refName(w.NewOwner)+" does not select it")
+		return
+	}
+	if o := j.state.Object(w.NewOwner.UID); o != nil && !j.state.Selects(w.Subject, o.Value, w.Before) {
+		j.Report(Committed, refName(w.NewOwner)+" does not select it any more")
+	}
+}
+
+// adoptAll is ADOPT-2.
+func adoptAll(j *Judge, r *sim.Record) {
+	c := j.survey()
+	if c.disturbed {
+		return
+	}
+	for _, o := range c.orphans {
+		for i := range c.owners {
+			a := &c.owners[i]
+			if slices.Contains(a.sub.Dependents, o.Ref.Kind) && j.state.Selects(a.sub, a.Value, o.Meta) && a.sub.willing(a.Object, o) {
+				j.Report(Informed, o.Ref.String()+" stays an orphan though "+a.Ref.String()+" selects it")
+				break
+			}
+		}
+	}
+}
+
+// statusOnly is ADOPT-3: what a controller does for an object that is being
+// deleted. It may write that object's status and take finalizers off it.
+func statusOnly(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.Subject == nil || r.For.UID == "" {
+		return
+	}
+	if !w.Dependent {
+		if w.Before == nil || string(w.Before.GetUID()) != r.For.UID || r.Subresource == "status" ||
+			w.After == nil || len(w.After.GetFinalizers()) < len(w.Before.GetFinalizers()) {
+			return
+		}
+	}
+	k := w.Process.work(r)
+	if deleting(meta(r.SawFor)) || k != nil && k.read && k.refuses {
+		j.Report(Informed, what(r)+" for "+r.For.String()+", known to be going")
+		return
+	}
+	if o := j.state.Object(uidOf(r.For)); o != nil && deleting(o.Meta) && !deleting(w.Before) {
+		j.Report(Committed, what(r)+" for "+r.For.String()+", which is being deleted")
+	}
+}
+
+// what words the verb of a record.
+func what(r *sim.Record) string {
+	if r.Subresource != "" {
+		return r.Verb + " of " + r.Subresource
+	}
+	return r.Verb
+}
+
+// recheck is ADOPT-4.
+func recheck(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.Subject == nil || !w.Dependent || !w.Adopts {
+		return
+	}
+	k := w.Process.work(r)
+	switch {
+	case k != nil && !k.read:
+		j.Report(Informed, "adopted without a live read of "+r.For.String())
+	case k != nil && k.refuses:
+		j.Report(Informed, "adopted though a live read showed "+r.For.String()+" gone or going")
+	default:
+		if o := j.state.Object(w.NewOwner.UID); o == nil || deleting(o.Meta) {
+			j.Report(Committed, "adopted by "+r.For.String()+", gone or going since the live read")
+		}
+	}
+}
+
+// sparesDying is ADOPT-5.
+func sparesDying(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.Subject == nil || !w.Dependent || !w.Claims || !deleting(w.Before) {
+		return
+	}
+	if w.Saw == nil || deleting(w.Saw) {
+		j.Report(Informed, "adopted while it is being deleted")
+		return
+	}
+	j.Report(Committed, "adopted after its deletion had begun")
+}
+
+// losers is ADOPT-6.
+type losers struct {
+	opSet
+	j    *Judge
+	lost map[race]bool
+}
+
+// race is an object and an owner that tried to adopt it in vain.
+type race struct{ object, owner types.UID }
+
+func newLosers(j *Judge) Check {
+	return &losers{opSet: ops(sim.Commit, sim.Refusal), j: j, lost: map[race]bool{}}
+}
+
+func (l *losers) Reset() { clear(l.lost) }
+
+func (l *losers) Record(r *sim.Record) {
+	if r.Op == sim.Refusal {
+		l.refused(r)
+		return
+	}
+	w := &l.j.write
+	if len(l.lost) == 0 || w.Before == nil || w.Subject == nil || !w.Dependent || w.Mine {
+		return
+	}
+	at := race{w.Before.GetUID(), uidOf(r.For)}
+	if !l.lost[at] || w.harmless(r) {
+		return
+	}
+	s := Informed
+	if w.SawMine {
+		s = Committed
+	}
+	l.j.Report(s, r.For.String()+" lost the race for it, "+ownedBy(w.Owner))
+}
+
+func (l *losers) refused(r *sim.Record) {
+	p := l.j.state.Process(r.Process)
+	if p == nil || !p.manages(r.Object.Kind) || r.Code != 422 && r.Code != 409 || r.Verb != "patch" && r.Verb != "update" {
+		return
+	}
+	live := l.j.state.Named(r.Object.Kind, r.Object.Namespace, r.Object.Name)
+	if saw := meta(r.Saw); saw == nil || live == nil || controllerOf(saw) != nil {
+		return
+	}
+	if owner := controllerOf(live.Meta); owner != nil && !isFor(owner, r) {
+		l.lost[race{live.Meta.GetUID(), uidOf(r.For)}] = true
+	}
+}
+
+// orphansStayOrphans is ADOPT-7.
+func orphansStayOrphans(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.Subject == nil || !w.Claims || len(j.state.promises.byObject) == 0 {
+		return
+	}
+	if q := j.state.promises.find(w.Before.GetUID(), w.NewOwner.UID); q != nil && q.lost {
+		j.Report(adoptionStrength(r, w), "adopted again by "+refName(w.NewOwner)+", whose deletion had orphaned it")
+	}
+}
+
+// successor is ADOPT-8: nothing of a namesake is inherited, and nothing decided
+// for one is done to the other.
+func successor(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.Subject == nil || w.Before == nil || r.For.UID == "" {
+		return
+	}
+	if w.Dependent && w.Owner != nil && !w.Mine && w.Owner.Kind == r.For.Kind && w.Owner.Name == r.For.Name {
+		s := Informed
+		if w.SawMine {
+			s = Committed
+		}
+		j.Report(s, "treated as its own by a namesake of its owner "+refName(w.Owner))
+		return
+	}
+	if r.Object.Kind != w.Subject.Kind || r.Object.Name != r.For.Name || r.Object.Namespace != r.For.Namespace ||
+		string(w.Before.GetUID()) == r.For.UID {
+		return
+	}
+	s := Committed
+	if w.Saw != nil && w.Saw.GetUID() == w.Before.GetUID() {
+		s = Informed
+	}
+	j.Report(s, what(r)+" meant for an earlier "+r.For.String())
+}

@@ -1,0 +1,30 @@
+package law
+
+import "slices"
+
+// All returns every law, in a fixed order: the order of the clause list. Two
+// calls return the same values.
+func All() []*Law { return slices.Clone(all) }
+
+var all = slices.Concat(apiLaws, threeLaws, fightLaws, adoptLaws, orphanLaws, watchLaws, writeLaws, gcLaws)
+
+// ByID returns the law of a clause ("LAW-2"), nil when there is none.
+func ByID(id string) *Law {
+	for _, l := range all {
+		if l.ID == id {
+			return l
+		}
+	}
+	return nil
+}
+
+// ByName returns the law with that name ("dont-interfere"), nil when there is
+// none.
+func ByName(name string) *Law {
+	for _, l := range all {
+		if l.Name == name {
+			return l
+		}
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package law
+
+import (
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// oneController is API-1.
+func oneController(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.After == nil {
+		return
+	}
+	n := 0
+	refs := w.After.GetOwnerReferences()
+	for i := range refs {
+		if isController(&refs[i]) {
+			n++
+		}
+	}
+	if n > 1 {
+		j.Report(Informed, "stored with "+itoa(n)+" ControllerRefs")
+	}
+}
+
+// secondController is how the server's refusal of a second ControllerRef begins.
+const secondController = "Only one reference can have Controller set to true"
+
+// onlyTrueControls is API-2: an orphan was refused an owner as if it had one.
+func onlyTrueControls(j *Judge, r *sim.Record) {
+	p := j.state.Process(r.Process)
+	if r.Code != 422 || p == nil || p.Subject.Kind == "" || !strings.Contains(r.Message, secondController) {
+		return
+	}
+	live := j.state.Named(r.Object.Kind, r.Object.Namespace, r.Object.Name)
+	if live != nil && controllerOf(live.Meta) == nil {
+		j.Report(Informed, "refused a controller although "+live.Ref.String()+" has none")
+	}
+}
+
+// completeRefs is API-3.
+func completeRefs(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.After == nil {
+		return
+	}
+	refs := w.After.GetOwnerReferences()
+	for i := range refs {
+		if f := badRef(&refs[i]); f != "" {
+			j.Report(Informed, "stored with an owner reference with "+f)
+			return
+		}
+	}
+}
+
+func badRef(ref *metav1.OwnerReference) string {
+	switch {
+	case ref.APIVersion == "":
+		return "no apiVersion"
+	case ref.Kind == "":
+		return "no kind"
+	case ref.Name == "":
+		return "no name"
+	case ref.UID == "":
+		return "no uid"
+	case ref.Kind == "Event" && (ref.APIVersion == "v1" || strings.HasPrefix(ref.APIVersion, "events.k8s.io/")):
+		return "an Event as owner"
+	}
+	return ""
+}
+
+// oneWinner is API-4: the write of an adopter that had seen an orphan landed on
+// an object another one had adopted.
+func oneWinner(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.Subject != nil && w.Claims && w.Owner != nil && w.SawOwner == nil {
+		j.Report(Informed, "adopted by "+refName(w.NewOwner)+" after "+refName(w.Owner)+" had won")
+	}
+}
+
+// restartMovesNothing is API-5: after a restart an object leaves an owner that
+// is there and selects it, though no user asked for anything since.
+func restartMovesNothing(j *Judge, r *sim.Record) {
+	w := &j.write
+	if !j.state.restarted || w.Subject == nil && !w.GC || w.After == nil || w.Owner == nil || sameRef(w.Owner, w.NewOwner) {
+		return
+	}
+	owner := j.state.Object(w.Owner.UID)
+	if owner == nil || deleting(owner.Meta) {
+		return
+	}
+	sub := j.state.subjectFor(owner.Ref.Kind)
+	if sub == nil || !j.state.Selects(sub, owner.Value, w.Before) {
+		return
+	}
+	s := Informed
+	if w.Saw != nil && !j.state.Selects(sub, owner.Value, w.Saw) {
+		s = Committed
+	}
+	j.Report(s, "leaves "+refName(w.Owner)+" after a restart")
+}
+
+// subjectFor is the first subject that syncs a kind, nil for none.
+func (s *State) subjectFor(kind string) *Subject {
+	for _, p := range s.processes {
+		if p.Subject.Kind == kind {
+			return &p.Subject
+		}
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package law
+
+import (
+	"fmt"
+	"testing"
+)
+
+// day is a lawful history of two sets with the same selector and n pods each,
+// seen by a controller and a collector: created, run, orphaned by hand,
+// adopted, scaled down.
+func day(n int) *tape {
+	t := &tape{}
+	a, b := set("a", n), set("b", n)
+	t.exist(a, b)
+	t.show("rs", a, b)
+	t.show("gc", a, b)
+	for i := range n {
+		for _, o := range []*thing{a, b} {
+			key := "default/" + o.Name
+			p := pod(fmt.Sprintf("%s-%d", o.Name, i), o)
+			t.start("rs", o)
+			t.commit("rs", "create", o, nil, p)
+			t.end("rs", o, "")
+			t.deliver("rs", nil, p, key).Observed = []string{key}
+			t.deliver("gc", nil, p)
+			run := p.as(func(p *thing) { p.Node = "n" })
+			t.commit("kubelet", "update", nil, p, run).Subresource = "status"
+			t.deliver("rs", p, run, key)
+			t.deliver("gc", p, run)
+			t.sync("rs", o, func() {})
+			if i%4 != 0 {
+				continue
+			}
+			free := run.owned()
+			t.user(run, free)
+			t.deliver("rs", run, free, "default/a", "default/b")
+			t.deliver("gc", run, free)
+			mine := t.adopts("rs", o, free)
+			t.deliver("rs", free, mine, key)
+			t.deliver("gc", free, mine)
+			t.start("rs", o)
+			t.commit("rs", "delete", o, mine, nil)
+			t.end("rs", o, "")
+			t.deliver("rs", mine, nil, key).Observed = []string{key}
+			t.deliver("gc", mine, nil)
+			t.sync("rs", o, func() {})
+		}
+	}
+	t.start("rs", a)
+	t.end("rs", a, "")
+	return t
+}
+
+// BenchmarkJudge is the cost of one record with all laws on.
+func BenchmarkJudge(b *testing.B) {
+	for _, n := range []int{4, 1000} {
+		b.Run(fmt.Sprintf("pods=%d", 2*n), func(b *testing.B) {
+			tp := day(n)
+			j := NewJudge(subjects(), All())
+			b.ReportAllocs()
+			b.ResetTimer()
+			for i := 0; i < b.N; i++ {
+				k := i % len(tp.records)
+				if k == 0 {
+					j.Reset()
+				}
+				j.Observe(&tp.records[k])
+			}
+			b.StopTimer()
+			if len(j.Breaches()) > 0 {
+				b.Fatalf("breaks %s", j.Breaches()[0])
+			}
+		})
+	}
+}
+
+// BenchmarkNewJudge is what a judge of its own costs a run.
+func BenchmarkNewJudge(b *testing.B) {
+	subs, laws := subjects(), All()
+	b.ReportAllocs()
+	for b.Loop() {
+		NewJudge(subs, laws)
+	}
+}
+
+func BenchmarkReset(b *testing.B) {
+	j := NewJudge(subjects(), All())
+	tp := day(4)
+	for i := range tp.records {
+		j.Observe(&tp.records[i])
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		j.Reset()
+	}
+}
+
+func TestALawfulDay(t *testing.T) {
+	for _, b := range judge(day(8)).Breaches() {
+		t.Errorf("breaks %s", b)
+	}
+}

@@ -1,0 +1,141 @@
+package law
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// census is who owns what when the world is quiet, taken once for all laws
+// that ask.
+type census struct {
+	taken     bool
+	disturbed bool         // somebody is down or kept from seeing: nothing need have converged
+	collector *Process     // a garbage collector that is up
+	owners    []ownerCount // every object a controller syncs, those being deleted left out
+	orphans   []*Object    // active dependents without a ControllerRef
+	slots     map[types.UID]int
+}
+
+// ownerCount is one owner with how many active dependents it owns and wants.
+type ownerCount struct {
+	*Object
+	sub   *Subject
+	owned int
+	want  int // -1 where the subject doesn't say
+}
+
+// short reports whether an owner has not got what it wants.
+func (o *ownerCount) short() bool { return o.want >= 0 && o.owned != o.want }
+
+func (s *Subject) active(o *Object) bool {
+	if s.Active != nil {
+		return !deleting(o.Meta) && s.Active(o.Value)
+	}
+	return !deleting(o.Meta)
+}
+
+func (s *Subject) willing(owner, object *Object) bool {
+	return s.Willing == nil || s.Willing(owner.Value, object.Value)
+}
+
+// survey takes the census, or returns the one taken for this record.
+func (j *Judge) survey() *census {
+	c, s := &j.census, &j.state
+	if c.taken {
+		return c
+	}
+	if c.slots == nil {
+		c.slots = map[types.UID]int{}
+	}
+	clear(c.slots)
+	c.taken, c.disturbed, c.collector = true, false, nil
+	c.owners, c.orphans = c.owners[:0], c.orphans[:0]
+	for i, p := range s.processes {
+		if p.stopped {
+			continue
+		}
+		if p.Subject.Controller == Collector && !p.down {
+			c.collector = p
+		}
+		c.disturbed = c.disturbed || p.down || len(p.held) > 0
+		if p.Subject.Kind != "" && !s.described(i) {
+			c.addOwners(s, &p.Subject)
+		}
+	}
+	for i, p := range s.processes {
+		for _, kind := range p.Subject.Dependents {
+			if !p.stopped && p.Subject.Kind != "" && !s.counted(i, kind) {
+				c.count(s, &p.Subject, kind)
+			}
+		}
+	}
+	return c
+}
+
+// described reports whether an earlier process syncs the same kind.
+func (s *State) described(i int) bool {
+	for _, p := range s.processes[:i] {
+		if !p.stopped && p.Subject.Kind == s.processes[i].Subject.Kind {
+			return true
+		}
+	}
+	return false
+}
+
+// counted reports whether an earlier process manages a kind too.
+func (s *State) counted(i int, kind string) bool {
+	for _, p := range s.processes[:i] {
+		if !p.stopped && p.manages(kind) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *census) addOwners(s *State, sub *Subject) {
+	for _, o := range s.Kind(sub.Kind) {
+		if deleting(o.Meta) || s.terminating(o.Ref.Namespace) {
+			continue
+		}
+		want := -1
+		if sub.Replicas != nil {
+			want = sub.Replicas(o.Value)
+		}
+		c.slots[o.Meta.GetUID()] = len(c.owners)
+		c.owners = append(c.owners, ownerCount{Object: o, sub: sub, want: want})
+	}
+}
+
+func (c *census) count(s *State, sub *Subject, kind string) {
+	for _, d := range s.Kind(kind) {
+		ref := controllerOf(d.Meta)
+		if ref == nil {
+			if sub.active(d) && !s.terminating(d.Ref.Namespace) {
+				c.orphans = append(c.orphans, d)
+			}
+			continue
+		}
+		if i, ok := c.slots[ref.UID]; ok {
+			if o := &c.owners[i]; slices.Contains(o.sub.Dependents, kind) && o.sub.active(d) {
+				o.owned++
+			}
+		}
+	}
+}
+
+// unconverged returns the first owner of a process's kind that has not got
+// what it wants, nil when all have.
+func (j *Judge) unconverged(p *Process) *ownerCount {
+	c := j.survey()
+	for i := range c.owners {
+		if o := &c.owners[i]; o.Ref.Kind == p.Subject.Kind && o.short() {
+			return o
+		}
+	}
+	return nil
+}
+
+func (o *ownerCount) text() string {
+	return o.Ref.String() + " wants " + itoa(o.want) + ", owns " + itoa(o.owned)
+}

@@ -1,0 +1,121 @@
+package law
+
+// Detector finds fights: the abstract state of the world, in which names, uids
+// and versions are left out, recurs with a committed write in between, nobody
+// outside had a hand in it, and everybody who had something to do did
+// something. It is fed by whoever drives the world; what it finds is written
+// to the history as a Fighting record. The zero value is ready.
+type Detector struct {
+	// Busy lists the processes that have something enabled now: those must have
+	// acted within the cycle, else the cycle is the schedule's, not theirs.
+	// Without it, every process that acted since the last action from outside
+	// must have acted again.
+	Busy func() []string
+	// Limit bounds the writes remembered; past it the detector starts afresh.
+	// Zero means 65536.
+	Limit int
+
+	names  []string
+	writes []landed
+	first  map[uint64]int // state after a write -> its first occurrence in writes
+	last   map[uint64]int
+	acted  uint64 // by bit of names: since the last write
+	ever   uint64 // since the last action from outside
+}
+
+// landed is one write: the record, and who acted since the write before it.
+type landed struct {
+	record int
+	acted  uint64
+}
+
+const detectorLimit = 1 << 16
+
+// Observe is called once a step, or for every record, in order. The hash is
+// the world's abstract state afterwards; it is looked at only for a committed
+// write, so it need not be made for anything else. user marks an action of the
+// user and a fault: what was before it can't be part of a fight. The cycle is
+// the records of its writes.
+func (d *Detector) Observe(hash uint64, record int, process string, write, user bool) (cycle []int, found bool) {
+	if user {
+		d.Reset()
+		return nil, false
+	}
+	bit := d.bit(process)
+	d.acted |= bit
+	d.ever |= bit
+	if !write {
+		return nil, false
+	}
+	limit := d.Limit
+	if limit == 0 {
+		limit = detectorLimit
+	}
+	if len(d.writes) >= limit {
+		d.Reset()
+		d.ever |= bit
+	}
+	d.writes = append(d.writes, landed{record, d.acted})
+	d.acted = 0
+	return d.recurs(hash)
+}
+
+func (d *Detector) recurs(hash uint64) (cycle []int, found bool) {
+	if d.first == nil {
+		d.first, d.last = map[uint64]int{}, map[uint64]int{}
+	}
+	now := len(d.writes) - 1
+	from, seen := d.first[hash]
+	if !seen {
+		d.first[hash] = now
+		return nil, false
+	}
+	if last, again := d.last[hash]; again && d.fair(last, now) {
+		from = last
+	} else if !d.fair(from, now) {
+		d.last[hash] = now
+		return nil, false
+	}
+	for _, w := range d.writes[from+1:] {
+		cycle = append(cycle, w.record)
+	}
+	d.last[hash] = now
+	return cycle, true
+}
+
+// fair reports whether everybody who had something to do acted between two writes.
+func (d *Detector) fair(from, to int) bool {
+	var acted uint64
+	for _, w := range d.writes[from+1 : to+1] {
+		acted |= w.acted
+	}
+	if d.Busy == nil {
+		return d.ever&^acted == 0
+	}
+	for _, p := range d.Busy() {
+		if acted&d.bit(p) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Reset forgets everything before now.
+func (d *Detector) Reset() {
+	d.writes = d.writes[:0]
+	clear(d.first)
+	clear(d.last)
+	d.acted, d.ever = 0, 0
+}
+
+// bit is a process's place in a set of processes; from the 64th on they share
+// the last.
+func (d *Detector) bit(process string) uint64 {
+	for i, n := range d.names {
+		if n == process {
+			return 1 << min(i, 63)
+		}
+	}
+	d.names = append(d.names, process)
+	return 1 << min(len(d.names)-1, 63)
+}

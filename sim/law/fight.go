@@ -1,0 +1,158 @@
+package law
+
+import (
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// neverFight is NOFIGHT-1: whoever watches the world with a [Detector] writes
+// a Fighting record whose Reason is [CycleReason].
+func neverFight(j *Judge, r *sim.Record) {
+	cycle := parseCycle(r.Reason)
+	text := r.Message
+	if text == "" {
+		text = "the state recurs after " + itoa(len(cycle)) + " writes"
+	}
+	j.report(Breach{Strength: Informed, Record: r.Index, Text: text, Cycle: cycle})
+}
+
+// CycleReason renders a cycle for the Reason of a Fighting record.
+func CycleReason(cycle []int) string {
+	var b strings.Builder
+	for i, n := range cycle {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(strconv.Itoa(n))
+	}
+	return b.String()
+}
+
+func parseCycle(s string) []int {
+	var out []int
+	for part := range strings.SplitSeq(s, ",") {
+		if n, err := strconv.Atoi(part); err == nil {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// handovers is NOFIGHT-2. An adoption counts when it was right for the state
+// it landed on: by an owner that is there and selects the object as it is. A
+// change of labels starts the count anew, and so does a user's action.
+type handovers struct {
+	opSet
+	j    *Judge
+	seen map[types.UID]handover
+}
+
+type handover struct{ epoch, count int }
+
+func newHandovers(j *Judge) Check {
+	return &handovers{opSet: ops(sim.Commit), j: j, seen: map[types.UID]handover{}}
+}
+
+func (h *handovers) Reset() { clear(h.seen) }
+
+func (h *handovers) Record(r *sim.Record) {
+	w := &h.j.write
+	if w.Before == nil {
+		return
+	}
+	uid := w.Before.GetUID()
+	if w.After == nil {
+		if len(h.seen) > 0 {
+			delete(h.seen, uid)
+		}
+		return
+	}
+	if w.Subject == nil || !w.Claims {
+		if len(h.seen) > 0 && !sameLabels(w.Before, w.After) {
+			delete(h.seen, uid)
+		}
+		return
+	}
+	s := &h.j.state
+	owner := s.Object(w.NewOwner.UID)
+	if owner == nil || deleting(owner.Meta) || !s.Selects(w.Subject, owner.Value, w.Before) {
+		return
+	}
+	n := h.seen[uid]
+	if n.epoch != s.epoch {
+		n = handover{epoch: s.epoch}
+	}
+	n.count++
+	h.seen[uid] = n
+	if n.count > h.j.Bounds.Handovers {
+		h.j.Report(Informed, "changes hands "+itoa(n.count)+" times, now to "+refName(w.NewOwner))
+	}
+}
+
+// exactSum is NOFIGHT-3.
+func exactSum(j *Judge, r *sim.Record) {
+	c := j.survey()
+	if c.disturbed {
+		return
+	}
+	for i := range c.owners {
+		if o := &c.owners[i]; o.short() {
+			j.Report(Informed, o.text())
+		}
+	}
+	j.checkSums(c)
+}
+
+// alike names the owners that ask for the same objects.
+type alike struct{ namespace, kind, selector string }
+
+// sum is what a group of them wants and has.
+type sum struct{ first, n, want, have int }
+
+// checkSums adds up the owners that ask for the same objects and compares with
+// what is there: owned by one of them, or by none.
+func (j *Judge) checkSums(c *census) {
+	if len(c.owners) < 2 {
+		return
+	}
+	var sums []sum
+	at := map[alike]int{}
+	for i := range c.owners {
+		o := &c.owners[i]
+		sel := j.state.selector(o.sub, o.Value)
+		if o.want < 0 || sel == nil || len(o.sub.Dependents) == 0 {
+			continue
+		}
+		key := alike{o.Ref.Namespace, o.sub.Dependents[0], sel.String()}
+		k, ok := at[key]
+		if !ok {
+			k = len(sums)
+			at[key] = k
+			sums = append(sums, sum{first: i})
+		}
+		sums[k].n++
+		sums[k].want += o.want
+		sums[k].have += o.owned
+	}
+	for i := range sums {
+		if sums[i].n > 1 {
+			j.checkSum(c, &sums[i])
+		}
+	}
+}
+
+func (j *Judge) checkSum(c *census, s *sum) {
+	first := &c.owners[s.first]
+	for _, o := range c.orphans {
+		if o.Ref.Kind == first.sub.Dependents[0] && j.state.Selects(first.sub, first.Value, o.Meta) {
+			s.have++
+		}
+	}
+	if s.want != s.have {
+		j.Report(Informed, itoa(s.n)+" controllers with one selector want "+itoa(s.want)+", "+itoa(s.have)+" are there")
+	}
+}

@@ -1,0 +1,238 @@
+package law
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+const numOps = int(sim.Fighting) + 1
+
+// Judge holds a run against a set of laws. It is a [sim.Observer]: it sees
+// every record once, in order, and keeps nothing of the world but what records
+// told it.
+type Judge struct {
+	Strict bool // a breach of Committed strength fails the run too
+	Bounds Bounds
+
+	state  State
+	write  Write
+	route  route
+	census census
+
+	laws     []*Law
+	seats    []seat
+	byOp     [numOps][]int // indexes into seats
+	sitting  int           // the seat whose check is running
+	record   *sim.Record
+	breaches []Breach
+	informed int // how many breaches come before the first of Informed strength
+	forgiven int // breaches by records before this one don't count
+}
+
+// Bounds are the numbers some laws leave to whoever judges.
+type Bounds struct {
+	Handovers int // NOFIGHT-2: hand-overs of one object between two user actions
+	HotLoop   int // WRITE-8: retries of one key without any backoff
+	Keep      int // breaches kept of each law; later ones are only counted
+}
+
+// DefaultBounds are the bounds a new judge has.
+var DefaultBounds = Bounds{Handovers: 1, HotLoop: 10, Keep: 1000}
+
+// seat is one law with its check of this run.
+type seat struct {
+	law   *Law
+	check Check
+	count int
+}
+
+// Selective is a [Check] that needs only some records; the others are not
+// shown to it.
+type Selective interface {
+	Wants(op sim.Op) bool
+}
+
+// Resetter is a [Check] that can forget its run. One that cannot is made anew
+// by [Judge.Reset].
+type Resetter interface {
+	Reset()
+}
+
+// NewJudge returns a judge of a run with these subjects. Laws that are checked
+// elsewhere are left out.
+func NewJudge(subjects []Subject, laws []*Law) *Judge {
+	j := &Judge{Bounds: DefaultBounds, laws: laws}
+	j.state.init()
+	for _, s := range subjects {
+		j.AddSubject(s)
+	}
+	for _, l := range laws {
+		if l.New != nil {
+			j.seat(l)
+		}
+	}
+	return j
+}
+
+func (j *Judge) seat(l *Law) {
+	j.seats = append(j.seats, seat{law: l, check: l.New(j)})
+	n := len(j.seats) - 1
+	sel, selective := j.seats[n].check.(Selective)
+	for op := range j.byOp {
+		if !selective || sel.Wants(sim.Op(op)) {
+			j.byOp[op] = append(j.byOp[op], n)
+		}
+	}
+}
+
+// AddSubject makes one more process known, before its first record. A process
+// that is known already is described anew: what it has seen is kept.
+func (j *Judge) AddSubject(s Subject) { j.state.addSubject(s) }
+
+// State is what the records so far add up to. While a check runs, the record
+// it was called for is not yet part of it.
+func (j *Judge) State() *State { return &j.state }
+
+// Write is what there is to know of the commit a check was called for.
+func (j *Judge) Write() *Write { return &j.write }
+
+// Observe judges one record.
+func (j *Judge) Observe(r *sim.Record) {
+	j.record = r
+	switch r.Op {
+	case sim.Commit:
+		j.write.fill(&j.state, r)
+	case sim.Delivery:
+		j.route.fill(&j.state, r)
+	case sim.Settled:
+		j.census.taken = false
+	}
+	for _, i := range j.byOp[r.Op] {
+		j.sitting = i
+		j.seats[i].check.Record(r)
+	}
+	j.state.fold(r, &j.write)
+}
+
+// Report is how a check says that the record it was called for breaks its law.
+func (j *Judge) Report(s Strength, text string) {
+	j.report(Breach{Strength: s, Record: j.record.Index, Text: text})
+}
+
+func (j *Judge) report(b Breach) {
+	if b.Record < j.forgiven {
+		return
+	}
+	s := &j.seats[j.sitting]
+	s.count++
+	if s.count <= j.Bounds.Keep {
+		b.Law = s.law
+		j.keep(b)
+	}
+}
+
+// keep adds a breach; as long as none was informed, informed follows the end.
+func (j *Judge) keep(b Breach) {
+	if b.Strength == Committed && j.informed == len(j.breaches) {
+		j.informed++
+	}
+	j.breaches = append(j.breaches, b)
+}
+
+// Breaches are the breaches found so far, in the order in which they were
+// found. The slice is the judge's own.
+func (j *Judge) Breaches() []Breach { return j.breaches }
+
+// First is the breach that fails the run: the first of Informed strength, or
+// under Strict the first of any. It is nil while the run passes.
+func (j *Judge) First() *Breach {
+	i := j.informed
+	if j.Strict {
+		i = 0
+	}
+	if i < len(j.breaches) {
+		return &j.breaches[i]
+	}
+	return nil
+}
+
+// Fails reports whether a breach fails the run.
+func (j *Judge) Fails(b *Breach) bool { return b.Strength == Informed || j.Strict }
+
+// Since forgives everything that happened before the record with that index,
+// for ever: "laws since=switch".
+func (j *Judge) Since(index int) {
+	j.forgiven = index
+	j.breaches = slices.DeleteFunc(j.breaches, func(b Breach) bool { return b.Record < index })
+	for i := range j.seats {
+		j.seats[i].count = 0
+	}
+	j.informed = slices.IndexFunc(j.breaches, func(b Breach) bool { return b.Strength == Informed })
+	if j.informed < 0 {
+		j.informed = len(j.breaches)
+	}
+	for i := range j.breaches {
+		for k := range j.seats {
+			if j.seats[k].law == j.breaches[i].Law {
+				j.seats[k].count++
+			}
+		}
+	}
+}
+
+// Verdict is what became of one law.
+type Verdict struct {
+	Law     *Law
+	Count   int     // breaches of either strength
+	First   *Breach // the first that fails the run, else the first; nil when the law held
+	Checked bool    // false for a law whose check is elsewhere
+}
+
+// Verdicts are the verdicts on the judge's laws, in their order.
+func (j *Judge) Verdicts() []Verdict {
+	out := make([]Verdict, 0, len(j.laws))
+	for _, l := range j.laws {
+		v := Verdict{Law: l, Checked: l.New != nil}
+		for i := range j.seats {
+			if j.seats[i].law == l {
+				v.Count = j.seats[i].count
+			}
+		}
+		for i := range j.breaches {
+			b := &j.breaches[i]
+			if b.Law == l && (v.First == nil || !j.Fails(v.First) && j.Fails(b)) {
+				v.First = b
+			}
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// Reset forgets the run but keeps the subjects, the laws and the memory they
+// took up: the next run starts at record 0.
+func (j *Judge) Reset() {
+	j.state.reset()
+	j.breaches = j.breaches[:0]
+	j.forgiven, j.informed = 0, 0
+	for i := range j.seats {
+		s := &j.seats[i]
+		s.count = 0
+		if c, ok := s.check.(Resetter); ok {
+			c.Reset()
+		} else {
+			s.check = s.law.New(j)
+		}
+	}
+}
+
+// String renders a breach as one line: "dont-interfere at 12: owned by rs/web-b".
+func (b Breach) String() string {
+	s := b.Law.Name + " at " + strconv.Itoa(b.Record) + ": " + b.Text
+	if b.Strength == Committed {
+		s += " (as committed)"
+	}
+	return s
+}

@@ -1,0 +1,181 @@
+package law
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// story is one mini history and what a law says of it.
+type story struct {
+	law, name string
+	want      verdict
+	tell      func(t *tape)
+}
+
+type verdict uint8
+
+const (
+	kept      verdict = iota
+	broken            // Informed
+	committed         // Committed only
+)
+
+// stories are told for every law: at least one that keeps it and one that
+// breaks it. A history that keeps its law and is not marked otherwise keeps
+// all others too.
+func stories() []story {
+	var all []story
+	for _, s := range [][]story{apiStories, lawStories, fightStories, adoptStories, orphanStories, watchStories, writeStories, gcStories} {
+		all = append(all, s...)
+	}
+	return all
+}
+
+func TestLaws(t *testing.T) {
+	for _, s := range stories() {
+		t.Run(s.law+"/"+s.name, func(t *testing.T) {
+			l := ByID(s.law)
+			if l == nil {
+				t.Fatalf("no law %s", s.law)
+			}
+			tp := &tape{}
+			s.tell(tp)
+			j := judge(tp)
+			got, text := kept, ""
+			for _, b := range j.Breaches() {
+				if b.Law != l {
+					continue
+				}
+				text += "\n" + b.String()
+				if b.Strength == Informed {
+					got = broken
+				} else if got == kept {
+					got = committed
+				}
+			}
+			if got != s.want {
+				t.Errorf("verdict %d, want %d%s", got, s.want, text)
+			}
+			if s.want == kept {
+				for _, b := range j.Breaches() {
+					t.Errorf("breaks %s", b)
+				}
+			}
+		})
+	}
+}
+
+func TestEveryLawIsKeptAndBroken(t *testing.T) {
+	seen := map[string][3]int{}
+	for _, s := range stories() {
+		n := seen[s.law]
+		n[s.want]++
+		seen[s.law] = n
+	}
+	for _, l := range All() {
+		if l.New == nil {
+			if l.Where == "" {
+				t.Errorf("%s has neither a check nor a place where it is pinned", l.ID)
+			}
+			continue
+		}
+		if n := seen[l.ID]; n[kept] == 0 || n[broken]+n[committed] == 0 {
+			t.Errorf("%s: %d stories keep it, %d break it", l.ID, n[kept], n[broken]+n[committed])
+		}
+	}
+}
+
+func TestLawsAreComplete(t *testing.T) {
+	ids, names := map[string]bool{}, map[string]bool{}
+	for _, l := range All() {
+		if l.ID == "" || l.Name == "" || l.Sentence == "" || l.Source == "" || l.Kind == 0 {
+			t.Errorf("%s %s lacks something", l.ID, l.Name)
+		}
+		if ids[l.ID] || names[l.Name] {
+			t.Errorf("%s %s is there twice", l.ID, l.Name)
+		}
+		ids[l.ID], names[l.Name] = true, true
+		if ByID(l.ID) != l || ByName(l.Name) != l {
+			t.Errorf("%s is not found", l.ID)
+		}
+	}
+	for _, n := range []string{"take-ownership", "dont-interfere", "dont-share", "orphans-survive"} {
+		if ByName(n) == nil {
+			t.Errorf("no law is called %s", n)
+		}
+	}
+}
+
+// TestTakeoverByReplacing is API-6: what the server lets through two laws catch.
+func TestTakeoverByReplacing(t *testing.T) {
+	a, b := set("a", 1), set("b", 1)
+	p := pod("p", a)
+	tp := &tape{}
+	tp.exist(a, b, p)
+	tp.sync("rs", b, func() { tp.commit("rs", "update", b, p, p.owned(controlledBy(b))) })
+	var got []string
+	for _, br := range judge(tp).Breaches() {
+		got = append(got, br.Law.ID)
+	}
+	if len(got) < 2 || got[0] != "LAW-1b" || got[1] != "LAW-2" {
+		t.Errorf("broke %v, want LAW-1b and LAW-2", got)
+	}
+}
+
+func TestStrengthDecidesWhatFails(t *testing.T) {
+	a, b := set("a", 1), set("b", 1)
+	p := pod("p", b)
+	tp := &tape{}
+	tp.exist(a, b, p)
+	tp.sync("rs", a, func() { tp.commit("rs", "delete", a, p, nil).Saw = pod("p", a) })
+	j := judge(tp)
+	if len(j.Breaches()) == 0 || j.First() != nil {
+		t.Fatalf("first %v of %v", j.First(), j.Breaches())
+	}
+	j.Strict = true
+	if f := j.First(); f == nil || f.Law.ID != "LAW-2" || f.Text != "owned by rs/b" {
+		t.Errorf("first under strict is %v", f)
+	}
+}
+
+func TestSinceAndReset(t *testing.T) {
+	a := set("a", 1)
+	tp := &tape{}
+	tp.exist(a)
+	tp.commit("rs", "create", a, nil, pod("p", nil))
+	tp.fault("rs", "switch")
+	tp.commit("rs", "create", a, nil, pod("q", nil))
+	j := judge(tp)
+	if n := count(j, "LAW-1"); n != 2 {
+		t.Fatalf("%d breaches, want 2", n)
+	}
+	j.Since(2)
+	if n := count(j, "LAW-1"); n != 1 {
+		t.Errorf("%d breaches since the switch, want 1", n)
+	}
+	j.Reset()
+	if len(j.Breaches()) != 0 || j.State().Object(a.UID) != nil || len(j.State().Kind("Pod")) != 0 {
+		t.Error("reset left something behind")
+	}
+	for i := range tp.records {
+		j.Observe(&tp.records[i])
+	}
+	if n := count(j, "LAW-1"); n != 2 {
+		t.Errorf("%d breaches in the second run, want 2", n)
+	}
+}
+
+func count(j *Judge, id string) int {
+	for _, v := range j.Verdicts() {
+		if v.Law.ID == id {
+			return v.Count
+		}
+	}
+	return -1
+}
+
+const (
+	orphanFinalizer     = metav1.FinalizerOrphanDependents
+	foregroundFinalizer = metav1.FinalizerDeleteDependents
+)

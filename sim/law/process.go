@@ -1,0 +1,206 @@
+package law
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// Process is what the records say of a subject's process: what it has been
+// shown and what it is doing.
+type Process struct {
+	Subject Subject
+
+	incarnation int
+	down        bool
+	stopped     bool     // for good: nobody expects it to act
+	held        []string // kinds of which the view is held back; "" for all
+	caches      []*Cache
+	workers     []work
+	former      []work // of the incarnation before: its last requests may still land
+	keys        keys
+
+	synced  bool // every informer of this incarnation had its initial list
+	early   int  // index of its first write before that; -1 for none
+	version uint64
+	kind    string // of the delivery with that version
+
+	reordered bool // kinds reached it in another order than they changed in
+	wasOff    bool // it was down, blind or late for a while
+	disturbed bool // others changed what it manages
+
+	gone    map[types.UID]bool   // collector: owners it was told are gone
+	lookups map[coords]types.UID // collector: what its last live read of a name found, "" for nothing
+}
+
+type nsName struct{ namespace, name string }
+
+func (s *State) addSubject(sub Subject) {
+	if p := s.byProcess[sub.Process]; p != nil {
+		p.Subject = sub
+		return
+	}
+	p := &Process{Subject: sub, early: -1}
+	p.keys.at = map[nsName]int{}
+	if sub.Controller == Collector {
+		p.gone, p.lookups = map[types.UID]bool{}, map[coords]types.UID{}
+	}
+	s.processes = append(s.processes, p)
+	s.byProcess[sub.Process] = p
+}
+
+// Incarnation is how many times the process has been restarted.
+func (p *Process) Incarnation() int { return p.incarnation }
+
+// Cache is the process's view of a kind.
+func (p *Process) Cache(kind string) *Cache {
+	for _, c := range p.caches {
+		if c.kind == kind {
+			return c
+		}
+	}
+	c := &Cache{kind: kind, at: map[nsName]int{}}
+	p.caches = append(p.caches, c)
+	return c
+}
+
+// manages reports whether objects of a kind are dependents of the subject's.
+func (p *Process) manages(kind string) bool {
+	return p.Subject.Kind != "" && slices.Contains(p.Subject.Dependents, kind)
+}
+
+// restart forgets what a process loses in a crash.
+func (p *Process) restart(incarnation int) {
+	p.incarnation = incarnation
+	p.former, p.workers = p.workers, p.former[:0]
+	for _, c := range p.caches {
+		c.clear()
+	}
+	p.keys.clear()
+	p.synced, p.early, p.version, p.kind = false, -1, 0, ""
+	clear(p.gone)
+	clear(p.lookups)
+}
+
+func (p *Process) forgetRun() {
+	p.down, p.stopped, p.held, p.former = false, false, p.held[:0], p.former[:0]
+	p.reordered, p.wasOff, p.disturbed = false, false, false
+}
+
+// work returns what the worker that a record is about is at; nil when that is
+// no longer known.
+func (p *Process) work(r *sim.Record) *work {
+	list := &p.workers
+	if r.Incarnation == p.incarnation-1 {
+		list = &p.former
+	} else if r.Incarnation != p.incarnation {
+		return nil
+	}
+	n := max(r.Worker, 0)
+	if list == &p.former && n >= len(*list) {
+		return nil
+	}
+	for n >= len(*list) {
+		*list = append(*list, work{})
+	}
+	return &(*list)[n]
+}
+
+func (p *Process) foldFault(r *sim.Record) {
+	switch r.Verb {
+	case "crash":
+		p.down, p.wasOff = true, true
+		p.restart(max(p.incarnation+1, r.Incarnation))
+	case "stop":
+		p.stopped = true
+		p.restart(max(p.incarnation+1, r.Incarnation))
+	case "restart":
+		p.down, p.stopped, p.wasOff = false, false, true
+		if r.Incarnation > p.incarnation {
+			p.restart(r.Incarnation)
+		}
+	case "hold":
+		p.wasOff = true
+		if !slices.Contains(p.held, r.Object.Kind) {
+			p.held = append(p.held, r.Object.Kind)
+		}
+	case "release":
+		p.held = slices.DeleteFunc(p.held, func(k string) bool { return r.Object.Kind == "" || k == r.Object.Kind })
+	case "relist":
+		p.wasOff = true
+	case "synced":
+		p.synced = true
+	}
+}
+
+func (p *Process) fold(s *State, r *sim.Record) {
+	if r.Incarnation > p.incarnation {
+		p.restart(r.Incarnation)
+	}
+	switch r.Op {
+	case sim.Delivery:
+		p.deliver(r)
+	case sim.SyncStart:
+		p.start(r)
+	case sim.SyncEnd:
+		if k := p.work(r); k != nil {
+			k.owner = ""
+		}
+		if p.Subject.Kind != "" && r.Incarnation == p.incarnation {
+			p.keys.end(r)
+		}
+	case sim.Read, sim.Refusal:
+		p.answered(s, r)
+	}
+}
+
+func (p *Process) deliver(r *sim.Record) {
+	if r.Version < p.version && r.Object.Kind != p.kind {
+		p.reordered = true
+	}
+	if r.Version >= p.version {
+		p.version, p.kind = r.Version, r.Object.Kind
+	}
+	c := p.Cache(r.Object.Kind)
+	before, after := c.fold(r, r.Object.Kind == p.Subject.Kind)
+	if p.Subject.Counted != nil && p.manages(r.Object.Kind) {
+		p.recount(c, controllerOf(before), controllerOf(after))
+	}
+	if p.gone != nil && after == nil {
+		if m := meta(r.Before); m != nil {
+			p.gone[m.GetUID()] = true
+		}
+	}
+	if p.Subject.Kind != "" {
+		for _, key := range r.Enqueued {
+			p.keys.enqueue(key)
+		}
+	}
+}
+
+// recount keeps how many cached objects each owner has, and lets the workers
+// know of one more.
+func (p *Process) recount(c *Cache, old, now *metav1.OwnerReference) {
+	if sameRef(old, now) {
+		return
+	}
+	if c.owned == nil {
+		c.owned = map[types.UID]int{}
+	}
+	if old != nil {
+		if c.owned[old.UID]--; c.owned[old.UID] <= 0 {
+			delete(c.owned, old.UID)
+		}
+	}
+	if now != nil {
+		c.owned[now.UID]++
+		for i := range p.workers {
+			if p.workers[i].owner == now.UID {
+				p.workers[i].counted++
+			}
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package law
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// promise is what an accepted orphaning deletion owes one dependent: to lose
+// the reference, and not to be deleted because of that owner.
+type promise struct {
+	owner    types.UID
+	lost     bool     // the dependent lost the reference
+	strength Strength // what its deletion would be: Committed where nobody who brought it about could know
+}
+
+// promises are those of all orphaning deletions, by dependent.
+type promises struct {
+	byObject map[types.UID][]promise
+}
+
+// find returns what an owner's deletion owes an object, nil for nothing.
+func (p *promises) find(object, owner types.UID) *promise {
+	list := p.byObject[object]
+	for i := range list {
+		if list[i].owner == owner {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// orphaning reports whether an object is being deleted and its dependents are
+// to be orphaned first.
+func orphaning(m metav1.Object) bool {
+	return deleting(m) && finalized(m, metav1.FinalizerOrphanDependents)
+}
+
+func (p *promises) fold(s *State, r *sim.Record, w *Write) {
+	if w.Before == nil {
+		return
+	}
+	was, is := orphaning(w.Before), orphaning(w.After)
+	switch {
+	case is && !was:
+		p.make(s, w.Before.GetUID())
+	case was && !is:
+		p.ownerDone(s, w)
+	}
+	if len(p.byObject) > 0 {
+		p.foldDependent(r, w)
+	}
+}
+
+func (p *promises) make(s *State, owner types.UID) {
+	for _, o := range s.Dependents(owner) {
+		uid := o.Meta.GetUID()
+		if p.find(uid, owner) == nil {
+			p.byObject[uid] = append(p.byObject[uid], promise{owner: owner})
+		}
+	}
+}
+
+// ownerDone is called when an owner's orphan finalizer goes. What still refers
+// to the owner then was forgotten: knowingly where the collector had seen it.
+// Somebody else who takes the finalizer off takes the promise back.
+func (p *promises) ownerDone(s *State, w *Write) {
+	owner := w.Before.GetUID()
+	for _, o := range s.Dependents(owner) {
+		uid := o.Meta.GetUID()
+		q := p.find(uid, owner)
+		switch {
+		case q == nil:
+		case !w.GC:
+			p.drop(uid, owner)
+		case !w.Process.saw(o, owner):
+			q.strength = Committed
+		}
+	}
+}
+
+// saw reports whether the process's view of an object has a reference to owner.
+func (p *Process) saw(o *Object, owner types.UID) bool {
+	c := p.Cache(o.Ref.Kind).Get(o.Ref.Namespace, o.Ref.Name)
+	return c != nil && c.Meta.GetUID() == o.Meta.GetUID() && refTo(c.Meta, owner) != nil
+}
+
+func (p *promises) foldDependent(r *sim.Record, w *Write) {
+	uid := w.Before.GetUID()
+	list := p.byObject[uid]
+	if len(list) == 0 {
+		return
+	}
+	if w.After == nil {
+		delete(p.byObject, uid)
+		return
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		q := &list[i]
+		had, has := refTo(w.Before, q.owner) != nil, refTo(w.After, q.owner) != nil
+		switch {
+		case had && !has:
+			q.lost = true
+		case has && !had && w.Subject != nil:
+			q.lost, q.strength = false, adoptionStrength(r, w)
+		case has && !had:
+			p.drop(uid, q.owner)
+		}
+	}
+}
+
+func (p *promises) drop(object, owner types.UID) {
+	list := p.byObject[object]
+	for i := range list {
+		if list[i].owner == owner {
+			list = append(list[:i], list[i+1:]...)
+			break
+		}
+	}
+	if len(list) == 0 {
+		delete(p.byObject, object)
+		return
+	}
+	p.byObject[object] = list
+}
+
+// adoptionStrength says whether an adopter could have known that its own
+// object was going: it had been shown so, or had not looked.
+func adoptionStrength(r *sim.Record, w *Write) Strength {
+	if deleting(meta(r.SawFor)) {
+		return Informed
+	}
+	k := w.Process.work(r)
+	if k == nil {
+		return Committed
+	}
+	if !k.read || k.refuses {
+		return Informed
+	}
+	return Committed
+}

@@ -1,0 +1,153 @@
+package law
+
+import (
+	"maps"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// event says which of the routing clauses an event falls under.
+type event uint8
+
+const (
+	noEvent    event = iota // not judged: another kind, a resync, a process that polls
+	ofOwned                 // WATCH-1
+	ofMoved                 // WATCH-3: the ControllerRef changed
+	orphanAdd               // WATCH-4
+	orphanGone              // WATCH-5
+	orphanEdit              // WATCH-6
+	resync                  // WRITE-9
+)
+
+// route is what one delivery should have enqueued, compared with what it did.
+type route struct {
+	event    event
+	process  *Process
+	old      *metav1.OwnerReference
+	now      *metav1.OwnerReference
+	replaced bool   // by another object of the same name
+	oldKey   string // of the owner before, as the view resolves it; "" for none
+	nowKey   string
+
+	must, may []string // keys
+	missing   string   // one that should have been enqueued, "" for none
+	extra     string   // one that should not have been
+	observed  string   // one whose expectations should not have been lowered
+}
+
+func (o *route) fill(s *State, r *sim.Record) {
+	*o = route{process: s.byProcess[r.Process], must: o.must[:0], may: o.may[:0]}
+	p := o.process
+	if p == nil || p.Subject.Polls || r.Object.Kind == p.Subject.Kind || !p.manages(r.Object.Kind) {
+		return
+	}
+	before, after := meta(r.Before), meta(r.After)
+	if before != nil && after != nil && before.GetResourceVersion() == after.GetResourceVersion() && before.GetUID() == after.GetUID() {
+		o.event = resync
+		return
+	}
+	o.classify(before, after)
+	o.expect(s, before, after)
+	o.compare(r, after)
+}
+
+// classify decides the clause. A deletion and a creation under the same name
+// that reach the process as one update are a change of owner.
+func (o *route) classify(before, after metav1.Object) {
+	o.old, o.now = controllerOf(before), controllerOf(after)
+	o.replaced = before != nil && after != nil && before.GetUID() != after.GetUID()
+	switch {
+	case after == nil && o.old == nil:
+		o.event = orphanGone
+	case after == nil:
+		o.event, o.now, o.old = ofOwned, o.old, nil
+	case before == nil && o.now == nil:
+		o.event = orphanAdd
+	case before == nil:
+		o.event = ofOwned
+	case !sameRef(o.old, o.now):
+		o.event = ofMoved
+	case o.now != nil:
+		o.event = ofOwned
+	default:
+		o.event = orphanEdit
+	}
+}
+
+// expect collects the keys that must be enqueued, and those that may.
+func (o *route) expect(s *State, before, after metav1.Object) {
+	ns := ""
+	if after != nil {
+		ns = after.GetNamespace()
+	} else {
+		ns = before.GetNamespace()
+	}
+	o.oldKey, o.nowKey = o.process.resolve(o.old, ns), o.process.resolve(o.now, ns)
+	if o.oldKey != "" {
+		o.must = append(o.must, o.oldKey)
+	}
+	if o.nowKey != "" {
+		o.must = append(o.must, o.nowKey)
+	}
+	if after == nil || o.now != nil {
+		return
+	}
+	relabelled := o.event != orphanEdit || !sameLabels(before, after)
+	if !relabelled && !o.replaced {
+		return
+	}
+	for i := range o.process.Cache(o.process.Subject.Kind).All() {
+		e := &o.process.Cache(o.process.Subject.Kind).All()[i]
+		if !s.Selects(&o.process.Subject, e.Value, after) {
+			continue
+		}
+		if !relabelled || deleting(after) || deleting(e.Meta) || o.process.Subject.Willing != nil {
+			o.may = append(o.may, e.Key)
+		} else {
+			o.must = append(o.must, e.Key)
+		}
+	}
+}
+
+func (o *route) compare(r *sim.Record, after metav1.Object) {
+	for _, k := range o.must {
+		if !slices.Contains(r.Enqueued, k) {
+			o.missing = k
+			break
+		}
+	}
+	for _, k := range r.Enqueued {
+		if !slices.Contains(o.must, k) && !slices.Contains(o.may, k) {
+			o.extra = k
+			break
+		}
+	}
+	for _, k := range r.Observed {
+		if k != o.nowKey && (k != o.oldKey || !deleting(after) && !o.replaced) {
+			o.observed = k
+			break
+		}
+	}
+}
+
+// resolve is the key of the owner a reference names, as the process's view has
+// it: kind, name and uid must agree. "" where there is none.
+func (p *Process) resolve(ref *metav1.OwnerReference, namespace string) string {
+	if ref == nil || ref.Kind != p.Subject.Kind {
+		return ""
+	}
+	c := p.Cache(p.Subject.Kind)
+	e := c.Get(namespace, ref.Name)
+	if e == nil && namespace != "" {
+		e = c.Get("", ref.Name)
+	}
+	if e == nil || e.Meta.GetUID() != ref.UID {
+		return ""
+	}
+	return e.Key
+}
+
+func sameLabels(a, b metav1.Object) bool { return maps.Equal(a.GetLabels(), b.GetLabels()) }

@@ -1,0 +1,215 @@
+package law
+
+import (
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// thing is an object of any kind, as small as the laws allow.
+type thing struct {
+	metav1.TypeMeta
+	metav1.ObjectMeta
+	Selector map[string]string
+	Replicas int
+	Counted  int
+	Node     string
+	Failed   bool
+}
+
+var uids int
+
+func object(kind, name string) *thing {
+	uids++
+	return &thing{
+		TypeMeta: metav1.TypeMeta{Kind: kind, APIVersion: "v1"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, ResourceVersion: strconv.Itoa(uids),
+			UID: types.UID(name + "-" + strconv.Itoa(uids)), Labels: map[string]string{"app": "web"}},
+	}
+}
+
+func set(name string, replicas int) *thing {
+	o := object("ReplicaSet", name)
+	o.Selector, o.Replicas = o.Labels, replicas
+	return o
+}
+
+func rc(name string, replicas int) *thing {
+	o := set(name, replicas)
+	o.Kind = "ReplicationController"
+	return o
+}
+
+func pod(name string, owner *thing) *thing {
+	o := object("Pod", name)
+	if owner != nil {
+		o.OwnerReferences = []metav1.OwnerReference{controlledBy(owner)}
+	}
+	return o
+}
+
+func controlledBy(o *thing) metav1.OwnerReference {
+	ref := plain(o)
+	yes := true
+	ref.Controller, ref.BlockOwnerDeletion = &yes, &yes
+	return ref
+}
+
+func plain(o *thing) metav1.OwnerReference {
+	return metav1.OwnerReference{APIVersion: "v1", Kind: o.Kind, Name: o.Name, UID: o.UID}
+}
+
+// as is the object's next version, changed by f.
+func (o *thing) as(f func(o *thing)) *thing {
+	uids++
+	c := *o
+	c.ResourceVersion = strconv.Itoa(uids)
+	f(&c)
+	return &c
+}
+
+func (o *thing) owned(by ...metav1.OwnerReference) *thing {
+	return o.as(func(o *thing) { o.OwnerReferences = by })
+}
+
+func (o *thing) labelled(app string) *thing {
+	return o.as(func(o *thing) { o.Labels = map[string]string{"app": app} })
+}
+
+func (o *thing) dying(finalizers ...string) *thing {
+	return o.as(func(o *thing) {
+		now := metav1.NewTime(sim.Epoch)
+		o.DeletionTimestamp, o.Finalizers = &now, finalizers
+	})
+}
+
+func (o *thing) again() *thing {
+	return o.as(func(o *thing) { o.UID += types.UID("-" + o.ResourceVersion) })
+}
+
+func (o *thing) ref() sim.Ref {
+	if o == nil {
+		return sim.Ref{}
+	}
+	return sim.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, UID: string(o.UID)}
+}
+
+func value(o *thing) any {
+	if o == nil {
+		return nil
+	}
+	return o
+}
+
+// tape is a history under construction.
+type tape struct {
+	records []sim.Record
+	at      time.Duration
+}
+
+func (t *tape) add(r sim.Record) *sim.Record {
+	r.Index, r.At = len(t.records), t.at
+	t.records = append(t.records, r)
+	return &t.records[len(t.records)-1]
+}
+
+// commit is a write by a process in a sync of owner; what it saw is before.
+func (t *tape) commit(process, verb string, owner, before, after *thing) *sim.Record {
+	o := after
+	if o == nil {
+		o = before
+	}
+	return t.add(sim.Record{Op: sim.Commit, Process: process, Verb: verb, For: owner.ref(), SawFor: value(owner),
+		Object: o.ref(), Before: value(before), After: value(after), Saw: value(before), Guards: sim.Guards{UID: true}})
+}
+
+// exist stores objects, by the user.
+func (t *tape) exist(objects ...*thing) {
+	for _, o := range objects {
+		t.commit(User, "create", nil, nil, o)
+	}
+}
+
+func (t *tape) user(before, after *thing) *sim.Record {
+	verb := "update"
+	if after == nil || after.DeletionTimestamp != nil {
+		verb = "delete"
+	}
+	return t.commit(User, verb, nil, before, after)
+}
+
+func (t *tape) refuse(process, verb string, owner, object, saw *thing, code int, message string) *sim.Record {
+	return t.add(sim.Record{Op: sim.Refusal, Process: process, Verb: verb, For: owner.ref(), SawFor: value(owner),
+		Object: object.ref(), Saw: value(saw), Code: code, Message: message})
+}
+
+// read is a live get of an object in a sync of owner.
+func (t *tape) read(process string, owner, found *thing) *sim.Record {
+	return t.add(sim.Record{Op: sim.Read, Process: process, Verb: "get", For: owner.ref(), Object: found.ref(), After: value(found)})
+}
+
+func (t *tape) start(process string, owner *thing) *sim.Record {
+	return t.add(sim.Record{Op: sim.SyncStart, Process: process, For: owner.ref(), SawFor: value(owner)})
+}
+
+func (t *tape) end(process string, owner *thing, err string) *sim.Record {
+	return t.add(sim.Record{Op: sim.SyncEnd, Process: process, For: owner.ref(), SawFor: value(owner), Message: err})
+}
+
+// sync is a sync of owner with a live read of it.
+func (t *tape) sync(process string, owner *thing, f func()) {
+	t.start(process, owner)
+	t.read(process, owner, owner)
+	f()
+	t.end(process, owner, "")
+}
+
+func (t *tape) deliver(process string, before, after *thing, enqueued ...string) *sim.Record {
+	o := after
+	if o == nil {
+		o = before
+	}
+	return t.add(sim.Record{Op: sim.Delivery, Process: process, Object: o.ref(), Before: value(before), After: value(after), Enqueued: enqueued})
+}
+
+// show delivers additions, routed as they should be when nobody minds.
+func (t *tape) show(process string, objects ...*thing) {
+	for _, o := range objects {
+		t.deliver(process, nil, o)
+	}
+}
+
+func (t *tape) fault(process, verb string) *sim.Record {
+	return t.add(sim.Record{Op: sim.FaultHit, Process: process, Verb: verb})
+}
+
+func (t *tape) settled() *sim.Record { return t.add(sim.Record{Op: sim.Settled}) }
+
+func selectorOf(owner any) labels.Selector {
+	return labels.SelectorFromSet(owner.(*thing).Selector)
+}
+
+func subjects() []Subject {
+	s := Subject{Process: "rs", Controller: "replicaset", Kind: "ReplicaSet", Dependents: []string{"Pod"},
+		Selector: selectorOf,
+		Replicas: func(o any) int { return o.(*thing).Replicas },
+		Active:   func(o any) bool { return !o.(*thing).Failed },
+		Counted:  func(o any) int { return o.(*thing).Counted },
+	}
+	c := s
+	c.Process, c.Controller, c.Kind = "rc", "replication", "ReplicationController"
+	return []Subject{s, c, {Process: "gc", Controller: Collector}}
+}
+
+func judge(t *tape) *Judge {
+	j := NewJudge(subjects(), All())
+	for i := range t.records {
+		j.Observe(&t.records[i])
+	}
+	return j
+}

@@ -1,0 +1,117 @@
+package law
+
+import (
+	"math"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// work is what one worker is at.
+type work struct {
+	owner types.UID // of For; "" when idle
+	key   nsName
+
+	read    bool // it has read For live in this sync
+	refuses bool // and what it read forbids adoption: gone, replaced or being deleted
+
+	counted int // dependents of For it can have seen in this sync
+
+	release string // the refusal of a release that found the object gone; "" for none
+	refused bool   // some other request of the sync was refused
+}
+
+func (p *Process) start(r *sim.Record) {
+	k := p.work(r)
+	if k == nil {
+		return
+	}
+	*k = work{owner: types.UID(r.For.UID), key: nsName{r.For.Namespace, r.For.Name}}
+	if p.Subject.Counted != nil {
+		for _, kind := range p.Subject.Dependents {
+			k.counted += p.Cache(kind).owned[k.owner]
+		}
+	}
+	if p.Subject.Kind != "" {
+		p.keys.start(r, k.key)
+	}
+}
+
+// answered notes what a process learnt from a live read, or from a refusal.
+func (p *Process) answered(s *State, r *sim.Record) {
+	if r.Op == sim.Refusal && r.Verb != "get" {
+		p.refused(s, r)
+		return
+	}
+	if k := p.work(r); k != nil && r.Verb == "list" {
+		k.counted = math.MaxInt / 2 // what it counts may come from the list
+	}
+	if r.Verb != "get" {
+		return
+	}
+	found := meta(r.After)
+	if p.lookups != nil && (found != nil || r.Code == 404) {
+		uid := types.UID("")
+		if found != nil {
+			uid = found.GetUID()
+		}
+		p.lookups[coords{r.Object.Kind, r.Object.Namespace, r.Object.Name}] = uid
+	}
+	if r.Object.Kind == r.For.Kind && r.Object.Name == r.For.Name && r.Object.Namespace == r.For.Namespace {
+		if k := p.work(r); k != nil {
+			k.read = true
+			k.refuses = found == nil || string(found.GetUID()) != r.For.UID || deleting(found)
+		}
+	}
+}
+
+// refused notes a refused write: one that releases, of an object that is gone
+// or was replaced, must not fail the sync (ORPHAN-2).
+func (p *Process) refused(s *State, r *sim.Record) {
+	k := p.work(r)
+	if k == nil {
+		return
+	}
+	if p.lostRelease(s, r) {
+		k.release = r.Message
+		return
+	}
+	k.refused = true
+}
+
+func (p *Process) lostRelease(s *State, r *sim.Record) bool {
+	saw := meta(r.Saw)
+	if r.Verb != "patch" && r.Verb != "update" || saw == nil || !p.manages(r.Object.Kind) || r.SawFor == nil {
+		return false
+	}
+	own := controllerOf(saw)
+	if own == nil || string(own.UID) != r.For.UID || s.Selects(&p.Subject, r.SawFor, saw) {
+		return false
+	}
+	live := s.Named(r.Object.Kind, saw.GetNamespace(), saw.GetName())
+	return r.Code == 404 || r.Code == 422 && (live == nil || live.Meta.GetUID() != saw.GetUID())
+}
+
+// noteWrite is called for every commit of anybody.
+func (p *Process) noteWrite(r *sim.Record, w *Write) {
+	if p.Subject.Kind == "" {
+		return
+	}
+	if r.Process != p.Subject.Process {
+		if w.Owner != nil && w.Owner.Kind == p.Subject.Kind {
+			p.disturbed = true
+		}
+		return
+	}
+	if !p.synced && p.early < 0 && r.Incarnation == p.incarnation {
+		p.early = r.Index
+	}
+	if w.NewOwner != nil && !sameRef(w.Owner, w.NewOwner) {
+		for i := range p.workers {
+			if p.workers[i].owner == w.NewOwner.UID {
+				p.workers[i].counted++
+			}
+		}
+	}
+}

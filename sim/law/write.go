@@ -1,0 +1,137 @@
+package law
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// Write is what there is to know of one commit, worked out once for all laws.
+type Write struct {
+	Process *Process // nil for an actor that is no subject
+	Subject *Subject // of a controller with a collection; nil for everybody else
+	GC      bool     // by the garbage collector
+
+	Before, After, Saw        metav1.Object
+	Owner, NewOwner, SawOwner *metav1.OwnerReference // their ControllerRefs
+	Dependent                 bool                   // the object is of a kind the subject manages
+	Mine                      bool                   // Owner is For
+	SawMine                   bool                   // and was, when the actor last read the object
+	Claims                    bool                   // an object that was there gets another ControllerRef
+	Adopts                    bool                   // and it is For
+	Drops                     bool                   // the actor's own ControllerRef goes, the object stays
+	Deletes                   bool                   // a deletion is asked for, or done
+	dropped                   bool                   // the server dropped the controller field from a reference to For
+}
+
+func (w *Write) fill(s *State, r *sim.Record) {
+	*w = Write{Process: s.byProcess[r.Process], Before: meta(r.Before), After: meta(r.After)}
+	w.Owner, w.NewOwner = controllerOf(w.Before), controllerOf(w.After)
+	w.Deletes = w.Before != nil && !deleting(w.Before) && (w.After == nil || deleting(w.After))
+	w.Claims = w.Before != nil && w.NewOwner != nil && !sameRef(w.Owner, w.NewOwner)
+	if w.Process == nil {
+		return
+	}
+	w.GC = w.Process.Subject.Controller == Collector
+	w.Saw = meta(r.Saw)
+	if w.Process.Subject.Kind == "" {
+		return
+	}
+	w.Subject = &w.Process.Subject
+	w.SawOwner = controllerOf(w.Saw)
+	w.Dependent = w.Process.manages(r.Object.Kind)
+	w.Mine = isFor(w.Owner, r)
+	w.SawMine = isFor(w.SawOwner, r)
+	w.Adopts = w.Claims && isFor(w.NewOwner, r)
+	w.dropped = s.dropping && w.NewOwner == nil && r.For.UID != "" && refTo(w.After, uidOf(r.For)) != nil
+	w.Drops = w.Mine && w.After != nil && !isFor(w.NewOwner, r)
+}
+
+// isFor reports whether a ControllerRef names the object being synced, as the
+// process saw it.
+func isFor(ref *metav1.OwnerReference, r *sim.Record) bool {
+	return ref != nil && r.For.UID != "" && string(ref.UID) == r.For.UID
+}
+
+// adds reports whether a write does nothing but add a reference to an owner.
+// Finalizers may come with it: Job adds its own.
+func (w *Write) adds(r *sim.Record, owner string) bool {
+	return w.After != nil && onlyRefs(r) && sameRefsBut(w.Before, w.After, owner)
+}
+
+// onlyRefs reports whether a write left everything alone but owner references
+// and what the server itself moves.
+func onlyRefs(r *sim.Record) bool {
+	a, b := meta(r.Before), meta(r.After)
+	return a != nil && b != nil &&
+		a.GetName() == b.GetName() && a.GetUID() == b.GetUID() &&
+		a.GetDeletionTimestamp().Equal(b.GetDeletionTimestamp()) &&
+		maps.Equal(a.GetLabels(), b.GetLabels()) &&
+		maps.Equal(a.GetAnnotations(), b.GetAnnotations()) &&
+		sameBody(r.Before, r.After)
+}
+
+// sameRefsBut reports whether both objects have the same references, those to
+// one owner left aside.
+func sameRefsBut(a, b metav1.Object, owner string) bool {
+	x, y := a.GetOwnerReferences(), b.GetOwnerReferences()
+	i, k := 0, 0
+	for {
+		for i < len(x) && string(x[i].UID) == owner {
+			i++
+		}
+		for k < len(y) && string(y[k].UID) == owner {
+			k++
+		}
+		if i == len(x) || k == len(y) {
+			return i == len(x) && k == len(y)
+		}
+		if !equality.Semantic.DeepEqual(&x[i], &y[k]) {
+			return false
+		}
+		i, k = i+1, k+1
+	}
+}
+
+// sameBody compares everything outside the metadata.
+func sameBody(a, b any) bool {
+	if u, ok := a.(*unstructured.Unstructured); ok {
+		v, ok := b.(*unstructured.Unstructured)
+		return ok && sameContent(u.Object, v.Object)
+	}
+	va, vb := reflect.ValueOf(a), reflect.ValueOf(b)
+	if va.Type() != vb.Type() || va.Kind() != reflect.Pointer || va.Elem().Kind() != reflect.Struct {
+		return equality.Semantic.DeepEqual(a, b)
+	}
+	va, vb = va.Elem(), vb.Elem()
+	for i := range va.NumField() {
+		f := va.Type().Field(i)
+		if !f.IsExported() || f.Name == "ObjectMeta" || f.Name == "TypeMeta" {
+			continue
+		}
+		if !equality.Semantic.DeepEqual(va.Field(i).Addr().Interface(), vb.Field(i).Addr().Interface()) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameContent(a, b map[string]any) bool {
+	for _, k := range slices.Sorted(maps.Keys(a)) {
+		if k != "metadata" && !equality.Semantic.DeepEqual(a[k], b[k]) {
+			return false
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(b)) {
+		if _, ok := a[k]; !ok && k != "metadata" {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,148 @@
+package law
+
+import (
+	"github.com/threelaws/threelaws/sim"
+)
+
+// oneWorker is WRITE-1: no key at two workers of one process, and no change
+// that came while a key was being synced is lost.
+func oneWorker(j *Judge, r *sim.Record) {
+	if r.Op == sim.Settled {
+		if !j.survey().disturbed {
+			for _, p := range j.state.processes {
+				p.unsynced(j)
+			}
+		}
+		return
+	}
+	p := j.state.Process(r.Process)
+	if p == nil || p.Subject.Kind == "" || r.Incarnation != p.incarnation {
+		return
+	}
+	if i, ok := p.keys.at[nsName{r.For.Namespace, r.For.Name}]; ok && p.keys.list[i].running > 0 {
+		j.Report(Informed, r.For.String()+" is being synced by two workers")
+	}
+}
+
+func (p *Process) unsynced(j *Judge) {
+	for i := range p.keys.list {
+		if k := &p.keys.list[i]; k.dirty && k.running == 0 {
+			j.Report(Informed, "a change for "+k.String()+" reached "+p.Subject.Process+" and was never synced")
+		}
+	}
+}
+
+// String renders a key as the queue has it.
+func (n nsName) String() string {
+	if n.namespace == "" {
+		return n.name
+	}
+	return n.namespace + "/" + n.name
+}
+
+// converges makes the checks of WRITE-2, WRITE-3 and WRITE-7: at rest, every
+// owner of a process that met some hardship has what it wants all the same.
+func converges(met func(p *Process) bool, hardship string) func(*Judge) Check {
+	return on(func(j *Judge, r *sim.Record) {
+		if j.survey().disturbed {
+			return
+		}
+		for _, p := range j.state.processes {
+			if p.Subject.Kind == "" || p.stopped || !met(p) {
+				continue
+			}
+			if o := j.unconverged(p); o != nil {
+				j.Report(Informed, o.text()+", after "+p.Subject.Process+" "+hardship)
+			}
+		}
+	}, sim.Settled)
+}
+
+// sharedInformers is WRITE-4.
+func sharedInformers(j *Judge, r *sim.Record) {
+	p := j.state.Process(r.Process)
+	if p != nil && p.Subject.Kind != "" && !p.Subject.Polls && r.Verb == "list" {
+		j.Report(Informed, "lists "+r.Object.Kind+" from the server in a sync of "+r.For.String())
+	}
+}
+
+// neverMutate is WRITE-5.
+func neverMutate(j *Judge, r *sim.Record) {
+	text := r.Object.String() + " changed in the cache of " + r.Process
+	if r.Message != "" {
+		text += ": " + r.Message
+	}
+	j.Report(Informed, text)
+}
+
+// waitForCaches is WRITE-6. That a write came too early is known once the
+// process's initial lists go on, or end, after it.
+type waitForCaches struct {
+	opSet
+	j       *Judge
+	refused map[string]int // process -> record of its first refused write before it had synced
+}
+
+func newWaitForCaches(j *Judge) Check {
+	return &waitForCaches{ops(sim.Refusal, sim.Delivery, sim.FaultHit), j, map[string]int{}}
+}
+
+func (c *waitForCaches) Reset() { clear(c.refused) }
+
+func (c *waitForCaches) Record(r *sim.Record) {
+	p := c.j.state.Process(r.Process)
+	if p == nil || p.Subject.Kind == "" || p.synced && r.Incarnation <= p.incarnation {
+		return
+	}
+	switch {
+	case r.Op == sim.Refusal:
+		if _, ok := c.refused[r.Process]; !ok && writes(r.Verb) {
+			c.refused[r.Process] = r.Index
+		}
+		return
+	case r.Op == sim.FaultHit && r.Verb != "synced":
+		if r.Verb == "crash" || r.Verb == "restart" {
+			delete(c.refused, r.Process)
+		}
+		return
+	case r.Op == sim.Delivery && !r.Initial || r.Incarnation > p.incarnation:
+		return
+	}
+	first, ok := c.refused[r.Process]
+	if p.early >= 0 && (!ok || p.early < first) {
+		first, ok = p.early, true
+	}
+	if ok {
+		c.j.report(Breach{Strength: Informed, Record: first, Text: r.Process + " writes before its caches have synced"})
+		p.early = -1
+		delete(c.refused, r.Process)
+	}
+}
+
+func writes(verb string) bool {
+	return verb != "get" && verb != "list" && verb != "watch"
+}
+
+// retryErrors is WRITE-8.
+func retryErrors(j *Judge, r *sim.Record) {
+	if r.Op == sim.SyncEnd {
+		p := j.state.Process(r.Process)
+		if p == nil || r.Message == "" {
+			return
+		}
+		if i, ok := p.keys.at[nsName{r.For.Namespace, r.For.Name}]; ok && p.keys.list[i].hot > j.Bounds.HotLoop {
+			j.Report(Informed, r.For.String()+" failed "+itoa(p.keys.list[i].hot+1)+" times without backoff: "+r.Message)
+		}
+		return
+	}
+	if j.survey().disturbed {
+		return
+	}
+	for _, p := range j.state.processes {
+		for i := range p.keys.list {
+			if k := &p.keys.list[i]; k.failed && k.running == 0 && !k.dirty {
+				j.Report(Informed, "the error of the last sync of "+k.String()+" by "+p.Subject.Process+" was lost")
+			}
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// DOT renders ownership as a graph in Graphviz' language: edges from owner to
+// dependent, solid for ControllerRefs and dashed for other owner references;
+// an owner that does not exist is dotted, an object being deleted is filled.
+func DOT(objs []Object) string {
+	nodes := map[string]string{}
+	var missing []sim.Ref
+	for i, o := range objs {
+		nodes[id(o.Ref)] = fmt.Sprintf("n%d", i)
+	}
+	for _, o := range objs {
+		for _, w := range o.Owners {
+			if nodes[id(w.Ref)] == "" {
+				nodes[id(w.Ref)] = fmt.Sprintf("m%d", len(missing))
+				missing = append(missing, w.Ref)
+			}
+		}
+	}
+	var b strings.Builder
+	b.WriteString("digraph owners {\n  rankdir=LR\n  node [shape=box]\n")
+	for _, o := range objs {
+		style := ""
+		if o.Deleting {
+			style = ", style=filled, fillcolor=lightgrey"
+		}
+		fmt.Fprintf(&b, "  %s [label=%q%s]\n", nodes[id(o.Ref)], o.Ref.String(), style)
+	}
+	for _, r := range missing {
+		fmt.Fprintf(&b, "  %s [label=%q, style=dotted]\n", nodes[id(r)], r.String()+" (missing)")
+	}
+	var edges []string
+	for _, o := range objs {
+		for _, w := range o.Owners {
+			style := " [style=dashed]"
+			if w.Controller {
+				style = ""
+			}
+			edges = append(edges, fmt.Sprintf("  %s -> %s%s\n", nodes[id(w.Ref)], nodes[id(o.Ref)], style))
+		}
+	}
+	slices.Sort(edges)
+	for _, e := range edges {
+		b.WriteString(e)
+	}
+	b.WriteString("}\n")
+	return b.String()
+}

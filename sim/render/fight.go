@@ -1,0 +1,86 @@
+package render
+
+import "strings"
+
+// Cycle finds the fight at the end of a timeline: the shortest run of lines
+// that repeats up to the end at least twice in full, generated names taken as
+// equal. It returns the numbers of the first and last line of the first time
+// round, and false when there is none. Lines that only create, or only delete,
+// are work and not a fight: a cycle undoes what it does.
+func Cycle(lines []Line) (first, last int, ok bool) {
+	signs := make([]string, len(lines))
+	for i := range lines {
+		signs[i] = lines[i].sign()
+	}
+	n := len(lines)
+	for p := 1; 2*p <= n; p++ {
+		from := n
+		for from-p-1 >= 0 && signs[from-1] == signs[from-1-p] {
+			from--
+		}
+		start := from - p
+		if n-start < 2*p || n-start < min(6, n) && p < 3 || !undone(lines[start:start+p]) {
+			continue
+		}
+		return lines[start].N, lines[start+p-1].N, true
+	}
+	return 0, 0, false
+}
+
+// sign is the line with generated names abstracted.
+func (l *Line) sign() string {
+	var b strings.Builder
+	b.WriteString(l.Who + " " + l.Verb + " " + abstract(l.Object) + " ")
+	for _, w := range strings.Fields(l.Detail) {
+		b.WriteString(abstract(w) + " ")
+	}
+	return b.String()
+}
+
+// abstract takes the generated part off a name: the digits at its end.
+func abstract(name string) string {
+	cut := strings.TrimRight(name, "0123456789;,")
+	if cut != name && strings.HasSuffix(cut, "-") {
+		return cut + "*"
+	}
+	return name
+}
+
+// undone reports whether the lines hold a write and as many creations as
+// deletions.
+func undone(lines []Line) bool {
+	writes, balance := 0, 0
+	for i := range lines {
+		if lines[i].Write {
+			writes++
+		}
+		switch lines[i].Verb {
+		case "create":
+			balance++
+		case "delete":
+			balance--
+		}
+	}
+	return writes > 0 && balance == 0
+}
+
+// Numbers translates records into line numbers: the first and last line that
+// hold one of them.
+func Numbers(lines []Line, records []int) (first, last int, ok bool) {
+	in := make(map[int]bool, len(records))
+	for _, r := range records {
+		in[r] = true
+	}
+	for i := range lines {
+		for _, r := range lines[i].Records {
+			if !in[r] {
+				continue
+			}
+			if first == 0 {
+				first = lines[i].N
+			}
+			last = lines[i].N
+		}
+	}
+	return first, last, first > 0
+}
