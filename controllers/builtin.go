@@ -1,0 +1,67 @@
+package controllers
+
+import (
+	"maps"
+
+	"github.com/threelaws/threelaws/controllers/garbagecollector"
+	"github.com/threelaws/threelaws/controllers/kubelet"
+	"github.com/threelaws/threelaws/controllers/replicas"
+	"github.com/threelaws/threelaws/controllers/replicaset"
+	"github.com/threelaws/threelaws/controllers/replication"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// GatedOff is the gated generation in a cluster whose garbage collector is
+// disabled: it does as the selector generation does.
+const GatedOff = "gated-without-gc"
+
+// Builtin returns the table of controllers. Of several generations of one name
+// the last is the one that a name alone means.
+func Builtin() []host.Controller {
+	var table []host.Controller
+	for _, kind := range []*replicas.Kind{replicaset.Kind, replication.Kind} {
+		off := replicas.New(kind, replicas.Options{Generation: replicas.Gated})
+		off.Generation = GatedOff
+		table = append(table,
+			replicas.New(kind, replicas.Options{Generation: replicas.Selector}),
+			off,
+			replicas.New(kind, replicas.Options{Generation: replicas.Gated, GarbageCollector: true}),
+			replicas.New(kind, replicas.Options{Generation: replicas.ControllerRef}),
+		)
+	}
+	return append(table,
+		garbagecollector.New(garbagecollector.Without{}),
+		kubelet.New(kubelet.Options{Bind: "node-1"}),
+		kubelet.New(kubelet.Options{}),
+	)
+}
+
+var aliases = map[string]string{
+	"rs":                    "replicaset",
+	"replicasets":           "replicaset",
+	"rc":                    "replication",
+	"replicationcontroller": "replication",
+	"gc":                    "garbagecollector",
+	"garbage-collector":     "garbagecollector",
+}
+
+// Aliases returns other names for controllers of the table.
+func Aliases() map[string]string { return maps.Clone(aliases) }
+
+// Names lists the table as "name@generation", or "name" where there is one
+// generation only.
+func Names() []string {
+	var names []string
+	for _, c := range Builtin() {
+		names = append(names, FullName(&c))
+	}
+	return names
+}
+
+// FullName is a controller's name in the table.
+func FullName(c *host.Controller) string {
+	if c.Generation == "" {
+		return c.Name
+	}
+	return c.Name + "@" + c.Generation
+}

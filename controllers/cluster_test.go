@@ -1,0 +1,169 @@
+package controllers_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/controllers"
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// cluster is a world with a server and controllers of the table.
+type cluster struct {
+	*host.Cluster
+	t *testing.T
+}
+
+func newCluster(t *testing.T, c sim.Choices, names ...string) *cluster {
+	t.Helper()
+	cl := &cluster{host.NewCluster(sim.New(c), fakeapi.New(fakeapi.Options{})), t}
+	for _, name := range names {
+		cl.start(name)
+	}
+	return cl
+}
+
+func (c *cluster) start(name string) *host.Process {
+	c.t.Helper()
+	for _, ctl := range controllers.Builtin() {
+		if controllers.FullName(&ctl) == name {
+			return c.Start(ctl.Name, ctl)
+		}
+	}
+	c.t.Fatalf("no controller %s among %v", name, controllers.Names())
+	return nil
+}
+
+// do executes a request as the user.
+func (c *cluster) do(req *fakeapi.Request) runtime.Object {
+	c.t.Helper()
+	resp := c.As("user", req)
+	if resp.Err != nil {
+		c.t.Fatalf("%s: %v", req.Verb, resp.Err)
+	}
+	return resp.Object
+}
+
+func (c *cluster) create(obj runtime.Object) {
+	c.t.Helper()
+	m := obj.(metav1.Object)
+	c.do(&fakeapi.Request{Verb: fakeapi.Create, Kind: c.Server().KindOf(obj), Namespace: m.GetNamespace(), Name: m.GetName(), Object: obj})
+}
+
+func (c *cluster) delete(kind, name string, opts metav1.DeleteOptions) {
+	c.t.Helper()
+	c.do(&fakeapi.Request{Verb: fakeapi.Delete, Kind: c.Server().KindNamed(kind), Namespace: "default", Name: name, Delete: opts})
+}
+
+func (c *cluster) patch(kind, name, merge string) {
+	c.t.Helper()
+	c.do(&fakeapi.Request{Verb: fakeapi.Patch, Kind: c.Server().KindNamed(kind), Namespace: "default", Name: name, PatchType: types.MergePatchType, Patch: []byte(merge)})
+}
+
+// settle runs until nothing is enabled, at most so many steps.
+func (c *cluster) settle() {
+	c.t.Helper()
+	for range 20000 {
+		if !c.World().Step() {
+			return
+		}
+	}
+	c.t.Fatalf("does not settle; last:\n%s", c.tail(40))
+}
+
+// tail is the end of the history, for failures.
+func (c *cluster) tail(n int) string {
+	var b strings.Builder
+	h := &c.World().History
+	for i := max(h.Len()-n, 0); i < h.Len(); i++ {
+		r := h.At(i)
+		fmt.Fprintf(&b, "%d %v %s op%d %s %s %s %s\n", r.Step, r.At, r.Process, r.Op, r.Verb, r.Object, r.Reason, r.Message)
+	}
+	return b.String()
+}
+
+// writes counts the commits of a process.
+func (c *cluster) writes(process string) int {
+	n := 0
+	h := &c.World().History
+	for i := range h.Len() {
+		if r := h.At(i); r.Op == sim.Commit && r.Process == process {
+			n++
+		}
+	}
+	return n
+}
+
+// objects renders the objects of a kind: name, controller, whether it is going.
+func (c *cluster) objects(kind string) []string {
+	var out []string
+	c.Server().Each(c.Server().KindNamed(kind), func(obj runtime.Object) bool {
+		m := obj.(metav1.Object)
+		s := m.GetName()
+		if r := metav1.GetControllerOf(m); r != nil {
+			s += " <" + r.Name
+		}
+		if m.GetDeletionTimestamp() != nil {
+			s += " going"
+		}
+		out = append(out, s)
+		return true
+	})
+	return out
+}
+
+func (c *cluster) want(kind string, want ...string) {
+	c.t.Helper()
+	if got := c.objects(kind); !slices.Equal(got, want) {
+		c.t.Errorf("%s: %q, want %q\n%s", kind, got, want, c.tail(60))
+	}
+}
+
+// owned counts pods by controller.
+func (c *cluster) owned() map[string]int {
+	n := map[string]int{}
+	for _, p := range c.objects("pod") {
+		_, owner, _ := strings.Cut(p, " <")
+		n[owner]++
+	}
+	return n
+}
+
+func labelled(app string) map[string]string { return map[string]string{"app": app} }
+
+func template(app string) corev1.PodTemplateSpec {
+	return corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: labelled(app)},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "img:1"}}},
+	}
+}
+
+func replicaSet(name, app string, n int32) *appsv1.ReplicaSet {
+	return &appsv1.ReplicaSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+		Spec:       appsv1.ReplicaSetSpec{Replicas: &n, Selector: &metav1.LabelSelector{MatchLabels: labelled(app)}, Template: template(app)},
+	}
+}
+
+func replicationController(name, app string, n int32) *corev1.ReplicationController {
+	tmpl := template(app)
+	return &corev1.ReplicationController{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+		Spec:       corev1.ReplicationControllerSpec{Replicas: &n, Selector: labelled(app), Template: &tmpl},
+	}
+}
+
+func orphan(name, app string) *corev1.Pod {
+	tmpl := template(app)
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: tmpl.Labels}, Spec: tmpl.Spec}
+}

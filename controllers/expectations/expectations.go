@@ -1,0 +1,126 @@
+// Package expectations lets a controller sleep until it has seen what it did.
+//
+// A controller reads a cache that lags behind its own writes. Having created
+// three pods it would, asked again before the cache shows them, create three
+// more. So before it writes it records how many creations and which deletions
+// it expects to see, its event handlers strike them out, and until the record
+// is empty, or old, it does not create or delete again (WATCH-2, WATCH-7).
+package expectations
+
+import (
+	"slices"
+	"time"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// Timeout is the age at which a record counts as fulfilled: an event that has
+// not come by then was missed.
+const Timeout = 5 * time.Minute
+
+// Expectations are one controller's records, by the key of the controller
+// object. They are kept by key, not by uid, so they must be dropped when the
+// object is deleted or replaced: see [Expectations.Forget]. The zero value is
+// not usable; call [New].
+type Expectations struct {
+	now     func() time.Time
+	records map[string]*record
+}
+
+// record is what one controller object still waits for. An empty record is
+// removed: it says the same as none.
+type record struct {
+	creations int
+	// deletions are keys, not a number: a deletion may be seen twice, as the
+	// update that sets deletionTimestamp and as the removal, and must count once.
+	deletions []string
+	since     time.Time
+}
+
+// New returns expectations without any record.
+func New(now func() time.Time) *Expectations {
+	return &Expectations{now: now, records: map[string]*record{}}
+}
+
+// ExpectCreations replaces the record of key: n creations are to be seen.
+func (e *Expectations) ExpectCreations(key string, n int) {
+	if n > 0 {
+		e.records[key] = &record{creations: n, since: e.now()}
+	}
+}
+
+// ExpectDeletions replaces the record of key: the deletions of the objects with
+// these keys are to be seen. The slice is kept.
+func (e *Expectations) ExpectDeletions(key string, objects []string) {
+	if len(objects) > 0 {
+		e.records[key] = &record{deletions: objects, since: e.now()}
+	}
+}
+
+// Created strikes out one expected creation of key, because it was seen or
+// because it will not happen.
+func (e *Expectations) Created(key string) {
+	if r := e.records[key]; r != nil && r.creations > 0 {
+		r.creations--
+		e.settle(key, r)
+	}
+}
+
+// Deleted strikes out the expected deletion of an object, because it was seen
+// or because it will not happen. An object that is not expected is no matter.
+func (e *Expectations) Deleted(key, object string) {
+	r := e.records[key]
+	if r == nil {
+		return
+	}
+	if i := slices.Index(r.deletions, object); i >= 0 {
+		r.deletions = slices.Delete(r.deletions, i, i+1)
+		e.settle(key, r)
+	}
+}
+
+func (e *Expectations) settle(key string, r *record) {
+	if r.creations == 0 && len(r.deletions) == 0 {
+		delete(e.records, key)
+	}
+}
+
+// Satisfied reports whether key may create and delete: everything expected was
+// seen, or the record is older than [Timeout].
+func (e *Expectations) Satisfied(key string) bool {
+	r := e.records[key]
+	return r == nil || e.now().Sub(r.since) > Timeout
+}
+
+// Forget drops the record of key.
+func (e *Expectations) Forget(key string) { delete(e.records, key) }
+
+// Waiting lists the keys that still expect something, sorted. One whose record
+// has passed its [Timeout] is among them: nothing wakes it up but an event.
+func (e *Expectations) Waiting() []string {
+	if len(e.records) == 0 {
+		return nil
+	}
+	keys := make([]string, 0, len(e.records))
+	for key := range e.records {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// Digest folds the records in, their ages included: those decide when they
+// count as fulfilled.
+func (e *Expectations) Digest(h *sim.Hash) {
+	for _, key := range e.Waiting() {
+		r := e.records[key]
+		h.String(key)
+		h.Word(uint64(r.creations))
+		h.Word(uint64(e.now().Sub(r.since)))
+		var deletions uint64
+		for _, d := range r.deletions {
+			deletions += sim.Mix(sim.HashString(d))
+		}
+		h.Word(deletions)
+	}
+}

@@ -1,0 +1,101 @@
+package expectations
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+func TestExpectations(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		do        func(e *Expectations, clock *time.Time)
+		satisfied bool
+	}{
+		{"nothing expected", func(*Expectations, *time.Time) {}, true},
+		{"creations", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", 2); e.Created("k") }, false},
+		{"creations, all seen", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", 2); e.Created("k"); e.Created("k") }, true},
+		{"more seen than expected, before the next", func(e *Expectations, _ *time.Time) {
+			e.ExpectCreations("k", 1)
+			e.Created("k")
+			e.Created("k")
+			e.ExpectCreations("k", 1)
+		}, false},
+		{"another key's creation", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", 1); e.Created("other") }, false},
+		{"a deletion seen twice counts once", func(e *Expectations, _ *time.Time) {
+			e.ExpectDeletions("k", []string{"ns/a", "ns/b"})
+			e.Deleted("k", "ns/a")
+			e.Deleted("k", "ns/a")
+		}, false},
+		{"deletions, all seen", func(e *Expectations, _ *time.Time) {
+			e.ExpectDeletions("k", []string{"ns/a", "ns/b"})
+			e.Deleted("k", "ns/b")
+			e.Deleted("k", "ns/a")
+		}, true},
+		{"a deletion nobody expects", func(e *Expectations, _ *time.Time) {
+			e.ExpectDeletions("k", []string{"ns/a"})
+			e.Deleted("k", "ns/z")
+		}, false},
+		{"a deletion is no creation", func(e *Expectations, _ *time.Time) { e.ExpectDeletions("k", []string{"ns/a"}); e.Created("k") }, false},
+		{"forgotten", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", 1); e.Forget("k") }, true},
+		{"just before the timeout", func(e *Expectations, now *time.Time) { e.ExpectCreations("k", 1); *now = now.Add(Timeout) }, false},
+		{"after the timeout", func(e *Expectations, now *time.Time) { e.ExpectCreations("k", 1); *now = now.Add(Timeout + 1) }, true},
+		{"an event does not prolong it", func(e *Expectations, now *time.Time) {
+			e.ExpectCreations("k", 2)
+			*now = now.Add(Timeout)
+			e.Created("k")
+			*now = now.Add(1)
+		}, true},
+	} {
+		now := sim.Epoch
+		e := New(func() time.Time { return now })
+		c.do(e, &now)
+		if got := e.Satisfied("k"); got != c.satisfied {
+			t.Errorf("%s: satisfied = %v, want %v", c.name, got, c.satisfied)
+		}
+	}
+}
+
+func TestWaiting(t *testing.T) {
+	now := sim.Epoch
+	e := New(func() time.Time { return now })
+	e.ExpectDeletions("b", []string{"x"})
+	e.ExpectCreations("a", 1)
+	e.ExpectCreations("c", 0)
+	now = now.Add(time.Hour) // it will act at the next event, but there may be none
+	if got, want := e.Waiting(), []string{"a", "b"}; !slices.Equal(got, want) {
+		t.Errorf("waiting = %v, want %v", got, want)
+	}
+	e.Created("a")
+	e.Deleted("b", "x")
+	if got := e.Waiting(); got != nil {
+		t.Errorf("waiting = %v, want nothing", got)
+	}
+}
+
+func TestDigest(t *testing.T) {
+	now := sim.Epoch
+	digest := func(f func(e *Expectations)) sim.Hash {
+		e := New(func() time.Time { return now })
+		f(e)
+		var h sim.Hash
+		e.Digest(&h)
+		return h
+	}
+	a := digest(func(e *Expectations) { e.ExpectDeletions("k", []string{"x", "y"}) })
+	b := digest(func(e *Expectations) { e.ExpectDeletions("k", []string{"y", "x"}) })
+	c := digest(func(e *Expectations) { e.ExpectDeletions("k", []string{"x"}) })
+	d := digest(func(e *Expectations) { e.ExpectCreations("k", 1); e.Created("k") })
+	empty := digest(func(*Expectations) {})
+	if a != b {
+		t.Error("the order of expected deletions shows")
+	}
+	if a == c || c == empty {
+		t.Error("different records have equal digests")
+	}
+	if d != empty {
+		t.Error("a fulfilled record shows")
+	}
+}

@@ -1,0 +1,196 @@
+package garbagecollector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/controllers/ref"
+)
+
+// errNamespacedOwner: a cluster-scoped object refers to a namespaced owner.
+// Where to look for that one is unknown and stays so.
+var errNamespacedOwner = errors.New("cluster-scoped objects cannot refer to namespaced owners")
+
+// collect looks whether an object is to be deleted, and sees to it.
+func (c *collector) collect(ctx context.Context, n *node) error {
+	if n.deleting && !n.foreground {
+		return nil // it is on its way out
+	}
+	id := n.identity
+	if n.virtual && n.namespace == "" {
+		if k := c.kinds[kindName{n.apiVersion, n.kind}]; k != nil && k.Namespaced {
+			return nil // referred to by a cluster-scoped object: see errNamespacedOwner
+		}
+	}
+	latest, err := c.get(ctx, id)
+	if apierrors.IsNotFound(err) || err == nil && latest.GetUID() != id.uid {
+		return c.absent(id)
+	}
+	if err != nil {
+		return err
+	}
+	if n.foreground {
+		return c.finishForeground(ctx, n)
+	}
+	refs := latest.GetOwnerReferences()
+	if c.without.LiveItem {
+		refs = n.owners
+	}
+	if err := c.judge(ctx, n, id, latest, refs); err != nil && err != errNamespacedOwner {
+		return err
+	}
+	if n.virtual {
+		// It exists. Until an informer shows it, only looking again can tell
+		// that it has gone meanwhile (RULES K93).
+		return fmt.Errorf("%s %s/%s has not been seen yet", id.kind, id.namespace, id.name)
+	}
+	return nil
+}
+
+// absent draws the conclusion from a live read that found nothing.
+func (c *collector) absent(id identity) error {
+	if c.graph.verifiedAbsent(id) {
+		return fmt.Errorf("there is no %s %s/%s with uid %s, but it is referred to by other names", id.kind, id.namespace, id.name, id.uid)
+	}
+	return nil
+}
+
+// owners divides an object's owners, by uid. An owner in foreground deletion is
+// not solid: it waits for this very object.
+type owners struct{ solid, absent, waiting []types.UID }
+
+// judge decides what becomes of an object with these references.
+func (c *collector) judge(ctx context.Context, n *node, id identity, latest metav1.Object, refs []metav1.OwnerReference) error {
+	if len(refs) == 0 {
+		return nil
+	}
+	o, err := c.classify(ctx, id, refs)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(o.solid) > 0 && !(c.without.EveryOwner && len(o.absent) > 0):
+		dead := append(o.absent, o.waiting...)
+		if len(dead) == 0 || c.without.DeadRefs {
+			return nil
+		}
+		return c.cut(ctx, id, dead) // GC-1, GC-8
+	case len(o.waiting) > 0 && len(n.dependents) > 0:
+		if err := c.breakCycle(ctx, n); err != nil {
+			return err
+		}
+		return c.delete(ctx, id, latest, refs, metav1.DeletePropagationForeground)
+	}
+	return c.delete(ctx, id, latest, refs, c.policy(latest))
+}
+
+// policy is the policy to delete an object with: what its finalizers say was
+// asked for already (RULES K101).
+func (c *collector) policy(latest metav1.Object) metav1.DeletionPropagation {
+	switch {
+	case c.without.Finalizers:
+	case has(latest, metav1.FinalizerOrphanDependents):
+		return metav1.DeletePropagationOrphan
+	case has(latest, metav1.FinalizerDeleteDependents):
+		return metav1.DeletePropagationForeground
+	}
+	return metav1.DeletePropagationBackground
+}
+
+func (c *collector) classify(ctx context.Context, id identity, refs []metav1.OwnerReference) (owners, error) {
+	var o owners
+	for i := range refs {
+		r := &refs[i]
+		if c.without.AnyOwner && (r.Controller == nil || !*r.Controller) {
+			continue
+		}
+		owner, err := c.owner(ctx, id, r)
+		switch {
+		case err != nil:
+			return o, err
+		case owner == nil:
+			o.absent = append(o.absent, r.UID)
+		case owner.GetDeletionTimestamp() != nil && has(owner, metav1.FinalizerDeleteDependents) && !c.without.Waiting:
+			o.waiting = append(o.waiting, r.UID)
+		default:
+			o.solid = append(o.solid, r.UID)
+		}
+	}
+	return o, nil
+}
+
+// owner reads an object's owner from the server; nil when it is absent. It is
+// looked for in the object's own namespace, as owners have to be there (GC-7).
+func (c *collector) owner(ctx context.Context, id identity, r *metav1.OwnerReference) (metav1.Object, error) {
+	at := referred(r, id.namespace)
+	if c.graph.absent.has(referred(r, "")) || c.graph.absent.has(at) {
+		return nil, nil
+	}
+	if c.without.LiveOwner && (c.graph.nodes[r.UID] == nil || c.graph.nodes[r.UID].virtual) {
+		return nil, nil
+	}
+	k, namespace, err := c.scope(at)
+	if err != nil {
+		if c.without.UnknownKind {
+			return nil, nil
+		}
+		return nil, err
+	}
+	if k.Namespaced && id.namespace == "" {
+		return nil, errNamespacedOwner
+	}
+	at.namespace = namespace
+	owner, err := c.get(ctx, at)
+	if apierrors.IsNotFound(err) || err == nil && owner.GetUID() != r.UID && !c.without.OwnerUID {
+		c.graph.absent.add(at)
+		return nil, nil
+	}
+	return owner, err
+}
+
+// cut removes references to owners from an object.
+func (c *collector) cut(ctx context.Context, id identity, owners []types.UID) error {
+	return c.patch(ctx, id, ref.ReleasePatch(nil, id.uid, owners...), owners, nil)
+}
+
+// breakCycle makes an object's references non-blocking if one of its dependants
+// is itself being deleted in the foreground: the two may be waiting for each
+// other (GC-6).
+func (c *collector) breakCycle(ctx context.Context, n *node) error {
+	if c.without.Cycles {
+		return nil
+	}
+	for _, d := range n.dependents {
+		if !d.foreground {
+			continue
+		}
+		var blocking []types.UID
+		for i := range n.owners {
+			if blocks(&n.owners[i]) {
+				blocking = append(blocking, n.owners[i].UID)
+			}
+		}
+		return c.patch(ctx, n.identity, ref.UnblockPatch(nil, n.uid, blocking...), nil, blocking)
+	}
+	return nil
+}
+
+// finishForeground lets an object go that no dependant blocks any more, and
+// looks at those that do (GC-2).
+func (c *collector) finishForeground(ctx context.Context, n *node) error {
+	blocking := n.blocking(c.without)
+	if len(blocking) == 0 || c.without.Blocking {
+		return c.removeFinalizer(ctx, n.identity, metav1.FinalizerDeleteDependents)
+	}
+	for _, d := range blocking {
+		if !d.foreground {
+			c.graph.look(d)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package garbagecollector
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// New returns the garbage collector. It has no kind of its own: its keys are
+// "delete UID" and "orphan UID".
+func New(without Without) host.Controller {
+	return host.Controller{
+		Name: "garbagecollector",
+		New:  func(env *host.Env) host.Reconciler { return newCollector(&without, env) },
+	}
+}
+
+// collector is the garbage collector's memory: its graph.
+type collector struct {
+	env     *host.Env
+	graph   *graph
+	without *Without
+	kinds   map[kindName]*fakeapi.Kind
+}
+
+type kindName struct{ apiVersion, kind string }
+
+func newCollector(without *Without, env *host.Env) *collector {
+	c := &collector{env: env, graph: newGraph(without), without: without, kinds: map[kindName]*fakeapi.Kind{}}
+	c.graph.look = func(n *node) { env.Queue.Add("delete " + string(n.uid)) }
+	c.graph.orphan = func(n *node) { env.Queue.Add("orphan " + string(n.uid)) }
+	for _, k := range env.Kinds {
+		c.kinds[kindName{k.GVK.GroupVersion().String(), k.GVK.Kind}] = k
+		if k.GVK.Kind == "Event" {
+			continue // too many of them, and they own nothing (RULES K109)
+		}
+		if _, err := env.Informer(k.GVK).AddEventHandler(c.handler(k.GVK)); err != nil {
+			panic("garbagecollector: no handler for " + k.GVK.String() + ": " + err.Error())
+		}
+	}
+	return c
+}
+
+// handler feeds the graph with the events on one kind.
+func (c *collector) handler(gvk schema.GroupVersionKind) cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc: func(obj any) { c.graph.observed(gvk, nil, obj.(metav1.Object)) },
+		UpdateFunc: func(old, obj any) {
+			before, after := old.(metav1.Object), obj.(metav1.Object)
+			if before.GetUID() != after.GetUID() {
+				// Deleted and created again between two events.
+				c.graph.removed(before)
+				before = nil
+			}
+			c.graph.observed(gvk, before, after)
+		},
+		DeleteFunc: func(obj any) {
+			if t, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+				obj = t.Obj
+			}
+			c.graph.removed(obj.(metav1.Object))
+		},
+	}
+}
+
+// Sync does one piece of work.
+func (c *collector) Sync(ctx context.Context, key string) error {
+	work, uid, _ := strings.Cut(key, " ")
+	n := c.graph.nodes[types.UID(uid)]
+	if n == nil {
+		return nil // it has gone by itself
+	}
+	switch work {
+	case "orphan":
+		return c.orphan(ctx, n)
+	case "delete":
+		return c.collect(ctx, n)
+	}
+	panic("garbagecollector: no such work: " + key)
+}
+
+// Digest digests the graph.
+func (c *collector) Digest(h *sim.Hash) { c.graph.digest(h) }
+
+// kindError says that an identity is of a kind that is not served. It may come
+// to be, so the work is tried again, for ever (RULES K96).
+type kindError struct{ id identity }
+
+func (e *kindError) Error() string {
+	return fmt.Sprintf("no matches for kind %q in version %q", e.id.kind, e.id.apiVersion)
+}
+
+// scope returns the kind of an identity and the namespace to look in.
+func (c *collector) scope(id identity) (*fakeapi.Kind, string, error) {
+	k := c.kinds[kindName{id.apiVersion, id.kind}]
+	if k == nil {
+		return nil, "", &kindError{id}
+	}
+	if !k.Namespaced {
+		return k, "", nil
+	}
+	return k, id.namespace, nil
+}
+
+// get reads an object from the server.
+func (c *collector) get(ctx context.Context, id identity) (metav1.Object, error) {
+	k, namespace, err := c.scope(id)
+	if err != nil {
+		return nil, err
+	}
+	obj, err := c.env.Client.Get(ctx, k.GVK, namespace, id.name)
+	if err != nil {
+		return nil, err
+	}
+	return obj.(metav1.Object), nil
+}

@@ -1,0 +1,41 @@
+// Package garbagecollector is the garbage collector: it deletes what has no
+// owner left, and it carries out the deletion policies that need somebody to
+// (foreground, orphan). It does not care whether a reference is a ControllerRef
+// (ORPHAN-4).
+//
+// It watches every kind and keeps a graph of who refers to whom, keyed by uid
+// (graph.go). Events change the graph and queue two sorts of work: "delete UID",
+// look whether that object is to go (collect.go), and "orphan UID", cut its
+// dependants loose and let it go (orphan.go). The graph lags behind the server
+// and says only what is worth a look; what is done rests on live reads, and
+// every delete carries the uid and the version that was read (GC-5, GC-9).
+package garbagecollector
+
+// Without names guards to leave out; see package mutants. The zero value keeps
+// them all. Each guard is checked at one place.
+type Without struct {
+	LiveItem    bool // an object's owners are taken from the graph, not from the server
+	LiveOwner   bool // an owner the graph has not seen is absent, without a look
+	OwnerUID    bool // an owner's namesake passes for the owner
+	UnknownKind bool // an owner of an unknown kind is absent
+	EveryOwner  bool // one absent owner is enough
+	DeadRefs    bool // references to absent owners are left where another owner remains
+	AnyOwner    bool // only ControllerRefs count as owners
+	Waiting     bool // an owner in foreground deletion counts like any other
+	Finalizers  bool // an object's own orphan or foreground finalizer is overruled
+	Cycles      bool // cycles of foreground deletions are not broken up
+	Virtual     bool // owners that were never seen are not looked for
+
+	UIDPrecondition     bool // deletes do not carry the uid
+	VersionPrecondition bool // deletes do not carry the version
+	ConflictCheck       bool // a delete refused for its version is repeated whoever owns the object by now
+
+	AbsentCoordinates bool // absent owners are remembered by uid alone
+	Blocking          bool // foreground deletion waits for no dependant
+	BlockingOnly      bool // foreground deletion waits for dependants that do not block
+	Report            bool // owners in foreground deletion are not told that a dependant is gone
+
+	OrphanFirst  bool // the orphan finalizer is removed before the dependants are cut loose
+	OrphanErrors bool // ... although a dependant could not be
+	OrphanOwner  bool // ... from whatever object has the owner's name by now
+}

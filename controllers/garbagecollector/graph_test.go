@@ -1,0 +1,179 @@
+package garbagecollector
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+var configMaps = corev1.SchemeGroupVersion.WithKind("ConfigMap")
+
+// recorder is a graph that notes what it queues.
+func recorder(without Without) (*graph, func() string) {
+	g := newGraph(&without)
+	var work []string
+	g.look = func(n *node) { work = append(work, string(n.uid)) }
+	g.orphan = func(n *node) { work = append(work, "orphan "+string(n.uid)) }
+	return g, func() string {
+		slices.Sort(work)
+		s := strings.Join(slices.Compact(work), ", ")
+		work = nil
+		return s
+	}
+}
+
+// object is a ConfigMap whose uid is its name; owners are names, with "!" in
+// front of those it blocks.
+func object(name string, owners ...string) *corev1.ConfigMap {
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID(name)}}
+	for _, o := range owners {
+		blocking := strings.HasPrefix(o, "!")
+		o = strings.TrimPrefix(o, "!")
+		cm.OwnerReferences = append(cm.OwnerReferences, metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: o, UID: types.UID(o), BlockOwnerDeletion: &blocking})
+	}
+	return cm
+}
+
+func deleting(cm *corev1.ConfigMap, finalizers ...string) *corev1.ConfigMap {
+	cm.DeletionTimestamp, cm.Finalizers = &metav1.Time{}, finalizers
+	return cm
+}
+
+func TestObserved(t *testing.T) {
+	g, work := recorder(Without{})
+	step := func(what, want string) {
+		t.Helper()
+		if got := work(); got != want {
+			t.Errorf("%s: queued %q, want %q", what, got, want)
+		}
+	}
+	d := object("d", "!a")
+	g.observed(configMaps, nil, d)
+	step("owner never seen", "a")
+	g.observed(configMaps, nil, object("e", "a"))
+	step("... and still not", "")
+	g.observed(configMaps, nil, object("a"))
+	step("owner seen", "")
+	g.observed(configMaps, object("a"), deleting(object("a"), metav1.FinalizerDeleteDependents))
+	step("foreground deletion starts", "a, d, e")
+	g.observed(configMaps, deleting(object("a"), metav1.FinalizerDeleteDependents), deleting(object("a"), metav1.FinalizerDeleteDependents))
+	step("... only once", "")
+	if got := names(g.nodes["a"].blocking(&Without{})); got != "[d]" {
+		t.Errorf("blocking %s", got)
+	}
+	unblocked := object("d", "a")
+	g.observed(configMaps, d, unblocked)
+	step("no longer blocking", "a")
+	g.removed(object("e", "a"))
+	step("a dependant went", "a")
+	g.removed(object("a"))
+	step("the owner went", "d")
+	if !g.absent.has(identity{"v1", "ConfigMap", "ns", "a", "a"}) {
+		t.Error("the absent owner is not remembered")
+	}
+	if g.absent.has(identity{"v1", "ConfigMap", "ns", "b", "a"}) || g.absent.has(identity{"v1", "ConfigMap", "other", "a", "a"}) {
+		t.Error("other coordinates of the same uid are taken for absent")
+	}
+	g.observed(configMaps, nil, deleting(object("f"), metav1.FinalizerOrphanDependents))
+	step("orphaning starts", "orphan f")
+}
+
+func names(nodes []*node) string {
+	var out []string
+	for _, n := range nodes {
+		out = append(out, n.name)
+	}
+	return fmt.Sprint(out)
+}
+
+// RULES K98: of several names for one uid each is looked for in turn.
+func TestVerifiedAbsent(t *testing.T) {
+	g, work := recorder(Without{})
+	as := func(name, owner string) *corev1.ConfigMap {
+		cm := object(name, "uid")
+		cm.OwnerReferences[0].Name = owner
+		return cm
+	}
+	g.observed(configMaps, nil, as("1", "x"))
+	g.observed(configMaps, nil, as("2", "y"))
+	g.observed(configMaps, nil, as("3", "z"))
+	work()
+	for _, want := range []struct{ look, next string }{{"1", "y"}, {"2", "z"}, {"3", "x"}} {
+		n := g.nodes["uid"]
+		if !g.verifiedAbsent(n.identity) {
+			t.Errorf("%s: not to be looked for again", n.name)
+		}
+		if got := work(); got != want.look {
+			t.Errorf("queued %q, want %q", got, want.look)
+		}
+		if n.name != want.next {
+			t.Errorf("next name is %q, want %q", n.name, want.next)
+		}
+	}
+	g.removed(as("1", "x"))
+	g.removed(as("3", "z"))
+	work()
+	g.nodes["uid"].name = "y"
+	if g.verifiedAbsent(g.nodes["uid"].identity) || g.nodes["uid"] != nil || work() != "2" {
+		t.Error("the only name left was not believed")
+	}
+}
+
+// An object that was seen under one name is not removed because there is
+// nothing under another.
+func TestVerifiedAbsentDoesNotRemoveWhatWasSeen(t *testing.T) {
+	g, work := recorder(Without{})
+	g.observed(configMaps, nil, object("a"))
+	wrong := object("d", "a")
+	wrong.OwnerReferences[0].Name = "z"
+	g.observed(configMaps, nil, wrong)
+	if got := work(); got != "d" {
+		t.Errorf("queued %q, want d", got)
+	}
+	if g.verifiedAbsent(identity{"v1", "ConfigMap", "ns", "z", "a"}); g.nodes["a"] == nil {
+		t.Error("a was removed")
+	}
+	if got := work(); got != "d" {
+		t.Errorf("queued %q, want d", got)
+	}
+}
+
+func TestAbsentOwnersForgetsTheOldest(t *testing.T) {
+	a := newAbsentOwners(&Without{})
+	id := func(i int) identity { return identity{uid: types.UID(fmt.Sprint(i))} }
+	for i := range absentSize {
+		a.add(id(i))
+	}
+	a.has(id(0)) // asked for, so not the oldest any more
+	a.add(id(absentSize))
+	if !a.has(id(0)) || a.has(id(1)) || !a.has(id(absentSize)) {
+		t.Error("not the one that was asked for longest ago was forgotten")
+	}
+}
+
+// The digest depends on what is known, not on the order in which it was learnt.
+func TestDigest(t *testing.T) {
+	digest := func(objs ...*corev1.ConfigMap) sim.Hash {
+		g, _ := recorder(Without{})
+		for _, o := range objs {
+			g.observed(configMaps, nil, o)
+		}
+		var h sim.Hash
+		g.digest(&h)
+		return h
+	}
+	a, b := object("a"), object("b", "a")
+	if digest(a, b) != digest(b, a) {
+		t.Error("the order shows")
+	}
+	if digest(a) == digest(a, b) || digest(a, object("b", "!a")) == digest(a, b) {
+		t.Error("different graphs have equal digests")
+	}
+}

@@ -1,0 +1,190 @@
+package garbagecollector
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// observed is told that an informer saw an object of a kind. old is nil for an
+// addition.
+func (g *graph) observed(gvk schema.GroupVersionKind, old, obj metav1.Object) {
+	id := identity{apiVersion: gvk.GroupVersion().String(), kind: gvk.Kind, namespace: obj.GetNamespace(), name: obj.GetName(), uid: obj.GetUID()}
+	n := g.nodes[id.uid]
+	if n == nil {
+		n = &node{identity: id, owners: obj.GetOwnerReferences(), deleting: obj.GetDeletionTimestamp() != nil}
+		n.foreground = n.deleting && has(obj, metav1.FinalizerDeleteDependents)
+		g.insert(n)
+	} else {
+		if n.virtual {
+			g.materialize(n, id)
+		}
+		g.reown(n, obj.GetOwnerReferences())
+		n.deleting = n.deleting || obj.GetDeletionTimestamp() != nil
+	}
+	g.deletionStarted(n, old, obj)
+}
+
+// materialize turns a virtual node into the object that was seen. Dependants
+// that referred to it by other coordinates are worth a look: they may refer to
+// nothing (GC-7).
+func (g *graph) materialize(n *node, id identity) {
+	if n.identity != id {
+		n.identity = id
+		_, wrong := partition(n.dependents, id)
+		g.lookAll(wrong)
+	}
+	n.virtual = false
+}
+
+// reown brings a node's edges up to date. An owner that a blocking reference
+// no longer names, or no longer as blocking, may go on with its deletion.
+func (g *graph) reown(n *node, refs []metav1.OwnerReference) {
+	var added, removed []metav1.OwnerReference
+	for _, r := range refs {
+		was := find(n.owners, &r)
+		if was == nil {
+			added = append(added, r)
+		} else if blocks(was) && !blocks(&r) {
+			g.unblock(&r)
+		}
+	}
+	for _, r := range n.owners {
+		if find(refs, &r) == nil {
+			removed = append(removed, r)
+			if blocks(&r) {
+				g.unblock(&r)
+			}
+		}
+	}
+	n.owners = refs
+	g.addEdges(n, added)
+	g.dropEdges(n, removed)
+}
+
+func (g *graph) unblock(r *metav1.OwnerReference) {
+	if owner := g.nodes[r.UID]; owner != nil {
+		g.look(owner)
+	}
+}
+
+func find(refs []metav1.OwnerReference, r *metav1.OwnerReference) *metav1.OwnerReference {
+	for i := range refs {
+		if refs[i].UID == r.UID {
+			return &refs[i]
+		}
+	}
+	return nil
+}
+
+// deletionStarted queues what a deletion policy asks for, when the object has
+// become one that is being deleted with that policy's finalizer. Both are
+// compared with what they were, as a finalizer may come back (RULES K106).
+func (g *graph) deletionStarted(n *node, old, obj metav1.Object) {
+	if starts(old, obj, metav1.FinalizerOrphanDependents) {
+		g.orphan(n)
+		return
+	}
+	if starts(old, obj, metav1.FinalizerDeleteDependents) {
+		n.foreground = true
+		g.lookAll(n.dependents) // all, blocking or not (RULES K104)
+		g.look(n)
+	}
+}
+
+func starts(old, obj metav1.Object, finalizer string) bool {
+	going := func(o metav1.Object) bool { return o.GetDeletionTimestamp() != nil && has(o, finalizer) }
+	return going(obj) && (old == nil || !going(old))
+}
+
+func has(obj metav1.Object, finalizer string) bool {
+	return slices.Contains(obj.GetFinalizers(), finalizer)
+}
+
+// removed is told that an informer saw an object go.
+func (g *graph) removed(obj metav1.Object) {
+	if n := g.nodes[obj.GetUID()]; n != nil {
+		n.virtual = false
+		g.remove(n)
+	}
+}
+
+// verifiedAbsent is told that a live read found no object with that identity.
+// It reports whether the uid is to be looked for again, under the coordinates
+// that other dependants know it by (RULES K98).
+func (g *graph) verifiedAbsent(id identity) (again bool) {
+	n := g.nodes[id.uid]
+	if n == nil {
+		return false
+	}
+	if !n.virtual && n.identity == id {
+		g.remove(n)
+		return false
+	}
+	right, wrong := partition(n.dependents, id)
+	if n.virtual && len(wrong) == 0 {
+		n.identity = id
+		g.remove(n)
+		return false
+	}
+	if len(right) > 0 {
+		g.absent.add(id)
+		g.lookAll(right)
+	}
+	if n.virtual && n.identity == id {
+		n.identity = alternative(wrong, id)
+		return true
+	}
+	return false
+}
+
+// partition divides dependants into those that have a reference to the identity
+// and those that have one to its uid under other coordinates. One with two such
+// references is in both.
+func partition(dependents []*node, id identity) (right, wrong []*node) {
+	for _, d := range dependents {
+		isRight, isWrong := false, false
+		for i := range d.owners {
+			r := &d.owners[i]
+			switch {
+			case r.UID != id.uid:
+			case (id.namespace == "" || id.namespace == d.namespace) && id.refersTo(r):
+				isRight = true
+			default:
+				isWrong = true
+			}
+		}
+		if isRight {
+			right = append(right, d)
+		}
+		if isWrong {
+			wrong = append(wrong, d)
+		}
+	}
+	return right, wrong
+}
+
+// alternative is the next identity after one, in order and then from the start,
+// that dependants give the same uid.
+func alternative(dependents []*node, after identity) identity {
+	var all []identity
+	for _, d := range dependents {
+		for i := range d.owners {
+			r := &d.owners[i]
+			if r.UID != after.uid || after.namespace == "" && after.refersTo(r) {
+				continue // a cluster-scoped owner is the same one from every namespace
+			}
+			all = append(all, referred(r, d.namespace))
+		}
+	}
+	slices.SortFunc(all, compareIdentity)
+	i, found := slices.BinarySearchFunc(all, after, compareIdentity)
+	for found && i < len(all) && all[i] == after {
+		i++
+	}
+	if i == len(all) {
+		i = 0
+	}
+	return all[i]
+}

@@ -1,0 +1,134 @@
+package garbagecollector
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// delete deletes the incarnation and the version that was judged (GC-5, GC-9).
+// A version that has moved on for reasons other than ownership is deleted all
+// the same, or an object that is written often would never be collected
+// (RULES K102).
+func (c *collector) delete(ctx context.Context, id identity, latest metav1.Object, refs []metav1.OwnerReference, policy metav1.DeletionPropagation) error {
+	version := latest.GetResourceVersion()
+	err := c.deleteAt(ctx, id, version, policy)
+	if apierrors.IsConflict(err) && version != "" {
+		now, liveErr := c.get(ctx, id)
+		switch {
+		case apierrors.IsNotFound(liveErr):
+			err = liveErr
+		case liveErr != nil || now.GetUID() != id.uid || now.GetResourceVersion() == version:
+		case c.without.ConflictCheck || equality.Semantic.DeepEqual(now.GetOwnerReferences(), refs):
+			err = c.deleteAt(ctx, id, "", policy)
+		}
+	}
+	if apierrors.IsNotFound(err) {
+		return c.absent(id)
+	}
+	return err
+}
+
+func (c *collector) deleteAt(ctx context.Context, id identity, version string, policy metav1.DeletionPropagation) error {
+	k, namespace, err := c.scope(id)
+	if err != nil {
+		return err
+	}
+	guards := &metav1.Preconditions{}
+	if !c.without.UIDPrecondition {
+		guards.UID = &id.uid
+	}
+	if version != "" && !c.without.VersionPrecondition {
+		guards.ResourceVersion = &version
+	}
+	return c.env.Client.Delete(ctx, k.GVK, namespace, id.name, metav1.DeleteOptions{Preconditions: guards, PropagationPolicy: &policy})
+}
+
+// patch sends a strategic merge patch. A kind that does not know those gets a
+// merge patch of its whole list of owners as it is now, at that version, without
+// the references in drop, and with those in unblock made non-blocking.
+func (c *collector) patch(ctx context.Context, id identity, strategic []byte, drop, unblock []types.UID) error {
+	k, namespace, err := c.scope(id)
+	if err != nil {
+		return err
+	}
+	_, err = c.env.Client.Patch(ctx, k.GVK, namespace, id.name, host.Patch{Type: types.StrategicMergePatchType, Data: strategic})
+	if !apierrors.IsUnsupportedMediaType(err) {
+		return err
+	}
+	latest, err := c.get(ctx, id)
+	if err != nil {
+		return err
+	}
+	refs := []metav1.OwnerReference{}
+	for _, r := range latest.GetOwnerReferences() {
+		if slices.Contains(drop, r.UID) {
+			continue
+		}
+		if slices.Contains(unblock, r.UID) {
+			r.BlockOwnerDeletion = new(bool)
+		}
+		refs = append(refs, r)
+	}
+	_, err = c.env.Client.Patch(ctx, k.GVK, namespace, id.name, host.Patch{
+		Type: types.MergePatchType,
+		Data: metadataPatch("ownerReferences", refs, id.uid, latest.GetResourceVersion()),
+	})
+	return err
+}
+
+// metadataPatch is a merge patch of one field of the metadata, for one uid and
+// one version.
+func metadataPatch(field string, value any, uid types.UID, version string) []byte {
+	data, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		field: value, "uid": uid, "resourceVersion": version,
+	}})
+	if err != nil {
+		panic("garbagecollector: a patch did not encode: " + err.Error())
+	}
+	return data
+}
+
+// removeFinalizer removes one of the collector's finalizers. That it, or the
+// object, is not there any more is as good. The patch holds the whole list, so
+// it is for the version that was read.
+//
+// Upstream finds the owner by name alone; a successor of the same name that was
+// to be orphaned, too, would lose its finalizer before its dependants lost it.
+func (c *collector) removeFinalizer(ctx context.Context, id identity, finalizer string) error {
+	k, namespace, err := c.scope(id)
+	if err != nil {
+		return err
+	}
+	latest, err := c.get(ctx, id)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if latest.GetUID() != id.uid && !c.without.OrphanOwner || !has(latest, finalizer) {
+		return nil
+	}
+	rest := []string{}
+	for _, f := range latest.GetFinalizers() {
+		if f != finalizer {
+			rest = append(rest, f)
+		}
+	}
+	_, err = c.env.Client.Patch(ctx, k.GVK, namespace, id.name, host.Patch{
+		Type: types.MergePatchType,
+		Data: metadataPatch("finalizers", rest, latest.GetUID(), latest.GetResourceVersion()),
+	})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}

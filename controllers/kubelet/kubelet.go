@@ -1,0 +1,136 @@
+// Package kubelet runs pods, as far as the controllers can tell: it says that
+// they are running and ready, and it completes their graceful deletion. As there
+// is no scheduler it may also put them on a node; a pod without a node has no
+// graceful deletion.
+package kubelet
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/controllers/routing"
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// Options choose a kubelet.
+type Options struct {
+	// Node is the node whose pods it runs; "" for those of every node.
+	Node string
+	// Bind is the node to which it binds pods that have none; "" to run them
+	// where they are, which spares a write for each.
+	Bind string
+}
+
+// Binding is the generation of a kubelet that binds pods to a node.
+const Binding = "binding"
+
+var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
+
+// New returns a kubelet. It owns nothing, and the laws of ownership do not
+// concern it: it writes the status of pods and removes those that were deleted,
+// whoever owns them.
+func New(o Options) host.Controller {
+	generation := ""
+	if o.Bind != "" {
+		generation = Binding
+	}
+	return host.Controller{
+		Name: "kubelet", Generation: generation,
+		For: podKind,
+		New: func(env *host.Env) host.Reconciler {
+			return &kubelet{options: &o, env: env, pods: env.Informer(podKind).GetIndexer()}
+		},
+		Routes: []host.Route{{Kind: podKind, Do: wake}},
+	}
+}
+
+// wake wakes a pod that was seen and is there still.
+func wake(_ host.View, e host.Event, out *host.Effect) {
+	if e.New != nil {
+		out.Keys = append(out.Keys, routing.Key(e.New.(metav1.Object)))
+	}
+}
+
+type kubelet struct {
+	options *Options
+	env     *host.Env
+	pods    cache.Indexer
+}
+
+// running is the status of a pod that runs. It holds no time: a pod that took
+// another's place must not differ from it by when that was.
+const running = `"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}`
+
+// Sync does the next thing for one pod.
+func (k *kubelet) Sync(ctx context.Context, key string) error {
+	obj, exists, err := k.pods.GetByKey(key)
+	if err != nil || !exists {
+		return err
+	}
+	pod := obj.(*corev1.Pod)
+	switch {
+	case pod.Spec.NodeName == "" && k.options.Bind != "":
+		err = k.bind(ctx, pod)
+	case k.options.Node != "" && pod.Spec.NodeName != k.options.Node:
+	case pod.DeletionTimestamp != nil:
+		err = k.finish(ctx, pod)
+	case pod.Status.Phase == "" || pod.Status.Phase == corev1.PodPending:
+		data := append([]byte(`{"metadata":{"uid":"`), pod.UID...)
+		data = append(append(data, `"},`...), running...)
+		_, err = k.env.Client.Patch(ctx, podKind, pod.Namespace, pod.Name, host.Patch{Type: types.StrategicMergePatchType, Data: data, Subresource: "status"})
+	}
+	if apierrors.IsNotFound(err) || apierrors.IsInvalid(err) {
+		return nil // it is gone, or another one is there; its own event says so
+	}
+	return err
+}
+
+// bind puts a pod on the node for those that have none.
+func (k *kubelet) bind(ctx context.Context, pod *corev1.Pod) error {
+	if pod.DeletionTimestamp != nil {
+		return nil
+	}
+	_, err := k.env.Client.Do(ctx, &fakeapi.Request{
+		Verb: fakeapi.Create, Kind: k.kind(podKind), Subresource: "binding", Namespace: pod.Namespace, Name: pod.Name,
+		Object: &corev1.Binding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
+			Target:     corev1.ObjectReference{Kind: "Node", Name: k.options.Bind},
+		},
+	})
+	if apierrors.IsConflict(err) {
+		return nil // it has a node, is being deleted, or is another pod
+	}
+	return err
+}
+
+func (k *kubelet) kind(gvk schema.GroupVersionKind) *fakeapi.Kind {
+	for _, kind := range k.env.Kinds {
+		if kind.GVK == gvk {
+			return kind
+		}
+	}
+	panic("kubelet: the server has no " + gvk.String())
+}
+
+// finish ends a pod's graceful deletion: its containers have stopped. Once the
+// grace period is zero nothing is left to do but for its finalizers to go.
+func (k *kubelet) finish(ctx context.Context, pod *corev1.Pod) error {
+	if pod.DeletionGracePeriodSeconds != nil && *pod.DeletionGracePeriodSeconds == 0 {
+		return nil
+	}
+	now := int64(0)
+	err := k.env.Client.Delete(ctx, podKind, pod.Namespace, pod.Name, metav1.DeleteOptions{
+		GracePeriodSeconds: &now, Preconditions: &metav1.Preconditions{UID: &pod.UID},
+	})
+	if apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,99 @@
+package ref
+
+import (
+	"encoding/json"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// AdoptPatch appends the strategic merge patch that makes owner, of kind gvk,
+// the controller of the object with uid dependent. A strategic merge adds to
+// the list of owners, so of several adopters the server refuses all but the
+// first (API-1, ADOPT-6); the uid keeps the patch from landing on a successor
+// of the same name. An empty dependent uid leaves that out.
+func AdoptPatch(buf []byte, dependent types.UID, gvk schema.GroupVersionKind, owner metav1.Object) []byte {
+	buf = slices.Grow(buf, adoptSize)
+	buf = append(buf, `{"metadata":{"ownerReferences":[{"apiVersion":"`...)
+	if gvk.Group != "" {
+		buf = append(append(buf, gvk.Group...), '/')
+	}
+	buf = append(buf, gvk.Version...)
+	buf = append(buf, `","kind":`...)
+	buf = appendString(buf, gvk.Kind)
+	buf = append(buf, `,"name":`...)
+	buf = appendString(buf, owner.GetName())
+	buf = append(buf, `,"uid":`...)
+	buf = appendString(buf, string(owner.GetUID()))
+	buf = append(buf, `,"controller":true,"blockOwnerDeletion":true}]`...)
+	return appendUID(buf, dependent)
+}
+
+// adoptSize is room for an adoption patch with uids and names of usual length.
+const adoptSize = 320
+
+// ReleasePatch appends the strategic merge patch that removes the entries of
+// the given owners, and nothing else, from the object with uid dependent
+// (ORPHAN-1). An empty dependent uid leaves the check of the uid out.
+func ReleasePatch(buf []byte, dependent types.UID, owners ...types.UID) []byte {
+	buf = append(buf, `{"metadata":{"ownerReferences":[`...)
+	for i, uid := range owners {
+		if i > 0 {
+			buf = append(buf, ',')
+		}
+		buf = append(buf, `{"$patch":"delete","uid":`...)
+		buf = appendString(buf, string(uid))
+		buf = append(buf, '}')
+	}
+	buf = append(buf, ']')
+	return appendUID(buf, dependent)
+}
+
+// UnblockPatch appends the strategic merge patch that makes the given
+// references of the object with uid dependent stop blocking their owners'
+// foreground deletion.
+func UnblockPatch(buf []byte, dependent types.UID, owners ...types.UID) []byte {
+	buf = append(buf, `{"metadata":{"ownerReferences":[`...)
+	for i, uid := range owners {
+		if i > 0 {
+			buf = append(buf, ',')
+		}
+		buf = append(buf, `{"blockOwnerDeletion":false,"uid":`...)
+		buf = appendString(buf, string(uid))
+		buf = append(buf, '}')
+	}
+	buf = append(buf, ']')
+	return appendUID(buf, dependent)
+}
+
+// clearPatch is what [ReleasePatch] must not be: it removes every owner.
+func clearPatch(buf []byte, dependent types.UID) []byte {
+	return appendUID(append(buf, `{"metadata":{"ownerReferences":null`...), dependent)
+}
+
+func appendUID(buf []byte, uid types.UID) []byte {
+	if uid != "" {
+		buf = append(buf, `,"uid":`...)
+		buf = appendString(buf, string(uid))
+	}
+	return append(buf, "}}"...)
+}
+
+// appendString appends a JSON string. Names and uids in references are whatever
+// somebody wrote there, so what needs quoting is left to encoding/json.
+func appendString(buf []byte, s string) []byte {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' {
+			quoted, err := json.Marshal(s)
+			if err != nil {
+				panic("ref: a string did not encode as JSON: " + err.Error())
+			}
+			return append(buf, quoted...)
+		}
+	}
+	buf = append(buf, '"')
+	buf = append(buf, s...)
+	return append(buf, '"')
+}

@@ -1,0 +1,26 @@
+package ref
+
+// Without names guards to leave out. The zero value keeps them all; a
+// controller that runs with one of them set is a mutant (package mutants).
+// Each guard is checked at one place.
+type Without struct {
+	Foreign         bool // matching objects with another controller's ControllerRef are claimed like own ones
+	Selector        bool // orphans are adopted whether or not they match
+	Namespace       bool // orphans of other namespaces are adopted
+	Deletion        bool // a controller that its own cache shows as being deleted adopts
+	ReleaseDeletion bool // ... and releases
+	ObjectDeletion  bool // objects being deleted are adopted
+	Mismatch        bool // own objects that no longer match are kept
+
+	LiveCheck    bool // no live check before the first adoption of a sync
+	LiveUID      bool // the live check does not compare uids
+	LiveDeletion bool // the live check does not look at deletionTimestamp
+
+	DependentUID bool // patches do not carry the dependent's uid
+	AppendOnly   bool // adoption replaces the list of owners
+	OwnEntryOnly bool // release removes every owner
+	Loser        bool // an adoption that was refused counts as one that succeeded
+
+	Gone     bool // release of an object that is gone is an error
+	Replaced bool // release of an object whose uid has changed is an error
+}

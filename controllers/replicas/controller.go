@@ -1,0 +1,163 @@
+package replicas
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/controllers/expectations"
+	"github.com/threelaws/threelaws/controllers/ref"
+	"github.com/threelaws/threelaws/controllers/routing"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// Generation is a way of deciding which pods are a set's own.
+type Generation string
+
+// The generations.
+const (
+	// Selector: every active pod that the selector matches (before ControllerRef).
+	Selector Generation = "selector"
+	// Gated: ControllerRef, but only while the garbage collector is enabled, and
+	// with the gaps that the proposal's checklist leaves open.
+	Gated Generation = "gated"
+	// ControllerRef: the proposal in full, with what Kubernetes 1.36 added.
+	ControllerRef Generation = "controllerref"
+)
+
+// Options choose a controller.
+type Options struct {
+	Generation Generation
+	// GarbageCollector says, to [Gated], that the garbage collector is enabled.
+	GarbageCollector bool
+	Without          Without
+}
+
+// Without names guards to leave out; see package mutants. The zero value keeps
+// them all. Each guard is checked at one place.
+type Without struct {
+	Ref     ref.Without
+	Routing routing.Without
+
+	OwnCount    bool // every matching pod counts as the set's own, whoever owns it
+	OwnStatus   bool // ... in the status only
+	OwnVictims  bool // every matching pod may be deleted as surplus, whoever owns it
+	TakeOwned   bool // pods are created without a reference to the set
+	Controller  bool // ... with a reference that is not a ControllerRef
+	Terminating bool // a set that is being deleted creates and deletes pods
+
+	Wait            bool // a sync creates and deletes whatever is still expected
+	ExpectFirst     bool // expectations are recorded after the writes, not before
+	CreationSeen    bool // creations that were seen stay expected
+	FailedCreation  bool // creations that failed stay expected
+	MissingDeletion bool // deletions of pods that were gone already stay expected
+	Missing         bool // expectations of a set that a sync finds gone are kept
+
+	SharedCache bool // cached pods are changed in place
+	Backoff     bool // a failed sync is repeated at once
+	Unchanged   bool // a status that is right already is written again
+}
+
+// New returns the controller of a kind in a generation.
+func New(kind *Kind, o Options) host.Controller {
+	c := host.Controller{
+		Name:       kind.Name,
+		Generation: string(o.Generation),
+		For:        kind.GVK,
+		Owns:       []schema.GroupVersionKind{PodKind},
+		New:        func(env *host.Env) host.Reconciler { return newReconciler(kind, &o, env) },
+		Routes:     []host.Route{routing.Own(kind.GVK, &o.Without.Routing), podRoute(kind, &o)},
+		Selector:   func(owner runtime.Object) labels.Selector { s := kind.Read(owner); return s.Selector() },
+		Replicas:   func(owner runtime.Object) int { return kind.Read(owner).Replicas },
+	}
+	return c
+}
+
+func podRoute(kind *Kind, o *Options) host.Route {
+	if o.Generation != ControllerRef {
+		// The gated generation, too: its checklist leaves "Use ControllerRef to
+		// map watch events to controllers" open.
+		t := &routing.TieBreak{Owner: kind.GVK, Selects: kind.Selects}
+		return t.Route(PodKind)
+	}
+	d := &routing.Dependents{Owner: kind.GVK, Selects: kind.Selects, Later: kind.availableLater, Without: &o.Without.Routing}
+	return d.Route(PodKind)
+}
+
+// availableLater is how long after a pod became ready its set has to look
+// whether it is available.
+func (k *Kind) availableLater(owner, old, cur runtime.Object) time.Duration {
+	s := k.Read(owner)
+	if s.MinReadySeconds > 0 && readyCondition(old.(*corev1.Pod)) == nil && readyCondition(cur.(*corev1.Pod)) != nil {
+		return time.Duration(s.MinReadySeconds) * time.Second
+	}
+	return 0
+}
+
+// reconciler is the controller's memory: its expectations, and nothing else
+// (API-5).
+type reconciler struct {
+	kind     *Kind
+	options  *Options
+	env      *host.Env
+	sets     cache.Indexer
+	pods     cache.Indexer
+	expected *expectations.Expectations
+}
+
+const (
+	controllerIndex = "threelaws/controller" // pods by the uid of their controller
+	orphanIndex     = "threelaws/orphans"    // pods without a controller by namespace
+)
+
+var podIndexers = cache.Indexers{
+	controllerIndex: func(obj any) ([]string, error) {
+		if r := metav1.GetControllerOfNoCopy(obj.(*corev1.Pod)); r != nil {
+			return []string{string(r.UID)}, nil
+		}
+		return nil, nil
+	},
+	orphanIndex: func(obj any) ([]string, error) {
+		if pod := obj.(*corev1.Pod); metav1.GetControllerOfNoCopy(pod) == nil {
+			return []string{pod.Namespace}, nil
+		}
+		return nil, nil
+	},
+}
+
+func newReconciler(kind *Kind, o *Options, env *host.Env) *reconciler {
+	r := &reconciler{kind: kind, options: o, env: env, expected: expectations.New(env.Now)}
+	r.sets = env.Informer(kind.GVK).GetIndexer()
+	r.pods = env.Informer(PodKind).GetIndexer()
+	if o.Generation == ControllerRef && r.pods.GetIndexers()[controllerIndex] == nil {
+		if err := r.pods.AddIndexers(podIndexers); err != nil {
+			panic("replicas: the indexes were there and were not: " + err.Error())
+		}
+	}
+	return r
+}
+
+// Observed strikes out what a route says was seen.
+func (r *reconciler) Observed(key string, deletion bool, object string) {
+	switch {
+	case deletion:
+		r.expected.Deleted(key, object)
+	case !r.options.Without.CreationSeen:
+		r.expected.Created(key)
+	}
+}
+
+// Forget drops the expectations of a key.
+func (r *reconciler) Forget(key string) { r.expected.Forget(key) }
+
+// Waiting lists the keys that will not scale until they have seen something.
+func (r *reconciler) Waiting() []string { return r.expected.Waiting() }
+
+// Digest digests the expectations.
+func (r *reconciler) Digest(h *sim.Hash) { r.expected.Digest(h) }

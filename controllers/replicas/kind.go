@@ -1,0 +1,101 @@
+// Package replicas is the code that ReplicaSet and ReplicationController share:
+// keep a number of pods, all made from one template. A [Kind] holds what
+// differs between the two, a [Generation] how the controller decides which pods
+// are its own.
+//
+// A sync reads the set and its pods from the caches, claims pods, creates or
+// deletes the difference, and writes the status.
+package replicas
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// PodKind is the kind of the dependants.
+var PodKind = corev1.SchemeGroupVersion.WithKind("Pod")
+
+// Kind is what differs between the two kinds of set.
+type Kind struct {
+	Name string // of the controller: "replicaset"
+	GVK  schema.GroupVersionKind
+
+	// Read reads an object of the kind.
+	Read func(obj runtime.Object) Set
+	// WithStatus returns a shallow copy of the object with another status.
+	WithStatus func(obj runtime.Object, s appsv1.ReplicaSetStatus) runtime.Object
+	// Terminating says that the status counts pods that are being deleted.
+	Terminating bool
+}
+
+// Set is one ReplicaSet or ReplicationController. It shares everything with the
+// object it was read from.
+type Set struct {
+	*metav1.ObjectMeta
+	Object          runtime.Object
+	Replicas        int
+	MinReadySeconds int32
+	Template        *corev1.PodTemplateSpec
+	Status          appsv1.ReplicaSetStatus
+
+	equal       map[string]string
+	expressions *metav1.LabelSelector
+}
+
+// Select makes the set select by equal labels. No labels select nothing.
+func (s *Set) Select(equal map[string]string) { s.equal = equal }
+
+// SelectBy makes the set select by a label selector. One that is nil or empty
+// selects nothing: no set that owns every pod was ever meant.
+func (s *Set) SelectBy(selector *metav1.LabelSelector) {
+	if selector == nil {
+		return
+	}
+	s.equal = selector.MatchLabels
+	if len(selector.MatchExpressions) > 0 {
+		s.expressions = selector
+	}
+}
+
+// Matches says whether the set's selector matches labels.
+func (s *Set) Matches(have map[string]string) bool {
+	if s.expressions != nil {
+		return s.Selector().Matches(labels.Set(have))
+	}
+	return len(s.equal) > 0 && contains(have, s.equal)
+}
+
+// Selector is the set's selector.
+func (s *Set) Selector() labels.Selector {
+	if s.expressions != nil {
+		selector, err := metav1.LabelSelectorAsSelector(s.expressions)
+		if err != nil {
+			return labels.Nothing() // the server accepts no such selector
+		}
+		return selector
+	}
+	if len(s.equal) == 0 {
+		return labels.Nothing()
+	}
+	return labels.SelectorFromValidatedSet(s.equal)
+}
+
+// Selects is the form of [Set.Matches] that routes use.
+func (k *Kind) Selects(owner runtime.Object, have map[string]string) bool {
+	s := k.Read(owner)
+	return s.Matches(have)
+}
+
+// contains reports whether have has all of want.
+func contains(have, want map[string]string) bool {
+	for k, v := range want {
+		if got, ok := have[k]; !ok || got != v {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,166 @@
+package replicas
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/controllers/routing"
+)
+
+// burst is the most pods a sync creates or deletes.
+const burst = 500
+
+// scale creates or deletes pods so that there are as many as wanted. It does
+// not look at the outcome: the next sync does.
+func (r *reconciler) scale(ctx context.Context, key string, set *Set, pods []*corev1.Pod) error {
+	missing := set.Replicas - len(pods)
+	if missing > 0 {
+		return r.create(ctx, key, set, min(missing, burst))
+	}
+	if missing < 0 {
+		if r.options.Without.OwnVictims {
+			pods = r.selected(set)
+		}
+		return r.delete(ctx, key, victims(pods, min(-missing, burst)))
+	}
+	return nil
+}
+
+// create makes n pods, in batches of 1, 2, 4 and so on: a template that is
+// refused is refused a few times, not n times. What fails or is not tried is no
+// longer expected.
+func (r *reconciler) create(ctx context.Context, key string, set *Set, n int) error {
+	if !r.options.Without.ExpectFirst {
+		r.expected.ExpectCreations(key, n)
+	}
+	pod := r.newPod(set)
+	made, batch := 0, 1
+	var firstErr error
+	for tried := 0; tried < n && firstErr == nil; batch *= 2 {
+		for end := min(tried+r.batch(batch, n), n); tried < end; tried++ {
+			err := r.createOne(ctx, pod)
+			if err == nil {
+				made++
+			} else if firstErr == nil {
+				firstErr = err
+			}
+		}
+	}
+	if r.options.Without.ExpectFirst {
+		r.expected.ExpectCreations(key, made)
+		return firstErr
+	}
+	for range n - made {
+		if !r.options.Without.FailedCreation {
+			r.expected.Created(key)
+		}
+	}
+	return firstErr
+}
+
+// batch is the size of the next batch: the old generations tried all at once.
+func (r *reconciler) batch(next, n int) int {
+	if r.options.Generation != ControllerRef {
+		return n
+	}
+	return next
+}
+
+func (r *reconciler) createOne(ctx context.Context, pod *corev1.Pod) error {
+	_, err := r.env.Client.Create(ctx, pod)
+	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		return nil // every create will be refused; trying again is of no use
+	}
+	return err
+}
+
+// newPod makes a pod from the set's template, with which it shares its parts.
+// It carries the ControllerRef from the first moment (LAW-1); before
+// ControllerRef, an annotation said who had created a pod.
+func (r *reconciler) newPod(set *Set) *corev1.Pod {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:    set.Namespace,
+			GenerateName: set.Name + "-",
+			Labels:       set.Template.Labels,
+			Annotations:  set.Template.Annotations,
+			Finalizers:   set.Template.Finalizers,
+		},
+		Spec: set.Template.Spec,
+	}
+	if r.options.Generation != ControllerRef {
+		pod.Annotations = r.createdBy(set)
+	}
+	refs := r.options.Generation == ControllerRef || r.options.Generation == Gated && r.options.GarbageCollector
+	if refs && !r.options.Without.TakeOwned {
+		owner := metav1.NewControllerRef(set, r.kind.GVK)
+		if r.options.Without.Controller {
+			owner.Controller = nil
+		}
+		pod.OwnerReferences = []metav1.OwnerReference{*owner}
+	}
+	return pod
+}
+
+// createdBy is the template's annotations and the one that named the creator.
+// It named the creator's resourceVersion, too. Here it does not: two states
+// that differ in nothing else are the same state.
+func (r *reconciler) createdBy(set *Set) map[string]string {
+	value, err := json.Marshal(&corev1.SerializedReference{
+		TypeMeta: metav1.TypeMeta{Kind: "SerializedReference", APIVersion: "v1"},
+		Reference: corev1.ObjectReference{
+			Kind: r.kind.GVK.Kind, APIVersion: r.kind.GVK.GroupVersion().String(),
+			Namespace: set.Namespace, Name: set.Name, UID: set.UID,
+		},
+	})
+	if err != nil {
+		panic("replicas: a reference did not encode: " + err.Error())
+	}
+	annotations := maps.Clone(set.Template.Annotations)
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[CreatedBy] = string(value)
+	return annotations
+}
+
+// CreatedBy is the annotation that named a pod's creator before ControllerRef.
+const CreatedBy = "kubernetes.io/created-by"
+
+// delete deletes pods, by name and without a precondition (RULES E56). One that
+// is gone already is as good as deleted.
+func (r *reconciler) delete(ctx context.Context, key string, pods []*corev1.Pod) error {
+	keys := make([]string, len(pods))
+	for i, pod := range pods {
+		keys[i] = routing.Key(pod)
+	}
+	if !r.options.Without.ExpectFirst {
+		r.expected.ExpectDeletions(key, append([]string(nil), keys...))
+	}
+	var firstErr error
+	for i, pod := range pods {
+		if r.options.Without.SharedCache {
+			pod.Labels["deleted-by"] = r.kind.Name
+		}
+		err := r.env.Client.Delete(ctx, PodKind, pod.Namespace, pod.Name, metav1.DeleteOptions{})
+		if err == nil {
+			continue
+		}
+		gone := apierrors.IsNotFound(err)
+		if !gone || !r.options.Without.MissingDeletion {
+			r.expected.Deleted(key, keys[i]) // nobody will see it
+		}
+		if !gone && firstErr == nil {
+			firstErr = err
+		}
+	}
+	if r.options.Without.ExpectFirst {
+		r.expected.ExpectDeletions(key, keys)
+	}
+	return firstErr
+}

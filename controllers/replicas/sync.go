@@ -1,0 +1,164 @@
+package replicas
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/controllers/ref"
+)
+
+// Sync brings one set closer to its number of pods.
+func (r *reconciler) Sync(ctx context.Context, key string) error {
+	err := r.sync(ctx, key)
+	if err != nil && r.options.Without.Backoff {
+		r.env.Queue.Add(key)
+		return nil
+	}
+	return err
+}
+
+func (r *reconciler) sync(ctx context.Context, key string) error {
+	obj, exists, err := r.sets.GetByKey(key)
+	if err != nil {
+		return err
+	}
+	if !exists {
+		if !r.options.Without.Missing {
+			r.expected.Forget(key)
+		}
+		return nil
+	}
+	set := r.kind.Read(obj.(runtime.Object))
+	// Before the pods are listed: what is seen in between may be listed or not,
+	// but is not acted upon (RULES C40).
+	awake := r.expected.Satisfied(key) || r.options.Without.Wait
+	pods, err := r.own(ctx, &set)
+	if err != nil {
+		return err
+	}
+	// A set that sleeps goes on claiming and writing its status (RULES C43). One
+	// that is being deleted does not even claim (ADOPT-3).
+	var scaleErr error
+	if awake && (set.DeletionTimestamp == nil || r.options.Without.Terminating) {
+		scaleErr = r.scale(ctx, key, &set, pods)
+	}
+	if err := r.writeStatus(ctx, &set, pods, scaleErr); err != nil {
+		return err
+	}
+	return scaleErr
+}
+
+// own returns the active pods that count towards the set's replicas, claiming
+// them as its generation does.
+func (r *reconciler) own(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
+	switch {
+	case r.options.Generation == ControllerRef:
+		return r.claim(ctx, set)
+	case r.options.Generation == Gated && r.options.GarbageCollector:
+		return r.claimGated(ctx, set)
+	}
+	return r.selected(set), nil
+}
+
+// claim is the ControllerRef generation: of the set's own pods and the orphans
+// of its namespace it keeps, adopts and releases. Pods of others are not even
+// looked at (LAW-2, LAW-3), and only active pods are claimed (RULES E53).
+func (r *reconciler) claim(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
+	m := &ref.Manager{Client: r.env.Client, Owner: set, Kind: r.kind.GVK, Dependent: PodKind, Without: &r.options.Without.Ref}
+	claimed, err := ref.Claim(ctx, m, r.candidates(set), func(pod *corev1.Pod) bool { return set.Matches(pod.Labels) })
+	if err == nil && r.options.Without.OwnCount {
+		return r.selected(set), nil
+	}
+	return claimed, err
+}
+
+// candidates are the active pods that the set may own now or after this sync.
+func (r *reconciler) candidates(set *Set) []*corev1.Pod {
+	without := &r.options.Without.Ref
+	if without.Foreign || without.Namespace {
+		return filter(r.pods.List(), func(pod *corev1.Pod) bool {
+			return active(pod) && (without.Namespace || pod.Namespace == set.Namespace)
+		})
+	}
+	own := r.index(controllerIndex, string(set.UID))
+	orphans := r.index(orphanIndex, set.Namespace)
+	pods := make([]*corev1.Pod, 0, len(own)+len(orphans))
+	for _, list := range [...][]any{own, orphans} {
+		for _, obj := range list {
+			if pod := obj.(*corev1.Pod); active(pod) {
+				pods = append(pods, pod)
+			}
+		}
+	}
+	return pods
+}
+
+// claimGated is the state the proposal describes: pods are claimed by
+// ControllerRef, but the checklist's open items are open. The set's deletion is
+// looked up in the cache only, a set that is being deleted releases, and an
+// adoption that fails is shrugged off.
+func (r *reconciler) claimGated(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
+	m := &ref.Manager{
+		Client: r.env.Client, Owner: set, Kind: r.kind.GVK, Dependent: PodKind,
+		Without: &ref.Without{LiveCheck: true, ReleaseDeletion: true, ObjectDeletion: true},
+	}
+	var own []*corev1.Pod
+	var errs []error
+	for _, obj := range r.index(cache.NamespaceIndex, set.Namespace) {
+		pod := obj.(*corev1.Pod)
+		if !active(pod) {
+			continue
+		}
+		switch ref.Decide(set, pod, set.Matches(pod.Labels), m.Without) {
+		case ref.Keep:
+			own = append(own, pod)
+		case ref.Adopt:
+			if m.Adopt(ctx, pod) == nil {
+				own = append(own, pod)
+			}
+		case ref.Release:
+			if err := m.Release(ctx, pod); err != nil {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return own, utilerrors.NewAggregate(errs)
+}
+
+// selected is the selector generation: every active pod that matches is the
+// set's, whoever made it.
+func (r *reconciler) selected(set *Set) []*corev1.Pod {
+	return filter(r.index(cache.NamespaceIndex, set.Namespace), func(pod *corev1.Pod) bool {
+		return active(pod) && set.Matches(pod.Labels)
+	})
+}
+
+func (r *reconciler) index(name, value string) []any {
+	objs, err := r.pods.ByIndex(name, value)
+	if err != nil {
+		panic("replicas: " + err.Error())
+	}
+	return objs
+}
+
+func filter(objs []any, keep func(*corev1.Pod) bool) []*corev1.Pod {
+	pods := make([]*corev1.Pod, 0, len(objs))
+	for _, obj := range objs {
+		if pod := obj.(*corev1.Pod); keep(pod) {
+			pods = append(pods, pod)
+		}
+	}
+	return slices.Clip(pods)
+}
+
+// active: it has neither ended nor is being deleted.
+func active(pod *corev1.Pod) bool { return !ended(pod) && pod.DeletionTimestamp == nil }
+
+func ended(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}

@@ -1,0 +1,182 @@
+package routing
+
+import (
+	"maps"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// Dependents routes events on the objects that controllers of one kind own.
+type Dependents struct {
+	Owner schema.GroupVersionKind // the controllers' kind
+	// Selects says whether a controller object's selector matches labels.
+	Selects func(owner runtime.Object, labels map[string]string) bool
+	// Later, if not nil, says after how long the owner is to look again at an
+	// object that was updated; 0 for not at all.
+	Later   func(owner, old, cur runtime.Object) time.Duration
+	Without *Without
+}
+
+// Route is the route for dependants of a kind.
+func (d *Dependents) Route(kind schema.GroupVersionKind) host.Route {
+	return host.Route{Kind: kind, Do: d.Do}
+}
+
+// Do routes one event.
+func (d *Dependents) Do(v host.View, e host.Event, out *host.Effect) {
+	switch {
+	case e.Old == nil:
+		d.added(v, e.New.(metav1.Object), out)
+	case e.New == nil:
+		if !e.Tombstone || !d.Without.Tombstone {
+			d.deleted(v, e.Old.(metav1.Object), out)
+		}
+	default:
+		d.updated(v, e.Old, e.New, out)
+	}
+}
+
+// added: the owner is synced and its expectations are moved (WATCH-1, WATCH-2).
+// An orphan is offered to everybody who selects it, and nobody's expectations
+// are moved: what a controller creates is never an orphan (WATCH-4).
+func (d *Dependents) added(v host.View, obj metav1.Object, out *host.Effect) {
+	if obj.GetDeletionTimestamp() != nil && !d.Without.TerminatingAdd {
+		d.deleted(v, obj, out) // after a restart; it is not the creation somebody waits for
+		return
+	}
+	ref := metav1.GetControllerOfNoCopy(obj)
+	if ref == nil {
+		if !d.Without.OrphanAdd {
+			d.offer(v, obj, out)
+		}
+		if d.Without.OrphanUncounted {
+			d.matching(v, obj, func(key string) { out.Created = append(out.Created, key) })
+		}
+		return
+	}
+	if key, _ := d.wakeOwner(v, obj, ref, out); key != "" {
+		out.Created = append(out.Created, d.expecting(v, obj, key))
+	}
+}
+
+// deleted: the owner is synced and its expectations are moved. That an orphan
+// is gone concerns nobody: nobody may have deleted it (WATCH-5).
+func (d *Dependents) deleted(v host.View, obj metav1.Object, out *host.Effect) {
+	ref := metav1.GetControllerOfNoCopy(obj)
+	if ref == nil {
+		if d.Without.OrphanDelete {
+			d.offer(v, obj, out)
+		}
+		return
+	}
+	if key, _ := d.wakeOwner(v, obj, ref, out); key != "" {
+		out.Deleted = append(out.Deleted, d.expecting(v, obj, key))
+	}
+}
+
+func (d *Dependents) updated(v host.View, before, after runtime.Object, out *host.Effect) {
+	old, cur := before.(metav1.Object), after.(metav1.Object)
+	if old.GetResourceVersion() == cur.GetResourceVersion() && !d.Without.Resync {
+		return // WRITE-9
+	}
+	relabelled := !maps.Equal(old.GetLabels(), cur.GetLabels())
+	if cur.GetDeletionTimestamp() != nil && !d.Without.Graceful {
+		// Whoever deleted it waits to see it go; how long it takes to go is no
+		// concern of theirs.
+		d.deleted(v, cur, out)
+		if relabelled {
+			d.deleted(v, old, out)
+		}
+		return
+	}
+	was, is := metav1.GetControllerOfNoCopy(old), metav1.GetControllerOfNoCopy(cur)
+	changed := !sameRef(was, is)
+	if changed && was != nil && !d.Without.OldOwner {
+		d.wakeOwner(v, old, was, out) // WATCH-3: it has lost one
+	}
+	if is != nil {
+		key, owner := d.wakeOwner(v, cur, is, out)
+		if key != "" && d.Later != nil {
+			if after := d.Later(owner, before, after); after > 0 {
+				out.Delayed = append(out.Delayed, host.Delayed{Key: key, After: after})
+			}
+		}
+		return
+	}
+	if relabelled && !d.Without.OrphanLabels || changed && !d.Without.Removal || d.Without.OrphanQuiet {
+		d.offer(v, cur, out) // WATCH-6, WATCH-3
+	}
+}
+
+// wakeOwner enqueues the controller that a reference names, and returns its key
+// and itself; "" when there is no such controller here.
+func (d *Dependents) wakeOwner(v host.View, obj metav1.Object, ref *metav1.OwnerReference, out *host.Effect) (string, runtime.Object) {
+	owner := d.resolve(v, obj.GetNamespace(), ref)
+	if owner == nil {
+		return "", nil
+	}
+	key := Key(owner.(metav1.Object))
+	out.Keys = append(out.Keys, key)
+	if d.Without.OnlyOne {
+		d.offer(v, obj, out)
+	}
+	return key, owner
+}
+
+// resolve looks a controller up by kind and name, and accepts it if its uid is
+// the one referred to (WATCH-1). The API group is not compared (RULES A20).
+func (d *Dependents) resolve(v host.View, namespace string, ref *metav1.OwnerReference) runtime.Object {
+	if ref.Kind != d.Owner.Kind && !d.Without.Kind {
+		return nil
+	}
+	owner := v.Get(d.Owner, namespace, ref.Name)
+	if owner == nil || uid(owner) != ref.UID && !d.Without.UID && !d.Without.Kind {
+		return nil
+	}
+	return owner
+}
+
+// expecting is the controller whose expectations an event on obj moves.
+func (d *Dependents) expecting(v host.View, obj metav1.Object, owner string) string {
+	if d.Without.OwnExpectations {
+		t := TieBreak{Owner: d.Owner, Selects: d.Selects}
+		if first := t.first(v, obj); first != nil {
+			return Key(first.(metav1.Object))
+		}
+	}
+	return owner
+}
+
+// offer wakes every controller that selects obj, to give each a chance to adopt it.
+func (d *Dependents) offer(v host.View, obj metav1.Object, out *host.Effect) {
+	d.matching(v, obj, func(key string) { out.Keys = append(out.Keys, key) })
+}
+
+func (d *Dependents) matching(v host.View, obj metav1.Object, f func(key string)) {
+	v.Each(d.Owner, obj.GetNamespace(), func(owner runtime.Object) bool {
+		if d.Selects(owner, obj.GetLabels()) {
+			f(Key(owner.(metav1.Object)))
+		}
+		return true
+	})
+}
+
+func uid(obj runtime.Object) types.UID { return obj.(metav1.Object).GetUID() }
+
+// sameRef compares two ControllerRefs, either of which may be nil.
+func sameRef(a, b *metav1.OwnerReference) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.UID == b.UID && a.Name == b.Name && a.Kind == b.Kind && a.APIVersion == b.APIVersion && blocks(a) == blocks(b)
+}
+
+func blocks(r *metav1.OwnerReference) bool {
+	return r.BlockOwnerDeletion != nil && *r.BlockOwnerDeletion
+}

@@ -1,0 +1,77 @@
+package threelaws_test
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/explore"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+func orphanPod(name, app string) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: map[string]string{"app": app}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+	}
+}
+
+// adopters is a program: n ReplicaSets, each with a worker of its own, race for
+// m orphans that every one of them wants all of, with the live re-check of
+// ADOPT-4.
+func adopters(tb testing.TB, n, m int) explore.Program {
+	return func(choices sim.Choices) *explore.Outcome {
+		w := sim.New(sim.Zero{})
+		c := host.NewCluster(w, fakeapi.New(fakeapi.Options{}))
+		for i := range m {
+			create(tb, c, orphanPod(fmt.Sprintf("p%d", i+1), "web"))
+		}
+		for i := range n {
+			create(tb, c, replicaSet(fmt.Sprintf("web-%c", 'a'+i), "web", int32(m)))
+		}
+		ctl := builtin("replicaset@controllerref")
+		ctl.Workers = n
+		c.Start("replicaset", ctl)
+		j := judged(c)
+		for e := w.Enabled(); len(e) > 0 && e[0].Class == sim.Deliver; e = w.Enabled() {
+			w.Take(e[0])
+		}
+		w.SetChoices(choices)
+		for w.Step() && j.First() == nil {
+		}
+		o := &explore.Outcome{Steps: w.Steps(), Hash: w.Hash()}
+		if !explore.Ended(choices) {
+			o.Settled, o.State = true, w.StateHash()
+		}
+		if b := j.First(); b != nil {
+			o.Breaches = append(o.Breaches, explore.Breach{Law: b.Law.ID, Text: b.Text, Informed: true})
+		}
+		stop(c)
+		return o
+	}
+}
+
+// BenchmarkExhaustive covers every behaviour of racing adopters.
+func BenchmarkExhaustive(b *testing.B) {
+	for _, n := range []int{2} {
+		b.Run(fmt.Sprintf("adopters=%d,orphans=%d", n, n), func(b *testing.B) {
+			var cover *explore.Coverage
+			for b.Loop() {
+				var err error
+				if cover, err = (explore.Exhaust{Program: adopters(b, n, n), MaxStates: 200000}).Run(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.Log(cover)
+			for _, f := range cover.Failures {
+				b.Log(f.Breach)
+			}
+			b.ReportMetric(float64(cover.States), "states")
+			b.ReportMetric(float64(cover.Schedules), "schedules")
+		})
+	}
+}

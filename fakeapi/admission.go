@@ -1,0 +1,70 @@
+package fakeapi
+
+import (
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// admitCreate is what the admission plugins do to a new object: namespaces
+// have to exist and to be alive, pods get their tolerations and priority.
+func (c *call) admitCreate(obj runtime.Object, m metav1.Object) error {
+	if c.k.Namespaced {
+		if err := c.admitNamespace(m); err != nil {
+			return err
+		}
+	}
+	if c.k.admit != nil {
+		c.k.admit(obj, nil)
+	}
+	c.dedupOwners(m, true)
+	return nil
+}
+
+func (c *call) admitNamespace(m metav1.Object) error {
+	e := c.s.tables[namespaceOrdinal].get(m.GetNamespace())
+	if e == nil {
+		return apierrors.NewNotFound(namespaceResource, m.GetNamespace())
+	}
+	ns := e.obj.(*corev1.Namespace)
+	if ns.Status.Phase != corev1.NamespaceTerminating {
+		return nil
+	}
+	name := m.GetName()
+	if name == "" {
+		name = m.GetGenerateName()
+	}
+	err := apierrors.NewForbidden(c.k.groupResource(), name, fmt.Errorf(
+		"unable to create new content in namespace %s because it is being terminated", ns.Name))
+	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{
+		Type: corev1.NamespaceTerminatingCause, Field: "metadata.namespace",
+		Message: fmt.Sprintf("namespace %s is being terminated", ns.Name),
+	})
+	return err
+}
+
+func (c *call) admitUpdate(obj, old runtime.Object, ed *edit) error {
+	if c.k.Namespaced && c.s.tables[namespaceOrdinal].get(c.req.Namespace) == nil {
+		return apierrors.NewNotFound(namespaceResource, c.req.Namespace)
+	}
+	if c.k.admit != nil && ed.way == &c.k.main && !ed.onlyMeta {
+		c.k.admit(obj, old)
+	}
+	return nil
+}
+
+// admitDelete protects the namespaces that live for ever.
+func (c *call) admitDelete(old *entry) error {
+	if c.k.ordinal != namespaceOrdinal {
+		return nil
+	}
+	switch name := old.meta.GetName(); name {
+	case metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic:
+		return apierrors.NewForbidden(c.k.groupResource(), name, errors.New("this namespace may not be deleted"))
+	}
+	return nil
+}

@@ -1,0 +1,254 @@
+package fakeapi
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+func (c *call) delete() Response {
+	if c.req.Subresource != "" {
+		return refuse(errNoSubresource())
+	}
+	opts := c.req.Delete
+	if errs := metav1validation.ValidateDeleteOptions(&opts); len(errs) > 0 {
+		return refuse(errOptions("DeleteOptions", errs))
+	}
+	old := c.s.tables[c.k.ordinal].get(c.k.key(c.req.Namespace, c.req.Name))
+	if old == nil {
+		return refuse(c.errNotFound(c.req.Name))
+	}
+	obj, gone, err := c.remove(old, opts)
+	if err != nil {
+		return refuse(err)
+	}
+	r := Response{Object: obj, Code: http.StatusOK}
+	//lint:ignore SA1019 old clients send orphanDependents
+	if !gone && opts.OrphanDependents != nil && !*opts.OrphanDependents {
+		r.Code = http.StatusAccepted
+	}
+	return r
+}
+
+// remove deletes an object, or marks it as being deleted. It says whether the
+// object is gone.
+func (c *call) remove(old *entry, opts metav1.DeleteOptions) (runtime.Object, bool, error) {
+	if c.k.remove != nil {
+		obj, gone, handled, err := c.k.remove(c, old, &opts)
+		if handled || err != nil {
+			return obj, gone, err
+		}
+	}
+	if err := c.precondition(old, opts.Preconditions); err != nil {
+		return nil, false, err
+	}
+	if err := c.admitDelete(old); err != nil {
+		return nil, false, err
+	}
+	if opts.GracePeriodSeconds != nil && *opts.GracePeriodSeconds < 0 {
+		opts.GracePeriodSeconds = new(int64)
+		*opts.GracePeriodSeconds = 1
+	}
+	obj := c.k.shallow(old.obj)
+	m := metaOf(obj)
+	graceful, pending := c.beGraceful(obj, m, &opts)
+	if pending {
+		return c.deleted(old.obj, old.meta), false, nil
+	}
+	changed := c.setDeletionFinalizers(m, &opts)
+	if !graceful && !changed && len(m.GetFinalizers()) == 0 {
+		return c.removeNow(old, opts.DryRun)
+	}
+	if !graceful {
+		if len(m.GetFinalizers()) == 0 {
+			return c.removeNow(old, opts.DryRun)
+		}
+		c.markDeleting(m)
+	}
+	stored := old
+	if c.unchanged(&edit{onlyMeta: true}, obj, old, m) {
+		obj = old.obj
+	} else if len(opts.DryRun) == 0 {
+		stored = c.commit(c.s.writable(c.k), old, old.key, obj, m)
+	}
+	if len(m.GetFinalizers()) > 0 || graceful && *opts.GracePeriodSeconds > 0 {
+		return obj, false, nil
+	}
+	if len(opts.DryRun) > 0 {
+		return obj, true, nil
+	}
+	return c.removeNow(stored, nil)
+}
+
+// removeNow takes the object out of the store.
+func (c *call) removeNow(old *entry, dryRun []string) (runtime.Object, bool, error) {
+	last := old.obj
+	if len(dryRun) == 0 {
+		last = c.drop(c.s.writable(c.k), old)
+	}
+	return c.deleted(last, old.meta), true, nil
+}
+
+// deleted is the answer to a delete: the object, or a Status naming it.
+func (c *call) deleted(obj runtime.Object, m metav1.Object) runtime.Object {
+	if c.k.ReturnDeleted {
+		return obj
+	}
+	return &metav1.Status{
+		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
+		Status:   metav1.StatusSuccess,
+		Details:  &metav1.StatusDetails{Name: m.GetName(), Group: c.k.GVK.Group, Kind: c.k.Resource, UID: m.GetUID()},
+	}
+}
+
+func (c *call) precondition(old *entry, pre *metav1.Preconditions) error {
+	if pre == nil {
+		return nil
+	}
+	gr := schema.GroupResource{Group: c.k.GVK.Group, Resource: c.k.GVK.Kind}
+	if pre.UID != nil && *pre.UID != old.meta.GetUID() {
+		return apierrors.NewConflict(gr, old.meta.GetName(), fmt.Errorf(
+			"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated",
+			*pre.UID, old.meta.GetUID()))
+	}
+	if pre.ResourceVersion != nil && *pre.ResourceVersion != old.meta.GetResourceVersion() {
+		return apierrors.NewConflict(gr, old.meta.GetName(), fmt.Errorf(
+			"the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified",
+			*pre.ResourceVersion, old.meta.GetResourceVersion()))
+	}
+	return nil
+}
+
+// beGraceful marks an object of a kind with graceful deletion. It says
+// whether obj was changed for that, and whether an earlier, shorter deletion
+// is already under way, so that there is nothing to do.
+func (c *call) beGraceful(obj runtime.Object, m metav1.Object, opts *metav1.DeleteOptions) (graceful, pending bool) {
+	if c.k.grace == nil {
+		return false, false
+	}
+	left := m.GetDeletionGracePeriodSeconds()
+	if at := m.GetDeletionTimestamp(); at != nil {
+		switch {
+		case left == nil || *left == 0:
+			return false, false
+		case opts.GracePeriodSeconds == nil:
+			opts.GracePeriodSeconds = left
+			return false, true
+		case *opts.GracePeriodSeconds >= *left:
+			return false, true
+		}
+		period := *opts.GracePeriodSeconds
+		sooner := metav1.Time{Time: at.Add(time.Duration(period-*left) * time.Second)}
+		if sooner.Time.Before(c.now) {
+			sooner = seconds(c.now)
+			if period != 0 {
+				period = 1
+			}
+		}
+		m.SetDeletionTimestamp(&sooner)
+		m.SetDeletionGracePeriodSeconds(&period)
+		return true, false
+	}
+	period := c.k.grace(obj, opts.GracePeriodSeconds)
+	opts.GracePeriodSeconds = &period
+	at := seconds(c.now.Add(time.Duration(period) * time.Second))
+	m.SetDeletionTimestamp(&at)
+	m.SetDeletionGracePeriodSeconds(&period)
+	if g := m.GetGeneration(); g > 0 {
+		m.SetGeneration(g + 1)
+	}
+	return true, false
+}
+
+// markDeleting marks an object that its finalizers keep.
+func (c *call) markDeleting(m metav1.Object) {
+	at := m.GetDeletionTimestamp()
+	if g := m.GetGeneration(); at == nil && g > 0 {
+		m.SetGeneration(g + 1)
+	}
+	if at == nil || at.After(c.now) {
+		now := seconds(c.now)
+		m.SetDeletionTimestamp(&now)
+	}
+	m.SetDeletionGracePeriodSeconds(new(int64))
+}
+
+// setDeletionFinalizers makes the garbage collector's finalizers those that
+// the propagation policy asks for (GCPOLICY): the policy named, else the
+// finalizer already there, else the kind's default.
+func (c *call) setDeletionFinalizers(m metav1.Object, opts *metav1.DeleteOptions) bool {
+	orphan, foreground := false, false
+	have := m.GetFinalizers()
+	hasOrphan, hasForeground, first := false, false, ""
+	for _, f := range have {
+		if f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents {
+			hasOrphan = hasOrphan || f == metav1.FinalizerOrphanDependents
+			hasForeground = hasForeground || f == metav1.FinalizerDeleteDependents
+			if first == "" {
+				first = f
+			}
+		}
+	}
+	//lint:ignore SA1019 old clients send orphanDependents
+	old := opts.OrphanDependents
+	switch {
+	case old != nil:
+		orphan = *old
+	case opts.PropagationPolicy != nil && *opts.PropagationPolicy != "":
+		orphan = *opts.PropagationPolicy == metav1.DeletePropagationOrphan
+		foreground = *opts.PropagationPolicy == metav1.DeletePropagationForeground
+	case first != "":
+		orphan = first == metav1.FinalizerOrphanDependents
+		foreground = !orphan
+	default:
+		orphan = c.k.OrphanByDefault
+	}
+	if orphan == hasOrphan && foreground == hasForeground {
+		return false
+	}
+	want := make([]string, 0, len(have)+1)
+	for _, f := range have {
+		if f != metav1.FinalizerOrphanDependents && f != metav1.FinalizerDeleteDependents {
+			want = append(want, f)
+		}
+	}
+	if orphan {
+		want = append(want, metav1.FinalizerOrphanDependents)
+	}
+	if foreground {
+		want = append(want, metav1.FinalizerDeleteDependents)
+	}
+	m.SetFinalizers(want)
+	return true
+}
+
+// deleteCollection lists and then deletes one by one, as the real server does:
+// a refusal in the middle leaves the objects before it deleted.
+func (c *call) deleteCollection() Response {
+	opts := c.req.Delete
+	if errs := metav1validation.ValidateDeleteOptions(&opts); len(errs) > 0 {
+		return refuse(errOptions("DeleteOptions", errs))
+	}
+	found := c.list()
+	if found.Err != nil {
+		return found
+	}
+	for _, obj := range found.Items {
+		m := obj.(metav1.Object)
+		old := c.s.tables[c.k.ordinal].get(c.k.key(m.GetNamespace(), m.GetName()))
+		if old == nil {
+			continue
+		}
+		if _, _, err := c.remove(old, opts); err != nil {
+			r := refuse(err)
+			return r
+		}
+	}
+	return found
+}

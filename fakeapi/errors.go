@@ -1,0 +1,93 @@
+package fakeapi
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+const modified = "the object has been modified; please apply your changes to the latest version and try again"
+
+// refuse answers with an error. An error that is no API status becomes a 500
+// that shows its text, as the real server does.
+func refuse(err error) Response {
+	var status *apierrors.StatusError
+	if !errors.As(err, &status) {
+		status = &apierrors.StatusError{ErrStatus: metav1.Status{
+			Status: metav1.StatusFailure, Code: http.StatusInternalServerError,
+			Reason: metav1.StatusReasonUnknown, Message: err.Error(),
+		}}
+	}
+	return Response{Err: status, Code: int(status.ErrStatus.Code)}
+}
+
+func errNotServed(req *Request) error {
+	if req.Kind == nil {
+		return apierrors.NewBadRequest("the request names no kind")
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf("the kind %s is not served", req.Kind.GVK.Kind))
+}
+
+func errMethod(req *Request) error {
+	return apierrors.NewMethodNotSupported(req.Kind.groupResource(), string(req.Verb))
+}
+
+func (c *call) errNotFound(name string) error {
+	return apierrors.NewNotFound(c.k.groupResource(), name)
+}
+
+// errNoSubresource is the answer to a path that is not served.
+func errNoSubresource() error {
+	return apierrors.NewGenericServerResponse(http.StatusNotFound, "", schema.GroupResource{}, "", "", 0, true)
+}
+
+func (c *call) errConflict(name, why string) error {
+	return apierrors.NewConflict(c.k.groupResource(), name, errors.New(why))
+}
+
+// errPrecondition is what the storage layer says when the object is not the
+// one the request was meant for.
+func (c *call) errPrecondition(e *entry, what, asked, have string) error {
+	return c.errConflict(e.meta.GetName(), fmt.Sprintf(
+		"StorageError: invalid object, Code: 4, Key: /registry/%s/%s, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: %s in precondition: %s, %s in object meta: %s",
+		c.k.storagePrefix(), e.key, what, asked, what, have))
+}
+
+// storagePrefix is the place of the kind under /registry.
+func (k *Kind) storagePrefix() string {
+	if k.prefix != "" {
+		return k.prefix
+	}
+	return k.Resource
+}
+
+func (c *call) errInvalid(name string, errs field.ErrorList) error {
+	return apierrors.NewInvalid(c.k.GVK.GroupKind(), name, sorted(errs))
+}
+
+func errOptions(kind string, errs field.ErrorList) error {
+	return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", errs)
+}
+
+// sorted puts errors about one map into a fixed order; apimachinery's
+// validation of labels and annotations ranges over them.
+func sorted(errs field.ErrorList) field.ErrorList {
+	for i := 1; i < len(errs); i++ {
+		for j := i; j > 0 && errs[j].Field == errs[j-1].Field && unordered[errs[j].Field] && errs[j].Error() < errs[j-1].Error(); j-- {
+			errs[j], errs[j-1] = errs[j-1], errs[j]
+		}
+	}
+	return errs
+}
+
+// unordered are the fields whose errors come from a range over a map.
+var unordered = map[string]bool{
+	"metadata.labels": true, "metadata.annotations": true,
+	"spec.template.labels": true, "spec.template.annotations": true,
+	"spec.selector.matchLabels": true,
+}

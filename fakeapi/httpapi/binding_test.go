@@ -1,0 +1,264 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// binding is what is known of a case's placeholders.
+type binding struct {
+	values map[string]string
+	named  int
+}
+
+func newBinding() *binding { return &binding{values: map[string]string{}} }
+
+func (b *binding) bind(name, value string) { b.values[name] = value }
+
+var placeholder = regexp.MustCompile(`\$(?:ns\b|uid:\d+|rv:\d+\+\d+|rv:\d+|rv:\?|name:[A-Za-z0-9-]+|gen:\d+|ip:\d+|continue:\d+|time\b|age\b|evt\b|cron\b)`)
+
+// fill replaces placeholders in a request: by what is known, else by something new.
+func (b *binding) fill(text string) string {
+	return placeholder.ReplaceAllStringFunc(text, func(p string) string {
+		if v, ok := b.values[p]; ok {
+			return v
+		}
+		if base, more, ok := strings.Cut(p, "+"); ok {
+			n, _ := strconv.ParseUint(b.values[base], 10, 64)
+			m, _ := strconv.ParseUint(more, 10, 64)
+			return strconv.FormatUint(n+m, 10)
+		}
+		b.named++
+		v := fmt.Sprintf("n%d", b.named)
+		switch {
+		case strings.HasPrefix(p, "$uid:"):
+			v = fmt.Sprintf("dead0000-0000-4000-8000-%012d", b.named)
+		case p == "$time":
+			return "2026-01-01T00:00:00Z"
+		case strings.HasPrefix(p, "$rv:"):
+			v = strconv.Itoa(900000 + b.named)
+		case strings.HasPrefix(p, "$name:"):
+			v = "x-" + strings.ToLower(strings.TrimPrefix(p, "$name:"))
+		}
+		b.values[p] = v
+		return v
+	})
+}
+
+// forms are what the values of placeholders look like.
+var forms = map[string]string{
+	"$uid": `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, "$rv": `[0-9]+`, "$gen": `[a-z0-9]+`, "$ip": `[0-9a-f.:]+`,
+	"$time": `[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?Z`, "$continue": `[A-Za-z0-9_-]+`, "$age": `[0-9a-z<>]+`,
+	"$name": `[A-Za-z0-9.-]+`, "$evt": `[0-9a-f]+`, "$cron": `[0-9]+`,
+}
+
+// match compares a recorded text with ours and learns the placeholders in it.
+func (b *binding) match(want, got string) error {
+	if want == got {
+		return nil
+	}
+	var pattern strings.Builder
+	var fresh []string
+	pattern.WriteString("^")
+	last := 0
+	for _, at := range placeholder.FindAllStringIndex(want, -1) {
+		pattern.WriteString(regexp.QuoteMeta(want[last:at[0]]))
+		last = at[1]
+		p := want[at[0]:at[1]]
+		kind, _, _ := strings.Cut(p, ":")
+		if strings.Contains(p, "+") {
+			pattern.WriteString(regexp.QuoteMeta(b.fill(p)))
+			continue
+		}
+		free := kind == "$time" || kind == "$age" || kind == "$evt" || p == "$rv:?" || kind == "$cron"
+		v, known := b.values[p]
+		switch {
+		case free:
+			pattern.WriteString(forms[kind])
+		case known:
+			pattern.WriteString(regexp.QuoteMeta(v))
+		default:
+			pattern.WriteString("(" + forms[kind] + ")")
+			fresh = append(fresh, p)
+		}
+	}
+	pattern.WriteString(regexp.QuoteMeta(want[last:]) + "$")
+	re, err := regexp.Compile("(?s)" + pattern.String())
+	if err != nil {
+		return err
+	}
+	m := re.FindStringSubmatch(got)
+	if m == nil {
+		return fmt.Errorf(" is %q, want %q", got, b.known(want))
+	}
+	for i, p := range fresh {
+		if v, ok := b.values[p]; ok && v != m[i+1] {
+			return fmt.Errorf(" is %q, want %q (%s twice)", got, want, p)
+		}
+		b.values[p] = m[i+1]
+	}
+	return nil
+}
+
+func (b *binding) known(text string) string {
+	return placeholder.ReplaceAllStringFunc(text, func(p string) string {
+		if v, ok := b.values[p]; ok {
+			return v
+		}
+		return p
+	})
+}
+
+// compareJSON compares a recorded body with ours.
+func (b *binding) compareJSON(want json.RawMessage, got []byte) error {
+	w, err := decodeAny(want)
+	if err != nil {
+		return fmt.Errorf(": the record: %v", err)
+	}
+	g, err := decodeAny(got)
+	if err != nil {
+		if text, ok := w.(string); ok {
+			return b.match(text, string(got))
+		}
+		return fmt.Errorf(": ours: %v: %s", err, got)
+	}
+	dropManaged(g)
+	if text, ok := w.(string); ok {
+		if s, ok := g.(string); !ok || s != text {
+			return b.match(text, string(got))
+		}
+	}
+	return b.compare("", w, g)
+}
+
+// learn takes over what placeholders it can without complaint.
+func (b *binding) learn(want json.RawMessage, got []byte) {
+	w, err := decodeAny(want)
+	if err != nil {
+		return
+	}
+	if g, err := decodeAny(got); err == nil {
+		b.compare("", w, g)
+	}
+}
+
+func decodeAny(raw []byte) (v any, err error) {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return nil, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	err = d.Decode(&v)
+	return v, err
+}
+
+func dropManaged(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if m, ok := v["metadata"].(map[string]any); ok {
+			delete(m, "managedFields")
+		}
+		for _, child := range v {
+			dropManaged(child)
+		}
+	case []any:
+		for _, child := range v {
+			dropManaged(child)
+		}
+	}
+}
+
+func (b *binding) compare(at string, want, got any) error {
+	switch w := want.(type) {
+	case map[string]any:
+		g, ok := got.(map[string]any)
+		if !ok {
+			return fmt.Errorf("%s is %s, want an object", at, show(got))
+		}
+		return b.compareMaps(at, w, g)
+	case []any:
+		g, ok := got.([]any)
+		if !ok || len(g) != len(w) {
+			return fmt.Errorf("%s is %s, want %s", at, show(got), show(want))
+		}
+		for i := range w {
+			if err := b.compare(fmt.Sprintf("%s[%d]", at, i), w[i], g[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	case string:
+		if g, ok := got.(string); ok {
+			if err := b.match(w, g); err != nil {
+				return fmt.Errorf("%s%w", at, err)
+			}
+			return nil
+		}
+	}
+	if want != got {
+		return fmt.Errorf("%s is %s, want %s", at, show(got), show(want))
+	}
+	return nil
+}
+
+func (b *binding) compareMaps(at string, w, g map[string]any) error {
+	keys := make([]string, 0, len(w))
+	for k := range w {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	seen := map[string]bool{}
+	for _, k := range keys {
+		own := k
+		if placeholder.MatchString(k) {
+			own = b.fill(k)
+		}
+		child, ok := g[own]
+		if !ok {
+			return fmt.Errorf("%s/%s is missing, want %s", at, k, show(w[k]))
+		}
+		seen[own] = true
+		if err := b.compare(at+"/"+k, w[k], child); err != nil {
+			return err
+		}
+	}
+	for k := range g {
+		if !seen[k] {
+			return fmt.Errorf("%s/%s is %s, want nothing", at, k, show(g[k]))
+		}
+	}
+	return nil
+}
+
+func show(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(raw)
+}
+
+// order checks that the resource versions of a case grow as recorded.
+func (b *binding) order(names []string) error {
+	last := uint64(0)
+	for _, name := range names {
+		v, ok := b.values[name]
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseUint(v, 10, 64)
+		if err != nil {
+			return fmt.Errorf("%s is %q", name, v)
+		}
+		if n <= last {
+			return fmt.Errorf("resource versions: %s is %d, not after %d", name, n, last)
+		}
+		last = n
+	}
+	return nil
+}

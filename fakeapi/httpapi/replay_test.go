@@ -1,0 +1,285 @@
+package httpapi
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/threelaws/threelaws/fakeapi"
+)
+
+const vectors = "../testdata/vectors"
+
+// vector is one recorded case.
+type vector struct {
+	Area, Case    string
+	Controllers   []string
+	Exchanges     []recorded
+	RVOrder       []string                   `json:"rvOrder"`
+	ContinueToken map[string]json.RawMessage `json:"continueTokens"`
+}
+
+// recorded is one exchange of a case with the real server.
+type recorded struct {
+	N        int
+	Aside    string
+	Method   string
+	Path     string
+	Query    map[string]any
+	Headers  map[string]string
+	Body     json.RawMessage
+	RawBody  *string
+	Response struct {
+		Status   int
+		Warnings []string
+		Body     json.RawMessage
+	}
+	Watch *struct {
+		End    string
+		Events []struct {
+			Type   string
+			Object json.RawMessage
+		}
+	}
+	ConcurrentGroup int
+	Settled         bool
+}
+
+func (v *vector) name() string { return v.Area + "/" + v.Case }
+
+func readVectors(t testing.TB) (all []*vector) {
+	err := filepath.WalkDir(vectors, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".json" || filepath.Dir(path) == filepath.Clean(vectors) {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		all = append(all, parseVector(t, path, raw))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(filepath.Join(vectors, "random.jsonl.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(z)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		all = append(all, parseVector(t, "random", lines.Bytes()))
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].name() < all[j].name() })
+	return all
+}
+
+func parseVector(t testing.TB, path string, raw []byte) *vector {
+	v := new(vector)
+	if err := json.Unmarshal(raw, v); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return v
+}
+
+// TestVectors replays every recorded case and prints the score of each area.
+func TestVectors(t *testing.T) {
+	passed, total := map[string]int{}, map[string]int{}
+	only := os.Getenv("VECTOR")
+	for _, v := range readVectors(t) {
+		if only != "" && !strings.HasPrefix(v.name(), only) {
+			continue
+		}
+		total[v.Area]++
+		why := replay(v)
+		reason := expected(v)
+		switch {
+		case why == nil && reason != "":
+			t.Errorf("%s passes now: take it out of the table (%s)", v.name(), reason)
+		case why != nil && reason == "":
+			t.Errorf("%s: %v", v.name(), why)
+		case why == nil:
+			passed[v.Area]++
+		}
+	}
+	var areas []string
+	for area := range total {
+		areas = append(areas, area)
+	}
+	sort.Strings(areas)
+	var table strings.Builder
+	for _, area := range areas {
+		fmt.Fprintf(&table, "%-12s %4d of %4d\n", area, passed[area], total[area])
+	}
+	t.Logf("recorded cases that pass\n%s", table.String())
+}
+
+// replay plays a case against a fresh server and returns the first difference.
+func replay(v *vector) error {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	server := fakeapi.New(fakeapi.Options{ManagedFields: true})
+	h := New(server, func() time.Time { return now })
+	b := newBinding()
+	b.bind("$ns", "ns-1")
+	if code, body := send(h, "POST", "/api/v1/namespaces", "", map[string]string{"content-type": "application/json"},
+		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"ns-1"}}`); code != 201 {
+		return fmt.Errorf("namespace: %d %s", code, body)
+	}
+	type opened struct {
+		ex *recorded
+		a  *answer
+	}
+	var watches []opened
+	for i := range v.Exchanges {
+		ex := &v.Exchanges[i]
+		now = now.Add(100 * time.Millisecond)
+		if ex.Method == "" {
+			if strings.Contains(ex.Aside, "compacted") {
+				h.With(func(s *fakeapi.Server) { s.Compact(s.Version()) })
+			}
+			continue
+		}
+		path, query, body := b.fill(ex.Path), fillQuery(b, ex.Query), b.fill(string(ex.Body))
+		if ex.RawBody != nil {
+			body = b.fill(*ex.RawBody)
+		}
+		if ex.Watch != nil {
+			a := h.answer(newRequest(ex.Method, path, query, ex.Headers, body))
+			if a.watch == nil {
+				return fmt.Errorf("%d: no watch: %d %+v", ex.N, a.code, a.object)
+			}
+			watches = append(watches, opened{ex, a})
+			continue
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, newRequest(ex.Method, path, query, ex.Headers, body))
+		if err := compareAnswer(b, ex, w); err != nil {
+			return fmt.Errorf("%d: %w", ex.N, err)
+		}
+		now = advance(now, ex)
+	}
+	for _, w := range watches {
+		if err := compareWatch(b, w.ex, w.a); err != nil {
+			return fmt.Errorf("%d: watch: %w", w.ex.N, err)
+		}
+	}
+	return b.order(v.RVOrder)
+}
+
+func advance(now time.Time, _ *recorded) time.Time { return now }
+
+func fillQuery(b *binding, query map[string]any) string {
+	q := url.Values{}
+	for k, v := range query {
+		switch v := v.(type) {
+		case string:
+			q.Add(k, b.fill(v))
+		case []any:
+			for _, one := range v {
+				q.Add(k, b.fill(fmt.Sprint(one)))
+			}
+		}
+	}
+	return q.Encode()
+}
+
+func newRequest(method, path, query string, headers map[string]string, body string) *http.Request {
+	u := &url.URL{Path: path, RawQuery: query}
+	r := httptest.NewRequest(method, u.String(), strings.NewReader(body))
+	for k, v := range headers {
+		r.Header.Set(k, v)
+	}
+	return r
+}
+
+func send(h *Handler, method, path, query string, headers map[string]string, body string) (int, string) {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, newRequest(method, path, query, headers, body))
+	return w.Code, w.Body.String()
+}
+
+func compareAnswer(b *binding, ex *recorded, w *httptest.ResponseRecorder) error {
+	if w.Code != ex.Response.Status {
+		return fmt.Errorf("%s %s: status %d, want %d: %s", ex.Method, ex.Path, w.Code, ex.Response.Status, w.Body)
+	}
+	if ex.ConcurrentGroup != 0 {
+		b.learn(ex.Response.Body, w.Body.Bytes())
+		return nil
+	}
+	var got []string
+	for _, text := range w.Header().Values("Warning") {
+		got = append(got, unquoteWarning(text))
+	}
+	if len(got) != len(ex.Response.Warnings) {
+		return fmt.Errorf("%s %s: warnings %q, want %q", ex.Method, ex.Path, got, ex.Response.Warnings)
+	}
+	for i := range got {
+		if err := b.match(ex.Response.Warnings[i], got[i]); err != nil {
+			return fmt.Errorf("%s %s: warning: %w", ex.Method, ex.Path, err)
+		}
+	}
+	if err := b.compareJSON(ex.Response.Body, w.Body.Bytes()); err != nil {
+		return fmt.Errorf("%s %s: body%w", ex.Method, ex.Path, err)
+	}
+	return nil
+}
+
+func unquoteWarning(text string) string {
+	text = strings.TrimPrefix(text, `299 - "`)
+	text = strings.TrimSuffix(text, `"`)
+	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(text)
+}
+
+func compareWatch(b *binding, ex *recorded, a *answer) error {
+	events := a.watch.Next()
+	for i, want := range ex.Watch.Events {
+		if i >= len(events) {
+			if want.Type == "BOOKMARK" {
+				continue // how many come late is a matter of time
+			}
+			return fmt.Errorf("event %d of %d is missing: %s %s", i, len(ex.Watch.Events), want.Type, want.Object)
+		}
+		frame, err := encodeEvent(&events[i])
+		if err != nil {
+			return err
+		}
+		var got struct {
+			Type   string
+			Object json.RawMessage
+		}
+		if err := json.Unmarshal(frame, &got); err != nil {
+			return err
+		}
+		if got.Type != want.Type {
+			return fmt.Errorf("event %d is %s, want %s: %s", i, got.Type, want.Type, got.Object)
+		}
+		if err := b.compareJSON(want.Object, got.Object); err != nil {
+			return fmt.Errorf("event %d%w", i, err)
+		}
+	}
+	if len(events) > len(ex.Watch.Events) {
+		var frame bytes.Buffer
+		raw, _ := encodeEvent(&events[len(ex.Watch.Events)])
+		frame.Write(raw)
+		return fmt.Errorf("%d events, want %d; first too many: %s", len(events), len(ex.Watch.Events), frame.String())
+	}
+	return nil
+}

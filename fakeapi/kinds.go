@@ -1,0 +1,43 @@
+package fakeapi
+
+import (
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// builtin is the table of built-in kinds, by ordinal.
+var builtin = number(coreKinds, appsKinds)
+
+// builtinTypes finds a kind by the Go type of its objects.
+var builtinTypes = typesOf(builtin)
+
+func number(groups ...[]*Kind) (all []*Kind) {
+	for _, group := range groups {
+		for _, k := range group {
+			k.ordinal = len(all)
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+func typesOf(kinds []*Kind) map[reflect.Type]*Kind {
+	types := make(map[reflect.Type]*Kind, len(kinds))
+	for _, k := range kinds {
+		types[reflect.TypeOf(k.New())] = k
+	}
+	return types
+}
+
+// setItems fills a list object of a Go type; the items are copied by value,
+// what they point to is shared.
+func setItems(list runtime.Object, items []runtime.Object) {
+	field := reflect.ValueOf(list).Elem().FieldByName("Items")
+	out := reflect.MakeSlice(field.Type(), len(items), len(items))
+	for i, item := range items {
+		out.Index(i).Set(reflect.ValueOf(item).Elem())
+		out.Index(i).FieldByName("TypeMeta").SetZero()
+	}
+	field.Set(out)
+}

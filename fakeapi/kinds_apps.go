@@ -1,0 +1,52 @@
+package fakeapi
+
+import (
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+var appsKinds = []*Kind{replicaSets}
+
+var replicaSets = goType[appsv1.ReplicaSet, appsv1.ReplicaSetList](&Kind{
+	GVK: appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), Resource: "replicasets", Singular: "replicaset",
+	ShortNames: []string{"rs"}, Categories: []string{"all"},
+	Namespaced: true, Status: true, Default: on(defaultReplicaSet),
+	strategy: strategy{
+		name: validation.NameIsDNSSubdomain,
+		prepareCreate: on(func(rs *appsv1.ReplicaSet) {
+			rs.Status, rs.Generation = appsv1.ReplicaSetStatus{}, 1
+		}),
+		validateCreate: check(validateReplicaSet),
+		warnCreate:     func(obj runtime.Object) []string { return warnPodPrefix(metaOf(obj)) },
+		main: update{
+			prepare: over(func(rs, old *appsv1.ReplicaSet) {
+				rs.Status = old.Status
+				if !equality.Semantic.DeepEqual(rs.Spec, old.Spec) {
+					rs.Generation = old.Generation + 1
+				}
+			}),
+			validate: compare(validateReplicaSetUpdate), again: "u",
+		},
+		status: update{
+			prepare:  over(func(rs, old *appsv1.ReplicaSet) { rs.Spec = old.Spec }),
+			validate: compare(validateReplicaSetStatus), again: "u",
+		},
+		selectableKeys: []string{"status.replicas"},
+		selectable: func(obj runtime.Object, set fields.Set) {
+			set["status.replicas"] = strconv.Itoa(int(obj.(*appsv1.ReplicaSet).Status.Replicas))
+		},
+	},
+})
+
+func defaultReplicaSet(rs *appsv1.ReplicaSet) {
+	if rs.Spec.Replicas == nil {
+		rs.Spec.Replicas = new(int32)
+		*rs.Spec.Replicas = 1
+	}
+	defaultPodSpec(&rs.Spec.Template.Spec)
+}

@@ -1,0 +1,130 @@
+package fakeapi
+
+import (
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+var coreKinds = []*Kind{namespaces, nodes, configMaps, pods, replicationControllers}
+
+var namespaces = goType[corev1.Namespace, corev1.NamespaceList](&Kind{
+	GVK: corev1.SchemeGroupVersion.WithKind("Namespace"), Resource: "namespaces", Singular: "namespace", ShortNames: []string{"ns"},
+	Default: on(defaultNamespace), Status: true, ReturnDeleted: true,
+	strategy: strategy{
+		name:           validation.ValidateNamespaceName,
+		prepareCreate:  on(prepareNamespace),
+		canonicalize:   on(defaultNamespace),
+		main:           update{prepare: over(keepNamespaceStatus), again: "mu"},
+		status:         update{prepare: over(keepNamespaceSpec), again: "u"},
+		other:          map[string]*update{"finalize": {prepare: over(keepNamespaceStatusOnly), again: "u"}},
+		remove:         removeNamespace,
+		held:           func(obj runtime.Object) bool { return len(obj.(*corev1.Namespace).Spec.Finalizers) > 0 },
+		selectableKeys: []string{"status.phase", "name"},
+		selectable: func(obj runtime.Object, set fields.Set) {
+			ns := obj.(*corev1.Namespace)
+			set["status.phase"], set["name"] = string(ns.Status.Phase), ns.Name
+		},
+	},
+})
+
+var nodes = goType[corev1.Node, corev1.NodeList](&Kind{
+	GVK: corev1.SchemeGroupVersion.WithKind("Node"), Resource: "nodes", Singular: "node", ShortNames: []string{"no"},
+	Default: on(defaultNode), Status: true,
+	strategy: strategy{
+		name:   validation.NameIsDNSSubdomain,
+		prefix: "minions",
+		main: update{prepare: over(func(n, old *corev1.Node) {
+			n.Status = old.Status
+		}), again: "mu"},
+		status:         update{prepare: over(func(n, old *corev1.Node) { n.Spec = old.Spec }), again: "mu"},
+		selectableKeys: []string{"spec.unschedulable"},
+		selectable: func(obj runtime.Object, set fields.Set) {
+			set["spec.unschedulable"] = strconv.FormatBool(obj.(*corev1.Node).Spec.Unschedulable)
+		},
+	},
+})
+
+var configMaps = goType[corev1.ConfigMap, corev1.ConfigMapList](&Kind{
+	GVK: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Resource: "configmaps", Singular: "configmap", ShortNames: []string{"cm"},
+	Namespaced: true,
+	strategy: strategy{
+		name:           validation.NameIsDNSSubdomain,
+		validateCreate: check(validateConfigMap),
+		main:           update{validate: compare(validateConfigMapUpdate), again: "um"},
+	},
+})
+
+var replicationControllers = goType[corev1.ReplicationController, corev1.ReplicationControllerList](&Kind{
+	GVK:      corev1.SchemeGroupVersion.WithKind("ReplicationController"),
+	Resource: "replicationcontrollers", Singular: "replicationcontroller", ShortNames: []string{"rc"}, Categories: []string{"all"},
+	Namespaced: true, Status: true, OrphanByDefault: true, Default: on(defaultReplicationController),
+	strategy: strategy{
+		name:   validation.NameIsDNSSubdomain,
+		prefix: "controllers",
+		prepareCreate: on(func(rc *corev1.ReplicationController) {
+			rc.Status, rc.Generation = corev1.ReplicationControllerStatus{}, 1
+		}),
+		validateCreate: check(validateReplicationController),
+		warnCreate:     func(obj runtime.Object) []string { return warnPodPrefix(metaOf(obj)) },
+		main: update{
+			prepare: over(func(rc, old *corev1.ReplicationController) {
+				rc.Status = old.Status
+				if !equality.Semantic.DeepEqual(rc.Spec, old.Spec) {
+					rc.Generation = old.Generation + 1
+				}
+			}),
+			validate: compare(validateReplicationControllerUpdate), again: "u",
+		},
+		status: update{
+			prepare:  over(func(rc, old *corev1.ReplicationController) { rc.Spec = old.Spec }),
+			validate: compare(validateReplicationControllerStatus), again: "u",
+		},
+		selectableKeys: []string{"status.replicas"},
+		selectable: func(obj runtime.Object, set fields.Set) {
+			set["status.replicas"] = strconv.Itoa(int(obj.(*corev1.ReplicationController).Status.Replicas))
+		},
+	},
+})
+
+func defaultReplicationController(rc *corev1.ReplicationController) {
+	if rc.Spec.Replicas == nil {
+		rc.Spec.Replicas = new(int32)
+		*rc.Spec.Replicas = 1
+	}
+	t := rc.Spec.Template
+	if t == nil {
+		return
+	}
+	defaultPodSpec(&t.Spec)
+	if t.Labels == nil {
+		return
+	}
+	if len(rc.Spec.Selector) == 0 {
+		rc.Spec.Selector = copyMap(t.Labels)
+	}
+	if len(rc.Labels) == 0 {
+		rc.Labels = copyMap(t.Labels)
+	}
+}
+
+func copyMap(m map[string]string) map[string]string {
+	c := make(map[string]string, len(m))
+	for k, v := range m {
+		c[k] = v
+	}
+	return c
+}
+
+func defaultNode(n *corev1.Node) {
+	if n.Status.Allocatable == nil && n.Status.Capacity != nil {
+		n.Status.Allocatable = n.Status.Capacity.DeepCopy()
+	}
+}
+
+var _ metav1.Object = (*corev1.Pod)(nil)

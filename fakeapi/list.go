@@ -1,0 +1,188 @@
+package fakeapi
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"sort"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// token of a list's rest: the revision it reads and the key it starts at,
+// encoded as the real server does.
+type continueToken struct {
+	APIVersion string `json:"v"`
+	Version    int64  `json:"rv"`
+	Start      string `json:"start"`
+}
+
+const continueVersion = "meta.k8s.io/v1"
+
+func (t continueToken) String() string {
+	raw, err := json.Marshal(t)
+	if err != nil {
+		panic("fakeapi: a continue token does not encode: " + err.Error())
+	}
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+func parseContinue(text string) (t continueToken, err error) {
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return t, fmt.Errorf("continue key is not valid: %v", err)
+	}
+	if err := json.Unmarshal(raw, &t); err != nil {
+		return t, fmt.Errorf("continue key is not valid: %v", err)
+	}
+	if t.APIVersion != continueVersion {
+		return t, fmt.Errorf("continue key is not valid: server does not recognize this encoded version %q", t.APIVersion)
+	}
+	if t.Version == 0 {
+		return t, errors.New("continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)")
+	}
+	if t.Start == "" {
+		return t, errors.New("continue key is not valid: encoded start key empty (version meta.k8s.io/v1)")
+	}
+	return t, nil
+}
+
+// listSelected answers a list from the right revision: the latest, or the one
+// that a continue token or an exact match names.
+func (c *call) listSelected(sel Selection) Response {
+	opts := &c.req.List
+	prefix := ""
+	if c.k.Namespaced && c.req.Namespace != "" {
+		prefix = c.req.Namespace + "/"
+	}
+	asked, err := parseVersion(opts.ResourceVersion)
+	if err != nil {
+		return refuse(apierrors.NewBadRequest("invalid resource version " + strconv.Quote(opts.ResourceVersion) + ": " + err.Error()))
+	}
+	at, start := uint64(0), ""
+	switch {
+	case opts.Continue != "":
+		token, err := parseContinue(opts.Continue)
+		if err != nil {
+			return refuse(apierrors.NewBadRequest(err.Error()))
+		}
+		if asked != 0 || opts.ResourceVersion != "" && opts.ResourceVersion != "0" {
+			return refuse(apierrors.NewBadRequest("specifying resource version is not allowed when using continue"))
+		}
+		if token.Version > 0 {
+			at = uint64(token.Version)
+		}
+		start = prefix + token.Start
+	case opts.ResourceVersionMatch == metav1.ResourceVersionMatchExact,
+		opts.ResourceVersionMatch == "" && opts.Limit > 0:
+		at = asked
+	}
+	if max(asked, at) > c.s.version {
+		return refuse(errTooLarge(max(asked, at), c.s.version))
+	}
+	t := c.s.tables[c.k.ordinal]
+	var r Response
+	switch {
+	case at == 0:
+		r = c.listNow(t, sel, start)
+	case at < t.compacted:
+		return refuse(c.errExpired(start, prefix))
+	case t.log == nil || t.log.ev[0].Version <= at:
+		r = c.listNow(t, sel, start)
+		r.Version = at
+	default:
+		r = c.listAt(t, sel, at, max(start, prefix), prefix)
+	}
+	return c.page(r, prefix)
+}
+
+// listAt selects from what was stored at a revision.
+func (c *call) listAt(t *table, sel Selection, at uint64, start, prefix string) Response {
+	r := Response{Code: http.StatusOK, Version: at}
+	entries := t.at(at)
+	from := sort.Search(len(entries), func(i int) bool { return entries[i].key >= start })
+	for _, e := range entries[from:] {
+		if !strings.HasPrefix(e.key, prefix) {
+			break
+		}
+		if sel.Matches(e.obj) {
+			r.Items = append(r.Items, e.obj)
+		}
+	}
+	return r
+}
+
+// errExpired says that the revision was compacted away. The rest of a list
+// can then still be had as it is now, with the token in the answer.
+func (c *call) errExpired(start, prefix string) error {
+	if start == "" {
+		return apierrors.NewResourceExpired("The resourceVersion for the provided list is too old.")
+	}
+	err := apierrors.NewResourceExpired("The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.")
+	err.ErrStatus.ListMeta.Continue = continueToken{continueVersion, -1, strings.TrimPrefix(start, prefix)}.String()
+	return err
+}
+
+// listNow selects from what is stored now, by the index that fits.
+func (c *call) listNow(t *table, sel Selection, start string) Response {
+	r := Response{Code: http.StatusOK, Version: c.s.version}
+	take := func(e *entry) bool {
+		if e.key >= start && sel.Matches(e.obj) {
+			r.Items = append(r.Items, e.obj)
+		}
+		return true
+	}
+	namespace := c.req.Namespace
+	if sel.fields != nil {
+		if ns, ok := sel.fields.RequiresExactMatch("metadata.namespace"); ok && namespace == "" {
+			namespace = ns
+		}
+		if name, ok := sel.fields.RequiresExactMatch("metadata.name"); ok && (namespace != "" || !c.k.Namespaced) {
+			if e := t.get(c.k.key(namespace, name)); e != nil {
+				take(e)
+			}
+			return r
+		}
+	}
+	if label, value, ok := sel.pair(); ok {
+		t.eachMarked(namespace, label, value, take)
+		return r
+	}
+	t.each(namespace, take)
+	return r
+}
+
+// page cuts a list to the limit and makes the token for its rest.
+func (c *call) page(r Response, prefix string) Response {
+	limit := c.req.List.Limit
+	if limit <= 0 || int64(len(r.Items)) <= limit {
+		return r
+	}
+	rest := int64(len(r.Items)) - limit
+	r.Items = r.Items[:limit]
+	last := metaOf(r.Items[limit-1])
+	start := strings.TrimPrefix(c.k.key(last.GetNamespace(), last.GetName()), prefix) + "\x00"
+	r.Continue = continueToken{continueVersion, int64(r.Version), start}.String()
+	if c.req.List.LabelSelector == "" && c.req.List.FieldSelector == "" {
+		r.Left = &rest
+	}
+	return r
+}
+
+// MakeList wraps the answer to a list as the API's list object.
+func (k *Kind) MakeList(r Response) runtime.Object {
+	list := k.NewList()
+	list.GetObjectKind().SetGroupVersionKind(k.GVK.GroupVersion().WithKind(k.GVK.Kind + "List"))
+	m := list.(metav1.ListInterface)
+	m.SetResourceVersion(strconv.FormatUint(r.Version, 10))
+	m.SetContinue(r.Continue)
+	m.SetRemainingItemCount(r.Left)
+	setItems(list, r.Items)
+	return list
+}

@@ -1,0 +1,98 @@
+package fakeapi
+
+import (
+	"encoding/hex"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// key is the place of an object in its kind's table.
+func (k *Kind) key(namespace, name string) string {
+	if k.Namespaced {
+		return namespace + "/" + name
+	}
+	return name
+}
+
+func newEntry(key string, obj runtime.Object) *entry {
+	m := metaOf(obj)
+	rv, err := strconv.ParseUint(m.GetResourceVersion(), 10, 64)
+	if err != nil {
+		panic("fakeapi: stored object " + key + " has resourceVersion " + m.GetResourceVersion())
+	}
+	return &entry{key: key, obj: obj, meta: m, rv: rv}
+}
+
+// metaOf returns the object's metadata: of typed objects the ObjectMeta itself.
+func metaOf(obj runtime.Object) metav1.Object {
+	if a, ok := obj.(metav1.ObjectMetaAccessor); ok {
+		return a.GetObjectMeta()
+	}
+	return obj.(metav1.Object)
+}
+
+// maxGenerated is the length of a prefix that leaves room for five characters
+// of suffix in a name of 63.
+const maxGenerated = 58
+
+// generate makes a name that is not taken. The count of names made for a
+// prefix is kept with the kind and namespace, so that creates that have
+// nothing to do with each other do not change each other's names.
+func (c *call) generate(t *table, namespace, prefix string) string {
+	if len(prefix) > maxGenerated {
+		prefix = prefix[:maxGenerated]
+	}
+	made, _ := t.made.Get(tally{key: namespace + "/" + prefix})
+	for n := made.n + 1; ; n++ {
+		name := prefix + strconv.Itoa(n)
+		if c.s.opts.Name != nil {
+			name = c.s.opts.Name(prefix, n)
+		}
+		if t.get(c.k.key(namespace, name)) == nil || n > made.n+1000 {
+			c.generated = tally{namespace + "/" + prefix, n}
+			return name
+		}
+	}
+}
+
+// uid makes the uid of the n-th incarnation (from 0) of an object: a function
+// of what it is called and of nothing else, in the form of a random UUID.
+func uid(k *Kind, key string, n int) types.UID {
+	const prime = 1099511628211
+	a, b := uint64(14695981039346656037), uint64(0x9e3779b97f4a7c15)
+	mix := func(s string) {
+		for i := 0; i < len(s); i++ {
+			a = (a ^ uint64(s[i])) * prime
+		}
+		a = (a ^ 0xff) * prime
+	}
+	mix(k.GVK.Group)
+	mix(k.GVK.Kind)
+	mix(key)
+	a = (a ^ uint64(n)) * prime
+	b = scramble(a ^ b)
+	a = scramble(a)
+	var raw [16]byte
+	for i := range 8 {
+		raw[i], raw[8+i] = byte(a>>(8*i)), byte(b>>(8*i))
+	}
+	raw[6], raw[8] = raw[6]&0x0f|0x40, raw[8]&0x3f|0x80
+	var text [36]byte
+	hex.Encode(text[0:8], raw[0:4])
+	hex.Encode(text[9:13], raw[4:6])
+	hex.Encode(text[14:18], raw[6:8])
+	hex.Encode(text[19:23], raw[8:10])
+	hex.Encode(text[24:36], raw[10:16])
+	text[8], text[13], text[18], text[23] = '-', '-', '-', '-'
+	return types.UID(text[:])
+}
+
+// scramble is the finaliser of SplitMix64: every bit of x changes half of the result's.
+func scramble(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

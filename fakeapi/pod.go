@@ -1,0 +1,131 @@
+package fakeapi
+
+import (
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+var pods = goType[corev1.Pod, corev1.PodList](&Kind{
+	GVK: corev1.SchemeGroupVersion.WithKind("Pod"), Resource: "pods", Singular: "pod",
+	ShortNames: []string{"po"}, Categories: []string{"all"},
+	Namespaced: true, Status: true, ReturnDeleted: true, Default: on(defaultPod),
+	strategy: strategy{
+		name:           validation.NameIsDNSSubdomain,
+		admit:          admitPod,
+		prepareCreate:  on(preparePod),
+		validateCreate: check(validatePod),
+		warnCreate:     func(obj runtime.Object) []string { return warnPodName(metaOf(obj)) },
+		main: update{
+			prepare:  over(preparePodUpdate),
+			validate: compare(validatePodUpdate), again: "um",
+		},
+		status: update{
+			prepare:  over(preparePodStatus),
+			validate: compare(validatePodStatus), again: "u",
+		},
+		grace: podGrace,
+		selectableKeys: []string{"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
+			"spec.hostNetwork", "status.phase", "status.podIP", "status.nominatedNodeName"},
+		selectable: selectPod,
+	},
+})
+
+func preparePod(p *corev1.Pod) {
+	p.Generation = 1
+	p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: qosOf(p)}
+}
+
+func preparePodUpdate(p, old *corev1.Pod) {
+	p.Status = old.Status
+	if !equality.Semantic.DeepEqual(p.Spec, old.Spec) {
+		p.Generation = old.Generation + 1
+	}
+}
+
+// preparePodStatus lets labels, annotations and finalizers through, but no
+// owner references: old kubelets corrupt them.
+func preparePodStatus(p, old *corev1.Pod) {
+	p.Spec = old.Spec
+	p.DeletionTimestamp = nil
+	p.OwnerReferences = old.OwnerReferences
+	if p.Status.QOSClass == "" {
+		p.Status.QOSClass = old.Status.QOSClass
+	}
+}
+
+// podGrace is how long a Pod gets to stop: nothing when no kubelet runs it.
+func podGrace(obj runtime.Object, asked *int64) int64 {
+	p := obj.(*corev1.Pod)
+	switch {
+	case p.Spec.NodeName == "", p.Status.Phase == corev1.PodFailed, p.Status.Phase == corev1.PodSucceeded:
+		return 0
+	case asked != nil:
+		return max(*asked, 0)
+	case p.Spec.TerminationGracePeriodSeconds == nil:
+		return 0
+	case *p.Spec.TerminationGracePeriodSeconds < 0:
+		return 1
+	}
+	return *p.Spec.TerminationGracePeriodSeconds
+}
+
+func selectPod(obj runtime.Object, set fields.Set) {
+	p := obj.(*corev1.Pod)
+	set["spec.nodeName"] = p.Spec.NodeName
+	set["spec.restartPolicy"] = string(p.Spec.RestartPolicy)
+	set["spec.schedulerName"] = p.Spec.SchedulerName
+	set["spec.serviceAccountName"] = p.Spec.ServiceAccountName
+	set["spec.hostNetwork"] = strconv.FormatBool(p.Spec.HostNetwork)
+	set["status.phase"] = string(p.Status.Phase)
+	set["status.podIP"] = ""
+	if len(p.Status.PodIPs) > 0 {
+		set["status.podIP"] = p.Status.PodIPs[0].IP
+	}
+	set["status.nominatedNodeName"] = p.Status.NominatedNodeName
+}
+
+var (
+	zeroPriority   int32
+	preemptLower   = corev1.PreemptLowerPriority
+	tolerationTime = int64(300)
+)
+
+// admitPod is what the Priority and DefaultTolerationSeconds plugins do.
+func admitPod(obj, old runtime.Object) {
+	p := obj.(*corev1.Pod)
+	if old == nil {
+		if p.Spec.Priority == nil {
+			p.Spec.Priority = &zeroPriority
+		}
+		if p.Spec.PreemptionPolicy == nil {
+			p.Spec.PreemptionPolicy = &preemptLower
+		}
+	} else if was := old.(*corev1.Pod); p.Spec.Priority == nil {
+		p.Spec.Priority = was.Spec.Priority
+		if p.Spec.PreemptionPolicy == nil {
+			p.Spec.PreemptionPolicy = was.Spec.PreemptionPolicy
+		}
+	}
+	for _, key := range [...]string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
+		if !tolerates(p.Spec.Tolerations, key) {
+			p.Spec.Tolerations = append(p.Spec.Tolerations, corev1.Toleration{
+				Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &tolerationTime,
+			})
+		}
+	}
+}
+
+func tolerates(tolerations []corev1.Toleration, key string) bool {
+	for i := range tolerations {
+		t := &tolerations[i]
+		if (t.Key == key || t.Key == "") && (t.Effect == corev1.TaintEffectNoExecute || t.Effect == "") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,78 @@
+package fakeapi
+
+import (
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Verb is what a request does. The strings are the API's own.
+type Verb string
+
+// The verbs [Server.Do] knows. A watch is not a request: see [Server.Since].
+const (
+	Create           Verb = "create"
+	Get              Verb = "get"
+	List             Verb = "list"
+	Update           Verb = "update"
+	Patch            Verb = "patch"
+	Delete           Verb = "delete"
+	DeleteCollection Verb = "deletecollection"
+)
+
+// Request is one API request, decoded. Objects in it are the caller's: the
+// server neither changes nor keeps them.
+type Request struct {
+	Verb        Verb
+	Kind        *Kind  // of the server's table; see [Server.Kind]
+	Subresource string // "", "status", "scale", ...
+	Namespace   string // "" for cluster-scoped kinds and lists over all namespaces
+	Name        string // "" for create with generateName, list, deletecollection
+
+	Object    runtime.Object  // create, update
+	PatchType types.PatchType // patch
+	Patch     []byte          // patch
+
+	Create metav1.CreateOptions
+	Update metav1.UpdateOptions
+	Delete metav1.DeleteOptions // delete, deletecollection
+	PatchO metav1.PatchOptions
+	List   metav1.ListOptions // list, deletecollection
+
+	User      string // who asks, for messages
+	UserAgent string // default field manager
+}
+
+// Response is the answer to one request. Object and Items are stored versions:
+// immutable, shared with the store and with every other reader.
+type Response struct {
+	Object   runtime.Object   // create, get, update, patch, delete
+	Items    []runtime.Object // list, deletecollection: in key order
+	Version  uint64           // list: the revision it was read at
+	Continue string           // list: token for the rest
+	Left     *int64           // list: remaining item count
+	Code     int              // HTTP status
+	Err      *apierrors.StatusError
+	Warnings []string
+}
+
+// Event is one change to one object, in commit order. An object's removal has
+// After nil. A create has Before nil.
+type Event struct {
+	Kind    *Kind
+	Key     string // namespace/name, or name
+	Version uint64 // the revision of the change
+	Before  runtime.Object
+	After   runtime.Object
+	// Last is set on a removal: the last stored state with the revision of the
+	// removal, as watchers are shown it.
+	Last runtime.Object
+}
+
+// Doer executes requests: the interface a transport or a host needs of a server.
+type Doer interface {
+	Do(now time.Time, req *Request) (Response, []Event)
+}

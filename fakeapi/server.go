@@ -1,0 +1,176 @@
+// Package fakeapi is an in-memory Kubernetes API server, faithful to
+// kube-apiserver v1.36 in everything that ownership touches. It is pure: no
+// goroutine, no clock, no randomness, no I/O; [Server.Do] takes the time of
+// day and a request and returns the response and the changes.
+package fakeapi
+
+import (
+	"reflect"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Options configure a server. The zero value is what simulations use.
+type Options struct {
+	// Name makes the n-th name (from 1) for a generateName prefix. The default
+	// appends the number: "web-" becomes "web-1".
+	Name func(prefix string, n int) string
+	// ManagedFields keeps metadata.managedFields, as the real server does.
+	ManagedFields bool
+	// DropControllerRefs: the server of a downgraded cluster, which does not
+	// know the controller field and drops it on every write.
+	DropControllerRefs bool
+}
+
+// Server is the API server. It is not safe for concurrent use; a server and
+// its forks may be used concurrently with each other.
+type Server struct {
+	opts    Options
+	kinds   []*Kind  // by ordinal
+	tables  []*table // by ordinal
+	token   *token
+	version uint64
+}
+
+// epoch is the creation time of what a new server holds.
+var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// New returns an empty server with the built-in kinds and the namespaces
+// "default" and "kube-system".
+func New(opts Options) *Server {
+	s := &Server{opts: opts, kinds: builtin, token: new(token), version: 1}
+	s.tables = make([]*table, len(s.kinds))
+	for i, k := range s.kinds {
+		s.tables[i] = newTable(k, s.token)
+	}
+	for _, name := range []string{"default", "kube-system"} {
+		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if r, _ := s.Do(epoch, &Request{Verb: Create, Kind: namespaces, Object: ns}); r.Err != nil {
+			panic("fakeapi: a new server refuses namespace " + name + ": " + r.Err.Error())
+		}
+	}
+	return s
+}
+
+// Kinds lists the table of kinds, in a fixed order.
+func (s *Server) Kinds() []*Kind { return s.kinds[:len(s.kinds):len(s.kinds)] }
+
+// Kind finds a kind by its GroupVersionKind; nil when it is not served.
+func (s *Server) Kind(gvk schema.GroupVersionKind) *Kind {
+	for _, k := range s.kinds {
+		if k.GVK == gvk {
+			return k
+		}
+	}
+	return nil
+}
+
+// KindOf finds the kind of a typed object, whether or not its TypeMeta is set.
+func (s *Server) KindOf(obj runtime.Object) *Kind {
+	if k := builtinTypes[reflect.TypeOf(obj)]; k != nil {
+		return k
+	}
+	return s.Kind(obj.GetObjectKind().GroupVersionKind())
+}
+
+// KindNamed finds a kind by what a person types: kind, resource, singular or
+// short name, in any case, with or without its group ("deployments.apps"); nil
+// when there is none.
+func (s *Server) KindNamed(name string) *Kind {
+	name, group, grouped := strings.Cut(strings.ToLower(name), ".")
+	for _, k := range s.kinds {
+		if grouped && group != k.GVK.Group {
+			continue
+		}
+		if name == k.Resource || name == k.Singular || name == strings.ToLower(k.GVK.Kind) {
+			return k
+		}
+		for _, short := range k.ShortNames {
+			if name == short {
+				return k
+			}
+		}
+	}
+	return nil
+}
+
+// Do executes one request at the given time. A write returns one event for
+// each change it made, in order; a refused or a no-op request returns none.
+func (s *Server) Do(now time.Time, req *Request) (Response, []Event) {
+	c := &call{s: s, req: req, k: req.Kind, now: now}
+	if c.k == nil || c.k.ordinal >= len(s.tables) || s.tables[c.k.ordinal].kind != c.k {
+		return refuse(errNotServed(req)), nil
+	}
+	var r Response
+	switch req.Verb {
+	case Get:
+		return c.get(), nil
+	case List:
+		return c.list(), nil
+	case Create:
+		r = c.create()
+	case Update:
+		r = c.update()
+	case Patch:
+		r = c.patch()
+	case Delete:
+		r = c.delete()
+	case DeleteCollection:
+		r = c.deleteCollection()
+	default:
+		r = refuse(errMethod(req))
+	}
+	if len(c.warnings) > 0 {
+		r.Warnings = append(c.warnings, r.Warnings...)
+	}
+	return r, c.events
+}
+
+// Version is the latest revision.
+func (s *Server) Version() uint64 { return s.version }
+
+// Lookup returns the stored version of an object, nil when there is none.
+func (s *Server) Lookup(k *Kind, namespace, name string) runtime.Object {
+	if e := s.tables[k.ordinal].get(k.key(namespace, name)); e != nil {
+		return e.obj
+	}
+	return nil
+}
+
+// Each calls f for every stored object of a kind, in key order, until f returns false.
+func (s *Server) Each(k *Kind, f func(obj runtime.Object) bool) {
+	s.tables[k.ordinal].objects.Ascend(func(e *entry) bool { return f(e.obj) })
+}
+
+// EachIn is [Server.Each] for one namespace.
+func (s *Server) EachIn(k *Kind, namespace string, f func(obj runtime.Object) bool) {
+	s.tables[k.ordinal].each(namespace, func(e *entry) bool { return f(e.obj) })
+}
+
+// EachOwned calls f for every stored object of a kind that names the owner in
+// its ownerReferences, in key order, until f returns false. Its cost does not
+// depend on how many other objects there are.
+func (s *Server) EachOwned(k *Kind, owner types.UID, f func(obj runtime.Object) bool) {
+	s.tables[k.ordinal].eachOwned(owner, func(e *entry) bool { return f(e.obj) })
+}
+
+// Len is the number of stored objects of a kind.
+func (s *Server) Len(k *Kind) int { return s.tables[k.ordinal].objects.Len() }
+
+// Fork returns an independent server with the same contents, in constant time.
+// Stored objects are shared: they are immutable.
+func (s *Server) Fork() *Server {
+	f := *s
+	f.tables = append([]*table(nil), s.tables...)
+	s.token, f.token = new(token), new(token)
+	return &f
+}
+
+// SetDropControllerRefs switches the server's own generation; see [Options].
+func (s *Server) SetDropControllerRefs(on bool) { s.opts.DropControllerRefs = on }

@@ -1,0 +1,60 @@
+package fakeapi
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func pod(name string) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": "web"}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "img:1"}}},
+	}
+}
+
+func mustDo(t testing.TB, s *Server, req *Request) Response {
+	t.Helper()
+	r, _ := s.Do(noon, req)
+	if r.Err != nil {
+		t.Fatalf("%s %s %s: %v", req.Verb, req.Kind.GVK.Kind, req.Name, r.Err)
+	}
+	return r
+}
+
+func TestLifeOfAPod(t *testing.T) {
+	s := New(Options{})
+	k := s.KindNamed("po")
+	made := mustDo(t, s, &Request{Verb: Create, Kind: k, Namespace: "default", Object: pod("a")}).Object.(*corev1.Pod)
+	if made.UID == "" || made.ResourceVersion == "" || made.Spec.RestartPolicy != corev1.RestartPolicyAlways {
+		t.Fatalf("created pod lacks server fields: %+v", made)
+	}
+	got := mustDo(t, s, &Request{Verb: Get, Kind: k, Namespace: "default", Name: "a"}).Object
+	if got != made {
+		t.Fatal("get copies")
+	}
+	patched := mustDo(t, s, &Request{Verb: Patch, Kind: k, Namespace: "default", Name: "a", PatchType: types.StrategicMergePatchType,
+		Patch: []byte(`{"metadata":{"uid":"` + string(made.UID) + `","ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"r","uid":"u","controller":true,"blockOwnerDeletion":true}]}}`),
+	}).Object.(*corev1.Pod)
+	if metav1.GetControllerOf(patched) == nil {
+		t.Fatal("adoption is lost")
+	}
+	n := 0
+	s.EachIn(k, "default", func(_ runtime.Object) bool { n++; return true })
+	if n != 1 {
+		t.Fatalf("%d pods", n)
+	}
+	r, events := s.Do(noon, &Request{Verb: Delete, Kind: k, Namespace: "default", Name: "a"})
+	if r.Err != nil || len(events) != 2 || events[1].After != nil || events[1].Last == nil {
+		t.Fatalf("delete: %v, events %+v", r.Err, events)
+	}
+	if s.Lookup(k, "default", "a") != nil {
+		t.Fatal("the pod is still there")
+	}
+}

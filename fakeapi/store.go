@@ -1,0 +1,224 @@
+package fakeapi
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/google/btree"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+const degree = 32
+
+// entry is one stored version of one object. It is never changed.
+type entry struct {
+	key  string // namespace/name, or name; the order of keys is etcd's
+	obj  runtime.Object
+	meta metav1.Object
+	rv   uint64
+}
+
+// link says that the object at key names an owner with this uid.
+type link struct {
+	owner types.UID
+	key   string
+}
+
+// mark says that the object at key carries the label.
+type mark struct {
+	label, value, key string
+}
+
+// tally counts what was made under a key: past incarnations of an object, or
+// names generated for a prefix.
+type tally struct {
+	key string
+	n   int
+}
+
+// change is one event of a kind's log and the changes before it. Logs of
+// forked servers share their past.
+type change struct {
+	ev   [1]Event
+	prev *change
+}
+
+// table is what is stored of one kind. A table is written only by the server
+// whose token it carries; every other server copies it first.
+type table struct {
+	kind   *Kind
+	owner  *token
+	copies sync.Mutex // forks of one server may be used by several goroutines
+
+	objects *btree.BTreeG[*entry]
+	owners  *btree.BTreeG[link]
+	marks   *btree.BTreeG[mark]
+	past    *btree.BTreeG[tally] // how many incarnations of a key are gone
+	made    *btree.BTreeG[tally] // how many names were made for a namespace/prefix
+
+	log       *change
+	compacted uint64 // changes up to this revision are forgotten
+}
+
+// token is the identity of a server's right to write tables.
+type token struct{ _ byte }
+
+func newTable(k *Kind, owner *token) *table {
+	return &table{
+		kind: k, owner: owner,
+		objects: btree.NewG(degree, func(a, b *entry) bool { return a.key < b.key }),
+		owners: btree.NewG(degree, func(a, b link) bool {
+			if a.owner != b.owner {
+				return a.owner < b.owner
+			}
+			return a.key < b.key
+		}),
+		marks: btree.NewG(degree, func(a, b mark) bool {
+			if a.value != b.value {
+				return a.value < b.value
+			}
+			if a.label != b.label {
+				return a.label < b.label
+			}
+			return a.key < b.key
+		}),
+		past: btree.NewG(degree, func(a, b tally) bool { return a.key < b.key }),
+		made: btree.NewG(degree, func(a, b tally) bool { return a.key < b.key }),
+	}
+}
+
+// copyFor returns a table with the same contents that owner may write.
+func (t *table) copyFor(owner *token) *table {
+	t.copies.Lock()
+	defer t.copies.Unlock()
+	return &table{
+		kind: t.kind, owner: owner,
+		objects: t.objects.Clone(), owners: t.owners.Clone(), marks: t.marks.Clone(),
+		past: t.past.Clone(), made: t.made.Clone(),
+		log: t.log, compacted: t.compacted,
+	}
+}
+
+// writable returns the server's own table of a kind.
+func (s *Server) writable(k *Kind) *table {
+	t := s.tables[k.ordinal]
+	if t.owner != s.token {
+		t = t.copyFor(s.token)
+		s.tables[k.ordinal] = t
+	}
+	return t
+}
+
+func (t *table) get(key string) *entry {
+	e, _ := t.objects.Get(&entry{key: key})
+	return e
+}
+
+// put stores a version and its change. before is nil for a new object.
+func (t *table) put(before, after *entry) *change {
+	t.objects.ReplaceOrInsert(after)
+	if before == nil {
+		t.index(after)
+		return t.record(Event{Kind: t.kind, Key: after.key, Version: after.rv, After: after.obj})
+	}
+	t.reindex(before, after)
+	return t.record(Event{Kind: t.kind, Key: after.key, Version: after.rv, Before: before.obj, After: after.obj})
+}
+
+// remove drops an object. last is its last state under the revision of the removal.
+func (t *table) remove(before *entry, rv uint64, last runtime.Object) *change {
+	t.objects.Delete(before)
+	t.unindex(before)
+	n, _ := t.past.Get(tally{key: before.key})
+	t.past.ReplaceOrInsert(tally{key: before.key, n: n.n + 1})
+	return t.record(Event{Kind: t.kind, Key: before.key, Version: rv, Before: before.obj, Last: last})
+}
+
+func (t *table) record(ev Event) *change {
+	t.log = &change{ev: [1]Event{ev}, prev: t.log}
+	return t.log
+}
+
+func (t *table) index(e *entry) {
+	for _, ref := range e.meta.GetOwnerReferences() {
+		t.owners.ReplaceOrInsert(link{ref.UID, e.key})
+	}
+	for label, value := range e.meta.GetLabels() { // the tree is the same in any order
+		t.marks.ReplaceOrInsert(mark{label, value, e.key})
+	}
+}
+
+func (t *table) unindex(e *entry) {
+	for _, ref := range e.meta.GetOwnerReferences() {
+		t.owners.Delete(link{ref.UID, e.key})
+	}
+	for label, value := range e.meta.GetLabels() {
+		t.marks.Delete(mark{label, value, e.key})
+	}
+}
+
+func (t *table) reindex(before, after *entry) {
+	if !sameOwners(before.meta.GetOwnerReferences(), after.meta.GetOwnerReferences()) {
+		for _, ref := range before.meta.GetOwnerReferences() {
+			t.owners.Delete(link{ref.UID, before.key})
+		}
+		for _, ref := range after.meta.GetOwnerReferences() {
+			t.owners.ReplaceOrInsert(link{ref.UID, after.key})
+		}
+	}
+	old, now := before.meta.GetLabels(), after.meta.GetLabels()
+	for label, value := range old {
+		if v, ok := now[label]; !ok || v != value {
+			t.marks.Delete(mark{label, value, before.key})
+		}
+	}
+	for label, value := range now {
+		if v, ok := old[label]; !ok || v != value {
+			t.marks.ReplaceOrInsert(mark{label, value, after.key})
+		}
+	}
+}
+
+func sameOwners(a, b []metav1.OwnerReference) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].UID != b[i].UID {
+			return false
+		}
+	}
+	return true
+}
+
+// each calls f for the objects of a namespace ("" for all) in key order.
+func (t *table) each(namespace string, f func(*entry) bool) {
+	if namespace == "" || !t.kind.Namespaced {
+		t.objects.Ascend(f)
+		return
+	}
+	prefix := namespace + "/"
+	t.objects.AscendGreaterOrEqual(&entry{key: prefix}, func(e *entry) bool {
+		return strings.HasPrefix(e.key, prefix) && f(e)
+	})
+}
+
+// eachOwned calls f for the objects that name an owner, in key order.
+func (t *table) eachOwned(owner types.UID, f func(*entry) bool) {
+	t.owners.AscendGreaterOrEqual(link{owner: owner}, func(l link) bool {
+		return l.owner == owner && f(t.get(l.key))
+	})
+}
+
+// eachMarked calls f for the objects of a namespace with a label, in key order.
+func (t *table) eachMarked(namespace, label, value string, f func(*entry) bool) {
+	prefix := ""
+	if namespace != "" && t.kind.Namespaced {
+		prefix = namespace + "/"
+	}
+	t.marks.AscendGreaterOrEqual(mark{label, value, prefix}, func(m mark) bool {
+		return m.label == label && m.value == value && strings.HasPrefix(m.key, prefix) && f(t.get(m.key))
+	})
+}

@@ -1,0 +1,149 @@
+package fakeapi
+
+import (
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// Watch is a stream of the changes to the selected objects of a kind. It is
+// pulled: nothing happens between two calls of Next.
+type Watch struct {
+	s         *Server
+	k         *Kind
+	namespace string // "" for all
+	sel       Selection
+	seen      uint64 // everything up to this revision was looked at
+	initial   []watch.Event
+	failed    bool
+}
+
+// Watch opens a stream. Without a resourceVersion it starts with the objects
+// there are. A name, if given, selects one object. Options that contradict
+// each other are refused as the real server refuses them; a revision that was
+// compacted away shows as an ERROR event.
+func (s *Server) Watch(k *Kind, namespace, name string, opts metav1.ListOptions) (*Watch, error) {
+	opts.Watch = true
+	setListDefaults(&opts)
+	if err := validateListOptions(&opts); err != nil {
+		return nil, err
+	}
+	sel, err := k.Select(&opts)
+	if err != nil {
+		return nil, err
+	}
+	if name != "" {
+		one := fields.OneTermEqualSelector("metadata.name", name)
+		if sel.fields != nil {
+			one = fields.AndSelectors(sel.fields, one)
+		}
+		sel.fields = one
+	}
+	from, err := parseWatchVersion(opts.ResourceVersion)
+	if err != nil {
+		return nil, err
+	}
+	if sel.fields != nil && namespace == "" {
+		if ns, ok := sel.fields.RequiresExactMatch("metadata.namespace"); ok {
+			namespace = ns
+		}
+	}
+	w := &Watch{s: s, k: k, namespace: namespace, sel: sel, seen: from}
+	switch {
+	case opts.SendInitialEvents != nil && *opts.SendInitialEvents:
+		w.addInitial(opts.AllowWatchBookmarks)
+	case from == 0:
+		w.seen = s.version
+	}
+	return w, nil
+}
+
+func (w *Watch) addInitial(bookmark bool) {
+	w.seen = w.s.version
+	w.s.tables[w.k.ordinal].each(w.namespace, func(e *entry) bool {
+		if w.sel.Matches(e.obj) {
+			w.initial = append(w.initial, watch.Event{Type: watch.Added, Object: e.obj})
+		}
+		return true
+	})
+	if bookmark {
+		w.initial = append(w.initial, w.Bookmark(true))
+	}
+}
+
+// Bookmark is an event that carries nothing but the revision the watch has
+// reached; initial marks the end of the initial objects.
+func (w *Watch) Bookmark(initial bool) watch.Event {
+	obj := w.k.New()
+	obj.GetObjectKind().SetGroupVersionKind(w.k.GVK)
+	m := metaOf(obj)
+	m.SetResourceVersion(strconv.FormatUint(w.seen, 10))
+	if initial {
+		m.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
+	}
+	return watch.Event{Type: watch.Bookmark, Object: obj}
+}
+
+// Next returns what happened since the last call, nil when nothing did. After
+// an ERROR event the watch is over and Next returns nil.
+func (w *Watch) Next() []watch.Event {
+	if w.failed {
+		return nil
+	}
+	out := w.initial
+	w.initial = nil
+	changes, err := w.s.Since(w.k, w.seen)
+	if err != nil {
+		w.failed = true
+		status := refuse(err).Err.ErrStatus
+		status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
+		return append(out, watch.Event{Type: watch.Error, Object: &status})
+	}
+	for i := range changes {
+		w.seen = changes[i].Version
+		if ev, ok := w.see(&changes[i]); ok {
+			out = append(out, ev)
+		}
+	}
+	w.seen = max(w.seen, w.s.version)
+	return out
+}
+
+// Done says whether the watch ended with an ERROR event.
+func (w *Watch) Done() bool { return w.failed }
+
+// see is what a change looks like to a watch with a selection: an object that
+// enters is added, one that leaves is deleted as it was before, under the
+// revision of the change.
+func (w *Watch) see(ev *Event) (watch.Event, bool) {
+	if w.namespace != "" && !inNamespace(ev.Key, w.namespace, w.k.Namespaced) {
+		return watch.Event{}, false
+	}
+	was := ev.Before != nil && w.sel.Matches(ev.Before)
+	is := ev.After != nil && w.sel.Matches(ev.After)
+	switch {
+	case was && is:
+		return watch.Event{Type: watch.Modified, Object: ev.After}, true
+	case is:
+		return watch.Event{Type: watch.Added, Object: ev.After}, true
+	case was && ev.Last != nil:
+		return watch.Event{Type: watch.Deleted, Object: ev.Last}, true
+	case was:
+		return watch.Event{Type: watch.Deleted, Object: w.k.at(ev.Before, ev.Version)}, true
+	}
+	return watch.Event{}, false
+}
+
+// at is a stored object under another revision.
+func (k *Kind) at(obj runtime.Object, version uint64) runtime.Object {
+	c := k.shallow(obj)
+	metaOf(c).SetResourceVersion(strconv.FormatUint(version, 10))
+	return c
+}
+
+func inNamespace(key, namespace string, namespaced bool) bool {
+	return !namespaced || len(key) > len(namespace) && key[len(namespace)] == '/' && key[:len(namespace)] == namespace
+}

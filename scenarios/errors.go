@@ -1,0 +1,75 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// The exit codes of a run, as the command line returns them.
+const (
+	ExitPass         = 0 // everything as expected
+	ExitFail         = 1 // a law was broken, or the output differs
+	ExitUsage        = 2 // the file or the command line is wrong
+	ExitNotSettled   = 3 // the world did not settle
+	ExitNondetermine = 4 // two runs of one schedule differed
+)
+
+// Error is a mistake in a scenario file, or a step that did not go as the file
+// says. It renders as "file:line: verb: what: why".
+type Error struct {
+	File string `json:"file"`
+	Line int    `json:"line"`           // from 1; 0 for the file as a whole
+	Verb string `json:"verb,omitempty"` // the step's verb, "" outside of steps
+	Text string `json:"text"`           // what is wrong, and why
+	Code int    `json:"code"`           // the exit code it stands for
+	Diff string `json:"diff,omitempty"` // lines to print beneath
+}
+
+// Error renders the mistake in one line, its diff beneath.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.File)
+	if e.Line > 0 {
+		fmt.Fprintf(&b, ":%d", e.Line)
+	}
+	b.WriteString(": ")
+	if e.Verb != "" {
+		b.WriteString(e.Verb + ": ")
+	}
+	b.WriteString(e.Text)
+	if e.Diff != "" {
+		b.WriteString("\n" + strings.TrimSuffix(e.Diff, "\n"))
+	}
+	return b.String()
+}
+
+// ExitCode is the exit code an error stands for: that of the first [*Error] in
+// it, [ExitUsage] for any other error, [ExitPass] for nil.
+func ExitCode(err error) int {
+	if err == nil {
+		return ExitPass
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ExitUsage
+}
+
+// wrong is a mistake in the file itself.
+func wrong(file string, line int, verb, format string, args ...any) *Error {
+	return &Error{File: file, Line: line, Verb: verb, Text: fmt.Sprintf(format, args...), Code: ExitUsage}
+}
+
+// wrong is a mistake in a step.
+func (s *Step) wrong(format string, args ...any) *Error {
+	return wrong(s.file.Name, s.Line, s.Verb, format, args...)
+}
+
+// fail is a step that is well-formed but did not go as the file says.
+func (s *Step) fail(code int, format string, args ...any) *Error {
+	e := s.wrong(format, args...)
+	e.Code = code
+	return e
+}

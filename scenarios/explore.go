@@ -1,0 +1,172 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/threelaws/threelaws/sim/explore"
+	"github.com/threelaws/threelaws/sim/render"
+)
+
+// ExploreOptions say how a file is explored.
+type ExploreOptions struct {
+	Schedules int            // how many; 0 means 1000
+	Strategy  string         // mix, random, pct, exhaustive; "" means mix
+	Seed      uint64         // of the choices
+	Faults    map[string]int // how many faults of each name a run may have
+	Strict    bool           // races lost are broken laws
+	States    int            // exhaustive: a bound; 0 for none
+	Workers   int            // 0 means all cores; 1 for the same order of memory
+	First     bool           // stop at the first broken law
+	Budget    int            // executions that making a failure small may take; 0 means 2000
+
+	Progress func(explore.Progress) // for drawn schedules
+	Covered  func(*explore.Coverage)
+
+	_ struct{}
+}
+
+// Exploration is what an exploration came to. It encodes to JSON.
+type Exploration struct {
+	Schedules int               `json:"schedules"`
+	Distinct  int               `json:"distinct"`
+	Failed    int               `json:"failed"`    // schedules that broke a law
+	Unsettled int               `json:"unsettled"` // schedules that neither settled nor broke a law
+	Outcomes  []explore.Row     `json:"outcomes"`
+	Coverage  *explore.Coverage `json:"coverage,omitempty"` // exhaustive only
+	Report    *explore.Report   `json:"-"`
+	Failures  []*Failing        `json:"failures,omitempty"` // the first of each law
+}
+
+// Failing is a schedule that broke a law, made small.
+type Failing struct {
+	Law      string       `json:"law"`
+	Text     string       `json:"text"`
+	Index    int          `json:"index"` // of the schedule that broke it first
+	Strategy string       `json:"strategy"`
+	Small    string       `json:"small"` // how small it is
+	Page     *render.Page `json:"page"`
+	File     []byte       `json:"-"` // a scenario file that replays it
+}
+
+// Explore runs the steps of a file before index until under other schedules.
+// A negative index means all up to the first explore or mutant. The error is a
+// [*explore.Disagreement] when two runs of one schedule differ.
+func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOptions) (*Exploration, error) {
+	if until < 0 {
+		until = f.scriptEnd()
+	}
+	p := &Program{File: f, Registry: g, Until: until, Faults: o.Faults, Strict: o.Strict}
+	if err := p.warm(); err != nil {
+		return nil, err
+	}
+	if o.Schedules == 0 {
+		o.Schedules = 1000
+	}
+	if o.Strategy == "exhaustive" {
+		return p.exhaust(ctx, o)
+	}
+	return p.draw(ctx, o)
+}
+
+// scriptEnd is the index of the first step that explores.
+func (f *File) scriptEnd() int {
+	for i, s := range f.Steps {
+		if FindVerb(s.Verb).explores {
+			return i
+		}
+	}
+	return len(f.Steps)
+}
+
+// warm decodes all manifests, which the runs of different workers then share.
+func (p *Program) warm() error { return p.File.Check(p.Registry) }
+
+func (p *Program) draw(ctx context.Context, o ExploreOptions) (*Exploration, error) {
+	strategy := explore.Mixed
+	if o.Strategy != "" {
+		var err error
+		if strategy, err = explore.ParseStrategy(o.Strategy); err != nil {
+			return nil, err
+		}
+	}
+	c := explore.Config{New: func() explore.Program { return p.Run }, Runs: o.Schedules, Seed: o.Seed, Strategy: strategy,
+		Workers: o.Workers, All: !o.First, Progress: o.Progress}
+	rep, err := c.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	x := &Exploration{Schedules: rep.Runs, Distinct: rep.Distinct, Failed: rep.Failed, Unsettled: rep.Unsettled,
+		Outcomes: rep.Outcomes.Rows(), Report: rep}
+	x.Failures, err = p.shrinkAll(rep.Failures, o)
+	return x, err
+}
+
+func (p *Program) exhaust(ctx context.Context, o ExploreOptions) (*Exploration, error) {
+	e := explore.Exhaust{Program: p.Run, MaxSteps: maxSteps, MaxStates: o.States, All: !o.First,
+		Stop: func() bool { return ctx.Err() != nil }, Progress: o.Covered}
+	c, err := e.Run()
+	if err != nil {
+		return nil, err
+	}
+	x := &Exploration{Schedules: c.Schedules, Distinct: c.Schedules, Outcomes: c.Outcomes.Rows(), Coverage: c, Failed: len(c.Failures)}
+	x.Failures, err = p.shrinkAll(c.Failures, o)
+	return x, err
+}
+
+// shrinkAll makes the first failure of each law small, and the others as they
+// are.
+func (p *Program) shrinkAll(failures []explore.Failure, o ExploreOptions) ([]*Failing, error) {
+	var all []*Failing
+	for i := range failures {
+		budget := o.Budget
+		if budget == 0 {
+			budget = 2000
+		}
+		f, err := p.shrink(&failures[i], budget)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+// shrink makes a failure small and writes it down as a scenario file.
+func (p *Program) shrink(f *explore.Failure, budget int) (*Failing, error) {
+	parts := p.parts()
+	small, err := explore.Shrink(p.subject(parts), f.Breach, f.Schedule, budget)
+	if err != nil {
+		return nil, err
+	}
+	q := *p
+	q.File = p.File.without(parts, small.Removed)
+	q.Until = p.Until - countSteps(parts, small.Removed)
+	run, out := q.once(explore.Follow(small.Schedule))
+	defer run.Stop()
+	page := run.page()
+	if page == nil {
+		if f.Breach.Law == "expect" {
+			page = &render.Page{Breach: render.Breach{Law: "expect", Text: f.Breach.Text}}
+		} else {
+			return nil, errors.New("the run made small does not break " + f.Breach.Law + " again")
+		}
+	}
+	page.Title = p.File.Name
+	page.Small = smallness(small, f)
+	failing := &Failing{Law: run.lawName(small.Breach.Law), Text: small.Breach.Text, Index: f.Index, Strategy: f.Strategy,
+		Small: page.Small, Page: page}
+	failing.File, err = q.failureFile(failing, small, out)
+	return failing, err
+}
+
+// smallness says how small a failure is.
+func smallness(s *explore.Shrunk, f *explore.Failure) string {
+	text := fmt.Sprintf("%d of %d steps kept; %d of %d choices differ from the default schedule",
+		s.Outcome.Steps, f.Outcome.Steps, s.Schedule.Deviations(), len(s.Schedule))
+	if n := s.Schedule.Faults(); n > 0 {
+		text += "; " + plural(n, "fault")
+	}
+	return text
+}

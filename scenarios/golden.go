@@ -1,0 +1,137 @@
+package scenarios
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// golden is output as it stands in a file: no trailing spaces, no blank lines,
+// "(none)" for nothing.
+func golden(output string) string {
+	var b strings.Builder
+	for line := range strings.Lines(output) {
+		if line = strings.TrimRight(line, " \t\r\n"); line != "" {
+			b.WriteString(line + "\n")
+		}
+	}
+	if b.Len() == 0 {
+		return None + "\n"
+	}
+	return b.String()
+}
+
+// compare holds a step's output against its golden text, nil when they agree.
+func (s *Step) compare(output string) *Error {
+	got := golden(output)
+	if !s.HasGolden || golden(s.Golden) == got && s.Golden != "" {
+		return nil
+	}
+	if s.Golden == "" {
+		return s.fail(ExitFail, "nothing stands beneath ----: run with -update to fill it in, or write %s", None)
+	}
+	e := s.fail(ExitFail, "output differs (- expected, + printed)")
+	e.Diff = diff(golden(s.Golden), got)
+	return e
+}
+
+// diff shows the lines in which two texts differ, with one line around them.
+func diff(want, got string) string {
+	a, b := strings.Split(strings.TrimSuffix(want, "\n"), "\n"), strings.Split(strings.TrimSuffix(got, "\n"), "\n")
+	edits := align(a, b)
+	var out strings.Builder
+	skipped := false
+	for i, e := range edits {
+		near := e.op != ' ' || i > 0 && edits[i-1].op != ' ' || i+1 < len(edits) && edits[i+1].op != ' '
+		if !near {
+			skipped = true
+			continue
+		}
+		if skipped {
+			out.WriteString("    ...\n")
+			skipped = false
+		}
+		fmt.Fprintf(&out, "  %c %s\n", e.op, e.line)
+	}
+	return out.String()
+}
+
+type edit struct {
+	op   byte // ' ', '-', '+'
+	line string
+}
+
+// align finds a shortest edit script by longest common subsequence. Texts with
+// more than 400 lines are shown as replaced, which bounds the work.
+func align(a, b []string) []edit {
+	var out []edit
+	if len(a) > 400 || len(b) > 400 {
+		return replaced(a, b)
+	}
+	n, m := len(a), len(b)
+	table := make([][]int, n+1)
+	for i := range table {
+		table[i] = make([]int, m+1)
+	}
+	for i := n - 1; i >= 0; i-- {
+		for j := m - 1; j >= 0; j-- {
+			if a[i] == b[j] {
+				table[i][j] = table[i+1][j+1] + 1
+			} else {
+				table[i][j] = max(table[i+1][j], table[i][j+1])
+			}
+		}
+	}
+	for i, j := 0, 0; i < n || j < m; {
+		switch {
+		case i < n && j < m && a[i] == b[j]:
+			out = append(out, edit{' ', a[i]})
+			i++
+			j++
+		case i < n && (j == m || table[i+1][j] >= table[i][j+1]):
+			out = append(out, edit{'-', a[i]})
+			i++
+		default:
+			out = append(out, edit{'+', b[j]})
+			j++
+		}
+	}
+	return out
+}
+
+func replaced(a, b []string) []edit {
+	var out []edit
+	for _, l := range a[:min(len(a), 20)] {
+		out = append(out, edit{'-', l})
+	}
+	for _, l := range b[:min(len(b), 20)] {
+		out = append(out, edit{'+', l})
+	}
+	return out
+}
+
+// WriteFile replaces a file in one step: readers see the old content or the
+// new, never a part.
+func WriteFile(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	mode := os.FileMode(0o644)
+	if old, err := os.Stat(path); err == nil {
+		mode = old.Mode().Perm()
+	}
+	_, err = f.Write(data)
+	if e := f.Chmod(mode); err == nil {
+		err = e
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

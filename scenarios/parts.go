@@ -1,0 +1,142 @@
+package scenarios
+
+import (
+	"strings"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim/explore"
+)
+
+// part is something a failing script may do without: an action, or an object
+// of a section.
+type part struct {
+	step    int // index in Steps; -1 for an object
+	section *Section
+	doc     int
+	label   string
+}
+
+// parts lists what can be taken out of the program's script: everything the
+// user does but starting controllers, and every manifest where there is more
+// than one.
+func (p *Program) parts() []part {
+	var parts []part
+	server := fakeapi.New(fakeapi.Options{})
+	for i, s := range p.File.Steps[:min(p.Until, len(p.File.Steps))] {
+		v := FindVerb(s.Verb)
+		if !v.acts || v == verbControllers || v == verbApply || v == verbCreate {
+			continue
+		}
+		parts = append(parts, part{step: i, label: s.String()})
+	}
+	for _, sec := range p.File.Sections {
+		docs, err := p.File.manifests(sec, server)
+		if err != nil || len(docs) < 2 {
+			continue
+		}
+		for i, m := range docs {
+			parts = append(parts, part{step: -1, section: sec, doc: i, label: m.Ref().String()})
+		}
+	}
+	return parts
+}
+
+// subject is the program as package explore shrinks it.
+func (p *Program) subject(parts []part) explore.Subject {
+	s := explore.Subject{}
+	for _, pt := range parts {
+		s.Parts = append(s.Parts, pt.label)
+	}
+	s.Without = func(removed []bool) explore.Program {
+		q := *p
+		q.File = p.File.without(parts, removed)
+		q.Until = p.Until - countSteps(parts, removed)
+		return q.Run
+	}
+	return s
+}
+
+func countSteps(parts []part, removed []bool) int {
+	n := 0
+	for i, pt := range parts {
+		if removed[i] && pt.step >= 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// without is the file with some parts taken out. It runs; its text is that of
+// the original.
+func (f *File) without(parts []part, removed []bool) *File {
+	g := &File{Name: f.Name, src: f.src}
+	gone := map[int]bool{}
+	docs := map[*Section]map[int]bool{}
+	for i, pt := range parts {
+		switch {
+		case !removed[i]:
+		case pt.step >= 0:
+			gone[pt.step] = true
+		default:
+			if docs[pt.section] == nil {
+				docs[pt.section] = map[int]bool{}
+			}
+			docs[pt.section][pt.doc] = true
+		}
+	}
+	for i, s := range f.Steps {
+		if !gone[i] {
+			g.Steps = append(g.Steps, s)
+		}
+	}
+	for _, sec := range f.Sections {
+		g.Sections = append(g.Sections, sec.without(docs[sec]))
+	}
+	return g
+}
+
+// without is the section with some manifests taken out, text and all.
+func (s *Section) without(gone map[int]bool) *Section {
+	if len(gone) == 0 {
+		return s
+	}
+	t := &Section{Name: s.Name, Line: s.Line, read: true}
+	t.docs = []*Manifest{}
+	var texts []string
+	chunks := s.chunks()
+	for i, m := range s.docs {
+		if gone[i] {
+			continue
+		}
+		t.docs = append(t.docs, m)
+		if i < len(chunks) {
+			texts = append(texts, chunks[i])
+		}
+	}
+	t.Body = strings.Join(texts, "---\n")
+	return t
+}
+
+// chunks cuts the section's text into its manifests.
+func (s *Section) chunks() []string {
+	var chunks []string
+	var b strings.Builder
+	flush := func() {
+		for line := range strings.Lines(b.String()) {
+			if t := strings.TrimSpace(line); t != "" && t[0] != '#' {
+				chunks = append(chunks, strings.TrimRight(b.String(), "\n")+"\n")
+				break
+			}
+		}
+		b.Reset()
+	}
+	for line := range strings.Lines(s.Body) {
+		if strings.TrimRight(line, " \r\n") == "---" {
+			flush()
+			continue
+		}
+		b.WriteString(line)
+	}
+	flush()
+	return chunks
+}

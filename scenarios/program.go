@@ -1,0 +1,202 @@
+package scenarios
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/explore"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
+	"github.com/threelaws/threelaws/sim/render"
+)
+
+// Program is the part of a script that can be run under any choices: its first
+// steps, without those that only look.
+type Program struct {
+	File     *File
+	Registry *Registry
+	Until    int                        // the steps before this index
+	Faults   map[string]int             // how many faults of each name a run may have
+	Strict   bool                       // races lost are broken laws too
+	Replace  map[string]host.Controller // by controller name: what runs instead
+
+	// Default runs the user's actions at once, as the default run does, rather
+	// than among the controllers' actions.
+	Default bool
+
+	last *Run // of the last execution, when keep is set
+	keep bool
+}
+
+// Run executes the program once. It is an [explore.Program].
+func (p *Program) Run(c sim.Choices) *explore.Outcome {
+	r := p.begin(c)
+	out := &explore.Outcome{Settled: true}
+	var broken *explore.Breach
+	for _, s := range p.File.Steps[:min(p.Until, len(p.File.Steps))] {
+		if broken = r.replay(s, out); broken != nil || r.ended {
+			break
+		}
+	}
+	if broken == nil && !r.ended && len(r.m.user.queue) > 0 {
+		broken = r.finish(out)
+	}
+	if broken != nil {
+		out.Breaches = []explore.Breach{*broken}
+	}
+	w := r.m.world
+	out.Steps, out.Hash, out.State = w.Steps(), w.Hash(), w.StateHash()
+	if !r.ended {
+		out.Label = r.label(out)
+	}
+	if p.keep {
+		p.last = r
+	} else {
+		r.Stop()
+	}
+	return out
+}
+
+// begin makes the run of one execution.
+func (p *Program) begin(c sim.Choices) *Run {
+	r := NewRun(p.Registry)
+	r.file, r.choices, r.explored = p.File, c, !p.Default
+	r.Strict, r.replace, r.faults = p.Strict, p.Replace, p.Faults
+	return r
+}
+
+// once executes the program and keeps the run, to be looked at and stopped by
+// the caller.
+func (p *Program) once(c sim.Choices) (*Run, *explore.Outcome) {
+	q := *p
+	q.keep = true
+	out := q.Run(c)
+	return q.last, out
+}
+
+// replay performs one step in an execution. It returns the breach that ends it.
+func (r *Run) replay(s *Step, out *explore.Outcome) *explore.Breach {
+	v := FindVerb(s.Verb)
+	if !v.acts && s.Verb != verbSettle.Name && s.Verb != verbExpect.Name {
+		return nil
+	}
+	r.step = s
+	r.quiet = true
+	r.out.Reset()
+	if s.Verb == verbExpect.Name {
+		if what := r.expect(s); (what != "") != s.Expect {
+			return &explore.Breach{Law: "expect", Text: s.String() + ": " + what, Informed: true, Step: r.m.world.Steps()}
+		}
+		return nil
+	}
+	err := v.run(r, s)
+	var no *refused
+	var e *Error
+	if errors.As(err, &e) && e.Code == ExitUsage && !errors.As(err, &no) {
+		r.ended = true // what is left of the script makes no sense
+		return nil
+	}
+	if s.Verb == verbSettle.Name {
+		how := r.settling
+		out.Settled = out.Settled && (how.Settled || s.Expect)
+		out.Fight = out.Fight || how.Fight && !s.Expect
+	}
+	if s.Expect {
+		r.accept()
+		return nil
+	}
+	return r.breach()
+}
+
+// finish lets what the user still does happen, and the world come to rest.
+func (r *Run) finish(out *explore.Outcome) *explore.Breach {
+	how := r.Settle(SettleOptions{})
+	out.Settled, out.Fight = out.Settled && how.Settled, out.Fight || how.Fight
+	return r.breach()
+}
+
+// breach is the first breach not yet accounted for.
+func (r *Run) breach() *explore.Breach {
+	b := r.firstBreach(r.broken)
+	r.accept()
+	if b == nil {
+		return nil
+	}
+	step := 0
+	if rec := r.m.world.History.At(b.Record); rec != nil {
+		step = rec.Step
+	}
+	return &explore.Breach{Law: b.Law.ID, Text: withoutUIDs(b.Text), Informed: b.Strength == law.Informed, Step: step}
+}
+
+// label is what a run came to, in a few words: what each controller object did
+// in the settles that were explored.
+func (r *Run) label(out *explore.Outcome) string {
+	switch {
+	case len(out.Breaches) > 0:
+		return "breaks " + r.lawName(out.Breaches[0].Law)
+	case out.Fight:
+		return "fights"
+	case !out.Settled:
+		return "does not settle"
+	}
+	done := map[string]map[string]int{}
+	var who []string
+	h := &r.m.world.History
+	for i := r.exploredFrom; i < h.Len(); i++ {
+		rec := h.At(i)
+		if rec == nil || rec.Op != sim.Commit || rec.For.IsZero() {
+			continue
+		}
+		c := Facts.Change(rec)
+		if c.Noise {
+			continue
+		}
+		name := render.Who(rec)
+		if done[name] == nil {
+			done[name] = map[string]int{}
+			who = append(who, name)
+		}
+		done[name][c.Verb]++
+	}
+	slices.Sort(who)
+	var parts []string
+	for _, name := range who {
+		parts = append(parts, name+" "+deeds(done[name]))
+	}
+	if len(parts) == 0 {
+		return "nothing is written"
+	}
+	return strings.Join(parts, "; ")
+}
+
+// deeds words counts by verb: "adopts 3, deletes 1".
+func deeds(n map[string]int) string {
+	var verbs []string
+	for v := range n {
+		verbs = append(verbs, v)
+	}
+	slices.Sort(verbs)
+	var words []string
+	for _, v := range verbs {
+		words = append(words, third(v)+" "+itoa(n[v]))
+	}
+	return strings.Join(words, ", ")
+}
+
+// third is the third person of a verb.
+func third(v string) string {
+	if strings.HasSuffix(v, "ch") {
+		return v + "es"
+	}
+	return v + "s"
+}
+
+func (r *Run) lawName(id string) string {
+	if l, _ := r.Registry.law(id); l != nil {
+		return l.Name
+	}
+	return id
+}

@@ -1,0 +1,194 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/threelaws/threelaws/sim/render"
+)
+
+// Options say how a file is run.
+type Options struct {
+	Registry *Registry
+	Update   bool // rewrite golden text
+	Strict   bool // races lost are broken laws
+	Verbose  bool // timelines show status writes
+	Twice    bool // run the file twice and compare the hashes
+
+	fill bool // golden text is filled in, in memory
+	_    struct{}
+}
+
+// Result is what became of one file. It encodes to JSON.
+type Result struct {
+	File     string       `json:"file"`
+	Verdict  string       `json:"verdict"` // pass, fail, usage, not settled, not deterministic
+	ExitCode int          `json:"exitCode"`
+	Steps    []StepResult `json:"steps"`
+	Errors   []*Error     `json:"errors,omitempty"`
+	Hash     string       `json:"hash,omitempty"`
+	Updated  bool         `json:"updated,omitempty"` // the file was rewritten
+	Page     *render.Page `json:"page,omitempty"`    // of the first law that was broken without a "!"
+
+	file *File
+}
+
+// StepResult is what one step printed.
+type StepResult struct {
+	Line   int    `json:"line"`
+	Step   string `json:"step"`
+	Phase  string `json:"phase,omitempty"`
+	Output string `json:"output,omitempty"`
+	OK     bool   `json:"ok"`
+}
+
+var verdicts = map[int]string{
+	ExitPass: "pass", ExitFail: "fail", ExitUsage: "usage", ExitNotSettled: "not settled", ExitNondetermine: "not deterministic",
+}
+
+// RunFile reads and runs one file. With Update it rewrites the golden text, in
+// one step, unless a law was broken without a "!", something else went wrong,
+// or CI is set in the environment.
+func RunFile(path string, o Options) *Result {
+	data, err := readFile(path)
+	if err != nil {
+		return failed(path, err)
+	}
+	f, err := Parse(path, data)
+	if err != nil {
+		return failed(path, err)
+	}
+	if o.Update && inCI() {
+		return failed(path, wrong(path, 0, "", "-update is refused under CI: expectations are changed by people"))
+	}
+	res := Interpret(f, o)
+	if o.Update && res.ExitCode == ExitPass {
+		if text := f.Format(); string(text) != string(data) {
+			if err := WriteFile(path, text); err != nil {
+				res.add(wrong(path, 0, "", "not updated: %v", err))
+			} else {
+				res.Updated = true
+			}
+		}
+	}
+	return res
+}
+
+// readFile reads no more than can be a scenario.
+func readFile(path string) ([]byte, error) {
+	if st, err := os.Stat(path); err == nil && st.Size() > MaxSize {
+		return nil, wrong(path, 0, "", "the file is too large: %d bytes, at most %d are read", st.Size(), MaxSize)
+	}
+	data, err := os.ReadFile(path)
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return nil, wrong(path, 0, "", "cannot be read: %v", pe.Err)
+	}
+	return data, err
+}
+
+func inCI() bool {
+	v := strings.ToLower(os.Getenv("CI"))
+	return v != "" && v != "0" && v != "false"
+}
+
+func failed(path string, err error) *Result {
+	r := &Result{File: path}
+	r.add(err)
+	return r
+}
+
+// add notes an error; the first one gives the verdict.
+func (r *Result) add(err error) {
+	var e *Error
+	if !errors.As(err, &e) {
+		e = wrong(r.File, 0, "", "%v", err)
+	}
+	r.Errors = append(r.Errors, e)
+	if r.ExitCode == ExitPass || e.Code == ExitUsage {
+		r.ExitCode = e.Code
+	}
+	r.Verdict = verdicts[r.ExitCode]
+}
+
+// Interpret runs a parsed file. With Update the golden text of the file is
+// replaced in memory.
+func Interpret(f *File, o Options) *Result {
+	res := &Result{File: f.Name, Verdict: verdicts[ExitPass], file: f}
+	if err := f.Check(o.Registry); err != nil {
+		res.add(err)
+		return res
+	}
+	hash := res.run(f, o)
+	if o.Twice && res.ExitCode == ExitPass {
+		again := &Result{File: f.Name, file: f}
+		quick := o
+		quick.Update, quick.fill = false, false
+		if second := again.run(f, quick); second != hash {
+			res.add(&Error{File: f.Name, Code: ExitNondetermine, Text: fmt.Sprintf("two runs of one schedule differ: %016x and %016x", hash, second)})
+		}
+	}
+	return res
+}
+
+// run performs the steps. It goes on after output that differs, and stops at
+// anything else.
+func (res *Result) run(f *File, o Options) uint64 {
+	r := NewRun(o.Registry)
+	defer r.Stop()
+	r.file, r.Strict, r.Verbose = f, o.Strict, o.Verbose
+	for _, s := range f.Steps {
+		output, err := r.do(s)
+		sr := StepResult{Line: s.Line, Step: s.String(), Phase: s.Phase, Output: output, OK: err == nil}
+		if r.ended {
+			res.add(f.Steps[0].wrong("the schedule does not fit the file: %v", r.keys.Err()))
+			break
+		}
+		if err == nil && s.HasGolden {
+			if o.Update || o.fill {
+				s.Golden = golden(output)
+			} else if e := s.compare(output); e != nil {
+				sr.OK = false
+				res.add(e)
+			}
+		}
+		res.Steps = append(res.Steps, sr)
+		if err != nil {
+			res.add(err)
+			res.Page = r.failedPage()
+			break
+		}
+	}
+	if r.keys != nil && res.ExitCode == ExitPass {
+		if err := r.keys.Err(); err != nil {
+			res.add(f.Steps[0].wrong("the schedule does not fit the file: %v", err))
+		}
+	}
+	hash := r.Hash()
+	res.Hash = fmt.Sprintf("%016x", hash)
+	return hash
+}
+
+// failedPage is the page of what just failed: the run's own first breach, or
+// that of an exploration.
+func (r *Run) failedPage() *render.Page {
+	if r.found != nil {
+		return r.found.Page
+	}
+	p := r.page()
+	if p != nil && r.file != nil {
+		p.Title = r.file.Name
+	}
+	return p
+}
+
+// failedLines holds the lines of the steps that went wrong.
+func (r *Result) failedLines() map[int]bool {
+	lines := map[int]bool{}
+	for _, e := range r.Errors {
+		lines[e.Line] = true
+	}
+	return lines
+}

@@ -1,0 +1,195 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/explore"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
+	"github.com/threelaws/threelaws/sim/render"
+)
+
+// Run is one run of a script. Its methods are the verbs, so that a Go test can
+// do what a file can; see [NewRun].
+type Run struct {
+	Registry *Registry
+	Strict   bool // races lost count as broken laws
+	Verbose  bool // timelines show status writes too
+
+	file         *File
+	m            *machine
+	choices      sim.Choices                // of the settles that are explored; nil in the default run
+	explored     bool                       // the user's actions race with the controllers
+	replace      map[string]host.Controller // controller name -> what to start instead
+	faults       map[string]int             // fault budget
+	step         *Step                      // the step being run, nil outside a file
+	out          strings.Builder            // its output
+	broken       int                        // breaches already accounted for
+	quiet        bool                       // nobody reads the output
+	keys         *explore.Keys              // the schedule being replayed, nil for none
+	found        *Failing                   // what an exploration found
+	exploredFrom int                        // first record of the first settle that was explored
+	budgeted     bool                       // the fault budget is in the world
+	ended        bool                       // the source of choices ended the run
+	settling     Settling                   // of the last settle
+	notes        []string                   // to print beneath the next timeline
+	unsettled    string                     // how the last settle did not come to rest
+}
+
+// NewRun starts a script on an empty cluster under the default schedule.
+func NewRun(g *Registry) *Run {
+	r := &Run{Registry: g, m: newMachine(g.Laws)}
+	return r
+}
+
+// Stop ends the run's processes. The run must not be used afterwards.
+func (r *Run) Stop() { r.m.stop() }
+
+// World, Cluster and Judge are the run's parts, for tests that look closer.
+func (r *Run) World() *sim.World      { return r.m.world }
+func (r *Run) Cluster() *host.Cluster { return r.m.cluster }
+func (r *Run) Judge() *law.Judge      { return r.m.judge }
+
+// printf adds to the output of the step.
+func (r *Run) printf(format string, args ...any) { fmt.Fprintf(&r.out, format, args...) }
+
+// errorf is a mistake in the step being run.
+func (r *Run) errorf(format string, args ...any) error {
+	if r.step != nil {
+		return r.step.wrong(format, args...)
+	}
+	return wrong("script", 0, "", format, args...)
+}
+
+// refused is a request of the user that the server refused: expected with "!".
+type refused struct{ text string }
+
+func (e *refused) Error() string { return "refused: " + e.text }
+
+// do performs one step of the file and says how it went: its output, and an
+// error where the step is wrong or did not go as the file says.
+func (r *Run) do(s *Step) (output string, err error) {
+	r.step = s
+	r.out.Reset()
+	before := len(r.m.judge.Breaches())
+	err = FindVerb(s.Verb).run(r, s)
+	var no *refused
+	var e *Error
+	switch {
+	case errors.As(err, &no):
+		r.printf("%s\n", no.Error())
+		if s.Expect {
+			return r.out.String(), nil
+		}
+		return r.out.String(), s.fail(ExitFail, "%s", no.Error())
+	case errors.As(err, &e) && e.Code != ExitUsage && s.Expect:
+		r.accept()
+		return r.out.String(), nil
+	case err != nil:
+		return r.out.String(), err
+	}
+	return r.out.String(), r.judged(s, before)
+}
+
+// accept counts the breaches so far as expected.
+func (r *Run) accept() { r.broken = len(r.m.judge.Breaches()) }
+
+// judged holds the breaches of a step against its "!".
+func (r *Run) judged(s *Step, before int) error {
+	first := r.firstBreach(before)
+	r.broken = len(r.m.judge.Breaches())
+	if s.Expect {
+		if first == nil {
+			return s.fail(ExitFail, "expected to fail (!), but no law was broken and nothing was refused")
+		}
+		return nil
+	}
+	if first == nil {
+		return nil
+	}
+	code := ExitFail
+	return s.fail(code, "%s is broken: %s", first.Law.Name, withoutUIDs(first.Text))
+}
+
+// firstBreach is the first breach from an index on that fails the run.
+func (r *Run) firstBreach(from int) *law.Breach {
+	bs := r.m.judge.Breaches()
+	for i := min(from, len(bs)); i < len(bs); i++ {
+		if r.fails(&bs[i]) {
+			return &bs[i]
+		}
+	}
+	return nil
+}
+
+func (r *Run) fails(b *law.Breach) bool { return r.Strict || b.Strength == law.Informed }
+
+// page shows the first failing breach of the run, nil when there is none.
+func (r *Run) page() *render.Page {
+	b := r.firstBreach(0)
+	if b == nil {
+		return nil
+	}
+	return render.NewPage(&r.m.world.History, Facts, Breach(*b), r.initial())
+}
+
+// initial is the record after the initial world.
+func (r *Run) initial() int {
+	h := &r.m.world.History
+	for i := range h.Len() {
+		if rec := h.At(i); rec != nil && rec.Process != "user" {
+			return i
+		}
+	}
+	return 0
+}
+
+// act performs something the user does: at once in the default run; in an
+// explored run, between a barrier and a settle that is explored, as an action
+// among the others. It returns what the server refused.
+func (r *Run) act(label string, f func() error) error {
+	if len(r.m.user.queue) > 0 || r.explored && r.m.settles > 0 && r.races() {
+		r.m.user.queue = append(r.m.user.queue, deed{label: label, do: func() { _ = f() }})
+		return nil
+	}
+	var err error
+	r.m.world.Do(label, func() { err = f() })
+	if err != nil {
+		return &refused{err.Error()}
+	}
+	return nil
+}
+
+// races reports whether what the step does belongs to a settle that is
+// explored: not one of set-up.
+func (r *Run) races() bool {
+	if r.file == nil || r.step == nil {
+		return true
+	}
+	from := slices.Index(r.file.Steps, r.step)
+	for _, s := range r.file.Steps[from+1:] {
+		if s.Verb == verbSettle.Name {
+			return !s.Has("quiet")
+		}
+	}
+	return true
+}
+
+// barrier ends a settle: what comes next is told from here on.
+func (r *Run) barrier() {
+	r.m.settles++
+	r.m.from = r.m.world.History.Len()
+}
+
+// processesNamed finds processes for a verb.
+func (r *Run) processesNamed(name string) ([]*host.Process, error) {
+	ps := r.m.instances(r.Registry.process(name))
+	if len(ps) == 0 {
+		return nil, r.errorf("unknown process %s%s", name, suggest(name, r.m.processes()))
+	}
+	return ps, nil
+}

@@ -1,0 +1,177 @@
+package scenarios
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/threelaws/threelaws/fakeapi"
+)
+
+var writeVerbs = []string{"create", "update", "patch", "delete", "get", "list", "deletecollection"}
+
+var verbCrash = &Verb{
+	Name: "crash", Args: "PROCESS [before|after VERB KIND[/NAME]] [back=true]", Min: 1, Max: 4,
+	Summary: "kill a process, now or at its next such request",
+	Detail: `before: the request was sent and is never executed. after: it was executed and
+its response is lost. The process stays down until restart; with back=true it
+comes up again by itself.`,
+	Example: "crash replicaset after create pod",
+	Params:  []Param{{Name: "back", Summary: "it comes up again by itself", Values: []string{"true", "false"}}},
+	acts:    true,
+	check: func(c *checker, s *Step) error {
+		if err := c.process(s, s.Word(0)); err != nil {
+			return err
+		}
+		_, err := s.trap(c.server)
+		return err
+	},
+	run: func(r *Run, s *Step) error {
+		t, err := s.trap(r.m.server)
+		if err != nil {
+			return err
+		}
+		v, _ := s.Param("back")
+		if t == nil {
+			return r.Crash(s.Word(0), v == "true")
+		}
+		t.back = v == "true"
+		return r.setTrap(s.Word(0), t)
+	},
+}
+
+// trap reads "before|after VERB KIND[/NAME]", nil when it is not there.
+func (s *Step) trap(server *fakeapi.Server) (*trap, error) {
+	words := s.Words()[1:]
+	if len(words) == 0 {
+		return nil, nil
+	}
+	if words[0] != "before" && words[0] != "after" {
+		return nil, s.wrong("unknown word %s%s", words[0], suggest(words[0], []string{"before", "after"}))
+	}
+	if len(words) != 3 {
+		return nil, s.wrong("%s what? write %s VERB KIND or %s VERB KIND/NAME", words[0], words[0], words[0])
+	}
+	if !slices.Contains(writeVerbs, words[1]) {
+		return nil, s.wrong("unknown API verb %s%s", words[1], suggest(words[1], writeVerbs))
+	}
+	kind, name, _ := strings.Cut(words[2], "/")
+	k, err := kindNamed(server, s, kind)
+	if err != nil {
+		return nil, err
+	}
+	return &trap{after: words[0] == "after", verb: fakeapi.Verb(words[1]), kind: k, name: name}, nil
+}
+
+// Crash kills a process where it stands.
+func (r *Run) Crash(process string, back bool) error {
+	ps, err := r.processesNamed(process)
+	if err != nil {
+		return err
+	}
+	return r.act("crash "+process, func() error {
+		for _, p := range ps {
+			p.Crash(back)
+		}
+		return nil
+	})
+}
+
+func (r *Run) setTrap(process string, t *trap) error {
+	ps, err := r.processesNamed(process)
+	if err != nil {
+		return err
+	}
+	return r.act("trap "+process, func() error {
+		for _, p := range ps {
+			one := *t
+			one.process = p.Name
+			r.m.traps = append(r.m.traps, &one)
+		}
+		return nil
+	})
+}
+
+var verbRestart = &Verb{
+	Name: "restart", Args: "PROCESS [from=N|MARK]", Min: 1, Max: 1,
+	Summary: "start a process anew, crashing it first if it runs",
+	Detail: `Whatever it remembered is lost. from=N reads its initial lists as they were N
+writes ago, from=MARK as they were at mark MARK: what a lagging API server
+answers.`,
+	Example: "restart replicaset from=2",
+	Params:  []Param{{Name: "from", Summary: "so many writes ago, or a mark"}},
+	acts:    true,
+	check:   func(c *checker, s *Step) error { return c.process(s, s.Word(0)) },
+	run: func(r *Run, s *Step) error {
+		from, _ := s.Param("from")
+		return r.Restart(s.Word(0), from)
+	},
+}
+
+// Restart starts a process anew; from is "", a number of writes ago or a mark.
+func (r *Run) Restart(process, from string) error {
+	ps, err := r.processesNamed(process)
+	if err != nil {
+		return err
+	}
+	revision, err := r.revision(from)
+	if err != nil {
+		return err
+	}
+	return r.act("restart "+process, func() error {
+		for _, p := range ps {
+			p.Restart(revision())
+		}
+		return nil
+	})
+}
+
+// revision reads "N" or a mark; it is counted when the restart happens.
+func (r *Run) revision(from string) (func() uint64, error) {
+	if from == "" {
+		return func() uint64 { return 0 }, nil
+	}
+	if n, ok := parseUint(from); ok {
+		return func() uint64 {
+			v := r.m.server.Version()
+			return v - min(n, v-min(v, 1))
+		}, nil
+	}
+	if _, ok := r.m.marks[from]; !ok {
+		var names []string
+		for name := range r.m.marks {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		return nil, r.errorf("from=%s is neither a number of writes nor a mark%s", from, suggest(from, names))
+	}
+	return func() uint64 { return r.m.marks[from] }, nil
+}
+
+func parseUint(s string) (uint64, bool) {
+	var n uint64
+	for _, c := range s {
+		if c < '0' || c > '9' || n > 1<<40 {
+			return 0, false
+		}
+		n = n*10 + uint64(c-'0')
+	}
+	return n, s != ""
+}
+
+var verbMark = &Verb{
+	Name: "mark", Args: "NAME", Min: 1, Max: 1,
+	Summary: "remember the state of the server for restart from=NAME",
+	Detail:  `Nothing changes.`,
+	Example: "mark before\nrestart replicaset from=before",
+	acts:    true,
+	run:     func(r *Run, s *Step) error { return r.Mark(s.Word(0)) },
+}
+
+// Mark remembers the server's revision under a name.
+func (r *Run) Mark(name string) error {
+	r.m.marks[name] = r.m.server.Version()
+	return r.act("mark "+name, func() error {
+		r.m.marks[name] = r.m.server.Version()
+		return nil
+	})
+}

@@ -1,0 +1,137 @@
+package scenarios
+
+import (
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/fakeapi"
+)
+
+var verbDelete = &Verb{
+	Name: "delete", Args: "KIND/NAME... [--cascade=POLICY] [--grace-period=SECONDS] [--now] [--client-side]", Min: 1, Max: -1,
+	Summary: "delete objects",
+	Detail: `Without --cascade the kind's own default policy holds. --client-side does what
+kubectl did before there was a garbage collector: scale to zero, wait until the
+status says that nothing is left, then delete and orphan what remains.`,
+	Example: "delete rs/web-a --cascade=orphan",
+	Params: []Param{
+		{Name: "cascade", Summary: "propagation policy", Values: []string{"background", "foreground", "orphan"}},
+		{Name: "grace-period", Summary: "seconds; 0 removes at once"},
+		{Name: "now", Summary: "the same as --grace-period=1", Values: []string{"true", "false"}},
+		{Name: "client-side", Summary: "cascade as old kubectl did", Values: []string{"true", "false"}},
+	},
+	acts:  true,
+	check: checkObjects,
+	run: func(r *Run, s *Step) error {
+		o, err := s.deleteOptions()
+		if err != nil {
+			return err
+		}
+		for _, name := range s.Words() {
+			if v, _ := s.Param("client-side"); v == "true" {
+				err = r.DeleteClientSide(name)
+			} else {
+				err = r.Delete(name, o)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	},
+}
+
+// checkObjects checks that every word names an object.
+func checkObjects(c *checker, s *Step) error {
+	for _, w := range s.Words() {
+		if err := c.object(s, w); err != nil {
+			return err
+		}
+	}
+	if _, err := s.deleteOptions(); err != nil {
+		return err
+	}
+	return nil
+}
+
+// deleteOptions reads the options of a delete.
+func (s *Step) deleteOptions() (metav1.DeleteOptions, error) {
+	var o metav1.DeleteOptions
+	if v, ok := s.Param("cascade"); ok {
+		p := map[string]metav1.DeletionPropagation{
+			"background": metav1.DeletePropagationBackground,
+			"foreground": metav1.DeletePropagationForeground,
+			"orphan":     metav1.DeletePropagationOrphan,
+		}[v]
+		o.PropagationPolicy = &p
+	}
+	if v, ok := s.Param("grace-period"); ok {
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err != nil {
+			return o, s.wrong("grace-period: %s is not a number of seconds", v)
+		}
+		o.GracePeriodSeconds = &n
+	} else if v, _ := s.Param("now"); v == "true" {
+		one := int64(1)
+		o.GracePeriodSeconds = &one
+	}
+	return o, nil
+}
+
+// Delete deletes one object, "kind/name" or "namespace/kind/name".
+func (r *Run) Delete(object string, o metav1.DeleteOptions) error {
+	t, err := r.target(object)
+	if err != nil {
+		return err
+	}
+	return r.act("delete "+object, func() error { return r.m.delete(t, o) })
+}
+
+func (m *machine) delete(t target, o metav1.DeleteOptions) error {
+	return m.request(&fakeapi.Request{Verb: fakeapi.Delete, Kind: t.kind, Namespace: t.namespace, Name: t.name, Delete: o})
+}
+
+// DeleteClientSide starts a kubectl that cascades by itself: a process that
+// ends when the object is deleted.
+func (r *Run) DeleteClientSide(object string) error {
+	t, err := r.target(object)
+	if err != nil {
+		return err
+	}
+	if r.Registry.Reaper == nil {
+		return r.errorf("--client-side: no client-side deletion is registered")
+	}
+	c, err := r.Registry.Reaper(t.kind.GVK, t.namespace, t.name, func(err error) {
+		if err != nil {
+			r.notes = append(r.notes, "kubectl delete "+object+": "+withoutUIDs(err.Error()))
+		}
+	})
+	if err != nil {
+		return r.errorf("--client-side: %v", err)
+	}
+	return r.act("kubectl delete "+object, func() error {
+		name := c.Name
+		if r.m.cluster.Process(name) != nil {
+			name = r.instanceName(name)
+		}
+		r.m.cluster.Start(name, c)
+		return nil
+	})
+}
+
+// target finds what an object's name means.
+func (r *Run) target(object string) (target, error) {
+	s := r.step
+	if s == nil {
+		s = &Step{file: &File{Name: "script"}}
+	}
+	return parseTarget(r.m.server, s, object)
+}
+
+// patch sends a merge patch of the user.
+func (m *machine) patch(t target, subresource string, kind types.PatchType, data []byte) error {
+	return m.request(&fakeapi.Request{Verb: fakeapi.Patch, Kind: t.kind, Subresource: subresource,
+		Namespace: t.namespace, Name: t.name, PatchType: kind, Patch: data})
+}

@@ -1,0 +1,142 @@
+package scenarios
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/threelaws/threelaws/sim/explore"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/render"
+)
+
+var verbExplore = &Verb{
+	Name: "explore", Args: "[schedules=N] [strategy=mix|random|pct|exhaustive] [seed=N] [faults=NAME:N,...] [states=N] [--strict]", Max: 0,
+	Summary: "run the file so far under other schedules",
+	Detail: `The steps above it are run again and again; see "running a file again". Prints how
+many schedules there were, how many broke a law, and what they came to. The
+first broken law is made small and shown. exhaustive enumerates every schedule
+up to equivalence, and says whether it covered everything. faults may be crash,
+stale, conflict, throttle, error, lost, relist and resync. --strict counts races
+that were lost as broken laws.`,
+	Example: "explore schedules=2000\nexplore strategy=exhaustive\nexplore schedules=500 faults=crash:1,relist:1",
+	Params: []Param{
+		{Name: "schedules", Summary: "how many; 1000 without it"},
+		{Name: "strategy", Summary: "how they are drawn", Values: []string{"mix", "random", "pct", "exhaustive"}},
+		{Name: "seed", Summary: "of the choices; 1 without it"},
+		{Name: "faults", Summary: "how many faults of each name a run may have"},
+		{Name: "states", Summary: "exhaustive: stop after so many states"},
+		{Name: "strict", Summary: "races lost are broken laws", Values: []string{"true", "false"}},
+	},
+	explores: true,
+	check: func(c *checker, s *Step) error {
+		_, err := s.exploreOptions()
+		return err
+	},
+	run: func(r *Run, s *Step) error {
+		o, err := s.exploreOptions()
+		if err != nil {
+			return err
+		}
+		o.Strict = o.Strict || r.Strict
+		x, err := Explore(context.Background(), r.file, slices.Index(r.file.Steps, s), r.Registry, o)
+		if err != nil {
+			e := s.fail(ExitNondetermine, "%v", err)
+			return e
+		}
+		r.printf("%s", x.Text())
+		if len(x.Failures) > 0 {
+			f := x.Failures[0]
+			r.found = f
+			return s.fail(ExitFail, "%s is broken in schedule %d: %s", f.Law, f.Index, f.Text)
+		}
+		if x.Unsettled > 0 {
+			return s.fail(ExitNotSettled, "%s did not settle", plural(x.Unsettled, "schedule"))
+		}
+		return nil
+	},
+}
+
+// exploreOptions reads the options of an exploration.
+func (s *Step) exploreOptions() (ExploreOptions, error) {
+	o := ExploreOptions{Schedules: 1000, Seed: 1, Strategy: "mix"}
+	var err error
+	if o.Schedules, err = s.number("schedules", o.Schedules); err != nil {
+		return o, err
+	}
+	if o.States, err = s.number("states", 0); err != nil {
+		return o, err
+	}
+	if v, ok := s.Param("seed"); ok {
+		if o.Seed, err = strconv.ParseUint(v, 0, 64); err != nil {
+			return o, s.wrong("seed=%s is not a number", v)
+		}
+	}
+	if v, ok := s.Param("strategy"); ok {
+		o.Strategy = v
+	}
+	if v, _ := s.Param("strict"); v == "true" {
+		o.Strict = true
+	}
+	if v, ok := s.Param("faults"); ok {
+		var what string
+		if o.Faults, what = ParseFaults(v); what != "" {
+			return o, s.wrong("faults: %s", what)
+		}
+	}
+	return o, nil
+}
+
+// ParseFaults reads "crash:1,relist:2"; a name alone means one. The string says
+// what is wrong, "" when nothing is.
+func ParseFaults(text string) (map[string]int, string) {
+	counts := map[string]int{}
+	for part := range strings.SplitSeq(text, ",") {
+		name, number, ok := strings.Cut(part, ":")
+		n := 1
+		if ok {
+			var err error
+			if n, err = strconv.Atoi(number); err != nil || n < 0 {
+				return nil, number + " is not a number of faults"
+			}
+		}
+		if !slices.Contains(host.FaultNames, name) {
+			return nil, "unknown fault " + name + suggest(name, host.FaultNames)
+		}
+		counts[name] += n
+	}
+	return counts, ""
+}
+
+// Text renders the exploration as it stands beneath the verb.
+func (x *Exploration) Text() string {
+	var b strings.Builder
+	if c := x.Coverage; c != nil {
+		how := "covered everything"
+		if !c.Complete {
+			how = "stopped: " + c.Stopped
+		}
+		fmt.Fprintf(&b, "%s: %s, %s, %s, %s\n", how, plural(c.States, "state"), plural(c.Schedules, "schedule"),
+			plural(x.Failed, "violation"), plural(len(x.Outcomes), "outcome"))
+	} else {
+		fmt.Fprintf(&b, "%s, %s, %s\n", plural(x.Schedules, "schedule"), plural(x.Failed, "violation"), plural(len(x.Outcomes), "outcome"))
+	}
+	var t render.Table
+	t.Indent = "  "
+	for _, o := range x.Outcomes {
+		t.Add(fmt.Sprintf("%6d", o.Count), o.Label)
+	}
+	b.WriteString(t.String())
+	for _, f := range x.Failures {
+		fmt.Fprintf(&b, "%s, first in schedule %d: %s\n", f.Law, f.Index, f.Text)
+	}
+	if len(x.Failures) > 0 {
+		b.WriteString(x.Failures[0].Page.Short())
+	}
+	return b.String()
+}
+
+// Outcomes are the rows of an exploration's table.
+type Outcomes = []explore.Row

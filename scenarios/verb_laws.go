@@ -1,0 +1,74 @@
+package scenarios
+
+import (
+	"github.com/threelaws/threelaws/sim/law"
+	"github.com/threelaws/threelaws/sim/render"
+)
+
+var verbLaws = &Verb{
+	Name: "laws", Args: "[LAW...] [since=start|switch|settle]", Max: -1,
+	Summary: "print which laws held",
+	Detail: `Named laws are listed one by one, by name or clause; without names, those that
+were broken, and how many held. since=switch forgives everything before the last
+change of a generation, since=settle everything before the last settle.`,
+	Example: "laws since=switch take-ownership dont-interfere",
+	Params:  []Param{{Name: "since", Summary: "from where on", Values: []string{"start", "switch", "settle"}}},
+	check: func(c *checker, s *Step) error {
+		for _, w := range s.Words() {
+			if _, what := c.registry.law(w); what != "" {
+				return s.wrong("%s", what)
+			}
+		}
+		return nil
+	},
+	run: func(r *Run, s *Step) error {
+		since, _ := s.Param("since")
+		return r.Laws(since, s.Words()...)
+	},
+}
+
+// Laws prints which laws held since the start, the last "switch" or the last
+// "settle"; of the named ones only, if any are named.
+func (r *Run) Laws(since string, names ...string) error {
+	from := 0
+	switch since {
+	case "switch":
+		from = r.m.since
+	case "settle":
+		from = r.m.from
+	}
+	broken := map[*law.Law]int{}
+	for i := range r.m.judge.Breaches() {
+		if b := &r.m.judge.Breaches()[i]; b.Record >= from && r.fails(b) {
+			broken[b.Law]++
+		}
+	}
+	laws := r.Registry.Laws
+	if len(names) > 0 {
+		laws = nil
+		for _, n := range names {
+			l, what := r.Registry.law(n)
+			if what != "" {
+				return r.errorf("%s", what)
+			}
+			laws = append(laws, l)
+		}
+	}
+	var t render.Table
+	held := 0
+	for _, l := range laws {
+		switch n := broken[l]; {
+		case n > 0:
+			t.Add(l.Name, "broken "+plural(n, "time"))
+		case len(names) > 0:
+			t.Add(l.Name, "ok")
+		default:
+			held++
+		}
+	}
+	r.printf("%s", t.String())
+	if len(names) == 0 {
+		r.printf("%s held\n", plural(held, "law"))
+	}
+	return nil
+}

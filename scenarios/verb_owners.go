@@ -1,0 +1,131 @@
+package scenarios
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/render"
+)
+
+var verbOwners = &Verb{
+	Name: "owners", Args: "[tree]", Max: 1,
+	Summary: "print who controls what",
+	Detail: `One line for each controller object, with what its ControllerRef is on; none
+stands for objects without one, of the kinds the running controllers manage.
+Pods are named without their kind. With tree, all owner references as a tree.`,
+	Example: "owners\n----\nrs/web-a  p1 p2",
+	check: func(c *checker, s *Step) error {
+		if w := s.Word(0); w != "" && w != "tree" {
+			return s.wrong("unknown word %s; did you mean tree?", w)
+		}
+		return nil
+	},
+	run: func(r *Run, s *Step) error {
+		if s.Has("tree") {
+			r.printf("%s", r.Tree())
+		} else {
+			r.printf("%s", r.Owners())
+		}
+		return nil
+	},
+}
+
+// Owners renders which controller object has which dependents.
+func (r *Run) Owners() string {
+	owned := map[string][]string{}
+	var owners []string
+	row := func(name string) {
+		if !slices.Contains(owners, name) {
+			owners = append(owners, name)
+		}
+	}
+	fors, deps := r.kinds()
+	var orphans []string
+	for _, k := range r.m.server.Kinds() {
+		r.each(k, func(ref sim.Ref, obj runtime.Object) {
+			if slices.Contains(fors, k) {
+				row(ref.String())
+			}
+			name := dependentName(ref, obj)
+			if owner, ok := controllerOf(obj); ok {
+				row(owner.String())
+				owned[owner.String()] = append(owned[owner.String()], name)
+			} else if slices.Contains(deps, k) {
+				orphans = append(orphans, name)
+			}
+		})
+	}
+	var t render.Table
+	if len(orphans) > 0 {
+		t.Add("none", strings.Join(orphans, " "))
+	}
+	for _, o := range owners {
+		t.Add(o, orNone(strings.Join(owned[o], " ")))
+	}
+	return t.String()
+}
+
+// Tree renders all owner references of the world as a tree.
+func (r *Run) Tree() string {
+	var objs []render.Object
+	for _, k := range r.m.server.Kinds() {
+		if k.GVK.Kind == "Namespace" {
+			continue
+		}
+		r.each(k, func(ref sim.Ref, obj runtime.Object) {
+			objs = append(objs, render.Object{Ref: ref, Owners: Facts.Owners(obj), Deleting: Facts.Deleting(obj)})
+		})
+	}
+	return render.Tree(objs)
+}
+
+// kinds lists what the running controllers sync and what they manage.
+func (r *Run) kinds() (fors, deps []*fakeapi.Kind) {
+	for _, p := range r.m.cluster.Processes() {
+		c := p.Controller()
+		if !c.For.Empty() && len(c.Owns) > 0 {
+			fors = append(fors, r.m.server.Kind(c.For))
+			for _, gvk := range c.Owns {
+				deps = append(deps, r.m.server.Kind(gvk))
+			}
+		}
+	}
+	return fors, deps
+}
+
+// each goes through the objects of a kind in natural order of their names.
+func (r *Run) each(k *fakeapi.Kind, f func(ref sim.Ref, obj runtime.Object)) {
+	var all []runtime.Object
+	r.m.server.Each(k, func(obj runtime.Object) bool {
+		all = append(all, obj)
+		return true
+	})
+	ref := func(o runtime.Object) sim.Ref {
+		m := o.(metav1.Object)
+		return sim.Ref{Kind: k.GVK.Kind, Namespace: m.GetNamespace(), Name: m.GetName(), UID: string(m.GetUID())}
+	}
+	slices.SortFunc(all, func(a, b runtime.Object) int { return render.CompareRefs(ref(a), ref(b)) })
+	for _, o := range all {
+		f(ref(o), o)
+	}
+}
+
+func dependentName(ref sim.Ref, obj any) string {
+	name := ref.String()
+	if ref.Kind == "Pod" {
+		name = strings.Replace(name, "pod/", "", 1)
+	}
+	if Facts.Deleting(obj) {
+		name += "(deleting)"
+	}
+	return name
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

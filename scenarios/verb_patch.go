@@ -1,0 +1,62 @@
+package scenarios
+
+import (
+	"encoding/json"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+var patchTypes = map[string]types.PatchType{
+	"merge": types.MergePatchType, "json": types.JSONPatchType, "strategic": types.StrategicMergePatchType,
+}
+
+var verbPatch = &Verb{
+	Name: "patch", Args: "KIND/NAME [type=merge|json|strategic] [subresource=status] PATCH", Min: 2, Max: 2,
+	Summary: "change an object by a patch",
+	Detail: `PATCH is JSON, or YAML in flow style, in quotes. The type is strategic unless it
+says otherwise, as with kubectl. Edits of ownerReferences by a third party are
+made with this verb.`,
+	Example: "patch pod/p1 type=merge '{metadata: {ownerReferences: null}}'",
+	Params: []Param{
+		{Name: "type", Summary: "merge, json or strategic", Values: []string{"merge", "json", "strategic"}},
+		{Name: "subresource", Summary: "status", Values: []string{"status"}},
+	},
+	acts: true,
+	check: func(c *checker, s *Step) error {
+		if _, err := patchBody(s.Word(1)); err != nil {
+			return s.wrong("bad patch: %v", err)
+		}
+		return c.object(s, s.Word(0))
+	},
+	run: func(r *Run, s *Step) error {
+		kind, ok := s.Param("type")
+		if !ok {
+			kind = "strategic"
+		}
+		sub, _ := s.Param("subresource")
+		return r.Patch(s.Word(0), patchTypes[kind], sub, s.Word(1))
+	},
+}
+
+// patchBody turns JSON or YAML into JSON.
+func patchBody(text string) ([]byte, error) {
+	var tree any
+	if err := yaml.Unmarshal([]byte(text), &tree); err != nil {
+		return nil, err
+	}
+	return json.Marshal(tree)
+}
+
+// Patch patches an object, or its subresource. The body is JSON or YAML.
+func (r *Run) Patch(object string, kind types.PatchType, subresource, body string) error {
+	t, err := r.target(object)
+	if err != nil {
+		return err
+	}
+	data, err := patchBody(body)
+	if err != nil {
+		return r.errorf("bad patch: %v", err)
+	}
+	return r.act("patch "+object, func() error { return r.m.patch(t, subresource, kind, data) })
+}

@@ -1,0 +1,98 @@
+package scenarios
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/threelaws/threelaws/sim/explore"
+)
+
+var verbSchedule = &Verb{
+	Name: "schedule", Args: "SECTION [faults=NAME:N,...] [--strict]", Min: 1, Max: 1,
+	Summary: "run what follows in a recorded schedule",
+	Detail: `The section's first line is "` + ScheduleVersion + `", every other one a decision: an
+action's key, "leave", or "pick NUMBER WHAT-FOR". It decides the settles that are
+not quiet; what the user does after the first settle races with the controllers,
+as in explored runs. A decision that cannot be taken is an error. This verb
+comes first in its file.`,
+	Example: "schedule failure",
+	Params: []Param{
+		{Name: "faults", Summary: "how many faults of each name there may be"},
+		{Name: "strict", Summary: "races lost are broken laws", Values: []string{"true", "false"}},
+	},
+	check: func(c *checker, s *Step) error {
+		sec, err := c.section(s, s.Word(0))
+		if err != nil {
+			return err
+		}
+		if c.file.Steps[0] != s {
+			return s.wrong("a schedule holds for the whole file: put it first")
+		}
+		if v, ok := s.Param("faults"); ok {
+			if _, what := ParseFaults(v); what != "" {
+				return s.wrong("faults: %s", what)
+			}
+		}
+		_, err = sec.schedule(c.file)
+		return err
+	},
+	run: func(r *Run, s *Step) error {
+		sec := r.file.Section(s.Word(0))
+		if sec == nil {
+			return s.wrong("no section %s%s", s.Word(0), suggest(s.Word(0), r.file.SectionNames()))
+		}
+		entries, err := sec.schedule(r.file)
+		if err != nil {
+			return err
+		}
+		if v, ok := s.Param("faults"); ok {
+			r.faults, _ = ParseFaults(v)
+		}
+		if v, _ := s.Param("strict"); v == "true" {
+			r.Strict = true
+		}
+		r.Follow(entries)
+		return nil
+	},
+}
+
+// Follow makes every settle that is not quiet go as the schedule says.
+func (r *Run) Follow(s explore.Schedule) {
+	r.keys = explore.Replay(s)
+	r.choices, r.explored = r.keys, true
+}
+
+// schedule reads the section as a schedule.
+func (s *Section) schedule(f *File) (explore.Schedule, error) {
+	var entries explore.Schedule
+	line := s.Line
+	header := false
+	for text := range strings.Lines(s.Body) {
+		line++
+		text = strings.TrimSpace(text)
+		switch {
+		case text == "" || text[0] == '#':
+		case !header:
+			header = true
+			if text != ScheduleVersion {
+				if strings.HasPrefix(text, "threelaws schedule ") {
+					return nil, wrong(f.Name, line, "", "section %s is a schedule of another version: %q, this program reads %q", s.Name, text, ScheduleVersion)
+				}
+				return nil, wrong(f.Name, line, "", "section %s is no schedule: its first line must be %q", s.Name, ScheduleVersion)
+			}
+		default:
+			e, err := explore.ParseEntry(text)
+			if err != nil {
+				return nil, wrong(f.Name, line, "", "bad schedule: %v", err)
+			}
+			entries = append(entries, e)
+		}
+	}
+	if !header {
+		return nil, wrong(f.Name, s.Line, "", "section %s is no schedule: its first line must be %q", s.Name, ScheduleVersion)
+	}
+	return entries, nil
+}
+
+func sortedNames(m map[string]int) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,187 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/explore"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/render"
+)
+
+var verbSettle = &Verb{
+	Name: "settle", Args: "[quiet] [verbose] [limit=N] [for=DURATION]", Max: 2,
+	Summary: "run until nothing more happens",
+	Detail: `Prints the writes and refusals since the last settle, those of the user
+included. quiet is for set-up: it prints nothing and always runs in the default
+schedule. verbose shows status writes too. limit stops after so many writes, for
+stops when so much virtual time has passed.`,
+	Example: "settle\n! settle limit=20",
+	Params: []Param{
+		{Name: "limit", Summary: "stop after so many writes, status writes left out"},
+		{Name: "for", Summary: "stop after so much virtual time"},
+	},
+	check: func(c *checker, s *Step) error {
+		for _, w := range s.Words() {
+			if w != "quiet" && w != "verbose" {
+				return s.wrong("unknown word %s%s", w, suggest(w, []string{"quiet", "verbose"}))
+			}
+		}
+		if _, err := s.number("limit", 0); err != nil {
+			return err
+		}
+		_, err := s.duration("for")
+		return err
+	},
+	run: func(r *Run, s *Step) error {
+		o := SettleOptions{Quiet: s.Has("quiet"), Verbose: s.Has("verbose")}
+		var err error
+		if o.Limit, err = s.number("limit", 0); err != nil {
+			return err
+		}
+		if o.For, err = s.duration("for"); err != nil {
+			return err
+		}
+		if how := r.Settle(o); !how.Settled && !r.ended && !how.Broken {
+			return s.fail(ExitNotSettled, "%s", strings.TrimSuffix(r.unsettled, "\n"))
+		}
+		return nil
+	},
+}
+
+// SettleOptions say how to settle.
+type SettleOptions struct {
+	Quiet   bool          // set-up: prints nothing, always in the default schedule
+	Verbose bool          // shows status writes too
+	Limit   int           // stop after so many writes; 0 for a bound no file should meet
+	For     time.Duration // stop after so much virtual time; 0 for none
+}
+
+// Settle runs until nothing but faults can happen, or a limit is reached.
+func (r *Run) Settle(o SettleOptions) Settling {
+	l := limits{writes: o.Limit, time: o.For}
+	if o.Quiet || r.choices == nil {
+		r.m.world.SetChoices(sim.Zero{})
+	} else {
+		r.explore()
+	}
+	if r.explored {
+		l.breach = func() bool { return r.firstBreach(r.broken) != nil }
+	}
+	how := r.m.settle(l)
+	if r.choices != nil && explore.Ended(r.choices) {
+		r.ended = true
+	}
+	r.settling = how
+	if !how.Settled && !r.quiet {
+		r.unsettled = r.notSettled(how)
+	}
+	if !o.Quiet && !r.quiet {
+		r.printTimeline(how, o.Verbose || r.Verbose)
+	}
+	r.barrier()
+	return how
+}
+
+// explore hands the world over to the choices that are explored, with the
+// faults they may take.
+func (r *Run) explore() {
+	r.m.world.SetChoices(r.choices)
+	if r.exploredFrom == 0 {
+		r.exploredFrom = r.m.world.History.Len()
+	}
+	if len(r.faults) == 0 || r.budgeted {
+		return
+	}
+	b, err := host.NewBudget(r.m.cluster, r.faults)
+	if err != nil {
+		panic("scenarios: " + err.Error())
+	}
+	r.m.world.Add(b)
+	r.budgeted = true
+}
+
+// printTimeline prints what happened since the last barrier.
+func (r *Run) printTimeline(how Settling, verbose bool) {
+	lines := r.timeline(r.m.from, verbose)
+	shown := lines
+	if !how.Settled {
+		if _, last, ok := r.cycle(lines); ok && last < len(lines) {
+			shown = lines[:last]
+		}
+	}
+	r.printf("%s", render.Text(shown))
+	if len(shown) < len(lines) {
+		r.printf("  ...\n")
+	}
+	for _, n := range r.notes {
+		r.printf("%s\n", n)
+	}
+	r.notes = nil
+	writes, refusals := render.Counts(lines)
+	if how.Settled {
+		r.printf("settled at %s after %s\n", how.At, counts(writes, refusals))
+		return
+	}
+	r.printf("%s", r.unsettled)
+}
+
+func (r *Run) timeline(from int, verbose bool) []render.Line {
+	o := render.Options{From: from, Verbose: verbose}
+	if r.m.settles == 0 {
+		o.Skip = func(rec *sim.Record) bool { return rec.Process == "user" && rec.Op == sim.Commit }
+	}
+	for _, b := range r.m.judge.Breaches() {
+		o.Breaches = append(o.Breaches, Breach(b))
+	}
+	return render.Timeline(&r.m.world.History, Facts, o)
+}
+
+// cycle finds the lines that repeat: as the law found them, or in the lines.
+func (r *Run) cycle(lines []render.Line) (first, last int, ok bool) {
+	if first, last, ok = render.Cycle(lines); ok {
+		return first, last, ok
+	}
+	bs := r.m.judge.Breaches()
+	for i := len(bs) - 1; i >= 0; i-- {
+		if len(bs[i].Cycle) > 0 {
+			return render.Numbers(lines, bs[i].Cycle)
+		}
+	}
+	return 0, 0, false
+}
+
+// notSettled words the last line of a settle that did not come to rest.
+func (r *Run) notSettled(how Settling) string {
+	if how.Broken {
+		return fmt.Sprintf("stopped after %s: a law is broken\n", plural(how.Writes, "write"))
+	}
+	lines := r.timeline(r.m.from, false)
+	writes, _ := render.Counts(lines)
+	text := fmt.Sprintf("not settled after %s", plural(writes, "write"))
+	if first, last, ok := r.cycle(lines); ok {
+		verb := "repeat"
+		if first == last {
+			verb = "repeats"
+		}
+		text += ": " + render.Span(first, last) + " " + verb
+	}
+	return text + "\n"
+}
+
+func counts(writes, refusals int) string {
+	s := plural(writes, "write")
+	if refusals > 0 {
+		s += ", " + plural(refusals, "refusal")
+	}
+	return s
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

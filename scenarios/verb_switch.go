@@ -1,0 +1,140 @@
+package scenarios
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+var verbDuplicate = &Verb{
+	Name: "duplicate", Args: "PROCESS[@GENERATION]", Min: 1, Max: 1,
+	Summary: "start a second instance of a process's controller",
+	Detail: `Both run at once, as in a slow hand-over of leadership. The new process is named
+NAME#2.`,
+	Example: "duplicate replicaset",
+	acts:    true,
+	check: func(c *checker, s *Step) error {
+		name, generation, _ := strings.Cut(s.Word(0), "@")
+		if err := c.process(s, name); err != nil {
+			return err
+		}
+		base := c.started[c.alias(name)]
+		if generation != "" {
+			if _, what := c.registry.controller(base + "@" + generation); what != "" {
+				return s.wrong("%s", what)
+			}
+		}
+		n := 2
+		for slices.Contains(c.processes, base+"#"+itoa(n)) {
+			n++
+		}
+		c.start(base+"#"+itoa(n), base)
+		return nil
+	},
+	run: func(r *Run, s *Step) error { return r.Duplicate(s.Word(0)) },
+}
+
+// Duplicate starts another instance of a process's controller, of the same
+// generation or of the one named behind "@".
+func (r *Run) Duplicate(process string) error {
+	name, generation, _ := strings.Cut(process, "@")
+	ps, err := r.processesNamed(name)
+	if err != nil {
+		return err
+	}
+	c := ps[0].Controller()
+	if generation != "" {
+		var what string
+		if c, what = r.Registry.controller(c.Name + "@" + generation); what != "" {
+			return r.errorf("%s", what)
+		}
+	}
+	return r.start(r.instanceName(c.Name), c)
+}
+
+var verbSwitch = &Verb{
+	Name: "switch", Args: "PROCESS|all GENERATION", Min: 2, Max: 2,
+	Summary: "replace a process's program by another generation",
+	Detail: `The process is stopped where it stands and comes up with empty memory and
+caches: an upgrade or a downgrade. all switches every process whose controller
+has that generation.`,
+	Example: "switch replicaset selector\nswitch all controllerref",
+	acts:    true,
+	check: func(c *checker, s *Step) error {
+		name, generation := s.Word(0), s.Word(1)
+		if name == "all" {
+			if all := c.registry.generations(); !slices.Contains(all, generation) {
+				return s.wrong("unknown generation %s%s", generation, suggest(generation, all))
+			}
+			return nil
+		}
+		if err := c.process(s, name); err != nil {
+			return err
+		}
+		if _, what := c.registry.controller(c.started[c.alias(name)] + "@" + generation); what != "" {
+			return s.wrong("%s", what)
+		}
+		return nil
+	},
+	run: func(r *Run, s *Step) error { return r.Switch(s.Word(0), s.Word(1)) },
+}
+
+// Switch replaces the program of a process, of every instance of a controller,
+// or of "all", by another generation.
+func (r *Run) Switch(process, generation string) error {
+	ps, err := r.processesNamed(process)
+	if err != nil {
+		return err
+	}
+	next := map[*host.Process]host.Controller{}
+	for _, p := range ps {
+		c, what := r.Registry.controller(p.Controller().Name + "@" + generation)
+		if what != "" && process == "all" {
+			continue
+		}
+		if what != "" {
+			return r.errorf("%s", what)
+		}
+		next[p] = r.replacing(c)
+	}
+	return r.act("switch "+process+" "+generation, func() error {
+		for _, p := range ps {
+			if c, ok := next[p]; ok {
+				r.m.judge.AddSubject(subjectOf(p.Name, c))
+				p.Switch(c)
+			}
+		}
+		r.m.since = r.m.world.History.Len()
+		return nil
+	})
+}
+
+var verbDowngrade = &Verb{
+	Name: "downgrade-server", Args: "on|off", Min: 1, Max: 1,
+	Summary: "let the API server not know the controller field",
+	Detail: `While it is on, the server drops the controller field of owner references on
+every write, as one from before the field existed.`,
+	Example: "downgrade-server on",
+	acts:    true,
+	check: func(c *checker, s *Step) error {
+		if w := s.Word(0); w != "on" && w != "off" {
+			return s.wrong("%s is neither on nor off", w)
+		}
+		return nil
+	},
+	run: func(r *Run, s *Step) error { return r.DowngradeServer(s.Word(0) == "on") },
+}
+
+// DowngradeServer switches the server's own generation.
+func (r *Run) DowngradeServer(on bool) error {
+	word := "off"
+	if on {
+		word = "on"
+	}
+	return r.act("downgrade-server "+word, func() error {
+		r.m.server.SetDropControllerRefs(on)
+		r.m.since = r.m.world.History.Len()
+		return nil
+	})
+}
