@@ -26,7 +26,7 @@ func (c *call) admitCreate(obj runtime.Object, m metav1.Object) error {
 }
 
 func (c *call) admitNamespace(m metav1.Object) error {
-	e := c.s.tables[namespaceOrdinal].get(m.GetNamespace())
+	e := c.s.find(c.s.tables[namespaceOrdinal], m.GetNamespace())
 	if e == nil {
 		return apierrors.NewNotFound(namespaceResource, m.GetNamespace())
 	}
@@ -48,7 +48,7 @@ func (c *call) admitNamespace(m metav1.Object) error {
 }
 
 func (c *call) admitUpdate(obj, old runtime.Object, ed *edit) error {
-	if c.k.Namespaced && c.s.tables[namespaceOrdinal].get(c.req.Namespace) == nil {
+	if c.k.Namespaced && c.s.find(c.s.tables[namespaceOrdinal], c.req.Namespace) == nil {
 		return apierrors.NewNotFound(namespaceResource, c.req.Namespace)
 	}
 	if c.k.admit != nil && ed.way == &c.k.main && !ed.onlyMeta {

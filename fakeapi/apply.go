@@ -1,14 +1,251 @@
 package fakeapi
 
 import (
-	"net/http"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"unicode"
 
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+	"sigs.k8s.io/yaml"
 )
 
 // apply is server-side apply.
 func (c *call) apply(ed *edit) Response {
-	return refuse(apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", schema.GroupResource{}, "",
-		"server-side apply needs a server that keeps managedFields", 0, true))
+	if !c.s.opts.ManagedFields {
+		return refuse(errNoApply())
+	}
+	ed.creates = c.req.Subresource == ""
+	ed.make = func(old *entry) (runtime.Object, error) { return c.applied(old) }
+	return c.modify(ed)
+}
+
+func errNoApply() error {
+	return apierrors.NewGenericServerResponse(415, "patch", schema.GroupResource{}, "", "server-side apply needs a server with Options.ManagedFields", 0, true)
+}
+
+// applied merges the applied configuration into the stored object.
+func (c *call) applied(old *entry) (runtime.Object, error) {
+	live := c.k.empty()
+	if old != nil {
+		live = old.obj.DeepCopyObject()
+	}
+	obj, err := c.merge(c.k, c.req.Subresource, live)
+	if err != nil {
+		return nil, err
+	}
+	m := metaOf(obj)
+	if old != nil {
+		c.keepTimes(m, old.meta.GetManagedFields())
+	} else {
+		c.keepTimes(m, nil)
+	}
+	if err := c.matchNamespace(m); err != nil {
+		return nil, err
+	}
+	return obj, c.matchName(m)
+}
+
+// merge applies the request's configuration to an object of a kind, which it may change.
+func (c *call) merge(k *Kind, subresource string, live runtime.Object) (runtime.Object, error) {
+	patch := &unstructured.Unstructured{Object: map[string]any{}}
+	if err := yaml.Unmarshal(c.req.Patch, &patch.Object); err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding YAML: %v", err))
+	}
+	force := c.req.PatchO.Force != nil && *c.req.PatchO.Force
+	obj, err := k.manager(subresource).Apply(live, patch, c.req.PatchO.FieldManager, force)
+	if err != nil {
+		return nil, err
+	}
+	if c.strict() {
+		if err := yaml.UnmarshalStrict(c.req.Patch, &map[string]any{}); err != nil {
+			if c.req.PatchO.FieldValidation == metav1.FieldValidationStrict {
+				return nil, apierrors.NewBadRequest(fmt.Sprintf("error strict decoding YAML: %v", err))
+			}
+			c.warnStrict([]error{err})
+		}
+	}
+	return obj, nil
+}
+
+// manage notes in managedFields who changed what.
+func (c *call) manage(live, obj runtime.Object, manager string) runtime.Object {
+	if !c.s.opts.ManagedFields {
+		return obj
+	}
+	if live == nil {
+		live = c.k.empty()
+	}
+	obj = c.k.manager(c.req.Subresource).UpdateNoErrors(live, obj, managerName(manager, c.req.UserAgent))
+	c.keepTimes(metaOf(obj), metaOf(live).GetManagedFields())
+	return obj
+}
+
+// keepTimes gives entries of managedFields that did not change their old
+// time, and the others the time of the request.
+func (c *call) keepTimes(m metav1.Object, old []metav1.ManagedFieldsEntry) {
+	entries := append([]metav1.ManagedFieldsEntry(nil), m.GetManagedFields()...)
+	for i := range entries {
+		now := seconds(c.now)
+		entries[i].Time = &now
+		for j := range old {
+			o := &old[j]
+			if o.Manager == entries[i].Manager && o.Operation == entries[i].Operation && o.APIVersion == entries[i].APIVersion &&
+				o.Subresource == entries[i].Subresource && reflect.DeepEqual(o.FieldsV1, entries[i].FieldsV1) {
+				entries[i].Time = o.Time
+			}
+		}
+	}
+	m.SetManagedFields(entries)
+}
+
+// managerName is the field manager's, or the first word of the user agent.
+func managerName(manager, agent string) string {
+	if manager != "" {
+		return manager
+	}
+	name, _, _ := strings.Cut(agent, "/")
+	var b strings.Builder
+	for _, r := range name {
+		if unicode.IsPrint(r) && b.Len() < 128 {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// empty is an object of the kind with nothing but its type.
+func (k *Kind) empty() runtime.Object {
+	obj := k.New()
+	obj.GetObjectKind().SetGroupVersionKind(k.GVK)
+	return obj
+}
+
+// managers are made once for a kind and subresource; kinds are shared by all servers.
+type managers struct {
+	lock sync.Mutex
+	made map[string]*managedfields.FieldManager
+}
+
+func (k *Kind) manager(subresource string) *managedfields.FieldManager {
+	k.managers.lock.Lock()
+	defer k.managers.lock.Unlock()
+	if m := k.managers.made[subresource]; m != nil {
+		return m
+	}
+	types := converter{k, mergeType(k)}
+	m, err := managedfields.NewDefaultFieldManager(types, types, types, types, k.GVK, k.GVK.GroupVersion(), subresource, k.resetFields(subresource))
+	if err != nil {
+		panic("fakeapi: no field manager for " + k.GVK.String() + ": " + err.Error())
+	}
+	if k.managers.made == nil {
+		k.managers.made = map[string]*managedfields.FieldManager{}
+	}
+	k.managers.made[subresource] = m
+	return m
+}
+
+// resetFields are the fields that a write through the subresource leaves alone.
+func (k *Kind) resetFields(subresource string) map[fieldpath.APIVersion]fieldpath.Filter {
+	if !k.Status {
+		return nil
+	}
+	set := fieldpath.NewSet(fieldpath.MakePathOrDie("status"))
+	if subresource == "status" {
+		set = fieldpath.NewSet(fieldpath.MakePathOrDie("spec"))
+	}
+	return fieldpath.NewExcludeFilterSetMap(map[fieldpath.APIVersion]*fieldpath.Set{
+		fieldpath.APIVersion(k.GVK.GroupVersion().String()): set,
+	})
+}
+
+// converter is what the field manager has to know of a kind.
+type converter struct {
+	k *Kind
+	t typed.ParseableType
+}
+
+func (v converter) ObjectToTyped(obj runtime.Object, opts ...typed.ValidationOptions) (*typed.TypedValue, error) {
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		return v.t.FromUnstructured(u.UnstructuredContent(), opts...)
+	}
+	return v.t.FromStructured(obj, opts...)
+}
+
+func (v converter) TypedToObject(value *typed.TypedValue) (runtime.Object, error) {
+	content, ok := value.AsValue().Unstructured().(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("a %s is no object after merging", v.k.GVK.Kind)
+	}
+	return &unstructured.Unstructured{Object: content}, nil
+}
+
+func (v converter) ConvertToVersion(obj runtime.Object, _ runtime.GroupVersioner) (runtime.Object, error) {
+	u, ok := obj.(*unstructured.Unstructured)
+	if !ok {
+		return obj, nil
+	}
+	out := v.k.empty()
+	if _, same := out.(*unstructured.Unstructured); same {
+		return obj, nil
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, out); err != nil {
+		return nil, err
+	}
+	out.GetObjectKind().SetGroupVersionKind(v.k.GVK)
+	return out, nil
+}
+
+func (v converter) Convert(_, _, _ any) error {
+	return fmt.Errorf("%s has one version", v.k.GVK.Kind)
+}
+
+func (v converter) ConvertFieldLabel(_ schema.GroupVersionKind, label, value string) (string, string, error) {
+	return label, value, nil
+}
+
+func (v converter) Default(obj runtime.Object) {
+	if v.k.Default != nil {
+		v.k.Default(obj)
+	}
+}
+
+func (v converter) New(schema.GroupVersionKind) (runtime.Object, error) { return v.k.empty(), nil }
+
+// appliedScale applies to the scale of an object. The managers of the object's
+// replicas are those of the scale's.
+func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
+	if !c.s.opts.ManagedFields {
+		return nil, errNoApply()
+	}
+	gv := c.k.GVK.GroupVersion()
+	paths := managedfields.ResourcePathMappings{gv.String(): fieldpath.MakePathOrDie("spec", "replicas")}
+	handler := managedfields.NewScaleHandler(old.meta.GetManagedFields(), gv, paths)
+	entries, err := handler.ToSubresource()
+	if err != nil {
+		return nil, err
+	}
+	live := c.k.scaleOf(old.obj)
+	live.ManagedFields = entries
+	obj, err := c.merge(Scales, "scale", live)
+	if err != nil {
+		return nil, err
+	}
+	asked := obj.(*autoscalingv1.Scale)
+	if asked.ManagedFields, err = handler.ToParent(asked.ManagedFields); err != nil {
+		return nil, err
+	}
+	if err := c.matchNamespace(asked); err != nil {
+		return nil, err
+	}
+	return asked, c.matchName(asked)
 }

@@ -31,8 +31,10 @@ func (c *call) create() Response {
 	if c.req.Subresource != "" {
 		return c.createSubresource()
 	}
-	if errs := metav1validation.ValidateCreateOptions(&c.req.Create); len(errs) > 0 {
-		return refuse(errOptions("CreateOptions", errs))
+	if o := &c.req.Create; len(o.DryRun) > 0 || o.FieldManager != "" || o.FieldValidation != "" {
+		if errs := metav1validation.ValidateCreateOptions(o); len(errs) > 0 {
+			return refuse(errOptions("CreateOptions", errs))
+		}
 	}
 	obj := c.copyIn(c.req.Object)
 	m := metaOf(obj)
@@ -45,6 +47,10 @@ func (c *call) create() Response {
 	m.SetDeletionGracePeriodSeconds(nil)
 	m.SetSelfLink("")
 	c.dedupOwners(m, false)
+	if c.s.opts.ManagedFields {
+		obj = c.manage(nil, obj, c.req.Create.FieldManager)
+		m = metaOf(obj)
+	}
 	return c.insert(obj, m, len(c.req.Create.DryRun) > 0)
 }
 
@@ -70,7 +76,7 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 		}
 		m.SetResourceVersion("")
 	}
-	if old := t.get(key); old != nil {
+	if old := c.s.find(t, key); old != nil {
 		return refuse(c.errExists(old))
 	}
 	if dryRun {

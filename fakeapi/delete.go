@@ -20,7 +20,7 @@ func (c *call) delete() Response {
 	if errs := metav1validation.ValidateDeleteOptions(&opts); len(errs) > 0 {
 		return refuse(errOptions("DeleteOptions", errs))
 	}
-	old := c.s.tables[c.k.ordinal].get(c.k.key(c.req.Namespace, c.req.Name))
+	old := c.s.find(c.s.tables[c.k.ordinal], c.k.key(c.req.Namespace, c.req.Name))
 	if old == nil {
 		return refuse(c.errNotFound(c.req.Name))
 	}
@@ -241,7 +241,7 @@ func (c *call) deleteCollection() Response {
 	}
 	for _, obj := range found.Items {
 		m := obj.(metav1.Object)
-		old := c.s.tables[c.k.ordinal].get(c.k.key(m.GetNamespace(), m.GetName()))
+		old := c.s.find(c.s.tables[c.k.ordinal], c.k.key(m.GetNamespace(), m.GetName()))
 		if old == nil {
 			continue
 		}

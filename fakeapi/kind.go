@@ -36,7 +36,8 @@ type Kind struct {
 	// CreateOnUpdate: an update of an object that does not exist creates it.
 	CreateOnUpdate bool
 
-	ordinal int // index of the kind's table in a server
+	managers managers
+	ordinal  int // index of the kind's table in a server
 	strategy
 }
 
@@ -77,6 +78,8 @@ type strategy struct {
 	warnCreate     func(obj runtime.Object) []string
 	canonicalize   func(obj runtime.Object)
 
+	scale *scaling // nil: no scale subresource
+
 	main   update
 	status update
 	other  map[string]*update // further subresources that are updates of the object
@@ -99,6 +102,8 @@ type update struct {
 	prepare  func(obj, old runtime.Object)
 	validate func(obj, old runtime.Object) field.ErrorList
 	warn     func(obj, old runtime.Object) []string
+	// keeps says that prepare does nothing to an edit that changed only metadata.
+	keeps bool
 	// again names the checks of metadata that the kind's own validation repeats
 	// after the common ones: m as on create, u as on update.
 	again string

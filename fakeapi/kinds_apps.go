@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-var appsKinds = []*Kind{replicaSets}
+var appsKinds = []*Kind{replicaSets, deployments, statefulSets, daemonSets, controllerRevisions}
 
 var replicaSets = goType[appsv1.ReplicaSet, appsv1.ReplicaSetList](&Kind{
 	GVK: appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), Resource: "replicasets", Singular: "replicaset",
@@ -30,11 +30,18 @@ var replicaSets = goType[appsv1.ReplicaSet, appsv1.ReplicaSetList](&Kind{
 					rs.Generation = old.Generation + 1
 				}
 			}),
-			validate: compare(validateReplicaSetUpdate), again: "u",
+			validate: compare(validateReplicaSetUpdate), again: "u", keeps: true,
 		},
 		status: update{
 			prepare:  over(func(rs, old *appsv1.ReplicaSet) { rs.Spec = old.Spec }),
-			validate: compare(validateReplicaSetStatus), again: "u",
+			validate: compare(validateReplicaSetStatus), again: "u", keeps: true,
+		},
+		scale: &scaling{
+			read: func(obj runtime.Object) (int32, int32, string) {
+				rs := obj.(*appsv1.ReplicaSet)
+				return *rs.Spec.Replicas, rs.Status.Replicas, selectorText(rs.Spec.Selector)
+			},
+			write: func(obj runtime.Object, want int32) { obj.(*appsv1.ReplicaSet).Spec.Replicas = &want },
 		},
 		selectableKeys: []string{"status.replicas"},
 		selectable: func(obj runtime.Object, set fields.Set) {

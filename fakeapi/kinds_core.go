@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/validation"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -79,11 +79,18 @@ var replicationControllers = goType[corev1.ReplicationController, corev1.Replica
 					rc.Generation = old.Generation + 1
 				}
 			}),
-			validate: compare(validateReplicationControllerUpdate), again: "u",
+			validate: compare(validateReplicationControllerUpdate), again: "u", keeps: true,
 		},
 		status: update{
 			prepare:  over(func(rc, old *corev1.ReplicationController) { rc.Spec = old.Spec }),
-			validate: compare(validateReplicationControllerStatus), again: "u",
+			validate: compare(validateReplicationControllerStatus), again: "u", keeps: true,
+		},
+		scale: &scaling{
+			read: func(obj runtime.Object) (int32, int32, string) {
+				rc := obj.(*corev1.ReplicationController)
+				return *rc.Spec.Replicas, rc.Status.Replicas, labels.Set(rc.Spec.Selector).AsSelector().String()
+			},
+			write: func(obj runtime.Object, want int32) { obj.(*corev1.ReplicationController).Spec.Replicas = &want },
 		},
 		selectableKeys: []string{"status.replicas"},
 		selectable: func(obj runtime.Object, set fields.Set) {
@@ -126,5 +133,3 @@ func defaultNode(n *corev1.Node) {
 		n.Status.Allocatable = n.Status.Capacity.DeepCopy()
 	}
 }
-
-var _ metav1.Object = (*corev1.Pod)(nil)

@@ -70,7 +70,7 @@ func (c *call) listSelected(sel Selection) Response {
 	case opts.Continue != "":
 		token, err := parseContinue(opts.Continue)
 		if err != nil {
-			return refuse(apierrors.NewBadRequest(err.Error()))
+			return refuse(apierrors.NewBadRequest("invalid continue token: " + err.Error()))
 		}
 		if asked != 0 || opts.ResourceVersion != "" && opts.ResourceVersion != "0" {
 			return refuse(apierrors.NewBadRequest("specifying resource version is not allowed when using continue"))
@@ -144,14 +144,14 @@ func (c *call) listNow(t *table, sel Selection, start string) Response {
 			namespace = ns
 		}
 		if name, ok := sel.fields.RequiresExactMatch("metadata.name"); ok && (namespace != "" || !c.k.Namespaced) {
-			if e := t.get(c.k.key(namespace, name)); e != nil {
+			if e := c.s.find(t, c.k.key(namespace, name)); e != nil {
 				take(e)
 			}
 			return r
 		}
 	}
 	if label, value, ok := sel.pair(); ok {
-		t.eachMarked(namespace, label, value, take)
+		c.s.eachMarked(t, namespace, label, value, take)
 		return r
 	}
 	t.each(namespace, take)
@@ -161,7 +161,7 @@ func (c *call) listNow(t *table, sel Selection, start string) Response {
 // page cuts a list to the limit and makes the token for its rest.
 func (c *call) page(r Response, prefix string) Response {
 	limit := c.req.List.Limit
-	if limit <= 0 || int64(len(r.Items)) <= limit {
+	if limit <= 0 || c.req.List.ResourceVersion == "0" || int64(len(r.Items)) <= limit {
 		return r
 	}
 	rest := int64(len(r.Items)) - limit

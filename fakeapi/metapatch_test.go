@@ -16,7 +16,7 @@ import (
 func TestMetaPatchIsThePatch(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	fast := 0
-	const n = 40000
+	const n = 12000
 	for i := range n {
 		obj := randomPod(r)
 		patch := randomMetaPatch(r)

@@ -27,8 +27,10 @@ func (c *call) patch() Response {
 	if w == nil {
 		return c.patchSubresource()
 	}
-	if errs := metav1validation.ValidatePatchOptions(&c.req.PatchO, c.req.PatchType); len(errs) > 0 {
-		return refuse(errOptions("PatchOptions", errs))
+	if o := &c.req.PatchO; len(o.DryRun) > 0 || o.FieldManager != "" || o.FieldValidation != "" || o.Force != nil || c.req.PatchType == types.ApplyPatchType {
+		if errs := metav1validation.ValidatePatchOptions(o, c.req.PatchType); len(errs) > 0 {
+			return refuse(errOptions("PatchOptions", errs))
+		}
 	}
 	ed := &edit{way: w, dryRun: len(c.req.PatchO.DryRun) > 0}
 	switch c.req.PatchType {
@@ -52,6 +54,9 @@ func (c *call) patched(ed *edit, old *entry) (runtime.Object, error) {
 		if obj, err = c.patchWhole(old.obj); err != nil {
 			return nil, err
 		}
+	}
+	if c.s.opts.ManagedFields {
+		obj = c.manage(old.obj, obj, c.req.PatchO.FieldManager)
 	}
 	m := metaOf(obj)
 	if !c.s.opts.ManagedFields {

@@ -22,7 +22,7 @@ var pods = goType[corev1.Pod, corev1.PodList](&Kind{
 		warnCreate:     func(obj runtime.Object) []string { return warnPodName(metaOf(obj)) },
 		main: update{
 			prepare:  over(preparePodUpdate),
-			validate: compare(validatePodUpdate), again: "um",
+			validate: compare(validatePodUpdate), again: "um", keeps: true,
 		},
 		status: update{
 			prepare:  over(preparePodStatus),

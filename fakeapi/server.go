@@ -5,6 +5,7 @@
 package fakeapi
 
 import (
+	"net/http"
 	"reflect"
 	"strings"
 	"time"
@@ -36,6 +37,7 @@ type Server struct {
 	tables  []*table // by ordinal
 	token   *token
 	version uint64
+	pivot   entry // of look-ups
 }
 
 // epoch is the creation time of what a new server holds.
@@ -103,10 +105,15 @@ func (s *Server) KindNamed(name string) *Kind {
 // Do executes one request at the given time. A write returns one event for
 // each change it made, in order; a refused or a no-op request returns none.
 func (s *Server) Do(now time.Time, req *Request) (Response, []Event) {
-	c := &call{s: s, req: req, k: req.Kind, now: now}
-	if c.k == nil || c.k.ordinal >= len(s.tables) || s.tables[c.k.ordinal].kind != c.k {
+	if k := req.Kind; k == nil || k.ordinal >= len(s.tables) || s.tables[k.ordinal].kind != k {
 		return refuse(errNotServed(req)), nil
 	}
+	if req.Verb == Get && req.Subresource == "" && req.List.ResourceVersion == "" {
+		if e := s.find(s.tables[req.Kind.ordinal], req.Kind.key(req.Namespace, req.Name)); e != nil {
+			return Response{Object: e.obj, Code: http.StatusOK}, nil
+		}
+	}
+	c := &call{s: s, req: req, k: req.Kind, now: now}
 	var r Response
 	switch req.Verb {
 	case Get:
@@ -137,7 +144,7 @@ func (s *Server) Version() uint64 { return s.version }
 
 // Lookup returns the stored version of an object, nil when there is none.
 func (s *Server) Lookup(k *Kind, namespace, name string) runtime.Object {
-	if e := s.tables[k.ordinal].get(k.key(namespace, name)); e != nil {
+	if e := s.find(s.tables[k.ordinal], k.key(namespace, name)); e != nil {
 		return e.obj
 	}
 	return nil
@@ -157,7 +164,7 @@ func (s *Server) EachIn(k *Kind, namespace string, f func(obj runtime.Object) bo
 // its ownerReferences, in key order, until f returns false. Its cost does not
 // depend on how many other objects there are.
 func (s *Server) EachOwned(k *Kind, owner types.UID, f func(obj runtime.Object) bool) {
-	s.tables[k.ordinal].eachOwned(owner, func(e *entry) bool { return f(e.obj) })
+	s.eachOwned(s.tables[k.ordinal], owner, func(e *entry) bool { return f(e.obj) })
 }
 
 // Len is the number of stored objects of a kind.

@@ -111,8 +111,11 @@ func (s *Server) writable(k *Kind) *table {
 	return t
 }
 
-func (t *table) get(key string) *entry {
-	e, _ := t.objects.Get(&entry{key: key})
+// find looks an object up. The pivot is the server's, so that a read
+// allocates nothing.
+func (s *Server) find(t *table, key string) *entry {
+	s.pivot.key = key
+	e, _ := t.objects.Get(&s.pivot)
 	return e
 }
 
@@ -206,19 +209,19 @@ func (t *table) each(namespace string, f func(*entry) bool) {
 }
 
 // eachOwned calls f for the objects that name an owner, in key order.
-func (t *table) eachOwned(owner types.UID, f func(*entry) bool) {
+func (s *Server) eachOwned(t *table, owner types.UID, f func(*entry) bool) {
 	t.owners.AscendGreaterOrEqual(link{owner: owner}, func(l link) bool {
-		return l.owner == owner && f(t.get(l.key))
+		return l.owner == owner && f(s.find(t, l.key))
 	})
 }
 
 // eachMarked calls f for the objects of a namespace with a label, in key order.
-func (t *table) eachMarked(namespace, label, value string, f func(*entry) bool) {
+func (s *Server) eachMarked(t *table, namespace, label, value string, f func(*entry) bool) {
 	prefix := ""
 	if namespace != "" && t.kind.Namespaced {
 		prefix = namespace + "/"
 	}
 	t.marks.AscendGreaterOrEqual(mark{label, value, prefix}, func(m mark) bool {
-		return m.label == label && m.value == value && strings.HasPrefix(m.key, prefix) && f(t.get(m.key))
+		return m.label == label && m.value == value && strings.HasPrefix(m.key, prefix) && f(s.find(t, m.key))
 	})
 }

@@ -1,21 +1,112 @@
 package fakeapi
 
-import "net/http"
+import (
+	"fmt"
+	"net/http"
 
-func (c *call) createSubresource() Response { return refuse(errNoSubresource()) }
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
 
-func (c *call) updateSubresource() Response { return refuse(errNoSubresource()) }
+// The kinds of what is posted to pods/eviction and pods/binding.
+var (
+	evictions = goType[policyv1.Eviction, policyv1.Eviction](&Kind{GVK: policyv1.SchemeGroupVersion.WithKind("Eviction"), Namespaced: true})
+	bindings  = goType[corev1.Binding, corev1.Binding](&Kind{GVK: corev1.SchemeGroupVersion.WithKind("Binding"), Namespaced: true})
+)
 
-func (c *call) patchSubresource() Response { return refuse(errNoSubresource()) }
+func (c *call) createSubresource() Response {
+	if c.k.grace != nil {
+		switch c.req.Subresource {
+		case "eviction":
+			return c.evict()
+		case "binding":
+			return c.bind()
+		}
+	}
+	return refuse(errNoSubresource())
+}
+
+func (c *call) updateSubresource() Response {
+	if c.req.Subresource == "scale" && c.k.scale != nil {
+		return c.rescale()
+	}
+	return refuse(errNoSubresource())
+}
+
+func (c *call) patchSubresource() Response { return c.updateSubresource() }
 
 // getSubresource reads a subresource: most are the object itself.
 func (c *call) getSubresource() Response {
+	if c.req.Subresource == "scale" && c.k.scale != nil {
+		return c.getScale()
+	}
 	if c.k.way(c.req.Subresource) == nil {
 		return refuse(errNoSubresource())
 	}
-	e := c.s.tables[c.k.ordinal].get(c.k.key(c.req.Namespace, c.req.Name))
+	e := c.s.find(c.s.tables[c.k.ordinal], c.k.key(c.req.Namespace, c.req.Name))
 	if e == nil {
 		return refuse(c.errNotFound(c.req.Name))
 	}
 	return Response{Object: e.obj, Code: http.StatusOK}
+}
+
+func success() *metav1.Status {
+	return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess, Code: http.StatusCreated}
+}
+
+// evict deletes a Pod as a delete with the eviction's options does. Disruption
+// budgets are not consulted: nothing here keeps them.
+func (c *call) evict() Response {
+	asked, ok := c.req.Object.(*policyv1.Eviction)
+	if !ok {
+		return refuse(apierrors.NewBadRequest(fmt.Sprintf("not a Eviction object: %T", c.req.Object)))
+	}
+	if asked.Name != "" && asked.Name != c.req.Name {
+		return refuse(apierrors.NewBadRequest("name in URL does not match name in Eviction object"))
+	}
+	old := c.s.find(c.s.tables[c.k.ordinal], c.k.key(c.req.Namespace, c.req.Name))
+	if old == nil {
+		return refuse(c.errNotFound(c.req.Name))
+	}
+	opts := metav1.DeleteOptions{}
+	if asked.DeleteOptions != nil {
+		opts = *asked.DeleteOptions
+	}
+	if len(c.req.Create.DryRun) > 0 {
+		opts.DryRun = c.req.Create.DryRun
+	}
+	if _, _, err := c.remove(old, opts); err != nil {
+		return refuse(err)
+	}
+	return Response{Object: success(), Code: http.StatusCreated}
+}
+
+// bind is what a scheduler does: it gives a Pod its node.
+func (c *call) bind() Response {
+	asked, ok := c.req.Object.(*corev1.Binding)
+	if !ok || asked.Target.Name == "" {
+		return refuse(apierrors.NewBadRequest("a binding names the node in target.name"))
+	}
+	r := c.modify(&edit{way: &update{}, uid: asked.UID, dryRun: len(c.req.Create.DryRun) > 0, make: func(old *entry) (runtime.Object, error) {
+		p := old.obj.(*corev1.Pod)
+		if p.DeletionTimestamp != nil {
+			return nil, c.errConflict(p.Name, fmt.Sprintf("pod %s is being deleted, cannot be assigned to a host", p.Name))
+		}
+		if p.Spec.NodeName != "" {
+			return nil, c.errConflict(p.Name, fmt.Sprintf("pod %s is already assigned to node %q", p.Name, p.Spec.NodeName))
+		}
+		bound := *p
+		bound.Spec.NodeName = asked.Target.Name
+		at := seconds(c.now)
+		bound.Status.Conditions = append(bound.Status.Conditions[:len(p.Status.Conditions):len(p.Status.Conditions)],
+			corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: at})
+		return &bound, nil
+	}})
+	if r.Err == nil {
+		r = Response{Object: success(), Code: http.StatusCreated}
+	}
+	return r
 }

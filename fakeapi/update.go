@@ -38,8 +38,10 @@ func (c *call) update() Response {
 	if w == nil {
 		return c.updateSubresource()
 	}
-	if errs := metav1validation.ValidateUpdateOptions(&c.req.Update); len(errs) > 0 {
-		return refuse(errOptions("UpdateOptions", errs))
+	if o := &c.req.Update; len(o.DryRun) > 0 || o.FieldManager != "" || o.FieldValidation != "" {
+		if errs := metav1validation.ValidateUpdateOptions(o); len(errs) > 0 {
+			return refuse(errOptions("UpdateOptions", errs))
+		}
 	}
 	obj := c.copyIn(c.req.Object)
 	m := metaOf(obj)
@@ -52,7 +54,12 @@ func (c *call) update() Response {
 	c.dedupOwners(m, false)
 	return c.modify(&edit{
 		way: w, uid: m.GetUID(), dryRun: len(c.req.Update.DryRun) > 0, creates: c.k.CreateOnUpdate && c.req.Subresource == "",
-		make: func(*entry) (runtime.Object, error) { return obj, nil },
+		make: func(old *entry) (runtime.Object, error) {
+			if old == nil {
+				return c.manage(nil, obj, c.req.Update.FieldManager), nil
+			}
+			return c.manage(old.obj, obj, c.req.Update.FieldManager), nil
+		},
 	})
 }
 
@@ -70,7 +77,7 @@ func (c *call) matchName(m metav1.Object) error {
 // modify carries out an edit.
 func (c *call) modify(ed *edit) Response {
 	t := c.s.tables[c.k.ordinal]
-	old := t.get(c.k.key(c.req.Namespace, c.req.Name))
+	old := c.s.find(t, c.k.key(c.req.Namespace, c.req.Name))
 	if old == nil {
 		return c.modifyMissing(ed)
 	}
@@ -174,7 +181,7 @@ func parseVersion(rv string) (uint64, error) {
 
 func (c *call) beforeUpdate(ed *edit, obj, old runtime.Object, m, oldMeta metav1.Object) error {
 	m.SetGeneration(oldMeta.GetGeneration())
-	if ed.way.prepare != nil {
+	if ed.way.prepare != nil && !(ed.onlyMeta && ed.way.keeps) {
 		ed.way.prepare(obj, old)
 	}
 	if m.GetUID() == "" {
@@ -187,8 +194,11 @@ func (c *call) beforeUpdate(ed *edit, obj, old runtime.Object, m, oldMeta metav1
 	if grace := oldMeta.GetDeletionGracePeriodSeconds(); grace != nil && m.GetDeletionGracePeriodSeconds() == nil {
 		m.SetDeletionGracePeriodSeconds(grace)
 	}
-	errs := validation.ValidateObjectMetaAccessor(m, c.k.Namespaced, pathSegment, metadataPath)
-	errs = append(errs, validation.ValidateObjectMetaAccessorUpdate(m, oldMeta, metadataPath)...)
+	var errs field.ErrorList
+	if !soundMeta(m, oldMeta) {
+		errs = validation.ValidateObjectMetaAccessor(m, c.k.Namespaced, pathSegment, metadataPath)
+		errs = append(errs, validation.ValidateObjectMetaAccessorUpdate(m, oldMeta, metadataPath)...)
+	}
 	if len(errs) > 0 || len(m.GetFinalizers()) > 0 {
 		errs = append(errs, c.again(ed.way.again, m, oldMeta)...)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
+	"github.com/threelaws/threelaws/sim/render"
 )
 
 // machine is everything one run of a script moves: the world, the cluster in
@@ -31,7 +32,9 @@ type machine struct {
 	since   int // record from which "laws since=switch" counts
 
 	detector law.Detector
+	threads  map[[2]string]string
 	deed     stepped
+	rounds   int   // recurrences since the user or a fault last had a hand in it
 	cycle    []int // a fight that was found and not yet recorded
 }
 
@@ -47,7 +50,7 @@ type trap struct {
 
 // newMachine makes an empty cluster under the default schedule.
 func newMachine(laws []*law.Law) *machine {
-	m := &machine{world: sim.New(sim.Zero{}), server: fakeapi.New(fakeapi.Options{}), user: &user{}, marks: map[string]uint64{}}
+	m := &machine{world: sim.New(sim.Zero{}), server: fakeapi.New(fakeapi.Options{}), user: &user{}, marks: map[string]uint64{}, threads: map[[2]string]string{}}
 	m.cluster = host.NewCluster(m.world, m.server)
 	m.world.Add(m.user)
 	m.judge = law.NewJudge(nil, laws)
@@ -113,20 +116,37 @@ type limits struct {
 // The bounds of a settle that names none: far above what any file needs, so
 // that a run that never rests ends all the same.
 const (
-	maxWrites = 200_000
-	maxSteps  = 20_000_000
+	maxWrites = 500_000
+	maxSteps  = 50_000_000
 )
+
+// After firstLook writes, and again after four times as many, the last lines
+// are searched for a repetition that the law does not call a fight because the
+// world is not left alone: a view is held, a process is down.
+const (
+	firstLook   = 512
+	lookRecords = 4000
+)
+
+// loops reports whether the last records go round in a circle.
+func (m *machine) loops() bool {
+	h := &m.world.History
+	lines := render.Timeline(h, Facts, render.Options{From: max(0, h.Len()-lookRecords)})
+	first, last, ok := render.Cycle(lines)
+	return ok && len(lines)-first > 8*(last-first+1)
+}
 
 // settle steps until only faults are enabled, or a limit is reached.
 func (m *machine) settle(l limits) Settling {
 	m.detector.Reset()
+	m.rounds = 0
 	m.deed = stepped{record: -1}
 	writes, steps, start := m.writes, m.world.Steps(), m.world.Clock.Elapsed()
 	most := l.writes
 	if most == 0 {
 		most = maxWrites
 	}
-	s := Settling{}
+	s, look := Settling{}, firstLook
 	for {
 		if l.time > 0 && m.idleUntil() > start+l.time {
 			m.world.Clock.Advance(start + l.time - m.world.Clock.Elapsed())
@@ -147,6 +167,11 @@ func (m *machine) settle(l limits) Settling {
 		}
 		if s.Fight = m.fought(); s.Fight {
 			break
+		}
+		if done := m.writes - writes; done >= look {
+			if look *= 4; m.loops() {
+				break
+			}
 		}
 	}
 	if s.Settled {

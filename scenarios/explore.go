@@ -16,6 +16,7 @@ type ExploreOptions struct {
 	Seed      uint64         // of the choices
 	Faults    map[string]int // how many faults of each name a run may have
 	Strict    bool           // races lost are broken laws
+	Laws      []string       // the laws that count; all when empty
 	States    int            // exhaustive: a bound; 0 for none
 	Workers   int            // 0 means all cores; 1 for the same order of memory
 	First     bool           // stop at the first broken law
@@ -57,7 +58,12 @@ func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOpti
 	if until < 0 {
 		until = f.scriptEnd()
 	}
-	p := &Program{File: f, Registry: g, Until: until, Faults: o.Faults, Strict: o.Strict}
+	p := &Program{File: f, Registry: g, Until: until, Faults: o.Faults, Strict: o.Strict, Laws: o.Laws}
+	for _, l := range o.Laws {
+		if _, what := g.law(l); what != "" {
+			return nil, wrong(f.Name, 0, "", "%s", what)
+		}
+	}
 	if err := p.warm(); err != nil {
 		return nil, err
 	}
@@ -115,6 +121,9 @@ func (p *Program) exhaust(ctx context.Context, o ExploreOptions) (*Exploration, 
 	return x, err
 }
 
+// shrinkBudget is how many executions making a failure small may take.
+const shrinkBudget = 2000
+
 // shrinkAll makes the first failure of each law small, and the others as they
 // are.
 func (p *Program) shrinkAll(failures []explore.Failure, o ExploreOptions) ([]*Failing, error) {
@@ -122,7 +131,7 @@ func (p *Program) shrinkAll(failures []explore.Failure, o ExploreOptions) ([]*Fa
 	for i := range failures {
 		budget := o.Budget
 		if budget == 0 {
-			budget = 2000
+			budget = shrinkBudget
 		}
 		f, err := p.shrink(&failures[i], budget)
 		if err != nil {
@@ -148,7 +157,7 @@ func (p *Program) shrink(f *explore.Failure, budget int) (*Failing, error) {
 	page := run.page()
 	if page == nil {
 		if f.Breach.Law == "expect" {
-			page = &render.Page{Breach: render.Breach{Law: "expect", Text: f.Breach.Text}}
+			page = run.expectPage(f.Breach.Text)
 		} else {
 			return nil, errors.New("the run made small does not break " + f.Breach.Law + " again")
 		}
@@ -161,6 +170,13 @@ func (p *Program) shrink(f *explore.Failure, budget int) (*Failing, error) {
 	return failing, err
 }
 
+// expectPage shows a run at the end of which an expectation does not hold.
+func (r *Run) expectPage(text string) *render.Page {
+	h := &r.m.world.History
+	b := render.Breach{Record: h.Len() - 1, Law: verbExpect.Name, Sentence: "What the file expects holds in every schedule.", Text: text}
+	return render.NewPage(h, Facts, b, r.initial())
+}
+
 // smallness says how small a failure is.
 func smallness(s *explore.Shrunk, f *explore.Failure) string {
 	text := fmt.Sprintf("%d of %d steps kept; %d of %d choices differ from the default schedule",
@@ -169,4 +185,13 @@ func smallness(s *explore.Shrunk, f *explore.Failure) string {
 		text += "; " + plural(n, "fault")
 	}
 	return text
+}
+
+// Shrink makes a failing run of the program small and writes it down as a
+// scenario file. The outcome has a breach; the schedule is what was decided.
+func (p *Program) Shrink(out *explore.Outcome, schedule explore.Schedule) (*Failing, error) {
+	if err := p.warm(); err != nil {
+		return nil, err
+	}
+	return p.shrink(&explore.Failure{Breach: out.Breaches[0], Outcome: out, Schedule: schedule}, shrinkBudget)
 }

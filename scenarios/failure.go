@@ -54,10 +54,13 @@ func (p *Program) failureText(f *Failing, small *explore.Shrunk, failed map[int]
 		strict = " --strict"
 	}
 	write("schedule "+scheduleSection+faultsArg(p.Faults)+strict, false)
+	if len(p.Laws) > 0 {
+		write("judge "+strings.Join(p.Laws, " "), false)
+	}
 	settled := false
 	for _, s := range p.File.Steps[:p.Until] {
 		v := FindVerb(s.Verb)
-		if !v.acts && s.Verb != verbSettle.Name && s.Verb != verbExpect.Name {
+		if !v.replayed() {
 			continue
 		}
 		settled = s.Verb == verbSettle.Name

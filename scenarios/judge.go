@@ -37,14 +37,18 @@ func (w *watcher) Observe(r *sim.Record) {
 		}
 		d.record, d.object = r.Index, r.Object
 	}
-	d.process = r.Process
+	if r.Op == sim.Delivery {
+		d.thread = w.thread(r.Process, r.Object.Kind)
+	} else {
+		d.thread = r.Process
+	}
 	d.outside = d.outside || r.Op == sim.FaultHit && r.Verb != "synced" || r.Process == "user" && r.Op == sim.Commit
 }
 
 // stepped is what the last step did, for the detector of fights.
 type stepped struct {
-	process string
-	record  int // of its last commit, -1 for none
+	thread  string // who: a process, or the events of one kind to one process
+	record  int    // of its last commit, -1 for none
 	object  sim.Ref
 	outside bool // the user or a fault had a hand in it
 }
@@ -53,23 +57,48 @@ type stepped struct {
 func (m *machine) watch() {
 	d := m.deed
 	m.deed = stepped{record: -1}
-	if d.process == "" {
+	if d.thread == "" {
 		return
 	}
 	var hash uint64
 	if d.record >= 0 {
 		hash = m.cluster.AbstractHash()
 	}
-	if cycle, found := m.detector.Observe(hash, d.record, d.process, d.record >= 0, d.outside); found {
-		m.cycle = cycle
+	if d.outside {
+		m.rounds = 0
+	}
+	if cycle, found := m.detector.Observe(hash, d.record, d.thread, d.record >= 0, d.outside); found {
+		if m.rounds++; m.rounds == fightRounds {
+			m.cycle, m.rounds = cycle, 0
+		}
 	}
 }
 
-// busy lists the processes that can do something now.
+// fightRounds is how often a state must recur before it is called a fight. Two
+// instances of one controller may by chance undo each other's work once.
+const fightRounds = 3
+
+// thread names the stream of events of one kind to one process.
+func (w *watcher) thread(process, kind string) string {
+	key := [2]string{process, kind}
+	name, ok := w.threads[key]
+	if !ok {
+		name = process + " sees " + kind
+		w.threads[key] = name
+	}
+	return name
+}
+
+// busy lists who can do something now: a cycle in which one of them did nothing
+// is the schedule's doing. A process whose events are kept from it is no
+// fighter, however often it tries again.
 func (m *machine) busy() []string {
 	var names []string
 	for _, a := range m.world.Enabled() {
-		if a.Class <= sim.Work {
+		switch {
+		case a.Class == sim.Deliver:
+			names = append(names, (*watcher)(m).thread(a.Actor, a.Detail))
+		case a.Class <= sim.Work:
 			names = append(names, a.Actor)
 		}
 	}

@@ -115,7 +115,23 @@ func (d *decoder) yamlError(err error) error {
 		line++
 	}
 	text, _, _ = strings.Cut(text, "\n")
+	if strings.Contains(text, "tab character") {
+		line = d.tabLine(line)
+	}
 	return d.wrong(line, "bad YAML in %s: %s", d.section.Name, text)
+}
+
+// tabLine is the first line from one on that is indented with a tab: the parser
+// names the line before it.
+func (d *decoder) tabLine(from int) int {
+	line := d.section.Line
+	for text := range strings.Lines(d.section.Body) {
+		line++
+		if line >= from && strings.HasPrefix(strings.TrimLeft(text, " "), "\t") {
+			return line
+		}
+	}
+	return from
 }
 
 // document decodes one document.

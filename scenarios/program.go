@@ -20,6 +20,7 @@ type Program struct {
 	Until    int                        // the steps before this index
 	Faults   map[string]int             // how many faults of each name a run may have
 	Strict   bool                       // races lost are broken laws too
+	Laws     []string                   // the laws that count; all when empty
 	Replace  map[string]host.Controller // by controller name: what runs instead
 
 	// Default runs the user's actions at once, as the default run does, rather
@@ -40,7 +41,7 @@ func (p *Program) Run(c sim.Choices) *explore.Outcome {
 			break
 		}
 	}
-	if broken == nil && !r.ended && len(r.m.user.queue) > 0 {
+	if broken == nil && !r.ended && r.dirty {
 		broken = r.finish(out)
 	}
 	if broken != nil {
@@ -64,6 +65,9 @@ func (p *Program) begin(c sim.Choices) *Run {
 	r := NewRun(p.Registry)
 	r.file, r.choices, r.explored = p.File, c, !p.Default
 	r.Strict, r.replace, r.faults = p.Strict, p.Replace, p.Faults
+	if len(p.Laws) > 0 {
+		_ = r.JudgeBy(p.Laws...)
+	}
 	return r
 }
 
@@ -79,7 +83,7 @@ func (p *Program) once(c sim.Choices) (*Run, *explore.Outcome) {
 // replay performs one step in an execution. It returns the breach that ends it.
 func (r *Run) replay(s *Step, out *explore.Outcome) *explore.Breach {
 	v := FindVerb(s.Verb)
-	if !v.acts && s.Verb != verbSettle.Name && s.Verb != verbExpect.Name {
+	if !v.replayed() {
 		return nil
 	}
 	r.step = s
@@ -110,6 +114,10 @@ func (r *Run) replay(s *Step, out *explore.Outcome) *explore.Breach {
 	return r.breach()
 }
 
+// replayed reports whether a verb belongs to the program of a script: it acts,
+// settles, or says what must hold.
+func (v *Verb) replayed() bool { return v.acts || v.judges || v == verbSettle || v == verbExpect }
+
 // finish lets what the user still does happen, and the world come to rest.
 func (r *Run) finish(out *explore.Outcome) *explore.Breach {
 	how := r.Settle(SettleOptions{})
@@ -124,6 +132,8 @@ func (r *Run) breach() *explore.Breach {
 	if b == nil {
 		return nil
 	}
+	failed := *b
+	r.failed = &failed
 	step := 0
 	if rec := r.m.world.History.At(b.Record); rec != nil {
 		step = rec.Step
@@ -147,7 +157,7 @@ func (r *Run) label(out *explore.Outcome) string {
 	h := &r.m.world.History
 	for i := r.exploredFrom; i < h.Len(); i++ {
 		rec := h.At(i)
-		if rec == nil || rec.Op != sim.Commit || rec.For.IsZero() {
+		if rec == nil || rec.Op != sim.Commit || rec.For.IsZero() || render.Replaced(h, rec) {
 			continue
 		}
 		c := Facts.Change(rec)

@@ -33,6 +33,10 @@ type Run struct {
 	keys         *explore.Keys              // the schedule being replayed, nil for none
 	found        *Failing                   // what an exploration found
 	exploredFrom int                        // first record of the first settle that was explored
+	only         map[*law.Law]bool          // the laws that count; nil for all
+	failed       *law.Breach                // what failed the run
+	dirty        bool                       // something was done since the last settle
+	done         map[int]bool               // steps in which the script acted at once
 	budgeted     bool                       // the fault budget is in the world
 	ended        bool                       // the source of choices ended the run
 	settling     Settling                   // of the last settle
@@ -111,8 +115,9 @@ func (r *Run) judged(s *Step, before int) error {
 	if first == nil {
 		return nil
 	}
-	code := ExitFail
-	return s.fail(code, "%s is broken: %s", first.Law.Name, withoutUIDs(first.Text))
+	failed := *first
+	r.failed = &failed
+	return s.fail(ExitFail, "%s is broken: %s", first.Law.Name, withoutUIDs(first.Text))
 }
 
 // firstBreach is the first breach from an index on that fails the run.
@@ -126,11 +131,13 @@ func (r *Run) firstBreach(from int) *law.Breach {
 	return nil
 }
 
-func (r *Run) fails(b *law.Breach) bool { return r.Strict || b.Strength == law.Informed }
+func (r *Run) fails(b *law.Breach) bool {
+	return r.counts(b) && (r.Strict || b.Strength == law.Informed)
+}
 
-// page shows the first failing breach of the run, nil when there is none.
+// page shows the breach that failed the run, nil when none did.
 func (r *Run) page() *render.Page {
-	b := r.firstBreach(0)
+	b := r.failed
 	if b == nil {
 		return nil
 	}
@@ -152,12 +159,17 @@ func (r *Run) initial() int {
 // explored run, between a barrier and a settle that is explored, as an action
 // among the others. It returns what the server refused.
 func (r *Run) act(label string, f func() error) error {
+	r.dirty = true
 	if len(r.m.user.queue) > 0 || r.explored && r.m.settles > 0 && r.races() {
 		r.m.user.queue = append(r.m.user.queue, deed{label: label, do: func() { _ = f() }})
 		return nil
 	}
 	var err error
 	r.m.world.Do(label, func() { err = f() })
+	if r.done == nil {
+		r.done = map[int]bool{}
+	}
+	r.done[r.m.world.Steps()] = true
 	if err != nil {
 		return &refused{err.Error()}
 	}

@@ -1,7 +1,11 @@
 package scenarios_test
 
 import (
+	"encoding/json"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/threelaws/threelaws/controllers"
@@ -20,20 +24,212 @@ func registry() *scenarios.Registry {
 	return g
 }
 
-func TestTry(t *testing.T) {
-	p := os.Getenv("TRY")
-	if p == "" {
-		return
+// Every scenario of the project passes, twice with one hash.
+func TestScenarios(t *testing.T) {
+	g := registry()
+	err := filepath.WalkDir("testdata", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".txtar" {
+			return err
+		}
+		t.Run(strings.TrimSuffix(filepath.ToSlash(path), ".txtar"), func(t *testing.T) {
+			res := scenarios.RunFile(path, scenarios.Options{Registry: g, Twice: true})
+			for _, e := range res.Errors {
+				t.Error(e)
+			}
+			if res.Page != nil {
+				t.Log("\n" + res.Page.Text())
+			}
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	res := scenarios.RunFile(p, scenarios.Options{Registry: registry()})
-	for _, s := range res.Steps {
-		t.Logf("%s\n%s", s.Step, s.Output)
+}
+
+const duel = `
+-- world.yaml --
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: web-a}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: i}]}}
+---
+apiVersion: v1
+kind: ReplicationController
+metadata: {name: web-b}
+spec:
+  replicas: 3
+  selector: {app: web}
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: i}]}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: bystander}
+spec: {containers: [{name: c, image: i}]}
+`
+
+func parse(t *testing.T, script string) *scenarios.File {
+	t.Helper()
+	f, err := scenarios.Parse("duel.txtar", []byte(script+duel))
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, e := range res.Errors {
-		t.Log(e)
+	return f
+}
+
+// A fight under the old generation is shown as its cycle; the same objects
+// settle after an upgrade.
+func TestFightAndUpgrade(t *testing.T) {
+	f := parse(t, `judge never-fight
+controllers replicaset@selector replication@selector
+apply world.yaml
+! settle
+switch all controllerref
+judge all
+settle
+expect 2 pods controller=rs/web-a
+expect 3 pods controller=rc/web-b
+`)
+	res := scenarios.Interpret(f, scenarios.Options{Registry: registry(), Twice: true})
+	if res.ExitCode != scenarios.ExitPass {
+		t.Fatal(res.Errors)
 	}
-	if res.Page != nil {
-		t.Log("\n" + res.Page.Text())
+	if fight := res.Steps[3].Output; !strings.Contains(fight, "not settled after") || !strings.Contains(fight, "repeat") {
+		t.Errorf("the fight is not shown as a cycle:\n%s", fight)
 	}
-	t.Log(res.Verdict, res.ExitCode, res.Hash)
+	if upgrade := res.Steps[6].Output; !strings.Contains(upgrade, "settled at") || strings.Contains(upgrade, "VIOLATES") {
+		t.Errorf("after the upgrade:\n%s", upgrade)
+	}
+	if _, err := json.Marshal(res); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	start := "judge never-fight\ncontrollers replicaset@selector replication@selector\napply world.yaml\n"
+	good := "controllers replicaset replication\napply world.yaml\n"
+	cases := []struct {
+		name, script string
+		code         int
+		want         string
+	}{
+		{"fight without a bang", start + "settle\n", scenarios.ExitNotSettled, "not settled after"},
+		{"limit", good + "settle limit=1\n", scenarios.ExitNotSettled, "not settled after 1 write"},
+		{"law", strings.Replace(start, "never-fight", "take-ownership", 1) + "settle limit=3\n", scenarios.ExitNotSettled, "not settled"},
+		{"bang without cause", good + "! settle\n", scenarios.ExitFail, "expected to fail (!)"},
+		{"golden", good + "settle quiet\nowners\n----\nrs/web-a  nothing\n", scenarios.ExitFail, "output differs"},
+		{"empty golden", good + "settle quiet\nowners\n----\n", scenarios.ExitFail, "nothing stands beneath ----"},
+		{"refused", good + "delete pod/nobody\n", scenarios.ExitFail, "refused: 404 NotFound"},
+		{"refused with a bang", good + "! delete pod/nobody\n----\nrefused: 404 NotFound\n", scenarios.ExitPass, ""},
+		{"expectation", good + "settle quiet\nexpect 9 pods\n", scenarios.ExitFail, "9 pods expected, 6 are there"},
+		{"expectation with a bang", good + "settle quiet\n! expect 9 pods\n", scenarios.ExitPass, ""},
+		{"mutant survives", good + "settle quiet\nmutant replicaset/skip-recheck schedules=3\n", scenarios.ExitFail, "the mutant survived 4 schedules"},
+		{"schedule that does not fit", "schedule s\n" + good + "settle\n-- s --\nthreelaws schedule 1\nwork nobody", scenarios.ExitUsage, "the schedule does not fit the file"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			res := scenarios.Interpret(parse(t, c.script), scenarios.Options{Registry: registry()})
+			if res.ExitCode != c.code {
+				t.Errorf("exit code %d, want %d: %v", res.ExitCode, c.code, res.Errors)
+			}
+			if c.want != "" && (len(res.Errors) == 0 || !strings.Contains(res.Errors[0].Error(), c.want)) {
+				t.Errorf("errors are %v, want %q", res.Errors, c.want)
+			}
+		})
+	}
+}
+
+// A failure that exploration finds is written as a file that replays it, with
+// the same hash each time.
+func TestFailureFile(t *testing.T) {
+	f := parse(t, "judge never-fight\ncontrollers replicaset@selector replication@selector\napply world.yaml\nsettle\n")
+	x, err := scenarios.Explore(t.Context(), f, -1, registry(), scenarios.ExploreOptions{Schedules: 20, Seed: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x.Failed != 20 || len(x.Failures) != 1 || x.Failures[0].Law != "never-fight" {
+		t.Fatalf("exploration came to\n%s", x.Text())
+	}
+	text := string(x.Failures[0].File)
+	if strings.Contains(text, "bystander") {
+		t.Errorf("the failure still holds an object it does not need:\n%s", text)
+	}
+	for range 2 {
+		again, err := scenarios.Parse("failure.txtar", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res := scenarios.Interpret(again, scenarios.Options{Registry: registry(), Twice: true})
+		if res.ExitCode != scenarios.ExitPass {
+			t.Fatalf("replay: %v\n%s", res.Errors, text)
+		}
+	}
+}
+
+// Exploring twice from one seed comes to the same.
+func TestExploreIsDeterministic(t *testing.T) {
+	script := "controllers replicaset replication\napply world.yaml\nsettle quiet\nscale rs/web-a replicas=3\ndelete pod/web-b-1\nsettle\n"
+	run := func(workers int) string {
+		x, err := scenarios.Explore(t.Context(), parse(t, script), -1, registry(),
+			scenarios.ExploreOptions{Schedules: 60, Seed: 3, Workers: workers, Faults: map[string]int{"crash": 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x.Text()
+	}
+	if a, b := run(1), run(2); a != b {
+		t.Errorf("one worker:\n%s\ntwo:\n%s", a, b)
+	}
+}
+
+func TestUpdate(t *testing.T) {
+	t.Setenv("CI", "")
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f.txtar")
+	write := func(script string) {
+		if err := os.WriteFile(path, []byte(script+duel), 0o640); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func() string {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	update := scenarios.Options{Registry: registry(), Update: true}
+
+	write("controllers replicaset replication\napply world.yaml\nsettle\n----\nold\n\nowners\n----\n\n")
+	if res := scenarios.RunFile(path, update); res.ExitCode != 0 || !res.Updated {
+		t.Fatal(res.Errors)
+	}
+	if res := scenarios.RunFile(path, scenarios.Options{Registry: registry()}); res.ExitCode != 0 {
+		t.Errorf("after the update: %v", res.Errors)
+	}
+	if res := scenarios.RunFile(path, update); res.Updated {
+		t.Error("an update changed what it had written")
+	}
+	if st, err := os.Stat(path); err != nil || st.Mode().Perm() != 0o640 {
+		t.Errorf("the file's mode changed: %v %v", st, err)
+	}
+
+	write("judge take-ownership\ncontrollers replicaset@selector\napply world.yaml\nsettle\n----\nold\n\n")
+	before := read()
+	if res := scenarios.RunFile(path, update); res.ExitCode == 0 || res.Updated || read() != before {
+		t.Errorf("a broken law was blessed: %v\n%s", res.Errors, read())
+	}
+
+	write("settle\n----\nold\n\napply world.yaml\n")
+	before = read()
+	t.Setenv("CI", "true")
+	if res := scenarios.RunFile(path, update); res.ExitCode != scenarios.ExitUsage || read() != before {
+		t.Errorf("updated under CI: %v", res.Errors)
+	}
+	if files, _ := os.ReadDir(dir); len(files) != 1 {
+		t.Errorf("files were left behind: %v", files)
+	}
 }

@@ -1,6 +1,11 @@
 package scenarios
 
-import "slices"
+import (
+	"slices"
+	"strings"
+
+	"github.com/threelaws/threelaws/sim/render"
+)
 
 // Verb is one verb of the script. It documents itself: "help scenario VERB"
 // prints these fields.
@@ -18,6 +23,8 @@ type Verb struct {
 	// acts: it changes the world, so that in explored runs it is offered as an
 	// action of class user rather than done at once.
 	acts bool
+	// judges: it says which laws count.
+	judges bool
 	// explores: it runs the steps above it many times.
 	explores bool
 	// check looks at a step before anything runs; nil when its shape is all.
@@ -48,9 +55,27 @@ func init() {
 		verbControllers, verbApply, verbCreate, verbDelete, verbLabel, verbAnnotate, verbScale, verbPatch,
 		verbSettle, verbStep, verbAdvance,
 		verbHold, verbRelease, verbCrash, verbRestart, verbFail, verbRelist, verbDuplicate, verbSwitch, verbDowngrade, verbMark,
-		verbOwners, verbGet, verbLaws, verbExpect, verbHash,
+		verbOwners, verbGet, verbLaws, verbJudge, verbExpect, verbHash,
 		verbExplore, verbMutant, verbSchedule,
 	}
+}
+
+// Help renders what there is to know of a verb.
+func (v *Verb) Help() string {
+	var b strings.Builder
+	b.WriteString(strings.TrimSpace(v.Name+" "+v.Args) + "\n\n" + v.Summary + "\n\n" + v.Detail + "\n")
+	if len(v.Params) > 0 {
+		b.WriteString("\n")
+	}
+	t := render.Table{Indent: "  "}
+	for _, p := range v.Params {
+		t.Add(p.Name, p.Summary, strings.Join(p.Values, "|"))
+	}
+	b.WriteString(t.String() + "\nExample:\n")
+	for line := range strings.Lines(v.Example) {
+		b.WriteString("  " + strings.TrimSuffix(line, "\n") + "\n")
+	}
+	return b.String()
 }
 
 // FindVerb finds a verb by name, nil when there is none.

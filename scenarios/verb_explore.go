@@ -7,13 +7,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/threelaws/threelaws/sim/explore"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/render"
 )
 
 var verbExplore = &Verb{
-	Name: "explore", Args: "[schedules=N] [strategy=mix|random|pct|exhaustive] [seed=N] [faults=NAME:N,...] [states=N] [--strict]", Max: 0,
+	Name: "explore", Args: "[schedules=N] [strategy=mix|random|pct|exhaustive] [seed=N] [faults=NAME:N,...] [states=N] [laws=LAW,...] [--strict]", Max: 0,
 	Summary: "run the file so far under other schedules",
 	Detail: `The steps above it are run again and again; see "running a file again". Prints how
 many schedules there were, how many broke a law, and what they came to. The
@@ -28,12 +27,21 @@ that were lost as broken laws.`,
 		{Name: "seed", Summary: "of the choices; 1 without it"},
 		{Name: "faults", Summary: "how many faults of each name a run may have"},
 		{Name: "states", Summary: "exhaustive: stop after so many states"},
+		{Name: "laws", Summary: "only these laws count"},
 		{Name: "strict", Summary: "races lost are broken laws", Values: []string{"true", "false"}},
 	},
 	explores: true,
 	check: func(c *checker, s *Step) error {
-		_, err := s.exploreOptions()
-		return err
+		o, err := s.exploreOptions()
+		if err != nil {
+			return err
+		}
+		for _, l := range o.Laws {
+			if _, what := c.registry.law(l); what != "" {
+				return s.wrong("%s", what)
+			}
+		}
+		return nil
 	},
 	run: func(r *Run, s *Step) error {
 		o, err := s.exploreOptions()
@@ -77,6 +85,9 @@ func (s *Step) exploreOptions() (ExploreOptions, error) {
 	if v, ok := s.Param("strategy"); ok {
 		o.Strategy = v
 	}
+	if v, ok := s.Param("laws"); ok {
+		o.Laws = strings.Split(v, ",")
+	}
 	if v, _ := s.Param("strict"); v == "true" {
 		o.Strict = true
 	}
@@ -110,6 +121,9 @@ func ParseFaults(text string) (map[string]int, string) {
 	return counts, ""
 }
 
+// mostOutcomes is how many outcomes are printed, the most frequent ones.
+const mostOutcomes = 12
+
 // Text renders the exploration as it stands beneath the verb.
 func (x *Exploration) Text() string {
 	var b strings.Builder
@@ -125,7 +139,11 @@ func (x *Exploration) Text() string {
 	}
 	var t render.Table
 	t.Indent = "  "
-	for _, o := range x.Outcomes {
+	for i, o := range x.Outcomes {
+		if i == mostOutcomes {
+			t.Add("   ...", plural(len(x.Outcomes)-i, "outcome")+" more")
+			break
+		}
 		t.Add(fmt.Sprintf("%6d", o.Count), o.Label)
 	}
 	b.WriteString(t.String())
@@ -137,6 +155,3 @@ func (x *Exploration) Text() string {
 	}
 	return b.String()
 }
-
-// Outcomes are the rows of an exploration's table.
-type Outcomes = []explore.Row

@@ -8,6 +8,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/explore"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 	"github.com/threelaws/threelaws/sim/render"
 )
 
@@ -70,6 +71,7 @@ func (r *Run) Settle(o SettleOptions) Settling {
 	if r.explored {
 		l.breach = func() bool { return r.firstBreach(r.broken) != nil }
 	}
+	r.dirty = false
 	how := r.m.settle(l)
 	if r.choices != nil && explore.Ended(r.choices) {
 		r.ended = true
@@ -120,6 +122,7 @@ func (r *Run) printTimeline(how Settling, verbose bool) {
 		r.printf("%s\n", n)
 	}
 	r.notes = nil
+	r.printOthers(lines)
 	writes, refusals := render.Counts(lines)
 	if how.Settled {
 		r.printf("settled at %s after %s\n", how.At, counts(writes, refusals))
@@ -130,13 +133,46 @@ func (r *Run) printTimeline(how Settling, verbose bool) {
 
 func (r *Run) timeline(from int, verbose bool) []render.Line {
 	o := render.Options{From: from, Verbose: verbose}
-	if r.m.settles == 0 {
-		o.Skip = func(rec *sim.Record) bool { return rec.Process == "user" && rec.Op == sim.Commit }
+	first := r.m.settles == 0
+	o.Skip = func(rec *sim.Record) bool {
+		return first && rec.Process == "user" && rec.Op == sim.Commit || rec.Op == sim.FaultHit && r.done[rec.Step]
 	}
 	for _, b := range r.m.judge.Breaches() {
+		if !r.counts(&b) {
+			continue
+		}
 		o.Breaches = append(o.Breaches, Breach(b))
 	}
 	return render.Timeline(&r.m.world.History, Facts, o)
+}
+
+// printOthers lists the broken laws that no line of the timeline shows: one
+// line for each law, with how often it was broken.
+func (r *Run) printOthers(lines []render.Line) {
+	shown := map[int]bool{}
+	for i := range lines {
+		for _, rec := range lines[i].Records {
+			shown[rec] = true
+		}
+	}
+	var laws []*law.Law
+	count, first := map[*law.Law]int{}, map[*law.Law]string{}
+	for _, b := range r.m.judge.Breaches() {
+		if !r.counts(&b) || b.Record < r.m.from || shown[b.Record] || len(b.Cycle) > 0 {
+			continue
+		}
+		if count[b.Law]++; count[b.Law] == 1 {
+			laws = append(laws, b.Law)
+			first[b.Law] = Breach(b).String()
+		}
+	}
+	for _, l := range laws {
+		text := first[l]
+		if n := count[l]; n > 1 {
+			text = strings.Replace(text, l.Name, l.Name+" x"+itoa(n), 1)
+		}
+		r.printf("%s", render.Fold(text))
+	}
 }
 
 // cycle finds the lines that repeat: as the law found them, or in the lines.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -15,7 +16,7 @@ var Epoch = time.Date(2017, time.March, 1, 0, 0, 0, 0, time.UTC)
 type Clock struct {
 	elapsed time.Duration
 	seq     uint64
-	timers  []*Alarm // sorted by (At, seq)
+	timers  []*Alarm // sorted, see compareAlarms
 }
 
 // Alarm is a pending timer.
@@ -44,14 +45,11 @@ func (c *Clock) After(d time.Duration, owner, label string, fire func()) *Alarm 
 	return a
 }
 
+// compareAlarms orders by time, and alarms of one time by what they are rather
+// than by when they were set, so that two processes that set one each in either
+// order come to the same state.
 func compareAlarms(a, b *Alarm) int {
-	if a.At != b.At {
-		if a.At < b.At {
-			return -1
-		}
-		return 1
-	}
-	return int(int64(a.seq) - int64(b.seq))
+	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Label, b.Label), cmp.Compare(a.seq, b.seq))
 }
 
 // Stop cancels an alarm; it reports whether the alarm was still pending.

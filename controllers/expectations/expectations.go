@@ -11,6 +11,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -19,9 +21,12 @@ import (
 const Timeout = 5 * time.Minute
 
 // Expectations are one controller's records, by the key of the controller
-// object. They are kept by key, not by uid, so they must be dropped when the
-// object is deleted or replaced: see [Expectations.Forget]. The zero value is
-// not usable; call [New].
+// object. Events find them by key, so they must be dropped when the object is
+// deleted or replaced: see [Expectations.Forget]. A sync of the old object that
+// is still going on may write a record after that; so each says which object it
+// is of, and one of another object of the same key is void. (Upstream has keys
+// only, and the successor waits until the record expires.) The zero value is not
+// usable; call [New].
 type Expectations struct {
 	now     func() time.Time
 	records map[string]*record
@@ -30,6 +35,7 @@ type Expectations struct {
 // record is what one controller object still waits for. An empty record is
 // removed: it says the same as none.
 type record struct {
+	owner     types.UID
 	creations int
 	// deletions are keys, not a number: a deletion may be seen twice, as the
 	// update that sets deletionTimestamp and as the removal, and must count once.
@@ -42,18 +48,19 @@ func New(now func() time.Time) *Expectations {
 	return &Expectations{now: now, records: map[string]*record{}}
 }
 
-// ExpectCreations replaces the record of key: n creations are to be seen.
-func (e *Expectations) ExpectCreations(key string, n int) {
+// ExpectCreations replaces the record of key: n creations by the object with
+// uid owner are to be seen.
+func (e *Expectations) ExpectCreations(key string, owner types.UID, n int) {
 	if n > 0 {
-		e.records[key] = &record{creations: n, since: e.now()}
+		e.records[key] = &record{owner: owner, creations: n, since: e.now()}
 	}
 }
 
 // ExpectDeletions replaces the record of key: the deletions of the objects with
-// these keys are to be seen. The slice is kept.
-func (e *Expectations) ExpectDeletions(key string, objects []string) {
+// these keys, by the object with uid owner, are to be seen. The slice is kept.
+func (e *Expectations) ExpectDeletions(key string, owner types.UID, objects []string) {
 	if len(objects) > 0 {
-		e.records[key] = &record{deletions: objects, since: e.now()}
+		e.records[key] = &record{owner: owner, deletions: objects, since: e.now()}
 	}
 }
 
@@ -79,16 +86,30 @@ func (e *Expectations) Deleted(key, object string) {
 	}
 }
 
+// Recheck strikes out the expected deletions of key that moot says will not be
+// seen as such.
+func (e *Expectations) Recheck(key string, moot func(object string) bool) {
+	if r := e.records[key]; r != nil && len(r.deletions) > 0 {
+		r.deletions = slices.DeleteFunc(r.deletions, moot)
+		e.settle(key, r)
+	}
+}
+
 func (e *Expectations) settle(key string, r *record) {
 	if r.creations == 0 && len(r.deletions) == 0 {
 		delete(e.records, key)
 	}
 }
 
-// Satisfied reports whether key may create and delete: everything expected was
-// seen, or the record is older than [Timeout].
-func (e *Expectations) Satisfied(key string) bool {
+// Satisfied reports whether the object with key and uid owner may create and
+// delete: everything it expected was seen, or the record is older than
+// [Timeout]. A record of another object is dropped.
+func (e *Expectations) Satisfied(key string, owner types.UID) bool {
 	r := e.records[key]
+	if r != nil && r.owner != owner {
+		delete(e.records, key)
+		return true
+	}
 	return r == nil || e.now().Sub(r.since) > Timeout
 }
 
@@ -115,6 +136,7 @@ func (e *Expectations) Digest(h *sim.Hash) {
 	for _, key := range e.Waiting() {
 		r := e.records[key]
 		h.String(key)
+		h.String(string(r.owner))
 		h.Word(uint64(r.creations))
 		h.Word(uint64(e.now().Sub(r.since)))
 		var deletions uint64

@@ -15,35 +15,45 @@ func TestExpectations(t *testing.T) {
 		satisfied bool
 	}{
 		{"nothing expected", func(*Expectations, *time.Time) {}, true},
-		{"creations", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", 2); e.Created("k") }, false},
-		{"creations, all seen", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", 2); e.Created("k"); e.Created("k") }, true},
+		{"creations", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", "me", 2); e.Created("k") }, false},
+		{"creations, all seen", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", "me", 2); e.Created("k"); e.Created("k") }, true},
 		{"more seen than expected, before the next", func(e *Expectations, _ *time.Time) {
-			e.ExpectCreations("k", 1)
+			e.ExpectCreations("k", "me", 1)
 			e.Created("k")
 			e.Created("k")
-			e.ExpectCreations("k", 1)
+			e.ExpectCreations("k", "me", 1)
 		}, false},
-		{"another key's creation", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", 1); e.Created("other") }, false},
+		{"another key's creation", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", "me", 1); e.Created("other") }, false},
 		{"a deletion seen twice counts once", func(e *Expectations, _ *time.Time) {
-			e.ExpectDeletions("k", []string{"ns/a", "ns/b"})
+			e.ExpectDeletions("k", "me", []string{"ns/a", "ns/b"})
 			e.Deleted("k", "ns/a")
 			e.Deleted("k", "ns/a")
 		}, false},
 		{"deletions, all seen", func(e *Expectations, _ *time.Time) {
-			e.ExpectDeletions("k", []string{"ns/a", "ns/b"})
+			e.ExpectDeletions("k", "me", []string{"ns/a", "ns/b"})
 			e.Deleted("k", "ns/b")
 			e.Deleted("k", "ns/a")
 		}, true},
 		{"a deletion nobody expects", func(e *Expectations, _ *time.Time) {
-			e.ExpectDeletions("k", []string{"ns/a"})
+			e.ExpectDeletions("k", "me", []string{"ns/a"})
 			e.Deleted("k", "ns/z")
 		}, false},
-		{"a deletion is no creation", func(e *Expectations, _ *time.Time) { e.ExpectDeletions("k", []string{"ns/a"}); e.Created("k") }, false},
-		{"forgotten", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", 1); e.Forget("k") }, true},
-		{"just before the timeout", func(e *Expectations, now *time.Time) { e.ExpectCreations("k", 1); *now = now.Add(Timeout) }, false},
-		{"after the timeout", func(e *Expectations, now *time.Time) { e.ExpectCreations("k", 1); *now = now.Add(Timeout + 1) }, true},
+		{"a deletion is no creation", func(e *Expectations, _ *time.Time) { e.ExpectDeletions("k", "me", []string{"ns/a"}); e.Created("k") }, false},
+		{"of a namesake", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", "other", 1) }, true},
+		{"moot deletion", func(e *Expectations, _ *time.Time) {
+			e.ExpectDeletions("k", "me", []string{"ns/a", "ns/b"})
+			e.Recheck("k", func(object string) bool { return object == "ns/a" })
+			e.Deleted("k", "ns/b")
+		}, true},
+		{"one moot deletion", func(e *Expectations, _ *time.Time) {
+			e.ExpectDeletions("k", "me", []string{"ns/a", "ns/b"})
+			e.Recheck("k", func(object string) bool { return object == "ns/a" })
+		}, false},
+		{"forgotten", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", "me", 1); e.Forget("k") }, true},
+		{"just before the timeout", func(e *Expectations, now *time.Time) { e.ExpectCreations("k", "me", 1); *now = now.Add(Timeout) }, false},
+		{"after the timeout", func(e *Expectations, now *time.Time) { e.ExpectCreations("k", "me", 1); *now = now.Add(Timeout + 1) }, true},
 		{"an event does not prolong it", func(e *Expectations, now *time.Time) {
-			e.ExpectCreations("k", 2)
+			e.ExpectCreations("k", "me", 2)
 			*now = now.Add(Timeout)
 			e.Created("k")
 			*now = now.Add(1)
@@ -52,7 +62,7 @@ func TestExpectations(t *testing.T) {
 		now := sim.Epoch
 		e := New(func() time.Time { return now })
 		c.do(e, &now)
-		if got := e.Satisfied("k"); got != c.satisfied {
+		if got := e.Satisfied("k", "me"); got != c.satisfied {
 			t.Errorf("%s: satisfied = %v, want %v", c.name, got, c.satisfied)
 		}
 	}
@@ -61,9 +71,9 @@ func TestExpectations(t *testing.T) {
 func TestWaiting(t *testing.T) {
 	now := sim.Epoch
 	e := New(func() time.Time { return now })
-	e.ExpectDeletions("b", []string{"x"})
-	e.ExpectCreations("a", 1)
-	e.ExpectCreations("c", 0)
+	e.ExpectDeletions("b", "me", []string{"x"})
+	e.ExpectCreations("a", "me", 1)
+	e.ExpectCreations("c", "me", 0)
 	now = now.Add(time.Hour) // it will act at the next event, but there may be none
 	if got, want := e.Waiting(), []string{"a", "b"}; !slices.Equal(got, want) {
 		t.Errorf("waiting = %v, want %v", got, want)
@@ -84,10 +94,10 @@ func TestDigest(t *testing.T) {
 		e.Digest(&h)
 		return h
 	}
-	a := digest(func(e *Expectations) { e.ExpectDeletions("k", []string{"x", "y"}) })
-	b := digest(func(e *Expectations) { e.ExpectDeletions("k", []string{"y", "x"}) })
-	c := digest(func(e *Expectations) { e.ExpectDeletions("k", []string{"x"}) })
-	d := digest(func(e *Expectations) { e.ExpectCreations("k", 1); e.Created("k") })
+	a := digest(func(e *Expectations) { e.ExpectDeletions("k", "me", []string{"x", "y"}) })
+	b := digest(func(e *Expectations) { e.ExpectDeletions("k", "me", []string{"y", "x"}) })
+	c := digest(func(e *Expectations) { e.ExpectDeletions("k", "me", []string{"x"}) })
+	d := digest(func(e *Expectations) { e.ExpectCreations("k", "me", 1); e.Created("k") })
 	empty := digest(func(*Expectations) {})
 	if a != b {
 		t.Error("the order of expected deletions shows")

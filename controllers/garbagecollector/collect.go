@@ -27,6 +27,9 @@ func (c *collector) collect(ctx context.Context, n *node) error {
 			return nil // referred to by a cluster-scoped object: see errNamespacedOwner
 		}
 	}
+	if n.virtual && c.without.LiveOwner {
+		return c.absent(id)
+	}
 	latest, err := c.get(ctx, id)
 	if apierrors.IsNotFound(err) || err == nil && latest.GetUID() != id.uid {
 		return c.absent(id)
@@ -131,9 +134,6 @@ func (c *collector) owner(ctx context.Context, id identity, r *metav1.OwnerRefer
 	if c.graph.absent.has(referred(r, "")) || c.graph.absent.has(at) {
 		return nil, nil
 	}
-	if c.without.LiveOwner && (c.graph.nodes[r.UID] == nil || c.graph.nodes[r.UID].virtual) {
-		return nil, nil
-	}
 	k, namespace, err := c.scope(at)
 	if err != nil {
 		if c.without.UnknownKind {
@@ -183,11 +183,14 @@ func (c *collector) breakCycle(ctx context.Context, n *node) error {
 // finishForeground lets an object go that no dependant blocks any more, and
 // looks at those that do (GC-2).
 func (c *collector) finishForeground(ctx context.Context, n *node) error {
-	blocking := n.blocking(c.without)
-	if len(blocking) == 0 || c.without.Blocking {
-		return c.removeFinalizer(ctx, n.identity, metav1.FinalizerDeleteDependents)
+	free := func() bool { return c.without.Blocking || len(n.blocking(c.without)) == 0 }
+	if free() {
+		err := c.removeFinalizer(ctx, n.identity, metav1.FinalizerDeleteDependents, free)
+		if err != errNotYet {
+			return err
+		}
 	}
-	for _, d := range blocking {
+	for _, d := range n.blocking(c.without) {
 		if !d.foreground {
 			c.graph.look(d)
 		}

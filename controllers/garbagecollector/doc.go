@@ -36,6 +36,7 @@ type Without struct {
 	Report            bool // owners in foreground deletion are not told that a dependant is gone
 
 	OrphanFirst  bool // the orphan finalizer is removed before the dependants are cut loose
+	OrphanAgain  bool // ... although the graph has come to know of another dependant
 	OrphanErrors bool // ... although a dependant could not be
 	OrphanOwner  bool // ... from whatever object has the owner's name by now
 }

@@ -13,27 +13,45 @@ import (
 
 // orphan cuts the dependants of an object loose, and lets it go when all of
 // them are (GC-3): while one still refers to it, its disappearance would have
-// that one collected (GC-4).
+// that one collected (GC-4). Dependants that come to be known meanwhile are
+// among them, up to the moment in which the finalizer's removal is sent;
+// upstream takes those that it knew at the start.
 //
-// The dependants are those the graph knows of now. One that was created just
-// before the deletion, and has not been seen yet, is missed, here as upstream
-// (RULES K105).
+// One that was created just before the deletion, and has not been seen at all
+// yet, is missed, here as upstream (RULES K105).
 func (c *collector) orphan(ctx context.Context, n *node) error {
 	id := n.identity
 	if c.without.OrphanFirst {
-		if err := c.removeFinalizer(ctx, id, metav1.FinalizerOrphanDependents); err != nil {
+		if err := c.removeFinalizer(ctx, id, metav1.FinalizerOrphanDependents, nil); err != nil {
 			return err
 		}
 	}
+	loose := map[types.UID]bool{}
+	for {
+		if err := c.cutLoose(ctx, id, n, loose); err != nil && !c.without.OrphanErrors {
+			return err
+		}
+		err := c.removeFinalizer(ctx, id, metav1.FinalizerOrphanDependents, func() bool {
+			return c.without.OrphanAgain || !slices.ContainsFunc(n.dependents, func(d *node) bool { return !loose[d.uid] })
+		})
+		if err != errNotYet {
+			return err
+		}
+	}
+}
+
+// cutLoose cuts those dependants loose that are not yet, and notes them.
+func (c *collector) cutLoose(ctx context.Context, id identity, n *node, loose map[types.UID]bool) error {
 	var errs []error
 	for _, d := range slices.Clone(n.dependents) {
+		if loose[d.uid] {
+			continue
+		}
+		loose[d.uid] = true
 		err := c.cut(ctx, d.identity, []types.UID{id.uid})
 		if err != nil && !apierrors.IsNotFound(err) {
 			errs = append(errs, fmt.Errorf("orphaning %s %s/%s: %w", d.kind, d.namespace, d.name, err))
 		}
 	}
-	if len(errs) > 0 && !c.without.OrphanErrors {
-		return utilerrors.NewAggregate(errs)
-	}
-	return c.removeFinalizer(ctx, id, metav1.FinalizerOrphanDependents)
+	return utilerrors.NewAggregate(errs)
 }

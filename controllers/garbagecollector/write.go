@@ -3,6 +3,7 @@ package garbagecollector
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -16,7 +17,8 @@ import (
 // delete deletes the incarnation and the version that was judged (GC-5, GC-9).
 // A version that has moved on for reasons other than ownership is deleted all
 // the same, or an object that is written often would never be collected
-// (RULES K102).
+// (RULES K102). What was asked for its dependants must not have changed either:
+// the policy of this delete would replace it. Upstream does not look at that.
 func (c *collector) delete(ctx context.Context, id identity, latest metav1.Object, refs []metav1.OwnerReference, policy metav1.DeletionPropagation) error {
 	version := latest.GetResourceVersion()
 	err := c.deleteAt(ctx, id, version, policy)
@@ -26,7 +28,7 @@ func (c *collector) delete(ctx context.Context, id identity, latest metav1.Objec
 		case apierrors.IsNotFound(liveErr):
 			err = liveErr
 		case liveErr != nil || now.GetUID() != id.uid || now.GetResourceVersion() == version:
-		case c.without.ConflictCheck || equality.Semantic.DeepEqual(now.GetOwnerReferences(), refs):
+		case c.without.ConflictCheck || equality.Semantic.DeepEqual(now.GetOwnerReferences(), refs) && c.policy(now) == c.policy(latest):
 			err = c.deleteAt(ctx, id, "", policy)
 		}
 	}
@@ -96,13 +98,17 @@ func metadataPatch(field string, value any, uid types.UID, version string) []byt
 	return data
 }
 
+// errNotYet: what a finalizer stands for has come to be undone again.
+var errNotYet = errors.New("the finalizer is still needed")
+
 // removeFinalizer removes one of the collector's finalizers. That it, or the
 // object, is not there any more is as good. The patch holds the whole list, so
-// it is for the version that was read.
+// it is for the version that was read. ready, if not nil, is asked right before
+// the removal is sent; if it says no, errNotYet is returned.
 //
 // Upstream finds the owner by name alone; a successor of the same name that was
 // to be orphaned, too, would lose its finalizer before its dependants lost it.
-func (c *collector) removeFinalizer(ctx context.Context, id identity, finalizer string) error {
+func (c *collector) removeFinalizer(ctx context.Context, id identity, finalizer string, ready func() bool) error {
 	k, namespace, err := c.scope(id)
 	if err != nil {
 		return err
@@ -116,6 +122,9 @@ func (c *collector) removeFinalizer(ctx context.Context, id identity, finalizer 
 	}
 	if latest.GetUID() != id.uid && !c.without.OrphanOwner || !has(latest, finalizer) {
 		return nil
+	}
+	if ready != nil && !ready() {
+		return errNotYet
 	}
 	rest := []string{}
 	for _, f := range latest.GetFinalizers() {

@@ -33,9 +33,9 @@ const Binding = "binding"
 
 var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
 
-// New returns a kubelet. It owns nothing, and the laws of ownership do not
-// concern it: it writes the status of pods and removes those that were deleted,
-// whoever owns them.
+// New returns a kubelet. It declares no kind of its own, as the laws of
+// ownership do not concern it: it is no controller of pods, but writes their
+// status, and removes those that were deleted, whoever owns them.
 func New(o Options) host.Controller {
 	generation := ""
 	if o.Bind != "" {
@@ -43,7 +43,6 @@ func New(o Options) host.Controller {
 	}
 	return host.Controller{
 		Name: "kubelet", Generation: generation,
-		For: podKind,
 		New: func(env *host.Env) host.Reconciler {
 			return &kubelet{options: &o, env: env, pods: env.Informer(podKind).GetIndexer()}
 		},

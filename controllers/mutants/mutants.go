@@ -20,7 +20,7 @@ import (
 type Mutant struct {
 	Name     string // "replicaset/skip-recheck"
 	Clause   string // the clause that the guard serves
-	Law      string // the law that is to kill the mutant, by its clause
+	Law      string // the law that is to kill the mutant, by its clause; "" if no law does, as what it does wrong is put right in the end
 	Sentence string // what it does wrong
 
 	build build

@@ -7,12 +7,12 @@ import (
 
 // expectationMutants lack a guard of the expectations.
 var expectationMutants = []Mutant{
-	{"expectations/no-wait", "WRITE-2", "WRITE-2",
+	{"expectations/no-wait", "WATCH-2", "",
 		"creates and deletes again before it has seen what it created and deleted",
 		of(func(w *replicas.Without) { w.Wait = true })},
 	{"expectations/record-after-writing", "WATCH-7", "WATCH-7",
 		"records what it expects after the writes, when it may have come already",
-		of(func(w *replicas.Without) { w.ExpectFirst = true })},
+		of(func(w *replicas.Without) { w.ExpectFirst, w.Recheck = true, true })},
 	{"expectations/creation-never-seen", "WATCH-2", "WATCH-7",
 		"waits on for creations that it has been shown",
 		of(func(w *replicas.Without) { w.CreationSeen = true })},
@@ -21,7 +21,10 @@ var expectationMutants = []Mutant{
 		of(func(w *replicas.Without) { w.FailedCreation = true })},
 	{"expectations/missing-deletion", "WATCH-7", "WATCH-7",
 		"waits for deletions of pods that were gone already",
-		of(func(w *replicas.Without) { w.MissingDeletion = true })},
+		of(func(w *replicas.Without) { w.MissingDeletion, w.Recheck = true, true })},
+	{"expectations/lost-pod", "WATCH-7", "WATCH-7",
+		"waits for the deletion of a pod that has lost its owner since, and whose deletion is not shown to it",
+		of(func(w *replicas.Without) { w.Recheck = true })},
 	{"expectations/wrong-controller", "WATCH-2", "WATCH-2",
 		"moves the expectations of the oldest matching controller, not the owner's",
 		of(func(w *replicas.Without) { w.Routing.OwnExpectations = true })},
@@ -30,19 +33,21 @@ var expectationMutants = []Mutant{
 		of(func(w *replicas.Without) { w.Routing.OrphanUncounted = true })},
 	{"expectations/outlive-deletion", "WATCH-7", "WATCH-7",
 		"keeps the expectations of a set that was deleted for the next one of that name",
-		of(func(w *replicas.Without) { w.Missing, w.Routing.OwnDeletion, w.Routing.Incarnation = true, true, true })},
+		of(func(w *replicas.Without) {
+			w.Missing, w.Successor, w.Routing.OwnDeletion, w.Successor, w.Routing.Incarnation, w.Recheck = true, true, true, true, true, true
+		})},
 	{"expectations/outlive-replacement", "ADOPT-8", "WATCH-7",
 		"keeps the expectations of a set that was replaced by a namesake between two events",
-		of(func(w *replicas.Without) { w.Routing.Incarnation = true })},
-	{"expectations/terminating-is-created", "WATCH-2", "WATCH-2",
-		"takes a pod that it first sees while it is being deleted for a creation it waits for",
-		of(func(w *replicas.Without) { w.Routing.TerminatingAdd = true })},
+		of(func(w *replicas.Without) { w.Successor, w.Routing.Incarnation, w.Recheck = true, true, true })},
+	{"expectations/late-for-predecessor", "ADOPT-8", "WATCH-7",
+		"takes over what a sync of a namesake that was replaced meanwhile had come to expect",
+		of(func(w *replicas.Without) { w.Successor, w.Recheck = true, true })},
 	{"expectations/wait-for-removal", "WATCH-7", "WATCH-7",
 		"waits until a deleted pod is gone, which its finalizers may never let it be",
 		of(func(w *replicas.Without) { w.Routing.Graceful = true })},
 	{"expectations/no-tombstones", "WATCH-7", "WATCH-7",
 		"does not see deletions that a relist reveals",
-		of(func(w *replicas.Without) { w.Routing.Tombstone = true })},
+		of(func(w *replicas.Without) { w.Routing.Tombstone, w.Recheck = true, true })},
 }
 
 // routingMutants lack a rule of routing.

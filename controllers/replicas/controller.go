@@ -45,6 +45,7 @@ type Without struct {
 	Ref     ref.Without
 	Routing routing.Without
 
+	Active      bool // pods that are being deleted are claimed like others
 	OwnCount    bool // every matching pod counts as the set's own, whoever owns it
 	OwnStatus   bool // ... in the status only
 	OwnVictims  bool // every matching pod may be deleted as surplus, whoever owns it
@@ -53,10 +54,12 @@ type Without struct {
 	Terminating bool // a set that is being deleted creates and deletes pods
 
 	Wait            bool // a sync creates and deletes whatever is still expected
+	Recheck         bool // a deletion stays expected of a pod that is another's by now
 	ExpectFirst     bool // expectations are recorded after the writes, not before
 	CreationSeen    bool // creations that were seen stay expected
 	FailedCreation  bool // creations that failed stay expected
 	MissingDeletion bool // deletions of pods that were gone already stay expected
+	Successor       bool // expectations of a set are taken for those of its namesake
 	Missing         bool // expectations of a set that a sync finds gone are kept
 
 	SharedCache bool // cached pods are changed in place
@@ -75,6 +78,7 @@ func New(kind *Kind, o Options) host.Controller {
 		Routes:     []host.Route{routing.Own(kind.GVK, &o.Without.Routing), podRoute(kind, &o)},
 		Selector:   func(owner runtime.Object) labels.Selector { s := kind.Read(owner); return s.Selector() },
 		Replicas:   func(owner runtime.Object) int { return kind.Read(owner).Replicas },
+		Active:     func(pod runtime.Object) bool { return !ended(pod.(*corev1.Pod)) },
 	}
 	return c
 }

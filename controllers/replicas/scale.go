@@ -26,7 +26,7 @@ func (r *reconciler) scale(ctx context.Context, key string, set *Set, pods []*co
 		if r.options.Without.OwnVictims {
 			pods = r.selected(set)
 		}
-		return r.delete(ctx, key, victims(pods, min(-missing, burst)))
+		return r.delete(ctx, key, set, victims(pods, min(-missing, burst)))
 	}
 	return nil
 }
@@ -36,7 +36,7 @@ func (r *reconciler) scale(ctx context.Context, key string, set *Set, pods []*co
 // longer expected.
 func (r *reconciler) create(ctx context.Context, key string, set *Set, n int) error {
 	if !r.options.Without.ExpectFirst {
-		r.expected.ExpectCreations(key, n)
+		r.expected.ExpectCreations(key, r.owner(set), n)
 	}
 	pod := r.newPod(set)
 	made, batch := 0, 1
@@ -52,7 +52,7 @@ func (r *reconciler) create(ctx context.Context, key string, set *Set, n int) er
 		}
 	}
 	if r.options.Without.ExpectFirst {
-		r.expected.ExpectCreations(key, made)
+		r.expected.ExpectCreations(key, r.owner(set), made)
 		return firstErr
 	}
 	for range n - made {
@@ -134,13 +134,13 @@ const CreatedBy = "kubernetes.io/created-by"
 
 // delete deletes pods, by name and without a precondition (RULES E56). One that
 // is gone already is as good as deleted.
-func (r *reconciler) delete(ctx context.Context, key string, pods []*corev1.Pod) error {
+func (r *reconciler) delete(ctx context.Context, key string, set *Set, pods []*corev1.Pod) error {
 	keys := make([]string, len(pods))
 	for i, pod := range pods {
 		keys[i] = routing.Key(pod)
 	}
 	if !r.options.Without.ExpectFirst {
-		r.expected.ExpectDeletions(key, append([]string(nil), keys...))
+		r.expected.ExpectDeletions(key, r.owner(set), append([]string(nil), keys...))
 	}
 	var firstErr error
 	for i, pod := range pods {
@@ -160,7 +160,7 @@ func (r *reconciler) delete(ctx context.Context, key string, pods []*corev1.Pod)
 		}
 	}
 	if r.options.Without.ExpectFirst {
-		r.expected.ExpectDeletions(key, keys)
+		r.expected.ExpectDeletions(key, r.owner(set), keys)
 	}
 	return firstErr
 }

@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/client-go/tools/cache"
 
@@ -36,7 +38,7 @@ func (r *reconciler) sync(ctx context.Context, key string) error {
 	set := r.kind.Read(obj.(runtime.Object))
 	// Before the pods are listed: what is seen in between may be listed or not,
 	// but is not acted upon (RULES C40).
-	awake := r.expected.Satisfied(key) || r.options.Without.Wait
+	awake := r.awake(key, &set)
 	pods, err := r.own(ctx, &set)
 	if err != nil {
 		return err
@@ -51,6 +53,29 @@ func (r *reconciler) sync(ctx context.Context, key string) error {
 		return err
 	}
 	return scaleErr
+}
+
+// awake says whether the set may create and delete pods, or waits to see what it
+// did. A deletion that it expects is not shown to it if the pod has lost its
+// owner meanwhile (WATCH-5), so what is expected is compared with the cache, too.
+// Upstream does not, and sleeps until the expectation expires.
+func (r *reconciler) awake(key string, set *Set) bool {
+	if !r.expected.Satisfied(key, r.owner(set)) && r.options.Generation == ControllerRef && !r.options.Without.Recheck {
+		r.expected.Recheck(key, func(object string) bool {
+			obj, exists, _ := r.pods.GetByKey(object)
+			return !exists || !metav1.IsControlledBy(obj.(*corev1.Pod), set)
+		})
+	}
+	return r.expected.Satisfied(key, r.owner(set)) || r.options.Without.Wait
+}
+
+// owner is the uid by which the set's expectations are known. Before ControllerRef
+// they went by key alone.
+func (r *reconciler) owner(set *Set) types.UID {
+	if r.options.Generation != ControllerRef || r.options.Without.Successor {
+		return ""
+	}
+	return set.UID
 }
 
 // own returns the active pods that count towards the set's replicas, claiming
@@ -90,7 +115,7 @@ func (r *reconciler) candidates(set *Set) []*corev1.Pod {
 	pods := make([]*corev1.Pod, 0, len(own)+len(orphans))
 	for _, list := range [...][]any{own, orphans} {
 		for _, obj := range list {
-			if pod := obj.(*corev1.Pod); active(pod) {
+			if pod := obj.(*corev1.Pod); active(pod) || r.options.Without.Active && !ended(pod) {
 				pods = append(pods, pod)
 			}
 		}

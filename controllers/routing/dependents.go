@@ -46,7 +46,7 @@ func (d *Dependents) Do(v host.View, e host.Event, out *host.Effect) {
 // An orphan is offered to everybody who selects it, and nobody's expectations
 // are moved: what a controller creates is never an orphan (WATCH-4).
 func (d *Dependents) added(v host.View, obj metav1.Object, out *host.Effect) {
-	if obj.GetDeletionTimestamp() != nil && !d.Without.TerminatingAdd {
+	if obj.GetDeletionTimestamp() != nil {
 		d.deleted(v, obj, out) // after a restart; it is not the creation somebody waits for
 		return
 	}
@@ -86,19 +86,16 @@ func (d *Dependents) updated(v host.View, before, after runtime.Object, out *hos
 		return // WRITE-9
 	}
 	relabelled := !maps.Equal(old.GetLabels(), cur.GetLabels())
-	if cur.GetDeletionTimestamp() != nil && !d.Without.Graceful {
-		// Whoever deleted it waits to see it go; how long it takes to go is no
-		// concern of theirs.
-		d.deleted(v, cur, out)
-		if relabelled {
-			d.deleted(v, old, out)
-		}
-		return
-	}
 	was, is := metav1.GetControllerOfNoCopy(old), metav1.GetControllerOfNoCopy(cur)
 	changed := !sameRef(was, is)
 	if changed && was != nil && !d.Without.OldOwner {
 		d.wakeOwner(v, old, was, out) // WATCH-3: it has lost one
+	}
+	if cur.GetDeletionTimestamp() != nil && !d.Without.Graceful {
+		// Whoever deleted it waits to see it go; how long it takes to go is no
+		// concern of theirs.
+		d.deleted(v, cur, out)
+		return
 	}
 	if is != nil {
 		key, owner := d.wakeOwner(v, cur, is, out)

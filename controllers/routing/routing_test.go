@@ -146,8 +146,9 @@ func TestDependents(t *testing.T) {
 		{"WRITE-9 resync, owned", event(pod("1", "x", byA), pod("1", "x", byA)), "", Without{Resync: true}, "a"},
 		{"WRITE-9 resync, orphan", event(pod("1", "x"), pod("1", "x")), "", Without{OrphanQuiet: true}, ""},
 		{"WATCH-7 graceful deletion", event(pod("1", "x", byA), pod("2", "x", byA, going)), "a -a", Without{Graceful: true}, "a"},
-		{"WATCH-7 ... as labels moved on", event(pod("1", "x", byB), pod("2", "y", byA, going)), "a b -a -b", Without{}, "a b -a -b"},
-		{"WATCH-2 first seen while going", event(nil, pod("1", "x", byA, going)), "a -a", Without{TerminatingAdd: true}, "a +a"},
+		{"WATCH-7 ... as labels moved on", event(pod("1", "x", byB), pod("2", "y", byA, going)), "b a -a", Without{}, "b a -a"},
+		{"WATCH-3 removed while going", event(pod("1", "x", byA, going), pod("2", "x", going)), "a", Without{OldOwner: true}, ""},
+		{"WATCH-2 first seen while going", event(nil, pod("1", "x", byA, going)), "a -a", Without{}, "a -a"},
 	} {
 		for _, run := range []struct {
 			without Without

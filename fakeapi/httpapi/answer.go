@@ -27,6 +27,9 @@ func (h *Handler) answer(r *http.Request) *answer {
 	if !ok {
 		return fail(format{}, errNotAcceptable())
 	}
+	if !t.kind.Serves(t.subresource) {
+		return fail(f, errNotFound())
+	}
 	verb, err := verbOf(r, t)
 	if err != nil {
 		return fail(f, err)
@@ -143,12 +146,12 @@ func (c *exchange) write() error {
 		if err := c.query(&c.req.Create); err != nil {
 			return err
 		}
-		c.req.Object, c.warnings, err = decodeObject(c.r, c.t.kind, body, c.req.Create.FieldValidation)
+		c.req.Object, c.warnings, err = decodeObject(c.r, c.t.kind.BodyKind(c.t.subresource), body, c.req.Create.FieldValidation)
 	case fakeapi.Update:
 		if err := c.query(&c.req.Update); err != nil {
 			return err
 		}
-		c.req.Object, c.warnings, err = decodeObject(c.r, c.t.kind, body, c.req.Update.FieldValidation)
+		c.req.Object, c.warnings, err = decodeObject(c.r, c.t.kind.BodyKind(c.t.subresource), body, c.req.Update.FieldValidation)
 	case fakeapi.Patch:
 		if err := c.query(&c.req.PatchO); err != nil {
 			return err

@@ -43,7 +43,7 @@ func (b *binding) fill(text string) string {
 		case strings.HasPrefix(p, "$rv:"):
 			v = strconv.Itoa(900000 + b.named)
 		case strings.HasPrefix(p, "$name:"):
-			v = "x-" + strings.ToLower(strings.TrimPrefix(p, "$name:"))
+			v = strings.ToLower(strings.TrimPrefix(p, "$name:"))
 		}
 		b.values[p] = v
 		return v

@@ -10,7 +10,9 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metascheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,7 +26,7 @@ import (
 // scheme knows the Go types of the built-in kinds; deleteScheme knows
 // DeleteOptions in every group and version, for old clients.
 var (
-	scheme       = makeScheme(corev1.AddToScheme, appsv1.AddToScheme)
+	scheme       = makeScheme(corev1.AddToScheme, appsv1.AddToScheme, autoscalingv1.AddToScheme, policyv1.AddToScheme)
 	deleteScheme = makeDeleteScheme()
 	codecs       = serializer.NewCodecFactory(scheme)
 	deleteCodecs = serializer.NewCodecFactory(deleteScheme)

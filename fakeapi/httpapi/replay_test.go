@@ -158,6 +158,10 @@ func replay(v *vector) error {
 			continue
 		}
 		path, query, body := b.fill(ex.Path), fillQuery(b, ex.Query), b.fill(string(ex.Body))
+		var compact bytes.Buffer
+		if len(body) > 0 && json.Compact(&compact, []byte(body)) == nil {
+			body = compact.String()
+		}
 		if ex.RawBody != nil {
 			body = b.fill(*ex.RawBody)
 		}

@@ -4,22 +4,22 @@ import "fmt"
 
 // Coverage is what an exhaustive search came to.
 type Coverage struct {
-	Complete bool   // every reachable state was visited
-	Stopped  string // why not, otherwise
+	Complete bool   `json:"complete"`          // every reachable state was visited
+	Stopped  string `json:"stopped,omitempty"` // why not, otherwise
 
-	States      int // distinct states
-	Finals      int // of them, distinct final ones, where the program tells [Outcome.State]
-	Schedules   int // runs to the end: complete executions
-	Runs        int // runs in all, those pruned on their way included
-	Transitions int // decisions explored, the prefixes replayed not counted
-	Pruned      int // runs ended in a state that had been explored before
-	Asleep      int // runs ended where everything enabled was asleep
-	MaxSteps    int // of the longest run
-	Cycles      int // runs that returned to a state of their own
-	Fights      int // runs that the host recognised as a fight
+	States      int `json:"states"`      // distinct states
+	Finals      int `json:"finals"`      // of them, distinct final ones, where the program tells [Outcome.State]
+	Schedules   int `json:"schedules"`   // runs to the end: complete executions
+	Runs        int `json:"runs"`        // runs in all, those pruned on their way included
+	Transitions int `json:"transitions"` // decisions explored, the prefixes replayed not counted
+	Pruned      int `json:"pruned"`      // runs ended in a state that had been explored before
+	Asleep      int `json:"asleep"`      // runs ended where everything enabled was asleep
+	MaxSteps    int `json:"maxSteps"`    // of the longest run
+	Cycles      int `json:"cycles"`      // runs that returned to a state of their own
+	Fights      int `json:"fights"`      // runs that the host recognised as a fight
 
-	Failures []Failure // the first of each law
-	Outcomes Table     // of complete executions
+	Failures []Failure `json:"-"`        // the first of each law
+	Outcomes Table     `json:"outcomes"` // of complete executions
 }
 
 // String renders the coverage in one line.

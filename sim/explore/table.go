@@ -2,6 +2,7 @@ package explore
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,8 +15,8 @@ type Table struct {
 
 // Row is one line of a [Table].
 type Row struct {
-	Label string
-	Count int
+	Label string `json:"label"`
+	Count int    `json:"count"`
 }
 
 // Add counts one outcome.
@@ -27,10 +28,10 @@ func (t *Table) Add(label string) {
 }
 
 // Len is the number of distinct labels.
-func (t *Table) Len() int { return len(t.counts) }
+func (t Table) Len() int { return len(t.counts) }
 
 // Rows lists the labels, most frequent first, equal counts by label.
-func (t *Table) Rows() []Row {
+func (t Table) Rows() []Row {
 	rows := make([]Row, 0, len(t.counts))
 	for label, n := range t.counts {
 		rows = append(rows, Row{label, n})
@@ -41,8 +42,11 @@ func (t *Table) Rows() []Row {
 	return rows
 }
 
+// MarshalJSON encodes the rows.
+func (t Table) MarshalJSON() ([]byte, error) { return json.Marshal(t.Rows()) }
+
 // String renders one row a line, counts aligned.
-func (t *Table) String() string {
+func (t Table) String() string {
 	rows := t.Rows()
 	if len(rows) == 0 {
 		return ""

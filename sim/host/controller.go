@@ -39,6 +39,9 @@ type Controller struct {
 	// Both may be nil; Selector may return nil for "selects nothing".
 	Selector func(owner runtime.Object) labels.Selector
 	Replicas func(owner runtime.Object) int
+	// Active tells the laws whether a dependent counts, one that is being deleted
+	// aside; nil: each does.
+	Active func(dependent runtime.Object) bool
 
 	// The following break a rule of writing controllers on purpose; only mutants
 	// set them.

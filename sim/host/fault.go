@@ -177,10 +177,23 @@ func (p *Process) Asking() (req *fakeapi.Request, isAnswered, ok bool) {
 	return nil, false, false
 }
 
+// withheld reports whether events wait for a held view of the process.
+func (p *Process) withheld() bool {
+	for _, i := range p.order {
+		if i.held && i.pending() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Settled records that the world is quiet, and who waits for ever.
 func (c *Cluster) Settled() {
 	c.world.Do("settled", func() {
 		for _, p := range c.processes {
+			if p.withheld() {
+				continue // what it waits for may be among the events kept from it
+			}
 			for _, key := range p.Waiting() {
 				r := sim.Record{Op: sim.Stuck, Cause: -1, Process: p.Name, Generation: p.Generation, Incarnation: p.Incarnation, Verb: "wait"}
 				r.For, _ = p.ownerOf(key)

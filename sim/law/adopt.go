@@ -58,8 +58,14 @@ func statusOnly(j *Judge, r *sim.Record) {
 		}
 	}
 	k := w.Process.work(r)
-	if deleting(meta(r.SawFor)) || k != nil && k.read && k.refuses {
+	if deleting(meta(r.SawFor)) {
 		j.Report(Informed, what(r)+" for "+r.For.String()+", known to be going")
+		return
+	}
+	if k != nil && k.read && k.refuses {
+		if !w.Adopts { // that is ADOPT-4's
+			j.Report(Informed, what(r)+" for "+r.For.String()+", which a live read showed gone or going")
+		}
 		return
 	}
 	if o := j.state.Object(uidOf(r.For)); o != nil && deleting(o.Meta) && !deleting(w.Before) {

@@ -20,6 +20,8 @@ type Cached struct {
 	Value any
 	Meta  metav1.Object
 	Key   string // namespace/name; kept for the kind the process syncs only
+
+	since int // the record that brought this incarnation with these owner references
 }
 
 // Get returns what the view holds under a name, nil for nothing. The pointer
@@ -48,7 +50,7 @@ func (c *Cache) fold(r *sim.Record, keyed bool) (before, after metav1.Object) {
 	i, ok := c.at[n]
 	if !ok {
 		if after != nil {
-			e := Cached{Value: r.After, Meta: after}
+			e := Cached{Value: r.After, Meta: after, since: r.Index}
 			if keyed {
 				e.Key = r.Object.Key()
 			}
@@ -59,7 +61,11 @@ func (c *Cache) fold(r *sim.Record, keyed bool) (before, after metav1.Object) {
 	}
 	before = c.entries[i].Meta
 	if after != nil {
-		c.entries[i].Value, c.entries[i].Meta = r.After, after
+		e := &c.entries[i]
+		if before.GetUID() != after.GetUID() || !sameOwners(before.GetOwnerReferences(), after.GetOwnerReferences()) {
+			e.since = r.Index
+		}
+		e.Value, e.Meta = r.After, after
 		return before, after
 	}
 	c.drop(n, i)

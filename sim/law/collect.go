@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
 )
@@ -58,6 +59,14 @@ func collectAll(j *Judge, r *sim.Record) {
 	})
 }
 
+// sawInSync reports whether the process knew of a dependent's reference when the
+// sync that a record belongs to began: it decides from what it knows then. Of a
+// write outside any sync it is what the process knows now.
+func (p *Process) sawInSync(r *sim.Record, o *Object, owner types.UID) bool {
+	c, k := p.Cache(o.Ref.Kind).Get(o.Ref.Namespace, o.Ref.Name), p.work(r)
+	return c != nil && k != nil && (k.begun == 0 || c.since < k.begun) && c.Meta.GetUID() == o.Meta.GetUID() && refTo(c.Meta, owner) != nil
+}
+
 // foregroundWaits is GC-2.
 func foregroundWaits(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
@@ -77,8 +86,7 @@ func foregroundWaits(j *Judge, r *sim.Record) {
 		if left == nil {
 			left = o
 		}
-		c := w.Process.Cache(o.Ref.Kind).Get(o.Ref.Namespace, o.Ref.Name)
-		if c != nil && c.Meta.GetUID() == o.Meta.GetUID() && blocks(refTo(c.Meta, owner)) {
+		if w.Process.sawInSync(r, o, owner) {
 			s, left = Informed, o
 			break
 		}
@@ -125,7 +133,7 @@ func orphanFirst(j *Judge, r *sim.Record) {
 	owner := w.Before.GetUID()
 	left := j.state.Dependents(owner)
 	for _, o := range left {
-		if w.Process.saw(o, owner) {
+		if w.Process.sawInSync(r, o, owner) {
 			j.Report(Informed, "let go while "+o.Ref.String()+" refers to it")
 			return
 		}

@@ -54,10 +54,11 @@ func (w *Write) harmless(r *sim.Record) bool {
 	if w.After == nil || r.For.UID == "" {
 		return false
 	}
-	if (w.Adopts || w.dropped) && w.Owner == nil && refTo(w.Before, uidOf(r.For)) == nil {
+	own := uidOf(r.For)
+	// An adopter may have an entry already that did not control: it is made whole (API-2).
+	if w.Owner == nil && (w.Adopts || w.dropped && refTo(w.Before, own) == nil) {
 		return w.adds(r, r.For.UID)
 	}
-	own := uidOf(r.For)
 	return refTo(w.Before, own) != nil && refTo(w.After, own) == nil &&
 		sameRefsBut(w.Before, w.After, r.For.UID) && onlyRefs(r)
 }

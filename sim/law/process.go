@@ -117,8 +117,9 @@ func (p *Process) foldFault(r *sim.Record) {
 	case "stop":
 		p.stopped = true
 		p.restart(max(p.incarnation+1, r.Incarnation))
-	case "restart":
+	case "restart", "switch": // either comes up with views of its own, none of them held
 		p.down, p.stopped, p.wasOff = false, false, true
+		p.held = p.held[:0]
 		if r.Incarnation > p.incarnation {
 			p.restart(r.Incarnation)
 		}
@@ -169,10 +170,10 @@ func (p *Process) deliver(r *sim.Record) {
 	if p.Subject.Counted != nil && p.manages(r.Object.Kind) {
 		p.recount(c, controllerOf(before), controllerOf(after))
 	}
-	if p.gone != nil && after == nil {
-		if m := meta(r.Before); m != nil {
-			p.gone[m.GetUID()] = true
-		}
+	// Another uid under the same name says as much as a deletion: a relist may
+	// have swallowed that.
+	if m := meta(r.Before); p.gone != nil && m != nil && (after == nil || after.GetUID() != m.GetUID()) {
+		p.gone[m.GetUID()] = true
 	}
 	if p.Subject.Kind != "" {
 		for _, key := range r.Enqueued {

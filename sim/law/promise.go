@@ -46,7 +46,7 @@ func (p *promises) fold(s *State, r *sim.Record, w *Write) {
 	case is && !was:
 		p.make(s, w.Before.GetUID())
 	case was && !is:
-		p.ownerDone(s, w)
+		p.ownerDone(s, r, w)
 	}
 	if len(p.byObject) > 0 {
 		p.foldDependent(r, w)
@@ -65,7 +65,7 @@ func (p *promises) make(s *State, owner types.UID) {
 // ownerDone is called when an owner's orphan finalizer goes. What still refers
 // to the owner then was forgotten: knowingly where the collector had seen it.
 // Somebody else who takes the finalizer off takes the promise back.
-func (p *promises) ownerDone(s *State, w *Write) {
+func (p *promises) ownerDone(s *State, r *sim.Record, w *Write) {
 	owner := w.Before.GetUID()
 	for _, o := range s.Dependents(owner) {
 		uid := o.Meta.GetUID()
@@ -74,16 +74,10 @@ func (p *promises) ownerDone(s *State, w *Write) {
 		case q == nil:
 		case !w.GC:
 			p.drop(uid, owner)
-		case !w.Process.saw(o, owner):
+		case !w.Process.sawInSync(r, o, owner):
 			q.strength = Committed
 		}
 	}
-}
-
-// saw reports whether the process's view of an object has a reference to owner.
-func (p *Process) saw(o *Object, owner types.UID) bool {
-	c := p.Cache(o.Ref.Kind).Get(o.Ref.Namespace, o.Ref.Name)
-	return c != nil && c.Meta.GetUID() == o.Meta.GetUID() && refTo(c.Meta, owner) != nil
 }
 
 func (p *promises) foldDependent(r *sim.Record, w *Write) {

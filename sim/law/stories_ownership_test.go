@@ -227,6 +227,18 @@ var fightStories = []story{
 		t.fault("rs", "crash")
 		t.settled()
 	}},
+	{"NOFIGHT-3", "up again in another generation", broken, func(t *tape) {
+		t.exist(set("a", 1))
+		t.fault("rs", "crash")
+		t.fault("rs", "switch")
+		t.settled()
+	}},
+	{"NOFIGHT-3", "what it was kept from seeing it sees after a restart", broken, func(t *tape) {
+		t.exist(set("a", 1))
+		t.fault("rs", "hold").Object.Kind = "Pod"
+		t.fault("rs", "restart")
+		t.settled()
+	}},
 	{"NOFIGHT-3", "nobody is there to do it", kept, func(t *tape) {
 		t.exist(set("a", 1))
 		t.fault("rs", "stop")

@@ -11,6 +11,7 @@ import (
 // work is what one worker is at.
 type work struct {
 	owner types.UID // of For; "" when idle
+	begun int       // the record of its SyncStart
 	key   nsName
 
 	read    bool // it has read For live in this sync
@@ -27,7 +28,7 @@ func (p *Process) start(r *sim.Record) {
 	if k == nil {
 		return
 	}
-	*k = work{owner: types.UID(r.For.UID), key: nsName{r.For.Namespace, r.For.Name}}
+	*k = work{begun: r.Index, owner: types.UID(r.For.UID), key: nsName{r.For.Namespace, r.For.Name}}
 	if p.Subject.Counted != nil {
 		for _, kind := range p.Subject.Dependents {
 			k.counted += p.Cache(kind).owned[k.owner]

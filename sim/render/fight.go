@@ -8,6 +8,12 @@ import "strings"
 // round, and false when there is none. Lines that only create, or only delete,
 // are work and not a fight: a cycle undoes what it does.
 func Cycle(lines []Line) (first, last int, ok bool) {
+	if len(lines) > cycleWindow {
+		if first, last, ok = Cycle(lines[len(lines)-cycleWindow:]); !ok {
+			return first, last, ok
+		}
+		return rewind(lines, last-first+1)
+	}
 	signs := make([]string, len(lines))
 	for i := range lines {
 		signs[i] = lines[i].sign()
@@ -25,6 +31,19 @@ func Cycle(lines []Line) (first, last int, ok bool) {
 		return lines[start].N, lines[start+p-1].N, true
 	}
 	return 0, 0, false
+}
+
+// cycleWindow is how many lines at the end are searched: more than any cycle is
+// long, and few enough for a search in square time.
+const cycleWindow = 1000
+
+// rewind finds where a period that holds at the end begins to hold.
+func rewind(lines []Line, p int) (first, last int, ok bool) {
+	from := len(lines)
+	for from-p-1 >= 0 && lines[from-1].sign() == lines[from-1-p].sign() {
+		from--
+	}
+	return lines[from-p].N, lines[from-1].N, true
 }
 
 // sign is the line with generated names abstracted.

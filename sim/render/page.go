@@ -40,8 +40,11 @@ func NewPage(h *sim.History, f Facts, b Breach, from int) *Page {
 	for _, r := range b.Cycle {
 		to = max(to, r+1)
 	}
+	for h.At(to) != nil && h.At(to).Step == h.At(to-1).Step {
+		to++ // the whole of the step that broke it
+	}
 	p := &Page{Breach: b, broken: -1}
-	p.Lines = Timeline(h, f, Options{From: min(from, b.Record), To: to, Breaches: []Breach{{Record: b.Record, Law: b.Law, Text: b.Text, Race: b.Race}}})
+	p.Lines = Timeline(h, f, Options{From: min(from, b.Record), To: to, Others: true, Breaches: []Breach{{Record: b.Record, Law: b.Law, Text: b.Text, Race: b.Race}}})
 	c := newCauses(h, p.Lines)
 	p.Why = make([]Row, len(p.Lines))
 	for i := range p.Lines {
@@ -73,7 +76,11 @@ func (p *Page) trees(h *sim.History, f Facts) {
 			first = min(first, i)
 		}
 	}
-	before, after := Objects(h, f, first), Objects(h, f, r.Index+1)
+	last := r.Index + 1
+	for h.At(last) != nil && h.At(last).Step == r.Step {
+		last++
+	}
+	before, after := Objects(h, f, first), Objects(h, f, last)
 	refs = append(refs, ownersOf(before, refs)...)
 	refs = append(refs, ownersOf(after, refs)...)
 	p.Before, p.After = Tree(Related(before, refs...)), Tree(Related(after, refs...))
@@ -115,7 +122,11 @@ func (p *Page) Text() string {
 	}
 	if p.Before != "" {
 		b.WriteByte('\n')
-		heads := [2]string{fmt.Sprintf("owners before step %d", n), fmt.Sprintf("owners after step %d", n)}
+		first := n
+		if k, _, ok := Numbers(p.Lines, p.Breach.Cycle); ok {
+			first = k
+		}
+		heads := [2]string{fmt.Sprintf("owners before step %d", first), fmt.Sprintf("owners after step %d", n)}
 		b.WriteString(indent(Beside(heads[0], indent(p.Before, "  "), heads[1], indent(p.After, "  ")), "    "))
 	}
 	b.WriteByte('\n')
@@ -157,14 +168,39 @@ func (p *Page) sentence(b *strings.Builder) {
 	}
 }
 
+// timeline lays out the lines with their causes beside them, or beneath them
+// where names are long.
 func (p *Page) timeline(b *strings.Builder) {
-	t := Table{Indent: "    ", Max: []int{1, 4, 18, 18, 10, 20, 26}}
-	t.Add("", "step", "at", "who", "did", "what", "change", "because")
-	for i := range p.Lines {
-		l := &p.Lines[i]
-		t.Add(p.Why[i].Mark, right(l.N, 4), l.time(), l.Who, l.Verb, l.Object, l.what(), p.Why[i].Because)
+	t := p.table(true)
+	if t.left() < 20 {
+		t = p.table(false)
 	}
 	b.WriteString(t.String())
+}
+
+func (p *Page) table(beside bool) *Table {
+	t := &Table{Indent: "    ", Max: []int{0, 0, 0, 0, 0, 0, 28}, Fold: true}
+	head := []string{"", "step", "at", "who", "did", "what", "change", "because"}
+	if !beside {
+		t.Fold, t.Max = false, nil
+		head = head[:7]
+	}
+	t.Add(head...)
+	for i := range p.Lines {
+		l, why := &p.Lines[i], p.Why[i]
+		row := []string{why.Mark, right(l.N, 4), l.time(), l.Who, l.Verb, l.Object, l.did()}
+		if beside {
+			row = append(row, why.Because)
+		}
+		t.Add(row...)
+		if !beside && why.Because != "" {
+			t.Note("      because " + why.Because)
+		}
+		for _, broken := range l.Breaks {
+			t.Note("      " + broken)
+		}
+	}
+	return t
 }
 
 // cycle says which lines repeat, for a fight.

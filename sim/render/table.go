@@ -11,6 +11,7 @@ import (
 // widest cell.
 type Table struct {
 	Indent string
+	Fold   bool  // fold the cells of all columns that have a Max, rather than push their row
 	Max    []int // the most a column is widened to; cells that are longer push their row
 	rows   [][]string
 }
@@ -18,12 +19,23 @@ type Table struct {
 // Add appends a row.
 func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
 
+// Note appends a line of text below the row added last, from its second column
+// on, folded.
+func (t *Table) Note(text string) { t.rows = append(t.rows, []string{noteMark, text}) }
+
+// noteMark stands in the first cell of a row that is a note.
+const noteMark = "\x00"
+
 // String renders the table; every row ends in a newline and has no trailing
 // spaces.
 func (t *Table) String() string {
 	widths := t.widths()
 	var b strings.Builder
 	for _, row := range t.rows {
+		if row[0] == noteMark {
+			t.note(&b, row[1], widths)
+			continue
+		}
 		t.write(&b, row, widths)
 	}
 	return b.String()
@@ -32,6 +44,9 @@ func (t *Table) String() string {
 func (t *Table) widths() []int {
 	var widths []int
 	for _, row := range t.rows {
+		if row[0] == noteMark {
+			continue
+		}
 		for i, cell := range row {
 			if i == len(widths) {
 				widths = append(widths, 0)
@@ -46,21 +61,62 @@ func (t *Table) widths() []int {
 	return widths
 }
 
+// left is the number of columns that the last cell of a row has.
+func (t *Table) left() int {
+	widths := t.widths()
+	n := Width - utf8.RuneCountInString(t.Indent)
+	for _, w := range widths[:len(widths)-1] {
+		n -= w + 2
+	}
+	return n
+}
+
 func (t *Table) write(b *strings.Builder, row []string, widths []int) {
 	line := t.Indent
 	at := utf8.RuneCountInString(t.Indent)
+	rest := make([]string, len(row))
+	more := false
 	for i, cell := range row[:len(row)-1] {
+		if t.Fold && i < len(t.Max) && t.Max[i] > 0 {
+			cell, rest[i] = fold(cell, widths[i])
+			more = more || rest[i] != ""
+		}
 		line += pad(cell, widths[i]) + "  "
 		at += widths[i] + 2
 	}
 	over := utf8.RuneCountInString(line)
-	first, rest := fold(row[len(row)-1], max(Width-over, 24))
-	b.WriteString(strings.TrimRight(line+first, " "))
-	b.WriteByte('\n')
-	for rest != "" {
-		first, rest = fold(rest, max(Width-at-2, 24))
+	first, last := fold(row[len(row)-1], max(Width-over, 24))
+	b.WriteString(strings.TrimRight(line+first, " ") + "\n")
+	if more {
+		rest[len(rest)-1] = last
+		t.write(b, rest, widths)
+		return
+	}
+	for last != "" {
+		first, last = fold(last, max(Width-at-2, 24))
 		b.WriteString(strings.Repeat(" ", at+2) + first + "\n")
 	}
+}
+
+func (t *Table) note(b *strings.Builder, text string, widths []int) {
+	lead := t.Indent + strings.Repeat(" ", widths[0]+2)
+	for rest := text; rest != ""; {
+		var first string
+		first, rest = fold(rest, Width-utf8.RuneCountInString(lead)-4)
+		b.WriteString(lead + first + "\n")
+	}
+}
+
+// Fold breaks a line of text at [Width]; what is over is indented.
+func Fold(text string) string {
+	first, rest := fold(text, Width)
+	var b strings.Builder
+	b.WriteString(first + "\n")
+	for rest != "" {
+		first, rest = fold(rest, Width-2)
+		b.WriteString("  " + first + "\n")
+	}
+	return b.String()
 }
 
 // fold cuts text at the last space at which it fits into n columns; a word
@@ -82,7 +138,7 @@ func fold(text string, n int) (first, rest string) {
 	if cut == 0 {
 		return text, ""
 	}
-	return text[:cut], strings.TrimLeft(text[cut:], " ")
+	return strings.TrimRight(text[:cut], " "), strings.TrimSpace(text[cut:])
 }
 
 func pad(s string, n int) string {

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,7 @@ type Options struct {
 	From, To int  // records [From, To); To zero means all
 	Verbose  bool // noise too
 	Breaches []Breach
+	Others   bool                     // a line for every record that broke a law, deliveries and the like too
 	Skip     func(r *sim.Record) bool // records to leave out; nil for none
 }
 
@@ -45,14 +47,25 @@ func Timeline(h *sim.History, f Facts, o Options) []Line {
 		broken[b.Record] = append(broken[b.Record], b.String())
 	}
 	var lines []Line
-	fresh := 0 // lines from here on are refusals since the last write
+	var halves []int // records that the next one replaces
+	fresh := 0       // lines from here on are refusals since the last write
 	for i := o.From; i < o.To; i++ {
 		r := h.At(i)
-		if r == nil || o.Skip != nil && o.Skip(r) || replaced(h, r, broken[i]) {
+		if r == nil || o.Skip != nil && o.Skip(r) {
 			continue
 		}
-		l, ok := lineOf(r, f, o.Verbose, broken[i])
-		if !ok {
+		if Replaced(h, r) {
+			halves = append(halves, i)
+			continue
+		}
+		l, ok := lineOf(r, f, o.Verbose)
+		for _, k := range halves {
+			l.Breaks = append(l.Breaks, broken[k]...)
+		}
+		l.Breaks = unique(append(l.Breaks, broken[i]...))
+		l.Records = append(halves, l.Records...)
+		halves = nil
+		if n := len(l.Breaks); !ok && (n == 0 || !o.Others && r.Op != sim.Commit) {
 			continue
 		}
 		if l.Refused && merge(lines[fresh:], l) {
@@ -67,21 +80,41 @@ func Timeline(h *sim.History, f Facts, o Options) []Line {
 	return lines
 }
 
-// replaced reports whether the record is the first half of a removal: the
-// deletion was asked for and the object removed in one step.
-func replaced(h *sim.History, r *sim.Record, breaks []string) bool {
+// unique drops repetitions.
+func unique(words []string) []string {
+	var out []string
+	for _, w := range words {
+		if !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// Replaced reports whether the record is the first half of what its step did,
+// and the next one says it all: a deletion that was asked for and done at once,
+// a crash that is part of a restart or of a switch.
+func Replaced(h *sim.History, r *sim.Record) bool {
 	next := h.At(r.Index + 1)
-	return len(breaks) == 0 && next != nil && r.Op == sim.Commit && next.Op == sim.Commit && next.After == nil &&
-		next.Step == r.Step && next.Object == r.Object && next.Verb == r.Verb && r.Before != nil
+	if next == nil || next.Op != r.Op || next.Step != r.Step {
+		return false
+	}
+	switch r.Op {
+	case sim.Commit:
+		return next.After == nil && next.Object == r.Object && next.Verb == r.Verb && r.Before != nil
+	case sim.FaultHit:
+		return r.Verb == "crash" && next.Process == r.Process
+	}
+	return false
 }
 
 // lineOf makes the line of one record, if it deserves one.
-func lineOf(r *sim.Record, f Facts, verbose bool, breaks []string) (Line, bool) {
-	l := Line{From: r.At, To: r.At, Who: Who(r), Verb: r.Verb, Count: 1, Breaks: breaks, Records: []int{r.Index}}
+func lineOf(r *sim.Record, f Facts, verbose bool) (Line, bool) {
+	l := Line{From: r.At, To: r.At, Who: Who(r), Verb: r.Verb, Count: 1, Records: []int{r.Index}}
 	if !r.Object.IsZero() {
-		l.Object = r.Object.String()
+		l.Object = strings.TrimSuffix(r.Object.String(), "/") // a create that leaves the name to the server
 	}
-	show := len(breaks) > 0
+	show := false
 	switch r.Op {
 	case sim.Commit:
 		c := f.Change(r)
@@ -89,31 +122,25 @@ func lineOf(r *sim.Record, f Facts, verbose bool, breaks []string) (Line, bool) 
 		if r.Lost {
 			l.Detail = join(l.Detail, "response lost")
 		}
-		show = show || verbose || !c.Noise
+		show = verbose || !c.Noise
 	case sim.Refusal:
 		l.Refused = true
 		l.Detail = f.Refusal(r)
 		show = true
 	case sim.FaultHit:
 		l.Detail = r.Reason
-		show = show || !quietFault(r.Verb)
+		if r.Object.Name == "" {
+			l.Object = "" // the process itself, or its view of a kind, which the detail names
+		}
+		show = r.Verb != "synced"
 	case sim.Stuck:
-		l.Verb, l.Detail, show = "stuck", r.Message, true
+		l.Verb, l.Detail = "waits", r.Message
 	case sim.Mutation:
 		l.Verb, l.Detail = "mutates", r.Message
 	default:
 		l.Detail = r.Message
 	}
 	return l, show
-}
-
-// quietFault: faults that are steps of a script and stand there already.
-func quietFault(verb string) bool {
-	switch verb {
-	case "synced", "hold", "release", "switch", "start", "stop", "duplicate", "downgrade-server":
-		return true
-	}
-	return false
 }
 
 // Who says who acted: the object being synced, with the instance's number
@@ -166,6 +193,15 @@ func (l *Line) time() string {
 
 // what is the line's last column.
 func (l *Line) what() string {
+	s := l.did()
+	for _, b := range l.Breaks {
+		s = join(s, b)
+	}
+	return s
+}
+
+// did is what came of the request, without the laws it broke.
+func (l *Line) did() string {
 	s := l.Detail
 	if l.Refused {
 		s = "refused"
@@ -175,9 +211,6 @@ func (l *Line) what() string {
 		if l.Detail != "" {
 			s += ": " + l.Detail
 		}
-	}
-	for _, b := range l.Breaks {
-		s = join(s, b)
 	}
 	return s
 }

@@ -1,0 +1,246 @@
+package fakeapi
+
+import (
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+var deployments = goType[appsv1.Deployment, appsv1.DeploymentList](&Kind{
+	GVK: appsv1.SchemeGroupVersion.WithKind("Deployment"), Resource: "deployments", Singular: "deployment",
+	ShortNames: []string{"deploy"}, Categories: []string{"all"},
+	Namespaced: true, Status: true, Default: on(defaultDeployment),
+	strategy: strategy{
+		name: validation.NameIsDNSSubdomain,
+		prepareCreate: on(func(d *appsv1.Deployment) {
+			d.Status, d.Generation = appsv1.DeploymentStatus{}, 1
+		}),
+		validateCreate: check(validateDeployment),
+		warnCreate:     func(obj runtime.Object) []string { return warnPodPrefix(metaOf(obj)) },
+		main: update{
+			prepare: over(func(d, old *appsv1.Deployment) {
+				d.Status = old.Status
+				if !equality.Semantic.DeepEqual(d.Spec, old.Spec) || !sameMap(d.Annotations, old.Annotations) {
+					d.Generation = old.Generation + 1
+				}
+			}),
+			validate: compare(validateDeploymentUpdate), again: "u",
+		},
+		status: update{
+			prepare:  over(func(d, old *appsv1.Deployment) { d.Spec, d.Labels = old.Spec, old.Labels }),
+			validate: compare(validateDeploymentStatus), again: "u",
+		},
+		scale: &scaling{
+			read: func(obj runtime.Object) (int32, int32, string) {
+				d := obj.(*appsv1.Deployment)
+				return *d.Spec.Replicas, d.Status.Replicas, selectorText(d.Spec.Selector)
+			},
+			write: func(obj runtime.Object, want int32) { obj.(*appsv1.Deployment).Spec.Replicas = &want },
+		},
+	},
+})
+
+func orInt32(p **int32, value int32) {
+	if *p == nil {
+		*p = &value
+	}
+}
+
+func defaultDeployment(d *appsv1.Deployment) {
+	orInt32(&d.Spec.Replicas, 1)
+	orInt32(&d.Spec.RevisionHistoryLimit, 10)
+	orInt32(&d.Spec.ProgressDeadlineSeconds, 600)
+	s := &d.Spec.Strategy
+	if s.Type == "" {
+		s.Type = appsv1.RollingUpdateDeploymentStrategyType
+	}
+	if s.Type == appsv1.RollingUpdateDeploymentStrategyType {
+		if s.RollingUpdate == nil {
+			s.RollingUpdate = &appsv1.RollingUpdateDeployment{}
+		}
+		for _, p := range [...]**intstr.IntOrString{&s.RollingUpdate.MaxUnavailable, &s.RollingUpdate.MaxSurge} {
+			if *p == nil {
+				quarter := intstr.FromString("25%")
+				*p = &quarter
+			}
+		}
+	}
+	defaultPodSpec(&d.Spec.Template.Spec)
+}
+
+var statefulSets = goType[appsv1.StatefulSet, appsv1.StatefulSetList](&Kind{
+	GVK: appsv1.SchemeGroupVersion.WithKind("StatefulSet"), Resource: "statefulsets", Singular: "statefulset",
+	ShortNames: []string{"sts"}, Categories: []string{"all"},
+	Namespaced: true, Status: true, Default: on(defaultStatefulSet),
+	strategy: strategy{
+		name: validation.NameIsDNSLabel,
+		prepareCreate: on(func(s *appsv1.StatefulSet) {
+			s.Status, s.Generation = appsv1.StatefulSetStatus{}, 1
+			dropMaxUnavailable(s)
+		}),
+		validateCreate: check(validateStatefulSet),
+		warnCreate:     func(obj runtime.Object) []string { return warnRevisions(obj.(*appsv1.StatefulSet)) },
+		main: update{
+			prepare: over(func(s, old *appsv1.StatefulSet) {
+				s.Status = old.Status
+				dropMaxUnavailable(s)
+				if !equality.Semantic.DeepEqual(s.Spec, old.Spec) {
+					s.Generation = old.Generation + 1
+				}
+			}),
+			validate: compare(validateStatefulSetUpdate), again: "u", keeps: true,
+			warn: func(obj, _ runtime.Object) []string { return warnRevisions(obj.(*appsv1.StatefulSet)) },
+		},
+		status: update{
+			prepare:  over(func(s, old *appsv1.StatefulSet) { s.Spec = old.Spec }),
+			validate: compare(validateStatefulSetStatus), again: "u", keeps: true,
+		},
+		scale: &scaling{
+			read: func(obj runtime.Object) (int32, int32, string) {
+				s := obj.(*appsv1.StatefulSet)
+				return *s.Spec.Replicas, s.Status.Replicas, selectorText(s.Spec.Selector)
+			},
+			write: func(obj runtime.Object, want int32) { obj.(*appsv1.StatefulSet).Spec.Replicas = &want },
+		},
+	},
+})
+
+// dropMaxUnavailable: the feature is off by default.
+func dropMaxUnavailable(s *appsv1.StatefulSet) {
+	if r := s.Spec.UpdateStrategy.RollingUpdate; r != nil && r.MaxUnavailable != nil {
+		kept := *r
+		kept.MaxUnavailable = nil
+		s.Spec.UpdateStrategy.RollingUpdate = &kept
+	}
+}
+
+func warnRevisions(s *appsv1.StatefulSet) []string {
+	if n := s.Spec.RevisionHistoryLimit; n != nil && *n < 0 {
+		return []string{"spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"}
+	}
+	return nil
+}
+
+func defaultStatefulSet(s *appsv1.StatefulSet) {
+	if s.Spec.PodManagementPolicy == "" {
+		s.Spec.PodManagementPolicy = appsv1.OrderedReadyPodManagement
+	}
+	u := &s.Spec.UpdateStrategy
+	if u.Type == "" {
+		u.Type = appsv1.RollingUpdateStatefulSetStrategyType
+		if u.RollingUpdate == nil {
+			u.RollingUpdate = &appsv1.RollingUpdateStatefulSetStrategy{}
+		}
+	}
+	if u.Type == appsv1.RollingUpdateStatefulSetStrategyType && u.RollingUpdate != nil {
+		orInt32(&u.RollingUpdate.Partition, 0)
+	}
+	if s.Spec.PersistentVolumeClaimRetentionPolicy == nil {
+		s.Spec.PersistentVolumeClaimRetentionPolicy = &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{}
+	}
+	for _, p := range [...]*appsv1.PersistentVolumeClaimRetentionPolicyType{
+		&s.Spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted, &s.Spec.PersistentVolumeClaimRetentionPolicy.WhenScaled} {
+		if *p == "" {
+			*p = appsv1.RetainPersistentVolumeClaimRetentionPolicyType
+		}
+	}
+	orInt32(&s.Spec.Replicas, 1)
+	orInt32(&s.Spec.RevisionHistoryLimit, 10)
+	defaultPodSpec(&s.Spec.Template.Spec)
+	for i := range s.Spec.VolumeClaimTemplates {
+		c := &s.Spec.VolumeClaimTemplates[i]
+		c.Kind, c.APIVersion = "PersistentVolumeClaim", "v1"
+		defaultClaim(c)
+	}
+}
+
+var daemonSets = goType[appsv1.DaemonSet, appsv1.DaemonSetList](&Kind{
+	GVK: appsv1.SchemeGroupVersion.WithKind("DaemonSet"), Resource: "daemonsets", Singular: "daemonset",
+	ShortNames: []string{"ds"}, Categories: []string{"all"},
+	Namespaced: true, Status: true, Default: on(defaultDaemonSet),
+	strategy: strategy{
+		name: validation.NameIsDNSSubdomain,
+		prepareCreate: on(func(d *appsv1.DaemonSet) {
+			d.Status, d.Generation = appsv1.DaemonSetStatus{}, 1
+			setTemplateGeneration(d, max(templateGeneration(d), 1))
+		}),
+		validateCreate: check(validateDaemonSet),
+		main: update{
+			prepare:  over(prepareDaemonSet),
+			validate: compare(validateDaemonSetUpdate), again: "u",
+		},
+		status: update{
+			prepare: over(func(d, old *appsv1.DaemonSet) {
+				d.Spec = old.Spec
+				setTemplateGeneration(d, templateGeneration(old))
+			}),
+			validate: compare(validateDaemonSetStatus), again: "u",
+		},
+	},
+})
+
+// templateGeneration is kept in an annotation; the API has no field for it.
+func templateGeneration(d *appsv1.DaemonSet) int64 {
+	n, err := strconv.ParseInt(d.Annotations[appsv1.DeprecatedTemplateGeneration], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func setTemplateGeneration(d *appsv1.DaemonSet, n int64) {
+	text := strconv.FormatInt(n, 10)
+	if d.Annotations[appsv1.DeprecatedTemplateGeneration] == text {
+		return
+	}
+	annotations := copyMap(d.Annotations)
+	annotations[appsv1.DeprecatedTemplateGeneration] = text
+	d.Annotations = annotations
+}
+
+func prepareDaemonSet(d, old *appsv1.DaemonSet) {
+	d.Status = old.Status
+	n := templateGeneration(old)
+	switch {
+	case !equality.Semantic.DeepEqual(d.Spec.Template, old.Spec.Template):
+		n++
+		d.Generation = old.Generation + 1
+	case !equality.Semantic.DeepEqual(d.Spec, old.Spec):
+		d.Generation = old.Generation + 1
+	}
+	setTemplateGeneration(d, n)
+}
+
+func defaultDaemonSet(d *appsv1.DaemonSet) {
+	u := &d.Spec.UpdateStrategy
+	if u.Type == "" {
+		u.Type = appsv1.RollingUpdateDaemonSetStrategyType
+	}
+	if u.Type == appsv1.RollingUpdateDaemonSetStrategyType {
+		if u.RollingUpdate == nil {
+			u.RollingUpdate = &appsv1.RollingUpdateDaemonSet{}
+		}
+		for i, p := range [...]**intstr.IntOrString{&u.RollingUpdate.MaxSurge, &u.RollingUpdate.MaxUnavailable} {
+			if *p == nil {
+				n := intstr.FromInt32(int32(i))
+				*p = &n
+			}
+		}
+	}
+	orInt32(&d.Spec.RevisionHistoryLimit, 10)
+	defaultPodSpec(&d.Spec.Template.Spec)
+}
+
+var controllerRevisions = goType[appsv1.ControllerRevision, appsv1.ControllerRevisionList](&Kind{
+	GVK: appsv1.SchemeGroupVersion.WithKind("ControllerRevision"), Resource: "controllerrevisions", Singular: "controllerrevision",
+	Namespaced: true,
+	strategy: strategy{
+		name:           validation.NameIsDNSSubdomain,
+		validateCreate: check(validateRevision),
+		main:           update{validate: compare(validateRevisionUpdate), again: "um"},
+	},
+})

@@ -1,0 +1,156 @@
+package fakeapi
+
+import (
+	"fmt"
+	"net/http"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// scaling says how a kind's scale subresource reads and writes its objects.
+type scaling struct {
+	read  func(obj runtime.Object) (want, have int32, selector string)
+	write func(obj runtime.Object, want int32) // obj is a shallow copy
+}
+
+// Scales is the kind of the scale subresource's objects. It is not served by itself.
+var Scales = goType[autoscalingv1.Scale, autoscalingv1.Scale](&Kind{
+	GVK: autoscalingv1.SchemeGroupVersion.WithKind("Scale"), Namespaced: true,
+})
+
+// BodyKind is the kind of the objects that requests to a subresource carry.
+func (k *Kind) BodyKind(subresource string) *Kind {
+	switch {
+	case subresource == "scale" && k.scale != nil:
+		return Scales
+	case subresource == "eviction":
+		return evictions
+	case subresource == "binding":
+		return bindings
+	}
+	return k
+}
+
+// Serves says whether the kind has the subresource; "" is the kind itself.
+func (k *Kind) Serves(subresource string) bool {
+	switch subresource {
+	case "scale":
+		return k.scale != nil
+	case "eviction", "binding":
+		return k.grace != nil
+	}
+	return k.way(subresource) != nil
+}
+
+// scaleOf shows an object as its scale.
+func (k *Kind) scaleOf(obj runtime.Object) *autoscalingv1.Scale {
+	m := metaOf(obj)
+	want, have, selector := k.scale.read(obj)
+	return &autoscalingv1.Scale{
+		TypeMeta: metav1.TypeMeta{Kind: Scales.GVK.Kind, APIVersion: Scales.GVK.GroupVersion().String()},
+		ObjectMeta: metav1.ObjectMeta{Name: m.GetName(), Namespace: m.GetNamespace(), UID: m.GetUID(),
+			ResourceVersion: m.GetResourceVersion(), CreationTimestamp: m.GetCreationTimestamp()},
+		Spec:   autoscalingv1.ScaleSpec{Replicas: want},
+		Status: autoscalingv1.ScaleStatus{Replicas: have, Selector: selector},
+	}
+}
+
+// rescale carries out an update or a patch of the scale subresource.
+func (c *call) rescale() Response {
+	ed := &edit{way: &c.k.main}
+	switch c.req.Verb {
+	case Update:
+		asked, ok := c.req.Object.(*autoscalingv1.Scale)
+		if !ok {
+			return refuse(apierrors.NewBadRequest(fmt.Sprintf("expected a Scale, got %T", c.req.Object)))
+		}
+		asked = asked.DeepCopy()
+		if err := c.matchNamespace(asked); err != nil {
+			return refuse(err)
+		}
+		if err := c.matchName(asked); err != nil {
+			return refuse(err)
+		}
+		ed.uid, ed.dryRun = asked.UID, len(c.req.Update.DryRun) > 0
+		ed.make = func(old *entry) (runtime.Object, error) { return c.scaled(old, asked) }
+	case Patch:
+		ed.dryRun = len(c.req.PatchO.DryRun) > 0
+		ed.make = func(old *entry) (runtime.Object, error) {
+			asked, err := c.patchedScale(old)
+			if err != nil {
+				return nil, err
+			}
+			return c.scaled(old, asked)
+		}
+	}
+	r := c.modify(ed)
+	if r.Err == nil {
+		r.Object = c.k.scaleOf(r.Object)
+	}
+	return r
+}
+
+// patchedScale applies the patch to the object's scale.
+func (c *call) patchedScale(old *entry) (*autoscalingv1.Scale, error) {
+	if c.req.PatchType == types.ApplyPatchType {
+		return c.appliedScale(old)
+	}
+	inner := &call{s: c.s, req: c.req, k: Scales, now: c.now}
+	obj, err := inner.patchWhole(c.k.scaleOf(old.obj))
+	c.warnings = append(c.warnings, inner.warnings...)
+	if err != nil {
+		return nil, err
+	}
+	asked := obj.(*autoscalingv1.Scale)
+	if err := c.matchNamespace(asked); err != nil {
+		return nil, err
+	}
+	return asked, c.matchName(asked)
+}
+
+// scaled is the stored object with the replicas of a scale.
+func (c *call) scaled(old *entry, asked *autoscalingv1.Scale) (runtime.Object, error) {
+	errs := validation.ValidateObjectMeta(&asked.ObjectMeta, true, validation.NameIsDNSSubdomain, metadataPath)
+	errs = append(errs, nonNegative(int64(asked.Spec.Replicas), specPath, "replicas")...)
+	if len(errs) > 0 {
+		return nil, apierrors.NewInvalid(Scales.GVK.GroupKind(), asked.Name, errs)
+	}
+	if asked.UID != "" && asked.UID != old.meta.GetUID() {
+		return nil, c.errConflict(asked.Name, fmt.Sprintf("Precondition failed: UID in precondition: %v, UID in object meta: %v", asked.UID, old.meta.GetUID()))
+	}
+	obj := c.k.shallow(old.obj)
+	c.k.scale.write(obj, asked.Spec.Replicas)
+	m := metaOf(obj)
+	m.SetResourceVersion(asked.ResourceVersion)
+	if c.req.PatchType == types.ApplyPatchType {
+		m.SetManagedFields(asked.ManagedFields)
+		c.keepTimes(m, old.meta.GetManagedFields())
+		return obj, nil
+	}
+	if c.req.Verb == Patch {
+		return c.manage(old.obj, obj, c.req.PatchO.FieldManager), nil
+	}
+	return c.manage(old.obj, obj, c.req.Update.FieldManager), nil
+}
+
+func (c *call) getScale() Response {
+	e := c.s.find(c.s.tables[c.k.ordinal], c.k.key(c.req.Namespace, c.req.Name))
+	if e == nil {
+		return refuse(c.errNotFound(c.req.Name))
+	}
+	return Response{Object: c.k.scaleOf(e.obj), Code: http.StatusOK}
+}
+
+// selectorText is a label selector as a scale shows it.
+func selectorText(sel *metav1.LabelSelector) string {
+	s, err := metav1.LabelSelectorAsSelector(sel)
+	if err != nil {
+		return ""
+	}
+	return s.String()
+}

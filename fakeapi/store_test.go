@@ -1,0 +1,224 @@
+package fakeapi
+
+import (
+	"errors"
+	"strconv"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+func makePod(t testing.TB, s *Server, name string) *corev1.Pod {
+	return mustDo(t, s, &Request{Verb: Create, Kind: pods, Namespace: "default", Object: pod(name)}).Object.(*corev1.Pod)
+}
+
+func names(objects []runtime.Object) (all []string) {
+	for _, obj := range objects {
+		all = append(all, obj.(metav1.Object).GetName())
+	}
+	return all
+}
+
+func listed(t testing.TB, s *Server) []string {
+	return names(mustDo(t, s, &Request{Verb: List, Kind: pods, Namespace: "default"}).Items)
+}
+
+func TestForksAreIndependent(t *testing.T) {
+	s := New(Options{})
+	makePod(t, s, "a")
+	f := s.Fork()
+	makePod(t, f, "b")
+	makePod(t, s, "c")
+	g := f.Fork()
+	mustDo(t, g, &Request{Verb: Delete, Kind: pods, Namespace: "default", Name: "a"})
+	for _, c := range []struct {
+		s    *Server
+		want []string
+	}{{s, []string{"a", "c"}}, {f, []string{"a", "b"}}, {g, []string{"b"}}} {
+		if got := listed(t, c.s); !sameStrings(got, c.want) {
+			t.Errorf("pods %v, want %v", got, c.want)
+		}
+	}
+	if a, b := s.Lookup(pods, "default", "a"), f.Lookup(pods, "default", "a"); a != b {
+		t.Error("a fork copies objects")
+	}
+	if s.Version() != f.Version() {
+		t.Errorf("one write each, but versions %d and %d", s.Version(), f.Version())
+	}
+	events, err := f.Since(pods, 0)
+	if err != nil || len(events) != 2 || events[1].Key != "default/b" {
+		t.Errorf("the fork's history is %v, %v", events, err)
+	}
+}
+
+func TestSnapshotAt(t *testing.T) {
+	s := New(Options{})
+	makePod(t, s, "b")
+	first := s.Version()
+	makePod(t, s, "a")
+	second := s.Version()
+	mustDo(t, s, &Request{Verb: Patch, Kind: pods, Namespace: "default", Name: "b", PatchType: types.MergePatchType,
+		Patch: []byte(`{"metadata":{"labels":{"app":"db"}}}`)})
+	third := s.Version()
+	mustDo(t, s, &Request{Verb: Delete, Kind: pods, Namespace: "default", Name: "b"})
+	for _, c := range []struct {
+		at    uint64
+		names []string
+		label string
+	}{{first, []string{"b"}, "web"}, {second, []string{"a", "b"}, "web"}, {third, []string{"a", "b"}, "db"}, {s.Version(), []string{"a"}, ""}} {
+		got, err := s.SnapshotAt(pods, c.at)
+		if err != nil || !sameStrings(names(got), c.names) {
+			t.Errorf("at %d: %v, %v, want %v", c.at, names(got), err, c.names)
+			continue
+		}
+		if last := got[len(got)-1].(*corev1.Pod); c.label != "" && last.Labels["app"] != c.label {
+			t.Errorf("at %d b has label %s, want %s", c.at, last.Labels["app"], c.label)
+		}
+	}
+}
+
+func TestCompactExpires(t *testing.T) {
+	s := New(Options{})
+	makePod(t, s, "a")
+	old := s.Version()
+	makePod(t, s, "b")
+	kept := s.Version()
+	makePod(t, s, "c")
+	f := s.Fork()
+	s.Compact(kept)
+	if _, err := s.Since(pods, old); !apierrors.IsResourceExpired(err) {
+		t.Errorf("since a compacted revision: %v", err)
+	}
+	if _, err := s.SnapshotAt(pods, old); !apierrors.IsResourceExpired(err) {
+		t.Errorf("snapshot at a compacted revision: %v", err)
+	}
+	if events, err := s.Since(pods, kept); err != nil || len(events) != 1 || events[0].Key != "default/c" {
+		t.Errorf("since the compaction: %v, %v", events, err)
+	}
+	if events, err := f.Since(pods, 0); err != nil || len(events) != 3 {
+		t.Errorf("compacting one server changed its fork: %v, %v", events, err)
+	}
+}
+
+func TestUIDsDoNotDependOnOrder(t *testing.T) {
+	ab, ba := New(Options{}), New(Options{})
+	a1, b1 := makePod(t, ab, "a"), makePod(t, ab, "b")
+	b2, a2 := makePod(t, ba, "b"), makePod(t, ba, "a")
+	if a1.UID != a2.UID || b1.UID != b2.UID {
+		t.Error("uids depend on the order of creation")
+	}
+	if a1.UID == b1.UID {
+		t.Error("two pods have one uid")
+	}
+	mustDo(t, ab, &Request{Verb: Delete, Kind: pods, Namespace: "default", Name: "a"})
+	if again := makePod(t, ab, "a"); again.UID == a1.UID {
+		t.Error("a second incarnation has the uid of the first")
+	}
+}
+
+func TestGenerateName(t *testing.T) {
+	s := New(Options{})
+	makePod(t, s, "web-2")
+	make := func() string {
+		p := pod("")
+		p.GenerateName = "web-"
+		return mustDo(t, s, &Request{Verb: Create, Kind: pods, Namespace: "default", Object: p}).Object.(*corev1.Pod).Name
+	}
+	if a, b := make(), make(); a != "web-1" || b != "web-3" {
+		t.Errorf("generated %s and %s, want web-1 and web-3", a, b)
+	}
+}
+
+func TestDropControllerRefs(t *testing.T) {
+	s := New(Options{DropControllerRefs: true})
+	p := pod("a")
+	p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "K", Name: "o", UID: "u", Controller: &yes, BlockOwnerDeletion: &yes}}
+	got := mustDo(t, s, &Request{Verb: Create, Kind: pods, Namespace: "default", Object: p}).Object.(*corev1.Pod).OwnerReferences[0]
+	if got.Controller != nil || got.BlockOwnerDeletion == nil || p.OwnerReferences[0].Controller == nil {
+		t.Fatalf("stored %+v of %+v", got, p.OwnerReferences[0])
+	}
+	before := s.Version()
+	adopt := &Request{Verb: Patch, Kind: pods, Namespace: "default", Name: "a", PatchType: types.StrategicMergePatchType,
+		Patch: []byte(`{"metadata":{"ownerReferences":[{"uid":"u","controller":true}]}}`)}
+	mustDo(t, s, adopt)
+	if s.Version() != before {
+		t.Error("an adoption that the server forgets is a write")
+	}
+	s.SetDropControllerRefs(false)
+	if p := mustDo(t, s, adopt).Object.(*corev1.Pod); metav1.GetControllerOf(p) == nil {
+		t.Error("the upgraded server forgets controllers")
+	}
+}
+
+func TestDryRunWritesNothing(t *testing.T) {
+	s := New(Options{})
+	makePod(t, s, "a")
+	before := s.Version()
+	all := []string{metav1.DryRunAll}
+	for _, req := range []*Request{
+		{Verb: Create, Object: pod("b"), Create: metav1.CreateOptions{DryRun: all}},
+		{Verb: Patch, Name: "a", PatchType: types.MergePatchType, Patch: []byte(`{"metadata":{"labels":{"x":"y"}}}`), PatchO: metav1.PatchOptions{DryRun: all}},
+		{Verb: Delete, Name: "a", Delete: metav1.DeleteOptions{DryRun: all}},
+		{Verb: DeleteCollection, Delete: metav1.DeleteOptions{DryRun: all}},
+	} {
+		req.Kind, req.Namespace = pods, "default"
+		r, events := s.Do(noon, req)
+		if r.Err != nil || len(events) > 0 || s.Version() != before || s.Len(pods) != 1 {
+			t.Errorf("dry-run %s: %v, %d events, version %d", req.Verb, r.Err, len(events), s.Version())
+		}
+	}
+}
+
+func TestRequestsAreNotKept(t *testing.T) {
+	s := New(Options{})
+	p := pod("a")
+	made := mustDo(t, s, &Request{Verb: Create, Kind: pods, Namespace: "default", Object: p}).Object.(*corev1.Pod)
+	if p.UID != "" || p.Spec.DNSPolicy != "" {
+		t.Error("create changes the caller's object")
+	}
+	p.Labels["app"], p.Spec.Containers[0].Image = "x", "x"
+	if made.Labels["app"] == "x" || made.Spec.Containers[0].Image == "x" {
+		t.Error("create keeps the caller's object")
+	}
+}
+
+func TestListByIndexIsListByScan(t *testing.T) {
+	s := New(Options{})
+	for i := range 40 {
+		p := pod("p" + strconv.Itoa(i))
+		p.Labels = map[string]string{"app": []string{"a", "b"}[i%2], "n": strconv.Itoa(i % 5)}
+		mustDo(t, s, &Request{Verb: Create, Kind: pods, Namespace: []string{"default", "kube-system"}[i%3%2], Object: p})
+	}
+	for _, ns := range []string{"", "default", "kube-system"} {
+		for _, text := range []string{"app=a", "app=b,n=3", "n in (2)", "n in (1,2)", "app!=a", "app=none"} {
+			sel, err := pods.Select(&metav1.ListOptions{LabelSelector: text})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want []string
+			s.EachIn(pods, ns, func(obj runtime.Object) bool {
+				if sel.Matches(obj) {
+					want = append(want, obj.(metav1.Object).GetName())
+				}
+				return true
+			})
+			got := names(mustDo(t, s, &Request{Verb: List, Kind: pods, Namespace: ns, List: metav1.ListOptions{LabelSelector: text}}).Items)
+			if !sameStrings(got, want) {
+				t.Errorf("%q in %q: %v, want %v", text, ns, got, want)
+			}
+		}
+	}
+}
+
+func TestUnknownKindIsRefused(t *testing.T) {
+	s := New(Options{})
+	r, events := s.Do(noon, &Request{Verb: Get, Kind: &Kind{}, Name: "x"})
+	var status *apierrors.StatusError
+	if !errors.As(r.Err, &status) || events != nil {
+		t.Errorf("a kind that is not of the table: %v", r.Err)
+	}
+}

@@ -1,0 +1,362 @@
+package fakeapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+func validateDeployment(d *appsv1.Deployment) field.ErrorList {
+	s, path := &d.Spec, specPath.Child("template")
+	errs := nonNegative(int64(*s.Replicas), specPath, "replicas")
+	more, ok := validateSelector(s.Selector, &s.Template, "empty selector is invalid for deployment", "invalid label selector")
+	errs = append(errs, more...)
+	if ok {
+		errs = append(errs, validateTemplate(&s.Template, path)...)
+		errs = append(errs, alwaysRestarts(&s.Template, path, "ReplicaSet")...)
+	}
+	errs = append(errs, validateStrategy(&s.Strategy)...)
+	errs = append(errs, nonNegative(int64(s.MinReadySeconds), specPath, "minReadySeconds")...)
+	errs = append(errs, nonNegative(int64(*s.RevisionHistoryLimit), specPath, "revisionHistoryLimit")...)
+	errs = append(errs, nonNegative(int64(*s.ProgressDeadlineSeconds), specPath, "progressDeadlineSeconds")...)
+	if *s.ProgressDeadlineSeconds <= s.MinReadySeconds {
+		errs = append(errs, field.Invalid(specPath.Child("progressDeadlineSeconds"), s.ProgressDeadlineSeconds, "must be greater than minReadySeconds"))
+	}
+	return errs
+}
+
+// The forms in which messages show values: those of the real server's own types.
+type (
+	shownStrategy struct {
+		Type          string
+		RollingUpdate any
+	}
+	shownPartition struct {
+		Partition      int32
+		MaxUnavailable *intstr.IntOrString
+	}
+)
+
+func validateStrategy(s *appsv1.DeploymentStrategy) (errs field.ErrorList) {
+	path := specPath.Child("strategy")
+	rolling := path.Child("rollingUpdate")
+	switch s.Type {
+	case appsv1.RecreateDeploymentStrategyType:
+		if s.RollingUpdate != nil {
+			errs = append(errs, field.Forbidden(rolling, "may not be specified when strategy `type` is 'Recreate'"))
+		}
+	case appsv1.RollingUpdateDeploymentStrategyType:
+		down, up := s.RollingUpdate.MaxUnavailable, s.RollingUpdate.MaxSurge
+		errs = append(errs, countOrPercent(down, rolling.Child("maxUnavailable"))...)
+		errs = append(errs, countOrPercent(up, rolling.Child("maxSurge"))...)
+		if amount(down) == 0 && amount(up) == 0 {
+			errs = append(errs, field.Invalid(rolling.Child("maxUnavailable"), *down, "may not be 0 when `maxSurge` is 0"))
+		}
+		errs = append(errs, atMostAll(down, rolling.Child("maxUnavailable"))...)
+	default:
+		shown := shownStrategy{Type: string(s.Type)}
+		if s.RollingUpdate != nil {
+			shown.RollingUpdate = s.RollingUpdate
+		}
+		errs = append(errs, field.NotSupported(path, shown, []string{"Recreate", "RollingUpdate"}))
+	}
+	return errs
+}
+
+func countOrPercent(v *intstr.IntOrString, path *field.Path) (errs field.ErrorList) {
+	if v.Type == intstr.Int {
+		return validation.ValidateNonnegativeField(int64(v.IntVal), path)
+	}
+	for _, msg := range utilvalidation.IsValidPercent(v.StrVal) {
+		errs = append(errs, field.Invalid(path, *v, msg))
+	}
+	return errs
+}
+
+func percent(v *intstr.IntOrString) (int, bool) {
+	if v.Type != intstr.String || len(utilvalidation.IsValidPercent(v.StrVal)) > 0 {
+		return 0, false
+	}
+	n, err := strconv.Atoi(v.StrVal[:len(v.StrVal)-1])
+	return n, err == nil
+}
+
+func amount(v *intstr.IntOrString) int {
+	if n, ok := percent(v); ok {
+		return n
+	}
+	return v.IntValue()
+}
+
+func atMostAll(v *intstr.IntOrString, path *field.Path) field.ErrorList {
+	if n, ok := percent(v); ok && n > 100 {
+		return field.ErrorList{field.Invalid(path, *v, "must not be greater than 100%")}
+	}
+	return nil
+}
+
+func validateDeploymentUpdate(d, old *appsv1.Deployment) field.ErrorList {
+	return append(validateDeployment(d), validation.ValidateImmutableField(d.Spec.Selector, old.Spec.Selector, specPath.Child("selector"))...)
+}
+
+func validateDeploymentStatus(d, old *appsv1.Deployment) field.ErrorList {
+	s := &d.Status
+	errs := nonNegative(s.ObservedGeneration, statusPath, "observedGeneration")
+	for _, c := range [...]count{{"replicas", s.Replicas}, {"updatedReplicas", s.UpdatedReplicas}, {"readyReplicas", s.ReadyReplicas},
+		{"availableReplicas", s.AvailableReplicas}, {"unavailableReplicas", s.UnavailableReplicas}} {
+		errs = append(errs, nonNegative(int64(c.n), statusPath, c.name)...)
+	}
+	if s.TerminatingReplicas != nil {
+		errs = append(errs, nonNegative(int64(*s.TerminatingReplicas), statusPath, "terminatingReplicas")...)
+	}
+	if s.CollisionCount != nil {
+		errs = append(errs, nonNegative(int64(*s.CollisionCount), statusPath, "collisionCount")...)
+	}
+	errs = append(errs, notAbove(s.Replicas, "cannot be greater than status.replicas",
+		count{"updatedReplicas", s.UpdatedReplicas}, count{"readyReplicas", s.ReadyReplicas}, count{"availableReplicas", s.AvailableReplicas})...)
+	errs = append(errs, notAbove(s.ReadyReplicas, "cannot be greater than readyReplicas", count{"availableReplicas", s.AvailableReplicas})...)
+	return append(errs, notLowered(s.CollisionCount, old.Status.CollisionCount)...)
+}
+
+// count is a number in a status.
+type count struct {
+	name string
+	n    int32
+}
+
+func notAbove(most int32, msg string, counts ...count) (errs field.ErrorList) {
+	for _, c := range counts {
+		if c.n > most {
+			errs = append(errs, field.Invalid(statusPath.Child(c.name), c.n, msg))
+		}
+	}
+	return errs
+}
+
+func notLowered(now, was *int32) field.ErrorList {
+	if was == nil || now != nil && *now >= *was {
+		return nil
+	}
+	value := int32(0)
+	if now != nil {
+		value = *now
+	}
+	return field.ErrorList{field.Invalid(statusPath.Child("collisionCount"), value, "cannot be decremented")}
+}
+
+func validateStatefulSet(s *appsv1.StatefulSet) (errs field.ErrorList) {
+	spec := &s.Spec
+	switch spec.PodManagementPolicy {
+	case appsv1.OrderedReadyPodManagement, appsv1.ParallelPodManagement:
+	default:
+		errs = append(errs, field.Invalid(specPath.Child("podManagementPolicy"), spec.PodManagementPolicy, "must be 'OrderedReady' or 'Parallel'"))
+	}
+	errs = append(errs, validateStatefulUpdate(&spec.UpdateStrategy)...)
+	policy := specPath.Child("persistentVolumeClaimRetentionPolicy")
+	for _, p := range [...]struct {
+		name  string
+		value appsv1.PersistentVolumeClaimRetentionPolicyType
+	}{{"whenDeleted", spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted}, {"whenScaled", spec.PersistentVolumeClaimRetentionPolicy.WhenScaled}} {
+		if p.value != appsv1.RetainPersistentVolumeClaimRetentionPolicyType && p.value != appsv1.DeletePersistentVolumeClaimRetentionPolicyType {
+			errs = append(errs, field.NotSupported(policy.Child(p.name), p.value, []string{"Retain", "Delete"}))
+		}
+	}
+	errs = append(errs, nonNegative(int64(*spec.Replicas), specPath, "replicas")...)
+	errs = append(errs, nonNegative(int64(spec.MinReadySeconds), specPath, "minReadySeconds")...)
+	if spec.Ordinals != nil {
+		errs = append(errs, nonNegative(int64(spec.Ordinals.Start), specPath, "ordinals.start")...)
+	}
+	if spec.ServiceName != "" {
+		for _, msg := range utilvalidation.IsDNS1123Label(spec.ServiceName) {
+			errs = append(errs, field.Invalid(specPath.Child("serviceName"), spec.ServiceName, msg))
+		}
+	}
+	more, ok := validateSelector(spec.Selector, &spec.Template, "empty selector is invalid for statefulset", "")
+	errs = append(errs, more...)
+	path := specPath.Child("template")
+	if ok {
+		errs = append(errs, validateTemplate(statefulTemplate(spec), path)...)
+		errs = append(errs, metav1validation.ValidateLabels(spec.Template.Labels, path.Child("labels"))...)
+		errs = append(errs, validation.ValidateAnnotations(spec.Template.Annotations, path.Child("annotations"))...)
+	}
+	return append(errs, alwaysRestarts(&spec.Template, path, "StatefulSet")...)
+}
+
+// statefulTemplate is the template with the volumes of the claim templates.
+func statefulTemplate(spec *appsv1.StatefulSetSpec) *corev1.PodTemplateSpec {
+	if len(spec.VolumeClaimTemplates) == 0 {
+		return &spec.Template
+	}
+	t := spec.Template
+	var volumes []corev1.Volume
+	names := map[string]bool{}
+	for i := range spec.VolumeClaimTemplates {
+		name := spec.VolumeClaimTemplates[i].Name
+		names[name] = true
+		volumes = append(volumes, corev1.Volume{Name: name})
+	}
+	for _, v := range t.Spec.Volumes {
+		if !names[v.Name] {
+			volumes = append(volumes, v)
+		}
+	}
+	t.Spec.Volumes = volumes
+	return &t
+}
+
+func validateStatefulUpdate(u *appsv1.StatefulSetUpdateStrategy) (errs field.ErrorList) {
+	path := specPath.Child("updateStrategy")
+	rolling := path.Child("rollingUpdate")
+	r := u.RollingUpdate
+	switch u.Type {
+	case appsv1.OnDeleteStatefulSetStrategyType:
+		if r != nil {
+			shown := shownPartition{MaxUnavailable: r.MaxUnavailable}
+			if r.Partition != nil {
+				shown.Partition = *r.Partition
+			}
+			errs = append(errs, field.Invalid(rolling, shown, "only allowed for updateStrategy 'RollingUpdate'"))
+		}
+	case appsv1.RollingUpdateStatefulSetStrategyType:
+		if r == nil {
+			break
+		}
+		errs = append(errs, nonNegative(int64(*r.Partition), rolling, "partition")...)
+		if r.MaxUnavailable != nil {
+			at := rolling.Child("maxUnavailable")
+			errs = append(errs, countOrPercent(r.MaxUnavailable, at)...)
+			if amount(r.MaxUnavailable) == 0 {
+				errs = append(errs, field.Invalid(at, *r.MaxUnavailable, "cannot be 0"))
+			}
+			errs = append(errs, atMostAll(r.MaxUnavailable, at)...)
+		}
+	default:
+		errs = append(errs, field.Invalid(path, shownStrategy{Type: string(u.Type)}, "must be 'RollingUpdate' or 'OnDelete'"))
+	}
+	return errs
+}
+
+func validateStatefulSetUpdate(s, old *appsv1.StatefulSet) field.ErrorList {
+	errs := validateStatefulSet(s)
+	c := s.Spec
+	c.Replicas, c.Template, c.UpdateStrategy = old.Spec.Replicas, old.Spec.Template, old.Spec.UpdateStrategy
+	c.MinReadySeconds, c.Ordinals, c.RevisionHistoryLimit = old.Spec.MinReadySeconds, old.Spec.Ordinals, old.Spec.RevisionHistoryLimit
+	c.PersistentVolumeClaimRetentionPolicy = old.Spec.PersistentVolumeClaimRetentionPolicy
+	if !equality.Semantic.DeepEqual(c, old.Spec) {
+		errs = append(errs, field.Forbidden(specPath, "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"))
+	}
+	return errs
+}
+
+func validateStatefulSetStatus(s, old *appsv1.StatefulSet) (errs field.ErrorList) {
+	st := &s.Status
+	for _, c := range [...]count{{"replicas", st.Replicas}, {"readyReplicas", st.ReadyReplicas}, {"currentReplicas", st.CurrentReplicas},
+		{"updatedReplicas", st.UpdatedReplicas}, {"availableReplicas", st.AvailableReplicas}} {
+		errs = append(errs, nonNegative(int64(c.n), statusPath, c.name)...)
+	}
+	errs = append(errs, nonNegative(st.ObservedGeneration, statusPath, "observedGeneration")...)
+	if st.CollisionCount != nil {
+		errs = append(errs, nonNegative(int64(*st.CollisionCount), statusPath, "collisionCount")...)
+	}
+	errs = append(errs, notAbove(st.Replicas, "cannot be greater than status.replicas", count{"readyReplicas", st.ReadyReplicas},
+		count{"currentReplicas", st.CurrentReplicas}, count{"updatedReplicas", st.UpdatedReplicas}, count{"availableReplicas", st.AvailableReplicas})...)
+	errs = append(errs, notAbove(st.ReadyReplicas, "cannot be greater than status.readyReplicas", count{"availableReplicas", st.AvailableReplicas})...)
+	return append(errs, notLowered(st.CollisionCount, old.Status.CollisionCount)...)
+}
+
+func validateDaemonSet(d *appsv1.DaemonSet) field.ErrorList {
+	s, path := &d.Spec, specPath.Child("template")
+	errs := metav1validation.ValidateLabelSelector(s.Selector, metav1validation.LabelSelectorValidationOptions{}, specPath.Child("selector"))
+	sel, err := metav1.LabelSelectorAsSelector(s.Selector)
+	if err == nil && !sel.Matches(labels.Set(s.Template.Labels)) {
+		errs = append(errs, field.Invalid(path.Child("metadata", "labels"), s.Template.Labels, "`selector` does not match template `labels`"))
+	}
+	if s.Selector != nil && len(s.Selector.MatchLabels)+len(s.Selector.MatchExpressions) == 0 {
+		errs = append(errs, field.Invalid(specPath.Child("selector"), s.Selector, "empty selector is invalid for daemonset"))
+	}
+	errs = append(errs, validateTemplate(&s.Template, path)...)
+	errs = append(errs, alwaysRestarts(&s.Template, path, "DaemonSet")...)
+	errs = append(errs, nonNegative(int64(s.MinReadySeconds), specPath, "minReadySeconds")...)
+	errs = append(errs, nonNegative(templateGeneration(d), specPath, "templateGeneration")...)
+	errs = append(errs, validateDaemonUpdate(&s.UpdateStrategy)...)
+	return append(errs, nonNegative(int64(*s.RevisionHistoryLimit), specPath, "revisionHistoryLimit")...)
+}
+
+func validateDaemonUpdate(u *appsv1.DaemonSetUpdateStrategy) (errs field.ErrorList) {
+	path := specPath.Child("updateStrategy")
+	switch u.Type {
+	case appsv1.OnDeleteDaemonSetStrategyType:
+	case appsv1.RollingUpdateDaemonSetStrategyType:
+		rolling := path.Child("rollingUpdate")
+		down, up := u.RollingUpdate.MaxUnavailable, u.RollingUpdate.MaxSurge
+		errs = append(errs, countOrPercent(down, rolling.Child("maxUnavailable"))...)
+		errs = append(errs, countOrPercent(up, rolling.Child("maxSurge"))...)
+		errs = append(errs, atMostAll(down, rolling.Child("maxUnavailable"))...)
+		errs = append(errs, atMostAll(up, rolling.Child("maxSurge"))...)
+		switch {
+		case amount(down) != 0 && amount(up) != 0:
+			errs = append(errs, field.Invalid(rolling.Child("maxSurge"), *up, "may not be set when maxUnavailable is non-zero"))
+		case amount(down) == 0 && amount(up) == 0:
+			errs = append(errs, field.Required(rolling.Child("maxUnavailable"), "cannot be 0 when maxSurge is 0"))
+		}
+	default:
+		errs = append(errs, field.NotSupported(path, shownStrategy{Type: string(u.Type)}, []string{"RollingUpdate", "OnDelete"}))
+	}
+	return errs
+}
+
+func validateDaemonSetUpdate(d, old *appsv1.DaemonSet) field.ErrorList {
+	errs := validation.ValidateImmutableField(d.Spec.Selector, old.Spec.Selector, specPath.Child("selector"))
+	return append(errs, validateDaemonSet(d)...)
+}
+
+func validateDaemonSetStatus(d, old *appsv1.DaemonSet) (errs field.ErrorList) {
+	s := &d.Status
+	for _, c := range [...]count{{"currentNumberScheduled", s.CurrentNumberScheduled}, {"numberMisscheduled", s.NumberMisscheduled},
+		{"desiredNumberScheduled", s.DesiredNumberScheduled}, {"numberReady", s.NumberReady}} {
+		errs = append(errs, nonNegative(int64(c.n), statusPath, c.name)...)
+	}
+	errs = append(errs, nonNegative(s.ObservedGeneration, statusPath, "observedGeneration")...)
+	for _, c := range [...]count{{"updatedNumberScheduled", s.UpdatedNumberScheduled}, {"numberAvailable", s.NumberAvailable}, {"numberUnavailable", s.NumberUnavailable}} {
+		errs = append(errs, nonNegative(int64(c.n), statusPath, c.name)...)
+	}
+	if s.CollisionCount != nil {
+		errs = append(errs, nonNegative(int64(*s.CollisionCount), statusPath, "collisionCount")...)
+	}
+	return append(errs, notLowered(s.CollisionCount, old.Status.CollisionCount)...)
+}
+
+func validateRevision(r *appsv1.ControllerRevision) field.ErrorList {
+	path := field.NewPath("data")
+	errs := validation.ValidateNonnegativeField(r.Revision, field.NewPath("revision"))
+	var v any
+	switch err := json.Unmarshal(r.Data.Raw, &v); {
+	case r.Data.Raw == nil:
+		errs = append(errs, field.Required(path, "data is mandatory"))
+	case err != nil:
+		errs = append(errs, field.Invalid(path, "<value omitted>", fmt.Sprintf("error parsing data: %v", err)))
+	case v == nil:
+		errs = append(errs, field.Required(path, "data is mandatory"))
+	default:
+		if _, ok := v.(map[string]any); !ok {
+			errs = append(errs, field.Required(path, "data must be a valid JSON object"))
+		}
+	}
+	return errs
+}
+
+func validateRevisionUpdate(r, old *appsv1.ControllerRevision) field.ErrorList {
+	errs := validation.ValidateNonnegativeField(r.Revision, field.NewPath("revision"))
+	return append(errs, validation.ValidateImmutableField(r.Data, old.Data, field.NewPath("data"))...)
+}

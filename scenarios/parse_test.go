@@ -1,0 +1,197 @@
+package scenarios_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/threelaws/threelaws/scenarios"
+)
+
+const world = `-- world.yaml --
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: web-a}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: i}]}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: p1, labels: {app: web}}
+spec: {containers: [{name: c, image: i}]}
+`
+
+// Every mistake is one line that says where it is, exits with 2, and, where a
+// word is nearly right, names the right one.
+func TestMistakes(t *testing.T) {
+	cases := []struct{ name, text, want string }{
+		{"empty", "", "f:1: the file is empty"},
+		{"blank", "\n\n  \n", "f:1: the file is empty"},
+		{"comments only", "# nothing\n", "f:1: the file has no steps"},
+		{"too large", "# " + strings.Repeat("x", scenarios.MaxSize), "f: the file is too large"},
+		{"not text", "settle\n\xff\n", "f:2: the file is not text"},
+		{"unknown verb", "# a\nsetle\n", "f:2: unknown verb setle; did you mean settle?"},
+		{"unknown flag", "settle limits=3\n", "f:1: settle: unknown flag limits=; did you mean limit?"},
+		{"unknown flag with dashes", "controllers replicaset\ndelete pod/p1 --cascde=orphan\n", "f:2: delete: unknown flag --cascde; did you mean cascade?"},
+		{"bad value", "delete pod/p1 --cascade=orphn\n", "f:1: delete: cascade: orphn is not one of its values; did you mean orphan?"},
+		{"too few", "hold\n", "f:1: hold: too few arguments: expected hold PROCESS sees=KIND"},
+		{"too many", "hash 1\n", "f:1: hash: too many arguments"},
+		{"open quote", "patch pod/p1 'x\n", "f:1: a quote is not closed"},
+		{"stray golden", "settle\n\n----\nx\n", "f:3: ---- stands alone"},
+		{"lone bang", "!\n", "f:1: ! stands alone"},
+		{"section twice", "apply a\n-- a --\n-- a --\n", "f:3: section a stands twice: the first is on line 2"},
+		{"missing section", "apply word.yaml\n" + world, "f:1: apply: no section word.yaml; did you mean world.yaml?"},
+		{"no sections", "apply world.yaml\n", "f:1: apply: no section world.yaml: the file has no sections"},
+		{"unused section", "settle\n" + world, "f:2: section world.yaml is not used by any step"},
+		{"unknown controller", "controllers replicaste\n", "f:1: controllers: unknown controller replicaste; did you mean replicaset?"},
+		{"unknown generation", "controllers replicaset@contrlref\n", "f:1: controllers: unknown generation contrlref of replicaset; did you mean controllerref?"},
+		{"started twice", "controllers replicaset\ncontrollers replicaset\n", "f:2: controllers: replicaset runs already"},
+		{"unknown process", "controllers replicaset\nhold replicset sees=Pod\n", "f:2: hold: unknown process replicset; did you mean replicaset?"},
+		{"no process", "crash replicaset\n", "f:1: crash: unknown process replicaset: none is running"},
+		{"unknown kind", "controllers replicaset\nhold replicaset sees=Pood\n", "f:2: hold: unknown kind Pood; did you mean Pod?"},
+		{"not an object", "delete p1\n", "f:1: delete: p1 is not an object: write KIND/NAME"},
+		{"unknown law", "laws dont-interfer\n", "f:1: laws: unknown law dont-interfer; did you mean dont-interfere?"},
+		{"unknown mutant", "mutant replicaset/skip-rechek\n", "f:1: mutant: unknown mutant replicaset/skip-rechek; did you mean replicaset/skip-recheck?"},
+		{"unknown fault", "explore faults=crsh:1\n", "f:1: explore: faults: unknown fault crsh; did you mean crash?"},
+		{"bad duration", "advance 5\n", "f:1: advance: 5 is not a duration"},
+		{"bad patch", "patch pod/p1 '{a: ['\n", "f:1: patch: bad patch"},
+		{"bad label", "label pod/p1 app\n", "f:1: label: app is neither KEY=VALUE nor KEY-"},
+		{"bad yaml", "apply w\n-- w --\napiVersion: v1\nkind: Pod\nmetadata: {name: p1\n", "f:"},
+		{"tab in yaml", "apply w\n-- w --\napiVersion: v1\nkind: Pod\n\tmetadata: {}\n", "f:5: bad YAML in w"},
+		{"key twice", "apply w\n-- w --\napiVersion: v1\nkind: Pod\nkind: Pod\n", "f:5: bad YAML in w: mapping key \"kind\" already defined"},
+		{"no kind", "apply w\n-- w --\n\napiVersion: v1\n", "f:4: bad manifest in w: apiVersion and kind must be given"},
+		{"unknown manifest kind", "apply w\n-- w --\napiVersion: v1\nkind: Pdo\n", "f:4: unknown kind Pdo; did you mean Pod?"},
+		{"unknown version", "apply w\n-- w --\napiVersion: v2\nkind: Pod\n", "f:3: unknown apiVersion v2 of Pod; did you mean v1?"},
+		{"unknown field", "apply world.yaml\n" + strings.Replace(world, "  replicas: 2", "  replicaz: 2", 1), "f:7: unknown field spec.replicaz of ReplicaSet in world.yaml; did you mean replicas?"},
+		{"unknown field in second document", "apply world.yaml\n" + strings.Replace(world, "{name: p1, labels:", "{name: p1, lables:", 1), "f:13: unknown field metadata.lables of Pod in world.yaml; did you mean labels?"},
+		{"wrong type", "apply world.yaml\n" + strings.Replace(world, "  replicas: 2", "  replicas: two", 1), "f:7: bad ReplicaSet in world.yaml: spec.replicas: a string where a"},
+		{"selector", "apply world.yaml\n" + strings.Replace(world, "{matchLabels: {app: web}}", "{matchLabels: {app: wbe}}", 1), "f:8: spec.selector app=wbe does not match the template's labels app=web"},
+		{"object twice", "apply world.yaml\n" + world + "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p1}\n", "f:16: pod/p1 stands twice in world.yaml: the first is on line 11"},
+		{"no manifest", "apply w\n-- w --\n# nothing\n", "f:2: section w holds no manifest"},
+		{"no name", "apply w\n-- w --\napiVersion: v1\nkind: Pod\n", "f:3: Pod without metadata.name"},
+		{"other version", "schedule s\n-- s --\nthreelaws schedule 99\n", "f:3: section s is a schedule of another version: \"threelaws schedule 99\""},
+		{"no schedule", "schedule s\n-- s --\nwork replicaset\n", "f:3: section s is no schedule"},
+		{"bad entry", "schedule s\n-- s --\nthreelaws schedule 1\nwrok replicaset\n", "f:4: bad schedule"},
+		{"late schedule", "settle\nschedule s\n-- s --\nthreelaws schedule 1\n", "f:2: schedule: a schedule holds for the whole file: put it first"},
+	}
+	g := registry()
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			f, err := scenarios.Parse("f", []byte(c.text))
+			if err == nil {
+				err = f.Check(g)
+			}
+			if err == nil {
+				t.Fatalf("no error, want %q", c.want)
+			}
+			if !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("error is\n%s\nwant\n%s", err, c.want)
+			}
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("error has more than one line:\n%s", err)
+			}
+			var e *scenarios.Error
+			if !errors.As(err, &e) || scenarios.ExitCode(err) != scenarios.ExitUsage {
+				t.Errorf("exit code is %d, want 2", scenarios.ExitCode(err))
+			}
+		})
+	}
+}
+
+func TestParse(t *testing.T) {
+	text := "# set up\n# more\n\ncontrollers a b@c\n! settle limit=20 quiet\n----\nx\n  y\n\n# then\nlabel pod/p 'a b=c d' --x=1 -y\n----\n(none)\n-- w --\nbody\n"
+	text = strings.Replace(text, "--x=1 -y", "e-", 1)
+	f, err := scenarios.Parse("f", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(f.Format()); got != text {
+		t.Errorf("Format differs:\n%s", got)
+	}
+	s := f.Steps[1]
+	if !s.Expect || s.Line != 5 || s.Phase != "set up" || s.Golden != "x\n  y\n" || !s.Has("quiet") {
+		t.Errorf("second step is %+v", s)
+	}
+	if v, ok := s.Param("limit"); v != "20" || !ok {
+		t.Errorf("limit is %q, %v", v, ok)
+	}
+	if got := f.Steps[2].String(); got != "label pod/p 'a b=c d' e-" {
+		t.Errorf("third step renders as %s", got)
+	}
+	f.Steps[1].Golden = "z\n"
+	want := strings.Replace(text, "x\n  y\n", "z\n", 1)
+	if got := string(f.Format()); got != want {
+		t.Errorf("Format with new golden text:\n%s", got)
+	}
+}
+
+func TestNearest(t *testing.T) {
+	valid := []string{"settle", "scale", "step", "switch"}
+	for typed, want := range map[string]string{"setle": "settle", "Scale": "scale", "swich": "switch", "quux": "", "sett": "settle"} {
+		if got := scenarios.Nearest(typed, valid); got != want {
+			t.Errorf("Nearest(%q) = %q, want %q", typed, got, want)
+		}
+	}
+}
+
+// Every verb documents itself, and its example parses.
+func TestVerbs(t *testing.T) {
+	for _, v := range scenarios.Verbs() {
+		if v.Name == "" || v.Summary == "" || v.Detail == "" || v.Example == "" {
+			t.Errorf("verb %s is not documented", v.Name)
+		}
+		f, err := scenarios.Parse("example", []byte(v.Example+"\n"))
+		if err != nil {
+			t.Errorf("the example of %s: %v", v.Name, err)
+			continue
+		}
+		used := false
+		for _, s := range f.Steps {
+			used = used || s.Verb == v.Name
+		}
+		if !used {
+			t.Errorf("the example of %s does not use it", v.Name)
+		}
+		if h := v.Help(); !strings.Contains(h, v.Summary) {
+			t.Errorf("help of %s:\n%s", v.Name, h)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte("controllers replicaset\napply world.yaml\nsettle\n----\n  1  0s\n\n! settle limit=3\n" + world))
+	f.Add([]byte("label pod/p 'a b' \"c\\\"d\"\n----\n(none)"))
+	f.Add([]byte("schedule s\n-- s --\nthreelaws schedule 1\nwork replicaset\n"))
+	f.Add([]byte("# a\r\nsettle quiet\r\n----\r\nx\r\n\r\n"))
+	g := registry()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		a, err := scenarios.Parse("f", data)
+		if err != nil {
+			return
+		}
+		text := a.Format()
+		if string(text) != string(data) {
+			t.Fatalf("Format changed the file:\n%q\n%q", data, text)
+		}
+		b, err := scenarios.Parse("f", text)
+		if err != nil {
+			t.Fatalf("what Format wrote does not parse: %v", err)
+		}
+		if len(a.Steps) != len(b.Steps) || len(a.Sections) != len(b.Sections) {
+			t.Fatal("the file changed in a round trip")
+		}
+		for i, s := range a.Steps {
+			again, err := scenarios.Parse("f", []byte(s.String()+"\n"))
+			if err != nil || len(again.Steps) != 1 || again.Steps[0].String() != s.String() {
+				t.Fatalf("step %q does not survive: %v", s.String(), err)
+			}
+			s.Golden = b.Steps[i].Golden + "more\n"
+		}
+		if _, err := scenarios.Parse("f", a.Format()); err != nil {
+			t.Fatalf("the file with new golden text does not parse: %v", err)
+		}
+		_ = a.Check(g)
+	})
+}

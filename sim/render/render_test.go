@@ -1,0 +1,192 @@
+package render_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/render"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// thing is all the objects these tests need.
+type thing struct {
+	owners   []render.Owner
+	deleting bool
+}
+
+var facts = render.Facts{
+	Owners:   func(obj any) []render.Owner { return obj.(*thing).owners },
+	Deleting: func(obj any) bool { return obj.(*thing).deleting },
+	Change: func(r *sim.Record) render.Change {
+		switch {
+		case r.Subresource == "status":
+			return render.Change{Verb: "status", Noise: true}
+		case r.After == nil:
+			return render.Change{Verb: r.Verb, Detail: "object removed"}
+		case r.Before != nil && len(r.Before.(*thing).owners) < len(r.After.(*thing).owners):
+			return render.Change{Verb: "adopt", Detail: "controller: none -> " + r.For.String()}
+		}
+		return render.Change{Verb: r.Verb}
+	},
+	Refusal: func(r *sim.Record) string { return r.Message },
+}
+
+func ref(kind, name string) sim.Ref {
+	return sim.Ref{Kind: kind, Namespace: "default", Name: name, UID: kind + name}
+}
+
+var (
+	deployment = ref("Deployment", "web")
+	set        = ref("ReplicaSet", "web-1")
+	pod        = ref("Pod", "web-1-1")
+)
+
+// orphan is the history of a Deployment that adopts what was just orphaned.
+func orphan() (*sim.History, render.Breach) {
+	w := sim.New(sim.Zero{})
+	owned := func(r sim.Ref) *thing { return &thing{owners: []render.Owner{{Ref: r, Controller: true}}} }
+	d, s, p := &thing{}, owned(deployment), owned(set)
+	put := func(r sim.Record) int {
+		index := 0
+		w.Do(r.Verb, func() { index = w.Record(r).Index })
+		return index
+	}
+	create := func(r sim.Ref, o *thing) {
+		put(sim.Record{Op: sim.Commit, Cause: -1, Process: "user", Verb: "create", Object: r, After: o})
+	}
+	create(deployment, d)
+	create(set, s)
+	create(pod, p)
+	put(sim.Record{Op: sim.FaultHit, Cause: -1, Process: "deployment", Verb: "hold", Reason: "Deployment"})
+	going := &thing{deleting: true}
+	del := put(sim.Record{Op: sim.Commit, Cause: -1, Process: "user", Verb: "delete", Object: deployment, Before: d, After: going})
+	free := &thing{}
+	freed := put(sim.Record{Op: sim.Commit, Cause: del, Process: "gc", Verb: "patch", Object: set, Before: s, After: free})
+	put(sim.Record{Op: sim.Commit, Cause: freed, Process: "gc", Verb: "patch", Object: deployment, Before: going})
+	w.Clock.Advance(5 * time.Millisecond)
+	again := owned(deployment)
+	adopted := put(sim.Record{Op: sim.Commit, Cause: freed, Process: "deployment", For: deployment, SawFor: d, Verb: "patch", Object: set, Before: free, Saw: free, After: again})
+	put(sim.Record{Op: sim.Commit, Cause: adopted, Process: "deployment", For: deployment, Subresource: "status", Verb: "update", Object: set, Before: again, After: again})
+	for range 3 {
+		w.Clock.Advance(time.Second)
+		put(sim.Record{Op: sim.Refusal, Cause: adopted, Process: "deployment", For: deployment, Verb: "update", Object: deployment, Code: 404, Message: "404 NotFound"})
+	}
+	gone := put(sim.Record{Op: sim.Commit, Cause: adopted, Process: "gc", Verb: "delete", Object: set, Before: again})
+	return &w.History, render.Breach{Record: gone, Law: "orphans-survive", Sentence: "An object that was orphaned on purpose is not deleted.",
+		Source: "a document, its section", Text: "owner absent"}
+}
+
+// golden compares with a file of testdata, or rewrites it.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != got {
+		t.Errorf("%s differs; it is\n%s\nwant\n%s", name, got, want)
+	}
+	for line := range strings.Lines(got) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > render.Width {
+			t.Errorf("%s: a line has %d columns:\n%s", name, n, line)
+		}
+		if strings.TrimRight(line, " \n")+"\n" != line {
+			t.Errorf("%s: a line ends in spaces: %q", name, line)
+		}
+	}
+}
+
+func TestTimeline(t *testing.T) {
+	h, b := orphan()
+	lines := render.Timeline(h, facts, render.Options{From: 3, Breaches: []render.Breach{b}})
+	golden(t, "timeline.txt", render.Text(lines))
+	if w, r := render.Counts(lines); w != 5 || r != 3 {
+		t.Errorf("%d writes and %d refusals, want 5 and 3", w, r)
+	}
+	if n := len(render.Timeline(h, facts, render.Options{From: 3, Verbose: true})); n != len(lines)+1 {
+		t.Errorf("verbose has %d lines, want one more than %d", n, len(lines))
+	}
+}
+
+func TestPage(t *testing.T) {
+	h, b := orphan()
+	p := render.NewPage(h, facts, b, 3)
+	p.Title, p.Small, p.Replay = "orphan/stale-view", "5 of 61 steps kept; 2 of 140 choices differ from the default schedule", "threelaws replay f.txtar"
+	golden(t, "page.txt", p.Text())
+	if p.Step() == 0 {
+		t.Error("the page does not know which line broke the law")
+	}
+}
+
+func TestTree(t *testing.T) {
+	node := ref("Node", "n")
+	objs := []render.Object{
+		{Ref: deployment},
+		{Ref: set, Owners: []render.Owner{{Ref: deployment, Controller: true}}},
+		{Ref: pod, Owners: []render.Owner{{Ref: set, Controller: true}, {Ref: node}}, Deleting: true},
+		{Ref: ref("Pod", "web-1-2"), Owners: []render.Owner{{Ref: set}}},
+		{Ref: ref("Pod", "lost"), Owners: []render.Owner{{Ref: ref("ReplicaSet", "gone"), Controller: true}}},
+		{Ref: ref("ConfigMap", "a"), Owners: []render.Owner{{Ref: ref("ConfigMap", "b")}}},
+		{Ref: ref("ConfigMap", "b"), Owners: []render.Owner{{Ref: ref("ConfigMap", "a")}}},
+	}
+	golden(t, "tree.txt", render.Tree(objs))
+	golden(t, "owners.dot", render.DOT(objs))
+	if got := len(render.Related(objs, deployment)); got != 4 {
+		t.Errorf("%d objects are related to the Deployment, want 4", got)
+	}
+}
+
+// A cycle is found where the lines repeat with names abstracted, and only where
+// it undoes what it does.
+func TestCycle(t *testing.T) {
+	var lines []render.Line
+	add := func(who, verb, object string) {
+		lines = append(lines, render.Line{N: len(lines) + 1, Who: who, Verb: verb, Object: object, Write: true, Count: 1})
+	}
+	add("rs/a", "delete", "pod/x")
+	for _, name := range []string{"pod/b-1", "pod/b-2", "pod/b-3"} {
+		add("rs/b", "create", name)
+		add("rs/a", "delete", name)
+	}
+	if first, last, ok := render.Cycle(lines); first != 2 || last != 3 || !ok {
+		t.Errorf("cycle is %d-%d, %v; want 2-3", first, last, ok)
+	}
+	lines = nil
+	for range 50 {
+		add("rs/b", "create", "pod/b-1")
+	}
+	if first, last, ok := render.Cycle(lines); ok {
+		t.Errorf("creating many is no fight, but %d-%d was found", first, last)
+	}
+}
+
+func TestTable(t *testing.T) {
+	var tab render.Table
+	long := strings.Repeat("word ", 40)
+	tab.Add("a", "bb", long)
+	tab.Add("aaa", "b", "c")
+	tab.Note("note " + long)
+	golden(t, "table.txt", tab.String())
+	golden(t, "fold.txt", render.Fold(long+strings.Repeat("x", 20)))
+}
+
+func TestColor(t *testing.T) {
+	text := "  1  0s  rs/a  delete  pod/p  VIOLATES x\n  2  0s  plain\n"
+	got := render.Color(text)
+	if !strings.Contains(got, "\x1b[31m") || strings.Count(got, "\x1b[") != 2 {
+		t.Errorf("coloured text is %q", got)
+	}
+}
