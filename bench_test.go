@@ -7,11 +7,11 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/controllers"
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
@@ -31,25 +31,10 @@ func builtin(name string) host.Controller {
 func judged(c *host.Cluster) *law.Judge {
 	j := law.NewJudge(nil, law.All())
 	for _, p := range c.Processes() {
-		j.AddSubject(subject(p))
+		j.AddSubject(scenarios.Subject(p.Name, p.Controller()))
 	}
 	c.World().Observers = append(c.World().Observers, j)
 	return j
-}
-
-func subject(p *host.Process) law.Subject {
-	ctl := p.Controller()
-	s := law.Subject{Process: p.Name, Controller: ctl.Name, Kind: ctl.For.Kind}
-	for _, gvk := range ctl.Owns {
-		s.Dependents = append(s.Dependents, gvk.Kind)
-	}
-	if ctl.Selector != nil {
-		s.Selector = func(o any) labels.Selector { return ctl.Selector(o.(runtime.Object)) }
-	}
-	if ctl.Replicas != nil {
-		s.Replicas = func(o any) int { return ctl.Replicas(o.(runtime.Object)) }
-	}
-	return s
 }
 
 func replicaSet(name, app string, replicas int32) *appsv1.ReplicaSet {

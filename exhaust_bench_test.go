@@ -98,7 +98,7 @@ func BenchmarkExhaustive(b *testing.B) {
 			var cover *explore.Coverage
 			for b.Loop() {
 				var err error
-				if cover, err = (explore.Exhaust{Program: adopters(b, n, n), }).Run(); err != nil {
+				if cover, err = (explore.Exhaust{Program: adopters(b, n, n)}).Run(); err != nil {
 					b.Fatal(err)
 				}
 			}

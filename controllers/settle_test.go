@@ -184,3 +184,22 @@ func TestKubelet(t *testing.T) {
 	c.want("rs")
 	c.want("pod")
 }
+
+// A pod with a node goes gracefully: the kubelet has the last word, and says it.
+func TestKubeletBindsAndFinishes(t *testing.T) {
+	for seed := range uint64(50) {
+		c := newCluster(t, sim.NewSeed(seed), "replicaset@controllerref", "kubelet@binding")
+		c.create(replicaSet("web", "x", 2))
+		c.settle()
+		pod := c.Server().Lookup(c.Server().KindNamed("pod"), "default", "web-1").(*corev1.Pod)
+		if pod.Spec.NodeName != "node-1" || pod.Status.Phase != corev1.PodRunning {
+			t.Fatalf("seed %d: node %q, phase %q\n%s", seed, pod.Spec.NodeName, pod.Status.Phase, c.tail(60))
+		}
+		c.delete("pod", "web-1", metav1.DeleteOptions{})
+		if c.want("pod", "web-1 <web going", "web-2 <web"); t.Failed() {
+			t.FailNow()
+		}
+		c.settle()
+		c.want("pod", "web-2 <web", "web-3 <web")
+	}
+}

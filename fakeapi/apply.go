@@ -162,6 +162,9 @@ func (k *Kind) resetFields(subresource string) map[fieldpath.APIVersion]fieldpat
 	set := fieldpath.NewSet(fieldpath.MakePathOrDie("status"))
 	if subresource == "status" {
 		set = fieldpath.NewSet(fieldpath.MakePathOrDie("spec"))
+		for _, path := range k.resetByStatus {
+			set.Insert(fieldpath.MakePathOrDie(path[0], path[1]))
+		}
 	}
 	return fieldpath.NewExcludeFilterSetMap(map[fieldpath.APIVersion]*fieldpath.Set{
 		fieldpath.APIVersion(k.GVK.GroupVersion().String()): set,
@@ -227,15 +230,10 @@ func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
 	if !c.s.opts.ManagedFields {
 		return nil, errNoApply()
 	}
-	gv := c.k.GVK.GroupVersion()
-	paths := managedfields.ResourcePathMappings{gv.String(): fieldpath.MakePathOrDie("spec", "replicas")}
-	handler := managedfields.NewScaleHandler(old.meta.GetManagedFields(), gv, paths)
-	entries, err := handler.ToSubresource()
+	handler, live, err := c.scaleHandler(old)
 	if err != nil {
 		return nil, err
 	}
-	live := c.k.scaleOf(old.obj)
-	live.ManagedFields = entries
 	obj, err := c.merge(Scales, "scale", live)
 	if err != nil {
 		return nil, err
@@ -248,4 +246,16 @@ func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
 		return nil, err
 	}
 	return asked, c.matchName(asked)
+}
+
+// scaleHandler translates between the managers of an object and of its scale;
+// it comes with the scale as it is.
+func (c *call) scaleHandler(old *entry) (*managedfields.ScaleHandler, *autoscalingv1.Scale, error) {
+	gv := c.k.GVK.GroupVersion()
+	paths := managedfields.ResourcePathMappings{gv.String(): fieldpath.MakePathOrDie("spec", "replicas")}
+	handler := managedfields.NewScaleHandler(old.meta.GetManagedFields(), gv, paths)
+	entries, err := handler.ToSubresource()
+	live := c.k.scaleOf(old.obj)
+	live.ManagedFields = entries
+	return handler, live, err
 }

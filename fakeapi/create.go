@@ -85,7 +85,8 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	if c.generated.n > 0 {
 		t.made.ReplaceOrInsert(c.generated)
 	}
-	c.commit(t, nil, key, obj, m)
+	lazy := c.k.readDefault != nil && c.k.readDefault(obj)
+	c.commit(t, nil, key, obj, m).lazy = lazy
 	return Response{Object: obj, Code: http.StatusCreated}
 }
 

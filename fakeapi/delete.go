@@ -20,6 +20,7 @@ func (c *call) delete() Response {
 	if errs := metav1validation.ValidateDeleteOptions(&opts); len(errs) > 0 {
 		return refuse(errOptions("DeleteOptions", errs))
 	}
+	c.warnOrphaned(&opts)
 	old := c.s.find(c.s.tables[c.k.ordinal], c.k.key(c.req.Namespace, c.req.Name))
 	if old == nil {
 		return refuse(c.errNotFound(c.req.Name))
@@ -34,6 +35,13 @@ func (c *call) delete() Response {
 		r.Code = http.StatusAccepted
 	}
 	return r
+}
+
+func (c *call) warnOrphaned(opts *metav1.DeleteOptions) {
+	//lint:ignore SA1019 old clients send orphanDependents
+	if c.k.orphanedWarning != "" && opts.PropagationPolicy == nil && opts.OrphanDependents == nil {
+		c.warnings = append(c.warnings, c.k.orphanedWarning)
+	}
 }
 
 // remove deletes an object, or marks it as being deleted. It says whether the
@@ -235,6 +243,7 @@ func (c *call) deleteCollection() Response {
 	if errs := metav1validation.ValidateDeleteOptions(&opts); len(errs) > 0 {
 		return refuse(errOptions("DeleteOptions", errs))
 	}
+	c.warnOrphaned(&opts)
 	found := c.list()
 	if found.Err != nil {
 		return found

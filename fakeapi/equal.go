@@ -9,7 +9,7 @@ import (
 // unchanged says whether an edit leaves the object as it is stored: then
 // nothing is written and the resourceVersion stays.
 func (c *call) unchanged(ed *edit, obj runtime.Object, old *entry, m metav1.Object) bool {
-	if !sameMeta(m, old.meta) {
+	if old.lazy || !sameMeta(m, old.meta) {
 		return false
 	}
 	return ed.onlyMeta || equality.Semantic.DeepEqual(obj, old.obj)

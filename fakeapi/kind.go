@@ -77,6 +77,9 @@ type strategy struct {
 	validateCreate func(obj runtime.Object) field.ErrorList
 	warnCreate     func(obj runtime.Object) []string
 	canonicalize   func(obj runtime.Object)
+	// readDefault fills in what a read defaults from what a create made. It
+	// says whether there was anything to fill in.
+	readDefault func(obj runtime.Object) bool
 
 	scale *scaling // nil: no scale subresource
 
@@ -88,6 +91,10 @@ type strategy struct {
 	grace func(obj runtime.Object, asked *int64) int64
 	// remove replaces the common way to delete, unless it leaves handled false.
 	remove func(c *call, old *entry, opts *metav1.DeleteOptions) (obj runtime.Object, gone, handled bool, err error)
+	// orphanedWarning warns of a delete that orphans because it names no policy.
+	orphanedWarning string
+	// resetByStatus are further fields that a write to status leaves alone.
+	resetByStatus [][]string
 	// held: an object being deleted stays although it has no finalizer.
 	held func(obj runtime.Object) bool
 

@@ -7,7 +7,7 @@ import (
 )
 
 // builtin is the table of built-in kinds, by ordinal.
-var builtin = number(coreKinds, appsKinds)
+var builtin = number(coreKinds, appsKinds, batchKinds, otherKinds)
 
 // builtinTypes finds a kind by the Go type of its objects.
 var builtinTypes = typesOf(builtin)

@@ -1,12 +1,9 @@
 package fakeapi
 
 import (
-	"strconv"
-
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -42,10 +39,6 @@ var replicaSets = goType[appsv1.ReplicaSet, appsv1.ReplicaSetList](&Kind{
 				return *rs.Spec.Replicas, rs.Status.Replicas, selectorText(rs.Spec.Selector)
 			},
 			write: func(obj runtime.Object, want int32) { obj.(*appsv1.ReplicaSet).Spec.Replicas = &want },
-		},
-		selectableKeys: []string{"status.replicas"},
-		selectable: func(obj runtime.Object, set fields.Set) {
-			set["status.replicas"] = strconv.Itoa(int(obj.(*appsv1.ReplicaSet).Status.Replicas))
 		},
 	},
 })

@@ -39,6 +39,7 @@ var nodes = goType[corev1.Node, corev1.NodeList](&Kind{
 	strategy: strategy{
 		name:   validation.NameIsDNSSubdomain,
 		prefix: "minions",
+		admit:  taintNewNode,
 		main: update{prepare: over(func(n, old *corev1.Node) {
 			n.Status = old.Status
 		}), again: "mu"},
@@ -132,4 +133,19 @@ func defaultNode(n *corev1.Node) {
 	if n.Status.Allocatable == nil && n.Status.Capacity != nil {
 		n.Status.Allocatable = n.Status.Capacity.DeepCopy()
 	}
+}
+
+// taintNewNode is what the TaintNodesByCondition plugin does: nothing is
+// scheduled to a node before its kubelet says that it is ready.
+func taintNewNode(obj, old runtime.Object) {
+	n := obj.(*corev1.Node)
+	if old != nil {
+		return
+	}
+	for _, t := range n.Spec.Taints {
+		if t.Key == corev1.TaintNodeNotReady && t.Effect == corev1.TaintEffectNoSchedule {
+			return
+		}
+	}
+	n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule})
 }

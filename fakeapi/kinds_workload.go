@@ -34,6 +34,7 @@ var deployments = goType[appsv1.Deployment, appsv1.DeploymentList](&Kind{
 			prepare:  over(func(d, old *appsv1.Deployment) { d.Spec, d.Labels = old.Spec, old.Labels }),
 			validate: compare(validateDeploymentStatus), again: "u",
 		},
+		resetByStatus: [][]string{{"metadata", "labels"}},
 		scale: &scaling{
 			read: func(obj runtime.Object) (int32, int32, string) {
 				d := obj.(*appsv1.Deployment)
@@ -216,6 +217,7 @@ func prepareDaemonSet(d, old *appsv1.DaemonSet) {
 }
 
 func defaultDaemonSet(d *appsv1.DaemonSet) {
+	setTemplateGeneration(d, templateGeneration(d))
 	u := &d.Spec.UpdateStrategy
 	if u.Type == "" {
 		u.Type = appsv1.RollingUpdateDaemonSetStrategyType

@@ -42,7 +42,7 @@ func parseContinue(text string) (t continueToken, err error) {
 		return t, fmt.Errorf("continue key is not valid: %v", err)
 	}
 	if t.APIVersion != continueVersion {
-		return t, fmt.Errorf("continue key is not valid: server does not recognize this encoded version %q", t.APIVersion)
+		return t, fmt.Errorf("continue key is not valid: server does not recognize this encoded version %s", t.APIVersion)
 	}
 	if t.Version == 0 {
 		return t, errors.New("continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)")
@@ -78,7 +78,7 @@ func (c *call) listSelected(sel Selection) Response {
 		if token.Version > 0 {
 			at = uint64(token.Version)
 		}
-		start = prefix + token.Start
+		start = prefix + strings.TrimPrefix(token.Start, "/")
 	case opts.ResourceVersionMatch == metav1.ResourceVersionMatchExact,
 		opts.ResourceVersionMatch == "" && opts.Limit > 0:
 		at = asked
@@ -125,7 +125,7 @@ func (c *call) errExpired(start, prefix string) error {
 		return apierrors.NewResourceExpired("The resourceVersion for the provided list is too old.")
 	}
 	err := apierrors.NewResourceExpired("The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.")
-	err.ErrStatus.ListMeta.Continue = continueToken{continueVersion, -1, strings.TrimPrefix(start, prefix)}.String()
+	err.ErrStatus.ListMeta.Continue = continueToken{continueVersion, int64(c.s.version), strings.TrimPrefix(start, prefix)}.String()
 	return err
 }
 
@@ -167,7 +167,7 @@ func (c *call) page(r Response, prefix string) Response {
 	rest := int64(len(r.Items)) - limit
 	r.Items = r.Items[:limit]
 	last := metaOf(r.Items[limit-1])
-	start := strings.TrimPrefix(c.k.key(last.GetNamespace(), last.GetName()), prefix) + "\x00"
+	start := "/" + strings.TrimPrefix(c.k.key(last.GetNamespace(), last.GetName()), prefix) + "\x00"
 	r.Continue = continueToken{continueVersion, int64(r.Version), start}.String()
 	if c.req.List.LabelSelector == "" && c.req.List.FieldSelector == "" {
 		r.Left = &rest

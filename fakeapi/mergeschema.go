@@ -132,10 +132,23 @@ func (m *mergeSchema) fields(t reflect.Type) (fields []schema.StructField) {
 		field := schema.StructField{Name: name, Type: m.ref(f.Type, f.Tag, t.String()+"."+name)}
 		if d, ok := keyDefaults[t][name]; ok {
 			field.Default = d
+		} else if !strings.Contains(f.Tag.Get("json"), "omitempty") {
+			field.Default = zeroKey(f.Type)
 		}
 		fields = append(fields, field)
 	}
 	return fields
+}
+
+// zeroKey is the value of a required field that is absent.
+func zeroKey(t reflect.Type) any {
+	switch t.Kind() {
+	case reflect.String:
+		return ""
+	case reflect.Int32, reflect.Int64:
+		return 0
+	}
+	return nil
 }
 
 // ref describes the type of a field.

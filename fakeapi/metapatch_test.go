@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -125,4 +126,39 @@ func pick(r *rand.Rand, of ...string) string { return of[r.Intn(len(of))] }
 func shuffled(r *rand.Rand, of ...string) []string {
 	r.Shuffle(len(of), func(i, j int) { of[i], of[j] = of[j], of[i] })
 	return of[:r.Intn(len(of)+1)]
+}
+
+// TestSoundMetaIsSound: metadata that is taken to be good without validation
+// is good.
+func TestSoundMetaIsSound(t *testing.T) {
+	r := rand.New(rand.NewSource(2))
+	sound := 0
+	for range 4000 {
+		old := randomPod(r)
+		obj := old.DeepCopy()
+		for i := range obj.OwnerReferences {
+			ref := &obj.OwnerReferences[i]
+			ref.APIVersion = pick(r, "v1", "apps/v1", "/v1", "", "apps/", "a/b/c", "v1")
+			ref.Kind = pick(r, "K", "K", "", "Event")
+			ref.Name = pick(r, "n", "n", "n", "")
+		}
+		if r.Intn(4) == 0 {
+			obj.Labels = map[string]string{"a": pick(r, "ok", "not ok")}
+		}
+		if r.Intn(4) == 0 {
+			obj.UID = "other"
+		}
+		if !soundMeta(obj, old) {
+			continue
+		}
+		sound++
+		errs := validation.ValidateObjectMetaAccessor(obj, true, pathSegment, metadataPath)
+		errs = append(errs, validation.ValidateObjectMetaAccessorUpdate(obj, old, metadataPath)...)
+		if len(errs) > 0 {
+			t.Fatalf("%+v\n%v", obj.ObjectMeta, errs)
+		}
+	}
+	if sound < 500 {
+		t.Fatalf("only %d of 4000 were taken to be good", sound)
+	}
 }

@@ -98,6 +98,9 @@ func (k *Kind) fieldLabel(label, value string) (string, string, error) {
 	if len(k.selectableKeys) == 0 {
 		return "", "", fmt.Errorf("%q is not a known field selector: only %q, %q", label, "metadata.name", "metadata.namespace")
 	}
+	if k.GVK.Group == "batch" {
+		return "", "", fmt.Errorf("field label %q not supported for %s", label, k.GVK.Kind)
+	}
 	return "", "", fmt.Errorf("field label not supported: %s", label)
 }
 

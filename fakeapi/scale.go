@@ -127,15 +127,34 @@ func (c *call) scaled(old *entry, asked *autoscalingv1.Scale) (runtime.Object, e
 	c.k.scale.write(obj, asked.Spec.Replicas)
 	m := metaOf(obj)
 	m.SetResourceVersion(asked.ResourceVersion)
-	if c.req.PatchType == types.ApplyPatchType {
-		m.SetManagedFields(asked.ManagedFields)
-		c.keepTimes(m, old.meta.GetManagedFields())
+	if !c.s.opts.ManagedFields {
 		return obj, nil
 	}
-	if c.req.Verb == Patch {
-		return c.manage(old.obj, obj, c.req.PatchO.FieldManager), nil
+	if c.req.PatchType != types.ApplyPatchType {
+		if err := c.manageScale(old, asked); err != nil {
+			return nil, err
+		}
 	}
-	return c.manage(old.obj, obj, c.req.Update.FieldManager), nil
+	m.SetManagedFields(asked.ManagedFields)
+	c.keepTimes(m, old.meta.GetManagedFields())
+	return obj, nil
+}
+
+// manageScale notes who changed the replicas: first in the managers of the
+// scale, which are then made those of the object.
+func (c *call) manageScale(old *entry, asked *autoscalingv1.Scale) error {
+	handler, live, err := c.scaleHandler(old)
+	if err != nil {
+		return err
+	}
+	manager := c.req.PatchO.FieldManager
+	if c.req.Verb == Update {
+		manager = c.req.Update.FieldManager
+	}
+	asked.TypeMeta, asked.ManagedFields = live.TypeMeta, nil
+	Scales.manager("scale").UpdateNoErrors(live, asked, managerName(manager, c.req.UserAgent))
+	asked.ManagedFields, err = handler.ToParent(asked.ManagedFields)
+	return err
 }
 
 func (c *call) getScale() Response {

@@ -18,6 +18,9 @@ type entry struct {
 	obj  runtime.Object
 	meta metav1.Object
 	rv   uint64
+	// lazy: the store of the real server holds less than this, and defaults the
+	// rest whenever it reads; the next update writes it down.
+	lazy bool
 }
 
 // link says that the object at key names an owner with this uid.

@@ -9,8 +9,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// subjectOf tells the laws what a process runs.
-func subjectOf(process string, c host.Controller) law.Subject {
+// Subject tells the laws what a process runs.
+func Subject(process string, c host.Controller) law.Subject {
 	s := law.Subject{Process: process, Controller: c.Name, Kind: c.For.Kind}
 	for _, gvk := range c.Owns {
 		s.Dependents = append(s.Dependents, gvk.Kind)
@@ -20,6 +20,12 @@ func subjectOf(process string, c host.Controller) law.Subject {
 	}
 	if c.Replicas != nil {
 		s.Replicas = func(owner any) int { return c.Replicas(owner.(runtime.Object)) }
+	}
+	if c.Counted != nil {
+		s.Counted = func(owner any) int { return c.Counted(owner.(runtime.Object)) }
+	}
+	if c.Active != nil {
+		s.Active = func(object any) bool { return c.Active(object.(runtime.Object)) }
 	}
 	return s
 }

@@ -233,3 +233,78 @@ func TestUpdate(t *testing.T) {
 		t.Errorf("files were left behind: %v", files)
 	}
 }
+
+// Every verb that acts or looks does what it says.
+func TestEveryVerb(t *testing.T) {
+	f := parse(t, `controllers replicaset replication gc kubelet
+step
+step 2
+! step deliver nobody Pod
+apply world.yaml
+mark before
+settle quiet
+create more.yaml
+! create more.yaml
+annotate pod/extra a=b
+label pod/extra app=web
+patch pod/extra type=merge '{metadata: {labels: {tier: front}}}'
+patch pod/extra type=json '[{op: remove, path: /metadata/labels/tier}]'
+settle verbose
+get pods
+get pod/bystander
+get rs/web-a path=spec.replicas
+----
+2
+
+hold replicaset sees=Pod
+scale rs/web-a replicas=1
+settle for=10s
+relist replicaset Pod
+release replicaset
+settle quiet
+expect 1 pods controller=rs/web-a
+crash replicaset before delete pod back=true
+scale rs/web-a replicas=0
+settle
+expect 0 pods controller=rs/web-a deleting=false
+restart replicaset from=before
+fail replicaset create pod with=timeout
+fail replicaset create pod nth=2 with=429
+scale rs/web-a replicas=1
+settle
+duplicate replicaset
+crash replicaset#2
+restart replicaset#2 from=2
+advance 30s
+settle quiet
+switch replicaset selector
+switch all controllerref
+downgrade-server on
+downgrade-server off
+settle quiet
+delete rc/web-b --client-side
+settle
+expect 0 pods controller=rc/web-b
+! expect rc/web-b
+delete rs/web-a --cascade=foreground
+delete pod/bystander --grace-period=0
+settle quiet
+laws since=switch dont-interfere
+----
+dont-interfere  ok
+
+owners tree
+hash
+-- more.yaml --
+apiVersion: v1
+kind: Pod
+metadata: {name: extra}
+spec: {containers: [{name: c, image: i}]}`)
+	res := scenarios.Interpret(f, scenarios.Options{Registry: registry(), Twice: true})
+	for _, s := range res.Steps {
+		t.Logf("%s\n%s", s.Step, s.Output)
+	}
+	for _, e := range res.Errors {
+		t.Error(e)
+	}
+}

@@ -49,7 +49,7 @@ func (r *Run) Controllers(specs ...string) error {
 // start starts a process, or the mutant of its controller.
 func (r *Run) start(process string, c host.Controller) error {
 	c = r.replacing(c)
-	r.m.judge.AddSubject(subjectOf(process, c))
+	r.m.judge.AddSubject(Subject(process, c))
 	return r.act("start "+process, func() error {
 		r.m.cluster.Start(process, c)
 		return nil

@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -63,7 +65,11 @@ func (r *Run) StepAction(key string) error {
 		}
 		keys = append(keys, a.Key())
 	}
-	return r.errorf("%q is not enabled here%s", key, suggest(key, keys))
+	text := fmt.Sprintf("%q is not enabled here%s", key, suggest(key, keys))
+	if r.step != nil {
+		return r.step.fail(ExitFail, "%s", text)
+	}
+	return errors.New(text)
 }
 
 var verbAdvance = &Verb{

@@ -101,7 +101,7 @@ func (r *Run) Switch(process, generation string) error {
 	return r.act("switch "+process+" "+generation, func() error {
 		for _, p := range ps {
 			if c, ok := next[p]; ok {
-				r.m.judge.AddSubject(subjectOf(p.Name, c))
+				r.m.judge.AddSubject(Subject(p.Name, c))
 				p.Switch(c)
 			}
 		}

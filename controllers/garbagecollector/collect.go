@@ -31,7 +31,7 @@ func (c *collector) collect(ctx context.Context, n *node) error {
 		return c.absent(id)
 	}
 	latest, err := c.get(ctx, id)
-	if apierrors.IsNotFound(err) || err == nil && latest.GetUID() != id.uid {
+	if apierrors.IsNotFound(err) || err == nil && latest.GetUID() != id.uid && !(n.virtual && c.without.OwnerUID) {
 		return c.absent(id)
 	}
 	if err != nil {

@@ -54,7 +54,7 @@ type Without struct {
 	Terminating bool // a set that is being deleted creates and deletes pods
 
 	Wait            bool // a sync creates and deletes whatever is still expected
-	Recheck         bool // a deletion stays expected of a pod that is another's by now
+	Recheck         bool // expected deletions are not compared with the cache
 	ExpectFirst     bool // expectations are recorded after the writes, not before
 	CreationSeen    bool // creations that were seen stay expected
 	FailedCreation  bool // creations that failed stay expected
@@ -78,6 +78,7 @@ func New(kind *Kind, o Options) host.Controller {
 		Routes:     []host.Route{routing.Own(kind.GVK, &o.Without.Routing), podRoute(kind, &o)},
 		Selector:   func(owner runtime.Object) labels.Selector { s := kind.Read(owner); return s.Selector() },
 		Replicas:   func(owner runtime.Object) int { return kind.Read(owner).Replicas },
+		Counted:    func(owner runtime.Object) int { return int(kind.Read(owner).Status.Replicas) },
 		Active:     func(pod runtime.Object) bool { return !ended(pod.(*corev1.Pod)) },
 	}
 	return c

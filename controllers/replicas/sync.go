@@ -19,7 +19,6 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	err := r.sync(ctx, key)
 	if err != nil && r.options.Without.Backoff {
 		r.env.Queue.Add(key)
-		return nil
 	}
 	return err
 }
@@ -57,13 +56,14 @@ func (r *reconciler) sync(ctx context.Context, key string) error {
 
 // awake says whether the set may create and delete pods, or waits to see what it
 // did. A deletion that it expects is not shown to it if the pod has lost its
-// owner meanwhile (WATCH-5), so what is expected is compared with the cache, too.
-// Upstream does not, and sleeps until the expectation expires.
+// owner meanwhile (WATCH-5), or was shown before it was expected. So what is
+// expected is compared with the cache, too. Upstream does not, and may sleep
+// until the expectation expires.
 func (r *reconciler) awake(key string, set *Set) bool {
 	if !r.expected.Satisfied(key, r.owner(set)) && r.options.Generation == ControllerRef && !r.options.Without.Recheck {
 		r.expected.Recheck(key, func(object string) bool {
 			obj, exists, _ := r.pods.GetByKey(object)
-			return !exists || !metav1.IsControlledBy(obj.(*corev1.Pod), set)
+			return !exists || obj.(*corev1.Pod).DeletionTimestamp != nil || !metav1.IsControlledBy(obj.(*corev1.Pod), set)
 		})
 	}
 	return r.expected.Satisfied(key, r.owner(set)) || r.options.Without.Wait

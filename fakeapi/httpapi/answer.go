@@ -75,7 +75,7 @@ func verbOf(r *http.Request, t target) (fakeapi.Verb, error) {
 		return fakeapi.Patch, nil
 	case r.Method == http.MethodDelete && t.subresource == "":
 		return fakeapi.Delete, nil
-	case r.Method == http.MethodPost && t.subresource != "":
+	case r.Method == http.MethodPost && (t.subresource == "eviction" || t.subresource == "binding"):
 		return fakeapi.Create, nil
 	}
 	return "", errMethod()

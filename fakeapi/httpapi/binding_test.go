@@ -13,10 +13,11 @@ import (
 // binding is what is known of a case's placeholders.
 type binding struct {
 	values map[string]string
+	tokens map[string]string // continue tokens that a request may invent
 	named  int
 }
 
-func newBinding() *binding { return &binding{values: map[string]string{}} }
+func newBinding() *binding { return &binding{values: map[string]string{}, tokens: map[string]string{}} }
 
 func (b *binding) bind(name, value string) { b.values[name] = value }
 
@@ -38,6 +39,8 @@ func (b *binding) fill(text string) string {
 		switch {
 		case strings.HasPrefix(p, "$uid:"):
 			v = fmt.Sprintf("dead0000-0000-4000-8000-%012d", b.named)
+		case b.tokens[p] != "":
+			v = b.tokens[p]
 		case p == "$time":
 			return "2026-01-01T00:00:00Z"
 		case strings.HasPrefix(p, "$rv:"):

@@ -54,7 +54,7 @@ func TestSelectorFights(t *testing.T) {
 
 // The same under many seeds, which costs less than drawing through rapid.
 func TestControllerRefUnderSeeds(t *testing.T) {
-	for seed := range uint64(20000) {
+	for seed := range uint64(2000) {
 		v, err := conforming.Run(registry, sim.NewSeed(seed))
 		if err != nil {
 			t.Fatal(err)

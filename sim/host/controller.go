@@ -36,9 +36,11 @@ type Controller struct {
 	Workers int
 
 	// Selector and Replicas tell the laws what an object of kind For asks for.
-	// Both may be nil; Selector may return nil for "selects nothing".
+	// Any may be nil; Selector may return nil for "selects nothing".
 	Selector func(owner runtime.Object) labels.Selector
 	Replicas func(owner runtime.Object) int
+	// Counted is how many dependents an owner's status says it has.
+	Counted func(owner runtime.Object) int
 	// Active tells the laws whether a dependent counts, one that is being deleted
 	// aside; nil: each does.
 	Active func(dependent runtime.Object) bool

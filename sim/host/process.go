@@ -67,9 +67,19 @@ func (p *Process) start() {
 	for i := range p.workersWanted() {
 		p.workers = append(p.workers, newWorker(p, i))
 	}
-	if len(p.order) == 0 {
-		p.synced = true
+	p.listEmpty()
+}
+
+// listEmpty performs the initial lists that are sure to find nothing, those of
+// kinds of which there never was an object: a collector watches every kind, and
+// as many steps would say nothing.
+func (p *Process) listEmpty() {
+	for _, i := range p.order {
+		if i.state.end() == 0 {
+			i.synced = true
+		}
 	}
+	p.noteSynced()
 }
 
 // watched lists the kinds a controller declares, each once.

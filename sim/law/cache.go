@@ -21,7 +21,8 @@ type Cached struct {
 	Meta  metav1.Object
 	Key   string // namespace/name; kept for the kind the process syncs only
 
-	since int // the record that brought this incarnation with these owner references
+	born  int // the record that brought this incarnation
+	since int // the record that brought it with these owner references
 }
 
 // Get returns what the view holds under a name, nil for nothing. The pointer
@@ -50,7 +51,7 @@ func (c *Cache) fold(r *sim.Record, keyed bool) (before, after metav1.Object) {
 	i, ok := c.at[n]
 	if !ok {
 		if after != nil {
-			e := Cached{Value: r.After, Meta: after, since: r.Index}
+			e := Cached{Value: r.After, Meta: after, born: r.Index, since: r.Index}
 			if keyed {
 				e.Key = r.Object.Key()
 			}
@@ -64,6 +65,9 @@ func (c *Cache) fold(r *sim.Record, keyed bool) (before, after metav1.Object) {
 		e := &c.entries[i]
 		if before.GetUID() != after.GetUID() || !sameOwners(before.GetOwnerReferences(), after.GetOwnerReferences()) {
 			e.since = r.Index
+		}
+		if before.GetUID() != after.GetUID() {
+			e.born = r.Index
 		}
 		e.Value, e.Meta = r.After, after
 		return before, after

@@ -67,6 +67,13 @@ func (p *Process) sawInSync(r *sim.Record, o *Object, owner types.UID) bool {
 	return c != nil && k != nil && (k.begun == 0 || c.since < k.begun) && c.Meta.GetUID() == o.Meta.GetUID() && refTo(c.Meta, owner) != nil
 }
 
+// tookForAnother reports whether the object of a commit was another incarnation
+// to the process when the sync began that the commit belongs to.
+func (p *Process) tookForAnother(r *sim.Record, uid types.UID) bool {
+	c, k := p.Cache(r.Object.Kind).Get(r.Object.Namespace, r.Object.Name), p.work(r)
+	return c != nil && (c.Meta.GetUID() != uid || k != nil && k.begun > 0 && c.born > k.begun)
+}
+
 // foregroundWaits is GC-2.
 func foregroundWaits(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
@@ -132,6 +139,10 @@ func orphanFirst(j *Judge, r *sim.Record) {
 	}
 	owner := w.Before.GetUID()
 	left := j.state.Dependents(owner)
+	if len(left) > 0 && w.Process.tookForAnother(r, owner) {
+		j.Report(Informed, "let go in the place of an earlier "+r.Object.String()+", while "+left[0].Ref.String()+" refers to it")
+		return
+	}
 	for _, o := range left {
 		if w.Process.sawInSync(r, o, owner) {
 			j.Report(Informed, "let go while "+o.Ref.String()+" refers to it")

@@ -79,7 +79,11 @@ func checkFirst(j *Judge, r *sim.Record) {
 	for i := range refs {
 		switch j.state.footing(&refs[i], w.Before.GetNamespace()) {
 		case solid:
-			j.Report(newsTo(w, refs[i].UID), "deleted while its owner "+refName(&refs[i])+" is there")
+			s := newsTo(w, refs[i].UID)
+			if w.Process.readWaiting(&refs[i], w.Before.GetNamespace()) {
+				s = Committed
+			}
+			j.Report(s, "deleted while its owner "+refName(&refs[i])+" is there")
 			return
 		case absent, foreign:
 			if r.Incarnation >= w.Process.incarnation && !w.Process.knowsAbsent(&refs[i], w.Before.GetNamespace()) {
@@ -101,13 +105,24 @@ func newsTo(w *Write, owner types.UID) Strength {
 
 // knowsAbsent reports whether a collector was told that the owner a reference
 // names is gone, by a live read in the namespaces where it could be or by a
-// delivered deletion.
+// delivered deletion. That it was going, when it was read, does as well.
 func (p *Process) knowsAbsent(ref *metav1.OwnerReference, namespace string) bool {
-	if p.gone[ref.UID] {
+	if p.gone[ref.UID] || p.readWaiting(ref, namespace) {
 		return true
 	}
 	for _, ns := range [2]string{namespace, ""} {
-		if uid, ok := p.lookups[coords{ref.Kind, ns, ref.Name}]; ok && uid != ref.UID {
+		if l, ok := p.lookups[coords{ref.Kind, ns, ref.Name}]; ok && l.uid != ref.UID {
+			return true
+		}
+	}
+	return false
+}
+
+// readWaiting reports whether the collector's last live read of the owner that
+// a reference names found it waiting for its dependents.
+func (p *Process) readWaiting(ref *metav1.OwnerReference, namespace string) bool {
+	for _, ns := range [2]string{namespace, ""} {
+		if l := p.lookups[coords{ref.Kind, ns, ref.Name}]; l.uid == ref.UID && l.waiting {
 			return true
 		}
 	}
@@ -153,14 +168,24 @@ func (j *Judge) outOfReach() {
 // orphansSurvive is GC-4.
 func orphansSurvive(j *Judge, r *sim.Record) {
 	w := &j.write
-	if !w.Deletes || w.Process == nil || len(j.state.promises.byObject) == 0 {
+	if !w.Deletes || w.Process == nil {
+		return
+	}
+	if w.GC && finalized(w.Before, metav1.FinalizerOrphanDependents) && !finalized(w.After, metav1.FinalizerOrphanDependents) {
+		overruled(j, w)
+	}
+	if len(j.state.promises.byObject) == 0 {
 		return
 	}
 	for _, q := range j.state.promises.byObject[w.Before.GetUID()] {
 		ref := refTo(w.Before, q.owner)
 		switch {
 		case w.GC && r.Verb == "delete" && ref != nil:
-			j.Report(q.strength, "deleted because of "+refName(ref)+", whose deletion was to orphan it")
+			s := q.strength
+			if k := w.Process.work(r); k != nil && k.begun > 0 && k.begun < q.made {
+				s = Committed // the deletion it was working on was another then
+			}
+			j.Report(s, "deleted because of "+refName(ref)+", whose deletion was to orphan it")
 			return
 		case w.Subject != nil && q.owner == uidOf(r.For):
 			s := Committed
@@ -171,6 +196,20 @@ func orphansSurvive(j *Judge, r *sim.Record) {
 			return
 		}
 	}
+}
+
+// overruled reports a deletion that took the orphan finalizer off an object with
+// dependents, which that finalizer says are to stay (RULES K101).
+func overruled(j *Judge, w *Write) {
+	left := j.state.Dependents(w.Before.GetUID())
+	if len(left) == 0 {
+		return
+	}
+	s := Informed
+	if w.Saw != nil && !finalized(w.Saw, metav1.FinalizerOrphanDependents) {
+		s = Committed
+	}
+	j.Report(s, "deleted without its orphan finalizer, which keeps "+left[0].Ref.String())
 }
 
 // deleteByUID is GC-9.

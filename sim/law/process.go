@@ -32,8 +32,15 @@ type Process struct {
 	wasOff    bool // it was down, blind or late for a while
 	disturbed bool // others changed what it manages
 
-	gone    map[types.UID]bool   // collector: owners it was told are gone
-	lookups map[coords]types.UID // collector: what its last live read of a name found, "" for nothing
+	gone    map[types.UID]bool // collector: owners it was told are gone
+	lookups map[coords]lookup  // collector: what its last live read of a name found
+}
+
+// lookup is what a live read found: the uid, "" for nothing, and whether it was
+// waiting for its dependents.
+type lookup struct {
+	uid     types.UID
+	waiting bool
 }
 
 type nsName struct{ namespace, name string }
@@ -46,7 +53,7 @@ func (s *State) addSubject(sub Subject) {
 	p := &Process{Subject: sub, early: -1}
 	p.keys.at = map[nsName]int{}
 	if sub.Controller == Collector {
-		p.gone, p.lookups = map[types.UID]bool{}, map[coords]types.UID{}
+		p.gone, p.lookups = map[types.UID]bool{}, map[coords]lookup{}
 	}
 	s.processes = append(s.processes, p)
 	s.byProcess[sub.Process] = p

@@ -11,6 +11,7 @@ import (
 // the reference, and not to be deleted because of that owner.
 type promise struct {
 	owner    types.UID
+	made     int      // the record that accepted the deletion
 	lost     bool     // the dependent lost the reference
 	strength Strength // what its deletion would be: Committed where nobody who brought it about could know
 }
@@ -44,7 +45,7 @@ func (p *promises) fold(s *State, r *sim.Record, w *Write) {
 	was, is := orphaning(w.Before), orphaning(w.After)
 	switch {
 	case is && !was:
-		p.make(s, w.Before.GetUID())
+		p.make(s, w.Before.GetUID(), r.Index)
 	case was && !is:
 		p.ownerDone(s, r, w)
 	}
@@ -53,11 +54,11 @@ func (p *promises) fold(s *State, r *sim.Record, w *Write) {
 	}
 }
 
-func (p *promises) make(s *State, owner types.UID) {
+func (p *promises) make(s *State, owner types.UID, record int) {
 	for _, o := range s.Dependents(owner) {
 		uid := o.Meta.GetUID()
 		if p.find(uid, owner) == nil {
-			p.byObject[uid] = append(p.byObject[uid], promise{owner: owner})
+			p.byObject[uid] = append(p.byObject[uid], promise{owner: owner, made: record})
 		}
 	}
 }

@@ -48,16 +48,22 @@ func (p *Process) answered(s *State, r *sim.Record) {
 	if k := p.work(r); k != nil && r.Verb == "list" {
 		k.counted = math.MaxInt / 2 // what it counts may come from the list
 	}
+	found := meta(r.After)
 	if r.Verb != "get" {
+		// A write that changed nothing, as when an adoption comes a second time.
+		if k := p.work(r); k != nil && found != nil && p.manages(r.Object.Kind) {
+			if c := controllerOf(found); c != nil && c.UID == k.owner {
+				k.counted++
+			}
+		}
 		return
 	}
-	found := meta(r.After)
 	if p.lookups != nil && (found != nil || r.Code == 404) {
-		uid := types.UID("")
+		var l lookup
 		if found != nil {
-			uid = found.GetUID()
+			l = lookup{uid: found.GetUID(), waiting: foreground(found)}
 		}
-		p.lookups[coords{r.Object.Kind, r.Object.Namespace, r.Object.Name}] = uid
+		p.lookups[coords{r.Object.Kind, r.Object.Namespace, r.Object.Name}] = l
 	}
 	if r.Object.Kind == r.For.Kind && r.Object.Name == r.For.Name && r.Object.Namespace == r.For.Namespace {
 		if k := p.work(r); k != nil {

@@ -171,15 +171,18 @@ func (p *Page) sentence(b *strings.Builder) {
 // timeline lays out the lines with their causes beside them, or beneath them
 // where names are long.
 func (p *Page) timeline(b *strings.Builder) {
-	t := p.table(true)
-	if t.left() < 20 {
-		t = p.table(false)
+	for _, change := range []int{44, 24} {
+		if t := p.table(true, change); t.left() >= 18 {
+			b.WriteString(t.String())
+			return
+		}
 	}
-	b.WriteString(t.String())
+	b.WriteString(p.table(false, 0).String())
 }
 
-func (p *Page) table(beside bool) *Table {
-	t := &Table{Indent: "    ", Max: []int{0, 0, 0, 0, 0, 0, 28}, Fold: true}
+// table is the timeline with the column of changes at most so wide.
+func (p *Page) table(beside bool, change int) *Table {
+	t := &Table{Indent: "    ", Max: []int{0, 0, 0, 0, 0, 0, change}, Fold: true}
 	head := []string{"", "step", "at", "who", "did", "what", "change", "because"}
 	if !beside {
 		t.Fold, t.Max = false, nil

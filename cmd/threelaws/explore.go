@@ -1,0 +1,337 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/render"
+)
+
+// exploring is an exploration with the flags that scenarios do not know.
+type exploring struct {
+	scenarios.ExploreOptions
+
+	faults     string
+	generation string
+	out        string
+}
+
+func (a *app) exploreCommand() *cobra.Command {
+	x := &exploring{}
+	cmd := &cobra.Command{
+		Use:   "explore [flags] FILE",
+		Short: "run a file's world under other schedules",
+		Long: `Runs the steps of the file above its first explore or mutant again and again,
+each time in another schedule, and prints what they came to. What the user does
+races with the controllers. What the last settle is expected to break, by a "!",
+is looked for as well.
+
+A broken law is made small: the shortest schedule, with the fewest faults, user
+actions and objects, that still breaks it. That run is shown, and written as a
+scenario file which "threelaws replay" runs exactly. A fight, a state that comes
+again with writes in between, is shown as its cycle. Runs end at the first broken
+law; where they all did, the world is explored once more for a fight alone.
+
+exhaustive enumerates every schedule up to equivalence and says whether it
+covered everything. An interrupt ends the exploration with what it has found.`,
+		Example: `  threelaws explore -n 2000 FILE
+  threelaws explore --generation selector FILE
+  threelaws explore --strategy exhaustive FILE
+  threelaws explore --faults crash:1,relist:1 --strict FILE`,
+		Args: oneFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := x.check(); err != nil {
+				return err
+			}
+			if _, err := a.lawsNamed(x.Laws); err != nil {
+				return err
+			}
+			f, err := a.load(args[0])
+			if err != nil {
+				return err
+			}
+			return a.explore(cmd.Context(), f, x)
+		},
+	}
+	fl := cmd.Flags()
+	fl.IntVarP(&x.Schedules, "schedules", "n", 1000, "how many schedules are drawn")
+	fl.Uint64Var(&x.Seed, "seed", 1, "of the choices")
+	fl.StringVar(&x.Strategy, "strategy", "mix", "how they are drawn: mix, random, pct or exhaustive")
+	fl.StringVar(&x.faults, "faults", "", "how many faults of each name a run may have: crash:1,relist:2")
+	fl.BoolVar(&x.Strict, "strict", false, "races that were lost are broken laws")
+	fl.StringSliceVar(&x.Laws, "laws", nil, "the laws that count, by name or clause; all without it")
+	fl.BoolVar(&x.First, "first", false, "stop at the first broken law")
+	fl.StringVar(&x.generation, "generation", "", "run the file's controllers in this generation")
+	fl.StringVar(&x.out, "out", filepath.Join(defaultDir, "failures"), "where failures are written")
+	fl.IntVar(&x.States, "states", 0, "exhaustive: stop after so many states; 0 for no limit")
+	fl.IntVar(&x.Workers, "workers", 0, "how many runs at a time; 0 for one for each core")
+	fl.IntVar(&x.Budget, "budget", 2000, "how many runs making a failure small may take")
+	return cmd
+}
+
+// check looks at the flags' values.
+func (x *exploring) check() error {
+	if err := oneOf("strategy", x.Strategy, "mix", "random", "pct", "exhaustive"); err != nil {
+		return err
+	}
+	for _, n := range []struct {
+		name         string
+		value, least int
+	}{{"schedules", x.Schedules, 1}, {"states", x.States, 0}, {"workers", x.Workers, 0}, {"budget", x.Budget, 1}} {
+		if n.value < n.least {
+			return usage("--%s=%d: at least %d", n.name, n.value, n.least)
+		}
+	}
+	if x.faults != "" {
+		var what string
+		if x.Faults, what = scenarios.ParseFaults(x.faults); what != "" {
+			return usage("--faults: %s", what)
+		}
+	}
+	return nil
+}
+
+// exploration is what explore prints with --json.
+type exploration struct {
+	File        string        `json:"file"`
+	Strategy    string        `json:"strategy"`
+	Seed        uint64        `json:"seed"`
+	Generation  string        `json:"generation,omitempty"`
+	Schedules   int           `json:"schedules"`
+	Distinct    int           `json:"distinct"`
+	Failed      int           `json:"failed"`
+	Unsettled   int           `json:"unsettled"`
+	States      int           `json:"states,omitempty"`
+	Complete    bool          `json:"complete"` // exhaustive: covered everything; otherwise: not interrupted
+	Stopped     string        `json:"stopped,omitempty"`
+	Interrupted bool          `json:"interrupted,omitempty"`
+	Outcomes    []outcome     `json:"outcomes"`
+	Failures    []failureJSON `json:"failures,omitempty"`
+	Seconds     float64       `json:"seconds"`
+	ExitCode    int           `json:"exitCode"`
+
+	elapsed time.Duration
+}
+
+type outcome struct {
+	Count int    `json:"count"`
+	Label string `json:"label"`
+}
+
+type failureJSON struct {
+	*scenarios.Failing
+	Written string `json:"written"` // the scenario file that replays it
+}
+
+// explore explores a file, writes what failed, and reports.
+func (a *app) explore(ctx context.Context, f *scenarios.File, x *exploring) error {
+	if err := a.regenerate(f, x.generation); err != nil {
+		return err
+	}
+	unexpectLast(f)
+	began := time.Now()
+	line := a.progress(x, began)
+	found, err := scenarios.Explore(ctx, f, -1, a.registry, x.ExploreOptions)
+	if err == nil && len(x.Laws) == 0 && ctx.Err() == nil {
+		err = a.findFight(ctx, f, x, found)
+	}
+	line.end()
+	if err != nil {
+		return explorationError(f, err)
+	}
+	rep := x.summarize(f, found, ctx.Err() != nil, time.Since(began))
+	for _, failing := range found.Failures {
+		path, err := x.write(f, failing)
+		if err != nil {
+			return err
+		}
+		failing.Page.Replay = "threelaws replay " + path
+		failing.Page.Picture = "threelaws show --as dot " + path
+		rep.Failures = append(rep.Failures, failureJSON{failing, path})
+	}
+	a.code = rep.ExitCode
+	if a.json {
+		return a.encode(rep)
+	}
+	a.print(rep.text())
+	return nil
+}
+
+// fightLaw is the law that a fight breaks.
+const fightLaw = "NOFIGHT-1"
+
+// findFight looks for a fight behind laws that are broken earlier, as nearly
+// all are by controllers from before ControllerRef.
+func (a *app) findFight(ctx context.Context, f *scenarios.File, x *exploring, found *scenarios.Exploration) error {
+	if len(found.Failures) == 0 || slices.ContainsFunc(found.Failures, fights) {
+		return nil
+	}
+	o := x.ExploreOptions
+	o.Laws, o.First, o.Strategy, o.Schedules = []string{fightLaw}, true, "mix", min(o.Schedules, 100)
+	o.Progress, o.Covered = nil, nil
+	more, err := scenarios.Explore(ctx, f, -1, a.registry, o)
+	if err != nil {
+		return err
+	}
+	for _, failing := range more.Failures {
+		if fights(failing) {
+			found.Failures = append(found.Failures, failing)
+		}
+	}
+	return nil
+}
+
+func fights(f *scenarios.Failing) bool { return len(f.Page.Breach.Cycle) > 0 }
+
+// explorationError is the error of an exploration that came to nothing: a
+// mistake in the file, or two runs of one schedule that differ.
+func explorationError(f *scenarios.File, err error) error {
+	var e *scenarios.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &scenarios.Error{File: f.Name, Text: err.Error(), Code: scenarios.ExitNondetermine}
+}
+
+// summarize adds up an exploration.
+func (x *exploring) summarize(f *scenarios.File, found *scenarios.Exploration, interrupted bool, elapsed time.Duration) *exploration {
+	rep := &exploration{File: f.Name, Strategy: x.Strategy, Seed: x.Seed, Generation: x.generation, elapsed: elapsed, Seconds: elapsed.Seconds(),
+		Schedules: found.Schedules, Distinct: found.Distinct, Failed: found.Failed, Unsettled: found.Unsettled, Outcomes: []outcome{}}
+	for _, o := range found.Outcomes {
+		rep.Outcomes = append(rep.Outcomes, outcome{o.Count, o.Label})
+	}
+	if c := found.Coverage; c != nil {
+		rep.States, rep.Complete, rep.Stopped = c.States, c.Complete, c.Stopped
+		rep.Interrupted = interrupted && !c.Complete
+	} else {
+		rep.Interrupted = found.Report.Interrupted && interrupted
+		rep.Complete = !rep.Interrupted
+	}
+	switch {
+	case len(found.Failures) > 0:
+		rep.ExitCode = scenarios.ExitFail
+	case rep.Unsettled > 0:
+		rep.ExitCode = scenarios.ExitNotSettled
+	case rep.Interrupted:
+		rep.ExitCode = exitInterrupted
+	}
+	return rep
+}
+
+// text renders an exploration: the counts, the table of outcomes, the page of
+// the first failure and of a fight, one line for each other law.
+func (r *exploration) text() string {
+	var b strings.Builder
+	parts := []string{plural(r.Schedules, "schedule"), fmt.Sprintf("%d distinct", r.Distinct)}
+	head := ""
+	if r.Strategy == "exhaustive" {
+		head = "covered everything: "
+		if !r.Complete {
+			head = "not everything was covered (" + r.Stopped + "): "
+		}
+		parts = []string{plural(r.States, "state"), plural(r.Schedules, "schedule")}
+	} else if r.Interrupted {
+		head = "interrupted: "
+	}
+	parts = append(parts, plural(r.Failed, "violation"), plural(len(r.Outcomes), "outcome"))
+	if r.Unsettled > 0 {
+		parts = append(parts, fmt.Sprintf("%d did not settle", r.Unsettled))
+	}
+	b.WriteString(head + strings.Join(append(parts, round(r.elapsed)), ", ") + "\n")
+	t := render.Table{Indent: "  "}
+	for _, o := range r.Outcomes {
+		t.Add(fmt.Sprintf("%6d", o.Count), o.Label)
+	}
+	b.WriteString(t.String())
+	for i, f := range r.Failures {
+		if i == 0 || fights(f.Failing) {
+			b.WriteString("\n" + f.Page.Text())
+			continue
+		}
+		fmt.Fprintf(&b, "\n%s, first in schedule %d: %s\n    %s\n    %s\n", f.Law, f.Index, f.Text, f.Small, "replay: "+f.Page.Replay)
+	}
+	return b.String()
+}
+
+// write writes the file that replays a failure. Its name tells the scenario and
+// the law, and its last four digits tell failures apart.
+func (x *exploring) write(f *scenarios.File, failing *scenarios.Failing) (string, error) {
+	if err := os.MkdirAll(x.out, 0o755); err != nil {
+		return "", usage("--out: %v", err)
+	}
+	sum := fnv.New32a()
+	sum.Write(failing.File)
+	base := strings.TrimSuffix(filepath.Base(f.Name), extension)
+	path := filepath.Join(x.out, fmt.Sprintf("%s-%s-%04x%s", base, failing.Law, sum.Sum32()&0xffff, extension))
+	if err := scenarios.WriteFile(path, failing.File); err != nil {
+		return "", usage("--out: %v", err)
+	}
+	return path, nil
+}
+
+// unexpectLast takes the "!" off the settle that the explored script ends with:
+// nothing comes after it, so what breaks there is what the exploration is for.
+func unexpectLast(f *scenarios.File) {
+	var last *scenarios.Step
+	for _, s := range f.Steps {
+		if s.Verb == "explore" || s.Verb == "mutant" {
+			break
+		}
+		if s.Verb == "settle" {
+			last = s
+		}
+	}
+	if last != nil {
+		last.Expect = false
+	}
+}
+
+// regenerate lets the file's controllers run in another generation: those that
+// have it, one at least.
+func (a *app) regenerate(f *scenarios.File, generation string) error {
+	if generation == "" {
+		return nil
+	}
+	var all []string
+	has := map[string]bool{}
+	for _, c := range a.registry.Controllers {
+		if c.Generation != "" && !has[c.Generation] {
+			has[c.Generation] = true
+			all = append(all, c.Generation)
+		}
+		has[c.Name+"@"+c.Generation] = true
+	}
+	if generation == "" || !has[generation] {
+		return usage("--generation: unknown generation %s%s", generation, suggest(generation, all))
+	}
+	changed := false
+	for _, s := range f.Steps {
+		if s.Verb != "controllers" {
+			continue
+		}
+		for i := range s.Args {
+			name, _, _ := strings.Cut(s.Args[i].Text, "@")
+			if alias, ok := a.registry.Aliases[name]; ok {
+				name = alias
+			}
+			if has[name+"@"+generation] {
+				s.Args[i] = scenarios.Arg{Text: name + "@" + generation, Value: name + "@" + generation}
+				changed = true
+			}
+		}
+	}
+	if !changed {
+		return &scenarios.Error{File: f.Name, Text: "no controller of this file has a generation " + generation, Code: scenarios.ExitUsage}
+	}
+	return nil
+}

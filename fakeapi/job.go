@@ -1,0 +1,162 @@
+package fakeapi
+
+import (
+	"math"
+	"reflect"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+var batchKinds = []*Kind{jobs, cronJobs}
+
+// The labels by which Pods belong to a Job, and their older names.
+const (
+	legacyControllerUID = "controller-uid"
+	legacyJobName       = "job-name"
+)
+
+var jobs = goType[batchv1.Job, batchv1.JobList](&Kind{
+	GVK: batchv1.SchemeGroupVersion.WithKind("Job"), Resource: "jobs", Singular: "job", Categories: []string{"all"},
+	Namespaced: true, Status: true, OrphanByDefault: true, Default: on(defaultJob),
+	strategy: strategy{
+		name:            validation.NameIsDNSSubdomain,
+		orphanedWarning: "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
+		prepareCreate: on(func(j *batchv1.Job) {
+			if !*j.Spec.ManualSelector {
+				generateSelector(j)
+			}
+			j.Status, j.Generation = batchv1.JobStatus{}, 1
+		}),
+		readDefault: func(obj runtime.Object) bool {
+			j := obj.(*batchv1.Job)
+			if len(j.Labels) > 0 || len(j.Spec.Template.Labels) == 0 {
+				return false
+			}
+			j.Labels = copyMap(j.Spec.Template.Labels)
+			return true
+		},
+		validateCreate: check(func(j *batchv1.Job) (errs field.ErrorList) { return validateJob(j, true) }),
+		warnCreate:     func(obj runtime.Object) []string { return warnPodPrefix(metaOf(obj)) },
+		main: update{
+			prepare: over(func(j, old *batchv1.Job) {
+				j.Status = old.Status
+				if !equality.Semantic.DeepEqual(j.Spec, old.Spec) {
+					j.Generation = old.Generation + 1
+				}
+			}),
+			validate: compare(validateJobUpdate), again: "mu", keeps: true,
+		},
+		status: update{
+			prepare:  over(func(j, old *batchv1.Job) { j.Spec = old.Spec }),
+			validate: compare(validateJobStatus), again: "u", keeps: true,
+		},
+		selectableKeys: []string{"status.successful"},
+		selectable: func(obj runtime.Object, set fields.Set) {
+			set["status.successful"] = strconv.Itoa(int(obj.(*batchv1.Job).Status.Succeeded))
+		},
+	},
+})
+
+// generateSelector makes a selector that only this Job's Pods match
+// (JOBSEL-1 to JOBSEL-3). Labels that are there already stay; validation
+// refuses them when they are wrong. Labels of the Job that were defaulted from
+// the template's follow them.
+func generateSelector(j *batchv1.Job) {
+	labels := copyMap(j.Spec.Template.Labels)
+	for _, l := range [...]struct{ key, value string }{{legacyJobName, j.Name}, {batchv1.JobNameLabel, j.Name},
+		{legacyControllerUID, string(j.UID)}, {batchv1.ControllerUidLabel, string(j.UID)}} {
+		if _, ok := labels[l.key]; !ok {
+			labels[l.key] = l.value
+		}
+	}
+	if len(j.Labels) > 0 && reflect.ValueOf(j.Labels).Pointer() == reflect.ValueOf(j.Spec.Template.Labels).Pointer() {
+		j.Labels = copyMap(labels)
+	}
+	j.Spec.Template.Labels = labels
+	if j.Spec.Selector == nil {
+		j.Spec.Selector = &metav1.LabelSelector{}
+	}
+	if j.Spec.Selector.MatchLabels == nil {
+		j.Spec.Selector.MatchLabels = map[string]string{}
+	}
+	if _, ok := j.Spec.Selector.MatchLabels[batchv1.ControllerUidLabel]; !ok {
+		j.Spec.Selector.MatchLabels[batchv1.ControllerUidLabel] = string(j.UID)
+	}
+}
+
+func defaultJob(j *batchv1.Job) {
+	s := &j.Spec
+	if s.Completions == nil && s.Parallelism == nil {
+		orInt32(&s.Completions, 1)
+	}
+	orInt32(&s.Parallelism, 1)
+	if s.BackoffLimitPerIndex != nil {
+		orInt32(&s.BackoffLimit, math.MaxInt32)
+	}
+	orInt32(&s.BackoffLimit, 6)
+	if s.Template.Labels != nil && len(j.Labels) == 0 {
+		j.Labels = s.Template.Labels // the same map: see generateSelector
+	}
+	if s.CompletionMode == nil {
+		mode := batchv1.NonIndexedCompletion
+		s.CompletionMode = &mode
+	}
+	if s.Suspend == nil {
+		s.Suspend = &no
+	}
+	if s.PodReplacementPolicy == nil {
+		policy := batchv1.TerminatingOrFailed
+		if s.PodFailurePolicy != nil {
+			policy = batchv1.Failed
+		}
+		s.PodReplacementPolicy = &policy
+	}
+	if s.ManualSelector == nil {
+		s.ManualSelector = &no
+	}
+	defaultPodSpec(&s.Template.Spec)
+}
+
+var cronJobs = goType[batchv1.CronJob, batchv1.CronJobList](&Kind{
+	GVK: batchv1.SchemeGroupVersion.WithKind("CronJob"), Resource: "cronjobs", Singular: "cronjob",
+	ShortNames: []string{"cj"}, Categories: []string{"all"},
+	Namespaced: true, Status: true, Default: on(defaultCronJob),
+	strategy: strategy{
+		name: validation.NameIsDNSSubdomain,
+		prepareCreate: on(func(c *batchv1.CronJob) {
+			c.Status, c.Generation = batchv1.CronJobStatus{}, 1
+		}),
+		validateCreate: check(validateCronJob),
+		warnCreate:     func(obj runtime.Object) []string { return warnPodPrefix(metaOf(obj)) },
+		main: update{
+			prepare: over(func(c, old *batchv1.CronJob) {
+				c.Status = old.Status
+				if !equality.Semantic.DeepEqual(c.Spec, old.Spec) {
+					c.Generation = old.Generation + 1
+				}
+			}),
+			validate: compare(validateCronJobUpdate), again: "u", keeps: true,
+		},
+		status: update{prepare: over(func(c, old *batchv1.CronJob) { c.Spec = old.Spec }), keeps: true},
+	},
+})
+
+func defaultCronJob(c *batchv1.CronJob) {
+	s := &c.Spec
+	if s.ConcurrencyPolicy == "" {
+		s.ConcurrencyPolicy = batchv1.AllowConcurrent
+	}
+	if s.Suspend == nil {
+		s.Suspend = &no
+	}
+	orInt32(&s.SuccessfulJobsHistoryLimit, 3)
+	orInt32(&s.FailedJobsHistoryLimit, 1)
+	defaultPodSpec(&s.JobTemplate.Spec.Template.Spec)
+}
