@@ -16,7 +16,6 @@ var (
 	hour            = int64(3600)
 	hostPathUnset   = corev1.HostPathUnset
 	volumeFS        = corev1.PersistentVolumeFilesystem
-	protocolTCP     = corev1.ProtocolTCP
 	clusterInternal = corev1.ServiceInternalTrafficPolicyCluster
 )
 
@@ -82,12 +81,7 @@ func defaultPodSpec(s *corev1.PodSpec) {
 	for i := range s.Volumes {
 		defaultVolume(&s.Volumes[i])
 	}
-	for i := range s.TopologySpreadConstraints {
-		defaultSpread(&s.TopologySpreadConstraints[i])
-	}
 }
-
-func defaultSpread(*corev1.TopologySpreadConstraint) {}
 
 func defaultContainer(c *corev1.Container, hostNetwork bool) {
 	if c.TerminationMessagePath == "" {

@@ -14,8 +14,9 @@ import (
 var specPath = field.NewPath("spec")
 var statusPath = field.NewPath("status")
 
-// validatePodSpec checks what ownership tests and controllers can get wrong
-// in a Pod; see docs/fidelity.md for what of it is not checked.
+// validatePodSpec checks what tests of ownership and controllers can get wrong
+// in a Pod: names, images, policies, ports, volumes, node and deadline.
+// Resources, probes, affinity and security settings are stored unchecked.
 func validatePodSpec(s *corev1.PodSpec, path *field.Path) (errs field.ErrorList) {
 	names := make(map[string]bool, len(s.Volumes))
 	for i := range s.Volumes {

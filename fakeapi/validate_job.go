@@ -228,4 +228,3 @@ func validateJobStatus(j, old *batchv1.Job) (errs field.ErrorList) {
 	say(jobIs(old, batchv1.JobSuccessCriteriaMet) && !met, state("cannot disable the SuccessCriteriaMet=True condition"))
 	return errs
 }
-

@@ -129,4 +129,3 @@ func validateStatefulSetStatus(s, old *appsv1.StatefulSet) (errs field.ErrorList
 	errs = append(errs, notAbove(st.ReadyReplicas, "cannot be greater than status.readyReplicas", count{"availableReplicas", st.AvailableReplicas})...)
 	return append(errs, notLowered(st.CollisionCount, old.Status.CollisionCount)...)
 }
-

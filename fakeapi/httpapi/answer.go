@@ -24,7 +24,7 @@ func (h *Handler) answer(r *http.Request) *answer {
 		return h.answerOther(r, t, ok)
 	}
 	f, ok := negotiate(r)
-	if !ok {
+	if !ok || f.as != "" { // Tables and partial objects are refused before anything is done
 		return fail(format{}, errNotAcceptable())
 	}
 	if !t.kind.Serves(t.subresource) {
@@ -114,7 +114,7 @@ func (c *exchange) run() (*answer, error) {
 	if c.req.Verb == fakeapi.DeleteCollection {
 		a.object = c.t.kind.MakeList(resp)
 	}
-	return a, c.transform(a)
+	return a, nil
 }
 
 func (c *exchange) query(into runtime.Object) error {
@@ -186,7 +186,7 @@ func (c *exchange) list() (*answer, error) {
 		return fail(c.f, resp.Err), nil
 	}
 	a := &answer{code: resp.Code, object: c.t.kind.MakeList(resp), format: c.f, warnings: resp.Warnings}
-	return a, c.transform(a)
+	return a, nil
 }
 
 // isWatch: any value but an explicit no asks for a watch.
@@ -215,6 +215,3 @@ func (c *exchange) watch() (*answer, error) {
 	}
 	return a, nil
 }
-
-// transform turns the answer into the form the client asked for.
-func (c *exchange) transform(a *answer) error { return nil }

@@ -125,7 +125,7 @@ func (c *Cluster) request(req *fakeapi.Request, t *sim.Record, w *worker) fakeap
 	}
 	if w != nil && resp.Err == nil {
 		if m, ok := resp.Object.(metav1.Object); ok {
-			w.live = append(w.live, liveRead{kind: req.Kind, key: keyOf(m), obj: resp.Object})
+			w.live = append(w.live, liveRead{kind: req.Kind, meta: m})
 		}
 	}
 	return resp
@@ -148,7 +148,7 @@ func (c *Cluster) committed(req *fakeapi.Request, e *fakeapi.Event, t *sim.Recor
 	}
 	r.Guards = guards(req)
 	if w != nil {
-		r.Saw = w.sawObject(e.Kind, e.Key)
+		r.Saw = w.sawObject(e.Kind, r.Object.Namespace, r.Object.Name)
 	}
 	index := c.world.Record(r).Index
 	c.state(e.Kind).commit(e.Key, e.After, e.Version, index)
@@ -162,11 +162,7 @@ func (c *Cluster) refused(req *fakeapi.Request, resp fakeapi.Response, t *sim.Re
 	r.Code, r.Reason, r.Message = int(st.Code), string(st.Reason), st.Message
 	r.Guards = guards(req)
 	if w != nil && req.Name != "" {
-		key := req.Name
-		if req.Namespace != "" {
-			key = req.Namespace + "/" + req.Name
-		}
-		r.Saw = w.sawObject(req.Kind, key)
+		r.Saw = w.sawObject(req.Kind, req.Namespace, req.Name)
 	}
 	c.world.Record(r)
 }

@@ -65,17 +65,34 @@ func (x *indexer) put(v *version) *version {
 
 // index enters a version in one index.
 func (x *indexer) index(v *version, name string) {
+	if name == cache.NamespaceIndex {
+		x.enter(v, name, v.meta.GetNamespace())
+		return
+	}
 	values, err := x.indexers[name](v.obj)
 	if err != nil {
 		panic(fmt.Sprintf("host: index %q failed on %s: %v", name, v.key, err))
 	}
 	for _, value := range values {
-		set := x.indices[name][value]
-		if set == nil {
-			set = x.newTree()
-			x.indices[name][value] = set
+		x.enter(v, name, value)
+	}
+}
+
+func (x *indexer) enter(v *version, name, value string) {
+	set := x.indices[name][value]
+	if set == nil {
+		set = x.newTree()
+		x.indices[name][value] = set
+	}
+	set.ReplaceOrInsert(v)
+}
+
+func (x *indexer) leave(v *version, name, value string) {
+	if set := x.indices[name][value]; set != nil {
+		set.Delete(v)
+		if set.Len() == 0 {
+			delete(x.indices[name], value)
 		}
-		set.ReplaceOrInsert(v)
 	}
 }
 
@@ -102,14 +119,13 @@ func (x *indexer) sum(v *version, sign uint64) {
 func (x *indexer) unindex(v *version) {
 	//detcheck:ordered each index is its own; the order of updating them does not show
 	for name, f := range x.indexers {
+		if name == cache.NamespaceIndex {
+			x.leave(v, name, v.meta.GetNamespace())
+			continue
+		}
 		values, _ := f(v.obj)
 		for _, value := range values {
-			if set := x.indices[name][value]; set != nil {
-				set.Delete(v)
-				if set.Len() == 0 {
-					delete(x.indices[name], value)
-				}
-			}
+			x.leave(v, name, value)
 		}
 	}
 }

@@ -346,10 +346,22 @@ type kindState struct {
 	log             []change
 	base            int // position of log[0]
 	exact, abstract uint64
+	buf             []byte // for look-ups
 }
 
 func (s *kindState) end() int           { return s.base + len(s.log) }
 func (s *kindState) at(pos int) *change { return &s.log[pos-s.base] }
+
+// current returns the latest version of an object, without allocating; nil when
+// there never was one.
+func (s *kindState) current(namespace, name string) *version {
+	s.buf = s.buf[:0]
+	if namespace != "" {
+		s.buf = append(append(s.buf, namespace...), '/')
+	}
+	s.buf = append(s.buf, name...)
+	return s.latest[string(s.buf)]
+}
 
 // commit wraps a stored change and appends it to the log.
 func (s *kindState) commit(key string, after runtime.Object, rv uint64, cause int) {

@@ -52,8 +52,7 @@ type worker struct {
 
 type liveRead struct {
 	kind *fakeapi.Kind
-	key  string
-	obj  any
+	meta metav1.Object
 }
 
 // killed unwinds a worker whose process crashed.
@@ -199,17 +198,17 @@ func (w *worker) fold() {
 	}
 	c := w.process.cluster
 	if m, ok := w.resp.Object.(metav1.Object); ok {
-		s := c.states[w.req.Kind]
-		if v := s.latest[keyOf(m)]; v != nil {
-			w.local.Word(v.exact)
-			w.abstract.Word(v.abstract)
-		}
+		w.foldObject(c.states[w.req.Kind], m)
 	}
 	for _, o := range w.resp.Items {
-		if v := c.states[w.req.Kind].latest[keyOf(o.(metav1.Object))]; v != nil {
-			w.local.Word(v.exact)
-			w.abstract.Word(v.abstract)
-		}
+		w.foldObject(c.states[w.req.Kind], o.(metav1.Object))
+	}
+}
+
+func (w *worker) foldObject(s *kindState, m metav1.Object) {
+	if v := s.current(m.GetNamespace(), m.GetName()); v != nil {
+		w.local.Word(v.exact)
+		w.abstract.Word(v.abstract)
 	}
 }
 
@@ -223,15 +222,21 @@ func (w *worker) noteRead(v *version) {
 	}
 }
 
-// saw returns the version of an object as the sync had last read it, live or
+// sawObject returns the version of an object as the sync had last read it, live or
 // cached; nil when it had not.
-func (w *worker) sawObject(k *fakeapi.Kind, key string) any {
+func (w *worker) sawObject(k *fakeapi.Kind, namespace, name string) any {
 	for i := len(w.live) - 1; i >= 0; i-- {
-		if w.live[i].kind == k && w.live[i].key == key {
-			return w.live[i].obj
+		if l := &w.live[i]; l.kind == k && l.meta.GetName() == name && l.meta.GetNamespace() == namespace {
+			return l.meta
 		}
 	}
 	if i := w.process.informers[k]; i != nil {
+		key := name
+		if now := i.state.current(namespace, name); now != nil {
+			key = now.key // without building it
+		} else if namespace != "" {
+			key = namespace + "/" + name
+		}
 		if v, ok := i.sawIn(w, key); ok && v != nil {
 			return v.obj
 		}
