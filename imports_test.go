@@ -48,7 +48,7 @@ var edges = []row{
 		"a law judges a history, whoever made it: it knows objects and selectors, but no server and no host"},
 	{"sim/host", []string{"sim", "fakeapi", api, apimachinery, cache, workqueue, btree},
 		"the host joins the kernel and the server, and offers controllers client-go's own types; of client-go only the caches and queues are free of goroutines"},
-	{"fakeapi", []string{api, apimachinery, btree, "gopkg.in/evanphx/json-patch.v4", "sigs.k8s.io/json"},
+	{"fakeapi", []string{api, apimachinery, btree, "gopkg.in/evanphx/json-patch.v4", "sigs.k8s.io/json", "sigs.k8s.io/yaml", "sigs.k8s.io/structured-merge-diff/v6"},
 		"the server is a function of time and request: it knows neither the kernel nor its clients, so that either can be used without the other; k8s.io/apiserver would bring etcd, gRPC and goroutines"},
 	{"fakeapi/httpapi", []string{"fakeapi", api, apimachinery, "sigs.k8s.io/yaml"},
 		"the wire is a way in to the server: it knows no client and no host"},

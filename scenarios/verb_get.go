@@ -54,7 +54,7 @@ func (r *Run) Get(what, path string) (string, error) {
 	if path == "" {
 		tree["apiVersion"], tree["kind"] = t.kind.GVK.GroupVersion().String(), t.kind.GVK.Kind
 		data, err := yaml.Marshal(tree)
-		return string(data), err
+		return withoutUIDs(string(data)), err
 	}
 	v := lookup(tree, strings.Split(path, ".")...)
 	if v == nil {
@@ -64,7 +64,7 @@ func (r *Run) Get(what, path string) (string, error) {
 	if text, ok := v.(string); ok {
 		data = []byte(text)
 	}
-	return string(data) + "\n", err
+	return withoutUIDs(string(data)) + "\n", err
 }
 
 func (r *Run) list(kind string) (string, error) {

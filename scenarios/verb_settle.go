@@ -68,7 +68,7 @@ func (r *Run) Settle(o SettleOptions) Settling {
 	} else {
 		r.explore()
 	}
-	if r.explored {
+	if r.explored && !(r.step != nil && r.step.Expect) {
 		l.breach = func() bool { return r.firstBreach(r.broken) != nil }
 	}
 	r.dirty = false

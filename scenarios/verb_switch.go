@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 var verbDuplicate = &Verb{
@@ -128,13 +130,14 @@ every write, as one from before the field existed.`,
 
 // DowngradeServer switches the server's own generation.
 func (r *Run) DowngradeServer(on bool) error {
-	word := "off"
+	word, verb := "off", "upgrade"
 	if on {
-		word = "on"
+		word, verb = "on", "downgrade"
 	}
 	return r.act("downgrade-server "+word, func() error {
 		r.m.server.SetDropControllerRefs(on)
 		r.m.since = r.m.world.History.Len()
+		r.m.world.Record(sim.Record{Op: sim.FaultHit, Process: law.Server, Verb: verb})
 		return nil
 	})
 }
