@@ -17,8 +17,10 @@ func (c *call) delete() Response {
 		return refuse(errNoSubresource())
 	}
 	opts := c.req.Delete
-	if errs := metav1validation.ValidateDeleteOptions(&opts); len(errs) > 0 {
-		return refuse(errOptions("DeleteOptions", errs))
+	if !plainDelete(&opts) {
+		if errs := metav1validation.ValidateDeleteOptions(&opts); len(errs) > 0 {
+			return refuse(errOptions("DeleteOptions", errs))
+		}
 	}
 	c.warnOrphaned(&opts)
 	old := c.s.find(c.s.tables[c.k.ordinal], c.k.key(c.req.Namespace, c.req.Name))
@@ -35,6 +37,12 @@ func (c *call) delete() Response {
 		r.Code = http.StatusAccepted
 	}
 	return r
+}
+
+// plainDelete says that validating the options cannot find anything.
+func plainDelete(o *metav1.DeleteOptions) bool {
+	//lint:ignore SA1019 old clients send orphanDependents
+	return o.OrphanDependents == nil && o.PropagationPolicy == nil && len(o.DryRun) == 0 && o.IgnoreStoreReadErrorWithClusterBreakingPotential == nil
 }
 
 func (c *call) warnOrphaned(opts *metav1.DeleteOptions) {

@@ -1,6 +1,9 @@
 package fakeapi
 
 import (
+	"bytes"
+	"sync"
+
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -12,8 +15,57 @@ func (c *call) unchanged(ed *edit, obj runtime.Object, old *entry, m metav1.Obje
 	if old.lazy || !sameMeta(m, old.meta) {
 		return false
 	}
-	return ed.onlyMeta || equality.Semantic.DeepEqual(obj, old.obj)
+	if ed.onlyMeta {
+		return true
+	}
+	now, typed := obj.(encoded)
+	was, both := old.obj.(encoded)
+	if typed && both {
+		return sameEncoding(now, was)
+	}
+	return equality.Semantic.DeepEqual(obj, old.obj)
 }
+
+// encoded is what the generated types of the API have: a deterministic
+// encoding, which is what the real server stores and compares.
+type encoded interface {
+	Size() int
+	MarshalToSizedBuffer(data []byte) (int, error)
+}
+
+// buffers are the encodings of two values that are being compared.
+type buffers struct{ a, b []byte }
+
+var spareBuffers = sync.Pool{New: func() any { return new(buffers) }}
+
+// sameEncoding says whether two values of one type are stored as the same bytes.
+func sameEncoding(a, b encoded) bool {
+	size := a.Size()
+	if size != b.Size() {
+		return false
+	}
+	spare := spareBuffers.Get().(*buffers)
+	spare.a, spare.b = encodeTo(a, size, spare.a), encodeTo(b, size, spare.b)
+	same := bytes.Equal(spare.a, spare.b)
+	spareBuffers.Put(spare)
+	return same
+}
+
+func encodeTo(v encoded, size int, buf []byte) []byte {
+	if cap(buf) < size {
+		buf = make([]byte, 2*size)
+	}
+	buf = buf[:size]
+	if _, err := v.MarshalToSizedBuffer(buf); err != nil {
+		panic("fakeapi: an object does not encode: " + err.Error())
+	}
+	return buf
+}
+
+// same says whether two parts of objects mean the same. What is stored as the
+// same bytes does; the rest is compared by meaning, as quantities have several
+// forms.
+func same(a, b encoded) bool { return sameEncoding(a, b) || equality.Semantic.DeepEqual(a, b) }
 
 // sameMeta compares everything in metadata that a client can change.
 func sameMeta(a, b metav1.Object) bool {

@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -47,7 +46,7 @@ var jobs = goType[batchv1.Job, batchv1.JobList](&Kind{
 		main: update{
 			prepare: over(func(j, old *batchv1.Job) {
 				j.Status = old.Status
-				if !equality.Semantic.DeepEqual(j.Spec, old.Spec) {
+				if !same(&j.Spec, &old.Spec) {
 					j.Generation = old.Generation + 1
 				}
 			}),
@@ -138,7 +137,7 @@ var cronJobs = goType[batchv1.CronJob, batchv1.CronJobList](&Kind{
 		main: update{
 			prepare: over(func(c, old *batchv1.CronJob) {
 				c.Status = old.Status
-				if !equality.Semantic.DeepEqual(c.Spec, old.Spec) {
+				if !same(&c.Spec, &old.Spec) {
 					c.Generation = old.Generation + 1
 				}
 			}),

@@ -2,7 +2,6 @@ package fakeapi
 
 import (
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -23,7 +22,7 @@ var replicaSets = goType[appsv1.ReplicaSet, appsv1.ReplicaSetList](&Kind{
 		main: update{
 			prepare: over(func(rs, old *appsv1.ReplicaSet) {
 				rs.Status = old.Status
-				if !equality.Semantic.DeepEqual(rs.Spec, old.Spec) {
+				if !same(&rs.Spec, &old.Spec) {
 					rs.Generation = old.Generation + 1
 				}
 			}),

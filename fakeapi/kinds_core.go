@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
@@ -76,7 +75,7 @@ var replicationControllers = goType[corev1.ReplicationController, corev1.Replica
 		main: update{
 			prepare: over(func(rc, old *corev1.ReplicationController) {
 				rc.Status = old.Status
-				if !equality.Semantic.DeepEqual(rc.Spec, old.Spec) {
+				if !same(&rc.Spec, &old.Spec) {
 					rc.Generation = old.Generation + 1
 				}
 			}),

@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -24,7 +23,7 @@ var deployments = goType[appsv1.Deployment, appsv1.DeploymentList](&Kind{
 		main: update{
 			prepare: over(func(d, old *appsv1.Deployment) {
 				d.Status = old.Status
-				if !equality.Semantic.DeepEqual(d.Spec, old.Spec) || !sameMap(d.Annotations, old.Annotations) {
+				if !same(&d.Spec, &old.Spec) || !sameMap(d.Annotations, old.Annotations) {
 					d.Generation = old.Generation + 1
 				}
 			}),
@@ -89,7 +88,7 @@ var statefulSets = goType[appsv1.StatefulSet, appsv1.StatefulSetList](&Kind{
 			prepare: over(func(s, old *appsv1.StatefulSet) {
 				s.Status = old.Status
 				dropMaxUnavailable(s)
-				if !equality.Semantic.DeepEqual(s.Spec, old.Spec) {
+				if !same(&s.Spec, &old.Spec) {
 					s.Generation = old.Generation + 1
 				}
 			}),
@@ -207,10 +206,10 @@ func prepareDaemonSet(d, old *appsv1.DaemonSet) {
 	d.Status = old.Status
 	n := templateGeneration(old)
 	switch {
-	case !equality.Semantic.DeepEqual(d.Spec.Template, old.Spec.Template):
+	case !same(&d.Spec.Template, &old.Spec.Template):
 		n++
 		d.Generation = old.Generation + 1
-	case !equality.Semantic.DeepEqual(d.Spec, old.Spec):
+	case !same(&d.Spec, &old.Spec):
 		d.Generation = old.Generation + 1
 	}
 	setTemplateGeneration(d, n)

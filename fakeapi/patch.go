@@ -49,7 +49,7 @@ func (c *call) patched(ed *edit, old *entry) (runtime.Object, error) {
 	obj := c.patchMeta(old)
 	if obj != nil {
 		ed.onlyMeta = true
-	} else {
+	} else if obj = c.patchReplicas(old); obj == nil {
 		var err error
 		if obj, err = c.patchWhole(old.obj); err != nil {
 			return nil, err

@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -43,7 +42,7 @@ func preparePod(p *corev1.Pod) {
 
 func preparePodUpdate(p, old *corev1.Pod) {
 	p.Status = old.Status
-	if !equality.Semantic.DeepEqual(p.Spec, old.Spec) {
+	if !same(&p.Spec, &old.Spec) {
 		p.Generation = old.Generation + 1
 	}
 }

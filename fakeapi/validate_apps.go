@@ -46,7 +46,13 @@ func validateReplicaSet(rs *appsv1.ReplicaSet) field.ErrorList {
 	return append(errs, alwaysRestarts(t, path, "ReplicaSet")...)
 }
 
+// validateReplicaSetUpdate does not look again at a selector and a template that
+// were found good when they were stored.
 func validateReplicaSetUpdate(rs, old *appsv1.ReplicaSet) field.ErrorList {
+	if rs.Spec.Selector != nil && old.Spec.Selector != nil && same(rs.Spec.Selector, old.Spec.Selector) && same(&rs.Spec.Template, &old.Spec.Template) {
+		errs := nonNegative(int64(*rs.Spec.Replicas), specPath, "replicas")
+		return append(errs, nonNegative(int64(rs.Spec.MinReadySeconds), specPath, "minReadySeconds")...)
+	}
 	return append(validateReplicaSet(rs), validation.ValidateImmutableField(rs.Spec.Selector, old.Spec.Selector, specPath.Child("selector"))...)
 }
 

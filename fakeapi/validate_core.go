@@ -178,7 +178,7 @@ func validatePodUpdate(p, old *corev1.Pod) field.ErrorList {
 	}
 	errs = append(errs, validateTolerations(p.Spec.Tolerations, old.Spec.Tolerations)...)
 	errs = append(errs, validateGates(p.Spec.SchedulingGates, old.Spec.SchedulingGates)...)
-	if equality.Semantic.DeepEqual(p.Spec, old.Spec) {
+	if same(&p.Spec, &old.Spec) {
 		return errs
 	}
 	munged := p.Spec.DeepCopy()

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
-	"github.com/threelaws/threelaws/sim/render"
 )
 
 // machine is everything one run of a script moves: the world, the cluster in
@@ -26,10 +24,11 @@ type machine struct {
 	traps   []*trap
 	marks   map[string]uint64 // name -> revision of the server
 
-	writes  int // commits that are not of status, since ever
-	settles int // barriers so far
-	from    int // record from which the next settle's timeline starts
-	since   int // record from which "laws since=switch" counts
+	writes    int // commits that are not of status, since ever
+	committed int // the step of the last commit
+	settles   int // barriers so far
+	from      int // record from which the next settle's timeline starts
+	since     int // record from which "laws since=switch" counts
 
 	detector law.Detector
 	threads  map[[2]string]string
@@ -94,102 +93,6 @@ func (t *trap) matches(req *fakeapi.Request) bool {
 		return false
 	}
 	return (t.kind == nil || t.kind.GVK == req.Kind.GVK) && (t.name == "" || t.name == req.Name)
-}
-
-// Settling is how a settle ended.
-type Settling struct {
-	Settled bool          `json:"settled"`
-	At      time.Duration `json:"at"`
-	Writes  int           `json:"writes"`           // commits, those of status left out
-	Steps   int           `json:"steps"`            // of the world
-	Fight   bool          `json:"fight,omitempty"`  // a law found that it repeats itself
-	Broken  bool          `json:"broken,omitempty"` // stopped at a broken law
-}
-
-// limits end a settle that does not come to rest by itself.
-type limits struct {
-	writes int           // 0: maxWrites
-	time   time.Duration // virtual; 0: none
-	breach func() bool   // asked after each step; nil: never
-}
-
-// The bounds of a settle that names none: far above what any file needs, so
-// that a run that never rests ends all the same.
-const (
-	maxWrites = 500_000
-	maxSteps  = 50_000_000
-)
-
-// After firstLook writes, and again after four times as many, the last lines
-// are searched for a repetition that the law does not call a fight because the
-// world is not left alone: a view is held, a process is down.
-const (
-	firstLook   = 512
-	lookRecords = 4000
-)
-
-// loops reports whether the last records go round in a circle.
-func (m *machine) loops() bool {
-	h := &m.world.History
-	lines := render.Timeline(h, Facts, render.Options{From: max(0, h.Len()-lookRecords)})
-	first, last, ok := render.Cycle(lines)
-	return ok && len(lines)-first > 8*(last-first+1)
-}
-
-// settle steps until only faults are enabled, or a limit is reached.
-func (m *machine) settle(l limits) Settling {
-	m.detector.Reset()
-	m.rounds = 0
-	m.deed = stepped{record: -1}
-	writes, steps, start := m.writes, m.world.Steps(), m.world.Clock.Elapsed()
-	most := l.writes
-	if most == 0 {
-		most = maxWrites
-	}
-	s, look := Settling{}, firstLook
-	for {
-		if l.time > 0 && m.idleUntil() > start+l.time {
-			m.world.Clock.Advance(start + l.time - m.world.Clock.Elapsed())
-			s.Settled = true
-			break
-		}
-		if !m.world.Step() {
-			s.Settled = m.world.Quiet()
-			break
-		}
-		m.spring()
-		if m.writes-writes >= most || m.world.Steps()-steps >= maxSteps {
-			break
-		}
-		if l.breach != nil && l.breach() {
-			s.Broken = true
-			break
-		}
-		if s.Fight = m.fought(); s.Fight {
-			break
-		}
-		if done := m.writes - writes; done >= look {
-			if look *= 4; m.loops() {
-				break
-			}
-		}
-	}
-	if s.Settled {
-		m.cluster.Settled()
-	}
-	s.At, s.Writes, s.Steps = m.world.Clock.Elapsed(), m.writes-writes, m.world.Steps()-steps
-	return s
-}
-
-// idleUntil is the time of the next step: now, unless only timers are left.
-func (m *machine) idleUntil() time.Duration {
-	if e := m.world.Enabled(); len(e) == 0 || e[0].Class != sim.Timer {
-		return m.world.Clock.Elapsed()
-	}
-	if p := m.world.Clock.Pending(); len(p) > 0 {
-		return p[0].At
-	}
-	return m.world.Clock.Elapsed()
 }
 
 // lookup reads a stored object, nil when there is none.

@@ -38,6 +38,7 @@ type watcher machine
 func (w *watcher) Observe(r *sim.Record) {
 	d := &w.deed
 	if r.Op == sim.Commit {
+		w.committed = r.Step
 		if r.Subresource != "status" && (d.record < 0 || d.object != r.Object) {
 			w.writes++
 		}

@@ -69,6 +69,7 @@ func (r *Run) Settle(o SettleOptions) Settling {
 		r.explore()
 	}
 	if r.explored && !(r.step != nil && r.step.Expect) {
+		l.idle = maxIdleDrawn
 		l.breach = func() bool { return r.firstBreach(r.broken) != nil }
 	}
 	r.dirty = false
@@ -197,6 +198,9 @@ func (r *Run) notSettled(how Settling) string {
 	lines := r.timeline(r.m.from, false)
 	writes, _ := render.Counts(lines)
 	text := fmt.Sprintf("not settled after %s", plural(writes, "write"))
+	if how.Idle != "" {
+		return text + ": " + how.Idle + "\n"
+	}
 	if first, last, ok := r.cycle(lines); ok {
 		verb := "repeat"
 		if first == last {

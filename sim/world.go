@@ -241,6 +241,16 @@ type Digester interface {
 	Digest(h *Hash)
 }
 
+// Undigested names the first actor that is no [Digester], "" when all are.
+func (w *World) Undigested() string {
+	for _, a := range w.actors {
+		if _, ok := a.(Digester); !ok {
+			return a.Name()
+		}
+	}
+	return ""
+}
+
 // StateHash digests the whole state of the world: the server, every actor, the
 // timers. Two worlds with equal hashes have equal futures under equal choices.
 func (w *World) StateHash() uint64 {

@@ -16,7 +16,7 @@ var claimMutants = []Mutant{
 	{"replicaset/adopt-while-deleting", "ADOPT-3", "ADOPT-3",
 		"adopts while it is being deleted, and knows it",
 		of(func(w *replicas.Without) { w.Ref.Deletion, w.Ref.LiveDeletion = true, true })},
-	{"replicaset/readopt-orphaned", "ADOPT-7", "ADOPT-7",
+	{"replicaset/readopt-orphaned", "ADOPT-7", "ADOPT-4",
 		"adopts again the pods that its own deletion is orphaning",
 		of(func(w *replicas.Without) { w.Ref.Deletion, w.Ref.LiveCheck = true, true })},
 	{"replicaset/adopt-deleting-pod", "ADOPT-5", "ADOPT-5",
@@ -37,10 +37,10 @@ var claimMutants = []Mutant{
 	{"replicaset/adopt-any-incarnation", "ADOPT-1", "ADOPT-1",
 		"adopts by name: a pod that took the place of the one it judged is adopted unseen",
 		of(func(w *replicas.Without) { w.Ref.DependentUID = true })},
-	{"replicaset/insist", "ADOPT-6", "ADOPT-6",
+	{"replicaset/insist", "ADOPT-6", "LAW-3",
 		"goes on as if it had won an adoption that was refused",
 		of(func(w *replicas.Without) { w.Ref.Loser = true })},
-	{"replicaset/adopt-nothing", "ADOPT-2", "ADOPT-2",
+	{"replicaset/adopt-nothing", "ADOPT-2", "WATCH-4",
 		"never hears of orphans that were made after it",
 		of(func(w *replicas.Without) {
 			w.Routing.OrphanAdd, w.Routing.OrphanLabels, w.Routing.Removal = true, true, true

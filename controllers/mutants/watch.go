@@ -45,7 +45,7 @@ var expectationMutants = []Mutant{
 	{"expectations/wait-for-removal", "WATCH-7", "WATCH-7",
 		"waits until a deleted pod is gone, which its finalizers may never let it be",
 		of(func(w *replicas.Without) { w.Routing.Graceful, w.Recheck = true, true })},
-	{"expectations/no-tombstones", "WATCH-7", "WATCH-7",
+	{"expectations/no-tombstones", "WATCH-7", "WATCH-1",
 		"does not see deletions that a relist reveals",
 		of(func(w *replicas.Without) { w.Routing.Tombstone, w.Recheck = true, true })},
 }

@@ -148,6 +148,11 @@ func (s *search) Next(w *sim.World, enabled []sim.Action) int {
 	if s.ended {
 		return -1
 	}
+	if s.cover.Runs == 0 && s.taken == 0 && !s.NoHashing {
+		if name := w.Undigested(); name != "" {
+			panic("explore: the state of " + name + " cannot be digested, so states cannot be compared")
+		}
+	}
 	if s.pos == len(s.stack) && !s.decide(w, enabled) {
 		s.ended = true
 		return -1

@@ -1,0 +1,193 @@
+package host
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/btree"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+func podVersion(ns, name, app string, n uint32) *version {
+	return newVersion(1, ns+"/"+name, n, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Namespace: ns, Name: name, Labels: map[string]string{"app": app}, UID: types.UID(ns + name), ResourceVersion: fmt.Sprint(n),
+	}})
+}
+
+// The cache answers like client-go's own, but always in key order.
+func TestIndexerAnswersLikeClientGo(t *testing.T) {
+	byApp := func(obj any) ([]string, error) { return []string{obj.(*corev1.Pod).Labels["app"], "any"}, nil }
+	mine := newIndexer(btree.NewFreeListG[*version](8))
+	theirs := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	seed := sim.NewSeed(3)
+	for i := range 3000 {
+		v := podVersion(fmt.Sprintf("n%d", seed.Pick(3, "")), fmt.Sprintf("p%d", seed.Pick(40, "")), fmt.Sprintf("a%d", seed.Pick(4, "")), uint32(i+1))
+		if seed.Pick(3, "") == 0 {
+			mine.drop(v.key)
+			_ = theirs.Delete(v.obj)
+		} else {
+			mine.put(v)
+			_ = theirs.Update(v.obj)
+		}
+		if i == 1000 { // an index that is added late holds what was there
+			for _, x := range []cache.Indexer{mine, theirs} {
+				if err := x.AddIndexers(cache.Indexers{"app": byApp}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if i%50 != 0 || i < 1000 {
+			continue
+		}
+		sameObjects(t, "List", mine.List(), theirs.List())
+		for _, value := range []string{"a0", "a3", "any", "none"} {
+			a, _ := mine.ByIndex("app", value)
+			b, _ := theirs.ByIndex("app", value)
+			sameObjects(t, "ByIndex "+value, a, b)
+		}
+		a, _ := mine.Index("app", v.obj)
+		b, _ := theirs.Index("app", v.obj)
+		sameObjects(t, "Index", a, b)
+		a, _ = mine.ByIndex(cache.NamespaceIndex, "n1")
+		b, _ = theirs.ByIndex(cache.NamespaceIndex, "n1")
+		sameObjects(t, "namespace", a, b)
+	}
+	if _, err := mine.ByIndex("nope", "x"); err == nil {
+		t.Error("an index that is not there was read")
+	}
+}
+
+func sameObjects(t *testing.T, what string, got, want []any) {
+	t.Helper()
+	keys := func(objs []any) []string {
+		var out []string
+		for _, o := range objs {
+			out = append(out, keyOf(o.(metav1.Object))+" "+o.(metav1.Object).GetResourceVersion()) // a blank sorts before any name goes on
+		}
+		return out
+	}
+	g, w := keys(got), keys(want)
+	slices.Sort(w)
+	if !slices.Equal(g, w) {
+		t.Fatalf("%s: got %v, want %v", what, g, w)
+	}
+}
+
+// The digest of a cache depends on what is in it, not on how it came there.
+func TestCacheDigest(t *testing.T) {
+	a, b := newIndexer(btree.NewFreeListG[*version](8)), newIndexer(btree.NewFreeListG[*version](8))
+	x, y := podVersion("d", "x", "web", 1), podVersion("d", "y", "web", 1)
+	a.put(x)
+	a.put(y)
+	b.put(podVersion("d", "y", "old", 7))
+	b.put(y)
+	b.put(podVersion("d", "z", "web", 1))
+	b.drop("d/z")
+	b.put(x)
+	if a.exact != b.exact || a.abstract != b.abstract {
+		t.Errorf("%x/%x and %x/%x", a.exact, a.abstract, b.exact, b.abstract)
+	}
+	b.drop("d/x")
+	if a.exact == b.exact || a.abstract == b.abstract {
+		t.Error("a cache with one object less has the same digest")
+	}
+}
+
+// An abstract digest leaves out what differs between two rounds of a fight; the
+// exact one leaves out the resource version only.
+func TestVersionDigests(t *testing.T) {
+	base := func() *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "d", Name: "web-1", GenerateName: "web-", UID: "u1", ResourceVersion: "5", Labels: map[string]string{"app": "web"},
+			CreationTimestamp: metav1.NewTime(sim.Epoch), OwnerReferences: []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "web", UID: "r1"}},
+		}}
+	}
+	ref := newVersion(1, "d/web-1", 1, base())
+	for _, c := range []struct {
+		name            string
+		change          func(*corev1.Pod)
+		exact, abstract bool // whether the digest changes
+	}{
+		{"resource version", func(p *corev1.Pod) { p.ResourceVersion = "9" }, false, false},
+		{"uid", func(p *corev1.Pod) { p.UID = "u2" }, true, false},
+		{"generated name", func(p *corev1.Pod) { p.Name = "web-2" }, true, false},
+		{"given name", func(p *corev1.Pod) { p.GenerateName, p.Name = "", "web-2" }, true, true},
+		{"owner's uid", func(p *corev1.Pod) { p.OwnerReferences[0].UID = "r2" }, true, false},
+		{"owner", func(p *corev1.Pod) { p.OwnerReferences[0].Name = "other" }, true, true},
+		{"created later", func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(sim.Epoch.Add(time.Hour)) }, true, false},
+		{"being deleted", func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(sim.Epoch)) }, true, true},
+		{"label", func(p *corev1.Pod) { p.Labels["app"] = "db" }, true, true},
+		{"creator", func(p *corev1.Pod) { p.Annotations = map[string]string{createdByAnnotation: "somebody"} }, true, false},
+		{"annotation", func(p *corev1.Pod) { p.Annotations = map[string]string{"a": "b"} }, true, true},
+		{"phase", func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning }, true, true},
+	} {
+		p := base()
+		c.change(p)
+		v := newVersion(1, "d/web-1", 1, p)
+		if (v.exact != ref.exact) != c.exact || (v.abstract != ref.abstract) != c.abstract {
+			t.Errorf("%s: exact changed %v, abstract changed %v", c.name, v.exact != ref.exact, v.abstract != ref.abstract)
+		}
+	}
+}
+
+// A key is in the queue once, never with two workers, and comes again when it
+// was added while it was worked on.
+func TestQueue(t *testing.T) {
+	var clock sim.Clock
+	q := newQueue(&clock, "p", func(string, bool) {})
+	for _, k := range []string{"a", "b", "a"} {
+		q.Add(k)
+	}
+	a, _ := q.Get()
+	q.Add("a")
+	b, _ := q.Get()
+	if _, none := q.Get(); a != "a" || b != "b" || !none {
+		t.Fatalf("got %s and %s, more %v", a, b, !none)
+	}
+	q.Done("b")
+	q.Done("a")
+	if again, _ := q.Get(); again != "a" || q.Len() != 0 {
+		t.Errorf("got %s, %d left", again, q.Len())
+	}
+	q.Done("a")
+
+	var waits []time.Duration
+	for range 3 {
+		q.AddRateLimited("c")
+		waits = append(waits, clock.Pending()[0].At)
+		clock.StopAll("p")
+		clear(q.waiting)
+	}
+	if !slices.Equal(waits, []time.Duration{backoffBase, 2 * backoffBase, 4 * backoffBase}) || q.NumRequeues("c") != 3 {
+		t.Errorf("backoff %v", waits)
+	}
+	q.Forget("c")
+	q.AddAfter("c", time.Second)
+	q.AddAfter("c", time.Minute)
+	q.AddAfter("c", time.Millisecond)
+	if p := clock.Pending(); len(p) != 1 || p[0].At != time.Millisecond {
+		t.Errorf("%d alarms", len(p))
+	}
+	q.ShutDown()
+	q.Add("d")
+	if q.Len() != 0 || !q.ShuttingDown() {
+		t.Error("a queue that is shut takes keys")
+	}
+}
+
+// A controller that writes to its cache is told so.
+func TestCacheIsReadOnly(t *testing.T) {
+	x := newIndexer(btree.NewFreeListG[*version](8))
+	for name, err := range map[string]error{"Add": x.Add(&corev1.Pod{}), "Update": x.Update(&corev1.Pod{}), "Delete": x.Delete(&corev1.Pod{}), "Replace": x.Replace(nil, "")} {
+		if err == nil {
+			t.Errorf("%s went through", name)
+		}
+	}
+}

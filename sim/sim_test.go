@@ -1,0 +1,229 @@
+package sim
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// shelf is an actor that offers so many actions of a class, each once.
+type shelf struct {
+	name  string
+	class Class
+	left  []string
+	took  *[]string
+}
+
+func (s *shelf) Name() string { return s.name }
+func (s *shelf) Offer(into []Action) []Action {
+	for i, d := range s.left {
+		into = append(into, Action{Class: s.class, Actor: s.name, Detail: d, Slot: i})
+	}
+	return into
+}
+func (s *shelf) Take(a Action) {
+	s.left = slices.Delete(slices.Clone(s.left), a.Slot, a.Slot+1)
+	*s.took = append(*s.took, a.Key())
+}
+func (s *shelf) Footprint(Action) Footprint { return Footprint{Process: s.name} }
+
+func runAll(w *World) {
+	for w.Step() {
+	}
+}
+
+// The default schedule answers before it delivers, delivers before it works,
+// lets time pass last, and never has a fault.
+func TestDefaultOrder(t *testing.T) {
+	var took []string
+	w := New(Zero{})
+	w.Clock.After(time.Second, "p", "ring", func() { took = append(took, "ring") })
+	for _, c := range []Class{Fault, Work, Deliver, User, Execute, Respond} {
+		w.Add(&shelf{name: c.String() + "er", class: c, left: []string{"a"}, took: &took})
+	}
+	runAll(w)
+	want := []string{"respond responder a", "execute executeer a", "deliver deliverer a", "work worker a", "user userer a", "ring"}
+	if !slices.Equal(took, want) {
+		t.Errorf("took %q, want %q", took, want)
+	}
+	if w.Clock.Elapsed() != time.Second || !w.Quiet() {
+		t.Errorf("elapsed %v, quiet %v", w.Clock.Elapsed(), w.Quiet())
+	}
+}
+
+// Where only faults are enabled, leaving it at that is the first alternative.
+func TestFaultsAreAChoice(t *testing.T) {
+	for picks, want := range map[int]int{0: 0, 1: 1} {
+		var took []string
+		w := New(&List{Picks: []int{picks}})
+		w.Add(&shelf{name: "f", class: Fault, left: []string{"x"}, took: &took})
+		runAll(w)
+		if len(took) != want {
+			t.Errorf("pick %d: took %q", picks, took)
+		}
+	}
+}
+
+// Equal picks give equal hashes at every step; another pick changes the hash.
+func TestHashFollowsChoices(t *testing.T) {
+	trail := func(picks ...int) []uint64 {
+		var took []string
+		w := New(&List{Picks: picks})
+		for _, n := range []string{"p", "q"} {
+			w.Add(&shelf{name: n, class: Work, left: []string{"a", "b"}, took: &took})
+		}
+		var hashes []uint64
+		for w.Step() {
+			hashes = append(hashes, w.Hash())
+		}
+		return hashes
+	}
+	if a, b := trail(1, 2, 1), trail(1, 2, 1); !slices.Equal(a, b) {
+		t.Errorf("equal picks: %x and %x", a, b)
+	}
+	a, b := trail(1, 2, 1), trail(1, 1, 1)
+	if a[0] != b[0] || a[1] == b[1] || a[3] == b[3] {
+		t.Errorf("picks that differ from the second on: %x and %x", a, b)
+	}
+}
+
+func TestKeysRoundTrip(t *testing.T) {
+	for _, a := range []Action{
+		{Class: Execute, Actor: "replicaset"}, {Class: Deliver, Actor: "replicaset#2", Detail: "Pod"},
+		{Class: Timer, Actor: "gc", Detail: "requeue default/web a"},
+	} {
+		if b, ok := ParseKey(a.Key()); !ok || !b.Same(a) {
+			t.Errorf("%q came back as %+v", a.Key(), b)
+		}
+	}
+	for _, s := range []string{"", "execute", "run replicaset", "deliver "} {
+		if a, ok := ParseKey(s); ok {
+			t.Errorf("%q was read as %+v", s, a)
+		}
+	}
+}
+
+// Timers fire in the order of their times, those of one time by what they are,
+// whenever they were set; a stopped one never fires.
+func TestClock(t *testing.T) {
+	var rang []string
+	w := New(Zero{})
+	set := func(d time.Duration, owner, label string) *Alarm {
+		return w.Clock.After(d, owner, label, func() { rang = append(rang, owner+" "+label) })
+	}
+	set(2*time.Second, "b", "x")
+	set(time.Second, "b", "late")
+	set(time.Second, "a", "late")
+	set(time.Second, "a", "early")
+	gone := set(time.Second, "a", "never")
+	set(3*time.Second, "dead", "x")
+	w.Clock.StopAll("dead")
+	if !w.Clock.Stop(gone) || w.Clock.Stop(gone) {
+		t.Error("an alarm is stopped once")
+	}
+	runAll(w)
+	if want := []string{"a early", "a late", "b late", "b x"}; !slices.Equal(rang, want) {
+		t.Errorf("rang %q, want %q", rang, want)
+	}
+	if got := w.Clock.Now().Sub(Epoch); got != 2*time.Second {
+		t.Errorf("the clock stands at %v", got)
+	}
+}
+
+// What is overdue after an advance fires at the time reached.
+func TestAdvance(t *testing.T) {
+	w := New(Zero{})
+	var at []time.Duration
+	for _, d := range []time.Duration{1, 2, 9} {
+		w.Clock.After(d*time.Second, "p", "x", func() { at = append(at, w.Clock.Elapsed()) })
+	}
+	w.Clock.Advance(5 * time.Second)
+	runAll(w)
+	if want := []time.Duration{5 * time.Second, 5 * time.Second, 9 * time.Second}; !slices.Equal(at, want) {
+		t.Errorf("fired at %v, want %v", at, want)
+	}
+}
+
+// A history that forgets holds at most twice what it was told to keep, and
+// indexes go on counting; observers see every record once.
+func TestForget(t *testing.T) {
+	w := New(Zero{})
+	w.History.Forget = 10
+	seen := &counter{}
+	w.Observers = append(w.Observers, seen)
+	for i := range 1000 {
+		w.Do("note", func() { w.Record(Record{Op: Read, Version: uint64(i)}) })
+		if n := len(w.History.Records); n > 20 {
+			t.Fatalf("%d records held", n)
+		}
+	}
+	if seen.n != 1000 || w.History.Len() != 1000 || w.History.At(0) != nil || w.History.At(999).Version != 999 {
+		t.Errorf("seen %d, len %d", seen.n, w.History.Len())
+	}
+}
+
+type counter struct{ n int }
+
+func (c *counter) Observe(r *Record) {
+	if r.Index != c.n {
+		panic("a record was skipped")
+	}
+	c.n++
+}
+
+// Every source stays in range, and a seed means the same stream for ever.
+func TestChoices(t *testing.T) {
+	s := NewSeed(1)
+	var drawn []int
+	for range 8 {
+		drawn = append(drawn, s.Pick(10, ""))
+	}
+	if want := []int{5, 7, 9, 4, 4, 7, 8, 5}; !slices.Equal(drawn, want) {
+		t.Errorf("seed 1 draws %v, want %v: recorded seeds no longer mean what they did", drawn, want)
+	}
+	for _, c := range []Choices{Zero{}, NewSeed(7), &List{Picks: []int{-5, 300, 7}}, &Bytes{Data: []byte{255, 3, 254, 9, 1, 1, 1}}} {
+		for _, n := range []int{1, 2, 3, 300, 7} {
+			if p := c.Pick(n, "x"); p < 0 || p >= n {
+				t.Errorf("%T: pick %d of %d", c, p, n)
+			}
+		}
+	}
+}
+
+func TestFootprints(t *testing.T) {
+	get := Footprint{Process: "p", Kind: "Pod", Object: "d/a"}
+	write := Footprint{Process: "q", Kind: "Pod", Object: "d/b", Write: true}
+	for _, c := range []struct {
+		a, b Footprint
+		want bool
+	}{
+		{get, write, true},
+		{get, Footprint{Process: "q", Kind: "Pod", Object: "d/a", Write: true}, false},
+		{get, Footprint{Process: "q", Kind: "Pod", Object: "d/a"}, true},
+		{write, Footprint{Process: "p", Kind: "Pod", Object: "d/c", Write: true}, false},
+		{write, Footprint{Process: "p", Kind: "ReplicaSet", Object: "d/b", Write: true}, true},
+		{write, Footprint{Process: "p", Kind: "Pod"}, false},
+		{get, Footprint{Process: "p"}, false},
+		{get, Footprint{Global: true}, false},
+	} {
+		if c.a.Independent(c.b) != c.want || c.b.Independent(c.a) != c.want {
+			t.Errorf("%+v and %+v: independent %v", c.a, c.b, !c.want)
+		}
+	}
+}
+
+// Equal strings and bytes have equal digests, near ones do not.
+func TestHashStrings(t *testing.T) {
+	seen := map[uint64]string{}
+	for _, s := range []string{"", "a", "b", "aa", "abcdefgh", "abcdefgi", "abcdefgha", "\x00", "\x00\x00", strings.Repeat("x", 64), strings.Repeat("x", 65)} {
+		h := HashString(s)
+		if other, ok := seen[h]; ok {
+			t.Errorf("%q and %q have one digest", s, other)
+		}
+		seen[h] = s
+		if HashBytes([]byte(s)) != h {
+			t.Errorf("%q: bytes digest otherwise", s)
+		}
+	}
+}
