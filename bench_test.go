@@ -2,6 +2,7 @@ package threelaws_test
 
 import (
 	"fmt"
+	goruntime "runtime"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -81,14 +82,22 @@ func BenchmarkOverlap(b *testing.B) {
 	for _, laws := range []bool{true, false} {
 		b.Run(fmt.Sprintf("laws=%v", laws), func(b *testing.B) {
 			b.ReportAllocs()
-			steps := 0
+			steps, before := 0, mallocs()
 			for i := 0; b.Loop(); i++ {
 				steps += overlap(b, uint64(i), laws)
 			}
+			b.ReportMetric(float64(mallocs()-before)/float64(steps), "allocs/step")
 			b.ReportMetric(float64(steps)/b.Elapsed().Seconds(), "steps/s")
 			b.ReportMetric(float64(steps)/float64(b.N), "steps/run")
 		})
 	}
+}
+
+// mallocs is the number of objects allocated by the program so far.
+func mallocs() uint64 {
+	var m goruntime.MemStats
+	goruntime.ReadMemStats(&m)
+	return m.Mallocs
 }
 
 // overlap is one run of BenchmarkOverlap from a cold start.
@@ -113,6 +122,51 @@ func overlap(b *testing.B, seed uint64, laws bool) int {
 	}
 	stop(c)
 	return c.World().Steps()
+}
+
+// BenchmarkSettle is ReplicaSets of 30 Pods each that come from nothing to rest,
+// with all laws and a history of the last steps only: what a step costs, in a
+// small and in a large world, and what the world weighs in the end.
+func BenchmarkSettle(b *testing.B) {
+	for _, sets := range []int{33, 1000} {
+		b.Run(fmt.Sprintf("pods=%d", sets*30), func(b *testing.B) {
+			steps, weight, before := 0, uint64(0), mallocs()
+			for b.Loop() {
+				empty := heap()
+				c := host.NewCluster(sim.New(sim.NewSeed(1)), fakeapi.New(fakeapi.Options{}))
+				c.World().History.Forget = 1000
+				for i := range sets {
+					name := fmt.Sprintf("web-%03d", i)
+					create(b, c, replicaSet(name, name, 30))
+				}
+				c.Start("replicaset", builtin("replicaset@controllerref"))
+				c.Start("garbagecollector", builtin("garbagecollector"))
+				j := judged(c)
+				settle(b, c, 10_000_000)
+				if j.First() != nil {
+					b.Fatalf("%s: %s", j.First().Law.Name, j.First().Text)
+				}
+				if n := c.Server().Len(c.Server().KindNamed("pod")); n != sets*30 {
+					b.Fatalf("%d pods", n)
+				}
+				weight = heap() - empty
+				steps += c.World().Steps()
+				stop(c)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(steps), "ns/step")
+			b.ReportMetric(float64(mallocs()-before)/float64(steps), "allocs/step")
+			b.ReportMetric(float64(steps)/float64(b.N), "steps/run")
+			b.ReportMetric(float64(weight)/(1<<20), "MiB")
+		})
+	}
+}
+
+// heap is the size of what is reachable, in bytes.
+func heap() uint64 {
+	goruntime.GC()
+	var m goruntime.MemStats
+	goruntime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
 
 func scale(b testing.TB, c *host.Cluster, name string, replicas int) {

@@ -161,6 +161,12 @@ func (s *Step) number(key string, fallback int) (int, error) {
 	return n, nil
 }
 
+// flag reports whether a parameter is "true".
+func (s *Step) flag(name string) bool {
+	v, _ := s.Param(name)
+	return v == "true"
+}
+
 // duration reads a parameter that is a duration; zero when it is absent.
 func (s *Step) duration(key string) (time.Duration, error) {
 	v, ok := s.Param(key)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -47,9 +48,34 @@ type trap struct {
 	back    bool   // it comes up again by itself
 }
 
+// pristine is a new server, of which every run gets a fork.
+var pristine = struct {
+	sync.Mutex
+	server *fakeapi.Server
+}{server: fakeapi.New(fakeapi.Options{})}
+
+func newServer() *fakeapi.Server {
+	pristine.Lock()
+	defer pristine.Unlock()
+	return pristine.server.Fork()
+}
+
+// memory is the histories of explored runs that are over: runs are short and
+// many, and would each let theirs grow anew.
+var memory = sync.Pool{New: func() any { return new([]sim.Record) }}
+
+// recycle gives a run's history to a run to come.
+func (m *machine) recycle() {
+	h := m.world.History.Records
+	m.world.History.Records = nil
+	clear(h)
+	h = h[:0]
+	memory.Put(&h)
+}
+
 // newMachine makes an empty cluster under the default schedule.
 func newMachine(laws []*law.Law) *machine {
-	m := &machine{world: sim.New(sim.Zero{}), server: fakeapi.New(fakeapi.Options{}), user: &user{}, marks: map[string]uint64{}, threads: map[[2]string]string{}}
+	m := &machine{world: sim.New(sim.Zero{}), server: newServer(), user: &user{}, marks: map[string]uint64{}, threads: map[[2]string]string{}}
 	m.cluster = host.NewCluster(m.world, m.server)
 	m.world.Add(m.user)
 	m.judge = law.NewJudge(nil, laws)

@@ -24,6 +24,8 @@ type Error struct {
 	Text string `json:"text"`           // what is wrong, and why
 	Code int    `json:"code"`           // the exit code it stands for
 	Diff string `json:"diff,omitempty"` // lines to print beneath
+
+	bang bool // what "!" expected did not happen
 }
 
 // Error renders the mistake in one line, its diff beneath.
@@ -71,5 +73,12 @@ func (s *Step) wrong(format string, args ...any) *Error {
 func (s *Step) fail(code int, format string, args ...any) *Error {
 	e := s.wrong(format, args...)
 	e.Code = code
+	return e
+}
+
+// missed is a step whose "!" expects what did not happen.
+func (s *Step) missed(why string) *Error {
+	e := s.fail(ExitFail, "expected to fail (!), but %s", why)
+	e.bang = true
 	return e
 }

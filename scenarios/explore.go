@@ -110,6 +110,7 @@ func (p *Program) draw(ctx context.Context, o ExploreOptions) (*Exploration, err
 }
 
 func (p *Program) exhaust(ctx context.Context, o ExploreOptions) (*Exploration, error) {
+	p.states = true
 	e := explore.Exhaust{Program: p.Run, MaxSteps: maxSteps, MaxStates: o.States, All: !o.First,
 		Stop: func() bool { return ctx.Err() != nil }, Progress: o.Covered}
 	c, err := e.Run()
@@ -145,7 +146,7 @@ func (p *Program) shrinkAll(failures []explore.Failure, o ExploreOptions) ([]*Fa
 // shrink makes a failure small and writes it down as a scenario file.
 func (p *Program) shrink(f *explore.Failure, budget int) (*Failing, error) {
 	parts := p.parts()
-	small, err := explore.Shrink(p.subject(parts), f.Breach, f.Schedule, budget)
+	small, err := explore.Shrink(p.subject(parts, f.Breach), f.Breach, f.Schedule, budget)
 	if err != nil {
 		return nil, err
 	}
@@ -154,27 +155,16 @@ func (p *Program) shrink(f *explore.Failure, budget int) (*Failing, error) {
 	q.Until = p.Until - countSteps(parts, small.Removed)
 	run, out := q.once(explore.Follow(small.Schedule))
 	defer run.Stop()
-	page := run.page()
-	if page == nil {
-		if f.Breach.Law == "expect" {
-			page = run.expectPage(f.Breach.Text)
-		} else {
-			return nil, errors.New("the run made small does not break " + f.Breach.Law + " again")
-		}
+	failed := run.lastFailure()
+	if len(out.Breaches) == 0 || failed == nil {
+		return nil, errors.New("the run made small does not break " + f.Breach.Law + " again")
 	}
-	page.Title = p.File.Name
+	page := run.Page(failed)
 	page.Small = smallness(small, f)
 	failing := &Failing{Law: run.lawName(small.Breach.Law), Text: small.Breach.Text, Index: f.Index, Strategy: f.Strategy,
 		Small: page.Small, Page: page}
-	failing.File, err = q.failureFile(failing, small, out)
+	failing.File, err = q.failureFile(failing, small, failed.Step)
 	return failing, err
-}
-
-// expectPage shows a run at the end of which an expectation does not hold.
-func (r *Run) expectPage(text string) *render.Page {
-	h := &r.m.world.History
-	b := render.Breach{Record: h.Len() - 1, Law: verbExpect.Name, Sentence: "What the file expects holds in every schedule.", Text: text}
-	return render.NewPage(h, Facts, b, r.initial())
 }
 
 // smallness says how small a failure is.

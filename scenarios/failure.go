@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/threelaws/threelaws/sim/explore"
@@ -14,83 +15,110 @@ const ScheduleVersion = "threelaws schedule 1"
 // scheduleSection is the name of the section a failure's schedule is in.
 const scheduleSection = "schedule"
 
-// failureFile writes a failure as a scenario file that replays it: the script
-// that is left, the schedule, the timeline and the run's hash as golden text.
-func (p *Program) failureFile(f *Failing, small *explore.Shrunk, out *explore.Outcome) ([]byte, error) {
-	text := p.failureText(f, small, nil)
-	file, err := Parse(p.File.Name, []byte(text))
-	if err != nil {
-		return nil, fmt.Errorf("a failure was written that cannot be read: %w", err)
-	}
-	res := Interpret(file, Options{Registry: p.Registry, Strict: p.Strict})
-	text = p.failureText(f, small, res.failedLines())
-	if file, err = Parse(p.File.Name, []byte(text)); err != nil {
-		return nil, fmt.Errorf("a failure was written that cannot be read: %w", err)
-	}
-	res = Interpret(file, Options{Registry: p.Registry, Strict: p.Strict, fill: true})
-	return res.file.Format(), nil
+// failureText is a failure on its way to be written as a scenario file.
+type failureText struct {
+	program *Program
+	head    string   // the comment on top
+	steps   []string // the script without "!"
+	bang    []bool   // by step: it has a "!"
+	golden  []bool   // by step: what it prints is kept
+	keys    []string // the schedule
 }
 
-// failureText is the file without golden text; failed holds the lines of steps
-// that need a "!".
-func (p *Program) failureText(f *Failing, small *explore.Shrunk, failed map[int]bool) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# %s is broken: %s\n", f.Law, f.Text)
-	fmt.Fprintf(&b, "# found by explore in schedule %d (%s), %s\n\n", f.Index, f.Strategy, f.Small)
-	line := 4
-	write := func(s string, golden bool) {
-		if failed[line] && !strings.HasPrefix(s, "! ") {
-			s = "! " + s
+// firstStep is the line of the first step: below two lines of comment and an
+// empty one.
+const firstStep = 4
+
+// failureFile writes a failure as a scenario file that replays it and passes:
+// the script up to the step that failed, the schedule, and as golden text the
+// timeline and the run's hash. last is nil for the settle behind the script.
+func (p *Program) failureFile(f *Failing, small *explore.Shrunk, last *Step) ([]byte, error) {
+	t := &failureText{program: p, keys: small.Schedule.Keys()}
+	t.head = fmt.Sprintf("# %s is broken: %s\n# found by explore in schedule %d (%s), %s\n\n",
+		f.Law, strings.ReplaceAll(f.Text, "\n", " "), f.Index, f.Strategy, f.Small)
+	t.script(last)
+	for range t.steps {
+		file, err := Parse(p.File.Name, []byte(t.text()))
+		if err != nil {
+			return nil, fmt.Errorf("a failure was written that cannot be read: %w", err)
 		}
-		b.WriteString(s + "\n")
-		line++
-		if golden {
-			b.WriteString("----\n\n")
-			line += 2
+		res := Interpret(file, Options{Registry: p.Registry, fill: true})
+		if res.ExitCode == ExitPass {
+			return file.Format(), nil
 		}
+		e := res.Errors[0]
+		i := slices.IndexFunc(file.Steps, func(s *Step) bool { return s.Line == e.Line })
+		if i < 0 || e.Code == ExitUsage {
+			return nil, fmt.Errorf("a failure was written that does not run: %w", e)
+		}
+		t.bang[i] = !t.bang[i] // what fails in this schedule is what the file expects
+	}
+	return nil, fmt.Errorf("a failure of %s was written that does not pass", f.Law)
+}
+
+// script takes over the steps up to the last one, with what they run under in
+// front.
+func (t *failureText) script(last *Step) {
+	p := t.program
+	add := func(text string, bang, golden bool) {
+		t.steps, t.bang, t.golden = append(t.steps, text), append(t.bang, bang), append(t.golden, golden)
 	}
 	strict := ""
 	if p.Strict {
 		strict = " --strict"
 	}
-	write("schedule "+scheduleSection+faultsArg(p.Faults)+strict, false)
+	add("schedule "+scheduleSection+faultsArg(p.Faults)+strict, false, false)
 	if len(p.Laws) > 0 {
-		write("judge "+strings.Join(p.Laws, " "), false)
+		add("judge "+strings.Join(p.Laws, " "), false, false)
 	}
-	settled := false
-	for _, s := range p.File.Steps[:p.Until] {
+	for _, s := range p.File.Steps[:min(p.Until, len(p.File.Steps))] {
 		v := FindVerb(s.Verb)
-		if !v.replayed() {
-			continue
+		if v.replayed() && v != verbSchedule {
+			add(strings.TrimPrefix(s.String(), "! "), s.Expect, v == verbSettle && !s.Has("quiet"))
 		}
-		settled = s.Verb == verbSettle.Name
-		write(s.String(), settled && !s.Has("quiet"))
+		if s == last {
+			break
+		}
 	}
-	if !settled {
-		write("settle", true)
+	if last == nil {
+		add("settle", false, true)
 	}
-	write("hash", true)
-	for _, s := range p.File.Sections {
-		if s.Name != scheduleSection && p.uses(s) {
+	add("hash", false, true)
+}
+
+// text renders the file with golden text left to be filled in.
+func (t *failureText) text() string {
+	var b strings.Builder
+	b.WriteString(t.head)
+	for i, s := range t.steps {
+		if t.bang[i] {
+			b.WriteString("! ")
+		}
+		b.WriteString(s + "\n")
+		if t.golden[i] {
+			b.WriteString("----\n\n")
+		}
+	}
+	for _, s := range t.program.File.Sections {
+		if s.Name != scheduleSection && t.reads(s) {
 			fmt.Fprintf(&b, "-- %s --\n%s\n", s.Name, strings.TrimRight(s.Body, "\n"))
 		}
 	}
 	fmt.Fprintf(&b, "-- %s --\n%s\n", scheduleSection, ScheduleVersion)
-	for _, k := range small.Schedule.Keys() {
+	for _, k := range t.keys {
 		b.WriteString(k + "\n")
 	}
 	return b.String()
 }
 
-// uses reports whether a step of the program reads the section.
-func (p *Program) uses(sec *Section) bool {
-	for _, s := range p.File.Steps[:p.Until] {
-		if s.Verb == verbApply.Name || s.Verb == verbCreate.Name {
-			for _, w := range s.Words() {
-				if w == sec.Name {
-					return true
-				}
-			}
+// reads reports whether a step that is left reads the section.
+func (t *failureText) reads(sec *Section) bool {
+	for _, s := range t.program.File.Steps[:min(t.program.Until, len(t.program.File.Steps))] {
+		if s.Verb != verbApply.Name && s.Verb != verbCreate.Name {
+			continue
+		}
+		if slices.Contains(s.Words(), sec.Name) && slices.Contains(t.steps, strings.TrimPrefix(s.String(), "! ")) {
+			return true
 		}
 	}
 	return false

@@ -27,8 +27,9 @@ type Program struct {
 	// than among the controllers' actions.
 	Default bool
 
-	last *Run // of the last execution, when keep is set
-	keep bool
+	last   *Run // of the last execution, when keep is set
+	keep   bool
+	states bool // outcomes tell the final state
 }
 
 // Run executes the program once. It is an [explore.Program].
@@ -48,7 +49,10 @@ func (p *Program) Run(c sim.Choices) *explore.Outcome {
 		out.Breaches = []explore.Breach{*broken}
 	}
 	w := r.m.world
-	out.Steps, out.Hash, out.State = w.Steps(), w.Hash(), w.StateHash()
+	out.Steps, out.Hash = w.Steps(), w.Hash()
+	if p.states {
+		out.State = w.StateHash()
+	}
 	if !r.ended {
 		out.Label = r.label(out)
 	}
@@ -56,6 +60,7 @@ func (p *Program) Run(c sim.Choices) *explore.Outcome {
 		p.last = r
 	} else {
 		r.Stop()
+		r.m.recycle()
 	}
 	return out
 }
@@ -63,6 +68,7 @@ func (p *Program) Run(c sim.Choices) *explore.Outcome {
 // begin makes the run of one execution.
 func (p *Program) begin(c sim.Choices) *Run {
 	r := NewRun(p.Registry)
+	r.m.world.History.Records = *memory.Get().(*[]sim.Record)
 	r.file, r.choices, r.explored = p.File, c, !p.Default
 	r.Strict, r.replace, r.faults = p.Strict, p.Replace, p.Faults
 	if len(p.Laws) > 0 {
@@ -90,10 +96,16 @@ func (r *Run) replay(s *Step, out *explore.Outcome) *explore.Breach {
 	r.quiet = true
 	r.out.Reset()
 	if s.Verb == verbExpect.Name {
-		if what := r.expect(s); (what != "") != s.Expect {
-			return &explore.Breach{Law: "expect", Text: s.String() + ": " + what, Informed: true, Step: r.m.world.Steps()}
+		what := r.expect(s)
+		if (what != "") == s.Expect {
+			return nil
 		}
-		return nil
+		if s.Expect {
+			what = "it holds"
+		}
+		text := s.String() + ": " + what
+		r.failExpect(text)
+		return &explore.Breach{Law: verbExpect.Name, Text: text, Informed: true, Step: r.m.world.Steps()}
 	}
 	err := v.run(r, s)
 	var no *refused
@@ -120,6 +132,7 @@ func (v *Verb) replayed() bool { return v.acts || v.judges || v == verbSettle ||
 
 // finish lets what the user still does happen, and the world come to rest.
 func (r *Run) finish(out *explore.Outcome) *explore.Breach {
+	r.step = nil
 	how := r.Settle(SettleOptions{})
 	out.Settled, out.Fight = out.Settled && how.Settled, out.Fight || how.Fight
 	return r.breach()
@@ -132,8 +145,7 @@ func (r *Run) breach() *explore.Breach {
 	if b == nil {
 		return nil
 	}
-	failed := *b
-	r.failed = &failed
+	r.breaks(b)
 	step := 0
 	if rec := r.m.world.History.At(b.Record); rec != nil {
 		step = rec.Step

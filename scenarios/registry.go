@@ -63,8 +63,8 @@ func (g *Registry) controller(spec string) (host.Controller, string) {
 	return host.Controller{}, "unknown generation " + generation + " of " + name + suggest(generation, generations)
 }
 
-// generations lists every generation any controller has.
-func (g *Registry) generations() []string {
+// Generations lists every generation any controller has.
+func (g *Registry) Generations() []string {
 	var all []string
 	for _, c := range g.Controllers {
 		if c.Generation != "" && !slices.Contains(all, c.Generation) {

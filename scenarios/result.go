@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/explore"
 	"github.com/threelaws/threelaws/sim/render"
 )
 
@@ -15,7 +18,11 @@ type Options struct {
 	Update   bool // rewrite golden text
 	Strict   bool // races lost are broken laws
 	Verbose  bool // timelines show status writes
-	Twice    bool // run the file twice and compare the hashes
+	Twice    bool // run the file twice and compare the hashes; steps that explore do so by themselves
+
+	// Inspect is shown the run when it is over, before it is torn down. Of two
+	// runs it is shown the first.
+	Inspect func(*Run)
 
 	fill bool // golden text is filled in, in memory
 	_    struct{}
@@ -30,7 +37,7 @@ type Result struct {
 	Errors   []*Error     `json:"errors,omitempty"`
 	Hash     string       `json:"hash,omitempty"`
 	Updated  bool         `json:"updated,omitempty"` // the file was rewritten
-	Page     *render.Page `json:"page,omitempty"`    // of the first law that was broken without a "!"
+	Page     *render.Page `json:"page,omitempty"`    // of what went wrong without a "!": a law, an expectation, a world that does not settle
 
 	file *File
 }
@@ -52,11 +59,7 @@ var verdicts = map[int]string{
 // one step, unless a law was broken without a "!", something else went wrong,
 // or CI is set in the environment.
 func RunFile(path string, o Options) *Result {
-	data, err := readFile(path)
-	if err != nil {
-		return failed(path, err)
-	}
-	f, err := Parse(path, data)
+	f, err := Load(path)
 	if err != nil {
 		return failed(path, err)
 	}
@@ -65,7 +68,7 @@ func RunFile(path string, o Options) *Result {
 	}
 	res := Interpret(f, o)
 	if o.Update && res.ExitCode == ExitPass {
-		if text := f.Format(); string(text) != string(data) {
+		if text := f.Format(); string(text) != f.src {
 			if err := WriteFile(path, text); err != nil {
 				res.add(wrong(path, 0, "", "not updated: %v", err))
 			} else {
@@ -74,6 +77,15 @@ func RunFile(path string, o Options) *Result {
 		}
 	}
 	return res
+}
+
+// Load reads and parses a file. Errors are [*Error]s.
+func Load(path string) (*File, error) {
+	data, err := readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, data)
 }
 
 // readFile reads no more than can be a scenario.
@@ -122,15 +134,45 @@ func Interpret(f *File, o Options) *Result {
 		return res
 	}
 	hash := res.run(f, o)
-	if o.Twice && res.ExitCode == ExitPass {
-		again := &Result{File: f.Name, file: f}
-		quick := o
-		quick.Update, quick.fill = false, false
-		if second := again.run(f, quick); second != hash {
-			res.add(&Error{File: f.Name, Code: ExitNondetermine, Text: fmt.Sprintf("two runs of one schedule differ: %016x and %016x", hash, second)})
+	if o.Twice && res.ExitCode != ExitUsage {
+		if err := f.again(o, hash); err != nil {
+			res.add(err)
 		}
 	}
 	return res
+}
+
+// again runs the file once more, without the steps that explore, and compares
+// the hashes. Steps that explore do not change the world.
+func (f *File) again(o Options, hash uint64) error {
+	g := *f
+	g.Steps = slices.DeleteFunc(slices.Clone(f.Steps), func(s *Step) bool { return FindVerb(s.Verb).explores })
+	second := (&Result{File: f.Name, file: &g}).run(&g, Options{Registry: o.Registry, Strict: o.Strict})
+	if second == hash {
+		return nil
+	}
+	e := wrong(f.Name, 0, "", "two runs of one schedule differ%s: hashes %016x and %016x", g.difference(o), hash, second)
+	e.Code = ExitNondetermine
+	return e
+}
+
+// difference says where two runs of the file first differ, "" where it cannot
+// be found.
+func (f *File) difference(o Options) string {
+	p := &Program{File: f, Registry: o.Registry, Until: len(f.Steps), Default: true, Strict: o.Strict}
+	choices := func() sim.Choices { return sim.Zero{} }
+	if s := f.Steps[0]; s.Verb == verbSchedule.Name {
+		entries, err := s.recorded(p)
+		if err != nil {
+			return ""
+		}
+		choices = func() sim.Choices { return explore.Follow(entries) }
+	}
+	_, _, err := explore.Twice(p.Run, func() *explore.Recorder { return explore.Record(choices()) })
+	if d := (*explore.Disagreement)(nil); errors.As(err, &d) {
+		return fmt.Sprintf(" at step %d: first %s, then %s", d.Step, d.First, d.Second)
+	}
+	return ""
 }
 
 // run performs the steps. It goes on after output that differs, and stops at
@@ -157,7 +199,11 @@ func (res *Result) run(f *File, o Options) uint64 {
 		res.Steps = append(res.Steps, sr)
 		if err != nil {
 			res.add(err)
-			res.Page = r.failedPage()
+			if r.found != nil {
+				res.Page = r.found.Page
+			} else {
+				res.Page = r.Page(r.lastFailure())
+			}
 			break
 		}
 	}
@@ -166,29 +212,10 @@ func (res *Result) run(f *File, o Options) uint64 {
 			res.add(f.Steps[0].wrong("the schedule does not fit the file: %v", err))
 		}
 	}
+	if o.Inspect != nil {
+		o.Inspect(r)
+	}
 	hash := r.Hash()
 	res.Hash = fmt.Sprintf("%016x", hash)
 	return hash
-}
-
-// failedPage is the page of what just failed: the run's own first breach, or
-// that of an exploration.
-func (r *Run) failedPage() *render.Page {
-	if r.found != nil {
-		return r.found.Page
-	}
-	p := r.page()
-	if p != nil && r.file != nil {
-		p.Title = r.file.Name
-	}
-	return p
-}
-
-// failedLines holds the lines of the steps that went wrong.
-func (r *Result) failedLines() map[int]bool {
-	lines := map[int]bool{}
-	for _, e := range r.Errors {
-		lines[e.Line] = true
-	}
-	return lines
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/threelaws/threelaws/sim/explore"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
-	"github.com/threelaws/threelaws/sim/render"
 )
 
 // Run is one run of a script. Its methods are the verbs, so that a Go test can
@@ -34,12 +33,14 @@ type Run struct {
 	found        *Failing                   // what an exploration found
 	exploredFrom int                        // first record of the first settle that was explored
 	only         map[*law.Law]bool          // the laws that count; nil for all
-	failed       *law.Breach                // what failed the run
+	judged       []judging                  // which laws counted from which breach on
+	failures     []Failed                   // what did not go as it should, in order
 	dirty        bool                       // something was done since the last settle
 	done         map[int]bool               // steps in which the script acted at once
 	budgeted     bool                       // the fault budget is in the world
 	ended        bool                       // the source of choices ended the run
 	settling     Settling                   // of the last settle
+	settledFrom  int                        // the first record that its timeline tells of
 	notes        []string                   // to print beneath the next timeline
 	unsettled    string                     // how the last settle did not come to rest
 }
@@ -90,34 +91,37 @@ func (r *Run) do(s *Step) (output string, err error) {
 			return r.out.String(), nil
 		}
 		return r.out.String(), s.fail(ExitFail, "%s", no.Error())
-	case errors.As(err, &e) && e.Code != ExitUsage && s.Expect:
-		r.accept()
-		return r.out.String(), nil
+	case errors.As(err, &e) && e.Code != ExitUsage:
+		r.fail(e)
+		if s.Expect && !e.bang {
+			r.accept()
+			return r.out.String(), nil
+		}
+		return r.out.String(), err
 	case err != nil:
 		return r.out.String(), err
 	}
-	return r.out.String(), r.judged(s, before)
+	return r.out.String(), r.judge(s, before)
 }
 
 // accept counts the breaches so far as expected.
 func (r *Run) accept() { r.broken = len(r.m.judge.Breaches()) }
 
-// judged holds the breaches of a step against its "!".
-func (r *Run) judged(s *Step, before int) error {
+// judge holds the breaches of a step against its "!".
+func (r *Run) judge(s *Step, before int) error {
 	first := r.firstBreach(before)
-	r.broken = len(r.m.judge.Breaches())
-	if s.Expect {
-		if first == nil {
-			return s.fail(ExitFail, "expected to fail (!), but no law was broken and nothing was refused")
+	r.accept()
+	switch {
+	case first != nil:
+		r.breaks(first)
+		if s.Expect {
+			return nil
 		}
-		return nil
+		return s.fail(ExitFail, "%s is broken: %s", first.Law.Name, withoutUIDs(first.Text))
+	case s.Expect:
+		return s.missed("no law was broken and nothing was refused")
 	}
-	if first == nil {
-		return nil
-	}
-	failed := *first
-	r.failed = &failed
-	return s.fail(ExitFail, "%s is broken: %s", first.Law.Name, withoutUIDs(first.Text))
+	return nil
 }
 
 // firstBreach is the first breach from an index on that fails the run.
@@ -133,15 +137,6 @@ func (r *Run) firstBreach(from int) *law.Breach {
 
 func (r *Run) fails(b *law.Breach) bool {
 	return r.counts(b) && (r.Strict || b.Strength == law.Informed)
-}
-
-// page shows the breach that failed the run, nil when none did.
-func (r *Run) page() *render.Page {
-	b := r.failed
-	if b == nil {
-		return nil
-	}
-	return render.NewPage(&r.m.world.History, Facts, Breach(*b), r.initial())
 }
 
 // initial is the record after the initial world.

@@ -78,6 +78,10 @@ func (v *Verb) Help() string {
 	return b.String()
 }
 
+// Explores reports whether steps with this verb run the steps above them many
+// times; they leave the world as it is.
+func (v *Verb) Explores() bool { return v.explores }
+
 // FindVerb finds a verb by name, nil when there is none.
 func FindVerb(name string) *Verb {
 	for _, v := range verbs {

@@ -30,11 +30,11 @@ comes up again by itself.`,
 		if err != nil {
 			return err
 		}
-		v, _ := s.Param("back")
+		back := s.flag("back")
 		if t == nil {
-			return r.Crash(s.Word(0), v == "true")
+			return r.Crash(s.Word(0), back)
 		}
-		t.back = v == "true"
+		t.back = back
 		return r.setTrap(s.Word(0), t)
 	},
 }

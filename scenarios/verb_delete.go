@@ -30,7 +30,7 @@ status says that nothing is left, then delete and orphan what remains.`,
 			return err
 		}
 		for _, name := range s.Words() {
-			if v, _ := s.Param("client-side"); v == "true" {
+			if s.flag("client-side") {
 				err = r.DeleteClientSide(name)
 			} else {
 				err = r.Delete(name, o)
@@ -73,7 +73,7 @@ func (s *Step) deleteOptions() (metav1.DeleteOptions, error) {
 			return o, s.wrong("grace-period: %s is not a number of seconds", v)
 		}
 		o.GracePeriodSeconds = &n
-	} else if v, _ := s.Param("now"); v == "true" {
+	} else if s.flag("now") {
 		one := int64(1)
 		o.GracePeriodSeconds = &one
 	}

@@ -32,7 +32,7 @@ that were lost as broken laws.`,
 	},
 	explores: true,
 	check: func(c *checker, s *Step) error {
-		o, err := s.exploreOptions()
+		o, err := s.ExploreOptions()
 		if err != nil {
 			return err
 		}
@@ -44,7 +44,7 @@ that were lost as broken laws.`,
 		return nil
 	},
 	run: func(r *Run, s *Step) error {
-		o, err := s.exploreOptions()
+		o, err := s.ExploreOptions()
 		if err != nil {
 			return err
 		}
@@ -67,9 +67,12 @@ that were lost as broken laws.`,
 	},
 }
 
-// exploreOptions reads the options of an exploration.
-func (s *Step) exploreOptions() (ExploreOptions, error) {
+// ExploreOptions reads the options of a step that explores.
+func (s *Step) ExploreOptions() (ExploreOptions, error) {
 	o := ExploreOptions{Schedules: 1000, Seed: 1, Strategy: "mix"}
+	if s.Verb == "mutant" {
+		o.Schedules = 500
+	}
 	var err error
 	if o.Schedules, err = s.number("schedules", o.Schedules); err != nil {
 		return o, err
@@ -88,9 +91,7 @@ func (s *Step) exploreOptions() (ExploreOptions, error) {
 	if v, ok := s.Param("laws"); ok {
 		o.Laws = strings.Split(v, ",")
 	}
-	if v, _ := s.Param("strict"); v == "true" {
-		o.Strict = true
-	}
+	o.Strict = s.flag("strict")
 	if v, ok := s.Param("faults"); ok {
 		var what string
 		if o.Faults, what = ParseFaults(v); what != "" {

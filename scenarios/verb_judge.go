@@ -1,6 +1,9 @@
 package scenarios
 
-import "github.com/threelaws/threelaws/sim/law"
+import (
+	"github.com/threelaws/threelaws/sim/law"
+	"github.com/threelaws/threelaws/sim/render"
+)
 
 var verbJudge = &Verb{
 	Name: "judge", Args: "LAW... | all", Min: 1, Max: -1,
@@ -29,8 +32,8 @@ func (r *Run) JudgeBy(names ...string) error {
 	only := map[*law.Law]bool{}
 	for _, n := range names {
 		if n == "all" {
-			r.only = nil
 			r.accept()
+			r.judgeBy(nil)
 			return nil
 		}
 		l, what := r.Registry.law(n)
@@ -39,8 +42,36 @@ func (r *Run) JudgeBy(names ...string) error {
 		}
 		only[l] = true
 	}
-	r.only = only
+	r.judgeBy(only)
 	return nil
+}
+
+// judging is which laws count from a breach on.
+type judging struct {
+	from int               // index of the breach
+	only map[*law.Law]bool // nil for all
+}
+
+func (r *Run) judgeBy(only map[*law.Law]bool) {
+	r.only = only
+	r.judged = append(r.judged, judging{len(r.m.judge.Breaches()), only})
+}
+
+// Breaches are the breaches of the laws that counted when they were broken, fit
+// to be shown.
+func (r *Run) Breaches() []render.Breach {
+	var all []render.Breach
+	var only map[*law.Law]bool
+	turn := 0
+	for i, b := range r.m.judge.Breaches() {
+		for ; turn < len(r.judged) && r.judged[turn].from <= i; turn++ {
+			only = r.judged[turn].only
+		}
+		if only == nil || only[b.Law] {
+			all = append(all, Breach(b))
+		}
+	}
+	return all
 }
 
 // counts reports whether a breach is shown: its law is one that counts.

@@ -27,16 +27,13 @@ breaks no law is a failure.`,
 		if _, what := c.registry.mutant(s.Word(0)); what != "" {
 			return s.wrong("%s", what)
 		}
-		_, err := s.exploreOptions()
+		_, err := s.ExploreOptions()
 		return err
 	},
 	run: func(r *Run, s *Step) error {
-		o, err := s.exploreOptions()
+		o, err := s.ExploreOptions()
 		if err != nil {
 			return err
-		}
-		if _, ok := s.Param("schedules"); !ok {
-			o.Schedules = 500
 		}
 		k, err := Kill(r.file, slices.Index(r.file.Steps, s), r.Registry, s.Word(0), o)
 		if err != nil {
@@ -126,9 +123,7 @@ func (p *Program) kill(k *Killed, c sim.Choices) bool {
 	if b.Law == "expect" {
 		return true
 	}
-	k.Page = run.page()
-	if k.Page != nil {
-		k.Lines, k.Step = k.Page.Lines, k.Page.Step()
-	}
+	k.Page = run.Page(run.lastFailure())
+	k.Lines, k.Step = k.Page.Lines, k.Page.Step()
 	return true
 }

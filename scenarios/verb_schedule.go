@@ -46,15 +46,28 @@ comes first in its file.`,
 		if err != nil {
 			return err
 		}
-		if v, ok := s.Param("faults"); ok {
-			r.faults, _ = ParseFaults(v)
-		}
-		if v, _ := s.Param("strict"); v == "true" {
-			r.Strict = true
-		}
+		r.faults = s.faults()
+		r.Strict = r.Strict || s.flag("strict")
 		r.Follow(entries)
 		return nil
 	},
+}
+
+// faults reads the fault budget of a step that was checked, nil for none.
+func (s *Step) faults() map[string]int {
+	v, ok := s.Param("faults")
+	if !ok {
+		return nil
+	}
+	counts, _ := ParseFaults(v)
+	return counts
+}
+
+// recorded makes a program run as the schedule has it, and returns what was
+// decided.
+func (s *Step) recorded(p *Program) (explore.Schedule, error) {
+	p.Default, p.Faults, p.Strict = false, s.faults(), p.Strict || s.flag("strict")
+	return p.File.Section(s.Word(0)).schedule(p.File)
 }
 
 // Follow makes every settle that is not quiet go as the schedule says.

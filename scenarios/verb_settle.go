@@ -73,6 +73,7 @@ func (r *Run) Settle(o SettleOptions) Settling {
 		l.breach = func() bool { return r.firstBreach(r.broken) != nil }
 	}
 	r.dirty = false
+	r.settledFrom = r.m.from
 	how := r.m.settle(l)
 	if r.choices != nil && explore.Ended(r.choices) {
 		r.ended = true

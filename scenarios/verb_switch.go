@@ -66,7 +66,7 @@ has that generation.`,
 	check: func(c *checker, s *Step) error {
 		name, generation := s.Word(0), s.Word(1)
 		if name == "all" {
-			if all := c.registry.generations(); !slices.Contains(all, generation) {
+			if all := c.registry.Generations(); !slices.Contains(all, generation) {
 				return s.wrong("unknown generation %s%s", generation, suggest(generation, all))
 			}
 			return nil

@@ -21,11 +21,12 @@ type Cluster struct {
 	processes []*Process
 	failures  []*Failure
 
-	running *worker // the worker that has the processor
-	cause   int     // the record that what happens now follows from; -1 for none
-	syncs   uint64
-	scratch []byte
-	free    *btree.FreeListG[*version] // nodes of the caches' trees
+	running   *worker // the worker that has the processor
+	cause     int     // the record that what happens now follows from; -1 for none
+	syncs     uint64
+	compacted uint64 // the server forgot changes up to this revision
+	scratch   []byte
+	free      *btree.FreeListG[*version] // nodes of the caches' trees
 }
 
 // NewCluster joins a server to a world. What the server holds already is the
@@ -45,7 +46,8 @@ func (c *Cluster) state(k *fakeapi.Kind) *kindState {
 	if s := c.states[k]; s != nil {
 		return s
 	}
-	s := &kindState{kind: k, salt: sim.HashString(k.GVK.String()), latest: map[string]*version{}}
+	c.scratch = append(append(append(append(append(c.scratch[:0], k.GVK.Group...), '/'), k.GVK.Version...), ", Kind="...), k.GVK.Kind...)
+	s := &kindState{kind: k, salt: sim.HashBytes(c.scratch), latest: map[string]*version{}}
 	c.states[k] = s
 	c.order = append(c.order, s)
 	c.server.Each(k, func(obj runtime.Object) bool {
@@ -151,7 +153,9 @@ func (c *Cluster) committed(req *fakeapi.Request, e *fakeapi.Event, t *sim.Recor
 		r.Saw = w.sawObject(e.Kind, r.Object.Namespace, r.Object.Name)
 	}
 	index := c.world.Record(r).Index
-	c.state(e.Kind).commit(e.Key, e.After, e.Version, index)
+	s := c.state(e.Kind)
+	s.commit(e.Key, e.After, e.Version, index)
+	c.forget(s)
 }
 
 func (c *Cluster) refused(req *fakeapi.Request, resp fakeapi.Response, t *sim.Record, w *worker) {

@@ -113,6 +113,7 @@ func (i *informer) list() {
 	if at == 0 {
 		at = i.process.cluster.server.Version()
 	}
+	at = max(at, i.state.forgotten)
 	items, missed := i.state.snapshot(at)
 	i.cursor = missed
 	i.synced = true
@@ -344,7 +345,8 @@ type kindState struct {
 	salt            uint64
 	latest          map[string]*version // a removed key keeps its last, objectless version
 	log             []change
-	base            int // position of log[0]
+	base            int    // position of log[0]
+	forgotten       uint64 // revision of the change before log[0]; 0 when there is none
 	exact, abstract uint64
 	buf             []byte // for look-ups
 }
@@ -387,6 +389,32 @@ func (s *kindState) commit(key string, after runtime.Object, rv uint64, cause in
 		c.before = old
 	}
 	s.log = append(s.log, c)
+}
+
+// forget drops changes that everybody has been delivered, where the world keeps
+// only the last steps of its history: as many as it keeps records stay.
+func (c *Cluster) forget(s *kindState) {
+	keep := c.world.History.Forget
+	if keep == 0 {
+		return
+	}
+	if v := c.server.Version(); v >= c.compacted+2*uint64(keep) {
+		c.compacted = v - uint64(keep)
+		c.server.Compact(c.compacted)
+	}
+	drop := len(s.log) - keep
+	for _, p := range c.processes {
+		if i := p.informers[s.kind]; i != nil && i.synced && !p.Down {
+			drop = min(drop, i.cursor-s.base)
+		}
+	}
+	if drop < keep {
+		return
+	}
+	s.forgotten = s.log[drop-1].version
+	n := copy(s.log, s.log[drop:])
+	clear(s.log[n:])
+	s.log, s.base = s.log[:n], s.base+drop
 }
 
 // snapshot returns the objects at a revision in key order, and the position in

@@ -160,6 +160,9 @@ func (p *Process) ownerOf(key string) (sim.Ref, *version) {
 	return ref, v
 }
 
+// namesKept is how many names of keys share one array.
+const namesKept = 1024
+
 // notify tells routes and handlers of one change and records what they did.
 func (p *Process) notify(i *informer, ch *change, old *version, initial bool) {
 	c := p.cluster
@@ -181,6 +184,9 @@ func (p *Process) notify(i *informer, ch *change, old *version, initial bool) {
 	rec := c.world.Record(r)
 	before := c.cause
 	c.cause = rec.Index
+	if len(p.names) >= namesKept {
+		p.names = make([]string, 0, 2*namesKept) // records hold on to their part of the old one
+	}
 	start := len(p.names)
 	observed := p.route(i.kind, e)
 	i.handle(e, initial)

@@ -67,7 +67,11 @@ func (q *queue) Get() (string, bool) {
 		return "", true
 	}
 	key := q.ready[0]
-	q.ready = slices.Delete(q.ready, 0, 1)
+	if len(q.ready) < 64 {
+		q.ready = slices.Delete(q.ready, 0, 1)
+	} else {
+		q.ready[0], q.ready = "", q.ready[1:] // a long queue is not moved for each key
+	}
 	q.processing[key] = true
 	delete(q.dirty, key)
 	return key, false

@@ -1,0 +1,168 @@
+package scenarios_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/threelaws/threelaws/scenarios"
+)
+
+// Whatever exploration finds is written as a file that passes as it is, ends
+// with the step that fails, and fails there when nothing expects it.
+func TestFailureFiles(t *testing.T) {
+	good := "controllers replicaset replication\napply world.yaml\n"
+	cases := []struct {
+		name, script string
+		options      scenarios.ExploreOptions
+		law          string   // of the first failure
+		want         []string // lines of the file
+	}{
+		{"expectation", good + "settle\nexpect 4 pods controller=rs/web-a\nscale rs/web-a replicas=7\nsettle\n",
+			scenarios.ExploreOptions{}, "expect", []string{"! expect 4 pods controller=rs/web-a"}},
+		{"expectation that holds against its bang", good + "settle\n! expect 2 pods controller=rs/web-a\nsettle\n",
+			scenarios.ExploreOptions{}, "expect", []string{"expect 2 pods controller=rs/web-a"}},
+		{"faults", good + "settle quiet\nscale rs/web-a replicas=3\nsettle\nexpect 3 pods controller=rs/web-a\nsettle\n",
+			scenarios.ExploreOptions{Faults: map[string]int{"crash": 1, "error": 2}, Schedules: 400}, "dont-share",
+			[]string{"schedule schedule faults=crash:1,error:2"}},
+		{"strict", strict, scenarios.ExploreOptions{Strict: true, Schedules: 300}, "", []string{"schedule schedule --strict"}},
+		{"laws", strings.Replace(fights, "judge never-fight\n", "", 1), scenarios.ExploreOptions{Laws: []string{"never-fight"}}, "never-fight",
+			[]string{"judge never-fight", "! settle"}},
+		{"exhaustive", "controllers replication@selector\napply world.yaml\nsettle\nowners\n",
+			scenarios.ExploreOptions{Strategy: "exhaustive"}, "take-ownership", []string{"! settle"}},
+		{"racing user", good + "settle quiet\ndelete pod/bystander\n! delete pod/nobody\nscale rs/web-a replicas=3\nsettle\nexpect 2 pods controller=rs/web-a\n",
+			scenarios.ExploreOptions{}, "expect", []string{"scale rs/web-a replicas=3", "! expect 2 pods controller=rs/web-a"}},
+		{"without a settle", "controllers replication@selector\napply world.yaml\nscale rc/web-b replicas=4\n",
+			scenarios.ExploreOptions{Laws: []string{"take-ownership"}}, "take-ownership", []string{"! settle"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if c.options.Schedules == 0 {
+				c.options.Schedules = 20
+			}
+			x, err := scenarios.Explore(t.Context(), parse(t, c.script), -1, careless(), c.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(x.Failures) == 0 || c.law != "" && x.Failures[0].Law != c.law {
+				t.Fatalf("came to\n%s", x.Text())
+			}
+			for _, f := range x.Failures {
+				passes(t, f)
+			}
+			for _, line := range c.want {
+				if !strings.Contains(string(x.Failures[0].File), "\n"+line+"\n") {
+					t.Errorf("no line %q in\n%s", line, x.Failures[0].File)
+				}
+			}
+		})
+	}
+}
+
+const fights = "judge never-fight\ncontrollers replicaset@selector replication@selector\napply world.yaml\nsettle\nowners\nsettle\n"
+
+// strict is a script in which a controller loses races.
+const strict = `controllers replicaset replication
+apply world.yaml
+settle quiet
+delete rs/web-a --cascade=orphan
+delete pod/web-a-1
+label pod/web-a-2 app=other
+settle
+`
+
+// careless is a registry whose replicaset controller does not try again what
+// failed.
+func careless() *scenarios.Registry {
+	g := registry()
+	for i := range g.Controllers {
+		if g.Controllers[i].Name == "replicaset" {
+			g.Controllers[i].DropErrors = true
+		}
+	}
+	return g
+}
+
+// passes holds a failure's file against what it is for.
+func passes(t *testing.T, f *scenarios.Failing) {
+	t.Helper()
+	text := string(f.File)
+	read := func() *scenarios.File {
+		file, err := scenarios.Parse("failure.txtar", []byte(text))
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		return file
+	}
+	g := careless()
+	var failures []scenarios.Failed
+	file := read()
+	res := scenarios.Interpret(file, scenarios.Options{Registry: g, Twice: true,
+		Inspect: func(r *scenarios.Run) { failures = r.Failures() }})
+	if res.ExitCode != scenarios.ExitPass {
+		t.Fatalf("%s: it does not pass: %v\n%s", f.Law, res.Errors, text)
+	}
+	if f.Page.Step() == 0 {
+		t.Errorf("%s: the page shows no step:\n%s", f.Law, f.Page.Text())
+	}
+	n := len(file.Steps)
+	last := file.Steps[n-2] // the hash comes after it
+	if file.Steps[n-1].Verb != "hash" {
+		t.Fatalf("%s: the last step is %s\n%s", f.Law, file.Steps[n-1], text)
+	}
+	if last.Verb == "expect" && !last.Expect {
+		return // what the file expected not to hold, holds
+	}
+	if !last.Expect || len(failures) == 0 || failures[len(failures)-1].Step != last {
+		t.Fatalf("%s: %s is not what fails: %+v\n%s", f.Law, last, failures, text)
+	}
+	for _, s := range file.Sections {
+		if strings.TrimSpace(s.Body) == "" {
+			t.Errorf("%s: section %s is empty", f.Law, s.Name)
+		}
+	}
+	file = read()
+	file.Steps[n-2].Expect = false
+	res = scenarios.Interpret(file, scenarios.Options{Registry: g})
+	if res.ExitCode == scenarios.ExitPass || res.Page == nil || res.Errors[0].Line != last.Line {
+		t.Errorf("%s: without its ! it ends as %d: %v\n%s", f.Law, res.ExitCode, res.Errors, text)
+	}
+}
+
+// A failure that needs no object keeps one: a section is never empty.
+func TestFailureKeepsAnObject(t *testing.T) {
+	x, err := scenarios.Explore(t.Context(), parse(t, "controllers replicaset\napply world.yaml\nsettle\nexpect 1 jobs\n"), -1, registry(),
+		scenarios.ExploreOptions{Schedules: 2})
+	if err != nil || len(x.Failures) != 1 {
+		t.Fatal(x, err)
+	}
+	passes(t, x.Failures[0])
+	if n := strings.Count(string(x.Failures[0].File), "\nkind: "); n != 1 {
+		t.Errorf("%d objects are left:\n%s", n, x.Failures[0].File)
+	}
+}
+
+// A mutant is killed by the law it breaks first, whatever the order of the
+// table of laws; by one that counts.
+func TestMutantIsKilledByTheFirstBrokenLaw(t *testing.T) {
+	g := registry()
+	kill := func(laws ...string) *scenarios.Killed {
+		f := parse(t, "controllers replicaset replication gc\napply world.yaml\nsettle\nscale rs/web-a replicas=1\nsettle\n")
+		k, err := scenarios.Kill(f, -1, g, "gc/unseen-is-absent", scenarios.ExploreOptions{Schedules: 20, Seed: 1, Laws: laws})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	first := kill()
+	if first.Law == "" || first.Page == nil || first.Step != first.Page.Step() {
+		t.Fatalf("came to\n%s", first.Text())
+	}
+	slices.Reverse(g.Laws)
+	if again := kill(); again.Text() != first.Text() {
+		t.Errorf("one order of laws:\n%s\nthe other:\n%s", first.Text(), again.Text())
+	}
+	if k := kill("dont-share"); k.Law != "" {
+		t.Errorf("killed by %s, which does not count", k.Law)
+	}
+}
