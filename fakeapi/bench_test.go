@@ -113,13 +113,12 @@ func BenchmarkListLabel(b *testing.B) {
 }
 
 func BenchmarkDelete(b *testing.B) {
-	s := full(b)
+	filled := full(b)
+	s := filled.Fork()
 	req := &Request{Verb: Delete, Kind: pods, Namespace: "default"}
 	for i := range b.N {
 		if i%stored == 0 && i > 0 {
-			b.StopTimer()
-			s = full(b)
-			b.StartTimer()
+			s = filled.Fork()
 		}
 		req.Name = fmt.Sprintf("p%05d", i%stored)
 		if r, _ := s.Do(noon, req); r.Err != nil {

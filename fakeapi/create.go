@@ -66,7 +66,7 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	key := c.k.key(m.GetNamespace(), m.GetName())
 	past, _ := t.past.Get(tally{key: key})
 	m.SetCreationTimestamp(seconds(c.now))
-	m.SetUID(uid(c.k, key, past.n))
+	m.SetUID(uid(c.k, key, past.n+c.s.born))
 	if err := c.beforeCreate(obj, m); err != nil {
 		return refuse(err)
 	}
@@ -126,8 +126,10 @@ func (c *call) beforeCreate(obj runtime.Object, m metav1.Object) error {
 	}
 	var errs field.ErrorList
 	if c.k.name != nil {
-		errs = validation.ValidateObjectMetaAccessor(m, c.k.Namespaced, c.k.name, metadataPath)
-		errs = append(errs, validateFinalizers(m)...)
+		if !soundNew(m, c.k) {
+			errs = validation.ValidateObjectMetaAccessor(m, c.k.Namespaced, c.k.name, metadataPath)
+			errs = append(errs, validateFinalizers(m)...)
+		}
 	}
 	if c.k.validateCreate != nil {
 		errs = append(errs, c.k.validateCreate(obj)...)

@@ -23,7 +23,7 @@ func (c *call) delete() Response {
 		}
 	}
 	c.warnOrphaned(&opts)
-	old := c.s.find(c.s.tables[c.k.ordinal], c.k.key(c.req.Namespace, c.req.Name))
+	old := c.s.lookup(c.s.tables[c.k.ordinal], c.req.Namespace, c.req.Name)
 	if old == nil {
 		return refuse(c.errNotFound(c.req.Name))
 	}
@@ -258,7 +258,7 @@ func (c *call) deleteCollection() Response {
 	}
 	for _, obj := range found.Items {
 		m := obj.(metav1.Object)
-		old := c.s.find(c.s.tables[c.k.ordinal], c.k.key(m.GetNamespace(), m.GetName()))
+		old := c.s.lookup(c.s.tables[c.k.ordinal], m.GetNamespace(), m.GetName())
 		if old == nil {
 			continue
 		}

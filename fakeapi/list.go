@@ -144,7 +144,7 @@ func (c *call) listNow(t *table, sel Selection, start string) Response {
 			namespace = ns
 		}
 		if name, ok := sel.fields.RequiresExactMatch("metadata.name"); ok && (namespace != "" || !c.k.Namespaced) {
-			if e := c.s.find(t, c.k.key(namespace, name)); e != nil {
+			if e := c.s.lookup(t, namespace, name); e != nil {
 				take(e)
 			}
 			return r

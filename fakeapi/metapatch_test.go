@@ -162,3 +162,41 @@ func TestSoundMetaIsSound(t *testing.T) {
 		t.Fatalf("only %d of 4000 were taken to be good", sound)
 	}
 }
+
+// TestSoundNewIsSound: new metadata that is taken to be good without
+// validation is good.
+func TestSoundNewIsSound(t *testing.T) {
+	r := rand.New(rand.NewSource(3))
+	sound := 0
+	words := []string{"a", "web-1", "-a", "a-", "A", "a.b", "a/b", "x y", "", strings.Repeat("a", 63), strings.Repeat("a", 64), "default"}
+	for range 20000 {
+		word := func() string {
+			if r.Intn(4) > 0 {
+				return "web"
+			}
+			return pick(r, words...)
+		}
+		obj := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: word(), Name: word(), GenerateName: pick(r, "", "", word()), Labels: map[string]string{word(): word()}}}
+		if r.Intn(4) == 0 {
+			obj.Finalizers = []string{word()}
+		}
+		if r.Intn(4) == 0 {
+			obj.OwnerReferences = []metav1.OwnerReference{{APIVersion: word(), Kind: word(), Name: word(), UID: types.UID(word())}}
+		}
+		k := pods
+		if r.Intn(8) == 0 {
+			k = nodes
+		}
+		if k.name == nil || !soundNew(obj, k) {
+			continue
+		}
+		sound++
+		errs := validation.ValidateObjectMetaAccessor(obj, k.Namespaced, k.name, metadataPath)
+		if errs = append(errs, validateFinalizers(obj)...); len(errs) > 0 {
+			t.Fatalf("%+v\n%v", obj.ObjectMeta, errs)
+		}
+	}
+	if sound < 2000 {
+		t.Fatalf("only %d of 20000 were taken to be good", sound)
+	}
+}

@@ -51,7 +51,7 @@ func (c *call) generate(t *table, namespace, prefix string) string {
 		if c.s.opts.Name != nil {
 			name = c.s.opts.Name(prefix, n)
 		}
-		if c.s.find(t, c.k.key(namespace, name)) == nil || n > made.n+1000 {
+		if c.s.lookup(t, namespace, name) == nil || n > made.n+1000 {
 			c.generated = tally{namespace + "/" + prefix, n}
 			return name
 		}

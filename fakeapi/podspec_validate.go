@@ -18,7 +18,10 @@ var statusPath = field.NewPath("status")
 // in a Pod: names, images, policies, ports, volumes, node and deadline.
 // Resources, probes, affinity and security settings are stored unchecked.
 func validatePodSpec(s *corev1.PodSpec, path *field.Path) (errs field.ErrorList) {
-	names := make(map[string]bool, len(s.Volumes))
+	var names map[string]bool
+	if len(s.Volumes) > 0 {
+		names = make(map[string]bool, len(s.Volumes))
+	}
 	for i := range s.Volumes {
 		errs = append(errs, validateVolumeName(s.Volumes[i].Name, names, path.Child("volumes").Index(i).Child("name"))...)
 	}
@@ -26,7 +29,9 @@ func validatePodSpec(s *corev1.PodSpec, path *field.Path) (errs field.ErrorList)
 		errs = append(errs, field.Required(path.Child("containers"), ""))
 	}
 	errs = append(errs, validateContainers(s.Containers, names, path.Child("containers"))...)
-	errs = append(errs, validateContainers(s.InitContainers, names, path.Child("initContainers"))...)
+	if len(s.InitContainers) > 0 {
+		errs = append(errs, validateContainers(s.InitContainers, names, path.Child("initContainers"))...)
+	}
 	switch s.RestartPolicy {
 	case corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever:
 	default:

@@ -24,7 +24,7 @@ func (c *call) get() Response {
 			return refuse(errTooLarge(asked, c.s.version))
 		}
 	}
-	e := c.s.find(c.s.tables[c.k.ordinal], c.k.key(c.req.Namespace, c.req.Name))
+	e := c.s.lookup(c.s.tables[c.k.ordinal], c.req.Namespace, c.req.Name)
 	if e == nil {
 		return refuse(c.errNotFound(c.req.Name))
 	}

@@ -158,7 +158,7 @@ func (c *call) manageScale(old *entry, asked *autoscalingv1.Scale) error {
 }
 
 func (c *call) getScale() Response {
-	e := c.s.find(c.s.tables[c.k.ordinal], c.k.key(c.req.Namespace, c.req.Name))
+	e := c.s.lookup(c.s.tables[c.k.ordinal], c.req.Namespace, c.req.Name)
 	if e == nil {
 		return refuse(c.errNotFound(c.req.Name))
 	}

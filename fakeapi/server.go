@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -37,7 +38,9 @@ type Server struct {
 	tables  []*table // by ordinal
 	token   *token
 	version uint64
-	pivot   entry // of look-ups
+	born    int    // added to the count of incarnations; see [Server.Restore]
+	pivot   entry  // of look-ups
+	text    []byte // of the keys of look-ups
 }
 
 // epoch is the creation time of what a new server holds.
@@ -46,6 +49,19 @@ var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // New returns an empty server with the built-in kinds and the namespaces
 // "default" and "kube-system".
 func New(opts Options) *Server {
+	if opts.ManagedFields {
+		return build(opts)
+	}
+	// Most servers begin alike and write few kinds: they share the tables of one
+	// that is never written until they write their own.
+	s := *pristine()
+	s.opts, s.token, s.tables = opts, new(token), append([]*table(nil), s.tables...)
+	return &s
+}
+
+var pristine = sync.OnceValue(func() *Server { return build(Options{}) })
+
+func build(opts Options) *Server {
 	s := &Server{opts: opts, kinds: builtin, token: new(token), version: 1}
 	s.tables = make([]*table, len(s.kinds))
 	for i, k := range s.kinds {
@@ -57,6 +73,7 @@ func New(opts Options) *Server {
 			panic("fakeapi: a new server refuses namespace " + name + ": " + r.Err.Error())
 		}
 	}
+	s.token, s.text, s.pivot = new(token), nil, entry{}
 	return s
 }
 
@@ -109,7 +126,7 @@ func (s *Server) Do(now time.Time, req *Request) (Response, []Event) {
 		return refuse(errNotServed(req)), nil
 	}
 	if req.Verb == Get && req.Subresource == "" && req.List.ResourceVersion == "" {
-		if e := s.find(s.tables[req.Kind.ordinal], req.Kind.key(req.Namespace, req.Name)); e != nil {
+		if e := s.lookup(s.tables[req.Kind.ordinal], req.Namespace, req.Name); e != nil {
 			return Response{Object: e.obj, Code: http.StatusOK}, nil
 		}
 	}
@@ -144,7 +161,7 @@ func (s *Server) Version() uint64 { return s.version }
 
 // Lookup returns the stored version of an object, nil when there is none.
 func (s *Server) Lookup(k *Kind, namespace, name string) runtime.Object {
-	if e := s.find(s.tables[k.ordinal], k.key(namespace, name)); e != nil {
+	if e := s.lookup(s.tables[k.ordinal], namespace, name); e != nil {
 		return e.obj
 	}
 	return nil
@@ -176,6 +193,7 @@ func (s *Server) Fork() *Server {
 	f := *s
 	f.tables = append([]*table(nil), s.tables...)
 	s.token, f.token = new(token), new(token)
+	f.text, f.pivot = nil, entry{}
 	return &f
 }
 

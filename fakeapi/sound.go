@@ -21,6 +21,44 @@ func soundMeta(m, old metav1.Object) bool {
 		soundOwners(m.GetOwnerReferences())
 }
 
+// soundNew says that validating a new object's metadata cannot find anything:
+// its names keep the kind's rule and the rest is plainly good or not there. It
+// may say no without reason.
+func soundNew(m metav1.Object, k *Kind) bool {
+	if k.Namespaced != (m.GetNamespace() != "") || k.Namespaced && !plainName(m.GetNamespace()) {
+		return false
+	}
+	if m.GetName() == "" || len(k.name(m.GetName(), false)) > 0 ||
+		m.GetGenerateName() != "" && len(k.name(m.GetGenerateName(), true)) > 0 {
+		return false
+	}
+	return m.GetGeneration() >= 0 && len(m.GetAnnotations()) == 0 && len(m.GetFinalizers()) == 0 &&
+		len(m.GetManagedFields()) == 0 && soundLabels(m.GetLabels()) && soundOwners(m.GetOwnerReferences())
+}
+
+func soundLabels(labels map[string]string) bool {
+	for key, value := range labels { // in any order, all have to be
+		if !plainName(key) || value != "" && !plainName(value) {
+			return false
+		}
+	}
+	return true
+}
+
+// plainName: at most 63 lower case letters, digits and, between them, dashes.
+// It is a DNS label, a label's key and a label's value.
+func plainName(s string) bool {
+	if len(s) == 0 || len(s) > 63 || s[0] == '-' || s[len(s)-1] == '-' {
+		return false
+	}
+	for i := range len(s) {
+		if b := s[i]; (b < 'a' || b > 'z') && (b < '0' || b > '9') && b != '-' {
+			return false
+		}
+	}
+	return true
+}
+
 func soundOwners(refs []metav1.OwnerReference) bool {
 	controllers := 0
 	for i := range refs {

@@ -3,6 +3,7 @@ package fakeapi
 import (
 	"strings"
 	"sync"
+	"unsafe"
 
 	"github.com/google/btree"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -120,6 +121,16 @@ func (s *Server) find(t *table, key string) *entry {
 	s.pivot.key = key
 	e, _ := t.objects.Get(&s.pivot)
 	return e
+}
+
+// lookup is find by namespace and name. The key is written into a buffer of the
+// server's, which nothing keeps.
+func (s *Server) lookup(t *table, namespace, name string) *entry {
+	if !t.kind.Namespaced {
+		return s.find(t, name)
+	}
+	s.text = append(append(append(s.text[:0], namespace...), '/'), name...)
+	return s.find(t, unsafe.String(&s.text[0], len(s.text)))
 }
 
 // put stores a version and its change. before is nil for a new object.

@@ -46,7 +46,7 @@ func (c *call) getSubresource() Response {
 	if c.k.way(c.req.Subresource) == nil {
 		return refuse(errNoSubresource())
 	}
-	e := c.s.find(c.s.tables[c.k.ordinal], c.k.key(c.req.Namespace, c.req.Name))
+	e := c.s.lookup(c.s.tables[c.k.ordinal], c.req.Namespace, c.req.Name)
 	if e == nil {
 		return refuse(c.errNotFound(c.req.Name))
 	}
@@ -67,7 +67,7 @@ func (c *call) evict() Response {
 	if asked.Name != "" && asked.Name != c.req.Name {
 		return refuse(apierrors.NewBadRequest("name in URL does not match name in Eviction object"))
 	}
-	old := c.s.find(c.s.tables[c.k.ordinal], c.k.key(c.req.Namespace, c.req.Name))
+	old := c.s.lookup(c.s.tables[c.k.ordinal], c.req.Namespace, c.req.Name)
 	if old == nil {
 		return refuse(c.errNotFound(c.req.Name))
 	}

@@ -77,7 +77,7 @@ func (c *call) matchName(m metav1.Object) error {
 // modify carries out an edit.
 func (c *call) modify(ed *edit) Response {
 	t := c.s.tables[c.k.ordinal]
-	old := c.s.find(t, c.k.key(c.req.Namespace, c.req.Name))
+	old := c.s.lookup(t, c.req.Namespace, c.req.Name)
 	if old == nil {
 		return c.modifyMissing(ed)
 	}

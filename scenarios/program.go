@@ -22,6 +22,7 @@ type Program struct {
 	Strict   bool                       // races lost are broken laws too
 	Laws     []string                   // the laws that count; all when empty
 	Replace  map[string]host.Controller // by controller name: what runs instead
+	prefer   string                     // the law that is looked for, by its clause
 
 	// Default runs the user's actions at once, as the default run does, rather
 	// than among the controllers' actions.
@@ -70,7 +71,7 @@ func (p *Program) begin(c sim.Choices) *Run {
 	r := NewRun(p.Registry)
 	r.m.world.History.Records = *memory.Get().(*[]sim.Record)
 	r.file, r.choices, r.explored = p.File, c, !p.Default
-	r.Strict, r.replace, r.faults = p.Strict, p.Replace, p.Faults
+	r.Strict, r.replace, r.faults, r.prefer = p.Strict, p.Replace, p.Faults, p.prefer
 	if len(p.Laws) > 0 {
 		_ = r.JudgeBy(p.Laws...)
 	}
@@ -89,7 +90,8 @@ func (p *Program) once(c sim.Choices) (*Run, *explore.Outcome) {
 // replay performs one step in an execution. It returns the breach that ends it.
 func (r *Run) replay(s *Step, out *explore.Outcome) *explore.Breach {
 	v := FindVerb(s.Verb)
-	if !v.replayed() {
+	// Single steps mean something in the default schedule only.
+	if !v.replayed() && (v != verbStep || r.explored) {
 		return nil
 	}
 	r.step = s

@@ -19,6 +19,7 @@ type Run struct {
 	Strict   bool // races lost count as broken laws
 	Verbose  bool // timelines show status writes too
 
+	prefer       string // the law that is looked for, by its clause; "" for any
 	file         *File
 	m            *machine
 	choices      sim.Choices                // of the settles that are explored; nil in the default run
@@ -124,15 +125,24 @@ func (r *Run) judge(s *Step, before int) error {
 	return nil
 }
 
-// firstBreach is the first breach from an index on that fails the run.
+// firstBreach is the first breach from an index on that fails the run. Of
+// several by one record it is the one that the run is looking for.
 func (r *Run) firstBreach(from int) *law.Breach {
 	bs := r.m.judge.Breaches()
+	var first *law.Breach
 	for i := min(from, len(bs)); i < len(bs); i++ {
-		if r.fails(&bs[i]) {
-			return &bs[i]
+		switch b := &bs[i]; {
+		case !r.fails(b):
+		case first == nil:
+			first = b
+		case b.Record == first.Record && b.Law.ID == r.prefer:
+			return b
+		}
+		if first != nil && (r.prefer == "" || first.Law.ID == r.prefer) {
+			return first
 		}
 	}
-	return nil
+	return first
 }
 
 func (r *Run) fails(b *law.Breach) bool {

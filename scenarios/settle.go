@@ -26,6 +26,7 @@ type limits struct {
 	writes int           // 0: maxWrites
 	idle   int           // steps without a commit; 0: maxIdle
 	time   time.Duration // virtual; 0: none
+	rest   bool          // judge the world as at rest when the time has passed
 	breach func() bool   // asked after each step; nil: never
 }
 
@@ -100,7 +101,8 @@ func (m *machine) settle(l limits) Settling {
 			}
 		}
 	}
-	if s.Settled {
+	// What the clock cut short is not at rest: the laws on worlds at rest wait.
+	if s.Settled && (l.rest || m.world.Quiet()) {
 		m.cluster.Settled()
 	}
 	s.At, s.Writes, s.Steps = m.world.Clock.Elapsed(), m.writes-writes, m.world.Steps()-steps

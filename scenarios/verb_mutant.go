@@ -89,7 +89,7 @@ func Kill(f *File, until int, g *Registry, mutant string, o ExploreOptions) (*Ki
 	if until < 0 {
 		until = f.scriptEnd()
 	}
-	p := &Program{File: f, Registry: g, Until: until, Strict: o.Strict, Laws: o.Laws, Default: true,
+	p := &Program{File: f, Registry: g, Until: until, Strict: o.Strict, Laws: o.Laws, Default: true, prefer: m.Law,
 		Replace: map[string]host.Controller{m.Controller.Name: m.Controller}}
 	k := &Killed{Mutant: mutant}
 	if p.kill(k, sim.Zero{}) {

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,12 +14,14 @@ import (
 )
 
 var verbSettle = &Verb{
-	Name: "settle", Args: "[quiet] [verbose] [limit=N] [for=DURATION]", Max: 2,
+	Name: "settle", Args: "[quiet] [verbose] [limit=N] [for=DURATION [rest]]", Max: 3,
 	Summary: "run until nothing more happens",
 	Detail: `Prints the writes and refusals since the last settle, those of the user
 included. quiet is for set-up: it prints nothing and always runs in the default
 schedule. verbose shows status writes too. limit stops after so many writes, for
-stops when so much virtual time has passed.`,
+stops when so much virtual time has passed; the laws on worlds at rest are then
+left out, unless rest says that what is left to come changes nothing. A world that goes on for very long,
+or goes on without writing anything, is not settled either.`,
 	Example: "settle\n! settle limit=20",
 	Params: []Param{
 		{Name: "limit", Summary: "stop after so many writes, status writes left out"},
@@ -26,9 +29,12 @@ stops when so much virtual time has passed.`,
 	},
 	check: func(c *checker, s *Step) error {
 		for _, w := range s.Words() {
-			if w != "quiet" && w != "verbose" {
-				return s.wrong("unknown word %s%s", w, suggest(w, []string{"quiet", "verbose"}))
+			if !slices.Contains(settleWords, w) {
+				return s.wrong("unknown word %s%s", w, suggest(w, settleWords))
 			}
+		}
+		if _, ok := s.Param("for"); s.Has("rest") && !ok {
+			return s.wrong("rest is for a settle with for=: any other ends at rest or not at all")
 		}
 		if _, err := s.number("limit", 0); err != nil {
 			return err
@@ -37,7 +43,7 @@ stops when so much virtual time has passed.`,
 		return err
 	},
 	run: func(r *Run, s *Step) error {
-		o := SettleOptions{Quiet: s.Has("quiet"), Verbose: s.Has("verbose")}
+		o := SettleOptions{Quiet: s.Has("quiet"), Verbose: s.Has("verbose"), Rest: s.Has("rest")}
 		var err error
 		if o.Limit, err = s.number("limit", 0); err != nil {
 			return err
@@ -52,17 +58,20 @@ stops when so much virtual time has passed.`,
 	},
 }
 
+var settleWords = []string{"quiet", "verbose", "rest"}
+
 // SettleOptions say how to settle.
 type SettleOptions struct {
 	Quiet   bool          // set-up: prints nothing, always in the default schedule
 	Verbose bool          // shows status writes too
 	Limit   int           // stop after so many writes; 0 for a bound no file should meet
 	For     time.Duration // stop after so much virtual time; 0 for none
+	Rest    bool          // judge the world as one at rest when that time has passed
 }
 
 // Settle runs until nothing but faults can happen, or a limit is reached.
 func (r *Run) Settle(o SettleOptions) Settling {
-	l := limits{writes: o.Limit, time: o.For}
+	l := limits{writes: o.Limit, time: o.For, rest: o.Rest}
 	if o.Quiet || r.choices == nil {
 		r.m.world.SetChoices(sim.Zero{})
 	} else {

@@ -79,7 +79,7 @@ func (a *app) commands() *cobra.Command {
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON")
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { a.helpCommand(cmd) })
-	root.AddCommand(a.runCommand(), a.exploreCommand(), a.replayCommand(), a.showCommand(), a.lawsCommand(), a.mutantsCommand())
+	root.AddCommand(a.runCommand(), a.exploreCommand(), a.replayCommand(), a.showCommand(), a.lawsCommand(), a.mutantsCommand(), a.serveCommand())
 	root.SetHelpCommand(a.helpTopics())
 	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {

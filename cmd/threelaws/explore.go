@@ -172,7 +172,7 @@ func explorationError(f *scenarios.File, err error) error {
 func unexpectLast(f *scenarios.File) {
 	var last *scenarios.Step
 	for _, s := range f.Steps {
-		if s.Verb == "explore" || s.Verb == "mutant" {
+		if scenarios.FindVerb(s.Verb).Explores() {
 			break
 		}
 		if s.Verb == "settle" {
@@ -190,17 +190,12 @@ func (a *app) regenerate(f *scenarios.File, generation string) error {
 	if generation == "" {
 		return nil
 	}
-	var all []string
+	if all := a.registry.Generations(); !slices.Contains(all, generation) {
+		return usage("--generation: unknown generation %s%s", generation, suggest(generation, all))
+	}
 	has := map[string]bool{}
 	for _, c := range a.registry.Controllers {
-		if c.Generation != "" && !has[c.Generation] {
-			has[c.Generation] = true
-			all = append(all, c.Generation)
-		}
 		has[c.Name+"@"+c.Generation] = true
-	}
-	if generation == "" || !has[generation] {
-		return usage("--generation: unknown generation %s%s", generation, suggest(generation, all))
 	}
 	changed := false
 	for _, s := range f.Steps {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -93,15 +92,8 @@ func (a *app) load(path string) (*scenarios.File, error) {
 		return nil, missing(path, err)
 	case st.IsDir():
 		return nil, &scenarios.Error{File: path, Text: "this is a directory, not a scenario file", Code: scenarios.ExitUsage}
-	case st.Size() > scenarios.MaxSize:
-		text := fmt.Sprintf("the file is too large: %d bytes, at most %d are read", st.Size(), scenarios.MaxSize)
-		return nil, &scenarios.Error{File: path, Text: text, Code: scenarios.ExitUsage}
 	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, missing(path, err)
-	}
-	f, err := scenarios.Parse(path, data)
+	f, err := scenarios.Load(path)
 	if err != nil {
 		return nil, err
 	}

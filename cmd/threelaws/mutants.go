@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -133,7 +131,12 @@ func (a *app) kill(m scenarios.Mutant, by []killing) *death {
 			continue
 		}
 		at := slices.IndexFunc(f.Steps, func(s *scenarios.Step) bool { return s.Line == k.line })
-		dead, err := scenarios.Kill(f, at, a.registry, m.Name, killOptions(f.Steps[at]))
+		o, err := f.Steps[at].ExploreOptions()
+		if err != nil {
+			d.err = err
+			continue
+		}
+		dead, err := scenarios.Kill(f, at, a.registry, m.Name, o)
 		if err != nil {
 			var e *scenarios.Error
 			if !errors.As(err, &e) {
@@ -154,26 +157,6 @@ func (a *app) kill(m scenarios.Mutant, by []killing) *death {
 		break
 	}
 	return d
-}
-
-// killOptions reads the parameters of a mutant step; they were checked.
-func killOptions(s *scenarios.Step) scenarios.ExploreOptions {
-	o := scenarios.ExploreOptions{Schedules: 500, Seed: 1}
-	if v, ok := s.Param("schedules"); ok {
-		o.Schedules, _ = strconv.Atoi(v)
-	}
-	if v, ok := s.Param("seed"); ok {
-		o.Seed, _ = strconv.ParseUint(v, 0, 64)
-	}
-	if v, ok := s.Param("faults"); ok {
-		o.Faults, _ = scenarios.ParseFaults(v)
-	}
-	if v, ok := s.Param("laws"); ok {
-		o.Laws = strings.Split(v, ",")
-	}
-	v, _ := s.Param("strict")
-	o.Strict = v == "true"
-	return o
 }
 
 // text is the line of one mutant.

@@ -38,19 +38,15 @@ func readPins(dir string) (*pins, error) {
 		return nil, usage("%v", err)
 	}
 	for _, path := range files {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return nil, missing(path, err)
-		}
-		if f, err := scenarios.Parse(path, data); err == nil {
-			p.add(f, string(data))
+		if f, err := scenarios.Load(path); err == nil {
+			p.add(f)
 		}
 	}
 	return p, nil
 }
 
-func (p *pins) add(f *scenarios.File, text string) {
-	for line := range strings.Lines(text) {
+func (p *pins) add(f *scenarios.File) {
+	for line := range strings.Lines(string(f.Format())) {
 		if strings.HasPrefix(line, "-- ") {
 			break
 		}

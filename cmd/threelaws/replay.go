@@ -1,14 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/threelaws/threelaws/scenarios"
-	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/explore"
 	"github.com/threelaws/threelaws/sim/render"
 )
 
@@ -45,26 +43,25 @@ To hold a failure file against its golden text, use "threelaws run".`,
 }
 
 func (a *app) replay(path string) error {
-	first, f, err := a.once(path)
+	rep := &replayed{}
+	res, err := a.watch(path, scenarios.Options{Twice: true, Inspect: rep.inspect})
 	if err != nil {
 		return err
 	}
-	second, _, err := a.once(path)
-	if err != nil {
-		return err
+	for _, e := range res.Errors {
+		if e.Code == scenarios.ExitNondetermine {
+			return e
+		}
 	}
-	if first.Hash != second.Hash {
-		return &scenarios.Error{File: f.Name, Text: a.difference(f, first.Hash, second.Hash), Code: scenarios.ExitNondetermine}
-	}
-	rep := &replayed{File: f.Name, Hash: first.Hash, Again: second.Hash, Errors: first.Errors, ExitCode: first.ExitCode, Page: first.Page}
-	if first.ExitCode == scenarios.ExitPass {
-		if err := a.reproduce(path, rep); err != nil {
-			return err
+	rep.File, rep.Hash, rep.Again, rep.Errors = res.File, res.Hash, res.Hash, res.Errors
+	if res.ExitCode != scenarios.ExitPass {
+		rep.Reproduced, rep.Law, rep.Page, rep.ExitCode = false, "", res.Page, res.ExitCode
+		if rep.Page != nil {
+			rep.Law = rep.Page.Breach.Law
 		}
 	}
 	if rep.Page != nil {
-		rep.Law, rep.Page.Title = rep.Page.Breach.Law, f.Name
-		rep.Page.Picture = "threelaws show --as dot " + f.Name
+		rep.Page.Picture = "threelaws show --as dot " + rep.File
 	}
 	a.code = rep.ExitCode
 	if a.json {
@@ -74,71 +71,17 @@ func (a *app) replay(path string) error {
 	return nil
 }
 
-// once runs the file, without the steps that explore. The error is a mistake in
-// the file: what goes otherwise than recorded is in the result.
-func (a *app) once(path string) (*scenarios.Result, *scenarios.File, error) {
-	f, err := a.load(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	f.Steps = withoutExploring(f.Steps)
-	res := scenarios.Interpret(f, scenarios.Options{Registry: a.registry})
-	for _, e := range res.Errors {
-		if e.Code == scenarios.ExitUsage {
-			return nil, nil, e
-		}
-	}
-	return res, f, nil
-}
-
-// reproduce finds the failure that the file expects: the first step whose "!"
+// inspect finds the failure that the file expects: the first step whose "!"
 // stands for a broken law, an expectation or a world that does not settle. A
 // refusal is no failure.
-func (a *app) reproduce(path string, rep *replayed) error {
-	for i := 0; ; i++ {
-		f, err := a.load(path)
-		if err != nil {
-			return err
-		}
-		f.Steps = withoutExploring(f.Steps)
-		if i >= len(f.Steps) {
-			return nil
-		}
-		s := f.Steps[i]
-		if !s.Expect {
-			continue
-		}
-		s.Expect = false
-		w := &witness{counts: judgedBy(f)}
-		res := scenarios.Interpret(f, scenarios.Options{Registry: w.attend(a.registry)})
-		failed := errorAt(res, s.Line)
-		if failed == nil {
-			continue
-		}
-		if rep.Page = res.Page; rep.Page == nil {
-			rep.Page = w.fight()
-		}
-		switch {
-		case rep.Page != nil:
-			rep.Law, rep.ExitCode = rep.Page.Breach.Law, scenarios.ExitFail
-		case failed.Code == scenarios.ExitNotSettled || s.Verb == "expect":
-			rep.Law, rep.ExitCode = s.String(), failed.Code
-		default:
-			continue
-		}
-		rep.Reproduced = true
-		return nil
+func (r *replayed) inspect(run *scenarios.Run) {
+	failures := run.Failures()
+	i := slices.IndexFunc(failures, func(f scenarios.Failed) bool { return f.Expected() })
+	if i < 0 {
+		return
 	}
-}
-
-// errorAt is what went wrong in the step on a line, nil for nothing.
-func errorAt(res *scenarios.Result, line int) *scenarios.Error {
-	for _, e := range res.Errors {
-		if e.Line == line {
-			return e
-		}
-	}
-	return nil
+	f := &failures[i]
+	r.Reproduced, r.Law, r.ExitCode, r.Page = true, f.Breach.Law, f.Code, run.Page(f)
 }
 
 // text renders the page, what went otherwise than recorded, and the verdict.
@@ -151,12 +94,10 @@ func (r *replayed) text() string {
 		text += e.Error() + "\n"
 	}
 	switch {
-	case r.Reproduced && r.ExitCode == scenarios.ExitNotSettled:
-		text += "reproduced: " + r.Law + " does not settle"
 	case r.Reproduced:
-		text += "reproduced: " + r.Law + " is broken"
+		text += "reproduced: " + r.wording()
 	case r.Law != "":
-		text += r.Law + " is broken, which the file does not expect"
+		text += r.wording() + ", which the file does not expect"
 	case len(r.Errors) > 0:
 		text += "not as recorded"
 	default:
@@ -165,45 +106,13 @@ func (r *replayed) text() string {
 	return fmt.Sprintf("%s; hash %s, twice\n", text, r.Hash)
 }
 
-// recorded returns the step that names the file's schedule, nil when there is
-// none.
-func recorded(f *scenarios.File) *scenarios.Step {
-	for _, s := range f.Steps {
-		if s.Verb == "schedule" {
-			return s
-		}
+// wording says what went wrong: the law of a failure that broke none is a verb.
+func (r *replayed) wording() string {
+	switch {
+	case r.ExitCode == scenarios.ExitNotSettled:
+		return "the world does not settle"
+	case scenarios.FindVerb(r.Law) != nil:
+		return "an expectation does not hold"
 	}
-	return nil
-}
-
-func strict(f *scenarios.File) bool {
-	if s := recorded(f); s != nil {
-		v, _ := s.Param("strict")
-		return v == "true"
-	}
-	return false
-}
-
-// difference says where two runs of a file first differ.
-func (a *app) difference(f *scenarios.File, first, second string) string {
-	text := fmt.Sprintf("two runs of one schedule differ: hashes %s and %s", first, second)
-	p := &scenarios.Program{File: f, Registry: a.registry, Until: len(f.Steps), Default: true}
-	choices := func() sim.Choices { return sim.Zero{} }
-	if s := recorded(f); s != nil {
-		p.Default, p.Strict = false, strict(f)
-		if v, ok := s.Param("faults"); ok {
-			p.Faults, _ = scenarios.ParseFaults(v)
-		}
-		schedule, err := scheduleOf(f.Section(s.Word(0)))
-		if err != nil {
-			return text
-		}
-		choices = func() sim.Choices { return explore.Follow(schedule) }
-	}
-	_, _, err := explore.Twice(p.Run, func() *explore.Recorder { return explore.Record(choices()) })
-	if d := (*explore.Disagreement)(nil); errors.As(err, &d) {
-		return fmt.Sprintf("two runs of one schedule differ at step %d: first %s, then %s (hashes %s and %s)",
-			d.Step, d.First, d.Second, first, second)
-	}
-	return text
+	return r.Law + " is broken"
 }

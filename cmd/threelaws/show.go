@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/render"
 )
 
@@ -28,16 +29,15 @@ shows the run:
 			if err := oneOf("as", as, "timeline", "tree", "dot", "json"); err != nil {
 				return err
 			}
-			res, w, err := a.watch(args[0])
+			var h sim.History
+			var breaches []render.Breach
+			_, err := a.watch(args[0], scenarios.Options{Inspect: func(r *scenarios.Run) {
+				h, breaches = r.World().History, r.Breaches()
+			}})
 			if err != nil {
 				return err
 			}
-			for _, e := range res.Errors {
-				if e.Code == scenarios.ExitUsage {
-					return e
-				}
-			}
-			return a.show(w, as, verbose)
+			return a.show(&h, breaches, as, verbose)
 		},
 	}
 	cmd.Flags().StringVar(&as, "as", as, "timeline, tree, dot or json")
@@ -47,18 +47,17 @@ shows the run:
 
 // show prints a run in one of the forms; with --json the text of a form is a
 // string, and a timeline its lines.
-func (a *app) show(w *witness, as string, verbose bool) error {
+func (a *app) show(h *sim.History, breaches []render.Breach, as string, verbose bool) error {
 	var text string
-	h := &w.history
 	switch as {
 	case "json":
 		return a.records(h)
 	case "timeline":
-		lines := render.Timeline(h, scenarios.Facts, render.Options{Verbose: verbose, Breaches: w.breaches()})
+		lines := render.Timeline(h, scenarios.Facts, render.Options{Verbose: verbose, Breaches: breaches})
 		if a.json {
 			return a.encode(lines)
 		}
-		text = timeline(lines, w.breaches())
+		text = timeline(lines, breaches)
 	case "tree":
 		text = render.Tree(render.Objects(h, scenarios.Facts, h.Len()))
 	case "dot":

@@ -14,21 +14,35 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// answer executes one request up to, but not including, the writing of its answer.
+// answer executes one request up to, but not including, the encoding of its
+// answer.
 func (h *Handler) answer(r *http.Request) *answer {
 	h.mu.Lock()
 	kinds := h.server.Kinds()
 	h.mu.Unlock()
 	t, ok := parsePath(kinds, r.URL.Path)
-	if !ok || t.kind == nil {
-		return h.answerOther(r, t, ok)
+	if !ok || t.resource == "" {
+		return h.answerOther(r, t, kinds, ok)
 	}
-	f, ok := negotiate(r)
-	if !ok || f.as != "" { // Tables and partial objects are refused before anything is done
-		return fail(format{}, errNotAcceptable())
+	f, ok := negotiate(r, asObjects)
+	switch {
+	case !ok && f.media == "":
+		return fail(format{media: jsonMedia}, errNotAcceptable())
+	case !ok:
+		return fail(f, errNegotiation())
+	case t.kind == nil || !t.kind.Serves(t.subresource):
+		if known, ok := unmodelled(t); ok {
+			return h.answerUnmodelled(r, t, f, known)
+		}
+		if t.groupKnown {
+			return fail(f, errNotFound())
+		}
+		return notFoundText()
 	}
-	if !t.kind.Serves(t.subresource) {
-		return fail(f, errNotFound())
+	if f.as != "" {
+		if err := f.tableOptions(r.URL.Query()); err != nil {
+			return fail(f, err)
+		}
 	}
 	verb, err := verbOf(r, t)
 	if err != nil {
@@ -41,15 +55,30 @@ func (h *Handler) answer(r *http.Request) *answer {
 	if err != nil {
 		a = fail(f, err)
 	}
-	a.warnings = append(c.warnings, a.warnings...)
+	if len(c.warnings) > 0 {
+		a.warnings = append(c.warnings, a.warnings...)
+	}
 	return a
 }
 
 // answerOther answers what is not about objects.
-func (h *Handler) answerOther(r *http.Request, t target, resource bool) *answer {
-	if resource && t.groupKnown {
-		return fail(format{}, errNotFound())
+func (h *Handler) answerOther(r *http.Request, t target, kinds []*fakeapi.Kind, resource bool) *answer {
+	if a, ok := h.answerPlain(r); ok {
+		return a
 	}
+	if a, ok := h.answerOpenAPI(r, kinds); ok {
+		return a
+	}
+	if a, ok := h.discover(r, kinds); ok {
+		return a
+	}
+	if resource && t.groupKnown {
+		return fail(format{media: jsonMedia}, errNotFound())
+	}
+	return notFoundText()
+}
+
+func notFoundText() *answer {
 	return &answer{code: http.StatusNotFound, text: "404 page not found\n"}
 }
 
@@ -110,14 +139,17 @@ func (c *exchange) run() (*answer, error) {
 		a.warnings = resp.Warnings
 		return a, nil
 	}
-	a := &answer{code: resp.Code, object: resp.Object, format: c.f, warnings: resp.Warnings}
+	a := &answer{code: resp.Code, object: resp.Object, kind: c.t.kind, format: c.f, warnings: resp.Warnings}
 	if c.req.Verb == fakeapi.DeleteCollection {
-		a.object = c.t.kind.MakeList(resp)
+		a.object, a.list = nil, &resp
 	}
 	return a, nil
 }
 
 func (c *exchange) query(into runtime.Object) error {
+	if c.r.URL.RawQuery == "" {
+		return nil
+	}
 	if err := metascheme.ParameterCodec.DecodeParameters(c.r.URL.Query(), metav1.SchemeGroupVersion, into); err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
@@ -185,8 +217,7 @@ func (c *exchange) list() (*answer, error) {
 	if resp.Err != nil {
 		return fail(c.f, resp.Err), nil
 	}
-	a := &answer{code: resp.Code, object: c.t.kind.MakeList(resp), format: c.f, warnings: resp.Warnings}
-	return a, nil
+	return &answer{code: resp.Code, list: &resp, kind: c.t.kind, format: c.f, warnings: resp.Warnings}, nil
 }
 
 // isWatch: any value but an explicit no asks for a watch.
@@ -203,15 +234,21 @@ func isWatch(q url.Values) bool {
 }
 
 func (c *exchange) watch() (*answer, error) {
+	if c.f.media == yamlMedia {
+		return nil, errStreamFormat()
+	}
 	c.h.mu.Lock()
 	defer c.h.mu.Unlock()
 	w, err := c.h.server.Watch(c.t.kind, c.t.namespace, c.t.name, c.req.List)
 	if err != nil {
 		return nil, err
 	}
-	a := &answer{code: http.StatusOK, format: c.f, watch: w}
+	a := &answer{code: http.StatusOK, kind: c.t.kind, format: c.f, watch: w, bookmarks: c.req.List.AllowWatchBookmarks}
 	if s := c.req.List.TimeoutSeconds; s != nil {
-		a.timeout = time.Duration(*s) * time.Second
+		a.timeout = time.Duration(min(*s, maxTimeout)) * time.Second
 	}
 	return a, nil
 }
+
+// maxTimeout bounds what a client may ask for, in seconds.
+const maxTimeout = 1 << 30

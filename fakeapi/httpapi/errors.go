@@ -10,6 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/fakeapi"
 )
 
 // fail answers with an error. What is no API status is a 500 with its text.
@@ -41,7 +43,7 @@ func generic(code int, reason metav1.StatusReason, message string) error {
 	}}
 }
 
-var mediaTypes = []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf"}
+var mediaTypes = []string{jsonMedia, yamlMedia, protoMedia}
 
 func errUnknownFormat() error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
@@ -57,6 +59,51 @@ func errPatchFormat() error {
 func errNotAcceptable() error {
 	return generic(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable,
 		"406: Not Acceptable\n\nAvailable representations: "+strings.Join(mediaTypes, ", "))
+}
+
+// errNegotiation is the answer when the media type is one of ours, but what it
+// should show is not.
+func errNegotiation() error {
+	return notAcceptable("only the following media types are accepted: " + strings.Join(mediaTypes, ", "))
+}
+
+// errStreamFormat is the answer to a watch in a form that has no frames.
+func errStreamFormat() error {
+	return notAcceptable("only the following media types are accepted: " + jsonMedia + ", " + protoMedia)
+}
+
+func notAcceptable(message string) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable, Message: message,
+	}}
+}
+
+// errNotList is the answer to a request for a list's form of an object, or the
+// other way round.
+func errNotList(as string, k *fakeapi.Kind, list bool) error {
+	if as == "PartialObjectMetadata" && list {
+		return notAcceptable(fmt.Sprintf("you requested PartialObjectMetadata, but the requested object is a list (%s)", internalType(k)+"List"))
+	}
+	return notAcceptable(fmt.Sprintf("you requested PartialObjectMetadataList, but the requested object is not a list (%s)", internalType(k)))
+}
+
+// internalType is the Go type by which the real server knows a kind.
+func internalType(k *fakeapi.Kind) string {
+	group, _, _ := strings.Cut(k.GVK.Group, ".")
+	if group == "" {
+		group = "core"
+	}
+	return "*" + group + "." + k.GVK.Kind
+}
+
+func errInclude(policy metav1.IncludeObjectPolicy) error {
+	return apierrors.NewBadRequest(fmt.Sprintf(
+		"Unable to convert to Table as requested: includeObject: Invalid value: %q: must be 'Metadata', 'Object', 'None', or empty", policy))
+}
+
+// errNotModelled names what the real server has and this one has not.
+func errNotModelled(what string) error {
+	return generic(http.StatusNotImplemented, "NotImplemented", what+" is not modelled by this server")
 }
 
 // errDecode is the answer to a body that is not the object it should be.

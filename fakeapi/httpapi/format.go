@@ -1,53 +1,120 @@
 package httpapi
 
 import (
-	"bytes"
-	"encoding/json"
 	"mime"
 	"net/http"
+	"net/url"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
-	"sigs.k8s.io/yaml"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// The encodings of objects.
+const (
+	jsonMedia  = "application/json"
+	yamlMedia  = "application/yaml"
+	protoMedia = "application/vnd.kubernetes.protobuf"
 )
 
 // format is how an answer is to be encoded.
 type format struct {
-	media   string // "application/json", ...
+	media   string // [jsonMedia], ...
 	as      string // "", "Table", "PartialObjectMetadata", "PartialObjectMetadataList", ...
 	group   string
 	version string
 	pretty  bool
-	include string // what a Table's rows carry: "Metadata", "Object", "None"
+	include metav1.IncludeObjectPolicy // what a Table's rows carry
 }
 
 // plain is the format without a transformation: errors are never transformed.
 func (f format) plain() format { return format{media: f.media, pretty: f.pretty} }
 
-// negotiate reads the Accept header. ok is false when nothing fits.
-func negotiate(r *http.Request) (format, bool) {
-	f := format{media: mediaTypes[0]}
-	f.pretty, _ = strconv.ParseBool(r.URL.Query().Get("pretty"))
-	f.include = r.URL.Query().Get("includeObject")
+// transforms says which transformations of an answer a path offers.
+type transforms func(c *clause) bool
+
+// asObjects are the transformations of objects and lists. Tables have no
+// protobuf form.
+func asObjects(c *clause) bool {
+	if c.params["g"] != metav1.GroupName || c.params["v"] != "v1" && c.params["v"] != "v1beta1" {
+		return false
+	}
+	switch c.params["as"] {
+	case "PartialObjectMetadata", "PartialObjectMetadataList":
+		return true
+	case "Table":
+		return c.media != protoMedia
+	}
+	return false
+}
+
+// asDiscovery is the transformation of /api and /apis.
+func asDiscovery(c *clause) bool {
+	v := c.params["v"]
+	return c.params["g"] == "apidiscovery.k8s.io" && c.params["as"] == "APIGroupDiscoveryList" && (v == "v2" || v == "v2beta1") && c.media == jsonMedia
+}
+
+// negotiate reads the Accept header. ok is false when nothing fits; the format
+// then has a media type if only the transformation does not.
+func negotiate(r *http.Request, offered transforms) (f format, ok bool) {
+	f.media = jsonMedia
+	f.pretty = wantsPretty(r)
 	header := r.Header.Get("Accept")
-	if header == "" {
+	if header == "" || header == jsonMedia || header == protoMedia {
+		if header != "" {
+			f.media = header
+		}
 		return f, true
 	}
-	for _, c := range clauses(header) {
-		switch media, params := c.media, c.params; media {
+	all := clauses(header)
+	known := false
+	for i := range all {
+		c := &all[i]
+		switch c.media {
 		case "*/*", "application/*":
-			return f, true
-		case "application/json", "application/yaml", "application/vnd.kubernetes.protobuf":
-			f.media, f.as, f.group, f.version = media, params["as"], params["g"], params["v"]
-			return f, true
+			c.media = jsonMedia
+		case jsonMedia, yamlMedia, protoMedia:
+		default:
+			continue
 		}
+		known = true
+		if as := c.params["as"]; as != "" && !offered(c) {
+			continue
+		}
+		f.media, f.as, f.group, f.version = c.media, c.params["as"], c.params["g"], c.params["v"]
+		return f, true
+	}
+	if !known {
+		f.media = ""
 	}
 	return f, false
 }
 
+// wantsPretty says whether the answer is indented: when the query says so, and
+// for programs that people look over the shoulder of.
+func wantsPretty(r *http.Request) bool {
+	if r.URL.RawQuery != "" {
+		if v, ok := r.URL.Query()["pretty"]; ok && v[0] != "" {
+			pretty, _ := strconv.ParseBool(v[0])
+			return pretty
+		}
+	}
+	agent := r.UserAgent()
+	return strings.HasPrefix(agent, "curl") || strings.HasPrefix(agent, "Wget") || strings.HasPrefix(agent, "Mozilla/5.0")
+}
+
+// tableOptions reads what the rows of a Table are to carry.
+func (f *format) tableOptions(q url.Values) error {
+	f.include = metav1.IncludeObjectPolicy(q.Get("includeObject"))
+	if f.as == "Table" && !slices.Contains([]metav1.IncludeObjectPolicy{"", metav1.IncludeMetadata, metav1.IncludeObject, metav1.IncludeNone}, f.include) {
+		return errInclude(f.include)
+	}
+	return nil
+}
+
+// clause is one alternative of an Accept header.
 type clause struct {
 	media  string
 	params map[string]string
@@ -57,7 +124,7 @@ type clause struct {
 // clauses splits an Accept header, the best first.
 func clauses(header string) []clause {
 	var all []clause
-	for _, text := range strings.Split(header, ",") {
+	for text := range strings.SplitSeq(header, ",") {
 		media, params, err := mime.ParseMediaType(strings.TrimSpace(text))
 		if err != nil {
 			continue
@@ -71,36 +138,3 @@ func clauses(header string) []clause {
 	sort.SliceStable(all, func(i, j int) bool { return all[i].q > all[j].q })
 	return all
 }
-
-// encode returns the answer's body and its content type.
-func (a *answer) encode() ([]byte, string, error) {
-	if a.object == nil && a.raw == nil {
-		return []byte(a.text), "text/plain; charset=utf-8", nil
-	}
-	if a.object != nil && a.format.media == "application/vnd.kubernetes.protobuf" {
-		var b bytes.Buffer
-		err := protobufSerializer.Encode(a.object, &b)
-		return b.Bytes(), a.format.media, err
-	}
-	raw := a.raw
-	if raw == nil {
-		var err error
-		if raw, err = json.Marshal(a.object); err != nil {
-			return nil, "", err
-		}
-	}
-	if a.format.media == "application/yaml" {
-		text, err := yaml.JSONToYAML(raw)
-		return text, a.format.media, err
-	}
-	if a.format.pretty {
-		var b bytes.Buffer
-		if err := json.Indent(&b, raw, "", "  "); err != nil {
-			return nil, "", err
-		}
-		raw = b.Bytes()
-	}
-	return append(raw, '\n'), "application/json", nil
-}
-
-var protobufSerializer runtime.Encoder = protobuf.NewSerializer(scheme, scheme)

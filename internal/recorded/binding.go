@@ -1,30 +1,52 @@
-package httpapi
+package recorded
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"sort"
 	"strconv"
 	"strings"
 )
 
-// binding is what is known of a case's placeholders.
-type binding struct {
+// Binding is what is known of a case's placeholders.
+type Binding struct {
 	values map[string]string
-	tokens map[string]string // continue tokens that a request may invent
+	Tokens map[string]string // continue tokens that a request may invent
 	named  int
 }
 
-func newBinding() *binding { return &binding{values: map[string]string{}, tokens: map[string]string{}} }
+// NewBinding knows nothing.
+func NewBinding() *Binding { return &Binding{values: map[string]string{}, Tokens: map[string]string{}} }
 
-func (b *binding) bind(name, value string) { b.values[name] = value }
+// Clone returns a binding that learns on its own from here on.
+func (b *Binding) Clone() *Binding {
+	c := *b
+	c.values = maps.Clone(b.values)
+	return &c
+}
+
+// Take makes the binding know what another knows.
+func (b *Binding) Take(other *Binding) { b.values, b.named = other.values, other.named }
+
+// Value is what a placeholder stands for.
+func (b *Binding) Value(name string) (string, bool) {
+	v, ok := b.values[name]
+	return v, ok
+}
+
+// Placeholders lists the placeholders in a text.
+func Placeholders(text string) []string { return placeholder.FindAllString(text, -1) }
+
+// Bind makes a placeholder known.
+func (b *Binding) Bind(name, value string) { b.values[name] = value }
 
 var placeholder = regexp.MustCompile(`\$(?:ns\b|uid:\d+|rv:\d+\+\d+|rv:\d+|rv:\?|name:[A-Za-z0-9-]+|gen:\d+|ip:\d+|continue:\d+|time\b|age\b|evt\b|cron\b)`)
 
-// fill replaces placeholders in a request: by what is known, else by something new.
-func (b *binding) fill(text string) string {
+// Fill replaces placeholders in a request: by what is known, else by something new.
+func (b *Binding) Fill(text string) string {
 	return placeholder.ReplaceAllStringFunc(text, func(p string) string {
 		if v, ok := b.values[p]; ok {
 			return v
@@ -39,8 +61,8 @@ func (b *binding) fill(text string) string {
 		switch {
 		case strings.HasPrefix(p, "$uid:"):
 			v = fmt.Sprintf("dead0000-0000-4000-8000-%012d", b.named)
-		case b.tokens[p] != "":
-			v = b.tokens[p]
+		case b.Tokens[p] != "":
+			v = b.Tokens[p]
 		case p == "$time":
 			return "2026-01-01T00:00:00Z"
 		case strings.HasPrefix(p, "$rv:"):
@@ -60,8 +82,8 @@ var forms = map[string]string{
 	"$name": `[A-Za-z0-9.-]+`, "$evt": `[0-9a-f]+`, "$cron": `[0-9]+`,
 }
 
-// match compares a recorded text with ours and learns the placeholders in it.
-func (b *binding) match(want, got string) error {
+// Match compares a recorded text with ours and learns the placeholders in it.
+func (b *Binding) Match(want, got string) error {
 	if want == got {
 		return nil
 	}
@@ -75,7 +97,7 @@ func (b *binding) match(want, got string) error {
 		p := want[at[0]:at[1]]
 		kind, _, _ := strings.Cut(p, ":")
 		if strings.Contains(p, "+") {
-			pattern.WriteString(regexp.QuoteMeta(b.fill(p)))
+			pattern.WriteString(regexp.QuoteMeta(b.Fill(p)))
 			continue
 		}
 		free := kind == "$time" || kind == "$age" || kind == "$evt" || p == "$rv:?" || kind == "$cron"
@@ -108,7 +130,7 @@ func (b *binding) match(want, got string) error {
 	return nil
 }
 
-func (b *binding) known(text string) string {
+func (b *Binding) known(text string) string {
 	return placeholder.ReplaceAllStringFunc(text, func(p string) string {
 		if v, ok := b.values[p]; ok {
 			return v
@@ -117,40 +139,41 @@ func (b *binding) known(text string) string {
 	})
 }
 
-// compareJSON compares a recorded body with ours.
-func (b *binding) compareJSON(want json.RawMessage, got []byte) error {
-	w, err := decodeAny(want)
+// CompareJSON compares a recorded body with ours.
+func (b *Binding) CompareJSON(want json.RawMessage, got []byte) error {
+	w, err := Decode(want)
 	if err != nil {
 		return fmt.Errorf(": the record: %v", err)
 	}
-	g, err := decodeAny(got)
+	g, err := Decode(got)
 	if err != nil {
 		if text, ok := w.(string); ok {
-			return b.match(text, string(got))
+			return b.Match(text, string(got))
 		}
 		return fmt.Errorf(": ours: %v: %s", err, got)
 	}
-	dropManaged(g)
+	DropManaged(g)
 	if text, ok := w.(string); ok {
 		if s, ok := g.(string); !ok || s != text {
-			return b.match(text, string(got))
+			return b.Match(text, string(got))
 		}
 	}
-	return b.compare("", w, g)
+	return b.Compare("", w, g)
 }
 
-// learn takes over what placeholders it can without complaint.
-func (b *binding) learn(want json.RawMessage, got []byte) {
-	w, err := decodeAny(want)
+// Learn takes over what placeholders it can without complaint.
+func (b *Binding) Learn(want json.RawMessage, got []byte) {
+	w, err := Decode(want)
 	if err != nil {
 		return
 	}
-	if g, err := decodeAny(got); err == nil {
-		b.compare("", w, g)
+	if g, err := Decode(got); err == nil {
+		b.Compare("", w, g)
 	}
 }
 
-func decodeAny(raw []byte) (v any, err error) {
+// Decode decodes JSON, numbers as they are written.
+func Decode(raw []byte) (v any, err error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, nil
 	}
@@ -160,23 +183,25 @@ func decodeAny(raw []byte) (v any, err error) {
 	return v, err
 }
 
-func dropManaged(v any) {
+// DropManaged drops the managedFields everywhere in a decoded value.
+func DropManaged(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		if m, ok := v["metadata"].(map[string]any); ok {
 			delete(m, "managedFields")
 		}
 		for _, child := range v {
-			dropManaged(child)
+			DropManaged(child)
 		}
 	case []any:
 		for _, child := range v {
-			dropManaged(child)
+			DropManaged(child)
 		}
 	}
 }
 
-func (b *binding) compare(at string, want, got any) error {
+// Compare compares two decoded values; at is where they are, for errors.
+func (b *Binding) Compare(at string, want, got any) error {
 	switch w := want.(type) {
 	case map[string]any:
 		g, ok := got.(map[string]any)
@@ -190,14 +215,14 @@ func (b *binding) compare(at string, want, got any) error {
 			return fmt.Errorf("%s is %s, want %s", at, show(got), show(want))
 		}
 		for i := range w {
-			if err := b.compare(fmt.Sprintf("%s[%d]", at, i), w[i], g[i]); err != nil {
+			if err := b.Compare(fmt.Sprintf("%s[%d]", at, i), w[i], g[i]); err != nil {
 				return err
 			}
 		}
 		return nil
 	case string:
 		if g, ok := got.(string); ok {
-			if err := b.match(w, g); err != nil {
+			if err := b.Match(w, g); err != nil {
 				return fmt.Errorf("%s%w", at, err)
 			}
 			return nil
@@ -209,7 +234,7 @@ func (b *binding) compare(at string, want, got any) error {
 	return nil
 }
 
-func (b *binding) compareMaps(at string, w, g map[string]any) error {
+func (b *Binding) compareMaps(at string, w, g map[string]any) error {
 	keys := make([]string, 0, len(w))
 	for k := range w {
 		keys = append(keys, k)
@@ -219,14 +244,14 @@ func (b *binding) compareMaps(at string, w, g map[string]any) error {
 	for _, k := range keys {
 		own := k
 		if placeholder.MatchString(k) {
-			own = b.fill(k)
+			own = b.Fill(k)
 		}
 		child, ok := g[own]
 		if !ok {
 			return fmt.Errorf("%s/%s is missing, want %s", at, k, show(w[k]))
 		}
 		seen[own] = true
-		if err := b.compare(at+"/"+k, w[k], child); err != nil {
+		if err := b.Compare(at+"/"+k, w[k], child); err != nil {
 			return err
 		}
 	}
@@ -246,8 +271,8 @@ func show(v any) string {
 	return string(raw)
 }
 
-// order checks that the resource versions of a case grow as recorded.
-func (b *binding) order(names []string) error {
+// Order checks that the resource versions of a case grow as recorded.
+func (b *Binding) Order(names []string) error {
 	last := uint64(0)
 	for _, name := range names {
 		v, ok := b.values[name]

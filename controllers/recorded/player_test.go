@@ -1,0 +1,236 @@
+package recorded_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/threelaws/threelaws/controllers"
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi"
+	"github.com/threelaws/threelaws/internal/recorded"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// ours are the controllers of this module by the names that
+// kube-controller-manager gives them.
+var ours = map[string]string{
+	"garbage-collector":     "garbagecollector",
+	"namespace":             "namespace",
+	"replicaset":            "replicaset@controllerref",
+	"replicationcontroller": "replication@controllerref",
+}
+
+// pace is how far the controllers get between two requests of the user. The
+// record does not say how fast its user was.
+type pace func(p *player) error
+
+func patient(p *player) error { return p.settle() }
+func hasty(*player) error     { return nil }
+
+// somewhat takes up to n steps, as the stream of choices says.
+func somewhat(n int) pace {
+	return func(p *player) error {
+		for range p.cluster.World().Pick(n+1, "pace") {
+			p.cluster.World().Step()
+		}
+		return nil
+	}
+}
+
+// player replays one case.
+type player struct {
+	cluster  *host.Cluster
+	handler  *httpapi.Handler
+	known    *recorded.Binding
+	listings []*listing
+}
+
+// play replays a case and returns the first difference.
+func play(c *recorded.Case, choices sim.Choices, between pace) error {
+	server := fakeapi.New(fakeapi.Options{})
+	p := &player{cluster: host.NewCluster(sim.New(choices), server), known: recorded.NewBinding()}
+	p.handler = httpapi.New(server, p.cluster.World().Clock.Now)
+	p.handler.Execute = func(req *fakeapi.Request) fakeapi.Response { return p.cluster.As("user", req) }
+	for _, name := range c.Controllers {
+		p.start(ours[name])
+	}
+	p.known.Bind("$ns", "ns-1")
+	if code, body := p.send("POST", "/api/v1/namespaces", "", map[string]string{"content-type": "application/json"},
+		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"ns-1"}}`); code != 201 {
+		return fmt.Errorf("namespace: %d %s", code, body)
+	}
+	if err := p.settle(); err != nil {
+		return err
+	}
+	for i := range c.Exchanges {
+		if err := p.exchange(&c.Exchanges[i], between); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *player) start(name string) {
+	for _, c := range controllers.Builtin() {
+		if controllers.FullName(&c) == name {
+			p.cluster.Start(c.Name, c)
+		}
+	}
+}
+
+// exchange does what is next in the record. Watches are passed over: they show
+// one order of several.
+func (p *player) exchange(ex *recorded.Exchange, between pace) error {
+	var err error
+	switch {
+	case ex.Watch != nil:
+	case ex.Aside != "":
+		if err = p.settle(); err == nil {
+			err = p.aside(ex.Aside)
+		}
+	case ex.Settled:
+		err = p.settled(ex)
+	case ex.Method == "GET":
+		err = p.poll(ex)
+	default:
+		if err = between(p); err == nil {
+			err = p.write(ex)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%d: %w", ex.N, err)
+	}
+	return nil
+}
+
+// request sends an exchange's request. What it names and only listings show is
+// first looked up in these.
+func (p *player) request(ex *recorded.Exchange) (int, string, error) {
+	raw, err := json.Marshal(ex.Query)
+	if err != nil {
+		return 0, "", err
+	}
+	for _, name := range recorded.Placeholders(ex.Path + string(raw) + string(ex.Body)) {
+		if _, known := p.known.Value(name); known || len(p.listings) == 0 {
+			continue
+		}
+		b, err := p.name()
+		if err != nil {
+			return 0, "", err
+		}
+		if v, ok := b.Value(name); ok {
+			p.known.Bind(name, v)
+		}
+	}
+	query := url.Values{}
+	for k, v := range ex.Query {
+		query.Set(k, p.known.Fill(fmt.Sprint(v)))
+	}
+	code, body := p.send(ex.Method, p.known.Fill(ex.Path), query.Encode(), ex.Headers, p.known.Fill(string(ex.Body)))
+	return code, body, nil
+}
+
+func (p *player) send(method, path, query string, headers map[string]string, body string) (int, string) {
+	u := url.URL{Path: path, RawQuery: query}
+	r := httptest.NewRequest(method, u.String(), strings.NewReader(body))
+	for k, v := range headers {
+		r.Header.Set(k, v)
+	}
+	w := httptest.NewRecorder()
+	p.handler.ServeHTTP(w, r)
+	return w.Code, w.Body.String()
+}
+
+func (p *player) write(ex *recorded.Exchange) error {
+	code, body, err := p.request(ex)
+	if err != nil {
+		return err
+	}
+	if code != ex.Response.Status && ex.ConcurrentGroup == 0 {
+		return fmt.Errorf("%s %s: status %d, want %d: %s", ex.Method, ex.Path, code, ex.Response.Status, body)
+	}
+	p.known.Learn(ex.Response.Body, []byte(body))
+	return nil
+}
+
+// settled takes a listing when the controllers have come to rest.
+func (p *player) settled(ex *recorded.Exchange) error {
+	if err := p.settle(); err != nil {
+		return err
+	}
+	code, body, err := p.request(ex)
+	if err != nil {
+		return err
+	}
+	if code != ex.Response.Status {
+		return fmt.Errorf("%s: status %d, want %d: %s", ex.Path, code, ex.Response.Status, body)
+	}
+	want, err := recorded.Decode(ex.Response.Body)
+	if err != nil {
+		return err
+	}
+	got, err := recorded.Decode([]byte(body))
+	if err != nil {
+		return err
+	}
+	recorded.DropManaged(got)
+	l, err := newListing(ex, want, got)
+	if err != nil {
+		return err
+	}
+	p.listings = append(p.listings, l)
+	_, err = p.name()
+	return err
+}
+
+func (p *player) name() (*recorded.Binding, error) { return name(p.known, p.listings) }
+
+// poll reads until the answer is the recorded one.
+func (p *player) poll(ex *recorded.Exchange) error {
+	for steps := 0; ; steps++ {
+		code, body, err := p.request(ex)
+		if err != nil {
+			return err
+		}
+		err = fmt.Errorf("%s: status %d, want %d: %s", ex.Path, code, ex.Response.Status, body)
+		if code == ex.Response.Status {
+			b := p.known.Clone()
+			if err = b.CompareJSON(ex.Response.Body, []byte(body)); err == nil {
+				p.known.Take(b)
+				return nil
+			}
+		}
+		if steps == maxSteps || !p.cluster.World().Step() {
+			return fmt.Errorf("never as recorded; in the end %w", err)
+		}
+	}
+}
+
+const (
+	// rest is how long nothing may be written before the controllers count as
+	// having come to rest. Some try again for ever.
+	rest     = 20 * time.Second
+	maxSteps = 100_000
+)
+
+// settle runs the controllers until they have come to rest.
+func (p *player) settle() error {
+	w, s := p.cluster.World(), p.cluster.Server()
+	version, since := s.Version(), w.Clock.Elapsed()
+	for range maxSteps {
+		if v := s.Version(); v != version {
+			version, since = v, w.Clock.Elapsed()
+		}
+		next := w.Enabled()
+		if len(next) == 0 || next[0].Class == sim.Timer && w.Clock.Pending()[0].At > since+rest {
+			return nil
+		}
+		w.Step()
+	}
+	return fmt.Errorf("the controllers do not come to rest")
+}

@@ -1,0 +1,124 @@
+package recorded_test
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/threelaws/threelaws/internal/recorded"
+)
+
+// listing is one settled listing: as recorded, and ours.
+type listing struct {
+	n         int // of the exchange
+	path      string
+	want, got map[string]any
+	items     []any // of want
+	ours      []any // of got
+}
+
+// newListing takes the items apart from the rest. The revision of a listing
+// counts everybody's writes, leases included: it is not compared.
+func newListing(ex *recorded.Exchange, want, got any) (*listing, error) {
+	w, ok := want.(map[string]any)
+	g, fine := got.(map[string]any)
+	if !ok || !fine {
+		return nil, fmt.Errorf("%d: no objects: %v, want %v", ex.N, got, want)
+	}
+	l := &listing{n: ex.N, path: ex.Path, want: w, got: g}
+	l.items, _ = w["items"].([]any)
+	l.ours, _ = g["items"].([]any)
+	for _, o := range [...]map[string]any{w, g} {
+		if _, ok := o["items"]; ok {
+			delete(o, "items")
+			delete(o, "metadata")
+		}
+	}
+	return l, nil
+}
+
+// search looks for one naming of the record's placeholders under which every
+// listing is what was recorded. Which of several like objects was written first,
+// or deleted, is not determined, so items are tried against each other.
+type search struct {
+	listings []*listing
+	tries    int
+}
+
+const maxTries = 200_000
+
+var errTries = errors.New("no naming found: given up")
+
+// name returns a binding that knows what b knows and names the listings.
+func name(b *recorded.Binding, listings []*listing) (*recorded.Binding, error) {
+	for _, l := range listings { // each by itself first: errors are clearer
+		if _, err := (&search{listings: []*listing{l}}).listing(b, 0); err != nil {
+			return nil, fmt.Errorf("%d: %s: %w", l.n, l.path, err)
+		}
+	}
+	found, err := (&search{listings: listings}).listing(b, 0)
+	if err != nil {
+		last := listings[len(listings)-1]
+		return nil, fmt.Errorf("%d: %s, with the listings before: %w", last.n, last.path, err)
+	}
+	return found, nil
+}
+
+func (s *search) listing(b *recorded.Binding, i int) (*recorded.Binding, error) {
+	if i == len(s.listings) {
+		return b, nil
+	}
+	l := s.listings[i]
+	b = b.Clone()
+	if err := b.Compare("", l.want, l.got); err != nil {
+		return nil, err
+	}
+	if len(l.items) != len(l.ours) {
+		return nil, fmt.Errorf("%d items, want %d: %v, want %v", len(l.ours), len(l.items), names(l.ours), names(l.items))
+	}
+	return s.item(b, i, 0, make([]bool, len(l.ours)))
+}
+
+// item finds one of ours that the j-th recorded item may be, and goes on.
+func (s *search) item(b *recorded.Binding, i, j int, used []bool) (*recorded.Binding, error) {
+	l := s.listings[i]
+	if j == len(l.items) {
+		return s.listing(b, i+1)
+	}
+	var why error
+	for k := range l.ours {
+		if used[k] {
+			continue
+		}
+		if s.tries++; s.tries > maxTries {
+			return nil, errTries
+		}
+		c := b.Clone()
+		err := c.Compare(fmt.Sprintf("%s is not %s: ", nameOf(l.ours[k]), nameOf(l.items[j])), l.items[j], l.ours[k])
+		if err == nil {
+			used[k] = true
+			var found *recorded.Binding
+			if found, err = s.item(c, i, j+1, used); err == nil {
+				return found, nil
+			}
+			used[k] = false
+		}
+		if why == nil || nameOf(l.ours[k]) == nameOf(l.items[j]) {
+			why = err
+		}
+	}
+	return nil, why
+}
+
+func names(items []any) (out []string) {
+	for _, item := range items {
+		out = append(out, nameOf(item))
+	}
+	return out
+}
+
+func nameOf(item any) string {
+	o, _ := item.(map[string]any)
+	m, _ := o["metadata"].(map[string]any)
+	name, _ := m["name"].(string)
+	return name
+}

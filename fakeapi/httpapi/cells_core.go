@@ -1,0 +1,194 @@
+package httpapi
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+func namespaceCells(o *corev1.Namespace, now time.Time) []any {
+	return []any{o.Name, string(o.Status.Phase), since(o.CreationTimestamp, now)}
+}
+
+func configMapCells(o *corev1.ConfigMap, now time.Time) []any {
+	return []any{o.Name, int64(len(o.Data) + len(o.BinaryData)), since(o.CreationTimestamp, now)}
+}
+
+func secretCells(o *corev1.Secret, now time.Time) []any {
+	return []any{o.Name, string(o.Type), int64(len(o.Data)), since(o.CreationTimestamp, now)}
+}
+
+func serviceAccountCells(o *corev1.ServiceAccount, now time.Time) []any {
+	return []any{o.Name, since(o.CreationTimestamp, now)}
+}
+
+func leaseCells(o *coordinationv1.Lease, now time.Time) []any {
+	holder := ""
+	if o.Spec.HolderIdentity != nil {
+		holder = *o.Spec.HolderIdentity
+	}
+	return []any{o.Name, holder, since(o.CreationTimestamp, now)}
+}
+
+func disruptionBudgetCells(o *policyv1.PodDisruptionBudget, now time.Time) []any {
+	limit := func(v *intstr.IntOrString) string {
+		if v == nil {
+			return "N/A"
+		}
+		return v.String()
+	}
+	return []any{o.Name, limit(o.Spec.MinAvailable), limit(o.Spec.MaxUnavailable), int64(o.Status.DisruptionsAllowed), since(o.CreationTimestamp, now)}
+}
+
+func nodeCells(o *corev1.Node, now time.Time) []any {
+	status := "Unknown"
+	for i := range o.Status.Conditions {
+		if c := &o.Status.Conditions[i]; c.Type == corev1.NodeReady {
+			status = "NotReady"
+			if c.Status == corev1.ConditionTrue {
+				status = "Ready"
+			}
+		}
+	}
+	if o.Spec.Unschedulable {
+		status += ",SchedulingDisabled"
+	}
+	info := &o.Status.NodeInfo
+	kernel := orUnknown(info.KernelVersion)
+	if info.Architecture != "" {
+		kernel += " (" + info.Architecture + ")"
+	}
+	return []any{o.Name, status, orNone(strings.Join(nodeRoles(o), ",")), since(o.CreationTimestamp, now), info.KubeletVersion,
+		nodeAddress(o, corev1.NodeInternalIP), nodeAddress(o, corev1.NodeExternalIP), orUnknown(info.OSImage), kernel, orUnknown(info.ContainerRuntimeVersion)}
+}
+
+func orUnknown(text string) string {
+	if text == "" {
+		return "<unknown>"
+	}
+	return text
+}
+
+func nodeAddress(o *corev1.Node, t corev1.NodeAddressType) string {
+	for _, a := range o.Status.Addresses {
+		if a.Type == t {
+			return a.Address
+		}
+	}
+	return "<none>"
+}
+
+// nodeRoles reads a node's roles from its labels.
+func nodeRoles(o *corev1.Node) []string {
+	var roles []string
+	for label, value := range o.Labels {
+		if role, ok := strings.CutPrefix(label, "node-role.kubernetes.io/"); ok && role != "" {
+			roles = append(roles, role)
+		} else if label == "kubernetes.io/role" && value != "" {
+			roles = append(roles, value)
+		}
+	}
+	slices.Sort(roles)
+	return slices.Compact(roles)
+}
+
+func eventCells(o *corev1.Event, now time.Time) []any {
+	micro := func(t metav1.MicroTime) string { return since(metav1.Time{Time: t.Time}, now) }
+	first := since(o.FirstTimestamp, now)
+	if o.FirstTimestamp.IsZero() {
+		first = micro(o.EventTime)
+	}
+	last := since(o.LastTimestamp, now)
+	if o.LastTimestamp.IsZero() {
+		last = first
+	}
+	count := o.Count
+	if o.Series != nil {
+		last, count = micro(o.Series.LastObservedTime), o.Series.Count
+	} else if count == 0 {
+		count = 1
+	}
+	target := strings.ToLower(o.InvolvedObject.Kind)
+	if o.InvolvedObject.Name != "" {
+		target += "/" + o.InvolvedObject.Name
+	}
+	return []any{last, o.Type, o.Reason, target, o.InvolvedObject.FieldPath, eventSource(o), strings.TrimSpace(o.Message), first, int64(count), o.Name}
+}
+
+func eventSource(o *corev1.Event) string {
+	component, host := o.Source.Component, o.Source.Host
+	if component == "" {
+		component = o.ReportingController
+	}
+	if host == "" {
+		host = o.ReportingInstance
+	}
+	if host == "" {
+		return component
+	}
+	return component + ", " + host
+}
+
+func claimCells(o *corev1.PersistentVolumeClaim, now time.Time) []any {
+	phase, class, attributes, mode := string(o.Status.Phase), "", "<unset>", "<unset>"
+	if o.DeletionTimestamp != nil {
+		phase = "Terminating"
+	}
+	if beta, ok := o.Annotations[corev1.BetaStorageClassAnnotation]; ok {
+		class = beta
+	} else if o.Spec.StorageClassName != nil {
+		class = *o.Spec.StorageClassName
+	}
+	if o.Spec.VolumeAttributesClassName != nil {
+		attributes = *o.Spec.VolumeAttributesClassName
+	}
+	if o.Spec.VolumeMode != nil {
+		mode = string(*o.Spec.VolumeMode)
+	}
+	capacity, modes := "", ""
+	if o.Spec.VolumeName != "" {
+		size := o.Status.Capacity[corev1.ResourceStorage]
+		capacity, modes = size.String(), accessModes(o.Status.AccessModes)
+	}
+	return []any{o.Name, phase, o.Spec.VolumeName, capacity, modes, class, attributes, since(o.CreationTimestamp, now), mode}
+}
+
+func accessModes(modes []corev1.PersistentVolumeAccessMode) string {
+	var short []string
+	for _, m := range []struct {
+		mode corev1.PersistentVolumeAccessMode
+		name string
+	}{{corev1.ReadWriteOnce, "RWO"}, {corev1.ReadOnlyMany, "ROX"}, {corev1.ReadWriteMany, "RWX"}, {corev1.ReadWriteOncePod, "RWOP"}} {
+		if slices.Contains(modes, m.mode) {
+			short = append(short, m.name)
+		}
+	}
+	return strings.Join(short, ",")
+}
+
+func quotaCells(o *corev1.ResourceQuota, now time.Time) []any {
+	var names []string
+	for name := range o.Status.Hard {
+		names = append(names, string(name))
+	}
+	sort.Strings(names)
+	var requests, limits []string
+	for _, name := range names {
+		used, hard := o.Status.Used[corev1.ResourceName(name)], o.Status.Hard[corev1.ResourceName(name)]
+		line := fmt.Sprintf("%s: %s/%s", name, used.String(), hard.String())
+		if strings.HasPrefix(name, "limits.") {
+			limits = append(limits, line)
+		} else {
+			requests = append(requests, line)
+		}
+	}
+	return []any{o.Name, strings.Join(requests, ", "), strings.Join(limits, ", "), since(o.CreationTimestamp, now)}
+}

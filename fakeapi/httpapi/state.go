@@ -1,0 +1,145 @@
+package httpapi
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	"github.com/threelaws/threelaws/fakeapi"
+)
+
+// Dump writes every object as YAML, as it is stored. [Handler.Load] takes it.
+func (h *Handler) Dump(to io.Writer) (err error) {
+	w := bufio.NewWriter(to)
+	h.With(func(s *fakeapi.Server) {
+		for _, k := range s.Kinds() {
+			s.Each(k, func(obj runtime.Object) bool {
+				var raw, text []byte
+				if raw, err = json.Marshal(obj); err == nil {
+					text, err = yaml.JSONToYAML(raw)
+				}
+				if err == nil {
+					_, err = fmt.Fprintf(w, "---\n%s", text)
+				}
+				return err == nil
+			})
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// LoadError is a mistake in a document.
+type LoadError struct {
+	Line int // of the document's first line, from 1
+	Err  error
+}
+
+func (e *LoadError) Error() string { return fmt.Sprintf("%d: %v", e.Line, e.Err) }
+
+// Load stores the objects of a YAML file. Objects with a uid are stored as
+// they stand: they were dumped. Any other object is created, in the order of
+// the file, after those.
+func (h *Handler) Load(text []byte) error {
+	var stored []runtime.Object
+	var fresh []document
+	for _, d := range split(text) {
+		obj, err := h.decodeDocument(d.text)
+		switch {
+		case err != nil:
+			return &LoadError{d.line, err}
+		case obj == nil:
+		case accessor(obj).GetUID() != "":
+			stored = append(stored, obj)
+		default:
+			d.object = obj
+			fresh = append(fresh, d)
+		}
+	}
+	var err error
+	h.With(func(s *fakeapi.Server) {
+		if len(stored) > 0 {
+			err = s.Restore(stored)
+		}
+	})
+	if err != nil {
+		return &LoadError{1, err}
+	}
+	for _, d := range fresh {
+		if err := h.create(d.object); err != nil {
+			return &LoadError{d.line, err}
+		}
+	}
+	return nil
+}
+
+// create makes an object through the API. A namespace that is there already is
+// left as it is: some always are.
+func (h *Handler) create(obj runtime.Object) error {
+	var k *fakeapi.Kind
+	h.With(func(s *fakeapi.Server) { k = s.KindOf(obj) })
+	m := accessor(obj)
+	if k.Namespaced && m.GetNamespace() == "" {
+		m.SetNamespace(metav1.NamespaceDefault)
+	}
+	resp := h.do(&fakeapi.Request{Verb: fakeapi.Create, Kind: k, Namespace: m.GetNamespace(), Object: obj, UserAgent: "load"})
+	if resp.Err != nil && !(k.Resource == "namespaces" && resp.Err.ErrStatus.Reason == metav1.StatusReasonAlreadyExists) {
+		return fmt.Errorf("%s %s: %w", k.GVK.Kind, m.GetName(), resp.Err)
+	}
+	return nil
+}
+
+// document is one document of a YAML file.
+type document struct {
+	line   int
+	text   []byte
+	object runtime.Object
+}
+
+func split(text []byte) (all []document) {
+	line := 0
+	next := document{line: 1}
+	for part := range bytes.Lines(text) {
+		line++
+		if strings.HasPrefix(string(part), "---") {
+			all = append(all, next)
+			next = document{line: line + 1}
+			continue
+		}
+		next.text = append(next.text, part...)
+	}
+	return append(all, next)
+}
+
+// decodeDocument decodes one document strictly; nil for an empty one.
+func (h *Handler) decodeDocument(text []byte) (runtime.Object, error) {
+	var named metav1.TypeMeta
+	if err := yaml.Unmarshal(text, &named); err != nil {
+		return nil, err
+	}
+	if named == (metav1.TypeMeta{}) {
+		var any map[string]any
+		if err := yaml.Unmarshal(text, &any); err != nil || len(any) == 0 {
+			return nil, err
+		}
+	}
+	var k *fakeapi.Kind
+	h.With(func(s *fakeapi.Server) { k = s.Kind(named.GroupVersionKind()) })
+	if k == nil {
+		return nil, fmt.Errorf("the kind %q of apiVersion %q is not served", named.Kind, named.APIVersion)
+	}
+	obj := k.New()
+	if err := yaml.UnmarshalStrict(text, obj); err != nil {
+		return nil, err
+	}
+	return obj, nil
+}

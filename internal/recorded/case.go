@@ -1,0 +1,128 @@
+// Package recorded reads the cases that were recorded from a real cluster, and
+// compares what a server answers with them under their placeholders. The format
+// is that of fakeapi/testdata/vectors/README.md. Tests are its only users.
+package recorded
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+)
+
+// Case is one recorded case.
+type Case struct {
+	Area, Case    string
+	Controllers   []string // those that were running
+	Exchanges     []Exchange
+	RVOrder       []string                   `json:"rvOrder"`
+	ContinueToken map[string]json.RawMessage `json:"continueTokens"`
+}
+
+// Name is the case's area and name.
+func (c *Case) Name() string { return c.Area + "/" + c.Case }
+
+// Exchange is one exchange of a case with the real server, or an aside.
+type Exchange struct {
+	N        int
+	Aside    string
+	Method   string
+	Path     string
+	Query    map[string]any
+	Headers  map[string]string
+	Body     json.RawMessage
+	RawBody  *string
+	Response struct {
+		Status   int
+		Warnings []string
+		Body     json.RawMessage
+	}
+	Watch *struct {
+		End    string
+		Events []struct {
+			Type   string
+			Object json.RawMessage
+		}
+	}
+	ConcurrentGroup int
+	Settled         bool
+}
+
+// Read reads the cases in the folders below dir and the random sequences in
+// dir, sorted by name.
+func Read(dir string) ([]*Case, error) {
+	all, err := readRandom(filepath.Join(dir, "random.jsonl.gz"))
+	if err != nil {
+		return nil, err
+	}
+	areas, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, area := range areas {
+		if !area.IsDir() {
+			continue
+		}
+		cases, err := ReadArea(filepath.Join(dir, area.Name()))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, cases...)
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Name() < all[j].Name() })
+	return all, nil
+}
+
+// ReadArea reads the cases of one folder, sorted by file name.
+func ReadArea(dir string) ([]*Case, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	var all []*Case
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		c, err := parse(file, raw)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+func readRandom(file string) (all []*Case, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	lines := bufio.NewScanner(z)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		c, err := parse(file, lines.Bytes())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return all, lines.Err()
+}
+
+func parse(file string, raw []byte) (*Case, error) {
+	c := new(Case)
+	if err := json.Unmarshal(raw, c); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return c, nil
+}

@@ -1,0 +1,158 @@
+package kubectltest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/tools/txtar"
+)
+
+// script is a session file: text and commands, some with output beneath.
+type script struct {
+	steps []step
+	tail  string // text after the last command
+	files []txtar.File
+}
+
+type step struct {
+	line    int
+	before  string // blank lines and comments above the command
+	command string
+	want    string // what stands beneath ----
+	printed bool   // a ---- stands beneath
+}
+
+// parseScript reads a session. Output ends at the first blank line.
+func parseScript(a *txtar.Archive) *script {
+	s := &script{files: a.Files}
+	var text strings.Builder
+	lines := strings.SplitAfter(string(a.Comment), "\n")
+	for i := 0; i < len(lines); i++ {
+		trimmed := strings.TrimSpace(lines[i])
+		if trimmed == "" || strings.HasPrefix(trimmed, "#") {
+			text.WriteString(lines[i])
+			continue
+		}
+		st := step{line: i + 1, before: text.String(), command: trimmed}
+		text.Reset()
+		if i+1 < len(lines) && strings.TrimSpace(lines[i+1]) == "----" {
+			st.printed = true
+			for i += 2; i < len(lines) && strings.TrimSpace(lines[i]) != ""; i++ {
+				st.want += lines[i]
+			}
+			i--
+		}
+		s.steps = append(s.steps, st)
+	}
+	s.tail = text.String()
+	return s
+}
+
+// format is the inverse of parseScript.
+func (s *script) format() []byte {
+	var b strings.Builder
+	for _, st := range s.steps {
+		b.WriteString(st.before + st.command + "\n")
+		if st.printed {
+			b.WriteString("----\n" + st.want)
+		}
+	}
+	b.WriteString(s.tail)
+	return txtar.Format(&txtar.Archive{Comment: []byte(b.String()), Files: s.files})
+}
+
+// extract writes the script's files to a directory.
+func (s *script) extract(dir string) error {
+	for _, f := range s.files {
+		path := filepath.Join(dir, f.Name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, f.Data, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// do runs one command line of a script and returns what it printed.
+func (s *session) do(line string) (string, error) {
+	words, err := split(line)
+	if err != nil {
+		return "", err
+	}
+	switch verb, args := words[0], words[1:]; verb {
+	case "kubectl":
+		if n := len(args); n > 0 && args[n-1] == "&" {
+			s.start(args[:n-1])
+			return "", nil
+		}
+		var out output
+		if n := len(args); n > 2 && args[n-2] == "<" {
+			in, err := os.Open(args[n-1])
+			if err != nil {
+				return "", err
+			}
+			defer in.Close()
+			defer func(old *os.File) { os.Stdin = old }(os.Stdin) // what "-f -" reads
+			os.Stdin, args = in, args[:n-2]
+		}
+		s.kubectl(args, &out)
+		return out.String(), nil
+	case "controllers": // NAME...: start, after those that run
+		for _, name := range args {
+			s.manager.add(s.t, name)
+		}
+		return "", nil
+	case "sleep": // DURATION
+		d, err := time.ParseDuration(strings.Join(args, " "))
+		time.Sleep(d)
+		return "", err
+	case "await": // the oldest command in the background
+		return s.join()
+	case "hangup": // the server closes its watches; then as await
+		s.transport.hangUp()
+		return s.join()
+	case "editor": // OLD NEW...: what kubectl edit will do to the text
+		return "", os.Setenv(editVariable, strings.Join(args, editSeparator))
+	}
+	return "", fmt.Errorf("%q is none of kubectl, controllers, sleep, await, hangup, editor", words[0])
+}
+
+// split cuts a line into words. Single and double quotes group; there are no
+// escapes.
+func split(line string) ([]string, error) {
+	var words []string
+	var word strings.Builder
+	in, quote := false, rune(0)
+	for _, r := range line {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			in, quote = true, r
+		case r == ' ':
+			if in {
+				words = append(words, word.String())
+			}
+			in = false
+			word.Reset()
+		default:
+			in = true
+			word.WriteRune(r)
+		}
+	}
+	if quote != 0 {
+		return nil, errors.New("a quote is not closed")
+	}
+	if in {
+		words = append(words, word.String())
+	}
+	return words, nil
+}

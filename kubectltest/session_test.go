@@ -1,0 +1,165 @@
+package kubectltest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	kubectl "k8s.io/kubectl/pkg/cmd"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi"
+)
+
+// today is when sessions begin.
+var today = time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)
+
+// address is the server's; nothing listens there.
+const address = "http://threelaws.invalid"
+
+// session is one server, its controllers and the commands that run against it.
+type session struct {
+	t         testing.TB
+	ctx       context.Context
+	handler   *httpapi.Handler
+	transport *transport
+	manager   *manager
+	cache     string // directory of kubectl's discovery cache
+	jobs      []*job // in the background
+}
+
+// newSession is to be called inside a synctest bubble.
+func newSession(t testing.TB) *session {
+	time.Sleep(time.Until(today))
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &session{t: t, ctx: ctx, cache: t.TempDir()}
+	s.handler = httpapi.New(fakeapi.New(fakeapi.Options{ManagedFields: true}), time.Now)
+	s.transport = &transport{RoundTripper: s.handler.Transport()}
+	s.manager = &manager{handler: s.handler}
+	go s.manager.run(ctx)
+	t.Cleanup(func() {
+		cancel()
+		synctest.Wait()
+	})
+	return s
+}
+
+// config is a client's configuration for the session's server.
+func (s *session) config() *rest.Config {
+	return &rest.Config{Host: address, Transport: s.transport, QPS: -1}
+}
+
+// fatal is what kubectl would exit with.
+type fatal struct {
+	message string
+	code    int
+}
+
+// kubectl runs one command. What it writes to both its outputs comes back as
+// one text, a last line "[exit N]" included when it fails.
+func (s *session) kubectl(args []string, out *output) {
+	defer func() {
+		if f, ok := recover().(fatal); ok {
+			out.line(f.message)
+			out.line(fmt.Sprintf("[exit %d]", f.code))
+		}
+	}()
+	streams := genericiooptions.IOStreams{In: os.Stdin, Out: out, ErrOut: out}
+	server, empty, discoveryBurst := address, os.DevNull, 300
+	flags := genericclioptions.NewConfigFlags(true).WithDiscoveryBurst(discoveryBurst).WithDiscoveryQPS(-1).WithWarningPrinter(streams)
+	flags.APIServer, flags.KubeConfig, flags.CacheDir = &server, &empty, &s.cache
+	flags.WithWrapConfigFn(func(c *rest.Config) *rest.Config {
+		c.Transport, c.QPS = s.transport, -1
+		return c
+	})
+	cmd := kubectl.NewKubectlCommand(kubectl.KubectlOptions{Arguments: append([]string{"kubectl"}, args...), ConfigFlags: flags, IOStreams: streams})
+	cmd.SetArgs(noValidate(args))
+	cmd.SetOut(out)
+	cmd.SetErr(out)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	if err := cmd.ExecuteContext(s.ctx); err != nil {
+		out.line("error: " + err.Error())
+		out.line("[exit 1]")
+	}
+}
+
+// job is a command in the background.
+type job struct {
+	out  output
+	done chan struct{}
+}
+
+// start runs a command in the background, up to where it waits for news.
+func (s *session) start(args []string) {
+	j := &job{done: make(chan struct{})}
+	s.jobs = append(s.jobs, j)
+	go func() {
+		defer close(j.done)
+		s.kubectl(args, &j.out)
+	}()
+	synctest.Wait()
+}
+
+// join waits for the oldest command in the background, at most five minutes.
+func (s *session) join() (string, error) {
+	if len(s.jobs) == 0 {
+		return "", errors.New("no command runs in the background")
+	}
+	j := s.jobs[0]
+	s.jobs = s.jobs[1:]
+	select {
+	case <-j.done:
+		return j.out.String(), nil
+	case <-time.After(5 * time.Minute):
+		return j.out.String(), errors.New("the command in the background does not end; it printed so far:\n" + j.out.String())
+	}
+}
+
+// output collects what several goroutines of one command print.
+type output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}
+
+// line writes a text and ends its line; nothing for an empty text.
+func (o *output) line(text string) {
+	if text == "" {
+		return
+	}
+	if text[len(text)-1] != '\n' {
+		text += "\n"
+	}
+	io.WriteString(o, text)
+}
+
+// quiet makes kubectl's failures panics of type fatal and its log disappear:
+// what it logs it also returns as an error.
+func quiet() {
+	cmdutil.BehaviorOnFatal(func(message string, code int) { panic(fatal{message, code}) })
+	klog.SetLogger(logr.Discard())
+}

@@ -1,0 +1,44 @@
+package host
+
+import (
+	"testing"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// A world that keeps only the last steps runs as one that keeps everything, and
+// does not hold on to what everybody has seen.
+func TestForget(t *testing.T) {
+	const keep, rounds = 20, 60
+	play := func(forget int) *Cluster {
+		c := newToyCluster(t, sim.NewSeed(7), 3)
+		c.world.History.Forget = forget
+		c.Start("toy", toyController(false))
+		for range rounds {
+			run(t, c.world, 1000)
+			for _, name := range podNames(c) {
+				c.remove(t, podGVK, name)
+			}
+		}
+		run(t, c.world, 1000)
+		return c
+	}
+	all, some := play(0), play(keep)
+	if all.world.Hash() != some.world.Hash() || all.world.StateHash() != some.world.StateHash() {
+		t.Error("forgetting changed the run")
+	}
+	pods := all.kind(podGVK)
+	if n := len(all.states[pods].log); n < 2*rounds {
+		t.Fatalf("only %d changes to pods", n)
+	}
+	if n := len(some.states[pods].log); n > 2*keep {
+		t.Errorf("%d changes to pods are kept, want at most %d", n, 2*keep)
+	}
+	// A list at a revision that is forgotten is answered as of the oldest one kept.
+	p := some.Process("toy")
+	p.Restart(1)
+	run(t, some.world, 1000)
+	if got, want := p.informers[pods].cache.items.Len(), some.server.Len(pods); got != want {
+		t.Errorf("after a restart %d pods are cached, want %d", got, want)
+	}
+}

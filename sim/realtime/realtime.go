@@ -1,0 +1,136 @@
+// Package realtime runs a world by the clock on the wall, for servers that
+// people use. It is the one part of sim that has a goroutine and reads the
+// time of day, which is why it is a package of its own: nothing deterministic
+// may be built on it.
+package realtime
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// batch is how many steps are taken before waiting requests get their turn.
+const batch = 64
+
+// horizon is how far time may be ahead of the last request when it does not
+// wait: a controller that looks again for ever must not keep a processor busy.
+const horizon = time.Hour
+
+// Runner drives one cluster. All that touches the cluster while Run is under
+// way does so under its lock.
+type Runner struct {
+	cluster *host.Cluster
+	lock    func(f func()) // calls f while nobody else touches the cluster
+	hurry   bool
+	until   time.Duration // when in a hurry: time does not pass beyond
+	wake    chan struct{}
+	now     atomic.Int64 // UnixNano of the world's clock
+}
+
+// New returns a runner and sets the world's clock to the time of day. lock
+// calls its argument while no request is executed. In a hurry, time passes as
+// soon as nothing else can happen; otherwise timers wait as long as they say.
+func New(c *host.Cluster, lock func(f func()), hurry bool) *Runner {
+	r := &Runner{cluster: c, lock: lock, hurry: hurry, wake: make(chan struct{}, 1)}
+	r.advance()
+	r.until = r.clock().Elapsed() + horizon
+	return r
+}
+
+func (r *Runner) clock() *sim.Clock { return &r.cluster.World().Clock }
+
+// advance moves the world's clock to the time of day; it never moves it back.
+func (r *Runner) advance() {
+	if behind := time.Since(r.clock().Now()); behind > 0 {
+		r.clock().Advance(behind)
+	}
+	r.note()
+}
+
+func (r *Runner) note() { r.now.Store(r.clock().Now().UnixNano()) }
+
+// Now is the world's time of day. It may be called at any time.
+func (r *Runner) Now() time.Time {
+	now := time.Now()
+	if world := time.Unix(0, r.now.Load()); world.After(now) {
+		now = world
+	}
+	return now.UTC()
+}
+
+// Do executes one request of a client as a step of the world. The caller has
+// the lock.
+func (r *Runner) Do(req *fakeapi.Request) fakeapi.Response {
+	r.advance()
+	who, _, _ := strings.Cut(req.UserAgent, "/")
+	if who == "" {
+		who = "user"
+	}
+	r.until = r.clock().Elapsed() + horizon
+	resp := r.cluster.As(who, req)
+	if req.Verb != fakeapi.Get && req.Verb != fakeapi.List {
+		r.Wake()
+	}
+	return resp
+}
+
+// Wake makes the runner look whether there is something to do.
+func (r *Runner) Wake() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run steps the world whenever something is enabled, until the context is over.
+func (r *Runner) Run(ctx context.Context) {
+	for ctx.Err() == nil {
+		var sleep time.Duration
+		r.lock(func() { sleep = r.steps() })
+		if sleep == 0 {
+			continue
+		}
+		timer := time.NewTimer(sleep)
+		select {
+		case <-ctx.Done():
+		case <-r.wake:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// idle is how long a runner with nothing to do sleeps, unless it is woken.
+const idle = time.Hour
+
+// steps takes steps, in the order of the default schedule, while there are any
+// and not too many. It returns how long it takes until there is another: 0 for
+// at once.
+func (r *Runner) steps() time.Duration {
+	w := r.cluster.World()
+	defer r.note()
+	for range batch {
+		r.advance()
+		e := w.Enabled()
+		if len(e) == 0 || e[0].Class == sim.Fault {
+			return idle
+		}
+		if e[0].Class == sim.Timer {
+			at := w.Clock.Pending()[e[0].Slot].At
+			switch left := at - w.Clock.Elapsed(); {
+			case r.hurry && at > r.until:
+				return idle
+			case !r.hurry && left > 0:
+				return left
+			}
+		}
+		w.Take(e[0])
+	}
+	return 0
+}
