@@ -23,7 +23,8 @@ type answer struct {
 	list        *fakeapi.Response // with kind: a list
 	kind        *fakeapi.Kind
 	text        string
-	raw         []byte // JSON, or what contentType says
+	raw         []byte // JSON
+	binary      []byte // of contentType
 	contentType string // when it is not the format's
 	format      format
 	watch       *fakeapi.Watch
@@ -40,6 +41,8 @@ func (a *answer) streams() bool { return a.watch != nil || a.silent }
 // shared: nobody writes to them.
 func (h *Handler) encode(a *answer) ([]byte, string, error) {
 	switch {
+	case a.binary != nil:
+		return a.binary, a.contentType, nil
 	case a.raw != nil:
 		body, err := textForm(a.raw, a.format)
 		if a.contentType != "" {
@@ -106,7 +109,7 @@ func textForm(raw []byte, f format) ([]byte, error) {
 		}
 		raw = b.Bytes()
 	}
-	return append(raw, '\n'), nil
+	return append(raw[:len(raw):len(raw)], '\n'), nil
 }
 
 func encodeProto(obj runtime.Object) ([]byte, error) {

@@ -3,6 +3,7 @@ package host
 import (
 	"testing"
 
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -16,8 +17,11 @@ func TestForget(t *testing.T) {
 		c.Start("toy", toyController(false))
 		for range rounds {
 			run(t, c.world, 1000)
-			for _, name := range podNames(c) {
-				c.remove(t, podGVK, name)
+			for _, key := range podNames(c) {
+				ns, name := splitKey(key)
+				if r := c.As("user", &fakeapi.Request{Verb: fakeapi.Delete, Kind: c.kind(podGVK), Namespace: ns, Name: name}); r.Err != nil {
+					t.Fatal(r.Err)
+				}
 			}
 		}
 		run(t, c.world, 1000)

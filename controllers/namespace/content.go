@@ -1,0 +1,131 @@
+package namespace
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+
+	"github.com/threelaws/threelaws/fakeapi"
+)
+
+// finalizerWait is how long whoever has to remove a finalizer is thought to need.
+const finalizerWait = 15 * time.Second
+
+// contents is what a sync found left in a namespace.
+type contents struct {
+	wait       time.Duration // until it may be gone
+	resources  map[schema.GroupResource]int
+	finalizers map[string]int
+	podsFirst  bool // other kinds than pods were not even looked at
+	errs       []error
+}
+
+// add counts objects that are left. Nothing is to hold one that has no
+// finalizer, unless it is given time to end.
+func (left *contents) add(k *fakeapi.Kind, items []runtime.Object, wait time.Duration) error {
+	if len(items) == 0 {
+		return nil
+	}
+	if left.resources == nil {
+		left.resources, left.finalizers = map[schema.GroupResource]int{}, map[string]int{}
+	}
+	left.resources[k.GVR().GroupResource()] += len(items)
+	held := false
+	for _, obj := range items {
+		for _, f := range obj.(metav1.Object).GetFinalizers() {
+			left.finalizers[f]++
+			held = true
+		}
+	}
+	if held && wait == 0 {
+		wait = finalizerWait
+	}
+	left.wait = max(left.wait, wait)
+	if wait == 0 {
+		return fmt.Errorf("%d %s without finalizers are left in the namespace", len(items), k.GVR().GroupResource())
+	}
+	return nil
+}
+
+// empty deletes what is in a namespace and reports what is left.
+func (c *controller) empty(ctx context.Context, ns *corev1.Namespace, left *contents) error {
+	if err := c.deletePods(ctx, ns, left); err != nil {
+		left.errs = append(left.errs, err)
+	}
+	if len(left.resources) > 0 && !c.without.PodsFirst {
+		left.podsFirst = true
+		return utilerrors.NewAggregate(left.errs)
+	}
+	for _, k := range c.others {
+		if err := c.deleteAll(ctx, k, ns.Name, 0, left); err != nil {
+			left.errs = append(left.errs, err)
+		}
+	}
+	return utilerrors.NewAggregate(left.errs)
+}
+
+// deletePods deletes the pods, and waits for the one with the longest grace
+// period, counted from the deletion of the namespace.
+func (c *controller) deletePods(ctx context.Context, ns *corev1.Namespace, left *contents) error {
+	pods, err := c.env.Client.List(ctx, podKind, ns.Name, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	var wait time.Duration
+	for _, obj := range pods {
+		pod := obj.(*corev1.Pod)
+		if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+			continue
+		}
+		if s := pod.Spec.TerminationGracePeriodSeconds; s != nil {
+			wait = max(wait, time.Duration(*s)*time.Second)
+		}
+	}
+	if c.env.Now().Sub(ns.DeletionTimestamp.Time) >= wait {
+		wait = 0
+	}
+	return c.deleteAll(ctx, c.pods, ns.Name, wait, left)
+}
+
+// deleteAll deletes the objects of one kind, whatever policy is the kind's own:
+// nothing is to be orphaned here, all of it goes.
+func (c *controller) deleteAll(ctx context.Context, k *fakeapi.Kind, namespace string, wait time.Duration, left *contents) error {
+	background := metav1.DeletePropagationBackground
+	opts := metav1.DeleteOptions{PropagationPolicy: &background}
+	_, err := c.env.Client.Do(ctx, &fakeapi.Request{Verb: fakeapi.DeleteCollection, Kind: k, Namespace: namespace, Delete: opts})
+	if apierrors.IsMethodNotSupported(err) || apierrors.IsNotFound(err) {
+		err = c.deleteEach(ctx, k, namespace, opts)
+	}
+	if err != nil {
+		left.wait = max(left.wait, wait)
+		return err
+	}
+	items, err := c.env.Client.List(ctx, k.GVK, namespace, metav1.ListOptions{})
+	if err != nil {
+		left.wait = max(left.wait, wait)
+		return err
+	}
+	return left.add(k, items, wait)
+}
+
+// deleteEach does what a kind without deletecollection needs.
+func (c *controller) deleteEach(ctx context.Context, k *fakeapi.Kind, namespace string, opts metav1.DeleteOptions) error {
+	items, err := c.env.Client.List(ctx, k.GVK, namespace, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for _, obj := range items {
+		err := c.env.Client.Delete(ctx, k.GVK, namespace, obj.(metav1.Object).GetName(), opts)
+		if err != nil && !apierrors.IsNotFound(err) {
+			return err
+		}
+	}
+	return nil
+}

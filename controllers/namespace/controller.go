@@ -1,0 +1,153 @@
+package namespace
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+var (
+	namespaceKind = corev1.SchemeGroupVersion.WithKind("Namespace")
+	podKind       = corev1.SchemeGroupVersion.WithKind("Pod")
+)
+
+// grace is how long the controller waits after each event on a namespace that
+// is being deleted: every API server is to know of the deletion by then, and to
+// refuse what would be created in it.
+const grace = 5 * time.Second
+
+// New returns the controller. It declares no kind of its own, as the laws of
+// ownership do not concern it: it deletes whatever is there, whoever owns it.
+func New(without Without) host.Controller {
+	return host.Controller{
+		Name:   "namespace",
+		New:    func(env *host.Env) host.Reconciler { return newController(&without, env) },
+		Routes: []host.Route{{Kind: namespaceKind, Do: wake}},
+	}
+}
+
+// wake wakes a namespace that is being deleted.
+func wake(_ host.View, e host.Event, out *host.Effect) {
+	if ns, ok := e.New.(*corev1.Namespace); ok && ns.DeletionTimestamp != nil {
+		out.Delayed = append(out.Delayed, host.Delayed{Key: ns.Name, After: grace})
+	}
+}
+
+// controller has no memory.
+type controller struct {
+	env        *host.Env
+	without    *Without
+	namespaces cache.Indexer
+	namespace  *fakeapi.Kind
+	pods       *fakeapi.Kind
+	others     []*fakeapi.Kind // that live in namespaces, each resource once
+}
+
+func newController(without *Without, env *host.Env) *controller {
+	c := &controller{env: env, without: without, namespaces: env.Informer(namespaceKind).GetIndexer()}
+	seen := map[schema.GroupResource]bool{}
+	for _, k := range env.Kinds {
+		resource := k.GVR().GroupResource()
+		switch {
+		case k.GVK == namespaceKind:
+			c.namespace = k
+		case k.GVK == podKind:
+			c.pods = k
+		case k.Namespaced && !seen[resource]:
+			c.others = append(c.others, k)
+			seen[resource] = true
+		}
+	}
+	return c
+}
+
+// Sync goes on with the deletion of one namespace.
+func (c *controller) Sync(ctx context.Context, key string) error {
+	if _, exists, err := c.namespaces.GetByKey(key); err != nil || !exists {
+		return err
+	}
+	ns, err := c.get(ctx, key)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if ns.DeletionTimestamp == nil || len(ns.Spec.Finalizers) == 0 {
+		return nil // it is a successor, or others have to let it go
+	}
+	var left contents
+	err = c.empty(ctx, ns, &left)
+	c.writeStatus(ctx, ns, &left)
+	switch {
+	case err != nil:
+		return err
+	case left.wait > 0 && !c.without.Waiting:
+		// Half of what the slowest is thought to need.
+		c.env.Queue.AddAfter(key, left.wait.Truncate(2*time.Second)/2+time.Second)
+		return nil
+	}
+	return c.finalize(ctx, ns)
+}
+
+func (c *controller) get(ctx context.Context, name string) (*corev1.Namespace, error) {
+	obj, err := c.env.Client.Get(ctx, namespaceKind, "", name)
+	if err != nil {
+		return nil, err
+	}
+	return obj.(*corev1.Namespace), nil
+}
+
+// writeStatus says in the namespace's conditions how far the deletion is. They
+// are for people to read: that they could not be written, as the namespace has
+// changed since it was read, holds nothing up.
+func (c *controller) writeStatus(ctx context.Context, ns *corev1.Namespace, left *contents) {
+	updated := *ns
+	var changed bool
+	updated.Status.Conditions, changed = conditions(ns.Status.Conditions, left, c.env.Now())
+	if changed {
+		_, _ = c.env.Client.UpdateStatus(ctx, &updated)
+	}
+}
+
+// finalize takes the finalizer off a namespace that has been emptied. After a
+// conflict it looks again, and does not touch another namespace of that name:
+// nobody asked for that one's deletion.
+func (c *controller) finalize(ctx context.Context, ns *corev1.Namespace) error {
+	for {
+		updated := *ns
+		updated.Spec.Finalizers = slices.DeleteFunc(slices.Clone(ns.Spec.Finalizers), func(f corev1.FinalizerName) bool {
+			return f == corev1.FinalizerKubernetes
+		})
+		_, err := c.env.Client.Do(ctx, &fakeapi.Request{
+			Verb: fakeapi.Update, Kind: c.namespace, Subresource: "finalize", Name: ns.Name, Object: &updated,
+		})
+		if !apierrors.IsConflict(err) {
+			return ignoreGone(err)
+		}
+		latest, err := c.get(ctx, ns.Name)
+		if err != nil {
+			return ignoreGone(err)
+		}
+		if latest.UID != ns.UID && !c.without.Incarnation {
+			return fmt.Errorf("namespace %s is another now: uid %s, was %s", ns.Name, latest.UID, ns.UID)
+		}
+		ns = latest
+	}
+}
+
+func ignoreGone(err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
