@@ -5,6 +5,7 @@ import (
 
 	"github.com/threelaws/threelaws/controllers/garbagecollector"
 	"github.com/threelaws/threelaws/controllers/kubelet"
+	"github.com/threelaws/threelaws/controllers/namespace"
 	"github.com/threelaws/threelaws/controllers/replicas"
 	"github.com/threelaws/threelaws/controllers/replicaset"
 	"github.com/threelaws/threelaws/controllers/replication"
@@ -31,6 +32,7 @@ func Builtin() []host.Controller {
 	}
 	return append(table,
 		garbagecollector.New(garbagecollector.Without{}),
+		namespace.New(namespace.Without{}),
 		kubelet.New(kubelet.Options{Bind: "node-1"}),
 		kubelet.New(kubelet.Options{}),
 	)

@@ -13,6 +13,9 @@ import (
 // admitCreate is what the admission plugins do to a new object: namespaces
 // have to exist and to be alive, pods get their tolerations and priority.
 func (c *call) admitCreate(obj runtime.Object, m metav1.Object) error {
+	if c.k.custom != nil && c.k.custom.terminating {
+		return errTerminating(c.k, m.GetName())
+	}
 	if c.k.Namespaced {
 		if err := c.admitNamespace(m); err != nil {
 			return err

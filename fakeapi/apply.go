@@ -142,8 +142,7 @@ func (k *Kind) manager(subresource string) *managedfields.FieldManager {
 	if m := k.managers.made[subresource]; m != nil {
 		return m
 	}
-	types := converter{k, mergeType(k)}
-	m, err := managedfields.NewDefaultFieldManager(types, types, types, types, k.GVK, k.GVK.GroupVersion(), subresource, k.resetFields(subresource))
+	m, err := k.newManager(subresource)
 	if err != nil {
 		panic("fakeapi: no field manager for " + k.GVK.String() + ": " + err.Error())
 	}
@@ -154,6 +153,15 @@ func (k *Kind) manager(subresource string) *managedfields.FieldManager {
 	return m
 }
 
+func (k *Kind) newManager(subresource string) (*managedfields.FieldManager, error) {
+	if k.custom != nil {
+		types := customConverter{converter{k: k}}
+		return managedfields.NewDefaultCRDFieldManager(types, types, types, types, k.GVK, k.GVK.GroupVersion(), subresource, k.resetFields(subresource))
+	}
+	types := converter{k, mergeType(k)}
+	return managedfields.NewDefaultFieldManager(types, types, types, types, k.GVK, k.GVK.GroupVersion(), subresource, k.resetFields(subresource))
+}
+
 // resetFields are the fields that a write through the subresource leaves alone.
 func (k *Kind) resetFields(subresource string) map[fieldpath.APIVersion]fieldpath.Filter {
 	if !k.Status {
@@ -162,6 +170,9 @@ func (k *Kind) resetFields(subresource string) map[fieldpath.APIVersion]fieldpat
 	set := fieldpath.NewSet(fieldpath.MakePathOrDie("status"))
 	if subresource == "status" {
 		set = fieldpath.NewSet(fieldpath.MakePathOrDie("spec"))
+		if k.custom != nil {
+			set.Insert(fieldpath.MakePathOrDie("metadata"))
+		}
 		for _, path := range k.resetByStatus {
 			set.Insert(fieldpath.MakePathOrDie(path[0], path[1]))
 		}
@@ -252,7 +263,7 @@ func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
 // it comes with the scale as it is.
 func (c *call) scaleHandler(old *entry) (*managedfields.ScaleHandler, *autoscalingv1.Scale, error) {
 	gv := c.k.GVK.GroupVersion()
-	paths := managedfields.ResourcePathMappings{gv.String(): fieldpath.MakePathOrDie("spec", "replicas")}
+	paths := managedfields.ResourcePathMappings{gv.String(): c.k.scale.replicas()}
 	handler := managedfields.NewScaleHandler(old.meta.GetManagedFields(), gv, paths)
 	entries, err := handler.ToSubresource()
 	live := c.k.scaleOf(old.obj)

@@ -22,7 +22,8 @@ type call struct {
 	now       time.Time
 	warnings  []string
 	events    []Event
-	generated tally // the count to keep when the create commits
+	generated tally          // the count to keep when the create commits
+	kept      runtime.Object // what was stored of an object of another version
 }
 
 var metadataPath = field.NewPath("metadata")
@@ -157,6 +158,13 @@ func (c *call) commit(t *table, before *entry, key string, obj runtime.Object, m
 	c.s.version++
 	m.SetResourceVersion(strconv.FormatUint(c.s.version, 10))
 	after := &entry{key: key, obj: obj, meta: m, rv: c.s.version}
+	if c.k.view != nil {
+		after.obj = c.stored(obj)
+		after.meta = metaOf(after.obj)
+		if before != nil {
+			before = c.s.find(t, key)
+		}
+	}
 	c.tell(t.put(before, after))
 	return after
 }

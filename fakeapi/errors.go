@@ -38,7 +38,7 @@ func errMethod(req *Request) error {
 }
 
 func (c *call) errNotFound(name string) error {
-	return apierrors.NewNotFound(c.k.groupResource(), name)
+	return apierrors.NewNotFound(c.req.Kind.groupResource(), name)
 }
 
 // errNoSubresource is the answer to a path that is not served.
@@ -47,7 +47,7 @@ func errNoSubresource() error {
 }
 
 func (c *call) errConflict(name, why string) error {
-	return apierrors.NewConflict(c.k.groupResource(), name, errors.New(why))
+	return apierrors.NewConflict(c.req.Kind.groupResource(), name, errors.New(why))
 }
 
 // errPrecondition is what the storage layer says when the object is not the

@@ -37,7 +37,9 @@ type Kind struct {
 	CreateOnUpdate bool
 
 	managers managers
-	ordinal  int // index of the kind's table in a server
+	custom   *custom // of kinds that a definition defines
+	view     *view   // of kinds that are versions of a stored kind
+	ordinal  int     // index of the kind's table in a server
 	strategy
 }
 
@@ -97,6 +99,8 @@ type strategy struct {
 	resetByStatus [][]string
 	// held: an object being deleted stays although it has no finalizer.
 	held func(obj runtime.Object) bool
+	// follow is what the server does by itself after a request that changed something.
+	follow func(c *call)
 
 	prefix string // under /registry, when it is not the resource
 

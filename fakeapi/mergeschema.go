@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -41,22 +42,27 @@ var atomicTypes = map[reflect.Type]bool{
 
 // scalarTypes are Go types that are one value in JSON, or of any form.
 var scalarTypes = map[reflect.Type]schema.Atom{
-	reflect.TypeFor[metav1.Time]():          {Scalar: scalar("untyped")},
-	reflect.TypeFor[metav1.MicroTime]():     {Scalar: scalar("untyped")},
-	reflect.TypeFor[resource.Quantity]():    {Scalar: scalar("untyped")},
-	reflect.TypeFor[intstr.IntOrString]():   {Scalar: scalar("untyped")},
-	reflect.TypeFor[metav1.FieldsV1]():      anything(),
-	reflect.TypeFor[runtime.RawExtension](): anything(),
-	reflect.TypeFor[[]byte]():               {Scalar: scalar("string")},
+	reflect.TypeFor[metav1.Time]():                                  {Scalar: scalar("untyped")},
+	reflect.TypeFor[metav1.MicroTime]():                             {Scalar: scalar("untyped")},
+	reflect.TypeFor[resource.Quantity]():                            {Scalar: scalar("untyped")},
+	reflect.TypeFor[intstr.IntOrString]():                           {Scalar: scalar("untyped")},
+	reflect.TypeFor[metav1.FieldsV1]():                              anything(),
+	reflect.TypeFor[runtime.RawExtension]():                         anything(),
+	reflect.TypeFor[apiextensionsv1.JSON]():                         anything(),
+	reflect.TypeFor[apiextensionsv1.JSONSchemaPropsOrArray]():       anything(),
+	reflect.TypeFor[apiextensionsv1.JSONSchemaPropsOrBool]():        anything(),
+	reflect.TypeFor[apiextensionsv1.JSONSchemaPropsOrStringArray](): anything(),
+	reflect.TypeFor[[]byte]():                                       {Scalar: scalar("string")},
 }
 
 // listKeys corrects the merge keys of lists of these elements.
 var listKeys = map[reflect.Type][]string{
-	reflect.TypeFor[corev1.ContainerPort]():            {"containerPort", "protocol"},
-	reflect.TypeFor[corev1.ServicePort]():              {"port", "protocol"},
-	reflect.TypeFor[corev1.TopologySpreadConstraint](): {"topologyKey", "whenUnsatisfiable"},
-	reflect.TypeFor[metav1.Condition]():                {"type"},
-	reflect.TypeFor[metav1.ManagedFieldsEntry]():       nil,
+	reflect.TypeFor[corev1.ContainerPort]():                              {"containerPort", "protocol"},
+	reflect.TypeFor[corev1.ServicePort]():                                {"port", "protocol"},
+	reflect.TypeFor[corev1.TopologySpreadConstraint]():                   {"topologyKey", "whenUnsatisfiable"},
+	reflect.TypeFor[metav1.Condition]():                                  {"type"},
+	reflect.TypeFor[apiextensionsv1.CustomResourceDefinitionCondition](): {"type"},
+	reflect.TypeFor[metav1.ManagedFieldsEntry]():                         nil,
 }
 
 // keyDefaults are the values that a merge key takes when it is absent.

@@ -33,6 +33,9 @@ func (c *call) patch() Response {
 		}
 	}
 	ed := &edit{way: w, dryRun: len(c.req.PatchO.DryRun) > 0}
+	if c.k.custom != nil && !contains(customPatches, string(c.req.PatchType)) {
+		return refuse(errCustomPatch())
+	}
 	switch c.req.PatchType {
 	case types.ApplyPatchType:
 		return c.apply(ed)
@@ -70,6 +73,9 @@ func (c *call) patched(ed *edit, old *entry) (runtime.Object, error) {
 
 // patchWhole applies the patch to the whole object, through JSON.
 func (c *call) patchWhole(old runtime.Object) (runtime.Object, error) {
+	if c.k.custom != nil {
+		return c.patchCustom(old)
+	}
 	obj := c.k.New()
 	var err error
 	if c.req.PatchType == types.StrategicMergePatchType {

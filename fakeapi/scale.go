@@ -10,12 +10,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
 // scaling says how a kind's scale subresource reads and writes its objects.
 type scaling struct {
 	read  func(obj runtime.Object) (want, have int32, selector string)
 	write func(obj runtime.Object, want int32) // obj is a shallow copy
+	// path is where the replicas are; nil is spec.replicas.
+	path []string
+	// absent refuses to show an object that has no replicas; nil: all have.
+	absent func(obj runtime.Object) error
 }
 
 // Scales is the kind of the scale subresource's objects. It is not served by itself.
@@ -162,6 +167,11 @@ func (c *call) getScale() Response {
 	if e == nil {
 		return refuse(c.errNotFound(c.req.Name))
 	}
+	if c.k.scale.absent != nil {
+		if err := c.k.scale.absent(e.obj); err != nil {
+			return refuse(err)
+		}
+	}
 	return Response{Object: c.k.scaleOf(e.obj), Code: http.StatusOK}
 }
 
@@ -172,4 +182,16 @@ func selectorText(sel *metav1.LabelSelector) string {
 		return ""
 	}
 	return s.String()
+}
+
+// replicas is the path of the replicas in the objects.
+func (s *scaling) replicas() fieldpath.Path {
+	if s.path == nil {
+		return fieldpath.MakePathOrDie("spec", "replicas")
+	}
+	var path fieldpath.Path
+	for i := range s.path {
+		path = append(path, fieldpath.PathElement{FieldName: &s.path[i]})
+	}
+	return path
 }

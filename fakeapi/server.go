@@ -34,7 +34,7 @@ type Options struct {
 // its forks may be used concurrently with each other.
 type Server struct {
 	opts    Options
-	kinds   []*Kind  // by ordinal
+	kinds   []*Kind  // that are served
 	tables  []*table // by ordinal
 	token   *token
 	version uint64
@@ -62,9 +62,9 @@ func New(opts Options) *Server {
 var pristine = sync.OnceValue(func() *Server { return build(Options{}) })
 
 func build(opts Options) *Server {
-	s := &Server{opts: opts, kinds: builtin, token: new(token), version: 1}
-	s.tables = make([]*table, len(s.kinds))
-	for i, k := range s.kinds {
+	s := &Server{opts: opts, kinds: known, token: new(token), version: 1}
+	s.tables = make([]*table, len(builtin))
+	for i, k := range builtin {
 		s.tables[i] = newTable(k, s.token)
 	}
 	for _, name := range []string{"default", "kube-system"} {
@@ -123,7 +123,7 @@ func (s *Server) KindNamed(name string) *Kind {
 // each change it made, in order; a refused or a no-op request returns none.
 func (s *Server) Do(now time.Time, req *Request) (Response, []Event) {
 	if k := req.Kind; k == nil || k.ordinal >= len(s.tables) || s.tables[k.ordinal].kind != k {
-		return refuse(errNotServed(req)), nil
+		return s.doOther(now, req)
 	}
 	if req.Verb == Get && req.Subresource == "" && req.List.ResourceVersion == "" {
 		if e := s.lookup(s.tables[req.Kind.ordinal], req.Namespace, req.Name); e != nil {
@@ -131,8 +131,13 @@ func (s *Server) Do(now time.Time, req *Request) (Response, []Event) {
 		}
 	}
 	c := &call{s: s, req: req, k: req.Kind, now: now}
+	return c.run()
+}
+
+// run executes the request of a call.
+func (c *call) run() (Response, []Event) {
 	var r Response
-	switch req.Verb {
+	switch c.req.Verb {
 	case Get:
 		return c.get(), nil
 	case List:
@@ -148,7 +153,10 @@ func (s *Server) Do(now time.Time, req *Request) (Response, []Event) {
 	case DeleteCollection:
 		r = c.deleteCollection()
 	default:
-		r = refuse(errMethod(req))
+		r = refuse(errMethod(c.req))
+	}
+	if c.k.follow != nil && len(c.events) > 0 {
+		c.k.follow(c)
 	}
 	if len(c.warnings) > 0 {
 		r.Warnings = append(c.warnings, r.Warnings...)

@@ -81,6 +81,9 @@ func (c *call) modify(ed *edit) Response {
 	if old == nil {
 		return c.modifyMissing(ed)
 	}
+	if c.k.view != nil {
+		old = c.k.view.entry(old)
+	}
 	if err := c.conditionUID(old, ed.uid); err != nil {
 		return refuse(err)
 	}
@@ -145,7 +148,10 @@ func (c *call) mayGo(obj runtime.Object, old metav1.Object) bool {
 // drop removes an object: watchers are shown its last state under a new revision.
 func (c *call) drop(t *table, e *entry) runtime.Object {
 	c.s.version++
-	last := c.k.shallow(e.obj)
+	if c.k.view != nil {
+		e = c.s.find(t, e.key)
+	}
+	last := t.kind.shallow(e.obj)
 	metaOf(last).SetResourceVersion(strconv.FormatUint(c.s.version, 10))
 	c.tell(t.remove(e, c.s.version, last))
 	return last

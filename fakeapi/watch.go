@@ -14,6 +14,7 @@ import (
 type Watch struct {
 	s         *Server
 	k         *Kind
+	as        *Kind  // the version that is shown, when it is not the stored one
 	namespace string // "" for all
 	sel       Selection
 	seen      uint64 // everything up to this revision was looked at
@@ -26,6 +27,13 @@ type Watch struct {
 // each other are refused as the real server refuses them; a revision that was
 // compacted away shows as an ERROR event.
 func (s *Server) Watch(k *Kind, namespace, name string, opts metav1.ListOptions) (*Watch, error) {
+	if k.view != nil {
+		w, err := s.Watch(k.view.stored, namespace, name, opts)
+		if err == nil {
+			w.as = k
+		}
+		return w, err
+	}
 	opts.Watch = true
 	setListDefaults(&opts)
 	if err := validateListOptions(&opts); err != nil {
@@ -77,8 +85,11 @@ func (w *Watch) addInitial(bookmark bool) {
 // Bookmark is an event that carries nothing but the revision the watch has
 // reached; initial marks the end of the initial objects.
 func (w *Watch) Bookmark(initial bool) watch.Event {
-	obj := w.k.New()
-	obj.GetObjectKind().SetGroupVersionKind(w.k.GVK)
+	k := w.k
+	if w.as != nil {
+		k = w.as
+	}
+	obj := k.empty()
 	m := metaOf(obj)
 	m.SetResourceVersion(strconv.FormatUint(w.seen, 10))
 	if initial {
@@ -87,9 +98,7 @@ func (w *Watch) Bookmark(initial bool) watch.Event {
 	return watch.Event{Type: watch.Bookmark, Object: obj}
 }
 
-// Next returns what happened since the last call, nil when nothing did. After
-// an ERROR event the watch is over and Next returns nil.
-func (w *Watch) Next() []watch.Event {
+func (w *Watch) next() []watch.Event {
 	if w.failed {
 		return nil
 	}

@@ -12,8 +12,9 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// turn is the time between two controllers' turns.
-const turn = time.Second
+// turn is the time between two controllers' turns. It is no round number, so
+// that no turn falls together with one of kubectl's timers.
+const turn = 997 * time.Millisecond
 
 // manager runs controllers against the handler's server. Each has a turn in
 // which it does all there is to do for it; it starts afresh every time, so

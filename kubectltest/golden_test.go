@@ -2,6 +2,7 @@ package kubectltest
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -13,7 +14,16 @@ var volatile = []struct {
 	{regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), "UID"},
 	{regexp.MustCompile(`(resourceVersion"?: ?)"\d+"`), `$1"RV"`},
 	{regexp.MustCompile(`[^\s"]*/kubectl[^\s"]*`), "TEMPFILE"},
+	{regexp.MustCompile(`("goVersion": )"[^"]*"`), `$1"GO"`},
+	{regexp.MustCompile(`("platform": )"[^"]*"`), `$1"PLATFORM"`},
 	{regexp.MustCompile(`\b(LIVE|MERGED)-\d+/`), "$1/"},
+}
+
+// unordered are lines that kubectl prints from goroutines: a run of lines of one
+// of these forms is sorted.
+var unordered = []*regexp.Regexp{
+	regexp.MustCompile(`^evicting pod `),
+	regexp.MustCompile(`^pod/\S+ (evicted|deleted)$`),
 }
 
 // golden is output as it stands in a session: uids and revisions replaced, no
@@ -22,14 +32,29 @@ func golden(text string) string {
 	for _, v := range volatile {
 		text = v.pattern.ReplaceAllString(text, v.instead)
 	}
-	var b strings.Builder
+	var lines []string
 	for line := range strings.Lines(text) {
 		if line = strings.TrimRight(line, " \t\r\n"); line != "" {
-			b.WriteString(line + "\n")
+			lines = append(lines, line)
 		}
 	}
-	if b.Len() == 0 {
+	if len(lines) == 0 {
 		return "(none)\n"
 	}
-	return b.String()
+	sortRuns(lines)
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// sortRuns sorts the runs of unordered lines.
+func sortRuns(lines []string) {
+	for _, form := range unordered {
+		for from := 0; from < len(lines); from++ {
+			to := from
+			for to < len(lines) && form.MatchString(lines[to]) {
+				to++
+			}
+			slices.Sort(lines[from:to])
+			from = max(from, to-1)
+		}
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
@@ -86,7 +87,7 @@ func (s *session) kubectl(args []string, out *output) {
 		return c
 	})
 	cmd := kubectl.NewKubectlCommand(kubectl.KubectlOptions{Arguments: append([]string{"kubectl"}, args...), ConfigFlags: flags, IOStreams: streams})
-	cmd.SetArgs(noValidate(args))
+	cmd.SetArgs(args)
 	cmd.SetOut(out)
 	cmd.SetErr(out)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
@@ -162,4 +163,5 @@ func (o *output) line(text string) {
 func quiet() {
 	cmdutil.BehaviorOnFatal(func(message string, code int) { panic(fatal{message, code}) })
 	klog.SetLogger(logr.Discard())
+	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1] // the other one sleeps until real time
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -16,8 +17,9 @@ type transport struct {
 	http.RoundTripper
 
 	mu      sync.Mutex
-	watches []*watch // open or ended
+	watches []*openWatch // open or ended
 	refused []string
+	lists   []string // URIs of the collections that were listed
 }
 
 // RoundTrip sends one request.
@@ -29,7 +31,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return resp, err
 	}
-	w := &watch{client: r.Context()}
+	w := &openWatch{client: r.Context()}
 	w.ctx, w.hangUp = context.WithCancel(r.Context())
 	resp, err := t.RoundTripper.RoundTrip(r.WithContext(w.ctx))
 	if err != nil {
@@ -55,6 +57,11 @@ func (t *transport) hangUp() {
 
 // note keeps a request that found nothing to serve it.
 func (t *transport) note(r *http.Request, code int) {
+	if strings.HasSuffix(r.URL.Path, "s") && strings.HasPrefix(r.URL.Path, "/api") && r.Method == http.MethodGet && code == http.StatusOK {
+		t.mu.Lock()
+		t.lists = append(t.lists, r.URL.RequestURI())
+		t.mu.Unlock()
+	}
 	if !slices.Contains([]int{http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusUnsupportedMediaType, http.StatusInternalServerError, http.StatusNotImplemented}, code) {
 		return
 	}
@@ -63,15 +70,15 @@ func (t *transport) note(r *http.Request, code int) {
 	t.refused = append(t.refused, fmt.Sprintf("%d %s %s Accept: %s", code, r.Method, r.URL.RequestURI(), r.Header.Get("Accept")))
 }
 
-// watch is the body of a watch's response.
-type watch struct {
+// openWatch is the body of a watch's response.
+type openWatch struct {
 	io.ReadCloser
 	client, ctx context.Context
 	hangUp      context.CancelFunc
 }
 
 // Read reports the end when it was the server that hung up.
-func (w *watch) Read(p []byte) (int, error) {
+func (w *openWatch) Read(p []byte) (int, error) {
 	n, err := w.ReadCloser.Read(p)
 	if err != nil && w.ctx.Err() != nil && w.client.Err() == nil {
 		err = io.EOF

@@ -16,7 +16,7 @@ import (
 )
 
 // New returns the garbage collector. It has no kind of its own: its keys are
-// "delete UID" and "orphan UID".
+// "delete UID", "orphan UID" and "report UID OWNERUID".
 func New(without Without) host.Controller {
 	return host.Controller{
 		Name: "garbagecollector",
@@ -30,14 +30,17 @@ type collector struct {
 	graph   *graph
 	without *Without
 	kinds   map[kindName]*fakeapi.Kind
+
+	complaints map[string]complaint // by dependant's and owner's uid
 }
 
 type kindName struct{ apiVersion, kind string }
 
 func newCollector(without *Without, env *host.Env) *collector {
-	c := &collector{env: env, graph: newGraph(without), without: without, kinds: map[kindName]*fakeapi.Kind{}}
+	c := &collector{env: env, graph: newGraph(without), without: without, kinds: map[kindName]*fakeapi.Kind{}, complaints: map[string]complaint{}}
 	c.graph.look = func(n *node) { env.Queue.Add("delete " + string(n.uid)) }
 	c.graph.orphan = func(n *node) { env.Queue.Add("orphan " + string(n.uid)) }
+	c.graph.complain = c.complain
 	for _, k := range env.Kinds {
 		c.kinds[kindName{k.GVK.GroupVersion().String(), k.GVK.Kind}] = k
 		if k.GVK.Kind == "Event" {
@@ -74,6 +77,9 @@ func (c *collector) handler(gvk schema.GroupVersionKind) cache.ResourceEventHand
 
 // Sync does one piece of work.
 func (c *collector) Sync(ctx context.Context, key string) error {
+	if about, ok := isReport(key); ok {
+		return c.report(ctx, about)
+	}
 	work, uid, _ := strings.Cut(key, " ")
 	n := c.graph.nodes[types.UID(uid)]
 	if n == nil {

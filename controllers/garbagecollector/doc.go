@@ -4,11 +4,12 @@
 // (ORPHAN-4).
 //
 // It watches every kind and keeps a graph of who refers to whom, keyed by uid
-// (graph.go). Events change the graph and queue two sorts of work: "delete UID",
-// look whether that object is to go (collect.go), and "orphan UID", cut its
-// dependants loose and let it go (orphan.go). The graph lags behind the server
-// and says only what is worth a look; what is done rests on live reads, and
-// every delete carries the uid and the version that was read (GC-5, GC-9).
+// (graph.go). Events change the graph and queue work: "delete UID", look whether
+// that object is to go (collect.go); "orphan UID", cut its dependants loose and
+// let it go (orphan.go); "report UID OWNERUID", write an event about a reference
+// into another namespace (report.go). The graph lags behind the server and says
+// only what is worth a look; what is done rests on live reads, and every delete
+// carries the uid and the version that was read (GC-5, GC-9).
 package garbagecollector
 
 // Without names guards to leave out; see package mutants. The zero value keeps

@@ -87,10 +87,13 @@ type graph struct {
 
 	look   func(n *node) // queues "delete"
 	orphan func(n *node) // queues "orphan"
+	// complain is told of a reference to an owner that was seen elsewhere.
+	complain func(n *node, owner *metav1.OwnerReference)
 }
 
 func newGraph(without *Without) *graph {
-	return &graph{nodes: map[types.UID]*node{}, absent: newAbsentOwners(without), without: without}
+	return &graph{nodes: map[types.UID]*node{}, absent: newAbsentOwners(without), without: without,
+		complain: func(*node, *metav1.OwnerReference) {}}
 }
 
 // lookAll queues a look at each of the nodes.
@@ -122,6 +125,9 @@ func (g *graph) addEdges(n *node, refs []metav1.OwnerReference) {
 			}
 		} else if g.contradicts(n, owner, &refs[i]) {
 			doubtful = true
+			if !owner.virtual && owner.elsewhere(n) {
+				g.complain(n, &refs[i])
+			}
 		}
 		owner.addDependent(n)
 	}
@@ -133,7 +139,7 @@ func (g *graph) addEdges(n *node, refs []metav1.OwnerReference) {
 // contradicts says whether a reference may be to something else than the owner
 // of that uid that is in the graph.
 func (g *graph) contradicts(n, owner *node, ref *metav1.OwnerReference) bool {
-	if owner.namespace != "" && owner.namespace != n.namespace {
+	if owner.elsewhere(n) {
 		return true
 	}
 	if !owner.refersTo(ref) {
@@ -143,6 +149,9 @@ func (g *graph) contradicts(n, owner *node, ref *metav1.OwnerReference) bool {
 	// object; it may be of a namespaced kind, and referred to wrongly.
 	return owner.namespace == "" && n.namespace != "" && owner.virtual
 }
+
+// elsewhere says whether an owner is in another namespace than n.
+func (id *identity) elsewhere(n *node) bool { return id.namespace != "" && id.namespace != n.namespace }
 
 func (g *graph) dropEdges(n *node, refs []metav1.OwnerReference) {
 	for i := range refs {

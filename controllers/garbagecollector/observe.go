@@ -33,6 +33,11 @@ func (g *graph) materialize(n *node, id identity) {
 	if n.identity != id {
 		n.identity = id
 		_, wrong := partition(n.dependents, id)
+		for _, d := range wrong {
+			if r := find(d.owners, &metav1.OwnerReference{UID: id.uid}); r != nil && id.elsewhere(d) {
+				g.complain(d, r)
+			}
+		}
 		g.lookAll(wrong)
 	}
 	n.virtual = false

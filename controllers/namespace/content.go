@@ -49,7 +49,7 @@ func (left *contents) add(k *fakeapi.Kind, items []runtime.Object, wait time.Dur
 	}
 	left.wait = max(left.wait, wait)
 	if wait == 0 {
-		return fmt.Errorf("%d %s without finalizers are left in the namespace", len(items), k.GVR().GroupResource())
+		return fmt.Errorf("unexpected items still remain in namespace: %s for gvr: %v", items[0].(metav1.Object).GetNamespace(), k.GVR())
 	}
 	return nil
 }
@@ -57,7 +57,7 @@ func (left *contents) add(k *fakeapi.Kind, items []runtime.Object, wait time.Dur
 // empty deletes what is in a namespace and reports what is left.
 func (c *controller) empty(ctx context.Context, ns *corev1.Namespace, left *contents) error {
 	if err := c.deletePods(ctx, ns, left); err != nil {
-		left.errs = append(left.errs, err)
+		left.errs = append(left.errs, fmt.Errorf("failed to delete pods for namespace: %s, err: %w", ns.Name, err))
 	}
 	if len(left.resources) > 0 && !c.without.PodsFirst {
 		left.podsFirst = true

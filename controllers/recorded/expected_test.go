@@ -10,10 +10,7 @@ const (
 // expected are the cases that do not pass, each with the reason. One that
 // passes may not be named here.
 var expected = map[string]string{
-	"gc/cross-namespace-owner":       "the garbage collector collects the dependant, but writes no event OwnerRefInvalidNamespace",
 	"controllers/rs-replica-failure": "the server has no admission of PriorityClasses: it lets a pod of an unknown one in",
-
-	"controllers/namespace-held-content": "the namespace controller is not there",
 
 	"controllers/cascade-deployment-Background": noDeployment,
 	"controllers/cascade-deployment-Foreground": noDeployment,

@@ -25,6 +25,9 @@ func (h *Handler) answer(r *http.Request) *answer {
 		return h.answerOther(r, t, kinds, ok)
 	}
 	f, ok := negotiate(r, asObjects)
+	if a := errCustomPath(r, t, f); a != nil {
+		return a
+	}
 	switch {
 	case !ok && f.media == "":
 		return fail(format{media: jsonMedia}, errNotAcceptable())
@@ -48,7 +51,7 @@ func (h *Handler) answer(r *http.Request) *answer {
 	if err != nil {
 		return fail(f, err)
 	}
-	c := &exchange{h: h, r: r, t: t, f: f, req: fakeapi.Request{
+	c := &exchange{h: h, r: r, t: t, f: f, warnings: deprecation(t.kind), req: fakeapi.Request{
 		Verb: verb, Kind: t.kind, Subresource: t.subresource, Namespace: t.namespace, Name: t.name, UserAgent: r.UserAgent(),
 	}}
 	a, err := c.run()

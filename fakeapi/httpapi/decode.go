@@ -17,6 +17,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metascheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,7 +32,7 @@ import (
 // DeleteOptions in every group and version, for old clients.
 var (
 	scheme = makeScheme(corev1.AddToScheme, appsv1.AddToScheme, autoscalingv1.AddToScheme, policyv1.AddToScheme, batchv1.AddToScheme,
-		coordinationv1.AddToScheme, discoveryv1.AddToScheme, rbacv1.AddToScheme)
+		coordinationv1.AddToScheme, discoveryv1.AddToScheme, rbacv1.AddToScheme, apiextensionsv1.AddToScheme)
 	deleteScheme = makeDeleteScheme()
 	codecs       = serializer.NewCodecFactory(scheme)
 	deleteCodecs = serializer.NewCodecFactory(deleteScheme)
@@ -98,6 +99,9 @@ func decoderFor(factory serializer.CodecFactory, r *http.Request) (runtime.Decod
 // decodeObject reads the object of a create or update. Unknown and duplicate
 // fields are warned of or refused as validation says.
 func decodeObject(r *http.Request, k *fakeapi.Kind, body []byte, validation string) (runtime.Object, []string, error) {
+	if isCustom(k) {
+		return decodeCustom(r, k, body, validation)
+	}
 	media := contentType(r)
 	if r.Header.Get("Content-Type") == "" {
 		media = "application/json"

@@ -99,8 +99,8 @@ func (s *schemas) describe(t reflect.Type) object {
 				any = append(any, object{"type": name})
 			}
 			o["oneOf"] = any
-		} else {
-			o["type"] = own.OpenAPISchemaType()[0]
+		} else if types := own.OpenAPISchemaType(); len(types) > 0 {
+			o["type"] = types[0]
 		}
 		if f := own.OpenAPISchemaFormat(); f != "" {
 			o["format"] = f

@@ -118,4 +118,9 @@ func since(t metav1.Time, now time.Time) string {
 }
 
 // kindPrinter is the printer for the objects of a kind.
-func kindPrinter(k *fakeapi.Kind) *printer { return printerOf(k.New()) }
+func kindPrinter(k *fakeapi.Kind) *printer {
+	if isCustom(k) {
+		return customPrinter(k)
+	}
+	return printerOf(k.New())
+}

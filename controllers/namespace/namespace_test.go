@@ -1,0 +1,256 @@
+package namespace_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/controllers/namespace"
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// cluster is a world with the namespace controller and the namespace "a".
+type cluster struct {
+	*host.Cluster
+	t *testing.T
+}
+
+func newCluster(t *testing.T, without namespace.Without) *cluster {
+	t.Helper()
+	c := &cluster{host.NewCluster(sim.New(sim.Zero{}), fakeapi.New(fakeapi.Options{})), t}
+	c.Start("namespace", namespace.New(without))
+	c.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
+	return c
+}
+
+func (c *cluster) do(req *fakeapi.Request) runtime.Object {
+	c.t.Helper()
+	resp := c.As("user", req)
+	if resp.Err != nil {
+		c.t.Fatalf("%s %s: %v", req.Verb, req.Name, resp.Err)
+	}
+	return resp.Object
+}
+
+func (c *cluster) create(obj runtime.Object) {
+	c.t.Helper()
+	m := obj.(metav1.Object)
+	c.do(&fakeapi.Request{Verb: fakeapi.Create, Kind: c.Server().KindOf(obj), Namespace: m.GetNamespace(), Name: m.GetName(), Object: obj})
+}
+
+func (c *cluster) config(name string, finalizers ...string) {
+	c.t.Helper()
+	c.create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: name, Finalizers: finalizers}})
+}
+
+func (c *cluster) pod(name, node string, finalizers ...string) {
+	c.t.Helper()
+	c.create(&corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: name, Finalizers: finalizers},
+		Spec:       corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "c", Image: "img:1"}}},
+	})
+}
+
+func (c *cluster) delete(kind, name string, opts metav1.DeleteOptions) {
+	c.t.Helper()
+	k := c.Server().KindNamed(kind)
+	req := &fakeapi.Request{Verb: fakeapi.Delete, Kind: k, Name: name, Delete: opts}
+	if k.Namespaced {
+		req.Namespace = "a"
+	}
+	c.do(req)
+}
+
+func (c *cluster) release(kind, name string) {
+	c.t.Helper()
+	c.do(&fakeapi.Request{
+		Verb: fakeapi.Patch, Kind: c.Server().KindNamed(kind), Namespace: "a", Name: name,
+		PatchType: types.MergePatchType, Patch: []byte(`{"metadata":{"finalizers":null}}`),
+	})
+}
+
+// run takes steps until the virtual time is up or nothing is left to do.
+func (c *cluster) run(d time.Duration) {
+	c.t.Helper()
+	w := c.World()
+	end := w.Clock.Elapsed() + d
+	for range 100_000 {
+		next := w.Enabled()
+		if len(next) == 0 || next[0].Class == sim.Timer && w.Clock.Pending()[0].At > end {
+			w.Clock.Advance(end - w.Clock.Elapsed())
+			return
+		}
+		w.Step()
+	}
+	c.t.Fatal("does not come to rest")
+}
+
+func (c *cluster) namespace() *corev1.Namespace {
+	obj := c.Server().Lookup(c.Server().KindNamed("namespace"), "", "a")
+	if obj == nil {
+		return nil
+	}
+	return obj.(*corev1.Namespace)
+}
+
+func (c *cluster) has(kind, name string) bool {
+	return c.Server().Lookup(c.Server().KindNamed(kind), "a", name) != nil
+}
+
+func (c *cluster) condition(kind corev1.NamespaceConditionType) (corev1.ConditionStatus, string) {
+	c.t.Helper()
+	for _, cond := range c.namespace().Status.Conditions {
+		if cond.Type == kind {
+			return cond.Status, cond.Message
+		}
+	}
+	return "", ""
+}
+
+func TestLivingNamespaceIsLeftAlone(t *testing.T) {
+	c := newCluster(t, namespace.Without{})
+	c.config("x")
+	c.run(time.Hour)
+	if !c.has("configmap", "x") || c.namespace().DeletionTimestamp != nil {
+		t.Error("a namespace that nobody deleted was touched")
+	}
+}
+
+func TestEmptiesAndLetsGo(t *testing.T) {
+	c := newCluster(t, namespace.Without{})
+	c.config("x")
+	c.pod("p", "")
+	c.create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "x"}})
+	c.delete("namespace", "a", metav1.DeleteOptions{})
+	c.run(4 * time.Second)
+	if !c.has("configmap", "x") {
+		t.Error("it did not wait")
+	}
+	c.run(time.Minute)
+	if c.namespace() != nil || c.has("configmap", "x") || c.has("pod", "p") {
+		t.Errorf("left: %+v", c.namespace())
+	}
+	if c.Server().Lookup(c.Server().KindNamed("configmap"), "default", "x") == nil {
+		t.Error("an object of another namespace was deleted")
+	}
+}
+
+func TestWaitsForFinalizers(t *testing.T) {
+	c := newCluster(t, namespace.Without{})
+	c.config("x", "example.com/hold")
+	c.config("y", "example.com/hold", "example.com/more")
+	c.delete("namespace", "a", metav1.DeleteOptions{})
+	c.run(time.Hour)
+	if c.namespace() == nil || !c.has("configmap", "x") {
+		t.Fatal("the namespace went although something in it was held")
+	}
+	if status, text := c.condition(corev1.NamespaceContentRemaining); status != corev1.ConditionTrue || text != "Some resources are remaining: configmaps. has 2 resource instances" {
+		t.Errorf("%s %q", status, text)
+	}
+	if status, text := c.condition(corev1.NamespaceFinalizersRemaining); status != corev1.ConditionTrue || text != "Some content in the namespace has finalizers remaining: example.com/hold in 2 resource instances, example.com/more in 1 resource instances" {
+		t.Errorf("%s %q", status, text)
+	}
+	c.release("configmap", "x")
+	c.release("configmap", "y")
+	c.run(9 * time.Second) // 15 / 2 + 1, rounded down, and the sync
+	if c.namespace() != nil {
+		t.Errorf("still there: %+v", c.namespace().Status)
+	}
+}
+
+// While a pod is left, nothing else is deleted.
+func TestPodsFirst(t *testing.T) {
+	for _, w := range []namespace.Without{{}, {PodsFirst: true}} {
+		c := newCluster(t, w)
+		c.pod("p", "", "example.com/hold")
+		c.config("x")
+		c.delete("namespace", "a", metav1.DeleteOptions{})
+		c.run(time.Hour)
+		if c.has("configmap", "x") == w.PodsFirst {
+			t.Errorf("%+v: the ConfigMap is there: %t", w, !w.PodsFirst)
+		}
+		if status, text := c.condition(corev1.NamespaceContentRemaining); status != corev1.ConditionFalse && !w.PodsFirst {
+			t.Errorf("%+v: %s %q", w, status, text)
+		}
+		c.release("pod", "p")
+		c.run(time.Minute)
+		if c.namespace() != nil || c.has("configmap", "x") {
+			t.Errorf("%+v: left: %+v", w, c.namespace())
+		}
+	}
+}
+
+// A pod on a node has its grace period; one that has outlived it is an error,
+// which is tried again.
+func TestGracefulPod(t *testing.T) {
+	c := newCluster(t, namespace.Without{})
+	c.pod("p", "node-1")
+	c.delete("namespace", "a", metav1.DeleteOptions{})
+	c.run(10 * time.Second)
+	if status, _ := c.condition(corev1.NamespaceDeletionContentFailure); status != corev1.ConditionFalse {
+		t.Error("a pod that is ending is taken for a failure")
+	}
+	c.run(time.Minute)
+	want := "Failed to delete all resource types, 1 remaining: failed to delete pods for namespace: a, err: unexpected items still remain in namespace: a for gvr: /v1, Resource=pods"
+	if status, text := c.condition(corev1.NamespaceDeletionContentFailure); status != corev1.ConditionTrue || text != want {
+		t.Errorf("%s %q", status, text)
+	}
+	zero := int64(0)
+	c.delete("pod", "p", metav1.DeleteOptions{GracePeriodSeconds: &zero})
+	c.run(2 * time.Minute)
+	if c.namespace() != nil {
+		t.Errorf("still there: %+v", c.namespace().Status)
+	}
+}
+
+// Without waiting, what is held outlives its namespace.
+func TestWithoutWaiting(t *testing.T) {
+	c := newCluster(t, namespace.Without{Waiting: true})
+	c.config("x", "example.com/hold")
+	c.delete("namespace", "a", metav1.DeleteOptions{})
+	c.run(time.Minute)
+	if c.namespace() != nil || !c.has("configmap", "x") {
+		t.Errorf("namespace %v, ConfigMap %t", c.namespace(), c.has("configmap", "x"))
+	}
+}
+
+// Somebody else finalizes the namespace and creates one of its name, at every
+// point of a sync: the successor keeps its finalizer.
+func TestSuccessorIsNotLetGo(t *testing.T) {
+	if n := successorsLetGo(t, namespace.Without{}); n != 0 {
+		t.Errorf("%d successors lost their finalizer", n)
+	}
+	if n := successorsLetGo(t, namespace.Without{Incarnation: true}); n == 0 {
+		t.Error("the guard makes no difference")
+	}
+}
+
+func successorsLetGo(t *testing.T, w namespace.Without) (lost int) {
+	for steps := 0; ; steps++ {
+		c := newCluster(t, w)
+		c.delete("namespace", "a", metav1.DeleteOptions{})
+		c.run(4999 * time.Millisecond)
+		for range steps {
+			c.World().Step()
+		}
+		ns := c.namespace()
+		if ns == nil {
+			return lost
+		}
+		final := *ns
+		final.Spec.Finalizers = nil
+		c.do(&fakeapi.Request{Verb: fakeapi.Update, Kind: c.Server().KindNamed("namespace"), Subresource: "finalize", Name: "a", Object: &final})
+		c.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
+		c.run(time.Minute)
+		if !slices.Contains(c.namespace().Spec.Finalizers, corev1.FinalizerKubernetes) {
+			lost++
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package fakeapi
+
+import (
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// followDefinition does what the server's own controllers do after a write to
+// a definition: names are given, kinds come and go, objects are deleted with
+// their definition. Here that is over before the request is answered; each
+// step is a write of its own, with an event of its own.
+func (c *call) followDefinition() {
+	own := c.serverCall(definitions, "status")
+	for _, ev := range c.events {
+		obj := ev.After
+		if obj == nil {
+			obj = ev.Last
+		}
+		own.settleGroup(obj.(*definition).Spec.Group)
+	}
+	own.syncKinds()
+	c.events = append(c.events[:len(c.events):len(c.events)], own.events...)
+}
+
+// serverCall is a call that the server makes itself, during another.
+func (c *call) serverCall(k *Kind, subresource string) *call {
+	return &call{s: c.s, k: k, now: c.now, req: &Request{Verb: Update, Kind: k, Subresource: subresource, UserAgent: "kube-apiserver"}}
+}
+
+// settleGroup looks after the definitions of a group until none of them needs
+// anything: a name that one gives up may be what another waits for.
+func (c *call) settleGroup(group string) {
+	for again := true; again; {
+		again = false
+		for _, name := range c.definitionsOf(group) {
+			e := c.s.find(c.s.tables[definitions.ordinal], name)
+			if e == nil {
+				continue
+			}
+			if next := acceptNames(e.obj.(*definition), c.s.namesTaken(group), c.now); next != nil {
+				e, again = c.writeDefinition(e, next), true
+			}
+			if next := establish(e.obj.(*definition), c.now); next != nil {
+				e, again = c.writeDefinition(e, next), true
+			}
+			if c.finalize(e) {
+				again = true
+			}
+		}
+	}
+}
+
+func (c *call) definitionsOf(group string) (names []string) {
+	c.s.tables[definitions.ordinal].each("", func(e *entry) bool {
+		if e.obj.(*definition).Spec.Group == group {
+			names = append(names, e.key)
+		}
+		return true
+	})
+	return names
+}
+
+// writeDefinition stores a definition that the server changed.
+func (c *call) writeDefinition(old *entry, d *definition) *entry {
+	if c.s.opts.ManagedFields {
+		d = c.manage(old.obj, d, "").(*definition)
+	}
+	return c.commit(c.s.writable(definitions), old, old.key, d, d)
+}
+
+// finalize deletes the objects of a definition that is being deleted, and,
+// once there are none, takes the server's finalizer from it. It says whether
+// it changed anything.
+func (c *call) finalize(e *entry) bool {
+	d := e.obj.(*definition)
+	if d.DeletionTimestamp == nil || !contains(d.Finalizers, apiextensionsv1.CustomResourceCleanupFinalizer) {
+		return false
+	}
+	changed := false
+	if !deletionBegun(d) {
+		next := d.DeepCopy()
+		setCondition(next, c.now, apiextensionsv1.Terminating, apiextensionsv1.ConditionTrue, "InstanceDeletionInProgress", "CustomResource deletion is in progress")
+		e, changed = c.writeDefinition(e, next), true
+		c.syncKinds()
+		c.deleteObjects(d)
+	}
+	reason, message := "InstanceDeletionCompleted", "removed all instances"
+	if !established(d) {
+		reason, message = "NeverEstablished", "resource was never established"
+	} else if t := c.s.tableOf(d); t != nil && t.objects.Len() > 0 {
+		return changed
+	}
+	next := e.obj.(*definition).DeepCopy()
+	setCondition(next, c.now, apiextensionsv1.Terminating, apiextensionsv1.ConditionFalse, reason, message)
+	next.Finalizers = slices.DeleteFunc(next.Finalizers, func(f string) bool { return f == apiextensionsv1.CustomResourceCleanupFinalizer })
+	if len(next.Finalizers) == 0 {
+		c.drop(c.s.writable(definitions), e)
+	} else {
+		c.writeDefinition(e, next)
+	}
+	return true
+}
+
+func deletionBegun(d *definition) bool {
+	for _, condition := range d.Status.Conditions {
+		if condition.Type == apiextensionsv1.Terminating {
+			return condition.Reason == "InstanceDeletionInProgress"
+		}
+	}
+	return false
+}
+
+// deleteObjects deletes every object of a definition, as a request without
+// options would.
+func (c *call) deleteObjects(d *definition) {
+	t := c.s.tableOf(d)
+	if t == nil || !established(d) {
+		return
+	}
+	own := c.serverCall(t.kind, "")
+	own.req.Verb = DeleteCollection
+	var all []*entry
+	t.each("", func(e *entry) bool {
+		all = append(all, e)
+		return true
+	})
+	for _, e := range all {
+		if _, _, err := own.remove(e, metav1.DeleteOptions{}); err != nil {
+			panic("fakeapi: " + e.key + " of " + d.Name + " is not deleted with its definition: " + err.Error())
+		}
+	}
+	c.events = append(c.events, own.events...)
+}
+
+// followCustom does what follows a write to a custom resource: when the last
+// object of a definition that is being deleted goes, so does the definition.
+func (c *call) followCustom() {
+	if !c.k.custom.terminating || c.s.tables[c.k.ordinal].objects.Len() > 0 {
+		return
+	}
+	own := c.serverCall(definitions, "status")
+	own.settleGroup(c.k.GVK.Group)
+	own.syncKinds()
+	c.events = append(c.events[:len(c.events):len(c.events)], own.events...)
+}

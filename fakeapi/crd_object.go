@@ -1,0 +1,187 @@
+package fakeapi
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// object is what a custom kind's objects are in Go.
+type customObject = unstructured.Unstructured
+
+// objectStrategy sets how objects of a custom kind are created and changed.
+func (c *custom) objectStrategy(k *Kind) {
+	status := k.Status
+	k.prepareCreate = on(func(u *customObject) {
+		if status {
+			delete(u.Object, "status")
+		}
+		u.SetGeneration(1)
+	})
+	k.validateCreate = func(obj runtime.Object) field.ErrorList { return c.validate(k, obj.(*customObject), nil) }
+	k.warnCreate = func(obj runtime.Object) []string { return warnFinalizers(metaOf(obj).GetFinalizers(), nil) }
+	k.main = update{
+		prepare:  over(func(u, old *customObject) { prepareCustomUpdate(u, old, status) }),
+		validate: compare(func(u, old *customObject) field.ErrorList { return c.validate(k, u, old) }),
+		warn: func(obj, old runtime.Object) []string {
+			return warnFinalizers(metaOf(obj).GetFinalizers(), metaOf(old).GetFinalizers())
+		},
+	}
+	k.status = update{
+		prepare:  over(prepareCustomStatus),
+		validate: compare(func(u, old *customObject) field.ErrorList { return c.validateStatus(u, old) }),
+	}
+	k.selectable = func(obj runtime.Object, set fields.Set) {
+		for _, f := range c.fields {
+			set[f.name] = f.text(obj.(*customObject).Object)
+		}
+	}
+	if s := c.version.Subresources; s != nil && s.Scale != nil {
+		k.scale = customScale(s.Scale)
+	}
+}
+
+func prepareCustomUpdate(u, old *customObject, status bool) {
+	if status {
+		if was, ok := old.Object["status"]; ok {
+			u.Object["status"] = was
+		} else {
+			delete(u.Object, "status")
+		}
+	}
+	if !equality.Semantic.DeepEqual(withoutMeta(u.Object), withoutMeta(old.Object)) {
+		u.SetGeneration(old.GetGeneration() + 1)
+	}
+}
+
+func withoutMeta(object map[string]any) map[string]any {
+	rest := copyKeys(object)
+	delete(rest, "metadata")
+	return rest
+}
+
+// prepareCustomStatus lets nothing but the status through.
+func prepareCustomStatus(u, old *customObject) {
+	status, ok := u.Object["status"]
+	managed := u.GetManagedFields()
+	u.Object = old.DeepCopy().Object
+	u.SetManagedFields(managed)
+	if ok {
+		u.Object["status"] = status
+	} else {
+		delete(u.Object, "status")
+	}
+}
+
+// validate checks a new object (old nil) or the change of one. What an update
+// leaves as it was is not held against it.
+func (c *custom) validate(k *Kind, u, old *customObject) (errs field.ErrorList) {
+	var was any
+	if old == nil {
+		errs = validation.ValidateObjectMetaAccessor(u, k.Namespaced, validation.NameIsDNSSubdomain, metadataPath)
+	} else {
+		errs = validation.ValidateObjectMetaAccessorUpdate(u, old, metadataPath)
+		was = old.Object
+	}
+	errs = append(errs, againstSchema(nil, c.whole, u.Object, was)...)
+	errs = append(errs, c.validateScale(u.Object, true)...)
+	errs = append(errs, objectmeta.Validate(nil, u.Object, c.schema, false)...)
+	if old == nil || len(listtype.ValidateListSetsAndMaps(nil, c.schema, old.Object)) == 0 {
+		errs = append(errs, listtype.ValidateListSetsAndMaps(nil, c.schema, u.Object)...)
+	}
+	return c.validateRules(errs, u.Object, was)
+}
+
+func (c *custom) validateStatus(u, old *customObject) field.ErrorList {
+	errs := validation.ValidateObjectMetaAccessorUpdate(u, old, metadataPath)
+	if status, ok := u.Object["status"]; ok && c.status != nil {
+		errs = append(errs, againstSchema(statusPath, c.status, status, old.Object["status"])...)
+	}
+	errs = append(errs, c.validateScale(u.Object, false)...)
+	if now := listtype.ValidateListSetsAndMaps(nil, c.schema, u.Object); len(now) > 0 && len(listtype.ValidateListSetsAndMaps(nil, c.schema, old.Object)) == 0 {
+		errs = append(errs, now...)
+	}
+	return c.validateRules(errs, u.Object, old.Object)
+}
+
+// validateRules checks the schema's rules, unless what was found before makes
+// that useless.
+func (c *custom) validateRules(errs field.ErrorList, now, was any) field.ErrorList {
+	if !hasRules(c.schema) {
+		return errs
+	}
+	for _, err := range errs {
+		switch err.Type {
+		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
+			return append(errs, field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"))
+		}
+	}
+	return append(errs, checkRules(nil, c.schema, now, was)...)
+}
+
+// warnFinalizers warns of new finalizers that are not qualified.
+func warnFinalizers(now, was []string) (warnings []string) {
+	var added []string
+	for _, f := range now {
+		if !slices.Contains(was, f) && !slices.Contains(added, f) {
+			added = append(added, f)
+		}
+	}
+	sort.Strings(added)
+	for _, f := range added {
+		for _, msg := range utilvalidation.IsQualifiedName(f) {
+			warnings = append(warnings, fmt.Sprintf("metadata.finalizers: %q: %s", f, msg))
+		}
+		if strings.Contains(f, "/") || f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents || f == "kubernetes" {
+			continue
+		}
+		path := ""
+		if strings.Contains(f, ".") {
+			path = " including a path (/)"
+		}
+		warnings = append(warnings, fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer name%s to avoid accidental conflicts with other finalizer writers", f, path))
+	}
+	return warnings
+}
+
+// selectablePath is a field that a field selector may name.
+type selectablePath struct {
+	name string
+	path []string
+}
+
+func selectablePaths(list []apiextensionsv1.SelectableField) (paths []selectablePath) {
+	for _, f := range list {
+		paths = append(paths, selectablePath{strings.TrimPrefix(f.JSONPath, "."), steps(f.JSONPath)})
+	}
+	return paths
+}
+
+// text is the field's value as a selector compares it; "" when there is none.
+func (p selectablePath) text(object map[string]any) string {
+	value, ok, err := unstructured.NestedFieldNoCopy(object, p.path...)
+	if err != nil || !ok || value == nil {
+		return ""
+	}
+	return fmt.Sprint(value)
+}
+
+// errTerminating refuses to create what its definition's deletion would delete.
+func errTerminating(k *Kind, name string) error {
+	return apierrors.NewForbidden(k.groupResource(), name, errors.New("create not allowed while custom resource definition is terminating"))
+}

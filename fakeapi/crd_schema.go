@@ -1,0 +1,197 @@
+package fakeapi
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+)
+
+// compile reads the schema of one version of a definition, which was validated.
+func compile(d *definition, v *apiextensionsv1.CustomResourceDefinitionVersion) *custom {
+	c := &custom{from: d, version: v, terminating: terminating(d)}
+	in := &apiextensions.CustomResourceValidation{}
+	err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(v.Schema, in, nil)
+	if err == nil {
+		c.schema, err = structural.NewStructural(in.OpenAPIV3Schema)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("fakeapi: the schema of %s in version %s was accepted, but is not structural: %v", d.Name, v.Name, err))
+	}
+	c.schema = c.schema.DeepCopy()
+	c.whole = c.schema.ToKubeOpenAPI()
+	forValidation(c.whole)
+	if status, ok := c.whole.Properties["status"]; ok && v.Subresources != nil && v.Subresources.Status != nil {
+		c.status = &status
+	}
+	c.fields = selectablePaths(v.SelectableFields)
+	return c
+}
+
+// forValidation makes a schema one that values are validated against: formats
+// that the server does not know count for nothing.
+func forValidation(s *spec.Schema) {
+	if s == nil {
+		return
+	}
+	if yes, _ := s.Extensions.GetBool("x-kubernetes-int-or-string"); yes {
+		s.Type = spec.StringOrArray{"integer", "string"}
+	}
+	kind := ""
+	if len(s.Type) == 1 {
+		kind = s.Type[0]
+	}
+	if !knownFormat(kind, s.Format) {
+		s.Format = ""
+	}
+	for key, p := range s.Properties { // each is changed by itself
+		forValidation(&p)
+		s.Properties[key] = p
+	}
+	if s.AdditionalProperties != nil {
+		forValidation(s.AdditionalProperties.Schema)
+	}
+	if s.Items != nil {
+		forValidation(s.Items.Schema)
+	}
+	for _, list := range [][]spec.Schema{s.AllOf, s.AnyOf, s.OneOf} {
+		for i := range list {
+			forValidation(&list[i])
+		}
+	}
+	forValidation(s.Not)
+}
+
+// stringFormats are the formats of strings that are validated, without dashes.
+var stringFormats = strings.Fields(`bsonobjectid uri email hostname ipv4 ipv6 cidr mac uuid uuid3 uuid4 uuid5 isbn isbn10 isbn13
+	creditcard ssn hexcolor rgbcolor byte password date duration datetime k8sshortname k8slongname`)
+
+func knownFormat(kind, format string) bool {
+	switch kind {
+	case "", "string":
+		return format == "" || slices.Contains(stringFormats, strings.ReplaceAll(format, "-", ""))
+	case "integer":
+		return format == "" || format == "int32" || format == "int64"
+	case "number":
+		return format == "" || format == "float" || format == "double"
+	}
+	return format == ""
+}
+
+// Prune brings an object of a custom kind into the form that decoding gives
+// built-in kinds: what its schema does not know, and nulls that it does not
+// allow, are dropped. It returns the paths of the fields that are not known,
+// and an error when the metadata is not of the right form.
+func (k *Kind) Prune(u *unstructured.Unstructured) (unknown []string, err error) {
+	return k.custom.prune(u, true)
+}
+
+// tidy is prune for what has been seen before: there is nobody to tell of it.
+func (c *custom) tidy(u *unstructured.Unstructured) {
+	if _, err := c.prune(u, false); err != nil {
+		u.Object["metadata"] = map[string]any{}
+	}
+}
+
+func (c *custom) prune(u *unstructured.Unstructured, strict bool) (unknown []string, err error) {
+	for _, key := range [...]string{"kind", "apiVersion"} {
+		if _, _, err := unstructured.NestedString(u.Object, key); err != nil {
+			return nil, err
+		}
+	}
+	kind, version := u.GetKind(), u.GetAPIVersion()
+	meta, found, unknown, err := objectmeta.GetObjectMetaWithOptions(u.Object, objectmeta.ObjectMetaOptions{
+		DropMalformedFields: !strict, ReturnUnknownFieldPaths: strict})
+	if err != nil {
+		return nil, err
+	}
+	unknown = append(unknown, pruning.PruneWithOptions(u.Object, c.schema, true, structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: strict})...)
+	dropNulls(u.Object, c.schema)
+	fieldErr, more := objectmeta.CoerceWithOptions(nil, u.Object, c.schema, false, objectmeta.CoerceOptions{DropInvalidFields: !strict, ReturnUnknownFieldPaths: strict})
+	if fieldErr != nil {
+		return nil, fieldErr
+	}
+	if kind != "" {
+		u.SetKind(kind)
+	}
+	if version != "" {
+		u.SetAPIVersion(version)
+	}
+	if found {
+		err = objectmeta.SetObjectMeta(u.Object, meta)
+	}
+	return append(unknown, more...), err
+}
+
+// dropNulls drops nulls where the schema neither allows nor defaults them.
+func dropNulls(x any, s *structural.Structural) {
+	switch x := x.(type) {
+	case map[string]any:
+		for key, value := range x { // each by itself
+			sub := property(s, key)
+			if value == nil && sub != nil && !sub.Nullable && sub.Default.Object == nil {
+				delete(x, key)
+				continue
+			}
+			dropNulls(value, sub)
+		}
+	case []any:
+		for _, item := range x {
+			if s != nil {
+				dropNulls(item, s.Items)
+			}
+		}
+	}
+}
+
+// property is the schema of a key of an object; nil when there is none.
+func property(s *structural.Structural, key string) *structural.Structural {
+	if s == nil {
+		return nil
+	}
+	if p, ok := s.Properties[key]; ok {
+		return &p
+	}
+	if s.AdditionalProperties != nil {
+		return s.AdditionalProperties.Structural
+	}
+	return nil
+}
+
+// setDefaults fills in what the schema says of absent values, outside in.
+func setDefaults(x any, s *structural.Structural) {
+	if s == nil {
+		return
+	}
+	missing := func(value any, s *structural.Structural) bool { return value == nil && s != nil && !s.Nullable }
+	switch x := x.(type) {
+	case map[string]any:
+		for key, p := range s.Properties { // each by itself
+			if value, ok := x[key]; p.Default.Object != nil && (!ok || missing(value, &p)) {
+				x[key] = runtime.DeepCopyJSONValue(p.Default.Object)
+			}
+		}
+		for key, value := range x {
+			sub := property(s, key)
+			if _, named := s.Properties[key]; !named && missing(value, sub) {
+				x[key] = runtime.DeepCopyJSONValue(sub.Default.Object)
+			}
+			setDefaults(x[key], sub)
+		}
+	case []any:
+		for i := range x {
+			if missing(x[i], s.Items) {
+				x[i] = runtime.DeepCopyJSONValue(s.Items.Default.Object)
+			}
+			setDefaults(x[i], s.Items)
+		}
+	}
+}

@@ -1,0 +1,347 @@
+package fakeapi
+
+import (
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+)
+
+const widgetSchema = `
+  type: object
+  properties:
+    spec:
+      type: object
+      x-kubernetes-validations: [{rule: "!has(self.max) || self.replicas <= self.max", message: too many}]
+      properties:
+        replicas: {type: integer, default: 1, minimum: 0}
+        max: {type: integer}
+        color: {type: string, enum: [red, blue]}
+        fixed: {type: string, x-kubernetes-validations: [{rule: self == oldSelf, message: fixed is immutable}]}
+        ports:
+          type: array
+          x-kubernetes-list-type: map
+          x-kubernetes-list-map-keys: [name]
+          items: {type: object, required: [name], properties: {name: {type: string}, port: {type: integer}}}
+    status:
+      type: object
+      properties: {replicas: {type: integer}, selector: {type: string}}
+`
+
+// widgetDefinition defines widgets in v1, which is stored, and v2.
+func widgetDefinition(t testing.TB) *definition {
+	t.Helper()
+	d := &definition{}
+	text := `{metadata: {name: widgets.example.com}, spec: {group: example.com, scope: Namespaced,
+  names: {plural: widgets, singular: widget, kind: Widget, listKind: WidgetList, shortNames: [wd]}}}`
+	if err := yaml.UnmarshalStrict([]byte(text), d); err != nil {
+		t.Fatal(err)
+	}
+	props := &apiextensionsv1.JSONSchemaProps{}
+	if err := yaml.UnmarshalStrict([]byte(widgetSchema), props); err != nil {
+		t.Fatal(err)
+	}
+	selector := ".status.selector"
+	for _, name := range []string{"v1", "v2"} {
+		p := props.DeepCopy()
+		if name == "v2" {
+			delete(p.Properties["spec"].Properties, "color")
+		}
+		d.Spec.Versions = append(d.Spec.Versions, apiextensionsv1.CustomResourceDefinitionVersion{
+			Name: name, Served: true, Storage: name == "v1", Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: p},
+			Subresources: &apiextensionsv1.CustomResourceSubresources{
+				Status: &apiextensionsv1.CustomResourceSubresourceStatus{},
+				Scale:  &apiextensionsv1.CustomResourceSubresourceScale{SpecReplicasPath: ".spec.replicas", StatusReplicasPath: ".status.replicas", LabelSelectorPath: &selector},
+			},
+		})
+	}
+	return d
+}
+
+func widgetKind(s *Server, version string) *Kind {
+	return s.Kind(schema.GroupVersionKind{Group: "example.com", Version: version, Kind: "Widget"})
+}
+
+// crdServer is a server with the definition of widgets.
+func crdServer(t testing.TB, opts Options) *Server {
+	t.Helper()
+	s := New(opts)
+	must(t, s, &Request{Verb: Create, Kind: definitions, Object: widgetDefinition(t)})
+	return s
+}
+
+func must(t testing.TB, s *Server, req *Request) Response {
+	t.Helper()
+	r, _ := s.Do(epoch, req)
+	if r.Err != nil {
+		t.Fatalf("%s %s: %v", req.Verb, req.Name, r.Err)
+	}
+	return r
+}
+
+func refused(t testing.TB, s *Server, req *Request, code int32, text string) {
+	t.Helper()
+	before := s.Version()
+	r, events := s.Do(epoch, req)
+	if r.Err == nil || r.Err.ErrStatus.Code != code || !strings.Contains(r.Err.Error(), text) {
+		t.Fatalf("%s %s: got %v, want %d %q", req.Verb, req.Name, r.Err, code, text)
+	}
+	if len(events) > 0 || s.Version() != before {
+		t.Fatalf("a refused %s made a change", req.Verb)
+	}
+}
+
+func parsed(t testing.TB, text string) *unstructured.Unstructured {
+	t.Helper()
+	raw, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := &unstructured.Unstructured{}
+	if err := u.UnmarshalJSON(raw); err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func widget(t testing.TB, version, name, spec string) *Request {
+	return &Request{Verb: Create, Namespace: "default",
+		Object: parsed(t, "{apiVersion: example.com/"+version+", kind: Widget, metadata: {name: "+name+"}, spec: "+spec+"}")}
+}
+
+func (r *Request) of(k *Kind) *Request { r.Kind = k; return r }
+
+func at(obj runtime.Object, path string) any {
+	value, _, _ := unstructured.NestedFieldNoCopy(obj.(*unstructured.Unstructured).Object, steps(path)...)
+	return value
+}
+
+func TestCustomObjectIsPrunedDefaultedAndValidated(t *testing.T) {
+	s := crdServer(t, Options{})
+	k := widgetKind(s, "v1")
+	obj := must(t, s, widget(t, "v1", "a", "{color: red, unknown: 1}").of(k)).Object
+	if at(obj, ".spec.replicas") != int64(1) || at(obj, ".spec.unknown") != nil || at(obj, ".metadata.generation") != int64(1) {
+		t.Fatalf("%v", obj)
+	}
+	refused(t, s, widget(t, "v1", "b", "{color: green}").of(k), 422, `spec.color: Unsupported value: "green": supported values: "red", "blue"`)
+	refused(t, s, widget(t, "v1", "b", "{replicas: -1}").of(k), 422, "spec.replicas: Invalid value: -1: spec.replicas in body should be greater than or equal to 0")
+	refused(t, s, widget(t, "v1", "b", "{replicas: x}").of(k), 422, `spec.replicas: Invalid value: "string": spec.replicas in body must be of type integer: "string"`)
+	refused(t, s, widget(t, "v1", "b", "{replicas: 3, max: 2}").of(k), 422, "spec: Invalid value: too many")
+	refused(t, s, widget(t, "v1", "b", "{ports: [{name: x}, {name: x}]}").of(k), 422, "spec.ports[1]: Duplicate value")
+	refused(t, s, widget(t, "v1", "B_", "{}").of(k), 422, "metadata.name: Invalid value")
+}
+
+func TestTransitionRule(t *testing.T) {
+	s := crdServer(t, Options{})
+	k := widgetKind(s, "v1")
+	must(t, s, widget(t, "v1", "a", "{fixed: x}").of(k))
+	patch := func(text string) *Request {
+		return &Request{Verb: Patch, Kind: k, Namespace: "default", Name: "a", PatchType: types.MergePatchType, Patch: []byte(text)}
+	}
+	refused(t, s, patch(`{"spec":{"fixed":"y"}}`), 422, `spec.fixed: Invalid value: "y": fixed is immutable`)
+	must(t, s, patch(`{"spec":{"color":"red"}}`))
+	refused(t, s, &Request{Verb: Patch, Kind: k, Namespace: "default", Name: "a", PatchType: types.StrategicMergePatchType, Patch: []byte(`{}`)}, 415, "application/apply-patch+yaml")
+}
+
+// TestRatchet: what an update does not touch is not held against it.
+func TestRatchet(t *testing.T) {
+	s := crdServer(t, Options{})
+	k := widgetKind(s, "v1")
+	must(t, s, widget(t, "v1", "a", "{color: red, max: 7}").of(k))
+	d := s.Lookup(definitions, "", "widgets.example.com").(*definition).DeepCopy()
+	for i := range d.Spec.Versions {
+		spec := d.Spec.Versions[i].Schema.OpenAPIV3Schema.Properties["spec"]
+		seven, top := spec.Properties["max"], 5.0
+		seven.Maximum = &top
+		spec.Properties["max"] = seven
+	}
+	must(t, s, &Request{Verb: Update, Kind: definitions, Name: d.Name, Object: d})
+	patch := func(text string) *Request {
+		return &Request{Verb: Patch, Kind: k, Namespace: "default", Name: "a", PatchType: types.MergePatchType, Patch: []byte(text)}
+	}
+	must(t, s, patch(`{"spec":{"color":"blue"}}`))
+	refused(t, s, patch(`{"spec":{"max":8}}`), 422, "spec.max: Invalid value: 8: spec.max in body should be less than or equal to 5")
+}
+
+func TestVersionsShowOneObject(t *testing.T) {
+	s := crdServer(t, Options{ManagedFields: true})
+	v1, v2 := widgetKind(s, "v1"), widgetKind(s, "v2")
+	w, err := s.Watch(v2, "default", "", metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := must(t, s, widget(t, "v2", "a", "{max: 4, color: red}").of(v2)).Object
+	if made.GetObjectKind().GroupVersionKind() != v2.GVK || at(made, ".spec.color") != nil || at(made, ".spec.replicas") != int64(1) {
+		t.Fatalf("created in v2: %v", made)
+	}
+	stored := must(t, s, &Request{Verb: Get, Kind: v1, Namespace: "default", Name: "a"}).Object
+	if stored.GetObjectKind().GroupVersionKind() != v1.GVK || at(stored, ".spec.max") != int64(4) {
+		t.Fatalf("stored: %v", stored)
+	}
+	must(t, s, &Request{Verb: Patch, Kind: v1, Namespace: "default", Name: "a", PatchType: types.MergePatchType, Patch: []byte(`{"spec":{"max":5}}`)})
+	must(t, s, &Request{Verb: Patch, Kind: v2, Namespace: "default", Name: "a", PatchType: types.ApplyPatchType,
+		Patch: []byte(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"a"},"spec":{"fixed":"z"}}`), PatchO: metav1.PatchOptions{FieldManager: "me"}})
+	list := must(t, s, &Request{Verb: List, Kind: v2, Namespace: "default"})
+	if len(list.Items) != 1 || at(list.Items[0], ".spec.color") != nil || at(list.Items[0], ".spec.fixed") != "z" {
+		t.Fatalf("listed in v2: %v", list.Items)
+	}
+	for _, ev := range w.Next() { // in v2
+		if ev.Object.GetObjectKind().GroupVersionKind() != v2.GVK {
+			t.Fatalf("watched in v2: %v", ev)
+		}
+	}
+	if gone := must(t, s, &Request{Verb: Delete, Kind: v2, Namespace: "default", Name: "a"}); gone.Object.(*metav1.Status).Details.Kind != "widgets" {
+		t.Fatalf("deleted in v2: %v", gone.Object)
+	}
+}
+
+func TestCustomScale(t *testing.T) {
+	s := crdServer(t, Options{ManagedFields: true})
+	k := widgetKind(s, "v1")
+	must(t, s, widget(t, "v1", "a", "{replicas: 2}").of(k))
+	r := must(t, s, &Request{Verb: Patch, Kind: k, Subresource: "scale", Namespace: "default", Name: "a", PatchType: types.MergePatchType, Patch: []byte(`{"spec":{"replicas":5}}`)})
+	obj := s.Lookup(k, "default", "a")
+	if at(obj, ".spec.replicas") != int64(5) || at(obj, ".metadata.generation") != int64(2) {
+		t.Fatalf("%v\n%v", r.Object, obj)
+	}
+}
+
+func TestDefinitionNeedsItsNames(t *testing.T) {
+	s := crdServer(t, Options{})
+	rival := widgetDefinition(t)
+	rival.Name, rival.Spec.Names.Plural, rival.Spec.Names.Singular, rival.Spec.Names.ShortNames = "wodgets.example.com", "wodgets", "wodget", nil
+	must(t, s, &Request{Verb: Create, Kind: definitions, Object: rival})
+	conditions := func() string {
+		var all []string
+		for _, c := range s.Lookup(definitions, "", "wodgets.example.com").(*definition).Status.Conditions {
+			all = append(all, string(c.Type)+"="+string(c.Status)+" "+c.Reason)
+		}
+		return strings.Join(all, ", ")
+	}
+	if got := conditions(); got != "NamesAccepted=False ListKindConflict, Established=False NotAccepted" {
+		t.Fatal(got)
+	}
+	if s.KindNamed("wodgets") != nil {
+		t.Fatal("a definition without its names is served")
+	}
+	must(t, s, &Request{Verb: Delete, Kind: definitions, Name: "widgets.example.com"})
+	if got := conditions(); got != "NamesAccepted=True NoConflicts, Established=True InitialNamesAccepted" {
+		t.Fatal(got)
+	}
+	if k := s.KindNamed("wodgets"); k == nil || k.GVK.Kind != "Widget" {
+		t.Fatal("freed names are not given")
+	}
+}
+
+func TestDefinitionGoesWithItsLastObject(t *testing.T) {
+	s := crdServer(t, Options{})
+	k := widgetKind(s, "v1")
+	must(t, s, widget(t, "v1", "a", "{}").of(k))
+	first := metaOf(s.Lookup(k, "default", "a")).GetUID()
+	held := widget(t, "v1", "b", "{}")
+	held.Object.(*unstructured.Unstructured).SetFinalizers([]string{"example.com/hold"})
+	must(t, s, held.of(k))
+	fork := s.Fork()
+	must(t, s, &Request{Verb: Delete, Kind: definitions, Name: "widgets.example.com"})
+	refused(t, s, widget(t, "v1", "c", "{}").of(k), 403, "create not allowed while custom resource definition is terminating")
+	must(t, s, &Request{Verb: Patch, Kind: k, Namespace: "default", Name: "b", PatchType: types.MergePatchType, Patch: []byte(`{"metadata":{"finalizers":null}}`)})
+	if s.Lookup(definitions, "", "widgets.example.com") != nil || widgetKind(s, "v1") != nil {
+		t.Fatal("the definition is still there")
+	}
+	refused(t, s, widget(t, "v1", "d", "{}").of(k), 400, "not served")
+	must(t, fork, widget(t, "v1", "c", "{}").of(widgetKind(fork, "v1")))
+	must(t, s, &Request{Verb: Create, Kind: definitions, Object: widgetDefinition(t)})
+	must(t, s, widget(t, "v1", "a", "{}").of(k))
+	if metaOf(s.Lookup(widgetKind(s, "v1"), "default", "a")).GetUID() == first {
+		t.Fatal("an object has the uid of one that is gone")
+	}
+}
+
+// TestSchemaChangeIsSeenByOldObjects: defaults that come later show in what was
+// stored before, and the next write, even of nothing, stores them.
+func TestSchemaChangeIsSeenByOldObjects(t *testing.T) {
+	s := crdServer(t, Options{})
+	k := widgetKind(s, "v1")
+	before := metaOf(must(t, s, widget(t, "v1", "a", "{}").of(k)).Object).GetResourceVersion()
+	d := s.Lookup(definitions, "", "widgets.example.com").(*definition).DeepCopy()
+	for i := range d.Spec.Versions {
+		spec := d.Spec.Versions[i].Schema.OpenAPIV3Schema.Properties["spec"]
+		field := spec.Properties["max"]
+		field.Default = &apiextensionsv1.JSON{Raw: []byte("9")}
+		spec.Properties["max"] = field
+	}
+	must(t, s, &Request{Verb: Update, Kind: definitions, Name: d.Name, Object: d})
+	obj := s.Lookup(widgetKind(s, "v1"), "default", "a")
+	if at(obj, ".spec.max") != int64(9) || metaOf(obj).GetResourceVersion() != before {
+		t.Fatalf("%v", obj)
+	}
+	r := must(t, s, &Request{Verb: Patch, Kind: k, Namespace: "default", Name: "a", PatchType: types.MergePatchType, Patch: []byte(`{}`)})
+	if metaOf(r.Object).GetResourceVersion() == before {
+		t.Fatal("the defaults were not stored")
+	}
+}
+
+func TestDefinitionIsChecked(t *testing.T) {
+	s := New(Options{})
+	for _, c := range []struct {
+		change func(*definition, *apiextensionsv1.JSONSchemaProps)
+		text   string
+	}{
+		{func(d *definition, p *apiextensionsv1.JSONSchemaProps) {
+			p.Properties["x"] = apiextensionsv1.JSONSchemaProps{}
+		}, "properties[x].type: Required value: must not be empty for specified object fields"},
+		{func(d *definition, p *apiextensionsv1.JSONSchemaProps) {
+			p.Properties["x"] = apiextensionsv1.JSONSchemaProps{Type: "integer", Default: &apiextensionsv1.JSON{Raw: []byte(`"a"`)}}
+		}, `properties[x].default: Invalid value: "string":  in body must be of type integer: "string"`},
+		{func(d *definition, p *apiextensionsv1.JSONSchemaProps) {
+			p.Properties["x"] = apiextensionsv1.JSONSchemaProps{Type: "string", XValidations: apiextensionsv1.ValidationRules{{Rule: "self.format('x')"}}}
+		}, "not modelled: the function format in a rule"},
+		{func(d *definition, p *apiextensionsv1.JSONSchemaProps) {
+			d.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter}
+		}, "conversion by a webhook is not modelled"},
+		{func(d *definition, p *apiextensionsv1.JSONSchemaProps) { d.Spec.Group = "example" }, "should be a domain with at least one dot"},
+	} {
+		d := widgetDefinition(t)
+		c.change(d, d.Spec.Versions[0].Schema.OpenAPIV3Schema)
+		refused(t, s, &Request{Verb: Create, Kind: definitions, Object: d}, 422, c.text)
+	}
+}
+
+func TestRules(t *testing.T) {
+	self := map[string]any{"n": int64(3), "s": "abc", "l": []any{int64(1), int64(2)}, "m": map[string]any{"k": "v"}}
+	for text, want := range map[string]bool{
+		"self.n == 3 && self.s.startsWith('ab')":          true,
+		"self.n + 1 > 4 || self.s.size() == 3":            true,
+		"self.l.all(x, x > 0) && self.l.exists(y, y==2)":  true,
+		"!has(self.q) && has(self.m.k) && 'k' in self.m":  true,
+		"self.n in [1, 2, 3] ? size(self.l) == 2 : false": true,
+		"self.n * -2 < -7":                                false,
+		"self.s.matches('^[a-c]+$') && self.l[1] == 2":    true,
+		"self.q == 1 || true":                             true,
+		`self.m["k"] != "v"`:                              false,
+	} {
+		r, err := parseRule(text)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if got, err := r.holds(self, nil); err != nil || got != want {
+			t.Errorf("%s is %v (%v)", text, got, err)
+		}
+	}
+	for _, text := range []string{"self.x(", "duration('1h') > x", "self / 2 == 1", "self.map(x, x)", "'a\\n' == self", "", "self.n ==", "@"} {
+		if _, err := parseRule(text); err == nil {
+			t.Errorf("%s parses", text)
+		}
+	}
+	if r, _ := parseRule("self.q.z == 1"); r.value != nil {
+		if _, err := r.holds(self, nil); err == nil || err.Error() != "no such key: q" {
+			t.Error(err)
+		}
+	}
+}

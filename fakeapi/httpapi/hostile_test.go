@@ -1,0 +1,154 @@
+package httpapi
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/threelaws/threelaws/fakeapi"
+)
+
+func revisionOf(h *Handler) (v uint64) {
+	h.With(func(s *fakeapi.Server) { v = s.Version() })
+	return v
+}
+
+// What is wrong is refused with the right status and a Status body, and
+// nothing is stored.
+func TestBadInput(t *testing.T) {
+	const cms = "/api/v1/namespaces/default/configmaps"
+	json1, yaml1 := map[string]string{"Content-Type": jsonMedia}, map[string]string{"Content-Type": yamlMedia}
+	deep := strings.Repeat(`{"a":`, 20_000) + "1" + strings.Repeat("}", 20_000)
+	for _, c := range []struct {
+		name, method, path, query string
+		headers                   map[string]string
+		body                      string
+		want                      int
+	}{
+		{"not JSON", "POST", cms, "", json1, "{", 400},
+		{"empty", "POST", cms, "", json1, "", 400},
+		{"another kind", "POST", cms, "", json1, `{"apiVersion":"v1","kind":"Pod"}`, 400},
+		{"an unknown type of content", "POST", cms, "", map[string]string{"Content-Type": "text/plain"}, "{}", 415},
+		{"an unknown type of patch", "PATCH", cms + "/a", "", json1, "{}", 415},
+		{"nothing acceptable", "GET", cms, "", map[string]string{"Accept": "image/png"}, "", 406},
+		{"a transformation that is none", "GET", cms, "", map[string]string{"Accept": "application/json;as=Chart;g=meta.k8s.io;v=v1"}, "", 406},
+		{"a list's form of one object", "GET", "/api/v1/namespaces/default", "", map[string]string{"Accept": "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"}, "", 406},
+		{"a watch in YAML", "GET", cms, "watch=1", map[string]string{"Accept": yamlMedia}, "", 406},
+		{"too much", "POST", cms, "", json1, `{"data":"` + strings.Repeat("x", maxBody) + `"}`, 413},
+		{"too deep", "POST", cms, "", json1, deep, 400},
+		{"a patch that is too deep", "PATCH", cms + "/kube-root-ca.crt", "", map[string]string{"Content-Type": "application/merge-patch+json"}, deep, 404},
+		{"YAML that refers to itself", "POST", cms, "", yaml1, "a: &a [*a]", 400},
+		{"YAML that multiplies", "POST", cms, "", yaml1, laughs(), 400},
+		{"a bad label selector", "GET", cms, "labelSelector=a%20in%20(", nil, "", 400},
+		{"a bad field selector", "GET", cms, "fieldSelector=spec.x=1", nil, "", 400},
+		{"a bad limit", "GET", cms, "limit=x", nil, "", 400},
+		{"an unknown method", "BREW", cms, "", nil, "", 405},
+		{"an unknown resource", "GET", "/api/v1/namespaces/default/teapots", "", nil, "", 404},
+		{"an unknown subresource", "GET", cms + "/a/b", "", nil, "", 404},
+		{"protobuf that is none", "POST", cms, "", map[string]string{"Content-Type": protoMedia}, "k8s\x00\xff\xff\xff", 400},
+		{"what is not modelled", "POST", "/apis/networking.k8s.io/v1/namespaces/default/ingresses", "", json1, "{}", 501},
+		{"a subresource that is not modelled", "GET", "/api/v1/namespaces/default/pods/a/log", "", nil, "", 501},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := newHandler()
+			before := revisionOf(h)
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, newRequest(c.method, c.path, c.query, c.headers, c.body))
+			var s metav1.Status
+			if w.Code != c.want || yaml.Unmarshal(w.Body.Bytes(), &s) != nil || s.Kind != "Status" || int(s.Code) != c.want {
+				t.Errorf("%d %.300s, want a Status of %d", w.Code, w.Body, c.want)
+			}
+			if after := revisionOf(h); after != before {
+				t.Errorf("the store went from %d to %d", before, after)
+			}
+		})
+	}
+}
+
+// laughs is a short YAML text of a billion nodes.
+func laughs() string {
+	var b strings.Builder
+	b.WriteString("a0: &a0 [x,x,x,x,x,x,x,x,x]\n")
+	for i := 1; i < 10; i++ {
+		fmt.Fprintf(&b, "a%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", i-1), 9), ","))
+	}
+	return b.String()
+}
+
+// Paths are taken as they stand.
+func TestPathTricks(t *testing.T) {
+	for _, path := range []string{"", "/", "//", "/api/v1/namespaces//configmaps", "/api//v1/pods", "/../api/v1/pods", "/api/v1/../v1/pods",
+		"/api/v1/./pods", "/API/v1/pods", "/api/v1/namespaces/default/pods/a/b/c/d", "/apis/", "/apis//v1/pods", "/apis/apps/v1/namespaces"} {
+		h := newHandler()
+		w := httptest.NewRecorder()
+		r := newRequest("GET", "/", "", nil, "")
+		r.URL.Path = path
+		h.ServeHTTP(w, r)
+		if w.Code != 404 && path != "/apis/" {
+			t.Errorf("GET %q: %d %.200s", path, w.Code, w.Body)
+		}
+	}
+}
+
+// Every encoding goes both ways.
+func TestEncodings(t *testing.T) {
+	h := newHandler()
+	bodies := map[string]string{
+		jsonMedia:  `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-1"},"spec":{"containers":[{"name":"c","image":"i"}]}}`,
+		yamlMedia:  "apiVersion: v1\nkind: Pod\nmetadata: {name: web-2}\nspec: {containers: [{name: c, image: i}]}\n",
+		protoMedia: string(encoded(t, benchPod("web-3"))),
+	}
+	starts := map[string]string{jsonMedia: `{"kind":"Pod"`, yamlMedia: "apiVersion: v1\nkind: Pod\n", protoMedia: "k8s\x00"}
+	for sent, body := range bodies {
+		for asked, start := range starts {
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, newRequest("POST", "/api/v1/namespaces/default/pods", "dryRun=All", map[string]string{"Content-Type": sent, "Accept": asked}, body))
+			if text := w.Body.String(); w.Code != 201 || !strings.Contains(text[:min(len(text), 60)], start) && asked != yamlMedia || w.Header().Get("Content-Type") != asked {
+				t.Errorf("%s to %s: %d %s %.300s", sent, asked, w.Code, w.Header().Get("Content-Type"), text)
+			}
+		}
+	}
+}
+
+// Large answers are compressed for clients that can take it, over a real connection.
+func TestGzip(t *testing.T) {
+	h := newHandler()
+	big := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"big"},"data":{"x":"` + strings.Repeat("x", gzipFrom) + `"}}`
+	if code, text := send(h, "POST", "/api/v1/namespaces/default/configmaps", "", map[string]string{"Content-Type": jsonMedia}, big); code != 201 {
+		t.Fatal(code, text)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, newRequest("GET", "/api/v1/namespaces/default/configmaps", "", map[string]string{"Accept-Encoding": "gzip"}, ""))
+	z, err := gzip.NewReader(bytes.NewReader(w.Body.Bytes()))
+	if err != nil || w.Header().Get("Content-Encoding") != "gzip" {
+		t.Fatal(w.Header(), err)
+	}
+	if text, err := io.ReadAll(z); err != nil || !json.Valid(text) {
+		t.Error(err)
+	}
+}
+
+// A connection whose client is gone ends its watch.
+func TestServer(t *testing.T) {
+	h := newHandler()
+	server := httptest.NewServer(h)
+	defer server.Close()
+	resp, err := http.Get(server.URL + "/api/v1/namespaces?watch=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e tick
+	if err := json.NewDecoder(resp.Body).Decode(&e); err != nil || e.Type != "ADDED" || e.Object.Metadata.Name != "default" {
+		t.Errorf("%+v %v", e, err)
+	}
+	resp.Body.Close()
+}

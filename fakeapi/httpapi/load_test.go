@@ -1,0 +1,192 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/fakeapi"
+)
+
+// tick is one event of a watch on ConfigMaps.
+type tick struct {
+	Type   string
+	Object struct {
+		Metadata metav1.ObjectMeta
+		Code     int
+	}
+}
+
+// follow reads a watch until enough events came, and returns them.
+func follow(t http.RoundTripper, query string, enough func(seen int) bool) ([]tick, error) {
+	req, err := http.NewRequest("GET", "http://three.laws/api/v1/configmaps?watch=1&"+query, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := t.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	var seen []tick
+	for d := json.NewDecoder(resp.Body); !enough(len(seen)); {
+		var one tick
+		if err := d.Decode(&one); errors.Is(err, io.EOF) {
+			return seen, nil
+		} else if err != nil {
+			return seen, err
+		}
+		seen = append(seen, one)
+	}
+	return seen, nil
+}
+
+// mix does one writer's share: creates, merge patches, updates, deletes, and
+// now and then something that is refused.
+func mix(tb testing.TB, t http.RoundTripper, writer, rounds int, accepted *atomic.Int64) {
+	send := func(method, path, media, body string, want int) {
+		req, err := http.NewRequest(method, "http://three.laws/api/v1/namespaces/default/configmaps"+path, bytes.NewReader([]byte(body)))
+		if err != nil {
+			tb.Error(err)
+			return
+		}
+		req.Header.Set("Content-Type", media)
+		resp, err := t.RoundTrip(req)
+		if err != nil {
+			tb.Error(err)
+			return
+		}
+		defer resp.Body.Close()
+		text, _ := io.ReadAll(resp.Body)
+		if resp.StatusCode != want {
+			tb.Errorf("%s %s: %d, want %d: %s", method, path, resp.StatusCode, want, text)
+		}
+		if want < 300 {
+			accepted.Add(1)
+		}
+	}
+	for i := range rounds {
+		name := fmt.Sprintf("w%d-%d", writer, i)
+		object := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"` + name + `"},"data":{"n":"%d"}}`
+		send("POST", "", jsonMedia, fmt.Sprintf(object, 0), 201)
+		send("PATCH", "/"+name, "application/merge-patch+json", `{"data":{"n":"1"}}`, 200)
+		send("PUT", "/"+name, jsonMedia, fmt.Sprintf(object, 2), 200)
+		send("PUT", "/"+name, jsonMedia, `{"metadata":`, 400)
+		send("DELETE", "/"+name, jsonMedia, "", 200)
+	}
+}
+
+// Sixteen clients write, fifty watch, ten of them never read. Those who read
+// see every change once and in order.
+func TestWritersAndWatchers(t *testing.T) {
+	const writers, watchers, rounds = 16, 50, 25
+	const changes = writers * rounds * 4
+	h := newHandler()
+	transport := h.Transport()
+	var begin string
+	h.With(func(s *fakeapi.Server) { begin = strconv.FormatUint(s.Version(), 10) })
+	var watching, writing sync.WaitGroup
+	var accepted atomic.Int64
+	for i := range watchers {
+		if i%5 == 0 { // opened and never read
+			req, _ := http.NewRequest("GET", "http://three.laws/api/v1/configmaps?watch=1&resourceVersion="+begin, nil)
+			resp, err := transport.RoundTrip(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			continue
+		}
+		watching.Go(func() {
+			seen, err := follow(transport, "resourceVersion="+begin, func(n int) bool { return n == changes })
+			if err != nil {
+				t.Error(err)
+			}
+			inOrder(t, seen, changes)
+		})
+	}
+	for i := range writers {
+		writing.Go(func() { mix(t, transport, i, rounds, &accepted) })
+	}
+	writing.Wait()
+	watching.Wait()
+	if n := accepted.Load(); n != changes {
+		t.Errorf("%d writes were accepted, want %d", n, changes)
+	}
+}
+
+// inOrder checks that events are complete and that versions grow.
+func inOrder(t *testing.T, seen []tick, want int) {
+	if len(seen) != want {
+		t.Errorf("%d events, want %d", len(seen), want)
+	}
+	last := uint64(0)
+	for _, e := range seen {
+		v, err := strconv.ParseUint(e.Object.Metadata.ResourceVersion, 10, 64)
+		if err != nil || v <= last {
+			t.Errorf("%s %s has version %q after %d", e.Type, e.Object.Metadata.Name, e.Object.Metadata.ResourceVersion, last)
+			return
+		}
+		last = v
+	}
+}
+
+// A watcher that falls behind what the server keeps is told that its place in
+// the log is gone, and its watch ends; the log does not grow.
+func TestSlowWatcherExpires(t *testing.T) {
+	h := newHandler()
+	h.History = 100
+	transport := h.Transport()
+	req, _ := http.NewRequest("GET", "http://three.laws/api/v1/configmaps?watch=1&resourceVersion=1", nil)
+	resp, err := transport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var accepted atomic.Int64
+	mix(t, transport, 0, 100, &accepted)
+	h.With(func(s *fakeapi.Server) {
+		if past, err := s.Since(s.KindNamed("configmaps"), h.kept); err != nil || len(past) > 300 {
+			t.Errorf("%d changes are kept: %v", len(past), err)
+		}
+	})
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e tick
+	if err := json.Unmarshal(text, &e); err != nil || e.Type != "ERROR" || e.Object.Code != http.StatusGone {
+		t.Errorf("a slow watcher is sent %s (%v), want one ERROR with 410", text, err)
+	}
+}
+
+// A watch ends at its timeout, when its client is gone, and with the server.
+func TestWatchEnds(t *testing.T) {
+	h := newHandler()
+	never := func(int) bool { return false }
+	began := time.Now()
+	if _, err := follow(h.Transport(), "timeoutSeconds=1", never); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took < time.Second || took > 5*time.Second {
+		t.Errorf("a watch of one second took %v", took)
+	}
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		if _, err := follow(h.Transport(), "", never); err != nil {
+			t.Error(err)
+		}
+	})
+	h.Close()
+	ended.Wait()
+}

@@ -1,0 +1,116 @@
+package realtime_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/realtime"
+)
+
+var configMaps = corev1.SchemeGroupVersion.WithKind("ConfigMap")
+
+// waiter is a controller that looks at each ConfigMap again after a while, and
+// says when it has.
+func waiter(after time.Duration, again chan<- time.Time) host.Controller {
+	return host.Controller{
+		Name: "waiter", For: configMaps,
+		Routes: []host.Route{{Kind: configMaps, Do: func(_ host.View, e host.Event, out *host.Effect) {
+			if e.New != nil {
+				out.Keys = append(out.Keys, "default/"+e.New.(*corev1.ConfigMap).Name)
+			}
+		}}},
+		New: func(env *host.Env) host.Reconciler {
+			waited := map[string]bool{}
+			return host.SyncFunc(func(_ context.Context, key string) error {
+				if waited[key] {
+					again <- env.Now()
+					return nil
+				}
+				waited[key] = true
+				env.Queue.AddAfter(key, after)
+				return nil
+			})
+		},
+	}
+}
+
+// world is a cluster with the controller, and what runs it.
+func world(t *testing.T, c host.Controller, hurry bool) (create func(name string), r *realtime.Runner) {
+	var mu sync.Mutex
+	lock := func(f func()) {
+		mu.Lock()
+		defer mu.Unlock()
+		f()
+	}
+	server := fakeapi.New(fakeapi.Options{})
+	cluster := host.NewCluster(sim.New(sim.Zero{}), server)
+	cluster.Start(c.Name, c)
+	r = realtime.New(cluster, lock, hurry)
+	ctx, cancel := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() { r.Run(ctx) })
+	t.Cleanup(func() {
+		cancel()
+		done.Wait()
+		cluster.Process(c.Name).Crash(false)
+	})
+	create = func(name string) {
+		lock(func() {
+			resp := r.Do(&fakeapi.Request{Verb: fakeapi.Create, Kind: server.Kind(configMaps), Namespace: "default",
+				Object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, UserAgent: "kubectl/v1.36"})
+			if resp.Err != nil {
+				t.Error(resp.Err)
+			}
+		})
+	}
+	return create, r
+}
+
+// Timers wait as long as they say, by the clock on the wall.
+func TestTimersWait(t *testing.T) {
+	const after = 50 * time.Millisecond
+	again := make(chan time.Time, 1)
+	create, r := world(t, waiter(after, again), false)
+	began := time.Now()
+	create("a")
+	now := <-again
+	if took := time.Since(began); took < after {
+		t.Errorf("a timer of %v fired after %v", after, took)
+	}
+	if off := r.Now().Sub(now).Abs(); off > 10*time.Second {
+		t.Errorf("the world's clock is off by %v", off)
+	}
+}
+
+// In a hurry half an hour passes at once, and the clock shows it.
+func TestTimersDoNotWaitInAHurry(t *testing.T) {
+	again := make(chan time.Time, 1)
+	create, r := world(t, waiter(30*time.Minute, again), true)
+	began := time.Now()
+	create("a")
+	now := <-again
+	if now.Sub(began) < 30*time.Minute || r.Now().Before(began.Add(30*time.Minute)) {
+		t.Errorf("the controller's clock shows %v after %v", now, began)
+	}
+}
+
+// A controller that looks again for ever does not keep a world in a hurry busy.
+func TestHurryHasAHorizon(t *testing.T) {
+	again := make(chan time.Time, 1)
+	create, _ := world(t, waiter(2*time.Hour, again), true)
+	create("a")
+	create("b")
+	select {
+	case at := <-again:
+		t.Errorf("time went to %v without a request", at)
+	case <-time.After(100 * time.Millisecond):
+	}
+}
