@@ -158,6 +158,10 @@ func (k *Kind) newManager(subresource string) (*managedfields.FieldManager, erro
 		types := customConverter{converter{k: k}}
 		return managedfields.NewDefaultCRDFieldManager(types, types, types, types, k.GVK, k.GVK.GroupVersion(), subresource, k.resetFields(subresource))
 	}
+	if family := k.family(); len(family) > 1 {
+		types := newFamilyConverter(k, family)
+		return managedfields.NewDefaultFieldManager(types, types, types, types, k.GVK, k.GVK.GroupVersion(), subresource, k.resetFields(subresource))
+	}
 	types := converter{k, mergeType(k)}
 	return managedfields.NewDefaultFieldManager(types, types, types, types, k.GVK, k.GVK.GroupVersion(), subresource, k.resetFields(subresource))
 }

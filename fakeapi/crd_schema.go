@@ -52,7 +52,8 @@ func forValidation(s *spec.Schema) {
 	if !knownFormat(kind, s.Format) {
 		s.Format = ""
 	}
-	for key, p := range s.Properties { // each is changed by itself
+	//detcheck:ordered each part of a schema is changed by itself
+	for key, p := range s.Properties {
 		forValidation(&p)
 		s.Properties[key] = p
 	}
@@ -135,7 +136,8 @@ func (c *custom) prune(u *unstructured.Unstructured, strict bool) (unknown []str
 func dropNulls(x any, s *structural.Structural) {
 	switch x := x.(type) {
 	case map[string]any:
-		for key, value := range x { // each by itself
+		//detcheck:ordered each value is changed by itself
+		for key, value := range x {
 			sub := property(s, key)
 			if value == nil && sub != nil && !sub.Nullable && sub.Default.Object == nil {
 				delete(x, key)
@@ -174,11 +176,12 @@ func setDefaults(x any, s *structural.Structural) {
 	missing := func(value any, s *structural.Structural) bool { return value == nil && s != nil && !s.Nullable }
 	switch x := x.(type) {
 	case map[string]any:
-		for key, p := range s.Properties { // each by itself
+		for key, p := range s.Properties {
 			if value, ok := x[key]; p.Default.Object != nil && (!ok || missing(value, &p)) {
 				x[key] = runtime.DeepCopyJSONValue(p.Default.Object)
 			}
 		}
+		//detcheck:ordered each value is changed by itself
 		for key, value := range x {
 			sub := property(s, key)
 			if _, named := s.Properties[key]; !named && missing(value, sub) {

@@ -8,10 +8,10 @@ import (
 )
 
 // builtin is the table of built-in kinds, by ordinal.
-var builtin = number(coreKinds, appsKinds, batchKinds, otherKinds, definitionKinds)
+var builtin = number(coreKinds, appsKinds, batchKinds, otherKinds, definitionKinds, limitKinds, autoscalingKinds)
 
 // known are the built-in kinds and further versions of them.
-var known = append(builtin[:len(builtin):len(builtin)], otherVersions...)
+var known = withVersions(builtin, otherVersions)
 
 // builtinTypes finds a kind by the Go type of its objects.
 var builtinTypes = typesOf(known)

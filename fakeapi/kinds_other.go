@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // otherKinds are kinds that ownership touches only through their metadata:
@@ -197,13 +198,17 @@ var disruptionBudgets = goType[policyv1.PodDisruptionBudget, policyv1.PodDisrupt
 		prepareCreate: on(func(p *policyv1.PodDisruptionBudget) {
 			p.Status, p.Generation = policyv1.PodDisruptionBudgetStatus{}, 1
 		}),
+		validateCreate: check(validateBudget),
 		main: update{prepare: over(func(p, old *policyv1.PodDisruptionBudget) {
 			p.Status = old.Status
 			if !equality.Semantic.DeepEqual(p.Spec, old.Spec) {
 				p.Generation = old.Generation + 1
 			}
-		}), again: "m"},
-		status: update{prepare: over(func(p, old *policyv1.PodDisruptionBudget) { p.Spec = old.Spec }), again: "u"},
+		}), validate: compare(func(p, _ *policyv1.PodDisruptionBudget) field.ErrorList { return validateBudget(p) }), again: "m"},
+		status: update{
+			prepare:  over(func(p, old *policyv1.PodDisruptionBudget) { p.Spec = old.Spec }),
+			validate: compare(func(p, _ *policyv1.PodDisruptionBudget) field.ErrorList { return validateBudgetStatus(p) }), again: "u",
+		},
 	},
 })
 

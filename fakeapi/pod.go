@@ -27,6 +27,7 @@ var pods = goType[corev1.Pod, corev1.PodList](&Kind{
 			prepare:  over(preparePodStatus),
 			validate: compare(validatePodStatus), again: "u",
 		},
+		other:         map[string]*update{"ephemeralcontainers": {prepare: over(prepareEphemeral), validate: compare(validateEphemeral), again: "u"}},
 		resetByStatus: [][]string{{"metadata", "deletionTimestamp"}, {"metadata", "ownerReferences"}},
 		grace:         podGrace,
 		selectableKeys: []string{"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",

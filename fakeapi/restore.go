@@ -11,7 +11,8 @@ import (
 // deletion timestamps, as another server stored them. Nothing is defaulted,
 // admitted or validated. An object that is there already is replaced. What was
 // before cannot be watched or listed afterwards, and no object made later gets
-// a uid that the other server may have given.
+// a uid that the other server may have given. Definitions define their kinds
+// when it returns: objects of those are for another call.
 func (s *Server) Restore(objects []runtime.Object) error {
 	latest := s.version + 1
 	for _, obj := range objects {
@@ -35,6 +36,9 @@ func (s *Server) Restore(objects []runtime.Object) error {
 	for _, obj := range objects {
 		k := s.KindOf(obj)
 		c := obj.DeepCopyObject()
+		if k.view != nil {
+			k, c = k.view.stored, k.view.keep(obj)
+		}
 		c.GetObjectKind().SetGroupVersionKind(k.GVK)
 		m := metaOf(c)
 		e := newEntry(k.key(m.GetNamespace(), m.GetName()), c)
@@ -48,5 +52,6 @@ func (s *Server) Restore(objects []runtime.Object) error {
 		}
 	}
 	s.born = int(latest)
+	(&call{s: s, k: definitions, req: &Request{}}).syncKinds()
 	return nil
 }

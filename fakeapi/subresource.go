@@ -57,33 +57,6 @@ func success() *metav1.Status {
 	return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess, Code: http.StatusCreated}
 }
 
-// evict deletes a Pod as a delete with the eviction's options does. Disruption
-// budgets are not consulted: nothing here keeps them.
-func (c *call) evict() Response {
-	asked, ok := c.req.Object.(*policyv1.Eviction)
-	if !ok {
-		return refuse(apierrors.NewBadRequest(fmt.Sprintf("not a Eviction object: %T", c.req.Object)))
-	}
-	if asked.Name != "" && asked.Name != c.req.Name {
-		return refuse(apierrors.NewBadRequest("name in URL does not match name in Eviction object"))
-	}
-	old := c.s.lookup(c.s.tables[c.k.ordinal], c.req.Namespace, c.req.Name)
-	if old == nil {
-		return refuse(c.errNotFound(c.req.Name))
-	}
-	opts := metav1.DeleteOptions{}
-	if asked.DeleteOptions != nil {
-		opts = *asked.DeleteOptions
-	}
-	if len(c.req.Create.DryRun) > 0 {
-		opts.DryRun = c.req.Create.DryRun
-	}
-	if _, _, err := c.remove(old, opts); err != nil {
-		return refuse(err)
-	}
-	return Response{Object: success(), Code: http.StatusCreated}
-}
-
 // bind is what a scheduler does: it gives a Pod its node.
 func (c *call) bind() Response {
 	asked, ok := c.req.Object.(*corev1.Binding)

@@ -8,6 +8,19 @@
 // bubble: no port is opened, time is virtual, and the controllers take their
 // turns between kubectl's requests, so the output is the same in every run.
 //
+// The commands of a session are
+//
+//	kubectl ARGS             run it; with " < FILE" at the end FILE is its input
+//	kubectl ARGS &           start it and go on
+//	let NAME ARGS            run kubectl ARGS; from here on $NAME is what it printed
+//	await                    wait for the oldest that was started, print its output
+//	hangup                   end the open watches, as a server does; then await
+//	controllers NAME...      start controllers: those of the table, and deployment
+//	sleep DURATION           let time pass
+//	editor OLD NEW...        what kubectl edit replaces from here on
+//
+// What is known not to be served is in the table of TestUnserved, with reasons.
+//
 //	go test ./...            compares
 //	go test ./... -update    rewrites what stands beneath the commands
 package kubectltest

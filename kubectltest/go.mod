@@ -2,7 +2,7 @@ module github.com/threelaws/threelaws/kubectltest
 
 go 1.26.0
 
-replace github.com/threelaws/threelaws => /tmp/k1
+replace github.com/threelaws/threelaws => ../
 
 require (
 	github.com/go-logr/logr v1.4.3

@@ -24,6 +24,31 @@ var volatile = []struct {
 var unordered = []*regexp.Regexp{
 	regexp.MustCompile(`^evicting pod `),
 	regexp.MustCompile(`^pod/\S+ (evicted|deleted)$`),
+	regexp.MustCompile(`^cannot delete `),
+}
+
+// lists are those that kubectl drain prints in the order of a map: what stands
+// around one, and what begins each but the first of its parts.
+var lists = []struct {
+	pattern *regexp.Regexp
+	between string
+}{
+	{regexp.MustCompile(`(\[)(cannot delete .*)(\], continuing)`), ", cannot delete "},
+	{regexp.MustCompile(`(Warning: )((?:ignoring|deleting) .*)()`), "; "},
+}
+
+// sortLists sorts the parts of such lists.
+func sortLists(text string) string {
+	for _, l := range lists {
+		lead := strings.TrimLeft(l.between, ",; ") // begins every part
+		text = l.pattern.ReplaceAllStringFunc(text, func(list string) string {
+			m := l.pattern.FindStringSubmatch(list)
+			parts := strings.Split(strings.TrimPrefix(m[2], lead), l.between)
+			slices.Sort(parts)
+			return m[1] + lead + strings.Join(parts, l.between) + m[3]
+		})
+	}
+	return text
 }
 
 // golden is output as it stands in a session: uids and revisions replaced, no
@@ -33,7 +58,7 @@ func golden(text string) string {
 		text = v.pattern.ReplaceAllString(text, v.instead)
 	}
 	var lines []string
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(sortLists(text)) {
 		if line = strings.TrimRight(line, " \t\r\n"); line != "" {
 			lines = append(lines, line)
 		}

@@ -16,7 +16,11 @@ import (
 // patience is how much virtual time a command may take.
 const patience = 5 * time.Minute
 
-var update = flag.Bool("update", false, "rewrite the output in testdata/*.txtar")
+var update bool
+
+func init() {
+	flag.BoolVar(&update, "update", false, "rewrite the output in testdata/*.txtar")
+}
 
 // TestKubectl runs every session and compares what kubectl prints.
 func TestKubectl(t *testing.T) {
@@ -49,7 +53,7 @@ func testSession(t *testing.T, path string) {
 	t.Setenv("HOME", dir)
 	useTools(t)
 	synctest.Test(t, func(t *testing.T) { runScript(t, sc) })
-	if *update {
+	if update {
 		if err := os.WriteFile(path, sc.format(), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -71,17 +75,17 @@ func runScript(t *testing.T, sc *script) {
 		text := golden(got)
 		switch {
 		case !st.printed && text != "(none)\n" && strings.HasPrefix(st.command, "kubectl "):
-			st.printed = *update
-			if !*update {
+			st.printed = update
+			if !update {
 				t.Errorf("line %d: %s: printed, with no ---- beneath:\n%s", st.line, st.command, text)
 			}
-		case st.printed && text != st.want && !*update:
+		case st.printed && text != st.want && !update:
 			t.Errorf("line %d: %s\n%s", st.line, st.command, unified("expected", "printed", st.want, text))
 		}
 		st.want = text
 	}
 	for _, r := range s.transport.refused {
-		t.Log("refused: " + r)
+		t.Errorf("not modelled: %s: its command belongs in the table of TestUnserved", r)
 	}
 	if len(s.jobs) > 0 {
 		t.Errorf("%d commands in the background are never waited for", len(s.jobs))

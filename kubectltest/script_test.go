@@ -81,6 +81,9 @@ func (s *script) extract(dir string) error {
 
 // do runs one command line of a script and returns what it printed.
 func (s *session) do(line string) (string, error) {
+	for name, value := range s.names {
+		line = strings.ReplaceAll(line, "$"+name, value)
+	}
 	words, err := split(line)
 	if err != nil {
 		return "", err
@@ -103,6 +106,14 @@ func (s *session) do(line string) (string, error) {
 		}
 		s.kubectl(args, &out)
 		return out.String(), nil
+	case "let": // NAME ARGS: what kubectl prints is what $NAME stands for
+		if len(args) < 2 {
+			return "", errors.New("let wants a name and a command")
+		}
+		var out output
+		s.kubectl(args[1:], &out)
+		s.names[args[0]] = strings.TrimSpace(out.String())
+		return "", nil
 	case "controllers": // NAME...: start, after those that run
 		for _, name := range args {
 			s.manager.add(s.t, name)
@@ -120,7 +131,7 @@ func (s *session) do(line string) (string, error) {
 	case "editor": // OLD NEW...: what kubectl edit will do to the text
 		return "", os.Setenv(editVariable, strings.Join(args, editSeparator))
 	}
-	return "", fmt.Errorf("%q is none of kubectl, controllers, sleep, await, hangup, editor", words[0])
+	return "", fmt.Errorf("%q is none of kubectl, let, controllers, sleep, await, hangup, editor", words[0])
 }
 
 // split cuts a line into words. Single and double quotes group; there are no

@@ -38,15 +38,16 @@ type session struct {
 	handler   *httpapi.Handler
 	transport *transport
 	manager   *manager
-	cache     string // directory of kubectl's discovery cache
-	jobs      []*job // in the background
+	cache     string            // directory of kubectl's discovery cache
+	jobs      []*job            // in the background
+	names     map[string]string // see let
 }
 
 // newSession is to be called inside a synctest bubble.
 func newSession(t testing.TB) *session {
 	time.Sleep(time.Until(today))
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &session{t: t, ctx: ctx, cache: t.TempDir()}
+	s := &session{t: t, ctx: ctx, cache: t.TempDir(), names: map[string]string{}}
 	s.handler = httpapi.New(fakeapi.New(fakeapi.Options{ManagedFields: true}), time.Now)
 	s.transport = &transport{RoundTripper: s.handler.Transport()}
 	s.manager = &manager{handler: s.handler}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -55,19 +54,19 @@ func (t *transport) hangUp() {
 	t.watches = nil
 }
 
-// note keeps a request that found nothing to serve it.
+// note keeps the requests that list and those that are refused by name.
 func (t *transport) note(r *http.Request, code int) {
 	if strings.HasSuffix(r.URL.Path, "s") && strings.HasPrefix(r.URL.Path, "/api") && r.Method == http.MethodGet && code == http.StatusOK {
 		t.mu.Lock()
 		t.lists = append(t.lists, r.URL.RequestURI())
 		t.mu.Unlock()
 	}
-	if !slices.Contains([]int{http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusUnsupportedMediaType, http.StatusInternalServerError, http.StatusNotImplemented}, code) {
+	if code != http.StatusNotImplemented && code != http.StatusInternalServerError {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.refused = append(t.refused, fmt.Sprintf("%d %s %s Accept: %s", code, r.Method, r.URL.RequestURI(), r.Header.Get("Accept")))
+	t.refused = append(t.refused, fmt.Sprintf("%s %s: %d", r.Method, r.URL.RequestURI(), code))
 }
 
 // openWatch is the body of a watch's response.

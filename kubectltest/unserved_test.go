@@ -32,7 +32,7 @@ var unserved = []struct{ command, request, why string }{
 	{"create ingress i --rule a/b=c:80", "", "ingresses are not modelled"},
 	{"create priorityclass p --value 1", "", "priority classes are not modelled"},
 	{"create quota limits --hard pods=3", "", "resource quotas are not modelled"},
-	{"autoscale replicaset r --max 3", "", "horizontal pod autoscalers are not modelled"},
+	{"autoscale deployment d --max 3", "", "horizontal pod autoscalers are not modelled"},
 	{"debug p --image busybox", "", "ephemeral containers are not modelled"},
 }
 
@@ -45,7 +45,7 @@ func TestUnserved(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	synctest.Test(t, func(t *testing.T) {
 		s := newSession(t)
-		for _, setUp := range []string{"run p --image nginx", "create serviceaccount robot", "create -f r.yaml"} {
+		for _, setUp := range []string{"run p --image nginx", "create serviceaccount robot", "create deployment d --image nginx"} {
 			if text := s.run(setUp); strings.Contains(text, "[exit") {
 				t.Fatalf("kubectl %s: %s", setUp, text)
 			}

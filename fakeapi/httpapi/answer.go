@@ -24,11 +24,17 @@ func (h *Handler) answer(r *http.Request) *answer {
 	if !ok || t.resource == "" {
 		return h.answerOther(r, t, kinds, ok)
 	}
-	f, ok := negotiate(r, asObjects)
+	custom, offered := t.kind != nil && isCustom(t.kind), forms(asObjects)
+	if custom {
+		offered = asCustom
+	}
+	f, ok := negotiate(r, offered)
 	if a := errCustomPath(r, t, f); a != nil {
 		return a
 	}
 	switch {
+	case !ok && custom:
+		return fail(format{media: jsonMedia}, errNegotiation())
 	case !ok && f.media == "":
 		return fail(format{media: jsonMedia}, errNotAcceptable())
 	case !ok:

@@ -203,10 +203,12 @@ func customPrinter(k *fakeapi.Kind) *printer {
 	return p
 }
 
-// deprecation warns of a version of a custom kind that is on its way out.
+// deprecation warns of a version of a kind that is on its way out.
 func deprecation(k *fakeapi.Kind) []string {
 	d, v := k.Definition()
 	switch {
+	case k.Deprecation() != "":
+		return []string{k.Deprecation()}
 	case d == nil || !v.Deprecated:
 		return nil
 	case v.DeprecationWarning != nil:

@@ -32,12 +32,19 @@ type format struct {
 // plain is the format without a transformation: errors are never transformed.
 func (f format) plain() format { return format{media: f.media, pretty: f.pretty} }
 
-// transforms says which transformations of an answer a path offers.
-type transforms func(c *clause) bool
+// forms says which forms of an answer a path offers.
+type forms func(c *clause) bool
 
-// asObjects are the transformations of objects and lists. Tables have no
-// protobuf form.
+// asCustom are the forms of custom resources: they have no protobuf form.
+func asCustom(c *clause) bool {
+	return asObjects(c) && (c.media != protoMedia || c.params["as"] != "")
+}
+
+// asObjects are the forms of objects and lists. Tables have no protobuf form.
 func asObjects(c *clause) bool {
+	if c.params["as"] == "" {
+		return true
+	}
 	if c.params["g"] != metav1.GroupName || c.params["v"] != "v1" && c.params["v"] != "v1beta1" {
 		return false
 	}
@@ -50,22 +57,26 @@ func asObjects(c *clause) bool {
 	return false
 }
 
-// asDiscovery is the transformation of /api and /apis.
+// asDiscovery are the forms of /api and /apis.
 func asDiscovery(c *clause) bool {
+	if c.params["as"] == "" {
+		return true
+	}
 	v := c.params["v"]
 	return c.params["g"] == "apidiscovery.k8s.io" && c.params["as"] == "APIGroupDiscoveryList" && (v == "v2" || v == "v2beta1") && c.media == jsonMedia
 }
 
 // negotiate reads the Accept header. ok is false when nothing fits; the format
-// then has a media type if only the transformation does not.
-func negotiate(r *http.Request, offered transforms) (f format, ok bool) {
+// then has a media type if only the form does not.
+func negotiate(r *http.Request, offered forms) (f format, ok bool) {
 	f.media = jsonMedia
 	f.pretty = wantsPretty(r)
 	header := r.Header.Get("Accept")
-	if header == "" || header == jsonMedia || header == protoMedia {
-		if header != "" {
-			f.media = header
-		}
+	switch {
+	case header == "" || header == jsonMedia:
+		return f, true
+	case header == protoMedia && offered(&clause{media: protoMedia}):
+		f.media = protoMedia
 		return f, true
 	}
 	all := clauses(header)
@@ -80,7 +91,7 @@ func negotiate(r *http.Request, offered transforms) (f format, ok bool) {
 			continue
 		}
 		known = true
-		if as := c.params["as"]; as != "" && !offered(c) {
+		if !offered(c) {
 			continue
 		}
 		f.media, f.as, f.group, f.version = c.media, c.params["as"], c.params["g"], c.params["v"]

@@ -51,14 +51,16 @@ type Handler struct {
 	closed  chan struct{}
 	closing sync.Once
 	encoded encodings
-	docs    documents
+
+	patience time.Duration // with a connection that is not read
+	docs     documents
 }
 
 // New returns a handler for a server, which from then on is the handler's:
 // use [Handler.With] to touch it. now is the time of day of each request.
 func New(server *fakeapi.Server, now func() time.Time) *Handler {
 	return &Handler{server: server, now: now, History: DefaultHistory, Version: defaultVersion(),
-		changed: make(chan struct{}), closed: make(chan struct{})}
+		changed: make(chan struct{}), closed: make(chan struct{}), patience: writeTimeout}
 }
 
 // Close ends all watches, now and to come. Other requests are still answered.

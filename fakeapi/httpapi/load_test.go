@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -168,6 +171,36 @@ func TestSlowWatcherExpires(t *testing.T) {
 	if err := json.Unmarshal(text, &e); err != nil || e.Type != "ERROR" || e.Object.Code != http.StatusGone {
 		t.Errorf("a slow watcher is sent %s (%v), want one ERROR with 410", text, err)
 	}
+}
+
+// A connection that is not read is closed, so that it holds nothing.
+func TestDeafConnectionIsClosed(t *testing.T) {
+	h := newHandler()
+	h.patience = 50 * time.Millisecond
+	server := httptest.NewServer(h)
+	defer server.Close()
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "GET /api/v1/configmaps?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	big := strings.Repeat("x", 512<<10)
+	for i := range 40 { // more than the two ends of a connection hold
+		body := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"m%d"},"data":{"x":"%s"}}`, i, big)
+		if code, text := send(h, "POST", "/api/v1/namespaces/default/configmaps", "", map[string]string{"Content-Type": jsonMedia}, body); code != 201 {
+			t.Fatal(code, text)
+		}
+	}
+	server.Config.SetKeepAlivesEnabled(false)
+	gone := make(chan struct{})
+	server.Config.RegisterOnShutdown(func() { close(gone) })
+	if err := server.Config.Shutdown(t.Context()); err != nil { // waits for the watch
+		t.Error(err)
+	}
+	<-gone
 }
 
 // A watch ends at its timeout, when its client is gone, and with the server.

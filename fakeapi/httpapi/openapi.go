@@ -118,11 +118,11 @@ func (d *documents) version2(accept string) *answer {
 	}
 	if d.v2proto == nil {
 		doc, err := openapiv2.ParseDocument(d.v2)
-		if err != nil {
-			panic(fmt.Sprintf("httpapi: our own OpenAPI document does not parse: %v", err))
+		if err == nil {
+			d.v2proto, err = proto.Marshal(doc)
 		}
-		if d.v2proto, err = proto.Marshal(doc); err != nil {
-			panic(fmt.Sprintf("httpapi: our own OpenAPI document does not encode: %v", err))
+		if err != nil { // a custom kind's schema says what version 2 cannot
+			return fail(format{media: jsonMedia}, err)
 		}
 	}
 	return &answer{code: http.StatusOK, binary: d.v2proto, contentType: v2Proto}

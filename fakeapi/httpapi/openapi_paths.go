@@ -15,30 +15,31 @@ func (s *schemas) paths(k *fakeapi.Kind, into object) {
 	if k.GVK.Group != "" {
 		root = "/apis/" + k.GVK.Group + "/" + k.GVK.Version
 	}
+	status := s.of(reflect.TypeFor[metav1.Status]())
 	all, base := root+"/"+k.Resource, root+"/"+k.Resource
 	var where []object
 	if k.Namespaced {
-		into[all] = object{"get": s.operation(k, "list", "List", k.NewList(), nil)}
+		into[all] = object{"get": s.operation(k, "list", "List", s.list(k), nil)}
 		base = root + "/namespaces/{namespace}/" + k.Resource
 		where = append(where, s.parameter("namespace", "path"))
 	}
 	into[base] = object{
 		"parameters": where,
-		"get":        s.operation(k, "list", "List", k.NewList(), nil),
-		"post":       s.operation(k, "post", "", k.New(), k.New()),
-		"delete":     s.operation(k, "deletecollection", "Collection", &metav1.Status{}, nil),
+		"get":        s.operation(k, "list", "List", s.list(k), nil),
+		"post":       s.operation(k, "post", "", s.kind(k), s.kind(k)),
+		"delete":     s.operation(k, "deletecollection", "Collection", status, nil),
 	}
 	where = append(where[:len(where):len(where)], s.parameter("name", "path"))
 	one := func() object {
 		return object{
 			"parameters": where,
-			"get":        s.operation(k, "get", "", k.New(), nil),
-			"put":        s.operation(k, "put", "", k.New(), k.New()),
-			"patch":      s.operation(k, "patch", "", k.New(), &metav1.Patch{}),
+			"get":        s.operation(k, "get", "", s.kind(k), nil),
+			"put":        s.operation(k, "put", "", s.kind(k), s.kind(k)),
+			"patch":      s.operation(k, "patch", "", s.kind(k), s.of(reflect.TypeFor[metav1.Patch]())),
 		}
 	}
 	into[base+"/{name}"] = one()
-	into[base+"/{name}"].(object)["delete"] = s.operation(k, "delete", "", &metav1.Status{}, nil)
+	into[base+"/{name}"].(object)["delete"] = s.operation(k, "delete", "", status, nil)
 	if k.Serves("status") {
 		into[base+"/{name}/status"] = one()
 	}
@@ -54,7 +55,7 @@ var queries = map[string][]string{
 	"delete":           {"dryRun", "gracePeriodSeconds", "propagationPolicy"},
 }
 
-func (s *schemas) operation(k *fakeapi.Kind, action, suffix string, answer, body any) object {
+func (s *schemas) operation(k *fakeapi.Kind, action, suffix string, answer, body object) object {
 	o := object{
 		"operationId":         action + strings.ReplaceAll(k.GVK.Group, ".", "") + k.GVK.Version + k.GVK.Kind + suffix,
 		"x-kubernetes-action": action,
@@ -64,17 +65,16 @@ func (s *schemas) operation(k *fakeapi.Kind, action, suffix string, answer, body
 	for _, name := range queries[action] {
 		parameters = append(parameters, s.parameter(name, "query"))
 	}
-	result := s.of(reflect.TypeOf(answer))
 	switch {
 	case s.v3:
-		o["responses"] = object{"200": object{"description": "OK", "content": object{jsonMedia: object{"schema": result}}}}
+		o["responses"] = object{"200": object{"description": "OK", "content": object{jsonMedia: object{"schema": answer}}}}
 		if body != nil {
-			o["requestBody"] = object{"required": true, "content": object{"*/*": object{"schema": s.of(reflect.TypeOf(body))}}}
+			o["requestBody"] = object{"required": true, "content": object{"*/*": object{"schema": body}}}
 		}
 	default:
-		o["responses"] = object{"200": object{"description": "OK", "schema": result}}
+		o["responses"] = object{"200": object{"description": "OK", "schema": answer}}
 		if body != nil {
-			parameters = append(parameters, object{"name": "body", "in": "body", "required": true, "schema": s.of(reflect.TypeOf(body))})
+			parameters = append(parameters, object{"name": "body", "in": "body", "required": true, "schema": body})
 		}
 	}
 	if len(parameters) > 0 {

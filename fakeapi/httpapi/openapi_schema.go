@@ -178,15 +178,15 @@ func (s *schemas) property(f reflect.StructField, doc string) object {
 
 // add describes a kind and its list.
 func (s *schemas) add(k *fakeapi.Kind) {
-	for _, t := range []struct {
-		obj  any
-		kind string
-	}{{k.New(), k.GVK.Kind}, {k.NewList(), k.GVK.Kind + "List"}} {
-		if ref, ok := s.of(reflect.TypeOf(t.obj))["$ref"].(string); ok {
-			name := ref[strings.LastIndexByte(ref, '/')+1:]
-			s.named[name].(object)[gvkExtension] = []metav1.GroupVersionKind{{Group: k.GVK.Group, Version: k.GVK.Version, Kind: t.kind}}
-		}
-	}
+	s.mark(s.kind(k), k, "")
+	s.mark(s.list(k), k, "List")
+}
+
+// mark says which kind a schema is of.
+func (s *schemas) mark(o object, k *fakeapi.Kind, suffix string) {
+	ref := o["$ref"].(string)
+	s.named[ref[strings.LastIndexByte(ref, '/')+1:]].(object)[gvkExtension] = []metav1.GroupVersionKind{
+		{Group: k.GVK.Group, Version: k.GVK.Version, Kind: k.GVK.Kind + suffix}}
 }
 
 const gvkExtension = "x-kubernetes-group-version-kind"

@@ -68,6 +68,9 @@ func TestVectors(t *testing.T) {
 		table.WriteByte('\n')
 	}
 	t.Logf("recorded cases that pass\n%s", table.String())
+	if only == "" {
+		documentedAs(t, "score", "```\n"+table.String()+"```\n")
+	}
 }
 
 // replay plays a case against a fresh server and returns the first difference.

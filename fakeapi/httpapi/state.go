@@ -19,7 +19,7 @@ import (
 func (h *Handler) Dump(to io.Writer) (err error) {
 	w := bufio.NewWriter(to)
 	h.With(func(s *fakeapi.Server) {
-		for _, k := range s.Kinds() {
+		for _, k := range storedKinds(s) {
 			s.Each(k, func(obj runtime.Object) bool {
 				var raw, text []byte
 				if raw, err = json.Marshal(obj); err == nil {
@@ -38,6 +38,24 @@ func (h *Handler) Dump(to io.Writer) (err error) {
 	return w.Flush()
 }
 
+// storedKinds lists every kind of object once: a custom kind of several
+// versions in the one it is stored in, if that is served.
+func storedKinds(s *fakeapi.Server) (all []*fakeapi.Kind) {
+	at := map[string]int{}
+	for _, k := range s.Kinds() {
+		d, v := k.Definition()
+		if d == nil {
+			all = append(all, k)
+		} else if i, ok := at[d.Name]; !ok {
+			at[d.Name] = len(all)
+			all = append(all, k)
+		} else if v.Storage {
+			all[i] = k
+		}
+	}
+	return all
+}
+
 // LoadError is a mistake in a document.
 type LoadError struct {
 	Line int // of the document's first line, from 1
@@ -48,38 +66,54 @@ func (e *LoadError) Error() string { return fmt.Sprintf("%d: %v", e.Line, e.Err)
 
 // Load stores the objects of a YAML file. Objects with a uid are stored as
 // they stand: they were dumped. Any other object is created, in the order of
-// the file, after those.
+// the file. An object of a custom kind comes after the kind's definition.
 func (h *Handler) Load(text []byte) error {
-	var stored []runtime.Object
-	var fresh []document
-	for _, d := range split(text) {
-		obj, err := h.decodeDocument(d.text)
-		switch {
-		case err != nil:
-			return &LoadError{d.line, err}
-		case obj == nil:
-		case accessor(obj).GetUID() != "":
-			stored = append(stored, obj)
-		default:
-			d.object = obj
-			fresh = append(fresh, d)
+	docs := split(text)
+	for len(docs) > 0 {
+		n, err := h.loadSome(docs)
+		if err != nil {
+			return err
 		}
-	}
-	var err error
-	h.With(func(s *fakeapi.Server) {
-		if len(stored) > 0 {
-			err = s.Restore(stored)
-		}
-	})
-	if err != nil {
-		return &LoadError{1, err}
-	}
-	for _, d := range fresh {
-		if err := h.create(d.object); err != nil {
-			return &LoadError{d.line, err}
-		}
+		docs = docs[n:]
 	}
 	return nil
+}
+
+// loadSome stores or creates the first documents: as many dumped ones as there
+// are before a definition or one to be created, for those may change what can
+// be read.
+func (h *Handler) loadSome(docs []document) (n int, err error) {
+	var stored []runtime.Object
+	line := docs[0].line
+	for n < len(docs) {
+		d := &docs[n]
+		obj, err := h.decodeDocument(d.text)
+		if err != nil && len(stored) > 0 {
+			break // what comes before may define it
+		}
+		if err != nil {
+			return n, &LoadError{d.line, err}
+		}
+		if obj != nil && accessor(obj).GetUID() == "" {
+			if len(stored) > 0 {
+				break
+			}
+			if err := h.create(obj); err != nil {
+				return n, &LoadError{d.line, err}
+			}
+			return n + 1, nil
+		}
+		if n++; obj != nil {
+			stored = append(stored, obj)
+		}
+	}
+	if len(stored) > 0 {
+		h.With(func(s *fakeapi.Server) { err = s.Restore(stored) })
+	}
+	if err != nil {
+		return n, &LoadError{line, err}
+	}
+	return n, nil
 }
 
 // create makes an object through the API. A namespace that is there already is
@@ -100,9 +134,8 @@ func (h *Handler) create(obj runtime.Object) error {
 
 // document is one document of a YAML file.
 type document struct {
-	line   int
-	text   []byte
-	object runtime.Object
+	line int
+	text []byte
 }
 
 func split(text []byte) (all []document) {

@@ -199,7 +199,7 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request, a *answer) {
 	control := http.NewResponseController(w)
 	control.Flush()
 	for s.wait(r.Context()) == nil {
-		control.SetWriteDeadline(time.Now().Add(writeTimeout))
+		control.SetWriteDeadline(time.Now().Add(h.patience))
 		for {
 			for _, part := range s.frame {
 				if _, err := w.Write(part); err != nil {

@@ -1,0 +1,86 @@
+package httpapi
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/threelaws/threelaws/fakeapi"
+)
+
+var update = flag.Bool("update", false, "rewrite what docs/fidelity.md holds of the server's own")
+
+const fidelity = "../../docs/fidelity.md"
+
+// documentedAs compares a part of docs/fidelity.md with what it should be. The
+// part stands between two comments with its name.
+func documentedAs(t *testing.T, name, want string) {
+	t.Helper()
+	raw, err := os.ReadFile(fidelity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->\n"
+	before, rest, ok := strings.Cut(string(raw), begin)
+	have, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatalf("%s has no part %s", fidelity, name)
+	}
+	if have == want {
+		return
+	}
+	if !*update {
+		t.Errorf("%s is out of date: go test ./fakeapi/httpapi -update rewrites it. The part %s should be\n%s", fidelity, name, want)
+		return
+	}
+	if err := os.WriteFile(fidelity, []byte(before+begin+want+end+after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What the documentation says of the kinds is what the table of kinds says.
+func TestDocumentedKinds(t *testing.T) {
+	h := newHandler()
+	var kinds []*fakeapi.Kind
+	h.With(func(s *fakeapi.Server) { kinds = s.Kinds() })
+	modelled := map[string]*fakeapi.Kind{}
+	for _, k := range kinds {
+		modelled[k.GVR().String()] = k
+	}
+	var served, refused strings.Builder
+	served.WriteString("| apiVersion | kinds, with their subresources |\n| --- | --- |\n")
+	refused.WriteString("| apiVersion | refused |\n| --- | --- |\n")
+	for _, v := range real {
+		var yes, no []string
+		for _, r := range v.resources {
+			k := modelled[v.gv.WithResource(r.name).String()]
+			if k == nil {
+				no = append(no, r.name)
+				continue
+			}
+			name := r.kind.Kind
+			var subs []string
+			for _, s := range r.sub {
+				if k.Serves(s.name) {
+					subs = append(subs, s.name)
+				} else {
+					no = append(no, r.name+"/"+s.name)
+				}
+			}
+			if len(subs) > 0 {
+				name += " (" + strings.Join(subs, ", ") + ")"
+			}
+			yes = append(yes, name)
+		}
+		if len(yes) > 0 {
+			fmt.Fprintf(&served, "| %s | %s |\n", v.gv, strings.Join(yes, ", "))
+		}
+		if len(no) > 0 {
+			fmt.Fprintf(&refused, "| %s | %s |\n", v.gv, strings.Join(no, ", "))
+		}
+	}
+	documentedAs(t, "kinds", served.String())
+	documentedAs(t, "refused", refused.String())
+}

@@ -1,0 +1,162 @@
+package fakeapi
+
+import (
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+var autoscalingKinds = []*Kind{autoscalers}
+
+var autoscalers = goType[autoscalingv2.HorizontalPodAutoscaler, autoscalingv2.HorizontalPodAutoscalerList](&Kind{
+	GVK:      autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"),
+	Resource: "horizontalpodautoscalers", Singular: "horizontalpodautoscaler", ShortNames: []string{"hpa"}, Categories: []string{"all"},
+	Namespaced: true, Status: true, Default: on(defaultAutoscaler),
+	strategy: strategy{
+		name: validation.NameIsDNSSubdomain,
+		prepareCreate: on(func(a *autoscalingv2.HorizontalPodAutoscaler) {
+			a.Status = autoscalingv2.HorizontalPodAutoscalerStatus{}
+		}),
+		validateCreate: check(func(a *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList { return validateAutoscaler(a, nil) }),
+		main: update{
+			prepare:  over(func(a, old *autoscalingv2.HorizontalPodAutoscaler) { a.Status = old.Status }),
+			validate: compare(validateAutoscaler), again: "u",
+		},
+		status: update{
+			prepare:  over(func(a, old *autoscalingv2.HorizontalPodAutoscaler) { a.Spec = old.Spec }),
+			validate: compare(validateAutoscalerStatus), again: "u",
+		},
+	},
+})
+
+// autoscalersV1 are the same objects with one target, the CPU's utilization,
+// and everything else in annotations.
+var autoscalersV1 = makeAutoscalersV1()
+
+func makeAutoscalersV1() *Kind {
+	k := goType[autoscalingv1.HorizontalPodAutoscaler, autoscalingv1.HorizontalPodAutoscalerList](&Kind{
+		GVK: autoscalingv1.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"),
+		Default: on(func(a *autoscalingv1.HorizontalPodAutoscaler) {
+			if a.Spec.MinReplicas == nil {
+				a.Spec.MinReplicas = ptrTo(int32(1))
+			}
+		}),
+	})
+	k.view = between(autoscalers, k, showAutoscaler, keepAutoscaler)
+	return version(k)
+}
+
+func ptrTo[T any](v T) *T { return &v }
+
+// cpuTarget is the metric that an autoscaler has when it names none.
+func cpuTarget(percent int32) autoscalingv2.MetricSpec {
+	return autoscalingv2.MetricSpec{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{
+		Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: &percent}}}
+}
+
+const defaultUtilization = 80
+
+func defaultAutoscaler(a *autoscalingv2.HorizontalPodAutoscaler) {
+	if a.Spec.MinReplicas == nil {
+		a.Spec.MinReplicas = ptrTo(int32(1))
+	}
+	if len(a.Spec.Metrics) == 0 {
+		a.Spec.Metrics = []autoscalingv2.MetricSpec{cpuTarget(defaultUtilization)}
+	}
+	b := a.Spec.Behavior
+	if b == nil {
+		return
+	}
+	most := autoscalingv2.MaxChangePolicySelect
+	percent := autoscalingv2.HPAScalingPolicy{Type: autoscalingv2.PercentScalingPolicy, Value: 100, PeriodSeconds: 15}
+	pods := autoscalingv2.HPAScalingPolicy{Type: autoscalingv2.PodsScalingPolicy, Value: 4, PeriodSeconds: 15}
+	b.ScaleUp = overRules(b.ScaleUp, autoscalingv2.HPAScalingRules{StabilizationWindowSeconds: ptrTo(int32(0)), SelectPolicy: &most,
+		Policies: []autoscalingv2.HPAScalingPolicy{pods, percent}})
+	b.ScaleDown = overRules(b.ScaleDown, autoscalingv2.HPAScalingRules{SelectPolicy: &most, Policies: []autoscalingv2.HPAScalingPolicy{percent}})
+}
+
+// overRules lays the rules given over the rules by default.
+func overRules(given *autoscalingv2.HPAScalingRules, rules autoscalingv2.HPAScalingRules) *autoscalingv2.HPAScalingRules {
+	if given == nil {
+		return &rules
+	}
+	if given.SelectPolicy != nil {
+		rules.SelectPolicy = given.SelectPolicy
+	}
+	if given.StabilizationWindowSeconds != nil {
+		rules.StabilizationWindowSeconds = given.StabilizationWindowSeconds
+	}
+	if given.Policies != nil {
+		rules.Policies = given.Policies
+	}
+	rules.Tolerance = given.Tolerance
+	return &rules
+}
+
+// validateAutoscaler checks the bounds, the target and the types of the
+// metrics. What a metric says is stored as it comes.
+func validateAutoscaler(a, old *autoscalingv2.HorizontalPodAutoscaler) (errs field.ErrorList) {
+	s := &a.Spec
+	least := int32(1)
+	if old != nil && old.Spec.MinReplicas != nil && *old.Spec.MinReplicas == 0 {
+		least = 0
+	}
+	if *s.MinReplicas < least {
+		errs = append(errs, field.Invalid(specPath.Child("minReplicas"), *s.MinReplicas, "must be greater than or equal to "+string('0'+least)))
+	}
+	switch path := specPath.Child("maxReplicas"); {
+	case s.MaxReplicas == 0:
+		errs = append(errs, field.Required(path, "must be set and greater than 0"))
+	case s.MaxReplicas < 0:
+		errs = append(errs, field.Invalid(path, s.MaxReplicas, "must be greater than or equal to 1"))
+	}
+	if s.MaxReplicas < *s.MinReplicas {
+		errs = append(errs, field.Invalid(specPath.Child("maxReplicas"), s.MaxReplicas, "must be greater than or equal to `minReplicas`"))
+	}
+	errs = append(errs, validateTarget(&s.ScaleTargetRef, old)...)
+	for i := range s.Metrics {
+		path := specPath.Child("metrics").Index(i).Child("type")
+		if s.Metrics[i].Type == "" {
+			errs = append(errs, field.Required(path, "must specify a metric source type"))
+		}
+		if kind := string(s.Metrics[i].Type); !contains(metricTypes, kind) {
+			errs = append(errs, field.NotSupported(path, s.Metrics[i].Type, metricTypes))
+		}
+	}
+	return errs
+}
+
+var metricTypes = []string{"ContainerResource", "External", "Object", "Pods", "Resource"}
+
+func validateTarget(ref *autoscalingv2.CrossVersionObjectReference, old *autoscalingv2.HorizontalPodAutoscaler) (errs field.ErrorList) {
+	path := specPath.Child("scaleTargetRef")
+	for _, part := range [...]struct{ name, value string }{{"kind", ref.Kind}, {"name", ref.Name}} {
+		if part.value == "" {
+			errs = append(errs, field.Required(path.Child(part.name), ""))
+			continue
+		}
+		for _, msg := range content.IsPathSegmentName(part.value) {
+			errs = append(errs, field.Invalid(path.Child(part.name), part.value, msg))
+		}
+	}
+	if old != nil && old.Spec.ScaleTargetRef.APIVersion == ref.APIVersion && old.Spec.ScaleTargetRef.Kind == ref.Kind {
+		return errs
+	}
+	gv, err := schema.ParseGroupVersion(ref.APIVersion)
+	switch {
+	case err != nil:
+		errs = append(errs, field.Invalid(path.Child("apiVersion"), ref.APIVersion, err.Error()))
+	case gv.Group == "" && ref.Kind != "ReplicationController":
+		errs = append(errs, field.Invalid(path.Child("apiVersion"), ref.APIVersion, "apiVersion must specify API group"))
+	}
+	return errs
+}
+
+func validateAutoscalerStatus(a, _ *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
+	errs := nonNegative(int64(a.Status.CurrentReplicas), statusPath, "currentReplicas")
+	return append(errs, nonNegative(int64(a.Status.DesiredReplicas), statusPath, "desiredReplicas")...)
+}
