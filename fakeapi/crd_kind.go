@@ -49,7 +49,7 @@ func (s *Server) tableOf(d *definition) *table {
 // syncKinds makes the server's kinds those that its definitions define.
 func (c *call) syncKinds() {
 	s := c.s
-	kinds := known[:len(known):len(known)]
+	kinds, single := known[:len(known):len(known)], builtin[:len(builtin):len(builtin)]
 	alive := map[int]bool{}
 	s.tables[definitions.ordinal].each("", func(e *entry) bool {
 		d := e.obj.(*definition)
@@ -61,7 +61,7 @@ func (c *call) syncKinds() {
 			t = s.define(t, d)
 		}
 		alive[t.kind.ordinal] = true
-		kinds = append(kinds, t.kind.custom.served...)
+		kinds, single = append(kinds, t.kind.custom.served...), append(single, t.kind.custom.first(t.kind))
 		return true
 	})
 	for i := len(builtin); i < len(s.tables); i++ {
@@ -71,7 +71,16 @@ func (c *call) syncKinds() {
 			s.writable(k).kind = customKind(&gone, k.ordinal)
 		}
 	}
-	s.kinds = kinds
+	s.kinds, s.single = kinds, single
+}
+
+// first is the version in which a definition's objects are counted: the stored
+// one, or, when that is not served, the first that is.
+func (c *custom) first(stored *Kind) *Kind {
+	if c.version.Served || len(c.served) == 0 {
+		return stored
+	}
+	return c.served[0]
 }
 
 // sameDefinition says whether two states of a definition define the same.

@@ -35,6 +35,7 @@ type Options struct {
 type Server struct {
 	opts    Options
 	kinds   []*Kind  // that are served
+	single  []*Kind  // of these, one for each table
 	tables  []*table // by ordinal
 	token   *token
 	version uint64
@@ -62,7 +63,7 @@ func New(opts Options) *Server {
 var pristine = sync.OnceValue(func() *Server { return build(Options{}) })
 
 func build(opts Options) *Server {
-	s := &Server{opts: opts, kinds: known, token: new(token), version: 1}
+	s := &Server{opts: opts, kinds: known, single: builtin, token: new(token), version: 1}
 	s.tables = make([]*table, len(builtin))
 	for i, k := range builtin {
 		s.tables[i] = newTable(k, s.token)
@@ -77,8 +78,13 @@ func build(opts Options) *Server {
 	return s
 }
 
-// Kinds lists the table of kinds, in a fixed order.
-func (s *Server) Kinds() []*Kind { return s.kinds[:len(s.kinds):len(s.kinds)] }
+// Kinds lists the kinds that objects are of, in a fixed order: each object is
+// of one of them.
+func (s *Server) Kinds() []*Kind { return s.single[:len(s.single):len(s.single)] }
+
+// Served lists the kinds that answer requests: those of [Server.Kinds] and
+// further versions of them, which show the same objects.
+func (s *Server) Served() []*Kind { return s.kinds[:len(s.kinds):len(s.kinds)] }
 
 // Kind finds a kind by its GroupVersionKind; nil when it is not served.
 func (s *Server) Kind(gvk schema.GroupVersionKind) *Kind {
@@ -170,26 +176,26 @@ func (s *Server) Version() uint64 { return s.version }
 // Lookup returns the stored version of an object, nil when there is none.
 func (s *Server) Lookup(k *Kind, namespace, name string) runtime.Object {
 	if e := s.lookup(s.tables[k.ordinal], namespace, name); e != nil {
-		return e.obj
+		return k.shown(e.obj)
 	}
 	return nil
 }
 
 // Each calls f for every stored object of a kind, in key order, until f returns false.
 func (s *Server) Each(k *Kind, f func(obj runtime.Object) bool) {
-	s.tables[k.ordinal].objects.Ascend(func(e *entry) bool { return f(e.obj) })
+	s.tables[k.ordinal].objects.Ascend(func(e *entry) bool { return f(k.shown(e.obj)) })
 }
 
 // EachIn is [Server.Each] for one namespace.
 func (s *Server) EachIn(k *Kind, namespace string, f func(obj runtime.Object) bool) {
-	s.tables[k.ordinal].each(namespace, func(e *entry) bool { return f(e.obj) })
+	s.tables[k.ordinal].each(namespace, func(e *entry) bool { return f(k.shown(e.obj)) })
 }
 
 // EachOwned calls f for every stored object of a kind that names the owner in
 // its ownerReferences, in key order, until f returns false. Its cost does not
 // depend on how many other objects there are.
 func (s *Server) EachOwned(k *Kind, owner types.UID, f func(obj runtime.Object) bool) {
-	s.eachOwned(s.tables[k.ordinal], owner, func(e *entry) bool { return f(e.obj) })
+	s.eachOwned(s.tables[k.ordinal], owner, func(e *entry) bool { return f(k.shown(e.obj)) })
 }
 
 // Len is the number of stored objects of a kind.

@@ -31,9 +31,6 @@ var unserved = []struct{ command, request, why string }{
 	{"create clusterrolebinding b --clusterrole r --user me", "", "cluster role bindings are not modelled"},
 	{"create ingress i --rule a/b=c:80", "", "ingresses are not modelled"},
 	{"create priorityclass p --value 1", "", "priority classes are not modelled"},
-	{"create quota limits --hard pods=3", "", "resource quotas are not modelled"},
-	{"autoscale deployment d --max 3", "", "horizontal pod autoscalers are not modelled"},
-	{"debug p --image busybox", "", "ephemeral containers are not modelled"},
 }
 
 // accidental are answers that say nothing of the server.
@@ -45,7 +42,7 @@ func TestUnserved(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	synctest.Test(t, func(t *testing.T) {
 		s := newSession(t)
-		for _, setUp := range []string{"run p --image nginx", "create serviceaccount robot", "create deployment d --image nginx"} {
+		for _, setUp := range []string{"run p --image nginx", "create serviceaccount robot"} {
 			if text := s.run(setUp); strings.Contains(text, "[exit") {
 				t.Fatalf("kubectl %s: %s", setUp, text)
 			}

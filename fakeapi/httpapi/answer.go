@@ -18,7 +18,7 @@ import (
 // answer.
 func (h *Handler) answer(r *http.Request) *answer {
 	h.mu.Lock()
-	kinds := h.server.Kinds()
+	kinds := h.server.Served()
 	h.mu.Unlock()
 	t, ok := parsePath(kinds, r.URL.Path)
 	if !ok || t.resource == "" {

@@ -44,7 +44,7 @@ func documentedAs(t *testing.T, name, want string) {
 func TestDocumentedKinds(t *testing.T) {
 	h := newHandler()
 	var kinds []*fakeapi.Kind
-	h.With(func(s *fakeapi.Server) { kinds = s.Kinds() })
+	h.With(func(s *fakeapi.Server) { kinds = s.Served() })
 	modelled := map[string]*fakeapi.Kind{}
 	for _, k := range kinds {
 		modelled[k.GVR().String()] = k

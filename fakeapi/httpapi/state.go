@@ -10,6 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -18,9 +19,15 @@ import (
 // Dump writes every object as YAML, as it is stored. [Handler.Load] takes it.
 func (h *Handler) Dump(to io.Writer) (err error) {
 	w := bufio.NewWriter(to)
+	written := map[types.UID]bool{} // a kind may be served in several versions
 	h.With(func(s *fakeapi.Server) {
-		for _, k := range storedKinds(s) {
+		for _, k := range s.Kinds() {
 			s.Each(k, func(obj runtime.Object) bool {
+				uid := accessor(obj).GetUID()
+				if written[uid] {
+					return true
+				}
+				written[uid] = true
 				var raw, text []byte
 				if raw, err = json.Marshal(obj); err == nil {
 					text, err = yaml.JSONToYAML(raw)
@@ -36,24 +43,6 @@ func (h *Handler) Dump(to io.Writer) (err error) {
 		return err
 	}
 	return w.Flush()
-}
-
-// storedKinds lists every kind of object once: a custom kind of several
-// versions in the one it is stored in, if that is served.
-func storedKinds(s *fakeapi.Server) (all []*fakeapi.Kind) {
-	at := map[string]int{}
-	for _, k := range s.Kinds() {
-		d, v := k.Definition()
-		if d == nil {
-			all = append(all, k)
-		} else if i, ok := at[d.Name]; !ok {
-			at[d.Name] = len(all)
-			all = append(all, k)
-		} else if v.Storage {
-			all[i] = k
-		}
-	}
-	return all
 }
 
 // LoadError is a mistake in a document.

@@ -47,6 +47,11 @@ apiVersion: v1
 kind: ConfigMap
 metadata: {name: c}
 data: {a: b}
+---
+apiVersion: autoscaling/v1
+kind: HorizontalPodAutoscaler
+metadata: {name: h}
+spec: {maxReplicas: 3, scaleTargetRef: {apiVersion: apps/v1, kind: ReplicaSet, name: r}}
 `
 
 func load(t *testing.T, h *Handler, text string) {
@@ -77,6 +82,9 @@ func TestDumpAndLoad(t *testing.T) {
 	before := dump(t, h)
 	if !strings.Contains(before, "deletionTimestamp") {
 		t.Fatalf("the widget is not being deleted:\n%s", before)
+	}
+	if n := strings.Count(before, "\nkind: HorizontalPodAutoscaler"); n != 1 {
+		t.Errorf("an object of two versions is dumped %d times", n)
 	}
 	again := newHandler()
 	load(t, again, before)
