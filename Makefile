@@ -16,11 +16,11 @@ CORE := ./sim ./sim/host ./sim/law ./sim/render ./fakeapi ./controllers/...
 # The module roots: this one and every nested one.
 MODULES := $(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path '*/testdata/*' -not -path './.*/*' | LC_ALL=C sort))
 
-.PHONY: all test vet fmt detcheck unit build bench fuzz update clean
+.PHONY: all test vet fmt detcheck unit race build bench fuzz update clean
 
 all: test build
 
-test: fmt vet detcheck unit
+test: fmt vet detcheck unit race
 
 fmt:
 	@out=$$(gofmt -l $$(find . -name '*.go' -not -path './.*/*')); \
@@ -34,6 +34,13 @@ detcheck:
 
 unit:
 	@for m in $(MODULES); do echo "test $$m"; (cd $$m && $(GO) test $(TESTFLAGS) ./...); done
+
+# The parts that have goroutines, under the race detector, which needs a C compiler.
+race:
+	@if command -v $${CC:-cc} >/dev/null; then \
+	  CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) ./fakeapi/httpapi ./sim/realtime; \
+	  CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) -run 'Report|Interrupt|Double|Share|Failure' ./sim/explore; \
+	else echo "the race detector is not run: no C compiler"; fi
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/threelaws ./cmd/threelaws
