@@ -73,6 +73,7 @@ update:
 	  $(GO) test $$d -update; \
 	done
 	$(GO) run ./cmd/threelaws run --update ./scenarios
+	cd kubectltest && $(GO) test -run TestKubectl -update .
 
 clean:
 	rm -rf bin

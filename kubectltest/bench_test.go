@@ -134,12 +134,3 @@ func check(b *testing.B, err error) {
 		b.Fatal(err)
 	}
 }
-
-// TestAdoptCycleRatio holds the figure: at least ten times as fast.
-func TestAdoptCycleRatio(t *testing.T) {
-	if got := testing.Benchmark(ratio).Extra[timesAsFast]; got < 10 {
-		t.Errorf("%.1f times as fast as controller-runtime's fake client", got)
-	} else {
-		t.Logf("%.1f times as fast as controller-runtime's fake client", got)
-	}
-}

@@ -208,9 +208,9 @@ func (c *exchange) write() error {
 		if err := c.listOptions(); err != nil {
 			return err
 		}
-		c.req.Delete, err = decodeDeleteOptions(c.r, c.t.gv, body)
+		c.req.Delete, err = decodeDeleteOptions(c.r, body)
 	case fakeapi.Delete:
-		c.req.Delete, err = decodeDeleteOptions(c.r, c.t.gv, body)
+		c.req.Delete, err = decodeDeleteOptions(c.r, body)
 	}
 	return err
 }

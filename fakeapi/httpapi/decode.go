@@ -150,7 +150,7 @@ func unknownConversion(have, want runtime.Object, _ string, k *fakeapi.Kind) str
 }
 
 // decodeDeleteOptions reads the body of a delete, or, without a body, the query.
-func decodeDeleteOptions(r *http.Request, gv schema.GroupVersion, body []byte) (opts metav1.DeleteOptions, err error) {
+func decodeDeleteOptions(r *http.Request, body []byte) (opts metav1.DeleteOptions, err error) {
 	if len(body) == 0 {
 		if err := metascheme.ParameterCodec.DecodeParameters(r.URL.Query(), metav1.SchemeGroupVersion, &opts); err != nil {
 			return opts, apierrors.NewBadRequest(err.Error())
@@ -161,7 +161,7 @@ func decodeDeleteOptions(r *http.Request, gv schema.GroupVersion, body []byte) (
 	if err != nil {
 		return opts, err
 	}
-	want := gv.WithKind("DeleteOptions")
+	want := metav1.SchemeGroupVersion.WithKind("DeleteOptions") // what a body without a version is
 	obj, _, err := decoder.Decode(body, &want, nil)
 	if err != nil {
 		return opts, apierrors.NewBadRequest(err.Error())
