@@ -6,6 +6,7 @@ package kubelet
 
 import (
 	"context"
+	"encoding/json"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -63,9 +64,23 @@ type kubelet struct {
 	pods    cache.Indexer
 }
 
-// running is the status of a pod that runs. It holds no time: a pod that took
-// another's place must not differ from it by when that was.
-const running = `"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}`
+// running patches the status of a pod so that it runs and is ready. It holds no
+// time: a pod that took another's place must not differ from it by when that was.
+func running(pod *corev1.Pod) ([]byte, error) {
+	status := corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
+	for _, c := range pod.Spec.Containers {
+		status.ContainerStatuses = append(status.ContainerStatuses, corev1.ContainerStatus{
+			Name: c.Name, Image: c.Image, Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+		})
+	}
+	type meta struct {
+		UID types.UID `json:"uid"`
+	}
+	return json.Marshal(struct {
+		Metadata meta             `json:"metadata"`
+		Status   corev1.PodStatus `json:"status"`
+	}{meta{pod.UID}, status})
+}
 
 // Sync does the next thing for one pod.
 func (k *kubelet) Sync(ctx context.Context, key string) error {
@@ -81,8 +96,10 @@ func (k *kubelet) Sync(ctx context.Context, key string) error {
 	case pod.DeletionTimestamp != nil:
 		err = k.finish(ctx, pod)
 	case pod.Status.Phase == "" || pod.Status.Phase == corev1.PodPending:
-		data := append([]byte(`{"metadata":{"uid":"`), pod.UID...)
-		data = append(append(data, `"},`...), running...)
+		var data []byte
+		if data, err = running(pod); err != nil {
+			return err
+		}
 		_, err = k.env.Client.Patch(ctx, podKind, pod.Namespace, pod.Name, host.Patch{Type: types.StrategicMergePatchType, Data: data, Subresource: "status"})
 	}
 	if apierrors.IsNotFound(err) || apierrors.IsInvalid(err) {
