@@ -22,10 +22,22 @@ func (c *call) admitCreate(obj runtime.Object, m metav1.Object) error {
 		}
 	}
 	if c.k.admit != nil {
-		c.k.admit(obj, nil)
+		if err := c.k.admit(obj, nil); err != nil {
+			return c.errForbidden(m, err)
+		}
 	}
 	c.dedupOwners(m, true)
 	return nil
+}
+
+// errForbidden is how an admission plugin refuses an object, which may not have
+// its generated name yet.
+func (c *call) errForbidden(m metav1.Object, why error) *apierrors.StatusError {
+	name := m.GetName()
+	if name == "" {
+		name = m.GetGenerateName()
+	}
+	return apierrors.NewForbidden(c.k.groupResource(), name, why)
 }
 
 func (c *call) admitNamespace(m metav1.Object) error {
@@ -37,12 +49,7 @@ func (c *call) admitNamespace(m metav1.Object) error {
 	if ns.Status.Phase != corev1.NamespaceTerminating {
 		return nil
 	}
-	name := m.GetName()
-	if name == "" {
-		name = m.GetGenerateName()
-	}
-	err := apierrors.NewForbidden(c.k.groupResource(), name, fmt.Errorf(
-		"unable to create new content in namespace %s because it is being terminated", ns.Name))
+	err := c.errForbidden(m, fmt.Errorf("unable to create new content in namespace %s because it is being terminated", ns.Name))
 	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{
 		Type: corev1.NamespaceTerminatingCause, Field: "metadata.namespace",
 		Message: fmt.Sprintf("namespace %s is being terminated", ns.Name),
@@ -55,7 +62,7 @@ func (c *call) admitUpdate(obj, old runtime.Object, ed *edit) error {
 		return apierrors.NewNotFound(namespaceResource, c.req.Namespace)
 	}
 	if c.k.admit != nil && ed.way == &c.k.main && !ed.onlyMeta {
-		c.k.admit(obj, old)
+		return c.k.admit(obj, old)
 	}
 	return nil
 }

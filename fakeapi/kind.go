@@ -73,7 +73,7 @@ type strategy struct {
 	// name is the rule for names; nil is the rule for path segments alone.
 	name validation.ValidateNameFunc
 	// admit changes an object on its way in, on create and update (old nil on create).
-	admit func(obj, old runtime.Object)
+	admit func(obj, old runtime.Object) error
 
 	prepareCreate  func(obj runtime.Object)
 	validateCreate func(obj runtime.Object) field.ErrorList

@@ -136,15 +136,16 @@ func defaultNode(n *corev1.Node) {
 
 // taintNewNode is what the TaintNodesByCondition plugin does: nothing is
 // scheduled to a node before its kubelet says that it is ready.
-func taintNewNode(obj, old runtime.Object) {
+func taintNewNode(obj, old runtime.Object) error {
 	n := obj.(*corev1.Node)
 	if old != nil {
-		return
+		return nil
 	}
 	for _, t := range n.Spec.Taints {
 		if t.Key == corev1.TaintNodeNotReady && t.Effect == corev1.TaintEffectNoSchedule {
-			return
+			return nil
 		}
 	}
 	n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule})
+	return nil
 }

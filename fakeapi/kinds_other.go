@@ -144,10 +144,11 @@ var claims = goType[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimLi
 	Namespaced: true, Status: true, ReturnDeleted: true, Default: on(defaultClaim),
 	strategy: strategy{
 		name: validation.NameIsDNSSubdomain,
-		admit: func(obj, old runtime.Object) {
+		admit: func(obj, old runtime.Object) error {
 			if m := metaOf(obj); old == nil && !contains(m.GetFinalizers(), claimProtection) {
 				m.SetFinalizers(append(m.GetFinalizers(), claimProtection))
 			}
+			return nil
 		},
 		prepareCreate: on(func(c *corev1.PersistentVolumeClaim) {
 			c.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}

@@ -1,6 +1,8 @@
 package fakeapi
 
 import (
+	"fmt"
+
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -97,14 +99,11 @@ var (
 )
 
 // admitPod is what the Priority and DefaultTolerationSeconds plugins do.
-func admitPod(obj, old runtime.Object) {
+func admitPod(obj, old runtime.Object) error {
 	p := obj.(*corev1.Pod)
 	if old == nil {
-		if p.Spec.Priority == nil {
-			p.Spec.Priority = &zeroPriority
-		}
-		if p.Spec.PreemptionPolicy == nil {
-			p.Spec.PreemptionPolicy = &preemptLower
+		if err := admitPriority(p); err != nil {
+			return err
 		}
 	} else if was := old.(*corev1.Pod); p.Spec.Priority == nil {
 		p.Spec.Priority = was.Spec.Priority
@@ -119,6 +118,30 @@ func admitPod(obj, old runtime.Object) {
 			})
 		}
 	}
+	return nil
+}
+
+// priorities are those of the classes that every cluster has. PriorityClasses
+// are not served, so there are no others.
+var priorities = map[string]int32{"": 0, "system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+
+// admitPriority resolves a new pod's class, and refuses what contradicts it.
+func admitPriority(p *corev1.Pod) error {
+	priority, ok := priorities[p.Spec.PriorityClassName]
+	switch {
+	case !ok:
+		return fmt.Errorf("no PriorityClass with name %s was found", p.Spec.PriorityClassName)
+	case p.Spec.Priority != nil && *p.Spec.Priority != priority:
+		return fmt.Errorf("the integer value of priority (%d) must not be provided in pod spec; priority admission controller computed %d from the given PriorityClass name", *p.Spec.Priority, priority)
+	case p.Spec.PreemptionPolicy != nil && *p.Spec.PreemptionPolicy != preemptLower:
+		return fmt.Errorf("the string value of PreemptionPolicy (%s) must not be provided in pod spec; priority admission controller computed %s from the given PriorityClass name", *p.Spec.PreemptionPolicy, preemptLower)
+	case priority == 0:
+		p.Spec.Priority = &zeroPriority
+	default:
+		p.Spec.Priority = &priority
+	}
+	p.Spec.PreemptionPolicy = &preemptLower
+	return nil
 }
 
 func tolerates(tolerations []corev1.Toleration, key string) bool {

@@ -10,8 +10,6 @@ const (
 // expected are the cases that do not pass, each with the reason. One that
 // passes may not be named here.
 var expected = map[string]string{
-	"controllers/rs-replica-failure": "the server has no admission of PriorityClasses: it lets a pod of an unknown one in",
-
 	"controllers/cascade-deployment-Background": noDeployment,
 	"controllers/cascade-deployment-Foreground": noDeployment,
 	"controllers/cascade-deployment-default":    noDeployment,
