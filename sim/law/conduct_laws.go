@@ -75,7 +75,7 @@ var writeLaws = []*Law{{
 }}
 
 var gcLaws = []*Law{{
-	ID: "GC-1", Name: "collect-the-ownerless", Kind: Liveness, Source: gcDesign + "Part I",
+	ID: "GC-1", Name: "collect-the-ownerless", Kind: Liveness, Source: gcDesign + "Cascading deletion with Garbage Collector",
 	Sentence: "At rest no object is left whose owners are all gone, and none with another owner keeps a reference to one that is gone.",
 	New:      on(collectAll, sim.Settled),
 }, {
