@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/threelaws/threelaws/controllers/garbagecollector"
+	"github.com/threelaws/threelaws/controllers/namespace"
 	"github.com/threelaws/threelaws/controllers/replicas"
 	"github.com/threelaws/threelaws/controllers/replicaset"
 	"github.com/threelaws/threelaws/sim/host"
@@ -30,6 +31,7 @@ type Mutant struct {
 type build struct {
 	replicas  func(w *replicas.Without)
 	collector func(w *garbagecollector.Without)
+	drainer   func(w *namespace.Without)
 	declared  func(c *host.Controller)
 }
 
@@ -39,6 +41,11 @@ func (m *Mutant) Controller() host.Controller {
 		var w garbagecollector.Without
 		m.build.collector(&w)
 		return garbagecollector.New(w)
+	}
+	if m.build.drainer != nil {
+		var w namespace.Without
+		m.build.drainer(&w)
+		return namespace.New(w)
 	}
 	o := replicas.Options{Generation: replicas.ControllerRef}
 	if m.build.replicas != nil {
@@ -53,7 +60,7 @@ func (m *Mutant) Controller() host.Controller {
 
 // All returns every mutant, grouped by the code that its guard is in.
 func All() []Mutant {
-	return slices.Concat(claimMutants, releaseMutants, scaleMutants, expectationMutants, routingMutants, writingMutants, collectorMutants)
+	return slices.Concat(claimMutants, releaseMutants, scaleMutants, expectationMutants, routingMutants, writingMutants, collectorMutants, namespaceMutants)
 }
 
 // Lookup finds a mutant by name.

@@ -203,7 +203,7 @@ func subjects() []Subject {
 	}
 	c := s
 	c.Process, c.Controller, c.Kind = "rc", "replication", "ReplicationController"
-	return []Subject{s, c, {Process: "gc", Controller: Collector}}
+	return []Subject{s, c, {Process: "gc", Controller: Collector}, {Process: "ns", Controller: Drainer}}
 }
 
 func judge(t *tape) *Judge {
