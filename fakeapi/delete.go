@@ -228,6 +228,13 @@ func (c *call) setDeletionFinalizers(m metav1.Object, opts *metav1.DeleteOptions
 	if orphan == hasOrphan && foreground == hasForeground {
 		return false
 	}
+	m.SetFinalizers(withPolicy(have, orphan, foreground))
+	return true
+}
+
+// withPolicy returns the finalizers with those of a propagation policy in place
+// of any other's.
+func withPolicy(have []string, orphan, foreground bool) []string {
 	want := make([]string, 0, len(have)+1)
 	for _, f := range have {
 		if f != metav1.FinalizerOrphanDependents && f != metav1.FinalizerDeleteDependents {
@@ -240,8 +247,7 @@ func (c *call) setDeletionFinalizers(m metav1.Object, opts *metav1.DeleteOptions
 	if foreground {
 		want = append(want, metav1.FinalizerDeleteDependents)
 	}
-	m.SetFinalizers(want)
-	return true
+	return want
 }
 
 // deleteCollection lists and then deletes one by one, as the real server does:

@@ -91,18 +91,7 @@ func namespaceFinalizers(have []string, opts *metav1.DeleteOptions) []string {
 	default:
 		return have
 	}
-	var want []string
-	for _, f := range have {
-		if f != metav1.FinalizerOrphanDependents && f != metav1.FinalizerDeleteDependents {
-			want = append(want, f)
-		}
-	}
-	if orphan {
-		want = append(want, metav1.FinalizerOrphanDependents)
-	}
-	if foreground {
-		want = append(want, metav1.FinalizerDeleteDependents)
-	}
+	want := withPolicy(have, orphan, foreground)
 	sort.Strings(want)
 	return want
 }

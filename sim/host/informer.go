@@ -46,14 +46,6 @@ func (i *informer) pending() int {
 	return len(i.backlog) + i.state.end() - i.cursor
 }
 
-// peek returns the next change to deliver.
-func (i *informer) peek() *change {
-	if len(i.backlog) > 0 {
-		return &i.backlog[0]
-	}
-	return i.state.at(i.cursor)
-}
-
 // deliver takes the next step of the watch: the initial list, or one change.
 func (i *informer) deliver() {
 	if !i.synced {
