@@ -9,7 +9,6 @@ import (
 // What defaults point to. Stored objects share it; nobody changes a stored object.
 var (
 	yes, no         = true, false
-	one             = int32(1)
 	thirtySeconds   = int64(corev1.DefaultTerminationGracePeriodSeconds)
 	noSecurity      = corev1.PodSecurityContext{}
 	modeReadable    = int32(corev1.ConfigMapVolumeSourceDefaultMode)

@@ -25,10 +25,6 @@ type failureText struct {
 	keys    []string // the schedule
 }
 
-// firstStep is the line of the first step: below two lines of comment and an
-// empty one.
-const firstStep = 4
-
 // failureFile writes a failure as a scenario file that replays it and passes:
 // the script up to the step that failed, the schedule, and as golden text the
 // timeline and the run's hash. last is nil for the settle behind the script.

@@ -36,7 +36,6 @@ type decoder struct {
 	file    *File
 	section *Section
 	server  *fakeapi.Server
-	step    *Step // the step that reads it, for messages
 }
 
 // Manifests decodes a section: YAML documents of kinds the server has, with no

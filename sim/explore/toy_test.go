@@ -37,7 +37,6 @@ type toyThread struct {
 	pc    int
 	local int
 	naps  bool
-	laps  int
 }
 
 func (t *toyThread) Name() string { return t.name }

@@ -20,7 +20,6 @@ type informer struct {
 	cursor  int      // position in the log of the next change to deliver
 	backlog []change // differences of a relist, delivered before the log
 	from    uint64   // revision the initial list is to be read at; 0 for the latest
-	relists int
 
 	seq      uint64     // deliveries so far
 	readBy   []readMark // by worker
@@ -99,7 +98,6 @@ func (i *informer) relist() {
 		return true
 	})
 	i.cursor = next
-	i.relists++
 }
 
 // resync delivers every cached object again, unchanged (WRITE-9).
