@@ -10,7 +10,7 @@ import (
 )
 
 var verbMutant = &Verb{
-	Name: "mutant", Args: "NAME [schedules=N] [seed=N] [faults=NAME:N,...] [--strict]", Min: 1, Max: 1,
+	Name: "mutant", Args: "NAME [schedules=N] [seed=N] [faults=NAME:N,...] [laws=LAW,...] [--strict]", Min: 1, Max: 1,
 	Summary: "run the file so far with one guard removed: a law must break",
 	Detail: `The mutant runs in place of its controller, first in the default schedule, then
 in N others (500 without it). Prints the law that kills it and what led there. A mutant that
@@ -20,6 +20,7 @@ breaks no law is a failure.`,
 		{Name: "schedules", Summary: "how many to try; 500 without it"},
 		{Name: "seed", Summary: "of the choices; 1 without it"},
 		{Name: "faults", Summary: "how many faults of each name a run may have"},
+		{Name: "laws", Summary: "only these laws count: for a law that another one always breaks with"},
 		{Name: "strict", Summary: "races lost are broken laws", Values: []string{"true", "false"}},
 	},
 	explores: true,

@@ -16,7 +16,7 @@ var claimMutants = []Mutant{
 	{"replicaset/adopt-while-deleting", "ADOPT-3", "ADOPT-3",
 		"adopts while it is being deleted, and knows it",
 		of(func(w *replicas.Without) { w.Ref.Deletion, w.Ref.LiveDeletion = true, true })},
-	{"replicaset/readopt-orphaned", "ADOPT-7", "ADOPT-4",
+	{"replicaset/readopt-orphaned", "ADOPT-7", "ADOPT-7",
 		"adopts again the pods that its own deletion is orphaning",
 		of(func(w *replicas.Without) { w.Ref.Deletion, w.Ref.LiveCheck = true, true })},
 	{"replicaset/adopt-deleting-pod", "ADOPT-5", "ADOPT-5",
