@@ -12,6 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
+	"github.com/threelaws/threelaws/sim/render"
 )
 
 // machine is everything one run of a script moves: the world, the cluster in
@@ -134,7 +135,7 @@ func (m *machine) request(req *fakeapi.Request) error {
 	if resp := m.cluster.Request("user", req); resp.Err != nil {
 		s := resp.Err.ErrStatus
 		r := &sim.Record{Code: int(s.Code), Reason: string(s.Reason), Message: s.Message}
-		return fmt.Errorf("%s", refusalOf(r))
+		return fmt.Errorf("%s", render.RefusalOf(r))
 	}
 	return nil
 }

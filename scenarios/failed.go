@@ -29,7 +29,7 @@ func (r *Run) Page(f *Failed) *render.Page {
 	if f == nil {
 		return nil
 	}
-	p := render.NewPage(&r.m.world.History, Facts, f.Breach, f.from)
+	p := render.NewPage(&r.m.world.History, f.Breach, f.from)
 	if r.file != nil {
 		p.Title = r.file.Name
 	}
@@ -46,7 +46,7 @@ func (r *Run) lastFailure() *Failed {
 
 // breaks notes a law that was broken in the step being run.
 func (r *Run) breaks(b *law.Breach) {
-	r.failures = append(r.failures, Failed{Step: r.step, Code: ExitFail, Breach: Breach(*b), from: r.initial()})
+	r.failures = append(r.failures, Failed{Step: r.step, Code: ExitFail, Breach: render.BreachOf(*b), from: r.initial()})
 }
 
 // fail notes a step that did not go as it should although it broke no law, or

@@ -152,7 +152,7 @@ func (r *Run) breach() *explore.Breach {
 	if rec := r.m.world.History.At(b.Record); rec != nil {
 		step = rec.Step
 	}
-	return &explore.Breach{Law: b.Law.ID, Text: withoutUIDs(b.Text), Informed: b.Strength == law.Informed, Step: step}
+	return &explore.Breach{Law: b.Law.ID, Text: render.WithoutUIDs(b.Text), Informed: b.Strength == law.Informed, Step: step}
 }
 
 // label is what a run came to, in a few words: what each controller object did
@@ -174,7 +174,7 @@ func (r *Run) label(out *explore.Outcome) string {
 		if rec == nil || rec.Op != sim.Commit || rec.For.IsZero() || render.Replaced(h, rec) {
 			continue
 		}
-		c := Facts.Change(rec)
+		c := render.ChangeOf(rec)
 		if c.Noise {
 			continue
 		}

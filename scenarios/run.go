@@ -10,6 +10,7 @@ import (
 	"github.com/threelaws/threelaws/sim/explore"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
+	"github.com/threelaws/threelaws/sim/render"
 )
 
 // Run is one run of a script. Its methods are the verbs, so that a Go test can
@@ -118,7 +119,7 @@ func (r *Run) judge(s *Step, before int) error {
 		if s.Expect {
 			return nil
 		}
-		return s.fail(ExitFail, "%s is broken: %s", first.Law.Name, withoutUIDs(first.Text))
+		return s.fail(ExitFail, "%s is broken: %s", first.Law.Name, render.WithoutUIDs(first.Text))
 	case s.Expect:
 		return s.missed("no law was broken and nothing was refused")
 	}

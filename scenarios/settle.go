@@ -51,7 +51,7 @@ const (
 // loops reports whether the last records go round in a circle.
 func (m *machine) loops() bool {
 	h := &m.world.History
-	lines := render.Timeline(h, Facts, render.Options{From: max(0, h.Len()-lookRecords)})
+	lines := render.Timeline(h, render.Options{From: max(0, h.Len()-lookRecords)})
 	first, last, ok := render.Cycle(lines)
 	return ok && len(lines)-first > 8*(last-first+1)
 }

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim/render"
 )
 
 var verbDelete = &Verb{
@@ -105,7 +106,7 @@ func (r *Run) DeleteClientSide(object string) error {
 	}
 	c, err := r.Registry.Reaper(t.kind.GVK, t.namespace, t.name, func(err error) {
 		if err != nil {
-			r.notes = append(r.notes, "kubectl delete "+object+": "+withoutUIDs(err.Error()))
+			r.notes = append(r.notes, "kubectl delete "+object+": "+render.WithoutUIDs(err.Error()))
 		}
 	})
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/render"
 )
 
 var verbExpect = &Verb{
@@ -108,13 +109,19 @@ func (f filter) matches(o metav1.Object) bool {
 	if f.controller == "" {
 		return true
 	}
-	owner, ok := controllerOf(o)
-	return refOrNone(owner, ok) == f.controller
+	return controllerName(o) == f.controller
+}
+
+// controllerName is the controller of an object as files name it.
+func controllerName(o metav1.Object) string {
+	if owner, ok := render.ControllerOf(o); ok {
+		return owner.String()
+	}
+	return "none"
 }
 
 func describe(o metav1.Object) string {
-	owner, ok := controllerOf(o)
-	text := "its controller is " + refOrNone(owner, ok)
+	text := "its controller is " + controllerName(o)
 	if o.GetDeletionTimestamp() != nil {
 		text += " and it is being deleted"
 	}

@@ -68,7 +68,7 @@ func (r *Run) Breaches() []render.Breach {
 			only = r.judged[turn].only
 		}
 		if only == nil || only[b.Law] {
-			all = append(all, Breach(b))
+			all = append(all, render.BreachOf(b))
 		}
 	}
 	return all

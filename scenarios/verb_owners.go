@@ -54,7 +54,7 @@ func (r *Run) Owners() string {
 				row(ref.String())
 			}
 			name := dependentName(ref, obj)
-			if owner, ok := controllerOf(obj); ok {
+			if owner, ok := render.ControllerOf(obj); ok {
 				row(owner.String())
 				owned[owner.String()] = append(owned[owner.String()], name)
 			} else if slices.Contains(deps, k) {
@@ -80,7 +80,7 @@ func (r *Run) Tree() string {
 			continue
 		}
 		r.each(k, func(ref sim.Ref, obj runtime.Object) {
-			objs = append(objs, render.Object{Ref: ref, Owners: Facts.Owners(obj), Deleting: Facts.Deleting(obj)})
+			objs = append(objs, render.Object{Ref: ref, Owners: render.Owners(obj), Deleting: render.Deleting(obj)})
 		})
 	}
 	return render.Tree(objs)
@@ -122,7 +122,7 @@ func dependentName(ref sim.Ref, obj any) string {
 	if ref.Kind == "Pod" {
 		name = strings.Replace(name, "pod/", "", 1)
 	}
-	if Facts.Deleting(obj) {
+	if render.Deleting(obj) {
 		name += "(deleting)"
 	}
 	return name

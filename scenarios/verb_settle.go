@@ -152,9 +152,9 @@ func (r *Run) timeline(from int, verbose bool) []render.Line {
 		if !r.counts(&b) {
 			continue
 		}
-		o.Breaches = append(o.Breaches, Breach(b))
+		o.Breaches = append(o.Breaches, render.BreachOf(b))
 	}
-	return render.Timeline(&r.m.world.History, Facts, o)
+	return render.Timeline(&r.m.world.History, o)
 }
 
 // printOthers lists the broken laws that no line of the timeline shows: one
@@ -174,7 +174,7 @@ func (r *Run) printOthers(lines []render.Line) {
 		}
 		if count[b.Law]++; count[b.Law] == 1 {
 			laws = append(laws, b.Law)
-			first[b.Law] = Breach(b).String()
+			first[b.Law] = render.BreachOf(b).String()
 		}
 	}
 	for _, l := range laws {

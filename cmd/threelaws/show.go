@@ -53,15 +53,15 @@ func (a *app) show(h *sim.History, breaches []render.Breach, as string, verbose 
 	case "json":
 		return a.records(h)
 	case "timeline":
-		lines := render.Timeline(h, scenarios.Facts, render.Options{Verbose: verbose, Breaches: breaches})
+		lines := render.Timeline(h, render.Options{Verbose: verbose, Breaches: breaches})
 		if a.json {
 			return a.encode(lines)
 		}
 		text = timeline(lines, breaches)
 	case "tree":
-		text = render.Tree(render.Objects(h, scenarios.Facts, h.Len()))
+		text = render.Tree(render.Objects(h, h.Len()))
 	case "dot":
-		text = render.DOT(render.Objects(h, scenarios.Facts, h.Len()))
+		text = render.DOT(render.Objects(h, h.Len()))
 	}
 	if a.json {
 		return a.encode(map[string]string{as: text})

@@ -35,7 +35,7 @@ type Row struct {
 // NewPage makes the page of a breach from the history that holds it. Records
 // before from are the initial world and are not shown. The caller fills in
 // Title, Small, Replay and Picture.
-func NewPage(h *sim.History, f Facts, b Breach, from int) *Page {
+func NewPage(h *sim.History, b Breach, from int) *Page {
 	to := b.Record + 1
 	for _, r := range b.Cycle {
 		to = max(to, r+1)
@@ -44,7 +44,7 @@ func NewPage(h *sim.History, f Facts, b Breach, from int) *Page {
 		to++ // the whole of the step that broke it
 	}
 	p := &Page{Breach: b, broken: -1}
-	p.Lines = Timeline(h, f, Options{From: min(from, b.Record), To: to, Others: true, Breaches: []Breach{{Record: b.Record, Law: b.Law, Text: b.Text, Race: b.Race}}})
+	p.Lines = Timeline(h, Options{From: min(from, b.Record), To: to, Others: true, Breaches: []Breach{{Record: b.Record, Law: b.Law, Text: b.Text, Race: b.Race}}})
 	c := newCauses(h, p.Lines)
 	p.Why = make([]Row, len(p.Lines))
 	for i := range p.Lines {
@@ -57,13 +57,13 @@ func NewPage(h *sim.History, f Facts, b Breach, from int) *Page {
 			p.Why[i].Mark = "~"
 		}
 	}
-	p.trees(h, f)
+	p.trees(h)
 	return p
 }
 
 // trees draws the objects related to the broken law before and after the last
 // write up to it.
-func (p *Page) trees(h *sim.History, f Facts) {
+func (p *Page) trees(h *sim.History) {
 	r := h.At(p.Breach.Record)
 	if r == nil {
 		return
@@ -80,14 +80,14 @@ func (p *Page) trees(h *sim.History, f Facts) {
 	for h.At(last) != nil && h.At(last).Step == r.Step {
 		last++
 	}
-	before, after := Objects(h, f, first), Objects(h, f, last)
-	refs = append(refs, ownersOf(before, refs)...)
-	refs = append(refs, ownersOf(after, refs)...)
+	before, after := Objects(h, first), Objects(h, last)
+	refs = append(refs, ownersAmong(before, refs)...)
+	refs = append(refs, ownersAmong(after, refs)...)
 	p.Before, p.After = Tree(Related(before, refs...)), Tree(Related(after, refs...))
 }
 
-// ownersOf lists what owns the given objects, so that both trees show it.
-func ownersOf(objs []Object, refs []sim.Ref) []sim.Ref {
+// ownersAmong lists what owns the given objects, so that both trees show it.
+func ownersAmong(objs []Object, refs []sim.Ref) []sim.Ref {
 	var owners []sim.Ref
 	for _, o := range objs {
 		for _, r := range refs {

@@ -6,6 +6,9 @@ import (
 	"unicode/utf8"
 )
 
+// Width is the number of columns everything fits in.
+const Width = 100
+
 // Table lays out rows in columns two spaces apart. The last column takes what
 // is left of [Width] and is folded at spaces; the others are as wide as their
 // widest cell.

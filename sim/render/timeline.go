@@ -38,7 +38,7 @@ type Options struct {
 
 // Timeline makes the lines of a part of a history. Equal refusals are one line
 // as long as no write comes between them. Lines are numbered from 1.
-func Timeline(h *sim.History, f Facts, o Options) []Line {
+func Timeline(h *sim.History, o Options) []Line {
 	if o.To == 0 || o.To > h.Len() {
 		o.To = h.Len()
 	}
@@ -58,7 +58,7 @@ func Timeline(h *sim.History, f Facts, o Options) []Line {
 			halves = append(halves, i)
 			continue
 		}
-		l, ok := lineOf(r, f, o.Verbose)
+		l, ok := lineOf(r, o.Verbose)
 		for _, k := range halves {
 			l.Breaks = append(l.Breaks, broken[k]...)
 		}
@@ -109,7 +109,7 @@ func Replaced(h *sim.History, r *sim.Record) bool {
 }
 
 // lineOf makes the line of one record, if it deserves one.
-func lineOf(r *sim.Record, f Facts, verbose bool) (Line, bool) {
+func lineOf(r *sim.Record, verbose bool) (Line, bool) {
 	l := Line{From: r.At, To: r.At, Who: Who(r), Verb: r.Verb, Count: 1, Records: []int{r.Index}}
 	if !r.Object.IsZero() {
 		l.Object = strings.TrimSuffix(r.Object.String(), "/") // a create that leaves the name to the server
@@ -117,7 +117,7 @@ func lineOf(r *sim.Record, f Facts, verbose bool) (Line, bool) {
 	show := false
 	switch r.Op {
 	case sim.Commit:
-		c := f.Change(r)
+		c := ChangeOf(r)
 		l.Verb, l.Detail, l.Write, l.Stale = c.Verb, c.Detail, true, r.Stale()
 		if r.Lost {
 			l.Detail = join(l.Detail, "response lost")
@@ -125,7 +125,7 @@ func lineOf(r *sim.Record, f Facts, verbose bool) (Line, bool) {
 		show = verbose || !c.Noise
 	case sim.Refusal:
 		l.Refused = true
-		l.Detail = f.Refusal(r)
+		l.Detail = RefusalOf(r)
 		show = true
 	case sim.FaultHit:
 		l.Detail = r.Reason
