@@ -54,6 +54,8 @@ var edges = []row{
 		"the server is a function of time and request: it knows neither the kernel nor its clients, so that either can be used without the other; k8s.io/apiserver would bring etcd, gRPC and goroutines"},
 	{"fakeapi/httpapi", []string{"fakeapi", api, apimachinery, apiextensions, "sigs.k8s.io/yaml", "github.com/google/gnostic-models/openapiv2", "google.golang.org/protobuf/proto"},
 		"the wire is a way in to the server: it knows no client and no host"},
+	{"sim/trial", []string{"sim", "sim/host", "sim/law", "sim/render", "fakeapi", apimachinery},
+		"a trial joins the host, the laws and the page, so that nobody who runs a world can leave one of them out"},
 	{"sim/realtime", []string{"sim", "sim/host", "fakeapi"},
 		"the one runner that reads the clock on the wall stands beside the kernel, so that nothing deterministic can come to lean on it"},
 	{"controllers/...", []string{"controllers/...", "sim", "sim/host", "fakeapi", api, apimachinery, cache, listers, workqueue},

@@ -72,7 +72,7 @@ func (r *Run) expect(s *Step) string {
 		if err != nil {
 			return err.Error()
 		}
-		o := r.m.lookup(t)
+		o := r.lookup(t)
 		switch {
 		case o == nil:
 			return s.Word(0) + " is not there"
@@ -82,7 +82,7 @@ func (r *Run) expect(s *Step) string {
 		return ""
 	}
 	want, _ := strconv.Atoi(s.Word(0))
-	k := r.m.server.KindNamed(s.Word(1))
+	k := r.t.Server.KindNamed(s.Word(1))
 	if have := r.count(k, f); have != want {
 		return fmt.Sprintf("%d %s expected, %d are there", want, k.Resource, have)
 	}
@@ -141,4 +141,4 @@ of one schedule on every machine, and changes when behaviour does.`,
 }
 
 // Hash digests everything that happened in the run so far.
-func (r *Run) Hash() uint64 { return r.m.world.Hash() }
+func (r *Run) Hash() uint64 { return r.t.World.Hash() }

@@ -46,7 +46,7 @@ func (r *Run) Get(what, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	o := r.m.lookup(t)
+	o := r.lookup(t)
 	if o == nil {
 		return "", &refused{"404 NotFound"}
 	}
@@ -68,7 +68,7 @@ func (r *Run) Get(what, path string) (string, error) {
 }
 
 func (r *Run) list(kind string) (string, error) {
-	k := r.m.server.KindNamed(kind)
+	k := r.t.Server.KindNamed(kind)
 	if k == nil {
 		return "", r.errorf("unknown kind %s", kind)
 	}

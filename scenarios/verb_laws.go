@@ -33,13 +33,13 @@ func (r *Run) Laws(since string, names ...string) error {
 	from := 0
 	switch since {
 	case "switch":
-		from = r.m.since
+		from = r.since
 	case "settle":
-		from = r.m.from
+		from = r.from
 	}
 	broken := map[*law.Law]int{}
-	for i := range r.m.judge.Breaches() {
-		if b := &r.m.judge.Breaches()[i]; b.Record >= from && r.fails(b) {
+	for i := range r.t.Judge.Breaches() {
+		if b := &r.t.Judge.Breaches()[i]; b.Record >= from && r.fails(b) {
 			broken[b.Law]++
 		}
 	}

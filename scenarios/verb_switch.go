@@ -103,11 +103,10 @@ func (r *Run) Switch(process, generation string) error {
 	return r.act("switch "+process+" "+generation, func() error {
 		for _, p := range ps {
 			if c, ok := next[p]; ok {
-				r.m.judge.AddSubject(Subject(p.Name, c))
-				p.Switch(c)
+				r.t.Switch(p, c)
 			}
 		}
-		r.m.since = r.m.world.History.Len()
+		r.since = r.t.World.History.Len()
 		return nil
 	})
 }
@@ -135,9 +134,9 @@ func (r *Run) DowngradeServer(on bool) error {
 		word, verb = "on", "downgrade"
 	}
 	return r.act("downgrade-server "+word, func() error {
-		r.m.server.SetDropControllerRefs(on)
-		r.m.since = r.m.world.History.Len()
-		r.m.world.Record(sim.Record{Op: sim.FaultHit, Process: law.Server, Verb: verb})
+		r.t.Server.SetDropControllerRefs(on)
+		r.since = r.t.World.History.Len()
+		r.t.World.Record(sim.Record{Op: sim.FaultHit, Process: law.Server, Verb: verb})
 		return nil
 	})
 }

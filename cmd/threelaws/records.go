@@ -53,7 +53,7 @@ type guardJSON struct {
 var opNames = [...]string{
 	sim.Commit: "commit", sim.Refusal: "refusal", sim.Read: "read", sim.Delivery: "delivery",
 	sim.SyncStart: "syncStart", sim.SyncEnd: "syncEnd", sim.FaultHit: "fault", sim.Mutation: "mutation",
-	sim.Stuck: "stuck", sim.Settled: "settled", sim.Fighting: "fighting",
+	sim.Stuck: "stuck", sim.Settled: "settled", sim.Fighting: "fighting", sim.Unsettled: "unsettled",
 }
 
 // records prints a history, one record a line.
