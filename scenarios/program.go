@@ -170,6 +170,7 @@ func (r *Run) label(out *explore.Outcome) string {
 	done := map[string]map[string]int{}
 	var who []string
 	h := &r.t.World.History
+	cast := render.CastOf(h)
 	for i := r.exploredFrom; i < h.Len(); i++ {
 		rec := h.At(i)
 		if rec == nil || rec.Op != sim.Commit || rec.For.IsZero() || render.Replaced(h, rec) {
@@ -179,7 +180,7 @@ func (r *Run) label(out *explore.Outcome) string {
 		if c.Noise {
 			continue
 		}
-		name := render.Who(rec)
+		name := cast.Who(rec)
 		if done[name] == nil {
 			done[name] = map[string]int{}
 			who = append(who, name)

@@ -71,7 +71,7 @@ func (x *exploring) summarize(f *scenarios.File, found *scenarios.Exploration, i
 
 // text renders an exploration: the counts, the table of outcomes, the page of
 // the first failure and of a fight, one line for each other law.
-func (r *exploration) text() string {
+func (r *exploration) text(width int) string {
 	var b strings.Builder
 	parts := []string{plural(r.Schedules, "schedule"), fmt.Sprintf("%d distinct", r.Distinct)}
 	head := ""
@@ -96,7 +96,7 @@ func (r *exploration) text() string {
 	b.WriteString(t.String())
 	for i, f := range r.Failures {
 		if i == 0 || fights(f.Failing) {
-			b.WriteString("\n" + f.Page.Text())
+			b.WriteString("\n" + f.Page.Wide(width))
 			continue
 		}
 		fmt.Fprintf(&b, "\n%s, first in schedule %d: %s\n    %s\n    %s\n", f.Law, f.Index, f.Text, f.Small, "replay: "+f.Page.Replay)

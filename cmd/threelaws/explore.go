@@ -120,14 +120,14 @@ func (a *app) explore(ctx context.Context, f *scenarios.File, x *exploring) erro
 			return err
 		}
 		failing.Page.Replay = "threelaws replay " + path
-		failing.Page.Picture = "threelaws show --as dot " + path
+		failing.Page.Draw("threelaws show --as dot " + path)
 		rep.Failures = append(rep.Failures, failureJSON{failing, path})
 	}
 	a.code = rep.ExitCode
 	if a.json {
 		return a.encode(rep)
 	}
-	a.print(rep.text())
+	a.print(rep.text(a.width()))
 	return nil
 }
 

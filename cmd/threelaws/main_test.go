@@ -66,7 +66,9 @@ func TestGolden(t *testing.T) {
 		{"explore-exhaustive", "explore --strategy exhaustive --generation controllerref --out OUT testdata/breaks.txtar"},
 		{"show", "show testdata/fights.txtar"},
 		{"show-tree", "show --as tree testdata/settles.txtar"},
+		{"show-tree-at", "show --as tree --at 3 testdata/settles.txtar"},
 		{"show-dot", "show --as dot testdata/settles.txtar"},
+		{"show-dot-fight", "show --as dot testdata/fights.txtar"},
 		{"laws", "laws --dir testdata LAW-3 never-fight"},
 		{"mutants", "mutants testdata/mutants replicaset/claim-foreign replicaset/adopt-deleting-pod replicaset/skip-recheck"},
 	} {

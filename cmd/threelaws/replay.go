@@ -61,13 +61,13 @@ func (a *app) replay(path string) error {
 		}
 	}
 	if rep.Page != nil {
-		rep.Page.Picture = "threelaws show --as dot " + rep.File
+		rep.Page.Draw("threelaws show --as dot " + rep.File)
 	}
 	a.code = rep.ExitCode
 	if a.json {
 		return a.encode(rep)
 	}
-	a.print(rep.text())
+	a.print(rep.text(a.width()))
 	return nil
 }
 
@@ -85,10 +85,10 @@ func (r *replayed) inspect(run *scenarios.Run) {
 }
 
 // text renders the page, what went otherwise than recorded, and the verdict.
-func (r *replayed) text() string {
+func (r *replayed) text(width int) string {
 	text := ""
 	if r.Page != nil {
-		text = r.Page.Text() + "\n"
+		text = r.Page.Wide(width) + "\n"
 	}
 	for _, e := range r.Errors {
 		text += e.Error() + "\n"

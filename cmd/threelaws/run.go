@@ -160,8 +160,8 @@ func (a *app) report(res *scenarios.Result, verbose bool) {
 	}
 	if p := res.Page; p != nil {
 		p.Replay = "threelaws replay " + res.File
-		p.Picture = "threelaws show --as dot " + res.File
-		a.print(p.Text())
+		p.Draw("threelaws show --as dot " + res.File)
+		a.print(p.Wide(a.width()))
 	}
 }
 

@@ -4,13 +4,13 @@ import "github.com/threelaws/threelaws/sim/law"
 
 // Breach is one breaking of one law, as it is shown.
 type Breach struct {
-	Record   int    // index of the record that broke it
-	Law      string // "dont-interfere"
-	Sentence string // what must hold
-	Source   string // where that is said
-	Text     string // "owned by rs/web-b"
-	Race     bool   // lawful for what the actor knew, not for the state it landed on
-	Cycle    []int  // a fight: the records of its cycle
+	Record   int    `json:"record"`           // index of the record that broke it
+	Law      string `json:"law"`              // "dont-interfere"
+	Sentence string `json:"sentence"`         // what must hold
+	Source   string `json:"source,omitempty"` // where that is said
+	Text     string `json:"text,omitempty"`   // "owned by rs/web-b"
+	Race     bool   `json:"race,omitempty"`   // lawful for what the actor knew, not for the state it landed on
+	Cycle    []int  `json:"cycle,omitempty"`  // a fight: the records of its cycle
 }
 
 // BreachOf makes what a law found fit to be shown.

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -13,7 +14,9 @@ import (
 type Change struct {
 	Verb   string // adopt, release, create, delete, scale, status, patch, update, ...
 	Detail string // "controller: none -> rs/web-a"
-	Noise  bool   // status writes and the like: shown only in a verbose timeline
+	Noise  bool   // a controller's status write: shown only in a verbose timeline
+
+	shape string // Detail without the values of fields: what two rounds of a fight have in common
 }
 
 // ChangeOf names what a commit did.
@@ -32,33 +35,52 @@ func ChangeOf(r *sim.Record) Change {
 		return c
 	}
 	before, after := r.Before.(metav1.Object), r.After
-	details := []string{}
 	if after == nil {
-		details = append(details, removedFinalizers(before)...)
-		c.Detail = strings.Join(append(details, "object removed"), "; ")
+		c.Detail = strings.Join(append(removedFinalizers(before), "object removed"), "; ")
 		return c
 	}
-	verb, owners := ownership(r)
-	details = append(details, owners...)
+	verb, details := ownership(r)
 	details = append(details, metaChanges(before, after.(metav1.Object))...)
-	spec, status := fieldChanges(r)
-	if verb == "" && len(details) == 0 && strings.HasPrefix(spec, "replicas: ") {
-		verb = "scale"
-	}
-	if spec != "" {
-		details = append(details, spec)
-	}
-	if len(details) == 0 && (status || r.Subresource == "status") {
-		return Change{Verb: "status", Noise: true}
-	}
-	if verb != "" {
+	fields, status := differences(before, after)
+	switch {
+	case len(details)+len(fields) == 0 && (len(status) > 0 || r.Subresource == "status"):
+		c.Verb, c.Noise = "status", r.Process != "user"
+		for i := range status {
+			status[i].path = strings.TrimPrefix(status[i].path, "status.") // the verb says it
+		}
+	case verb != "":
 		c.Verb = verb
+	case len(details) == 0 && len(fields) > 0 && fields[0].path == "spec.replicas":
+		c.Verb = "scale"
 	}
-	c.Detail = strings.Join(details, "; ")
-	if c.Detail == "" {
-		c.Detail = "nothing changed"
+	if len(details) > 0 {
+		status = nil // it follows from the rest: a namespace that is deleted is terminating
 	}
+	c.Detail, c.shape = word(details, append(fields, status...))
 	return c
+}
+
+// mostFields is how many changed fields of one write are shown.
+const mostFields = 6
+
+// word joins what a write did, with the values of fields and without them.
+func word(details []string, fields []difference) (detail, shape string) {
+	if len(details)+len(fields) == 0 {
+		return "nothing changed", "nothing changed"
+	}
+	var full, bare []string
+	for i, d := range fields {
+		if i == mostFields && len(fields) > mostFields+1 {
+			full = append(full, itoa(len(fields)-i)+" more fields")
+			break
+		}
+		full, bare = append(full, d.String()), append(bare, d.shape())
+	}
+	shape = strings.Join(append(slices.Clone(details), strings.Join(bare, ", ")), "; ")
+	if len(full) > 0 {
+		details = append(details, strings.Join(full, ", "))
+	}
+	return strings.Join(details, "; "), shape
 }
 
 func same(a, b sim.Ref) bool {
@@ -99,7 +121,21 @@ func ownership(r *sim.Record) (verb string, details []string) {
 	if words := append(added, removed...); len(words) > 0 {
 		details = append(details, "owners: "+strings.Join(words, " "))
 	}
-	return verb, details
+	return verb, append(details, blocking(r.Before.(metav1.Object), r.After.(metav1.Object))...)
+}
+
+// blocking lists the owners whose deletion an object began or ceased to block.
+func blocking(before, after metav1.Object) []string {
+	blocks := func(r metav1.OwnerReference) bool { return r.BlockOwnerDeletion != nil && *r.BlockOwnerDeletion }
+	var out []string
+	for _, was := range before.GetOwnerReferences() {
+		for _, is := range after.GetOwnerReferences() {
+			if was.UID == is.UID && blocks(was) != blocks(is) {
+				out = append(out, fmt.Sprintf("blocks the deletion of %s: %t -> %t", ownerRef(after, is), blocks(was), blocks(is)))
+			}
+		}
+	}
+	return out
 }
 
 func refOrNone(r sim.Ref, ok bool) string {

@@ -135,7 +135,7 @@ func TestTree(t *testing.T) {
 		{Ref: ref("ConfigMap", "b"), Owners: []render.Owner{{Ref: ref("ConfigMap", "a")}}},
 	}
 	golden(t, "tree.txt", render.Tree(objs))
-	golden(t, "owners.dot", render.DOT(objs))
+	golden(t, "owners.dot", render.DOT(objs, nil))
 	if got := len(render.Related(objs, deployment)); got != 4 {
 		t.Errorf("%d objects are related to the Deployment, want 4", got)
 	}

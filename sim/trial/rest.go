@@ -112,8 +112,9 @@ func (t *Trial) goingRound() string {
 	}
 	var names []string
 	h := &t.World.History
+	cast := render.CastOf(h)
 	for i := from; i < h.Len(); i++ {
-		if name := round(h.At(i)); name != "" && !slices.Contains(names, name) {
+		if name := round(cast, h.At(i)); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -127,15 +128,15 @@ func (t *Trial) goingRound() string {
 }
 
 // round words a record of a world that goes round; "" for one that says nothing.
-func round(r *sim.Record) string {
+func round(cast *render.Cast, r *sim.Record) string {
 	if r == nil {
 		return ""
 	}
 	switch r.Op {
 	case sim.SyncStart:
-		return render.Who(r) + " is synced"
+		return cast.Who(r) + " is synced"
 	case sim.Refusal:
-		return render.Who(r) + ": " + r.Verb + " " + r.Object.String() + " is refused"
+		return cast.Who(r) + ": " + r.Verb + " " + r.Object.String() + " is refused"
 	case sim.FaultHit:
 		return r.Process + ": " + r.Verb
 	}
@@ -148,7 +149,7 @@ func (t *Trial) lastError() string {
 	h := &t.World.History
 	for i := h.Len() - 1; i >= max(0, h.Len()-lookRecords); i-- {
 		if r := h.At(i); r != nil && r.Op == sim.SyncEnd && r.Message != "" {
-			return render.Who(r) + ": " + r.Message
+			return render.CastOf(h).Who(r) + ": " + r.Message
 		}
 	}
 	return ""
