@@ -51,7 +51,10 @@ func (p *Page) trees(h *sim.History) {
 	if len(x)+len(y) == 0 {
 		x, y = before, after
 	}
-	p.Before, p.After = Tree(x), Tree(y)
+	if len(x)+len(y) == 0 {
+		return // an empty world
+	}
+	p.Before, p.After = pane(x, "(not there yet)"), pane(y, "(gone)")
 	p.heads = [2]int{p.Step(), p.Step()}
 	for i := range p.Lines {
 		if rs := p.Lines[i].Records; rs[len(rs)-1] >= first {
@@ -62,8 +65,16 @@ func (p *Page) trees(h *sim.History) {
 	p.drawn = len(p.Breach.Cycle) > 0 || slices.ContainsFunc(Objects(h, h.Len()), func(o Object) bool { return len(o.Owners) > 0 })
 }
 
+// pane is a tree, or what became of its objects where there are none.
+func pane(objs []Object, none string) string {
+	if len(objs) == 0 {
+		return none + "\n"
+	}
+	return Tree(objs)
+}
+
 // concerned lists the objects a breach is about, and their owners: those of its
-// records, or, where they name none, those that its text names.
+// records, and those that its text names.
 func (p *Page) concerned(h *sim.History, r *sim.Record, objs []Object) []sim.Ref {
 	refs := []sim.Ref{r.Object, r.For}
 	for _, i := range p.Breach.Cycle {
@@ -72,12 +83,10 @@ func (p *Page) concerned(h *sim.History, r *sim.Record, objs []Object) []sim.Ref
 		}
 	}
 	refs = slices.DeleteFunc(refs, sim.Ref.IsZero)
-	if len(refs) == 0 {
-		words := strings.FieldsFunc(p.Breach.Text, func(c rune) bool { return strings.ContainsRune(" ,;:()", c) })
-		for _, o := range objs {
-			if slices.Contains(words, o.Ref.String()) {
-				refs = append(refs, o.Ref)
-			}
+	words := strings.FieldsFunc(p.Breach.Text, func(c rune) bool { return strings.ContainsRune(" ,;:()", c) })
+	for _, o := range objs {
+		if slices.Contains(words, o.Ref.String()) {
+			refs = append(refs, o.Ref)
 		}
 	}
 	for i, ref := range refs { // a refused request may not say which incarnation it means

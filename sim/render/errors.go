@@ -22,15 +22,19 @@ type Error struct {
 // in which each was last seen.
 func ErrorsBefore(h *sim.History, to int) []Error {
 	var open []Error
+	names := map[string]sim.Ref{} // by unique id: the collector's keys have no other name
 	for i := range h.Records {
 		r := &h.Records[i]
 		if r.Index >= to {
 			break
 		}
+		if r.Op == sim.Commit {
+			names[r.Object.UID] = r.Object
+		}
 		if r.Op != sim.SyncEnd {
 			continue
 		}
-		e := errorOf(r)
+		e := errorOf(r, names)
 		if e.Text == "" {
 			open = slices.DeleteFunc(open, func(o Error) bool { return o.Process == e.Process && o.Key == e.Key })
 			continue
@@ -44,12 +48,18 @@ func ErrorsBefore(h *sim.History, to int) []Error {
 	return open
 }
 
-func errorOf(r *sim.Record) Error {
+func errorOf(r *sim.Record, names map[string]sim.Ref) Error {
 	text, stack, _ := strings.Cut(r.Message, "\n")
 	e := Error{Process: r.Process, Key: r.For.Key(), Text: WithoutUIDs(text), Count: 1, Panic: r.Reason == "panic"}
 	if !r.For.IsZero() {
 		e.Key = r.For.String()
 	}
+	e.Key = uidShape.ReplaceAllStringFunc(e.Key, func(uid string) string {
+		if ref, ok := names[uid]; ok {
+			return ref.String()
+		}
+		return "(uid)"
+	})
 	if e.Panic {
 		e.Stack = ownFrames(stack)
 	} else if stack != "" {

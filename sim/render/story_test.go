@@ -83,6 +83,19 @@ func TestFight(t *testing.T) {
 	}
 }
 
+// A fight whose field counts up is a round that repeats all the same.
+func TestCycleOfOtherValues(t *testing.T) {
+	var records []sim.Record
+	for i := range 8 {
+		process := []string{"a", "b"}[i%2]
+		records = append(records, sim.Record{Op: sim.Commit, Process: process, For: shared, Verb: "update", Object: shared,
+			Before: configMap(map[string]string{process: strings.Repeat("x", i)}), After: configMap(map[string]string{process: strings.Repeat("x", i+1)})})
+	}
+	if first, last, ok := render.Cycle(render.Timeline(tape(records...), render.Options{})); !ok || first != 1 || last != 2 {
+		t.Errorf("the cycle is %d-%d, %v; want 1-2", first, last, ok)
+	}
+}
+
 // An action on a stale view has its mark in every form; a deletion that is
 // asked for and done in one step is stale by what it was asked on.
 func TestStale(t *testing.T) {
@@ -114,32 +127,43 @@ func TestOwnersAtEveryBreach(t *testing.T) {
 	owner, orphan := thing(), thing(ownedBy(set))
 	base := []sim.Record{
 		{Op: sim.Commit, Process: "user", Verb: "create", Object: set, After: owner},
+		{Op: sim.Commit, Process: "user", Verb: "create", Object: shared, After: thing()},
 		{Op: sim.Commit, Process: "replicaset", For: set, Verb: "create", Object: pod, After: orphan},
 	}
+	related := "rs/web-1\n└─ pod/web-1-1\n"
 	nameless := set
 	nameless.UID = ""
 	for _, c := range []struct {
 		name string
 		last sim.Record
 		text string
+		want string
 	}{
-		{"at rest, named", sim.Record{Op: sim.Settled}, "rs/web-1 wants 2, owns 1"},
-		{"at rest, unnamed", sim.Record{Op: sim.Settled}, "too few"},
-		{"refused", sim.Record{Op: sim.Refusal, Process: "p", Verb: "update", Object: nameless, Code: 409}, ""},
-		{"recurs", sim.Record{Op: sim.Fighting, Verb: "fight"}, ""},
+		{"at rest, named", sim.Record{Op: sim.Settled}, "rs/web-1 wants 2, owns 1", related},
+		{"at rest, unnamed", sim.Record{Op: sim.Settled}, "too few", "cm/shared\n" + related},
+		{"refused", sim.Record{Op: sim.Refusal, Process: "p", Verb: "update", Object: nameless, Code: 409}, "", related},
+		{"recurs", sim.Record{Op: sim.Fighting, Verb: "fight"}, "", "cm/shared\n" + related},
 	} {
-		p := render.NewPage(tape(append(slices.Clone(base), c.last)...), render.Breach{Record: 2, Law: "l", Text: c.text}, 1)
-		if want := "rs/web-1\n└─ pod/web-1-1\n"; p.After != want {
-			t.Errorf("%s: owners after are\n%swant\n%s", c.name, p.After, want)
+		p := render.NewPage(tape(append(slices.Clone(base), c.last)...), render.Breach{Record: 3, Law: "l", Text: c.text}, 2)
+		if p.After != c.want {
+			t.Errorf("%s: owners after are\n%swant\n%s", c.name, p.After, c.want)
 		}
-		if strings.Contains(p.Before, "none") {
+		if !strings.Contains(p.Before, "rs/web-1") {
 			t.Errorf("%s: owners before are %s", c.name, p.Before)
 		}
 		if p.Draw("dot"); p.Picture != "dot" {
 			t.Errorf("%s: an owner can be drawn, but is not", c.name)
 		}
 	}
-	p := render.NewPage(tape(sim.Record{Op: sim.Commit, Process: "user", Verb: "create", Object: set, After: owner}), render.Breach{Law: "l"}, 0)
+	gone := sim.Record{Op: sim.Commit, Process: "gc", Verb: "delete", Object: set, Before: owner}
+	p := render.NewPage(tape(base[0], gone), render.Breach{Record: 1, Law: "l"}, 0)
+	if p.Before != "rs/web-1\n" || p.After != "(gone)\n" {
+		t.Errorf("around a deletion the owners are %q and %q", p.Before, p.After)
+	}
+	p = render.NewPage(tape(sim.Record{Op: sim.Commit, Process: "user", Verb: "create", Object: set, After: owner}), render.Breach{Law: "l"}, 0)
+	if p.Before != "(not there yet)\n" {
+		t.Errorf("before a creation the owners are %q", p.Before)
+	}
 	if p.Draw("dot"); p.Picture != "" {
 		t.Error("a picture of nothing but boxes is offered")
 	}
@@ -176,6 +200,12 @@ func TestErrors(t *testing.T) {
 		sim.Record{Op: sim.FaultHit, Process: "p", Verb: "hold"})
 	p := render.NewPage(h, render.Breach{Record: 7, Law: "settle", Sentence: "The world comes to rest."}, 0)
 	golden(t, "errors.txt", p.Text())
+	uid := "b0506dd6-4d5c-4202-890d-7e33257417d9"
+	owner := sim.Ref{Kind: "ConfigMap", Namespace: "default", Name: "owner", UID: uid}
+	h2 := tape(sim.Record{Op: sim.Commit, Object: owner, After: thing()}, end("gc", sim.Ref{Name: "delete " + uid}, "not seen yet", ""))
+	if got := render.ErrorsBefore(h2, 2); len(got) != 1 || got[0].Key != "delete cm/owner" {
+		t.Errorf("a key that is a unique id is shown as %+v", got)
+	}
 	if got := render.ErrorsBefore(h, 1); len(got) != 1 || got[0].Text != "cured" {
 		t.Errorf("before it was got over, the errors are %+v", got)
 	}
