@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -37,6 +37,9 @@ func worse(a, b int) int {
 
 // app is the command line, and what its commands work with.
 type app struct {
+	name     string // of the program, as it was called
+	version  string
+	in       io.Reader
 	out, err io.Writer
 	registry *scenarios.Registry
 	colour   bool // out may be coloured
@@ -45,6 +48,8 @@ type app struct {
 	json bool // --json
 	code int  // the exit code, if nothing goes wrong
 	root *cobra.Command
+
+	unknown error // help was asked for of a command that is not there
 }
 
 // run executes one command line and returns its exit code.
@@ -53,7 +58,15 @@ func (a *app) run(ctx context.Context, args []string) int {
 	a.root.SetArgs(a.doubleDashes(args))
 	a.root.SetOut(a.out)
 	a.root.SetErr(a.err)
-	if err := a.root.ExecuteContext(ctx); err != nil {
+	err := a.root.ExecuteContext(ctx)
+	if err == nil {
+		err = a.unknown
+	}
+	if err != nil {
+		var e *scenarios.Error
+		if errors.As(err, &e) && e.File == "" {
+			e.File = a.name
+		}
 		fmt.Fprintln(a.err, err)
 		return scenarios.ExitCode(err)
 	}
@@ -63,22 +76,30 @@ func (a *app) run(ctx context.Context, args []string) int {
 // commands makes the tree of commands.
 func (a *app) commands() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "threelaws COMMAND",
+		Use:           a.name + " COMMAND",
 		Short:         "Runs Kubernetes controllers under every schedule and holds them against the laws of ownership",
 		SilenceErrors: true, SilenceUsage: true,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage("no command is given; %q lists them", "threelaws help")
+				return usage("no command is given; %q lists them", a.name+" help")
 			}
-			return usage("unknown command %s%s", args[0], suggest(args[0], commandNames(cmd)))
+			return unknownCommand(cmd, args[0])
 		},
 	}
 	root.DisableFlagsInUseLine = true
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON")
 	root.SetFlagErrorFunc(flagError)
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { a.helpCommand(cmd) })
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		if words := cmd.Flags().Args(); cmd == root && len(words) > 0 {
+			a.unknown = unknownCommand(root, words[0])
+			return
+		}
+		a.helpCommand(cmd)
+	})
+	root.Version = a.version
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.AddCommand(a.runCommand(), a.exploreCommand(), a.replayCommand(), a.showCommand(), a.lawsCommand(), a.mutantsCommand(), a.serveCommand())
 	root.SetHelpCommand(a.helpTopics())
 	root.InitDefaultHelpCmd()
@@ -97,9 +118,14 @@ func commandNames(root *cobra.Command) []string {
 	return names
 }
 
-// usage is a mistake on the command line.
+func unknownCommand(root *cobra.Command, name string) error {
+	return usage("unknown command %s%s", name, suggest(name, commandNames(root)))
+}
+
+// usage is a mistake on the command line. The program's name is put before it
+// where it is printed.
 func usage(format string, args ...any) error {
-	return &scenarios.Error{File: "threelaws", Text: fmt.Sprintf(format, args...), Code: scenarios.ExitUsage}
+	return &scenarios.Error{Text: fmt.Sprintf(format, args...), Code: scenarios.ExitUsage}
 }
 
 // suggest names the valid word nearest to what was typed, or lists them.
@@ -162,6 +188,7 @@ func flagNames(cmd *cobra.Command) []string {
 // doubleDashes lets long flags be typed as go test takes them: -update.
 func (a *app) doubleDashes(args []string) []string {
 	long := map[string]bool{}
+	a.root.InitDefaultVersionFlag()
 	for _, c := range append(a.root.Commands(), a.root) {
 		note := func(f *pflag.Flag) { long[f.Name] = true }
 		c.LocalFlags().VisitAll(note)

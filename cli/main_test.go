@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -28,14 +28,13 @@ type outcomeOf struct {
 // threelaws runs a command line in this process.
 func threelaws(ctx context.Context, g *scenarios.Registry, args ...string) outcomeOf {
 	var out, err bytes.Buffer
-	a := &app{out: &out, err: &err, registry: g}
-	code := a.run(ctx, args)
+	code := Command{Registry: g, Bare: true, Name: "threelaws", Out: &out, Err: &err}.Run(ctx, args)
 	return outcomeOf{code, out.String(), err.String()}
 }
 
 func cli(t *testing.T, args ...string) outcomeOf {
 	t.Helper()
-	return threelaws(t.Context(), builtin(), args...)
+	return threelaws(t.Context(), Builtin(), args...)
 }
 
 var durations = regexp.MustCompile(`\b[0-9.]+m?s$`)
@@ -146,7 +145,7 @@ func TestReplayOfAPassingFile(t *testing.T) {
 
 // A controller that is no function of its inputs is found out.
 func TestReplayFindsNondeterminism(t *testing.T) {
-	g := builtin()
+	g := Builtin()
 	starts := 0
 	for i, c := range g.Controllers {
 		if c.Name != "replicaset" {
@@ -238,7 +237,7 @@ func TestInterrupt(t *testing.T) {
 		"run testdata/settles.txtar", "explore -n 1000000 testdata/settles.txtar",
 		"explore --strategy exhaustive testdata/settles.txtar", "mutants testdata/mutants replicaset/claim-foreign",
 	} {
-		if got := threelaws(ctx, builtin(), strings.Fields(args)...); got.code != exitInterrupted {
+		if got := threelaws(ctx, Builtin(), strings.Fields(args)...); got.code != exitInterrupted {
 			t.Errorf("%s: exit %d\n%s%s", args, got.code, got.out, got.err)
 		}
 	}

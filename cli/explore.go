@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -119,8 +119,8 @@ func (a *app) explore(ctx context.Context, f *scenarios.File, x *exploring) erro
 		if err != nil {
 			return err
 		}
-		failing.Page.Replay = "threelaws replay " + path
-		failing.Page.Draw("threelaws show --as dot " + path)
+		failing.Page.Replay = a.name + " replay " + path
+		failing.Page.Draw(a.name + " show --as dot " + path)
 		rep.Failures = append(rep.Failures, failureJSON{failing, path})
 	}
 	a.code = rep.ExitCode

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -159,8 +159,8 @@ func (a *app) report(res *scenarios.Result, verbose bool) {
 		a.printf("%s\n", e)
 	}
 	if p := res.Page; p != nil {
-		p.Replay = "threelaws replay " + res.File
-		p.Draw("threelaws show --as dot " + res.File)
+		p.Replay = a.name + " replay " + res.File
+		p.Draw(a.name + " show --as dot " + res.File)
 		a.print(p.Wide(a.width()))
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -43,9 +43,9 @@ func startServe(t *testing.T, args ...string) *served {
 	r, w := io.Pipe()
 	var stderr bytes.Buffer
 	code := make(chan int, 1)
-	a := &app{out: w, err: &stderr, registry: builtin()}
+	a := Command{Registry: Builtin(), Bare: true, Name: "threelaws", Out: w, Err: &stderr}
 	go func() {
-		code <- a.run(ctx, append([]string{"serve"}, args...))
+		code <- a.Run(ctx, append([]string{"serve"}, args...))
 		w.Close()
 	}()
 	var url string
@@ -175,7 +175,7 @@ func TestServeUsage(t *testing.T) {
 		{"more", "serve takes no arguments"},
 	} {
 		var stdout, stderr bytes.Buffer
-		a := &app{out: &stdout, err: &stderr, registry: builtin()}
+		a := &app{out: &stdout, err: &stderr, registry: Builtin()}
 		if code := a.run(context.Background(), append([]string{"serve"}, strings.Fields(c.args)...)); code != 2 || !strings.Contains(stderr.String(), c.want) {
 			t.Errorf("serve %s: exit code %d, %q, want 2 and %q", c.args, code, stderr.String(), c.want)
 		}

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -61,21 +61,26 @@ type commandJSON struct {
 	Commands []commandJSON `json:"commands,omitempty"`
 }
 
-func describe(c *cobra.Command) commandJSON {
-	j := commandJSON{Name: c.Name(), Usage: c.UseLine(), Summary: c.Short, Detail: c.Long, Example: c.Example}
+// named puts the program's name into a text that calls it threelaws.
+func (a *app) named(text string) string {
+	return strings.ReplaceAll(text, "threelaws ", a.name+" ")
+}
+
+func (a *app) describe(c *cobra.Command) commandJSON {
+	j := commandJSON{Name: c.Name(), Usage: c.UseLine(), Summary: c.Short, Detail: a.named(c.Long), Example: a.named(c.Example)}
 	if c.HasParent() {
 		c.InitDefaultHelpFlag()
 		j.Flags = c.Flags().FlagUsagesWrapped(render.Width - 2)
 	}
 	for _, sub := range c.Commands() {
-		j.Commands = append(j.Commands, describe(sub))
+		j.Commands = append(j.Commands, a.describe(sub))
 	}
 	return j
 }
 
 // helpCommand explains a command, or lists them all for the root.
 func (a *app) helpCommand(cmd *cobra.Command) {
-	j := describe(cmd)
+	j := a.describe(cmd)
 	if a.json {
 		a.encode(j)
 		return
@@ -91,7 +96,7 @@ func (a *app) helpCommand(cmd *cobra.Command) {
 			t.Add(c.Name, c.Summary)
 		}
 		b.WriteString("\ncommands\n" + t.String())
-		b.WriteString("\n\"threelaws help COMMAND\" explains one, \"threelaws help scenario\" the verbs of scenario files.\nEvery command takes --json.\n\n" + exitCodes)
+		b.WriteString(a.named("\n\"threelaws help COMMAND\" explains one, \"threelaws help scenario\" the verbs of scenario files.\nEvery command takes --json.\n\n") + exitCodes)
 	}
 	if j.Flags != "" {
 		b.WriteString("\nflags\n" + j.Flags)
@@ -155,7 +160,7 @@ func (a *app) helpScenario(args []string) error {
 	if a.json {
 		return a.encode(all)
 	}
-	a.print(format + "\nverbs\n" + t.String() + "\n\"threelaws help scenario VERB\" describes one.\n")
+	a.print(a.named(format + "\nverbs\n" + t.String() + "\n\"threelaws help scenario VERB\" describes one.\n"))
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -61,7 +61,7 @@ func (a *app) replay(path string) error {
 		}
 	}
 	if rep.Page != nil {
-		rep.Page.Draw("threelaws show --as dot " + rep.File)
+		rep.Page.Draw(a.name + " show --as dot " + rep.File)
 	}
 	a.code = rep.ExitCode
 	if a.json {
