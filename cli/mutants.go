@@ -72,6 +72,9 @@ func (a *app) mutantsNamed(args []string) (chosen []scenarios.Mutant, dir string
 		}
 		dir = filepath.Clean(arg)
 	}
+	if len(chosen) == 0 && len(names) == 0 {
+		return nil, "", usage("mutants: %s has none: its registry lists no mutants", a.name)
+	}
 	if len(chosen) == 0 {
 		chosen = a.registry.Mutants
 	}

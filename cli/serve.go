@@ -93,15 +93,30 @@ func (a *app) serve(ctx context.Context, o *serving) error {
 			return usage("--kubeconfig: %v", err)
 		}
 	}
-	a.printf("serving on %s\n", url)
-	if o.kubeconfig != "" {
-		a.printf("kubeconfig: %s\n", o.kubeconfig)
+	if err := a.announce(url, o.kubeconfig); err != nil {
+		listener.Close()
+		return err
 	}
 	err = s.run(ctx, listener, o.anywhere)
 	if o.dump != "" {
 		err = errors.Join(err, s.dump(o.dump))
 	}
 	return err
+}
+
+// announce says where the server is, once it can be reached.
+func (a *app) announce(url, kubeconfig string) error {
+	if a.json {
+		return a.encode(struct {
+			URL        string `json:"url"`
+			Kubeconfig string `json:"kubeconfig,omitempty"`
+		}{url, kubeconfig})
+	}
+	a.printf("serving on %s\n", url)
+	if kubeconfig != "" {
+		a.printf("kubeconfig: %s\n", kubeconfig)
+	}
+	return nil
 }
 
 // openSite makes the server, loads its objects and starts the controllers.
@@ -156,9 +171,9 @@ func (a *app) chooseControllers(specs []string) ([]host.Controller, error) {
 	}
 	var chosen []host.Controller
 	for _, spec := range specs {
-		c, err := a.controllerNamed(spec)
-		if err != nil {
-			return nil, err
+		c, what := a.registry.Controller(spec)
+		if what != "" {
+			return nil, usage("--controllers: %s", what)
 		}
 		if slices.ContainsFunc(chosen, func(d host.Controller) bool { return d.Name == c.Name }) {
 			return nil, usage("--controllers: %s is named twice", c.Name)
@@ -166,31 +181,6 @@ func (a *app) chooseControllers(specs []string) ([]host.Controller, error) {
 		chosen = append(chosen, c)
 	}
 	return chosen, nil
-}
-
-// controllerNamed finds "name" or "name@generation" in the table; the last
-// generation is the one that a name alone means.
-func (a *app) controllerNamed(spec string) (host.Controller, error) {
-	name, generation, _ := strings.Cut(spec, "@")
-	if full, ok := a.registry.Aliases[name]; ok {
-		name = full
-	}
-	var names, generations []string
-	for _, c := range slices.Backward(a.registry.Controllers) {
-		names = append(names, c.Name)
-		if c.Name != name {
-			continue
-		}
-		if generation == "" || c.Generation == generation {
-			return c, nil
-		}
-		generations = append(generations, c.Generation)
-	}
-	slices.Sort(names)
-	if len(generations) > 0 {
-		return host.Controller{}, usage("--controllers: unknown generation %s of %s%s", generation, name, suggest(generation, generations))
-	}
-	return host.Controller{}, usage("--controllers: unknown controller %s%s", name, suggest(name, slices.Compact(names)))
 }
 
 // open listens, on a loopback address unless told that anything goes.

@@ -15,7 +15,7 @@ controller. Without a generation the newest one runs.`,
 	acts:    true,
 	check: func(c *checker, s *Step) error {
 		for _, spec := range s.Words() {
-			ctl, what := c.registry.controller(spec)
+			ctl, what := c.registry.Controller(spec)
 			if what != "" {
 				return s.wrong("%s", what)
 			}
@@ -32,7 +32,7 @@ controller. Without a generation the newest one runs.`,
 // Controllers starts a process of each controller, "name" or "name@generation".
 func (r *Run) Controllers(specs ...string) error {
 	for _, spec := range specs {
-		c, what := r.Registry.controller(spec)
+		c, what := r.Registry.Controller(spec)
 		if what != "" {
 			return r.errorf("%s", what)
 		}
