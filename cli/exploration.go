@@ -104,10 +104,23 @@ func (r *exploration) text(width int) string {
 	return b.String()
 }
 
+// failuresDir is where failures are written unless --out says otherwise. Its
+// name hides it from run, and git is told to leave it out: what an exploration
+// found is nobody's scenario until it is moved among them.
+const failuresDir = ".threelaws"
+
+// makeOut makes the directory that failures are written to.
+func (x *exploring) makeOut() error {
+	if err := os.MkdirAll(x.out, 0o755); err != nil || x.out != failuresDir {
+		return err
+	}
+	return os.WriteFile(filepath.Join(x.out, ".gitignore"), []byte("*\n"), 0o644)
+}
+
 // write writes the file that replays a failure. Its name tells the scenario and
 // the law, and its last four digits tell failures apart.
 func (x *exploring) write(f *scenarios.File, failing *scenarios.Failing) (string, error) {
-	if err := os.MkdirAll(x.out, 0o755); err != nil {
+	if err := x.makeOut(); err != nil {
 		return "", usage("--out: %v", err)
 	}
 	sum := fnv.New32a()

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,11 +17,30 @@ const extension = ".txtar"
 // defaultDir is where a checkout of this module has its scenarios.
 const defaultDir = "scenarios"
 
+// stdin is the name of the scenario file that is read from standard input.
+const stdin = "-"
+
+// read parses a scenario file, or what standard input is.
+func (a *app) read(path string) (*scenarios.File, error) {
+	if path != stdin {
+		return scenarios.Load(path)
+	}
+	text, err := io.ReadAll(io.LimitReader(a.in, scenarios.MaxSize+1))
+	if err != nil {
+		return nil, usage("standard input cannot be read: %v", err)
+	}
+	return scenarios.Parse("stdin", text)
+}
+
 // find lists the scenario files that the arguments name: files as they are,
 // directories with everything below them, sorted, each file once.
 func find(args []string) ([]string, error) {
 	var files []string
 	for _, arg := range args {
+		if arg == stdin {
+			files = append(files, arg)
+			continue
+		}
 		arg = filepath.Clean(arg)
 		st, err := os.Stat(arg)
 		if err != nil {
@@ -88,12 +108,13 @@ func (a *app) load(path string) (*scenarios.File, error) {
 	path = filepath.Clean(path)
 	st, err := os.Stat(path)
 	switch {
+	case path == stdin:
 	case err != nil:
 		return nil, missing(path, err)
 	case st.IsDir():
 		return nil, &scenarios.Error{File: path, Text: "this is a directory, not a scenario file", Code: scenarios.ExitUsage}
 	}
-	f, err := scenarios.Load(path)
+	f, err := a.read(path)
 	if err != nil {
 		return nil, err
 	}

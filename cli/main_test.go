@@ -39,11 +39,21 @@ func cli(t *testing.T, args ...string) outcomeOf {
 
 var durations = regexp.MustCompile(`\b[0-9.]+m?s$`)
 
-// stable takes out what differs from run to run: how long it took, and where
-// the test wrote.
-func stable(text, dir string) string {
+// work goes to a copy of the test's files, so that commands can be given paths
+// as a user types them, and write.
+func work(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "testdata"), os.DirFS("testdata")); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+}
+
+// stable takes out what differs from run to run: how long it took.
+func stable(text string) string {
 	var b strings.Builder
-	for line := range strings.Lines(strings.ReplaceAll(text, dir, "OUT")) {
+	for line := range strings.Lines(text) {
 		b.WriteString(durations.ReplaceAllString(strings.TrimSuffix(line, "\n"), "TIME") + "\n")
 	}
 	return b.String()
@@ -72,13 +82,15 @@ func TestGolden(t *testing.T) {
 		{"mutants", "mutants testdata/mutants replicaset/claim-foreign replicaset/adopt-deleting-pod replicaset/skip-recheck"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			args := strings.Fields(strings.ReplaceAll(c.args, "OUT", dir))
-			got := cli(t, args...)
-			text := fmt.Sprintf("$ threelaws %s\n%sexit %d\n", c.args, stable(got.out+got.err, dir), got.code)
-			compare(t, filepath.Join("testdata", "golden", c.name+".txt"), text)
-			for line := range strings.Lines(strings.ReplaceAll(got.out, dir, "OUT")) {
-				if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > render.Width && !strings.Contains(line, "OUT/") {
+			path, err := filepath.Abs(filepath.Join("testdata", "golden", c.name+".txt"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			work(t)
+			got := cli(t, strings.Fields(c.args)...)
+			compare(t, path, fmt.Sprintf("$ threelaws %s\n%sexit %d\n", c.args, stable(got.out+got.err), got.code))
+			for line := range strings.Lines(got.out) {
+				if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > render.Width {
 					t.Errorf("%d columns: %s", n, line)
 				}
 			}
@@ -199,6 +211,122 @@ func TestJSON(t *testing.T) {
 		if !json.Valid([]byte(got.out)) || got.out == "" || got.err != "" {
 			t.Errorf("%s: no JSON:\n%s%s", args, got.out, got.err)
 		}
+	}
+}
+
+// Every key that a command prints is in lowerCamel; objects are the API's.
+func TestJSONKeys(t *testing.T) {
+	work(t)
+	camel := regexp.MustCompile(`^[a-z][a-zA-Z0-9]*$`)
+	var walk func(args string, v any)
+	walk = func(args string, v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, e := range v {
+				walk(args, e)
+			}
+		case map[string]any:
+			for k, e := range v {
+				if !camel.MatchString(k) {
+					t.Errorf("%s: key %s", args, k)
+				}
+				if k != "before" && k != "after" && k != "saw" && k != "sawFor" {
+					walk(args, e)
+				}
+			}
+		}
+	}
+	for _, args := range []string{
+		"run testdata", "explore -n 20 --generation selector testdata/settles.txtar", "replay testdata/breaks.txtar", "show testdata/fights.txtar",
+		"show --as timeline testdata/fights.txtar", "laws", "mutants testdata/mutants replicaset/claim-foreign", "help", "help scenario",
+	} {
+		got := cli(t, append([]string{"--json"}, strings.Fields(args)...)...)
+		seen := 0
+		for d := json.NewDecoder(strings.NewReader(got.out)); d.More(); seen++ {
+			var v any
+			if err := d.Decode(&v); err != nil {
+				t.Fatalf("%s: %v", args, err)
+			}
+			walk(args, v)
+		}
+		if seen == 0 {
+			t.Errorf("%s: no JSON: %s", args, got.err)
+		}
+	}
+}
+
+// A file may come from standard input, for every command that takes one.
+func TestStandardInput(t *testing.T) {
+	work(t)
+	text := read(t, "testdata/settles.txtar")
+	for _, c := range []struct{ args, text, want, err string }{
+		{"run -", text, "1 file, 1 passed", ""},
+		{"explore -n 5 -", text, "5 schedules", ""},
+		{"replay -", text, "no law is broken", ""},
+		{"show -", text, "create", ""},
+		{"run -", "aply x\n", "", "stdin:1: unknown verb aply; did you mean apply?\n"},
+	} {
+		var out, err bytes.Buffer
+		Command{Registry: Builtin(), Bare: true, Name: "threelaws", In: strings.NewReader(c.text), Out: &out, Err: &err}.Run(t.Context(), strings.Fields(c.args))
+		if !strings.Contains(out.String(), c.want) || err.String() != c.err {
+			t.Errorf("%s: %s%s", c.args, out.String(), err.String())
+		}
+	}
+}
+
+// A settle whose output nothing is held against is said to be one.
+func TestLooseSettles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("a.txtar", []byte("controllers replicaset\nsettle quiet\nsettle\n! settle\nsettle\n----\nsettled at 0s after 0 writes\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("b.txtar", []byte("controllers replicaset\nsettle\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got := cli(t, "run", "-v", "b.txtar")
+	if got.code != 0 || !strings.Contains(got.out, "1 passed, 1 settle without ----") || !strings.Contains(got.out, "settle   (no ---- beneath it") {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
+	}
+	if got := cli(t, "run", "a.txtar"); !strings.Contains(got.out, "1 settle without ----") {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
+	}
+}
+
+// What explore writes of itself is out of the way of run and of git.
+func TestFailuresAreNoScenarios(t *testing.T) {
+	work(t)
+	if got := cli(t, "explore", "-n", "20", "--generation", "selector", "testdata/settles.txtar"); got.code != scenarios.ExitFail {
+		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.err)
+	}
+	files, err := find([]string{"."})
+	if err != nil || len(files) != 5 {
+		t.Errorf("run . finds %s, %v", files, err)
+	}
+	failures, err := find([]string{".threelaws"})
+	if err != nil || len(failures) == 0 {
+		t.Errorf("there are no failures: %v", err)
+	}
+	if got := read(t, ".threelaws/.gitignore"); got != "*\n" {
+		t.Errorf(".gitignore is %q", got)
+	}
+}
+
+// A file keeps its line ends when its golden text is rewritten.
+func TestUpdateKeepsLineEnds(t *testing.T) {
+	t.Setenv("CI", "")
+	work(t)
+	text := strings.ReplaceAll(read(t, "testdata/differs.txtar"), "\n", "\r\n")
+	if err := os.WriteFile("a.txtar", []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := cli(t, "run", "--update", "a.txtar"); !strings.Contains(got.out, "1 updated") {
+		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.err)
+	}
+	if got := read(t, "a.txtar"); strings.Count(got, "\n") != strings.Count(got, "\r\n") || got == text || strings.Contains(got, "\r\r") {
+		t.Errorf("line ends are mixed:\n%q", got)
+	}
+	if got := cli(t, "run", "--update", "a.txtar"); got.code != 0 || strings.Contains(got.out, "updated") {
+		t.Errorf("rewritten again: exit %d\n%s%s", got.code, got.out, got.err)
 	}
 }
 

@@ -34,7 +34,7 @@ does not settle), whether or not the file expects it with "!". It is 0 when no
 law is broken and the output is as recorded, and 4 when the two runs differ; the
 first differing step is named.
 To hold a failure file against its golden text, use "threelaws run".`,
-		Example: "  threelaws replay scenarios/failures/FILE.txtar",
+		Example: "  threelaws replay .threelaws/FILE.txtar",
 		Args:    oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.replay(args[0])

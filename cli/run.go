@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ type runReport struct {
 	Files       []*scenarios.Result `json:"files"`
 	Passed      int                 `json:"passed"`
 	Updated     int                 `json:"updated"`
+	Loose       int                 `json:"loose"` // settles whose output is held against nothing
 	Interrupted bool                `json:"interrupted,omitempty"`
 	Seconds     float64             `json:"seconds"`
 	ExitCode    int                 `json:"exitCode"`
@@ -27,11 +29,15 @@ type runReport struct {
 func (a *app) runCommand() *cobra.Command {
 	o, verbose := scenarios.Options{Registry: a.registry}, false
 	cmd := &cobra.Command{
-		Use:   "run [flags] FILE|DIR...",
+		Use:   "run [flags] FILE|DIR|-...",
 		Short: "run scenario files and compare with their golden text",
 		Long: `Runs every file, and every *.txtar file below a directory, in the default
 schedule, several at a time. When all pass, one line is printed; what fails is
 shown with its place and, where a law is broken, with the run that broke it.
+
+The file - is standard input. What explore has written to its own directory is
+left out, as all files and directories are whose names begin with a dot. The
+output of a settle without ---- beneath it is held against nothing; -v names them.
 
 --update rewrites the golden text. It never does so where a law is broken, and
 not under CI.`,
@@ -39,6 +45,9 @@ not under CI.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage("run: a scenario file or a directory must be given")
+			}
+			if o.Update && slices.Contains(args, stdin) {
+				return usage("run: --update has no file to rewrite where %s is standard input", stdin)
 			}
 			files, err := find(args)
 			if err != nil {
@@ -61,13 +70,18 @@ func (a *app) runFiles(ctx context.Context, files []string, o scenarios.Options,
 	run := func(path string) *scenarios.Result {
 		o := o
 		o.Twice = o.Twice || doubled(path)
-		return runFile(path, o)
+		return a.runFile(path, o)
 	}
 	done := inOrder(ctx, files, run, func(res *scenarios.Result) {
 		rep.Files = append(rep.Files, res)
 		rep.ExitCode = worse(rep.ExitCode, res.ExitCode)
 		if res.ExitCode == scenarios.ExitPass {
 			rep.Passed++
+		}
+		for _, s := range res.Steps {
+			if s.Loose {
+				rep.Loose++
+			}
 		}
 		if res.Updated {
 			rep.Updated++
@@ -103,13 +117,20 @@ func doubled(path string) bool {
 }
 
 // runFile runs one file. Should we have made a mistake, it is one in this file.
-func runFile(path string, o scenarios.Options) *scenarios.Result {
+func (a *app) runFile(path string, o scenarios.Options) *scenarios.Result {
 	defer func() {
 		if e := recover(); e != nil {
 			panic(fmt.Sprintf("%s: %v\n%s", path, e, debug.Stack()))
 		}
 	}()
-	return scenarios.RunFile(path, o)
+	if path != stdin {
+		return scenarios.RunFile(path, o)
+	}
+	f, err := a.read(path)
+	if err != nil {
+		return scenarios.Unread("stdin", err)
+	}
+	return scenarios.Interpret(f, o)
 }
 
 // summary is the last line.
@@ -117,6 +138,9 @@ func (r *runReport) summary(files int, elapsed time.Duration) string {
 	parts := []string{plural(files, "file"), fmt.Sprintf("%d passed", r.Passed)}
 	if n := len(r.Files) - r.Passed; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", n))
+	}
+	if r.Loose > 0 {
+		parts = append(parts, plural(r.Loose, "settle")+" without ----")
 	}
 	if r.Updated > 0 {
 		parts = append(parts, fmt.Sprintf("%d updated", r.Updated))
@@ -143,7 +167,11 @@ func (a *app) report(res *scenarios.Result, verbose bool) {
 	if verbose {
 		a.printf("=== %s\n", res.File)
 		for _, s := range res.Steps {
-			a.printf("%s\n%s", s.Step, indent(s.Output))
+			loose := ""
+			if s.Loose {
+				loose = "   (no ---- beneath it: its output is held against nothing)"
+			}
+			a.printf("%s%s\n%s", s.Step, loose, indent(s.Output))
 		}
 	}
 	phase := ""

@@ -18,7 +18,7 @@ var verbExplore = &Verb{
 many schedules there were, how many broke a law, and what they came to. The
 first broken law is made small and shown. exhaustive enumerates every schedule
 up to equivalence, and says whether it covered everything. faults may be crash,
-stale, conflict, throttle, error, lost, relist and resync. --strict counts races
+stale, conflict, throttle, error, lost, relist and resync; a name alone means one. --strict counts races
 that were lost as broken laws.`,
 	Example: "explore schedules=2000\nexplore strategy=exhaustive\nexplore schedules=500 faults=crash:1,relist:1",
 	Params: []Param{
@@ -87,6 +87,9 @@ func (s *Step) ExploreOptions() (ExploreOptions, error) {
 	}
 	if v, ok := s.Param("strategy"); ok {
 		o.Strategy = v
+	}
+	if o.States > 0 && o.Strategy != "exhaustive" {
+		return o, s.wrong("states=%d bounds strategy=exhaustive only; drawn schedules are bounded by schedules=N", o.States)
 	}
 	if v, ok := s.Param("laws"); ok {
 		o.Laws = strings.Split(v, ",")
