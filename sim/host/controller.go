@@ -97,8 +97,9 @@ type Env struct {
 	// Informer returns the process's shared informer of a kind, the same one at
 	// every call. Generated listers work on its indexer.
 	Informer func(gvk schema.GroupVersionKind) cache.SharedIndexInformer
-	// Kinds is the server's table, for controllers that work on any kind.
-	Kinds []*fakeapi.Kind
+	// Kinds is the server's table as it stands, for controllers that work on any
+	// kind: definitions come and go while they run.
+	Kinds func() []*fakeapi.Kind
 
 	_ struct{}
 }

@@ -57,7 +57,7 @@ func (p *Process) start() {
 	p.queue.careless = p.controller.CarelessQueue
 	env := &Env{
 		Client: &client{process: p}, Queue: p.queue, Now: c.world.Clock.Now,
-		Informer: p.sharedInformer, Kinds: c.server.Kinds(),
+		Informer: p.sharedInformer, Kinds: c.server.Kinds,
 	}
 	for _, gvk := range p.controller.watched() {
 		p.sharedInformer(gvk)
