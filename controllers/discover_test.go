@@ -40,7 +40,7 @@ func (c *cluster) ownedWidget(namespace, name string) {
 	w.SetNamespace(namespace)
 	w.SetName(name)
 	c.create(w)
-	owner := c.Server().Lookup(c.Server().Kind(widget), namespace, name).(metav1.Object)
+	owner := c.Server.Lookup(c.Server.Kind(widget), namespace, name).(metav1.Object)
 	c.create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name,
 		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, widget)}}})
 }
@@ -59,10 +59,10 @@ func TestCollectorTakesUpNewKinds(t *testing.T) {
 			c.settle()
 			c.delete("widget", "w", metav1.DeleteOptions{PropagationPolicy: &policy})
 			c.settle()
-			if o := c.Server().Lookup(c.Server().Kind(widget), "default", "w"); o != nil {
+			if o := c.Server.Lookup(c.Server.Kind(widget), "default", "w"); o != nil {
 				t.Errorf("the owner is still there: %v", o)
 			}
-			left, _ := c.Server().Lookup(c.Server().KindNamed("cm"), "default", "w").(*corev1.ConfigMap)
+			left, _ := c.Server.Lookup(c.Server.KindNamed("cm"), "default", "w").(*corev1.ConfigMap)
 			switch {
 			case policy == metav1.DeletePropagationOrphan && (left == nil || len(left.OwnerReferences) > 0):
 				t.Errorf("the orphan is %v", left)
@@ -85,10 +85,10 @@ func TestNamespaceTakesUpNewKinds(t *testing.T) {
 	c.settle()
 	c.delete("namespace", "n2", metav1.DeleteOptions{})
 	c.settle()
-	if o := c.Server().Lookup(c.Server().KindNamed("namespace"), "", "n2"); o != nil {
+	if o := c.Server.Lookup(c.Server.KindNamed("namespace"), "", "n2"); o != nil {
 		t.Errorf("the namespace is still there: %v", o)
 	}
-	if o := c.Server().Lookup(c.Server().Kind(widget), "n2", "g"); o != nil {
+	if o := c.Server.Lookup(c.Server.Kind(widget), "n2", "g"); o != nil {
 		t.Errorf("the namespace is gone, and its widget is still there: %v", o)
 	}
 }

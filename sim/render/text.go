@@ -35,7 +35,7 @@ func (p *Page) Wide(width int) string {
 	b.WriteByte('\n')
 	for _, line := range []string{p.Small, label("replay: ", p.Replay), label("picture: ", p.Picture)} {
 		if line != "" {
-			b.WriteString("    " + line + "\n")
+			b.WriteString(fitted(line, width))
 		}
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
@@ -77,4 +77,13 @@ func (p *Page) sentence(b *strings.Builder, width int) {
 		first, rest = fold(rest, width-4)
 		b.WriteString("    " + first + "\n")
 	}
+}
+
+// fitted indents a line at the foot of a page so wide. A command that is too long
+// for it stands whole on a line of its own, to be copied.
+func fitted(line string, width int) string {
+	if name, command, ok := strings.Cut(line, ": "); ok && len(line)+4 > width {
+		line = name + ":\n      " + command
+	}
+	return "    " + line + "\n"
 }

@@ -85,13 +85,9 @@ func (t *Trial) Faults(counts map[string]int) error {
 // of any where the judge is strict; nil while there is none.
 func (t *Trial) Broken() *law.Breach { return t.Judge.First() }
 
-// Stop ends all processes. The trial may be looked at afterwards, but nothing
-// more be done with it.
-func (t *Trial) Stop() {
-	for _, p := range t.Cluster.Processes() {
-		p.Crash(false)
-	}
-}
+// Stop ends all processes: no goroutine is left of them. The trial may be looked
+// at afterwards, but nothing more be done with it.
+func (t *Trial) Stop() { t.Cluster.Stop() }
 
 // records are the histories of trials that are over: explored runs are short
 // and many, and would each let theirs grow anew.
