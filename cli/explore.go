@@ -37,8 +37,11 @@ scenario file which "threelaws replay" runs exactly. A fight, a state that comes
 again with writes in between, is shown as its cycle. Runs end at the first broken
 law; where they all did, the world is explored once more for a fight alone.
 
-exhaustive enumerates every schedule up to equivalence and says whether it
-covered everything. An interrupt ends the exploration with what it has found.`,
+Time may pass while something else could happen: a retry after milliseconds often
+comes before an event under way, an expiry after minutes seldom does. exhaustive
+enumerates every schedule up to equivalence and says whether it covered
+everything; in it, as many timers of a run are early as --early-timers says. An
+interrupt ends the exploration with what it has found.`,
 		Example: `  threelaws explore -n 2000 FILE
   threelaws explore --generation selector FILE
   threelaws explore --strategy exhaustive FILE
@@ -69,6 +72,7 @@ covered everything. An interrupt ends the exploration with what it has found.`,
 	fl.StringVar(&x.generation, "generation", "", "run the file's controllers in this generation")
 	fl.StringVar(&x.out, "out", failuresDir, "where failures are written; run leaves out directories whose names begin with a dot")
 	fl.IntVar(&x.States, "states", 0, "exhaustive: stop after so many states; 0 for no limit")
+	fl.IntVar(&x.Early, "early-timers", 0, "exhaustive: how many timers of a run may fire while something else could happen")
 	fl.IntVar(&x.Workers, "workers", 0, "how many runs at a time; 0 for one for each core")
 	fl.IntVar(&x.Budget, "budget", 2000, "how many runs making a failure small may take")
 	return cmd
@@ -82,7 +86,7 @@ func (x *exploring) check() error {
 	for _, n := range []struct {
 		name         string
 		value, least int
-	}{{"schedules", x.Schedules, 1}, {"states", x.States, 0}, {"workers", x.Workers, 0}, {"budget", x.Budget, 1}} {
+	}{{"schedules", x.Schedules, 1}, {"states", x.States, 0}, {"early-timers", x.Early, 0}, {"workers", x.Workers, 0}, {"budget", x.Budget, 1}} {
 		if n.value < n.least {
 			return usage("--%s=%d: at least %d", n.name, n.value, n.least)
 		}

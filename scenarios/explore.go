@@ -19,6 +19,7 @@ type ExploreOptions struct {
 	Strict    bool           // races lost are broken laws
 	Laws      []string       // the laws that count; all when empty
 	States    int            // exhaustive: a bound; 0 for none
+	Early     int            // exhaustive: how many timers of a run may fire before their time
 	Workers   int            // 0 means all cores; 1 for the same order of memory
 	First     bool           // stop at the first broken law
 	Budget    int            // executions that making a failure small may take; 0 means 2000
@@ -141,7 +142,7 @@ func (x *Exploration) unsettle() {
 
 func (p *Program) exhaust(ctx context.Context, o ExploreOptions) (*Exploration, error) {
 	p.states = true
-	e := explore.Exhaust{Program: p.Run, MaxSteps: p.bound, MaxStates: o.States, All: !o.First,
+	e := explore.Exhaust{Program: p.Run, MaxSteps: p.bound, MaxStates: o.States, All: !o.First, Early: o.Early,
 		Stop: func() bool { return ctx.Err() != nil }, Progress: o.Covered}
 	c, err := e.Run()
 	if err != nil {

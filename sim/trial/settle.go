@@ -51,18 +51,14 @@ func orElse(n, otherwise int) int {
 	return n
 }
 
-// deadline is where the settle that is under way will end: part of what the
-// future depends on.
+// deadline is after how many writes the settle that is under way will end: part
+// of what the future depends on.
 type deadline struct {
-	until  time.Duration // 0: none
 	writes int           // the tally at which it ends
 	tally  *tally
 }
 
-func (d *deadline) digest(h *sim.Hash, c *sim.Clock) {
-	if d.until > 0 {
-		h.Word(uint64(d.until - c.Elapsed()))
-	}
+func (d *deadline) digest(h *sim.Hash) {
 	if d.tally != nil {
 		h.Word(uint64(d.writes - d.tally.writes))
 	}
@@ -83,7 +79,8 @@ func (t *Trial) Settle(l Limits) Settling {
 	c.committed = steps
 	t.limit = deadline{}
 	if l.For > 0 {
-		t.limit.until = start + l.For
+		t.World.Clock.Horizon = start + l.For
+		defer func() { t.World.Clock.Horizon = 0 }()
 	}
 	if bounded {
 		t.limit.writes, t.limit.tally = writes+l.Writes, c

@@ -111,7 +111,7 @@ func (t *Trial) digest(h *sim.Hash) {
 	for _, x := range t.traps {
 		x.digest(h)
 	}
-	t.limit.digest(h, &t.World.Clock)
+	t.limit.digest(h)
 }
 
 // Step takes one step of the world, as the choices say, and springs the traps it
