@@ -49,6 +49,7 @@ type Controller struct {
 	// set them.
 	StartUnsynced bool // workers start before the caches have synced (WRITE-6)
 	CarelessQueue bool // a key may be synced by two workers at once (WRITE-1)
+	CarelessDelay bool // ... if its delay is over while it is being synced
 	DropErrors    bool // a failed sync is not retried (WRITE-8)
 
 	_ struct{}
