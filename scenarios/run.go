@@ -10,8 +10,8 @@ import (
 	"github.com/threelaws/threelaws/sim/explore"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
-	"github.com/threelaws/threelaws/sim/trial"
 	"github.com/threelaws/threelaws/sim/render"
+	"github.com/threelaws/threelaws/sim/trial"
 )
 
 // Run is one run of a script. Its methods are the verbs, so that a Go test can
@@ -24,12 +24,12 @@ type Run struct {
 	prefer       string // the law that is looked for, by its clause; "" for any
 	file         *File
 	t            *trial.Trial
-	marks        map[string]uint64 // name -> revision of the server
-	settles      int               // barriers so far
-	from         int               // record from which the next settle's timeline starts
-	since        int               // record from which "laws since=switch" counts
-	bound        int               // steps a settle that is explored may take; 0 for no other than any has
-	idle         int               // of them without a commit; 0 for maxIdleDrawn
+	marks        map[string]uint64          // name -> revision of the server
+	settles      int                        // barriers so far
+	from         int                        // record from which the next settle's timeline starts
+	since        int                        // record from which "laws since=switch" counts
+	bound        int                        // steps a settle that is explored may take; 0 for no other than any has
+	idle         int                        // of them without a commit; 0 for maxIdleDrawn
 	choices      sim.Choices                // of the settles that are explored; nil in the default run
 	explored     bool                       // the user's actions race with the controllers
 	replace      map[string]host.Controller // controller name -> what to start instead
@@ -48,7 +48,7 @@ type Run struct {
 	done         map[int]bool               // steps in which the script acted at once
 	budgeted     bool                       // the fault budget is in the world
 	ended        bool                       // the source of choices ended the run
-	settling     trial.Settling                   // of the last settle
+	settling     trial.Settling             // of the last settle
 	settledFrom  int                        // the first record that its timeline tells of
 	notes        []string                   // to print beneath the next timeline
 	unsettled    string                     // how the last settle did not come to rest

@@ -54,7 +54,7 @@ func orElse(n, otherwise int) int {
 // deadline is after how many writes the settle that is under way will end: part
 // of what the future depends on.
 type deadline struct {
-	writes int           // the tally at which it ends
+	writes int // the tally at which it ends
 	tally  *tally
 }
 
