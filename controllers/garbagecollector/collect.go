@@ -185,7 +185,7 @@ func (c *collector) breakCycle(ctx context.Context, n *node) error {
 func (c *collector) finishForeground(ctx context.Context, n *node) error {
 	free := func() bool { return c.without.Blocking || len(n.blocking(c.without)) == 0 }
 	if free() {
-		err := c.removeFinalizer(ctx, n.identity, metav1.FinalizerDeleteDependents, free)
+		err := c.removeFinalizer(ctx, n, metav1.FinalizerDeleteDependents, free)
 		if err != errNotYet {
 			return err
 		}

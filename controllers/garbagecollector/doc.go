@@ -40,4 +40,6 @@ type Without struct {
 	OrphanAgain  bool // ... although the graph has come to know of another dependant
 	OrphanErrors bool // ... although a dependant could not be
 	OrphanOwner  bool // ... from whatever object has the owner's name by now
+
+	AskedAgain bool // a deletion policy that is asked for again in a gap of the watch goes unnoticed
 }

@@ -44,6 +44,7 @@ type node struct {
 	virtual    bool // known from references only; whether it exists is not known
 	deleting   bool // has deletionTimestamp
 	foreground bool // is being deleted in the foreground
+	released   bool // its finalizer has been, or is just being, taken off; no event has shown it since
 }
 
 // blocking are the dependants that the node's foreground deletion waits for.
@@ -187,6 +188,7 @@ func (g *graph) digest(h *sim.Hash) {
 		one.Bool(n.virtual)
 		one.Bool(n.deleting)
 		one.Bool(n.foreground)
+		one.Bool(n.released)
 		for i := range n.owners {
 			r := referred(&n.owners[i], "")
 			r.digest(&one)

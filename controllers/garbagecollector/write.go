@@ -108,11 +108,15 @@ var errNotYet = errors.New("the finalizer is still needed")
 //
 // Upstream finds the owner by name alone; a successor of the same name that was
 // to be orphaned, too, would lose its finalizer before its dependants lost it.
-func (c *collector) removeFinalizer(ctx context.Context, id identity, finalizer string, ready func() bool) error {
+func (c *collector) removeFinalizer(ctx context.Context, n *node, finalizer string, ready func() bool) error {
+	id := n.identity
 	k, namespace, err := c.scope(id)
 	if err != nil {
 		return err
 	}
+	// Before the read: an event that comes after this line shows the finalizer
+	// of now, or one that this read has yet to find.
+	n.released = true
 	latest, err := c.get(ctx, id)
 	if apierrors.IsNotFound(err) {
 		return nil

@@ -70,4 +70,7 @@ var collectorMutants = []Mutant{
 	{"gc/finalizer-by-name", "GC-4", "GC-3",
 		"takes the orphan finalizer off whatever object has the owner's name by now",
 		collector(func(w *garbagecollector.Without) { w.OrphanOwner = true })},
+	{"gc/asked-once", "GC-3", "GC-3",
+		"does not notice that an object that it has let go is deleted with the same policy again, if its watch had a gap in between",
+		collector(func(w *garbagecollector.Without) { w.AskedAgain = true })},
 }
