@@ -65,11 +65,13 @@ func (g *graph) reown(n *node, refs []metav1.OwnerReference) {
 	}
 	n.owners = refs
 	g.addEdges(n, added)
-	g.dropEdges(n, removed)
+	if !g.without.Removed {
+		g.dropEdges(n, removed)
+	}
 }
 
 func (g *graph) unblock(r *metav1.OwnerReference) {
-	if owner := g.nodes[r.UID]; owner != nil {
+	if owner := g.nodes[r.UID]; owner != nil && !g.without.Unblock {
 		g.look(owner)
 	}
 }

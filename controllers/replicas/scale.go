@@ -155,7 +155,7 @@ func (r *reconciler) delete(ctx context.Context, key string, set *Set, pods []*c
 		if !gone || !r.options.Without.MissingDeletion {
 			r.expected.Deleted(key, keys[i]) // nobody will see it
 		}
-		if !gone && firstErr == nil {
+		if !gone && firstErr == nil && !r.options.Without.DeleteErrors {
 			firstErr = err
 		}
 	}
