@@ -58,6 +58,7 @@ type Without struct {
 	RecheckDying    bool // ... with respect to pods whose deletion it was shown before it expected it
 	ExpectFirst     bool // expectations are recorded after the writes, not before
 	CreationSeen    bool // creations that were seen stay expected
+	FirstSeenDying  bool // creations that are first seen while they are being deleted stay expected
 	FailedCreation  bool // creations that failed stay expected
 	MissingDeletion bool // deletions of pods that were gone already stay expected
 	Successor       bool // expectations of a set are taken for those of its namesake
@@ -156,7 +157,7 @@ func (r *reconciler) Observed(key string, deletion bool, object string) {
 	case deletion:
 		r.expected.Deleted(key, object)
 	case !r.options.Without.CreationSeen:
-		r.expected.Created(key)
+		r.expected.Created(key, object)
 	}
 }
 

@@ -46,7 +46,7 @@ func (d *Dependents) Do(v host.View, e host.Event, out *host.Effect) {
 // An orphan is offered to everybody who selects it, and nobody's expectations
 // are moved: what a controller creates is never an orphan (WATCH-4).
 func (d *Dependents) added(v host.View, obj metav1.Object, out *host.Effect) {
-	if obj.GetDeletionTimestamp() != nil && !d.Without.AddedDying {
+	if obj.GetDeletionTimestamp() != nil {
 		d.deleted(v, obj, out) // after a restart; it is not the creation somebody waits for
 		return
 	}

@@ -22,7 +22,6 @@ type Without struct {
 	OrphanQuiet  bool // every update of an orphan wakes the matching controllers
 
 	Resync          bool // an update to the same version is taken for a change
-	AddedDying      bool // an object that is first seen while it is being deleted counts as a creation
 	Graceful        bool // the start of a graceful deletion is not taken for the deletion
 	Tombstone       bool // a deletion learnt from a relist is not seen
 	OwnExpectations bool // expectations of the first matching controller are moved, not the owner's
