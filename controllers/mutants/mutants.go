@@ -37,7 +37,7 @@ type Build struct {
 
 // All returns every mutant, grouped by the code that its guard is in.
 func All() []Mutant {
-	return slices.Concat(claimMutants, releaseMutants, scaleMutants, expectationMutants, routingMutants, writingMutants, collectorMutants, namespaceMutants, kubeletMutants)
+	return slices.Concat(claimMutants, releaseMutants, scaleMutants, expectationMutants, routingMutants, writingMutants, wrappedMutants, collectorMutants, namespaceMutants, kubeletMutants)
 }
 
 // Lookup finds a mutant by name.
