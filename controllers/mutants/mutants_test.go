@@ -35,7 +35,11 @@ func TestNamesAreUnique(t *testing.T) {
 // Every guard that can be left out is left out by a mutant, and no mutant is
 // the reference controller.
 func TestEveryGuardHasAMutant(t *testing.T) {
-	used := map[string]bool{}
+	used := map[string]bool{
+		// Its syncs begin when a timer fires, and no script comes between the
+		// requests of such a sync: namespace.TestSuccessorIsNotLetGo shows it.
+		"github.com/threelaws/threelaws/controllers/namespace: Incarnation": true,
+	}
 	for _, m := range All() {
 		if m.Without == nil {
 			continue

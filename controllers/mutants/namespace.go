@@ -6,9 +6,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// namespaceMutants lack a guard of the namespace controller. (That finalizes-successors
-// does what it says a test of the controller shows: its syncs begin when a timer
-// fires, and no script comes between the requests of such a sync.)
+// namespaceMutants lack a guard of the namespace controller.
 var namespaceMutants = []Mutant{
 	{"namespace/everything-at-once", "NS-1", "NS-1",
 		"deletes what is in a namespace without waiting for its pods",
@@ -25,9 +23,6 @@ var namespaceMutants = []Mutant{
 	{"namespace/empties-successors", "NS-1", "NS-1",
 		"empties a namespace that was made again under the name of one that it had been emptying",
 		drainer(func(w *namespace.Without) { w.Terminating = true })},
-	{"namespace/finalizes-successors", "NS-1", "",
-		"lets a namespace go that was made again under the name of the one that it has emptied",
-		drainer(func(w *namespace.Without) { w.Incarnation = true })},
 }
 
 // kubeletMutants lack a guard of the kubelet. It is no controller, and the laws
