@@ -23,10 +23,24 @@ type checker struct {
 // Check finds the mistakes a parser alone cannot: unknown controllers, kinds,
 // laws and mutants, missing and unused sections, bad manifests, bad values.
 func (f *File) Check(g *Registry) error {
-	c := &checker{file: f, registry: g, server: fakeapi.New(fakeapi.Options{}), started: map[string]string{}}
 	for _, s := range f.Sections {
 		s.read = false
 	}
+	if err := f.checkSteps(g); err != nil {
+		return err
+	}
+	for _, s := range f.Sections {
+		if !s.read {
+			return wrong(f.Name, s.Line, "", "section %s is not used by any step", s.Name)
+		}
+	}
+	return nil
+}
+
+// checkSteps checks the steps in their order, and what they read.
+func (f *File) checkSteps(g *Registry) error {
+	c := &checker{file: f, registry: g, server: fakeapi.New(fakeapi.Options{}), started: map[string]string{}}
+	f.server = c.server
 	for _, s := range f.Steps {
 		v := FindVerb(s.Verb)
 		if err := s.checkValues(v); err != nil {
@@ -37,11 +51,6 @@ func (f *File) Check(g *Registry) error {
 		}
 		if err := v.check(c, s); err != nil {
 			return err
-		}
-	}
-	for _, s := range f.Sections {
-		if !s.read {
-			return wrong(f.Name, s.Line, "", "section %s is not used by any step", s.Name)
 		}
 	}
 	return nil
@@ -95,26 +104,25 @@ func (g *Registry) process(name string) string {
 
 // kind checks the name of a kind.
 func (c *checker) kind(s *Step, name string) (*fakeapi.Kind, error) {
-	return kindNamed(c.server, s, name)
+	return kindNamed(servers{c.server}, s, name)
 }
 
-func kindNamed(server *fakeapi.Server, s *Step, name string) (*fakeapi.Kind, error) {
-	if k := server.KindNamed(name); k != nil {
+func kindNamed(in servers, s *Step, name string) (*fakeapi.Kind, error) {
+	if k := in.kindNamed(name); k != nil {
 		return k, nil
 	}
 	var names []string
-	for _, k := range server.Kinds() {
-		names = append(names, k.GVK.Kind, k.Resource)
+	for _, server := range in {
+		for _, k := range server.Kinds() {
+			names = append(names, k.GVK.Kind, k.Resource)
+		}
 	}
-	if n := Nearest(name, names); n != "" {
-		return nil, s.wrong("unknown kind %s; did you mean %s?", name, n)
-	}
-	return nil, s.wrong("unknown kind %s", name)
+	return nil, s.wrong("%s", s.file.unknownKind(name, names))
 }
 
 // object checks "KIND/NAME" or "NAMESPACE/KIND/NAME".
 func (c *checker) object(s *Step, text string) error {
-	_, err := parseTarget(c.server, s, text)
+	_, err := parseTarget(servers{c.server}, s, text)
 	return err
 }
 
@@ -124,7 +132,7 @@ type target struct {
 	namespace, name string
 }
 
-func parseTarget(server *fakeapi.Server, s *Step, text string) (target, error) {
+func parseTarget(in servers, s *Step, text string) (target, error) {
 	parts := strings.Split(text, "/")
 	t := target{namespace: "default"}
 	switch len(parts) {
@@ -137,7 +145,7 @@ func parseTarget(server *fakeapi.Server, s *Step, text string) (target, error) {
 	if parts[1] == "" || t.namespace == "" {
 		return t, s.wrong("%s is not an object: write KIND/NAME, or NAMESPACE/KIND/NAME", text)
 	}
-	k, err := kindNamed(server, s, parts[0])
+	k, err := kindNamed(in, s, parts[0])
 	if err != nil {
 		return t, err
 	}

@@ -15,8 +15,10 @@ import (
 
 // lookup reads a stored object, nil when there is none.
 func (r *Run) lookup(t target) metav1.Object {
-	if o, ok := r.t.Server.Lookup(t.kind, t.namespace, t.name).(metav1.Object); ok {
-		return o
+	if k := r.t.Server.Kind(t.kind.GVK); k != nil {
+		if o, ok := r.t.Server.Lookup(k, t.namespace, t.name).(metav1.Object); ok {
+			return o
+		}
 	}
 	return nil
 }

@@ -177,8 +177,8 @@ func (p *Program) shrinkAll(failures []explore.Failure, o ExploreOptions) ([]*Fa
 
 // shrink makes a failure small and writes it down as a scenario file.
 func (p *Program) shrink(f *explore.Failure, budget int) (*Failing, error) {
-	parts := p.parts()
-	small, err := explore.Shrink(p.subject(parts, f.Breach), f.Breach, f.Schedule, budget)
+	parts := p.parts(f.Breach)
+	small, err := explore.Shrink(p.subject(parts, f), f.Breach, f.Schedule, budget)
 	if err != nil {
 		return nil, err
 	}
@@ -199,14 +199,29 @@ func (p *Program) shrink(f *explore.Failure, budget int) (*Failing, error) {
 	return failing, err
 }
 
-// smallness says how small a failure is.
+// smallness says how small a failure is: the steps up to where it fails, now and
+// as it was found.
 func smallness(s *explore.Shrunk, f *explore.Failure) string {
-	text := fmt.Sprintf("%d of %d steps kept; %d of %d choices differ from the default schedule",
-		s.Outcome.Steps, f.Outcome.Steps, s.Schedule.Deviations(), len(s.Schedule))
+	text := fmt.Sprintf("fails at step %d, found at step %d; %d of %d choices differ from the default schedule",
+		failsAt(s.Breach, s.Outcome), failsAt(f.Breach, f.Outcome), s.Schedule.Deviations(), len(s.Schedule))
 	if n := s.Schedule.Faults(); n > 0 {
 		text += "; " + plural(n, "fault")
 	}
-	return text
+	switch {
+	case !s.Minimal:
+		return text + "; it may be made smaller"
+	case s.Breach.Law == verbExpect.Name:
+		return text + "; but for what is expected, no single object, user action, fault or choice can be left out"
+	}
+	return text + "; no single object, user action, fault or choice can be left out"
+}
+
+// failsAt is the step of a breach.
+func failsAt(b explore.Breach, out *explore.Outcome) int {
+	if b.Step > 0 {
+		return b.Step
+	}
+	return out.Steps
 }
 
 // Shrink makes a failing run of the program small and writes it down as a

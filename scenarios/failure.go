@@ -22,6 +22,7 @@ type failureText struct {
 	steps   []string // the script without "!"
 	bang    []bool   // by step: it has a "!"
 	golden  []bool   // by step: what it prints is kept
+	reads   []*Section
 	keys    []string // the schedule
 }
 
@@ -69,8 +70,8 @@ func (t *failureText) script(last *Step) {
 	}
 	for _, s := range p.File.Steps[:min(p.Until, len(p.File.Steps))] {
 		v := FindVerb(s.Verb)
-		if v.replayed() && v != verbSchedule {
-			add(strings.TrimPrefix(s.String(), "! "), s.Expect, v == verbSettle && !s.Has("quiet"))
+		if left := t.left(s); v.replayed() && v != verbSchedule && left != "" {
+			add(left, s.Expect, v == verbSettle && !s.Has("quiet"))
 		}
 		if s == last {
 			break
@@ -80,6 +81,30 @@ func (t *failureText) script(last *Step) {
 		add("settle", false, true)
 	}
 	add("hash", false, true)
+}
+
+// left is a step without its "!" and without the sections of which nothing is
+// left; "" when it read no others.
+func (t *failureText) left(s *Step) string {
+	if !FindVerb(s.Verb).sends() {
+		return strings.TrimPrefix(s.String(), "! ")
+	}
+	own := *s
+	own.Expect = false
+	own.Args = slices.DeleteFunc(slices.Clone(s.Args), func(a Arg) bool {
+		empty := true
+		for _, sec := range t.program.File.under(a.Text) {
+			if s.Verb != verbDefine.Name && sec.Name != a.Text || len(sec.docs) == 0 {
+				continue
+			}
+			t.reads, empty = append(t.reads, sec), false
+		}
+		return empty
+	})
+	if len(own.Args) == 0 {
+		return ""
+	}
+	return own.String()
 }
 
 // text renders the file with golden text left to be filled in.
@@ -96,7 +121,7 @@ func (t *failureText) text() string {
 		}
 	}
 	for _, s := range t.program.File.Sections {
-		if s.Name != scheduleSection && t.reads(s) {
+		if slices.Contains(t.reads, s) {
 			fmt.Fprintf(&b, "-- %s --\n%s\n", s.Name, strings.TrimRight(s.Body, "\n"))
 		}
 	}
@@ -105,19 +130,6 @@ func (t *failureText) text() string {
 		b.WriteString(k + "\n")
 	}
 	return b.String()
-}
-
-// reads reports whether a step that is left reads the section.
-func (t *failureText) reads(sec *Section) bool {
-	for _, s := range t.program.File.Steps[:min(t.program.Until, len(t.program.File.Steps))] {
-		if s.Verb != verbApply.Name && s.Verb != verbCreate.Name {
-			continue
-		}
-		if slices.Contains(s.Words(), sec.Name) && slices.Contains(t.steps, strings.TrimPrefix(s.String(), "! ")) {
-			return true
-		}
-	}
-	return false
 }
 
 func faultsArg(faults map[string]int) string {

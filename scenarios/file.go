@@ -1,6 +1,10 @@
 package scenarios
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/threelaws/threelaws/fakeapi"
+)
 
 // MaxSize is the size above which a file is refused, in bytes.
 const MaxSize = 1 << 20
@@ -14,7 +18,8 @@ type File struct {
 	Steps    []*Step
 	Sections []*Section
 
-	src string
+	src    string
+	server *fakeapi.Server // with all kinds that the file defines; set by Check
 }
 
 // Step is one line of the script with the output expected of it.
@@ -45,8 +50,10 @@ type Section struct {
 	Line int // of its marker, from 1; the body starts on the next
 	Body string
 
-	read bool        // a step reads it
-	docs []*Manifest // decoded; shared by all runs, which only read them
+	read   bool        // a step reads it
+	only   bool        // definitions are read, and nothing else
+	origin string      // the file it was read from, "" when it is part of the archive
+	docs   []*Manifest // decoded; shared by all runs, which only read them
 
 	entries []int // of a schedule: the line of each entry
 }

@@ -23,6 +23,8 @@ type Manifest struct {
 	Kind   *fakeapi.Kind
 	Object runtime.Object
 	JSON   []byte
+
+	uids bool // "$(uid ...)" stands in it
 }
 
 // Ref names the manifest's object, without a uid.
@@ -35,14 +37,16 @@ func (m *Manifest) Ref() sim.Ref {
 type decoder struct {
 	file    *File
 	section *Section
-	server  *fakeapi.Server
+	server  *fakeapi.Server // a fork: it learns what the section defines
+	refused error           // the first definition that was refused
 }
 
 // Manifests decodes a section: YAML documents of kinds the server has, with no
 // field the kind does not have, no object twice, and no selector that does not
-// match its own template. Objects without a namespace are in "default".
+// match its own template. Objects without a namespace are in "default". What a
+// document defines, those after it may be of; the server stays as it is.
 func (f *File) Manifests(s *Section, server *fakeapi.Server) ([]*Manifest, error) {
-	d := &decoder{file: f, section: s, server: server}
+	d := &decoder{file: f, section: s, server: server.Fork()}
 	var all []*Manifest
 	first := map[sim.Ref]int{}
 	docs := yaml.NewDecoder(strings.NewReader(s.Body))
@@ -55,7 +59,7 @@ func (f *File) Manifests(s *Section, server *fakeapi.Server) ([]*Manifest, error
 		if err != nil {
 			return nil, d.yamlError(err)
 		}
-		if empty(&node) {
+		if empty(&node) || s.only && !isDefinition(&node) {
 			continue
 		}
 		m, err := d.document(node.Content[0])
@@ -67,9 +71,10 @@ func (f *File) Manifests(s *Section, server *fakeapi.Server) ([]*Manifest, error
 		}
 		first[m.Ref()] = m.Line
 		all = append(all, m)
+		d.define(m)
 	}
 	if len(all) == 0 {
-		return nil, wrong(f.Name, s.Line, "", "section %s holds no manifest", s.Name)
+		return nil, d.wrong(s.Line, "section %s holds no manifest", s.Name)
 	}
 	return all, nil
 }
@@ -93,7 +98,26 @@ func empty(n *yaml.Node) bool {
 
 // wrong is a mistake on a line of the file.
 func (d *decoder) wrong(line int, format string, args ...any) *Error {
-	return wrong(d.file.Name, line, "", format, args...)
+	name := d.file.Name
+	if d.section.origin != "" {
+		name = d.section.origin
+	}
+	return wrong(name, line, "", format, args...)
+}
+
+// define makes the kinds of a definition known to the documents behind it.
+func (d *decoder) define(m *Manifest) {
+	if !m.defines() {
+		return
+	}
+	if what := define(d.server, m); what != "" && d.refused == nil {
+		d.refused = d.wrong(m.Line, "%s is refused: %s", m.Ref(), what)
+	}
+}
+
+func isDefinition(n *yaml.Node) bool {
+	kind := child(n.Content[0], "kind")
+	return kind != nil && kind.Value == definitionKind
 }
 
 // line translates a line of the section into one of the file.
@@ -161,12 +185,14 @@ func (d *decoder) document(n *yaml.Node) (*Manifest, error) {
 	if m.Object, err = d.decode(n, kind, data); err != nil {
 		return nil, err
 	}
+	m.setNamespace()
+	m.uids = uidOf.Match(data)
 	o := m.Object.(metav1.Object)
-	if o.GetNamespace() == "" && kind.Namespaced {
-		o.SetNamespace("default")
-	}
 	if o.GetName() == "" && o.GetGenerateName() == "" {
 		return nil, d.wrong(m.Line, "%s without metadata.name", kind.GVK.Kind)
+	}
+	if definition, _ := kind.Definition(); definition != nil {
+		return m, nil // what its fields mean is its own affair
 	}
 	return m, d.checkSelector(n, tree)
 }
@@ -185,13 +211,16 @@ func (d *decoder) kind(n *yaml.Node) (*fakeapi.Kind, error) {
 		return k, nil
 	}
 	var kinds []string
-	for _, k := range d.server.Kinds() {
+	for _, k := range d.server.Served() {
 		if k.GVK.Kind == name.Value {
 			return nil, d.wrong(d.line(version), "unknown apiVersion %s of %s; did you mean %s?", version.Value, name.Value, k.GVK.GroupVersion())
 		}
 		kinds = append(kinds, k.GVK.Kind)
 	}
-	return nil, d.wrong(d.line(name), "unknown kind %s%s", name.Value, suggest(name.Value, kinds))
+	if d.refused != nil {
+		return nil, d.refused
+	}
+	return nil, d.wrong(d.line(name), "%s", d.file.unknownKind(name.Value, kinds))
 }
 
 // child returns the value of a key of a mapping, nil when it has none.

@@ -1,9 +1,11 @@
 package scenarios
 
 import (
+	"slices"
 	"strings"
 
-	"github.com/threelaws/threelaws/fakeapi"
+	"go.yaml.in/yaml/v3"
+
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/explore"
 )
@@ -17,41 +19,51 @@ type part struct {
 	label   string
 }
 
-// parts lists what can be taken out of the program's script: everything the
-// user does but starting controllers, and every manifest where there is more
-// than one.
-func (p *Program) parts() []part {
+// parts lists what can be taken out of the program's script when it breaks a law
+// so: everything the user does but starting controllers, and every manifest. What
+// a failing expectation speaks of stays.
+func (p *Program) parts(b explore.Breach) []part {
 	var parts []part
-	server := fakeapi.New(fakeapi.Options{})
+	about := p.expectation(b)
 	for i, s := range p.File.Steps[:min(p.Until, len(p.File.Steps))] {
 		v := FindVerb(s.Verb)
-		if !v.acts || v == verbControllers || v == verbApply || v == verbCreate {
+		if !v.acts || v == verbControllers || v.sends() || about.deed(s) {
 			continue
 		}
 		parts = append(parts, part{step: i, label: s.String()})
 	}
 	for _, sec := range p.File.Sections {
-		docs, err := p.File.manifests(sec, server)
-		if err != nil || len(docs) < 2 {
+		docs, err := p.File.manifests(sec, p.File.server)
+		if err != nil {
 			continue
 		}
 		for i, m := range docs {
-			parts = append(parts, part{step: -1, section: sec, doc: i, label: m.Ref().String()})
+			if !about.object(m.target(), m) {
+				parts = append(parts, part{step: -1, section: sec, doc: i, label: m.Ref().String()})
+			}
 		}
 	}
 	return parts
 }
 
+// sends reports whether the verb sends the manifests of sections.
+func (v *Verb) sends() bool { return v == verbApply || v == verbCreate || v == verbDefine }
+
 // subject is the program as package explore shrinks it. An expectation must go
-// on failing in the same words: nearly every one fails in an empty world.
-func (p *Program) subject(parts []part, b explore.Breach) explore.Subject {
+// on failing in the same words, after the same last fault: nearly every one
+// fails in an empty world, and for many a reason.
+func (p *Program) subject(parts []part, f *explore.Failure) explore.Subject {
+	b := f.Breach
 	s := explore.Subject{}
 	for _, pt := range parts {
 		s.Parts = append(s.Parts, pt.label)
 	}
+	if last := lastFault(f.Schedule); b.Law == verbExpect.Name && last != nil {
+		s.Keep = func(e *explore.Entry) bool { return e.Fault() && e.Action.Same(last.Action) }
+	}
 	s.Without = func(removed []bool) explore.Program {
 		q := *p
-		if q.File = p.File.without(parts, removed); q.File == nil {
+		if q.File = p.File.without(parts, removed); !q.definesAll(parts, removed) {
 			return nil
 		}
 		q.Until = p.Until - countSteps(parts, removed)
@@ -69,6 +81,29 @@ func (p *Program) subject(parts []part, b explore.Breach) explore.Subject {
 	return s
 }
 
+func lastFault(s explore.Schedule) *explore.Entry {
+	for i := len(s) - 1; i >= 0; i-- {
+		if s[i].Fault() {
+			return &s[i]
+		}
+	}
+	return nil
+}
+
+// definesAll reports whether the program still defines the kinds that it uses,
+// after some parts were taken out.
+func (p *Program) definesAll(parts []part, removed []bool) bool {
+	for i, pt := range parts {
+		if removed[i] && pt.section != nil && pt.section.docs[pt.doc].defines() {
+			f := *p.File
+			f.Steps = slices.DeleteFunc(slices.Clone(f.Steps[:min(p.Until-countSteps(parts, removed), len(f.Steps))]),
+				func(s *Step) bool { return !FindVerb(s.Verb).replayed() })
+			return f.checkSteps(p.Registry) == nil
+		}
+	}
+	return true
+}
+
 func countSteps(parts []part, removed []bool) int {
 	n := 0
 	for i, pt := range parts {
@@ -82,7 +117,7 @@ func countSteps(parts []part, removed []bool) int {
 // without is the file with some parts taken out. It runs; its text is that of
 // the original. It is nil where a section is left without any manifest.
 func (f *File) without(parts []part, removed []bool) *File {
-	g := &File{Name: f.Name, src: f.src}
+	g := &File{Name: f.Name, src: f.src, server: f.server}
 	gone := map[int]bool{}
 	docs := map[*Section]map[int]bool{}
 	for i, pt := range parts {
@@ -103,9 +138,6 @@ func (f *File) without(parts []part, removed []bool) *File {
 		}
 	}
 	for _, sec := range f.Sections {
-		if n := len(docs[sec]); n > 0 && n == len(sec.docs) {
-			return nil
-		}
 		g.Sections = append(g.Sections, sec.without(docs[sec]))
 	}
 	return g
@@ -116,8 +148,7 @@ func (s *Section) without(gone map[int]bool) *Section {
 	if len(gone) == 0 {
 		return s
 	}
-	t := &Section{Name: s.Name, Line: s.Line, read: true}
-	t.docs = []*Manifest{}
+	t := &Section{Name: s.Name, Line: s.Line, read: true, only: s.only, origin: s.origin, docs: []*Manifest{}}
 	var texts []string
 	chunks := s.chunks()
 	for i, m := range s.docs {
@@ -139,7 +170,7 @@ func (s *Section) chunks() []string {
 	var b strings.Builder
 	flush := func() {
 		for line := range strings.Lines(b.String()) {
-			if t := strings.TrimSpace(line); t != "" && t[0] != '#' {
+			if t := strings.TrimSpace(line); t != "" && t[0] != '#' && (!s.only || definitionText(b.String())) {
 				chunks = append(chunks, strings.TrimRight(b.String(), "\n")+"\n")
 				break
 			}
@@ -155,4 +186,10 @@ func (s *Section) chunks() []string {
 	}
 	flush()
 	return chunks
+}
+
+// definitionText reports whether a manifest's text is that of a definition.
+func definitionText(text string) bool {
+	var head struct{ Kind string }
+	return yaml.Unmarshal([]byte(text), &head) == nil && head.Kind == definitionKind
 }

@@ -181,10 +181,10 @@ func (r *Run) act(label string, f func() error) error {
 		r.done = map[int]bool{}
 	}
 	r.done[r.t.World.Steps()] = true
-	if err != nil {
+	if e := (*Error)(nil); err != nil && !errors.As(err, &e) {
 		return &refused{err.Error()}
 	}
-	return nil
+	return err
 }
 
 // races reports whether what the step does belongs to a settle that is

@@ -27,7 +27,7 @@ func (d *decoder) decode(n *yaml.Node, kind *fakeapi.Kind, data []byte) (runtime
 			return nil, d.wrong(d.line(n), "bad %s in %s: %v", kind.GVK.Kind, d.section.Name, err)
 		}
 		u.SetUnstructuredContent(tree)
-		return obj, nil
+		return obj, d.checkSchema(n, kind, tree)
 	}
 	strict, err := kjson.UnmarshalStrict(data, obj)
 	if err != nil {

@@ -52,7 +52,7 @@ var verbs []*Verb
 // whole files (explore, mutant) refer back to it.
 func init() {
 	verbs = []*Verb{
-		verbControllers, verbApply, verbCreate, verbDelete, verbLabel, verbAnnotate, verbScale, verbPatch,
+		verbControllers, verbDefine, verbApply, verbCreate, verbDelete, verbLabel, verbAnnotate, verbScale, verbPatch,
 		verbSettle, verbStep, verbAdvance,
 		verbHold, verbRelease, verbCrash, verbRestart, verbFail, verbRelist, verbDuplicate, verbSwitch, verbDowngrade, verbMark,
 		verbOwners, verbGet, verbLaws, verbJudge, verbExpect, verbHash,

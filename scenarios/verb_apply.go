@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"errors"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -13,7 +14,9 @@ var verbApply = &Verb{
 	Name: "apply", Args: "SECTION...", Min: 1, Max: -1,
 	Summary: "create the objects of a section, or merge them into those that exist",
 	Detail: `The section's manifests are sent in order. An object that exists already is
-changed by a JSON merge patch holding the manifest: fields it does not name stay.`,
+changed by a JSON merge patch holding the manifest: fields it does not name stay.
+$(uid KIND/NAME) in a value is the uid that this object has when the manifest is sent.
+A CustomResourceDefinition makes its kind known to what stands behind it.`,
 	Example: "apply world.yaml",
 	acts:    true,
 	check:   checkManifests,
@@ -36,9 +39,32 @@ func checkManifests(c *checker, s *Step) error {
 		if err != nil {
 			return err
 		}
-		if _, err := c.file.manifests(sec, c.server); err != nil {
+		if err := c.apply(s, sec); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// apply decodes a section, and lets the steps behind it know the kinds that it
+// defines.
+func (c *checker) apply(s *Step, sec *Section) error {
+	all, err := c.file.manifests(sec, c.server)
+	if err != nil {
+		return err
+	}
+	d := &decoder{file: c.file, section: sec, server: c.server}
+	for _, m := range all {
+		if c.server.Kind(m.Kind.GVK) == nil {
+			return d.wrong(m.Line, "unknown kind %s: its definition is not applied before", m.Kind.GVK.Kind)
+		}
+		if err := checkUIDs(servers{c.server}, s, m.JSON); err != nil {
+			return err
+		}
+		d.define(m)
+	}
+	if d.refused != nil && !s.Expect {
+		return d.refused
 	}
 	return nil
 }
@@ -47,24 +73,18 @@ func checkManifests(c *checker, s *Step) error {
 // not keep the rest from being sent.
 func (r *Run) eachSection(s *Step, send func(*Manifest) error) error {
 	var first *refused
-	for _, name := range s.Words() {
-		sec := r.file.Section(name)
-		if sec == nil {
-			return s.wrong("no section %s%s", name, suggest(name, r.file.SectionNames()))
-		}
-		all, err := r.file.manifests(sec, r.t.Server)
-		if err != nil {
+	all, err := r.manifests(s)
+	if err != nil {
+		return err
+	}
+	for _, m := range all {
+		err := send(m)
+		var no *refused
+		switch {
+		case errors.As(err, &no) && first == nil:
+			first = &refused{m.Ref().String() + ": " + no.text}
+		case err != nil && !errors.As(err, &no):
 			return err
-		}
-		for _, m := range all {
-			err := send(m)
-			var no *refused
-			switch {
-			case errors.As(err, &no) && first == nil:
-				first = &refused{m.Ref().String() + ": " + no.text}
-			case err != nil && !errors.As(err, &no):
-				return err
-			}
 		}
 	}
 	if first != nil {
@@ -73,10 +93,36 @@ func (r *Run) eachSection(s *Step, send func(*Manifest) error) error {
 	return nil
 }
 
+// manifests lists the manifests of the sections a step names.
+func (r *Run) manifests(s *Step) ([]*Manifest, error) {
+	var all []*Manifest
+	for _, name := range s.Words() {
+		secs := r.file.under(name)
+		if s.Verb != "define" {
+			secs = slices.DeleteFunc(secs, func(sec *Section) bool { return sec.Name != name })
+		}
+		if len(secs) == 0 {
+			return nil, s.wrong("no section %s%s", name, suggest(name, r.file.SectionNames()))
+		}
+		for _, sec := range secs {
+			docs, err := r.file.manifests(sec, r.t.Server)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, docs...)
+		}
+	}
+	return all, nil
+}
+
 // Apply creates an object, or merges it into the one that exists.
 func (r *Run) Apply(m *Manifest) error {
-	o := m.Object.(metav1.Object)
 	return r.act("apply "+m.Ref().String(), func() error {
+		m, err := r.resolved(m)
+		if err != nil {
+			return err
+		}
+		o := m.Object.(metav1.Object)
 		t := target{kind: m.Kind, namespace: o.GetNamespace(), name: o.GetName()}
 		if t.name == "" || r.lookup(t) == nil {
 			return r.request(createRequest(m))
@@ -88,7 +134,13 @@ func (r *Run) Apply(m *Manifest) error {
 
 // Create creates an object.
 func (r *Run) Create(m *Manifest) error {
-	return r.act("create "+m.Ref().String(), func() error { return r.request(createRequest(m)) })
+	return r.act("create "+m.Ref().String(), func() error {
+		m, err := r.resolved(m)
+		if err != nil {
+			return err
+		}
+		return r.request(createRequest(m))
+	})
 }
 
 func createRequest(m *Manifest) *fakeapi.Request {

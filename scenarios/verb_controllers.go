@@ -2,7 +2,11 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -10,7 +14,8 @@ var verbControllers = &Verb{
 	Name: "controllers", Args: "NAME[@GENERATION]...", Min: 1, Max: -1,
 	Summary: "start one process of each controller",
 	Detail: `Each process has its own caches, queue and workers, and is named like its
-controller. Without a generation the newest one runs.`,
+controller. Without a generation the newest one runs. The kinds it works on must be
+served: those of a CustomResourceDefinition from the step on that applies it.`,
 	Example: "controllers replicaset@controllerref garbagecollector",
 	acts:    true,
 	check: func(c *checker, s *Step) error {
@@ -21,6 +26,9 @@ controller. Without a generation the newest one runs.`,
 			}
 			if c.started[ctl.Name] != "" {
 				return s.wrong("%s runs already; start a second instance with duplicate", ctl.Name)
+			}
+			if what := unserved(c.server, ctl); what != "" {
+				return s.wrong("%s", what)
 			}
 			c.start(ctl.Name, ctl.Name)
 		}
@@ -50,9 +58,34 @@ func (r *Run) Controllers(specs ...string) error {
 func (r *Run) start(process string, c host.Controller) error {
 	c = r.replacing(c)
 	return r.act("start "+process, func() error {
+		if what := unserved(r.t.Server, c); what != "" {
+			return r.errorf("%s", what)
+		}
 		r.t.Start(process, c)
 		return nil
 	})
+}
+
+// unserved says which of the kinds that a controller works on cannot be watched,
+// "" when all can.
+func unserved(server *fakeapi.Server, c host.Controller) string {
+	kinds := append([]schema.GroupVersionKind{c.For}, c.Owns...)
+	for _, route := range c.Routes {
+		kinds = append(kinds, route.Kind)
+	}
+	for _, gvk := range kinds {
+		if gvk.Empty() || slices.ContainsFunc(server.Kinds(), func(k *fakeapi.Kind) bool { return k.GVK == gvk }) {
+			continue
+		}
+		text := c.Name + " works on " + gvk.Kind + " of " + gvk.GroupVersion().String() + ", which "
+		for _, k := range server.Kinds() {
+			if k.GVK.GroupKind() == gvk.GroupKind() {
+				return text + "is stored as " + k.GVK.Version + ": only the stored version can be watched"
+			}
+		}
+		return text + "is not served: apply its definition before"
+	}
+	return ""
 }
 
 // replacing returns what runs instead of a controller. A mutant stands in for

@@ -23,11 +23,11 @@ comes up again by itself.`,
 		if err := c.process(s, s.Word(0)); err != nil {
 			return err
 		}
-		_, err := s.trap(c.server)
+		_, err := s.trap(servers{c.server})
 		return err
 	},
 	run: func(r *Run, s *Step) error {
-		t, err := s.trap(r.t.Server)
+		t, err := s.trap(r.names())
 		if err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ comes up again by itself.`,
 }
 
 // trap reads "before|after VERB KIND[/NAME]", nil when it is not there.
-func (s *Step) trap(server *fakeapi.Server) (*trial.Trap, error) {
+func (s *Step) trap(in servers) (*trial.Trap, error) {
 	words := s.Words()[1:]
 	if len(words) == 0 {
 		return nil, nil
@@ -56,7 +56,7 @@ func (s *Step) trap(server *fakeapi.Server) (*trial.Trap, error) {
 		return nil, s.wrong("unknown API verb %s%s", words[1], suggest(words[1], writeVerbs))
 	}
 	kind, name, _ := strings.Cut(words[2], "/")
-	k, err := kindNamed(server, s, kind)
+	k, err := kindNamed(in, s, kind)
 	if err != nil {
 		return nil, err
 	}

@@ -124,15 +124,19 @@ func (r *Run) DeleteClientSide(object string) error {
 
 // target finds what an object's name means.
 func (r *Run) target(object string) (target, error) {
-	s := r.step
-	if s == nil {
-		s = &Step{file: &File{Name: "script"}}
-	}
-	return parseTarget(r.t.Server, s, object)
+	return parseTarget(r.names(), r.at(), object)
 }
 
-// patch sends a merge patch of the user.
-func (r *Run) patch(t target, subresource string, kind types.PatchType, data []byte) error {
+// at is the step being run; outside a file one that stands for the Go program.
+func (r *Run) at() *Step {
+	if r.step == nil {
+		return &Step{file: &File{Name: "script"}}
+	}
+	return r.step
+}
+
+// send sends a patch of the user.
+func (r *Run) send(t target, subresource string, kind types.PatchType, data []byte) error {
 	return r.request(&fakeapi.Request{Verb: fakeapi.Patch, Kind: t.kind, Subresource: subresource,
 		Namespace: t.namespace, Name: t.name, PatchType: kind, Patch: data})
 }

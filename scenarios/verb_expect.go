@@ -82,7 +82,10 @@ func (r *Run) expect(s *Step) string {
 		return ""
 	}
 	want, _ := strconv.Atoi(s.Word(0))
-	k := r.t.Server.KindNamed(s.Word(1))
+	k, err := kindNamed(r.names(), s, s.Word(1))
+	if err != nil {
+		return err.Error()
+	}
 	if have := r.count(k, f); have != want {
 		return fmt.Sprintf("%d %s expected, %d are there", want, k.Resource, have)
 	}

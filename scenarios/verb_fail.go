@@ -56,7 +56,7 @@ func (r *Run) Fail(process, verb, kind string, nth int, with string) error {
 	if err != nil {
 		return err
 	}
-	k := r.t.Server.KindNamed(kind)
+	k := r.names().kindNamed(kind)
 	f, ok := failCodes[with]
 	if k == nil || !ok {
 		return r.errorf("cannot fail %s of %s with %s", verb, kind, with)

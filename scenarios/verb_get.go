@@ -68,7 +68,7 @@ func (r *Run) Get(what, path string) (string, error) {
 }
 
 func (r *Run) list(kind string) (string, error) {
-	k := r.t.Server.KindNamed(kind)
+	k := r.names().kindNamed(kind)
 	if k == nil {
 		return "", r.errorf("unknown kind %s", kind)
 	}

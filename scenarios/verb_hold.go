@@ -78,31 +78,34 @@ func (r *Run) eachView(verb, process, kind string, f func(*host.Process, *fakeap
 	if err != nil {
 		return err
 	}
-	k := r.t.Server.KindNamed(kind)
+	k := r.names().kindNamed(kind)
 	if k == nil {
 		return r.errorf("unknown kind %s", kind)
 	}
 	for _, p := range ps {
-		if err := r.watches(p, k); err != nil {
+		if _, err := r.watched(p, k); err != nil {
 			return err
 		}
 	}
 	return r.act(verb+" "+process+" "+k.GVK.Kind, func() error {
 		for _, p := range ps {
-			f(p, k)
+			if w, err := r.watched(p, k); err == nil {
+				f(p, w)
+			}
 		}
 		return nil
 	})
 }
 
-// watches checks that a process has a view of a kind.
-func (r *Run) watches(p *host.Process, k *fakeapi.Kind) error {
+// watched is the kind as a process watches it: the same, but for a kind that is
+// not of the run's own server.
+func (r *Run) watched(p *host.Process, k *fakeapi.Kind) (*fakeapi.Kind, error) {
 	var kinds []string
 	for _, w := range p.Watches() {
-		if w == k {
-			return nil
+		if w.GVK == k.GVK {
+			return w, nil
 		}
 		kinds = append(kinds, w.GVK.Kind)
 	}
-	return r.errorf("%s does not watch %s%s", p.Name, k.GVK.Kind, suggest(k.GVK.Kind, kinds))
+	return nil, r.errorf("%s does not watch %s%s", p.Name, k.GVK.Kind, suggest(k.GVK.Kind, kinds))
 }

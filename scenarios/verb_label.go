@@ -34,7 +34,7 @@ func checkPairs(c *checker, s *Step) error {
 	if _, what := pairs(s.Words()[1:]); what != "" {
 		return s.wrong("%s", what)
 	}
-	return nil
+	return checkUIDs(servers{c.server}, s, []byte(strings.Join(s.Words()[1:], " ")))
 }
 
 // pairs reads KEY=VALUE and KEY-; a removed key has a nil value.
@@ -77,5 +77,5 @@ func (r *Run) setMeta(verb, field, object string, words []string) error {
 	if err != nil {
 		panic("scenarios: " + err.Error())
 	}
-	return r.act(verb+" "+object, func() error { return r.patch(t, "", types.MergePatchType, data) })
+	return r.patch(verb+" "+object, t, "", types.MergePatchType, data)
 }

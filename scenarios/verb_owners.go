@@ -103,6 +103,9 @@ func (r *Run) kinds() (fors, deps []*fakeapi.Kind) {
 // each goes through the objects of a kind in natural order of their names.
 func (r *Run) each(k *fakeapi.Kind, f func(ref sim.Ref, obj runtime.Object)) {
 	var all []runtime.Object
+	if k = r.t.Server.Kind(k.GVK); k == nil {
+		return
+	}
 	r.t.Server.Each(k, func(obj runtime.Object) bool {
 		all = append(all, obj)
 		return true

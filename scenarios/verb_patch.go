@@ -16,7 +16,7 @@ var verbPatch = &Verb{
 	Summary: "change an object by a patch",
 	Detail: `PATCH is JSON, or YAML in flow style, in quotes. The type is strategic unless it
 says otherwise, as with kubectl. Edits of ownerReferences by a third party are
-made with this verb.`,
+made with this verb. $(uid KIND/NAME) in it is the uid that this object has then.`,
 	Example: "patch pod/p1 type=merge '{metadata: {ownerReferences: null}}'",
 	Params: []Param{
 		{Name: "type", Summary: "merge, json or strategic", Values: []string{"merge", "json", "strategic"}},
@@ -24,8 +24,12 @@ made with this verb.`,
 	},
 	acts: true,
 	check: func(c *checker, s *Step) error {
-		if _, err := patchBody(s.Word(1)); err != nil {
+		body, err := patchBody(s.Word(1))
+		if err != nil {
 			return s.wrong("bad patch: %v", err)
+		}
+		if err := checkUIDs(servers{c.server}, s, body); err != nil {
+			return err
 		}
 		return c.object(s, s.Word(0))
 	},
@@ -58,5 +62,16 @@ func (r *Run) Patch(object string, kind types.PatchType, subresource, body strin
 	if err != nil {
 		return r.errorf("bad patch: %v", err)
 	}
-	return r.act("patch "+object, func() error { return r.patch(t, subresource, kind, data) })
+	return r.patch("patch "+object, t, subresource, kind, data)
+}
+
+// patch sends a patch of the user with the uids in it that objects then have.
+func (r *Run) patch(label string, t target, subresource string, kind types.PatchType, data []byte) error {
+	return r.act(label, func() error {
+		data, err := r.withUIDs(data)
+		if err != nil {
+			return err
+		}
+		return r.send(t, subresource, kind, data)
+	})
 }

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/threelaws/threelaws/sim"
 )
@@ -15,6 +16,9 @@ type Subject struct {
 	// Parts and must not be kept. It returns nil where what is left makes no
 	// sense.
 	Without func(removed []bool) Program
+	// Keep says which decisions must not all go: a run that took none of them
+	// fails for another reason. nil asks for nothing.
+	Keep func(*Entry) bool
 }
 
 // Just is a subject without parts.
@@ -30,9 +34,9 @@ type Shrunk struct {
 	Removed  []bool   // which parts were taken out
 	Parts    int      // how many parts are left
 	Runs     int      // executions it took
-	// Minimal certifies that no single part, fault, deviation or step can be
-	// taken out so that the same law still breaks in a smaller run. It is false
-	// when the budget ran out first.
+	// Minimal certifies that without any single part, fault, deviation or
+	// decision, and with the rest as it is, the same law does not break in a
+	// smaller run. It is false when the budget ran out first.
 	Minimal bool
 }
 
@@ -40,7 +44,7 @@ type Shrunk struct {
 func (s *Shrunk) String() string {
 	m := "not proven minimal"
 	if s.Minimal {
-		m = "nothing can be left out"
+		m = "no single one can be left out"
 	}
 	return fmt.Sprintf("%d decisions, %d of them not the default, %d faults, %d of %d parts; %s after %d runs",
 		len(s.Schedule), s.Schedule.Deviations(), s.Schedule.Faults(), s.Parts, len(s.Removed), m, s.Runs)
@@ -119,7 +123,7 @@ func (s *shrinker) try(removed []bool, entries Schedule) bool {
 	if s.runs >= s.budget {
 		return false
 	}
-	id := identify(removed, entries)
+	id := identify(removed, decided(entries))
 	if _, again := s.tried[id]; again {
 		return false
 	}
@@ -136,6 +140,9 @@ func (s *shrinker) try(removed []bool, entries Schedule) bool {
 		return false
 	}
 	taken := cut(s.record.Schedule(), breach)
+	if keep := s.subject.Keep; keep != nil && !slices.ContainsFunc(taken, func(e Entry) bool { return keep(&e) }) {
+		return false
+	}
 	z := sizeOf(removed, taken)
 	if s.best != nil && !z.less(s.size) {
 		return false
@@ -182,6 +189,16 @@ func (s *shrinker) program(removed []bool) Program {
 		s.built = s.subject.Without(removed)
 	}
 	return s.built
+}
+
+// decided is the schedule up to its last decision that is not the default: what
+// follows goes by default, whether it says so or not.
+func decided(s Schedule) Schedule {
+	n := len(s)
+	for n > 0 && s[n-1].Default {
+		n--
+	}
+	return s[:n]
 }
 
 func identify(removed []bool, entries Schedule) uint64 {

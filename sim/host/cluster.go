@@ -46,6 +46,11 @@ func (c *Cluster) state(k *fakeapi.Kind) *kindState {
 	if s := c.states[k]; s != nil {
 		return s
 	}
+	// A definition that changes makes the kind anew; its objects stay what they are.
+	if old := c.custom(k.GVK); old != nil {
+		c.states[k] = old
+		return old
+	}
 	c.scratch = append(append(append(append(append(c.scratch[:0], k.GVK.Group...), '/'), k.GVK.Version...), ", Kind="...), k.GVK.Kind...)
 	s := &kindState{kind: k, salt: sim.HashBytes(c.scratch), latest: map[string]*version{}}
 	c.states[k] = s
@@ -140,7 +145,7 @@ func (c *Cluster) request(req *fakeapi.Request, t *sim.Record, w *worker) fakeap
 	}
 	if w != nil && resp.Err == nil {
 		if m, ok := resp.Object.(metav1.Object); ok {
-			w.live = append(w.live, liveRead{kind: req.Kind, meta: m})
+			w.live = append(w.live, liveRead{kind: c.met(req.Kind), meta: m})
 		}
 	}
 	return resp
@@ -148,7 +153,7 @@ func (c *Cluster) request(req *fakeapi.Request, t *sim.Record, w *worker) fakeap
 
 // committed records one change and appends it to its kind's log.
 func (c *Cluster) committed(req *fakeapi.Request, e *fakeapi.Event, t *sim.Record, w *worker) {
-	r := *t
+	r, s := *t, c.state(e.Kind)
 	r.Op, r.Verb, r.Subresource, r.Version = sim.Commit, string(req.Verb), req.Subresource, e.Version
 	m := e.After
 	if m == nil {
@@ -163,12 +168,16 @@ func (c *Cluster) committed(req *fakeapi.Request, e *fakeapi.Event, t *sim.Recor
 	}
 	r.Guards = guards(req)
 	if w != nil {
-		r.Saw = w.sawObject(e.Kind, r.Object.Namespace, r.Object.Name)
+		r.Saw = w.sawObject(s.kind, r.Object.Namespace, r.Object.Name)
 	}
 	index := c.world.Record(r).Index
-	s := c.state(e.Kind)
 	s.commit(e.Key, e.After, e.Version, index)
 	c.forget(s)
+	if e.Kind.GVK.Kind == "CustomResourceDefinition" {
+		for _, k := range c.server.Kinds() {
+			c.state(k) // what it defines is known before there is an object of it
+		}
+	}
 }
 
 func (c *Cluster) refused(req *fakeapi.Request, resp fakeapi.Response, t *sim.Record, w *worker) {
@@ -182,7 +191,7 @@ func (c *Cluster) refused(req *fakeapi.Request, resp fakeapi.Response, t *sim.Re
 	r.Code, r.Reason, r.Message = int(st.Code), string(st.Reason), st.Message
 	r.Guards = guards(req)
 	if w != nil && req.Name != "" {
-		r.Saw = w.sawObject(req.Kind, req.Namespace, req.Name)
+		r.Saw = w.sawObject(c.met(req.Kind), req.Namespace, req.Name)
 	}
 	c.world.Record(r)
 }
@@ -256,6 +265,14 @@ func (c *Cluster) AbstractHash() uint64 {
 // have it: controllers are started against servers that do.
 func (c *Cluster) kind(gvk schema.GroupVersionKind) *fakeapi.Kind {
 	k := c.server.Kind(gvk)
+	if k != nil {
+		if definition, _ := k.Definition(); definition == nil {
+			return k
+		}
+	}
+	if s := c.custom(gvk); s != nil {
+		return s.kind
+	}
 	if k == nil {
 		text := fmt.Sprintf("host: kind %s is not served", gvk)
 		if n := c.server.NearestKind(gvk.Kind); n != "" {
@@ -264,4 +281,26 @@ func (c *Cluster) kind(gvk schema.GroupVersionKind) *fakeapi.Kind {
 		panic(text)
 	}
 	return k
+}
+
+// met is a kind as processes watch it.
+func (c *Cluster) met(k *fakeapi.Kind) *fakeapi.Kind {
+	if s := c.states[k]; s != nil {
+		return s.kind
+	}
+	return k
+}
+
+// custom is what is known of a kind that some definition defines, or defined:
+// processes go on to watch it under the kind that they met first. It is nil
+// when nobody met it.
+func (c *Cluster) custom(gvk schema.GroupVersionKind) *kindState {
+	for _, s := range c.order {
+		if s.kind.GVK == gvk {
+			if definition, _ := s.kind.Definition(); definition != nil {
+				return s
+			}
+		}
+	}
+	return nil
 }

@@ -1,0 +1,83 @@
+package scenarios
+
+import (
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/sim/explore"
+)
+
+// about is what a failing expectation speaks of: objects by their names, or all
+// objects of a kind that a selector selects.
+type about struct {
+	named    []target
+	kind     schema.GroupVersionKind // empty when it counts nothing
+	selector labels.Selector
+}
+
+// expectation finds the step that failed so; nothing is spoken of by a breach
+// that is not one of expect.
+func (p *Program) expectation(b explore.Breach) about {
+	a := about{selector: labels.Everything()}
+	if b.Law != verbExpect.Name {
+		return a
+	}
+	in := servers{p.File.server}
+	for _, s := range p.File.Steps[:min(p.Until, len(p.File.Steps))] {
+		if s.Verb != verbExpect.Name || !strings.HasPrefix(b.Text, s.String()+": ") {
+			continue
+		}
+		if v, ok := s.Param("selector"); ok {
+			a.selector, _ = labels.Parse(v)
+		}
+		controller, _ := s.Param("controller")
+		for _, name := range []string{s.Word(0), controller} {
+			if t, err := parseTarget(in, s, name); err == nil {
+				a.named = append(a.named, t)
+			}
+		}
+		if k := in.kindNamed(s.Word(1)); k != nil {
+			a.kind = k.GVK
+		}
+		return a
+	}
+	return a
+}
+
+// object reports whether an object is spoken of; m is its manifest, nil for an
+// object without one.
+func (a about) object(t target, m *Manifest) bool {
+	for _, n := range a.named {
+		if n.kind.GVK == t.kind.GVK && n.namespace == t.namespace && n.name == t.name {
+			return true
+		}
+	}
+	if t.kind.GVK != a.kind {
+		return false
+	}
+	return m == nil || a.selector.Matches(labels.Set(m.Object.(metav1.Object).GetLabels()))
+}
+
+// deed reports whether the user does something to an object that is spoken of.
+func (a about) deed(s *Step) bool {
+	switch s.Verb {
+	case verbDelete.Name, verbLabel.Name, verbAnnotate.Name, verbScale.Name, verbPatch.Name:
+	default:
+		return false
+	}
+	for _, w := range s.Words() {
+		if t, err := parseTarget(servers{s.file.server}, s, w); err == nil && a.object(t, nil) {
+			return true
+		}
+	}
+	return false
+}
+
+// target is the manifest's object as steps name it.
+func (m *Manifest) target() target {
+	o := m.Object.(metav1.Object)
+	return target{kind: m.Kind, namespace: o.GetNamespace(), name: o.GetName()}
+}

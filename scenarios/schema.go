@@ -1,0 +1,78 @@
+package scenarios
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi"
+)
+
+// checkSchema refuses a field of a custom resource that its definition does not
+// know: the server drops it unless it is asked to be strict, as kubectl does.
+// What values are right is left to the server, which is asked in the run.
+func (d *decoder) checkSchema(n *yaml.Node, kind *fakeapi.Kind, tree map[string]any) error {
+	_, version := kind.Definition()
+	if version == nil {
+		return nil
+	}
+	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(tree)}
+	unknown, err := kind.Prune(u)
+	if err != nil {
+		at, _ := find(n, "metadata")
+		return d.wrong(d.line(at), "bad %s in %s: %v", kind.GVK.Kind, d.section.Name, err)
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	at, _ := find(n, unknown[0])
+	parent, last := cutPath(unknown[0])
+	hint := ""
+	if near := Nearest(last, schemaFields(version.Schema.OpenAPIV3Schema, parent)); near != "" {
+		hint = "; did you mean " + near + "?"
+	}
+	return d.wrong(d.line(at), "unknown field %s of %s in %s%s", unknown[0], kind.GVK.Kind, d.section.Name, hint)
+}
+
+// cutPath cuts the last field off a path.
+func cutPath(path string) (parent, last string) {
+	if i := strings.LastIndexByte(path, '.'); i >= 0 {
+		return path[:i], path[i+1:]
+	}
+	return "", path
+}
+
+// schemaFields lists the fields that a schema has at a path.
+func schemaFields(s *apiextensionsv1.JSONSchemaProps, path string) []string {
+	parts := steps(path)
+	if len(parts) > 0 && parts[0] == "metadata" {
+		return fieldNames(reflect.TypeFor[metav1.ObjectMeta](), strings.Join(parts[1:], "."))
+	}
+	for _, part := range parts {
+		switch p, ok := s.Properties[part]; {
+		case ok:
+			s = &p
+		case s.Items != nil && s.Items.Schema != nil:
+			s = s.Items.Schema
+		case s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil:
+			s = s.AdditionalProperties.Schema
+		default:
+			return nil
+		}
+	}
+	names := []string{}
+	if path == "" {
+		names = append(names, "apiVersion", "kind", "metadata")
+	}
+	for name := range s.Properties {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
