@@ -199,21 +199,19 @@ func (p *Program) shrink(f *explore.Failure, budget int) (*Failing, error) {
 	return failing, err
 }
 
-// smallness says how small a failure is: the steps up to where it fails, now and
-// as it was found.
+// smallness says how small a failure is: the step at which it fails, now and as
+// it was found, and whether any single object, action of the user, fault or
+// choice can still be left out.
 func smallness(s *explore.Shrunk, f *explore.Failure) string {
-	text := fmt.Sprintf("fails at step %d, found at step %d; %d of %d choices differ from the default schedule",
+	text := fmt.Sprintf("fails at step %d, found at %d; %d of %d choices differ from the default schedule",
 		failsAt(s.Breach, s.Outcome), failsAt(f.Breach, f.Outcome), s.Schedule.Deviations(), len(s.Schedule))
 	if n := s.Schedule.Faults(); n > 0 {
 		text += "; " + plural(n, "fault")
 	}
-	switch {
-	case !s.Minimal:
-		return text + "; it may be made smaller"
-	case s.Breach.Law == verbExpect.Name:
-		return text + "; but for what is expected, no single object, user action, fault or choice can be left out"
+	if !s.Minimal {
+		return text + "; not minimal"
 	}
-	return text + "; no single object, user action, fault or choice can be left out"
+	return text + "; minimal"
 }
 
 // failsAt is the step of a breach.

@@ -16,7 +16,7 @@ type Page struct {
 	Before string `json:"before"` // ownership trees around the broken law
 	After  string `json:"after"`
 
-	Small   string `json:"small,omitempty"`   // "5 of 61 steps kept; 2 of 140 choices differ from the default schedule"
+	Small   string `json:"small,omitempty"`   // "fails at step 5, found at 61; 2 of 40 choices differ from the default schedule; minimal"
 	Replay  string `json:"replay,omitempty"`  // the command that runs it again
 	Picture string `json:"picture,omitempty"` // the command that draws it, set by Draw
 

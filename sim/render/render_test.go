@@ -116,7 +116,7 @@ func TestTimeline(t *testing.T) {
 func TestPage(t *testing.T) {
 	h, b := orphan()
 	p := render.NewPage(h, b, 3)
-	p.Title, p.Small, p.Replay = "orphan/stale-view", "5 of 61 steps kept; 2 of 140 choices differ from the default schedule", "threelaws replay f.txtar"
+	p.Title, p.Small, p.Replay = "orphan/stale-view", "fails at step 5, found at 61; 2 of 40 choices differ from the default schedule; minimal", "threelaws replay f.txtar"
 	golden(t, "page.txt", p.Text())
 	if p.Step() == 0 {
 		t.Error("the page does not know which line broke the law")
