@@ -31,8 +31,8 @@ each time in another schedule, and prints what they came to. What the user does
 races with the controllers. What the last settle is expected to break, by a "!",
 is looked for as well.
 
-A broken law is made small: the shortest schedule, with the fewest faults, user
-actions and objects, that still breaks it. That run is shown, and written as a
+A broken law is made small; "minimal" says that no single object, user action,
+fault or choice can be left out of it. That run is shown, and written as a
 scenario file which "threelaws replay" runs exactly. A fight, a state that comes
 again with writes in between, is shown as its cycle. Runs end at the first broken
 law; where they all did, the world is explored once more for a fight alone.

@@ -15,6 +15,10 @@ const ScheduleVersion = "threelaws schedule 1"
 // scheduleSection is the name of the section a failure's schedule is in.
 const scheduleSection = "schedule"
 
+// mostKeys is how many decisions of a schedule are written although the last of
+// them are the default: of a run that goes on for very long they tell nothing.
+const mostKeys = 1000
+
 // failureText is a failure on its way to be written as a scenario file.
 type failureText struct {
 	program *Program
@@ -31,6 +35,9 @@ type failureText struct {
 // timeline and the run's hash. last is nil for the settle behind the script.
 func (p *Program) failureFile(f *Failing, small *explore.Shrunk, last *Step) ([]byte, error) {
 	t := &failureText{program: p, keys: small.Schedule.Keys()}
+	if len(t.keys) > mostKeys {
+		t.keys = small.Schedule.Decided().Keys()
+	}
 	t.head = fmt.Sprintf("# %s is broken: %s\n# found by explore in schedule %d (%s), %s\n\n",
 		f.Law, strings.ReplaceAll(f.Text, "\n", " "), f.Index, f.Strategy, f.Small)
 	t.script(last)

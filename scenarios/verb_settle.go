@@ -88,6 +88,10 @@ func (r *Run) Settle(o SettleOptions) trial.Settling {
 		}
 		l.Stop = func() bool { return r.firstBreach(r.broken) != nil }
 	}
+	if r.keys != nil && l.breach == nil && !o.Quiet {
+		// A recorded run ends where its schedule does: the world may never rest.
+		l.breach = func() bool { return r.keys.Done() && r.firstBreach(r.broken) != nil }
+	}
 	r.dirty = false
 	r.settledFrom = r.from
 	how := r.t.Settle(l)
@@ -121,6 +125,10 @@ func (r *Run) explore() {
 	r.budgeted = true
 }
 
+// mostShown is how many lines are shown of the beginning, and as many of the end,
+// of a long settle that does not come to rest.
+const mostShown = 60
+
 // printTimeline prints what happened since the last barrier.
 func (r *Run) printTimeline(how trial.Settling, verbose bool) {
 	lines := r.timeline(r.from, verbose)
@@ -130,7 +138,12 @@ func (r *Run) printTimeline(how trial.Settling, verbose bool) {
 			shown = lines[:last]
 		}
 	}
-	r.printf("%s", render.Text(shown))
+	if n := len(shown); !how.Settled && n > 2*mostShown {
+		r.printf("%s  ...\n", render.Text(shown[:mostShown]))
+		r.printf("%s", render.Text(shown[n-mostShown:]))
+	} else {
+		r.printf("%s", render.Text(shown))
+	}
 	if len(shown) < len(lines) {
 		r.printf("  ...\n")
 	}

@@ -53,6 +53,9 @@ func (k *Keys) Err() error {
 	return nil
 }
 
+// Done reports whether every entry was taken: what follows goes by default.
+func (k *Keys) Done() bool { return k.pos >= len(k.entries) }
+
 // Ended reports whether a mismatch ended the run.
 func (k *Keys) Ended() bool { return k.err != nil }
 

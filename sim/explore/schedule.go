@@ -130,3 +130,13 @@ func (s Schedule) Faults() int {
 	}
 	return n
 }
+
+// Decided is the schedule up to its last decision that is not the default: what
+// follows goes by default, whether it says so or not.
+func (s Schedule) Decided() Schedule {
+	n := len(s)
+	for n > 0 && s[n-1].Default {
+		n--
+	}
+	return s[:n]
+}

@@ -123,7 +123,7 @@ func (s *shrinker) try(removed []bool, entries Schedule) bool {
 	if s.runs >= s.budget {
 		return false
 	}
-	id := identify(removed, decided(entries))
+	id := identify(removed, entries.Decided())
 	if _, again := s.tried[id]; again {
 		return false
 	}
@@ -189,16 +189,6 @@ func (s *shrinker) program(removed []bool) Program {
 		s.built = s.subject.Without(removed)
 	}
 	return s.built
-}
-
-// decided is the schedule up to its last decision that is not the default: what
-// follows goes by default, whether it says so or not.
-func decided(s Schedule) Schedule {
-	n := len(s)
-	for n > 0 && s[n-1].Default {
-		n--
-	}
-	return s[:n]
 }
 
 func identify(removed []bool, entries Schedule) uint64 {

@@ -1,0 +1,63 @@
+package scenarios_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// runaway is a registry with a controller that writes for ever: a counter in an
+// annotation, or one more object each time. syncs counts how often it ran.
+func runaway(creates bool, syncs *int) *scenarios.Registry {
+	return restless(func(env *host.Env, key string) error {
+		*syncs++
+		ctx := context.Background()
+		defer env.Queue.Add(key)
+		if creates {
+			_, err := env.Client.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "pile-"}})
+			return err
+		}
+		obj, err := env.Client.Get(ctx, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), "default", "web-a")
+		if err != nil {
+			return err
+		}
+		rs := obj.DeepCopyObject().(*appsv1.ReplicaSet)
+		n := 0
+		_, _ = fmt.Sscan(rs.Annotations["n"], &n)
+		metav1.SetMetaDataAnnotation(&rs.ObjectMeta, "n", fmt.Sprint(n+1))
+		_, err = env.Client.Update(ctx, rs)
+		return err
+	})
+}
+
+// What a controller that writes for ever fails is made small, written and
+// replayed in a few runs, each no longer than the one that failed.
+func TestRunawayIsWrittenSoon(t *testing.T) {
+	for name, creates := range map[string]bool{"counts": false, "piles up": true} {
+		t.Run(name, func(t *testing.T) {
+			syncs := 0
+			g := runaway(creates, &syncs)
+			script := "controllers restless\napply world.yaml\nsettle limit=500\nexpect rs/web-a deleting=true\n"
+			x, err := scenarios.Explore(t.Context(), parse(t, script), -1, g, scenarios.ExploreOptions{Schedules: 1, Workers: 1})
+			if err != nil || len(x.Failures) != 1 {
+				t.Fatalf("%v\n%s", err, x.Text())
+			}
+			if syncs > 25*500 {
+				t.Errorf("%d syncs to find, shrink and write what fails after 500", syncs)
+			}
+			f := x.Failures[0]
+			if n := strings.Count(string(f.File), "\n"); n > 400 {
+				t.Errorf("the file has %d lines", n)
+			}
+			replays(t, g, f)
+		})
+	}
+}
