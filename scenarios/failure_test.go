@@ -166,3 +166,33 @@ func TestMutantIsKilledByTheFirstBrokenLaw(t *testing.T) {
 		t.Errorf("killed by %s, which does not count", k.Law)
 	}
 }
+
+// A failing expectation keeps the objects it names, what the user does to them,
+// and the last fault; the rest goes.
+func TestExpectationKeepsWhatItSpeaksOf(t *testing.T) {
+	script := "controllers replicaset replication\napply world.yaml\nsettle quiet\nlabel pod/bystander x=y\nlabel rs/web-a x=y\nsettle\n"
+	for expect, want := range map[string][]string{
+		"expect pod/bystander deleting=true":         {"label pod/bystander x=y", "metadata: {name: bystander}"},
+		"expect 9 pods selector=!app":                {"label pod/bystander x=y", "metadata: {name: bystander}"},
+		"expect pod/gone controller=rs/web-a":        {"label rs/web-a x=y", "metadata: {name: web-a}"},
+		"expect 1 rc deleting=true controller=rs/no": {"metadata: {name: web-b}"},
+	} {
+		x, err := scenarios.Explore(t.Context(), parse(t, script+expect+"\n"), -1, registry(),
+			scenarios.ExploreOptions{Schedules: 20, Faults: map[string]int{"crash": 1}, Laws: []string{"never-fight"}})
+		if err != nil || len(x.Failures) != 1 {
+			t.Fatalf("%s: %v\n%s", expect, err, x.Text())
+		}
+		text := string(x.Failures[0].File)
+		for _, line := range want {
+			if !strings.Contains(text, line) {
+				t.Errorf("%s: no %q in\n%s", expect, line, text)
+			}
+		}
+		if kinds := strings.Count(text, "\nkind: "); kinds != 1 {
+			t.Errorf("%s: %d objects are left in\n%s", expect, kinds, text)
+		}
+		if at := x.Report.Failures[0].Schedule; at.Faults() > 0 && !strings.Contains(x.Failures[0].Small, "1 fault") {
+			t.Errorf("%s: the fault is gone: %s", expect, x.Failures[0].Small)
+		}
+	}
+}
