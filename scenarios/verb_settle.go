@@ -88,9 +88,9 @@ func (r *Run) Settle(o SettleOptions) trial.Settling {
 		}
 		l.Stop = func() bool { return r.firstBreach(r.broken) != nil }
 	}
-	if r.keys != nil && l.breach == nil && !o.Quiet {
+	if r.keys != nil && l.Stop == nil && !o.Quiet {
 		// A recorded run ends where its schedule does: the world may never rest.
-		l.breach = func() bool { return r.keys.Done() && r.firstBreach(r.broken) != nil }
+		l.Stop = func() bool { return r.keys.Done() && r.firstBreach(r.broken) != nil }
 	}
 	r.dirty = false
 	r.settledFrom = r.from
