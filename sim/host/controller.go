@@ -39,6 +39,22 @@ type Controller struct {
 	// Any may be nil; Selector may return nil for "selects nothing".
 	Selector func(owner runtime.Object) labels.Selector
 	Replicas func(owner runtime.Object) int
+	// Surge is how many active dependents an object may have above what it asks
+	// for, Unavailable how many it may lack because the controller itself deleted
+	// some, as a rolling update does; nil: none, not even for a moment (EXACT-1,
+	// EXACT-2).
+	Surge       func(owner runtime.Object) int
+	Unavailable func(owner runtime.Object) int
+	// Identity is what no two active dependents of one owner may both be: an
+	// ordinal, a node, an index, a scheduled time; "" for a dependent that may be
+	// there twice (EXACT-3).
+	Identity func(dependent runtime.Object) string
+	// Finalizers are those that the controller takes off objects itself: at rest
+	// nothing may wait for them alone (EXACT-6).
+	Finalizers []string
+	// Counts are the numbers in an object's status that count its dependents
+	// (EXACT-8).
+	Counts []Count
 	// Counted is how many dependents an owner's status says it has.
 	Counted func(owner runtime.Object) int
 	// Active tells the laws whether a dependent counts, one that is being deleted
@@ -53,6 +69,17 @@ type Controller struct {
 	DropErrors    bool // a failed sync is not retried (WRITE-8)
 
 	_ struct{}
+}
+
+// Count is one number in the status of an owner.
+type Count struct {
+	Name string // "readyReplicas"
+	// Of is what the status says; negative where it says nothing, or nothing
+	// that follows from the dependents alone.
+	Of func(owner runtime.Object) int
+	// Is reports whether a dependent that the owner controls is one of those,
+	// one that is being deleted included.
+	Is func(owner, dependent runtime.Object) bool
 }
 
 // Reconciler is a controller's memory and its sync function.

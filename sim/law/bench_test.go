@@ -23,7 +23,7 @@ func day(n int) *tape {
 			t.end("rs", o, "")
 			t.deliver("rs", nil, p, key).Observed = []string{key}
 			t.deliver("gc", nil, p)
-			run := p.as(func(p *thing) { p.Node = "n" })
+			run := p.as(func(p *thing) { p.Node = p.Name })
 			t.commit("kubelet", "update", nil, p, run).Subresource = "status"
 			t.deliver("rs", p, run, key)
 			t.deliver("gc", p, run)
@@ -38,11 +38,15 @@ func day(n int) *tape {
 			mine := t.adopts("rs", o, free)
 			t.deliver("rs", free, mine, key)
 			t.deliver("gc", free, mine)
+			ended := mine.as(func(p *thing) { p.Failed = true })
+			t.commit("kubelet", "update", nil, mine, ended).Subresource = "status"
+			t.deliver("rs", mine, ended, key)
+			t.deliver("gc", mine, ended)
 			t.start("rs", o)
-			t.commit("rs", "delete", o, mine, nil)
+			t.commit("rs", "delete", o, ended, nil)
 			t.end("rs", o, "")
-			t.deliver("rs", mine, nil, key).Observed = []string{key}
-			t.deliver("gc", mine, nil)
+			t.deliver("rs", ended, nil, key).Observed = []string{key}
+			t.deliver("gc", ended, nil)
 			t.sync("rs", o, func() {})
 		}
 	}

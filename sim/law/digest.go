@@ -16,6 +16,7 @@ func (j *Judge) Digest(h *sim.Hash) {
 	h.Word(j.state.promises.digest())
 	for _, p := range j.state.processes {
 		h.Word(p.digest())
+		h.Word(p.known.digest(&j.state))
 	}
 	for i := range j.seats {
 		if d, ok := j.seats[i].check.(sim.Digester); ok {
@@ -75,6 +76,9 @@ func (p *Process) digest() uint64 {
 		h.Bool(w.refused)
 		h.Word(uint64(w.counted))
 		h.String(w.release)
+		h.Word(uint64(w.began + w.more - w.own)) // what fewest and most go by
+		h.Word(uint64(w.fewer))
+		h.Bool(w.listed)
 		sum += uint64(h)
 	}
 	return sum

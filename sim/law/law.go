@@ -99,6 +99,12 @@ type Subject struct {
 	Counted  func(owner any) int             // how many dependents an owner's status claims; nil: not judged
 	Willing  func(owner, object any) bool    // whether it would adopt this matching orphan; nil: always
 	Polls    bool                            // works by polling: the WATCH laws don't concern it
+
+	Surge       func(owner any) int        // how many active dependents it may have above what it wants (EXACT-2); nil: none
+	Unavailable func(owner any) int        // how many it may lack by deletes of its own (EXACT-1); nil: none
+	Identity    func(dependent any) string // what only one active dependent of an owner may be (EXACT-3); "" for nothing, nil: not judged
+	Finalizers  []string                   // those it takes off itself (EXACT-6)
+	Counts      []Count                    // the numbers of an owner's status that count dependents (EXACT-8)
 }
 
 // Collector is the name of the garbage collector's controller: the GC laws

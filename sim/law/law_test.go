@@ -26,7 +26,7 @@ const (
 // all others too.
 func stories() []story {
 	var all []story
-	for _, s := range [][]story{apiStories, lawStories, fightStories, restStories, adoptStories, orphanStories, watchStories, writeStories, gcStories, namespaceStories} {
+	for _, s := range [][]story{apiStories, lawStories, fightStories, restStories, adoptStories, orphanStories, watchStories, writeStories, gcStories, namespaceStories, exactStories} {
 		all = append(all, s...)
 	}
 	return all
@@ -128,7 +128,7 @@ func TestStrengthDecidesWhatFails(t *testing.T) {
 	p := pod("p", b)
 	tp := &tape{}
 	tp.exist(a, b, p)
-	tp.sync("rs", a, func() { tp.commit("rs", "delete", a, p, nil).Saw = pod("p", a) })
+	tp.sync("rs", a, func() { tp.commit("rs", "delete", a, p, nil).Saw = p.owned(controlledBy(a)) })
 	j := judge(tp)
 	if len(j.Breaches()) == 0 || j.First() != nil {
 		t.Fatalf("first %v of %v", j.First(), j.Breaches())

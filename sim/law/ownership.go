@@ -71,19 +71,24 @@ func dontShare(j *Judge, r *sim.Record) {
 		j.sharing()
 		return
 	}
-	w := &j.write
+	if k, over := overcounted(&j.write, r); over {
+		j.Report(Informed, "counts "+itoa(j.write.Subject.Counted(r.After))+" in its status, has been shown "+itoa(k.counted)+" of its own")
+	}
+}
+
+// overcounted reports whether a write brings the number in a status above what
+// the worker can have seen its owner own.
+func overcounted(w *Write, r *sim.Record) (*work, bool) {
 	if w.Subject == nil || w.Subject.Counted == nil || w.Before == nil || w.After == nil ||
 		r.Object.Kind != w.Subject.Kind || string(w.After.GetUID()) != r.For.UID {
-		return
+		return nil, false
 	}
 	k := w.Process.work(r)
 	if k == nil || k.owner != w.After.GetUID() {
-		return
+		return nil, false
 	}
 	n := w.Subject.Counted(r.After)
-	if n > k.counted && n != w.Subject.Counted(r.Before) {
-		j.Report(Informed, "counts "+itoa(n)+" in its status, has been shown "+itoa(k.counted)+" of its own")
-	}
+	return k, n > k.counted && n != w.Subject.Counted(r.Before)
 }
 
 func (j *Judge) sharing() {

@@ -34,6 +34,8 @@ type Process struct {
 
 	gone    map[types.UID]bool // collector: owners it was told are gone
 	lookups map[coords]lookup  // collector: what its last live read of a name found
+
+	known known // of what it syncs and manages
 }
 
 // lookup is what a live read found: the uid, "" for nothing, and whether it was
@@ -50,7 +52,7 @@ func (s *State) addSubject(sub Subject) {
 		p.Subject = sub
 		return
 	}
-	p := &Process{Subject: sub, early: -1}
+	p := &Process{Subject: sub, early: -1, known: newKnown()}
 	p.keys.at = map[nsName]int{}
 	if sub.Controller == Collector {
 		p.gone, p.lookups = map[types.UID]bool{}, map[coords]lookup{}
@@ -75,13 +77,16 @@ func (p *Process) Cache(kind string) *Cache {
 }
 
 // manages reports whether objects of a kind are dependents of the subject's.
-func (p *Process) manages(kind string) bool {
-	return p.Subject.Kind != "" && slices.Contains(p.Subject.Dependents, kind)
+func (p *Process) manages(kind string) bool { return p.Subject.manages(kind) }
+
+func (s *Subject) manages(kind string) bool {
+	return s.Kind != "" && slices.Contains(s.Dependents, kind)
 }
 
 // restart forgets what a process loses in a crash.
 func (p *Process) restart(incarnation int) {
 	p.incarnation = incarnation
+	p.known.crash()
 	p.former, p.workers = p.workers, p.former[:0]
 	for _, c := range p.caches {
 		c.clear()
@@ -95,6 +100,8 @@ func (p *Process) restart(incarnation int) {
 func (p *Process) forgetRun() {
 	p.down, p.stopped, p.held, p.former = false, false, p.held[:0], p.former[:0]
 	p.reordered, p.wasOff, p.disturbed = false, false, false
+	p.known.clear()
+	clear(p.known.past)
 }
 
 // work returns what the worker that a record is about is at; nil when that is
@@ -139,6 +146,7 @@ func (p *Process) foldFault(r *sim.Record) {
 		p.held = slices.DeleteFunc(p.held, func(k string) bool { return r.Object.Kind == "" || k == r.Object.Kind })
 	case "relist":
 		p.wasOff = true
+		p.gap(r.Object.Kind)
 	case "synced":
 		p.synced = true
 	}
@@ -155,7 +163,7 @@ func (p *Process) fold(s *State, r *sim.Record) {
 		p.start(r)
 	case sim.SyncEnd:
 		if k := p.work(r); k != nil {
-			k.owner = ""
+			k.owner, k.busy = "", false
 		}
 		if p.Subject.Kind != "" && r.Incarnation == p.incarnation {
 			p.keys.end(r)
@@ -176,6 +184,9 @@ func (p *Process) deliver(r *sim.Record) {
 	before, after := c.fold(r, r.Object.Kind == p.Subject.Kind)
 	if p.Subject.Counted != nil && p.manages(r.Object.Kind) {
 		p.recount(c, controllerOf(before), controllerOf(after))
+	}
+	if p.follows(r.Object.Kind) {
+		p.shown(r)
 	}
 	// Another uid under the same name says as much as a deletion: a relist may
 	// have swallowed that.

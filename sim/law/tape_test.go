@@ -18,6 +18,9 @@ type thing struct {
 	Selector map[string]string
 	Replicas int
 	Counted  int
+	Placed   int // how many of its own are on a node, by its status
+	Surge    int
+	Lacking  int
 	Node     string
 	Failed   bool
 }
@@ -201,7 +204,9 @@ func subjects() []Subject {
 		Active:   func(o any) bool { return !o.(*thing).Failed },
 		Counted:  func(o any) int { return o.(*thing).Counted },
 	}
+	exactly(&s)
 	c := s
+	c.Finalizers = nil
 	c.Process, c.Controller, c.Kind = "rc", "replication", "ReplicationController"
 	return []Subject{s, c, {Process: "gc", Controller: Collector}, {Process: "ns", Controller: Drainer}}
 }

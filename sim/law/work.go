@@ -19,6 +19,14 @@ type work struct {
 
 	counted int // dependents of For it can have seen in this sync
 
+	busy   bool // in a sync
+	began  int  // active dependents of For that it knew when the sync began (EXACT-1)
+	more   int  // that it has been shown since
+	fewer  int  // that it has been shown to be so no more
+	own    int  // that its own writes of this sync added, or took away
+	listed bool // it has listed dependents live: what it goes by is not known
+	missed int  // dependents that its requests found gone
+
 	release string // the refusal of a release that found the object gone; "" for none
 	refused bool   // some other request of the sync was refused
 }
@@ -28,7 +36,9 @@ func (p *Process) start(r *sim.Record) {
 	if k == nil {
 		return
 	}
-	*k = work{begun: r.Index, owner: types.UID(r.For.UID), key: nsName{r.For.Namespace, r.For.Name}}
+	*k = work{begun: r.Index, owner: types.UID(r.For.UID), key: nsName{r.For.Namespace, r.For.Name}, busy: true}
+	k.began = p.known.active(k.owner)
+	p.eitherWay(k)
 	if p.Subject.Counted != nil {
 		for _, kind := range p.Subject.Dependents {
 			k.counted += p.Cache(kind).owned[k.owner]
@@ -47,8 +57,12 @@ func (p *Process) answered(s *State, r *sim.Record) {
 	}
 	if k := p.work(r); k != nil && r.Verb == "list" {
 		k.counted = math.MaxInt / 2 // what it counts may come from the list
+		k.listed = k.listed || p.manages(r.Object.Kind)
 	}
 	found := meta(r.After)
+	if found != nil {
+		p.told(r)
+	}
 	if r.Verb != "get" {
 		// A write that changed nothing, as when an adoption comes a second time.
 		if k := p.work(r); k != nil && found != nil && p.manages(r.Object.Kind) {
@@ -79,6 +93,9 @@ func (p *Process) refused(s *State, r *sim.Record) {
 	k := p.work(r)
 	if k == nil {
 		return
+	}
+	if p.manages(r.Object.Kind) && (r.Code == 404 || r.Code == 409 || r.Code == 422) {
+		k.missed++
 	}
 	if p.lostRelease(s, r) {
 		k.release = r.Message
@@ -111,6 +128,7 @@ func (p *Process) noteWrite(r *sim.Record, w *Write) {
 		}
 		return
 	}
+	p.told(r)
 	if !p.synced && p.early < 0 && r.Incarnation == p.incarnation {
 		p.early = r.Index
 	}

@@ -23,8 +23,30 @@ func Subject(process string, c host.Controller) law.Subject {
 	if c.Counted != nil {
 		s.Counted = func(owner any) int { return c.Counted(owner.(runtime.Object)) }
 	}
+	exactly(&s, &c)
 	if c.Active != nil {
 		s.Active = func(object any) bool { return c.Active(object.(runtime.Object)) }
 	}
 	return s
+}
+
+// exactly tells the EXACT laws what they ask for.
+func exactly(s *law.Subject, c *host.Controller) {
+	s.Finalizers = c.Finalizers
+	if c.Surge != nil {
+		s.Surge = func(owner any) int { return c.Surge(owner.(runtime.Object)) }
+	}
+	if c.Unavailable != nil {
+		s.Unavailable = func(owner any) int { return c.Unavailable(owner.(runtime.Object)) }
+	}
+	if c.Identity != nil {
+		s.Identity = func(dependent any) string { return c.Identity(dependent.(runtime.Object)) }
+	}
+	for _, n := range c.Counts {
+		s.Counts = append(s.Counts, law.Count{
+			Name: n.Name,
+			Of:   func(owner any) int { return n.Of(owner.(runtime.Object)) },
+			Is:   func(owner, dependent any) bool { return n.Is(owner.(runtime.Object), dependent.(runtime.Object)) },
+		})
+	}
 }

@@ -1,0 +1,98 @@
+package law
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// nothingStays is EXACT-6. It asks for each object alone whether those who hold
+// it are up and see: that somebody else is down is no excuse for them.
+func nothingStays(j *Judge, _ *sim.Record) {
+	for _, l := range j.state.kinds {
+		for _, o := range l.objects {
+			if !deleting(o.Meta) || j.excused(o, nil) {
+				continue
+			}
+			if f := o.Meta.GetFinalizers(); len(f) > 0 {
+				j.Report(Informed, o.Ref.String()+" stays terminating, held by "+f[0]+" alone")
+			} else if l.kind == "Namespace" {
+				j.Report(Informed, o.Ref.String()+" stays terminating, held by kubernetes alone")
+			}
+		}
+	}
+}
+
+// excused reports whether something else than finalizers of running controllers
+// keeps an object that is being deleted: a finalizer of nobody here, a grace
+// period that nobody here ends, or, of what waits for others, one of those.
+// Those on the way that are asked about already do not excuse each other.
+func (j *Judge) excused(o *Object, way []*Object) bool {
+	if slices.Contains(way, o) {
+		return false
+	}
+	if len(way) > 0 && !deleting(o.Meta) {
+		return false // nobody has begun: whoever is to do so holds it
+	}
+	way = append(way, o)
+	finalizers := o.Meta.GetFinalizers()
+	if o.Ref.Kind == "Namespace" && len(finalizers) == 0 {
+		return !j.state.drained() || j.anyExcusedIn(o.Ref.Name, way)
+	}
+	if len(finalizers) == 0 {
+		return true
+	}
+	for _, f := range finalizers {
+		if !j.state.managed(f) || f == metav1.FinalizerDeleteDependents && j.anyExcusedBlocking(o, way) {
+			return true
+		}
+	}
+	return false
+}
+
+func (j *Judge) anyExcusedBlocking(o *Object, way []*Object) bool {
+	uid := o.Meta.GetUID()
+	for _, d := range j.state.Dependents(uid) {
+		if blocks(refTo(d.Meta, uid)) && j.excused(d, way) {
+			return true
+		}
+	}
+	return false
+}
+
+func (j *Judge) anyExcusedIn(namespace string, way []*Object) bool {
+	for _, l := range j.state.kinds {
+		for _, o := range l.objects {
+			if o.Ref.Namespace == namespace && l.kind != "Event" && j.excused(o, way) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// managed reports whether a process that is up, and is kept from seeing nothing,
+// takes a finalizer off.
+func (s *State) managed(finalizer string) bool {
+	system := finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
+	for _, p := range s.processes {
+		if p.awake() && (system && p.Subject.Controller == Collector || slices.Contains(p.Subject.Finalizers, finalizer)) {
+			return true
+		}
+	}
+	return false
+}
+
+// drained reports whether somebody empties namespaces.
+func (s *State) drained() bool {
+	for _, p := range s.processes {
+		if p.awake() && p.Subject.Controller == Drainer {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Process) awake() bool { return !p.down && !p.stopped && len(p.held) == 0 }

@@ -1,0 +1,180 @@
+package law
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// Count is one number in an owner's status that says how many of its dependents
+// are in some state.
+type Count struct {
+	Name string                          // "readyReplicas"
+	Of   func(owner any) int             // what the status says; negative where it says nothing
+	Is   func(owner, dependent any) bool // whether a dependent that the owner controls is one of those
+}
+
+// exactStatus is EXACT-8. While things move a number may be any that the actor
+// comes to who looks at each dependent at some moment between the beginning of
+// the sync and the request; when all is quiet it is the stored objects'. A number
+// that a write leaves as it was is judged at rest only: the writer need not have
+// counted.
+func exactStatus(j *Judge, r *sim.Record) {
+	if r.Op == sim.Settled {
+		j.statusesAtRest()
+		return
+	}
+	w := &j.write
+	if w.Subject == nil || len(w.Subject.Counts) == 0 || w.Before == nil || w.After == nil ||
+		r.Object.Kind != w.Subject.Kind || string(w.After.GetUID()) != r.For.UID {
+		return
+	}
+	k := w.counting(r)
+	if k == nil {
+		return
+	}
+	if _, over := overcounted(w, r); over {
+		return
+	}
+	for i := range w.Subject.Counts {
+		c := &w.Subject.Counts[i]
+		n := c.Of(r.After)
+		if n < 0 || n == c.Of(r.Before) {
+			continue
+		}
+		if low, high := j.explained(w, r, k, c); n < low || n > high {
+			j.Report(Informed, c.Name+" is "+itoa(n)+", it has been shown "+between(low, high))
+			return
+		}
+	}
+}
+
+func between(low, high int) string {
+	if low == high {
+		return itoa(low)
+	}
+	return itoa(low) + " to " + itoa(high)
+}
+
+// explained is between which numbers a count may be: the dependents that were
+// such all through the sync, and those that were so at any moment of it, by the
+// actor's cache or by what it was answered. What the owner does not select need
+// not be counted, nor what a request found gone.
+func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count) (low, high int) {
+	n := &w.Process.known
+	look := func(uid types.UID, e *sight) {
+		m := moments{c: c, seen: r.SawFor, owner: k.owner, always: true}
+		m.sight(e)
+		for i := range n.journal {
+			if g := &n.journal[i]; g.uid == uid && g.record >= k.begun {
+				m.at(g.value, g.owner)
+				m.inCache(g.cached)
+			}
+		}
+		if m.ever {
+			high++
+		}
+		if m.always && (w.Subject.Selector == nil || j.state.Selects(w.Subject, r.SawFor, e.meta)) {
+			low++
+		}
+	}
+	for _, e := range n.members(k.owner) {
+		look(e.uid, e)
+	}
+	for _, e := range n.ahead {
+		if e.owner != k.owner && w.Process.manages(e.kind) {
+			look(e.uid, e)
+		}
+	}
+	for i := range n.journal {
+		g := &n.journal[i]
+		if e := n.byUID[g.uid]; g.record >= k.begun && w.Process.manages(g.kind) && (e == nil || e.owner != k.owner && !e.ahead) && n.first(g.uid, k) == i {
+			look(g.uid, e)
+		}
+	}
+	return low - k.missed, high
+}
+
+// first is the index of the first glimpse of an object in a sync.
+func (n *known) first(uid types.UID, k *work) int {
+	for i := range n.journal {
+		if g := &n.journal[i]; g.uid == uid && g.record >= k.begun {
+			return i
+		}
+	}
+	return -1
+}
+
+// moments is whether one object was an owner's, and such as a count counts, at
+// every moment of a sync, and at any.
+type moments struct {
+	c            *Count
+	seen         any // the owner
+	owner        types.UID
+	mine         bool // it was the owner's at some moment
+	such         bool // it was such at some moment, whoever's it was
+	always, ever bool
+}
+
+// sight looks at an object as it is known now; nil for one that is known no more.
+func (m *moments) sight(e *sight) {
+	if e == nil {
+		m.always = false
+		return
+	}
+	m.at(e.value, e.owner)
+	if e.ahead {
+		m.inCache(e.cached)
+	}
+}
+
+func (m *moments) inCache(value any) {
+	var owner types.UID
+	if ref := controllerOf(meta(value)); ref != nil {
+		owner = ref.UID
+	}
+	m.at(value, owner)
+}
+
+// at looks at it at one moment. What it adopts an actor counts as it had read it
+// before it was its own.
+func (m *moments) at(value any, owner types.UID) {
+	such := value != nil && m.c.Is(m.seen, value)
+	m.mine, m.such = m.mine || owner == m.owner, m.such || such
+	m.always = m.always && such && owner == m.owner
+	m.ever = m.mine && m.such
+}
+
+func (j *Judge) statusesAtRest() {
+	c := j.survey()
+	if c.disturbed {
+		return
+	}
+	for i := range c.owners {
+		o := &c.owners[i]
+		if o.sub.Counted != nil && o.sub.Counted(o.Value) > o.owned {
+			continue // that is LAW-3's
+		}
+		for k := range o.sub.Counts {
+			count := &o.sub.Counts[k]
+			n := count.Of(o.Value)
+			if n < 0 {
+				continue
+			}
+			if there := j.state.such(o.sub, count, o.Object); n != there {
+				j.Report(Informed, count.Name+" of "+o.Ref.String()+" is "+itoa(n)+", there are "+itoa(there))
+			}
+		}
+	}
+}
+
+// such counts the stored dependents that an owner controls and that are such.
+func (s *State) such(sub *Subject, c *Count, owner *Object) int {
+	n := 0
+	for _, d := range s.Dependents(owner.Meta.GetUID()) {
+		if ref := controllerOf(d.Meta); ref != nil && ref.UID == owner.Meta.GetUID() && sub.manages(d.Ref.Kind) && c.Is(owner.Value, d.Value) {
+			n++
+		}
+	}
+	return n
+}

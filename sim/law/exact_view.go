@@ -1,0 +1,63 @@
+package law
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// noOlderView is EXACT-5. Informed where this life of the process had been shown
+// a newer version before the sync began: caches move on during a sync, and nobody
+// must look twice. Committed where only an earlier life had: the actor could not
+// know, but could have made its write conditional on the version it read, and the
+// server would have refused it. A write that is conditional never gets here.
+func noOlderView(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.Subject == nil || w.Saw == nil || w.Before == nil || r.Guards.ResourceVersion || !w.Process.follows(r.Object.Kind) {
+		return
+	}
+	uid := w.Before.GetUID()
+	if w.Saw.GetUID() != uid || r.Saw == r.Before {
+		return
+	}
+	saw := versionOf(w.Saw)
+	switch k := w.Process.work(r); {
+	case saw == 0 || !w.destroys(r):
+	case k != nil && k.busy && saw < w.Process.known.versionAt(uid, k.begun):
+		j.Report(Informed, what(r)+" on version "+w.Saw.GetResourceVersion()+" of it, though shown a newer one")
+	case saw < w.Process.known.past[uid]:
+		j.Report(Committed, what(r)+" on version "+w.Saw.GetResourceVersion()+" of it, though shown a newer one before a restart")
+	}
+}
+
+// versionAt is the version of an object that a process knew at a record.
+func (n *known) versionAt(uid types.UID, record int) uint64 {
+	for i := range n.journal {
+		if g := &n.journal[i]; g.uid == uid && g.record >= record {
+			return g.version
+		}
+	}
+	if e := n.byUID[uid]; e != nil {
+		return e.version
+	}
+	return 0
+}
+
+// destroys reports whether a write takes something away: it deletes, scales
+// down, replaces what others have changed since the actor read it, or puts it
+// back to that. A status is a report; writing it anew destroys nothing.
+func (w *Write) destroys(r *sim.Record) bool {
+	switch {
+	case w.Deletes:
+		return true
+	case w.After == nil || r.Subresource == "status":
+		return false
+	}
+	if s := w.Subject; s.Replicas != nil && r.Object.Kind == s.Kind && s.Replicas(r.After) < s.Replicas(r.Before) {
+		return true
+	}
+	if sameBody(r.Saw, r.Before) {
+		return false
+	}
+	return r.Verb == "update" || sameBody(r.Saw, r.After)
+}
