@@ -8,6 +8,7 @@
 package expectations
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -37,28 +38,18 @@ type Expectations struct {
 type record struct {
 	owner     types.UID
 	creations int
-	names     []creation // of those creations whose name is known
+	// made are the names of those created objects that the creator knows by name
+	// and has not seen; early those that were seen before it knew them.
+	made, early []string
+	// dying are those that were first shown when they were being deleted, before
+	// the creator knew them by name.
+	dying []string
+	open  bool // not all names are known
 	// deletions are keys, not a number: a deletion may be seen twice, as the
 	// update that sets deletionTimestamp and as the removal, and must count once.
 	deletions []string
 	since     time.Time
 }
-
-// creation is what is known of one object by name: that it was made, which the
-// response to the request says, and that it was shown, alive or being deleted.
-// Either may come first.
-type creation struct {
-	object string
-	state  state
-}
-
-type state uint8
-
-const (
-	made  state = iota // and not shown yet
-	alive              // shown, and struck out
-	dying              // shown for the first time when it was being deleted
-)
 
 // New returns expectations without any record.
 func New(now func() time.Time) *Expectations {
@@ -69,7 +60,8 @@ func New(now func() time.Time) *Expectations {
 // uid owner are to be seen.
 func (e *Expectations) ExpectCreations(key string, owner types.UID, n int) {
 	if n > 0 {
-		e.records[key] = &record{owner: owner, creations: n, names: make([]creation, 0, n), since: e.now()}
+		names := make([]string, 2*n)
+		e.records[key] = &record{owner: owner, creations: n, made: names[:0:n], early: names[n:n], open: true, since: e.now()}
 	}
 }
 
@@ -81,63 +73,70 @@ func (e *Expectations) ExpectDeletions(key string, owner types.UID, objects []st
 	}
 }
 
-// Created strikes out one expected creation of key, because it was seen.
-func (e *Expectations) Created(key, object string) {
-	if r := e.records[key]; r != nil && r.creations > 0 {
-		r.set(object, alive)
-		e.NotCreated(key)
-	}
-}
-
-// NotCreated strikes out one expected creation of key, because it will not
-// happen, or did.
-func (e *Expectations) NotCreated(key string) {
+// Created strikes out one expected creation of key, because it will not happen.
+func (e *Expectations) Created(key string) {
 	if r := e.records[key]; r != nil && r.creations > 0 {
 		r.creations--
 		e.settle(key, r)
 	}
 }
 
-// Made says which object one of the expected creations of key is. If it is first
-// shown when it is being deleted, after a gap in the watch, that is what was
-// waited for; of an object that another made, or an earlier life of the process,
-// it is not. (Upstream does not know creations by name, takes none for seen, and
-// sleeps until the record expires.)
-func (e *Expectations) Made(key, object string) {
+// Seen strikes out the expected creation of key that an object turns out to be:
+// the one known by that name, or else one that is known by number only.
+func (e *Expectations) Seen(key, object string) {
 	r := e.records[key]
-	if r == nil || r.creations == 0 {
+	if r == nil {
 		return
 	}
-	switch i := r.find(object); {
-	case i < 0:
-		r.set(object, made)
-	case r.names[i].state == dying:
-		r.names[i].state = alive
-		e.NotCreated(key)
-	}
-}
-
-func (r *record) find(object string) int {
-	return slices.IndexFunc(r.names, func(c creation) bool { return c.object == object })
-}
-
-func (r *record) set(object string, s state) {
-	if i := r.find(object); i >= 0 {
-		r.names[i].state = s
+	if i := slices.Index(r.made, object); i >= 0 {
+		r.made = slices.Delete(r.made, i, i+1)
+		e.settle(key, r)
 		return
 	}
-	r.names = append(r.names, creation{object, s})
+	if r.open {
+		r.early = append(r.early, object)
+	}
+	e.Created(key)
 }
 
-// shownDying notes that an object is being deleted, which may be the first that
-// is shown of it.
-func (e *Expectations) shownDying(key, object string, r *record) {
-	switch i := r.find(object); {
-	case i < 0:
-		r.set(object, dying)
-	case r.names[i].state == made:
-		r.names[i].state = alive
-		e.NotCreated(key)
+// Made says which object one of the expected creations of key has become. From
+// then on no other is taken for it: one that was created although the creator was
+// told that it had failed will be seen, too. (Upstream's number alone would count
+// that as seen which was not; since 1.36 its consistency store makes up for it.)
+func (e *Expectations) Made(key string, owner types.UID, object string) {
+	r := e.records[key]
+	if r == nil {
+		r = &record{owner: owner, open: true, since: e.now()}
+		e.records[key] = r
+	}
+	if i := slices.Index(r.early, object); i >= 0 {
+		r.early = slices.Delete(r.early, i, i+1)
+		e.settle(key, r)
+		return
+	}
+	r.creations = max(r.creations-1, 0)
+	if i := slices.Index(r.dying, object); i >= 0 {
+		r.dying = slices.Delete(r.dying, i, i+1)
+	} else {
+		r.made = append(r.made, object)
+	}
+	e.settle(key, r)
+}
+
+// Dying says that an object is being deleted, which may be the first that is
+// shown of it, after a gap in the watch: of an expected creation that is what was
+// waited for; of an object that another made, or an earlier life of the process,
+// it is not. (Upstream takes none for seen, and sleeps until the record expires.)
+func (e *Expectations) Dying(key, object string) {
+	r := e.records[key]
+	if r == nil {
+		return
+	}
+	if i := slices.Index(r.made, object); i >= 0 {
+		r.made = slices.Delete(r.made, i, i+1)
+		e.settle(key, r)
+	} else if r.open && !slices.Contains(r.early, object) && !slices.Contains(r.dying, object) {
+		r.dying = append(r.dying, object)
 	}
 }
 
@@ -146,10 +145,6 @@ func (e *Expectations) shownDying(key, object string, r *record) {
 func (e *Expectations) Deleted(key, object string) {
 	r := e.records[key]
 	if r == nil {
-		return
-	}
-	if r.creations > 0 {
-		e.shownDying(key, object, r)
 		return
 	}
 	if i := slices.Index(r.deletions, object); i >= 0 {
@@ -167,10 +162,23 @@ func (e *Expectations) Recheck(key string, moot func(object string) bool) {
 	}
 }
 
+// Answered ends a round of creations of key: the names of all that were made are
+// known.
+func (e *Expectations) Answered(key string) {
+	if r := e.records[key]; r != nil {
+		r.early, r.dying, r.open = nil, nil, false
+		e.settle(key, r)
+	}
+}
+
 func (e *Expectations) settle(key string, r *record) {
-	if r.creations == 0 && len(r.deletions) == 0 {
+	if r.fulfilled() && (!r.open || len(r.early)+len(r.dying) == 0) {
 		delete(e.records, key)
 	}
+}
+
+func (r *record) fulfilled() bool {
+	return r.creations == 0 && len(r.made) == 0 && len(r.deletions) == 0
 }
 
 // Satisfied reports whether the object with key and uid owner may create and
@@ -182,7 +190,7 @@ func (e *Expectations) Satisfied(key string, owner types.UID) bool {
 		delete(e.records, key)
 		return true
 	}
-	return r == nil || e.now().Sub(r.since) > Timeout
+	return r == nil || r.fulfilled() || e.now().Sub(r.since) > Timeout
 }
 
 // Forget drops the record of key.
@@ -195,8 +203,13 @@ func (e *Expectations) Waiting() []string {
 		return nil
 	}
 	keys := make([]string, 0, len(e.records))
-	for key := range e.records {
-		keys = append(keys, key)
+	for key, r := range e.records {
+		if !r.fulfilled() {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
 	}
 	slices.Sort(keys)
 	return keys
@@ -205,21 +218,19 @@ func (e *Expectations) Waiting() []string {
 // Digest folds the records in, their ages included: those decide when they
 // count as fulfilled.
 func (e *Expectations) Digest(h *sim.Hash) {
-	for _, key := range e.Waiting() {
+	for _, key := range slices.Sorted(maps.Keys(e.records)) {
 		r := e.records[key]
 		h.String(key)
+		h.Bool(r.open)
 		h.String(string(r.owner))
 		h.Word(uint64(r.creations))
 		h.Word(uint64(e.now().Sub(r.since)))
-		var names uint64
-		for _, c := range r.names {
-			names += sim.Mix(sim.HashString(c.object) + uint64(c.state))
+		for _, names := range [...][]string{r.made, r.early, r.dying, r.deletions} {
+			var sum uint64
+			for _, name := range names {
+				sum += sim.Mix(sim.HashString(name))
+			}
+			h.Word(sum)
 		}
-		h.Word(names)
-		var deletions uint64
-		for _, d := range r.deletions {
-			deletions += sim.Mix(sim.HashString(d))
-		}
-		h.Word(deletions)
 	}
 }

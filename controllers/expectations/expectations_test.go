@@ -15,40 +15,62 @@ func TestExpectations(t *testing.T) {
 		satisfied bool
 	}{
 		{"nothing expected", func(*Expectations, *time.Time) {}, true},
-		{"creations", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", "me", 2); e.Created("k", "ns/x") }, false},
+		{"creations", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", "me", 2); e.Created("k") }, false},
 		{"creations, all seen", func(e *Expectations, _ *time.Time) {
 			e.ExpectCreations("k", "me", 2)
-			e.Created("k", "ns/x")
-			e.Created("k", "ns/x")
+			e.Created("k")
+			e.Created("k")
 		}, true},
 		{"more seen than expected, before the next", func(e *Expectations, _ *time.Time) {
 			e.ExpectCreations("k", "me", 1)
-			e.Created("k", "ns/x")
-			e.Created("k", "ns/x")
+			e.Created("k")
+			e.Created("k")
 			e.ExpectCreations("k", "me", 1)
 		}, false},
+		{"seen by name", func(e *Expectations, _ *time.Time) {
+			e.ExpectCreations("k", "me", 1)
+			e.Made("k", "me", "ns/a")
+			e.Seen("k", "ns/a")
+		}, true},
+		{"seen before its name was known", func(e *Expectations, _ *time.Time) {
+			e.ExpectCreations("k", "me", 2)
+			e.Seen("k", "ns/a")
+			e.Made("k", "me", "ns/a")
+			e.Created("k")
+		}, true},
+		{"another is seen", func(e *Expectations, _ *time.Time) {
+			e.ExpectCreations("k", "me", 1)
+			e.Made("k", "me", "ns/a")
+			e.Seen("k", "ns/b")
+		}, false},
+		{"one failed and was made all the same", func(e *Expectations, _ *time.Time) {
+			e.ExpectCreations("k", "me", 2)
+			e.Made("k", "me", "ns/a")
+			e.Created("k")
+			e.Seen("k", "ns/b")
+		}, false},
+		{"another key's creation", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", "me", 1); e.Created("other") }, false},
 		{"made, and first seen dying", func(e *Expectations, _ *time.Time) {
 			e.ExpectCreations("k", "me", 1)
-			e.Made("k", "ns/a")
-			e.Deleted("k", "ns/a")
+			e.Made("k", "me", "ns/a")
+			e.Dying("k", "ns/a")
 		}, true},
 		{"first seen dying, and made by the time of the response", func(e *Expectations, _ *time.Time) {
 			e.ExpectCreations("k", "me", 1)
-			e.Deleted("k", "ns/a")
-			e.Made("k", "ns/a")
+			e.Dying("k", "ns/a")
+			e.Made("k", "me", "ns/a")
 		}, true},
 		{"seen alive, and dying, counts once", func(e *Expectations, _ *time.Time) {
 			e.ExpectCreations("k", "me", 2)
-			e.Created("k", "ns/a")
-			e.Made("k", "ns/a")
-			e.Deleted("k", "ns/a")
+			e.Seen("k", "ns/a")
+			e.Made("k", "me", "ns/a")
+			e.Dying("k", "ns/a")
 		}, false},
 		{"another's object is first seen dying", func(e *Expectations, _ *time.Time) {
 			e.ExpectCreations("k", "me", 1)
-			e.Made("k", "ns/a")
-			e.Deleted("k", "ns/z")
+			e.Made("k", "me", "ns/a")
+			e.Dying("k", "ns/z")
 		}, false},
-		{"another key's creation", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", "me", 1); e.Created("other", "ns/x") }, false},
 		{"a deletion seen twice counts once", func(e *Expectations, _ *time.Time) {
 			e.ExpectDeletions("k", "me", []string{"ns/a", "ns/b"})
 			e.Deleted("k", "ns/a")
@@ -65,7 +87,7 @@ func TestExpectations(t *testing.T) {
 		}, false},
 		{"a deletion is no creation", func(e *Expectations, _ *time.Time) {
 			e.ExpectDeletions("k", "me", []string{"ns/a"})
-			e.Created("k", "ns/x")
+			e.Created("k")
 		}, false},
 		{"of a namesake", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", "other", 1) }, true},
 		{"moot deletion", func(e *Expectations, _ *time.Time) {
@@ -83,7 +105,7 @@ func TestExpectations(t *testing.T) {
 		{"an event does not prolong it", func(e *Expectations, now *time.Time) {
 			e.ExpectCreations("k", "me", 2)
 			*now = now.Add(Timeout)
-			e.Created("k", "ns/x")
+			e.Created("k")
 			*now = now.Add(1)
 		}, true},
 	} {
@@ -106,7 +128,7 @@ func TestWaiting(t *testing.T) {
 	if got, want := e.Waiting(), []string{"a", "b"}; !slices.Equal(got, want) {
 		t.Errorf("waiting = %v, want %v", got, want)
 	}
-	e.Created("a", "ns/x")
+	e.Created("a")
 	e.Deleted("b", "x")
 	if got := e.Waiting(); got != nil {
 		t.Errorf("waiting = %v, want nothing", got)
@@ -125,7 +147,7 @@ func TestDigest(t *testing.T) {
 	a := digest(func(e *Expectations) { e.ExpectDeletions("k", "me", []string{"x", "y"}) })
 	b := digest(func(e *Expectations) { e.ExpectDeletions("k", "me", []string{"y", "x"}) })
 	c := digest(func(e *Expectations) { e.ExpectDeletions("k", "me", []string{"x"}) })
-	d := digest(func(e *Expectations) { e.ExpectCreations("k", "me", 1); e.Created("k", "ns/x") })
+	d := digest(func(e *Expectations) { e.ExpectCreations("k", "me", 1); e.Created("k") })
 	empty := digest(func(*Expectations) {})
 	if a != b {
 		t.Error("the order of expected deletions shows")

@@ -7,12 +7,15 @@ import (
 
 // expectationMutants lack a guard of the expectations.
 var expectationMutants = []Mutant{
-	{"expectations/no-wait", "WATCH-2", "",
+	{"expectations/no-wait", "EXACT-2", "EXACT-2",
 		"creates and deletes again before it has seen what it created and deleted",
 		of(func(w *replicas.Without) { w.Wait = true })},
 	{"expectations/record-after-writing", "WATCH-7", "WATCH-7",
 		"records what it expects after the writes, when it may have come already",
 		of(func(w *replicas.Without) { w.ExpectFirst, w.Recheck = true, true })},
+	{"expectations/count-creations", "EXACT-2", "EXACT-2",
+		"takes a pod that it was told had not been made for one that it has made and not seen, and makes another",
+		of(func(w *replicas.Without) { w.MadeByName = true })},
 	{"expectations/creation-never-seen", "WATCH-2", "WATCH-7",
 		"waits on for creations that it has been shown",
 		of(func(w *replicas.Without) { w.CreationSeen = true })},

@@ -52,11 +52,15 @@ type Without struct {
 	TakeOwned   bool // pods are created without a reference to the set
 	Controller  bool // ... with a reference that is not a ControllerRef
 	Terminating bool // a set that is being deleted creates and deletes pods
+	VictimUID   bool // pods are deleted by name, whatever pod has it by now
+	Dying       bool // pods that are being deleted count as if they stayed
+	Ready       bool // the status counts every pod as ready
 
 	Wait            bool // a sync creates and deletes whatever is still expected
 	Recheck         bool // expected deletions are not compared with the cache
 	RecheckDying    bool // ... with respect to pods whose deletion it was shown before it expected it
 	ExpectFirst     bool // expectations are recorded after the writes, not before
+	MadeByName      bool // creations are but counted: any that is seen is taken for one that is expected
 	CreationSeen    bool // creations that were seen stay expected
 	FirstSeenDying  bool // creations that are first seen while they are being deleted stay expected
 	FailedCreation  bool // creations that failed stay expected
@@ -82,6 +86,7 @@ func New(kind *Kind, o Options) host.Controller {
 		Selector:   func(owner runtime.Object) labels.Selector { s := kind.Read(owner); return s.Selector() },
 		Replicas:   func(owner runtime.Object) int { return kind.Read(owner).Replicas },
 		Counted:    func(owner runtime.Object) int { return int(kind.Read(owner).Status.Replicas) },
+		Counts:     counts(kind),
 		Active:     func(pod runtime.Object) bool { return !ended(pod.(*corev1.Pod)) },
 	}
 	return c
@@ -156,8 +161,11 @@ func (r *reconciler) Observed(key string, deletion bool, object string) {
 	switch {
 	case deletion:
 		r.expected.Deleted(key, object)
+		if !r.options.Without.FirstSeenDying {
+			r.expected.Dying(key, object)
+		}
 	case !r.options.Without.CreationSeen:
-		r.expected.Created(key, object)
+		r.expected.Seen(key, object)
 	}
 }
 

@@ -19,6 +19,9 @@ const burst = 500
 // not look at the outcome: the next sync does.
 func (r *reconciler) scale(ctx context.Context, key string, set *Set, pods []*corev1.Pod) error {
 	missing := set.Replicas - len(pods)
+	if r.options.Without.Dying {
+		missing -= int(r.terminating(set))
+	}
 	if missing > 0 {
 		return r.create(ctx, key, set, min(missing, burst))
 	}
@@ -46,9 +49,7 @@ func (r *reconciler) create(ctx context.Context, key string, set *Set, n int) er
 			name, err := r.createOne(ctx, pod)
 			if err == nil {
 				made++
-				if r.options.Generation == ControllerRef && !r.options.Without.FirstSeenDying {
-					r.expected.Made(key, name)
-				}
+				r.made(key, set, name)
 			} else if firstErr == nil {
 				firstErr = err
 			}
@@ -60,9 +61,10 @@ func (r *reconciler) create(ctx context.Context, key string, set *Set, n int) er
 	}
 	for range n - made {
 		if !r.options.Without.FailedCreation {
-			r.expected.NotCreated(key)
+			r.expected.Created(key)
 		}
 	}
+	r.expected.Answered(key)
 	return firstErr
 }
 
@@ -74,7 +76,7 @@ func (r *reconciler) batch(next, n int) int {
 	return next
 }
 
-// createOne returns the key of what it made.
+// createOne makes one pod and returns its key.
 func (r *reconciler) createOne(ctx context.Context, pod *corev1.Pod) (string, error) {
 	obj, err := r.env.Client.Create(ctx, pod)
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
@@ -84,6 +86,14 @@ func (r *reconciler) createOne(ctx context.Context, pod *corev1.Pod) (string, er
 		return "", err
 	}
 	return routing.Key(obj.(metav1.Object)), nil
+}
+
+// made has a created pod be waited for by its name. Before ControllerRef creations
+// were but counted.
+func (r *reconciler) made(key string, set *Set, pod string) {
+	if pod != "" && r.options.Generation == ControllerRef && !r.options.Without.ExpectFirst && !r.options.Without.MadeByName {
+		r.expected.Made(key, r.owner(set), pod)
+	}
 }
 
 // newPod makes a pod from the set's template, with which it shares its parts.
@@ -139,8 +149,10 @@ func (r *reconciler) createdBy(set *Set) map[string]string {
 // CreatedBy is the annotation that named a pod's creator before ControllerRef.
 const CreatedBy = "kubernetes.io/created-by"
 
-// delete deletes pods, by name and without a precondition (RULES E56). One that
-// is gone already is as good as deleted.
+// delete deletes pods. Each delete carries the pod's uid, so that a pod that has
+// taken another's name since is let be (EXACT-4); upstream's deletes whatever has
+// the name (RULES E56, CORPUS B12). One that is gone already is as good as
+// deleted.
 func (r *reconciler) delete(ctx context.Context, key string, set *Set, pods []*corev1.Pod) error {
 	keys := make([]string, len(pods))
 	for i, pod := range pods {
@@ -154,7 +166,7 @@ func (r *reconciler) delete(ctx context.Context, key string, set *Set, pods []*c
 		if r.options.Without.SharedCache {
 			pod.Labels["deleted-by"] = r.kind.Name
 		}
-		err := r.env.Client.Delete(ctx, PodKind, pod.Namespace, pod.Name, metav1.DeleteOptions{})
+		err := r.env.Client.Delete(ctx, PodKind, pod.Namespace, pod.Name, r.only(pod))
 		if err == nil {
 			continue
 		}
@@ -170,4 +182,12 @@ func (r *reconciler) delete(ctx context.Context, key string, set *Set, pods []*c
 		r.expected.ExpectDeletions(key, r.owner(set), keys)
 	}
 	return firstErr
+}
+
+// only keeps a delete to this incarnation of a pod.
+func (r *reconciler) only(pod *corev1.Pod) metav1.DeleteOptions {
+	if r.options.Generation != ControllerRef || r.options.Without.VictimUID {
+		return metav1.DeleteOptions{}
+	}
+	return metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}}
 }

@@ -22,6 +22,9 @@ func (r *reconciler) writeStatus(ctx context.Context, set *Set, pods []*corev1.P
 		n := r.terminating(set)
 		status.TerminatingReplicas = &n
 	}
+	if r.options.Without.Ready {
+		status.ReadyReplicas = status.Replicas
+	}
 	status.Conditions = replicaFailure(set, len(pods), scaleErr, now)
 	status.ObservedGeneration = set.Generation
 	if same(&status, &set.Status) && !r.options.Without.Unchanged {

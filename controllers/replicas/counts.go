@@ -1,0 +1,81 @@
+package replicas
+
+import (
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// counts declares which pods the numbers in a set's status count (EXACT-8).
+func counts(kind *Kind) []host.Count {
+	number := func(name string, of func(s *appsv1.ReplicaSetStatus) int32, is func(set *Set, pod *corev1.Pod) bool) host.Count {
+		return host.Count{
+			Name: name,
+			Of: func(owner runtime.Object) int {
+				set := kind.Read(owner)
+				return int(of(&set.Status))
+			},
+			Is: func(owner, dependent runtime.Object) bool {
+				pod := dependent.(*corev1.Pod)
+				if !active(pod) {
+					return false
+				}
+				set := kind.Read(owner)
+				return is(&set, pod)
+			},
+		}
+	}
+	list := []host.Count{
+		number("replicas", func(s *appsv1.ReplicaSetStatus) int32 { return s.Replicas },
+			func(*Set, *corev1.Pod) bool { return true }),
+		number("fullyLabeledReplicas", func(s *appsv1.ReplicaSetStatus) int32 { return s.FullyLabeledReplicas },
+			func(set *Set, pod *corev1.Pod) bool { return contains(pod.Labels, set.Template.Labels) }),
+		number("readyReplicas", func(s *appsv1.ReplicaSetStatus) int32 { return s.ReadyReplicas },
+			func(_ *Set, pod *corev1.Pod) bool { return ready(pod) }),
+	}
+	list = append(list, availableCount(kind))
+	if kind.Terminating {
+		list = append(list, terminatingCount(kind))
+	}
+	return list
+}
+
+// availableCount is judged where no time has to pass before a ready pod is
+// available: otherwise it depends on when one looks.
+func availableCount(kind *Kind) host.Count {
+	return host.Count{
+		Name: "availableReplicas",
+		Of: func(owner runtime.Object) int {
+			set := kind.Read(owner)
+			if set.MinReadySeconds > 0 {
+				return -1
+			}
+			return int(set.Status.AvailableReplicas)
+		},
+		Is: func(_, dependent runtime.Object) bool {
+			pod := dependent.(*corev1.Pod)
+			return active(pod) && ready(pod) && available(pod, 0, time.Time{})
+		},
+	}
+}
+
+func terminatingCount(kind *Kind) host.Count {
+	return host.Count{
+		Name: "terminatingReplicas",
+		Of: func(owner runtime.Object) int {
+			set := kind.Read(owner)
+			if set.Status.TerminatingReplicas == nil {
+				return -1
+			}
+			return int(*set.Status.TerminatingReplicas)
+		},
+		Is: func(owner, dependent runtime.Object) bool {
+			set, pod := kind.Read(owner), dependent.(*corev1.Pod)
+			return pod.DeletionTimestamp != nil && !ended(pod) && set.Matches(pod.Labels)
+		},
+	}
+}
