@@ -31,6 +31,7 @@ func builtin(name string) host.Controller {
 // judged attaches all laws to a cluster's world.
 func judged(c *host.Cluster) *law.Judge {
 	j := law.NewJudge(nil, law.All())
+	j.Kinds = scenarios.Served(c.Server())
 	for _, p := range c.Processes() {
 		j.AddSubject(scenarios.Subject(p.Name, p.Controller()))
 	}

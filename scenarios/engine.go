@@ -79,6 +79,7 @@ func newMachine(laws []*law.Law) *machine {
 	m.cluster = host.NewCluster(m.world, m.server)
 	m.world.Add(m.user)
 	m.judge = law.NewJudge(nil, laws)
+	m.judge.Kinds = Served(m.server)
 	m.world.Observers = append(m.world.Observers, m.judge, (*watcher)(m))
 	m.detector.Busy = m.busy
 	m.world.Digests = append(m.world.Digests, m.digest)

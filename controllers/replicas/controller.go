@@ -79,6 +79,7 @@ func New(kind *Kind, o Options) host.Controller {
 		Selector:   func(owner runtime.Object) labels.Selector { s := kind.Read(owner); return s.Selector() },
 		Replicas:   func(owner runtime.Object) int { return kind.Read(owner).Replicas },
 		Counted:    func(owner runtime.Object) int { return int(kind.Read(owner).Status.Replicas) },
+		Profile:    host.Upstream,
 		Active:     func(pod runtime.Object) bool { return !ended(pod.(*corev1.Pod)) },
 	}
 	return c

@@ -45,6 +45,16 @@ type Controller struct {
 	// aside; nil: each does.
 	Active func(dependent runtime.Object) bool
 
+	// Profile says which laws it is held to: without more those that any controller
+	// owes the others.
+	Profile Profile
+	// Tends are kinds that it writes by its office, whoever owns them, as an
+	// autoscaler does its targets.
+	Tends []schema.GroupVersionKind
+	// Finalizers are those that it puts on objects and takes off again. One that is
+	// held to more than ownership declares them all.
+	Finalizers []string
+
 	// The following break a rule of writing controllers on purpose; only mutants
 	// set them.
 	StartUnsynced bool // workers start before the caches have synced (WRITE-6)
@@ -53,6 +63,16 @@ type Controller struct {
 
 	_ struct{}
 }
+
+// Profile says which laws a controller owes. Each holds the one before.
+type Profile uint8
+
+// The profiles.
+const (
+	Ownership Profile = iota // what any controller owes the others
+	Writing                  // and the guidelines of Writing Controllers
+	Upstream                 // and how kube-controller-manager's own controllers are written
+)
 
 // Reconciler is a controller's memory and its sync function.
 type Reconciler interface {

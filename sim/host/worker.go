@@ -39,6 +39,7 @@ type worker struct {
 	owner sim.Ref
 	saw   *version // the owner as it was read when the sync began
 	req   *fakeapi.Request
+	asked int // how many records there were when it was sent
 	resp  fakeapi.Response
 	err   error
 
@@ -166,7 +167,7 @@ func (w *worker) finish() {
 
 // call parks the worker with a request until the response is delivered.
 func (w *worker) call(req *fakeapi.Request) fakeapi.Response {
-	w.req, w.state = req, asking
+	w.req, w.state, w.asked = req, asking, w.process.cluster.world.History.Len()
 	if !w.yield(struct{}{}) {
 		panic(killed{})
 	}

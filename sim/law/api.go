@@ -14,6 +14,7 @@ func oneController(j *Judge, r *sim.Record) {
 	if w.After == nil {
 		return
 	}
+	j.ask()
 	n := 0
 	refs := w.After.GetOwnerReferences()
 	for i := range refs {
@@ -35,6 +36,7 @@ func onlyTrueControls(j *Judge, r *sim.Record) {
 	if r.Code != 422 || p == nil || p.Subject.Kind == "" || !strings.Contains(r.Message, secondController) {
 		return
 	}
+	j.ask()
 	live := j.state.Named(r.Object.Kind, r.Object.Namespace, r.Object.Name)
 	if live != nil && controllerOf(live.Meta) == nil {
 		j.Report(Informed, "refused a controller although "+live.Ref.String()+" has none")
@@ -48,6 +50,9 @@ func completeRefs(j *Judge, r *sim.Record) {
 		return
 	}
 	refs := w.After.GetOwnerReferences()
+	if len(refs) > 0 {
+		j.ask()
+	}
 	for i := range refs {
 		if f := badRef(&refs[i]); f != "" {
 			j.Report(Informed, "stored with an owner reference with "+f)
@@ -76,7 +81,11 @@ func badRef(ref *metav1.OwnerReference) string {
 // an object another one had adopted.
 func oneWinner(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Subject != nil && w.Claims && w.Owner != nil && w.SawOwner == nil {
+	if w.Subject == nil || !w.Claims {
+		return
+	}
+	j.ask()
+	if w.Owner != nil && w.SawOwner == nil {
 		j.Report(Informed, "adopted by "+refName(w.NewOwner)+" after "+refName(w.Owner)+" had won")
 	}
 }
@@ -92,6 +101,7 @@ func restartMovesNothing(j *Judge, r *sim.Record) {
 	if owner == nil || deleting(owner.Meta) {
 		return
 	}
+	j.ask()
 	sub := j.state.subjectFor(owner.Ref.Kind)
 	if sub == nil || !j.state.Selects(sub, owner.Value, w.Before) {
 		return

@@ -75,6 +75,7 @@ func checkFirst(j *Judge, r *sim.Record) {
 	if w == nil {
 		return
 	}
+	j.ask()
 	refs := w.Before.GetOwnerReferences()
 	for i := range refs {
 		switch j.state.footing(&refs[i], w.Before.GetNamespace()) {
@@ -139,6 +140,7 @@ func spareInnocent(j *Judge, r *sim.Record) {
 	if w == nil {
 		return
 	}
+	j.ask()
 	refs := w.Before.GetOwnerReferences()
 	if len(refs) == 0 {
 		s := Informed
@@ -154,12 +156,15 @@ func spareInnocent(j *Judge, r *sim.Record) {
 }
 
 func (j *Judge) outOfReach() {
-	c := j.survey()
-	if c.disturbed || c.collector == nil {
+	if j.survey().collector == nil {
 		return
 	}
 	j.eachDangling(func(o *Object, st standing) {
-		if st.foreign > 0 && st.solid+st.waiting == 0 {
+		if st.foreign == 0 {
+			return
+		}
+		j.ask()
+		if st.solid+st.waiting == 0 {
 			j.Report(Informed, o.Ref.String()+" is kept by an owner in another namespace")
 		}
 	})
@@ -178,6 +183,7 @@ func orphansSurvive(j *Judge, r *sim.Record) {
 		return
 	}
 	for _, q := range j.state.promises.byObject[w.Before.GetUID()] {
+		j.ask()
 		ref := refTo(w.Before, q.owner)
 		switch {
 		case w.GC && r.Verb == "delete" && ref != nil:
@@ -205,6 +211,7 @@ func overruled(j *Judge, w *Write) {
 	if len(left) == 0 {
 		return
 	}
+	j.ask()
 	s := Informed
 	if w.Saw != nil && !finalized(w.Saw, metav1.FinalizerOrphanDependents) {
 		s = Committed
@@ -214,7 +221,11 @@ func overruled(j *Judge, w *Write) {
 
 // deleteByUID is GC-9.
 func deleteByUID(j *Judge, r *sim.Record) {
-	if w := &j.write; w.GC && strings.HasPrefix(r.Verb, "delete") && !r.Guards.UID {
+	if w := &j.write; w.GC && strings.HasPrefix(r.Verb, "delete") {
+		j.ask()
+		if r.Guards.UID {
+			return
+		}
 		j.Report(Informed, "deleted by name, without a uid precondition")
 	}
 }
@@ -223,6 +234,7 @@ func deleteByUID(j *Judge, r *sim.Record) {
 func solidWins(j *Judge, r *sim.Record) {
 	if r.Op == sim.Commit {
 		if w := j.deletedByCollector(r); w != nil {
+			j.ask()
 			if st := j.state.standingOf(w.Before); st.solid > 0 && st.waiting > 0 {
 				refs := w.Before.GetOwnerReferences()
 				s := Committed
@@ -236,12 +248,12 @@ func solidWins(j *Judge, r *sim.Record) {
 		}
 		return
 	}
-	c := j.survey()
-	if c.disturbed || c.collector == nil {
+	if j.survey().collector == nil {
 		return
 	}
 	j.eachOwned(func(o *Object, st standing) {
 		if st.solid > 0 && st.waiting > 0 {
+			j.ask()
 			j.Report(Informed, o.Ref.String()+" keeps a waiting owner waiting though it has another")
 		}
 	})

@@ -26,7 +26,8 @@ const (
 // all others too.
 func stories() []story {
 	var all []story
-	for _, s := range [][]story{apiStories, lawStories, fightStories, adoptStories, orphanStories, watchStories, writeStories, gcStories, namespaceStories} {
+	for _, s := range [][]story{apiStories, lawStories, fightStories, adoptStories, orphanStories, watchStories, writeStories, gcStories, namespaceStories,
+		namingStories, othersStories, releaseStories, finalizerStories} {
 		all = append(all, s...)
 	}
 	return all
