@@ -128,7 +128,7 @@ func (c *collector) removeFinalizer(ctx context.Context, id identity, finalizer 
 	}
 	rest := []string{}
 	for _, f := range latest.GetFinalizers() {
-		if f != finalizer {
+		if f != finalizer && !c.without.OthersStay {
 			rest = append(rest, f)
 		}
 	}

@@ -51,6 +51,9 @@ type Without struct {
 	OwnVictims  bool // every matching pod may be deleted as surplus, whoever owns it
 	TakeOwned   bool // pods are created without a reference to the set
 	Controller  bool // ... with a reference that is not a ControllerRef
+	OwnerName   bool // ... with a reference that has the set's uid and another name
+	Rivals      bool // other sets that select the same pods are scaled to nothing
+	RivalsStay  bool // ... are deleted
 	Terminating bool // a set that is being deleted creates and deletes pods
 
 	Wait            bool // a sync creates and deletes whatever is still expected

@@ -32,11 +32,7 @@ func finalizersHold(j *Judge, r *sim.Record) {
 		if w.Saw != nil && !finalized(w.Saw, f) || w.Unread {
 			s = Committed
 		}
-		text := "finalizer " + f + " taken off, which is another's"
-		if w.After == nil {
-			text += "; it goes though that held it"
-		}
-		j.Report(s, text)
+		j.Report(s, "another's finalizer "+f+" taken off")
 		return
 	}
 }

@@ -57,7 +57,7 @@ func (j *Judge) interference(r *sim.Record) string {
 	case w.Owner == nil && w.Adopts:
 		return "adopted by " + w.For.String() + " with more than the reference changed"
 	case w.Owner == nil && !w.Dependent:
-		return what(r) + " of another controller's own object"
+		return what(r) + " in a sync of " + r.For.String() + ", of an object that is not its own"
 	}
 	return ownedBy(w.Owner)
 }
