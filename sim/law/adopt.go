@@ -31,13 +31,17 @@ func adoptMatching(j *Judge, r *sim.Record) {
 // adoptAll is ADOPT-2.
 func adoptAll(j *Judge, r *sim.Record) {
 	c := j.survey()
+	for i := range c.owners {
+		if a := &c.owners[i]; a.sub.Selector != nil && j.settled(a) {
+			j.ask()
+		}
+	}
 	for _, o := range c.orphans {
 		for i := range c.owners {
 			a := &c.owners[i]
 			if !j.settled(a) {
 				continue
 			}
-			j.ask()
 			if slices.Contains(a.sub.Dependents, o.Ref.Kind) && j.state.Selects(a.sub, a.Value, o.Meta) && a.sub.willing(a.Object, o) {
 				j.Report(Informed, o.Ref.String()+" stays an orphan though "+a.Ref.String()+" selects it")
 				break
@@ -190,17 +194,21 @@ func (l *losers) refused(r *sim.Record) {
 	}
 	if owner := controllerOf(live.Meta); owner != nil && string(owner.UID) != r.For.UID {
 		l.lost[race{live.Meta.GetUID(), uidOf(r.For)}] = true
+		l.j.ask()
 	}
 }
 
 // orphansStayOrphans is ADOPT-7.
 func orphansStayOrphans(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Subject == nil || !w.Claims || len(j.state.promises.byObject) == 0 {
+	if w.Before == nil || len(j.state.promises.byObject[w.Before.GetUID()]) == 0 || w.Subject == nil && !w.GC {
+		return
+	}
+	j.ask()
+	if w.Subject == nil || !w.Claims {
 		return
 	}
 	if q := j.state.promises.find(w.Before.GetUID(), w.NewOwner.UID); q != nil && q.lost {
-		j.ask()
 		j.Report(adoptionStrength(r, w), "adopted again by "+refName(w.NewOwner)+", whose deletion had orphaned it")
 	}
 }

@@ -93,6 +93,12 @@ func oneWinner(j *Judge, r *sim.Record) {
 // restartMovesNothing is API-5: after a restart an object leaves an owner that
 // is there and selects it, though no user asked for anything since.
 func restartMovesNothing(j *Judge, r *sim.Record) {
+	if r.Op == sim.FaultHit {
+		if r.Verb == "crash" || r.Verb == "restart" {
+			j.ask()
+		}
+		return
+	}
 	w := &j.write
 	if !j.state.restarted || w.Subject == nil && !w.GC || w.After == nil || w.Owner == nil || sameRef(w.Owner, w.NewOwner) {
 		return
@@ -101,7 +107,6 @@ func restartMovesNothing(j *Judge, r *sim.Record) {
 	if owner == nil || deleting(owner.Meta) {
 		return
 	}
-	j.ask()
 	sub := j.state.subjectFor(owner.Ref.Kind)
 	if sub == nil || !j.state.Selects(sub, owner.Value, w.Before) {
 		return

@@ -25,9 +25,11 @@ func (j *Judge) eachOwned(f func(o *Object, st standing)) {
 	}
 }
 
-// eachDangling is eachOwned of the objects one of whose owners is absent.
+// eachDangling asks about all that eachOwned finds, and calls f for those one of
+// whose owners is absent.
 func (j *Judge) eachDangling(f func(o *Object, st standing)) {
 	j.eachOwned(func(o *Object, st standing) {
+		j.ask()
 		if st.absent+st.foreign > 0 {
 			f(o, st)
 		}
@@ -60,7 +62,6 @@ func collectAll(j *Judge, r *sim.Record) {
 		return
 	}
 	j.eachDangling(func(o *Object, st standing) {
-		j.ask()
 		if st.solid+st.waiting == 0 {
 			j.Report(Informed, o.Ref.String()+" is kept though none of its owners is left")
 		} else if st.solid > 0 {
@@ -229,7 +230,6 @@ func resolveAll(j *Judge, r *sim.Record) {
 		return
 	}
 	j.eachDangling(func(o *Object, st standing) {
-		j.ask()
 		refs := o.Meta.GetOwnerReferences()
 		for i := range refs {
 			if st.solid+st.waiting == 0 && !j.survey().collector.gone[refs[i].UID] {

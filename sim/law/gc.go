@@ -160,11 +160,7 @@ func (j *Judge) outOfReach() {
 		return
 	}
 	j.eachDangling(func(o *Object, st standing) {
-		if st.foreign == 0 {
-			return
-		}
-		j.ask()
-		if st.solid+st.waiting == 0 {
+		if st.foreign > 0 && st.solid+st.waiting == 0 {
 			j.Report(Informed, o.Ref.String()+" is kept by an owner in another namespace")
 		}
 	})
@@ -173,6 +169,9 @@ func (j *Judge) outOfReach() {
 // orphansSurvive is GC-4.
 func orphansSurvive(j *Judge, r *sim.Record) {
 	w := &j.write
+	if orphaning(w.After) && !orphaning(w.Before) && len(j.state.Dependents(w.After.GetUID())) > 0 {
+		j.ask() // from here on they are not to be deleted because of it
+	}
 	if !w.Deletes || w.Process == nil {
 		return
 	}
@@ -183,7 +182,6 @@ func orphansSurvive(j *Judge, r *sim.Record) {
 		return
 	}
 	for _, q := range j.state.promises.byObject[w.Before.GetUID()] {
-		j.ask()
 		ref := refTo(w.Before, q.owner)
 		switch {
 		case w.GC && r.Verb == "delete" && ref != nil:
@@ -252,8 +250,8 @@ func solidWins(j *Judge, r *sim.Record) {
 		return
 	}
 	j.eachOwned(func(o *Object, st standing) {
+		j.ask()
 		if st.solid > 0 && st.waiting > 0 {
-			j.ask()
 			j.Report(Informed, o.Ref.String()+" keeps a waiting owner waiting though it has another")
 		}
 	})

@@ -150,7 +150,6 @@ func (j *Judge) plainDangling() {
 		return
 	}
 	j.eachDangling(func(o *Object, st standing) {
-		j.ask()
 		if st.solid+st.waiting == 0 && controllerOf(o.Meta) == nil {
 			j.Report(Informed, o.Ref.String()+" is kept though none of its owners is left, none of which controls")
 		}

@@ -35,7 +35,7 @@ var apiLaws = []*Law{{
 	Sentence: "A restarted controller takes no object from an owner that is there and selects it.",
 	Needs:    Commits | Reads | Rest,
 	Unasked:  "what moves after the next action of a user",
-	New:      on(restartMovesNothing, sim.Commit),
+	New:      on(restartMovesNothing, sim.Commit, sim.FaultHit),
 }, {
 	ID: "API-6", Name: "replace-takes-over", Kind: Safety, Source: "recorded from kube-apiserver v1.36, area ownerrefs",
 	Sentence: "The server guards only against a second controller; a controller that replaces the list to take an object over breaks claim-orphans-only and dont-interfere.",
@@ -45,7 +45,7 @@ var apiLaws = []*Law{{
 
 var threeLaws = []*Law{{
 	ID: "LAW-1", Name: "take-ownership", Kind: Safety, Source: proposal + "The Three Laws of Controllers, First Law",
-	Sentence: "What a controller creates for its collection carries its ControllerRef from the first write on; a ControllerRef that it writes has its own uid, kind, name and apiVersion.",
+	Sentence: "What a controller creates for its collection carries its ControllerRef from the first write on; a ControllerRef that it writes has its object's own uid, kind, name and apiVersion.",
 	Needs:    Commits,
 	New:      on(takeOwnership, sim.Commit),
 }, {
