@@ -90,26 +90,31 @@ func (j *Judge) seat(l *Law) {
 	j.seats = append(j.seats, seat{law: l, check: l.New(j)})
 }
 
-// convene decides which law is shown which records: those that the evidence is
-// enough for, and that whoever acts owes. It waits for the first record, so that
+// convene decides which records which law is shown: it is one that the evidence
+// is enough for, and that whoever acts owes. It waits for the first record, so that
 // everything has been set by then.
 func (j *Judge) convene() {
 	j.open, j.evidence = true, j.given()
-	for _, n := range inOrder(j.seats) {
-		l := j.seats[n].law
-		if !j.knows(l.Needs) {
-			continue
-		}
-		sel, selective := j.seats[n].check.(Selective)
+	order := inOrder(j.seats)
+	slab := make([]int, 0, 8*len(order)) // of all the lists: a judge is made for each run
+	for p := range j.byOp {
 		for op := range numOps {
-			if selective && !sel.Wants(sim.Op(op)) {
-				continue
+			from := len(slab)
+			for _, n := range order {
+				if j.shown(&j.seats[n], Profile(p), sim.Op(op)) {
+					slab = append(slab, n)
+				}
 			}
-			for p := l.Profile; p < profiles; p++ {
-				j.byOp[p][op] = append(j.byOp[p][op], n)
-			}
+			j.byOp[p][op] = slab[from:len(slab):len(slab)]
 		}
 	}
+}
+
+// shown reports whether a law is shown the records of an operation by those who
+// are held to a profile.
+func (j *Judge) shown(s *seat, p Profile, op sim.Op) bool {
+	sel, selective := s.check.(Selective)
+	return s.law.Profile <= p && j.knows(s.law.Needs) && (!selective || sel.Wants(op))
 }
 
 // AddSubject makes one more process known, before its first record. A process
@@ -129,19 +134,20 @@ func (j *Judge) Observe(r *sim.Record) {
 		j.convene()
 	}
 	j.record = r
+	p := j.state.byProcess[r.Process]
 	switch r.Op {
 	case sim.Commit:
-		j.write.fill(&j.state, r, j.evidence)
+		j.write.fill(&j.state, r, p, j.evidence)
 	case sim.Delivery:
-		j.route.fill(&j.state, r)
+		j.route.fill(&j.state, r, p)
 	case sim.Settled:
 		j.census.taken = false
 	}
-	for _, i := range j.byOp[j.heldTo(r.Process)][r.Op] {
+	for _, i := range j.byOp[p.heldTo()][r.Op] {
 		j.sitting = i
 		j.seats[i].check.Record(r)
 	}
-	j.state.fold(r, &j.write)
+	j.state.fold(r, p, &j.write)
 }
 
 // Report is how a check says that the record it was called for breaks its law.

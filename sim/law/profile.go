@@ -23,12 +23,12 @@ func Profiles() []string { return profileNames[:] }
 // binds reports whether the law whose check is running is owed by a subject.
 func (j *Judge) binds(s *Subject) bool { return j.seats[j.sitting].law.Profile <= s.Profile }
 
-// heldTo is the profile of whoever a record is about. A record that is nobody's,
-// as those of a world at rest are, is shown to every law: each asks for the
-// subjects it finds there.
-func (j *Judge) heldTo(process string) Profile {
-	if p := j.state.byProcess[process]; p != nil {
-		return p.Subject.Profile
+// heldTo is the profile of whoever a record is about. A record that is no
+// subject's, as those of a world at rest are, is shown to every law: each asks for
+// the subjects it finds there.
+func (p *Process) heldTo() Profile {
+	if p == nil {
+		return Upstream
 	}
-	return Upstream
+	return p.Subject.Profile
 }

@@ -33,8 +33,8 @@ type Write struct {
 	dropped                   bool                   // the server dropped the controller field from a reference to For
 }
 
-func (w *Write) fill(s *State, r *sim.Record, known Evidence) {
-	*w = Write{For: r.For, Process: s.byProcess[r.Process], Before: meta(r.Before), After: meta(r.After)}
+func (w *Write) fill(s *State, r *sim.Record, p *Process, known Evidence) {
+	*w = Write{For: r.For, Process: p, Before: meta(r.Before), After: meta(r.After)}
 	w.Owner, w.NewOwner = controllerOf(w.Before), controllerOf(w.After)
 	w.Deletes = w.Before != nil && !deleting(w.Before) && (w.After == nil || deleting(w.After))
 	w.Claims = w.Before != nil && w.NewOwner != nil && !sameRef(w.Owner, w.NewOwner)
