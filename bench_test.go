@@ -12,10 +12,10 @@ import (
 
 	"github.com/threelaws/threelaws/controllers"
 	"github.com/threelaws/threelaws/fakeapi"
-	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
+	"github.com/threelaws/threelaws/sim/trial"
 )
 
 // builtin finds a controller of the table by its full name.
@@ -26,17 +26,6 @@ func builtin(name string) host.Controller {
 		}
 	}
 	panic("no controller " + name)
-}
-
-// judged attaches all laws to a cluster's world.
-func judged(c *host.Cluster) *law.Judge {
-	j := law.NewJudge(nil, law.All())
-	j.Kinds = scenarios.Served(c.Server())
-	for _, p := range c.Processes() {
-		j.AddSubject(scenarios.Subject(p.Name, p.Controller()))
-	}
-	c.World().Observers = append(c.World().Observers, j)
-	return j
 }
 
 func replicaSet(name, app string, replicas int32) *appsv1.ReplicaSet {
@@ -50,29 +39,22 @@ func replicaSet(name, app string, replicas int32) *appsv1.ReplicaSet {
 	}
 }
 
-func create(b testing.TB, c *host.Cluster, obj runtime.Object) {
+func create(b testing.TB, t *trial.Trial, obj runtime.Object) {
 	b.Helper()
-	k := c.Server().KindOf(obj)
 	m := obj.(metav1.Object)
-	if r := c.As("user", &fakeapi.Request{Verb: fakeapi.Create, Kind: k, Namespace: m.GetNamespace(), Name: m.GetName(), Object: obj}); r.Err != nil {
-		b.Fatal(r.Err)
+	if _, err := t.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: t.Server.KindOf(obj), Namespace: m.GetNamespace(), Name: m.GetName(), Object: obj}); err != nil {
+		b.Fatal(err)
 	}
 }
 
-// settle steps until the world is quiet.
-func settle(b testing.TB, c *host.Cluster, limit int) {
+// settle brings a trial to rest, and asks whether a law was broken.
+func settle(b testing.TB, t *trial.Trial) {
 	b.Helper()
-	for range limit {
-		if !c.World().Step() {
-			return
-		}
+	if how := t.Settle(trial.Limits{Writes: 1_000_000, Steps: 10_000_000}); !how.Settled {
+		b.Fatalf("not at rest after %d steps", how.Steps)
 	}
-	b.Fatalf("not quiet after %d steps", limit)
-}
-
-func stop(c *host.Cluster) {
-	for _, p := range c.Processes() {
-		p.Crash(false)
+	if broken := t.Broken(); broken != nil {
+		b.Fatal(broken)
 	}
 }
 
@@ -103,26 +85,24 @@ func mallocs() uint64 {
 
 // overlap is one run of BenchmarkOverlap from a cold start.
 func overlap(b *testing.B, seed uint64, laws bool) int {
-	c := host.NewCluster(sim.New(sim.NewSeed(seed)), fakeapi.New(fakeapi.Options{}))
+	o := trial.Options{Choices: sim.NewSeed(seed)}
+	if !laws {
+		o.Laws = []*law.Law{}
+	}
+	c := trial.New(o)
 	create(b, c, replicaSet("web-a", "web", 2))
 	create(b, c, replicaSet("web-b", "web", 3))
 	c.Start("replicaset", builtin("replicaset@controllerref"))
 	c.Start("garbagecollector", builtin("garbagecollector"))
-	var j *law.Judge
-	if laws {
-		j = judged(c)
-	}
-	settle(b, c, 100_000)
+	settle(b, c)
 	for round := range 10 {
 		scale(b, c, "web-a", 2+3*(round%2))
 		scale(b, c, "web-b", 3-2*(round%2))
-		settle(b, c, 100_000)
+		settle(b, c)
 	}
-	if j != nil && j.First() != nil {
-		b.Fatalf("%s: %s", j.First().Law.Name, j.First().Text)
-	}
-	stop(c)
-	return c.World().Steps()
+	steps := c.World.Steps()
+	c.Recycle()
+	return steps
 }
 
 // BenchmarkSettle is ReplicaSets of 30 Pods each that come from nothing to rest,
@@ -134,25 +114,21 @@ func BenchmarkSettle(b *testing.B) {
 			steps, weight, before := 0, uint64(0), mallocs()
 			for b.Loop() {
 				empty := heap()
-				c := host.NewCluster(sim.New(sim.NewSeed(1)), fakeapi.New(fakeapi.Options{}))
-				c.World().History.Forget = 1000
+				c := trial.New(trial.Options{Choices: sim.NewSeed(1)})
+				c.World.History.Forget = 1000
 				for i := range sets {
 					name := fmt.Sprintf("web-%03d", i)
 					create(b, c, replicaSet(name, name, 30))
 				}
 				c.Start("replicaset", builtin("replicaset@controllerref"))
 				c.Start("garbagecollector", builtin("garbagecollector"))
-				j := judged(c)
-				settle(b, c, 10_000_000)
-				if j.First() != nil {
-					b.Fatalf("%s: %s", j.First().Law.Name, j.First().Text)
-				}
-				if n := c.Server().Len(c.Server().KindNamed("pod")); n != sets*30 {
+				settle(b, c)
+				if n := c.Server.Len(c.Server.KindNamed("pod")); n != sets*30 {
 					b.Fatalf("%d pods", n)
 				}
 				weight = heap() - empty
-				steps += c.World().Steps()
-				stop(c)
+				steps += c.World.Steps()
+				c.Stop()
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(steps), "ns/step")
 			b.ReportMetric(float64(mallocs()-before)/float64(steps), "allocs/step")
@@ -170,11 +146,10 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-func scale(b testing.TB, c *host.Cluster, name string, replicas int) {
+func scale(b testing.TB, t *trial.Trial, name string, replicas int) {
 	b.Helper()
-	k := c.Server().KindNamed("rs")
 	patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)
-	if r := c.As("user", &fakeapi.Request{Verb: fakeapi.Patch, Kind: k, Namespace: "default", Name: name, PatchType: "application/merge-patch+json", Patch: patch}); r.Err != nil {
-		b.Fatal(r.Err)
+	if _, err := t.Request(&fakeapi.Request{Verb: fakeapi.Patch, Kind: t.Server.KindNamed("rs"), Namespace: "default", Name: name, PatchType: "application/merge-patch+json", Patch: patch}); err != nil {
+		b.Fatal(err)
 	}
 }

@@ -6,10 +6,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/explore"
-	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/trial"
 )
 
 // Actions that footprints call independent do commute on the real host: taken in
@@ -48,8 +47,7 @@ func rivals(tb testing.TB) explore.Program {
 			Template: &replicaSet("web-b", "web", 1).Spec.Template},
 	}
 	return func(choices sim.Choices) *explore.Outcome {
-		w := sim.New(sim.Zero{})
-		c := host.NewCluster(w, fakeapi.New(fakeapi.Options{}))
+		c := trial.New(trial.Options{})
 		create(tb, c, orphanPod("p1", "web"))
 		create(tb, c, orphanPod("p2", "web"))
 		create(tb, c, replicaSet("web-a", "web", 1))
@@ -58,11 +56,6 @@ func rivals(tb testing.TB) explore.Program {
 			ctl := builtin(name)
 			c.Start(ctl.Name, ctl)
 		}
-		w.SetChoices(choices)
-		for w.Step() && w.Steps() < 2000 {
-		}
-		o := &explore.Outcome{Steps: w.Steps(), Hash: w.Hash(), Settled: !explore.Ended(choices) && w.Quiet(), State: w.StateHash()}
-		stop(c)
-		return o
+		return outcome(c, choices)
 	}
 }

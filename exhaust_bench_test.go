@@ -12,10 +12,10 @@ import (
 	clientcache "k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/controllers/ref"
-	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/explore"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/trial"
 )
 
 func orphanPod(name, app string) *corev1.Pod {
@@ -30,8 +30,7 @@ func orphanPod(name, app string) *corev1.Pod {
 // ADOPT-4.
 func adopters(tb testing.TB, n, m int) explore.Program {
 	return func(choices sim.Choices) *explore.Outcome {
-		w := sim.New(sim.Zero{})
-		c := host.NewCluster(w, fakeapi.New(fakeapi.Options{}))
+		c := trial.New(trial.Options{})
 		for i := range m {
 			create(tb, c, orphanPod(fmt.Sprintf("p%d", i+1), "web"))
 		}
@@ -41,23 +40,26 @@ func adopters(tb testing.TB, n, m int) explore.Program {
 		ctl := claimOnly()
 		ctl.Workers = n
 		c.Start("replicaset", ctl)
-		j := judged(c)
-		for e := w.Enabled(); len(e) > 0 && e[0].Class == sim.Deliver; e = w.Enabled() {
-			w.Take(e[0])
+		for e := c.World.Enabled(); len(e) > 0 && e[0].Class == sim.Deliver; e = c.World.Enabled() {
+			c.Take(e[0])
 		}
-		w.SetChoices(choices)
-		for w.Step() && j.First() == nil {
-		}
-		o := &explore.Outcome{Steps: w.Steps(), Hash: w.Hash()}
-		if !explore.Ended(choices) {
-			o.Settled, o.State = true, w.StateHash()
-		}
-		if b := j.First(); b != nil {
-			o.Breaches = append(o.Breaches, explore.Breach{Law: b.Law.ID, Text: b.Text, Informed: true})
-		}
-		stop(c)
-		return o
+		return outcome(c, choices)
 	}
+}
+
+// outcome runs a trial to its end under the choices, with every law asked.
+func outcome(t *trial.Trial, choices sim.Choices) *explore.Outcome {
+	t.World.SetChoices(choices)
+	how := t.Settle(trial.Limits{Stop: func() bool { return t.Broken() != nil }})
+	o := &explore.Outcome{Steps: t.World.Steps(), Hash: t.World.Hash(), Settled: how.Settled, Fight: how.Fight}
+	if !how.Ended {
+		o.State = t.World.StateHash()
+	}
+	if b := t.Broken(); b != nil {
+		o.Breaches = append(o.Breaches, explore.Breach{Law: b.Law.ID, Text: b.Text, Informed: true})
+	}
+	t.Recycle()
+	return o
 }
 
 // claimOnly is the ReplicaSet controller reduced to its claim: it adopts and

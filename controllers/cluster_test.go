@@ -16,19 +16,23 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// cluster is a world with a server and controllers of the table.
+// cluster is a trial of controllers of the table.
 type cluster struct {
-	*host.Cluster
-	t *testing.T
+	*trial.Trial
+	t    *testing.T
+	laws bool // hold them to the laws: none of them is from before ControllerRef
 }
 
 func newCluster(t *testing.T, c sim.Choices, names ...string) *cluster {
 	t.Helper()
-	cl := &cluster{host.NewCluster(sim.New(c), fakeapi.New(fakeapi.Options{})), t}
+	cl := &cluster{trial.New(trial.Options{Choices: c}), t, true}
+	t.Cleanup(cl.Stop)
 	for _, name := range names {
 		cl.start(name)
+		cl.laws = cl.laws && !strings.HasSuffix(name, "@selector") && !strings.HasSuffix(name, "@gated")
 	}
 	return cl
 }
@@ -47,7 +51,7 @@ func (c *cluster) start(name string) *host.Process {
 // do executes a request as the user.
 func (c *cluster) do(req *fakeapi.Request) runtime.Object {
 	c.t.Helper()
-	resp := c.As("user", req)
+	resp := c.Cluster.As("user", req)
 	if resp.Err != nil {
 		c.t.Fatalf("%s: %v", req.Verb, resp.Err)
 	}
@@ -57,34 +61,34 @@ func (c *cluster) do(req *fakeapi.Request) runtime.Object {
 func (c *cluster) create(obj runtime.Object) {
 	c.t.Helper()
 	m := obj.(metav1.Object)
-	c.do(&fakeapi.Request{Verb: fakeapi.Create, Kind: c.Server().KindOf(obj), Namespace: m.GetNamespace(), Name: m.GetName(), Object: obj})
+	c.do(&fakeapi.Request{Verb: fakeapi.Create, Kind: c.Server.KindOf(obj), Namespace: m.GetNamespace(), Name: m.GetName(), Object: obj})
 }
 
 func (c *cluster) delete(kind, name string, opts metav1.DeleteOptions) {
 	c.t.Helper()
-	c.do(&fakeapi.Request{Verb: fakeapi.Delete, Kind: c.Server().KindNamed(kind), Namespace: "default", Name: name, Delete: opts})
+	c.do(&fakeapi.Request{Verb: fakeapi.Delete, Kind: c.Server.KindNamed(kind), Namespace: "default", Name: name, Delete: opts})
 }
 
 func (c *cluster) patch(kind, name, merge string) {
 	c.t.Helper()
-	c.do(&fakeapi.Request{Verb: fakeapi.Patch, Kind: c.Server().KindNamed(kind), Namespace: "default", Name: name, PatchType: types.MergePatchType, Patch: []byte(merge)})
+	c.do(&fakeapi.Request{Verb: fakeapi.Patch, Kind: c.Server.KindNamed(kind), Namespace: "default", Name: name, PatchType: types.MergePatchType, Patch: []byte(merge)})
 }
 
-// settle runs until nothing is enabled, at most so many steps.
+// settle runs until the world is at rest, and holds it to the laws.
 func (c *cluster) settle() {
 	c.t.Helper()
-	for range 20000 {
-		if !c.World().Step() {
-			return
-		}
+	if how := c.Settle(trial.Limits{Steps: 20_000}); !how.Settled {
+		c.t.Fatalf("does not settle; last:\n%s", c.tail(40))
 	}
-	c.t.Fatalf("does not settle; last:\n%s", c.tail(40))
+	if b := c.Broken(); b != nil && c.laws {
+		c.t.Fatalf("%s; last:\n%s", b, c.tail(40))
+	}
 }
 
 // tail is the end of the history, for failures.
 func (c *cluster) tail(n int) string {
 	var b strings.Builder
-	h := &c.World().History
+	h := &c.World.History
 	for i := max(h.Len()-n, 0); i < h.Len(); i++ {
 		r := h.At(i)
 		fmt.Fprintf(&b, "%d %v %s op%d %s %s %s %s\n", r.Step, r.At, r.Process, r.Op, r.Verb, r.Object, r.Reason, r.Message)
@@ -95,7 +99,7 @@ func (c *cluster) tail(n int) string {
 // writes counts the commits of a process.
 func (c *cluster) writes(process string) int {
 	n := 0
-	h := &c.World().History
+	h := &c.World.History
 	for i := range h.Len() {
 		if r := h.At(i); r.Op == sim.Commit && r.Process == process {
 			n++
@@ -107,7 +111,7 @@ func (c *cluster) writes(process string) int {
 // objects renders the objects of a kind: name, controller, whether it is going.
 func (c *cluster) objects(kind string) []string {
 	var out []string
-	c.Server().Each(c.Server().KindNamed(kind), func(obj runtime.Object) bool {
+	c.Server.Each(c.Server.KindNamed(kind), func(obj runtime.Object) bool {
 		m := obj.(metav1.Object)
 		s := m.GetName()
 		if r := metav1.GetControllerOf(m); r != nil {

@@ -32,7 +32,7 @@ func refs(owners ...string) []metav1.OwnerReference {
 func (c *cluster) config(namespace, name string, finalizers []string, owners ...metav1.OwnerReference) string {
 	c.t.Helper()
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Finalizers: finalizers, OwnerReferences: owners}}
-	obj := c.do(&fakeapi.Request{Verb: fakeapi.Create, Kind: c.Server().KindOf(cm), Namespace: namespace, Name: name, Object: cm})
+	obj := c.do(&fakeapi.Request{Verb: fakeapi.Create, Kind: c.Server.KindOf(cm), Namespace: namespace, Name: name, Object: cm})
 	return string(obj.(*corev1.ConfigMap).UID)
 }
 
@@ -69,7 +69,7 @@ func TestCutsDeadReferences(t *testing.T) {
 		c.delete("cm", "a", background())
 		c.settle()
 		c.want("cm", "b", "d")
-		d := c.Server().Lookup(c.Server().KindNamed("cm"), "default", "d").(*corev1.ConfigMap)
+		d := c.Server.Lookup(c.Server.KindNamed("cm"), "default", "d").(*corev1.ConfigMap)
 		if len(d.OwnerReferences) != 1 || string(d.OwnerReferences[0].UID) != b {
 			t.Errorf("owners %v", d.OwnerReferences)
 		}
@@ -173,7 +173,7 @@ func TestUnknownOwnerKindIsNeverCollected(t *testing.T) {
 	r[0].Kind = "Widget"
 	c.config("default", "d", nil, r...)
 	for range 500 {
-		c.World().Step()
+		c.World.Step()
 	}
 	c.want("cm", "d")
 }

@@ -21,7 +21,7 @@ func (c *cluster) stop(kind schema.GroupVersionKind, name string) (ended bool, e
 	}
 	c.Start("kubectl", ctl)
 	for range 20000 {
-		if ended || !c.World().Step() {
+		if ended || !c.World.Step() {
 			break
 		}
 	}
@@ -81,7 +81,7 @@ func TestReaperTimesOut(t *testing.T) {
 	if !ended || err == nil || !strings.Contains(err.Error(), "timed out") {
 		t.Errorf("ended %v with %v", ended, err)
 	}
-	if waited := c.World().Clock.Elapsed(); waited < 5*60e9 || waited > 6*60e9 {
+	if waited := c.World.Clock.Elapsed(); waited < 5*60e9 || waited > 6*60e9 {
 		t.Errorf("waited %v", waited)
 	}
 	c.want("rs", "a")

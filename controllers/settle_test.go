@@ -23,7 +23,7 @@ func TestReplicaSetKeepsItsNumber(t *testing.T) {
 	c.create(replicaSet("web", "x", 3))
 	c.settle()
 	c.wantOwned(map[string]int{"web": 3})
-	rs := c.Server().Lookup(c.Server().KindNamed("rs"), "default", "web").(*appsv1.ReplicaSet)
+	rs := c.Server.Lookup(c.Server.KindNamed("rs"), "default", "web").(*appsv1.ReplicaSet)
 	if s := rs.Status; s.Replicas != 3 || s.FullyLabeledReplicas != 3 || s.ReadyReplicas != 0 || s.ObservedGeneration != 1 || *s.TerminatingReplicas != 0 {
 		t.Errorf("status %+v", s)
 	}
@@ -65,7 +65,7 @@ func TestOverlapSettles(t *testing.T) {
 		c.create(replicaSet("c", "x", 1))
 		c.settle()
 		c.wantOwned(map[string]int{"a": 2, "b": 3, "c": 1})
-		for _, p := range c.Processes() {
+		for _, p := range c.Cluster.Processes() {
 			if w := p.Waiting(); len(w) > 0 {
 				t.Fatalf("seed %d: %s waits for %v", seed, p.Name, w)
 			}
@@ -83,7 +83,7 @@ func TestOverlapFightsBeforeControllerRef(t *testing.T) {
 		c.create(replicaSet("a", "x", 1))
 		c.create(replicationController("b", "x", 3))
 		for range 3000 {
-			if !c.World().Step() {
+			if !c.World.Step() {
 				t.Fatalf("%s: settled\n%s", generation, c.tail(60))
 			}
 		}
@@ -100,7 +100,7 @@ func TestGatedAdopts(t *testing.T) {
 		c.create(replicaSet("a", "x", 1))
 		c.create(replicationController("b", "x", 3))
 		for range 3000 {
-			if !c.World().Step() {
+			if !c.World.Step() {
 				break
 			}
 		}
@@ -117,8 +117,8 @@ func TestSelectorGenerationMarksItsPods(t *testing.T) {
 	c.create(replicaSet("web", "x", 1))
 	c.settle()
 	c.want("pod", "web-1")
-	pod := c.Server().Lookup(c.Server().KindNamed("pod"), "default", "web-1").(*corev1.Pod)
-	rs := c.Server().Lookup(c.Server().KindNamed("rs"), "default", "web").(*appsv1.ReplicaSet)
+	pod := c.Server.Lookup(c.Server.KindNamed("pod"), "default", "web-1").(*corev1.Pod)
+	rs := c.Server.Lookup(c.Server.KindNamed("rs"), "default", "web").(*appsv1.ReplicaSet)
 	want := `{"kind":"SerializedReference","apiVersion":"v1","reference":{"kind":"ReplicaSet","namespace":"default","name":"web","uid":"` + string(rs.UID) + `","apiVersion":"apps/v1"}}`
 	if got := pod.Annotations["kubernetes.io/created-by"]; got != want {
 		t.Errorf("created-by\n got %s\nwant %s", got, want)
@@ -175,7 +175,7 @@ func TestKubelet(t *testing.T) {
 	c := newCluster(t, sim.Zero{}, "replicaset@controllerref", "garbagecollector", "kubelet")
 	c.create(replicaSet("web", "x", 2))
 	c.settle()
-	rs := c.Server().Lookup(c.Server().KindNamed("rs"), "default", "web").(*appsv1.ReplicaSet)
+	rs := c.Server.Lookup(c.Server.KindNamed("rs"), "default", "web").(*appsv1.ReplicaSet)
 	if s := rs.Status; s.ReadyReplicas != 2 || s.AvailableReplicas != 2 {
 		t.Errorf("status %+v\n%s", s, c.tail(60))
 	}
@@ -191,7 +191,7 @@ func TestKubeletBindsAndFinishes(t *testing.T) {
 		c := newCluster(t, sim.NewSeed(seed), "replicaset@controllerref", "kubelet@binding")
 		c.create(replicaSet("web", "x", 2))
 		c.settle()
-		pod := c.Server().Lookup(c.Server().KindNamed("pod"), "default", "web-1").(*corev1.Pod)
+		pod := c.Server.Lookup(c.Server.KindNamed("pod"), "default", "web-1").(*corev1.Pod)
 		if pod.Spec.NodeName != "node-1" || pod.Status.Phase != corev1.PodRunning {
 			t.Fatalf("seed %d: node %q, phase %q\n%s", seed, pod.Spec.NodeName, pod.Status.Phase, c.tail(60))
 		}

@@ -26,11 +26,24 @@ func refuse(err error) Response {
 	return Response{Err: status, Code: int(status.ErrStatus.Code)}
 }
 
-func errNotServed(req *Request) error {
+func (s *Server) errNotServed(req *Request) error {
 	if req.Kind == nil {
-		return apierrors.NewBadRequest("the request names no kind")
+		return apierrors.NewBadRequest(s.kindless())
 	}
 	return apierrors.NewBadRequest(fmt.Sprintf("the kind %s is not served", req.Kind.GVK.Kind))
+}
+
+// kindless says why a request has no kind: most often KindNamed did not find
+// what it was asked for last, and its nil was sent on.
+func (s *Server) kindless() string {
+	if s.missed == "" {
+		return "the request names no kind: its Kind is nil"
+	}
+	text := fmt.Sprintf("the request names no kind: its Kind is nil, and the server has no kind %s", s.missed)
+	if n := s.NearestKind(s.missed); n != "" {
+		text += "; did you mean " + n + "?"
+	}
+	return text
 }
 
 func errMethod(req *Request) error {

@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/internal/nearest"
 )
 
 // Options configure a server. The zero value is what simulations use.
@@ -42,6 +44,7 @@ type Server struct {
 	born    int    // added to the count of incarnations; see [Server.Restore]
 	pivot   entry  // of look-ups
 	text    []byte // of the keys of look-ups
+	missed  string // what KindNamed was asked for last and did not find
 }
 
 // epoch is the creation time of what a new server holds.
@@ -96,6 +99,20 @@ func (s *Server) Kind(gvk schema.GroupVersionKind) *Kind {
 	return nil
 }
 
+// NearestKind is the name of the kind closest to what was typed as one, "" when
+// none is near.
+func (s *Server) NearestKind(typed string) string {
+	var kinds, words []string
+	for _, k := range s.kinds {
+		kinds = append(kinds, k.GVK.Kind)
+		words = append(words, k.GVK.Kind, k.Resource)
+	}
+	if n := nearest.Word(typed, kinds); n != "" {
+		return n
+	}
+	return nearest.Word(typed, words)
+}
+
 // KindOf finds the kind of a typed object, whether or not its TypeMeta is set.
 func (s *Server) KindOf(obj runtime.Object) *Kind {
 	if k := builtinTypes[reflect.TypeOf(obj)]; k != nil {
@@ -107,8 +124,8 @@ func (s *Server) KindOf(obj runtime.Object) *Kind {
 // KindNamed finds a kind by what a person types: kind, resource, singular or
 // short name, in any case, with or without its group ("deployments.apps"); nil
 // when there is none.
-func (s *Server) KindNamed(name string) *Kind {
-	name, group, grouped := strings.Cut(strings.ToLower(name), ".")
+func (s *Server) KindNamed(typed string) *Kind {
+	name, group, grouped := strings.Cut(strings.ToLower(typed), ".")
 	for _, k := range s.kinds {
 		if grouped && group != k.GVK.Group {
 			continue
@@ -122,6 +139,7 @@ func (s *Server) KindNamed(name string) *Kind {
 			}
 		}
 	}
+	s.missed = typed
 	return nil
 }
 

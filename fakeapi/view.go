@@ -59,7 +59,7 @@ func (s *Server) current(k *Kind) *Kind {
 func (s *Server) doOther(now time.Time, req *Request) (Response, []Event) {
 	k := s.current(req.Kind)
 	if k == nil {
-		return refuse(errNotServed(req)), nil
+		return refuse(s.errNotServed(req)), nil
 	}
 	own := *req
 	own.Kind = k

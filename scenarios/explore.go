@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/explore"
 	"github.com/threelaws/threelaws/sim/render"
 )
@@ -18,6 +19,7 @@ type ExploreOptions struct {
 	Strict    bool           // races lost are broken laws
 	Laws      []string       // the laws that count; all when empty
 	States    int            // exhaustive: a bound; 0 for none
+	Early     int            // exhaustive: how many timers of a run may fire before their time
 	Workers   int            // 0 means all cores; 1 for the same order of memory
 	First     bool           // stop at the first broken law
 	Budget    int            // executions that making a failure small may take; 0 means 2000
@@ -70,6 +72,7 @@ func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOpti
 	if o.Schedules == 0 {
 		o.Schedules = 1000
 	}
+	p.measure()
 	if o.Strategy == "exhaustive" {
 		return p.exhaust(ctx, o)
 	}
@@ -84,6 +87,22 @@ func (f *File) scriptEnd() int {
 		}
 	}
 	return len(f.Steps)
+}
+
+// A drawn run takes more steps than the default one: what it does twice, and what
+// a crash has it do again. One that takes this many times as many, and a
+// thousand or so for a retry that the default run never needs, does not settle.
+const (
+	drawnTimes = 30
+	drawnMore  = 20_000
+	idleTimes  = 4 // the same for steps without a commit: nobody has so much to look at
+	idleMore   = 2_000
+)
+
+// measure bounds the runs by what the default schedule needs.
+func (p *Program) measure() {
+	steps := p.Run(sim.Zero{}).Steps
+	p.bound, p.idle = drawnTimes*steps+drawnMore, min(idleTimes*steps+idleMore, maxIdleDrawn)
 }
 
 // warm decodes all manifests, which the runs of different workers then share.
@@ -105,19 +124,32 @@ func (p *Program) draw(ctx context.Context, o ExploreOptions) (*Exploration, err
 	}
 	x := &Exploration{Schedules: rep.Runs, Distinct: rep.Distinct, Failed: rep.Failed, Unsettled: rep.Unsettled,
 		Outcomes: rep.Outcomes.Rows(), Report: rep}
+	x.unsettle()
 	x.Failures, err = p.shrinkAll(rep.Failures, o)
 	return x, err
 }
 
+// unsettle counts the schedules that did not settle apart from those that broke
+// another law: they have an exit code of their own.
+func (x *Exploration) unsettle() {
+	for _, row := range x.Outcomes {
+		if row.Label == doesNotSettle {
+			x.Unsettled += row.Count
+			x.Failed = max(0, x.Failed-row.Count)
+		}
+	}
+}
+
 func (p *Program) exhaust(ctx context.Context, o ExploreOptions) (*Exploration, error) {
 	p.states = true
-	e := explore.Exhaust{Program: p.Run, MaxSteps: maxSteps, MaxStates: o.States, All: !o.First,
+	e := explore.Exhaust{Program: p.Run, MaxSteps: p.bound, MaxStates: o.States, All: !o.First, Early: o.Early,
 		Stop: func() bool { return ctx.Err() != nil }, Progress: o.Covered}
 	c, err := e.Run()
 	if err != nil {
 		return nil, err
 	}
 	x := &Exploration{Schedules: c.Schedules, Distinct: c.Schedules, Outcomes: c.Outcomes.Rows(), Coverage: c, Failed: len(c.Failures)}
+	x.unsettle()
 	x.Failures, err = p.shrinkAll(c.Failures, o)
 	return x, err
 }

@@ -29,7 +29,7 @@ func (r *Run) Page(f *Failed) *render.Page {
 	if f == nil {
 		return nil
 	}
-	p := render.NewPage(&r.m.world.History, Facts, f.Breach, f.from)
+	p := render.NewPage(&r.t.World.History, f.Breach, f.from)
 	if r.file != nil {
 		p.Title = r.file.Name
 	}
@@ -46,7 +46,11 @@ func (r *Run) lastFailure() *Failed {
 
 // breaks notes a law that was broken in the step being run.
 func (r *Run) breaks(b *law.Breach) {
-	r.failures = append(r.failures, Failed{Step: r.step, Code: ExitFail, Breach: Breach(*b), from: r.initial()})
+	if b.Law.ID == law.ComeToRest {
+		r.failSettle(b.Text)
+		return
+	}
+	r.failures = append(r.failures, Failed{Step: r.step, Code: ExitFail, Breach: render.BreachOf(*b), from: r.initial()})
 }
 
 // fail notes a step that did not go as it should although it broke no law, or
@@ -65,7 +69,7 @@ func (r *Run) fail(e *Error) {
 func (r *Run) failExpect(text string) {
 	b := render.Breach{Law: verbExpect.Name, Sentence: "What the file expects holds in every schedule.", Text: text}
 	from := r.initial()
-	b.Record = lastRecord(r.timeline(from, false), r.m.world.History.Len()-1)
+	b.Record = lastRecord(r.timeline(from, false), r.t.World.History.Len()-1)
 	r.failures = append(r.failures, Failed{Step: r.step, Code: ExitFail, Breach: b, from: from})
 }
 
@@ -83,7 +87,8 @@ func (r *Run) failSettle(text string) {
 			return
 		}
 	}
-	b := render.Breach{Law: verbSettle.Name, Sentence: "The world comes to rest.", Text: text}
+	rest := law.ByID(law.ComeToRest)
+	b := render.Breach{Law: rest.Name, Sentence: rest.Sentence, Source: rest.Source, Text: text}
 	f := Failed{Step: r.step, Code: ExitNotSettled, from: r.initial()}
 	lines := r.timeline(r.settledFrom, false)
 	if first, last, ok := r.cycle(lines); ok && last <= len(lines) {
@@ -95,7 +100,7 @@ func (r *Run) failSettle(text string) {
 	} else if n := len(lines); n > mostLines {
 		f.from = max(f.from, lines[n-mostLines].Records[0])
 	}
-	b.Record = lastRecord(lines, r.m.world.History.Len()-1)
+	b.Record = lastRecord(lines, r.t.World.History.Len()-1)
 	f.Breach = b
 	r.failures = append(r.failures, f)
 }

@@ -47,6 +47,8 @@ type Section struct {
 
 	read bool        // a step reads it
 	docs []*Manifest // decoded; shared by all runs, which only read them
+
+	entries []int // of a schedule: the line of each entry
 }
 
 // Section finds a section by name, nil when there is none.
@@ -82,11 +84,19 @@ func (f *File) Format() []byte {
 		if s.from > 0 && f.src[s.from-1] != '\n' {
 			b.WriteByte('\n')
 		}
-		b.WriteString(s.Golden)
+		b.WriteString(strings.ReplaceAll(strings.ReplaceAll(s.Golden, "\r\n", "\n"), "\n", f.lineEnd()))
 		at = s.to
 	}
 	b.WriteString(f.src[at:])
 	return []byte(b.String())
+}
+
+// lineEnd is how the file ends its first line, and so all that are added.
+func (f *File) lineEnd() string {
+	if i := strings.IndexByte(f.src, '\n'); i > 0 && f.src[i-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
 }
 
 // String renders the step's line as it was meant: the verb and its arguments.

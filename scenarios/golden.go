@@ -29,7 +29,7 @@ func (s *Step) compare(output string) *Error {
 		return nil
 	}
 	if s.Golden == "" {
-		return s.fail(ExitFail, "nothing stands beneath ----: run with -update to fill it in, or write %s", None)
+		return s.fail(ExitFail, "nothing stands beneath ----: run with --update to fill it in, or write %s", None)
 	}
 	e := s.fail(ExitFail, "output differs (- expected, + printed)")
 	e.Diff = diff(golden(s.Golden), got)

@@ -101,7 +101,10 @@ func (d *decoder) line(n *yaml.Node) int { return d.section.Line + n.Line }
 
 var yamlLine = regexp.MustCompile(`line (\d+): `)
 
-// yamlError moves the line of a YAML error into the file.
+// otherLine is a second line that an error names: where a key stood first.
+var otherLine = regexp.MustCompile(`\bat line \d+\b`)
+
+// yamlError moves the lines of a YAML error into the file.
 func (d *decoder) yamlError(err error) error {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	text = strings.TrimPrefix(strings.TrimSpace(strings.TrimPrefix(text, "unmarshal errors:")), "\n")
@@ -114,6 +117,10 @@ func (d *decoder) yamlError(err error) error {
 		line++
 	}
 	text, _, _ = strings.Cut(text, "\n")
+	text = otherLine.ReplaceAllStringFunc(text, func(m string) string {
+		n, _ := strconv.Atoi(strings.TrimPrefix(m, "at line "))
+		return "at line " + strconv.Itoa(d.section.Line+n)
+	})
 	if strings.Contains(text, "tab character") {
 		line = d.tabLine(line)
 	}

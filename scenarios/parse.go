@@ -119,6 +119,9 @@ func (p *parser) step(text, phase string) error {
 	}
 	s.Verb = words[0].text
 	verb := FindVerb(s.Verb)
+	if verb == nil && (strings.HasSuffix(s.Verb, ":") || s.Verb == "---") {
+		return wrong(p.file.Name, p.line, "", "%s is YAML, not a verb: a scenario is a script with its manifests in sections below it: \"apply world.yaml\", then \"-- world.yaml --\" above the YAML", s.Verb)
+	}
 	if verb == nil {
 		return wrong(p.file.Name, p.line, "", "unknown verb %s%s", s.Verb, suggest(s.Verb, verbNames()))
 	}

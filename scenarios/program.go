@@ -28,6 +28,8 @@ type Program struct {
 	// than among the controllers' actions.
 	Default bool
 
+	bound  int  // steps a settle may take; 0 for no other than any has
+	idle   int  // of them without a commit
 	last   *Run // of the last execution, when keep is set
 	keep   bool
 	states bool // outcomes tell the final state
@@ -49,7 +51,7 @@ func (p *Program) Run(c sim.Choices) *explore.Outcome {
 	if broken != nil {
 		out.Breaches = []explore.Breach{*broken}
 	}
-	w := r.m.world
+	w := r.t.World
 	out.Steps, out.Hash = w.Steps(), w.Hash()
 	if p.states {
 		out.State = w.StateHash()
@@ -60,8 +62,7 @@ func (p *Program) Run(c sim.Choices) *explore.Outcome {
 	if p.keep {
 		p.last = r
 	} else {
-		r.Stop()
-		r.m.recycle()
+		r.t.Recycle()
 	}
 	return out
 }
@@ -69,8 +70,8 @@ func (p *Program) Run(c sim.Choices) *explore.Outcome {
 // begin makes the run of one execution.
 func (p *Program) begin(c sim.Choices) *Run {
 	r := NewRun(p.Registry)
-	r.m.world.History.Records = *memory.Get().(*[]sim.Record)
-	r.file, r.choices, r.explored = p.File, c, !p.Default
+	r.file, r.choices, r.explored, r.bound = p.File, c, !p.Default, p.bound
+	r.idle = p.idle
 	r.Strict, r.replace, r.faults, r.prefer = p.Strict, p.Replace, p.Faults, p.prefer
 	if len(p.Laws) > 0 {
 		_ = r.JudgeBy(p.Laws...)
@@ -107,7 +108,7 @@ func (r *Run) replay(s *Step, out *explore.Outcome) *explore.Breach {
 		}
 		text := s.String() + ": " + what
 		r.failExpect(text)
-		return &explore.Breach{Law: verbExpect.Name, Text: text, Informed: true, Step: r.m.world.Steps()}
+		return &explore.Breach{Law: verbExpect.Name, Text: text, Informed: true, Step: r.t.World.Steps()}
 	}
 	err := v.run(r, s)
 	var no *refused
@@ -149,36 +150,37 @@ func (r *Run) breach() *explore.Breach {
 	}
 	r.breaks(b)
 	step := 0
-	if rec := r.m.world.History.At(b.Record); rec != nil {
+	if rec := r.t.World.History.At(b.Record); rec != nil {
 		step = rec.Step
 	}
-	return &explore.Breach{Law: b.Law.ID, Text: withoutUIDs(b.Text), Informed: b.Strength == law.Informed, Step: step}
+	return &explore.Breach{Law: b.Law.ID, Text: render.WithoutUIDs(b.Text), Informed: b.Strength == law.Informed, Step: step}
 }
 
 // label is what a run came to, in a few words: what each controller object did
 // in the settles that were explored.
 func (r *Run) label(out *explore.Outcome) string {
 	switch {
-	case len(out.Breaches) > 0:
+	case len(out.Breaches) > 0 && out.Breaches[0].Law != law.ComeToRest:
 		return "breaks " + r.lawName(out.Breaches[0].Law)
 	case out.Fight:
 		return "fights"
 	case !out.Settled:
-		return "does not settle"
+		return doesNotSettle
 	}
 	done := map[string]map[string]int{}
 	var who []string
-	h := &r.m.world.History
+	h := &r.t.World.History
+	cast := render.CastOf(h)
 	for i := r.exploredFrom; i < h.Len(); i++ {
 		rec := h.At(i)
 		if rec == nil || rec.Op != sim.Commit || rec.For.IsZero() || render.Replaced(h, rec) {
 			continue
 		}
-		c := Facts.Change(rec)
+		c := render.ChangeOf(rec)
 		if c.Noise {
 			continue
 		}
-		name := render.Who(rec)
+		name := cast.Who(rec)
 		if done[name] == nil {
 			done[name] = map[string]int{}
 			who = append(who, name)
@@ -195,6 +197,9 @@ func (r *Run) label(out *explore.Outcome) string {
 	}
 	return strings.Join(parts, "; ")
 }
+
+// doesNotSettle is the outcome of runs that break EXACT-7.
+const doesNotSettle = "does not settle"
 
 // deeds words counts by verb: "adopts 3, deletes 1".
 func deeds(n map[string]int) string {

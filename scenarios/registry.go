@@ -34,8 +34,9 @@ type Mutant struct {
 	Controller host.Controller
 }
 
-// controller finds "name" or "name@generation". The string says what is wrong.
-func (g *Registry) controller(spec string) (host.Controller, string) {
+// Controller finds "name" or "name@generation"; a name alone means the last of
+// that name. The string says what is wrong, "" when nothing is.
+func (g *Registry) Controller(spec string) (host.Controller, string) {
 	name, generation, _ := strings.Cut(spec, "@")
 	if a, ok := g.Aliases[name]; ok {
 		name = a

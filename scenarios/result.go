@@ -49,6 +49,9 @@ type StepResult struct {
 	Phase  string `json:"phase,omitempty"`
 	Output string `json:"output,omitempty"`
 	OK     bool   `json:"ok"`
+	// Loose is a settle that tells what happened and has no ---- beneath it:
+	// nothing holds its output against anything.
+	Loose bool `json:"loose,omitempty"`
 }
 
 var verdicts = map[int]string{
@@ -61,10 +64,10 @@ var verdicts = map[int]string{
 func RunFile(path string, o Options) *Result {
 	f, err := Load(path)
 	if err != nil {
-		return failed(path, err)
+		return Unread(path, err)
 	}
 	if o.Update && inCI() {
-		return failed(path, wrong(path, 0, "", "-update is refused under CI: expectations are changed by people"))
+		return Unread(path, wrong(path, 0, "", "--update is refused under CI: expectations are changed by people"))
 	}
 	res := Interpret(f, o)
 	if o.Update && res.ExitCode == ExitPass {
@@ -106,7 +109,8 @@ func inCI() bool {
 	return v != "" && v != "0" && v != "false"
 }
 
-func failed(path string, err error) *Result {
+// Unread is the result of a file that could not be run at all.
+func Unread(path string, err error) *Result {
 	r := &Result{File: path}
 	r.add(err)
 	return r
@@ -183,9 +187,10 @@ func (res *Result) run(f *File, o Options) uint64 {
 	r.file, r.Strict, r.Verbose = f, o.Strict, o.Verbose
 	for _, s := range f.Steps {
 		output, err := r.do(s)
-		sr := StepResult{Line: s.Line, Step: s.String(), Phase: s.Phase, Output: output, OK: err == nil}
+		sr := StepResult{Line: s.Line, Step: s.String(), Phase: s.Phase, Output: output, OK: err == nil,
+			Loose: err == nil && !s.Expect && s.Verb == verbSettle.Name && !s.Has("quiet") && !s.HasGolden}
 		if r.ended {
-			res.add(f.Steps[0].wrong("the schedule does not fit the file: %v", r.keys.Err()))
+			res.add(f.misfit(r.keys.Err()))
 			break
 		}
 		if err == nil && s.HasGolden {
@@ -209,7 +214,7 @@ func (res *Result) run(f *File, o Options) uint64 {
 	}
 	if r.keys != nil && res.ExitCode == ExitPass {
 		if err := r.keys.Err(); err != nil {
-			res.add(f.Steps[0].wrong("the schedule does not fit the file: %v", err))
+			res.add(f.misfit(err))
 		}
 	}
 	if o.Inspect != nil {

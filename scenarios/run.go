@@ -10,6 +10,8 @@ import (
 	"github.com/threelaws/threelaws/sim/explore"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
+	"github.com/threelaws/threelaws/sim/render"
+	"github.com/threelaws/threelaws/sim/trial"
 )
 
 // Run is one run of a script. Its methods are the verbs, so that a Go test can
@@ -21,7 +23,13 @@ type Run struct {
 
 	prefer       string // the law that is looked for, by its clause; "" for any
 	file         *File
-	m            *machine
+	t            *trial.Trial
+	marks        map[string]uint64          // name -> revision of the server
+	settles      int                        // barriers so far
+	from         int                        // record from which the next settle's timeline starts
+	since        int                        // record from which "laws since=switch" counts
+	bound        int                        // steps a settle that is explored may take; 0 for no other than any has
+	idle         int                        // of them without a commit; 0 for maxIdleDrawn
 	choices      sim.Choices                // of the settles that are explored; nil in the default run
 	explored     bool                       // the user's actions race with the controllers
 	replace      map[string]host.Controller // controller name -> what to start instead
@@ -40,7 +48,7 @@ type Run struct {
 	done         map[int]bool               // steps in which the script acted at once
 	budgeted     bool                       // the fault budget is in the world
 	ended        bool                       // the source of choices ended the run
-	settling     Settling                   // of the last settle
+	settling     trial.Settling             // of the last settle
 	settledFrom  int                        // the first record that its timeline tells of
 	notes        []string                   // to print beneath the next timeline
 	unsettled    string                     // how the last settle did not come to rest
@@ -48,17 +56,16 @@ type Run struct {
 
 // NewRun starts a script on an empty cluster under the default schedule.
 func NewRun(g *Registry) *Run {
-	r := &Run{Registry: g, m: newMachine(g.Laws)}
-	return r
+	return &Run{Registry: g, t: trial.New(trial.Options{Laws: g.Laws}), marks: map[string]uint64{}}
 }
 
 // Stop ends the run's processes. The run must not be used afterwards.
-func (r *Run) Stop() { r.m.stop() }
+func (r *Run) Stop() { r.t.Stop() }
 
 // World, Cluster and Judge are the run's parts, for tests that look closer.
-func (r *Run) World() *sim.World      { return r.m.world }
-func (r *Run) Cluster() *host.Cluster { return r.m.cluster }
-func (r *Run) Judge() *law.Judge      { return r.m.judge }
+func (r *Run) World() *sim.World      { return r.t.World }
+func (r *Run) Cluster() *host.Cluster { return r.t.Cluster }
+func (r *Run) Judge() *law.Judge      { return r.t.Judge }
 
 // printf adds to the output of the step.
 func (r *Run) printf(format string, args ...any) { fmt.Fprintf(&r.out, format, args...) }
@@ -81,7 +88,7 @@ func (e *refused) Error() string { return "refused: " + e.text }
 func (r *Run) do(s *Step) (output string, err error) {
 	r.step = s
 	r.out.Reset()
-	before := len(r.m.judge.Breaches())
+	before := len(r.t.Judge.Breaches())
 	err = FindVerb(s.Verb).run(r, s)
 	var no *refused
 	var e *Error
@@ -106,7 +113,7 @@ func (r *Run) do(s *Step) (output string, err error) {
 }
 
 // accept counts the breaches so far as expected.
-func (r *Run) accept() { r.broken = len(r.m.judge.Breaches()) }
+func (r *Run) accept() { r.broken = len(r.t.Judge.Breaches()) }
 
 // judge holds the breaches of a step against its "!".
 func (r *Run) judge(s *Step, before int) error {
@@ -118,7 +125,7 @@ func (r *Run) judge(s *Step, before int) error {
 		if s.Expect {
 			return nil
 		}
-		return s.fail(ExitFail, "%s is broken: %s", first.Law.Name, withoutUIDs(first.Text))
+		return s.fail(ExitFail, "%s is broken: %s", first.Law.Name, render.WithoutUIDs(first.Text))
 	case s.Expect:
 		return s.missed("no law was broken and nothing was refused")
 	}
@@ -128,7 +135,7 @@ func (r *Run) judge(s *Step, before int) error {
 // firstBreach is the first breach from an index on that fails the run. Of
 // several by one record it is the one that the run is looking for.
 func (r *Run) firstBreach(from int) *law.Breach {
-	bs := r.m.judge.Breaches()
+	bs := r.t.Judge.Breaches()
 	var first *law.Breach
 	for i := min(from, len(bs)); i < len(bs); i++ {
 		switch b := &bs[i]; {
@@ -151,7 +158,7 @@ func (r *Run) fails(b *law.Breach) bool {
 
 // initial is the record after the initial world.
 func (r *Run) initial() int {
-	h := &r.m.world.History
+	h := &r.t.World.History
 	for i := range h.Len() {
 		if rec := h.At(i); rec != nil && rec.Process != "user" {
 			return i
@@ -165,16 +172,15 @@ func (r *Run) initial() int {
 // among the others. It returns what the server refused.
 func (r *Run) act(label string, f func() error) error {
 	r.dirty = true
-	if len(r.m.user.queue) > 0 || r.explored && r.m.settles > 0 && r.races() {
-		r.m.user.queue = append(r.m.user.queue, deed{label: label, do: func() { _ = f() }})
+	if r.t.Waiting() > 0 || r.explored && r.settles > 0 && r.races() {
+		r.t.Later(label, func() { _ = f() })
 		return nil
 	}
-	var err error
-	r.m.world.Do(label, func() { err = f() })
+	err := r.t.Do(label, f)
 	if r.done == nil {
 		r.done = map[int]bool{}
 	}
-	r.done[r.m.world.Steps()] = true
+	r.done[r.t.World.Steps()] = true
 	if err != nil {
 		return &refused{err.Error()}
 	}
@@ -198,15 +204,15 @@ func (r *Run) races() bool {
 
 // barrier ends a settle: what comes next is told from here on.
 func (r *Run) barrier() {
-	r.m.settles++
-	r.m.from = r.m.world.History.Len()
+	r.settles++
+	r.from = r.t.World.History.Len()
 }
 
 // processesNamed finds processes for a verb.
 func (r *Run) processesNamed(name string) ([]*host.Process, error) {
-	ps := r.m.instances(r.Registry.process(name))
+	ps := r.instances(r.Registry.process(name))
 	if len(ps) == 0 {
-		return nil, r.errorf("unknown process %s%s", name, suggest(name, r.m.processes()))
+		return nil, r.errorf("unknown process %s%s", name, suggest(name, r.processNames()))
 	}
 	return ps, nil
 }

@@ -47,7 +47,7 @@ func TestSettleEndsWithoutWrites(t *testing.T) {
 				t.Fatalf("exit code %d: %v", res.ExitCode, res.Errors)
 			}
 			text := res.Errors[0].Error()
-			if !strings.Contains(text, "no write in 200000 steps: rs/web-a is synced") || strings.Contains(text, "\n") {
+			if !strings.Contains(text, "no write in 20020 steps: rs/web-a is synced") || strings.Contains(text, "\n") {
 				t.Errorf("error is %q", text)
 			}
 			if res.Page == nil || len(res.Page.Lines) > 50 {

@@ -52,7 +52,7 @@ func (r *Run) eachSection(s *Step, send func(*Manifest) error) error {
 		if sec == nil {
 			return s.wrong("no section %s%s", name, suggest(name, r.file.SectionNames()))
 		}
-		all, err := r.file.manifests(sec, r.m.server)
+		all, err := r.file.manifests(sec, r.t.Server)
 		if err != nil {
 			return err
 		}
@@ -78,17 +78,17 @@ func (r *Run) Apply(m *Manifest) error {
 	o := m.Object.(metav1.Object)
 	return r.act("apply "+m.Ref().String(), func() error {
 		t := target{kind: m.Kind, namespace: o.GetNamespace(), name: o.GetName()}
-		if t.name == "" || r.m.lookup(t) == nil {
-			return r.m.request(createRequest(m))
+		if t.name == "" || r.lookup(t) == nil {
+			return r.request(createRequest(m))
 		}
-		return r.m.request(&fakeapi.Request{Verb: fakeapi.Patch, Kind: m.Kind, Namespace: t.namespace, Name: t.name,
+		return r.request(&fakeapi.Request{Verb: fakeapi.Patch, Kind: m.Kind, Namespace: t.namespace, Name: t.name,
 			PatchType: types.MergePatchType, Patch: m.JSON})
 	})
 }
 
 // Create creates an object.
 func (r *Run) Create(m *Manifest) error {
-	return r.act("create "+m.Ref().String(), func() error { return r.m.request(createRequest(m)) })
+	return r.act("create "+m.Ref().String(), func() error { return r.request(createRequest(m)) })
 }
 
 func createRequest(m *Manifest) *fakeapi.Request {

@@ -15,7 +15,7 @@ controller. Without a generation the newest one runs.`,
 	acts:    true,
 	check: func(c *checker, s *Step) error {
 		for _, spec := range s.Words() {
-			ctl, what := c.registry.controller(spec)
+			ctl, what := c.registry.Controller(spec)
 			if what != "" {
 				return s.wrong("%s", what)
 			}
@@ -32,11 +32,11 @@ controller. Without a generation the newest one runs.`,
 // Controllers starts a process of each controller, "name" or "name@generation".
 func (r *Run) Controllers(specs ...string) error {
 	for _, spec := range specs {
-		c, what := r.Registry.controller(spec)
+		c, what := r.Registry.Controller(spec)
 		if what != "" {
 			return r.errorf("%s", what)
 		}
-		if r.m.cluster.Process(c.Name) != nil {
+		if r.t.Cluster.Process(c.Name) != nil {
 			return r.errorf("%s runs already; start a second instance with duplicate", c.Name)
 		}
 		if err := r.start(c.Name, c); err != nil {
@@ -49,9 +49,8 @@ func (r *Run) Controllers(specs ...string) error {
 // start starts a process, or the mutant of its controller.
 func (r *Run) start(process string, c host.Controller) error {
 	c = r.replacing(c)
-	r.m.judge.AddSubject(Subject(process, c))
 	return r.act("start "+process, func() error {
-		r.m.cluster.Start(process, c)
+		r.t.Start(process, c)
 		return nil
 	})
 }
@@ -68,7 +67,7 @@ func (r *Run) replacing(c host.Controller) host.Controller {
 // instanceName names the next instance of a process.
 func (r *Run) instanceName(base string) string {
 	for n := 2; ; n++ {
-		if name := fmt.Sprintf("%s#%d", base, n); r.m.cluster.Process(name) == nil {
+		if name := fmt.Sprintf("%s#%d", base, n); r.t.Cluster.Process(name) == nil {
 			return name
 		}
 	}

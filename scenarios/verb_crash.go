@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim/trial"
 )
 
 var writeVerbs = []string{"create", "update", "patch", "delete", "get", "list", "deletecollection"}
@@ -26,7 +27,7 @@ comes up again by itself.`,
 		return err
 	},
 	run: func(r *Run, s *Step) error {
-		t, err := s.trap(r.m.server)
+		t, err := s.trap(r.t.Server)
 		if err != nil {
 			return err
 		}
@@ -34,13 +35,13 @@ comes up again by itself.`,
 		if t == nil {
 			return r.Crash(s.Word(0), back)
 		}
-		t.back = back
+		t.Back = back
 		return r.setTrap(s.Word(0), t)
 	},
 }
 
 // trap reads "before|after VERB KIND[/NAME]", nil when it is not there.
-func (s *Step) trap(server *fakeapi.Server) (*trap, error) {
+func (s *Step) trap(server *fakeapi.Server) (*trial.Trap, error) {
 	words := s.Words()[1:]
 	if len(words) == 0 {
 		return nil, nil
@@ -59,7 +60,7 @@ func (s *Step) trap(server *fakeapi.Server) (*trap, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &trap{after: words[0] == "after", verb: fakeapi.Verb(words[1]), kind: k, name: name}, nil
+	return &trial.Trap{After: words[0] == "after", Verb: fakeapi.Verb(words[1]), Kind: k, Name: name}, nil
 }
 
 // Crash kills a process where it stands.
@@ -76,7 +77,7 @@ func (r *Run) Crash(process string, back bool) error {
 	})
 }
 
-func (r *Run) setTrap(process string, t *trap) error {
+func (r *Run) setTrap(process string, t *trial.Trap) error {
 	ps, err := r.processesNamed(process)
 	if err != nil {
 		return err
@@ -84,8 +85,8 @@ func (r *Run) setTrap(process string, t *trap) error {
 	return r.act("trap "+process, func() error {
 		for _, p := range ps {
 			one := *t
-			one.process = p.Name
-			r.m.traps = append(r.m.traps, &one)
+			one.Process = p.Name
+			r.t.Set(one)
 		}
 		return nil
 	})
@@ -132,19 +133,19 @@ func (r *Run) revision(from string) (func() uint64, error) {
 	}
 	if n, ok := parseUint(from); ok {
 		return func() uint64 {
-			v := r.m.server.Version()
+			v := r.t.Server.Version()
 			return v - min(n, v-min(v, 1))
 		}, nil
 	}
-	if _, ok := r.m.marks[from]; !ok {
+	if _, ok := r.marks[from]; !ok {
 		var names []string
-		for name := range r.m.marks {
+		for name := range r.marks {
 			names = append(names, name)
 		}
 		slices.Sort(names)
 		return nil, r.errorf("from=%s is neither a number of writes nor a mark%s", from, suggest(from, names))
 	}
-	return func() uint64 { return r.m.marks[from] }, nil
+	return func() uint64 { return r.marks[from] }, nil
 }
 
 func parseUint(s string) (uint64, bool) {
@@ -169,9 +170,9 @@ var verbMark = &Verb{
 
 // Mark remembers the server's revision under a name.
 func (r *Run) Mark(name string) error {
-	r.m.marks[name] = r.m.server.Version()
+	r.marks[name] = r.t.Server.Version()
 	return r.act("mark "+name, func() error {
-		r.m.marks[name] = r.m.server.Version()
+		r.marks[name] = r.t.Server.Version()
 		return nil
 	})
 }

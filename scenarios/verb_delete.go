@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim/render"
 )
 
 var verbDelete = &Verb{
@@ -86,11 +87,11 @@ func (r *Run) Delete(object string, o metav1.DeleteOptions) error {
 	if err != nil {
 		return err
 	}
-	return r.act("delete "+object, func() error { return r.m.delete(t, o) })
+	return r.act("delete "+object, func() error { return r.delete(t, o) })
 }
 
-func (m *machine) delete(t target, o metav1.DeleteOptions) error {
-	return m.request(&fakeapi.Request{Verb: fakeapi.Delete, Kind: t.kind, Namespace: t.namespace, Name: t.name, Delete: o})
+func (r *Run) delete(t target, o metav1.DeleteOptions) error {
+	return r.request(&fakeapi.Request{Verb: fakeapi.Delete, Kind: t.kind, Namespace: t.namespace, Name: t.name, Delete: o})
 }
 
 // DeleteClientSide starts a kubectl that cascades by itself: a process that
@@ -105,7 +106,7 @@ func (r *Run) DeleteClientSide(object string) error {
 	}
 	c, err := r.Registry.Reaper(t.kind.GVK, t.namespace, t.name, func(err error) {
 		if err != nil {
-			r.notes = append(r.notes, "kubectl delete "+object+": "+withoutUIDs(err.Error()))
+			r.notes = append(r.notes, "kubectl delete "+object+": "+render.WithoutUIDs(err.Error()))
 		}
 	})
 	if err != nil {
@@ -113,10 +114,10 @@ func (r *Run) DeleteClientSide(object string) error {
 	}
 	return r.act("kubectl delete "+object, func() error {
 		name := c.Name
-		if r.m.cluster.Process(name) != nil {
+		if r.t.Cluster.Process(name) != nil {
 			name = r.instanceName(name)
 		}
-		r.m.cluster.Start(name, c)
+		r.t.Start(name, c)
 		return nil
 	})
 }
@@ -127,11 +128,11 @@ func (r *Run) target(object string) (target, error) {
 	if s == nil {
 		s = &Step{file: &File{Name: "script"}}
 	}
-	return parseTarget(r.m.server, s, object)
+	return parseTarget(r.t.Server, s, object)
 }
 
 // patch sends a merge patch of the user.
-func (m *machine) patch(t target, subresource string, kind types.PatchType, data []byte) error {
-	return m.request(&fakeapi.Request{Verb: fakeapi.Patch, Kind: t.kind, Subresource: subresource,
+func (r *Run) patch(t target, subresource string, kind types.PatchType, data []byte) error {
+	return r.request(&fakeapi.Request{Verb: fakeapi.Patch, Kind: t.kind, Subresource: subresource,
 		Namespace: t.namespace, Name: t.name, PatchType: kind, Patch: data})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/render"
 )
 
 var verbExpect = &Verb{
@@ -71,7 +72,7 @@ func (r *Run) expect(s *Step) string {
 		if err != nil {
 			return err.Error()
 		}
-		o := r.m.lookup(t)
+		o := r.lookup(t)
 		switch {
 		case o == nil:
 			return s.Word(0) + " is not there"
@@ -81,7 +82,7 @@ func (r *Run) expect(s *Step) string {
 		return ""
 	}
 	want, _ := strconv.Atoi(s.Word(0))
-	k := r.m.server.KindNamed(s.Word(1))
+	k := r.t.Server.KindNamed(s.Word(1))
 	if have := r.count(k, f); have != want {
 		return fmt.Sprintf("%d %s expected, %d are there", want, k.Resource, have)
 	}
@@ -108,13 +109,19 @@ func (f filter) matches(o metav1.Object) bool {
 	if f.controller == "" {
 		return true
 	}
-	owner, ok := controllerOf(o)
-	return refOrNone(owner, ok) == f.controller
+	return controllerName(o) == f.controller
+}
+
+// controllerName is the controller of an object as files name it.
+func controllerName(o metav1.Object) string {
+	if owner, ok := render.ControllerOf(o); ok {
+		return owner.String()
+	}
+	return "none"
 }
 
 func describe(o metav1.Object) string {
-	owner, ok := controllerOf(o)
-	text := "its controller is " + refOrNone(owner, ok)
+	text := "its controller is " + controllerName(o)
 	if o.GetDeletionTimestamp() != nil {
 		text += " and it is being deleted"
 	}
@@ -134,4 +141,4 @@ of one schedule on every machine, and changes when behaviour does.`,
 }
 
 // Hash digests everything that happened in the run so far.
-func (r *Run) Hash() uint64 { return r.m.world.Hash() }
+func (r *Run) Hash() uint64 { return r.t.World.Hash() }

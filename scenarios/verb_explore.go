@@ -12,13 +12,14 @@ import (
 )
 
 var verbExplore = &Verb{
-	Name: "explore", Args: "[schedules=N] [strategy=mix|random|pct|exhaustive] [seed=N] [faults=NAME:N,...] [states=N] [laws=LAW,...] [--strict]", Max: 0,
+	Name: "explore", Args: "[schedules=N] [strategy=mix|random|pct|exhaustive] [seed=N] [faults=NAME:N,...] [states=N] [early-timers=N] [laws=LAW,...] [--strict]", Max: 0,
 	Summary: "run the file so far under other schedules",
 	Detail: `The steps above it are run again and again; see "running a file again". Prints how
 many schedules there were, how many broke a law, and what they came to. The
 first broken law is made small and shown. exhaustive enumerates every schedule
-up to equivalence, and says whether it covered everything. faults may be crash,
-stale, conflict, throttle, error, lost, relist and resync. --strict counts races
+up to equivalence, and says whether it covered everything; in it, time passes
+while something else could happen as often as early-timers says. faults may be crash,
+stale, conflict, throttle, error, lost, relist and resync; a name alone means one. --strict counts races
 that were lost as broken laws.`,
 	Example: "explore schedules=2000\nexplore strategy=exhaustive\nexplore schedules=500 faults=crash:1,relist:1",
 	Params: []Param{
@@ -27,6 +28,7 @@ that were lost as broken laws.`,
 		{Name: "seed", Summary: "of the choices; 1 without it"},
 		{Name: "faults", Summary: "how many faults of each name a run may have"},
 		{Name: "states", Summary: "exhaustive: stop after so many states"},
+		{Name: "early-timers", Summary: "exhaustive: how many timers of a run may fire while something else could happen; 0 without it"},
 		{Name: "laws", Summary: "only these laws count"},
 		{Name: "strict", Summary: "races lost are broken laws", Values: []string{"true", "false"}},
 	},
@@ -80,6 +82,9 @@ func (s *Step) ExploreOptions() (ExploreOptions, error) {
 	if o.States, err = s.number("states", 0); err != nil {
 		return o, err
 	}
+	if o.Early, err = s.number("early-timers", 0); err != nil {
+		return o, err
+	}
 	if v, ok := s.Param("seed"); ok {
 		if o.Seed, err = strconv.ParseUint(v, 0, 64); err != nil {
 			return o, s.wrong("seed=%s is not a number", v)
@@ -87,6 +92,9 @@ func (s *Step) ExploreOptions() (ExploreOptions, error) {
 	}
 	if v, ok := s.Param("strategy"); ok {
 		o.Strategy = v
+	}
+	if o.States > 0 && o.Strategy != "exhaustive" {
+		return o, s.wrong("states=%d bounds strategy=exhaustive only; drawn schedules are bounded by schedules=N", o.States)
 	}
 	if v, ok := s.Param("laws"); ok {
 		o.Laws = strings.Split(v, ",")

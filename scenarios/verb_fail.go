@@ -56,7 +56,7 @@ func (r *Run) Fail(process, verb, kind string, nth int, with string) error {
 	if err != nil {
 		return err
 	}
-	k := r.m.server.KindNamed(kind)
+	k := r.t.Server.KindNamed(kind)
 	f, ok := failCodes[with]
 	if k == nil || !ok {
 		return r.errorf("cannot fail %s of %s with %s", verb, kind, with)
@@ -65,7 +65,7 @@ func (r *Run) Fail(process, verb, kind string, nth int, with string) error {
 		for _, p := range ps {
 			one := f
 			one.Process, one.Verb, one.Kind, one.Nth = p.Name, fakeapi.Verb(verb), k.GVK.Kind, nth
-			r.m.cluster.Fail(one)
+			r.t.Cluster.Fail(one)
 		}
 		return nil
 	})

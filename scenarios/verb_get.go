@@ -46,7 +46,7 @@ func (r *Run) Get(what, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	o := r.m.lookup(t)
+	o := r.lookup(t)
 	if o == nil {
 		return "", &refused{"404 NotFound"}
 	}
@@ -54,7 +54,7 @@ func (r *Run) Get(what, path string) (string, error) {
 	if path == "" {
 		tree["apiVersion"], tree["kind"] = t.kind.GVK.GroupVersion().String(), t.kind.GVK.Kind
 		data, err := yaml.Marshal(tree)
-		return withoutUIDs(string(data)), err
+		return render.WithoutUIDs(string(data)), err
 	}
 	v := lookup(tree, strings.Split(path, ".")...)
 	if v == nil {
@@ -64,11 +64,11 @@ func (r *Run) Get(what, path string) (string, error) {
 	if text, ok := v.(string); ok {
 		data = []byte(text)
 	}
-	return withoutUIDs(string(data)) + "\n", err
+	return render.WithoutUIDs(string(data)) + "\n", err
 }
 
 func (r *Run) list(kind string) (string, error) {
-	k := r.m.server.KindNamed(kind)
+	k := r.t.Server.KindNamed(kind)
 	if k == nil {
 		return "", r.errorf("unknown kind %s", kind)
 	}
@@ -76,7 +76,7 @@ func (r *Run) list(kind string) (string, error) {
 	r.each(k, func(ref sim.Ref, obj runtime.Object) {
 		m := obj.(metav1.Object)
 		owner := "controller: none"
-		if c, ok := controllerOf(obj); ok {
+		if c, ok := render.ControllerOf(obj); ok {
 			owner = "controller: " + c.String()
 		}
 		var notes []string

@@ -78,7 +78,7 @@ func (r *Run) eachView(verb, process, kind string, f func(*host.Process, *fakeap
 	if err != nil {
 		return err
 	}
-	k := r.m.server.KindNamed(kind)
+	k := r.t.Server.KindNamed(kind)
 	if k == nil {
 		return r.errorf("unknown kind %s", kind)
 	}

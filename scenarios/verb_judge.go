@@ -54,7 +54,7 @@ type judging struct {
 
 func (r *Run) judgeBy(only map[*law.Law]bool) {
 	r.only = only
-	r.judged = append(r.judged, judging{len(r.m.judge.Breaches()), only})
+	r.judged = append(r.judged, judging{len(r.t.Judge.Breaches()), only})
 }
 
 // Breaches are the breaches of the laws that counted when they were broken, fit
@@ -63,12 +63,12 @@ func (r *Run) Breaches() []render.Breach {
 	var all []render.Breach
 	var only map[*law.Law]bool
 	turn := 0
-	for i, b := range r.m.judge.Breaches() {
+	for i, b := range r.t.Judge.Breaches() {
 		for ; turn < len(r.judged) && r.judged[turn].from <= i; turn++ {
 			only = r.judged[turn].only
 		}
 		if only == nil || only[b.Law] {
-			all = append(all, Breach(b))
+			all = append(all, render.BreachOf(b))
 		}
 	}
 	return all

@@ -77,5 +77,5 @@ func (r *Run) setMeta(verb, field, object string, words []string) error {
 	if err != nil {
 		panic("scenarios: " + err.Error())
 	}
-	return r.act(verb+" "+object, func() error { return r.m.patch(t, "", types.MergePatchType, data) })
+	return r.act(verb+" "+object, func() error { return r.patch(t, "", types.MergePatchType, data) })
 }

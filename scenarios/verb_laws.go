@@ -34,13 +34,13 @@ func (r *Run) Laws(since string, names ...string) error {
 	from := 0
 	switch since {
 	case "switch":
-		from = r.m.since
+		from = r.since
 	case "settle":
-		from = r.m.from
+		from = r.from
 	}
 	broken := map[*law.Law]int{}
-	for i := range r.m.judge.Breaches() {
-		if b := &r.m.judge.Breaches()[i]; b.Record >= from && r.fails(b) {
+	for i := range r.t.Judge.Breaches() {
+		if b := &r.t.Judge.Breaches()[i]; b.Record >= from && r.fails(b) {
 			broken[b.Law]++
 		}
 	}
@@ -78,7 +78,7 @@ func (r *Run) Laws(since string, names ...string) error {
 // held says what it is worth that a law was not broken: nothing where the run
 // never came to what the law is about.
 func (r *Run) held(l *law.Law) string {
-	for _, v := range r.m.judge.Verdicts() {
+	for _, v := range r.t.Judge.Verdicts() {
 		switch {
 		case v.Law != l:
 		case v.Outcome == law.NotJudged:

@@ -48,13 +48,13 @@ func (r *Run) Owners() string {
 	}
 	fors, deps := r.kinds()
 	var orphans []string
-	for _, k := range r.m.server.Kinds() {
+	for _, k := range r.t.Server.Kinds() {
 		r.each(k, func(ref sim.Ref, obj runtime.Object) {
 			if slices.Contains(fors, k) {
 				row(ref.String())
 			}
 			name := dependentName(ref, obj)
-			if owner, ok := controllerOf(obj); ok {
+			if owner, ok := render.ControllerOf(obj); ok {
 				row(owner.String())
 				owned[owner.String()] = append(owned[owner.String()], name)
 			} else if slices.Contains(deps, k) {
@@ -75,12 +75,12 @@ func (r *Run) Owners() string {
 // Tree renders all owner references of the world as a tree.
 func (r *Run) Tree() string {
 	var objs []render.Object
-	for _, k := range r.m.server.Kinds() {
+	for _, k := range r.t.Server.Kinds() {
 		if k.GVK.Kind == "Namespace" {
 			continue
 		}
 		r.each(k, func(ref sim.Ref, obj runtime.Object) {
-			objs = append(objs, render.Object{Ref: ref, Owners: Facts.Owners(obj), Deleting: Facts.Deleting(obj)})
+			objs = append(objs, render.Object{Ref: ref, Owners: render.Owners(obj), Deleting: render.Deleting(obj)})
 		})
 	}
 	return render.Tree(objs)
@@ -88,12 +88,12 @@ func (r *Run) Tree() string {
 
 // kinds lists what the running controllers sync and what they manage.
 func (r *Run) kinds() (fors, deps []*fakeapi.Kind) {
-	for _, p := range r.m.cluster.Processes() {
+	for _, p := range r.t.Cluster.Processes() {
 		c := p.Controller()
 		if !c.For.Empty() && len(c.Owns) > 0 {
-			fors = append(fors, r.m.server.Kind(c.For))
+			fors = append(fors, r.t.Server.Kind(c.For))
 			for _, gvk := range c.Owns {
-				deps = append(deps, r.m.server.Kind(gvk))
+				deps = append(deps, r.t.Server.Kind(gvk))
 			}
 		}
 	}
@@ -103,7 +103,7 @@ func (r *Run) kinds() (fors, deps []*fakeapi.Kind) {
 // each goes through the objects of a kind in natural order of their names.
 func (r *Run) each(k *fakeapi.Kind, f func(ref sim.Ref, obj runtime.Object)) {
 	var all []runtime.Object
-	r.m.server.Each(k, func(obj runtime.Object) bool {
+	r.t.Server.Each(k, func(obj runtime.Object) bool {
 		all = append(all, obj)
 		return true
 	})
@@ -122,7 +122,7 @@ func dependentName(ref sim.Ref, obj any) string {
 	if ref.Kind == "Pod" {
 		name = strings.Replace(name, "pod/", "", 1)
 	}
-	if Facts.Deleting(obj) {
+	if render.Deleting(obj) {
 		name += "(deleting)"
 	}
 	return name

@@ -58,5 +58,5 @@ func (r *Run) Patch(object string, kind types.PatchType, subresource, body strin
 	if err != nil {
 		return r.errorf("bad patch: %v", err)
 	}
-	return r.act("patch "+object, func() error { return r.m.patch(t, subresource, kind, data) })
+	return r.act("patch "+object, func() error { return r.patch(t, subresource, kind, data) })
 }

@@ -44,6 +44,6 @@ func (r *Run) Scale(object string, replicas int) error {
 func (r *Run) scale(object string, t target, replicas int) error {
 	data := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)
 	return r.act("scale "+object+" "+strconv.Itoa(replicas), func() error {
-		return r.m.patch(t, "", types.MergePatchType, data)
+		return r.patch(t, "", types.MergePatchType, data)
 	})
 }

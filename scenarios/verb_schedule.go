@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -76,9 +78,31 @@ func (r *Run) Follow(s explore.Schedule) {
 	r.choices, r.explored = r.keys, true
 }
 
+// misfit words where a run does not follow the schedule of its file: at the
+// entry's own line, with the nearest thing that could have been done.
+func (f *File) misfit(err error) *Error {
+	s := f.Steps[0]
+	var m *explore.Mismatch
+	sec := f.Section(s.Word(0))
+	if sec == nil || !errors.As(err, &m) || m.Entry > len(sec.entries) {
+		return s.wrong("the schedule does not fit the file: %v", err)
+	}
+	text := fmt.Sprintf("the schedule does not fit the file: %s cannot be taken at step %d", m.Want, m.Step)
+	switch n := Nearest(m.Want, m.Enabled); {
+	case m.Step == 0: // of a schedule that was read, not recorded
+		text = fmt.Sprintf("the schedule does not fit the file: %s is never taken: the run is over before it", m.Want)
+	case n != "":
+		text += "; did you mean " + n + "?"
+	default:
+		text += ": enabled are " + strings.Join(m.Enabled, ", ")
+	}
+	return wrong(f.Name, sec.entries[m.Entry-1], "", "%s", text)
+}
+
 // schedule reads the section as a schedule.
 func (s *Section) schedule(f *File) (explore.Schedule, error) {
 	var entries explore.Schedule
+	var lines []int
 	line := s.Line
 	header := false
 	for text := range strings.Lines(s.Body) {
@@ -99,11 +123,14 @@ func (s *Section) schedule(f *File) (explore.Schedule, error) {
 			if err != nil {
 				return nil, wrong(f.Name, line, "", "bad schedule: %v", err)
 			}
-			entries = append(entries, e)
+			entries, lines = append(entries, e), append(lines, line)
 		}
 	}
 	if !header {
 		return nil, wrong(f.Name, s.Line, "", "section %s is no schedule: its first line must be %q", s.Name, ScheduleVersion)
+	}
+	if s.entries == nil { // runs that share the file only read it
+		s.entries = lines
 	}
 	return entries, nil
 }

@@ -8,9 +8,9 @@ import (
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/explore"
-	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
 	"github.com/threelaws/threelaws/sim/render"
+	"github.com/threelaws/threelaws/sim/trial"
 )
 
 var verbSettle = &Verb{
@@ -60,6 +60,10 @@ or goes on without writing anything, is not settled either.`,
 
 var settleWords = []string{"quiet", "verbose", "rest"}
 
+// maxIdleDrawn is how many steps without a commit an explored run may take, of
+// which there are many.
+const maxIdleDrawn = 20_000
+
 // SettleOptions say how to settle.
 type SettleOptions struct {
 	Quiet   bool          // set-up: prints nothing, always in the default schedule
@@ -70,20 +74,23 @@ type SettleOptions struct {
 }
 
 // Settle runs until nothing but faults can happen, or a limit is reached.
-func (r *Run) Settle(o SettleOptions) Settling {
-	l := limits{writes: o.Limit, time: o.For, rest: o.Rest}
+func (r *Run) Settle(o SettleOptions) trial.Settling {
+	l := trial.Limits{Writes: o.Limit, For: o.For, Rest: o.Rest}
 	if o.Quiet || r.choices == nil {
-		r.m.world.SetChoices(sim.Zero{})
+		r.t.World.SetChoices(sim.Zero{})
 	} else {
 		r.explore()
 	}
 	if r.explored && !(r.step != nil && r.step.Expect) {
-		l.idle = maxIdleDrawn
-		l.breach = func() bool { return r.firstBreach(r.broken) != nil }
+		l.Idle, l.Steps = r.idle, r.bound
+		if l.Idle == 0 {
+			l.Idle = maxIdleDrawn
+		}
+		l.Stop = func() bool { return r.firstBreach(r.broken) != nil }
 	}
 	r.dirty = false
-	r.settledFrom = r.m.from
-	how := r.m.settle(l)
+	r.settledFrom = r.from
+	how := r.t.Settle(l)
 	if r.choices != nil && explore.Ended(r.choices) {
 		r.ended = true
 	}
@@ -101,24 +108,22 @@ func (r *Run) Settle(o SettleOptions) Settling {
 // explore hands the world over to the choices that are explored, with the
 // faults they may take.
 func (r *Run) explore() {
-	r.m.world.SetChoices(r.choices)
+	r.t.World.SetChoices(r.choices)
 	if r.exploredFrom == 0 {
-		r.exploredFrom = r.m.world.History.Len()
+		r.exploredFrom = r.t.World.History.Len()
 	}
 	if len(r.faults) == 0 || r.budgeted {
 		return
 	}
-	b, err := host.NewBudget(r.m.cluster, r.faults)
-	if err != nil {
+	if err := r.t.Faults(r.faults); err != nil {
 		panic("scenarios: " + err.Error())
 	}
-	r.m.world.Add(b)
 	r.budgeted = true
 }
 
 // printTimeline prints what happened since the last barrier.
-func (r *Run) printTimeline(how Settling, verbose bool) {
-	lines := r.timeline(r.m.from, verbose)
+func (r *Run) printTimeline(how trial.Settling, verbose bool) {
+	lines := r.timeline(r.from, verbose)
 	shown := lines
 	if !how.Settled {
 		if _, last, ok := r.cycle(lines); ok && last < len(lines) {
@@ -144,17 +149,17 @@ func (r *Run) printTimeline(how Settling, verbose bool) {
 
 func (r *Run) timeline(from int, verbose bool) []render.Line {
 	o := render.Options{From: from, Verbose: verbose}
-	first := r.m.settles == 0
+	first := r.settles == 0
 	o.Skip = func(rec *sim.Record) bool {
 		return first && rec.Process == "user" && rec.Op == sim.Commit || rec.Op == sim.FaultHit && r.done[rec.Step]
 	}
-	for _, b := range r.m.judge.Breaches() {
+	for _, b := range r.t.Judge.Breaches() {
 		if !r.counts(&b) {
 			continue
 		}
-		o.Breaches = append(o.Breaches, Breach(b))
+		o.Breaches = append(o.Breaches, render.BreachOf(b))
 	}
-	return render.Timeline(&r.m.world.History, Facts, o)
+	return render.Timeline(&r.t.World.History, o)
 }
 
 // printOthers lists the broken laws that no line of the timeline shows: one
@@ -168,13 +173,13 @@ func (r *Run) printOthers(lines []render.Line) {
 	}
 	var laws []*law.Law
 	count, first := map[*law.Law]int{}, map[*law.Law]string{}
-	for _, b := range r.m.judge.Breaches() {
-		if !r.counts(&b) || b.Record < r.m.from || shown[b.Record] || len(b.Cycle) > 0 {
+	for _, b := range r.t.Judge.Breaches() {
+		if !r.counts(&b) || b.Record < r.from || shown[b.Record] || len(b.Cycle) > 0 {
 			continue
 		}
 		if count[b.Law]++; count[b.Law] == 1 {
 			laws = append(laws, b.Law)
-			first[b.Law] = Breach(b).String()
+			first[b.Law] = render.BreachOf(b).String()
 		}
 	}
 	for _, l := range laws {
@@ -191,7 +196,7 @@ func (r *Run) cycle(lines []render.Line) (first, last int, ok bool) {
 	if first, last, ok = render.Cycle(lines); ok {
 		return first, last, ok
 	}
-	bs := r.m.judge.Breaches()
+	bs := r.t.Judge.Breaches()
 	for i := len(bs) - 1; i >= 0; i-- {
 		if len(bs[i].Cycle) > 0 {
 			return render.Numbers(lines, bs[i].Cycle)
@@ -201,11 +206,11 @@ func (r *Run) cycle(lines []render.Line) (first, last int, ok bool) {
 }
 
 // notSettled words the last line of a settle that did not come to rest.
-func (r *Run) notSettled(how Settling) string {
+func (r *Run) notSettled(how trial.Settling) string {
 	if how.Broken {
 		return fmt.Sprintf("stopped after %s: a law is broken\n", plural(how.Writes, "write"))
 	}
-	lines := r.timeline(r.m.from, false)
+	lines := r.timeline(r.from, false)
 	writes, _ := render.Counts(lines)
 	text := fmt.Sprintf("not settled after %s", plural(writes, "write"))
 	if how.Idle != "" {

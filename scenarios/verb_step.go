@@ -34,16 +34,15 @@ runs leave this verb out.`,
 
 // Step takes up to n steps of the default schedule.
 func (r *Run) Step(n int) error {
-	r.m.world.SetChoices(sim.Zero{})
+	r.t.World.SetChoices(sim.Zero{})
 	for range n {
-		e := r.m.world.Enabled()
+		e := r.t.World.Enabled()
 		if len(e) == 0 || e[0].Class == sim.Fault {
 			r.printf("(nothing is enabled)\n")
 			return nil
 		}
 		key := e[0].Key()
-		r.m.world.Step()
-		r.m.spring()
+		r.t.Step()
 		r.printf("%s\n", key)
 	}
 	return nil
@@ -56,10 +55,9 @@ func (r *Run) StepAction(key string) error {
 		return r.errorf("%q is not an action: write \"CLASS ACTOR DETAIL\", such as \"deliver replicaset Pod\"", key)
 	}
 	var keys []string
-	for _, a := range r.m.world.Enabled() {
+	for _, a := range r.t.World.Enabled() {
 		if a.Same(want) {
-			r.m.world.Take(a)
-			r.m.spring()
+			r.t.Take(a)
 			r.printf("%s\n", key)
 			return nil
 		}
@@ -94,7 +92,7 @@ var verbAdvance = &Verb{
 // Advance moves the virtual clock.
 func (r *Run) Advance(d time.Duration) error {
 	return r.act("advance "+d.String(), func() error {
-		r.m.world.Clock.Advance(d)
+		r.t.World.Clock.Advance(d)
 		return nil
 	})
 }

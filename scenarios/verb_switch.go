@@ -23,7 +23,7 @@ NAME#2.`,
 		}
 		base := c.started[c.alias(name)]
 		if generation != "" {
-			if _, what := c.registry.controller(base + "@" + generation); what != "" {
+			if _, what := c.registry.Controller(base + "@" + generation); what != "" {
 				return s.wrong("%s", what)
 			}
 		}
@@ -48,7 +48,7 @@ func (r *Run) Duplicate(process string) error {
 	c := ps[0].Controller()
 	if generation != "" {
 		var what string
-		if c, what = r.Registry.controller(c.Name + "@" + generation); what != "" {
+		if c, what = r.Registry.Controller(c.Name + "@" + generation); what != "" {
 			return r.errorf("%s", what)
 		}
 	}
@@ -74,7 +74,7 @@ has that generation.`,
 		if err := c.process(s, name); err != nil {
 			return err
 		}
-		if _, what := c.registry.controller(c.started[c.alias(name)] + "@" + generation); what != "" {
+		if _, what := c.registry.Controller(c.started[c.alias(name)] + "@" + generation); what != "" {
 			return s.wrong("%s", what)
 		}
 		return nil
@@ -91,7 +91,7 @@ func (r *Run) Switch(process, generation string) error {
 	}
 	next := map[*host.Process]host.Controller{}
 	for _, p := range ps {
-		c, what := r.Registry.controller(p.Controller().Name + "@" + generation)
+		c, what := r.Registry.Controller(p.Controller().Name + "@" + generation)
 		if what != "" && process == "all" {
 			continue
 		}
@@ -103,11 +103,10 @@ func (r *Run) Switch(process, generation string) error {
 	return r.act("switch "+process+" "+generation, func() error {
 		for _, p := range ps {
 			if c, ok := next[p]; ok {
-				r.m.judge.AddSubject(Subject(p.Name, c))
-				p.Switch(c)
+				r.t.Switch(p, c)
 			}
 		}
-		r.m.since = r.m.world.History.Len()
+		r.since = r.t.World.History.Len()
 		return nil
 	})
 }
@@ -135,9 +134,9 @@ func (r *Run) DowngradeServer(on bool) error {
 		word, verb = "on", "downgrade"
 	}
 	return r.act("downgrade-server "+word, func() error {
-		r.m.server.SetDropControllerRefs(on)
-		r.m.since = r.m.world.History.Len()
-		r.m.world.Record(sim.Record{Op: sim.FaultHit, Process: law.Server, Verb: verb})
+		r.t.Server.SetDropControllerRefs(on)
+		r.since = r.t.World.History.Len()
+		r.t.World.Record(sim.Record{Op: sim.FaultHit, Process: law.Server, Verb: verb})
 		return nil
 	})
 }

@@ -6,7 +6,8 @@ import "strings"
 // order of the default schedule: the first enabled action in this order is
 // taken when every choice is zero. It models an attentive cluster: what was
 // asked is answered, news travels before anybody acts on it, and time passes
-// only when nothing else can happen.
+// only when nothing else can happen. In other schedules a timer may fire while
+// news is still under way: see [World.Draw].
 type Class uint8
 
 const (

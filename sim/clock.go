@@ -14,6 +14,11 @@ var Epoch = time.Date(2017, time.March, 1, 0, 0, 0, 0, time.UTC)
 // Clock is virtual time. It moves only when a timer fires or when the user
 // advances it; nothing in a world may read another clock.
 type Clock struct {
+	// Horizon, since Epoch, is how far a timer may move the clock while
+	// something else could happen: a settle that ends at a time of its own must
+	// not be carried beyond it. 0 means that there is none.
+	Horizon time.Duration
+
 	elapsed time.Duration
 	seq     uint64
 	timers  []*Alarm // sorted, see compareAlarms
@@ -81,6 +86,20 @@ func (c *Clock) due() int {
 		n++
 	}
 	return n
+}
+
+// within reports whether the timers due next lie within the horizon.
+func (c *Clock) within() bool {
+	return len(c.timers) > 0 && (c.Horizon == 0 || c.timers[0].At <= c.Horizon)
+}
+
+// Jump is how far the clock would move if one of the timers due next fired: 0
+// for those that are overdue, and without timers.
+func (c *Clock) Jump() time.Duration {
+	if len(c.timers) == 0 {
+		return 0
+	}
+	return max(0, c.timers[0].At-c.elapsed)
 }
 
 // fire takes the i-th of the due timers.

@@ -16,7 +16,8 @@ const (
 	Mutation            // an object in a process's cache was found changed in place (WRITE-5)
 	Stuck               // at settle: a process still waits for something nothing in flight can bring
 	Settled             // nothing but faults is enabled: the world is quiet
-	Fighting            // the world's abstract state recurred with a write in between
+	Fighting            // the world's abstract state recurred with a write in between, or grows for ever
+	Unsettled           // whoever ran the world gave up waiting for it to come to rest
 )
 
 // Record is one entry of the history. Which fields are set depends on Op; a

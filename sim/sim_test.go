@@ -227,3 +227,65 @@ func TestHashStrings(t *testing.T) {
 		}
 	}
 }
+
+// A timer is offered behind everything but faults, also where something else can
+// happen, unless it lies beyond the horizon; and the numbers by which the others
+// are chosen are the same with it and without.
+func TestEarlyTimers(t *testing.T) {
+	world := func(c Choices, horizon time.Duration) (*World, *[]string) {
+		took := &[]string{}
+		w := New(c)
+		w.Clock.Horizon = horizon
+		w.Clock.After(5*time.Millisecond, "p", "retry", func() { *took = append(*took, "retry") })
+		w.Clock.After(time.Second, "p", "later", func() { *took = append(*took, "later") })
+		w.Add(&shelf{name: "w", class: Work, left: []string{"a", "b"}, took: took})
+		w.Add(&shelf{name: "f", class: Fault, left: []string{"x"}, took: took})
+		return w, took
+	}
+	for _, c := range []struct {
+		horizon time.Duration
+		want    string
+	}{
+		{0, "work w a|work w b|timer p retry|fault f x"},
+		{time.Second, "work w a|work w b|timer p retry|fault f x"},
+		{time.Millisecond, "work w a|work w b|fault f x"},
+	} {
+		w, _ := world(Zero{}, c.horizon)
+		var keys []string
+		for _, a := range w.Enabled() {
+			keys = append(keys, a.Key())
+		}
+		if got := strings.Join(keys, "|"); got != c.want {
+			t.Errorf("horizon %v: enabled are %s, want %s", c.horizon, got, c.want)
+		}
+	}
+	early := 3 * Odds(5*time.Millisecond) // two workers' actions and a fault
+	for pick, want := range map[int]string{0: "work w a", 1: "work w b", 2: "fault f x", 3: "work w a", early: "retry"} {
+		w, took := world(&List{Picks: []int{pick}}, 0)
+		w.Step()
+		if got := strings.Join(*took, " "); got != want {
+			t.Errorf("pick %d took %s, want %s", pick, got, want)
+		}
+	}
+	if Odds(0) != 1 || Odds(time.Second) <= Odds(5*time.Millisecond) || Odds(5*time.Minute) <= Odds(time.Second) || Odds(1000*time.Hour) != mostOdds {
+		t.Error("a timer is the seldomer, the further it moves the clock, up to a bound")
+	}
+}
+
+// Nothing but the clock moves a settle that has an end of its own beyond it.
+func TestHorizonHoldsInDrawnRuns(t *testing.T) {
+	for seed := range uint64(200) {
+		var took []string
+		w := New(NewSeed(seed))
+		w.Clock.Horizon = 10 * time.Millisecond
+		w.Add(&shelf{name: "w", class: Work, left: []string{"a", "b", "c"}, took: &took})
+		for _, d := range []time.Duration{5, 20} {
+			w.Clock.After(d*time.Millisecond, "p", d.String(), func() {
+				if w.Clock.Elapsed() > w.Clock.Horizon && len(took) < 3 {
+					t.Errorf("seed %d: at %v after %q", seed, w.Clock.Elapsed(), took)
+				}
+			})
+		}
+		runAll(w)
+	}
+}

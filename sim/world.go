@@ -98,8 +98,10 @@ func (w *World) Enabled() []Action {
 	return w.enabled
 }
 
-// order sorts the offered actions by class, stably, and offers timers only
-// where nothing but a fault could happen instead.
+// order sorts the offered actions by class, stably. The timers that are due next
+// come behind everything but faults, so that in the default schedule time
+// passes only when nothing else can happen. Where something else can, those
+// beyond the clock's horizon are left out.
 func (w *World) order() {
 	for i := range w.classes {
 		w.classes[i] = w.classes[i][:0]
@@ -108,11 +110,10 @@ func (w *World) order() {
 		w.classes[a.Class] = append(w.classes[a.Class], a)
 	}
 	w.enabled = w.enabled[:0]
-	for c := Respond; c < Timer; c++ {
+	for c := Respond; c <= Timer; c++ {
 		w.enabled = append(w.enabled, w.classes[c]...)
 	}
-	if len(w.enabled) == 0 {
-		w.enabled = append(w.enabled, w.classes[Timer]...)
+	if len(w.enabled) == 0 || w.Clock.within() {
 		for i := range w.Clock.due() {
 			t := w.Clock.timers[i]
 			w.enabled = append(w.enabled, Action{Class: Timer, Actor: t.Owner, Detail: t.Label, Slot: i})
@@ -140,8 +141,7 @@ func (w *World) Step() bool {
 	return true
 }
 
-// choose picks among the enabled actions. Where only faults are enabled, an
-// alternative is added in front: to leave it at that.
+// choose picks among the enabled actions, as [World.Draw] does.
 func (w *World) choose(e []Action) (int, bool) {
 	if len(e) == 0 {
 		return 0, false
@@ -150,11 +150,9 @@ func (w *World) choose(e []Action) (int, bool) {
 		i := w.chooser.Next(w, e)
 		return i, i >= 0
 	}
-	if e[0].Class == Fault {
-		i := w.Pick(len(e)+1, "fault") - 1
-		return i, i >= 0
-	}
-	return w.Pick(len(e), "next"), true
+	i := w.Draw(w.choices, e)
+	w.hash.Word(uint64(i+1)<<32 | uint64(len(e)))
+	return i, i >= 0
 }
 
 // Take performs one enabled action as a step and tells the observers what came
@@ -262,6 +260,9 @@ func (w *World) StateHash() uint64 {
 		if d, ok := a.(Digester); ok {
 			d.Digest(&h)
 		}
+	}
+	if w.Clock.Horizon > 0 {
+		h.Word(uint64(w.Clock.Horizon - w.Clock.elapsed))
 	}
 	for _, t := range w.Clock.timers {
 		h.String(t.Owner)

@@ -41,22 +41,39 @@ func newCollector(without *Without, env *host.Env) *collector {
 	c.graph.look = func(n *node) { env.Queue.Add("delete " + string(n.uid)) }
 	c.graph.orphan = func(n *node) { env.Queue.Add("orphan " + string(n.uid)) }
 	c.graph.complain = c.complain
-	for _, k := range env.Kinds {
-		c.kinds[kindName{k.GVK.GroupVersion().String(), k.GVK.Kind}] = k
+	c.discover()
+	return c
+}
+
+// definitions is the kind whose objects define others.
+const definitions = "CustomResourceDefinition"
+
+// discover watches the kinds that are not watched yet: all at the start, then
+// those of each definition as it is seen. The real collector asks the server
+// every 30 seconds what kinds there are.
+func (c *collector) discover() {
+	for _, k := range c.env.Kinds() {
+		name := kindName{k.GVK.GroupVersion().String(), k.GVK.Kind}
+		if c.kinds[name] == k {
+			continue
+		}
+		c.kinds[name] = k
 		if k.GVK.Kind == "Event" {
 			continue // too many of them, and they own nothing (RULES K109)
 		}
-		if _, err := env.Informer(k.GVK).AddEventHandler(c.handler(k.GVK)); err != nil {
+		if _, err := c.env.Informer(k.GVK).AddEventHandler(c.handler(k.GVK)); err != nil {
 			panic("garbagecollector: no handler for " + k.GVK.String() + ": " + err.Error())
 		}
 	}
-	return c
 }
 
 // handler feeds the graph with the events on one kind.
 func (c *collector) handler(gvk schema.GroupVersionKind) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
-		AddFunc: func(obj any) { c.graph.observed(gvk, nil, obj.(metav1.Object)) },
+		AddFunc: func(obj any) {
+			c.graph.observed(gvk, nil, obj.(metav1.Object))
+			c.defined(gvk)
+		},
 		UpdateFunc: func(old, obj any) {
 			before, after := old.(metav1.Object), obj.(metav1.Object)
 			if before.GetUID() != after.GetUID() {
@@ -65,6 +82,7 @@ func (c *collector) handler(gvk schema.GroupVersionKind) cache.ResourceEventHand
 				before = nil
 			}
 			c.graph.observed(gvk, before, after)
+			c.defined(gvk)
 		},
 		DeleteFunc: func(obj any) {
 			if t, ok := obj.(cache.DeletedFinalStateUnknown); ok {
@@ -72,6 +90,13 @@ func (c *collector) handler(gvk schema.GroupVersionKind) cache.ResourceEventHand
 			}
 			c.graph.removed(obj.(metav1.Object))
 		},
+	}
+}
+
+// defined is told of the kind of each object that came or changed.
+func (c *collector) defined(gvk schema.GroupVersionKind) {
+	if gvk.Kind == definitions {
+		c.discover()
 	}
 }
 

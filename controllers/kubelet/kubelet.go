@@ -127,7 +127,7 @@ func (k *kubelet) bind(ctx context.Context, pod *corev1.Pod) error {
 }
 
 func (k *kubelet) kind(gvk schema.GroupVersionKind) *fakeapi.Kind {
-	for _, kind := range k.env.Kinds {
+	for _, kind := range k.env.Kinds() {
 		if kind.GVK == gvk {
 			return kind
 		}

@@ -63,7 +63,7 @@ func (c *controller) empty(ctx context.Context, ns *corev1.Namespace, left *cont
 		left.podsFirst = true
 		return utilerrors.NewAggregate(left.errs)
 	}
-	for _, k := range c.others {
+	for _, k := range c.others() {
 		if err := c.deleteAll(ctx, k, ns.Name, 0, left); err != nil {
 			left.errs = append(left.errs, err)
 		}

@@ -49,25 +49,35 @@ type controller struct {
 	namespaces cache.Indexer
 	namespace  *fakeapi.Kind
 	pods       *fakeapi.Kind
-	others     []*fakeapi.Kind // that live in namespaces, each resource once
 }
 
 func newController(without *Without, env *host.Env) *controller {
 	c := &controller{env: env, without: without, namespaces: env.Informer(namespaceKind).GetIndexer()}
-	seen := map[schema.GroupResource]bool{}
-	for _, k := range env.Kinds {
-		resource := k.GVR().GroupResource()
-		switch {
-		case k.GVK == namespaceKind:
+	for _, k := range env.Kinds() {
+		switch k.GVK {
+		case namespaceKind:
 			c.namespace = k
-		case k.GVK == podKind:
+		case podKind:
 			c.pods = k
-		case k.Namespaced && !seen[resource]:
-			c.others = append(c.others, k)
-			seen[resource] = true
 		}
 	}
 	return c
+}
+
+// others lists what lives in namespaces beside pods, each resource once. It is
+// asked at every sync: definitions come while the controller runs.
+func (c *controller) others() []*fakeapi.Kind {
+	var kinds []*fakeapi.Kind
+	seen := map[schema.GroupResource]bool{}
+	for _, k := range c.env.Kinds() {
+		resource := k.GVR().GroupResource()
+		if k.GVK == podKind || !k.Namespaced || seen[resource] {
+			continue
+		}
+		kinds = append(kinds, k)
+		seen[resource] = true
+	}
+	return kinds
 }
 
 // Sync goes on with the deletion of one namespace.

@@ -12,19 +12,19 @@ import (
 
 	"github.com/threelaws/threelaws/controllers/namespace"
 	"github.com/threelaws/threelaws/fakeapi"
-	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/trial"
 )
 
 // cluster is a world with the namespace controller and the namespace "a".
 type cluster struct {
-	*host.Cluster
+	*trial.Trial
 	t *testing.T
 }
 
 func newCluster(t *testing.T, without namespace.Without) *cluster {
 	t.Helper()
-	c := &cluster{host.NewCluster(sim.New(sim.Zero{}), fakeapi.New(fakeapi.Options{})), t}
+	c := &cluster{trial.New(trial.Options{}), t}
+	t.Cleanup(c.Stop)
 	c.Start("namespace", namespace.New(without))
 	c.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
 	return c
@@ -32,7 +32,7 @@ func newCluster(t *testing.T, without namespace.Without) *cluster {
 
 func (c *cluster) do(req *fakeapi.Request) runtime.Object {
 	c.t.Helper()
-	resp := c.As("user", req)
+	resp := c.Cluster.As("user", req)
 	if resp.Err != nil {
 		c.t.Fatalf("%s %s: %v", req.Verb, req.Name, resp.Err)
 	}
@@ -42,7 +42,7 @@ func (c *cluster) do(req *fakeapi.Request) runtime.Object {
 func (c *cluster) create(obj runtime.Object) {
 	c.t.Helper()
 	m := obj.(metav1.Object)
-	c.do(&fakeapi.Request{Verb: fakeapi.Create, Kind: c.Server().KindOf(obj), Namespace: m.GetNamespace(), Name: m.GetName(), Object: obj})
+	c.do(&fakeapi.Request{Verb: fakeapi.Create, Kind: c.Server.KindOf(obj), Namespace: m.GetNamespace(), Name: m.GetName(), Object: obj})
 }
 
 func (c *cluster) config(name string, finalizers ...string) {
@@ -60,7 +60,7 @@ func (c *cluster) pod(name, node string, finalizers ...string) {
 
 func (c *cluster) delete(kind, name string, opts metav1.DeleteOptions) {
 	c.t.Helper()
-	k := c.Server().KindNamed(kind)
+	k := c.Server.KindNamed(kind)
 	req := &fakeapi.Request{Verb: fakeapi.Delete, Kind: k, Name: name, Delete: opts}
 	if k.Namespaced {
 		req.Namespace = "a"
@@ -71,7 +71,7 @@ func (c *cluster) delete(kind, name string, opts metav1.DeleteOptions) {
 func (c *cluster) release(kind, name string) {
 	c.t.Helper()
 	c.do(&fakeapi.Request{
-		Verb: fakeapi.Patch, Kind: c.Server().KindNamed(kind), Namespace: "a", Name: name,
+		Verb: fakeapi.Patch, Kind: c.Server.KindNamed(kind), Namespace: "a", Name: name,
 		PatchType: types.MergePatchType, Patch: []byte(`{"metadata":{"finalizers":null}}`),
 	})
 }
@@ -79,21 +79,13 @@ func (c *cluster) release(kind, name string) {
 // run takes steps until the virtual time is up or nothing is left to do.
 func (c *cluster) run(d time.Duration) {
 	c.t.Helper()
-	w := c.World()
-	end := w.Clock.Elapsed() + d
-	for range 100_000 {
-		next := w.Enabled()
-		if len(next) == 0 || next[0].Class == sim.Timer && w.Clock.Pending()[0].At > end {
-			w.Clock.Advance(end - w.Clock.Elapsed())
-			return
-		}
-		w.Step()
+	if how := c.Settle(trial.Limits{For: d, Steps: 100_000}); !how.Settled {
+		c.t.Fatal("does not come to rest")
 	}
-	c.t.Fatal("does not come to rest")
 }
 
 func (c *cluster) namespace() *corev1.Namespace {
-	obj := c.Server().Lookup(c.Server().KindNamed("namespace"), "", "a")
+	obj := c.Server.Lookup(c.Server.KindNamed("namespace"), "", "a")
 	if obj == nil {
 		return nil
 	}
@@ -101,7 +93,7 @@ func (c *cluster) namespace() *corev1.Namespace {
 }
 
 func (c *cluster) has(kind, name string) bool {
-	return c.Server().Lookup(c.Server().KindNamed(kind), "a", name) != nil
+	return c.Server.Lookup(c.Server.KindNamed(kind), "a", name) != nil
 }
 
 func (c *cluster) condition(kind corev1.NamespaceConditionType) (corev1.ConditionStatus, string) {
@@ -137,7 +129,7 @@ func TestEmptiesAndLetsGo(t *testing.T) {
 	if c.namespace() != nil || c.has("configmap", "x") || c.has("pod", "p") {
 		t.Errorf("left: %+v", c.namespace())
 	}
-	if c.Server().Lookup(c.Server().KindNamed("configmap"), "default", "x") == nil {
+	if c.Server.Lookup(c.Server.KindNamed("configmap"), "default", "x") == nil {
 		t.Error("an object of another namespace was deleted")
 	}
 }
@@ -238,7 +230,7 @@ func successorsLetGo(t *testing.T, w namespace.Without) (lost int) {
 		c.delete("namespace", "a", metav1.DeleteOptions{})
 		c.run(4999 * time.Millisecond)
 		for range steps {
-			c.World().Step()
+			c.World.Step()
 		}
 		ns := c.namespace()
 		if ns == nil {
@@ -246,7 +238,7 @@ func successorsLetGo(t *testing.T, w namespace.Without) (lost int) {
 		}
 		final := *ns
 		final.Spec.Finalizers = nil
-		c.do(&fakeapi.Request{Verb: fakeapi.Update, Kind: c.Server().KindNamed("namespace"), Subresource: "finalize", Name: "a", Object: &final})
+		c.do(&fakeapi.Request{Verb: fakeapi.Update, Kind: c.Server.KindNamed("namespace"), Subresource: "finalize", Name: "a", Object: &final})
 		c.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
 		c.run(time.Minute)
 		if !slices.Contains(c.namespace().Spec.Finalizers, corev1.FinalizerKubernetes) {

@@ -116,7 +116,7 @@ func (s *swap) Next(w *sim.World, enabled []sim.Action) int {
 		s.state, s.ended = w.StateHash(), true
 		return -1
 	}
-	return byPick(s.seed, enabled)
+	return w.Draw(s.seed, enabled)
 }
 
 func (s *swap) take(w *sim.World, enabled []sim.Action, a sim.Action) int {

@@ -15,6 +15,7 @@ type Coverage struct {
 	Pruned      int `json:"pruned"`      // runs ended in a state that had been explored before
 	Asleep      int `json:"asleep"`      // runs ended where everything enabled was asleep
 	MaxSteps    int `json:"maxSteps"`    // of the longest run
+	EarlyTimers int `json:"earlyTimers"` // the bound: of timers of a run that fire while something else could happen; negative for none
 	Cycles      int `json:"cycles"`      // runs that returned to a state of their own
 	Fights      int `json:"fights"`      // runs that the host recognised as a fight
 
@@ -30,6 +31,14 @@ func (c *Coverage) String() string {
 		return "covered everything: " + s
 	}
 	return "stopped (" + c.Stopped + "): " + s
+}
+
+// Time says what was asked of timers, in a few words.
+func (c *Coverage) Time() string {
+	if c.EarlyTimers < 0 {
+		return "timers: any before its time"
+	}
+	return fmt.Sprintf("timers: at most %d before their time", c.EarlyTimers)
 }
 
 // stop notes the first reason for not having covered everything.

@@ -25,7 +25,8 @@
 // transitions, never states, so every reachable state is still visited.
 //
 // A state is [sim.World.StateHash], the digests of those observers that have
-// one, and how many steps outside the offered actions the program had done. A
+// one, how many steps outside the offered actions the program had done, and,
+// where they are bounded, how many timers have fired early. A
 // program that remembers more than that between two steps adds it to
 // [sim.World.Digests].
 //

@@ -22,6 +22,11 @@ type Exhaust struct {
 	// then sees only one of the two orders; by default it sees both.
 	CommutingWrites bool
 
+	// Early bounds how many timers of one run fire while something else than a
+	// fault could happen. With 0, time passes only when nothing else can; a
+	// negative number means no bound.
+	Early int
+
 	NoHashing bool // follows states again when they recur; a world with cycles then meets MaxSteps
 	NoSleep   bool // follows every order of independent actions
 
@@ -38,7 +43,7 @@ func (x Exhaust) Run() (*Coverage, error) {
 	if x.MaxSteps == 0 {
 		x.MaxSteps = 10_000
 	}
-	s := &search{Exhaust: x, visited: newVisited(), cover: &Coverage{}}
+	s := &search{Exhaust: x, visited: newVisited(), cover: &Coverage{EarlyTimers: x.Early}}
 	for {
 		if why := s.mustStop(); why != "" {
 			s.cover.stop(why)
@@ -80,6 +85,7 @@ type search struct {
 	last  int        // place of the run's last decision about an action, -1 for none
 	taken int        // actions taken in this run
 	left  int        // times it was left at that in this run
+	early int        // timers that fired early in this run
 	ended bool
 
 	sleep []uint64 // scratch: what is asleep where the run is now
@@ -106,7 +112,7 @@ type decision struct {
 func (s *search) Ended() bool { return s.ended }
 
 func (s *search) begin() {
-	s.pos, s.last, s.taken, s.left, s.ended = 0, -1, 0, 0, false
+	s.pos, s.last, s.taken, s.left, s.early, s.ended = 0, -1, 0, 0, 0, false
 }
 
 func (s *search) mustStop() string {
@@ -172,6 +178,9 @@ func (s *search) Next(w *sim.World, enabled []sim.Action) int {
 		s.left++
 	} else {
 		s.taken++
+		if isEarly(enabled, i) {
+			s.early++
+		}
 	}
 	return i
 }

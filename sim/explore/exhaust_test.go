@@ -24,6 +24,8 @@ type brute struct {
 	grew   int // alternatives of the choice right behind the prefix
 	dead   bool
 	done   int
+	bound  int // early timers of a run
+	early  int
 }
 
 func (b *brute) Ended() bool { return b.dead }
@@ -51,23 +53,34 @@ func (b *brute) Next(w *sim.World, e []sim.Action) int {
 		var h sim.Hash
 		h.Word(w.StateHash())
 		h.Word(uint64(w.Steps() - b.done))
+		if b.bound >= 0 {
+			h.Word(uint64(b.early))
+		}
 		if b.states[uint64(h)] {
 			b.dead = true
 			return -1
 		}
 		b.states[uint64(h)] = true
 	}
-	n := len(e)
-	shift := 0
+	allowed := []int{}
 	if e[0].Class == sim.Fault {
-		n, shift = n+1, 1
+		allowed = append(allowed, -1)
 	}
-	i := b.choose(n) - shift
+	early := func(i int) bool { return e[i].Class == sim.Timer && e[0].Class < sim.Timer }
+	for i := range e {
+		if !early(i) || b.bound < 0 || b.early < b.bound {
+			allowed = append(allowed, i)
+		}
+	}
+	i := allowed[b.choose(len(allowed))]
 	if b.dead {
 		return -1
 	}
 	if i >= 0 {
 		b.done++
+		if early(i) {
+			b.early++
+		}
 	}
 	return i
 }
@@ -76,7 +89,7 @@ func (b *brute) explore(prefix []int) {
 	if len(b.states) > maxBrute {
 		return
 	}
-	b.prefix, b.pos, b.grew, b.dead, b.done = prefix, 0, 0, false, 0
+	b.prefix, b.pos, b.grew, b.dead, b.done, b.early = prefix, 0, 0, false, 0, 0
 	out := b.toy.run(b)
 	for _, x := range out.Breaches {
 		b.laws[x.Law] = true
@@ -99,8 +112,8 @@ type found struct {
 // maxBrute is how many states a world may have to be compared.
 const maxBrute = 250
 
-func bruteForce(toy *toyWorld) found {
-	b := &brute{toy: toy, states: map[uint64]bool{}, labels: map[string]bool{}, laws: map[string]bool{}}
+func bruteForce(toy *toyWorld, early int) found {
+	b := &brute{toy: toy, bound: early, states: map[uint64]bool{}, labels: map[string]bool{}, laws: map[string]bool{}}
 	b.explore(nil)
 	return found{b.states, slices.Sorted(maps.Keys(b.labels)), slices.Sorted(maps.Keys(b.laws))}
 }
@@ -137,6 +150,9 @@ func (s *spy) Next(w *sim.World, e []sim.Action) int {
 	var h sim.Hash
 	h.Word(w.StateHash())
 	h.Word(uint64(w.Steps() - s.taken))
+	if s.Early >= 0 {
+		h.Word(uint64(s.early))
+	}
 	s.states[uint64(h)] = true
 	return s.search.Next(w, e)
 }
@@ -151,16 +167,26 @@ func TestReductionsAgreeWithBruteForce(t *testing.T) {
 		{"hashing", Exhaust{NoSleep: true}},
 		{"sleep sets", Exhaust{NoHashing: true}},
 		{"naive", Exhaust{NoHashing: true, NoSleep: true}},
+		{"one early timer", Exhaust{Early: 1}},
+		{"one early timer, naive", Exhaust{Early: 1, NoHashing: true, NoSleep: true}},
+		{"early timers", Exhaust{Early: -1}},
+		{"early timers, sleep sets", Exhaust{Early: -1, NoHashing: true}},
 	}
 	compared := make([]int, len(ways))
 	for seed := range uint64(300) {
 		toy := randomToy(seed)
-		want := bruteForce(toy)
-		if len(want.states) > maxBrute {
-			continue
+		reference := map[int]found{}
+		for early := -1; early <= 1; early++ {
+			if early == 0 || toy.sleeps() {
+				reference[early] = bruteForce(toy, early)
+			}
 		}
 		for i, way := range ways {
 			x := way.x
+			want, ok := reference[x.Early]
+			if !ok || len(want.states) > maxBrute {
+				continue
+			}
 			x.Program = toy.run
 			if x.NoHashing {
 				x.MaxSteps, x.MaxRuns = 60, 500
@@ -185,7 +211,11 @@ func TestReductionsAgreeWithBruteForce(t *testing.T) {
 		}
 	}
 	for i, way := range ways {
-		if compared[i] < 80 {
+		least := 80
+		if way.x.Early != 0 {
+			least = 40 // of the worlds in which somebody sleeps
+		}
+		if compared[i] < least {
 			t.Errorf("%s: compared only %d worlds", way.name, compared[i])
 		}
 	}
@@ -217,6 +247,24 @@ func TestReductionsReduce(t *testing.T) {
 		t.Errorf("both: %s; hashing alone: %s", both, hashed)
 	}
 	t.Logf("\nnaive  %s\nsleep  %s\nhash   %s\nboth   %s", naive, sleep, hashed, both)
+}
+
+// What needs a timer before its time is found where the bound allows it, and the
+// coverage names the bound.
+func TestExhaustBoundsEarlyTimers(t *testing.T) {
+	toy := &toyWorld{threads: [][]instr{
+		{{"sleep", "", 1}, {"send", "q", 0}, {"sleep", "", 1}, {"write", "v0", 1}},
+		{{"expect", "v0", 0}},
+	}}
+	for early, want := range []string{"timers: at most 0 before their time", "timers: at most 1 before their time", "timers: at most 2 before their time"} {
+		cover, err := Exhaust{Program: toy.run, Early: early, All: true}.Run()
+		if err != nil || !cover.Complete || cover.Time() != want {
+			t.Fatal(early, cover, cover.Time(), err)
+		}
+		if found := len(cover.Failures) > 0; found != (early == 2) {
+			t.Errorf("%d early timers: %v", early, cover.Failures)
+		}
+	}
 }
 
 func TestExhaustStopsAtTheFirstBreach(t *testing.T) {

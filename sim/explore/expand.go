@@ -131,7 +131,7 @@ func (s *search) alternatives(d *decision, w *sim.World) bool {
 			d.todo = append(d.todo, -1)
 		}
 		for i := range d.actions {
-			if !d.asleep[i] {
+			if !d.asleep[i] && (s.mayBeEarly() || !isEarly(d.actions, i)) {
 				d.todo = append(d.todo, i)
 			}
 		}
@@ -151,6 +151,9 @@ func (s *search) alternatives(d *decision, w *sim.World) bool {
 	s.wake(d, before)
 	return len(d.todo) > 0
 }
+
+// mayBeEarly reports whether the bound leaves the run one more early timer.
+func (s *search) mayBeEarly() bool { return s.Early < 0 || s.early < s.Early }
 
 // wake explores a known state once more: what was asleep whenever it was met
 // before and is not now. What stays asleep is what was asleep every time.
@@ -176,11 +179,15 @@ func (s *search) lookForCycle(state uint64) {
 }
 
 // stateOf digests the world and what else the future depends on: the judges
-// that can be digested, and how far the program itself has come.
+// that can be digested, how far the program itself has come, and how many more
+// timers may fire early.
 func (s *search) stateOf(w *sim.World) uint64 {
 	var h sim.Hash
 	h.Word(w.StateHash())
 	h.Word(uint64(w.Steps()-s.taken)<<32 | uint64(s.left))
+	if s.Early >= 0 {
+		h.Word(uint64(s.early))
+	}
 	for _, o := range w.Observers {
 		if d, ok := o.(sim.Digester); ok {
 			d.Digest(&h)

@@ -96,7 +96,8 @@ func TestLenientReplaySkips(t *testing.T) {
 
 func TestParseScheduleErrors(t *testing.T) {
 	for _, c := range []struct{ key, want string }{
-		{"", "not an action"}, {"wrok t0", "respond, execute, deliver, work, user, timer, fault"},
+		{"", "not an action"}, {"wrok t0", "unknown class wrok; did you mean work?"},
+		{"plough t0", "respond, execute, deliver, work, user, timer, fault"},
 		{"pick x name", "a pick is written"}, {"pick -1 name", "a pick is written"}, {"work", "not an action"},
 	} {
 		_, err := ParseSchedule([]string{"leave", c.key})

@@ -8,6 +8,9 @@ import "slices"
 func (s *shrinker) round() bool {
 	gained := s.try(s.best.Removed, nil)
 	gained = s.removeParts() || gained
+	if s.size.deviations == 0 {
+		return gained // it is the default run of what is left, and there is only one
+	}
 	gained = s.each(faults, drop) || gained
 	gained = s.each(deviations, useDefault) || gained
 	gained = s.each(deviations, drop) || gained

@@ -62,13 +62,8 @@ func byDefault(enabled []sim.Action) int {
 	return 0
 }
 
-// byPick chooses as [sim.World] does for a source that is no Chooser.
-func byPick(c sim.Choices, enabled []sim.Action) int {
-	if onlyFaults(enabled) {
-		return c.Pick(len(enabled)+1, "fault") - 1
-	}
-	if len(enabled) == 1 {
-		return 0
-	}
-	return c.Pick(len(enabled), "next")
+// isEarly reports whether an action is a timer that fires while something else
+// than a fault could happen.
+func isEarly(enabled []sim.Action, i int) bool {
+	return enabled[i].Class == sim.Timer && enabled[0].Class != sim.Timer
 }

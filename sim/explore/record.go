@@ -72,5 +72,5 @@ func (r *Recorder) ask(w *sim.World, enabled []sim.Action) int {
 	if r.chooser != nil {
 		return r.chooser.Next(w, enabled)
 	}
-	return byPick(r.source, enabled)
+	return w.Draw(r.source, enabled)
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/threelaws/threelaws/internal/nearest"
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -60,17 +61,23 @@ func ParseEntry(s string) (Entry, error) {
 	}
 	a, ok := sim.ParseKey(s)
 	if !ok {
+		class, _, _ := strings.Cut(s, " ")
+		if n := nearest.Word(class, append(classNames(), "leave", "pick")); n != "" && n != class {
+			return Entry{}, fmt.Errorf("%q: not an action: unknown class %s; did you mean %s?", s, class, n)
+		}
 		return Entry{}, fmt.Errorf("%q: not an action: write \"CLASS ACTOR DETAIL\" with one of the classes %s, or \"leave\", or \"pick NUMBER WHAT-FOR\"", s, classes())
 	}
 	return Entry{Action: a}, nil
 }
 
-func classes() string {
+func classes() string { return strings.Join(classNames(), ", ") }
+
+func classNames() []string {
 	var names []string
 	for c := sim.Respond; c <= sim.Fault; c++ {
 		names = append(names, c.String())
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // Schedule is the decisions of one run, in order. What it does not decide goes

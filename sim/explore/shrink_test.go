@@ -25,7 +25,7 @@ func failing(t *testing.T, p Program) (Breach, Schedule) {
 func fewest(t *testing.T, p Program, law string) int {
 	t.Helper()
 	best := 1 << 30
-	x := Exhaust{NoHashing: true, NoSleep: true, All: true, MaxRuns: 60_000}
+	x := Exhaust{NoHashing: true, NoSleep: true, All: true, Early: -1, MaxRuns: 60_000}
 	x.Program = func(c sim.Choices) *Outcome {
 		out := p(c)
 		if len(out.Breaches) > 0 && out.Breaches[0].Law == law {
@@ -54,6 +54,33 @@ func TestShrinkFindsTheFewestDeviations(t *testing.T) {
 		if out := toy.run(Record(k)); k.Err() != nil || out.Hash != got.Outcome.Hash {
 			t.Errorf("the shrunk schedule does not replay: %v", k.Err())
 		}
+	}
+}
+
+// A timer before its time is a deviation like others: what is left of many is
+// the one that breaks the law, and where it is.
+func TestShrinkKeepsTheEarlyTimer(t *testing.T) {
+	toy := &toyWorld{threads: [][]instr{
+		{{"sleep", "", 1}, {"write", "v0", 1}},
+		{{"sleep", "", 2}, {"send", "own", 0}},
+		{{"send", "mine", 0}, {"send", "mine", 0}, {"expect", "v0", 0}},
+	}}
+	if out := toy.run(Follow(nil)); len(out.Breaches) > 0 {
+		t.Fatal("the default schedule lets time pass early")
+	}
+	breach, from := failing(t, toy.run)
+	got, err := Shrink(Just(toy.run), breach, from, 10_000)
+	if err != nil || !got.Minimal {
+		t.Fatal(got, err)
+	}
+	early := 0
+	for _, e := range got.Schedule {
+		if e.Action.Class == sim.Timer && !e.Default {
+			early++
+		}
+	}
+	if want := fewest(t, toy.run, breach.Law); early != 1 || got.Schedule.Deviations() != want {
+		t.Errorf("%d early timers, %d deviations, want 1 and %d: %q", early, got.Schedule.Deviations(), want, got.Schedule.Keys())
 	}
 }
 

@@ -213,6 +213,13 @@ func adders(n, lines int) *toyWorld {
 	return toy
 }
 
+// sleeps reports whether some thread waits for a timer.
+func (toy *toyWorld) sleeps() bool {
+	return slices.ContainsFunc(toy.threads, func(code []instr) bool {
+		return slices.ContainsFunc(code, func(in instr) bool { return in.op == "sleep" })
+	})
+}
+
 // randomToy draws a world from a seed.
 func randomToy(seed uint64) *toyWorld {
 	s := sim.NewSeed(seed)

@@ -19,9 +19,15 @@ type client struct{ process *Process }
 // delivered. A kind the server does not have is answered with 404, as a client
 // without discovery sees it.
 func (c *client) Do(_ context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
-	w := c.process.cluster.running
-	if w == nil || w.process != c.process {
-		panic(fmt.Sprintf("host: %s made an API call outside a sync (%s): the stepped host runs handlers and factories on the scheduler", c.process.Name, req.Verb))
+	w := c.process.workerHere()
+	if w == nil {
+		panic(fmt.Sprintf("host: %s made an API call outside a sync (%s): from a goroutine that its Sync started, or from a handler or a factory. "+
+			"Calls come from Sync itself, one after another: the schedule decides about each of them. "+
+			"What is to run side by side goes into a loop here, or into the syncs of several Workers", c.process.Name, req.Verb))
+	}
+	if req.Kind == nil { // the server's answer says why; no request can be sent
+		resp, _ := c.process.cluster.server.Do(c.process.cluster.world.Clock.Now(), req)
+		return resp, resp.Err
 	}
 	if req.UserAgent == "" {
 		req.UserAgent = c.process.Name

@@ -57,6 +57,19 @@ func (c *Cluster) state(k *fakeapi.Kind) *kindState {
 	return s
 }
 
+// Stop ends the coroutines of all processes: no goroutine is left of them. The
+// history stays; nothing may be done with the cluster afterwards but to look at
+// it. It is idempotent.
+func (c *Cluster) Stop() {
+	for _, p := range c.processes {
+		for _, w := range p.workers {
+			w.stop()
+		}
+		p.workers, p.Down, p.restarts = nil, true, false
+		c.world.Clock.StopAll(p.Name)
+	}
+}
+
 // World, Server and Processes are the cluster's parts.
 func (c *Cluster) World() *sim.World       { return c.world }
 func (c *Cluster) Server() *fakeapi.Server { return c.server }
@@ -161,7 +174,10 @@ func (c *Cluster) committed(req *fakeapi.Request, e *fakeapi.Event, t *sim.Recor
 func (c *Cluster) refused(req *fakeapi.Request, resp fakeapi.Response, t *sim.Record, w *worker) {
 	r := *t
 	r.Op, r.Verb, r.Subresource = sim.Refusal, string(req.Verb), req.Subresource
-	r.Object = sim.Ref{Kind: req.Kind.GVK.Kind, Namespace: req.Namespace, Name: req.Name}
+	r.Object = sim.Ref{Namespace: req.Namespace, Name: req.Name}
+	if req.Kind != nil {
+		r.Object.Kind = req.Kind.GVK.Kind
+	}
 	st := resp.Err.ErrStatus
 	r.Code, r.Reason, r.Message = int(st.Code), string(st.Reason), st.Message
 	r.Guards = guards(req)
@@ -241,7 +257,11 @@ func (c *Cluster) AbstractHash() uint64 {
 func (c *Cluster) kind(gvk schema.GroupVersionKind) *fakeapi.Kind {
 	k := c.server.Kind(gvk)
 	if k == nil {
-		panic(fmt.Sprintf("host: kind %s is not served", gvk))
+		text := fmt.Sprintf("host: kind %s is not served", gvk)
+		if n := c.server.NearestKind(gvk.Kind); n != "" {
+			text += "; did you mean " + n + "?"
+		}
+		panic(text)
 	}
 	return k
 }

@@ -59,6 +59,7 @@ type Controller struct {
 	// set them.
 	StartUnsynced bool // workers start before the caches have synced (WRITE-6)
 	CarelessQueue bool // a key may be synced by two workers at once (WRITE-1)
+	CarelessDelay bool // ... if its delay is over while it is being synced
 	DropErrors    bool // a failed sync is not retried (WRITE-8)
 
 	_ struct{}
@@ -117,8 +118,9 @@ type Env struct {
 	// Informer returns the process's shared informer of a kind, the same one at
 	// every call. Generated listers work on its indexer.
 	Informer func(gvk schema.GroupVersionKind) cache.SharedIndexInformer
-	// Kinds is the server's table, for controllers that work on any kind.
-	Kinds []*fakeapi.Kind
+	// Kinds is the server's table as it stands, for controllers that work on any
+	// kind: definitions come and go while they run.
+	Kinds func() []*fakeapi.Kind
 
 	_ struct{}
 }

@@ -3,6 +3,7 @@ package host
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -175,6 +176,11 @@ func (p *Process) Asking() (req *fakeapi.Request, isAnswered, ok bool) {
 		}
 	}
 	return nil, false, false
+}
+
+// Holding reports whether the process's view of some kind is frozen.
+func (p *Process) Holding() bool {
+	return slices.ContainsFunc(p.order, func(i *informer) bool { return i.held })
 }
 
 // withheld reports whether events wait for a held view of the process.

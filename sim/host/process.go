@@ -54,10 +54,10 @@ func (p *Process) start() {
 	p.informers, p.order = map[*fakeapi.Kind]*informer{}, nil
 	p.causes, p.memory = map[string]int{}, 0
 	p.queue = newQueue(&c.world.Clock, p.Name, p.enqueued)
-	p.queue.careless = p.controller.CarelessQueue
+	p.queue.careless, p.queue.hasty = p.controller.CarelessQueue, p.controller.CarelessDelay
 	env := &Env{
 		Client: &client{process: p}, Queue: p.queue, Now: c.world.Clock.Now,
-		Informer: p.sharedInformer, Kinds: c.server.Kinds(),
+		Informer: p.sharedInformer, Kinds: c.server.Kinds,
 	}
 	for _, gvk := range p.controller.watched() {
 		p.sharedInformer(gvk)

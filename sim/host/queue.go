@@ -24,6 +24,7 @@ type queue struct {
 	shut       bool
 	added      func(key string, fresh bool) // told of each Add; fresh when the key was not queued already
 	careless   bool                         // mutant: hands a key out twice at once
+	hasty      bool                         // mutant: ... when its delay is over
 }
 
 // The backoff of one key: 5 ms, doubled at each failure up to 1000 s; the
@@ -108,6 +109,10 @@ func (q *queue) AddAfter(key string, d time.Duration) {
 	}
 	q.waiting[key] = q.clock.After(d, q.owner, "requeue "+key, func() {
 		delete(q.waiting, key)
+		if q.hasty && q.processing[key] && !q.dirty[key] {
+			q.ready = append(q.ready, key)
+			return
+		}
 		q.Add(key)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/goroutine"
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -27,6 +28,8 @@ type worker struct {
 	process *Process
 	id      int
 	label   string // in action keys; "" where the process has one worker
+
+	goroutine goroutine.ID // that the coroutine runs on
 
 	resume func() (struct{}, bool)
 	stop   func()
@@ -72,7 +75,7 @@ func newWorker(p *Process, id int) *worker {
 
 // body is the coroutine: one sync after another.
 func (w *worker) body(yield func(struct{}) bool) {
-	w.yield = yield
+	w.yield, w.goroutine = yield, goroutine.Current()
 	defer func() {
 		if r := recover(); r != nil {
 			if _, ok := r.(killed); !ok {
@@ -84,6 +87,17 @@ func (w *worker) body(yield func(struct{}) bool) {
 		w.err = w.syncOnce()
 		w.finish()
 	}
+}
+
+// workerHere is the worker whose coroutine this is, nil on any other goroutine.
+func (p *Process) workerHere() *worker {
+	here := goroutine.Current()
+	for _, w := range p.workers {
+		if w.goroutine == here {
+			return w
+		}
+	}
+	return nil
 }
 
 // syncOnce calls the controller's sync function. A panic in it is the

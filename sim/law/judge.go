@@ -7,7 +7,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-const numOps = int(sim.Fighting) + 1
+const numOps = int(sim.Unsettled) + 1
 
 // Judge holds a run against a set of laws. It is a [sim.Observer]: it sees
 // every record once, in order, and keeps nothing of the world but what records

@@ -24,7 +24,8 @@
 //     "switch" (of generation), "synced" (every informer of this incarnation
 //     has had its initial list); with Process "apiserver" "downgrade" and
 //     "upgrade" (it drops the controller field in between). Others are ignored.
-//   - Mutation, Stuck: Message. Fighting: Reason, see [CycleReason].
+//   - Mutation, Stuck, Unsettled: Message. Fighting: Reason, see [CycleReason];
+//     Message where it is no recurrence.
 //   - Settled: everything delivered, nothing enabled. Laws of liveness are
 //     judged here, of those whose own processes are neither down nor held.
 //

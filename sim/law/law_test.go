@@ -26,7 +26,7 @@ const (
 // all others too.
 func stories() []story {
 	var all []story
-	for _, s := range [][]story{apiStories, lawStories, fightStories, adoptStories, orphanStories, watchStories, writeStories, gcStories, namespaceStories,
+	for _, s := range [][]story{apiStories, lawStories, fightStories, adoptStories, orphanStories, watchStories, writeStories, gcStories, namespaceStories, restStories,
 		namingStories, othersStories, releaseStories, finalizerStories} {
 		all = append(all, s...)
 	}

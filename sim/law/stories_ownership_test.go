@@ -250,3 +250,14 @@ var fightStories = []story{
 		t.settled()
 	}},
 }
+
+var restStories = []story{
+	{"EXACT-7", "at rest", kept, func(t *tape) { t.settled() }},
+	{"EXACT-7", "given up", broken, func(t *tape) { t.add(sim.Record{Op: sim.Unsettled, Message: "no write in 20000 steps"}) }},
+	{"EXACT-7b", "an error is no panic", kept, func(t *tape) {
+		t.add(sim.Record{Op: sim.SyncEnd, Process: "rs", Message: "no luck"})
+	}},
+	{"EXACT-7b", "panics", broken, func(t *tape) {
+		t.add(sim.Record{Op: sim.SyncEnd, Process: "rs", Reason: "panic", Message: "panic in rs"})
+	}},
+}

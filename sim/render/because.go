@@ -4,111 +4,120 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
+// views knows which commit replaced a version of an object. Versions are
+// shared by pointer.
+type views map[any]int
+
+func viewsOf(h *sim.History, upto int) views {
+	v := views{}
+	for i := range h.Records {
+		r := &h.Records[i]
+		if r.Index >= upto {
+			break
+		}
+		if r.Op != sim.Commit || r.Before == nil {
+			continue
+		}
+		if _, ok := v[r.Before]; !ok {
+			v[r.Before] = r.Index
+		}
+	}
+	return v
+}
+
+// stale reports whether a request was made on a version of its object, or of
+// the object being synced, that was no longer current.
+func (v views) stale(r *sim.Record) bool {
+	if r == nil {
+		return false
+	}
+	_, ok := v.owner(r)
+	return r.Stale() || ok
+}
+
+// owner is the commit that had replaced the version of the object being synced.
+func (v views) owner(r *sim.Record) (int, bool) {
+	if r.SawFor == nil || r.For == r.Object {
+		return 0, false
+	}
+	k, ok := v[r.SawFor]
+	return k, ok && k < r.Index
+}
+
 // causes explains lines of a timeline by other lines of it.
 type causes struct {
 	h     *sim.History
 	lines []Line
+	views views
 	of    map[int]int // record -> position in lines
 }
 
-func newCauses(h *sim.History, lines []Line) *causes {
-	c := &causes{h: h, lines: lines, of: map[int]int{}}
+// Explain says of each line why it happened: what its actor had seen that was
+// no longer so, and the line that made it act. It says nothing of the user.
+func Explain(h *sim.History, lines []Line) {
+	c := &causes{h: h, lines: lines, views: viewsOf(h, h.Len()), of: map[int]int{}}
 	for i := range lines {
 		for _, r := range lines[i].Records {
 			c.of[r] = i
 		}
 	}
-	return c
+	for i := range lines {
+		lines[i].Because = c.because(&lines[i])
+	}
 }
 
-// because says why a line happened: what its actor had seen that was no longer
-// so, and the line that made it act. It is empty for the user.
 func (c *causes) because(l *Line) string {
 	r := c.h.At(l.Records[0])
 	if r == nil || r.Process == "user" {
 		return ""
 	}
 	why := c.stale(r)
-	if n := c.cause(r); n > 0 {
-		why = join(why, itoa(n)+": "+c.summary(n))
+	if l := c.cause(r); l != nil {
+		why = join(why, itoa(l.N)+": "+l.summary())
 	}
 	return why
 }
 
-// cause follows the causes of a record back to the nearest line.
-func (c *causes) cause(r *sim.Record) int {
+// cause follows the causes of a record back to the nearest line, nil for none.
+func (c *causes) cause(r *sim.Record) *Line {
 	self := c.of[r.Index]
-	for hops := 0; r != nil && hops < c.h.Len(); hops++ {
-		if r.Cause < 0 || r.Cause >= r.Index {
-			return 0
-		}
+	for r != nil && r.Cause >= 0 && r.Cause < r.Index {
 		r = c.h.At(r.Cause)
 		if r == nil {
-			return 0
+			return nil
 		}
 		if i, ok := c.of[r.Index]; ok && i != self {
-			return c.lines[i].N
+			return &c.lines[i]
 		}
 	}
-	return 0
+	return nil
 }
 
 // summary is what a line did, for the because of another.
-func (c *causes) summary(n int) string {
-	for i := range c.lines {
-		l := &c.lines[i]
-		if l.N != n {
-			continue
-		}
-		if l.Refused {
-			return l.Verb + " " + l.Object + " refused"
-		}
-		return l.Verb + " " + l.Object
+func (l *Line) summary() string {
+	if l.Refused {
+		return l.Verb + " " + l.Object + " refused"
 	}
-	return ""
+	return l.Verb + " " + l.Object
 }
 
 // stale says which versions the actor went by that were no longer current.
 func (c *causes) stale(r *sim.Record) string {
 	var why string
-	if r.Op == sim.Commit && r.Stale() {
-		why = "saw " + r.Object.String() + " " + c.before(c.successor(r.Object, r.Saw, r.Index))
+	if r.Stale() {
+		k, ok := c.views[r.Saw]
+		why = "saw " + r.Object.String() + " " + c.before(k, ok && k < r.Index)
 	}
-	if r.SawFor == nil || r.For == r.Object {
-		return why
-	}
-	if k := c.successor(r.For, r.SawFor, r.Index); k >= 0 {
-		why = join(why, "saw "+r.For.String()+" "+c.before(k))
+	if k, ok := c.views.owner(r); ok {
+		why = join(why, "saw "+r.For.String()+" "+c.before(k, true))
 	}
 	return why
 }
 
-// successor is the commit that replaced a version of an object, -1 when none
-// did before the given index. Versions are shared by pointer.
-func (c *causes) successor(ref sim.Ref, version any, before int) int {
-	for i := 0; i < before; i++ {
-		r := c.h.At(i)
-		if r != nil && r.Op == sim.Commit && r.Before == version &&
-			r.Object.Name == ref.Name && r.Object.Kind == ref.Kind {
-			return i
-		}
-	}
-	return -1
-}
-
 // before words "as it was before a commit".
-func (c *causes) before(commit int) string {
-	if commit < 0 {
-		return "as it was earlier"
-	}
-	if i, ok := c.of[commit]; ok {
+func (c *causes) before(commit int, known bool) string {
+	if i, ok := c.of[commit]; ok && known {
 		return "as it was before " + itoa(c.lines[i].N)
 	}
 	return "as it was earlier"
-}
-
-// acted reports whether a line acted on a stale view.
-func (c *causes) acted(l *Line) bool {
-	r := c.h.At(l.Records[0])
-	return r != nil && c.stale(r) != ""
 }

@@ -20,10 +20,11 @@ func Color(text string) string {
 }
 
 func colorOf(line string) string {
+	head := strings.TrimLeft(line, " ")
 	switch {
-	case strings.Contains(line, "VIOLATES "), strings.HasPrefix(line, "    !"), strings.HasPrefix(line, "--- FAIL"):
+	case strings.Contains(line, "VIOLATES "), strings.HasPrefix(head, "!  "), strings.HasPrefix(line, "--- FAIL"):
 		return "31"
-	case strings.Contains(line, "RACES "), strings.HasPrefix(line, "    ~"):
+	case strings.Contains(line, "RACES "), strings.HasPrefix(head, "~"):
 		return "33"
 	case strings.Contains(line, "  refused"):
 		return "90"

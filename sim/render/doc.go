@@ -4,5 +4,6 @@
 // colour. Unique ids and resource versions are never printed, so the text of
 // one schedule is the same in every run.
 //
-// The package does not know what objects are: [Facts] looks inside them.
+// Of an object the package knows its metadata, [Owners] above all; what else a
+// write changed it finds by walking both versions.
 package render

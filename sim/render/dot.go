@@ -11,7 +11,8 @@ import (
 // DOT renders ownership as a graph in Graphviz' language: edges from owner to
 // dependent, solid for ControllerRefs and dashed for other owner references;
 // an owner that does not exist is dotted, an object being deleted is filled.
-func DOT(objs []Object) string {
+// What the acts of a fight do is drawn in red.
+func DOT(objs []Object, acts []Act) string {
 	nodes := map[string]string{}
 	var missing []sim.Ref
 	for i, o := range objs {
@@ -37,7 +38,7 @@ func DOT(objs []Object) string {
 	for _, r := range missing {
 		fmt.Fprintf(&b, "  %s [label=%q, style=dotted]\n", nodes[id(r)], r.String()+" (missing)")
 	}
-	var edges []string
+	edges := fightEdges(&b, nodes, acts)
 	for _, o := range objs {
 		for _, w := range o.Owners {
 			style := " [style=dashed]"
@@ -48,6 +49,7 @@ func DOT(objs []Object) string {
 		}
 	}
 	slices.Sort(edges)
+	edges = slices.Compact(edges)
 	for _, e := range edges {
 		b.WriteString(e)
 	}

@@ -46,11 +46,15 @@ func rewind(lines []Line, p int) (first, last int, ok bool) {
 	return lines[from-p].N, lines[from-1].N, true
 }
 
-// sign is the line with generated names abstracted.
+// sign is the line with generated names and the values of fields abstracted.
 func (l *Line) sign() string {
 	var b strings.Builder
 	b.WriteString(l.Who + " " + l.Verb + " " + abstract(l.Object) + " ")
-	for _, w := range strings.Fields(l.Detail) {
+	did := l.shape
+	if did == "" {
+		did = l.Detail
+	}
+	for _, w := range strings.Fields(did) {
 		b.WriteString(abstract(w) + " ")
 	}
 	return b.String()
@@ -102,4 +106,33 @@ func Numbers(lines []Line, records []int) (first, last int, ok bool) {
 		}
 	}
 	return first, last, first > 0
+}
+
+// Fight says which lines a fight repeats, and how many writes of status go on
+// beside them; "" for a breach that is no fight.
+func Fight(lines []Line, b Breach) string {
+	first, last, ok := Numbers(lines, b.Cycle)
+	if !ok {
+		return ""
+	}
+	in := map[int]bool{}
+	for i := range lines {
+		for _, r := range lines[i].Records {
+			in[r] = true
+		}
+	}
+	hidden := 0
+	for _, r := range b.Cycle {
+		if !in[r] {
+			hidden++
+		}
+	}
+	text := "the fight: " + Span(first, last)
+	switch {
+	case hidden == 1:
+		text += " and 1 write of status"
+	case hidden > 1:
+		text += " and " + itoa(hidden) + " writes of status"
+	}
+	return text + ", for ever"
 }

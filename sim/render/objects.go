@@ -17,7 +17,7 @@ type Object struct {
 // Objects is the world after the records before index upto, computed from the
 // commits alone, in order of kind, namespace and name. A history that forgets
 // knows only what it still holds.
-func Objects(h *sim.History, f Facts, upto int) []Object {
+func Objects(h *sim.History, upto int) []Object {
 	latest := map[sim.Ref]any{}
 	for i := 0; i < upto && i < h.Len(); i++ {
 		r := h.At(i)
@@ -32,7 +32,7 @@ func Objects(h *sim.History, f Facts, upto int) []Object {
 	}
 	objs := make([]Object, 0, len(latest))
 	for ref, obj := range latest {
-		objs = append(objs, Object{Ref: ref, Owners: f.Owners(obj), Deleting: f.Deleting(obj)})
+		objs = append(objs, Object{Ref: ref, Owners: Owners(obj), Deleting: Deleting(obj)})
 	}
 	slices.SortFunc(objs, func(a, b Object) int { return CompareRefs(a.Ref, b.Ref) })
 	return objs

@@ -9,34 +9,26 @@ import (
 	"time"
 	"unicode/utf8"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/render"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// thing is all the objects these tests need.
-type thing struct {
-	owners   []render.Owner
-	deleting bool
+// thing is an object with metadata and nothing else.
+func thing(owners ...metav1.OwnerReference) *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "default", OwnerReferences: owners}}
 }
 
-var facts = render.Facts{
-	Owners:   func(obj any) []render.Owner { return obj.(*thing).owners },
-	Deleting: func(obj any) bool { return obj.(*thing).deleting },
-	Change: func(r *sim.Record) render.Change {
-		switch {
-		case r.Subresource == "status":
-			return render.Change{Verb: "status", Noise: true}
-		case r.After == nil:
-			return render.Change{Verb: r.Verb, Detail: "object removed"}
-		case r.Before != nil && len(r.Before.(*thing).owners) < len(r.After.(*thing).owners):
-			return render.Change{Verb: "adopt", Detail: "controller: none -> " + r.For.String()}
-		}
-		return render.Change{Verb: r.Verb}
-	},
-	Refusal: func(r *sim.Record) string { return r.Message },
+// ownedBy is a ControllerRef.
+func ownedBy(r sim.Ref) metav1.OwnerReference {
+	return metav1.OwnerReference{APIVersion: "apps/v1", Kind: r.Kind, Name: r.Name, UID: types.UID(r.UID), Controller: ptr(true)}
 }
+
+func ptr[T any](v T) *T { return &v }
 
 func ref(kind, name string) sim.Ref {
 	return sim.Ref{Kind: kind, Namespace: "default", Name: name, UID: kind + name}
@@ -51,32 +43,32 @@ var (
 // orphan is the history of a Deployment that adopts what was just orphaned.
 func orphan() (*sim.History, render.Breach) {
 	w := sim.New(sim.Zero{})
-	owned := func(r sim.Ref) *thing { return &thing{owners: []render.Owner{{Ref: r, Controller: true}}} }
-	d, s, p := &thing{}, owned(deployment), owned(set)
+	d, s, p := thing(), thing(ownedBy(deployment)), thing(ownedBy(set))
 	put := func(r sim.Record) int {
 		index := 0
 		w.Do(r.Verb, func() { index = w.Record(r).Index })
 		return index
 	}
-	create := func(r sim.Ref, o *thing) {
+	create := func(r sim.Ref, o metav1.Object) {
 		put(sim.Record{Op: sim.Commit, Cause: -1, Process: "user", Verb: "create", Object: r, After: o})
 	}
 	create(deployment, d)
 	create(set, s)
 	create(pod, p)
 	put(sim.Record{Op: sim.FaultHit, Cause: -1, Process: "deployment", Verb: "hold", Reason: "Deployment"})
-	going := &thing{deleting: true}
+	going := thing()
+	going.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
 	del := put(sim.Record{Op: sim.Commit, Cause: -1, Process: "user", Verb: "delete", Object: deployment, Before: d, After: going})
-	free := &thing{}
+	free := thing()
 	freed := put(sim.Record{Op: sim.Commit, Cause: del, Process: "gc", Verb: "patch", Object: set, Before: s, After: free})
 	put(sim.Record{Op: sim.Commit, Cause: freed, Process: "gc", Verb: "patch", Object: deployment, Before: going})
 	w.Clock.Advance(5 * time.Millisecond)
-	again := owned(deployment)
+	again := thing(ownedBy(deployment))
 	adopted := put(sim.Record{Op: sim.Commit, Cause: freed, Process: "deployment", For: deployment, SawFor: d, Verb: "patch", Object: set, Before: free, Saw: free, After: again})
 	put(sim.Record{Op: sim.Commit, Cause: adopted, Process: "deployment", For: deployment, Subresource: "status", Verb: "update", Object: set, Before: again, After: again})
 	for range 3 {
 		w.Clock.Advance(time.Second)
-		put(sim.Record{Op: sim.Refusal, Cause: adopted, Process: "deployment", For: deployment, Verb: "update", Object: deployment, Code: 404, Message: "404 NotFound"})
+		put(sim.Record{Op: sim.Refusal, Cause: adopted, Process: "deployment", For: deployment, Verb: "update", Object: deployment, Code: 404, Reason: "NotFound", Message: "404 NotFound"})
 	}
 	gone := put(sim.Record{Op: sim.Commit, Cause: adopted, Process: "gc", Verb: "delete", Object: set, Before: again})
 	return &w.History, render.Breach{Record: gone, Law: "orphans-survive", Sentence: "An object that was orphaned on purpose is not deleted.",
@@ -111,19 +103,19 @@ func golden(t *testing.T, name, got string) {
 
 func TestTimeline(t *testing.T) {
 	h, b := orphan()
-	lines := render.Timeline(h, facts, render.Options{From: 3, Breaches: []render.Breach{b}})
+	lines := render.Timeline(h, render.Options{From: 3, Breaches: []render.Breach{b}})
 	golden(t, "timeline.txt", render.Text(lines))
 	if w, r := render.Counts(lines); w != 5 || r != 3 {
 		t.Errorf("%d writes and %d refusals, want 5 and 3", w, r)
 	}
-	if n := len(render.Timeline(h, facts, render.Options{From: 3, Verbose: true})); n != len(lines)+1 {
+	if n := len(render.Timeline(h, render.Options{From: 3, Verbose: true})); n != len(lines)+1 {
 		t.Errorf("verbose has %d lines, want one more than %d", n, len(lines))
 	}
 }
 
 func TestPage(t *testing.T) {
 	h, b := orphan()
-	p := render.NewPage(h, facts, b, 3)
+	p := render.NewPage(h, b, 3)
 	p.Title, p.Small, p.Replay = "orphan/stale-view", "5 of 61 steps kept; 2 of 140 choices differ from the default schedule", "threelaws replay f.txtar"
 	golden(t, "page.txt", p.Text())
 	if p.Step() == 0 {
@@ -143,7 +135,7 @@ func TestTree(t *testing.T) {
 		{Ref: ref("ConfigMap", "b"), Owners: []render.Owner{{Ref: ref("ConfigMap", "a")}}},
 	}
 	golden(t, "tree.txt", render.Tree(objs))
-	golden(t, "owners.dot", render.DOT(objs))
+	golden(t, "owners.dot", render.DOT(objs, nil))
 	if got := len(render.Related(objs, deployment)); got != 4 {
 		t.Errorf("%d objects are related to the Deployment, want 4", got)
 	}

@@ -6,11 +6,15 @@ import (
 	"unicode/utf8"
 )
 
+// Width is the number of columns everything fits in.
+const Width = 100
+
 // Table lays out rows in columns two spaces apart. The last column takes what
-// is left of [Width] and is folded at spaces; the others are as wide as their
+// is left of its width and is folded at spaces; the others are as wide as their
 // widest cell.
 type Table struct {
 	Indent string
+	Width  int   // columns in all; 0 for [Width]
 	Fold   bool  // fold the cells of all columns that have a Max, rather than push their row
 	Max    []int // the most a column is widened to; cells that are longer push their row
 	rows   [][]string
@@ -41,6 +45,13 @@ func (t *Table) String() string {
 	return b.String()
 }
 
+func (t *Table) width() int {
+	if t.Width > 0 {
+		return t.Width
+	}
+	return Width
+}
+
 func (t *Table) widths() []int {
 	var widths []int
 	for _, row := range t.rows {
@@ -64,7 +75,7 @@ func (t *Table) widths() []int {
 // left is the number of columns that the last cell of a row has.
 func (t *Table) left() int {
 	widths := t.widths()
-	n := Width - utf8.RuneCountInString(t.Indent)
+	n := t.width() - utf8.RuneCountInString(t.Indent)
 	for _, w := range widths[:len(widths)-1] {
 		n -= w + 2
 	}
@@ -85,7 +96,7 @@ func (t *Table) write(b *strings.Builder, row []string, widths []int) {
 		at += widths[i] + 2
 	}
 	over := utf8.RuneCountInString(line)
-	first, last := fold(row[len(row)-1], max(Width-over, 24))
+	first, last := fold(row[len(row)-1], max(t.width()-over, 24))
 	b.WriteString(strings.TrimRight(line+first, " ") + "\n")
 	if more {
 		rest[len(rest)-1] = last
@@ -93,7 +104,7 @@ func (t *Table) write(b *strings.Builder, row []string, widths []int) {
 		return
 	}
 	for last != "" {
-		first, last = fold(last, max(Width-at-2, 24))
+		first, last = fold(last, max(t.width()-at-2, 24))
 		b.WriteString(strings.Repeat(" ", at+2) + first + "\n")
 	}
 }
@@ -102,7 +113,7 @@ func (t *Table) note(b *strings.Builder, text string, widths []int) {
 	lead := t.Indent + strings.Repeat(" ", widths[0]+2)
 	for rest := text; rest != ""; {
 		var first string
-		first, rest = fold(rest, Width-utf8.RuneCountInString(lead)-4)
+		first, rest = fold(rest, t.width()-utf8.RuneCountInString(lead)-4)
 		b.WriteString(lead + first + "\n")
 	}
 }

@@ -21,10 +21,14 @@ type Line struct {
 	Count   int           `json:"count"` // records in the line
 	Write   bool          `json:"write"`
 	Refused bool          `json:"refused"`
-	Stale   bool          `json:"stale,omitempty"` // the actor had an older version of the object
+	Stale   bool          `json:"stale,omitempty"` // the actor went by an older version of the object, or of the one it syncs
 	Breaks  []string      `json:"breaks,omitempty"`
 
+	Because string `json:"because,omitempty"` // what its actor had seen, and the line that made it act; set by [Explain]
+
 	Records []int `json:"records"` // indices in the history
+
+	shape string // Detail without the values of fields, "" where it has none
 }
 
 // Options of a timeline.
@@ -38,7 +42,7 @@ type Options struct {
 
 // Timeline makes the lines of a part of a history. Equal refusals are one line
 // as long as no write comes between them. Lines are numbered from 1.
-func Timeline(h *sim.History, f Facts, o Options) []Line {
+func Timeline(h *sim.History, o Options) []Line {
 	if o.To == 0 || o.To > h.Len() {
 		o.To = h.Len()
 	}
@@ -46,6 +50,7 @@ func Timeline(h *sim.History, f Facts, o Options) []Line {
 	for _, b := range o.Breaches {
 		broken[b.Record] = append(broken[b.Record], b.String())
 	}
+	who, views := CastOf(h), viewsOf(h, o.To)
 	var lines []Line
 	var halves []int // records that the next one replaces
 	fresh := 0       // lines from here on are refusals since the last write
@@ -58,7 +63,9 @@ func Timeline(h *sim.History, f Facts, o Options) []Line {
 			halves = append(halves, i)
 			continue
 		}
-		l, ok := lineOf(r, f, o.Verbose)
+		l, ok := lineOf(r, o.Verbose)
+		l.Who = who.Who(r)
+		l.Stale = views.stale(h.At(append(halves, i)[0]))
 		for _, k := range halves {
 			l.Breaks = append(l.Breaks, broken[k]...)
 		}
@@ -109,23 +116,23 @@ func Replaced(h *sim.History, r *sim.Record) bool {
 }
 
 // lineOf makes the line of one record, if it deserves one.
-func lineOf(r *sim.Record, f Facts, verbose bool) (Line, bool) {
-	l := Line{From: r.At, To: r.At, Who: Who(r), Verb: r.Verb, Count: 1, Records: []int{r.Index}}
+func lineOf(r *sim.Record, verbose bool) (Line, bool) {
+	l := Line{From: r.At, To: r.At, Verb: r.Verb, Count: 1, Records: []int{r.Index}}
 	if !r.Object.IsZero() {
 		l.Object = strings.TrimSuffix(r.Object.String(), "/") // a create that leaves the name to the server
 	}
 	show := false
 	switch r.Op {
 	case sim.Commit:
-		c := f.Change(r)
-		l.Verb, l.Detail, l.Write, l.Stale = c.Verb, c.Detail, true, r.Stale()
+		c := ChangeOf(r)
+		l.Verb, l.Detail, l.Write, l.shape = c.Verb, c.Detail, true, c.shape
 		if r.Lost {
 			l.Detail = join(l.Detail, "response lost")
 		}
 		show = verbose || !c.Noise
 	case sim.Refusal:
 		l.Refused = true
-		l.Detail = f.Refusal(r)
+		l.Detail = RefusalOf(r)
 		show = true
 	case sim.FaultHit:
 		l.Detail = r.Reason
@@ -141,18 +148,6 @@ func lineOf(r *sim.Record, f Facts, verbose bool) (Line, bool) {
 		l.Detail = r.Message
 	}
 	return l, show
-}
-
-// Who says who acted: the object being synced, with the instance's number
-// where there is more than one, or else the process.
-func Who(r *sim.Record) string {
-	if r.For.IsZero() {
-		return r.Process
-	}
-	if _, n, ok := strings.Cut(r.Process, "#"); ok {
-		return r.For.String() + "#" + n
-	}
-	return r.For.String()
 }
 
 // merge adds a refusal to an equal one.
@@ -180,7 +175,11 @@ func Text(lines []Line) string {
 }
 
 func (l *Line) cells() []string {
-	return []string{right(l.N, 3), l.time(), l.Who, l.Verb, l.Object, l.what()}
+	n := right(l.N, 3)
+	if l.Stale {
+		n = "~" + right(l.N, 2)
+	}
+	return []string{n, l.time(), l.Who, l.Verb, l.Object, l.what()}
 }
 
 // time is the line's time since the start, a range for several records.

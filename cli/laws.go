@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/threelaws/threelaws/sim/law"
+	"github.com/threelaws/threelaws/sim/render"
+)
+
+// lawJSON is one law with what is known of it.
+type lawJSON struct {
+	ID        string   `json:"id"`
+	Name      string   `json:"name"`
+	Kind      string   `json:"kind"`
+	Sentence  string   `json:"sentence"`
+	Source    string   `json:"source"`
+	Profile   string   `json:"profile"`             // who owes it
+	Needs     []string `json:"needs,omitempty"`     // what must be known of a run to ask it
+	Unasked   string   `json:"unasked,omitempty"`   // the part of the sentence that no check asks about
+	Where     string   `json:"where,omitempty"`     // the test that pins it, for a law that no history is held against
+	Mutants   []string `json:"mutants,omitempty"`   // that it is to kill
+	Scenarios []string `json:"scenarios,omitempty"` // that name it
+}
+
+var kindNames = map[law.Kind]string{
+	law.Safety: "safety", law.Liveness: "liveness", law.Routing: "routing", law.Validation: "validation", law.Data: "data",
+}
+
+func (a *app) lawsCommand() *cobra.Command {
+	dir, profile := defaultDir, ""
+	cmd := &cobra.Command{
+		Use:   "laws [flags] [NAME...]",
+		Short: "list the laws: name, sentence, source, and what pins them",
+		Long: `Lists every law, or those that are named, by name or by clause, with the mutants
+it is to kill and the scenarios whose comments name it. Each says which profile owes it
+(each profile owes what the one before owes), what must be known of a run before it can
+be asked, and which part of its sentence no check asks about.`,
+		Example: "  threelaws laws\n  threelaws laws dont-interfere ADOPT-4",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			laws, err := a.lawsNamed(args)
+			if err != nil {
+				return err
+			}
+			if laws, err = owed(laws, profile); err != nil {
+				return err
+			}
+			p, err := readPins(dir)
+			if err != nil {
+				return err
+			}
+			return a.listLaws(laws, p)
+		},
+	}
+	cmd.Flags().StringVar(&dir, "dir", dir, "where the scenarios are")
+	cmd.Flags().StringVar(&profile, "profile", "", "only the laws that a controller of this profile owes: "+strings.Join(law.Profiles(), ", "))
+	return cmd
+}
+
+// lawsNamed finds laws by name or clause; all without names.
+func (a *app) lawsNamed(names []string) ([]*law.Law, error) {
+	if len(names) == 0 {
+		return a.registry.Laws, nil
+	}
+	var found []*law.Law
+next:
+	for _, name := range names {
+		var words []string
+		for _, l := range a.registry.Laws {
+			if l.Name == name || strings.EqualFold(l.ID, name) {
+				found = append(found, l)
+				continue next
+			}
+			words = append(words, l.Name, l.ID)
+		}
+		return nil, usage("laws: unknown law %s%s", name, suggest(name, words))
+	}
+	return found, nil
+}
+
+// owed leaves those laws that a controller of a profile owes; all without one.
+func owed(laws []*law.Law, profile string) ([]*law.Law, error) {
+	if profile == "" {
+		return laws, nil
+	}
+	p := slices.Index(law.Profiles(), profile)
+	if p < 0 {
+		return nil, usage("laws: unknown profile %s%s", profile, suggest(profile, law.Profiles()))
+	}
+	return slices.DeleteFunc(slices.Clone(laws), func(l *law.Law) bool { return l.Profile > law.Profile(p) }), nil
+}
+
+func (a *app) listLaws(laws []*law.Law, p *pins) error {
+	list := []lawJSON{}
+	for _, l := range laws {
+		j := lawJSON{ID: l.ID, Name: l.Name, Kind: kindNames[l.Kind], Sentence: l.Sentence, Source: l.Source,
+			Profile: l.Profile.String(), Needs: l.Needs.Names(), Unasked: l.Unasked, Where: l.Where, Scenarios: p.laws[l.ID]}
+		for _, m := range a.registry.Mutants {
+			if m.Law == l.ID {
+				j.Mutants = append(j.Mutants, m.Name)
+			}
+		}
+		list = append(list, j)
+	}
+	if a.json {
+		return a.encode(list)
+	}
+	for i := range list {
+		a.print(list[i].text())
+	}
+	return nil
+}
+
+func (l *lawJSON) text() string {
+	t := render.Table{Indent: "  "}
+	for _, row := range [][2]string{
+		{"says", l.Sentence}, {"source", l.Source}, {"needs", strings.Join(l.Needs, ", ")}, {"not asked", l.Unasked}, {"pinned in", l.Where},
+		{"kills", strings.Join(l.Mutants, " ")}, {"scenarios", strings.Join(l.Scenarios, " ")},
+	} {
+		if row[1] != "" {
+			t.Add(row[0], row[1])
+		}
+	}
+	return l.ID + "  " + l.Name + "  (" + l.Kind + ", " + l.Profile + ")\n" + t.String()
+}

@@ -1,0 +1,398 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/render"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// outcomeOf is what a command line came to.
+type outcomeOf struct {
+	code     int
+	out, err string
+}
+
+// threelaws runs a command line in this process.
+func threelaws(ctx context.Context, g *scenarios.Registry, args ...string) outcomeOf {
+	var out, err bytes.Buffer
+	code := Command{Registry: g, Bare: true, Name: "threelaws", Out: &out, Err: &err}.Run(ctx, args)
+	return outcomeOf{code, out.String(), err.String()}
+}
+
+func cli(t *testing.T, args ...string) outcomeOf {
+	t.Helper()
+	return threelaws(t.Context(), Builtin(), args...)
+}
+
+var durations = regexp.MustCompile(`\b[0-9.]+m?s$`)
+
+// work goes to a copy of the test's files, so that commands can be given paths
+// as a user types them, and write.
+func work(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "testdata"), os.DirFS("testdata")); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+}
+
+// stable takes out what differs from run to run: how long it took.
+func stable(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(durations.ReplaceAllString(strings.TrimSuffix(line, "\n"), "TIME") + "\n")
+	}
+	return b.String()
+}
+
+func TestGolden(t *testing.T) {
+	t.Setenv("CI", "")
+	for _, c := range []struct{ name, args string }{
+		{"help", "help"},
+		{"help-explore", "help explore"},
+		{"help-verb", "help scenario switch"},
+		{"run", "run testdata/settles.txtar"},
+		{"run-verbose", "run -v testdata/settles.txtar"},
+		{"run-differs", "run testdata/settles.txtar testdata/differs.txtar"},
+		{"run-breaks", "run testdata/breaks.txtar"},
+		{"run-fights", "run testdata/fights.txtar"},
+		{"explore", "explore -n 40 testdata/settles.txtar"},
+		{"explore-fight", "explore -n 40 --generation selector --out OUT testdata/settles.txtar"},
+		{"explore-exhaustive", "explore --strategy exhaustive --generation controllerref --out OUT testdata/breaks.txtar"},
+		{"show", "show testdata/fights.txtar"},
+		{"show-tree", "show --as tree testdata/settles.txtar"},
+		{"show-tree-at", "show --as tree --at 3 testdata/settles.txtar"},
+		{"show-dot", "show --as dot testdata/settles.txtar"},
+		{"show-dot-fight", "show --as dot testdata/fights.txtar"},
+		{"laws", "laws --dir testdata LAW-3 never-fight"},
+		{"mutants", "mutants testdata/mutants replicaset/claim-foreign replicaset/adopt-deleting-pod replicaset/skip-recheck"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path, err := filepath.Abs(filepath.Join("testdata", "golden", c.name+".txt"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			work(t)
+			got := cli(t, strings.Fields(c.args)...)
+			compare(t, path, fmt.Sprintf("$ threelaws %s\n%sexit %d\n", c.args, stable(got.out+got.err), got.code))
+			for line := range strings.Lines(got.out) {
+				if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > render.Width {
+					t.Errorf("%d columns: %s", n, line)
+				}
+			}
+		})
+	}
+}
+
+func compare(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != got {
+		t.Errorf("%s: want\n%s\ngot\n%s", path, want, got)
+	}
+}
+
+// A failure that explore writes is run exactly by replay, twice, and passes as
+// a scenario.
+func TestFailureReplays(t *testing.T) {
+	dir := t.TempDir()
+	if got := cli(t, "explore", "-n", "40", "--generation", "selector", "--out", dir, "testdata/settles.txtar"); got.code != scenarios.ExitFail {
+		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.err)
+	}
+	files, err := find([]string{dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fights := 0
+	for _, f := range files {
+		got := cli(t, "replay", f)
+		again := cli(t, "replay", f)
+		if got.code != scenarios.ExitFail || !strings.Contains(got.out, "reproduced: ") {
+			t.Errorf("%s: exit %d\n%s%s", f, got.code, got.out, got.err)
+		}
+		if got != again {
+			t.Errorf("two replays differ:\n%s\n%s", got.out, again.out)
+		}
+		if strings.Contains(got.out, "the fight: ") {
+			fights++
+		}
+		if got := cli(t, "run", f); got.code != scenarios.ExitPass {
+			t.Errorf("run %s: exit %d\n%s%s", f, got.code, got.out, got.err)
+		}
+	}
+	if fights != 1 {
+		t.Errorf("%d of %d failures are fights, want 1", fights, len(files))
+	}
+}
+
+func TestReplayOfAPassingFile(t *testing.T) {
+	got := cli(t, "replay", "testdata/settles.txtar")
+	if got.code != scenarios.ExitPass || !regexp.MustCompile(`^no law is broken; hash [0-9a-f]{16}, twice\n$`).MatchString(got.out) {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
+	}
+}
+
+// A controller that is no function of its inputs is found out.
+func TestReplayFindsNondeterminism(t *testing.T) {
+	g := Builtin()
+	starts := 0
+	for i, c := range g.Controllers {
+		if c.Name != "replicaset" {
+			continue
+		}
+		g.Controllers[i].New = func(env *host.Env) host.Reconciler {
+			real := c.New(env)
+			if starts++; starts%2 == 0 {
+				return host.SyncFunc(func(context.Context, string) error { return nil })
+			}
+			return real
+		}
+	}
+	got := threelaws(t.Context(), g, "replay", "testdata/settles.txtar")
+	if got.code != scenarios.ExitNondetermine || !strings.Contains(got.err, "two runs of one schedule differ at step ") {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
+	}
+}
+
+func TestRunUpdate(t *testing.T) {
+	t.Setenv("CI", "")
+	path := filepath.Join(t.TempDir(), "a.txtar")
+	before := copyFile(t, "testdata/differs.txtar", path)
+	t.Setenv("CI", "true")
+	if got := cli(t, "run", "-update", path); got.code != scenarios.ExitUsage || read(t, path) != before {
+		t.Errorf("under CI: exit %d\n%s%s", got.code, got.out, got.err)
+	}
+	t.Setenv("CI", "")
+	if got := cli(t, "run", "--update", path); got.code != scenarios.ExitPass || !strings.Contains(got.out, "1 updated") {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
+	}
+	if !strings.Contains(read(t, path), "\nrs/a  a-1\n") {
+		t.Errorf("not updated:\n%s", read(t, path))
+	}
+	if got := cli(t, "run", path); got.code != scenarios.ExitPass {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
+	}
+	before = copyFile(t, "testdata/breaks.txtar", path)
+	if got := cli(t, "run", "--update", path); got.code != scenarios.ExitFail || read(t, path) != before {
+		t.Errorf("a broken law was blessed: exit %d\n%s%s", got.code, got.out, got.err)
+	}
+}
+
+func TestJSON(t *testing.T) {
+	for _, args := range []string{
+		"run testdata/settles.txtar testdata/breaks.txtar", "explore -n 10 testdata/settles.txtar", "replay testdata/settles.txtar",
+		"replay testdata/breaks.txtar", "show --as timeline testdata/settles.txtar", "show --as tree testdata/settles.txtar", "laws",
+		"mutants testdata/mutants replicaset/claim-foreign", "help", "help run", "help scenario", "help scenario settle",
+	} {
+		got := cli(t, append([]string{"--json"}, strings.Fields(args)...)...)
+		if !json.Valid([]byte(got.out)) || got.out == "" || got.err != "" {
+			t.Errorf("%s: no JSON:\n%s%s", args, got.out, got.err)
+		}
+	}
+}
+
+// Every key that a command prints is in lowerCamel; objects are the API's.
+func TestJSONKeys(t *testing.T) {
+	work(t)
+	camel := regexp.MustCompile(`^[a-z][a-zA-Z0-9]*$`)
+	var walk func(args string, v any)
+	walk = func(args string, v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, e := range v {
+				walk(args, e)
+			}
+		case map[string]any:
+			for k, e := range v {
+				if !camel.MatchString(k) {
+					t.Errorf("%s: key %s", args, k)
+				}
+				if k != "before" && k != "after" && k != "saw" && k != "sawFor" {
+					walk(args, e)
+				}
+			}
+		}
+	}
+	for _, args := range []string{
+		"run testdata", "explore -n 20 --generation selector testdata/settles.txtar", "replay testdata/breaks.txtar", "show testdata/fights.txtar",
+		"show --as timeline testdata/fights.txtar", "laws", "mutants testdata/mutants replicaset/claim-foreign", "help", "help scenario",
+	} {
+		got := cli(t, append([]string{"--json"}, strings.Fields(args)...)...)
+		seen := 0
+		for d := json.NewDecoder(strings.NewReader(got.out)); d.More(); seen++ {
+			var v any
+			if err := d.Decode(&v); err != nil {
+				t.Fatalf("%s: %v", args, err)
+			}
+			walk(args, v)
+		}
+		if seen == 0 {
+			t.Errorf("%s: no JSON: %s", args, got.err)
+		}
+	}
+}
+
+// A file may come from standard input, for every command that takes one.
+func TestStandardInput(t *testing.T) {
+	work(t)
+	text := read(t, "testdata/settles.txtar")
+	for _, c := range []struct{ args, text, want, err string }{
+		{"run -", text, "1 file, 1 passed", ""},
+		{"explore -n 5 -", text, "5 schedules", ""},
+		{"replay -", text, "no law is broken", ""},
+		{"show -", text, "create", ""},
+		{"run -", "aply x\n", "", "stdin:1: unknown verb aply; did you mean apply?\n"},
+	} {
+		var out, err bytes.Buffer
+		Command{Registry: Builtin(), Bare: true, Name: "threelaws", In: strings.NewReader(c.text), Out: &out, Err: &err}.Run(t.Context(), strings.Fields(c.args))
+		if !strings.Contains(out.String(), c.want) || err.String() != c.err {
+			t.Errorf("%s: %s%s", c.args, out.String(), err.String())
+		}
+	}
+}
+
+// A settle whose output nothing is held against is said to be one.
+func TestLooseSettles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("a.txtar", []byte("controllers replicaset\nsettle quiet\nsettle\n! settle\nsettle\n----\nsettled at 0s after 0 writes\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("b.txtar", []byte("controllers replicaset\nsettle\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got := cli(t, "run", "-v", "b.txtar")
+	if got.code != 0 || !strings.Contains(got.out, "1 passed, 1 settle without ----") || !strings.Contains(got.out, "settle   (no ---- beneath it") {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
+	}
+	if got := cli(t, "run", "a.txtar"); !strings.Contains(got.out, "1 settle without ----") {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
+	}
+}
+
+// What explore writes of itself is out of the way of run and of git.
+func TestFailuresAreNoScenarios(t *testing.T) {
+	work(t)
+	if got := cli(t, "explore", "-n", "20", "--generation", "selector", "testdata/settles.txtar"); got.code != scenarios.ExitFail {
+		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.err)
+	}
+	files, err := find([]string{"."})
+	if err != nil || len(files) != 5 {
+		t.Errorf("run . finds %s, %v", files, err)
+	}
+	failures, err := find([]string{".threelaws"})
+	if err != nil || len(failures) == 0 {
+		t.Errorf("there are no failures: %v", err)
+	}
+	if got := read(t, ".threelaws/.gitignore"); got != "*\n" {
+		t.Errorf(".gitignore is %q", got)
+	}
+}
+
+// A file keeps its line ends when its golden text is rewritten.
+func TestUpdateKeepsLineEnds(t *testing.T) {
+	t.Setenv("CI", "")
+	work(t)
+	text := strings.ReplaceAll(read(t, "testdata/differs.txtar"), "\n", "\r\n")
+	if err := os.WriteFile("a.txtar", []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := cli(t, "run", "--update", "a.txtar"); !strings.Contains(got.out, "1 updated") {
+		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.err)
+	}
+	if got := read(t, "a.txtar"); strings.Count(got, "\n") != strings.Count(got, "\r\n") || got == text || strings.Contains(got, "\r\r") {
+		t.Errorf("line ends are mixed:\n%q", got)
+	}
+	if got := cli(t, "run", "--update", "a.txtar"); got.code != 0 || strings.Contains(got.out, "updated") {
+		t.Errorf("rewritten again: exit %d\n%s%s", got.code, got.out, got.err)
+	}
+}
+
+func TestShowRecords(t *testing.T) {
+	got := cli(t, "show", "--json", "testdata/settles.txtar")
+	n, commits := 0, 0
+	for line := range strings.Lines(got.out) {
+		var r struct {
+			Index  int
+			Op     string
+			Verb   string
+			Object struct{ Kind string }
+			After  struct{ Kind string }
+		}
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Index != n {
+			t.Fatalf("record %d comes as number %d", r.Index, n)
+		}
+		if r.Op == "commit" && r.Verb == "create" && r.Object.Kind == "Pod" && r.After.Kind == "Pod" {
+			commits++
+		}
+		n++
+	}
+	if commits != 3 {
+		t.Errorf("%d pods are created in %d records, want 3", commits, n)
+	}
+}
+
+// An interrupt ends every long command with what it has.
+func TestInterrupt(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, args := range []string{
+		"run testdata/settles.txtar", "explore -n 1000000 testdata/settles.txtar",
+		"explore --strategy exhaustive testdata/settles.txtar", "mutants testdata/mutants replicaset/claim-foreign",
+	} {
+		if got := threelaws(ctx, Builtin(), strings.Fields(args)...); got.code != exitInterrupted {
+			t.Errorf("%s: exit %d\n%s%s", args, got.code, got.out, got.err)
+		}
+	}
+}
+
+func TestWorstExitCodeCounts(t *testing.T) {
+	for _, c := range []struct{ a, b, want int }{{0, 3, 3}, {3, 1, 1}, {1, 4, 4}, {4, 2, 2}, {2, 1, 2}, {1, 3, 1}, {0, 130, 130}, {130, 1, 1}} {
+		if got := worse(c.a, c.b); got != c.want {
+			t.Errorf("worse(%d, %d) = %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+func copyFile(t *testing.T, from, to string) string {
+	t.Helper()
+	text := read(t, from)
+	if err := os.WriteFile(to, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

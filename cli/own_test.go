@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// sloppy is somebody's operator: it sees to it that each ReplicaSet owns one
+// ConfigMap of its name, and takes the one that is there, whoever owns it.
+func sloppy() host.Controller {
+	sets, maps := appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), corev1.SchemeGroupVersion.WithKind("ConfigMap")
+	return host.Controller{
+		Name: "sloppy", For: sets, Owns: []schema.GroupVersionKind{maps},
+		Routes: []host.Route{{Kind: sets, Do: func(_ host.View, e host.Event, out *host.Effect) {
+			if o, ok := e.New.(metav1.Object); ok {
+				out.Keys = append(out.Keys, o.GetNamespace()+"/"+o.GetName())
+			}
+		}}},
+		New: func(env *host.Env) host.Reconciler {
+			return host.SyncFunc(func(ctx context.Context, key string) error {
+				ns, name, _ := strings.Cut(key, "/")
+				owner, err := env.Client.Get(ctx, sets, ns, name)
+				if err != nil {
+					return nil
+				}
+				ref := *metav1.NewControllerRef(owner.(metav1.Object), sets)
+				old, err := env.Client.Get(ctx, maps, ns, "settings")
+				if err != nil {
+					_, err = env.Client.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+						Namespace: ns, Name: "settings", OwnerReferences: []metav1.OwnerReference{ref}}})
+					return err
+				}
+				m := old.(*corev1.ConfigMap).DeepCopy()
+				if metav1.IsControlledBy(m, owner.(metav1.Object)) {
+					return nil
+				}
+				m.OwnerReferences = []metav1.OwnerReference{ref}
+				_, err = env.Client.Update(ctx, m)
+				return err
+			})
+		},
+	}
+}
+
+const ownWorld = `# Two owners and one dependent.
+controllers sloppy
+apply world.yaml
+settle quiet
+scale rs/b replicas=0
+settle
+
+-- world.yaml --
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: a}
+spec:
+  replicas: 0
+  selector: {matchLabels: {app: a}}
+  template:
+    metadata: {labels: {app: a}}
+    spec: {containers: [{name: c, image: i}]}
+---
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: b}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: b}}
+  template:
+    metadata: {labels: {app: b}}
+    spec: {containers: [{name: c, image: i}]}
+`
+
+// A registry of three lines has all commands with its own controller: a world
+// is explored, the failure replays in the same program, and what every world
+// needs is there without being named.
+func TestOwnController(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("own.txtar", []byte(ownWorld), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	own := func(args ...string) outcomeOf {
+		var out, err bytes.Buffer
+		c := Command{Registry: &scenarios.Registry{Controllers: []host.Controller{sloppy()}}, Name: "widgetctl", Version: "v1.2.3", Out: &out, Err: &err}
+		code := c.Run(t.Context(), args)
+		return outcomeOf{code, out.String(), err.String()}
+	}
+	got := own("explore", "-n", "50", "own.txtar")
+	if got.code != scenarios.ExitFail || !strings.Contains(got.out, "replay: widgetctl replay ") || !strings.Contains(got.out, "picture: ") {
+		t.Fatalf("explore: exit %d\n%s%s", got.code, got.out, got.err)
+	}
+	files, err := find([]string{failuresDir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if got := own("replay", f); got.code != scenarios.ExitFail || !strings.Contains(got.out, "reproduced: ") {
+			t.Errorf("replay %s: exit %d\n%s%s", f, got.code, got.out, got.err)
+		}
+		if got := own("run", f); got.code != scenarios.ExitPass {
+			t.Errorf("run %s: exit %d\n%s%s", f, got.code, got.out, got.err)
+		}
+	}
+	for _, c := range []struct{ args, want string }{
+		{"laws never-fight", "NOFIGHT-1  never-fight"},
+		{"--version", "widgetctl v1.2.3\n"},
+		{"help", "usage: widgetctl COMMAND"},
+		{"help explore", "  widgetctl explore -n 2000 FILE"},
+	} {
+		if got := own(strings.Fields(c.args)...); got.code != scenarios.ExitPass || !strings.Contains(got.out, c.want) || strings.Contains(got.out, "threelaws ") {
+			t.Errorf("%s: exit %d\n%s%s", c.args, got.code, got.out, got.err)
+		}
+	}
+	if got := own("mutants", "."); got.code != scenarios.ExitUsage || !strings.HasPrefix(got.err, "widgetctl: mutants: ") {
+		t.Errorf("mutants: exit %d\n%s%s", got.code, got.out, got.err)
+	}
+}
+
+// A registry that says nothing has what every world needs; what it says
+// counts.
+func TestComplete(t *testing.T) {
+	mine := host.Controller{Name: "replicaset"}
+	g := Complete(&scenarios.Registry{Controllers: []host.Controller{sloppy(), mine, {Name: "rc"}}})
+	for spec, want := range map[string]string{
+		"sloppy": "sloppy", "gc": "garbagecollector", "kubelet": "kubelet", "namespace": "namespace",
+		"replicaset": "replicaset", "replicaset@selector": "replicaset", "rc": "rc", "replication": "replication",
+	} {
+		c, what := g.Controller(spec)
+		if what != "" || c.Name != want {
+			t.Errorf("%s: found %q; %s", spec, c.Name, what)
+		}
+	}
+	if c, _ := g.Controller("replicaset"); c.Generation != "" {
+		t.Errorf("replicaset is that of this module, generation %s", c.Generation)
+	}
+	if g.Reaper == nil || len(g.Laws) == 0 || len(g.Mutants) != 0 {
+		t.Errorf("laws %d, mutants %d, reaper %v", len(g.Laws), len(g.Mutants), g.Reaper != nil)
+	}
+}

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/threelaws/threelaws/scenarios"
+)
+
+// pins is what scenario files say of laws and mutants.
+type pins struct {
+	laws    map[string][]string // clause -> files whose comments name it
+	mutants map[string][]killing
+}
+
+// killing is a step that means to kill a mutant.
+type killing struct {
+	path string
+	line int
+}
+
+// clauses finds clauses in comments: "LAW-2", "ADOPT-4b", "WATCH-1..6".
+var clauses = regexp.MustCompile(`\b([A-Z]+)-(\d+)([a-z]?)(?:\.\.(\d+))?`)
+
+// readPins reads all scenario files below a directory. Without one there are
+// no pins; a file that cannot be read has none, which run will say.
+func readPins(dir string) (*pins, error) {
+	p := &pins{laws: map[string][]string{}, mutants: map[string][]killing{}}
+	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+		return p, nil
+	}
+	files, err := walk(filepath.Clean(dir))
+	if err != nil {
+		return nil, usage("%v", err)
+	}
+	for _, path := range files {
+		if f, err := scenarios.Load(path); err == nil {
+			p.add(f)
+		}
+	}
+	return p, nil
+}
+
+func (p *pins) add(f *scenarios.File) {
+	for line := range strings.Lines(string(f.Format())) {
+		if strings.HasPrefix(line, "-- ") {
+			break
+		}
+		if line[0] != '#' {
+			continue
+		}
+		for _, id := range clausesIn(line) {
+			if !slices.Contains(p.laws[id], f.Name) {
+				p.laws[id] = append(p.laws[id], f.Name)
+			}
+		}
+	}
+	for _, s := range f.Steps {
+		if s.Verb == "mutant" {
+			p.mutants[s.Word(0)] = append(p.mutants[s.Word(0)], killing{f.Name, s.Line})
+		}
+	}
+}
+
+// clausesIn lists the clauses that a text names; a range names all in it.
+func clausesIn(text string) []string {
+	var ids []string
+	for _, m := range clauses.FindAllStringSubmatch(text, -1) {
+		first, _ := strconv.Atoi(m[2])
+		last := first
+		if m[4] != "" {
+			last, _ = strconv.Atoi(m[4])
+		}
+		for n := first; n <= last && n < first+100; n++ {
+			ids = append(ids, m[1]+"-"+strconv.Itoa(n)+m[3])
+		}
+	}
+	return ids
+}

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/threelaws/threelaws/controllers"
+	"github.com/threelaws/threelaws/controllers/mutants"
+	"github.com/threelaws/threelaws/controllers/reaper"
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+// Builtin is everything this module brings: its controllers, their mutants,
+// every law.
+func Builtin() *scenarios.Registry {
+	g := Complete(&scenarios.Registry{})
+	for _, m := range mutants.All() {
+		g.Mutants = append(g.Mutants, scenarios.Mutant{
+			Name: m.Name, Summary: m.Sentence, Clause: m.Clause, Law: m.Law, Controller: m.Controller(),
+		})
+	}
+	return g
+}
+
+// Complete returns a registry with what is missing from it: the controllers of
+// this module before its own, so that its own is the one that a name means;
+// every law where it has none; the aliases and the reaper of this module.
+// Mutants are not added: whoever lists them owes a scenario that kills each.
+func Complete(g *scenarios.Registry) *scenarios.Registry {
+	full := scenarios.Registry{}
+	if g != nil {
+		full = *g
+	}
+	own := full.Controllers
+	full.Controllers = nil
+	for _, c := range controllers.Builtin() {
+		if !slices.ContainsFunc(own, func(d host.Controller) bool { return d.Name == c.Name && d.Generation == c.Generation }) {
+			full.Controllers = append(full.Controllers, c)
+		}
+	}
+	full.Controllers = append(full.Controllers, own...)
+	if full.Laws == nil {
+		full.Laws = law.All()
+	}
+	aliases := controllers.Aliases()
+	for _, c := range own {
+		delete(aliases, c.Name)
+	}
+	maps.Copy(aliases, full.Aliases)
+	full.Aliases = aliases
+	if full.Reaper == nil {
+		full.Reaper = reaper.Controller
+	}
+	return &full
+}
+
+// lawNamed finds a law by name, nil when there is none.
+func (a *app) lawNamed(name string) *law.Law {
+	for _, l := range a.registry.Laws {
+		if l.Name == name {
+			return l
+		}
+	}
+	return nil
+}

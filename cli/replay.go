@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/render"
+)
+
+// replayed is what replay prints with --json.
+type replayed struct {
+	File       string             `json:"file"`
+	Hash       string             `json:"hash"`
+	Again      string             `json:"again"` // the hash of the second run
+	Reproduced bool               `json:"reproduced"`
+	Law        string             `json:"law,omitempty"`
+	Page       *render.Page       `json:"page,omitempty"`
+	Errors     []*scenarios.Error `json:"errors,omitempty"`
+	ExitCode   int                `json:"exitCode"`
+}
+
+func (a *app) replayCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "replay FILE",
+		Short: "run a failure file exactly, twice, and compare the hashes",
+		Long: `Runs the file twice in its recorded schedule, or in the default one when it has
+none, and compares the hashes of the runs. Steps that explore are left out.
+
+A failure that happens again is shown, and the exit code is 1 (3 for a world that
+does not settle), whether or not the file expects it with "!". It is 0 when no
+law is broken and the output is as recorded, and 4 when the two runs differ; the
+first differing step is named.
+To hold a failure file against its golden text, use "threelaws run".`,
+		Example: "  threelaws replay .threelaws/FILE.txtar",
+		Args:    oneFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.replay(args[0])
+		},
+	}
+}
+
+func (a *app) replay(path string) error {
+	rep := &replayed{}
+	res, err := a.watch(path, scenarios.Options{Twice: true, Inspect: rep.inspect})
+	if err != nil {
+		return err
+	}
+	for _, e := range res.Errors {
+		if e.Code == scenarios.ExitNondetermine {
+			return e
+		}
+	}
+	rep.File, rep.Hash, rep.Again, rep.Errors = res.File, res.Hash, res.Hash, res.Errors
+	if res.ExitCode != scenarios.ExitPass {
+		rep.Reproduced, rep.Law, rep.Page, rep.ExitCode = false, "", res.Page, res.ExitCode
+		if rep.Page != nil {
+			rep.Law = rep.Page.Breach.Law
+		}
+	}
+	if rep.Page != nil {
+		rep.Page.Draw(a.name + " show --as dot " + rep.File)
+	}
+	a.code = rep.ExitCode
+	if a.json {
+		return a.encode(rep)
+	}
+	a.print(rep.text(a.width()))
+	return nil
+}
+
+// inspect finds the failure that the file expects: the first step whose "!"
+// stands for a broken law, an expectation or a world that does not settle. A
+// refusal is no failure.
+func (r *replayed) inspect(run *scenarios.Run) {
+	failures := run.Failures()
+	i := slices.IndexFunc(failures, func(f scenarios.Failed) bool { return f.Expected() })
+	if i < 0 {
+		return
+	}
+	f := &failures[i]
+	r.Reproduced, r.Law, r.ExitCode, r.Page = true, f.Breach.Law, f.Code, run.Page(f)
+}
+
+// text renders the page, what went otherwise than recorded, and the verdict.
+func (r *replayed) text(width int) string {
+	text := ""
+	if r.Page != nil {
+		text = r.Page.Wide(width) + "\n"
+	}
+	for _, e := range r.Errors {
+		text += e.Error() + "\n"
+	}
+	switch {
+	case r.Reproduced:
+		text += "reproduced: " + r.wording()
+	case r.Law != "":
+		text += r.wording() + ", which the file does not expect"
+	case len(r.Errors) > 0:
+		text += "not as recorded"
+	default:
+		text += "no law is broken"
+	}
+	return fmt.Sprintf("%s; hash %s, twice\n", text, r.Hash)
+}
+
+// wording says what went wrong: the law of a failure that broke none is a verb.
+func (r *replayed) wording() string {
+	switch {
+	case r.ExitCode == scenarios.ExitNotSettled:
+		return "the world does not settle"
+	case scenarios.FindVerb(r.Law) != nil:
+		return "an expectation does not hold"
+	}
+	return r.Law + " is broken"
+}

@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+const worldYAML = `apiVersion: v1
+kind: Namespace
+metadata: {name: shop}
+---
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: web, namespace: shop}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: c, image: img}]}
+`
+
+// served is a server that was started by the command.
+type served struct {
+	url  string
+	stop func() (code int, stderr string)
+}
+
+// startServe runs "threelaws serve" and waits until it serves.
+func startServe(t *testing.T, args ...string) *served {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	r, w := io.Pipe()
+	var stderr bytes.Buffer
+	code := make(chan int, 1)
+	a := Command{Registry: Builtin(), Bare: true, Name: "threelaws", Out: w, Err: &stderr}
+	go func() {
+		code <- a.Run(ctx, append([]string{"serve"}, args...))
+		w.Close()
+	}()
+	var url string
+	if _, err := fmt.Fscanf(r, "serving on %s\n", &url); err != nil {
+		cancel()
+		t.Fatalf("%v; exit code %d: %s", err, <-code, stderr.String())
+	}
+	go io.Copy(io.Discard, r)
+	stop := func() (int, string) {
+		cancel()
+		return <-code, stderr.String()
+	}
+	t.Cleanup(cancel)
+	return &served{url, stop}
+}
+
+// until reads a watch until the condition holds of an event's object.
+func (s *served) until(t *testing.T, path string, enough func(kind string, p *corev1.Pod) bool) {
+	t.Helper()
+	resp, err := http.Get(s.url + path + "?watch=1&timeoutSeconds=20")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	for d := json.NewDecoder(resp.Body); ; {
+		var e struct {
+			Type   string
+			Object corev1.Pod
+		}
+		if err := d.Decode(&e); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		if enough(e.Type, &e.Object) {
+			return
+		}
+	}
+}
+
+// Controllers work in real time on what was loaded; what is dumped loads again
+// and dumps the same.
+func TestServe(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	if err := os.WriteFile(file("world.yaml"), []byte(worldYAML), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := startServe(t, "--load", file("world.yaml"), "--controllers", "replicaset,gc", "--kubeconfig", file("kubeconfig"), "--dump", file("one.yaml"))
+	config, err := os.ReadFile(file("kubeconfig"))
+	if err != nil || !strings.Contains(string(config), "server: "+s.url) {
+		t.Errorf("the kubeconfig does not name %s: %s %v", s.url, config, err)
+	}
+	pods := 0
+	s.until(t, "/api/v1/namespaces/shop/pods", func(kind string, p *corev1.Pod) bool {
+		if kind == "ADDED" && len(p.OwnerReferences) == 1 && p.OwnerReferences[0].Name == "web" {
+			pods++
+		}
+		return pods == 2
+	})
+	if code, stderr := s.stop(); code != 0 || stderr != "" {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	s = startServe(t, "--load", file("one.yaml"), "--dump", file("two.yaml"))
+	s.stop()
+	one, _ := os.ReadFile(file("one.yaml"))
+	two, _ := os.ReadFile(file("two.yaml"))
+	if len(one) == 0 || !bytes.Equal(one, two) {
+		t.Errorf("what was dumped, loaded and dumped differs: %d and %d bytes", len(one), len(two))
+	}
+	if n := bytes.Count(two, []byte("kind: Pod\n")); n != 2 {
+		t.Errorf("%d Pods in the dump, want 2", n)
+	}
+}
+
+// In a hurry, timers wait only until nothing else can happen: minutes of a
+// controller's backoff pass at once.
+func TestServeInAHurry(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "world.yaml")
+	if err := os.WriteFile(path, []byte(worldYAML), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := startServe(t, "--load", path, "--controllers", "all", "--realtime=false")
+	ready := map[string]bool{}
+	s.until(t, "/api/v1/namespaces/shop/pods", func(_ string, p *corev1.Pod) bool {
+		if p.Status.Phase == corev1.PodRunning {
+			ready[p.Name] = true
+		}
+		return len(ready) == 2
+	})
+	if code, stderr := s.stop(); code != 0 {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+// Requests that were meant for another host are refused.
+func TestServeOtherHost(t *testing.T) {
+	s := startServe(t)
+	req, err := http.NewRequest("GET", s.url+"/api", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Host = "rebound.example"
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusForbidden {
+		t.Errorf("status %d, want 403", resp.StatusCode)
+	}
+}
+
+func TestServeUsage(t *testing.T) {
+	bad := filepath.Join(t.TempDir(), "bad.yaml")
+	if err := os.WriteFile(bad, []byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\nkind: Teapot\napiVersion: v1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ args, want string }{
+		{"--listen 0.0.0.0:0", "no loopback address; --unauthenticated-anywhere"},
+		{"--listen nowhere", "an address is HOST:PORT"},
+		{"--controllers replicasett", "did you mean replicaset?"},
+		{"--controllers replicaset@old", "unknown generation old of replicaset"},
+		{"--controllers gc,garbagecollector", "is named twice"},
+		{"--controllers all,gc", "all stands alone"},
+		{"--load " + bad, "bad.yaml:5: the kind \"Teapot\""},
+		{"--load nothing.yaml", "nothing.yaml: "},
+		{"more", "serve takes no arguments"},
+	} {
+		var stdout, stderr bytes.Buffer
+		a := &app{out: &stdout, err: &stderr, registry: Builtin()}
+		if code := a.run(context.Background(), append([]string{"serve"}, strings.Fields(c.args)...)); code != 2 || !strings.Contains(stderr.String(), c.want) {
+			t.Errorf("serve %s: exit code %d, %q, want 2 and %q", c.args, code, stderr.String(), c.want)
+		}
+	}
+}

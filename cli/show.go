@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/render"
+)
+
+func (a *app) showCommand() *cobra.Command {
+	as, verbose, at := "timeline", false, 0
+	cmd := &cobra.Command{
+		Use:   "show [flags] FILE",
+		Short: "show a file's run as a timeline, an ownership tree, a graph or records",
+		Long: `Runs the file in its schedule, those of its steps left out that explore, and
+shows the run:
+
+  timeline  the writes, refusals and faults, in order, with what made their actors
+            act; "!" marks a broken law, "~" an action on a stale view
+  tree      who owns what in the end, or after the step that --at names
+  dot       the same as a graph in the language of Graphviz; a fight is drawn as
+            it stands in its cycle, with what is done to which object
+  json      every record of the history, one JSON object a line`,
+		Example: "  threelaws show FILE\n  threelaws show --as tree --at 5 FILE\n  threelaws show --as dot FILE | dot -Tsvg > owners.svg",
+		Args:    oneFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if a.json && !cmd.Flags().Changed("as") {
+				as = "json"
+			}
+			if err := oneOf("as", as, "timeline", "tree", "dot", "json"); err != nil {
+				return err
+			}
+			switch {
+			case at < 0:
+				return usage("--at: step %d is not in the timeline", at)
+			case at > 0 && as == "json":
+				return usage("--at: json is the whole history; timeline, tree and dot can end at a step")
+			}
+			var h sim.History
+			var breaches []render.Breach
+			_, err := a.watch(args[0], scenarios.Options{Inspect: func(r *scenarios.Run) {
+				h, breaches = r.World().History, r.Breaches()
+			}})
+			if err != nil {
+				return err
+			}
+			return a.show(&shown{h: &h, breaches: breaches, as: as, verbose: verbose, at: at})
+		},
+	}
+	cmd.Flags().StringVar(&as, "as", as, "timeline, tree, dot or json")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "timeline: status writes too")
+	cmd.Flags().IntVar(&at, "at", 0, "timeline, tree and dot: up to this step of the timeline")
+	return cmd
+}
+
+// shown is a run, and how it is to be shown.
+type shown struct {
+	h        *sim.History
+	breaches []render.Breach
+	as       string
+	verbose  bool
+	at       int // line of the timeline; 0 for the end
+}
+
+// show prints a run in one of the forms; with --json the text of a form is a
+// string, and a timeline its lines.
+func (a *app) show(s *shown) error {
+	lines := render.Timeline(s.h, render.Options{Verbose: s.verbose, Breaches: s.breaches})
+	if s.at > len(lines) {
+		return usage("--at: step %d is not in the timeline, which has %s", s.at, plural(len(lines), "step"))
+	}
+	end := s.h.Len()
+	if s.at > 0 {
+		lines = lines[:s.at]
+		records := lines[s.at-1].Records
+		end = records[len(records)-1] + 1
+	}
+	render.Explain(s.h, lines)
+	var text string
+	switch s.as {
+	case "json":
+		return a.records(s.h)
+	case "timeline":
+		if a.json {
+			return a.encode(lines)
+		}
+		text = s.timeline(lines, a.width())
+	case "tree":
+		text = render.Tree(render.Objects(s.h, end))
+	case "dot":
+		text = s.dot(lines, end)
+	}
+	if a.json {
+		return a.encode(map[string]string{s.as: text})
+	}
+	if text == "" {
+		text = scenarios.None + "\n"
+	}
+	a.print(text)
+	return nil
+}
+
+// timeline renders lines with their causes, and says which of them a fight
+// repeats.
+func (s *shown) timeline(lines []render.Line, width int) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	text := render.Story(lines, width)
+	for _, b := range s.breaches {
+		if fight := render.Fight(lines, b); fight != "" {
+			return text + fight + "\n"
+		}
+	}
+	return text
+}
+
+// dot draws the owners at the end of the lines; a fight as it stands in its
+// cycle, with what its controllers do to which object.
+func (s *shown) dot(lines []render.Line, end int) string {
+	for _, b := range s.breaches {
+		if _, _, ok := render.Numbers(lines, b.Cycle); ok {
+			return render.DOT(render.Around(s.h, b.Cycle), render.Acts(s.h, lines, b.Cycle))
+		}
+	}
+	return render.DOT(render.Objects(s.h, end), nil)
+}

@@ -1,0 +1,32 @@
+package render
+
+import "github.com/threelaws/threelaws/sim/law"
+
+// Breach is one breaking of one law, as it is shown.
+type Breach struct {
+	Record   int    `json:"record"`           // index of the record that broke it
+	Law      string `json:"law"`              // "dont-interfere"
+	Sentence string `json:"sentence"`         // what must hold
+	Source   string `json:"source,omitempty"` // where that is said
+	Text     string `json:"text,omitempty"`   // "owned by rs/web-b"
+	Race     bool   `json:"race,omitempty"`   // lawful for what the actor knew, not for the state it landed on
+	Cycle    []int  `json:"cycle,omitempty"`  // a fight: the records of its cycle
+}
+
+// BreachOf makes what a law found fit to be shown.
+func BreachOf(b law.Breach) Breach {
+	return Breach{Record: b.Record, Law: b.Law.Name, Sentence: b.Law.Sentence, Source: b.Law.Source,
+		Text: WithoutUIDs(b.Text), Race: b.Strength == law.Committed, Cycle: b.Cycle}
+}
+
+// String renders the breach as it stands in a timeline.
+func (b Breach) String() string {
+	word := "VIOLATES "
+	if b.Race {
+		word = "RACES "
+	}
+	if b.Text == "" {
+		return word + b.Law
+	}
+	return word + b.Law + ": " + b.Text
+}

@@ -1,0 +1,146 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// Change is what one commit did.
+type Change struct {
+	Verb   string // adopt, release, create, delete, scale, status, patch, update, ...
+	Detail string // "controller: none -> rs/web-a"
+	Noise  bool   // a controller's status write: shown only in a verbose timeline
+
+	shape string // Detail without the values of fields: what two rounds of a fight have in common
+}
+
+// ChangeOf names what a commit did.
+func ChangeOf(r *sim.Record) Change {
+	c := Change{Verb: r.Verb}
+	switch {
+	case r.Before == nil:
+		c.Verb = "create"
+		if owner, ok := ControllerOf(r.After); ok && !same(owner, r.For) {
+			c.Detail = "controller: " + owner.String()
+		} else if !ok && !r.For.IsZero() {
+			c.Detail = "controller: none"
+		}
+		return c
+	case r.After == nil && r.Verb == "delete":
+		return c
+	}
+	before, after := r.Before.(metav1.Object), r.After
+	if after == nil {
+		c.Detail = strings.Join(append(removedFinalizers(before), "object removed"), "; ")
+		return c
+	}
+	verb, details := ownership(r)
+	details = append(details, metaChanges(before, after.(metav1.Object))...)
+	fields, status := differences(before, after)
+	switch {
+	case len(details)+len(fields) == 0 && (len(status) > 0 || r.Subresource == "status"):
+		c.Verb, c.Noise = "status", r.Process != "user"
+		for i := range status {
+			status[i].path = strings.TrimPrefix(status[i].path, "status.") // the verb says it
+		}
+	case verb != "":
+		c.Verb = verb
+	case len(details) == 0 && len(fields) > 0 && fields[0].path == "spec.replicas":
+		c.Verb = "scale"
+	}
+	if len(details) > 0 {
+		status = nil // it follows from the rest: a namespace that is deleted is terminating
+	}
+	c.Detail, c.shape = word(details, append(fields, status...))
+	return c
+}
+
+// mostFields is how many changed fields of one write are shown.
+const mostFields = 6
+
+// word joins what a write did, with the values of fields and without them.
+func word(details []string, fields []difference) (detail, shape string) {
+	if len(details)+len(fields) == 0 {
+		return "nothing changed", "nothing changed"
+	}
+	var full, bare []string
+	for i, d := range fields {
+		if i == mostFields && len(fields) > mostFields+1 {
+			full = append(full, itoa(len(fields)-i)+" more fields")
+			break
+		}
+		full, bare = append(full, d.String()), append(bare, d.shape())
+	}
+	shape = strings.Join(append(slices.Clone(details), strings.Join(bare, ", ")), "; ")
+	if len(full) > 0 {
+		details = append(details, strings.Join(full, ", "))
+	}
+	return strings.Join(details, "; "), shape
+}
+
+func same(a, b sim.Ref) bool {
+	return a.Kind == b.Kind && a.Name == b.Name && (a.UID == b.UID || a.UID == "" || b.UID == "")
+}
+
+// ownership says what a write did to the owner references: adopt and release
+// are writes of the controller itself.
+func ownership(r *sim.Record) (verb string, details []string) {
+	before, after := Owners(r.Before), Owners(r.After)
+	was, had := ControllerOf(r.Before)
+	is, has := ControllerOf(r.After)
+	if had != has || had && was != is {
+		details = append(details, "controller: "+refOrNone(was, had)+" -> "+refOrNone(is, has))
+		switch {
+		case !had && has && same(is, r.For):
+			verb = "adopt"
+		case had && !has && same(was, r.For):
+			verb = "release"
+		case had && has && same(is, r.For):
+			verb = "take over"
+		}
+		if had && has && was.String() == is.String() {
+			details[0] += " (another of that name)"
+		}
+	}
+	var added, removed []string
+	for _, o := range after {
+		if !slices.Contains(before, o) && !(o.Controller && has && o.Ref == is && (!had || was != is)) {
+			added = append(added, "+"+o.Ref.String())
+		}
+	}
+	for _, o := range before {
+		if !slices.Contains(after, o) && !(o.Controller && had && o.Ref == was && (!has || was != is)) {
+			removed = append(removed, "-"+o.Ref.String())
+		}
+	}
+	if words := append(added, removed...); len(words) > 0 {
+		details = append(details, "owners: "+strings.Join(words, " "))
+	}
+	return verb, append(details, blocking(r.Before.(metav1.Object), r.After.(metav1.Object))...)
+}
+
+// blocking lists the owners whose deletion an object began or ceased to block.
+func blocking(before, after metav1.Object) []string {
+	blocks := func(r metav1.OwnerReference) bool { return r.BlockOwnerDeletion != nil && *r.BlockOwnerDeletion }
+	var out []string
+	for _, was := range before.GetOwnerReferences() {
+		for _, is := range after.GetOwnerReferences() {
+			if was.UID == is.UID && blocks(was) != blocks(is) {
+				out = append(out, fmt.Sprintf("blocks the deletion of %s: %t -> %t", ownerRef(after, is), blocks(was), blocks(is)))
+			}
+		}
+	}
+	return out
+}
+
+func refOrNone(r sim.Ref, ok bool) string {
+	if !ok {
+		return "none"
+	}
+	return r.String()
+}

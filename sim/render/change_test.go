@@ -1,0 +1,111 @@
+package render_test
+
+import (
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/render"
+)
+
+// widget is a custom resource with one field below its top.
+func widget(top string, value any) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "example.com/v1", "kind": "Widget",
+		"metadata": map[string]any{"name": "a", "resourceVersion": top + "1"},
+		top:        value,
+	}}
+}
+
+func configMap(data map[string]string) *corev1.ConfigMap { return &corev1.ConfigMap{Data: data} }
+
+func replicaSet(replicas *int32, image string, more ...corev1.Container) *appsv1.ReplicaSet {
+	rs := &appsv1.ReplicaSet{Spec: appsv1.ReplicaSetSpec{Replicas: replicas}}
+	rs.Spec.Template.Spec.Containers = append([]corev1.Container{{Name: "web", Image: image}}, more...)
+	return rs
+}
+
+func blocking(block bool) *corev1.Pod {
+	r := ownedBy(set)
+	r.BlockOwnerDeletion = &block
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", OwnerReferences: []metav1.OwnerReference{r}}}
+}
+
+// A changed field is shown from what to what, whether its object is a Go struct
+// or a custom resource.
+func TestChangedFields(t *testing.T) {
+	long := strings.Repeat("x", 60)
+	many := map[string]string{}
+	for _, k := range strings.Split("abcdefghij", "") {
+		many[k] = "1"
+	}
+	for _, c := range []struct {
+		name          string
+		before, after any
+		verb, want    string
+	}{
+		{"a value of a map", configMap(map[string]string{"v": "1"}), configMap(map[string]string{"v": "2"}), "", `data.v: "1" -> "2"`},
+		{"a key that comes and one that goes", configMap(map[string]string{"a": "1"}), configMap(map[string]string{"b": "1"}), "", `data.a: "1" -> none, data.b: none -> "1"`},
+		{"a key with dots", configMap(map[string]string{"app.conf": "1"}), configMap(nil), "", `data[app.conf]: "1" -> none`},
+		{"replicas", replicaSet(ptr(int32(3)), "i"), replicaSet(ptr(int32(1)), "i"), "scale", "replicas: 3 -> 1"},
+		{"replicas that were not set", replicaSet(nil, "i"), replicaSet(ptr(int32(0)), "i"), "scale", "replicas: none -> 0"},
+		{"an entry of a list with names", replicaSet(nil, "a:1"), replicaSet(nil, "a:2"), "", `spec.template.spec.containers[web].image: "a:1" -> "a:2"`},
+		{"an entry more", replicaSet(nil, "a"), replicaSet(nil, "a", corev1.Container{Name: "log"}), "", `spec.template.spec.containers[log]: none -> {"name":"log","resources":{}}`},
+		{"long values that begin alike", configMap(map[string]string{"v": long + "1"}), configMap(map[string]string{"v": long + "2"}), "", `data.v: ...xxxxxxxx1" -> ...xxxxxxxx2"`},
+		{"a long value", configMap(nil), configMap(map[string]string{"v": long}), "", `data.v: none -> "` + long[:39] + "..."},
+		{"more fields than are shown", configMap(nil), configMap(many), "", `data.a: none -> "1", data.b: none -> "1", data.c: none -> "1", data.d: none -> "1", data.e: none -> "1", data.f: none -> "1", 4 more fields`},
+		{"a custom field", widget("spec", map[string]any{"size": int64(1)}), widget("spec", map[string]any{"size": int64(2)}), "", "spec.size: 1 -> 2"},
+		{"a custom field of another type", widget("spec", map[string]any{"size": int64(1)}), widget("spec", map[string]any{"size": "big"}), "", `spec.size: 1 -> "big"`},
+		{"custom replicas", widget("spec", map[string]any{"replicas": int64(3)}), widget("spec", map[string]any{"replicas": int64(1)}), "scale", "replicas: 3 -> 1"},
+		{"a custom list of values", widget("spec", map[string]any{"hosts": []any{"a", "b"}}), widget("spec", map[string]any{"hosts": []any{"b"}}), "", `spec.hosts: ["a","b"] -> ["b"]`},
+		{"a custom list with names", widget("spec", map[string]any{"rules": []any{map[string]any{"name": "a", "n": int64(1)}}}),
+			widget("spec", map[string]any{"rules": []any{map[string]any{"name": "a", "n": int64(2)}}}), "", "spec.rules[a].n: 1 -> 2"},
+		{"a custom list without", widget("spec", map[string]any{"rules": []any{map[string]any{"n": int64(1)}}}),
+			widget("spec", map[string]any{"rules": []any{map[string]any{"n": int64(1)}, map[string]any{"n": int64(2)}}}), "", `spec.rules[1]: none -> {"n":2}`},
+		{"a list in another order", replicaSet(nil, "a", corev1.Container{Name: "log"}), func() any {
+			rs := replicaSet(nil, "a", corev1.Container{Name: "log"})
+			cs := rs.Spec.Template.Spec.Containers
+			cs[0], cs[1] = cs[1], cs[0]
+			return rs
+		}(), "", "spec.template.spec.containers: web log -> log web"},
+		{"an owner that is let go", blocking(true), blocking(false), "", "blocks the deletion of rs/web-1: true -> false"},
+		{"unique ids", configMap(map[string]string{"u": "b0506dd6-4d5c-4202-890d-7e33257417d9"}), configMap(nil), "", `data.u: "(uid)" -> none`},
+		{"nothing", configMap(nil), configMap(map[string]string{}), "", "nothing changed"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := render.ChangeOf(&sim.Record{Op: sim.Commit, Process: "p", Verb: "update", Before: c.before, After: c.after})
+			if c.verb == "" {
+				c.verb = "update"
+			}
+			if got.Verb != c.verb || got.Detail != c.want {
+				t.Errorf("%s %s\nwant %s %s", got.Verb, got.Detail, c.verb, c.want)
+			}
+		})
+	}
+}
+
+// A controller's status writes are noise, a user's are part of the story.
+func TestStatusWrites(t *testing.T) {
+	going, gone := &corev1.Pod{}, &corev1.Pod{}
+	going.Status.Phase, gone.Status.Phase = corev1.PodRunning, corev1.PodFailed
+	for _, c := range []struct {
+		process       string
+		before, after any
+		noise         bool
+		want          string
+	}{
+		{"kubelet", going, gone, true, `phase: "Running" -> "Failed"`},
+		{"user", going, gone, false, `phase: "Running" -> "Failed"`},
+		{"user", widget("status", map[string]any{"ready": false}), widget("status", map[string]any{"ready": true}), false, "ready: false -> true"},
+	} {
+		got := render.ChangeOf(&sim.Record{Op: sim.Commit, Process: c.process, Verb: "patch", Subresource: "status", Before: c.before, After: c.after})
+		if got.Verb != "status" || got.Noise != c.noise || got.Detail != c.want {
+			t.Errorf("%s of %s: noise %v, %s; want %v, %s", got.Verb, c.process, got.Noise, got.Detail, c.noise, c.want)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package render
+
+import (
+	"slices"
+	"sort"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func removedFinalizers(before metav1.Object) []string {
+	fs := before.GetFinalizers()
+	if len(fs) == 0 {
+		return nil
+	}
+	return []string{"finalizers: -" + strings.Join(fs, " -")}
+}
+
+// metaChanges lists changes of finalizers, deletion, labels and annotations.
+func metaChanges(before, after metav1.Object) []string {
+	var out []string
+	var fs []string
+	for _, f := range after.GetFinalizers() {
+		if !slices.Contains(before.GetFinalizers(), f) {
+			fs = append(fs, "+"+f)
+		}
+	}
+	for _, f := range before.GetFinalizers() {
+		if !slices.Contains(after.GetFinalizers(), f) {
+			fs = append(fs, "-"+f)
+		}
+	}
+	if len(fs) > 0 {
+		out = append(out, "finalizers: "+strings.Join(fs, " "))
+	}
+	switch was, is := before.GetDeletionTimestamp(), after.GetDeletionTimestamp(); {
+	case was == nil && is != nil:
+		out = append(out, "deletionTimestamp set")
+	case was != nil && is != nil && !was.Equal(is):
+		out = append(out, "deletionTimestamp moved")
+	}
+	out = append(out, mapChanges("labels", before.GetLabels(), after.GetLabels())...)
+	return append(out, mapChanges("annotations", before.GetAnnotations(), after.GetAnnotations())...)
+}
+
+func mapChanges(what string, before, after map[string]string) []string {
+	var words []string
+	for k, v := range after {
+		if old, ok := before[k]; !ok {
+			words = append(words, "+"+k+"="+v)
+		} else if old != v {
+			words = append(words, k+"="+old+" -> "+v)
+		}
+	}
+	for k := range before {
+		if _, ok := after[k]; !ok {
+			words = append(words, "-"+k)
+		}
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	sort.Strings(words)
+	return []string{what + ": " + strings.Join(words, ", ")}
+}

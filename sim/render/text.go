@@ -1,0 +1,89 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Text renders the page in [Width] columns.
+func (p *Page) Text() string { return p.Wide(Width) }
+
+// Wide renders the page in so many columns, at least [Width].
+func (p *Page) Wide(width int) string {
+	width = max(width, Width)
+	var b strings.Builder
+	if p.Title != "" {
+		b.WriteString("--- FAIL: " + p.Title + "\n")
+	}
+	word := "broken"
+	if p.Breach.Race {
+		word = "lost to a race"
+	}
+	fmt.Fprintf(&b, "    %s %s at step %d\n", p.Breach.Law, word, p.Step())
+	p.sentence(&b, width)
+	b.WriteByte('\n')
+	b.WriteString(story(p.Lines, "    ", width))
+	if cycle := Fight(p.Lines, p.Breach); cycle != "" {
+		b.WriteString("\n    " + cycle + "\n")
+	}
+	p.errors(&b, width)
+	if p.Before != "" {
+		b.WriteByte('\n')
+		heads := [2]string{fmt.Sprintf("owners before step %d", p.heads[0]), fmt.Sprintf("owners after step %d", p.heads[1])}
+		b.WriteString(indent(Beside(heads[0], indent(p.Before, "  "), heads[1], indent(p.After, "  ")), "    "))
+	}
+	b.WriteByte('\n')
+	for _, line := range []string{p.Small, label("replay: ", p.Replay), label("picture: ", p.Picture)} {
+		if line != "" {
+			b.WriteString(fitted(line, width))
+		}
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+// Step is the number of the line that broke the law, 0 when there is none.
+func (p *Page) Step() int {
+	if p.broken < 0 || p.broken >= len(p.Lines) {
+		return 0
+	}
+	return p.Lines[p.broken].N
+}
+
+// Short renders the timeline alone, without causes.
+func (p *Page) Short() string { return Text(p.Lines) }
+
+// Draw names the command that draws the run, where a picture would have
+// anything to show: an owner, or a fight.
+func (p *Page) Draw(command string) {
+	if p.drawn {
+		p.Picture = command
+	}
+}
+
+func label(name, text string) string {
+	if text == "" {
+		return ""
+	}
+	return name + text
+}
+
+func (p *Page) sentence(b *strings.Builder, width int) {
+	text := p.Breach.Sentence
+	if p.Breach.Source != "" {
+		text += " (" + p.Breach.Source + ")"
+	}
+	for rest := text; rest != ""; {
+		var first string
+		first, rest = fold(rest, width-4)
+		b.WriteString("    " + first + "\n")
+	}
+}
+
+// fitted indents a line at the foot of a page so wide. A command that is too long
+// for it stands whole on a line of its own, to be copied.
+func fitted(line string, width int) string {
+	if name, command, ok := strings.Cut(line, ": "); ok && len(line)+4 > width {
+		line = name + ":\n      " + command
+	}
+	return "    " + line + "\n"
+}

@@ -1,0 +1,97 @@
+package trial
+
+import (
+	"fmt"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+// growth finds fights whose state never recurs because it grows: a counter in an
+// annotation, objects that pile up. One sync's object that is written for again
+// and again, in the same way and by nobody's order, is not coming to rest.
+type growth struct {
+	writes int // since the user or a fault last had a hand in it
+	doing  map[doing]*done
+	hit    *done // what has just been done too often
+}
+
+// doing is one way of writing: who, for what, to what. An object that is created
+// has no name here: each has another.
+type doing struct {
+	process, verb, subresource string
+	owner, object              sim.Ref
+}
+
+type done struct {
+	doing
+	count int
+	next  int    // the count at which it is looked at
+	last  [3]int // the last records of it
+}
+
+// Few writes are not counted at all, so that worlds that come to rest pay
+// nothing; then one way of writing is looked at when it was used so often.
+const (
+	growthFrom = 250
+	growthMost = 1000
+)
+
+func (g *growth) reset() {
+	g.writes, g.hit = 0, nil
+	clear(g.doing)
+}
+
+// note takes in a commit.
+func (g *growth) note(r *sim.Record) {
+	if g.writes++; g.writes < growthFrom || r.After == nil {
+		return
+	}
+	what := doing{process: r.Process, verb: r.Verb, subresource: r.Subresource, owner: r.For, object: r.Object}
+	if r.Before == nil {
+		what.object = sim.Ref{Kind: r.Object.Kind, Namespace: r.Object.Namespace}
+	}
+	if g.doing == nil {
+		g.doing = map[doing]*done{}
+	}
+	d := g.doing[what]
+	if d == nil {
+		d = &done{doing: what, next: growthMost}
+		g.doing[what] = d
+	}
+	d.count++
+	d.last[0], d.last[1], d.last[2] = d.last[1], d.last[2], r.Index
+	if d.count >= d.next {
+		d.next += growthMost
+		g.hit = d
+	}
+}
+
+// endless reports whether what was done so often has no end in sight: an owner
+// that says how many dependents it wants is judged by that (EXACT-2), and in a
+// large world one object may well be written for every other.
+func (t *Trial) endless(d *done) bool {
+	p := t.Cluster.Process(d.process)
+	if d.object.Name == "" {
+		return p == nil || p.Controller().Replicas == nil
+	}
+	return d.count > 8*t.objects()
+}
+
+// grows words what is done for ever.
+func (t *Trial) grows(d *done) string {
+	who := d.process
+	if !d.owner.IsZero() {
+		who = d.owner.String()
+	}
+	if d.object.Name == "" {
+		return fmt.Sprintf("%s has made %d objects of kind %s and makes more", who, d.count, d.object.Kind)
+	}
+	text := fmt.Sprintf("%s has written %s %d times and goes on", who, d.object, d.count)
+	if r := t.World.History.At(d.last[2]); r != nil {
+		if path, was, is := law.FirstDifference(r.Before, r.After); path != "" {
+			text += fmt.Sprintf(": %s: %s -> %s", path, was, is)
+		}
+	}
+	return text
+}

@@ -1,0 +1,156 @@
+package trial
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law"
+	"github.com/threelaws/threelaws/sim/render"
+)
+
+// A world in which only timers are left is at rest when each of them has fired
+// so often, for so long, that nothing but the time of day has changed: a
+// controller that looks again every ten minutes must not keep a world from
+// being judged. One that acts at a later look than that needs a settle with
+// Limits.For.
+const (
+	beatsTimes = 3
+	beatsFor   = time.Hour
+	beatsMost  = 1000 // rounds, when they are short
+)
+
+// resting is what has been seen of heartbeats since something changed.
+type resting struct {
+	fired   map[beat]int
+	due     []*sim.Alarm // what could fire in the last step
+	since   time.Duration
+	rounds  int
+	changed bool
+	commits [][2]any // whose change is yet to be looked at
+}
+
+// beat is a timer as it comes again and again.
+type beat struct{ owner, label string }
+
+func (r *resting) reset() {
+	clear(r.fired)
+	r.due, r.commits = r.due[:0], r.commits[:0]
+	r.changed = true
+}
+
+// note takes in a record: does it say that something happened?
+func (r *resting) note(rec *sim.Record, timers bool) {
+	switch rec.Op {
+	case sim.Commit:
+		if !timers || rec.Before == nil || rec.After == nil || len(r.commits) >= 64 {
+			r.changed = true
+			return
+		}
+		r.commits = append(r.commits, [2]any{rec.Before, rec.After})
+	case sim.SyncEnd:
+		r.changed = r.changed || rec.Message != ""
+	case sim.Refusal, sim.FaultHit, sim.Mutation:
+		r.changed = true
+	}
+}
+
+// heartbeat reports whether the timers that are left change nothing.
+func (t *Trial) heartbeat() bool {
+	pending := t.World.Clock.Pending()
+	if len(pending) == 0 {
+		return false
+	}
+	r := &t.rest
+	if r.fired == nil {
+		r.fired = map[beat]int{}
+	}
+	for _, a := range r.due {
+		if !slices.Contains(pending, a) {
+			r.fired[beat{a.Owner, a.Label}]++
+			r.rounds++
+		}
+	}
+	r.due = r.due[:0]
+	if e := t.World.Enabled(); len(e) == 0 || e[0].Class != sim.Timer {
+		return false
+	}
+	for _, c := range r.commits {
+		r.changed = r.changed || !law.OnlyTimes(c[0], c[1])
+	}
+	r.commits = r.commits[:0]
+	now := t.World.Clock.Elapsed()
+	if r.changed {
+		clear(r.fired)
+		r.changed, r.since, r.rounds = false, now, 0
+	}
+	for _, a := range pending {
+		if a.At == pending[0].At || a.At <= now {
+			r.due = append(r.due, a)
+		}
+	}
+	if now-r.since < beatsFor && r.rounds < beatsMost {
+		return false
+	}
+	return !slices.ContainsFunc(pending, func(a *sim.Alarm) bool { return r.fired[beat{a.Owner, a.Label}] < beatsTimes })
+}
+
+// roundSteps is how many more steps are taken to see what goes round: enough
+// for a few rounds of a dozen controllers.
+const roundSteps = 200
+
+// goingRound takes some more steps, and names what is done in them: who works
+// on what, in the order in which it first comes.
+func (t *Trial) goingRound() string {
+	from := t.World.History.Len()
+	for range roundSteps {
+		if !t.World.Step() {
+			break
+		}
+	}
+	var names []string
+	h := &t.World.History
+	cast := render.CastOf(h)
+	for i := from; i < h.Len(); i++ {
+		if name := round(cast, h.At(i)); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		names = append(names, "timers fire")
+	}
+	if more := len(names) - 4; more > 0 {
+		names = append(names[:4], fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ") + ", again and again"
+}
+
+// round words a record of a world that goes round; "" for one that says nothing.
+func round(cast *render.Cast, r *sim.Record) string {
+	if r == nil {
+		return ""
+	}
+	switch r.Op {
+	case sim.SyncStart:
+		return cast.Who(r) + " is synced"
+	case sim.Refusal:
+		return cast.Who(r) + ": " + r.Verb + " " + r.Object.String() + " is refused"
+	case sim.FaultHit:
+		return r.Process + ": " + r.Verb
+	}
+	return ""
+}
+
+// lastError is the error that the last failed sync ended with, "" where the
+// last records tell of none.
+func (t *Trial) lastError() string {
+	h := &t.World.History
+	for i := h.Len() - 1; i >= max(0, h.Len()-lookRecords); i-- {
+		if r := h.At(i); r != nil && r.Op == sim.SyncEnd && r.Message != "" {
+			return render.CastOf(h).Who(r) + ": " + r.Message
+		}
+	}
+	return ""
+}

@@ -1,0 +1,179 @@
+package trial
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// Settling is how a settle ended.
+type Settling struct {
+	Settled bool          `json:"settled"`
+	At      time.Duration `json:"at"`
+	Writes  int           `json:"writes"`           // commits, those of status left out
+	Steps   int           `json:"steps"`            // of the world
+	Fight   bool          `json:"fight,omitempty"`  // the world repeats itself, or grows for ever
+	Broken  bool          `json:"broken,omitempty"` // stopped at a broken law
+	Ended   bool          `json:"ended,omitempty"`  // the source of choices ended the run: nothing was judged
+	Idle    string        `json:"idle,omitempty"`   // what went round while nothing was written
+}
+
+// Limits end a settle that does not come to rest by itself. The zero value is
+// for a world of any size: the bounds are far above what it needs.
+type Limits struct {
+	Writes int           // commits, those of status left out; 0: half a million
+	Steps  int           // 0: two million
+	Idle   int           // steps without a commit; 0: 20,000, and more where there are many objects to look at
+	For    time.Duration // virtual; 0: none
+	Rest   bool          // judge the world as at rest when that time has passed
+	Stop   func() bool   // asked after each step: the law it waits for is broken; nil: never
+}
+
+// The bounds of a settle that names none: far above what any world needs, so
+// that a run that never rests ends all the same, and before its history fills
+// the memory.
+const (
+	maxWrites = 500_000
+	maxSteps  = 2_000_000
+	maxIdle   = 20_000
+)
+
+func (l *Limits) fill() {
+	l.Writes = orElse(l.Writes, maxWrites)
+	l.Steps = orElse(l.Steps, maxSteps)
+}
+
+func orElse(n, otherwise int) int {
+	if n == 0 {
+		return otherwise
+	}
+	return n
+}
+
+// deadline is after how many writes the settle that is under way will end: part
+// of what the future depends on.
+type deadline struct {
+	writes int // the tally at which it ends
+	tally  *tally
+}
+
+func (d *deadline) digest(h *sim.Hash) {
+	if d.tally != nil {
+		h.Word(uint64(d.writes - d.tally.writes))
+	}
+}
+
+// Settle steps until nothing but faults is enabled, or what goes on is a
+// heartbeat that changes nothing, or a limit is reached. A world at rest is put
+// to the laws on worlds at rest; one that has not come to rest breaks EXACT-7,
+// or NOFIGHT-1 where what it does is a fight. What the clock cut short is
+// neither, unless the limits say that it is rest.
+func (t *Trial) Settle(l Limits) Settling {
+	bounded := l.Writes > 0
+	l.fill()
+	t.fight.reset()
+	t.rest.reset()
+	c := &t.fight.tally
+	writes, steps, start := c.writes, t.World.Steps(), t.World.Clock.Elapsed()
+	c.committed = steps
+	t.limit = deadline{}
+	if l.For > 0 {
+		t.World.Clock.Horizon = start + l.For
+		defer func() { t.World.Clock.Horizon = 0 }()
+	}
+	if bounded {
+		t.limit.writes, t.limit.tally = writes+l.Writes, c
+	}
+	s, look, beats := Settling{}, firstLook, false
+	for {
+		if l.For > 0 && t.idleUntil() > start+l.For {
+			t.World.Clock.Advance(start + l.For - t.World.Clock.Elapsed())
+			s.Settled = true
+			break
+		}
+		if beats = t.heartbeat(); beats {
+			s.Settled = true
+			break
+		}
+		if !t.World.Step() {
+			s.Settled = t.World.Quiet()
+			s.Ended = !s.Settled
+			break
+		}
+		t.spring()
+		if c.writes-writes >= l.Writes || t.World.Steps()-steps >= l.Steps {
+			break
+		}
+		if idle := t.World.Steps() - c.committed; idle >= maxIdle || l.Idle > 0 && idle >= l.Idle {
+			if l.Idle = t.mostIdle(l.Idle); idle >= l.Idle {
+				s.Idle = fmt.Sprintf("no write in %d steps: %s", idle, t.goingRound())
+				break
+			}
+		}
+		if l.Stop != nil && l.Stop() {
+			s.Broken = true
+			break
+		}
+		if s.Fight = t.fought(); s.Fight {
+			break
+		}
+		if done := c.writes - writes; done >= look {
+			if look *= 4; t.loops() {
+				break
+			}
+		}
+	}
+	s.At, s.Writes, s.Steps = t.World.Clock.Elapsed(), c.writes-writes, t.World.Steps()-steps
+	t.limit = deadline{}
+	switch {
+	case s.Settled && (l.Rest || beats || t.World.Quiet()):
+		t.Cluster.Settled()
+	case !s.Settled && !s.Fight && !s.Broken && !s.Ended:
+		t.unsettled(&s)
+	}
+	return s
+}
+
+// idleUntil is the time of the next step: now, unless only timers are left.
+func (t *Trial) idleUntil() time.Duration {
+	if e := t.World.Enabled(); len(e) == 0 || e[0].Class != sim.Timer {
+		return t.World.Clock.Elapsed()
+	}
+	if p := t.World.Clock.Pending(); len(p) > 0 {
+		return p[0].At
+	}
+	return t.World.Clock.Elapsed()
+}
+
+// mostIdle is how many steps without a commit are too many: a process that comes
+// up looks at every object there is.
+func (t *Trial) mostIdle(limit int) int {
+	if limit > 0 {
+		return limit
+	}
+	return maxIdle + 4*t.objects()*len(t.Cluster.Processes())
+}
+
+// objects is how many objects are stored.
+func (t *Trial) objects() int {
+	n := 0
+	for _, k := range t.Server.Kinds() {
+		n += t.Server.Len(k)
+	}
+	return n
+}
+
+// unsettled records that the world did not come to rest (EXACT-7).
+func (t *Trial) unsettled(s *Settling) {
+	text := fmt.Sprintf("not at rest after %d writes and %d steps", s.Writes, s.Steps)
+	if s.Idle != "" {
+		text = s.Idle
+	}
+	if e := t.lastError(); e != "" {
+		text += "; the last error: " + e
+	}
+	t.World.Do("unsettled", func() {
+		t.World.Record(sim.Record{Op: sim.Unsettled, Cause: -1, Verb: "settle", Message: text})
+	})
+}

@@ -1,0 +1,224 @@
+package trial_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
+	"github.com/threelaws/threelaws/sim/trial"
+)
+
+var (
+	configMaps = corev1.SchemeGroupVersion.WithKind("ConfigMap")
+	secrets    = corev1.SchemeGroupVersion.WithKind("Secret")
+)
+
+// reads is what a sync has at hand.
+type reads struct {
+	*host.Env
+	maps cache.Indexer
+}
+
+func (r reads) get(key string) *corev1.ConfigMap {
+	if o, ok, _ := r.maps.GetByKey(key); ok {
+		return o.(*corev1.ConfigMap).DeepCopy()
+	}
+	return nil
+}
+
+// syncs is a controller of ConfigMaps with that sync function.
+func syncs(sync func(ctx context.Context, r reads, key string) error) host.Controller {
+	return host.Controller{
+		Name: "mapper", For: configMaps, Owns: nil,
+		Routes: []host.Route{{Kind: configMaps, Do: func(_ host.View, e host.Event, out *host.Effect) {
+			if e.New != nil {
+				out.Keys = append(out.Keys, "default/"+e.New.(*corev1.ConfigMap).Name)
+			}
+		}}},
+		New: func(env *host.Env) host.Reconciler {
+			r := reads{env, env.Informer(configMaps).GetIndexer()}
+			return host.SyncFunc(func(ctx context.Context, key string) error { return sync(ctx, r, key) })
+		},
+	}
+}
+
+// writes is a sync that sets a key of its ConfigMap's data to what it says.
+func writes(value func(m *corev1.ConfigMap, now time.Time) string) func(context.Context, reads, string) error {
+	return func(ctx context.Context, r reads, key string) error {
+		m := r.get(key)
+		if m == nil {
+			return nil
+		}
+		v := value(m, r.Now())
+		if m.Data["v"] == v {
+			return nil
+		}
+		m.Data = map[string]string{"v": v}
+		_, err := r.Client.Update(ctx, m)
+		if err != nil {
+			return err
+		}
+		return nil
+	}
+}
+
+// later looks again after a while.
+func later(d time.Duration, sync func(context.Context, reads, string) error) func(context.Context, reads, string) error {
+	return func(ctx context.Context, r reads, key string) error {
+		r.Queue.AddAfter(key, d)
+		return sync(ctx, r, key)
+	}
+}
+
+func nothing(context.Context, reads, string) error { return nil }
+
+func object(tb testing.TB, t *trial.Trial, o kruntime.Object) {
+	tb.Helper()
+	m := o.(metav1.Object)
+	if _, err := t.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: t.Server.KindOf(o), Namespace: "default", Name: m.GetName(), Object: o}); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func settled(t *testing.T, choices sim.Choices, cs ...host.Controller) (*trial.Trial, trial.Settling) {
+	t.Helper()
+	w := trial.New(trial.Options{Choices: choices})
+	t.Cleanup(w.Stop)
+	for i, c := range cs {
+		w.Start(c.Name+strconv.Itoa(i), c)
+	}
+	object(t, w, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
+	return w, w.Settle(trial.Limits{})
+}
+
+func TestSettle(t *testing.T) {
+	grow := writes(func(m *corev1.ConfigMap, _ time.Time) string {
+		n, _ := strconv.Atoi(m.Data["v"])
+		return strconv.Itoa(n + 1)
+	})
+	clock := writes(func(_ *corev1.ConfigMap, now time.Time) string { return now.Format(time.RFC3339) })
+	wants := syncs(nothing)
+	wants.Owns = append(wants.Owns, secrets)
+	wants.Replicas = func(kruntime.Object) int { return 1 }
+	pile := syncs(func(ctx context.Context, r reads, key string) error {
+		r.Queue.Add(key)
+		_, err := r.Client.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "s-"}})
+		return err
+	})
+	set := func(v string) host.Controller {
+		return syncs(writes(func(*corev1.ConfigMap, time.Time) string { return v }))
+	}
+	for _, c := range []struct {
+		name        string
+		controllers []host.Controller
+		broken      string // the law, "" for none
+		says        string
+	}{
+		{"at rest", []host.Controller{set("x")}, "", ""},
+		{"makes nothing", []host.Controller{wants}, "NOFIGHT-3", "wants 1, owns 0"},
+		{"panics", []host.Controller{syncs(func(context.Context, reads, string) error { panic("at the disco") })}, "EXACT-7b", "at the disco"},
+		{"fights", []host.Controller{set("x"), set("y")}, "NOFIGHT-1", "recurs"},
+		{"counts for ever", []host.Controller{syncs(grow)}, "NOFIGHT-1", `data.v: "`},
+		{"piles up", []host.Controller{pile}, "NOFIGHT-1", "objects of kind Secret and makes more"},
+		{"looks again", []host.Controller{syncs(later(10*time.Minute, nothing))}, "", ""},
+		{"tells the time", []host.Controller{syncs(later(10*time.Second, clock))}, "", ""},
+		{"counts now and then", []host.Controller{syncs(later(10*time.Second, grow))}, "NOFIGHT-1", ""},
+		{"spins", []host.Controller{syncs(func(_ context.Context, r reads, key string) error { r.Queue.Add(key); return nil })}, "EXACT-7", "is synced, again and again"},
+		{"fails", []host.Controller{syncs(func(context.Context, reads, string) error { return errors.New("no luck") })}, "EXACT-7", "no luck"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for seed := range uint64(4) {
+				var choices sim.Choices = sim.Zero{}
+				if seed > 0 {
+					choices = sim.NewSeed(seed)
+				}
+				w, how := settled(t, choices, c.controllers...)
+				b := w.Broken()
+				switch {
+				case c.broken == "" && (b != nil || !how.Settled):
+					t.Errorf("seed %d: %v, %+v", seed, b, how)
+				case c.broken != "" && (b == nil || b.Law.ID != c.broken || !strings.Contains(b.Text, c.says)):
+					t.Errorf("seed %d: %v, want %s: %s", seed, b, c.broken, c.says)
+				}
+			}
+		})
+	}
+}
+
+// A deletion at the third look is not cut off by the first two having done nothing.
+func TestHeartbeatGoesOnForAnHour(t *testing.T) {
+	looks := 0
+	w, how := settled(t, nil, syncs(func(ctx context.Context, r reads, key string) error {
+		if m := r.get(key); m == nil {
+			return nil
+		}
+		r.Queue.AddAfter(key, 20*time.Minute)
+		if looks++; looks < 4 {
+			return nil
+		}
+		return r.Client.Delete(ctx, configMaps, "default", "a", metav1.DeleteOptions{})
+	}))
+	if !how.Settled || w.Server.Len(w.Server.Kind(configMaps)) != 0 {
+		t.Errorf("settled %v after %d looks", how.Settled, looks)
+	}
+}
+
+func TestTraps(t *testing.T) {
+	w := trial.New(trial.Options{})
+	defer w.Stop()
+	w.Start("mapper", syncs(writes(func(*corev1.ConfigMap, time.Time) string { return "x" })))
+	w.Set(trial.Trap{Process: "mapper", After: true, Verb: fakeapi.Update, Back: true})
+	object(t, w, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
+	if how := w.Settle(trial.Limits{}); !how.Settled || w.Cluster.Process("mapper").Incarnation != 1 {
+		t.Errorf("%+v, incarnation %d", how, w.Cluster.Process("mapper").Incarnation)
+	}
+}
+
+// What the user does later races with the controllers.
+func TestLater(t *testing.T) {
+	before, after := 0, 0
+	for seed := range uint64(50) {
+		w := trial.New(trial.Options{Choices: sim.NewSeed(seed), Laws: []*law.Law{}})
+		w.Start("mapper", syncs(writes(func(*corev1.ConfigMap, time.Time) string { return "x" })))
+		object(t, w, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
+		w.Later("look", func() {
+			if w.Server.Lookup(w.Server.Kind(configMaps), "default", "a").(*corev1.ConfigMap).Data["v"] == "x" {
+				after++
+			} else {
+				before++
+			}
+		})
+		w.Settle(trial.Limits{})
+		w.Recycle()
+	}
+	if before == 0 || after == 0 || before+after != 50 {
+		t.Errorf("%d before the write, %d after it", before, after)
+	}
+}
+
+func TestStopLeavesNoGoroutine(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for range 100 {
+		w := trial.New(trial.Options{})
+		w.Start("mapper", syncs(nothing))
+		object(t, w, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
+		w.Settle(trial.Limits{})
+		w.Stop()
+	}
+	if now := runtime.NumGoroutine(); now > before {
+		t.Errorf("%d goroutines before, %d now", before, now)
+	}
+}

@@ -1,0 +1,69 @@
+package trial
+
+import (
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+// Do performs something the user does at once, as a step of its own.
+func (t *Trial) Do(label string, f func() error) error {
+	var err error
+	t.World.Do(label, func() { err = f() })
+	return err
+}
+
+// Later lets the user do something among the actions of the controllers: in the
+// order in which it was asked for, when the schedule says.
+func (t *Trial) Later(label string, do func()) {
+	t.user.queue = append(t.user.queue, deed{label, do})
+}
+
+// Waiting is how many of the user's deeds are still to come.
+func (t *Trial) Waiting() int { return len(t.user.queue) }
+
+// Request executes one request of the user at once, as a step of its own. The
+// error is the server's refusal.
+func (t *Trial) Request(req *fakeapi.Request) (fakeapi.Response, error) {
+	resp := t.Cluster.As(law.User, req)
+	if resp.Err != nil {
+		return resp, resp.Err
+	}
+	return resp, nil
+}
+
+// user is the person of the trial, as an actor: what is left to do, in order.
+type user struct {
+	queue []deed
+}
+
+// deed is one thing the user does.
+type deed struct {
+	label string // canonical: "delete rs/web-a"
+	do    func() // performs it, inside a step
+}
+
+// Name is "user".
+func (u *user) Name() string { return law.User }
+
+// Offer lists the next deed.
+func (u *user) Offer(into []sim.Action) []sim.Action {
+	if len(u.queue) == 0 {
+		return into
+	}
+	return append(into, sim.Action{Class: sim.User, Actor: law.User, Detail: u.queue[0].label})
+}
+
+// Take performs the next deed.
+func (u *user) Take(sim.Action) {
+	d := u.queue[0]
+	u.queue = u.queue[1:]
+	d.do()
+}
+
+// Footprint says that a deed touches everything: it may be a fault, a switch of
+// generation, or several requests.
+func (u *user) Footprint(sim.Action) sim.Footprint { return sim.Footprint{Global: true} }
+
+// Digest folds how much is left to do.
+func (u *user) Digest(h *sim.Hash) { h.Word(uint64(len(u.queue))) }

@@ -1,0 +1,44 @@
+package threelaws_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// steps is a loop's hand on a world.
+var steps = regexp.MustCompile(`\b(?:[wW]orld|w)\.(?:Step|Take)\(`)
+
+// judges attaches laws to a world.
+var judges = regexp.MustCompile(`\blaw\.NewJudge\(`)
+
+// Whoever runs a world under the laws runs it through a trial: nothing else that
+// ships steps a world or makes a judge, but the kernel, the runner by the wall
+// clock and the searches that the kernel offers.
+func TestOnlyTrialsStepWorlds(t *testing.T) {
+	may := []string{"sim/world.go", "sim/trial/", "sim/realtime/", "sim/law/", "sim/explore/"}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		for _, m := range may {
+			if strings.HasPrefix(filepath.ToSlash(path), m) {
+				return nil
+			}
+		}
+		text, err := os.ReadFile(path)
+		if at := steps.Find(text); at != nil {
+			t.Errorf("%s has %s: run the world through a trial", path, at)
+		}
+		if at := judges.Find(text); at != nil {
+			t.Errorf("%s has %s: run the world through a trial", path, at)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
