@@ -12,7 +12,7 @@ import (
 
 var (
 	links       = regexp.MustCompile(`\]\(([^)#]+)`)
-	mutantNames = regexp.MustCompile("`((?:replicaset|expectations|routing|gc)/[a-z-]+)`")
+	mutantNames = regexp.MustCompile("`((?:replicaset|expectations|routing|gc|namespace|kubelet)/[a-z-]+)`")
 )
 
 // Every relative link in the documentation leads to a file, and every mutant it

@@ -18,7 +18,7 @@ func Builtin() *scenarios.Registry {
 	g := Complete(&scenarios.Registry{})
 	for _, m := range mutants.All() {
 		g.Mutants = append(g.Mutants, scenarios.Mutant{
-			Name: m.Name, Summary: m.Sentence, Clause: m.Clause, Law: m.Law, Controller: m.Controller(),
+			Name: m.Name, Summary: m.Sentence, Clause: m.Clause, Law: m.Law, Controller: m.Make(),
 		})
 	}
 	return g

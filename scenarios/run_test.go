@@ -19,7 +19,7 @@ import (
 func registry() *scenarios.Registry {
 	g := &scenarios.Registry{Controllers: controllers.Builtin(), Laws: law.All(), Aliases: controllers.Aliases(), Reaper: reaper.Controller}
 	for _, m := range mutants.All() {
-		g.Mutants = append(g.Mutants, scenarios.Mutant{Name: m.Name, Summary: m.Sentence, Clause: m.Clause, Law: m.Law, Controller: m.Controller()})
+		g.Mutants = append(g.Mutants, scenarios.Mutant{Name: m.Name, Summary: m.Sentence, Clause: m.Clause, Law: m.Law, Controller: m.Make()})
 	}
 	return g
 }

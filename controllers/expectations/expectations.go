@@ -37,11 +37,28 @@ type Expectations struct {
 type record struct {
 	owner     types.UID
 	creations int
+	names     []creation // of those creations whose name is known
 	// deletions are keys, not a number: a deletion may be seen twice, as the
 	// update that sets deletionTimestamp and as the removal, and must count once.
 	deletions []string
 	since     time.Time
 }
+
+// creation is what is known of one object by name: that it was made, which the
+// response to the request says, and that it was shown, alive or being deleted.
+// Either may come first.
+type creation struct {
+	object string
+	state  state
+}
+
+type state uint8
+
+const (
+	made  state = iota // and not shown yet
+	alive              // shown, and struck out
+	dying              // shown for the first time when it was being deleted
+)
 
 // New returns expectations without any record.
 func New(now func() time.Time) *Expectations {
@@ -52,7 +69,7 @@ func New(now func() time.Time) *Expectations {
 // uid owner are to be seen.
 func (e *Expectations) ExpectCreations(key string, owner types.UID, n int) {
 	if n > 0 {
-		e.records[key] = &record{owner: owner, creations: n, since: e.now()}
+		e.records[key] = &record{owner: owner, creations: n, names: make([]creation, 0, n), since: e.now()}
 	}
 }
 
@@ -64,12 +81,63 @@ func (e *Expectations) ExpectDeletions(key string, owner types.UID, objects []st
 	}
 }
 
-// Created strikes out one expected creation of key, because it was seen or
-// because it will not happen.
-func (e *Expectations) Created(key string) {
+// Created strikes out one expected creation of key, because it was seen.
+func (e *Expectations) Created(key, object string) {
+	if r := e.records[key]; r != nil && r.creations > 0 {
+		r.set(object, alive)
+		e.NotCreated(key)
+	}
+}
+
+// NotCreated strikes out one expected creation of key, because it will not
+// happen, or did.
+func (e *Expectations) NotCreated(key string) {
 	if r := e.records[key]; r != nil && r.creations > 0 {
 		r.creations--
 		e.settle(key, r)
+	}
+}
+
+// Made says which object one of the expected creations of key is. If it is first
+// shown when it is being deleted, after a gap in the watch, that is what was
+// waited for; of an object that another made, or an earlier life of the process,
+// it is not. (Upstream does not know creations by name, takes none for seen, and
+// sleeps until the record expires.)
+func (e *Expectations) Made(key, object string) {
+	r := e.records[key]
+	if r == nil || r.creations == 0 {
+		return
+	}
+	switch i := r.find(object); {
+	case i < 0:
+		r.set(object, made)
+	case r.names[i].state == dying:
+		r.names[i].state = alive
+		e.NotCreated(key)
+	}
+}
+
+func (r *record) find(object string) int {
+	return slices.IndexFunc(r.names, func(c creation) bool { return c.object == object })
+}
+
+func (r *record) set(object string, s state) {
+	if i := r.find(object); i >= 0 {
+		r.names[i].state = s
+		return
+	}
+	r.names = append(r.names, creation{object, s})
+}
+
+// shownDying notes that an object is being deleted, which may be the first that
+// is shown of it.
+func (e *Expectations) shownDying(key, object string, r *record) {
+	switch i := r.find(object); {
+	case i < 0:
+		r.set(object, dying)
+	case r.names[i].state == made:
+		r.names[i].state = alive
+		e.NotCreated(key)
 	}
 }
 
@@ -78,6 +146,10 @@ func (e *Expectations) Created(key string) {
 func (e *Expectations) Deleted(key, object string) {
 	r := e.records[key]
 	if r == nil {
+		return
+	}
+	if r.creations > 0 {
+		e.shownDying(key, object, r)
 		return
 	}
 	if i := slices.Index(r.deletions, object); i >= 0 {
@@ -139,6 +211,11 @@ func (e *Expectations) Digest(h *sim.Hash) {
 		h.String(string(r.owner))
 		h.Word(uint64(r.creations))
 		h.Word(uint64(e.now().Sub(r.since)))
+		var names uint64
+		for _, c := range r.names {
+			names += sim.Mix(sim.HashString(c.object) + uint64(c.state))
+		}
+		h.Word(names)
 		var deletions uint64
 		for _, d := range r.deletions {
 			deletions += sim.Mix(sim.HashString(d))

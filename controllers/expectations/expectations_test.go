@@ -15,15 +15,40 @@ func TestExpectations(t *testing.T) {
 		satisfied bool
 	}{
 		{"nothing expected", func(*Expectations, *time.Time) {}, true},
-		{"creations", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", "me", 2); e.Created("k") }, false},
-		{"creations, all seen", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", "me", 2); e.Created("k"); e.Created("k") }, true},
+		{"creations", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", "me", 2); e.Created("k", "ns/x") }, false},
+		{"creations, all seen", func(e *Expectations, _ *time.Time) {
+			e.ExpectCreations("k", "me", 2)
+			e.Created("k", "ns/x")
+			e.Created("k", "ns/x")
+		}, true},
 		{"more seen than expected, before the next", func(e *Expectations, _ *time.Time) {
 			e.ExpectCreations("k", "me", 1)
-			e.Created("k")
-			e.Created("k")
+			e.Created("k", "ns/x")
+			e.Created("k", "ns/x")
 			e.ExpectCreations("k", "me", 1)
 		}, false},
-		{"another key's creation", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", "me", 1); e.Created("other") }, false},
+		{"made, and first seen dying", func(e *Expectations, _ *time.Time) {
+			e.ExpectCreations("k", "me", 1)
+			e.Made("k", "ns/a")
+			e.Deleted("k", "ns/a")
+		}, true},
+		{"first seen dying, and made by the time of the response", func(e *Expectations, _ *time.Time) {
+			e.ExpectCreations("k", "me", 1)
+			e.Deleted("k", "ns/a")
+			e.Made("k", "ns/a")
+		}, true},
+		{"seen alive, and dying, counts once", func(e *Expectations, _ *time.Time) {
+			e.ExpectCreations("k", "me", 2)
+			e.Created("k", "ns/a")
+			e.Made("k", "ns/a")
+			e.Deleted("k", "ns/a")
+		}, false},
+		{"another's object is first seen dying", func(e *Expectations, _ *time.Time) {
+			e.ExpectCreations("k", "me", 1)
+			e.Made("k", "ns/a")
+			e.Deleted("k", "ns/z")
+		}, false},
+		{"another key's creation", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", "me", 1); e.Created("other", "ns/x") }, false},
 		{"a deletion seen twice counts once", func(e *Expectations, _ *time.Time) {
 			e.ExpectDeletions("k", "me", []string{"ns/a", "ns/b"})
 			e.Deleted("k", "ns/a")
@@ -38,7 +63,10 @@ func TestExpectations(t *testing.T) {
 			e.ExpectDeletions("k", "me", []string{"ns/a"})
 			e.Deleted("k", "ns/z")
 		}, false},
-		{"a deletion is no creation", func(e *Expectations, _ *time.Time) { e.ExpectDeletions("k", "me", []string{"ns/a"}); e.Created("k") }, false},
+		{"a deletion is no creation", func(e *Expectations, _ *time.Time) {
+			e.ExpectDeletions("k", "me", []string{"ns/a"})
+			e.Created("k", "ns/x")
+		}, false},
 		{"of a namesake", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", "other", 1) }, true},
 		{"moot deletion", func(e *Expectations, _ *time.Time) {
 			e.ExpectDeletions("k", "me", []string{"ns/a", "ns/b"})
@@ -55,7 +83,7 @@ func TestExpectations(t *testing.T) {
 		{"an event does not prolong it", func(e *Expectations, now *time.Time) {
 			e.ExpectCreations("k", "me", 2)
 			*now = now.Add(Timeout)
-			e.Created("k")
+			e.Created("k", "ns/x")
 			*now = now.Add(1)
 		}, true},
 	} {
@@ -78,7 +106,7 @@ func TestWaiting(t *testing.T) {
 	if got, want := e.Waiting(), []string{"a", "b"}; !slices.Equal(got, want) {
 		t.Errorf("waiting = %v, want %v", got, want)
 	}
-	e.Created("a")
+	e.Created("a", "ns/x")
 	e.Deleted("b", "x")
 	if got := e.Waiting(); got != nil {
 		t.Errorf("waiting = %v, want nothing", got)
@@ -97,7 +125,7 @@ func TestDigest(t *testing.T) {
 	a := digest(func(e *Expectations) { e.ExpectDeletions("k", "me", []string{"x", "y"}) })
 	b := digest(func(e *Expectations) { e.ExpectDeletions("k", "me", []string{"y", "x"}) })
 	c := digest(func(e *Expectations) { e.ExpectDeletions("k", "me", []string{"x"}) })
-	d := digest(func(e *Expectations) { e.ExpectCreations("k", "me", 1); e.Created("k") })
+	d := digest(func(e *Expectations) { e.ExpectCreations("k", "me", 1); e.Created("k", "ns/x") })
 	empty := digest(func(*Expectations) {})
 	if a != b {
 		t.Error("the order of expected deletions shows")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -102,7 +103,7 @@ func (c *collector) policy(latest metav1.Object) metav1.DeletionPropagation {
 	case c.without.Finalizers:
 	case has(latest, metav1.FinalizerOrphanDependents):
 		return metav1.DeletePropagationOrphan
-	case has(latest, metav1.FinalizerDeleteDependents):
+	case has(latest, metav1.FinalizerDeleteDependents) && !c.without.Foreground:
 		return metav1.DeletePropagationForeground
 	}
 	return metav1.DeletePropagationBackground
@@ -121,13 +122,19 @@ func (c *collector) classify(ctx context.Context, id identity, refs []metav1.Own
 			return o, err
 		case owner == nil:
 			o.absent = append(o.absent, r.UID)
-		case owner.GetDeletionTimestamp() != nil && has(owner, metav1.FinalizerDeleteDependents) && !c.without.Waiting:
+		case c.waits(owner):
 			o.waiting = append(o.waiting, r.UID)
 		default:
 			o.solid = append(o.solid, r.UID)
 		}
 	}
 	return o, nil
+}
+
+// waits says whether an owner is in foreground deletion.
+func (c *collector) waits(owner metav1.Object) bool {
+	deleted := owner.GetDeletionTimestamp() != nil || c.without.Undeleted
+	return deleted && has(owner, metav1.FinalizerDeleteDependents) && !c.without.Waiting
 }
 
 // owner reads an object's owner from the server; nil when it is absent. It is
@@ -149,6 +156,9 @@ func (c *collector) owner(ctx context.Context, id identity, r *metav1.OwnerRefer
 	}
 	at.namespace = namespace
 	owner, err := c.get(ctx, at)
+	if err != nil && c.without.OwnerErrors {
+		return nil, nil
+	}
 	if apierrors.IsNotFound(err) || err == nil && owner.GetUID() != r.UID && !c.without.OwnerUID {
 		c.graph.absent.add(at)
 		return nil, nil
@@ -168,30 +178,38 @@ func (c *collector) breakCycle(ctx context.Context, n *node) error {
 	if c.without.Cycles {
 		return nil
 	}
-	for _, d := range n.dependents {
-		if !d.foreground {
-			continue
-		}
-		var blocking []types.UID
-		for i := range n.owners {
-			if blocks(&n.owners[i]) {
-				blocking = append(blocking, n.owners[i].UID)
-			}
-		}
-		return c.patch(ctx, n.identity, ref.UnblockPatch(nil, n.uid, blocking...), nil, blocking)
+	if slices.ContainsFunc(n.dependents, func(d *node) bool { return d.foreground }) {
+		return c.unblock(ctx, n)
 	}
 	return nil
 }
 
+// unblock makes an object's references non-blocking.
+func (c *collector) unblock(ctx context.Context, n *node) error {
+	var blocking []types.UID
+	for i := range n.owners {
+		if blocks(&n.owners[i]) {
+			blocking = append(blocking, n.owners[i].UID)
+		}
+	}
+	return c.patch(ctx, n.identity, ref.UnblockPatch(nil, n.uid, blocking...), nil, blocking)
+}
+
 // finishForeground lets an object go that no dependant blocks any more, and
-// looks at those that do (GC-2).
+// looks at those that do (GC-2). A cycle of objects that wait for each other may
+// have come about while the graph lagged: when the last of them was deleted, it
+// did not show the first as going. So it is looked for here as well; upstream
+// does not, and such a cycle hangs (GC-6).
 func (c *collector) finishForeground(ctx context.Context, n *node) error {
 	free := func() bool { return c.without.Blocking || len(n.blocking(c.without)) == 0 }
 	if free() {
-		err := c.removeFinalizer(ctx, n.identity, metav1.FinalizerDeleteDependents, free)
+		err := c.removeFinalizer(ctx, n, metav1.FinalizerDeleteDependents, free)
 		if err != errNotYet {
 			return err
 		}
+	}
+	if !c.without.LateCycles && n.waitsForItself(c.without) {
+		return c.unblock(ctx, n)
 	}
 	for _, d := range n.blocking(c.without) {
 		if !d.foreground {

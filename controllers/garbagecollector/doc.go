@@ -18,23 +18,31 @@ type Without struct {
 	LiveItem    bool // an object's owners are taken from the graph, not from the server
 	LiveOwner   bool // an owner the graph has not seen is absent, without a look
 	OwnerUID    bool // an owner's namesake passes for the owner
+	OwnerErrors bool // an owner that could not be read is absent
 	UnknownKind bool // an owner of an unknown kind is absent
 	EveryOwner  bool // one absent owner is enough
 	DeadRefs    bool // references to absent owners are left where another owner remains
 	LiveRefs    bool // references to live owners are cut with the dead ones
 	AnyOwner    bool // only ControllerRefs count as owners
 	Waiting     bool // an owner in foreground deletion counts like any other
+	Undeleted   bool // an owner with the foreground finalizer is in foreground deletion though nobody deletes it
 	Finalizers  bool // an object's own orphan or foreground finalizer is overruled
+	Foreground  bool // ... the foreground finalizer alone
 	Cycles      bool // cycles of foreground deletions are not broken up
+	LateCycles  bool // ... which came about before the graph showed them
 	Virtual     bool // owners that were never seen are not looked for
+	Guesses     bool // what a cluster-scoped object says of a namespaced owner is not doubted
+	Removed     bool // an object remains a dependant of owners that it no longer refers to
 
 	UIDPrecondition     bool // deletes do not carry the uid
 	VersionPrecondition bool // deletes do not carry the version
 	ConflictCheck       bool // a delete refused for its version is repeated whoever owns the object by now
+	ConflictPolicy      bool // ... whatever was asked for its dependants by now
 
 	AbsentCoordinates bool // absent owners are remembered by uid alone
 	Blocking          bool // foreground deletion waits for no dependant
 	BlockingOnly      bool // foreground deletion waits for dependants that do not block
+	Unblock           bool // an owner is not told that a reference that blocked it is gone
 	Report            bool // owners in foreground deletion are not told that a dependant is gone
 
 	OrphanFirst  bool // the orphan finalizer is removed before the dependants are cut loose
@@ -42,4 +50,6 @@ type Without struct {
 	OrphanErrors bool // ... although a dependant could not be
 	OthersStay   bool // the finalizers of others are removed with the collector's own
 	OrphanOwner  bool // ... from whatever object has the owner's name by now
+
+	AskedAgain bool // a deletion policy that is asked for again in a gap of the watch goes unnoticed
 }

@@ -44,6 +44,7 @@ type node struct {
 	virtual    bool // known from references only; whether it exists is not known
 	deleting   bool // has deletionTimestamp
 	foreground bool // is being deleted in the foreground
+	released   bool // its finalizer has been, or is just being, taken off; no event has shown it since
 }
 
 // blocking are the dependants that the node's foreground deletion waits for.
@@ -58,6 +59,24 @@ func (n *node) blocking(without *Without) []*node {
 		}
 	}
 	return out
+}
+
+// waitsForItself says whether the node's foreground deletion waits, by way of
+// others in foreground deletion, for the node. One that owns itself waits, as
+// recorded from the real collector.
+func (n *node) waitsForItself(without *Without) bool {
+	met := []*node{n}
+	for i := 0; i < len(met); i++ {
+		for _, d := range met[i].blocking(without) {
+			if d == n && i > 0 {
+				return true
+			}
+			if d.foreground && !slices.Contains(met, d) {
+				met = append(met, d)
+			}
+		}
+	}
+	return false
 }
 
 func blocks(r *metav1.OwnerReference) bool {
@@ -147,7 +166,7 @@ func (g *graph) contradicts(n, owner *node, ref *metav1.OwnerReference) bool {
 	}
 	// A virtual owner without a namespace was referred to by a cluster-scoped
 	// object; it may be of a namespaced kind, and referred to wrongly.
-	return owner.namespace == "" && n.namespace != "" && owner.virtual
+	return owner.namespace == "" && n.namespace != "" && owner.virtual && !g.without.Guesses
 }
 
 // elsewhere says whether an owner is in another namespace than n.
@@ -187,6 +206,7 @@ func (g *graph) digest(h *sim.Hash) {
 		one.Bool(n.virtual)
 		one.Bool(n.deleting)
 		one.Bool(n.foreground)
+		one.Bool(n.released)
 		for i := range n.owners {
 			r := referred(&n.owners[i], "")
 			r.digest(&one)

@@ -65,11 +65,13 @@ func (g *graph) reown(n *node, refs []metav1.OwnerReference) {
 	}
 	n.owners = refs
 	g.addEdges(n, added)
-	g.dropEdges(n, removed)
+	if !g.without.Removed {
+		g.dropEdges(n, removed)
+	}
 }
 
 func (g *graph) unblock(r *metav1.OwnerReference) {
-	if owner := g.nodes[r.UID]; owner != nil {
+	if owner := g.nodes[r.UID]; owner != nil && !g.without.Unblock {
 		g.look(owner)
 	}
 }
@@ -86,7 +88,18 @@ func find(refs []metav1.OwnerReference, r *metav1.OwnerReference) *metav1.OwnerR
 // deletionStarted queues what a deletion policy asks for, when the object has
 // become one that is being deleted with that policy's finalizer. Both are
 // compared with what they were, as a finalizer may come back (RULES K106).
+//
+// It may come back unseen: the collector takes it off, the object stays for
+// somebody else's finalizer and is deleted once more, and all that the informer
+// shows, for a gap in its watch, is the same finalizer before and after. So what
+// the collector let go starts anew. Upstream compares the two alone
+// (deletionStartsWithFinalizer), queues nothing, and the object hangs until the
+// collector restarts.
 func (g *graph) deletionStarted(n *node, old, obj metav1.Object) {
+	if n.released && !g.without.AskedAgain {
+		old = nil
+	}
+	n.released = false
 	if starts(old, obj, metav1.FinalizerOrphanDependents) {
 		g.orphan(n)
 		return

@@ -22,7 +22,7 @@ import (
 func (c *collector) orphan(ctx context.Context, n *node) error {
 	id := n.identity
 	if c.without.OrphanFirst {
-		if err := c.removeFinalizer(ctx, id, metav1.FinalizerOrphanDependents, nil); err != nil {
+		if err := c.removeFinalizer(ctx, n, metav1.FinalizerOrphanDependents, nil); err != nil {
 			return err
 		}
 	}
@@ -31,7 +31,7 @@ func (c *collector) orphan(ctx context.Context, n *node) error {
 		if err := c.cutLoose(ctx, id, n, loose); err != nil && !c.without.OrphanErrors {
 			return err
 		}
-		err := c.removeFinalizer(ctx, id, metav1.FinalizerOrphanDependents, func() bool {
+		err := c.removeFinalizer(ctx, n, metav1.FinalizerOrphanDependents, func() bool {
 			return c.without.OrphanAgain || !slices.ContainsFunc(n.dependents, func(d *node) bool { return !loose[d.uid] })
 		})
 		if err != errNotYet {

@@ -28,7 +28,7 @@ func (c *collector) delete(ctx context.Context, id identity, latest metav1.Objec
 		case apierrors.IsNotFound(liveErr):
 			err = liveErr
 		case liveErr != nil || now.GetUID() != id.uid || now.GetResourceVersion() == version:
-		case c.without.ConflictCheck || equality.Semantic.DeepEqual(now.GetOwnerReferences(), refs) && c.policy(now) == c.policy(latest):
+		case c.without.ConflictCheck || equality.Semantic.DeepEqual(now.GetOwnerReferences(), refs) && c.askedAlike(now, latest):
 			err = c.deleteAt(ctx, id, "", policy)
 		}
 	}
@@ -36,6 +36,11 @@ func (c *collector) delete(ctx context.Context, id identity, latest metav1.Objec
 		return c.absent(id)
 	}
 	return err
+}
+
+// askedAlike says whether the same was asked for an object's dependants.
+func (c *collector) askedAlike(now, before metav1.Object) bool {
+	return c.policy(now) == c.policy(before) || c.without.ConflictPolicy
 }
 
 func (c *collector) deleteAt(ctx context.Context, id identity, version string, policy metav1.DeletionPropagation) error {
@@ -108,11 +113,15 @@ var errNotYet = errors.New("the finalizer is still needed")
 //
 // Upstream finds the owner by name alone; a successor of the same name that was
 // to be orphaned, too, would lose its finalizer before its dependants lost it.
-func (c *collector) removeFinalizer(ctx context.Context, id identity, finalizer string, ready func() bool) error {
+func (c *collector) removeFinalizer(ctx context.Context, n *node, finalizer string, ready func() bool) error {
+	id := n.identity
 	k, namespace, err := c.scope(id)
 	if err != nil {
 		return err
 	}
+	// Before the read: an event that comes after this line shows the finalizer
+	// of now, or one that this read has yet to find.
+	n.released = true
 	latest, err := c.get(ctx, id)
 	if apierrors.IsNotFound(err) {
 		return nil

@@ -27,6 +27,14 @@ type Options struct {
 	// Bind is the node to which it binds pods that have none; "" to run them
 	// where they are, which spares a write for each.
 	Bind string
+
+	Without Without
+}
+
+// Without names guards to leave out; see package mutants. The zero value keeps
+// them all. Each guard is checked at one place.
+type Without struct {
+	UID bool // a deletion is completed by name, of whatever pod has that name by now
 }
 
 // Binding is the generation of a kubelet that binds pods to a node.
@@ -142,9 +150,11 @@ func (k *kubelet) finish(ctx context.Context, pod *corev1.Pod) error {
 		return nil
 	}
 	now := int64(0)
-	err := k.env.Client.Delete(ctx, podKind, pod.Namespace, pod.Name, metav1.DeleteOptions{
-		GracePeriodSeconds: &now, Preconditions: &metav1.Preconditions{UID: &pod.UID},
-	})
+	guards := &metav1.Preconditions{UID: &pod.UID}
+	if k.options.Without.UID {
+		guards = nil
+	}
+	err := k.env.Client.Delete(ctx, podKind, pod.Namespace, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: &now, Preconditions: guards})
 	if apierrors.IsConflict(err) {
 		return nil
 	}

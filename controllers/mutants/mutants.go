@@ -24,43 +24,20 @@ type Mutant struct {
 	Law      string // the law that is to kill the mutant, by its clause; "" if no law does, as what it does wrong is put right in the end
 	Sentence string // what it does wrong
 
-	build build
+	Build
 }
 
-// build says how a mutant differs; one of the fields is set.
-type build struct {
-	replicas  func(w *replicas.Without)
-	collector func(w *garbagecollector.Without)
-	drainer   func(w *namespace.Without)
-	declared  func(c *host.Controller)
-}
-
-// Controller makes the mutant.
-func (m *Mutant) Controller() host.Controller {
-	if m.build.collector != nil {
-		var w garbagecollector.Without
-		m.build.collector(&w)
-		return garbagecollector.New(w)
-	}
-	if m.build.drainer != nil {
-		var w namespace.Without
-		m.build.drainer(&w)
-		return namespace.New(w)
-	}
-	o := replicas.Options{Generation: replicas.ControllerRef}
-	if m.build.replicas != nil {
-		m.build.replicas(&o.Without)
-	}
-	c := replicaset.New(o)
-	if m.build.declared != nil {
-		m.build.declared(&c)
-	}
-	return c
+// Build makes a mutant.
+type Build struct {
+	Make func() host.Controller
+	// Without is the struct of guards that the controller lacks; nil for one
+	// whose fault is not a guard left out.
+	Without any
 }
 
 // All returns every mutant, grouped by the code that its guard is in.
 func All() []Mutant {
-	return slices.Concat(claimMutants, releaseMutants, scaleMutants, expectationMutants, routingMutants, writingMutants, collectorMutants, namespaceMutants)
+	return slices.Concat(claimMutants, releaseMutants, scaleMutants, expectationMutants, routingMutants, writingMutants, wrappedMutants, collectorMutants, namespaceMutants, kubeletMutants)
 }
 
 // Lookup finds a mutant by name.
@@ -74,10 +51,31 @@ func Lookup(name string) (Mutant, bool) {
 }
 
 // of is a ReplicaSet controller without what f sets.
-func of(f func(w *replicas.Without)) build { return build{replicas: f} }
+func of(f func(w *replicas.Without)) Build {
+	o := replicas.Options{Generation: replicas.ControllerRef}
+	f(&o.Without)
+	return Build{func() host.Controller { return replicaset.New(o) }, o.Without}
+}
 
 // declared is a ReplicaSet controller of which f changes the declaration.
-func declared(f func(c *host.Controller)) build { return build{declared: f} }
+func declared(f func(c *host.Controller)) Build {
+	return Build{Make: func() host.Controller {
+		c := replicaset.New(replicas.Options{Generation: replicas.ControllerRef})
+		f(&c)
+		return c
+	}}
+}
 
 // collector is a garbage collector without what f sets.
-func collector(f func(w *garbagecollector.Without)) build { return build{collector: f} }
+func collector(f func(w *garbagecollector.Without)) Build {
+	var w garbagecollector.Without
+	f(&w)
+	return Build{func() host.Controller { return garbagecollector.New(w) }, w}
+}
+
+// drainer is a namespace controller without what f sets.
+func drainer(f func(w *namespace.Without)) Build {
+	var w namespace.Without
+	f(&w)
+	return Build{func() host.Controller { return namespace.New(w) }, w}
+}

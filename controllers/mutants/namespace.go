@@ -1,17 +1,41 @@
 package mutants
 
-import "github.com/threelaws/threelaws/controllers/namespace"
+import (
+	"github.com/threelaws/threelaws/controllers/kubelet"
+	"github.com/threelaws/threelaws/controllers/namespace"
+	"github.com/threelaws/threelaws/sim/host"
+)
 
-// namespaceMutants lack a guard of the namespace controller. (That it compares
-// uids is shown by a test of its own: no script comes between its requests.)
+// namespaceMutants lack a guard of the namespace controller.
 var namespaceMutants = []Mutant{
 	{"namespace/everything-at-once", "NS-1", "NS-1",
 		"deletes what is in a namespace without waiting for its pods",
 		drainer(func(w *namespace.Without) { w.PodsFirst = true })},
+	{"namespace/unknown-is-none", "NS-1", "NS-1",
+		"takes pods that it could not count for none, and deletes the rest",
+		drainer(func(w *namespace.Without) { w.PodsUnknown = true })},
 	{"namespace/no-waiting", "NS-1", "NS-1",
 		"lets a namespace go although something in it is held by a finalizer",
 		drainer(func(w *namespace.Without) { w.Waiting = true })},
+	{"namespace/despite-errors", "NS-1", "NS-1",
+		"lets a namespace go although it could not be emptied",
+		drainer(func(w *namespace.Without) { w.Errors = true })},
+	{"namespace/empties-successors", "NS-1", "NS-1",
+		"empties a namespace that was made again under the name of one that it had been emptying",
+		drainer(func(w *namespace.Without) { w.Terminating = true })},
 }
 
-// drainer is a namespace controller without what f sets.
-func drainer(f func(w *namespace.Without)) build { return build{drainer: f} }
+// kubeletMutants lack a guard of the kubelet. It is no controller, and the laws
+// are not about it: what shows is that a pod is gone that nobody deleted.
+var kubeletMutants = []Mutant{
+	{"kubelet/finishes-by-name", "FIN-1", "",
+		"ends a pod that has taken the name of the one whose deletion it completes",
+		runner(func(w *kubelet.Without) { w.UID = true })},
+}
+
+// runner is a kubelet without what f sets.
+func runner(f func(w *kubelet.Without)) Build {
+	var o kubelet.Options
+	f(&o.Without)
+	return Build{func() host.Controller { return kubelet.New(o) }, o.Without}
+}

@@ -92,14 +92,14 @@ func (c *controller) Sync(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	if ns.DeletionTimestamp == nil || len(ns.Spec.Finalizers) == 0 {
+	if ns.DeletionTimestamp == nil && !c.without.Terminating || len(ns.Spec.Finalizers) == 0 {
 		return nil // it is a successor, or others have to let it go
 	}
 	var left contents
 	err = c.empty(ctx, ns, &left)
 	c.writeStatus(ctx, ns, &left)
 	switch {
-	case err != nil:
+	case err != nil && !c.without.Errors:
 		return err
 	case left.wait > 0 && !c.without.Waiting:
 		// Half of what the slowest is thought to need.

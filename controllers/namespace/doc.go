@@ -7,10 +7,13 @@
 // finalizers is waited for; what has none and is there still is an error.
 package namespace
 
-// Without names guards to leave out, for tests that show what they are good
-// for. The zero value keeps them all.
+// Without names guards to leave out; see package mutants. The zero value keeps
+// them all. Each guard is checked at one place.
 type Without struct {
 	PodsFirst   bool // everything is deleted at once
+	PodsUnknown bool // ... when it is not known whether pods are left
 	Waiting     bool // a namespace is let go although something in it is left
+	Errors      bool // ... although it is not known what is
+	Terminating bool // a namespace that nobody deletes is emptied, too
 	Incarnation bool // a namespace that took the name meanwhile is let go instead
 }

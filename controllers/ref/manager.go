@@ -96,7 +96,7 @@ func (m *Manager) Release(ctx context.Context, obj metav1.Object) error {
 	if apierrors.IsNotFound(err) && !m.Without.Gone {
 		return nil
 	}
-	if apierrors.IsInvalid(err) && !m.Without.Replaced {
+	if apierrors.IsInvalid(err) && !m.Without.Replaced || m.Without.Refused {
 		return nil
 	}
 	return err

@@ -25,6 +25,7 @@ type Without struct {
 	ReleaseFields bool // release takes the dependent's finalizers off, too
 	Loser         bool // an adoption that was refused counts as one that succeeded
 
+	Refused  bool // a release that was refused, whatever for, counts as done
 	Gone     bool // release of an object that is gone is an error
 	Replaced bool // release of an object whose uid has changed is an error
 }

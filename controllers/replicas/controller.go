@@ -58,12 +58,15 @@ type Without struct {
 
 	Wait            bool // a sync creates and deletes whatever is still expected
 	Recheck         bool // expected deletions are not compared with the cache
+	RecheckDying    bool // ... with respect to pods whose deletion it was shown before it expected it
 	ExpectFirst     bool // expectations are recorded after the writes, not before
 	CreationSeen    bool // creations that were seen stay expected
+	FirstSeenDying  bool // creations that are first seen while they are being deleted stay expected
 	FailedCreation  bool // creations that failed stay expected
 	MissingDeletion bool // deletions of pods that were gone already stay expected
 	Successor       bool // expectations of a set are taken for those of its namesake
 	Missing         bool // expectations of a set that a sync finds gone are kept
+	DeleteErrors    bool // a deletion that was refused is not tried again
 
 	SharedCache bool // cached pods are changed in place
 	Backoff     bool // a failed sync is repeated at once
@@ -158,7 +161,7 @@ func (r *reconciler) Observed(key string, deletion bool, object string) {
 	case deletion:
 		r.expected.Deleted(key, object)
 	case !r.options.Without.CreationSeen:
-		r.expected.Created(key)
+		r.expected.Created(key, object)
 	}
 }
 

@@ -43,9 +43,12 @@ func (r *reconciler) create(ctx context.Context, key string, set *Set, n int) er
 	var firstErr error
 	for tried := 0; tried < n && firstErr == nil; batch *= 2 {
 		for end := min(tried+r.batch(batch, n), n); tried < end; tried++ {
-			err := r.createOne(ctx, pod)
+			name, err := r.createOne(ctx, pod)
 			if err == nil {
 				made++
+				if r.options.Generation == ControllerRef && !r.options.Without.FirstSeenDying {
+					r.expected.Made(key, name)
+				}
 			} else if firstErr == nil {
 				firstErr = err
 			}
@@ -57,7 +60,7 @@ func (r *reconciler) create(ctx context.Context, key string, set *Set, n int) er
 	}
 	for range n - made {
 		if !r.options.Without.FailedCreation {
-			r.expected.Created(key)
+			r.expected.NotCreated(key)
 		}
 	}
 	return firstErr
@@ -71,12 +74,16 @@ func (r *reconciler) batch(next, n int) int {
 	return next
 }
 
-func (r *reconciler) createOne(ctx context.Context, pod *corev1.Pod) error {
-	_, err := r.env.Client.Create(ctx, pod)
+// createOne returns the key of what it made.
+func (r *reconciler) createOne(ctx context.Context, pod *corev1.Pod) (string, error) {
+	obj, err := r.env.Client.Create(ctx, pod)
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-		return nil // every create will be refused; trying again is of no use
+		return "", nil // every create will be refused; trying again is of no use
 	}
-	return err
+	if err != nil {
+		return "", err
+	}
+	return routing.Key(obj.(metav1.Object)), nil
 }
 
 // newPod makes a pod from the set's template, with which it shares its parts.
@@ -158,7 +165,7 @@ func (r *reconciler) delete(ctx context.Context, key string, set *Set, pods []*c
 		if !gone || !r.options.Without.MissingDeletion {
 			r.expected.Deleted(key, keys[i]) // nobody will see it
 		}
-		if !gone && firstErr == nil {
+		if !gone && firstErr == nil && !r.options.Without.DeleteErrors {
 			firstErr = err
 		}
 	}

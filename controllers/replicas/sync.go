@@ -66,7 +66,10 @@ func (r *reconciler) awake(key string, set *Set) bool {
 	if !r.expected.Satisfied(key, r.owner(set)) && r.options.Generation == ControllerRef && !r.options.Without.Recheck {
 		r.expected.Recheck(key, func(object string) bool {
 			obj, exists, _ := r.pods.GetByKey(object)
-			return !exists || obj.(*corev1.Pod).DeletionTimestamp != nil || !metav1.IsControlledBy(obj.(*corev1.Pod), set)
+			if !exists || !metav1.IsControlledBy(obj.(*corev1.Pod), set) {
+				return true
+			}
+			return obj.(*corev1.Pod).DeletionTimestamp != nil && !r.options.Without.RecheckDying
 		})
 	}
 	return r.expected.Satisfied(key, r.owner(set)) || r.options.Without.Wait

@@ -1,0 +1,153 @@
+package mutants
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/controllers/ref"
+	"github.com/threelaws/threelaws/controllers/replicas"
+	"github.com/threelaws/threelaws/controllers/replicaset"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// wrappedMutants do something wrong besides what the controller does: what no
+// guard of it prevents, as it has no such thought.
+var wrappedMutants = []Mutant{
+	{"replicaset/let-go-at-start", "API-5", "API-5",
+		"lets go, once in each life, of the pods that it owns and selects, to adopt them afresh",
+		first(func(c *careless, ctx context.Context, key string) error {
+			if c.begun[key] {
+				return nil
+			}
+			c.begun[key] = true
+			return c.letGo(ctx, key)
+		})},
+	{"replicaset/loser-deletes", "ADOPT-6", "ADOPT-6",
+		"deletes the pod that another controller adopted before it",
+		Build{Make: func() host.Controller {
+			return wrap(func(env *host.Env) { env.Client = sore{env.Client} }, nil)
+		}}},
+	{"replicaset/heir-by-name", "ADOPT-8", "ADOPT-8",
+		"deletes what an earlier set of its name has left",
+		first((*careless).disinherit)},
+	{"replicaset/lists-from-server", "WRITE-4", "WRITE-4",
+		"lists its pods from the server in every sync",
+		first(func(c *careless, ctx context.Context, key string) error {
+			namespace, _, _ := cache.SplitMetaNamespaceKey(key)
+			_, err := c.env.Client.List(ctx, replicas.PodKind, namespace, metav1.ListOptions{})
+			return err
+		})},
+}
+
+// first is a ReplicaSet controller that does something else before each sync.
+func first(do func(c *careless, ctx context.Context, key string) error) Build {
+	return Build{Make: func() host.Controller { return wrap(func(*host.Env) {}, do) }}
+}
+
+// wrap is the ReplicaSet controller in another environment, and with another
+// thing to do.
+func wrap(change func(env *host.Env), do func(c *careless, ctx context.Context, key string) error) host.Controller {
+	c := replicaset.New(replicas.Options{Generation: replicas.ControllerRef})
+	inner := c.New
+	c.New = func(env *host.Env) host.Reconciler {
+		e := *env
+		change(&e)
+		return &careless{reconciler: inner(&e).(reconciler), env: &e, first: do, begun: map[string]bool{}}
+	}
+	return c
+}
+
+// reconciler is all that the host asks of the ReplicaSet controller.
+type reconciler interface {
+	host.Reconciler
+	Observed(key string, deletion bool, object string)
+	Forget(key string)
+	Waiting() []string
+	Digest(h *sim.Hash)
+}
+
+// careless is a ReplicaSet controller that does something first.
+type careless struct {
+	reconciler
+	env   *host.Env
+	first func(c *careless, ctx context.Context, key string) error
+	begun map[string]bool // keys
+}
+
+func (c *careless) Sync(ctx context.Context, key string) error {
+	if c.first != nil {
+		if err := c.first(c, ctx, key); err != nil {
+			return err
+		}
+	}
+	return c.reconciler.Sync(ctx, key)
+}
+
+// Digest digests what the controller remembers, and which keys it has begun.
+func (c *careless) Digest(h *sim.Hash) {
+	c.reconciler.Digest(h)
+	var sum uint64
+	for key := range c.begun {
+		sum += sim.Mix(sim.HashString(key))
+	}
+	h.Word(sum)
+}
+
+// pods calls do for the cached pods in the namespace of a cached set.
+func (c *careless) pods(key string, do func(set replicas.Set, pod *corev1.Pod) error) error {
+	obj, exists, err := c.env.Informer(replicaset.Kind.GVK).GetIndexer().GetByKey(key)
+	if err != nil || !exists {
+		return err
+	}
+	set := replicaset.Kind.Read(obj.(runtime.Object))
+	pods, err := c.env.Informer(replicas.PodKind).GetIndexer().ByIndex(cache.NamespaceIndex, set.Namespace)
+	if err != nil {
+		return err
+	}
+	for _, obj := range pods {
+		if err := do(set, obj.(*corev1.Pod)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *careless) letGo(ctx context.Context, key string) error {
+	return c.pods(key, func(set replicas.Set, pod *corev1.Pod) error {
+		if !metav1.IsControlledBy(pod, set) || !set.Matches(pod.Labels) {
+			return nil
+		}
+		m := ref.Manager{Client: c.env.Client, Owner: set, Kind: replicaset.Kind.GVK, Dependent: replicas.PodKind, Without: &ref.Without{}}
+		return m.Release(ctx, pod)
+	})
+}
+
+func (c *careless) disinherit(ctx context.Context, key string) error {
+	return c.pods(key, func(set replicas.Set, pod *corev1.Pod) error {
+		owner := metav1.GetControllerOf(pod)
+		if owner == nil || owner.Kind != replicaset.Kind.GVK.Kind || owner.Name != set.Name || owner.UID == set.UID {
+			return nil
+		}
+		return c.env.Client.Delete(ctx, replicas.PodKind, pod.Namespace, pod.Name, metav1.DeleteOptions{})
+	})
+}
+
+// sore is a client that takes a lost race badly.
+type sore struct{ host.Client }
+
+func (s sore) Patch(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string, p host.Patch) (runtime.Object, error) {
+	obj, err := s.Client.Patch(ctx, gvk, namespace, name, p)
+	if apierrors.IsInvalid(err) {
+		if err := s.Client.Delete(ctx, gvk, namespace, name, metav1.DeleteOptions{}); err != nil {
+			return nil, err
+		}
+	}
+	return obj, err
+}
