@@ -67,7 +67,7 @@ func outcome(t *trial.Trial, choices sim.Choices) *explore.Outcome {
 func claimOnly() host.Controller {
 	ctl := builtin("replicaset@controllerref")
 	rs, pod := ctl.For, ctl.Owns[0]
-	ctl.Replicas = nil
+	ctl.Replicas, ctl.Counted, ctl.Counts = nil, nil, nil
 	ctl.New = func(env *host.Env) host.Reconciler {
 		sets, pods := env.Informer(rs).GetIndexer(), env.Informer(pod).GetIndexer()
 		return host.SyncFunc(func(ctx context.Context, key string) error {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,9 @@ type lawJSON struct {
 	Kind      string   `json:"kind"`
 	Sentence  string   `json:"sentence"`
 	Source    string   `json:"source"`
+	Profile   string   `json:"profile"`             // who owes it
+	Needs     []string `json:"needs,omitempty"`     // what must be known of a run to ask it
+	Unasked   string   `json:"unasked,omitempty"`   // the part of the sentence that no check asks about
 	Where     string   `json:"where,omitempty"`     // the test that pins it, for a law that no history is held against
 	Mutants   []string `json:"mutants,omitempty"`   // that it is to kill
 	Scenarios []string `json:"scenarios,omitempty"` // that name it
@@ -26,16 +30,21 @@ var kindNames = map[law.Kind]string{
 }
 
 func (a *app) lawsCommand() *cobra.Command {
-	dir := defaultDir
+	dir, profile := defaultDir, ""
 	cmd := &cobra.Command{
 		Use:   "laws [flags] [NAME...]",
 		Short: "list the laws: name, sentence, source, and what pins them",
 		Long: `Lists every law, or those that are named, by name or by clause, with the mutants
-it is to kill and the scenarios whose comments name it.`,
+it is to kill and the scenarios whose comments name it. Each says which profile owes it
+(each profile owes what the one before owes), what must be known of a run before it can
+be asked, and which part of its sentence no check asks about.`,
 		Example: "  threelaws laws\n  threelaws laws dont-interfere ADOPT-4",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			laws, err := a.lawsNamed(args)
 			if err != nil {
+				return err
+			}
+			if laws, err = owed(laws, profile); err != nil {
 				return err
 			}
 			p, err := readPins(dir)
@@ -46,6 +55,7 @@ it is to kill and the scenarios whose comments name it.`,
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", dir, "where the scenarios are")
+	cmd.Flags().StringVar(&profile, "profile", "", "only the laws that a controller of this profile owes: "+strings.Join(law.Profiles(), ", "))
 	return cmd
 }
 
@@ -70,11 +80,23 @@ next:
 	return found, nil
 }
 
+// owed leaves those laws that a controller of a profile owes; all without one.
+func owed(laws []*law.Law, profile string) ([]*law.Law, error) {
+	if profile == "" {
+		return laws, nil
+	}
+	p := slices.Index(law.Profiles(), profile)
+	if p < 0 {
+		return nil, usage("laws: unknown profile %s%s", profile, suggest(profile, law.Profiles()))
+	}
+	return slices.DeleteFunc(slices.Clone(laws), func(l *law.Law) bool { return l.Profile > law.Profile(p) }), nil
+}
+
 func (a *app) listLaws(laws []*law.Law, p *pins) error {
 	list := []lawJSON{}
 	for _, l := range laws {
 		j := lawJSON{ID: l.ID, Name: l.Name, Kind: kindNames[l.Kind], Sentence: l.Sentence, Source: l.Source,
-			Where: l.Where, Scenarios: p.laws[l.ID]}
+			Profile: l.Profile.String(), Needs: l.Needs.Names(), Unasked: l.Unasked, Where: l.Where, Scenarios: p.laws[l.ID]}
 		for _, m := range a.registry.Mutants {
 			if m.Law == l.ID {
 				j.Mutants = append(j.Mutants, m.Name)
@@ -94,12 +116,12 @@ func (a *app) listLaws(laws []*law.Law, p *pins) error {
 func (l *lawJSON) text() string {
 	t := render.Table{Indent: "  "}
 	for _, row := range [][2]string{
-		{"says", l.Sentence}, {"source", l.Source}, {"pinned in", l.Where},
+		{"says", l.Sentence}, {"source", l.Source}, {"needs", strings.Join(l.Needs, ", ")}, {"not asked", l.Unasked}, {"pinned in", l.Where},
 		{"kills", strings.Join(l.Mutants, " ")}, {"scenarios", strings.Join(l.Scenarios, " ")},
 	} {
 		if row[1] != "" {
 			t.Add(row[0], row[1])
 		}
 	}
-	return l.ID + "  " + l.Name + "  (" + l.Kind + ")\n" + t.String()
+	return l.ID + "  " + l.Name + "  (" + l.Kind + ", " + l.Profile + ")\n" + t.String()
 }

@@ -9,7 +9,8 @@ var verbLaws = &Verb{
 	Name: "laws", Args: "[LAW...] [since=start|switch|settle]", Max: -1,
 	Summary: "print which laws held",
 	Detail: `Named laws are listed one by one, by name or clause; without names, those that
-were broken, and that the others held. since=switch forgives everything before the last
+were broken, and that the others held. A law that the run never came to is no law that
+held: of a named one it says so. since=switch forgives everything before the last
 change of a generation, since=settle everything before the last settle.`,
 	Example: "laws since=switch take-ownership dont-interfere",
 	Params:  []Param{{Name: "since", Summary: "from where on", Values: []string{"start", "switch", "settle"}}},
@@ -59,7 +60,7 @@ func (r *Run) Laws(since string, names ...string) error {
 		if n := broken[l]; n > 0 {
 			t.Add(l.Name, "broken "+plural(n, "time"))
 		} else if len(names) > 0 {
-			t.Add(l.Name, "ok")
+			t.Add(l.Name, r.held(l))
 		}
 	}
 	r.printf("%s", t.String())
@@ -72,4 +73,19 @@ func (r *Run) Laws(since string, names ...string) error {
 		r.printf("the others held\n")
 	}
 	return nil
+}
+
+// held says what it is worth that a law was not broken: nothing where the run
+// never came to what the law is about.
+func (r *Run) held(l *law.Law) string {
+	for _, v := range r.t.Judge.Verdicts() {
+		switch {
+		case v.Law != l:
+		case v.Outcome == law.NotJudged:
+			return "not judged: " + v.Why
+		case v.Asked == 0:
+			return "never came up"
+		}
+	}
+	return "ok"
 }

@@ -29,6 +29,7 @@ type Record struct {
 	At    time.Duration // virtual time since the start of the world
 	Op    Op
 	Cause int // Index of the record that made this one happen; -1 for none
+	Asked int // Commit, Refusal, Read: how many records there were when the request left the process; 0 where nobody says
 
 	Process     string // who: a process, "user", "faults"
 	Generation  string // of the process's controller, "" for none

@@ -83,6 +83,9 @@ func (c *collector) judge(ctx context.Context, n *node, id identity, latest meta
 		if len(dead) == 0 || c.without.DeadRefs {
 			return nil
 		}
+		if c.without.LiveRefs {
+			dead = append(dead, o.solid...)
+		}
 		return c.cut(ctx, id, dead) // GC-1, GC-8
 	case len(o.waiting) > 0 && len(n.dependents) > 0:
 		if err := c.breakCycle(ctx, n); err != nil {

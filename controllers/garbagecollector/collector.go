@@ -19,8 +19,8 @@ import (
 // "delete UID", "orphan UID" and "report UID OWNERUID".
 func New(without Without) host.Controller {
 	return host.Controller{
-		Name: "garbagecollector",
-		New:  func(env *host.Env) host.Reconciler { return newCollector(&without, env) },
+		Name: "garbagecollector", Profile: host.Upstream,
+		New: func(env *host.Env) host.Reconciler { return newCollector(&without, env) },
 	}
 }
 

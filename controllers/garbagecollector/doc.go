@@ -22,6 +22,7 @@ type Without struct {
 	UnknownKind bool // an owner of an unknown kind is absent
 	EveryOwner  bool // one absent owner is enough
 	DeadRefs    bool // references to absent owners are left where another owner remains
+	LiveRefs    bool // references to live owners are cut with the dead ones
 	AnyOwner    bool // only ControllerRefs count as owners
 	Waiting     bool // an owner in foreground deletion counts like any other
 	Undeleted   bool // an owner with the foreground finalizer is in foreground deletion though nobody deletes it
@@ -47,6 +48,7 @@ type Without struct {
 	OrphanFirst  bool // the orphan finalizer is removed before the dependants are cut loose
 	OrphanAgain  bool // ... although the graph has come to know of another dependant
 	OrphanErrors bool // ... although a dependant could not be
+	OthersStay   bool // the finalizers of others are removed with the collector's own
 	OrphanOwner  bool // ... from whatever object has the owner's name by now
 
 	AskedAgain bool // a deletion policy that is asked for again in a gap of the watch goes unnoticed

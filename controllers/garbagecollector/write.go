@@ -137,7 +137,7 @@ func (c *collector) removeFinalizer(ctx context.Context, n *node, finalizer stri
 	}
 	rest := []string{}
 	for _, f := range latest.GetFinalizers() {
-		if f != finalizer {
+		if f != finalizer && !c.without.OthersStay {
 			rest = append(rest, f)
 		}
 	}

@@ -51,7 +51,7 @@ func New(o Options) host.Controller {
 		generation = Binding
 	}
 	return host.Controller{
-		Name: "kubelet", Generation: generation,
+		Name: "kubelet", Generation: generation, Profile: host.Upstream,
 		New: func(env *host.Env) host.Reconciler {
 			return &kubelet{options: &o, env: env, pods: env.Informer(podKind).GetIndexer()}
 		},

@@ -29,7 +29,7 @@ const grace = 5 * time.Second
 // ownership do not concern it: it deletes whatever is there, whoever owns it.
 func New(without Without) host.Controller {
 	return host.Controller{
-		Name:   "namespace",
+		Name: "namespace", Profile: host.Upstream,
 		New:    func(env *host.Env) host.Reconciler { return newController(&without, env) },
 		Routes: []host.Route{{Kind: namespaceKind, Do: wake}},
 	}

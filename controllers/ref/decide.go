@@ -33,7 +33,7 @@ func Decide(owner, obj metav1.Object, matches bool, without *Without) Decision {
 	if ref.UID != owner.GetUID() && !(without.Foreign && matches) {
 		return Ignore // LAW-1b, LAW-2
 	}
-	if matches || without.Mismatch {
+	if matches && !without.Match || without.Mismatch {
 		return Keep // nothing is written, so a deleting controller may, too
 	}
 	if owner.GetDeletionTimestamp() != nil && !without.ReleaseDeletion {

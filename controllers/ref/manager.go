@@ -68,7 +68,14 @@ func (m *Manager) Adopt(ctx context.Context, obj metav1.Object) error {
 	if m.Without.AppendOnly {
 		how = types.MergePatchType
 	}
-	m.buf = AdoptPatch(m.buf[:0], m.uid(obj), m.Kind, m.Owner)
+	kind := m.Kind
+	if m.Without.Version {
+		kind.Version = "v1beta1"
+	}
+	m.buf = AdoptPatch(m.buf[:0], m.uid(obj), kind, m.Owner)
+	if m.Without.AdoptFields {
+		m.buf = alsoFinalizers(m.buf)
+	}
 	return m.patch(ctx, obj, how)
 }
 
@@ -81,6 +88,9 @@ func (m *Manager) Release(ctx context.Context, obj metav1.Object) error {
 	if m.Without.OwnEntryOnly {
 		how = types.MergePatchType
 		m.buf = clearPatch(m.buf[:0], m.uid(obj))
+	}
+	if m.Without.ReleaseFields {
+		m.buf = alsoFinalizers(m.buf)
 	}
 	err := m.patch(ctx, obj, how)
 	if apierrors.IsNotFound(err) && !m.Without.Gone {

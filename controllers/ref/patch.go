@@ -73,6 +73,11 @@ func clearPatch(buf []byte, dependent types.UID) []byte {
 	return appendUID(append(buf, `{"metadata":{"ownerReferences":null`...), dependent)
 }
 
+// alsoFinalizers is what a patch must not be: it takes every finalizer off.
+func alsoFinalizers(patch []byte) []byte {
+	return slices.Insert(patch, len(`{"metadata":{`), []byte(`"finalizers":null,`)...)
+}
+
 func appendUID(buf []byte, uid types.UID) []byte {
 	if uid != "" {
 		buf = append(buf, `,"uid":`...)

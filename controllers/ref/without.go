@@ -11,15 +11,19 @@ type Without struct {
 	ReleaseDeletion bool // ... and releases
 	ObjectDeletion  bool // objects being deleted are adopted
 	Mismatch        bool // own objects that no longer match are kept
+	Match           bool // own objects that match are released like others
 
 	LiveCheck    bool // no live check before the first adoption of a sync
 	LiveUID      bool // the live check does not compare uids
 	LiveDeletion bool // the live check does not look at deletionTimestamp
 
-	DependentUID bool // patches do not carry the dependent's uid
-	AppendOnly   bool // adoption replaces the list of owners
-	OwnEntryOnly bool // release removes every owner
-	Loser        bool // an adoption that was refused counts as one that succeeded
+	DependentUID  bool // patches do not carry the dependent's uid
+	AppendOnly    bool // adoption replaces the list of owners
+	AdoptFields   bool // adoption takes the dependent's finalizers off, too
+	Version       bool // adoption names the controller by another apiVersion
+	OwnEntryOnly  bool // release removes every owner
+	ReleaseFields bool // release takes the dependent's finalizers off, too
+	Loser         bool // an adoption that was refused counts as one that succeeded
 
 	Refused  bool // a release that was refused, whatever for, counts as done
 	Gone     bool // release of an object that is gone is an error

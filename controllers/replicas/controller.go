@@ -51,6 +51,9 @@ type Without struct {
 	OwnVictims  bool // every matching pod may be deleted as surplus, whoever owns it
 	TakeOwned   bool // pods are created without a reference to the set
 	Controller  bool // ... with a reference that is not a ControllerRef
+	OwnerName   bool // ... with a reference that has the set's uid and another name
+	Rivals      bool // other sets that select the same pods are scaled to nothing
+	RivalsStay  bool // ... are deleted
 	Terminating bool // a set that is being deleted creates and deletes pods
 	VictimUID   bool // pods are deleted by name, whatever pod has it by now
 	Dying       bool // pods that are being deleted count as if they stayed
@@ -87,6 +90,7 @@ func New(kind *Kind, o Options) host.Controller {
 		Replicas:   func(owner runtime.Object) int { return kind.Read(owner).Replicas },
 		Counted:    func(owner runtime.Object) int { return int(kind.Read(owner).Status.Replicas) },
 		Counts:     counts(kind),
+		Profile:    host.Upstream,
 		Active:     func(pod runtime.Object) bool { return !ended(pod.(*corev1.Pod)) },
 	}
 	return c

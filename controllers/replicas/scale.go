@@ -119,6 +119,9 @@ func (r *reconciler) newPod(set *Set) *corev1.Pod {
 		if r.options.Without.Controller {
 			owner.Controller = nil
 		}
+		if r.options.Without.OwnerName {
+			owner.Name += "-pods"
+		}
 		pod.OwnerReferences = []metav1.OwnerReference{*owner}
 	}
 	return pod

@@ -42,6 +42,9 @@ func (r *reconciler) sync(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
+	if err := r.fightRivals(ctx, &set); err != nil {
+		return err
+	}
 	// A set that sleeps goes on claiming and writing its status (RULES C43). One
 	// that is being deleted does not even claim (ADOPT-3).
 	var scaleErr error

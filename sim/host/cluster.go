@@ -112,7 +112,7 @@ func (c *Cluster) serve(w *worker) fakeapi.Response {
 
 // serveFailing executes a worker's pending request under a failure, nil for none.
 func (c *Cluster) serveFailing(w *worker, f *Failure) fakeapi.Response {
-	t := sim.Record{Cause: w.start}
+	t := sim.Record{Cause: w.start, Asked: w.asked}
 	w.stamp(&t)
 	switch {
 	case f == nil:

@@ -49,9 +49,6 @@ type Controller struct {
 	// ordinal, a node, an index, a scheduled time; "" for a dependent that may be
 	// there twice (EXACT-3).
 	Identity func(dependent runtime.Object) string
-	// Finalizers are those that the controller takes off objects itself: at rest
-	// nothing may wait for them alone (EXACT-6).
-	Finalizers []string
 	// Counts are the numbers in an object's status that count its dependents
 	// (EXACT-8).
 	Counts []Count
@@ -60,6 +57,17 @@ type Controller struct {
 	// Active tells the laws whether a dependent counts, one that is being deleted
 	// aside; nil: each does.
 	Active func(dependent runtime.Object) bool
+
+	// Profile says which laws it is held to: without more those that any controller
+	// owes the others.
+	Profile Profile
+	// Tends are kinds that it writes by its office, whoever owns them, as an
+	// autoscaler does its targets.
+	Tends []schema.GroupVersionKind
+	// Finalizers are those that it puts on objects and takes off again: at rest
+	// nothing may wait for them alone (EXACT-6). One that is held to more than
+	// ownership declares them all.
+	Finalizers []string
 
 	// The following break a rule of writing controllers on purpose; only mutants
 	// set them.
@@ -81,6 +89,16 @@ type Count struct {
 	// one that is being deleted included.
 	Is func(owner, dependent runtime.Object) bool
 }
+
+// Profile says which laws a controller owes. Each holds the one before.
+type Profile uint8
+
+// The profiles.
+const (
+	Ownership Profile = iota // what any controller owes the others
+	Writing                  // and the guidelines of Writing Controllers
+	Upstream                 // and how kube-controller-manager's own controllers are written
+)
 
 // Reconciler is a controller's memory and its sync function.
 type Reconciler interface {

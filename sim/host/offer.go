@@ -131,6 +131,9 @@ func (a actor) Digest(h *sim.Hash) {
 		h.Word(uint64(w.state))
 		h.String(w.key)
 		h.Word(uint64(w.local))
+		if w.state == asking {
+			h.Word(w.late)
+		}
 	}
 	if d, ok := p.reconciler.(Digester); ok {
 		d.Digest(h)

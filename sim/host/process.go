@@ -171,6 +171,11 @@ func (p *Process) notify(i *informer, ch *change, old *version, initial bool) {
 		v = old
 	}
 	p.memory.Word(v.exact)
+	for _, w := range p.workers {
+		if w.state == asking {
+			w.late += sim.Mix(v.exact)
+		}
+	}
 	p.memory.Bool(ch.after == nil)
 	r := sim.Record{Op: sim.Delivery, Cause: ch.cause, Process: p.Name, Generation: p.Generation, Incarnation: p.Incarnation,
 		Verb: "deliver", Object: refOf(i.kind, v.meta), Version: ch.version, Initial: initial, Tombstone: ch.tombstone}

@@ -42,6 +42,8 @@ type worker struct {
 	owner sim.Ref
 	saw   *version // the owner as it was read when the sync began
 	req   *fakeapi.Request
+	asked int    // how many records there were when it was sent
+	late  uint64 // digest of what the process has been shown since: to the laws it did not know that
 	resp  fakeapi.Response
 	err   error
 
@@ -180,7 +182,7 @@ func (w *worker) finish() {
 
 // call parks the worker with a request until the response is delivered.
 func (w *worker) call(req *fakeapi.Request) fakeapi.Response {
-	w.req, w.state = req, asking
+	w.req, w.state, w.asked, w.late = req, asking, w.process.cluster.world.History.Len(), 0
 	if !w.yield(struct{}{}) {
 		panic(killed{})
 	}

@@ -14,6 +14,7 @@ func adoptMatching(j *Judge, r *sim.Record) {
 	if w.Subject == nil || !w.Dependent || !w.Claims || w.Subject.Selector == nil {
 		return
 	}
+	j.ask()
 	seen := w.Saw
 	if seen == nil {
 		seen = w.Before
@@ -30,12 +31,17 @@ func adoptMatching(j *Judge, r *sim.Record) {
 // adoptAll is ADOPT-2.
 func adoptAll(j *Judge, r *sim.Record) {
 	c := j.survey()
-	if c.disturbed {
-		return
+	for i := range c.owners {
+		if a := &c.owners[i]; a.sub.Selector != nil && j.settled(a) {
+			j.ask()
+		}
 	}
 	for _, o := range c.orphans {
 		for i := range c.owners {
 			a := &c.owners[i]
+			if !j.settled(a) {
+				continue
+			}
 			if slices.Contains(a.sub.Dependents, o.Ref.Kind) && j.state.Selects(a.sub, a.Value, o.Meta) && a.sub.willing(a.Object, o) {
 				j.Report(Informed, o.Ref.String()+" stays an orphan though "+a.Ref.String()+" selects it")
 				break
@@ -45,7 +51,8 @@ func adoptAll(j *Judge, r *sim.Record) {
 }
 
 // statusOnly is ADOPT-3: what a controller does for an object that is being
-// deleted. It may write that object's status and take finalizers off it.
+// deleted. It may write that object's status and take finalizers off it, and
+// while a finalizer of its own holds the object delete what is that object's own.
 func statusOnly(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Subject == nil || r.For.UID == "" {
@@ -56,6 +63,10 @@ func statusOnly(j *Judge, r *sim.Record) {
 			w.After == nil || len(w.After.GetFinalizers()) < len(w.Before.GetFinalizers()) {
 			return
 		}
+	}
+	j.ask()
+	if w.Dependent && w.Mine && j.cleansUp(r) {
+		return
 	}
 	k := w.Process.work(r)
 	if deleting(meta(r.SawFor)) {
@@ -73,6 +84,20 @@ func statusOnly(j *Judge, r *sim.Record) {
 	}
 }
 
+// cleansUp reports whether a write to a dependent is its owner's finalizer at
+// work: the dependent's deletion, or its own finalizer's end.
+func (j *Judge) cleansUp(r *sim.Record) bool {
+	w := &j.write
+	if !w.Deletes && !(deleting(w.Before) && (w.After == nil || len(w.After.GetFinalizers()) < len(w.Before.GetFinalizers()))) {
+		return false
+	}
+	if j.state.held(w.Subject, meta(r.SawFor)) {
+		return true
+	}
+	o := j.state.Object(uidOf(r.For))
+	return o != nil && j.state.held(w.Subject, o.Meta)
+}
+
 // what words the verb of a record.
 func what(r *sim.Record) string {
 	if r.Subresource != "" {
@@ -87,6 +112,7 @@ func recheck(j *Judge, r *sim.Record) {
 	if w.Subject == nil || !w.Dependent || !w.Adopts {
 		return
 	}
+	j.ask()
 	k := w.Process.work(r)
 	switch {
 	case k != nil && !k.read:
@@ -103,7 +129,11 @@ func recheck(j *Judge, r *sim.Record) {
 // sparesDying is ADOPT-5.
 func sparesDying(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Subject == nil || !w.Dependent || !w.Claims || !deleting(w.Before) {
+	if w.Subject == nil || !w.Dependent || !w.Claims {
+		return
+	}
+	j.ask()
+	if !deleting(w.Before) {
 		return
 	}
 	if w.Saw == nil || deleting(w.Saw) {
@@ -139,7 +169,11 @@ func (l *losers) Record(r *sim.Record) {
 		return
 	}
 	at := race{w.Before.GetUID(), uidOf(r.For)}
-	if !l.lost[at] || w.harmless(r) {
+	if !l.lost[at] {
+		return
+	}
+	l.j.ask()
+	if w.harmless(r) {
 		return
 	}
 	s := Informed
@@ -158,15 +192,20 @@ func (l *losers) refused(r *sim.Record) {
 	if saw := meta(r.Saw); saw == nil || live == nil || controllerOf(saw) != nil {
 		return
 	}
-	if owner := controllerOf(live.Meta); owner != nil && !isFor(owner, r) {
+	if owner := controllerOf(live.Meta); owner != nil && string(owner.UID) != r.For.UID {
 		l.lost[race{live.Meta.GetUID(), uidOf(r.For)}] = true
+		l.j.ask()
 	}
 }
 
 // orphansStayOrphans is ADOPT-7.
 func orphansStayOrphans(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Subject == nil || !w.Claims || len(j.state.promises.byObject) == 0 {
+	if w.Before == nil || len(j.state.promises.byObject[w.Before.GetUID()]) == 0 || w.Subject == nil && !w.GC {
+		return
+	}
+	j.ask()
+	if w.Subject == nil || !w.Claims {
 		return
 	}
 	if q := j.state.promises.find(w.Before.GetUID(), w.NewOwner.UID); q != nil && q.lost {
@@ -181,6 +220,7 @@ func successor(j *Judge, r *sim.Record) {
 	if w.Subject == nil || w.Before == nil || r.For.UID == "" {
 		return
 	}
+	j.ask()
 	if w.Dependent && w.Owner != nil && !w.Mine && w.Owner.Kind == r.For.Kind && w.Owner.Name == r.For.Name {
 		s := Informed
 		if w.SawMine {

@@ -14,6 +14,7 @@ func oneController(j *Judge, r *sim.Record) {
 	if w.After == nil {
 		return
 	}
+	j.ask()
 	n := 0
 	refs := w.After.GetOwnerReferences()
 	for i := range refs {
@@ -35,6 +36,7 @@ func onlyTrueControls(j *Judge, r *sim.Record) {
 	if r.Code != 422 || p == nil || p.Subject.Kind == "" || !strings.Contains(r.Message, secondController) {
 		return
 	}
+	j.ask()
 	live := j.state.Named(r.Object.Kind, r.Object.Namespace, r.Object.Name)
 	if live != nil && controllerOf(live.Meta) == nil {
 		j.Report(Informed, "refused a controller although "+live.Ref.String()+" has none")
@@ -48,6 +50,9 @@ func completeRefs(j *Judge, r *sim.Record) {
 		return
 	}
 	refs := w.After.GetOwnerReferences()
+	if len(refs) > 0 {
+		j.ask()
+	}
 	for i := range refs {
 		if f := badRef(&refs[i]); f != "" {
 			j.Report(Informed, "stored with an owner reference with "+f)
@@ -76,7 +81,11 @@ func badRef(ref *metav1.OwnerReference) string {
 // an object another one had adopted.
 func oneWinner(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Subject != nil && w.Claims && w.Owner != nil && w.SawOwner == nil {
+	if w.Subject == nil || !w.Claims {
+		return
+	}
+	j.ask()
+	if w.Owner != nil && w.SawOwner == nil {
 		j.Report(Informed, "adopted by "+refName(w.NewOwner)+" after "+refName(w.Owner)+" had won")
 	}
 }
@@ -84,6 +93,12 @@ func oneWinner(j *Judge, r *sim.Record) {
 // restartMovesNothing is API-5: after a restart an object leaves an owner that
 // is there and selects it, though no user asked for anything since.
 func restartMovesNothing(j *Judge, r *sim.Record) {
+	if r.Op == sim.FaultHit {
+		if r.Verb == "crash" || r.Verb == "restart" {
+			j.ask()
+		}
+		return
+	}
 	w := &j.write
 	if !j.state.restarted || w.Subject == nil && !w.GC || w.After == nil || w.Owner == nil || sameRef(w.Owner, w.NewOwner) {
 		return

@@ -10,8 +10,7 @@ import (
 // that ask.
 type census struct {
 	taken     bool
-	disturbed bool         // somebody is down or kept from seeing: nothing need have converged
-	collector *Process     // a garbage collector that is up
+	collector *Process     // a garbage collector that works
 	owners    []ownerCount // every object a controller syncs, those being deleted left out
 	orphans   []*Object    // active dependents without a ControllerRef
 	slots     map[types.UID]int
@@ -22,8 +21,16 @@ type ownerCount struct {
 	*Object
 	sub   *Subject
 	owned int
-	want  int // -1 where the subject doesn't say
+	want  int  // -1 where the subject doesn't say
+	works bool // nobody who syncs it is down or kept from seeing: it must have converged
 }
+
+// works reports whether a process is up and sees.
+func (p *Process) works() bool { return !p.down && !p.stopped && len(p.held) == 0 }
+
+// settled reports whether an owner must have what the law whose check is running
+// says: whoever syncs it works, and owes that.
+func (j *Judge) settled(o *ownerCount) bool { return o.works && j.binds(o.sub) }
 
 // short reports whether an owner has not got what it wants.
 func (o *ownerCount) short() bool { return o.want >= 0 && o.owned != o.want }
@@ -49,16 +56,15 @@ func (j *Judge) survey() *census {
 		c.slots = map[types.UID]int{}
 	}
 	clear(c.slots)
-	c.taken, c.disturbed, c.collector = true, false, nil
+	c.taken, c.collector = true, nil
 	c.owners, c.orphans = c.owners[:0], c.orphans[:0]
 	for i, p := range s.processes {
 		if p.stopped {
 			continue
 		}
-		if p.Subject.Controller == Collector && !p.down {
+		if p.Subject.Controller == Collector && p.works() {
 			c.collector = p
 		}
-		c.disturbed = c.disturbed || p.down || len(p.held) > 0
 		if p.Subject.Kind != "" && !s.described(i) {
 			c.addOwners(s, &p.Subject)
 		}
@@ -93,7 +99,18 @@ func (s *State) counted(i int, kind string) bool {
 	return false
 }
 
+// allWork reports whether every process that syncs a kind works.
+func (s *State) allWork(kind string) bool {
+	for _, p := range s.processes {
+		if p.Subject.Kind == kind && !p.stopped && !p.works() {
+			return false
+		}
+	}
+	return true
+}
+
 func (c *census) addOwners(s *State, sub *Subject) {
+	works := s.allWork(sub.Kind)
 	for _, o := range s.Kind(sub.Kind) {
 		if deleting(o.Meta) || s.terminating(o.Ref.Namespace) {
 			continue
@@ -103,7 +120,7 @@ func (c *census) addOwners(s *State, sub *Subject) {
 			want = sub.Replicas(o.Value)
 		}
 		c.slots[o.Meta.GetUID()] = len(c.owners)
-		c.owners = append(c.owners, ownerCount{Object: o, sub: sub, want: want})
+		c.owners = append(c.owners, ownerCount{Object: o, sub: sub, want: want, works: works})
 	}
 }
 
@@ -129,7 +146,7 @@ func (c *census) count(s *State, sub *Subject, kind string) {
 func (j *Judge) unconverged(p *Process) *ownerCount {
 	c := j.survey()
 	for i := range c.owners {
-		if o := &c.owners[i]; o.Ref.Kind == p.Subject.Kind && o.short() {
+		if o := &c.owners[i]; o.Ref.Kind == p.Subject.Kind && j.settled(o) && o.short() {
 			return o
 		}
 	}

@@ -3,15 +3,14 @@ package law
 import (
 	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
 )
 
-// eachOwned calls f for every stored namespaced object with owner references
-// that the collector works on and that is not being deleted. A reference to a
-// kind nobody has met can't be resolved: such objects are left out.
+// eachOwned calls f for every stored object with owner references that the
+// collector works on and that is not being deleted, where all of them can be
+// resolved.
 func (j *Judge) eachOwned(f func(o *Object, st standing)) {
 	watched := j.survey().collector.Subject.Dependents
 	for _, l := range j.state.kinds {
@@ -19,25 +18,34 @@ func (j *Judge) eachOwned(f func(o *Object, st standing)) {
 			continue
 		}
 		for _, o := range l.objects {
-			if refs := o.Meta.GetOwnerReferences(); len(refs) > 0 && !deleting(o.Meta) && o.Ref.Namespace != "" && j.resolvable(refs) {
+			if len(o.Meta.GetOwnerReferences()) > 0 && !deleting(o.Meta) && j.resolvable(o) {
 				f(o, j.state.standing(o))
 			}
 		}
 	}
 }
 
-// eachDangling is eachOwned of the objects one of whose owners is absent.
+// eachDangling asks about all that eachOwned finds, and calls f for those one of
+// whose owners is absent.
 func (j *Judge) eachDangling(f func(o *Object, st standing)) {
 	j.eachOwned(func(o *Object, st standing) {
+		j.ask()
 		if st.absent+st.foreign > 0 {
 			f(o, st)
 		}
 	})
 }
 
-func (j *Judge) resolvable(refs []metav1.OwnerReference) bool {
+// resolvable reports whether it can be told which of an object's owners are
+// there. A reference to a kind that the server does not know can't be resolved,
+// as the kind may come to be served, and neither can one of a cluster-scoped
+// object to a kind of namespaced ones, as nobody knows where to look (RULES K93,
+// K96): what has such a reference is left alone.
+func (j *Judge) resolvable(o *Object) bool {
+	refs := o.Meta.GetOwnerReferences()
 	for i := range refs {
-		if !j.state.known(refs[i].Kind) {
+		scope := j.Kinds(refs[i].APIVersion, refs[i].Kind)
+		if scope == Unserved || scope == Namespaced && o.Ref.Namespace == "" {
 			return false
 		}
 	}
@@ -46,8 +54,11 @@ func (j *Judge) resolvable(refs []metav1.OwnerReference) bool {
 
 // collectAll is GC-1.
 func collectAll(j *Judge, r *sim.Record) {
-	c := j.survey()
-	if c.disturbed || c.collector == nil {
+	if r.Op == sim.Commit {
+		j.cutLive(r)
+		return
+	}
+	if j.survey().collector == nil {
 		return
 	}
 	j.eachDangling(func(o *Object, st standing) {
@@ -59,12 +70,51 @@ func collectAll(j *Judge, r *sim.Record) {
 	})
 }
 
-// sawInSync reports whether the process knew of a dependent's reference when the
-// sync that a record belongs to began: it decides from what it knows then. Of a
-// write outside any sync it is what the process knows now.
-func (p *Process) sawInSync(r *sim.Record, o *Object, owner types.UID) bool {
+// cutLive reports a reference that the collector took off an object though its
+// owner is there and its deletion does not ask for it.
+func (j *Judge) cutLive(r *sim.Record) {
+	w := &j.write
+	if !w.GC || w.Before == nil || w.After == nil || r.Verb != "patch" && r.Verb != "update" {
+		return
+	}
+	refs := w.Before.GetOwnerReferences()
+	for i := range refs {
+		if refTo(w.After, refs[i].UID) != nil {
+			continue
+		}
+		j.ask()
+		owner := j.state.Object(refs[i].UID)
+		if j.state.footing(&refs[i], w.Before.GetNamespace()) != solid || orphaning(owner.Meta) {
+			continue
+		}
+		s := Informed
+		if w.Process.sawGoing(owner) || w.Process.readWaiting(&refs[i], w.Before.GetNamespace()) {
+			s = Committed
+		}
+		j.Report(s, "loses its reference to "+refName(&refs[i])+", which is there")
+	}
+}
+
+// sawGoing reports whether a collector's view has an owner as one that lets its
+// dependents go: they are orphaned, or it waits for them.
+func (p *Process) sawGoing(owner *Object) bool {
+	c := p.Cache(owner.Ref.Kind).Get(owner.Ref.Namespace, owner.Ref.Name)
+	return c != nil && c.Meta.GetUID() == owner.Meta.GetUID() && (orphaning(c.Meta) || foreground(c.Meta))
+}
+
+// sawBefore reports whether the process had been shown a dependent's reference
+// before the request left that a record answers. Where the record does not say
+// when that was, it is taken to be when its sync began, or else now.
+func (p *Process) sawBefore(r *sim.Record, o *Object, owner types.UID) bool {
 	c, k := p.Cache(o.Ref.Kind).Get(o.Ref.Namespace, o.Ref.Name), p.work(r)
-	return c != nil && k != nil && (k.begun == 0 || c.since < k.begun) && c.Meta.GetUID() == o.Meta.GetUID() && refTo(c.Meta, owner) != nil
+	if c == nil || k == nil || c.Meta.GetUID() != o.Meta.GetUID() || refTo(c.Meta, owner) == nil {
+		return false
+	}
+	left := r.Asked
+	if left == 0 {
+		left = k.begun
+	}
+	return left == 0 || c.since < left
 }
 
 // tookForAnother reports whether the object of a commit was another incarnation
@@ -84,6 +134,7 @@ func foregroundWaits(j *Judge, r *sim.Record) {
 	if !w.GC || !foreground(w.Before) || foreground(w.After) {
 		return
 	}
+	j.ask()
 	owner := w.Before.GetUID()
 	s, left := Committed, (*Object)(nil)
 	for _, o := range j.state.Dependents(owner) {
@@ -93,7 +144,7 @@ func foregroundWaits(j *Judge, r *sim.Record) {
 		if left == nil {
 			left = o
 		}
-		if w.Process.sawInSync(r, o, owner) {
+		if w.Process.sawBefore(r, o, owner) {
 			s, left = Informed, o
 			break
 		}
@@ -105,13 +156,16 @@ func foregroundWaits(j *Judge, r *sim.Record) {
 
 // stuckWaiting reports owners that wait although nothing blocks them.
 func (j *Judge) stuckWaiting() {
-	c := j.survey()
-	if c.disturbed || c.collector == nil {
+	if j.survey().collector == nil {
 		return
 	}
 	for _, l := range j.state.kinds {
 		for _, o := range l.objects {
-			if foreground(o.Meta) && !j.blocked(o) {
+			if !foreground(o.Meta) {
+				continue
+			}
+			j.ask()
+			if !j.blocked(o) {
 				j.Report(Informed, o.Ref.String()+" waits although nothing blocks it")
 			}
 		}
@@ -137,6 +191,7 @@ func orphanFirst(j *Judge, r *sim.Record) {
 	if !w.GC || !orphaning(w.Before) || orphaning(w.After) {
 		return
 	}
+	j.ask()
 	owner := w.Before.GetUID()
 	left := j.state.Dependents(owner)
 	if len(left) > 0 && w.Process.tookForAnother(r, owner) {
@@ -144,7 +199,7 @@ func orphanFirst(j *Judge, r *sim.Record) {
 		return
 	}
 	for _, o := range left {
-		if w.Process.sawInSync(r, o, owner) {
+		if w.Process.sawBefore(r, o, owner) {
 			j.Report(Informed, "let go while "+o.Ref.String()+" refers to it")
 			return
 		}
@@ -155,13 +210,13 @@ func orphanFirst(j *Judge, r *sim.Record) {
 }
 
 func (j *Judge) stuckOrphaning() {
-	c := j.survey()
-	if c.disturbed || c.collector == nil {
+	if j.survey().collector == nil {
 		return
 	}
 	for _, l := range j.state.kinds {
 		for _, o := range l.objects {
 			if orphaning(o.Meta) {
+				j.ask()
 				j.Report(Informed, o.Ref.String()+" still waits for its dependents to be orphaned")
 			}
 		}
@@ -171,14 +226,13 @@ func (j *Judge) stuckOrphaning() {
 // resolveAll is GC-6: owners no informer ever showed, and owners that wait for
 // each other.
 func resolveAll(j *Judge, r *sim.Record) {
-	c := j.survey()
-	if c.disturbed || c.collector == nil {
+	if j.survey().collector == nil {
 		return
 	}
 	j.eachDangling(func(o *Object, st standing) {
 		refs := o.Meta.GetOwnerReferences()
 		for i := range refs {
-			if st.solid+st.waiting == 0 && !c.collector.gone[refs[i].UID] {
+			if st.solid+st.waiting == 0 && !j.survey().collector.gone[refs[i].UID] {
 				j.Report(Informed, o.Ref.String()+" waits for "+refName(&refs[i])+", which no informer showed, to be resolved")
 				return
 			}

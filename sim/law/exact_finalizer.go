@@ -13,7 +13,11 @@ import (
 func nothingStays(j *Judge, _ *sim.Record) {
 	for _, l := range j.state.kinds {
 		for _, o := range l.objects {
-			if !deleting(o.Meta) || j.excused(o, nil) {
+			if !deleting(o.Meta) {
+				continue
+			}
+			j.ask()
+			if j.excused(o, nil) {
 				continue
 			}
 			if f := o.Meta.GetFinalizers(); len(f) > 0 {
@@ -78,7 +82,7 @@ func (j *Judge) anyExcusedIn(namespace string, way []*Object) bool {
 func (s *State) managed(finalizer string) bool {
 	system := finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
 	for _, p := range s.processes {
-		if p.awake() && (system && p.Subject.Controller == Collector || slices.Contains(p.Subject.Finalizers, finalizer)) {
+		if p.works() && (system && p.Subject.Controller == Collector || slices.Contains(p.Subject.Finalizers, finalizer)) {
 			return true
 		}
 	}
@@ -88,11 +92,9 @@ func (s *State) managed(finalizer string) bool {
 // drained reports whether somebody empties namespaces.
 func (s *State) drained() bool {
 	for _, p := range s.processes {
-		if p.awake() && p.Subject.Controller == Drainer {
+		if p.works() && p.Subject.Controller == Drainer {
 			return true
 		}
 	}
 	return false
 }
-
-func (p *Process) awake() bool { return !p.down && !p.stopped && len(p.held) == 0 }

@@ -12,13 +12,14 @@ import (
 func oneForEach(j *Judge, r *sim.Record) {
 	w := &j.write
 	sub := w.Subject
-	if sub == nil || sub.Identity == nil || !w.Dependent || !isFor(w.NewOwner, r) {
+	if sub == nil || sub.Identity == nil || !w.Dependent || !w.isFor(w.NewOwner) {
 		return
 	}
 	id := sub.holds(r.After, w.After)
 	if id == "" || w.Mine && sub.holds(r.Before, w.Before) == id {
 		return
 	}
+	j.ask()
 	for _, o := range j.state.Dependents(w.NewOwner.UID) {
 		if o.Meta.GetUID() == w.After.GetUID() || !j.state.isActiveOf(sub, w.NewOwner.UID, o) || sub.Identity(o.Value) != id {
 			continue

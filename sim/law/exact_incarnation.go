@@ -12,7 +12,11 @@ import "github.com/threelaws/threelaws/sim"
 // What the actor does to a namesake of the very object it syncs is ADOPT-8's.
 func sameIncarnation(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Process == nil || w.Before == nil || w.Saw == nil || w.Saw.GetUID() == w.Before.GetUID() {
+	if w.Process == nil || w.Before == nil || w.Saw == nil {
+		return
+	}
+	j.ask()
+	if w.Saw.GetUID() == w.Before.GetUID() {
 		return
 	}
 	if r.Object.Kind == r.For.Kind && r.Object.Name == r.For.Name && r.Object.Namespace == r.For.Namespace {

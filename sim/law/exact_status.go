@@ -33,6 +33,7 @@ func exactStatus(j *Judge, r *sim.Record) {
 	if k == nil {
 		return
 	}
+	j.ask()
 	if _, over := overcounted(w, r); over {
 		return
 	}
@@ -147,11 +148,12 @@ func (m *moments) at(value any, owner types.UID) {
 
 func (j *Judge) statusesAtRest() {
 	c := j.survey()
-	if c.disturbed {
-		return
-	}
 	for i := range c.owners {
 		o := &c.owners[i]
+		if !j.settled(o) || len(o.sub.Counts) == 0 {
+			continue
+		}
+		j.ask()
 		if o.sub.Counted != nil && o.sub.Counted(o.Value) > o.owned {
 			continue // that is LAW-3's
 		}

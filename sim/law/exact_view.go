@@ -16,6 +16,7 @@ func noOlderView(j *Judge, r *sim.Record) {
 	if w.Subject == nil || w.Saw == nil || w.Before == nil || r.Guards.ResourceVersion || !w.Process.follows(r.Object.Kind) {
 		return
 	}
+	j.ask()
 	uid := w.Before.GetUID()
 	if w.Saw.GetUID() != uid || r.Saw == r.Before {
 		return

@@ -35,6 +35,7 @@ func neverTooFew(j *Judge, r *sim.Record) {
 	if sub == nil || sub.Replicas == nil || !w.Dependent || !w.Mine || !w.Deletes || !sub.counts(r.Before, w.Before) {
 		return
 	}
+	j.ask()
 	if k := w.counting(r); k != nil && !deleting(meta(r.SawFor)) {
 		floor := sub.floor(r.SawFor)
 		e := w.Process.known.byUID[k.owner]
@@ -63,9 +64,10 @@ func neverTooFew(j *Judge, r *sim.Record) {
 func neverTooMany(j *Judge, r *sim.Record) {
 	w := &j.write
 	sub := w.Subject
-	if sub == nil || sub.Replicas == nil || !w.Dependent || w.Before != nil || !isFor(w.NewOwner, r) || !sub.counts(r.After, w.After) {
+	if sub == nil || sub.Replicas == nil || !w.Dependent || w.Before != nil || !w.isFor(w.NewOwner) || !sub.counts(r.After, w.After) {
 		return
 	}
+	j.ask()
 	if k := w.counting(r); k != nil {
 		roof := sub.roof(r.SawFor)
 		if e := w.Process.known.byUID[k.owner]; e != nil && e.value != nil {

@@ -12,6 +12,10 @@ import (
 // neverFight is NOFIGHT-1: whoever watches the world with a [Detector] writes
 // a Fighting record whose Reason is [CycleReason].
 func neverFight(j *Judge, r *sim.Record) {
+	j.ask()
+	if r.Op == sim.Settled { // there was none
+		return
+	}
 	cycle := parseCycle(r.Reason)
 	text := r.Message
 	if text == "" {
@@ -88,6 +92,7 @@ func (h *handovers) Record(r *sim.Record) {
 	}
 	n.count++
 	h.seen[uid] = n
+	h.j.ask()
 	if n.count > h.j.Bounds.Handovers {
 		h.j.Report(Informed, "changes hands "+itoa(n.count)+" times, now to "+refName(w.NewOwner))
 	}
@@ -96,12 +101,12 @@ func (h *handovers) Record(r *sim.Record) {
 // exactSum is NOFIGHT-3.
 func exactSum(j *Judge, r *sim.Record) {
 	c := j.survey()
-	if c.disturbed {
-		return
-	}
 	for i := range c.owners {
-		if o := &c.owners[i]; o.short() {
-			j.Report(Informed, o.text())
+		if o := &c.owners[i]; o.want >= 0 && j.settled(o) {
+			j.ask()
+			if o.short() {
+				j.Report(Informed, o.text())
+			}
 		}
 	}
 	j.checkSums(c)
@@ -111,7 +116,10 @@ func exactSum(j *Judge, r *sim.Record) {
 type alike struct{ namespace, kind, selector string }
 
 // sum is what a group of them wants and has.
-type sum struct{ first, n, want, have int }
+type sum struct {
+	first, n, want, have int
+	working              int // how many of them must have converged
+}
 
 // checkSums adds up the owners that ask for the same objects and compares with
 // what is there: owned by one of them, or by none.
@@ -135,11 +143,14 @@ func (j *Judge) checkSums(c *census) {
 			sums = append(sums, sum{first: i})
 		}
 		sums[k].n++
+		if j.settled(o) {
+			sums[k].working++
+		}
 		sums[k].want += o.want
 		sums[k].have += o.owned
 	}
 	for i := range sums {
-		if sums[i].n > 1 {
+		if sums[i].n > 1 && sums[i].working == sums[i].n {
 			j.checkSum(c, &sums[i])
 		}
 	}

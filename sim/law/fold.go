@@ -13,7 +13,7 @@ const (
 )
 
 // fold brings the state up to date with a record.
-func (s *State) fold(r *sim.Record, w *Write) {
+func (s *State) fold(r *sim.Record, p *Process, w *Write) {
 	switch r.Op {
 	case sim.Commit:
 		s.promises.fold(s, r, w)
@@ -27,7 +27,7 @@ func (s *State) fold(r *sim.Record, w *Write) {
 	case sim.FaultHit:
 		s.foldFault(r)
 	case sim.Delivery, sim.SyncStart, sim.SyncEnd, sim.Read, sim.Refusal:
-		if p := s.byProcess[r.Process]; p != nil {
+		if p != nil {
 			p.fold(s, r)
 		}
 	}

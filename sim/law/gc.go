@@ -75,6 +75,7 @@ func checkFirst(j *Judge, r *sim.Record) {
 	if w == nil {
 		return
 	}
+	j.ask()
 	refs := w.Before.GetOwnerReferences()
 	for i := range refs {
 		switch j.state.footing(&refs[i], w.Before.GetNamespace()) {
@@ -139,6 +140,7 @@ func spareInnocent(j *Judge, r *sim.Record) {
 	if w == nil {
 		return
 	}
+	j.ask()
 	refs := w.Before.GetOwnerReferences()
 	if len(refs) == 0 {
 		s := Informed
@@ -154,8 +156,7 @@ func spareInnocent(j *Judge, r *sim.Record) {
 }
 
 func (j *Judge) outOfReach() {
-	c := j.survey()
-	if c.disturbed || c.collector == nil {
+	if j.survey().collector == nil {
 		return
 	}
 	j.eachDangling(func(o *Object, st standing) {
@@ -168,6 +169,9 @@ func (j *Judge) outOfReach() {
 // orphansSurvive is GC-4.
 func orphansSurvive(j *Judge, r *sim.Record) {
 	w := &j.write
+	if orphaning(w.After) && !orphaning(w.Before) && len(j.state.Dependents(w.After.GetUID())) > 0 {
+		j.ask() // from here on they are not to be deleted because of it
+	}
 	if !w.Deletes || w.Process == nil {
 		return
 	}
@@ -205,6 +209,7 @@ func overruled(j *Judge, w *Write) {
 	if len(left) == 0 {
 		return
 	}
+	j.ask()
 	s := Informed
 	if w.Saw != nil && !finalized(w.Saw, metav1.FinalizerOrphanDependents) {
 		s = Committed
@@ -214,7 +219,11 @@ func overruled(j *Judge, w *Write) {
 
 // deleteByUID is GC-9.
 func deleteByUID(j *Judge, r *sim.Record) {
-	if w := &j.write; w.GC && strings.HasPrefix(r.Verb, "delete") && !r.Guards.UID {
+	if w := &j.write; w.GC && strings.HasPrefix(r.Verb, "delete") {
+		j.ask()
+		if r.Guards.UID {
+			return
+		}
 		j.Report(Informed, "deleted by name, without a uid precondition")
 	}
 }
@@ -223,6 +232,7 @@ func deleteByUID(j *Judge, r *sim.Record) {
 func solidWins(j *Judge, r *sim.Record) {
 	if r.Op == sim.Commit {
 		if w := j.deletedByCollector(r); w != nil {
+			j.ask()
 			if st := j.state.standingOf(w.Before); st.solid > 0 && st.waiting > 0 {
 				refs := w.Before.GetOwnerReferences()
 				s := Committed
@@ -236,11 +246,11 @@ func solidWins(j *Judge, r *sim.Record) {
 		}
 		return
 	}
-	c := j.survey()
-	if c.disturbed || c.collector == nil {
+	if j.survey().collector == nil {
 		return
 	}
 	j.eachOwned(func(o *Object, st standing) {
+		j.ask()
 		if st.solid > 0 && st.waiting > 0 {
 			j.Report(Informed, o.Ref.String()+" keeps a waiting owner waiting though it has another")
 		}

@@ -16,6 +16,13 @@ type Judge struct {
 	Strict bool // a breach of Committed strength fails the run too
 	Bounds Bounds
 
+	// Evidence is what the source of the records knows; zero for everything a
+	// world does. Kinds says what the server serves, so that a reference to a kind
+	// of which no object was met can be resolved; nil where nobody knows. Both are
+	// set before the first record.
+	Evidence Evidence
+	Kinds    func(apiVersion, kind string) Scope
+
 	state  State
 	write  Write
 	route  route
@@ -23,8 +30,10 @@ type Judge struct {
 
 	laws     []*Law
 	seats    []seat
-	byOp     [numOps][]int // indexes into seats
-	sitting  int           // the seat whose check is running
+	evidence Evidence
+	open     bool                    // byOp is made
+	byOp     [profiles][numOps][]int // indexes into seats, those of the first to be named first
+	sitting  int                     // the seat whose check is running
 	record   *sim.Record
 	breaches []Breach
 	informed int // how many breaches come before the first of Informed strength
@@ -46,6 +55,7 @@ type seat struct {
 	law   *Law
 	check Check
 	count int
+	asked int // how often the law's subject matter came up
 }
 
 // Selective is a [Check] that needs only some records; the others are not
@@ -78,13 +88,33 @@ func NewJudge(subjects []Subject, laws []*Law) *Judge {
 
 func (j *Judge) seat(l *Law) {
 	j.seats = append(j.seats, seat{law: l, check: l.New(j)})
-	n := len(j.seats) - 1
-	sel, selective := j.seats[n].check.(Selective)
-	for op := range j.byOp {
-		if !selective || sel.Wants(sim.Op(op)) {
-			j.byOp[op] = append(j.byOp[op], n)
+}
+
+// convene decides which records which law is shown: it is one that the evidence
+// is enough for, and that whoever acts owes. It waits for the first record, so that
+// everything has been set by then.
+func (j *Judge) convene() {
+	j.open, j.evidence = true, j.given()
+	order := inOrder(j.seats)
+	slab := make([]int, 0, 8*len(order)) // of all the lists: a judge is made for each run
+	for p := range j.byOp {
+		for op := range numOps {
+			from := len(slab)
+			for _, n := range order {
+				if j.shown(&j.seats[n], Profile(p), sim.Op(op)) {
+					slab = append(slab, n)
+				}
+			}
+			j.byOp[p][op] = slab[from:len(slab):len(slab)]
 		}
 	}
+}
+
+// shown reports whether a law is shown the records of an operation by those who
+// are held to a profile.
+func (j *Judge) shown(s *seat, p Profile, op sim.Op) bool {
+	sel, selective := s.check.(Selective)
+	return s.law.Profile <= p && j.knows(s.law.Needs) && (!selective || sel.Wants(op))
 }
 
 // AddSubject makes one more process known, before its first record. A process
@@ -100,20 +130,24 @@ func (j *Judge) Write() *Write { return &j.write }
 
 // Observe judges one record.
 func (j *Judge) Observe(r *sim.Record) {
+	if !j.open {
+		j.convene()
+	}
 	j.record = r
+	p := j.state.byProcess[r.Process]
 	switch r.Op {
 	case sim.Commit:
-		j.write.fill(&j.state, r)
+		j.write.fill(&j.state, r, p, j.evidence)
 	case sim.Delivery:
-		j.route.fill(&j.state, r)
+		j.route.fill(&j.state, r, p)
 	case sim.Settled:
 		j.census.taken = false
 	}
-	for _, i := range j.byOp[r.Op] {
+	for _, i := range j.byOp[p.heldTo()][r.Op] {
 		j.sitting = i
 		j.seats[i].check.Record(r)
 	}
-	j.state.fold(r, &j.write)
+	j.state.fold(r, p, &j.write)
 }
 
 // Report is how a check says that the record it was called for breaks its law.
@@ -121,12 +155,17 @@ func (j *Judge) Report(s Strength, text string) {
 	j.report(Breach{Strength: s, Record: j.record.Index, Text: text})
 }
 
+// ask is how a check says that the record it was called for is one that its law
+// is about: something that could have broken it.
+func (j *Judge) ask() { j.seats[j.sitting].asked++ }
+
 func (j *Judge) report(b Breach) {
 	if b.Record < j.forgiven {
 		return
 	}
 	s := &j.seats[j.sitting]
 	s.count++
+	s.asked = max(s.asked, s.count)
 	if s.count <= j.Bounds.Keep {
 		b.Law = s.law
 		j.keep(b)
@@ -182,35 +221,6 @@ func (j *Judge) Since(index int) {
 	}
 }
 
-// Verdict is what became of one law.
-type Verdict struct {
-	Law     *Law
-	Count   int     // breaches of either strength
-	First   *Breach // the first that fails the run, else the first; nil when the law held
-	Checked bool    // false for a law whose check is elsewhere
-}
-
-// Verdicts are the verdicts on the judge's laws, in their order.
-func (j *Judge) Verdicts() []Verdict {
-	out := make([]Verdict, 0, len(j.laws))
-	for _, l := range j.laws {
-		v := Verdict{Law: l, Checked: l.New != nil}
-		for i := range j.seats {
-			if j.seats[i].law == l {
-				v.Count = j.seats[i].count
-			}
-		}
-		for i := range j.breaches {
-			b := &j.breaches[i]
-			if b.Law == l && (v.First == nil || !j.Fails(v.First) && j.Fails(b)) {
-				v.First = b
-			}
-		}
-		out = append(out, v)
-	}
-	return out
-}
-
 // Reset forgets the run but keeps the subjects, the laws and the memory they
 // took up: the next run starts at record 0.
 func (j *Judge) Reset() {
@@ -219,7 +229,7 @@ func (j *Judge) Reset() {
 	j.forgiven, j.informed = 0, 0
 	for i := range j.seats {
 		s := &j.seats[i]
-		s.count = 0
+		s.count, s.asked = 0, 0
 		if c, ok := s.check.(Resetter); ok {
 			c.Reset()
 		} else {

@@ -27,7 +27,10 @@
 //   - Mutation, Stuck, Unsettled: Message. Fighting: Reason, see [CycleReason];
 //     Message where it is no recurrence.
 //   - Settled: everything delivered, nothing enabled. Laws of liveness are
-//     judged here, unless a process is down or held.
+//     judged here, of those whose own processes are neither down nor held.
+//
+// A source that has not all of this says so ([Judge.Evidence]); laws that need
+// more are then not judged.
 package law
 
 import (
@@ -43,8 +46,12 @@ type Law struct {
 	Sentence string // what must hold, in one sentence
 	Source   string // the document and section it comes from
 	Kind     Kind
-	New      func(j *Judge) Check // a fresh check for one run; nil for a law checked elsewhere (Where says so)
-	Where    string               // for a law without a check of histories: the test that pins it
+	Profile  Profile  // who owes it
+	Needs    Evidence // what must be known of a run before the law can be asked
+	Unasked  string   // the part of the sentence that no check asks about; "" where it is asked whole
+
+	New   func(j *Judge) Check // a fresh check for one run; nil for a law checked elsewhere (Where says so)
+	Where string               // for a law without a check of histories: the test that pins it
 }
 
 // Kind of clause, as the clause list marks them.
@@ -91,7 +98,11 @@ type Subject struct {
 	Process    string
 	Controller string   // "replicaset"
 	Kind       string   // the kind it syncs; "" for none: the laws on collections don't concern it
+	APIVersion string   // of Kind; "" where the source of records does not say
 	Dependents []string // the kinds it creates, claims and deletes
+	Tends      []string // kinds it writes by its office, whoever owns them: an autoscaler's targets
+	Finalizers []string // those it puts on objects and takes off again
+	Profile    Profile  // which laws it is held to
 
 	Selector func(owner any) labels.Selector // what an owner selects; nil or a nil result: nothing
 	Replicas func(owner any) int             // how many active dependents an owner wants; nil: not judged
@@ -103,7 +114,6 @@ type Subject struct {
 	Surge       func(owner any) int        // how many active dependents it may have above what it wants (EXACT-2); nil: none
 	Unavailable func(owner any) int        // how many it may lack by deletes of its own (EXACT-1); nil: none
 	Identity    func(dependent any) string // what only one active dependent of an owner may be (EXACT-3); "" for nothing, nil: not judged
-	Finalizers  []string                   // those it takes off itself (EXACT-6)
 	Counts      []Count                    // the numbers of an owner's status that count dependents (EXACT-8)
 }
 

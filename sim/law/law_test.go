@@ -26,7 +26,8 @@ const (
 // all others too.
 func stories() []story {
 	var all []story
-	for _, s := range [][]story{apiStories, lawStories, fightStories, restStories, adoptStories, orphanStories, watchStories, writeStories, gcStories, namespaceStories, exactStories} {
+	for _, s := range [][]story{apiStories, lawStories, fightStories, adoptStories, orphanStories, watchStories, writeStories, gcStories, namespaceStories, restStories,
+		namingStories, othersStories, releaseStories, finalizerStories, exactStories} {
 		all = append(all, s...)
 	}
 	return all

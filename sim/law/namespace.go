@@ -10,6 +10,7 @@ const Drainer = "namespace"
 var namespaceLaws = []*Law{{
 	ID: "NS-1", Name: "drain-before-going", Kind: Liveness, Source: "pkg/controller/namespace/deletion (v1.36)",
 	Sentence: "A namespace that is being deleted is emptied, its Pods first, and goes when nothing is left in it; no other is touched.",
+	Needs:    Commits | Rest,
 	New:      on(drainFirst, sim.Commit, sim.Settled),
 }}
 
@@ -23,6 +24,7 @@ func drainFirst(j *Judge, r *sim.Record) {
 	if w.Process == nil || w.Process.Subject.Controller != Drainer {
 		return
 	}
+	j.ask()
 	switch ns := r.Object.Namespace; {
 	case r.Object.Kind == "Namespace":
 		if left := j.state.anyIn(r.Object.Name); w.After == nil && left != nil {
@@ -43,16 +45,16 @@ func drainFirst(j *Judge, r *sim.Record) {
 
 // stuckDraining reports namespaces that stay although nothing is in them.
 func (j *Judge) stuckDraining() {
-	c := j.survey()
-	if c.disturbed {
-		return
-	}
 	for _, p := range j.state.Processes() {
-		if p.Subject.Controller != Drainer || p.down || p.stopped {
+		if p.Subject.Controller != Drainer || !p.works() {
 			continue
 		}
 		for _, o := range j.state.Kind("Namespace") {
-			if deleting(o.Meta) && j.state.anyIn(o.Ref.Name) == nil {
+			if !deleting(o.Meta) {
+				continue
+			}
+			j.ask()
+			if j.state.anyIn(o.Ref.Name) == nil {
 				j.Report(Informed, o.Ref.String()+" stays although nothing is in it")
 			}
 		}

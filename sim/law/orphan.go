@@ -7,8 +7,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// release is ORPHAN-1: an owned object that stopped matching is let go, and a
-// release takes the actor's reference and nothing else.
+// release is ORPHAN-1: an owned object that stopped matching is let go, no other
+// is, and a release takes the actor's reference and nothing else.
 func release(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.unreleased()
@@ -18,21 +18,42 @@ func release(j *Judge, r *sim.Record) {
 	if w.Subject == nil || !w.Dependent || !w.Drops || deleting(w.Before) != deleting(w.After) {
 		return
 	}
-	if w.NewOwner != nil || !sameRefsBut(w.Before, w.After, r.For.UID) {
-		j.Report(Informed, "released by "+r.For.String()+" with references of others changed")
-	} else if refTo(w.After, uidOf(r.For)) != nil || !onlyRefs(r) {
-		j.Report(Informed, "released by "+r.For.String()+" with more than its reference changed")
+	j.ask()
+	if w.NewOwner != nil || !sameRefsBut(w.Before, w.After, w.For.UID) {
+		j.Report(Informed, "released by "+w.For.String()+" with references of others changed")
+	} else if refTo(w.After, uidOf(w.For)) != nil || !w.onlyRefs(r) {
+		j.Report(Informed, "released by "+w.For.String()+" with more than its reference changed")
+	} else if r.SawFor != nil && !w.dropped {
+		j.releasedMatching(r)
+	}
+}
+
+// releasedMatching reports the release of what its owner selects and would adopt
+// again.
+func (j *Judge) releasedMatching(r *sim.Record) {
+	w := &j.write
+	if w.Subject.Selector == nil {
+		return
+	}
+	seen := w.Saw
+	if seen == nil {
+		seen = w.Before
+	}
+	if j.state.Selects(w.Subject, r.SawFor, seen) && (w.Subject.Willing == nil || w.Subject.Willing(r.SawFor, seen)) {
+		j.Report(Informed, "released by "+w.For.String()+", which selects it")
+		return
+	}
+	o := j.state.Object(uidOf(w.For))
+	if o != nil && j.state.Selects(w.Subject, o.Value, w.Before) && (w.Subject.Willing == nil || w.Subject.Willing(o.Value, r.Before)) {
+		j.Report(Committed, "released by "+w.For.String()+", which selects it by now")
 	}
 }
 
 func (j *Judge) unreleased() {
 	c := j.survey()
-	if c.disturbed {
-		return
-	}
 	for i := range c.owners {
 		o := &c.owners[i]
-		if o.sub.Selector == nil {
+		if o.sub.Selector == nil || !j.settled(o) {
 			continue
 		}
 		for _, d := range j.state.Dependents(o.Meta.GetUID()) {
@@ -40,6 +61,7 @@ func (j *Judge) unreleased() {
 			if ref == nil || ref.UID != o.Meta.GetUID() || !slices.Contains(o.sub.Dependents, d.Ref.Kind) || !o.sub.active(d) {
 				continue
 			}
+			j.ask()
 			if !j.state.Selects(o.sub, o.Value, d.Meta) {
 				j.Report(Informed, d.Ref.String()+" is still owned by "+o.Ref.String()+", which does not select it")
 			}
@@ -50,26 +72,30 @@ func (j *Judge) unreleased() {
 // releaseTolerates is ORPHAN-2.
 func releaseTolerates(j *Judge, r *sim.Record) {
 	p := j.state.Process(r.Process)
-	if p == nil || r.Message == "" {
+	if p == nil {
 		return
 	}
 	k := p.work(r)
-	if k != nil && k.release != "" && !k.refused && strings.Contains(r.Message, k.release) {
+	if k == nil || k.release == "" {
+		return
+	}
+	j.ask()
+	if r.Message != "" && !k.refused && strings.Contains(r.Message, k.release) {
 		j.Report(Informed, "the sync of "+r.For.String()+" failed because what it released is gone: "+r.Message)
 	}
 }
 
 // policyDecides is ORPHAN-3.
 func policyDecides(j *Judge, r *sim.Record) {
-	c := j.survey()
-	if c.disturbed || c.collector == nil {
+	if j.survey().collector == nil {
 		return
 	}
 	for _, l := range j.state.kinds {
 		for _, o := range l.objects {
-			if deleting(o.Meta) || o.Ref.Namespace == "" {
+			if deleting(o.Meta) || controllerOf(o.Meta) == nil {
 				continue
 			}
+			j.ask()
 			if ref := j.forsaken(o); ref != "" {
 				j.Report(Informed, o.Ref.String()+ref)
 			}
@@ -81,7 +107,7 @@ func policyDecides(j *Judge, r *sim.Record) {
 // nothing.
 func (j *Judge) forsaken(o *Object) string {
 	ref := controllerOf(o.Meta)
-	if ref == nil || j.state.Object(ref.UID) != nil || j.state.subjectFor(ref.Kind) == nil {
+	if ref == nil || j.state.Object(ref.UID) != nil || j.state.subjectFor(ref.Kind) == nil || !j.resolvable(o) {
 		return ""
 	}
 	if q := j.state.promises.find(o.Meta.GetUID(), ref.UID); q != nil {
@@ -104,6 +130,7 @@ func bitBlind(j *Judge, r *sim.Record) {
 	if !w.GC || !w.Deletes || r.Verb != "delete" {
 		return
 	}
+	j.ask()
 	refs := w.Before.GetOwnerReferences()
 	for i := range refs {
 		if isController(&refs[i]) || j.state.footing(&refs[i], w.Before.GetNamespace()) != solid {
@@ -119,8 +146,7 @@ func bitBlind(j *Judge, r *sim.Record) {
 }
 
 func (j *Judge) plainDangling() {
-	c := j.survey()
-	if c.disturbed || c.collector == nil {
+	if j.survey().collector == nil {
 		return
 	}
 	j.eachDangling(func(o *Object, st standing) {

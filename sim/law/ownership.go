@@ -7,16 +7,42 @@ import (
 // takeOwnership is LAW-1.
 func takeOwnership(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Subject == nil || !w.Dependent || w.Before != nil || w.After == nil || isFor(w.NewOwner, r) || w.dropped {
+	if w.Subject == nil || !w.Dependent || w.After == nil {
 		return
 	}
+	if w.Before != nil {
+		if w.Adopts {
+			j.ask()
+			j.misnamed(r, "adopted")
+		}
+		return
+	}
+	j.ask()
 	switch {
+	case w.isFor(w.NewOwner):
+		j.misnamed(r, "created")
+	case w.dropped:
 	case w.NewOwner != nil:
 		j.Report(Informed, "created for "+refName(w.NewOwner)+" in a sync of "+r.For.String())
-	case refTo(w.After, uidOf(r.For)) != nil:
-		j.Report(Informed, "created with a reference to "+r.For.String()+" that does not control")
+	case refTo(w.After, uidOf(w.For)) != nil:
+		j.Report(Informed, "created with a reference to "+w.For.String()+" that does not control")
 	default:
 		j.Report(Informed, "created without a ControllerRef")
+	}
+}
+
+// misnamed reports a ControllerRef that has its owner's uid and is wrong all the
+// same: whoever resolves it by kind and name finds nobody.
+func (j *Judge) misnamed(r *sim.Record, how string) {
+	w := &j.write
+	ref, version := w.NewOwner, w.Subject.APIVersion
+	switch {
+	case ref.Kind != w.For.Kind:
+		j.Report(Informed, how+" with a ControllerRef to a "+ref.Kind+", though "+w.For.String()+" is a "+w.For.Kind)
+	case ref.Name != w.For.Name:
+		j.Report(Informed, how+" with a ControllerRef that names "+w.For.String()+" "+ref.Name)
+	case version != "" && ref.APIVersion != version:
+		j.Report(Informed, how+" with a ControllerRef of apiVersion "+ref.APIVersion+", though "+w.For.String()+" is of "+version)
 	}
 }
 
@@ -24,43 +50,18 @@ func takeOwnership(j *Judge, r *sim.Record) {
 // replaces the list of references take an object over.
 func claimOrphansOnly(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Subject == nil || !w.Claims || w.Owner == nil {
+	if w.Subject == nil || !w.Claims {
+		return
+	}
+	j.ask()
+	if w.Owner == nil {
 		return
 	}
 	s := Committed
-	if w.Saw == nil || w.SawOwner != nil && !sameRef(w.SawOwner, w.NewOwner) {
+	if w.Saw == nil && !w.Unread || w.SawOwner != nil && !sameRef(w.SawOwner, w.NewOwner) {
 		s = Informed
 	}
 	j.Report(s, "taken from "+refName(w.Owner)+" by "+refName(w.NewOwner))
-}
-
-// dontInterfere is LAW-2.
-func dontInterfere(j *Judge, r *sim.Record) {
-	w := &j.write
-	if w.Subject == nil || !w.Dependent || w.Before == nil || w.Mine || w.harmless(r) {
-		return
-	}
-	s := Informed
-	if w.Saw != nil && (w.SawMine || w.SawOwner == nil && w.Adopts && w.adds(r, r.For.UID)) {
-		s = Committed
-	}
-	j.Report(s, ownedBy(w.Owner))
-}
-
-// harmless reports whether a write to an object that is not the actor's is one
-// of the two it may make: adoption of an orphan, and taking back a reference
-// of its own.
-func (w *Write) harmless(r *sim.Record) bool {
-	if w.After == nil || r.For.UID == "" {
-		return false
-	}
-	own := uidOf(r.For)
-	// An adopter may have an entry already that did not control: it is made whole (API-2).
-	if w.Owner == nil && (w.Adopts || w.dropped && refTo(w.Before, own) == nil) {
-		return w.adds(r, r.For.UID)
-	}
-	return refTo(w.Before, own) != nil && refTo(w.After, own) == nil &&
-		sameRefsBut(w.Before, w.After, r.For.UID) && onlyRefs(r)
 }
 
 // dontShare is LAW-3. While things move, a status may count no more than the
@@ -71,7 +72,11 @@ func dontShare(j *Judge, r *sim.Record) {
 		j.sharing()
 		return
 	}
-	if k, over := overcounted(&j.write, r); over {
+	k, over := overcounted(&j.write, r)
+	if k != nil {
+		j.ask()
+	}
+	if over {
 		j.Report(Informed, "counts "+itoa(j.write.Subject.Counted(r.After))+" in its status, has been shown "+itoa(k.counted)+" of its own")
 	}
 }
@@ -93,11 +98,12 @@ func overcounted(w *Write, r *sim.Record) (*work, bool) {
 
 func (j *Judge) sharing() {
 	c := j.survey()
-	if c.disturbed {
-		return
-	}
 	for i := range c.owners {
 		o := &c.owners[i]
+		if !j.settled(o) {
+			continue
+		}
+		j.ask()
 		if o.sub.Counted != nil {
 			if n := o.sub.Counted(o.Value); n > o.owned {
 				j.Report(Informed, o.Ref.String()+" counts "+itoa(n)+" in its status, owns "+itoa(o.owned))

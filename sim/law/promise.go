@@ -75,7 +75,7 @@ func (p *promises) ownerDone(s *State, r *sim.Record, w *Write) {
 		case q == nil:
 		case !w.GC:
 			p.drop(uid, owner)
-		case !w.Process.sawInSync(r, o, owner):
+		case !w.Process.sawBefore(r, o, owner):
 			q.strength = Committed
 		}
 	}

@@ -16,19 +16,27 @@ const ComeToRest = "EXACT-7"
 var restLaws = []*Law{{
 	ID: ComeToRest, Name: "come-to-rest", Kind: Liveness, Source: proposal + "Goals",
 	Sentence: "Left alone, controllers come to rest: no queue, timer or retry keeps a world going for ever.",
-	New:      on(comeToRest, sim.Unsettled),
+	Needs:    Rest,
+	New:      on(comeToRest, sim.Unsettled, sim.Settled),
 }, {
 	ID: "EXACT-7b", Name: "never-panic", Kind: Safety, Source: writing + "8",
 	Sentence: "A sync does not panic.",
+	Needs:    Syncs,
 	New:      on(neverPanic, sim.SyncEnd),
 }}
 
 // comeToRest is EXACT-7: whoever runs the world writes an Unsettled record when
 // it gives up waiting.
-func comeToRest(j *Judge, r *sim.Record) { j.Report(Informed, r.Message) }
+func comeToRest(j *Judge, r *sim.Record) {
+	j.ask()
+	if r.Op != sim.Settled {
+		j.Report(Informed, r.Message)
+	}
+}
 
 // neverPanic is EXACT-7b.
 func neverPanic(j *Judge, r *sim.Record) {
+	j.ask()
 	if r.Reason == "panic" {
 		j.Report(Informed, r.Message)
 	}

@@ -38,9 +38,8 @@ type route struct {
 	observed  string   // one whose expectations should not have been lowered
 }
 
-func (o *route) fill(s *State, r *sim.Record) {
-	*o = route{process: s.byProcess[r.Process], must: o.must[:0], may: o.may[:0]}
-	p := o.process
+func (o *route) fill(s *State, r *sim.Record, p *Process) {
+	*o = route{process: p, must: o.must[:0], may: o.may[:0]}
 	if p == nil || p.Subject.Polls || r.Object.Kind == p.Subject.Kind || !p.manages(r.Object.Kind) {
 		return
 	}

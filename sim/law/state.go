@@ -1,8 +1,6 @@
 package law
 
 import (
-	"slices"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -113,22 +111,6 @@ func (s *State) Process(name string) *Process { return s.byProcess[name] }
 
 // Processes are the subjects' processes in the order in which they were named.
 func (s *State) Processes() []*Process { return s.processes }
-
-// known reports whether objects of a kind have been met: whether a reference
-// to the kind can be resolved.
-func (s *State) known(kind string) bool {
-	for _, l := range s.kinds {
-		if l.kind == kind {
-			return true
-		}
-	}
-	for _, p := range s.processes {
-		if p.Subject.Kind == kind || slices.Contains(p.Subject.Dependents, kind) {
-			return true
-		}
-	}
-	return false
-}
 
 // selector is a subject's selector of one version of an owner.
 func (s *State) selector(sub *Subject, owner any) labels.Selector {

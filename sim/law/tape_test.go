@@ -198,21 +198,38 @@ func selectorOf(owner any) labels.Selector {
 }
 
 func subjects() []Subject {
-	s := Subject{Process: "rs", Controller: "replicaset", Kind: "ReplicaSet", Dependents: []string{"Pod"},
+	s := Subject{Process: "rs", Controller: "replicaset", Kind: "ReplicaSet", APIVersion: "v1", Dependents: []string{"Pod"},
 		Selector: selectorOf,
 		Replicas: func(o any) int { return o.(*thing).Replicas },
 		Active:   func(o any) bool { return !o.(*thing).Failed },
 		Counted:  func(o any) int { return o.(*thing).Counted },
+		Profile:  Upstream,
 	}
 	exactly(&s)
 	c := s
 	c.Finalizers = nil
 	c.Process, c.Controller, c.Kind = "rc", "replication", "ReplicationController"
-	return []Subject{s, c, {Process: "gc", Controller: Collector}, {Process: "ns", Controller: Drainer}}
+	work := s
+	work.Process, work.Controller, work.Kind, work.Finalizers = "job", "job", "Job", []string{tracking}
+	work.Replicas, work.Counted = nil, nil
+	op := Subject{Process: "op", Controller: "operator", Kind: "App", Dependents: []string{"Pod"}, Tends: []string{"ReplicationController"}}
+	return []Subject{s, c, work, op, {Process: "gc", Controller: Collector, Profile: Upstream}, {Process: "ns", Controller: Drainer, Profile: Upstream}}
+}
+
+// served is a server that knows every kind but Widgets.
+func served(apiVersion, kind string) Scope {
+	switch kind {
+	case "Widget":
+		return Unserved
+	case "Node", "Namespace":
+		return Cluster
+	}
+	return Namespaced
 }
 
 func judge(t *tape) *Judge {
 	j := NewJudge(subjects(), All())
+	j.Kinds = served
 	for i := range t.records {
 		j.Observe(&t.records[i])
 	}

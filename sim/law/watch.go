@@ -19,11 +19,13 @@ func (j *Judge) reportKeys() {
 func ownerAlone(j *Judge, r *sim.Record) {
 	switch o := &j.route; o.event {
 	case ofOwned:
+		j.ask()
 		j.reportKeys()
 	case ofMoved:
 		if o.now == nil {
 			return
 		}
+		j.ask()
 		if o.nowKey != "" && o.missing == o.nowKey {
 			j.Report(Informed, o.missing+" was not synced")
 		} else if o.extra != "" {
@@ -35,7 +37,11 @@ func ownerAlone(j *Judge, r *sim.Record) {
 // ownExpectations is WATCH-2.
 func ownExpectations(j *Judge, r *sim.Record) {
 	o := &j.route
-	if o.observed != "" && (o.event == ofOwned || o.event == ofMoved || o.event == orphanEdit) {
+	if o.event != ofOwned && o.event != ofMoved && o.event != orphanEdit {
+		return
+	}
+	j.ask()
+	if o.observed != "" {
 		j.Report(Informed, "the expectations of "+o.observed+" were lowered")
 	}
 }
@@ -46,6 +52,7 @@ func tellOldOwner(j *Judge, r *sim.Record) {
 	if o.event != ofMoved {
 		return
 	}
+	j.ask()
 	if o.missing != "" && o.missing != o.nowKey {
 		j.Report(Informed, o.missing+" was not synced")
 	} else if o.now == nil && o.extra != "" {
@@ -59,6 +66,7 @@ func offerOrphans(j *Judge, r *sim.Record) {
 	if o.event != orphanAdd {
 		return
 	}
+	j.ask()
 	j.reportKeys()
 	if o.observed != "" {
 		j.Report(Informed, "the expectations of "+o.observed+" were lowered")
@@ -71,6 +79,7 @@ func ignoreLostOrphans(j *Judge, r *sim.Record) {
 	if o.event != orphanGone {
 		return
 	}
+	j.ask()
 	j.reportKeys()
 	if o.observed != "" {
 		j.Report(Informed, "the expectations of "+o.observed+" were lowered")
@@ -80,6 +89,7 @@ func ignoreLostOrphans(j *Judge, r *sim.Record) {
 // relabelOffers is WATCH-6.
 func relabelOffers(j *Judge, r *sim.Record) {
 	if j.route.event == orphanEdit {
+		j.ask()
 		j.reportKeys()
 	}
 }
@@ -88,6 +98,10 @@ func relabelOffers(j *Judge, r *sim.Record) {
 // created any more: who waits there for what it could not create waits for
 // nothing that could come (RULES C41).
 func neverHang(j *Judge, r *sim.Record) {
+	j.ask()
+	if r.Op == sim.Settled { // of those that wait the records come before
+		return
+	}
 	if ns := j.state.Named("Namespace", "", r.For.Namespace); ns != nil && deleting(ns.Meta) {
 		return
 	}
@@ -108,6 +122,7 @@ func noTieBreak(j *Judge, r *sim.Record) {
 	if o.event == noEvent || o.event == resync {
 		return
 	}
+	j.ask()
 	ref := o.now
 	if ref == nil {
 		ref = o.old
@@ -145,7 +160,11 @@ func (p *Process) keyed(key string) *Cached {
 
 // skipResyncs is WRITE-9.
 func skipResyncs(j *Judge, r *sim.Record) {
-	if j.route.event == resync && len(r.Enqueued) > 0 {
+	if j.route.event != resync {
+		return
+	}
+	j.ask()
+	if len(r.Enqueued) > 0 {
 		j.Report(Informed, r.Enqueued[0]+" was synced for an object that had not changed")
 	}
 }

@@ -106,7 +106,7 @@ func (p *Process) refused(s *State, r *sim.Record) {
 
 func (p *Process) lostRelease(s *State, r *sim.Record) bool {
 	saw := meta(r.Saw)
-	if r.Verb != "patch" && r.Verb != "update" || saw == nil || !p.manages(r.Object.Kind) || r.SawFor == nil {
+	if r.Verb != "patch" && r.Verb != "update" || saw == nil || !p.manages(r.Object.Kind) || r.SawFor == nil || p.Subject.Selector == nil {
 		return false
 	}
 	own := controllerOf(saw)

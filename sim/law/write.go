@@ -15,6 +15,7 @@ import (
 
 // Write is what there is to know of one commit, worked out once for all laws.
 type Write struct {
+	For     sim.Ref  // what the actor was syncing; where nobody says, what its references say
 	Process *Process // nil for an actor that is no subject
 	Subject *Subject // of a controller with a collection; nil for everybody else
 	GC      bool     // by the garbage collector
@@ -28,11 +29,12 @@ type Write struct {
 	Adopts                    bool                   // and it is For
 	Drops                     bool                   // the actor's own ControllerRef goes, the object stays
 	Deletes                   bool                   // a deletion is asked for, or done
+	Unread                    bool                   // nobody knows what the actor had read
 	dropped                   bool                   // the server dropped the controller field from a reference to For
 }
 
-func (w *Write) fill(s *State, r *sim.Record) {
-	*w = Write{Process: s.byProcess[r.Process], Before: meta(r.Before), After: meta(r.After)}
+func (w *Write) fill(s *State, r *sim.Record, p *Process, known Evidence) {
+	*w = Write{For: r.For, Process: p, Before: meta(r.Before), After: meta(r.After)}
 	w.Owner, w.NewOwner = controllerOf(w.Before), controllerOf(w.After)
 	w.Deletes = w.Before != nil && !deleting(w.Before) && (w.After == nil || deleting(w.After))
 	w.Claims = w.Before != nil && w.NewOwner != nil && !sameRef(w.Owner, w.NewOwner)
@@ -41,40 +43,78 @@ func (w *Write) fill(s *State, r *sim.Record) {
 	}
 	w.GC = w.Process.Subject.Controller == Collector
 	w.Saw = meta(r.Saw)
+	if w.Saw == nil && known&Reads == 0 {
+		// A version that the request carried it had read.
+		if w.Unread = !r.Guards.ResourceVersion; !w.Unread {
+			w.Saw = w.Before
+		}
+	}
 	if w.Process.Subject.Kind == "" {
 		return
 	}
 	w.Subject = &w.Process.Subject
 	w.SawOwner = controllerOf(w.Saw)
 	w.Dependent = w.Process.manages(r.Object.Kind)
-	w.Mine = isFor(w.Owner, r)
-	w.SawMine = isFor(w.SawOwner, r)
-	w.Adopts = w.Claims && isFor(w.NewOwner, r)
-	w.dropped = s.dropping && w.NewOwner == nil && r.For.UID != "" && refTo(w.After, uidOf(r.For)) != nil
-	w.Drops = w.Mine && w.After != nil && !isFor(w.NewOwner, r)
+	if w.For.UID == "" && w.Process.keyedOtherwise(r.For) {
+		w.inferFor()
+	}
+	w.Mine = w.isFor(w.Owner)
+	w.SawMine = w.isFor(w.SawOwner)
+	w.Adopts = w.Claims && w.isFor(w.NewOwner)
+	w.dropped = s.dropping && w.NewOwner == nil && w.For.UID != "" && refTo(w.After, uidOf(w.For)) != nil
+	w.Drops = w.Mine && w.After != nil && !w.isFor(w.NewOwner)
+}
+
+// keyedOtherwise reports whether what is being synced is not known: nobody says,
+// or the key is of another kind's object that the process watches. A controller
+// may have more queues than one.
+func (p *Process) keyedOtherwise(f sim.Ref) bool {
+	if f.Name == "" {
+		return true
+	}
+	for _, c := range p.caches {
+		if c.kind != p.Subject.Kind && c.Get(f.Namespace, f.Name) != nil {
+			return p.Cache(p.Subject.Kind).Get(f.Namespace, f.Name) == nil
+		}
+	}
+	return false
+}
+
+// inferFor takes the ControllerRef of the object that is written, if it is of the
+// kind the actor syncs, for what it acts for: the one it had, or else the one it
+// gets.
+func (w *Write) inferFor() {
+	ref := w.Owner
+	if ref == nil {
+		ref = w.NewOwner
+	}
+	if ref != nil && ref.Kind == w.Subject.Kind {
+		w.For = sim.Ref{Kind: ref.Kind, Namespace: w.For.Namespace, Name: ref.Name, UID: string(ref.UID)}
+	}
 }
 
 // isFor reports whether a ControllerRef names the object being synced, as the
 // process saw it.
-func isFor(ref *metav1.OwnerReference, r *sim.Record) bool {
-	return ref != nil && r.For.UID != "" && string(ref.UID) == r.For.UID
+func (w *Write) isFor(ref *metav1.OwnerReference) bool {
+	return ref != nil && w.For.UID != "" && string(ref.UID) == w.For.UID
 }
 
 // adds reports whether a write does nothing but add a reference to an owner.
-// Finalizers may come with it: Job adds its own.
 func (w *Write) adds(r *sim.Record, owner string) bool {
-	return w.After != nil && onlyRefs(r) && sameRefsBut(w.Before, w.After, owner)
+	return w.After != nil && w.onlyRefs(r) && sameRefsBut(w.Before, w.After, owner)
 }
 
-// onlyRefs reports whether a write left everything alone but owner references
+// onlyRefs reports whether a write left everything alone but owner references,
+// finalizers that the actor declares as its own (Job puts one on what it adopts)
 // and what the server itself moves.
-func onlyRefs(r *sim.Record) bool {
-	a, b := meta(r.Before), meta(r.After)
+func (w *Write) onlyRefs(r *sim.Record) bool {
+	a, b := w.Before, w.After
 	return a != nil && b != nil &&
 		a.GetName() == b.GetName() && a.GetUID() == b.GetUID() &&
 		a.GetDeletionTimestamp().Equal(b.GetDeletionTimestamp()) &&
 		maps.Equal(a.GetLabels(), b.GetLabels()) &&
 		maps.Equal(a.GetAnnotations(), b.GetAnnotations()) &&
+		sameFinalizersBut(a.GetFinalizers(), b.GetFinalizers(), w.Subject.Finalizers) &&
 		sameBody(r.Before, r.After)
 }
 
@@ -98,6 +138,21 @@ func sameRefsBut(a, b metav1.Object, owner string) bool {
 		}
 		i, k = i+1, k+1
 	}
+}
+
+// sameFinalizersBut reports whether both lists hold the same finalizers, those
+// of the actor's own left aside.
+func sameFinalizersBut(a, b, own []string) bool {
+	return holdsAllBut(a, b, own) && holdsAllBut(b, a, own)
+}
+
+func holdsAllBut(a, b, own []string) bool {
+	for _, f := range b {
+		if !slices.Contains(a, f) && !slices.Contains(own, f) {
+			return false
+		}
+	}
+	return true
 }
 
 // sameBody compares everything outside the metadata.

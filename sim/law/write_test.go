@@ -34,7 +34,7 @@ func TestOnlyRefs(t *testing.T) {
 		{"a creation", nil, p, false},
 		{"another kind of value", p, custom(int64(1)), false},
 	} {
-		if got := onlyRefs(&sim.Record{Before: c.before, After: c.after}); got != c.want {
+		if got := (&Write{Subject: &Subject{}, Before: meta(c.before), After: meta(c.after)}).onlyRefs(&sim.Record{Before: c.before, After: c.after}); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}

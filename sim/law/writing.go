@@ -8,8 +8,8 @@ import (
 // that came while a key was being synced is lost.
 func oneWorker(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
-		if !j.survey().disturbed {
-			for _, p := range j.state.processes {
+		for _, p := range j.state.processes {
+			if p.works() && j.binds(&p.Subject) {
 				p.unsynced(j)
 			}
 		}
@@ -19,6 +19,7 @@ func oneWorker(j *Judge, r *sim.Record) {
 	if p == nil || p.Subject.Kind == "" || r.Incarnation != p.incarnation {
 		return
 	}
+	j.ask()
 	if i, ok := p.keys.at[nsName{r.For.Namespace, r.For.Name}]; ok && p.keys.list[i].running > 0 {
 		j.Report(Informed, r.For.String()+" is being synced by two workers")
 	}
@@ -26,6 +27,7 @@ func oneWorker(j *Judge, r *sim.Record) {
 
 func (p *Process) unsynced(j *Judge) {
 	for i := range p.keys.list {
+		j.ask()
 		if k := &p.keys.list[i]; k.dirty && k.running == 0 {
 			j.Report(Informed, "a change for "+k.String()+" reached "+p.Subject.Process+" and was never synced")
 		}
@@ -44,13 +46,11 @@ func (n nsName) String() string {
 // owner of a process that met some hardship has what it wants all the same.
 func converges(met func(p *Process) bool, hardship string) func(*Judge) Check {
 	return on(func(j *Judge, r *sim.Record) {
-		if j.survey().disturbed {
-			return
-		}
 		for _, p := range j.state.processes {
-			if p.Subject.Kind == "" || p.stopped || !met(p) {
+			if p.Subject.Kind == "" || p.stopped || !met(p) || !j.binds(&p.Subject) {
 				continue
 			}
+			j.ask()
 			if o := j.unconverged(p); o != nil {
 				j.Report(Informed, o.text()+", after "+p.Subject.Process+" "+hardship)
 			}
@@ -61,13 +61,21 @@ func converges(met func(p *Process) bool, hardship string) func(*Judge) Check {
 // sharedInformers is WRITE-4.
 func sharedInformers(j *Judge, r *sim.Record) {
 	p := j.state.Process(r.Process)
-	if p != nil && p.Subject.Kind != "" && !p.Subject.Polls && r.Verb == "list" {
+	if p == nil || p.Subject.Kind == "" || p.Subject.Polls {
+		return
+	}
+	j.ask()
+	if r.Verb == "list" {
 		j.Report(Informed, "lists "+r.Object.Kind+" from the server in a sync of "+r.For.String())
 	}
 }
 
 // neverMutate is WRITE-5.
 func neverMutate(j *Judge, r *sim.Record) {
+	j.ask()
+	if r.Op == sim.SyncEnd { // after which the caches have been looked at
+		return
+	}
 	text := r.Object.String() + " changed in the cache of " + r.Process
 	if r.Message != "" {
 		text += ": " + r.Message
@@ -108,6 +116,7 @@ func (c *waitForCaches) Record(r *sim.Record) {
 	case r.Op == sim.Delivery && !r.Initial || r.Incarnation > p.incarnation:
 		return
 	}
+	c.j.ask()
 	first, ok := c.refused[r.Process]
 	if p.early >= 0 && (!ok || p.early < first) {
 		first, ok = p.early, true
@@ -130,15 +139,16 @@ func retryErrors(j *Judge, r *sim.Record) {
 		if p == nil || r.Message == "" {
 			return
 		}
+		j.ask()
 		if i, ok := p.keys.at[nsName{r.For.Namespace, r.For.Name}]; ok && p.keys.list[i].hot > j.Bounds.HotLoop {
 			j.Report(Informed, r.For.String()+" failed "+itoa(p.keys.list[i].hot+1)+" times without backoff: "+r.Message)
 		}
 		return
 	}
-	if j.survey().disturbed {
-		return
-	}
 	for _, p := range j.state.processes {
+		if !p.works() || !j.binds(&p.Subject) {
+			continue
+		}
 		for i := range p.keys.list {
 			if k := &p.keys.list[i]; k.failed && k.running == 0 && !k.dirty {
 				j.Report(Informed, "the error of the last sync of "+k.String()+" by "+p.Subject.Process+" was lost")

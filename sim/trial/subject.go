@@ -3,16 +3,21 @@ package trial
 import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
 )
 
 // Subject tells the laws what a process runs.
 func Subject(process string, c host.Controller) law.Subject {
-	s := law.Subject{Process: process, Controller: c.Name, Kind: c.For.Kind}
+	s := law.Subject{Process: process, Controller: c.Name, Kind: c.For.Kind, APIVersion: c.For.GroupVersion().String(), Finalizers: c.Finalizers, Profile: law.Profile(c.Profile)}
 	for _, gvk := range c.Owns {
 		s.Dependents = append(s.Dependents, gvk.Kind)
+	}
+	for _, gvk := range c.Tends {
+		s.Tends = append(s.Tends, gvk.Kind)
 	}
 	if c.Selector != nil {
 		s.Selector = func(owner any) labels.Selector { return c.Selector(owner.(runtime.Object)) }
@@ -32,7 +37,6 @@ func Subject(process string, c host.Controller) law.Subject {
 
 // exactly tells the EXACT laws what they ask for.
 func exactly(s *law.Subject, c *host.Controller) {
-	s.Finalizers = c.Finalizers
 	if c.Surge != nil {
 		s.Surge = func(owner any) int { return c.Surge(owner.(runtime.Object)) }
 	}
@@ -48,5 +52,19 @@ func exactly(s *law.Subject, c *host.Controller) {
 			Of:   func(owner any) int { return n.Of(owner.(runtime.Object)) },
 			Is:   func(owner, dependent any) bool { return n.Is(owner.(runtime.Object), dependent.(runtime.Object)) },
 		})
+	}
+}
+
+// Served tells the laws which kinds a server knows.
+func Served(s *fakeapi.Server) func(apiVersion, kind string) law.Scope {
+	return func(apiVersion, kind string) law.Scope {
+		k := s.Kind(schema.FromAPIVersionAndKind(apiVersion, kind))
+		switch {
+		case k == nil:
+			return law.Unserved
+		case k.Namespaced:
+			return law.Namespaced
+		}
+		return law.Cluster
 	}
 }

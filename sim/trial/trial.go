@@ -46,6 +46,7 @@ func New(o Options) *Trial {
 		o.Server = fakeapi.New(fakeapi.Options{})
 	}
 	t := &Trial{World: sim.New(o.Choices), Server: o.Server, Judge: law.NewJudge(nil, o.Laws)}
+	t.Judge.Kinds = Served(o.Server)
 	t.World.History.Records = *records.Get().(*[]sim.Record)
 	t.Cluster = host.NewCluster(t.World, t.Server)
 	t.World.Add(&t.user)

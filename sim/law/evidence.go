@@ -1,0 +1,60 @@
+package law
+
+import "strings"
+
+// Evidence is what the source of a history knows of a run. A law that needs more
+// is not judged: it is neither held nor broken.
+type Evidence uint8
+
+// The sorts of evidence.
+const (
+	Commits    Evidence = 1 << iota // who wrote what, and what was refused
+	Reads                           // what the writers had read: Read records, Saw
+	Deliveries                      // what informers showed, and what that enqueued
+	Syncs                           // SyncStart, SyncEnd, and For on all that is done in between
+	Rest                            // Settled, Stuck and Fighting records, and who was down or held
+	Table                           // which kinds the server knows: Judge.Kinds
+
+	everything = Commits | Reads | Deliveries | Syncs | Rest | Table
+)
+
+var evidenceNames = [...]string{"commits", "reads", "deliveries", "syncs", "rest", "table of kinds"}
+
+// Names lists the sorts.
+func (e Evidence) Names() []string {
+	var names []string
+	for i, n := range evidenceNames {
+		if e&(1<<i) != 0 {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// String lists the sorts: "commits, rest".
+func (e Evidence) String() string { return strings.Join(e.Names(), ", ") }
+
+// Scope is where the objects of a kind are.
+type Scope uint8
+
+// The scopes.
+const (
+	Unserved Scope = iota // the server knows no such kind
+	Namespaced
+	Cluster
+)
+
+// given is the evidence of this run.
+func (j *Judge) given() Evidence {
+	e := j.Evidence
+	if e == 0 {
+		e = everything
+	}
+	if j.Kinds == nil {
+		e &^= Table
+	}
+	return e
+}
+
+// knows reports whether the run has a sort of evidence.
+func (j *Judge) knows(e Evidence) bool { return j.evidence&e == e }

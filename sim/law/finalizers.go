@@ -1,0 +1,77 @@
+package law
+
+import (
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+var finalizerLaws = []*Law{{
+	ID: "FIN-1", Name: "finalizers-hold", Kind: Safety, Source: "k8s.io/apiserver/pkg/registry/generic/registry (v1.36), deletion with finalizers",
+	Sentence: "An object with finalizers stays until whoever put each of them there takes it off.",
+	Needs:    Commits,
+	Unasked:  "what the server enforces by itself; that a controller which declares no finalizers takes off only its own: it may take off any but the server's and those that others declare",
+	New:      on(finalizersHold, sim.Commit),
+}}
+
+// finalizersHold is FIN-1.
+func finalizersHold(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.Process == nil || w.Before == nil || len(w.Before.GetFinalizers()) == 0 {
+		return
+	}
+	j.ask()
+	for _, f := range w.Before.GetFinalizers() {
+		if finalized(w.After, f) || j.state.mayTakeOff(&w.Process.Subject, f) || strings.HasPrefix(r.Verb, "delete") && byPolicy(f) {
+			continue
+		}
+		s := Informed
+		if w.Saw != nil && !finalized(w.Saw, f) || w.Unread {
+			s = Committed
+		}
+		j.Report(s, "another's finalizer "+f+" taken off")
+		return
+	}
+}
+
+// byPolicy reports whether a finalizer is one that the server itself puts on and
+// takes off, as a deletion's policy says, and that the collector works off.
+func byPolicy(finalizer string) bool {
+	return finalizer == metav1.FinalizerOrphanDependents || finalizer == metav1.FinalizerDeleteDependents
+}
+
+// mayTakeOff reports whether a finalizer is the subject's own: one that it
+// declares. Of a subject that declares none, and is held to no more than
+// ownership, any that is not the server's and that nobody else declares may be.
+func (s *State) mayTakeOff(sub *Subject, finalizer string) bool {
+	switch {
+	case slices.Contains(sub.Finalizers, finalizer):
+		return true
+	case sub.Controller == Collector:
+		return byPolicy(finalizer)
+	case byPolicy(finalizer) || sub.Finalizers != nil || sub.Profile > Ownership:
+		return false
+	}
+	for _, p := range s.processes {
+		if slices.Contains(p.Subject.Finalizers, finalizer) {
+			return false
+		}
+	}
+	return true
+}
+
+// held reports whether a subject's own finalizer keeps an object.
+func (s *State) held(sub *Subject, m metav1.Object) bool {
+	if m == nil {
+		return false
+	}
+	for _, f := range m.GetFinalizers() {
+		if s.mayTakeOff(sub, f) {
+			return true
+		}
+	}
+	return false
+}

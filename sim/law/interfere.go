@@ -1,0 +1,79 @@
+package law
+
+import (
+	"slices"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// dontInterfere is LAW-2.
+func dontInterfere(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.Subject == nil || w.Before == nil || !j.concerns(r) {
+		return
+	}
+	j.ask()
+	if w.Mine || w.harmless(r) {
+		return
+	}
+	s := Informed
+	switch {
+	case w.Saw == nil:
+		if w.Unread {
+			s = Committed
+		}
+	case w.SawMine,
+		w.SawOwner == nil && w.Adopts && w.adds(r, w.For.UID),
+		w.SawOwner == nil && w.Owner != nil && !w.Dependent && j.state.subjectFor(r.Object.Kind) == nil:
+		s = Committed
+	}
+	j.Report(s, j.interference(r))
+}
+
+// concerns reports whether an object that was written is somebody's, so that
+// LAW-2 asks whose: it is of a kind that the actor makes and claims, or another
+// controller's dependent, or what another controller syncs, as a rival of the
+// actor's own kind is. What nobody controls and nobody syncs, a user's ConfigMap,
+// is nobody's. The actor's own object it may write, and its namesake is
+// ADOPT-8's.
+func (j *Judge) concerns(r *sim.Record) bool {
+	w := &j.write
+	if slices.Contains(w.Subject.Tends, r.Object.Kind) {
+		return false
+	}
+	if w.Dependent {
+		return true
+	}
+	if r.Object.Kind == w.Subject.Kind && (r.For.Name == "" || r.Object.Name == r.For.Name && r.Object.Namespace == r.For.Namespace) {
+		return false
+	}
+	return w.Owner != nil || j.state.subjectFor(r.Object.Kind) != nil
+}
+
+// interference words what was done to whose object.
+func (j *Judge) interference(r *sim.Record) string {
+	w := &j.write
+	switch {
+	case w.Owner == nil && w.Adopts:
+		return "adopted by " + w.For.String() + " with more than the reference changed"
+	case w.Owner == nil && !w.Dependent:
+		return what(r) + " in a sync of " + r.For.String() + ", of an object that is not its own"
+	}
+	return ownedBy(w.Owner)
+}
+
+// harmless reports whether a write to an object that is not the actor's is one
+// of the two it may make: adoption of an orphan, and taking back a reference
+// of its own.
+func (w *Write) harmless(r *sim.Record) bool {
+	if w.After == nil || w.For.UID == "" {
+		return false
+	}
+	own := uidOf(w.For)
+	// An adopter may have an entry already that did not control: it is made whole (API-2).
+	if w.Owner == nil && (w.Adopts || w.dropped && refTo(w.Before, own) == nil) {
+		return w.adds(r, w.For.UID)
+	}
+	return refTo(w.Before, own) != nil && refTo(w.After, own) == nil &&
+		sameRefsBut(w.Before, w.After, w.For.UID) && w.onlyRefs(r)
+}

@@ -1,0 +1,25 @@
+package law
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Of laws that break at one record the one that says what is wrong is named
+// first: the first in the order of the clause list, but for those that say what
+// such a breach amounts to. To take an object's only owner for none is first of
+// all a wrong collection (GC-1, GC-5); that the owner was no controller says how it
+// came about, as that a pod lost its finalizers says how an adoption went wrong.
+var named = map[string]int{"ORPHAN-4": 1, "FIN-1": 1}
+
+// inOrder lists the seats in the order in which their laws are asked, and named.
+func inOrder(seats []seat) []int {
+	order := make([]int, len(seats))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(named[seats[a].law.ID], named[seats[b].law.ID])
+	})
+	return order
+}
