@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/explore"
@@ -40,6 +41,7 @@ type Exploration struct {
 	Coverage  *explore.Coverage `json:"coverage,omitempty"` // exhaustive only
 	Report    *explore.Report   `json:"-"`
 	Failures  []*Failing        `json:"failures,omitempty"` // the first of each law
+	Wrote     map[string]bool   `json:"wrote"`              // the controllers that wrote something in some schedule
 }
 
 // Failing is a schedule that broke a law, made small.
@@ -72,6 +74,7 @@ func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOpti
 	if o.Schedules == 0 {
 		o.Schedules = 1000
 	}
+	p.wrote = &sync.Map{}
 	p.measure()
 	if o.Strategy == "exhaustive" {
 		return p.exhaust(ctx, o)
@@ -124,14 +127,16 @@ func (p *Program) draw(ctx context.Context, o ExploreOptions) (*Exploration, err
 	}
 	x := &Exploration{Schedules: rep.Runs, Distinct: rep.Distinct, Failed: rep.Failed, Unsettled: rep.Unsettled,
 		Outcomes: rep.Outcomes.Rows(), Report: rep}
-	x.unsettle()
+	x.finish(p)
 	x.Failures, err = p.shrinkAll(rep.Failures, o)
 	return x, err
 }
 
-// unsettle counts the schedules that did not settle apart from those that broke
-// another law: they have an exit code of their own.
-func (x *Exploration) unsettle() {
+// finish counts the schedules that did not settle apart from those that broke
+// another law, as they have an exit code of their own, and notes who wrote.
+func (x *Exploration) finish(p *Program) {
+	x.Wrote = map[string]bool{}
+	p.wrote.Range(func(name, _ any) bool { x.Wrote[name.(string)] = true; return true })
 	for _, row := range x.Outcomes {
 		if row.Label == doesNotSettle {
 			x.Unsettled += row.Count
@@ -149,7 +154,7 @@ func (p *Program) exhaust(ctx context.Context, o ExploreOptions) (*Exploration, 
 		return nil, err
 	}
 	x := &Exploration{Schedules: c.Schedules, Distinct: c.Schedules, Outcomes: c.Outcomes.Rows(), Coverage: c, Failed: len(c.Failures)}
-	x.unsettle()
+	x.finish(p)
 	x.Failures, err = p.shrinkAll(c.Failures, o)
 	return x, err
 }

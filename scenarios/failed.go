@@ -58,7 +58,7 @@ func (r *Run) breaks(b *law.Breach) {
 func (r *Run) fail(e *Error) {
 	switch {
 	case e.bang || r.found != nil:
-	case e.Verb == verbExpect.Name:
+	case FindVerb(e.Verb) != nil && FindVerb(e.Verb).expects != nil:
 		r.failExpect(e.Text)
 	case e.Code == ExitNotSettled && e.Verb == verbSettle.Name:
 		r.failSettle(e.Text)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/explore"
@@ -32,7 +33,8 @@ type Program struct {
 	idle   int  // of them without a commit
 	last   *Run // of the last execution, when keep is set
 	keep   bool
-	states bool // outcomes tell the final state
+	states bool      // outcomes tell the final state
+	wrote  *sync.Map // controller name -> true once a process of it has written; nil where nobody asks
 }
 
 // Run executes the program once. It is an [explore.Program].
@@ -59,12 +61,32 @@ func (p *Program) Run(c sim.Choices) *explore.Outcome {
 	if !r.ended {
 		out.Label = r.label(out)
 	}
+	if p.wrote != nil {
+		p.noteWriters(r)
+	}
 	if p.keep {
 		p.last = r
 	} else {
 		r.t.Recycle()
 	}
 	return out
+}
+
+// noteWriters notes which controllers wrote something in a run.
+func (p *Program) noteWriters(r *Run) {
+	for _, proc := range r.t.Cluster.Processes() {
+		name := proc.Controller().Name
+		if _, known := p.wrote.Load(name); known {
+			continue
+		}
+		h := &r.t.World.History
+		for i := range h.Len() {
+			if rec := h.At(i); rec != nil && rec.Op == sim.Commit && rec.Process == proc.Name {
+				p.wrote.Store(name, true)
+				break
+			}
+		}
+	}
 }
 
 // begin makes the run of one execution.
@@ -98,8 +120,8 @@ func (r *Run) replay(s *Step, out *explore.Outcome) *explore.Breach {
 	r.step = s
 	r.quiet = true
 	r.out.Reset()
-	if s.Verb == verbExpect.Name {
-		what := r.expect(s)
+	if v.expects != nil {
+		what := v.expects(r, s)
 		if (what != "") == s.Expect {
 			return nil
 		}
@@ -131,7 +153,9 @@ func (r *Run) replay(s *Step, out *explore.Outcome) *explore.Breach {
 
 // replayed reports whether a verb belongs to the program of a script: it acts,
 // settles, or says what must hold.
-func (v *Verb) replayed() bool { return v.acts || v.judges || v == verbSettle || v == verbExpect }
+func (v *Verb) replayed() bool {
+	return v.acts || v.judges || v.paces || v == verbSettle || v.expects != nil
+}
 
 // finish lets what the user still does happen, and the world come to rest.
 func (r *Run) finish(out *explore.Outcome) *explore.Breach {

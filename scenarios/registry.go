@@ -18,6 +18,7 @@ type Registry struct {
 	Mutants     []Mutant
 	Laws        []*law.Law
 	Aliases     map[string]string // "gc": "garbagecollector"
+	Funcs       map[string]Func   // what the verbs do and ensure name
 
 	// Reaper makes the process that deletes an object as kubectl did before the
 	// garbage collector: "delete --client-side". It tells outcome how it ended.

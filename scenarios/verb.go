@@ -23,6 +23,10 @@ type Verb struct {
 	// acts: it changes the world, so that in explored runs it is offered as an
 	// action of class user rather than done at once.
 	acts bool
+	// expects: it returns what is not as it should be, "" for nothing.
+	expects func(r *Run, s *Step) string
+	// paces: it says when the user's actions begin to race.
+	paces bool
 	// judges: it says which laws count.
 	judges bool
 	// explores: it runs the steps above it many times.
@@ -53,9 +57,9 @@ var verbs []*Verb
 func init() {
 	verbs = []*Verb{
 		verbControllers, verbDefine, verbApply, verbCreate, verbDelete, verbLabel, verbAnnotate, verbScale, verbPatch,
-		verbSettle, verbStep, verbAdvance,
+		verbSettle, verbRace, verbStep, verbAdvance,
 		verbHold, verbRelease, verbCrash, verbRestart, verbFail, verbRelist, verbDuplicate, verbSwitch, verbDowngrade, verbMark,
-		verbOwners, verbGet, verbLaws, verbJudge, verbExpect, verbHash,
+		verbOwners, verbGet, verbLaws, verbJudge, verbExpect, verbHash, verbDo, verbEnsure,
 		verbExplore, verbMutant, verbSchedule,
 	}
 }

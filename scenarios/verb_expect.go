@@ -41,15 +41,19 @@ default schedule only belongs in golden text.`,
 		_, err := c.kind(s, s.Word(1))
 		return err
 	},
-	run: func(r *Run, s *Step) error {
-		if what := r.expect(s); what != "" {
-			return s.fail(ExitFail, "%s", what)
-		}
-		if s.Expect {
-			return s.missed("it holds")
-		}
-		return nil
-	},
+	expects: (*Run).expect,
+	run:     runExpectation,
+}
+
+// runExpectation holds a step that expects something against its "!".
+func runExpectation(r *Run, s *Step) error {
+	if what := FindVerb(s.Verb).expects(r, s); what != "" {
+		return s.fail(ExitFail, "%s", what)
+	}
+	if s.Expect {
+		return s.missed("it holds")
+	}
+	return nil
 }
 
 // filter says which objects an expectation counts.

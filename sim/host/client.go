@@ -12,35 +12,49 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// client is a process's Client. A call parks the running worker.
-type client struct{ process *Process }
+// client is a Client by what sends its requests: a process's, which parks the
+// running worker, or that of somebody who is no process.
+type client struct {
+	server *fakeapi.Server
+	send   func(req *fakeapi.Request) fakeapi.Response
+}
 
-// Do sends a request and gives up the processor until its response is
-// delivered. A kind the server does not have is answered with 404, as a client
-// without discovery sees it.
+// Do sends a request. A kind the server does not have is answered with 404, as a
+// client without discovery sees it.
 func (c *client) Do(_ context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
-	w := c.process.workerHere()
-	if w == nil {
-		panic(fmt.Sprintf("host: %s made an API call outside a sync (%s): from a goroutine that its Sync started, or from a handler or a factory. "+
-			"Calls come from Sync itself, one after another: the schedule decides about each of them. "+
-			"What is to run side by side goes into a loop here, or into the syncs of several Workers", c.process.Name, req.Verb))
-	}
-	if req.Kind == nil { // the server's answer says why; no request can be sent
-		resp, _ := c.process.cluster.server.Do(c.process.cluster.world.Clock.Now(), req)
-		return resp, resp.Err
-	}
-	if req.UserAgent == "" {
-		req.UserAgent = c.process.Name
-	}
-	resp := w.call(req)
+	resp := c.send(req)
 	if resp.Err != nil {
 		return resp, resp.Err
 	}
 	return resp, nil
 }
 
+// Client returns a client for somebody who is not a process: the user, a third
+// party. Each call is executed at once, within the step that is under way.
+func (c *Cluster) Client(who string) Client {
+	return &client{server: c.server, send: func(req *fakeapi.Request) fakeapi.Response { return c.Request(who, req) }}
+}
+
+// send gives up the processor until the response to a request is delivered.
+func (p *Process) send(req *fakeapi.Request) fakeapi.Response {
+	w := p.workerHere()
+	if w == nil {
+		panic(fmt.Sprintf("host: %s made an API call outside a sync (%s): from a goroutine that its Sync started, or from a handler or a factory. "+
+			"Calls come from Sync itself, one after another: the schedule decides about each of them. "+
+			"What is to run side by side goes into a loop here, or into the syncs of several Workers", p.Name, req.Verb))
+	}
+	if req.Kind == nil { // the server's answer says why; no request can be sent
+		resp, _ := p.cluster.server.Do(p.cluster.world.Clock.Now(), req)
+		return resp
+	}
+	if req.UserAgent == "" {
+		req.UserAgent = p.Name
+	}
+	return w.call(req)
+}
+
 func (c *client) kind(gvk schema.GroupVersionKind) (*fakeapi.Kind, error) {
-	if k := c.process.cluster.server.Kind(gvk); k != nil {
+	if k := c.server.Kind(gvk); k != nil {
 		return k, nil
 	}
 	return nil, notServed(gvk)
@@ -52,7 +66,7 @@ func notServed(gvk schema.GroupVersionKind) error {
 }
 
 func (c *client) object(obj runtime.Object) (*fakeapi.Kind, metav1.Object, error) {
-	k := c.process.cluster.server.KindOf(obj)
+	k := c.server.KindOf(obj)
 	if k == nil {
 		return nil, nil, notServed(obj.GetObjectKind().GroupVersionKind())
 	}

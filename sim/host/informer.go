@@ -1,6 +1,8 @@
 package host
 
 import (
+	"time"
+
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 )
@@ -97,7 +99,45 @@ func (i *informer) relist() {
 		}
 		return true
 	})
+	if i.missedALife(next, listed) {
+		i.process.resyncLater()
+	}
 	i.cursor = next
+}
+
+// missedALife reports whether an object was made and removed again among the
+// changes up to a place in the log: of such a one no list and no later event tells.
+func (i *informer) missedALife(to int, listed map[string]bool) bool {
+	for j := i.cursor; j < to; j++ {
+		c := i.state.at(j)
+		if c.before == nil && !listed[c.key()] && i.cache.get(c.key()) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// resyncPeriod is after how long a process looks at everything again: the least
+// of kube-controller-manager's; controller-runtime's default is ten hours.
+const resyncPeriod = 12 * time.Hour
+
+// resyncLater arranges for the periodic resync of the process's informers, which
+// shows what a gap in a watch has swallowed. Where nothing was swallowed it would
+// tell nobody anything, and is left out.
+func (p *Process) resyncLater() {
+	for _, a := range p.cluster.world.Clock.Pending() {
+		if a.Owner == p.Name && a.Label == "resync" {
+			return
+		}
+	}
+	p.cluster.world.Clock.After(resyncPeriod, p.Name, "resync", func() {
+		for _, i := range p.order {
+			if i.synced {
+				i.resync()
+			}
+		}
+		p.cluster.fact(p, "resync", "")
+	})
 }
 
 // resync delivers every cached object again, unchanged (WRITE-9).

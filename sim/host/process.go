@@ -56,7 +56,7 @@ func (p *Process) start() {
 	p.queue = newQueue(&c.world.Clock, p.Name, p.enqueued)
 	p.queue.careless, p.queue.hasty = p.controller.CarelessQueue, p.controller.CarelessDelay
 	env := &Env{
-		Client: &client{process: p}, Queue: p.queue, Now: c.world.Clock.Now,
+		Client: &client{server: c.server, send: p.send}, Queue: p.queue, Now: c.world.Clock.Now,
 		Informer: p.sharedInformer, Kinds: c.server.Kinds,
 	}
 	for _, gvk := range p.controller.watched() {
