@@ -88,7 +88,10 @@ func (p *proof) search(x explore.Exhaust) (r *reached, c *explore.Coverage, err 
 	if x.NoHashing {
 		x.MaxStates, x.MaxRuns, x.MaxSteps = 0, p.naive, 400
 	} else {
-		x.MaxRuns = 10 * p.states
+		x.MaxRuns = p.states / 2
+		if x.NoSleep {
+			x.MaxRuns = 10 * p.states
+		}
 	}
 	x.Program = func(c sim.Choices) *explore.Outcome {
 		out := p.Run(c)
@@ -117,24 +120,25 @@ func (comparing) ComparesStates() bool { return true }
 // tally counts what a part of the proof came to.
 type tally struct{ proved, naive, bounded, livelocked, refused int }
 
-// prove holds one world to the proof.
-func (p *proof) prove(t *testing.T, name string, n *tally) {
+// prove holds one world to the proof. It returns how many states it has, 0 for a
+// world that proves nothing.
+func (p *proof) prove(t *testing.T, name string, n *tally) (states int) {
 	p.States = true
 	all, cover, err := p.search(explore.Exhaust{})
 	var undigested *explore.Undigested
 	switch {
 	case errors.As(err, &undigested):
 		n.refused++
-		return
+		return 0
 	case err != nil:
 		t.Errorf("%s: %v", name, err)
-		return
+		return 0
 	case cover.Livelocks > 0:
 		n.livelocked++
-		return
+		return 0
 	case !cover.Complete:
 		n.bounded++
-		return
+		return 0
 	}
 	n.proved++
 	if what := all.lacks(p.draw()); what != "" {
@@ -159,15 +163,13 @@ func (p *proof) prove(t *testing.T, name string, n *tally) {
 			t.Errorf("%s: reached only with the reduction (%+v): %s", name, x.NoSleep, what)
 		}
 	}
+	return cover.States
 }
 
 func (n *tally) String() string {
 	return fmt.Sprintf("%d proved, %d of them also without hashing; %d met a bound, %d are livelocked, %d cannot be digested",
 		n.proved, n.naive, n.bounded, n.livelocked, n.refused)
 }
-
-// oneFault is the faults the proof is run under, one of them at a time.
-var oneFault = []map[string]int{nil, {"crash": 1}, {"stale": 1}, {"conflict": 1}, {"throttle": 1}, {"error": 1}, {"lost": 1}, {"relist": 1}, {"resync": 1}}
 
 // script returns the steps of a file above its first explore or mutant, and the
 // mutants that it names.
@@ -221,16 +223,18 @@ func TestExhaustiveIsExhaustive(t *testing.T) {
 	s, plain, faulty, g := proofSize(), &tally{}, &tally{}, full()
 	for i, f := range shipped(t, g) {
 		until, _ := script(f)
-		for j, faults := range oneFault {
-			if j > 0 && (i+j)%(s.every*4) != 0 && s.every > 1 {
+		p := &proof{Program: scenarios.Program{File: f, Registry: g, Until: until}, size: s}
+		states := p.prove(t, f.Name, plain)
+		if states == 0 || states > s.states/3 {
+			continue // with a fault there are many more
+		}
+		for j, name := range host.FaultNames {
+			if (i+j)%s.every != 0 {
 				continue
 			}
-			p := &proof{Program: scenarios.Program{File: f, Registry: g, Until: until, Faults: faults}, size: s}
-			if j == 0 {
-				p.prove(t, f.Name, plain)
-			} else {
-				p.prove(t, fmt.Sprint(f.Name, " ", faults), faulty)
-			}
+			p.Faults = map[string]int{name: 1}
+			p.states = 3 * s.states
+			p.prove(t, f.Name+" "+name, faulty)
 		}
 	}
 	t.Log("without faults: ", plain)
@@ -248,7 +252,7 @@ func TestExhaustiveIsExhaustiveForMutants(t *testing.T) {
 		until, names := script(f)
 		for j, name := range names {
 			k := slices.IndexFunc(all, func(m mutants.Mutant) bool { return m.Name == name })
-			if k < 0 || (i+j)%s.every != 0 {
+			if k < 0 || (i+j)%((s.every+1)/2) != 0 {
 				continue
 			}
 			ctl := all[k].Make()
@@ -274,7 +278,10 @@ func TestExhaustiveIsExhaustiveOnGeneratedWorlds(t *testing.T) {
 			if n.proved >= s.worlds {
 				break
 			}
-			p := &proof{Program: scenarios.Program{File: f, Registry: registry, Until: len(f.Steps), Faults: oneFault[seed%3]}, size: s}
+			p := &proof{Program: scenarios.Program{File: f, Registry: registry, Until: len(f.Steps)}, size: s}
+			if seed%3 == 2 {
+				p.Faults = map[string]int{host.FaultNames[seed%8]: 1}
+			}
 			p.prove(t, fmt.Sprint("generated ", seed), n)
 		}
 	}
