@@ -120,8 +120,8 @@ type decision struct {
 	next    int   // the place in todo being explored
 }
 
-// ComparesStates reports whether the search needs the states of its worlds.
-func (s *search) ComparesStates() bool { return !s.NoHashing }
+// ComparesStates says that states are compared: while a run goes, or its last one.
+func (s *search) ComparesStates() bool { return true }
 
 // Ended reports whether the search ended the run.
 func (s *search) Ended() bool { return s.ended }
