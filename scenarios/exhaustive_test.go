@@ -3,7 +3,9 @@ package scenarios_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/host"
@@ -93,5 +95,25 @@ func TestTheReportNamesWhatWasNotVaried(t *testing.T) {
 	}
 	if x.Coverage.Complete {
 		t.Error("five states are not everything")
+	}
+}
+
+// A world that goes round without writing, and in which nobody is kept waiting, is
+// livelocked: every schedule is, so nothing was covered, and the file fails.
+func TestLivelockIsAFinding(t *testing.T) {
+	for name, sync := range map[string]func(*host.Env, string) error{
+		"requeues":       func(env *host.Env, key string) error { env.Queue.Add(key); return nil },
+		"requeues later": func(env *host.Env, key string) error { env.Queue.AddAfter(key, time.Minute); return nil },
+	} {
+		g := restless(sync)
+		ctl := &g.Controllers[len(g.Controllers)-1]
+		ctl.New = func(env *host.Env) host.Reconciler {
+			return host.Stateless(func(_ context.Context, key string) error { return sync(env, key) })
+		}
+		f := parse(t, "controllers restless\napply world.yaml\nsettle limit=1\nexplore strategy=exhaustive\n")
+		x := exhausted(t, f, g, 0)
+		if c := x.Coverage; c.Complete || c.Livelocks == 0 || x.Unsettled == 0 || !strings.Contains(x.Text(), "livelock") {
+			t.Errorf("%s: %s", name, x.Text())
+		}
 	}
 }
