@@ -102,14 +102,40 @@ func (p *proof) search(x explore.Exhaust) (r *reached, c *explore.Coverage, err 
 	return r, c, err
 }
 
-// draw runs random schedules.
-func (p *proof) draw() *reached {
+// draw runs random schedules: those in which time passes while something else
+// could happen, or none of them.
+func (p *proof) draw(early bool) *reached {
 	r := newReached()
 	for i := range p.random {
-		out := p.Run(comparing{explore.NewUniform(explore.SeedAt(1, i))})
-		r.note(out, false)
+		var c sim.Chooser = explore.NewUniform(explore.SeedAt(1, i))
+		if !early {
+			c = &patient{Seed: sim.NewSeed(explore.SeedAt(1, i))}
+		}
+		r.note(p.Run(comparing{c}), false)
 	}
 	return r
+}
+
+// patient draws uniformly among what can happen now: time passes when nothing can.
+type patient struct {
+	*sim.Seed
+	may []int
+}
+
+func (p *patient) Next(_ *sim.World, enabled []sim.Action) int {
+	p.may = p.may[:0]
+	for i, a := range enabled {
+		if a.Class != sim.Timer || enabled[0].Class == sim.Timer {
+			p.may = append(p.may, i)
+		}
+	}
+	switch {
+	case len(p.may) == 0:
+		return -1
+	case enabled[0].Class == sim.Fault:
+		return p.Pick(len(enabled)+1, "fault") - 1
+	}
+	return p.may[p.Pick(len(p.may), "next")]
 }
 
 // comparing is a source of choices whose end states are compared.
@@ -118,7 +144,7 @@ type comparing struct{ sim.Chooser }
 func (comparing) ComparesStates() bool { return true }
 
 // tally counts what a part of the proof came to.
-type tally struct{ proved, naive, bounded, livelocked, refused int }
+type tally struct{ proved, naive, early, bounded, livelocked, refused int }
 
 // prove holds one world to the proof. It returns how many states it has, 0 for a
 // world that proves nothing.
@@ -141,7 +167,7 @@ func (p *proof) prove(t *testing.T, name string, n *tally) (states int) {
 		return 0
 	}
 	n.proved++
-	if what := all.lacks(p.draw()); what != "" {
+	if what := all.lacks(p.draw(false)); what != "" {
 		t.Errorf("%s: random schedules reach what the exhaustive search does not: %s\n%s", name, what, cover)
 	}
 	for _, x := range []explore.Exhaust{{NoSleep: true}, {NoHashing: true}} {
@@ -164,12 +190,20 @@ func (p *proof) prove(t *testing.T, name string, n *tally) (states int) {
 			t.Errorf("%s: only with %s is reached %s", name, reduction, what)
 		}
 	}
+	if all, c, err := p.search(explore.Exhaust{Early: -1}); err != nil {
+		t.Errorf("%s: %v", name, err)
+	} else if c.Complete {
+		n.early++
+		if what := all.lacks(p.draw(true)); what != "" {
+			t.Errorf("%s: random schedules with early timers reach what the exhaustive search does not: %s\n%s", name, what, c)
+		}
+	}
 	return cover.States
 }
 
 func (n *tally) String() string {
-	return fmt.Sprintf("%d proved, %d of them also without hashing; %d met a bound, %d are livelocked, %d cannot be digested",
-		n.proved, n.naive, n.bounded, n.livelocked, n.refused)
+	return fmt.Sprintf("%d proved, %d of them also without hashing and %d with any timer before its time; %d met a bound, %d are livelocked, %d cannot be digested",
+		n.proved, n.naive, n.early, n.bounded, n.livelocked, n.refused)
 }
 
 // script returns the steps of a file above its first explore or mutant, and the
