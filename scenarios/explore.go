@@ -10,6 +10,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/explore"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 	"github.com/threelaws/threelaws/sim/render"
 )
 
@@ -38,7 +39,7 @@ type Exploration struct {
 	Schedules int               `json:"schedules"`
 	Distinct  int               `json:"distinct"`
 	Failed    int               `json:"failed"`    // schedules that broke a law
-	Unsettled int               `json:"unsettled"` // schedules that neither settled nor broke a law
+	Unsettled int               `json:"unsettled"` // schedules that did not settle and broke no other law
 	Outcomes  []explore.Row     `json:"outcomes"`
 	Coverage  *explore.Coverage `json:"coverage,omitempty"` // exhaustive only
 	Report    *explore.Report   `json:"-"`
@@ -134,17 +135,28 @@ func (p *Program) draw(ctx context.Context, o ExploreOptions) (*Exploration, err
 	return x, err
 }
 
-// finish counts the schedules that did not settle apart from those that broke
-// another law, as they have an exit code of their own, and notes who wrote.
+// finish notes who wrote, and counts apart what broke EXACT-7 alone: the schedules
+// that did not settle have an exit code of their own.
 func (x *Exploration) finish(p *Program) {
 	x.Wrote = map[string]bool{}
 	p.wrote.Range(func(name, _ any) bool { x.Wrote[name.(string)] = true; return true })
+	unsettled := 0
 	for _, row := range x.Outcomes {
 		if row.Label == doesNotSettle {
-			x.Unsettled += row.Count
-			x.Failed = max(0, x.Failed-row.Count)
+			unsettled = row.Count
 		}
 	}
+	if c := x.Coverage; c != nil { // which counts failures by law
+		x.Unsettled = c.Livelocks + unsettled
+		for _, f := range c.Failures {
+			if f.Breach.Law == law.ComeToRest {
+				x.Failed--
+			}
+		}
+		return
+	}
+	x.Failed -= unsettled - x.Unsettled
+	x.Unsettled = unsettled
 }
 
 func (p *Program) exhaust(ctx context.Context, o ExploreOptions) (*Exploration, error) {
@@ -155,7 +167,7 @@ func (p *Program) exhaust(ctx context.Context, o ExploreOptions) (*Exploration, 
 	if err != nil {
 		return nil, err
 	}
-	x := &Exploration{Schedules: c.Schedules, Distinct: c.Schedules, Outcomes: c.Outcomes.Rows(), Coverage: c, Failed: len(c.Failures), Unsettled: c.Livelocks}
+	x := &Exploration{Schedules: c.Schedules, Distinct: c.Schedules, Outcomes: c.Outcomes.Rows(), Coverage: c, Failed: len(c.Failures)}
 	x.finish(p)
 	x.Failures, err = p.shrinkAll(c.Failures, o)
 	return x, err

@@ -43,11 +43,11 @@ func (p *Program) Run(c sim.Choices) *explore.Outcome {
 	out := &explore.Outcome{Settled: true}
 	var broken *explore.Breach
 	for _, s := range p.File.Steps[:min(p.Until, len(p.File.Steps))] {
-		if broken = r.replay(s, out); broken != nil || r.ended {
-			break
+		if broken = r.replay(s, out); broken != nil || r.ended || !out.Settled {
+			break // of a world that does not come to rest nothing more is asked
 		}
 	}
-	if broken == nil && !r.ended && r.dirty {
+	if broken == nil && !r.ended && out.Settled && r.dirty {
 		broken = r.finish(out)
 	}
 	if broken != nil {

@@ -183,8 +183,8 @@ func (p *Process) Holding() bool {
 	return slices.ContainsFunc(p.order, func(i *informer) bool { return i.held })
 }
 
-// withheld reports whether events wait for a held view of the process.
-func (p *Process) withheld() bool {
+// Withheld reports whether events wait for a held view of the process.
+func (p *Process) Withheld() bool {
 	for _, i := range p.order {
 		if i.held && i.pending() > 0 {
 			return true
@@ -197,7 +197,7 @@ func (p *Process) withheld() bool {
 func (c *Cluster) Settled() {
 	c.world.Do("settled", func() {
 		for _, p := range c.processes {
-			if p.withheld() {
+			if p.Withheld() {
 				continue // what it waits for may be among the events kept from it
 			}
 			for _, key := range p.Waiting() {

@@ -25,11 +25,15 @@ var restLaws = []*Law{{
 	New:      on(neverPanic, sim.SyncEnd),
 }}
 
+// Disturbed is the Reason of an Unsettled record about a world that is not left
+// alone: a process is down, or kept from seeing.
+const Disturbed = "disturbed"
+
 // comeToRest is EXACT-7: whoever runs the world writes an Unsettled record when
 // it gives up waiting.
 func comeToRest(j *Judge, r *sim.Record) {
 	j.ask()
-	if r.Op != sim.Settled {
+	if r.Op != sim.Settled && r.Reason != Disturbed {
 		j.Report(Informed, r.Message)
 	}
 }

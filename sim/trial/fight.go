@@ -139,9 +139,13 @@ func (t *Trial) fought() bool {
 	r := sim.Record{Op: sim.Fighting, Verb: "fight"}
 	switch {
 	case w.cycle != nil:
-		r.Cause, r.Reason = w.cycle[0], law.CycleReason(w.cycle)
+		cycle := w.cycle
 		w.cycle = nil
 		w.detector.Reset()
+		if t.blindIn(cycle) {
+			return false
+		}
+		r.Cause, r.Reason = cycle[0], law.CycleReason(cycle)
 	case w.growth.hit != nil:
 		what := w.growth.hit
 		w.growth.hit = nil
@@ -156,6 +160,25 @@ func (t *Trial) fought() bool {
 	return true
 }
 
+// blindIn reports whether one of those who go round is kept from seeing: left
+// alone it might stop.
+func (t *Trial) blindIn(cycle []int) bool {
+	return slices.ContainsFunc(cycle, func(i int) bool {
+		r := t.World.History.At(i)
+		if r == nil {
+			return false
+		}
+		p := t.Cluster.Process(r.Process)
+		return p != nil && p.Withheld()
+	})
+}
+
+// disturbed reports whether the world is not left alone: a process is down, or kept
+// from seeing.
+func (t *Trial) disturbed() bool {
+	return slices.ContainsFunc(t.Cluster.Processes(), func(p *host.Process) bool { return p.Down || p.Holding() })
+}
+
 // After firstLook writes, and again after four times as many, the last lines
 // are searched for a repetition that the law does not call a fight because the
 // world is not left alone: a view is held, a process is down.
@@ -167,7 +190,7 @@ const (
 // loops reports whether the last records go round in a circle, in a world that is
 // not left alone.
 func (t *Trial) loops() bool {
-	if !slices.ContainsFunc(t.Cluster.Processes(), func(p *host.Process) bool { return p.Down || p.Holding() }) {
+	if !t.disturbed() {
 		return false
 	}
 	h := &t.World.History

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // Settling is how a settle ended.
@@ -173,7 +174,9 @@ func (t *Trial) unsettled(s *Settling) {
 	if e := t.lastError(); e != "" {
 		text += "; the last error: " + e
 	}
-	t.World.Do("unsettled", func() {
-		t.World.Record(sim.Record{Op: sim.Unsettled, Cause: -1, Verb: "settle", Message: text})
-	})
+	r := sim.Record{Op: sim.Unsettled, Cause: -1, Verb: "settle", Message: text}
+	if t.disturbed() {
+		r.Reason = law.Disturbed
+	}
+	t.World.Do("unsettled", func() { t.World.Record(r) })
 }
