@@ -66,10 +66,12 @@ fuzz:
 	    done; \
 	  done); done
 
-# The standing proof of exhaustive search, whole: hours on one core. An ordinary
-# test run takes a sample of it. SOAK=1 is what makes the difference.
+# The long proofs: exhaustive search against random and unreduced search on every
+# world small enough, and SOAK schedules with faults of all sorts over all worlds.
+SOAK ?= 1000000
 soak:
-	SOAK=1 $(GO) test -timeout 24h -count=1 -v -run 'TestExhaustiveIs' ./scenarios/simtest
+	SOAK=$(SOAK) $(GO) test -timeout 24h -count=1 -v -run 'TestConforming' ./cli
+	SOAK=$(SOAK) $(GO) test -timeout 24h -count=1 -v -run 'TestExhaustiveIs' ./scenarios/simtest
 
 # Rewrites goldens: the scenario files' and those of packages whose tests have
 # an -update flag. Read the difference before you commit it.

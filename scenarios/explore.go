@@ -21,6 +21,7 @@ type ExploreOptions struct {
 	Seed      uint64         // of the choices
 	Faults    map[string]int // how many faults of each name a run may have
 	Strict    bool           // races lost are broken laws
+	LawsOnly  bool           // what the file itself expects is not asked: it may say so of no faults
 	Laws      []string       // the laws that count; all when empty
 	States    int            // exhaustive: a bound; 0 for none
 	Early     int            // exhaustive: how many timers of a run may fire before their time
@@ -65,7 +66,7 @@ func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOpti
 	if until < 0 {
 		until = f.scriptEnd()
 	}
-	p := &Program{File: f, Registry: g, Until: until, Faults: o.Faults, Strict: o.Strict, Laws: o.Laws}
+	p := &Program{File: f, Registry: g, Until: until, Faults: o.Faults, Strict: o.Strict, Laws: o.Laws, LawsOnly: o.LawsOnly}
 	for _, l := range o.Laws {
 		if _, what := g.law(l); what != "" {
 			return nil, wrong(f.Name, 0, "", "%s", what)

@@ -21,6 +21,7 @@ type Program struct {
 	Until    int                        // the steps before this index
 	Faults   map[string]int             // how many faults of each name a run may have
 	Strict   bool                       // races lost are broken laws too
+	LawsOnly bool                       // what the file itself expects is not asked
 	Laws     []string                   // the laws that count; all when empty
 	Replace  map[string]host.Controller // by controller name: what runs instead
 	prefer   string                     // the law that is looked for, by its clause
@@ -43,7 +44,7 @@ func (p *Program) Run(c sim.Choices) *explore.Outcome {
 	out := &explore.Outcome{Settled: true}
 	var broken *explore.Breach
 	for _, s := range p.File.Steps[:min(p.Until, len(p.File.Steps))] {
-		if broken = r.replay(s, out); broken != nil || r.ended || !out.Settled {
+		if broken = p.replay(r, s, out); broken != nil || r.ended || !out.Settled {
 			break // of a world that does not come to rest nothing more is asked
 		}
 	}
@@ -112,7 +113,7 @@ func (p *Program) once(c sim.Choices) (*Run, *explore.Outcome) {
 }
 
 // replay performs one step in an execution. It returns the breach that ends it.
-func (r *Run) replay(s *Step, out *explore.Outcome) *explore.Breach {
+func (p *Program) replay(r *Run, s *Step, out *explore.Outcome) *explore.Breach {
 	v := FindVerb(s.Verb)
 	// Single steps mean something in the default schedule only.
 	if !v.replayed() && (v != verbStep || r.explored) {
@@ -121,6 +122,9 @@ func (r *Run) replay(s *Step, out *explore.Outcome) *explore.Breach {
 	r.step = s
 	r.quiet = true
 	r.out.Reset()
+	if v.expects != nil && p.LawsOnly {
+		return nil
+	}
 	if v.expects != nil {
 		what := v.expects(r, s)
 		if (what != "") == s.Expect {
