@@ -19,14 +19,14 @@ type Detector struct {
 	writes []landed
 	first  map[uint64]int // state after a write -> its first occurrence in writes
 	last   map[uint64]int
-	acted  uint64 // by bit of names: since the last write
-	ever   uint64 // since the last action from outside
+	acted  threads // by place in names: since the last write
+	ever   threads // since the last action from outside
 }
 
 // landed is one write: the record, and who acted since the write before it.
 type landed struct {
 	record int
-	acted  uint64
+	acted  threads
 }
 
 const detectorLimit = 1 << 16
@@ -41,9 +41,9 @@ func (d *Detector) Observe(hash uint64, record int, process string, write, user 
 		d.Reset()
 		return nil, false
 	}
-	bit := d.bit(process)
-	d.acted |= bit
-	d.ever |= bit
+	at := d.place(process)
+	d.acted.add(at)
+	d.ever.add(at)
 	if !write {
 		return nil, false
 	}
@@ -53,10 +53,10 @@ func (d *Detector) Observe(hash uint64, record int, process string, write, user 
 	}
 	if len(d.writes) >= limit {
 		d.Reset()
-		d.ever |= bit
+		d.ever.add(at)
 	}
 	d.writes = append(d.writes, landed{record, d.acted})
-	d.acted = 0
+	d.acted = threads{}
 	return d.recurs(hash)
 }
 
@@ -85,15 +85,20 @@ func (d *Detector) recurs(hash uint64) (cycle []int, found bool) {
 
 // fair reports whether everybody who had something to do acted between two writes.
 func (d *Detector) fair(from, to int) bool {
-	var acted uint64
-	for _, w := range d.writes[from+1 : to+1] {
-		acted |= w.acted
+	var acted threads
+	for i := range d.writes[from+1 : to+1] {
+		acted.merge(&d.writes[from+1+i].acted)
 	}
 	if d.Busy == nil {
-		return d.ever&^acted == 0
+		for i := range d.names {
+			if d.ever.has(i) && !acted.has(i) {
+				return false
+			}
+		}
+		return true
 	}
 	for _, p := range d.Busy() {
-		if acted&d.bit(p) == 0 {
+		if !acted.has(d.place(p)) {
 			return false
 		}
 	}
@@ -105,17 +110,50 @@ func (d *Detector) Reset() {
 	d.writes = d.writes[:0]
 	clear(d.first)
 	clear(d.last)
-	d.acted, d.ever = 0, 0
+	d.acted, d.ever = threads{}, threads{}
 }
 
-// bit is a process's place in a set of processes; from the 64th on they share
-// the last.
-func (d *Detector) bit(process string) uint64 {
+// place is a process's place in names.
+func (d *Detector) place(process string) int {
 	for i, n := range d.names {
 		if n == process {
-			return 1 << min(i, 63)
+			return i
 		}
 	}
 	d.names = append(d.names, process)
-	return 1 << min(len(d.names)-1, 63)
+	return len(d.names) - 1
+}
+
+// threads is a set of places: a word holds those of any ordinary world.
+type threads struct {
+	first uint64
+	more  []uint64 // from the 64th on
+}
+
+func (t *threads) add(at int) {
+	if at < 64 {
+		t.first |= 1 << at
+		return
+	}
+	for len(t.more) <= at/64-1 {
+		t.more = append(t.more, 0)
+	}
+	t.more[at/64-1] |= 1 << (at % 64)
+}
+
+func (t *threads) has(at int) bool {
+	if at < 64 {
+		return t.first&(1<<at) != 0
+	}
+	return at/64-1 < len(t.more) && t.more[at/64-1]&(1<<(at%64)) != 0
+}
+
+func (t *threads) merge(u *threads) {
+	t.first |= u.first
+	for i, w := range u.more {
+		if i == len(t.more) {
+			t.more = append(t.more, 0)
+		}
+		t.more[i] |= w
+	}
 }

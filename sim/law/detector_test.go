@@ -2,6 +2,7 @@ package law
 
 import (
 	"slices"
+	"strconv"
 	"testing"
 )
 
@@ -63,5 +64,29 @@ func TestDetectorForgets(t *testing.T) {
 	d.Limit = 0
 	if cycle, _ := feed(d, "u", "a1", "a2", "a1"); !slices.Equal(cycle, []int{2, 3}) {
 		t.Errorf("cycle %v, want the writes 2 and 3", cycle)
+	}
+}
+
+// Of many threads each counts by itself: one of seventy that starves is noticed.
+func TestDetectorOfManyThreads(t *testing.T) {
+	for _, starved := range []int{-1, 3, 63, 64, 69} {
+		d := &Detector{}
+		var all []string
+		for i := range 70 {
+			all = append(all, "t"+strconv.Itoa(i))
+		}
+		d.Busy = func() []string { return all }
+		found := false
+		for record := range 4 * 70 {
+			i := record % 70
+			if i == starved {
+				continue
+			}
+			_, again := d.Observe(uint64(i%2), record, all[i], i < 2, false)
+			found = found || again
+		}
+		if found != (starved < 0) {
+			t.Errorf("thread %d starves: found %v", starved, found)
+		}
 	}
 }
