@@ -1,7 +1,10 @@
 package host
 
 import (
+	"slices"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
@@ -99,22 +102,31 @@ func (i *informer) relist() {
 		}
 		return true
 	})
-	if i.missedALife(next, listed) {
+	if i.missedForGood(next, listed) {
 		i.process.resyncLater()
 	}
 	i.cursor = next
 }
 
-// missedALife reports whether an object was made and removed again among the
-// changes up to a place in the log: of such a one no list and no later event tells.
-func (i *informer) missedALife(to int, listed map[string]bool) bool {
+// missedForGood reports whether the changes up to a place in the log hold what no
+// list and no later event tells of: the whole life of an object, or to whom it had
+// come to belong when it went.
+func (i *informer) missedForGood(to int, listed map[string]bool) bool {
 	for j := i.cursor; j < to; j++ {
 		c := i.state.at(j)
-		if c.before == nil && !listed[c.key()] && i.cache.get(c.key()) == nil {
+		if c.after != nil || listed[c.key()] {
+			continue
+		}
+		known := i.cache.get(c.key())
+		if known == nil || !sameOwners(known.meta, c.before.meta) {
 			return true
 		}
 	}
 	return false
+}
+
+func sameOwners(a, b metav1.Object) bool {
+	return slices.EqualFunc(a.GetOwnerReferences(), b.GetOwnerReferences(), func(x, y metav1.OwnerReference) bool { return x.UID == y.UID })
 }
 
 // resyncPeriod is after how long a process looks at everything again: the least
