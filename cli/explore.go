@@ -69,6 +69,7 @@ interrupt ends the exploration with what it has found.`,
 	fl.BoolVar(&x.Strict, "strict", false, "races that were lost are broken laws")
 	fl.StringSliceVar(&x.Laws, "laws", nil, "the laws that count, by name or clause; all without it")
 	fl.BoolVar(&x.First, "first", false, "stop at the first broken law")
+	fl.StringVar(&x.Mutant, "mutant", "", "run this mutant instead of its controller")
 	fl.StringVar(&x.generation, "generation", "", "run the file's controllers in this generation")
 	fl.StringVar(&x.out, "out", failuresDir, "where failures are written; run leaves out directories whose names begin with a dot")
 	fl.IntVar(&x.States, "states", 0, "exhaustive: stop after so many states; 0 for no limit")

@@ -56,4 +56,6 @@ func TestConformingGenerationKeepsTheLaws(t *testing.T) {
 	t.Logf("%d schedules of %d worlds", schedules, worlds)
 }
 
-func changesGeneration(s *scenarios.Step) bool { return s.Verb == "switch" || s.Verb == "downgrade-server" }
+func changesGeneration(s *scenarios.Step) bool {
+	return s.Verb == "switch" || s.Verb == "downgrade-server"
+}

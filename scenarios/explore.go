@@ -21,6 +21,7 @@ type ExploreOptions struct {
 	Seed      uint64         // of the choices
 	Faults    map[string]int // how many faults of each name a run may have
 	Strict    bool           // races lost are broken laws
+	Mutant    string         // runs instead of its controller; "" for none
 	LawsOnly  bool           // what the file itself expects is not asked: it may say so of no faults
 	Laws      []string       // the laws that count; all when empty
 	States    int            // exhaustive: a bound; 0 for none
@@ -67,6 +68,11 @@ func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOpti
 		until = f.scriptEnd()
 	}
 	p := &Program{File: f, Registry: g, Until: until, Faults: o.Faults, Strict: o.Strict, Laws: o.Laws, LawsOnly: o.LawsOnly}
+	if o.Mutant != "" {
+		if what := p.mutate(o.Mutant); what != "" {
+			return nil, wrong(f.Name, 0, "", "%s", what)
+		}
+	}
 	for _, l := range o.Laws {
 		if _, what := g.law(l); what != "" {
 			return nil, wrong(f.Name, 0, "", "%s", what)

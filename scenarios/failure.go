@@ -71,7 +71,11 @@ func (t *failureText) script(last *Step) {
 	if p.Strict {
 		strict = " --strict"
 	}
-	add("schedule "+scheduleSection+faultsArg(p.Faults)+strict, false, false)
+	mutant := ""
+	if p.mutant != "" {
+		mutant = " mutant=" + p.mutant
+	}
+	add("schedule "+scheduleSection+faultsArg(p.Faults)+mutant+strict, false, false)
 	if len(p.Laws) > 0 {
 		add("judge "+strings.Join(p.Laws, " "), false, false)
 	}

@@ -196,3 +196,26 @@ func TestExpectationKeepsWhatItSpeaksOf(t *testing.T) {
 		}
 	}
 }
+
+// What a mutant breaks is written with the mutant's name, and replays.
+func TestMutantsFailureReplays(t *testing.T) {
+	g := registry()
+	f, err := scenarios.Load("testdata/orphan/adopted-after-the-orphan-pass.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := scenarios.Explore(t.Context(), f, -1, g, scenarios.ExploreOptions{Schedules: 20, Mutant: "replicaset/skip-recheck"})
+	if err != nil || len(x.Failures) == 0 {
+		t.Fatal(err, x)
+	}
+	file, err := scenarios.Parse("failure.txtar", x.Failures[0].File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res := scenarios.Interpret(file, scenarios.Options{Registry: g, Twice: true}); res.ExitCode != scenarios.ExitPass {
+		t.Errorf("%v\n%s", res.Errors, x.Failures[0].File)
+	}
+	if _, err := scenarios.Explore(t.Context(), f, -1, g, scenarios.ExploreOptions{Mutant: "replicaset/skip-rechek"}); err == nil || !strings.Contains(err.Error(), "did you mean replicaset/skip-recheck?") {
+		t.Errorf("a typo is answered %v", err)
+	}
+}

@@ -25,6 +25,7 @@ type Program struct {
 	Laws     []string                   // the laws that count; all when empty
 	Replace  map[string]host.Controller // by controller name: what runs instead
 	prefer   string                     // the law that is looked for, by its clause
+	mutant   string                     // the one in Replace, for the file that a failure is written to
 
 	// Default runs the user's actions at once, as the default run does, rather
 	// than among the controllers' actions.
@@ -36,6 +37,18 @@ type Program struct {
 	keep   bool
 	States bool      // outcomes tell the final state
 	wrote  *sync.Map // controller name -> true once a process of it has written; nil where nobody asks
+}
+
+// mutate lets a mutant of the registry run instead of its controller. It returns
+// what is wrong with the name, "" for nothing.
+func (p *Program) mutate(name string) string {
+	m, what := p.Registry.mutant(name)
+	if what != "" {
+		return what
+	}
+	p.mutant, p.prefer = name, m.Law
+	p.Replace = map[string]host.Controller{m.Controller.Name: m.Controller}
+	return ""
 }
 
 // Run executes the program once. It is an [explore.Program].

@@ -8,10 +8,11 @@ import (
 	"strings"
 
 	"github.com/threelaws/threelaws/sim/explore"
+	"github.com/threelaws/threelaws/sim/host"
 )
 
 var verbSchedule = &Verb{
-	Name: "schedule", Args: "SECTION [faults=NAME:N,...] [--strict]", Min: 1, Max: 1,
+	Name: "schedule", Args: "SECTION [faults=NAME:N,...] [mutant=NAME] [--strict]", Min: 1, Max: 1,
 	Summary: "run what follows in a recorded schedule",
 	Detail: `The section's first line is "` + ScheduleVersion + `", every other one a decision: an
 action's key, "leave", or "pick NUMBER WHAT-FOR". It decides the settles that are
@@ -21,6 +22,7 @@ comes first in its file.`,
 	Example: "schedule failure",
 	Params: []Param{
 		{Name: "faults", Summary: "how many faults of each name there may be"},
+		{Name: "mutant", Summary: "what runs instead of its controller"},
 		{Name: "strict", Summary: "races lost are broken laws", Values: []string{"true", "false"}},
 	},
 	check: func(c *checker, s *Step) error {
@@ -36,6 +38,11 @@ comes first in its file.`,
 				return s.wrong("faults: %s", what)
 			}
 		}
+		if name, ok := s.Param("mutant"); ok {
+			if _, what := c.registry.mutant(name); what != "" {
+				return s.wrong("%s", what)
+			}
+		}
 		_, err = sec.schedule(c.file)
 		return err
 	},
@@ -49,6 +56,10 @@ comes first in its file.`,
 			return err
 		}
 		r.faults = s.faults()
+		if name, ok := s.Param("mutant"); ok {
+			m, _ := r.Registry.mutant(name)
+			r.replace, r.prefer = map[string]host.Controller{m.Controller.Name: m.Controller}, m.Law
+		}
 		r.Strict = r.Strict || s.flag("strict")
 		r.Follow(entries)
 		return nil
@@ -69,6 +80,9 @@ func (s *Step) faults() map[string]int {
 // decided.
 func (s *Step) recorded(p *Program) (explore.Schedule, error) {
 	p.Default, p.Faults, p.Strict = false, s.faults(), p.Strict || s.flag("strict")
+	if name, ok := s.Param("mutant"); ok {
+		p.mutate(name)
+	}
 	return p.File.Section(s.Word(0)).schedule(p.File)
 }
 
