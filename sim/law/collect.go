@@ -87,6 +87,9 @@ func (j *Judge) cutLive(r *sim.Record) {
 		if j.state.footing(&refs[i], w.Before.GetNamespace()) != solid || orphaning(owner.Meta) {
 			continue
 		}
+		if j.state.promises.find(w.Before.GetUID(), refs[i].UID) != nil {
+			continue // an accepted deletion asked for it, whose finalizer went before
+		}
 		s := Informed
 		if w.Process.sawGoing(owner) || w.Process.readWaiting(&refs[i], w.Before.GetNamespace()) {
 			s = Committed

@@ -1,6 +1,8 @@
 package law
 
 import (
+	"testing"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/sim"
@@ -283,4 +285,26 @@ func (t *tape) lateDependent(left int) {
 	t.show("gc", p)
 	r := t.commit("gc", "patch", nil, b, nil)
 	r.Asked = r.Index + left
+}
+
+// What a deletion promised its dependents the collector may still do when it has
+// let the owner go too early, and something else holds that: the too early is
+// another law's.
+func TestPromisedLate(t *testing.T) {
+	tp := &tape{}
+	a := set("a", 1)
+	p := pod("p", a)
+	tp.exist(a, p)
+	tp.show("gc", a) // and not the pod
+	b := a.dying(orphanFinalizer, cleanup)
+	tp.user(a, b)
+	tp.start("gc", nil)
+	tp.commit("gc", "patch", nil, b, b.held(cleanup))
+	tp.show("gc", b.held(cleanup), p)
+	tp.commit("gc", "patch", nil, p, p.owned())
+	for _, b := range judge(tp).Breaches() {
+		if b.Law.ID != "GC-3" || b.Strength != Committed {
+			t.Errorf("breaks %s", b)
+		}
+	}
 }
