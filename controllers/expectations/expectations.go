@@ -48,6 +48,7 @@ type record struct {
 	// deletions are keys, not a number: a deletion may be seen twice, as the
 	// update that sets deletionTimestamp and as the removal, and must count once.
 	deletions []string
+	adopted   []string // those of them that nobody has shown to be the owner's yet
 	since     time.Time
 }
 
@@ -66,10 +67,11 @@ func (e *Expectations) ExpectCreations(key string, owner types.UID, n int) {
 }
 
 // ExpectDeletions replaces the record of key: the deletions of the objects with
-// these keys, by the object with uid owner, are to be seen. The slice is kept.
-func (e *Expectations) ExpectDeletions(key string, owner types.UID, objects []string) {
+// these keys, by the object with uid owner, are to be seen. Those that it has only
+// just adopted may not have been shown to be its own yet. The slices are kept.
+func (e *Expectations) ExpectDeletions(key string, owner types.UID, objects []string, adopted ...string) {
 	if len(objects) > 0 {
-		e.records[key] = &record{owner: owner, deletions: objects, since: e.now()}
+		e.records[key] = &record{owner: owner, deletions: objects, adopted: adopted, since: e.now()}
 	}
 }
 
@@ -153,13 +155,34 @@ func (e *Expectations) Deleted(key, object string) {
 	}
 }
 
-// Recheck strikes out the expected deletions of key that moot says will not be
-// seen as such.
-func (e *Expectations) Recheck(key string, moot func(object string) bool) {
-	if r := e.records[key]; r != nil && len(r.deletions) > 0 {
-		r.deletions = slices.DeleteFunc(r.deletions, moot)
-		e.settle(key, r)
+// Sight is how a cache shows an object whose deletion is expected.
+type Sight uint8
+
+// The sights.
+const (
+	Owned Sight = iota // the owner's, and there
+	Lost               // nobody's: it has lost its owner, or its adoption is yet to be shown
+	Moot               // its deletion will not be shown: it is gone, going, or another's
+)
+
+// Recheck compares the expected deletions of key with a cache, and strikes out
+// those that will not be shown.
+func (e *Expectations) Recheck(key string, look func(object string) Sight) {
+	r := e.records[key]
+	if r == nil || len(r.deletions) == 0 {
+		return
 	}
+	r.deletions = slices.DeleteFunc(r.deletions, func(object string) bool {
+		switch look(object) {
+		case Owned:
+			r.adopted = slices.DeleteFunc(r.adopted, func(o string) bool { return o == object })
+			return false
+		case Lost:
+			return !slices.Contains(r.adopted, object)
+		}
+		return true
+	})
+	e.settle(key, r)
 }
 
 // Answered ends a round of creations of key: the names of all that were made are
@@ -183,14 +206,14 @@ func (r *record) fulfilled() bool {
 
 // Satisfied reports whether the object with key and uid owner may create and
 // delete: everything it expected was seen, or the record is older than
-// [Timeout]. A record of another object is dropped.
+// [Timeout]. A record of another object is dropped, and so is one that is too old.
 func (e *Expectations) Satisfied(key string, owner types.UID) bool {
 	r := e.records[key]
-	if r != nil && r.owner != owner {
+	if r != nil && (r.owner != owner || e.now().Sub(r.since) > Timeout) {
 		delete(e.records, key)
 		return true
 	}
-	return r == nil || r.fulfilled() || e.now().Sub(r.since) > Timeout
+	return r == nil || r.fulfilled()
 }
 
 // Forget drops the record of key.
@@ -225,7 +248,7 @@ func (e *Expectations) Digest(h *sim.Hash) {
 		h.String(string(r.owner))
 		h.Word(uint64(r.creations))
 		h.Word(uint64(e.now().Sub(r.since)))
-		for _, names := range [...][]string{r.made, r.early, r.dying, r.deletions} {
+		for _, names := range [...][]string{r.made, r.early, r.dying, r.deletions, r.adopted} {
 			var sum uint64
 			for _, name := range names {
 				sum += sim.Mix(sim.HashString(name))

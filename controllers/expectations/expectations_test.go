@@ -49,6 +49,15 @@ func TestExpectations(t *testing.T) {
 			e.Created("k")
 			e.Seen("k", "ns/b")
 		}, false},
+		{"adopted, and not shown to be so yet", func(e *Expectations, _ *time.Time) {
+			e.ExpectDeletions("k", "me", []string{"ns/a"}, "ns/a")
+			e.Recheck("k", func(string) Sight { return Lost })
+		}, false},
+		{"adopted, shown to be so, and lost", func(e *Expectations, _ *time.Time) {
+			e.ExpectDeletions("k", "me", []string{"ns/a"}, "ns/a")
+			e.Recheck("k", func(string) Sight { return Owned })
+			e.Recheck("k", func(string) Sight { return Lost })
+		}, true},
 		{"another key's creation", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", "me", 1); e.Created("other") }, false},
 		{"made, and first seen dying", func(e *Expectations, _ *time.Time) {
 			e.ExpectCreations("k", "me", 1)
@@ -92,12 +101,22 @@ func TestExpectations(t *testing.T) {
 		{"of a namesake", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", "other", 1) }, true},
 		{"moot deletion", func(e *Expectations, _ *time.Time) {
 			e.ExpectDeletions("k", "me", []string{"ns/a", "ns/b"})
-			e.Recheck("k", func(object string) bool { return object == "ns/a" })
+			e.Recheck("k", func(object string) Sight {
+				if object == "ns/a" {
+					return Moot
+				}
+				return Owned
+			})
 			e.Deleted("k", "ns/b")
 		}, true},
 		{"one moot deletion", func(e *Expectations, _ *time.Time) {
 			e.ExpectDeletions("k", "me", []string{"ns/a", "ns/b"})
-			e.Recheck("k", func(object string) bool { return object == "ns/a" })
+			e.Recheck("k", func(object string) Sight {
+				if object == "ns/a" {
+					return Moot
+				}
+				return Owned
+			})
 		}, false},
 		{"forgotten", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", "me", 1); e.Forget("k") }, true},
 		{"just before the timeout", func(e *Expectations, now *time.Time) { e.ExpectCreations("k", "me", 1); *now = now.Add(Timeout) }, false},

@@ -61,6 +61,7 @@ type Without struct {
 
 	Wait            bool // a sync creates and deletes whatever is still expected
 	Recheck         bool // expected deletions are not compared with the cache
+	Adopted         bool // ... which take a pod whose adoption the cache is yet to show for one that was lost
 	RecheckDying    bool // ... with respect to pods whose deletion it was shown before it expected it
 	ExpectFirst     bool // expectations are recorded after the writes, not before
 	MadeByName      bool // creations are but counted: any that is seen is taken for one that is expected

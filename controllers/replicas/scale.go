@@ -158,11 +158,14 @@ const CreatedBy = "kubernetes.io/created-by"
 // deleted.
 func (r *reconciler) delete(ctx context.Context, key string, set *Set, pods []*corev1.Pod) error {
 	keys := make([]string, len(pods))
+	var adopted []string
 	for i, pod := range pods {
-		keys[i] = routing.Key(pod)
+		if keys[i] = routing.Key(pod); !metav1.IsControlledBy(pod, set) {
+			adopted = append(adopted, keys[i])
+		}
 	}
 	if !r.options.Without.ExpectFirst {
-		r.expected.ExpectDeletions(key, r.owner(set), append([]string(nil), keys...))
+		r.expected.ExpectDeletions(key, r.owner(set), append([]string(nil), keys...), adopted...)
 	}
 	var firstErr error
 	for i, pod := range pods {
@@ -182,7 +185,7 @@ func (r *reconciler) delete(ctx context.Context, key string, set *Set, pods []*c
 		}
 	}
 	if r.options.Without.ExpectFirst {
-		r.expected.ExpectDeletions(key, r.owner(set), keys)
+		r.expected.ExpectDeletions(key, r.owner(set), keys, adopted...)
 	}
 	return firstErr
 }

@@ -11,6 +11,7 @@ import (
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/threelaws/threelaws/controllers/expectations"
 	"github.com/threelaws/threelaws/controllers/ref"
 )
 
@@ -59,20 +60,33 @@ func (r *reconciler) sync(ctx context.Context, key string) error {
 
 // awake says whether the set may create and delete pods, or waits to see what it
 // did. A deletion that it expects is not shown to it if the pod has lost its
-// owner meanwhile (WATCH-5), or was shown before it was expected. So what is
+// owner meanwhile (WATCH-5; but one that it has just adopted may not have been
+// shown to have one), or was shown before it was expected. So what is
 // expected is compared with the cache, too. Upstream does not, and may sleep
 // until the expectation expires.
 func (r *reconciler) awake(key string, set *Set) bool {
 	if !r.expected.Satisfied(key, r.owner(set)) && r.options.Generation == ControllerRef && !r.options.Without.Recheck {
-		r.expected.Recheck(key, func(object string) bool {
-			obj, exists, _ := r.pods.GetByKey(object)
-			if !exists || !metav1.IsControlledBy(obj.(*corev1.Pod), set) {
-				return true
-			}
-			return obj.(*corev1.Pod).DeletionTimestamp != nil && !r.options.Without.RecheckDying
-		})
+		r.expected.Recheck(key, func(object string) expectations.Sight { return r.sight(object, set) })
 	}
 	return r.expected.Satisfied(key, r.owner(set)) || r.options.Without.Wait
+}
+
+// sight is how the cache shows a pod that the set deletes.
+func (r *reconciler) sight(object string, set *Set) expectations.Sight {
+	obj, exists, _ := r.pods.GetByKey(object)
+	if !exists {
+		return expectations.Moot
+	}
+	pod := obj.(*corev1.Pod)
+	switch controller := metav1.GetControllerOfNoCopy(pod); {
+	case controller == nil && r.options.Without.Adopted:
+		return expectations.Moot
+	case controller == nil:
+		return expectations.Lost
+	case controller.UID != set.UID, pod.DeletionTimestamp != nil && !r.options.Without.RecheckDying:
+		return expectations.Moot
+	}
+	return expectations.Owned
 }
 
 // owner is the uid by which the set's expectations are known. Before ControllerRef
