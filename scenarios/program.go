@@ -203,7 +203,7 @@ func (r *Run) label(out *explore.Outcome) string {
 		if rec == nil || rec.Op != sim.Commit || rec.For.IsZero() || render.Replaced(h, rec) {
 			continue
 		}
-		c := render.ChangeOf(rec)
+		c := render.VerbOf(rec)
 		if c.Noise {
 			continue
 		}
