@@ -37,16 +37,17 @@ func exactStatus(j *Judge, r *sim.Record) {
 	if _, over := overcounted(w, r); over {
 		return
 	}
+	seen := w.Process.known.since(k.begun)
 	for i := range w.Subject.Counts {
 		c := &w.Subject.Counts[i]
 		n := c.Of(r.After)
 		if n < 0 || n == c.Of(r.Before) {
 			continue
 		}
-		if low, high := j.explained(w, r, k, c, false); n >= low && n <= high {
+		if low, high := j.explained(w, r, k, c, seen, false); n >= low && n <= high {
 			continue
 		}
-		if low, high := j.explained(w, r, k, c, true); n < low || n > high {
+		if low, high := j.explained(w, r, k, c, seen, true); n < low || n > high {
 			j.Report(Informed, c.Name+" is "+itoa(n)+", it has been shown "+between(low, high))
 			return
 		}
@@ -65,9 +66,8 @@ func between(low, high int) string {
 // actor's cache or by what it was answered. What the owner does not select need
 // not be counted, which is looked at where it is asked for: low is too high
 // otherwise. Nor need what a request found gone.
-func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, selected bool) (low, high int) {
+func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *glimpses, selected bool) (low, high int) {
 	n := &w.Process.known
-	s := n.since(k.begun)
 	look := func(uid types.UID, e *sight) {
 		m := moments{c: c, seen: r.SawFor, owner: k.owner, always: true}
 		m.sight(e)

@@ -149,7 +149,7 @@ func (j *Judge) Observe(r *sim.Record) {
 		j.convene()
 	}
 	j.record, j.now = r, r.At
-	p := j.state.byProcess[r.Process]
+	p := j.state.Process(r.Process)
 	switch r.Op {
 	case sim.Commit:
 		j.write.fill(&j.state, r, p, j.evidence)
