@@ -93,7 +93,7 @@ func (p *Program) noteWriters(r *Run) {
 func (p *Program) begin(c sim.Choices) *Run {
 	r := NewRun(p.Registry)
 	r.file, r.choices, r.explored, r.bound = p.File, c, !p.Default, p.bound
-	r.idle = p.idle
+	r.idle, r.unread = p.idle, !p.keep
 	r.Strict, r.replace, r.faults, r.prefer = p.Strict, p.Replace, p.Faults, p.prefer
 	r.stale = p.File.restartsStale()
 	if len(p.Laws) > 0 {
