@@ -46,6 +46,9 @@ func (r *Run) lastFailure() *Failed {
 
 // breaks notes a law that was broken in the step being run.
 func (r *Run) breaks(b *law.Breach) {
+	if r.unread {
+		return
+	}
 	if b.Law.ID == law.ComeToRest {
 		r.failSettle(b.Text)
 		return
@@ -67,6 +70,9 @@ func (r *Run) fail(e *Error) {
 
 // failExpect notes an expectation that does not hold after what happened last.
 func (r *Run) failExpect(text string) {
+	if r.unread {
+		return
+	}
 	b := render.Breach{Law: verbExpect.Name, Sentence: "What the file expects holds in every schedule.", Text: text}
 	from := r.initial()
 	b.Record = lastRecord(r.timeline(from, false), r.t.World.History.Len()-1)

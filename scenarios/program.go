@@ -107,7 +107,7 @@ func (p *Program) noteWriters(r *Run) {
 func (p *Program) begin(c sim.Choices) *Run {
 	r := NewRun(p.Registry)
 	r.file, r.choices, r.explored, r.bound = p.File, c, !p.Default, p.bound
-	r.idle = p.idle
+	r.idle, r.unread = p.idle, !p.keep
 	r.Strict, r.replace, r.faults, r.prefer = p.Strict, p.Replace, p.Faults, p.prefer
 	r.stale = p.File.restartsStale()
 	if len(p.Laws) > 0 {
@@ -220,7 +220,7 @@ func (r *Run) label(out *explore.Outcome) string {
 		if rec == nil || rec.Op != sim.Commit || rec.For.IsZero() || render.Replaced(h, rec) {
 			continue
 		}
-		c := render.ChangeOf(rec)
+		c := render.VerbOf(rec)
 		if c.Noise {
 			continue
 		}

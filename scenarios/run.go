@@ -40,6 +40,7 @@ type Run struct {
 	out          strings.Builder            // its output
 	broken       int                        // breaches already accounted for
 	quiet        bool                       // nobody reads the output
+	unread       bool                       // nor asks for its failures, which it takes a timeline to note
 	keys         *explore.Keys              // the schedule being replayed, nil for none
 	found        *Failing                   // what an exploration found
 	exploredFrom int                        // first record of the first settle that was explored

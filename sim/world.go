@@ -143,8 +143,10 @@ func (w *World) Quiet() bool {
 // Step takes one enabled action. It returns false when nothing but faults is
 // enabled and the choice was to leave it at that, or when the [Chooser] ended
 // the run.
-func (w *World) Step() bool {
-	e := w.Enabled()
+func (w *World) Step() bool { return w.StepAmong(w.Enabled()) }
+
+// StepAmong is [World.Step] for whoever has asked already what is enabled.
+func (w *World) StepAmong(e []Action) bool {
 	i, ok := w.choose(e)
 	if !ok {
 		return false

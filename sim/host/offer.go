@@ -160,9 +160,7 @@ func (p *Process) digestAbstract(h *sim.Hash) {
 	}
 	h.Word(uint64(p.queue.Len()))
 	if !p.controller.For.Empty() {
-		for _, k := range p.queue.ready {
-			h.String(k)
-		}
+		h.Word(p.queue.line.sum)
 	}
 	for _, w := range p.workers {
 		h.Word(uint64(w.state))

@@ -17,6 +17,7 @@ type queue struct {
 	clock      *sim.Clock
 	owner      string // process name, for timers
 	ready      []string
+	line       line // of ready
 	dirty      map[string]bool
 	processing map[string]bool
 	limiter    workqueue.TypedRateLimiter[string]
@@ -39,7 +40,7 @@ const (
 
 func newQueue(clock *sim.Clock, owner string, added func(string, bool)) *queue {
 	return &queue{
-		clock: clock, owner: owner, added: added,
+		clock: clock, owner: owner, added: added, line: line{power: 1},
 		dirty: map[string]bool{}, processing: map[string]bool{}, waiting: map[string]*sim.Alarm{},
 		limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[string](backoffBase, backoffMax),
 	}
@@ -56,8 +57,14 @@ func (q *queue) Add(key string) {
 	}
 	q.dirty[key] = true
 	if q.careless || !q.processing[key] {
-		q.ready = append(q.ready, key)
+		q.push(key)
 	}
+}
+
+// push puts a key at the end of the queue.
+func (q *queue) push(key string) {
+	q.ready = append(q.ready, key)
+	q.line.push(key)
 }
 
 // Len is the number of keys ready.
@@ -75,6 +82,7 @@ func (q *queue) Get() (string, bool) {
 	} else {
 		q.ready[0], q.ready = "", q.ready[1:] // a long queue is not moved for each key
 	}
+	q.line.pop(key)
 	q.processing[key] = true
 	delete(q.dirty, key)
 	return key, false
@@ -84,7 +92,7 @@ func (q *queue) Get() (string, bool) {
 func (q *queue) Done(key string) {
 	delete(q.processing, key)
 	if q.dirty[key] && !q.careless {
-		q.ready = append(q.ready, key)
+		q.push(key)
 	}
 }
 
@@ -112,7 +120,7 @@ func (q *queue) AddAfter(key string, d time.Duration) {
 	q.waiting[key] = q.clock.After(d, q.owner, "requeue "+key, func() {
 		delete(q.waiting, key)
 		if q.hasty && q.processing[key] && !q.dirty[key] {
-			q.ready = append(q.ready, key)
+			q.push(key)
 			return
 		}
 		q.Add(key)
@@ -158,4 +166,25 @@ func (q *queue) digestKey(key string, set uint64) uint64 {
 	h.Word(set)
 	h.Word(uint64(min(q.limiter.NumRequeues(key), backoffSteps)))
 	return sim.Mix(uint64(h))
+}
+
+// line is a digest of keys in their order that is kept up as they come and go, so
+// that a long queue is not read for each commit.
+type line struct{ sum, power uint64 }
+
+const (
+	lineBase    = 0x9e3779b97f4a7c15
+	lineInverse = 0xf1de83e19937733d // lineBase * lineInverse is 1
+)
+
+// push takes in the key behind all others.
+func (l *line) push(key string) {
+	l.sum = l.sum*lineBase + sim.HashString(key)
+	l.power *= lineBase
+}
+
+// pop takes out the key before all others.
+func (l *line) pop(key string) {
+	l.power *= lineInverse
+	l.sum -= sim.HashString(key) * l.power
 }

@@ -37,13 +37,17 @@ func exactStatus(j *Judge, r *sim.Record) {
 	if _, over := overcounted(w, r); over {
 		return
 	}
+	seen := w.Process.known.since(k.begun)
 	for i := range w.Subject.Counts {
 		c := &w.Subject.Counts[i]
 		n := c.Of(r.After)
 		if n < 0 || n == c.Of(r.Before) {
 			continue
 		}
-		if low, high := j.explained(w, r, k, c); n < low || n > high {
+		if low, high := j.explained(w, r, k, c, seen, false); n >= low && n <= high {
+			continue
+		}
+		if low, high := j.explained(w, r, k, c, seen, true); n < low || n > high {
 			j.Report(Informed, c.Name+" is "+itoa(n)+", it has been shown "+between(low, high))
 			return
 		}
@@ -60,22 +64,21 @@ func between(low, high int) string {
 // explained is between which numbers a count may be: the dependents that were
 // such all through the sync, and those that were so at any moment of it, by the
 // actor's cache or by what it was answered. What the owner does not select need
-// not be counted, nor what a request found gone.
-func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count) (low, high int) {
+// not be counted, which is looked at where it is asked for: low is too high
+// otherwise. Nor need what a request found gone.
+func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *glimpses, selected bool) (low, high int) {
 	n := &w.Process.known
 	look := func(uid types.UID, e *sight) {
 		m := moments{c: c, seen: r.SawFor, owner: k.owner, always: true}
 		m.sight(e)
-		for i := range n.journal {
-			if g := &n.journal[i]; g.uid == uid && g.record >= k.begun {
-				m.at(g.value, g.owner)
-				m.inCache(g.cached)
-			}
+		for i := s.firstOf(uid); i >= 0; i = s.next[i] {
+			m.at(n.journal[i].value, n.journal[i].owner)
+			m.inCache(n.journal[i].cached)
 		}
 		if m.ever {
 			high++
 		}
-		if m.always && (w.Subject.Selector == nil || j.state.Selects(w.Subject, r.SawFor, e.meta)) {
+		if m.always && (!selected || w.Subject.Selector == nil || j.state.Selects(w.Subject, r.SawFor, e.meta)) {
 			low++
 		}
 	}
@@ -89,19 +92,46 @@ func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count) (low, high
 	}
 	for i := range n.journal {
 		g := &n.journal[i]
-		if e := n.byUID[g.uid]; g.record >= k.begun && w.Process.manages(g.kind) && (e == nil || e.owner != k.owner && !e.ahead) && n.first(g.uid, k) == i {
+		if g.record < k.begun || s.firstOf(g.uid) != i || !w.Process.manages(g.kind) {
+			continue
+		}
+		if e := n.byUID[g.uid]; e == nil || e.owner != k.owner && !e.ahead {
 			look(g.uid, e)
 		}
 	}
 	return low - k.missed, high
 }
 
-// first is the index of the first glimpse of an object in a sync.
-func (n *known) first(uid types.UID, k *work) int {
-	for i := range n.journal {
-		if g := &n.journal[i]; g.uid == uid && g.record >= k.begun {
-			return i
+// glimpses are the entries of a journal by object: the first of each, and for
+// each entry the next of the same object, -1 for none.
+type glimpses struct {
+	first map[types.UID]int
+	next  []int
+}
+
+// since lists the entries from a record on. The list is good until the next.
+func (n *known) since(record int) *glimpses {
+	s := &n.sorted
+	clear(s.first)
+	s.next = append(s.next[:0], make([]int, len(n.journal))...)
+	for i := len(n.journal) - 1; i >= 0; i-- {
+		if n.journal[i].record < record {
+			continue
 		}
+		if s.first == nil {
+			s.first = map[types.UID]int{}
+		}
+		uid := n.journal[i].uid
+		s.next[i] = s.firstOf(uid)
+		s.first[uid] = i
+	}
+	return s
+}
+
+// firstOf is the first entry of an object.
+func (s *glimpses) firstOf(uid types.UID) int {
+	if i, ok := s.first[uid]; ok {
+		return i
 	}
 	return -1
 }

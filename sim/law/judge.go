@@ -75,7 +75,7 @@ type Resetter interface {
 // NewJudge returns a judge of a run with these subjects. Laws that are checked
 // elsewhere are left out.
 func NewJudge(subjects []Subject, laws []*Law) *Judge {
-	j := &Judge{Bounds: DefaultBounds, laws: laws}
+	j := &Judge{Bounds: DefaultBounds, laws: laws, seats: make([]seat, 0, len(laws))}
 	j.state.init()
 	for _, s := range subjects {
 		j.AddSubject(s)
@@ -98,12 +98,16 @@ func (j *Judge) seat(l *Law) {
 func (j *Judge) convene() {
 	j.open, j.evidence = true, j.given()
 	order := inOrder(j.seats)
+	wants := make([]opSet, len(order))
+	for i, n := range order {
+		wants[i] = j.wants(&j.seats[n])
+	}
 	slab := make([]int, 0, 8*len(order)) // of all the lists: a judge is made for each run
 	for p := range j.byOp {
 		for op := range numOps {
 			from := len(slab)
-			for _, n := range order {
-				if j.shown(&j.seats[n], Profile(p), sim.Op(op)) {
+			for i, n := range order {
+				if wants[i].Wants(sim.Op(op)) && j.seats[n].law.Profile <= Profile(p) {
 					slab = append(slab, n)
 				}
 			}
@@ -112,11 +116,20 @@ func (j *Judge) convene() {
 	}
 }
 
-// shown reports whether a law is shown the records of an operation by those who
-// are held to a profile.
-func (j *Judge) shown(s *seat, p Profile, op sim.Op) bool {
+// wants are the operations whose records a law is shown: none where too little is
+// known to ask it.
+func (j *Judge) wants(s *seat) opSet {
+	var all opSet
+	if !j.knows(s.law.Needs) {
+		return all
+	}
 	sel, selective := s.check.(Selective)
-	return s.law.Profile <= p && j.knows(s.law.Needs) && (!selective || sel.Wants(op))
+	for op := range sim.Op(numOps) {
+		if !selective || sel.Wants(op) {
+			all |= ops(op)
+		}
+	}
+	return all
 }
 
 // AddSubject makes one more process known, before its first record. A process
@@ -136,7 +149,7 @@ func (j *Judge) Observe(r *sim.Record) {
 		j.convene()
 	}
 	j.record, j.now = r, r.At
-	p := j.state.byProcess[r.Process]
+	p := j.state.Process(r.Process)
 	switch r.Op {
 	case sim.Commit:
 		j.write.fill(&j.state, r, p, j.evidence)

@@ -1,6 +1,7 @@
 package law
 
 import (
+	"math"
 	"slices"
 	"strconv"
 
@@ -19,6 +20,8 @@ type known struct {
 	families map[types.UID]*family
 	ahead    []*sight // known from an answer, and not yet so from the cache
 	journal  []glimpse
+	kept     int                  // entries of the journal that were kept when it was last cut
+	sorted   glimpses             // of the journal; only good while a law looks at it
 	past     map[types.UID]uint64 // newer versions that earlier lives were shown
 	slab     []sight
 }
@@ -74,7 +77,7 @@ func (n *known) clear() {
 	clear(n.families)
 	clear(n.ahead)
 	clear(n.journal)
-	n.ahead, n.journal = n.ahead[:0], n.journal[:0]
+	n.ahead, n.journal, n.kept = n.ahead[:0], n.journal[:0], 0
 }
 
 // members are the objects that an owner is known to control.
@@ -238,9 +241,35 @@ func (p *Process) set(e *sight, value any, m metav1.Object, record int, by *work
 
 // note keeps what was known of an object until now, while anybody is at work.
 func (p *Process) note(record int, e *sight) {
-	if p.atWork() && e != nil {
-		p.known.journal = append(p.known.journal, glimpse{e.kind, e.uid, e.owner, e.value, e.cached, e.version, record})
+	if !p.atWork() || e == nil {
+		return
 	}
+	n := &p.known
+	if len(n.journal) >= max(longJournal, 2*n.kept) {
+		oldest := p.oldestSync()
+		n.journal = slices.DeleteFunc(n.journal, func(g glimpse) bool { return g.record < oldest })
+		n.kept = len(n.journal)
+	}
+	n.journal = append(n.journal, glimpse{e.kind, e.uid, e.owner, e.value, e.cached, e.version, record})
+}
+
+// A journal of longJournal entries, and again one that has doubled, is cut to
+// what the syncs at work can have seen: where several workers take turns it is
+// never empty.
+const longJournal = 256
+
+// oldestSync is the record at which the first of the syncs at work began, those
+// included whose last requests may still land.
+func (p *Process) oldestSync() int {
+	oldest := math.MaxInt
+	for _, list := range [][]work{p.workers, p.former} {
+		for i := range list {
+			if list[i].busy {
+				oldest = min(oldest, list[i].begun)
+			}
+		}
+	}
+	return oldest
 }
 
 // atWork reports whether any worker is in a sync. When none is the journal, which
@@ -252,6 +281,6 @@ func (p *Process) atWork() bool {
 		}
 	}
 	clear(p.known.journal)
-	p.known.journal = p.known.journal[:0]
+	p.known.journal, p.known.kept = p.known.journal[:0], 0
 	return false
 }

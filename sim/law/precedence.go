@@ -14,12 +14,16 @@ var named = map[string]int{"ORPHAN-4": 1, "FIN-1": 1}
 
 // inOrder lists the seats in the order in which their laws are asked, and named.
 func inOrder(seats []seat) []int {
-	order := make([]int, len(seats))
-	for i := range order {
-		order[i] = i
+	order, behind := make([]int, 0, len(seats)), make([]int, 0, len(named))
+	for i := range seats {
+		if named[seats[i].law.ID] > 0 {
+			behind = append(behind, i)
+		} else {
+			order = append(order, i)
+		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
+	slices.SortStableFunc(behind, func(a, b int) int {
 		return cmp.Compare(named[seats[a].law.ID], named[seats[b].law.ID])
 	})
-	return order
+	return append(order, behind...)
 }

@@ -21,6 +21,7 @@ type State struct {
 
 	processes []*Process
 	byProcess map[string]*Process
+	last      *Process // that was asked for; nil for none
 	selectors map[any]labels.Selector
 	promises  promises
 
@@ -107,7 +108,12 @@ func (s *State) Dependents(owner types.UID) []*Object {
 }
 
 // Process returns a subject's process, nil for one that is no subject.
-func (s *State) Process(name string) *Process { return s.byProcess[name] }
+func (s *State) Process(name string) *Process {
+	if s.last == nil || s.last.Subject.Process != name {
+		s.last = s.byProcess[name]
+	}
+	return s.last
+}
 
 // Processes are the subjects' processes in the order in which they were named.
 func (s *State) Processes() []*Process { return s.processes }

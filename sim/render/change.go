@@ -41,22 +41,52 @@ func ChangeOf(r *sim.Record) Change {
 	}
 	verb, details := ownership(r)
 	details = append(details, metaChanges(before, after.(metav1.Object))...)
-	fields, status := differences(before, after)
-	switch {
-	case len(details)+len(fields) == 0 && (len(status) > 0 || r.Subresource == "status"):
-		c.Verb, c.Noise = "status", r.Process != "user"
+	var w walk
+	fields, status := w.differences(before, after)
+	c.name(r, verb, details, fields, status)
+	if c.Verb == "status" {
 		for i := range status {
 			status[i].path = strings.TrimPrefix(status[i].path, "status.") // the verb says it
 		}
-	case verb != "":
-		c.Verb = verb
-	case len(details) == 0 && len(fields) > 0 && fields[0].path == "spec.replicas":
-		c.Verb = "scale"
 	}
 	if len(details) > 0 {
 		status = nil // it follows from the rest: a namespace that is deleted is terminating
 	}
 	c.Detail, c.shape = word(details, append(fields, status...))
+	return c
+}
+
+// name finds the verb for what a write did.
+func (c *Change) name(r *sim.Record, verb string, details []string, fields, status []difference) {
+	switch {
+	case len(details)+len(fields) == 0 && (len(status) > 0 || r.Subresource == "status"):
+		c.Verb, c.Noise = "status", r.Process != "user"
+	case verb != "":
+		c.Verb = verb
+	case len(details) == 0 && len(fields) > 0 && fields[0].path == "spec.replicas":
+		c.Verb = "scale"
+	}
+}
+
+// VerbOf is [ChangeOf] without the Detail, for who counts the writes of many runs.
+func VerbOf(r *sim.Record) Change {
+	c := Change{Verb: r.Verb}
+	switch {
+	case r.Before == nil:
+		c.Verb = "create"
+		return c
+	case r.After == nil:
+		return c
+	}
+	verb, details := ownership(r)
+	details = append(details, metaChanges(r.Before.(metav1.Object), r.After.(metav1.Object))...)
+	if len(details) > 0 { // and then the fields are not asked
+		c.name(r, verb, details, nil, nil)
+		return c
+	}
+	w := walk{bare: true, blind: r.Subresource == "status"}
+	fields, status := w.differences(r.Before, r.After)
+	c.name(r, verb, nil, fields, status)
 	return c
 }
 

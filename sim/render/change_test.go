@@ -78,7 +78,9 @@ func TestChangedFields(t *testing.T) {
 		{"nothing", configMap(nil), configMap(map[string]string{}), "", "nothing changed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := render.ChangeOf(&sim.Record{Op: sim.Commit, Process: "p", Verb: "update", Before: c.before, After: c.after})
+			r := &sim.Record{Op: sim.Commit, Process: "p", Verb: "update", Before: c.before, After: c.after}
+			got := render.ChangeOf(r)
+			countsAlike(t, r)
 			if c.verb == "" {
 				c.verb = "update"
 			}
@@ -103,9 +105,27 @@ func TestStatusWrites(t *testing.T) {
 		{"user", going, gone, false, `phase: "Running" -> "Failed"`},
 		{"user", widget("status", map[string]any{"ready": false}), widget("status", map[string]any{"ready": true}), false, "ready: false -> true"},
 	} {
-		got := render.ChangeOf(&sim.Record{Op: sim.Commit, Process: c.process, Verb: "patch", Subresource: "status", Before: c.before, After: c.after})
+		r := &sim.Record{Op: sim.Commit, Process: c.process, Verb: "patch", Subresource: "status", Before: c.before, After: c.after}
+		got := render.ChangeOf(r)
+		countsAlike(t, r)
 		if got.Verb != "status" || got.Noise != c.noise || got.Detail != c.want {
 			t.Errorf("%s of %s: noise %v, %s; want %v, %s", got.Verb, c.process, got.Noise, got.Detail, c.noise, c.want)
+		}
+	}
+}
+
+// countsAlike compares a change with what is counted of it, written in either way
+// by whoever it may be.
+func countsAlike(t *testing.T, r *sim.Record) {
+	t.Helper()
+	for _, sub := range []string{"", "status"} {
+		for _, process := range []string{"p", "user"} {
+			r := *r
+			r.Subresource, r.Process = sub, process
+			full, short := render.ChangeOf(&r), render.VerbOf(&r)
+			if full.Verb != short.Verb || full.Noise != short.Noise {
+				t.Errorf("by %s, subresource %q: counted as %s, %v; is %s, %v", process, sub, short.Verb, short.Noise, full.Verb, full.Noise)
+			}
 		}
 	}
 }

@@ -31,12 +31,11 @@ func (d difference) shape() string {
 // differences lists the fields that differ between two versions of an object,
 // its metadata left out, those of the status apart. Both versions may be Go
 // structs, or both maps as custom resources have them.
-func differences(before, after any) (fields, status []difference) {
+func (w *walk) differences(before, after any) (fields, status []difference) {
 	a, b := content(before), content(after)
 	if !a.IsValid() || !b.IsValid() || a.Type() != b.Type() {
 		return nil, nil
 	}
-	var w walk
 	if a.Kind() == reflect.Map {
 		w.maps("", a, b)
 	} else {
@@ -68,11 +67,23 @@ func content(obj any) reflect.Value {
 }
 
 // walk goes through two values side by side and collects where they differ.
-type walk struct{ found []difference }
+type walk struct {
+	found []difference
+	bare  bool // the paths alone are asked for
+	blind bool // the status is not
+}
 
 func (w *walk) leaf(path string, a, b reflect.Value) {
+	if w.bare && a.IsValid() && b.IsValid() && a.Type() == b.Type() && plain(a.Type()) && !printsItself(a) { // and not identical
+		w.found = append(w.found, difference{path: path})
+		return
+	}
 	from, to := asJSON(a), asJSON(b)
 	if from == to {
+		return
+	}
+	if w.bare {
+		w.found = append(w.found, difference{path: path})
 		return
 	}
 	from, to = cut(from, to)
@@ -107,7 +118,11 @@ func (w *walk) structs(path string, a, b reflect.Value) {
 		if !f.IsExported() || path == "" && (f.Name == "ObjectMeta" || f.Name == "TypeMeta") {
 			continue
 		}
-		w.values(below(path, jsonName(f)), a.Field(i), b.Field(i))
+		name := jsonName(f)
+		if w.blind && path == "" && name == "status" {
+			continue
+		}
+		w.values(below(path, name), a.Field(i), b.Field(i))
 	}
 }
 
@@ -125,7 +140,7 @@ func (w *walk) maps(path string, a, b reflect.Value) {
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		key := reflect.ValueOf(name).Convert(a.Type().Key())
-		if path == "" && name == "metadata" {
+		if path == "" && (name == "metadata" || w.blind && name == "status") {
 			continue
 		}
 		w.values(belowKey(path, name), a.MapIndex(key), b.MapIndex(key))

@@ -88,16 +88,17 @@ func (t *Trial) Settle(l Limits) Settling {
 	}
 	s, look, beats := Settling{}, firstLook, false
 	for {
-		if l.For > 0 && t.idleUntil() > start+l.For {
+		enabled := t.World.Enabled()
+		if l.For > 0 && t.idleUntil(enabled) > start+l.For {
 			t.World.Clock.Advance(start + l.For - t.World.Clock.Elapsed())
 			s.Settled = true
 			break
 		}
-		if beats = t.heartbeat(); beats {
+		if beats = t.heartbeat(enabled); beats {
 			s.Settled = true
 			break
 		}
-		if !t.World.Step() {
+		if !t.World.StepAmong(enabled) {
 			s.Settled = t.World.Quiet()
 			s.Ended = !s.Settled
 			break
@@ -137,8 +138,8 @@ func (t *Trial) Settle(l Limits) Settling {
 }
 
 // idleUntil is the time of the next step: now, unless only timers are left.
-func (t *Trial) idleUntil() time.Duration {
-	if e := t.World.Enabled(); len(e) == 0 || e[0].Class != sim.Timer {
+func (t *Trial) idleUntil(e []sim.Action) time.Duration {
+	if len(e) == 0 || e[0].Class != sim.Timer {
 		return t.World.Clock.Elapsed()
 	}
 	if p := t.World.Clock.Pending(); len(p) > 0 {
