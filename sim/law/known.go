@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -37,6 +38,7 @@ type sight struct {
 	cached  any // what was last delivered of it
 	active  bool
 	ahead   bool
+	removed bool // the process itself has asked for its deletion
 	since   int // the record that made it active and its owner's
 	slot    int // in its family, where it has one
 }
@@ -146,6 +148,11 @@ func (p *Process) told(r *sim.Record) {
 	}
 	k, n := p.work(r), &p.known
 	var e *sight
+	if before := meta(r.Before); before != nil && strings.HasPrefix(r.Verb, "delete") {
+		if e = n.byUID[before.GetUID()]; e != nil {
+			e.removed = true
+		}
+	}
 	if after := meta(r.After); after != nil {
 		e = p.learn(r.Object.Kind, r.After, after, r.Index, k)
 	} else if before := meta(r.Before); before != nil {

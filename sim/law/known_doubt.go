@@ -10,7 +10,7 @@ import (
 // shows, did so when the actor read it.
 func (p *Process) tookFor(r *sim.Record, e *sight) bool {
 	saw := meta(r.Saw)
-	return e.value != nil && !deleting(e.meta) && saw != nil && p.Subject.counts(r.Saw, saw)
+	return e.value != nil && !(deleting(e.meta) && e.removed) && saw != nil && p.Subject.counts(r.Saw, saw)
 }
 
 // eitherWay gives a worker that begins the benefit of the doubt where its cache
@@ -19,7 +19,7 @@ func (p *Process) tookFor(r *sim.Record, e *sight) bool {
 // do (upstream's consistency store, too, takes no note of releases: RULES D47).
 func (p *Process) eitherWay(k *work) {
 	for _, e := range p.known.ahead {
-		if e.cached == nil || e.value == nil || deleting(e.meta) || !p.manages(e.kind) {
+		if e.cached == nil || e.value == nil || deleting(e.meta) && e.removed || !p.manages(e.kind) {
 			continue
 		}
 		m := meta(e.cached)
@@ -36,7 +36,7 @@ func (p *Process) eitherWay(k *work) {
 
 // countsStill reports whether an object counts by the cache of a process that an
 // answer of the server tells otherwise. Nobody looks there for what others do to
-// his objects: that they are being deleted is what an answer is good for.
+// his objects, a deletion that is not his own included.
 func (p *Process) countsStill(e *sight, m metav1.Object) bool {
-	return !deleting(m) && e.cached != nil && p.Subject.counts(e.cached, meta(e.cached))
+	return !(deleting(m) && e.removed) && e.cached != nil && p.Subject.counts(e.cached, meta(e.cached))
 }

@@ -75,6 +75,7 @@ func (n *known) digest(s *State) uint64 {
 		h.Word(digestUID(e.owner))
 		h.Bool(e.active)
 		h.Bool(e.ahead)
+		h.Bool(e.removed)
 		h.Bool(e.value == nil)
 		sum += sim.Mix(uint64(h))
 	}

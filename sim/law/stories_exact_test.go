@@ -59,6 +59,15 @@ var exactStories = []story{
 			t.commit("rs", "delete", a, p[1], nil)
 		})
 	}},
+	{"EXACT-1", "the answer to its adoption showed another's deletion", committed, func(t *tape) {
+		a, p := t.family(1, "p")
+		q := pod("q", nil)
+		t.exist(q)
+		t.show("rs", q)
+		t.user(q, q.dying(cleanup))
+		t.adopts("rs", a, q.dying(cleanup))
+		t.sync("rs", a, func() { t.commit("rs", "delete", a, p[0], nil) })
+	}},
 	{"EXACT-1", "the owner wants more by now", committed, func(t *tape) {
 		a, p := t.family(1, "p", "q")
 		t.user(a, a.as(func(o *thing) { o.Replicas = 2 }))

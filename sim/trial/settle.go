@@ -108,7 +108,7 @@ func (t *Trial) Settle(l Limits) Settling {
 			break
 		}
 		if idle := t.World.Steps() - c.committed; idle >= maxIdle || l.Idle > 0 && idle >= l.Idle {
-			if l.Idle = t.mostIdle(l.Idle); idle >= l.Idle {
+			if l.Idle = t.mostIdle(&l); idle >= l.Idle {
 				s.Idle = fmt.Sprintf("no write in %d steps: %s", idle, t.goingRound())
 				break
 			}
@@ -149,10 +149,14 @@ func (t *Trial) idleUntil(e []sim.Action) time.Duration {
 }
 
 // mostIdle is how many steps without a commit are too many: a process that comes
-// up looks at every object there is.
-func (t *Trial) mostIdle(limit int) int {
-	if limit > 0 {
-		return limit
+// up looks at every object there is, and a settle with a time to pass may well look
+// on in vain until then.
+func (t *Trial) mostIdle(l *Limits) int {
+	switch {
+	case l.Idle > 0:
+		return l.Idle
+	case l.For > 0:
+		return l.Steps
 	}
 	return maxIdle + 4*t.objects()*len(t.Cluster.Processes())
 }
