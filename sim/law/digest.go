@@ -51,6 +51,9 @@ func (p *promises) digest() uint64 {
 
 func (p *Process) digest() uint64 {
 	var sum uint64
+	for _, f := range p.put {
+		sum += sim.Mix(sim.HashString(f))
+	}
 	for uid := range p.gone {
 		sum += sim.Mix(digestUID(uid))
 	}
