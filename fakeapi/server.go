@@ -12,6 +12,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -115,6 +116,9 @@ func (s *Server) NearestKind(typed string) string {
 
 // KindOf finds the kind of a typed object, whether or not its TypeMeta is set.
 func (s *Server) KindOf(obj runtime.Object) *Kind {
+	if obj == nil {
+		return nil
+	}
 	if k := builtinTypes[reflect.TypeOf(obj)]; k != nil {
 		return k
 	}
@@ -161,6 +165,9 @@ func (s *Server) Do(now time.Time, req *Request) (Response, []Event) {
 // run executes the request of a call.
 func (c *call) run() (Response, []Event) {
 	var r Response
+	if c.req.Object == nil && (c.req.Verb == Create || c.req.Verb == Update) {
+		return refuse(apierrors.NewBadRequest("the request to " + string(c.req.Verb) + " a " + c.k.GVK.Kind + " has no object")), nil
+	}
 	switch c.req.Verb {
 	case Get:
 		return c.get(), nil

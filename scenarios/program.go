@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/explore"
@@ -33,8 +32,8 @@ type Program struct {
 	idle   int  // of them without a commit
 	last   *Run // of the last execution, when keep is set
 	keep   bool
-	states bool      // outcomes tell the final state
-	wrote  *sync.Map // controller name -> true once a process of it has written; nil where nobody asks
+	states bool   // outcomes tell the final state
+	asked  *asked // what the runs asked of the controllers; nil where nobody wants to know
 }
 
 // Run executes the program once. It is an [explore.Program].
@@ -61,8 +60,8 @@ func (p *Program) Run(c sim.Choices) *explore.Outcome {
 	if !r.ended {
 		out.Label = r.label(out)
 	}
-	if p.wrote != nil {
-		p.noteWriters(r)
+	if p.asked != nil {
+		p.asked.note(r)
 	}
 	if p.keep {
 		p.last = r
@@ -72,28 +71,11 @@ func (p *Program) Run(c sim.Choices) *explore.Outcome {
 	return out
 }
 
-// noteWriters notes which controllers wrote something in a run.
-func (p *Program) noteWriters(r *Run) {
-	for _, proc := range r.t.Cluster.Processes() {
-		name := proc.Controller().Name
-		if _, known := p.wrote.Load(name); known {
-			continue
-		}
-		h := &r.t.World.History
-		for i := range h.Len() {
-			if rec := h.At(i); rec != nil && rec.Op == sim.Commit && rec.Process == proc.Name {
-				p.wrote.Store(name, true)
-				break
-			}
-		}
-	}
-}
-
 // begin makes the run of one execution.
 func (p *Program) begin(c sim.Choices) *Run {
 	r := NewRun(p.Registry)
 	r.file, r.choices, r.explored, r.bound = p.File, c, !p.Default, p.bound
-	r.idle = p.idle
+	r.idle, r.asked = p.idle, p.asked
 	r.Strict, r.replace, r.faults, r.prefer = p.Strict, p.Replace, p.Faults, p.prefer
 	if len(p.Laws) > 0 {
 		_ = r.JudgeBy(p.Laws...)

@@ -83,6 +83,9 @@ func unserved(server *fakeapi.Server, c host.Controller) string {
 				return text + "is stored as " + k.GVK.Version + ": only the stored version can be watched"
 			}
 		}
+		if n := server.NearestKind(gvk.Kind); n != "" {
+			return text + "is not served; did you mean " + n + "?"
+		}
 		return text + "is not served: apply its definition before"
 	}
 	return ""

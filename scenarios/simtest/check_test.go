@@ -149,13 +149,27 @@ func TestCheckFails(t *testing.T) {
 }
 
 // A case that asks nothing of its controller is no pass.
-func TestIdle(t *testing.T) {
-	c := simtest.Case{Controllers: []host.Controller{keeper(keep)}, Schedules: 3}
-	x, err := c.Explore(t.Context(), t.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c.Idle(x) != "keeper" {
-		t.Errorf("%v", x.Wrote)
+func TestUnasked(t *testing.T) {
+	silent := simtest.Case{Controllers: []host.Controller{keeper(keep)}, Schedules: 3}
+	gone := keeping(keeper(keep))
+	gone.User, gone.AtRest = []simtest.Action{simtest.Verb("label cm/a x=y"), simtest.Verb("delete cm/a")}, nil
+	vain := keeping(keeper(keep))
+	vain.User = []simtest.Action{simtest.Verb("label cm/a x=y"), simtest.Verb("delete cm/zzz")}
+	for _, x := range []struct {
+		c    simtest.Case
+		want string
+	}{
+		{silent, "keeper wrote nothing in any of 3 schedules"},
+		{gone, "no ConfigMap is left at the end of any of 300 schedules"},
+		{vain, `User[1]: delete cm/zzz was refused in each of 300 schedules: 404 NotFound`},
+		{keeping(keeper(keep)), ""},
+	} {
+		e, err := x.c.Explore(t.Context(), t.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(x.c.Unasked(e), "\n"); !strings.HasPrefix(got, x.want) || x.want == "" && got != "" {
+			t.Errorf("got %q, want %q", got, x.want)
+		}
 	}
 }
