@@ -16,7 +16,7 @@ CORE := ./sim ./sim/host ./sim/law ./sim/render ./sim/trial ./fakeapi ./controll
 # The module roots: this one and every nested one.
 MODULES := $(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path '*/testdata/*' -not -path './.*/*' | LC_ALL=C sort))
 
-.PHONY: all test vet fmt detcheck unit race build bench fuzz update clean
+.PHONY: all test vet fmt detcheck unit race build bench fuzz soak update clean
 
 all: test build
 
@@ -65,6 +65,11 @@ fuzz:
 	      $(GO) test -run='^$$' -fuzz="^$$t\$$" -fuzztime=$(FUZZTIME) $$d; \
 	    done; \
 	  done); done
+
+# The standing proof of exhaustive search, whole: hours on one core. An ordinary
+# test run takes a sample of it. SOAK=1 is what makes the difference.
+soak:
+	SOAK=1 $(GO) test -timeout 24h -count=1 -v -run 'TestExhaustiveIs' ./scenarios/simtest
 
 # Rewrites goldens: the scenario files' and those of packages whose tests have
 # an -update flag. Read the difference before you commit it.

@@ -70,7 +70,7 @@ func claimOnly() host.Controller {
 	ctl.Replicas, ctl.Counted, ctl.Counts = nil, nil, nil
 	ctl.New = func(env *host.Env) host.Reconciler {
 		sets, pods := env.Informer(rs).GetIndexer(), env.Informer(pod).GetIndexer()
-		return host.SyncFunc(func(ctx context.Context, key string) error {
+		return host.Stateless(func(ctx context.Context, key string) error {
 			obj, exists, err := sets.GetByKey(key)
 			if err != nil || !exists {
 				return err

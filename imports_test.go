@@ -56,7 +56,7 @@ var edges = []row{
 		"the wire is a way in to the server: it knows no client and no host"},
 	{"sim/trial", []string{"sim", "sim/host", "sim/law", "sim/render", "fakeapi", apimachinery},
 		"a trial joins the host, the laws and the page, so that nobody who runs a world can leave one of them out"},
-	{"sim/realtime", []string{"sim", "sim/host", "fakeapi"},
+	{"sim/realtime", []string{"sim", "sim/trial", "fakeapi"},
 		"the one runner that reads the clock on the wall stands beside the kernel, so that nothing deterministic can come to lean on it"},
 	{"controllers/...", []string{"controllers/...", "sim", "sim/host", "fakeapi", api, apimachinery, cache, listers, workqueue},
 		"a controller is what a stranger could write: it sees the host's surface, never the laws that judge it or the search that schedules it"},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/explore"
 	"github.com/threelaws/threelaws/sim/render"
 )
 
@@ -25,13 +26,17 @@ type exploration struct {
 	States      int           `json:"states,omitempty"`
 	Complete    bool          `json:"complete"` // exhaustive: covered everything; otherwise: not interrupted
 	Stopped     string        `json:"stopped,omitempty"`
+	Livelocks   int           `json:"livelocks,omitempty"` // exhaustive
+	Livelock    string        `json:"livelock,omitempty"`
+	NotVaried   []string      `json:"notVaried,omitempty"`
 	Interrupted bool          `json:"interrupted,omitempty"`
 	Outcomes    []outcome     `json:"outcomes"`
 	Failures    []failureJSON `json:"failures,omitempty"`
 	Seconds     float64       `json:"seconds"`
 	ExitCode    int           `json:"exitCode"`
 
-	elapsed time.Duration
+	elapsed  time.Duration
+	coverage *explore.Coverage // exhaustive
 }
 
 type outcome struct {
@@ -53,6 +58,7 @@ func (x *exploring) summarize(f *scenarios.File, found *scenarios.Exploration, i
 	}
 	if c := found.Coverage; c != nil {
 		rep.States, rep.Complete, rep.Stopped = c.States, c.Complete, c.Stopped
+		rep.Livelocks, rep.Livelock, rep.NotVaried, rep.coverage = c.Livelocks, c.Livelock, c.Fixed, c
 		rep.Interrupted = interrupted && !c.Complete
 	} else {
 		rep.Interrupted = found.Report.Interrupted && interrupted
@@ -89,6 +95,9 @@ func (r *exploration) text(width int) string {
 		parts = append(parts, fmt.Sprintf("%d did not settle", r.Unsettled))
 	}
 	b.WriteString(head + strings.Join(append(parts, round(r.elapsed)), ", ") + "\n")
+	if r.coverage != nil {
+		b.WriteString(scenarios.NotVaried(r.coverage))
+	}
 	t := render.Table{Indent: "  "}
 	for _, o := range r.Outcomes {
 		t.Add(fmt.Sprintf("%6d", o.Count), o.Label)

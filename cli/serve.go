@@ -21,7 +21,10 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 	"github.com/threelaws/threelaws/sim/realtime"
+	"github.com/threelaws/threelaws/sim/render"
+	"github.com/threelaws/threelaws/sim/trial"
 )
 
 // serving is what serve was told to do.
@@ -68,8 +71,7 @@ therefore listens on loopback addresses only, unless told otherwise.`,
 
 // site is a server with its controllers.
 type site struct {
-	world   *sim.World
-	cluster *host.Cluster
+	trial   *trial.Trial // nil without controllers
 	handler *httpapi.Handler
 	runner  *realtime.Runner // nil without controllers
 }
@@ -142,16 +144,39 @@ func (a *app) openSite(o *serving) (*site, error) {
 	if len(chosen) == 0 {
 		return s, nil
 	}
-	s.world = sim.New(sim.Zero{})
-	s.world.History.Forget = keptRecords
-	s.cluster = host.NewCluster(s.world, server)
-	s.runner = realtime.New(s.cluster, func(f func()) { s.handler.With(func(*fakeapi.Server) { f() }) }, !o.realtime)
+	s.trial = trial.New(trial.Options{Laws: a.registry.Laws, Server: server})
+	s.trial.World.History.Forget = keptRecords
+	s.trial.World.Observers = append(s.trial.World.Observers, &reporter{judge: s.trial.Judge, told: map[string]bool{}, tell: a.tell})
+	s.runner = realtime.New(s.trial, func(f func()) { s.handler.With(func(*fakeapi.Server) { f() }) }, !o.realtime)
 	s.handler.Execute = s.runner.Do
 	for _, c := range chosen {
-		s.cluster.Start(c.Name, c)
+		s.trial.Start(c.Name, c)
 	}
 	return s, nil
 }
+
+// reporter tells of each law when it is first broken while a server runs.
+type reporter struct {
+	judge *law.Judge
+	seen  int // breaches looked at
+	told  map[string]bool
+	tell  func(text string)
+}
+
+// Observe looks at the breaches that are new.
+func (r *reporter) Observe(*sim.Record) {
+	all := r.judge.Breaches()
+	for ; r.seen < len(all); r.seen++ {
+		b := &all[r.seen]
+		if b.Strength == law.Informed && !r.told[b.Law.ID] {
+			r.told[b.Law.ID] = true
+			r.tell(fmt.Sprintf("VIOLATES %s: %s", b.Law.Name, render.WithoutUIDs(b.Text)))
+		}
+	}
+}
+
+// tell writes a line about a server that runs.
+func (a *app) tell(text string) { fmt.Fprintln(a.err, text) }
 
 // keptRecords is how much history a server that runs for ever keeps.
 const keptRecords = 10_000
@@ -226,10 +251,8 @@ func (s *site) run(ctx context.Context, listener net.Listener, anywhere bool) er
 		server.Close() // a client that neither reads nor goes
 	}
 	running.Wait()
-	if s.cluster != nil {
-		for _, p := range s.cluster.Processes() {
-			p.Crash(false)
-		}
+	if s.trial != nil {
+		s.trial.Stop()
 	}
 	return err
 }

@@ -181,3 +181,27 @@ func TestServeUsage(t *testing.T) {
 		}
 	}
 }
+
+// A server that runs controllers judges them, and tells of each law once.
+func TestServeJudges(t *testing.T) {
+	s := startServe(t, "--listen", "127.0.0.1:0", "--controllers", "replicaset@selector,replication@selector")
+	post := func(path, body string) {
+		t.Helper()
+		resp, err := http.Post(s.url+path, "application/yaml", strings.NewReader(body))
+		if err != nil || resp.StatusCode != http.StatusCreated {
+			t.Fatal(resp, err)
+		}
+		resp.Body.Close()
+	}
+	pod := "template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: i}]}}"
+	post("/apis/apps/v1/namespaces/default/replicasets", "{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: a}, spec: {replicas: 1, selector: {matchLabels: {app: web}}, "+pod+"}}")
+	post("/api/v1/namespaces/default/replicationcontrollers", "{apiVersion: v1, kind: ReplicationController, metadata: {name: b}, spec: {replicas: 2, selector: {app: web}, "+pod+"}}")
+	events := 0
+	s.until(t, "/api/v1/namespaces/default/pods", func(string, *corev1.Pod) bool { events++; return events > 50 })
+	_, stderr := s.stop()
+	for _, want := range []string{"VIOLATES take-ownership: created without a ControllerRef", "VIOLATES never-fight: "} {
+		if strings.Count(stderr, want) != 1 {
+			t.Errorf("%q is not told once:\n%s", want, stderr)
+		}
+	}
+}

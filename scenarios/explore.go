@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/explore"
+	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/render"
 )
 
@@ -146,17 +148,43 @@ func (x *Exploration) finish(p *Program) {
 }
 
 func (p *Program) exhaust(ctx context.Context, o ExploreOptions) (*Exploration, error) {
-	p.states = true
+	p.States = true
 	e := explore.Exhaust{Program: p.Run, MaxSteps: p.bound, MaxStates: o.States, All: !o.First, Early: o.Early,
-		Stop: func() bool { return ctx.Err() != nil }, Progress: o.Covered}
+		Fixed: p.fixed(), Stop: func() bool { return ctx.Err() != nil }, Progress: o.Covered}
 	c, err := e.Run()
 	if err != nil {
 		return nil, err
 	}
-	x := &Exploration{Schedules: c.Schedules, Distinct: c.Schedules, Outcomes: c.Outcomes.Rows(), Coverage: c, Failed: len(c.Failures)}
+	x := &Exploration{Schedules: c.Schedules, Distinct: c.Schedules, Outcomes: c.Outcomes.Rows(), Coverage: c, Failed: len(c.Failures), Unsettled: c.Livelocks}
 	x.finish(p)
 	x.Failures, err = p.shrinkAll(c.Failures, o)
 	return x, err
+}
+
+// fixed names what no schedule of the script varies.
+func (p *Program) fixed() []string {
+	list := []string{"the order of the user's own actions"}
+	quiet, multiple := false, false
+	for _, s := range p.File.Steps[:min(p.Until, len(p.File.Steps))] {
+		quiet = quiet || s.Verb == verbSettle.Name && s.Has("quiet")
+		multiple = multiple || s.Verb == verbControllers.Name
+	}
+	if quiet {
+		list = append(list, "settles that are quiet")
+	}
+	if multiple {
+		list = append(list, "how many workers a controller has")
+	}
+	var without []string
+	for _, name := range host.FaultNames {
+		if p.Faults[name] == 0 {
+			without = append(without, name)
+		}
+	}
+	if len(without) > 0 {
+		list = append(list, "the faults "+strings.Join(without, ", "))
+	}
+	return list
 }
 
 // shrinkBudget is how many executions making a failure small may take.

@@ -32,7 +32,7 @@ type Program struct {
 	idle   int  // of them without a commit
 	last   *Run // of the last execution, when keep is set
 	keep   bool
-	states bool   // outcomes tell the final state
+	States bool   // outcomes tell the final state
 	asked  *asked // what the runs asked of the controllers; nil where nobody wants to know
 }
 
@@ -54,7 +54,7 @@ func (p *Program) Run(c sim.Choices) *explore.Outcome {
 	}
 	w := r.t.World
 	out.Steps, out.Hash = w.Steps(), w.Hash()
-	if p.states {
+	if p.States {
 		out.State = w.StateHash()
 	}
 	if !r.ended {
@@ -77,6 +77,7 @@ func (p *Program) begin(c sim.Choices) *Run {
 	r.file, r.choices, r.explored, r.bound = p.File, c, !p.Default, p.bound
 	r.idle, r.asked = p.idle, p.asked
 	r.Strict, r.replace, r.faults, r.prefer = p.Strict, p.Replace, p.Faults, p.prefer
+	r.stale = p.File.restartsStale()
 	if len(p.Laws) > 0 {
 		_ = r.JudgeBy(p.Laws...)
 	}
@@ -125,6 +126,7 @@ func (r *Run) replay(s *Step, out *explore.Outcome) *explore.Breach {
 		how := r.settling
 		out.Settled = out.Settled && (how.Settled || s.Expect)
 		out.Fight = out.Fight || how.Fight && !s.Expect
+		out.Cut = out.Cut || how.Fight
 	}
 	if s.Expect {
 		r.accept()
@@ -144,6 +146,7 @@ func (r *Run) finish(out *explore.Outcome) *explore.Breach {
 	r.step = nil
 	how := r.Settle(SettleOptions{})
 	out.Settled, out.Fight = out.Settled && how.Settled, out.Fight || how.Fight
+	out.Cut = out.Cut || how.Fight
 	return r.breach()
 }
 

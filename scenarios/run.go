@@ -3,6 +3,7 @@ package scenarios
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -26,6 +27,7 @@ type Run struct {
 	t            *trial.Trial
 	marks        map[string]uint64          // name -> revision of the server
 	settles      int                        // barriers so far
+	stale        bool                       // the script restarts processes from older states
 	from         int                        // record from which the next settle's timeline starts
 	since        int                        // record from which "laws since=switch" counts
 	bound        int                        // steps a settle that is explored may take; 0 for no other than any has
@@ -57,7 +59,20 @@ type Run struct {
 
 // NewRun starts a script on an empty cluster under the default schedule.
 func NewRun(g *Registry) *Run {
-	return &Run{Registry: g, t: trial.New(trial.Options{Laws: g.Laws}), marks: map[string]uint64{}}
+	r := &Run{Registry: g, t: trial.New(trial.Options{Laws: g.Laws}), marks: map[string]uint64{}}
+	r.t.World.Digests = append(r.t.World.Digests, r.digest)
+	return r
+}
+
+// digest folds what the script remembers between two steps.
+func (r *Run) digest(h *sim.Hash) {
+	h.Word(uint64(r.settles))
+	if r.stale {
+		for _, name := range slices.Sorted(maps.Keys(r.marks)) {
+			h.Word(r.marks[name])
+		}
+		r.t.Cluster.DigestHistory(h)
+	}
 }
 
 // Stop ends the run's processes. The run must not be used afterwards.

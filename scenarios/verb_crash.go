@@ -108,6 +108,14 @@ answers.`,
 	},
 }
 
+// restartsStale reports whether a step starts a process from an older state.
+func (f *File) restartsStale() bool {
+	return slices.ContainsFunc(f.Steps, func(s *Step) bool {
+		_, ok := s.Param("from")
+		return ok && s.Verb == "restart"
+	})
+}
+
 // Restart starts a process anew; from is "", a number of writes ago or a mark.
 func (r *Run) Restart(process, from string) error {
 	ps, err := r.processesNamed(process)

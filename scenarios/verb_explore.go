@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/threelaws/threelaws/sim/explore"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/render"
 )
@@ -130,6 +131,16 @@ func ParseFaults(text string) (map[string]int, string) {
 	return counts, ""
 }
 
+// NotVaried words what an exhaustive search found that goes round, and what it
+// did not vary.
+func NotVaried(c *explore.Coverage) string {
+	text := ""
+	if c.Livelock != "" {
+		text = render.Fold(fmt.Sprintf("%s: %s", plural(c.Livelocks, "livelock"), c.Livelock))
+	}
+	return text + render.Fold("not varied: "+strings.Join(c.Fixed, "; "))
+}
+
 // mostOutcomes is how many outcomes are printed, the most frequent ones.
 const mostOutcomes = 12
 
@@ -143,6 +154,7 @@ func (x *Exploration) Text() string {
 		}
 		fmt.Fprintf(&b, "%s: %s, %s, %s, %s\n", how, plural(c.States, "state"), plural(c.Schedules, "schedule"),
 			plural(x.Failed, "violation"), plural(len(x.Outcomes), "outcome"))
+		b.WriteString(NotVaried(c))
 	} else {
 		fmt.Fprintf(&b, "%s, %s, %s\n", plural(x.Schedules, "schedule"), plural(x.Failed, "violation"), plural(len(x.Outcomes), "outcome"))
 	}

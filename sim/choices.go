@@ -21,6 +21,12 @@ type Chooser interface {
 	Next(w *World, enabled []Action) int
 }
 
+// Comparer is a [Chooser] that may compare states while the world runs: see
+// [World.StateHash].
+type Comparer interface {
+	ComparesStates() bool
+}
+
 // Zero always picks the first alternative: the default schedule.
 type Zero struct{}
 

@@ -1,6 +1,9 @@
 package sim
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Process is one running instance of a program: the unit of staleness and of
 // failure. It is what a host's processes have in common.
@@ -29,16 +32,17 @@ type World struct {
 	// (the API server); see [World.StateHash].
 	Digests []func(h *Hash)
 
-	choices Choices
-	chooser Chooser
-	actors  []Actor
-	enabled []Action
-	classes [numClasses][]Action
-	steps   int
-	told    int // records already shown to observers
-	hash    Hash
-	taken   []Action
-	keep    bool
+	choices  Choices
+	chooser  Chooser
+	compared bool
+	actors   []Actor
+	enabled  []Action
+	classes  [numClasses][]Action
+	steps    int
+	told     int // records already shown to observers
+	hash     Hash
+	taken    []Action
+	keep     bool
 }
 
 // New returns an empty world whose choices come from c.
@@ -53,7 +57,15 @@ func New(c Choices) *World {
 func (w *World) SetChoices(c Choices) {
 	w.choices = c
 	w.chooser, _ = c.(Chooser)
+	if s, ok := c.(Comparer); ok && s.ComparesStates() {
+		w.compared = true
+	}
 }
+
+// Compared reports whether somebody compares states of this world while it
+// runs: what a digest needs and cannot be found out later is then taken down as
+// it happens.
+func (w *World) Compared() bool { return w.compared }
 
 // Add adds an actor. The order in which actors are added is canonical order.
 func (w *World) Add(a Actor) { w.actors = append(w.actors, a) }
@@ -233,26 +245,54 @@ func (w *World) Footprint(a Action) Footprint {
 	return Footprint{Global: true}
 }
 
-// Digester is an actor whose whole state can be digested; exhaustive search
-// needs all of them to be.
+// Digester is an actor or an observer whose whole state can be digested;
+// exhaustive search needs all of them to be.
 type Digester interface {
 	Digest(h *Hash)
 }
 
-// Undigested names the first actor that is no [Digester], "" when all are.
+// Part is a [Digester] that is made of others, of which one may not be.
+type Part interface {
+	Digester
+	// Undigested names what cannot be digested, "" when all can.
+	Undigested() string
+}
+
+// Undigested names the first actor or observer whose state cannot be digested,
+// "" when all can.
 func (w *World) Undigested() string {
 	for _, a := range w.actors {
-		if _, ok := a.(Digester); !ok {
-			return a.Name()
+		if name := undigested(a); name != "" {
+			return name
+		}
+	}
+	for _, o := range w.Observers {
+		if name := undigested(o); name != "" {
+			return name
 		}
 	}
 	return ""
 }
 
+func undigested(x any) string {
+	switch d := x.(type) {
+	case Part:
+		return d.Undigested()
+	case Digester:
+		return ""
+	case interface{ Name() string }:
+		return d.Name()
+	}
+	return fmt.Sprintf("%T", x)
+}
+
 // StateHash digests the whole state of the world: the server, every actor, the
-// timers. Two worlds with equal hashes have equal futures under equal choices.
+// timers, the time of day. Two worlds with equal hashes have equal
+// futures under equal choices. In a world that is not [World.Compared] it says
+// so only of states in which nobody is at work.
 func (w *World) StateHash() uint64 {
 	var h Hash
+	h.Word(uint64(w.Clock.elapsed))
 	for _, f := range w.Digests {
 		f(&h)
 	}

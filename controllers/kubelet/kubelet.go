@@ -17,6 +17,7 @@ import (
 
 	"github.com/threelaws/threelaws/controllers/routing"
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -71,6 +72,9 @@ type kubelet struct {
 	env     *host.Env
 	pods    cache.Indexer
 }
+
+// Digest has nothing to fold: a kubelet remembers nothing.
+func (k *kubelet) Digest(*sim.Hash) {}
 
 // running patches the status of a pod so that it runs and is ready. It holds no
 // time: a pod that took another's place must not differ from it by when that was.

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -79,6 +80,9 @@ func (c *controller) others() []*fakeapi.Kind {
 	}
 	return kinds
 }
+
+// Digest has nothing to fold.
+func (c *controller) Digest(*sim.Hash) {}
 
 // Sync goes on with the deletion of one namespace.
 func (c *controller) Sync(ctx context.Context, key string) error {

@@ -87,6 +87,9 @@ type swap struct {
 	state   uint64
 }
 
+// ComparesStates says that the states behind the pair are compared.
+func (s *swap) ComparesStates() bool { return true }
+
 // Ended reports whether the run was ended behind the pair.
 func (s *swap) Ended() bool { return s.ended }
 

@@ -1,10 +1,13 @@
 package explore
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Coverage is what an exhaustive search came to.
 type Coverage struct {
-	Complete bool   `json:"complete"`          // every reachable state was visited
+	Complete bool   `json:"complete"`          // every reachable state was visited, and some schedule came to its end
 	Stopped  string `json:"stopped,omitempty"` // why not, otherwise
 
 	States      int `json:"states"`      // distinct states
@@ -18,27 +21,42 @@ type Coverage struct {
 	EarlyTimers int `json:"earlyTimers"` // the bound: of timers of a run that fire while something else could happen; negative for none
 	Cycles      int `json:"cycles"`      // runs that returned to a state of their own
 	Fights      int `json:"fights"`      // runs that the host recognised as a fight
+	Livelocks   int `json:"livelocks"`   // of the cycles, those in which nobody was kept waiting; and runs that met the program's bound
+
+	Livelock string   `json:"livelock,omitempty"` // the first of them, in words
+	Fixed    []string `json:"fixed"`              // what was the same in every schedule: see [NotVaried]
 
 	Failures []Failure `json:"-"`        // the first of each law
 	Outcomes Table     `json:"outcomes"` // of complete executions
+
+	cut int // runs with an [Outcome.Cut]
 }
 
-// String renders the coverage in one line.
+// String renders the coverage in one line, and in a second one what was not varied.
 func (c *Coverage) String() string {
 	s := fmt.Sprintf("%d states, %d schedules, %d transitions, %d pruned, at most %d steps",
 		c.States, c.Schedules, c.Transitions, c.Pruned+c.Asleep, c.MaxSteps)
 	if c.Complete {
-		return "covered everything: " + s
+		s = "covered everything: " + s
+	} else {
+		s = "stopped (" + c.Stopped + "): " + s
 	}
-	return "stopped (" + c.Stopped + "): " + s
+	if c.Livelock != "" {
+		s += fmt.Sprintf("\n%d livelocks, the first: %s", c.Livelocks, c.Livelock)
+	}
+	return s + "\nnot varied: " + strings.Join(c.Fixed, "; ")
 }
 
-// Time says what was asked of timers, in a few words.
-func (c *Coverage) Time() string {
-	if c.EarlyTimers < 0 {
-		return "timers: any before its time"
+// timers says what was not varied of timers against what can happen before they
+// are due.
+func (c *Coverage) timers() []string {
+	switch {
+	case c.EarlyTimers < 0:
+		return nil
+	case c.EarlyTimers == 0:
+		return []string{"timers against what can happen before they are due"}
 	}
-	return fmt.Sprintf("timers: at most %d before their time", c.EarlyTimers)
+	return []string{fmt.Sprintf("more than %d timers of a run before their time", c.EarlyTimers)}
 }
 
 // stop notes the first reason for not having covered everything.
@@ -46,4 +64,25 @@ func (c *Coverage) stop(why string) {
 	if c.Stopped == "" {
 		c.Stopped = why
 	}
+}
+
+// noSchedule is why a search that met every state has covered nothing all the same.
+const noSchedule = "no schedule came to its end"
+
+// conclude decides whether everything was covered. A search in which no schedule
+// came to its end, and none was ended by a broken law, has covered nothing. Who
+// finds fights compares with what came before, which is no part of the state: what
+// lies behind one may not have been reached. Where none was found there is none:
+// every write leaves its trace, so a world that can write for ever has no end of
+// states.
+func (s *search) conclude() {
+	c := s.cover
+	if c.cut > 0 {
+		c.stop(fmt.Sprintf("%d runs were cut short by a fight, and not followed behind it", c.cut))
+	}
+	if c.Schedules == 0 && len(c.Failures) == 0 {
+		c.stop(noSchedule)
+	}
+	c.Fixed = append(c.timers(), s.Fixed...)
+	c.Complete = c.Stopped == ""
 }

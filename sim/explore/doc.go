@@ -24,11 +24,15 @@
 // now is explored, and the intersection is stored. Sleep sets alone save
 // transitions, never states, so every reachable state is still visited.
 //
-// A state is [sim.World.StateHash], the digests of those observers that have
-// one, how many steps outside the offered actions the program had done, and,
-// where they are bounded, how many timers have fired early. A
-// program that remembers more than that between two steps adds it to
-// [sim.World.Digests].
+// A state is [sim.World.StateHash], the digests of the observers, how many steps
+// outside the offered actions the program had done, and, where they are bounded,
+// how many timers have fired early. A program that remembers
+// more than that between two steps adds it to [sim.World.Digests]. Where anything
+// cannot be digested the search refuses: [Undigested].
+//
+// [Coverage] says that everything was covered only where some schedule came to its
+// end, and names what no schedule varied. A run that comes back to a state of its
+// own, although nobody was kept waiting, is a livelock.
 //
 // # PCT
 //

@@ -27,6 +27,9 @@ type Exhaust struct {
 	// negative number means no bound.
 	Early int
 
+	// Fixed is what the program itself does not vary, for the report.
+	Fixed []string
+
 	NoHashing bool // follows states again when they recur; a world with cycles then meets MaxSteps
 	NoSleep   bool // follows every order of independent actions
 
@@ -36,9 +39,18 @@ type Exhaust struct {
 
 const progressEvery = 1024
 
+// Undigested is something whose state cannot be digested, so that a search can't
+// tell which states it has met: an actor or an observer that is no
+// [sim.Digester], or a part of one.
+type Undigested struct{ Name string }
+
+func (u *Undigested) Error() string {
+	return u.Name + " cannot digest its state, so states cannot be compared: give it a Digest, or search without hashing"
+}
+
 // Run searches. The error says that the program is no function of its choices
-// ([Disagreement]) or that a footprint is wrong ([Dependence]); the coverage
-// reached is returned all the same.
+// ([Disagreement]), that a footprint is wrong ([Dependence]), or that states
+// cannot be compared ([Undigested]); the coverage reached is returned all the same.
 func (x Exhaust) Run() (*Coverage, error) {
 	if x.MaxSteps == 0 {
 		x.MaxSteps = 10_000
@@ -68,7 +80,7 @@ func (x Exhaust) Run() (*Coverage, error) {
 		}
 	}
 	s.count()
-	s.cover.Complete = s.cover.Stopped == ""
+	s.conclude()
 	return s.cover, s.err
 }
 
@@ -107,6 +119,9 @@ type decision struct {
 	todo    []int // places in actions; -1 is to leave it at that
 	next    int   // the place in todo being explored
 }
+
+// ComparesStates says that states are compared: while a run goes, or its last one.
+func (s *search) ComparesStates() bool { return true }
 
 // Ended reports whether the search ended the run.
 func (s *search) Ended() bool { return s.ended }
@@ -156,7 +171,8 @@ func (s *search) Next(w *sim.World, enabled []sim.Action) int {
 	}
 	if s.cover.Runs == 0 && s.taken == 0 && !s.NoHashing {
 		if name := w.Undigested(); name != "" {
-			panic("explore: the state of " + name + " cannot be digested, so states cannot be compared")
+			s.err, s.ended = &Undigested{Name: name}, true
+			return -1
 		}
 	}
 	if s.pos == len(s.stack) && !s.decide(w, enabled) {
@@ -218,6 +234,9 @@ func (s *search) end(out *Outcome) {
 		s.diverged("the end of the run")
 		return
 	}
+	if out.Cut {
+		c.cut++
+	}
 	if len(out.Breaches) > 0 {
 		s.failed(out)
 	}
@@ -234,6 +253,9 @@ func (s *search) end(out *Outcome) {
 	}
 	if !out.Settled && !out.Fight && len(out.Breaches) == 0 {
 		c.stop("a run met the program's own bound")
+		if c.Livelocks++; c.Livelock == "" {
+			c.Livelock = fmt.Sprintf("a run did not settle in %d steps", out.Steps)
+		}
 	}
 }
 

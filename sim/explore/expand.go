@@ -125,6 +125,7 @@ func (s *search) alternatives(d *decision, w *sim.World) bool {
 	if !s.NoHashing {
 		d.state = s.stateOf(w)
 		before, known = s.visited.sleep(d.state)
+		s.goesRound(d)
 	}
 	if !known {
 		if onlyFaults(d.actions) {
@@ -145,7 +146,6 @@ func (s *search) alternatives(d *decision, w *sim.World) bool {
 	}
 	if subset(before, s.sleep) {
 		s.cover.Pruned++
-		s.lookForCycle(d.state)
 		return false
 	}
 	s.wake(d, before)
@@ -168,19 +168,8 @@ func (s *search) wake(d *decision, before []uint64) {
 	s.visited.narrow(d.state, s.sleep)
 }
 
-// lookForCycle notes that the run came back to a state of its own.
-func (s *search) lookForCycle(state uint64) {
-	for i := range s.stack[:len(s.stack)-1] {
-		if d := &s.stack[i]; !d.pick && d.state == state {
-			s.cover.Cycles++
-			return
-		}
-	}
-}
-
-// stateOf digests the world and what else the future depends on: the judges
-// that can be digested, how far the program itself has come, and how many more
-// timers may fire early.
+// stateOf digests the world and what else the future depends on: the observers,
+// how far the program itself has come, and how many more timers may fire early.
 func (s *search) stateOf(w *sim.World) uint64 {
 	var h sim.Hash
 	h.Word(w.StateHash())

@@ -20,6 +20,7 @@ type Outcome struct {
 	Label    string   // the final state in a few words, for the table of outcomes
 	Settled  bool     // the world came to rest
 	Fight    bool     // the world repeats itself with writes in between
+	Cut      bool     // something that is no part of the state ended the run, or a settle of it: a fight was found
 }
 
 // Breach is a broken law.

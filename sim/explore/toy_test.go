@@ -122,6 +122,9 @@ func (f *toyFaults) Take(sim.Action)                    { f.left--; f.vars["v0"]
 func (f *toyFaults) Footprint(sim.Action) sim.Footprint { return sim.Footprint{Global: true} }
 func (f *toyFaults) Digest(h *sim.Hash)                 { h.Word(uint64(f.left)) }
 
+// Digest has nothing to fold: a run ends at the law's first breach.
+func (l *toyLaw) Digest(*sim.Hash) {}
+
 // toyLaw breaks at the first record of a failed expectation.
 type toyLaw struct{ breaches []Breach }
 

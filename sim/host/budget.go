@@ -53,6 +53,9 @@ const (
 	faultResync
 )
 
+// mostStale is how many writes ago the lists of a lagging server may be from.
+const mostStale = 4
+
 // Name is "faults".
 func (b *Budget) Name() string { return "faults" }
 
@@ -85,20 +88,44 @@ func (b *Budget) detailsOf(p *Process) [8]string {
 
 // strikes reports whether a fault makes a difference to a process now.
 func (b *Budget) strikes(p *Process, fault int) bool {
-	req, isAnswered, ok := p.Asking()
-	write := ok && req.Verb != fakeapi.Get && req.Verb != fakeapi.List
 	switch fault {
 	case faultCrash, faultStale:
+		_, _, ok := p.Asking()
 		return ok
-	case faultConflict, faultLost:
-		return write && !isAnswered
-	case faultThrottle, faultError:
-		return ok && !isAnswered
-	case faultRelist:
-		return slices.ContainsFunc(p.order, func(i *informer) bool { return i.synced && i.pending() > 1 && len(i.backlog) == 0 })
+	case faultRelist, faultResync:
+		return slices.ContainsFunc(p.order, p.breaks(fault))
 	default:
-		return p.synced && slices.ContainsFunc(p.order, func(i *informer) bool { return i.synced && i.pending() == 0 })
+		return slices.ContainsFunc(p.workers, fails(fault))
 	}
+}
+
+// fails says whose pending request a fault can answer.
+func fails(fault int) func(*worker) bool {
+	writesOnly := fault == faultConflict || fault == faultLost
+	return func(w *worker) bool {
+		return w.state == asking && (!writesOnly || w.req.Verb != fakeapi.Get && w.req.Verb != fakeapi.List)
+	}
+}
+
+// breaks says which watches a relist or a resync makes a difference to.
+func (p *Process) breaks(fault int) func(*informer) bool {
+	return func(i *informer) bool {
+		if fault == faultRelist {
+			return i.synced && i.pending() > 1 && len(i.backlog) == 0
+		}
+		return p.synced && i.synced && i.pending() == 0 && i.cache.items.Len() > 0
+	}
+}
+
+// pick chooses one of those that a fault can strike.
+func pick[T any](w *sim.World, from []T, strikes func(T) bool, label string) T {
+	var those []T
+	for _, x := range from {
+		if strikes(x) {
+			those = append(those, x)
+		}
+	}
+	return those[w.Pick(len(those), label)]
 }
 
 // Take lets one fault strike.
@@ -110,14 +137,12 @@ func (b *Budget) Take(a sim.Action) {
 		p.Crash(true)
 	case faultStale:
 		p.Crash(true)
-		back := 1 + uint64(b.cluster.world.Pick(4, "how stale"))
+		back := 1 + uint64(b.cluster.world.Pick(mostStale, "how stale"))
 		p.from = max(b.cluster.server.Version()-min(back, b.cluster.server.Version()-1), 1)
 	case faultRelist:
-		i := slices.IndexFunc(p.order, func(i *informer) bool { return i.synced && i.pending() > 1 && len(i.backlog) == 0 })
-		p.Relist(p.order[i].kind)
+		p.Relist(pick(b.cluster.world, p.order, p.breaks(fault), "relist").kind)
 	case faultResync:
-		i := slices.IndexFunc(p.order, func(i *informer) bool { return i.synced && i.pending() == 0 })
-		p.Resync(p.order[i].kind)
+		p.Resync(pick(b.cluster.world, p.order, p.breaks(fault), "resync").kind)
 	default:
 		b.failNext(p, fault)
 	}
@@ -126,13 +151,9 @@ func (b *Budget) Take(a sim.Action) {
 // failNext answers the pending request of a process with an error.
 func (b *Budget) failNext(p *Process, fault int) {
 	f := Failure{Code: map[int]int{faultConflict: 409, faultThrottle: 429, faultError: 500, faultLost: 504}[fault], Commits: fault == faultLost}
-	for _, w := range p.workers {
-		if w.state == asking {
-			p.cluster.fact(p, FaultNames[fault], string(w.req.Verb)+" "+w.req.Name)
-			w.executeFailing(&f)
-			return
-		}
-	}
+	w := pick(p.cluster.world, p.workers, fails(fault), "request")
+	p.cluster.fact(p, FaultNames[fault], string(w.req.Verb)+" "+w.req.Name)
+	w.executeFailing(&f)
 }
 
 // Footprint says that faults touch everything.
@@ -142,5 +163,8 @@ func (b *Budget) Footprint(sim.Action) sim.Footprint { return sim.Footprint{Glob
 func (b *Budget) Digest(h *sim.Hash) {
 	for _, n := range b.left {
 		h.Word(uint64(n))
+	}
+	if b.left[faultStale] > 0 {
+		b.cluster.digestLast(mostStale, h)
 	}
 }

@@ -108,15 +108,25 @@ type Reconciler interface {
 	Sync(ctx context.Context, key string) error
 }
 
-// SyncFunc is a Reconciler without memory.
+// SyncFunc is a Reconciler that is one function. It may be a closure that
+// remembers: see [Stateless].
 type SyncFunc func(ctx context.Context, key string) error
 
 // Sync calls f.
 func (f SyncFunc) Sync(ctx context.Context, key string) error { return f(ctx, key) }
 
-// Digester is a Reconciler that can digest its memory. Exhaustive search merges
-// states only where it knows what the controller remembers; without it a
-// process's memory is taken to be everything it ever saw.
+// Stateless is a Reconciler that promises to remember nothing from one sync to
+// the next, so that exhaustive search merges states without asking what it does.
+type Stateless func(ctx context.Context, key string) error
+
+// Sync calls f.
+func (f Stateless) Sync(ctx context.Context, key string) error { return f(ctx, key) }
+
+// Digester is a Reconciler that can digest its memory: all that a later sync,
+// route or timer of it depends on, moments as their distance from now. Exhaustive
+// search merges states only where it knows what the controller remembers; without
+// it a process's memory is taken to be everything it was ever told, in order: each
+// event, each turn at the processor with what was read and answered.
 type Digester interface {
 	Digest(h *sim.Hash)
 }

@@ -8,51 +8,148 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// volatile are the metadata fields of an unstructured object that differ
-// between two rounds of a fight.
-var volatile = map[string]bool{"uid": true, "resourceVersion": true, "generation": true, "creationTimestamp": true, "managedFields": true}
+// metaRule says what a field of an object's metadata counts for in its digests.
+// Exact digests hold every field but those never counted.
+type metaRule uint8
 
-// digestTree folds an unstructured object into an abstract digest.
-func digestTree(tree map[string]any, generated bool, h *sim.Hash) {
-	for _, k := range slices.Sorted(maps.Keys(tree)) {
-		h.String(k)
-		if k != "metadata" {
-			digestValue(tree[k], h)
-			continue
-		}
-		meta, _ := tree[k].(map[string]any)
-		for _, m := range slices.Sorted(maps.Keys(meta)) {
-			switch {
-			case volatile[m], m == "name" && generated:
-			case m == "deletionTimestamp":
-				h.String(m)
-			case m == "ownerReferences":
-				refs, _ := meta[m].([]any)
-				for _, r := range refs {
-					ref, _ := r.(map[string]any)
-					h.String(fmt.Sprint(ref["kind"], "/", ref["name"], "/", ref["controller"]))
-				}
-			default:
-				h.String(m)
-				digestValue(meta[m], h)
-			}
+const (
+	always    metaRule = iota
+	never              // a revision: it depends on what happened to other objects
+	exactOnly          // differs between two rounds of a fight
+	presence           // abstract: that it is there, not what it is
+	named              // abstract: unless the server made it up
+	owners             // abstract: each without the owner's uid
+	annotated          // abstract: without createdByAnnotation
+)
+
+// metaRules are the rules of both encodings of objects: by the field's name in
+// JSON for unstructured ones, by its number in protobuf for those of k8s.io/api,
+// which have ObjectMeta as their field 1.
+var metaRules = [...]struct {
+	name  string
+	field int
+	rule  metaRule
+}{
+	{"name", 1, named},
+	{"uid", 5, exactOnly},
+	{"resourceVersion", 6, never},
+	{"generation", 7, exactOnly},
+	{"creationTimestamp", 8, exactOnly},
+	{"deletionTimestamp", 9, presence},
+	{"annotations", 12, annotated},
+	{"ownerReferences", 13, owners},
+	{"managedFields", 17, exactOnly},
+}
+
+// The uid in an owner reference.
+const (
+	ownerUID      = "uid"
+	ownerUIDField = 4
+)
+
+// createdByAnnotation holds its creator's uid and resource version in the
+// generations before ControllerRef.
+const createdByAnnotation = "kubernetes.io/created-by"
+
+func ruleOfField(field int) metaRule {
+	for i := range metaRules {
+		if metaRules[i].field == field {
+			return metaRules[i].rule
 		}
 	}
+	return always
+}
+
+func ruleOfName(name string) metaRule {
+	for i := range metaRules {
+		if metaRules[i].name == name {
+			return metaRules[i].rule
+		}
+	}
+	return always
+}
+
+// abstract folds a field that counts as a whole or not at all.
+func (r metaRule) abstract(name, content uint64, generated bool, h *sim.Hash) {
+	switch {
+	case r == exactOnly, r == named && generated:
+	case r == presence:
+		h.Word(name)
+	default:
+		h.Word(content)
+	}
+}
+
+// digestTree folds an unstructured object into both digests.
+func digestTree(tree map[string]any, generated bool, exact, abstract *sim.Hash) {
+	for _, k := range slices.Sorted(maps.Keys(tree)) {
+		meta, ok := tree[k].(map[string]any)
+		if k != "metadata" || !ok {
+			h := digestField(k, tree[k])
+			exact.Word(h)
+			abstract.Word(h)
+			continue
+		}
+		for _, m := range slices.Sorted(maps.Keys(meta)) {
+			digestMetaValue(m, meta[m], generated, exact, abstract)
+		}
+	}
+}
+
+// digestMetaValue folds one field of an unstructured object's metadata.
+func digestMetaValue(name string, value any, generated bool, exact, abstract *sim.Hash) {
+	rule := ruleOfName(name)
+	if rule == never {
+		return
+	}
+	h := digestField(name, value)
+	exact.Word(h)
+	switch rule {
+	case owners:
+		refs, _ := value.([]any)
+		for _, r := range refs {
+			ref, _ := r.(map[string]any)
+			digestFields(ref, ownerUID, abstract)
+		}
+	case annotated:
+		all, _ := value.(map[string]any)
+		digestFields(all, createdByAnnotation, abstract)
+	default:
+		rule.abstract(sim.HashString(name), h, generated, abstract)
+	}
+}
+
+// digestFields folds all fields but one, in the order of their names.
+func digestFields(fields map[string]any, but string, h *sim.Hash) {
+	for _, k := range slices.Sorted(maps.Keys(fields)) {
+		if k != but {
+			h.Word(digestField(k, fields[k]))
+		}
+	}
+}
+
+func digestField(name string, v any) uint64 {
+	var h sim.Hash
+	h.String(name)
+	digestValue(v, &h)
+	return uint64(h)
 }
 
 func digestValue(v any, h *sim.Hash) {
 	switch v := v.(type) {
 	case map[string]any:
+		h.Word(uint64(len(v)))
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			h.String(k)
-			digestValue(v[k], h)
+			h.Word(digestField(k, v[k]))
 		}
 	case []any:
 		h.Word(uint64(len(v)))
 		for _, e := range v {
 			digestValue(e, h)
 		}
+	case string:
+		h.String(v)
 	default:
-		h.String(fmt.Sprint(v))
+		h.String(fmt.Sprintf("%T %v", v, v))
 	}
 }

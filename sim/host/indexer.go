@@ -20,7 +20,9 @@ type indexer struct {
 	indexers cache.Indexers
 	indices  map[string]map[string]*btree.BTreeG[*version]
 	rv       uint64
-	read     func(*version) // called for each version handed out; nil outside a process
+	asked    bool           // somebody looks at rv
+	read     func(*version) // called when a read begins, with nil, and for each version handed out; nil outside a process
+	named    func([]string) // the same for keys
 	probe    version        // for look-ups, so that they do not allocate
 	free     *btree.FreeListG[*version]
 
@@ -144,11 +146,16 @@ func (x *indexer) hand(v *version) any {
 	return v.obj
 }
 
+// begin tells the process that something is read, found or not.
+func (x *indexer) begin() {
+	if x.read != nil {
+		x.read(nil)
+	}
+}
+
 func (x *indexer) collect(set *btree.BTreeG[*version]) []any {
+	x.begin()
 	if set == nil || set.Len() == 0 {
-		if x.read != nil {
-			x.read(nil)
-		}
 		return nil
 	}
 	out := make([]any, 0, set.Len())
@@ -163,7 +170,15 @@ func (x *indexer) collect(set *btree.BTreeG[*version]) []any {
 func (x *indexer) List() []any { return x.collect(x.items) }
 
 // ListKeys returns all keys, sorted.
-func (x *indexer) ListKeys() []string { return keysOf(x.items) }
+func (x *indexer) ListKeys() []string { return x.keys(keysOf(x.items)) }
+
+// keys hands out keys or values of an index, which tell of the cache too.
+func (x *indexer) keys(list []string) []string {
+	if x.named != nil {
+		x.named(list)
+	}
+	return list
+}
 
 func keysOf(set *btree.BTreeG[*version]) []string {
 	if set == nil {
@@ -188,11 +203,9 @@ func (x *indexer) Get(obj any) (any, bool, error) {
 
 // GetByKey returns the cached object of a key.
 func (x *indexer) GetByKey(key string) (any, bool, error) {
+	x.begin()
 	v := x.get(key)
 	if v == nil {
-		if x.read != nil {
-			x.read(nil)
-		}
 		return nil, false, nil
 	}
 	return x.hand(v), true, nil
@@ -233,11 +246,13 @@ func (x *indexer) IndexKeys(name, value string) ([]string, error) {
 	if x.indexers[name] == nil {
 		return nil, fmt.Errorf("index with name %s does not exist", name)
 	}
-	return keysOf(x.indices[name][value]), nil
+	return x.keys(keysOf(x.indices[name][value])), nil
 }
 
 // ListIndexFuncValues returns the values that occur in an index, sorted.
-func (x *indexer) ListIndexFuncValues(name string) []string { return sortedKeys(x.indices[name]) }
+func (x *indexer) ListIndexFuncValues(name string) []string {
+	return x.keys(sortedKeys(x.indices[name]))
+}
 
 // GetIndexers returns the index functions.
 func (x *indexer) GetIndexers() cache.Indexers { return x.indexers }
@@ -259,7 +274,10 @@ func (x *indexer) AddIndexers(more cache.Indexers) error {
 
 // LastStoreSyncResourceVersion is the newest revision delivered; the 1.36
 // consistency store reads it.
-func (x *indexer) LastStoreSyncResourceVersion() string { return strconv.FormatUint(x.rv, 10) }
+func (x *indexer) LastStoreSyncResourceVersion() string {
+	x.asked = true
+	return x.keys([]string{strconv.FormatUint(x.rv, 10)})[0]
+}
 
 // Bookmark records that the store is as new as rv.
 func (x *indexer) Bookmark(rv string) {

@@ -203,9 +203,23 @@ func (i *informer) noteRead(v *version) {
 		i.readBy = append(i.readBy, readMark{})
 	}
 	i.readBy[w.id] = readMark{sync: w.sync, seq: i.seq}
-	if v != nil {
+	if v == nil {
+		w.local.Word(i.state.salt)
+	} else {
 		w.noteRead(v)
 	}
+}
+
+// noteNamed is the cache's hook for keys handed out without their objects.
+func (i *informer) noteNamed(keys []string) {
+	w := i.process.cluster.running
+	if w == nil || w.process != i.process || !w.process.cluster.world.Compared() {
+		return
+	}
+	for _, k := range keys {
+		w.local.String(k)
+	}
+	w.local.Word(uint64(len(keys)))
 }
 
 // digest folds the view into a state digest.
@@ -213,11 +227,17 @@ func (i *informer) digest(h *sim.Hash) {
 	h.Word(i.cache.exact)
 	h.Bool(i.synced)
 	h.Bool(i.held)
+	if i.cache.asked {
+		h.Word(i.cache.rv)
+	}
 	for j := range i.backlog {
 		i.backlog[j].digest(h)
 	}
 	if !i.synced {
 		h.Word(i.from)
+		if i.from != 0 {
+			i.state.digestBefore(i.from, h)
+		}
 		return
 	}
 	for j := i.cursor; j < i.state.end(); j++ {

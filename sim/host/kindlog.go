@@ -48,6 +48,9 @@ func (s *kindState) commit(key string, after runtime.Object, rv uint64, cause in
 		}
 	}
 	v := newVersion(s.salt, key, n, after)
+	if after == nil && old != nil && old.obj != nil {
+		v.exact = sim.Mix(v.exact ^ sim.HashString(string(old.meta.GetUID()))) // the next of its name gets another
+	}
 	s.latest[key] = v
 	s.exact += sim.Mix(v.exact)
 	c := change{version: rv, cause: cause, after: v}
@@ -113,6 +116,51 @@ func (s *kindState) snapshot(rv uint64) ([]*version, int) {
 	return out, s.base + next
 }
 
+// digestBefore folds what a list at a revision answers, and what follows it: what
+// a process depends on that comes up to a lagging server's lists.
+func (c *Cluster) digestBefore(rv uint64, h *sim.Hash) {
+	for _, s := range c.order {
+		s.digestBefore(rv, h)
+	}
+}
+
+func (s *kindState) digestBefore(rv uint64, h *sim.Hash) {
+	items, next := s.snapshot(max(rv, s.forgotten))
+	for _, v := range items {
+		h.Word(v.exact)
+	}
+	for i := next; i < s.end(); i++ {
+		s.at(i).digest(h)
+	}
+}
+
+// digestLast folds the last changes of all kinds in their order, and what was
+// there before each: what lists at one of the last n revisions depend on.
+func (c *Cluster) digestLast(n uint64, h *sim.Hash) {
+	now := c.server.Version()
+	for _, s := range c.order {
+		for i := s.end() - 1; i >= s.base && s.at(i).version+n > now; i-- {
+			ch := s.at(i)
+			h.Word(now - ch.version)
+			ch.digest(h)
+			if ch.before != nil {
+				h.Word(ch.before.exact)
+			}
+		}
+	}
+}
+
+// DigestHistory folds every change there ever was, with its revision: for worlds
+// in which somebody may list at any of them.
+func (c *Cluster) DigestHistory(h *sim.Hash) {
+	for _, s := range c.order {
+		for i := range s.log {
+			h.Word(s.log[i].version)
+			s.log[i].digest(h)
+		}
+	}
+}
+
 // change is one entry of a kind's log: what a watch of that kind delivers.
 type change struct {
 	version       uint64
@@ -135,7 +183,18 @@ func (c *change) digest(h *sim.Hash) {
 	} else {
 		h.Word(^c.before.exact)
 	}
-	h.Bool(c.resync)
+	h.Word(changeFlags(c, false))
+}
+
+// changeFlags is what a change is besides what it changes.
+func changeFlags(c *change, initial bool) uint64 {
+	var f uint64
+	for i, is := range [...]bool{c.after == nil, c.resync, c.tombstone, initial} {
+		if is {
+			f |= 1 << i
+		}
+	}
+	return f
 }
 
 func (c *change) digestAbstract(h *sim.Hash) {

@@ -53,7 +53,7 @@ func (a actor) Take(x sim.Action) {
 	p := a.p
 	switch {
 	case x.Class == sim.Respond:
-		p.workers[x.Slot].run()
+		p.workers[x.Slot].resumeSync()
 	case x.Class == sim.Execute:
 		p.workers[x.Slot].execute()
 	case x.Class == sim.Deliver:
@@ -121,6 +121,9 @@ func (a actor) Digest(h *sim.Hash) {
 	if p.Down {
 		h.Bool(p.restarts)
 		h.Word(p.from)
+		if p.from != 0 {
+			p.cluster.digestBefore(p.from, h)
+		}
 		return
 	}
 	for _, i := range p.order {
@@ -135,11 +138,7 @@ func (a actor) Digest(h *sim.Hash) {
 			h.Word(w.late)
 		}
 	}
-	if d, ok := p.reconciler.(Digester); ok {
-		d.Digest(h)
-	} else if _, ok := p.reconciler.(SyncFunc); !ok {
-		h.Word(uint64(p.memory))
-	}
+	p.digestMemory(h)
 }
 
 // digestAbstract folds what matters to whether a fight goes round. What a

@@ -124,7 +124,7 @@ func (p *Process) sharedInformer(gvk schema.GroupVersionKind) cache.SharedIndexI
 		return i
 	}
 	i := &informer{process: p, kind: k, state: p.cluster.state(k), cache: newIndexer(p.cluster.free), from: p.from}
-	i.cache.read = i.noteRead
+	i.cache.read, i.cache.named = i.noteRead, i.noteNamed
 	p.informers[k] = i
 	p.order = append(p.order, i)
 	p.synced = false
@@ -181,7 +181,7 @@ func (p *Process) notify(i *informer, ch *change, old *version, initial bool) {
 			w.late += sim.Mix(v.exact)
 		}
 	}
-	p.memory.Bool(ch.after == nil)
+	p.memory.Word(changeFlags(ch, initial))
 	r := sim.Record{Op: sim.Delivery, Cause: ch.cause, Process: p.Name, Generation: p.Generation, Incarnation: p.Incarnation,
 		Verb: "deliver", Object: refOf(i.kind, v.meta), Version: ch.version, Initial: initial, Tombstone: ch.tombstone}
 	e := Event{Tombstone: ch.tombstone}

@@ -33,6 +33,8 @@ type queue struct {
 const (
 	backoffBase = 5 * time.Millisecond
 	backoffMax  = 1000 * time.Second
+
+	backoffSteps = 18 // failures after which it grows no longer
 )
 
 func newQueue(clock *sim.Clock, owner string, added func(string, bool)) *queue {
@@ -131,17 +133,29 @@ func (q *queue) digest(h *sim.Hash) {
 	h.Word(uint64(len(q.ready)))
 	for _, k := range q.ready {
 		h.String(k)
-		h.Word(uint64(q.limiter.NumRequeues(k)))
+		h.Word(uint64(min(q.limiter.NumRequeues(k), backoffSteps)))
 	}
 	var sum uint64
 	for k := range q.processing {
-		sum += sim.Mix(sim.HashString(k) ^ 1)
+		sum += q.digestKey(k, 1)
 	}
 	for k := range q.dirty {
-		sum += sim.Mix(sim.HashString(k) ^ 2)
+		sum += q.digestKey(k, 2)
 	}
 	for k := range q.waiting {
-		sum += sim.Mix(sim.HashString(k)^3) * uint64(1+q.limiter.NumRequeues(k))
+		sum += q.digestKey(k, 3)
 	}
 	h.Word(sum)
+	h.Bool(q.shut)
+}
+
+// digestKey digests a key that is in one of the sets, with how often it failed:
+// that is how long it waits the next time. Past the longest back-off it is no
+// matter.
+func (q *queue) digestKey(key string, set uint64) uint64 {
+	var h sim.Hash
+	h.String(key)
+	h.Word(set)
+	h.Word(uint64(min(q.limiter.NumRequeues(key), backoffSteps)))
+	return sim.Mix(uint64(h))
 }

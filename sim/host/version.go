@@ -21,8 +21,7 @@ type version struct {
 	// exact digests the content with n in place of the resource version, so that
 	// it does not depend on what happened to other objects in between.
 	exact uint64
-	// abstract leaves out what differs between two rounds of a fight: uids,
-	// versions, times, generated names.
+	// abstract leaves out what differs between two rounds of a fight: see metaRules.
 	abstract uint64
 
 	encoded []byte // as it was stored; a cached object that encodes otherwise was changed in place
@@ -49,8 +48,7 @@ func newVersion(kindSalt uint64, key string, n uint32, obj runtime.Object) *vers
 		if _, ok := obj.(protoObject); ok {
 			digestProto(v.encoded, v.meta.GetGenerateName() != "", &exact, &abstract)
 		} else {
-			exact.Word(sim.HashBytes(v.encoded))
-			digestTree(obj.(runtime.Unstructured).UnstructuredContent(), v.meta.GetGenerateName() != "", &abstract)
+			digestTree(obj.(runtime.Unstructured).UnstructuredContent(), v.meta.GetGenerateName() != "", &exact, &abstract)
 		}
 	}
 	v.exact, v.abstract = uint64(exact), uint64(abstract)
@@ -78,24 +76,6 @@ func encode(obj runtime.Object, buf []byte) []byte {
 	return buf
 }
 
-// Field numbers of ObjectMeta in its protobuf form, which every kind has as its
-// field 1.
-const (
-	fieldName              = 1
-	fieldUID               = 5
-	fieldResourceVersion   = 6
-	fieldGeneration        = 7
-	fieldCreationTimestamp = 8
-	fieldDeletionTimestamp = 9
-	fieldAnnotations       = 12
-	fieldOwnerReferences   = 13
-	ownerUID               = 4
-)
-
-// createdByAnnotation holds its creator's uid and resource version in the
-// generations before ControllerRef.
-const createdByAnnotation = "kubernetes.io/created-by"
-
 // digestProto folds an encoded object into both digests.
 func digestProto(data []byte, generated bool, exact, abstract *sim.Hash) {
 	for len(data) > 0 {
@@ -117,27 +97,18 @@ func digestMeta(data []byte, generated bool, exact, abstract *sim.Hash) {
 	for len(data) > 0 {
 		num, field, rest := protoField(data)
 		data = rest
-		if num == fieldResourceVersion {
+		rule := ruleOfField(num)
+		if rule == never {
 			continue
 		}
 		h := sim.HashBytes(field)
 		exact.Word(h)
-		switch num {
-		case fieldUID, fieldGeneration, fieldCreationTimestamp:
-		case fieldDeletionTimestamp:
-			abstract.Word(fieldDeletionTimestamp)
-		case fieldName:
-			if !generated {
-				abstract.Word(h)
-			}
-		case fieldOwnerReferences:
+		switch {
+		case rule == owners:
 			digestOwner(field, abstract)
-		case fieldAnnotations:
-			if !isCreatedBy(field) {
-				abstract.Word(h)
-			}
+		case rule == annotated && isCreatedBy(field):
 		default:
-			abstract.Word(h)
+			rule.abstract(uint64(num), h, generated, abstract)
 		}
 	}
 }
@@ -147,7 +118,7 @@ func digestOwner(field []byte, abstract *sim.Hash) {
 	for data := message(field); len(data) > 0; {
 		num, f, rest := protoField(data)
 		data = rest
-		if num != ownerUID {
+		if num != ownerUIDField {
 			abstract.Word(sim.HashBytes(f))
 		}
 	}

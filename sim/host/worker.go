@@ -50,8 +50,9 @@ type worker struct {
 	live  []liveRead // live reads of this sync
 	reads []*version // cached versions read in this sync, each once
 
-	// local is the fold of everything the sync was told since it began: its
-	// whole private state, as a sync is a function of its inputs.
+	// local is the fold of everything the sync was told since it began, and of
+	// what it asked for: its whole private state, as a sync is a function of its
+	// inputs. See state.go.
 	local, abstract sim.Hash
 }
 
@@ -151,7 +152,7 @@ func (w *worker) begin() {
 	r := sim.Record{Op: sim.SyncStart, Cause: p.causeOf(key), Verb: "sync", Object: w.owner}
 	w.stamp(&r)
 	w.start = c.world.Record(r).Index
-	w.run()
+	w.resumeSync()
 }
 
 // finish puts the key back or forgets it, as workers built on client-go do.
@@ -183,6 +184,7 @@ func (w *worker) finish() {
 // call parks the worker with a request until the response is delivered.
 func (w *worker) call(req *fakeapi.Request) fakeapi.Response {
 	w.req, w.state, w.asked, w.late = req, asking, w.process.cluster.world.History.Len(), 0
+	w.foldRequest()
 	if !w.yield(struct{}{}) {
 		panic(killed{})
 	}
@@ -202,40 +204,6 @@ func (w *worker) executeFailing(f *Failure) {
 	w.resp = w.process.cluster.serveFailing(w, f)
 	w.state = answered
 	w.fold()
-}
-
-// fold makes the response part of the worker's state.
-func (w *worker) fold() {
-	w.local.Word(uint64(w.resp.Code))
-	w.abstract.Word(uint64(w.resp.Code))
-	if w.resp.Err != nil {
-		w.local.String(string(w.resp.Err.ErrStatus.Reason))
-		return
-	}
-	c := w.process.cluster
-	if m, ok := w.resp.Object.(metav1.Object); ok {
-		w.foldObject(c.states[w.req.Kind], m)
-	}
-	for _, o := range w.resp.Items {
-		w.foldObject(c.states[w.req.Kind], o.(metav1.Object))
-	}
-}
-
-func (w *worker) foldObject(s *kindState, m metav1.Object) {
-	if v := s.current(m.GetNamespace(), m.GetName()); v != nil {
-		w.local.Word(v.exact)
-		w.abstract.Word(v.abstract)
-	}
-}
-
-// noteRead is told of each cached version the running sync reads.
-func (w *worker) noteRead(v *version) {
-	w.local.Word(v.exact)
-	w.abstract += sim.Hash(sim.Mix(v.abstract))
-	if v.sync != w.sync {
-		v.sync = w.sync
-		w.reads = append(w.reads, v)
-	}
 }
 
 // sawObject returns the version of an object as the sync had last read it, live or

@@ -18,7 +18,7 @@ func (s *State) fold(r *sim.Record, p *Process, w *Write) {
 	case sim.Commit:
 		s.promises.fold(s, r, w)
 		s.store(r, w)
-		if r.Process == User {
+		if s.byProcess[r.Process] == nil { // the user, or whoever else acts from outside
 			s.newEpoch()
 		}
 		for _, p := range s.processes {

@@ -3,6 +3,7 @@ package law
 import (
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/threelaws/threelaws/sim"
 )
@@ -35,6 +36,7 @@ type Judge struct {
 	byOp     [profiles][numOps][]int // indexes into seats, those of the first to be named first
 	sitting  int                     // the seat whose check is running
 	record   *sim.Record
+	now      time.Duration // of the last record
 	breaches []Breach
 	informed int // how many breaches come before the first of Informed strength
 	forgiven int // breaches by records before this one don't count
@@ -133,7 +135,7 @@ func (j *Judge) Observe(r *sim.Record) {
 	if !j.open {
 		j.convene()
 	}
-	j.record = r
+	j.record, j.now = r, r.At
 	p := j.state.byProcess[r.Process]
 	switch r.Op {
 	case sim.Commit:

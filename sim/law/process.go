@@ -166,7 +166,7 @@ func (p *Process) fold(s *State, r *sim.Record) {
 		p.start(r)
 	case sim.SyncEnd:
 		if k := p.work(r); k != nil {
-			k.owner, k.busy = "", false
+			k.owner, k.busy, k.begun = "", false, 0
 		}
 		if p.Subject.Kind != "" && r.Incarnation == p.incarnation {
 			p.keys.end(r)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/trial"
 )
 
 // batch is how many steps are taken before waiting requests get their turn.
@@ -22,28 +22,28 @@ const batch = 64
 // wait: a controller that looks again for ever must not keep a processor busy.
 const horizon = time.Hour
 
-// Runner drives one cluster. All that touches the cluster while Run is under
-// way does so under its lock.
+// Runner drives one trial. All that touches it while Run is under way does so
+// under its lock.
 type Runner struct {
-	cluster *host.Cluster
-	lock    func(f func()) // calls f while nobody else touches the cluster
-	hurry   bool
-	until   time.Duration // when in a hurry: time does not pass beyond
-	wake    chan struct{}
-	now     atomic.Int64 // UnixNano of the world's clock
+	trial *trial.Trial
+	lock  func(f func()) // calls f while nobody else touches the cluster
+	hurry bool
+	until time.Duration // when in a hurry: time does not pass beyond
+	wake  chan struct{}
+	now   atomic.Int64 // UnixNano of the world's clock
 }
 
 // New returns a runner and sets the world's clock to the time of day. lock
 // calls its argument while no request is executed. In a hurry, time passes as
 // soon as nothing else can happen; otherwise timers wait as long as they say.
-func New(c *host.Cluster, lock func(f func()), hurry bool) *Runner {
-	r := &Runner{cluster: c, lock: lock, hurry: hurry, wake: make(chan struct{}, 1)}
+func New(t *trial.Trial, lock func(f func()), hurry bool) *Runner {
+	r := &Runner{trial: t, lock: lock, hurry: hurry, wake: make(chan struct{}, 1)}
 	r.advance()
 	r.until = r.clock().Elapsed() + horizon
 	return r
 }
 
-func (r *Runner) clock() *sim.Clock { return &r.cluster.World().Clock }
+func (r *Runner) clock() *sim.Clock { return &r.trial.World.Clock }
 
 // advance moves the world's clock to the time of day; it never moves it back.
 func (r *Runner) advance() {
@@ -73,7 +73,7 @@ func (r *Runner) Do(req *fakeapi.Request) fakeapi.Response {
 		who = "user"
 	}
 	r.until = r.clock().Elapsed() + horizon
-	resp := r.cluster.As(who, req)
+	resp := r.trial.Cluster.As(who, req)
 	if req.Verb != fakeapi.Get && req.Verb != fakeapi.List {
 		r.Wake()
 	}
@@ -113,7 +113,7 @@ const idle = time.Hour
 // and not too many. It returns how long it takes until there is another: 0 for
 // at once.
 func (r *Runner) steps() time.Duration {
-	w := r.cluster.World()
+	w := r.trial.World
 	defer r.note()
 	for range batch {
 		r.advance()
@@ -130,7 +130,7 @@ func (r *Runner) steps() time.Duration {
 				return left
 			}
 		}
-		w.Take(e[0])
+		r.trial.Take(e[0])
 	}
 	return 0
 }

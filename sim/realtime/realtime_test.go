@@ -10,9 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/fakeapi"
-	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/realtime"
+	"github.com/threelaws/threelaws/sim/trial"
 )
 
 var configMaps = corev1.SchemeGroupVersion.WithKind("ConfigMap")
@@ -51,16 +51,16 @@ func world(t *testing.T, c host.Controller, hurry bool) (create func(name string
 		f()
 	}
 	server := fakeapi.New(fakeapi.Options{})
-	cluster := host.NewCluster(sim.New(sim.Zero{}), server)
-	cluster.Start(c.Name, c)
-	r = realtime.New(cluster, lock, hurry)
+	w := trial.New(trial.Options{Server: server})
+	w.Start(c.Name, c)
+	r = realtime.New(w, lock, hurry)
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
 	done.Go(func() { r.Run(ctx) })
 	t.Cleanup(func() {
 		cancel()
 		done.Wait()
-		cluster.Process(c.Name).Crash(false)
+		w.Stop()
 	})
 	create = func(name string) {
 		lock(func() {

@@ -72,7 +72,7 @@ func (o *observer) Observe(r *sim.Record) {
 	} else {
 		d.thread = r.Process
 	}
-	d.outside = d.outside || r.Op == sim.FaultHit && r.Verb != "synced" || r.Process == law.User && r.Op == sim.Commit
+	d.outside = d.outside || r.Op == sim.FaultHit && r.Verb != "synced" || r.Op == sim.Commit && o.Cluster.Process(r.Process) == nil
 	o.rest.note(r, len(o.World.Clock.Pending()) > 0)
 }
 

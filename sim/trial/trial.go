@@ -2,7 +2,11 @@ package trial
 
 import (
 	"fmt"
+	"strconv"
 	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
@@ -29,7 +33,7 @@ type Trial struct {
 type Options struct {
 	Laws    []*law.Law      // nil means [law.All]
 	Choices sim.Choices     // nil means the default schedule
-	Server  *fakeapi.Server // nil means an empty one
+	Server  *fakeapi.Server // nil means an empty one; what it holds is the initial state, made by the user
 
 	_ struct{}
 }
@@ -42,7 +46,8 @@ func New(o Options) *Trial {
 	if o.Choices == nil {
 		o.Choices = sim.Zero{}
 	}
-	if o.Server == nil {
+	given := o.Server != nil
+	if !given {
 		o.Server = fakeapi.New(fakeapi.Options{})
 	}
 	t := &Trial{World: sim.New(o.Choices), Server: o.Server, Judge: law.NewJudge(nil, o.Laws)}
@@ -53,7 +58,23 @@ func New(o Options) *Trial {
 	t.fight.init(t)
 	t.World.Observers = append(t.World.Observers, t.Judge, (*observer)(t))
 	t.World.Digests = append(t.World.Digests, t.digest)
+	if given {
+		t.World.Do("initial", t.initial)
+	}
 	return t
+}
+
+// initial tells the laws of what a server holds that somebody has filled.
+func (t *Trial) initial() {
+	for _, k := range t.Server.Kinds() {
+		t.Server.Each(k, func(obj runtime.Object) bool {
+			m := obj.(metav1.Object)
+			version, _ := strconv.ParseUint(m.GetResourceVersion(), 10, 64)
+			t.World.Record(sim.Record{Op: sim.Commit, Cause: -1, Process: law.User, Verb: "create", After: obj, Version: version,
+				Object: sim.Ref{Kind: k.GVK.Kind, Namespace: m.GetNamespace(), Name: m.GetName(), UID: string(m.GetUID())}})
+			return true
+		})
+	}
 }
 
 // Start runs a controller as a process of its own, and tells the laws what it
@@ -115,16 +136,19 @@ func (t *Trial) digest(h *sim.Hash) {
 	t.limit.digest(h)
 }
 
-// Step takes one step of the world, as the choices say, and springs the traps it
-// reached. It reports whether there was one.
+// Step takes one step of the world, as the choices say: it springs the traps that
+// were reached, and looks whether a fight goes on. It reports whether there was a
+// step.
 func (t *Trial) Step() bool {
 	ok := t.World.Step()
 	t.spring()
+	t.fought()
 	return ok
 }
 
-// Take takes one of the actions that are enabled.
+// Take is Step with one of the actions that are enabled.
 func (t *Trial) Take(a sim.Action) {
 	t.World.Take(a)
 	t.spring()
+	t.fought()
 }

@@ -1,0 +1,121 @@
+package scenarios_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// exhausted explores every schedule of a file.
+func exhausted(t *testing.T, f *scenarios.File, g *scenarios.Registry, states int) *scenarios.Exploration {
+	t.Helper()
+	x, err := scenarios.Explore(context.Background(), f, -1, g, scenarios.ExploreOptions{Strategy: "exhaustive", States: states, Budget: 1})
+	if err != nil {
+		t.Fatal(f.Name, err)
+	}
+	return x
+}
+
+// A search that covers everything has seen the ends of schedules, those of
+// controllers that decide from their memory and that retry included.
+func TestEverythingHasAnEnd(t *testing.T) {
+	g := registry()
+	for name, ends := range map[string]int{
+		"orphan/adopted-after-the-orphan-pass": 2, "orphan/owner-nobody-ever-saw": 1, "overlap/adoption-lost": 1,
+		"orphan/dependent-seen-during-the-orphan-pass": 2, "orphan/owner-made-again-under-its-name": 2,
+	} {
+		f, err := scenarios.Load("testdata/" + name + ".txtar")
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := exhausted(t, f, g, 0)
+		if !x.Coverage.Complete || x.Schedules < ends || x.Coverage.Livelocks > 0 || x.Failed > 0 {
+			t.Errorf("%s: %s", name, x.Text())
+		}
+	}
+}
+
+// A sync that read its controller's memory before an event is another than one
+// that read it behind: half of the schedules of this world leave two objects.
+func TestExhaustiveFindsWhatDependsOnMemory(t *testing.T) {
+	f, err := scenarios.Load("testdata/orphan/late-dependent-exhaustively.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, s := range map[string]string{"1": "expect 1 cm", "2": "expect 2 cm"} {
+		i := slices.IndexFunc(f.Steps, func(s *scenarios.Step) bool { return s.Verb == "expect" })
+		f.Steps[i].Args[0] = scenarios.Arg{Text: want, Value: want}
+		if x := exhausted(t, f, registry(), 0); !x.Coverage.Complete || x.Failed != 1 || x.Schedules < 2 {
+			t.Errorf("%s: %s", s, x.Text())
+		}
+	}
+}
+
+// A collector that takes a namesake for its owner breaks GC-1 in an exhaustive
+// search as it does in the first random schedule.
+func TestExhaustiveFindsTheMutantsBreach(t *testing.T) {
+	g := registry()
+	f, err := scenarios.Load("testdata/orphan/owner-made-again-under-its-name.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range g.Mutants {
+		if m.Name != "gc/namesake-is-owner" {
+			continue
+		}
+		i := slices.IndexFunc(g.Controllers, func(c host.Controller) bool { return c.Name == m.Controller.Name })
+		g.Controllers[i] = m.Controller
+		if x := exhausted(t, f, g, 0); x.Failed == 0 {
+			t.Errorf("%s", x.Text())
+		}
+		return
+	}
+	t.Error("no such mutant")
+}
+
+// What no schedule varied is said, and what is asked for is not.
+func TestTheReportNamesWhatWasNotVaried(t *testing.T) {
+	f, err := scenarios.Load("testdata/orphan/deleting-set-adopts-nothing.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := scenarios.Explore(context.Background(), f, -1, registry(), scenarios.ExploreOptions{Strategy: "exhaustive", States: 5,
+		Faults: map[string]int{"crash": 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fixed := x.Coverage.Fixed
+	if !slices.Contains(fixed, "the order of the user's own actions") || !slices.Contains(fixed, "the faults stale, conflict, throttle, error, lost, relist, resync") {
+		t.Errorf("%q", fixed)
+	}
+	if x.Coverage.Complete {
+		t.Error("five states are not everything")
+	}
+}
+
+// A world that goes round without writing, and in which nobody is kept waiting, is
+// livelocked: every schedule is, so nothing was covered, and the file fails. One
+// that looks again every minute, and finds nothing to do, is at rest.
+func TestLivelockIsAFinding(t *testing.T) {
+	for name, sync := range map[string]func(*host.Env, string) error{
+		"spins": func(env *host.Env, key string) error { env.Queue.Add(key); return nil },
+		"beats": func(env *host.Env, key string) error { env.Queue.AddAfter(key, time.Minute); return nil },
+	} {
+		g := restless(sync)
+		ctl := &g.Controllers[len(g.Controllers)-1]
+		ctl.New = func(env *host.Env) host.Reconciler {
+			return host.Stateless(func(_ context.Context, key string) error { return sync(env, key) })
+		}
+		f := parse(t, "controllers restless\napply world.yaml\nsettle limit=1\nexplore strategy=exhaustive\n")
+		x := exhausted(t, f, g, 0)
+		c, locked := x.Coverage, name == "spins"
+		if c.Complete == locked || (c.Livelocks > 0) != locked || (x.Unsettled > 0) != locked || strings.Contains(x.Text(), "livelock") != locked {
+			t.Errorf("%s: %s", name, x.Text())
+		}
+	}
+}

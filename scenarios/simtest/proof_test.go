@@ -1,0 +1,327 @@
+package simtest_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/threelaws/threelaws/controllers/mutants"
+	"github.com/threelaws/threelaws/controllers/reaper"
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/simtest"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/explore"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// The standing proof of exhaustive search: on worlds small enough it reaches the
+// end states, and breaks the laws, that the search without its reductions does,
+// and all that random schedules do. A world that meets a bound is counted as
+// such: it proves nothing.
+
+// size says how much of the proof is run: a sample in ordinary tests, all of it
+// where SOAK is set.
+type size struct {
+	every  int // one of so many worlds, mutants and faults
+	worlds int // generated ones
+	states int // bound of one search
+	naive  int // runs of the search without state hashing
+	random int // schedules
+	least  int // scenario files that must have been proved, without faults
+}
+
+var sizes = map[bool]size{
+	false: {every: 6, worlds: 10, states: 300, naive: 100, random: 40, least: 20},
+	true:  {every: 1, worlds: 100, states: 40_000, naive: 5000, random: 1000, least: 60},
+}
+
+func proofSize() size { return sizes[os.Getenv("SOAK") != ""] }
+
+// proof is a program that is searched, and what the searches came to.
+type proof struct {
+	scenarios.Program
+	size
+}
+
+// reached is what a search came to: the states in which worlds came to rest, and
+// the laws that were broken first.
+type reached struct {
+	ends map[uint64]bool
+	laws map[string]bool
+}
+
+func (r *reached) note(out *explore.Outcome, ended bool) {
+	if out.Cut {
+		r.laws["fight"] = true
+	} else if len(out.Breaches) > 0 {
+		r.laws[out.Breaches[0].Law] = true
+	} else if !ended && out.Settled {
+		r.ends[out.State] = true
+	}
+}
+
+// lacks names what the other has and this one has not.
+func (r *reached) lacks(other *reached) string {
+	for law := range other.laws {
+		if !r.laws[law] {
+			return "a run that breaks " + law
+		}
+	}
+	for state := range other.ends {
+		if !r.ends[state] {
+			return fmt.Sprintf("end state %016x of %d", state, len(other.ends))
+		}
+	}
+	return ""
+}
+
+func newReached() *reached { return &reached{ends: map[uint64]bool{}, laws: map[string]bool{}} }
+
+// search covers everything; whole is false where it met a bound.
+func (p *proof) search(x explore.Exhaust) (r *reached, c *explore.Coverage, err error) {
+	r = newReached()
+	x.All, x.MaxStates = true, p.states
+	if x.NoHashing {
+		x.MaxStates, x.MaxRuns, x.MaxSteps = 0, p.naive, 400
+	} else {
+		x.MaxRuns = p.states / 2
+		if x.NoSleep {
+			x.MaxRuns = 10 * p.states
+		}
+	}
+	x.Program = func(c sim.Choices) *explore.Outcome {
+		out := p.Run(c)
+		r.note(out, explore.Ended(c))
+		return out
+	}
+	c, err = x.Run()
+	return r, c, err
+}
+
+// draw runs random schedules: those in which time passes while something else
+// could happen, or none of them.
+func (p *proof) draw(early bool) *reached {
+	r := newReached()
+	for i := range p.random {
+		var c sim.Chooser = explore.NewUniform(explore.SeedAt(1, i))
+		if !early {
+			c = &patient{Seed: sim.NewSeed(explore.SeedAt(1, i))}
+		}
+		r.note(p.Run(comparing{c}), false)
+	}
+	return r
+}
+
+// patient draws uniformly among what can happen now: time passes when nothing can.
+type patient struct {
+	*sim.Seed
+	may []int
+}
+
+func (p *patient) Next(_ *sim.World, enabled []sim.Action) int {
+	p.may = p.may[:0]
+	for i, a := range enabled {
+		if a.Class != sim.Timer || enabled[0].Class == sim.Timer {
+			p.may = append(p.may, i)
+		}
+	}
+	switch {
+	case len(p.may) == 0:
+		return -1
+	case enabled[0].Class == sim.Fault:
+		return p.Pick(len(enabled)+1, "fault") - 1
+	}
+	return p.may[p.Pick(len(p.may), "next")]
+}
+
+// comparing is a source of choices whose end states are compared.
+type comparing struct{ sim.Chooser }
+
+func (comparing) ComparesStates() bool { return true }
+
+// tally counts what a part of the proof came to.
+type tally struct{ proved, naive, early, bounded, livelocked, refused int }
+
+// prove holds one world to the proof. It returns how many states it has, 0 for a
+// world that proves nothing.
+func (p *proof) prove(t *testing.T, name string, n *tally) (states int) {
+	p.States = true
+	all, cover, err := p.search(explore.Exhaust{})
+	var undigested *explore.Undigested
+	switch {
+	case errors.As(err, &undigested):
+		n.refused++
+		return 0
+	case err != nil:
+		t.Errorf("%s: %v", name, err)
+		return 0
+	case cover.Livelocks > 0:
+		n.livelocked++
+		return 0
+	case !cover.Complete:
+		n.bounded++
+		return 0
+	}
+	n.proved++
+	if what := all.lacks(p.draw(false)); what != "" {
+		t.Errorf("%s: random schedules reach what the exhaustive search does not: %s\n%s", name, what, cover)
+	}
+	for _, x := range []explore.Exhaust{{NoSleep: true}, {NoHashing: true}} {
+		other, c, err := p.search(x)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !c.Complete {
+			continue // the reduction is what makes it small enough
+		}
+		reduction := "sleep sets"
+		if x.NoHashing {
+			reduction = "state hashing"
+			n.naive++
+		}
+		if what := all.lacks(other); what != "" {
+			t.Errorf("%s: %s reduce away %s", name, reduction, what)
+		}
+		if what := other.lacks(all); what != "" {
+			t.Errorf("%s: only with %s is reached %s", name, reduction, what)
+		}
+	}
+	if all, c, err := p.search(explore.Exhaust{Early: -1}); err != nil {
+		t.Errorf("%s: %v", name, err)
+	} else if c.Complete {
+		n.early++
+		if what := all.lacks(p.draw(true)); what != "" {
+			t.Errorf("%s: random schedules with early timers reach what the exhaustive search does not: %s\n%s", name, what, c)
+		}
+	}
+	return cover.States
+}
+
+func (n *tally) String() string {
+	return fmt.Sprintf("%d proved, %d of them also without hashing and %d with any timer before its time; %d met a bound, %d are livelocked, %d cannot be digested",
+		n.proved, n.naive, n.early, n.bounded, n.livelocked, n.refused)
+}
+
+// script returns the steps of a file above its first explore or mutant, and the
+// mutants that it names.
+func script(f *scenarios.File) (until int, names []string) {
+	until = -1
+	for i, s := range f.Steps {
+		if scenarios.FindVerb(s.Verb).Explores() && until < 0 {
+			until = i
+		}
+		if s.Verb == "mutant" {
+			names = append(names, s.Word(0))
+		}
+	}
+	if until < 0 {
+		until = len(f.Steps)
+	}
+	return until, names
+}
+
+// full is the registry with the mutants that files name.
+func full() *scenarios.Registry {
+	g := *registry
+	g.Reaper = reaper.Controller
+	for _, m := range mutants.All() {
+		g.Mutants = append(g.Mutants, scenarios.Mutant{Name: m.Name, Summary: m.Sentence, Clause: m.Clause, Law: m.Law, Controller: m.Make()})
+	}
+	return &g
+}
+
+// shipped loads all scenario files.
+func shipped(t *testing.T, g *scenarios.Registry) []*scenarios.File {
+	var all []*scenarios.File
+	err := filepath.WalkDir("../testdata", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".txtar" {
+			return err
+		}
+		f, err := scenarios.Load(path)
+		if err == nil {
+			err = f.Check(g)
+		}
+		all = append(all, f)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestExhaustiveIsExhaustive(t *testing.T) {
+	s, plain, faulty, g := proofSize(), &tally{}, &tally{}, full()
+	for i, f := range shipped(t, g) {
+		until, _ := script(f)
+		p := &proof{Program: scenarios.Program{File: f, Registry: g, Until: until}, size: s}
+		states := p.prove(t, f.Name, plain)
+		if states == 0 || states > s.states/3 {
+			continue // with a fault there are many more
+		}
+		for j, name := range host.FaultNames {
+			if (i+j)%s.every != 0 {
+				continue
+			}
+			p.Faults = map[string]int{name: 1}
+			p.states = 3 * s.states
+			p.prove(t, f.Name+" "+name, faulty)
+		}
+	}
+	t.Log("without faults: ", plain)
+	t.Log("with one: ", faulty)
+	if plain.proved < s.least {
+		t.Errorf("only %d worlds were proved", plain.proved)
+	}
+}
+
+// Where a guard is missing the searches agree about what breaks for want of it.
+func TestExhaustiveIsExhaustiveForMutants(t *testing.T) {
+	s, n, g := proofSize(), &tally{}, full()
+	all := mutants.All()
+	for i, f := range shipped(t, g) {
+		until, names := script(f)
+		for j, name := range names {
+			k := slices.IndexFunc(all, func(m mutants.Mutant) bool { return m.Name == name })
+			if k < 0 || (i+j)%((s.every+1)/2) != 0 {
+				continue
+			}
+			ctl := all[k].Make()
+			p := &proof{Program: scenarios.Program{File: f, Registry: g, Until: until, Replace: map[string]host.Controller{ctl.Name: ctl}}, size: s}
+			p.prove(t, f.Name+" "+name, n)
+		}
+	}
+	t.Log(n)
+}
+
+func TestExhaustiveIsExhaustiveOnGeneratedWorlds(t *testing.T) {
+	s, n := proofSize(), &tally{}
+	for _, controllers := range []string{"replicaset@controllerref replication@controllerref gc", "replicaset@selector replication@selector"} {
+		w := simtest.World{Controllers: controllers, Sets: 2, Orphans: 1, Actions: 2}
+		for seed := range uint64(4 * s.worlds) {
+			f, err := w.File(sim.NewSeed(seed))
+			if err == nil {
+				err = f.Check(registry)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n.proved >= s.worlds {
+				break
+			}
+			p := &proof{Program: scenarios.Program{File: f, Registry: registry, Until: len(f.Steps)}, size: s}
+			if seed%3 == 2 {
+				p.Faults = map[string]int{host.FaultNames[seed%8]: 1}
+			}
+			p.prove(t, fmt.Sprint("generated ", seed), n)
+		}
+	}
+	t.Log(n)
+	if n.proved < s.worlds {
+		t.Errorf("only %d generated worlds were proved", n.proved)
+	}
+}

@@ -1,0 +1,123 @@
+package host
+
+import (
+	"encoding/json"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+)
+
+// The state of a sync that is going on is where it stands in its program and
+// what it holds in variables. Neither can be looked at, but both are a function
+// of what it was told: the key, the versions it read from caches, what it found
+// in its controller's memory whenever it had the processor, and the responses.
+// So these are folded, and the request that is pending, as they come. Memory
+// changes between two of its turns only: it is folded once a turn.
+
+// resumeSync gives the processor to a sync: at its start, or with a response.
+func (w *worker) resumeSync() {
+	if p := w.process; p.cluster.world.Compared() {
+		w.local.Word(uint64(p.cluster.world.Clock.Elapsed())) // it may read the clock
+		p.digestMemory(&w.local)
+		p.memory.Word(uint64(w.local))
+	}
+	w.run()
+}
+
+// digestMemory folds what the controller remembers: as it says itself, or all
+// that it was ever told.
+func (p *Process) digestMemory(h *sim.Hash) {
+	switch d := p.reconciler.(type) {
+	case Digester:
+		d.Digest(h)
+	case Stateless: // has none, as it says
+	default:
+		h.Word(uint64(p.memory))
+	}
+}
+
+// fold makes the response part of the worker's state.
+func (w *worker) fold() {
+	w.local.Word(uint64(w.resp.Code))
+	w.abstract.Word(uint64(w.resp.Code))
+	if w.resp.Err != nil {
+		w.local.String(string(w.resp.Err.ErrStatus.Reason))
+		w.local.String(w.resp.Err.ErrStatus.Message)
+	} else {
+		c := w.process.cluster
+		if m, ok := w.resp.Object.(metav1.Object); ok {
+			w.foldObject(c.states[w.req.Kind], m)
+		}
+		w.local.Word(uint64(len(w.resp.Items)))
+		for _, o := range w.resp.Items {
+			w.foldObject(c.states[w.req.Kind], o.(metav1.Object))
+		}
+	}
+}
+
+func (w *worker) foldObject(s *kindState, m metav1.Object) {
+	if v := s.current(m.GetNamespace(), m.GetName()); v != nil {
+		w.local.Word(v.exact)
+		w.abstract.Word(v.abstract)
+	}
+}
+
+// foldRequest makes the request that a sync waits to have executed part of the
+// worker's state: what it will do next.
+func (w *worker) foldRequest() {
+	c := w.process.cluster
+	if !c.world.Compared() {
+		return
+	}
+	r, h := w.req, &w.local
+	for _, s := range []string{string(r.Verb), r.Subresource, r.Namespace, r.Name, string(r.PatchType), r.UserAgent} {
+		h.String(s)
+	}
+	h.Word(c.state(r.Kind).salt)
+	if r.Object != nil {
+		v := newVersion(0, "", 0, r.Object)
+		h.Word(v.exact)
+	}
+	h.Word(patchDigest(r.Patch))
+	h.Word(optionsDigest(r))
+}
+
+// patchDigest digests a patch: the revision in it, a precondition, follows from
+// the version that was read, which was folded when it was.
+func patchDigest(patch []byte) uint64 {
+	if !patchNames(patch, `"resourceVersion"`) {
+		return sim.HashBytes(patch)
+	}
+	var tree map[string]any
+	if err := json.Unmarshal(patch, &tree); err != nil {
+		return sim.HashBytes(patch)
+	}
+	var exact, abstract sim.Hash
+	digestTree(tree, false, &exact, &abstract)
+	return uint64(exact)
+}
+
+// optionsDigest digests the options of a request, revisions left out.
+func optionsDigest(r *fakeapi.Request) uint64 {
+	del := r.Delete
+	if p := del.Preconditions; p != nil && p.ResourceVersion != nil {
+		del.Preconditions = &metav1.Preconditions{UID: p.UID}
+	}
+	data, err := json.Marshal([]any{r.Create, r.Update, del, r.PatchO, r.List})
+	if err != nil {
+		panic("host: the options of a request do not encode: " + err.Error())
+	}
+	return sim.HashBytes(data)
+}
+
+// noteRead is told of each cached version the running sync reads.
+func (w *worker) noteRead(v *version) {
+	w.local.Word(v.exact)
+	w.abstract += sim.Hash(sim.Mix(v.abstract))
+	if v.sync != w.sync {
+		v.sync = w.sync
+		w.reads = append(w.reads, v)
+	}
+}
