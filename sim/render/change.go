@@ -44,7 +44,7 @@ func ChangeOf(r *sim.Record) Change {
 	fields, status := differences(before, after)
 	switch {
 	case len(details)+len(fields) == 0 && (len(status) > 0 || r.Subresource == "status"):
-		c.Verb, c.Noise = "status", r.Process != "user"
+		c.Verb, c.Noise = "status", r.Process != "user" || r.Object.Kind == "CustomResourceDefinition" // the server accepts what it was given
 		for i := range status {
 			status[i].path = strings.TrimPrefix(status[i].path, "status.") // the verb says it
 		}
