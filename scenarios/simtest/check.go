@@ -39,7 +39,7 @@ var (
 func Check(t *testing.T, c Case) {
 	t.Helper()
 	g := c.Registry()
-	dir := filepath.Join(*keep, strings.ReplaceAll(t.Name(), "/", "-"))
+	dir := failures(t)
 	if *replay != "" {
 		rerun(t, g, *replay)
 		return
@@ -102,7 +102,10 @@ func (c *Case) explore(t *testing.T, dir string) {
 	}
 	for _, failing := range x.Failures {
 		t.Run(failing.Law, func(t *testing.T) {
-			path := c.write(t, dir, failing)
+			path, err := keepFile(dir, failing)
+			if err != nil {
+				t.Error(err)
+			}
 			failing.Page.Replay = again(t, path)
 			t.Error("\n" + failing.Page.Text())
 		})
@@ -139,19 +142,24 @@ func (c *Case) Unasked(x *scenarios.Exploration) []string {
 	return all
 }
 
-// write writes a failure down and returns where.
-func (c *Case) write(t *testing.T, dir string, f *scenarios.Failing) string {
-	t.Helper()
+// failures is where a test's failures are kept.
+func failures(t *testing.T) string {
+	name, _, _ := strings.Cut(t.Name(), "/")
+	if !strings.HasPrefix(name, "Fuzz") {
+		name = strings.ReplaceAll(t.Name(), "/", "-")
+	}
+	return filepath.Join(*keep, name)
+}
+
+// keepFile writes a failure down and returns where.
+func keepFile(dir string, f *scenarios.Failing) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Error(err)
+		return "", err
 	}
 	sum := fnv.New32a()
 	sum.Write(f.File)
 	path := filepath.Join(dir, fmt.Sprintf("%s-%04x.txtar", f.Law, sum.Sum32()&0xffff))
-	if err := scenarios.WriteFile(path, f.File); err != nil {
-		t.Error(err)
-	}
-	return path
+	return path, scenarios.WriteFile(path, f.File)
 }
 
 // again is the command that replays a failure file.

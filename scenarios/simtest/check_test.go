@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"pgregory.net/rapid"
+
 	"github.com/threelaws/threelaws/scenarios/simtest"
 	"github.com/threelaws/threelaws/sim/host"
 )
@@ -172,4 +174,16 @@ func TestUnasked(t *testing.T) {
 			t.Errorf("got %q, want %q", got, x.want)
 		}
 	}
+}
+
+// The same case under rapid's draws and a fuzzer's bytes.
+func TestCaseProperty(t *testing.T) {
+	c := keeping(keeper(keep))
+	rapid.Check(t, c.Property())
+}
+
+func FuzzCase(f *testing.F) {
+	c := keeping(keeper(keep))
+	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8})
+	f.Fuzz(c.Fuzz())
 }
