@@ -42,3 +42,28 @@ func TestDocumentationIsTrue(t *testing.T) {
 		}
 	}
 }
+
+// What the README shows of Go is what the tests compile and run, byte for byte.
+func TestReadmeShowsWhatIsRun(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var run strings.Builder
+	for _, path := range []string{"scenarios/simtest/readme_test.go", "cmd/threelaws/main.go", "cli/example_test.go"} {
+		code, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run.Write(code)
+	}
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(readme), -1)
+	if len(blocks) < 2 {
+		t.Errorf("%d blocks of Go", len(blocks))
+	}
+	for _, b := range blocks {
+		if !strings.Contains(run.String(), b[1]) {
+			t.Errorf("README.md shows code that no test runs:\n%s", b[1])
+		}
+	}
+}

@@ -5,11 +5,13 @@ import (
 	"hash/fnv"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/explore"
+	"github.com/threelaws/threelaws/sim/law"
 	"github.com/threelaws/threelaws/sim/render"
 )
 
@@ -65,9 +67,9 @@ func (x *exploring) summarize(f *scenarios.File, found *scenarios.Exploration, i
 		rep.Complete = !rep.Interrupted
 	}
 	switch {
-	case len(found.Failures) > 0:
+	case slices.ContainsFunc(found.Failures, func(f *scenarios.Failing) bool { return f.Law != law.ByID(law.ComeToRest).Name }):
 		rep.ExitCode = scenarios.ExitFail
-	case rep.Unsettled > 0:
+	case len(found.Failures) > 0 || rep.Unsettled > 0: // not to come to rest is all that went wrong
 		rep.ExitCode = scenarios.ExitNotSettled
 	case rep.Interrupted:
 		rep.ExitCode = exitInterrupted

@@ -9,6 +9,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -81,6 +82,10 @@ func (c Command) Run(ctx context.Context, args []string) int {
 	}
 	if a.version == "" {
 		a.version = built()
+	}
+	if err := a.registry.Check(); err != nil {
+		fmt.Fprintf(c.Err, "%s: %v\n", a.name, err)
+		return scenarios.ExitUsage
 	}
 	return a.run(ctx, args)
 }

@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -124,6 +126,51 @@ func TestOwnController(t *testing.T) {
 	}
 	if got := own("mutants", "."); got.code != scenarios.ExitUsage || !strings.HasPrefix(got.err, "widgetctl: mutants: ") {
 		t.Errorf("mutants: exit %d\n%s%s", got.code, got.out, got.err)
+	}
+}
+
+// A world that does not come to rest is one exit code, explored or not; a
+// broken law is another.
+func TestUnsettledExit(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("own.txtar", []byte(ownWorld), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	failing := sloppy()
+	failing.New = func(*host.Env) host.Reconciler {
+		return host.SyncFunc(func(context.Context, string) error { return errors.New("no luck") })
+	}
+	c := Command{Registry: &scenarios.Registry{Controllers: []host.Controller{failing}}, Name: "widgetctl", Out: io.Discard, Err: io.Discard}
+	for _, args := range [][]string{{"explore", "-n", "5", "own.txtar"}, {"run", "own.txtar"}} {
+		if code := c.Run(t.Context(), args); code != scenarios.ExitNotSettled {
+			t.Errorf("%v: exit %d", args, code)
+		}
+	}
+}
+
+// What a registry gets wrong is told before anything runs.
+func TestBadRegistry(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("own.txtar", []byte(ownWorld), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	unmade, unserved := sloppy(), sloppy()
+	unmade.New = nil
+	unserved.For = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
+	for _, x := range []struct {
+		controllers []host.Controller
+		args, want  string
+	}{
+		{[]host.Controller{unmade}, "run own.txtar", "controller sloppy: New is nil"},
+		{[]host.Controller{sloppy(), sloppy()}, "explore own.txtar", "two controllers are named sloppy"},
+		{[]host.Controller{{Name: "a b"}}, "laws", "controller a b: a Name is one word"},
+		{[]host.Controller{unserved}, "serve --listen 127.0.0.1:0 --controllers sloppy", "sloppy works on Widget of example.com/v1, which is not served: --load a file that holds it"},
+	} {
+		var stderr bytes.Buffer
+		c := Command{Registry: &scenarios.Registry{Controllers: x.controllers}, Name: "widgetctl", Out: io.Discard, Err: &stderr}
+		if code := c.Run(t.Context(), strings.Fields(x.args)); code != scenarios.ExitUsage || !strings.Contains(stderr.String(), x.want) || strings.Count(stderr.String(), "\n") != 1 {
+			t.Errorf("%s: exit %d, %q, want %q", x.args, code, stderr.String(), x.want)
+		}
 	}
 }
 

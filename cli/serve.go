@@ -150,6 +150,9 @@ func (a *app) openSite(o *serving) (*site, error) {
 	s.runner = realtime.New(s.trial, func(f func()) { s.handler.With(func(*fakeapi.Server) { f() }) }, !o.realtime)
 	s.handler.Execute = s.runner.Do
 	for _, c := range chosen {
+		if what := scenarios.Unserved(server, c); what != "" {
+			return nil, usage("--controllers: %s: --load a file that holds it", strings.TrimSuffix(what, ": apply its definition before"))
+		}
 		s.trial.Start(c.Name, c)
 	}
 	return s, nil

@@ -2,6 +2,18 @@
 // kube-apiserver v1.36 in everything that ownership touches. It is pure: no
 // goroutine, no clock, no randomness, no I/O; [Server.Do] takes the time of
 // day and a request and returns the response and the changes.
+//
+//	server := fakeapi.New(fakeapi.Options{})
+//	resp, events := server.Do(now, &fakeapi.Request{
+//		Verb: fakeapi.Create, Kind: server.KindNamed("cm"), Namespace: "default", Object: configMap,
+//	})
+//
+// [Server.Kind] and [Server.KindNamed] find a [Kind] in the table of what is
+// served; creating a CustomResourceDefinition adds to it. A refusal is in
+// Response.Err, with the status that the real server answers. Objects are typed,
+// or unstructured where a definition defines them; what is stored is shared with
+// every reader and never changed. What is not modelled is refused by name.
+// Package httpapi puts a server on the wire.
 package fakeapi
 
 import (
@@ -12,6 +24,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -115,6 +128,9 @@ func (s *Server) NearestKind(typed string) string {
 
 // KindOf finds the kind of a typed object, whether or not its TypeMeta is set.
 func (s *Server) KindOf(obj runtime.Object) *Kind {
+	if obj == nil {
+		return nil
+	}
 	if k := builtinTypes[reflect.TypeOf(obj)]; k != nil {
 		return k
 	}
@@ -161,6 +177,9 @@ func (s *Server) Do(now time.Time, req *Request) (Response, []Event) {
 // run executes the request of a call.
 func (c *call) run() (Response, []Event) {
 	var r Response
+	if c.req.Object == nil && (c.req.Verb == Create || c.req.Verb == Update) {
+		return refuse(apierrors.NewBadRequest("the request to " + string(c.req.Verb) + " a " + c.k.GVK.Kind + " has no object")), nil
+	}
 	switch c.req.Verb {
 	case Get:
 		return c.get(), nil

@@ -23,6 +23,9 @@ type checker struct {
 // Check finds the mistakes a parser alone cannot: unknown controllers, kinds,
 // laws and mutants, missing and unused sections, bad manifests, bad values.
 func (f *File) Check(g *Registry) error {
+	if err := g.Check(); err != nil {
+		return err
+	}
 	for _, s := range f.Sections {
 		s.read = false
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/explore"
@@ -47,6 +46,8 @@ type Exploration struct {
 	Report    *explore.Report   `json:"-"`
 	Failures  []*Failing        `json:"failures,omitempty"` // the first of each law
 	Wrote     map[string]bool   `json:"wrote"`              // the controllers that wrote something in some schedule
+	Rested    map[string]bool   `json:"rested"`             // those with an object of their kind in a world that came to rest
+	Vain      []Vain            `json:"vain,omitempty"`     // what the user did in vain, in every schedule
 }
 
 // Failing is a schedule that broke a law, made small.
@@ -84,7 +85,7 @@ func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOpti
 	if o.Schedules == 0 {
 		o.Schedules = 1000
 	}
-	p.wrote = &sync.Map{}
+	p.asked = &asked{}
 	p.measure()
 	if o.Strategy == "exhaustive" {
 		return p.exhaust(ctx, o)
@@ -142,11 +143,10 @@ func (p *Program) draw(ctx context.Context, o ExploreOptions) (*Exploration, err
 	return x, err
 }
 
-// finish notes who wrote, and counts apart what broke EXACT-7 alone: the schedules
-// that did not settle have an exit code of their own.
+// finish says what was asked, and counts apart what broke EXACT-7 alone: the
+// schedules that did not settle have an exit code of their own.
 func (x *Exploration) finish(p *Program) {
-	x.Wrote = map[string]bool{}
-	p.wrote.Range(func(name, _ any) bool { x.Wrote[name.(string)] = true; return true })
+	p.asked.tell(p.File, x)
 	unsettled := 0
 	for _, row := range x.Outcomes {
 		if row.Label == doesNotSettle {

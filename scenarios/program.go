@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/explore"
@@ -35,8 +34,8 @@ type Program struct {
 	idle   int  // of them without a commit
 	last   *Run // of the last execution, when keep is set
 	keep   bool
-	States bool      // outcomes tell the final state
-	wrote  *sync.Map // controller name -> true once a process of it has written; nil where nobody asks
+	States bool   // outcomes tell the final state
+	asked  *asked // what the runs asked of the controllers; nil where nobody wants to know
 }
 
 // mutate lets a mutant of the registry run instead of its controller. It returns
@@ -75,8 +74,8 @@ func (p *Program) Run(c sim.Choices) *explore.Outcome {
 	if !r.ended {
 		out.Label = r.label(out)
 	}
-	if p.wrote != nil {
-		p.noteWriters(r)
+	if p.asked != nil {
+		p.asked.note(r)
 	}
 	if p.keep {
 		p.last = r
@@ -86,28 +85,11 @@ func (p *Program) Run(c sim.Choices) *explore.Outcome {
 	return out
 }
 
-// noteWriters notes which controllers wrote something in a run.
-func (p *Program) noteWriters(r *Run) {
-	for _, proc := range r.t.Cluster.Processes() {
-		name := proc.Controller().Name
-		if _, known := p.wrote.Load(name); known {
-			continue
-		}
-		h := &r.t.World.History
-		for i := range h.Len() {
-			if rec := h.At(i); rec != nil && rec.Op == sim.Commit && rec.Process == proc.Name {
-				p.wrote.Store(name, true)
-				break
-			}
-		}
-	}
-}
-
 // begin makes the run of one execution.
 func (p *Program) begin(c sim.Choices) *Run {
 	r := NewRun(p.Registry)
 	r.file, r.choices, r.explored, r.bound = p.File, c, !p.Default, p.bound
-	r.idle, r.unread = p.idle, !p.keep
+	r.idle, r.unread, r.asked = p.idle, !p.keep, p.asked
 	r.Strict, r.replace, r.faults, r.prefer = p.Strict, p.Replace, p.Faults, p.prefer
 	r.stale = p.File.restartsStale()
 	if len(p.Laws) > 0 {

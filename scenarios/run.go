@@ -53,6 +53,7 @@ type Run struct {
 	ended        bool                       // the source of choices ended the run
 	settling     trial.Settling             // of the last settle
 	settledFrom  int                        // the first record that its timeline tells of
+	asked        *asked                     // told of what the user tries; nil for nobody
 	notes        []string                   // to print beneath the next timeline
 	unsettled    string                     // how the last settle did not come to rest
 }
@@ -189,10 +190,12 @@ func (r *Run) initial() int {
 func (r *Run) act(label string, f func() error) error {
 	r.dirty = true
 	if r.t.Waiting() > 0 || r.explored && r.settles > 0 && r.races() {
-		r.t.Later(label, func() { _ = f() })
+		s := r.step
+		r.t.Later(label, func() { r.asked.tried(s, f()) })
 		return nil
 	}
 	err := r.t.Do(label, f)
+	r.asked.tried(r.step, err)
 	if r.done == nil {
 		r.done = map[int]bool{}
 	}

@@ -27,7 +27,7 @@ served: those of a CustomResourceDefinition from the step on that applies it.`,
 			if c.started[ctl.Name] != "" {
 				return s.wrong("%s runs already; start a second instance with duplicate", ctl.Name)
 			}
-			if what := unserved(c.server, ctl); what != "" {
+			if what := Unserved(c.server, ctl); what != "" {
 				return s.wrong("%s", what)
 			}
 			c.start(ctl.Name, ctl.Name)
@@ -58,7 +58,7 @@ func (r *Run) Controllers(specs ...string) error {
 func (r *Run) start(process string, c host.Controller) error {
 	c = r.replacing(c)
 	return r.act("start "+process, func() error {
-		if what := unserved(r.t.Server, c); what != "" {
+		if what := Unserved(r.t.Server, c); what != "" {
 			return r.errorf("%s", what)
 		}
 		r.t.Start(process, c)
@@ -66,9 +66,9 @@ func (r *Run) start(process string, c host.Controller) error {
 	})
 }
 
-// unserved says which of the kinds that a controller works on cannot be watched,
-// "" when all can.
-func unserved(server *fakeapi.Server, c host.Controller) string {
+// Unserved says in one line which of the kinds that a controller works on cannot
+// be watched on a server, "" when all can.
+func Unserved(server *fakeapi.Server, c host.Controller) string {
 	kinds := append([]schema.GroupVersionKind{c.For}, c.Owns...)
 	for _, route := range c.Routes {
 		kinds = append(kinds, route.Kind)
@@ -82,6 +82,9 @@ func unserved(server *fakeapi.Server, c host.Controller) string {
 			if k.GVK.GroupKind() == gvk.GroupKind() {
 				return text + "is stored as " + k.GVK.Version + ": only the stored version can be watched"
 			}
+		}
+		if n := server.NearestKind(gvk.Kind); n != "" {
+			return text + "is not served; did you mean " + n + "?"
 		}
 		return text + "is not served: apply its definition before"
 	}

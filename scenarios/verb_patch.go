@@ -31,7 +31,15 @@ made with this verb. $(uid KIND/NAME) in it is the uid that this object has then
 		if err := checkUIDs(servers{c.server}, s, body); err != nil {
 			return err
 		}
-		return c.object(s, s.Word(0))
+		t, err := parseTarget(servers{c.server}, s, s.Word(0))
+		if err != nil {
+			return err
+		}
+		definition, _ := t.kind.Definition()
+		if how, _ := s.Param("type"); definition != nil && (how == "" || how == "strategic") && !s.Expect {
+			return s.wrong("%s is a custom kind, which the server does not patch strategically: say type=merge, or json", t.kind.GVK.Kind)
+		}
+		return nil
 	},
 	run: func(r *Run, s *Step) error {
 		kind, ok := s.Param("type")

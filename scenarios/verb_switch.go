@@ -103,7 +103,7 @@ func (r *Run) Switch(process, generation string) error {
 	return r.act("switch "+process+" "+generation, func() error {
 		for _, p := range ps {
 			if c, ok := next[p]; ok {
-				if what := unserved(r.t.Server, c); what != "" {
+				if what := Unserved(r.t.Server, c); what != "" {
 					return r.errorf("%s", what)
 				}
 				r.t.Switch(p, c)

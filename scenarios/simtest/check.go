@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/render"
 )
 
@@ -29,19 +30,23 @@ var (
 // testdata/threelaws/NAME-OF-THE-TEST to be replayed first next time. Commit that
 // file with the mend; delete it when the world it holds makes no sense any more.
 //
-// A case in which a controller under test writes nothing in any schedule fails:
-// nothing was asked of it.
+// A case that asks nothing of a controller under test fails too; see
+// [Case.Unasked].
+//
+// The flags -threelaws.schedules, .seed and .exhaustive say what is explored,
+// -threelaws.replay runs one file and nothing else, -threelaws.failures says where
+// failures are kept.
 func Check(t *testing.T, c Case) {
 	t.Helper()
 	g := c.Registry()
-	dir := filepath.Join(*keep, strings.ReplaceAll(t.Name(), "/", "-"))
+	dir := failures(t)
 	if *replay != "" {
-		again(t, g, *replay)
+		rerun(t, g, *replay)
 		return
 	}
 	old, _ := filepath.Glob(filepath.Join(dir, "*.txtar"))
 	for _, path := range old {
-		t.Run("replay/"+strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) { again(t, g, path) })
+		t.Run("replay/"+strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) { rerun(t, g, path) })
 	}
 	if t.Failed() {
 		return
@@ -52,8 +57,8 @@ func Check(t *testing.T, c Case) {
 // Explore draws or enumerates the case's schedules and says what they came to. It
 // is what [Check] does, for whoever wants to judge the outcome himself. The error
 // is a mistake in the case, or a run that is no function of its schedule.
-func (c *Case) Explore(ctx context.Context, name string) (*scenarios.Exploration, error) {
-	f, err := c.File(name)
+func (c *Case) Explore(ctx context.Context, name string) (x *scenarios.Exploration, err error) {
+	f, t, err := c.compile(name)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +69,28 @@ func (c *Case) Explore(ctx context.Context, name string) (*scenarios.Exploration
 	if *exhaustive || c.Exhaustive && *schedules == 0 {
 		o.Strategy = "exhaustive"
 	}
-	return scenarios.Explore(ctx, f, len(f.Steps), c.Registry(), o)
+	defer catch(&err) // the default schedule is run here, before any other
+	x, err = scenarios.Explore(ctx, f, len(f.Steps), c.Registry(), o)
+	if err != nil {
+		return nil, t.explain(err)
+	}
+	for i, v := range x.Vain {
+		if at := t.at(f.Steps[v.Step].Line); at != nil {
+			x.Vain[i].Text = at.name + ": " + v.Text
+		}
+	}
+	return x, nil
+}
+
+// catch turns a controller that is wired wrongly into an error.
+func catch(err *error) {
+	switch r := recover().(type) {
+	case nil:
+	case host.Misuse:
+		*err = mistake("%s", strings.TrimPrefix(r.Error(), "host: "))
+	default:
+		panic(r)
+	}
 }
 
 // explore reports what the case's schedules break.
@@ -76,8 +102,11 @@ func (c *Case) explore(t *testing.T, dir string) {
 	}
 	for _, failing := range x.Failures {
 		t.Run(failing.Law, func(t *testing.T) {
-			path := c.write(t, dir, failing)
-			failing.Page.Replay = fmt.Sprintf("go test -run '%s' -threelaws.replay=%s", strings.SplitN(t.Name(), "/", 2)[0], path)
+			path, err := keepFile(dir, failing)
+			if err != nil {
+				t.Error(err)
+			}
+			failing.Page.Replay = again(t, path)
 			t.Error("\n" + failing.Page.Text())
 		})
 	}
@@ -87,41 +116,61 @@ func (c *Case) explore(t *testing.T, dir string) {
 	if x.Unsettled > 0 {
 		t.Errorf("%d of %d schedules did not settle", x.Unsettled, x.Schedules)
 	}
-	if name := c.Idle(x); name != "" {
-		t.Errorf("%s wrote nothing in any of %d schedules: the case asks nothing of it", name, x.Schedules)
+	for _, why := range c.Unasked(x) {
+		t.Error(why)
 	}
 	t.Log("\n" + x.Text())
 }
 
-// Idle names a controller under test that wrote nothing in any schedule, "" for
-// none: of such a one nothing was asked.
-func (c *Case) Idle(x *scenarios.Exploration) string {
+// Unasked says what an exploration that broke nothing did not ask, a line each:
+// a controller under test that wrote nothing in any schedule, or whose kind no
+// world at rest had an object of; something the user does that was refused
+// every time. Of such a one a pass says nothing.
+func (c *Case) Unasked(x *scenarios.Exploration) []string {
+	var all []string
 	for i := range c.Controllers {
-		if name := c.Controllers[i].Name; !x.Wrote[name] {
-			return name
+		name, kind := c.Controllers[i].Name, c.Controllers[i].For.Kind
+		if !x.Wrote[name] {
+			all = append(all, fmt.Sprintf("%s wrote nothing in any of %d schedules: the case asks nothing of it", name, x.Schedules))
+		} else if kind != "" && !x.Rested[name] {
+			all = append(all, fmt.Sprintf("no %s is left at the end of any of %d schedules: of %s nothing was asked at rest; add one that the user does not delete", kind, x.Schedules, name))
 		}
 	}
-	return ""
+	for _, v := range x.Vain {
+		all = append(all, fmt.Sprintf("%s was refused in each of %d schedules: %s", v.Text, x.Schedules, v.Why))
+	}
+	return all
 }
 
-// write writes a failure down and returns where.
-func (c *Case) write(t *testing.T, dir string, f *scenarios.Failing) string {
-	t.Helper()
+// failures is where a test's failures are kept.
+func failures(t *testing.T) string {
+	name, _, _ := strings.Cut(t.Name(), "/")
+	if !strings.HasPrefix(name, "Fuzz") {
+		name = strings.ReplaceAll(t.Name(), "/", "-")
+	}
+	return filepath.Join(*keep, name)
+}
+
+// keepFile writes a failure down and returns where.
+func keepFile(dir string, f *scenarios.Failing) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Error(err)
+		return "", err
 	}
 	sum := fnv.New32a()
 	sum.Write(f.File)
 	path := filepath.Join(dir, fmt.Sprintf("%s-%04x.txtar", f.Law, sum.Sum32()&0xffff))
-	if err := scenarios.WriteFile(path, f.File); err != nil {
-		t.Error(err)
-	}
-	return path
+	return path, scenarios.WriteFile(path, f.File)
 }
 
-// again replays a failure file. It fails the test while the failure happens, and
+// again is the command that replays a failure file.
+func again(t *testing.T, path string) string {
+	name, _, _ := strings.Cut(t.Name(), "/")
+	return fmt.Sprintf("go test -run '^%s$' -threelaws.replay=%s", name, path)
+}
+
+// rerun replays a failure file. It fails the test while the failure happens, and
 // also when the file cannot be run.
-func again(t *testing.T, g *scenarios.Registry, path string) {
+func rerun(t *testing.T, g *scenarios.Registry, path string) {
 	t.Helper()
 	var page *render.Page
 	res := scenarios.RunFile(path, scenarios.Options{Registry: g, Inspect: func(r *scenarios.Run) {
@@ -133,7 +182,7 @@ func again(t *testing.T, g *scenarios.Registry, path string) {
 	}})
 	switch {
 	case page != nil:
-		page.Replay = fmt.Sprintf("go test -run '%s' -threelaws.replay=%s", strings.SplitN(t.Name(), "/", 2)[0], path)
+		page.Replay = again(t, path)
 		t.Error("\n" + page.Text())
 	case res.ExitCode == scenarios.ExitUsage && !unfit(res):
 		for _, e := range res.Errors {

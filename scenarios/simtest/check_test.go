@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"pgregory.net/rapid"
+
 	"github.com/threelaws/threelaws/scenarios/simtest"
 	"github.com/threelaws/threelaws/sim/host"
 )
@@ -149,13 +151,39 @@ func TestCheckFails(t *testing.T) {
 }
 
 // A case that asks nothing of its controller is no pass.
-func TestIdle(t *testing.T) {
-	c := simtest.Case{Controllers: []host.Controller{keeper(keep)}, Schedules: 3}
-	x, err := c.Explore(t.Context(), t.Name())
-	if err != nil {
-		t.Fatal(err)
+func TestUnasked(t *testing.T) {
+	silent := simtest.Case{Controllers: []host.Controller{keeper(keep)}, Schedules: 3}
+	gone := keeping(keeper(keep))
+	gone.User, gone.AtRest = []simtest.Action{simtest.Verb("label cm/a x=y"), simtest.Verb("delete cm/a")}, nil
+	vain := keeping(keeper(keep))
+	vain.User = []simtest.Action{simtest.Verb("label cm/a x=y"), simtest.Verb("delete cm/zzz")}
+	for _, x := range []struct {
+		c    simtest.Case
+		want string
+	}{
+		{silent, "keeper wrote nothing in any of 3 schedules"},
+		{gone, "no ConfigMap is left at the end of any of 300 schedules"},
+		{vain, `User[1]: delete cm/zzz was refused in each of 300 schedules: 404 NotFound`},
+		{keeping(keeper(keep)), ""},
+	} {
+		e, err := x.c.Explore(t.Context(), t.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(x.c.Unasked(e), "\n"); !strings.HasPrefix(got, x.want) || x.want == "" && got != "" {
+			t.Errorf("got %q, want %q", got, x.want)
+		}
 	}
-	if c.Idle(x) != "keeper" {
-		t.Errorf("%v", x.Wrote)
-	}
+}
+
+// The same case under rapid's draws and a fuzzer's bytes.
+func TestCaseProperty(t *testing.T) {
+	c := keeping(keeper(keep))
+	rapid.Check(t, c.Property())
+}
+
+func FuzzCase(f *testing.F) {
+	c := keeping(keeper(keep))
+	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8})
+	f.Fuzz(c.Fuzz())
 }

@@ -1,7 +1,21 @@
-// Package simtest generates worlds and what users do in them, and offers the
-// result to property tests and to Go's fuzzer. Everything is drawn from one
-// [sim.Choices]: what the world holds, what the user does, and which of the
-// enabled actions comes next.
+// Package simtest tries controllers in go test. Begin with [Check] and [Case]: a
+// world given in Go is run under many schedules, each held to the laws; what
+// breaks one is made small, printed, and left as a scenario file that is replayed
+// first next time.
+//
+//	func TestKeeper(t *testing.T) {
+//		simtest.Check(t, simtest.Case{
+//			Controllers: []host.Controller{keeper},
+//			With:        []string{"gc"},
+//			World:       "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+//			User:        []simtest.Action{simtest.Verb("label cm/a tier=front")},
+//		})
+//	}
+//
+// [Case.Property] and [Case.Fuzz] draw the same case with rapid and with Go's
+// fuzzer; [Case.Explore] hands the outcome over. A [World] is generated as well:
+// what it holds, what the user does, and which of the enabled actions comes next
+// are drawn from one [sim.Choices].
 //
 // It is imported by tests only: importing it links rapid, which registers
 // flags.

@@ -2,8 +2,6 @@ package simtest
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -13,11 +11,13 @@ import (
 	"github.com/threelaws/threelaws/sim/explore"
 )
 
-// Verdict is what one generated world came to.
+// Verdict is what one world came to under one stream of choices.
 type Verdict struct {
 	File     *scenarios.File
 	Outcome  *explore.Outcome
 	Schedule explore.Schedule // the schedule, to shrink it by
+
+	program *scenarios.Program
 }
 
 // Run generates a world and runs it once, all from one stream of choices. The
@@ -30,10 +30,28 @@ func (w World) Run(g *scenarios.Registry, c sim.Choices) (*Verdict, error) {
 	if err := f.Check(g); err != nil {
 		return nil, fmt.Errorf("a generated file is wrong: %w\n%s", err, f.Format())
 	}
+	return run(&scenarios.Program{File: f, Registry: g, Until: len(f.Steps), Faults: w.Faults}, c), nil
+}
+
+// run runs a program once.
+func run(p *scenarios.Program, c sim.Choices) *Verdict {
 	rec := explore.Record(c)
-	p := &scenarios.Program{File: f, Registry: g, Until: len(f.Steps), Faults: w.Faults}
 	out := p.Run(rec)
-	return &Verdict{File: f, Outcome: out, Schedule: rec.Schedule()}, nil
+	return &Verdict{File: p.File, Outcome: out, Schedule: rec.Schedule(), program: p}
+}
+
+// runs compiles the case into what runs it once under one stream of choices. A
+// mistake in the case is the error of every run.
+func (c *Case) runs(name string) func(sim.Choices) (*Verdict, error) {
+	f, _, err := c.compile(name)
+	if err != nil {
+		return func(sim.Choices) (*Verdict, error) { return nil, err }
+	}
+	p := &scenarios.Program{File: f, Registry: c.Registry(), Until: len(f.Steps), Faults: c.Faults, Strict: c.Strict}
+	return func(ch sim.Choices) (v *Verdict, err error) {
+		defer catch(&err)
+		return run(p, ch), nil
+	}
 }
 
 // Failed says what is wrong with a run of conforming controllers, "" for
@@ -63,8 +81,18 @@ func (d draws) Pick(n int, label string) int {
 
 // Property holds generated worlds to every law, under schedules drawn by rapid.
 func (w World) Property(g *scenarios.Registry) func(t *rapid.T) {
+	return property(func(c sim.Choices) (*Verdict, error) { return w.Run(g, c) })
+}
+
+// Property holds the case to the laws under schedules drawn by rapid, which
+// makes a failing one small:
+//
+//	rapid.Check(t, c.Property())
+func (c *Case) Property() func(t *rapid.T) { return property(c.runs("rapid")) }
+
+func property(run func(sim.Choices) (*Verdict, error)) func(t *rapid.T) {
 	return func(t *rapid.T) {
-		v, err := w.Run(g, draws{t})
+		v, err := run(draws{t})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,8 +105,21 @@ func (w World) Property(g *scenarios.Registry) func(t *rapid.T) {
 // Fuzz holds the world that a fuzzer's bytes mean to every law. A failure is
 // made small and written to dir as a scenario file, which people can read.
 func (w World) Fuzz(g *scenarios.Registry, dir string) func(t *testing.T, data []byte) {
+	return fuzz(func(c sim.Choices) (*Verdict, error) { return w.Run(g, c) }, func(*testing.T) string { return dir })
+}
+
+// Fuzz holds the case to the laws under the schedule that a fuzzer's bytes mean:
+//
+//	f.Fuzz(c.Fuzz())
+//
+// A failure is made small and written where [Check] writes those it finds.
+func (c *Case) Fuzz() func(t *testing.T, data []byte) {
+	return fuzz(c.runs("fuzz"), failures)
+}
+
+func fuzz(run func(sim.Choices) (*Verdict, error), dir func(*testing.T) string) func(t *testing.T, data []byte) {
 	return func(t *testing.T, data []byte) {
-		v, err := w.Run(g, &sim.Bytes{Data: data})
+		v, err := run(&sim.Bytes{Data: data})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,26 +128,22 @@ func (w World) Fuzz(g *scenarios.Registry, dir string) func(t *testing.T, data [
 			return
 		}
 		t.Errorf("%s\n%s", why, v.File.Format())
-		t.Log(v.write(g, w.Faults, dir))
+		t.Log(v.write(dir(t)))
 	}
 }
 
 // write makes a failure small and writes it down; it returns what to tell.
-func (v *Verdict) write(g *scenarios.Registry, faults map[string]int, dir string) string {
+func (v *Verdict) write(dir string) string {
 	if len(v.Outcome.Breaches) == 0 {
 		return "no law was broken: nothing to make small"
 	}
-	p := &scenarios.Program{File: v.File, Registry: g, Until: len(v.File.Steps), Faults: faults}
-	small, err := p.Shrink(v.Outcome, v.Schedule)
+	small, err := v.program.Shrink(v.Outcome, v.Schedule)
 	if err != nil {
 		return err.Error()
 	}
-	path := filepath.Join(dir, fmt.Sprintf("%s-%016x.txtar", small.Law, v.Outcome.Hash))
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	path, err := keepFile(dir, small)
+	if err != nil {
 		return err.Error()
 	}
-	if err := scenarios.WriteFile(path, small.File); err != nil {
-		return err.Error()
-	}
-	return "replay: threelaws replay " + path
+	return small.Page.Text() + "written to " + path
 }

@@ -16,8 +16,8 @@ import (
 
 var registry = &scenarios.Registry{Controllers: controllers.Builtin(), Aliases: controllers.Aliases(), Laws: law.All()}
 
-// failures is where the fuzzer's failures go: beside those that explore finds.
-const failures = "../failures"
+// found is where the fuzzer's failures go: beside those that explore finds.
+const found = "../failures"
 
 var conforming = simtest.World{
 	Controllers: "replicaset@controllerref replication@controllerref gc kubelet",
@@ -85,5 +85,5 @@ func FuzzOwnershipRace(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte{1, 0, 1, 0, 0, 1, 1, 2, 0, 1, 3, 2, 1, 0, 4, 2, 1})
 	f.Add([]byte{2, 0, 2, 0, 0, 2, 1, 1, 3, 1, 0, 0, 1, 0, 1, 1, 3, 0, 1, 0, 2, 1, 1, 0, 3, 5, 2, 9, 4, 3, 1, 2})
-	f.Fuzz(conforming.Fuzz(registry, failures))
+	f.Fuzz(conforming.Fuzz(registry, found))
 }

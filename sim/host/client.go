@@ -68,7 +68,14 @@ func notServed(gvk schema.GroupVersionKind) error {
 func (c *client) object(obj runtime.Object) (*fakeapi.Kind, metav1.Object, error) {
 	k := c.server.KindOf(obj)
 	if k == nil {
-		return nil, nil, notServed(obj.GetObjectKind().GroupVersionKind())
+		gvk := schema.GroupVersionKind{}
+		if obj != nil {
+			gvk = obj.GetObjectKind().GroupVersionKind()
+		}
+		if gvk.Empty() {
+			gvk.Kind = fmt.Sprintf("%T", obj) // what it is, where it says nothing of itself
+		}
+		return nil, nil, notServed(gvk)
 	}
 	return k, obj.(metav1.Object), nil
 }

@@ -274,11 +274,13 @@ func (c *Cluster) kind(gvk schema.GroupVersionKind) *fakeapi.Kind {
 		return s.kind
 	}
 	if k == nil {
-		text := fmt.Sprintf("host: kind %s is not served", gvk)
+		text := fmt.Sprintf("kind %s of %s is not served", gvk.Kind, gvk.GroupVersion())
 		if n := c.server.NearestKind(gvk.Kind); n != "" {
 			text += "; did you mean " + n + "?"
+		} else {
+			text += ": create its CustomResourceDefinition before"
 		}
-		panic(text)
+		panic(Misuse(text))
 	}
 	return k
 }

@@ -37,7 +37,10 @@ type Process struct {
 // the cluster; two processes may run the same controller.
 func (c *Cluster) Start(name string, ctl Controller) *Process {
 	if c.Process(name) != nil {
-		panic("host: a process named " + name + " runs already")
+		panic(Misuse("a process named " + name + " runs already"))
+	}
+	if err := ctl.Check(); err != nil {
+		panic(Misuse(err.Error()))
 	}
 	p := &Process{cluster: c, controller: ctl}
 	p.Name = name
@@ -62,7 +65,9 @@ func (p *Process) start() {
 	for _, gvk := range p.controller.watched() {
 		p.sharedInformer(gvk)
 	}
-	p.reconciler = p.controller.New(env)
+	if p.reconciler = p.controller.New(env); p.reconciler == nil {
+		panic(Misuse("controller " + p.controller.Name + ": New returned nil"))
+	}
 	p.workers = p.workers[:0]
 	for i := range p.workersWanted() {
 		p.workers = append(p.workers, newWorker(p, i))

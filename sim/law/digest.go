@@ -77,6 +77,9 @@ func (p *Process) digest(j *Judge) uint64 {
 	if p.early >= 0 {
 		sum++
 	}
+	for _, f := range p.put {
+		sum += sim.Mix(sim.HashString(f))
+	}
 	for uid := range p.gone {
 		sum += sim.Mix(digestUID(uid))
 	}

@@ -78,11 +78,11 @@ func (j *Judge) anyExcusedIn(namespace string, way []*Object) bool {
 }
 
 // managed reports whether a process that is up, and is kept from seeing nothing,
-// takes a finalizer off.
+// takes a finalizer off: one that it declares, or was seen to put there.
 func (s *State) managed(finalizer string) bool {
 	system := finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
 	for _, p := range s.processes {
-		if p.works() && (system && p.Subject.Controller == Collector || slices.Contains(p.Subject.Finalizers, finalizer)) {
+		if p.works() && (system && p.Subject.Controller == Collector || slices.Contains(p.Subject.Finalizers, finalizer) || slices.Contains(p.put, finalizer)) {
 			return true
 		}
 	}

@@ -63,6 +63,20 @@ func (s *State) mayTakeOff(sub *Subject, finalizer string) bool {
 	return true
 }
 
+// puts notes a finalizer that a subject which declares none puts on what it
+// syncs: whoever does that means to take it off again. One that it copies into
+// what it creates, from a template, may be anybody's.
+func (p *Process) puts(r *sim.Record, w *Write) {
+	if p.Subject.Finalizers != nil || p.Subject.Profile > Ownership || r.Object.Kind != p.Subject.Kind || w.Before == nil || w.After == nil {
+		return
+	}
+	for _, f := range w.After.GetFinalizers() {
+		if !finalized(w.Before, f) && !byPolicy(f) && !slices.Contains(p.put, f) {
+			p.put = append(p.put, f)
+		}
+	}
+}
+
 // held reports whether a subject's own finalizer keeps an object.
 func (s *State) held(sub *Subject, m metav1.Object) bool {
 	if m == nil {

@@ -39,8 +39,8 @@ type sight struct {
 	active  bool
 	ahead   bool
 	removed bool // the process itself has asked for its deletion
-	since   int // the record that made it active and its owner's
-	slot    int // in its family, where it has one
+	since   int  // the record that made it active and its owner's
+	slot    int  // in its family, where it has one
 }
 
 // family is what a process knows one owner to control.

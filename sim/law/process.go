@@ -36,6 +36,8 @@ type Process struct {
 	lookups map[coords]lookup  // collector: what its last live read of a name found
 
 	known known // of what it syncs and manages
+
+	put []string // finalizers it put on what it syncs, of a subject that declares none
 }
 
 // lookup is what a live read found: the uid, "" for nothing, and whether it was
@@ -102,6 +104,7 @@ func (p *Process) forgetRun() {
 	p.reordered, p.wasOff, p.disturbed = false, false, false
 	p.known.clear()
 	clear(p.known.past)
+	p.put = p.put[:0]
 }
 
 // work returns what the worker that a record is about is at; nil when that is

@@ -238,6 +238,19 @@ var exactStories = []story{
 		t.exist(a, pod("p", a).dying("example.com/hold"))
 		t.settled()
 	}},
+	{"EXACT-6", "a finalizer that it put there and never declared", broken, func(t *tape) {
+		a := app("a")
+		t.exist(a)
+		b := a.as(func(o *thing) { o.Finalizers = []string{cleanup} })
+		t.sync("op", a, func() { t.commit("op", "update", a, a, b) })
+		t.user(b, b.dying(cleanup))
+		t.settled()
+	}},
+	{"EXACT-6", "a finalizer that another put on what it syncs", kept, func(t *tape) {
+		a := app("a")
+		t.exist(a.dying(cleanup))
+		t.settled()
+	}},
 	{"EXACT-6", "waits for nothing", broken, func(t *tape) { t.exist(set("a", 0).dying(orphanFinalizer)); t.settled() }},
 	{"EXACT-6", "a namespace that is empty", broken, func(t *tape) {
 		ns := object("Namespace", "shop").dying()

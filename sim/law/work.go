@@ -129,6 +129,7 @@ func (p *Process) noteWrite(r *sim.Record, w *Write) {
 		return
 	}
 	p.told(r)
+	p.puts(r, w)
 	if !p.synced && p.early < 0 && r.Incarnation == p.incarnation {
 		p.early = r.Index
 	}

@@ -1,0 +1,223 @@
+package simtest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	"github.com/threelaws/threelaws/controllers"
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/scenarios"
+)
+
+// File compiles the case. The error is a mistake in it, told by the field it
+// stands in: "User[0]: unknown verb delte; did you mean delete?".
+func (c *Case) File(name string) (*scenarios.File, error) {
+	f, _, err := c.compile(name)
+	return f, err
+}
+
+// text is a file as it is written, with where its lines come from.
+type text struct {
+	strings.Builder
+	lines  int
+	origin []origin
+}
+
+// origin is a part of a case, or a file that it reads, from a line of the
+// compiled file on.
+type origin struct {
+	from  int    // the first line that is of it
+	name  string // "User[0]", "config/crd/widgets.yaml"
+	lines bool   // its lines are worth telling apart
+}
+
+// add writes lines that come from one part of the case.
+func (t *text) add(name string, lines bool, body string) {
+	t.origin = append(t.origin, origin{t.lines + 1, name, lines})
+	t.WriteString(body)
+	t.lines += strings.Count(body, "\n")
+}
+
+// at is where a line of the file comes from, nil for none.
+func (t *text) at(line int) *origin {
+	var found *origin
+	for i := range t.origin {
+		if t.origin[i].from <= line {
+			found = &t.origin[i]
+		}
+	}
+	return found
+}
+
+// explain tells a mistake by the part of the case that it stands in.
+func (t *text) explain(err error) error {
+	var e *scenarios.Error
+	if !errors.As(err, &e) || e.Line == 0 {
+		return err
+	}
+	told, o := *e, t.at(e.Line)
+	told.File, told.Line = o.name, 0
+	if o.lines {
+		told.Line = e.Line - o.from + 1
+	}
+	return &told
+}
+
+// compile writes the case as a file and reads that. The text tells where its
+// lines come from.
+func (c *Case) compile(name string) (*scenarios.File, *text, error) {
+	if err := c.check(); err != nil {
+		return nil, nil, err
+	}
+	parts, err := c.manifests()
+	if err != nil {
+		return nil, nil, err
+	}
+	t := &text{}
+	t.add("Case", false, "# "+name+"\n\n")
+	for i, p := range parts {
+		t.add(p.name, false, "apply "+section(i)+"\n")
+	}
+	t.add("Controllers", false, "controllers")
+	for i := range c.Controllers {
+		t.WriteString(" " + controllers.FullName(&c.Controllers[i]))
+	}
+	t.add("Controllers, With", false, strings.Join(append([]string{""}, c.With...), " ")+"\n")
+	c.script(t)
+	for i, p := range parts {
+		t.add(p.name, false, "-- "+section(i)+" --\n")
+		t.add(p.name, p.lines, p.body)
+	}
+	f, err := scenarios.Parse(name, []byte(t.String()))
+	if err == nil {
+		err = f.Check(c.Registry())
+	}
+	return f, t, t.explain(err)
+}
+
+func section(i int) string { return fmt.Sprintf("world-%d.yaml", i+1) }
+
+// script writes what happens once the controllers are there.
+func (c *Case) script(t *text) {
+	switch {
+	case c.Settled:
+		t.add("Settled", false, "settle quiet\n")
+	case len(c.User) > 0:
+		t.add("User", false, "race\n")
+	}
+	for i, a := range c.User {
+		line := a.Verb
+		if a.Do != nil {
+			line = "do " + a.Name
+		}
+		t.add(fmt.Sprintf("User[%d]", i), false, line+"\n")
+	}
+	t.add("Case", false, "settle\n")
+	if c.AtRest != nil {
+		t.add("AtRest", false, "ensure "+atRest+"\n")
+	}
+}
+
+// part is some of what the world holds.
+type part struct {
+	name, body string
+	lines      bool
+}
+
+// manifests collects what the world holds.
+func (c *Case) manifests() ([]part, error) {
+	var parts []part
+	for i, path := range c.Files {
+		read, err := readYAML(fmt.Sprintf("Files[%d]", i), path)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, read...)
+	}
+	parts = append(parts, part{"World", c.World, true})
+	objects, err := encode(c.Objects)
+	if err != nil {
+		return nil, err
+	}
+	parts = append(parts, part{"Objects", objects, false})
+	kept := parts[:0]
+	for _, p := range parts {
+		if strings.TrimSpace(p.body) != "" {
+			p.body = strings.TrimRight(p.body, "\n") + "\n"
+			kept = append(kept, p)
+		}
+	}
+	return kept, nil
+}
+
+// readYAML reads a file, or the YAML files of a directory in the order of their
+// names.
+func readYAML(field, path string) ([]part, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, mistake("%s: %s is not there%s", field, path, near(path))
+	}
+	paths := []string{path}
+	if st.IsDir() {
+		if paths, err = filepath.Glob(filepath.Join(path, "*.y*ml")); err != nil || len(paths) == 0 {
+			return nil, mistake("%s: the directory %s holds no file *.yaml", field, path)
+		}
+	}
+	var parts []part
+	for _, p := range paths {
+		data, err := os.ReadFile(p)
+		if err != nil {
+			return nil, mistake("%s: %v", field, err)
+		}
+		parts = append(parts, part{p, string(data), true})
+	}
+	return parts, nil
+}
+
+// near names what is there beside a path that is not.
+func near(path string) string {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		at, _ := os.Getwd()
+		return ": paths are relative to the package's directory, " + filepath.Base(at)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if n := scenarios.Nearest(filepath.Base(path), names); n != "" {
+		return "; did you mean " + filepath.Join(filepath.Dir(path), n) + "?"
+	}
+	return ""
+}
+
+// encode writes objects as manifests.
+func encode(objects []runtime.Object) (string, error) {
+	server := fakeapi.New(fakeapi.Options{})
+	var texts []string
+	for i, o := range objects {
+		if o == nil {
+			return "", mistake("Objects[%d] is nil", i)
+		}
+		o = o.DeepCopyObject()
+		if o.GetObjectKind().GroupVersionKind().Empty() {
+			k := server.KindOf(o)
+			if k == nil {
+				return "", mistake("Objects[%d], a %T, says neither apiVersion nor kind, and its type is none of the built-in kinds: set its TypeMeta", i, o)
+			}
+			o.GetObjectKind().SetGroupVersionKind(k.GVK)
+		}
+		data, err := yaml.Marshal(o)
+		if err != nil {
+			return "", mistake("Objects[%d]: %v", i, err)
+		}
+		texts = append(texts, string(data))
+	}
+	return strings.Join(texts, "---\n"), nil
+}

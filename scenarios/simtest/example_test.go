@@ -1,0 +1,26 @@
+package simtest_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/threelaws/threelaws/scenarios/simtest"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// Explore is what Check does, for whoever wants to look at the outcome himself.
+func ExampleCase_Explore() {
+	c := simtest.Case{
+		Controllers: []host.Controller{Keeper}, With: []string{"gc"}, Schedules: 50,
+		World: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+		User:  []simtest.Action{simtest.Verb("label cm/a tier=front")},
+	}
+	x, err := c.Explore(context.Background(), "keeper")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(x.Schedules, "schedules,", len(x.Failures), "laws broken,", len(c.Unasked(x)), "questions not asked")
+	// Output:
+	// 50 schedules, 0 laws broken, 0 questions not asked
+}

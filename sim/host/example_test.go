@@ -1,0 +1,47 @@
+package host_test
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// A controller is a value: the kind it syncs, routes from events to keys, and
+// what makes its memory and its sync.
+func ExampleController() {
+	maps := corev1.SchemeGroupVersion.WithKind("ConfigMap")
+	greeter := host.Controller{
+		Name: "greeter", For: maps,
+		Routes: []host.Route{{Kind: maps, Do: func(_ host.View, e host.Event, out *host.Effect) {
+			if e.New != nil {
+				out.Keys = append(out.Keys, e.New.(*corev1.ConfigMap).Name)
+			}
+		}}},
+		New: func(env *host.Env) host.Reconciler {
+			return host.SyncFunc(func(ctx context.Context, key string) error {
+				m, err := env.Client.Get(ctx, maps, "default", key)
+				if err == nil {
+					fmt.Println("synced", m.(*corev1.ConfigMap).Name)
+				}
+				return err
+			})
+		},
+	}
+	// Package trial does this with the laws; the host alone judges nothing.
+	world, server := sim.New(sim.Zero{}), fakeapi.New(fakeapi.Options{})
+	cluster := host.NewCluster(world, server)
+	defer cluster.Stop()
+	cluster.Start("greeter", greeter)
+	cluster.As("user", &fakeapi.Request{Verb: fakeapi.Create, Kind: server.KindNamed("cm"), Namespace: "default",
+		Object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}}})
+	for world.Step() {
+	}
+	// Output:
+	// synced a
+}

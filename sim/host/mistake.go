@@ -1,0 +1,63 @@
+package host
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Misuse is what the host panics with where a controller is wired wrongly: it
+// cannot be run, whatever the schedule.
+type Misuse string
+
+// Error is the mistake in one line.
+func (m Misuse) Error() string { return "host: " + string(m) }
+
+// notInNames are what separates names from one another in files and on command
+// lines.
+const notInNames = " \t\r\n\"'@#,="
+
+// Check reports a mistake in what a controller says of itself, in one line; nil
+// when there is none.
+func (ctl *Controller) Check() error {
+	what := ctl.mistake()
+	if what == "" {
+		return nil
+	}
+	if ctl.Name == "" {
+		return fmt.Errorf("a controller for %s: %s", orNothing(ctl.For.Kind), what)
+	}
+	return fmt.Errorf("controller %s: %s", ctl.Name, what)
+}
+
+func (ctl *Controller) mistake() string {
+	switch {
+	case ctl.Name == "":
+		return "Name is empty: processes, files and pages name it"
+	case strings.ContainsAny(ctl.Name, notInNames):
+		return "a Name is one word, without quotes and @ # , ="
+	case ctl.Name == "user" || ctl.Name == "apiserver":
+		return "the Name is taken: so whoever acts from outside the world is called"
+	case strings.ContainsAny(ctl.Generation, notInNames):
+		return fmt.Sprintf("Generation %q: it is one word, without quotes and @ # , =", ctl.Generation)
+	case ctl.New == nil:
+		return "New is nil: it makes the memory and the Sync of each start"
+	case ctl.For.Empty() && (len(ctl.Owns) > 0 || ctl.Replicas != nil || ctl.Selector != nil):
+		return "For is empty: the laws ask what it does for each object of that kind"
+	}
+	for i, r := range ctl.Routes {
+		switch {
+		case r.Kind.Empty():
+			return fmt.Sprintf("Routes[%d]: Kind is empty: events of which kind?", i)
+		case r.Do == nil:
+			return fmt.Sprintf("Routes[%d], of %s: Do is nil: it says what an event enqueues", i, r.Kind.Kind)
+		}
+	}
+	return ""
+}
+
+func orNothing(kind string) string {
+	if kind == "" {
+		return "no kind"
+	}
+	return kind
+}
