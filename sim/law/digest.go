@@ -54,6 +54,15 @@ func (p *Process) digest() uint64 {
 	for uid := range p.gone {
 		sum += sim.Mix(digestUID(uid))
 	}
+	for n := range p.met {
+		var h sim.Hash
+		h.String(n.namespace)
+		h.String(n.name)
+		sum += uint64(h)
+	}
+	for g := range p.gave {
+		sum += digestPair(g.object, g.owner, 1)
+	}
 	for c, l := range p.lookups {
 		var h sim.Hash
 		h.String(c.kind)

@@ -2,6 +2,7 @@ package law
 
 import (
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -21,7 +22,7 @@ func nothingStays(j *Judge, _ *sim.Record) {
 				continue
 			}
 			if f := o.Meta.GetFinalizers(); len(f) > 0 {
-				j.Report(Informed, o.Ref.String()+" stays terminating, held by "+f[0]+" alone")
+				j.Report(Informed, o.Ref.String()+" stays terminating, held by "+strings.Join(f, " and ")+" alone")
 			} else if l.kind == "Namespace" {
 				j.Report(Informed, o.Ref.String()+" stays terminating, held by kubernetes alone")
 			}
