@@ -36,7 +36,7 @@ var wrongEnds = []wrong{{
 }, {
 	name: "fails for ever on a name that is taken", law: "EXACT-7",
 	tell: []string{"already exists", "fleet"},
-	run: simtest.Case{World: world(fleet("a", 0, "north"), ship("a-0", "south")), Schedules: 2, Controllers: []host.Controller{unclaimed(fleeting(func(o *operator, f metav1.Object) error {
+	run: simtest.Case{World: world(fleet("a", 0, "north"), ship("a-0", "south")), Schedules: 1, Controllers: []host.Controller{unclaimed(fleeting(func(o *operator, f metav1.Object) error {
 		if len(o.owned(f)) > 0 {
 			return nil
 		}
@@ -46,7 +46,7 @@ var wrongEnds = []wrong{{
 }, {
 	name: "puts its key back at once until it is ready", law: "EXACT-7",
 	tell: []string{"fleet"},
-	run: simtest.Case{World: world(fleet("a", 1, "north")), Schedules: 2, Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
+	run: simtest.Case{World: world(fleet("a", 1, "north")), Schedules: 1, Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
 		if err := o.keeps(f); err != nil {
 			return err
 		}

@@ -24,20 +24,20 @@ var subtleEnds = []wrong{{
 }, {
 	name: "puts its finalizer back on what is being deleted", law: "EXACT-7",
 	tell: []string{"finalizers", "again and again"},
-	run: simtest.Case{World: world(fleet("a", 1, "north", ", finalizers: [example.com/pier]")), With: []string{"gc"}, Settled: true, Schedules: 2, Controllers: []host.Controller{holding(operates("fleet", fleets, ships, doing{sync: (*operator).keeps,
+	run: simtest.Case{World: world(fleet("a", 1, "north", ", finalizers: [example.com/pier]")), Settled: true, Schedules: 1, Controllers: []host.Controller{holding(operates("fleet", fleets, ships, doing{sync: (*operator).keeps,
 		dying: func(o *operator, f metav1.Object) error {
 			return o.merge(fleets, f.GetName(), finalizers(append(f.GetFinalizers(), anchor)...), "")
 		}}))},
 		User: user("delete fleet/a")},
 }, {
 	name: "waits for another's finalizer, that waits for its own", law: "EXACT-6",
-	tell: []string{"fleet/a stays terminating"},
+	tell: []string{"fleet/a stays terminating, held by example.com/anchor and example.com/pier alone"},
 	run: simtest.Case{World: world(fleet("a", 1, "north", ", finalizers: [example.com/anchor, example.com/pier]")), Settled: true,
 		Controllers: []host.Controller{lastOff("first", "example.com/anchor"), lastOff("second", "example.com/pier")},
 		User:        user("delete fleet/a")},
 }, {
 	name: "makes a deleted member anew for an owner that is gone", law: "LAW-1",
-	tell: []string{"create", "fleet/a"},
+	tell: []string{"created for fleet/a, which is gone"},
 	run: simtest.Case{World: world(fleet("a", 1, "north")), With: []string{"gc"}, Settled: true, Schedules: 30, Controllers: []host.Controller{unclaimed(operates("fleet", fleets, ships, doing{
 		sync: func(o *operator, f metav1.Object) error {
 			o.seen[f.GetName()] = string(f.GetUID())
@@ -52,8 +52,8 @@ var subtleEnds = []wrong{{
 		}}))},
 		User: user("delete fleet/a")},
 }, {
-	name: "takes its finalizer off before what it is there for is done", law: "ADOPT-3",
-	tell: []string{"delete"},
+	name: "takes its finalizer off by clearing the list", law: "FIN-1",
+	tell: []string{"another's finalizer orphan taken off"},
 	run: simtest.Case{World: world(fleet("a", 1, "north", ", finalizers: [example.com/anchor]")), Settled: true, Controllers: []host.Controller{holding(operates("fleet", fleets, ships, doing{sync: (*operator).keeps,
 		dying: func(o *operator, f metav1.Object) error {
 			if err := o.merge(fleets, f.GetName(), finalizers(), ""); err != nil {

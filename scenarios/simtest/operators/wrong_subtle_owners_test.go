@@ -2,38 +2,34 @@ package operators_test
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/scenarios/simtest"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
 // subtleOwners do something to what is not theirs, by a detour.
 var subtleOwners = []wrong{{
-	name: "applies its own owner by server-side apply, whoever has the name", law: "LAW-2",
-	tell: []string{"apply", "owned by fleet/b"},
-	run: simtest.Case{World: world(fleet("a", 1, "north"), fleet("b", 1, "north")), Controllers: []host.Controller{unclaimed(fleeting(func(o *operator, f metav1.Object) error {
-		if len(o.owned(f)) > 0 || o.seen[f.GetName()] != "" {
-			return nil
+	name: "makes itself a second owner of what has the name already", law: "LAW-2",
+	tell: []string{"patch cm/boat", "owners: +fleet/", "owned by fleet/"},
+	run: simtest.Case{World: world(fleet("a", 1, "north"), fleet("b", 1, "north")), Settled: true, Controllers: []host.Controller{unclaimed(fleeting(func(o *operator, f metav1.Object) error {
+		x, ok, _ := o.members.GetByKey("default/boat")
+		if !ok {
+			return o.create(o.made(f, "boat"))
 		}
-		ref := metav1.NewControllerRef(f, fleets)
-		if o.has("boat") {
-			ref.Controller = nil // two controllers are refused, so it makes do with a plain owner
+		list := x.(metav1.Object).GetOwnerReferences()
+		for _, ref := range list {
+			if ref.UID == f.GetUID() {
+				return nil
+			}
 		}
-		data, _ := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "boat", "namespace": "default", "ownerReferences": []any{ref}}, "data": map[string]any{"color": f.GetName()}})
-		_, err := o.client.Do(context.Background(), applying(o, "boat", data, f.GetName()))
-		if err == nil {
-			o.seen[f.GetName()] = "applied"
-		}
-		return err
+		mine := metav1.NewControllerRef(f, fleets) // two controllers are refused, so it makes do with less
+		mine.Controller = nil
+		return o.merge(ships, "boat", refs(append(list[:len(list):len(list)], *mine)...), "")
 	}))}},
 }, {
 	name: "takes away a finalizer that another operator put there", law: "FIN-1",
@@ -48,7 +44,7 @@ var subtleOwners = []wrong{{
 	}), anchors()}, User: user("delete cm/a-0")},
 }, {
 	name: "writes the list of owners anew and forgets another's", law: "LAW-2",
-	tell: []string{"patch", "cm/crew"},
+	tell: []string{"patch", "owners: -cm/crew", "takes off the reference to cm/crew, which is there"},
 	run: simtest.Case{World: world(fleet("a", 1, "north"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: crew}\n"), Settled: true, Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
 		for _, m := range o.owned(f) {
 			if m.GetLabels()["tier"] != f.GetLabels()["tier"] {
@@ -72,26 +68,28 @@ var subtleOwners = []wrong{{
 	}))}},
 }, {
 	name: "deletes the members of an owner that its cache does not have yet", law: "LAW-2",
-	tell: []string{"delete", "fleet/a"},
-	run: simtest.Case{World: world(fleet("b", 0, "north")), Settled: true, Controllers: []host.Controller{unclaimed(operates("fleet", fleets, ships, doing{sync: (*operator).keeps, gone: func(o *operator, name string) error {
-		for _, x := range o.members.List() {
-			if c := metav1.GetControllerOf(x.(metav1.Object)); c != nil && c.Name == name {
-				return o.remove(x.(metav1.Object))
+	tell: []string{"create fleet/a", "owned by fleet/a"},
+	run: simtest.Case{World: world(fleet("b", 0, "north")), Settled: true, Controllers: []host.Controller{fleeting((*operator).keeps), unclaimed(operates("janitor", fleets, ships, doing{
+		sync: func(*operator, metav1.Object) error { return nil },
+		gone: func(o *operator, name string) error {
+			for _, x := range o.members.List() {
+				if c := metav1.GetControllerOf(x.(metav1.Object)); c != nil && c.Name == name {
+					return o.remove(x.(metav1.Object))
+				}
 			}
-		}
-		return nil
-	}}))}, User: []simtest.Action{simtest.Do("launch", launch)}},
+			return nil
+		}}))}, User: []simtest.Action{simtest.Do("launch", launch)}},
 }, {
-	name: "looks for the owner in the wrong namespace and takes it for gone", law: "LAW-2",
-	tell: []string{"delete", "fleet/a"},
-	run: simtest.Case{World: world(fleet("a", 1, "north")), Controllers: []host.Controller{unclaimed(fleeting(func(o *operator, f metav1.Object) error {
+	name: "looks for the owner in the wrong namespace and takes it for gone", law: "EXACT-1",
+	tell: []string{"get kube-system/fleet/a refused: 404 NotFound", "leaves fleet/a with 0, it wants 1"},
+	run: simtest.Case{World: world(fleet("a", 1, "north")), Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
 		for _, m := range o.owned(f) {
-			if _, err := o.client.Get(context.Background(), fleets, "", f.GetName()); apierrors.IsNotFound(err) && m.GetAnnotations()["seen"] == "" {
+			if _, err := o.client.Get(context.Background(), fleets, "kube-system", f.GetName()); apierrors.IsNotFound(err) {
 				return o.remove(m)
 			}
 		}
 		return o.keeps(f)
-	}))}},
+	})}},
 }, {
 	name: "knows its members by the name of their owner alone", law: "ADOPT-8",
 	tell: []string{"a namesake of its owner fleet/a"},
@@ -112,7 +110,7 @@ var subtleOwners = []wrong{{
 	})}, User: []simtest.Action{simtest.Verb("delete fleet/a"), simtest.Do("launch", launch)}},
 }, {
 	name: "scales a rival to nothing", law: "LAW-2",
-	tell: []string{"patch", "fleet/b", "spec.replicas: 1 -> 0"},
+	tell: []string{"scale fleet/b replicas: 1 -> 0"},
 	run: simtest.Case{World: world(fleet("a", 1, "north"), fleet("b", 1, "north")), Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
 		for _, x := range o.owners.List() {
 			r := x.(metav1.Object)
@@ -162,33 +160,16 @@ var subtleOwners = []wrong{{
 }, {
 	name: "takes from another fleet what that one has too many of", law: "LAW-1b",
 	tell: []string{"taken from fleet/b by fleet/a"},
-	run: simtest.Case{World: world(fleet("a", 1, "north"), fleet("b", 2, "north")), Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
-		for _, m := range o.all(f) {
-			if f.GetName() == "a" && len(o.owned(f)) == 0 && len(o.all(f)) > 1 && !metav1.IsControlledBy(m, f) {
-				c := m.(runtime.Object).DeepCopyObject().(*corev1.ConfigMap)
-				c.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(f, fleets)}
-				_, err := o.client.Update(context.Background(), c)
-				return err
-			}
-		}
-		if f.GetName() == "b" {
+	run: simtest.Case{World: world(fleet("a", 0, "north"), fleet("b", 2, "north")), Settled: true, Controllers: []host.Controller{unclaimed(fleeting(func(o *operator, f metav1.Object) error {
+		if f.GetName() == "b" || len(o.owned(f)) >= wanted(f) {
 			return o.keeps(f)
 		}
-		return nil
-	})}},
+		c := o.all(f)[1].(*corev1.ConfigMap).DeepCopy()
+		c.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(f, fleets)}
+		_, err := o.client.Update(context.Background(), c)
+		return err
+	}))}, User: user("patch fleet/a type=merge '{spec: {replicas: 1}}'")},
 }}
-
-func applying(o *operator, name string, data []byte, manager string) *fakeapi.Request {
-	force := true
-	r := &fakeapi.Request{Verb: fakeapi.Patch, Namespace: "default", Name: name, PatchType: types.ApplyPatchType, Patch: data,
-		PatchO: metav1.PatchOptions{FieldManager: manager, Force: &force}}
-	for _, k := range o.env.Kinds() {
-		if k.GVK == o.member {
-			r.Kind = k
-		}
-	}
-	return r
-}
 
 // anchors is another operator, that puts a finalizer on every ship.
 func anchors() host.Controller {

@@ -108,37 +108,10 @@ var subtleWork = []wrong{{
 		return nil
 	}})}, User: user("scale rs/a replicas=1", "label rs/a last=yes")},
 }, {
-	name: "two workers on one owner, each by its own key", law: "EXACT-2",
-	tell: []string{"brings fleet/a to 2, it wants 1"},
+	name: "works on one owner by two keys at once", law: "NOFIGHT-3",
+	tell: []string{"fleet/a wants 1, owns 2"},
 	run:  simtest.Case{World: world(fleet("a", 1, "north")), Controllers: []host.Controller{twoKeys()}},
-}, {
-	name: "puts back what another has written, from a copy that is out of date", law: "EXACT-5",
-	tell: []string{"cm/a-0", "shown a newer one"},
-	run: simtest.Case{World: world(fleet("a", 1, "north")), Settled: true, Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
-		x, ok, _ := o.members.GetByKey("default/a-0")
-		if !ok {
-			return o.keeps(f)
-		}
-		o.copies(x.(*corev1.ConfigMap))
-		if x.(*corev1.ConfigMap).Labels["tier"] == f.GetLabels()["tier"] {
-			return nil
-		}
-		c := first(o).DeepCopy()
-		c.Labels["tier"], c.ResourceVersion = f.GetLabels()["tier"], ""
-		_, err := o.client.Update(context.Background(), c)
-		return err
-	})}, User: user("patch cm/a-0 type=merge '{data: {note: mine}}'", "label fleet/a tier=front")},
 }}
-
-var copied = map[*operator]*corev1.ConfigMap{}
-
-func (o *operator) copies(m *corev1.ConfigMap) {
-	if copied[o] == nil {
-		copied[o] = m
-	}
-}
-
-func first(o *operator) *corev1.ConfigMap { return copied[o] }
 
 // twoKeys is an operator that is told of a fleet by two keys, and works on both at
 // once.
