@@ -47,7 +47,7 @@ var wrongIdentities = []wrong{{
 }, {
 	name: "starts from an older list and deletes what it has made since", law: "EXACT-5",
 	tell: []string{"delete", "shown a newer one before a restart"},
-	run: simtest.Case{World: world(fleet("a", 1, "north")), Faults: map[string]int{"stale": 1}, Strict: true, Settled: true, Schedules: 2000, Controllers: []host.Controller{unclaimed(fleeting(func(o *operator, f metav1.Object) error {
+	run: simtest.Case{World: world(fleet("a", 1, "north")), Faults: map[string]int{"stale": 1}, Strict: true, Settled: true, Schedules: 200, Controllers: []host.Controller{unclaimed(fleeting(func(o *operator, f metav1.Object) error {
 		m, ok, _ := o.members.GetByKey("default/a-0")
 		if !ok {
 			return o.create(o.made(f, "a-0"))

@@ -83,7 +83,7 @@ var wrongNumbers = []wrong{{
 	})}},
 }, {
 	name: "counts what the cache shows before its own create", law: "EXACT-8",
-	tell: []string{"ready of fleet/a is 0, there are 1"},
+	tell: []string{"status fleet/a status: none -> {\"ready\":0}", "ready of fleet/a is 0, there are 1"},
 	run: simtest.Case{World: world(fleet("a", 1, "north")), Controllers: []host.Controller{exact(fleeting(func(o *operator, f metav1.Object) error {
 		n, found, _ := unstructuredInt(f, "status", "ready")
 		if !found || n > len(o.owned(f)) {

@@ -74,7 +74,7 @@ var wrongOwners = []wrong{{
 		Controllers: []host.Controller{paints("red"), paints("blue")}, Schedules: 30},
 }, {
 	name: "keeps a log that wakes it up", law: "NOFIGHT-1",
-	tell: []string{"status.ready", "goes on"},
+	tell: []string{"status fleet/a ready: 1248 -> 1249", "goes on"},
 	run: simtest.Case{World: world(fleet("a", 0, "north")), Schedules: 1, Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
 		n, _, _ := unstructuredInt(f, "status", "ready")
 		return o.reports(f, "ready", n+1) // how often it has been looked at

@@ -90,7 +90,7 @@ var subtleWork = []wrong{{
 }, {
 	name: "lists live and then acts by what its cache said before", law: "EXACT-1",
 	tell: []string{"leaves rs/a with 0, it wants 1"},
-	run: simtest.Case{World: replicaSet("a", 2, "web"), Settled: true, Schedules: 1000, Controllers: []host.Controller{operates("sets", replicaSets, pods, doing{sync: func(o *operator, f metav1.Object) error {
+	run: simtest.Case{World: replicaSet("a", 2, "web"), Settled: true, Controllers: []host.Controller{operates("sets", replicaSets, pods, doing{sync: func(o *operator, f metav1.Object) error {
 		own := o.owned(f)
 		if _, err := o.client.List(context.Background(), pods, "default", metav1.ListOptions{}); err != nil { // for a metric
 			return err

@@ -26,7 +26,7 @@ func convict(t *testing.T, list []wrong) {
 	for _, w := range list {
 		t.Run(w.law+" "+w.name, func(t *testing.T) {
 			if w.run.Schedules == 0 {
-				w.run.Schedules = 300
+				w.run.Schedules = 60
 			}
 			x, err := w.run.Explore(t.Context(), t.Name())
 			if err != nil {
