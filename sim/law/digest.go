@@ -60,6 +60,11 @@ func (p *Process) digest() uint64 {
 		h.String(n.name)
 		sum += uint64(h)
 	}
+	for f := range p.puts {
+		var h sim.Hash
+		h.String(f)
+		sum += sim.Mix(uint64(h))
+	}
 	for g := range p.gave {
 		sum += digestPair(g.object, g.owner, 1)
 	}

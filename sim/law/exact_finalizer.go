@@ -79,11 +79,11 @@ func (j *Judge) anyExcusedIn(namespace string, way []*Object) bool {
 }
 
 // managed reports whether a process that is up, and is kept from seeing nothing,
-// takes a finalizer off.
+// takes a finalizer off, or should: it put it on objects.
 func (s *State) managed(finalizer string) bool {
 	system := finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
 	for _, p := range s.processes {
-		if p.works() && (system && p.Subject.Controller == Collector || slices.Contains(p.Subject.Finalizers, finalizer)) {
+		if p.works() && (system && p.Subject.Controller == Collector || slices.Contains(p.Subject.Finalizers, finalizer) || p.puts[finalizer]) {
 			return true
 		}
 	}

@@ -52,6 +52,8 @@ func (j *Judge) misnamed(r *sim.Record, how string) {
 	w := &j.write
 	ref, version := w.NewOwner, w.Subject.APIVersion
 	switch {
+	case w.For.Namespace != "" && w.For.Namespace != r.Object.Namespace:
+		j.Report(Informed, how+" with a ControllerRef to "+w.For.String()+", which in another namespace counts as gone")
 	case ref.Kind != w.For.Kind:
 		j.Report(Informed, how+" with a ControllerRef to a "+ref.Kind+", though "+w.For.String()+" is a "+w.For.Kind)
 	case ref.Name != w.For.Name:

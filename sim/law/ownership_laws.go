@@ -45,7 +45,7 @@ var apiLaws = []*Law{{
 
 var threeLaws = []*Law{{
 	ID: "LAW-1", Name: "take-ownership", Kind: Safety, Source: proposal + "The Three Laws of Controllers, First Law",
-	Sentence: "What a controller creates for its collection carries its ControllerRef from the first write on; a ControllerRef that it writes has its object's own uid, kind, name and apiVersion.",
+	Sentence: "What a controller creates for its collection carries its ControllerRef from the first write on; a ControllerRef that it writes has its object's own uid, kind, name and apiVersion, and that object is in reach.",
 	Needs:    Commits,
 	New:      on(takeOwnership, sim.Commit),
 }, {

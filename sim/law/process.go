@@ -36,6 +36,7 @@ type Process struct {
 	lookups map[coords]lookup  // collector: what its last live read of a name found
 
 	met   map[nsName]bool // names of what it syncs, that it was ever shown
+	puts  map[string]bool // finalizers that it was seen to put on objects
 	gave  map[race]bool   // references to others that it put on objects
 	known known           // of what it syncs and manages
 }
@@ -106,6 +107,7 @@ func (p *Process) forgetRun() {
 	clear(p.known.past)
 	clear(p.gave)
 	clear(p.met)
+	clear(p.puts)
 }
 
 // work returns what the worker that a record is about is at; nil when that is

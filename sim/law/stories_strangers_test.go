@@ -69,6 +69,27 @@ var strangerStories = []story{
 		t.sync("rs", a, func() { t.lists("rs", a); t.commit("rs", "create", a, nil, pod("q", a)) })
 	}},
 
+	{"EXACT-5", "put back by an update without a version", committed, func(t *tape) { t.putsBack(false) }},
+	{"EXACT-5", "an update with a version", kept, func(t *tape) { t.putsBack(true) }},
+
+	{"LAW-1", "for an owner in another namespace", broken, func(t *tape) {
+		a := set("a", 1)
+		t.exist(a)
+		p := pod("p", a)
+		p.Namespace = "other"
+		t.sync("rs", a, func() { t.commit("rs", "create", a, nil, p) })
+	}},
+
+	{"FIN-1", "its own, that it does not declare", kept, func(t *tape) { t.hangs("op", "op") }},
+	{"FIN-1", "one that another was seen to put on", broken, func(t *tape) { t.hangs("job", "op") }},
+	{"EXACT-6", "a finalizer that it was seen to put on", broken, func(t *tape) {
+		o := object("App", "a")
+		t.exist(o)
+		held := o.as(func(o *thing) { o.Finalizers = []string{"example.com/late"} })
+		t.sync("op", o, func() { t.commit("op", "update", o, o, held) })
+		t.user(held, held.dying("example.com/late"))
+		t.settled()
+	}},
 	{"EXACT-6", "two that wait for each other", broken, func(t *tape) {
 		t.exist(set("a", 0).dying(ownFinalizer, tracking))
 		t.settled()
@@ -82,6 +103,26 @@ func (t *tape) shares(change func(p, b *thing) *thing) {
 	p = p.owned(p.OwnerReferences[0], plain(b))
 	t.exist(a, b, p)
 	t.sync("rs", a, func() { t.commit("rs", "update", a, p, change(p, b)) })
+}
+
+// putsBack has a set's controller label a pod that has been changed since it read it.
+func (t *tape) putsBack(version bool) {
+	a, p := t.family(1, "p")
+	q := p[0].as(func(o *thing) { o.Node = "n1" })
+	t.user(p[0], q)
+	t.sync("rs", a, func() {
+		r := t.commit("rs", "update", a, q, p[0].labelled("web"))
+		r.Saw, r.Guards.ResourceVersion = p[0], version
+	})
+}
+
+// hangs has one controller put a finalizer on an object and another take it off.
+func (t *tape) hangs(puts, takes string) {
+	o := object("App", "a")
+	t.exist(o)
+	held := o.as(func(o *thing) { o.Finalizers = []string{"example.com/late"} })
+	t.commit(puts, "update", o, o, held)
+	t.commit(takes, "update", o, held, held.as(func(o *thing) { o.Finalizers = nil }))
 }
 
 // keyed has a set's controller make a pod for it in the sync of some key.

@@ -161,6 +161,23 @@ func (p *Process) gives(w *Write) {
 	}
 }
 
+// hangs notes the finalizers that a write adds to what is there. The server's own
+// are nobody's, and what a creation brings may be a template's.
+func (p *Process) hangs(w *Write) {
+	if w.Before == nil || w.After == nil {
+		return
+	}
+	for _, f := range w.After.GetFinalizers() {
+		if byPolicy(f) || finalized(w.Before, f) {
+			continue
+		}
+		if p.puts == nil {
+			p.puts = map[string]bool{}
+		}
+		p.puts[f] = true
+	}
+}
+
 // noteWrite is called for every commit of anybody.
 func (p *Process) noteWrite(r *sim.Record, w *Write) {
 	if p.Subject.Kind == "" {
@@ -174,6 +191,7 @@ func (p *Process) noteWrite(r *sim.Record, w *Write) {
 	}
 	p.told(r)
 	p.gives(w)
+	p.hangs(w)
 	if !p.synced && p.early < 0 && r.Incarnation == p.incarnation {
 		p.early = r.Index
 	}

@@ -94,6 +94,7 @@ func TestWrongEnds(t *testing.T)       { convict(t, wrongEnds) }
 func TestSubtleOwners(t *testing.T)    { convict(t, subtleOwners) }
 func TestSubtleEnds(t *testing.T)      { convict(t, subtleEnds) }
 func TestSubtleWork(t *testing.T)      { convict(t, subtleWork) }
+func TestMoreSubtle(t *testing.T)      { convict(t, moreSubtle) }
 
 // Every law of the three, of fights and of exactness convicts somebody.
 func TestEveryClauseConvicts(t *testing.T) {
