@@ -60,7 +60,7 @@ var edges = []row{
 		"the one runner that reads the clock on the wall stands beside the kernel, so that nothing deterministic can come to lean on it"},
 	{"controllers/...", []string{"controllers/...", "sim", "sim/host", "fakeapi", api, apimachinery, cache, listers, workqueue},
 		"a controller is what a stranger could write: it sees the host's surface, never the laws that judge it or the search that schedules it"},
-	{"scenarios/simtest", []string{"cli", "scenarios", "controllers/...", "sim/...", "fakeapi", api, apimachinery, "sigs.k8s.io/yaml", "pgregory.net/rapid"},
+	{"scenarios/simtest/...", []string{"cli", "scenarios", "controllers/...", "sim/...", "fakeapi", api, apimachinery, "sigs.k8s.io/yaml", "pgregory.net/rapid"},
 		"adapters for property tests and fuzzing are imported by tests only"},
 	{"scenarios", []string{"internal/nearest", "sim/...", "fakeapi", api, apimachinery, apiextensions, "golang.org/x/tools/txtar", "sigs.k8s.io/yaml", "sigs.k8s.io/json", "go.yaml.in/yaml"},
 		"scenarios are for anybody's controllers: the registry is passed in, so this module's controllers must not be compiled in"},

@@ -77,11 +77,22 @@ func (p *Process) digest(j *Judge) uint64 {
 	if p.early >= 0 {
 		sum++
 	}
-	for _, f := range p.put {
-		sum += sim.Mix(sim.HashString(f))
-	}
 	for uid := range p.gone {
 		sum += sim.Mix(digestUID(uid))
+	}
+	for n := range p.met {
+		var h sim.Hash
+		h.String(n.namespace)
+		h.String(n.name)
+		sum += uint64(h)
+	}
+	for f := range p.puts {
+		var h sim.Hash
+		h.String(f)
+		sum += sim.Mix(uint64(h))
+	}
+	for g := range p.gave {
+		sum += digestPair(g.object, g.owner, 1)
 	}
 	for c, l := range p.lookups {
 		var h sim.Hash

@@ -2,6 +2,7 @@ package law
 
 import (
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -21,7 +22,7 @@ func nothingStays(j *Judge, _ *sim.Record) {
 				continue
 			}
 			if f := o.Meta.GetFinalizers(); len(f) > 0 {
-				j.Report(Informed, o.Ref.String()+" stays terminating, held by "+f[0]+" alone")
+				j.Report(Informed, o.Ref.String()+" stays terminating, held by "+strings.Join(f, " and ")+" alone")
 			} else if l.kind == "Namespace" {
 				j.Report(Informed, o.Ref.String()+" stays terminating, held by kubernetes alone")
 			}
@@ -78,11 +79,11 @@ func (j *Judge) anyExcusedIn(namespace string, way []*Object) bool {
 }
 
 // managed reports whether a process that is up, and is kept from seeing nothing,
-// takes a finalizer off: one that it declares, or was seen to put there.
+// takes a finalizer off, or should: it put it on objects.
 func (s *State) managed(finalizer string) bool {
 	system := finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
 	for _, p := range s.processes {
-		if p.works() && (system && p.Subject.Controller == Collector || slices.Contains(p.Subject.Finalizers, finalizer) || slices.Contains(p.put, finalizer)) {
+		if p.works() && (system && p.Subject.Controller == Collector || slices.Contains(p.Subject.Finalizers, finalizer) || p.puts[finalizer]) {
 			return true
 		}
 	}

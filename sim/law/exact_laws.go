@@ -31,7 +31,7 @@ var exactLaws = []*Law{{
 }, {
 	ID: "EXACT-5", Name: "no-older-view", Kind: Safety, Source: beyond + "kubernetes#59848; Sieve, stale state",
 	Needs:    Commits | Reads | Deliveries | Syncs,
-	Sentence: "Nothing is deleted, scaled or overwritten on a view of it that is older than what the process, or an earlier life of it, had been shown.",
+	Sentence: "Nothing is deleted, scaled or overwritten on a view of it that is older than what the process, or an earlier life of it, had been shown, and no update without a version takes back what has been changed meanwhile.",
 	New:      on(noOlderView, sim.Commit),
 }, {
 	ID: "EXACT-6", Name: "nothing-stays-terminating", Kind: Liveness, Source: beyond + "finalizers",

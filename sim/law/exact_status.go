@@ -30,7 +30,7 @@ func exactStatus(j *Judge, r *sim.Record) {
 		return
 	}
 	k := w.counting(r)
-	if k == nil {
+	if k == nil || k.listed { // what a list showed is not known object by object
 		return
 	}
 	j.ask()

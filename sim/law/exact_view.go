@@ -28,6 +28,8 @@ func noOlderView(j *Judge, r *sim.Record) {
 		j.Report(Informed, what(r)+" on version "+w.Saw.GetResourceVersion()+" of it, though shown a newer one")
 	case saw < w.Process.known.past[uid]:
 		j.Report(Committed, what(r)+" on version "+w.Saw.GetResourceVersion()+" of it, though shown a newer one before a restart")
+	case w.undoes(r):
+		j.Report(Committed, what(r)+" puts back what has been changed since it was read")
 	}
 }
 
@@ -42,6 +44,13 @@ func (n *known) versionAt(uid types.UID, record int) uint64 {
 		return e.version
 	}
 	return 0
+}
+
+// undoes reports whether an update that is not conditional takes back to what the
+// actor had read a part that is another's by now: it lands in place of a change
+// that the actor was never shown, and that change is no more.
+func (w *Write) undoes(r *sim.Record) bool {
+	return r.Verb == "update" && r.Subresource == "" && w.After != nil && sameBody(r.Saw, r.After) && !sameBody(r.Saw, r.Before)
 }
 
 // destroys reports whether a write takes something away: it deletes, scales

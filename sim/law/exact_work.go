@@ -15,11 +15,10 @@ func (k *work) fewest() int { return k.began - k.fewer + k.own - k.missed }
 func (k *work) most() int { return k.began + k.more + k.own }
 
 // counting returns the worker that a write for an owner is by, nil when what it
-// can have gone by is not known: it listed dependents live, or is of a life that
-// has ended.
+// can have gone by is not known, as of a life that has ended.
 func (w *Write) counting(r *sim.Record) *work {
 	k := w.Process.work(r)
-	if k == nil || !k.busy || k.listed || k.owner == "" || string(k.owner) != r.For.UID || r.SawFor == nil {
+	if k == nil || !k.busy || k.owner == "" || string(k.owner) != r.For.UID || r.SawFor == nil {
 		return nil
 	}
 	return k

@@ -43,12 +43,19 @@ func byPolicy(finalizer string) bool {
 	return finalizer == metav1.FinalizerOrphanDependents || finalizer == metav1.FinalizerDeleteDependents
 }
 
+// putOn reports whether a process was seen to put a finalizer on something.
+func (s *State) putOn(process, finalizer string) bool {
+	p := s.byProcess[process]
+	return p != nil && p.puts[finalizer]
+}
+
 // mayTakeOff reports whether a finalizer is the subject's own: one that it
-// declares. Of a subject that declares none, and is held to no more than
-// ownership, any that is not the server's and that nobody else declares may be.
+// declares, or was seen to put on. Of a subject that declares none, and is held to no more than
+// ownership, any that is not the server's and that nobody else declares, or puts on,
+// may be.
 func (s *State) mayTakeOff(sub *Subject, finalizer string) bool {
 	switch {
-	case slices.Contains(sub.Finalizers, finalizer):
+	case slices.Contains(sub.Finalizers, finalizer), s.putOn(sub.Process, finalizer):
 		return true
 	case sub.Controller == Collector:
 		return byPolicy(finalizer)
@@ -56,25 +63,11 @@ func (s *State) mayTakeOff(sub *Subject, finalizer string) bool {
 		return false
 	}
 	for _, p := range s.processes {
-		if slices.Contains(p.Subject.Finalizers, finalizer) {
+		if slices.Contains(p.Subject.Finalizers, finalizer) || p.puts[finalizer] && p.Subject.Controller != sub.Controller {
 			return false
 		}
 	}
 	return true
-}
-
-// puts notes a finalizer that a subject which declares none puts on what it
-// syncs: whoever does that means to take it off again. One that it copies into
-// what it creates, from a template, may be anybody's.
-func (p *Process) puts(r *sim.Record, w *Write) {
-	if p.Subject.Finalizers != nil || p.Subject.Profile > Ownership || r.Object.Kind != p.Subject.Kind || w.Before == nil || w.After == nil {
-		return
-	}
-	for _, f := range w.After.GetFinalizers() {
-		if !finalized(w.Before, f) && !byPolicy(f) && !slices.Contains(p.put, f) {
-			p.put = append(p.put, f)
-		}
-	}
 }
 
 // held reports whether a subject's own finalizer keeps an object.

@@ -13,7 +13,11 @@ func dontInterfere(j *Judge, r *sim.Record) {
 		return
 	}
 	j.ask()
-	if w.Mine || w.harmless(r) {
+	if w.Mine {
+		j.cutsOthers(r)
+		return
+	}
+	if w.harmless(r) {
 		return
 	}
 	s := Informed
@@ -48,6 +52,34 @@ func (j *Judge) concerns(r *sim.Record) bool {
 		return false
 	}
 	return w.Owner != nil || j.state.subjectFor(r.Object.Kind) != nil
+}
+
+// cutsOthers reports a write to the actor's own dependent that takes off the
+// reference of another owner who is there: what a list of owners that is written
+// anew, or from a copy that is out of date, forgets. Its own sort of owners an
+// actor may arrange as it likes, and so what it makes itself, and references that
+// it put there. A deletion and a release are judged by other laws.
+func (j *Judge) cutsOthers(r *sim.Record) {
+	w := &j.write
+	if w.After == nil || w.Deletes || w.Drops {
+		return
+	}
+	for _, ref := range w.Before.GetOwnerReferences() {
+		if string(ref.UID) == w.For.UID || refTo(w.After, ref.UID) != nil || ref.Kind == w.Subject.Kind ||
+			w.Process.gave[race{w.Before.GetUID(), ref.UID}] {
+			continue
+		}
+		o := j.state.Object(ref.UID)
+		if o == nil || deleting(o.Meta) {
+			continue
+		}
+		s := Informed
+		if w.Unread || w.Saw != nil && refTo(w.Saw, ref.UID) == nil {
+			s = Committed
+		}
+		j.Report(s, "takes off the reference to "+refName(&ref)+", which is there")
+		return
+	}
 }
 
 // interference words what was done to whose object.

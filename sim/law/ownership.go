@@ -23,12 +23,27 @@ func takeOwnership(j *Judge, r *sim.Record) {
 		j.misnamed(r, "created")
 	case w.dropped:
 	case w.NewOwner != nil:
-		j.Report(Informed, "created for "+refName(w.NewOwner)+" in a sync of "+r.For.String())
+		j.Report(Informed, "created for "+j.strangeOwner(r))
 	case refTo(w.After, uidOf(w.For)) != nil:
 		j.Report(Informed, "created with a reference to "+w.For.String()+" that does not control")
 	default:
 		j.Report(Informed, "created without a ControllerRef")
 	}
+}
+
+// strangeOwner words the ControllerRef of an object that was created for another
+// than the one that is being synced.
+func (j *Judge) strangeOwner(r *sim.Record) string {
+	ref := j.write.NewOwner
+	switch {
+	case ref.Kind != r.For.Kind || ref.Name != r.For.Name:
+		return refName(ref) + " in a sync of " + r.For.String()
+	case j.state.Object(ref.UID) == nil:
+		return refName(ref) + ", which is gone"
+	case r.For.UID == "":
+		return refName(ref) + ", which its cache does not have"
+	}
+	return "another " + refName(ref) + " than the one that is being synced"
 }
 
 // misnamed reports a ControllerRef that has its owner's uid and is wrong all the
@@ -37,6 +52,8 @@ func (j *Judge) misnamed(r *sim.Record, how string) {
 	w := &j.write
 	ref, version := w.NewOwner, w.Subject.APIVersion
 	switch {
+	case w.For.Namespace != "" && w.For.Namespace != r.Object.Namespace:
+		j.Report(Informed, how+" with a ControllerRef to "+w.For.String()+", which in another namespace counts as gone")
 	case ref.Kind != w.For.Kind:
 		j.Report(Informed, how+" with a ControllerRef to a "+ref.Kind+", though "+w.For.String()+" is a "+w.For.Kind)
 	case ref.Name != w.For.Name:

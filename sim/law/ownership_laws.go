@@ -45,7 +45,7 @@ var apiLaws = []*Law{{
 
 var threeLaws = []*Law{{
 	ID: "LAW-1", Name: "take-ownership", Kind: Safety, Source: proposal + "The Three Laws of Controllers, First Law",
-	Sentence: "What a controller creates for its collection carries its ControllerRef from the first write on; a ControllerRef that it writes has its object's own uid, kind, name and apiVersion.",
+	Sentence: "What a controller creates for its collection carries its ControllerRef from the first write on; a ControllerRef that it writes has its object's own uid, kind, name and apiVersion, and that object is in reach.",
 	Needs:    Commits,
 	New:      on(takeOwnership, sim.Commit),
 }, {
@@ -55,7 +55,7 @@ var threeLaws = []*Law{{
 	New:      on(claimOrphansOnly, sim.Commit),
 }, {
 	ID: "LAW-2", Name: "dont-interfere", Kind: Safety, Source: proposal + "The Three Laws of Controllers, Second Law",
-	Sentence: "A controller does not edit, scale or delete an object that is another controller's or not its own, except to adopt an orphan or to take back its own reference, and then changes nothing but the reference.",
+	Sentence: "A controller does not edit, scale or delete an object that is another controller's or not its own, except to adopt an orphan or to take back its own reference, and then changes nothing but the reference; and from its own it takes no other owner's reference.",
 	Needs:    Commits,
 	New:      on(dontInterfere, sim.Commit),
 }, {

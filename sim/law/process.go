@@ -35,9 +35,10 @@ type Process struct {
 	gone    map[types.UID]bool // collector: owners it was told are gone
 	lookups map[coords]lookup  // collector: what its last live read of a name found
 
-	known known // of what it syncs and manages
-
-	put []string // finalizers it put on what it syncs, of a subject that declares none
+	met   map[nsName]bool // names of what it syncs, that it was ever shown
+	puts  map[string]bool // finalizers that it was seen to put on objects
+	gave  map[race]bool   // references to others that it put on objects
+	known known           // of what it syncs and manages
 }
 
 // lookup is what a live read found: the uid, "" for nothing, and whether it was
@@ -104,7 +105,9 @@ func (p *Process) forgetRun() {
 	p.reordered, p.wasOff, p.disturbed = false, false, false
 	p.known.clear()
 	clear(p.known.past)
-	p.put = p.put[:0]
+	clear(p.gave)
+	clear(p.met)
+	clear(p.puts)
 }
 
 // work returns what the worker that a record is about is at; nil when that is
@@ -191,6 +194,9 @@ func (p *Process) deliver(r *sim.Record) {
 	if p.follows(r.Object.Kind) {
 		p.shown(r)
 	}
+	if r.Object.Kind == p.Subject.Kind && before == nil {
+		p.meet(nsName{r.Object.Namespace, r.Object.Name})
+	}
 	// Another uid under the same name says as much as a deletion: a relist may
 	// have swallowed that.
 	if m := meta(r.Before); p.gone != nil && m != nil && (after == nil || after.GetUID() != m.GetUID()) {
@@ -201,6 +207,13 @@ func (p *Process) deliver(r *sim.Record) {
 			p.keys.enqueue(key)
 		}
 	}
+}
+
+func (p *Process) meet(name nsName) {
+	if p.met == nil {
+		p.met = map[nsName]bool{}
+	}
+	p.met[name] = true
 }
 
 // recount keeps how many cached objects each owner has, and lets the workers

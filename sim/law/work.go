@@ -24,7 +24,7 @@ type work struct {
 	more   int  // that it has been shown since
 	fewer  int  // that it has been shown to be so no more
 	own    int  // that its own writes of this sync added, or took away
-	listed bool // it has listed dependents live: what it goes by is not known
+	listed bool // it has listed dependents live
 	missed int  // dependents that its requests found gone
 
 	release string // the refusal of a release that found the object gone; "" for none
@@ -57,7 +57,10 @@ func (p *Process) answered(s *State, r *sim.Record) {
 	}
 	if k := p.work(r); k != nil && r.Verb == "list" {
 		k.counted = math.MaxInt / 2 // what it counts may come from the list
-		k.listed = k.listed || p.manages(r.Object.Kind)
+		if p.manages(r.Object.Kind) {
+			k.listed = true
+			p.lists(s, r, k)
+		}
 	}
 	found := meta(r.After)
 	if found != nil {
@@ -83,6 +86,31 @@ func (p *Process) answered(s *State, r *sim.Record) {
 		if k := p.work(r); k != nil {
 			k.read = true
 			k.refuses = found == nil || string(found.GetUID()) != r.For.UID || deleting(found)
+		}
+	}
+}
+
+// lists notes what a live list may have shown of the owner's dependents: those
+// that are there and were not known, and that those are not there which were. What
+// the list left out by its options widens what the worker can have gone by.
+func (p *Process) lists(s *State, r *sim.Record, k *work) {
+	if k.owner == "" {
+		return
+	}
+	for _, o := range s.Dependents(k.owner) {
+		if o.Ref.Kind != r.Object.Kind || !s.isActiveOf(&p.Subject, k.owner, o) {
+			continue
+		}
+		if e := p.known.byUID[o.Meta.GetUID()]; e == nil || !e.active || e.owner != k.owner {
+			k.more++
+		}
+	}
+	for _, e := range p.known.members(k.owner) {
+		if e.kind != r.Object.Kind || !e.active {
+			continue
+		}
+		if o := s.Object(e.uid); o == nil || !s.isActiveOf(&p.Subject, k.owner, o) {
+			k.fewer++
 		}
 	}
 }
@@ -117,6 +145,39 @@ func (p *Process) lostRelease(s *State, r *sim.Record) bool {
 	return r.Code == 404 || r.Code == 422 && (live == nil || live.Meta.GetUID() != saw.GetUID())
 }
 
+// gives notes the references to others than the synced object that a write adds.
+func (p *Process) gives(w *Write) {
+	if w.After == nil {
+		return
+	}
+	for _, ref := range w.After.GetOwnerReferences() {
+		if string(ref.UID) == w.For.UID || w.Before != nil && refTo(w.Before, ref.UID) != nil {
+			continue
+		}
+		if p.gave == nil {
+			p.gave = map[race]bool{}
+		}
+		p.gave[race{w.After.GetUID(), ref.UID}] = true
+	}
+}
+
+// hangs notes the finalizers that a write adds to what is there. The server's own
+// are nobody's, and what a creation brings may be a template's.
+func (p *Process) hangs(w *Write) {
+	if w.Before == nil || w.After == nil {
+		return
+	}
+	for _, f := range w.After.GetFinalizers() {
+		if byPolicy(f) || finalized(w.Before, f) {
+			continue
+		}
+		if p.puts == nil {
+			p.puts = map[string]bool{}
+		}
+		p.puts[f] = true
+	}
+}
+
 // noteWrite is called for every commit of anybody.
 func (p *Process) noteWrite(r *sim.Record, w *Write) {
 	if p.Subject.Kind == "" {
@@ -129,7 +190,8 @@ func (p *Process) noteWrite(r *sim.Record, w *Write) {
 		return
 	}
 	p.told(r)
-	p.puts(r, w)
+	p.gives(w)
+	p.hangs(w)
 	if !p.synced && p.early < 0 && r.Incarnation == p.incarnation {
 		p.early = r.Index
 	}

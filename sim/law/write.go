@@ -55,7 +55,7 @@ func (w *Write) fill(s *State, r *sim.Record, p *Process, known Evidence) {
 	w.Subject = &w.Process.Subject
 	w.SawOwner = controllerOf(w.Saw)
 	w.Dependent = w.Process.manages(r.Object.Kind)
-	if w.For.UID == "" && w.Process.keyedOtherwise(r.For) {
+	if w.For.UID == "" && (w.Process.keyedOtherwise(r.For) || s.namesNothing(w, r.For)) {
 		w.inferFor()
 	}
 	w.Mine = w.isFor(w.Owner)
@@ -78,6 +78,18 @@ func (p *Process) keyedOtherwise(f sim.Ref) bool {
 		}
 	}
 	return false
+}
+
+// namesNothing reports whether a key is no name of what the actor syncs: no such
+// object is there, none was while the process ran, and the object that is written
+// is, or gets to be, that of another name. Keys may be made as one likes.
+func (s *State) namesNothing(w *Write, f sim.Ref) bool {
+	ref := w.Owner
+	if ref == nil {
+		ref = w.NewOwner
+	}
+	return ref != nil && ref.Kind == w.Subject.Kind && ref.Name != f.Name &&
+		s.Named(w.Subject.Kind, f.Namespace, f.Name) == nil && !w.Process.met[nsName{f.Namespace, f.Name}]
 }
 
 // inferFor takes the ControllerRef of the object that is written, if it is of the

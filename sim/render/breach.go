@@ -1,6 +1,12 @@
 package render
 
-import "github.com/threelaws/threelaws/sim/law"
+import (
+	"slices"
+	"strings"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law"
+)
 
 // Breach is one breaking of one law, as it is shown.
 type Breach struct {
@@ -17,6 +23,23 @@ type Breach struct {
 func BreachOf(b law.Breach) Breach {
 	return Breach{Record: b.Record, Law: b.Law.Name, Sentence: b.Law.Sentence, Source: b.Law.Source,
 		Text: WithoutUIDs(b.Text), Race: b.Strength == law.Committed, Cycle: b.Cycle}
+}
+
+// aboutStatus are the laws that at rest are broken by what a status says.
+var aboutStatus = []string{"dont-share", "exact-status"}
+
+// about tells which writes the breach is about, though they are not of those that
+// a story is made of otherwise: those of a status that is wrong, and those of a
+// fight in which nothing but status is written.
+func (b *Breach) about(h *sim.History) func(r *sim.Record) bool {
+	silent := !slices.ContainsFunc(b.Cycle, func(i int) bool {
+		r := h.At(i)
+		return r == nil || r.Op == sim.Commit && !ChangeOf(r).Noise
+	})
+	return func(r *sim.Record) bool {
+		return silent && slices.Contains(b.Cycle, r.Index) ||
+			slices.Contains(aboutStatus, b.Law) && strings.Contains(" "+b.Text+" ", " "+r.Object.String()+" ")
+	}
 }
 
 // String renders the breach as it stands in a timeline.

@@ -37,7 +37,7 @@ func NewPage(h *sim.History, b Breach, from int) *Page {
 		to++ // the whole of the step that broke it
 	}
 	p := &Page{Breach: b, broken: -1}
-	p.Lines = Timeline(h, Options{From: min(from, b.Record), To: to, Others: true, Breaches: []Breach{{Record: b.Record, Law: b.Law, Text: b.Text, Race: b.Race}}})
+	p.Lines = Timeline(h, Options{From: min(from, b.Record), To: to, Others: true, Breaches: []Breach{{Record: b.Record, Law: b.Law, Text: b.Text, Race: b.Race}}, Also: b.about(h)})
 	Explain(h, p.Lines)
 	for i := range p.Lines {
 		if len(p.Lines[i].Breaks) > 0 {

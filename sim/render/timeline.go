@@ -38,6 +38,7 @@ type Options struct {
 	Breaches []Breach
 	Others   bool                     // a line for every record that broke a law, deliveries and the like too
 	Skip     func(r *sim.Record) bool // records to leave out; nil for none
+	Also     func(r *sim.Record) bool // writes to show though they are noise; nil for none
 }
 
 // Timeline makes the lines of a part of a history. Equal refusals are one line
@@ -72,6 +73,7 @@ func Timeline(h *sim.History, o Options) []Line {
 		l.Breaks = unique(append(l.Breaks, broken[i]...))
 		l.Records = append(halves, l.Records...)
 		halves = nil
+		ok = ok || o.Also != nil && r.Op == sim.Commit && o.Also(r)
 		if n := len(l.Breaks); !ok && (n == 0 || !o.Others && r.Op != sim.Commit) {
 			continue
 		}

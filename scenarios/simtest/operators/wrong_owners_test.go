@@ -1,0 +1,113 @@
+package operators_test
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/scenarios/simtest"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// wrongOwners do not keep to what is theirs.
+var wrongOwners = []wrong{{
+	name: "sets the owner in a second request", law: "LAW-1",
+	tell: []string{"create", "created without a ControllerRef"},
+	run: simtest.Case{World: world(fleet("a", 1, "north")), Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
+		if o.has("a-0") {
+			return nil
+		}
+		m := o.made(f, "a-0")
+		own := m.GetOwnerReferences()
+		m.SetOwnerReferences(nil)
+		if err := o.create(m); err != nil {
+			return err
+		}
+		return o.merge(ships, "a-0", refs(own...), "")
+	})}},
+}, {
+	name: "claims by replacing the list of owners", law: "LAW-1b",
+	tell: []string{"taken from fleet/b by fleet/a"},
+	run: simtest.Case{World: world(fleet("a", 1, "north"), fleet("b", 1, "south")), Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
+		if err := o.keeps(f); err != nil {
+			return err
+		}
+		for _, m := range o.all(f) { // whatever has the label is the fleet's
+			if !metav1.IsControlledBy(m, f) {
+				if err := o.merge(ships, m.GetName(), refs(*metav1.NewControllerRef(f, fleets)), ""); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})}, User: user("label cm/b-0 sea=north")},
+}, {
+	name: "scales by the label, and takes away what others made", law: "LAW-2",
+	tell: []string{"delete", "owned by rs/b"},
+	run: simtest.Case{World: replicaSet("a", 1, "web") + "---\n" + replicaSet("b", 1, "web"), Controllers: []host.Controller{unclaimed(operates("sets", replicaSets, pods, doing{sync: func(o *operator, f metav1.Object) error {
+		for _, m := range o.all(f) {
+			if len(o.owned(f)) > 0 && !metav1.IsControlledBy(m, f) {
+				return o.removeName(m.GetName(), metav1.DeleteOptions{})
+			}
+		}
+		if o.has(f.GetName() + "-0") {
+			return nil
+		}
+		return o.create(o.made(f, f.GetName()+"-0"))
+	}}))}},
+}, {
+	name: "counts by the label in its status", law: "LAW-3",
+	tell: []string{"counts 2 in its status", "status"},
+	run: simtest.Case{World: world(fleet("a", 1, "north"), fleet("b", 1, "north")), Controllers: []host.Controller{counting(fleeting(func(o *operator, f metav1.Object) error {
+		if err := o.keeps(f); err != nil {
+			return err
+		}
+		c := f.(runtime.Object).DeepCopyObject()
+		return o.reports(c.(metav1.Object), "replicas", len(o.all(f)))
+	}))}},
+}, {
+	name: "two of them write one field", law: "NOFIGHT-1",
+	tell: []string{"blue", "red", "state recurs"},
+	run: simtest.Case{World: world(fleet("a", 0, "north"), ship("chart", "north")),
+		Controllers: []host.Controller{paints("red"), paints("blue")}, Schedules: 30},
+}, {
+	name: "keeps a log that wakes it up", law: "NOFIGHT-1",
+	tell: []string{"status fleet/a ready: 1248 -> 1249", "goes on"},
+	run: simtest.Case{World: world(fleet("a", 0, "north")), Schedules: 1, Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
+		n, _, _ := unstructuredInt(f, "status", "ready")
+		return o.reports(f, "ready", n+1) // how often it has been looked at
+	})}},
+}}
+
+// counting says what the status counts.
+func counting(c host.Controller) host.Controller {
+	c.Counted, c.Selector = counted, selector
+	return c
+}
+
+// unclaimed says nothing of what is wanted.
+func unclaimed(c host.Controller) host.Controller {
+	c.Replicas = nil
+	return c
+}
+
+// paints is an operator that wants the chart of its sea, which is nobody's, to have
+// a color.
+func paints(color string) host.Controller {
+	c := operates(color, fleets, ships, doing{sync: func(o *operator, f metav1.Object) error {
+		for _, m := range o.all(f) {
+			if chart := m.(*corev1.ConfigMap); chart.Data["color"] != color {
+				chart = chart.DeepCopy()
+				chart.Data = map[string]string{"color": color}
+				if _, err := o.client.Update(context.Background(), chart); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}})
+	c.Owns = nil
+	return c
+}
