@@ -14,6 +14,7 @@ import (
 // reordering), and how close a key is to WRITE-8's bound on hot loops.
 func (j *Judge) Digest(h *sim.Hash) {
 	h.Word(j.state.promises.digest())
+	h.Word(j.state.taken.digest())
 	for _, p := range j.state.processes {
 		h.Word(p.digest())
 		h.Word(p.known.digest(&j.state))
@@ -43,6 +44,9 @@ func (p *promises) digest() uint64 {
 			if list[i].lost {
 				more += 2
 			}
+			if list[i].again {
+				more += 4
+			}
 			sum += digestPair(object, list[i].owner, more)
 		}
 	}
@@ -53,6 +57,12 @@ func (p *Process) digest() uint64 {
 	var sum uint64
 	for uid := range p.gone {
 		sum += sim.Mix(digestUID(uid))
+	}
+	for n := range p.met {
+		var h sim.Hash
+		h.String(n.namespace)
+		h.String(n.name)
+		sum += sim.Mix(uint64(h))
 	}
 	for c, l := range p.lookups {
 		var h sim.Hash
@@ -73,6 +83,7 @@ func (p *Process) digest() uint64 {
 		h.Word(digestUID(w.owner))
 		h.Bool(w.read)
 		h.Bool(w.refuses)
+		h.Word(digestUID(w.live))
 		h.Bool(w.refused)
 		h.Word(uint64(w.counted))
 		h.String(w.release)

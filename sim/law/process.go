@@ -35,7 +35,8 @@ type Process struct {
 	gone    map[types.UID]bool // collector: owners it was told are gone
 	lookups map[coords]lookup  // collector: what its last live read of a name found
 
-	known known // of what it syncs and manages
+	known known           // of what it syncs and manages
+	met   map[nsName]bool // objects of the kind it syncs that it was ever shown
 }
 
 // lookup is what a live read found: the uid, "" for nothing, and whether it was
@@ -52,7 +53,7 @@ func (s *State) addSubject(sub Subject) {
 		p.Subject = sub
 		return
 	}
-	p := &Process{Subject: sub, early: -1, known: newKnown()}
+	p := &Process{Subject: sub, early: -1, known: newKnown(), met: map[nsName]bool{}}
 	p.keys.at = map[nsName]int{}
 	if sub.Controller == Collector {
 		p.gone, p.lookups = map[types.UID]bool{}, map[coords]lookup{}
@@ -102,6 +103,7 @@ func (p *Process) forgetRun() {
 	p.reordered, p.wasOff, p.disturbed = false, false, false
 	p.known.clear()
 	clear(p.known.past)
+	clear(p.met)
 }
 
 // work returns what the worker that a record is about is at; nil when that is
@@ -184,6 +186,9 @@ func (p *Process) deliver(r *sim.Record) {
 	before, after := c.fold(r, r.Object.Kind == p.Subject.Kind)
 	if p.Subject.Counted != nil && p.manages(r.Object.Kind) {
 		p.recount(c, controllerOf(before), controllerOf(after))
+	}
+	if r.Before == nil && r.Object.Kind == p.Subject.Kind {
+		p.met[nsName{r.Object.Namespace, r.Object.Name}] = true
 	}
 	if p.follows(r.Object.Kind) {
 		p.shown(r)
