@@ -62,6 +62,8 @@ var edges = []row{
 		"a controller is what a stranger could write: it sees the host's surface, never the laws that judge it or the search that schedules it"},
 	{"scenarios/simtest", []string{"cli", "scenarios", "controllers/...", "sim/...", "fakeapi", api, apimachinery, "sigs.k8s.io/yaml", "pgregory.net/rapid"},
 		"adapters for property tests and fuzzing are imported by tests only"},
+	{"scenarios/simtest/operators", nil,
+		"operators are tried by tests, and tests are all there is"},
 	{"scenarios", []string{"internal/nearest", "sim/...", "fakeapi", api, apimachinery, apiextensions, "golang.org/x/tools/txtar", "sigs.k8s.io/yaml", "sigs.k8s.io/json", "go.yaml.in/yaml"},
 		"scenarios are for anybody's controllers: the registry is passed in, so this module's controllers must not be compiled in"},
 	{"cli", []string{"scenarios", "controllers/...", "sim/...", "fakeapi/...", api, apimachinery, "github.com/spf13", "golang.org/x/term"},
