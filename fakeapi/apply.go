@@ -21,16 +21,9 @@ import (
 
 // apply is server-side apply.
 func (c *call) apply(ed *edit) Response {
-	if !c.s.opts.ManagedFields {
-		return refuse(errNoApply())
-	}
 	ed.creates = c.req.Subresource == ""
 	ed.make = func(old *entry) (runtime.Object, error) { return c.applied(old) }
 	return c.modify(ed)
-}
-
-func errNoApply() error {
-	return apierrors.NewGenericServerResponse(415, "patch", schema.GroupResource{}, "", "server-side apply needs a server with Options.ManagedFields", 0, true)
 }
 
 // applied merges the applied configuration into the stored object.
@@ -77,9 +70,14 @@ func (c *call) merge(k *Kind, subresource string, live runtime.Object) (runtime.
 	return obj, nil
 }
 
+// manages reports whether it is noted who changes what of a stored object.
+func (s *Server) manages(m metav1.Object) bool {
+	return s.opts.ManagedFields || len(m.GetManagedFields()) > 0
+}
+
 // manage notes in managedFields who changed what.
 func (c *call) manage(live, obj runtime.Object, manager string) runtime.Object {
-	if !c.s.opts.ManagedFields {
+	if live == nil && !c.s.opts.ManagedFields || live != nil && !c.s.manages(metaOf(live)) {
 		return obj
 	}
 	if live == nil {
@@ -242,9 +240,6 @@ func (v converter) New(schema.GroupVersionKind) (runtime.Object, error) { return
 // appliedScale applies to the scale of an object. The managers of the object's
 // replicas are those of the scale's.
 func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
-	if !c.s.opts.ManagedFields {
-		return nil, errNoApply()
-	}
 	handler, live, err := c.scaleHandler(old)
 	if err != nil {
 		return nil, err

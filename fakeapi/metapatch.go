@@ -49,7 +49,7 @@ type ownerPatch struct {
 // the patch is not of that sort; [call.patchWhole] then does it.
 func (c *call) patchMeta(old *entry) runtime.Object {
 	strategic := c.req.PatchType == types.StrategicMergePatchType
-	if !strategic && c.req.PatchType != types.MergePatchType || c.s.opts.ManagedFields {
+	if !strategic && c.req.PatchType != types.MergePatchType || c.s.manages(old.meta) {
 		return nil
 	}
 	if _, ok := old.obj.(metav1.ObjectMetaAccessor); !ok {

@@ -58,11 +58,11 @@ func (c *call) patched(ed *edit, old *entry) (runtime.Object, error) {
 			return nil, err
 		}
 	}
-	if c.s.opts.ManagedFields {
+	if c.s.manages(old.meta) {
 		obj = c.manage(old.obj, obj, c.req.PatchO.FieldManager)
 	}
 	m := metaOf(obj)
-	if !c.s.opts.ManagedFields {
+	if !c.s.manages(old.meta) {
 		m.SetManagedFields(nil)
 	}
 	if err := c.matchNamespace(m); err != nil {

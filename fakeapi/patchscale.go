@@ -13,7 +13,7 @@ import (
 // [call.patchWhole] then does it.
 func (c *call) patchReplicas(old *entry) runtime.Object {
 	merges := c.req.PatchType == types.MergePatchType || c.req.PatchType == types.StrategicMergePatchType
-	if !merges || c.k.scale == nil || c.req.Subresource != "" || c.s.opts.ManagedFields {
+	if !merges || c.k.scale == nil || c.req.Subresource != "" || c.s.manages(old.meta) {
 		return nil
 	}
 	if _, ok := old.obj.(metav1.ObjectMetaAccessor); !ok {

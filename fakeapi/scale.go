@@ -132,7 +132,7 @@ func (c *call) scaled(old *entry, asked *autoscalingv1.Scale) (runtime.Object, e
 	c.k.scale.write(obj, asked.Spec.Replicas)
 	m := metaOf(obj)
 	m.SetResourceVersion(asked.ResourceVersion)
-	if !c.s.opts.ManagedFields {
+	if c.req.PatchType != types.ApplyPatchType && !c.s.manages(old.meta) {
 		return obj, nil
 	}
 	if c.req.PatchType != types.ApplyPatchType {

@@ -38,7 +38,9 @@ type Options struct {
 	// Name makes the n-th name (from 1) for a generateName prefix. The default
 	// appends the number: "web-" becomes "web-1".
 	Name func(prefix string, n int) string
-	// ManagedFields keeps metadata.managedFields, as the real server does.
+	// ManagedFields keeps metadata.managedFields, as the real server does. Without
+	// it only objects that were applied have them, from then on: what was there
+	// before counts as written before there was server-side apply.
 	ManagedFields bool
 	// DropControllerRefs: the server of a downgraded cluster, which does not
 	// know the controller field and drops it on every write.

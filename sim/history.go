@@ -62,6 +62,11 @@ type Record struct {
 // Guards are the preconditions a write carried.
 type Guards struct {
 	UID, ResourceVersion bool
+
+	// Applies marks a server-side apply: it says what its object is to be, whatever
+	// there is by that name, and the server refuses it what would need knowledge of
+	// that.
+	Applies bool
 }
 
 // Stale reports whether the process acted on a version of the object older

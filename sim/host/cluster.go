@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
@@ -219,7 +220,7 @@ func guards(req *fakeapi.Request) sim.Guards {
 			return sim.Guards{UID: m.GetUID() != "", ResourceVersion: m.GetResourceVersion() != ""}
 		}
 	case fakeapi.Patch:
-		return sim.Guards{UID: patchNames(req.Patch, `"uid"`), ResourceVersion: patchNames(req.Patch, `"resourceVersion"`)}
+		return sim.Guards{UID: patchNames(req.Patch, `"uid"`), ResourceVersion: patchNames(req.Patch, `"resourceVersion"`), Applies: req.PatchType == types.ApplyPatchType}
 	}
 	return sim.Guards{}
 }

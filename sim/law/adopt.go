@@ -55,7 +55,7 @@ func adoptAll(j *Judge, r *sim.Record) {
 // while a finalizer of its own holds the object delete what is that object's own.
 func statusOnly(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Subject == nil || r.For.UID == "" {
+	if w.Subject == nil || r.For.UID == "" || w.read {
 		return
 	}
 	if !w.Dependent {
@@ -217,12 +217,12 @@ func orphansStayOrphans(j *Judge, r *sim.Record) {
 // for one is done to the other.
 func successor(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Subject == nil || w.Before == nil || r.For.UID == "" {
+	if w.Subject == nil || w.Before == nil || r.For.UID == "" || w.read {
 		return
 	}
 	j.ask()
 	if w.Dependent && w.Owner != nil && !w.Mine && w.Owner.Kind == r.For.Kind && w.Owner.Name == r.For.Name {
-		s := Informed
+		s := w.inherits(r)
 		if w.SawMine {
 			s = Committed
 		}

@@ -86,8 +86,19 @@ func oneWinner(j *Judge, r *sim.Record) {
 	}
 	j.ask()
 	if w.Owner != nil && w.SawOwner == nil {
-		j.Report(Informed, "adopted by "+refName(w.NewOwner)+" after "+refName(w.Owner)+" had won")
+		j.Report(w.inherits(r), "adopted by "+refName(w.NewOwner)+" after "+refName(w.Owner)+" had won")
 	}
+}
+
+// inherits is the strength of a write that takes an object from another owner:
+// Committed for an apply that goes from a namesake to a namesake. The server
+// refuses an apply a second controller, but takes off what the same manager had
+// applied for the first; who applies cannot tell, and had not been shown.
+func (w *Write) inherits(r *sim.Record) Strength {
+	if r.Guards.Applies && w.NewOwner != nil && w.Owner.Kind == w.NewOwner.Kind && w.Owner.Name == w.NewOwner.Name {
+		return Committed
+	}
+	return Informed
 }
 
 // restartMovesNothing is API-5: after a restart an object leaves an owner that

@@ -202,6 +202,9 @@ func orphanFirst(j *Judge, r *sim.Record) {
 		return
 	}
 	for _, o := range left {
+		if q := j.state.promises.find(o.Meta.GetUID(), owner); q != nil && q.again {
+			continue // it had been orphaned: who adopted it again is to blame
+		}
 		if w.Process.sawBefore(r, o, owner) {
 			j.Report(Informed, "let go while "+o.Ref.String()+" refers to it")
 			return

@@ -19,6 +19,7 @@ func (j *Judge) Digest(h *sim.Hash) {
 	h.Bool(s.restarted)
 	h.Bool(s.dropping)
 	h.Word(s.promises.digest())
+	h.Word(s.taken.digest())
 	var kinds uint64
 	for _, l := range s.kinds {
 		kinds += sim.Mix(sim.HashString(l.kind))
@@ -65,6 +66,9 @@ func (p *promises) digest() uint64 {
 			more := uint64(list[i].strength)
 			if list[i].lost {
 				more += 2
+			}
+			if list[i].again {
+				more += 4
 			}
 			sum += digestPair(object, list[i].owner, more)
 		}
@@ -113,6 +117,7 @@ func (p *Process) digest(j *Judge) uint64 {
 		h.Word(digestUID(w.owner))
 		h.Bool(w.read)
 		h.Bool(w.refuses)
+		h.Word(digestUID(w.live))
 		h.Bool(w.refused)
 		h.Word(uint64(w.counted))
 		h.String(w.release)

@@ -9,10 +9,13 @@ import "github.com/threelaws/threelaws/sim"
 // update), so it takes that chance by what it leaves out. Compare LAW-2, whose
 // race no precondition on the uid closes.
 //
+// A server-side apply is decided for a name, and the deletion of a collection for
+// a selector: neither is about an incarnation.
+//
 // What the actor does to a namesake of the very object it syncs is ADOPT-8's.
 func sameIncarnation(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Process == nil || w.Before == nil || w.Saw == nil {
+	if w.Process == nil || w.Before == nil || w.Saw == nil || r.Guards.Applies || r.Verb == "deletecollection" {
 		return
 	}
 	j.ask()

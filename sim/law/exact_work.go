@@ -35,11 +35,12 @@ func neverTooFew(j *Judge, r *sim.Record) {
 		return
 	}
 	j.ask()
+	away := j.state.taken.from(uidOf(r.For))
 	if k := w.counting(r); k != nil && !deleting(meta(r.SawFor)) {
-		floor := sub.floor(r.SawFor)
+		floor := sub.floor(r.SawFor) - away
 		e := w.Process.known.byUID[k.owner]
 		if e != nil && e.value != nil {
-			floor = min(floor, sub.floor(e.value))
+			floor = min(floor, sub.floor(e.value)-away)
 		}
 		victim := w.Process.known.byUID[w.Before.GetUID()]
 		if victim != nil && victim.active && k.most()-1 < floor {
@@ -53,13 +54,14 @@ func neverTooFew(j *Judge, r *sim.Record) {
 	if o == nil || deleting(o.Meta) {
 		return
 	}
-	floor := sub.floor(o.Value)
+	floor := sub.floor(o.Value) - away
 	if left := j.state.activeUpTo(sub, uidOf(r.For), floor+1) - 1; left < floor {
 		j.Report(Committed, "leaves "+r.For.String()+" with "+itoa(left)+", it wants "+itoa(floor))
 	}
 }
 
-// neverTooMany is EXACT-2. A creation for an owner that is going is ADOPT-3's.
+// neverTooMany is EXACT-2. A creation for an owner that is going is ADOPT-3's, and
+// one that puts back what others took is none too many.
 func neverTooMany(j *Judge, r *sim.Record) {
 	w := &j.write
 	sub := w.Subject
@@ -67,6 +69,9 @@ func neverTooMany(j *Judge, r *sim.Record) {
 		return
 	}
 	j.ask()
+	if j.state.taken.back(uidOf(r.For), r) {
+		return
+	}
 	if k := w.counting(r); k != nil {
 		roof := sub.roof(r.SawFor)
 		if e := w.Process.known.byUID[k.owner]; e != nil && e.value != nil {

@@ -17,6 +17,7 @@ func (s *State) fold(r *sim.Record, p *Process, w *Write) {
 	switch r.Op {
 	case sim.Commit:
 		s.promises.fold(s, r, w)
+		s.taken.fold(s, r, w)
 		s.store(r, w)
 		if s.byProcess[r.Process] == nil { // the user, or whoever else acts from outside
 			s.newEpoch()
@@ -78,6 +79,10 @@ func (s *State) insert(r *sim.Record, w *Write) *Object {
 		o = &Object{}
 	}
 	o.Ref = sim.Ref{Kind: r.Object.Kind, Namespace: w.After.GetNamespace(), Name: w.After.GetName(), UID: string(w.After.GetUID())}
+	o.maker = nil
+	if w.Before == nil {
+		o.maker = w.Process
+	}
 	l := s.list(o.Ref.Kind)
 	o.slot = len(l.objects)
 	l.objects = append(l.objects, o)

@@ -76,7 +76,7 @@ func claimOrphansOnly(j *Judge, r *sim.Record) {
 	}
 	s := Committed
 	if w.Saw == nil && !w.Unread || w.SawOwner != nil && !sameRef(w.SawOwner, w.NewOwner) {
-		s = Informed
+		s = w.inherits(r)
 	}
 	j.Report(s, "taken from "+refName(w.Owner)+" by "+refName(w.NewOwner))
 }

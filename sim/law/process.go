@@ -55,7 +55,7 @@ func (s *State) addSubject(sub Subject) {
 		p.Subject = sub
 		return
 	}
-	p := &Process{Subject: sub, early: -1, known: newKnown()}
+	p := &Process{Subject: sub, early: -1, known: newKnown(), met: map[nsName]bool{}}
 	p.keys.at = map[nsName]int{}
 	if sub.Controller == Collector {
 		p.gone, p.lookups = map[types.UID]bool{}, map[coords]lookup{}

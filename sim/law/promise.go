@@ -13,6 +13,7 @@ type promise struct {
 	owner    types.UID
 	made     int      // the record that accepted the deletion
 	lost     bool     // the dependent lost the reference
+	again    bool     // and was given it once more, by an adopter (ADOPT-7)
 	strength Strength // what its deletion would be: Committed where nobody who brought it about could know
 }
 
@@ -51,6 +52,23 @@ func (p *promises) fold(s *State, r *sim.Record, w *Write) {
 	}
 	if len(p.byObject) > 0 {
 		p.foldDependent(r, w)
+	}
+	if w.GC && w.After != nil {
+		p.orphaned(s, r, w)
+	}
+}
+
+// orphaned notes that the collector took off a reference which a dependent was
+// given only after the deletion of its owner had been accepted: what it orphaned it
+// has orphaned.
+func (p *promises) orphaned(s *State, r *sim.Record, w *Write) {
+	uid := w.Before.GetUID()
+	for _, ref := range w.Before.GetOwnerReferences() {
+		o := s.Object(ref.UID)
+		if o == nil || !orphaning(o.Meta) || refTo(w.After, ref.UID) != nil || p.find(uid, ref.UID) != nil {
+			continue
+		}
+		p.byObject[uid] = append(p.byObject[uid], promise{owner: ref.UID, made: r.Index, lost: true})
 	}
 }
 
@@ -98,7 +116,7 @@ func (p *promises) foldDependent(r *sim.Record, w *Write) {
 		case had && !has:
 			q.lost = true
 		case has && !had && w.Subject != nil:
-			q.lost, q.strength = false, adoptionStrength(r, w)
+			q.again, q.lost, q.strength = q.again || q.lost, false, adoptionStrength(r, w)
 		case has && !had:
 			p.drop(uid, q.owner)
 		}
@@ -121,7 +139,8 @@ func (p *promises) drop(object, owner types.UID) {
 }
 
 // adoptionStrength says whether an adopter could have known that its own
-// object was going: it had been shown so, or had not looked.
+// object was going: it had been shown so, or had not looked though it is held to
+// look (ADOPT-4).
 func adoptionStrength(r *sim.Record, w *Write) Strength {
 	if deleting(meta(r.SawFor)) {
 		return Informed
@@ -130,7 +149,7 @@ func adoptionStrength(r *sim.Record, w *Write) Strength {
 	if k == nil {
 		return Committed
 	}
-	if !k.read || k.refuses {
+	if !k.read && w.Subject.Profile >= Upstream || k.refuses {
 		return Informed
 	}
 	return Committed

@@ -24,6 +24,7 @@ type State struct {
 	last      *Process // that was asked for; nil for none
 	selectors map[any]labels.Selector
 	promises  promises
+	taken     taken
 
 	epoch     int  // user actions and switches of generation so far
 	dropping  bool // the server is of a version that does not know the controller field
@@ -36,6 +37,7 @@ type Object struct {
 	Value any           // the stored version
 	Meta  metav1.Object // the same
 	slot  int           // in the list of its kind
+	maker *Process      // who created it; nil for somebody who is no subject
 }
 
 type coords struct{ kind, namespace, name string }
@@ -72,6 +74,7 @@ func (s *State) reset() {
 	clear(s.owned)
 	clear(s.selectors)
 	clear(s.promises.byObject)
+	s.taken.reset()
 	for _, p := range s.processes {
 		p.restart(0)
 		p.forgetRun()

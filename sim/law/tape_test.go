@@ -111,8 +111,9 @@ func value(o *thing) any {
 
 // tape is a history under construction.
 type tape struct {
-	records []sim.Record
-	at      time.Duration
+	records   []sim.Record
+	generates bool // the names of pods are the server's
+	at        time.Duration
 }
 
 func (t *tape) add(r sim.Record) *sim.Record {

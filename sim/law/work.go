@@ -14,8 +14,9 @@ type work struct {
 	begun int       // the record of its SyncStart
 	key   nsName
 
-	read    bool // it has read For live in this sync
-	refuses bool // and what it read forbids adoption: gone, replaced or being deleted
+	read    bool      // it has read For live in this sync
+	live    types.UID // what it found by that name, unless it was going
+	refuses bool      // and what it read forbids adoption: gone, replaced or being deleted
 
 	counted int // dependents of For it can have seen in this sync
 
@@ -86,6 +87,9 @@ func (p *Process) answered(s *State, r *sim.Record) {
 		if k := p.work(r); k != nil {
 			k.read = true
 			k.refuses = found == nil || string(found.GetUID()) != r.For.UID || deleting(found)
+			if k.live = ""; found != nil && !deleting(found) {
+				k.live = found.GetUID()
+			}
 		}
 	}
 }

@@ -30,6 +30,7 @@ type Write struct {
 	Drops                     bool                   // the actor's own ControllerRef goes, the object stays
 	Deletes                   bool                   // a deletion is asked for, or done
 	Unread                    bool                   // nobody knows what the actor had read
+	read                      bool                   // For is the incarnation that the actor has read live, not the one in its cache
 	dropped                   bool                   // the server dropped the controller field from a reference to For
 }
 
@@ -54,10 +55,11 @@ func (w *Write) fill(s *State, r *sim.Record, p *Process, known Evidence) {
 	}
 	w.Subject = &w.Process.Subject
 	w.SawOwner = controllerOf(w.Saw)
-	w.Dependent = w.Process.manages(r.Object.Kind)
-	if w.For.UID == "" && (w.Process.keyedOtherwise(r.For) || s.namesNothing(w, r.For)) {
-		w.inferFor()
+	if w.For.UID == "" && w.Process.keyedOtherwise(s, r.For) {
+		w.inferFor(r)
 	}
+	w.readFor(r)
+	w.Dependent = w.Process.manages(r.Object.Kind) && !w.outOfReach(s, r)
 	w.Mine = w.isFor(w.Owner)
 	w.SawMine = w.isFor(w.SawOwner)
 	w.Adopts = w.Claims && w.isFor(w.NewOwner)
@@ -66,10 +68,11 @@ func (w *Write) fill(s *State, r *sim.Record, p *Process, known Evidence) {
 }
 
 // keyedOtherwise reports whether what is being synced is not known: nobody says,
-// or the key is of another kind's object that the process watches. A controller
-// may have more queues than one.
-func (p *Process) keyedOtherwise(f sim.Ref) bool {
-	if f.Name == "" {
+// there is no object of its kind that the key would name and the process was never
+// shown one, or the key is of another kind's object that it watches. A controller may have more
+// queues than one.
+func (p *Process) keyedOtherwise(s *State, f sim.Ref) bool {
+	if f.Name == "" || !p.met[nsName{f.Namespace, f.Name}] && s.Named(p.Subject.Kind, f.Namespace, f.Name) == nil {
 		return true
 	}
 	for _, c := range p.caches {
@@ -80,29 +83,51 @@ func (p *Process) keyedOtherwise(f sim.Ref) bool {
 	return false
 }
 
-// namesNothing reports whether a key is no name of what the actor syncs: no such
-// object is there, none was while the process ran, and the object that is written
-// is, or gets to be, that of another name. Keys may be made as one likes.
-func (s *State) namesNothing(w *Write, f sim.Ref) bool {
-	ref := w.Owner
-	if ref == nil {
-		ref = w.NewOwner
+// readFor takes for what the actor acts for the incarnation that it has read live,
+// where the object that it writes is or becomes that one's, or is it: its cache may
+// still show an earlier one.
+func (w *Write) readFor(r *sim.Record) {
+	k := w.Process.work(r)
+	if k == nil || k.live == "" || string(k.live) == w.For.UID {
+		return
 	}
-	return ref != nil && ref.Kind == w.Subject.Kind && ref.Name != f.Name &&
-		s.Named(w.Subject.Kind, f.Namespace, f.Name) == nil && !w.Process.met[nsName{f.Namespace, f.Name}]
+	own := r.Object.Kind == w.Subject.Kind && w.Before != nil && w.Before.GetUID() == k.live
+	if own || w.Owner != nil && w.Owner.UID == k.live || w.Owner == nil && w.NewOwner != nil && w.NewOwner.UID == k.live {
+		w.For.UID, w.read = string(k.live), true
+	}
+}
+
+// outOfReach reports whether an object is where no reference can tie it to the
+// owner that the actor works for, and the actor itself has made it there: it is
+// the owner's by other means.
+func (w *Write) outOfReach(s *State, r *sim.Record) bool {
+	if w.For.UID == "" || w.For.Namespace == "" || w.For.Namespace == r.Object.Namespace || w.isFor(w.Owner) || w.isFor(w.NewOwner) {
+		return false
+	}
+	if w.Before == nil {
+		return true
+	}
+	o := s.Object(w.Before.GetUID())
+	return o != nil && o.maker == w.Process
 }
 
 // inferFor takes the ControllerRef of the object that is written, if it is of the
 // kind the actor syncs, for what it acts for: the one it had, or else the one it
-// gets.
-func (w *Write) inferFor() {
+// gets. A namesake of what the key names is not meant: nothing is known of the
+// object that the key stands for.
+func (w *Write) inferFor(r *sim.Record) {
 	ref := w.Owner
 	if ref == nil {
 		ref = w.NewOwner
 	}
-	if ref != nil && ref.Kind == w.Subject.Kind {
-		w.For = sim.Ref{Kind: ref.Kind, Namespace: w.For.Namespace, Name: ref.Name, UID: string(ref.UID)}
+	if ref == nil || ref.Kind != w.Subject.Kind || ref.Name == r.For.Name && r.Object.Namespace == r.For.Namespace {
+		return
 	}
+	namespace := r.Object.Namespace
+	if w.Process.Cache(ref.Kind).Get("", ref.Name) != nil {
+		namespace = "" // a cluster-scoped owner
+	}
+	w.For = sim.Ref{Kind: ref.Kind, Namespace: namespace, Name: ref.Name, UID: string(ref.UID)}
 }
 
 // isFor reports whether a ControllerRef names the object being synced, as the

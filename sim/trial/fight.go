@@ -73,7 +73,7 @@ func (o *observer) Observe(r *sim.Record) {
 		d.thread = r.Process
 	}
 	d.outside = d.outside || r.Op == sim.FaultHit && r.Verb != "synced" || r.Op == sim.Commit && o.Cluster.Process(r.Process) == nil
-	o.rest.note(r, len(o.World.Clock.Pending()) > 0)
+	o.rest.note(r)
 }
 
 // Digest folds nothing: what the observer counts decides only when a settle that

@@ -42,11 +42,13 @@ func (r *resting) reset() {
 }
 
 // note takes in a record: does it say that something happened?
-func (r *resting) note(rec *sim.Record, timers bool) {
+func (r *resting) note(rec *sim.Record) {
 	switch rec.Op {
 	case sim.Commit:
-		if !timers || rec.Before == nil || rec.After == nil || len(r.commits) >= 64 {
+		if rec.Before == nil || rec.After == nil || len(r.commits) >= 64 {
 			r.changed = true
+		}
+		if r.changed {
 			return
 		}
 		r.commits = append(r.commits, [2]any{rec.Before, rec.After})

@@ -1,4 +1,4 @@
-package operators_test
+package convicted_test
 
 import (
 	"slices"

@@ -1,0 +1,224 @@
+package law
+
+import "github.com/threelaws/threelaws/sim"
+
+var (
+	atVersion = sim.Guards{UID: true, ResourceVersion: true}
+	applied   = sim.Guards{Applies: true}
+)
+
+// app stores an App, shown to its operator, and a pod.
+func (t *tape) app(p *thing) (a, q *thing) {
+	a = object("App", "a")
+	t.exist(a)
+	t.show("op", a)
+	if p != nil {
+		t.exist(p)
+		t.show("op", p)
+	}
+	return a, p
+}
+
+// elsewhere puts an object into another namespace.
+func (o *thing) elsewhere() *thing { return o.as(func(o *thing) { o.Namespace = "edge" }) }
+
+// keyed makes a record one of a sync of a key that names no object of the kind
+// that the process syncs.
+func keyed(r *sim.Record, namespace, name string) {
+	r.For, r.SawFor = sim.Ref{Kind: "App", Namespace: namespace, Name: name}, nil
+}
+
+func edited(o *thing) *thing { return o.as(func(o *thing) { o.Node = "n1" }) }
+
+// idiomStories are what operators of tutorials do, each beside what it must not be
+// taken for.
+var idiomStories = []story{
+	{"LAW-2", "CreateOrUpdate finds an orphan by its name", kept, func(t *tape) {
+		a, p := t.app(pod("a", nil))
+		t.commit("op", "update", a, p, edited(p.owned(controlledBy(a)))).Guards = atVersion
+	}},
+	{"LAW-2", "an apply finds an orphan by its name", kept, func(t *tape) {
+		a, p := t.app(pod("a", nil))
+		r := t.commit("op", "patch", a, p, edited(p.owned(controlledBy(a))))
+		r.Guards, r.Saw = applied, nil
+	}},
+	{"LAW-2", "an orphan is overwritten unseen", broken, func(t *tape) {
+		a, p := t.app(pod("a", nil))
+		t.commit("op", "update", a, p, edited(p.owned(controlledBy(a)))).Saw = nil
+	}},
+	{"LAW-2", "CreateOrUpdate drops what others put into the metadata", broken, func(t *tape) {
+		p := pod("a", nil)
+		p.Finalizers = []string{"example.com/other"}
+		a, _ := t.app(p)
+		q := edited(p.owned(controlledBy(a)))
+		q.Finalizers = nil
+		t.commit("op", "update", a, p, q).Guards = atVersion
+	}},
+	{"LAW-2", "a second queue, whose keys name nothing of its kind", kept, func(t *tape) {
+		a, _ := t.app(nil)
+		p := pod("p", a)
+		t.commit("op", "create", a, nil, p)
+		keyed(t.commit("op", "update", nil, p, edited(p)), "secret:default", "token")
+	}},
+	{"LAW-2", "of an owner that is gone, another's", broken, func(t *tape) {
+		a, _ := t.app(nil)
+		b := object("App", "b")
+		p := pod("p", b)
+		t.exist(b, p)
+		t.user(a, nil)
+		t.deliver("op", a, nil)
+		keyed(t.commit("op", "delete", nil, p, nil), "default", "a")
+	}},
+	{"LAW-2", "of a namesake of an owner that it was never shown", broken, func(t *tape) {
+		b := object("App", "b")
+		p := pod("p", b)
+		t.exist(b, p)
+		keyed(t.commit("op", "delete", nil, p, nil), "default", "b")
+	}},
+	{"LAW-1", "out of reach of references", kept, func(t *tape) {
+		a, _ := t.app(nil)
+		p := pod("p", nil).elsewhere()
+		t.commit("op", "create", a, nil, p)
+		t.commit("op", "update", a, p, edited(p))
+		t.commit("op", "delete", a, edited(p), nil)
+	}},
+	{"LAW-1", "within reach of references", broken, func(t *tape) {
+		a, _ := t.app(nil)
+		t.commit("op", "create", a, nil, pod("p", nil))
+	}},
+	{"LAW-2", "out of reach, and a user's", broken, func(t *tape) {
+		a, p := t.app(pod("p", nil).elsewhere())
+		t.commit("op", "delete", a, p, nil)
+	}},
+	{"LAW-1", "for the incarnation that was read live", kept, func(t *tape) {
+		a, _ := t.app(nil)
+		b := a.again()
+		t.user(a, nil)
+		t.exist(b)
+		t.start("op", a)
+		t.read("op", a, b)
+		t.commit("op", "create", a, nil, pod("p", b))
+		t.commit("op", "update", a, b, edited(b)).Subresource = "status"
+		t.end("op", a, "")
+	}},
+	{"LAW-1", "for another incarnation than was read", broken, func(t *tape) {
+		a, _ := t.app(nil)
+		b := a.again()
+		t.user(a, nil)
+		t.exist(b)
+		t.start("op", a)
+		t.commit("op", "create", a, nil, pod("p", b))
+		t.end("op", a, "")
+	}},
+	{"EXACT-4", "an apply is decided for a name", kept, func(t *tape) {
+		a, _ := t.app(nil)
+		p := pod("p", a)
+		q := p.again()
+		t.commit("op", "create", a, nil, q)
+		r := t.commit("op", "patch", a, q, edited(q))
+		r.Saw, r.Guards = p, applied
+	}},
+	{"EXACT-4", "a patch is not", broken, func(t *tape) {
+		a, _ := t.app(nil)
+		p := pod("p", a)
+		q := p.again()
+		t.commit("op", "create", a, nil, q)
+		t.commit("op", "patch", a, q, edited(q)).Saw = p
+	}},
+	{"LAW-1b", "an apply over what a namesake had applied", committed, func(t *tape) {
+		a, _ := t.app(nil)
+		p := pod("p", a.again())
+		t.exist(p)
+		r := t.commit("op", "patch", a, p, p.owned(controlledBy(a)))
+		r.Saw, r.Guards = nil, applied
+	}},
+	{"LAW-1b", "an update over what a namesake had made", broken, func(t *tape) {
+		a, _ := t.app(nil)
+		p := pod("p", a.again())
+		t.exist(p)
+		t.commit("op", "update", a, p, p.owned(controlledBy(a))).Guards = atVersion
+	}},
+	{"ADOPT-7", "by one that is not held to look again", committed, func(t *tape) {
+		a, p := t.app(nil)
+		p = pod("p", a)
+		t.exist(p)
+		t.user(a, a.dying(orphanFinalizer))
+		q := p.owned()
+		t.commit("gc", "patch", nil, p, q)
+		t.start("op", a)
+		t.commit("op", "update", a, q, q.owned(controlledBy(a))).Guards = atVersion
+		t.end("op", a, "")
+	}},
+	{"GC-3", "adopted again after it was orphaned", committed, func(t *tape) {
+		a, _ := t.app(nil)
+		b := a.dying(orphanFinalizer)
+		t.user(a, b)
+		p := pod("p", a) // made by one that had not seen it
+		t.commit("op", "create", a, nil, p)
+		q := p.owned()
+		t.commit("gc", "patch", nil, p, q)
+		t.start("op", a)
+		again := q.owned(controlledBy(a))
+		t.commit("op", "update", a, q, again).Guards = atVersion
+		t.end("op", a, "")
+		t.show("gc", again)
+		t.commit("gc", "patch", nil, b, nil)
+	}},
+}
+
+// ordinals is a set whose controller made its pods by names of its own choice, of
+// which somebody took the first.
+func (t *tape) ordinals(want int, by string) (a, last *thing) {
+	a = set("a", want)
+	t.exist(a)
+	t.show("rs", a)
+	first, last := pod("a-0", a), pod("a-1", a)
+	t.start("rs", a)
+	for _, p := range []*thing{first, last} {
+		if t.generates {
+			p.GenerateName = "a-"
+		}
+		t.commit("rs", "create", a, nil, p)
+		t.deliver("rs", nil, p, "default/a")
+	}
+	t.end("rs", a, "")
+	t.commit(by, "delete", a, first, nil)
+	t.deliver("rs", first, nil, "default/a")
+	return a, last
+}
+
+// scaled is the user's, shown.
+func (t *tape) scaled(a *thing, want int) *thing {
+	b := a.as(func(o *thing) { o.Replicas = want })
+	t.user(a, b)
+	t.deliver("rs", a, b, "default/a")
+	return b
+}
+
+var ordinalStories = []story{
+	{"EXACT-1", "the last goes, though somebody took the first", kept, func(t *tape) {
+		a, last := t.ordinals(2, User)
+		a = t.scaled(a, 1)
+		t.sync("rs", a, func() { t.commit("rs", "delete", a, last, nil) })
+	}},
+	{"EXACT-1", "the last goes, though its controller took the first", broken, func(t *tape) {
+		a, last := t.ordinals(1, "rs")
+		t.sync("rs", a, func() { t.commit("rs", "delete", a, last, nil) })
+	}},
+	{"EXACT-1", "somebody took one, and all are alike", broken, func(t *tape) {
+		t.generates = true
+		a, last := t.ordinals(2, User)
+		a = t.scaled(a, 1)
+		t.sync("rs", a, func() { t.commit("rs", "delete", a, last, nil) })
+	}},
+	{"EXACT-2", "the first is put back, though the last is one too many", kept, func(t *tape) {
+		a, _ := t.ordinals(2, User)
+		a = t.scaled(a, 1)
+		t.sync("rs", a, func() { t.commit("rs", "create", a, nil, pod("a-0", a)) })
+	}},
+	{"EXACT-2", "another than was taken is made", broken, func(t *tape) {
+		a, _ := t.ordinals(2, User)
+		a = t.scaled(a, 1)
+		t.sync("rs", a, func() { t.commit("rs", "create", a, nil, pod("a-2", a)) })
+	}},
+}
