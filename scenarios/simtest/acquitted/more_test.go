@@ -2,8 +2,8 @@ package acquitted_test
 
 import (
 	"context"
-	"slices"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
