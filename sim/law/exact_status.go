@@ -70,6 +70,9 @@ func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *glimpse
 	n := &w.Process.known
 	look := func(uid types.UID, e *sight) {
 		m := moments{c: c, seen: r.SawFor, owner: k.owner, always: true}
+		if selected && w.Subject.Selector != nil {
+			m.state, m.sub = &j.state, w.Subject
+		}
 		m.sight(e)
 		for i := s.firstOf(uid); i >= 0; i = s.next[i] {
 			m.at(n.journal[i].value, n.journal[i].owner)
@@ -78,7 +81,7 @@ func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *glimpse
 		if m.ever {
 			high++
 		}
-		if m.always && (!selected || w.Subject.Selector == nil || j.state.Selects(w.Subject, r.SawFor, e.meta)) {
+		if m.always {
 			low++
 		}
 	}
@@ -145,6 +148,9 @@ type moments struct {
 	mine         bool // it was the owner's at some moment
 	such         bool // it was such at some moment, whoever's it was
 	always, ever bool
+
+	state *State // where always asks for the owner's selector, too
+	sub   *Subject
 }
 
 // sight looks at an object as it is known now; nil for one that is known no more.
@@ -172,7 +178,7 @@ func (m *moments) inCache(value any) {
 func (m *moments) at(value any, owner types.UID) {
 	such := value != nil && m.c.Is(m.seen, value)
 	m.mine, m.such = m.mine || owner == m.owner, m.such || such
-	m.always = m.always && such && owner == m.owner
+	m.always = m.always && such && owner == m.owner && (m.state == nil || m.state.Selects(m.sub, m.seen, meta(value)))
 	m.ever = m.mine && m.such
 }
 

@@ -280,6 +280,22 @@ var exactStories = []story{
 		a, _ := t.family(1, "p")
 		t.sync("rs", a, func() { t.status(a, func(o *thing) { o.Counted, o.Placed = 1, 1 }) })
 	}},
+	{"EXACT-8", "one that it did not select when the sync began", kept, func(t *tape) {
+		a := set("a", 2)
+		a.Placed = 2
+		t.exist(a)
+		t.show("rs", a)
+		p, q := pod("p", a).on("p"), pod("q", a).on("q").labelled("other")
+		for _, o := range []*thing{p, q} {
+			t.exist(o)
+			t.deliver("rs", nil, o, "default/a")
+		}
+		t.sync("rs", a, func() {
+			t.user(q, q.labelled("web"))
+			t.deliver("rs", q, q.labelled("web"), "default/a")
+			t.status(a, func(o *thing) { o.Placed = 1 })
+		})
+	}},
 	{"EXACT-8", "as before one went during the sync", kept, func(t *tape) {
 		a, p := t.family(1, "p")
 		t.sync("rs", a, func() {
