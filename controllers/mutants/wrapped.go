@@ -3,6 +3,7 @@ package mutants
 import (
 	"context"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,6 +38,19 @@ var wrappedMutants = []Mutant{
 	{"replicaset/heir-by-name", "ADOPT-8", "ADOPT-8",
 		"deletes what an earlier set of its name has left",
 		first((*careless).disinherit)},
+	{"replicaset/never-done", "EXACT-7", "EXACT-7",
+		"queues its key anew at the end of every sync, whatever came of it",
+		first(func(c *careless, _ context.Context, key string) error {
+			c.env.Queue.Add(key)
+			return nil
+		})},
+	{"replicaset/trusts-its-queue", "EXACT-7b", "EXACT-7b",
+		"takes what its key names for there, and reads a set that has been deleted",
+		first(func(c *careless, _ context.Context, key string) error {
+			obj, _, _ := c.env.Informer(replicaset.Kind.GVK).GetIndexer().GetByKey(key)
+			_ = obj.(*appsv1.ReplicaSet).Spec.Replicas
+			return nil
+		})},
 	{"replicaset/lists-from-server", "WRITE-4", "WRITE-4",
 		"lists its pods from the server in every sync",
 		first(func(c *careless, ctx context.Context, key string) error {
