@@ -90,8 +90,7 @@ func (e *Expectations) Seen(key, object string) {
 	if r == nil {
 		return
 	}
-	if i := slices.Index(r.made, object); i >= 0 {
-		r.made = slices.Delete(r.made, i, i+1)
+	if take(&r.made, object) {
 		e.settle(key, r)
 		return
 	}
@@ -111,15 +110,12 @@ func (e *Expectations) Made(key string, owner types.UID, object string) {
 		r = &record{owner: owner, open: true, since: e.now()}
 		e.records[key] = r
 	}
-	if i := slices.Index(r.early, object); i >= 0 {
-		r.early = slices.Delete(r.early, i, i+1)
+	if take(&r.early, object) {
 		e.settle(key, r)
 		return
 	}
 	r.creations = max(r.creations-1, 0)
-	if i := slices.Index(r.dying, object); i >= 0 {
-		r.dying = slices.Delete(r.dying, i, i+1)
-	} else {
+	if !take(&r.dying, object) {
 		r.made = append(r.made, object)
 	}
 	e.settle(key, r)
@@ -134,8 +130,7 @@ func (e *Expectations) Dying(key, object string) {
 	if r == nil {
 		return
 	}
-	if i := slices.Index(r.made, object); i >= 0 {
-		r.made = slices.Delete(r.made, i, i+1)
+	if take(&r.made, object) {
 		e.settle(key, r)
 	} else if r.open && !slices.Contains(r.early, object) && !slices.Contains(r.dying, object) {
 		r.dying = append(r.dying, object)
@@ -149,8 +144,7 @@ func (e *Expectations) Deleted(key, object string) {
 	if r == nil {
 		return
 	}
-	if i := slices.Index(r.deletions, object); i >= 0 {
-		r.deletions = slices.Delete(r.deletions, i, i+1)
+	if take(&r.deletions, object) {
 		e.settle(key, r)
 	}
 }
@@ -192,6 +186,15 @@ func (e *Expectations) Answered(key string) {
 		r.early, r.dying, r.open = nil, nil, false
 		e.settle(key, r)
 	}
+}
+
+// take strikes an object off a list; it reports whether it stood there.
+func take(list *[]string, object string) bool {
+	i := slices.Index(*list, object)
+	if i >= 0 {
+		*list = slices.Delete(*list, i, i+1)
+	}
+	return i >= 0
 }
 
 func (e *Expectations) settle(key string, r *record) {
