@@ -113,10 +113,13 @@ const (
 	idleMore   = 2_000
 )
 
-// measure bounds the runs by what the default schedule needs.
+// measure bounds the runs by what the default schedule needs. Where that does not
+// come to rest it says nothing of what is needed, and few runs will.
 func (p *Program) measure() {
-	steps := p.Run(sim.Zero{}).Steps
-	p.bound, p.idle = drawnTimes*steps+drawnMore, min(idleTimes*steps+idleMore, maxIdleDrawn)
+	p.bound, p.idle = drawnMore, idleMore
+	if out := p.Run(sim.Zero{}); out.Settled {
+		p.bound, p.idle = drawnTimes*out.Steps+drawnMore, min(idleTimes*out.Steps+idleMore, maxIdleDrawn)
+	}
 }
 
 // warm decodes all manifests, which the runs of different workers then share.
