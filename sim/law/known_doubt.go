@@ -2,6 +2,7 @@ package law
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
 )
@@ -24,14 +25,39 @@ func (p *Process) eitherWay(k *work) {
 		}
 		m := meta(e.cached)
 		ref := controllerOf(m)
-		was := ref != nil && ref.UID == k.owner && p.Subject.counts(e.cached, m)
+		counts := p.Subject.counts(e.cached, m)
+		was, orphan := ref != nil && ref.UID == k.owner, ref == nil && e.owner == k.owner // its adoption is yet to be shown
 		switch is := e.active && e.owner == k.owner; {
-		case was && !is:
+		case !is && counts && (was || orphan):
 			k.more++
-		case is && !was:
+		case is && !(was && counts):
 			k.fewer++
 		}
 	}
+}
+
+// takesFor reports whether a worker may count an object that it has adopted once
+// more, in vain, as its cache showed it at some moment of the sync: an orphan that
+// counts.
+func (p *Process) takesFor(uid types.UID, k *work) bool {
+	n := &p.known
+	e := n.byUID[uid]
+	if e == nil || e.active && e.owner == k.owner {
+		return false
+	}
+	orphan := func(value any) bool {
+		m := meta(value)
+		return m != nil && controllerOf(m) == nil && p.Subject.counts(value, m)
+	}
+	if orphan(e.cached) {
+		return true
+	}
+	for i := range n.journal {
+		if g := &n.journal[i]; g.uid == uid && g.record >= k.begun && (orphan(g.cached) || orphan(g.value)) {
+			return true
+		}
+	}
+	return false
 }
 
 // countsStill reports whether an object counts by the cache of a process that an

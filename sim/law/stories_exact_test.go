@@ -68,6 +68,16 @@ var exactStories = []story{
 		t.adopts("rs", a, q.dying(cleanup))
 		t.sync("rs", a, func() { t.commit("rs", "delete", a, p[0], nil) })
 	}},
+	{"EXACT-1", "the answer to its adoption showed that it had failed", committed, func(t *tape) {
+		a, p := t.family(1, "p")
+		q := pod("q", nil)
+		t.exist(q)
+		t.show("rs", q)
+		dead := q.as(func(o *thing) { o.Failed = true })
+		t.user(q, dead)
+		t.adopts("rs", a, dead)
+		t.sync("rs", a, func() { t.commit("rs", "delete", a, p[0], nil) })
+	}},
 	{"EXACT-1", "the owner wants more by now", committed, func(t *tape) {
 		a, p := t.family(1, "p", "q")
 		t.user(a, a.as(func(o *thing) { o.Replicas = 2 }))

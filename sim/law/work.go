@@ -72,6 +72,9 @@ func (p *Process) answered(s *State, r *sim.Record) {
 		if k := p.work(r); k != nil && found != nil && p.manages(r.Object.Kind) {
 			if c := controllerOf(found); c != nil && c.UID == k.owner {
 				k.counted++
+				if p.takesFor(found.GetUID(), k) {
+					k.more++
+				}
 			}
 		}
 		return
