@@ -123,10 +123,20 @@ func restartMovesNothing(j *Judge, r *sim.Record) {
 		return
 	}
 	s := Informed
-	if w.Saw != nil && !j.state.Selects(sub, owner.Value, w.Saw) {
+	if w.Saw != nil && !j.state.Selects(sub, ownerAsRead(r, owner), w.Saw) {
 		s = Committed
 	}
 	j.Report(s, "leaves "+refName(w.Owner)+" after a restart")
+}
+
+// ownerAsRead is an owner as the writer had read it when it syncs that owner, and
+// as it is when it does not: after a restart a controller may list a selector that
+// was replaced before the crash.
+func ownerAsRead(r *sim.Record, owner *Object) any {
+	if saw := meta(r.SawFor); saw != nil && saw.GetUID() == owner.Meta.GetUID() {
+		return r.SawFor
+	}
+	return owner.Value
 }
 
 // subjectFor is the first subject that syncs a kind, nil for none.

@@ -48,7 +48,9 @@ func parseCycle(s string) []int {
 
 // handovers is NOFIGHT-2. An adoption counts when it was right for the state
 // it landed on: by an owner that is there and selects the object as it is. A
-// change of labels starts the count anew, and so does a user's action.
+// change of labels starts the count anew, and so does a user's action. After a
+// crash the owner may let go on an older list and take back, by the rules, what it
+// had: more handovers are then Committed.
 type handovers struct {
 	opSet
 	j    *Judge
@@ -94,7 +96,11 @@ func (h *handovers) Record(r *sim.Record) {
 	h.seen[uid] = n
 	h.j.ask()
 	if n.count > h.j.Bounds.Handovers {
-		h.j.Report(Informed, "changes hands "+itoa(n.count)+" times, now to "+refName(w.NewOwner))
+		strength := Informed
+		if s.restarted {
+			strength = Committed
+		}
+		h.j.Report(strength, "changes hands "+itoa(n.count)+" times, now to "+refName(w.NewOwner))
 	}
 }
 

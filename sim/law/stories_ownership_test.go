@@ -66,6 +66,16 @@ var apiStories = []story{
 		t.fault("rs", "restart").Incarnation = 1
 		t.commit("rs", "patch", a, p, p.owned()).Incarnation = 1
 	}},
+	{"API-5", "released after a restart, as the selector was before the crash", committed, func(t *tape) {
+		a := set("a", 1)
+		a.Selector = map[string]string{"app": "other"}
+		p := pod("p", a)
+		t.exist(a, p)
+		b := a.as(func(o *thing) { o.Selector = p.Labels })
+		t.user(a, b)
+		t.fault("rs", "restart").Incarnation = 1
+		t.commit("rs", "patch", a, p, p.owned()).Incarnation = 1
+	}},
 }
 
 var lawStories = []story{
@@ -208,6 +218,16 @@ var fightStories = []story{
 		r := q.owned()
 		t.commit("rs", "patch", a, q, r)
 		t.adopts("rc", b, r)
+	}},
+	{"NOFIGHT-2", "there and back after a crash", committed, func(t *tape) {
+		a, p := set("a", 1), pod("p", nil)
+		t.exist(a, p)
+		q := t.adopts("rs", a, p)
+		t.fault("rs", "crash")
+		t.fault("rs", "restart").Incarnation = 1
+		r := q.owned()
+		t.commit("rs", "patch", a, q, r).Incarnation = 1
+		t.commit("rs", "patch", a, r, r.owned(controlledBy(a))).Incarnation = 1
 	}},
 	{"NOFIGHT-3", "as many as wanted", kept, func(t *tape) {
 		a, b := set("a", 1), rc("b", 2)
