@@ -86,7 +86,9 @@ func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOpti
 		o.Schedules = 1000
 	}
 	p.asked = &asked{}
-	p.measure()
+	if err := p.measure(); err != nil {
+		return nil, err
+	}
 	if o.Strategy == "exhaustive" {
 		return p.exhaust(ctx, o)
 	}
@@ -113,10 +115,17 @@ const (
 	idleMore   = 2_000
 )
 
-// measure bounds the runs by what the default schedule needs.
-func (p *Program) measure() {
-	steps := p.Run(sim.Zero{}).Steps
+// measure bounds the runs by what the default schedule needs. A script that makes no
+// sense in that one is an error: its runs would end there, and break nothing.
+func (p *Program) measure() error {
+	r, out := p.once(sim.Zero{})
+	defer r.Stop()
+	if r.senseless != nil {
+		return r.senseless
+	}
+	steps := out.Steps
 	p.bound, p.idle = drawnTimes*steps+drawnMore, min(idleTimes*steps+idleMore, maxIdleDrawn)
+	return nil
 }
 
 // warm decodes all manifests, which the runs of different workers then share.
