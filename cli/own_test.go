@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -144,6 +145,21 @@ func TestUnsettledExit(t *testing.T) {
 	for _, args := range [][]string{{"explore", "-n", "5", "own.txtar"}, {"run", "own.txtar"}} {
 		if code := c.Run(t.Context(), args); code != scenarios.ExitNotSettled {
 			t.Errorf("%v: exit %d", args, code)
+		}
+	}
+}
+
+// A search that a bound stopped does not say that it covered everything.
+func TestBoundedSearchCoversNotEverything(t *testing.T) {
+	file, err := filepath.Abs("../scenarios/testdata/overlap/adoption-lost.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	for states, want := range map[string]string{"5": "not everything was covered (bound of 5 states): ", "0": "covered everything: "} {
+		got := cli(t, "explore", "--strategy", "exhaustive", "--states", states, file)
+		if got.code != scenarios.ExitPass || !strings.HasPrefix(got.out, want) {
+			t.Errorf("--states %s: exit %d\n%s%s", states, got.code, got.out, got.err)
 		}
 	}
 }

@@ -212,6 +212,22 @@ func TestCustomScale(t *testing.T) {
 	}
 }
 
+// The scale of a cluster-scoped object has no namespace.
+func TestClusterScopedScale(t *testing.T) {
+	s := New(Options{})
+	d := widgetDefinition(t)
+	d.Spec.Scope = apiextensionsv1.ClusterScoped
+	must(t, s, &Request{Verb: Create, Kind: definitions, Object: d})
+	k := widgetKind(s, "v1")
+	o := widget(t, "v1", "a", "{replicas: 2}").of(k)
+	o.Namespace = ""
+	must(t, s, o)
+	must(t, s, &Request{Verb: Patch, Kind: k, Subresource: "scale", Name: "a", PatchType: types.MergePatchType, Patch: []byte(`{"spec":{"replicas":5}}`)})
+	if obj := s.Lookup(k, "", "a"); at(obj, ".spec.replicas") != int64(5) {
+		t.Fatal(obj)
+	}
+}
+
 func TestDefinitionNeedsItsNames(t *testing.T) {
 	s := crdServer(t, Options{})
 	rival := widgetDefinition(t)

@@ -120,7 +120,7 @@ func (c *call) patchedScale(old *entry) (*autoscalingv1.Scale, error) {
 
 // scaled is the stored object with the replicas of a scale.
 func (c *call) scaled(old *entry, asked *autoscalingv1.Scale) (runtime.Object, error) {
-	errs := validation.ValidateObjectMeta(&asked.ObjectMeta, true, validation.NameIsDNSSubdomain, metadataPath)
+	errs := validation.ValidateObjectMeta(&asked.ObjectMeta, c.k.Namespaced, validation.NameIsDNSSubdomain, metadataPath)
 	errs = append(errs, nonNegative(int64(asked.Spec.Replicas), specPath, "replicas")...)
 	if len(errs) > 0 {
 		return nil, apierrors.NewInvalid(Scales.GVK.GroupKind(), asked.Name, errs)

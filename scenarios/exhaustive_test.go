@@ -119,3 +119,15 @@ func TestLivelockIsAFinding(t *testing.T) {
 		}
 	}
 }
+
+// A step that makes no sense when the script comes to it is an error of the file, not
+// a thousand runs that break nothing.
+func TestSenselessStepIsNoPass(t *testing.T) {
+	f := parse(t, "controllers replicaset\napply world.yaml\nsettle\nrestart replicaset from=@zzz\nsettle\n")
+	for _, strategy := range []string{"mix", "exhaustive"} {
+		_, err := scenarios.Explore(context.Background(), f, -1, registry(), scenarios.ExploreOptions{Strategy: strategy, Schedules: 5})
+		if err == nil || !strings.Contains(err.Error(), "zzz") {
+			t.Errorf("%s: %v", strategy, err)
+		}
+	}
+}

@@ -86,7 +86,9 @@ func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOpti
 		o.Schedules = 1000
 	}
 	p.asked = &asked{}
-	p.measure()
+	if err := p.measure(); err != nil {
+		return nil, err
+	}
 	if o.Strategy == "exhaustive" {
 		return p.exhaust(ctx, o)
 	}
@@ -114,12 +116,19 @@ const (
 )
 
 // measure bounds the runs by what the default schedule needs. Where that does not
-// come to rest it says nothing of what is needed, and few runs will.
-func (p *Program) measure() {
+// come to rest it says nothing of what is needed, and few runs will. A script that
+// makes no sense in that one is an error: its runs would end there, and break nothing.
+func (p *Program) measure() error {
 	p.bound, p.idle = drawnMore, idleMore
-	if out := p.Run(sim.Zero{}); out.Settled {
+	r, out := p.once(sim.Zero{})
+	defer r.Stop()
+	if r.senseless != nil {
+		return r.senseless
+	}
+	if out.Settled {
 		p.bound, p.idle = drawnTimes*out.Steps+drawnMore, min(idleTimes*out.Steps+idleMore, maxIdleDrawn)
 	}
+	return nil
 }
 
 // warm decodes all manifests, which the runs of different workers then share.

@@ -136,7 +136,7 @@ func (p *Program) replay(r *Run, s *Step, out *explore.Outcome) *explore.Breach 
 	var no *refused
 	var e *Error
 	if errors.As(err, &e) && e.Code == ExitUsage && !errors.As(err, &no) {
-		r.ended = true // what is left of the script makes no sense
+		r.ended, r.senseless = true, e // so is what is left of the script
 		return nil
 	}
 	if s.Verb == verbSettle.Name {

@@ -51,6 +51,7 @@ type Run struct {
 	done         map[int]bool               // steps in which the script acted at once
 	budgeted     bool                       // the fault budget is in the world
 	ended        bool                       // the source of choices ended the run
+	senseless    *Error                     // the step that made no sense when it came to it
 	settling     trial.Settling             // of the last settle
 	settledFrom  int                        // the first record that its timeline tells of
 	asked        *asked                     // told of what the user tries; nil for nobody

@@ -125,9 +125,13 @@ func (c *Case) explore(t *testing.T, dir string) {
 // Unasked says what an exploration that broke nothing did not ask, a line each:
 // a controller under test that wrote nothing in any schedule, or whose kind no
 // world at rest had an object of; something the user does that was refused
-// every time. Of such a one a pass says nothing.
+// every time. Of such a one a pass says nothing. Nor does one of an enumeration that
+// did not come to its end.
 func (c *Case) Unasked(x *scenarios.Exploration) []string {
 	var all []string
+	if v := x.Coverage; v != nil && !v.Complete {
+		all = append(all, fmt.Sprintf("not everything was covered: %s", v.Stopped))
+	}
 	for i := range c.Controllers {
 		name, kind := c.Controllers[i].Name, c.Controllers[i].For.Kind
 		if !x.Wrote[name] {

@@ -14,7 +14,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/simtest"
+	"github.com/threelaws/threelaws/sim/explore"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -172,6 +174,18 @@ func TestUnasked(t *testing.T) {
 		}
 		if got := strings.Join(x.c.Unasked(e), "\n"); !strings.HasPrefix(got, x.want) || x.want == "" && got != "" {
 			t.Errorf("got %q, want %q", got, x.want)
+		}
+	}
+}
+
+// An enumeration that stopped before its end is no pass.
+func TestUnasksWhatWasNotCovered(t *testing.T) {
+	c := simtest.Case{}
+	for want, v := range map[string]*explore.Coverage{
+		"not everything was covered: bound of 9 steps": {Stopped: "bound of 9 steps"}, "": {Complete: true},
+	} {
+		if got := strings.Join(c.Unasked(&scenarios.Exploration{Coverage: v}), "\n"); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

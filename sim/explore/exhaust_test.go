@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/threelaws/threelaws/sim"
@@ -329,6 +330,29 @@ func TestUnfairCyclesAreNoLivelock(t *testing.T) {
 	cover, err := Exhaust{Program: toy.run, NoSleep: true}.Run()
 	if err != nil || cover.Livelocks == 0 || cover.Livelocks >= cover.Cycles {
 		t.Errorf("%s, %d cycles, %v", cover, cover.Cycles, err)
+	}
+}
+
+// A run that a fight cut short was not followed behind it, and one that met the
+// program's own bound has not come to its end: neither is part of everything.
+func TestWhatWasNotFollowedIsNotCovered(t *testing.T) {
+	toy := adders(2, 0)
+	for name, spoil := range map[string]func(*Outcome){
+		"cut short by a fight":    func(o *Outcome) { o.Cut = true },
+		"the program's own bound": func(o *Outcome) { o.Settled = false },
+	} {
+		n := 0
+		cover, err := Exhaust{All: true, Program: func(c sim.Choices) *Outcome {
+			out := toy.run(c)
+			out.Breaches = nil
+			if n++; n == 1 {
+				spoil(out)
+			}
+			return out
+		}}.Run()
+		if err != nil || cover.Complete || cover.Schedules == 0 || !strings.Contains(cover.Stopped, name) {
+			t.Errorf("%s: %s, %v", name, cover, err)
+		}
 	}
 }
 

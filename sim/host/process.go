@@ -60,7 +60,7 @@ func (p *Process) start() {
 	p.queue.careless, p.queue.hasty = p.controller.CarelessQueue, p.controller.CarelessDelay
 	env := &Env{
 		Client: &client{server: c.server, send: p.send}, Queue: p.queue, Now: c.world.Clock.Now,
-		Informer: p.sharedInformer, Kinds: c.server.Kinds,
+		Informer: p.sharedInformer, Kinds: p.kinds,
 	}
 	for _, gvk := range p.controller.watched() {
 		p.sharedInformer(gvk)
@@ -108,6 +108,26 @@ func (ctl *Controller) watched() []schema.GroupVersionKind {
 		add(r.Kind)
 	}
 	return out
+}
+
+// kinds is the server's table as the process reads it: it is told by no event, so
+// what was read is part of what it knows.
+func (p *Process) kinds() []*fakeapi.Kind {
+	all := p.cluster.server.Kinds()
+	if !p.cluster.world.Compared() {
+		return all
+	}
+	var h sim.Hash
+	for _, k := range all {
+		h.String(k.GVK.Group)
+		h.String(k.GVK.Version)
+		h.String(k.GVK.Kind)
+	}
+	p.memory.Word(uint64(h))
+	if w := p.cluster.running; w != nil && w.process == p {
+		w.local.Word(uint64(h))
+	}
+	return all
 }
 
 func (p *Process) workersWanted() int { return max(p.controller.Workers, 1) }

@@ -14,6 +14,20 @@ func (k *work) fewest() int { return k.began - k.fewer + k.own - k.missed }
 // most is how many it has at the most.
 func (k *work) most() int { return k.began + k.more + k.own }
 
+// owners calls f with every version of its owner that the process knew of while
+// the worker was at it: what a live read answered counts, though newer ones or
+// the end of the owner have been delivered since.
+func (p *Process) owners(k *work, f func(owner any)) {
+	if e := p.known.byUID[k.owner]; e != nil && e.value != nil {
+		f(e.value)
+	}
+	for i := range p.known.journal {
+		if g := &p.known.journal[i]; g.uid == k.owner && g.record > k.begun && g.value != nil {
+			f(g.value)
+		}
+	}
+}
+
 // counting returns the worker that a write for an owner is by, nil when what it
 // can have gone by is not known, as of a life that has ended.
 func (w *Write) counting(r *sim.Record) *work {
@@ -38,10 +52,7 @@ func neverTooFew(j *Judge, r *sim.Record) {
 	away := j.state.taken.from(uidOf(r.For))
 	if k := w.counting(r); k != nil && !deleting(meta(r.SawFor)) {
 		floor := sub.floor(r.SawFor) - away
-		e := w.Process.known.byUID[k.owner]
-		if e != nil && e.value != nil {
-			floor = min(floor, sub.floor(e.value)-away)
-		}
+		w.Process.owners(k, func(owner any) { floor = min(floor, sub.floor(owner)-away) })
 		victim := w.Process.known.byUID[w.Before.GetUID()]
 		if victim != nil && victim.active && k.most()-1 < floor {
 			if left := j.state.activeUpTo(sub, k.owner, floor+1) - 1; left < floor {
@@ -74,9 +85,7 @@ func neverTooMany(j *Judge, r *sim.Record) {
 	}
 	if k := w.counting(r); k != nil {
 		roof := sub.roof(r.SawFor)
-		if e := w.Process.known.byUID[k.owner]; e != nil && e.value != nil {
-			roof = max(roof, sub.roof(e.value))
-		}
+		w.Process.owners(k, func(owner any) { roof = max(roof, sub.roof(owner)) })
 		if k.fewest()+1 > roof {
 			if n := j.state.activeUpTo(sub, k.owner, -1) + 1; n > roof {
 				j.Report(Informed, "brings "+r.For.String()+" to "+itoa(n)+", it wants "+itoa(roof))

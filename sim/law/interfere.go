@@ -93,7 +93,14 @@ func (j *Judge) interference(r *sim.Record) string {
 	case w.Owner == nil && !w.Dependent:
 		return what(r) + " in a sync of " + r.For.String() + ", of an object that is not its own"
 	}
-	return ownedBy(w.Owner)
+	text := ownedBy(w.Owner)
+	if o := w.Owner; o != nil && o.Kind == r.For.Kind && o.Name == r.For.Name && string(o.UID) != r.For.UID {
+		if r.For.UID == "" {
+			return text + ", which the sync did not find"
+		}
+		return text + ", another of that name than is synced"
+	}
+	return text
 }
 
 // takesByName reports whether a write by an actor that goes by names, not by a

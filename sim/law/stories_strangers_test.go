@@ -69,6 +69,29 @@ var strangerStories = []story{
 		t.sync("rs", a, func() { t.lists("rs", a); t.commit("rs", "create", a, nil, pod("q", a)) })
 	}},
 
+	{"EXACT-2", "read live, and gone before it acts on that", kept, func(t *tape) {
+		a, _ := t.family(1, "p")
+		two := a.as(func(o *thing) { o.Replicas = 2 })
+		t.sync("rs", a, func() {
+			t.user(a, two)
+			t.read("rs", a, two)
+			t.user(two, nil)
+			t.deliver("rs", two, nil, "default/a")
+			t.commit("rs", "create", a, nil, pod("q", a))
+		})
+	}},
+	{"EXACT-2", "gone before it acts, and one too many by all it read", broken, func(t *tape) {
+		a, _ := t.family(1, "p", "q")
+		two := a.as(func(o *thing) { o.Replicas = 2 })
+		t.sync("rs", a, func() {
+			t.user(a, two)
+			t.read("rs", a, two)
+			t.user(two, nil)
+			t.deliver("rs", two, nil, "default/a")
+			t.commit("rs", "create", a, nil, pod("n", a))
+		})
+	}},
+
 	{"EXACT-5", "put back by an update without a version", committed, func(t *tape) { t.putsBack(false) }},
 	{"EXACT-5", "an update with a version", kept, func(t *tape) { t.putsBack(true) }},
 

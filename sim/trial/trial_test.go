@@ -110,9 +110,14 @@ func TestSettle(t *testing.T) {
 		return strconv.Itoa(n + 1)
 	})
 	clock := writes(func(_ *corev1.ConfigMap, now time.Time) string { return now.Format(time.RFC3339) })
+	ticks := writes(func(_ *corev1.ConfigMap, now time.Time) string { // by the clock alone: no event of its own wakes it up to more
+		return "tick " + strconv.Itoa(int(now.Sub(sim.Epoch)/(10*time.Second))) + " of many"
+	})
 	wants := syncs(nothing)
 	wants.Owns = append(wants.Owns, secrets)
 	wants.Replicas = func(kruntime.Object) int { return 1 }
+	idles := wants // a heartbeat is rest, and rest is judged
+	idles.New = syncs(later(10*time.Minute, nothing)).New
 	pile := syncs(func(ctx context.Context, r reads, key string) error {
 		r.Queue.Add(key)
 		_, err := r.Client.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "s-"}})
@@ -134,8 +139,9 @@ func TestSettle(t *testing.T) {
 		{"counts for ever", []host.Controller{syncs(grow)}, "NOFIGHT-1", `data.v: "`},
 		{"piles up", []host.Controller{pile}, "NOFIGHT-1", "objects of kind Secret and makes more"},
 		{"looks again", []host.Controller{syncs(later(10*time.Minute, nothing))}, "", ""},
+		{"looks again, and makes nothing", []host.Controller{idles}, "NOFIGHT-3", "wants 1, owns 0"},
 		{"tells the time", []host.Controller{syncs(later(10*time.Second, clock))}, "", ""},
-		{"counts now and then", []host.Controller{syncs(later(10*time.Second, grow))}, "NOFIGHT-1", ""},
+		{"counts now and then", []host.Controller{syncs(later(10*time.Second, ticks))}, "NOFIGHT-1", `data.v: "tick `},
 		{"spins", []host.Controller{syncs(func(_ context.Context, r reads, key string) error { r.Queue.Add(key); return nil })}, "EXACT-7", "is synced, again and again"},
 		{"fails", []host.Controller{syncs(func(context.Context, reads, string) error { return errors.New("no luck") })}, "EXACT-7", "no luck"},
 	} {
@@ -173,6 +179,23 @@ func TestHeartbeatGoesOnForAnHour(t *testing.T) {
 	}))
 	if !how.Settled || w.Server.Len(w.Server.Kind(configMaps)) != 0 {
 		t.Errorf("settled %v after %d looks", how.Settled, looks)
+	}
+}
+
+// A settle that its time cuts short is not at rest: what a world at rest must hold is
+// asked only where the limits say that it is.
+func TestCutByTheClockIsNoRest(t *testing.T) {
+	wants := syncs(later(10*time.Minute, nothing))
+	wants.Owns, wants.Replicas = append(wants.Owns, secrets), func(kruntime.Object) int { return 1 }
+	for _, rest := range []bool{false, true} {
+		w := trial.New(trial.Options{})
+		t.Cleanup(w.Stop)
+		w.Start("wants", wants)
+		object(t, w, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
+		how := w.Settle(trial.Limits{For: time.Minute, Rest: rest})
+		if b := w.Broken(); !how.Settled || how.At != time.Minute || (b != nil) != rest {
+			t.Errorf("rest %v: %+v, %v", rest, how, b)
+		}
 	}
 }
 

@@ -1,0 +1,116 @@
+package simtest_test
+
+import (
+	"context"
+	"strconv"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/simtest"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+// marker is a controller that writes into its ConfigMap what it knows, once.
+func marker(workers int, remember func(env *host.Env) func(ctx context.Context, key string) string) host.Controller {
+	return host.Controller{
+		Name: "marker", For: configMaps, Owns: []schema.GroupVersionKind{secrets}, Workers: workers,
+		Routes: []host.Route{{Kind: configMaps, Do: func(_ host.View, e host.Event, out *host.Effect) {
+			if e.New != nil {
+				out.Keys = append(out.Keys, "default/"+e.New.(*corev1.ConfigMap).Name)
+			}
+		}}},
+		New: func(env *host.Env) host.Reconciler {
+			know := remember(env)
+			return host.SyncFunc(func(ctx context.Context, key string) error {
+				v := know(ctx, key)
+				o, err := env.Client.Get(ctx, configMaps, "default", key[len("default/"):])
+				if err != nil || v == "" || o.(*corev1.ConfigMap).Data["v"] != "" {
+					return nil
+				}
+				_, err = env.Client.Patch(ctx, configMaps, "default", o.(*corev1.ConfigMap).Name,
+					host.Patch{Type: types.MergePatchType, Data: []byte(`{"data":{"v":"` + v + `"}}`)})
+				return err
+			})
+		},
+	}
+}
+
+func makes(name string, o runtime.Object) simtest.Action {
+	return simtest.Do(name, func(user host.Client) error {
+		_, err := user.Create(context.Background(), o)
+		return err
+	})
+}
+
+// What a controller knows is more than what its caches show: how often it was
+// called, what it had seen between two calls, in which order its workers came, which
+// kinds were served. Exhaustive search tells such states apart.
+func TestExhaustiveIsExhaustiveForWhoRemembers(t *testing.T) {
+	preserve := true
+	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "widgets.example.com"},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{Group: "example.com", Scope: apiextensionsv1.NamespaceScoped,
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "widgets", Singular: "widget", Kind: "Widget", ListKind: "WidgetList"},
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true, Storage: true,
+				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &preserve}}}}}}
+	hidden := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s"}}
+	for name, c := range map[string]simtest.Case{
+		"how often": {Controllers: []host.Controller{marker(1, func(*host.Env) func(context.Context, string) string {
+			n := 0
+			return func(context.Context, string) string {
+				if n++; n < 2 {
+					return ""
+				}
+				return strconv.Itoa(n)
+			}
+		})}, User: []simtest.Action{simtest.Verb("label cm/a x=1"), simtest.Verb("label cm/a y=1")}},
+		"between two calls": {Controllers: []host.Controller{marker(1, func(env *host.Env) func(context.Context, string) string {
+			seen := 0
+			if _, err := env.Informer(secrets).AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { seen++ }}); err != nil {
+				panic(err)
+			}
+			return func(ctx context.Context, key string) string {
+				was := seen
+				_, _ = env.Client.Get(ctx, configMaps, "default", "a")
+				return strconv.Itoa(was) + "-" + strconv.Itoa(seen)
+			}
+		})}, User: []simtest.Action{makes("hidden", hidden)}},
+		"which kinds": {Controllers: []host.Controller{marker(1, func(env *host.Env) func(context.Context, string) string {
+			return func(context.Context, string) string { return strconv.Itoa(len(env.Kinds())) }
+		})}, User: []simtest.Action{makes("define", crd)}},
+		"a gap": {Faults: map[string]int{"relist": 1}, Controllers: []host.Controller{marker(1, func(env *host.Env) func(context.Context, string) string {
+			gap := ""
+			if _, err := env.Informer(configMaps).AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: func(o any) {
+				if _, ok := o.(cache.DeletedFinalStateUnknown); ok {
+					gap = "gap"
+				}
+				env.Queue.Add("default/a")
+			}}); err != nil {
+				panic(err)
+			}
+			return func(context.Context, string) string { return gap }
+		})}, User: []simtest.Action{makes("another", &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "b"}}), simtest.Verb("delete cm/b")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.Objects, c.Laws = []runtime.Object{kept}, []*law.Law{law.ByID(law.ComeToRest)} // no other ends a run early
+			f, err := c.File(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := &tally{}
+			p := &proof{Program: scenarios.Program{File: f, Registry: c.Registry(), Until: len(f.Steps), Faults: c.Faults},
+				size: size{states: 3000, naive: 500, random: 200}}
+			if p.prove(t, name, n); n.proved != 1 {
+				t.Error(n)
+			}
+		})
+	}
+}
