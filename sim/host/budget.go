@@ -101,9 +101,17 @@ func (b *Budget) strikes(p *Process, fault int) bool {
 
 // fails says whose pending request a fault can answer.
 func fails(fault int) func(*worker) bool {
-	writesOnly := fault == faultConflict || fault == faultLost
 	return func(w *worker) bool {
-		return w.state == asking && (!writesOnly || w.req.Verb != fakeapi.Get && w.req.Verb != fakeapi.List)
+		if w.state != asking {
+			return false
+		}
+		switch w.req.Verb {
+		case fakeapi.Get, fakeapi.List:
+			return fault != faultConflict && fault != faultLost
+		case fakeapi.Delete, fakeapi.DeleteCollection:
+			return fault != faultConflict || w.req.Delete.Preconditions != nil && w.req.Delete.Preconditions.ResourceVersion != nil
+		}
+		return true
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -65,7 +66,11 @@ func notServed(gvk schema.GroupVersionKind) error {
 	return err
 }
 
-func (c *client) object(obj runtime.Object) (*fakeapi.Kind, metav1.Object, error) {
+// object is the kind, the metadata and the value to send of what a caller writes.
+// An unstructured object of a kind with a Go type is sent as that type: the server
+// keeps one form of each kind. It answers 400 to one that does not fit, as to any
+// body that it can't decode.
+func (c *client) object(obj runtime.Object) (*fakeapi.Kind, metav1.Object, runtime.Object, error) {
 	k := c.server.KindOf(obj)
 	if k == nil {
 		gvk := schema.GroupVersionKind{}
@@ -75,9 +80,18 @@ func (c *client) object(obj runtime.Object) (*fakeapi.Kind, metav1.Object, error
 		if gvk.Empty() {
 			gvk.Kind = fmt.Sprintf("%T", obj) // what it is, where it says nothing of itself
 		}
-		return nil, nil, notServed(gvk)
+		return nil, nil, nil, notServed(gvk)
 	}
-	return k, obj.(metav1.Object), nil
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		typed := k.New()
+		if _, same := typed.(*unstructured.Unstructured); !same {
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, typed); err != nil {
+				return nil, nil, nil, apierrors.NewBadRequest(err.Error())
+			}
+			obj = typed
+		}
+	}
+	return k, obj.(metav1.Object), obj, nil
 }
 
 func (c *client) Get(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string) (runtime.Object, error) {
@@ -99,7 +113,7 @@ func (c *client) List(ctx context.Context, gvk schema.GroupVersionKind, namespac
 }
 
 func (c *client) Create(ctx context.Context, obj runtime.Object) (runtime.Object, error) {
-	k, m, err := c.object(obj)
+	k, m, obj, err := c.object(obj)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +130,7 @@ func (c *client) UpdateStatus(ctx context.Context, obj runtime.Object) (runtime.
 }
 
 func (c *client) update(ctx context.Context, obj runtime.Object, subresource string) (runtime.Object, error) {
-	k, m, err := c.object(obj)
+	k, m, obj, err := c.object(obj)
 	if err != nil {
 		return nil, err
 	}

@@ -211,7 +211,11 @@ func (c *handovers) Digest(h *sim.Hash) {
 	var sum uint64
 	for uid, n := range c.seen {
 		if n.epoch == c.j.state.epoch {
-			sum += digestPair(uid, "", uint64(n.count))
+			behind := uint64(0)
+			if n.behind {
+				behind = 1
+			}
+			sum += digestPair(uid, "", uint64(n.count)<<1|behind)
 		}
 	}
 	h.Word(sum)

@@ -48,16 +48,19 @@ func parseCycle(s string) []int {
 
 // handovers is NOFIGHT-2. An adoption counts when it was right for the state
 // it landed on: by an owner that is there and selects the object as it is. A
-// change of labels starts the count anew, and so does a user's action. After a
-// crash the owner may let go on an older list and take back, by the rules, what it
-// had: more handovers are then Committed.
+// change of labels starts the count anew, and so does a user's action. An
+// owner that lets go on an older view, as after a crash, may take back by the rules
+// what it had: more handovers are then Committed.
 type handovers struct {
 	opSet
 	j    *Judge
 	seen map[types.UID]handover
 }
 
-type handover struct{ epoch, count int }
+type handover struct {
+	epoch, count int
+	behind       bool // an owner let go on an older view of itself or of the object
+}
 
 func newHandovers(j *Judge) Check {
 	return &handovers{opSet: ops(sim.Commit), j: j, seen: map[types.UID]handover{}}
@@ -81,6 +84,11 @@ func (h *handovers) Record(r *sim.Record) {
 		if len(h.seen) > 0 && !sameLabels(w.Before, w.After) {
 			delete(h.seen, uid)
 		}
+		if h.j.letsGoBehind(r) {
+			n := h.of(uid)
+			n.behind = true
+			h.seen[uid] = n
+		}
 		return
 	}
 	s := &h.j.state
@@ -88,20 +96,40 @@ func (h *handovers) Record(r *sim.Record) {
 	if owner == nil || deleting(owner.Meta) || !s.Selects(w.Subject, owner.Value, w.Before) {
 		return
 	}
-	n := h.seen[uid]
-	if n.epoch != s.epoch {
-		n = handover{epoch: s.epoch}
-	}
+	n := h.of(uid)
 	n.count++
 	h.seen[uid] = n
 	h.j.ask()
 	if n.count > h.j.Bounds.Handovers {
 		strength := Informed
-		if s.restarted {
+		if n.behind {
 			strength = Committed
 		}
 		h.j.Report(strength, "changes hands "+itoa(n.count)+" times, now to "+refName(w.NewOwner))
 	}
+}
+
+// of is what an object has seen in this epoch.
+func (h *handovers) of(uid types.UID) handover {
+	n := h.seen[uid]
+	if n.epoch != h.j.state.epoch {
+		n = handover{epoch: h.j.state.epoch}
+	}
+	return n
+}
+
+// letsGoBehind reports whether an owner releases an object in a sync that went by an
+// older version of either.
+func (j *Judge) letsGoBehind(r *sim.Record) bool {
+	w := &j.write
+	if w.Subject == nil || w.After == nil || w.Saw == nil || !w.isFor(w.Owner) || sameRef(w.Owner, w.NewOwner) {
+		return false
+	}
+	if w.Saw.GetResourceVersion() != w.Before.GetResourceVersion() {
+		return true
+	}
+	owner, saw := j.state.Object(w.Owner.UID), meta(r.SawFor)
+	return owner != nil && saw != nil && saw.GetResourceVersion() != owner.Meta.GetResourceVersion()
 }
 
 // exactSum is NOFIGHT-3.
