@@ -86,7 +86,7 @@ func (c *client) object(obj runtime.Object) (*fakeapi.Kind, metav1.Object, runti
 		typed := k.New()
 		if _, same := typed.(*unstructured.Unstructured); !same {
 			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, typed); err != nil {
-				return nil, nil, nil, apierrors.NewBadRequest(err.Error())
+				return nil, nil, nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", k.GVK.Kind, k.GVK.Version, k.GVK.Kind, err))
 			}
 			obj = typed
 		}
