@@ -11,7 +11,7 @@ BENCHTIME ?= 1s
 TESTFLAGS ?= -timeout 20m
 
 # The deterministic core: what the analyser checks. See docs/design.md, Determinism.
-CORE := ./sim ./sim/host ./sim/law ./sim/render ./sim/trial ./fakeapi ./controllers/...
+CORE := ./sim ./sim/host ./sim/law ./internal/render ./sim/trial ./fakeapi ./controllers/...
 
 # The module roots: this one and every nested one.
 MODULES := $(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path '*/testdata/*' -not -path './.*/*' | LC_ALL=C sort))
@@ -38,8 +38,8 @@ unit:
 # The parts that have goroutines, under the race detector, which needs a C compiler.
 race:
 	@if command -v $${CC:-cc} >/dev/null; then \
-	  CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) ./fakeapi/httpapi ./sim/realtime; \
-	  CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) -run 'Report|Interrupt|Double|Share|Failure' ./sim/explore; \
+	  CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) ./fakeapi/httpapi ./internal/realtime; \
+	  CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) -run 'Report|Interrupt|Double|Share|Failure' ./internal/explore; \
 	else echo "the race detector is not run: no C compiler"; fi
 
 build:

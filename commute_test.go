@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/explore"
 	"github.com/threelaws/threelaws/sim/trial"
 )
 

@@ -12,8 +12,8 @@ import (
 	clientcache "k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/controllers/ref"
+	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/explore"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/trial"
 )

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
-	"github.com/threelaws/threelaws/sim/render"
 )
 
 // death is how a mutant died, or that it did not.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/threelaws/threelaws/sim/explore"
+	"github.com/threelaws/threelaws/internal/explore"
 )
 
 // progressLine is a line on the terminal that is written over. Without a

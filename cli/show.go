@@ -3,9 +3,9 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/render"
 )
 
 func (a *app) showCommand() *cobra.Command {

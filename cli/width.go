@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/threelaws/threelaws/sim/render"
+	"github.com/threelaws/threelaws/internal/render"
 )
 
 // width is how many columns a page may take: those of the terminal that reads

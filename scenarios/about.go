@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/threelaws/threelaws/sim/explore"
+	"github.com/threelaws/threelaws/internal/explore"
 )
 
 // about is what a failing expectation speaks of: objects by their names, or all

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/threelaws/threelaws/internal/explore"
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/explore"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
-	"github.com/threelaws/threelaws/sim/render"
 )
 
 // ExploreOptions say how a file is explored.

@@ -3,8 +3,8 @@ package scenarios
 import (
 	"slices"
 
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim/law"
-	"github.com/threelaws/threelaws/sim/render"
 )
 
 // Failed is a step that broke a law, in which an expectation did not hold, or

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/threelaws/threelaws/sim/explore"
+	"github.com/threelaws/threelaws/internal/explore"
 )
 
 // ScheduleVersion is the first line of a schedule's section. It changes when a

@@ -6,8 +6,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/explore"
 )
 
 // part is something a failing script may do without: an action, or an object

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/threelaws/threelaws/internal/explore"
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/explore"
-	"github.com/threelaws/threelaws/sim/render"
 )
 
 // Options say how a file is run.

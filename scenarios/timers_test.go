@@ -3,9 +3,9 @@ package scenarios_test
 import (
 	"testing"
 
+	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/explore"
 )
 
 // racing passes choices on and notes which timers fired before what could have

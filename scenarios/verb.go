@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/threelaws/threelaws/sim/render"
+	"github.com/threelaws/threelaws/internal/render"
 )
 
 // Verb is one verb of the script. It documents itself: "help scenario VERB"

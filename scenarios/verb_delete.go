@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/fakeapi"
-	"github.com/threelaws/threelaws/sim/render"
+	"github.com/threelaws/threelaws/internal/render"
 )
 
 var verbDelete = &Verb{

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/threelaws/threelaws/sim/explore"
+	"github.com/threelaws/threelaws/internal/explore"
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim/host"
-	"github.com/threelaws/threelaws/sim/render"
 )
 
 var verbExplore = &Verb{

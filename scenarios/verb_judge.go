@@ -1,8 +1,8 @@
 package scenarios
 
 import (
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim/law"
-	"github.com/threelaws/threelaws/sim/render"
 )
 
 var verbJudge = &Verb{

@@ -3,10 +3,10 @@ package scenarios
 import (
 	"slices"
 
+	"github.com/threelaws/threelaws/internal/explore"
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/explore"
 	"github.com/threelaws/threelaws/sim/host"
-	"github.com/threelaws/threelaws/sim/render"
 )
 
 var verbMutant = &Verb{

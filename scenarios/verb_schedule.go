@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/threelaws/threelaws/sim/explore"
+	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/sim/host"
 )
 

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/threelaws/threelaws/internal/explore"
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/explore"
 	"github.com/threelaws/threelaws/sim/law"
-	"github.com/threelaws/threelaws/sim/render"
 	"github.com/threelaws/threelaws/sim/trial"
 )
 

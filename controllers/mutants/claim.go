@@ -1,6 +1,6 @@
 package mutants
 
-import "github.com/threelaws/threelaws/controllers/replicas"
+import "github.com/threelaws/threelaws/controllers/internal/replicas"
 
 // claimMutants lack a guard of claim and adopt (package ref).
 var claimMutants = []Mutant{

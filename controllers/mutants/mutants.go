@@ -11,8 +11,8 @@ import (
 	"slices"
 
 	"github.com/threelaws/threelaws/controllers/garbagecollector"
+	"github.com/threelaws/threelaws/controllers/internal/replicas"
 	"github.com/threelaws/threelaws/controllers/namespace"
-	"github.com/threelaws/threelaws/controllers/replicas"
 	"github.com/threelaws/threelaws/controllers/replicaset"
 	"github.com/threelaws/threelaws/sim/host"
 )

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/threelaws/threelaws/controllers/garbagecollector"
+	"github.com/threelaws/threelaws/controllers/internal/replicas"
 	"github.com/threelaws/threelaws/controllers/kubelet"
 	"github.com/threelaws/threelaws/controllers/namespace"
-	"github.com/threelaws/threelaws/controllers/replicas"
 )
 
 func TestNamesAreUnique(t *testing.T) {

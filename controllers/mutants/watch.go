@@ -1,7 +1,7 @@
 package mutants
 
 import (
-	"github.com/threelaws/threelaws/controllers/replicas"
+	"github.com/threelaws/threelaws/controllers/internal/replicas"
 	"github.com/threelaws/threelaws/sim/host"
 )
 

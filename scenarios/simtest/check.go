@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/host"
-	"github.com/threelaws/threelaws/sim/render"
 )
 
 // The flags of every test that uses [Check].

@@ -14,9 +14,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/simtest"
-	"github.com/threelaws/threelaws/sim/explore"
 	"github.com/threelaws/threelaws/sim/host"
 )
 

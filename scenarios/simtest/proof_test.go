@@ -11,10 +11,10 @@ import (
 
 	"github.com/threelaws/threelaws/controllers/mutants"
 	"github.com/threelaws/threelaws/controllers/reaper"
+	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/simtest"
 	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/explore"
 	"github.com/threelaws/threelaws/sim/host"
 )
 

@@ -3,10 +3,10 @@ package trial
 import (
 	"slices"
 
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
-	"github.com/threelaws/threelaws/sim/render"
 )
 
 // watch looks for fights while a trial settles (NOFIGHT-1).

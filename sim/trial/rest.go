@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law"
-	"github.com/threelaws/threelaws/sim/render"
 )
 
 // A world in which only timers are left is at rest when each of them has fired

@@ -19,7 +19,7 @@ var judges = regexp.MustCompile(`\blaw\.NewJudge\(`)
 // ships steps a world or makes a judge, but the kernel, the runner by the wall
 // clock and the searches that the kernel offers.
 func TestOnlyTrialsStepWorlds(t *testing.T) {
-	may := []string{"sim/world.go", "sim/trial/", "sim/realtime/", "sim/law/", "sim/explore/"}
+	may := []string{"sim/world.go", "sim/trial/", "internal/realtime/", "sim/law/", "internal/explore/"}
 	const root = "../.."
 	looked := 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/render"
 )
 
 var shared = ref("ConfigMap", "shared")

@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/render"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
