@@ -56,7 +56,7 @@ func outcome(t *trial.Trial, choices sim.Choices) *explore.Outcome {
 		o.State = t.World.StateHash()
 	}
 	if b := t.Broken(); b != nil {
-		o.Breaches = append(o.Breaches, explore.Breach{Law: b.Law.ID, Text: b.Text, Informed: true})
+		o.Findings = append(o.Findings, explore.Finding{Law: b.Law.ID, Text: b.Text, Informed: true})
 	}
 	t.Recycle()
 	return o

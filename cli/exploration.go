@@ -47,7 +47,7 @@ type outcome struct {
 }
 
 type failureJSON struct {
-	*scenarios.Failing
+	*scenarios.Counterexample
 	Written string `json:"written"` // the scenario file that replays it
 }
 
@@ -67,7 +67,7 @@ func (x *exploring) summarize(f *scenarios.File, found *scenarios.Exploration, i
 		rep.Complete = !rep.Interrupted
 	}
 	switch {
-	case slices.ContainsFunc(found.Failures, func(f *scenarios.Failing) bool { return f.Law != law.ByID(law.ComeToRest).Name }):
+	case slices.ContainsFunc(found.Failures, func(f *scenarios.Counterexample) bool { return f.Law != law.ByID(law.ComeToRest).Name }):
 		rep.ExitCode = scenarios.ExitFail
 	case len(found.Failures) > 0 || rep.Unsettled > 0: // not to come to rest is all that went wrong
 		rep.ExitCode = scenarios.ExitNotSettled
@@ -106,7 +106,7 @@ func (r *exploration) text(width int) string {
 	}
 	b.WriteString(t.String())
 	for i, f := range r.Failures {
-		if i == 0 || fights(f.Failing) {
+		if i == 0 || fights(f.Counterexample) {
 			b.WriteString("\n" + f.Page.Wide(width))
 			continue
 		}
@@ -130,7 +130,7 @@ func (x *exploring) makeOut() error {
 
 // write writes the file that replays a failure. Its name tells the scenario and
 // the law, and its last four digits tell failures apart.
-func (x *exploring) write(f *scenarios.File, failing *scenarios.Failing) (string, error) {
+func (x *exploring) write(f *scenarios.File, failing *scenarios.Counterexample) (string, error) {
 	if err := x.makeOut(); err != nil {
 		return "", usage("--out: %v", err)
 	}

@@ -162,7 +162,7 @@ func (a *app) findFight(ctx context.Context, f *scenarios.File, x *exploring, fo
 	return nil
 }
 
-func fights(f *scenarios.Failing) bool { return len(f.Page.Breach.Cycle) > 0 }
+func fights(f *scenarios.Counterexample) bool { return len(f.Page.Breach.Cycle) > 0 }
 
 // explorationError is the error of an exploration that came to nothing: a
 // mistake in the file, or two runs of one schedule that differ.

@@ -25,7 +25,7 @@ type lawJSON struct {
 	Scenarios []string `json:"scenarios,omitempty"` // that name it
 }
 
-var kindNames = map[law.Kind]string{
+var kindNames = map[law.Category]string{
 	law.Safety: "safety", law.Liveness: "liveness", law.Routing: "routing", law.Validation: "validation", law.Data: "data",
 }
 
@@ -95,7 +95,7 @@ func owed(laws []*law.Law, profile string) ([]*law.Law, error) {
 func (a *app) listLaws(laws []*law.Law, p *pins) error {
 	list := []lawJSON{}
 	for _, l := range laws {
-		j := lawJSON{ID: l.ID, Name: l.Name, Kind: kindNames[l.Kind], Sentence: l.Sentence, Source: l.Source,
+		j := lawJSON{ID: l.ID, Name: l.Name, Kind: kindNames[l.Category], Sentence: l.Sentence, Source: l.Source,
 			Profile: l.Profile.String(), Needs: l.Needs.Names(), Unasked: l.Unasked, Where: l.Where, Scenarios: p.laws[l.ID]}
 		for _, m := range a.registry.Mutants {
 			if m.Law == l.ID {

@@ -76,7 +76,7 @@ func (a *app) replay(path string) error {
 // refusal is no failure.
 func (r *replayed) inspect(run *scenarios.Run) {
 	failures := run.Failures()
-	i := slices.IndexFunc(failures, func(f scenarios.Failed) bool { return f.Expected() })
+	i := slices.IndexFunc(failures, func(f scenarios.Failure) bool { return f.Expected() })
 	if i < 0 {
 		return
 	}

@@ -38,7 +38,7 @@ shows the run:
 				return usage("--at: json is the whole history; timeline, tree and dot can end at a step")
 			}
 			var h sim.History
-			var breaches []render.Breach
+			var breaches []render.Mark
 			_, err := a.watch(args[0], scenarios.Options{Inspect: func(r *scenarios.Run) {
 				h, breaches = r.World().History, r.Breaches()
 			}})
@@ -57,7 +57,7 @@ shows the run:
 // shown is a run, and how it is to be shown.
 type shown struct {
 	h        *sim.History
-	breaches []render.Breach
+	breaches []render.Mark
 	as       string
 	verbose  bool
 	at       int // line of the timeline; 0 for the end

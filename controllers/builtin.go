@@ -20,7 +20,7 @@ const GatedOff = "gated-without-gc"
 // the last is the one that a name alone means.
 func Builtin() []host.Controller {
 	var table []host.Controller
-	for _, kind := range []*replicas.Kind{replicaset.Kind, replication.Kind} {
+	for _, kind := range []*replicas.Traits{replicaset.Kind, replication.Kind} {
 		off := replicas.New(kind, replicas.Options{Generation: replicas.Gated})
 		off.Generation = GatedOff
 		table = append(table,

@@ -20,7 +20,7 @@ type about struct {
 
 // expectation finds the step that failed so; nothing is spoken of by a breach
 // that is not one of expect.
-func (p *Program) expectation(b explore.Breach) about {
+func (p *Script) expectation(b explore.Finding) about {
 	a := about{selector: labels.Everything()}
 	if b.Law != verbExpect.Name {
 		return a

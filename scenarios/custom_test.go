@@ -226,7 +226,7 @@ func TestDefine(t *testing.T) {
 }
 
 // replays runs a failure's file on its own.
-func replays(t *testing.T, g *scenarios.Registry, f *scenarios.Failing) {
+func replays(t *testing.T, g *scenarios.Registry, f *scenarios.Counterexample) {
 	t.Helper()
 	file, err := scenarios.Parse("failure.txtar", f.File)
 	if err != nil {

@@ -44,14 +44,14 @@ type Exploration struct {
 	Outcomes  []explore.Row     `json:"outcomes"`
 	Coverage  *explore.Coverage `json:"coverage,omitempty"` // exhaustive only
 	Report    *explore.Report   `json:"-"`
-	Failures  []*Failing        `json:"failures,omitempty"` // the first of each law
+	Failures  []*Counterexample `json:"failures,omitempty"` // the first of each law
 	Wrote     map[string]bool   `json:"wrote"`              // the controllers that wrote something in some schedule
 	Rested    map[string]bool   `json:"rested"`             // those with an object of their kind in a world that came to rest
 	Vain      []Vain            `json:"vain,omitempty"`     // what the user did in vain, in every schedule
 }
 
-// Failing is a schedule that broke a law, made small.
-type Failing struct {
+// Counterexample is a schedule that broke a law, made small.
+type Counterexample struct {
 	Law      string       `json:"law"`
 	Text     string       `json:"text"`
 	Index    int          `json:"index"` // of the schedule that broke it first
@@ -68,7 +68,7 @@ func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOpti
 	if until < 0 {
 		until = f.scriptEnd()
 	}
-	p := &Program{File: f, Registry: g, Until: until, Faults: o.Faults, Strict: o.Strict, Laws: o.Laws, LawsOnly: o.LawsOnly}
+	p := &Script{File: f, Registry: g, Until: until, Faults: o.Faults, Strict: o.Strict, Laws: o.Laws, LawsOnly: o.LawsOnly}
 	if o.Mutant != "" {
 		if what := p.mutate(o.Mutant); what != "" {
 			return nil, wrong(f.Name, 0, "", "%s", what)
@@ -118,7 +118,7 @@ const (
 // measure bounds the runs by what the default schedule needs. Where that does not
 // come to rest it says nothing of what is needed, and few runs will. A script that
 // makes no sense in that one is an error: its runs would end there, and break nothing.
-func (p *Program) measure() error {
+func (p *Script) measure() error {
 	p.bound, p.idle = drawnMore, idleMore
 	r, out := p.once(sim.Zero{})
 	defer r.Stop()
@@ -132,9 +132,9 @@ func (p *Program) measure() error {
 }
 
 // warm decodes all manifests, which the runs of different workers then share.
-func (p *Program) warm() error { return p.File.Check(p.Registry) }
+func (p *Script) warm() error { return p.File.Check(p.Registry) }
 
-func (p *Program) draw(ctx context.Context, o ExploreOptions) (*Exploration, error) {
+func (p *Script) draw(ctx context.Context, o ExploreOptions) (*Exploration, error) {
 	strategy := explore.Mixed
 	if o.Strategy != "" {
 		var err error
@@ -157,7 +157,7 @@ func (p *Program) draw(ctx context.Context, o ExploreOptions) (*Exploration, err
 
 // finish says what was asked, and counts apart what broke EXACT-7 alone: the
 // schedules that did not settle have an exit code of their own.
-func (x *Exploration) finish(p *Program) {
+func (x *Exploration) finish(p *Script) {
 	p.asked.tell(p.File, x)
 	unsettled := 0
 	for _, row := range x.Outcomes {
@@ -178,7 +178,7 @@ func (x *Exploration) finish(p *Program) {
 	x.Unsettled = unsettled
 }
 
-func (p *Program) exhaust(ctx context.Context, o ExploreOptions) (*Exploration, error) {
+func (p *Script) exhaust(ctx context.Context, o ExploreOptions) (*Exploration, error) {
 	p.States = true
 	e := explore.Exhaust{Program: p.Run, MaxSteps: p.bound, MaxStates: o.States, All: !o.First, Early: o.Early,
 		Fixed: p.fixed(), Stop: func() bool { return ctx.Err() != nil }, Progress: o.Covered}
@@ -193,7 +193,7 @@ func (p *Program) exhaust(ctx context.Context, o ExploreOptions) (*Exploration, 
 }
 
 // fixed names what no schedule of the script varies.
-func (p *Program) fixed() []string {
+func (p *Script) fixed() []string {
 	list := []string{"the order of the user's own actions"}
 	quiet, multiple := false, false
 	for _, s := range p.File.Steps[:min(p.Until, len(p.File.Steps))] {
@@ -223,8 +223,8 @@ const shrinkBudget = 2000
 
 // shrinkAll makes the first failure of each law small, and the others as they
 // are.
-func (p *Program) shrinkAll(failures []explore.Failure, o ExploreOptions) ([]*Failing, error) {
-	var all []*Failing
+func (p *Script) shrinkAll(failures []explore.Failing, o ExploreOptions) ([]*Counterexample, error) {
+	var all []*Counterexample
 	for i := range failures {
 		budget := o.Budget
 		if budget == 0 {
@@ -240,7 +240,7 @@ func (p *Program) shrinkAll(failures []explore.Failure, o ExploreOptions) ([]*Fa
 }
 
 // shrink makes a failure small and writes it down as a scenario file.
-func (p *Program) shrink(f *explore.Failure, budget int) (*Failing, error) {
+func (p *Script) shrink(f *explore.Failing, budget int) (*Counterexample, error) {
 	parts := p.parts(f.Breach)
 	small, err := explore.Shrink(p.subject(parts, f), f.Breach, f.Schedule, budget)
 	if err != nil {
@@ -252,21 +252,21 @@ func (p *Program) shrink(f *explore.Failure, budget int) (*Failing, error) {
 	run, out := q.once(explore.Follow(small.Schedule))
 	defer run.Stop()
 	failed := run.lastFailure()
-	if len(out.Breaches) == 0 || failed == nil {
+	if len(out.Findings) == 0 || failed == nil {
 		return nil, errors.New("the run made small does not break " + f.Breach.Law + " again")
 	}
 	page := run.Page(failed)
 	page.Small = smallness(small, f)
-	failing := &Failing{Law: run.lawName(small.Breach.Law), Text: small.Breach.Text, Index: f.Index, Strategy: f.Strategy,
+	failing := &Counterexample{Law: run.lawName(small.Breach.Law), Text: small.Breach.Text, Index: f.Index, Strategy: f.Strategy,
 		Small: page.Small, Page: page}
-	failing.File, err = q.failureFile(failing, small, failed.Step)
+	failing.File, err = q.counterexampleFile(failing, small, failed.Step)
 	return failing, err
 }
 
 // smallness says how small a failure is: the step at which it fails, now and as
 // it was found, and whether any single object, action of the user, fault or
 // choice can still be left out.
-func smallness(s *explore.Shrunk, f *explore.Failure) string {
+func smallness(s *explore.Shrunk, f *explore.Failing) string {
 	text := fmt.Sprintf("fails at step %d, found at %d; %d of %d choices differ from the default schedule",
 		failsAt(s.Breach, s.Outcome), failsAt(f.Breach, f.Outcome), s.Schedule.Deviations(), len(s.Schedule))
 	if n := s.Schedule.Faults(); n > 0 {
@@ -279,7 +279,7 @@ func smallness(s *explore.Shrunk, f *explore.Failure) string {
 }
 
 // failsAt is the step of a breach.
-func failsAt(b explore.Breach, out *explore.Outcome) int {
+func failsAt(b explore.Finding, out *explore.Outcome) int {
 	if b.Step > 0 {
 		return b.Step
 	}
@@ -288,9 +288,9 @@ func failsAt(b explore.Breach, out *explore.Outcome) int {
 
 // Shrink makes a failing run of the program small and writes it down as a
 // scenario file. The outcome has a breach; the schedule is what was decided.
-func (p *Program) Shrink(out *explore.Outcome, schedule explore.Schedule) (*Failing, error) {
+func (p *Script) Shrink(out *explore.Outcome, schedule explore.Schedule) (*Counterexample, error) {
 	if err := p.warm(); err != nil {
 		return nil, err
 	}
-	return p.shrink(&explore.Failure{Breach: out.Breaches[0], Outcome: out, Schedule: schedule}, shrinkBudget)
+	return p.shrink(&explore.Failing{Breach: out.Findings[0], Outcome: out, Schedule: schedule}, shrinkBudget)
 }

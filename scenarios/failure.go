@@ -1,155 +1,122 @@
 package scenarios
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/threelaws/threelaws/internal/explore"
+	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
-// ScheduleVersion is the first line of a schedule's section. It changes when a
-// schedule written before no longer means the same.
-const ScheduleVersion = "threelaws schedule 1"
+// Failure is a step that broke a law, in which an expectation did not hold, or
+// after which the world did not come to rest.
+type Failure struct {
+	Step   *Step       // nil for the settle at the end of a script that has none
+	Code   int         // the exit code it stands for if nothing expects it
+	Breach render.Mark // what is to be shown; Law is a verb where no law is broken
 
-// scheduleSection is the name of the section a failure's schedule is in.
-const scheduleSection = "schedule"
-
-// mostKeys is how many decisions of a schedule are written although the last of
-// them are the default: of a run that goes on for very long they tell nothing.
-const mostKeys = 1000
-
-// failureText is a failure on its way to be written as a scenario file.
-type failureText struct {
-	program *Program
-	head    string   // the comment on top
-	steps   []string // the script without "!"
-	bang    []bool   // by step: it has a "!"
-	golden  []bool   // by step: what it prints is kept
-	reads   []*Section
-	keys    []string // the schedule
+	from int // the first record to be shown
 }
 
-// failureFile writes a failure as a scenario file that replays it and passes:
-// the script up to the step that failed, the schedule, and as golden text the
-// timeline and the run's hash. last is nil for the settle behind the script.
-func (p *Program) failureFile(f *Failing, small *explore.Shrunk, last *Step) ([]byte, error) {
-	t := &failureText{program: p, keys: small.Schedule.Keys()}
-	if len(t.keys) > mostKeys {
-		t.keys = small.Schedule.Decided().Keys()
+// Expected reports whether the step has a "!".
+func (f *Failure) Expected() bool { return f.Step != nil && f.Step.Expect }
+
+// Failures lists what did not go as it should, in order, whether the file
+// expects it or not. Refusals are not among it.
+func (r *Run) Failures() []Failure { return r.failures }
+
+// Page shows a failure of the run, nil for none.
+func (r *Run) Page(f *Failure) *render.Page {
+	if f == nil {
+		return nil
 	}
-	t.head = fmt.Sprintf("# %s is broken: %s\n# found by explore in schedule %d (%s), %s\n\n",
-		f.Law, strings.ReplaceAll(f.Text, "\n", " "), f.Index, f.Strategy, f.Small)
-	t.script(last)
-	for range t.steps {
-		file, err := Parse(p.File.Name, []byte(t.text()))
-		if err != nil {
-			return nil, fmt.Errorf("a failure was written that cannot be read: %w", err)
-		}
-		res := Interpret(file, Options{Registry: p.Registry, fill: true})
-		if res.ExitCode == ExitPass {
-			return file.Format(), nil
-		}
-		e := res.Errors[0]
-		i := slices.IndexFunc(file.Steps, func(s *Step) bool { return s.Line == e.Line })
-		if i < 0 || e.Code == ExitUsage {
-			return nil, fmt.Errorf("a failure was written that does not run: %w", e)
-		}
-		t.bang[i] = !t.bang[i] // what fails in this schedule is what the file expects
+	p := render.NewPage(&r.t.World.History, f.Breach, f.from)
+	if r.file != nil {
+		p.Title = r.file.Name
 	}
-	return nil, fmt.Errorf("a failure of %s was written that does not pass", f.Law)
+	return p
 }
 
-// script takes over the steps up to the last one, with what they run under in
-// front.
-func (t *failureText) script(last *Step) {
-	p := t.program
-	add := func(text string, bang, golden bool) {
-		t.steps, t.bang, t.golden = append(t.steps, text), append(t.bang, bang), append(t.golden, golden)
+// lastFailure is the failure that ended the run, nil for none.
+func (r *Run) lastFailure() *Failure {
+	if n := len(r.failures); n > 0 {
+		return &r.failures[n-1]
 	}
-	strict := ""
-	if p.Strict {
-		strict = " --strict"
-	}
-	mutant := ""
-	if p.mutant != "" {
-		mutant = " mutant=" + p.mutant
-	}
-	add("schedule "+scheduleSection+faultsArg(p.Faults)+mutant+strict, false, false)
-	if len(p.Laws) > 0 {
-		add("judge "+strings.Join(p.Laws, " "), false, false)
-	}
-	for _, s := range p.File.Steps[:min(p.Until, len(p.File.Steps))] {
-		v := FindVerb(s.Verb)
-		if left := t.left(s); v.replayed() && v != verbSchedule && left != "" {
-			add(left, s.Expect, v == verbSettle && !s.Has("quiet"))
-		}
-		if s == last {
-			break
-		}
-	}
-	if last == nil {
-		add("settle", false, true)
-	}
-	add("hash", false, true)
+	return nil
 }
 
-// left is a step without its "!" and without the sections of which nothing is
-// left; "" when it read no others.
-func (t *failureText) left(s *Step) string {
-	if !FindVerb(s.Verb).sends() {
-		return strings.TrimPrefix(s.String(), "! ")
+// breaks notes a law that was broken in the step being run.
+func (r *Run) breaks(b *law.Breach) {
+	if r.unread {
+		return
 	}
-	own := *s
-	own.Expect = false
-	own.Args = slices.DeleteFunc(slices.Clone(s.Args), func(a Arg) bool {
-		empty := true
-		for _, sec := range t.program.File.under(a.Text) {
-			if s.Verb != verbDefine.Name && sec.Name != a.Text || len(sec.docs) == 0 {
-				continue
-			}
-			t.reads, empty = append(t.reads, sec), false
-		}
-		return empty
-	})
-	if len(own.Args) == 0 {
-		return ""
+	if b.Law.ID == law.ComeToRest {
+		r.failSettle(b.Text)
+		return
 	}
-	return own.String()
+	r.failures = append(r.failures, Failure{Step: r.step, Code: ExitFail, Breach: render.MarkOf(*b), from: r.initial()})
 }
 
-// text renders the file with golden text left to be filled in.
-func (t *failureText) text() string {
-	var b strings.Builder
-	b.WriteString(t.head)
-	for i, s := range t.steps {
-		if t.bang[i] {
-			b.WriteString("! ")
-		}
-		b.WriteString(s + "\n")
-		if t.golden[i] {
-			b.WriteString("----\n\n")
-		}
+// fail notes a step that did not go as it should although it broke no law, or
+// broke the law against fights.
+func (r *Run) fail(e *Error) {
+	switch {
+	case e.bang || r.found != nil:
+	case FindVerb(e.Verb) != nil && FindVerb(e.Verb).expects != nil:
+		r.failExpect(e.Text)
+	case e.Code == ExitNotSettled && e.Verb == verbSettle.Name:
+		r.failSettle(e.Text)
 	}
-	for _, s := range t.program.File.Sections {
-		if slices.Contains(t.reads, s) {
-			fmt.Fprintf(&b, "-- %s --\n%s\n", s.Name, strings.TrimRight(s.Body, "\n"))
-		}
-	}
-	fmt.Fprintf(&b, "-- %s --\n%s\n", scheduleSection, ScheduleVersion)
-	for _, k := range t.keys {
-		b.WriteString(k + "\n")
-	}
-	return b.String()
 }
 
-func faultsArg(faults map[string]int) string {
-	var parts []string
-	for _, name := range sortedNames(faults) {
-		parts = append(parts, fmt.Sprintf("%s:%d", name, faults[name]))
+// failExpect notes an expectation that does not hold after what happened last.
+func (r *Run) failExpect(text string) {
+	if r.unread {
+		return
 	}
-	if len(parts) == 0 {
-		return ""
+	b := render.Mark{Law: verbExpect.Name, Sentence: "What the file expects holds in every schedule.", Text: text}
+	from := r.initial()
+	b.Record = lastRecord(r.timeline(from, false), r.t.World.History.Len()-1)
+	r.failures = append(r.failures, Failure{Step: r.step, Code: ExitFail, Breach: b, from: from})
+}
+
+// mostLines is how many lines the page of a world that does not settle has,
+// where no round of it can be shown.
+const mostLines = 40
+
+// failSettle notes a world that did not come to rest: as the fight it is, as
+// the round that repeats, or by what happened last.
+func (r *Run) failSettle(text string) {
+	bs := r.Breaches()
+	for i := len(bs) - 1; i >= 0 && bs[i].Record >= r.settledFrom; i-- {
+		if len(bs[i].Cycle) > 0 {
+			r.failures = append(r.failures, Failure{Step: r.step, Code: ExitFail, Breach: bs[i], from: r.initial()})
+			return
+		}
 	}
-	return " faults=" + strings.Join(parts, ",")
+	rest := law.ByID(law.ComeToRest)
+	b := render.Mark{Law: rest.Name, Sentence: rest.Sentence, Source: rest.Source, Text: text}
+	f := Failure{Step: r.step, Code: ExitNotSettled, from: r.initial()}
+	lines := r.timeline(r.settledFrom, false)
+	if first, last, ok := r.cycle(lines); ok && last <= len(lines) {
+		for _, l := range lines[first-1 : last] {
+			b.Cycle = append(b.Cycle, l.Records...)
+		}
+		slices.Sort(b.Cycle)
+		lines = lines[:last]
+	} else if n := len(lines); n > mostLines {
+		f.from = max(f.from, lines[n-mostLines].Records[0])
+	}
+	b.Record = lastRecord(lines, r.t.World.History.Len()-1)
+	f.Breach = b
+	r.failures = append(r.failures, f)
+}
+
+// lastRecord is the last record in the last line, or otherwise when there is
+// no line.
+func lastRecord(lines []render.Line, otherwise int) int {
+	if len(lines) == 0 {
+		return otherwise
+	}
+	records := lines[len(lines)-1].Records
+	return records[len(records)-1]
 }

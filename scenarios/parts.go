@@ -22,7 +22,7 @@ type part struct {
 // parts lists what can be taken out of the program's script when it breaks a law
 // so: everything the user does but starting controllers, and every manifest. What
 // a failing expectation speaks of stays.
-func (p *Program) parts(b explore.Breach) []part {
+func (p *Script) parts(b explore.Finding) []part {
 	var parts []part
 	about := p.expectation(b)
 	for i, s := range p.File.Steps[:min(p.Until, len(p.File.Steps))] {
@@ -52,9 +52,9 @@ func (v *Verb) sends() bool { return v == verbApply || v == verbCreate || v == v
 // subject is the program as package explore shrinks it. An expectation must go
 // on failing in the same words, after the same last fault: nearly every one
 // fails in an empty world, and for many a reason.
-func (p *Program) subject(parts []part, f *explore.Failure) explore.Subject {
+func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 	b := f.Breach
-	s := explore.Subject{}
+	s := explore.Shrinkable{}
 	for _, pt := range parts {
 		s.Parts = append(s.Parts, pt.label)
 	}
@@ -72,8 +72,8 @@ func (p *Program) subject(parts []part, f *explore.Failure) explore.Subject {
 		}
 		return func(c sim.Choices) *explore.Outcome {
 			out := q.Run(c)
-			if len(out.Breaches) > 0 && out.Breaches[0].Text != b.Text {
-				out.Breaches = nil
+			if len(out.Findings) > 0 && out.Findings[0].Text != b.Text {
+				out.Findings = nil
 			}
 			return out
 		}
@@ -92,7 +92,7 @@ func lastFault(s explore.Schedule) *explore.Entry {
 
 // definesAll reports whether the program still defines the kinds that it uses,
 // after some parts were taken out.
-func (p *Program) definesAll(parts []part, removed []bool) bool {
+func (p *Script) definesAll(parts []part, removed []bool) bool {
 	for i, pt := range parts {
 		if removed[i] && pt.section != nil && pt.section.docs[pt.doc].defines() {
 			f := *p.File

@@ -163,7 +163,7 @@ func (f *File) again(o Options, hash uint64) error {
 // difference says where two runs of the file first differ, "" where it cannot
 // be found.
 func (f *File) difference(o Options) string {
-	p := &Program{File: f, Registry: o.Registry, Until: len(f.Steps), Default: true, Strict: o.Strict}
+	p := &Script{File: f, Registry: o.Registry, Until: len(f.Steps), Default: true, Strict: o.Strict}
 	choices := func() sim.Choices { return sim.Zero{} }
 	if s := f.Steps[0]; s.Verb == verbSchedule.Name {
 		entries, err := s.recorded(p)

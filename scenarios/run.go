@@ -42,11 +42,11 @@ type Run struct {
 	quiet        bool                       // nobody reads the output
 	unread       bool                       // nor asks for its failures, which it takes a timeline to note
 	keys         *explore.Keys              // the schedule being replayed, nil for none
-	found        *Failing                   // what an exploration found
+	found        *Counterexample            // what an exploration found
 	exploredFrom int                        // first record of the first settle that was explored
 	only         map[*law.Law]bool          // the laws that count; nil for all
 	judged       []judging                  // which laws counted from which breach on
-	failures     []Failed                   // what did not go as it should, in order
+	failures     []Failure                  // what did not go as it should, in order
 	dirty        bool                       // something was done since the last settle
 	done         map[int]bool               // steps in which the script acted at once
 	budgeted     bool                       // the fault budget is in the world

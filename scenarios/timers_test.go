@@ -78,10 +78,10 @@ spec:
 // under way; which ones is a matter of the seed.
 func TestRetriesRace(t *testing.T) {
 	f := parse(t, retried)
-	p := &scenarios.Program{File: f, Registry: registry(), Until: len(f.Steps)}
+	p := &scenarios.Script{File: f, Registry: registry(), Until: len(f.Steps)}
 	run := func(c sim.Chooser) *racing {
 		r := &racing{Chooser: c}
-		if out := p.Run(r); !out.Settled || len(out.Breaches) > 0 {
+		if out := p.Run(r); !out.Settled || len(out.Findings) > 0 {
 			t.Fatalf("%+v", out)
 		}
 		return r

@@ -59,8 +59,8 @@ func (r *Run) judgeBy(only map[*law.Law]bool) {
 
 // Breaches are the breaches of the laws that counted when they were broken, fit
 // to be shown.
-func (r *Run) Breaches() []render.Breach {
-	var all []render.Breach
+func (r *Run) Breaches() []render.Mark {
+	var all []render.Mark
 	var only map[*law.Law]bool
 	turn := 0
 	for i, b := range r.t.Judge.Breaches() {
@@ -68,7 +68,7 @@ func (r *Run) Breaches() []render.Breach {
 			only = r.judged[turn].only
 		}
 		if only == nil || only[b.Law] {
-			all = append(all, render.BreachOf(b))
+			all = append(all, render.MarkOf(b))
 		}
 	}
 	return all

@@ -90,7 +90,7 @@ func Kill(f *File, until int, g *Registry, mutant string, o ExploreOptions) (*Ki
 	if until < 0 {
 		until = f.scriptEnd()
 	}
-	p := &Program{File: f, Registry: g, Until: until, Strict: o.Strict, Laws: o.Laws, Default: true, prefer: m.Law,
+	p := &Script{File: f, Registry: g, Until: until, Strict: o.Strict, Laws: o.Laws, Default: true, prefer: m.Law,
 		Replace: map[string]host.Controller{m.Controller.Name: m.Controller}}
 	k := &Killed{Mutant: mutant}
 	if p.kill(k, sim.Zero{}) {
@@ -108,18 +108,18 @@ func Kill(f *File, until int, g *Registry, mutant string, o ExploreOptions) (*Ki
 }
 
 // kill runs the mutant once and reports whether it died.
-func (p *Program) kill(k *Killed, c sim.Choices) bool {
+func (p *Script) kill(k *Killed, c sim.Choices) bool {
 	k.Tried++
 	run, out := p.once(c)
 	defer run.Stop()
-	if len(out.Breaches) == 0 {
+	if len(out.Findings) == 0 {
 		if out.Settled {
 			return false
 		}
 		k.Law, k.Why = "nofight", "it does not settle"
 		return true
 	}
-	b := out.Breaches[0]
+	b := out.Findings[0]
 	k.Law, k.Why = run.lawName(b.Law), b.Text
 	if b.Law == "expect" {
 		return true

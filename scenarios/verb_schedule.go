@@ -78,7 +78,7 @@ func (s *Step) faults() map[string]int {
 
 // recorded makes a program run as the schedule has it, and returns what was
 // decided.
-func (s *Step) recorded(p *Program) (explore.Schedule, error) {
+func (s *Step) recorded(p *Script) (explore.Schedule, error) {
 	p.Default, p.Faults, p.Strict = false, s.faults(), p.Strict || s.flag("strict")
 	if name, ok := s.Param("mutant"); ok {
 		p.mutate(name)

@@ -170,7 +170,7 @@ func (r *Run) timeline(from int, verbose bool) []render.Line {
 		if !r.counts(&b) {
 			continue
 		}
-		o.Breaches = append(o.Breaches, render.BreachOf(b))
+		o.Breaches = append(o.Breaches, render.MarkOf(b))
 	}
 	return render.Timeline(&r.t.World.History, o)
 }
@@ -192,7 +192,7 @@ func (r *Run) printOthers(lines []render.Line) {
 		}
 		if count[b.Law]++; count[b.Law] == 1 {
 			laws = append(laws, b.Law)
-			first[b.Law] = render.BreachOf(b).String()
+			first[b.Law] = render.MarkOf(b).String()
 		}
 	}
 	for _, l := range laws {

@@ -10,7 +10,7 @@ import (
 )
 
 // Kind is what is particular about ReplicaSets.
-var Kind = &replicas.Kind{
+var Kind = &replicas.Traits{
 	Name:        "replicaset",
 	GVK:         appsv1.SchemeGroupVersion.WithKind("ReplicaSet"),
 	Terminating: true,

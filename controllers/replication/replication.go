@@ -12,7 +12,7 @@ import (
 
 // Kind is what is particular about ReplicationControllers: the selector is a
 // set of labels, and the status does not count terminating pods.
-var Kind = &replicas.Kind{
+var Kind = &replicas.Traits{
 	Name:       "replication",
 	GVK:        corev1.SchemeGroupVersion.WithKind("ReplicationController"),
 	Read:       read,

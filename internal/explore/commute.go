@@ -40,7 +40,7 @@ func Commute(p Program, runs int, seed uint64) (pairs int, err error) {
 			}
 			if out := p(w); !w.ended {
 				w.missing = out.Settled && w.calls == w.at // nothing was enabled behind the first of the pair
-				w.state, w.short = out.State, !out.Settled || len(out.Breaches) > 0
+				w.state, w.short = out.State, !out.Settled || len(out.Findings) > 0
 			}
 			ends[order] = w
 		}

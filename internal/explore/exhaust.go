@@ -237,7 +237,7 @@ func (s *search) end(out *Outcome) {
 	if out.Cut {
 		c.cut++
 	}
-	if len(out.Breaches) > 0 {
+	if len(out.Findings) > 0 {
 		s.failed(out)
 	}
 	if s.ended {
@@ -251,7 +251,7 @@ func (s *search) end(out *Outcome) {
 	if out.State != 0 && !s.NoHashing && !s.wasLeft(out.Steps) {
 		s.visited.finals[out.State] = struct{}{}
 	}
-	if !out.Settled && !out.Fight && len(out.Breaches) == 0 {
+	if !out.Settled && !out.Fight && len(out.Findings) == 0 {
 		c.stop("a run met the program's own bound")
 		if c.Livelocks++; c.Livelock == "" {
 			c.Livelock = fmt.Sprintf("a run did not settle in %d steps", out.Steps)
@@ -271,13 +271,13 @@ func (s *search) wasLeft(steps int) bool {
 
 func (s *search) failed(out *Outcome) {
 	for _, f := range s.cover.Failures {
-		if f.Breach.Same(out.Breaches[0]) {
+		if f.Breach.Same(out.Findings[0]) {
 			return
 		}
 	}
-	s.cover.Failures = append(s.cover.Failures, Failure{
+	s.cover.Failures = append(s.cover.Failures, Failing{
 		Index: s.cover.Runs - 1, Strategy: "exhaustive",
-		Breach: out.Breaches[0], Outcome: out, Schedule: s.schedule(),
+		Breach: out.Findings[0], Outcome: out, Schedule: s.schedule(),
 	})
 }
 

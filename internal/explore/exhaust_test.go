@@ -92,7 +92,7 @@ func (b *brute) explore(prefix []int) {
 	}
 	b.prefix, b.pos, b.grew, b.dead, b.done, b.early = prefix, 0, 0, false, 0, 0
 	out := b.toy.run(b)
-	for _, x := range out.Breaches {
+	for _, x := range out.Findings {
 		b.laws[x.Law] = true
 	}
 	if !b.dead {
@@ -277,7 +277,7 @@ func TestExhaustStopsAtTheFirstBreach(t *testing.T) {
 	f := cover.Failures[0]
 	k := Replay(f.Schedule)
 	out := toy.run(Record(k))
-	if k.Err() != nil || len(out.Breaches) != 1 || out.Hash != f.Outcome.Hash {
+	if k.Err() != nil || len(out.Findings) != 1 || out.Hash != f.Outcome.Hash {
 		t.Errorf("replay of %q: %+v, %v", f.Schedule.Keys(), out, k.Err())
 	}
 }
@@ -344,7 +344,7 @@ func TestWhatWasNotFollowedIsNotCovered(t *testing.T) {
 		n := 0
 		cover, err := Exhaust{All: true, Program: func(c sim.Choices) *Outcome {
 			out := toy.run(c)
-			out.Breaches = nil
+			out.Findings = nil
 			if n++; n == 1 {
 				spoil(out)
 			}

@@ -152,7 +152,7 @@ type worker struct {
 	*driver
 	program Program
 	record  *Recorder
-	known   []Breach // laws whose failure was handed over: what comes later is not the first
+	known   []Finding // laws whose failure was handed over: what comes later is not the first
 }
 
 func (d *driver) worker() *worker {
@@ -214,8 +214,8 @@ func (w *worker) one(index int) (result, bool) {
 	if p, ok := chooser.(*PCT); ok {
 		r.depth, r.bound = p.Depth(), p.Bound()
 	}
-	if len(out.Breaches) > 0 {
-		r.breach = &out.Breaches[0]
+	if len(out.Findings) > 0 {
+		r.breach = &out.Findings[0]
 	}
 	if r.breach == nil && (w.Double < 0 || index%w.Double != 0) {
 		return r, true
@@ -229,7 +229,7 @@ func (w *worker) one(index int) (result, bool) {
 	if r.disagree = disagree(first, traceOf(w.record, again)); r.disagree != nil {
 		r.disagree.Index, r.disagree.Seed = index, SeedAt(w.plan.Seed, index)
 	}
-	w.handOver(&r, Failure{
+	w.handOver(&r, Failing{
 		Index: index, Seed: SeedAt(w.plan.Seed, index), Strategy: name,
 		Outcome: out, Schedule: first.entries,
 	})
@@ -238,7 +238,7 @@ func (w *worker) one(index int) (result, bool) {
 
 // handOver adds the failure to the result if its law is new to this worker,
 // whose indexes ascend: of all workers' firsts, one is the first of all.
-func (w *worker) handOver(r *result, f Failure) {
+func (w *worker) handOver(r *result, f Failing) {
 	if r.breach == nil {
 		return
 	}

@@ -49,7 +49,7 @@ func TestFailureIsTheFirstAndReplays(t *testing.T) {
 	plan := Plan{Strategy: Mixed, Seed: 77, Steps: rep.Length}
 	for i := range f.Index {
 		c, _ := plan.At(i)
-		if out := toy.run(c); len(out.Breaches) > 0 {
+		if out := toy.run(c); len(out.Findings) > 0 {
 			t.Errorf("run %d fails before run %d", i, f.Index)
 		}
 	}

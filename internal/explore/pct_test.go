@@ -32,7 +32,7 @@ func TestPCTKeepsItsPromise(t *testing.T) {
 	hits, bound := 0, 0.0
 	for seed := range uint64(runs) {
 		p := NewPCT(seed, 2, k)
-		if out := toy.run(p); len(out.Breaches) > 0 {
+		if out := toy.run(p); len(out.Findings) > 0 {
 			hits++
 		}
 		if b := p.Bound(); b > 0 {
@@ -72,7 +72,7 @@ func TestPCTDoesNotStarve(t *testing.T) {
 		{{"expect", "v1", 1}},
 	}}
 	for seed := range uint64(50) {
-		if out := toy.run(NewPCT(seed, 1, 20)); len(out.Breaches) == 0 {
+		if out := toy.run(NewPCT(seed, 1, 20)); len(out.Findings) == 0 {
 			t.Errorf("seed %d: the second thread never ran", seed)
 		}
 	}
@@ -196,12 +196,12 @@ func BenchmarkShrink(b *testing.B) {
 	var from Schedule
 	for seed := uint64(0); from == nil; seed++ {
 		r := Record(NewUniform(seed))
-		if out := toy.run(r); len(out.Breaches) > 0 {
+		if out := toy.run(r); len(out.Findings) > 0 {
 			from = r.Schedule()
 		}
 	}
 	for range b.N {
-		got, err := Shrink(Just(toy.run), Breach{Law: "FINAL"}, from, 10_000)
+		got, err := Shrink(Just(toy.run), Finding{Law: "FINAL"}, from, 10_000)
 		if err != nil || !got.Minimal {
 			b.Fatal(got, err)
 		}

@@ -13,18 +13,18 @@ type Program func(c sim.Choices) *Outcome
 
 // Outcome is what one run came to.
 type Outcome struct {
-	Steps    int      // World.Steps at the end
-	Hash     uint64   // World.Hash at the end
-	State    uint64   // World.StateHash at the end, before anything is torn down; 0 when not known
-	Breaches []Breach // in the order in which they happened
-	Label    string   // the final state in a few words, for the table of outcomes
-	Settled  bool     // the world came to rest
-	Fight    bool     // the world repeats itself with writes in between
-	Cut      bool     // something that is no part of the state ended the run, or a settle of it: a fight was found
+	Steps    int       // World.Steps at the end
+	Hash     uint64    // World.Hash at the end
+	State    uint64    // World.StateHash at the end, before anything is torn down; 0 when not known
+	Findings []Finding // in the order in which they happened
+	Label    string    // the final state in a few words, for the table of outcomes
+	Settled  bool      // the world came to rest
+	Fight    bool      // the world repeats itself with writes in between
+	Cut      bool      // something that is no part of the state ended the run, or a settle of it: a fight was found
 }
 
-// Breach is a broken law.
-type Breach struct {
+// Finding is a broken law.
+type Finding struct {
 	Law      string // the law's ID
 	Text     string // what happened, in one line
 	Informed bool   // broken against what the actor had itself been shown
@@ -32,14 +32,14 @@ type Breach struct {
 }
 
 // Same reports whether both are breaches of one law at one strength.
-func (b Breach) Same(c Breach) bool { return b.Law == c.Law && b.Informed == c.Informed }
+func (b Finding) Same(c Finding) bool { return b.Law == c.Law && b.Informed == c.Informed }
 
-// Failure is a run that broke a law.
-type Failure struct {
-	Index    int    // of the run, from 0
-	Seed     uint64 // of the run's choices; 0 for an enumerated one
-	Strategy string // "random", "pct 2", "exhaustive"
-	Breach   Breach // the first one
+// Failing is a run that broke a law.
+type Failing struct {
+	Index    int     // of the run, from 0
+	Seed     uint64  // of the run's choices; 0 for an enumerated one
+	Strategy string  // "random", "pct 2", "exhaustive"
+	Breach   Finding // the first one
 	Outcome  *Outcome
 	Schedule Schedule
 }

@@ -19,7 +19,7 @@ type Report struct {
 	Failed    int // runs that broke a law
 	Doubled   int // runs that were done twice
 
-	Failures    []Failure // the first of each law, in order of index
+	Failures    []Failing // the first of each law, in order of index
 	Outcomes    Table
 	Bounds      []Bound // what PCT promises, by depth
 	Length      int     // the k of PCT: the length of the first run, in decisions
@@ -48,8 +48,8 @@ type result struct {
 	doubled  bool
 	depth    int
 	bound    float64
-	breach   *Breach
-	failure  *Failure // for the first of each law that the worker met
+	breach   *Finding
+	failure  *Failing // for the first of each law that the worker met
 	disagree *Disagreement
 }
 
@@ -104,7 +104,7 @@ func (t *tally) failure(r *result) {
 	if r.failure == nil {
 		return
 	}
-	if !slices.ContainsFunc(t.report.Failures, func(f Failure) bool { return f.Breach.Same(*r.breach) }) {
+	if !slices.ContainsFunc(t.report.Failures, func(f Failing) bool { return f.Breach.Same(*r.breach) }) {
 		t.report.Failures = append(t.report.Failures, *r.failure)
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Subject is a program with parts that can be taken out: objects, user actions,
+// Shrinkable is a program with parts that can be taken out: objects, user actions,
 // faults of the input.
-type Subject struct {
+type Shrinkable struct {
 	// Parts describes each removable part in a few words.
 	Parts []string
 	// Without makes the program with some parts removed; removed is as long as
@@ -22,13 +22,13 @@ type Subject struct {
 }
 
 // Just is a subject without parts.
-func Just(p Program) Subject {
-	return Subject{Without: func([]bool) Program { return p }}
+func Just(p Program) Shrinkable {
+	return Shrinkable{Without: func([]bool) Program { return p }}
 }
 
 // Shrunk is a failing run made small.
 type Shrunk struct {
-	Breach   Breach
+	Breach   Finding
 	Outcome  *Outcome
 	Schedule Schedule // every decision up to the breach; [Replay] follows it
 	Removed  []bool   // which parts were taken out
@@ -54,7 +54,7 @@ func (s *Shrunk) String() string {
 // strength: first fewer parts, then fewer faults, then fewer decisions that
 // differ from the default schedule, then fewer steps. It stops after budget
 // executions. The error says that the schedule does not break the law.
-func Shrink(subject Subject, breach Breach, from Schedule, budget int) (*Shrunk, error) {
+func Shrink(subject Shrinkable, breach Finding, from Schedule, budget int) (*Shrunk, error) {
 	s := &shrinker{
 		subject: subject,
 		target:  breach,
@@ -80,8 +80,8 @@ func Shrink(subject Subject, breach Breach, from Schedule, budget int) (*Shrunk,
 
 // shrinker keeps the smallest failing run known.
 type shrinker struct {
-	subject Subject
-	target  Breach
+	subject Shrinkable
+	target  Finding
 	budget  int
 	runs    int
 	best    *Shrunk
@@ -156,17 +156,17 @@ func (s *shrinker) try(removed []bool, entries Schedule) bool {
 	return true
 }
 
-func (s *shrinker) broken(out *Outcome) (Breach, bool) {
-	for _, b := range out.Breaches {
+func (s *shrinker) broken(out *Outcome) (Finding, bool) {
+	for _, b := range out.Findings {
 		if b.Same(s.target) {
 			return b, true
 		}
 	}
-	return Breach{}, false
+	return Finding{}, false
 }
 
 // cut drops what was decided after the breach.
-func cut(taken Schedule, b Breach) Schedule {
+func cut(taken Schedule, b Finding) Schedule {
 	if b.Step == 0 {
 		return taken
 	}

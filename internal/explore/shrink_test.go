@@ -9,16 +9,16 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-func failing(t *testing.T, p Program) (Breach, Schedule) {
+func failing(t *testing.T, p Program) (Finding, Schedule) {
 	t.Helper()
 	for seed := range uint64(2000) {
 		r := Record(NewUniform(seed))
-		if out := p(r); len(out.Breaches) > 0 {
-			return out.Breaches[0], slices.Clone(r.Schedule())
+		if out := p(r); len(out.Findings) > 0 {
+			return out.Findings[0], slices.Clone(r.Schedule())
 		}
 	}
 	t.Fatal("no seed fails")
-	return Breach{}, nil
+	return Finding{}, nil
 }
 
 // fewest finds, by looking at every run, the fewest deviations that break law.
@@ -28,7 +28,7 @@ func fewest(t *testing.T, p Program, law string) int {
 	x := Exhaust{NoHashing: true, NoSleep: true, All: true, Early: -1, MaxRuns: 60_000}
 	x.Program = func(c sim.Choices) *Outcome {
 		out := p(c)
-		if len(out.Breaches) > 0 && out.Breaches[0].Law == law {
+		if len(out.Findings) > 0 && out.Findings[0].Law == law {
 			best = min(best, c.(*search).schedule().Deviations())
 		}
 		return out
@@ -65,7 +65,7 @@ func TestShrinkKeepsTheEarlyTimer(t *testing.T) {
 		{{"sleep", "", 2}, {"send", "own", 0}},
 		{{"send", "mine", 0}, {"send", "mine", 0}, {"expect", "v0", 0}},
 	}}
-	if out := toy.run(Follow(nil)); len(out.Breaches) > 0 {
+	if out := toy.run(Follow(nil)); len(out.Findings) > 0 {
 		t.Fatal("the default schedule lets time pass early")
 	}
 	breach, from := failing(t, toy.run)
@@ -86,14 +86,14 @@ func TestShrinkKeepsTheEarlyTimer(t *testing.T) {
 
 // parted is three adders, a reader that expects v0 to be unspoilt, a bystander,
 // and faults; each thread and the faults are a part.
-func parted() Subject {
+func parted() Shrinkable {
 	threads := [][]instr{
 		{{"send", "own", 0}, {"send", "own", 0}, {"send", "own", 0}},
 		{{"read", "v0", 0}, {"write", "v0", 1}},
 		{{"expect", "v0", 0}},
 		{{"pick", "", 3}, {"write", "v1", 0}, {"expect", "v1", 0}},
 	}
-	return Subject{
+	return Shrinkable{
 		Parts: []string{"bystander", "writer", "reader", "picker", "faults"},
 		Without: func(removed []bool) Program {
 			toy := &toyWorld{}
@@ -120,10 +120,10 @@ func TestShrinkRemovesPartsAndFaults(t *testing.T) {
 	for seed := range uint64(300) {
 		r := Record(NewUniform(seed))
 		out := whole(r)
-		if len(out.Breaches) == 0 {
+		if len(out.Findings) == 0 {
 			continue
 		}
-		b := out.Breaches[0]
+		b := out.Findings[0]
 		got, err := Shrink(s, b, slices.Clone(r.Schedule()), 10_000)
 		if err != nil || !got.Minimal || !got.Breach.Same(b) {
 			t.Fatal(got, err)
@@ -173,7 +173,7 @@ func TestShrinkIsDeterministicAndKeepsToItsBudget(t *testing.T) {
 
 func TestShrinkWantsAFailingSchedule(t *testing.T) {
 	toy := adders(2, 0)
-	if _, err := Shrink(Just(toy.run), Breach{Law: "FINAL"}, nil, 100); err == nil {
+	if _, err := Shrink(Just(toy.run), Finding{Law: "FINAL"}, nil, 100); err == nil {
 		t.Error("the default schedule breaks no law, yet it was shrunk")
 	}
 }
@@ -191,7 +191,7 @@ func TestShrunkIsMinimal(t *testing.T) {
 		for _, to := range []Schedule{dropped(got.Schedule, []int{i}), defaulted(got.Schedule, []int{i})} {
 			r := Record(Follow(to))
 			out := toy.run(r)
-			if len(out.Breaches) > 0 && sizeOf(nil, r.Schedule()).less(sizeOf(nil, got.Schedule)) {
+			if len(out.Findings) > 0 && sizeOf(nil, r.Schedule()).less(sizeOf(nil, got.Schedule)) {
 				t.Errorf("without decision %d it is smaller: %q", i, r.Schedule().Keys())
 			}
 		}

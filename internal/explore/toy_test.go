@@ -126,11 +126,11 @@ func (f *toyFaults) Digest(h *sim.Hash)                 { h.Word(uint64(f.left))
 func (l *toyLaw) Digest(*sim.Hash) {}
 
 // toyLaw breaks at the first record of a failed expectation.
-type toyLaw struct{ breaches []Breach }
+type toyLaw struct{ breaches []Finding }
 
 func (l *toyLaw) Observe(r *sim.Record) {
 	if r.Op == sim.Refusal {
-		l.breaches = append(l.breaches, Breach{Law: "EXPECT-" + r.Message, Text: "unexpected " + r.Message, Informed: true, Step: r.Step})
+		l.breaches = append(l.breaches, Finding{Law: "EXPECT-" + r.Message, Text: "unexpected " + r.Message, Informed: true, Step: r.Step})
 	}
 }
 
@@ -182,9 +182,9 @@ func (toy *toyWorld) run(c sim.Choices) *Outcome {
 		out.Settled = settle()
 	}
 	out.Steps, out.Hash, out.State = w.Steps(), w.Hash(), w.StateHash()
-	out.Breaches = law.breaches
+	out.Findings = law.breaches
 	if out.Settled && toy.law != "" && vars[toy.law] != toy.lawSays {
-		out.Breaches = append(out.Breaches, Breach{Law: "FINAL", Text: "lost update", Step: w.Steps()})
+		out.Findings = append(out.Findings, Finding{Law: "FINAL", Text: "lost update", Step: w.Steps()})
 	}
 	out.Label = label(vars)
 	if !out.Settled {

@@ -110,7 +110,7 @@ func Numbers(lines []Line, records []int) (first, last int, ok bool) {
 
 // Fight says which lines a fight repeats, and how many writes of status go on
 // beside them; "" for a breach that is no fight.
-func Fight(lines []Line, b Breach) string {
+func Fight(lines []Line, b Mark) string {
 	first, last, ok := Numbers(lines, b.Cycle)
 	if !ok {
 		return ""

@@ -9,7 +9,7 @@ import (
 // after, how small the run is, and how to run it again.
 type Page struct {
 	Title  string  `json:"title"` // of the scenario
-	Breach Breach  `json:"breach"`
+	Breach Mark    `json:"breach"`
 	Lines  []Line  `json:"lines"`
 	Errors []Error `json:"errors,omitempty"` // those of keys that had not been synced without one since
 
@@ -28,7 +28,7 @@ type Page struct {
 // NewPage makes the page of a breach from the history that holds it. Records
 // before from are the initial world and are not shown. The caller fills in
 // Title, Small, Replay and Picture.
-func NewPage(h *sim.History, b Breach, from int) *Page {
+func NewPage(h *sim.History, b Mark, from int) *Page {
 	to := b.Record + 1
 	for _, r := range b.Cycle {
 		to = max(to, r+1)
@@ -37,7 +37,7 @@ func NewPage(h *sim.History, b Breach, from int) *Page {
 		to++ // the whole of the step that broke it
 	}
 	p := &Page{Breach: b, broken: -1}
-	p.Lines = Timeline(h, Options{From: min(from, b.Record), To: to, Others: true, Breaches: []Breach{{Record: b.Record, Law: b.Law, Text: b.Text, Race: b.Race}}, Also: b.about(h)})
+	p.Lines = Timeline(h, Options{From: min(from, b.Record), To: to, Others: true, Breaches: []Mark{{Record: b.Record, Law: b.Law, Text: b.Text, Race: b.Race}}, Also: b.about(h)})
 	Explain(h, p.Lines)
 	for i := range p.Lines {
 		if len(p.Lines[i].Breaks) > 0 {

@@ -41,7 +41,7 @@ var (
 )
 
 // orphan is the history of a Deployment that adopts what was just orphaned.
-func orphan() (*sim.History, render.Breach) {
+func orphan() (*sim.History, render.Mark) {
 	w := sim.New(sim.Zero{})
 	d, s, p := thing(), thing(ownedBy(deployment)), thing(ownedBy(set))
 	put := func(r sim.Record) int {
@@ -71,7 +71,7 @@ func orphan() (*sim.History, render.Breach) {
 		put(sim.Record{Op: sim.Refusal, Cause: adopted, Process: "deployment", For: deployment, Verb: "update", Object: deployment, Code: 404, Reason: "NotFound", Message: "404 NotFound"})
 	}
 	gone := put(sim.Record{Op: sim.Commit, Cause: adopted, Process: "gc", Verb: "delete", Object: set, Before: again})
-	return &w.History, render.Breach{Record: gone, Law: "orphans-survive", Sentence: "An object that was orphaned on purpose is not deleted.",
+	return &w.History, render.Mark{Record: gone, Law: "orphans-survive", Sentence: "An object that was orphaned on purpose is not deleted.",
 		Source: "a document, its section", Text: "owner absent"}
 }
 
@@ -103,7 +103,7 @@ func golden(t *testing.T, name, got string) {
 
 func TestTimeline(t *testing.T) {
 	h, b := orphan()
-	lines := render.Timeline(h, render.Options{From: 3, Breaches: []render.Breach{b}})
+	lines := render.Timeline(h, render.Options{From: 3, Breaches: []render.Mark{b}})
 	golden(t, "timeline.txt", render.Text(lines))
 	if w, r := render.Counts(lines); w != 5 || r != 3 {
 		t.Errorf("%d writes and %d refusals, want 5 and 3", w, r)

@@ -58,7 +58,7 @@ func TestWho(t *testing.T) {
 
 // fight is two controllers that overwrite one field, with a write of status in
 // each round.
-func fight() (*sim.History, render.Breach) {
+func fight() (*sim.History, render.Mark) {
 	one, two := configMap(map[string]string{"v": "1"}), configMap(map[string]string{"v": "2"})
 	write := func(process string, before, after any) sim.Record {
 		return sim.Record{Op: sim.Commit, Process: process, For: shared, Verb: "update", Object: shared, Before: before, After: after}
@@ -67,7 +67,7 @@ func fight() (*sim.History, render.Breach) {
 	h := tape(sim.Record{Op: sim.Commit, Process: "user", Verb: "create", Object: shared, After: one},
 		write("a", one, two), write("b", two, one), noise, write("a", one, two), write("b", two, one), noise,
 		sim.Record{Op: sim.Fighting, Verb: "fight"})
-	return h, render.Breach{Record: 7, Law: "never-fight", Sentence: "Controllers come to rest.", Text: "the state recurs after 3 writes", Cycle: []int{4, 5, 6}}
+	return h, render.Mark{Record: 7, Law: "never-fight", Sentence: "Controllers come to rest.", Text: "the state recurs after 3 writes", Cycle: []int{4, 5, 6}}
 }
 
 // A fight names both controllers and what each writes, counts the writes it
@@ -144,7 +144,7 @@ func TestOwnersAtEveryBreach(t *testing.T) {
 		{"refused", sim.Record{Op: sim.Refusal, Process: "p", Verb: "update", Object: nameless, Code: 409}, "", related},
 		{"recurs", sim.Record{Op: sim.Fighting, Verb: "fight"}, "", "cm/shared\n" + related},
 	} {
-		p := render.NewPage(tape(append(slices.Clone(base), c.last)...), render.Breach{Record: 3, Law: "l", Text: c.text}, 2)
+		p := render.NewPage(tape(append(slices.Clone(base), c.last)...), render.Mark{Record: 3, Law: "l", Text: c.text}, 2)
 		if p.After != c.want {
 			t.Errorf("%s: owners after are\n%swant\n%s", c.name, p.After, c.want)
 		}
@@ -156,11 +156,11 @@ func TestOwnersAtEveryBreach(t *testing.T) {
 		}
 	}
 	gone := sim.Record{Op: sim.Commit, Process: "gc", Verb: "delete", Object: set, Before: owner}
-	p := render.NewPage(tape(base[0], gone), render.Breach{Record: 1, Law: "l"}, 0)
+	p := render.NewPage(tape(base[0], gone), render.Mark{Record: 1, Law: "l"}, 0)
 	if p.Before != "rs/web-1\n" || p.After != "(gone)\n" {
 		t.Errorf("around a deletion the owners are %q and %q", p.Before, p.After)
 	}
-	p = render.NewPage(tape(sim.Record{Op: sim.Commit, Process: "user", Verb: "create", Object: set, After: owner}), render.Breach{Law: "l"}, 0)
+	p = render.NewPage(tape(sim.Record{Op: sim.Commit, Process: "user", Verb: "create", Object: set, After: owner}), render.Mark{Law: "l"}, 0)
 	if p.Before != "(not there yet)\n" {
 		t.Errorf("before a creation the owners are %q", p.Before)
 	}
@@ -198,7 +198,7 @@ func TestErrors(t *testing.T) {
 		end("op", sim.Ref{Name: "key"}, "panic in op while syncing key: out of range\n"+stack, "panic"),
 		end("widget", shared, "no room", ""),
 		sim.Record{Op: sim.FaultHit, Process: "p", Verb: "hold"})
-	p := render.NewPage(h, render.Breach{Record: 7, Law: "settle", Sentence: "The world comes to rest."}, 0)
+	p := render.NewPage(h, render.Mark{Record: 7, Law: "settle", Sentence: "The world comes to rest."}, 0)
 	golden(t, "errors.txt", p.Text())
 	uid := "b0506dd6-4d5c-4202-890d-7e33257417d9"
 	owner := sim.Ref{Kind: "ConfigMap", Namespace: "default", Name: "owner", UID: uid}

@@ -35,7 +35,7 @@ type Line struct {
 type Options struct {
 	From, To int  // records [From, To); To zero means all
 	Verbose  bool // noise too
-	Breaches []Breach
+	Breaches []Mark
 	Others   bool                     // a line for every record that broke a law, deliveries and the like too
 	Skip     func(r *sim.Record) bool // records to leave out; nil for none
 	Also     func(r *sim.Record) bool // writes to show though they are noise; nil for none

@@ -156,7 +156,7 @@ func failures(t *testing.T) string {
 }
 
 // keepFile writes a failure down and returns where.
-func keepFile(dir string, f *scenarios.Failing) (string, error) {
+func keepFile(dir string, f *scenarios.Counterexample) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}

@@ -13,7 +13,7 @@
 //	}
 //
 // [Case.Property] and [Case.Fuzz] draw the same case with rapid and with Go's
-// fuzzer; [Case.Explore] hands the outcome over. A [World] is generated as well:
+// fuzzer; [Case.Explore] hands the outcome over. A [Generator] is generated as well:
 // what it holds, what the user does, and which of the enabled actions comes next
 // are drawn from one [sim.Choices].
 //

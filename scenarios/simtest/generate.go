@@ -8,8 +8,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// World says what is generated.
-type World struct {
+// Generator says what is generated.
+type Generator struct {
 	Controllers string         // as after the verb controllers: "replicaset replication gc"
 	Faults      map[string]int // how many faults of each name a run may have
 	Sets        int            // at most so many ReplicaSets and ReplicationControllers, at least 1
@@ -25,8 +25,8 @@ var labelSets = []string{"app: web", "app: web, tier: front", "app: db"}
 // File draws a scenario: objects, what the user does to them, one settle. The
 // objects are there before the controllers run; what the user does races with
 // them.
-func (w World) File(c sim.Choices) (*scenarios.File, error) {
-	g := &generator{choices: c}
+func (w Generator) File(c sim.Choices) (*scenarios.File, error) {
+	g := &drawing{choices: c}
 	sets := 1 + c.Pick(max(w.Sets, 1), "sets")
 	for i := range sets {
 		g.set(i)
@@ -46,8 +46,8 @@ func (w World) File(c sim.Choices) (*scenarios.File, error) {
 	return scenarios.Parse("generated.txtar", []byte(g.script.String()+"-- world.yaml --\n"+strings.Join(g.objects, "---\n")))
 }
 
-// generator collects a file.
-type generator struct {
+// drawing collects a file.
+type drawing struct {
 	choices sim.Choices
 	script  strings.Builder
 	objects []string
@@ -55,9 +55,9 @@ type generator struct {
 	pods    []string // "pod/p0"
 }
 
-func (g *generator) pick(n int, label string) int { return g.choices.Pick(n, label) }
+func (g *drawing) pick(n int, label string) int { return g.choices.Pick(n, label) }
 
-func (g *generator) set(i int) {
+func (g *drawing) set(i int) {
 	name := fmt.Sprintf("s%d", i)
 	l := labelSets[g.pick(len(labelSets), "selector")]
 	replicas := g.pick(4, "replicas")
@@ -71,7 +71,7 @@ func (g *generator) set(i int) {
 	g.objects = append(g.objects, fmt.Sprintf("apiVersion: v1\nkind: ReplicationController\nmetadata: {name: %s, namespace: default}\nspec:\n  replicas: %d\n  selector: {%s}\n%s", name, replicas, l, template))
 }
 
-func (g *generator) orphan(i int) {
+func (g *drawing) orphan(i int) {
 	name := fmt.Sprintf("p%d", i)
 	g.pods = append(g.pods, "pod/"+name)
 	finalizers := ""
@@ -83,7 +83,7 @@ func (g *generator) orphan(i int) {
 }
 
 // action draws one thing the user does.
-func (g *generator) action() string {
+func (g *drawing) action() string {
 	set := g.sets[g.pick(len(g.sets), "set")]
 	if len(g.pods) > 0 && g.pick(2, "to a pod") == 1 {
 		pod := g.pods[g.pick(len(g.pods), "pod")]

@@ -43,7 +43,7 @@ func proofSize() size { return sizes[os.Getenv("SOAK") != ""] }
 
 // proof is a program that is searched, and what the searches came to.
 type proof struct {
-	scenarios.Program
+	scenarios.Script
 	size
 }
 
@@ -57,8 +57,8 @@ type reached struct {
 func (r *reached) note(out *explore.Outcome, ended bool) {
 	if out.Cut {
 		r.laws["fight"] = true
-	} else if len(out.Breaches) > 0 {
-		r.laws[out.Breaches[0].Law] = true
+	} else if len(out.Findings) > 0 {
+		r.laws[out.Findings[0].Law] = true
 	} else if !ended && out.Settled {
 		r.ends[out.State] = true
 	}
@@ -258,7 +258,7 @@ func TestExhaustiveIsExhaustive(t *testing.T) {
 	s, plain, faulty, g := proofSize(), &tally{}, &tally{}, full()
 	for i, f := range shipped(t, g) {
 		until, _ := script(f)
-		p := &proof{Program: scenarios.Program{File: f, Registry: g, Until: until}, size: s}
+		p := &proof{Script: scenarios.Script{File: f, Registry: g, Until: until}, size: s}
 		states := p.prove(t, f.Name, plain)
 		if states == 0 || states > s.states/3 {
 			continue // with a fault there are many more
@@ -291,7 +291,7 @@ func TestExhaustiveIsExhaustiveForMutants(t *testing.T) {
 				continue
 			}
 			ctl := all[k].Make()
-			p := &proof{Program: scenarios.Program{File: f, Registry: g, Until: until, Replace: map[string]host.Controller{ctl.Name: ctl}}, size: s}
+			p := &proof{Script: scenarios.Script{File: f, Registry: g, Until: until, Replace: map[string]host.Controller{ctl.Name: ctl}}, size: s}
 			p.prove(t, f.Name+" "+name, n)
 		}
 	}
@@ -301,7 +301,7 @@ func TestExhaustiveIsExhaustiveForMutants(t *testing.T) {
 func TestExhaustiveIsExhaustiveOnGeneratedWorlds(t *testing.T) {
 	s, n := proofSize(), &tally{}
 	for _, controllers := range []string{"replicaset@controllerref replication@controllerref gc", "replicaset@selector replication@selector"} {
-		w := simtest.World{Controllers: controllers, Sets: 2, Orphans: 1, Actions: 2}
+		w := simtest.Generator{Controllers: controllers, Sets: 2, Orphans: 1, Actions: 2}
 		for seed := range uint64(4 * s.worlds) {
 			f, err := w.File(sim.NewSeed(seed))
 			if err == nil {
@@ -313,7 +313,7 @@ func TestExhaustiveIsExhaustiveOnGeneratedWorlds(t *testing.T) {
 			if n.proved >= s.worlds {
 				break
 			}
-			p := &proof{Program: scenarios.Program{File: f, Registry: registry, Until: len(f.Steps)}, size: s}
+			p := &proof{Script: scenarios.Script{File: f, Registry: registry, Until: len(f.Steps)}, size: s}
 			if seed%3 == 2 {
 				p.Faults = map[string]int{host.FaultNames[seed%8]: 1}
 			}

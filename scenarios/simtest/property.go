@@ -11,18 +11,18 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Verdict is what one world came to under one stream of choices.
-type Verdict struct {
+// Drawn is what one world came to under one stream of choices.
+type Drawn struct {
 	File     *scenarios.File
 	Outcome  *explore.Outcome
 	Schedule explore.Schedule // the schedule, to shrink it by
 
-	program *scenarios.Program
+	program *scenarios.Script
 }
 
 // Run generates a world and runs it once, all from one stream of choices. The
 // error is the generator's own.
-func (w World) Run(g *scenarios.Registry, c sim.Choices) (*Verdict, error) {
+func (w Generator) Run(g *scenarios.Registry, c sim.Choices) (*Drawn, error) {
 	f, err := w.File(c)
 	if err != nil {
 		return nil, err
@@ -30,25 +30,25 @@ func (w World) Run(g *scenarios.Registry, c sim.Choices) (*Verdict, error) {
 	if err := f.Check(g); err != nil {
 		return nil, fmt.Errorf("a generated file is wrong: %w\n%s", err, f.Format())
 	}
-	return run(&scenarios.Program{File: f, Registry: g, Until: len(f.Steps), Faults: w.Faults}, c), nil
+	return run(&scenarios.Script{File: f, Registry: g, Until: len(f.Steps), Faults: w.Faults}, c), nil
 }
 
 // run runs a program once.
-func run(p *scenarios.Program, c sim.Choices) *Verdict {
+func run(p *scenarios.Script, c sim.Choices) *Drawn {
 	rec := explore.Record(c)
 	out := p.Run(rec)
-	return &Verdict{File: p.File, Outcome: out, Schedule: rec.Schedule(), program: p}
+	return &Drawn{File: p.File, Outcome: out, Schedule: rec.Schedule(), program: p}
 }
 
 // runs compiles the case into what runs it once under one stream of choices. A
 // mistake in the case is the error of every run.
-func (c *Case) runs(name string) func(sim.Choices) (*Verdict, error) {
+func (c *Case) runs(name string) func(sim.Choices) (*Drawn, error) {
 	f, _, err := c.compile(name)
 	if err != nil {
-		return func(sim.Choices) (*Verdict, error) { return nil, err }
+		return func(sim.Choices) (*Drawn, error) { return nil, err }
 	}
-	p := &scenarios.Program{File: f, Registry: c.Registry(), Until: len(f.Steps), Faults: c.Faults, Strict: c.Strict}
-	return func(ch sim.Choices) (v *Verdict, err error) {
+	p := &scenarios.Script{File: f, Registry: c.Registry(), Until: len(f.Steps), Faults: c.Faults, Strict: c.Strict}
+	return func(ch sim.Choices) (v *Drawn, err error) {
 		defer catch(&err)
 		return run(p, ch), nil
 	}
@@ -56,10 +56,10 @@ func (c *Case) runs(name string) func(sim.Choices) (*Verdict, error) {
 
 // Failed says what is wrong with a run of conforming controllers, "" for
 // nothing: a broken law, a fight, a world that does not settle.
-func (v *Verdict) Failed() string {
+func (v *Drawn) Failed() string {
 	switch o := v.Outcome; {
-	case len(o.Breaches) > 0:
-		return o.Breaches[0].Law + " is broken: " + o.Breaches[0].Text
+	case len(o.Findings) > 0:
+		return o.Findings[0].Law + " is broken: " + o.Findings[0].Text
 	case o.Fight:
 		return "the controllers fight"
 	case !o.Settled:
@@ -80,8 +80,8 @@ func (d draws) Pick(n int, label string) int {
 }
 
 // Property holds generated worlds to every law, under schedules drawn by rapid.
-func (w World) Property(g *scenarios.Registry) func(t *rapid.T) {
-	return property(func(c sim.Choices) (*Verdict, error) { return w.Run(g, c) })
+func (w Generator) Property(g *scenarios.Registry) func(t *rapid.T) {
+	return property(func(c sim.Choices) (*Drawn, error) { return w.Run(g, c) })
 }
 
 // Property holds the case to the laws under schedules drawn by rapid, which
@@ -90,7 +90,7 @@ func (w World) Property(g *scenarios.Registry) func(t *rapid.T) {
 //	rapid.Check(t, c.Property())
 func (c *Case) Property() func(t *rapid.T) { return property(c.runs("rapid")) }
 
-func property(run func(sim.Choices) (*Verdict, error)) func(t *rapid.T) {
+func property(run func(sim.Choices) (*Drawn, error)) func(t *rapid.T) {
 	return func(t *rapid.T) {
 		v, err := run(draws{t})
 		if err != nil {
@@ -104,8 +104,8 @@ func property(run func(sim.Choices) (*Verdict, error)) func(t *rapid.T) {
 
 // Fuzz holds the world that a fuzzer's bytes mean to every law. A failure is
 // made small and written to dir as a scenario file, which people can read.
-func (w World) Fuzz(g *scenarios.Registry, dir string) func(t *testing.T, data []byte) {
-	return fuzz(func(c sim.Choices) (*Verdict, error) { return w.Run(g, c) }, func(*testing.T) string { return dir })
+func (w Generator) Fuzz(g *scenarios.Registry, dir string) func(t *testing.T, data []byte) {
+	return fuzz(func(c sim.Choices) (*Drawn, error) { return w.Run(g, c) }, func(*testing.T) string { return dir })
 }
 
 // Fuzz holds the case to the laws under the schedule that a fuzzer's bytes mean:
@@ -117,7 +117,7 @@ func (c *Case) Fuzz() func(t *testing.T, data []byte) {
 	return fuzz(c.runs("fuzz"), failures)
 }
 
-func fuzz(run func(sim.Choices) (*Verdict, error), dir func(*testing.T) string) func(t *testing.T, data []byte) {
+func fuzz(run func(sim.Choices) (*Drawn, error), dir func(*testing.T) string) func(t *testing.T, data []byte) {
 	return func(t *testing.T, data []byte) {
 		v, err := run(&sim.Bytes{Data: data})
 		if err != nil {
@@ -133,8 +133,8 @@ func fuzz(run func(sim.Choices) (*Verdict, error), dir func(*testing.T) string) 
 }
 
 // write makes a failure small and writes it down; it returns what to tell.
-func (v *Verdict) write(dir string) string {
-	if len(v.Outcome.Breaches) == 0 {
+func (v *Drawn) write(dir string) string {
+	if len(v.Outcome.Findings) == 0 {
 		return "no law was broken: nothing to make small"
 	}
 	small, err := v.program.Shrink(v.Outcome, v.Schedule)

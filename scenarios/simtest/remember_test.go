@@ -106,7 +106,7 @@ func TestExhaustiveIsExhaustiveForWhoRemembers(t *testing.T) {
 				t.Fatal(err)
 			}
 			n := &tally{}
-			p := &proof{Program: scenarios.Program{File: f, Registry: c.Registry(), Until: len(f.Steps), Faults: c.Faults},
+			p := &proof{Script: scenarios.Script{File: f, Registry: c.Registry(), Until: len(f.Steps), Faults: c.Faults},
 				size: size{states: 3000, naive: 500, random: 200}}
 			if p.prove(t, name, n); n.proved != 1 {
 				t.Error(n)

@@ -19,7 +19,7 @@ var registry = &scenarios.Registry{Controllers: controllers.Builtin(), Aliases: 
 // found is where the fuzzer's failures go: beside those that explore finds.
 const found = "../failures"
 
-var conforming = simtest.World{
+var conforming = simtest.Generator{
 	Controllers: "replicaset@controllerref replication@controllerref gc kubelet",
 	Sets:        3, Orphans: 3, Actions: 4,
 	Faults: map[string]int{"crash": 1, "lost": 1, "conflict": 1, "relist": 1, "stale": 1},

@@ -158,7 +158,7 @@ func (b *Budget) Take(a sim.Action) {
 
 // failNext answers the pending request of a process with an error.
 func (b *Budget) failNext(p *Process, fault int) {
-	f := Failure{Code: map[int]int{faultConflict: 409, faultThrottle: 429, faultError: 500, faultLost: 504}[fault], Commits: fault == faultLost}
+	f := Fault{Code: map[int]int{faultConflict: 409, faultThrottle: 429, faultError: 500, faultLost: 504}[fault], Commits: fault == faultLost}
 	w := pick(p.cluster.world, p.workers, fails(fault), "request")
 	p.cluster.fact(p, FaultNames[fault], string(w.req.Verb)+" "+w.req.Name)
 	w.executeFailing(&f)

@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Failure makes a process's requests fail: the nth one that matches.
-type Failure struct {
+// Fault makes a process's requests fail: the nth one that matches.
+type Fault struct {
 	Process string       // "" for every process
 	Verb    fakeapi.Verb // "" for every verb
 	Kind    string       // "" for every kind
@@ -25,11 +25,11 @@ type Failure struct {
 }
 
 // Fail adds a failure.
-func (c *Cluster) Fail(f Failure) { c.failures = append(c.failures, &f) }
+func (c *Cluster) Fail(f Fault) { c.failures = append(c.failures, &f) }
 
 // fault returns the failure that hits a worker's pending request, nil for none.
-func (c *Cluster) fault(w *worker) *Failure {
-	var hit *Failure
+func (c *Cluster) fault(w *worker) *Fault {
+	var hit *Fault
 	for _, f := range c.failures {
 		if f.Process != "" && f.Process != w.process.Name || f.Verb != "" && f.Verb != w.req.Verb || f.Kind != "" && f.Kind != w.req.Kind.GVK.Kind {
 			continue
@@ -43,7 +43,7 @@ func (c *Cluster) fault(w *worker) *Failure {
 }
 
 // response is what the process is told instead.
-func (f *Failure) response(req *fakeapi.Request) fakeapi.Response {
+func (f *Fault) response(req *fakeapi.Request) fakeapi.Response {
 	gr := req.Kind.GVR().GroupResource()
 	var err *apierrors.StatusError
 	switch f.Code {

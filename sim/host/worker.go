@@ -200,7 +200,7 @@ func (w *worker) execute() {
 }
 
 // executeFailing is execute under a fault that struck just now.
-func (w *worker) executeFailing(f *Failure) {
+func (w *worker) executeFailing(f *Fault) {
 	w.resp = w.process.cluster.serveFailing(w, f)
 	w.state = answered
 	w.fold()

@@ -10,7 +10,7 @@ import (
 )
 
 var finalizerLaws = []*Law{{
-	ID: "FIN-1", Name: "finalizers-hold", Kind: Safety, Source: "k8s.io/apiserver/pkg/registry/generic/registry (v1.36), deletion with finalizers",
+	ID: "FIN-1", Name: "finalizers-hold", Category: Safety, Source: "k8s.io/apiserver/pkg/registry/generic/registry (v1.36), deletion with finalizers",
 	Sentence: "An object with finalizers stays until whoever put each of them there takes it off.",
 	Needs:    Commits,
 	Unasked:  "what the server enforces by itself; that a controller which declares no finalizers takes off only its own: it may take off any but the server's and those that others declare",

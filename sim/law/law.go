@@ -45,7 +45,7 @@ type Law struct {
 	Name     string // "dont-interfere"
 	Sentence string // what must hold, in one sentence
 	Source   string // the document and section it comes from
-	Kind     Kind
+	Category Category
 	Profile  Profile  // who owes it
 	Needs    Evidence // what must be known of a run before the law can be asked
 	Unasked  string   // the part of the sentence that no check asks about; "" where it is asked whole
@@ -54,16 +54,16 @@ type Law struct {
 	Where string               // for a law without a check of histories: the test that pins it
 }
 
-// Kind of clause, as the clause list marks them.
-type Kind byte
+// Category of clause, as the clause list marks them.
+type Category byte
 
 // The kinds of clause.
 const (
-	Safety     Kind = 'S'
-	Liveness   Kind = 'L'
-	Routing    Kind = 'R'
-	Validation Kind = 'V'
-	Data       Kind = 'D'
+	Safety     Category = 'S'
+	Liveness   Category = 'L'
+	Routing    Category = 'R'
+	Validation Category = 'V'
+	Data       Category = 'D'
 )
 
 // Check judges one run. Record is called for every record, in order, before

@@ -8,7 +8,7 @@ import (
 const Drainer = "namespace"
 
 var namespaceLaws = []*Law{{
-	ID: "NS-1", Name: "drain-before-going", Kind: Liveness, Source: "pkg/controller/namespace/deletion (v1.36)",
+	ID: "NS-1", Name: "drain-before-going", Category: Liveness, Source: "pkg/controller/namespace/deletion (v1.36)",
 	Sentence: "A namespace that is being deleted is emptied, its Pods first, and goes when nothing is left in it; no other is touched.",
 	Needs:    Commits | Rest,
 	New:      on(drainFirst, sim.Commit, sim.Settled),

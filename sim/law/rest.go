@@ -14,12 +14,12 @@ import (
 const ComeToRest = "EXACT-7"
 
 var restLaws = []*Law{{
-	ID: ComeToRest, Name: "come-to-rest", Kind: Liveness, Source: proposal + "Goals",
+	ID: ComeToRest, Name: "come-to-rest", Category: Liveness, Source: proposal + "Goals",
 	Sentence: "Left alone, controllers come to rest: no queue, timer or retry keeps a world going for ever.",
 	Needs:    Rest,
 	New:      on(comeToRest, sim.Unsettled, sim.Settled),
 }, {
-	ID: "EXACT-7b", Name: "never-panic", Kind: Safety, Source: writing + "8",
+	ID: "EXACT-7b", Name: "never-panic", Category: Safety, Source: writing + "8",
 	Sentence: "A sync does not panic.",
 	Needs:    Syncs,
 	New:      on(neverPanic, sim.SyncEnd),

@@ -79,7 +79,7 @@ type Without struct {
 }
 
 // New returns the controller of a kind in a generation.
-func New(kind *Kind, o Options) host.Controller {
+func New(kind *Traits, o Options) host.Controller {
 	c := host.Controller{
 		Name:       kind.Name,
 		Generation: string(o.Generation),
@@ -97,7 +97,7 @@ func New(kind *Kind, o Options) host.Controller {
 	return c
 }
 
-func podRoute(kind *Kind, o *Options) host.Route {
+func podRoute(kind *Traits, o *Options) host.Route {
 	if o.Generation != ControllerRef {
 		// The gated generation, too: its checklist leaves "Use ControllerRef to
 		// map watch events to controllers" open.
@@ -110,7 +110,7 @@ func podRoute(kind *Kind, o *Options) host.Route {
 
 // availableLater is how long after a pod became ready its set has to look
 // whether it is available.
-func (k *Kind) availableLater(owner, old, cur runtime.Object) time.Duration {
+func (k *Traits) availableLater(owner, old, cur runtime.Object) time.Duration {
 	s := k.Read(owner)
 	if s.MinReadySeconds > 0 && readyCondition(old.(*corev1.Pod)) == nil && readyCondition(cur.(*corev1.Pod)) != nil {
 		return time.Duration(s.MinReadySeconds) * time.Second
@@ -121,7 +121,7 @@ func (k *Kind) availableLater(owner, old, cur runtime.Object) time.Duration {
 // reconciler is the controller's memory: its expectations, and nothing else
 // (API-5).
 type reconciler struct {
-	kind     *Kind
+	kind     *Traits
 	options  *Options
 	env      *host.Env
 	sets     cache.Indexer
@@ -149,7 +149,7 @@ var podIndexers = cache.Indexers{
 	},
 }
 
-func newReconciler(kind *Kind, o *Options, env *host.Env) *reconciler {
+func newReconciler(kind *Traits, o *Options, env *host.Env) *reconciler {
 	r := &reconciler{kind: kind, options: o, env: env, expected: expectations.New(env.Now)}
 	r.sets = env.Informer(kind.GVK).GetIndexer()
 	r.pods = env.Informer(PodKind).GetIndexer()

@@ -11,7 +11,7 @@ import (
 )
 
 // counts declares which pods the numbers in a set's status count (EXACT-8).
-func counts(kind *Kind) []host.Count {
+func counts(kind *Traits) []host.Count {
 	number := func(name string, of func(s *appsv1.ReplicaSetStatus) int32, is func(set *Set, pod *corev1.Pod) bool) host.Count {
 		return host.Count{
 			Name: name,
@@ -46,7 +46,7 @@ func counts(kind *Kind) []host.Count {
 
 // availableCount is judged where no time has to pass before a ready pod is
 // available: otherwise it depends on when one looks.
-func availableCount(kind *Kind) host.Count {
+func availableCount(kind *Traits) host.Count {
 	return host.Count{
 		Name: "availableReplicas",
 		Of: func(owner runtime.Object) int {
@@ -63,7 +63,7 @@ func availableCount(kind *Kind) host.Count {
 	}
 }
 
-func terminatingCount(kind *Kind) host.Count {
+func terminatingCount(kind *Traits) host.Count {
 	return host.Count{
 		Name: "terminatingReplicas",
 		Of: func(owner runtime.Object) int {

@@ -1,5 +1,5 @@
 // Package replicas is the code that ReplicaSet and ReplicationController share:
-// keep a number of pods, all made from one template. A [Kind] holds what
+// keep a number of pods, all made from one template. A [Traits] holds what
 // differs between the two, a [Generation] how the controller decides which pods
 // are its own.
 //
@@ -19,8 +19,8 @@ import (
 // PodKind is the kind of the dependants.
 var PodKind = corev1.SchemeGroupVersion.WithKind("Pod")
 
-// Kind is what differs between the two kinds of set.
-type Kind struct {
+// Traits is what differs between the two kinds of set.
+type Traits struct {
 	Name string // of the controller: "replicaset"
 	GVK  schema.GroupVersionKind
 
@@ -85,7 +85,7 @@ func (s *Set) Selector() labels.Selector {
 }
 
 // Selects is the form of [Set.Matches] that routes use.
-func (k *Kind) Selects(owner runtime.Object, have map[string]string) bool {
+func (k *Traits) Selects(owner runtime.Object, have map[string]string) bool {
 	s := k.Read(owner)
 	return s.Matches(have)
 }

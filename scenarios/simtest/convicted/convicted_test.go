@@ -60,7 +60,7 @@ func convict(t *testing.T, list []wrong) {
 
 // breaches are the laws that a failure made small breaks, those of lost races only
 // where they count.
-func breaches(t *testing.T, c *simtest.Case, f *scenarios.Failing) (list []render.Breach) {
+func breaches(t *testing.T, c *simtest.Case, f *scenarios.Counterexample) (list []render.Mark) {
 	t.Helper()
 	file, err := scenarios.Parse("small.txtar", f.File)
 	if err != nil {

@@ -84,7 +84,7 @@ func careless() *scenarios.Registry {
 }
 
 // passes holds a failure's file against what it is for.
-func passes(t *testing.T, f *scenarios.Failing) {
+func passes(t *testing.T, f *scenarios.Counterexample) {
 	t.Helper()
 	text := string(f.File)
 	read := func() *scenarios.File {
@@ -95,7 +95,7 @@ func passes(t *testing.T, f *scenarios.Failing) {
 		return file
 	}
 	g := careless()
-	var failures []scenarios.Failed
+	var failures []scenarios.Failure
 	file := read()
 	res := scenarios.Interpret(file, scenarios.Options{Registry: g, Twice: true,
 		Inspect: func(r *scenarios.Run) { failures = r.Failures() }})

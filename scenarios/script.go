@@ -12,9 +12,9 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Program is the part of a script that can be run under any choices: its first
+// Script is the part of a script that can be run under any choices: its first
 // steps, without those that only look.
-type Program struct {
+type Script struct {
 	File     *File
 	Registry *Registry
 	Until    int                        // the steps before this index
@@ -40,7 +40,7 @@ type Program struct {
 
 // mutate lets a mutant of the registry run instead of its controller. It returns
 // what is wrong with the name, "" for nothing.
-func (p *Program) mutate(name string) string {
+func (p *Script) mutate(name string) string {
 	m, what := p.Registry.mutant(name)
 	if what != "" {
 		return what
@@ -51,10 +51,10 @@ func (p *Program) mutate(name string) string {
 }
 
 // Run executes the program once. It is an [explore.Program].
-func (p *Program) Run(c sim.Choices) *explore.Outcome {
+func (p *Script) Run(c sim.Choices) *explore.Outcome {
 	r := p.begin(c)
 	out := &explore.Outcome{Settled: true}
-	var broken *explore.Breach
+	var broken *explore.Finding
 	for _, s := range p.File.Steps[:min(p.Until, len(p.File.Steps))] {
 		if broken = p.replay(r, s, out); broken != nil || r.ended || !out.Settled {
 			break // of a world that does not come to rest nothing more is asked
@@ -64,7 +64,7 @@ func (p *Program) Run(c sim.Choices) *explore.Outcome {
 		broken = r.finish(out)
 	}
 	if broken != nil {
-		out.Breaches = []explore.Breach{*broken}
+		out.Findings = []explore.Finding{*broken}
 	}
 	w := r.t.World
 	out.Steps, out.Hash = w.Steps(), w.Hash()
@@ -86,7 +86,7 @@ func (p *Program) Run(c sim.Choices) *explore.Outcome {
 }
 
 // begin makes the run of one execution.
-func (p *Program) begin(c sim.Choices) *Run {
+func (p *Script) begin(c sim.Choices) *Run {
 	r := NewRun(p.Registry)
 	r.file, r.choices, r.explored, r.bound = p.File, c, !p.Default, p.bound
 	r.idle, r.unread, r.asked = p.idle, !p.keep, p.asked
@@ -100,7 +100,7 @@ func (p *Program) begin(c sim.Choices) *Run {
 
 // once executes the program and keeps the run, to be looked at and stopped by
 // the caller.
-func (p *Program) once(c sim.Choices) (*Run, *explore.Outcome) {
+func (p *Script) once(c sim.Choices) (*Run, *explore.Outcome) {
 	q := *p
 	q.keep = true
 	out := q.Run(c)
@@ -108,7 +108,7 @@ func (p *Program) once(c sim.Choices) (*Run, *explore.Outcome) {
 }
 
 // replay performs one step in an execution. It returns the breach that ends it.
-func (p *Program) replay(r *Run, s *Step, out *explore.Outcome) *explore.Breach {
+func (p *Script) replay(r *Run, s *Step, out *explore.Outcome) *explore.Finding {
 	v := FindVerb(s.Verb)
 	// Single steps mean something in the default schedule only.
 	if !v.replayed() && (v != verbStep || r.explored) {
@@ -130,7 +130,7 @@ func (p *Program) replay(r *Run, s *Step, out *explore.Outcome) *explore.Breach 
 		}
 		text := s.String() + ": " + what
 		r.failExpect(text)
-		return &explore.Breach{Law: verbExpect.Name, Text: text, Informed: true, Step: r.t.World.Steps()}
+		return &explore.Finding{Law: verbExpect.Name, Text: text, Informed: true, Step: r.t.World.Steps()}
 	}
 	err := v.run(r, s)
 	var no *refused
@@ -159,7 +159,7 @@ func (v *Verb) replayed() bool {
 }
 
 // finish lets what the user still does happen, and the world come to rest.
-func (r *Run) finish(out *explore.Outcome) *explore.Breach {
+func (r *Run) finish(out *explore.Outcome) *explore.Finding {
 	r.step = nil
 	how := r.Settle(SettleOptions{})
 	out.Settled, out.Fight = out.Settled && how.Settled, out.Fight || how.Fight
@@ -168,7 +168,7 @@ func (r *Run) finish(out *explore.Outcome) *explore.Breach {
 }
 
 // breach is the first breach not yet accounted for.
-func (r *Run) breach() *explore.Breach {
+func (r *Run) breach() *explore.Finding {
 	b := r.firstBreach(r.broken)
 	r.accept()
 	if b == nil {
@@ -179,15 +179,15 @@ func (r *Run) breach() *explore.Breach {
 	if rec := r.t.World.History.At(b.Record); rec != nil {
 		step = rec.Step
 	}
-	return &explore.Breach{Law: b.Law.ID, Text: render.WithoutUIDs(b.Text), Informed: b.Strength == law.Informed, Step: step}
+	return &explore.Finding{Law: b.Law.ID, Text: render.WithoutUIDs(b.Text), Informed: b.Strength == law.Informed, Step: step}
 }
 
 // label is what a run came to, in a few words: what each controller object did
 // in the settles that were explored.
 func (r *Run) label(out *explore.Outcome) string {
 	switch {
-	case len(out.Breaches) > 0 && out.Breaches[0].Law != law.ComeToRest:
-		return "breaks " + r.lawName(out.Breaches[0].Law)
+	case len(out.Findings) > 0 && out.Findings[0].Law != law.ComeToRest:
+		return "breaks " + r.lawName(out.Findings[0].Law)
 	case out.Fight:
 		return "fights"
 	case !out.Settled:

@@ -8,8 +8,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Breach is one breaking of one law, as it is shown.
-type Breach struct {
+// Mark is one breaking of one law, as it is shown.
+type Mark struct {
 	Record   int    `json:"record"`           // index of the record that broke it
 	Law      string `json:"law"`              // "dont-interfere"
 	Sentence string `json:"sentence"`         // what must hold
@@ -19,9 +19,9 @@ type Breach struct {
 	Cycle    []int  `json:"cycle,omitempty"`  // a fight: the records of its cycle
 }
 
-// BreachOf makes what a law found fit to be shown.
-func BreachOf(b law.Breach) Breach {
-	return Breach{Record: b.Record, Law: b.Law.Name, Sentence: b.Law.Sentence, Source: b.Law.Source,
+// MarkOf makes what a law found fit to be shown.
+func MarkOf(b law.Breach) Mark {
+	return Mark{Record: b.Record, Law: b.Law.Name, Sentence: b.Law.Sentence, Source: b.Law.Source,
 		Text: WithoutUIDs(b.Text), Race: b.Strength == law.Committed, Cycle: b.Cycle}
 }
 
@@ -31,7 +31,7 @@ var aboutStatus = []string{"dont-share", "exact-status"}
 // about tells which writes the breach is about, though they are not of those that
 // a story is made of otherwise: those of a status that is wrong, and those of a
 // fight in which nothing but status is written.
-func (b *Breach) about(h *sim.History) func(r *sim.Record) bool {
+func (b *Mark) about(h *sim.History) func(r *sim.Record) bool {
 	silent := !slices.ContainsFunc(b.Cycle, func(i int) bool {
 		r := h.At(i)
 		return r == nil || r.Op == sim.Commit && !ChangeOf(r).Noise
@@ -43,7 +43,7 @@ func (b *Breach) about(h *sim.History) func(r *sim.Record) bool {
 }
 
 // String renders the breach as it stands in a timeline.
-func (b Breach) String() string {
+func (b Mark) String() string {
 	word := "VIOLATES "
 	if b.Race {
 		word = "RACES "
