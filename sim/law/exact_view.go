@@ -1,6 +1,9 @@
 package law
 
 import (
+	"maps"
+	"slices"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
@@ -53,13 +56,22 @@ func (w *Write) undoes(r *sim.Record) bool {
 	return r.Verb == "update" && r.Subresource == "" && w.After != nil && sameBody(r.Saw, r.After) && !sameBody(r.Saw, r.Before)
 }
 
-// destroys reports whether a write takes something away: it deletes, scales
-// down, replaces what others have changed since the actor read it, or puts it
+// asSeen reports whether an object stands as the actor saw it, by whatever
+// versions: what was adopted, let go and adopted again is what it was.
+func (w *Write) asSeen(r *sim.Record) bool {
+	a, b := w.Saw, w.Before
+	return a.GetDeletionTimestamp().Equal(b.GetDeletionTimestamp()) &&
+		maps.Equal(a.GetLabels(), b.GetLabels()) && maps.Equal(a.GetAnnotations(), b.GetAnnotations()) &&
+		slices.Equal(a.GetFinalizers(), b.GetFinalizers()) && sameRefsBut(a, b, "") && sameBody(r.Saw, r.Before)
+}
+
+// destroys reports whether a write takes something away: it deletes what has
+// changed since the actor read it, scales down, replaces what others have changed since the actor read it, or puts it
 // back to that. A status is a report; writing it anew destroys nothing.
 func (w *Write) destroys(r *sim.Record) bool {
 	switch {
 	case w.Deletes:
-		return true
+		return !w.asSeen(r)
 	case w.After == nil || r.Subresource == "status":
 		return false
 	}

@@ -210,10 +210,20 @@ var exactStories = []story{
 	}},
 	{"EXACT-5", "shown a newer one", broken, func(t *tape) {
 		a, p := t.family(0, "p")
-		q := p[0].labelled("web")
+		q := p[0].labelled("db")
 		t.user(p[0], q)
 		t.deliver("rs", p[0], q, "default/a")
 		t.sync("rs", a, func() { t.commit("rs", "delete", a, q, nil).Saw = p[0] })
+	}},
+	{"EXACT-5", "shown a newer one that changes nothing", kept, func(t *tape) {
+		a, p := t.family(0, "p")
+		q := p[0].labelled("db")
+		again := p[0].as(func(*thing) {})
+		t.user(p[0], q)
+		t.deliver("rs", p[0], q, "default/a")
+		t.user(q, again)
+		t.deliver("rs", q, again, "default/a")
+		t.sync("rs", a, func() { t.commit("rs", "delete", a, again, nil).Saw = p[0] })
 	}},
 	{"EXACT-5", "shown a newer one while it was at it", kept, func(t *tape) {
 		a, p := t.family(0, "p")
