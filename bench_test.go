@@ -34,7 +34,8 @@ func replicaSet(name, app string, replicas int32) *appsv1.ReplicaSet {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
 		Spec: appsv1.ReplicaSetSpec{
 			Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: l},
-			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: l}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: l},
+				Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}},
 		},
 	}
 }
@@ -42,7 +43,9 @@ func replicaSet(name, app string, replicas int32) *appsv1.ReplicaSet {
 func create(b testing.TB, t *trial.Trial, obj runtime.Object) {
 	b.Helper()
 	m := obj.(metav1.Object)
-	if _, err := t.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: t.Server.KindOf(obj), Namespace: m.GetNamespace(), Name: m.GetName(), Object: obj}); err != nil {
+	if _, err := t.Request(
+		&fakeapi.Request{Verb: fakeapi.Create, Kind: t.Server.KindOf(obj), Namespace: m.GetNamespace(),
+			Name: m.GetName(), Object: obj}); err != nil {
 		b.Fatal(err)
 	}
 }
@@ -149,7 +152,9 @@ func heap() uint64 {
 func scale(b testing.TB, t *trial.Trial, name string, replicas int) {
 	b.Helper()
 	patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)
-	if _, err := t.Request(&fakeapi.Request{Verb: fakeapi.Patch, Kind: t.Server.KindNamed("rs"), Namespace: "default", Name: name, PatchType: "application/merge-patch+json", Patch: patch}); err != nil {
+	if _, err := t.Request(
+		&fakeapi.Request{Verb: fakeapi.Patch, Kind: t.Server.KindNamed("rs"), Namespace: "default", Name: name,
+			PatchType: "application/merge-patch+json", Patch: patch}); err != nil {
 		b.Fatal(err)
 	}
 }

@@ -86,7 +86,8 @@ func claimOnly() host.Controller {
 				candidates[i] = p.(*corev1.Pod)
 			}
 			m := &ref.Manager{Client: env.Client, Owner: set, Kind: rs, Dependent: pod, Without: &ref.Without{}}
-			_, err = ref.Claim(ctx, m, candidates, func(p *corev1.Pod) bool { return selector.Matches(labels.Set(p.Labels)) })
+			_, err = ref.Claim(ctx, m, candidates,
+				func(p *corev1.Pod) bool { return selector.Matches(labels.Set(p.Labels)) })
 			return err
 		})
 	}

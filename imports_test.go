@@ -41,39 +41,61 @@ var edges = []row{
 	{".", nil,
 		"the root holds documentation only"},
 	{"sim", nil,
-		"the kernel is a scheduler: if it knew Kubernetes, it could not schedule a subject that is something else, and nobody could read it in an hour"},
+		"the kernel is a scheduler: if it knew Kubernetes, it could not schedule a subject that is something else, " +
+			"and nobody could read it in an hour"},
 	{"internal/explore", []string{"sim", "internal/nearest"},
-		"a strategy sees enabled actions, footprints and hashes; if it knew what they mean, it would be sound for one host only"},
+		"a strategy sees enabled actions, footprints and hashes; if it knew what they mean, it would be sound for " +
+			"one host only"},
 	{"internal/render", []string{"sim", "sim/law", apimachinery},
-		"a picture is made from a history and what the laws found in it, so that a saved history can be drawn without its world; it knows what owns an object, but no server and no host"},
+		"a picture is made from a history and what the laws found in it, so that a saved history can be drawn " +
+			"without its world; it knows what owns an object, but no server and no host"},
 	{"sim/law", []string{"sim", apimachinery},
 		"a law judges a history, whoever made it: it knows objects and selectors, but no server and no host"},
 	{"sim/host", []string{"sim", "fakeapi", "internal/goroutine", api, apimachinery, cache, workqueue, btree},
-		"the host joins the kernel and the server, and offers controllers client-go's own types; of client-go only the caches and queues are free of goroutines"},
-	{"fakeapi", []string{"internal/nearest", api, apimachinery, apiextensions, kubeOpenAPI, btree, "github.com/robfig/cron/v3", "gopkg.in/evanphx/json-patch.v4", "sigs.k8s.io/json", "sigs.k8s.io/yaml", "sigs.k8s.io/structured-merge-diff/v6"},
-		"the server is a function of time and request: it knows neither the kernel nor its clients, so that either can be used without the other; k8s.io/apiserver would bring etcd, gRPC and goroutines"},
-	{"fakeapi/httpapi", []string{"fakeapi", api, apimachinery, apiextensions, "sigs.k8s.io/yaml", "github.com/google/gnostic-models/openapiv2", "google.golang.org/protobuf/proto"},
+		"the host joins the kernel and the server, and offers controllers client-go's own types; of client-go only " +
+			"the caches and queues are free of goroutines"},
+	{"fakeapi", []string{"internal/nearest", api, apimachinery, apiextensions, kubeOpenAPI, btree,
+		"github.com/robfig/cron/v3", "gopkg.in/evanphx/json-patch.v4", "sigs.k8s.io/json", "sigs.k8s.io/yaml",
+		"sigs.k8s.io/structured-merge-diff/v6"},
+		"the server is a function of time and request: it knows neither the kernel nor its clients, so that either " +
+			"can be used without the other; k8s.io/apiserver would bring etcd, gRPC and goroutines"},
+	{"fakeapi/httpapi",
+		[]string{"fakeapi", api, apimachinery, apiextensions, "sigs.k8s.io/yaml",
+			"github.com/google/gnostic-models/openapiv2", "google.golang.org/protobuf/proto"},
 		"the wire is a way in to the server: it knows no client and no host"},
 	{"sim/trial", []string{"sim", "sim/host", "sim/law", "internal/render", "fakeapi", apimachinery},
 		"a trial joins the host, the laws and the page, so that nobody who runs a world can leave one of them out"},
 	{"internal/realtime", []string{"sim", "sim/trial", "fakeapi"},
-		"the one runner that reads the clock on the wall stands beside the kernel, so that nothing deterministic can come to lean on it"},
-	{"controllers/...", []string{"controllers/...", "sim", "sim/host", "fakeapi", api, apimachinery, cache, listers, workqueue},
-		"a controller is what a stranger could write: it sees the host's surface, never the laws that judge it or the search that schedules it"},
-	{"scenarios/simtest/...", []string{"cli", "scenarios", "controllers/...", "sim/...", "internal/explore", "internal/render", "internal/realtime", "internal/explore", "internal/render", "fakeapi", api, apimachinery, "sigs.k8s.io/yaml", "pgregory.net/rapid"},
+		"the one runner that reads the clock on the wall stands beside the kernel, so that nothing deterministic can " +
+			"come to lean on it"},
+	{"controllers/...",
+		[]string{"controllers/...", "sim", "sim/host", "fakeapi", api, apimachinery, cache, listers, workqueue},
+		"a controller is what a stranger could write: it sees the host's surface, never the laws that judge it or " +
+			"the search that schedules it"},
+	{"scenarios/simtest/...",
+		[]string{"cli", "scenarios", "controllers/...", "sim/...", "internal/explore", "internal/render",
+			"internal/realtime", "internal/explore", "internal/render", "fakeapi", api, apimachinery,
+			"sigs.k8s.io/yaml", "pgregory.net/rapid"},
 		"adapters for property tests and fuzzing are imported by tests only"},
-	{"scenarios", []string{"internal/nearest", "sim/...", "internal/explore", "internal/render", "fakeapi", api, apimachinery, apiextensions, "golang.org/x/tools/txtar", "sigs.k8s.io/yaml", "sigs.k8s.io/json", "go.yaml.in/yaml"},
-		"scenarios are for anybody's controllers: the registry is passed in, so this module's controllers must not be compiled in"},
-	{"cli", []string{"scenarios", "controllers/...", "sim/...", "internal/explore", "internal/render", "internal/realtime", "internal/explore", "internal/render", "fakeapi/...", api, apimachinery, "github.com/spf13", "golang.org/x/term"},
+	{"scenarios",
+		[]string{"internal/nearest", "sim/...", "internal/explore", "internal/render", "fakeapi", api, apimachinery,
+			apiextensions, "golang.org/x/tools/txtar", "sigs.k8s.io/yaml", "sigs.k8s.io/json", "go.yaml.in/yaml"},
+		"scenarios are for anybody's controllers: the registry is passed in, so this module's controllers must not " +
+			"be compiled in"},
+	{"cli", []string{"scenarios", "controllers/...", "sim/...", "internal/explore", "internal/render",
+		"internal/realtime", "internal/explore", "internal/render", "fakeapi/...", api, apimachinery,
+		"github.com/spf13", "golang.org/x/term"},
 		"the command line joins everything but the test adapters"},
 	{"cmd/threelaws", []string{"cli"},
-		"the command is the command line with the controllers of this module: whoever has others writes the same three lines"},
+		"the command is the command line with the controllers of this module: whoever has others writes the same " +
+			"three lines"},
 	{"internal/goroutine", nil,
 		"telling goroutines apart needs nothing but the runtime"},
 	{"internal/nearest", nil,
 		"a word is near another whatever they are words of"},
 	{"internal/recorded", nil,
-		"the reader of the recorded cases compares text with text: it serves the tests of whatever answers, so it may know none of them"},
+		"the reader of the recorded cases compares text with text: it serves the tests of whatever answers, so it " +
+			"may know none of them"},
 	{"internal/detcheck/...", []string{"internal/detcheck", "golang.org/x/tools/go"},
 		"the analyser reads source; it must not depend on what it checks"},
 }
@@ -92,9 +114,12 @@ var walls = []struct {
 		"the server can be embedded without its clients"},
 	{"scenarios", []string{"controllers/..."}, nil,
 		"the registry of controllers is passed in"},
-	{"cli", []string{"pgregory.net/rapid", "github.com/cockroachdb/datadriven", "github.com/google/go-cmp", "github.com/stretchr/testify", "golang.org/x/tools/go", "testing", "net/http/httptest", "scenarios/simtest"}, nil,
+	{"cli", []string{"pgregory.net/rapid", "github.com/cockroachdb/datadriven", "github.com/google/go-cmp",
+		"github.com/stretchr/testify", "golang.org/x/tools/go", "testing", "net/http/httptest", "scenarios/simtest"},
+		nil,
 		"what only tests need does not ship"},
-	{"...", []string{"k8s.io/apiserver", "k8s.io/kubernetes", "sigs.k8s.io/controller-runtime", "k8s.io/client-go/kubernetes/fake"}, nil,
+	{"...", []string{"k8s.io/apiserver", "k8s.io/kubernetes", "sigs.k8s.io/controller-runtime",
+		"k8s.io/client-go/kubernetes/fake"}, nil,
 		"the library's dependencies stay small; subjects that need these live in modules of their own"},
 }
 
@@ -153,12 +178,16 @@ func check(graph []pkg) (complaints []string) {
 		}
 		i := slices.IndexFunc(edges, func(r row) bool { return matches(r.pkg, p.ImportPath) })
 		if i < 0 {
-			complaints = append(complaints, fmt.Sprintf("%s has no row in the import table; add one that says what it may import, and why", short(p.ImportPath)))
+			complaints =
+				append(complaints,
+					fmt.Sprintf("%s has no row in the import table; add one that says what it may import, and why",
+						short(p.ImportPath)))
 			continue
 		}
 		for _, to := range p.Imports {
 			if !covers(edges[i].may, to) && !byPath[to].Standard {
-				complaints = append(complaints, fmt.Sprintf("%s imports %s: %s", short(p.ImportPath), short(to), edges[i].why))
+				complaints =
+					append(complaints, fmt.Sprintf("%s imports %s: %s", short(p.ImportPath), short(to), edges[i].why))
 			}
 		}
 		complaints = append(complaints, breaches(p, byPath)...)
@@ -176,7 +205,9 @@ func breaches(p pkg, byPath map[string]pkg) (complaints []string) {
 		queue = queue[1:]
 		for _, w := range walls {
 			if at != p.ImportPath && matches(w.from, p.ImportPath) && covers(w.to, at) && !covers(w.except, at) {
-				complaints = append(complaints, fmt.Sprintf("%s reaches %s (%s): %s", short(p.ImportPath), short(at), trail(via, at), w.why))
+				complaints =
+					append(complaints,
+						fmt.Sprintf("%s reaches %s (%s): %s", short(p.ImportPath), short(at), trail(via, at), w.why))
 			}
 		}
 		if byPath[at].Standard {
@@ -238,18 +269,29 @@ func TestImportsFlagsForbiddenEdges(t *testing.T) {
 		want  string // the start of the only complaint, "" for none
 	}{
 		{"the kernel uses the standard library", []pkg{std, {ImportPath: at("sim"), Imports: []string{"fmt"}}}, ""},
-		{"the kernel knows the server", []pkg{{ImportPath: at("sim"), Imports: []string{at("fakeapi")}}}, "sim imports fakeapi: the kernel is a scheduler"},
-		{"the server knows the kernel", []pkg{{ImportPath: at("fakeapi"), Imports: []string{at("sim")}}}, "fakeapi imports sim: the server is a function"},
-		{"a law knows the host", []pkg{{ImportPath: at("sim/law"), Imports: []string{at("sim/host")}}}, "sim/law imports sim/host:"},
-		{"scenarios know the controllers", []pkg{{ImportPath: at("scenarios"), Imports: []string{at("controllers/replicaset")}}}, "scenarios imports controllers/replicaset:"},
-		{"a controller knows the laws", []pkg{{ImportPath: at("controllers/replicaset"), Imports: []string{at("sim/law")}}}, "controllers/replicaset imports sim/law:"},
-		{"the host takes a whole clientset", []pkg{{ImportPath: at("sim/host"), Imports: []string{"k8s.io/client-go/kubernetes"}}}, "sim/host imports k8s.io/client-go/kubernetes:"},
-		{"a prefix is not a path", []pkg{{ImportPath: at("sim/host"), Imports: []string{"k8s.io/apiserver2"}}}, "sim/host imports k8s.io/apiserver2:"},
+		{"the kernel knows the server", []pkg{{ImportPath: at("sim"), Imports: []string{at("fakeapi")}}},
+			"sim imports fakeapi: the kernel is a scheduler"},
+		{"the server knows the kernel", []pkg{{ImportPath: at("fakeapi"), Imports: []string{at("sim")}}},
+			"fakeapi imports sim: the server is a function"},
+		{"a law knows the host", []pkg{{ImportPath: at("sim/law"), Imports: []string{at("sim/host")}}},
+			"sim/law imports sim/host:"},
+		{"scenarios know the controllers",
+			[]pkg{{ImportPath: at("scenarios"), Imports: []string{at("controllers/replicaset")}}},
+			"scenarios imports controllers/replicaset:"},
+		{"a controller knows the laws",
+			[]pkg{{ImportPath: at("controllers/replicaset"), Imports: []string{at("sim/law")}}},
+			"controllers/replicaset imports sim/law:"},
+		{"the host takes a whole clientset",
+			[]pkg{{ImportPath: at("sim/host"), Imports: []string{"k8s.io/client-go/kubernetes"}}},
+			"sim/host imports k8s.io/client-go/kubernetes:"},
+		{"a prefix is not a path", []pkg{{ImportPath: at("sim/host"), Imports: []string{"k8s.io/apiserver2"}}},
+			"sim/host imports k8s.io/apiserver2:"},
 		{"a package without a row", []pkg{{ImportPath: at("sim/other")}}, "sim/other has no row"},
 		{"a test library ships through a module", []pkg{
 			{ImportPath: at("cli"), Imports: []string{"github.com/spf13/cobra"}},
 			{ImportPath: "github.com/spf13/cobra", DepOnly: true, Imports: []string{"pgregory.net/rapid"}},
-		}, "cli reaches pgregory.net/rapid (cli -> github.com/spf13/cobra -> pgregory.net/rapid): what only tests need"},
+		}, "cli reaches pgregory.net/rapid (cli -> github.com/spf13/cobra -> pgregory.net/rapid): " +
+			"what only tests need"},
 		{"the command uses its library", []pkg{
 			{ImportPath: at("cli"), Imports: []string{"github.com/spf13/cobra"}},
 			{ImportPath: "github.com/spf13/cobra", DepOnly: true, Imports: []string{"fmt"}}, std,

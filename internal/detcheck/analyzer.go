@@ -45,7 +45,8 @@ func run(pass *analysis.Pass) (any, error) {
 
 func (c *checker) isTest(f *ast.File) bool {
 	// A package path that ends in .test is the main package that go test makes.
-	return strings.HasSuffix(c.Pkg.Path(), ".test") || strings.HasSuffix(c.Fset.Position(f.FileStart).Filename, "_test.go")
+	return strings.HasSuffix(c.Pkg.Path(), ".test") ||
+		strings.HasSuffix(c.Fset.Position(f.FileStart).Filename, "_test.go")
 }
 
 func (c *checker) file(file inspector.Cursor) {
@@ -57,9 +58,12 @@ func (c *checker) file(file inspector.Cursor) {
 		case *ast.Ident:
 			c.use(n)
 		case *ast.GoStmt:
-			c.Reportf(n.Pos(), "go statement: when the goroutine runs is not the schedule's choice; make it an actor whose actions the world takes, or a coroutine (iter.Pull)")
+			c.Reportf(n.Pos(),
+				"go statement: when the goroutine runs is not the schedule's choice; make it an actor whose actions "+
+					"the world takes, or a coroutine (iter.Pull)")
 		case *ast.SelectStmt:
-			c.Reportf(n.Pos(), "select: which ready case runs is random; offer the cases as actions and let the schedule pick")
+			c.Reportf(n.Pos(),
+				"select: which ready case runs is random; offer the cases as actions and let the schedule pick")
 		case *ast.RangeStmt:
 			c.rangeStmt(cur, n)
 		case *ast.CallExpr:

@@ -44,7 +44,8 @@ func (c *checker) readDirectives(f *ast.File) {
 			case verb != "ordered":
 				c.Reportf(com.Pos(), "unknown directive detcheck:%s; the only one is //detcheck:ordered <reason>", verb)
 			case strings.TrimSpace(reason) == "":
-				c.Reportf(com.Pos(), "directive without a reason; say why the order cannot matter: //detcheck:ordered <reason>")
+				c.Reportf(com.Pos(),
+					"directive without a reason; say why the order cannot matter: //detcheck:ordered <reason>")
 				d.used = true // one complaint is enough
 				c.directives[lineOf{p.Filename, p.Line}] = d
 			default:
@@ -72,7 +73,8 @@ func (c *checker) excused(at ...token.Pos) bool {
 func (c *checker) reportUnused() {
 	for _, d := range c.directives {
 		if !d.used {
-			c.Reportf(d.pos, "directive excuses nothing: there is no map range here whose order could escape; remove it")
+			c.Reportf(d.pos,
+				"directive excuses nothing: there is no map range here whose order could escape; remove it")
 		}
 	}
 }

@@ -46,7 +46,8 @@ func (l *loop) store(lhs, rhs ast.Expr, tok token.Token, in scope) {
 		return
 	}
 	l.index(lhs)
-	if ix, ok := ast.Unparen(lhs).(*ast.IndexExpr); ok && isMap(l.TypesInfo.TypeOf(ix.X)) && types.ExprString(ix.X) == l.over {
+	if ix, ok := ast.Unparen(lhs).(*ast.IndexExpr); ok && isMap(l.TypesInfo.TypeOf(ix.X)) &&
+		types.ExprString(ix.X) == l.over {
 		l.fail(lhs, "it adds elements to the map it ranges over, which may or may not be visited")
 		return
 	}
@@ -218,7 +219,8 @@ func (l *loop) effect(s *ast.ExprStmt, in scope) {
 			return
 		}
 	}
-	if ok && from(f, "github.com/google/btree", "ReplaceOrInsert", "Delete") && len(call.Args) == 1 && l.distinct(call.Args[0]) {
+	if ok && from(f, "github.com/google/btree", "ReplaceOrInsert", "Delete") && len(call.Args) == 1 &&
+		l.distinct(call.Args[0]) {
 		l.writes = append(l.writes, write{target: types.ExprString(sel.X), root: l.root(sel.X),
 			class: "element", own: []ast.Expr{sel.X}, block: in.block, pos: s.Pos()})
 		return

@@ -262,7 +262,8 @@ func (l *loop) leaves() {
 	}
 	for _, w := range l.writes {
 		if len(w.block) == 0 || &w.block[0] != &l.exits[0].block[0] {
-			l.first = &problem{l.exits[0].pos, "it leaves early, and " + w.target + " depends on the entries visited before"}
+			l.first = &problem{l.exits[0].pos,
+				"it leaves early, and " + w.target + " depends on the entries visited before"}
 			return
 		}
 	}

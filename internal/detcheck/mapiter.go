@@ -9,7 +9,8 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 )
 
-const wayOut = "range over sorted keys (slices.Sorted(maps.Keys(m))), sort the result, fold commutatively, or give the reason why the order cannot matter on the line above: //detcheck:ordered <reason>"
+const wayOut = "range over sorted keys (slices.Sorted(maps.Keys(m))), sort the result, fold commutatively, or give " +
+	"the reason why the order cannot matter on the line above: //detcheck:ordered <reason>"
 
 // rangeStmt checks a range over a map or over an iterator of package maps.
 func (c *checker) rangeStmt(cur inspector.Cursor, n *ast.RangeStmt) {

@@ -163,7 +163,8 @@ func (l *loop) made(e ast.Expr) bool {
 			return b == "make" || b == "new" || b == "append" && l.makes(e.Args[0])
 		}
 		f := l.callee(e)
-		return f != nil && strings.HasPrefix(f.Name(), "DeepCopy") || from(f, "slices", "Clone") || from(f, "maps", "Clone")
+		return f != nil && strings.HasPrefix(f.Name(), "DeepCopy") || from(f, "slices", "Clone") ||
+			from(f, "maps", "Clone")
 	}
 	return false
 }

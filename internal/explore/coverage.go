@@ -18,10 +18,12 @@ type Coverage struct {
 	Pruned      int `json:"pruned"`      // runs ended in a state that had been explored before
 	Asleep      int `json:"asleep"`      // runs ended where everything enabled was asleep
 	MaxSteps    int `json:"maxSteps"`    // of the longest run
-	EarlyTimers int `json:"earlyTimers"` // the bound: of timers of a run that fire while something else could happen; negative for none
-	Cycles      int `json:"cycles"`      // runs that returned to a state of their own
-	Fights      int `json:"fights"`      // runs that the host recognised as a fight
-	Livelocks   int `json:"livelocks"`   // of the cycles, those in which nobody was kept waiting; and runs that met the program's bound
+	// the bound: of timers of a run that fire while something else could happen; negative for none
+	EarlyTimers int `json:"earlyTimers"`
+	Cycles      int `json:"cycles"` // runs that returned to a state of their own
+	Fights      int `json:"fights"` // runs that the host recognised as a fight
+	// of the cycles, those in which nobody was kept waiting; and runs that met the program's bound
+	Livelocks int `json:"livelocks"`
 
 	Livelock string   `json:"livelock,omitempty"` // the first of them, in words
 	Fixed    []string `json:"fixed"`              // what was the same in every schedule: see [NotVaried]

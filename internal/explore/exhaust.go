@@ -45,7 +45,8 @@ const progressEvery = 1024
 type Undigested struct{ Name string }
 
 func (u *Undigested) Error() string {
-	return u.Name + " cannot digest its state, so states cannot be compared: give it a Digest, or search without hashing"
+	return u.Name +
+		" cannot digest its state, so states cannot be compared: give it a Digest, or search without hashing"
 }
 
 // Run searches. The error says that the program is no function of its choices
@@ -295,7 +296,8 @@ func (s *search) schedule() Schedule {
 		default:
 			j := d.todo[d.next]
 			step = d.steps + 1
-			list = append(list, Entry{Action: d.actions[j], Step: step, Default: j == 0 && d.actions[j].Class != sim.Fault})
+			list = append(list,
+				Entry{Action: d.actions[j], Step: step, Default: j == 0 && d.actions[j].Class != sim.Fault})
 		}
 	}
 	return list

@@ -257,7 +257,8 @@ func TestExhaustBoundsEarlyTimers(t *testing.T) {
 		{{"sleep", "", 1}, {"send", "q", 0}, {"sleep", "", 1}, {"write", "v0", 1}},
 		{{"expect", "v0", 0}},
 	}}
-	for early, want := range []string{"timers against what can happen before they are due", "more than 1 timers of a run before their time", "more than 2 timers of a run before their time"} {
+	for early, want := range []string{"timers against what can happen before they are due",
+		"more than 1 timers of a run before their time", "more than 2 timers of a run before their time"} {
 		cover, err := Exhaust{Program: toy.run, Early: early, All: true}.Run()
 		if err != nil || !cover.Complete || cover.Fixed[0] != want {
 			t.Fatal(early, cover, err)
@@ -315,7 +316,8 @@ func TestCyclesEndTheSearch(t *testing.T) {
 		{{"write", "v0", 2}, {"jump", "", 0}},
 	}}
 	cover, err := Exhaust{Program: toy.run}.Run()
-	if err != nil || cover.Complete || cover.Stopped != noSchedule || cover.Cycles == 0 || cover.Livelocks == 0 || cover.Livelock == "" {
+	if err != nil || cover.Complete || cover.Stopped != noSchedule || cover.Cycles == 0 || cover.Livelocks == 0 ||
+		cover.Livelock == "" {
 		t.Errorf("%s, %d cycles, %v", cover, cover.Cycles, err)
 	}
 }
@@ -367,7 +369,8 @@ func TestUndigestedIsRefused(t *testing.T) {
 		return &Outcome{Settled: !Ended(c)}
 	}
 	var who *Undigested
-	if cover, err := (Exhaust{Program: program}).Run(); !errors.As(err, &who) || who.Name != "*explore.diary" || cover.Complete {
+	if cover, err := (Exhaust{Program: program}).Run(); !errors.As(err, &who) || who.Name != "*explore.diary" ||
+		cover.Complete {
 		t.Errorf("%v, %v", cover, err)
 	}
 	if _, err := (Exhaust{Program: program, NoHashing: true}).Run(); err != nil {

@@ -12,7 +12,8 @@ func TestReplayByKeysHasTheSameHash(t *testing.T) {
 	for seed := range uint64(200) {
 		toy := randomToy(seed)
 		toy.limit = 200
-		for _, c := range []sim.Choices{NewUniform(seed), NewPCT(seed, 2, 10), sim.NewSeed(seed), &sim.Bytes{Data: []byte("threelaws of robots")}} {
+		for _, c := range []sim.Choices{NewUniform(seed), NewPCT(seed, 2, 10), sim.NewSeed(seed),
+			&sim.Bytes{Data: []byte("threelaws of robots")}} {
 			r := Record(c)
 			want := toy.run(r)
 			parsed, err := ParseSchedule(r.Schedule().Keys())
@@ -54,12 +55,15 @@ func TestStrictReplayNamesTheStep(t *testing.T) {
 		want string
 	}{
 		{[]string{"work t0 w read v0", "work t0 w read v0"},
-			`entry 2, step 2: "work t0 w read v0" cannot be taken: enabled are work t0 w write v0, work t1 w read v0, fault faults spoil v0`},
+			`entry 2, step 2: "work t0 w read v0" cannot be taken: enabled are ` +
+				`work t0 w write v0, work t1 w read v0, fault faults spoil v0`},
 		{[]string{"work t0 w read v0", "pick 1 name"}, `entry 2, step 2: "pick 1 name" cannot be taken`},
 		{[]string{"work t0 w read v0", "leave"}, `entry 2, step 2: "leave" cannot be taken`},
-		{[]string{"work t0 w read v0", "work t0 w write v0", "work t1 w read v0", "work t1 w write v0", "work t1 w write v0"},
+		{[]string{"work t0 w read v0", "work t0 w write v0", "work t1 w read v0", "work t1 w write v0",
+			"work t1 w write v0"},
 			`enabled are fault faults spoil v0, leave`},
-		{[]string{"work t0 w read v0", "work t0 w write v0", "work t1 w read v0", "work t1 w write v0", "fault faults spoil v0", "leave"},
+		{[]string{"work t0 w read v0", "work t0 w write v0", "work t1 w read v0", "work t1 w write v0",
+			"fault faults spoil v0", "leave"},
 			`enabled are nothing: the run was over`},
 	} {
 		s, err := ParseSchedule(c.keys)

@@ -194,7 +194,8 @@ func (w *worker) run(index int) (*Outcome, sim.Chooser, string) {
 	w.record.Reset(chooser)
 	defer func() {
 		if e := recover(); e != nil {
-			panic(fmt.Sprintf("run %d (%s, seed %d): %v\n%s", index, name, SeedAt(w.plan.Seed, index), e, debug.Stack()))
+			panic(fmt.Sprintf("run %d (%s, seed %d): %v\n%s", index, name, SeedAt(w.plan.Seed, index), e,
+				debug.Stack()))
 		}
 	}()
 	return w.program(w.record), chooser, name

@@ -65,7 +65,9 @@ func fickle() func() Program {
 		runs := 0
 		return func(c sim.Choices) *Outcome {
 			runs++
-			toy := &toyWorld{threads: [][]instr{{{"send", "a", 0}, {"send", "b", 0}, {"send", fmt.Sprint("c", runs), 0}, {"send", "d", 0}}}}
+			toy := &toyWorld{
+				threads: [][]instr{
+					{{"send", "a", 0}, {"send", "b", 0}, {"send", fmt.Sprint("c", runs), 0}, {"send", "d", 0}}}}
 			return toy.run(c)
 		}
 	}
@@ -89,7 +91,8 @@ func TestDoubleRunNamesTheFirstDifferingStep(t *testing.T) {
 
 func TestShareOfRunsIsDoneTwice(t *testing.T) {
 	for double, want := range map[int]int{0: 4, 10: 20, -1: 0} {
-		rep, err := Config{New: toys(&toyWorld{threads: adders(2, 0).threads}), Runs: 200, Double: double}.Run(context.Background())
+		rep, err := Config{New: toys(&toyWorld{threads: adders(2, 0).threads}), Runs: 200,
+			Double: double}.Run(context.Background())
 		if err != nil || rep.Doubled != want {
 			t.Errorf("Double %d: %d runs done twice, want %d; %v", double, rep.Doubled, want, err)
 		}
@@ -164,7 +167,8 @@ func TestTable(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	got, err := json.Marshal(&Coverage{Complete: true, Outcomes: table})
-	if want := `"outcomes":[{"label":"c","count":2},{"label":"d","count":2},`; err != nil || !strings.Contains(string(got), want) {
+	if want := `"outcomes":[{"label":"c","count":2},{"label":"d","count":2},`; err != nil ||
+		!strings.Contains(string(got), want) {
 		t.Errorf("%s, %v, want %s", got, err, want)
 	}
 }

@@ -65,7 +65,9 @@ func ParseEntry(s string) (Entry, error) {
 		if n := nearest.Word(class, append(classNames(), "leave", "pick")); n != "" && n != class {
 			return Entry{}, fmt.Errorf("%q: not an action: unknown class %s; did you mean %s?", s, class, n)
 		}
-		return Entry{}, fmt.Errorf("%q: not an action: write \"CLASS ACTOR DETAIL\" with one of the classes %s, or \"leave\", or \"pick NUMBER WHAT-FOR\"", s, classes())
+		return Entry{},
+			fmt.Errorf("%q: not an action: write \"CLASS ACTOR DETAIL\" with one of the classes %s, or \"leave\", or "+
+				"\"pick NUMBER WHAT-FOR\"", s, classes())
 	}
 	return Entry{Action: a}, nil
 }

@@ -48,7 +48,8 @@ func TestShrinkFindsTheFewestDeviations(t *testing.T) {
 			t.Fatal(got, err)
 		}
 		if want := fewest(t, toy.run, "FINAL"); got.Schedule.Deviations() != want {
-			t.Errorf("%d lines: %d deviations, want %d: %q", lines, got.Schedule.Deviations(), want, got.Schedule.Keys())
+			t.Errorf("%d lines: %d deviations, want %d: %q", lines, got.Schedule.Deviations(), want,
+				got.Schedule.Keys())
 		}
 		k := Replay(got.Schedule)
 		if out := toy.run(Record(k)); k.Err() != nil || out.Hash != got.Outcome.Hash {
@@ -80,7 +81,8 @@ func TestShrinkKeepsTheEarlyTimer(t *testing.T) {
 		}
 	}
 	if want := fewest(t, toy.run, breach.Law); early != 1 || got.Schedule.Deviations() != want {
-		t.Errorf("%d early timers, %d deviations, want 1 and %d: %q", early, got.Schedule.Deviations(), want, got.Schedule.Keys())
+		t.Errorf("%d early timers, %d deviations, want 1 and %d: %q", early, got.Schedule.Deviations(), want,
+			got.Schedule.Keys())
 	}
 }
 

@@ -130,7 +130,9 @@ type toyLaw struct{ breaches []Finding }
 
 func (l *toyLaw) Observe(r *sim.Record) {
 	if r.Op == sim.Refusal {
-		l.breaches = append(l.breaches, Finding{Law: "EXPECT-" + r.Message, Text: "unexpected " + r.Message, Informed: true, Step: r.Step})
+		l.breaches =
+			append(l.breaches,
+				Finding{Law: "EXPECT-" + r.Message, Text: "unexpected " + r.Message, Informed: true, Step: r.Step})
 	}
 }
 
@@ -239,7 +241,8 @@ func randomToy(seed uint64) *toyWorld {
 			case 3, 4, 5:
 				code = append(code, instr{"write", v, 1 + s.Pick(3, "")})
 			case 6:
-				code = append(code, instr{"lock", "m", 0}, instr{"read", v, 0}, instr{"write", v, 1}, instr{"unlock", "m", 0})
+				code = append(code, instr{"lock", "m", 0}, instr{"read", v, 0}, instr{"write", v, 1},
+					instr{"unlock", "m", 0})
 			case 7:
 				code = append(code, instr{"send", "q", 0})
 			case 8:

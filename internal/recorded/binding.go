@@ -43,7 +43,8 @@ func Placeholders(text string) []string { return placeholder.FindAllString(text,
 // Bind makes a placeholder known.
 func (b *Binding) Bind(name, value string) { b.values[name] = value }
 
-var placeholder = regexp.MustCompile(`\$(?:ns\b|uid:\d+|rv:\d+\+\d+|rv:\d+|rv:\?|name:[A-Za-z0-9-]+|gen:\d+|ip:\d+|continue:\d+|time\b|age\b|evt\b|cron\b|hash\b)`)
+var placeholder = regexp.MustCompile(`\$(?:ns\b|uid:\d+|rv:\d+\+\d+|rv:\d+|rv:\?|name:[A-Za-z0-9-]+|` +
+	`gen:\d+|ip:\d+|continue:\d+|time\b|age\b|evt\b|cron\b|hash\b)`)
 
 // Fill replaces placeholders in a request: by what is known, else by something new.
 func (b *Binding) Fill(text string) string {
@@ -77,8 +78,10 @@ func (b *Binding) Fill(text string) string {
 
 // forms are what the values of placeholders look like.
 var forms = map[string]string{
-	"$uid": `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, "$rv": `[0-9]+`, "$gen": `[a-z0-9]+`, "$ip": `[0-9a-f.:]+`,
-	"$time": `[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?Z`, "$continue": `[A-Za-z0-9_-]+`, "$age": `[0-9a-z<>]+`,
+	"$uid": `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, "$rv": `[0-9]+`, "$gen": `[a-z0-9]+`,
+	"$ip":   `[0-9a-f.:]+`,
+	"$time": `[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?Z`, "$continue": `[A-Za-z0-9_-]+`,
+	"$age":  `[0-9a-z<>]+`,
 	"$name": `[A-Za-z0-9.-]+`, "$evt": `[0-9a-f]+`, "$cron": `[0-9]+`, "$hash": `[A-Za-z0-9+/=]+`,
 }
 
@@ -100,7 +103,8 @@ func (b *Binding) Match(want, got string) error {
 			pattern.WriteString(regexp.QuoteMeta(b.Fill(p)))
 			continue
 		}
-		free := kind == "$time" || kind == "$age" || kind == "$evt" || p == "$rv:?" || kind == "$cron" || kind == "$hash"
+		free := kind == "$time" || kind == "$age" || kind == "$evt" || p == "$rv:?" || kind == "$cron" ||
+			kind == "$hash"
 		v, known := b.values[p]
 		switch {
 		case free:

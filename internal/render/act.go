@@ -62,7 +62,9 @@ func fightEdges(b *strings.Builder, nodes map[string]string, acts []Act) []strin
 		if from == "" || a.Who != a.For.String() {
 			from = node("who "+a.Who, a.Who) // two controllers may fight over one object of theirs
 		}
-		edges = append(edges, fmt.Sprintf("  %s -> %s [label=%q, color=red, fontcolor=red]\n", from, node(id(a.Ref), a.Ref.String()), a.Verb))
+		edges = append(edges,
+			fmt.Sprintf("  %s -> %s [label=%q, color=red, fontcolor=red]\n", from, node(id(a.Ref), a.Ref.String()),
+				a.Verb))
 	}
 	return edges
 }

@@ -62,7 +62,8 @@ func (p *Page) trees(h *sim.History) {
 			break
 		}
 	}
-	p.drawn = len(p.Breach.Cycle) > 0 || slices.ContainsFunc(Objects(h, h.Len()), func(o Object) bool { return len(o.Owners) > 0 })
+	p.drawn = len(p.Breach.Cycle) > 0 ||
+		slices.ContainsFunc(Objects(h, h.Len()), func(o Object) bool { return len(o.Owners) > 0 })
 }
 
 // pane is a tree, or what became of its objects where there are none.

@@ -60,7 +60,8 @@ func ChangeOf(r *sim.Record) Change {
 func (c *Change) name(r *sim.Record, verb string, details []string, fields, status []difference) {
 	switch {
 	case len(details)+len(fields) == 0 && (len(status) > 0 || r.Subresource == "status"):
-		c.Verb, c.Noise = "status", r.Process != "user" || r.Object.Kind == "CustomResourceDefinition" // the server accepts what it was given
+		// the server accepts what it was given
+		c.Verb, c.Noise = "status", r.Process != "user" || r.Object.Kind == "CustomResourceDefinition"
 	case verb != "":
 		c.Verb = verb
 	case len(details) == 0 && len(fields) > 0 && fields[0].path == "spec.replicas":
@@ -161,7 +162,8 @@ func blocking(before, after metav1.Object) []string {
 	for _, was := range before.GetOwnerReferences() {
 		for _, is := range after.GetOwnerReferences() {
 			if was.UID == is.UID && blocks(was) != blocks(is) {
-				out = append(out, fmt.Sprintf("blocks the deletion of %s: %t -> %t", ownerRef(after, is), blocks(was), blocks(is)))
+				out = append(out,
+					fmt.Sprintf("blocks the deletion of %s: %t -> %t", ownerRef(after, is), blocks(was), blocks(is)))
 			}
 		}
 	}

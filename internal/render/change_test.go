@@ -49,32 +49,52 @@ func TestChangedFields(t *testing.T) {
 		before, after any
 		verb, want    string
 	}{
-		{"a value of a map", configMap(map[string]string{"v": "1"}), configMap(map[string]string{"v": "2"}), "", `data.v: "1" -> "2"`},
-		{"a key that comes and one that goes", configMap(map[string]string{"a": "1"}), configMap(map[string]string{"b": "1"}), "", `data.a: "1" -> none, data.b: none -> "1"`},
-		{"a key with dots", configMap(map[string]string{"app.conf": "1"}), configMap(nil), "", `data[app.conf]: "1" -> none`},
+		{"a value of a map", configMap(map[string]string{"v": "1"}), configMap(map[string]string{"v": "2"}), "",
+			`data.v: "1" -> "2"`},
+		{"a key that comes and one that goes", configMap(map[string]string{"a": "1"}),
+			configMap(map[string]string{"b": "1"}), "", `data.a: "1" -> none, data.b: none -> "1"`},
+		{"a key with dots", configMap(map[string]string{"app.conf": "1"}), configMap(nil), "",
+			`data[app.conf]: "1" -> none`},
 		{"replicas", replicaSet(ptr(int32(3)), "i"), replicaSet(ptr(int32(1)), "i"), "scale", "replicas: 3 -> 1"},
-		{"replicas that were not set", replicaSet(nil, "i"), replicaSet(ptr(int32(0)), "i"), "scale", "replicas: none -> 0"},
-		{"an entry of a list with names", replicaSet(nil, "a:1"), replicaSet(nil, "a:2"), "", `spec.template.spec.containers[web].image: "a:1" -> "a:2"`},
-		{"an entry more", replicaSet(nil, "a"), replicaSet(nil, "a", corev1.Container{Name: "log"}), "", `spec.template.spec.containers[log]: none -> {"name":"log","resources":{}}`},
-		{"long values that begin alike", configMap(map[string]string{"v": long + "1"}), configMap(map[string]string{"v": long + "2"}), "", `data.v: ...xxxxxxxx1" -> ...xxxxxxxx2"`},
-		{"a long value", configMap(nil), configMap(map[string]string{"v": long}), "", `data.v: none -> "` + long[:39] + "..."},
-		{"more fields than are shown", configMap(nil), configMap(many), "", `data.a: none -> "1", data.b: none -> "1", data.c: none -> "1", data.d: none -> "1", data.e: none -> "1", data.f: none -> "1", 4 more fields`},
-		{"a custom field", widget("spec", map[string]any{"size": int64(1)}), widget("spec", map[string]any{"size": int64(2)}), "", "spec.size: 1 -> 2"},
-		{"a custom field of another type", widget("spec", map[string]any{"size": int64(1)}), widget("spec", map[string]any{"size": "big"}), "", `spec.size: 1 -> "big"`},
-		{"custom replicas", widget("spec", map[string]any{"replicas": int64(3)}), widget("spec", map[string]any{"replicas": int64(1)}), "scale", "replicas: 3 -> 1"},
-		{"a custom list of values", widget("spec", map[string]any{"hosts": []any{"a", "b"}}), widget("spec", map[string]any{"hosts": []any{"b"}}), "", `spec.hosts: ["a","b"] -> ["b"]`},
-		{"a custom list with names", widget("spec", map[string]any{"rules": []any{map[string]any{"name": "a", "n": int64(1)}}}),
-			widget("spec", map[string]any{"rules": []any{map[string]any{"name": "a", "n": int64(2)}}}), "", "spec.rules[a].n: 1 -> 2"},
+		{"replicas that were not set", replicaSet(nil, "i"), replicaSet(ptr(int32(0)), "i"), "scale",
+			"replicas: none -> 0"},
+		{"an entry of a list with names", replicaSet(nil, "a:1"), replicaSet(nil, "a:2"), "",
+			`spec.template.spec.containers[web].image: "a:1" -> "a:2"`},
+		{"an entry more", replicaSet(nil, "a"), replicaSet(nil, "a", corev1.Container{Name: "log"}), "",
+			`spec.template.spec.containers[log]: none -> {"name":"log","resources":{}}`},
+		{"long values that begin alike", configMap(map[string]string{"v": long + "1"}),
+			configMap(map[string]string{"v": long + "2"}), "", `data.v: ...xxxxxxxx1" -> ...xxxxxxxx2"`},
+		{"a long value", configMap(nil), configMap(map[string]string{"v": long}), "",
+			`data.v: none -> "` + long[:39] + "..."},
+		{"more fields than are shown", configMap(nil), configMap(many), "",
+			`data.a: none -> "1", data.b: none -> "1", data.c: none -> "1", data.d: none -> "1", ` +
+				`data.e: none -> "1", data.f: none -> "1", 4 more fields`},
+		{"a custom field", widget("spec", map[string]any{"size": int64(1)}),
+			widget("spec", map[string]any{"size": int64(2)}), "", "spec.size: 1 -> 2"},
+		{"a custom field of another type", widget("spec", map[string]any{"size": int64(1)}),
+			widget("spec", map[string]any{"size": "big"}), "", `spec.size: 1 -> "big"`},
+		{"custom replicas", widget("spec", map[string]any{"replicas": int64(3)}),
+			widget("spec", map[string]any{"replicas": int64(1)}), "scale", "replicas: 3 -> 1"},
+		{"a custom list of values", widget("spec", map[string]any{"hosts": []any{"a", "b"}}),
+			widget("spec", map[string]any{"hosts": []any{"b"}}), "", `spec.hosts: ["a","b"] -> ["b"]`},
+		{"a custom list with names",
+			widget("spec", map[string]any{"rules": []any{map[string]any{"name": "a", "n": int64(1)}}}),
+			widget("spec", map[string]any{"rules": []any{map[string]any{"name": "a", "n": int64(2)}}}), "",
+			"spec.rules[a].n: 1 -> 2"},
 		{"a custom list without", widget("spec", map[string]any{"rules": []any{map[string]any{"n": int64(1)}}}),
-			widget("spec", map[string]any{"rules": []any{map[string]any{"n": int64(1)}, map[string]any{"n": int64(2)}}}), "", `spec.rules[1]: none -> {"n":2}`},
+			widget("spec",
+				map[string]any{"rules": []any{map[string]any{"n": int64(1)}, map[string]any{"n": int64(2)}}}), "",
+			`spec.rules[1]: none -> {"n":2}`},
 		{"a list in another order", replicaSet(nil, "a", corev1.Container{Name: "log"}), func() any {
 			rs := replicaSet(nil, "a", corev1.Container{Name: "log"})
 			cs := rs.Spec.Template.Spec.Containers
 			cs[0], cs[1] = cs[1], cs[0]
 			return rs
 		}(), "", "spec.template.spec.containers: web log -> log web"},
-		{"an owner that is let go", blocking(true), blocking(false), "", "blocks the deletion of rs/web-1: true -> false"},
-		{"unique ids", configMap(map[string]string{"u": "b0506dd6-4d5c-4202-890d-7e33257417d9"}), configMap(nil), "", `data.u: "(uid)" -> none`},
+		{"an owner that is let go", blocking(true), blocking(false), "",
+			"blocks the deletion of rs/web-1: true -> false"},
+		{"unique ids", configMap(map[string]string{"u": "b0506dd6-4d5c-4202-890d-7e33257417d9"}), configMap(nil), "",
+			`data.u: "(uid)" -> none`},
 		{"nothing", configMap(nil), configMap(map[string]string{}), "", "nothing changed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -103,9 +123,11 @@ func TestStatusWrites(t *testing.T) {
 	}{
 		{"kubelet", going, gone, true, `phase: "Running" -> "Failed"`},
 		{"user", going, gone, false, `phase: "Running" -> "Failed"`},
-		{"user", widget("status", map[string]any{"ready": false}), widget("status", map[string]any{"ready": true}), false, "ready: false -> true"},
+		{"user", widget("status", map[string]any{"ready": false}), widget("status", map[string]any{"ready": true}),
+			false, "ready: false -> true"},
 	} {
-		r := &sim.Record{Op: sim.Commit, Process: c.process, Verb: "patch", Subresource: "status", Before: c.before, After: c.after}
+		r := &sim.Record{Op: sim.Commit, Process: c.process, Verb: "patch", Subresource: "status", Before: c.before,
+			After: c.after}
 		got := render.ChangeOf(r)
 		countsAlike(t, r)
 		if got.Verb != "status" || got.Noise != c.noise || got.Detail != c.want {
@@ -124,7 +146,8 @@ func countsAlike(t *testing.T, r *sim.Record) {
 			r.Subresource, r.Process = sub, process
 			full, short := render.ChangeOf(&r), render.VerbOf(&r)
 			if full.Verb != short.Verb || full.Noise != short.Noise {
-				t.Errorf("by %s, subresource %q: counted as %s, %v; is %s, %v", process, sub, short.Verb, short.Noise, full.Verb, full.Noise)
+				t.Errorf("by %s, subresource %q: counted as %s, %v; is %s, %v", process, sub, short.Verb, short.Noise,
+					full.Verb, full.Noise)
 			}
 		}
 	}

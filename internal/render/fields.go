@@ -74,7 +74,8 @@ type walk struct {
 }
 
 func (w *walk) leaf(path string, a, b reflect.Value) {
-	if w.bare && a.IsValid() && b.IsValid() && a.Type() == b.Type() && plain(a.Type()) && !printsItself(a) { // and not identical
+	// and not identical
+	if w.bare && a.IsValid() && b.IsValid() && a.Type() == b.Type() && plain(a.Type()) && !printsItself(a) {
 		w.found = append(w.found, difference{path: path})
 		return
 	}

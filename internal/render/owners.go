@@ -36,7 +36,8 @@ func Owners(obj any) []Owner {
 // across namespaces, so that a namespace is assumed for the others only.
 func ownerRef(m metav1.Object, r metav1.OwnerReference) sim.Ref {
 	ref := sim.Ref{Kind: r.Kind, Namespace: m.GetNamespace(), Name: r.Name, UID: string(r.UID)}
-	if gv, err := schema.ParseGroupVersion(r.APIVersion); err == nil && gv.Group == "" && (r.Kind == "Node" || r.Kind == "Namespace" || r.Kind == "PersistentVolume") {
+	if gv, err := schema.ParseGroupVersion(r.APIVersion); err == nil && gv.Group == "" &&
+		(r.Kind == "Node" || r.Kind == "Namespace" || r.Kind == "PersistentVolume") {
 		ref.Namespace = ""
 	}
 	return ref

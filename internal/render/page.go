@@ -16,7 +16,8 @@ type Page struct {
 	Before string `json:"before"` // ownership trees around the broken law
 	After  string `json:"after"`
 
-	Small   string `json:"small,omitempty"`   // "fails at step 5, found at 61; 2 of 40 choices differ from the default schedule; minimal"
+	// "fails at step 5, found at 61; 2 of 40 choices differ from the default schedule; minimal"
+	Small   string `json:"small,omitempty"`
 	Replay  string `json:"replay,omitempty"`  // the command that runs it again
 	Picture string `json:"picture,omitempty"` // the command that draws it, set by Draw
 
@@ -37,7 +38,9 @@ func NewPage(h *sim.History, b Mark, from int) *Page {
 		to++ // the whole of the step that broke it
 	}
 	p := &Page{Breach: b, broken: -1}
-	p.Lines = Timeline(h, Options{From: min(from, b.Record), To: to, Others: true, Breaches: []Mark{{Record: b.Record, Law: b.Law, Text: b.Text, Race: b.Race}}, Also: b.about(h)})
+	p.Lines = Timeline(h,
+		Options{From: min(from, b.Record), To: to, Others: true,
+			Breaches: []Mark{{Record: b.Record, Law: b.Law, Text: b.Text, Race: b.Race}}, Also: b.about(h)})
 	Explain(h, p.Lines)
 	for i := range p.Lines {
 		if len(p.Lines[i].Breaks) > 0 {

@@ -25,7 +25,8 @@ func thing(owners ...metav1.OwnerReference) *metav1.PartialObjectMetadata {
 
 // ownedBy is a ControllerRef.
 func ownedBy(r sim.Ref) metav1.OwnerReference {
-	return metav1.OwnerReference{APIVersion: "apps/v1", Kind: r.Kind, Name: r.Name, UID: types.UID(r.UID), Controller: ptr(true)}
+	return metav1.OwnerReference{APIVersion: "apps/v1", Kind: r.Kind, Name: r.Name, UID: types.UID(r.UID),
+		Controller: ptr(true)}
 }
 
 func ptr[T any](v T) *T { return &v }
@@ -58,21 +59,29 @@ func orphan() (*sim.History, render.Mark) {
 	put(sim.Record{Op: sim.FaultHit, Cause: -1, Process: "deployment", Verb: "hold", Reason: "Deployment"})
 	going := thing()
 	going.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
-	del := put(sim.Record{Op: sim.Commit, Cause: -1, Process: "user", Verb: "delete", Object: deployment, Before: d, After: going})
+	del := put(sim.Record{Op: sim.Commit, Cause: -1, Process: "user", Verb: "delete", Object: deployment, Before: d,
+		After: going})
 	free := thing()
-	freed := put(sim.Record{Op: sim.Commit, Cause: del, Process: "gc", Verb: "patch", Object: set, Before: s, After: free})
+	freed := put(
+		sim.Record{Op: sim.Commit, Cause: del, Process: "gc", Verb: "patch", Object: set, Before: s, After: free})
 	put(sim.Record{Op: sim.Commit, Cause: freed, Process: "gc", Verb: "patch", Object: deployment, Before: going})
 	w.Clock.Advance(5 * time.Millisecond)
 	again := thing(ownedBy(deployment))
-	adopted := put(sim.Record{Op: sim.Commit, Cause: freed, Process: "deployment", For: deployment, SawFor: d, Verb: "patch", Object: set, Before: free, Saw: free, After: again})
-	put(sim.Record{Op: sim.Commit, Cause: adopted, Process: "deployment", For: deployment, Subresource: "status", Verb: "update", Object: set, Before: again, After: again})
+	adopted := put(
+		sim.Record{Op: sim.Commit, Cause: freed, Process: "deployment", For: deployment, SawFor: d, Verb: "patch",
+			Object: set, Before: free, Saw: free, After: again})
+	put(sim.Record{Op: sim.Commit, Cause: adopted, Process: "deployment", For: deployment, Subresource: "status",
+		Verb: "update", Object: set, Before: again, After: again})
 	for range 3 {
 		w.Clock.Advance(time.Second)
-		put(sim.Record{Op: sim.Refusal, Cause: adopted, Process: "deployment", For: deployment, Verb: "update", Object: deployment, Code: 404, Reason: "NotFound", Message: "404 NotFound"})
+		put(sim.Record{Op: sim.Refusal, Cause: adopted, Process: "deployment", For: deployment, Verb: "update",
+			Object: deployment, Code: 404, Reason: "NotFound", Message: "404 NotFound"})
 	}
 	gone := put(sim.Record{Op: sim.Commit, Cause: adopted, Process: "gc", Verb: "delete", Object: set, Before: again})
-	return &w.History, render.Mark{Record: gone, Law: "orphans-survive", Sentence: "An object that was orphaned on purpose is not deleted.",
-		Source: "a document, its section", Text: "owner absent"}
+	return &w.History,
+		render.Mark{Record: gone, Law: "orphans-survive",
+			Sentence: "An object that was orphaned on purpose is not deleted.",
+			Source:   "a document, its section", Text: "owner absent"}
 }
 
 // golden compares with a file of testdata, or rewrites it.
@@ -116,7 +125,9 @@ func TestTimeline(t *testing.T) {
 func TestPage(t *testing.T) {
 	h, b := orphan()
 	p := render.NewPage(h, b, 3)
-	p.Title, p.Small, p.Replay = "orphan/stale-view", "fails at step 5, found at 61; 2 of 40 choices differ from the default schedule; minimal", "threelaws replay f.txtar"
+	p.Title, p.Small, p.Replay = "orphan/stale-view",
+		"fails at step 5, found at 61; 2 of 40 choices differ from the default schedule; minimal",
+		"threelaws replay f.txtar"
 	golden(t, "page.txt", p.Text())
 	if p.Step() == 0 {
 		t.Error("the page does not know which line broke the law")
@@ -146,7 +157,8 @@ func TestTree(t *testing.T) {
 func TestCycle(t *testing.T) {
 	var lines []render.Line
 	add := func(who, verb, object string) {
-		lines = append(lines, render.Line{N: len(lines) + 1, Who: who, Verb: verb, Object: object, Write: true, Count: 1})
+		lines = append(lines,
+			render.Line{N: len(lines) + 1, Who: who, Verb: verb, Object: object, Write: true, Count: 1})
 	}
 	add("rs/a", "delete", "pod/x")
 	for _, name := range []string{"pod/b-1", "pod/b-2", "pod/b-3"} {

@@ -33,17 +33,22 @@ func tape(records ...sim.Record) *sim.History {
 // one does, it is the object alone, with the number of an instance.
 func TestWho(t *testing.T) {
 	sync := func(process string, r sim.Ref) sim.Record {
-		return sim.Record{Op: sim.Commit, Process: process, For: r, Verb: "update", Object: r, Before: configMap(nil), After: configMap(nil)}
+		return sim.Record{Op: sim.Commit, Process: process, For: r, Verb: "update", Object: r, Before: configMap(nil),
+			After: configMap(nil)}
 	}
 	for _, c := range []struct {
 		name    string
 		records []sim.Record
 		want    []string
 	}{
-		{"one controller", []sim.Record{sync("replicaset", set), sync("kubelet", pod)}, []string{"rs/web-1", "pod/web-1-1"}},
-		{"instances of one", []sim.Record{sync("replicaset", set), sync("replicaset#2", set)}, []string{"rs/web-1", "rs/web-1#2"}},
-		{"two controllers", []sim.Record{sync("a", shared), sync("b", shared), sync("replicaset", set)}, []string{"a: cm/shared", "b: cm/shared", "rs/web-1"}},
-		{"two controllers, one twice", []sim.Record{sync("a", shared), sync("a#2", shared), sync("b", shared)}, []string{"a: cm/shared", "a#2: cm/shared", "b: cm/shared"}},
+		{"one controller", []sim.Record{sync("replicaset", set), sync("kubelet", pod)},
+			[]string{"rs/web-1", "pod/web-1-1"}},
+		{"instances of one", []sim.Record{sync("replicaset", set), sync("replicaset#2", set)},
+			[]string{"rs/web-1", "rs/web-1#2"}},
+		{"two controllers", []sim.Record{sync("a", shared), sync("b", shared), sync("replicaset", set)},
+			[]string{"a: cm/shared", "b: cm/shared", "rs/web-1"}},
+		{"two controllers, one twice", []sim.Record{sync("a", shared), sync("a#2", shared), sync("b", shared)},
+			[]string{"a: cm/shared", "a#2: cm/shared", "b: cm/shared"}},
 		{"no object", []sim.Record{sync("gc", sim.Ref{})}, []string{"gc"}},
 	} {
 		var got []string
@@ -61,13 +66,16 @@ func TestWho(t *testing.T) {
 func fight() (*sim.History, render.Mark) {
 	one, two := configMap(map[string]string{"v": "1"}), configMap(map[string]string{"v": "2"})
 	write := func(process string, before, after any) sim.Record {
-		return sim.Record{Op: sim.Commit, Process: process, For: shared, Verb: "update", Object: shared, Before: before, After: after}
+		return sim.Record{Op: sim.Commit, Process: process, For: shared, Verb: "update", Object: shared, Before: before,
+			After: after}
 	}
-	noise := sim.Record{Op: sim.Commit, Process: "b", For: shared, Verb: "update", Subresource: "status", Object: shared, Before: one, After: one}
+	noise := sim.Record{Op: sim.Commit, Process: "b", For: shared, Verb: "update", Subresource: "status",
+		Object: shared, Before: one, After: one}
 	h := tape(sim.Record{Op: sim.Commit, Process: "user", Verb: "create", Object: shared, After: one},
 		write("a", one, two), write("b", two, one), noise, write("a", one, two), write("b", two, one), noise,
 		sim.Record{Op: sim.Fighting, Verb: "fight"})
-	return h, render.Mark{Record: 7, Law: "never-fight", Sentence: "Controllers come to rest.", Text: "the state recurs after 3 writes", Cycle: []int{4, 5, 6}}
+	return h, render.Mark{Record: 7, Law: "never-fight", Sentence: "Controllers come to rest.",
+		Text: "the state recurs after 3 writes", Cycle: []int{4, 5, 6}}
 }
 
 // A fight names both controllers and what each writes, counts the writes it
@@ -88,10 +96,13 @@ func TestCycleOfOtherValues(t *testing.T) {
 	var records []sim.Record
 	for i := range 8 {
 		process := []string{"a", "b"}[i%2]
-		records = append(records, sim.Record{Op: sim.Commit, Process: process, For: shared, Verb: "update", Object: shared,
-			Before: configMap(map[string]string{process: strings.Repeat("x", i)}), After: configMap(map[string]string{process: strings.Repeat("x", i+1)})})
+		records = append(records,
+			sim.Record{Op: sim.Commit, Process: process, For: shared, Verb: "update", Object: shared,
+				Before: configMap(map[string]string{process: strings.Repeat("x", i)}),
+				After:  configMap(map[string]string{process: strings.Repeat("x", i+1)})})
 	}
-	if first, last, ok := render.Cycle(render.Timeline(tape(records...), render.Options{})); !ok || first != 1 || last != 2 {
+	if first, last,
+		ok := render.Cycle(render.Timeline(tape(records...), render.Options{})); !ok || first != 1 || last != 2 {
 		t.Errorf("the cycle is %d-%d, %v; want 1-2", first, last, ok)
 	}
 }
@@ -102,7 +113,8 @@ func TestStale(t *testing.T) {
 	old, now, going := configMap(nil), configMap(map[string]string{"a": "1"}), configMap(map[string]string{"a": "1"})
 	del := func(saw any, step int) []sim.Record {
 		return []sim.Record{
-			{Op: sim.Commit, Step: step, Process: "gc", Verb: "delete", Object: shared, Before: now, After: going, Saw: saw},
+			{Op: sim.Commit, Step: step, Process: "gc", Verb: "delete", Object: shared, Before: now, After: going,
+				Saw: saw},
 			{Op: sim.Commit, Step: step, Process: "gc", Verb: "delete", Object: shared, Before: going, Saw: saw},
 		}
 	}
@@ -115,7 +127,8 @@ func TestStale(t *testing.T) {
 		if len(lines) != 2 || lines[1].Stale != c.mark {
 			t.Fatalf("lines are %+v, want two, the second stale: %v", lines, c.mark)
 		}
-		if strings.Contains(render.Text(lines), "~ 2") != c.mark || strings.Contains(render.Story(lines, 0), "~     2") != c.mark {
+		if strings.Contains(render.Text(lines), "~ 2") != c.mark ||
+			strings.Contains(render.Story(lines, 0), "~     2") != c.mark {
 			t.Errorf("marks are wrong in\n%s%s", render.Text(lines), render.Story(lines, 0))
 		}
 	}
@@ -141,10 +154,12 @@ func TestOwnersAtEveryBreach(t *testing.T) {
 	}{
 		{"at rest, named", sim.Record{Op: sim.Settled}, "rs/web-1 wants 2, owns 1", related},
 		{"at rest, unnamed", sim.Record{Op: sim.Settled}, "too few", "cm/shared\n" + related},
-		{"refused", sim.Record{Op: sim.Refusal, Process: "p", Verb: "update", Object: nameless, Code: 409}, "", related},
+		{"refused", sim.Record{Op: sim.Refusal, Process: "p", Verb: "update", Object: nameless, Code: 409}, "",
+			related},
 		{"recurs", sim.Record{Op: sim.Fighting, Verb: "fight"}, "", "cm/shared\n" + related},
 	} {
-		p := render.NewPage(tape(append(slices.Clone(base), c.last)...), render.Mark{Record: 3, Law: "l", Text: c.text}, 2)
+		p := render.NewPage(tape(append(slices.Clone(base), c.last)...), render.Mark{Record: 3, Law: "l", Text: c.text},
+			2)
 		if p.After != c.want {
 			t.Errorf("%s: owners after are\n%swant\n%s", c.name, p.After, c.want)
 		}
@@ -160,7 +175,8 @@ func TestOwnersAtEveryBreach(t *testing.T) {
 	if p.Before != "rs/web-1\n" || p.After != "(gone)\n" {
 		t.Errorf("around a deletion the owners are %q and %q", p.Before, p.After)
 	}
-	p = render.NewPage(tape(sim.Record{Op: sim.Commit, Process: "user", Verb: "create", Object: set, After: owner}), render.Mark{Law: "l"}, 0)
+	p = render.NewPage(tape(sim.Record{Op: sim.Commit, Process: "user", Verb: "create", Object: set, After: owner}),
+		render.Mark{Law: "l"}, 0)
 	if p.Before != "(not there yet)\n" {
 		t.Errorf("before a creation the owners are %q", p.Before)
 	}
@@ -202,7 +218,8 @@ func TestErrors(t *testing.T) {
 	golden(t, "errors.txt", p.Text())
 	uid := "b0506dd6-4d5c-4202-890d-7e33257417d9"
 	owner := sim.Ref{Kind: "ConfigMap", Namespace: "default", Name: "owner", UID: uid}
-	h2 := tape(sim.Record{Op: sim.Commit, Object: owner, After: thing()}, end("gc", sim.Ref{Name: "delete " + uid}, "not seen yet", ""))
+	h2 := tape(sim.Record{Op: sim.Commit, Object: owner, After: thing()},
+		end("gc", sim.Ref{Name: "delete " + uid}, "not seen yet", ""))
 	if got := render.ErrorsBefore(h2, 2); len(got) != 1 || got[0].Key != "delete cm/owner" {
 		t.Errorf("a key that is a unique id is shown as %+v", got)
 	}

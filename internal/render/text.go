@@ -29,7 +29,8 @@ func (p *Page) Wide(width int) string {
 	p.errors(&b, width)
 	if p.Before != "" {
 		b.WriteByte('\n')
-		heads := [2]string{fmt.Sprintf("owners before step %d", p.heads[0]), fmt.Sprintf("owners after step %d", p.heads[1])}
+		heads := [2]string{fmt.Sprintf("owners before step %d", p.heads[0]),
+			fmt.Sprintf("owners after step %d", p.heads[1])}
 		b.WriteString(indent(Beside(heads[0], indent(p.Before, "  "), heads[1], indent(p.After, "  ")), "    "))
 	}
 	b.WriteByte('\n')

@@ -21,10 +21,12 @@ type Line struct {
 	Count   int           `json:"count"` // records in the line
 	Write   bool          `json:"write"`
 	Refused bool          `json:"refused"`
-	Stale   bool          `json:"stale,omitempty"` // the actor went by an older version of the object, or of the one it syncs
-	Breaks  []string      `json:"breaks,omitempty"`
+	// the actor went by an older version of the object, or of the one it syncs
+	Stale  bool     `json:"stale,omitempty"`
+	Breaks []string `json:"breaks,omitempty"`
 
-	Because string `json:"because,omitempty"` // what its actor had seen, and the line that made it act; set by [Explain]
+	// what its actor had seen, and the line that made it act; set by [Explain]
+	Because string `json:"because,omitempty"`
 
 	Records []int `json:"records"` // indices in the history
 

@@ -23,7 +23,8 @@ func empty(v reflect.Value) bool {
 // identical reports whether two values are equal to the last bit, so that there
 // is nothing to look for in them.
 func identical(a, b reflect.Value) bool {
-	return a.IsValid() && b.IsValid() && a.CanInterface() && b.CanInterface() && reflect.DeepEqual(a.Interface(), b.Interface())
+	return a.IsValid() && b.IsValid() && a.CanInterface() && b.CanInterface() &&
+		reflect.DeepEqual(a.Interface(), b.Interface())
 }
 
 var marshaler = reflect.TypeFor[json.Marshaler]()

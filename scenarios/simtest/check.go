@@ -21,7 +21,8 @@ var (
 	seed       = flag.Uint64("threelaws.seed", 0, "of the schedules that are drawn")
 	exhaustive = flag.Bool("threelaws.exhaustive", false, "enumerate all schedules instead of drawing some")
 	replay     = flag.String("threelaws.replay", "", "run this failure file only")
-	keep       = flag.String("threelaws.failures", "testdata/threelaws", "the directory failures are written to, and replayed from")
+	keep       = flag.String("threelaws.failures", "testdata/threelaws",
+		"the directory failures are written to, and replayed from")
 )
 
 // Check runs the case under many schedules and holds each to the laws and to
@@ -135,9 +136,12 @@ func (c *Case) Unasked(x *scenarios.Exploration) []string {
 	for i := range c.Controllers {
 		name, kind := c.Controllers[i].Name, c.Controllers[i].For.Kind
 		if !x.Wrote[name] {
-			all = append(all, fmt.Sprintf("%s wrote nothing in any of %d schedules: the case asks nothing of it", name, x.Schedules))
+			all = append(all,
+				fmt.Sprintf("%s wrote nothing in any of %d schedules: the case asks nothing of it", name, x.Schedules))
 		} else if kind != "" && !x.Rested[name] {
-			all = append(all, fmt.Sprintf("no %s is left at the end of any of %d schedules: of %s nothing was asked at rest; add one that the user does not delete", kind, x.Schedules, name))
+			all = append(all,
+				fmt.Sprintf("no %s is left at the end of any of %d schedules: of %s nothing was asked at rest; add "+
+					"one that the user does not delete", kind, x.Schedules, name))
 		}
 	}
 	for _, v := range x.Vain {
@@ -193,7 +197,8 @@ func rerun(t *testing.T, g *scenarios.Registry, path string) {
 			t.Error(e)
 		}
 	case len(res.Errors) > 0:
-		t.Logf("%s does not fit any more: the controllers take another course. Whether they fail elsewhere, a run without -threelaws.replay says", path)
+		t.Logf("%s does not fit any more: the controllers take another course. Whether they fail elsewhere, a run "+
+			"without -threelaws.replay says", path)
 	default:
 		t.Logf("%s does not fail any more", path)
 	}

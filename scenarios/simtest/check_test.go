@@ -57,7 +57,8 @@ func keeper(sync func(ctx context.Context, env *host.Env, m *corev1.ConfigMap) e
 			env.Informer(secrets)
 			return host.SyncFunc(func(ctx context.Context, key string) error {
 				o, ok, _ := maps.GetByKey(key)
-				if !ok || o.(*corev1.ConfigMap).Labels["keep"] != "yes" || o.(*corev1.ConfigMap).DeletionTimestamp != nil {
+				if !ok || o.(*corev1.ConfigMap).Labels["keep"] != "yes" ||
+					o.(*corev1.ConfigMap).DeletionTimestamp != nil {
 					return nil
 				}
 				return sync(ctx, env, o.(*corev1.ConfigMap))
@@ -83,7 +84,8 @@ func secret(m *corev1.ConfigMap) *corev1.Secret {
 		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(m, configMaps)}}}
 }
 
-var kept = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a", Labels: map[string]string{"keep": "yes"}}}
+var kept = &corev1.ConfigMap{
+	ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a", Labels: map[string]string{"keep": "yes"}}}
 
 // everyMapHasItsSecret is what must hold at rest.
 func everyMapHasItsSecret(user host.Client) error {
@@ -106,11 +108,14 @@ func keeping(c host.Controller) simtest.Case {
 		User: []simtest.Action{
 			simtest.Verb("delete secret/a"),
 			simtest.Do("make-another", func(user host.Client) error {
-				_, err := user.Create(context.Background(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "b", Labels: kept.Labels}})
+				_, err := user.Create(context.Background(),
+					&corev1.ConfigMap{
+						ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "b", Labels: kept.Labels}})
 				return err
 			}),
 		},
-		AtRest: everyMapHasItsSecret, Faults: map[string]int{"crash": 1, "lost": 1, "error": 1, "relist": 1}, Schedules: 300,
+		AtRest: everyMapHasItsSecret, Faults: map[string]int{"crash": 1, "lost": 1, "error": 1, "relist": 1},
+		Schedules: 300,
 	}
 }
 
@@ -128,8 +133,11 @@ func TestCheckFails(t *testing.T) {
 	}{
 		{"does nothing", keeping(keeper(nothing)), "exact-sum"},
 		{"does nothing, and does not say what is wanted", keeping(undeclared), "expect"},
-		{"panics", keeping(keeper(func(context.Context, *host.Env, *corev1.ConfigMap) error { panic("no luck") })), "never-panic"},
-		{"fails", keeping(keeper(func(context.Context, *host.Env, *corev1.ConfigMap) error { return errors.New("no luck") })), "come-to-rest"},
+		{"panics", keeping(keeper(func(context.Context, *host.Env, *corev1.ConfigMap) error { panic("no luck") })),
+			"never-panic"},
+		{"fails", keeping(
+			keeper(func(context.Context, *host.Env, *corev1.ConfigMap) error { return errors.New("no luck") })),
+			"come-to-rest"},
 		{"takes no ownership", keeping(keeper(func(ctx context.Context, env *host.Env, m *corev1.ConfigMap) error {
 			if _, ok, _ := env.Informer(secrets).GetIndexer().GetByKey("default/" + m.Name); ok {
 				return nil

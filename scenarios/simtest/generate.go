@@ -43,7 +43,8 @@ func (w Generator) File(c sim.Choices) (*scenarios.File, error) {
 		g.script.WriteString(g.action() + "\n\n")
 	}
 	g.script.WriteString("settle limit=300\n\n")
-	return scenarios.Parse("generated.txtar", []byte(g.script.String()+"-- world.yaml --\n"+strings.Join(g.objects, "---\n")))
+	return scenarios.Parse("generated.txtar",
+		[]byte(g.script.String()+"-- world.yaml --\n"+strings.Join(g.objects, "---\n")))
 }
 
 // drawing collects a file.
@@ -61,14 +62,19 @@ func (g *drawing) set(i int) {
 	name := fmt.Sprintf("s%d", i)
 	l := labelSets[g.pick(len(labelSets), "selector")]
 	replicas := g.pick(4, "replicas")
-	template := fmt.Sprintf("  template:\n    metadata: {labels: {%s}}\n    spec: {containers: [{name: c, image: i}]}\n", l)
+	template := fmt.Sprintf(
+		"  template:\n    metadata: {labels: {%s}}\n    spec: {containers: [{name: c, image: i}]}\n", l)
 	if g.pick(2, "kind") == 0 {
 		g.sets = append(g.sets, "rs/"+name)
-		g.objects = append(g.objects, fmt.Sprintf("apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: %s, namespace: default}\nspec:\n  replicas: %d\n  selector: {matchLabels: {%s}}\n%s", name, replicas, l, template))
+		g.objects = append(g.objects,
+			fmt.Sprintf("apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: %s, namespace: default}\nspec:\n  "+
+				"replicas: %d\n  selector: {matchLabels: {%s}}\n%s", name, replicas, l, template))
 		return
 	}
 	g.sets = append(g.sets, "rc/"+name)
-	g.objects = append(g.objects, fmt.Sprintf("apiVersion: v1\nkind: ReplicationController\nmetadata: {name: %s, namespace: default}\nspec:\n  replicas: %d\n  selector: {%s}\n%s", name, replicas, l, template))
+	g.objects = append(g.objects,
+		fmt.Sprintf("apiVersion: v1\nkind: ReplicationController\nmetadata: {name: %s, namespace: default}\nspec:\n  "+
+			"replicas: %d\n  selector: {%s}\n%s", name, replicas, l, template))
 }
 
 func (g *drawing) orphan(i int) {
@@ -78,8 +84,10 @@ func (g *drawing) orphan(i int) {
 	if g.pick(4, "finalizer") == 1 {
 		finalizers = ", finalizers: [example.com/hold]"
 	}
-	g.objects = append(g.objects, fmt.Sprintf("apiVersion: v1\nkind: Pod\nmetadata: {name: %s, namespace: default, labels: {%s}%s}\nspec: {containers: [{name: c, image: i}]}\n",
-		name, labelSets[g.pick(len(labelSets), "labels")], finalizers))
+	g.objects = append(g.objects,
+		fmt.Sprintf("apiVersion: v1\nkind: Pod\nmetadata: {name: %s, namespace: default, labels: {%s}%s}\nspec: "+
+			"{containers: [{name: c, image: i}]}\n",
+			name, labelSets[g.pick(len(labelSets), "labels")], finalizers))
 }
 
 // action draws one thing the user does.

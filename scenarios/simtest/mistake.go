@@ -37,10 +37,12 @@ func (c *Case) checkControllers() error {
 			return mistake("Controllers[%d]: %v", i, err)
 		}
 		if x.For.Empty() && len(x.Routes) > 0 {
-			return mistake("Controllers[%d]: controller %s: For is empty: no law would ask what it does; name the kind it syncs", i, x.Name)
+			return mistake("Controllers[%d]: controller %s: For is empty: no law would ask what it does; name the "+
+				"kind it syncs", i, x.Name)
 		}
 		if k, ok := seen[x.Name]; ok {
-			return mistake("Controllers[%d] and [%d] are both named %s: each runs as a process of its name, give one another Name", k, i, x.Name)
+			return mistake("Controllers[%d] and [%d] are both named %s: each runs as a process of its name, give one "+
+				"another Name", k, i, x.Name)
 		}
 		seen[x.Name] = i
 	}
@@ -68,10 +70,12 @@ func (c *Case) checkUser() error {
 		case a.Do == nil && a.Name != "":
 			return mistake("User[%d]: the function of Do(%q, nil) is nil", i, a.Name)
 		case a.Do == nil && (strings.ContainsAny(a.Verb, "\r\n") || verb[0] == '#' || verb[0] == '-'):
-			return mistake("User[%d]: Verb(%q): one line of a scenario file, VERB ARGUMENTS; what comes after is the next action", i, a.Verb)
+			return mistake("User[%d]: Verb(%q): one line of a scenario file, VERB ARGUMENTS; what comes after is the "+
+				"next action", i, a.Verb)
 		case a.Do == nil:
 			if v := scenarios.FindVerb(verb); v != nil && v.Explores() {
-				return mistake("User[%d]: %s explores: Check does, say how in Schedules, Exhaustive and Faults", i, verb)
+				return mistake("User[%d]: %s explores: Check does, say how in Schedules, Exhaustive and Faults", i,
+					verb)
 			}
 			continue
 		case a.Name == "" || strings.ContainsAny(a.Name, " \t\r\n\"'#=") || a.Name[0] == '-':
@@ -80,7 +84,8 @@ func (c *Case) checkUser() error {
 			return mistake("User[%d]: the name %s is that of AtRest: give the action another", i, a.Name)
 		}
 		if k, ok := seen[a.Name]; ok {
-			return mistake("User[%d] and [%d] are both named %s: files tell functions by name, give one another", k, i, a.Name)
+			return mistake("User[%d] and [%d] are both named %s: files tell functions by name, give one another", k, i,
+				a.Name)
 		}
 		seen[a.Name] = i
 	}

@@ -85,17 +85,23 @@ func TestPlanted(t *testing.T) {
 		name, law   string
 		controllers []host.Controller
 	}{
-		{"does nothing", "exact-sum", []host.Controller{planted("keeper", func(context.Context, *host.Env, *corev1.ConfigMap) error { return nil })}},
-		{"panics", "never-panic", []host.Controller{planted("keeper", func(context.Context, *host.Env, *corev1.ConfigMap) error { panic("no luck") })}},
-		{"fight over a field", "never-fight", []host.Controller{planted("ones", writes("1")), planted("twos", writes("2"))}},
+		{"does nothing", "exact-sum",
+			[]host.Controller{
+				planted("keeper", func(context.Context, *host.Env, *corev1.ConfigMap) error { return nil })}},
+		{"panics", "never-panic",
+			[]host.Controller{
+				planted("keeper", func(context.Context, *host.Env, *corev1.ConfigMap) error { panic("no luck") })}},
+		{"fight over a field", "never-fight",
+			[]host.Controller{planted("ones", writes("1")), planted("twos", writes("2"))}},
 		{"overdoes", "never-too-many", []host.Controller{planted("keeper", overdoes)}},
 		{"leaves a finalizer", "nothing-stays-terminating", []host.Controller{planted("keeper", leaves)}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			c := simtest.Case{
 				Controllers: x.controllers, With: []string{"gc"}, Schedules: 300,
-				World: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n",
-				User:  []simtest.Action{simtest.Verb("label cm/b tier=front"), simtest.Verb("delete cm/a")},
+				World: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\napiVersion: v1\nkind: " +
+					"ConfigMap\nmetadata: {name: b}\n",
+				User: []simtest.Action{simtest.Verb("label cm/b tier=front"), simtest.Verb("delete cm/a")},
 			}
 			e, err := c.Explore(t.Context(), t.Name())
 			if err != nil {

@@ -195,14 +195,16 @@ func (p *proof) prove(t *testing.T, name string, n *tally) (states int) {
 	} else if c.Complete {
 		n.early++
 		if what := all.lacks(p.draw(true)); what != "" {
-			t.Errorf("%s: random schedules with early timers reach what the exhaustive search does not: %s\n%s", name, what, c)
+			t.Errorf("%s: random schedules with early timers reach what the exhaustive search does not: %s\n%s", name,
+				what, c)
 		}
 	}
 	return cover.States
 }
 
 func (n *tally) String() string {
-	return fmt.Sprintf("%d proved, %d of them also without hashing and %d with any timer before its time; %d met a bound, %d are livelocked, %d cannot be digested",
+	return fmt.Sprintf("%d proved, %d of them also without hashing and %d with any timer before its time; %d met a "+
+		"bound, %d are livelocked, %d cannot be digested",
 		n.proved, n.naive, n.early, n.bounded, n.livelocked, n.refused)
 }
 
@@ -229,7 +231,8 @@ func full() *scenarios.Registry {
 	g := *registry
 	g.Reaper = reaper.Controller
 	for _, m := range mutants.All() {
-		g.Mutants = append(g.Mutants, scenarios.Mutant{Name: m.Name, Summary: m.Sentence, Clause: m.Clause, Law: m.Law, Controller: m.Make()})
+		g.Mutants = append(g.Mutants,
+			scenarios.Mutant{Name: m.Name, Summary: m.Sentence, Clause: m.Clause, Law: m.Law, Controller: m.Make()})
 	}
 	return &g
 }
@@ -291,7 +294,9 @@ func TestExhaustiveIsExhaustiveForMutants(t *testing.T) {
 				continue
 			}
 			ctl := all[k].Make()
-			p := &proof{Script: scenarios.Script{File: f, Registry: g, Until: until, Replace: map[string]host.Controller{ctl.Name: ctl}}, size: s}
+			p := &proof{
+				Script: scenarios.Script{File: f, Registry: g, Until: until,
+					Replace: map[string]host.Controller{ctl.Name: ctl}}, size: s}
 			p.prove(t, f.Name+" "+name, n)
 		}
 	}
@@ -300,7 +305,8 @@ func TestExhaustiveIsExhaustiveForMutants(t *testing.T) {
 
 func TestExhaustiveIsExhaustiveOnGeneratedWorlds(t *testing.T) {
 	s, n := proofSize(), &tally{}
-	for _, controllers := range []string{"replicaset@controllerref replication@controllerref gc", "replicaset@selector replication@selector"} {
+	for _, controllers := range []string{"replicaset@controllerref replication@controllerref gc",
+		"replicaset@selector replication@selector"} {
 		w := simtest.Generator{Controllers: controllers, Sets: 2, Orphans: 1, Actions: 2}
 		for seed := range uint64(4 * s.worlds) {
 			f, err := w.File(sim.NewSeed(seed))

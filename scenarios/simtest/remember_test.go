@@ -58,9 +58,12 @@ func TestExhaustiveIsExhaustiveForWhoRemembers(t *testing.T) {
 	preserve := true
 	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "widgets.example.com"},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{Group: "example.com", Scope: apiextensionsv1.NamespaceScoped,
-			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "widgets", Singular: "widget", Kind: "Widget", ListKind: "WidgetList"},
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "widgets", Singular: "widget", Kind: "Widget",
+				ListKind: "WidgetList"},
 			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true, Storage: true,
-				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &preserve}}}}}}
+				Schema: &apiextensionsv1.CustomResourceValidation{
+					OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object",
+						XPreserveUnknownFields: &preserve}}}}}}
 	hidden := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s"}}
 	for name, c := range map[string]simtest.Case{
 		"how often": {Controllers: []host.Controller{marker(1, func(*host.Env) func(context.Context, string) string {
@@ -72,42 +75,51 @@ func TestExhaustiveIsExhaustiveForWhoRemembers(t *testing.T) {
 				return strconv.Itoa(n)
 			}
 		})}, User: []simtest.Action{simtest.Verb("label cm/a x=1"), simtest.Verb("label cm/a y=1")}},
-		"between two calls": {Controllers: []host.Controller{marker(1, func(env *host.Env) func(context.Context, string) string {
-			seen := 0
-			if _, err := env.Informer(secrets).AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { seen++ }}); err != nil {
-				panic(err)
-			}
-			return func(ctx context.Context, key string) string {
-				was := seen
-				_, _ = env.Client.Get(ctx, configMaps, "default", "a")
-				return strconv.Itoa(was) + "-" + strconv.Itoa(seen)
-			}
-		})}, User: []simtest.Action{makes("hidden", hidden)}},
-		"which kinds": {Controllers: []host.Controller{marker(1, func(env *host.Env) func(context.Context, string) string {
-			return func(context.Context, string) string { return strconv.Itoa(len(env.Kinds())) }
-		})}, User: []simtest.Action{makes("define", crd)}},
-		"a gap": {Faults: map[string]int{"relist": 1}, Controllers: []host.Controller{marker(1, func(env *host.Env) func(context.Context, string) string {
-			gap := ""
-			if _, err := env.Informer(configMaps).AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: func(o any) {
-				if _, ok := o.(cache.DeletedFinalStateUnknown); ok {
-					gap = "gap"
+		"between two calls": {
+			Controllers: []host.Controller{marker(1, func(env *host.Env) func(context.Context, string) string {
+				seen := 0
+				if _, err := env.Informer(secrets).AddEventHandler(
+					cache.ResourceEventHandlerFuncs{AddFunc: func(any) { seen++ }}); err != nil {
+					panic(err)
 				}
-				env.Queue.Add("default/a")
-			}}); err != nil {
-				panic(err)
-			}
-			return func(context.Context, string) string { return gap }
-		})}, User: []simtest.Action{makes("another", &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "b"}}), simtest.Verb("delete cm/b")}},
+				return func(ctx context.Context, key string) string {
+					was := seen
+					_, _ = env.Client.Get(ctx, configMaps, "default", "a")
+					return strconv.Itoa(was) + "-" + strconv.Itoa(seen)
+				}
+			})}, User: []simtest.Action{makes("hidden", hidden)}},
+		"which kinds": {
+			Controllers: []host.Controller{marker(1, func(env *host.Env) func(context.Context, string) string {
+				return func(context.Context, string) string { return strconv.Itoa(len(env.Kinds())) }
+			})}, User: []simtest.Action{makes("define", crd)}},
+		"a gap": {Faults: map[string]int{"relist": 1},
+			Controllers: []host.Controller{marker(1, func(env *host.Env) func(context.Context, string) string {
+				gap := ""
+				if _, err := env.Informer(configMaps).AddEventHandler(
+					cache.ResourceEventHandlerFuncs{DeleteFunc: func(o any) {
+						if _, ok := o.(cache.DeletedFinalStateUnknown); ok {
+							gap = "gap"
+						}
+						env.Queue.Add("default/a")
+					}}); err != nil {
+					panic(err)
+				}
+				return func(context.Context, string) string { return gap }
+			})}, User: []simtest.Action{
+				makes("another", &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "b"}}),
+				simtest.Verb("delete cm/b")}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.Objects, c.Laws = []runtime.Object{kept}, []*law.Law{law.ByID(law.ComeToRest)} // no other ends a run early
+			// no other ends a run early
+			c.Objects, c.Laws = []runtime.Object{kept}, []*law.Law{law.ByID(law.ComeToRest)}
 			f, err := c.File(name)
 			if err != nil {
 				t.Fatal(err)
 			}
 			n := &tally{}
-			p := &proof{Script: scenarios.Script{File: f, Registry: c.Registry(), Until: len(f.Steps), Faults: c.Faults},
-				size: size{states: 3000, naive: 500, random: 200}}
+			p := &proof{
+				Script: scenarios.Script{File: f, Registry: c.Registry(), Until: len(f.Steps), Faults: c.Faults},
+				size:   size{states: 3000, naive: 500, random: 200}}
 			if p.prove(t, name, n); n.proved != 1 {
 				t.Error(n)
 			}

@@ -27,7 +27,8 @@ func careless() host.Controller {
 		}}},
 		New: func(env *host.Env) host.Reconciler {
 			return host.SyncFunc(func(ctx context.Context, key string) error {
-				_, err := env.Client.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: key}})
+				_, err := env.Client.Create(ctx,
+					&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: key}})
 				return err
 			})
 		},
@@ -68,8 +69,9 @@ func (c noSecrets) Record(r *sim.Record) {
 
 func Example_lawOfYourOwn() {
 	quiet := &law.Law{
-		ID: "MINE-1", Name: "no-secrets", Sentence: "Nobody writes secrets.", Source: "our own rules", Needs: law.Commits,
-		New: func(j *law.Judge) law.Check { return noSecrets{j} },
+		ID: "MINE-1", Name: "no-secrets", Sentence: "Nobody writes secrets.", Source: "our own rules",
+		Needs: law.Commits,
+		New:   func(j *law.Judge) law.Check { return noSecrets{j} },
 	}
 	t := trial.New(trial.Options{Laws: []*law.Law{quiet}})
 	defer t.Stop()

@@ -72,7 +72,8 @@ func (o *observer) Observe(r *sim.Record) {
 	} else {
 		d.thread = r.Process
 	}
-	d.outside = d.outside || r.Op == sim.FaultHit && r.Verb != "synced" || r.Op == sim.Commit && o.Cluster.Process(r.Process) == nil
+	d.outside = d.outside || r.Op == sim.FaultHit && r.Verb != "synced" || r.Op == sim.Commit &&
+		o.Cluster.Process(r.Process) == nil
 	o.rest.note(r)
 }
 

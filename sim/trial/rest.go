@@ -96,7 +96,8 @@ func (t *Trial) heartbeat(enabled []sim.Action) bool {
 	if now-r.since < beatsFor && r.rounds < beatsMost {
 		return false
 	}
-	return !slices.ContainsFunc(pending, func(a *sim.Alarm) bool { return r.fired[beat{a.Owner, a.Label}] < beatsTimes })
+	return !slices.ContainsFunc(pending,
+		func(a *sim.Alarm) bool { return r.fired[beat{a.Owner, a.Label}] < beatsTimes })
 }
 
 // roundSteps is how many more steps are taken to see what goes round: enough

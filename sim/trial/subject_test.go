@@ -15,7 +15,8 @@ import (
 
 // What a controller declares the laws are told, under the same names.
 func TestSubject(t *testing.T) {
-	for h, l := range map[host.Profile]law.Profile{host.Ownership: law.Ownership, host.Writing: law.Writing, host.Upstream: law.Upstream} {
+	for h, l := range map[host.Profile]law.Profile{host.Ownership: law.Ownership, host.Writing: law.Writing,
+		host.Upstream: law.Upstream} {
 		s := Subject("autoscaler#1", host.Controller{
 			Name: "autoscaler", Profile: h, Finalizers: []string{"example.com/x"},
 			For:   appsv1.SchemeGroupVersion.WithKind("Deployment"),

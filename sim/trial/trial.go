@@ -70,8 +70,10 @@ func (t *Trial) initial() {
 		t.Server.Each(k, func(obj runtime.Object) bool {
 			m := obj.(metav1.Object)
 			version, _ := strconv.ParseUint(m.GetResourceVersion(), 10, 64)
-			t.World.Record(sim.Record{Op: sim.Commit, Cause: -1, Process: law.User, Verb: "create", After: obj, Version: version,
-				Object: sim.Ref{Kind: k.GVK.Kind, Namespace: m.GetNamespace(), Name: m.GetName(), UID: string(m.GetUID())}})
+			t.World.Record(
+				sim.Record{Op: sim.Commit, Cause: -1, Process: law.User, Verb: "create", After: obj, Version: version,
+					Object: sim.Ref{Kind: k.GVK.Kind, Namespace: m.GetNamespace(), Name: m.GetName(),
+						UID: string(m.GetUID())}})
 			return true
 		})
 	}

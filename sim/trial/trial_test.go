@@ -76,7 +76,8 @@ func writes(value func(m *corev1.ConfigMap, now time.Time) string) func(context.
 }
 
 // later looks again after a while.
-func later(d time.Duration, sync func(context.Context, reads, string) error) func(context.Context, reads, string) error {
+func later(d time.Duration, sync func(context.Context, reads, string) error) func(context.Context, reads,
+	string) error {
 	return func(ctx context.Context, r reads, key string) error {
 		r.Queue.AddAfter(key, d)
 		return sync(ctx, r, key)
@@ -88,7 +89,9 @@ func nothing(context.Context, reads, string) error { return nil }
 func object(tb testing.TB, t *trial.Trial, o kruntime.Object) {
 	tb.Helper()
 	m := o.(metav1.Object)
-	if _, err := t.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: t.Server.KindOf(o), Namespace: "default", Name: m.GetName(), Object: o}); err != nil {
+	if _, err := t.Request(
+		&fakeapi.Request{Verb: fakeapi.Create, Kind: t.Server.KindOf(o), Namespace: "default", Name: m.GetName(),
+			Object: o}); err != nil {
 		tb.Fatal(err)
 	}
 }
@@ -110,7 +113,8 @@ func TestSettle(t *testing.T) {
 		return strconv.Itoa(n + 1)
 	})
 	clock := writes(func(_ *corev1.ConfigMap, now time.Time) string { return now.Format(time.RFC3339) })
-	ticks := writes(func(_ *corev1.ConfigMap, now time.Time) string { // by the clock alone: no event of its own wakes it up to more
+	// by the clock alone: no event of its own wakes it up to more
+	ticks := writes(func(_ *corev1.ConfigMap, now time.Time) string {
 		return "tick " + strconv.Itoa(int(now.Sub(sim.Epoch)/(10*time.Second))) + " of many"
 	})
 	wants := syncs(nothing)
@@ -120,7 +124,8 @@ func TestSettle(t *testing.T) {
 	idles.New = syncs(later(10*time.Minute, nothing)).New
 	pile := syncs(func(ctx context.Context, r reads, key string) error {
 		r.Queue.Add(key)
-		_, err := r.Client.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "s-"}})
+		_, err := r.Client.Create(ctx,
+			&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "s-"}})
 		return err
 	})
 	set := func(v string) host.Controller {
@@ -134,7 +139,8 @@ func TestSettle(t *testing.T) {
 	}{
 		{"at rest", []host.Controller{set("x")}, "", ""},
 		{"makes nothing", []host.Controller{wants}, "NOFIGHT-3", "wants 1, owns 0"},
-		{"panics", []host.Controller{syncs(func(context.Context, reads, string) error { panic("at the disco") })}, "EXACT-7b", "at the disco"},
+		{"panics", []host.Controller{syncs(func(context.Context, reads, string) error { panic("at the disco") })},
+			"EXACT-7b", "at the disco"},
 		{"fights", []host.Controller{set("x"), set("y")}, "NOFIGHT-1", "recurs"},
 		{"counts for ever", []host.Controller{syncs(grow)}, "NOFIGHT-1", `data.v: "`},
 		{"piles up", []host.Controller{pile}, "NOFIGHT-1", "objects of kind Secret and makes more"},
@@ -142,8 +148,11 @@ func TestSettle(t *testing.T) {
 		{"looks again, and makes nothing", []host.Controller{idles}, "NOFIGHT-3", "wants 1, owns 0"},
 		{"tells the time", []host.Controller{syncs(later(10*time.Second, clock))}, "", ""},
 		{"counts now and then", []host.Controller{syncs(later(10*time.Second, ticks))}, "NOFIGHT-1", `data.v: "tick `},
-		{"spins", []host.Controller{syncs(func(_ context.Context, r reads, key string) error { r.Queue.Add(key); return nil })}, "EXACT-7", "is synced, again and again"},
-		{"fails", []host.Controller{syncs(func(context.Context, reads, string) error { return errors.New("no luck") })}, "EXACT-7", "no luck"},
+		{"spins", []host.Controller{
+			syncs(func(_ context.Context, r reads, key string) error { r.Queue.Add(key); return nil })}, "EXACT-7",
+			"is synced, again and again"},
+		{"fails", []host.Controller{syncs(func(context.Context, reads, string) error { return errors.New("no luck") })},
+			"EXACT-7", "no luck"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for seed := range uint64(4) {

@@ -21,12 +21,13 @@ import (
 var adoptions = host.Controller{
 	Name: "adoptions", For: appKind, Owns: []schema.GroupVersionKind{configMaps},
 	Selector: func(o runtime.Object) labels.Selector { return named(o.(metav1.Object).GetName()) },
-	Routes: []host.Route{itself(appKind), itsOwner(configMaps), mapped(configMaps, func(_ host.View, o metav1.Object) []string {
-		if name := o.GetLabels()["app"]; name != "" {
-			return []string{o.GetNamespace() + "/" + name}
-		}
-		return nil
-	})},
+	Routes: []host.Route{itself(appKind), itsOwner(configMaps),
+		mapped(configMaps, func(_ host.View, o metav1.Object) []string {
+			if name := o.GetLabels()["app"]; name != "" {
+				return []string{o.GetNamespace() + "/" + name}
+			}
+			return nil
+		})},
 	New: operator(func(ctx context.Context, c client, key string) error {
 		app := c.app(key)
 		if app == nil || app.DeletionTimestamp != nil {
@@ -41,7 +42,8 @@ var adoptions = host.Controller{
 			if own == matches || m.DeletionTimestamp != nil || !own && metav1.GetControllerOf(m) != nil {
 				continue
 			}
-			m.OwnerReferences = slices.DeleteFunc(m.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == app.UID })
+			m.OwnerReferences =
+				slices.DeleteFunc(m.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == app.UID })
 			if matches {
 				m.OwnerReferences = append(m.OwnerReferences, *metav1.NewControllerRef(app, appKind))
 			}

@@ -78,7 +78,8 @@ spec:
 // appOf decodes an App; what it returns is a copy.
 func appOf(obj runtime.Object) *App {
 	a := &App{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.(*unstructured.Unstructured).Object, a); err != nil {
+	fields := obj.(*unstructured.Unstructured).Object
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, a); err != nil {
 		panic(err)
 	}
 	return a

@@ -42,7 +42,8 @@ func (c client) apply(ctx context.Context, kind schema.GroupVersionKind, o objec
 	}
 	force := true
 	_, err = c.Do(ctx, &fakeapi.Request{
-		Verb: fakeapi.Patch, Kind: c.kind(kind), Namespace: o.GetNamespace(), Name: o.GetName(), PatchType: types.ApplyPatchType, Patch: data,
+		Verb: fakeapi.Patch, Kind: c.kind(kind), Namespace: o.GetNamespace(), Name: o.GetName(),
+		PatchType: types.ApplyPatchType, Patch: data,
 		PatchO: metav1.PatchOptions{FieldManager: manager, Force: &force},
 	})
 	return err

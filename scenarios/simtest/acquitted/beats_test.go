@@ -65,7 +65,9 @@ var leader = host.Controller{
 			obj, err := c.Get(ctx, leases, "kube-system", "leader")
 			switch {
 			case apierrors.IsNotFound(err):
-				_, err = c.Create(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "leader"}, Spec: coordinationv1.LeaseSpec{RenewTime: &now}})
+				_, err = c.Create(ctx,
+					&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "leader"},
+						Spec: coordinationv1.LeaseSpec{RenewTime: &now}})
 			case err == nil:
 				l := obj.(*coordinationv1.Lease).DeepCopy()
 				l.Spec.RenewTime = &now

@@ -80,7 +80,8 @@ func (c client) updateAppStatus(ctx context.Context, a *App) error {
 // as good as deleted.
 func (c client) remove(ctx context.Context, kind schema.GroupVersionKind, o object) error {
 	uid := o.GetUID()
-	err := c.Delete(ctx, kind, o.GetNamespace(), o.GetName(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+	err := c.Delete(ctx, kind, o.GetNamespace(), o.GetName(),
+		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
 	return ignoreNotFound(err)
 }
 

@@ -24,12 +24,14 @@ var conditions = host.Controller{
 			return nil
 		}
 		before := app.Status.DeepCopy()
-		ready := metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, Reason: "SecretFound", ObservedGeneration: app.Generation,
+		ready := metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, Reason: "SecretFound",
+			ObservedGeneration: app.Generation,
 			LastTransitionTime: metav1.NewTime(c.env.Now())}
 		if _, ok := cached[*corev1.Secret](c, secrets, app.Namespace, app.Spec.Secret); !ok {
 			ready.Status, ready.Reason = metav1.ConditionFalse, "SecretMissing"
 		}
-		if old := meta.FindStatusCondition(app.Status.Conditions, ready.Type); old != nil && old.Status == ready.Status {
+		if old := meta.FindStatusCondition(app.Status.Conditions, ready.Type); old != nil &&
+			old.Status == ready.Status {
 			ready.LastTransitionTime = old.LastTransitionTime
 		}
 		meta.SetStatusCondition(&app.Status.Conditions, ready)
@@ -73,8 +75,10 @@ func conditionsCase() simtest.Case {
 		AtRest: func(user host.Client) error {
 			return eachApp(user, func(a *App) error {
 				_, err := user.Get(context.Background(), secrets, a.Namespace, a.Spec.Secret)
-				if ready := meta.IsStatusConditionTrue(a.Status.Conditions, "Ready"); ready != (err == nil) || a.Status.ObservedGeneration != a.Generation {
-					return fmt.Errorf("%s says ready=%t of generation %d; it is of %d, and its secret: %v", a.Name, ready, a.Status.ObservedGeneration, a.Generation, err)
+				if ready := meta.IsStatusConditionTrue(a.Status.Conditions, "Ready"); ready != (err == nil) ||
+					a.Status.ObservedGeneration != a.Generation {
+					return fmt.Errorf("%s says ready=%t of generation %d; it is of %d, and its secret: %v", a.Name,
+						ready, a.Status.ObservedGeneration, a.Generation, err)
 				}
 				return nil
 			})

@@ -39,7 +39,8 @@ var upserts = host.Controller{
 
 // createOrUpdate reads the object from the cache, brings it to the desired state,
 // and writes it where that changed it.
-func createOrUpdate[T object](ctx context.Context, c client, kind schema.GroupVersionKind, o T, mutate func(T) error) error {
+func createOrUpdate[T object](ctx context.Context, c client, kind schema.GroupVersionKind, o T,
+	mutate func(T) error) error {
 	found, ok := cached[T](c, kind, o.GetNamespace(), o.GetName())
 	if !ok {
 		if err := mutate(o); err != nil {
@@ -59,7 +60,8 @@ func createOrUpdate[T object](ctx context.Context, c client, kind schema.GroupVe
 func upsertsCase() simtest.Case {
 	return simtest.Case{
 		Controllers: []host.Controller{upserts}, With: []string{"gc"},
-		World: world("a", 1) + "---\n" + world("b", 1) + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\ndata: {mine: 'yes'}\n",
+		World: world("a", 1) + "---\n" + world("b", 1) +
+			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\ndata: {mine: 'yes'}\n",
 		User: []simtest.Action{
 			edit("a", func(a *App) { a.Spec.Image = "v2" }),
 			simtest.Verb("delete cm/a"),
@@ -73,8 +75,10 @@ func upsertsCase() simtest.Case {
 				if err != nil {
 					return err
 				}
-				if got := m.(*corev1.ConfigMap).Data["image"]; got != a.Spec.Image || !metav1.IsControlledBy(m.(metav1.Object), a) {
-					return fmt.Errorf("%s has an image of %s, controlled by %v", a.Name, got, metav1.GetControllerOf(m.(metav1.Object)))
+				if got := m.(*corev1.ConfigMap).Data["image"]; got != a.Spec.Image ||
+					!metav1.IsControlledBy(m.(metav1.Object), a) {
+					return fmt.Errorf("%s has an image of %s, controlled by %v", a.Name, got,
+						metav1.GetControllerOf(m.(metav1.Object)))
 				}
 				return nil
 			})

@@ -28,12 +28,14 @@ var collections = host.Controller{
 		if len(app.Finalizers) == 0 {
 			return nil
 		}
-		_, err := c.Do(ctx, &fakeapi.Request{Verb: fakeapi.DeleteCollection, Kind: c.kind(configMaps), Namespace: app.Namespace,
-			List: metav1.ListOptions{LabelSelector: labels.Set{"uid": string(app.UID)}.String()}})
+		_, err := c.Do(ctx,
+			&fakeapi.Request{Verb: fakeapi.DeleteCollection, Kind: c.kind(configMaps), Namespace: app.Namespace,
+				List: metav1.ListOptions{LabelSelector: labels.Set{"uid": string(app.UID)}.String()}})
 		if err != nil {
 			return err
 		}
-		if err := ignoreNotFound(c.Delete(ctx, secrets, "accounts", account(app).Name, metav1.DeleteOptions{})); err != nil {
+		err = ignoreNotFound(c.Delete(ctx, secrets, "accounts", account(app).Name, metav1.DeleteOptions{}))
+		if err != nil {
 			return err
 		}
 		app.Finalizers = nil
@@ -49,7 +51,9 @@ func syncFinalizersLabelled(ctx context.Context, c client, app *App) error {
 	if _, err := c.Create(ctx, account(app)); err != nil && !apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: app.Namespace, Name: app.Name + "-0", Labels: map[string]string{"uid": string(app.UID)}}}
+	m := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: app.Namespace, Name: app.Name + "-0",
+			Labels: map[string]string{"uid": string(app.UID)}}}
 	if _, ok := cached[*corev1.ConfigMap](c, configMaps, m.Namespace, m.Name); ok {
 		return nil
 	}

@@ -54,14 +54,16 @@ func syncFinalizers(ctx context.Context, c client, key string) error {
 	}
 	for _, m := range own {
 		var i int64
-		if _, err := fmt.Sscanf(m.Name, app.Name+"-%d", &i); err == nil && i >= app.Spec.Replicas && m.DeletionTimestamp == nil {
+		if _, err := fmt.Sscanf(m.Name, app.Name+"-%d", &i); err == nil && i >= app.Spec.Replicas &&
+			m.DeletionTimestamp == nil {
 			if err := c.remove(ctx, configMaps, m); err != nil {
 				return err
 			}
 		}
 	}
 	for i := range app.Spec.Replicas {
-		m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: app.Namespace, Name: fmt.Sprintf("%s-%d", app.Name, i)}}
+		m := &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: app.Namespace, Name: fmt.Sprintf("%s-%d", app.Name, i)}}
 		if _, ok := cached[*corev1.ConfigMap](c, configMaps, m.Namespace, m.Name); ok {
 			continue
 		}
@@ -89,7 +91,8 @@ func cleanUp(ctx context.Context, c client, app *App, own []*corev1.ConfigMap) e
 	if len(own) > 0 {
 		return nil
 	}
-	if err := ignoreNotFound(c.Delete(ctx, secrets, "accounts", account(app).Name, metav1.DeleteOptions{})); err != nil {
+	err := ignoreNotFound(c.Delete(ctx, secrets, "accounts", account(app).Name, metav1.DeleteOptions{}))
+	if err != nil {
 		return err
 	}
 	app.Finalizers = slices.DeleteFunc(app.Finalizers, func(f string) bool { return f == finalizer })
@@ -103,7 +106,8 @@ func account(app *App) *corev1.Secret {
 func finalizersCase() simtest.Case {
 	return simtest.Case{
 		Controllers: []host.Controller{finalizers}, With: []string{"gc"},
-		World: world("a", 2) + "---\n" + world("b", 1) + "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: accounts}\n",
+		World: world("a", 2) + "---\n" + world("b", 1) +
+			"---\napiVersion: v1\nkind: Namespace\nmetadata: {name: accounts}\n",
 		User: []simtest.Action{
 			simtest.Verb("scale app/a replicas=1"),
 			simtest.Verb("delete cm/a-0"),

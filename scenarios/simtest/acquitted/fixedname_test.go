@@ -18,9 +18,10 @@ import (
 // leaves alone, and says so.
 var fixedNames = host.Controller{
 	Name: "fixed-names", For: appKind, Owns: []schema.GroupVersionKind{configMaps},
-	Routes: []host.Route{itself(appKind), itsOwner(configMaps), mapped(configMaps, func(_ host.View, o metav1.Object) []string {
-		return []string{keyOf(o)} // of another by that name, too
-	})},
+	Routes: []host.Route{itself(appKind), itsOwner(configMaps),
+		mapped(configMaps, func(_ host.View, o metav1.Object) []string {
+			return []string{keyOf(o)} // of another by that name, too
+		})},
 	New: operator(func(ctx context.Context, c client, key string) error {
 		app := c.app(key)
 		if app == nil || app.DeletionTimestamp != nil {

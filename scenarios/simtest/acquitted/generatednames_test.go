@@ -39,7 +39,8 @@ var generated = host.Controller{
 			}
 		}
 		for range int(app.Spec.Replicas) - len(own) {
-			m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: app.Namespace, GenerateName: app.Name + "-"}}
+			m := &corev1.ConfigMap{
+				ObjectMeta: metav1.ObjectMeta{Namespace: app.Namespace, GenerateName: app.Name + "-"}}
 			if err := controlled(app, m); err != nil {
 				return err
 			}
@@ -55,6 +56,7 @@ func generatedCase() simtest.Case {
 	c := finalizersCase()
 	c.Controllers = []host.Controller{generated}
 	c.AtRest = nil
-	c.User = slices.DeleteFunc(c.User, func(a simtest.Action) bool { return a.Do == nil }) // those are of children by their names
+	// those are of children by their names
+	c.User = slices.DeleteFunc(c.User, func(a simtest.Action) bool { return a.Do == nil })
 	return c
 }

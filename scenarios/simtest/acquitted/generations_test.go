@@ -29,7 +29,8 @@ var generations = host.Controller{
 		name := fmt.Sprintf("%s-%d", app.Name, app.Generation)
 		for _, j := range all[*batchv1.Job](c, jobs, app.Namespace, nil) {
 			var g int64
-			if _, err := fmt.Sscanf(j.Name, app.Name+"-%d", &g); err != nil || !metav1.IsControlledBy(j, app) || g >= app.Generation || j.DeletionTimestamp != nil {
+			if _, err := fmt.Sscanf(j.Name, app.Name+"-%d", &g); err != nil || !metav1.IsControlledBy(j, app) ||
+				g >= app.Generation || j.DeletionTimestamp != nil {
 				continue
 			}
 			if err := c.removeWithPods(ctx, j); err != nil {
@@ -40,7 +41,9 @@ var generations = host.Controller{
 			return nil
 		}
 		j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: app.Namespace, Name: name}}
-		j.Spec.Template.Spec = corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: app.Spec.Image}}}
+		j.Spec.Template.Spec =
+			corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
+				Containers: []corev1.Container{{Name: "main", Image: app.Spec.Image}}}
 		if err := controlled(app, j); err != nil {
 			return err
 		}
@@ -54,7 +57,9 @@ var generations = host.Controller{
 // removeWithPods deletes a Job in the background: its own default orphans its Pods.
 func (c client) removeWithPods(ctx context.Context, j *batchv1.Job) error {
 	background := metav1.DeletePropagationBackground
-	return ignoreNotFound(c.Delete(ctx, jobs, j.Namespace, j.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &j.UID}, PropagationPolicy: &background}))
+	return ignoreNotFound(
+		c.Delete(ctx, jobs, j.Namespace, j.Name,
+			metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &j.UID}, PropagationPolicy: &background}))
 }
 
 func generationsCase() simtest.Case {

@@ -67,7 +67,8 @@ var reads = host.Controller{
 		}
 		found, err := c.Get(ctx, configMaps, app.Namespace, app.Name)
 		if apierrors.IsNotFound(err) {
-			m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: app.Namespace, Name: app.Name}, Data: map[string]string{"image": app.Spec.Image}}
+			m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: app.Namespace, Name: app.Name},
+				Data: map[string]string{"image": app.Spec.Image}}
 			if err := controlled(app, m); err != nil {
 				return err
 			}
@@ -107,9 +108,11 @@ var recorder = host.Controller{
 			}
 			now := metav1.NewTime(env.Now())
 			e := &corev1.Event{
-				ObjectMeta:     metav1.ObjectMeta{Namespace: app.Namespace, Name: fmt.Sprintf("%s.%x", app.Name, env.Now().UnixNano())},
-				InvolvedObject: corev1.ObjectReference{APIVersion: "example.com/v1", Kind: "App", Namespace: app.Namespace, Name: app.Name, UID: app.UID},
-				Reason:         reason, Type: "Normal", FirstTimestamp: now, LastTimestamp: now, Count: 1,
+				ObjectMeta: metav1.ObjectMeta{Namespace: app.Namespace,
+					Name: fmt.Sprintf("%s.%x", app.Name, env.Now().UnixNano())},
+				InvolvedObject: corev1.ObjectReference{APIVersion: "example.com/v1", Kind: "App",
+					Namespace: app.Namespace, Name: app.Name, UID: app.UID},
+				Reason: reason, Type: "Normal", FirstTimestamp: now, LastTimestamp: now, Count: 1,
 			}
 			_, _ = env.Client.Create(ctx, e) // an event that is lost is lost
 			return err

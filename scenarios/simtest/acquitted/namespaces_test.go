@@ -19,12 +19,13 @@ import (
 // say whose it is, and a finalizer sees to its end.
 var namespaces = host.Controller{
 	Name: "namespaces", For: appKind, Owns: []schema.GroupVersionKind{configMaps}, Finalizers: []string{finalizer},
-	Routes: []host.Route{itself(appKind), itsOwner(configMaps), mapped(configMaps, func(_ host.View, o metav1.Object) []string {
-		if l := o.GetLabels(); l["app"] != "" {
-			return []string{l["app-namespace"] + "/" + l["app"]}
-		}
-		return nil
-	})},
+	Routes: []host.Route{itself(appKind), itsOwner(configMaps),
+		mapped(configMaps, func(_ host.View, o metav1.Object) []string {
+			if l := o.GetLabels(); l["app"] != "" {
+				return []string{l["app-namespace"] + "/" + l["app"]}
+			}
+			return nil
+		})},
 	New: operator(syncNamespaces),
 }
 
@@ -84,11 +85,13 @@ func labelled(app *App) map[string]string {
 func namespacesCase() simtest.Case {
 	return simtest.Case{
 		Controllers: []host.Controller{namespaces}, With: []string{"gc"},
-		World: world("a", 1) + "---\n" + world("b", 1) + "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: edge}\n",
+		World: world("a", 1) + "---\n" + world("b", 1) +
+			"---\napiVersion: v1\nkind: Namespace\nmetadata: {name: edge}\n",
 		User: []simtest.Action{
 			edit("a", func(a *App) { a.Spec.Image = "v2" }),
 			simtest.Do("delete-far-away", func(user host.Client) error {
-				return ignoreNotFound(user.Delete(context.Background(), configMaps, "edge", "default-a", metav1.DeleteOptions{}))
+				return ignoreNotFound(
+					user.Delete(context.Background(), configMaps, "edge", "default-a", metav1.DeleteOptions{}))
 			}),
 			simtest.Verb("delete cm/a"),
 			simtest.Verb("delete app/b"),

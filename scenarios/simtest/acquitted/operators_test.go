@@ -60,7 +60,8 @@ const token = "apiVersion: v1\nkind: Secret\nmetadata: {name: token}\nstringData
 
 // world is one App.
 func world(name string, replicas int) string {
-	return fmt.Sprintf("apiVersion: example.com/v1\nkind: App\nmetadata: {name: %s}\nspec: {replicas: %d, image: v1, secret: token}\n", name, replicas)
+	return fmt.Sprintf("apiVersion: example.com/v1\nkind: App\nmetadata: {name: %s}\nspec: {replicas: %d, image: v1, "+
+		"secret: token}\n", name, replicas)
 }
 
 // edit is a user's edit of an App.
@@ -79,7 +80,9 @@ func edit(name string, change func(*App)) simtest.Action {
 
 // again makes an App by the name of an earlier one.
 func again(name string) simtest.Action {
-	return makes((&App{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: AppSpec{Replicas: 1, Image: "v3", Secret: "token"}}).object())
+	return makes(
+		(&App{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+			Spec: AppSpec{Replicas: 1, Image: "v3", Secret: "token"}}).object())
 }
 
 func makes(o runtime.Object) simtest.Action {

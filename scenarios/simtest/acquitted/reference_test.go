@@ -27,7 +27,8 @@ var references = host.Controller{
 			return nil
 		}
 		set := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: app.Namespace, Name: app.Name}}
-		if err := createOrUpdate(ctx, c, replicaSets, set, func(s *appsv1.ReplicaSet) error { return wanted(app, s) }); err != nil {
+		fill := func(s *appsv1.ReplicaSet) error { return wanted(app, s) }
+		if err := createOrUpdate(ctx, c, replicaSets, set, fill); err != nil {
 			return err
 		}
 		found, ok := cached[*appsv1.ReplicaSet](c, replicaSets, app.Namespace, app.Name)

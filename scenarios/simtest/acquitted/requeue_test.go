@@ -43,7 +43,8 @@ var requeues = host.Controller{
 func requeuesCase() simtest.Case {
 	return simtest.Case{
 		Controllers: []host.Controller{requeues},
-		World:       world("a", 1) + "---\n" + world("b", 1) + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: door}\ndata: {state: closed}\n",
+		World: world("a", 1) + "---\n" + world("b", 1) +
+			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: door}\ndata: {state: closed}\n",
 		User: []simtest.Action{
 			simtest.Verb("patch cm/door type=merge '{data: {state: open}}'"),
 			simtest.Verb("label app/a x=y"),

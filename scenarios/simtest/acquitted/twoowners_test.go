@@ -33,7 +33,9 @@ var sharers = host.Controller{
 					return nil
 				}
 			}
-			m.OwnerReferences = append(m.OwnerReferences, metav1.OwnerReference{APIVersion: "v1", Kind: "Secret", Name: secret.Name, UID: secret.UID})
+			m.OwnerReferences =
+				append(m.OwnerReferences,
+					metav1.OwnerReference{APIVersion: "v1", Kind: "Secret", Name: secret.Name, UID: secret.UID})
 			return nil
 		})
 	}),

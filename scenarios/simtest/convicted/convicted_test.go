@@ -37,7 +37,8 @@ func convict(t *testing.T, list []wrong) {
 			}
 			f := x.Failures[0]
 			page := strings.Join(strings.Fields(f.Page.Text()), " ")
-			t.Logf("%d schedules of %d fail, the first is %d\n%s", x.Failed+x.Unsettled, x.Schedules, f.Index, f.Page.Text())
+			t.Logf("%d schedules of %d fail, the first is %d\n%s", x.Failed+x.Unsettled, x.Schedules, f.Index,
+				f.Page.Text())
 			if want := law.ByID(w.law).Name; f.Law != want {
 				t.Errorf("convicted by %s, want %s", f.Law, want)
 			}
@@ -82,9 +83,14 @@ func breaches(t *testing.T, c *simtest.Case, f *scenarios.Counterexample) (list 
 // The world the wrong ones live in does not convict a right one.
 func TestWrongWorldAcquits(t *testing.T) {
 	c := operates("fleet", fleets, ships, doing{sync: (*operator).keeps})
-	simtest.Check(t, simtest.Case{Controllers: []host.Controller{c}, With: []string{"gc"}, World: world(fleet("a", 2, "north"), fleet("b", 1, "north"), ship("x", "north")),
-		User:   user("patch fleet/a type=merge '{spec: {replicas: 1}}'", "delete cm/b-0", "delete fleet/b --cascade=foreground"),
-		Faults: map[string]int{"crash": 1, "stale": 1, "conflict": 1, "error": 1, "lost": 1, "relist": 1, "resync": 1}, Schedules: 300, Strict: false})
+	simtest.Check(t,
+		simtest.Case{Controllers: []host.Controller{c}, With: []string{"gc"},
+			World: world(fleet("a", 2, "north"), fleet("b", 1, "north"), ship("x", "north")),
+			User: user("patch fleet/a type=merge '{spec: {replicas: 1}}'", "delete cm/b-0",
+				"delete fleet/b --cascade=foreground"),
+			Faults: map[string]int{"crash": 1, "stale": 1, "conflict": 1, "error": 1, "lost": 1, "relist": 1,
+				"resync": 1},
+			Schedules: 300, Strict: false})
 }
 
 func TestWrongOwners(t *testing.T)     { convict(t, wrongOwners) }
@@ -103,7 +109,8 @@ func TestEveryClauseConvicts(t *testing.T) {
 		have = append(have, w.law)
 	}
 	for _, l := range law.All() {
-		if (strings.HasPrefix(l.ID, "LAW-") || strings.HasPrefix(l.ID, "EXACT-") || l.ID == "NOFIGHT-1") && !slices.Contains(have, l.ID) {
+		if (strings.HasPrefix(l.ID, "LAW-") || strings.HasPrefix(l.ID, "EXACT-") || l.ID == "NOFIGHT-1") &&
+			!slices.Contains(have, l.ID) {
 			t.Errorf("nobody is convicted by %s", l.ID)
 		}
 	}

@@ -51,7 +51,8 @@ func (o *operator) has(name string) bool {
 
 // made is a new member. A name that ends in "-" is completed by the server.
 func (o *operator) made(f metav1.Object, name string) metav1.Object {
-	meta := metav1.ObjectMeta{Namespace: f.GetNamespace(), Name: name, OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(f, o.owner)}}
+	meta := metav1.ObjectMeta{Namespace: f.GetNamespace(), Name: name,
+		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(f, o.owner)}}
 	if strings.HasSuffix(name, "-") {
 		meta.Name, meta.GenerateName = "", name
 	}
@@ -92,7 +93,8 @@ func (o *operator) merge(kind schema.GroupVersionKind, name string, patch map[st
 	if err != nil {
 		return err
 	}
-	_, err = o.client.Patch(context.Background(), kind, "default", name, host.Patch{Type: types.MergePatchType, Data: data, Subresource: subresource})
+	_, err = o.client.Patch(context.Background(), kind, "default", name,
+		host.Patch{Type: types.MergePatchType, Data: data, Subresource: subresource})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -101,7 +103,8 @@ func (o *operator) merge(kind schema.GroupVersionKind, name string, patch map[st
 
 // reports writes a number into a status that says another one.
 func (o *operator) reports(f metav1.Object, name string, n int) error {
-	if was, found, _ := unstructured.NestedInt64(f.(*unstructured.Unstructured).Object, "status", name); found && int(was) == n {
+	if was, found,
+		_ := unstructured.NestedInt64(f.(*unstructured.Unstructured).Object, "status", name); found && int(was) == n {
 		return nil
 	}
 	return o.merge(o.owner, f.GetName(), map[string]any{"status": map[string]any{name: n}}, "status")
@@ -119,7 +122,8 @@ func (o *operator) keeps(f metav1.Object) error {
 	}
 	for _, m := range o.owned(f) {
 		var i int
-		if fmt.Sscanf(strings.TrimPrefix(m.GetName(), f.GetName()+"-"), "%d", &i); i >= wanted(f) && m.GetDeletionTimestamp() == nil {
+		if fmt.Sscanf(strings.TrimPrefix(m.GetName(), f.GetName()+"-"), "%d", &i); i >= wanted(f) &&
+			m.GetDeletionTimestamp() == nil {
 			if err := o.remove(m); err != nil {
 				return err
 			}

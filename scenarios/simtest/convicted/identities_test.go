@@ -16,68 +16,75 @@ import (
 var wrongIdentities = []wrong{{
 	name: "numbers its members by how many there are", law: "EXACT-3",
 	tell: []string{"is 1 of fleet/a, as cm/"},
-	run: simtest.Case{World: world(fleet("a", 2, "north")), Settled: true, Controllers: []host.Controller{numbered(fleeting(func(o *operator, f metav1.Object) error {
-		for i := len(o.owned(f)); i < wanted(f); i++ {
-			if o.seen[fmt.Sprint(f.GetGeneration(), len(o.owned(f)), i)] != "" {
-				continue // made already
+	run: simtest.Case{World: world(fleet("a", 2, "north")), Settled: true,
+		Controllers: []host.Controller{numbered(fleeting(func(o *operator, f metav1.Object) error {
+			for i := len(o.owned(f)); i < wanted(f); i++ {
+				if o.seen[fmt.Sprint(f.GetGeneration(), len(o.owned(f)), i)] != "" {
+					continue // made already
+				}
+				m := o.made(f, "a-").(*corev1.ConfigMap)
+				m.Data["number"] = fmt.Sprint(i)
+				if err := o.create(m); err != nil {
+					return err
+				}
+				o.seen[fmt.Sprint(f.GetGeneration(), len(o.owned(f)), i)] = "made"
 			}
-			m := o.made(f, "a-").(*corev1.ConfigMap)
-			m.Data["number"] = fmt.Sprint(i)
-			if err := o.create(m); err != nil {
-				return err
-			}
-			o.seen[fmt.Sprint(f.GetGeneration(), len(o.owned(f)), i)] = "made"
-		}
-		return nil
-	}))}, User: []simtest.Action{simtest.Do("sink-the-first", sinkTheFirst)}},
+			return nil
+		}))}, User: []simtest.Action{simtest.Do("sink-the-first", sinkTheFirst)}},
 }, {
 	name: "deletes by name what it has made anew", law: "EXACT-4",
 	tell: []string{"delete meant for an earlier ConfigMap of that name"},
-	run: simtest.Case{World: world(fleet("a", 1, "north")), Settled: true, Controllers: []host.Controller{unclaimed(fleeting(func(o *operator, f metav1.Object) error {
-		if m, ok, _ := o.members.GetByKey("default/a-0"); ok {
-			if m.(*corev1.ConfigMap).Data["color"] == field(f, "color") {
-				return nil
+	run: simtest.Case{World: world(fleet("a", 1, "north")), Settled: true,
+		Controllers: []host.Controller{unclaimed(fleeting(func(o *operator, f metav1.Object) error {
+			if m, ok, _ := o.members.GetByKey("default/a-0"); ok {
+				if m.(*corev1.ConfigMap).Data["color"] == field(f, "color") {
+					return nil
+				}
+				if err := o.removeName("a-0", metav1.DeleteOptions{}); err != nil { // it cannot be changed
+					return err
+				}
 			}
-			if err := o.removeName("a-0", metav1.DeleteOptions{}); err != nil { // it cannot be changed
-				return err
-			}
-		}
-		return o.create(o.made(f, "a-0"))
-	}))}, User: user("patch fleet/a type=merge '{spec: {color: red}}'", "label fleet/a tier=front")},
+			return o.create(o.made(f, "a-0"))
+		}))}, User: user("patch fleet/a type=merge '{spec: {color: red}}'", "label fleet/a tier=front")},
 }, {
 	name: "starts from an older list and deletes what it has made since", law: "EXACT-5",
 	tell: []string{"delete", "shown a newer one before a restart"},
-	run: simtest.Case{World: world(fleet("a", 1, "north")), Faults: map[string]int{"stale": 1}, Strict: true, Settled: true, Schedules: 200, Controllers: []host.Controller{unclaimed(fleeting(func(o *operator, f metav1.Object) error {
-		m, ok, _ := o.members.GetByKey("default/a-0")
-		if !ok {
-			return o.create(o.made(f, "a-0"))
-		}
-		if old := m.(*corev1.ConfigMap); old.Data["color"] != field(f, "color") {
-			return o.remove(old)
-		}
-		return nil
-	}))}, User: user("patch cm/a-0 type=merge '{data: {color: blue}}'", "patch fleet/a type=merge '{spec: {color: blue}}'")},
+	run: simtest.Case{World: world(fleet("a", 1, "north")), Faults: map[string]int{"stale": 1}, Strict: true,
+		Settled: true, Schedules: 200,
+		Controllers: []host.Controller{unclaimed(fleeting(func(o *operator, f metav1.Object) error {
+			m, ok, _ := o.members.GetByKey("default/a-0")
+			if !ok {
+				return o.create(o.made(f, "a-0"))
+			}
+			if old := m.(*corev1.ConfigMap); old.Data["color"] != field(f, "color") {
+				return o.remove(old)
+			}
+			return nil
+		}))}, User: user("patch cm/a-0 type=merge '{data: {color: blue}}'",
+			"patch fleet/a type=merge '{spec: {color: blue}}'")},
 }, {
 	name: "leaves the version out so that its update never conflicts", law: "EXACT-5",
 	tell: []string{"update", "shown a newer one"},
-	run: simtest.Case{World: world(fleet("a", 1, "north")), Settled: true, Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
-		m, ok, _ := o.members.GetByKey("default/a-0")
-		if !ok {
-			return o.create(o.made(f, "a-0"))
-		}
-		c := m.(*corev1.ConfigMap).DeepCopy()
-		if c.Data["color"] == field(f, "color") && c.Labels["tier"] == f.GetLabels()["tier"] {
-			return nil
-		}
-		if c.Data["color"] != field(f, "color") { // one thing at a time
-			c.Data = map[string]string{"color": field(f, "color")}
-		} else {
-			c.Labels["tier"] = f.GetLabels()["tier"]
-		}
-		c.ResourceVersion = ""
-		_, err := o.client.Update(context.Background(), c)
-		return err
-	})}, User: user("patch fleet/a type=merge '{spec: {color: red}}'", "label fleet/a tier=front", "patch fleet/a type=merge '{spec: {color: blue}}'")},
+	run: simtest.Case{World: world(fleet("a", 1, "north")), Settled: true,
+		Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
+			m, ok, _ := o.members.GetByKey("default/a-0")
+			if !ok {
+				return o.create(o.made(f, "a-0"))
+			}
+			c := m.(*corev1.ConfigMap).DeepCopy()
+			if c.Data["color"] == field(f, "color") && c.Labels["tier"] == f.GetLabels()["tier"] {
+				return nil
+			}
+			if c.Data["color"] != field(f, "color") { // one thing at a time
+				c.Data = map[string]string{"color": field(f, "color")}
+			} else {
+				c.Labels["tier"] = f.GetLabels()["tier"]
+			}
+			c.ResourceVersion = ""
+			_, err := o.client.Update(context.Background(), c)
+			return err
+		})}, User: user("patch fleet/a type=merge '{spec: {color: red}}'", "label fleet/a tier=front",
+			"patch fleet/a type=merge '{spec: {color: blue}}'")},
 }}
 
 // numbered says that a ship's number is its own.

@@ -15,58 +15,63 @@ import (
 var wrongOwners = []wrong{{
 	name: "sets the owner in a second request", law: "LAW-1",
 	tell: []string{"create", "created without a ControllerRef"},
-	run: simtest.Case{World: world(fleet("a", 1, "north")), Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
-		if o.has("a-0") {
-			return nil
-		}
-		m := o.made(f, "a-0")
-		own := m.GetOwnerReferences()
-		m.SetOwnerReferences(nil)
-		if err := o.create(m); err != nil {
-			return err
-		}
-		return o.merge(ships, "a-0", refs(own...), "")
-	})}},
+	run: simtest.Case{World: world(fleet("a", 1, "north")),
+		Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
+			if o.has("a-0") {
+				return nil
+			}
+			m := o.made(f, "a-0")
+			own := m.GetOwnerReferences()
+			m.SetOwnerReferences(nil)
+			if err := o.create(m); err != nil {
+				return err
+			}
+			return o.merge(ships, "a-0", refs(own...), "")
+		})}},
 }, {
 	name: "claims by replacing the list of owners", law: "LAW-1b",
 	tell: []string{"taken from fleet/b by fleet/a"},
-	run: simtest.Case{World: world(fleet("a", 1, "north"), fleet("b", 1, "south")), Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
-		if err := o.keeps(f); err != nil {
-			return err
-		}
-		for _, m := range o.all(f) { // whatever has the label is the fleet's
-			if !metav1.IsControlledBy(m, f) {
-				if err := o.merge(ships, m.GetName(), refs(*metav1.NewControllerRef(f, fleets)), ""); err != nil {
-					return err
+	run: simtest.Case{World: world(fleet("a", 1, "north"), fleet("b", 1, "south")),
+		Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
+			if err := o.keeps(f); err != nil {
+				return err
+			}
+			for _, m := range o.all(f) { // whatever has the label is the fleet's
+				if !metav1.IsControlledBy(m, f) {
+					if err := o.merge(ships, m.GetName(), refs(*metav1.NewControllerRef(f, fleets)), ""); err != nil {
+						return err
+					}
 				}
 			}
-		}
-		return nil
-	})}, User: user("label cm/b-0 sea=north")},
+			return nil
+		})}, User: user("label cm/b-0 sea=north")},
 }, {
 	name: "scales by the label, and takes away what others made", law: "LAW-2",
 	tell: []string{"delete", "owned by rs/b"},
-	run: simtest.Case{World: replicaSet("a", 1, "web") + "---\n" + replicaSet("b", 1, "web"), Controllers: []host.Controller{unclaimed(operates("sets", replicaSets, pods, doing{sync: func(o *operator, f metav1.Object) error {
-		for _, m := range o.all(f) {
-			if len(o.owned(f)) > 0 && !metav1.IsControlledBy(m, f) {
-				return o.removeName(m.GetName(), metav1.DeleteOptions{})
-			}
-		}
-		if o.has(f.GetName() + "-0") {
-			return nil
-		}
-		return o.create(o.made(f, f.GetName()+"-0"))
-	}}))}},
+	run: simtest.Case{World: replicaSet("a", 1, "web") + "---\n" + replicaSet("b", 1, "web"),
+		Controllers: []host.Controller{
+			unclaimed(operates("sets", replicaSets, pods, doing{sync: func(o *operator, f metav1.Object) error {
+				for _, m := range o.all(f) {
+					if len(o.owned(f)) > 0 && !metav1.IsControlledBy(m, f) {
+						return o.removeName(m.GetName(), metav1.DeleteOptions{})
+					}
+				}
+				if o.has(f.GetName() + "-0") {
+					return nil
+				}
+				return o.create(o.made(f, f.GetName()+"-0"))
+			}}))}},
 }, {
 	name: "counts by the label in its status", law: "LAW-3",
 	tell: []string{"counts 2 in its status", "status"},
-	run: simtest.Case{World: world(fleet("a", 1, "north"), fleet("b", 1, "north")), Controllers: []host.Controller{counting(fleeting(func(o *operator, f metav1.Object) error {
-		if err := o.keeps(f); err != nil {
-			return err
-		}
-		c := f.(runtime.Object).DeepCopyObject()
-		return o.reports(c.(metav1.Object), "replicas", len(o.all(f)))
-	}))}},
+	run: simtest.Case{World: world(fleet("a", 1, "north"), fleet("b", 1, "north")),
+		Controllers: []host.Controller{counting(fleeting(func(o *operator, f metav1.Object) error {
+			if err := o.keeps(f); err != nil {
+				return err
+			}
+			c := f.(runtime.Object).DeepCopyObject()
+			return o.reports(c.(metav1.Object), "replicas", len(o.all(f)))
+		}))}},
 }, {
 	name: "two of them write one field", law: "NOFIGHT-1",
 	tell: []string{"blue", "red", "state recurs"},
@@ -75,10 +80,11 @@ var wrongOwners = []wrong{{
 }, {
 	name: "keeps a log that wakes it up", law: "NOFIGHT-1",
 	tell: []string{"status fleet/a ready: 1248 -> 1249", "goes on"},
-	run: simtest.Case{World: world(fleet("a", 0, "north")), Schedules: 1, Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
-		n, _, _ := unstructuredInt(f, "status", "ready")
-		return o.reports(f, "ready", n+1) // how often it has been looked at
-	})}},
+	run: simtest.Case{World: world(fleet("a", 0, "north")), Schedules: 1,
+		Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
+			n, _, _ := unstructuredInt(f, "status", "ready")
+			return o.reports(f, "ready", n+1) // how often it has been looked at
+		})}},
 }}
 
 // counting says what the status counts.

@@ -49,7 +49,8 @@ spec:
 
 // fleet is the manifest of a fleet.
 func fleet(name string, replicas int, sea string, more ...string) string {
-	return fmt.Sprintf("apiVersion: example.com/v1\nkind: Fleet\nmetadata: {name: %s%s}\nspec: {replicas: %d, sea: %s}\n", name, strings.Join(more, ""), replicas, sea)
+	return fmt.Sprintf("apiVersion: example.com/v1\nkind: Fleet\nmetadata: {name: %s%s}\nspec: {replicas: %d, sea: "+
+		"%s}\n", name, strings.Join(more, ""), replicas, sea)
 }
 
 // replicaSet is the manifest of a ReplicaSet.
@@ -68,7 +69,8 @@ spec:
 
 // ship is the manifest of a ship, or of a pod, that nobody controls yet.
 func ship(name, sea string, more ...string) string {
-	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, labels: {sea: %s}%s}\n", name, sea, strings.Join(more, ""))
+	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, labels: {sea: %s}%s}\n", name, sea,
+		strings.Join(more, ""))
 }
 
 func world(manifests ...string) string {
