@@ -10,8 +10,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Subject tells the laws what a process runs.
-func Subject(process string, c host.Controller) law.Subject {
+// subjectOf tells the laws what a process runs.
+func subjectOf(process string, c host.Controller) law.Subject {
 	s := law.Subject{Process: process, Controller: c.Name, Kind: c.For.Kind, APIVersion: c.For.GroupVersion().String(),
 		Finalizers: c.Finalizers, Profile: law.Profile(c.Profile)}
 	for _, gvk := range c.Owns {
@@ -56,8 +56,8 @@ func exactly(s *law.Subject, c *host.Controller) {
 	}
 }
 
-// Served tells the laws which kinds a server knows.
-func Served(s *fakeapi.Server) func(apiVersion, kind string) law.Scope {
+// served tells the laws which kinds a server knows.
+func served(s *fakeapi.Server) func(apiVersion, kind string) law.Scope {
 	return func(apiVersion, kind string) law.Scope {
 		k := s.Kind(schema.FromAPIVersionAndKind(apiVersion, kind))
 		switch {

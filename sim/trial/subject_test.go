@@ -17,7 +17,7 @@ import (
 func TestSubject(t *testing.T) {
 	for h, l := range map[host.Profile]law.Profile{host.Ownership: law.Ownership, host.Writing: law.Writing,
 		host.Upstream: law.Upstream} {
-		s := Subject("autoscaler#1", host.Controller{
+		s := subjectOf("autoscaler#1", host.Controller{
 			Name: "autoscaler", Profile: h, Finalizers: []string{"example.com/x"},
 			For:   appsv1.SchemeGroupVersion.WithKind("Deployment"),
 			Tends: []schema.GroupVersionKind{appsv1.SchemeGroupVersion.WithKind("ReplicaSet")},
@@ -30,7 +30,7 @@ func TestSubject(t *testing.T) {
 }
 
 func TestServed(t *testing.T) {
-	served := Served(fakeapi.New(fakeapi.Options{}))
+	served := served(fakeapi.New(fakeapi.Options{}))
 	for _, c := range []struct {
 		apiVersion, kind string
 		want             law.Scope

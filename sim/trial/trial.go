@@ -51,7 +51,7 @@ func New(o Options) *Trial {
 		o.Server = fakeapi.New(fakeapi.Options{})
 	}
 	t := &Trial{World: sim.New(o.Choices), Server: o.Server, Judge: law.NewJudge(nil, o.Laws)}
-	t.Judge.Kinds = Served(o.Server)
+	t.Judge.Kinds = served(o.Server)
 	t.World.History.Records = *records.Get().(*[]sim.Record)
 	t.Cluster = host.NewCluster(t.World, t.Server)
 	t.World.Add(&t.user)
@@ -83,14 +83,14 @@ func (t *Trial) initial() {
 // owes them. The name must be unique in the trial; two processes may run the
 // same controller.
 func (t *Trial) Start(name string, c host.Controller) *host.Process {
-	t.Judge.AddSubject(Subject(name, c))
+	t.Judge.AddSubject(subjectOf(name, c))
 	return t.Cluster.Start(name, c)
 }
 
 // Switch replaces a process's program by another generation of it: an upgrade
 // or a downgrade.
 func (t *Trial) Switch(p *host.Process, c host.Controller) {
-	t.Judge.AddSubject(Subject(p.Name, c))
+	t.Judge.AddSubject(subjectOf(p.Name, c))
 	p.Switch(c)
 }
 
