@@ -16,13 +16,22 @@ CORE := ./sim ./sim/host ./sim/law ./internal/render ./sim/trial ./fakeapi ./con
 # The module roots: this one and every nested one.
 MODULES := $(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path '*/testdata/*' -not -path './.*/*' | LC_ALL=C sort))
 
-.PHONY: all test vet fmt detcheck unit race build bench fuzz soak update clean
+.PHONY: all test begin vet fmt detcheck unit race run build bench fuzz soak update clean
 
 all: test build
 
-test: fmt vet detcheck unit race
+# Every part says what it does before it does it: with cold caches the first of them
+# compiles all there is, and takes minutes.
+test: begin fmt vet detcheck unit race
+	@echo "make test: passed in $$(( $$(date +%s) - $$(cat bin/.began) )) s"
+
+begin:
+	@mkdir -p bin && date +%s >bin/.began
+	@echo "make test: gofmt, vet, the analyser, tests, the race detector ($$($(GO) version | cut -d' ' -f3);" \
+	  "the first run compiles everything, which takes minutes)"
 
 fmt:
+	@echo "gofmt"
 	@out=$$(gofmt -l $$(find . -name '*.go' -not -path './.*/*')); \
 	if [ -n "$$out" ]; then echo "not gofmt'ed:"; echo "$$out"; exit 1; fi
 
@@ -30,20 +39,30 @@ vet:
 	@for m in $(MODULES); do echo "vet $$m"; (cd $$m && $(GO) vet ./...); done
 
 detcheck:
-	$(GO) run ./internal/detcheck/cmd/detcheck -test=false $(CORE)
+	@echo "the analyser for determinism"
+	@$(GO) run ./internal/detcheck/cmd/detcheck -test=false $(CORE)
 
+# Packages are listed as they pass.
 unit:
-	@for m in $(MODULES); do echo "test $$m"; (cd $$m && $(GO) test $(TESTFLAGS) ./...); done
+	@for m in $(MODULES); do echo "test $$m"; \
+	  (cd $$m && $(GO) test $(TESTFLAGS) ./... | { grep -v 'no test files' || true; }); done
 
 # The parts that have goroutines, under the race detector, which needs a C compiler.
 race:
 	@if command -v $${CC:-cc} >/dev/null; then \
+	  echo "the race detector"; \
 	  CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) ./fakeapi/httpapi ./internal/realtime; \
 	  CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) -run 'Report|Interrupt|Double|Share|Failure' ./internal/explore; \
 	else echo "the race detector is not run: no C compiler"; fi
 
+# Builds the command, and runs every scenario.
+run:
+	@echo "building bin/threelaws (the first time this compiles everything, and takes a minute or two)"
+	@$(MAKE) --no-print-directory build
+	bin/threelaws run ./scenarios
+
 build:
-	CGO_ENABLED=0 $(GO) build -trimpath -o bin/threelaws ./cmd/threelaws
+	@CGO_ENABLED=0 $(GO) build -trimpath -o bin/threelaws ./cmd/threelaws
 
 # Every package that has a benchmark, one after the other so that they do not
 # disturb each other.

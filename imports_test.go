@@ -46,7 +46,9 @@ var edges = []row{
 	{"internal/explore", []string{"sim", "internal/nearest"},
 		"a strategy sees enabled actions, footprints and hashes; if it knew what they mean, it would be sound for " +
 			"one host only"},
-	{"internal/render", []string{"sim", "sim/law", apimachinery},
+	{"internal/difference", []string{"github.com/google/go-cmp/cmp"},
+		"where two objects differ is asked of a library; what a field is called, of the objects' own types"},
+	{"internal/render", []string{"sim", "sim/law", "internal/difference", apimachinery},
 		"a picture is made from a history and what the laws found in it, so that a saved history can be drawn " +
 			"without its world; it knows what owns an object, but no server and no host"},
 	{"sim/law", []string{"sim", apimachinery},

@@ -41,8 +41,7 @@ func ChangeOf(r *sim.Record) Change {
 	}
 	verb, details := ownership(r)
 	details = append(details, metaChanges(before, after.(metav1.Object))...)
-	var w walk
-	fields, status := w.differences(before, after)
+	fields, status := asked{}.fields(before, after)
 	c.name(r, verb, details, fields, status)
 	if c.Verb == "status" {
 		for i := range status {
@@ -57,7 +56,7 @@ func ChangeOf(r *sim.Record) Change {
 }
 
 // name finds the verb for what a write did.
-func (c *Change) name(r *sim.Record, verb string, details []string, fields, status []difference) {
+func (c *Change) name(r *sim.Record, verb string, details []string, fields, status []changed) {
 	switch {
 	case len(details)+len(fields) == 0 && (len(status) > 0 || r.Subresource == "status"):
 		// the server accepts what it was given
@@ -85,8 +84,7 @@ func VerbOf(r *sim.Record) Change {
 		c.name(r, verb, details, nil, nil)
 		return c
 	}
-	w := walk{bare: true, blind: r.Subresource == "status"}
-	fields, status := w.differences(r.Before, r.After)
+	fields, status := asked{bare: true, blind: r.Subresource == "status"}.fields(r.Before, r.After)
 	c.name(r, verb, nil, fields, status)
 	return c
 }
@@ -95,7 +93,7 @@ func VerbOf(r *sim.Record) Change {
 const mostFields = 6
 
 // word joins what a write did, with the values of fields and without them.
-func word(details []string, fields []difference) (detail, shape string) {
+func word(details []string, fields []changed) (detail, shape string) {
 	if len(details)+len(fields) == 0 {
 		return "nothing changed", "nothing changed"
 	}

@@ -1,58 +1,132 @@
 package render
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/threelaws/threelaws/internal/difference"
 )
 
-// difference is one field that a write changed.
-type difference struct {
+// changed is one field that a write changed.
+type changed struct {
 	path     string // "spec.template.spec.containers[web].image"
 	from, to string // as JSON, cut where it is long
 }
 
-func (d difference) String() string {
+func (d changed) String() string {
 	if d.path == "spec.replicas" {
 		return "replicas: " + d.from + " -> " + d.to
 	}
 	return d.path + ": " + d.from + " -> " + d.to
 }
 
-// shape is the difference without its values, but for the replicas: scaling to
-// another number is another deed.
-func (d difference) shape() string {
+// shape is the field without its values, but for the replicas: scaling to another
+// number is another deed.
+func (d changed) shape() string {
 	if d.path == "spec.replicas" {
 		return d.String()
 	}
 	return d.path
 }
 
-// differences lists the fields that differ between two versions of an object,
-// its metadata left out, those of the status apart. Both versions may be Go
-// structs, or both maps as custom resources have them.
-func (w *walk) differences(before, after any) (fields, status []difference) {
-	a, b := content(before), content(after)
-	if !a.IsValid() || !b.IsValid() || a.Type() != b.Type() {
-		return nil, nil
-	}
-	if a.Kind() == reflect.Map {
-		w.maps("", a, b)
-	} else {
-		w.structs("", a, b)
-	}
-	for _, d := range w.found {
-		top, _, _ := strings.Cut(d.path, ".")
-		top, _, _ = strings.Cut(top, "[")
-		switch top {
-		case "apiVersion", "kind":
-		case "status":
-			status = append(status, d)
+// asked is what one wants to know of a change.
+type asked struct {
+	bare  bool // the paths alone
+	blind bool // nothing of the status
+}
+
+// fields lists the fields that differ between two versions of an object, its metadata
+// left out, those of the status apart. Both versions may be Go structs, or both maps
+// as custom resources have them.
+func (o asked) fields(before, after any) (fields, status []changed) {
+	for _, top := range tops(before, after) {
+		switch {
+		case top.name == "metadata" || top.name == "apiVersion" || top.name == "kind" || top.name == "":
+		case top.name == "status":
+			if !o.blind {
+				status = append(status, o.below(top)...)
+			}
 		default:
-			fields = append(fields, d)
+			fields = append(fields, o.below(top)...)
 		}
 	}
 	return fields, status
+}
+
+// below lists what differs in one field of an object, and below it.
+func (o asked) below(top field) (out []changed) {
+	if top.was.IsValid() && top.is.IsValid() && reflect.DeepEqual(top.was.Interface(), top.is.Interface()) {
+		return nil // as most are; it costs a fraction of looking for what differs
+	}
+	a, b := top.alone()
+	for _, l := range difference.Of(a, b) {
+		from, to := text(l.Was, l.Order), text(l.Is, l.Order)
+		switch {
+		case from == to:
+		case o.bare:
+			out = append(out, changed{path: l.Path})
+		default:
+			from, to = cut(from, to)
+			out = append(out, changed{l.Path, WithoutUIDs(from), WithoutUIDs(to)})
+		}
+	}
+	return out
+}
+
+// text is a value as it is shown: JSON, or the names of a list.
+func text(v reflect.Value, names bool) string {
+	if names {
+		return strings.Join(v.Interface().([]string), " ")
+	}
+	return difference.JSON(v)
+}
+
+// field is one field of an object in two versions, invalid where there is none.
+type field struct {
+	name    string
+	was, is reflect.Value
+}
+
+// alone are two objects that have nothing but the field.
+func (f field) alone() (a, b map[string]any) {
+	a, b = map[string]any{}, map[string]any{}
+	if f.was.IsValid() {
+		a[f.name] = f.was.Interface()
+	}
+	if f.is.IsValid() {
+		b[f.name] = f.is.Interface()
+	}
+	return a, b
+}
+
+// tops lists the fields of two versions of an object, none where they are not of one
+// sort.
+func tops(before, after any) (out []field) {
+	a, b := content(before), content(after)
+	if !a.IsValid() || !b.IsValid() || a.Type() != b.Type() {
+		return nil
+	}
+	if a.Kind() == reflect.Struct {
+		for i := range a.NumField() {
+			if f := a.Type().Field(i); f.IsExported() {
+				out = append(out, field{difference.JSONName(f), a.Field(i), b.Field(i)})
+			}
+		}
+		return out
+	}
+	names := map[string]bool{}
+	for _, m := range []reflect.Value{a, b} {
+		for _, k := range m.MapKeys() {
+			names[k.String()] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		key := reflect.ValueOf(name)
+		out = append(out, field{name, a.MapIndex(key), b.MapIndex(key)})
+	}
+	return out
 }
 
 // content is what is to be compared of an object.
@@ -66,125 +140,37 @@ func content(obj any) reflect.Value {
 	return reflect.Value{}
 }
 
-// walk goes through two values side by side and collects where they differ.
-type walk struct {
-	found []difference
-	bare  bool // the paths alone are asked for
-	blind bool // the status is not
+// A value is shown up to longest columns; of two long ones that begin alike,
+// the part that differs, with lead columns in front of it.
+const (
+	longest = 40
+	lead    = 8
+)
+
+// cut shortens two different values so that they still differ.
+func cut(a, b string) (string, string) {
+	x, y := []rune(a), []rune(b)
+	if len(x) <= longest && len(y) <= longest {
+		return a, b
+	}
+	same := 0
+	for same < min(len(x), len(y)) && x[same] == y[same] {
+		same++
+	}
+	from := 0
+	if same > longest/2 {
+		from = same - lead
+	}
+	return window(x, from), window(y, from)
 }
 
-func (w *walk) leaf(path string, a, b reflect.Value) {
-	// and not identical
-	if w.bare && a.IsValid() && b.IsValid() && a.Type() == b.Type() && plain(a.Type()) && !printsItself(a) {
-		w.found = append(w.found, difference{path: path})
-		return
+func window(text []rune, from int) string {
+	head := ""
+	if from > 0 {
+		head = "..."
 	}
-	from, to := asJSON(a), asJSON(b)
-	if from == to {
-		return
+	if text = text[from:]; len(text) > longest {
+		return head + string(text[:longest]) + "..."
 	}
-	if w.bare {
-		w.found = append(w.found, difference{path: path})
-		return
-	}
-	from, to = cut(from, to)
-	w.found = append(w.found, difference{path, WithoutUIDs(from), WithoutUIDs(to)})
-}
-
-// values compares two values of any sort; one that is not there is invalid.
-func (w *walk) values(path string, a, b reflect.Value) {
-	a, b = inside(a), inside(b)
-	if empty(a) && empty(b) || identical(a, b) {
-		return
-	}
-	if !a.IsValid() || !b.IsValid() || a.Type() != b.Type() || printsItself(a) {
-		w.leaf(path, a, b)
-		return
-	}
-	switch a.Kind() {
-	case reflect.Struct:
-		w.structs(path, a, b)
-	case reflect.Map:
-		w.maps(path, a, b)
-	case reflect.Slice, reflect.Array:
-		w.lists(path, a, b)
-	default:
-		w.leaf(path, a, b)
-	}
-}
-
-func (w *walk) structs(path string, a, b reflect.Value) {
-	for i := range a.NumField() {
-		f := a.Type().Field(i)
-		if !f.IsExported() || path == "" && (f.Name == "ObjectMeta" || f.Name == "TypeMeta") {
-			continue
-		}
-		name := jsonName(f)
-		if w.blind && path == "" && name == "status" {
-			continue
-		}
-		w.values(below(path, name), a.Field(i), b.Field(i))
-	}
-}
-
-func (w *walk) maps(path string, a, b reflect.Value) {
-	if a.Type().Key().Kind() != reflect.String {
-		w.leaf(path, a, b)
-		return
-	}
-	var names []string
-	for _, m := range []reflect.Value{a, b} {
-		for _, k := range m.MapKeys() {
-			names = append(names, k.String())
-		}
-	}
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		key := reflect.ValueOf(name).Convert(a.Type().Key())
-		if path == "" && (name == "metadata" || w.blind && name == "status") {
-			continue
-		}
-		w.values(belowKey(path, name), a.MapIndex(key), b.MapIndex(key))
-	}
-}
-
-// lists compares entries of one name where they have names, and else entries
-// of one place. A list of plain values is shown whole.
-func (w *walk) lists(path string, a, b reflect.Value) {
-	if plain(a.Type().Elem()) || plainEntries(a) && plainEntries(b) {
-		w.leaf(path, a, b)
-		return
-	}
-	if key := keyOf(a, b); key != "" {
-		w.keyed(path, key, a, b)
-		return
-	}
-	for i := range max(a.Len(), b.Len()) {
-		w.values(path+"["+itoa(i)+"]", entry(a, i), entry(b, i))
-	}
-}
-
-func (w *walk) keyed(path, key string, a, b reflect.Value) {
-	was, is := named(a, key), named(b, key)
-	n := len(w.found)
-	for i := range a.Len() {
-		name := nameOf(a.Index(i), key)
-		w.values(path+"["+name+"]", a.Index(i), entry(b, slices.Index(is, name)))
-	}
-	for i, name := range is {
-		if !slices.Contains(was, name) {
-			w.values(path+"["+name+"]", reflect.Value{}, b.Index(i))
-		}
-	}
-	if n == len(w.found) && !slices.Equal(was, is) {
-		w.found = append(w.found, difference{path, strings.Join(was, " "), strings.Join(is, " ")})
-	}
-}
-
-// entry is one entry of a list, invalid where there is none.
-func entry(list reflect.Value, i int) reflect.Value {
-	if i < 0 || i >= list.Len() {
-		return reflect.Value{}
-	}
-	return list.Index(i)
+	return head + string(text)
 }

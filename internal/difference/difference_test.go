@@ -1,0 +1,67 @@
+package difference_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/internal/difference"
+)
+
+func TestOf(t *testing.T) {
+	box := func(name, image string) corev1.Container { return corev1.Container{Name: name, Image: image} }
+	pod := func(c ...corev1.Container) *corev1.Pod { return &corev1.Pod{Spec: corev1.PodSpec{Containers: c}} }
+	labels := func(l map[string]string) *corev1.Pod { return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: l}} }
+	cpu := func(s string) *corev1.Pod {
+		return pod(corev1.Container{Name: "a", Resources: corev1.ResourceRequirements{
+			Limits: corev1.ResourceList{"cpu": resource.MustParse(s)}}})
+	}
+	at := func(t time.Time) *corev1.Pod {
+		m := metav1.NewTime(t)
+		return &corev1.Pod{Status: corev1.PodStatus{StartTime: &m}}
+	}
+	noon := time.Date(2017, time.March, 1, 12, 0, 0, 0, time.UTC)
+	maps := func(v ...any) map[string]any { return map[string]any{"spec": map[string]any{"list": v}} }
+	for _, c := range []struct {
+		name string
+		a, b any
+		want string
+	}{
+		{"nothing", pod(box("a", "i")), pod(box("a", "i")), ""},
+		{"an entry by its name", pod(box("a", "i"), box("b", "i")), pod(box("b", "j"), box("a", "i")),
+			`spec.containers[b].image "i" "j"`},
+		{"an entry more", pod(box("a", "i")), pod(box("a", "i"), box("b", "")),
+			`spec.containers[b] none {"name":"b","resources":{}}`},
+		{"another order", pod(box("a", "i"), box("b", "i")), pod(box("b", "i"), box("a", "i")),
+			`spec.containers ["a","b"] ["b","a"] (order)`},
+		{"no map, an empty one", labels(nil), labels(map[string]string{}), ""},
+		{"no map, a key", labels(nil), labels(map[string]string{"app.io/x": "1"}), `metadata.labels[app.io/x] none "1"`},
+		{"a quantity in other words", cpu("1"), cpu("1000m"), ""},
+		{"a quantity", cpu("1"), cpu("2"), `spec.containers[a].resources.limits.cpu "1" "2"`},
+		{"a time in another zone", at(noon), at(noon.In(time.FixedZone("", 3600))), ""},
+		{"a time", at(noon), at(noon.Add(time.Second)), `status.startTime "2017-03-01T12:00:00Z" "2017-03-01T12:00:01Z"`},
+		{"a list of plain values", maps("a", "b"), maps("a"), `spec.list ["a","b"] ["a"]`},
+		{"entries by their place", maps(map[string]any{"n": int64(1)}), maps(map[string]any{"n": int64(2)}),
+			`spec.list[0].n 1 2`},
+		{"another sort", maps("a"), map[string]any{"spec": "x"}, `spec {"list":["a"]} "x"`},
+		{"not there", map[string]any{}, map[string]any{"data": map[string]any{}}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got []string
+			for _, l := range difference.Of(c.a, c.b) {
+				line := l.Path + " " + difference.JSON(l.Was) + " " + difference.JSON(l.Is)
+				if l.Order {
+					line += " (order)"
+				}
+				got = append(got, line)
+			}
+			if text := strings.Join(got, "\n"); text != c.want {
+				t.Errorf("got  %s\nwant %s", text, c.want)
+			}
+		})
+	}
+}
