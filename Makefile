@@ -99,7 +99,7 @@ update:
 	  $(GO) test $$d -update; \
 	done
 	$(GO) run ./cmd/threelaws run --update ./scenarios
-	cd kubectltest && $(GO) test -run TestKubectl -update .
+	cd kubectltest && $(GO) test -run 'TestKubectl|TestFakes' -update .
 
 clean:
 	rm -rf bin

@@ -1,0 +1,236 @@
+package kubectltest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/threelaws/threelaws/internal/recorded"
+)
+
+const (
+	vectors    = "../fakeapi/testdata/vectors"
+	comparison = "../docs/comparison.md"
+)
+
+// telling are the cases that the page shows one by one, those included that the
+// fakes get right.
+var telling = []struct{ name, what string }{
+	{"concurrency/already-exists", "a name that is taken is refused"},
+	{"ownerrefs/adopt-idempotent", "who adopts twice changes nothing"},
+	{"ownerrefs/release-smp", "`$patch: delete` releases"},
+	{"finalizers/stale-rv-finalizer-removal", "a write on a stale `resourceVersion` is refused"},
+	{"finalizers/remove-last-while-deleting-merge", "an object goes with its last finalizer"},
+	{"finalizers/add-while-deleting-merge", "what is being deleted gets no new finalizer"},
+	{"ownerrefs/create-missing-uid", "a reference needs a uid"},
+	{"ownerrefs/change-two-controllers", "an object has one controller at most"},
+	{"ownerrefs/second-controller-smp-with-uid", "what has a controller cannot be adopted"},
+	{"ownerrefs/recreated-pod-uid-guard", "a patch with the `uid` of a namesake that is gone is refused"},
+	{"finalizers/precondition-uid", "so is a deletion with such a precondition"},
+	{"finalizers/policy-body-orphan", "deletion with Orphan waits for the collector"},
+	{"finalizers/policy-body-foreground", "so does deletion with Foreground"},
+	{"finalizers/pod-scheduled-default", "a Pod on a node is given its grace period"},
+}
+
+// TestFakesBesideTheRecord asks this module's server and the fakes in use what
+// kube-apiserver v1.36.3 was asked, case by case, and counts the cases in which
+// they answer as it did: with success or with the same HTTP status (see outcome),
+// and with the same owner references and finalizers, being deleted or not. Nothing
+// else of an object is compared, and of a DELETE the status alone. A case with a
+// request that a typed client cannot make to one object is left out. The fakes give
+// no uids, so the test does. With -v each case that differs is told.
+func TestFakesBesideTheRecord(t *testing.T) {
+	scores, agrees := score(t)
+	var table strings.Builder
+	heads := func(first, last string) {
+		table.WriteString("| " + first + " |")
+		for _, r := range rivals {
+			table.WriteString(" " + r.name + " |")
+		}
+		table.WriteString(last + "\n|" + strings.Repeat(" --- |", strings.Count(last, "|")+len(rivals)+1) + "\n")
+	}
+	heads("recorded cases", " left out |")
+	table.WriteString(scores)
+	table.WriteByte('\n')
+	heads("what the real server does", "")
+	for _, c := range telling {
+		fmt.Fprintf(&table, "| %s |", c.what)
+		answers, found := agrees[c.name]
+		if !found {
+			t.Errorf("%s is not compared", c.name)
+		}
+		for _, same := range answers {
+			table.WriteString(map[bool]string{true: " yes |", false: " no |"}[same])
+		}
+		table.WriteByte('\n')
+	}
+	t.Logf("answered as recorded\n%s", table.String())
+	compareWithPage(t, table.String())
+}
+
+// score puts all cases to all rivals: a row of the table for each area, and for
+// each case who agrees.
+func score(t *testing.T) (rows string, agrees map[string][]bool) {
+	mapper := testrestmapper.TestOnlyStaticRESTMapper(scheme.Scheme)
+	agrees = map[string][]bool{}
+	for _, area := range []string{"ownerrefs", "finalizers", "concurrency"} {
+		cases, err := recorded.ReadArea(vectors + "/" + area)
+		if err != nil {
+			t.Fatal(err)
+		}
+		agree, compared := make([]int, len(rivals)), 0
+		for _, c := range cases {
+			if why := unsayable(mapper, c); why != nil {
+				t.Logf("%s: left out: %v", c.Name(), why)
+				continue
+			}
+			compared++
+			for i, r := range rivals {
+				err := replay(t, mapper, r, c)
+				agrees[c.Name()] = append(agrees[c.Name()], err == nil)
+				switch {
+				case err == nil:
+					agree[i]++
+				case i == 0:
+					t.Errorf("%s: %s: %v", c.Name(), r.name, err)
+				default:
+					t.Logf("%s: %s: %v", c.Name(), r.name, err)
+				}
+			}
+		}
+		rows += fmt.Sprintf("| %s |", area)
+		for i := range rivals {
+			rows += fmt.Sprintf(" %d of %d |", agree[i], compared)
+		}
+		rows += fmt.Sprintf(" %d |\n", len(cases)-compared)
+	}
+	return rows, agrees
+}
+
+// compareWithPage holds the tables in the documentation to those just made.
+func compareWithPage(t *testing.T, tables string) {
+	page, err := os.ReadFile(comparison)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, end := "<!-- fakes -->\n", "<!-- end of fakes -->\n"
+	before, rest, opened := strings.Cut(string(page), begin)
+	have, after, closed := strings.Cut(rest, end)
+	switch {
+	case !opened || !closed:
+		t.Errorf("%s has no part for the tables", comparison)
+	case have == tables:
+	case update:
+		if err := os.WriteFile(comparison, []byte(before+begin+tables+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("%s is out of date: -update rewrites it", comparison)
+	}
+}
+
+// unsayable is why a case cannot be put to clients.
+func unsayable(mapper meta.RESTMapper, c *recorded.Case) error {
+	b := recorded.NewBinding()
+	for i := range c.Exchanges {
+		if _, err := say(mapper, b, &c.Exchanges[i]); err != nil {
+			return fmt.Errorf("%d: %w", c.Exchanges[i].N, err)
+		}
+	}
+	return nil
+}
+
+// replay puts a case to a rival and returns the first difference.
+func replay(t *testing.T, mapper meta.RESTMapper, r rival, c *recorded.Case) error {
+	b := recorded.NewBinding()
+	b.Bind("$ns", "ns-1")
+	ask := r.answer(t)
+	for i := range c.Exchanges {
+		ex := &c.Exchanges[i]
+		said, err := say(mapper, b, ex)
+		if err != nil {
+			return err
+		}
+		var want struct {
+			Metadata struct{ UID, ResourceVersion string }
+		}
+		created := ex.Method == http.MethodPost && ex.Response.Status == http.StatusCreated
+		if err := json.Unmarshal(ex.Response.Body, &want); err != nil {
+			return err
+		}
+		if created && !r.givesID {
+			said.object.SetUID(types.UID(b.Fill(want.Metadata.UID)))
+		}
+		got, err := ask(said)
+		if have, want := code(err), outcome(ex.Response.Status); have != want {
+			return fmt.Errorf("%d: %s %s: it answers %d, the real server %d: %v",
+				ex.N, ex.Method, ex.Path, have, want, err)
+		}
+		if err != nil || ex.Method == http.MethodDelete {
+			continue
+		}
+		learn(b, want.Metadata.UID, string(got.GetUID()))
+		learn(b, want.Metadata.ResourceVersion, got.GetResourceVersion())
+		if at := got.GetDeletionTimestamp(); at != nil {
+			learn(b, "$time", at.UTC().Format(time.RFC3339)) // requests send it back
+		}
+		if err := sameOwnership(b.Fill(string(ex.Response.Body)), got); err != nil {
+			return fmt.Errorf("%d: %s %s: %w", ex.N, ex.Method, ex.Path, err)
+		}
+	}
+	return nil
+}
+
+// outcome is what a client makes of a status: it does not tell the codes of
+// success apart, and an error of the server is an error like one without a status.
+func outcome(code int) int {
+	switch {
+	case code < http.StatusMultipleChoices:
+		return http.StatusOK
+	case code >= http.StatusInternalServerError:
+		return 0
+	}
+	return code
+}
+
+// learn takes over what a placeholder stands for, the first time.
+func learn(b *recorded.Binding, name, value string) {
+	if _, known := b.Value(name); !known && strings.HasPrefix(name, "$") && value != "" {
+		b.Bind(name, value)
+	}
+}
+
+// sameOwnership compares what a recorded answer says of ownership.
+func sameOwnership(answer string, got metav1.Object) error {
+	want := &metav1.PartialObjectMetadata{}
+	if err := json.Unmarshal([]byte(answer), want); err != nil {
+		return err
+	}
+	type ownership struct {
+		Owners     []metav1.OwnerReference
+		Finalizers []string
+		Deleted    bool
+	}
+	of := func(o metav1.Object) string {
+		raw, err := json.Marshal(ownership{append([]metav1.OwnerReference{}, o.GetOwnerReferences()...),
+			append([]string{}, o.GetFinalizers()...), o.GetDeletionTimestamp() != nil})
+		if err != nil {
+			return err.Error()
+		}
+		return string(raw)
+	}
+	if w, g := of(want), of(got); w != g {
+		return fmt.Errorf("has %s, the real server %s", g, w)
+	}
+	return nil
+}

@@ -1,0 +1,155 @@
+package kubectltest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kubefake "k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/kubernetes/scheme"
+	clienttesting "k8s.io/client-go/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi"
+)
+
+// rival answers calls with an object's metadata or an error.
+type rival struct {
+	name    string
+	givesID bool // gives objects their uids
+	answer  func(t *testing.T) func(*call) (metav1.Object, error)
+}
+
+var rivals = []rival{
+	{"threelaws", true, ours},
+	{"controller-runtime's fake client", false, controllerRuntimeFake},
+	{"client-go's fake clientset", false, clientGoFake},
+}
+
+// ours is this module's server, asked over its wire.
+func ours(t *testing.T) func(*call) (metav1.Object, error) {
+	server := fakeapi.New(fakeapi.Options{ManagedFields: true})
+	h := httpapi.New(server, func() time.Time { return today })
+	send := func(method, path string, media string, body []byte) (metav1.Object, error) {
+		r, w := httptest.NewRequest(method, path, bytes.NewReader(body)), httptest.NewRecorder()
+		r.Header.Set("Content-Type", media)
+		h.ServeHTTP(w, r)
+		if w.Code >= http.StatusBadRequest {
+			status := &metav1.Status{}
+			if err := json.Unmarshal(w.Body.Bytes(), status); err != nil {
+				return nil, err
+			}
+			return nil, &apierrors.StatusError{ErrStatus: *status}
+		}
+		o := &metav1.PartialObjectMetadata{}
+		return o, json.Unmarshal(w.Body.Bytes(), o)
+	}
+	namespace := []byte(`{"metadata":{"name":"ns-1"}}`)
+	if _, err := send(http.MethodPost, "/api/v1/namespaces", jsonMedia, namespace); err != nil {
+		t.Fatal(err)
+	}
+	return func(c *call) (metav1.Object, error) {
+		media := jsonMedia
+		if c.patch != "" {
+			media = string(c.patch)
+		}
+		return send(c.method, c.path+"?"+c.query.Encode(), media, c.body)
+	}
+}
+
+// controllerRuntimeFake is the fake client as its builder makes it.
+func controllerRuntimeFake(*testing.T) func(*call) (metav1.Object, error) {
+	cl, ctx := fake.NewClientBuilder().WithScheme(scheme.Scheme).Build(), context.Background()
+	return func(c *call) (metav1.Object, error) {
+		o := c.object
+		if o == nil {
+			o = newObject(c)
+		}
+		switch c.method {
+		case http.MethodPost:
+			return o, cl.Create(ctx, o)
+		case http.MethodGet:
+			return o, cl.Get(ctx, client.ObjectKeyFromObject(o), o)
+		case http.MethodPut:
+			if c.sub == "status" {
+				return o, cl.Status().Update(ctx, o)
+			}
+			return o, cl.Update(ctx, o)
+		case http.MethodPatch:
+			patch := client.RawPatch(c.patch, c.body)
+			options := client.PatchOptions{FieldManager: c.manager, Force: c.force}
+			if c.sub == "status" {
+				return o, cl.Status().Patch(ctx, o, patch, &client.SubResourcePatchOptions{PatchOptions: options})
+			}
+			return o, cl.Patch(ctx, o, patch, &options)
+		}
+		d := c.options
+		return nil, cl.Delete(ctx, o, &client.DeleteOptions{GracePeriodSeconds: d.GracePeriodSeconds,
+			Preconditions: d.Preconditions, PropagationPolicy: d.PropagationPolicy, DryRun: d.DryRun, Raw: &d})
+	}
+}
+
+// newObject is an object of a call's kind that has nothing but its name.
+func newObject(c *call) client.Object {
+	o, err := scheme.Scheme.New(c.kind)
+	if err != nil {
+		panic(err) // the mapper has its kinds from the scheme
+	}
+	named := o.(client.Object)
+	named.SetNamespace(c.namespace)
+	named.SetName(c.name)
+	return named
+}
+
+// clientGoFake makes the actions that the methods of the typed clients make.
+func clientGoFake(*testing.T) func(*call) (metav1.Object, error) {
+	cs := kubefake.NewClientset()
+	return func(c *call) (metav1.Object, error) {
+		res, ns := c.resource, c.namespace
+		var a clienttesting.Action
+		switch c.method {
+		case http.MethodPost:
+			a = clienttesting.NewCreateActionWithOptions(res, ns, c.object, metav1.CreateOptions{})
+		case http.MethodGet:
+			a = clienttesting.NewGetActionWithOptions(res, ns, c.name, metav1.GetOptions{})
+		case http.MethodPut:
+			a = clienttesting.NewUpdateSubresourceActionWithOptions(res, c.sub, ns, c.object, metav1.UpdateOptions{})
+		case http.MethodPatch:
+			var subs []string
+			if c.sub != "" {
+				subs = []string{c.sub}
+			}
+			options := metav1.PatchOptions{FieldManager: c.manager, Force: c.force}
+			a = clienttesting.NewPatchSubresourceActionWithOptions(res, ns, c.name, c.patch, c.body, options, subs...)
+		default:
+			a = clienttesting.NewDeleteActionWithOptions(res, ns, c.name, c.options)
+		}
+		o, err := cs.Invokes(a, newObject(c))
+		if err != nil || o == nil || c.method == http.MethodDelete {
+			return nil, err
+		}
+		return meta.Accessor(o)
+	}
+}
+
+// code is the outcome that an error of a client stands for.
+func code(err error) int {
+	var status apierrors.APIStatus
+	switch {
+	case err == nil:
+		return http.StatusOK
+	case errors.As(err, &status):
+		return outcome(int(status.Status().Code))
+	}
+	return 0
+}
