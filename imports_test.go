@@ -116,7 +116,7 @@ var walls = []struct {
 		"the server can be embedded without its clients"},
 	{"scenarios", []string{"controllers/..."}, nil,
 		"the registry of controllers is passed in"},
-	{"cli", []string{"pgregory.net/rapid", "github.com/cockroachdb/datadriven", "github.com/google/go-cmp",
+	{"cli", []string{"pgregory.net/rapid", "github.com/cockroachdb/datadriven",
 		"github.com/stretchr/testify", "golang.org/x/tools/go", "testing", "net/http/httptest", "scenarios/simtest"},
 		nil,
 		"what only tests need does not ship"},
