@@ -72,6 +72,8 @@ var edges = []row{
 		"telling goroutines apart needs nothing but the runtime"},
 	{"internal/nearest", nil,
 		"a word is near another whatever they are words of"},
+	{"internal/yamldoc", nil,
+		"where a document of a text begins does not depend on what is in it"},
 	{"internal/recorded", nil,
 		"the reader of the recorded cases compares text with text: it serves the tests of whatever answers, so it may know none of them"},
 	{"internal/detcheck/...", []string{"internal/detcheck", "golang.org/x/tools/go"},
