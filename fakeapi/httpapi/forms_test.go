@@ -84,8 +84,8 @@ func TestCustomTable(t *testing.T) {
 	if err := json.Unmarshal(text, &table); err != nil || len(table.Rows) != 1 {
 		t.Fatal(string(text), err)
 	}
-	want := map[string]any{"Name": "q", "Size": 3.0, "Two": "one", "Deep": "z", "Over": "two", "Gone": nil, "Beyond": nil,
-		"Note": "yes", "Ready": nil}
+	want := map[string]any{"Name": "q", "Size": 3.0, "Two": "one", "Deep": "z", "Over": "two", "Gone": nil,
+		"Beyond": nil, "Note": "yes", "Ready": nil}
 	got := map[string]any{}
 	for i, c := range table.ColumnDefinitions {
 		got[c.Name] = table.Rows[0].Cells[i]

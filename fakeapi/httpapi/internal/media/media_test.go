@@ -25,7 +25,8 @@ func TestNegotiate(t *testing.T) {
 		{"metadata of a custom kind in protobuf", Proto + partial, Custom, asPartial, true},
 		{"a Table", JSON + table + "," + JSON, Objects, asTable, true},
 		{"a Table in protobuf", Proto + table, Objects, Format{Type: JSON}, false},
-		{"a Table of another group", "application/json;as=Table;g=example.com;v=v1", Objects, Format{Type: JSON}, false},
+		{"a Table of another group", "application/json;as=Table;g=example.com;v=v1", Objects,
+			Format{Type: JSON}, false},
 		{"a Table of discovery", JSON + table, Discovery, Format{Type: JSON}, false},
 		{"only types of others", "image/png", Objects, Format{}, false},
 	} {
