@@ -66,7 +66,7 @@ func (s *feed) ready() (ok, over bool, changed <-chan struct{}, err error) {
 	if len(s.events) == 0 {
 		return false, s.w != nil && s.w.Done(), changed, nil
 	}
-	s.frame, err = s.frames.frame(&s.events[0])
+	err = s.frames.fill(&s.frame, &s.events[0])
 	s.events[0] = watch.Event{}
 	s.events = s.events[1:]
 	return true, false, nil, err

@@ -32,19 +32,22 @@ func (w *framer) contentType() string {
 	return w.format.Type
 }
 
-// frame makes the frame of an event. It is good until the next is made.
-func (w *framer) frame(ev *watch.Event) (frame, error) {
+// fill makes f the frame of an event. It is good until the next is made.
+func (w *framer) fill(f *frame, ev *watch.Event) error {
 	raw, err := w.object(ev)
 	if err != nil {
-		return frame{}, err
+		return err
 	}
 	if w.format.Type == media.Proto {
-		return frame{protoHead(w.head[:0], string(ev.Type), len(raw)), raw}, nil
+		f[0], f[1], f[2] = protoHead(w.head[:0], string(ev.Type), len(raw)), raw, nil
+		return nil
 	}
 	head := append(w.head[:0], `{"type":"`...)
 	head = append(head, ev.Type...)
-	head = append(head, `","object":`...)
-	return frame{head, raw[:len(raw)-1], closing}, nil // without the object's line feed
+	f[0] = append(head, `","object":`...)
+	f[1] = raw[:len(raw)-1] // without the line feed
+	f[2] = closing
+	return nil
 }
 
 var closing = []byte("}\n")

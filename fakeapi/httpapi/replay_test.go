@@ -251,8 +251,8 @@ func compareWatch(h *Handler, v *recorded.Case, b *recorded.Binding, ex *recorde
 
 // frameOf is one event as a watch sends it.
 func frameOf(w *framer, ev *watch.Event) []byte {
-	f, err := w.frame(ev)
-	if err != nil {
+	var f frame
+	if err := w.fill(&f, ev); err != nil {
 		return []byte(err.Error())
 	}
 	return bytes.Join(f[:], nil)
