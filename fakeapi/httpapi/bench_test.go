@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/codec"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
 )
 
 func newHandler() *Handler {
@@ -29,7 +31,7 @@ func benchPod(name string) *corev1.Pod {
 }
 
 func encoded(tb testing.TB, obj runtime.Object) []byte {
-	raw, err := encodeProto(obj)
+	raw, err := codec.Proto(obj)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -42,8 +44,8 @@ func roundTrip(tb testing.TB, t http.RoundTripper, method, url string, body []by
 	if err != nil {
 		tb.Fatal(err)
 	}
-	req.Header.Set("Accept", protoMedia)
-	req.Header.Set("Content-Type", protoMedia)
+	req.Header.Set("Accept", media.Proto)
+	req.Header.Set("Content-Type", media.Proto)
 	resp, err := t.RoundTrip(req)
 	if err != nil {
 		tb.Fatal(err)
@@ -97,7 +99,7 @@ func BenchmarkWatchers(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		req.Header.Set("Accept", protoMedia)
+		req.Header.Set("Accept", media.Proto)
 		resp, err := t.RoundTrip(req)
 		if err != nil {
 			b.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/discovery"
 )
 
 var update = flag.Bool("update", false, "rewrite what docs/fidelity.md holds of the server's own")
@@ -52,21 +53,21 @@ func TestDocumentedKinds(t *testing.T) {
 	var served, refused strings.Builder
 	served.WriteString("| apiVersion | kinds, with their subresources |\n| --- | --- |\n")
 	refused.WriteString("| apiVersion | refused |\n| --- | --- |\n")
-	for _, v := range real {
+	for _, v := range discovery.Served(nil) {
 		var yes, no []string
-		for _, r := range v.resources {
-			k := modelled[v.gv.WithResource(r.name).String()]
+		for _, r := range v.Resources {
+			k := modelled[v.WithResource(r.Name).String()]
 			if k == nil {
-				no = append(no, r.name)
+				no = append(no, r.Name)
 				continue
 			}
-			name := r.kind.Kind
+			name := r.Kind.Kind
 			var subs []string
-			for _, s := range r.sub {
-				if k.Serves(s.name) {
-					subs = append(subs, s.name)
+			for _, s := range r.Sub {
+				if k.Serves(s.Name) {
+					subs = append(subs, s.Name)
 				} else {
-					no = append(no, r.name+"/"+s.name)
+					no = append(no, r.Name+"/"+s.Name)
 				}
 			}
 			if len(subs) > 0 {
@@ -75,10 +76,10 @@ func TestDocumentedKinds(t *testing.T) {
 			yes = append(yes, name)
 		}
 		if len(yes) > 0 {
-			fmt.Fprintf(&served, "| %s | %s |\n", v.gv, strings.Join(yes, ", "))
+			fmt.Fprintf(&served, "| %s | %s |\n", v.GroupVersion, strings.Join(yes, ", "))
 		}
 		if len(no) > 0 {
-			fmt.Fprintf(&refused, "| %s | %s |\n", v.gv, strings.Join(no, ", "))
+			fmt.Fprintf(&refused, "| %s | %s |\n", v.GroupVersion, strings.Join(no, ", "))
 		}
 	}
 	documentedAs(t, "kinds", served.String())

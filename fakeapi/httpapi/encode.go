@@ -1,41 +1,31 @@
 package httpapi
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/http"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
-	"k8s.io/apimachinery/pkg/watch"
-	"sigs.k8s.io/yaml"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/codec"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/refusal"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/table"
 )
 
-// answer is what one HTTP request is answered with: an object, or a list, or
-// text, or raw JSON, or a watch.
-type answer struct {
-	code        int
-	warnings    []string
-	object      runtime.Object
-	list        *fakeapi.Response // with kind: a list
-	kind        *fakeapi.Kind
-	text        string
-	raw         []byte // JSON
-	binary      []byte // of contentType
-	contentType string // when it is not the format's
-	format      format
-	watch       *fakeapi.Watch
-	silent      bool          // a watch on a kind of which nothing can happen but
-	first       []watch.Event // these
-	bookmarks   bool          // the watch asked for them
-	timeout     time.Duration // of a watch; 0 is the server's default
+// body encodes an answer, and names the content type. What cannot be encoded,
+// or not in the form that was asked for, is answered with the error instead.
+func (h *Handler) body(a *answer) ([]byte, string) {
+	body, contentType, err := h.encode(a)
+	if err != nil {
+		*a = *fail(a.format, err)
+		if body, contentType, err = h.encode(a); err != nil {
+			panic("httpapi: a Status does not encode: " + err.Error())
+		}
+	}
+	return body, contentType
 }
-
-// streams says that the answer goes on for as long as the client listens.
-func (a *answer) streams() bool { return a.watch != nil || a.silent }
 
 // encode returns the answer's body and its content type. The bytes may be
 // shared: nobody writes to them.
@@ -44,11 +34,11 @@ func (h *Handler) encode(a *answer) ([]byte, string, error) {
 	case a.binary != nil:
 		return a.binary, a.contentType, nil
 	case a.raw != nil:
-		body, err := textForm(a.raw, a.format)
+		body, err := codec.Text(a.raw, a.format)
 		if a.contentType != "" {
 			return body, a.contentType, err
 		}
-		return body, a.format.media, err
+		return body, a.format.Type, err
 	case a.object == nil && a.list == nil:
 		return []byte(a.text), "text/plain; charset=utf-8", nil
 	}
@@ -56,12 +46,12 @@ func (h *Handler) encode(a *answer) ([]byte, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if stored && !a.format.pretty && a.format.media != yamlMedia {
-		body, err := h.encoded.of(obj, a.format.media)
-		return body, a.format.media, err
+	if stored && !a.format.Pretty && a.format.Type != media.YAML {
+		body, err := h.encoded.Encode(obj, a.format.Type)
+		return body, a.format.Type, err
 	}
-	body, err := encodeObject(obj, a.format)
-	return body, a.format.media, err
+	body, err := codec.Encode(obj, a.format)
+	return body, a.format.Type, err
 }
 
 // transform makes the object that is sent. stored says that it is a version of
@@ -69,53 +59,43 @@ func (h *Handler) encode(a *answer) ([]byte, string, error) {
 func (h *Handler) transform(a *answer) (obj runtime.Object, stored bool, err error) {
 	f := a.format
 	switch {
-	case a.list != nil && f.as == "Table":
-		return tableOf(a.kind, a.list, f, h.now()), false, nil
-	case a.list != nil && f.as == "PartialObjectMetadataList":
-		return partialList(a.list, f), false, nil
-	case a.list != nil && f.as == "":
-		return a.kind.MakeList(*a.list), false, nil
 	case a.list != nil:
-		return nil, false, errNotList(f.as, a.kind, true)
-	}
-	if f.as == "" || isStatus(a.object) {
+		obj, err = listAs(a.kind, a.list, f, h.now())
+		return obj, false, err
+	case f.As == "" || isStatus(a.object):
 		return a.object, a.code == http.StatusOK || a.code == http.StatusCreated, nil
 	}
-	obj, err = transformObject(a.kind, a.object, f, h.now(), true)
+	obj, err = objectAs(a.kind, a.object, f, h.now(), true)
 	return obj, false, err
 }
 
-// encodeObject encodes in the format's media type.
-func encodeObject(obj runtime.Object, f format) ([]byte, error) {
-	if f.media == protoMedia {
-		return encodeProto(obj)
-	}
-	raw, err := json.Marshal(obj)
-	if err != nil {
-		return nil, err
-	}
-	return textForm(raw, f)
+func isStatus(obj runtime.Object) bool {
+	_, ok := obj.(*metav1.Status)
+	return ok
 }
 
-// textForm makes the text of a format from JSON: indented, or YAML.
-func textForm(raw []byte, f format) ([]byte, error) {
-	switch {
-	case f.media == yamlMedia:
-		return yaml.JSONToYAML(raw)
-	case f.pretty:
-		var b bytes.Buffer
-		if err := json.Indent(&b, raw, "", "  "); err != nil {
-			return nil, err
-		}
-		raw = b.Bytes()
+// listAs is a list in the form that the client asked for.
+func listAs(k *fakeapi.Kind, r *fakeapi.Response, f media.Format, now time.Time) (runtime.Object, error) {
+	switch f.As {
+	case "":
+		return k.MakeList(*r), nil
+	case media.AsTable:
+		return table.List(k, r, f, now), nil
+	case media.AsPartialList:
+		return table.PartialList(r, f), nil
 	}
-	return append(raw[:len(raw):len(raw)], '\n'), nil
+	return nil, refusal.NotList(f.As, k.GVK, true)
 }
 
-func encodeProto(obj runtime.Object) ([]byte, error) {
-	var b bytes.Buffer
-	err := protobufSerializer.Encode(obj, &b)
-	return b.Bytes(), err
+// objectAs is one object in the form that the client asked for in its stead.
+func objectAs(
+	k *fakeapi.Kind, obj runtime.Object, f media.Format, now time.Time, headers bool,
+) (runtime.Object, error) {
+	switch f.As {
+	case media.AsTable:
+		return table.One(k, obj, f, now, headers), nil
+	case media.AsPartial:
+		return table.Partial(obj, f), nil
+	}
+	return nil, refusal.NotList(f.As, k.GVK, false)
 }
-
-var protobufSerializer runtime.Encoder = protobuf.NewSerializer(scheme, scheme)

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
 	"github.com/threelaws/threelaws/internal/recorded"
 )
 
@@ -17,10 +18,10 @@ import (
 // fuzzer makes of it. Whatever it is, it is answered; what is refused is
 // refused with a Status and stores nothing, and neither does reading.
 func FuzzWire(f *testing.F) {
-	f.Add("GET", "/api/v1/pods", "watch=1&sendInitialEvents=true", protoMedia, "", "")
-	f.Add("POST", "/api/v1/namespaces/default/pods", "", protoMedia, protoMedia, string(encoded(f, benchPod("a"))))
-	f.Add("PATCH", "/apis/apps/v1/namespaces/default/replicasets/a", "fieldManager=f&force=true", yamlMedia, "application/apply-patch+yaml",
-		"apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: a}\n")
+	f.Add("GET", "/api/v1/pods", "watch=1&sendInitialEvents=true", media.Proto, "", "")
+	f.Add("POST", "/api/v1/namespaces/default/pods", "", media.Proto, media.Proto, string(encoded(f, benchPod("a"))))
+	f.Add("PATCH", "/apis/apps/v1/namespaces/default/replicasets/a", "fieldManager=f&force=true",
+		media.YAML, "application/apply-patch+yaml", "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: a}\n")
 	for i, c := range readVectors(f) {
 		if i%7 == 0 { // the fuzzer needs some, not all
 			seedFrom(f, c)
@@ -83,8 +84,8 @@ spec:
 // answered reads the whole answer, of a watch what there is at once, and
 // returns its status.
 func answered(t *testing.T, h *Handler, r *http.Request) int {
-	a := h.answer(r)
-	if a.streams() {
+	a := h.respond(r)
+	if a.watch != nil {
 		feed := h.newFeed(a)
 		for {
 			ok, _, _, err := feed.ready()
@@ -96,17 +97,17 @@ func answered(t *testing.T, h *Handler, r *http.Request) int {
 			}
 		}
 	}
-	body, media := h.body(a)
-	if a.code < 400 || strings.HasPrefix(media, "text/plain") {
+	body, contentType := h.body(a)
+	if a.code < 400 || strings.HasPrefix(contentType, "text/plain") {
 		return a.code
 	}
 	var s metav1.Status
-	switch media {
-	case protoMedia:
-		if _, _, err := codecs.UniversalDeserializer().Decode(body, nil, &s); err != nil {
+	switch contentType {
+	case media.Proto:
+		if _, _, err := metaCodecs.Decode(body, nil, &s); err != nil {
 			t.Fatalf("%d: %v", a.code, err)
 		}
-	case yamlMedia:
+	case media.YAML:
 		if err := yaml.Unmarshal(body, &s); err != nil {
 			t.Fatalf("%d %s: %v", a.code, body, err)
 		}

@@ -1,31 +1,32 @@
 // Package httpapi is the API server's wire: HTTP as kube-apiserver speaks it,
 // over a [fakeapi.Server]. The same [Handler] serves a port ([Handler] is an
 // http.Handler) and clients in the same process ([Handler.Transport]).
+//
+// A request goes down the files in this order: serve.go or transport.go take
+// it, respond.go finds out what it is about, request.go makes a
+// [fakeapi.Request] of it, and this file executes that; encode.go makes the
+// body of the answer, feed.go the frames of a watch.
 package httpapi
 
 import (
-	"compress/gzip"
-	"net/http"
-	"strings"
+	"runtime"
 	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/threelaws/threelaws/fakeapi"
-)
-
-// Limits of the wire.
-const (
-	// maxBody is the largest request body the server reads, in bytes.
-	maxBody = 3 << 20
-	// gzipFrom is the size from which an answer is compressed, in bytes.
-	gzipFrom = 128 << 10
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/codec"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/openapi"
 )
 
 // DefaultHistory is how many revisions are kept for watches to start from and
 // for slow watchers to catch up with.
 const DefaultHistory = 100_000
+
+// writeTimeout is how long a client may leave what it is sent unread before its
+// connection is closed.
+const writeTimeout = 10 * time.Second
 
 // Handler serves one [fakeapi.Server]. It may be used by several goroutines;
 // requests are executed one at a time.
@@ -50,10 +51,10 @@ type Handler struct {
 	kept    uint64        // revisions up to this are forgotten
 	closed  chan struct{}
 	closing sync.Once
-	encoded encodings
+	encoded codec.Cache
 
 	patience time.Duration // with a connection that is not read
-	docs     documents
+	docs     openapi.Documents
 }
 
 // New returns a handler for a server, which from then on is the handler's:
@@ -61,6 +62,16 @@ type Handler struct {
 func New(server *fakeapi.Server, now func() time.Time) *Handler {
 	return &Handler{server: server, now: now, History: DefaultHistory, Version: defaultVersion(),
 		changed: make(chan struct{}), closed: make(chan struct{}), patience: writeTimeout}
+}
+
+// defaultVersion is what /version answers: the server whose behaviour this is.
+func defaultVersion() version.Info {
+	return version.Info{
+		Major: "1", Minor: "36", EmulationMajor: "1", EmulationMinor: "36",
+		MinCompatibilityMajor: "1", MinCompatibilityMinor: "35",
+		GitVersion: "v1.36.3", GitCommit: "threelaws", GitTreeState: "clean", BuildDate: "2026-01-01T00:00:00Z",
+		GoVersion: runtime.Version(), Compiler: runtime.Compiler, Platform: runtime.GOOS + "/" + runtime.GOARCH,
+	}
 }
 
 // Close ends all watches, now and to come. Other requests are still answered.
@@ -105,48 +116,16 @@ func (h *Handler) do(req *fakeapi.Request) (resp fakeapi.Response) {
 	return resp
 }
 
-// ServeHTTP answers one request.
-func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	a := h.answer(r)
-	setWarnings(w.Header(), a)
-	if a.streams() {
-		h.stream(w, r, a)
-		return
-	}
-	body, contentType := h.body(a)
-	header := w.Header()
-	header.Set("Content-Type", contentType)
-	header.Set("Cache-Control", "no-cache, private")
-	if len(body) >= gzipFrom && r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		header.Set("Content-Encoding", "gzip")
-		header.Add("Vary", "Accept-Encoding")
-		w.WriteHeader(a.code)
-		z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed)
-		z.Write(body)
-		z.Close()
-		return
-	}
-	w.WriteHeader(a.code)
-	if r.Method != http.MethodHead {
-		w.Write(body)
-	}
+// served is the table of kinds as it stands.
+func (h *Handler) served() []*fakeapi.Kind {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.server.Served()
 }
 
-// body encodes an answer. What cannot be encoded, or not in the form that was
-// asked for, is answered with the error.
-func (h *Handler) body(a *answer) ([]byte, string) {
-	body, contentType, err := h.encode(a)
-	if err != nil {
-		*a = *fail(a.format, err)
-		if body, contentType, err = h.encode(a); err != nil {
-			panic("httpapi: a Status does not encode: " + err.Error())
-		}
-	}
-	return body, contentType
-}
-
-func setWarnings(header http.Header, a *answer) {
-	for _, text := range a.warnings {
-		header.Add("Warning", warningHeader(text))
-	}
+// revision is the latest revision.
+func (h *Handler) revision() uint64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.server.Version()
 }

@@ -15,6 +15,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/codec"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
 )
 
 func revisionOf(h *Handler) (v uint64) {
@@ -26,7 +28,7 @@ func revisionOf(h *Handler) (v uint64) {
 // nothing is stored.
 func TestBadInput(t *testing.T) {
 	const cms = "/api/v1/namespaces/default/configmaps"
-	json1, yaml1 := map[string]string{"Content-Type": jsonMedia}, map[string]string{"Content-Type": yamlMedia}
+	json1, yaml1 := map[string]string{"Content-Type": media.JSON}, map[string]string{"Content-Type": media.YAML}
 	deep := strings.Repeat(`{"a":`, 20_000) + "1" + strings.Repeat("}", 20_000)
 	for _, c := range []struct {
 		name, method, path, query string
@@ -42,8 +44,8 @@ func TestBadInput(t *testing.T) {
 		{"nothing acceptable", "GET", cms, "", map[string]string{"Accept": "image/png"}, "", 406},
 		{"a transformation that is none", "GET", cms, "", map[string]string{"Accept": "application/json;as=Chart;g=meta.k8s.io;v=v1"}, "", 406},
 		{"a list's form of one object", "GET", "/api/v1/namespaces/default", "", map[string]string{"Accept": "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"}, "", 406},
-		{"a watch in YAML", "GET", cms, "watch=1", map[string]string{"Accept": yamlMedia}, "", 406},
-		{"too much", "POST", cms, "", json1, `{"data":"` + strings.Repeat("x", maxBody) + `"}`, 413},
+		{"a watch in YAML", "GET", cms, "watch=1", map[string]string{"Accept": media.YAML}, "", 406},
+		{"too much", "POST", cms, "", json1, `{"data":"` + strings.Repeat("x", codec.MaxBody) + `"}`, 413},
 		{"too deep", "POST", cms, "", json1, deep, 400},
 		{"a patch that is too deep", "PATCH", cms + "/kube-root-ca.crt", "", map[string]string{"Content-Type": "application/merge-patch+json"}, deep, 404},
 		{"YAML that refers to itself", "POST", cms, "", yaml1, "a: &a [*a]", 400},
@@ -54,7 +56,8 @@ func TestBadInput(t *testing.T) {
 		{"an unknown method", "BREW", cms, "", nil, "", 405},
 		{"an unknown resource", "GET", "/api/v1/namespaces/default/teapots", "", nil, "", 404},
 		{"an unknown subresource", "GET", cms + "/a/b", "", nil, "", 404},
-		{"protobuf that is none", "POST", cms, "", map[string]string{"Content-Type": protoMedia}, "k8s\x00\xff\xff\xff", 400},
+		{"protobuf that is none", "POST", cms, "", map[string]string{"Content-Type": media.Proto},
+			"k8s\x00\xff\xff\xff", 400},
 		{"what is not modelled", "POST", "/apis/networking.k8s.io/v1/namespaces/default/ingresses", "", json1, "{}", 501},
 		{"a subresource that is not modelled", "GET", "/api/v1/namespaces/default/pods/a/log", "", nil, "", 501},
 	} {
@@ -103,17 +106,23 @@ func TestPathTricks(t *testing.T) {
 func TestEncodings(t *testing.T) {
 	h := newHandler()
 	bodies := map[string]string{
-		jsonMedia:  `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-1"},"spec":{"containers":[{"name":"c","image":"i"}]}}`,
-		yamlMedia:  "apiVersion: v1\nkind: Pod\nmetadata: {name: web-2}\nspec: {containers: [{name: c, image: i}]}\n",
-		protoMedia: string(encoded(t, benchPod("web-3"))),
+		media.JSON: `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-1"},` +
+			`"spec":{"containers":[{"name":"c","image":"i"}]}}`,
+		media.YAML:  "apiVersion: v1\nkind: Pod\nmetadata: {name: web-2}\nspec: {containers: [{name: c, image: i}]}\n",
+		media.Proto: string(encoded(t, benchPod("web-3"))),
 	}
-	starts := map[string]string{jsonMedia: `{"kind":"Pod"`, yamlMedia: "apiVersion: v1\nkind: Pod\n", protoMedia: "k8s\x00"}
+	starts := map[string]string{
+		media.JSON: `{"kind":"Pod"`, media.YAML: "apiVersion: v1\nkind: Pod\n", media.Proto: "k8s\x00",
+	}
 	for sent, body := range bodies {
 		for asked, start := range starts {
 			w := httptest.NewRecorder()
-			h.ServeHTTP(w, newRequest("POST", "/api/v1/namespaces/default/pods", "dryRun=All", map[string]string{"Content-Type": sent, "Accept": asked}, body))
-			if text := w.Body.String(); w.Code != 201 || !strings.Contains(text[:min(len(text), 60)], start) && asked != yamlMedia || w.Header().Get("Content-Type") != asked {
-				t.Errorf("%s to %s: %d %s %.300s", sent, asked, w.Code, w.Header().Get("Content-Type"), text)
+			headers := map[string]string{"Content-Type": sent, "Accept": asked}
+			h.ServeHTTP(w, newRequest("POST", "/api/v1/namespaces/default/pods", "dryRun=All", headers, body))
+			text, contentType := w.Body.String(), w.Header().Get("Content-Type")
+			begins := asked == media.YAML || strings.Contains(text[:min(len(text), 60)], start)
+			if w.Code != 201 || !begins || contentType != asked {
+				t.Errorf("%s to %s: %d %s %.300s", sent, asked, w.Code, contentType, text)
 			}
 		}
 	}
@@ -123,11 +132,12 @@ func TestEncodings(t *testing.T) {
 func TestGzip(t *testing.T) {
 	h := newHandler()
 	big := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"big"},"data":{"x":"` + strings.Repeat("x", gzipFrom) + `"}}`
-	if code, text := send(h, "POST", "/api/v1/namespaces/default/configmaps", "", map[string]string{"Content-Type": jsonMedia}, big); code != 201 {
+	const maps = "/api/v1/namespaces/default/configmaps"
+	if code, text := send(h, "POST", maps, "", map[string]string{"Content-Type": media.JSON}, big); code != 201 {
 		t.Fatal(code, text)
 	}
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, newRequest("GET", "/api/v1/namespaces/default/configmaps", "", map[string]string{"Accept-Encoding": "gzip"}, ""))
+	h.ServeHTTP(w, newRequest("GET", maps, "", map[string]string{"Accept-Encoding": "gzip"}, ""))
 	z, err := gzip.NewReader(bytes.NewReader(w.Body.Bytes()))
 	if err != nil || w.Header().Get("Content-Encoding") != "gzip" {
 		t.Fatal(w.Header(), err)

@@ -19,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
 )
 
 // tick is one event of a watch on ConfigMaps.
@@ -81,11 +82,11 @@ func mix(tb testing.TB, t http.RoundTripper, writer, rounds int, accepted *atomi
 	for i := range rounds {
 		name := fmt.Sprintf("w%d-%d", writer, i)
 		object := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"` + name + `"},"data":{"n":"%d"}}`
-		send("POST", "", jsonMedia, fmt.Sprintf(object, 0), 201)
+		send("POST", "", media.JSON, fmt.Sprintf(object, 0), 201)
 		send("PATCH", "/"+name, "application/merge-patch+json", `{"data":{"n":"1"}}`, 200)
-		send("PUT", "/"+name, jsonMedia, fmt.Sprintf(object, 2), 200)
-		send("PUT", "/"+name, jsonMedia, `{"metadata":`, 400)
-		send("DELETE", "/"+name, jsonMedia, "", 200)
+		send("PUT", "/"+name, media.JSON, fmt.Sprintf(object, 2), 200)
+		send("PUT", "/"+name, media.JSON, `{"metadata":`, 400)
+		send("DELETE", "/"+name, media.JSON, "", 200)
 	}
 }
 
@@ -190,7 +191,9 @@ func TestDeafConnectionIsClosed(t *testing.T) {
 	big := strings.Repeat("x", 512<<10)
 	for i := range 40 { // more than the two ends of a connection hold
 		body := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"m%d"},"data":{"x":"%s"}}`, i, big)
-		if code, text := send(h, "POST", "/api/v1/namespaces/default/configmaps", "", map[string]string{"Content-Type": jsonMedia}, body); code != 201 {
+		code, text := send(h, "POST", "/api/v1/namespaces/default/configmaps", "",
+			map[string]string{"Content-Type": media.JSON}, body)
+		if code != 201 {
 			t.Fatal(code, text)
 		}
 	}

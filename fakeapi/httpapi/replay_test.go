@@ -110,7 +110,7 @@ func replay(v *recorded.Case) error {
 			body = b.Fill(*ex.RawBody)
 		}
 		if ex.Watch != nil {
-			a := h.answer(newRequest(ex.Method, path, query, ex.Headers, body))
+			a := h.respond(newRequest(ex.Method, path, query, ex.Headers, body))
 			if a.watch == nil {
 				return fmt.Errorf("%d: no watch: %d %+v", ex.N, a.code, a.object)
 			}
@@ -218,8 +218,8 @@ func unquoteWarning(text string) string {
 var closedEarly = map[string]bool{"listwatch/watch-list-no-bookmarks": true, "listwatch/accept-table": true}
 
 func compareWatch(h *Handler, v *recorded.Case, b *recorded.Binding, ex *recorded.Exchange, a *answer) error {
-	events := a.watch.Next()
-	feed := &feed{h: h, kind: a.kind, f: a.format, headers: true}
+	events := a.watch.log.Next()
+	frames := &framer{h: h, kind: a.kind, format: a.format}
 	for i, want := range ex.Watch.Events {
 		if i >= len(events) {
 			if want.Type == "BOOKMARK" {
@@ -227,7 +227,7 @@ func compareWatch(h *Handler, v *recorded.Case, b *recorded.Binding, ex *recorde
 			}
 			return fmt.Errorf("event %d of %d is missing: %s %s", i, len(ex.Watch.Events), want.Type, want.Object)
 		}
-		frame := frameOf(feed, &events[i])
+		frame := frameOf(frames, &events[i])
 		var got struct {
 			Type   string
 			Object json.RawMessage
@@ -243,15 +243,17 @@ func compareWatch(h *Handler, v *recorded.Case, b *recorded.Binding, ex *recorde
 		}
 	}
 	if len(events) > len(ex.Watch.Events) && !closedEarly[v.Name()] {
-		return fmt.Errorf("%d events, want %d; first too many: %s", len(events), len(ex.Watch.Events), frameOf(feed, &events[len(ex.Watch.Events)]))
+		return fmt.Errorf("%d events, want %d; first too many: %s", len(events), len(ex.Watch.Events),
+			frameOf(frames, &events[len(ex.Watch.Events)]))
 	}
 	return nil
 }
 
 // frameOf is one event as a watch sends it.
-func frameOf(s *feed, ev *watch.Event) []byte {
-	if err := s.encode(ev); err != nil {
+func frameOf(w *framer, ev *watch.Event) []byte {
+	var f frame
+	if err := w.fill(&f, ev); err != nil {
 		return []byte(err.Error())
 	}
-	return bytes.Join(s.frame[:], nil)
+	return bytes.Join(f[:], nil)
 }

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
 )
 
 const definitionYAML = `apiVersion: apiextensions.k8s.io/v1
@@ -101,7 +102,8 @@ func TestDumpAndLoad(t *testing.T) {
 	}
 	seen := map[string]bool{uidOf(): true}
 	send(again, "DELETE", maps+"/c", "", nil, "")
-	send(again, "POST", maps, "", map[string]string{"Content-Type": jsonMedia}, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"}}`)
+	send(again, "POST", maps, "", map[string]string{"Content-Type": media.JSON},
+		`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"}}`)
 	if seen[uidOf()] {
 		t.Errorf("the new object has the uid of the one before")
 	}

@@ -27,16 +27,17 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
 	}
-	a := t.h.answer(r)
+	a := t.h.respond(r)
 	resp := &http.Response{
 		Status: strconv.Itoa(a.code) + " " + http.StatusText(a.code), StatusCode: a.code,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: make(http.Header, 2), Request: r, ContentLength: -1,
 	}
-	setWarnings(resp.Header, a)
-	if a.streams() {
+	a.setWarnings(resp.Header)
+	if a.watch != nil {
 		ctx, cancel := context.WithCancel(r.Context())
-		resp.Header["Content-Type"] = []string{a.streamType()}
-		resp.Body = &watchBody{feed: t.h.newFeed(a), ctx: ctx, cancel: cancel}
+		feed := t.h.newFeed(a)
+		resp.Header["Content-Type"] = []string{feed.frames.contentType()}
+		resp.Body = &watchBody{feed: feed, ctx: ctx, cancel: cancel}
 		return resp, nil
 	}
 	body, contentType := t.h.body(a)

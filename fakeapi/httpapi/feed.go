@@ -1,0 +1,119 @@
+package httpapi
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/threelaws/threelaws/fakeapi"
+)
+
+// Durations of watches.
+const (
+	// defaultTimeout is how long a watch lasts that names no timeout.
+	defaultTimeout = 30 * time.Minute
+	// bookmarkEvery is how often a watch that wants them is sent bookmarks.
+	bookmarkEvery = time.Minute
+	// lastBookmark is how long before its end a watch is sent the last one.
+	lastBookmark = 2 * time.Second
+)
+
+// feed is an open watch: what its client has still to be sent. It pulls from
+// the server's log, so that a client that does not read costs nothing but its
+// place in the log; when the log has moved on past it, it is sent 410 Expired.
+type feed struct {
+	h         *Handler
+	w         *fakeapi.Watch // nil: nothing ever happens
+	frames    framer
+	events    []watch.Event // to be sent
+	bookmarks bool
+	end       time.Time
+	bookmark  time.Time // when the next is due
+	frame     frame
+}
+
+func (h *Handler) newFeed(a *answer) *feed {
+	timeout := a.watch.timeout
+	if timeout <= 0 {
+		timeout = defaultTimeout
+	}
+	now := time.Now()
+	s := &feed{h: h, w: a.watch.log, frames: framer{h: h, kind: a.kind, format: a.format},
+		events: a.watch.first, bookmarks: a.watch.bookmarks, end: now.Add(timeout)}
+	s.schedule(now)
+	return s
+}
+
+// schedule sets the time of the next bookmark.
+func (s *feed) schedule(now time.Time) {
+	s.bookmark = now.Add(bookmarkEvery)
+	if last := s.end.Add(-lastBookmark); s.bookmark.After(last) && now.Before(last) {
+		s.bookmark = last
+	}
+}
+
+// ready makes the next frame if there is one; otherwise changed is closed when
+// there may be, and over says that there will never be one.
+func (s *feed) ready() (ok, over bool, changed <-chan struct{}, err error) {
+	if len(s.events) == 0 && s.w != nil {
+		s.h.mu.Lock()
+		s.events = s.w.Next()
+		changed = s.h.changed
+		s.h.mu.Unlock()
+	}
+	if len(s.events) == 0 {
+		return false, s.w != nil && s.w.Done(), changed, nil
+	}
+	err = s.frames.fill(&s.frame, &s.events[0])
+	s.events[0] = watch.Event{}
+	s.events = s.events[1:]
+	return true, false, nil, err
+}
+
+// wait makes the next frame, when something has happened. It returns io.EOF
+// when the watch is over.
+func (s *feed) wait(ctx context.Context) error {
+	for {
+		ok, over, changed, err := s.ready()
+		if ok {
+			return err
+		}
+		if over || ctx.Err() != nil {
+			return io.EOF
+		}
+		now := time.Now()
+		if !now.Before(s.end) {
+			return io.EOF
+		}
+		next := s.end
+		if s.bookmarks && s.bookmark.Before(s.end) && s.w != nil {
+			next = s.bookmark
+		}
+		timer := time.NewTimer(next.Sub(now))
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		case <-s.h.closed:
+			timer.Stop()
+			return io.EOF
+		case now := <-timer.C:
+			if next != s.end {
+				s.mark(now)
+			}
+		}
+		timer.Stop()
+	}
+}
+
+// mark puts a bookmark at the end of what there is to send.
+func (s *feed) mark(now time.Time) {
+	s.schedule(now)
+	s.h.mu.Lock()
+	defer s.h.mu.Unlock()
+	s.events = append(s.events, s.w.Next()...)
+	if !s.w.Done() {
+		s.events = append(s.events, s.w.Bookmark(false))
+	}
+}

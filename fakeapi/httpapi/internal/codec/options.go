@@ -1,0 +1,57 @@
+package codec
+
+import (
+	"net/http"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metascheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/refusal"
+)
+
+// ListOptions reads the query of a list, a watch or a get.
+func ListOptions(r *http.Request, into *metav1.ListOptions) error {
+	if r.URL.RawQuery == "" {
+		return nil
+	}
+	if err := parameters.DecodeParameters(r.URL.Query(), corev1.SchemeGroupVersion, into); err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	return nil
+}
+
+// WriteOptions reads the query of a create, an update or a patch.
+func WriteOptions(r *http.Request, into runtime.Object) error {
+	if r.URL.RawQuery == "" {
+		return nil
+	}
+	if err := metascheme.ParameterCodec.DecodeParameters(r.URL.Query(), metav1.SchemeGroupVersion, into); err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	return nil
+}
+
+// DeleteOptions reads the body of a delete, or, without a body, the query.
+func DeleteOptions(r *http.Request, body []byte) (opts metav1.DeleteOptions, err error) {
+	if len(body) == 0 {
+		return opts, WriteOptions(r, &opts)
+	}
+	info, ok := runtime.SerializerInfoForMediaType(deleteCodecs.SupportedMediaTypes(), media.ContentType(r))
+	if !ok {
+		return opts, refusal.UnknownFormat()
+	}
+	want := metav1.SchemeGroupVersion.WithKind("DeleteOptions") // what a body without a version is
+	obj, _, err := info.Serializer.Decode(body, &want, nil)
+	if err != nil {
+		return opts, apierrors.NewBadRequest(err.Error())
+	}
+	read, ok := obj.(*metav1.DeleteOptions)
+	if !ok {
+		return opts, apierrors.NewBadRequest("decoded object cannot be converted to DeleteOptions")
+	}
+	return *read, nil
+}

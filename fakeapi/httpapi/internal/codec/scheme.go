@@ -1,0 +1,52 @@
+// Package codec turns the bodies and queries of requests into objects and
+// options, and objects into the bodies of answers.
+package codec
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+)
+
+// scheme knows the Go types of the built-in kinds; deleteScheme knows
+// DeleteOptions in every group and version, for old clients.
+var (
+	scheme = makeScheme(corev1.AddToScheme, appsv1.AddToScheme, autoscalingv1.AddToScheme, autoscalingv2.AddToScheme,
+		eventsv1.AddToScheme, policyv1.AddToScheme, batchv1.AddToScheme, coordinationv1.AddToScheme,
+		discoveryv1.AddToScheme, rbacv1.AddToScheme, apiextensionsv1.AddToScheme)
+	deleteScheme = makeDeleteScheme()
+	codecs       = serializer.NewCodecFactory(scheme)
+	deleteCodecs = serializer.NewCodecFactory(deleteScheme)
+	parameters   = runtime.NewParameterCodec(scheme)
+)
+
+func makeScheme(add ...func(*runtime.Scheme) error) *runtime.Scheme {
+	s := runtime.NewScheme()
+	metav1.AddToGroupVersion(s, corev1.SchemeGroupVersion)
+	for _, f := range add {
+		if err := f(s); err != nil {
+			panic("httpapi: the scheme does not take a group: " + err.Error())
+		}
+	}
+	return s
+}
+
+func makeDeleteScheme() *runtime.Scheme {
+	s := runtime.NewScheme()
+	for _, gv := range scheme.PrioritizedVersionsAllGroups() {
+		metav1.AddToGroupVersion(s, gv)
+	}
+	metav1.AddToGroupVersion(s, metav1.SchemeGroupVersion)
+	return s
+}

@@ -1,0 +1,115 @@
+package table
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// Every printer has a cell for each column, even for an empty object.
+func TestPrintersFill(t *testing.T) {
+	for typ, p := range printers {
+		obj := reflect.New(typ.Elem()).Interface().(runtime.Object)
+		if cells := p.cells(obj, noon); len(cells) != len(p.columns) {
+			t.Errorf("%s: %d cells for %d columns", typ, len(cells), len(p.columns))
+		}
+		for _, c := range p.columns {
+			if c.Description == "" {
+				t.Errorf("%s: column %s has no description", typ, c.Name)
+			}
+		}
+	}
+}
+
+// terminated is the state of a container that ended with the code.
+func terminated(code int32, reason string) corev1.ContainerState {
+	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason}}
+}
+
+// containersOf are n containers of which nothing matters but that they are there.
+func containersOf(n int) []corev1.Container { return make([]corev1.Container, n) }
+
+func TestPodCells(t *testing.T) {
+	type statuses = []corev1.ContainerStatus
+	ago := func(d time.Duration) metav1.Time { return metav1.Time{Time: noon.Add(-d)} }
+	always := corev1.ContainerRestartPolicyAlways
+	yes, gone := true, ago(0)
+	running := corev1.ContainerStatus{
+		Name: "c", Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+	}
+	crashed := corev1.ContainerStatus{
+		RestartCount: 3,
+		State:        corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
+		LastTerminationState: corev1.ContainerState{
+			Terminated: &corev1.ContainerStateTerminated{FinishedAt: ago(5 * time.Minute)},
+		},
+	}
+	for _, c := range []struct {
+		name   string
+		spec   corev1.PodSpec
+		status corev1.PodStatus
+		gone   *metav1.Time
+		want   []any // ready, status, restarts
+	}{
+		{"new", corev1.PodSpec{Containers: containersOf(2)},
+			corev1.PodStatus{Phase: corev1.PodPending}, nil, []any{"0/2", "Pending", "0"}},
+		{"running", corev1.PodSpec{Containers: containersOf(1)},
+			corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: statuses{running}}, nil,
+			[]any{"1/1", "Running", "0"}},
+		{"deleted", corev1.PodSpec{},
+			corev1.PodStatus{Phase: corev1.PodRunning}, &gone, []any{"0/0", "Terminating", "0"}},
+		{"deleted when it had ended", corev1.PodSpec{},
+			corev1.PodStatus{Phase: corev1.PodSucceeded}, &gone, []any{"0/0", "Succeeded", "0"}},
+		{"its node is lost", corev1.PodSpec{},
+			corev1.PodStatus{Phase: corev1.PodRunning, Reason: "NodeLost"}, &gone, []any{"0/0", "Unknown", "0"}},
+		{"restarted", corev1.PodSpec{Containers: containersOf(1)},
+			corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: statuses{crashed}}, nil,
+			[]any{"0/1", "CrashLoopBackOff", "3 (5m ago)"}},
+		{"initialising", corev1.PodSpec{InitContainers: containersOf(2), Containers: containersOf(1)},
+			corev1.PodStatus{Phase: corev1.PodPending,
+				InitContainerStatuses: statuses{{State: terminated(0, "Completed")}, {}}}, nil,
+			[]any{"0/1", "Init:1/2", "0"}},
+		{"failed to initialise", corev1.PodSpec{InitContainers: containersOf(1)},
+			corev1.PodStatus{Phase: corev1.PodFailed,
+				InitContainerStatuses: statuses{{State: terminated(7, "")}}}, nil,
+			[]any{"0/0", "Init:ExitCode:7", "0"}},
+		{"beside a sidecar",
+			corev1.PodSpec{InitContainers: []corev1.Container{{Name: "s", RestartPolicy: &always}},
+				Containers: containersOf(1)},
+			corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: statuses{running},
+				InitContainerStatuses: statuses{{Name: "s", Started: &yes, Ready: true, RestartCount: 1}}}, nil,
+			[]any{"2/2", "Running", "1"}},
+		{"one of two failed", corev1.PodSpec{Containers: containersOf(2)},
+			corev1.PodStatus{Phase: corev1.PodFailed,
+				ContainerStatuses: statuses{{State: terminated(0, "Completed")}, {State: terminated(1, "Error")}}}, nil,
+			[]any{"0/2", "Error", "0"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := &corev1.Pod{Spec: c.spec, Status: c.status}
+			p.Name, p.DeletionTimestamp = "p", c.gone
+			if got := podCells(p, noon)[1:4]; !reflect.DeepEqual(got, c.want) {
+				t.Errorf("%v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestJobCells(t *testing.T) {
+	start, end, two := metav1.Time{Time: noon.Add(-time.Hour)}, metav1.Time{Time: noon.Add(-time.Minute)}, int32(2)
+	j := &batchv1.Job{Spec: batchv1.JobSpec{Parallelism: &two}, Status: batchv1.JobStatus{StartTime: &start}}
+	if got, want := jobCells(j, noon)[1:4], []any{"Running", "0/1 of 2", "60m"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	j.Spec.Completions, j.Status.CompletionTime, j.Status.Succeeded = &two, &end, 2
+	j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
+	if got, want := jobCells(j, noon)[1:4], []any{"Complete", "2/2", "59m"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}

@@ -1,0 +1,108 @@
+package table
+
+import (
+	"reflect"
+	"strings"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/util/jsonpath"
+)
+
+// customColumn is a column that a definition asks for.
+type customColumn struct {
+	kind string // what its cells are: "string", "date", ...
+	path *jsonpath.JSONPath
+}
+
+// ageAlone are the columns of a definition that asks for none.
+var ageAlone = []apiextensionsv1.CustomResourceColumnDefinition{
+	{Name: "Age", Type: "date", JSONPath: ".metadata.creationTimestamp", Description: metaDocs["creationTimestamp"]},
+}
+
+// custom shows the columns that a definition asks for, as the real server does
+// (k8s.io/apiextensions-apiserver, pkg/registry/customresource/tableconvertor):
+// a path that does not parse ends the columns, and the Table shows those before it.
+func custom(wanted []apiextensionsv1.CustomResourceColumnDefinition) *printer {
+	if len(wanted) == 0 {
+		wanted = ageAlone
+	}
+	p := &printer{columns: []column{nameColumn}}
+	var columns []customColumn
+	for _, c := range wanted {
+		path := jsonpath.New(c.Name).AllowMissingKeys(true)
+		if path.Parse("{"+c.JSONPath+"}") != nil {
+			break
+		}
+		description := c.Description
+		if description == "" {
+			description = "Custom resource definition column (in JSONPath format): " + c.JSONPath
+		}
+		columns = append(columns, customColumn{c.Type, path})
+		p.columns = append(p.columns,
+			column{Name: c.Name, Type: c.Type, Format: c.Format, Description: description, Priority: c.Priority})
+	}
+	p.cells = func(obj runtime.Object, now time.Time) []any {
+		content := obj.(runtime.Unstructured).UnstructuredContent()
+		cells := []any{obj.(metav1.Object).GetName()}
+		for _, c := range columns {
+			cells = append(cells, c.cell(content, now))
+		}
+		return cells
+	}
+	return p
+}
+
+// cell is the column's cell of an object: of all that the path leads to it
+// shows the first. nil is an empty cell.
+func (c *customColumn) cell(content map[string]any, now time.Time) any {
+	found, err := c.path.FindResults(content)
+	if err != nil || len(found) == 0 || len(found[0]) == 0 {
+		return nil
+	}
+	value := found[0][0].Interface()
+	if c.kind != "string" {
+		return customCell(value, c.kind, now)
+	}
+	var text strings.Builder
+	if err := c.path.PrintResults(&text, []reflect.Value{reflect.ValueOf(value)}); err != nil {
+		return nil
+	}
+	return text.String()
+}
+
+// customCell is a value as a cell of a kind that is not "string"; nil when it
+// is none.
+func customCell(value any, kind string, now time.Time) any {
+	switch kind {
+	case "integer":
+		switch n := value.(type) {
+		case int64:
+			return n
+		case float64:
+			return int64(n)
+		}
+	case "number":
+		switch n := value.(type) {
+		case int64:
+			return float64(n)
+		case float64:
+			return n
+		}
+	case "boolean":
+		if yes, ok := value.(bool); ok {
+			return yes
+		}
+	case "date":
+		if text, ok := value.(string); ok {
+			var at metav1.Time
+			if err := at.UnmarshalQueryParameter(text); err != nil {
+				return "<invalid>"
+			}
+			return since(at, now)
+		}
+	}
+	return nil
+}

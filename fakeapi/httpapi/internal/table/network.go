@@ -1,0 +1,123 @@
+package table
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+var (
+	serviceSpec = corev1.ServiceSpec{}.SwaggerDoc()
+	slice       = discoveryv1.EndpointSlice{}.SwaggerDoc()
+
+	services = prints(serviceCells, nameColumn, text("Type", serviceSpec["type"]),
+		text("Cluster-IP", serviceSpec["clusterIP"]), text("External-IP", serviceSpec["externalIPs"]),
+		text("Port(s)", serviceSpec["ports"]), ageColumn, wide("Selector", serviceSpec["selector"]))
+	endpoints = prints(endpointsCells, nameColumn,
+		text("Endpoints", corev1.Endpoints{}.SwaggerDoc()["subsets"]), ageColumn)
+	endpointSlices = prints(endpointSliceCells, nameColumn, text("AddressType", slice["addressType"]),
+		text("Ports", slice["ports"]), text("Endpoints", slice["endpoints"]), ageColumn)
+)
+
+func serviceCells(o *corev1.Service, now time.Time) []any {
+	ip := "<none>"
+	if len(o.Spec.ClusterIPs) > 0 {
+		ip = o.Spec.ClusterIPs[0]
+	}
+	ports := make([]string, len(o.Spec.Ports))
+	for i, p := range o.Spec.Ports {
+		ports[i] = fmt.Sprintf("%d/%s", p.Port, p.Protocol)
+		if p.NodePort > 0 {
+			ports[i] = fmt.Sprintf("%d:%d/%s", p.Port, p.NodePort, p.Protocol)
+		}
+	}
+	return []any{o.Name, string(o.Spec.Type), ip, externalIP(o), orNone(strings.Join(ports, ",")),
+		since(o.CreationTimestamp, now), labels.FormatLabels(o.Spec.Selector)}
+}
+
+func externalIP(o *corev1.Service) string {
+	switch o.Spec.Type {
+	case corev1.ServiceTypeClusterIP, corev1.ServiceTypeNodePort:
+		return orNone(strings.Join(o.Spec.ExternalIPs, ","))
+	case corev1.ServiceTypeExternalName:
+		return o.Spec.ExternalName
+	case corev1.ServiceTypeLoadBalancer:
+		var all []string
+		for _, in := range o.Status.LoadBalancer.Ingress {
+			if in.IP != "" {
+				all = append(all, in.IP)
+			} else if in.Hostname != "" {
+				all = append(all, in.Hostname)
+			}
+		}
+		slices.Sort(all)
+		all = append(slices.Compact(all), o.Spec.ExternalIPs...)
+		if len(all) == 0 {
+			return "<pending>"
+		}
+		return strings.Join(all, ",")
+	}
+	return "<unknown>"
+}
+
+// shown is how many of a list a cell shows.
+const shown = 3
+
+// firstOf joins the first of a list and counts the rest.
+func firstOf(list []string, none string) string {
+	switch {
+	case len(list) == 0:
+		return none
+	case len(list) > shown:
+		return fmt.Sprintf("%s + %d more...", strings.Join(list[:shown], ","), len(list)-shown)
+	}
+	return strings.Join(list, ",")
+}
+
+func endpointsCells(o *corev1.Endpoints, now time.Time) []any {
+	var all []string
+	for i := range o.Subsets {
+		s := &o.Subsets[i]
+		for _, a := range s.Addresses {
+			if len(s.Ports) == 0 {
+				all = append(all, a.IP)
+			}
+		}
+		for _, p := range s.Ports {
+			for _, a := range s.Addresses {
+				all = append(all, net.JoinHostPort(a.IP, strconv.Itoa(int(p.Port))))
+			}
+		}
+	}
+	none := ""
+	if len(o.Subsets) == 0 {
+		none = "<none>"
+	}
+	return []any{o.Name, firstOf(all, none), since(o.CreationTimestamp, now)}
+}
+
+func endpointSliceCells(o *discoveryv1.EndpointSlice, now time.Time) []any {
+	var ports, addresses []string
+	for _, p := range o.Ports {
+		switch {
+		case p.Port != nil:
+			ports = append(ports, strconv.Itoa(int(*p.Port)))
+		case p.Name != nil:
+			ports = append(ports, *p.Name)
+		default:
+			ports = append(ports, "*")
+		}
+	}
+	for _, e := range o.Endpoints {
+		addresses = append(addresses, e.Addresses...)
+	}
+	return []any{o.Name, string(o.AddressType), firstOf(ports, "<unset>"), firstOf(addresses, "<unset>"),
+		since(o.CreationTimestamp, now)}
+}

@@ -1,0 +1,117 @@
+package httpapi
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/yamldoc"
+)
+
+// LoadError is a mistake in a document.
+type LoadError struct {
+	Line int // of the document's first line, from 1
+	Err  error
+}
+
+func (e *LoadError) Error() string { return fmt.Sprintf("%d: %v", e.Line, e.Err) }
+
+// Load stores the objects of a YAML file. Objects with a uid are stored as
+// they stand: they were dumped. Any other object is created, in the order of
+// the file. An object of a custom kind comes after the kind's definition.
+func (h *Handler) Load(text []byte) error {
+	docs := yamldoc.Split(text)
+	for len(docs) > 0 {
+		n, err := h.loadSome(docs)
+		if err != nil {
+			return err
+		}
+		docs = docs[n:]
+	}
+	return nil
+}
+
+// loadSome stores or creates the first documents: as many dumped ones as there
+// are before a definition or one to be created, for those may change what can
+// be read.
+func (h *Handler) loadSome(docs []yamldoc.Document) (n int, err error) {
+	var stored []runtime.Object
+	line := docs[0].Line
+	for n < len(docs) {
+		d := &docs[n]
+		obj, err := h.decodeDocument(d.Text)
+		if err != nil && len(stored) > 0 {
+			break // what comes before may define it
+		}
+		if err != nil {
+			return n, &LoadError{d.Line, err}
+		}
+		if obj != nil && obj.(metav1.Object).GetUID() == "" {
+			if len(stored) > 0 {
+				break
+			}
+			if err := h.create(obj); err != nil {
+				return n, &LoadError{d.Line, err}
+			}
+			return n + 1, nil
+		}
+		if n++; obj != nil {
+			stored = append(stored, obj)
+		}
+	}
+	if len(stored) > 0 {
+		h.With(func(s *fakeapi.Server) { err = s.Restore(stored) })
+	}
+	if err != nil {
+		return n, &LoadError{line, err}
+	}
+	return n, nil
+}
+
+// create makes an object through the API. A namespace that is there already is
+// left as it is: some always are.
+func (h *Handler) create(obj runtime.Object) error {
+	var k *fakeapi.Kind
+	h.With(func(s *fakeapi.Server) { k = s.KindOf(obj) })
+	m := obj.(metav1.Object)
+	if k.Namespaced && m.GetNamespace() == "" {
+		m.SetNamespace(metav1.NamespaceDefault)
+	}
+	resp := h.do(&fakeapi.Request{
+		Verb: fakeapi.Create, Kind: k, Namespace: m.GetNamespace(), Object: obj, UserAgent: "load",
+	})
+	switch {
+	case resp.Err == nil:
+		return nil
+	case k.Resource == "namespaces" && resp.Err.ErrStatus.Reason == metav1.StatusReasonAlreadyExists:
+		return nil
+	}
+	return fmt.Errorf("%s %s: %w", k.GVK.Kind, m.GetName(), resp.Err)
+}
+
+// decodeDocument decodes one document strictly; nil for an empty one.
+func (h *Handler) decodeDocument(text []byte) (runtime.Object, error) {
+	var named metav1.TypeMeta
+	if err := yaml.Unmarshal(text, &named); err != nil {
+		return nil, err
+	}
+	if named == (metav1.TypeMeta{}) {
+		var any map[string]any
+		if err := yaml.Unmarshal(text, &any); err != nil || len(any) == 0 {
+			return nil, err
+		}
+	}
+	var k *fakeapi.Kind
+	h.With(func(s *fakeapi.Server) { k = s.Kind(named.GroupVersionKind()) })
+	if k == nil {
+		return nil, fmt.Errorf("the kind %q of apiVersion %q is not served", named.Kind, named.APIVersion)
+	}
+	obj := k.New()
+	if err := yaml.UnmarshalStrict(text, obj); err != nil {
+		return nil, err
+	}
+	return obj, nil
+}

@@ -1,0 +1,147 @@
+package httpapi
+
+import (
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/discovery"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/refusal"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/route"
+)
+
+// respond executes one request up to, but not including, the encoding of its
+// answer.
+//
+// The lock is taken twice: here, to read the table of kinds, and when the
+// request is executed. In between its body is read, which a client may draw out
+// for as long as it likes. If the definition of a custom kind changes
+// meanwhile, the server executes the request as the kind then is.
+func (h *Handler) respond(r *http.Request) *answer {
+	kinds := h.served()
+	t, ok := route.Parse(kinds, r.URL.Path)
+	if !ok || t.Resource == "" {
+		return h.respondAbout(r, kinds, ok && t.GroupKnown)
+	}
+	f, refused := agree(r, &t)
+	switch {
+	case refused != nil:
+		return refused
+	case t.Kind != nil && t.Kind.Serves(t.Subresource):
+		return h.respondObjects(r, &t, f)
+	}
+	if known := discovery.Find(t.GroupVersionResource, t.Subresource); known != nil {
+		return h.respondUnmodelled(r, &t, f, known)
+	}
+	if t.GroupKnown {
+		return fail(f, refusal.NotFound())
+	}
+	return notFoundText()
+}
+
+// respondAbout answers what is not about objects. groupKnown says that the path
+// begins with a group and version that there is.
+func (h *Handler) respondAbout(r *http.Request, kinds []*fakeapi.Kind, groupKnown bool) *answer {
+	if a := h.aboutServer(r); a != nil {
+		return a
+	}
+	if a := h.aboutSchemas(r, kinds); a != nil {
+		return a
+	}
+	if a := h.aboutResources(r, kinds); a != nil {
+		return a
+	}
+	if groupKnown {
+		return failJSON(refusal.NotFound())
+	}
+	return notFoundText()
+}
+
+// agree finds the form of the answer about objects, or else the answer that
+// refuses the request. The path of a custom kind has to fit the kind first.
+func agree(r *http.Request, t *route.Target) (f media.Format, refused *answer) {
+	custom, offered := t.Custom(), media.Forms(media.Objects)
+	if custom {
+		offered = media.Custom
+	}
+	f, ok := media.Negotiate(r, offered)
+	switch {
+	case custom && !t.Reachable(r.Method):
+		return f, notFoundText()
+	case custom && !t.Kind.Serves(t.Subresource):
+		return f, fail(f, apierrors.NewNotFound(t.Kind.GVR().GroupResource(), t.Name))
+	case ok:
+		return f, nil
+	case custom:
+		return f, failJSON(refusal.Negotiation())
+	case f.Type == "":
+		return f, failJSON(refusal.NotAcceptable())
+	}
+	return f, fail(f, refusal.Negotiation())
+}
+
+// respondObjects executes a request about objects of a kind that is served.
+func (h *Handler) respondObjects(r *http.Request, t *route.Target, f media.Format) *answer {
+	if f.As != "" {
+		if err := f.ReadTableOptions(r.URL.Query()); err != nil {
+			return fail(f, err)
+		}
+	}
+	verb, err := t.Verb(r)
+	if err != nil {
+		return fail(f, err)
+	}
+	req, warnings, err := readRequest(r, t, verb)
+	var a *answer
+	switch {
+	case err != nil:
+		a = fail(f, err)
+	case verb == fakeapi.List && t.Watches(r):
+		a = h.watch(req, f)
+	default:
+		a = h.execute(req, f)
+	}
+	if len(warnings) > 0 {
+		a.warnings = append(warnings, a.warnings...)
+	}
+	return a
+}
+
+// execute executes a request but for a watch.
+func (h *Handler) execute(req *fakeapi.Request, f media.Format) *answer {
+	resp := h.do(req)
+	if resp.Err != nil {
+		a := fail(f, resp.Err)
+		a.warnings = resp.Warnings
+		return a
+	}
+	a := &answer{code: resp.Code, kind: req.Kind, format: f, warnings: resp.Warnings}
+	switch req.Verb {
+	case fakeapi.List, fakeapi.DeleteCollection:
+		list := resp
+		a.list = &list
+	default:
+		a.object = resp.Object
+	}
+	return a
+}
+
+// watch opens a watch.
+func (h *Handler) watch(req *fakeapi.Request, f media.Format) *answer {
+	if f.Type == media.YAML {
+		return fail(f, refusal.StreamFormat())
+	}
+	h.mu.Lock()
+	log, err := h.server.Watch(req.Kind, req.Namespace, req.Name, req.List)
+	h.mu.Unlock()
+	if err != nil {
+		return fail(f, err)
+	}
+	w := &watching{log: log, bookmarks: req.List.AllowWatchBookmarks}
+	if s := req.List.TimeoutSeconds; s != nil {
+		w.setTimeout(*s)
+	}
+	return &answer{code: http.StatusOK, kind: req.Kind, format: f, watch: w}
+}
