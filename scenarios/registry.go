@@ -26,6 +26,10 @@ type Registry struct {
 	Reaper func(kind schema.GroupVersionKind, namespace, name string, outcome func(error)) (host.Controller, error)
 }
 
+// Func is something a Go test does or requires, in a file's place for a verb. Its
+// client acts for the user, at once. It may depend on nothing but what it reads.
+type Func func(user host.Client) error
+
 // Mutant is a controller with one guard removed.
 type Mutant struct {
 	Name       string // "replicaset/skip-recheck"
@@ -97,4 +101,16 @@ func (g *Registry) law(name string) (*law.Law, string) {
 		names = append(names, l.Name)
 	}
 	return nil, "unknown law " + name + suggest(name, names)
+}
+
+// process resolves the short name of a controller within a process's name.
+func (g *Registry) process(name string) string {
+	base, number, ok := strings.Cut(name, "#")
+	if a, found := g.Aliases[base]; found {
+		base = a
+	}
+	if ok {
+		return base + "#" + number
+	}
+	return base
 }
