@@ -52,7 +52,7 @@ var edges = []row{
 		"the host joins the kernel and the server, and offers controllers client-go's own types; of client-go only the caches and queues are free of goroutines"},
 	{"fakeapi", []string{"internal/nearest", api, apimachinery, apiextensions, kubeOpenAPI, btree, "github.com/robfig/cron/v3", "gopkg.in/evanphx/json-patch.v4", "sigs.k8s.io/json", "sigs.k8s.io/yaml", "sigs.k8s.io/structured-merge-diff/v6"},
 		"the server is a function of time and request: it knows neither the kernel nor its clients, so that either can be used without the other; k8s.io/apiserver would bring etcd, gRPC and goroutines"},
-	{"fakeapi/httpapi", []string{"fakeapi", api, apimachinery, apiextensions, "sigs.k8s.io/yaml", "github.com/google/gnostic-models/openapiv2", "google.golang.org/protobuf/proto"},
+	{"fakeapi/httpapi", []string{"fakeapi", "internal/yamldoc", api, apimachinery, apiextensions, "sigs.k8s.io/yaml", "github.com/google/gnostic-models/openapiv2", "google.golang.org/protobuf/proto"},
 		"the wire is a way in to the server: it knows no client and no host"},
 	{"sim/trial", []string{"sim", "sim/host", "sim/law", "internal/render", "fakeapi", apimachinery},
 		"a trial joins the host, the laws and the page, so that nobody who runs a world can leave one of them out"},

@@ -2,11 +2,9 @@ package httpapi
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -14,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/yamldoc"
 )
 
 // Dump writes every object as YAML, as it is stored. [Handler.Load] takes it.
@@ -57,7 +56,7 @@ func (e *LoadError) Error() string { return fmt.Sprintf("%d: %v", e.Line, e.Err)
 // they stand: they were dumped. Any other object is created, in the order of
 // the file. An object of a custom kind comes after the kind's definition.
 func (h *Handler) Load(text []byte) error {
-	docs := split(text)
+	docs := yamldoc.Split(string(text))
 	for len(docs) > 0 {
 		n, err := h.loadSome(docs)
 		if err != nil {
@@ -71,24 +70,24 @@ func (h *Handler) Load(text []byte) error {
 // loadSome stores or creates the first documents: as many dumped ones as there
 // are before a definition or one to be created, for those may change what can
 // be read.
-func (h *Handler) loadSome(docs []document) (n int, err error) {
+func (h *Handler) loadSome(docs []yamldoc.Document) (n int, err error) {
 	var stored []runtime.Object
-	line := docs[0].line
+	line := docs[0].Line
 	for n < len(docs) {
 		d := &docs[n]
-		obj, err := h.decodeDocument(d.text)
+		obj, err := h.decodeDocument([]byte(d.Text))
 		if err != nil && len(stored) > 0 {
 			break // what comes before may define it
 		}
 		if err != nil {
-			return n, &LoadError{d.line, err}
+			return n, &LoadError{d.Line, err}
 		}
 		if obj != nil && accessor(obj).GetUID() == "" {
 			if len(stored) > 0 {
 				break
 			}
 			if err := h.create(obj); err != nil {
-				return n, &LoadError{d.line, err}
+				return n, &LoadError{d.Line, err}
 			}
 			return n + 1, nil
 		}
@@ -119,27 +118,6 @@ func (h *Handler) create(obj runtime.Object) error {
 		return fmt.Errorf("%s %s: %w", k.GVK.Kind, m.GetName(), resp.Err)
 	}
 	return nil
-}
-
-// document is one document of a YAML file.
-type document struct {
-	line int
-	text []byte
-}
-
-func split(text []byte) (all []document) {
-	line := 0
-	next := document{line: 1}
-	for part := range bytes.Lines(text) {
-		line++
-		if strings.HasPrefix(string(part), "---") {
-			all = append(all, next)
-			next = document{line: line + 1}
-			continue
-		}
-		next.text = append(next.text, part...)
-	}
-	return append(all, next)
 }
 
 // decodeDocument decodes one document strictly; nil for an empty one.

@@ -5,7 +5,7 @@ package yamldoc
 import "strings"
 
 // Document is the text of one document, without the line that separates it from
-// the one before. It may hold nothing but comments.
+// the one before. It may be empty, or hold nothing but comments.
 type Document struct {
 	Line int // of its first line, from 1
 	Text string
@@ -36,14 +36,4 @@ func separates(line string) bool {
 	}
 	comment := strings.TrimSpace(rest)
 	return comment == "" || rest[0] != '#' && comment[0] == '#'
-}
-
-// Blank reports whether nothing but comments stands in the document.
-func (d *Document) Blank() bool {
-	for line := range strings.Lines(d.Text) {
-		if t := strings.TrimSpace(line); t != "" && t[0] != '#' {
-			return false
-		}
-	}
-	return true
 }

@@ -24,11 +24,3 @@ func TestSplit(t *testing.T) {
 		}
 	}
 }
-
-func TestBlank(t *testing.T) {
-	for text, want := range map[string]bool{"": true, " \n# a: 1\n": true, "# c\na: 1\n": false} {
-		if d := (&yamldoc.Document{Text: text}); d.Blank() != want {
-			t.Errorf("Blank(%q) = %v", text, !want)
-		}
-	}
-}
