@@ -17,7 +17,8 @@ func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOpti
 	if until < 0 {
 		until = f.scriptEnd()
 	}
-	p := &Script{File: f, Registry: g, Until: until, Faults: o.Faults, Strict: o.Strict, laws: o.Laws, lawsOnly: o.LawsOnly}
+	p := &Script{File: f, Registry: g, Until: until, Faults: o.Faults, Strict: o.Strict,
+		laws: o.Laws, lawsOnly: o.LawsOnly}
 	if o.Mutant != "" {
 		if what := p.mutate(o.Mutant); what != "" {
 			return nil, wrong(f.Name, 0, "", "%s", what)
@@ -62,8 +63,8 @@ func (p *Script) draw(ctx context.Context, o ExploreOptions) (*Exploration, erro
 			return nil, err
 		}
 	}
-	c := explore.Config{New: func() explore.Program { return p.Run }, Runs: o.Schedules, Seed: o.Seed, Strategy: strategy,
-		Workers: o.Workers, All: !o.First, Progress: o.Progress}
+	c := explore.Config{New: func() explore.Program { return p.Run }, Runs: o.Schedules, Seed: o.Seed,
+		Strategy: strategy, Workers: o.Workers, All: !o.First, Progress: o.Progress}
 	rep, err := c.Run(ctx)
 	if err != nil {
 		return nil, err

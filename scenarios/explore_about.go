@@ -18,9 +18,9 @@ type about struct {
 	selector labels.Selector
 }
 
-// expectation finds the step that failed so; nothing is spoken of by a breach
-// that is not one of expect.
-func (p *Script) expectation(b explore.Finding) about {
+// speaksOf finds the step that failed so; nothing is spoken of by a breach that
+// is not one of expect.
+func (p *Script) speaksOf(b explore.Finding) about {
 	a := about{selector: labels.Everything()}
 	if b.Law != expectation {
 		return a

@@ -54,7 +54,8 @@ func (s *Step) ExploreOptions() (ExploreOptions, error) {
 		o.Strategy = v
 	}
 	if o.States > 0 && o.Strategy != "exhaustive" {
-		return o, s.wrong("states=%d bounds strategy=exhaustive only; drawn schedules are bounded by schedules=N", o.States)
+		return o, s.wrong("states=%d bounds strategy=exhaustive only; drawn schedules are bounded by schedules=N",
+			o.States)
 	}
 	if v, ok := s.Param("laws"); ok {
 		o.Laws = strings.Split(v, ",")

@@ -22,7 +22,7 @@ type part struct {
 // a failing expectation speaks of stays.
 func (p *Script) parts(b explore.Finding) []part {
 	var parts []part
-	about := p.expectation(b)
+	about := p.speaksOf(b)
 	for i, s := range p.program() {
 		if !s.verb.acts || s.verb == verbControllers || s.verb.sends || about.deed(s) {
 			continue

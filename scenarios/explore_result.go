@@ -9,21 +9,27 @@ import (
 )
 
 // Exploration is what an exploration came to. It encodes to JSON.
+//
+// That it found no failure says something only where it is complete: an
+// enumeration may have stopped before it had covered everything, and in none of
+// the schedules drawn may the world have come to an end.
 type Exploration struct {
-	Schedules int               `json:"schedules"`
-	Distinct  int               `json:"distinct"`
-	Failed    int               `json:"failed"`            // schedules that broke a law
-	Unsettled int               `json:"unsettled"`         // schedules that did not settle and broke no other law
-	Ended     int               `json:"ended"`             // schedules that came to an end: at rest, in a fight, at a broken law; where none did, a pass says nothing
-	Complete  bool              `json:"complete"`          // exhaustive: everything was covered; otherwise: all schedules were drawn, and some came to an end
-	Stopped   string            `json:"stopped,omitempty"` // why it is not complete
-	Outcomes  []explore.Row     `json:"outcomes"`
-	Coverage  *explore.Coverage `json:"coverage,omitempty"` // exhaustive only
-	Report    *explore.Report   `json:"-"`
-	Failures  []*Counterexample `json:"failures,omitempty"` // the first of each law
-	Wrote     map[string]bool   `json:"wrote"`              // the controllers that wrote something in some schedule
-	Rested    map[string]bool   `json:"rested"`             // those with an object of their kind in a world that came to rest
-	Vain      []Vain            `json:"vain,omitempty"`     // what the user did in vain, in every schedule
+	Schedules int             `json:"schedules"`
+	Distinct  int             `json:"distinct"`
+	Failed    int             `json:"failed"`    // schedules that broke a law
+	Unsettled int             `json:"unsettled"` // schedules that did not settle and broke no other law
+	Ended     int             `json:"ended"`     // schedules that came to an end: at rest, in a fight, at a broken law
+	Outcomes  []explore.Row   `json:"outcomes"`
+	Report    *explore.Report `json:"-"`
+
+	Complete bool              `json:"complete"`           // all was covered that is enumerated, or all drawn, and one ended
+	Stopped  string            `json:"stopped,omitempty"`  // why it is not complete
+	Coverage *explore.Coverage `json:"coverage,omitempty"` // exhaustive only; its Fixed is what no schedule varied
+
+	Failures []*Counterexample `json:"failures,omitempty"` // the first of each law
+	Wrote    map[string]bool   `json:"wrote"`              // the controllers that wrote something in some schedule
+	Rested   map[string]bool   `json:"rested"`             // those with an object of their kind in a world at rest
+	Vain     []Vain            `json:"vain,omitempty"`     // what the user did in vain, in every schedule
 }
 
 // Counterexample is a schedule that broke a law, made small.
@@ -72,7 +78,8 @@ func (x *Exploration) Text() string {
 			plural(x.Failed, "violation"), plural(len(x.Outcomes), "outcome"))
 		b.WriteString(NotVaried(c))
 	} else {
-		fmt.Fprintf(&b, "%s, %s, %s\n", plural(x.Schedules, "schedule"), plural(x.Failed, "violation"), plural(len(x.Outcomes), "outcome"))
+		fmt.Fprintf(&b, "%s, %s, %s\n",
+			plural(x.Schedules, "schedule"), plural(x.Failed, "violation"), plural(len(x.Outcomes), "outcome"))
 	}
 	var t render.Table
 	t.Indent = "  "

@@ -178,5 +178,6 @@ func (r *Run) breach() *explore.Finding {
 	if rec := r.t.World.History.At(b.Record); rec != nil {
 		step = rec.Step
 	}
-	return &explore.Finding{Law: b.Law.ID, Text: render.WithoutUIDs(b.Text), Informed: b.Strength == law.Informed, Step: step}
+	return &explore.Finding{Law: b.Law.ID, Text: render.WithoutUIDs(b.Text),
+		Informed: b.Strength == law.Informed, Step: step}
 }

@@ -10,7 +10,7 @@ import (
 // MaxSize is the size above which a file is refused, in bytes.
 const MaxSize = 1 << 20
 
-// None stands for the output of a step that prints nothing.
+// None, "(none)", stands for the output of a step that prints nothing.
 const None = golden.None
 
 // File is a parsed scenario file.

@@ -38,6 +38,8 @@ func (p *parser) peek() (string, bool) {
 	return text, ok
 }
 
+const startsWithVerbs = "a scenario starts with verbs; see the help for scenario files"
+
 // parse reads a scenario file whose steps are of these verbs.
 func parse(name string, data []byte, verbs []*Verb) (*File, error) {
 	if len(data) > MaxSize {
@@ -49,7 +51,7 @@ func parse(name string, data []byte, verbs []*Verb) (*File, error) {
 	}
 	f := &File{Name: name, src: string(data), verbs: verbs}
 	if strings.TrimSpace(f.src) == "" {
-		return nil, wrong(name, 1, "", "the file is empty: a scenario starts with verbs; see the help for scenario files")
+		return nil, wrong(name, 1, "", "the file is empty: %s", startsWithVerbs)
 	}
 	p := &parser{file: f}
 	if err := p.script(); err != nil {
@@ -59,7 +61,7 @@ func parse(name string, data []byte, verbs []*Verb) (*File, error) {
 		return nil, err
 	}
 	if len(f.Steps) == 0 {
-		return nil, wrong(name, 1, "", "the file has no steps: a scenario starts with verbs; see the help for scenario files")
+		return nil, wrong(name, 1, "", "the file has no steps: %s", startsWithVerbs)
 	}
 	return f, nil
 }
@@ -94,7 +96,8 @@ func (p *parser) script() error {
 			}
 			comment = true
 		case word == "----":
-			return wrong(p.file.Name, p.line, "", "---- stands alone: expected output belongs directly beneath its step")
+			return wrong(p.file.Name, p.line, "",
+				"---- stands alone: expected output belongs directly beneath its step")
 		default:
 			comment = false
 			if err := p.step(word, phase); err != nil {

@@ -78,7 +78,8 @@ func (f *File) manifests(s *section, server *fakeapi.Server) ([]*manifest.Manife
 
 // text is the section as its manifests are read from it.
 func (f *File) text(s *section) manifest.Text {
-	t := manifest.Text{File: f.Name, Line: s.line, Name: s.name, Body: s.body, Definitions: s.only, DefinedBy: f.definedBy}
+	t := manifest.Text{File: f.Name, Line: s.line, Name: s.name, Body: s.body,
+		Definitions: s.only, DefinedBy: f.definedBy}
 	if s.origin != "" {
 		t.File = s.origin
 	}

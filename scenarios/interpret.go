@@ -36,7 +36,8 @@ func (f *File) again(o Options, hash uint64) error {
 	if second == hash {
 		return nil
 	}
-	e := wrong(f.Name, 0, "", "two runs of one schedule differ%s: hashes %016x and %016x", g.difference(o), hash, second)
+	e := wrong(f.Name, 0, "", "two runs of one schedule differ%s: hashes %016x and %016x",
+		g.difference(o), hash, second)
 	e.Code = ExitNondetermine
 	return e
 }

@@ -47,7 +47,8 @@ type StepResult struct {
 }
 
 var verdicts = map[int]string{
-	ExitPass: "pass", ExitFail: "fail", ExitUsage: "usage", ExitNotSettled: "not settled", ExitNondetermine: "not deterministic",
+	ExitPass: "pass", ExitFail: "fail", ExitUsage: "usage",
+	ExitNotSettled: "not settled", ExitNondetermine: "not deterministic",
 }
 
 // Unread is the result of a file that could not be run at all.

@@ -62,7 +62,8 @@ func (r *Run) raced() bool {
 func (r *Run) request(req *fakeapi.Request) error {
 	if resp := r.t.Cluster.Request(law.User, req); resp.Err != nil {
 		s := resp.Err.ErrStatus
-		return errors.New(render.RefusalOf(&sim.Record{Code: int(s.Code), Reason: string(s.Reason), Message: s.Message}))
+		rec := &sim.Record{Code: int(s.Code), Reason: string(s.Reason), Message: s.Message}
+		return errors.New(render.RefusalOf(rec))
 	}
 	return nil
 }

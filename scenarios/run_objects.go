@@ -42,7 +42,8 @@ func (r *Run) named(t target) []string {
 		return nil
 	}
 	r.t.Server.EachIn(k, t.namespace, func(obj runtime.Object) bool {
-		names = append(names, sim.Ref{Kind: k.GVK.Kind, Namespace: t.namespace, Name: obj.(metav1.Object).GetName()}.String())
+		ref := sim.Ref{Kind: k.GVK.Kind, Namespace: t.namespace, Name: obj.(metav1.Object).GetName()}
+		names = append(names, ref.String())
 		return true
 	})
 	return names

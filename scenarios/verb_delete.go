@@ -10,7 +10,8 @@ import (
 )
 
 var verbDelete = &Verb{
-	Name: "delete", Args: "KIND/NAME... [--cascade=POLICY] [--grace-period=SECONDS] [--now] [--client-side]", Min: 1, Max: -1,
+	Name: "delete", Min: 1, Max: -1,
+	Args:    "KIND/NAME... [--cascade=POLICY] [--grace-period=SECONDS] [--now] [--client-side]",
 	Summary: "delete objects",
 	Detail: `Without --cascade the kind's own default policy holds. --client-side does what
 kubectl did before there was a garbage collector: scale to zero, wait until the

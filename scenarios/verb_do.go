@@ -48,7 +48,8 @@ func checkFunc(c *checker, s *Step) error {
 	}
 	names := slices.Sorted(maps.Keys(c.registry.Funcs))
 	if len(names) == 0 {
-		return s.wrong("%s is Go code that this program does not have: replay the file with the test that wrote it", s.Word(0))
+		return s.wrong("%s is Go code that this program does not have: replay the file with the test that wrote it",
+			s.Word(0))
 	}
 	return s.wrong("there is no function %s%s", s.Word(0), suggest(s.Word(0), names))
 }

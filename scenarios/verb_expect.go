@@ -16,7 +16,8 @@ import (
 )
 
 var verbExpect = &Verb{
-	Name: expectation, Args: "N KIND | KIND/NAME  [controller=KIND/NAME|none] [selector=LABELS] [deleting=true|false]", Min: 1, Max: 2,
+	Name: expectation, Min: 1, Max: 2,
+	Args:    "N KIND | KIND/NAME  [controller=KIND/NAME|none] [selector=LABELS] [deleting=true|false]",
 	Summary: "require how many objects there are, or that one is there",
 	Detail: `Holds in explored runs too, after each of their settles: what is true of the
 default schedule only belongs in golden text.`,

@@ -107,7 +107,9 @@ func toTree(o any) map[string]any {
 // clean removes what tells nothing: unique ids, versions and times.
 func clean(tree map[string]any) map[string]any {
 	meta, _ := tree["metadata"].(map[string]any)
-	for _, key := range []string{"uid", "resourceVersion", "creationTimestamp", "managedFields", "generation", "selfLink"} {
+	for _, key := range []string{
+		"uid", "resourceVersion", "creationTimestamp", "managedFields", "generation", "selfLink",
+	} {
 		delete(meta, key)
 	}
 	if refs, ok := meta["ownerReferences"].([]any); ok {

@@ -39,7 +39,8 @@ made with this verb. $(uid KIND/NAME) in it is the uid that this object has then
 		}
 		definition, _ := t.kind.Definition()
 		if how, _ := s.Param("type"); definition != nil && (how == "" || how == "strategic") && !s.Expect {
-			return s.wrong("%s is a custom kind, which the server does not patch strategically: say type=merge, or json",
+			return s.wrong("%s is a custom kind, which the server does not patch strategically: "+
+				"say type=merge, or json",
 				t.kind.GVK.Kind)
 		}
 		return nil

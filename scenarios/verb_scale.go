@@ -68,5 +68,6 @@ func scalable(k *fakeapi.Kind) string {
 	if d == nil || v.Subresources != nil && v.Subresources.Scale != nil {
 		return ""
 	}
-	return k.GVK.Kind + " cannot be scaled: " + d.Name + " has no subresource scale in version " + v.Name + "; patch it with type=merge"
+	return k.GVK.Kind + " cannot be scaled: " + d.Name + " has no subresource scale in version " + v.Name +
+		"; patch it with type=merge"
 }

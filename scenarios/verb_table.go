@@ -1,10 +1,18 @@
 package scenarios
 
+// verbs is the table of verbs. A file holds the table it was read with, and a
+// step its verb: only what reads files names the table.
 var verbs = []*Verb{
+	// the user's
 	verbControllers, verbDefine, verbApply, verbCreate, verbDelete, verbLabel, verbAnnotate, verbScale, verbPatch,
+	// time
 	verbSettle, verbRace, verbStep, verbAdvance,
-	verbHold, verbRelease, verbCrash, verbRestart, verbFail, verbRelist, verbDuplicate, verbSwitch, verbDowngrade, verbMark,
+	// faults and versions
+	verbHold, verbRelease, verbCrash, verbRestart, verbFail, verbRelist, verbDuplicate, verbSwitch,
+	verbDowngrade, verbMark,
+	// looking
 	verbOwners, verbGet, verbLaws, verbJudge, verbExpect, verbHash, verbDo, verbEnsure,
+	// all schedules
 	verbExplore, verbMutant, verbSchedule,
 }
 

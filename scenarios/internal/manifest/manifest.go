@@ -58,7 +58,8 @@ func (m *Manifest) setNamespace() {
 // CreateRequest is the request that creates the manifest's object.
 func (m *Manifest) CreateRequest() *fakeapi.Request {
 	o := m.Meta()
-	return &fakeapi.Request{Verb: fakeapi.Create, Kind: m.Kind, Namespace: o.GetNamespace(), Name: o.GetName(), Object: m.Object}
+	return &fakeapi.Request{Verb: fakeapi.Create, Kind: m.Kind,
+		Namespace: o.GetNamespace(), Name: o.GetName(), Object: m.Object}
 }
 
 // Error is a mistake on a line of a file.

@@ -32,7 +32,8 @@ func (d *decoder) checkSelector(n *yaml.Node, tree any) error {
 			set[k] = s
 		}
 	}
-	if manual, ok := spec["manualSelector"]; field(tree, "kind") == "Job" && (!ok || manual != true) || selector.Matches(set) {
+	manual := spec["manualSelector"] == true
+	if field(tree, "kind") == "Job" && !manual || selector.Matches(set) {
 		return nil
 	}
 	has := set.String()
