@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"errors"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/scenarios/internal/manifest"
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -75,4 +77,34 @@ func orNone(s string) string {
 		return None
 	}
 	return s
+}
+
+// checkUIDs checks the objects whose uids a text has; it returns what is wrong.
+func checkUIDs(in servers, s *Step, text []byte) error {
+	_, err := manifest.ReplaceUIDs(text, func(expr, object string) (string, error) {
+		_, err := parseTarget(in, s, object)
+		return "", uidError(s, expr, err)
+	})
+	return err
+}
+
+// uidError is a mistake within $(uid ...).
+func uidError(s *Step, expr string, err error) error {
+	if e := (*Error)(nil); errors.As(err, &e) {
+		return s.wrong("%s: %s", expr, e.Text)
+	}
+	return err
+}
+
+// uid is what an expression $(uid ...) stands for now.
+func (r *Run) uid(expr, object string) (string, error) {
+	t, err := r.target(object)
+	if err != nil {
+		return "", uidError(r.at(), expr, err)
+	}
+	o := r.lookup(t)
+	if o == nil {
+		return "", r.errorf("%s: there is no %s%s", expr, object, suggest(object, r.named(t)))
+	}
+	return string(o.GetUID()), nil
 }
