@@ -93,9 +93,6 @@ func (x *Exploration) finish(p *Script) {
 			x.Ended += row.Count
 		}
 	}
-	if x.Ended == 0 && x.Failed == 0 {
-		x.stop("no schedule came to its end")
-	}
 	if c := x.Coverage; c != nil { // which counts failures by law
 		x.Unsettled = c.Livelocks + unsettled
 		for _, f := range c.Failures {
@@ -103,10 +100,13 @@ func (x *Exploration) finish(p *Script) {
 				x.Failed--
 			}
 		}
-		return
+	} else {
+		x.Failed -= unsettled - x.Unsettled
+		x.Unsettled = unsettled
 	}
-	x.Failed -= unsettled - x.Unsettled
-	x.Unsettled = unsettled
+	if x.Ended == 0 && x.Failed == 0 {
+		x.stop("no schedule came to its end")
+	}
 }
 
 // stop notes why an exploration is not complete.
