@@ -26,7 +26,7 @@
 //
 // # Where things are
 //
-// The files are named by what they are of; each of these knows those above it.
+// The files are named by what they are of.
 //
 //	file*.go     the format: a [File] is parsed, checked and written, with every
 //	             mistake at its line. Words, manifests and golden text are packages
