@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/threelaws/threelaws/internal/nearest"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
 )
@@ -130,7 +131,7 @@ func usage(format string, args ...any) error {
 
 // suggest names the valid word nearest to what was typed, or lists them.
 func suggest(word string, valid []string) string {
-	if n := scenarios.Nearest(word, valid); n != "" {
+	if n := nearest.Word(word, valid); n != "" {
 		return "; did you mean " + n + "?"
 	}
 	if len(valid) == 0 || len(valid) > 24 {

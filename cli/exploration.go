@@ -138,7 +138,7 @@ func (x *exploring) write(f *scenarios.File, failing *scenarios.Counterexample) 
 	sum.Write(failing.File)
 	base := strings.TrimSuffix(filepath.Base(f.Name), extension)
 	path := filepath.Join(x.out, fmt.Sprintf("%s-%s-%04x%s", base, failing.Law, sum.Sum32()&0xffff, extension))
-	if err := scenarios.WriteFile(path, failing.File); err != nil {
+	if err := failing.WriteFile(path); err != nil {
 		return "", usage("--out: %v", err)
 	}
 	return path, nil

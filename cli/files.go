@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/threelaws/threelaws/internal/nearest"
 	"github.com/threelaws/threelaws/scenarios"
 )
 
@@ -97,7 +98,7 @@ func missing(path string, err error) error {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	if n := scenarios.Nearest(filepath.Base(path), names); n != "" {
+	if n := nearest.Word(filepath.Base(path), names); n != "" {
 		text += "; did you mean " + filepath.Join(filepath.Dir(path), n) + "?"
 	}
 	return &scenarios.Error{File: path, Text: "cannot be read: " + text, Code: scenarios.ExitUsage}

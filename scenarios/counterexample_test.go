@@ -116,9 +116,9 @@ func passes(t *testing.T, f *scenarios.Counterexample) {
 	if !last.Expect || len(failures) == 0 || failures[len(failures)-1].Step != last {
 		t.Fatalf("%s: %s is not what fails: %+v\n%s", f.Law, last, failures, text)
 	}
-	for _, s := range file.Sections {
-		if strings.TrimSpace(s.Body) == "" {
-			t.Errorf("%s: section %s is empty", f.Law, s.Name)
+	for name, body := range file.Bodies() {
+		if strings.TrimSpace(body) == "" {
+			t.Errorf("%s: section %s is empty", f.Law, name)
 		}
 	}
 	file = read()

@@ -63,22 +63,3 @@ func ExitCode(err error) int {
 func wrong(file string, line int, verb, format string, args ...any) *Error {
 	return &Error{File: file, Line: line, Verb: verb, Text: fmt.Sprintf(format, args...), Code: ExitUsage}
 }
-
-// wrong is a mistake in a step.
-func (s *Step) wrong(format string, args ...any) *Error {
-	return wrong(s.file.Name, s.Line, s.Verb, format, args...)
-}
-
-// fail is a step that is well-formed but did not go as the file says.
-func (s *Step) fail(code int, format string, args ...any) *Error {
-	e := s.wrong(format, args...)
-	e.Code = code
-	return e
-}
-
-// missed is a step whose "!" expects what did not happen.
-func (s *Step) missed(why string) *Error {
-	e := s.fail(ExitFail, "expected to fail (!), but %s", why)
-	e.bang = true
-	return e
-}

@@ -127,15 +127,6 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	valid := []string{"settle", "scale", "step", "switch"}
-	for typed, want := range map[string]string{"setle": "settle", "Scale": "scale", "swich": "switch", "quux": "", "sett": "settle"} {
-		if got := scenarios.Nearest(typed, valid); got != want {
-			t.Errorf("Nearest(%q) = %q, want %q", typed, got, want)
-		}
-	}
-}
-
 // Every verb documents itself, and its example parses.
 func TestVerbs(t *testing.T) {
 	for _, v := range scenarios.Verbs() {
@@ -179,7 +170,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("what Format wrote does not parse: %v", err)
 		}
-		if len(a.Steps) != len(b.Steps) || len(a.Sections) != len(b.Sections) {
+		if len(a.Steps) != len(b.Steps) || len(a.Bodies()) != len(b.Bodies()) {
 			t.Fatal("the file changed in a round trip")
 		}
 		for i, s := range a.Steps {

@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -25,6 +27,10 @@ type Registry struct {
 	// It may be nil.
 	Reaper func(kind schema.GroupVersionKind, namespace, name string, outcome func(error)) (host.Controller, error)
 }
+
+// Func is something a Go test does or requires, in a file's place for a verb. Its
+// client acts for the user, at once. It may depend on nothing but what it reads.
+type Func func(user host.Client) error
 
 // Mutant is a controller with one guard removed.
 type Mutant struct {
@@ -97,4 +103,45 @@ func (g *Registry) law(name string) (*law.Law, string) {
 		names = append(names, l.Name)
 	}
 	return nil, "unknown law " + name + suggest(name, names)
+}
+
+// process resolves the short name of a controller within a process's name.
+func (g *Registry) process(name string) string {
+	base, number, ok := strings.Cut(name, "#")
+	if a, found := g.Aliases[base]; found {
+		base = a
+	}
+	if ok {
+		return base + "#" + number
+	}
+	return base
+}
+
+// Check reports a mistake in the registry itself, in one line: a controller that
+// cannot run, two that no name tells apart, a function that no file can name.
+func (g *Registry) Check() error {
+	for i := range g.Controllers {
+		c := &g.Controllers[i]
+		if err := c.Check(); err != nil {
+			return g.wrong("%v", err)
+		}
+		for k := range g.Controllers[:i] {
+			if d := &g.Controllers[k]; d.Name == c.Name && d.Generation == c.Generation {
+				return g.wrong("two controllers are named %s: give one another Name, or another Generation", c.Name)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(g.Funcs)) {
+		switch {
+		case name == "" || strings.ContainsAny(name, " \t\r\n\"'#=") || strings.HasPrefix(name, "-"):
+			return g.wrong("the function %q: its name is one word, as it stands in files", name)
+		case g.Funcs[name] == nil:
+			return g.wrong("the function %s is nil", name)
+		}
+	}
+	return nil
+}
+
+func (g *Registry) wrong(format string, args ...any) error {
+	return &Error{File: "registry", Text: fmt.Sprintf(format, args...), Code: ExitUsage}
 }

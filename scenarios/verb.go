@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/threelaws/threelaws/internal/render"
@@ -20,17 +19,16 @@ type Verb struct {
 	Max     int     // and at most; negative for any number
 	Raw     bool    // key=value without "--" is a word (labels)
 
-	// acts: it changes the world, so that in explored runs it is offered as an
-	// action of class user rather than done at once.
-	acts bool
-	// expects: it returns what is not as it should be, "" for nothing.
+	acts     bool // it changes the world, so that in explored runs it is offered as an action of class user
+	sends    bool // it sends the manifests of sections
+	settles  bool // it runs the world
+	paces    bool // it says when the user's actions begin to race
+	judges   bool // it says which laws count
+	explores bool // it runs the steps above it many times
+
+	// expects returns what is not as the step has it, "" for nothing; nil for a
+	// verb that expects nothing.
 	expects func(r *Run, s *Step) string
-	// paces: it says when the user's actions begin to race.
-	paces bool
-	// judges: it says which laws count.
-	judges bool
-	// explores: it runs the steps above it many times.
-	explores bool
 	// check looks at a step before anything runs; nil when its shape is all.
 	check func(c *checker, s *Step) error
 	// run performs the step.
@@ -44,24 +42,6 @@ type Param struct {
 	Name    string
 	Summary string
 	Values  []string // the words it may be; empty for any
-}
-
-// Verbs lists all verbs, in the order in which help shows them: the user's,
-// time, faults and versions, looking, all schedules.
-func Verbs() []*Verb { return verbs }
-
-var verbs []*Verb
-
-// The table is filled here and not in its declaration because verbs that run
-// whole files (explore, mutant) refer back to it.
-func init() {
-	verbs = []*Verb{
-		verbControllers, verbDefine, verbApply, verbCreate, verbDelete, verbLabel, verbAnnotate, verbScale, verbPatch,
-		verbSettle, verbRace, verbStep, verbAdvance,
-		verbHold, verbRelease, verbCrash, verbRestart, verbFail, verbRelist, verbDuplicate, verbSwitch, verbDowngrade, verbMark,
-		verbOwners, verbGet, verbLaws, verbJudge, verbExpect, verbHash, verbDo, verbEnsure,
-		verbExplore, verbMutant, verbSchedule,
-	}
 }
 
 // Help renders what there is to know of a verb.
@@ -86,22 +66,20 @@ func (v *Verb) Help() string {
 // times; they leave the world as it is.
 func (v *Verb) Explores() bool { return v.explores }
 
-// FindVerb finds a verb by name, nil when there is none.
-func FindVerb(name string) *Verb {
-	for _, v := range verbs {
+// replayed reports whether a verb belongs to the program of a script: it acts,
+// settles, or says what must hold.
+func (v *Verb) replayed() bool {
+	return v.acts || v.judges || v.paces || v.settles || v.expects != nil
+}
+
+// verbNamed finds a verb in a table, nil when it is not there.
+func verbNamed(table []*Verb, name string) *Verb {
+	for _, v := range table {
 		if v.Name == name {
 			return v
 		}
 	}
 	return nil
-}
-
-func verbNames() []string {
-	names := make([]string, len(verbs))
-	for i, v := range verbs {
-		names[i] = v.Name
-	}
-	return names
 }
 
 func (v *Verb) param(name string) *Param {
@@ -119,16 +97,4 @@ func (v *Verb) paramNames() []string {
 		names[i] = p.Name
 	}
 	return names
-}
-
-// checkValues holds parameters against the words they may be.
-func (s *Step) checkValues(v *Verb) error {
-	for _, a := range s.Args {
-		p := v.param(a.Key)
-		if a.Key == "" || p == nil || len(p.Values) == 0 || slices.Contains(p.Values, a.Value) {
-			continue
-		}
-		return s.wrong("%s: %s is not one of its values%s", a.Key, a.Value, suggest(a.Value, p.Values))
-	}
-	return nil
 }

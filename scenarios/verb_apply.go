@@ -2,12 +2,11 @@ package scenarios
 
 import (
 	"errors"
-	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/scenarios/internal/manifest"
 )
 
 var verbApply = &Verb{
@@ -19,8 +18,9 @@ $(uid KIND/NAME) in a value is the uid that this object has when the manifest is
 A CustomResourceDefinition makes its kind known to what stands behind it.`,
 	Example: "apply world.yaml",
 	acts:    true,
+	sends:   true,
 	check:   checkManifests,
-	run:     func(r *Run, s *Step) error { return r.eachSection(s, r.Apply) },
+	run:     func(r *Run, s *Step) error { return r.eachSection(s, r.file.exactly, r.apply) },
 }
 
 var verbCreate = &Verb{
@@ -29,8 +29,9 @@ var verbCreate = &Verb{
 	Detail:  `An object that exists already is refused with 409 AlreadyExists.`,
 	Example: "! create world.yaml",
 	acts:    true,
+	sends:   true,
 	check:   checkManifests,
-	run:     func(r *Run, s *Step) error { return r.eachSection(s, r.Create) },
+	run:     func(r *Run, s *Step) error { return r.eachSection(s, r.file.exactly, r.create) },
 }
 
 func checkManifests(c *checker, s *Step) error {
@@ -48,32 +49,35 @@ func checkManifests(c *checker, s *Step) error {
 
 // apply decodes a section, and lets the steps behind it know the kinds that it
 // defines.
-func (c *checker) apply(s *Step, sec *Section) error {
+func (c *checker) apply(s *Step, sec *section) error {
 	all, err := c.file.manifests(sec, c.server)
 	if err != nil {
 		return err
 	}
-	d := &decoder{file: c.file, section: sec, server: c.server}
+	text := c.file.text(sec)
+	var refused error
 	for _, m := range all {
 		if c.server.Kind(m.Kind.GVK) == nil {
-			return d.wrong(m.Line, "unknown kind %s: its definition is not applied before", m.Kind.GVK.Kind)
+			return misread(text.Wrong(m.Line, "unknown kind %s: its definition is not applied before", m.Kind.GVK.Kind))
 		}
 		if err := checkUIDs(servers{c.server}, s, m.JSON); err != nil {
 			return err
 		}
-		d.define(m)
+		if what := m.DefineIn(c.server); what != "" && refused == nil {
+			refused = misread(text.Refused(m, what))
+		}
 	}
-	if d.refused != nil && !s.Expect {
-		return d.refused
+	if s.Expect {
+		return nil
 	}
-	return nil
+	return refused
 }
 
-// eachSection sends the manifests of the sections a step names. A refusal does
-// not keep the rest from being sent.
-func (r *Run) eachSection(s *Step, send func(*Manifest) error) error {
+// eachSection sends the manifests of the sections found for what a step names. A
+// refusal does not keep the rest from being sent.
+func (r *Run) eachSection(s *Step, find func(name string) []*section, send func(*manifest.Manifest) error) error {
 	var first *refused
-	all, err := r.manifests(s)
+	all, err := r.manifests(s, find)
 	if err != nil {
 		return err
 	}
@@ -93,16 +97,13 @@ func (r *Run) eachSection(s *Step, send func(*Manifest) error) error {
 	return nil
 }
 
-// manifests lists the manifests of the sections a step names.
-func (r *Run) manifests(s *Step) ([]*Manifest, error) {
-	var all []*Manifest
+// manifests lists the manifests of the sections found for what a step names.
+func (r *Run) manifests(s *Step, find func(name string) []*section) ([]*manifest.Manifest, error) {
+	var all []*manifest.Manifest
 	for _, name := range s.Words() {
-		secs := r.file.under(name)
-		if s.Verb != "define" {
-			secs = slices.DeleteFunc(secs, func(sec *Section) bool { return sec.Name != name })
-		}
+		secs := find(name)
 		if len(secs) == 0 {
-			return nil, s.wrong("no section %s%s", name, suggest(name, r.file.SectionNames()))
+			return nil, s.wrong("no section %s%s", name, suggest(name, r.file.sectionNames()))
 		}
 		for _, sec := range secs {
 			docs, err := r.file.manifests(sec, r.t.Server)
@@ -115,35 +116,29 @@ func (r *Run) manifests(s *Step) ([]*Manifest, error) {
 	return all, nil
 }
 
-// Apply creates an object, or merges it into the one that exists.
-func (r *Run) Apply(m *Manifest) error {
+// apply creates an object, or merges it into the one that exists.
+func (r *Run) apply(m *manifest.Manifest) error {
 	return r.act("apply "+m.Ref().String(), func() error {
-		m, err := r.resolved(m)
+		m, err := m.WithUIDs(r.uid)
 		if err != nil {
 			return err
 		}
-		o := m.Object.(metav1.Object)
-		t := target{kind: m.Kind, namespace: o.GetNamespace(), name: o.GetName()}
+		t := targetOf(m)
 		if t.name == "" || r.lookup(t) == nil {
-			return r.request(createRequest(m))
+			return r.request(m.CreateRequest())
 		}
 		return r.request(&fakeapi.Request{Verb: fakeapi.Patch, Kind: m.Kind, Namespace: t.namespace, Name: t.name,
 			PatchType: types.MergePatchType, Patch: m.JSON})
 	})
 }
 
-// Create creates an object.
-func (r *Run) Create(m *Manifest) error {
+// create creates an object.
+func (r *Run) create(m *manifest.Manifest) error {
 	return r.act("create "+m.Ref().String(), func() error {
-		m, err := r.resolved(m)
+		m, err := m.WithUIDs(r.uid)
 		if err != nil {
 			return err
 		}
-		return r.request(createRequest(m))
+		return r.request(m.CreateRequest())
 	})
-}
-
-func createRequest(m *Manifest) *fakeapi.Request {
-	o := m.Object.(metav1.Object)
-	return &fakeapi.Request{Verb: fakeapi.Create, Kind: m.Kind, Namespace: o.GetNamespace(), Name: o.GetName(), Object: m.Object}
 }

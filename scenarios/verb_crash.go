@@ -33,7 +33,7 @@ comes up again by itself.`,
 		}
 		back := s.flag("back")
 		if t == nil {
-			return r.Crash(s.Word(0), back)
+			return r.crash(s.Word(0), back)
 		}
 		t.Back = back
 		return r.setTrap(s.Word(0), t)
@@ -63,8 +63,8 @@ func (s *Step) trap(in servers) (*trial.Trap, error) {
 	return &trial.Trap{After: words[0] == "after", Verb: fakeapi.Verb(words[1]), Kind: k, Name: name}, nil
 }
 
-// Crash kills a process where it stands.
-func (r *Run) Crash(process string, back bool) error {
+// crash kills a process where it stands.
+func (r *Run) crash(process string, back bool) error {
 	ps, err := r.processesNamed(process)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ answers.`,
 	check:   func(c *checker, s *Step) error { return c.process(s, s.Word(0)) },
 	run: func(r *Run, s *Step) error {
 		from, _ := s.Param("from")
-		return r.Restart(s.Word(0), from)
+		return r.restart(s.Word(0), from)
 	},
 }
 
@@ -112,12 +112,12 @@ answers.`,
 func (f *File) restartsStale() bool {
 	return slices.ContainsFunc(f.Steps, func(s *Step) bool {
 		_, ok := s.Param("from")
-		return ok && s.Verb == "restart"
+		return ok && s.verb == verbRestart
 	})
 }
 
-// Restart starts a process anew; from is "", a number of writes ago or a mark.
-func (r *Run) Restart(process, from string) error {
+// restart starts a process anew; from is "", a number of writes ago or a mark.
+func (r *Run) restart(process, from string) error {
 	ps, err := r.processesNamed(process)
 	if err != nil {
 		return err
@@ -173,11 +173,11 @@ var verbMark = &Verb{
 	Detail:  `Nothing changes.`,
 	Example: "mark before\nrestart replicaset from=before",
 	acts:    true,
-	run:     func(r *Run, s *Step) error { return r.Mark(s.Word(0)) },
+	run:     func(r *Run, s *Step) error { return r.mark(s.Word(0)) },
 }
 
-// Mark remembers the server's revision under a name.
-func (r *Run) Mark(name string) error {
+// mark remembers the server's revision under a name.
+func (r *Run) mark(name string) error {
 	r.marks[name] = r.t.Server.Version()
 	return r.act("mark "+name, func() error {
 		r.marks[name] = r.t.Server.Version()

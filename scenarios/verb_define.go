@@ -11,6 +11,7 @@ Definitions may as well stand among the manifests that apply sends. A kind must
 be defined before a step names it and before a controller of it is started.`,
 	Example: "define config/crd/bases\ncontrollers widget\napply world.yaml",
 	acts:    true,
+	sends:   true,
 	check: func(c *checker, s *Step) error {
 		for _, name := range s.Words() {
 			secs, err := c.file.definitions(s, name)
@@ -26,31 +27,5 @@ be defined before a step names it and before a controller of it is started.`,
 		}
 		return nil
 	},
-	run: func(r *Run, s *Step) error { return r.eachSection(s, r.Apply) },
-}
-
-// Define defines the kinds of the CustomResourceDefinitions in files and
-// directories, relative to the working directory.
-func (r *Run) Define(paths ...string) error {
-	s := &Step{Verb: verbDefine.Name, file: &File{Name: "."}}
-	for _, name := range paths {
-		s.Args = append(s.Args, Arg{Text: name, Value: name})
-		secs, err := s.file.definitions(s, name)
-		if err != nil {
-			return err
-		}
-		for _, sec := range secs {
-			sec.only = true
-			all, err := s.file.manifests(sec, r.t.Server)
-			if err != nil {
-				return err
-			}
-			for _, m := range all {
-				if err := r.Apply(m); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
+	run: func(r *Run, s *Step) error { return r.eachSection(s, r.file.under, r.apply) },
 }

@@ -4,14 +4,14 @@ import (
 	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/render"
 )
 
 var verbDelete = &Verb{
-	Name: "delete", Args: "KIND/NAME... [--cascade=POLICY] [--grace-period=SECONDS] [--now] [--client-side]", Min: 1, Max: -1,
+	Name: "delete", Min: 1, Max: -1,
+	Args:    "KIND/NAME... [--cascade=POLICY] [--grace-period=SECONDS] [--now] [--client-side]",
 	Summary: "delete objects",
 	Detail: `Without --cascade the kind's own default policy holds. --client-side does what
 kubectl did before there was a garbage collector: scale to zero, wait until the
@@ -32,9 +32,9 @@ status says that nothing is left, then delete and orphan what remains.`,
 		}
 		for _, name := range s.Words() {
 			if s.flag("client-side") {
-				err = r.DeleteClientSide(name)
+				err = r.deleteClientSide(name)
 			} else {
-				err = r.Delete(name, o)
+				err = r.delete(name, o)
 			}
 			if err != nil {
 				return err
@@ -81,32 +81,31 @@ func (s *Step) deleteOptions() (metav1.DeleteOptions, error) {
 	return o, nil
 }
 
-// Delete deletes one object, "kind/name" or "namespace/kind/name".
-func (r *Run) Delete(object string, o metav1.DeleteOptions) error {
+// delete deletes one object, "kind/name" or "namespace/kind/name".
+func (r *Run) delete(object string, o metav1.DeleteOptions) error {
 	t, err := r.target(object)
 	if err != nil {
 		return err
 	}
-	return r.act("delete "+object, func() error { return r.delete(t, o) })
+	return r.act("delete "+object, func() error {
+		return r.request(&fakeapi.Request{Verb: fakeapi.Delete, Kind: t.kind,
+			Namespace: t.namespace, Name: t.name, Delete: o})
+	})
 }
 
-func (r *Run) delete(t target, o metav1.DeleteOptions) error {
-	return r.request(&fakeapi.Request{Verb: fakeapi.Delete, Kind: t.kind, Namespace: t.namespace, Name: t.name, Delete: o})
-}
-
-// DeleteClientSide starts a kubectl that cascades by itself: a process that
+// deleteClientSide starts a kubectl that cascades by itself: a process that
 // ends when the object is deleted.
-func (r *Run) DeleteClientSide(object string) error {
+func (r *Run) deleteClientSide(object string) error {
 	t, err := r.target(object)
 	if err != nil {
 		return err
 	}
-	if r.Registry.Reaper == nil {
+	if r.registry.Reaper == nil {
 		return r.errorf("--client-side: no client-side deletion is registered")
 	}
-	c, err := r.Registry.Reaper(t.kind.GVK, t.namespace, t.name, func(err error) {
+	c, err := r.registry.Reaper(t.kind.GVK, t.namespace, t.name, func(err error) {
 		if err != nil {
-			r.notes = append(r.notes, "kubectl delete "+object+": "+render.WithoutUIDs(err.Error()))
+			r.telling.notes = append(r.telling.notes, "kubectl delete "+object+": "+render.WithoutUIDs(err.Error()))
 		}
 	})
 	if err != nil {
@@ -120,23 +119,4 @@ func (r *Run) DeleteClientSide(object string) error {
 		r.t.Start(name, c)
 		return nil
 	})
-}
-
-// target finds what an object's name means.
-func (r *Run) target(object string) (target, error) {
-	return parseTarget(r.names(), r.at(), object)
-}
-
-// at is the step being run; outside a file one that stands for the Go program.
-func (r *Run) at() *Step {
-	if r.step == nil {
-		return &Step{file: &File{Name: "script"}}
-	}
-	return r.step
-}
-
-// send sends a patch of the user.
-func (r *Run) send(t target, subresource string, kind types.PatchType, data []byte) error {
-	return r.request(&fakeapi.Request{Verb: fakeapi.Patch, Kind: t.kind, Subresource: subresource,
-		Namespace: t.namespace, Name: t.name, PatchType: kind, Patch: data})
 }

@@ -4,13 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
 )
-
-// Func is something a Go test does or requires, in a file's place for a verb. Its
-// client acts for the user, at once. It may depend on nothing but what it reads.
-type Func func(user host.Client) error
 
 var verbDo = &Verb{
 	Name: "do", Args: "NAME", Min: 1, Max: 1,
@@ -20,7 +15,7 @@ that has the function, that test or a command with its registry, can run them.`,
 	Example: "do rename-the-owner",
 	acts:    true,
 	check:   checkFunc,
-	run:     func(r *Run, s *Step) error { return r.Do(s.Word(0)) },
+	run:     func(r *Run, s *Step) error { return r.doFunc(s.Word(0)) },
 }
 
 var verbEnsure = &Verb{
@@ -53,14 +48,15 @@ func checkFunc(c *checker, s *Step) error {
 	}
 	names := slices.Sorted(maps.Keys(c.registry.Funcs))
 	if len(names) == 0 {
-		return s.wrong("%s is Go code that this program does not have: replay the file with the test that wrote it", s.Word(0))
+		return s.wrong("%s is Go code that this program does not have: replay the file with the test that wrote it",
+			s.Word(0))
 	}
 	return s.wrong("there is no function %s%s", s.Word(0), suggest(s.Word(0), names))
 }
 
-// Do performs a function of the registry as the user.
-func (r *Run) Do(name string) error {
-	f := r.Registry.Funcs[name]
+// doFunc performs a function of the registry as the user.
+func (r *Run) doFunc(name string) error {
+	f := r.registry.Funcs[name]
 	if f == nil {
 		return r.errorf("there is no function %s", name)
 	}
@@ -70,7 +66,7 @@ func (r *Run) Do(name string) error {
 // ensure returns what a function of the registry finds wrong, "" for nothing.
 func (r *Run) ensure(s *Step) string {
 	var err error
-	r.t.World.Do(s.String(), func() { err = r.Registry.Funcs[s.Word(0)](r.t.Cluster.Client(law.User)) })
+	r.t.World.Do(s.String(), func() { err = r.registry.Funcs[s.Word(0)](r.t.Cluster.Client(law.User)) })
 	if err != nil {
 		return err.Error()
 	}

@@ -16,7 +16,8 @@ import (
 )
 
 var verbExpect = &Verb{
-	Name: "expect", Args: "N KIND | KIND/NAME  [controller=KIND/NAME|none] [selector=LABELS] [deleting=true|false]", Min: 1, Max: 2,
+	Name: expectation, Min: 1, Max: 2,
+	Args:    "N KIND | KIND/NAME  [controller=KIND/NAME|none] [selector=LABELS] [deleting=true|false]",
 	Summary: "require how many objects there are, or that one is there",
 	Detail: `Holds in explored runs too, after each of their settles: what is true of the
 default schedule only belongs in golden text.`,
@@ -47,7 +48,7 @@ default schedule only belongs in golden text.`,
 
 // runExpectation holds a step that expects something against its "!".
 func runExpectation(r *Run, s *Step) error {
-	if what := FindVerb(s.Verb).expects(r, s); what != "" {
+	if what := s.verb.expects(r, s); what != "" {
 		return s.fail(ExitFail, "%s", what)
 	}
 	if s.Expect {
@@ -142,10 +143,7 @@ var verbHash = &Verb{
 of one schedule on every machine, and changes when behaviour does.`,
 	Example: "hash",
 	run: func(r *Run, s *Step) error {
-		r.printf("%016x\n", r.Hash())
+		r.printf("%016x\n", r.hash())
 		return nil
 	},
 }
-
-// Hash digests everything that happened in the run so far.
-func (r *Run) Hash() uint64 { return r.t.World.Hash() }

@@ -45,13 +45,13 @@ executed, but the process is told 504.`,
 			return err
 		}
 		with, _ := s.Param("with")
-		return r.Fail(s.Word(0), s.Word(1), s.Word(2), n, with)
+		return r.failRequest(s.Word(0), s.Word(1), s.Word(2), n, with)
 	},
 }
 
-// Fail makes the nth request of a process with that verb and kind fail, with
+// failRequest makes the nth request of a process with that verb and kind fail, with
 // "409", "429", "500" or "timeout"; nth 0 means all of them.
-func (r *Run) Fail(process, verb, kind string, nth int, with string) error {
+func (r *Run) failRequest(process, verb, kind string, nth int, with string) error {
 	ps, err := r.processesNamed(process)
 	if err != nil {
 		return err
@@ -84,10 +84,5 @@ learnt as a tombstone. Hold the view first to make events it misses.`,
 		}
 		return c.process(s, s.Word(0))
 	},
-	run: func(r *Run, s *Step) error { return r.Relist(s.Word(0), s.Word(1)) },
-}
-
-// Relist breaks a process's watch of a kind.
-func (r *Run) Relist(process, kind string) error {
-	return r.eachView("relist", process, kind, (*host.Process).Relist)
+	run: func(r *Run, s *Step) error { return r.eachView("relist", s.Word(0), s.Word(1), (*host.Process).Relist) },
 }

@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
@@ -31,14 +31,14 @@ times); path picks one field of it.`,
 	},
 	run: func(r *Run, s *Step) error {
 		path, _ := s.Param("path")
-		text, err := r.Get(s.Word(0), path)
+		text, err := r.get(s.Word(0), path)
 		r.printf("%s", text)
 		return err
 	},
 }
 
-// Get renders the objects of a kind, one object, or one field of it.
-func (r *Run) Get(what, path string) (string, error) {
+// get renders the objects of a kind, one object, or one field of it.
+func (r *Run) get(what, path string) (string, error) {
 	if !strings.Contains(what, "/") {
 		return r.list(what)
 	}
@@ -56,7 +56,7 @@ func (r *Run) Get(what, path string) (string, error) {
 		data, err := yaml.Marshal(tree)
 		return render.WithoutUIDs(string(data)), err
 	}
-	v := lookup(tree, strings.Split(path, ".")...)
+	v, _, _ := unstructured.NestedFieldNoCopy(tree, strings.Split(path, ".")...)
 	if v == nil {
 		return None + "\n", nil
 	}
@@ -107,7 +107,9 @@ func toTree(o any) map[string]any {
 // clean removes what tells nothing: unique ids, versions and times.
 func clean(tree map[string]any) map[string]any {
 	meta, _ := tree["metadata"].(map[string]any)
-	for _, key := range []string{"uid", "resourceVersion", "creationTimestamp", "managedFields", "generation", "selfLink"} {
+	for _, key := range []string{
+		"uid", "resourceVersion", "creationTimestamp", "managedFields", "generation", "selfLink",
+	} {
 		delete(meta, key)
 	}
 	if refs, ok := meta["ownerReferences"].([]any); ok {

@@ -21,7 +21,7 @@ The name of a controller means all its instances, NAME#2 the second one.`,
 	},
 	run: func(r *Run, s *Step) error {
 		kind, _ := s.Param("sees")
-		return r.Hold(s.Word(0), kind)
+		return r.eachView("hold", s.Word(0), kind, (*host.Process).Hold)
 	},
 }
 
@@ -35,7 +35,7 @@ var verbRelease = &Verb{
 	check:   checkSees,
 	run: func(r *Run, s *Step) error {
 		kind, _ := s.Param("sees")
-		return r.Release(s.Word(0), kind)
+		return r.release(s.Word(0), kind)
 	},
 }
 
@@ -48,13 +48,8 @@ func checkSees(c *checker, s *Step) error {
 	return c.process(s, s.Word(0))
 }
 
-// Hold freezes a process's view of a kind.
-func (r *Run) Hold(process, kind string) error {
-	return r.eachView("hold", process, kind, (*host.Process).Hold)
-}
-
-// Release ends a hold; without a kind, all holds of the process.
-func (r *Run) Release(process, kind string) error {
+// release ends a hold; without a kind, all holds of the process.
+func (r *Run) release(process, kind string) error {
 	if kind != "" {
 		return r.eachView("release", process, kind, (*host.Process).Release)
 	}

@@ -1,9 +1,6 @@
 package scenarios
 
-import (
-	"github.com/threelaws/threelaws/internal/render"
-	"github.com/threelaws/threelaws/sim/law"
-)
+import "github.com/threelaws/threelaws/sim/law"
 
 var verbJudge = &Verb{
 	Name: "judge", Args: "LAW... | all", Min: 1, Max: -1,
@@ -24,55 +21,24 @@ routing at every event, and a file about their fights need not list them.`,
 		}
 		return nil
 	},
-	run: func(r *Run, s *Step) error { return r.JudgeBy(s.Words()...) },
+	run: func(r *Run, s *Step) error { return r.judgeBy(s.Words()) },
 }
 
-// JudgeBy makes only the named laws count from here on; "all" makes all count.
-func (r *Run) JudgeBy(names ...string) error {
+// judgeBy makes only the named laws count from here on; "all" makes all count.
+func (r *Run) judgeBy(names []string) error {
 	only := map[*law.Law]bool{}
 	for _, n := range names {
 		if n == "all" {
-			r.accept()
-			r.judgeBy(nil)
+			r.counting.accept()
+			r.counting.narrow(nil)
 			return nil
 		}
-		l, what := r.Registry.law(n)
+		l, what := r.registry.law(n)
 		if what != "" {
 			return r.errorf("%s", what)
 		}
 		only[l] = true
 	}
-	r.judgeBy(only)
+	r.counting.narrow(only)
 	return nil
 }
-
-// judging is which laws count from a breach on.
-type judging struct {
-	from int               // index of the breach
-	only map[*law.Law]bool // nil for all
-}
-
-func (r *Run) judgeBy(only map[*law.Law]bool) {
-	r.only = only
-	r.judged = append(r.judged, judging{len(r.t.Judge.Breaches()), only})
-}
-
-// Breaches are the breaches of the laws that counted when they were broken, fit
-// to be shown.
-func (r *Run) Breaches() []render.Mark {
-	var all []render.Mark
-	var only map[*law.Law]bool
-	turn := 0
-	for i, b := range r.t.Judge.Breaches() {
-		for ; turn < len(r.judged) && r.judged[turn].from <= i; turn++ {
-			only = r.judged[turn].only
-		}
-		if only == nil || only[b.Law] {
-			all = append(all, render.MarkOf(b))
-		}
-	}
-	return all
-}
-
-// counts reports whether a breach is shown: its law is one that counts.
-func (r *Run) counts(b *law.Breach) bool { return r.only == nil || r.only[b.Law] }

@@ -14,7 +14,7 @@ var verbLabel = &Verb{
 	Example: "label pod/p1 app=other tier-",
 	acts:    true,
 	check:   checkPairs,
-	run:     func(r *Run, s *Step) error { return r.Label(s.Word(0), s.Words()[1:]...) },
+	run:     func(r *Run, s *Step) error { return r.setMeta(s, "labels") },
 }
 
 var verbAnnotate = &Verb{
@@ -24,7 +24,7 @@ var verbAnnotate = &Verb{
 	Example: "annotate rs/web-a note='hands off'",
 	acts:    true,
 	check:   checkPairs,
-	run:     func(r *Run, s *Step) error { return r.Annotate(s.Word(0), s.Words()[1:]...) },
+	run:     func(r *Run, s *Step) error { return r.setMeta(s, "annotations") },
 }
 
 func checkPairs(c *checker, s *Step) error {
@@ -54,22 +54,14 @@ func pairs(words []string) (map[string]any, string) {
 	return m, ""
 }
 
-// Label sets labels of an object: "key=value", or "key-" to remove one.
-func (r *Run) Label(object string, words ...string) error {
-	return r.setMeta("label", "labels", object, words)
-}
-
-// Annotate sets annotations of an object: "key=value", or "key-" to remove one.
-func (r *Run) Annotate(object string, words ...string) error {
-	return r.setMeta("annotate", "annotations", object, words)
-}
-
-func (r *Run) setMeta(verb, field, object string, words []string) error {
+// setMeta sets and removes pairs of a field of the metadata.
+func (r *Run) setMeta(s *Step, field string) error {
+	object := s.Word(0)
 	t, err := r.target(object)
 	if err != nil {
 		return err
 	}
-	m, what := pairs(words)
+	m, what := pairs(s.Words()[1:])
 	if what != "" {
 		return r.errorf("%s", what)
 	}
@@ -77,5 +69,5 @@ func (r *Run) setMeta(verb, field, object string, words []string) error {
 	if err != nil {
 		panic("scenarios: " + err.Error())
 	}
-	return r.patch(verb+" "+object, t, "", types.MergePatchType, data)
+	return r.patch(s.Verb+" "+object, t, "", types.MergePatchType, data)
 }

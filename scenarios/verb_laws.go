@@ -24,31 +24,31 @@ change of a generation, since=settle everything before the last settle.`,
 	},
 	run: func(r *Run, s *Step) error {
 		since, _ := s.Param("since")
-		return r.Laws(since, s.Words()...)
+		return r.laws(since, s.Words())
 	},
 }
 
-// Laws prints which laws held since the start, the last "switch" or the last
+// laws prints which laws held since the start, the last "switch" or the last
 // "settle"; of the named ones only, if any are named.
-func (r *Run) Laws(since string, names ...string) error {
+func (r *Run) laws(since string, names []string) error {
 	from := 0
 	switch since {
 	case "switch":
-		from = r.since
+		from = r.switched
 	case "settle":
-		from = r.from
+		from = r.telling.from
 	}
 	broken := map[*law.Law]int{}
 	for i := range r.t.Judge.Breaches() {
-		if b := &r.t.Judge.Breaches()[i]; b.Record >= from && r.fails(b) {
+		if b := &r.t.Judge.Breaches()[i]; b.Record >= from && r.counting.fails(b) {
 			broken[b.Law]++
 		}
 	}
-	laws := r.Registry.Laws
+	laws := r.registry.Laws
 	if len(names) > 0 {
 		laws = nil
 		for _, n := range names {
-			l, what := r.Registry.law(n)
+			l, what := r.registry.law(n)
 			if what != "" {
 				return r.errorf("%s", what)
 			}

@@ -1,13 +1,6 @@
 package scenarios
 
-import (
-	"slices"
-
-	"github.com/threelaws/threelaws/internal/explore"
-	"github.com/threelaws/threelaws/internal/render"
-	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/host"
-)
+import "slices"
 
 var verbMutant = &Verb{
 	Name: "mutant", Args: "NAME [schedules=N] [seed=N] [faults=NAME:N,...] [laws=LAW,...] [--strict]", Min: 1, Max: 1,
@@ -36,7 +29,7 @@ breaks no law is a failure.`,
 		if err != nil {
 			return err
 		}
-		k, err := Kill(r.file, slices.Index(r.file.Steps, s), r.Registry, s.Word(0), o)
+		k, err := Kill(r.file, slices.Index(r.file.Steps, s), r.registry, s.Word(0), o)
 		if err != nil {
 			return err
 		}
@@ -46,85 +39,4 @@ breaks no law is a failure.`,
 		}
 		return nil
 	},
-}
-
-// Killed is how a mutant died.
-type Killed struct {
-	Mutant string        `json:"mutant"`
-	Law    string        `json:"law"` // "" when it survived
-	Why    string        `json:"why,omitempty"`
-	Step   int           `json:"step,omitempty"` // line of the timeline
-	Tried  int           `json:"tried"`          // schedules, the default one included
-	Lines  []render.Line `json:"lines,omitempty"`
-	Page   *render.Page  `json:"page,omitempty"`
-}
-
-// Text renders it as it stands beneath the verb.
-func (k *Killed) Text() string {
-	if k.Law == "" {
-		return "survived " + plural(k.Tried, "schedule") + "\n"
-	}
-	if k.Page == nil {
-		return "killed by " + k.Law + ": " + k.Why + "\n"
-	}
-	return "killed by " + k.Law + " at step " + itoa(k.Step) + "\n" + tail(k.Lines)
-}
-
-// tail renders the last lines of a timeline.
-func tail(lines []render.Line) string {
-	const most = 8
-	if len(lines) > most {
-		return "  ...\n" + render.Text(lines[len(lines)-most:])
-	}
-	return render.Text(lines)
-}
-
-// Kill runs the steps of a file before index until with a mutant in place of
-// its controller, in the default schedule and then in others, until a law
-// breaks. A negative index means all up to the first explore or mutant.
-func Kill(f *File, until int, g *Registry, mutant string, o ExploreOptions) (*Killed, error) {
-	m, what := g.mutant(mutant)
-	if what != "" {
-		return nil, wrong(f.Name, 0, "", "%s", what)
-	}
-	if until < 0 {
-		until = f.scriptEnd()
-	}
-	p := &Script{File: f, Registry: g, Until: until, Strict: o.Strict, Laws: o.Laws, Default: true, prefer: m.Law,
-		Replace: map[string]host.Controller{m.Controller.Name: m.Controller}}
-	k := &Killed{Mutant: mutant}
-	if p.kill(k, sim.Zero{}) {
-		return k, nil
-	}
-	p.Default, p.Faults = false, o.Faults
-	plan := explore.Plan{Strategy: explore.Mixed, Seed: o.Seed, Steps: 200}
-	for i := range o.Schedules {
-		c, _ := plan.At(i)
-		if p.kill(k, c) {
-			return k, nil
-		}
-	}
-	return k, nil
-}
-
-// kill runs the mutant once and reports whether it died.
-func (p *Script) kill(k *Killed, c sim.Choices) bool {
-	k.Tried++
-	run, out := p.once(c)
-	defer run.Stop()
-	if len(out.Findings) == 0 {
-		if out.Settled {
-			return false
-		}
-		k.Law, k.Why = "nofight", "it does not settle"
-		return true
-	}
-	b := out.Findings[0]
-	k.Law, k.Why = run.lawName(b.Law), b.Text
-	if b.Law == "expect" {
-		return true
-	}
-	k.Page = run.Page(run.lastFailure())
-	k.Lines, k.Step = k.Page.Lines, k.Page.Step()
-	return true
 }

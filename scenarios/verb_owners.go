@@ -2,12 +2,9 @@ package scenarios
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/render"
@@ -29,16 +26,16 @@ Pods are named without their kind. With tree, all owner references as a tree.`,
 	},
 	run: func(r *Run, s *Step) error {
 		if s.Has("tree") {
-			r.printf("%s", r.Tree())
+			r.printf("%s", r.tree())
 		} else {
-			r.printf("%s", r.Owners())
+			r.printf("%s", r.owners())
 		}
 		return nil
 	},
 }
 
-// Owners renders which controller object has which dependents.
-func (r *Run) Owners() string {
+// owners renders which controller object has which dependents.
+func (r *Run) owners() string {
 	owned := map[string][]string{}
 	var owners []string
 	row := func(name string) {
@@ -72,8 +69,8 @@ func (r *Run) Owners() string {
 	return t.String()
 }
 
-// Tree renders all owner references of the world as a tree.
-func (r *Run) Tree() string {
+// tree renders all owner references of the world as a tree.
+func (r *Run) tree() string {
 	var objs []render.Object
 	for _, k := range r.t.Server.Kinds() {
 		if k.GVK.Kind == "Namespace" {
@@ -100,26 +97,6 @@ func (r *Run) kinds() (fors, deps []*fakeapi.Kind) {
 	return fors, deps
 }
 
-// each goes through the objects of a kind in natural order of their names.
-func (r *Run) each(k *fakeapi.Kind, f func(ref sim.Ref, obj runtime.Object)) {
-	var all []runtime.Object
-	if k = r.t.Server.Kind(k.GVK); k == nil {
-		return
-	}
-	r.t.Server.Each(k, func(obj runtime.Object) bool {
-		all = append(all, obj)
-		return true
-	})
-	ref := func(o runtime.Object) sim.Ref {
-		m := o.(metav1.Object)
-		return sim.Ref{Kind: k.GVK.Kind, Namespace: m.GetNamespace(), Name: m.GetName(), UID: string(m.GetUID())}
-	}
-	slices.SortFunc(all, func(a, b runtime.Object) int { return render.CompareRefs(ref(a), ref(b)) })
-	for _, o := range all {
-		f(ref(o), o)
-	}
-}
-
 func dependentName(ref sim.Ref, obj any) string {
 	name := ref.String()
 	if ref.Kind == "Pod" {
@@ -130,5 +107,3 @@ func dependentName(ref sim.Ref, obj any) string {
 	}
 	return name
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }

@@ -5,6 +5,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/scenarios/internal/manifest"
 )
 
 var patchTypes = map[string]types.PatchType{
@@ -37,7 +39,9 @@ made with this verb. $(uid KIND/NAME) in it is the uid that this object has then
 		}
 		definition, _ := t.kind.Definition()
 		if how, _ := s.Param("type"); definition != nil && (how == "" || how == "strategic") && !s.Expect {
-			return s.wrong("%s is a custom kind, which the server does not patch strategically: say type=merge, or json", t.kind.GVK.Kind)
+			return s.wrong("%s is a custom kind, which the server does not patch strategically: "+
+				"say type=merge, or json",
+				t.kind.GVK.Kind)
 		}
 		return nil
 	},
@@ -47,7 +51,7 @@ made with this verb. $(uid KIND/NAME) in it is the uid that this object has then
 			kind = "strategic"
 		}
 		sub, _ := s.Param("subresource")
-		return r.Patch(s.Word(0), patchTypes[kind], sub, s.Word(1))
+		return r.patchObject(s.Word(0), patchTypes[kind], sub, s.Word(1))
 	},
 }
 
@@ -60,8 +64,8 @@ func patchBody(text string) ([]byte, error) {
 	return json.Marshal(tree)
 }
 
-// Patch patches an object, or its subresource. The body is JSON or YAML.
-func (r *Run) Patch(object string, kind types.PatchType, subresource, body string) error {
+// patchObject patches an object, or its subresource. The body is JSON or YAML.
+func (r *Run) patchObject(object string, kind types.PatchType, subresource, body string) error {
 	t, err := r.target(object)
 	if err != nil {
 		return err
@@ -76,7 +80,7 @@ func (r *Run) Patch(object string, kind types.PatchType, subresource, body strin
 // patch sends a patch of the user with the uids in it that objects then have.
 func (r *Run) patch(label string, t target, subresource string, kind types.PatchType, data []byte) error {
 	return r.act(label, func() error {
-		data, err := r.withUIDs(data)
+		data, err := manifest.ReplaceUIDs(data, r.uid)
 		if err != nil {
 			return err
 		}

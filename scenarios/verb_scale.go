@@ -38,12 +38,12 @@ its subresource scale, which its definition must have.`,
 		if err != nil {
 			return err
 		}
-		return r.Scale(s.Word(0), n)
+		return r.scale(s.Word(0), n)
 	},
 }
 
-// Scale sets spec.replicas of an object.
-func (r *Run) Scale(object string, replicas int) error {
+// scale sets spec.replicas of an object.
+func (r *Run) scale(object string, replicas int) error {
 	t, err := r.target(object)
 	if err != nil {
 		return err
@@ -68,5 +68,6 @@ func scalable(k *fakeapi.Kind) string {
 	if d == nil || v.Subresources != nil && v.Subresources.Scale != nil {
 		return ""
 	}
-	return k.GVK.Kind + " cannot be scaled: " + d.Name + " has no subresource scale in version " + v.Name + "; patch it with type=merge"
+	return k.GVK.Kind + " cannot be scaled: " + d.Name + " has no subresource scale in version " + v.Name +
+		"; patch it with type=merge"
 }

@@ -1,8 +1,6 @@
 package scenarios
 
 import (
-	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -18,22 +16,22 @@ var verbStep = &Verb{
 runs leave this verb out.`,
 	Example: "step 3\nstep deliver replicaset Pod",
 	run: func(r *Run, s *Step) error {
-		if r.explored {
+		if r.course.races {
 			return nil
 		}
 		words := s.Words()
 		if len(words) == 0 {
-			return r.Step(1)
+			return r.takeSteps(1)
 		}
 		if n, err := strconv.Atoi(words[0]); err == nil && len(words) == 1 {
-			return r.Step(n)
+			return r.takeSteps(n)
 		}
-		return r.StepAction(strings.Join(words, " "))
+		return r.takeAction(strings.Join(words, " "))
 	},
 }
 
-// Step takes up to n steps of the default schedule.
-func (r *Run) Step(n int) error {
+// takeSteps takes up to n steps of the default schedule.
+func (r *Run) takeSteps(n int) error {
 	r.t.World.SetChoices(sim.Zero{})
 	for range n {
 		e := r.t.World.Enabled()
@@ -48,8 +46,8 @@ func (r *Run) Step(n int) error {
 	return nil
 }
 
-// StepAction takes the enabled action with this key.
-func (r *Run) StepAction(key string) error {
+// takeAction takes the enabled action with this key.
+func (r *Run) takeAction(key string) error {
 	want, ok := sim.ParseKey(key)
 	if !ok {
 		return r.errorf("%q is not an action: write \"CLASS ACTOR DETAIL\", such as \"deliver replicaset Pod\"", key)
@@ -63,11 +61,7 @@ func (r *Run) StepAction(key string) error {
 		}
 		keys = append(keys, a.Key())
 	}
-	text := fmt.Sprintf("%q is not enabled here%s", key, suggest(key, keys))
-	if r.step != nil {
-		return r.step.fail(ExitFail, "%s", text)
-	}
-	return errors.New(text)
+	return r.at().fail(ExitFail, "%q is not enabled here%s", key, suggest(key, keys))
 }
 
 var verbAdvance = &Verb{
@@ -85,12 +79,12 @@ var verbAdvance = &Verb{
 		if err != nil {
 			return err
 		}
-		return r.Advance(d)
+		return r.advance(d)
 	},
 }
 
-// Advance moves the virtual clock.
-func (r *Run) Advance(d time.Duration) error {
+// advance moves the virtual clock.
+func (r *Run) advance(d time.Duration) error {
 	return r.act("advance "+d.String(), func() error {
 		r.t.World.Clock.Advance(d)
 		return nil

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/threelaws/threelaws/sim"
@@ -28,18 +29,18 @@ NAME#2.`,
 			}
 		}
 		n := 2
-		for slices.Contains(c.processes, base+"#"+itoa(n)) {
+		for slices.Contains(c.processes, base+"#"+strconv.Itoa(n)) {
 			n++
 		}
-		c.start(base+"#"+itoa(n), base)
+		c.start(base+"#"+strconv.Itoa(n), base)
 		return nil
 	},
-	run: func(r *Run, s *Step) error { return r.Duplicate(s.Word(0)) },
+	run: func(r *Run, s *Step) error { return r.duplicate(s.Word(0)) },
 }
 
-// Duplicate starts another instance of a process's controller, of the same
+// duplicate starts another instance of a process's controller, of the same
 // generation or of the one named behind "@".
-func (r *Run) Duplicate(process string) error {
+func (r *Run) duplicate(process string) error {
 	name, generation, _ := strings.Cut(process, "@")
 	ps, err := r.processesNamed(name)
 	if err != nil {
@@ -48,7 +49,7 @@ func (r *Run) Duplicate(process string) error {
 	c := ps[0].Controller()
 	if generation != "" {
 		var what string
-		if c, what = r.Registry.Controller(c.Name + "@" + generation); what != "" {
+		if c, what = r.registry.Controller(c.Name + "@" + generation); what != "" {
 			return r.errorf("%s", what)
 		}
 	}
@@ -79,19 +80,19 @@ has that generation.`,
 		}
 		return nil
 	},
-	run: func(r *Run, s *Step) error { return r.Switch(s.Word(0), s.Word(1)) },
+	run: func(r *Run, s *Step) error { return r.switchTo(s.Word(0), s.Word(1)) },
 }
 
-// Switch replaces the program of a process, of every instance of a controller,
+// switchTo replaces the program of a process, of every instance of a controller,
 // or of "all", by another generation.
-func (r *Run) Switch(process, generation string) error {
+func (r *Run) switchTo(process, generation string) error {
 	ps, err := r.processesNamed(process)
 	if err != nil {
 		return err
 	}
 	next := map[*host.Process]host.Controller{}
 	for _, p := range ps {
-		c, what := r.Registry.Controller(p.Controller().Name + "@" + generation)
+		c, what := r.registry.Controller(p.Controller().Name + "@" + generation)
 		if what != "" && process == "all" {
 			continue
 		}
@@ -109,7 +110,7 @@ func (r *Run) Switch(process, generation string) error {
 				r.t.Switch(p, c)
 			}
 		}
-		r.since = r.t.World.History.Len()
+		r.switched = r.t.World.History.Len()
 		return nil
 	})
 }
@@ -127,18 +128,18 @@ every write, as one from before the field existed.`,
 		}
 		return nil
 	},
-	run: func(r *Run, s *Step) error { return r.DowngradeServer(s.Word(0) == "on") },
+	run: func(r *Run, s *Step) error { return r.downgradeServer(s.Word(0) == "on") },
 }
 
-// DowngradeServer switches the server's own generation.
-func (r *Run) DowngradeServer(on bool) error {
+// downgradeServer switches the server's own generation.
+func (r *Run) downgradeServer(on bool) error {
 	word, verb := "off", "upgrade"
 	if on {
 		word, verb = "on", "downgrade"
 	}
 	return r.act("downgrade-server "+word, func() error {
 		r.t.Server.SetDropControllerRefs(on)
-		r.since = r.t.World.History.Len()
+		r.switched = r.t.World.History.Len()
 		r.t.World.Record(sim.Record{Op: sim.FaultHit, Process: law.Server, Verb: verb})
 		return nil
 	})

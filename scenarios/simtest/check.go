@@ -167,7 +167,7 @@ func keepFile(dir string, f *scenarios.Counterexample) (string, error) {
 	sum := fnv.New32a()
 	sum.Write(f.File)
 	path := filepath.Join(dir, fmt.Sprintf("%s-%04x.txtar", f.Law, sum.Sum32()&0xffff))
-	return path, scenarios.WriteFile(path, f.File)
+	return path, f.WriteFile(path)
 }
 
 // again is the command that replays a failure file.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/threelaws/threelaws/controllers"
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/nearest"
 	"github.com/threelaws/threelaws/scenarios"
 )
 
@@ -191,7 +192,7 @@ func near(path string) string {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	if n := scenarios.Nearest(filepath.Base(path), names); n != "" {
+	if n := nearest.Word(filepath.Base(path), names); n != "" {
 		return "; did you mean " + filepath.Join(filepath.Dir(path), n) + "?"
 	}
 	return ""

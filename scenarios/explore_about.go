@@ -3,11 +3,11 @@ package scenarios
 import (
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/internal/explore"
+	"github.com/threelaws/threelaws/scenarios/internal/manifest"
 )
 
 // about is what a failing expectation speaks of: objects by their names, or all
@@ -18,16 +18,16 @@ type about struct {
 	selector labels.Selector
 }
 
-// expectation finds the step that failed so; nothing is spoken of by a breach
-// that is not one of expect.
-func (p *Script) expectation(b explore.Finding) about {
+// speaksOf finds the step that failed so; nothing is spoken of by a breach that
+// is not one of expect.
+func (p *Script) speaksOf(b explore.Finding) about {
 	a := about{selector: labels.Everything()}
-	if b.Law != verbExpect.Name {
+	if b.Law != expectation {
 		return a
 	}
 	in := servers{p.File.server}
-	for _, s := range p.File.Steps[:min(p.Until, len(p.File.Steps))] {
-		if s.Verb != verbExpect.Name || !strings.HasPrefix(b.Text, s.String()+": ") {
+	for _, s := range p.program() {
+		if s.verb != verbExpect || !strings.HasPrefix(b.Text, s.String()+": ") {
 			continue
 		}
 		if v, ok := s.Param("selector"); ok {
@@ -49,7 +49,7 @@ func (p *Script) expectation(b explore.Finding) about {
 
 // object reports whether an object is spoken of; m is its manifest, nil for an
 // object without one.
-func (a about) object(t target, m *Manifest) bool {
+func (a about) object(t target, m *manifest.Manifest) bool {
 	for _, n := range a.named {
 		if n.kind.GVK == t.kind.GVK && n.namespace == t.namespace && n.name == t.name {
 			return true
@@ -58,13 +58,13 @@ func (a about) object(t target, m *Manifest) bool {
 	if t.kind.GVK != a.kind {
 		return false
 	}
-	return m == nil || a.selector.Matches(labels.Set(m.Object.(metav1.Object).GetLabels()))
+	return m == nil || a.selector.Matches(labels.Set(m.Meta().GetLabels()))
 }
 
 // deed reports whether the user does something to an object that is spoken of.
 func (a about) deed(s *Step) bool {
-	switch s.Verb {
-	case verbDelete.Name, verbLabel.Name, verbAnnotate.Name, verbScale.Name, verbPatch.Name:
+	switch s.verb {
+	case verbDelete, verbLabel, verbAnnotate, verbScale, verbPatch:
 	default:
 		return false
 	}
@@ -74,10 +74,4 @@ func (a about) deed(s *Step) bool {
 		}
 	}
 	return false
-}
-
-// target is the manifest's object as steps name it.
-func (m *Manifest) target() target {
-	o := m.Object.(metav1.Object)
-	return target{kind: m.Kind, namespace: o.GetNamespace(), name: o.GetName()}
 }

@@ -1,20 +1,17 @@
 package scenarios
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/threelaws/threelaws/internal/nearest"
 )
 
-// Nearest returns the valid word closest to what was typed, "" when none is
-// near enough to be what was meant.
-func Nearest(word string, valid []string) string { return nearest.Word(word, valid) }
-
 // suggest renders the nearest valid word as the end of an error message; where
 // nothing is near, it lists the valid words, if they are few.
 func suggest(word string, valid []string) string {
-	if n := Nearest(word, valid); n != "" {
+	if n := nearest.Word(word, valid); n != "" {
 		return "; did you mean " + n + "?"
 	}
 	if len(valid) == 0 || len(valid) > 24 {
@@ -23,4 +20,11 @@ func suggest(word string, valid []string) string {
 	sorted := slices.Clone(valid)
 	slices.Sort(sorted)
 	return "; there are " + strings.Join(sorted, ", ")
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

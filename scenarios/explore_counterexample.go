@@ -8,10 +8,6 @@ import (
 	"github.com/threelaws/threelaws/internal/explore"
 )
 
-// ScheduleVersion is the first line of a schedule's section. It changes when a
-// schedule written before no longer means the same.
-const ScheduleVersion = "threelaws schedule 1"
-
 // scheduleSection is the name of the section a failure's schedule is in.
 const scheduleSection = "schedule"
 
@@ -26,7 +22,7 @@ type counterexampleText struct {
 	steps   []string // the script without "!"
 	bang    []bool   // by step: it has a "!"
 	golden  []bool   // by step: what it prints is kept
-	reads   []*Section
+	reads   []*section
 	keys    []string // the schedule
 }
 
@@ -42,7 +38,7 @@ func (p *Script) counterexampleFile(f *Counterexample, small *explore.Shrunk, la
 		f.Law, strings.ReplaceAll(f.Text, "\n", " "), f.Index, f.Strategy, f.Small)
 	t.script(last)
 	for range t.steps {
-		file, err := Parse(p.File.Name, []byte(t.text()))
+		file, err := parse(p.File.Name, []byte(t.text()), p.File.verbs)
 		if err != nil {
 			return nil, fmt.Errorf("a failure was written that cannot be read: %w", err)
 		}
@@ -76,13 +72,12 @@ func (t *counterexampleText) script(last *Step) {
 		mutant = " mutant=" + p.mutant
 	}
 	add("schedule "+scheduleSection+faultsArg(p.Faults)+mutant+strict, false, false)
-	if len(p.Laws) > 0 {
-		add("judge "+strings.Join(p.Laws, " "), false, false)
+	if len(p.laws) > 0 {
+		add("judge "+strings.Join(p.laws, " "), false, false)
 	}
-	for _, s := range p.File.Steps[:min(p.Until, len(p.File.Steps))] {
-		v := FindVerb(s.Verb)
-		if left := t.left(s); v.replayed() && v != verbSchedule && left != "" {
-			add(left, s.Expect, v == verbSettle && !s.Has("quiet"))
+	for _, s := range p.program() {
+		if left := t.left(s); s.verb.replayed() && s.verb != verbSchedule && left != "" {
+			add(left, s.Expect, s.verb.settles && !s.Has("quiet"))
 		}
 		if s == last {
 			break
@@ -97,7 +92,7 @@ func (t *counterexampleText) script(last *Step) {
 // left is a step without its "!" and without the sections of which nothing is
 // left; "" when it read no others.
 func (t *counterexampleText) left(s *Step) string {
-	if !FindVerb(s.Verb).sends() {
+	if !s.verb.sends {
 		return strings.TrimPrefix(s.String(), "! ")
 	}
 	own := *s
@@ -105,7 +100,7 @@ func (t *counterexampleText) left(s *Step) string {
 	own.Args = slices.DeleteFunc(slices.Clone(s.Args), func(a Arg) bool {
 		empty := true
 		for _, sec := range t.program.File.under(a.Text) {
-			if s.Verb != verbDefine.Name && sec.Name != a.Text || len(sec.docs) == 0 {
+			if s.verb != verbDefine && sec.name != a.Text || len(sec.docs) == 0 {
 				continue
 			}
 			t.reads, empty = append(t.reads, sec), false
@@ -131,25 +126,14 @@ func (t *counterexampleText) text() string {
 			b.WriteString("----\n\n")
 		}
 	}
-	for _, s := range t.program.File.Sections {
+	for _, s := range t.program.File.sections {
 		if slices.Contains(t.reads, s) {
-			fmt.Fprintf(&b, "-- %s --\n%s\n", s.Name, strings.TrimRight(s.Body, "\n"))
+			fmt.Fprintf(&b, "-- %s --\n%s\n", s.name, strings.TrimRight(s.body, "\n"))
 		}
 	}
-	fmt.Fprintf(&b, "-- %s --\n%s\n", scheduleSection, ScheduleVersion)
+	fmt.Fprintf(&b, "-- %s --\n%s\n", scheduleSection, scheduleVersion)
 	for _, k := range t.keys {
 		b.WriteString(k + "\n")
 	}
 	return b.String()
-}
-
-func faultsArg(faults map[string]int) string {
-	var parts []string
-	for _, name := range sortedNames(faults) {
-		parts = append(parts, fmt.Sprintf("%s:%d", name, faults[name]))
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return " faults=" + strings.Join(parts, ",")
 }

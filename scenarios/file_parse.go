@@ -3,6 +3,8 @@ package scenarios
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/threelaws/threelaws/scenarios/internal/words"
 )
 
 // parser goes through the lines of a file.
@@ -36,10 +38,10 @@ func (p *parser) peek() (string, bool) {
 	return text, ok
 }
 
-// Parse reads a scenario file. The name is for messages; errors are [*Error]s
-// with the line. Parse knows which verbs there are but not what they mean: see
-// [File.Check].
-func Parse(name string, data []byte) (*File, error) {
+const startsWithVerbs = "a scenario starts with verbs; see the help for scenario files"
+
+// parse reads a scenario file whose steps are of these verbs.
+func parse(name string, data []byte, verbs []*Verb) (*File, error) {
 	if len(data) > MaxSize {
 		return nil, wrong(name, 0, "", "the file is too large: %d bytes, at most %d are read", len(data), MaxSize)
 	}
@@ -47,9 +49,9 @@ func Parse(name string, data []byte) (*File, error) {
 		line := 1 + strings.Count(string(data[:i]), "\n")
 		return nil, wrong(name, line, "", "the file is not text: invalid UTF-8")
 	}
-	f := &File{Name: name, src: string(data)}
+	f := &File{Name: name, src: string(data), verbs: verbs}
 	if strings.TrimSpace(f.src) == "" {
-		return nil, wrong(name, 1, "", "the file is empty: a scenario starts with verbs; see the help for scenario files")
+		return nil, wrong(name, 1, "", "the file is empty: %s", startsWithVerbs)
 	}
 	p := &parser{file: f}
 	if err := p.script(); err != nil {
@@ -59,7 +61,7 @@ func Parse(name string, data []byte) (*File, error) {
 		return nil, err
 	}
 	if len(f.Steps) == 0 {
-		return nil, wrong(name, 1, "", "the file has no steps: a scenario starts with verbs; see the help for scenario files")
+		return nil, wrong(name, 1, "", "the file has no steps: %s", startsWithVerbs)
 	}
 	return f, nil
 }
@@ -94,7 +96,8 @@ func (p *parser) script() error {
 			}
 			comment = true
 		case word == "----":
-			return wrong(p.file.Name, p.line, "", "---- stands alone: expected output belongs directly beneath its step")
+			return wrong(p.file.Name, p.line, "",
+				"---- stands alone: expected output belongs directly beneath its step")
 		default:
 			comment = false
 			if err := p.step(word, phase); err != nil {
@@ -110,25 +113,21 @@ func (p *parser) step(text, phase string) error {
 	if rest, ok := strings.CutPrefix(text, "!"); ok {
 		s.Expect, text = true, strings.TrimSpace(rest)
 	}
-	words, err := split(text)
-	if err != "" {
-		return wrong(p.file.Name, p.line, "", "%s", err)
+	line, what := words.Split(text)
+	if what != "" {
+		return wrong(p.file.Name, p.line, "", "%s", what)
 	}
-	if len(words) == 0 {
+	if len(line) == 0 {
 		return wrong(p.file.Name, p.line, "", "! stands alone: a verb belongs behind it")
 	}
-	s.Verb = words[0].text
-	verb := FindVerb(s.Verb)
-	if verb == nil && (strings.HasSuffix(s.Verb, ":") || s.Verb == "---") {
-		return wrong(p.file.Name, p.line, "", "%s is YAML, not a verb: a scenario is a script with its manifests in sections below it: \"apply world.yaml\", then \"-- world.yaml --\" above the YAML", s.Verb)
+	s.Verb = line[0].Text
+	if s.verb = verbNamed(p.file.verbs, s.Verb); s.verb == nil {
+		return p.noVerb(s.Verb)
 	}
-	if verb == nil {
-		return wrong(p.file.Name, p.line, "", "unknown verb %s%s", s.Verb, suggest(s.Verb, verbNames()))
+	for _, w := range line[1:] {
+		s.Args = append(s.Args, arg(w))
 	}
-	for _, w := range words[1:] {
-		s.Args = append(s.Args, w.arg())
-	}
-	if err := s.checkShape(verb); err != nil {
+	if err := s.checkShape(); err != nil {
 		return err
 	}
 	p.file.Steps = append(p.file.Steps, s)
@@ -137,6 +136,19 @@ func (p *parser) step(text, phase string) error {
 		p.golden(s)
 	}
 	return nil
+}
+
+// noVerb is a step whose first word is no verb.
+func (p *parser) noVerb(word string) error {
+	if strings.HasSuffix(word, ":") || word == "---" {
+		return wrong(p.file.Name, p.line, "", "%s is YAML, not a verb: a scenario is a script with its manifests "+
+			"in sections below it: \"apply world.yaml\", then \"-- world.yaml --\" above the YAML", word)
+	}
+	var names []string
+	for _, v := range p.file.verbs {
+		names = append(names, v.Name)
+	}
+	return wrong(p.file.Name, p.line, "", "unknown verb %s%s", word, suggest(word, names))
 }
 
 // golden reads the lines beneath "----" up to a blank line or a section.
@@ -155,11 +167,11 @@ func (p *parser) golden(s *Step) {
 
 // sections reads the archive below the script.
 func (p *parser) sections() error {
-	var current *Section
+	var current *section
 	from := 0
 	end := func(to int) {
 		if current != nil {
-			current.Body = p.file.src[from:to]
+			current.body = p.file.src[from:to]
 		}
 	}
 	for {
@@ -173,11 +185,11 @@ func (p *parser) sections() error {
 			continue
 		}
 		end(at)
-		if old := p.file.Section(name); old != nil {
-			return wrong(p.file.Name, p.line, "", "section %s stands twice: the first is on line %d", name, old.Line)
+		if old := p.file.section(name); old != nil {
+			return wrong(p.file.Name, p.line, "", "section %s stands twice: the first is on line %d", name, old.line)
 		}
-		current, from = &Section{Name: name, Line: p.line}, p.at
-		p.file.Sections = append(p.file.Sections, current)
+		current, from = &section{name: name, line: p.line}, p.at
+		p.file.sections = append(p.file.sections, current)
 	}
 }
 

@@ -1,4 +1,4 @@
-package scenarios
+package manifest
 
 import (
 	"reflect"
@@ -25,27 +25,16 @@ func (d *decoder) checkSchema(n *yaml.Node, kind *fakeapi.Kind, tree map[string]
 	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(tree)}
 	unknown, err := kind.Prune(u)
 	if err != nil {
-		at, _ := find(n, "metadata")
-		return d.wrong(d.line(at), "bad %s in %s: %v", kind.GVK.Kind, d.section.Name, err)
+		at := find(n, "metadata")
+		return d.Wrong(d.line(at), "bad %s in %s: %v", kind.GVK.Kind, d.Name, err)
 	}
 	if len(unknown) == 0 {
 		return nil
 	}
-	at, _ := find(n, unknown[0])
+	at := find(n, unknown[0])
 	parent, last := cutPath(unknown[0])
-	hint := ""
-	if near := Nearest(last, schemaFields(version.Schema.OpenAPIV3Schema, parent)); near != "" {
-		hint = "; did you mean " + near + "?"
-	}
-	return d.wrong(d.line(at), "unknown field %s of %s in %s%s", unknown[0], kind.GVK.Kind, d.section.Name, hint)
-}
-
-// cutPath cuts the last field off a path.
-func cutPath(path string) (parent, last string) {
-	if i := strings.LastIndexByte(path, '.'); i >= 0 {
-		return path[:i], path[i+1:]
-	}
-	return "", path
+	hint := didYouMean(last, schemaFields(version.Schema.OpenAPIV3Schema, parent))
+	return d.Wrong(d.line(at), "unknown field %s of %s in %s%s", unknown[0], kind.GVK.Kind, d.Name, hint)
 }
 
 // schemaFields lists the fields that a schema has at a path.

@@ -20,7 +20,7 @@ type asked struct {
 func (a *asked) note(r *Run) {
 	for _, p := range r.t.Cluster.Processes() {
 		c := p.Controller()
-		if k := r.t.Server.Kind(c.For); k != nil && r.settling.Settled && r.t.Server.Len(k) > 0 {
+		if k := r.t.Server.Kind(c.For); k != nil && r.settled.how.Settled && r.t.Server.Len(k) > 0 {
 			a.rested.Store(c.Name, true)
 		}
 		if _, known := a.wrote.Load(c.Name); !known && wrote(&r.t.World.History, p.Name) {
@@ -38,13 +38,11 @@ func wrote(h *sim.History, process string) bool {
 	return false
 }
 
-// tried takes in how a step of the user's went. It may be nil.
+// tried takes in how a step of the user's went.
 func (a *asked) tried(s *Step, err error) {
-	switch {
-	case a == nil || s == nil:
-	case err == nil:
+	if err == nil {
 		a.done.Store(s, true)
-	default:
+	} else {
 		a.refused.LoadOrStore(s, err.Error())
 	}
 }
@@ -64,11 +62,4 @@ func names(m *sync.Map) map[string]bool {
 	set := map[string]bool{}
 	m.Range(func(name, _ any) bool { set[name.(string)] = true; return true })
 	return set
-}
-
-// Vain is a step of the user's that was refused in every schedule.
-type Vain struct {
-	Step int    `json:"step"` // index in [File.Steps]
-	Text string `json:"text"` // the step
-	Why  string `json:"why"`  // a refusal
 }

@@ -1,15 +1,18 @@
-package scenarios
+// Package golden has the expected output of a step as it stands in a scenario
+// file, and how what was printed differs from it.
+package golden
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 )
 
-// golden is output as it stands in a file: no trailing spaces, no blank lines,
-// "(none)" for nothing.
-func golden(output string) string {
+// None stands for the output of a step that prints nothing.
+const None = "(none)"
+
+// Text is output as it stands in a file: no trailing spaces, no blank lines,
+// [None] for nothing.
+func Text(output string) string {
 	var b strings.Builder
 	for line := range strings.Lines(output) {
 		if line = strings.TrimRight(line, " \t\r\n"); line != "" {
@@ -22,22 +25,8 @@ func golden(output string) string {
 	return b.String()
 }
 
-// compare holds a step's output against its golden text, nil when they agree.
-func (s *Step) compare(output string) *Error {
-	got := golden(output)
-	if !s.HasGolden || golden(s.Golden) == got && s.Golden != "" {
-		return nil
-	}
-	if s.Golden == "" {
-		return s.fail(ExitFail, "nothing stands beneath ----: run with --update to fill it in, or write %s", None)
-	}
-	e := s.fail(ExitFail, "output differs (- expected, + printed)")
-	e.Diff = diff(golden(s.Golden), got)
-	return e
-}
-
-// diff shows the lines in which two texts differ, with one line around them.
-func diff(want, got string) string {
+// Diff shows the lines in which two texts differ, with one line around them.
+func Diff(want, got string) string {
 	a, b := strings.Split(strings.TrimSuffix(want, "\n"), "\n"), strings.Split(strings.TrimSuffix(got, "\n"), "\n")
 	edits := align(a, b)
 	var out strings.Builder
@@ -109,29 +98,4 @@ func replaced(a, b []string) []edit {
 		out = append(out, edit{'+', l})
 	}
 	return out
-}
-
-// WriteFile replaces a file in one step: readers see the old content or the
-// new, never a part.
-func WriteFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	mode := os.FileMode(0o644)
-	if old, err := os.Stat(path); err == nil {
-		mode = old.Mode().Perm()
-	}
-	_, err = f.Write(data)
-	if e := f.Chmod(mode); err == nil {
-		err = e
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

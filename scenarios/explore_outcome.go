@@ -1,0 +1,86 @@
+package scenarios
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/threelaws/threelaws/internal/explore"
+	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+// label is what a run came to, in a few words: what each controller object did
+// in the settles that were explored.
+func (r *Run) label(out *explore.Outcome) string {
+	switch {
+	case len(out.Findings) > 0 && out.Findings[0].Law != law.ComeToRest:
+		return "breaks " + r.lawName(out.Findings[0].Law)
+	case out.Fight:
+		return "fights"
+	case !out.Settled:
+		return doesNotSettle
+	}
+	done := map[string]map[string]int{}
+	var who []string
+	h := &r.t.World.History
+	cast := render.CastOf(h)
+	for i := r.course.from; i < h.Len(); i++ {
+		rec := h.At(i)
+		if rec == nil || rec.Op != sim.Commit || rec.For.IsZero() || render.Replaced(h, rec) {
+			continue
+		}
+		c := render.VerbOf(rec)
+		if c.Noise {
+			continue
+		}
+		name := cast.Who(rec)
+		if done[name] == nil {
+			done[name] = map[string]int{}
+			who = append(who, name)
+		}
+		done[name][c.Verb]++
+	}
+	slices.Sort(who)
+	var parts []string
+	for _, name := range who {
+		parts = append(parts, name+" "+deeds(done[name]))
+	}
+	if len(parts) == 0 {
+		return "nothing is written"
+	}
+	return strings.Join(parts, "; ")
+}
+
+// doesNotSettle is the outcome of runs that break EXACT-7.
+const doesNotSettle = "does not settle"
+
+// deeds words counts by verb: "adopts 3, deletes 1".
+func deeds(n map[string]int) string {
+	var verbs []string
+	for v := range n {
+		verbs = append(verbs, v)
+	}
+	slices.Sort(verbs)
+	var words []string
+	for _, v := range verbs {
+		words = append(words, third(v)+" "+strconv.Itoa(n[v]))
+	}
+	return strings.Join(words, ", ")
+}
+
+// third is the third person of a verb.
+func third(v string) string {
+	if strings.HasSuffix(v, "ch") {
+		return v + "es"
+	}
+	return v + "s"
+}
+
+func (r *Run) lawName(id string) string {
+	if l, _ := r.registry.law(id); l != nil {
+		return l.Name
+	}
+	return id
+}

@@ -1,0 +1,101 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/threelaws/threelaws/internal/explore"
+	"github.com/threelaws/threelaws/internal/render"
+)
+
+// Exploration is what an exploration came to. It encodes to JSON.
+//
+// That it found no failure says something only where it is complete: an
+// enumeration may have stopped before it had covered everything, and in none of
+// the schedules drawn may the world have come to an end.
+type Exploration struct {
+	Schedules int             `json:"schedules"`
+	Distinct  int             `json:"distinct"`
+	Failed    int             `json:"failed"`    // schedules that broke a law
+	Unsettled int             `json:"unsettled"` // schedules that did not settle and broke no other law
+	Ended     int             `json:"ended"`     // schedules that came to an end: at rest, in a fight, at a broken law
+	Outcomes  []explore.Row   `json:"outcomes"`
+	Report    *explore.Report `json:"-"`
+
+	Complete bool              `json:"complete"`           // all that is enumerated was covered, or all drawn; and one ended
+	Stopped  string            `json:"stopped,omitempty"`  // why it is not complete
+	Coverage *explore.Coverage `json:"coverage,omitempty"` // exhaustive only; its Fixed is what no schedule varied
+
+	Failures []*Counterexample `json:"failures,omitempty"` // the first of each law
+	Wrote    map[string]bool   `json:"wrote"`              // the controllers that wrote something in some schedule
+	Rested   map[string]bool   `json:"rested"`             // those with an object of their kind in a world at rest
+	Vain     []Vain            `json:"vain,omitempty"`     // what the user did in vain, in every schedule
+}
+
+// Counterexample is a schedule that broke a law, made small.
+type Counterexample struct {
+	Law      string       `json:"law"`
+	Text     string       `json:"text"`
+	Index    int          `json:"index"` // of the schedule that broke it first
+	Strategy string       `json:"strategy"`
+	Small    string       `json:"small"` // how small it is
+	Page     *render.Page `json:"page"`
+	File     []byte       `json:"-"` // a scenario file that replays it
+}
+
+// WriteFile writes the scenario file that replays the failure.
+func (c *Counterexample) WriteFile(path string) error { return writeFile(path, c.File) }
+
+// Vain is a step of the user's that was refused in every schedule.
+type Vain struct {
+	Step int    `json:"step"` // index in [File.Steps]
+	Text string `json:"text"` // the step
+	Why  string `json:"why"`  // a refusal
+}
+
+// NotVaried words what an exhaustive search found that goes round, and what it
+// did not vary.
+func NotVaried(c *explore.Coverage) string {
+	text := ""
+	if c.Livelock != "" {
+		text = render.Fold(fmt.Sprintf("%s: %s", plural(c.Livelocks, "livelock"), c.Livelock))
+	}
+	return text + render.Fold("not varied: "+strings.Join(c.Fixed, "; "))
+}
+
+// mostOutcomes is how many outcomes are printed, the most frequent ones.
+const mostOutcomes = 12
+
+// Text renders the exploration as it stands beneath the verb.
+func (x *Exploration) Text() string {
+	var b strings.Builder
+	if c := x.Coverage; c != nil {
+		how := "covered everything"
+		if !c.Complete {
+			how = "stopped: " + c.Stopped
+		}
+		fmt.Fprintf(&b, "%s: %s, %s, %s, %s\n", how, plural(c.States, "state"), plural(c.Schedules, "schedule"),
+			plural(x.Failed, "violation"), plural(len(x.Outcomes), "outcome"))
+		b.WriteString(NotVaried(c))
+	} else {
+		fmt.Fprintf(&b, "%s, %s, %s\n",
+			plural(x.Schedules, "schedule"), plural(x.Failed, "violation"), plural(len(x.Outcomes), "outcome"))
+	}
+	var t render.Table
+	t.Indent = "  "
+	for i, o := range x.Outcomes {
+		if i == mostOutcomes {
+			t.Add("   ...", plural(len(x.Outcomes)-i, "outcome")+" more")
+			break
+		}
+		t.Add(fmt.Sprintf("%6d", o.Count), o.Label)
+	}
+	b.WriteString(t.String())
+	for _, f := range x.Failures {
+		fmt.Fprintf(&b, "%s, first in schedule %d: %s\n", f.Law, f.Index, f.Text)
+	}
+	if len(x.Failures) > 0 {
+		b.WriteString(x.Failures[0].Page.Short())
+	}
+	return b.String()
+}

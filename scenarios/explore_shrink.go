@@ -1,0 +1,127 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/threelaws/threelaws/internal/explore"
+	"github.com/threelaws/threelaws/sim"
+)
+
+// shrinkBudget is how many executions making a failure small may take.
+const shrinkBudget = 2000
+
+// shrinkAll makes the first failure of each law small, and the others as they
+// are.
+func (p *Script) shrinkAll(failures []explore.Failing, o ExploreOptions) ([]*Counterexample, error) {
+	var all []*Counterexample
+	for i := range failures {
+		budget := o.Budget
+		if budget == 0 {
+			budget = shrinkBudget
+		}
+		f, err := p.shrink(&failures[i], budget)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+// shrink makes a failure small and writes it down as a scenario file.
+func (p *Script) shrink(f *explore.Failing, budget int) (*Counterexample, error) {
+	parts := p.parts(f.Breach)
+	small, err := explore.Shrink(p.subject(parts, f), f.Breach, f.Schedule, budget)
+	if err != nil {
+		return nil, err
+	}
+	q := *p
+	q.File = p.File.without(parts, small.Removed)
+	q.Until = p.Until - countSteps(parts, small.Removed)
+	run, out := q.once(explore.Follow(small.Schedule))
+	defer run.stop()
+	failed := run.failed.last()
+	if len(out.Findings) == 0 || failed == nil {
+		return nil, errors.New("the run made small does not break " + f.Breach.Law + " again")
+	}
+	page := run.Page(failed)
+	page.Small = smallness(small, f)
+	failing := &Counterexample{Law: run.lawName(small.Breach.Law), Text: small.Breach.Text, Index: f.Index,
+		Strategy: f.Strategy, Small: page.Small, Page: page}
+	failing.File, err = q.counterexampleFile(failing, small, failed.Step)
+	return failing, err
+}
+
+// smallness says how small a failure is: the step at which it fails, now and as
+// it was found, and whether any single object, action of the user, fault or
+// choice can still be left out.
+func smallness(s *explore.Shrunk, f *explore.Failing) string {
+	text := fmt.Sprintf("fails at step %d, found at %d; %d of %d choices differ from the default schedule",
+		failsAt(s.Breach, s.Outcome), failsAt(f.Breach, f.Outcome), s.Schedule.Deviations(), len(s.Schedule))
+	if n := s.Schedule.Faults(); n > 0 {
+		text += "; " + plural(n, "fault")
+	}
+	if !s.Minimal {
+		return text + "; not minimal"
+	}
+	return text + "; minimal"
+}
+
+// failsAt is the step of a breach.
+func failsAt(b explore.Finding, out *explore.Outcome) int {
+	if b.Step > 0 {
+		return b.Step
+	}
+	return out.Steps
+}
+
+// Shrink makes a failing run of the program small and writes it down as a
+// scenario file. The outcome has a breach; the schedule is what was decided.
+func (p *Script) Shrink(out *explore.Outcome, schedule explore.Schedule) (*Counterexample, error) {
+	if err := p.warm(); err != nil {
+		return nil, err
+	}
+	return p.shrink(&explore.Failing{Breach: out.Findings[0], Outcome: out, Schedule: schedule}, shrinkBudget)
+}
+
+// subject is the program as package explore shrinks it. An expectation must go
+// on failing in the same words, after the same last fault: nearly every one
+// fails in an empty world, and for many a reason.
+func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
+	b := f.Breach
+	s := explore.Shrinkable{}
+	for _, pt := range parts {
+		s.Parts = append(s.Parts, pt.label)
+	}
+	if last := lastFault(f.Schedule); b.Law == expectation && last != nil {
+		s.Keep = func(e *explore.Entry) bool { return e.Fault() && e.Action.Same(last.Action) }
+	}
+	s.Without = func(removed []bool) explore.Program {
+		q := *p
+		if q.File = p.File.without(parts, removed); !q.definesAll(parts, removed) {
+			return nil
+		}
+		q.Until = p.Until - countSteps(parts, removed)
+		if b.Law != expectation {
+			return q.Run
+		}
+		return func(c sim.Choices) *explore.Outcome {
+			out := q.Run(c)
+			if len(out.Findings) > 0 && out.Findings[0].Text != b.Text {
+				out.Findings = nil
+			}
+			return out
+		}
+	}
+	return s
+}
+
+func lastFault(s explore.Schedule) *explore.Entry {
+	for i := len(s) - 1; i >= 0; i-- {
+		if s[i].Fault() {
+			return &s[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package scenarios
+
+import (
+	"slices"
+
+	"github.com/threelaws/threelaws/fakeapi"
+)
+
+// Check finds the mistakes a parser alone cannot: unknown controllers, kinds,
+// laws and mutants, missing and unused sections, bad manifests, bad values.
+func (f *File) Check(g *Registry) error {
+	if err := g.Check(); err != nil {
+		return err
+	}
+	for _, s := range f.sections {
+		s.read = false
+	}
+	if err := f.checkSteps(g); err != nil {
+		return err
+	}
+	for _, s := range f.sections {
+		if !s.read {
+			return wrong(f.Name, s.line, "", "section %s is not used by any step", s.name)
+		}
+	}
+	return nil
+}
+
+// checkSteps checks the steps in their order, and what they read.
+func (f *File) checkSteps(g *Registry) error {
+	c := &checker{file: f, registry: g, server: fakeapi.New(fakeapi.Options{}), started: map[string]string{}}
+	f.server = c.server
+	for _, s := range f.Steps {
+		if err := s.checkValues(); err != nil {
+			return err
+		}
+		if s.verb.check == nil {
+			continue
+		}
+		if err := s.verb.check(c, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checker looks at all steps before anything runs, so that a mistake in the
+// last line is found at once and nothing is half done. It follows only what the
+// script says of processes.
+type checker struct {
+	file      *File
+	registry  *Registry
+	server    *fakeapi.Server
+	processes []string
+	started   map[string]string // process -> controller
+}
+
+// section finds the section a step names, and marks it as used.
+func (c *checker) section(s *Step, name string) (*section, error) {
+	sec := c.file.section(name)
+	if sec == nil {
+		if len(c.file.sections) == 0 {
+			return nil, s.wrong("no section %s: the file has no sections", name)
+		}
+		return nil, s.wrong("no section %s%s", name, suggest(name, c.file.sectionNames()))
+	}
+	sec.read = true
+	return sec, nil
+}
+
+// start notes a process.
+func (c *checker) start(process, controller string) {
+	if !slices.Contains(c.processes, process) {
+		c.processes = append(c.processes, process)
+	}
+	c.started[process] = controller
+}
+
+// process checks the name of a running process.
+func (c *checker) process(s *Step, name string) error {
+	if slices.Contains(c.processes, c.alias(name)) {
+		return nil
+	}
+	if len(c.processes) == 0 {
+		return s.wrong("unknown process %s: none is running; start one with controllers", name)
+	}
+	return s.wrong("unknown process %s%s", name, suggest(name, c.processes))
+}
+
+// alias resolves the short name of a controller within a process's name.
+func (c *checker) alias(name string) string { return c.registry.process(name) }
+
+// kind checks the name of a kind.
+func (c *checker) kind(s *Step, name string) (*fakeapi.Kind, error) {
+	return kindNamed(servers{c.server}, s, name)
+}
+
+// object checks "KIND/NAME" or "NAMESPACE/KIND/NAME".
+func (c *checker) object(s *Step, text string) error {
+	_, err := parseTarget(servers{c.server}, s, text)
+	return err
+}

@@ -1,0 +1,71 @@
+// Package words cuts the line of a script into words, and quotes a word that
+// holds spaces.
+package words
+
+import "strings"
+
+// Word is one word of a line, quotes removed.
+type Word struct {
+	Text   string
+	Quoted bool // it begins with a quote, and so is never key=value
+}
+
+// Split cuts a line into words at spaces outside of quotes. Within " a
+// backslash keeps the next character; within ' nothing is special. The string
+// returned says what is wrong, "" when nothing is.
+func Split(line string) ([]Word, string) {
+	var words []Word
+	for i := 0; i < len(line); {
+		if line[i] == ' ' || line[i] == '\t' {
+			i++
+			continue
+		}
+		w := Word{Quoted: line[i] == '\'' || line[i] == '"'}
+		var b strings.Builder
+		for i < len(line) && line[i] != ' ' && line[i] != '\t' {
+			c := line[i]
+			if c != '\'' && c != '"' {
+				b.WriteByte(c)
+				i++
+				continue
+			}
+			n, ok := unquote(&b, line[i:])
+			if !ok {
+				return nil, "a quote is not closed: " + line[i:]
+			}
+			i += n
+		}
+		w.Text = b.String()
+		words = append(words, w)
+	}
+	return words, ""
+}
+
+// unquote writes the quoted text at the start of s and returns its length,
+// quotes included.
+func unquote(b *strings.Builder, s string) (int, bool) {
+	q := s[0]
+	for i := 1; i < len(s); i++ {
+		switch {
+		case s[i] == q:
+			return i + 1, true
+		case s[i] == '\\' && q == '"' && i+1 < len(s):
+			i++
+			b.WriteByte(s[i])
+		default:
+			b.WriteByte(s[i])
+		}
+	}
+	return 0, false
+}
+
+// Quote is the inverse of [Split] for one word.
+func Quote(text string) string {
+	if text != "" && !strings.ContainsAny(text, " \t'\"") {
+		return text
+	}
+	if !strings.Contains(text, "'") {
+		return "'" + text + "'"
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+}

@@ -1,0 +1,120 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/threelaws/threelaws/internal/explore"
+	"github.com/threelaws/threelaws/scenarios/internal/golden"
+	"github.com/threelaws/threelaws/sim"
+)
+
+// Interpret runs a parsed file. With Update the golden text of the file is
+// replaced in memory.
+func Interpret(f *File, o Options) *Result {
+	res := &Result{File: f.Name, Verdict: verdicts[ExitPass]}
+	if err := f.Check(o.Registry); err != nil {
+		res.add(err)
+		return res
+	}
+	hash := res.run(f, o)
+	if o.Twice && res.ExitCode != ExitUsage {
+		if err := f.again(o, hash); err != nil {
+			res.add(err)
+		}
+	}
+	return res
+}
+
+// again runs the file once more, without the steps that explore, and compares
+// the hashes. Steps that explore do not change the world.
+func (f *File) again(o Options, hash uint64) error {
+	g := *f
+	g.Steps = slices.DeleteFunc(slices.Clone(f.Steps), func(s *Step) bool { return s.verb.explores })
+	second := (&Result{File: f.Name}).run(&g, Options{Registry: o.Registry, Strict: o.Strict})
+	if second == hash {
+		return nil
+	}
+	e := wrong(f.Name, 0, "", "two runs of one schedule differ%s: hashes %016x and %016x",
+		g.difference(o), hash, second)
+	e.Code = ExitNondetermine
+	return e
+}
+
+// difference says where two runs of the file first differ, "" where it cannot
+// be found.
+func (f *File) difference(o Options) string {
+	p := &Script{File: f, Registry: o.Registry, Until: len(f.Steps), atOnce: true, Strict: o.Strict}
+	choices := func() sim.Choices { return sim.Zero{} }
+	if s := f.Steps[0]; s.verb == verbSchedule {
+		entries, err := s.recorded(p)
+		if err != nil {
+			return ""
+		}
+		choices = func() sim.Choices { return explore.Follow(entries) }
+	}
+	_, _, err := explore.Twice(p.Run, func() *explore.Recorder { return explore.Record(choices()) })
+	if d := (*explore.Disagreement)(nil); errors.As(err, &d) {
+		return fmt.Sprintf(" at step %d: first %s, then %s", d.Step, d.First, d.Second)
+	}
+	return ""
+}
+
+// run performs the steps. It goes on after output that differs, and stops at
+// anything else.
+func (res *Result) run(f *File, o Options) uint64 {
+	r := newRun(o.Registry, f)
+	defer r.stop()
+	r.counting.strict, r.telling.verbose = o.Strict, o.Verbose
+	for _, s := range f.Steps {
+		output, err := r.perform(s)
+		sr := StepResult{Line: s.Line, Step: s.String(), Phase: s.Phase, Output: output, OK: err == nil,
+			Loose: err == nil && !s.Expect && s.verb.settles && !s.Has("quiet") && !s.HasGolden}
+		if r.course.ended {
+			res.add(f.misfit(r.course.keys.Err()))
+			break
+		}
+		if err == nil && s.HasGolden {
+			if o.Update || o.fill {
+				s.Golden = golden.Text(output)
+			} else if e := s.compare(output); e != nil {
+				sr.OK = false
+				res.add(e)
+			}
+		}
+		res.Steps = append(res.Steps, sr)
+		if err != nil {
+			res.add(err)
+			if res.Page = r.failed.found; res.Page == nil {
+				res.Page = r.Page(r.failed.last())
+			}
+			break
+		}
+	}
+	if r.course.keys != nil && res.ExitCode == ExitPass {
+		if err := r.course.keys.Err(); err != nil {
+			res.add(f.misfit(err))
+		}
+	}
+	if o.Inspect != nil {
+		o.Inspect(r)
+	}
+	hash := r.hash()
+	res.Hash = fmt.Sprintf("%016x", hash)
+	return hash
+}
+
+// compare holds a step's output against its golden text, nil when they agree.
+func (s *Step) compare(output string) *Error {
+	got := golden.Text(output)
+	if !s.HasGolden || golden.Text(s.Golden) == got && s.Golden != "" {
+		return nil
+	}
+	if s.Golden == "" {
+		return s.fail(ExitFail, "nothing stands beneath ----: run with --update to fill it in, or write %s", None)
+	}
+	e := s.fail(ExitFail, "output differs (- expected, + printed)")
+	e.Diff = golden.Diff(golden.Text(s.Golden), got)
+	return e
+}

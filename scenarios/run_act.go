@@ -1,0 +1,75 @@
+package scenarios
+
+import (
+	"errors"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+// refused is a request of the user that the server refused: expected with "!".
+type refused struct{ text string }
+
+func (e *refused) Error() string { return "refused: " + e.text }
+
+// act performs something the user does: at once in the default run; in an
+// explored run, between a barrier and a settle that is explored, as an action
+// among the others. It returns what the server refused.
+func (r *Run) act(label string, f func() error) error {
+	r.settled.dirty = true
+	if r.t.Waiting() > 0 || r.course.races && r.telling.settles > 0 && r.raced() {
+		s := r.step
+		r.t.Later(label, func() { r.note(s, f()) })
+		return nil
+	}
+	err := r.t.Do(label, f)
+	r.note(r.step, err)
+	r.telling.atOnce(r.t.World.Steps())
+	if e := (*Error)(nil); err != nil && !errors.As(err, &e) {
+		return &refused{err.Error()}
+	}
+	return err
+}
+
+// note tells whoever wants to know how a step of the user's went.
+func (r *Run) note(s *Step, err error) {
+	if r.tried != nil && s != nil {
+		r.tried(s, err)
+	}
+}
+
+// raced reports whether what the step does belongs to a settle that is
+// explored: not one of set-up.
+func (r *Run) raced() bool {
+	if r.step == nil {
+		return true
+	}
+	from := slices.Index(r.file.Steps, r.step)
+	for _, s := range r.file.Steps[from+1:] {
+		if s.verb.settles {
+			return !s.Has("quiet")
+		}
+	}
+	return true
+}
+
+// request executes one request of the user, inside a step.
+func (r *Run) request(req *fakeapi.Request) error {
+	if resp := r.t.Cluster.Request(law.User, req); resp.Err != nil {
+		s := resp.Err.ErrStatus
+		rec := &sim.Record{Code: int(s.Code), Reason: string(s.Reason), Message: s.Message}
+		return errors.New(render.RefusalOf(rec))
+	}
+	return nil
+}
+
+// send sends a patch of the user.
+func (r *Run) send(t target, subresource string, kind types.PatchType, data []byte) error {
+	return r.request(&fakeapi.Request{Verb: fakeapi.Patch, Kind: t.kind, Subresource: subresource,
+		Namespace: t.namespace, Name: t.name, PatchType: kind, Patch: data})
+}

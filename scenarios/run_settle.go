@@ -1,0 +1,173 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/threelaws/threelaws/internal/explore"
+	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law"
+	"github.com/threelaws/threelaws/sim/trial"
+)
+
+// settleOptions say how to settle.
+type settleOptions struct {
+	quiet   bool          // set-up: prints nothing, always in the default schedule
+	verbose bool          // shows status writes too
+	limit   int           // stop after so many writes; 0 for a bound no file should meet
+	during  time.Duration // stop after so much virtual time; 0 for none
+	rest    bool          // judge the world as one at rest when that time has passed
+}
+
+// settle runs until nothing but faults can happen, or a limit is reached.
+func (r *Run) settle(o settleOptions) trial.Settling {
+	if o.quiet || r.course.choices == nil {
+		r.t.World.SetChoices(sim.Zero{})
+	} else {
+		r.explore()
+	}
+	limits := r.limits(o)
+	r.settled = settled{from: r.telling.from, not: r.settled.not}
+	how := r.t.Settle(limits)
+	if r.course.choices != nil && explore.Ended(r.course.choices) {
+		r.course.ended = true
+	}
+	r.settled.how = how
+	if !how.Settled && !r.quiet {
+		r.settled.not = r.notSettled(how)
+	}
+	if !o.quiet && !r.quiet {
+		r.printTimeline(how, o.verbose || r.telling.verbose)
+	}
+	r.barrier()
+	return how
+}
+
+// limits is what ends a settle before the world rests.
+func (r *Run) limits(o settleOptions) trial.Limits {
+	l := trial.Limits{Writes: o.limit, For: o.during, Rest: o.rest}
+	failing := func() bool { return r.counting.pending() != nil }
+	if r.course.races && !(r.step != nil && r.step.Expect) {
+		l.Idle, l.Steps, l.Stop = r.course.idle, r.course.steps, failing
+		if l.Idle == 0 {
+			l.Idle = maxIdleDrawn
+		}
+	}
+	if keys := r.course.keys; keys != nil && l.Stop == nil && !o.quiet {
+		// A recorded run ends where its schedule does: the world may never rest.
+		l.Stop = func() bool { return keys.Done() && failing() }
+	}
+	return l
+}
+
+// explore hands the world over to the choices that are explored, with the
+// faults they may take.
+func (r *Run) explore() {
+	c := &r.course
+	r.t.World.SetChoices(c.choices)
+	if c.from == 0 {
+		c.from = r.t.World.History.Len()
+	}
+	if len(c.faults) == 0 || c.budgeted {
+		return
+	}
+	if err := r.t.Faults(c.faults); err != nil {
+		panic("scenarios: " + err.Error())
+	}
+	c.budgeted = true
+}
+
+// mostShown is how many lines are shown of the beginning, and as many of the end,
+// of a long settle that does not come to rest.
+const mostShown = 60
+
+// printTimeline prints what happened since the last barrier.
+func (r *Run) printTimeline(how trial.Settling, verbose bool) {
+	lines := r.telling.lines(&r.counting, r.telling.from, verbose)
+	shown := lines
+	if !how.Settled {
+		if _, last, ok := r.counting.cycle(lines); ok && last < len(lines) {
+			shown = lines[:last]
+		}
+	}
+	if n := len(shown); !how.Settled && n > 2*mostShown {
+		r.printf("%s  ...\n", render.Text(shown[:mostShown]))
+		r.printf("%s", render.Text(shown[n-mostShown:]))
+	} else {
+		r.printf("%s", render.Text(shown))
+	}
+	if len(shown) < len(lines) {
+		r.printf("  ...\n")
+	}
+	for _, n := range r.telling.notes {
+		r.printf("%s\n", n)
+	}
+	r.telling.notes = nil
+	r.printOthers(lines)
+	writes, refusals := render.Counts(lines)
+	if how.Settled {
+		r.printf("settled at %s after %s\n", how.At, counts(writes, refusals))
+		return
+	}
+	r.printf("%s", r.settled.not)
+}
+
+// printOthers lists the broken laws that no line of the timeline shows: one
+// line for each law, with how often it was broken.
+func (r *Run) printOthers(lines []render.Line) {
+	shown := map[int]bool{}
+	for i := range lines {
+		for _, rec := range lines[i].Records {
+			shown[rec] = true
+		}
+	}
+	var laws []*law.Law
+	count, first := map[*law.Law]int{}, map[*law.Law]string{}
+	for _, b := range r.t.Judge.Breaches() {
+		if !r.counting.counts(&b) || b.Record < r.telling.from || shown[b.Record] || len(b.Cycle) > 0 {
+			continue
+		}
+		if count[b.Law]++; count[b.Law] == 1 {
+			laws = append(laws, b.Law)
+			first[b.Law] = render.MarkOf(b).String()
+		}
+	}
+	for _, l := range laws {
+		text := first[l]
+		if n := count[l]; n > 1 {
+			text = strings.Replace(text, l.Name, fmt.Sprintf("%s x%d", l.Name, n), 1)
+		}
+		r.printf("%s", render.Fold(text))
+	}
+}
+
+// notSettled words the last line of a settle that did not come to rest.
+func (r *Run) notSettled(how trial.Settling) string {
+	if how.Broken {
+		return fmt.Sprintf("stopped after %s: a law is broken\n", plural(how.Writes, "write"))
+	}
+	lines := r.telling.lines(&r.counting, r.telling.from, false)
+	writes, _ := render.Counts(lines)
+	text := fmt.Sprintf("not settled after %s", plural(writes, "write"))
+	if how.Idle != "" {
+		return text + ": " + how.Idle + "\n"
+	}
+	if first, last, ok := r.counting.cycle(lines); ok {
+		verb := "repeat"
+		if first == last {
+			verb = "repeats"
+		}
+		text += ": " + render.Span(first, last) + " " + verb
+	}
+	return text + "\n"
+}
+
+func counts(writes, refusals int) string {
+	s := plural(writes, "write")
+	if refusals > 0 {
+		s += ", " + plural(refusals, "refusal")
+	}
+	return s
+}
