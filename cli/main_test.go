@@ -28,7 +28,7 @@ type outcomeOf struct {
 // threelaws runs a command line in this process.
 func threelaws(ctx context.Context, g *scenarios.Registry, args ...string) outcomeOf {
 	var out, err bytes.Buffer
-	code := Command{Registry: g, Bare: true, Name: "threelaws", Out: &out, Err: &err}.Run(ctx, args)
+	code := Command{Registry: g, Bare: true, Name: "threelaws", Library: scenarios.Library(), Out: &out, Err: &err}.Run(ctx, args)
 	return outcomeOf{code, out.String(), err.String()}
 }
 
@@ -122,7 +122,7 @@ func TestFailureReplays(t *testing.T) {
 	if got := cli(t, "explore", "-n", "40", "--generation", "selector", "--out", dir, "testdata/settles.txtar"); got.code != scenarios.ExitFail {
 		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.err)
 	}
-	files, err := find([]string{dir})
+	files, err := new(shelf).find([]string{dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,11 +298,11 @@ func TestFailuresAreNoScenarios(t *testing.T) {
 	if got := cli(t, "explore", "-n", "20", "--generation", "selector", "testdata/settles.txtar"); got.code != scenarios.ExitFail {
 		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.err)
 	}
-	files, err := find([]string{"."})
+	files, err := new(shelf).find([]string{"."})
 	if err != nil || len(files) != 5 {
 		t.Errorf("run . finds %s, %v", files, err)
 	}
-	failures, err := find([]string{".threelaws"})
+	failures, err := new(shelf).find([]string{".threelaws"})
 	if err != nil || len(failures) == 0 {
 		t.Errorf("there are no failures: %v", err)
 	}

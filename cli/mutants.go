@@ -14,6 +14,13 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
+// mutantsReport is what mutants prints with --json.
+type mutantsReport struct {
+	Mutants  []*death `json:"mutants"`
+	Killed   int      `json:"killed"`
+	ExitCode int      `json:"exitCode"`
+}
+
 // death is how a mutant died, or that it did not.
 type death struct {
 	Mutant  string       `json:"mutant"`
@@ -33,32 +40,33 @@ type death struct {
 	err error
 }
 
-func (a *app) mutantsCommand() *cobra.Command {
+func mutantsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mutants [flags] [NAME...] [DIR]",
 		Short: "show that every mutant is killed, and by which law",
 		Long: `A mutant is a controller with one guard removed. For each one, or those that are
-named, runs the scenarios below DIR (./scenarios) that have a step "mutant NAME",
-until a law breaks, and names the law. The exit code is 1 when a mutant survives
+named, runs the scenarios that have a step "mutant NAME", until a law breaks, and
+names the law: those below DIR, ./scenarios or, where there is none, in the program.
+The exit code is 1 when a mutant survives
 or no scenario is for it.`,
 		Example: "  threelaws mutants\n  threelaws mutants replicaset/skip-recheck",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			chosen, dir, err := a.mutantsNamed(args)
+			chosen, dir, err := mutantsNamed(a, args)
 			if err != nil {
 				return err
 			}
-			return a.killAll(cmd.Context(), chosen, dir)
+			return killAll(cmd.Context(), a, chosen, dir)
 		},
+	}
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		return beginning(a.mutantNames(), "", begun), cobra.ShellCompDirectiveDefault
 	}
 	return cmd
 }
 
 // mutantsNamed tells mutants from the directory among the arguments.
-func (a *app) mutantsNamed(args []string) (chosen []scenarios.Mutant, dir string, err error) {
-	var names []string
-	for _, m := range a.registry.Mutants {
-		names = append(names, m.Name)
-	}
+func mutantsNamed(a *app, args []string) (chosen []scenarios.Mutant, dir string, err error) {
+	names := a.mutantNames()
 	for _, arg := range args {
 		if i := slices.Index(names, arg); i >= 0 {
 			chosen = append(chosen, a.registry.Mutants[i])
@@ -80,7 +88,7 @@ func (a *app) mutantsNamed(args []string) (chosen []scenarios.Mutant, dir string
 	}
 	if dir == "" {
 		dir = defaultDir
-		if _, err := os.Stat(dir); err != nil {
+		if !onDisk(dir) && a.library == nil {
 			return nil, "", usage("mutants: there is no directory ./%s here; name the one with the scenarios", dir)
 		}
 	}
@@ -88,8 +96,8 @@ func (a *app) mutantsNamed(args []string) (chosen []scenarios.Mutant, dir string
 }
 
 // killAll tries to kill each mutant and prints how it went, in order.
-func (a *app) killAll(ctx context.Context, chosen []scenarios.Mutant, dir string) error {
-	p, err := readPins(dir)
+func killAll(ctx context.Context, a *app, chosen []scenarios.Mutant, dir string) error {
+	p, err := a.pins(dir)
 	if err != nil {
 		return err
 	}
@@ -99,7 +107,8 @@ func (a *app) killAll(ctx context.Context, chosen []scenarios.Mutant, dir string
 		width = max(width, len(m.Name))
 	}
 	killed := 0
-	done := inOrder(ctx, chosen, func(m scenarios.Mutant) *death { return a.kill(m, p.mutants[m.Name]) }, func(d *death) {
+	try := func(m scenarios.Mutant) *death { return kill(a, m, p.mutants[m.Name]) }
+	done := inOrder(ctx, chosen, try, func(d *death) {
 		deaths = append(deaths, d)
 		switch {
 		case d.err != nil:
@@ -118,14 +127,14 @@ func (a *app) killAll(ctx context.Context, chosen []scenarios.Mutant, dir string
 		a.code = worse(a.code, exitInterrupted)
 	}
 	if a.json {
-		return a.encode(map[string]any{"mutants": deaths, "killed": killed, "exitCode": a.code})
+		return a.encode(mutantsReport{deaths, killed, a.code})
 	}
 	a.printf("%d of %s killed\n", killed, plural(len(chosen), "mutant"))
 	return nil
 }
 
 // kill runs the scenarios that are meant for a mutant until one kills it.
-func (a *app) kill(m scenarios.Mutant, by []killing) *death {
+func kill(a *app, m scenarios.Mutant, by []killing) *death {
 	d := &death{Mutant: m.Name, Summary: m.Summary, Clause: m.Clause, Meant: m.Law}
 	for _, k := range by {
 		f, err := a.load(k.path)

@@ -103,7 +103,7 @@ func TestOwnController(t *testing.T) {
 	if got.code != scenarios.ExitFail || !strings.Contains(got.out, "replay: widgetctl replay ") || !strings.Contains(got.out, "picture: ") {
 		t.Fatalf("explore: exit %d\n%s%s", got.code, got.out, got.err)
 	}
-	files, err := find([]string{failuresDir})
+	files, err := new(shelf).find([]string{failuresDir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,10 +156,16 @@ func TestBoundedSearchCoversNotEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
-	for states, want := range map[string]string{"5": "not everything was covered (bound of 5 states): ", "0": "covered everything: "} {
-		got := cli(t, "explore", "--strategy", "exhaustive", "--states", states, file)
-		if got.code != scenarios.ExitPass || !strings.HasPrefix(got.out, want) {
-			t.Errorf("--states %s: exit %d\n%s%s", states, got.code, got.out, got.err)
+	for _, c := range []struct {
+		states, want string
+		code         int
+	}{
+		{"5", "not everything was covered (bound of 5 states): ", exitUncovered},
+		{"0", "covered everything: ", scenarios.ExitPass},
+	} {
+		got := cli(t, "explore", "--strategy", "exhaustive", "--states", c.states, file)
+		if got.code != c.code || !strings.HasPrefix(got.out, c.want) {
+			t.Errorf("--states %s: exit %d\n%s%s", c.states, got.code, got.out, got.err)
 		}
 	}
 }

@@ -55,13 +55,3 @@ func Complete(g *scenarios.Registry) *scenarios.Registry {
 	}
 	return &full
 }
-
-// lawNamed finds a law by name, nil when there is none.
-func (a *app) lawNamed(name string) *law.Law {
-	for _, l := range a.registry.Laws {
-		if l.Name == name {
-			return l
-		}
-	}
-	return nil
-}

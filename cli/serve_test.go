@@ -163,7 +163,7 @@ func TestServeUsage(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\nkind: Teapot\napiVersion: v1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct{ args, want string }{
+	for _, x := range []struct{ args, want string }{
 		{"--listen 0.0.0.0:0", "no loopback address; --unauthenticated-anywhere"},
 		{"--listen nowhere", "an address is HOST:PORT"},
 		{"--controllers replicasett", "did you mean replicaset?"},
@@ -175,9 +175,9 @@ func TestServeUsage(t *testing.T) {
 		{"more", "serve takes no arguments"},
 	} {
 		var stdout, stderr bytes.Buffer
-		a := &app{out: &stdout, err: &stderr, registry: Builtin()}
-		if code := a.run(context.Background(), append([]string{"serve"}, strings.Fields(c.args)...)); code != 2 || !strings.Contains(stderr.String(), c.want) {
-			t.Errorf("serve %s: exit code %d, %q, want 2 and %q", c.args, code, stderr.String(), c.want)
+		c := Command{Registry: Builtin(), Bare: true, Out: &stdout, Err: &stderr}
+		if code := c.Run(context.Background(), append([]string{"serve"}, strings.Fields(x.args)...)); code != 2 || !strings.Contains(stderr.String(), x.want) {
+			t.Errorf("serve %s: exit code %d, %q, want 2 and %q", x.args, code, stderr.String(), x.want)
 		}
 	}
 }
