@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -70,17 +71,17 @@ func (s *shelf) problem(e *scenarios.Error, law string) ci.Problem {
 		p.Text = e.Verb + ": " + p.Text
 	}
 	if e.Diff != "" {
-		p.Text += "\n" + e.Diff
+		p.Text += "\n" + strings.TrimRight(e.Diff, "\n")
 	}
 	switch {
 	case e.Code == scenarios.ExitUsage:
 		p.Error, p.Title = true, "bad file"
 	case e.Code == scenarios.ExitNondetermine:
 		p.Error, p.Title = true, "two runs differ"
-	case e.Code == scenarios.ExitNotSettled:
-		p.Title = "does not settle"
 	case law != "":
 		p.Title = law
+	case e.Code == scenarios.ExitNotSettled:
+		p.Title = "does not settle"
 	case e.Diff != "":
 		p.Title = "output differs"
 	default:

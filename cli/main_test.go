@@ -214,47 +214,6 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// Every key that a command prints is in lowerCamel; objects are the API's.
-func TestJSONKeys(t *testing.T) {
-	work(t)
-	camel := regexp.MustCompile(`^[a-z][a-zA-Z0-9]*$`)
-	var walk func(args string, v any)
-	walk = func(args string, v any) {
-		switch v := v.(type) {
-		case []any:
-			for _, e := range v {
-				walk(args, e)
-			}
-		case map[string]any:
-			for k, e := range v {
-				if !camel.MatchString(k) {
-					t.Errorf("%s: key %s", args, k)
-				}
-				if k != "before" && k != "after" && k != "saw" && k != "sawFor" {
-					walk(args, e)
-				}
-			}
-		}
-	}
-	for _, args := range []string{
-		"run testdata", "explore -n 20 --generation selector testdata/settles.txtar", "replay testdata/breaks.txtar", "show testdata/fights.txtar",
-		"show --as timeline testdata/fights.txtar", "laws", "mutants testdata/mutants replicaset/claim-foreign", "help", "help scenario",
-	} {
-		got := cli(t, append([]string{"--json"}, strings.Fields(args)...)...)
-		seen := 0
-		for d := json.NewDecoder(strings.NewReader(got.out)); d.More(); seen++ {
-			var v any
-			if err := d.Decode(&v); err != nil {
-				t.Fatalf("%s: %v", args, err)
-			}
-			walk(args, v)
-		}
-		if seen == 0 {
-			t.Errorf("%s: no JSON: %s", args, got.err)
-		}
-	}
-}
-
 // A file may come from standard input, for every command that takes one.
 func TestStandardInput(t *testing.T) {
 	work(t)
@@ -372,7 +331,7 @@ func TestInterrupt(t *testing.T) {
 }
 
 func TestWorstExitCodeCounts(t *testing.T) {
-	for _, c := range []struct{ a, b, want int }{{0, 3, 3}, {3, 1, 1}, {1, 4, 4}, {4, 2, 2}, {2, 1, 2}, {1, 3, 1}, {0, 130, 130}, {130, 1, 1}} {
+	for _, c := range []struct{ a, b, want int }{{0, 3, 3}, {3, 1, 1}, {1, 4, 4}, {4, 2, 2}, {2, 1, 2}, {1, 3, 1}, {0, 5, 5}, {5, 3, 3}, {5, 1, 1}, {130, 5, 5}, {0, 130, 130}, {130, 1, 1}} {
 		if got := worse(c.a, c.b); got != c.want {
 			t.Errorf("worse(%d, %d) = %d, want %d", c.a, c.b, got, c.want)
 		}

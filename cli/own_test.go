@@ -170,6 +170,20 @@ func TestBoundedSearchCoversNotEverything(t *testing.T) {
 	}
 }
 
+// A law that says nothing of runs which fight for ever is not kept by them: where
+// no schedule comes to its end, the answer is not yes.
+func TestNoScheduleComesToItsEnd(t *testing.T) {
+	work(t)
+	got := cli(t, "explore", "-n", "20", "--generation", "selector", "--laws", "GC-1", "testdata/settles.txtar")
+	if got.code != scenarios.ExitNotSettled || !strings.Contains(got.out, "no schedule came to its end: ") || !strings.Contains(got.out, "20  fights") {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
+	}
+	got = cli(t, "explore", "--strategy", "exhaustive", "--generation", "selector", "--laws", "GC-1", "--states", "300", "testdata/settles.txtar")
+	if got.code == scenarios.ExitPass || !strings.HasPrefix(got.out, "not everything was covered") {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
+	}
+}
+
 // What a registry gets wrong is told before anything runs.
 func TestBadRegistry(t *testing.T) {
 	t.Chdir(t.TempDir())
