@@ -23,7 +23,8 @@ type checks struct {
 func (c *checks) flags(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&c.junit, "junit", "", "write a JUnit XML file, with one test case for each file")
-	fl.BoolVar(&c.annotate, "annotations", c.annotate, "print annotations for GitHub Actions, where they are on by themselves")
+	fl.BoolVar(&c.annotate, "annotations", c.annotate,
+		"print annotations for GitHub Actions, where they are on by themselves")
 }
 
 // add takes a file, and annotates what is wrong with it: on standard error where

@@ -16,11 +16,13 @@ func TestCompletionScripts(t *testing.T) {
 			t.Errorf("%s: exit %d\n%.200s%s", shell, got.code, got.out, got.err)
 		}
 		var j completionJSON
-		if err := json.Unmarshal([]byte(cli(t, "completion", shell, "--json").out), &j); err != nil || j.Shell != shell || j.Script != got.out {
+		err := json.Unmarshal([]byte(cli(t, "completion", shell, "--json").out), &j)
+		if err != nil || j.Shell != shell || j.Script != got.out {
 			t.Errorf("%s --json: %v", shell, err)
 		}
 	}
-	if got := cli(t, "completion", "--help"); got.code != 0 || !strings.Contains(got.out, "usage: threelaws completion") {
+	got := cli(t, "completion", "--help")
+	if got.code != 0 || !strings.Contains(got.out, "usage: threelaws completion") {
 		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
 	}
 }

@@ -20,7 +20,8 @@ type commandJSON struct {
 
 // describe describes a command, in the words of a program of this name.
 func describe(a *app, c *cobra.Command) commandJSON {
-	j := commandJSON{Name: c.Name(), Usage: c.UseLine(), Summary: c.Short, Detail: a.named(c.Long), Example: a.named(c.Example)}
+	j := commandJSON{Name: c.Name(), Usage: c.UseLine(), Summary: c.Short,
+		Detail: a.named(c.Long), Example: a.named(c.Example)}
 	if c.HasParent() {
 		c.InitDefaultHelpFlag()
 		j.Flags = c.Flags().FlagUsagesWrapped(render.Width - 2)

@@ -54,7 +54,7 @@ func regenerate(g *scenarios.Registry, f *scenarios.File, generation string) err
 		}
 	}
 	if !changed {
-		return &scenarios.Error{File: f.Name, Text: "no controller of this file has a generation " + generation, Code: scenarios.ExitUsage}
+		return notFile(f.Name, "no controller of this file has a generation "+generation)
 	}
 	return nil
 }

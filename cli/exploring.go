@@ -26,7 +26,10 @@ func (x *exploring) check() error {
 	for _, n := range []struct {
 		name         string
 		value, least int
-	}{{"schedules", x.Schedules, 1}, {"states", x.States, 0}, {"early-timers", x.Early, 0}, {"workers", x.Workers, 0}, {"budget", x.Budget, 1}} {
+	}{
+		{"schedules", x.Schedules, 1}, {"states", x.States, 0}, {"early-timers", x.Early, 0},
+		{"workers", x.Workers, 0}, {"budget", x.Budget, 1},
+	} {
 		if n.value < n.least {
 			return usage("--%s=%d: at least %d", n.name, n.value, n.least)
 		}

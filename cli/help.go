@@ -40,7 +40,8 @@ files, "help scenario VERB" describes one. "help json" lists the keys of all tha
 					return nil
 				}
 			}
-			return usage("help: unknown command %s%s", args[0], suggest(args[0], append(commandNames(root), "scenario", "json")))
+			topics := append(commandNames(root), "scenario", "json")
+			return usage("help: unknown command %s%s", args[0], suggest(args[0], topics))
 		},
 	}
 }

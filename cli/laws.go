@@ -26,7 +26,8 @@ type lawJSON struct {
 }
 
 var kindNames = map[law.Category]string{
-	law.Safety: "safety", law.Liveness: "liveness", law.Routing: "routing", law.Validation: "validation", law.Data: "data",
+	law.Safety: "safety", law.Liveness: "liveness", law.Routing: "routing", law.Validation: "validation",
+	law.Data: "data",
 }
 
 func lawsCommand(a *app) *cobra.Command {
@@ -78,7 +79,8 @@ func listLaws(a *app, laws []*law.Law, p *pins) error {
 	list := []lawJSON{}
 	for _, l := range laws {
 		j := lawJSON{ID: l.ID, Name: l.Name, Kind: kindNames[l.Category], Sentence: l.Sentence, Source: l.Source,
-			Profile: l.Profile.String(), Needs: l.Needs.Names(), Unasked: l.Unasked, Where: l.Where, Scenarios: p.laws[l.ID]}
+			Profile: l.Profile.String(), Needs: l.Needs.Names(), Unasked: l.Unasked, Where: l.Where,
+			Scenarios: p.laws[l.ID]}
 		for _, m := range a.registry.Mutants {
 			if m.Law == l.ID {
 				j.Mutants = append(j.Mutants, m.Name)
@@ -98,8 +100,9 @@ func listLaws(a *app, laws []*law.Law, p *pins) error {
 func (l *lawJSON) text() string {
 	t := render.Table{Indent: "  "}
 	for _, row := range [][2]string{
-		{"says", l.Sentence}, {"source", l.Source}, {"needs", strings.Join(l.Needs, ", ")}, {"not asked", l.Unasked}, {"pinned in", l.Where},
-		{"kills", strings.Join(l.Mutants, " ")}, {"scenarios", strings.Join(l.Scenarios, " ")},
+		{"says", l.Sentence}, {"source", l.Source}, {"needs", strings.Join(l.Needs, ", ")},
+		{"not asked", l.Unasked}, {"pinned in", l.Where}, {"kills", strings.Join(l.Mutants, " ")},
+		{"scenarios", strings.Join(l.Scenarios, " ")},
 	} {
 		if row[1] != "" {
 			t.Add(row[0], row[1])

@@ -24,7 +24,8 @@ func TestLibrary(t *testing.T) {
 		{"laws LAW-2", "overlap/"},
 		{"mutants replicaset/skip-recheck", "(orphan/adopted-after-the-orphan-pass.txtar:"},
 	} {
-		if got := cli(t, strings.Fields(c.args)...); got.code != 0 || got.err != "" || !strings.Contains(got.out, c.want) {
+		got := cli(t, strings.Fields(c.args)...)
+		if got.code != 0 || got.err != "" || !strings.Contains(got.out, c.want) {
 			t.Errorf("%s: exit %d\n%s%s", c.args, got.code, got.out, got.err)
 		}
 	}
@@ -60,10 +61,12 @@ func TestTheDiskComesFirst(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"run --update upgrade", "threelaws: run: --update has no file to rewrite: upgrade/"},
 		{"run overlapp/x", "overlapp/x: cannot be read: "},
-		{"run overlap/adoption-los", "overlap/adoption-los: cannot be read: no such file or directory; did you mean overlap/adoption-lost, of the scenarios in this program?"},
+		{"run overlap/adoption-los", "overlap/adoption-los: cannot be read: no such file or directory; " +
+			"did you mean overlap/adoption-lost, of the scenarios in this program?"},
 		{"replay upgrade", "upgrade: this is a family of "},
 	} {
-		if got := cli(t, strings.Fields(c.args)...); got.code != scenarios.ExitUsage || !strings.HasPrefix(got.err, c.want) {
+		got := cli(t, strings.Fields(c.args)...)
+		if got.code != scenarios.ExitUsage || !strings.HasPrefix(got.err, c.want) {
 			t.Errorf("%s: exit %d, %q", c.args, got.code, got.err)
 		}
 	}
@@ -87,7 +90,9 @@ func TestRunWithoutArguments(t *testing.T) {
 	bare := Command{Registry: Builtin(), Bare: true, Name: "widgetctl", Out: os.Stdout}
 	var b strings.Builder
 	bare.Err = &b
-	if code := bare.Run(t.Context(), []string{"run"}); code != scenarios.ExitUsage || b.String() != "widgetctl: run: a scenario file or a directory must be given\n" {
+	want := "widgetctl: run: a scenario file or a directory must be given\n"
+	code := bare.Run(t.Context(), []string{"run"})
+	if code != scenarios.ExitUsage || b.String() != want {
 		t.Errorf("without a library: exit %d, %s", code, b.String())
 	}
 }

@@ -28,13 +28,19 @@ type outcomeOf struct {
 // threelaws runs a command line in this process.
 func threelaws(ctx context.Context, g *scenarios.Registry, args ...string) outcomeOf {
 	var out, err bytes.Buffer
-	code := Command{Registry: g, Bare: true, Name: "threelaws", Library: scenarios.Library(), Out: &out, Err: &err}.Run(ctx, args)
-	return outcomeOf{code, out.String(), err.String()}
+	c := Command{Registry: g, Bare: true, Name: "threelaws", Library: scenarios.Library(), Out: &out, Err: &err}
+	return outcomeOf{c.Run(ctx, args), out.String(), err.String()}
 }
 
 func cli(t *testing.T, args ...string) outcomeOf {
 	t.Helper()
 	return threelaws(t.Context(), Builtin(), args...)
+}
+
+// typed runs a command line that has no blanks in its words.
+func typed(t *testing.T, line string) outcomeOf {
+	t.Helper()
+	return cli(t, strings.Fields(line)...)
 }
 
 var durations = regexp.MustCompile(`\b[0-9.]+m?s$`)
@@ -331,7 +337,10 @@ func TestInterrupt(t *testing.T) {
 }
 
 func TestWorstExitCodeCounts(t *testing.T) {
-	for _, c := range []struct{ a, b, want int }{{0, 3, 3}, {3, 1, 1}, {1, 4, 4}, {4, 2, 2}, {2, 1, 2}, {1, 3, 1}, {0, 5, 5}, {5, 3, 3}, {5, 1, 1}, {130, 5, 5}, {0, 130, 130}, {130, 1, 1}} {
+	for _, c := range []struct{ a, b, want int }{
+		{0, 3, 3}, {3, 1, 1}, {1, 4, 4}, {4, 2, 2}, {2, 1, 2}, {1, 3, 1},
+		{0, 5, 5}, {5, 3, 3}, {5, 1, 1}, {130, 5, 5}, {0, 130, 130}, {130, 1, 1},
+	} {
 		if got := worse(c.a, c.b); got != c.want {
 			t.Errorf("worse(%d, %d) = %d, want %d", c.a, c.b, got, c.want)
 		}

@@ -67,10 +67,12 @@ func TestPrintedKeysAreListed(t *testing.T) {
 		args  string
 		index int // in outputs, of those of the command
 	}{
-		{"run testdata", 0}, {"explore -n 20 --generation selector testdata/settles.txtar", 0}, {"replay testdata/breaks.txtar", 0},
-		{"show testdata/fights.txtar", 0}, {"show --as timeline testdata/fights.txtar", 1}, {"show --as tree testdata/settles.txtar", 2},
-		{"show --as dot testdata/settles.txtar", 2}, {"laws", 0}, {"mutants testdata/mutants replicaset/claim-foreign", 0},
-		{"version", 0}, {"completion fish", 0}, {"help", 0}, {"help run", 0}, {"help scenario", 1}, {"help json", 2},
+		{"run testdata", 0}, {"explore -n 20 --generation selector testdata/settles.txtar", 0},
+		{"replay testdata/breaks.txtar", 0}, {"show testdata/fights.txtar", 0},
+		{"show --as timeline testdata/fights.txtar", 1}, {"show --as tree testdata/settles.txtar", 2},
+		{"show --as dot testdata/settles.txtar", 2}, {"laws", 0},
+		{"mutants testdata/mutants replicaset/claim-foreign", 0}, {"version", 0},
+		{"completion fish", 0}, {"help", 0}, {"help run", 0}, {"help scenario", 1}, {"help json", 2},
 	} {
 		command := strings.Fields(c.args)[0]
 		listed, required := map[string]bool{}, []string{}

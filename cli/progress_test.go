@@ -15,7 +15,7 @@ import (
 func TestRunTellsHowFarItIs(t *testing.T) {
 	work(t)
 	var out, err bytes.Buffer
-	c := Command{Registry: Builtin(), Bare: true, Name: "threelaws", Library: scenarios.Library(), Out: &out, Err: &err, Live: true}
+	c := Command{Registry: Builtin(), Bare: true, Library: scenarios.Library(), Out: &out, Err: &err, Live: true}
 	if code := c.Run(t.Context(), []string{"run", "testdata/settles.txtar", "overlap/adoption-lost"}); code != 0 {
 		t.Fatalf("exit %d\n%s%s", code, out.String(), err.String())
 	}
@@ -34,7 +34,8 @@ func TestWidth(t *testing.T) {
 	work(t)
 	var b bytes.Buffer
 	c := Command{Registry: Builtin(), Bare: true, Name: "threelaws", Out: &b, Err: &b, Width: 72}
-	c.Run(t.Context(), []string{"explore", "-n", "20", "--generation", "selector", "--out", "a-directory-of-some-length", "testdata/settles.txtar"})
+	args := "explore -n 20 --generation selector --out a-directory-of-some-length testdata/settles.txtar"
+	c.Run(t.Context(), strings.Fields(args))
 	for line := range strings.Lines(b.String()) {
 		if n := len([]rune(line)) - 1; n > 72 && !strings.Contains(line, "threelaws ") {
 			t.Errorf("%d columns: %s", n, line)

@@ -36,7 +36,8 @@ func Complete(g *scenarios.Registry) *scenarios.Registry {
 	own := full.Controllers
 	full.Controllers = nil
 	for _, c := range controllers.Builtin() {
-		if !slices.ContainsFunc(own, func(d host.Controller) bool { return d.Name == c.Name && d.Generation == c.Generation }) {
+		same := func(d host.Controller) bool { return d.Name == c.Name && d.Generation == c.Generation }
+		if !slices.ContainsFunc(own, same) {
 			full.Controllers = append(full.Controllers, c)
 		}
 	}

@@ -107,7 +107,8 @@ func runFiles(ctx context.Context, a *app, files []string, r *running) error {
 		if err := r.add(a, a.caseOf(t)); failed == nil {
 			failed = err
 		}
-		line.show("%d of %s, %d failed, %s", len(rep.Files), plural(len(files), "file"), len(rep.Files)-rep.Passed, round(time.Since(began)))
+		line.show("%d of %s, %d failed, %s", len(rep.Files), plural(len(files), "file"),
+			len(rep.Files)-rep.Passed, round(time.Since(began)))
 	})
 	line.clear()
 	if !done {

@@ -50,7 +50,9 @@ const fightLaw = "NOFIGHT-1"
 
 // findFight looks for a fight behind laws that are broken earlier, as nearly
 // all are by controllers from before ControllerRef.
-func findFight(ctx context.Context, a *app, f *scenarios.File, o scenarios.ExploreOptions, found *scenarios.Exploration) error {
+func findFight(
+	ctx context.Context, a *app, f *scenarios.File, o scenarios.ExploreOptions, found *scenarios.Exploration,
+) error {
 	if len(found.Failures) == 0 || slices.ContainsFunc(found.Failures, fights) {
 		return nil
 	}

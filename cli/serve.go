@@ -41,10 +41,12 @@ output.`,
 	f := cmd.Flags()
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "the address; port 0 is any free one")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "write a kubeconfig to this file")
-	f.StringSliceVar(&o.controllers, "controllers", nil, "controllers to run, NAME[@GENERATION],...; all for each in its newest generation")
+	f.StringSliceVar(&o.controllers, "controllers", nil,
+		"controllers to run, NAME[@GENERATION],...; all for each in its newest generation")
 	f.StringVar(&o.load, "load", "", "begin with the objects of this YAML file")
 	f.StringVar(&o.dump, "dump", "", "write all objects to this file at the end")
-	f.BoolVar(&o.realtime, "realtime", true, "timers of controllers wait as long as they say; false: only until nothing else can happen")
+	f.BoolVar(&o.realtime, "realtime", true,
+		"timers of controllers wait as long as they say; false: only until nothing else can happen")
 	f.BoolVar(&o.anywhere, "unauthenticated-anywhere", false, "listen on any address, without authentication")
 	complete(cmd, "controllers", completeList(append(controllerWords(a.registry), "all")))
 	return cmd

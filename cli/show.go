@@ -22,8 +22,10 @@ shows the run:
   dot       the same as a graph in the language of Graphviz; a fight is drawn as
             it stands in its cycle, with what is done to which object
   json      every record of the history, one JSON object a line`,
-		Example: "  threelaws show FILE\n  threelaws show --as tree --at 5 FILE\n  threelaws show --as dot FILE | dot -Tsvg > owners.svg",
-		Args:    oneFile,
+		Example: `  threelaws show FILE
+  threelaws show --as tree --at 5 FILE
+  threelaws show --as dot FILE | dot -Tsvg > owners.svg`,
+		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if a.json && !cmd.Flags().Changed("as") {
 				as = "json"

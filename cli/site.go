@@ -65,7 +65,8 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(*
 	s.handler.Execute = s.runner.Do
 	for _, c := range chosen {
 		if what := scenarios.Unserved(server, c); what != "" {
-			return nil, usage("--controllers: %s: --load a file that holds it", strings.TrimSuffix(what, ": apply its definition before"))
+			what = strings.TrimSuffix(what, ": apply its definition before")
+			return nil, usage("--controllers: %s: --load a file that holds it", what)
 		}
 		s.trial.Start(c.Name, c)
 	}
@@ -138,7 +139,8 @@ func loopbackOnly(next http.Handler) http.Handler {
 		}
 		ip := net.ParseIP(strings.Trim(name, "[]"))
 		if name != "localhost" && (ip == nil || !ip.IsLoopback()) {
-			http.Error(w, fmt.Sprintf("this server answers for loopback addresses only, not for %q", name), http.StatusForbidden)
+			why := fmt.Sprintf("this server answers for loopback addresses only, not for %q", name)
+			http.Error(w, why, http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -10,20 +10,24 @@ import (
 func TestBuilt(t *testing.T) {
 	main := debug.Module{Path: module, Version: "v0.3.0"}
 	stamps := []debug.BuildSetting{
-		{Key: "vcs.revision", Value: "4708600"}, {Key: "vcs.time", Value: "2026-11-21T10:00:00Z"}, {Key: "vcs.modified", Value: "true"},
+		{Key: "vcs.revision", Value: "4708600"}, {Key: "vcs.time", Value: "2026-11-21T10:00:00Z"},
+		{Key: "vcs.modified", Value: "true"},
 	}
+	clone, other := debug.Module{Path: module, Version: "(devel)"}, debug.Module{Path: "example.com/w"}
+	local := debug.Module{Path: module, Version: "v0.3.0", Replace: &debug.Module{Path: "../x"}}
 	for _, c := range []struct {
 		name string
 		info *debug.BuildInfo
 		want string
 	}{
 		{"nothing is recorded", nil, "tl devel\n"},
-		{"installed at a version", &debug.BuildInfo{GoVersion: "go1.26.8", Main: main}, "tl v0.3.0\n  go         go1.26.8\n"},
-		{"built in a clone", &debug.BuildInfo{GoVersion: "go1.26.8", Main: debug.Module{Path: module, Version: "(devel)"}, Settings: stamps},
+		{"installed at a version", &debug.BuildInfo{GoVersion: "go1.26.8", Main: main},
+			"tl v0.3.0\n  go         go1.26.8\n"},
+		{"built in a clone", &debug.BuildInfo{GoVersion: "go1.26.8", Main: clone, Settings: stamps},
 			"tl devel\n  revision   4708600, modified\n  time       2026-11-21T10:00:00Z\n  go         go1.26.8\n"},
-		{"a program of another module", &debug.BuildInfo{GoVersion: "go1.26.8", Main: debug.Module{Path: "example.com/w"}, Deps: []*debug.Module{&main}},
+		{"another module", &debug.BuildInfo{GoVersion: "go1.26.8", Main: other, Deps: []*debug.Module{&main}},
 			"tl devel\n  threelaws  v0.3.0\n  go         go1.26.8\n"},
-		{"with this module replaced", &debug.BuildInfo{Deps: []*debug.Module{{Path: module, Version: "v0.3.0", Replace: &debug.Module{Path: "../x"}}}},
+		{"another module, with this one replaced", &debug.BuildInfo{Deps: []*debug.Module{&local}},
 			"tl devel\n  threelaws  devel\n"},
 	} {
 		v := built(c.info)
@@ -43,7 +47,8 @@ func TestVersion(t *testing.T) {
 		}
 	}
 	var v versionJSON
-	if err := json.Unmarshal([]byte(cli(t, "version", "--json").out), &v); err != nil || v.Name != "threelaws" || v.Version == "" || v.Go == "" {
+	err := json.Unmarshal([]byte(cli(t, "version", "--json").out), &v)
+	if err != nil || v.Name != "threelaws" || v.Version == "" || v.Go == "" {
 		t.Errorf("%+v, %v", v, err)
 	}
 }

@@ -29,8 +29,10 @@ func (p *Page) Wide(width int) string {
 	p.errors(&b, width)
 	if p.Before != "" {
 		b.WriteByte('\n')
-		heads := [2]string{fmt.Sprintf("owners before step %d", p.heads[0]), fmt.Sprintf("owners after step %d", p.heads[1])}
-		b.WriteString(indent(Beside(heads[0], indent(p.Before, "  "), heads[1], indent(p.After, "  "), width-6), "    "))
+		before := fmt.Sprintf("owners before step %d", p.heads[0])
+		after := fmt.Sprintf("owners after step %d", p.heads[1])
+		trees := Beside(before, indent(p.Before, "  "), after, indent(p.After, "  "), width-6)
+		b.WriteString(indent(trees, "    "))
 	}
 	b.WriteByte('\n')
 	if p.Small != "" {
