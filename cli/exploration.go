@@ -116,6 +116,9 @@ func (r *exploration) head() string {
 func (r *exploration) text(width int) string {
 	var b strings.Builder
 	b.WriteString(r.head())
+	if r.ExitCode == exitUncovered {
+		b.WriteString("no law is broken in what was covered; of the rest nothing is known\n")
+	}
 	if r.Endless {
 		b.WriteString("no schedule came to its end: nothing is known of what holds at rest\n")
 	}

@@ -92,6 +92,9 @@ func exploreAll(ctx context.Context, a *app, files []string, x *exploring) error
 			a.code = worse(a.code, exitInterrupted)
 			break
 		}
+		if len(files) > 1 && !a.json {
+			a.printf("=== %s\n", titleOf(name))
+		}
 		start := time.Now()
 		rep, err := exploreFile(ctx, a, name, x)
 		one := a.caseExplored(titleOf(name), rep, err)

@@ -364,3 +364,36 @@ func read(t *testing.T, path string) string {
 	}
 	return string(data)
 }
+
+// Several files are explored one after the other, each under its name; one that is
+// wrong does not end it, and the worst exit code counts.
+func TestExploreSeveral(t *testing.T) {
+	work(t)
+	copyFile(t, "testdata/settles.txtar", "a.txtar")
+	if err := os.WriteFile("b.txtar", []byte("aply x\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	copyFile(t, "testdata/fights.txtar", "c.txtar")
+	got := typed(t, "explore -n 5 a.txtar b.txtar c.txtar")
+	for _, want := range []string{"=== a.txtar\n5 schedules, ", "=== b.txtar\n", "=== c.txtar\n5 schedules, ", "3 files explored, "} {
+		if !strings.Contains(got.out, want) {
+			t.Errorf("%q is missing:\n%s", want, got.out)
+		}
+	}
+	if got.code != scenarios.ExitUsage || got.err != "b.txtar:1: unknown verb aply; did you mean apply?\n" {
+		t.Errorf("exit %d, %s", got.code, got.err)
+	}
+	if got := typed(t, "explore -n 5 a.txtar c.txtar"); got.code != scenarios.ExitFail {
+		t.Errorf("exit %d", got.code)
+	}
+	documents := 0
+	for d := json.NewDecoder(strings.NewReader(typed(t, "explore --json -n 5 a.txtar c.txtar").out)); d.More(); documents++ {
+		var x exploration
+		if err := d.Decode(&x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if documents != 2 {
+		t.Errorf("%d documents, want 2", documents)
+	}
+}

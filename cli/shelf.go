@@ -53,17 +53,17 @@ func (s *shelf) read(name string) (*scenarios.File, error) {
 			return nil, usage("standard input cannot be read: %v", err)
 		}
 		return scenarios.Parse(titleOf(name), text)
-	case onDisk(name) || !s.own(name):
-		return scenarios.Load(name)
+	case s.own(name):
+		text, err := fs.ReadFile(s.library, name)
+		if err != nil {
+			return nil, notFile(name, err.Error())
+		}
+		return scenarios.Parse(name, text)
 	}
-	text, err := fs.ReadFile(s.library, name)
-	if err != nil {
-		return nil, err
-	}
-	return scenarios.Parse(name, text)
+	return scenarios.Load(name)
 }
 
-// own reports whether a name that is not on the disk is one of the library.
+// own reports whether a name is one of the library, and not on the disk.
 func (s *shelf) own(name string) bool {
 	if s.library == nil || !fs.ValidPath(name) || onDisk(name) {
 		return false
