@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -56,13 +55,13 @@ func (c *checks) write(suite string) error {
 	return nil
 }
 
-// place is where a scenario file is in the repository that GitHub checked out, ""
-// for one that is on no disk.
+// place is where a scenario file is in the repository, "" for one that is on no
+// disk.
 func (s *shelf) place(name string) string {
 	if name == stdin || !onDisk(name) {
 		return ""
 	}
-	return ci.InRepository(os.Getenv("GITHUB_WORKSPACE"), name)
+	return ci.InRepository(s.workspace, name)
 }
 
 // problem words an error of a file. law is what it broke, where it broke one.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/xml"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -101,9 +102,14 @@ func TestAnnotations(t *testing.T) {
 		t.Error("there are annotations that nobody asked for")
 	}
 	var b strings.Builder
-	c := Command{Registry: Builtin(), Bare: true, Out: &b, Err: &b, GitHub: true}
+	here, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Command{Registry: Builtin(), Bare: true, Out: &b, Err: &b, GitHub: true, Workspace: filepath.Dir(here)}
 	c.Run(t.Context(), []string{"run", "testdata"})
-	if len(annotated(b.String())) != 4 {
+	place := "::error file=" + filepath.Base(here) + "/testdata/breaks.txtar,line=5,"
+	if got := annotated(b.String()); len(got) != 4 || !strings.HasPrefix(got[0], place) {
 		t.Errorf("GitHub is told:\n%s", b.String())
 	}
 }

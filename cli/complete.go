@@ -86,6 +86,11 @@ func filesBeginning(begun string) []string {
 	return fit
 }
 
+// completeDirs lets the shell offer directories.
+func completeDirs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
 // beginning lists the words that begin as typed, each behind what stands before it.
 func beginning(words []string, before, begun string) []string {
 	var fit []string

@@ -47,6 +47,9 @@ func (c *console) line(v any) error {
 	return e.Encode(v)
 }
 
+// prose is the width of text that is no easier to read where there is more room.
+func (c *console) prose() int { return min(c.width, render.Width) }
+
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
 // columns is how wide a page for this file may be: $COLUMNS or what the terminal

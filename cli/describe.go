@@ -3,7 +3,6 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
 )
 
@@ -24,7 +23,7 @@ func describe(a *app, c *cobra.Command) commandJSON {
 		Detail: a.named(c.Long), Example: a.named(c.Example)}
 	if c.HasParent() {
 		c.InitDefaultHelpFlag()
-		j.Flags = c.Flags().FlagUsagesWrapped(render.Width - 2)
+		j.Flags = c.Flags().FlagUsagesWrapped(a.prose() - 2)
 	}
 	for _, sub := range c.Commands() {
 		j.Commands = append(j.Commands, describe(a, sub))

@@ -125,7 +125,7 @@ func (r *exploration) text(width int) string {
 	if r.coverage != nil {
 		b.WriteString(scenarios.NotVaried(r.coverage))
 	}
-	t := render.Table{Indent: "  "}
+	t := render.Table{Indent: "  ", Width: width}
 	for _, o := range r.Outcomes {
 		t.Add(fmt.Sprintf("%6d", o.Count), o.Label)
 	}

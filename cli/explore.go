@@ -74,6 +74,7 @@ several files, with --json, each has a document of its own.`,
 	fl.IntVar(&x.Budget, "budget", 2000, "how many runs making a failure small may take")
 	x.flags(cmd)
 	cmd.ValidArgsFunction = completeFiles(&a.shelf, 0)
+	complete(cmd, "out", completeDirs)
 	complete(cmd, "strategy", completeWords(strategies...))
 	complete(cmd, "faults", completeList(faultWords()))
 	complete(cmd, "laws", completeList(a.lawWords()))

@@ -64,7 +64,7 @@ func explain(a *app, cmd *cobra.Command) {
 		b.WriteString("\n" + j.Detail + "\n")
 	}
 	if len(j.Commands) > 0 {
-		t := render.Table{Indent: "  "}
+		t := render.Table{Indent: "  ", Width: a.prose()}
 		for _, c := range j.Commands {
 			t.Add(c.Name, c.Summary)
 		}
@@ -106,7 +106,7 @@ func explainJSON(a *app, args []string) error {
 		if o.Lines {
 			head += ", one document a line"
 		}
-		t := render.Table{Indent: "  "}
+		t := render.Table{Indent: "  ", Width: a.prose()}
 		for _, k := range o.Keys {
 			if k.Optional {
 				k.Type += ", or left out"

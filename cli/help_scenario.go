@@ -21,11 +21,11 @@ func explainScenario(a *app, args []string) error {
 		if a.json {
 			return a.encode(verbOf(v))
 		}
-		a.print(verbText(verbOf(v)))
+		a.print(verbText(verbOf(v), a.prose()))
 		return nil
 	}
 	var all []verbJSON
-	t := render.Table{Indent: "  "}
+	t := render.Table{Indent: "  ", Width: a.prose()}
 	for _, v := range scenarios.Verbs() {
 		all = append(all, verbOf(v))
 		t.Add(v.Name, v.Summary)
@@ -56,14 +56,14 @@ expected to break a law, not to settle, or to be refused.
   ...
 `
 
-func verbText(v verbJSON) string {
+func verbText(v verbJSON, width int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s\n\n%s%s.\n", v.Name, v.Args, strings.ToUpper(v.Summary[:1]), v.Summary[1:])
 	if v.Detail != "" {
 		b.WriteString("\n" + strings.TrimSpace(v.Detail) + "\n")
 	}
 	if len(v.Params) > 0 {
-		t := render.Table{Indent: "  "}
+		t := render.Table{Indent: "  ", Width: width}
 		for _, p := range v.Params {
 			text := p.Summary
 			if len(p.Values) > 0 {

@@ -58,6 +58,7 @@ be asked, and which part of its sentence no check asks about.`,
 	cmd.Flags().StringVar(&dir, "dir", dir, "where the scenarios are; in the program where there is no such directory")
 	cmd.Flags().StringVar(&profile, "profile", "",
 		"only the laws that a controller of this profile owes: "+strings.Join(law.Profiles(), ", "))
+	complete(cmd, "dir", completeDirs)
 	complete(cmd, "profile", completeWords(law.Profiles()...))
 	cmd.ValidArgsFunction = completeWords(a.lawWords()...)
 	return cmd
@@ -92,13 +93,13 @@ func listLaws(a *app, laws []*law.Law, p *pins) error {
 		return a.encode(list)
 	}
 	for i := range list {
-		a.print(list[i].text())
+		a.print(list[i].text(a.prose()))
 	}
 	return nil
 }
 
-func (l *lawJSON) text() string {
-	t := render.Table{Indent: "  "}
+func (l *lawJSON) text(width int) string {
+	t := render.Table{Indent: "  ", Width: width}
 	for _, row := range [][2]string{
 		{"says", l.Sentence}, {"source", l.Source}, {"needs", strings.Join(l.Needs, ", ")},
 		{"not asked", l.Unasked}, {"pinned in", l.Where}, {"kills", strings.Join(l.Mutants, " ")},

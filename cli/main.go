@@ -1,6 +1,6 @@
 // Package cli is the command line: run, explore, replay, show, laws, mutants
-// and serve, with whatever controllers it is given. A program of three lines
-// has it with its own:
+// and serve, with help, version and shell completion, for whatever controllers
+// it is given. A program of three lines has it with its own:
 //
 //	func main() {
 //		cli.Main(&scenarios.Registry{Controllers: []host.Controller{widget.Controller()}})
@@ -46,7 +46,11 @@ type Command struct {
 	Colour   bool // Out may be coloured
 	Live     bool // Err may be written over, for progress
 	Width    int  // columns of a page; 0 for 100
-	GitHub   bool // what is printed is read by GitHub Actions: annotations are added
+
+	// GitHub says that GitHub Actions reads what is printed: annotations are added,
+	// and name files as they are in the Workspace, where the repository is.
+	GitHub    bool
+	Workspace string
 }
 
 // Main runs the command line of the process with a registry and exits.
@@ -75,7 +79,9 @@ func (c Command) Main() {
 		c.Err = os.Stderr
 		c.Live = isTerminal(os.Stderr) && os.Getenv("TERM") != "dumb"
 	}
-	c.GitHub = c.GitHub || os.Getenv("GITHUB_ACTIONS") == "true"
+	if os.Getenv("GITHUB_ACTIONS") == "true" {
+		c.GitHub, c.Workspace = true, os.Getenv("GITHUB_WORKSPACE")
+	}
 	os.Exit(c.Run(ctx, os.Args[1:]))
 }
 
@@ -83,7 +89,7 @@ func (c Command) Main() {
 func (c Command) Run(ctx context.Context, args []string) int {
 	a := &app{
 		console: console{out: c.Out, err: c.Err, colour: c.Colour, live: c.Live, width: c.Width},
-		shelf:   shelf{library: c.Library, input: c.In},
+		shelf:   shelf{library: c.Library, input: c.In, workspace: c.Workspace},
 		name:    c.Name, version: c.Version, annotate: c.GitHub, registry: c.Registry,
 	}
 	if !c.Bare {

@@ -120,7 +120,7 @@ func killAll(ctx context.Context, a *app, chosen []scenarios.Mutant, dir string)
 			a.code = worse(a.code, scenarios.ExitFail)
 		}
 		if !a.json {
-			a.print(d.text(width))
+			a.print(d.text(width, a.width))
 		}
 	})
 	if !done {
@@ -171,9 +171,9 @@ func kill(a *app, m scenarios.Mutant, by []killing) *death {
 	return d
 }
 
-// text is the line of one mutant.
-func (d *death) text(width int) string {
-	head := fmt.Sprintf("%-*s -> ", width, d.Mutant)
+// text is the line of one mutant, with names so wide, in so many columns.
+func (d *death) text(names, columns int) string {
+	head := fmt.Sprintf("%-*s -> ", names, d.Mutant)
 	place := fmt.Sprintf("%s:%d", d.File, d.Line)
 	switch {
 	case d.Killed:
@@ -187,18 +187,18 @@ func (d *death) text(width int) string {
 		if d.Meant != "" && d.ID != d.Meant {
 			place += "; meant for " + d.Meant
 		}
-		return fit(head+"killed by "+by, place)
+		return fit(head+"killed by "+by, place, columns)
 	case d.err != nil:
 		return head + "not tried: its scenario cannot be run\n"
 	case d.File == "":
 		return head + "no scenario is for it\n"
 	}
-	return fit(head+"survived "+plural(d.Tried, "schedule"), place)
+	return fit(head+"survived "+plural(d.Tried, "schedule"), place, columns)
 }
 
 // fit puts the place behind the text, or beneath it where the line is full.
-func fit(text, place string) string {
-	if len(text)+len(place)+3 > render.Width {
+func fit(text, place string, columns int) string {
+	if len(text)+len(place)+3 > columns {
 		return text + "\n    (" + place + ")\n"
 	}
 	return text + " (" + place + ")\n"

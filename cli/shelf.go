@@ -26,8 +26,9 @@ const stdin = "-"
 // library, which has them by family and name, and standard input. A path that is
 // on the disk is meant before one of the library.
 type shelf struct {
-	library fs.FS // nil for none
-	input   io.Reader
+	library   fs.FS // nil for none
+	input     io.Reader
+	workspace string // where the repository is that the files are in; "" when that is not known
 }
 
 // titleOf is what a file is called in what is printed of it.

@@ -42,9 +42,9 @@ var (
 	property = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// InRepository is where a file of the disk is in the repository that GitHub checked
-// out into a directory: annotations name files so. A file outside of it is named
-// as it was.
+// InRepository is where a file of the disk is in the repository that was checked out
+// into a directory: annotations name files so. A file outside of it is named as it
+// was.
 func InRepository(workspace, file string) string {
 	if workspace == "" {
 		return file
