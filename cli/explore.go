@@ -54,32 +54,7 @@ several files, with --json, each has a document of its own.`,
 			return exploreAll(cmd.Context(), a, files, x)
 		},
 	}
-	fl := cmd.Flags()
-	fl.IntVarP(&x.Schedules, "schedules", "n", 1000, "how many schedules are drawn")
-	fl.Uint64Var(&x.Seed, "seed", 1, "of the choices")
-	fl.StringVar(&x.Strategy, "strategy", "mix", "how they are drawn: mix, random, pct or exhaustive")
-	fl.StringVar(&x.faults, "faults", "",
-		"how many faults of each name a run may have: crash:1,relist:2; a name alone means one")
-	fl.BoolVar(&x.Strict, "strict", false, "races that were lost are broken laws")
-	fl.StringSliceVar(&x.Laws, "laws", nil, "the laws that count, by name or clause; all without it")
-	fl.BoolVar(&x.First, "first", false, "stop at the first broken law")
-	fl.StringVar(&x.Mutant, "mutant", "", "run this mutant instead of its controller")
-	fl.StringVar(&x.generation, "generation", "", "run the file's controllers in this generation")
-	fl.StringVar(&x.out, "out", failuresDir,
-		"where failures are written; run leaves out directories whose names begin with a dot")
-	fl.IntVar(&x.States, "states", 0, "exhaustive: stop after so many states; 0 for no limit")
-	fl.IntVar(&x.Early, "early-timers", 0,
-		"exhaustive: how many timers of a run may fire while something else could happen")
-	fl.IntVar(&x.Workers, "workers", 0, "how many runs at a time; 0 for one for each core")
-	fl.IntVar(&x.Budget, "budget", 2000, "how many runs making a failure small may take")
-	x.flags(cmd)
-	cmd.ValidArgsFunction = completeFiles(&a.shelf, 0)
-	complete(cmd, "out", completeDirs)
-	complete(cmd, "strategy", completeWords(strategies...))
-	complete(cmd, "faults", completeList(faultWords()))
-	complete(cmd, "laws", completeList(a.lawWords()))
-	complete(cmd, "mutant", completeWords(a.mutantNames()...))
-	complete(cmd, "generation", completeWords(a.registry.Generations()...))
+	x.register(a, cmd)
 	return cmd
 }
 
