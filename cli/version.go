@@ -48,14 +48,10 @@ func printVersion(a *app) error {
 
 // built reads what Go recorded of a build; nil when it recorded nothing.
 func built(info *debug.BuildInfo) versionJSON {
-	v := versionJSON{Version: "devel"}
 	if info == nil {
-		return v
+		return versionJSON{Version: known("")}
 	}
-	v.Go = info.GoVersion
-	if info.Main.Version != "" && info.Main.Version != "(devel)" {
-		v.Version = info.Main.Version
-	}
+	v := versionJSON{Version: known(info.Main.Version), Go: info.GoVersion}
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":
@@ -71,10 +67,18 @@ func built(info *debug.BuildInfo) versionJSON {
 			if d.Replace != nil {
 				d = d.Replace
 			}
-			v.Library = cmp.Or(d.Version, "devel")
+			v.Library = known(d.Version)
 		}
 	}
 	return v
+}
+
+// known is a version, or the word for one that is not known.
+func known(version string) string {
+	if version == "" || version == "(devel)" {
+		return "devel"
+	}
+	return version
 }
 
 // text is the version, one fact a line.

@@ -14,7 +14,7 @@ func TestBuilt(t *testing.T) {
 		{Key: "vcs.modified", Value: "true"},
 	}
 	clone, other := debug.Module{Path: module, Version: "(devel)"}, debug.Module{Path: "example.com/w"}
-	local := debug.Module{Path: module, Version: "v0.3.0", Replace: &debug.Module{Path: "../x"}}
+	local := debug.Module{Path: module, Version: "v0.3.0", Replace: &debug.Module{Path: "../x", Version: "(devel)"}}
 	for _, c := range []struct {
 		name string
 		info *debug.BuildInfo
