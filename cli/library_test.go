@@ -76,8 +76,11 @@ func TestTheDiskComesFirst(t *testing.T) {
 // none.
 func TestRunWithoutArguments(t *testing.T) {
 	work(t)
-	if got := cli(t, "run"); got.code != 0 || !strings.Contains(got.out, " files of this program, ") {
-		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
+	var b strings.Builder
+	own := Command{Registry: Builtin(), Bare: true, Library: os.DirFS("testdata"), Out: &b, Err: &b}
+	if code := own.Run(t.Context(), []string{"run"}); code != scenarios.ExitFail ||
+		!strings.Contains(b.String(), "\n5 files of this program, 1 passed, 4 failed") {
+		t.Errorf("exit %d\n%s", code, b.String())
 	}
 	if err := os.Mkdir("scenarios", 0o755); err != nil {
 		t.Fatal(err)
@@ -87,9 +90,8 @@ func TestRunWithoutArguments(t *testing.T) {
 		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
 	}
 	t.Chdir(t.TempDir())
-	bare := Command{Registry: Builtin(), Bare: true, Name: "widgetctl", Out: os.Stdout}
-	var b strings.Builder
-	bare.Err = &b
+	b.Reset()
+	bare := Command{Registry: Builtin(), Bare: true, Name: "widgetctl", Out: &b, Err: &b}
 	want := "widgetctl: run: a scenario file or a directory must be given\n"
 	code := bare.Run(t.Context(), []string{"run"})
 	if code != scenarios.ExitUsage || b.String() != want {
