@@ -2,9 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"hash/fnv"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -28,6 +25,7 @@ type exploration struct {
 	States      int           `json:"states,omitempty"`
 	Complete    bool          `json:"complete"` // exhaustive: covered everything; otherwise: not interrupted
 	Stopped     string        `json:"stopped,omitempty"`
+	Endless     bool          `json:"endless,omitempty"`   // no schedule came to its end
 	Livelocks   int           `json:"livelocks,omitempty"` // exhaustive
 	Livelock    string        `json:"livelock,omitempty"`
 	NotVaried   []string      `json:"notVaried,omitempty"`
@@ -41,46 +39,60 @@ type exploration struct {
 	coverage *explore.Coverage // exhaustive
 }
 
+// outcome is how often schedules came to one end.
 type outcome struct {
 	Count int    `json:"count"`
 	Label string `json:"label"`
 }
 
+// failureJSON is the first schedule that broke a law.
 type failureJSON struct {
 	*scenarios.Counterexample
 	Written string `json:"written"` // the scenario file that replays it
 }
 
-// summarize adds up an exploration.
-func (x *exploring) summarize(f *scenarios.File, found *scenarios.Exploration, interrupted bool, elapsed time.Duration) *exploration {
-	rep := &exploration{File: f.Name, Strategy: x.Strategy, Seed: x.Seed, Generation: x.generation, elapsed: elapsed, Seconds: elapsed.Seconds(),
-		Schedules: found.Schedules, Distinct: found.Distinct, Failed: found.Failed, Unsettled: found.Unsettled, Outcomes: []outcome{}}
+// newExploration adds up what was found.
+func newExploration(x *exploring, f *scenarios.File, found *scenarios.Exploration, interrupted bool) *exploration {
+	rep := &exploration{File: f.Name, Strategy: x.Strategy, Seed: x.Seed, Generation: x.generation,
+		Schedules: found.Schedules, Distinct: found.Distinct, Failed: found.Failed, Unsettled: found.Unsettled,
+		Outcomes: []outcome{}}
 	for _, o := range found.Outcomes {
 		rep.Outcomes = append(rep.Outcomes, outcome{o.Count, o.Label})
 	}
+	fights := 0
 	if c := found.Coverage; c != nil {
-		rep.States, rep.Complete, rep.Stopped = c.States, c.Complete, c.Stopped
+		rep.States, rep.Complete, rep.Stopped, fights = c.States, c.Complete, c.Stopped, c.Fights
 		rep.Livelocks, rep.Livelock, rep.NotVaried, rep.coverage = c.Livelocks, c.Livelock, c.Fixed, c
 		rep.Interrupted = interrupted && !c.Complete
 	} else {
 		rep.Interrupted = found.Report.Interrupted && interrupted
-		rep.Complete = !rep.Interrupted
+		rep.Complete, fights = !rep.Interrupted, found.Report.Fights
 	}
-	switch {
-	case slices.ContainsFunc(found.Failures, func(f *scenarios.Counterexample) bool { return f.Law != law.ByID(law.ComeToRest).Name }):
-		rep.ExitCode = scenarios.ExitFail
-	case len(found.Failures) > 0 || rep.Unsettled > 0: // not to come to rest is all that went wrong
-		rep.ExitCode = scenarios.ExitNotSettled
-	case rep.Interrupted:
-		rep.ExitCode = exitInterrupted
-	}
+	bounded := x.States > 0 && rep.States >= x.States
+	rep.Endless = found.Failed == 0 && found.Schedules <= found.Unsettled+fights && !rep.Interrupted && !bounded
+	rep.ExitCode = rep.code(found.Failures)
 	return rep
 }
 
-// text renders an exploration: the counts, the table of outcomes, the page of
-// the first failure and of a fight, one line for each other law.
-func (r *exploration) text(width int) string {
-	var b strings.Builder
+// code is the exit code: a yes is for schedules that came to their end, and for a
+// search of them all only where it came to all.
+func (r *exploration) code(failures []*scenarios.Counterexample) int {
+	broken := func(f *scenarios.Counterexample) bool { return f.Law != law.ByID(law.ComeToRest).Name }
+	switch {
+	case slices.ContainsFunc(failures, broken):
+		return scenarios.ExitFail
+	case len(failures) > 0 || r.Unsettled > 0 || r.Endless: // not to come to rest is all that went wrong
+		return scenarios.ExitNotSettled
+	case r.Interrupted:
+		return exitInterrupted
+	case !r.Complete:
+		return exitUncovered
+	}
+	return scenarios.ExitPass
+}
+
+// head is what was found in one line.
+func (r *exploration) head() string {
 	parts := []string{plural(r.Schedules, "schedule"), fmt.Sprintf("%d distinct", r.Distinct)}
 	head := ""
 	if r.Strategy == "exhaustive" {
@@ -96,11 +108,24 @@ func (r *exploration) text(width int) string {
 	if r.Unsettled > 0 {
 		parts = append(parts, fmt.Sprintf("%d did not settle", r.Unsettled))
 	}
-	b.WriteString(head + strings.Join(append(parts, round(r.elapsed)), ", ") + "\n")
+	return head + strings.Join(append(parts, round(r.elapsed)), ", ") + "\n"
+}
+
+// text renders an exploration: the counts, the table of outcomes, the page of
+// the first failure and of a fight, one line for each other law.
+func (r *exploration) text(width int) string {
+	var b strings.Builder
+	b.WriteString(r.head())
+	if r.ExitCode == exitUncovered {
+		b.WriteString("no law is broken in what was covered; of the rest nothing is known\n")
+	}
+	if r.Endless {
+		b.WriteString("no schedule came to its end: nothing is known of what holds at rest\n")
+	}
 	if r.coverage != nil {
 		b.WriteString(scenarios.NotVaried(r.coverage))
 	}
-	t := render.Table{Indent: "  "}
+	t := render.Table{Indent: "  ", Width: width}
 	for _, o := range r.Outcomes {
 		t.Add(fmt.Sprintf("%6d", o.Count), o.Label)
 	}
@@ -110,36 +135,11 @@ func (r *exploration) text(width int) string {
 			b.WriteString("\n" + f.Page.Wide(width))
 			continue
 		}
-		fmt.Fprintf(&b, "\n%s, first in schedule %d: %s\n    %s\n    %s\n", f.Law, f.Index, f.Text, f.Small, "replay: "+f.Page.Replay)
+		fmt.Fprintf(&b, "\n%s, first in schedule %d: %s\n    %s\n    %s\n", f.Law, f.Index, f.Text, f.Small,
+			"replay: "+f.Page.Replay)
 	}
 	return b.String()
 }
 
-// failuresDir is where failures are written unless --out says otherwise. Its
-// name hides it from run, and git is told to leave it out: what an exploration
-// found is nobody's scenario until it is moved among them.
-const failuresDir = ".threelaws"
-
-// makeOut makes the directory that failures are written to.
-func (x *exploring) makeOut() error {
-	if err := os.MkdirAll(x.out, 0o755); err != nil || x.out != failuresDir {
-		return err
-	}
-	return os.WriteFile(filepath.Join(x.out, ".gitignore"), []byte("*\n"), 0o644)
-}
-
-// write writes the file that replays a failure. Its name tells the scenario and
-// the law, and its last four digits tell failures apart.
-func (x *exploring) write(f *scenarios.File, failing *scenarios.Counterexample) (string, error) {
-	if err := x.makeOut(); err != nil {
-		return "", usage("--out: %v", err)
-	}
-	sum := fnv.New32a()
-	sum.Write(failing.File)
-	base := strings.TrimSuffix(filepath.Base(f.Name), extension)
-	path := filepath.Join(x.out, fmt.Sprintf("%s-%s-%04x%s", base, failing.Law, sum.Sum32()&0xffff, extension))
-	if err := failing.WriteFile(path); err != nil {
-		return "", usage("--out: %v", err)
-	}
-	return path, nil
-}
+// fights reports whether a failure is a fight.
+func fights(f *scenarios.Counterexample) bool { return len(f.Page.Breach.Cycle) > 0 }

@@ -2,9 +2,7 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"slices"
-	"strings"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,19 +10,10 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// exploring is an exploration with the flags that scenarios do not know.
-type exploring struct {
-	scenarios.ExploreOptions
-
-	faults     string
-	generation string
-	out        string
-}
-
-func (a *app) exploreCommand() *cobra.Command {
-	x := &exploring{}
+func exploreCommand(a *app) *cobra.Command {
+	x := &exploring{checks: checks{annotate: a.annotate}}
 	cmd := &cobra.Command{
-		Use:   "explore [flags] FILE",
+		Use:   "explore [flags] FILE|DIR|NAME...",
 		Short: "run a file's world under other schedules",
 		Long: `Runs the steps of the file above its first explore or mutant again and again,
 each time in another schedule, and prints what they came to. What the user does
@@ -41,12 +30,16 @@ Time may pass while something else could happen: a retry after milliseconds ofte
 comes before an event under way, an expiry after minutes seldom does. exhaustive
 enumerates every schedule up to equivalence and says whether it covered
 everything; in it, as many timers of a run are early as --early-timers says. An
-interrupt ends the exploration with what it has found.`,
+interrupt ends the exploration with what it has found.
+
+A name that is no file means a scenario in the program, or a family of them. Of
+several files, with --json, each has a document of its own.`,
 		Example: `  threelaws explore -n 2000 FILE
   threelaws explore --generation selector FILE
   threelaws explore --strategy exhaustive FILE
-  threelaws explore --faults crash:1,relist:1 --strict FILE`,
-		Args: oneFile,
+  threelaws explore --faults crash:1,relist:1 --strict FILE
+  threelaws explore overlap/selector-generation-fights`,
+		Args: someFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := x.check(); err != nil {
 				return err
@@ -54,174 +47,84 @@ interrupt ends the exploration with what it has found.`,
 			if _, err := a.lawsNamed(x.Laws); err != nil {
 				return err
 			}
-			f, err := a.load(args[0])
+			files, err := a.find(args)
 			if err != nil {
 				return err
 			}
-			return a.explore(cmd.Context(), f, x)
+			return exploreAll(cmd.Context(), a, files, x)
 		},
 	}
-	fl := cmd.Flags()
-	fl.IntVarP(&x.Schedules, "schedules", "n", 1000, "how many schedules are drawn")
-	fl.Uint64Var(&x.Seed, "seed", 1, "of the choices")
-	fl.StringVar(&x.Strategy, "strategy", "mix", "how they are drawn: mix, random, pct or exhaustive")
-	fl.StringVar(&x.faults, "faults", "", "how many faults of each name a run may have: crash:1,relist:2; a name alone means one")
-	fl.BoolVar(&x.Strict, "strict", false, "races that were lost are broken laws")
-	fl.StringSliceVar(&x.Laws, "laws", nil, "the laws that count, by name or clause; all without it")
-	fl.BoolVar(&x.First, "first", false, "stop at the first broken law")
-	fl.StringVar(&x.Mutant, "mutant", "", "run this mutant instead of its controller")
-	fl.StringVar(&x.generation, "generation", "", "run the file's controllers in this generation")
-	fl.StringVar(&x.out, "out", failuresDir, "where failures are written; run leaves out directories whose names begin with a dot")
-	fl.IntVar(&x.States, "states", 0, "exhaustive: stop after so many states; 0 for no limit")
-	fl.IntVar(&x.Early, "early-timers", 0, "exhaustive: how many timers of a run may fire while something else could happen")
-	fl.IntVar(&x.Workers, "workers", 0, "how many runs at a time; 0 for one for each core")
-	fl.IntVar(&x.Budget, "budget", 2000, "how many runs making a failure small may take")
+	x.register(a, cmd)
 	return cmd
 }
 
-// check looks at the flags' values.
-func (x *exploring) check() error {
-	if err := oneOf("strategy", x.Strategy, "mix", "random", "pct", "exhaustive"); err != nil {
-		return err
-	}
-	for _, n := range []struct {
-		name         string
-		value, least int
-	}{{"schedules", x.Schedules, 1}, {"states", x.States, 0}, {"early-timers", x.Early, 0}, {"workers", x.Workers, 0}, {"budget", x.Budget, 1}} {
-		if n.value < n.least {
-			return usage("--%s=%d: at least %d", n.name, n.value, n.least)
+// exploreAll explores files one after the other. A file that is wrong does not
+// keep the others from being explored.
+func exploreAll(ctx context.Context, a *app, files []string, x *exploring) error {
+	began := time.Now()
+	var failed error
+	for i, name := range files {
+		if i > 0 && ctx.Err() != nil {
+			a.code = worse(a.code, exitInterrupted)
+			break
+		}
+		if len(files) > 1 && !a.json {
+			a.printf("=== %s\n", titleOf(name))
+		}
+		start := time.Now()
+		rep, err := exploreFile(ctx, a, name, x)
+		one := a.caseExplored(titleOf(name), rep, err)
+		one.Took = time.Since(start)
+		if e := x.add(a, one); e != nil && failed == nil {
+			failed = e
+		}
+		if err != nil && len(files) == 1 {
+			failed = err
+		} else if err != nil {
+			fmt.Fprintln(a.err, err)
+			a.code = worse(a.code, scenarios.ExitCode(err))
 		}
 	}
-	if x.States > 0 && x.Strategy != "exhaustive" {
-		return usage("--states=%d bounds --strategy exhaustive only; drawn schedules are bounded by -n", x.States)
+	if err := x.write("threelaws explore"); failed == nil {
+		failed = err
 	}
-	if x.faults != "" {
-		var what string
-		if x.Faults, what = scenarios.ParseFaults(x.faults); what != "" {
-			return usage("--faults: %s", what)
-		}
+	if failed == nil && len(files) > 1 && !a.json {
+		a.printf("%s explored, %s\n", plural(len(files), "file"), round(time.Since(began)))
 	}
-	return nil
+	return failed
 }
 
-// explore explores a file, writes what failed, and reports.
-func (a *app) explore(ctx context.Context, f *scenarios.File, x *exploring) error {
-	if err := a.regenerate(f, x.generation); err != nil {
-		return err
+// exploreFile explores a file, writes what failed, and reports.
+func exploreFile(ctx context.Context, a *app, name string, x *exploring) (*exploration, error) {
+	f, err := a.load(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := regenerate(a.registry, f, x.generation); err != nil {
+		return nil, err
 	}
 	unexpectLast(f)
 	began := time.Now()
-	line := a.progress(x, began)
-	found, err := scenarios.Explore(ctx, f, -1, a.registry, x.ExploreOptions)
-	if err == nil && len(x.Laws) == 0 && ctx.Err() == nil {
-		err = a.findFight(ctx, f, x, found)
-	}
-	line.end()
+	found, err := search(ctx, a, f, x)
 	if err != nil {
-		return explorationError(f, err)
+		return nil, explorationError(f, err)
 	}
-	rep := x.summarize(f, found, ctx.Err() != nil, time.Since(began))
+	rep := newExploration(x, f, found, ctx.Err() != nil)
+	rep.elapsed = time.Since(began)
+	rep.Seconds = rep.elapsed.Seconds()
 	for _, failing := range found.Failures {
-		path, err := x.write(f, failing)
+		path, err := writeFailure(x.out, f, failing)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		failing.Page.Replay = a.name + " replay " + path
 		failing.Page.Draw(a.name + " show --as dot " + path)
 		rep.Failures = append(rep.Failures, failureJSON{failing, path})
 	}
-	a.code = rep.ExitCode
+	a.code = worse(a.code, rep.ExitCode)
 	if a.json {
-		return a.encode(rep)
+		return rep, a.encode(rep)
 	}
-	a.print(rep.text(a.width()))
-	return nil
-}
-
-// fightLaw is the law that a fight breaks.
-const fightLaw = "NOFIGHT-1"
-
-// findFight looks for a fight behind laws that are broken earlier, as nearly
-// all are by controllers from before ControllerRef.
-func (a *app) findFight(ctx context.Context, f *scenarios.File, x *exploring, found *scenarios.Exploration) error {
-	if len(found.Failures) == 0 || slices.ContainsFunc(found.Failures, fights) {
-		return nil
-	}
-	o := x.ExploreOptions
-	o.Laws, o.First, o.Strategy, o.Schedules = []string{fightLaw}, true, "mix", min(o.Schedules, 100)
-	o.Progress, o.Covered = nil, nil
-	more, err := scenarios.Explore(ctx, f, -1, a.registry, o)
-	if err != nil {
-		return err
-	}
-	for _, failing := range more.Failures {
-		if fights(failing) {
-			found.Failures = append(found.Failures, failing)
-		}
-	}
-	return nil
-}
-
-func fights(f *scenarios.Counterexample) bool { return len(f.Page.Breach.Cycle) > 0 }
-
-// explorationError is the error of an exploration that came to nothing: a
-// mistake in the file, or two runs of one schedule that differ.
-func explorationError(f *scenarios.File, err error) error {
-	var e *scenarios.Error
-	if errors.As(err, &e) {
-		return e
-	}
-	return &scenarios.Error{File: f.Name, Text: err.Error(), Code: scenarios.ExitNondetermine}
-}
-
-// unexpectLast takes the "!" off the settle that the explored script ends with:
-// nothing comes after it, so what breaks there is what the exploration is for.
-func unexpectLast(f *scenarios.File) {
-	var last *scenarios.Step
-	for _, s := range f.Steps {
-		if scenarios.FindVerb(s.Verb).Explores() {
-			break
-		}
-		if s.Verb == "settle" {
-			last = s
-		}
-	}
-	if last != nil {
-		last.Expect = false
-	}
-}
-
-// regenerate lets the file's controllers run in another generation: those that
-// have it, one at least.
-func (a *app) regenerate(f *scenarios.File, generation string) error {
-	if generation == "" {
-		return nil
-	}
-	if all := a.registry.Generations(); !slices.Contains(all, generation) {
-		return usage("--generation: unknown generation %s%s", generation, suggest(generation, all))
-	}
-	has := map[string]bool{}
-	for _, c := range a.registry.Controllers {
-		has[c.Name+"@"+c.Generation] = true
-	}
-	changed := false
-	for _, s := range f.Steps {
-		if s.Verb != "controllers" {
-			continue
-		}
-		for i := range s.Args {
-			name, _, _ := strings.Cut(s.Args[i].Text, "@")
-			if alias, ok := a.registry.Aliases[name]; ok {
-				name = alias
-			}
-			if has[name+"@"+generation] {
-				s.Args[i] = scenarios.Arg{Text: name + "@" + generation, Value: name + "@" + generation}
-				changed = true
-			}
-		}
-	}
-	if !changed {
-		return &scenarios.Error{File: f.Name, Text: "no controller of this file has a generation " + generation, Code: scenarios.ExitUsage}
-	}
-	return nil
+	a.print(rep.text(a.width))
+	return rep, nil
 }

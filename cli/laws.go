@@ -26,10 +26,11 @@ type lawJSON struct {
 }
 
 var kindNames = map[law.Category]string{
-	law.Safety: "safety", law.Liveness: "liveness", law.Routing: "routing", law.Validation: "validation", law.Data: "data",
+	law.Safety: "safety", law.Liveness: "liveness", law.Routing: "routing", law.Validation: "validation",
+	law.Data: "data",
 }
 
-func (a *app) lawsCommand() *cobra.Command {
+func lawsCommand(a *app) *cobra.Command {
 	dir, profile := defaultDir, ""
 	cmd := &cobra.Command{
 		Use:   "laws [flags] [NAME...]",
@@ -47,37 +48,20 @@ be asked, and which part of its sentence no check asks about.`,
 			if laws, err = owed(laws, profile); err != nil {
 				return err
 			}
-			p, err := readPins(dir)
+			p, err := a.pins(dir)
 			if err != nil {
 				return err
 			}
-			return a.listLaws(laws, p)
+			return listLaws(a, laws, p)
 		},
 	}
-	cmd.Flags().StringVar(&dir, "dir", dir, "where the scenarios are")
-	cmd.Flags().StringVar(&profile, "profile", "", "only the laws that a controller of this profile owes: "+strings.Join(law.Profiles(), ", "))
+	cmd.Flags().StringVar(&dir, "dir", dir, "where the scenarios are; in the program where there is no such directory")
+	cmd.Flags().StringVar(&profile, "profile", "",
+		"only the laws that a controller of this profile owes: "+strings.Join(law.Profiles(), ", "))
+	complete(cmd, "dir", completeDirs)
+	complete(cmd, "profile", completeWords(law.Profiles()...))
+	cmd.ValidArgsFunction = completeWords(a.lawWords()...)
 	return cmd
-}
-
-// lawsNamed finds laws by name or clause; all without names.
-func (a *app) lawsNamed(names []string) ([]*law.Law, error) {
-	if len(names) == 0 {
-		return a.registry.Laws, nil
-	}
-	var found []*law.Law
-next:
-	for _, name := range names {
-		var words []string
-		for _, l := range a.registry.Laws {
-			if l.Name == name || strings.EqualFold(l.ID, name) {
-				found = append(found, l)
-				continue next
-			}
-			words = append(words, l.Name, l.ID)
-		}
-		return nil, usage("laws: unknown law %s%s", name, suggest(name, words))
-	}
-	return found, nil
 }
 
 // owed leaves those laws that a controller of a profile owes; all without one.
@@ -92,11 +76,12 @@ func owed(laws []*law.Law, profile string) ([]*law.Law, error) {
 	return slices.DeleteFunc(slices.Clone(laws), func(l *law.Law) bool { return l.Profile > law.Profile(p) }), nil
 }
 
-func (a *app) listLaws(laws []*law.Law, p *pins) error {
+func listLaws(a *app, laws []*law.Law, p *pins) error {
 	list := []lawJSON{}
 	for _, l := range laws {
 		j := lawJSON{ID: l.ID, Name: l.Name, Kind: kindNames[l.Category], Sentence: l.Sentence, Source: l.Source,
-			Profile: l.Profile.String(), Needs: l.Needs.Names(), Unasked: l.Unasked, Where: l.Where, Scenarios: p.laws[l.ID]}
+			Profile: l.Profile.String(), Needs: l.Needs.Names(), Unasked: l.Unasked, Where: l.Where,
+			Scenarios: p.laws[l.ID]}
 		for _, m := range a.registry.Mutants {
 			if m.Law == l.ID {
 				j.Mutants = append(j.Mutants, m.Name)
@@ -108,16 +93,17 @@ func (a *app) listLaws(laws []*law.Law, p *pins) error {
 		return a.encode(list)
 	}
 	for i := range list {
-		a.print(list[i].text())
+		a.print(list[i].text(a.prose()))
 	}
 	return nil
 }
 
-func (l *lawJSON) text() string {
-	t := render.Table{Indent: "  "}
+func (l *lawJSON) text(width int) string {
+	t := render.Table{Indent: "  ", Width: width}
 	for _, row := range [][2]string{
-		{"says", l.Sentence}, {"source", l.Source}, {"needs", strings.Join(l.Needs, ", ")}, {"not asked", l.Unasked}, {"pinned in", l.Where},
-		{"kills", strings.Join(l.Mutants, " ")}, {"scenarios", strings.Join(l.Scenarios, " ")},
+		{"says", l.Sentence}, {"source", l.Source}, {"needs", strings.Join(l.Needs, ", ")},
+		{"not asked", l.Unasked}, {"pinned in", l.Where}, {"kills", strings.Join(l.Mutants, " ")},
+		{"scenarios", strings.Join(l.Scenarios, " ")},
 	} {
 		if row[1] != "" {
 			t.Add(row[0], row[1])

@@ -1,24 +1,28 @@
 // Package cli is the command line: run, explore, replay, show, laws, mutants
-// and serve, with whatever controllers it is given. A program of three lines
-// has it with its own:
+// and serve, with help, version and shell completion, for whatever controllers
+// it is given. A program of three lines has it with its own:
 //
 //	func main() {
 //		cli.Main(&scenarios.Registry{Controllers: []host.Controller{widget.Controller()}})
 //	}
+//
+// Each command has a file that makes it, and stands on the files beneath: the
+// console it prints to, the shelf it takes scenario files from, the words for
+// what is wrong. The root names them all.
 package cli
 
 import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
 
-	"golang.org/x/term"
-
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
 )
 
@@ -29,13 +33,24 @@ type Command struct {
 	Registry *scenarios.Registry
 	Bare     bool
 
+	// Library is the scenarios in the program, *.txtar files that are found by
+	// family, the directory they are in, and by name; nil for none. Those of
+	// this module are [scenarios.Library].
+	Library fs.FS
+
 	Name    string // in usage and help; "" for the last element of os.Args[0]
-	Version string // that --version prints; "" for what the program was built from
+	Version string // what "version" prints; "" for what the program was built from
 
 	In       io.Reader // what the file "-" is; nil for nothing
 	Out, Err io.Writer
 	Colour   bool // Out may be coloured
 	Live     bool // Err may be written over, for progress
+	Width    int  // columns of a page; 0 for 100
+
+	// GitHub says that GitHub Actions reads what is printed: annotations are added,
+	// and name files as they are in the Workspace, where the repository is.
+	GitHub    bool
+	Workspace string
 }
 
 // Main runs the command line of the process with a registry and exits.
@@ -58,43 +73,40 @@ func (c Command) Main() {
 	if c.Out == nil {
 		c.Out = os.Stdout
 		c.Colour = isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		c.Width = columns(os.Stdout, os.Getenv("COLUMNS"))
 	}
 	if c.Err == nil {
 		c.Err = os.Stderr
 		c.Live = isTerminal(os.Stderr) && os.Getenv("TERM") != "dumb"
 	}
+	if os.Getenv("GITHUB_ACTIONS") == "true" {
+		c.GitHub, c.Workspace = true, os.Getenv("GITHUB_WORKSPACE")
+	}
 	os.Exit(c.Run(ctx, os.Args[1:]))
 }
 
-func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
-
 // Run executes one command line and returns its exit code.
 func (c Command) Run(ctx context.Context, args []string) int {
-	a := &app{in: c.In, out: c.Out, err: c.Err, registry: c.Registry, colour: c.Colour, live: c.Live, name: c.Name, version: c.Version}
+	a := &app{
+		console: console{out: c.Out, err: c.Err, colour: c.Colour, live: c.Live, width: c.Width},
+		shelf:   shelf{library: c.Library, input: c.In, workspace: c.Workspace},
+		name:    c.Name, version: c.Version, annotate: c.GitHub, registry: c.Registry,
+	}
 	if !c.Bare {
 		a.registry = Complete(c.Registry)
 	}
-	if a.in == nil {
-		a.in = strings.NewReader("")
+	if a.input == nil {
+		a.input = strings.NewReader("")
+	}
+	if a.width == 0 {
+		a.width = render.Width
 	}
 	if a.name == "" {
 		a.name = strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
-	}
-	if a.version == "" {
-		a.version = built()
 	}
 	if err := a.registry.Check(); err != nil {
 		fmt.Fprintf(c.Err, "%s: %v\n", a.name, err)
 		return scenarios.ExitUsage
 	}
-	return a.run(ctx, args)
-}
-
-// built is the version of the program's main module, as Go recorded it.
-func built() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel)"
-	}
-	return info.Main.Version
+	return execute(ctx, a, args)
 }

@@ -28,13 +28,19 @@ type outcomeOf struct {
 // threelaws runs a command line in this process.
 func threelaws(ctx context.Context, g *scenarios.Registry, args ...string) outcomeOf {
 	var out, err bytes.Buffer
-	code := Command{Registry: g, Bare: true, Name: "threelaws", Out: &out, Err: &err}.Run(ctx, args)
-	return outcomeOf{code, out.String(), err.String()}
+	c := Command{Registry: g, Bare: true, Name: "threelaws", Library: scenarios.Library(), Out: &out, Err: &err}
+	return outcomeOf{c.Run(ctx, args), out.String(), err.String()}
 }
 
 func cli(t *testing.T, args ...string) outcomeOf {
 	t.Helper()
 	return threelaws(t.Context(), Builtin(), args...)
+}
+
+// typed runs a command line that has no blanks in its words.
+func typed(t *testing.T, line string) outcomeOf {
+	t.Helper()
+	return cli(t, strings.Fields(line)...)
 }
 
 var durations = regexp.MustCompile(`\b[0-9.]+m?s$`)
@@ -122,7 +128,7 @@ func TestFailureReplays(t *testing.T) {
 	if got := cli(t, "explore", "-n", "40", "--generation", "selector", "--out", dir, "testdata/settles.txtar"); got.code != scenarios.ExitFail {
 		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.err)
 	}
-	files, err := find([]string{dir})
+	files, err := new(shelf).find([]string{dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,47 +220,6 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// Every key that a command prints is in lowerCamel; objects are the API's.
-func TestJSONKeys(t *testing.T) {
-	work(t)
-	camel := regexp.MustCompile(`^[a-z][a-zA-Z0-9]*$`)
-	var walk func(args string, v any)
-	walk = func(args string, v any) {
-		switch v := v.(type) {
-		case []any:
-			for _, e := range v {
-				walk(args, e)
-			}
-		case map[string]any:
-			for k, e := range v {
-				if !camel.MatchString(k) {
-					t.Errorf("%s: key %s", args, k)
-				}
-				if k != "before" && k != "after" && k != "saw" && k != "sawFor" {
-					walk(args, e)
-				}
-			}
-		}
-	}
-	for _, args := range []string{
-		"run testdata", "explore -n 20 --generation selector testdata/settles.txtar", "replay testdata/breaks.txtar", "show testdata/fights.txtar",
-		"show --as timeline testdata/fights.txtar", "laws", "mutants testdata/mutants replicaset/claim-foreign", "help", "help scenario",
-	} {
-		got := cli(t, append([]string{"--json"}, strings.Fields(args)...)...)
-		seen := 0
-		for d := json.NewDecoder(strings.NewReader(got.out)); d.More(); seen++ {
-			var v any
-			if err := d.Decode(&v); err != nil {
-				t.Fatalf("%s: %v", args, err)
-			}
-			walk(args, v)
-		}
-		if seen == 0 {
-			t.Errorf("%s: no JSON: %s", args, got.err)
-		}
-	}
-}
-
 // A file may come from standard input, for every command that takes one.
 func TestStandardInput(t *testing.T) {
 	work(t)
@@ -298,11 +263,11 @@ func TestFailuresAreNoScenarios(t *testing.T) {
 	if got := cli(t, "explore", "-n", "20", "--generation", "selector", "testdata/settles.txtar"); got.code != scenarios.ExitFail {
 		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.err)
 	}
-	files, err := find([]string{"."})
+	files, err := new(shelf).find([]string{"."})
 	if err != nil || len(files) != 5 {
 		t.Errorf("run . finds %s, %v", files, err)
 	}
-	failures, err := find([]string{".threelaws"})
+	failures, err := new(shelf).find([]string{".threelaws"})
 	if err != nil || len(failures) == 0 {
 		t.Errorf("there are no failures: %v", err)
 	}
@@ -372,7 +337,10 @@ func TestInterrupt(t *testing.T) {
 }
 
 func TestWorstExitCodeCounts(t *testing.T) {
-	for _, c := range []struct{ a, b, want int }{{0, 3, 3}, {3, 1, 1}, {1, 4, 4}, {4, 2, 2}, {2, 1, 2}, {1, 3, 1}, {0, 130, 130}, {130, 1, 1}} {
+	for _, c := range []struct{ a, b, want int }{
+		{0, 3, 3}, {3, 1, 1}, {1, 4, 4}, {4, 2, 2}, {2, 1, 2}, {1, 3, 1},
+		{0, 5, 5}, {5, 3, 3}, {5, 1, 1}, {130, 5, 5}, {0, 130, 130}, {130, 1, 1},
+	} {
 		if got := worse(c.a, c.b); got != c.want {
 			t.Errorf("worse(%d, %d) = %d, want %d", c.a, c.b, got, c.want)
 		}
@@ -395,4 +363,37 @@ func read(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(data)
+}
+
+// Several files are explored one after the other, each under its name; one that is
+// wrong does not end it, and the worst exit code counts.
+func TestExploreSeveral(t *testing.T) {
+	work(t)
+	copyFile(t, "testdata/settles.txtar", "a.txtar")
+	if err := os.WriteFile("b.txtar", []byte("aply x\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	copyFile(t, "testdata/fights.txtar", "c.txtar")
+	got := typed(t, "explore -n 5 a.txtar b.txtar c.txtar")
+	for _, want := range []string{"=== a.txtar\n5 schedules, ", "=== b.txtar\n", "=== c.txtar\n5 schedules, ", "3 files explored, "} {
+		if !strings.Contains(got.out, want) {
+			t.Errorf("%q is missing:\n%s", want, got.out)
+		}
+	}
+	if got.code != scenarios.ExitUsage || got.err != "b.txtar:1: unknown verb aply; did you mean apply?\n" {
+		t.Errorf("exit %d, %s", got.code, got.err)
+	}
+	if got := typed(t, "explore -n 5 a.txtar c.txtar"); got.code != scenarios.ExitFail {
+		t.Errorf("exit %d", got.code)
+	}
+	documents := 0
+	for d := json.NewDecoder(strings.NewReader(typed(t, "explore --json -n 5 a.txtar c.txtar").out)); d.More(); documents++ {
+		var x exploration
+		if err := d.Decode(&x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if documents != 2 {
+		t.Errorf("%d documents, want 2", documents)
+	}
 }

@@ -14,6 +14,13 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
+// mutantsReport is what mutants prints with --json.
+type mutantsReport struct {
+	Mutants  []*death `json:"mutants"`
+	Killed   int      `json:"killed"`
+	ExitCode int      `json:"exitCode"`
+}
+
 // death is how a mutant died, or that it did not.
 type death struct {
 	Mutant  string       `json:"mutant"`
@@ -33,32 +40,33 @@ type death struct {
 	err error
 }
 
-func (a *app) mutantsCommand() *cobra.Command {
+func mutantsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mutants [flags] [NAME...] [DIR]",
 		Short: "show that every mutant is killed, and by which law",
 		Long: `A mutant is a controller with one guard removed. For each one, or those that are
-named, runs the scenarios below DIR (./scenarios) that have a step "mutant NAME",
-until a law breaks, and names the law. The exit code is 1 when a mutant survives
+named, runs the scenarios that have a step "mutant NAME", until a law breaks, and
+names the law: those below DIR, ./scenarios or, where there is none, in the program.
+The exit code is 1 when a mutant survives
 or no scenario is for it.`,
 		Example: "  threelaws mutants\n  threelaws mutants replicaset/skip-recheck",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			chosen, dir, err := a.mutantsNamed(args)
+			chosen, dir, err := mutantsNamed(a, args)
 			if err != nil {
 				return err
 			}
-			return a.killAll(cmd.Context(), chosen, dir)
+			return killAll(cmd.Context(), a, chosen, dir)
 		},
+	}
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		return beginning(a.mutantNames(), "", begun), cobra.ShellCompDirectiveDefault
 	}
 	return cmd
 }
 
 // mutantsNamed tells mutants from the directory among the arguments.
-func (a *app) mutantsNamed(args []string) (chosen []scenarios.Mutant, dir string, err error) {
-	var names []string
-	for _, m := range a.registry.Mutants {
-		names = append(names, m.Name)
-	}
+func mutantsNamed(a *app, args []string) (chosen []scenarios.Mutant, dir string, err error) {
+	names := a.mutantNames()
 	for _, arg := range args {
 		if i := slices.Index(names, arg); i >= 0 {
 			chosen = append(chosen, a.registry.Mutants[i])
@@ -80,7 +88,7 @@ func (a *app) mutantsNamed(args []string) (chosen []scenarios.Mutant, dir string
 	}
 	if dir == "" {
 		dir = defaultDir
-		if _, err := os.Stat(dir); err != nil {
+		if !onDisk(dir) && a.library == nil {
 			return nil, "", usage("mutants: there is no directory ./%s here; name the one with the scenarios", dir)
 		}
 	}
@@ -88,8 +96,8 @@ func (a *app) mutantsNamed(args []string) (chosen []scenarios.Mutant, dir string
 }
 
 // killAll tries to kill each mutant and prints how it went, in order.
-func (a *app) killAll(ctx context.Context, chosen []scenarios.Mutant, dir string) error {
-	p, err := readPins(dir)
+func killAll(ctx context.Context, a *app, chosen []scenarios.Mutant, dir string) error {
+	p, err := a.pins(dir)
 	if err != nil {
 		return err
 	}
@@ -99,7 +107,8 @@ func (a *app) killAll(ctx context.Context, chosen []scenarios.Mutant, dir string
 		width = max(width, len(m.Name))
 	}
 	killed := 0
-	done := inOrder(ctx, chosen, func(m scenarios.Mutant) *death { return a.kill(m, p.mutants[m.Name]) }, func(d *death) {
+	try := func(m scenarios.Mutant) *death { return kill(a, m, p.mutants[m.Name]) }
+	done := inOrder(ctx, chosen, try, func(d *death) {
 		deaths = append(deaths, d)
 		switch {
 		case d.err != nil:
@@ -111,21 +120,21 @@ func (a *app) killAll(ctx context.Context, chosen []scenarios.Mutant, dir string
 			a.code = worse(a.code, scenarios.ExitFail)
 		}
 		if !a.json {
-			a.print(d.text(width))
+			a.print(d.text(width, a.width))
 		}
 	})
 	if !done {
 		a.code = worse(a.code, exitInterrupted)
 	}
 	if a.json {
-		return a.encode(map[string]any{"mutants": deaths, "killed": killed, "exitCode": a.code})
+		return a.encode(mutantsReport{deaths, killed, a.code})
 	}
 	a.printf("%d of %s killed\n", killed, plural(len(chosen), "mutant"))
 	return nil
 }
 
 // kill runs the scenarios that are meant for a mutant until one kills it.
-func (a *app) kill(m scenarios.Mutant, by []killing) *death {
+func kill(a *app, m scenarios.Mutant, by []killing) *death {
 	d := &death{Mutant: m.Name, Summary: m.Summary, Clause: m.Clause, Meant: m.Law}
 	for _, k := range by {
 		f, err := a.load(k.path)
@@ -162,9 +171,9 @@ func (a *app) kill(m scenarios.Mutant, by []killing) *death {
 	return d
 }
 
-// text is the line of one mutant.
-func (d *death) text(width int) string {
-	head := fmt.Sprintf("%-*s -> ", width, d.Mutant)
+// text is the line of one mutant, with names so wide, in so many columns.
+func (d *death) text(names, columns int) string {
+	head := fmt.Sprintf("%-*s -> ", names, d.Mutant)
 	place := fmt.Sprintf("%s:%d", d.File, d.Line)
 	switch {
 	case d.Killed:
@@ -178,18 +187,18 @@ func (d *death) text(width int) string {
 		if d.Meant != "" && d.ID != d.Meant {
 			place += "; meant for " + d.Meant
 		}
-		return fit(head+"killed by "+by, place)
+		return fit(head+"killed by "+by, place, columns)
 	case d.err != nil:
 		return head + "not tried: its scenario cannot be run\n"
 	case d.File == "":
 		return head + "no scenario is for it\n"
 	}
-	return fit(head+"survived "+plural(d.Tried, "schedule"), place)
+	return fit(head+"survived "+plural(d.Tried, "schedule"), place, columns)
 }
 
 // fit puts the place behind the text, or beneath it where the line is full.
-func fit(text, place string) string {
-	if len(text)+len(place)+3 > render.Width {
+func fit(text, place string, columns int) string {
+	if len(text)+len(place)+3 > columns {
 		return text + "\n    (" + place + ")\n"
 	}
 	return text + " (" + place + ")\n"

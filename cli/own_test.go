@@ -103,7 +103,7 @@ func TestOwnController(t *testing.T) {
 	if got.code != scenarios.ExitFail || !strings.Contains(got.out, "replay: widgetctl replay ") || !strings.Contains(got.out, "picture: ") {
 		t.Fatalf("explore: exit %d\n%s%s", got.code, got.out, got.err)
 	}
-	files, err := find([]string{failuresDir})
+	files, err := new(shelf).find([]string{failuresDir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,11 +156,34 @@ func TestBoundedSearchCoversNotEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
-	for states, want := range map[string]string{"5": "not everything was covered (bound of 5 states): ", "0": "covered everything: "} {
-		got := cli(t, "explore", "--strategy", "exhaustive", "--states", states, file)
-		if got.code != scenarios.ExitPass || !strings.HasPrefix(got.out, want) {
-			t.Errorf("--states %s: exit %d\n%s%s", states, got.code, got.out, got.err)
+	for _, c := range []struct {
+		states, want string
+		code         int
+	}{
+		{"5", "not everything was covered (bound of 5 states): ", exitUncovered},
+		{"0", "covered everything: ", scenarios.ExitPass},
+	} {
+		bounded := c.code == exitUncovered
+		got := cli(t, "explore", "--strategy", "exhaustive", "--states", c.states, file)
+		said := strings.Contains(got.out, "\nno law is broken in what was covered; of the rest nothing is known\n")
+		if got.code != c.code || !strings.HasPrefix(got.out, c.want) || said != bounded {
+			t.Errorf("--states %s: exit %d\n%s%s", c.states, got.code, got.out, got.err)
 		}
+	}
+}
+
+// A law that says nothing of runs which fight for ever is not kept by them: where
+// no schedule comes to its end, the answer is not yes.
+func TestNoScheduleComesToItsEnd(t *testing.T) {
+	work(t)
+	got := cli(t, "explore", "-n", "20", "--generation", "selector", "--laws", "GC-1", "testdata/settles.txtar")
+	said := strings.Contains(got.out, "no schedule came to its end: ") && strings.Contains(got.out, "20  fights")
+	if got.code != scenarios.ExitNotSettled || !said {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
+	}
+	got = typed(t, "explore --strategy exhaustive --generation selector --laws GC-1 --states 300 testdata/settles.txtar")
+	if got.code == scenarios.ExitPass || !strings.HasPrefix(got.out, "not everything was covered") {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
 	}
 }
 

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -26,19 +24,16 @@ type killing struct {
 // clauses finds clauses in comments: "LAW-2", "ADOPT-4b", "WATCH-1..6".
 var clauses = regexp.MustCompile(`\b([A-Z]+)-(\d+)([a-z]?)(?:\.\.(\d+))?`)
 
-// readPins reads all scenario files below a directory. Without one there are
-// no pins; a file that cannot be read has none, which run will say.
-func readPins(dir string) (*pins, error) {
+// pins reads all scenario files below a directory, see [shelf.all]. Without one
+// there are no pins; a file that cannot be read has none, which run will say.
+func (s *shelf) pins(dir string) (*pins, error) {
 	p := &pins{laws: map[string][]string{}, mutants: map[string][]killing{}}
-	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
-		return p, nil
-	}
-	files, err := walk(filepath.Clean(dir))
+	files, err := s.all(dir)
 	if err != nil {
 		return nil, usage("%v", err)
 	}
-	for _, path := range files {
-		if f, err := scenarios.Load(path); err == nil {
+	for _, name := range files {
+		if f, err := s.read(name); err == nil {
 			p.add(f)
 		}
 	}

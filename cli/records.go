@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
-
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -57,11 +55,9 @@ var opNames = [...]string{
 }
 
 // records prints a history, one record a line.
-func (a *app) records(h *sim.History) error {
-	e := json.NewEncoder(a.out)
-	e.SetEscapeHTML(false)
+func records(c *console, h *sim.History) error {
 	for i := range h.Records {
-		if err := e.Encode(recordOf(&h.Records[i])); err != nil {
+		if err := c.line(recordOf(&h.Records[i])); err != nil {
 			return err
 		}
 	}

@@ -36,7 +36,8 @@ func Complete(g *scenarios.Registry) *scenarios.Registry {
 	own := full.Controllers
 	full.Controllers = nil
 	for _, c := range controllers.Builtin() {
-		if !slices.ContainsFunc(own, func(d host.Controller) bool { return d.Name == c.Name && d.Generation == c.Generation }) {
+		same := func(d host.Controller) bool { return d.Name == c.Name && d.Generation == c.Generation }
+		if !slices.ContainsFunc(own, same) {
 			full.Controllers = append(full.Controllers, c)
 		}
 	}
@@ -54,14 +55,4 @@ func Complete(g *scenarios.Registry) *scenarios.Registry {
 		full.Reaper = reaper.Controller
 	}
 	return &full
-}
-
-// lawNamed finds a law by name, nil when there is none.
-func (a *app) lawNamed(name string) *law.Law {
-	for _, l := range a.registry.Laws {
-		if l.Name == name {
-			return l
-		}
-	}
-	return nil
 }

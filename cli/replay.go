@@ -22,9 +22,9 @@ type replayed struct {
 	ExitCode   int                `json:"exitCode"`
 }
 
-func (a *app) replayCommand() *cobra.Command {
+func replayCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "replay FILE",
+		Use:   "replay FILE|NAME",
 		Short: "run a failure file exactly, twice, and compare the hashes",
 		Long: `Runs the file twice in its recorded schedule, or in the default one when it has
 none, and compares the hashes of the runs. Steps that explore are left out.
@@ -36,13 +36,15 @@ first differing step is named.
 To hold a failure file against its golden text, use "threelaws run".`,
 		Example: "  threelaws replay .threelaws/FILE.txtar",
 		Args:    oneFile,
+
+		ValidArgsFunction: completeFiles(&a.shelf, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.replay(args[0])
+			return replay(a, args[0])
 		},
 	}
 }
 
-func (a *app) replay(path string) error {
+func replay(a *app, path string) error {
 	rep := &replayed{}
 	res, err := a.watch(path, scenarios.Options{Twice: true, Inspect: rep.inspect})
 	if err != nil {
@@ -67,7 +69,7 @@ func (a *app) replay(path string) error {
 	if a.json {
 		return a.encode(rep)
 	}
-	a.print(rep.text(a.width()))
+	a.print(rep.text(a.width))
 	return nil
 }
 

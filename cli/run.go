@@ -6,8 +6,6 @@ import (
 	"hash/fnv"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,81 +13,104 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// runReport is what run prints with --json.
-type runReport struct {
-	Files       []*scenarios.Result `json:"files"`
-	Passed      int                 `json:"passed"`
-	Updated     int                 `json:"updated"`
-	Loose       int                 `json:"loose"` // settles whose output is held against nothing
-	Interrupted bool                `json:"interrupted,omitempty"`
-	Seconds     float64             `json:"seconds"`
-	ExitCode    int                 `json:"exitCode"`
+// running is what run was told to do.
+type running struct {
+	scenarios.Options
+	checks
+
+	verbose bool
+	whose   string // whose files they are where none was named
 }
 
-func (a *app) runCommand() *cobra.Command {
-	o, verbose := scenarios.Options{Registry: a.registry}, false
+func runCommand(a *app) *cobra.Command {
+	r := &running{Options: scenarios.Options{Registry: a.registry}, checks: checks{annotate: a.annotate}}
 	cmd := &cobra.Command{
-		Use:   "run [flags] FILE|DIR|-...",
+		Use:   "run [flags] [FILE|DIR|NAME|-]...",
 		Short: "run scenario files and compare with their golden text",
 		Long: `Runs every file, and every *.txtar file below a directory, in the default
 schedule, several at a time. When all pass, one line is printed; what fails is
 shown with its place and, where a law is broken, with the run that broke it.
 
+A name that is no file means a scenario in the program, or a family of them.
+Without arguments runs ./scenarios or, where there is none, all in the program.
 The file - is standard input. What explore has written to its own directory is
 left out, as all files and directories are whose names begin with a dot. The
 output of a settle without ---- beneath it is held against nothing; -v names them.
 
 --update rewrites the golden text. It never does so where a law is broken, and
 not under CI.`,
-		Example: "  threelaws run ./scenarios\n  threelaws run --update scenarios/testdata/overlap",
+		Example: "  threelaws run\n  threelaws run ./scenarios\n  threelaws run --update scenarios/testdata/overlap",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usage("run: a scenario file or a directory must be given")
-			}
-			if o.Update && slices.Contains(args, stdin) {
-				return usage("run: --update has no file to rewrite where %s is standard input", stdin)
-			}
-			files, err := find(args)
+			files, err := r.files(a, args)
 			if err != nil {
 				return err
 			}
-			return a.runFiles(cmd.Context(), files, o, verbose)
+			if err := r.updatable(a, files); err != nil {
+				return err
+			}
+			return runFiles(cmd.Context(), a, files, r)
 		},
 	}
-	cmd.Flags().BoolVar(&o.Update, "update", false, "rewrite the golden text")
-	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "print what every step printed")
-	cmd.Flags().BoolVar(&o.Strict, "strict", false, "races that were lost are broken laws")
-	cmd.Flags().BoolVar(&o.Twice, "twice", false, "run every file twice and compare the hashes, not only one in 16")
+	cmd.Flags().BoolVar(&r.Update, "update", false, "rewrite the golden text")
+	cmd.Flags().BoolVarP(&r.verbose, "verbose", "v", false, "print what every step printed")
+	cmd.Flags().BoolVar(&r.Strict, "strict", false, "races that were lost are broken laws")
+	cmd.Flags().BoolVar(&r.Twice, "twice", false, "run every file twice and compare the hashes, not only one in 16")
+	r.flags(cmd)
+	cmd.ValidArgsFunction = completeFiles(&a.shelf, 0)
 	return cmd
 }
 
+// files lists the files that are meant.
+func (r *running) files(a *app, args []string) ([]string, error) {
+	if len(args) > 0 {
+		return a.find(args)
+	}
+	files, err := a.all(defaultDir)
+	if err == nil && len(files) == 0 {
+		err = usage("run: a scenario file or a directory must be given")
+	}
+	if r.whose = "of ./" + defaultDir; len(files) > 0 && a.own(files[0]) {
+		r.whose = "of this program"
+	}
+	return files, err
+}
+
+// updatable says what of the files cannot be rewritten.
+func (r *running) updatable(a *app, files []string) error {
+	if !r.Update {
+		return nil
+	}
+	for _, name := range files {
+		switch {
+		case name == stdin:
+			return usage("run: --update has no file to rewrite where %s is standard input", stdin)
+		case a.own(name):
+			return usage("run: --update has no file to rewrite: %s is part of this program", name)
+		}
+	}
+	return nil
+}
+
 // runFiles runs the files in parallel and reports on them in their order.
-func (a *app) runFiles(ctx context.Context, files []string, o scenarios.Options, verbose bool) error {
+func runFiles(ctx context.Context, a *app, files []string, r *running) error {
 	began := time.Now()
 	rep := runReport{Files: []*scenarios.Result{}}
-	run := func(path string) *scenarios.Result {
-		o := o
-		o.Twice = o.Twice || doubled(path)
-		return a.runFile(path, o)
-	}
-	done := inOrder(ctx, files, run, func(res *scenarios.Result) {
-		rep.Files = append(rep.Files, res)
-		rep.ExitCode = worse(rep.ExitCode, res.ExitCode)
-		if res.ExitCode == scenarios.ExitPass {
-			rep.Passed++
-		}
-		for _, s := range res.Steps {
-			if s.Loose {
-				rep.Loose++
-			}
-		}
-		if res.Updated {
-			rep.Updated++
-		}
+	line := a.progress()
+	line.show("0 of %s", plural(len(files), "file"))
+	var failed error
+	done := inOrder(ctx, files, func(name string) timed { return runFile(a, name, r.Options) }, func(t timed) {
+		line.clear()
+		rep.add(t.Result)
 		if !a.json {
-			a.report(res, verbose)
+			report(a, t.Result, r.verbose)
 		}
+		if err := r.add(a, a.caseOf(t)); failed == nil {
+			failed = err
+		}
+		line.show("%d of %s, %d failed, %s", len(rep.Files), plural(len(files), "file"),
+			len(rep.Files)-rep.Passed, round(time.Since(began)))
 	})
+	line.clear()
 	if !done {
 		rep.Interrupted = true
 		rep.ExitCode = worse(rep.ExitCode, exitInterrupted)
@@ -97,11 +118,17 @@ func (a *app) runFiles(ctx context.Context, files []string, o scenarios.Options,
 	elapsed := time.Since(began)
 	rep.Seconds = elapsed.Seconds()
 	a.code = rep.ExitCode
+	if err := r.write("threelaws run"); failed == nil {
+		failed = err
+	}
+	if failed != nil {
+		return failed
+	}
 	if a.json {
 		return a.encode(rep)
 	}
 	if len(files) > 1 || rep.ExitCode != scenarios.ExitUsage {
-		a.print(rep.summary(len(files), elapsed))
+		a.print(rep.summary(r.whose, len(files), elapsed))
 	}
 	return nil
 }
@@ -117,96 +144,21 @@ func doubled(path string) bool {
 }
 
 // runFile runs one file. Should we have made a mistake, it is one in this file.
-func (a *app) runFile(path string, o scenarios.Options) *scenarios.Result {
+func runFile(a *app, name string, o scenarios.Options) (t timed) {
 	defer func() {
 		if e := recover(); e != nil {
-			panic(fmt.Sprintf("%s: %v\n%s", path, e, debug.Stack()))
+			panic(fmt.Sprintf("%s: %v\n%s", name, e, debug.Stack()))
 		}
 	}()
-	if path != stdin {
-		return scenarios.RunFile(path, o)
+	o.Twice = o.Twice || doubled(name)
+	began := time.Now()
+	defer func() { t.took = time.Since(began) }()
+	if name != stdin && !a.own(name) {
+		return timed{Result: scenarios.RunFile(name, o)}
 	}
-	f, err := a.read(path)
+	f, err := a.read(name)
 	if err != nil {
-		return scenarios.Unread("stdin", err)
+		return timed{Result: scenarios.Unread(titleOf(name), err)}
 	}
-	return scenarios.Interpret(f, o)
-}
-
-// summary is the last line.
-func (r *runReport) summary(files int, elapsed time.Duration) string {
-	parts := []string{plural(files, "file"), fmt.Sprintf("%d passed", r.Passed)}
-	if n := len(r.Files) - r.Passed; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d failed", n))
-	}
-	if r.Loose > 0 {
-		parts = append(parts, plural(r.Loose, "settle")+" without ----")
-	}
-	if r.Updated > 0 {
-		parts = append(parts, fmt.Sprintf("%d updated", r.Updated))
-	}
-	if r.Interrupted {
-		parts = append(parts, fmt.Sprintf("%d not run: interrupted", files-len(r.Files)))
-	}
-	return strings.Join(append(parts, round(elapsed)), ", ") + "\n"
-}
-
-// round words a duration for people.
-func round(d time.Duration) string {
-	switch {
-	case d < time.Second:
-		return d.Round(time.Millisecond).String()
-	case d < time.Minute:
-		return d.Round(100 * time.Millisecond).String()
-	}
-	return d.Round(time.Second).String()
-}
-
-// report prints what went wrong in a file, and with verbose all its steps.
-func (a *app) report(res *scenarios.Result, verbose bool) {
-	if verbose {
-		a.printf("=== %s\n", res.File)
-		for _, s := range res.Steps {
-			loose := ""
-			if s.Loose {
-				loose = "   (no ---- beneath it: its output is held against nothing)"
-			}
-			a.printf("%s%s\n%s", s.Step, loose, indent(s.Output))
-		}
-	}
-	phase := ""
-	for _, e := range res.Errors {
-		if e.Code == scenarios.ExitUsage {
-			fmt.Fprintln(a.err, e)
-			continue
-		}
-		if p := phaseAt(res, e.Line); p != "" && p != phase {
-			phase = p
-			a.printf("# %s\n", p)
-		}
-		a.printf("%s\n", e)
-	}
-	if p := res.Page; p != nil {
-		p.Replay = a.name + " replay " + res.File
-		p.Draw(a.name + " show --as dot " + res.File)
-		a.print(p.Wide(a.width()))
-	}
-}
-
-// phaseAt is the phase that the step on a line belongs to.
-func phaseAt(res *scenarios.Result, line int) string {
-	for _, s := range res.Steps {
-		if s.Line == line {
-			return s.Phase
-		}
-	}
-	return ""
-}
-
-func indent(text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		b.WriteString("  " + line)
-	}
-	return b.String()
+	return timed{Result: scenarios.Interpret(f, o)}
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -26,18 +25,6 @@ users:
 - name: threelaws
   user: {}
 `, url)
-}
-
-// dump writes all objects to a file.
-func (s *site) dump(path string) error {
-	var b bytes.Buffer
-	if err := s.handler.Dump(&b); err != nil {
-		return err
-	}
-	if err := writeWhole(path, b.Bytes()); err != nil {
-		return usage("--dump: %v", err)
-	}
-	return nil
 }
 
 // writeWhole replaces a file, or leaves it as it is.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -163,7 +165,7 @@ func TestServeUsage(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\nkind: Teapot\napiVersion: v1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct{ args, want string }{
+	for _, x := range []struct{ args, want string }{
 		{"--listen 0.0.0.0:0", "no loopback address; --unauthenticated-anywhere"},
 		{"--listen nowhere", "an address is HOST:PORT"},
 		{"--controllers replicasett", "did you mean replicaset?"},
@@ -175,10 +177,47 @@ func TestServeUsage(t *testing.T) {
 		{"more", "serve takes no arguments"},
 	} {
 		var stdout, stderr bytes.Buffer
-		a := &app{out: &stdout, err: &stderr, registry: Builtin()}
-		if code := a.run(context.Background(), append([]string{"serve"}, strings.Fields(c.args)...)); code != 2 || !strings.Contains(stderr.String(), c.want) {
-			t.Errorf("serve %s: exit code %d, %q, want 2 and %q", c.args, code, stderr.String(), c.want)
+		c := Command{Registry: Builtin(), Bare: true, Out: &stdout, Err: &stderr}
+		if code := c.Run(context.Background(), append([]string{"serve"}, strings.Fields(x.args)...)); code != 2 || !strings.Contains(stderr.String(), x.want) {
+			t.Errorf("serve %s: exit code %d, %q, want 2 and %q", x.args, code, stderr.String(), x.want)
 		}
+	}
+}
+
+// With --json a server tells where it is, and what breaks, in lines of JSON.
+func TestServeJSON(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "world.yaml")
+	if err := os.WriteFile(path, []byte(worldYAML), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	r, w := io.Pipe()
+	var stderr bytes.Buffer
+	go func() {
+		Command{Registry: Builtin(), Bare: true, Out: w, Err: &stderr}.Run(ctx,
+			[]string{"serve", "--json", "--load", path, "--controllers", "replicaset@selector"})
+		w.Close()
+	}()
+	var lines []serveLine
+	for in := bufio.NewScanner(r); in.Scan(); {
+		var l serveLine
+		if err := json.Unmarshal(in.Bytes(), &l); err != nil {
+			t.Fatalf("%v: %s", err, in.Text())
+		}
+		if lines = append(lines, l); l.Event == "violates" {
+			cancel()
+		}
+	}
+	if len(lines) < 2 || lines[0].Event != "serving" || !strings.HasPrefix(lines[0].URL, "http://127.0.0.1:") {
+		t.Fatalf("%+v %s", lines, stderr.String())
+	}
+	if l := lines[1]; l.Event != "violates" || l.ID != "LAW-1" || l.Law != "take-ownership" || l.Text != "created without a ControllerRef" {
+		t.Errorf("%+v", l)
+	}
+	if stderr.Len() > 0 {
+		t.Errorf("on standard error: %s", stderr.String())
 	}
 }
 

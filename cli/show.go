@@ -8,7 +8,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-func (a *app) showCommand() *cobra.Command {
+func showCommand(a *app) *cobra.Command {
 	as, verbose, at := "timeline", false, 0
 	cmd := &cobra.Command{
 		Use:   "show [flags] FILE",
@@ -22,13 +22,15 @@ shows the run:
   dot       the same as a graph in the language of Graphviz; a fight is drawn as
             it stands in its cycle, with what is done to which object
   json      every record of the history, one JSON object a line`,
-		Example: "  threelaws show FILE\n  threelaws show --as tree --at 5 FILE\n  threelaws show --as dot FILE | dot -Tsvg > owners.svg",
-		Args:    oneFile,
+		Example: `  threelaws show FILE
+  threelaws show --as tree --at 5 FILE
+  threelaws show --as dot FILE | dot -Tsvg > owners.svg`,
+		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if a.json && !cmd.Flags().Changed("as") {
 				as = "json"
 			}
-			if err := oneOf("as", as, "timeline", "tree", "dot", "json"); err != nil {
+			if err := oneOf("as", as, forms...); err != nil {
 				return err
 			}
 			switch {
@@ -45,13 +47,24 @@ shows the run:
 			if err != nil {
 				return err
 			}
-			return a.show(&shown{h: &h, breaches: breaches, as: as, verbose: verbose, at: at})
+			return show(a, &shown{h: &h, breaches: breaches, as: as, verbose: verbose, at: at})
 		},
 	}
 	cmd.Flags().StringVar(&as, "as", as, "timeline, tree, dot or json")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "timeline: status writes too")
 	cmd.Flags().IntVar(&at, "at", 0, "timeline, tree and dot: up to this step of the timeline")
+	complete(cmd, "as", completeWords(forms...))
+	cmd.ValidArgsFunction = completeFiles(&a.shelf, 1)
 	return cmd
+}
+
+// forms are the ways a run is shown.
+var forms = []string{"timeline", "tree", "dot", "json"}
+
+// drawn is what show prints with --json for a tree or a graph.
+type drawn struct {
+	Tree string `json:"tree,omitempty"`
+	DOT  string `json:"dot,omitempty"`
 }
 
 // shown is a run, and how it is to be shown.
@@ -65,7 +78,7 @@ type shown struct {
 
 // show prints a run in one of the forms; with --json the text of a form is a
 // string, and a timeline its lines.
-func (a *app) show(s *shown) error {
+func show(a *app, s *shown) error {
 	lines := render.Timeline(s.h, render.Options{Verbose: s.verbose, Breaches: s.breaches})
 	if s.at > len(lines) {
 		return usage("--at: step %d is not in the timeline, which has %s", s.at, plural(len(lines), "step"))
@@ -80,19 +93,22 @@ func (a *app) show(s *shown) error {
 	var text string
 	switch s.as {
 	case "json":
-		return a.records(s.h)
+		return records(&a.console, s.h)
 	case "timeline":
 		if a.json {
 			return a.encode(lines)
 		}
-		text = s.timeline(lines, a.width())
+		text = s.timeline(lines, a.width)
 	case "tree":
 		text = render.Tree(render.Objects(s.h, end))
+		if a.json {
+			return a.encode(drawn{Tree: text})
+		}
 	case "dot":
 		text = s.dot(lines, end)
-	}
-	if a.json {
-		return a.encode(map[string]string{s.as: text})
+		if a.json {
+			return a.encode(drawn{DOT: text})
+		}
 	}
 	if text == "" {
 		text = scenarios.None + "\n"

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"io"
 	"maps"
 	"os"
 	"slices"
@@ -27,11 +26,11 @@ func TestConformingGenerationKeepsTheLaws(t *testing.T) {
 	for _, name := range host.FaultNames {
 		faults[name] = 1
 	}
-	a := &app{registry: Builtin(), out: io.Discard, err: io.Discard}
+	g := Builtin()
 	schedules := 0
 	for i, f := range files {
-		_ = a.regenerate(f, "controllerref") // of files without a controller that has generations it makes nothing
-		x, err := scenarios.Explore(context.Background(), f, -1, a.registry, scenarios.ExploreOptions{
+		_ = regenerate(g, f, "controllerref") // of files without a controller that has generations it makes nothing
+		x, err := scenarios.Explore(context.Background(), f, -1, g, scenarios.ExploreOptions{
 			Schedules: each, Seed: uint64(i), Faults: maps.Clone(faults), LawsOnly: true,
 		})
 		if err != nil {

@@ -2,6 +2,11 @@
 // the controllers of this module. See "threelaws help".
 package main
 
-import "github.com/threelaws/threelaws/cli"
+import (
+	"github.com/threelaws/threelaws/cli"
+	"github.com/threelaws/threelaws/scenarios"
+)
 
-func main() { cli.Main(cli.Builtin()) }
+func main() {
+	cli.Command{Registry: cli.Builtin(), Library: scenarios.Library()}.Main()
+}

@@ -1,14 +1,14 @@
 package render
 
-// Story renders lines with their causes, in so many columns, at least [Width].
+// Story renders lines with their causes, in so many columns, at least [Narrowest].
 // [Explain] sets the causes.
-func Story(lines []Line, width int) string { return story(lines, "", max(width, Width)) }
+func Story(lines []Line, width int) string { return story(lines, "", max(width, Narrowest)) }
 
 // story lays out lines with their causes beside them, or beneath them where
 // names are long.
 func story(lines []Line, indent string, width int) string {
 	for _, change := range []int{44, 24} {
-		if t := storyTable(lines, indent, width, change+(width-Width)/2); t.left() >= 18 {
+		if t := storyTable(lines, indent, width, max(change+(width-Width)/2, 12)); t.left() >= 18 {
 			return t.String()
 		}
 	}

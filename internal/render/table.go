@@ -6,8 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// Width is the number of columns everything fits in.
+// Width is the number of columns that everything fits in where nothing is said of
+// it, as in golden text.
 const Width = 100
+
+// Narrowest is the least a page is laid out for: below it columns would be slivers.
+const Narrowest = 60
 
 // Table lays out rows in columns two spaces apart. The last column takes what
 // is left of its width and is folded at spaces; the others are as wide as their
@@ -50,6 +54,14 @@ func (t *Table) width() int {
 		return t.Width
 	}
 	return Width
+}
+
+// least is what the last column has even where nothing is left for it.
+func (t *Table) least() int {
+	if t.width() < Width {
+		return 12
+	}
+	return 24
 }
 
 func (t *Table) widths() []int {
@@ -96,7 +108,7 @@ func (t *Table) write(b *strings.Builder, row []string, widths []int) {
 		at += widths[i] + 2
 	}
 	over := utf8.RuneCountInString(line)
-	first, last := fold(row[len(row)-1], max(t.width()-over, 24))
+	first, last := fold(row[len(row)-1], max(t.width()-over, t.least()))
 	b.WriteString(strings.TrimRight(line+first, " ") + "\n")
 	if more {
 		rest[len(rest)-1] = last
@@ -104,7 +116,7 @@ func (t *Table) write(b *strings.Builder, row []string, widths []int) {
 		return
 	}
 	for last != "" {
-		first, last = fold(last, max(t.width()-at-2, 24))
+		first, last = fold(last, max(t.width()-at-2, t.least()))
 		b.WriteString(strings.Repeat(" ", at+2) + first + "\n")
 	}
 }
@@ -119,12 +131,15 @@ func (t *Table) note(b *strings.Builder, text string, widths []int) {
 }
 
 // Fold breaks a line of text at [Width]; what is over is indented.
-func Fold(text string) string {
-	first, rest := fold(text, Width)
+func Fold(text string) string { return foldAt(text, Width) }
+
+// foldAt breaks a line of text at a width.
+func foldAt(text string, width int) string {
+	first, rest := fold(text, width)
 	var b strings.Builder
 	b.WriteString(first + "\n")
 	for rest != "" {
-		first, rest = fold(rest, Width-2)
+		first, rest = fold(rest, width-2)
 		b.WriteString("  " + first + "\n")
 	}
 	return b.String()

@@ -8,9 +8,9 @@ import (
 // Text renders the page in [Width] columns.
 func (p *Page) Text() string { return p.Wide(Width) }
 
-// Wide renders the page in so many columns, at least [Width].
+// Wide renders the page in so many columns, at least [Narrowest].
 func (p *Page) Wide(width int) string {
-	width = max(width, Width)
+	width = max(width, Narrowest)
 	var b strings.Builder
 	if p.Title != "" {
 		b.WriteString("--- FAIL: " + p.Title + "\n")
@@ -29,12 +29,16 @@ func (p *Page) Wide(width int) string {
 	p.errors(&b, width)
 	if p.Before != "" {
 		b.WriteByte('\n')
-		heads := [2]string{fmt.Sprintf("owners before step %d", p.heads[0]),
-			fmt.Sprintf("owners after step %d", p.heads[1])}
-		b.WriteString(indent(Beside(heads[0], indent(p.Before, "  "), heads[1], indent(p.After, "  ")), "    "))
+		before := fmt.Sprintf("owners before step %d", p.heads[0])
+		after := fmt.Sprintf("owners after step %d", p.heads[1])
+		trees := Beside(before, indent(p.Before, "  "), after, indent(p.After, "  "), width-6)
+		b.WriteString(indent(trees, "    "))
 	}
 	b.WriteByte('\n')
-	for _, line := range []string{p.Small, label("replay: ", p.Replay), label("picture: ", p.Picture)} {
+	if p.Small != "" {
+		b.WriteString(indent(foldAt(p.Small, width-4), "    "))
+	}
+	for _, line := range []string{label("replay: ", p.Replay), label("picture: ", p.Picture)} {
 		if line != "" {
 			b.WriteString(fitted(line, width))
 		}

@@ -107,8 +107,8 @@ func (t *forest) notes(o Object) string {
 }
 
 // Beside sets two texts next to each other under headings, or beneath each
-// other where they do not fit.
-func Beside(leftHead, left, rightHead, right string) string {
+// other where they do not fit into so many columns.
+func Beside(leftHead, left, rightHead, right string, width int) string {
 	l := strings.Split(strings.TrimRight(left, "\n"), "\n")
 	r := strings.Split(strings.TrimRight(right, "\n"), "\n")
 	wide := len(leftHead)
@@ -119,7 +119,7 @@ func Beside(leftHead, left, rightHead, right string) string {
 	for _, s := range r {
 		widest = max(widest, len([]rune(s)))
 	}
-	if wide+4+widest > Width-6 {
+	if wide+4+widest > width {
 		return leftHead + "\n" + indent(left, "  ") + rightHead + "\n" + indent(right, "  ")
 	}
 	var b strings.Builder

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/threelaws/threelaws/scenarios"
+)
+
+// unexpectLast takes the "!" off the settle that the explored script ends with:
+// nothing comes after it, so what breaks there is what the exploration is for.
+func unexpectLast(f *scenarios.File) {
+	var last *scenarios.Step
+	for _, s := range f.Steps {
+		if scenarios.FindVerb(s.Verb).Explores() {
+			break
+		}
+		if s.Verb == "settle" {
+			last = s
+		}
+	}
+	if last != nil {
+		last.Expect = false
+	}
+}
+
+// regenerate lets the file's controllers run in another generation: those that
+// have it, one at least.
+func regenerate(g *scenarios.Registry, f *scenarios.File, generation string) error {
+	if generation == "" {
+		return nil
+	}
+	if all := g.Generations(); !slices.Contains(all, generation) {
+		return usage("--generation: unknown generation %s%s", generation, suggest(generation, all))
+	}
+	has := map[string]bool{}
+	for _, c := range g.Controllers {
+		has[c.Name+"@"+c.Generation] = true
+	}
+	changed := false
+	for _, s := range f.Steps {
+		if s.Verb != "controllers" {
+			continue
+		}
+		for i := range s.Args {
+			name, _, _ := strings.Cut(s.Args[i].Text, "@")
+			if alias, ok := g.Aliases[name]; ok {
+				name = alias
+			}
+			if has[name+"@"+generation] {
+				s.Args[i] = scenarios.Arg{Text: name + "@" + generation, Value: name + "@" + generation}
+				changed = true
+			}
+		}
+	}
+	if !changed {
+		return notFile(f.Name, "no controller of this file has a generation "+generation)
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/threelaws/threelaws/scenarios"
+)
+
+// exploring is an exploration with the flags that scenarios do not know.
+type exploring struct {
+	scenarios.ExploreOptions
+
+	checks
+
+	faults     string
+	generation string
+	out        string
+}
+
+// register gives a command its flags.
+func (x *exploring) register(a *app, cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.IntVarP(&x.Schedules, "schedules", "n", 1000, "how many schedules are drawn")
+	fl.Uint64Var(&x.Seed, "seed", 1, "of the choices")
+	fl.StringVar(&x.Strategy, "strategy", "mix", "how they are drawn: mix, random, pct or exhaustive")
+	fl.StringVar(&x.faults, "faults", "",
+		"how many faults of each name a run may have: crash:1,relist:2; a name alone means one")
+	fl.BoolVar(&x.Strict, "strict", false, "races that were lost are broken laws")
+	fl.StringSliceVar(&x.Laws, "laws", nil, "the laws that count, by name or clause; all without it")
+	fl.BoolVar(&x.First, "first", false, "stop at the first broken law")
+	fl.StringVar(&x.Mutant, "mutant", "", "run this mutant instead of its controller")
+	fl.StringVar(&x.generation, "generation", "", "run the file's controllers in this generation")
+	fl.StringVar(&x.out, "out", failuresDir,
+		"where failures are written; run leaves out directories whose names begin with a dot")
+	fl.IntVar(&x.States, "states", 0, "exhaustive: stop after so many states; 0 for no limit")
+	fl.IntVar(&x.Early, "early-timers", 0,
+		"exhaustive: how many timers of a run may fire while something else could happen")
+	fl.IntVar(&x.Workers, "workers", 0, "how many runs at a time; 0 for one for each core")
+	fl.IntVar(&x.Budget, "budget", 2000, "how many runs making a failure small may take")
+	x.flags(cmd)
+	cmd.ValidArgsFunction = completeFiles(&a.shelf, 0)
+	complete(cmd, "out", completeDirs)
+	complete(cmd, "strategy", completeWords(strategies...))
+	complete(cmd, "faults", completeList(faultWords()))
+	complete(cmd, "laws", completeList(a.lawWords()))
+	complete(cmd, "mutant", completeWords(a.mutantNames()...))
+	complete(cmd, "generation", completeWords(a.registry.Generations()...))
+}
+
+// strategies are the ways to choose schedules.
+var strategies = []string{"mix", "random", "pct", "exhaustive"}
+
+// check looks at the flags' values.
+func (x *exploring) check() error {
+	if err := oneOf("strategy", x.Strategy, strategies...); err != nil {
+		return err
+	}
+	for _, n := range []struct {
+		name         string
+		value, least int
+	}{
+		{"schedules", x.Schedules, 1}, {"states", x.States, 0}, {"early-timers", x.Early, 0},
+		{"workers", x.Workers, 0}, {"budget", x.Budget, 1},
+	} {
+		if n.value < n.least {
+			return usage("--%s=%d: at least %d", n.name, n.value, n.least)
+		}
+	}
+	if x.States > 0 && x.Strategy != "exhaustive" {
+		return usage("--states=%d bounds --strategy exhaustive only; drawn schedules are bounded by -n", x.States)
+	}
+	if x.faults != "" {
+		var what string
+		if x.Faults, what = scenarios.ParseFaults(x.faults); what != "" {
+			return usage("--faults: %s", what)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/threelaws/threelaws/internal/render"
+)
+
+// output is one thing that a command prints with --json.
+type output struct {
+	command string
+	when    string // "" for always
+	lines   bool   // one document a line
+	value   reflect.Type
+}
+
+// outputs is all that --json prints: what "help json" tells of, and what the tests
+// hold to one casing.
+var outputs = []output{
+	{"run", "", false, reflect.TypeFor[runReport]()},
+	{"explore", "one document for each file", false, reflect.TypeFor[exploration]()},
+	{"replay", "", false, reflect.TypeFor[replayed]()},
+	{"show", "with --as json, or without --as", true, reflect.TypeFor[recordJSON]()},
+	{"show", "with --as timeline", false, reflect.TypeFor[[]render.Line]()},
+	{"show", "with --as tree or dot", false, reflect.TypeFor[drawn]()},
+	{"laws", "", false, reflect.TypeFor[[]lawJSON]()},
+	{"mutants", "", false, reflect.TypeFor[mutantsReport]()},
+	{"serve", "", true, reflect.TypeFor[serveLine]()},
+	{"version", "", false, reflect.TypeFor[versionJSON]()},
+	{"completion", "", false, reflect.TypeFor[completionJSON]()},
+	{"help", "of a command", false, reflect.TypeFor[commandJSON]()},
+	{"help", "of the verbs", false, reflect.TypeFor[[]verbJSON]()},
+	{"help", "of the keys", false, reflect.TypeFor[[]outputJSON]()},
+}
+
+// outputJSON is one thing that a command prints, described.
+type outputJSON struct {
+	Command string    `json:"command"`
+	When    string    `json:"when,omitempty"`
+	Lines   bool      `json:"lines,omitempty"` // one document a line
+	Keys    []keyJSON `json:"keys"`
+}
+
+// keyJSON is a key: its place in the document, as files[].exitCode.
+type keyJSON struct {
+	Key      string `json:"key"`
+	Type     string `json:"type"`
+	Optional bool   `json:"optional,omitempty"` // left out where there is nothing to say
+}
+
+// describeOutputs describes what a command prints, all commands for "".
+func describeOutputs(command string) []outputJSON {
+	var all []outputJSON
+	for _, o := range outputs {
+		if command != "" && o.command != command {
+			continue
+		}
+		j := outputJSON{Command: o.command, When: o.when, Lines: o.lines}
+		at := ""
+		t := o.value
+		if t.Kind() == reflect.Slice {
+			at, t = "[]", t.Elem()
+		}
+		j.Keys = keysOf(t, at, nil)
+		all = append(all, j)
+	}
+	return all
+}
+
+// keysOf lists the keys of a type's documents, those of the types in it included.
+func keysOf(t reflect.Type, at string, within []reflect.Type) []keyJSON {
+	var keys []keyJSON
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && name == "" {
+			keys = append(keys, keysOf(pointee(f.Type), at, within)...)
+			continue
+		}
+		if !f.IsExported() || name == "-" {
+			continue
+		}
+		if name == "" {
+			name = f.Name
+		}
+		key := keyJSON{Key: strings.TrimPrefix(at+"."+name, "."), Optional: strings.HasPrefix(options, "omit")}
+		inner, list := pointee(f.Type), ""
+		if inner.Kind() == reflect.Slice {
+			inner, list = pointee(inner.Elem()), "[]"
+		}
+		key.Type = list + typeName(inner)
+		keys = append(keys, key)
+		if inner.Kind() == reflect.Struct && !slices.Contains(within, inner) {
+			keys = append(keys, keysOf(inner, key.Key+list, append(slices.Clone(within), inner))...)
+		}
+	}
+	return keys
+}
+
+// pointee is what a type points at, itself where it is no pointer.
+func pointee(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}
+
+// typeName words a type as JSON has it.
+func typeName(t reflect.Type) string {
+	switch {
+	case t == reflect.TypeFor[time.Duration]():
+		return "nanoseconds"
+	case t.Kind() == reflect.Bool, t.Kind() == reflect.String:
+		return t.Kind().String()
+	case t.Kind() == reflect.Struct:
+		return "object"
+	case t.Kind() == reflect.Interface:
+		return "object of the API"
+	}
+	return "number"
+}

@@ -1,0 +1,231 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/threelaws/threelaws/internal/nearest"
+	"github.com/threelaws/threelaws/scenarios"
+)
+
+const extension = ".txtar"
+
+// defaultDir is where a checkout of this module has its scenarios, and where
+// anybody may have theirs.
+const defaultDir = "scenarios"
+
+// stdin is the name of the scenario file that is read from standard input.
+const stdin = "-"
+
+// shelf is where scenario files come from: paths of the disk, the program's own
+// library, which has them by family and name, and standard input. A path that is
+// on the disk is meant before one of the library.
+type shelf struct {
+	library   fs.FS // nil for none
+	input     io.Reader
+	workspace string // where the repository is that the files are in; "" when that is not known
+}
+
+// titleOf is what a file is called in what is printed of it.
+func titleOf(name string) string {
+	if name == stdin {
+		return "stdin"
+	}
+	return name
+}
+
+// onDisk reports whether a path is that of a file or directory.
+func onDisk(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+// read parses a scenario file.
+func (s *shelf) read(name string) (*scenarios.File, error) {
+	switch {
+	case name == stdin:
+		text, err := io.ReadAll(io.LimitReader(s.input, scenarios.MaxSize+1))
+		if err != nil {
+			return nil, usage("standard input cannot be read: %v", err)
+		}
+		return scenarios.Parse(titleOf(name), text)
+	case s.own(name):
+		text, err := fs.ReadFile(s.library, name)
+		if err != nil {
+			return nil, notFile(name, err.Error())
+		}
+		return scenarios.Parse(name, text)
+	}
+	return scenarios.Load(name)
+}
+
+// own reports whether a name is one of the library, and not on the disk.
+func (s *shelf) own(name string) bool {
+	if s.library == nil || !fs.ValidPath(name) || onDisk(name) {
+		return false
+	}
+	_, err := fs.Stat(s.library, name)
+	return err == nil
+}
+
+// find lists the scenario files that the arguments name: files as they are,
+// directories and families with everything below them, sorted, each file once.
+func (s *shelf) find(args []string) ([]string, error) {
+	var files []string
+	for _, arg := range args {
+		named, err := s.named(arg)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, named...)
+	}
+	seen := map[string]bool{}
+	return slices.DeleteFunc(files, func(f string) bool {
+		again := seen[f]
+		seen[f] = true
+		return again
+	}), nil
+}
+
+// one finds the scenario file that an argument names.
+func (s *shelf) one(arg string) (string, error) {
+	if st, err := os.Stat(arg); err == nil && st.IsDir() {
+		return "", notFile(filepath.Clean(arg), "this is a directory, not a scenario file")
+	}
+	named, err := s.named(arg)
+	if err == nil && len(named) != 1 {
+		return "", notFile(arg, "this is a family of "+plural(len(named), "scenario")+"; name one, as "+named[0])
+	}
+	if err != nil {
+		return "", err
+	}
+	return named[0], nil
+}
+
+// named lists the files of one argument.
+func (s *shelf) named(arg string) ([]string, error) {
+	if arg == stdin {
+		return []string{arg}, nil
+	}
+	clean := filepath.Clean(arg)
+	st, err := os.Stat(clean)
+	if err != nil {
+		if own := s.shelved(filepath.ToSlash(clean)); len(own) > 0 {
+			return own, nil
+		}
+		return nil, missing(clean, err, s.words())
+	}
+	if !st.IsDir() {
+		return []string{clean}, nil
+	}
+	below, err := walk(clean)
+	if err == nil && len(below) == 0 {
+		err = notFile(clean, "no scenario files (*"+extension+") in this directory")
+	}
+	return below, err
+}
+
+// shelved lists the files of the library that a name means: all for "", those of
+// a family, or one by its path or its name alone, with or without its ending.
+func (s *shelf) shelved(name string) []string {
+	if s.library == nil {
+		return nil
+	}
+	var found []string
+	for _, file := range s.files() {
+		bare := strings.TrimSuffix(file, extension)
+		word := strings.TrimSuffix(name, extension)
+		if name == "" || word == bare || word == path.Base(bare) || strings.HasPrefix(file, name+"/") {
+			found = append(found, file)
+		}
+	}
+	return found
+}
+
+// files lists the library in lexical order.
+func (s *shelf) files() []string {
+	var files []string
+	if s.library == nil {
+		return nil
+	}
+	_ = fs.WalkDir(s.library, ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.HasSuffix(name, extension) {
+			files = append(files, name)
+		}
+		return err
+	})
+	return files
+}
+
+// words are what files of the library may be called: their paths and families.
+func (s *shelf) words() []string {
+	var words []string
+	for _, file := range s.files() {
+		if family := path.Dir(file); family != "." && !slices.Contains(words, family) {
+			words = append(words, family)
+		}
+		words = append(words, strings.TrimSuffix(file, extension))
+	}
+	return words
+}
+
+// all lists the files below a directory, or those of the library where it is the
+// one that is meant without a word and there is no such directory.
+func (s *shelf) all(dir string) ([]string, error) {
+	if st, err := os.Stat(dir); err == nil && st.IsDir() {
+		return walk(filepath.Clean(dir))
+	}
+	if dir == defaultDir {
+		return s.shelved(""), nil
+	}
+	return nil, nil
+}
+
+// walk lists the scenario files below a directory in lexical order. Hidden ones
+// are left out.
+func walk(dir string) ([]string, error) {
+	var files []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch hidden := strings.HasPrefix(d.Name(), ".") && path != dir; {
+		case err != nil:
+			return err
+		case hidden && d.IsDir():
+			return filepath.SkipDir
+		case !hidden && !d.IsDir() && strings.HasSuffix(path, extension):
+			files = append(files, path)
+		}
+		return nil
+	})
+	return files, err
+}
+
+// missing words why a file cannot be found, with the nearest one there is, or
+// else the nearest of the library's words.
+func missing(name string, err error, library []string) error {
+	var pe *fs.PathError
+	text := err.Error()
+	if errors.As(err, &pe) {
+		text = pe.Err.Error()
+	}
+	var names []string
+	entries, _ := os.ReadDir(filepath.Dir(name))
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if n := nearest.Word(filepath.Base(name), names); n != "" {
+		text += "; did you mean " + filepath.Join(filepath.Dir(name), n) + "?"
+	} else if n := nearest.Word(name, library); n != "" {
+		text += "; did you mean " + n + ", of the scenarios in this program?"
+	}
+	return notFile(name, "cannot be read: "+text)
+}
+
+func notFile(name, text string) error {
+	return &scenarios.Error{File: name, Text: text, Code: scenarios.ExitUsage}
+}

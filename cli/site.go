@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi"
+	"github.com/threelaws/threelaws/internal/realtime"
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
+	"github.com/threelaws/threelaws/sim/trial"
+)
+
+// serving is what serve was told to do.
+type serving struct {
+	listen      string
+	kubeconfig  string
+	controllers []string
+	load, dump  string
+	realtime    bool
+	anywhere    bool
+}
+
+// site is a server with its controllers.
+type site struct {
+	trial   *trial.Trial // nil without controllers
+	handler *httpapi.Handler
+	runner  *realtime.Runner // nil without controllers
+}
+
+// openSite makes the server, loads its objects and starts the controllers.
+func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(*law.Breach)) (*site, error) {
+	server := fakeapi.New(fakeapi.Options{ManagedFields: true, Name: randomName})
+	s := &site{}
+	// The runner comes after the handler, as it runs under the handler's lock.
+	s.handler = httpapi.New(server, func() time.Time {
+		if s.runner != nil {
+			return s.runner.Now()
+		}
+		return time.Now().UTC()
+	})
+	if o.load != "" {
+		if err := s.load(o.load); err != nil {
+			return nil, err
+		}
+	}
+	if len(chosen) == 0 {
+		return s, nil
+	}
+	s.trial = trial.New(trial.Options{Laws: laws, Server: server})
+	s.trial.World.History.Forget = keptRecords
+	s.trial.World.Observers = append(s.trial.World.Observers, &reporter{s.trial.Judge, 0, map[string]bool{}, tell})
+	s.runner = realtime.New(s.trial, func(f func()) { s.handler.With(func(*fakeapi.Server) { f() }) }, !o.realtime)
+	s.handler.Execute = s.runner.Do
+	for _, c := range chosen {
+		if what := scenarios.Unserved(server, c); what != "" {
+			what = strings.TrimSuffix(what, ": apply its definition before")
+			return nil, usage("--controllers: %s: --load a file that holds it", what)
+		}
+		s.trial.Start(c.Name, c)
+	}
+	return s, nil
+}
+
+// keptRecords is how much history a server that runs for ever keeps.
+const keptRecords = 10_000
+
+// reporter tells of each law when it is first broken while a server runs.
+type reporter struct {
+	judge *law.Judge
+	seen  int // breaches looked at
+	told  map[string]bool
+	tell  func(*law.Breach)
+}
+
+// Observe looks at the breaches that are new.
+func (r *reporter) Observe(*sim.Record) {
+	all := r.judge.Breaches()
+	for ; r.seen < len(all); r.seen++ {
+		b := &all[r.seen]
+		if b.Strength == law.Informed && !r.told[b.Law.ID] {
+			r.told[b.Law.ID] = true
+			r.tell(b)
+		}
+	}
+}
+
+// run serves until the context is over, then ends what is under way.
+func (s *site) run(ctx context.Context, listener net.Listener, anywhere bool) error {
+	handler := http.Handler(s.handler)
+	if !anywhere {
+		handler = loopbackOnly(handler)
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	ctx, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	if s.runner != nil {
+		running.Go(func() { s.runner.Run(ctx) })
+	}
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+	}
+	stop()
+	s.handler.Close()
+	grace, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if server.Shutdown(grace) != nil {
+		server.Close() // a client that neither reads nor goes
+	}
+	running.Wait()
+	if s.trial != nil {
+		s.trial.Stop()
+	}
+	return err
+}
+
+// loopbackOnly refuses requests that were meant for another host: a browser
+// that a name server has sent here.
+func loopbackOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := r.Host
+		if h, _, err := net.SplitHostPort(name); err == nil {
+			name = h
+		}
+		ip := net.ParseIP(strings.Trim(name, "[]"))
+		if name != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			why := fmt.Sprintf("this server answers for loopback addresses only, not for %q", name)
+			http.Error(w, why, http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// load reads a file of objects.
+func (s *site) load(path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return missing(path, err, nil)
+	}
+	err = s.handler.Load(text)
+	var bad *httpapi.LoadError
+	if errors.As(err, &bad) {
+		return &scenarios.Error{File: path, Line: bad.Line, Text: bad.Err.Error(), Code: scenarios.ExitUsage}
+	}
+	return err
+}
+
+// dump writes all objects to a file.
+func (s *site) dump(path string) error {
+	var b bytes.Buffer
+	if err := s.handler.Dump(&b); err != nil {
+		return err
+	}
+	if err := writeWhole(path, b.Bytes()); err != nil {
+		return usage("--dump: %v", err)
+	}
+	return nil
+}

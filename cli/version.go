@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// module is the path of this module, as a program that is built on it names it.
+const module = "github.com/threelaws/threelaws"
+
+// versionJSON is what a program was built from, as Go recorded it.
+type versionJSON struct {
+	Name     string `json:"name"`
+	Version  string `json:"version"`            // of the program's module; "devel" when it is not known
+	Revision string `json:"revision,omitempty"` // of its repository
+	Time     string `json:"time,omitempty"`     // of the revision
+	Modified bool   `json:"modified,omitempty"` // it was not built from the revision alone
+	Go       string `json:"go"`
+	Library  string `json:"library,omitempty"` // the version of threelaws, in a program of another module
+}
+
+func versionCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "print what the program was built from",
+		Long: `Prints the version of the program's module, the revision and time of the
+repository it was built from, and the version of Go; "devel" stands for a version
+that is not known. "--version" prints the same.`,
+		Example: "  threelaws version\n  threelaws version --json",
+		Args:    noArguments,
+		RunE:    func(*cobra.Command, []string) error { return printVersion(a) },
+	}
+}
+
+func printVersion(a *app) error {
+	info, _ := debug.ReadBuildInfo()
+	v := built(info)
+	v.Name, v.Version = a.name, cmp.Or(a.version, v.Version)
+	if a.json {
+		return a.encode(v)
+	}
+	a.print(v.text())
+	return nil
+}
+
+// built reads what Go recorded of a build; nil when it recorded nothing.
+func built(info *debug.BuildInfo) versionJSON {
+	if info == nil {
+		return versionJSON{Version: known("")}
+	}
+	v := versionJSON{Version: known(info.Main.Version), Go: info.GoVersion}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Revision = s.Value
+		case "vcs.time":
+			v.Time = s.Value
+		case "vcs.modified":
+			v.Modified = s.Value == "true"
+		}
+	}
+	for _, d := range info.Deps {
+		if d.Path == module {
+			if d.Replace != nil {
+				d = d.Replace
+			}
+			v.Library = known(d.Version)
+		}
+	}
+	return v
+}
+
+// known is a version, or the word for one that is not known.
+func known(version string) string {
+	if version == "" || version == "(devel)" {
+		return "devel"
+	}
+	return version
+}
+
+// text is the version, one fact a line.
+func (v versionJSON) text() string {
+	text := v.Name + " " + v.Version + "\n"
+	for _, fact := range [][2]string{
+		{"threelaws", v.Library}, {"revision", v.Revision}, {"time", v.Time}, {"go", v.Go},
+	} {
+		if fact[1] == "" {
+			continue
+		}
+		if fact[0] == "revision" && v.Modified {
+			fact[1] += ", modified"
+		}
+		text += fmt.Sprintf("  %-9s  %s\n", fact[0], fact[1])
+	}
+	return text
+}
