@@ -25,25 +25,11 @@ type ownerCount struct {
 	works bool // nobody who syncs it is down or kept from seeing: it must have converged
 }
 
-// works reports whether a process is up and sees.
-func (p *Process) works() bool { return !p.down && !p.stopped && len(p.held) == 0 }
-
-// settled reports whether an owner must have what the law whose check is running
-// says: whoever syncs it works, and owes that.
-func (j *Judge) settled(o *ownerCount) bool { return o.works && j.binds(o.sub) }
-
 // short reports whether an owner has not got what it wants.
 func (o *ownerCount) short() bool { return o.want >= 0 && o.owned != o.want }
 
-func (s *Subject) active(o *Object) bool {
-	if s.Active != nil {
-		return !deleting(o.Meta) && s.Active(o.Value)
-	}
-	return !deleting(o.Meta)
-}
-
-func (s *Subject) willing(owner, object *Object) bool {
-	return s.Willing == nil || s.Willing(owner.Value, object.Value)
+func (o *ownerCount) text() string {
+	return o.Ref.String() + " wants " + itoa(o.want) + ", owns " + itoa(o.owned)
 }
 
 // survey takes the census, or returns the one taken for this record.
@@ -139,20 +125,4 @@ func (c *census) count(s *State, sub *Subject, kind string) {
 			}
 		}
 	}
-}
-
-// unconverged returns the first owner of a process's kind that has not got
-// what it wants, nil when all have.
-func (j *Judge) unconverged(p *Process) *ownerCount {
-	c := j.survey()
-	for i := range c.owners {
-		if o := &c.owners[i]; o.Ref.Kind == p.Subject.Kind && j.settled(o) && o.short() {
-			return o
-		}
-	}
-	return nil
-}
-
-func (o *ownerCount) text() string {
-	return o.Ref.String() + " wants " + itoa(o.want) + ", owns " + itoa(o.owned)
 }

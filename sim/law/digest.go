@@ -8,57 +8,6 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Digest folds what the judge remembers beyond what the world's own state
-// tells: what was promised to whom, who lost which race, what the collector was
-// told and has read. An exhaustive search then merges two histories only where
-// the laws have the same future too. Left out is what merely decides under
-// which law's name a breach of NOFIGHT-3 is reported as well: whether a process
-// was off, met reordering or had others change what it manages.
-func (j *Judge) Digest(h *sim.Hash) {
-	s := &j.state
-	h.Bool(s.restarted)
-	h.Bool(s.dropping)
-	h.Word(s.promises.digest())
-	h.Word(s.taken.digest())
-	var kinds uint64
-	for _, l := range s.kinds {
-		kinds += sim.Mix(sim.HashString(l.kind))
-	}
-	h.Word(kinds)
-	for _, p := range s.processes {
-		h.Word(p.digest(j))
-		h.Word(p.known.digest(s))
-	}
-	for i := range j.seats {
-		if d, ok := j.seats[i].check.(sim.Digester); ok {
-			d.Digest(h)
-		}
-	}
-}
-
-// Undigested names the first law whose check may remember something and is no
-// [sim.Digester], "" when there is none.
-func (j *Judge) Undigested() string {
-	for i := range j.seats {
-		switch j.seats[i].check.(type) {
-		case *pure, sim.Digester:
-		default:
-			return "the check of law " + j.seats[i].law.Name
-		}
-	}
-	return ""
-}
-
-func digestUID(uid types.UID) uint64 { return sim.HashString(string(uid)) }
-
-func digestPair(a, b types.UID, more uint64) uint64 {
-	var h sim.Hash
-	h.Word(digestUID(a))
-	h.Word(digestUID(b))
-	h.Word(more)
-	return uint64(h)
-}
-
 func (p *promises) digest() uint64 {
 	var sum uint64
 	for object, list := range p.byObject {
@@ -71,6 +20,57 @@ func (p *promises) digest() uint64 {
 				more += 4
 			}
 			sum += digestPair(object, list[i].owner, more)
+		}
+	}
+	return sum
+}
+
+func (p *promises) madeSince(record int) uint64 {
+	var sum uint64
+	for object, list := range p.byObject {
+		for i := range list {
+			if list[i].made > record {
+				sum += digestPair(object, list[i].owner, 0)
+			}
+		}
+	}
+	return sum
+}
+
+func (t *taken) digest() uint64 {
+	var sum uint64
+	for p := range t.names {
+		var h sim.Hash
+		h.Word(digestUID(p.owner))
+		h.String(p.kind)
+		h.String(p.name.namespace)
+		h.String(p.name.name)
+		sum += sim.Mix(uint64(h))
+	}
+	return sum
+}
+
+// digest folds what the world's own state does not tell of a process's
+// knowledge: what it knows from answers alone, what it has been shown during the
+// syncs at work, and which objects earlier lives were shown in newer versions.
+func (n *known) digest(s *State) uint64 {
+	var sum uint64
+	for uid, e := range n.byUID {
+		var h sim.Hash
+		h.Word(digestUID(uid))
+		h.Word(digestUID(e.owner))
+		h.Bool(e.active)
+		h.Bool(e.ahead)
+		h.Bool(e.removed)
+		h.Bool(e.value == nil)
+		sum += sim.Mix(uint64(h))
+	}
+	for i := range n.journal {
+		sum += digestPair(n.journal[i].uid, n.journal[i].owner, 0)
+	}
+	for uid, version := range n.past {
+		if o := s.byUID[uid]; o != nil {
+			sum += digestPair(uid, "past", versionOf(o.Meta)-version)
 		}
 	}
 	return sum
@@ -153,18 +153,6 @@ func (p *Process) newsSince(record int) uint64 {
 	return sum
 }
 
-func (p *promises) madeSince(record int) uint64 {
-	var sum uint64
-	for object, list := range p.byObject {
-		for i := range list {
-			if list[i].made > record {
-				sum += digestPair(object, list[i].owner, 0)
-			}
-		}
-	}
-	return sum
-}
-
 // digest digests what WRITE-1 and WRITE-8 know of keys, a count of hot retries
 // up to the bound.
 func (k *keys) digest(bound int, now time.Duration) uint64 {
@@ -188,35 +176,12 @@ func (k *keys) digest(bound int, now time.Duration) uint64 {
 	return sum
 }
 
-// Digest folds who was refused a write before its caches had synced.
-func (c *waitForCaches) Digest(h *sim.Hash) {
-	var sum uint64
-	for process := range c.refused {
-		sum += sim.Mix(sim.HashString(process))
-	}
-	h.Word(sum)
-}
+func digestUID(uid types.UID) uint64 { return sim.HashString(string(uid)) }
 
-// Digest folds who lost which race.
-func (l *losers) Digest(h *sim.Hash) {
-	var sum uint64
-	for r := range l.lost {
-		sum += digestPair(r.object, r.owner, 0)
-	}
-	h.Word(sum)
-}
-
-// Digest folds how often each object has changed hands.
-func (c *handovers) Digest(h *sim.Hash) {
-	var sum uint64
-	for uid, n := range c.seen {
-		if n.epoch == c.j.state.epoch {
-			behind := uint64(0)
-			if n.behind {
-				behind = 1
-			}
-			sum += digestPair(uid, "", uint64(n.count)<<1|behind)
-		}
-	}
-	h.Word(sum)
+func digestPair(a, b types.UID, more uint64) uint64 {
+	var h sim.Hash
+	h.Word(digestUID(a))
+	h.Word(digestUID(b))
+	h.Word(more)
+	return uint64(h)
 }

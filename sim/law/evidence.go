@@ -43,18 +43,3 @@ const (
 	Namespaced
 	Cluster
 )
-
-// given is the evidence of this run.
-func (j *Judge) given() Evidence {
-	e := j.Evidence
-	if e == 0 {
-		e = everything
-	}
-	if j.Kinds == nil {
-		e &^= Table
-	}
-	return e
-}
-
-// knows reports whether the run has a sort of evidence.
-func (j *Judge) knows(e Evidence) bool { return j.evidence&e == e }

@@ -7,6 +7,16 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
+type nsName struct{ namespace, name string }
+
+// String renders a key as the queue has it.
+func (n nsName) String() string {
+	if n.namespace == "" {
+		return n.name
+	}
+	return n.namespace + "/" + n.name
+}
+
 // keys is what became of the keys of a process's queue.
 type keys struct {
 	list []queueKey

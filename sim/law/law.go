@@ -33,11 +33,7 @@
 // more are then not judged.
 package law
 
-import (
-	"k8s.io/apimachinery/pkg/labels"
-
-	"github.com/threelaws/threelaws/sim"
-)
+import "github.com/threelaws/threelaws/sim"
 
 // Law is one clause that a run can break.
 type Law struct {
@@ -72,51 +68,46 @@ type Check interface {
 	Record(r *sim.Record)
 }
 
-// Strength of a breach of a safety law.
-type Strength uint8
-
-const (
-	// Informed: the actor broke the law against what it had itself been shown.
-	Informed Strength = iota
-	// Committed: the write was lawful for what the actor knew, but not for the
-	// state it landed on.
-	Committed
-)
-
-// Breach is one breaking of one law.
-type Breach struct {
-	Law      *Law
-	Strength Strength
-	Record   int    // index of the record that broke it
-	Text     string // what happened, in one line: "owned by rs/web-b"
-	Cycle    []int  // NOFIGHT-1: the records of the cycle
+// Selective is a [Check] that needs only some records; the others are not
+// shown to it.
+type Selective interface {
+	Wants(op sim.Op) bool
 }
 
-// Subject tells the laws what they must know of one process's controller. The
-// functions are given the objects of the records and must not change them.
-type Subject struct {
-	Process    string
-	Controller string   // "replicaset"
-	Kind       string   // the kind it syncs; "" for none: the laws on collections don't concern it
-	APIVersion string   // of Kind; "" where the source of records does not say
-	Dependents []string // the kinds it creates, claims and deletes
-	Tends      []string // kinds it writes by its office, whoever owns them: an autoscaler's targets
-	Finalizers []string // those it puts on objects and takes off again
-	Profile    Profile  // which laws it is held to
-
-	Selector func(owner any) labels.Selector // what an owner selects; nil or a nil result: nothing
-	Replicas func(owner any) int             // how many active dependents an owner wants; nil: not judged
-	Active   func(object any) bool           // whether a dependent counts; nil: whether it is not being deleted
-	Counted  func(owner any) int             // how many dependents an owner's status claims; nil: not judged
-	Willing  func(owner, object any) bool    // whether it would adopt this matching orphan; nil: always
-	Polls    bool                            // works by polling: the WATCH laws don't concern it
-
-	Surge       func(owner any) int        // how many active dependents it may have above what it wants (EXACT-2); nil: none
-	Unavailable func(owner any) int        // how many it may lack by deletes of its own (EXACT-1); nil: none
-	Identity    func(dependent any) string // what only one active dependent of an owner may be (EXACT-3); "" for nothing, nil: not judged
-	Counts      []Count                    // the numbers of an owner's status that count dependents (EXACT-8)
+// Resetter is a [Check] that can forget its run. One that cannot is made anew
+// by [Judge.Reset].
+type Resetter interface {
+	Reset()
 }
 
-// Collector is the name of the garbage collector's controller: the GC laws
-// judge processes whose Subject has it.
-const Collector = "garbagecollector"
+// opSet is a set of record operations.
+type opSet uint16
+
+func ops(list ...sim.Op) opSet {
+	var s opSet
+	for _, o := range list {
+		s |= 1 << o
+	}
+	return s
+}
+
+// Wants implements [Selective].
+func (s opSet) Wants(op sim.Op) bool { return s&(1<<op) != 0 }
+
+// pure is a check without a memory of its own.
+type pure struct {
+	opSet
+	j *Judge
+	f func(j *Judge, r *sim.Record)
+}
+
+func (p *pure) Record(r *sim.Record) { p.f(p.j, r) }
+
+func (p *pure) Reset() {}
+
+// on makes the New of a law whose check is one function of the judge and the
+// record.
+func on(f func(j *Judge, r *sim.Record), list ...sim.Op) func(*Judge) Check {
+	set := ops(list...)
+	return func(j *Judge) Check { return &pure{set, j, f} }
+}

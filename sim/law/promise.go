@@ -1,7 +1,6 @@
 package law
 
 import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
@@ -31,12 +30,6 @@ func (p *promises) find(object, owner types.UID) *promise {
 		}
 	}
 	return nil
-}
-
-// orphaning reports whether an object is being deleted and its dependents are
-// to be orphaned first.
-func orphaning(m metav1.Object) bool {
-	return deleting(m) && finalized(m, metav1.FinalizerOrphanDependents)
 }
 
 func (p *promises) fold(s *State, r *sim.Record, w *Write) {
@@ -136,21 +129,4 @@ func (p *promises) drop(object, owner types.UID) {
 		return
 	}
 	p.byObject[object] = list
-}
-
-// adoptionStrength says whether an adopter could have known that its own
-// object was going: it had been shown so, or had not looked though it is held to
-// look (ADOPT-4).
-func adoptionStrength(r *sim.Record, w *Write) Strength {
-	if deleting(meta(r.SawFor)) {
-		return Informed
-	}
-	k := w.Process.work(r)
-	if k == nil {
-		return Committed
-	}
-	if !k.read && w.Subject.Profile >= Upstream || k.refuses {
-		return Informed
-	}
-	return Committed
 }

@@ -1,6 +1,7 @@
 package law
 
 import (
+	"maps"
 	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,18 +29,14 @@ func controllerOf(m metav1.Object) *metav1.OwnerReference {
 
 func deleting(m metav1.Object) bool { return m != nil && m.GetDeletionTimestamp() != nil }
 
-// refTo is the reference to an owner, nil when there is none.
-func refTo(m metav1.Object, owner types.UID) *metav1.OwnerReference {
-	if m == nil {
-		return nil
-	}
-	refs := m.GetOwnerReferences()
-	for i := range refs {
-		if refs[i].UID == owner {
-			return &refs[i]
-		}
-	}
-	return nil
+// orphaning reports whether an object is being deleted and its dependents are
+// to be orphaned first.
+func orphaning(m metav1.Object) bool {
+	return deleting(m) && finalized(m, metav1.FinalizerOrphanDependents)
+}
+
+func foreground(m metav1.Object) bool {
+	return deleting(m) && finalized(m, metav1.FinalizerDeleteDependents)
 }
 
 func finalized(m metav1.Object, finalizer string) bool {
@@ -54,26 +51,69 @@ func finalized(m metav1.Object, finalizer string) bool {
 	return false
 }
 
+// byPolicy reports whether a finalizer is one that the server itself puts on and
+// takes off, as a deletion's policy says, and that the collector works off.
+func byPolicy(finalizer string) bool {
+	return finalizer == metav1.FinalizerOrphanDependents || finalizer == metav1.FinalizerDeleteDependents
+}
+
+// refTo is the reference to an owner, nil when there is none.
+func refTo(m metav1.Object, owner types.UID) *metav1.OwnerReference {
+	if m == nil {
+		return nil
+	}
+	refs := m.GetOwnerReferences()
+	for i := range refs {
+		if refs[i].UID == owner {
+			return &refs[i]
+		}
+	}
+	return nil
+}
+
+func sameRef(a, b *metav1.OwnerReference) bool {
+	return a == b || a != nil && b != nil && a.UID == b.UID
+}
+
+func sameOwners(a, b []metav1.OwnerReference) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].UID != b[i].UID {
+			return false
+		}
+	}
+	return true
+}
+
+// firstOf reports whether no earlier reference names the same owner.
+func firstOf(refs []metav1.OwnerReference, i int) bool {
+	for k := range i {
+		if refs[k].UID == refs[i].UID {
+			return false
+		}
+	}
+	return true
+}
+
+func sameLabels(a, b metav1.Object) bool { return maps.Equal(a.GetLabels(), b.GetLabels()) }
+
 func blocks(ref *metav1.OwnerReference) bool {
 	return ref != nil && ref.BlockOwnerDeletion != nil && *ref.BlockOwnerDeletion
 }
 
 func isController(ref *metav1.OwnerReference) bool { return ref.Controller != nil && *ref.Controller }
 
-// ownedBy words a ControllerRef: "owned by rs/web-b", "owned by none".
-func ownedBy(ref *metav1.OwnerReference) string {
-	if ref == nil {
-		return "owned by none"
+func versionOf(m metav1.Object) uint64 {
+	v, err := strconv.ParseUint(m.GetResourceVersion(), 10, 64)
+	if err != nil {
+		return 0
 	}
-	return "owned by " + refName(ref)
-}
-
-func refName(ref *metav1.OwnerReference) string { return sim.Short(ref.Kind) + "/" + ref.Name }
-
-func sameRef(a, b *metav1.OwnerReference) bool {
-	return a == b || a != nil && b != nil && a.UID == b.UID
+	return v
 }
 
 func uidOf(r sim.Ref) types.UID { return types.UID(r.UID) }
 
-func itoa(n int) string { return strconv.Itoa(n) }
+// race is an object and an owner that tried to adopt it in vain.
+type race struct{ object, owner types.UID }

@@ -1,7 +1,6 @@
 package law
 
 import (
-	"maps"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -131,22 +130,3 @@ func (o *route) compare(r *sim.Record, after metav1.Object) {
 		}
 	}
 }
-
-// resolve is the key of the owner a reference names, as the process's view has
-// it: kind, name and uid must agree. "" where there is none.
-func (p *Process) resolve(ref *metav1.OwnerReference, namespace string) string {
-	if ref == nil || ref.Kind != p.Subject.Kind {
-		return ""
-	}
-	c := p.Cache(p.Subject.Kind)
-	e := c.Get(namespace, ref.Name)
-	if e == nil && namespace != "" {
-		e = c.Get("", ref.Name)
-	}
-	if e == nil || e.Meta.GetUID() != ref.UID {
-		return ""
-	}
-	return e.Key
-}
-
-func sameLabels(a, b metav1.Object) bool { return maps.Equal(a.GetLabels(), b.GetLabels()) }

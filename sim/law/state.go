@@ -4,8 +4,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/threelaws/threelaws/sim"
 )
 
 // State is the world as the records tell it: what is stored, what each subject
@@ -30,25 +28,6 @@ type State struct {
 	dropping  bool // the server is of a version that does not know the controller field
 	restarted bool // a process crashed or restarted since the last of them
 }
-
-// Object is a stored object. The pointer is good until the object is removed.
-type Object struct {
-	Ref   sim.Ref
-	Value any           // the stored version
-	Meta  metav1.Object // the same
-	slot  int           // in the list of its kind
-	maker *Process      // who created it; nil for somebody who is no subject
-}
-
-type coords struct{ kind, namespace, name string }
-
-type kindList struct {
-	kind    string
-	objects []*Object
-}
-
-// dependents are the objects with a reference to one owner, present or absent.
-type dependents struct{ objects []*Object }
 
 const selectorCache = 4096
 
@@ -82,32 +61,18 @@ func (s *State) reset() {
 	s.epoch, s.restarted, s.dropping = 0, false, false
 }
 
-// Object returns the stored object with that uid, nil when there is none.
-func (s *State) Object(uid types.UID) *Object { return s.byUID[uid] }
-
-// Named returns the stored object of that name, nil when there is none.
-func (s *State) Named(kind, namespace, name string) *Object {
-	return s.byName[coords{kind, namespace, name}]
-}
-
-// Kind lists the stored objects of a kind, in an order that depends on the
-// history only. The slice is the state's own.
-func (s *State) Kind(kind string) []*Object {
-	for _, l := range s.kinds {
-		if l.kind == kind {
-			return l.objects
-		}
+func (s *State) addSubject(sub Subject) {
+	if p := s.byProcess[sub.Process]; p != nil {
+		p.Subject = sub
+		return
 	}
-	return nil
-}
-
-// Dependents lists the stored objects that have an owner reference with that
-// uid, whether or not such an owner exists. The slice is the state's own.
-func (s *State) Dependents(owner types.UID) []*Object {
-	if d := s.owned[owner]; d != nil {
-		return d.objects
+	p := &Process{Subject: sub, early: -1, known: newKnown(), met: map[nsName]bool{}}
+	p.keys.at = map[nsName]int{}
+	if sub.Controller == Collector {
+		p.gone, p.lookups = map[types.UID]bool{}, map[coords]lookup{}
 	}
-	return nil
+	s.processes = append(s.processes, p)
+	s.byProcess[sub.Process] = p
 }
 
 // Process returns a subject's process, nil for one that is no subject.
@@ -120,6 +85,16 @@ func (s *State) Process(name string) *Process {
 
 // Processes are the subjects' processes in the order in which they were named.
 func (s *State) Processes() []*Process { return s.processes }
+
+// subjectFor is the first subject that syncs a kind, nil for none.
+func (s *State) subjectFor(kind string) *Subject {
+	for _, p := range s.processes {
+		if p.Subject.Kind == kind {
+			return &p.Subject
+		}
+	}
+	return nil
+}
 
 // selector is a subject's selector of one version of an owner.
 func (s *State) selector(sub *Subject, owner any) labels.Selector {

@@ -64,16 +64,3 @@ func (t *taken) from(owner types.UID) int { return t.count[owner] }
 func (t *taken) back(owner types.UID, r *sim.Record) bool {
 	return t.count[owner] > 0 && t.names[place{owner, r.Object.Kind, nsName{r.Object.Namespace, r.Object.Name}}]
 }
-
-func (t *taken) digest() uint64 {
-	var sum uint64
-	for p := range t.names {
-		var h sim.Hash
-		h.Word(digestUID(p.owner))
-		h.String(p.kind)
-		h.String(p.name.namespace)
-		h.String(p.name.name)
-		sum += sim.Mix(uint64(h))
-	}
-	return sum
-}

@@ -1,8 +1,6 @@
 package law
 
-import (
-	"github.com/threelaws/threelaws/sim"
-)
+import "github.com/threelaws/threelaws/sim"
 
 // oneWorker is WRITE-1: no key at two workers of one process, and no change
 // that came while a key was being synced is lost.
@@ -34,14 +32,6 @@ func (p *Process) unsynced(j *Judge) {
 	}
 }
 
-// String renders a key as the queue has it.
-func (n nsName) String() string {
-	if n.namespace == "" {
-		return n.name
-	}
-	return n.namespace + "/" + n.name
-}
-
 // converges makes the checks of WRITE-2, WRITE-3 and WRITE-7: at rest, every
 // owner of a process that met some hardship has what it wants all the same.
 func converges(met func(p *Process) bool, hardship string) func(*Judge) Check {
@@ -56,6 +46,18 @@ func converges(met func(p *Process) bool, hardship string) func(*Judge) Check {
 			}
 		}
 	}, sim.Settled)
+}
+
+// unconverged returns the first owner of a process's kind that has not got
+// what it wants, nil when all have.
+func (j *Judge) unconverged(p *Process) *ownerCount {
+	c := j.survey()
+	for i := range c.owners {
+		if o := &c.owners[i]; o.Ref.Kind == p.Subject.Kind && j.settled(o) && o.short() {
+			return o
+		}
+	}
+	return nil
 }
 
 // sharedInformers is WRITE-4.
@@ -96,6 +98,15 @@ func newWaitForCaches(j *Judge) Check {
 }
 
 func (c *waitForCaches) Reset() { clear(c.refused) }
+
+// Digest folds who was refused a write before its caches had synced.
+func (c *waitForCaches) Digest(h *sim.Hash) {
+	var sum uint64
+	for process := range c.refused {
+		sum += sim.Mix(sim.HashString(process))
+	}
+	h.Word(sum)
+}
 
 func (c *waitForCaches) Record(r *sim.Record) {
 	p := c.j.state.Process(r.Process)

@@ -102,29 +102,3 @@ func (j *Judge) interference(r *sim.Record) string {
 	}
 	return text
 }
-
-// takesByName reports whether a write by an actor that goes by names, not by a
-// selector, makes an orphan by the name of what it would create its own, and
-// brings it to what it wants in the same write, as CreateOrUpdate does. An update
-// of what it has read, or an apply, does at once what two lawful writes would do.
-// What others have put into the metadata stays.
-func (w *Write) takesByName(r *sim.Record) bool {
-	return w.Subject.Selector == nil && w.SawOwner == nil && (r.Guards.Applies || r.Guards.ResourceVersion && w.Saw != nil) &&
-		sameRefsBut(w.Before, w.After, w.For.UID) && sameFinalizersBut(w.Before.GetFinalizers(), w.After.GetFinalizers(), w.Subject.Finalizers)
-}
-
-// harmless reports whether a write to an object that is not the actor's is one
-// of the two it may make: adoption of an orphan, and taking back a reference
-// of its own.
-func (w *Write) harmless(r *sim.Record) bool {
-	if w.After == nil || w.For.UID == "" {
-		return false
-	}
-	own := uidOf(w.For)
-	// An adopter may have an entry already that did not control: it is made whole (API-2).
-	if w.Owner == nil && (w.Adopts || w.dropped && refTo(w.Before, own) == nil) {
-		return w.adds(r, w.For.UID) || w.takesByName(r)
-	}
-	return refTo(w.Before, own) != nil && refTo(w.After, own) == nil &&
-		sameRefsBut(w.Before, w.After, w.For.UID) && w.onlyRefs(r)
-}

@@ -8,30 +8,6 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// work is what one worker is at.
-type work struct {
-	owner types.UID // of For; "" when idle
-	begun int       // the record of its SyncStart
-	key   nsName
-
-	read    bool      // it has read For live in this sync
-	live    types.UID // what it found by that name, unless it was going
-	refuses bool      // and what it read forbids adoption: gone, replaced or being deleted
-
-	counted int // dependents of For it can have seen in this sync
-
-	busy   bool // in a sync
-	began  int  // active dependents of For that it knew when the sync began (EXACT-1)
-	more   int  // that it has been shown since
-	fewer  int  // that it has been shown to be so no more
-	own    int  // that its own writes of this sync added, or took away
-	listed bool // it has listed dependents live
-	missed int  // dependents that its requests found gone
-
-	release string // the refusal of a release that found the object gone; "" for none
-	refused bool   // some other request of the sync was refused
-}
-
 func (p *Process) start(r *sim.Record) {
 	k := p.work(r)
 	if k == nil {
@@ -150,63 +126,4 @@ func (p *Process) lostRelease(s *State, r *sim.Record) bool {
 	}
 	live := s.Named(r.Object.Kind, saw.GetNamespace(), saw.GetName())
 	return r.Code == 404 || r.Code == 422 && (live == nil || live.Meta.GetUID() != saw.GetUID())
-}
-
-// gives notes the references to others than the synced object that a write adds.
-func (p *Process) gives(w *Write) {
-	if w.After == nil {
-		return
-	}
-	for _, ref := range w.After.GetOwnerReferences() {
-		if string(ref.UID) == w.For.UID || w.Before != nil && refTo(w.Before, ref.UID) != nil {
-			continue
-		}
-		if p.gave == nil {
-			p.gave = map[race]bool{}
-		}
-		p.gave[race{w.After.GetUID(), ref.UID}] = true
-	}
-}
-
-// hangs notes the finalizers that a write adds to what is there. The server's own
-// are nobody's, and what a creation brings may be a template's.
-func (p *Process) hangs(w *Write) {
-	if w.Before == nil || w.After == nil {
-		return
-	}
-	for _, f := range w.After.GetFinalizers() {
-		if byPolicy(f) || finalized(w.Before, f) {
-			continue
-		}
-		if p.puts == nil {
-			p.puts = map[string]bool{}
-		}
-		p.puts[f] = true
-	}
-}
-
-// noteWrite is called for every commit of anybody.
-func (p *Process) noteWrite(r *sim.Record, w *Write) {
-	if p.Subject.Kind == "" {
-		return
-	}
-	if r.Process != p.Subject.Process {
-		if w.Owner != nil && w.Owner.Kind == p.Subject.Kind {
-			p.disturbed = true
-		}
-		return
-	}
-	p.told(r)
-	p.gives(w)
-	p.hangs(w)
-	if !p.synced && p.early < 0 && r.Incarnation == p.incarnation {
-		p.early = r.Index
-	}
-	if w.NewOwner != nil && !sameRef(w.Owner, w.NewOwner) {
-		for i := range p.workers {
-			if p.workers[i].owner == w.NewOwner.UID {
-				p.workers[i].counted++
-			}
-		}
-	}
 }

@@ -149,15 +149,6 @@ func noTieBreak(j *Judge, r *sim.Record) {
 	}
 }
 
-// keyed is the cached object with a key of the kind the process syncs.
-func (p *Process) keyed(key string) *Cached {
-	ns, name, ok := strings.Cut(key, "/")
-	if !ok {
-		ns, name = "", key
-	}
-	return p.Cache(p.Subject.Kind).Get(ns, name)
-}
-
 // skipResyncs is WRITE-9.
 func skipResyncs(j *Judge, r *sim.Record) {
 	if j.route.event != resync {

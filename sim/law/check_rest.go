@@ -78,24 +78,19 @@ func (j *Judge) anyExcusedIn(namespace string, way []*Object) bool {
 	return false
 }
 
-// managed reports whether a process that is up, and is kept from seeing nothing,
-// takes a finalizer off, or should: it put it on objects.
-func (s *State) managed(finalizer string) bool {
-	system := finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
-	for _, p := range s.processes {
-		if p.works() && (system && p.Subject.Controller == Collector || slices.Contains(p.Subject.Finalizers, finalizer) || p.puts[finalizer]) {
-			return true
-		}
+// comeToRest is EXACT-7: whoever runs the world writes an Unsettled record when
+// it gives up waiting.
+func comeToRest(j *Judge, r *sim.Record) {
+	j.ask()
+	if r.Op != sim.Settled && r.Reason != Disturbed {
+		j.Report(Informed, r.Message)
 	}
-	return false
 }
 
-// drained reports whether somebody empties namespaces.
-func (s *State) drained() bool {
-	for _, p := range s.processes {
-		if p.works() && p.Subject.Controller == Drainer {
-			return true
-		}
+// neverPanic is EXACT-7b.
+func neverPanic(j *Judge, r *sim.Record) {
+	j.ask()
+	if r.Reason == "panic" {
+		j.Report(Informed, r.Message)
 	}
-	return false
 }

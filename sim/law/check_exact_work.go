@@ -1,42 +1,10 @@
 package law
 
 import (
-	"k8s.io/apimachinery/pkg/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/sim"
 )
-
-// fewest is how many active dependents its owner has at the least, by anything
-// the worker can have gone by in this sync: it may have looked at each of them at
-// another moment, and always knows what it did itself and what it found gone.
-func (k *work) fewest() int { return k.began - k.fewer + k.own - k.missed }
-
-// most is how many it has at the most.
-func (k *work) most() int { return k.began + k.more + k.own }
-
-// owners calls f with every version of its owner that the process knew of while
-// the worker was at it: what a live read answered counts, though newer ones or
-// the end of the owner have been delivered since.
-func (p *Process) owners(k *work, f func(owner any)) {
-	if e := p.known.byUID[k.owner]; e != nil && e.value != nil {
-		f(e.value)
-	}
-	for i := range p.known.journal {
-		if g := &p.known.journal[i]; g.uid == k.owner && g.record > k.begun && g.value != nil {
-			f(g.value)
-		}
-	}
-}
-
-// counting returns the worker that a write for an owner is by, nil when what it
-// can have gone by is not known, as of a life that has ended.
-func (w *Write) counting(r *sim.Record) *work {
-	k := w.Process.work(r)
-	if k == nil || !k.busy || k.owner == "" || string(k.owner) != r.For.UID || r.SawFor == nil {
-		return nil
-	}
-	return k
-}
 
 // neverTooFew is EXACT-1. Informed goes by the owner as the actor had seen it and
 // the dependents as it had been shown them, and the shortfall must be there;
@@ -124,23 +92,48 @@ func (s *Subject) roof(owner any) int {
 	return n
 }
 
-// activeUpTo counts the stored active dependents that an owner controls. It need
-// not go on once there are so many; -1 counts them all.
-func (s *State) activeUpTo(sub *Subject, owner types.UID, enough int) int {
-	n := 0
-	for _, o := range s.Dependents(owner) {
-		if n == enough {
-			break
-		}
-		if s.isActiveOf(sub, owner, o) {
-			n++
-		}
+// oneForEach is EXACT-3: a write by which a dependent comes to hold an identity
+// that another one of the same owner holds. Informed where the actor had been
+// shown that other one before the sync began, or had made it itself.
+func oneForEach(j *Judge, r *sim.Record) {
+	w := &j.write
+	sub := w.Subject
+	if sub == nil || sub.Identity == nil || !w.Dependent || !w.isFor(w.NewOwner) {
+		return
 	}
-	return n
+	id := sub.holds(r.After, w.After)
+	if id == "" || w.Mine && sub.holds(r.Before, w.Before) == id {
+		return
+	}
+	j.ask()
+	for _, o := range j.state.Dependents(w.NewOwner.UID) {
+		if o.Meta.GetUID() == w.After.GetUID() || !j.state.isActiveOf(sub, w.NewOwner.UID, o) || sub.Identity(o.Value) != id {
+			continue
+		}
+		s := Committed
+		if w.knewHolder(r, o, id) {
+			s = Informed
+		}
+		j.Report(s, "is "+id+" of "+r.For.String()+", as "+o.Ref.String()+" is")
+		return
+	}
 }
 
-// isActiveOf reports whether an object is an active dependent that an owner controls.
-func (s *State) isActiveOf(sub *Subject, owner types.UID, o *Object) bool {
-	ref := controllerOf(o.Meta)
-	return ref != nil && ref.UID == owner && sub.manages(o.Ref.Kind) && sub.active(o)
+// holds is the identity of an object that is there and counts.
+func (s *Subject) holds(value any, m metav1.Object) string {
+	if m == nil || !s.counts(value, m) {
+		return ""
+	}
+	return s.Identity(value)
+}
+
+// knewHolder reports whether the actor knew that an object holds an identity:
+// from before the sync, or by an answer to a request of its own.
+func (w *Write) knewHolder(r *sim.Record, o *Object, id string) bool {
+	e := w.Process.known.byUID[o.Meta.GetUID()]
+	k := w.Process.work(r)
+	if e == nil || k == nil || !e.active || e.owner != k.owner {
+		return false
+	}
+	return e.since < k.begun && w.Subject.Identity(e.value) == id || e.ahead
 }

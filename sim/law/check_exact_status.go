@@ -6,14 +6,6 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Count is one number in an owner's status that says how many of its dependents
-// are in some state.
-type Count struct {
-	Name string                          // "readyReplicas"
-	Of   func(owner any) int             // what the status says; negative where it says nothing
-	Is   func(owner, dependent any) bool // whether a dependent that the owner controls is one of those
-}
-
 // exactStatus is EXACT-8. While things move a number may be any that the actor
 // comes to who looks at each dependent at some moment between the beginning of
 // the sync and the request; when all is quiet it is the stored objects'. A number
@@ -103,40 +95,6 @@ func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *glimpse
 		}
 	}
 	return low - k.missed, high
-}
-
-// glimpses are the entries of a journal by object: the first of each, and for
-// each entry the next of the same object, -1 for none.
-type glimpses struct {
-	first map[types.UID]int
-	next  []int
-}
-
-// since lists the entries from a record on. The list is good until the next.
-func (n *known) since(record int) *glimpses {
-	s := &n.sorted
-	clear(s.first)
-	s.next = append(s.next[:0], make([]int, len(n.journal))...)
-	for i := len(n.journal) - 1; i >= 0; i-- {
-		if n.journal[i].record < record {
-			continue
-		}
-		if s.first == nil {
-			s.first = map[types.UID]int{}
-		}
-		uid := n.journal[i].uid
-		s.next[i] = s.firstOf(uid)
-		s.first[uid] = i
-	}
-	return s
-}
-
-// firstOf is the first entry of an object.
-func (s *glimpses) firstOf(uid types.UID) int {
-	if i, ok := s.first[uid]; ok {
-		return i
-	}
-	return -1
 }
 
 // moments is whether one object was an owner's, and such as a count counts, at

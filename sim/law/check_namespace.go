@@ -1,18 +1,6 @@
 package law
 
-import (
-	"github.com/threelaws/threelaws/sim"
-)
-
-// Drainer is the Controller of a [Subject] that empties namespaces.
-const Drainer = "namespace"
-
-var namespaceLaws = []*Law{{
-	ID: "NS-1", Name: "drain-before-going", Category: Liveness, Source: "pkg/controller/namespace/deletion (v1.36)",
-	Sentence: "A namespace that is being deleted is emptied, its Pods first, and goes when nothing is left in it; no other is touched.",
-	Needs:    Commits | Rest,
-	New:      on(drainFirst, sim.Commit, sim.Settled),
-}}
+import "github.com/threelaws/threelaws/sim"
 
 // drainFirst is NS-1.
 func drainFirst(j *Judge, r *sim.Record) {
@@ -60,28 +48,4 @@ func (j *Judge) stuckDraining() {
 		}
 		return
 	}
-}
-
-// firstIn is an object of a kind in a namespace, nil when there is none.
-func (s *State) firstIn(kind, namespace string) *Object {
-	for _, o := range s.Kind(kind) {
-		if o.Ref.Namespace == namespace {
-			return o
-		}
-	}
-	return nil
-}
-
-// anyIn is any object in a namespace, nil when it is empty. Events do not count:
-// nobody waits for them.
-func (s *State) anyIn(namespace string) *Object {
-	for _, l := range s.kinds {
-		if l.kind == "Event" {
-			continue
-		}
-		if o := s.firstIn(l.kind, namespace); o != nil {
-			return o
-		}
-	}
-	return nil
 }

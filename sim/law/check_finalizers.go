@@ -9,14 +9,6 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-var finalizerLaws = []*Law{{
-	ID: "FIN-1", Name: "finalizers-hold", Category: Safety, Source: "k8s.io/apiserver/pkg/registry/generic/registry (v1.36), deletion with finalizers",
-	Sentence: "An object with finalizers stays until whoever put each of them there takes it off.",
-	Needs:    Commits,
-	Unasked:  "what the server enforces by itself; that a controller which declares no finalizers takes off only its own: it may take off any but the server's and those that others declare",
-	New:      on(finalizersHold, sim.Commit),
-}}
-
 // finalizersHold is FIN-1.
 func finalizersHold(j *Judge, r *sim.Record) {
 	w := &j.write
@@ -35,12 +27,6 @@ func finalizersHold(j *Judge, r *sim.Record) {
 		j.Report(s, "another's finalizer "+f+" taken off")
 		return
 	}
-}
-
-// byPolicy reports whether a finalizer is one that the server itself puts on and
-// takes off, as a deletion's policy says, and that the collector works off.
-func byPolicy(finalizer string) bool {
-	return finalizer == metav1.FinalizerOrphanDependents || finalizer == metav1.FinalizerDeleteDependents
 }
 
 // putOn reports whether a process was seen to put a finalizer on something.
@@ -77,6 +63,28 @@ func (s *State) held(sub *Subject, m metav1.Object) bool {
 	}
 	for _, f := range m.GetFinalizers() {
 		if s.mayTakeOff(sub, f) {
+			return true
+		}
+	}
+	return false
+}
+
+// managed reports whether a process that is up, and is kept from seeing nothing,
+// takes a finalizer off, or should: it put it on objects.
+func (s *State) managed(finalizer string) bool {
+	system := finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
+	for _, p := range s.processes {
+		if p.works() && (system && p.Subject.Controller == Collector || slices.Contains(p.Subject.Finalizers, finalizer) || p.puts[finalizer]) {
+			return true
+		}
+	}
+	return false
+}
+
+// drained reports whether somebody empties namespaces.
+func (s *State) drained() bool {
+	for _, p := range s.processes {
+		if p.works() && p.Subject.Controller == Drainer {
 			return true
 		}
 	}

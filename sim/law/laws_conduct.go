@@ -138,3 +138,18 @@ var gcLaws = []*Law{{
 	Needs:    Commits,
 	New:      on(deleteByUID, sim.Commit),
 }}
+
+var finalizerLaws = []*Law{{
+	ID: "FIN-1", Name: "finalizers-hold", Category: Safety, Source: "k8s.io/apiserver/pkg/registry/generic/registry (v1.36), deletion with finalizers",
+	Sentence: "An object with finalizers stays until whoever put each of them there takes it off.",
+	Needs:    Commits,
+	Unasked:  "what the server enforces by itself; that a controller which declares no finalizers takes off only its own: it may take off any but the server's and those that others declare",
+	New:      on(finalizersHold, sim.Commit),
+}}
+
+var namespaceLaws = []*Law{{
+	ID: "NS-1", Name: "drain-before-going", Category: Liveness, Source: "pkg/controller/namespace/deletion (v1.36)",
+	Sentence: "A namespace that is being deleted is emptied, its Pods first, and goes when nothing is left in it; no other is touched.",
+	Needs:    Commits | Rest,
+	New:      on(drainFirst, sim.Commit, sim.Settled),
+}}

@@ -1,8 +1,6 @@
 package law
 
-import (
-	"github.com/threelaws/threelaws/sim"
-)
+import "github.com/threelaws/threelaws/sim"
 
 // takeOwnership is LAW-1.
 func takeOwnership(j *Judge, r *sim.Record) {

@@ -3,8 +3,6 @@ package law
 import (
 	"slices"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -98,14 +96,6 @@ func (j *Judge) cleansUp(r *sim.Record) bool {
 	return o != nil && j.state.held(w.Subject, o.Meta)
 }
 
-// what words the verb of a record.
-func what(r *sim.Record) string {
-	if r.Subresource != "" {
-		return r.Verb + " of " + r.Subresource
-	}
-	return r.Verb
-}
-
 // recheck is ADOPT-4.
 func recheck(j *Judge, r *sim.Record) {
 	w := &j.write
@@ -141,61 +131,6 @@ func sparesDying(j *Judge, r *sim.Record) {
 		return
 	}
 	j.Report(Committed, "adopted after its deletion had begun")
-}
-
-// losers is ADOPT-6.
-type losers struct {
-	opSet
-	j    *Judge
-	lost map[race]bool
-}
-
-// race is an object and an owner that tried to adopt it in vain.
-type race struct{ object, owner types.UID }
-
-func newLosers(j *Judge) Check {
-	return &losers{opSet: ops(sim.Commit, sim.Refusal), j: j, lost: map[race]bool{}}
-}
-
-func (l *losers) Reset() { clear(l.lost) }
-
-func (l *losers) Record(r *sim.Record) {
-	if r.Op == sim.Refusal {
-		l.refused(r)
-		return
-	}
-	w := &l.j.write
-	if len(l.lost) == 0 || w.Before == nil || w.Subject == nil || !w.Dependent || w.Mine {
-		return
-	}
-	at := race{w.Before.GetUID(), uidOf(r.For)}
-	if !l.lost[at] {
-		return
-	}
-	l.j.ask()
-	if w.harmless(r) {
-		return
-	}
-	s := Informed
-	if w.SawMine {
-		s = Committed
-	}
-	l.j.Report(s, r.For.String()+" lost the race for it, "+ownedBy(w.Owner))
-}
-
-func (l *losers) refused(r *sim.Record) {
-	p := l.j.state.Process(r.Process)
-	if p == nil || !p.manages(r.Object.Kind) || r.Code != 422 && r.Code != 409 || r.Verb != "patch" && r.Verb != "update" {
-		return
-	}
-	live := l.j.state.Named(r.Object.Kind, r.Object.Namespace, r.Object.Name)
-	if saw := meta(r.Saw); saw == nil || live == nil || controllerOf(saw) != nil {
-		return
-	}
-	if owner := controllerOf(live.Meta); owner != nil && string(owner.UID) != r.For.UID {
-		l.lost[race{live.Meta.GetUID(), uidOf(r.For)}] = true
-		l.j.ask()
-	}
 }
 
 // orphansStayOrphans is ADOPT-7.

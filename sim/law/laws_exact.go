@@ -2,7 +2,26 @@ package law
 
 import "github.com/threelaws/threelaws/sim"
 
+// ComeToRest is the clause that a world breaks which does not settle.
+const ComeToRest = "EXACT-7"
+
+// Disturbed is the Reason of an Unsettled record about a world that is not left
+// alone: a process is down, or kept from seeing.
+const Disturbed = "disturbed"
+
 const beyond = "threelaws, EXACT: "
+
+var restLaws = []*Law{{
+	ID: ComeToRest, Name: "come-to-rest", Category: Liveness, Source: proposal + "Goals",
+	Sentence: "Left alone, controllers come to rest: no queue, timer or retry keeps a world going for ever.",
+	Needs:    Rest,
+	New:      on(comeToRest, sim.Unsettled, sim.Settled),
+}, {
+	ID: "EXACT-7b", Name: "never-panic", Category: Safety, Source: writing + "8",
+	Sentence: "A sync does not panic.",
+	Needs:    Syncs,
+	New:      on(neverPanic, sim.SyncEnd),
+}}
 
 // exactLaws are about what no rest shows: nothing on the way may be overdone,
 // stuck or misdirected. Any controller owes them. They stand behind the others, so

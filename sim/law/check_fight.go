@@ -118,6 +118,21 @@ func (h *handovers) of(uid types.UID) handover {
 	return n
 }
 
+// Digest folds how often each object has changed hands.
+func (c *handovers) Digest(h *sim.Hash) {
+	var sum uint64
+	for uid, n := range c.seen {
+		if n.epoch == c.j.state.epoch {
+			behind := uint64(0)
+			if n.behind {
+				behind = 1
+			}
+			sum += digestPair(uid, "", uint64(n.count)<<1|behind)
+		}
+	}
+	h.Word(sum)
+}
+
 // letsGoBehind reports whether an owner releases an object in a sync that went by an
 // older version of either.
 func (j *Judge) letsGoBehind(r *sim.Record) bool {

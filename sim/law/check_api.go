@@ -90,17 +90,6 @@ func oneWinner(j *Judge, r *sim.Record) {
 	}
 }
 
-// inherits is the strength of a write that takes an object from another owner:
-// Committed for an apply that goes from a namesake to a namesake. The server
-// refuses an apply a second controller, but takes off what the same manager had
-// applied for the first; who applies cannot tell, and had not been shown.
-func (w *Write) inherits(r *sim.Record) Strength {
-	if r.Guards.Applies && w.NewOwner != nil && w.Owner.Kind == w.NewOwner.Kind && w.Owner.Name == w.NewOwner.Name {
-		return Committed
-	}
-	return Informed
-}
-
 // restartMovesNothing is API-5: after a restart an object leaves an owner that
 // is there and selects it, though no user asked for anything since.
 func restartMovesNothing(j *Judge, r *sim.Record) {
@@ -137,14 +126,4 @@ func ownerAsRead(r *sim.Record, owner *Object) any {
 		return r.SawFor
 	}
 	return owner.Value
-}
-
-// subjectFor is the first subject that syncs a kind, nil for none.
-func (s *State) subjectFor(kind string) *Subject {
-	for _, p := range s.processes {
-		if p.Subject.Kind == kind {
-			return &p.Subject
-		}
-	}
-	return nil
 }

@@ -6,45 +6,7 @@ import (
 	"maps"
 	"slices"
 	"time"
-
-	"github.com/threelaws/threelaws/sim"
 )
-
-// ComeToRest is the clause that a world breaks which does not settle.
-const ComeToRest = "EXACT-7"
-
-var restLaws = []*Law{{
-	ID: ComeToRest, Name: "come-to-rest", Category: Liveness, Source: proposal + "Goals",
-	Sentence: "Left alone, controllers come to rest: no queue, timer or retry keeps a world going for ever.",
-	Needs:    Rest,
-	New:      on(comeToRest, sim.Unsettled, sim.Settled),
-}, {
-	ID: "EXACT-7b", Name: "never-panic", Category: Safety, Source: writing + "8",
-	Sentence: "A sync does not panic.",
-	Needs:    Syncs,
-	New:      on(neverPanic, sim.SyncEnd),
-}}
-
-// Disturbed is the Reason of an Unsettled record about a world that is not left
-// alone: a process is down, or kept from seeing.
-const Disturbed = "disturbed"
-
-// comeToRest is EXACT-7: whoever runs the world writes an Unsettled record when
-// it gives up waiting.
-func comeToRest(j *Judge, r *sim.Record) {
-	j.ask()
-	if r.Op != sim.Settled && r.Reason != Disturbed {
-		j.Report(Informed, r.Message)
-	}
-}
-
-// neverPanic is EXACT-7b.
-func neverPanic(j *Judge, r *sim.Record) {
-	j.ask()
-	if r.Reason == "panic" {
-		j.Report(Informed, r.Message)
-	}
-}
 
 // OnlyTimes reports whether two versions of an object differ in nothing but
 // times of day: what a heartbeat writes. Either may be of any kind.
