@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
 // census is who owns what when the world is quiet, taken once for all laws
@@ -98,7 +100,7 @@ func (s *State) allWork(kind string) bool {
 func (c *census) addOwners(s *State, sub *Subject) {
 	works := s.allWork(sub.Kind)
 	for _, o := range s.Kind(sub.Kind) {
-		if deleting(o.Meta) || s.terminating(o.Ref.Namespace) {
+		if meta.Deleting(o.Meta) || s.terminating(o.Ref.Namespace) {
 			continue
 		}
 		want := -1
@@ -112,15 +114,15 @@ func (c *census) addOwners(s *State, sub *Subject) {
 
 func (c *census) count(s *State, sub *Subject, kind string) {
 	for _, d := range s.Kind(kind) {
-		ref := controllerOf(d.Meta)
+		ref := meta.ControllerOf(d.Meta)
 		if ref == nil {
-			if sub.active(d) && !s.terminating(d.Ref.Namespace) {
+			if sub.counts(d.Value, d.Meta) && !s.terminating(d.Ref.Namespace) {
 				c.orphans = append(c.orphans, d)
 			}
 			continue
 		}
 		if i, ok := c.slots[ref.UID]; ok {
-			if o := &c.owners[i]; slices.Contains(o.sub.Dependents, kind) && o.sub.active(d) {
+			if o := &c.owners[i]; slices.Contains(o.sub.Dependents, kind) && o.sub.counts(d.Value, d.Meta) {
 				o.owned++
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
 // adoptMatching is ADOPT-1.
@@ -40,7 +41,7 @@ func adoptAll(j *Judge, r *sim.Record) {
 			if !j.settled(a) {
 				continue
 			}
-			if slices.Contains(a.sub.Dependents, o.Ref.Kind) && j.state.Selects(a.sub, a.Value, o.Meta) && a.sub.willing(a.Object, o) {
+			if slices.Contains(a.sub.Dependents, o.Ref.Kind) && j.state.Selects(a.sub, a.Value, o.Meta) && a.sub.willing(a.Value, o.Value) {
 				j.Report(Informed, o.Ref.String()+" stays an orphan though "+a.Ref.String()+" selects it")
 				break
 			}
@@ -67,7 +68,7 @@ func statusOnly(j *Judge, r *sim.Record) {
 		return
 	}
 	k := w.Process.work(r)
-	if deleting(meta(r.SawFor)) {
+	if meta.Deleting(meta.Of(r.SawFor)) {
 		j.Report(Informed, what(r)+" for "+r.For.String()+", known to be going")
 		return
 	}
@@ -77,7 +78,7 @@ func statusOnly(j *Judge, r *sim.Record) {
 		}
 		return
 	}
-	if o := j.state.Object(uidOf(r.For)); o != nil && deleting(o.Meta) && !deleting(w.Before) {
+	if o := j.state.Object(uidOf(r.For)); o != nil && meta.Deleting(o.Meta) && !meta.Deleting(w.Before) {
 		j.Report(Committed, what(r)+" for "+r.For.String()+", which is being deleted")
 	}
 }
@@ -86,10 +87,10 @@ func statusOnly(j *Judge, r *sim.Record) {
 // work: the dependent's deletion, or its own finalizer's end.
 func (j *Judge) cleansUp(r *sim.Record) bool {
 	w := &j.write
-	if !w.Deletes && !(deleting(w.Before) && (w.After == nil || len(w.After.GetFinalizers()) < len(w.Before.GetFinalizers()))) {
+	if !w.Deletes && !(meta.Deleting(w.Before) && (w.After == nil || len(w.After.GetFinalizers()) < len(w.Before.GetFinalizers()))) {
 		return false
 	}
-	if j.state.held(w.Subject, meta(r.SawFor)) {
+	if j.state.held(w.Subject, meta.Of(r.SawFor)) {
 		return true
 	}
 	o := j.state.Object(uidOf(r.For))
@@ -110,7 +111,7 @@ func recheck(j *Judge, r *sim.Record) {
 	case k != nil && k.refuses:
 		j.Report(Informed, "adopted though a live read showed "+r.For.String()+" gone or going")
 	default:
-		if o := j.state.Object(w.NewOwner.UID); o == nil || deleting(o.Meta) {
+		if o := j.state.Object(w.NewOwner.UID); o == nil || meta.Deleting(o.Meta) {
 			j.Report(Committed, "adopted by "+r.For.String()+", gone or going since the live read")
 		}
 	}
@@ -123,10 +124,10 @@ func sparesDying(j *Judge, r *sim.Record) {
 		return
 	}
 	j.ask()
-	if !deleting(w.Before) {
+	if !meta.Deleting(w.Before) {
 		return
 	}
-	if w.Saw == nil || deleting(w.Saw) {
+	if w.Saw == nil || meta.Deleting(w.Saw) {
 		j.Report(Informed, "adopted while it is being deleted")
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
 // oneController is API-1.
@@ -18,7 +19,7 @@ func oneController(j *Judge, r *sim.Record) {
 	n := 0
 	refs := w.After.GetOwnerReferences()
 	for i := range refs {
-		if isController(&refs[i]) {
+		if meta.Controls(&refs[i]) {
 			n++
 		}
 	}
@@ -38,7 +39,7 @@ func onlyTrueControls(j *Judge, r *sim.Record) {
 	}
 	j.ask()
 	live := j.state.Named(r.Object.Kind, r.Object.Namespace, r.Object.Name)
-	if live != nil && controllerOf(live.Meta) == nil {
+	if live != nil && meta.ControllerOf(live.Meta) == nil {
 		j.Report(Informed, "refused a controller although "+live.Ref.String()+" has none")
 	}
 }
@@ -100,11 +101,11 @@ func restartMovesNothing(j *Judge, r *sim.Record) {
 		return
 	}
 	w := &j.write
-	if !j.state.restarted || w.Subject == nil && !w.GC || w.After == nil || w.Owner == nil || sameRef(w.Owner, w.NewOwner) {
+	if !j.state.restarted || w.Subject == nil && !w.GC || w.After == nil || w.Owner == nil || meta.SameRef(w.Owner, w.NewOwner) {
 		return
 	}
 	owner := j.state.Object(w.Owner.UID)
-	if owner == nil || deleting(owner.Meta) {
+	if owner == nil || meta.Deleting(owner.Meta) {
 		return
 	}
 	sub := j.state.subjectFor(owner.Ref.Kind)
@@ -122,7 +123,7 @@ func restartMovesNothing(j *Judge, r *sim.Record) {
 // as it is when it does not: after a restart a controller may list a selector that
 // was replaced before the crash.
 func ownerAsRead(r *sim.Record, owner *Object) any {
-	if saw := meta(r.SawFor); saw != nil && saw.GetUID() == owner.Meta.GetUID() {
+	if saw := meta.Of(r.SawFor); saw != nil && saw.GetUID() == owner.Meta.GetUID() {
 		return r.SawFor
 	}
 	return owner.Value

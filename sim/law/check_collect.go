@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
 // collectAll is GC-1.
@@ -34,12 +35,12 @@ func (j *Judge) cutLive(r *sim.Record) {
 	}
 	refs := w.Before.GetOwnerReferences()
 	for i := range refs {
-		if refTo(w.After, refs[i].UID) != nil {
+		if meta.RefTo(w.After, refs[i].UID) != nil {
 			continue
 		}
 		j.ask()
 		owner := j.state.Object(refs[i].UID)
-		if j.state.footing(&refs[i], w.Before.GetNamespace()) != solid || orphaning(owner.Meta) {
+		if j.state.footing(&refs[i], w.Before.GetNamespace()) != solid || meta.Orphaning(owner.Meta) {
 			continue
 		}
 		if j.state.promises.find(w.Before.GetUID(), refs[i].UID) != nil {
@@ -105,7 +106,7 @@ func resolveAll(j *Judge, r *sim.Record) {
 	})
 	for _, l := range j.state.kinds {
 		for _, o := range l.objects {
-			if foreground(o.Meta) && j.deadlocked(o) {
+			if meta.Foreground(o.Meta) && j.deadlocked(o) {
 				j.Report(Informed, o.Ref.String()+" waits for dependents that wait themselves")
 			}
 		}
@@ -118,7 +119,7 @@ func (j *Judge) deadlocked(o *Object) bool {
 	for i := 0; i < len(met); i++ {
 		uid := met[i].Meta.GetUID()
 		for _, d := range j.state.Dependents(uid) {
-			if !foreground(d.Meta) || !blocks(refTo(d.Meta, uid)) {
+			if !meta.Foreground(d.Meta) || !meta.Blocks(meta.RefTo(d.Meta, uid)) {
 				continue
 			}
 			if d == o {

@@ -4,6 +4,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
 // exactStatus is EXACT-8. While things move a number may be any that the actor
@@ -29,7 +31,7 @@ func exactStatus(j *Judge, r *sim.Record) {
 	if _, over := overcounted(w, r); over {
 		return
 	}
-	seen := w.Process.known.since(k.begun)
+	seen := w.Process.known.Journal.Since(k.begun)
 	for i := range w.Subject.Counts {
 		c := &w.Subject.Counts[i]
 		n := c.Of(r.After)
@@ -58,17 +60,17 @@ func between(low, high int) string {
 // actor's cache or by what it was answered. What the owner does not select need
 // not be counted, which is looked at where it is asked for: low is too high
 // otherwise. Nor need what a request found gone.
-func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *glimpses, selected bool) (low, high int) {
+func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *view.Sorted, selected bool) (low, high int) {
 	n := &w.Process.known
-	look := func(uid types.UID, e *sight) {
+	look := func(uid types.UID, e *view.Sight) {
 		m := moments{c: c, seen: r.SawFor, owner: k.owner, always: true}
 		if selected && w.Subject.Selector != nil {
 			m.state, m.sub = &j.state, w.Subject
 		}
 		m.sight(e)
-		for i := s.firstOf(uid); i >= 0; i = s.next[i] {
-			m.at(n.journal[i].value, n.journal[i].owner)
-			m.inCache(n.journal[i].cached)
+		for i := s.First(uid); i >= 0; i = s.Next(i) {
+			m.at(n.Journal.Entries[i].Value, n.Journal.Entries[i].Owner)
+			m.inCache(n.Journal.Entries[i].Cached)
 		}
 		if m.ever {
 			high++
@@ -77,21 +79,21 @@ func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *glimpse
 			low++
 		}
 	}
-	for _, e := range n.members(k.owner) {
-		look(e.uid, e)
+	for _, e := range n.Members(k.owner) {
+		look(e.UID, e)
 	}
-	for _, e := range n.ahead {
-		if e.owner != k.owner && w.Process.manages(e.kind) {
-			look(e.uid, e)
+	for _, e := range n.Ahead {
+		if e.Owner != k.owner && w.Process.manages(e.Kind) {
+			look(e.UID, e)
 		}
 	}
-	for i := range n.journal {
-		g := &n.journal[i]
-		if g.record < k.begun || s.firstOf(g.uid) != i || !w.Process.manages(g.kind) {
+	for i := range n.Journal.Entries {
+		g := &n.Journal.Entries[i]
+		if g.Record < k.begun || s.First(g.UID) != i || !w.Process.manages(g.Kind) {
 			continue
 		}
-		if e := n.byUID[g.uid]; e == nil || e.owner != k.owner && !e.ahead {
-			look(g.uid, e)
+		if e := n.ByUID[g.UID]; e == nil || e.Owner != k.owner && !e.Ahead {
+			look(g.UID, e)
 		}
 	}
 	return low - k.missed, high
@@ -112,20 +114,20 @@ type moments struct {
 }
 
 // sight looks at an object as it is known now; nil for one that is known no more.
-func (m *moments) sight(e *sight) {
+func (m *moments) sight(e *view.Sight) {
 	if e == nil {
 		m.always = false
 		return
 	}
-	m.at(e.value, e.owner)
-	if e.ahead {
-		m.inCache(e.cached)
+	m.at(e.Value, e.Owner)
+	if e.Ahead {
+		m.inCache(e.Cached)
 	}
 }
 
 func (m *moments) inCache(value any) {
 	var owner types.UID
-	if ref := controllerOf(meta(value)); ref != nil {
+	if ref := meta.ControllerOf(meta.Of(value)); ref != nil {
 		owner = ref.UID
 	}
 	m.at(value, owner)
@@ -136,7 +138,7 @@ func (m *moments) inCache(value any) {
 func (m *moments) at(value any, owner types.UID) {
 	such := value != nil && m.c.Is(m.seen, value)
 	m.mine, m.such = m.mine || owner == m.owner, m.such || such
-	m.always = m.always && such && owner == m.owner && (m.state == nil || m.state.Selects(m.sub, m.seen, meta(value)))
+	m.always = m.always && such && owner == m.owner && (m.state == nil || m.state.Selects(m.sub, m.seen, meta.Of(value)))
 	m.ever = m.mine && m.such
 }
 
@@ -168,7 +170,7 @@ func (j *Judge) statusesAtRest() {
 func (s *State) such(sub *Subject, c *Count, owner *Object) int {
 	n := 0
 	for _, d := range s.Dependents(owner.Meta.GetUID()) {
-		if ref := controllerOf(d.Meta); ref != nil && ref.UID == owner.Meta.GetUID() && sub.manages(d.Ref.Kind) && c.Is(owner.Value, d.Value) {
+		if ref := meta.ControllerOf(d.Meta); ref != nil && ref.UID == owner.Meta.GetUID() && sub.manages(d.Ref.Kind) && c.Is(owner.Value, d.Value) {
 			n++
 		}
 	}

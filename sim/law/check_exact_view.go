@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
 // sameIncarnation is EXACT-4: a write that lands on another incarnation than the
@@ -48,12 +49,12 @@ func noOlderView(j *Judge, r *sim.Record) {
 	if w.Saw.GetUID() != uid || r.Saw == r.Before {
 		return
 	}
-	saw := versionOf(w.Saw)
+	saw := meta.Version(w.Saw)
 	switch k := w.Process.work(r); {
 	case saw == 0 || !w.destroys(r):
-	case k != nil && k.busy && saw < w.Process.known.versionAt(uid, k.begun):
+	case k != nil && k.busy && saw < w.Process.known.VersionAt(uid, k.begun):
 		j.Report(Informed, what(r)+" on version "+w.Saw.GetResourceVersion()+" of it, though shown a newer one")
-	case saw < w.Process.known.past[uid]:
+	case saw < w.Process.known.Past[uid]:
 		j.Report(Committed, what(r)+" on version "+w.Saw.GetResourceVersion()+" of it, though shown a newer one before a restart")
 	case w.undoes(r):
 		j.Report(Committed, what(r)+" puts back what has been changed since it was read")
@@ -64,7 +65,7 @@ func noOlderView(j *Judge, r *sim.Record) {
 // actor had read a part that is another's by now: it lands in place of a change
 // that the actor was never shown, and that change is no more.
 func (w *Write) undoes(r *sim.Record) bool {
-	return r.Verb == "update" && r.Subresource == "" && w.After != nil && sameBody(r.Saw, r.After) && !sameBody(r.Saw, r.Before)
+	return r.Verb == "update" && r.Subresource == "" && w.After != nil && meta.SameBody(r.Saw, r.After) && !meta.SameBody(r.Saw, r.Before)
 }
 
 // asSeen reports whether an object stands as the actor saw it, by whatever
@@ -73,7 +74,7 @@ func (w *Write) asSeen(r *sim.Record) bool {
 	a, b := w.Saw, w.Before
 	return a.GetDeletionTimestamp().Equal(b.GetDeletionTimestamp()) &&
 		maps.Equal(a.GetLabels(), b.GetLabels()) && maps.Equal(a.GetAnnotations(), b.GetAnnotations()) &&
-		slices.Equal(a.GetFinalizers(), b.GetFinalizers()) && sameRefsBut(a, b, "") && sameBody(r.Saw, r.Before)
+		slices.Equal(a.GetFinalizers(), b.GetFinalizers()) && meta.SameRefsBut(a, b, "") && meta.SameBody(r.Saw, r.Before)
 }
 
 // destroys reports whether a write takes something away: it deletes what has
@@ -89,8 +90,8 @@ func (w *Write) destroys(r *sim.Record) bool {
 	if s := w.Subject; s.Replicas != nil && r.Object.Kind == s.Kind && s.Replicas(r.After) < s.Replicas(r.Before) {
 		return true
 	}
-	if sameBody(r.Saw, r.Before) {
+	if meta.SameBody(r.Saw, r.Before) {
 		return false
 	}
-	return r.Verb == "update" || sameBody(r.Saw, r.After)
+	return r.Verb == "update" || meta.SameBody(r.Saw, r.After)
 }

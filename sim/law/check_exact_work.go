@@ -4,6 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
 // neverTooFew is EXACT-1. Informed goes by the owner as the actor had seen it and
@@ -18,11 +19,11 @@ func neverTooFew(j *Judge, r *sim.Record) {
 	}
 	j.ask()
 	away := j.state.taken.from(uidOf(r.For))
-	if k := w.counting(r); k != nil && !deleting(meta(r.SawFor)) {
+	if k := w.counting(r); k != nil && !meta.Deleting(meta.Of(r.SawFor)) {
 		floor := sub.floor(r.SawFor) - away
 		w.Process.owners(k, func(owner any) { floor = min(floor, sub.floor(owner)-away) })
-		victim := w.Process.known.byUID[w.Before.GetUID()]
-		if victim != nil && victim.active && k.most()-1 < floor {
+		victim := w.Process.known.ByUID[w.Before.GetUID()]
+		if victim != nil && victim.Active && k.most()-1 < floor {
 			if left := j.state.activeUpTo(sub, k.owner, floor+1) - 1; left < floor {
 				j.Report(Informed, "leaves "+r.For.String()+" with "+itoa(left)+", it wants "+itoa(floor))
 				return
@@ -30,7 +31,7 @@ func neverTooFew(j *Judge, r *sim.Record) {
 		}
 	}
 	o := j.state.Object(uidOf(r.For))
-	if o == nil || deleting(o.Meta) {
+	if o == nil || meta.Deleting(o.Meta) {
 		return
 	}
 	floor := sub.floor(o.Value) - away
@@ -62,7 +63,7 @@ func neverTooMany(j *Judge, r *sim.Record) {
 		}
 	}
 	o := j.state.Object(uidOf(r.For))
-	if o == nil || deleting(o.Meta) {
+	if o == nil || meta.Deleting(o.Meta) {
 		return
 	}
 	roof := sub.roof(o.Value)
@@ -130,10 +131,10 @@ func (s *Subject) holds(value any, m metav1.Object) string {
 // knewHolder reports whether the actor knew that an object holds an identity:
 // from before the sync, or by an answer to a request of its own.
 func (w *Write) knewHolder(r *sim.Record, o *Object, id string) bool {
-	e := w.Process.known.byUID[o.Meta.GetUID()]
+	e := w.Process.known.ByUID[o.Meta.GetUID()]
 	k := w.Process.work(r)
-	if e == nil || k == nil || !e.active || e.owner != k.owner {
+	if e == nil || k == nil || !e.Active || e.Owner != k.owner {
 		return false
 	}
-	return e.since < k.begun && w.Subject.Identity(e.value) == id || e.ahead
+	return e.Since < k.begun && w.Subject.Identity(e.Value) == id || e.Ahead
 }

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
 // neverFight is NOFIGHT-1: whoever watches the world with a [Detector] writes
@@ -81,7 +82,7 @@ func (h *handovers) Record(r *sim.Record) {
 		return
 	}
 	if w.Subject == nil || !w.Claims {
-		if len(h.seen) > 0 && !sameLabels(w.Before, w.After) {
+		if len(h.seen) > 0 && !meta.SameLabels(w.Before, w.After) {
 			delete(h.seen, uid)
 		}
 		if h.j.letsGoBehind(r) {
@@ -93,7 +94,7 @@ func (h *handovers) Record(r *sim.Record) {
 	}
 	s := &h.j.state
 	owner := s.Object(w.NewOwner.UID)
-	if owner == nil || deleting(owner.Meta) || !s.Selects(w.Subject, owner.Value, w.Before) {
+	if owner == nil || meta.Deleting(owner.Meta) || !s.Selects(w.Subject, owner.Value, w.Before) {
 		return
 	}
 	n := h.of(uid)
@@ -137,13 +138,13 @@ func (c *handovers) Digest(h *sim.Hash) {
 // older version of either.
 func (j *Judge) letsGoBehind(r *sim.Record) bool {
 	w := &j.write
-	if w.Subject == nil || w.After == nil || w.Saw == nil || !w.isFor(w.Owner) || sameRef(w.Owner, w.NewOwner) {
+	if w.Subject == nil || w.After == nil || w.Saw == nil || !w.isFor(w.Owner) || meta.SameRef(w.Owner, w.NewOwner) {
 		return false
 	}
 	if w.Saw.GetResourceVersion() != w.Before.GetResourceVersion() {
 		return true
 	}
-	owner, saw := j.state.Object(w.Owner.UID), meta(r.SawFor)
+	owner, saw := j.state.Object(w.Owner.UID), meta.Of(r.SawFor)
 	return owner != nil && saw != nil && saw.GetResourceVersion() != owner.Meta.GetResourceVersion()
 }
 

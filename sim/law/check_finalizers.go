@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
 // finalizersHold is FIN-1.
@@ -17,11 +18,11 @@ func finalizersHold(j *Judge, r *sim.Record) {
 	}
 	j.ask()
 	for _, f := range w.Before.GetFinalizers() {
-		if finalized(w.After, f) || j.state.mayTakeOff(&w.Process.Subject, f) || strings.HasPrefix(r.Verb, "delete") && byPolicy(f) {
+		if meta.Finalized(w.After, f) || j.state.mayTakeOff(&w.Process.Subject, f) || strings.HasPrefix(r.Verb, "delete") && meta.ByPolicy(f) {
 			continue
 		}
 		s := Informed
-		if w.Saw != nil && !finalized(w.Saw, f) || w.Unread {
+		if w.Saw != nil && !meta.Finalized(w.Saw, f) || w.Unread {
 			s = Committed
 		}
 		j.Report(s, "another's finalizer "+f+" taken off")
@@ -44,8 +45,8 @@ func (s *State) mayTakeOff(sub *Subject, finalizer string) bool {
 	case slices.Contains(sub.Finalizers, finalizer), s.putOn(sub.Process, finalizer):
 		return true
 	case sub.Controller == Collector:
-		return byPolicy(finalizer)
-	case byPolicy(finalizer) || sub.Finalizers != nil || sub.Profile > Ownership:
+		return meta.ByPolicy(finalizer)
+	case meta.ByPolicy(finalizer) || sub.Finalizers != nil || sub.Profile > Ownership:
 		return false
 	}
 	for _, p := range s.processes {

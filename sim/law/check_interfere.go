@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
 // dontInterfere is LAW-2.
@@ -67,16 +68,16 @@ func (j *Judge) cutsOthers(r *sim.Record) {
 		return
 	}
 	for _, ref := range w.Before.GetOwnerReferences() {
-		if string(ref.UID) == w.For.UID || refTo(w.After, ref.UID) != nil || ref.Kind == w.Subject.Kind ||
+		if string(ref.UID) == w.For.UID || meta.RefTo(w.After, ref.UID) != nil || ref.Kind == w.Subject.Kind ||
 			w.Process.gave[race{w.Before.GetUID(), ref.UID}] {
 			continue
 		}
 		o := j.state.Object(ref.UID)
-		if o == nil || deleting(o.Meta) {
+		if o == nil || meta.Deleting(o.Meta) {
 			continue
 		}
 		s := Informed
-		if w.Unread || w.Saw != nil && refTo(w.Saw, ref.UID) == nil {
+		if w.Unread || w.Saw != nil && meta.RefTo(w.Saw, ref.UID) == nil {
 			s = Committed
 		}
 		j.Report(s, "takes off the reference to "+refName(&ref)+", which is there")

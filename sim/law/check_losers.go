@@ -1,6 +1,9 @@
 package law
 
-import "github.com/threelaws/threelaws/sim"
+import (
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+)
 
 // losers is ADOPT-6.
 type losers struct {
@@ -54,10 +57,10 @@ func (l *losers) refused(r *sim.Record) {
 		return
 	}
 	live := l.j.state.Named(r.Object.Kind, r.Object.Namespace, r.Object.Name)
-	if saw := meta(r.Saw); saw == nil || live == nil || controllerOf(saw) != nil {
+	if saw := meta.Of(r.Saw); saw == nil || live == nil || meta.ControllerOf(saw) != nil {
 		return
 	}
-	if owner := controllerOf(live.Meta); owner != nil && string(owner.UID) != r.For.UID {
+	if owner := meta.ControllerOf(live.Meta); owner != nil && string(owner.UID) != r.For.UID {
 		l.lost[race{live.Meta.GetUID(), uidOf(r.For)}] = true
 		l.j.ask()
 	}

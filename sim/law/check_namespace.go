@@ -1,6 +1,9 @@
 package law
 
-import "github.com/threelaws/threelaws/sim"
+import (
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+)
 
 // drainFirst is NS-1.
 func drainFirst(j *Judge, r *sim.Record) {
@@ -17,13 +20,13 @@ func drainFirst(j *Judge, r *sim.Record) {
 	case r.Object.Kind == "Namespace":
 		if left := j.state.anyIn(r.Object.Name); w.After == nil && left != nil {
 			j.Report(Informed, "let go while "+left.Ref.String()+" is in it")
-		} else if !deleting(w.Before) {
+		} else if !meta.Deleting(w.Before) {
 			j.Report(Informed, "finalized though nobody deletes it")
 		}
 	case ns == "" || !w.Deletes:
 	default:
 		o := j.state.Named("Namespace", "", ns)
-		if o == nil || !deleting(o.Meta) {
+		if o == nil || !meta.Deleting(o.Meta) {
 			j.Report(Informed, "deleted though nobody deletes its namespace")
 		} else if pod := j.state.firstIn("Pod", ns); pod != nil && r.Object.Kind != "Pod" {
 			j.Report(Informed, "deleted while "+pod.Ref.String()+" is still there")
@@ -38,7 +41,7 @@ func (j *Judge) stuckDraining() {
 			continue
 		}
 		for _, o := range j.state.Kind("Namespace") {
-			if !deleting(o.Meta) {
+			if !meta.Deleting(o.Meta) {
 				continue
 			}
 			j.ask()

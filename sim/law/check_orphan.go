@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
 // release is ORPHAN-1: an owned object that stopped matching is let go, no other
@@ -15,13 +16,13 @@ func release(j *Judge, r *sim.Record) {
 		return
 	}
 	w := &j.write
-	if w.Subject == nil || !w.Dependent || !w.Drops || deleting(w.Before) != deleting(w.After) {
+	if w.Subject == nil || !w.Dependent || !w.Drops || meta.Deleting(w.Before) != meta.Deleting(w.After) {
 		return
 	}
 	j.ask()
-	if w.NewOwner != nil || !sameRefsBut(w.Before, w.After, w.For.UID) {
+	if w.NewOwner != nil || !meta.SameRefsBut(w.Before, w.After, w.For.UID) {
 		j.Report(Informed, "released by "+w.For.String()+" with references of others changed")
-	} else if refTo(w.After, uidOf(w.For)) != nil || !w.onlyRefs(r) {
+	} else if meta.RefTo(w.After, uidOf(w.For)) != nil || !w.onlyRefs(r) {
 		j.Report(Informed, "released by "+w.For.String()+" with more than its reference changed")
 	} else if r.SawFor != nil && !w.dropped {
 		j.releasedMatching(r)
@@ -39,12 +40,12 @@ func (j *Judge) releasedMatching(r *sim.Record) {
 	if seen == nil {
 		seen = w.Before
 	}
-	if j.state.Selects(w.Subject, r.SawFor, seen) && (w.Subject.Willing == nil || w.Subject.Willing(r.SawFor, seen)) {
+	if j.state.Selects(w.Subject, r.SawFor, seen) && w.Subject.willing(r.SawFor, seen) {
 		j.Report(Informed, "released by "+w.For.String()+", which selects it")
 		return
 	}
 	o := j.state.Object(uidOf(w.For))
-	if o != nil && j.state.Selects(w.Subject, o.Value, w.Before) && (w.Subject.Willing == nil || w.Subject.Willing(o.Value, r.Before)) {
+	if o != nil && j.state.Selects(w.Subject, o.Value, w.Before) && w.Subject.willing(o.Value, r.Before) {
 		j.Report(Committed, "released by "+w.For.String()+", which selects it by now")
 	}
 }
@@ -57,8 +58,8 @@ func (j *Judge) unreleased() {
 			continue
 		}
 		for _, d := range j.state.Dependents(o.Meta.GetUID()) {
-			ref := controllerOf(d.Meta)
-			if ref == nil || ref.UID != o.Meta.GetUID() || !slices.Contains(o.sub.Dependents, d.Ref.Kind) || !o.sub.active(d) {
+			ref := meta.ControllerOf(d.Meta)
+			if ref == nil || ref.UID != o.Meta.GetUID() || !slices.Contains(o.sub.Dependents, d.Ref.Kind) || !o.sub.counts(d.Value, d.Meta) {
 				continue
 			}
 			j.ask()
@@ -92,7 +93,7 @@ func policyDecides(j *Judge, r *sim.Record) {
 	}
 	for _, l := range j.state.kinds {
 		for _, o := range l.objects {
-			if deleting(o.Meta) || controllerOf(o.Meta) == nil {
+			if meta.Deleting(o.Meta) || meta.ControllerOf(o.Meta) == nil {
 				continue
 			}
 			j.ask()
@@ -106,7 +107,7 @@ func policyDecides(j *Judge, r *sim.Record) {
 // forsaken says what is wrong with an object whose controller is gone; "" for
 // nothing.
 func (j *Judge) forsaken(o *Object) string {
-	ref := controllerOf(o.Meta)
+	ref := meta.ControllerOf(o.Meta)
 	if ref == nil || j.state.Object(ref.UID) != nil || j.state.subjectFor(ref.Kind) == nil || !j.resolvable(o) {
 		return ""
 	}
@@ -133,11 +134,11 @@ func bitBlind(j *Judge, r *sim.Record) {
 	j.ask()
 	refs := w.Before.GetOwnerReferences()
 	for i := range refs {
-		if isController(&refs[i]) || j.state.footing(&refs[i], w.Before.GetNamespace()) != solid {
+		if meta.Controls(&refs[i]) || j.state.footing(&refs[i], w.Before.GetNamespace()) != solid {
 			continue
 		}
 		s := Informed
-		if w.Saw != nil && refTo(w.Saw, refs[i].UID) == nil {
+		if w.Saw != nil && meta.RefTo(w.Saw, refs[i].UID) == nil {
 			s = Committed
 		}
 		j.Report(s, "deleted though "+refName(&refs[i])+", an owner that does not control, is there")
@@ -150,7 +151,7 @@ func (j *Judge) plainDangling() {
 		return
 	}
 	j.eachDangling(func(o *Object, st standing) {
-		if st.solid+st.waiting == 0 && controllerOf(o.Meta) == nil {
+		if st.solid+st.waiting == 0 && meta.ControllerOf(o.Meta) == nil {
 			j.Report(Informed, o.Ref.String()+" is kept though none of its owners is left, none of which controls")
 		}
 	})

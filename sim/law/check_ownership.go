@@ -1,6 +1,9 @@
 package law
 
-import "github.com/threelaws/threelaws/sim"
+import (
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+)
 
 // takeOwnership is LAW-1.
 func takeOwnership(j *Judge, r *sim.Record) {
@@ -22,7 +25,7 @@ func takeOwnership(j *Judge, r *sim.Record) {
 	case w.dropped:
 	case w.NewOwner != nil:
 		j.Report(Informed, "created for "+j.strangeOwner(r))
-	case refTo(w.After, uidOf(w.For)) != nil:
+	case meta.RefTo(w.After, uidOf(w.For)) != nil:
 		j.Report(Informed, "created with a reference to "+w.For.String()+" that does not control")
 	default:
 		j.Report(Informed, "created without a ControllerRef")
@@ -73,7 +76,7 @@ func claimOrphansOnly(j *Judge, r *sim.Record) {
 		return
 	}
 	s := Committed
-	if w.Saw == nil && !w.Unread || w.SawOwner != nil && !sameRef(w.SawOwner, w.NewOwner) {
+	if w.Saw == nil && !w.Unread || w.SawOwner != nil && !meta.SameRef(w.SawOwner, w.NewOwner) {
 		s = w.inherits(r)
 	}
 	j.Report(s, "taken from "+refName(w.Owner)+" by "+refName(w.NewOwner))
@@ -139,8 +142,8 @@ func (j *Judge) shared(o *ownerCount) int {
 	n := 0
 	for _, kind := range o.sub.Dependents {
 		for _, d := range j.state.Kind(kind) {
-			if o.sub.active(d) && j.state.Selects(o.sub, o.Value, d.Meta) {
-				if ref := controllerOf(d.Meta); ref == nil || ref.UID != o.Meta.GetUID() {
+			if o.sub.counts(d.Value, d.Meta) && j.state.Selects(o.sub, o.Value, d.Meta) {
+				if ref := meta.ControllerOf(d.Meta); ref == nil || ref.UID != o.Meta.GetUID() {
 					n++
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
 // foregroundWaits is GC-2.
@@ -13,14 +14,14 @@ func foregroundWaits(j *Judge, r *sim.Record) {
 		return
 	}
 	w := &j.write
-	if !w.GC || !foreground(w.Before) || foreground(w.After) {
+	if !w.GC || !meta.Foreground(w.Before) || meta.Foreground(w.After) {
 		return
 	}
 	j.ask()
 	owner := w.Before.GetUID()
 	s, left := Committed, (*Object)(nil)
 	for _, o := range j.state.Dependents(owner) {
-		if !blocks(refTo(o.Meta, owner)) {
+		if !meta.Blocks(meta.RefTo(o.Meta, owner)) {
 			continue
 		}
 		if left == nil {
@@ -43,7 +44,7 @@ func (j *Judge) stuckWaiting() {
 	}
 	for _, l := range j.state.kinds {
 		for _, o := range l.objects {
-			if !foreground(o.Meta) {
+			if !meta.Foreground(o.Meta) {
 				continue
 			}
 			j.ask()
@@ -56,7 +57,7 @@ func (j *Judge) stuckWaiting() {
 
 func (j *Judge) blocked(o *Object) bool {
 	for _, d := range j.state.Dependents(o.Meta.GetUID()) {
-		if blocks(refTo(d.Meta, o.Meta.GetUID())) {
+		if meta.Blocks(meta.RefTo(d.Meta, o.Meta.GetUID())) {
 			return true
 		}
 	}
@@ -70,7 +71,7 @@ func orphanFirst(j *Judge, r *sim.Record) {
 		return
 	}
 	w := &j.write
-	if !w.GC || !orphaning(w.Before) || orphaning(w.After) {
+	if !w.GC || !meta.Orphaning(w.Before) || meta.Orphaning(w.After) {
 		return
 	}
 	j.ask()
@@ -100,7 +101,7 @@ func (j *Judge) stuckOrphaning() {
 	}
 	for _, l := range j.state.kinds {
 		for _, o := range l.objects {
-			if orphaning(o.Meta) {
+			if meta.Orphaning(o.Meta) {
 				j.ask()
 				j.Report(Informed, o.Ref.String()+" still waits for its dependents to be orphaned")
 			}
@@ -111,20 +112,20 @@ func (j *Judge) stuckOrphaning() {
 // orphansSurvive is GC-4.
 func orphansSurvive(j *Judge, r *sim.Record) {
 	w := &j.write
-	if orphaning(w.After) && !orphaning(w.Before) && len(j.state.Dependents(w.After.GetUID())) > 0 {
+	if meta.Orphaning(w.After) && !meta.Orphaning(w.Before) && len(j.state.Dependents(w.After.GetUID())) > 0 {
 		j.ask() // from here on they are not to be deleted because of it
 	}
 	if !w.Deletes || w.Process == nil {
 		return
 	}
-	if w.GC && finalized(w.Before, metav1.FinalizerOrphanDependents) && !finalized(w.After, metav1.FinalizerOrphanDependents) {
+	if w.GC && meta.Finalized(w.Before, metav1.FinalizerOrphanDependents) && !meta.Finalized(w.After, metav1.FinalizerOrphanDependents) {
 		overruled(j, w)
 	}
 	if len(j.state.promises.byObject) == 0 {
 		return
 	}
 	for _, q := range j.state.promises.byObject[w.Before.GetUID()] {
-		ref := refTo(w.Before, q.owner)
+		ref := meta.RefTo(w.Before, q.owner)
 		switch {
 		case w.GC && r.Verb == "delete" && ref != nil:
 			s := q.strength
@@ -135,7 +136,7 @@ func orphansSurvive(j *Judge, r *sim.Record) {
 			return
 		case w.Subject != nil && q.owner == uidOf(r.For):
 			s := Committed
-			if deleting(meta(r.SawFor)) {
+			if meta.Deleting(meta.Of(r.SawFor)) {
 				s = Informed
 			}
 			j.Report(s, "deleted for "+r.For.String()+", whose deletion was to orphan it")
@@ -153,7 +154,7 @@ func overruled(j *Judge, w *Write) {
 	}
 	j.ask()
 	s := Informed
-	if w.Saw != nil && !finalized(w.Saw, metav1.FinalizerOrphanDependents) {
+	if w.Saw != nil && !meta.Finalized(w.Saw, metav1.FinalizerOrphanDependents) {
 		s = Committed
 	}
 	j.Report(s, "deleted without its orphan finalizer, which keeps "+left[0].Ref.String())

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
 // nothingStays is EXACT-6. It asks for each object alone whether those who hold
@@ -14,7 +15,7 @@ import (
 func nothingStays(j *Judge, _ *sim.Record) {
 	for _, l := range j.state.kinds {
 		for _, o := range l.objects {
-			if !deleting(o.Meta) {
+			if !meta.Deleting(o.Meta) {
 				continue
 			}
 			j.ask()
@@ -38,7 +39,7 @@ func (j *Judge) excused(o *Object, way []*Object) bool {
 	if slices.Contains(way, o) {
 		return false
 	}
-	if len(way) > 0 && !deleting(o.Meta) {
+	if len(way) > 0 && !meta.Deleting(o.Meta) {
 		return false // nobody has begun: whoever is to do so holds it
 	}
 	way = append(way, o)
@@ -60,7 +61,7 @@ func (j *Judge) excused(o *Object, way []*Object) bool {
 func (j *Judge) anyExcusedBlocking(o *Object, way []*Object) bool {
 	uid := o.Meta.GetUID()
 	for _, d := range j.state.Dependents(uid) {
-		if blocks(refTo(d.Meta, uid)) && j.excused(d, way) {
+		if meta.Blocks(meta.RefTo(d.Meta, uid)) && j.excused(d, way) {
 			return true
 		}
 	}

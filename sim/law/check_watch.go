@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
 // reportKeys reports what a delivery enqueued against what it should have.
@@ -102,7 +103,7 @@ func neverHang(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled { // of those that wait the records come before
 		return
 	}
-	if ns := j.state.Named("Namespace", "", r.For.Namespace); ns != nil && deleting(ns.Meta) {
+	if ns := j.state.Named("Namespace", "", r.For.Namespace); ns != nil && meta.Deleting(ns.Meta) {
 		return
 	}
 	text := r.Message
@@ -133,9 +134,9 @@ func noTieBreak(j *Judge, r *sim.Record) {
 		}
 		return
 	}
-	object := meta(r.After)
+	object := meta.Of(r.After)
 	if object == nil {
-		object = meta(r.Before)
+		object = meta.Of(r.Before)
 	}
 	maker := object.GetAnnotations()[createdBy]
 	if maker == "" {

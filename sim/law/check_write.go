@@ -1,6 +1,9 @@
 package law
 
-import "github.com/threelaws/threelaws/sim"
+import (
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
+)
 
 // oneWorker is WRITE-1: no key at two workers of one process, and no change
 // that came while a key was being synced is lost.
@@ -18,15 +21,15 @@ func oneWorker(j *Judge, r *sim.Record) {
 		return
 	}
 	j.ask()
-	if i, ok := p.keys.at[nsName{r.For.Namespace, r.For.Name}]; ok && p.keys.list[i].running > 0 {
+	if k := p.queue.Find(view.KeyOf(r.For)); k != nil && k.Running > 0 {
 		j.Report(Informed, r.For.String()+" is being synced by two workers")
 	}
 }
 
 func (p *Process) unsynced(j *Judge) {
-	for i := range p.keys.list {
+	for i := range p.queue.Keys {
 		j.ask()
-		if k := &p.keys.list[i]; k.dirty && k.running == 0 {
+		if k := &p.queue.Keys[i]; k.Dirty && k.Running == 0 {
 			j.Report(Informed, "a change for "+k.String()+" reached "+p.Subject.Process+" and was never synced")
 		}
 	}
@@ -151,8 +154,8 @@ func retryErrors(j *Judge, r *sim.Record) {
 			return
 		}
 		j.ask()
-		if i, ok := p.keys.at[nsName{r.For.Namespace, r.For.Name}]; ok && p.keys.list[i].hot > j.Bounds.HotLoop {
-			j.Report(Informed, r.For.String()+" failed "+itoa(p.keys.list[i].hot+1)+" times without backoff: "+r.Message)
+		if k := p.queue.Find(view.KeyOf(r.For)); k != nil && k.Hot > j.Bounds.HotLoop {
+			j.Report(Informed, r.For.String()+" failed "+itoa(k.Hot+1)+" times without backoff: "+r.Message)
 		}
 		return
 	}
@@ -160,8 +163,8 @@ func retryErrors(j *Judge, r *sim.Record) {
 		if !p.works() || !j.binds(&p.Subject) {
 			continue
 		}
-		for i := range p.keys.list {
-			if k := &p.keys.list[i]; k.failed && k.running == 0 && !k.dirty {
+		for i := range p.queue.Keys {
+			if k := &p.queue.Keys[i]; k.Failed && k.Running == 0 && !k.Dirty {
 				j.Report(Informed, "the error of the last sync of "+k.String()+" by "+p.Subject.Process+" was lost")
 			}
 		}

@@ -6,7 +6,28 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
+
+// digest folds what the state holds beyond what the world's own state tells. A
+// count of hot retries matters up to the bound, and when a sync failed only where
+// that was now.
+func (s *State) digest(h *sim.Hash, hotLoop int, now time.Duration) {
+	h.Bool(s.restarted)
+	h.Bool(s.dropping)
+	h.Word(s.promises.digest())
+	h.Word(s.taken.digest())
+	var kinds uint64
+	for _, l := range s.kinds {
+		kinds += sim.Mix(sim.HashString(l.kind))
+	}
+	h.Word(kinds)
+	for _, p := range s.processes {
+		h.Word(s.digestProcess(p, hotLoop, now))
+		h.Word(s.digestKnown(&p.known))
+	}
+}
 
 func (p *promises) digest() uint64 {
 	var sum uint64
@@ -43,41 +64,41 @@ func (t *taken) digest() uint64 {
 		var h sim.Hash
 		h.Word(digestUID(p.owner))
 		h.String(p.kind)
-		h.String(p.name.namespace)
-		h.String(p.name.name)
+		h.String(p.name.Namespace)
+		h.String(p.name.Name)
 		sum += sim.Mix(uint64(h))
 	}
 	return sum
 }
 
-// digest folds what the world's own state does not tell of a process's
+// digestKnown folds what the world's own state does not tell of a process's
 // knowledge: what it knows from answers alone, what it has been shown during the
 // syncs at work, and which objects earlier lives were shown in newer versions.
-func (n *known) digest(s *State) uint64 {
+func (s *State) digestKnown(n *view.Known) uint64 {
 	var sum uint64
-	for uid, e := range n.byUID {
+	for uid, e := range n.ByUID {
 		var h sim.Hash
 		h.Word(digestUID(uid))
-		h.Word(digestUID(e.owner))
-		h.Bool(e.active)
-		h.Bool(e.ahead)
-		h.Bool(e.removed)
-		h.Bool(e.value == nil)
+		h.Word(digestUID(e.Owner))
+		h.Bool(e.Active)
+		h.Bool(e.Ahead)
+		h.Bool(e.Removed)
+		h.Bool(e.Value == nil)
 		sum += sim.Mix(uint64(h))
 	}
-	for i := range n.journal {
-		sum += digestPair(n.journal[i].uid, n.journal[i].owner, 0)
+	for i := range n.Journal.Entries {
+		sum += digestPair(n.Journal.Entries[i].UID, n.Journal.Entries[i].Owner, 0)
 	}
-	for uid, version := range n.past {
+	for uid, version := range n.Past {
 		if o := s.byUID[uid]; o != nil {
-			sum += digestPair(uid, "past", versionOf(o.Meta)-version)
+			sum += digestPair(uid, "past", meta.Version(o.Meta)-version)
 		}
 	}
 	return sum
 }
 
-func (p *Process) digest(j *Judge) uint64 {
-	sum := p.keys.digest(j.Bounds.HotLoop, j.now)
+func (s *State) digestProcess(p *Process, hotLoop int, now time.Duration) uint64 {
+	sum := digestQueue(&p.queue, hotLoop, now)
 	if p.early >= 0 {
 		sum++
 	}
@@ -86,8 +107,8 @@ func (p *Process) digest(j *Judge) uint64 {
 	}
 	for n := range p.met {
 		var h sim.Hash
-		h.String(n.namespace)
-		h.String(n.name)
+		h.String(n.Namespace)
+		h.String(n.Name)
 		sum += uint64(h)
 	}
 	for f := range p.puts {
@@ -125,7 +146,7 @@ func (p *Process) digest(j *Judge) uint64 {
 		h.Word(uint64(w.fewer))
 		h.Bool(w.listed)
 		h.Word(p.newsSince(w.begun))
-		h.Word(j.state.promises.madeSince(w.begun))
+		h.Word(s.promises.madeSince(w.begun))
 		sum += uint64(h)
 	}
 	return sum
@@ -139,37 +160,37 @@ func (p *Process) newsSince(record int) uint64 {
 		return 0
 	}
 	for _, c := range p.caches {
-		for i := range c.entries {
-			e := &c.entries[i]
-			if e.since > record {
+		for i := range c.Entries {
+			e := &c.Entries[i]
+			if e.Since > record {
 				more := uint64(1)
-				if e.born > record {
+				if e.Born > record {
 					more++
 				}
-				sum += digestPair(e.Meta.GetUID(), types.UID(c.kind), more)
+				sum += digestPair(e.Meta.GetUID(), types.UID(c.Kind), more)
 			}
 		}
 	}
 	return sum
 }
 
-// digest digests what WRITE-1 and WRITE-8 know of keys, a count of hot retries
+// digestQueue digests what WRITE-1 and WRITE-8 know of keys, a count of hot retries
 // up to the bound.
-func (k *keys) digest(bound int, now time.Duration) uint64 {
+func digestQueue(queue *view.Queue, bound int, now time.Duration) uint64 {
 	var sum uint64
-	for i := range k.list {
-		q := &k.list[i]
-		if q.running == 0 && !q.dirty && !q.failed && q.hot == 0 {
+	for i := range queue.Keys {
+		q := &queue.Keys[i]
+		if q.Running == 0 && !q.Dirty && !q.Failed && q.Hot == 0 {
 			continue
 		}
 		var h sim.Hash
-		h.String(q.namespace)
-		h.String(q.name)
-		h.Word(uint64(q.running))
-		h.Bool(q.dirty)
-		h.Word(uint64(min(q.hot, bound+1)))
-		if h.Bool(q.failed); q.failed {
-			h.Bool(q.ended == now)
+		h.String(q.Namespace)
+		h.String(q.Name)
+		h.Word(uint64(q.Running))
+		h.Bool(q.Dirty)
+		h.Word(uint64(min(q.Hot, bound+1)))
+		if h.Bool(q.Failed); q.Failed {
+			h.Bool(q.Ended == now)
 		}
 		sum += sim.Mix(uint64(h))
 	}

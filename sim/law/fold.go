@@ -7,15 +7,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
 // fold brings the state up to date with a record.
 func (s *State) fold(r *sim.Record, p *Process, w *Write) {
 	switch r.Op {
 	case sim.Commit:
-		s.promises.fold(s, r, w)
-		s.taken.fold(s, r, w)
-		s.store(r, w)
+		s.promises.fold(&s.stored, r, w)
+		s.taken.fold(&s.stored, r, w)
+		s.put(r.Object.Kind, r.After, w.Before, w.After, w.maker())
 		if s.byProcess[r.Process] == nil { // the user, or whoever else acts from outside
 			s.newEpoch()
 		}
@@ -65,7 +67,7 @@ func (p *Process) fold(s *State, r *sim.Record) {
 			k.owner, k.busy, k.begun = "", false, 0
 		}
 		if p.Subject.Kind != "" && r.Incarnation == p.incarnation {
-			p.keys.end(r)
+			p.queue.End(view.KeyOf(r.For), r.Message != "", r.At)
 		}
 	case sim.Read, sim.Refusal:
 		p.answered(s, r)
@@ -109,48 +111,45 @@ func (p *Process) deliver(r *sim.Record) {
 		p.version, p.kind = r.Version, r.Object.Kind
 	}
 	c := p.Cache(r.Object.Kind)
-	before, after := c.fold(r, r.Object.Kind == p.Subject.Kind)
+	before, after := c.Fold(r, r.Object.Kind == p.Subject.Kind)
 	if p.Subject.Counted != nil && p.manages(r.Object.Kind) {
-		p.recount(c, controllerOf(before), controllerOf(after))
+		p.recount(c, meta.ControllerOf(before), meta.ControllerOf(after))
 	}
 	if p.follows(r.Object.Kind) {
 		p.shown(r)
 	}
 	if r.Object.Kind == p.Subject.Kind && before == nil {
-		p.meet(nsName{r.Object.Namespace, r.Object.Name})
+		p.meet(view.KeyOf(r.Object))
 	}
 	// Another uid under the same name says as much as a deletion: a relist may
 	// have swallowed that.
-	if m := meta(r.Before); p.gone != nil && m != nil && (after == nil || after.GetUID() != m.GetUID()) {
+	if m := meta.Of(r.Before); p.gone != nil && m != nil && (after == nil || after.GetUID() != m.GetUID()) {
 		p.gone[m.GetUID()] = true
 	}
 	if p.Subject.Kind != "" {
 		for _, key := range r.Enqueued {
-			p.keys.enqueue(key)
+			p.queue.Add(key)
 		}
 	}
 }
 
 // recount keeps how many cached objects each owner has, and lets the workers
 // know of one more.
-func (p *Process) recount(c *Cache, old, now *metav1.OwnerReference) {
-	if sameRef(old, now) {
+func (p *Process) recount(c *view.Cache, old, now *metav1.OwnerReference) {
+	if meta.SameRef(old, now) {
 		return
 	}
-	if c.owned == nil {
-		c.owned = map[types.UID]int{}
-	}
-	if old != nil {
-		if c.owned[old.UID]--; c.owned[old.UID] <= 0 {
-			delete(c.owned, old.UID)
-		}
-	}
+	c.Recount(old, now)
 	if now != nil {
-		c.owned[now.UID]++
-		for i := range p.workers {
-			if p.workers[i].owner == now.UID {
-				p.workers[i].counted++
-			}
+		p.oneMore(now.UID)
+	}
+}
+
+// oneMore lets the workers at an owner know of one more dependent.
+func (p *Process) oneMore(owner types.UID) {
+	for i := range p.workers {
+		if p.workers[i].owner == owner {
+			p.workers[i].counted++
 		}
 	}
 }
@@ -172,12 +171,8 @@ func (p *Process) noteWrite(r *sim.Record, w *Write) {
 	if !p.synced && p.early < 0 && r.Incarnation == p.incarnation {
 		p.early = r.Index
 	}
-	if w.NewOwner != nil && !sameRef(w.Owner, w.NewOwner) {
-		for i := range p.workers {
-			if p.workers[i].owner == w.NewOwner.UID {
-				p.workers[i].counted++
-			}
-		}
+	if w.NewOwner != nil && !meta.SameRef(w.Owner, w.NewOwner) {
+		p.oneMore(w.NewOwner.UID)
 	}
 }
 
@@ -187,7 +182,7 @@ func (p *Process) gives(w *Write) {
 		return
 	}
 	for _, ref := range w.After.GetOwnerReferences() {
-		if string(ref.UID) == w.For.UID || w.Before != nil && refTo(w.Before, ref.UID) != nil {
+		if string(ref.UID) == w.For.UID || w.Before != nil && meta.RefTo(w.Before, ref.UID) != nil {
 			continue
 		}
 		if p.gave == nil {
@@ -204,7 +199,7 @@ func (p *Process) hangs(w *Write) {
 		return
 	}
 	for _, f := range w.After.GetFinalizers() {
-		if byPolicy(f) || finalized(w.Before, f) {
+		if meta.ByPolicy(f) || meta.Finalized(w.Before, f) {
 			continue
 		}
 		if p.puts == nil {

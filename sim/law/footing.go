@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
 // footing is what an owner reference rests on.
@@ -24,7 +26,7 @@ func (s *State) footing(ref *metav1.OwnerReference, namespace string) footing {
 		return absent
 	case o.Ref.Namespace != "" && o.Ref.Namespace != namespace:
 		return foreign
-	case foreground(o.Meta):
+	case meta.Foreground(o.Meta):
 		return waiting
 	}
 	return solid
@@ -63,7 +65,7 @@ func (j *Judge) eachOwned(f func(o *Object, st standing)) {
 			continue
 		}
 		for _, o := range l.objects {
-			if len(o.Meta.GetOwnerReferences()) > 0 && !deleting(o.Meta) && j.resolvable(o) {
+			if len(o.Meta.GetOwnerReferences()) > 0 && !meta.Deleting(o.Meta) && j.resolvable(o) {
 				f(o, j.state.standing(o))
 			}
 		}

@@ -159,20 +159,7 @@ func (j *Judge) Reset() {
 // which law's name a breach of NOFIGHT-3 is reported as well: whether a process
 // was off, met reordering or had others change what it manages.
 func (j *Judge) Digest(h *sim.Hash) {
-	s := &j.state
-	h.Bool(s.restarted)
-	h.Bool(s.dropping)
-	h.Word(s.promises.digest())
-	h.Word(s.taken.digest())
-	var kinds uint64
-	for _, l := range s.kinds {
-		kinds += sim.Mix(sim.HashString(l.kind))
-	}
-	h.Word(kinds)
-	for _, p := range s.processes {
-		h.Word(p.digest(j))
-		h.Word(p.known.digest(s))
-	}
+	j.state.digest(h, j.Bounds.HotLoop, j.now)
 	for i := range j.seats {
 		if d, ok := j.seats[i].check.(sim.Digester); ok {
 			d.Digest(h)

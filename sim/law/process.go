@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
 // Process is what the records say of a subject's process: what it has been
@@ -18,10 +19,10 @@ type Process struct {
 	down        bool
 	stopped     bool     // for good: nobody expects it to act
 	held        []string // kinds of which the view is held back; "" for all
-	caches      []*Cache
+	caches      []*view.Cache
 	workers     []work
 	former      []work // of the incarnation before: its last requests may still land
-	keys        keys
+	queue       view.Queue
 
 	synced  bool // every informer of this incarnation had its initial list
 	early   int  // index of its first write before that; -1 for none
@@ -35,17 +36,17 @@ type Process struct {
 	gone    map[types.UID]bool // collector: owners it was told are gone
 	lookups map[coords]lookup  // collector: what its last live read of a name found
 
-	met   map[nsName]bool // names of what it syncs, that it was ever shown
-	puts  map[string]bool // finalizers that it was seen to put on objects
-	gave  map[race]bool   // references to others that it put on objects
-	known known           // of what it syncs and manages
+	met   map[view.Key]bool // names of what it syncs, that it was ever shown
+	puts  map[string]bool   // finalizers that it was seen to put on objects
+	gave  map[race]bool     // references to others that it put on objects
+	known view.Known        // of what it syncs and manages
 }
 
 // work is what one worker is at.
 type work struct {
 	owner types.UID // of For; "" when idle
 	begun int       // the record of its SyncStart
-	key   nsName
+	key   view.Key
 
 	read    bool      // it has read For live in this sync
 	live    types.UID // what it found by that name, unless it was going
@@ -84,13 +85,13 @@ type lookup struct {
 func (p *Process) Incarnation() int { return p.incarnation }
 
 // Cache is the process's view of a kind.
-func (p *Process) Cache(kind string) *Cache {
+func (p *Process) Cache(kind string) *view.Cache {
 	for _, c := range p.caches {
-		if c.kind == kind {
+		if c.Kind == kind {
 			return c
 		}
 	}
-	c := &Cache{kind: kind, at: map[nsName]int{}}
+	c := view.NewCache(kind)
 	p.caches = append(p.caches, c)
 	return c
 }
@@ -139,11 +140,11 @@ func (p *Process) resolve(ref *metav1.OwnerReference, namespace string) string {
 	if e == nil || e.Meta.GetUID() != ref.UID {
 		return ""
 	}
-	return e.Key
+	return e.Text
 }
 
 // keyed is the cached object with a key of the kind the process syncs.
-func (p *Process) keyed(key string) *Cached {
+func (p *Process) keyed(key string) *view.Entry {
 	ns, name, ok := strings.Cut(key, "/")
 	if !ok {
 		ns, name = "", key
@@ -151,9 +152,9 @@ func (p *Process) keyed(key string) *Cached {
 	return p.Cache(p.Subject.Kind).Get(ns, name)
 }
 
-func (p *Process) meet(name nsName) {
+func (p *Process) meet(name view.Key) {
 	if p.met == nil {
-		p.met = map[nsName]bool{}
+		p.met = map[view.Key]bool{}
 	}
 	p.met[name] = true
 }
@@ -161,12 +162,12 @@ func (p *Process) meet(name nsName) {
 // restart forgets what a process loses in a crash.
 func (p *Process) restart(incarnation int) {
 	p.incarnation = incarnation
-	p.known.crash()
+	p.known.Crash()
 	p.former, p.workers = p.workers, p.former[:0]
 	for _, c := range p.caches {
-		c.clear()
+		c.Clear()
 	}
-	p.keys.clear()
+	p.queue.Clear()
 	p.synced, p.early, p.version, p.kind = false, -1, 0, ""
 	clear(p.gone)
 	clear(p.lookups)
@@ -175,8 +176,8 @@ func (p *Process) restart(incarnation int) {
 func (p *Process) forgetRun() {
 	p.down, p.stopped, p.held, p.former = false, false, p.held[:0], p.former[:0]
 	p.reordered, p.wasOff, p.disturbed = false, false, false
-	p.known.clear()
-	clear(p.known.past)
+	p.known.Clear()
+	clear(p.known.Past)
 	clear(p.gave)
 	clear(p.met)
 	clear(p.puts)

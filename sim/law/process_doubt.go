@@ -5,13 +5,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
 // tookFor reports whether an object that does not count, as the answer to a write
 // shows, did so when the actor read it.
-func (p *Process) tookFor(r *sim.Record, e *sight) bool {
-	saw := meta(r.Saw)
-	return e.value != nil && !(deleting(e.meta) && e.removed) && saw != nil && p.Subject.counts(r.Saw, saw)
+func (p *Process) tookFor(r *sim.Record, e *view.Sight) bool {
+	saw := meta.Of(r.Saw)
+	return e.Value != nil && !(meta.Deleting(e.Meta) && e.Removed) && saw != nil && p.Subject.counts(r.Saw, saw)
 }
 
 // eitherWay gives a worker that begins the benefit of the doubt where its cache
@@ -19,15 +21,15 @@ func (p *Process) tookFor(r *sim.Record, e *sight) bool {
 // either. What it created and what it deleted it is to remember, as expectations
 // do (upstream's consistency store, too, takes no note of releases: RULES D47).
 func (p *Process) eitherWay(k *work) {
-	for _, e := range p.known.ahead {
-		if e.cached == nil || e.value == nil || deleting(e.meta) && e.removed || !p.manages(e.kind) {
+	for _, e := range p.known.Ahead {
+		if e.Cached == nil || e.Value == nil || meta.Deleting(e.Meta) && e.Removed || !p.manages(e.Kind) {
 			continue
 		}
-		m := meta(e.cached)
-		ref := controllerOf(m)
-		counts := p.Subject.counts(e.cached, m)
-		was, orphan := ref != nil && ref.UID == k.owner, ref == nil && e.owner == k.owner // its adoption is yet to be shown
-		switch is := e.active && e.owner == k.owner; {
+		m := meta.Of(e.Cached)
+		ref := meta.ControllerOf(m)
+		counts := p.Subject.counts(e.Cached, m)
+		was, orphan := ref != nil && ref.UID == k.owner, ref == nil && e.Owner == k.owner // its adoption is yet to be shown
+		switch is := e.Active && e.Owner == k.owner; {
 		case !is && counts && (was || orphan):
 			k.more++
 		case is && !(was && counts):
@@ -41,19 +43,19 @@ func (p *Process) eitherWay(k *work) {
 // counts.
 func (p *Process) takesFor(uid types.UID, k *work) bool {
 	n := &p.known
-	e := n.byUID[uid]
-	if e == nil || e.active && e.owner == k.owner {
+	e := n.ByUID[uid]
+	if e == nil || e.Active && e.Owner == k.owner {
 		return false
 	}
 	orphan := func(value any) bool {
-		m := meta(value)
-		return m != nil && controllerOf(m) == nil && p.Subject.counts(value, m)
+		m := meta.Of(value)
+		return m != nil && meta.ControllerOf(m) == nil && p.Subject.counts(value, m)
 	}
-	if orphan(e.cached) {
+	if orphan(e.Cached) {
 		return true
 	}
-	for i := range n.journal {
-		if g := &n.journal[i]; g.uid == uid && g.record >= k.begun && (orphan(g.cached) || orphan(g.value)) {
+	for i := range n.Journal.Entries {
+		if g := &n.Journal.Entries[i]; g.UID == uid && g.Record >= k.begun && (orphan(g.Cached) || orphan(g.Value)) {
 			return true
 		}
 	}
@@ -63,6 +65,6 @@ func (p *Process) takesFor(uid types.UID, k *work) bool {
 // countsStill reports whether an object counts by the cache of a process that an
 // answer of the server tells otherwise. Nobody looks there for what others do to
 // his objects, a deletion that is not his own included.
-func (p *Process) countsStill(e *sight, m metav1.Object) bool {
-	return !(deleting(m) && e.removed) && e.cached != nil && p.Subject.counts(e.cached, meta(e.cached))
+func (p *Process) countsStill(e *view.Sight, m metav1.Object) bool {
+	return !(meta.Deleting(m) && e.Removed) && e.Cached != nil && p.Subject.counts(e.Cached, meta.Of(e.Cached))
 }

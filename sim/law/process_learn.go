@@ -2,28 +2,29 @@ package law
 
 import (
 	"math"
-	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
 // shown notes a delivery.
 func (p *Process) shown(r *sim.Record) {
-	before, after := meta(r.Before), meta(r.After)
+	before, after := meta.Of(r.Before), meta.Of(r.After)
 	if before != nil && (after == nil || after.GetUID() != before.GetUID()) {
 		p.removed(before.GetUID(), r.Index)
 	}
 	if after != nil {
-		if e := p.known.byUID[after.GetUID()]; e != nil && e.ahead {
+		if e := p.known.ByUID[after.GetUID()]; e != nil && e.Ahead {
 			p.note(r.Index, e)
 		}
 		e := p.learn(r.Object.Kind, r.After, after, r.Index, nil)
-		if e.cached = r.After; e.meta == after {
-			p.known.confirm(e)
+		if e.Cached = r.After; e.Meta == after {
+			p.known.Confirm(e)
 		}
 	}
 }
@@ -35,25 +36,25 @@ func (p *Process) told(r *sim.Record) {
 		return
 	}
 	k, n := p.work(r), &p.known
-	var e *sight
-	if before := meta(r.Before); before != nil && strings.HasPrefix(r.Verb, "delete") {
-		if e = n.byUID[before.GetUID()]; e != nil {
-			e.removed = true
+	var e *view.Sight
+	if before := meta.Of(r.Before); before != nil && strings.HasPrefix(r.Verb, "delete") {
+		if e = n.ByUID[before.GetUID()]; e != nil {
+			e.Removed = true
 		}
 	}
-	if after := meta(r.After); after != nil {
+	if after := meta.Of(r.After); after != nil {
 		e = p.learn(r.Object.Kind, r.After, after, r.Index, k)
-	} else if before := meta(r.Before); before != nil {
-		if e = n.byUID[before.GetUID()]; e != nil {
+	} else if before := meta.Of(r.Before); before != nil {
+		if e = n.ByUID[before.GetUID()]; e != nil {
 			p.set(e, nil, nil, r.Index, k) // kept: older news of it may be under way
 		}
 	}
-	if e != nil && k != nil && e.owner == k.owner && !e.active && p.tookFor(r, e) {
+	if e != nil && k != nil && e.Owner == k.owner && !e.Active && p.tookFor(r, e) {
 		k.more++
 	}
-	if e != nil && !e.ahead {
-		e.ahead = true
-		n.ahead = append(n.ahead, e)
+	if e != nil && !e.Ahead {
+		e.Ahead = true
+		n.Ahead = append(n.Ahead, e)
 	}
 }
 
@@ -61,67 +62,67 @@ func (p *Process) told(r *sim.Record) {
 // what the list does not hold is gone, and no event will say so.
 func (p *Process) gap(kind string) {
 	n := &p.known
-	for i := len(n.ahead) - 1; i >= 0; i-- {
-		if e := n.ahead[i]; e.kind == kind && e.cached == nil {
+	for i := len(n.Ahead) - 1; i >= 0; i-- {
+		if e := n.Ahead[i]; e.Kind == kind && e.Cached == nil {
 			p.set(e, nil, nil, 0, nil)
-			delete(n.byUID, e.uid)
-			n.confirm(e)
+			delete(n.ByUID, e.UID)
+			n.Confirm(e)
 		}
 	}
 }
 
 // learn takes in one version of an object, unless a newer one is known. By is
 // the worker whose own doing it was, nil when the news came by itself.
-func (p *Process) learn(kind string, value any, m metav1.Object, record int, by *work) *sight {
-	n, uid, version := &p.known, m.GetUID(), versionOf(m)
-	e := n.byUID[uid]
+func (p *Process) learn(kind string, value any, m metav1.Object, record int, by *work) *view.Sight {
+	n, uid, version := &p.known, m.GetUID(), meta.Version(m)
+	e := n.ByUID[uid]
 	switch {
 	case e == nil:
-		e = n.fresh()
-		e.kind, e.uid = kind, uid
-		n.byUID[uid] = e
-	case e.version > version && version != 0:
+		e = n.Fresh()
+		e.Kind, e.UID = kind, uid
+		n.ByUID[uid] = e
+	case e.Version > version && version != 0:
 		return e
 	}
-	if len(n.past) > 0 && n.past[uid] <= version {
-		delete(n.past, uid)
+	if len(n.Past) > 0 && n.Past[uid] <= version {
+		delete(n.Past, uid)
 	}
 	p.set(e, value, m, record, by)
-	e.version = version
+	e.Version = version
 	return e
 }
 
 // removed takes in that an object is gone for good.
 func (p *Process) removed(uid types.UID, record int) {
-	if e := p.known.byUID[uid]; e != nil {
+	if e := p.known.ByUID[uid]; e != nil {
 		p.set(e, nil, nil, record, nil)
-		delete(p.known.byUID, uid)
-		delete(p.known.past, uid)
-		p.known.confirm(e)
+		delete(p.known.ByUID, uid)
+		delete(p.known.Past, uid)
+		p.known.Confirm(e)
 	}
 }
 
 // set changes what is known of an object, and tells the workers what that does
 // to the count of their owners' dependents.
-func (p *Process) set(e *sight, value any, m metav1.Object, record int, by *work) {
+func (p *Process) set(e *view.Sight, value any, m metav1.Object, record int, by *work) {
 	n := &p.known
 	p.note(record, e)
 	owner, active := types.UID(""), false
-	if m != nil && p.manages(e.kind) {
-		if ref := controllerOf(m); ref != nil {
+	if m != nil && p.manages(e.Kind) {
+		if ref := meta.ControllerOf(m); ref != nil {
 			owner = ref.UID
 		}
 		active = p.Subject.counts(value, m) || by != nil && p.countsStill(e, m)
 	}
-	if owner != e.owner || active != e.active {
-		n.leave(e)
-		p.moved(e.owner, e.active, -1, by)
-		e.since = record
-		e.owner, e.active = owner, active
-		n.join(e)
+	if owner != e.Owner || active != e.Active {
+		n.Leave(e)
+		p.moved(e.Owner, e.Active, -1, by)
+		e.Since = record
+		e.Owner, e.Active = owner, active
+		n.Join(e)
 		p.moved(owner, active, 1, by)
 	}
-	e.value, e.meta = value, m
+	e.Value, e.Meta = value, m
 }
 
 // moved tells the workers at an owner of one dependent more or less that counts.
@@ -144,17 +145,14 @@ func (p *Process) moved(owner types.UID, active bool, by int, doer *work) {
 }
 
 // note keeps what was known of an object until now, while anybody is at work.
-func (p *Process) note(record int, e *sight) {
+func (p *Process) note(record int, e *view.Sight) {
 	if !p.atWork() || e == nil {
 		return
 	}
-	n := &p.known
-	if len(n.journal) >= max(longJournal, 2*n.kept) {
-		oldest := p.oldestSync()
-		n.journal = slices.DeleteFunc(n.journal, func(g glimpse) bool { return g.record < oldest })
-		n.kept = len(n.journal)
+	if p.known.Journal.Long() {
+		p.known.Journal.Cut(p.oldestSync())
 	}
-	n.journal = append(n.journal, glimpse{e.kind, e.uid, e.owner, e.value, e.cached, e.version, record})
+	p.known.Journal.Note(e, record)
 }
 
 // oldestSync is the record at which the first of the syncs at work began, those
@@ -179,7 +177,6 @@ func (p *Process) atWork() bool {
 			return true
 		}
 	}
-	clear(p.known.journal)
-	p.known.journal, p.known.kept = p.known.journal[:0], 0
+	p.known.Journal.Clear()
 	return false
 }

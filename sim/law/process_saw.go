@@ -5,18 +5,19 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
 // owners calls f with every version of its owner that the process knew of while
 // the worker was at it: what a live read answered counts, though newer ones or
 // the end of the owner have been delivered since.
 func (p *Process) owners(k *work, f func(owner any)) {
-	if e := p.known.byUID[k.owner]; e != nil && e.value != nil {
-		f(e.value)
+	if e := p.known.ByUID[k.owner]; e != nil && e.Value != nil {
+		f(e.Value)
 	}
-	for i := range p.known.journal {
-		if g := &p.known.journal[i]; g.uid == k.owner && g.record > k.begun && g.value != nil {
-			f(g.value)
+	for i := range p.known.Journal.Entries {
+		if g := &p.known.Journal.Entries[i]; g.UID == k.owner && g.Record > k.begun && g.Value != nil {
+			f(g.Value)
 		}
 	}
 }
@@ -25,7 +26,7 @@ func (p *Process) owners(k *work, f func(owner any)) {
 // dependents go: they are orphaned, or it waits for them.
 func (p *Process) sawGoing(owner *Object) bool {
 	c := p.Cache(owner.Ref.Kind).Get(owner.Ref.Namespace, owner.Ref.Name)
-	return c != nil && c.Meta.GetUID() == owner.Meta.GetUID() && (orphaning(c.Meta) || foreground(c.Meta))
+	return c != nil && c.Meta.GetUID() == owner.Meta.GetUID() && (meta.Orphaning(c.Meta) || meta.Foreground(c.Meta))
 }
 
 // sawBefore reports whether the process had been shown a dependent's reference
@@ -33,21 +34,21 @@ func (p *Process) sawGoing(owner *Object) bool {
 // when that was, it is taken to be when its sync began, or else now.
 func (p *Process) sawBefore(r *sim.Record, o *Object, owner types.UID) bool {
 	c, k := p.Cache(o.Ref.Kind).Get(o.Ref.Namespace, o.Ref.Name), p.work(r)
-	if c == nil || k == nil || c.Meta.GetUID() != o.Meta.GetUID() || refTo(c.Meta, owner) == nil {
+	if c == nil || k == nil || c.Meta.GetUID() != o.Meta.GetUID() || meta.RefTo(c.Meta, owner) == nil {
 		return false
 	}
 	left := r.Asked
 	if left == 0 {
 		left = k.begun
 	}
-	return left == 0 || c.since < left
+	return left == 0 || c.Since < left
 }
 
 // tookForAnother reports whether the object of a commit was another incarnation
 // to the process when the sync began that the commit belongs to.
 func (p *Process) tookForAnother(r *sim.Record, uid types.UID) bool {
 	c, k := p.Cache(r.Object.Kind).Get(r.Object.Namespace, r.Object.Name), p.work(r)
-	return c != nil && (c.Meta.GetUID() != uid || k != nil && k.begun > 0 && c.born > k.begun)
+	return c != nil && (c.Meta.GetUID() != uid || k != nil && k.begun > 0 && c.Born > k.begun)
 }
 
 // knowsAbsent reports whether a collector was told that the owner a reference

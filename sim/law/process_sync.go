@@ -6,6 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
 func (p *Process) start(r *sim.Record) {
@@ -13,16 +15,16 @@ func (p *Process) start(r *sim.Record) {
 	if k == nil {
 		return
 	}
-	*k = work{begun: r.Index, owner: types.UID(r.For.UID), key: nsName{r.For.Namespace, r.For.Name}, busy: true}
-	k.began = p.known.active(k.owner)
+	*k = work{begun: r.Index, owner: types.UID(r.For.UID), key: view.KeyOf(r.For), busy: true}
+	k.began = p.known.Active(k.owner)
 	p.eitherWay(k)
 	if p.Subject.Counted != nil {
 		for _, kind := range p.Subject.Dependents {
-			k.counted += p.Cache(kind).owned[k.owner]
+			k.counted += p.Cache(kind).Owned(k.owner)
 		}
 	}
 	if p.Subject.Kind != "" {
-		p.keys.start(r, k.key)
+		p.queue.Start(k.key, r.At)
 	}
 }
 
@@ -39,14 +41,14 @@ func (p *Process) answered(s *State, r *sim.Record) {
 			p.lists(s, r, k)
 		}
 	}
-	found := meta(r.After)
+	found := meta.Of(r.After)
 	if found != nil {
 		p.told(r)
 	}
 	if r.Verb != "get" {
 		// A write that changed nothing, as when an adoption comes a second time.
 		if k := p.work(r); k != nil && found != nil && p.manages(r.Object.Kind) {
-			if c := controllerOf(found); c != nil && c.UID == k.owner {
+			if c := meta.ControllerOf(found); c != nil && c.UID == k.owner {
 				k.counted++
 				if p.takesFor(found.GetUID(), k) {
 					k.more++
@@ -58,15 +60,15 @@ func (p *Process) answered(s *State, r *sim.Record) {
 	if p.lookups != nil && (found != nil || r.Code == 404) {
 		var l lookup
 		if found != nil {
-			l = lookup{uid: found.GetUID(), waiting: foreground(found)}
+			l = lookup{uid: found.GetUID(), waiting: meta.Foreground(found)}
 		}
 		p.lookups[coords{r.Object.Kind, r.Object.Namespace, r.Object.Name}] = l
 	}
 	if r.Object.Kind == r.For.Kind && r.Object.Name == r.For.Name && r.Object.Namespace == r.For.Namespace {
 		if k := p.work(r); k != nil {
 			k.read = true
-			k.refuses = found == nil || string(found.GetUID()) != r.For.UID || deleting(found)
-			if k.live = ""; found != nil && !deleting(found) {
+			k.refuses = found == nil || string(found.GetUID()) != r.For.UID || meta.Deleting(found)
+			if k.live = ""; found != nil && !meta.Deleting(found) {
 				k.live = found.GetUID()
 			}
 		}
@@ -84,15 +86,15 @@ func (p *Process) lists(s *State, r *sim.Record, k *work) {
 		if o.Ref.Kind != r.Object.Kind || !s.isActiveOf(&p.Subject, k.owner, o) {
 			continue
 		}
-		if e := p.known.byUID[o.Meta.GetUID()]; e == nil || !e.active || e.owner != k.owner {
+		if e := p.known.ByUID[o.Meta.GetUID()]; e == nil || !e.Active || e.Owner != k.owner {
 			k.more++
 		}
 	}
-	for _, e := range p.known.members(k.owner) {
-		if e.kind != r.Object.Kind || !e.active {
+	for _, e := range p.known.Members(k.owner) {
+		if e.Kind != r.Object.Kind || !e.Active {
 			continue
 		}
-		if o := s.Object(e.uid); o == nil || !s.isActiveOf(&p.Subject, k.owner, o) {
+		if o := s.Object(e.UID); o == nil || !s.isActiveOf(&p.Subject, k.owner, o) {
 			k.fewer++
 		}
 	}
@@ -116,11 +118,11 @@ func (p *Process) refused(s *State, r *sim.Record) {
 }
 
 func (p *Process) lostRelease(s *State, r *sim.Record) bool {
-	saw := meta(r.Saw)
+	saw := meta.Of(r.Saw)
 	if r.Verb != "patch" && r.Verb != "update" || saw == nil || !p.manages(r.Object.Kind) || r.SawFor == nil || p.Subject.Selector == nil {
 		return false
 	}
-	own := controllerOf(saw)
+	own := meta.ControllerOf(saw)
 	if own == nil || string(own.UID) != r.For.UID || s.Selects(&p.Subject, r.SawFor, saw) {
 		return false
 	}

@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
 // promise is what an accepted orphaning deletion owes one dependent: to lose
@@ -32,11 +33,11 @@ func (p *promises) find(object, owner types.UID) *promise {
 	return nil
 }
 
-func (p *promises) fold(s *State, r *sim.Record, w *Write) {
+func (p *promises) fold(s *stored, r *sim.Record, w *Write) {
 	if w.Before == nil {
 		return
 	}
-	was, is := orphaning(w.Before), orphaning(w.After)
+	was, is := meta.Orphaning(w.Before), meta.Orphaning(w.After)
 	switch {
 	case is && !was:
 		p.make(s, w.Before.GetUID(), r.Index)
@@ -54,18 +55,18 @@ func (p *promises) fold(s *State, r *sim.Record, w *Write) {
 // orphaned notes that the collector took off a reference which a dependent was
 // given only after the deletion of its owner had been accepted: what it orphaned it
 // has orphaned.
-func (p *promises) orphaned(s *State, r *sim.Record, w *Write) {
+func (p *promises) orphaned(s *stored, r *sim.Record, w *Write) {
 	uid := w.Before.GetUID()
 	for _, ref := range w.Before.GetOwnerReferences() {
 		o := s.Object(ref.UID)
-		if o == nil || !orphaning(o.Meta) || refTo(w.After, ref.UID) != nil || p.find(uid, ref.UID) != nil {
+		if o == nil || !meta.Orphaning(o.Meta) || meta.RefTo(w.After, ref.UID) != nil || p.find(uid, ref.UID) != nil {
 			continue
 		}
 		p.byObject[uid] = append(p.byObject[uid], promise{owner: ref.UID, made: r.Index, lost: true})
 	}
 }
 
-func (p *promises) make(s *State, owner types.UID, record int) {
+func (p *promises) make(s *stored, owner types.UID, record int) {
 	for _, o := range s.Dependents(owner) {
 		uid := o.Meta.GetUID()
 		if p.find(uid, owner) == nil {
@@ -77,7 +78,7 @@ func (p *promises) make(s *State, owner types.UID, record int) {
 // ownerDone is called when an owner's orphan finalizer goes. What still refers
 // to the owner then was forgotten: knowingly where the collector had seen it.
 // Somebody else who takes the finalizer off takes the promise back.
-func (p *promises) ownerDone(s *State, r *sim.Record, w *Write) {
+func (p *promises) ownerDone(s *stored, r *sim.Record, w *Write) {
 	owner := w.Before.GetUID()
 	for _, o := range s.Dependents(owner) {
 		uid := o.Meta.GetUID()
@@ -104,7 +105,7 @@ func (p *promises) foldDependent(r *sim.Record, w *Write) {
 	}
 	for i := len(list) - 1; i >= 0; i-- {
 		q := &list[i]
-		had, has := refTo(w.Before, q.owner) != nil, refTo(w.After, q.owner) != nil
+		had, has := meta.RefTo(w.Before, q.owner) != nil, meta.RefTo(w.After, q.owner) != nil
 		switch {
 		case had && !has:
 			q.lost = true

@@ -4,18 +4,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
 // State is the world as the records tell it: what is stored, what each subject
 // has been shown, and what it is doing.
 type State struct {
-	byUID   map[types.UID]*Object
-	byName  map[coords]*Object
-	kinds   []*kindList
-	owned   map[types.UID]*dependents
-	spare   []*Object
-	spareDs []*dependents
-	spareKs []*kindList
+	stored
 
 	processes []*Process
 	byProcess map[string]*Process
@@ -32,25 +29,14 @@ type State struct {
 const selectorCache = 4096
 
 func (s *State) init() {
-	s.byUID = map[types.UID]*Object{}
-	s.byName = map[coords]*Object{}
-	s.owned = map[types.UID]*dependents{}
+	s.stored = newStored()
 	s.byProcess = map[string]*Process{}
 	s.selectors = map[any]labels.Selector{}
 	s.promises.byObject = map[types.UID][]promise{}
 }
 
 func (s *State) reset() {
-	for _, l := range s.kinds {
-		s.spare = append(s.spare, l.objects...)
-		clear(l.objects)
-		l.objects = l.objects[:0]
-	}
-	s.spareKs = append(s.spareKs, s.kinds...)
-	s.kinds = s.kinds[:0]
-	clear(s.byUID)
-	clear(s.byName)
-	clear(s.owned)
+	s.stored.reset()
 	clear(s.selectors)
 	clear(s.promises.byObject)
 	s.taken.reset()
@@ -66,8 +52,7 @@ func (s *State) addSubject(sub Subject) {
 		p.Subject = sub
 		return
 	}
-	p := &Process{Subject: sub, early: -1, known: newKnown(), met: map[nsName]bool{}}
-	p.keys.at = map[nsName]int{}
+	p := &Process{Subject: sub, early: -1, known: view.NewKnown(), queue: view.NewQueue(), met: map[view.Key]bool{}}
 	if sub.Controller == Collector {
 		p.gone, p.lookups = map[types.UID]bool{}, map[coords]lookup{}
 	}
@@ -115,7 +100,7 @@ func (s *State) selector(sub *Subject, owner any) labels.Selector {
 // Selects reports whether an owner's selector matches an object in a namespace
 // the owner reaches.
 func (s *State) Selects(sub *Subject, owner any, object metav1.Object) bool {
-	if ns := meta(owner).GetNamespace(); ns != "" && ns != object.GetNamespace() {
+	if ns := meta.Of(owner).GetNamespace(); ns != "" && ns != object.GetNamespace() {
 		return false
 	}
 	sel := s.selector(sub, owner)
@@ -125,5 +110,5 @@ func (s *State) Selects(sub *Subject, owner any, object metav1.Object) bool {
 // terminating reports whether a namespace is going away.
 func (s *State) terminating(namespace string) bool {
 	ns := s.Named("Namespace", "", namespace)
-	return ns != nil && deleting(ns.Meta)
+	return ns != nil && meta.Deleting(ns.Meta)
 }

@@ -5,6 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
 // Object is a stored object. The pointer is good until the object is removed.
@@ -13,10 +14,28 @@ type Object struct {
 	Value any           // the stored version
 	Meta  metav1.Object // the same
 	slot  int           // in the list of its kind
-	maker *Process      // who created it; nil for somebody who is no subject
+	maker *Subject      // who created it; nil for somebody who is no subject
+}
+
+// stored are the objects that the records say are there, by uid, by name, by kind
+// and by owner.
+type stored struct {
+	byUID  map[types.UID]*Object
+	byName map[coords]*Object
+	kinds  []*kindList
+	owned  map[types.UID]*dependents
+
+	spare   []*Object // for the next ones
+	spareDs []*dependents
+	spareKs []*kindList
 }
 
 type coords struct{ kind, namespace, name string }
+
+// race is an object and an owner that it has, or was to have.
+type race struct{ object, owner types.UID }
+
+func uidOf(r sim.Ref) types.UID { return types.UID(r.UID) }
 
 type kindList struct {
 	kind    string
@@ -26,17 +45,34 @@ type kindList struct {
 // dependents are the objects with a reference to one owner, present or absent.
 type dependents struct{ objects []*Object }
 
+func newStored() stored {
+	return stored{byUID: map[types.UID]*Object{}, byName: map[coords]*Object{}, owned: map[types.UID]*dependents{}}
+}
+
+func (s *stored) reset() {
+	for _, l := range s.kinds {
+		s.spare = append(s.spare, l.objects...)
+		clear(l.objects)
+		l.objects = l.objects[:0]
+	}
+	s.spareKs = append(s.spareKs, s.kinds...)
+	s.kinds = s.kinds[:0]
+	clear(s.byUID)
+	clear(s.byName)
+	clear(s.owned)
+}
+
 // Object returns the stored object with that uid, nil when there is none.
-func (s *State) Object(uid types.UID) *Object { return s.byUID[uid] }
+func (s *stored) Object(uid types.UID) *Object { return s.byUID[uid] }
 
 // Named returns the stored object of that name, nil when there is none.
-func (s *State) Named(kind, namespace, name string) *Object {
+func (s *stored) Named(kind, namespace, name string) *Object {
 	return s.byName[coords{kind, namespace, name}]
 }
 
 // Kind lists the stored objects of a kind, in an order that depends on the
 // history only. The slice is the state's own.
-func (s *State) Kind(kind string) []*Object {
+func (s *stored) Kind(kind string) []*Object {
 	for _, l := range s.kinds {
 		if l.kind == kind {
 			return l.objects
@@ -47,51 +83,53 @@ func (s *State) Kind(kind string) []*Object {
 
 // Dependents lists the stored objects that have an owner reference with that
 // uid, whether or not such an owner exists. The slice is the state's own.
-func (s *State) Dependents(owner types.UID) []*Object {
+func (s *stored) Dependents(owner types.UID) []*Object {
 	if d := s.owned[owner]; d != nil {
 		return d.objects
 	}
 	return nil
 }
 
-func (s *State) store(r *sim.Record, w *Write) {
-	if w.After == nil {
-		if w.Before != nil {
-			s.remove(w)
+// put takes in that an object became another version, came to be or went: before
+// or after is nil then. maker is who made it, if it was made.
+func (s *stored) put(kind string, value any, before, after metav1.Object, maker *Subject) {
+	if after == nil {
+		if before != nil {
+			s.remove(before.GetUID())
 		}
 		return
 	}
-	o := s.byUID[w.After.GetUID()]
+	o := s.byUID[after.GetUID()]
 	if o == nil {
-		o = s.insert(r, w)
-		s.index(o, nil, w.After.GetOwnerReferences())
-	} else if w.Before != nil {
-		s.index(o, o.Meta.GetOwnerReferences(), w.After.GetOwnerReferences())
+		o = s.insert(kind, after)
+		if before == nil {
+			o.maker = maker
+		}
+		s.index(o, nil, after.GetOwnerReferences())
+	} else if before != nil {
+		s.index(o, o.Meta.GetOwnerReferences(), after.GetOwnerReferences())
 	}
-	o.Value, o.Meta = r.After, w.After
+	o.Value, o.Meta = value, after
 }
 
-func (s *State) insert(r *sim.Record, w *Write) *Object {
+func (s *stored) insert(kind string, m metav1.Object) *Object {
 	var o *Object
 	if n := len(s.spare); n > 0 {
 		o, s.spare = s.spare[n-1], s.spare[:n-1]
 	} else {
 		o = &Object{}
 	}
-	o.Ref = sim.Ref{Kind: r.Object.Kind, Namespace: w.After.GetNamespace(), Name: w.After.GetName(), UID: string(w.After.GetUID())}
+	o.Ref = sim.Ref{Kind: kind, Namespace: m.GetNamespace(), Name: m.GetName(), UID: string(m.GetUID())}
 	o.maker = nil
-	if w.Before == nil {
-		o.maker = w.Process
-	}
-	l := s.list(o.Ref.Kind)
+	l := s.list(kind)
 	o.slot = len(l.objects)
 	l.objects = append(l.objects, o)
-	s.byUID[w.After.GetUID()] = o
-	s.byName[coords{o.Ref.Kind, o.Ref.Namespace, o.Ref.Name}] = o
+	s.byUID[m.GetUID()] = o
+	s.byName[coords{kind, o.Ref.Namespace, o.Ref.Name}] = o
 	return o
 }
 
-func (s *State) list(kind string) *kindList {
+func (s *stored) list(kind string) *kindList {
 	for _, l := range s.kinds {
 		if l.kind == kind {
 			return l
@@ -106,8 +144,7 @@ func (s *State) list(kind string) *kindList {
 	return l
 }
 
-func (s *State) remove(w *Write) {
-	uid := w.Before.GetUID()
+func (s *stored) remove(uid types.UID) {
 	o := s.byUID[uid]
 	if o == nil {
 		return
@@ -128,17 +165,17 @@ func (s *State) remove(w *Write) {
 
 // index moves an object from the owners of its old references to those of its
 // new ones.
-func (s *State) index(o *Object, old, now []metav1.OwnerReference) {
-	if sameOwners(old, now) {
+func (s *stored) index(o *Object, old, now []metav1.OwnerReference) {
+	if meta.SameOwners(old, now) {
 		return
 	}
 	for i := range old {
-		if firstOf(old, i) {
+		if meta.FirstOf(old, i) {
 			s.unindex(o, &old[i])
 		}
 	}
 	for i := range now {
-		if !firstOf(now, i) {
+		if !meta.FirstOf(now, i) {
 			continue
 		}
 		d := s.owned[now[i].UID]
@@ -154,7 +191,7 @@ func (s *State) index(o *Object, old, now []metav1.OwnerReference) {
 	}
 }
 
-func (s *State) unindex(o *Object, ref *metav1.OwnerReference) {
+func (s *stored) unindex(o *Object, ref *metav1.OwnerReference) {
 	d := s.owned[ref.UID]
 	if d == nil {
 		return
@@ -175,7 +212,7 @@ func (s *State) unindex(o *Object, ref *metav1.OwnerReference) {
 
 // activeUpTo counts the stored active dependents that an owner controls. It need
 // not go on once there are so many; -1 counts them all.
-func (s *State) activeUpTo(sub *Subject, owner types.UID, enough int) int {
+func (s *stored) activeUpTo(sub *Subject, owner types.UID, enough int) int {
 	n := 0
 	for _, o := range s.Dependents(owner) {
 		if n == enough {
@@ -189,13 +226,13 @@ func (s *State) activeUpTo(sub *Subject, owner types.UID, enough int) int {
 }
 
 // isActiveOf reports whether an object is an active dependent that an owner controls.
-func (s *State) isActiveOf(sub *Subject, owner types.UID, o *Object) bool {
-	ref := controllerOf(o.Meta)
-	return ref != nil && ref.UID == owner && sub.manages(o.Ref.Kind) && sub.active(o)
+func (s *stored) isActiveOf(sub *Subject, owner types.UID, o *Object) bool {
+	ref := meta.ControllerOf(o.Meta)
+	return ref != nil && ref.UID == owner && sub.manages(o.Ref.Kind) && sub.counts(o.Value, o.Meta)
 }
 
 // firstIn is an object of a kind in a namespace, nil when there is none.
-func (s *State) firstIn(kind, namespace string) *Object {
+func (s *stored) firstIn(kind, namespace string) *Object {
 	for _, o := range s.Kind(kind) {
 		if o.Ref.Namespace == namespace {
 			return o
@@ -206,7 +243,7 @@ func (s *State) firstIn(kind, namespace string) *Object {
 
 // anyIn is any object in a namespace, nil when it is empty. Events do not count:
 // nobody waits for them.
-func (s *State) anyIn(namespace string) *Object {
+func (s *stored) anyIn(namespace string) *Object {
 	for _, l := range s.kinds {
 		if l.kind == "Event" {
 			continue

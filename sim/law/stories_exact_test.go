@@ -4,6 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
 const ownFinalizer = "example.com/rs"
@@ -370,7 +371,7 @@ func exactly(s *Subject) {
 		Name: "placed",
 		Of:   func(o any) int { return o.(*thing).Placed },
 		Is: func(_, o any) bool {
-			return o.(*thing).Node != "" && !deleting(o.(metav1.Object))
+			return o.(*thing).Node != "" && !meta.Deleting(o.(metav1.Object))
 		},
 	}}
 }

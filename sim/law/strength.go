@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
 // Strength of a breach of a safety law.
@@ -21,7 +22,7 @@ const (
 // object was going: it had been shown so, or had not looked though it is held to
 // look (ADOPT-4).
 func adoptionStrength(r *sim.Record, w *Write) Strength {
-	if deleting(meta(r.SawFor)) {
+	if meta.Deleting(meta.Of(r.SawFor)) {
 		return Informed
 	}
 	k := w.Process.work(r)
@@ -48,7 +49,7 @@ func (w *Write) inherits(r *sim.Record) Strength {
 // newsTo is Committed where the actor had last read the object without a
 // reference to that owner.
 func newsTo(w *Write, owner types.UID) Strength {
-	if w.Saw != nil && refTo(w.Saw, owner) == nil {
+	if w.Saw != nil && meta.RefTo(w.Saw, owner) == nil {
 		return Committed
 	}
 	return Informed

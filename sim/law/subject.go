@@ -5,6 +5,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
 // The process names that are nobody's subject but mean something to the laws.
@@ -57,20 +59,14 @@ func (s *Subject) manages(kind string) bool {
 	return s.Kind != "" && slices.Contains(s.Dependents, kind)
 }
 
-func (s *Subject) active(o *Object) bool {
-	if s.Active != nil {
-		return !deleting(o.Meta) && s.Active(o.Value)
-	}
-	return !deleting(o.Meta)
-}
-
 // counts reports whether an object is an active dependent.
 func (s *Subject) counts(value any, m metav1.Object) bool {
-	return !deleting(m) && (s.Active == nil || s.Active(value))
+	return !meta.Deleting(m) && (s.Active == nil || s.Active(value))
 }
 
-func (s *Subject) willing(owner, object *Object) bool {
-	return s.Willing == nil || s.Willing(owner.Value, object.Value)
+// willing reports whether it would adopt an orphan that an owner selects.
+func (s *Subject) willing(owner, object any) bool {
+	return s.Willing == nil || s.Willing(owner, object)
 }
 
 // Profile says which laws a controller owes. Each holds the one before.

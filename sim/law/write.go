@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
 // Write is what there is to know of one commit, worked out once for all laws.
@@ -29,6 +30,15 @@ type Write struct {
 	dropped                   bool                   // the server dropped the controller field from a reference to For
 }
 
+// maker is who makes the object, if the write does; nil for somebody who is no
+// subject.
+func (w *Write) maker() *Subject {
+	if w.Process == nil {
+		return nil
+	}
+	return &w.Process.Subject
+}
+
 // isFor reports whether a ControllerRef names the object being synced, as the
 // process saw it.
 func (w *Write) isFor(ref *metav1.OwnerReference) bool {
@@ -37,7 +47,7 @@ func (w *Write) isFor(ref *metav1.OwnerReference) bool {
 
 // adds reports whether a write does nothing but add a reference to an owner.
 func (w *Write) adds(r *sim.Record, owner string) bool {
-	return w.After != nil && w.onlyRefs(r) && sameRefsBut(w.Before, w.After, owner)
+	return w.After != nil && w.onlyRefs(r) && meta.SameRefsBut(w.Before, w.After, owner)
 }
 
 // onlyRefs reports whether a write left everything alone but owner references,
@@ -50,8 +60,8 @@ func (w *Write) onlyRefs(r *sim.Record) bool {
 		a.GetDeletionTimestamp().Equal(b.GetDeletionTimestamp()) &&
 		maps.Equal(a.GetLabels(), b.GetLabels()) &&
 		maps.Equal(a.GetAnnotations(), b.GetAnnotations()) &&
-		sameFinalizersBut(a.GetFinalizers(), b.GetFinalizers(), w.Subject.Finalizers) &&
-		sameBody(r.Before, r.After)
+		meta.SameFinalizersBut(a.GetFinalizers(), b.GetFinalizers(), w.Subject.Finalizers) &&
+		meta.SameBody(r.Before, r.After)
 }
 
 // takesByName reports whether a write by an actor that goes by names, not by a
@@ -61,7 +71,7 @@ func (w *Write) onlyRefs(r *sim.Record) bool {
 // What others have put into the metadata stays.
 func (w *Write) takesByName(r *sim.Record) bool {
 	return w.Subject.Selector == nil && w.SawOwner == nil && (r.Guards.Applies || r.Guards.ResourceVersion && w.Saw != nil) &&
-		sameRefsBut(w.Before, w.After, w.For.UID) && sameFinalizersBut(w.Before.GetFinalizers(), w.After.GetFinalizers(), w.Subject.Finalizers)
+		meta.SameRefsBut(w.Before, w.After, w.For.UID) && meta.SameFinalizersBut(w.Before.GetFinalizers(), w.After.GetFinalizers(), w.Subject.Finalizers)
 }
 
 // harmless reports whether a write to an object that is not the actor's is one
@@ -73,11 +83,11 @@ func (w *Write) harmless(r *sim.Record) bool {
 	}
 	own := uidOf(w.For)
 	// An adopter may have an entry already that did not control: it is made whole (API-2).
-	if w.Owner == nil && (w.Adopts || w.dropped && refTo(w.Before, own) == nil) {
+	if w.Owner == nil && (w.Adopts || w.dropped && meta.RefTo(w.Before, own) == nil) {
 		return w.adds(r, w.For.UID) || w.takesByName(r)
 	}
-	return refTo(w.Before, own) != nil && refTo(w.After, own) == nil &&
-		sameRefsBut(w.Before, w.After, w.For.UID) && w.onlyRefs(r)
+	return meta.RefTo(w.Before, own) != nil && meta.RefTo(w.After, own) == nil &&
+		meta.SameRefsBut(w.Before, w.After, w.For.UID) && w.onlyRefs(r)
 }
 
 // counting returns the worker that a write for an owner is by, nil when what it

@@ -1,17 +1,21 @@
 package law
 
-import "github.com/threelaws/threelaws/sim"
+import (
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
+)
 
 func (w *Write) fill(s *State, r *sim.Record, p *Process, known Evidence) {
-	*w = Write{For: r.For, Process: p, Before: meta(r.Before), After: meta(r.After)}
-	w.Owner, w.NewOwner = controllerOf(w.Before), controllerOf(w.After)
-	w.Deletes = w.Before != nil && !deleting(w.Before) && (w.After == nil || deleting(w.After))
-	w.Claims = w.Before != nil && w.NewOwner != nil && !sameRef(w.Owner, w.NewOwner)
+	*w = Write{For: r.For, Process: p, Before: meta.Of(r.Before), After: meta.Of(r.After)}
+	w.Owner, w.NewOwner = meta.ControllerOf(w.Before), meta.ControllerOf(w.After)
+	w.Deletes = w.Before != nil && !meta.Deleting(w.Before) && (w.After == nil || meta.Deleting(w.After))
+	w.Claims = w.Before != nil && w.NewOwner != nil && !meta.SameRef(w.Owner, w.NewOwner)
 	if w.Process == nil {
 		return
 	}
 	w.GC = w.Process.Subject.Controller == Collector
-	w.Saw = meta(r.Saw)
+	w.Saw = meta.Of(r.Saw)
 	if w.Saw == nil && known&Reads == 0 {
 		// A version that the request carried it had read.
 		if w.Unread = !r.Guards.ResourceVersion; !w.Unread {
@@ -22,7 +26,7 @@ func (w *Write) fill(s *State, r *sim.Record, p *Process, known Evidence) {
 		return
 	}
 	w.Subject = &w.Process.Subject
-	w.SawOwner = controllerOf(w.Saw)
+	w.SawOwner = meta.ControllerOf(w.Saw)
 	if w.For.UID == "" && w.Process.keyedOtherwise(s, r.For) {
 		w.inferFor(r)
 	}
@@ -31,7 +35,7 @@ func (w *Write) fill(s *State, r *sim.Record, p *Process, known Evidence) {
 	w.Mine = w.isFor(w.Owner)
 	w.SawMine = w.isFor(w.SawOwner)
 	w.Adopts = w.Claims && w.isFor(w.NewOwner)
-	w.dropped = s.dropping && w.NewOwner == nil && w.For.UID != "" && refTo(w.After, uidOf(w.For)) != nil
+	w.dropped = s.dropping && w.NewOwner == nil && w.For.UID != "" && meta.RefTo(w.After, uidOf(w.For)) != nil
 	w.Drops = w.Mine && w.After != nil && !w.isFor(w.NewOwner)
 }
 
@@ -40,11 +44,11 @@ func (w *Write) fill(s *State, r *sim.Record, p *Process, known Evidence) {
 // shown one, or the key is of another kind's object that it watches. A controller may have more
 // queues than one.
 func (p *Process) keyedOtherwise(s *State, f sim.Ref) bool {
-	if f.Name == "" || !p.met[nsName{f.Namespace, f.Name}] && s.Named(p.Subject.Kind, f.Namespace, f.Name) == nil {
+	if f.Name == "" || !p.met[view.KeyOf(f)] && s.Named(p.Subject.Kind, f.Namespace, f.Name) == nil {
 		return true
 	}
 	for _, c := range p.caches {
-		if c.kind != p.Subject.Kind && c.Get(f.Namespace, f.Name) != nil {
+		if c.Kind != p.Subject.Kind && c.Get(f.Namespace, f.Name) != nil {
 			return p.Cache(p.Subject.Kind).Get(f.Namespace, f.Name) == nil
 		}
 	}
@@ -76,7 +80,7 @@ func (w *Write) outOfReach(s *State, r *sim.Record) bool {
 		return true
 	}
 	o := s.Object(w.Before.GetUID())
-	return o != nil && o.maker == w.Process
+	return o != nil && o.maker == &w.Process.Subject
 }
 
 // inferFor takes the ControllerRef of the object that is written, if it is of the

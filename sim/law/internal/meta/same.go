@@ -1,4 +1,4 @@
-package law
+package meta
 
 import (
 	"bytes"
@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// sameRefsBut reports whether both objects have the same references, those to
+// SameRefsBut reports whether both objects have the same references, those to
 // one owner left aside.
-func sameRefsBut(a, b metav1.Object, owner string) bool {
+func SameRefsBut(a, b metav1.Object, owner string) bool {
 	x, y := a.GetOwnerReferences(), b.GetOwnerReferences()
 	i, k := 0, 0
 	for {
@@ -33,9 +33,9 @@ func sameRefsBut(a, b metav1.Object, owner string) bool {
 	}
 }
 
-// sameFinalizersBut reports whether both lists hold the same finalizers, those
+// SameFinalizersBut reports whether both lists hold the same finalizers, those
 // of the actor's own left aside.
-func sameFinalizersBut(a, b, own []string) bool {
+func SameFinalizersBut(a, b, own []string) bool {
 	return holdsAllBut(a, b, own) && holdsAllBut(b, a, own)
 }
 
@@ -48,8 +48,8 @@ func holdsAllBut(a, b, own []string) bool {
 	return true
 }
 
-// sameBody compares everything outside the metadata.
-func sameBody(a, b any) bool {
+// SameBody reports whether two versions are the same in everything outside the metadata.
+func SameBody(a, b any) bool {
 	if u, ok := a.(*unstructured.Unstructured); ok {
 		v, ok := b.(*unstructured.Unstructured)
 		return ok && sameContent(u.Object, v.Object)
