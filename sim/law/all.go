@@ -17,14 +17,3 @@ func ByID(id string) *Law {
 	}
 	return nil
 }
-
-// ByName returns the law with that name ("dont-interfere"), nil when there is
-// none.
-func ByName(name string) *Law {
-	for _, l := range all {
-		if l.Name == name {
-			return l
-		}
-	}
-	return nil
-}

@@ -35,7 +35,7 @@ func (j *Judge) report(b Breach) {
 	s := &j.seats[j.sitting]
 	s.count++
 	s.asked = max(s.asked, s.count)
-	if s.count <= j.Bounds.Keep {
+	if s.count <= j.Keep {
 		b.Law = s.law
 		j.keep(b)
 	}

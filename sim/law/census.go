@@ -12,7 +12,7 @@ import (
 // that ask.
 type census struct {
 	taken     bool
-	collector *Process     // a garbage collector that works
+	collector *process     // a garbage collector that works
 	owners    []ownerCount // every object a controller syncs, those being deleted left out
 	orphans   []*Object    // active dependents without a ControllerRef
 	slots     map[types.UID]int
@@ -34,12 +34,8 @@ func (o *ownerCount) text() string {
 	return o.Ref.String() + " wants " + itoa(o.want) + ", owns " + itoa(o.owned)
 }
 
-// survey takes the census, or returns the one taken for this record.
-func (j *Judge) survey() *census {
-	c, s := &j.census, &j.state
-	if c.taken {
-		return c
-	}
+// take counts what is stored.
+func (c *census) take(s *State) {
 	if c.slots == nil {
 		c.slots = map[types.UID]int{}
 	}
@@ -50,7 +46,7 @@ func (j *Judge) survey() *census {
 		if p.stopped {
 			continue
 		}
-		if p.Subject.Controller == Collector && p.works() {
+		if p.Subject.Controller == collector && p.works() {
 			c.collector = p
 		}
 		if p.Subject.Kind != "" && !s.described(i) {
@@ -64,7 +60,6 @@ func (j *Judge) survey() *census {
 			}
 		}
 	}
-	return c
 }
 
 // described reports whether an earlier process syncs the same kind.

@@ -13,7 +13,7 @@ func adoptMatching(j *Judge, r *sim.Record) {
 	if w.Subject == nil || !w.Dependent || !w.Claims || w.Subject.Selector == nil {
 		return
 	}
-	j.ask()
+	j.Ask()
 	seen := w.Saw
 	if seen == nil {
 		seen = w.Before
@@ -32,7 +32,7 @@ func adoptAll(j *Judge, r *sim.Record) {
 	c := j.survey()
 	for i := range c.owners {
 		if a := &c.owners[i]; a.sub.Selector != nil && j.settled(a) {
-			j.ask()
+			j.Ask()
 		}
 	}
 	for _, o := range c.orphans {
@@ -63,11 +63,11 @@ func statusOnly(j *Judge, r *sim.Record) {
 			return
 		}
 	}
-	j.ask()
+	j.Ask()
 	if w.Dependent && w.Mine && j.cleansUp(r) {
 		return
 	}
-	k := w.Process.work(r)
+	k := w.process.work(r)
 	if meta.Deleting(meta.Of(r.SawFor)) {
 		j.Report(Informed, what(r)+" for "+r.For.String()+", known to be going")
 		return
@@ -103,8 +103,8 @@ func recheck(j *Judge, r *sim.Record) {
 	if w.Subject == nil || !w.Dependent || !w.Adopts {
 		return
 	}
-	j.ask()
-	k := w.Process.work(r)
+	j.Ask()
+	k := w.process.work(r)
 	switch {
 	case k != nil && !k.read:
 		j.Report(Informed, "adopted without a live read of "+r.For.String())
@@ -123,7 +123,7 @@ func sparesDying(j *Judge, r *sim.Record) {
 	if w.Subject == nil || !w.Dependent || !w.Claims {
 		return
 	}
-	j.ask()
+	j.Ask()
 	if !meta.Deleting(w.Before) {
 		return
 	}
@@ -140,7 +140,7 @@ func orphansStayOrphans(j *Judge, r *sim.Record) {
 	if w.Before == nil || len(j.state.promises.byObject[w.Before.GetUID()]) == 0 || w.Subject == nil && !w.GC {
 		return
 	}
-	j.ask()
+	j.Ask()
 	if w.Subject == nil || !w.Claims {
 		return
 	}
@@ -156,7 +156,7 @@ func successor(j *Judge, r *sim.Record) {
 	if w.Subject == nil || w.Before == nil || r.For.UID == "" || w.read {
 		return
 	}
-	j.ask()
+	j.Ask()
 	if w.Dependent && w.Owner != nil && !w.Mine && w.Owner.Kind == r.For.Kind && w.Owner.Name == r.For.Name {
 		s := w.inherits(r)
 		if w.SawMine {

@@ -15,7 +15,7 @@ func oneController(j *Judge, r *sim.Record) {
 	if w.After == nil {
 		return
 	}
-	j.ask()
+	j.Ask()
 	n := 0
 	refs := w.After.GetOwnerReferences()
 	for i := range refs {
@@ -33,11 +33,11 @@ const secondController = "Only one reference can have Controller set to true"
 
 // onlyTrueControls is API-2: an orphan was refused an owner as if it had one.
 func onlyTrueControls(j *Judge, r *sim.Record) {
-	p := j.state.Process(r.Process)
+	p := j.state.process(r.Process)
 	if r.Code != 422 || p == nil || p.Subject.Kind == "" || !strings.Contains(r.Message, secondController) {
 		return
 	}
-	j.ask()
+	j.Ask()
 	live := j.state.Named(r.Object.Kind, r.Object.Namespace, r.Object.Name)
 	if live != nil && meta.ControllerOf(live.Meta) == nil {
 		j.Report(Informed, "refused a controller although "+live.Ref.String()+" has none")
@@ -52,7 +52,7 @@ func completeRefs(j *Judge, r *sim.Record) {
 	}
 	refs := w.After.GetOwnerReferences()
 	if len(refs) > 0 {
-		j.ask()
+		j.Ask()
 	}
 	for i := range refs {
 		if f := badRef(&refs[i]); f != "" {
@@ -85,7 +85,7 @@ func oneWinner(j *Judge, r *sim.Record) {
 	if w.Subject == nil || !w.Claims {
 		return
 	}
-	j.ask()
+	j.Ask()
 	if w.Owner != nil && w.SawOwner == nil {
 		j.Report(w.inherits(r), "adopted by "+refName(w.NewOwner)+" after "+refName(w.Owner)+" had won")
 	}
@@ -96,7 +96,7 @@ func oneWinner(j *Judge, r *sim.Record) {
 func restartMovesNothing(j *Judge, r *sim.Record) {
 	if r.Op == sim.FaultHit {
 		if r.Verb == "crash" || r.Verb == "restart" {
-			j.ask()
+			j.Ask()
 		}
 		return
 	}

@@ -38,7 +38,7 @@ func (j *Judge) cutLive(r *sim.Record) {
 		if meta.RefTo(w.After, refs[i].UID) != nil {
 			continue
 		}
-		j.ask()
+		j.Ask()
 		owner := j.state.Object(refs[i].UID)
 		if j.state.footing(&refs[i], w.Before.GetNamespace()) != solid || meta.Orphaning(owner.Meta) {
 			continue
@@ -47,7 +47,7 @@ func (j *Judge) cutLive(r *sim.Record) {
 			continue // an accepted deletion asked for it, whose finalizer went before
 		}
 		s := Informed
-		if w.Process.sawGoing(owner) || w.Process.readWaiting(&refs[i], w.Before.GetNamespace()) {
+		if w.process.sawGoing(owner) || w.process.readWaiting(&refs[i], w.Before.GetNamespace()) {
 			s = Committed
 		}
 		j.Report(s, "loses its reference to "+refName(&refs[i])+", which is there")
@@ -60,19 +60,19 @@ func checkFirst(j *Judge, r *sim.Record) {
 	if w == nil {
 		return
 	}
-	j.ask()
+	j.Ask()
 	refs := w.Before.GetOwnerReferences()
 	for i := range refs {
 		switch j.state.footing(&refs[i], w.Before.GetNamespace()) {
 		case solid:
 			s := newsTo(w, refs[i].UID)
-			if w.Process.readWaiting(&refs[i], w.Before.GetNamespace()) {
+			if w.process.readWaiting(&refs[i], w.Before.GetNamespace()) {
 				s = Committed
 			}
 			j.Report(s, "deleted while its owner "+refName(&refs[i])+" is there")
 			return
 		case absent, foreign:
-			if r.Incarnation >= w.Process.incarnation && !w.Process.knowsAbsent(&refs[i], w.Before.GetNamespace()) {
+			if r.Incarnation >= w.process.incarnation && !w.process.knowsAbsent(&refs[i], w.Before.GetNamespace()) {
 				j.Report(Informed, "deleted without a live check that "+refName(&refs[i])+" is gone")
 				return
 			}
@@ -143,7 +143,7 @@ func spareInnocent(j *Judge, r *sim.Record) {
 	if w == nil {
 		return
 	}
-	j.ask()
+	j.Ask()
 	refs := w.Before.GetOwnerReferences()
 	if len(refs) == 0 {
 		s := Informed
@@ -173,7 +173,7 @@ func (j *Judge) outOfReach() {
 func solidWins(j *Judge, r *sim.Record) {
 	if r.Op == sim.Commit {
 		if w := j.deletedByCollector(r); w != nil {
-			j.ask()
+			j.Ask()
 			if st := j.state.standingOf(w.Before); st.solid > 0 && st.waiting > 0 {
 				refs := w.Before.GetOwnerReferences()
 				s := Committed
@@ -191,7 +191,7 @@ func solidWins(j *Judge, r *sim.Record) {
 		return
 	}
 	j.eachOwned(func(o *Object, st standing) {
-		j.ask()
+		j.Ask()
 		if st.solid > 0 && st.waiting > 0 {
 			j.Report(Informed, o.Ref.String()+" keeps a waiting owner waiting though it has another")
 		}
@@ -201,7 +201,7 @@ func solidWins(j *Judge, r *sim.Record) {
 // deleteByUID is GC-9.
 func deleteByUID(j *Judge, r *sim.Record) {
 	if w := &j.write; w.GC && strings.HasPrefix(r.Verb, "delete") {
-		j.ask()
+		j.Ask()
 		if r.Guards.UID {
 			return
 		}

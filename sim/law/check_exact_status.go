@@ -27,11 +27,11 @@ func exactStatus(j *Judge, r *sim.Record) {
 	if k == nil || k.listed { // what a list showed is not known object by object
 		return
 	}
-	j.ask()
+	j.Ask()
 	if _, over := overcounted(w, r); over {
 		return
 	}
-	seen := w.Process.known.Journal.Since(k.begun)
+	seen := w.process.known.Journal.Since(k.begun)
 	for i := range w.Subject.Counts {
 		c := &w.Subject.Counts[i]
 		n := c.Of(r.After)
@@ -61,7 +61,7 @@ func between(low, high int) string {
 // not be counted, which is looked at where it is asked for: low is too high
 // otherwise. Nor need what a request found gone.
 func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *view.Sorted, selected bool) (low, high int) {
-	n := &w.Process.known
+	n := &w.process.known
 	look := func(uid types.UID, e *view.Sight) {
 		m := moments{c: c, seen: r.SawFor, owner: k.owner, always: true}
 		if selected && w.Subject.Selector != nil {
@@ -83,13 +83,13 @@ func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *view.So
 		look(e.UID, e)
 	}
 	for _, e := range n.Ahead {
-		if e.Owner != k.owner && w.Process.manages(e.Kind) {
+		if e.Owner != k.owner && w.process.manages(e.Kind) {
 			look(e.UID, e)
 		}
 	}
 	for i := range n.Journal.Entries {
 		g := &n.Journal.Entries[i]
-		if g.Record < k.begun || s.First(g.UID) != i || !w.Process.manages(g.Kind) {
+		if g.Record < k.begun || s.First(g.UID) != i || !w.process.manages(g.Kind) {
 			continue
 		}
 		if e := n.ByUID[g.UID]; e == nil || e.Owner != k.owner && !e.Ahead {
@@ -149,7 +149,7 @@ func (j *Judge) statusesAtRest() {
 		if !j.settled(o) || len(o.sub.Counts) == 0 {
 			continue
 		}
-		j.ask()
+		j.Ask()
 		if o.sub.Counted != nil && o.sub.Counted(o.Value) > o.owned {
 			continue // that is LAW-3's
 		}

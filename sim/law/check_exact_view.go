@@ -21,10 +21,10 @@ import (
 // What the actor does to a namesake of the very object it syncs is ADOPT-8's.
 func sameIncarnation(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Process == nil || w.Before == nil || w.Saw == nil || r.Guards.Applies || r.Verb == "deletecollection" {
+	if w.process == nil || w.Before == nil || w.Saw == nil || r.Guards.Applies || r.Verb == "deletecollection" {
 		return
 	}
-	j.ask()
+	j.Ask()
 	if w.Saw.GetUID() == w.Before.GetUID() {
 		return
 	}
@@ -41,20 +41,20 @@ func sameIncarnation(j *Judge, r *sim.Record) {
 // server would have refused it. A write that is conditional never gets here.
 func noOlderView(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Subject == nil || w.Saw == nil || w.Before == nil || r.Guards.ResourceVersion || !w.Process.follows(r.Object.Kind) {
+	if w.Subject == nil || w.Saw == nil || w.Before == nil || r.Guards.ResourceVersion || !w.process.follows(r.Object.Kind) {
 		return
 	}
-	j.ask()
+	j.Ask()
 	uid := w.Before.GetUID()
 	if w.Saw.GetUID() != uid || r.Saw == r.Before {
 		return
 	}
 	saw := meta.Version(w.Saw)
-	switch k := w.Process.work(r); {
+	switch k := w.process.work(r); {
 	case saw == 0 || !w.destroys(r):
-	case k != nil && k.busy && saw < w.Process.known.VersionAt(uid, k.begun):
+	case k != nil && k.busy && saw < w.process.known.VersionAt(uid, k.begun):
 		j.Report(Informed, what(r)+" on version "+w.Saw.GetResourceVersion()+" of it, though shown a newer one")
-	case saw < w.Process.known.Past[uid]:
+	case saw < w.process.known.Past[uid]:
 		j.Report(Committed, what(r)+" on version "+w.Saw.GetResourceVersion()+" of it, though shown a newer one before a restart")
 	case w.undoes(r):
 		j.Report(Committed, what(r)+" puts back what has been changed since it was read")

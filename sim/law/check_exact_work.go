@@ -17,12 +17,12 @@ func neverTooFew(j *Judge, r *sim.Record) {
 	if sub == nil || sub.Replicas == nil || !w.Dependent || !w.Mine || !w.Deletes || !sub.counts(r.Before, w.Before) {
 		return
 	}
-	j.ask()
+	j.Ask()
 	away := j.state.taken.from(uidOf(r.For))
 	if k := w.counting(r); k != nil && !meta.Deleting(meta.Of(r.SawFor)) {
 		floor := sub.floor(r.SawFor) - away
-		w.Process.owners(k, func(owner any) { floor = min(floor, sub.floor(owner)-away) })
-		victim := w.Process.known.ByUID[w.Before.GetUID()]
+		w.process.owners(k, func(owner any) { floor = min(floor, sub.floor(owner)-away) })
+		victim := w.process.known.ByUID[w.Before.GetUID()]
 		if victim != nil && victim.Active && k.most()-1 < floor {
 			if left := j.state.activeUpTo(sub, k.owner, floor+1) - 1; left < floor {
 				j.Report(Informed, "leaves "+r.For.String()+" with "+itoa(left)+", it wants "+itoa(floor))
@@ -48,13 +48,13 @@ func neverTooMany(j *Judge, r *sim.Record) {
 	if sub == nil || sub.Replicas == nil || !w.Dependent || w.Before != nil || !w.isFor(w.NewOwner) || !sub.counts(r.After, w.After) {
 		return
 	}
-	j.ask()
+	j.Ask()
 	if j.state.taken.back(uidOf(r.For), r) {
 		return
 	}
 	if k := w.counting(r); k != nil {
 		roof := sub.roof(r.SawFor)
-		w.Process.owners(k, func(owner any) { roof = max(roof, sub.roof(owner)) })
+		w.process.owners(k, func(owner any) { roof = max(roof, sub.roof(owner)) })
 		if k.fewest()+1 > roof {
 			if n := j.state.activeUpTo(sub, k.owner, -1) + 1; n > roof {
 				j.Report(Informed, "brings "+r.For.String()+" to "+itoa(n)+", it wants "+itoa(roof))
@@ -106,7 +106,7 @@ func oneForEach(j *Judge, r *sim.Record) {
 	if id == "" || w.Mine && sub.holds(r.Before, w.Before) == id {
 		return
 	}
-	j.ask()
+	j.Ask()
 	for _, o := range j.state.Dependents(w.NewOwner.UID) {
 		if o.Meta.GetUID() == w.After.GetUID() || !j.state.isActiveOf(sub, w.NewOwner.UID, o) || sub.Identity(o.Value) != id {
 			continue
@@ -131,8 +131,8 @@ func (s *Subject) holds(value any, m metav1.Object) string {
 // knewHolder reports whether the actor knew that an object holds an identity:
 // from before the sync, or by an answer to a request of its own.
 func (w *Write) knewHolder(r *sim.Record, o *Object, id string) bool {
-	e := w.Process.known.ByUID[o.Meta.GetUID()]
-	k := w.Process.work(r)
+	e := w.process.known.ByUID[o.Meta.GetUID()]
+	k := w.process.work(r)
 	if e == nil || k == nil || !e.Active || e.Owner != k.owner {
 		return false
 	}

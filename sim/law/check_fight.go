@@ -1,50 +1,26 @@
 package law
 
 import (
-	"strconv"
-	"strings"
-
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/threelaws/threelaws/internal/fight"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// neverFight is NOFIGHT-1: whoever watches the world with a [Detector] writes
-// a Fighting record whose Reason is [CycleReason].
+// neverFight is NOFIGHT-1: whoever watches the world with a [fight.Detector] writes
+// a Fighting record whose Reason is the cycle.
 func neverFight(j *Judge, r *sim.Record) {
-	j.ask()
+	j.Ask()
 	if r.Op == sim.Settled { // there was none
 		return
 	}
-	cycle := parseCycle(r.Reason)
+	cycle := fight.ParseCycle(r.Reason)
 	text := r.Message
 	if text == "" {
 		text = "the state recurs after " + itoa(len(cycle)) + " writes"
 	}
 	j.report(Breach{Strength: Informed, Record: r.Index, Text: text, Cycle: cycle})
-}
-
-// CycleReason renders a cycle for the Reason of a Fighting record.
-func CycleReason(cycle []int) string {
-	var b strings.Builder
-	for i, n := range cycle {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(strconv.Itoa(n))
-	}
-	return b.String()
-}
-
-func parseCycle(s string) []int {
-	var out []int
-	for part := range strings.SplitSeq(s, ",") {
-		if n, err := strconv.Atoi(part); err == nil {
-			out = append(out, n)
-		}
-	}
-	return out
 }
 
 // handovers is NOFIGHT-2. An adoption counts when it was right for the state
@@ -100,8 +76,8 @@ func (h *handovers) Record(r *sim.Record) {
 	n := h.of(uid)
 	n.count++
 	h.seen[uid] = n
-	h.j.ask()
-	if n.count > h.j.Bounds.Handovers {
+	h.j.Ask()
+	if n.count > h.j.Handovers {
 		strength := Informed
 		if n.behind {
 			strength = Committed
@@ -153,7 +129,7 @@ func exactSum(j *Judge, r *sim.Record) {
 	c := j.survey()
 	for i := range c.owners {
 		if o := &c.owners[i]; o.want >= 0 && j.settled(o) {
-			j.ask()
+			j.Ask()
 			if o.short() {
 				j.Report(Informed, o.text())
 			}

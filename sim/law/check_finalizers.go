@@ -13,12 +13,12 @@ import (
 // finalizersHold is FIN-1.
 func finalizersHold(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Process == nil || w.Before == nil || len(w.Before.GetFinalizers()) == 0 {
+	if w.process == nil || w.Before == nil || len(w.Before.GetFinalizers()) == 0 {
 		return
 	}
-	j.ask()
+	j.Ask()
 	for _, f := range w.Before.GetFinalizers() {
-		if meta.Finalized(w.After, f) || j.state.mayTakeOff(&w.Process.Subject, f) || strings.HasPrefix(r.Verb, "delete") && meta.ByPolicy(f) {
+		if meta.Finalized(w.After, f) || j.state.mayTakeOff(&w.process.Subject, f) || strings.HasPrefix(r.Verb, "delete") && meta.ByPolicy(f) {
 			continue
 		}
 		s := Informed
@@ -44,7 +44,7 @@ func (s *State) mayTakeOff(sub *Subject, finalizer string) bool {
 	switch {
 	case slices.Contains(sub.Finalizers, finalizer), s.putOn(sub.Process, finalizer):
 		return true
-	case sub.Controller == Collector:
+	case sub.Controller == collector:
 		return meta.ByPolicy(finalizer)
 	case meta.ByPolicy(finalizer) || sub.Finalizers != nil || sub.Profile > Ownership:
 		return false
@@ -75,7 +75,7 @@ func (s *State) held(sub *Subject, m metav1.Object) bool {
 func (s *State) managed(finalizer string) bool {
 	system := finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
 	for _, p := range s.processes {
-		if p.works() && (system && p.Subject.Controller == Collector || slices.Contains(p.Subject.Finalizers, finalizer) || p.puts[finalizer]) {
+		if p.works() && (system && p.Subject.Controller == collector || slices.Contains(p.Subject.Finalizers, finalizer) || p.puts[finalizer]) {
 			return true
 		}
 	}
@@ -85,7 +85,7 @@ func (s *State) managed(finalizer string) bool {
 // drained reports whether somebody empties namespaces.
 func (s *State) drained() bool {
 	for _, p := range s.processes {
-		if p.works() && p.Subject.Controller == Drainer {
+		if p.works() && p.Subject.Controller == drainer {
 			return true
 		}
 	}

@@ -13,7 +13,7 @@ func dontInterfere(j *Judge, r *sim.Record) {
 	if w.Subject == nil || w.Before == nil || !j.concerns(r) {
 		return
 	}
-	j.ask()
+	j.Ask()
 	if w.Mine {
 		j.cutsOthers(r)
 		return
@@ -69,7 +69,7 @@ func (j *Judge) cutsOthers(r *sim.Record) {
 	}
 	for _, ref := range w.Before.GetOwnerReferences() {
 		if string(ref.UID) == w.For.UID || meta.RefTo(w.After, ref.UID) != nil || ref.Kind == w.Subject.Kind ||
-			w.Process.gave[race{w.Before.GetUID(), ref.UID}] {
+			w.process.gave[race{w.Before.GetUID(), ref.UID}] {
 			continue
 		}
 		o := j.state.Object(ref.UID)

@@ -40,7 +40,7 @@ func (l *losers) Record(r *sim.Record) {
 	if !l.lost[at] {
 		return
 	}
-	l.j.ask()
+	l.j.Ask()
 	if w.harmless(r) {
 		return
 	}
@@ -52,7 +52,7 @@ func (l *losers) Record(r *sim.Record) {
 }
 
 func (l *losers) refused(r *sim.Record) {
-	p := l.j.state.Process(r.Process)
+	p := l.j.state.process(r.Process)
 	if p == nil || !p.manages(r.Object.Kind) || r.Code != 422 && r.Code != 409 || r.Verb != "patch" && r.Verb != "update" {
 		return
 	}
@@ -62,6 +62,6 @@ func (l *losers) refused(r *sim.Record) {
 	}
 	if owner := meta.ControllerOf(live.Meta); owner != nil && string(owner.UID) != r.For.UID {
 		l.lost[race{live.Meta.GetUID(), uidOf(r.For)}] = true
-		l.j.ask()
+		l.j.Ask()
 	}
 }

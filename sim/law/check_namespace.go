@@ -12,10 +12,10 @@ func drainFirst(j *Judge, r *sim.Record) {
 		return
 	}
 	w := &j.write
-	if w.Process == nil || w.Process.Subject.Controller != Drainer {
+	if w.process == nil || w.process.Subject.Controller != drainer {
 		return
 	}
-	j.ask()
+	j.Ask()
 	switch ns := r.Object.Namespace; {
 	case r.Object.Kind == "Namespace":
 		if left := j.state.anyIn(r.Object.Name); w.After == nil && left != nil {
@@ -36,15 +36,15 @@ func drainFirst(j *Judge, r *sim.Record) {
 
 // stuckDraining reports namespaces that stay although nothing is in them.
 func (j *Judge) stuckDraining() {
-	for _, p := range j.state.Processes() {
-		if p.Subject.Controller != Drainer || !p.works() {
+	for _, p := range j.state.processes {
+		if p.Subject.Controller != drainer || !p.works() {
 			continue
 		}
 		for _, o := range j.state.Kind("Namespace") {
 			if !meta.Deleting(o.Meta) {
 				continue
 			}
-			j.ask()
+			j.Ask()
 			if j.state.anyIn(o.Ref.Name) == nil {
 				j.Report(Informed, o.Ref.String()+" stays although nothing is in it")
 			}

@@ -19,7 +19,7 @@ func release(j *Judge, r *sim.Record) {
 	if w.Subject == nil || !w.Dependent || !w.Drops || meta.Deleting(w.Before) != meta.Deleting(w.After) {
 		return
 	}
-	j.ask()
+	j.Ask()
 	if w.NewOwner != nil || !meta.SameRefsBut(w.Before, w.After, w.For.UID) {
 		j.Report(Informed, "released by "+w.For.String()+" with references of others changed")
 	} else if meta.RefTo(w.After, uidOf(w.For)) != nil || !w.onlyRefs(r) {
@@ -62,7 +62,7 @@ func (j *Judge) unreleased() {
 			if ref == nil || ref.UID != o.Meta.GetUID() || !slices.Contains(o.sub.Dependents, d.Ref.Kind) || !o.sub.counts(d.Value, d.Meta) {
 				continue
 			}
-			j.ask()
+			j.Ask()
 			if !j.state.Selects(o.sub, o.Value, d.Meta) {
 				j.Report(Informed, d.Ref.String()+" is still owned by "+o.Ref.String()+", which does not select it")
 			}
@@ -72,7 +72,7 @@ func (j *Judge) unreleased() {
 
 // releaseTolerates is ORPHAN-2.
 func releaseTolerates(j *Judge, r *sim.Record) {
-	p := j.state.Process(r.Process)
+	p := j.state.process(r.Process)
 	if p == nil {
 		return
 	}
@@ -80,7 +80,7 @@ func releaseTolerates(j *Judge, r *sim.Record) {
 	if k == nil || k.release == "" {
 		return
 	}
-	j.ask()
+	j.Ask()
 	if r.Message != "" && !k.refused && strings.Contains(r.Message, k.release) {
 		j.Report(Informed, "the sync of "+r.For.String()+" failed because what it released is gone: "+r.Message)
 	}
@@ -96,7 +96,7 @@ func policyDecides(j *Judge, r *sim.Record) {
 			if meta.Deleting(o.Meta) || meta.ControllerOf(o.Meta) == nil {
 				continue
 			}
-			j.ask()
+			j.Ask()
 			if ref := j.forsaken(o); ref != "" {
 				j.Report(Informed, o.Ref.String()+ref)
 			}
@@ -131,7 +131,7 @@ func bitBlind(j *Judge, r *sim.Record) {
 	if !w.GC || !w.Deletes || r.Verb != "delete" {
 		return
 	}
-	j.ask()
+	j.Ask()
 	refs := w.Before.GetOwnerReferences()
 	for i := range refs {
 		if meta.Controls(&refs[i]) || j.state.footing(&refs[i], w.Before.GetNamespace()) != solid {

@@ -13,12 +13,12 @@ func takeOwnership(j *Judge, r *sim.Record) {
 	}
 	if w.Before != nil {
 		if w.Adopts {
-			j.ask()
+			j.Ask()
 			j.misnamed(r, "adopted")
 		}
 		return
 	}
-	j.ask()
+	j.Ask()
 	switch {
 	case w.isFor(w.NewOwner):
 		j.misnamed(r, "created")
@@ -71,7 +71,7 @@ func claimOrphansOnly(j *Judge, r *sim.Record) {
 	if w.Subject == nil || !w.Claims {
 		return
 	}
-	j.ask()
+	j.Ask()
 	if w.Owner == nil {
 		return
 	}
@@ -92,7 +92,7 @@ func dontShare(j *Judge, r *sim.Record) {
 	}
 	k, over := overcounted(&j.write, r)
 	if k != nil {
-		j.ask()
+		j.Ask()
 	}
 	if over {
 		j.Report(Informed, "counts "+itoa(j.write.Subject.Counted(r.After))+" in its status, has been shown "+itoa(k.counted)+" of its own")
@@ -106,7 +106,7 @@ func overcounted(w *Write, r *sim.Record) (*work, bool) {
 		r.Object.Kind != w.Subject.Kind || string(w.After.GetUID()) != r.For.UID {
 		return nil, false
 	}
-	k := w.Process.work(r)
+	k := w.process.work(r)
 	if k == nil || k.owner != w.After.GetUID() {
 		return nil, false
 	}
@@ -121,7 +121,7 @@ func (j *Judge) sharing() {
 		if !j.settled(o) {
 			continue
 		}
-		j.ask()
+		j.Ask()
 		if o.sub.Counted != nil {
 			if n := o.sub.Counted(o.Value); n > o.owned {
 				j.Report(Informed, o.Ref.String()+" counts "+itoa(n)+" in its status, owns "+itoa(o.owned))

@@ -17,7 +17,7 @@ func foregroundWaits(j *Judge, r *sim.Record) {
 	if !w.GC || !meta.Foreground(w.Before) || meta.Foreground(w.After) {
 		return
 	}
-	j.ask()
+	j.Ask()
 	owner := w.Before.GetUID()
 	s, left := Committed, (*Object)(nil)
 	for _, o := range j.state.Dependents(owner) {
@@ -27,7 +27,7 @@ func foregroundWaits(j *Judge, r *sim.Record) {
 		if left == nil {
 			left = o
 		}
-		if w.Process.sawBefore(r, o, owner) {
+		if w.process.sawBefore(r, o, owner) {
 			s, left = Informed, o
 			break
 		}
@@ -47,7 +47,7 @@ func (j *Judge) stuckWaiting() {
 			if !meta.Foreground(o.Meta) {
 				continue
 			}
-			j.ask()
+			j.Ask()
 			if !j.blocked(o) {
 				j.Report(Informed, o.Ref.String()+" waits although nothing blocks it")
 			}
@@ -74,10 +74,10 @@ func orphanFirst(j *Judge, r *sim.Record) {
 	if !w.GC || !meta.Orphaning(w.Before) || meta.Orphaning(w.After) {
 		return
 	}
-	j.ask()
+	j.Ask()
 	owner := w.Before.GetUID()
 	left := j.state.Dependents(owner)
-	if len(left) > 0 && w.Process.tookForAnother(r, owner) {
+	if len(left) > 0 && w.process.tookForAnother(r, owner) {
 		j.Report(Informed, "let go in the place of an earlier "+r.Object.String()+", while "+left[0].Ref.String()+" refers to it")
 		return
 	}
@@ -85,7 +85,7 @@ func orphanFirst(j *Judge, r *sim.Record) {
 		if q := j.state.promises.find(o.Meta.GetUID(), owner); q != nil && q.again {
 			continue // it had been orphaned: who adopted it again is to blame
 		}
-		if w.Process.sawBefore(r, o, owner) {
+		if w.process.sawBefore(r, o, owner) {
 			j.Report(Informed, "let go while "+o.Ref.String()+" refers to it")
 			return
 		}
@@ -102,7 +102,7 @@ func (j *Judge) stuckOrphaning() {
 	for _, l := range j.state.kinds {
 		for _, o := range l.objects {
 			if meta.Orphaning(o.Meta) {
-				j.ask()
+				j.Ask()
 				j.Report(Informed, o.Ref.String()+" still waits for its dependents to be orphaned")
 			}
 		}
@@ -113,9 +113,9 @@ func (j *Judge) stuckOrphaning() {
 func orphansSurvive(j *Judge, r *sim.Record) {
 	w := &j.write
 	if meta.Orphaning(w.After) && !meta.Orphaning(w.Before) && len(j.state.Dependents(w.After.GetUID())) > 0 {
-		j.ask() // from here on they are not to be deleted because of it
+		j.Ask() // from here on they are not to be deleted because of it
 	}
-	if !w.Deletes || w.Process == nil {
+	if !w.Deletes || w.process == nil {
 		return
 	}
 	if w.GC && meta.Finalized(w.Before, metav1.FinalizerOrphanDependents) && !meta.Finalized(w.After, metav1.FinalizerOrphanDependents) {
@@ -129,7 +129,7 @@ func orphansSurvive(j *Judge, r *sim.Record) {
 		switch {
 		case w.GC && r.Verb == "delete" && ref != nil:
 			s := q.strength
-			if k := w.Process.work(r); k != nil && k.begun > 0 && k.begun < q.made {
+			if k := w.process.work(r); k != nil && k.begun > 0 && k.begun < q.made {
 				s = Committed // the deletion it was working on was another then
 			}
 			j.Report(s, "deleted because of "+refName(ref)+", whose deletion was to orphan it")
@@ -152,7 +152,7 @@ func overruled(j *Judge, w *Write) {
 	if len(left) == 0 {
 		return
 	}
-	j.ask()
+	j.Ask()
 	s := Informed
 	if w.Saw != nil && !meta.Finalized(w.Saw, metav1.FinalizerOrphanDependents) {
 		s = Committed

@@ -18,7 +18,7 @@ func nothingStays(j *Judge, _ *sim.Record) {
 			if !meta.Deleting(o.Meta) {
 				continue
 			}
-			j.ask()
+			j.Ask()
 			if j.excused(o, nil) {
 				continue
 			}
@@ -79,10 +79,17 @@ func (j *Judge) anyExcusedIn(namespace string, way []*Object) bool {
 	return false
 }
 
+// ComeToRest is the clause that a world breaks which does not settle.
+const ComeToRest = "EXACT-7"
+
+// Disturbed is the Reason of an Unsettled record about a world that is not left
+// alone: a process is down, or kept from seeing.
+const Disturbed = "disturbed"
+
 // comeToRest is EXACT-7: whoever runs the world writes an Unsettled record when
 // it gives up waiting.
 func comeToRest(j *Judge, r *sim.Record) {
-	j.ask()
+	j.Ask()
 	if r.Op != sim.Settled && r.Reason != Disturbed {
 		j.Report(Informed, r.Message)
 	}
@@ -90,7 +97,7 @@ func comeToRest(j *Judge, r *sim.Record) {
 
 // neverPanic is EXACT-7b.
 func neverPanic(j *Judge, r *sim.Record) {
-	j.ask()
+	j.Ask()
 	if r.Reason == "panic" {
 		j.Report(Informed, r.Message)
 	}

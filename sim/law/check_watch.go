@@ -20,13 +20,13 @@ func (j *Judge) reportKeys() {
 func ownerAlone(j *Judge, r *sim.Record) {
 	switch o := &j.route; o.event {
 	case ofOwned:
-		j.ask()
+		j.Ask()
 		j.reportKeys()
 	case ofMoved:
 		if o.now == nil {
 			return
 		}
-		j.ask()
+		j.Ask()
 		if o.nowKey != "" && o.missing == o.nowKey {
 			j.Report(Informed, o.missing+" was not synced")
 		} else if o.extra != "" {
@@ -41,7 +41,7 @@ func ownExpectations(j *Judge, r *sim.Record) {
 	if o.event != ofOwned && o.event != ofMoved && o.event != orphanEdit {
 		return
 	}
-	j.ask()
+	j.Ask()
 	if o.observed != "" {
 		j.Report(Informed, "the expectations of "+o.observed+" were lowered")
 	}
@@ -53,7 +53,7 @@ func tellOldOwner(j *Judge, r *sim.Record) {
 	if o.event != ofMoved {
 		return
 	}
-	j.ask()
+	j.Ask()
 	if o.missing != "" && o.missing != o.nowKey {
 		j.Report(Informed, o.missing+" was not synced")
 	} else if o.now == nil && o.extra != "" {
@@ -67,7 +67,7 @@ func offerOrphans(j *Judge, r *sim.Record) {
 	if o.event != orphanAdd {
 		return
 	}
-	j.ask()
+	j.Ask()
 	j.reportKeys()
 	if o.observed != "" {
 		j.Report(Informed, "the expectations of "+o.observed+" were lowered")
@@ -80,7 +80,7 @@ func ignoreLostOrphans(j *Judge, r *sim.Record) {
 	if o.event != orphanGone {
 		return
 	}
-	j.ask()
+	j.Ask()
 	j.reportKeys()
 	if o.observed != "" {
 		j.Report(Informed, "the expectations of "+o.observed+" were lowered")
@@ -90,7 +90,7 @@ func ignoreLostOrphans(j *Judge, r *sim.Record) {
 // relabelOffers is WATCH-6.
 func relabelOffers(j *Judge, r *sim.Record) {
 	if j.route.event == orphanEdit {
-		j.ask()
+		j.Ask()
 		j.reportKeys()
 	}
 }
@@ -99,7 +99,7 @@ func relabelOffers(j *Judge, r *sim.Record) {
 // created any more: who waits there for what it could not create waits for
 // nothing that could come (RULES C41).
 func neverHang(j *Judge, r *sim.Record) {
-	j.ask()
+	j.Ask()
 	if r.Op == sim.Settled { // of those that wait the records come before
 		return
 	}
@@ -123,7 +123,7 @@ func noTieBreak(j *Judge, r *sim.Record) {
 	if o.event == noEvent || o.event == resync {
 		return
 	}
-	j.ask()
+	j.Ask()
 	ref := o.now
 	if ref == nil {
 		ref = o.old
@@ -155,7 +155,7 @@ func skipResyncs(j *Judge, r *sim.Record) {
 	if j.route.event != resync {
 		return
 	}
-	j.ask()
+	j.Ask()
 	if len(r.Enqueued) > 0 {
 		j.Report(Informed, r.Enqueued[0]+" was synced for an object that had not changed")
 	}

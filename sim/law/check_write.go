@@ -16,19 +16,19 @@ func oneWorker(j *Judge, r *sim.Record) {
 		}
 		return
 	}
-	p := j.state.Process(r.Process)
+	p := j.state.process(r.Process)
 	if p == nil || p.Subject.Kind == "" || r.Incarnation != p.incarnation {
 		return
 	}
-	j.ask()
+	j.Ask()
 	if k := p.queue.Find(view.KeyOf(r.For)); k != nil && k.Running > 0 {
 		j.Report(Informed, r.For.String()+" is being synced by two workers")
 	}
 }
 
-func (p *Process) unsynced(j *Judge) {
+func (p *process) unsynced(j *Judge) {
 	for i := range p.queue.Keys {
-		j.ask()
+		j.Ask()
 		if k := &p.queue.Keys[i]; k.Dirty && k.Running == 0 {
 			j.Report(Informed, "a change for "+k.String()+" reached "+p.Subject.Process+" and was never synced")
 		}
@@ -37,13 +37,13 @@ func (p *Process) unsynced(j *Judge) {
 
 // converges makes the checks of WRITE-2, WRITE-3 and WRITE-7: at rest, every
 // owner of a process that met some hardship has what it wants all the same.
-func converges(met func(p *Process) bool, hardship string) func(*Judge) Check {
-	return on(func(j *Judge, r *sim.Record) {
+func converges(met func(p *process) bool, hardship string) func(*Judge) Check {
+	return On(func(j *Judge, r *sim.Record) {
 		for _, p := range j.state.processes {
 			if p.Subject.Kind == "" || p.stopped || !met(p) || !j.binds(&p.Subject) {
 				continue
 			}
-			j.ask()
+			j.Ask()
 			if o := j.unconverged(p); o != nil {
 				j.Report(Informed, o.text()+", after "+p.Subject.Process+" "+hardship)
 			}
@@ -53,7 +53,7 @@ func converges(met func(p *Process) bool, hardship string) func(*Judge) Check {
 
 // unconverged returns the first owner of a process's kind that has not got
 // what it wants, nil when all have.
-func (j *Judge) unconverged(p *Process) *ownerCount {
+func (j *Judge) unconverged(p *process) *ownerCount {
 	c := j.survey()
 	for i := range c.owners {
 		if o := &c.owners[i]; o.Ref.Kind == p.Subject.Kind && j.settled(o) && o.short() {
@@ -65,11 +65,11 @@ func (j *Judge) unconverged(p *Process) *ownerCount {
 
 // sharedInformers is WRITE-4.
 func sharedInformers(j *Judge, r *sim.Record) {
-	p := j.state.Process(r.Process)
+	p := j.state.process(r.Process)
 	if p == nil || p.Subject.Kind == "" || p.Subject.Polls {
 		return
 	}
-	j.ask()
+	j.Ask()
 	if r.Verb == "list" {
 		j.Report(Informed, "lists "+r.Object.Kind+" from the server in a sync of "+r.For.String())
 	}
@@ -77,7 +77,7 @@ func sharedInformers(j *Judge, r *sim.Record) {
 
 // neverMutate is WRITE-5.
 func neverMutate(j *Judge, r *sim.Record) {
-	j.ask()
+	j.Ask()
 	if r.Op == sim.SyncEnd { // after which the caches have been looked at
 		return
 	}
@@ -112,7 +112,7 @@ func (c *waitForCaches) Digest(h *sim.Hash) {
 }
 
 func (c *waitForCaches) Record(r *sim.Record) {
-	p := c.j.state.Process(r.Process)
+	p := c.j.state.process(r.Process)
 	if p == nil || p.Subject.Kind == "" || p.synced && r.Incarnation <= p.incarnation {
 		return
 	}
@@ -130,7 +130,7 @@ func (c *waitForCaches) Record(r *sim.Record) {
 	case r.Op == sim.Delivery && !r.Initial || r.Incarnation > p.incarnation:
 		return
 	}
-	c.j.ask()
+	c.j.Ask()
 	first, ok := c.refused[r.Process]
 	if p.early >= 0 && (!ok || p.early < first) {
 		first, ok = p.early, true
@@ -149,12 +149,12 @@ func writes(verb string) bool {
 // retryErrors is WRITE-8.
 func retryErrors(j *Judge, r *sim.Record) {
 	if r.Op == sim.SyncEnd {
-		p := j.state.Process(r.Process)
+		p := j.state.process(r.Process)
 		if p == nil || r.Message == "" {
 			return
 		}
-		j.ask()
-		if k := p.queue.Find(view.KeyOf(r.For)); k != nil && k.Hot > j.Bounds.HotLoop {
+		j.Ask()
+		if k := p.queue.Find(view.KeyOf(r.For)); k != nil && k.Hot > j.HotLoop {
 			j.Report(Informed, r.For.String()+" failed "+itoa(k.Hot+1)+" times without backoff: "+r.Message)
 		}
 		return

@@ -97,7 +97,7 @@ func (s *State) digestKnown(n *view.Known) uint64 {
 	return sum
 }
 
-func (s *State) digestProcess(p *Process, hotLoop int, now time.Duration) uint64 {
+func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64 {
 	sum := digestQueue(&p.queue, hotLoop, now)
 	if p.early >= 0 {
 		sum++
@@ -154,9 +154,9 @@ func (s *State) digestProcess(p *Process, hotLoop int, now time.Duration) uint64
 
 // newsSince digests what a process was shown since a record, where the laws on
 // collectors ask for it.
-func (p *Process) newsSince(record int) uint64 {
+func (p *process) newsSince(record int) uint64 {
 	var sum uint64
-	if p.Subject.Controller != Collector {
+	if p.Subject.Controller != collector {
 		return 0
 	}
 	for _, c := range p.caches {

@@ -33,13 +33,3 @@ func (e Evidence) Names() []string {
 
 // String lists the sorts: "commits, rest".
 func (e Evidence) String() string { return strings.Join(e.Names(), ", ") }
-
-// Scope is where the objects of a kind are.
-type Scope uint8
-
-// The scopes.
-const (
-	Unserved Scope = iota // the server knows no such kind
-	Namespaced
-	Cluster
-)

@@ -12,7 +12,7 @@ import (
 )
 
 // fold brings the state up to date with a record.
-func (s *State) fold(r *sim.Record, p *Process, w *Write) {
+func (s *State) fold(r *sim.Record, p *process, w *Write) {
 	switch r.Op {
 	case sim.Commit:
 		s.promises.fold(&s.stored, r, w)
@@ -53,7 +53,7 @@ func (s *State) foldFault(r *sim.Record) {
 	}
 }
 
-func (p *Process) fold(s *State, r *sim.Record) {
+func (p *process) fold(s *State, r *sim.Record) {
 	if r.Incarnation > p.incarnation {
 		p.restart(r.Incarnation)
 	}
@@ -74,7 +74,7 @@ func (p *Process) fold(s *State, r *sim.Record) {
 	}
 }
 
-func (p *Process) foldFault(r *sim.Record) {
+func (p *process) foldFault(r *sim.Record) {
 	switch r.Verb {
 	case "crash":
 		p.down, p.wasOff = true, true
@@ -103,7 +103,7 @@ func (p *Process) foldFault(r *sim.Record) {
 	}
 }
 
-func (p *Process) deliver(r *sim.Record) {
+func (p *process) deliver(r *sim.Record) {
 	if r.Version < p.version && r.Object.Kind != p.kind {
 		p.reordered = true
 	}
@@ -135,7 +135,7 @@ func (p *Process) deliver(r *sim.Record) {
 
 // recount keeps how many cached objects each owner has, and lets the workers
 // know of one more.
-func (p *Process) recount(c *view.Cache, old, now *metav1.OwnerReference) {
+func (p *process) recount(c *view.Cache, old, now *metav1.OwnerReference) {
 	if meta.SameRef(old, now) {
 		return
 	}
@@ -146,7 +146,7 @@ func (p *Process) recount(c *view.Cache, old, now *metav1.OwnerReference) {
 }
 
 // oneMore lets the workers at an owner know of one more dependent.
-func (p *Process) oneMore(owner types.UID) {
+func (p *process) oneMore(owner types.UID) {
 	for i := range p.workers {
 		if p.workers[i].owner == owner {
 			p.workers[i].counted++
@@ -155,7 +155,7 @@ func (p *Process) oneMore(owner types.UID) {
 }
 
 // noteWrite is called for every commit of anybody.
-func (p *Process) noteWrite(r *sim.Record, w *Write) {
+func (p *process) noteWrite(r *sim.Record, w *Write) {
 	if p.Subject.Kind == "" {
 		return
 	}
@@ -177,7 +177,7 @@ func (p *Process) noteWrite(r *sim.Record, w *Write) {
 }
 
 // gives notes the references to others than the synced object that a write adds.
-func (p *Process) gives(w *Write) {
+func (p *process) gives(w *Write) {
 	if w.After == nil {
 		return
 	}
@@ -194,7 +194,7 @@ func (p *Process) gives(w *Write) {
 
 // hangs notes the finalizers that a write adds to what is there. The server's own
 // are nobody's, and what a creation brings may be a template's.
-func (p *Process) hangs(w *Write) {
+func (p *process) hangs(w *Write) {
 	if w.Before == nil || w.After == nil {
 		return
 	}

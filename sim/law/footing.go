@@ -76,7 +76,7 @@ func (j *Judge) eachOwned(f func(o *Object, st standing)) {
 // whose owners is absent.
 func (j *Judge) eachDangling(f func(o *Object, st standing)) {
 	j.eachOwned(func(o *Object, st standing) {
-		j.ask()
+		j.Ask()
 		if st.absent+st.foreign > 0 {
 			f(o, st)
 		}
@@ -91,8 +91,8 @@ func (j *Judge) eachDangling(f func(o *Object, st standing)) {
 func (j *Judge) resolvable(o *Object) bool {
 	refs := o.Meta.GetOwnerReferences()
 	for i := range refs {
-		scope := j.Kinds(refs[i].APIVersion, refs[i].Kind)
-		if scope == Unserved || scope == Namespaced && o.Ref.Namespace == "" {
+		namespaced, served := j.Kinds(refs[i].APIVersion, refs[i].Kind)
+		if !served || namespaced && o.Ref.Namespace == "" {
 			return false
 		}
 	}

@@ -36,7 +36,7 @@ func turns(n int) (*tape, *thing, *thing) {
 // What a process was shown before all syncs at work is forgotten.
 func TestTheJournalIsCut(t *testing.T) {
 	tp, _, _ := turns(20 * view.LongJournal)
-	if n := cap(judge(tp).State().Process("rs").known.Journal.Entries); n > 4*view.LongJournal {
+	if n := cap(judge(tp).State().process("rs").known.Journal.Entries); n > 4*view.LongJournal {
 		t.Errorf("%d entries are kept", n)
 	}
 }

@@ -13,14 +13,18 @@ const numOps = int(sim.Unsettled) + 1
 // told it.
 type Judge struct {
 	Strict bool // a breach of Committed strength fails the run too
-	Bounds Bounds
+
+	// What some laws leave to whoever judges. NewJudge sets 1, 10 and 1000.
+	Handovers int // NOFIGHT-2: hand-overs of one object between two user actions
+	HotLoop   int // WRITE-8: retries of one key without any backoff
+	Keep      int // breaches kept of each law; later ones are only counted
 
 	// Evidence is what the source of the records knows; zero for everything a
 	// world does. Kinds says what the server serves, so that a reference to a kind
 	// of which no object was met can be resolved; nil where nobody knows. Both are
 	// set before the first record.
 	Evidence Evidence
-	Kinds    func(apiVersion, kind string) Scope
+	Kinds    func(apiVersion, kind string) (namespaced, ok bool)
 
 	state  State
 	write  Write
@@ -40,20 +44,10 @@ type Judge struct {
 	forgiven int // breaches by records before this one don't count
 }
 
-// Bounds are the numbers some laws leave to whoever judges.
-type Bounds struct {
-	Handovers int // NOFIGHT-2: hand-overs of one object between two user actions
-	HotLoop   int // WRITE-8: retries of one key without any backoff
-	Keep      int // breaches kept of each law; later ones are only counted
-}
-
-// DefaultBounds are the bounds a new judge has.
-var DefaultBounds = Bounds{Handovers: 1, HotLoop: 10, Keep: 1000}
-
 // NewJudge returns a judge of a run with these subjects. Laws that are checked
 // elsewhere are left out.
 func NewJudge(subjects []Subject, laws []*Law) *Judge {
-	j := &Judge{Bounds: DefaultBounds, laws: laws, seats: make([]seat, 0, len(laws))}
+	j := &Judge{Handovers: 1, HotLoop: 10, Keep: 1000, laws: laws, seats: make([]seat, 0, len(laws))}
 	j.state.init()
 	for _, s := range subjects {
 		j.AddSubject(s)
@@ -83,7 +77,7 @@ func (j *Judge) Observe(r *sim.Record) {
 		j.convene()
 	}
 	j.record, j.now = r, r.At
-	p := j.state.Process(r.Process)
+	p := j.state.process(r.Process)
 	switch r.Op {
 	case sim.Commit:
 		j.write.fill(&j.state, r, p, j.evidence)
@@ -102,7 +96,7 @@ func (j *Judge) Observe(r *sim.Record) {
 // heldTo is the profile of whoever a record is about. A record that is no
 // subject's, as those of a world at rest are, is shown to every law: each asks for
 // the subjects it finds there.
-func (p *Process) heldTo() Profile {
+func (p *process) heldTo() Profile {
 	if p == nil {
 		return Upstream
 	}
@@ -111,7 +105,7 @@ func (p *Process) heldTo() Profile {
 
 // ask is how a check says that the record it was called for is one that its law
 // is about: something that could have broken it.
-func (j *Judge) ask() { j.seats[j.sitting].asked++ }
+func (j *Judge) Ask() { j.seats[j.sitting].asked++ }
 
 // binds reports whether the law whose check is running is owed by a subject.
 func (j *Judge) binds(s *Subject) bool { return j.seats[j.sitting].law.Profile <= s.Profile }
@@ -119,6 +113,14 @@ func (j *Judge) binds(s *Subject) bool { return j.seats[j.sitting].law.Profile <
 // settled reports whether an owner must have what the law whose check is running
 // says: whoever syncs it works, and owes that.
 func (j *Judge) settled(o *ownerCount) bool { return o.works && j.binds(o.sub) }
+
+// survey is the census of the world at rest, taken once for the record.
+func (j *Judge) survey() *census {
+	if !j.census.taken {
+		j.census.take(&j.state)
+	}
+	return &j.census
+}
 
 // given is the evidence of this run.
 func (j *Judge) given() Evidence {
@@ -132,9 +134,6 @@ func (j *Judge) given() Evidence {
 	return e
 }
 
-// knows reports whether the run has a sort of evidence.
-func (j *Judge) knows(e Evidence) bool { return j.evidence&e == e }
-
 // Reset forgets the run but keeps the subjects, the laws and the memory they
 // took up: the next run starts at record 0.
 func (j *Judge) Reset() {
@@ -144,7 +143,7 @@ func (j *Judge) Reset() {
 	for i := range j.seats {
 		s := &j.seats[i]
 		s.count, s.asked = 0, 0
-		if c, ok := s.check.(Resetter); ok {
+		if c, ok := s.check.(resetter); ok {
 			c.Reset()
 		} else {
 			s.check = s.law.New(j)
@@ -159,7 +158,7 @@ func (j *Judge) Reset() {
 // which law's name a breach of NOFIGHT-3 is reported as well: whether a process
 // was off, met reordering or had others change what it manages.
 func (j *Judge) Digest(h *sim.Hash) {
-	j.state.digest(h, j.Bounds.HotLoop, j.now)
+	j.state.digest(h, j.HotLoop, j.now)
 	for i := range j.seats {
 		if d, ok := j.seats[i].check.(sim.Digester); ok {
 			d.Digest(h)

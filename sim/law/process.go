@@ -12,7 +12,7 @@ import (
 
 // Process is what the records say of a subject's process: what it has been
 // shown and what it is doing.
-type Process struct {
+type process struct {
 	Subject Subject
 
 	incarnation int
@@ -81,11 +81,8 @@ type lookup struct {
 	waiting bool
 }
 
-// Incarnation is how many times the process has been restarted.
-func (p *Process) Incarnation() int { return p.incarnation }
-
 // Cache is the process's view of a kind.
-func (p *Process) Cache(kind string) *view.Cache {
+func (p *process) Cache(kind string) *view.Cache {
 	for _, c := range p.caches {
 		if c.Kind == kind {
 			return c
@@ -97,19 +94,19 @@ func (p *Process) Cache(kind string) *view.Cache {
 }
 
 // manages reports whether objects of a kind are dependents of the subject's.
-func (p *Process) manages(kind string) bool { return p.Subject.manages(kind) }
+func (p *process) manages(kind string) bool { return p.Subject.manages(kind) }
 
 // follows reports whether a process's knowledge of a kind is kept.
-func (p *Process) follows(kind string) bool {
+func (p *process) follows(kind string) bool {
 	return p.Subject.Kind != "" && (kind == p.Subject.Kind || p.manages(kind))
 }
 
 // works reports whether a process is up and sees.
-func (p *Process) works() bool { return !p.down && !p.stopped && len(p.held) == 0 }
+func (p *process) works() bool { return !p.down && !p.stopped && len(p.held) == 0 }
 
 // work returns what the worker that a record is about is at; nil when that is
 // no longer known.
-func (p *Process) work(r *sim.Record) *work {
+func (p *process) work(r *sim.Record) *work {
 	list := &p.workers
 	if r.Incarnation == p.incarnation-1 {
 		list = &p.former
@@ -128,7 +125,7 @@ func (p *Process) work(r *sim.Record) *work {
 
 // resolve is the key of the owner a reference names, as the process's view has
 // it: kind, name and uid must agree. "" where there is none.
-func (p *Process) resolve(ref *metav1.OwnerReference, namespace string) string {
+func (p *process) resolve(ref *metav1.OwnerReference, namespace string) string {
 	if ref == nil || ref.Kind != p.Subject.Kind {
 		return ""
 	}
@@ -144,7 +141,7 @@ func (p *Process) resolve(ref *metav1.OwnerReference, namespace string) string {
 }
 
 // keyed is the cached object with a key of the kind the process syncs.
-func (p *Process) keyed(key string) *view.Entry {
+func (p *process) keyed(key string) *view.Entry {
 	ns, name, ok := strings.Cut(key, "/")
 	if !ok {
 		ns, name = "", key
@@ -152,7 +149,7 @@ func (p *Process) keyed(key string) *view.Entry {
 	return p.Cache(p.Subject.Kind).Get(ns, name)
 }
 
-func (p *Process) meet(name view.Key) {
+func (p *process) meet(name view.Key) {
 	if p.met == nil {
 		p.met = map[view.Key]bool{}
 	}
@@ -160,7 +157,7 @@ func (p *Process) meet(name view.Key) {
 }
 
 // restart forgets what a process loses in a crash.
-func (p *Process) restart(incarnation int) {
+func (p *process) restart(incarnation int) {
 	p.incarnation = incarnation
 	p.known.Crash()
 	p.former, p.workers = p.workers, p.former[:0]
@@ -173,7 +170,7 @@ func (p *Process) restart(incarnation int) {
 	clear(p.lookups)
 }
 
-func (p *Process) forgetRun() {
+func (p *process) forgetRun() {
 	p.down, p.stopped, p.held, p.former = false, false, p.held[:0], p.former[:0]
 	p.reordered, p.wasOff, p.disturbed = false, false, false
 	p.known.Clear()

@@ -11,7 +11,7 @@ import (
 
 // tookFor reports whether an object that does not count, as the answer to a write
 // shows, did so when the actor read it.
-func (p *Process) tookFor(r *sim.Record, e *view.Sight) bool {
+func (p *process) tookFor(r *sim.Record, e *view.Sight) bool {
 	saw := meta.Of(r.Saw)
 	return e.Value != nil && !(meta.Deleting(e.Meta) && e.Removed) && saw != nil && p.Subject.counts(r.Saw, saw)
 }
@@ -20,7 +20,7 @@ func (p *Process) tookFor(r *sim.Record, e *view.Sight) bool {
 // does not show yet what the process itself adopted or released: it may go by
 // either. What it created and what it deleted it is to remember, as expectations
 // do (upstream's consistency store, too, takes no note of releases: RULES D47).
-func (p *Process) eitherWay(k *work) {
+func (p *process) eitherWay(k *work) {
 	for _, e := range p.known.Ahead {
 		if e.Cached == nil || e.Value == nil || meta.Deleting(e.Meta) && e.Removed || !p.manages(e.Kind) {
 			continue
@@ -41,7 +41,7 @@ func (p *Process) eitherWay(k *work) {
 // takesFor reports whether a worker may count an object that it has adopted once
 // more, in vain, as its cache showed it at some moment of the sync: an orphan that
 // counts.
-func (p *Process) takesFor(uid types.UID, k *work) bool {
+func (p *process) takesFor(uid types.UID, k *work) bool {
 	n := &p.known
 	e := n.ByUID[uid]
 	if e == nil || e.Active && e.Owner == k.owner {
@@ -65,6 +65,6 @@ func (p *Process) takesFor(uid types.UID, k *work) bool {
 // countsStill reports whether an object counts by the cache of a process that an
 // answer of the server tells otherwise. Nobody looks there for what others do to
 // his objects, a deletion that is not his own included.
-func (p *Process) countsStill(e *view.Sight, m metav1.Object) bool {
+func (p *process) countsStill(e *view.Sight, m metav1.Object) bool {
 	return !(meta.Deleting(m) && e.Removed) && e.Cached != nil && p.Subject.counts(e.Cached, meta.Of(e.Cached))
 }

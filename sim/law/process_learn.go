@@ -13,7 +13,7 @@ import (
 )
 
 // shown notes a delivery.
-func (p *Process) shown(r *sim.Record) {
+func (p *process) shown(r *sim.Record) {
 	before, after := meta.Of(r.Before), meta.Of(r.After)
 	if before != nil && (after == nil || after.GetUID() != before.GetUID()) {
 		p.removed(before.GetUID(), r.Index)
@@ -31,7 +31,7 @@ func (p *Process) shown(r *sim.Record) {
 
 // told notes what the answer to a request of its own tells a process, at the
 // latest before its next request. An answer that was lost tells nothing.
-func (p *Process) told(r *sim.Record) {
+func (p *process) told(r *sim.Record) {
 	if r.Lost || r.Incarnation != p.incarnation || !p.follows(r.Object.Kind) {
 		return
 	}
@@ -60,7 +60,7 @@ func (p *Process) told(r *sim.Record) {
 
 // gap forgets what is known from answers alone of a kind that was listed anew:
 // what the list does not hold is gone, and no event will say so.
-func (p *Process) gap(kind string) {
+func (p *process) gap(kind string) {
 	n := &p.known
 	for i := len(n.Ahead) - 1; i >= 0; i-- {
 		if e := n.Ahead[i]; e.Kind == kind && e.Cached == nil {
@@ -73,7 +73,7 @@ func (p *Process) gap(kind string) {
 
 // learn takes in one version of an object, unless a newer one is known. By is
 // the worker whose own doing it was, nil when the news came by itself.
-func (p *Process) learn(kind string, value any, m metav1.Object, record int, by *work) *view.Sight {
+func (p *process) learn(kind string, value any, m metav1.Object, record int, by *work) *view.Sight {
 	n, uid, version := &p.known, m.GetUID(), meta.Version(m)
 	e := n.ByUID[uid]
 	switch {
@@ -93,7 +93,7 @@ func (p *Process) learn(kind string, value any, m metav1.Object, record int, by 
 }
 
 // removed takes in that an object is gone for good.
-func (p *Process) removed(uid types.UID, record int) {
+func (p *process) removed(uid types.UID, record int) {
 	if e := p.known.ByUID[uid]; e != nil {
 		p.set(e, nil, nil, record, nil)
 		delete(p.known.ByUID, uid)
@@ -104,7 +104,7 @@ func (p *Process) removed(uid types.UID, record int) {
 
 // set changes what is known of an object, and tells the workers what that does
 // to the count of their owners' dependents.
-func (p *Process) set(e *view.Sight, value any, m metav1.Object, record int, by *work) {
+func (p *process) set(e *view.Sight, value any, m metav1.Object, record int, by *work) {
 	n := &p.known
 	p.note(record, e)
 	owner, active := types.UID(""), false
@@ -126,7 +126,7 @@ func (p *Process) set(e *view.Sight, value any, m metav1.Object, record int, by 
 }
 
 // moved tells the workers at an owner of one dependent more or less that counts.
-func (p *Process) moved(owner types.UID, active bool, by int, doer *work) {
+func (p *process) moved(owner types.UID, active bool, by int, doer *work) {
 	if owner == "" || !active {
 		return
 	}
@@ -145,7 +145,7 @@ func (p *Process) moved(owner types.UID, active bool, by int, doer *work) {
 }
 
 // note keeps what was known of an object until now, while anybody is at work.
-func (p *Process) note(record int, e *view.Sight) {
+func (p *process) note(record int, e *view.Sight) {
 	if !p.atWork() || e == nil {
 		return
 	}
@@ -157,7 +157,7 @@ func (p *Process) note(record int, e *view.Sight) {
 
 // oldestSync is the record at which the first of the syncs at work began, those
 // included whose last requests may still land.
-func (p *Process) oldestSync() int {
+func (p *process) oldestSync() int {
 	oldest := math.MaxInt
 	for _, list := range [][]work{p.workers, p.former} {
 		for i := range list {
@@ -171,7 +171,7 @@ func (p *Process) oldestSync() int {
 
 // atWork reports whether any worker is in a sync. When none is the journal, which
 // is about what changes during one, begins anew.
-func (p *Process) atWork() bool {
+func (p *process) atWork() bool {
 	for i := range p.workers {
 		if p.workers[i].busy {
 			return true

@@ -10,7 +10,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-func (p *Process) start(r *sim.Record) {
+func (p *process) start(r *sim.Record) {
 	k := p.work(r)
 	if k == nil {
 		return
@@ -29,7 +29,7 @@ func (p *Process) start(r *sim.Record) {
 }
 
 // answered notes what a process learnt from a live read, or from a refusal.
-func (p *Process) answered(s *State, r *sim.Record) {
+func (p *process) answered(s *State, r *sim.Record) {
 	if r.Op == sim.Refusal && r.Verb != "get" {
 		p.refused(s, r)
 		return
@@ -78,7 +78,7 @@ func (p *Process) answered(s *State, r *sim.Record) {
 // lists notes what a live list may have shown of the owner's dependents: those
 // that are there and were not known, and that those are not there which were. What
 // the list left out by its options widens what the worker can have gone by.
-func (p *Process) lists(s *State, r *sim.Record, k *work) {
+func (p *process) lists(s *State, r *sim.Record, k *work) {
 	if k.owner == "" {
 		return
 	}
@@ -102,7 +102,7 @@ func (p *Process) lists(s *State, r *sim.Record, k *work) {
 
 // refused notes a refused write: one that releases, of an object that is gone
 // or was replaced, must not fail the sync (ORPHAN-2).
-func (p *Process) refused(s *State, r *sim.Record) {
+func (p *process) refused(s *State, r *sim.Record) {
 	k := p.work(r)
 	if k == nil {
 		return
@@ -117,7 +117,7 @@ func (p *Process) refused(s *State, r *sim.Record) {
 	k.refused = true
 }
 
-func (p *Process) lostRelease(s *State, r *sim.Record) bool {
+func (p *process) lostRelease(s *State, r *sim.Record) bool {
 	saw := meta.Of(r.Saw)
 	if r.Verb != "patch" && r.Verb != "update" || saw == nil || !p.manages(r.Object.Kind) || r.SawFor == nil || p.Subject.Selector == nil {
 		return false

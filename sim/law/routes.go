@@ -25,7 +25,7 @@ const (
 // route is what one delivery should have enqueued, compared with what it did.
 type route struct {
 	event    event
-	process  *Process
+	process  *process
 	old      *metav1.OwnerReference
 	now      *metav1.OwnerReference
 	replaced bool   // by another object of the same name
@@ -38,7 +38,7 @@ type route struct {
 	observed  string   // one whose expectations should not have been lowered
 }
 
-func (o *route) fill(s *State, r *sim.Record, p *Process) {
+func (o *route) fill(s *State, r *sim.Record, p *process) {
 	*o = route{process: p, must: o.must[:0], may: o.may[:0]}
 	if p == nil || p.Subject.Polls || r.Object.Kind == p.Subject.Kind || !p.manages(r.Object.Kind) {
 		return

@@ -42,12 +42,12 @@ func (j *Judge) convene() {
 // known to ask it.
 func (j *Judge) wants(s *seat) opSet {
 	var all opSet
-	if !j.knows(s.law.Needs) {
+	if s.law.Needs&^j.evidence != 0 {
 		return all
 	}
-	sel, selective := s.check.(Selective)
+	sel, some := s.check.(selective)
 	for op := range sim.Op(numOps) {
-		if !selective || sel.Wants(op) {
+		if !some || sel.Wants(op) {
 			all |= ops(op)
 		}
 	}

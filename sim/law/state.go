@@ -14,9 +14,9 @@ import (
 type State struct {
 	stored
 
-	processes []*Process
-	byProcess map[string]*Process
-	last      *Process // that was asked for; nil for none
+	processes []*process
+	byProcess map[string]*process
+	last      *process // that was asked for; nil for none
 	selectors map[any]labels.Selector
 	promises  promises
 	taken     taken
@@ -30,7 +30,7 @@ const selectorCache = 4096
 
 func (s *State) init() {
 	s.stored = newStored()
-	s.byProcess = map[string]*Process{}
+	s.byProcess = map[string]*process{}
 	s.selectors = map[any]labels.Selector{}
 	s.promises.byObject = map[types.UID][]promise{}
 }
@@ -52,8 +52,8 @@ func (s *State) addSubject(sub Subject) {
 		p.Subject = sub
 		return
 	}
-	p := &Process{Subject: sub, early: -1, known: view.NewKnown(), queue: view.NewQueue(), met: map[view.Key]bool{}}
-	if sub.Controller == Collector {
+	p := &process{Subject: sub, early: -1, known: view.NewKnown(), queue: view.NewQueue(), met: map[view.Key]bool{}}
+	if sub.Controller == collector {
 		p.gone, p.lookups = map[types.UID]bool{}, map[coords]lookup{}
 	}
 	s.processes = append(s.processes, p)
@@ -61,15 +61,12 @@ func (s *State) addSubject(sub Subject) {
 }
 
 // Process returns a subject's process, nil for one that is no subject.
-func (s *State) Process(name string) *Process {
+func (s *State) process(name string) *process {
 	if s.last == nil || s.last.Subject.Process != name {
 		s.last = s.byProcess[name]
 	}
 	return s.last
 }
-
-// Processes are the subjects' processes in the order in which they were named.
-func (s *State) Processes() []*Process { return s.processes }
 
 // subjectFor is the first subject that syncs a kind, nil for none.
 func (s *State) subjectFor(kind string) *Subject {

@@ -3,6 +3,7 @@ package law
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/threelaws/threelaws/internal/fight"
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -204,7 +205,7 @@ var lawStories = []story{
 
 var fightStories = []story{
 	{"NOFIGHT-1", "quiet", kept, func(t *tape) { t.settled() }},
-	{"NOFIGHT-1", "a cycle", broken, func(t *tape) { t.add(sim.Record{Op: sim.Fighting, Reason: CycleReason([]int{3, 5})}) }},
+	{"NOFIGHT-1", "a cycle", broken, func(t *tape) { t.add(sim.Record{Op: sim.Fighting, Reason: fight.CycleReason([]int{3, 5})}) }},
 	{"NOFIGHT-2", "one adoption", kept, func(t *tape) {
 		a, p := set("a", 1), pod("p", nil)
 		t.exist(a, p)

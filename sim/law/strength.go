@@ -25,7 +25,7 @@ func adoptionStrength(r *sim.Record, w *Write) Strength {
 	if meta.Deleting(meta.Of(r.SawFor)) {
 		return Informed
 	}
-	k := w.Process.work(r)
+	k := w.process.work(r)
 	if k == nil {
 		return Committed
 	}

@@ -50,10 +50,10 @@ type Count struct {
 
 // Collector is the name of the garbage collector's controller: the GC laws
 // judge processes whose Subject has it.
-const Collector = "garbagecollector"
+const collector = "garbagecollector"
 
 // Drainer is the Controller of a [Subject] that empties namespaces.
-const Drainer = "namespace"
+const drainer = "namespace"
 
 func (s *Subject) manages(kind string) bool {
 	return s.Kind != "" && slices.Contains(s.Dependents, kind)

@@ -214,18 +214,12 @@ func subjects() []Subject {
 	work.Process, work.Controller, work.Kind, work.Finalizers = "job", "job", "Job", []string{tracking}
 	work.Replicas, work.Counted = nil, nil
 	op := Subject{Process: "op", Controller: "operator", Kind: "App", Dependents: []string{"Pod"}, Tends: []string{"ReplicationController"}}
-	return []Subject{s, c, work, op, {Process: "gc", Controller: Collector, Profile: Upstream}, {Process: "ns", Controller: Drainer, Profile: Upstream}}
+	return []Subject{s, c, work, op, {Process: "gc", Controller: collector, Profile: Upstream}, {Process: "ns", Controller: drainer, Profile: Upstream}}
 }
 
 // served is a server that knows every kind but Widgets.
-func served(apiVersion, kind string) Scope {
-	switch kind {
-	case "Widget":
-		return Unserved
-	case "Node", "Namespace":
-		return Cluster
-	}
-	return Namespaced
+func served(apiVersion, kind string) (namespaced, ok bool) {
+	return kind != "Node" && kind != "Namespace", kind != "Widget"
 }
 
 func judge(t *tape) *Judge {

@@ -12,7 +12,7 @@ import (
 // Write is what there is to know of one commit, worked out once for all laws.
 type Write struct {
 	For     sim.Ref  // what the actor was syncing; where nobody says, what its references say
-	Process *Process // nil for an actor that is no subject
+	process *process // nil for an actor that is no subject
 	Subject *Subject // of a controller with a collection; nil for everybody else
 	GC      bool     // by the garbage collector
 
@@ -33,10 +33,10 @@ type Write struct {
 // maker is who makes the object, if the write does; nil for somebody who is no
 // subject.
 func (w *Write) maker() *Subject {
-	if w.Process == nil {
+	if w.process == nil {
 		return nil
 	}
-	return &w.Process.Subject
+	return &w.process.Subject
 }
 
 // isFor reports whether a ControllerRef names the object being synced, as the
@@ -93,7 +93,7 @@ func (w *Write) harmless(r *sim.Record) bool {
 // counting returns the worker that a write for an owner is by, nil when what it
 // can have gone by is not known, as of a life that has ended.
 func (w *Write) counting(r *sim.Record) *work {
-	k := w.Process.work(r)
+	k := w.process.work(r)
 	if k == nil || !k.busy || k.owner == "" || string(k.owner) != r.For.UID || r.SawFor == nil {
 		return nil
 	}

@@ -6,15 +6,15 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-func (w *Write) fill(s *State, r *sim.Record, p *Process, known Evidence) {
-	*w = Write{For: r.For, Process: p, Before: meta.Of(r.Before), After: meta.Of(r.After)}
+func (w *Write) fill(s *State, r *sim.Record, p *process, known Evidence) {
+	*w = Write{For: r.For, process: p, Before: meta.Of(r.Before), After: meta.Of(r.After)}
 	w.Owner, w.NewOwner = meta.ControllerOf(w.Before), meta.ControllerOf(w.After)
 	w.Deletes = w.Before != nil && !meta.Deleting(w.Before) && (w.After == nil || meta.Deleting(w.After))
 	w.Claims = w.Before != nil && w.NewOwner != nil && !meta.SameRef(w.Owner, w.NewOwner)
-	if w.Process == nil {
+	if w.process == nil {
 		return
 	}
-	w.GC = w.Process.Subject.Controller == Collector
+	w.GC = w.process.Subject.Controller == collector
 	w.Saw = meta.Of(r.Saw)
 	if w.Saw == nil && known&Reads == 0 {
 		// A version that the request carried it had read.
@@ -22,16 +22,16 @@ func (w *Write) fill(s *State, r *sim.Record, p *Process, known Evidence) {
 			w.Saw = w.Before
 		}
 	}
-	if w.Process.Subject.Kind == "" {
+	if w.process.Subject.Kind == "" {
 		return
 	}
-	w.Subject = &w.Process.Subject
+	w.Subject = &w.process.Subject
 	w.SawOwner = meta.ControllerOf(w.Saw)
-	if w.For.UID == "" && w.Process.keyedOtherwise(s, r.For) {
+	if w.For.UID == "" && w.process.keyedOtherwise(s, r.For) {
 		w.inferFor(r)
 	}
 	w.readFor(r)
-	w.Dependent = w.Process.manages(r.Object.Kind) && !w.outOfReach(s, r)
+	w.Dependent = w.process.manages(r.Object.Kind) && !w.outOfReach(s, r)
 	w.Mine = w.isFor(w.Owner)
 	w.SawMine = w.isFor(w.SawOwner)
 	w.Adopts = w.Claims && w.isFor(w.NewOwner)
@@ -43,7 +43,7 @@ func (w *Write) fill(s *State, r *sim.Record, p *Process, known Evidence) {
 // there is no object of its kind that the key would name and the process was never
 // shown one, or the key is of another kind's object that it watches. A controller may have more
 // queues than one.
-func (p *Process) keyedOtherwise(s *State, f sim.Ref) bool {
+func (p *process) keyedOtherwise(s *State, f sim.Ref) bool {
 	if f.Name == "" || !p.met[view.KeyOf(f)] && s.Named(p.Subject.Kind, f.Namespace, f.Name) == nil {
 		return true
 	}
@@ -59,7 +59,7 @@ func (p *Process) keyedOtherwise(s *State, f sim.Ref) bool {
 // where the object that it writes is or becomes that one's, or is it: its cache may
 // still show an earlier one.
 func (w *Write) readFor(r *sim.Record) {
-	k := w.Process.work(r)
+	k := w.process.work(r)
 	if k == nil || k.live == "" || string(k.live) == w.For.UID {
 		return
 	}
@@ -80,7 +80,7 @@ func (w *Write) outOfReach(s *State, r *sim.Record) bool {
 		return true
 	}
 	o := s.Object(w.Before.GetUID())
-	return o != nil && o.maker == &w.Process.Subject
+	return o != nil && o.maker == &w.process.Subject
 }
 
 // inferFor takes the ControllerRef of the object that is written, if it is of the
@@ -96,7 +96,7 @@ func (w *Write) inferFor(r *sim.Record) {
 		return
 	}
 	namespace := r.Object.Namespace
-	if w.Process.Cache(ref.Kind).Get("", ref.Name) != nil {
+	if w.process.Cache(ref.Kind).Get("", ref.Name) != nil {
 		namespace = "" // a cluster-scoped owner
 	}
 	w.For = sim.Ref{Kind: ref.Kind, Namespace: namespace, Name: ref.Name, UID: string(ref.UID)}

@@ -56,15 +56,9 @@ func exactly(s *law.Subject, c *host.Controller) {
 }
 
 // Served tells the laws which kinds a server knows.
-func Served(s *fakeapi.Server) func(apiVersion, kind string) law.Scope {
-	return func(apiVersion, kind string) law.Scope {
+func Served(s *fakeapi.Server) func(apiVersion, kind string) (namespaced, ok bool) {
+	return func(apiVersion, kind string) (namespaced, ok bool) {
 		k := s.Kind(schema.FromAPIVersionAndKind(apiVersion, kind))
-		switch {
-		case k == nil:
-			return law.Unserved
-		case k.Namespaced:
-			return law.Namespaced
-		}
-		return law.Cluster
+		return k != nil && k.Namespaced, k != nil
 	}
 }

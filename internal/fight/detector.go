@@ -1,4 +1,7 @@
-package law
+// Package fight tells a world that fights from one that comes to rest: by a state that
+// recurs ([Detector]), and by what it is that two versions of an object differ in
+// ([OnlyTimes], [FirstDifference]), where no state recurs and the writing goes on.
+package fight
 
 // Detector finds fights: the abstract state of the world, in which names, uids
 // and versions are left out, recurs with a committed write in between, nobody

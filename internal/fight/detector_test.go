@@ -1,4 +1,4 @@
-package law
+package fight
 
 import (
 	"slices"
@@ -46,7 +46,7 @@ func TestDetector(t *testing.T) {
 			if found != (c.cycle != nil) || !slices.Equal(cycle, c.cycle) {
 				t.Errorf("cycle %v, %v; want %v", cycle, found, c.cycle)
 			}
-			if got := parseCycle(CycleReason(cycle)); !slices.Equal(got, c.cycle) {
+			if got := ParseCycle(CycleReason(cycle)); !slices.Equal(got, c.cycle) {
 				t.Errorf("reads back as %v", got)
 			}
 		})

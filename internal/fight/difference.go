@@ -1,4 +1,4 @@
-package law
+package fight
 
 import (
 	"encoding/json"
@@ -59,11 +59,11 @@ func differences(a, b any, f func(path string, was, is any) bool) {
 func tree(object any) map[string]any {
 	data, err := json.Marshal(object)
 	if err != nil {
-		panic(fmt.Sprintf("law: a stored object does not encode: %v", err))
+		panic(fmt.Sprintf("fight: a stored object does not encode: %v", err))
 	}
 	var out map[string]any
 	if err := json.Unmarshal(data, &out); err != nil {
-		panic(fmt.Sprintf("law: a stored object is no JSON object: %v", err))
+		panic(fmt.Sprintf("fight: a stored object is no JSON object: %v", err))
 	}
 	return out
 }
