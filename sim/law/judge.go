@@ -10,7 +10,8 @@ const numOps = int(sim.Unsettled) + 1
 
 // Judge holds a run against a set of laws. It is a [sim.Observer]: it sees
 // every record once, in order, and keeps nothing of the world but what records
-// told it.
+// told it. Whoever drives it calls Observe, and reads First, Breaches and Verdicts; a
+// check that it runs calls Write, State, Ask and Report.
 type Judge struct {
 	Strict bool // a breach of Committed strength fails the run too
 
@@ -68,7 +69,8 @@ func (j *Judge) AddSubject(s Subject) { j.state.addSubject(s) }
 // it was called for is not yet part of it.
 func (j *Judge) State() *State { return &j.state }
 
-// Write is what there is to know of the commit a check was called for.
+// Write is what the commit does that a check was called for. For another record it
+// says nothing.
 func (j *Judge) Write() *Write { return &j.write }
 
 // Observe judges one record.
@@ -103,7 +105,7 @@ func (p *process) heldTo() Profile {
 	return p.Subject.Profile
 }
 
-// ask is how a check says that the record it was called for is one that its law
+// Ask is how a check says that the record it was called for is one that its law
 // is about: something that could have broken it.
 func (j *Judge) Ask() { j.seats[j.sitting].asked++ }
 

@@ -13,7 +13,7 @@ type Law struct {
 	Needs    Evidence // what must be known of a run before the law can be asked
 	Unasked  string   // the part of the sentence that no check asks about; "" where it is asked whole
 
-	New   func(j *Judge) Check // a fresh check for one run; nil for a law checked elsewhere (Where says so)
+	New   func(j *Judge) Check // a fresh check for one run, see [On]; nil for a law checked elsewhere (Where says so)
 	Where string               // for a law without a check of histories: the test that pins it
 }
 
@@ -29,20 +29,21 @@ const (
 	Data       Category = 'D'
 )
 
-// Check judges one run. Record is called for every record, in order, before
-// the judge's State is brought up to date with it.
+// Check is a law at work on one run. It is shown each record, in order, before the
+// judge's State is brought up to date with it.
+//
+// One with a method Wants(sim.Op) bool is shown only the records it wants. One with a
+// method Reset forgets its run by it; any other is made anew for the next ([Judge.Reset]).
+// One that remembers what may break its law later, and is to be searched exhaustively,
+// is a [sim.Digester].
 type Check interface {
 	Record(r *sim.Record)
 }
 
-// Selective is a [Check] that needs only some records; the others are not
-// shown to it.
 type selective interface {
 	Wants(op sim.Op) bool
 }
 
-// Resetter is a [Check] that can forget its run. One that cannot is made anew
-// by [Judge.Reset].
 type resetter interface {
 	Reset()
 }
@@ -58,7 +59,6 @@ func ops(list ...sim.Op) opSet {
 	return s
 }
 
-// Wants implements [Selective].
 func (s opSet) Wants(op sim.Op) bool { return s&(1<<op) != 0 }
 
 // pure is a check without a memory of its own.
@@ -72,8 +72,8 @@ func (p *pure) Record(r *sim.Record) { p.f(p.j, r) }
 
 func (p *pure) Reset() {}
 
-// on makes the New of a law whose check is one function of the judge and the
-// record.
+// On makes the New of a law whose check is a function that remembers nothing, and is
+// shown the records of these operations.
 func On(f func(j *Judge, r *sim.Record), list ...sim.Op) func(*Judge) Check {
 	set := ops(list...)
 	return func(j *Judge) Check { return &pure{set, j, f} }

@@ -10,7 +10,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// Process is what the records say of a subject's process: what it has been
+// process is what the records say of a subject's process: what it has been
 // shown and what it is doing.
 type process struct {
 	Subject Subject

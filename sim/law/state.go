@@ -9,10 +9,11 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// State is the world as the records tell it: what is stored, what each subject
-// has been shown, and what it is doing.
+// State is what the records so far add up to, not the state of any server: the objects
+// that are stored, which any check may read, and for the checks of this package what
+// each process was shown and is doing, what was promised and what was taken.
 type State struct {
-	stored
+	stored // the methods that look objects up
 
 	processes []*process
 	byProcess map[string]*process
@@ -60,7 +61,7 @@ func (s *State) addSubject(sub Subject) {
 	s.byProcess[sub.Process] = p
 }
 
-// Process returns a subject's process, nil for one that is no subject.
+// process returns a subject's process, nil for one that is no subject.
 func (s *State) process(name string) *process {
 	if s.last == nil || s.last.Subject.Process != name {
 		s.last = s.byProcess[name]

@@ -8,7 +8,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// Object is a stored object. The pointer is good until the object is removed.
+// Object is one object as it is stored by what the records say. The pointer is good
+// until the object is removed; Value and Meta are of the version that is stored now.
 type Object struct {
 	Ref   sim.Ref
 	Value any           // the stored version

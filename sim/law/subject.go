@@ -18,8 +18,8 @@ const (
 // Subject tells the laws what they must know of one process's controller. The
 // functions are given the objects of the records and must not change them.
 type Subject struct {
-	Process    string
-	Controller string   // "replicaset"
+	Process    string   // its name in the records
+	Controller string   // "replicaset"; the GC laws are about "garbagecollector", NS-1 is about "namespace"
 	Kind       string   // the kind it syncs; "" for none: the laws on collections don't concern it
 	APIVersion string   // of Kind; "" where the source of records does not say
 	Dependents []string // the kinds it creates, claims and deletes
@@ -48,11 +48,11 @@ type Count struct {
 	Is   func(owner, dependent any) bool // whether a dependent that the owner controls is one of those
 }
 
-// Collector is the name of the garbage collector's controller: the GC laws
+// collector is the name of the garbage collector's controller: the GC laws
 // judge processes whose Subject has it.
 const collector = "garbagecollector"
 
-// Drainer is the Controller of a [Subject] that empties namespaces.
+// drainer is the Controller of a [Subject] that empties namespaces.
 const drainer = "namespace"
 
 func (s *Subject) manages(kind string) bool {

@@ -9,25 +9,29 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// Write is what there is to know of one commit, worked out once for all laws.
+// Write is what one commit does, in the words of the laws: the record of the commit says
+// which object became what, and this whose it was, whose it is, and what that amounts to
+// for its actor. It is worked out once for all laws, and good until the next record.
 type Write struct {
 	For     sim.Ref  // what the actor was syncing; where nobody says, what its references say
-	process *process // nil for an actor that is no subject
-	Subject *Subject // of a controller with a collection; nil for everybody else
-	GC      bool     // by the garbage collector
+	Subject *Subject // who the actor is, where it has a collection; nil for everybody else
+	GC      bool     // the actor is the garbage collector
 
-	Before, After, Saw        metav1.Object
+	Before, After, Saw        metav1.Object          // the object before, after, and as the actor had read it; nil for none
 	Owner, NewOwner, SawOwner *metav1.OwnerReference // their ControllerRefs
-	Dependent                 bool                   // the object is of a kind the subject manages
-	Mine                      bool                   // Owner is For
-	SawMine                   bool                   // and was, when the actor last read the object
-	Claims                    bool                   // an object that was there gets another ControllerRef
-	Adopts                    bool                   // and it is For
-	Drops                     bool                   // the actor's own ControllerRef goes, the object stays
-	Deletes                   bool                   // a deletion is asked for, or done
-	Unread                    bool                   // nobody knows what the actor had read
-	read                      bool                   // For is the incarnation that the actor has read live, not the one in its cache
-	dropped                   bool                   // the server dropped the controller field from a reference to For
+
+	Dependent bool // the object is of a kind the subject manages
+	Mine      bool // Owner is For
+	SawMine   bool // and was, when the actor last read the object
+	Claims    bool // an object that was there gets another ControllerRef
+	Adopts    bool // and it is For
+	Drops     bool // the actor's own ControllerRef goes, the object stays
+	Deletes   bool // a deletion is asked for, or done
+	Unread    bool // nobody knows what the actor had read
+
+	process *process // of the actor; nil for one that is no subject
+	read    bool     // For is the incarnation that the actor has read live, not the one in its cache
+	dropped bool     // the server dropped the controller field from a reference to For
 }
 
 // maker is who makes the object, if the write does; nil for somebody who is no
