@@ -41,7 +41,8 @@ func adoptAll(j *Judge, r *sim.Record) {
 			if !j.settled(a) {
 				continue
 			}
-			if slices.Contains(a.sub.Dependents, o.Ref.Kind) && j.state.Selects(a.sub, a.Value, o.Meta) && a.sub.willing(a.Value, o.Value) {
+			if slices.Contains(a.sub.Dependents, o.Ref.Kind) && j.state.Selects(a.sub, a.Value, o.Meta) &&
+				a.sub.willing(a.Value, o.Value) {
 				j.Report(Informed, o.Ref.String()+" stays an orphan though "+a.Ref.String()+" selects it")
 				break
 			}
@@ -87,7 +88,8 @@ func statusOnly(j *Judge, r *sim.Record) {
 // work: the dependent's deletion, or its own finalizer's end.
 func (j *Judge) cleansUp(r *sim.Record) bool {
 	w := &j.write
-	if !w.Deletes && !(meta.Deleting(w.Before) && (w.After == nil || len(w.After.GetFinalizers()) < len(w.Before.GetFinalizers()))) {
+	if !w.Deletes && !(meta.Deleting(w.Before) &&
+		(w.After == nil || len(w.After.GetFinalizers()) < len(w.Before.GetFinalizers()))) {
 		return false
 	}
 	if j.state.held(w.Subject, meta.Of(r.SawFor)) {

@@ -101,7 +101,8 @@ func restartMovesNothing(j *Judge, r *sim.Record) {
 		return
 	}
 	w := &j.write
-	if !j.state.restarted || w.Subject == nil && !w.GC || w.After == nil || w.Owner == nil || meta.SameRef(w.Owner, w.NewOwner) {
+	if !j.state.restarted || w.Subject == nil && !w.GC || w.After == nil || w.Owner == nil ||
+		meta.SameRef(w.Owner, w.NewOwner) {
 		return
 	}
 	owner := j.state.Object(w.Owner.UID)

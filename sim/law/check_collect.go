@@ -99,7 +99,8 @@ func resolveAll(j *Judge, r *sim.Record) {
 		refs := o.Meta.GetOwnerReferences()
 		for i := range refs {
 			if st.solid+st.waiting == 0 && !j.survey().collector.gone[refs[i].UID] {
-				j.Report(Informed, o.Ref.String()+" waits for "+refName(&refs[i])+", which no informer showed, to be resolved")
+				j.Report(Informed, o.Ref.String()+" waits for "+refName(&refs[i])+
+					", which no informer showed, to be resolved")
 				return
 			}
 		}

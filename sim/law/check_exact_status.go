@@ -138,7 +138,8 @@ func (m *moments) inCache(value any) {
 func (m *moments) at(value any, owner types.UID) {
 	such := value != nil && m.c.Is(m.seen, value)
 	m.mine, m.such = m.mine || owner == m.owner, m.such || such
-	m.always = m.always && such && owner == m.owner && (m.state == nil || m.state.Selects(m.sub, m.seen, meta.Of(value)))
+	m.always = m.always && such && owner == m.owner &&
+		(m.state == nil || m.state.Selects(m.sub, m.seen, meta.Of(value)))
 	m.ever = m.mine && m.such
 }
 
@@ -170,7 +171,8 @@ func (j *Judge) statusesAtRest() {
 func (s *State) such(sub *Subject, c *Count, owner *Object) int {
 	n := 0
 	for _, d := range s.Dependents(owner.Meta.GetUID()) {
-		if ref := meta.ControllerOf(d.Meta); ref != nil && ref.UID == owner.Meta.GetUID() && sub.manages(d.Ref.Kind) && c.Is(owner.Value, d.Value) {
+		if ref := meta.ControllerOf(d.Meta); ref != nil && ref.UID == owner.Meta.GetUID() &&
+			sub.manages(d.Ref.Kind) && c.Is(owner.Value, d.Value) {
 			n++
 		}
 	}

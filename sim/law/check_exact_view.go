@@ -41,7 +41,8 @@ func sameIncarnation(j *Judge, r *sim.Record) {
 // server would have refused it. A write that is conditional never gets here.
 func noOlderView(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Subject == nil || w.Saw == nil || w.Before == nil || r.Guards.ResourceVersion || !w.process.follows(r.Object.Kind) {
+	if w.Subject == nil || w.Saw == nil || w.Before == nil || r.Guards.ResourceVersion ||
+		!w.process.follows(r.Object.Kind) {
 		return
 	}
 	j.Ask()
@@ -55,7 +56,8 @@ func noOlderView(j *Judge, r *sim.Record) {
 	case k != nil && k.busy && saw < w.process.known.VersionAt(uid, k.begun):
 		j.Report(Informed, what(r)+" on version "+w.Saw.GetResourceVersion()+" of it, though shown a newer one")
 	case saw < w.process.known.Past[uid]:
-		j.Report(Committed, what(r)+" on version "+w.Saw.GetResourceVersion()+" of it, though shown a newer one before a restart")
+		j.Report(Committed, what(r)+" on version "+w.Saw.GetResourceVersion()+
+			" of it, though shown a newer one before a restart")
 	case w.undoes(r):
 		j.Report(Committed, what(r)+" puts back what has been changed since it was read")
 	}
@@ -65,7 +67,8 @@ func noOlderView(j *Judge, r *sim.Record) {
 // actor had read a part that is another's by now: it lands in place of a change
 // that the actor was never shown, and that change is no more.
 func (w *Write) undoes(r *sim.Record) bool {
-	return r.Verb == "update" && r.Subresource == "" && w.After != nil && meta.SameBody(r.Saw, r.After) && !meta.SameBody(r.Saw, r.Before)
+	return r.Verb == "update" && r.Subresource == "" && w.After != nil && meta.SameBody(r.Saw, r.After) &&
+		!meta.SameBody(r.Saw, r.Before)
 }
 
 // asSeen reports whether an object stands as the actor saw it, by whatever
@@ -74,7 +77,8 @@ func (w *Write) asSeen(r *sim.Record) bool {
 	a, b := w.Saw, w.Before
 	return a.GetDeletionTimestamp().Equal(b.GetDeletionTimestamp()) &&
 		maps.Equal(a.GetLabels(), b.GetLabels()) && maps.Equal(a.GetAnnotations(), b.GetAnnotations()) &&
-		slices.Equal(a.GetFinalizers(), b.GetFinalizers()) && meta.SameRefsBut(a, b, "") && meta.SameBody(r.Saw, r.Before)
+		slices.Equal(a.GetFinalizers(), b.GetFinalizers()) && meta.SameRefsBut(a, b, "") &&
+		meta.SameBody(r.Saw, r.Before)
 }
 
 // destroys reports whether a write takes something away: it deletes what has

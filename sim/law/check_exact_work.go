@@ -45,7 +45,8 @@ func neverTooFew(j *Judge, r *sim.Record) {
 func neverTooMany(j *Judge, r *sim.Record) {
 	w := &j.write
 	sub := w.Subject
-	if sub == nil || sub.Replicas == nil || !w.Dependent || w.Before != nil || !w.isFor(w.NewOwner) || !sub.counts(r.After, w.After) {
+	if sub == nil || sub.Replicas == nil || !w.Dependent || w.Before != nil || !w.isFor(w.NewOwner) ||
+		!sub.counts(r.After, w.After) {
 		return
 	}
 	j.Ask()
@@ -108,7 +109,8 @@ func oneForEach(j *Judge, r *sim.Record) {
 	}
 	j.Ask()
 	for _, o := range j.state.Dependents(w.NewOwner.UID) {
-		if o.Meta.GetUID() == w.After.GetUID() || !j.state.isActiveOf(sub, w.NewOwner.UID, o) || sub.Identity(o.Value) != id {
+		if o.Meta.GetUID() == w.After.GetUID() || !j.state.isActiveOf(sub, w.NewOwner.UID, o) ||
+			sub.Identity(o.Value) != id {
 			continue
 		}
 		s := Committed

@@ -18,7 +18,8 @@ func finalizersHold(j *Judge, r *sim.Record) {
 	}
 	j.Ask()
 	for _, f := range w.Before.GetFinalizers() {
-		if meta.Finalized(w.After, f) || j.state.mayTakeOff(&w.process.Subject, f) || strings.HasPrefix(r.Verb, "delete") && meta.ByPolicy(f) {
+		if meta.Finalized(w.After, f) || j.state.mayTakeOff(&w.process.Subject, f) ||
+			strings.HasPrefix(r.Verb, "delete") && meta.ByPolicy(f) {
 			continue
 		}
 		s := Informed
@@ -50,7 +51,8 @@ func (s *State) mayTakeOff(sub *Subject, finalizer string) bool {
 		return false
 	}
 	for _, p := range s.processes {
-		if slices.Contains(p.Subject.Finalizers, finalizer) || p.puts[finalizer] && p.Subject.Controller != sub.Controller {
+		if slices.Contains(p.Subject.Finalizers, finalizer) ||
+			p.puts[finalizer] && p.Subject.Controller != sub.Controller {
 			return false
 		}
 	}
@@ -75,7 +77,8 @@ func (s *State) held(sub *Subject, m metav1.Object) bool {
 func (s *State) managed(finalizer string) bool {
 	system := finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
 	for _, p := range s.processes {
-		if p.works() && (system && p.Subject.Controller == collector || slices.Contains(p.Subject.Finalizers, finalizer) || p.puts[finalizer]) {
+		if p.works() && (system && p.Subject.Controller == collector ||
+			slices.Contains(p.Subject.Finalizers, finalizer) || p.puts[finalizer]) {
 			return true
 		}
 	}

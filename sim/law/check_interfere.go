@@ -51,7 +51,8 @@ func (j *Judge) concerns(r *sim.Record) bool {
 	if w.Dependent {
 		return true
 	}
-	if r.Object.Kind == w.Subject.Kind && (r.For.Name == "" || r.Object.Name == r.For.Name && r.Object.Namespace == r.For.Namespace) {
+	if r.Object.Kind == w.Subject.Kind &&
+		(r.For.Name == "" || r.Object.Name == r.For.Name && r.Object.Namespace == r.For.Namespace) {
 		return false
 	}
 	return w.Owner != nil || j.state.subjectFor(r.Object.Kind) != nil

@@ -53,7 +53,8 @@ func (l *losers) Record(r *sim.Record) {
 
 func (l *losers) refused(r *sim.Record) {
 	p := l.j.state.process(r.Process)
-	if p == nil || !p.manages(r.Object.Kind) || r.Code != 422 && r.Code != 409 || r.Verb != "patch" && r.Verb != "update" {
+	if p == nil || !p.manages(r.Object.Kind) || r.Code != 422 && r.Code != 409 ||
+		r.Verb != "patch" && r.Verb != "update" {
 		return
 	}
 	live := l.j.state.Named(r.Object.Kind, r.Object.Namespace, r.Object.Name)

@@ -59,7 +59,8 @@ func (j *Judge) unreleased() {
 		}
 		for _, d := range j.state.Dependents(o.Meta.GetUID()) {
 			ref := meta.ControllerOf(d.Meta)
-			if ref == nil || ref.UID != o.Meta.GetUID() || !slices.Contains(o.sub.Dependents, d.Ref.Kind) || !o.sub.counts(d.Value, d.Meta) {
+			if ref == nil || ref.UID != o.Meta.GetUID() || !slices.Contains(o.sub.Dependents, d.Ref.Kind) ||
+				!o.sub.counts(d.Value, d.Meta) {
 				continue
 			}
 			j.Ask()

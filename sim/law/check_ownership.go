@@ -60,7 +60,8 @@ func (j *Judge) misnamed(r *sim.Record, how string) {
 	case ref.Name != w.For.Name:
 		j.Report(Informed, how+" with a ControllerRef that names "+w.For.String()+" "+ref.Name)
 	case version != "" && ref.APIVersion != version:
-		j.Report(Informed, how+" with a ControllerRef of apiVersion "+ref.APIVersion+", though "+w.For.String()+" is of "+version)
+		j.Report(Informed, how+" with a ControllerRef of apiVersion "+ref.APIVersion+", though "+w.For.String()+
+			" is of "+version)
 	}
 }
 
@@ -95,7 +96,8 @@ func dontShare(j *Judge, r *sim.Record) {
 		j.Ask()
 	}
 	if over {
-		j.Report(Informed, "counts "+itoa(j.write.Subject.Counted(r.After))+" in its status, has been shown "+itoa(k.counted)+" of its own")
+		j.Report(Informed, "counts "+itoa(j.write.Subject.Counted(r.After))+" in its status, has been shown "+
+			itoa(k.counted)+" of its own")
 	}
 }
 
@@ -132,7 +134,8 @@ func (j *Judge) sharing() {
 			continue
 		}
 		if n := j.shared(o); n > 0 && o.owned+n >= o.want {
-			j.Report(Informed, o.Ref.String()+" wants "+itoa(o.want)+", owns "+itoa(o.owned)+", is content with "+itoa(n)+" it does not own")
+			j.Report(Informed, o.Ref.String()+" wants "+itoa(o.want)+", owns "+itoa(o.owned)+", is content with "+
+				itoa(n)+" it does not own")
 		}
 	}
 }

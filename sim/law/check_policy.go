@@ -78,7 +78,8 @@ func orphanFirst(j *Judge, r *sim.Record) {
 	owner := w.Before.GetUID()
 	left := j.state.Dependents(owner)
 	if len(left) > 0 && w.process.tookForAnother(r, owner) {
-		j.Report(Informed, "let go in the place of an earlier "+r.Object.String()+", while "+left[0].Ref.String()+" refers to it")
+		j.Report(Informed, "let go in the place of an earlier "+r.Object.String()+", while "+left[0].Ref.String()+
+			" refers to it")
 		return
 	}
 	for _, o := range left {
@@ -118,7 +119,8 @@ func orphansSurvive(j *Judge, r *sim.Record) {
 	if !w.Deletes || w.process == nil {
 		return
 	}
-	if w.GC && meta.Finalized(w.Before, metav1.FinalizerOrphanDependents) && !meta.Finalized(w.After, metav1.FinalizerOrphanDependents) {
+	if w.GC && meta.Finalized(w.Before, metav1.FinalizerOrphanDependents) &&
+		!meta.Finalized(w.After, metav1.FinalizerOrphanDependents) {
 		overruled(j, w)
 	}
 	if len(j.state.promises.byObject) == 0 {

@@ -65,11 +65,21 @@ func TestAuditLogConvicts(t *testing.T) {
 		want    Strength
 		do      func(t *tape) *sim.Record
 	}{
-		{"a steal", "LAW-1b", false, Committed, func(t *tape) *sim.Record { return t.commit("rs", "update", a, p, p.owned(controlledBy(a))) }},
-		{"a steal of what it had read", "LAW-1b", true, Informed, func(t *tape) *sim.Record { return t.commit("rs", "update", a, p, p.owned(controlledBy(a))) }},
-		{"another's is edited", "LAW-2", true, Informed, func(t *tape) *sim.Record { return t.commit("rs", "update", a, p, p.labelled("x")) }},
-		{"another's is deleted", "LAW-2", false, Committed, func(t *tape) *sim.Record { return t.commit("rs", "delete", a, p, nil) }},
-		{"creation without a ControllerRef", "LAW-1", false, Informed, func(t *tape) *sim.Record { return t.commit("rs", "create", a, nil, pod("q", nil)) }},
+		{"a steal", "LAW-1b", false, Committed, func(t *tape) *sim.Record {
+			return t.commit("rs", "update", a, p, p.owned(controlledBy(a)))
+		}},
+		{"a steal of what it had read", "LAW-1b", true, Informed, func(t *tape) *sim.Record {
+			return t.commit("rs", "update", a, p, p.owned(controlledBy(a)))
+		}},
+		{"another's is edited", "LAW-2", true, Informed, func(t *tape) *sim.Record {
+			return t.commit("rs", "update", a, p, p.labelled("x"))
+		}},
+		{"another's is deleted", "LAW-2", false, Committed, func(t *tape) *sim.Record {
+			return t.commit("rs", "delete", a, p, nil)
+		}},
+		{"creation without a ControllerRef", "LAW-1", false, Informed, func(t *tape) *sim.Record {
+			return t.commit("rs", "create", a, nil, pod("q", nil))
+		}},
 	} {
 		tp := &tape{}
 		tp.exist(a, b, p)
@@ -147,7 +157,8 @@ func TestAsked(t *testing.T) {
 	for _, v := range judge(tp).Verdicts() {
 		asked[v.Law.ID] = v.Asked
 	}
-	for id, want := range map[string]int{"LAW-1b": 1, "LAW-2": 1, "ADOPT-4": 1, "GC-9": 0, "WATCH-1": 0, "ORPHAN-1": 0, "NOFIGHT-1": 0} {
+	for id, want := range map[string]int{"LAW-1b": 1, "LAW-2": 1, "ADOPT-4": 1, "GC-9": 0, "WATCH-1": 0,
+		"ORPHAN-1": 0, "NOFIGHT-1": 0} {
 		if asked[id] != want {
 			t.Errorf("%s was asked %d times, want %d", id, asked[id], want)
 		}

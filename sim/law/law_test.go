@@ -26,8 +26,10 @@ const (
 // all others too.
 func stories() []story {
 	var all []story
-	for _, s := range [][]story{apiStories, lawStories, fightStories, adoptStories, orphanStories, watchStories, writeStories, gcStories, namespaceStories, restStories,
-		namingStories, othersStories, releaseStories, finalizerStories, exactStories, strangerStories, idiomStories, ordinalStories} {
+	for _, s := range [][]story{apiStories, lawStories, fightStories, adoptStories, orphanStories, watchStories,
+		writeStories, gcStories, namespaceStories, restStories,
+		namingStories, othersStories, releaseStories, finalizerStories, exactStories, strangerStories, idiomStories,
+		ordinalStories} {
 		all = append(all, s...)
 	}
 	return all

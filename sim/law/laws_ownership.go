@@ -16,10 +16,11 @@ var apiLaws = []*Law{{
 	New:      On(oneController, sim.Commit),
 }, {
 	ID: "API-2", Name: "only-true-controls", Category: Validation, Source: proposal + "API",
-	Sentence: "An owner reference whose controller field is absent or false is no ControllerRef and keeps nobody from adopting.",
-	Needs:    Commits,
-	Unasked:  "only what the server refuses with its own words is looked at",
-	New:      On(onlyTrueControls, sim.Refusal),
+	Sentence: "An owner reference whose controller field is absent or false is no ControllerRef and keeps nobody " +
+		"from adopting.",
+	Needs:   Commits,
+	Unasked: "only what the server refuses with its own words is looked at",
+	New:     On(onlyTrueControls, sim.Refusal),
 }, {
 	ID: "API-3", Name: "complete-references", Category: Validation, Source: proposal + "API",
 	Sentence: "Every stored owner reference has an apiVersion, a kind, a name and a uid, and none names an Event.",
@@ -27,9 +28,10 @@ var apiLaws = []*Law{{
 	New:      On(completeRefs, sim.Commit),
 }, {
 	ID: "API-4", Name: "one-winner", Category: Safety, Source: proposal + "Adoption",
-	Sentence: "Of all the adopters that race for an orphan one write lands; an adopter that saw an orphan never takes it from the winner.",
-	Needs:    Commits | Reads,
-	New:      On(oneWinner, sim.Commit),
+	Sentence: "Of all the adopters that race for an orphan one write lands; an adopter that saw an orphan never " +
+		"takes it from the winner.",
+	Needs: Commits | Reads,
+	New:   On(oneWinner, sim.Commit),
 }, {
 	ID: "API-5", Name: "restart-moves-nothing", Category: Data, Source: proposal + "Goals",
 	Sentence: "A restarted controller takes no object from an owner that is there and selects it.",
@@ -37,27 +39,36 @@ var apiLaws = []*Law{{
 	Unasked:  "what moves after the next action of a user",
 	New:      On(restartMovesNothing, sim.Commit, sim.FaultHit),
 }, {
-	ID: "API-6", Name: "replace-takes-over", Category: Safety, Source: "recorded from kube-apiserver v1.36, area ownerrefs",
-	Sentence: "The server guards only against a second controller; a controller that replaces the list to take an object over breaks claim-orphans-only and dont-interfere.",
-	Needs:    Commits,
-	Where:    "sim/law TestTakeoverByReplacing",
+	ID: "API-6", Name: "replace-takes-over", Category: Safety,
+	Source: "recorded from kube-apiserver v1.36, area ownerrefs",
+	Sentence: "The server guards only against a second controller; a controller that replaces the list to take an " +
+		"object over breaks claim-orphans-only and dont-interfere.",
+	Needs: Commits,
+	Where: "sim/law TestTakeoverByReplacing",
 }}
 
 var threeLaws = []*Law{{
-	ID: "LAW-1", Name: "take-ownership", Category: Safety, Source: proposal + "The Three Laws of Controllers, First Law",
-	Sentence: "What a controller creates for its collection carries its ControllerRef from the first write on; a ControllerRef that it writes has its object's own uid, kind, name and apiVersion, and that object is in reach.",
-	Needs:    Commits,
-	New:      On(takeOwnership, sim.Commit),
+	ID: "LAW-1", Name: "take-ownership", Category: Safety,
+	Source: proposal + "The Three Laws of Controllers, First Law",
+	Sentence: "What a controller creates for its collection carries its ControllerRef from the first write on; a " +
+		"ControllerRef that it writes has its object's own uid, kind, name and apiVersion, and that object is " +
+		"in reach.",
+	Needs: Commits,
+	New:   On(takeOwnership, sim.Commit),
 }, {
-	ID: "LAW-1b", Name: "claim-orphans-only", Category: Safety, Source: proposal + "The Three Laws of Controllers, First Law",
+	ID: "LAW-1b", Name: "claim-orphans-only", Category: Safety,
+	Source:   proposal + "The Three Laws of Controllers, First Law",
 	Sentence: "A controller claims an object it did not create only while that object has no ControllerRef.",
 	Needs:    Commits,
 	New:      On(claimOrphansOnly, sim.Commit),
 }, {
-	ID: "LAW-2", Name: "dont-interfere", Category: Safety, Source: proposal + "The Three Laws of Controllers, Second Law",
-	Sentence: "A controller does not edit, scale or delete an object that is another controller's or not its own, except to adopt an orphan or to take back its own reference, and then changes nothing but the reference; and from its own it takes no other owner's reference.",
-	Needs:    Commits,
-	New:      On(dontInterfere, sim.Commit),
+	ID: "LAW-2", Name: "dont-interfere", Category: Safety,
+	Source: proposal + "The Three Laws of Controllers, Second Law",
+	Sentence: "A controller does not edit, scale or delete an object that is another controller's or not its own, " +
+		"except to adopt an orphan or to take back its own reference, and then changes nothing but the " +
+		"reference; and from its own it takes no other owner's reference.",
+	Needs: Commits,
+	New:   On(dontInterfere, sim.Commit),
 }, {
 	ID: "LAW-3", Name: "dont-share", Category: Liveness, Source: proposal + "The Three Laws of Controllers, Third Law",
 	Sentence: "A controller counts only objects it owns toward what it wants, and only those in its status.",
@@ -74,14 +85,16 @@ var fightLaws = []*Law{{
 	New:      On(neverFight, sim.Fighting, sim.Settled),
 }, {
 	ID: "NOFIGHT-2", Name: "few-handovers", Category: Safety, Source: proposal + "Upgrading",
-	Sentence: "Between two actions of a user an object with unchanged labels changes hands no more often than the scenario allows, once by default.",
-	Needs:    Commits,
-	New:      newHandovers,
+	Sentence: "Between two actions of a user an object with unchanged labels changes hands no more often than the " +
+		"scenario allows, once by default.",
+	Needs: Commits,
+	New:   newHandovers,
 }, {
 	ID: "NOFIGHT-3", Name: "exact-sum", Category: Liveness, Source: proposal + "Goals",
-	Sentence: "Controllers with one selector come to rest with exactly as many active dependents as they want together, each with its own.",
-	Needs:    Commits | Rest,
-	New:      On(exactSum, sim.Settled),
+	Sentence: "Controllers with one selector come to rest with exactly as many active dependents as they want " +
+		"together, each with its own.",
+	Needs: Commits | Rest,
+	New:   On(exactSum, sim.Settled),
 }}
 
 var adoptLaws = []*Law{{
@@ -96,13 +109,16 @@ var adoptLaws = []*Law{{
 	New: On(adoptAll, sim.Settled),
 }, {
 	ID: "ADOPT-3", Name: "status-only-when-going", Category: Safety, Source: proposal + "Adoption",
-	Sentence: "For an object that is being deleted its controller writes status and does nothing else, but delete what is that object's own while its own finalizer holds it.",
-	Needs:    Commits | Reads | Syncs,
-	New:      On(statusOnly, sim.Commit),
+	Sentence: "For an object that is being deleted its controller writes status and does nothing else, but delete " +
+		"what is that object's own while its own finalizer holds it.",
+	Needs: Commits | Reads | Syncs,
+	New:   On(statusOnly, sim.Commit),
 }, {
-	ID: "ADOPT-4", Name: "recheck-before-adopting", Category: Safety, Source: proposal + "Adoption; pkg/controller (v1.36), RecheckDeletionTimestamp",
-	Sentence: "Before the first adoption of a sync the adopter reads its own object live and finds the same uid and no deletion.",
-	Profile:  Upstream, Needs: Commits | Reads | Syncs,
+	ID: "ADOPT-4", Name: "recheck-before-adopting", Category: Safety,
+	Source: proposal + "Adoption; pkg/controller (v1.36), RecheckDeletionTimestamp",
+	Sentence: "Before the first adoption of a sync the adopter reads its own object live and finds the same uid and " +
+		"no deletion.",
+	Profile: Upstream, Needs: Commits | Reads | Syncs,
 	New: On(recheck, sim.Commit),
 }, {
 	ID: "ADOPT-5", Name: "spare-the-dying", Category: Safety, Source: "pkg/controller (v1.36), ClaimObject",
@@ -121,18 +137,21 @@ var adoptLaws = []*Law{{
 	Needs:    Commits | Reads | Syncs,
 	New:      On(orphansStayOrphans, sim.Commit),
 }, {
-	ID: "ADOPT-8", Name: "namesakes-are-strangers", Category: Safety, Source: proposal + "Behavior; pkg/controller (v1.36), ClaimObject",
-	Sentence: "A controller object of the same name and another uid inherits nothing, and nothing decided for the one is done to the other.",
-	Needs:    Commits | Reads | Syncs,
-	Unasked:  "what is inherited by other ways than a write",
-	New:      On(successor, sim.Commit),
+	ID: "ADOPT-8", Name: "namesakes-are-strangers", Category: Safety,
+	Source: proposal + "Behavior; pkg/controller (v1.36), ClaimObject",
+	Sentence: "A controller object of the same name and another uid inherits nothing, and nothing decided for the " +
+		"one is done to the other.",
+	Needs:   Commits | Reads | Syncs,
+	Unasked: "what is inherited by other ways than a write",
+	New:     On(successor, sim.Commit),
 }}
 
 var orphanLaws = []*Law{{
 	ID: "ORPHAN-1", Name: "release-what-left", Category: Liveness, Source: proposal + "Orphaning",
-	Sentence: "An owned object that no longer matches is released, and no other, by taking the owner's own reference off it and nothing else.",
-	Needs:    Commits | Rest,
-	New:      On(release, sim.Commit, sim.Settled),
+	Sentence: "An owned object that no longer matches is released, and no other, by taking the owner's own " +
+		"reference off it and nothing else.",
+	Needs: Commits | Rest,
+	New:   On(release, sim.Commit, sim.Settled),
 }, {
 	ID: "ORPHAN-2", Name: "release-tolerates-gone", Category: Safety, Source: "pkg/controller (v1.36), ReleasePod",
 	Sentence: "A release that finds the object gone or replaced is a success.",

@@ -28,7 +28,8 @@ func (p *process) eitherWay(k *work) {
 		m := meta.Of(e.Cached)
 		ref := meta.ControllerOf(m)
 		counts := p.Subject.counts(e.Cached, m)
-		was, orphan := ref != nil && ref.UID == k.owner, ref == nil && e.Owner == k.owner // its adoption is yet to be shown
+		was := ref != nil && ref.UID == k.owner
+		orphan := ref == nil && e.Owner == k.owner // its adoption is yet to be shown
 		switch is := e.Active && e.Owner == k.owner; {
 		case !is && counts && (was || orphan):
 			k.more++

@@ -119,7 +119,8 @@ func (p *process) refused(s *State, r *sim.Record) {
 
 func (p *process) lostRelease(s *State, r *sim.Record) bool {
 	saw := meta.Of(r.Saw)
-	if r.Verb != "patch" && r.Verb != "update" || saw == nil || !p.manages(r.Object.Kind) || r.SawFor == nil || p.Subject.Selector == nil {
+	if r.Verb != "patch" && r.Verb != "update" || saw == nil || !p.manages(r.Object.Kind) || r.SawFor == nil ||
+		p.Subject.Selector == nil {
 		return false
 	}
 	own := meta.ControllerOf(saw)

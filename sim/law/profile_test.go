@@ -39,7 +39,8 @@ func TestProfiles(t *testing.T) {
 	for _, c := range []struct {
 		law  string
 		owed Profile
-	}{{"LAW-1", Ownership}, {"NOFIGHT-3", Ownership}, {"WRITE-4", Writing}, {"WATCH-4", Upstream}, {"ADOPT-2", Upstream}} {
+	}{{"LAW-1", Ownership}, {"NOFIGHT-3", Ownership}, {"WRITE-4", Writing}, {"WATCH-4", Upstream},
+		{"ADOPT-2", Upstream}} {
 		if l := ByID(c.law); l.Profile != c.owed {
 			t.Errorf("%s is of profile %s, want %s", c.law, l.Profile, c.owed)
 		}
@@ -69,7 +70,9 @@ func TestPrecedence(t *testing.T) {
 			t.exist(pod("p", nil).owned(plain(object("Secret", "gone"))))
 			t.settled()
 		}},
-		{"an adoption that takes finalizers off", "LAW-2", func(t *tape) { t.adoptsHeld("rs", set("a", 1), []string{cleanup}, nil) }},
+		{"an adoption that takes finalizers off", "LAW-2", func(t *tape) {
+			t.adoptsHeld("rs", set("a", 1), []string{cleanup}, nil)
+		}},
 		{"a release that does", "ORPHAN-1", func(t *tape) {
 			a := set("a", 0)
 			p := pod("p", a).labelled("db").held(cleanup)

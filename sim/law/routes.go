@@ -44,7 +44,8 @@ func (o *route) fill(s *State, r *sim.Record, p *process) {
 		return
 	}
 	before, after := meta.Of(r.Before), meta.Of(r.After)
-	if before != nil && after != nil && before.GetResourceVersion() == after.GetResourceVersion() && before.GetUID() == after.GetUID() {
+	if before != nil && after != nil && before.GetResourceVersion() == after.GetResourceVersion() &&
+		before.GetUID() == after.GetUID() {
 		o.event = resync
 		return
 	}

@@ -89,7 +89,10 @@ var exactStories = []story{
 		dead := p[0].as(func(o *thing) { o.Failed = true })
 		t.commit("kubelet", "update", nil, p[0], dead)
 		t.deliver("rs", p[0], dead, "default/a")
-		t.sync("rs", a, func() { t.commit("rs", "delete", a, dead, nil); t.commit("rs", "create", a, nil, pod("q", a)) })
+		t.sync("rs", a, func() {
+			t.commit("rs", "delete", a, dead, nil)
+			t.commit("rs", "create", a, nil, pod("q", a))
+		})
 	}},
 	{"EXACT-1", "within what may be lacking", kept, func(t *tape) {
 		a := set("a", 2)
@@ -104,7 +107,10 @@ var exactStories = []story{
 
 	{"EXACT-2", "up to what is wanted", kept, func(t *tape) {
 		a, _ := t.family(2)
-		t.sync("rs", a, func() { t.commit("rs", "create", a, nil, pod("p", a)); t.commit("rs", "create", a, nil, pod("q", a)) })
+		t.sync("rs", a, func() {
+			t.commit("rs", "create", a, nil, pod("p", a))
+			t.commit("rs", "create", a, nil, pod("q", a))
+		})
 	}},
 	{"EXACT-2", "one too many", broken, func(t *tape) {
 		a, _ := t.family(1, "p")
@@ -242,7 +248,10 @@ var exactStories = []story{
 		t.sync("rs", a, func() { t.commit("rs", "delete", a, p[0], nil).Guards.ResourceVersion = true })
 	}},
 
-	{"EXACT-6", "somebody else's finalizer", kept, func(t *tape) { t.exist(pod("p", nil).dying("example.com/hold")); t.settled() }},
+	{"EXACT-6", "somebody else's finalizer", kept, func(t *tape) {
+		t.exist(pod("p", nil).dying("example.com/hold"))
+		t.settled()
+	}},
 	{"EXACT-6", "its own finalizer", broken, func(t *tape) { t.exist(set("a", 0).dying(ownFinalizer)); t.settled() }},
 	{"EXACT-6", "whose controller is down", kept, func(t *tape) {
 		t.exist(set("a", 0).dying(ownFinalizer))
@@ -272,7 +281,10 @@ var exactStories = []story{
 		t.exist(a.dying(cleanup))
 		t.settled()
 	}},
-	{"EXACT-6", "waits for nothing", broken, func(t *tape) { t.exist(set("a", 0).dying(orphanFinalizer)); t.settled() }},
+	{"EXACT-6", "waits for nothing", broken, func(t *tape) {
+		t.exist(set("a", 0).dying(orphanFinalizer))
+		t.settled()
+	}},
 	{"EXACT-6", "a namespace that is empty", broken, func(t *tape) {
 		ns := object("Namespace", "shop").dying()
 		ns.Namespace = ""

@@ -27,11 +27,21 @@ const (
 )
 
 var namingStories = []story{
-	{"LAW-1", "created with a ControllerRef of another kind", broken, func(t *tape) { t.misnames(nil, func(r *metav1.OwnerReference) { r.Kind = "ReplicationController" }) }},
-	{"LAW-1", "created with a ControllerRef of another name", broken, func(t *tape) { t.misnames(nil, func(r *metav1.OwnerReference) { r.Name = "b" }) }},
-	{"LAW-1", "created with a ControllerRef of another version", broken, func(t *tape) { t.misnames(nil, func(r *metav1.OwnerReference) { r.APIVersion = "v2" }) }},
-	{"LAW-1", "adopted with a ControllerRef of another name", broken, func(t *tape) { t.misnames(pod("p", nil), func(r *metav1.OwnerReference) { r.Name = "b" }) }},
-	{"LAW-1", "adopted with its own", kept, func(t *tape) { t.misnames(pod("p", nil), func(*metav1.OwnerReference) {}) }},
+	{"LAW-1", "created with a ControllerRef of another kind", broken, func(t *tape) {
+		t.misnames(nil, func(r *metav1.OwnerReference) { r.Kind = "ReplicationController" })
+	}},
+	{"LAW-1", "created with a ControllerRef of another name", broken, func(t *tape) {
+		t.misnames(nil, func(r *metav1.OwnerReference) { r.Name = "b" })
+	}},
+	{"LAW-1", "created with a ControllerRef of another version", broken, func(t *tape) {
+		t.misnames(nil, func(r *metav1.OwnerReference) { r.APIVersion = "v2" })
+	}},
+	{"LAW-1", "adopted with a ControllerRef of another name", broken, func(t *tape) {
+		t.misnames(pod("p", nil), func(r *metav1.OwnerReference) { r.Name = "b" })
+	}},
+	{"LAW-1", "adopted with its own", kept, func(t *tape) {
+		t.misnames(pod("p", nil), func(*metav1.OwnerReference) {})
+	}},
 	{"LAW-1", "created from a queue of pods", kept, func(t *tape) {
 		a, p := app("a"), pod("p", nil)
 		t.exist(a, p)
@@ -172,10 +182,16 @@ var releaseStories = []story{
 		t.refuse("op", "update", a, p, p, 404, `pods "p" not found`)
 		t.end("op", a, `pods "p" not found`)
 	}},
-	{"ADOPT-3", "its finalizer deletes what is its own", kept, func(t *tape) { t.cleansUp("op", app("a").dying(cleanup)) }},
+	{"ADOPT-3", "its finalizer deletes what is its own", kept, func(t *tape) {
+		t.cleansUp("op", app("a").dying(cleanup))
+	}},
 	{"ADOPT-3", "its declared finalizer does", kept, func(t *tape) { t.cleansUp("job", job("a").dying(tracking)) }},
-	{"ADOPT-3", "deletes though another's finalizer holds it", broken, func(t *tape) { t.cleansUp("job", job("a").dying(cleanup)) }},
-	{"ADOPT-3", "deletes though only the collector's finalizer holds it", broken, func(t *tape) { t.cleansUp("op", app("a").dying(foregroundFinalizer)) }},
+	{"ADOPT-3", "deletes though another's finalizer holds it", broken, func(t *tape) {
+		t.cleansUp("job", job("a").dying(cleanup))
+	}},
+	{"ADOPT-3", "deletes though only the collector's finalizer holds it", broken, func(t *tape) {
+		t.cleansUp("op", app("a").dying(foregroundFinalizer))
+	}},
 }
 
 // cleansUp has a controller delete a pod of its dying owner.

@@ -102,7 +102,11 @@ var lawStories = []story{
 		t.commit("rs", "create", a, nil, pod("p", nil).owned(plain(a)))
 		t.commit("rs", "patch", a, q, q.owned(plain(a)))
 	}},
-	{"LAW-1b", "an orphan", kept, func(t *tape) { a, p := set("a", 1), pod("p", nil); t.exist(a, p); t.adopts("rs", a, p) }},
+	{"LAW-1b", "an orphan", kept, func(t *tape) {
+		a, p := set("a", 1), pod("p", nil)
+		t.exist(a, p)
+		t.adopts("rs", a, p)
+	}},
 	{"LAW-1b", "another's", broken, func(t *tape) {
 		a, b := set("a", 1), set("b", 1)
 		p := pod("p", a)
@@ -170,7 +174,9 @@ var lawStories = []story{
 		t.exist(a, p)
 		t.show("rs", a)
 		t.deliver("rs", nil, p, "default/a")
-		t.sync("rs", a, func() { t.commit("rs", "update", a, a, a.as(func(o *thing) { o.Counted = 1 })).Subresource = "status" })
+		t.sync("rs", a, func() {
+			t.commit("rs", "update", a, a, a.as(func(o *thing) { o.Counted = 1 })).Subresource = "status"
+		})
 		t.settled()
 	}},
 	{"LAW-3", "counts one it has just made", kept, func(t *tape) {
@@ -188,7 +194,9 @@ var lawStories = []story{
 		t.exist(a, b, p)
 		t.show("rs", a, b)
 		t.deliver("rs", nil, p, "default/b")
-		t.sync("rs", a, func() { t.commit("rs", "update", a, a, a.as(func(o *thing) { o.Counted = 1 })).Subresource = "status" })
+		t.sync("rs", a, func() {
+			t.commit("rs", "update", a, a, a.as(func(o *thing) { o.Counted = 1 })).Subresource = "status"
+		})
 	}},
 	{"LAW-3", "is content with another's", broken, func(t *tape) {
 		a, b := set("a", 1), set("b", 1)
@@ -205,7 +213,9 @@ var lawStories = []story{
 
 var fightStories = []story{
 	{"NOFIGHT-1", "quiet", kept, func(t *tape) { t.settled() }},
-	{"NOFIGHT-1", "a cycle", broken, func(t *tape) { t.add(sim.Record{Op: sim.Fighting, Reason: fight.CycleReason([]int{3, 5})}) }},
+	{"NOFIGHT-1", "a cycle", broken, func(t *tape) {
+		t.add(sim.Record{Op: sim.Fighting, Reason: fight.CycleReason([]int{3, 5})})
+	}},
 	{"NOFIGHT-2", "one adoption", kept, func(t *tape) {
 		a, p := set("a", 1), pod("p", nil)
 		t.exist(a, p)
@@ -266,7 +276,9 @@ var fightStories = []story{
 
 var restStories = []story{
 	{"EXACT-7", "at rest", kept, func(t *tape) { t.settled() }},
-	{"EXACT-7", "given up", broken, func(t *tape) { t.add(sim.Record{Op: sim.Unsettled, Message: "no write in 20000 steps"}) }},
+	{"EXACT-7", "given up", broken, func(t *tape) {
+		t.add(sim.Record{Op: sim.Unsettled, Message: "no write in 20000 steps"})
+	}},
 	{"EXACT-7b", "an error is no panic", kept, func(t *tape) {
 		t.add(sim.Record{Op: sim.SyncEnd, Process: "rs", Message: "no luck"})
 	}},

@@ -34,9 +34,9 @@ type Subject struct {
 	Willing  func(owner, object any) bool    // whether it would adopt this matching orphan; nil: always
 	Polls    bool                            // works by polling: the WATCH laws don't concern it
 
-	Surge       func(owner any) int        // how many active dependents it may have above what it wants (EXACT-2); nil: none
+	Surge       func(owner any) int        // how many active dependents it may have beyond that (EXACT-2); nil: none
 	Unavailable func(owner any) int        // how many it may lack by deletes of its own (EXACT-1); nil: none
-	Identity    func(dependent any) string // what only one active dependent of an owner may be (EXACT-3); "" for nothing, nil: not judged
+	Identity    func(dependent any) string // what only one of an owner's may be (EXACT-3); "": nothing; nil: not judged
 	Counts      []Count                    // the numbers of an owner's status that count dependents (EXACT-8)
 }
 

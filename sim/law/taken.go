@@ -35,7 +35,8 @@ func (t *taken) fold(s *stored, r *sim.Record, w *Write) {
 			t.put(place{ref.UID, r.Object.Kind, view.KeyOf(r.Object)}, false)
 		}
 	case w.Deletes && w.Owner != nil && !w.Mine && w.Before.GetGenerateName() == "":
-		if o := s.Object(w.Before.GetUID()); o != nil && o.maker != nil && o.maker.Kind == w.Owner.Kind && o.maker != w.maker() {
+		if o := s.Object(w.Before.GetUID()); o != nil && o.maker != nil && o.maker.Kind == w.Owner.Kind &&
+			o.maker != w.maker() {
 			t.put(place{w.Owner.UID, r.Object.Kind, view.KeyOf(r.Object)}, true)
 		}
 	}

@@ -17,7 +17,7 @@ type Write struct {
 	Subject *Subject // who the actor is, where it has a collection; nil for everybody else
 	GC      bool     // the actor is the garbage collector
 
-	Before, After, Saw        metav1.Object          // the object before, after, and as the actor had read it; nil for none
+	Before, After, Saw        metav1.Object          // the object, and as the actor had read it; nil for none
 	Owner, NewOwner, SawOwner *metav1.OwnerReference // their ControllerRefs
 
 	Dependent bool // the object is of a kind the subject manages
@@ -74,8 +74,10 @@ func (w *Write) onlyRefs(r *sim.Record) bool {
 // of what it has read, or an apply, does at once what two lawful writes would do.
 // What others have put into the metadata stays.
 func (w *Write) takesByName(r *sim.Record) bool {
-	return w.Subject.Selector == nil && w.SawOwner == nil && (r.Guards.Applies || r.Guards.ResourceVersion && w.Saw != nil) &&
-		meta.SameRefsBut(w.Before, w.After, w.For.UID) && meta.SameFinalizersBut(w.Before.GetFinalizers(), w.After.GetFinalizers(), w.Subject.Finalizers)
+	return w.Subject.Selector == nil && w.SawOwner == nil &&
+		(r.Guards.Applies || r.Guards.ResourceVersion && w.Saw != nil) &&
+		meta.SameRefsBut(w.Before, w.After, w.For.UID) &&
+		meta.SameFinalizersBut(w.Before.GetFinalizers(), w.After.GetFinalizers(), w.Subject.Finalizers)
 }
 
 // harmless reports whether a write to an object that is not the actor's is one

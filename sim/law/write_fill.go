@@ -64,7 +64,8 @@ func (w *Write) readFor(r *sim.Record) {
 		return
 	}
 	own := r.Object.Kind == w.Subject.Kind && w.Before != nil && w.Before.GetUID() == k.live
-	if own || w.Owner != nil && w.Owner.UID == k.live || w.Owner == nil && w.NewOwner != nil && w.NewOwner.UID == k.live {
+	if own || w.Owner != nil && w.Owner.UID == k.live ||
+		w.Owner == nil && w.NewOwner != nil && w.NewOwner.UID == k.live {
 		w.For.UID, w.read = string(k.live), true
 	}
 }
@@ -73,7 +74,8 @@ func (w *Write) readFor(r *sim.Record) {
 // owner that the actor works for, and the actor itself has made it there: it is
 // the owner's by other means.
 func (w *Write) outOfReach(s *State, r *sim.Record) bool {
-	if w.For.UID == "" || w.For.Namespace == "" || w.For.Namespace == r.Object.Namespace || w.isFor(w.Owner) || w.isFor(w.NewOwner) {
+	if w.For.UID == "" || w.For.Namespace == "" || w.For.Namespace == r.Object.Namespace || w.isFor(w.Owner) ||
+		w.isFor(w.NewOwner) {
 		return false
 	}
 	if w.Before == nil {

@@ -35,7 +35,8 @@ func TestOnlyRefs(t *testing.T) {
 		{"a creation", nil, p, false},
 		{"another kind of value", p, custom(int64(1)), false},
 	} {
-		if got := (&Write{Subject: &Subject{}, Before: meta.Of(c.before), After: meta.Of(c.after)}).onlyRefs(&sim.Record{Before: c.before, After: c.after}); got != c.want {
+		if got := (&Write{Subject: &Subject{}, Before: meta.Of(c.before),
+			After: meta.Of(c.after)}).onlyRefs(&sim.Record{Before: c.before, After: c.after}); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -45,7 +46,8 @@ func TestSameRefsBut(t *testing.T) {
 	a, b := set("a", 1), set("b", 1)
 	p := pod("p", nil).owned(plain(b))
 	mine := string(a.UID)
-	if !meta.SameRefsBut(p, p.owned(plain(b), controlledBy(a)), mine) || !meta.SameRefsBut(p.owned(controlledBy(a), plain(b)), p, mine) {
+	if !meta.SameRefsBut(p, p.owned(plain(b), controlledBy(a)), mine) ||
+		!meta.SameRefsBut(p.owned(controlledBy(a), plain(b)), p, mine) {
 		t.Error("its own reference makes a difference")
 	}
 	if meta.SameRefsBut(p, p.owned(controlledBy(a)), mine) || meta.SameRefsBut(p, p.owned(controlledBy(b)), mine) {

@@ -87,7 +87,8 @@ func (c *Cache) Fold(r *sim.Record, keyed bool) (before, after metav1.Object) {
 	before = c.Entries[i].Meta
 	if after != nil {
 		e := &c.Entries[i]
-		if before.GetUID() != after.GetUID() || !meta.SameOwners(before.GetOwnerReferences(), after.GetOwnerReferences()) {
+		if before.GetUID() != after.GetUID() ||
+			!meta.SameOwners(before.GetOwnerReferences(), after.GetOwnerReferences()) {
 			e.Since = r.Index
 		}
 		if before.GetUID() != after.GetUID() {
