@@ -27,9 +27,8 @@ const (
 func stories() []story {
 	var all []story
 	for _, s := range [][]story{apiStories, lawStories, fightStories, adoptStories, orphanStories, watchStories,
-		writeStories, gcStories, namespaceStories, restStories,
-		namingStories, othersStories, releaseStories, finalizerStories, exactStories, strangerStories, idiomStories,
-		ordinalStories} {
+		writeStories, gcStories, namespaceStories, restStories, namingStories, othersStories, releaseStories,
+		finalizerStories, workStories, exactStories, strangerStories, idiomStories, ordinalStories} {
 		all = append(all, s...)
 	}
 	return all
