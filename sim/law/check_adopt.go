@@ -1,3 +1,5 @@
+// The checks of ADOPT-1 to ADOPT-8, but for ADOPT-6.
+
 package law
 
 import (

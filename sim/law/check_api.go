@@ -1,3 +1,5 @@
+// The checks of API-1 to API-5.
+
 package law
 
 import (

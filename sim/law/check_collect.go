@@ -1,3 +1,5 @@
+// The checks of the GC laws on what is collected: GC-1 and GC-5 to GC-9.
+
 package law
 
 import (

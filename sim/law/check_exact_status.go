@@ -1,3 +1,5 @@
+// The check of EXACT-8.
+
 package law
 
 import (

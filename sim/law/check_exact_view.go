@@ -1,3 +1,5 @@
+// The checks of EXACT-4 and EXACT-5: what is done on a view of another time.
+
 package law
 
 import (

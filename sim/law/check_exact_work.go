@@ -1,3 +1,5 @@
+// The checks of EXACT-1 to EXACT-3: work that is overdone.
+
 package law
 
 import (

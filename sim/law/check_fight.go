@@ -1,3 +1,5 @@
+// The checks of NOFIGHT-1 to NOFIGHT-3.
+
 package law
 
 import (

@@ -1,3 +1,5 @@
+// The check of FIN-1, and whose a finalizer is.
+
 package law
 
 import (

@@ -1,3 +1,5 @@
+// The check of LAW-2.
+
 package law
 
 import (

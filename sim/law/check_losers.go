@@ -1,3 +1,5 @@
+// The check of ADOPT-6.
+
 package law
 
 import (

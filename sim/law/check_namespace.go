@@ -1,3 +1,5 @@
+// The check of NS-1.
+
 package law
 
 import (
@@ -51,4 +53,28 @@ func (j *Judge) stuckDraining() {
 		}
 		return
 	}
+}
+
+// firstIn is an object of a kind in a namespace, nil when there is none.
+func (s *stored) firstIn(kind, namespace string) *Object {
+	for _, o := range s.Kind(kind) {
+		if o.Ref.Namespace == namespace {
+			return o
+		}
+	}
+	return nil
+}
+
+// anyIn is any object in a namespace, nil when it is empty. Events do not count:
+// nobody waits for them.
+func (s *stored) anyIn(namespace string) *Object {
+	for _, l := range s.kinds {
+		if l.kind == "Event" {
+			continue
+		}
+		if o := s.firstIn(l.kind, namespace); o != nil {
+			return o
+		}
+	}
+	return nil
 }

@@ -1,3 +1,5 @@
+// The checks of ORPHAN-1 to ORPHAN-4.
+
 package law
 
 import (

@@ -1,3 +1,5 @@
+// The checks of LAW-1, LAW-1b and LAW-3.
+
 package law
 
 import (

@@ -1,3 +1,6 @@
+// The checks of the GC laws on how an owner is deleted: in the foreground (GC-2), or so
+// that its dependents are orphaned (GC-3, GC-4).
+
 package law
 
 import (

@@ -1,3 +1,5 @@
+// The checks of EXACT-6 and EXACT-7: what is left undone when the world is at rest.
+
 package law
 
 import (

@@ -1,3 +1,5 @@
+// The checks of WATCH-1 to WATCH-8, and of WRITE-9, which asks for routing too.
+
 package law
 
 import (

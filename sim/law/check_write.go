@@ -1,3 +1,5 @@
+// The checks of WRITE-1 to WRITE-8.
+
 package law
 
 import (

@@ -1,3 +1,5 @@
+// What each record does to the state, and to the process that it is about.
+
 package law
 
 import (

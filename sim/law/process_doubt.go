@@ -1,3 +1,6 @@
+// Where the cache of a process and the answers it was given differ, a worker has the
+// benefit of the doubt: it may go by either.
+
 package law
 
 import (

@@ -1,3 +1,6 @@
+// What a process learns of an object, from a delivery or from the answer to a request of
+// its own, and what that does to the counts of the workers that are at its owner.
+
 package law
 
 import (

@@ -1,3 +1,5 @@
+// What a process had been shown when it acted, as the checks ask for it.
+
 package law
 
 import (

@@ -1,3 +1,6 @@
+// What a worker is at: the sync that it begins, and what its live reads and its refused
+// requests tell it meanwhile.
+
 package law
 
 import (

@@ -1,3 +1,5 @@
+// What several checks say in the same words.
+
 package law
 
 import (

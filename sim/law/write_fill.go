@@ -1,3 +1,5 @@
+// How what a commit does is worked out from its record and the state that it landed on.
+
 package law
 
 import (

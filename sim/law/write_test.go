@@ -42,19 +42,6 @@ func TestOnlyRefs(t *testing.T) {
 	}
 }
 
-func TestSameRefsBut(t *testing.T) {
-	a, b := set("a", 1), set("b", 1)
-	p := pod("p", nil).owned(plain(b))
-	mine := string(a.UID)
-	if !meta.SameRefsBut(p, p.owned(plain(b), controlledBy(a)), mine) ||
-		!meta.SameRefsBut(p.owned(controlledBy(a), plain(b)), p, mine) {
-		t.Error("its own reference makes a difference")
-	}
-	if meta.SameRefsBut(p, p.owned(controlledBy(a)), mine) || meta.SameRefsBut(p, p.owned(controlledBy(b)), mine) {
-		t.Error("another's reference makes none")
-	}
-}
-
 func TestFirstIsTheFirstThatFails(t *testing.T) {
 	j := NewJudge(nil, All())
 	for _, s := range []Strength{Committed, Informed, Committed} {
