@@ -51,8 +51,15 @@ var edges = []row{
 	{"internal/render", []string{"sim", "sim/law", "internal/difference", apimachinery},
 		"a picture is made from a history and what the laws found in it, so that a saved history can be drawn " +
 			"without its world; it knows what owns an object, but no server and no host"},
-	{"sim/law", []string{"sim", apimachinery},
+	{"sim/law", []string{"sim", "sim/law/internal/meta", "sim/law/internal/view", "internal/fight", apimachinery},
 		"a law judges a history, whoever made it: it knows objects and selectors, but no server and no host"},
+	{"sim/law/internal/view", []string{"sim", "sim/law/internal/meta", apimachinery},
+		"what a process was shown is there whatever law asks for it: it must not know who does"},
+	{"sim/law/internal/meta", []string{apimachinery},
+		"what metadata says it says of any object, in any history"},
+	{"internal/fight", nil,
+		"a fight is told by hashes and by what objects differ in: knowing what the world is made of could only make " +
+			"it blind elsewhere"},
 	{"sim/host", []string{"sim", "fakeapi", "internal/goroutine", api, apimachinery, cache, workqueue, btree},
 		"the host joins the kernel and the server, and offers controllers client-go's own types; of client-go only " +
 			"the caches and queues are free of goroutines"},
@@ -83,7 +90,7 @@ var edges = []row{
 	{"fakeapi/httpapi/internal/openapi", []string{"fakeapi", "fakeapi/httpapi/internal/media", apimachinery,
 		apiextensions, "github.com/google/gnostic-models/openapiv2", "google.golang.org/protobuf/proto"},
 		"a schema is made from a kind's Go type or its definition"},
-	{"sim/trial", []string{"sim", "sim/host", "sim/law", "internal/render", "fakeapi", apimachinery},
+	{"sim/trial", []string{"sim", "sim/host", "sim/law", "internal/fight", "internal/render", "fakeapi", apimachinery},
 		"a trial joins the host, the laws and the page, so that nobody who runs a world can leave one of them out"},
 	{"internal/realtime", []string{"sim", "sim/trial", "fakeapi"},
 		"the one runner that reads the clock on the wall stands beside the kernel, so that nothing deterministic can " +

@@ -81,7 +81,7 @@ func (r *Run) held(l *law.Law) string {
 	for _, v := range r.t.Judge.Verdicts() {
 		switch {
 		case v.Law != l:
-		case v.Outcome == law.NotJudged:
+		case v.Why != "":
 			return "not judged: " + v.Why
 		case v.Asked == 0:
 			return "never came up"

@@ -6,23 +6,13 @@ import "slices"
 // calls return the same values.
 func All() []*Law { return slices.Clone(all) }
 
-var all = slices.Concat(apiLaws, threeLaws, fightLaws, adoptLaws, orphanLaws, watchLaws, writeLaws, gcLaws, finalizerLaws, namespaceLaws, restLaws, exactLaws)
+var all = slices.Concat(apiLaws, threeLaws, fightLaws, adoptLaws, orphanLaws, watchLaws, writeLaws, gcLaws,
+	finalizerLaws, namespaceLaws, restLaws, exactLaws)
 
 // ByID returns the law of a clause ("LAW-2"), nil when there is none.
 func ByID(id string) *Law {
 	for _, l := range all {
 		if l.ID == id {
-			return l
-		}
-	}
-	return nil
-}
-
-// ByName returns the law with that name ("dont-interfere"), nil when there is
-// none.
-func ByName(name string) *Law {
-	for _, l := range all {
-		if l.Name == name {
 			return l
 		}
 	}

@@ -4,13 +4,15 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
 // census is who owns what when the world is quiet, taken once for all laws
 // that ask.
 type census struct {
 	taken     bool
-	collector *Process     // a garbage collector that works
+	collector *process     // a garbage collector that works
 	owners    []ownerCount // every object a controller syncs, those being deleted left out
 	orphans   []*Object    // active dependents without a ControllerRef
 	slots     map[types.UID]int
@@ -25,33 +27,15 @@ type ownerCount struct {
 	works bool // nobody who syncs it is down or kept from seeing: it must have converged
 }
 
-// works reports whether a process is up and sees.
-func (p *Process) works() bool { return !p.down && !p.stopped && len(p.held) == 0 }
-
-// settled reports whether an owner must have what the law whose check is running
-// says: whoever syncs it works, and owes that.
-func (j *Judge) settled(o *ownerCount) bool { return o.works && j.binds(o.sub) }
-
 // short reports whether an owner has not got what it wants.
 func (o *ownerCount) short() bool { return o.want >= 0 && o.owned != o.want }
 
-func (s *Subject) active(o *Object) bool {
-	if s.Active != nil {
-		return !deleting(o.Meta) && s.Active(o.Value)
-	}
-	return !deleting(o.Meta)
+func (o *ownerCount) text() string {
+	return o.Ref.String() + " wants " + itoa(o.want) + ", owns " + itoa(o.owned)
 }
 
-func (s *Subject) willing(owner, object *Object) bool {
-	return s.Willing == nil || s.Willing(owner.Value, object.Value)
-}
-
-// survey takes the census, or returns the one taken for this record.
-func (j *Judge) survey() *census {
-	c, s := &j.census, &j.state
-	if c.taken {
-		return c
-	}
+// take counts what is stored.
+func (c *census) take(s *State) {
 	if c.slots == nil {
 		c.slots = map[types.UID]int{}
 	}
@@ -62,7 +46,7 @@ func (j *Judge) survey() *census {
 		if p.stopped {
 			continue
 		}
-		if p.Subject.Controller == Collector && p.works() {
+		if p.Subject.Controller == collector && p.works() {
 			c.collector = p
 		}
 		if p.Subject.Kind != "" && !s.described(i) {
@@ -76,7 +60,6 @@ func (j *Judge) survey() *census {
 			}
 		}
 	}
-	return c
 }
 
 // described reports whether an earlier process syncs the same kind.
@@ -112,7 +95,7 @@ func (s *State) allWork(kind string) bool {
 func (c *census) addOwners(s *State, sub *Subject) {
 	works := s.allWork(sub.Kind)
 	for _, o := range s.Kind(sub.Kind) {
-		if deleting(o.Meta) || s.terminating(o.Ref.Namespace) {
+		if meta.Deleting(o.Meta) || s.terminating(o.Ref.Namespace) {
 			continue
 		}
 		want := -1
@@ -126,33 +109,17 @@ func (c *census) addOwners(s *State, sub *Subject) {
 
 func (c *census) count(s *State, sub *Subject, kind string) {
 	for _, d := range s.Kind(kind) {
-		ref := controllerOf(d.Meta)
+		ref := meta.ControllerOf(d.Meta)
 		if ref == nil {
-			if sub.active(d) && !s.terminating(d.Ref.Namespace) {
+			if sub.counts(d.Value, d.Meta) && !s.terminating(d.Ref.Namespace) {
 				c.orphans = append(c.orphans, d)
 			}
 			continue
 		}
 		if i, ok := c.slots[ref.UID]; ok {
-			if o := &c.owners[i]; slices.Contains(o.sub.Dependents, kind) && o.sub.active(d) {
+			if o := &c.owners[i]; slices.Contains(o.sub.Dependents, kind) && o.sub.counts(d.Value, d.Meta) {
 				o.owned++
 			}
 		}
 	}
-}
-
-// unconverged returns the first owner of a process's kind that has not got
-// what it wants, nil when all have.
-func (j *Judge) unconverged(p *Process) *ownerCount {
-	c := j.survey()
-	for i := range c.owners {
-		if o := &c.owners[i]; o.Ref.Kind == p.Subject.Kind && j.settled(o) && o.short() {
-			return o
-		}
-	}
-	return nil
-}
-
-func (o *ownerCount) text() string {
-	return o.Ref.String() + " wants " + itoa(o.want) + ", owns " + itoa(o.owned)
 }

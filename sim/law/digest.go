@@ -6,16 +6,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// Digest folds what the judge remembers beyond what the world's own state
-// tells: what was promised to whom, who lost which race, what the collector was
-// told and has read. An exhaustive search then merges two histories only where
-// the laws have the same future too. Left out is what merely decides under
-// which law's name a breach of NOFIGHT-3 is reported as well: whether a process
-// was off, met reordering or had others change what it manages.
-func (j *Judge) Digest(h *sim.Hash) {
-	s := &j.state
+// digest folds what the state holds beyond what the world's own state tells. A
+// count of hot retries matters up to the bound, and when a sync failed only where
+// that was now.
+func (s *State) digest(h *sim.Hash, hotLoop int, now time.Duration) {
 	h.Bool(s.restarted)
 	h.Bool(s.dropping)
 	h.Word(s.promises.digest())
@@ -26,37 +24,9 @@ func (j *Judge) Digest(h *sim.Hash) {
 	}
 	h.Word(kinds)
 	for _, p := range s.processes {
-		h.Word(p.digest(j))
-		h.Word(p.known.digest(s))
+		h.Word(s.digestProcess(p, hotLoop, now))
+		h.Word(s.digestKnown(&p.known))
 	}
-	for i := range j.seats {
-		if d, ok := j.seats[i].check.(sim.Digester); ok {
-			d.Digest(h)
-		}
-	}
-}
-
-// Undigested names the first law whose check may remember something and is no
-// [sim.Digester], "" when there is none.
-func (j *Judge) Undigested() string {
-	for i := range j.seats {
-		switch j.seats[i].check.(type) {
-		case *pure, sim.Digester:
-		default:
-			return "the check of law " + j.seats[i].law.Name
-		}
-	}
-	return ""
-}
-
-func digestUID(uid types.UID) uint64 { return sim.HashString(string(uid)) }
-
-func digestPair(a, b types.UID, more uint64) uint64 {
-	var h sim.Hash
-	h.Word(digestUID(a))
-	h.Word(digestUID(b))
-	h.Word(more)
-	return uint64(h)
 }
 
 func (p *promises) digest() uint64 {
@@ -76,8 +46,59 @@ func (p *promises) digest() uint64 {
 	return sum
 }
 
-func (p *Process) digest(j *Judge) uint64 {
-	sum := p.keys.digest(j.Bounds.HotLoop, j.now)
+func (p *promises) madeSince(record int) uint64 {
+	var sum uint64
+	for object, list := range p.byObject {
+		for i := range list {
+			if list[i].made > record {
+				sum += digestPair(object, list[i].owner, 0)
+			}
+		}
+	}
+	return sum
+}
+
+func (t *taken) digest() uint64 {
+	var sum uint64
+	for p := range t.names {
+		var h sim.Hash
+		h.Word(digestUID(p.owner))
+		h.String(p.kind)
+		h.String(p.name.Namespace)
+		h.String(p.name.Name)
+		sum += sim.Mix(uint64(h))
+	}
+	return sum
+}
+
+// digestKnown folds what the world's own state does not tell of a process's
+// knowledge: what it knows from answers alone, what it has been shown during the
+// syncs at work, and which objects earlier lives were shown in newer versions.
+func (s *State) digestKnown(n *view.Known) uint64 {
+	var sum uint64
+	for uid, e := range n.ByUID {
+		var h sim.Hash
+		h.Word(digestUID(uid))
+		h.Word(digestUID(e.Owner))
+		h.Bool(e.Active)
+		h.Bool(e.Ahead)
+		h.Bool(e.Removed)
+		h.Bool(e.Value == nil)
+		sum += sim.Mix(uint64(h))
+	}
+	for i := range n.Journal.Entries {
+		sum += digestPair(n.Journal.Entries[i].UID, n.Journal.Entries[i].Owner, 0)
+	}
+	for uid, version := range n.Past {
+		if o := s.byUID[uid]; o != nil {
+			sum += digestPair(uid, "past", meta.Version(o.Meta)-version)
+		}
+	}
+	return sum
+}
+
+func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64 {
+	sum := digestQueue(&p.queue, hotLoop, now)
 	if p.early >= 0 {
 		sum++
 	}
@@ -86,8 +107,8 @@ func (p *Process) digest(j *Judge) uint64 {
 	}
 	for n := range p.met {
 		var h sim.Hash
-		h.String(n.namespace)
-		h.String(n.name)
+		h.String(n.Namespace)
+		h.String(n.Name)
 		sum += uint64(h)
 	}
 	for f := range p.puts {
@@ -125,7 +146,7 @@ func (p *Process) digest(j *Judge) uint64 {
 		h.Word(uint64(w.fewer))
 		h.Bool(w.listed)
 		h.Word(p.newsSince(w.begun))
-		h.Word(j.state.promises.madeSince(w.begun))
+		h.Word(s.promises.madeSince(w.begun))
 		sum += uint64(h)
 	}
 	return sum
@@ -133,90 +154,55 @@ func (p *Process) digest(j *Judge) uint64 {
 
 // newsSince digests what a process was shown since a record, where the laws on
 // collectors ask for it.
-func (p *Process) newsSince(record int) uint64 {
+func (p *process) newsSince(record int) uint64 {
 	var sum uint64
-	if p.Subject.Controller != Collector {
+	if p.Subject.Controller != collector {
 		return 0
 	}
 	for _, c := range p.caches {
-		for i := range c.entries {
-			e := &c.entries[i]
-			if e.since > record {
+		for i := range c.Entries {
+			e := &c.Entries[i]
+			if e.Since > record {
 				more := uint64(1)
-				if e.born > record {
+				if e.Born > record {
 					more++
 				}
-				sum += digestPair(e.Meta.GetUID(), types.UID(c.kind), more)
+				sum += digestPair(e.Meta.GetUID(), types.UID(c.Kind), more)
 			}
 		}
 	}
 	return sum
 }
 
-func (p *promises) madeSince(record int) uint64 {
-	var sum uint64
-	for object, list := range p.byObject {
-		for i := range list {
-			if list[i].made > record {
-				sum += digestPair(object, list[i].owner, 0)
-			}
-		}
-	}
-	return sum
-}
-
-// digest digests what WRITE-1 and WRITE-8 know of keys, a count of hot retries
+// digestQueue digests what WRITE-1 and WRITE-8 know of keys, a count of hot retries
 // up to the bound.
-func (k *keys) digest(bound int, now time.Duration) uint64 {
+func digestQueue(queue *view.Queue, bound int, now time.Duration) uint64 {
 	var sum uint64
-	for i := range k.list {
-		q := &k.list[i]
-		if q.running == 0 && !q.dirty && !q.failed && q.hot == 0 {
+	for i := range queue.Keys {
+		q := &queue.Keys[i]
+		if q.Running == 0 && !q.Dirty && !q.Failed && q.Hot == 0 {
 			continue
 		}
 		var h sim.Hash
-		h.String(q.namespace)
-		h.String(q.name)
-		h.Word(uint64(q.running))
-		h.Bool(q.dirty)
-		h.Word(uint64(min(q.hot, bound+1)))
-		if h.Bool(q.failed); q.failed {
-			h.Bool(q.ended == now)
+		h.String(q.Namespace)
+		h.String(q.Name)
+		h.Word(uint64(q.Running))
+		h.Bool(q.Dirty)
+		h.Word(uint64(min(q.Hot, bound+1)))
+		if h.Bool(q.Failed); q.Failed {
+			h.Bool(q.Ended == now)
 		}
 		sum += sim.Mix(uint64(h))
 	}
 	return sum
 }
 
-// Digest folds who was refused a write before its caches had synced.
-func (c *waitForCaches) Digest(h *sim.Hash) {
-	var sum uint64
-	for process := range c.refused {
-		sum += sim.Mix(sim.HashString(process))
-	}
-	h.Word(sum)
-}
+func digestUID(uid types.UID) uint64 { return sim.HashString(string(uid)) }
 
-// Digest folds who lost which race.
-func (l *losers) Digest(h *sim.Hash) {
-	var sum uint64
-	for r := range l.lost {
-		sum += digestPair(r.object, r.owner, 0)
-	}
-	h.Word(sum)
-}
-
-// Digest folds how often each object has changed hands.
-func (c *handovers) Digest(h *sim.Hash) {
-	var sum uint64
-	for uid, n := range c.seen {
-		if n.epoch == c.j.state.epoch {
-			behind := uint64(0)
-			if n.behind {
-				behind = 1
-			}
-			sum += digestPair(uid, "", uint64(n.count)<<1|behind)
-		}
-	}
-	h.Word(sum)
+func digestPair(a, b types.UID, more uint64) uint64 {
+	var h sim.Hash
+	h.Word(digestUID(a))
+	h.Word(digestUID(b))
+	h.Word(more)
+	return uint64(h)
 }

@@ -33,28 +33,3 @@ func (e Evidence) Names() []string {
 
 // String lists the sorts: "commits, rest".
 func (e Evidence) String() string { return strings.Join(e.Names(), ", ") }
-
-// Scope is where the objects of a kind are.
-type Scope uint8
-
-// The scopes.
-const (
-	Unserved Scope = iota // the server knows no such kind
-	Namespaced
-	Cluster
-)
-
-// given is the evidence of this run.
-func (j *Judge) given() Evidence {
-	e := j.Evidence
-	if e == 0 {
-		e = everything
-	}
-	if j.Kinds == nil {
-		e &^= Table
-	}
-	return e
-}
-
-// knows reports whether the run has a sort of evidence.
-func (j *Judge) knows(e Evidence) bool { return j.evidence&e == e }

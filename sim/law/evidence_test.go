@@ -1,7 +1,6 @@
 package law
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/threelaws/threelaws/sim"
@@ -66,11 +65,21 @@ func TestAuditLogConvicts(t *testing.T) {
 		want    Strength
 		do      func(t *tape) *sim.Record
 	}{
-		{"a steal", "LAW-1b", false, Committed, func(t *tape) *sim.Record { return t.commit("rs", "update", a, p, p.owned(controlledBy(a))) }},
-		{"a steal of what it had read", "LAW-1b", true, Informed, func(t *tape) *sim.Record { return t.commit("rs", "update", a, p, p.owned(controlledBy(a))) }},
-		{"another's is edited", "LAW-2", true, Informed, func(t *tape) *sim.Record { return t.commit("rs", "update", a, p, p.labelled("x")) }},
-		{"another's is deleted", "LAW-2", false, Committed, func(t *tape) *sim.Record { return t.commit("rs", "delete", a, p, nil) }},
-		{"creation without a ControllerRef", "LAW-1", false, Informed, func(t *tape) *sim.Record { return t.commit("rs", "create", a, nil, pod("q", nil)) }},
+		{"a steal", "LAW-1b", false, Committed, func(t *tape) *sim.Record {
+			return t.commit("rs", "update", a, p, p.owned(controlledBy(a)))
+		}},
+		{"a steal of what it had read", "LAW-1b", true, Informed, func(t *tape) *sim.Record {
+			return t.commit("rs", "update", a, p, p.owned(controlledBy(a)))
+		}},
+		{"another's is edited", "LAW-2", true, Informed, func(t *tape) *sim.Record {
+			return t.commit("rs", "update", a, p, p.labelled("x"))
+		}},
+		{"another's is deleted", "LAW-2", false, Committed, func(t *tape) *sim.Record {
+			return t.commit("rs", "delete", a, p, nil)
+		}},
+		{"creation without a ControllerRef", "LAW-1", false, Informed, func(t *tape) *sim.Record {
+			return t.commit("rs", "create", a, nil, pod("q", nil))
+		}},
 	} {
 		tp := &tape{}
 		tp.exist(a, b, p)
@@ -101,19 +110,19 @@ func TestNotJudged(t *testing.T) {
 		missing := v.Law.Needs &^ (Commits | Rest)
 		switch {
 		case v.Law.New == nil:
-			if v.Outcome != NotJudged || !strings.Contains(v.Why, v.Law.Where) {
-				t.Errorf("%s: %s, %q", v.Law.ID, v.Outcome, v.Why)
+			if v.Why != "checked by "+v.Law.Where {
+				t.Errorf("%s: not judged: %q", v.Law.ID, v.Why)
 			}
 		case missing != 0:
-			if v.Outcome != NotJudged || v.Why != "needs "+missing.String() || v.Count+v.Asked != 0 {
-				t.Errorf("%s: %s, %q, asked %d times", v.Law.ID, v.Outcome, v.Why, v.Asked)
+			if v.Why != "needs "+missing.String() || v.Count+v.Asked != 0 {
+				t.Errorf("%s: not judged: %q, asked %d times", v.Law.ID, v.Why, v.Asked)
 			}
 		case v.Law.ID == "NOFIGHT-3":
-			if v.Outcome != Broken || v.Count != 1 || v.First == nil {
-				t.Errorf("NOFIGHT-3: %s, %d breaches", v.Outcome, v.Count)
+			if v.Why != "" || v.Count != 1 || v.First == nil {
+				t.Errorf("NOFIGHT-3: not judged: %q, %d breaches", v.Why, v.Count)
 			}
-		case v.Outcome != Held:
-			t.Errorf("%s: %s", v.Law.ID, v.Outcome)
+		case v.Why != "" || v.Count != 0:
+			t.Errorf("%s: not judged: %q, %d breaches", v.Law.ID, v.Why, v.Count)
 		}
 	}
 }
@@ -129,8 +138,8 @@ func TestWithoutTheTableOfKinds(t *testing.T) {
 		j.Observe(&tp.records[i])
 	}
 	for _, v := range j.Verdicts() {
-		if v.Law.Needs&Table != 0 && (v.Outcome != NotJudged || v.Why != "needs table of kinds") {
-			t.Errorf("%s: %s, %q", v.Law.ID, v.Outcome, v.Why)
+		if v.Law.Needs&Table != 0 && v.Why != "needs table of kinds" {
+			t.Errorf("%s: not judged: %q", v.Law.ID, v.Why)
 		}
 	}
 	if n := count(j, "GC-1"); n != 0 {
@@ -148,7 +157,8 @@ func TestAsked(t *testing.T) {
 	for _, v := range judge(tp).Verdicts() {
 		asked[v.Law.ID] = v.Asked
 	}
-	for id, want := range map[string]int{"LAW-1b": 1, "LAW-2": 1, "ADOPT-4": 1, "GC-9": 0, "WATCH-1": 0, "ORPHAN-1": 0, "NOFIGHT-1": 0} {
+	for id, want := range map[string]int{"LAW-1b": 1, "LAW-2": 1, "ADOPT-4": 1, "GC-9": 0, "WATCH-1": 0,
+		"ORPHAN-1": 0, "NOFIGHT-1": 0} {
 		if asked[id] != want {
 			t.Errorf("%s was asked %d times, want %d", id, asked[id], want)
 		}

@@ -1,24 +1,25 @@
+// What each record does to the state, and to the process that it is about.
+
 package law
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
-)
-
-// The process names that are nobody's subject but mean something to the laws.
-const (
-	User   = "user"      // whoever acts from outside the world
-	Server = "apiserver" // in FaultHit records of its own downgrade and upgrade
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
 // fold brings the state up to date with a record.
-func (s *State) fold(r *sim.Record, p *Process, w *Write) {
+func (s *State) fold(r *sim.Record, p *process, w *Write) {
 	switch r.Op {
 	case sim.Commit:
-		s.promises.fold(s, r, w)
-		s.taken.fold(s, r, w)
-		s.store(r, w)
+		s.promises.fold(&s.stored, r, w)
+		s.taken.fold(&s.stored, r, w)
+		s.put(r.Object.Kind, r.After, w.Before, w.After, w.maker())
 		if s.byProcess[r.Process] == nil { // the user, or whoever else acts from outside
 			s.newEpoch()
 		}
@@ -54,143 +55,158 @@ func (s *State) foldFault(r *sim.Record) {
 	}
 }
 
-func (s *State) store(r *sim.Record, w *Write) {
+func (p *process) fold(s *State, r *sim.Record) {
+	if r.Incarnation > p.incarnation {
+		p.restart(r.Incarnation)
+	}
+	switch r.Op {
+	case sim.Delivery:
+		p.deliver(r)
+	case sim.SyncStart:
+		p.start(r)
+	case sim.SyncEnd:
+		if k := p.work(r); k != nil {
+			k.owner, k.busy, k.begun = "", false, 0
+		}
+		if p.Subject.Kind != "" && r.Incarnation == p.incarnation {
+			p.queue.End(view.KeyOf(r.For), r.Message != "", r.At)
+		}
+	case sim.Read, sim.Refusal:
+		p.answered(s, r)
+	}
+}
+
+func (p *process) foldFault(r *sim.Record) {
+	switch r.Verb {
+	case "crash":
+		p.down, p.wasOff = true, true
+		p.restart(max(p.incarnation+1, r.Incarnation))
+	case "stop":
+		p.stopped = true
+		p.restart(max(p.incarnation+1, r.Incarnation))
+	case "restart", "switch": // either comes up with views of its own, none of them held
+		p.down, p.stopped, p.wasOff = false, false, true
+		p.held = p.held[:0]
+		if r.Incarnation > p.incarnation {
+			p.restart(r.Incarnation)
+		}
+	case "hold":
+		p.wasOff = true
+		if !slices.Contains(p.held, r.Object.Kind) {
+			p.held = append(p.held, r.Object.Kind)
+		}
+	case "release":
+		p.held = slices.DeleteFunc(p.held, func(k string) bool { return r.Object.Kind == "" || k == r.Object.Kind })
+	case "relist":
+		p.wasOff = true
+		p.gap(r.Object.Kind)
+	case "synced":
+		p.synced = true
+	}
+}
+
+func (p *process) deliver(r *sim.Record) {
+	if r.Version < p.version && r.Object.Kind != p.kind {
+		p.reordered = true
+	}
+	if r.Version >= p.version {
+		p.version, p.kind = r.Version, r.Object.Kind
+	}
+	c := p.Cache(r.Object.Kind)
+	before, after := c.Fold(r, r.Object.Kind == p.Subject.Kind)
+	if p.Subject.Counted != nil && p.manages(r.Object.Kind) {
+		p.recount(c, meta.ControllerOf(before), meta.ControllerOf(after))
+	}
+	if p.follows(r.Object.Kind) {
+		p.shown(r)
+	}
+	if r.Object.Kind == p.Subject.Kind && before == nil {
+		p.meet(view.KeyOf(r.Object))
+	}
+	// Another uid under the same name says as much as a deletion: a relist may
+	// have swallowed that.
+	if m := meta.Of(r.Before); p.gone != nil && m != nil && (after == nil || after.GetUID() != m.GetUID()) {
+		p.gone[m.GetUID()] = true
+	}
+	if p.Subject.Kind != "" {
+		for _, key := range r.Enqueued {
+			p.queue.Add(key)
+		}
+	}
+}
+
+// recount keeps how many cached objects each owner has, and lets the workers
+// know of one more.
+func (p *process) recount(c *view.Cache, old, now *metav1.OwnerReference) {
+	if meta.SameRef(old, now) {
+		return
+	}
+	c.Recount(old, now)
+	if now != nil {
+		p.oneMore(now.UID)
+	}
+}
+
+// oneMore lets the workers at an owner know of one more dependent.
+func (p *process) oneMore(owner types.UID) {
+	for i := range p.workers {
+		if p.workers[i].owner == owner {
+			p.workers[i].counted++
+		}
+	}
+}
+
+// noteWrite is called for every commit of anybody.
+func (p *process) noteWrite(r *sim.Record, w *Write) {
+	if p.Subject.Kind == "" {
+		return
+	}
+	if r.Process != p.Subject.Process {
+		if w.Owner != nil && w.Owner.Kind == p.Subject.Kind {
+			p.disturbed = true
+		}
+		return
+	}
+	p.told(r)
+	p.gives(w)
+	p.hangs(w)
+	if !p.synced && p.early < 0 && r.Incarnation == p.incarnation {
+		p.early = r.Index
+	}
+	if w.NewOwner != nil && !meta.SameRef(w.Owner, w.NewOwner) {
+		p.oneMore(w.NewOwner.UID)
+	}
+}
+
+// gives notes the references to others than the synced object that a write adds.
+func (p *process) gives(w *Write) {
 	if w.After == nil {
-		if w.Before != nil {
-			s.remove(w)
-		}
 		return
 	}
-	o := s.byUID[w.After.GetUID()]
-	if o == nil {
-		o = s.insert(r, w)
-		s.index(o, nil, w.After.GetOwnerReferences())
-	} else if w.Before != nil {
-		s.index(o, o.Meta.GetOwnerReferences(), w.After.GetOwnerReferences())
-	}
-	o.Value, o.Meta = r.After, w.After
-}
-
-func (s *State) insert(r *sim.Record, w *Write) *Object {
-	var o *Object
-	if n := len(s.spare); n > 0 {
-		o, s.spare = s.spare[n-1], s.spare[:n-1]
-	} else {
-		o = &Object{}
-	}
-	o.Ref = sim.Ref{Kind: r.Object.Kind, Namespace: w.After.GetNamespace(), Name: w.After.GetName(), UID: string(w.After.GetUID())}
-	o.maker = nil
-	if w.Before == nil {
-		o.maker = w.Process
-	}
-	l := s.list(o.Ref.Kind)
-	o.slot = len(l.objects)
-	l.objects = append(l.objects, o)
-	s.byUID[w.After.GetUID()] = o
-	s.byName[coords{o.Ref.Kind, o.Ref.Namespace, o.Ref.Name}] = o
-	return o
-}
-
-func (s *State) list(kind string) *kindList {
-	for _, l := range s.kinds {
-		if l.kind == kind {
-			return l
-		}
-	}
-	l := &kindList{}
-	if n := len(s.spareKs); n > 0 {
-		l, s.spareKs = s.spareKs[n-1], s.spareKs[:n-1]
-	}
-	l.kind = kind
-	s.kinds = append(s.kinds, l)
-	return l
-}
-
-func (s *State) remove(w *Write) {
-	uid := w.Before.GetUID()
-	o := s.byUID[uid]
-	if o == nil {
-		return
-	}
-	s.index(o, o.Meta.GetOwnerReferences(), nil)
-	delete(s.byUID, uid)
-	if at := (coords{o.Ref.Kind, o.Ref.Namespace, o.Ref.Name}); s.byName[at] == o {
-		delete(s.byName, at)
-	}
-	l := s.list(o.Ref.Kind)
-	last := len(l.objects) - 1
-	l.objects[o.slot] = l.objects[last]
-	l.objects[o.slot].slot = o.slot
-	l.objects[last] = nil
-	l.objects = l.objects[:last]
-	s.spare = append(s.spare, o)
-}
-
-// index moves an object from the owners of its old references to those of its
-// new ones.
-func (s *State) index(o *Object, old, now []metav1.OwnerReference) {
-	if sameOwners(old, now) {
-		return
-	}
-	for i := range old {
-		if firstOf(old, i) {
-			s.unindex(o, &old[i])
-		}
-	}
-	for i := range now {
-		if !firstOf(now, i) {
+	for _, ref := range w.After.GetOwnerReferences() {
+		if string(ref.UID) == w.For.UID || w.Before != nil && meta.RefTo(w.Before, ref.UID) != nil {
 			continue
 		}
-		d := s.owned[now[i].UID]
-		if d == nil {
-			if n := len(s.spareDs); n > 0 {
-				d, s.spareDs = s.spareDs[n-1], s.spareDs[:n-1]
-			} else {
-				d = &dependents{}
-			}
-			s.owned[now[i].UID] = d
+		if p.gave == nil {
+			p.gave = map[race]bool{}
 		}
-		d.objects = append(d.objects, o)
+		p.gave[race{w.After.GetUID(), ref.UID}] = true
 	}
 }
 
-func (s *State) unindex(o *Object, ref *metav1.OwnerReference) {
-	d := s.owned[ref.UID]
-	if d == nil {
+// hangs notes the finalizers that a write adds to what is there. The server's own
+// are nobody's, and what a creation brings may be a template's.
+func (p *process) hangs(w *Write) {
+	if w.Before == nil || w.After == nil {
 		return
 	}
-	for i, x := range d.objects {
-		if x == o {
-			last := len(d.objects) - 1
-			d.objects[i], d.objects[last] = d.objects[last], nil
-			d.objects = d.objects[:last]
-			break
+	for _, f := range w.After.GetFinalizers() {
+		if meta.ByPolicy(f) || meta.Finalized(w.Before, f) {
+			continue
 		}
-	}
-	if len(d.objects) == 0 {
-		delete(s.owned, ref.UID)
-		s.spareDs = append(s.spareDs, d)
-	}
-}
-
-func sameOwners(a, b []metav1.OwnerReference) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].UID != b[i].UID {
-			return false
+		if p.puts == nil {
+			p.puts = map[string]bool{}
 		}
+		p.puts[f] = true
 	}
-	return true
-}
-
-// firstOf reports whether no earlier reference names the same owner.
-func firstOf(refs []metav1.OwnerReference, i int) bool {
-	for k := range i {
-		if refs[k].UID == refs[i].UID {
-			return false
-		}
-	}
-	return true
 }

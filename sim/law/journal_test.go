@@ -3,6 +3,8 @@ package law
 import (
 	"fmt"
 	"testing"
+
+	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
 // turns is a history in which two workers take turns, so that one of them is
@@ -33,8 +35,8 @@ func turns(n int) (*tape, *thing, *thing) {
 
 // What a process was shown before all syncs at work is forgotten.
 func TestTheJournalIsCut(t *testing.T) {
-	tp, _, _ := turns(20 * longJournal)
-	if n := cap(judge(tp).State().Process("rs").known.journal); n > 4*longJournal {
+	tp, _, _ := turns(20 * view.LongJournal)
+	if n := cap(judge(tp).State().process("rs").known.Journal.Entries); n > 4*view.LongJournal {
 		t.Errorf("%d entries are kept", n)
 	}
 }
@@ -42,10 +44,10 @@ func TestTheJournalIsCut(t *testing.T) {
 // What it was shown since one of them began is not, however much it is.
 func TestALongSyncMayCountWhatItWasShown(t *testing.T) {
 	for counted, breaks := range map[int]bool{0: false, 1: false, 2: true} {
-		tp, a, p := turns(2 * longJournal)
+		tp, a, p := turns(2 * view.LongJournal)
 		tp.user(p, nil) // both the beginning of the sync and this moment explain a count
 		tp.deliver("rs", p, nil, "default/a")
-		for i := range 3 * longJournal {
+		for i := range 3 * view.LongJournal {
 			q := pod(fmt.Sprint("x", i), set("b", 0))
 			tp.exist(q)
 			tp.deliver("rs", nil, q, "default/b")

@@ -1,8 +1,6 @@
 package law
 
 import (
-	"slices"
-	"strconv"
 	"time"
 
 	"github.com/threelaws/threelaws/sim"
@@ -12,17 +10,22 @@ const numOps = int(sim.Unsettled) + 1
 
 // Judge holds a run against a set of laws. It is a [sim.Observer]: it sees
 // every record once, in order, and keeps nothing of the world but what records
-// told it.
+// told it. Whoever drives it calls Observe, and reads First, Breaches and Verdicts; a
+// check that it runs calls Write, State, Ask and Report.
 type Judge struct {
 	Strict bool // a breach of Committed strength fails the run too
-	Bounds Bounds
+
+	// What some laws leave to whoever judges. NewJudge sets 1, 10 and 1000.
+	Handovers int // NOFIGHT-2: hand-overs of one object between two user actions
+	HotLoop   int // WRITE-8: retries of one key without any backoff
+	Keep      int // breaches kept of each law; later ones are only counted
 
 	// Evidence is what the source of the records knows; zero for everything a
 	// world does. Kinds says what the server serves, so that a reference to a kind
 	// of which no object was met can be resolved; nil where nobody knows. Both are
 	// set before the first record.
 	Evidence Evidence
-	Kinds    func(apiVersion, kind string) Scope
+	Kinds    func(apiVersion, kind string) (namespaced, ok bool)
 
 	state  State
 	write  Write
@@ -42,40 +45,10 @@ type Judge struct {
 	forgiven int // breaches by records before this one don't count
 }
 
-// Bounds are the numbers some laws leave to whoever judges.
-type Bounds struct {
-	Handovers int // NOFIGHT-2: hand-overs of one object between two user actions
-	HotLoop   int // WRITE-8: retries of one key without any backoff
-	Keep      int // breaches kept of each law; later ones are only counted
-}
-
-// DefaultBounds are the bounds a new judge has.
-var DefaultBounds = Bounds{Handovers: 1, HotLoop: 10, Keep: 1000}
-
-// seat is one law with its check of this run.
-type seat struct {
-	law   *Law
-	check Check
-	count int
-	asked int // how often the law's subject matter came up
-}
-
-// Selective is a [Check] that needs only some records; the others are not
-// shown to it.
-type Selective interface {
-	Wants(op sim.Op) bool
-}
-
-// Resetter is a [Check] that can forget its run. One that cannot is made anew
-// by [Judge.Reset].
-type Resetter interface {
-	Reset()
-}
-
 // NewJudge returns a judge of a run with these subjects. Laws that are checked
 // elsewhere are left out.
 func NewJudge(subjects []Subject, laws []*Law) *Judge {
-	j := &Judge{Bounds: DefaultBounds, laws: laws, seats: make([]seat, 0, len(laws))}
+	j := &Judge{Handovers: 1, HotLoop: 10, Keep: 1000, laws: laws, seats: make([]seat, 0, len(laws))}
 	j.state.init()
 	for _, s := range subjects {
 		j.AddSubject(s)
@@ -88,50 +61,6 @@ func NewJudge(subjects []Subject, laws []*Law) *Judge {
 	return j
 }
 
-func (j *Judge) seat(l *Law) {
-	j.seats = append(j.seats, seat{law: l, check: l.New(j)})
-}
-
-// convene decides which records which law is shown: it is one that the evidence
-// is enough for, and that whoever acts owes. It waits for the first record, so that
-// everything has been set by then.
-func (j *Judge) convene() {
-	j.open, j.evidence = true, j.given()
-	order := inOrder(j.seats)
-	wants := make([]opSet, len(order))
-	for i, n := range order {
-		wants[i] = j.wants(&j.seats[n])
-	}
-	slab := make([]int, 0, 8*len(order)) // of all the lists: a judge is made for each run
-	for p := range j.byOp {
-		for op := range numOps {
-			from := len(slab)
-			for i, n := range order {
-				if wants[i].Wants(sim.Op(op)) && j.seats[n].law.Profile <= Profile(p) {
-					slab = append(slab, n)
-				}
-			}
-			j.byOp[p][op] = slab[from:len(slab):len(slab)]
-		}
-	}
-}
-
-// wants are the operations whose records a law is shown: none where too little is
-// known to ask it.
-func (j *Judge) wants(s *seat) opSet {
-	var all opSet
-	if !j.knows(s.law.Needs) {
-		return all
-	}
-	sel, selective := s.check.(Selective)
-	for op := range sim.Op(numOps) {
-		if !selective || sel.Wants(op) {
-			all |= ops(op)
-		}
-	}
-	return all
-}
-
 // AddSubject makes one more process known, before its first record. A process
 // that is known already is described anew: what it has seen is kept.
 func (j *Judge) AddSubject(s Subject) { j.state.addSubject(s) }
@@ -140,7 +69,8 @@ func (j *Judge) AddSubject(s Subject) { j.state.addSubject(s) }
 // it was called for is not yet part of it.
 func (j *Judge) State() *State { return &j.state }
 
-// Write is what there is to know of the commit a check was called for.
+// Write is what the commit does that a check was called for. For another record it
+// says nothing.
 func (j *Judge) Write() *Write { return &j.write }
 
 // Observe judges one record.
@@ -149,7 +79,7 @@ func (j *Judge) Observe(r *sim.Record) {
 		j.convene()
 	}
 	j.record, j.now = r, r.At
-	p := j.state.Process(r.Process)
+	p := j.state.process(r.Process)
 	switch r.Op {
 	case sim.Commit:
 		j.write.fill(&j.state, r, p, j.evidence)
@@ -165,75 +95,45 @@ func (j *Judge) Observe(r *sim.Record) {
 	j.state.fold(r, p, &j.write)
 }
 
-// Report is how a check says that the record it was called for breaks its law.
-func (j *Judge) Report(s Strength, text string) {
-	j.report(Breach{Strength: s, Record: j.record.Index, Text: text})
+// heldTo is the profile of whoever a record is about. A record that is no
+// subject's, as those of a world at rest are, is shown to every law: each asks for
+// the subjects it finds there.
+func (p *process) heldTo() Profile {
+	if p == nil {
+		return Upstream
+	}
+	return p.Subject.Profile
 }
 
-// ask is how a check says that the record it was called for is one that its law
+// Ask is how a check says that the record it was called for is one that its law
 // is about: something that could have broken it.
-func (j *Judge) ask() { j.seats[j.sitting].asked++ }
+func (j *Judge) Ask() { j.seats[j.sitting].asked++ }
 
-func (j *Judge) report(b Breach) {
-	if b.Record < j.forgiven {
-		return
+// binds reports whether the law whose check is running is owed by a subject.
+func (j *Judge) binds(s *Subject) bool { return j.seats[j.sitting].law.Profile <= s.Profile }
+
+// settled reports whether an owner must have what the law whose check is running
+// says: whoever syncs it works, and owes that.
+func (j *Judge) settled(o *ownerCount) bool { return o.works && j.binds(o.sub) }
+
+// survey is the census of the world at rest, taken once for the record.
+func (j *Judge) survey() *census {
+	if !j.census.taken {
+		j.census.take(&j.state)
 	}
-	s := &j.seats[j.sitting]
-	s.count++
-	s.asked = max(s.asked, s.count)
-	if s.count <= j.Bounds.Keep {
-		b.Law = s.law
-		j.keep(b)
-	}
+	return &j.census
 }
 
-// keep adds a breach; as long as none was informed, informed follows the end.
-func (j *Judge) keep(b Breach) {
-	if b.Strength == Committed && j.informed == len(j.breaches) {
-		j.informed++
+// given is the evidence of this run.
+func (j *Judge) given() Evidence {
+	e := j.Evidence
+	if e == 0 {
+		e = everything
 	}
-	j.breaches = append(j.breaches, b)
-}
-
-// Breaches are the breaches found so far, in the order in which they were
-// found. The slice is the judge's own.
-func (j *Judge) Breaches() []Breach { return j.breaches }
-
-// First is the breach that fails the run: the first of Informed strength, or
-// under Strict the first of any. It is nil while the run passes.
-func (j *Judge) First() *Breach {
-	i := j.informed
-	if j.Strict {
-		i = 0
+	if j.Kinds == nil {
+		e &^= Table
 	}
-	if i < len(j.breaches) {
-		return &j.breaches[i]
-	}
-	return nil
-}
-
-// Fails reports whether a breach fails the run.
-func (j *Judge) Fails(b *Breach) bool { return b.Strength == Informed || j.Strict }
-
-// Since forgives everything that happened before the record with that index,
-// for ever: "laws since=switch".
-func (j *Judge) Since(index int) {
-	j.forgiven = index
-	j.breaches = slices.DeleteFunc(j.breaches, func(b Breach) bool { return b.Record < index })
-	for i := range j.seats {
-		j.seats[i].count = 0
-	}
-	j.informed = slices.IndexFunc(j.breaches, func(b Breach) bool { return b.Strength == Informed })
-	if j.informed < 0 {
-		j.informed = len(j.breaches)
-	}
-	for i := range j.breaches {
-		for k := range j.seats {
-			if j.seats[k].law == j.breaches[i].Law {
-				j.seats[k].count++
-			}
-		}
-	}
+	return e
 }
 
 // Reset forgets the run but keeps the subjects, the laws and the memory they
@@ -245,7 +145,7 @@ func (j *Judge) Reset() {
 	for i := range j.seats {
 		s := &j.seats[i]
 		s.count, s.asked = 0, 0
-		if c, ok := s.check.(Resetter); ok {
+		if c, ok := s.check.(resetter); ok {
 			c.Reset()
 		} else {
 			s.check = s.law.New(j)
@@ -253,11 +153,30 @@ func (j *Judge) Reset() {
 	}
 }
 
-// String renders a breach as one line: "dont-interfere at 12: owned by rs/web-b".
-func (b Breach) String() string {
-	s := b.Law.Name + " at " + strconv.Itoa(b.Record) + ": " + b.Text
-	if b.Strength == Committed {
-		s += " (as committed)"
+// Digest folds what the judge remembers beyond what the world's own state
+// tells: what was promised to whom, who lost which race, what the collector was
+// told and has read. An exhaustive search then merges two histories only where
+// the laws have the same future too. Left out is what merely decides under
+// which law's name a breach of NOFIGHT-3 is reported as well: whether a process
+// was off, met reordering or had others change what it manages.
+func (j *Judge) Digest(h *sim.Hash) {
+	j.state.digest(h, j.HotLoop, j.now)
+	for i := range j.seats {
+		if d, ok := j.seats[i].check.(sim.Digester); ok {
+			d.Digest(h)
+		}
 	}
-	return s
+}
+
+// Undigested names the first law whose check may remember something and is no
+// [sim.Digester], "" when there is none.
+func (j *Judge) Undigested() string {
+	for i := range j.seats {
+		switch j.seats[i].check.(type) {
+		case *pure, sim.Digester:
+		default:
+			return "the check of law " + j.seats[i].law.Name
+		}
+	}
+	return ""
 }

@@ -1,10 +1,10 @@
 package law
 
 import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
 // promise is what an accepted orphaning deletion owes one dependent: to lose
@@ -33,17 +33,11 @@ func (p *promises) find(object, owner types.UID) *promise {
 	return nil
 }
 
-// orphaning reports whether an object is being deleted and its dependents are
-// to be orphaned first.
-func orphaning(m metav1.Object) bool {
-	return deleting(m) && finalized(m, metav1.FinalizerOrphanDependents)
-}
-
-func (p *promises) fold(s *State, r *sim.Record, w *Write) {
+func (p *promises) fold(s *stored, r *sim.Record, w *Write) {
 	if w.Before == nil {
 		return
 	}
-	was, is := orphaning(w.Before), orphaning(w.After)
+	was, is := meta.Orphaning(w.Before), meta.Orphaning(w.After)
 	switch {
 	case is && !was:
 		p.make(s, w.Before.GetUID(), r.Index)
@@ -61,18 +55,18 @@ func (p *promises) fold(s *State, r *sim.Record, w *Write) {
 // orphaned notes that the collector took off a reference which a dependent was
 // given only after the deletion of its owner had been accepted: what it orphaned it
 // has orphaned.
-func (p *promises) orphaned(s *State, r *sim.Record, w *Write) {
+func (p *promises) orphaned(s *stored, r *sim.Record, w *Write) {
 	uid := w.Before.GetUID()
 	for _, ref := range w.Before.GetOwnerReferences() {
 		o := s.Object(ref.UID)
-		if o == nil || !orphaning(o.Meta) || refTo(w.After, ref.UID) != nil || p.find(uid, ref.UID) != nil {
+		if o == nil || !meta.Orphaning(o.Meta) || meta.RefTo(w.After, ref.UID) != nil || p.find(uid, ref.UID) != nil {
 			continue
 		}
 		p.byObject[uid] = append(p.byObject[uid], promise{owner: ref.UID, made: r.Index, lost: true})
 	}
 }
 
-func (p *promises) make(s *State, owner types.UID, record int) {
+func (p *promises) make(s *stored, owner types.UID, record int) {
 	for _, o := range s.Dependents(owner) {
 		uid := o.Meta.GetUID()
 		if p.find(uid, owner) == nil {
@@ -84,7 +78,7 @@ func (p *promises) make(s *State, owner types.UID, record int) {
 // ownerDone is called when an owner's orphan finalizer goes. What still refers
 // to the owner then was forgotten: knowingly where the collector had seen it.
 // Somebody else who takes the finalizer off takes the promise back.
-func (p *promises) ownerDone(s *State, r *sim.Record, w *Write) {
+func (p *promises) ownerDone(s *stored, r *sim.Record, w *Write) {
 	owner := w.Before.GetUID()
 	for _, o := range s.Dependents(owner) {
 		uid := o.Meta.GetUID()
@@ -93,7 +87,7 @@ func (p *promises) ownerDone(s *State, r *sim.Record, w *Write) {
 		case q == nil:
 		case !w.GC:
 			p.drop(uid, owner)
-		case !w.Process.sawBefore(r, o, owner):
+		case !w.process.sawBefore(r, o, owner):
 			q.strength = Committed
 		}
 	}
@@ -111,7 +105,7 @@ func (p *promises) foldDependent(r *sim.Record, w *Write) {
 	}
 	for i := len(list) - 1; i >= 0; i-- {
 		q := &list[i]
-		had, has := refTo(w.Before, q.owner) != nil, refTo(w.After, q.owner) != nil
+		had, has := meta.RefTo(w.Before, q.owner) != nil, meta.RefTo(w.After, q.owner) != nil
 		switch {
 		case had && !has:
 			q.lost = true
@@ -136,21 +130,4 @@ func (p *promises) drop(object, owner types.UID) {
 		return
 	}
 	p.byObject[object] = list
-}
-
-// adoptionStrength says whether an adopter could have known that its own
-// object was going: it had been shown so, or had not looked though it is held to
-// look (ADOPT-4).
-func adoptionStrength(r *sim.Record, w *Write) Strength {
-	if deleting(meta(r.SawFor)) {
-		return Informed
-	}
-	k := w.Process.work(r)
-	if k == nil {
-		return Committed
-	}
-	if !k.read && w.Subject.Profile >= Upstream || k.refuses {
-		return Informed
-	}
-	return Committed
 }

@@ -1,12 +1,12 @@
 package law
 
 import (
-	"maps"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
 // event says which of the routing clauses an event falls under.
@@ -25,7 +25,7 @@ const (
 // route is what one delivery should have enqueued, compared with what it did.
 type route struct {
 	event    event
-	process  *Process
+	process  *process
 	old      *metav1.OwnerReference
 	now      *metav1.OwnerReference
 	replaced bool   // by another object of the same name
@@ -38,13 +38,14 @@ type route struct {
 	observed  string   // one whose expectations should not have been lowered
 }
 
-func (o *route) fill(s *State, r *sim.Record, p *Process) {
+func (o *route) fill(s *State, r *sim.Record, p *process) {
 	*o = route{process: p, must: o.must[:0], may: o.may[:0]}
 	if p == nil || p.Subject.Polls || r.Object.Kind == p.Subject.Kind || !p.manages(r.Object.Kind) {
 		return
 	}
-	before, after := meta(r.Before), meta(r.After)
-	if before != nil && after != nil && before.GetResourceVersion() == after.GetResourceVersion() && before.GetUID() == after.GetUID() {
+	before, after := meta.Of(r.Before), meta.Of(r.After)
+	if before != nil && after != nil && before.GetResourceVersion() == after.GetResourceVersion() &&
+		before.GetUID() == after.GetUID() {
 		o.event = resync
 		return
 	}
@@ -56,7 +57,7 @@ func (o *route) fill(s *State, r *sim.Record, p *Process) {
 // classify decides the clause. A deletion and a creation under the same name
 // that reach the process as one update are a change of owner.
 func (o *route) classify(before, after metav1.Object) {
-	o.old, o.now = controllerOf(before), controllerOf(after)
+	o.old, o.now = meta.ControllerOf(before), meta.ControllerOf(after)
 	o.replaced = before != nil && after != nil && before.GetUID() != after.GetUID()
 	switch {
 	case after == nil && o.old == nil:
@@ -67,7 +68,7 @@ func (o *route) classify(before, after metav1.Object) {
 		o.event = orphanAdd
 	case before == nil:
 		o.event = ofOwned
-	case !sameRef(o.old, o.now):
+	case !meta.SameRef(o.old, o.now):
 		o.event = ofMoved
 	case o.now != nil:
 		o.event = ofOwned
@@ -94,19 +95,19 @@ func (o *route) expect(s *State, before, after metav1.Object) {
 	if after == nil || o.now != nil {
 		return
 	}
-	relabelled := o.event != orphanEdit || !sameLabels(before, after)
+	relabelled := o.event != orphanEdit || !meta.SameLabels(before, after)
 	if !relabelled && !o.replaced {
 		return
 	}
-	for i := range o.process.Cache(o.process.Subject.Kind).All() {
-		e := &o.process.Cache(o.process.Subject.Kind).All()[i]
+	for i := range o.process.Cache(o.process.Subject.Kind).Entries {
+		e := &o.process.Cache(o.process.Subject.Kind).Entries[i]
 		if !s.Selects(&o.process.Subject, e.Value, after) {
 			continue
 		}
-		if !relabelled || deleting(after) || deleting(e.Meta) || o.process.Subject.Willing != nil {
-			o.may = append(o.may, e.Key)
+		if !relabelled || meta.Deleting(after) || meta.Deleting(e.Meta) || o.process.Subject.Willing != nil {
+			o.may = append(o.may, e.Text)
 		} else {
-			o.must = append(o.must, e.Key)
+			o.must = append(o.must, e.Text)
 		}
 	}
 }
@@ -125,28 +126,9 @@ func (o *route) compare(r *sim.Record, after metav1.Object) {
 		}
 	}
 	for _, k := range r.Observed {
-		if k != o.nowKey && (k != o.oldKey || !deleting(after) && !o.replaced) {
+		if k != o.nowKey && (k != o.oldKey || !meta.Deleting(after) && !o.replaced) {
 			o.observed = k
 			break
 		}
 	}
 }
-
-// resolve is the key of the owner a reference names, as the process's view has
-// it: kind, name and uid must agree. "" where there is none.
-func (p *Process) resolve(ref *metav1.OwnerReference, namespace string) string {
-	if ref == nil || ref.Kind != p.Subject.Kind {
-		return ""
-	}
-	c := p.Cache(p.Subject.Kind)
-	e := c.Get(namespace, ref.Name)
-	if e == nil && namespace != "" {
-		e = c.Get("", ref.Name)
-	}
-	if e == nil || e.Meta.GetUID() != ref.UID {
-		return ""
-	}
-	return e.Key
-}
-
-func sameLabels(a, b metav1.Object) bool { return maps.Equal(a.GetLabels(), b.GetLabels()) }

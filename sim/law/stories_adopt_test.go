@@ -1,7 +1,11 @@
 package law
 
 var adoptStories = []story{
-	{"ADOPT-1", "matching", kept, func(t *tape) { a, p := set("a", 1), pod("p", nil); t.exist(a, p); t.adopts("rs", a, p) }},
+	{"ADOPT-1", "matching", kept, func(t *tape) {
+		a, p := set("a", 1), pod("p", nil)
+		t.exist(a, p)
+		t.adopts("rs", a, p)
+	}},
 	{"ADOPT-1", "not matching", broken, func(t *tape) {
 		a, p := set("a", 1), pod("p", nil).labelled("db")
 		t.exist(a, p)
@@ -50,7 +54,11 @@ var adoptStories = []story{
 		t.exist(a)
 		t.commit("rs", "update", a, a, a.as(func(o *thing) { o.Node = "x" }))
 	}},
-	{"ADOPT-4", "reads first", kept, func(t *tape) { a, p := set("a", 1), pod("p", nil); t.exist(a, p); t.adopts("rs", a, p) }},
+	{"ADOPT-4", "reads first", kept, func(t *tape) {
+		a, p := set("a", 1), pod("p", nil)
+		t.exist(a, p)
+		t.adopts("rs", a, p)
+	}},
 	{"ADOPT-4", "does not", broken, func(t *tape) {
 		a, p := set("a", 1), pod("p", nil)
 		t.exist(a, p)
@@ -79,7 +87,11 @@ var adoptStories = []story{
 		t.user(a, nil)
 		t.commit("rs", "patch", a, p, p.owned(controlledBy(a)))
 	}},
-	{"ADOPT-5", "the living", kept, func(t *tape) { a, p := set("a", 1), pod("p", nil); t.exist(a, p); t.adopts("rs", a, p) }},
+	{"ADOPT-5", "the living", kept, func(t *tape) {
+		a, p := set("a", 1), pod("p", nil)
+		t.exist(a, p)
+		t.adopts("rs", a, p)
+	}},
 	{"ADOPT-5", "the dying", broken, func(t *tape) {
 		a, p := set("a", 1), pod("p", nil).dying("x")
 		t.exist(a, p)

@@ -31,7 +31,10 @@ var watchStories = []story{
 		t.seen("a")
 		t.deliver("rs", nil, pod("p", rc("a", 1)), "default/a")
 	}},
-	{"WATCH-1", "an owner of another kind", kept, func(t *tape) { t.seen("a"); t.deliver("rs", nil, pod("p", rc("a", 1))) }},
+	{"WATCH-1", "an owner of another kind", kept, func(t *tape) {
+		t.seen("a")
+		t.deliver("rs", nil, pod("p", rc("a", 1)))
+	}},
 	{"WATCH-2", "the owner's", kept, func(t *tape) {
 		s := t.seen("a")
 		p := pod("p", s[0])
@@ -65,7 +68,10 @@ var watchStories = []story{
 		t.seen("a", "b")
 		t.deliver("rs", nil, pod("p", nil), "default/a", "default/b")
 	}},
-	{"WATCH-4", "one match", broken, func(t *tape) { t.seen("a", "b"); t.deliver("rs", nil, pod("p", nil), "default/a") }},
+	{"WATCH-4", "one match", broken, func(t *tape) {
+		t.seen("a", "b")
+		t.deliver("rs", nil, pod("p", nil), "default/a")
+	}},
 	{"WATCH-4", "expectations", broken, func(t *tape) {
 		t.seen("a")
 		t.deliver("rs", nil, pod("p", nil), "default/a").Observed = []string{"default/a"}
@@ -95,7 +101,10 @@ var watchStories = []story{
 	{"WATCH-7", "one waits", broken, func(t *tape) {
 		t.add(sim.Record{Op: sim.Stuck, Process: "rs", Message: "default/a expects 1 creation"})
 	}},
-	{"WATCH-8", "its own kind", kept, func(t *tape) { s := t.seen("a"); t.deliver("rs", nil, pod("p", s[0]), "default/a") }},
+	{"WATCH-8", "its own kind", kept, func(t *tape) {
+		s := t.seen("a")
+		t.deliver("rs", nil, pod("p", s[0]), "default/a")
+	}},
 	{"WATCH-8", "another kind", broken, func(t *tape) {
 		t.seen("a")
 		t.deliver("rs", nil, pod("p", rc("b", 1)), "default/a")
@@ -192,7 +201,11 @@ var writeStories = []story{
 		}
 	}},
 	{"WRITE-9", "skipped", kept, func(t *tape) { s := t.seen("a"); p := pod("p", s[0]); t.deliver("rs", p, p) }},
-	{"WRITE-9", "synced", broken, func(t *tape) { s := t.seen("a"); p := pod("p", s[0]); t.deliver("rs", p, p, "default/a") }},
+	{"WRITE-9", "synced", broken, func(t *tape) {
+		s := t.seen("a")
+		p := pod("p", s[0])
+		t.deliver("rs", p, p, "default/a")
+	}},
 }
 
 // reordered has a process see a pod before an older change of its set.

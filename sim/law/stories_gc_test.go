@@ -165,7 +165,8 @@ var gcStories = []story{
 	{"GC-6", "unresolved", broken, func(t *tape) { t.exist(pod("p", set("ghost", 1))); t.settled() }},
 	{"GC-6", "a circle", broken, func(t *tape) {
 		a, b := set("a", 0), set("b", 0)
-		t.exist(a.owned(controlledBy(b)).dying(foregroundFinalizer), b.owned(controlledBy(a)).dying(foregroundFinalizer))
+		t.exist(a.owned(controlledBy(b)).dying(foregroundFinalizer),
+			b.owned(controlledBy(a)).dying(foregroundFinalizer))
 		t.settled()
 	}},
 	{"GC-7", "out of reach", kept, func(t *tape) {

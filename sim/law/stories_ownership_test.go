@@ -1,10 +1,6 @@
 package law
 
-import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/threelaws/threelaws/sim"
-)
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // adopts has a set adopt a pod in a sync of its own, as it should be done.
 func (t *tape) adopts(process string, owner, p *thing) *thing {
@@ -101,7 +97,11 @@ var lawStories = []story{
 		t.commit("rs", "create", a, nil, pod("p", nil).owned(plain(a)))
 		t.commit("rs", "patch", a, q, q.owned(plain(a)))
 	}},
-	{"LAW-1b", "an orphan", kept, func(t *tape) { a, p := set("a", 1), pod("p", nil); t.exist(a, p); t.adopts("rs", a, p) }},
+	{"LAW-1b", "an orphan", kept, func(t *tape) {
+		a, p := set("a", 1), pod("p", nil)
+		t.exist(a, p)
+		t.adopts("rs", a, p)
+	}},
 	{"LAW-1b", "another's", broken, func(t *tape) {
 		a, b := set("a", 1), set("b", 1)
 		p := pod("p", a)
@@ -169,7 +169,9 @@ var lawStories = []story{
 		t.exist(a, p)
 		t.show("rs", a)
 		t.deliver("rs", nil, p, "default/a")
-		t.sync("rs", a, func() { t.commit("rs", "update", a, a, a.as(func(o *thing) { o.Counted = 1 })).Subresource = "status" })
+		t.sync("rs", a, func() {
+			t.commit("rs", "update", a, a, a.as(func(o *thing) { o.Counted = 1 })).Subresource = "status"
+		})
 		t.settled()
 	}},
 	{"LAW-3", "counts one it has just made", kept, func(t *tape) {
@@ -187,7 +189,9 @@ var lawStories = []story{
 		t.exist(a, b, p)
 		t.show("rs", a, b)
 		t.deliver("rs", nil, p, "default/b")
-		t.sync("rs", a, func() { t.commit("rs", "update", a, a, a.as(func(o *thing) { o.Counted = 1 })).Subresource = "status" })
+		t.sync("rs", a, func() {
+			t.commit("rs", "update", a, a, a.as(func(o *thing) { o.Counted = 1 })).Subresource = "status"
+		})
 	}},
 	{"LAW-3", "is content with another's", broken, func(t *tape) {
 		a, b := set("a", 1), set("b", 1)
@@ -200,94 +204,4 @@ var lawStories = []story{
 		t.exist(a)
 		t.settled()
 	}},
-}
-
-var fightStories = []story{
-	{"NOFIGHT-1", "quiet", kept, func(t *tape) { t.settled() }},
-	{"NOFIGHT-1", "a cycle", broken, func(t *tape) { t.add(sim.Record{Op: sim.Fighting, Reason: CycleReason([]int{3, 5})}) }},
-	{"NOFIGHT-2", "one adoption", kept, func(t *tape) {
-		a, p := set("a", 1), pod("p", nil)
-		t.exist(a, p)
-		t.adopts("rs", a, p)
-	}},
-	{"NOFIGHT-2", "there and back", broken, func(t *tape) {
-		a, b := set("a", 1), rc("b", 1)
-		p := pod("p", nil)
-		t.exist(a, b, p)
-		q := t.adopts("rs", a, p)
-		r := q.owned()
-		t.commit("rs", "patch", a, q, r)
-		t.adopts("rc", b, r)
-	}},
-	{"NOFIGHT-2", "there and back after a crash", broken, func(t *tape) { t.back(false) }},
-	{"NOFIGHT-2", "there and back on an older list after a crash", committed, func(t *tape) { t.back(true) }},
-	{"NOFIGHT-3", "as many as wanted", kept, func(t *tape) {
-		a, b := set("a", 1), rc("b", 2)
-		t.exist(a, b, pod("p", a), pod("q", b), pod("r", b))
-		dead := pod("dead", b)
-		dead.Failed = true
-		t.exist(dead)
-		t.settled()
-	}},
-	{"NOFIGHT-3", "one too many", broken, func(t *tape) {
-		a, b := set("a", 1), rc("b", 0)
-		t.exist(a, b, pod("p", a), pod("q", b))
-		t.settled()
-	}},
-	{"NOFIGHT-3", "somebody is down", kept, func(t *tape) {
-		t.exist(set("a", 1))
-		t.fault("rs", "crash")
-		t.settled()
-	}},
-	{"NOFIGHT-3", "up again in another generation", broken, func(t *tape) {
-		t.exist(set("a", 1))
-		t.fault("rs", "crash")
-		t.fault("rs", "switch")
-		t.settled()
-	}},
-	{"NOFIGHT-3", "what it was kept from seeing it sees after a restart", broken, func(t *tape) {
-		t.exist(set("a", 1))
-		t.fault("rs", "hold").Object.Kind = "Pod"
-		t.fault("rs", "restart")
-		t.settled()
-	}},
-	{"NOFIGHT-3", "nobody is there to do it", kept, func(t *tape) {
-		t.exist(set("a", 1))
-		t.fault("rs", "stop")
-		t.settled()
-	}},
-	{"NOFIGHT-3", "somebody is kept from seeing", kept, func(t *tape) {
-		t.exist(set("a", 1))
-		t.fault("rs", "hold").Object.Kind = "Pod"
-		t.settled()
-	}},
-}
-
-var restStories = []story{
-	{"EXACT-7", "at rest", kept, func(t *tape) { t.settled() }},
-	{"EXACT-7", "given up", broken, func(t *tape) { t.add(sim.Record{Op: sim.Unsettled, Message: "no write in 20000 steps"}) }},
-	{"EXACT-7b", "an error is no panic", kept, func(t *tape) {
-		t.add(sim.Record{Op: sim.SyncEnd, Process: "rs", Message: "no luck"})
-	}},
-	{"EXACT-7b", "panics", broken, func(t *tape) {
-		t.add(sim.Record{Op: sim.SyncEnd, Process: "rs", Reason: "panic", Message: "panic in rs"})
-	}},
-}
-
-// back has a set's controller let go of what it had adopted before a crash, and
-// take it back; it may have gone by a list from before the pod's labels came back.
-func (t *tape) back(older bool) {
-	a, p := set("a", 1), pod("p", nil)
-	t.exist(a, p)
-	q := t.adopts("rs", a, p)
-	saw := q.labelled("other")
-	if !older {
-		saw = q
-	}
-	t.fault("rs", "crash")
-	t.fault("rs", "restart").Incarnation = 1
-	r := q.owned()
-	c := t.commit("rs", "patch", a, q, r)
-	c.Incarnation, c.Saw = 1, saw
-	t.commit("rs", "patch", a, r, r.owned(controlledBy(a))).Incarnation = 1
 }

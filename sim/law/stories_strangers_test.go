@@ -8,7 +8,9 @@ import (
 
 // What operators by strangers do, rightly and wrongly.
 var strangerStories = []story{
-	{"LAW-2", "its own with another owner, left as it is", kept, func(t *tape) { t.shares(func(p, b *thing) *thing { return p.labelled("other") }) }},
+	{"LAW-2", "its own with another owner, left as it is", kept, func(t *tape) {
+		t.shares(func(p, b *thing) *thing { return p.labelled("other") })
+	}},
 	{"LAW-2", "its own, whose list of owners it writes anew", broken, func(t *tape) {
 		t.shares(func(p, b *thing) *thing { return p.owned(p.OwnerReferences[0]) })
 	}},
@@ -158,7 +160,8 @@ func (t *tape) keyed(key string) {
 
 // lists has a controller list the pods live.
 func (t *tape) lists(process string, owner *thing) {
-	t.add(sim.Record{Op: sim.Read, Process: process, Verb: "list", Object: sim.Ref{Kind: "Pod", Namespace: "default"}, For: owner.ref(), SawFor: owner})
+	t.add(sim.Record{Op: sim.Read, Process: process, Verb: "list", Object: sim.Ref{Kind: "Pod", Namespace: "default"},
+		For: owner.ref(), SawFor: owner})
 }
 
 // A breach is told so that one sees what is wrong.
@@ -174,7 +177,8 @@ func TestTold(t *testing.T) {
 			t.sync("rs", a, func() { t.commit("rs", "delete", a, p, nil) })
 		}},
 		{"LAW-1", "created for rs/a, which is gone", func(t *tape) {
-			t.commit("rs", "create", nil, nil, pod("p", gone)).For = sim.Ref{Kind: "ReplicaSet", Namespace: "default", Name: "a"}
+			t.commit("rs", "create", nil, nil, pod("p", gone)).For = sim.Ref{Kind: "ReplicaSet", Namespace: "default",
+				Name: "a"}
 		}},
 		{"LAW-1", "created for another rs/a than the one that is being synced", func(t *tape) {
 			t.exist(gone, set("b", 1))

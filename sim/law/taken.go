@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
 // taken are dependents that their owner's controller had created by names of its
@@ -19,7 +20,7 @@ type taken struct {
 type place struct {
 	owner types.UID
 	kind  string
-	name  nsName
+	name  view.Key
 }
 
 func (t *taken) reset() {
@@ -27,15 +28,16 @@ func (t *taken) reset() {
 	clear(t.count)
 }
 
-func (t *taken) fold(s *State, r *sim.Record, w *Write) {
+func (t *taken) fold(s *stored, r *sim.Record, w *Write) {
 	switch {
 	case w.Before == nil:
 		if ref := w.NewOwner; ref != nil && t.count[ref.UID] > 0 {
-			t.put(place{ref.UID, r.Object.Kind, nsName{r.Object.Namespace, r.Object.Name}}, false)
+			t.put(place{ref.UID, r.Object.Kind, view.KeyOf(r.Object)}, false)
 		}
 	case w.Deletes && w.Owner != nil && !w.Mine && w.Before.GetGenerateName() == "":
-		if o := s.Object(w.Before.GetUID()); o != nil && o.maker != nil && o.maker.Subject.Kind == w.Owner.Kind && o.maker != w.Process {
-			t.put(place{w.Owner.UID, r.Object.Kind, nsName{r.Object.Namespace, r.Object.Name}}, true)
+		if o := s.Object(w.Before.GetUID()); o != nil && o.maker != nil && o.maker.Kind == w.Owner.Kind &&
+			o.maker != w.maker() {
+			t.put(place{w.Owner.UID, r.Object.Kind, view.KeyOf(r.Object)}, true)
 		}
 	}
 }
@@ -62,18 +64,5 @@ func (t *taken) from(owner types.UID) int { return t.count[owner] }
 
 // back reports whether a creation puts back what others took.
 func (t *taken) back(owner types.UID, r *sim.Record) bool {
-	return t.count[owner] > 0 && t.names[place{owner, r.Object.Kind, nsName{r.Object.Namespace, r.Object.Name}}]
-}
-
-func (t *taken) digest() uint64 {
-	var sum uint64
-	for p := range t.names {
-		var h sim.Hash
-		h.Word(digestUID(p.owner))
-		h.String(p.kind)
-		h.String(p.name.namespace)
-		h.String(p.name.name)
-		sum += sim.Mix(uint64(h))
-	}
-	return sum
+	return t.count[owner] > 0 && t.names[place{owner, r.Object.Kind, view.KeyOf(r.Object)}]
 }

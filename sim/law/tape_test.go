@@ -154,7 +154,8 @@ func (t *tape) refuse(process, verb string, owner, object, saw *thing, code int,
 
 // read is a live get of an object in a sync of owner.
 func (t *tape) read(process string, owner, found *thing) *sim.Record {
-	return t.add(sim.Record{Op: sim.Read, Process: process, Verb: "get", For: owner.ref(), Object: found.ref(), After: value(found)})
+	return t.add(sim.Record{Op: sim.Read, Process: process, Verb: "get", For: owner.ref(), Object: found.ref(),
+		After: value(found)})
 }
 
 func (t *tape) start(process string, owner *thing) *sim.Record {
@@ -178,7 +179,8 @@ func (t *tape) deliver(process string, before, after *thing, enqueued ...string)
 	if o == nil {
 		o = before
 	}
-	return t.add(sim.Record{Op: sim.Delivery, Process: process, Object: o.ref(), Before: value(before), After: value(after), Enqueued: enqueued})
+	return t.add(sim.Record{Op: sim.Delivery, Process: process, Object: o.ref(), Before: value(before),
+		After: value(after), Enqueued: enqueued})
 }
 
 // show delivers additions, routed as they should be when nobody minds.
@@ -199,12 +201,13 @@ func selectorOf(owner any) labels.Selector {
 }
 
 func subjects() []Subject {
-	s := Subject{Process: "rs", Controller: "replicaset", Kind: "ReplicaSet", APIVersion: "v1", Dependents: []string{"Pod"},
-		Selector: selectorOf,
-		Replicas: func(o any) int { return o.(*thing).Replicas },
-		Active:   func(o any) bool { return !o.(*thing).Failed },
-		Counted:  func(o any) int { return o.(*thing).Counted },
-		Profile:  Upstream,
+	s := Subject{Process: "rs", Controller: "replicaset", Kind: "ReplicaSet", APIVersion: "v1",
+		Dependents: []string{"Pod"},
+		Selector:   selectorOf,
+		Replicas:   func(o any) int { return o.(*thing).Replicas },
+		Active:     func(o any) bool { return !o.(*thing).Failed },
+		Counted:    func(o any) int { return o.(*thing).Counted },
+		Profile:    Upstream,
 	}
 	exactly(&s)
 	c := s
@@ -213,19 +216,15 @@ func subjects() []Subject {
 	work := s
 	work.Process, work.Controller, work.Kind, work.Finalizers = "job", "job", "Job", []string{tracking}
 	work.Replicas, work.Counted = nil, nil
-	op := Subject{Process: "op", Controller: "operator", Kind: "App", Dependents: []string{"Pod"}, Tends: []string{"ReplicationController"}}
-	return []Subject{s, c, work, op, {Process: "gc", Controller: Collector, Profile: Upstream}, {Process: "ns", Controller: Drainer, Profile: Upstream}}
+	op := Subject{Process: "op", Controller: "operator", Kind: "App", Dependents: []string{"Pod"},
+		Tends: []string{"ReplicationController"}}
+	return []Subject{s, c, work, op, {Process: "gc", Controller: collector, Profile: Upstream},
+		{Process: "ns", Controller: drainer, Profile: Upstream}}
 }
 
 // served is a server that knows every kind but Widgets.
-func served(apiVersion, kind string) Scope {
-	switch kind {
-	case "Widget":
-		return Unserved
-	case "Node", "Namespace":
-		return Cluster
-	}
-	return Namespaced
+func served(apiVersion, kind string) (namespaced, ok bool) {
+	return kind != "Node" && kind != "Namespace", kind != "Widget"
 }
 
 func judge(t *tape) *Judge {

@@ -1,28 +1,12 @@
 package law
 
-// Outcome is what can be said of one law after a run.
-type Outcome uint8
-
-// The outcomes.
-const (
-	Held Outcome = iota
-	Broken
-	NotJudged // the evidence was not enough, or the check is not of histories
-)
-
-var outcomeNames = [...]string{"held", "broken", "not judged"}
-
-// String names the outcome.
-func (o Outcome) String() string { return outcomeNames[o] }
-
 // Verdict is what became of one law.
 type Verdict struct {
-	Law     *Law
-	Outcome Outcome
-	Why     string  // why it was not judged: "needs deliveries"
-	Count   int     // breaches of either strength
-	First   *Breach // the first that fails the run, else the first; nil when the law was not broken
-	Asked   int     // how often what the law is about came up: one that held with 0 says nothing
+	Law   *Law
+	Why   string  // why it was not judged: "needs deliveries"; "" for one that was
+	Count int     // breaches of either strength
+	First *Breach // the first that fails the run, else the first; nil when the law was not broken
+	Asked int     // how often what the law is about came up: one that held with 0 says nothing
 }
 
 // Verdicts are the verdicts on the judge's laws, in their order.
@@ -43,11 +27,9 @@ func (j *Judge) Verdicts() []Verdict {
 		}
 		switch missing := l.Needs &^ j.given(); {
 		case l.New == nil:
-			v.Outcome, v.Why = NotJudged, "checked by "+l.Where
+			v.Why = "checked by " + l.Where
 		case missing != 0:
-			v.Outcome, v.Why = NotJudged, "needs "+missing.String()
-		case v.Count > 0:
-			v.Outcome = Broken
+			v.Why = "needs " + missing.String()
 		}
 		out = append(out, v)
 	}

@@ -27,8 +27,7 @@ func careless() host.Controller {
 		}}},
 		New: func(env *host.Env) host.Reconciler {
 			return host.SyncFunc(func(ctx context.Context, key string) error {
-				_, err := env.Client.Create(ctx,
-					&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: key}})
+				_, err := env.Client.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: key}})
 				return err
 			})
 		},
@@ -58,20 +57,14 @@ func Example() {
 	// take-ownership
 }
 
-// noSecrets is a law of one's own: a check that is told each record.
-type noSecrets struct{ judge *law.Judge }
-
-func (c noSecrets) Record(r *sim.Record) {
-	if r.Op == sim.Commit && r.Object.Kind == "Secret" {
-		c.judge.Report(law.Informed, r.Process+" wrote "+r.Object.String())
-	}
-}
-
 func Example_lawOfYourOwn() {
 	quiet := &law.Law{
-		ID: "MINE-1", Name: "no-secrets", Sentence: "Nobody writes secrets.", Source: "our own rules",
-		Needs: law.Commits,
-		New:   func(j *law.Judge) law.Check { return noSecrets{j} },
+		ID: "MINE-1", Name: "no-secrets", Sentence: "Nobody writes secrets.", Source: "our own rules", Needs: law.Commits,
+		New: law.On(func(j *law.Judge, r *sim.Record) {
+			if r.Object.Kind == "Secret" {
+				j.Report(law.Informed, r.Process+" wrote "+r.Object.String())
+			}
+		}, sim.Commit),
 	}
 	t := trial.New(trial.Options{Laws: []*law.Law{quiet}})
 	defer t.Stop()

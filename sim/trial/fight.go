@@ -3,16 +3,16 @@ package trial
 import (
 	"slices"
 
+	"github.com/threelaws/threelaws/internal/fight"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
-	"github.com/threelaws/threelaws/sim/law"
 )
 
 // watch looks for fights while a trial settles (NOFIGHT-1).
 type watch struct {
 	tally    tally
-	detector law.Detector
+	detector fight.Detector
 	growth   growth
 	threads  map[[2]string]string
 	deed     stepped
@@ -146,14 +146,14 @@ func (t *Trial) fought() bool {
 		if t.blindIn(cycle) {
 			return false
 		}
-		r.Cause, r.Reason = cycle[0], law.CycleReason(cycle)
+		r.Cause, r.Reason = cycle[0], fight.CycleReason(cycle)
 	case w.growth.hit != nil:
 		what := w.growth.hit
 		w.growth.hit = nil
 		if !t.endless(what) {
 			return false
 		}
-		r.Cause, r.Reason, r.Message = what.last[0], law.CycleReason(what.last[1:]), t.grows(what)
+		r.Cause, r.Reason, r.Message = what.last[0], fight.CycleReason(what.last[1:]), t.grows(what)
 	default:
 		return false
 	}

@@ -3,8 +3,8 @@ package trial
 import (
 	"fmt"
 
+	"github.com/threelaws/threelaws/internal/fight"
 	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/law"
 )
 
 // growth finds fights whose state never recurs because it grows: a counter in an
@@ -75,7 +75,7 @@ func (t *Trial) endless(d *done) bool {
 	if d.object.Name == "" {
 		return p == nil || p.Controller().Replicas == nil
 	}
-	if r := t.World.History.At(d.last[2]); r != nil && law.OnlyTimes(r.Before, r.After) {
+	if r := t.World.History.At(d.last[2]); r != nil && fight.OnlyTimes(r.Before, r.After) {
 		return false // a heartbeat
 	}
 	return d.count > 8*t.objects()
@@ -92,7 +92,7 @@ func (t *Trial) grows(d *done) string {
 	}
 	text := fmt.Sprintf("%s has written %s %d times and goes on", who, d.object, d.count)
 	if r := t.World.History.At(d.last[2]); r != nil {
-		if path, was, is := law.FirstDifference(r.Before, r.After); path != "" {
+		if path, was, is := fight.FirstDifference(r.Before, r.After); path != "" {
 			text += fmt.Sprintf(": %s: %s -> %s", path, was, is)
 		}
 	}

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/threelaws/threelaws/internal/fight"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/law"
 )
 
 // A world in which only timers are left is at rest when each of them has fired
@@ -80,7 +80,7 @@ func (t *Trial) heartbeat(enabled []sim.Action) bool {
 		return false
 	}
 	for _, c := range r.commits {
-		r.changed = r.changed || !law.OnlyTimes(c[0], c[1])
+		r.changed = r.changed || !fight.OnlyTimes(c[0], c[1])
 	}
 	r.commits = r.commits[:0]
 	now := t.World.Clock.Elapsed()

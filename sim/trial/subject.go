@@ -12,8 +12,7 @@ import (
 
 // subjectOf tells the laws what a process runs.
 func subjectOf(process string, c host.Controller) law.Subject {
-	s := law.Subject{Process: process, Controller: c.Name, Kind: c.For.Kind, APIVersion: c.For.GroupVersion().String(),
-		Finalizers: c.Finalizers, Profile: law.Profile(c.Profile)}
+	s := law.Subject{Process: process, Controller: c.Name, Kind: c.For.Kind, APIVersion: c.For.GroupVersion().String(), Finalizers: c.Finalizers, Profile: law.Profile(c.Profile)}
 	for _, gvk := range c.Owns {
 		s.Dependents = append(s.Dependents, gvk.Kind)
 	}
@@ -57,15 +56,9 @@ func exactly(s *law.Subject, c *host.Controller) {
 }
 
 // served tells the laws which kinds a server knows.
-func served(s *fakeapi.Server) func(apiVersion, kind string) law.Scope {
-	return func(apiVersion, kind string) law.Scope {
+func served(s *fakeapi.Server) func(apiVersion, kind string) (namespaced, ok bool) {
+	return func(apiVersion, kind string) (namespaced, ok bool) {
 		k := s.Kind(schema.FromAPIVersionAndKind(apiVersion, kind))
-		switch {
-		case k == nil:
-			return law.Unserved
-		case k.Namespaced:
-			return law.Namespaced
-		}
-		return law.Cluster
+		return k != nil && k.Namespaced, k != nil
 	}
 }

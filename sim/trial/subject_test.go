@@ -33,15 +33,15 @@ func TestServed(t *testing.T) {
 	served := served(fakeapi.New(fakeapi.Options{}))
 	for _, c := range []struct {
 		apiVersion, kind string
-		want             law.Scope
+		namespaced, ok   bool
 	}{
-		{"v1", "Pod", law.Namespaced},
-		{corev1.SchemeGroupVersion.String(), "Namespace", law.Cluster},
-		{"apps/v1", "Pod", law.Unserved},
-		{"example.com/v1", "Widget", law.Unserved},
+		{"v1", "Pod", true, true},
+		{corev1.SchemeGroupVersion.String(), "Namespace", false, true},
+		{"apps/v1", "Pod", false, false},
+		{"example.com/v1", "Widget", false, false},
 	} {
-		if got := served(c.apiVersion, c.kind); got != c.want {
-			t.Errorf("%s %s: %d, want %d", c.apiVersion, c.kind, got, c.want)
+		if namespaced, ok := served(c.apiVersion, c.kind); namespaced != c.namespaced || ok != c.ok {
+			t.Errorf("%s %s: namespaced %v, served %v", c.apiVersion, c.kind, namespaced, ok)
 		}
 	}
 }

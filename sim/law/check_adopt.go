@@ -1,0 +1,181 @@
+// The checks of ADOPT-1 to ADOPT-8, but for ADOPT-6.
+
+package law
+
+import (
+	"slices"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+)
+
+// adoptMatching is ADOPT-1.
+func adoptMatching(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.Subject == nil || !w.Dependent || !w.Claims || w.Subject.Selector == nil {
+		return
+	}
+	j.Ask()
+	seen := w.Saw
+	if seen == nil {
+		seen = w.Before
+	}
+	if r.SawFor != nil && !j.state.Selects(w.Subject, r.SawFor, seen) {
+		j.Report(Informed, refName(w.NewOwner)+" does not select it")
+		return
+	}
+	if o := j.state.Object(w.NewOwner.UID); o != nil && !j.state.Selects(w.Subject, o.Value, w.Before) {
+		j.Report(Committed, refName(w.NewOwner)+" does not select it any more")
+	}
+}
+
+// adoptAll is ADOPT-2.
+func adoptAll(j *Judge, r *sim.Record) {
+	c := j.survey()
+	for i := range c.owners {
+		if a := &c.owners[i]; a.sub.Selector != nil && j.settled(a) {
+			j.Ask()
+		}
+	}
+	for _, o := range c.orphans {
+		for i := range c.owners {
+			a := &c.owners[i]
+			if !j.settled(a) {
+				continue
+			}
+			if slices.Contains(a.sub.Dependents, o.Ref.Kind) && j.state.Selects(a.sub, a.Value, o.Meta) &&
+				a.sub.willing(a.Value, o.Value) {
+				j.Report(Informed, o.Ref.String()+" stays an orphan though "+a.Ref.String()+" selects it")
+				break
+			}
+		}
+	}
+}
+
+// statusOnly is ADOPT-3: what a controller does for an object that is being
+// deleted. It may write that object's status and take finalizers off it, and
+// while a finalizer of its own holds the object delete what is that object's own.
+func statusOnly(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.Subject == nil || r.For.UID == "" || w.read {
+		return
+	}
+	if !w.Dependent {
+		if w.Before == nil || string(w.Before.GetUID()) != r.For.UID || r.Subresource == "status" ||
+			w.After == nil || len(w.After.GetFinalizers()) < len(w.Before.GetFinalizers()) {
+			return
+		}
+	}
+	j.Ask()
+	if w.Dependent && w.Mine && j.cleansUp(r) {
+		return
+	}
+	k := w.process.work(r)
+	if meta.Deleting(meta.Of(r.SawFor)) {
+		j.Report(Informed, what(r)+" for "+r.For.String()+", known to be going")
+		return
+	}
+	if k != nil && k.read && k.refuses {
+		if !w.Adopts { // that is ADOPT-4's
+			j.Report(Informed, what(r)+" for "+r.For.String()+", which a live read showed gone or going")
+		}
+		return
+	}
+	if o := j.state.Object(uidOf(r.For)); o != nil && meta.Deleting(o.Meta) && !meta.Deleting(w.Before) {
+		j.Report(Committed, what(r)+" for "+r.For.String()+", which is being deleted")
+	}
+}
+
+// cleansUp reports whether a write to a dependent is its owner's finalizer at
+// work: the dependent's deletion, or its own finalizer's end.
+func (j *Judge) cleansUp(r *sim.Record) bool {
+	w := &j.write
+	if !w.Deletes && !(meta.Deleting(w.Before) &&
+		(w.After == nil || len(w.After.GetFinalizers()) < len(w.Before.GetFinalizers()))) {
+		return false
+	}
+	if j.state.held(w.Subject, meta.Of(r.SawFor)) {
+		return true
+	}
+	o := j.state.Object(uidOf(r.For))
+	return o != nil && j.state.held(w.Subject, o.Meta)
+}
+
+// recheck is ADOPT-4.
+func recheck(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.Subject == nil || !w.Dependent || !w.Adopts {
+		return
+	}
+	j.Ask()
+	k := w.process.work(r)
+	switch {
+	case k != nil && !k.read:
+		j.Report(Informed, "adopted without a live read of "+r.For.String())
+	case k != nil && k.refuses:
+		j.Report(Informed, "adopted though a live read showed "+r.For.String()+" gone or going")
+	default:
+		if o := j.state.Object(w.NewOwner.UID); o == nil || meta.Deleting(o.Meta) {
+			j.Report(Committed, "adopted by "+r.For.String()+", gone or going since the live read")
+		}
+	}
+}
+
+// sparesDying is ADOPT-5.
+func sparesDying(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.Subject == nil || !w.Dependent || !w.Claims {
+		return
+	}
+	j.Ask()
+	if !meta.Deleting(w.Before) {
+		return
+	}
+	if w.Saw == nil || meta.Deleting(w.Saw) {
+		j.Report(Informed, "adopted while it is being deleted")
+		return
+	}
+	j.Report(Committed, "adopted after its deletion had begun")
+}
+
+// orphansStayOrphans is ADOPT-7.
+func orphansStayOrphans(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.Before == nil || len(j.state.promises.byObject[w.Before.GetUID()]) == 0 || w.Subject == nil && !w.GC {
+		return
+	}
+	j.Ask()
+	if w.Subject == nil || !w.Claims {
+		return
+	}
+	if q := j.state.promises.find(w.Before.GetUID(), w.NewOwner.UID); q != nil && q.lost {
+		j.Report(adoptionStrength(r, w), "adopted again by "+refName(w.NewOwner)+", whose deletion had orphaned it")
+	}
+}
+
+// successor is ADOPT-8: nothing of a namesake is inherited, and nothing decided
+// for one is done to the other.
+func successor(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.Subject == nil || w.Before == nil || r.For.UID == "" || w.read {
+		return
+	}
+	j.Ask()
+	if w.Dependent && w.Owner != nil && !w.Mine && w.Owner.Kind == r.For.Kind && w.Owner.Name == r.For.Name {
+		s := w.inherits(r)
+		if w.SawMine {
+			s = Committed
+		}
+		j.Report(s, "treated as its own by a namesake of its owner "+refName(w.Owner))
+		return
+	}
+	if r.Object.Kind != w.Subject.Kind || r.Object.Name != r.For.Name || r.Object.Namespace != r.For.Namespace ||
+		string(w.Before.GetUID()) == r.For.UID {
+		return
+	}
+	s := Committed
+	if w.Saw != nil && w.Saw.GetUID() == w.Before.GetUID() {
+		s = Informed
+	}
+	j.Report(s, what(r)+" meant for an earlier "+r.For.String())
+}

@@ -1,0 +1,133 @@
+// The checks of API-1 to API-5.
+
+package law
+
+import (
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+)
+
+// oneController is API-1.
+func oneController(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.After == nil {
+		return
+	}
+	j.Ask()
+	n := 0
+	refs := w.After.GetOwnerReferences()
+	for i := range refs {
+		if meta.Controls(&refs[i]) {
+			n++
+		}
+	}
+	if n > 1 {
+		j.Report(Informed, "stored with "+itoa(n)+" ControllerRefs")
+	}
+}
+
+// secondController is how the server's refusal of a second ControllerRef begins.
+const secondController = "Only one reference can have Controller set to true"
+
+// onlyTrueControls is API-2: an orphan was refused an owner as if it had one.
+func onlyTrueControls(j *Judge, r *sim.Record) {
+	p := j.state.process(r.Process)
+	if r.Code != 422 || p == nil || p.Subject.Kind == "" || !strings.Contains(r.Message, secondController) {
+		return
+	}
+	j.Ask()
+	live := j.state.Named(r.Object.Kind, r.Object.Namespace, r.Object.Name)
+	if live != nil && meta.ControllerOf(live.Meta) == nil {
+		j.Report(Informed, "refused a controller although "+live.Ref.String()+" has none")
+	}
+}
+
+// completeRefs is API-3.
+func completeRefs(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.After == nil {
+		return
+	}
+	refs := w.After.GetOwnerReferences()
+	if len(refs) > 0 {
+		j.Ask()
+	}
+	for i := range refs {
+		if f := badRef(&refs[i]); f != "" {
+			j.Report(Informed, "stored with an owner reference with "+f)
+			return
+		}
+	}
+}
+
+func badRef(ref *metav1.OwnerReference) string {
+	switch {
+	case ref.APIVersion == "":
+		return "no apiVersion"
+	case ref.Kind == "":
+		return "no kind"
+	case ref.Name == "":
+		return "no name"
+	case ref.UID == "":
+		return "no uid"
+	case ref.Kind == "Event" && (ref.APIVersion == "v1" || strings.HasPrefix(ref.APIVersion, "events.k8s.io/")):
+		return "an Event as owner"
+	}
+	return ""
+}
+
+// oneWinner is API-4: the write of an adopter that had seen an orphan landed on
+// an object another one had adopted.
+func oneWinner(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.Subject == nil || !w.Claims {
+		return
+	}
+	j.Ask()
+	if w.Owner != nil && w.SawOwner == nil {
+		j.Report(w.inherits(r), "adopted by "+refName(w.NewOwner)+" after "+refName(w.Owner)+" had won")
+	}
+}
+
+// restartMovesNothing is API-5: after a restart an object leaves an owner that
+// is there and selects it, though no user asked for anything since.
+func restartMovesNothing(j *Judge, r *sim.Record) {
+	if r.Op == sim.FaultHit {
+		if r.Verb == "crash" || r.Verb == "restart" {
+			j.Ask()
+		}
+		return
+	}
+	w := &j.write
+	if !j.state.restarted || w.Subject == nil && !w.GC || w.After == nil || w.Owner == nil ||
+		meta.SameRef(w.Owner, w.NewOwner) {
+		return
+	}
+	owner := j.state.Object(w.Owner.UID)
+	if owner == nil || meta.Deleting(owner.Meta) {
+		return
+	}
+	sub := j.state.subjectFor(owner.Ref.Kind)
+	if sub == nil || !j.state.Selects(sub, owner.Value, w.Before) {
+		return
+	}
+	s := Informed
+	if w.Saw != nil && !j.state.Selects(sub, ownerAsRead(r, owner), w.Saw) {
+		s = Committed
+	}
+	j.Report(s, "leaves "+refName(w.Owner)+" after a restart")
+}
+
+// ownerAsRead is an owner as the writer had read it when it syncs that owner, and
+// as it is when it does not: after a restart a controller may list a selector that
+// was replaced before the crash.
+func ownerAsRead(r *sim.Record, owner *Object) any {
+	if saw := meta.Of(r.SawFor); saw != nil && saw.GetUID() == owner.Meta.GetUID() {
+		return r.SawFor
+	}
+	return owner.Value
+}

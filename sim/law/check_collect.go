@@ -1,0 +1,213 @@
+// The checks of the GC laws on what is collected: GC-1 and GC-5 to GC-9.
+
+package law
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+)
+
+// collectAll is GC-1.
+func collectAll(j *Judge, r *sim.Record) {
+	if r.Op == sim.Commit {
+		j.cutLive(r)
+		return
+	}
+	if j.survey().collector == nil {
+		return
+	}
+	j.eachDangling(func(o *Object, st standing) {
+		if st.solid+st.waiting == 0 {
+			j.Report(Informed, o.Ref.String()+" is kept though none of its owners is left")
+		} else if st.solid > 0 {
+			j.Report(Informed, o.Ref.String()+" keeps a reference to an owner that is gone")
+		}
+	})
+}
+
+// cutLive reports a reference that the collector took off an object though its
+// owner is there and its deletion does not ask for it.
+func (j *Judge) cutLive(r *sim.Record) {
+	w := &j.write
+	if !w.GC || w.Before == nil || w.After == nil || r.Verb != "patch" && r.Verb != "update" {
+		return
+	}
+	refs := w.Before.GetOwnerReferences()
+	for i := range refs {
+		if meta.RefTo(w.After, refs[i].UID) != nil {
+			continue
+		}
+		j.Ask()
+		owner := j.state.Object(refs[i].UID)
+		if j.state.footing(&refs[i], w.Before.GetNamespace()) != solid || meta.Orphaning(owner.Meta) {
+			continue
+		}
+		if j.state.promises.find(w.Before.GetUID(), refs[i].UID) != nil {
+			continue // an accepted deletion asked for it, whose finalizer went before
+		}
+		s := Informed
+		if w.process.sawGoing(owner) || w.process.readWaiting(&refs[i], w.Before.GetNamespace()) {
+			s = Committed
+		}
+		j.Report(s, "loses its reference to "+refName(&refs[i])+", which is there")
+	}
+}
+
+// checkFirst is GC-5.
+func checkFirst(j *Judge, r *sim.Record) {
+	w := j.deletedByCollector(r)
+	if w == nil {
+		return
+	}
+	j.Ask()
+	refs := w.Before.GetOwnerReferences()
+	for i := range refs {
+		switch j.state.footing(&refs[i], w.Before.GetNamespace()) {
+		case solid:
+			s := newsTo(w, refs[i].UID)
+			if w.process.readWaiting(&refs[i], w.Before.GetNamespace()) {
+				s = Committed
+			}
+			j.Report(s, "deleted while its owner "+refName(&refs[i])+" is there")
+			return
+		case absent, foreign:
+			if r.Incarnation >= w.process.incarnation && !w.process.knowsAbsent(&refs[i], w.Before.GetNamespace()) {
+				j.Report(Informed, "deleted without a live check that "+refName(&refs[i])+" is gone")
+				return
+			}
+		}
+	}
+}
+
+// deletedByCollector returns the commit's facts when it is a collector's
+// deletion, nil otherwise.
+func (j *Judge) deletedByCollector(r *sim.Record) *Write {
+	if w := &j.write; w.GC && w.Deletes && r.Verb == "delete" {
+		return w
+	}
+	return nil
+}
+
+// resolveAll is GC-6: owners no informer ever showed, and owners that wait for
+// each other.
+func resolveAll(j *Judge, r *sim.Record) {
+	if j.survey().collector == nil {
+		return
+	}
+	j.eachDangling(func(o *Object, st standing) {
+		refs := o.Meta.GetOwnerReferences()
+		for i := range refs {
+			if st.solid+st.waiting == 0 && !j.survey().collector.gone[refs[i].UID] {
+				j.Report(Informed, o.Ref.String()+" waits for "+refName(&refs[i])+
+					", which no informer showed, to be resolved")
+				return
+			}
+		}
+	})
+	for _, l := range j.state.kinds {
+		for _, o := range l.objects {
+			if meta.Foreground(o.Meta) && j.deadlocked(o) {
+				j.Report(Informed, o.Ref.String()+" waits for dependents that wait themselves")
+			}
+		}
+	}
+}
+
+// deadlocked reports whether an owner waits, through others that wait, for itself.
+func (j *Judge) deadlocked(o *Object) bool {
+	met := []*Object{o}
+	for i := 0; i < len(met); i++ {
+		uid := met[i].Meta.GetUID()
+		for _, d := range j.state.Dependents(uid) {
+			if !meta.Foreground(d.Meta) || !meta.Blocks(meta.RefTo(d.Meta, uid)) {
+				continue
+			}
+			if d == o {
+				return true
+			}
+			if !slices.Contains(met, d) {
+				met = append(met, d)
+			}
+		}
+	}
+	return false
+}
+
+// spareInnocent is GC-7.
+func spareInnocent(j *Judge, r *sim.Record) {
+	if r.Op == sim.Settled {
+		j.outOfReach()
+		return
+	}
+	w := j.deletedByCollector(r)
+	if w == nil {
+		return
+	}
+	j.Ask()
+	refs := w.Before.GetOwnerReferences()
+	if len(refs) == 0 {
+		s := Informed
+		if w.Saw != nil && len(w.Saw.GetOwnerReferences()) > 0 {
+			s = Committed
+		}
+		j.Report(s, "deleted though it has no owner")
+		return
+	}
+	if st := j.state.standingOf(w.Before); st.foreign > 0 && st.solid > 0 {
+		j.Report(Informed, "deleted because of an owner in another namespace, though it has one in its own")
+	}
+}
+
+func (j *Judge) outOfReach() {
+	if j.survey().collector == nil {
+		return
+	}
+	j.eachDangling(func(o *Object, st standing) {
+		if st.foreign > 0 && st.solid+st.waiting == 0 {
+			j.Report(Informed, o.Ref.String()+" is kept by an owner in another namespace")
+		}
+	})
+}
+
+// solidWins is GC-8.
+func solidWins(j *Judge, r *sim.Record) {
+	if r.Op == sim.Commit {
+		if w := j.deletedByCollector(r); w != nil {
+			j.Ask()
+			if st := j.state.standingOf(w.Before); st.solid > 0 && st.waiting > 0 {
+				refs := w.Before.GetOwnerReferences()
+				s := Committed
+				for i := range refs {
+					if j.state.footing(&refs[i], w.Before.GetNamespace()) == solid {
+						s = min(s, newsTo(w, refs[i].UID))
+					}
+				}
+				j.Report(s, "deleted for a waiting owner though another is there")
+			}
+		}
+		return
+	}
+	if j.survey().collector == nil {
+		return
+	}
+	j.eachOwned(func(o *Object, st standing) {
+		j.Ask()
+		if st.solid > 0 && st.waiting > 0 {
+			j.Report(Informed, o.Ref.String()+" keeps a waiting owner waiting though it has another")
+		}
+	})
+}
+
+// deleteByUID is GC-9.
+func deleteByUID(j *Judge, r *sim.Record) {
+	if w := &j.write; w.GC && strings.HasPrefix(r.Verb, "delete") {
+		j.Ask()
+		if r.Guards.UID {
+			return
+		}
+		j.Report(Informed, "deleted by name, without a uid precondition")
+	}
+}

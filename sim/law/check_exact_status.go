@@ -1,0 +1,182 @@
+// The check of EXACT-8.
+
+package law
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
+)
+
+// exactStatus is EXACT-8. While things move a number may be any that the actor
+// comes to who looks at each dependent at some moment between the beginning of
+// the sync and the request; when all is quiet it is the stored objects'. A number
+// that a write leaves as it was is judged at rest only: the writer need not have
+// counted.
+func exactStatus(j *Judge, r *sim.Record) {
+	if r.Op == sim.Settled {
+		j.statusesAtRest()
+		return
+	}
+	w := &j.write
+	if w.Subject == nil || len(w.Subject.Counts) == 0 || w.Before == nil || w.After == nil ||
+		r.Object.Kind != w.Subject.Kind || string(w.After.GetUID()) != r.For.UID {
+		return
+	}
+	k := w.counting(r)
+	if k == nil || k.listed { // what a list showed is not known object by object
+		return
+	}
+	j.Ask()
+	if _, over := overcounted(w, r); over {
+		return
+	}
+	seen := w.process.known.Journal.Since(k.begun)
+	for i := range w.Subject.Counts {
+		c := &w.Subject.Counts[i]
+		n := c.Of(r.After)
+		if n < 0 || n == c.Of(r.Before) {
+			continue
+		}
+		if low, high := j.explained(w, r, k, c, seen, false); n >= low && n <= high {
+			continue
+		}
+		if low, high := j.explained(w, r, k, c, seen, true); n < low || n > high {
+			j.Report(Informed, c.Name+" is "+itoa(n)+", it has been shown "+between(low, high))
+			return
+		}
+	}
+}
+
+func between(low, high int) string {
+	if low == high {
+		return itoa(low)
+	}
+	return itoa(low) + " to " + itoa(high)
+}
+
+// explained is between which numbers a count may be: the dependents that were
+// such all through the sync, and those that were so at any moment of it, by the
+// actor's cache or by what it was answered. What the owner does not select need
+// not be counted, which is looked at where it is asked for: low is too high
+// otherwise. Nor need what a request found gone.
+func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *view.Sorted, selected bool) (low, high int) {
+	n := &w.process.known
+	look := func(uid types.UID, e *view.Sight) {
+		m := moments{c: c, seen: r.SawFor, owner: k.owner, always: true}
+		if selected && w.Subject.Selector != nil {
+			m.state, m.sub = &j.state, w.Subject
+		}
+		m.sight(e)
+		for i := s.First(uid); i >= 0; i = s.Next(i) {
+			m.at(n.Journal.Entries[i].Value, n.Journal.Entries[i].Owner)
+			m.inCache(n.Journal.Entries[i].Cached)
+		}
+		if m.ever {
+			high++
+		}
+		if m.always {
+			low++
+		}
+	}
+	for _, e := range n.Members(k.owner) {
+		look(e.UID, e)
+	}
+	for _, e := range n.Ahead {
+		if e.Owner != k.owner && w.process.manages(e.Kind) {
+			look(e.UID, e)
+		}
+	}
+	for i := range n.Journal.Entries {
+		g := &n.Journal.Entries[i]
+		if g.Record < k.begun || s.First(g.UID) != i || !w.process.manages(g.Kind) {
+			continue
+		}
+		if e := n.ByUID[g.UID]; e == nil || e.Owner != k.owner && !e.Ahead {
+			look(g.UID, e)
+		}
+	}
+	return low - k.missed, high
+}
+
+// moments is whether one object was an owner's, and such as a count counts, at
+// every moment of a sync, and at any.
+type moments struct {
+	c            *Count
+	seen         any // the owner
+	owner        types.UID
+	mine         bool // it was the owner's at some moment
+	such         bool // it was such at some moment, whoever's it was
+	always, ever bool
+
+	state *State // where always asks for the owner's selector, too
+	sub   *Subject
+}
+
+// sight looks at an object as it is known now; nil for one that is known no more.
+func (m *moments) sight(e *view.Sight) {
+	if e == nil {
+		m.always = false
+		return
+	}
+	m.at(e.Value, e.Owner)
+	if e.Ahead {
+		m.inCache(e.Cached)
+	}
+}
+
+func (m *moments) inCache(value any) {
+	var owner types.UID
+	if ref := meta.ControllerOf(meta.Of(value)); ref != nil {
+		owner = ref.UID
+	}
+	m.at(value, owner)
+}
+
+// at looks at it at one moment. What it adopts an actor counts as it had read it
+// before it was its own.
+func (m *moments) at(value any, owner types.UID) {
+	such := value != nil && m.c.Is(m.seen, value)
+	m.mine, m.such = m.mine || owner == m.owner, m.such || such
+	m.always = m.always && such && owner == m.owner &&
+		(m.state == nil || m.state.Selects(m.sub, m.seen, meta.Of(value)))
+	m.ever = m.mine && m.such
+}
+
+func (j *Judge) statusesAtRest() {
+	c := j.survey()
+	for i := range c.owners {
+		o := &c.owners[i]
+		if !j.settled(o) || len(o.sub.Counts) == 0 {
+			continue
+		}
+		j.Ask()
+		if o.sub.Counted != nil && o.sub.Counted(o.Value) > o.owned {
+			continue // that is LAW-3's
+		}
+		for k := range o.sub.Counts {
+			count := &o.sub.Counts[k]
+			n := count.Of(o.Value)
+			if n < 0 {
+				continue
+			}
+			if there := j.state.such(o.sub, count, o.Object); n != there {
+				j.Report(Informed, count.Name+" of "+o.Ref.String()+" is "+itoa(n)+", there are "+itoa(there))
+			}
+		}
+	}
+}
+
+// such counts the stored dependents that an owner controls and that are such.
+func (s *State) such(sub *Subject, c *Count, owner *Object) int {
+	n := 0
+	for _, d := range s.Dependents(owner.Meta.GetUID()) {
+		if ref := meta.ControllerOf(d.Meta); ref != nil && ref.UID == owner.Meta.GetUID() &&
+			sub.manages(d.Ref.Kind) && c.Is(owner.Value, d.Value) {
+			n++
+		}
+	}
+	return n
+}

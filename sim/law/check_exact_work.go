@@ -1,0 +1,144 @@
+// The checks of EXACT-1 to EXACT-3: work that is overdone.
+
+package law
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+)
+
+// neverTooFew is EXACT-1. Informed goes by the owner as the actor had seen it and
+// the dependents as it had been shown them, and the shortfall must be there;
+// Committed by what is stored. Dependents that do not count any more are deleted
+// freely, and an owner that is going wants none.
+func neverTooFew(j *Judge, r *sim.Record) {
+	w := &j.write
+	sub := w.Subject
+	if sub == nil || sub.Replicas == nil || !w.Dependent || !w.Mine || !w.Deletes || !sub.counts(r.Before, w.Before) {
+		return
+	}
+	j.Ask()
+	away := j.state.taken.from(uidOf(r.For))
+	if k := w.counting(r); k != nil && !meta.Deleting(meta.Of(r.SawFor)) {
+		floor := sub.floor(r.SawFor) - away
+		w.process.owners(k, func(owner any) { floor = min(floor, sub.floor(owner)-away) })
+		victim := w.process.known.ByUID[w.Before.GetUID()]
+		if victim != nil && victim.Active && k.most()-1 < floor {
+			if left := j.state.activeUpTo(sub, k.owner, floor+1) - 1; left < floor {
+				j.Report(Informed, "leaves "+r.For.String()+" with "+itoa(left)+", it wants "+itoa(floor))
+				return
+			}
+		}
+	}
+	o := j.state.Object(uidOf(r.For))
+	if o == nil || meta.Deleting(o.Meta) {
+		return
+	}
+	floor := sub.floor(o.Value) - away
+	if left := j.state.activeUpTo(sub, uidOf(r.For), floor+1) - 1; left < floor {
+		j.Report(Committed, "leaves "+r.For.String()+" with "+itoa(left)+", it wants "+itoa(floor))
+	}
+}
+
+// neverTooMany is EXACT-2. A creation for an owner that is going is ADOPT-3's, and
+// one that puts back what others took is none too many.
+func neverTooMany(j *Judge, r *sim.Record) {
+	w := &j.write
+	sub := w.Subject
+	if sub == nil || sub.Replicas == nil || !w.Dependent || w.Before != nil || !w.isFor(w.NewOwner) ||
+		!sub.counts(r.After, w.After) {
+		return
+	}
+	j.Ask()
+	if j.state.taken.back(uidOf(r.For), r) {
+		return
+	}
+	if k := w.counting(r); k != nil {
+		roof := sub.roof(r.SawFor)
+		w.process.owners(k, func(owner any) { roof = max(roof, sub.roof(owner)) })
+		if k.fewest()+1 > roof {
+			if n := j.state.activeUpTo(sub, k.owner, -1) + 1; n > roof {
+				j.Report(Informed, "brings "+r.For.String()+" to "+itoa(n)+", it wants "+itoa(roof))
+				return
+			}
+		}
+	}
+	o := j.state.Object(uidOf(r.For))
+	if o == nil || meta.Deleting(o.Meta) {
+		return
+	}
+	roof := sub.roof(o.Value)
+	if len(j.state.Dependents(uidOf(r.For))) < roof {
+		return
+	}
+	if n := j.state.activeUpTo(sub, uidOf(r.For), -1) + 1; n > roof {
+		j.Report(Committed, "brings "+r.For.String()+" to "+itoa(n)+", it wants "+itoa(roof))
+	}
+}
+
+// floor is how many active dependents an owner may not have less than.
+func (s *Subject) floor(owner any) int {
+	n := s.Replicas(owner)
+	if s.Unavailable != nil {
+		n -= s.Unavailable(owner)
+	}
+	return n
+}
+
+// roof is how many it may not have more than.
+func (s *Subject) roof(owner any) int {
+	n := s.Replicas(owner)
+	if s.Surge != nil {
+		n += s.Surge(owner)
+	}
+	return n
+}
+
+// oneForEach is EXACT-3: a write by which a dependent comes to hold an identity
+// that another one of the same owner holds. Informed where the actor had been
+// shown that other one before the sync began, or had made it itself.
+func oneForEach(j *Judge, r *sim.Record) {
+	w := &j.write
+	sub := w.Subject
+	if sub == nil || sub.Identity == nil || !w.Dependent || !w.isFor(w.NewOwner) {
+		return
+	}
+	id := sub.holds(r.After, w.After)
+	if id == "" || w.Mine && sub.holds(r.Before, w.Before) == id {
+		return
+	}
+	j.Ask()
+	for _, o := range j.state.Dependents(w.NewOwner.UID) {
+		if o.Meta.GetUID() == w.After.GetUID() || !j.state.isActiveOf(sub, w.NewOwner.UID, o) ||
+			sub.Identity(o.Value) != id {
+			continue
+		}
+		s := Committed
+		if w.knewHolder(r, o, id) {
+			s = Informed
+		}
+		j.Report(s, "is "+id+" of "+r.For.String()+", as "+o.Ref.String()+" is")
+		return
+	}
+}
+
+// holds is the identity of an object that is there and counts.
+func (s *Subject) holds(value any, m metav1.Object) string {
+	if m == nil || !s.counts(value, m) {
+		return ""
+	}
+	return s.Identity(value)
+}
+
+// knewHolder reports whether the actor knew that an object holds an identity:
+// from before the sync, or by an answer to a request of its own.
+func (w *Write) knewHolder(r *sim.Record, o *Object, id string) bool {
+	e := w.process.known.ByUID[o.Meta.GetUID()]
+	k := w.process.work(r)
+	if e == nil || k == nil || !e.Active || e.Owner != k.owner {
+		return false
+	}
+	return e.Since < k.begun && w.Subject.Identity(e.Value) == id || e.Ahead
+}

@@ -1,0 +1,108 @@
+// The check of LAW-2.
+
+package law
+
+import (
+	"slices"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+)
+
+// dontInterfere is LAW-2.
+func dontInterfere(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.Subject == nil || w.Before == nil || !j.concerns(r) {
+		return
+	}
+	j.Ask()
+	if w.Mine {
+		j.cutsOthers(r)
+		return
+	}
+	if w.harmless(r) {
+		return
+	}
+	s := Informed
+	switch {
+	case w.Owner != nil && w.inherits(r) == Committed:
+		s = Committed
+	case w.Saw == nil:
+		if w.Unread {
+			s = Committed
+		}
+	case w.SawMine,
+		w.SawOwner == nil && w.Adopts && w.adds(r, w.For.UID),
+		w.SawOwner == nil && w.Owner != nil && !w.Dependent && j.state.subjectFor(r.Object.Kind) == nil:
+		s = Committed
+	}
+	j.Report(s, j.interference(r))
+}
+
+// concerns reports whether an object that was written is somebody's, so that
+// LAW-2 asks whose: it is of a kind that the actor makes and claims, or another
+// controller's dependent, or what another controller syncs, as a rival of the
+// actor's own kind is. What nobody controls and nobody syncs, a user's ConfigMap,
+// is nobody's. The actor's own object it may write, and its namesake is
+// ADOPT-8's.
+func (j *Judge) concerns(r *sim.Record) bool {
+	w := &j.write
+	if slices.Contains(w.Subject.Tends, r.Object.Kind) {
+		return false
+	}
+	if w.Dependent {
+		return true
+	}
+	if r.Object.Kind == w.Subject.Kind &&
+		(r.For.Name == "" || r.Object.Name == r.For.Name && r.Object.Namespace == r.For.Namespace) {
+		return false
+	}
+	return w.Owner != nil || j.state.subjectFor(r.Object.Kind) != nil
+}
+
+// cutsOthers reports a write to the actor's own dependent that takes off the
+// reference of another owner who is there: what a list of owners that is written
+// anew, or from a copy that is out of date, forgets. Its own sort of owners an
+// actor may arrange as it likes, and so what it makes itself, and references that
+// it put there. A deletion and a release are judged by other laws.
+func (j *Judge) cutsOthers(r *sim.Record) {
+	w := &j.write
+	if w.After == nil || w.Deletes || w.Drops {
+		return
+	}
+	for _, ref := range w.Before.GetOwnerReferences() {
+		if string(ref.UID) == w.For.UID || meta.RefTo(w.After, ref.UID) != nil || ref.Kind == w.Subject.Kind ||
+			w.process.gave[race{w.Before.GetUID(), ref.UID}] {
+			continue
+		}
+		o := j.state.Object(ref.UID)
+		if o == nil || meta.Deleting(o.Meta) {
+			continue
+		}
+		s := Informed
+		if w.Unread || w.Saw != nil && meta.RefTo(w.Saw, ref.UID) == nil {
+			s = Committed
+		}
+		j.Report(s, "takes off the reference to "+refName(&ref)+", which is there")
+		return
+	}
+}
+
+// interference words what was done to whose object.
+func (j *Judge) interference(r *sim.Record) string {
+	w := &j.write
+	switch {
+	case w.Owner == nil && w.Adopts:
+		return "adopted by " + w.For.String() + " with more than the reference changed"
+	case w.Owner == nil && !w.Dependent:
+		return what(r) + " in a sync of " + r.For.String() + ", of an object that is not its own"
+	}
+	text := ownedBy(w.Owner)
+	if o := w.Owner; o != nil && o.Kind == r.For.Kind && o.Name == r.For.Name && string(o.UID) != r.For.UID {
+		if r.For.UID == "" {
+			return text + ", which the sync did not find"
+		}
+		return text + ", another of that name than is synced"
+	}
+	return text
+}

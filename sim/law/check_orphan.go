@@ -1,0 +1,161 @@
+// The checks of ORPHAN-1 to ORPHAN-4.
+
+package law
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+)
+
+// release is ORPHAN-1: an owned object that stopped matching is let go, no other
+// is, and a release takes the actor's reference and nothing else.
+func release(j *Judge, r *sim.Record) {
+	if r.Op == sim.Settled {
+		j.unreleased()
+		return
+	}
+	w := &j.write
+	if w.Subject == nil || !w.Dependent || !w.Drops || meta.Deleting(w.Before) != meta.Deleting(w.After) {
+		return
+	}
+	j.Ask()
+	if w.NewOwner != nil || !meta.SameRefsBut(w.Before, w.After, w.For.UID) {
+		j.Report(Informed, "released by "+w.For.String()+" with references of others changed")
+	} else if meta.RefTo(w.After, uidOf(w.For)) != nil || !w.onlyRefs(r) {
+		j.Report(Informed, "released by "+w.For.String()+" with more than its reference changed")
+	} else if r.SawFor != nil && !w.dropped {
+		j.releasedMatching(r)
+	}
+}
+
+// releasedMatching reports the release of what its owner selects and would adopt
+// again.
+func (j *Judge) releasedMatching(r *sim.Record) {
+	w := &j.write
+	if w.Subject.Selector == nil {
+		return
+	}
+	seen := w.Saw
+	if seen == nil {
+		seen = w.Before
+	}
+	if j.state.Selects(w.Subject, r.SawFor, seen) && w.Subject.willing(r.SawFor, seen) {
+		j.Report(Informed, "released by "+w.For.String()+", which selects it")
+		return
+	}
+	o := j.state.Object(uidOf(w.For))
+	if o != nil && j.state.Selects(w.Subject, o.Value, w.Before) && w.Subject.willing(o.Value, r.Before) {
+		j.Report(Committed, "released by "+w.For.String()+", which selects it by now")
+	}
+}
+
+func (j *Judge) unreleased() {
+	c := j.survey()
+	for i := range c.owners {
+		o := &c.owners[i]
+		if o.sub.Selector == nil || !j.settled(o) {
+			continue
+		}
+		for _, d := range j.state.Dependents(o.Meta.GetUID()) {
+			ref := meta.ControllerOf(d.Meta)
+			if ref == nil || ref.UID != o.Meta.GetUID() || !slices.Contains(o.sub.Dependents, d.Ref.Kind) ||
+				!o.sub.counts(d.Value, d.Meta) {
+				continue
+			}
+			j.Ask()
+			if !j.state.Selects(o.sub, o.Value, d.Meta) {
+				j.Report(Informed, d.Ref.String()+" is still owned by "+o.Ref.String()+", which does not select it")
+			}
+		}
+	}
+}
+
+// releaseTolerates is ORPHAN-2.
+func releaseTolerates(j *Judge, r *sim.Record) {
+	p := j.state.process(r.Process)
+	if p == nil {
+		return
+	}
+	k := p.work(r)
+	if k == nil || k.release == "" {
+		return
+	}
+	j.Ask()
+	if r.Message != "" && !k.refused && strings.Contains(r.Message, k.release) {
+		j.Report(Informed, "the sync of "+r.For.String()+" failed because what it released is gone: "+r.Message)
+	}
+}
+
+// policyDecides is ORPHAN-3.
+func policyDecides(j *Judge, r *sim.Record) {
+	if j.survey().collector == nil {
+		return
+	}
+	for _, l := range j.state.kinds {
+		for _, o := range l.objects {
+			if meta.Deleting(o.Meta) || meta.ControllerOf(o.Meta) == nil {
+				continue
+			}
+			j.Ask()
+			if ref := j.forsaken(o); ref != "" {
+				j.Report(Informed, o.Ref.String()+ref)
+			}
+		}
+	}
+}
+
+// forsaken says what is wrong with an object whose controller is gone; "" for
+// nothing.
+func (j *Judge) forsaken(o *Object) string {
+	ref := meta.ControllerOf(o.Meta)
+	if ref == nil || j.state.Object(ref.UID) != nil || j.state.subjectFor(ref.Kind) == nil || !j.resolvable(o) {
+		return ""
+	}
+	if q := j.state.promises.find(o.Meta.GetUID(), ref.UID); q != nil {
+		return " still names " + refName(ref) + ", which was to orphan it"
+	}
+	if j.state.standing(o).solid == 0 {
+		return " outlives its owner " + refName(ref)
+	}
+	return ""
+}
+
+// bitBlind is ORPHAN-4: a collector that goes by the controller bit deletes
+// what another owner still holds, or keeps what none holds.
+func bitBlind(j *Judge, r *sim.Record) {
+	if r.Op == sim.Settled {
+		j.plainDangling()
+		return
+	}
+	w := &j.write
+	if !w.GC || !w.Deletes || r.Verb != "delete" {
+		return
+	}
+	j.Ask()
+	refs := w.Before.GetOwnerReferences()
+	for i := range refs {
+		if meta.Controls(&refs[i]) || j.state.footing(&refs[i], w.Before.GetNamespace()) != solid {
+			continue
+		}
+		s := Informed
+		if w.Saw != nil && meta.RefTo(w.Saw, refs[i].UID) == nil {
+			s = Committed
+		}
+		j.Report(s, "deleted though "+refName(&refs[i])+", an owner that does not control, is there")
+		return
+	}
+}
+
+func (j *Judge) plainDangling() {
+	if j.survey().collector == nil {
+		return
+	}
+	j.eachDangling(func(o *Object, st standing) {
+		if st.solid+st.waiting == 0 && meta.ControllerOf(o.Meta) == nil {
+			j.Report(Informed, o.Ref.String()+" is kept though none of its owners is left, none of which controls")
+		}
+	})
+}

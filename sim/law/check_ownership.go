@@ -1,0 +1,158 @@
+// The checks of LAW-1, LAW-1b and LAW-3.
+
+package law
+
+import (
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+)
+
+// takeOwnership is LAW-1.
+func takeOwnership(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.Subject == nil || !w.Dependent || w.After == nil {
+		return
+	}
+	if w.Before != nil {
+		if w.Adopts {
+			j.Ask()
+			j.misnamed(r, "adopted")
+		}
+		return
+	}
+	j.Ask()
+	switch {
+	case w.isFor(w.NewOwner):
+		j.misnamed(r, "created")
+	case w.dropped:
+	case w.NewOwner != nil:
+		j.Report(Informed, "created for "+j.strangeOwner(r))
+	case meta.RefTo(w.After, uidOf(w.For)) != nil:
+		j.Report(Informed, "created with a reference to "+w.For.String()+" that does not control")
+	default:
+		j.Report(Informed, "created without a ControllerRef")
+	}
+}
+
+// strangeOwner words the ControllerRef of an object that was created for another
+// than the one that is being synced.
+func (j *Judge) strangeOwner(r *sim.Record) string {
+	ref := j.write.NewOwner
+	switch {
+	case ref.Kind != r.For.Kind || ref.Name != r.For.Name:
+		return refName(ref) + " in a sync of " + r.For.String()
+	case j.state.Object(ref.UID) == nil:
+		return refName(ref) + ", which is gone"
+	case r.For.UID == "":
+		return refName(ref) + ", which its cache does not have"
+	}
+	return "another " + refName(ref) + " than the one that is being synced"
+}
+
+// misnamed reports a ControllerRef that has its owner's uid and is wrong all the
+// same: whoever resolves it by kind and name finds nobody.
+func (j *Judge) misnamed(r *sim.Record, how string) {
+	w := &j.write
+	ref, version := w.NewOwner, w.Subject.APIVersion
+	switch {
+	case w.For.Namespace != "" && w.For.Namespace != r.Object.Namespace:
+		j.Report(Informed, how+" with a ControllerRef to "+w.For.String()+", which in another namespace counts as gone")
+	case ref.Kind != w.For.Kind:
+		j.Report(Informed, how+" with a ControllerRef to a "+ref.Kind+", though "+w.For.String()+" is a "+w.For.Kind)
+	case ref.Name != w.For.Name:
+		j.Report(Informed, how+" with a ControllerRef that names "+w.For.String()+" "+ref.Name)
+	case version != "" && ref.APIVersion != version:
+		j.Report(Informed, how+" with a ControllerRef of apiVersion "+ref.APIVersion+", though "+w.For.String()+
+			" is of "+version)
+	}
+}
+
+// claimOrphansOnly is LAW-1b. It covers API-6: the server lets a write that
+// replaces the list of references take an object over.
+func claimOrphansOnly(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.Subject == nil || !w.Claims {
+		return
+	}
+	j.Ask()
+	if w.Owner == nil {
+		return
+	}
+	s := Committed
+	if w.Saw == nil && !w.Unread || w.SawOwner != nil && !meta.SameRef(w.SawOwner, w.NewOwner) {
+		s = w.inherits(r)
+	}
+	j.Report(s, "taken from "+refName(w.Owner)+" by "+refName(w.NewOwner))
+}
+
+// dontShare is LAW-3. While things move, a status may count no more than the
+// process can have seen its owner own in this sync; when all is quiet, the
+// stored objects are counted.
+func dontShare(j *Judge, r *sim.Record) {
+	if r.Op == sim.Settled {
+		j.sharing()
+		return
+	}
+	k, over := overcounted(&j.write, r)
+	if k != nil {
+		j.Ask()
+	}
+	if over {
+		j.Report(Informed, "counts "+itoa(j.write.Subject.Counted(r.After))+" in its status, has been shown "+
+			itoa(k.counted)+" of its own")
+	}
+}
+
+// overcounted reports whether a write brings the number in a status above what
+// the worker can have seen its owner own.
+func overcounted(w *Write, r *sim.Record) (*work, bool) {
+	if w.Subject == nil || w.Subject.Counted == nil || w.Before == nil || w.After == nil ||
+		r.Object.Kind != w.Subject.Kind || string(w.After.GetUID()) != r.For.UID {
+		return nil, false
+	}
+	k := w.process.work(r)
+	if k == nil || k.owner != w.After.GetUID() {
+		return nil, false
+	}
+	n := w.Subject.Counted(r.After)
+	return k, n > k.counted && n != w.Subject.Counted(r.Before)
+}
+
+func (j *Judge) sharing() {
+	c := j.survey()
+	for i := range c.owners {
+		o := &c.owners[i]
+		if !j.settled(o) {
+			continue
+		}
+		j.Ask()
+		if o.sub.Counted != nil {
+			if n := o.sub.Counted(o.Value); n > o.owned {
+				j.Report(Informed, o.Ref.String()+" counts "+itoa(n)+" in its status, owns "+itoa(o.owned))
+				continue
+			}
+		}
+		if o.want <= o.owned {
+			continue
+		}
+		if n := j.shared(o); n > 0 && o.owned+n >= o.want {
+			j.Report(Informed, o.Ref.String()+" wants "+itoa(o.want)+", owns "+itoa(o.owned)+", is content with "+
+				itoa(n)+" it does not own")
+		}
+	}
+}
+
+// shared counts the active dependents an owner selects and does not own.
+func (j *Judge) shared(o *ownerCount) int {
+	n := 0
+	for _, kind := range o.sub.Dependents {
+		for _, d := range j.state.Kind(kind) {
+			if o.sub.counts(d.Value, d.Meta) && j.state.Selects(o.sub, o.Value, d.Meta) {
+				if ref := meta.ControllerOf(d.Meta); ref == nil || ref.UID != o.Meta.GetUID() {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,164 @@
+// The checks of WATCH-1 to WATCH-8, and of WRITE-9, which asks for routing too.
+
+package law
+
+import (
+	"strings"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+)
+
+// reportKeys reports what a delivery enqueued against what it should have.
+func (j *Judge) reportKeys() {
+	if o := &j.route; o.missing != "" {
+		j.Report(Informed, o.missing+" was not synced")
+	} else if o.extra != "" {
+		j.Report(Informed, o.extra+" was synced")
+	}
+}
+
+// ownerAlone is WATCH-1.
+func ownerAlone(j *Judge, r *sim.Record) {
+	switch o := &j.route; o.event {
+	case ofOwned:
+		j.Ask()
+		j.reportKeys()
+	case ofMoved:
+		if o.now == nil {
+			return
+		}
+		j.Ask()
+		if o.nowKey != "" && o.missing == o.nowKey {
+			j.Report(Informed, o.missing+" was not synced")
+		} else if o.extra != "" {
+			j.Report(Informed, o.extra+" was synced")
+		}
+	}
+}
+
+// ownExpectations is WATCH-2.
+func ownExpectations(j *Judge, r *sim.Record) {
+	o := &j.route
+	if o.event != ofOwned && o.event != ofMoved && o.event != orphanEdit {
+		return
+	}
+	j.Ask()
+	if o.observed != "" {
+		j.Report(Informed, "the expectations of "+o.observed+" were lowered")
+	}
+}
+
+// tellOldOwner is WATCH-3.
+func tellOldOwner(j *Judge, r *sim.Record) {
+	o := &j.route
+	if o.event != ofMoved {
+		return
+	}
+	j.Ask()
+	if o.missing != "" && o.missing != o.nowKey {
+		j.Report(Informed, o.missing+" was not synced")
+	} else if o.now == nil && o.extra != "" {
+		j.Report(Informed, o.extra+" was synced")
+	}
+}
+
+// offerOrphans is WATCH-4.
+func offerOrphans(j *Judge, r *sim.Record) {
+	o := &j.route
+	if o.event != orphanAdd {
+		return
+	}
+	j.Ask()
+	j.reportKeys()
+	if o.observed != "" {
+		j.Report(Informed, "the expectations of "+o.observed+" were lowered")
+	}
+}
+
+// ignoreLostOrphans is WATCH-5.
+func ignoreLostOrphans(j *Judge, r *sim.Record) {
+	o := &j.route
+	if o.event != orphanGone {
+		return
+	}
+	j.Ask()
+	j.reportKeys()
+	if o.observed != "" {
+		j.Report(Informed, "the expectations of "+o.observed+" were lowered")
+	}
+}
+
+// relabelOffers is WATCH-6.
+func relabelOffers(j *Judge, r *sim.Record) {
+	if j.route.event == orphanEdit {
+		j.Ask()
+		j.reportKeys()
+	}
+}
+
+// neverHang is WATCH-7. In a namespace that is being deleted nothing can be
+// created any more: who waits there for what it could not create waits for
+// nothing that could come (RULES C41).
+func neverHang(j *Judge, r *sim.Record) {
+	j.Ask()
+	if r.Op == sim.Settled { // of those that wait the records come before
+		return
+	}
+	if ns := j.state.Named("Namespace", "", r.For.Namespace); ns != nil && meta.Deleting(ns.Meta) {
+		return
+	}
+	text := r.Message
+	if text == "" {
+		text = r.Reason
+	}
+	j.Report(Informed, "waits for what will not come: "+text)
+}
+
+// createdBy is the annotation in which the old generation kept who made an object.
+const createdBy = "kubernetes.io/created-by"
+
+// noTieBreak is WATCH-8: an event reaches a controller of another kind than
+// the object's owner, or moves the expectations of one that did not make it.
+func noTieBreak(j *Judge, r *sim.Record) {
+	o := &j.route
+	if o.event == noEvent || o.event == resync {
+		return
+	}
+	j.Ask()
+	ref := o.now
+	if ref == nil {
+		ref = o.old
+	}
+	if ref != nil {
+		if ref.Kind != o.process.Subject.Kind && o.extra != "" {
+			j.Report(Informed, "routed to "+o.extra+", "+ownedBy(ref))
+		}
+		return
+	}
+	object := meta.Of(r.After)
+	if object == nil {
+		object = meta.Of(r.Before)
+	}
+	maker := object.GetAnnotations()[createdBy]
+	if maker == "" {
+		return
+	}
+	for _, key := range r.Observed {
+		if e := o.process.keyed(key); e != nil && !strings.Contains(maker, string(e.Meta.GetUID())) {
+			j.Report(Informed, "lowered the expectations of "+key+", which did not make it")
+			return
+		}
+	}
+}
+
+// skipResyncs is WRITE-9.
+func skipResyncs(j *Judge, r *sim.Record) {
+	if j.route.event != resync {
+		return
+	}
+	j.Ask()
+	if len(r.Enqueued) > 0 {
+		j.Report(Informed, r.Enqueued[0]+" was synced for an object that had not changed")
+	}
+}

@@ -1,0 +1,174 @@
+// The checks of WRITE-1 to WRITE-8.
+
+package law
+
+import (
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
+)
+
+// oneWorker is WRITE-1: no key at two workers of one process, and no change
+// that came while a key was being synced is lost.
+func oneWorker(j *Judge, r *sim.Record) {
+	if r.Op == sim.Settled {
+		for _, p := range j.state.processes {
+			if p.works() && j.binds(&p.Subject) {
+				p.unsynced(j)
+			}
+		}
+		return
+	}
+	p := j.state.process(r.Process)
+	if p == nil || p.Subject.Kind == "" || r.Incarnation != p.incarnation {
+		return
+	}
+	j.Ask()
+	if k := p.queue.Find(view.KeyOf(r.For)); k != nil && k.Running > 0 {
+		j.Report(Informed, r.For.String()+" is being synced by two workers")
+	}
+}
+
+func (p *process) unsynced(j *Judge) {
+	for i := range p.queue.Keys {
+		j.Ask()
+		if k := &p.queue.Keys[i]; k.Dirty && k.Running == 0 {
+			j.Report(Informed, "a change for "+k.String()+" reached "+p.Subject.Process+" and was never synced")
+		}
+	}
+}
+
+// converges makes the checks of WRITE-2, WRITE-3 and WRITE-7: at rest, every
+// owner of a process that met some hardship has what it wants all the same.
+func converges(met func(p *process) bool, hardship string) func(*Judge) Check {
+	return On(func(j *Judge, r *sim.Record) {
+		for _, p := range j.state.processes {
+			if p.Subject.Kind == "" || p.stopped || !met(p) || !j.binds(&p.Subject) {
+				continue
+			}
+			j.Ask()
+			if o := j.unconverged(p); o != nil {
+				j.Report(Informed, o.text()+", after "+p.Subject.Process+" "+hardship)
+			}
+		}
+	}, sim.Settled)
+}
+
+// unconverged returns the first owner of a process's kind that has not got
+// what it wants, nil when all have.
+func (j *Judge) unconverged(p *process) *ownerCount {
+	c := j.survey()
+	for i := range c.owners {
+		if o := &c.owners[i]; o.Ref.Kind == p.Subject.Kind && j.settled(o) && o.short() {
+			return o
+		}
+	}
+	return nil
+}
+
+// sharedInformers is WRITE-4.
+func sharedInformers(j *Judge, r *sim.Record) {
+	p := j.state.process(r.Process)
+	if p == nil || p.Subject.Kind == "" || p.Subject.Polls {
+		return
+	}
+	j.Ask()
+	if r.Verb == "list" {
+		j.Report(Informed, "lists "+r.Object.Kind+" from the server in a sync of "+r.For.String())
+	}
+}
+
+// neverMutate is WRITE-5.
+func neverMutate(j *Judge, r *sim.Record) {
+	j.Ask()
+	if r.Op == sim.SyncEnd { // after which the caches have been looked at
+		return
+	}
+	text := r.Object.String() + " changed in the cache of " + r.Process
+	if r.Message != "" {
+		text += ": " + r.Message
+	}
+	j.Report(Informed, text)
+}
+
+// waitForCaches is WRITE-6. That a write came too early is known once the
+// process's initial lists go on, or end, after it.
+type waitForCaches struct {
+	opSet
+	j       *Judge
+	refused map[string]int // process -> record of its first refused write before it had synced
+}
+
+func newWaitForCaches(j *Judge) Check {
+	return &waitForCaches{ops(sim.Refusal, sim.Delivery, sim.FaultHit), j, map[string]int{}}
+}
+
+func (c *waitForCaches) Reset() { clear(c.refused) }
+
+// Digest folds who was refused a write before its caches had synced.
+func (c *waitForCaches) Digest(h *sim.Hash) {
+	var sum uint64
+	for process := range c.refused {
+		sum += sim.Mix(sim.HashString(process))
+	}
+	h.Word(sum)
+}
+
+func (c *waitForCaches) Record(r *sim.Record) {
+	p := c.j.state.process(r.Process)
+	if p == nil || p.Subject.Kind == "" || p.synced && r.Incarnation <= p.incarnation {
+		return
+	}
+	switch {
+	case r.Op == sim.Refusal:
+		if _, ok := c.refused[r.Process]; !ok && writes(r.Verb) {
+			c.refused[r.Process] = r.Index
+		}
+		return
+	case r.Op == sim.FaultHit && r.Verb != "synced":
+		if r.Verb == "crash" || r.Verb == "restart" {
+			delete(c.refused, r.Process)
+		}
+		return
+	case r.Op == sim.Delivery && !r.Initial || r.Incarnation > p.incarnation:
+		return
+	}
+	c.j.Ask()
+	first, ok := c.refused[r.Process]
+	if p.early >= 0 && (!ok || p.early < first) {
+		first, ok = p.early, true
+	}
+	if ok {
+		c.j.report(Breach{Strength: Informed, Record: first, Text: r.Process + " writes before its caches have synced"})
+		p.early = -1
+		delete(c.refused, r.Process)
+	}
+}
+
+func writes(verb string) bool {
+	return verb != "get" && verb != "list" && verb != "watch"
+}
+
+// retryErrors is WRITE-8.
+func retryErrors(j *Judge, r *sim.Record) {
+	if r.Op == sim.SyncEnd {
+		p := j.state.process(r.Process)
+		if p == nil || r.Message == "" {
+			return
+		}
+		j.Ask()
+		if k := p.queue.Find(view.KeyOf(r.For)); k != nil && k.Hot > j.HotLoop {
+			j.Report(Informed, r.For.String()+" failed "+itoa(k.Hot+1)+" times without backoff: "+r.Message)
+		}
+		return
+	}
+	for _, p := range j.state.processes {
+		if !p.works() || !j.binds(&p.Subject) {
+			continue
+		}
+		for i := range p.queue.Keys {
+			if k := &p.queue.Keys[i]; k.Failed && k.Running == 0 && !k.Dirty {
+				j.Report(Informed, "the error of the last sync of "+k.String()+" by "+p.Subject.Process+" was lost")
+			}
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package law_test
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+// keepSecrets is a law of one's own: a value, as those of the package are.
+var keepSecrets = &law.Law{
+	ID: "OWN-1", Name: "keep-secrets", Category: law.Safety, Source: "our own rules",
+	Sentence: "No controller deletes a Secret that it does not own.",
+	Needs:    law.Commits | law.Reads,
+	New: law.On(func(j *law.Judge, r *sim.Record) {
+		w := j.Write()
+		if w.Subject == nil || r.Object.Kind != "Secret" || !w.Deletes {
+			return
+		}
+		j.Ask()
+		switch {
+		case w.Mine:
+		case w.SawMine: // it was, when the controller looked
+			j.Report(law.Committed, "deleted for "+w.For.String()+", whose it is no more")
+		default:
+			j.Report(law.Informed, "deleted for "+w.For.String())
+		}
+	}, sim.Commit),
+}
+
+// A law of one's own is given to a judge beside those of the package, which may have
+// something to say of the same record.
+func Example() {
+	keeper := law.Subject{Process: "keeper", Controller: "keeper", Kind: "App", Dependents: []string{"Secret"}}
+	judge := law.NewJudge([]law.Subject{keeper}, append(law.All(), keepSecrets))
+
+	app := sim.Ref{Kind: "App", Namespace: "default", Name: "web", UID: "1"}
+	ref := sim.Ref{Kind: "Secret", Namespace: "default", Name: "tls", UID: "2"}
+	tls := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "tls", UID: "2"}}
+	history := []sim.Record{
+		{Index: 0, Op: sim.Commit, Process: law.User, Verb: "create", Object: ref, After: tls},
+		{Index: 1, Op: sim.Commit, Process: "keeper", For: app, Verb: "delete", Object: ref, Before: tls, Saw: tls},
+	}
+	for i := range history {
+		judge.Observe(&history[i])
+	}
+	for _, b := range judge.Breaches() {
+		fmt.Println(b)
+	}
+	// Output:
+	// dont-interfere at 1: owned by none
+	// keep-secrets at 1: deleted for app/web
+}

@@ -1,0 +1,54 @@
+package view
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// What a journal lists of an object since a record is all of it, in order, and nothing
+// of what came before.
+func TestSince(t *testing.T) {
+	var j Journal
+	a, b := &Sight{UID: "a"}, &Sight{UID: "b"}
+	for record, e := range []*Sight{a, b, a, a} {
+		j.Note(e, record)
+	}
+	s := j.Since(1)
+	for uid, want := range map[types.UID][]int{"a": {2, 3}, "b": {1}, "c": nil} {
+		i := s.First(uid)
+		for _, n := range want {
+			if i != n {
+				t.Fatalf("%s: entry %d, want %d", uid, i, n)
+			}
+			i = s.Next(i)
+		}
+		if i != -1 {
+			t.Errorf("%s: entry %d, want no more", uid, i)
+		}
+	}
+	if j.Cut(2); len(j.Entries) != 2 || j.Since(0).First("b") != -1 {
+		t.Errorf("%d entries are left", len(j.Entries))
+	}
+}
+
+// A key is hot that fails and is taken again at once, and no more once it was put into
+// the queue anew or some time has passed.
+func TestHot(t *testing.T) {
+	q, k := NewQueue(), Key{"default", "a"}
+	for i, c := range []struct {
+		add  bool
+		at   time.Duration
+		want int
+	}{{true, 0, 0}, {false, 0, 1}, {false, 0, 2}, {true, 0, 0}, {false, 0, 1}, {false, 1, 0}} {
+		if c.add {
+			q.Add(k.String())
+		}
+		q.Start(k, c.at)
+		if got := q.Find(k); got.Hot != c.want || got.Running != 1 || got.Dirty {
+			t.Errorf("%d: %+v, want hot %d", i, got, c.want)
+		}
+		q.End(k, true, c.at)
+	}
+}

@@ -1,0 +1,185 @@
+// What a process learns of an object, from a delivery or from the answer to a request of
+// its own, and what that does to the counts of the workers that are at its owner.
+
+package law
+
+import (
+	"math"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
+)
+
+// shown notes a delivery.
+func (p *process) shown(r *sim.Record) {
+	before, after := meta.Of(r.Before), meta.Of(r.After)
+	if before != nil && (after == nil || after.GetUID() != before.GetUID()) {
+		p.removed(before.GetUID(), r.Index)
+	}
+	if after != nil {
+		if e := p.known.ByUID[after.GetUID()]; e != nil && e.Ahead {
+			p.note(r.Index, e)
+		}
+		e := p.learn(r.Object.Kind, r.After, after, r.Index, nil)
+		if e.Cached = r.After; e.Meta == after {
+			p.known.Confirm(e)
+		}
+	}
+}
+
+// told notes what the answer to a request of its own tells a process, at the
+// latest before its next request. An answer that was lost tells nothing.
+func (p *process) told(r *sim.Record) {
+	if r.Lost || r.Incarnation != p.incarnation || !p.follows(r.Object.Kind) {
+		return
+	}
+	k, n := p.work(r), &p.known
+	var e *view.Sight
+	if before := meta.Of(r.Before); before != nil && strings.HasPrefix(r.Verb, "delete") {
+		if e = n.ByUID[before.GetUID()]; e != nil {
+			e.Removed = true
+		}
+	}
+	if after := meta.Of(r.After); after != nil {
+		e = p.learn(r.Object.Kind, r.After, after, r.Index, k)
+	} else if before := meta.Of(r.Before); before != nil {
+		if e = n.ByUID[before.GetUID()]; e != nil {
+			p.set(e, nil, nil, r.Index, k) // kept: older news of it may be under way
+		}
+	}
+	if e != nil && k != nil && e.Owner == k.owner && !e.Active && p.tookFor(r, e) {
+		k.more++
+	}
+	if e != nil && !e.Ahead {
+		e.Ahead = true
+		n.Ahead = append(n.Ahead, e)
+	}
+}
+
+// gap forgets what is known from answers alone of a kind that was listed anew:
+// what the list does not hold is gone, and no event will say so.
+func (p *process) gap(kind string) {
+	n := &p.known
+	for i := len(n.Ahead) - 1; i >= 0; i-- {
+		if e := n.Ahead[i]; e.Kind == kind && e.Cached == nil {
+			p.set(e, nil, nil, 0, nil)
+			delete(n.ByUID, e.UID)
+			n.Confirm(e)
+		}
+	}
+}
+
+// learn takes in one version of an object, unless a newer one is known. By is
+// the worker whose own doing it was, nil when the news came by itself.
+func (p *process) learn(kind string, value any, m metav1.Object, record int, by *work) *view.Sight {
+	n, uid, version := &p.known, m.GetUID(), meta.Version(m)
+	e := n.ByUID[uid]
+	switch {
+	case e == nil:
+		e = n.Fresh()
+		e.Kind, e.UID = kind, uid
+		n.ByUID[uid] = e
+	case e.Version > version && version != 0:
+		return e
+	}
+	if len(n.Past) > 0 && n.Past[uid] <= version {
+		delete(n.Past, uid)
+	}
+	p.set(e, value, m, record, by)
+	e.Version = version
+	return e
+}
+
+// removed takes in that an object is gone for good.
+func (p *process) removed(uid types.UID, record int) {
+	if e := p.known.ByUID[uid]; e != nil {
+		p.set(e, nil, nil, record, nil)
+		delete(p.known.ByUID, uid)
+		delete(p.known.Past, uid)
+		p.known.Confirm(e)
+	}
+}
+
+// set changes what is known of an object, and tells the workers what that does
+// to the count of their owners' dependents.
+func (p *process) set(e *view.Sight, value any, m metav1.Object, record int, by *work) {
+	n := &p.known
+	p.note(record, e)
+	owner, active := types.UID(""), false
+	if m != nil && p.manages(e.Kind) {
+		if ref := meta.ControllerOf(m); ref != nil {
+			owner = ref.UID
+		}
+		active = p.Subject.counts(value, m) || by != nil && p.countsStill(e, m)
+	}
+	if owner != e.Owner || active != e.Active {
+		n.Leave(e)
+		p.moved(e.Owner, e.Active, -1, by)
+		e.Since = record
+		e.Owner, e.Active = owner, active
+		n.Join(e)
+		p.moved(owner, active, 1, by)
+	}
+	e.Value, e.Meta = value, m
+}
+
+// moved tells the workers at an owner of one dependent more or less that counts.
+func (p *process) moved(owner types.UID, active bool, by int, doer *work) {
+	if owner == "" || !active {
+		return
+	}
+	for i := range p.workers {
+		k := &p.workers[i]
+		switch {
+		case k.owner != owner:
+		case k == doer:
+			k.own += by
+		case by > 0:
+			k.more++
+		default:
+			k.fewer++
+		}
+	}
+}
+
+// note keeps what was known of an object until now, while anybody is at work.
+func (p *process) note(record int, e *view.Sight) {
+	if !p.atWork() || e == nil {
+		return
+	}
+	if p.known.Journal.Long() {
+		p.known.Journal.Cut(p.oldestSync())
+	}
+	p.known.Journal.Note(e, record)
+}
+
+// oldestSync is the record at which the first of the syncs at work began, those
+// included whose last requests may still land.
+func (p *process) oldestSync() int {
+	oldest := math.MaxInt
+	for _, list := range [][]work{p.workers, p.former} {
+		for i := range list {
+			if list[i].busy {
+				oldest = min(oldest, list[i].begun)
+			}
+		}
+	}
+	return oldest
+}
+
+// atWork reports whether any worker is in a sync. When none is the journal, which
+// is about what changes during one, begins anew.
+func (p *process) atWork() bool {
+	for i := range p.workers {
+		if p.workers[i].busy {
+			return true
+		}
+	}
+	p.known.Journal.Clear()
+	return false
+}

@@ -1,0 +1,135 @@
+// What a worker is at: the sync that it begins, and what its live reads and its refused
+// requests tell it meanwhile.
+
+package law
+
+import (
+	"math"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
+)
+
+func (p *process) start(r *sim.Record) {
+	k := p.work(r)
+	if k == nil {
+		return
+	}
+	*k = work{begun: r.Index, owner: types.UID(r.For.UID), key: view.KeyOf(r.For), busy: true}
+	k.began = p.known.Active(k.owner)
+	p.eitherWay(k)
+	if p.Subject.Counted != nil {
+		for _, kind := range p.Subject.Dependents {
+			k.counted += p.Cache(kind).Owned(k.owner)
+		}
+	}
+	if p.Subject.Kind != "" {
+		p.queue.Start(k.key, r.At)
+	}
+}
+
+// answered notes what a process learnt from a live read, or from a refusal.
+func (p *process) answered(s *State, r *sim.Record) {
+	if r.Op == sim.Refusal && r.Verb != "get" {
+		p.refused(s, r)
+		return
+	}
+	if k := p.work(r); k != nil && r.Verb == "list" {
+		k.counted = math.MaxInt / 2 // what it counts may come from the list
+		if p.manages(r.Object.Kind) {
+			k.listed = true
+			p.lists(s, r, k)
+		}
+	}
+	found := meta.Of(r.After)
+	if found != nil {
+		p.told(r)
+	}
+	if r.Verb != "get" {
+		// A write that changed nothing, as when an adoption comes a second time.
+		if k := p.work(r); k != nil && found != nil && p.manages(r.Object.Kind) {
+			if c := meta.ControllerOf(found); c != nil && c.UID == k.owner {
+				k.counted++
+				if p.takesFor(found.GetUID(), k) {
+					k.more++
+				}
+			}
+		}
+		return
+	}
+	if p.lookups != nil && (found != nil || r.Code == 404) {
+		var l lookup
+		if found != nil {
+			l = lookup{uid: found.GetUID(), waiting: meta.Foreground(found)}
+		}
+		p.lookups[coords{r.Object.Kind, r.Object.Namespace, r.Object.Name}] = l
+	}
+	if r.Object.Kind == r.For.Kind && r.Object.Name == r.For.Name && r.Object.Namespace == r.For.Namespace {
+		if k := p.work(r); k != nil {
+			k.read = true
+			k.refuses = found == nil || string(found.GetUID()) != r.For.UID || meta.Deleting(found)
+			if k.live = ""; found != nil && !meta.Deleting(found) {
+				k.live = found.GetUID()
+			}
+		}
+	}
+}
+
+// lists notes what a live list may have shown of the owner's dependents: those
+// that are there and were not known, and that those are not there which were. What
+// the list left out by its options widens what the worker can have gone by.
+func (p *process) lists(s *State, r *sim.Record, k *work) {
+	if k.owner == "" {
+		return
+	}
+	for _, o := range s.Dependents(k.owner) {
+		if o.Ref.Kind != r.Object.Kind || !s.isActiveOf(&p.Subject, k.owner, o) {
+			continue
+		}
+		if e := p.known.ByUID[o.Meta.GetUID()]; e == nil || !e.Active || e.Owner != k.owner {
+			k.more++
+		}
+	}
+	for _, e := range p.known.Members(k.owner) {
+		if e.Kind != r.Object.Kind || !e.Active {
+			continue
+		}
+		if o := s.Object(e.UID); o == nil || !s.isActiveOf(&p.Subject, k.owner, o) {
+			k.fewer++
+		}
+	}
+}
+
+// refused notes a refused write: one that releases, of an object that is gone
+// or was replaced, must not fail the sync (ORPHAN-2).
+func (p *process) refused(s *State, r *sim.Record) {
+	k := p.work(r)
+	if k == nil {
+		return
+	}
+	if p.manages(r.Object.Kind) && (r.Code == 404 || r.Code == 409 || r.Code == 422) {
+		k.missed++
+	}
+	if p.lostRelease(s, r) {
+		k.release = r.Message
+		return
+	}
+	k.refused = true
+}
+
+func (p *process) lostRelease(s *State, r *sim.Record) bool {
+	saw := meta.Of(r.Saw)
+	if r.Verb != "patch" && r.Verb != "update" || saw == nil || !p.manages(r.Object.Kind) || r.SawFor == nil ||
+		p.Subject.Selector == nil {
+		return false
+	}
+	own := meta.ControllerOf(saw)
+	if own == nil || string(own.UID) != r.For.UID || s.Selects(&p.Subject, r.SawFor, saw) {
+		return false
+	}
+	live := s.Named(r.Object.Kind, saw.GetNamespace(), saw.GetName())
+	return r.Code == 404 || r.Code == 422 && (live == nil || live.Meta.GetUID() != saw.GetUID())
+}

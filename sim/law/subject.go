@@ -1,0 +1,90 @@
+package law
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+)
+
+// The process names that are nobody's subject but mean something to the laws.
+const (
+	User   = "user"      // whoever acts from outside the world
+	Server = "apiserver" // in FaultHit records of its own downgrade and upgrade
+)
+
+// Subject tells the laws what they must know of one process's controller. The
+// functions are given the objects of the records and must not change them.
+type Subject struct {
+	Process    string   // its name in the records
+	Controller string   // "replicaset"; the GC laws are about "garbagecollector", NS-1 is about "namespace"
+	Kind       string   // the kind it syncs; "" for none: the laws on collections don't concern it
+	APIVersion string   // of Kind; "" where the source of records does not say
+	Dependents []string // the kinds it creates, claims and deletes
+	Tends      []string // kinds it writes by its office, whoever owns them: an autoscaler's targets
+	Finalizers []string // those it puts on objects and takes off again
+	Profile    Profile  // which laws it is held to
+
+	Selector func(owner any) labels.Selector // what an owner selects; nil or a nil result: nothing
+	Replicas func(owner any) int             // how many active dependents an owner wants; nil: not judged
+	Active   func(object any) bool           // whether a dependent counts; nil: whether it is not being deleted
+	Counted  func(owner any) int             // how many dependents an owner's status claims; nil: not judged
+	Willing  func(owner, object any) bool    // whether it would adopt this matching orphan; nil: always
+	Polls    bool                            // works by polling: the WATCH laws don't concern it
+
+	Surge       func(owner any) int        // how many active dependents it may have beyond that (EXACT-2); nil: none
+	Unavailable func(owner any) int        // how many it may lack by deletes of its own (EXACT-1); nil: none
+	Identity    func(dependent any) string // what only one of an owner's may be (EXACT-3); "": nothing; nil: not judged
+	Counts      []Count                    // the numbers of an owner's status that count dependents (EXACT-8)
+}
+
+// Count is one number in an owner's status that says how many of its dependents
+// are in some state.
+type Count struct {
+	Name string                          // "readyReplicas"
+	Of   func(owner any) int             // what the status says; negative where it says nothing
+	Is   func(owner, dependent any) bool // whether a dependent that the owner controls is one of those
+}
+
+// collector is the name of the garbage collector's controller: the GC laws
+// judge processes whose Subject has it.
+const collector = "garbagecollector"
+
+// drainer is the Controller of a [Subject] that empties namespaces.
+const drainer = "namespace"
+
+func (s *Subject) manages(kind string) bool {
+	return s.Kind != "" && slices.Contains(s.Dependents, kind)
+}
+
+// counts reports whether an object is an active dependent.
+func (s *Subject) counts(value any, m metav1.Object) bool {
+	return !meta.Deleting(m) && (s.Active == nil || s.Active(value))
+}
+
+// willing reports whether it would adopt an orphan that an owner selects.
+func (s *Subject) willing(owner, object any) bool {
+	return s.Willing == nil || s.Willing(owner, object)
+}
+
+// Profile says which laws a controller owes. Each holds the one before.
+type Profile uint8
+
+// The profiles.
+const (
+	Ownership Profile = iota // what any controller owes the others
+	Writing                  // and the guidelines of Writing Controllers
+	Upstream                 // and how kube-controller-manager's own controllers are written
+
+	profiles = 3
+)
+
+var profileNames = [profiles]string{"ownership", "writing", "upstream"}
+
+// String names the profile.
+func (p Profile) String() string { return profileNames[p] }
+
+// Profiles are the names of the profiles, the smallest first.
+func Profiles() []string { return profileNames[:] }

@@ -1,0 +1,31 @@
+// What several checks say in the same words.
+
+package law
+
+import (
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// ownedBy words a ControllerRef: "owned by rs/web-b", "owned by none".
+func ownedBy(ref *metav1.OwnerReference) string {
+	if ref == nil {
+		return "owned by none"
+	}
+	return "owned by " + refName(ref)
+}
+
+func refName(ref *metav1.OwnerReference) string { return sim.Short(ref.Kind) + "/" + ref.Name }
+
+// what words the verb of a record.
+func what(r *sim.Record) string {
+	if r.Subresource != "" {
+		return r.Verb + " of " + r.Subresource
+	}
+	return r.Verb
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

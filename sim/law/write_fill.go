@@ -1,0 +1,107 @@
+// How what a commit does is worked out from its record and the state that it landed on.
+
+package law
+
+import (
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
+)
+
+func (w *Write) fill(s *State, r *sim.Record, p *process, known Evidence) {
+	*w = Write{For: r.For, process: p, Before: meta.Of(r.Before), After: meta.Of(r.After)}
+	w.Owner, w.NewOwner = meta.ControllerOf(w.Before), meta.ControllerOf(w.After)
+	w.Deletes = w.Before != nil && !meta.Deleting(w.Before) && (w.After == nil || meta.Deleting(w.After))
+	w.Claims = w.Before != nil && w.NewOwner != nil && !meta.SameRef(w.Owner, w.NewOwner)
+	if w.process == nil {
+		return
+	}
+	w.GC = w.process.Subject.Controller == collector
+	w.Saw = meta.Of(r.Saw)
+	if w.Saw == nil && known&Reads == 0 {
+		// A version that the request carried it had read.
+		if w.Unread = !r.Guards.ResourceVersion; !w.Unread {
+			w.Saw = w.Before
+		}
+	}
+	if w.process.Subject.Kind == "" {
+		return
+	}
+	w.Subject = &w.process.Subject
+	w.SawOwner = meta.ControllerOf(w.Saw)
+	if w.For.UID == "" && w.process.keyedOtherwise(s, r.For) {
+		w.inferFor(r)
+	}
+	w.readFor(r)
+	w.Dependent = w.process.manages(r.Object.Kind) && !w.outOfReach(s, r)
+	w.Mine = w.isFor(w.Owner)
+	w.SawMine = w.isFor(w.SawOwner)
+	w.Adopts = w.Claims && w.isFor(w.NewOwner)
+	w.dropped = s.dropping && w.NewOwner == nil && w.For.UID != "" && meta.RefTo(w.After, uidOf(w.For)) != nil
+	w.Drops = w.Mine && w.After != nil && !w.isFor(w.NewOwner)
+}
+
+// keyedOtherwise reports whether what is being synced is not known: nobody says,
+// there is no object of its kind that the key would name and the process was never
+// shown one, or the key is of another kind's object that it watches. A controller may have more
+// queues than one.
+func (p *process) keyedOtherwise(s *State, f sim.Ref) bool {
+	if f.Name == "" || !p.met[view.KeyOf(f)] && s.Named(p.Subject.Kind, f.Namespace, f.Name) == nil {
+		return true
+	}
+	for _, c := range p.caches {
+		if c.Kind != p.Subject.Kind && c.Get(f.Namespace, f.Name) != nil {
+			return p.Cache(p.Subject.Kind).Get(f.Namespace, f.Name) == nil
+		}
+	}
+	return false
+}
+
+// readFor takes for what the actor acts for the incarnation that it has read live,
+// where the object that it writes is or becomes that one's, or is it: its cache may
+// still show an earlier one.
+func (w *Write) readFor(r *sim.Record) {
+	k := w.process.work(r)
+	if k == nil || k.live == "" || string(k.live) == w.For.UID {
+		return
+	}
+	own := r.Object.Kind == w.Subject.Kind && w.Before != nil && w.Before.GetUID() == k.live
+	if own || w.Owner != nil && w.Owner.UID == k.live ||
+		w.Owner == nil && w.NewOwner != nil && w.NewOwner.UID == k.live {
+		w.For.UID, w.read = string(k.live), true
+	}
+}
+
+// outOfReach reports whether an object is where no reference can tie it to the
+// owner that the actor works for, and the actor itself has made it there: it is
+// the owner's by other means.
+func (w *Write) outOfReach(s *State, r *sim.Record) bool {
+	if w.For.UID == "" || w.For.Namespace == "" || w.For.Namespace == r.Object.Namespace || w.isFor(w.Owner) ||
+		w.isFor(w.NewOwner) {
+		return false
+	}
+	if w.Before == nil {
+		return true
+	}
+	o := s.Object(w.Before.GetUID())
+	return o != nil && o.maker == &w.process.Subject
+}
+
+// inferFor takes the ControllerRef of the object that is written, if it is of the
+// kind the actor syncs, for what it acts for: the one it had, or else the one it
+// gets. A namesake of what the key names is not meant: nothing is known of the
+// object that the key stands for.
+func (w *Write) inferFor(r *sim.Record) {
+	ref := w.Owner
+	if ref == nil {
+		ref = w.NewOwner
+	}
+	if ref == nil || ref.Kind != w.Subject.Kind || ref.Name == r.For.Name && r.Object.Namespace == r.For.Namespace {
+		return
+	}
+	namespace := r.Object.Namespace
+	if w.process.Cache(ref.Kind).Get("", ref.Name) != nil {
+		namespace = "" // a cluster-scoped owner
+	}
+	w.For = sim.Ref{Kind: ref.Kind, Namespace: namespace, Name: ref.Name, UID: string(ref.UID)}
+}
