@@ -25,7 +25,9 @@ type Cluster struct {
 	running   *worker // the worker that has the processor
 	cause     int     // the record that what happens now follows from; -1 for none
 	syncs     uint64
-	compacted uint64 // the server forgot changes up to this revision
+	began     uint64   // the server's revision when the cluster began
+	noted     []change // what is known of each revision since, in order, but for those that the server was told to forget
+	compacted uint64   // ... up to this one
 	scratch   []byte
 	free      *btree.FreeListG[*version] // nodes of the caches' trees
 }
@@ -33,7 +35,7 @@ type Cluster struct {
 // NewCluster joins a server to a world. What the server holds already is the
 // initial state.
 func NewCluster(w *sim.World, s *fakeapi.Server) *Cluster {
-	c := &Cluster{world: w, server: s, states: map[*fakeapi.Kind]*kindState{}, cause: -1, free: btree.NewFreeListG[*version](32)}
+	c := &Cluster{world: w, server: s, states: map[*fakeapi.Kind]*kindState{}, cause: -1, began: s.Version(), free: btree.NewFreeListG[*version](32)}
 	for _, k := range s.Kinds() {
 		c.state(k)
 	}
@@ -57,7 +59,7 @@ func (c *Cluster) state(k *fakeapi.Kind) *kindState {
 	c.states[k] = s
 	c.order = append(c.order, s)
 	c.server.Each(k, func(obj runtime.Object) bool {
-		s.commit(keyOf(obj.(metav1.Object)), obj, c.server.Version(), -1)
+		s.commit(keyOf(obj.(metav1.Object)), obj)
 		return true
 	})
 	return s
@@ -152,7 +154,7 @@ func (c *Cluster) request(req *fakeapi.Request, t *sim.Record, w *worker) fakeap
 	return resp
 }
 
-// committed records one change and appends it to its kind's log.
+// committed records one change and notes it.
 func (c *Cluster) committed(req *fakeapi.Request, e *fakeapi.Event, t *sim.Record, w *worker) {
 	r, s := *t, c.state(e.Kind)
 	r.Op, r.Verb, r.Subresource, r.Version = sim.Commit, string(req.Verb), req.Subresource, e.Version
@@ -171,9 +173,7 @@ func (c *Cluster) committed(req *fakeapi.Request, e *fakeapi.Event, t *sim.Recor
 	if w != nil {
 		r.Saw = w.sawObject(s.kind, r.Object.Namespace, r.Object.Name)
 	}
-	index := c.world.Record(r).Index
-	s.commit(e.Key, e.After, e.Version, index)
-	c.forget(s)
+	c.note(s, e, c.world.Record(r).Index)
 	if e.Kind.GVK.Kind == "CustomResourceDefinition" {
 		for _, k := range c.server.Kinds() {
 			c.state(k) // what it defines is known before there is an object of it

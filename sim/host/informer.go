@@ -10,9 +10,9 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// informer is one process's shared informer of one kind: its cache, and how far
-// along the kind's log it has read. It is a cache.SharedIndexInformer; the
-// scheduler delivers to it one change at a time.
+// informer is one process's shared informer of one kind: its cache, and what its
+// watch has sent. It is a cache.SharedIndexInformer; the scheduler delivers to it
+// one change at a time.
 type informer struct {
 	process  *Process
 	kind     *fakeapi.Kind
@@ -22,8 +22,8 @@ type informer struct {
 
 	synced  bool
 	held    bool     // its view is frozen
-	cursor  int      // position in the log of the next change to deliver
-	backlog []change // differences of a relist, delivered before the log
+	stream  stream   // from its watch
+	backlog []change // differences of a relist, delivered before the stream
 	from    uint64   // revision the initial list is to be read at; 0 for the latest
 
 	seq      uint64     // deliveries so far
@@ -47,7 +47,7 @@ func (i *informer) pending() int {
 	if !i.synced {
 		return 1
 	}
-	return len(i.backlog) + i.state.end() - i.cursor
+	return len(i.backlog) + i.stream.len()
 }
 
 // deliver takes the next step of the watch: the initial list, or one change.
@@ -62,8 +62,7 @@ func (i *informer) deliver() {
 		i.apply(&c, false)
 		return
 	}
-	c := *i.state.at(i.cursor)
-	i.cursor++
+	c := i.stream.pop()
 	i.apply(&c, false)
 }
 
@@ -73,9 +72,8 @@ func (i *informer) list() {
 	if at == 0 {
 		at = i.process.cluster.server.Version()
 	}
-	at = max(at, i.state.forgotten)
-	items, missed := i.state.snapshot(at)
-	i.cursor = missed
+	items, later, at := i.process.cluster.listAt(i.state, at)
+	i.stream = stream{changes: later}
 	i.synced = true
 	i.cache.rv = at
 	for _, v := range items {
@@ -88,7 +86,7 @@ func (i *informer) list() {
 // comes as a tombstone. Events in between are never seen.
 func (i *informer) relist() {
 	at := i.process.cluster.server.Version()
-	items, next := i.state.snapshot(at)
+	items, _, _ := i.process.cluster.listAt(i.state, at)
 	i.backlog = i.backlog[:0]
 	listed := make(map[string]bool, len(items))
 	for _, v := range items {
@@ -102,18 +100,17 @@ func (i *informer) relist() {
 		}
 		return true
 	})
-	if i.missedForGood(next, listed) {
+	if i.missedForGood(listed) {
 		i.process.resyncLater()
 	}
-	i.cursor = next
+	i.stream = stream{}
 }
 
-// missedForGood reports whether the changes up to a place in the log hold what no
-// list and no later event tells of: the whole life of an object, or to whom it had
-// come to belong when it went.
-func (i *informer) missedForGood(to int, listed map[string]bool) bool {
-	for j := i.cursor; j < to; j++ {
-		c := i.state.at(j)
+// missedForGood reports whether the changes in the stream hold what no list and no
+// later event tells of: the whole life of an object, or to whom it had come to
+// belong when it went.
+func (i *informer) missedForGood(listed map[string]bool) bool {
+	for _, c := range i.stream.waiting() {
 		if c.after != nil || listed[c.key()] {
 			continue
 		}
@@ -248,11 +245,12 @@ func (i *informer) digest(h *sim.Hash) {
 	if !i.synced {
 		h.Word(i.from)
 		if i.from != 0 {
-			i.state.digestBefore(i.from, h)
+			i.process.cluster.digestKindBefore(i.state, i.from, h)
 		}
 		return
 	}
-	for j := i.cursor; j < i.state.end(); j++ {
-		i.state.at(j).digest(h)
+	waiting := i.stream.waiting()
+	for j := range waiting {
+		waiting[j].digest(h)
 	}
 }

@@ -154,8 +154,9 @@ func (p *Process) digestAbstract(h *sim.Hash) {
 		for j := range i.backlog {
 			i.backlog[j].digestAbstract(h)
 		}
-		for j := i.cursor; j < i.state.end(); j++ {
-			i.state.at(j).digestAbstract(h)
+		waiting := i.stream.waiting()
+		for j := range waiting {
+			waiting[j].digestAbstract(h)
 		}
 	}
 	h.Word(uint64(p.queue.Len()))

@@ -80,7 +80,7 @@ func (p *Process) start() {
 // as many steps would say nothing.
 func (p *Process) listEmpty() {
 	for _, i := range p.order {
-		if i.state.end() == 0 {
+		if len(i.state.latest) == 0 {
 			i.synced = true
 		}
 	}
