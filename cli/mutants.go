@@ -12,6 +12,7 @@ import (
 
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/host"
 )
 
 // death is how a mutant died, or that it did not.
@@ -54,7 +55,7 @@ or no scenario is for it.`,
 }
 
 // mutantsNamed tells mutants from the directory among the arguments.
-func (a *app) mutantsNamed(args []string) (chosen []scenarios.Mutant, dir string, err error) {
+func (a *app) mutantsNamed(args []string) (chosen []host.Mutant, dir string, err error) {
 	var names []string
 	for _, m := range a.registry.Mutants {
 		names = append(names, m.Name)
@@ -88,7 +89,7 @@ func (a *app) mutantsNamed(args []string) (chosen []scenarios.Mutant, dir string
 }
 
 // killAll tries to kill each mutant and prints how it went, in order.
-func (a *app) killAll(ctx context.Context, chosen []scenarios.Mutant, dir string) error {
+func (a *app) killAll(ctx context.Context, chosen []host.Mutant, dir string) error {
 	p, err := readPins(dir)
 	if err != nil {
 		return err
@@ -99,7 +100,7 @@ func (a *app) killAll(ctx context.Context, chosen []scenarios.Mutant, dir string
 		width = max(width, len(m.Name))
 	}
 	killed := 0
-	done := inOrder(ctx, chosen, func(m scenarios.Mutant) *death { return a.kill(m, p.mutants[m.Name]) }, func(d *death) {
+	done := inOrder(ctx, chosen, func(m host.Mutant) *death { return a.kill(m, p.mutants[m.Name]) }, func(d *death) {
 		deaths = append(deaths, d)
 		switch {
 		case d.err != nil:
@@ -125,8 +126,8 @@ func (a *app) killAll(ctx context.Context, chosen []scenarios.Mutant, dir string
 }
 
 // kill runs the scenarios that are meant for a mutant until one kills it.
-func (a *app) kill(m scenarios.Mutant, by []killing) *death {
-	d := &death{Mutant: m.Name, Summary: m.Summary, Clause: m.Clause, Meant: m.Law}
+func (a *app) kill(m host.Mutant, by []killing) *death {
+	d := &death{Mutant: m.Name, Summary: m.Sentence, Clause: m.Clause, Meant: m.Law}
 	for _, k := range by {
 		f, err := a.load(k.path)
 		if err != nil {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/threelaws/threelaws/internal/explore"
-	"github.com/threelaws/threelaws/sim/host"
 )
 
 var verbSchedule = &Verb{
@@ -58,7 +57,7 @@ comes first in its file.`,
 		r.faults = s.faults()
 		if name, ok := s.Param("mutant"); ok {
 			m, _ := r.Registry.mutant(name)
-			r.replace, r.prefer = map[string]host.Controller{m.Controller.Name: m.Controller}, m.Law
+			r.replace, r.prefer = inPlace(m), m.Law
 		}
 		r.Strict = r.Strict || s.flag("strict")
 		r.Follow(entries)
