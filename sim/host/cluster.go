@@ -20,7 +20,7 @@ type Cluster struct {
 	states    map[*fakeapi.Kind]*kindState
 	order     []*kindState // the same, in the order of the table of kinds
 	processes []*Process
-	failures  []*Fault
+	failures  []*FailedRequest
 
 	running   *worker // the worker that has the processor
 	cause     int     // the record that what happens now follows from; -1 for none
@@ -114,7 +114,7 @@ func (c *Cluster) serve(w *worker) fakeapi.Response {
 }
 
 // serveFailing executes a worker's pending request under a failure, nil for none.
-func (c *Cluster) serveFailing(w *worker, f *Fault) fakeapi.Response {
+func (c *Cluster) serveFailing(w *worker, f *FailedRequest) fakeapi.Response {
 	t := sim.Record{Cause: w.start, Asked: w.asked}
 	w.stamp(&t)
 	switch {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
@@ -40,6 +41,13 @@ type replaced struct {
 	key string
 	old *version
 	seq uint64 // the delivery that replaced it
+}
+
+// registration is a handler that a controller added itself.
+type registration struct {
+	informer *informer
+	handler  cache.ResourceEventHandler
+	gone     bool
 }
 
 // pending is the number of deliveries that wait.

@@ -1,6 +1,10 @@
 package host
 
-import "k8s.io/apimachinery/pkg/types"
+import (
+	"bytes"
+
+	"k8s.io/apimachinery/pkg/types"
+)
 
 // Patch is the body of a patch request.
 type Patch struct {
@@ -8,3 +12,5 @@ type Patch struct {
 	Data        []byte
 	Subresource string // "" or "status"
 }
+
+func patchNames(patch []byte, field string) bool { return bytes.Contains(patch, []byte(field)) }

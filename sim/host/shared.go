@@ -8,12 +8,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-type registration struct {
-	informer *informer
-	handler  cache.ResourceEventHandler
-	gone     bool
-}
-
 // HasSynced reports whether the handler has seen the initial list.
 func (r *registration) HasSynced() bool { return r.informer.synced }
 

@@ -101,6 +101,17 @@ func (p *Process) workerHere() *worker {
 	return nil
 }
 
+// Asking returns the verb, kind and name of the request a worker of the process
+// waits to have executed (answered false) or answered (answered true).
+func (p *Process) Asking() (req *fakeapi.Request, isAnswered, ok bool) {
+	for _, w := range p.workers {
+		if w.state != idle && w.req != nil {
+			return w.req, w.state == answered, true
+		}
+	}
+	return nil, false, false
+}
+
 // syncOnce calls the controller's sync function. A panic in it is the
 // controller's bug: it ends the sync and is reported as such.
 func (w *worker) syncOnce() (err error) {
@@ -200,7 +211,7 @@ func (w *worker) execute() {
 }
 
 // executeFailing is execute under a fault that struck just now.
-func (w *worker) executeFailing(f *Fault) {
+func (w *worker) executeFailing(f *FailedRequest) {
 	w.resp = w.process.cluster.serveFailing(w, f)
 	w.state = answered
 	w.fold()
@@ -241,11 +252,17 @@ func (w *worker) stamp(r *sim.Record) {
 // checkCaches finds objects the sync read from its caches and changed in place
 // (WRITE-5). The cache shares them with the server and with everybody else.
 func (w *worker) checkCaches() {
+	c := w.process.cluster
 	for _, v := range w.reads {
-		buf := encode(v.obj, w.process.cluster.scratch)
-		w.process.cluster.scratch = buf
-		if !bytes.Equal(buf, v.encoded) {
-			w.reportMutation(v)
+		buf := encode(v.obj, c.scratch)
+		c.scratch = buf
+		if bytes.Equal(buf, v.encoded) {
+			continue
 		}
+		r := mutationOf(c.server.KindOf(v.obj), v)
+		r.Cause = w.start
+		w.stamp(&r)
+		c.world.Record(r)
+		v.encoded = encode(v.obj, nil)
 	}
 }
