@@ -210,19 +210,8 @@ func (c *Cluster) answered(req *fakeapi.Request, resp fakeapi.Response, t *sim.R
 
 // guards says which preconditions a write carries.
 func guards(req *fakeapi.Request) sim.Guards {
-	switch req.Verb {
-	case fakeapi.Delete:
-		if p := req.Delete.Preconditions; p != nil {
-			return sim.Guards{UID: p.UID != nil, ResourceVersion: p.ResourceVersion != nil}
-		}
-	case fakeapi.Update:
-		if m, ok := req.Object.(metav1.Object); ok {
-			return sim.Guards{UID: m.GetUID() != "", ResourceVersion: m.GetResourceVersion() != ""}
-		}
-	case fakeapi.Patch:
-		return sim.Guards{UID: patchNames(req.Patch, `"uid"`), ResourceVersion: patchNames(req.Patch, `"resourceVersion"`), Applies: req.PatchType == types.ApplyPatchType}
-	}
-	return sim.Guards{}
+	uid, version := req.Preconditions()
+	return sim.Guards{UID: uid != "", ResourceVersion: version != "", Applies: req.PatchType == types.ApplyPatchType}
 }
 
 // fact records a fault, a hold or a change of generation.

@@ -1,10 +1,6 @@
 package host
 
-import (
-	"bytes"
-
-	"k8s.io/apimachinery/pkg/types"
-)
+import "k8s.io/apimachinery/pkg/types"
 
 // Patch is the body of a patch request.
 type Patch struct {
@@ -12,5 +8,3 @@ type Patch struct {
 	Data        []byte
 	Subresource string // "" or "status"
 }
-
-func patchNames(patch []byte, field string) bool { return bytes.Contains(patch, []byte(field)) }

@@ -80,19 +80,16 @@ func (w *worker) foldRequest() {
 		v := newVersion(0, "", 0, r.Object)
 		h.Word(v.exact)
 	}
-	h.Word(patchDigest(r.Patch))
+	h.Word(patchDigest(r))
 	h.Word(optionsDigest(r))
 }
 
 // patchDigest digests a patch: the revision in it, a precondition, follows from
 // the version that was read, which was folded when it was.
-func patchDigest(patch []byte) uint64 {
-	if !patchNames(patch, `"resourceVersion"`) {
-		return sim.HashBytes(patch)
-	}
+func patchDigest(r *fakeapi.Request) uint64 {
 	var tree map[string]any
-	if err := json.Unmarshal(patch, &tree); err != nil {
-		return sim.HashBytes(patch)
+	if _, version := r.Preconditions(); version == "" || json.Unmarshal(r.Patch, &tree) != nil {
+		return sim.HashBytes(r.Patch)
 	}
 	var exact, abstract sim.Hash
 	digestTree(tree, false, &exact, &abstract)
