@@ -10,7 +10,7 @@ import (
 // faults are all sorts, in canonical order.
 var faults = []*fault{crash, stale, conflict, throttle, failure, lost, relist, resync}
 
-// FaultNames are the faults a [Budget] can hold, in canonical order.
+// FaultNames are the faults that [NewBudget] knows, in canonical order.
 var FaultNames = namesOf(faults)
 
 func namesOf(faults []*fault) (names []string) {
@@ -20,8 +20,16 @@ func namesOf(faults []*fault) (names []string) {
 	return names
 }
 
-// Budget is how many faults of each sort a run may have. As an actor of the
-// world it offers them wherever they can strike:
+// budget is how many faults of each sort a run may have.
+type budget struct {
+	cluster *Cluster
+	left    []int               // by the fault's place among [FaultNames]
+	details map[string][]string // the same, by process: made once
+}
+
+// NewBudget returns an actor that lets so many faults of each sort, by name, strike
+// wherever they make a difference; an error on a name that is not in [FaultNames].
+// The faults are:
 //
 //	crash     a process dies with a request pending or its answer under way, and comes back
 //	stale     the same, and it comes back to lists from a lagging server
@@ -31,16 +39,8 @@ func namesOf(faults []*fault) (names []string) {
 //	lost      a write is executed and answered 504
 //	relist    a watch breaks and the process lists again, missing what happened in between
 //	resync    every cached object is delivered again, unchanged
-type Budget struct {
-	cluster *Cluster
-	left    []int               // by the fault's place among [FaultNames]
-	details map[string][]string // the same, by process: made once
-}
-
-// NewBudget returns a budget; counts are by fault name. It fails on a name that
-// is not in [FaultNames].
-func NewBudget(c *Cluster, counts map[string]int) (*Budget, error) {
-	b := &Budget{cluster: c, left: make([]int, len(faults)), details: map[string][]string{}}
+func NewBudget(c *Cluster, counts map[string]int) (sim.Actor, error) {
+	b := &budget{cluster: c, left: make([]int, len(faults)), details: map[string][]string{}}
 	for _, name := range sortedKeys(counts) {
 		i := slices.Index(FaultNames, name)
 		if i < 0 {
@@ -52,11 +52,11 @@ func NewBudget(c *Cluster, counts map[string]int) (*Budget, error) {
 }
 
 // Name is "faults".
-func (b *Budget) Name() string { return "faults" }
+func (b *budget) Name() string { return "faults" }
 
 // Offer lists the faults that can strike now. Slot tells the process and the
 // fault.
-func (b *Budget) Offer(into []sim.Action) []sim.Action {
+func (b *budget) Offer(into []sim.Action) []sim.Action {
 	for i, p := range b.cluster.processes {
 		if p.Down {
 			continue
@@ -71,7 +71,7 @@ func (b *Budget) Offer(into []sim.Action) []sim.Action {
 	return into
 }
 
-func (b *Budget) detailsOf(p *Process) []string {
+func (b *budget) detailsOf(p *Process) []string {
 	d, ok := b.details[p.Name]
 	if !ok {
 		for _, f := range faults {
@@ -83,17 +83,17 @@ func (b *Budget) detailsOf(p *Process) []string {
 }
 
 // Take lets one fault strike.
-func (b *Budget) Take(a sim.Action) {
+func (b *budget) Take(a sim.Action) {
 	i, j := a.Slot/len(faults), a.Slot%len(faults)
 	b.left[j]--
 	faults[j].strike(b.cluster.processes[i])
 }
 
 // Footprint says that faults touch everything.
-func (b *Budget) Footprint(sim.Action) sim.Footprint { return sim.Footprint{Global: true} }
+func (b *budget) Footprint(sim.Action) sim.Footprint { return sim.Footprint{Global: true} }
 
 // Digest folds what is left.
-func (b *Budget) Digest(h *sim.Hash) {
+func (b *budget) Digest(h *sim.Hash) {
 	for _, n := range b.left {
 		h.Word(uint64(n))
 	}

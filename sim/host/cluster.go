@@ -100,7 +100,7 @@ func (c *Cluster) As(who string, req *fakeapi.Request) (resp fakeapi.Response) {
 	return resp
 }
 
-// Request is As inside a step that is under way: a [UserAction].
+// Request is As inside a step that is under way: what a user does there.
 func (c *Cluster) Request(who string, req *fakeapi.Request) fakeapi.Response {
 	if req.UserAgent == "" {
 		req.UserAgent = who

@@ -13,6 +13,6 @@
 //
 // Whoever writes a controller needs no more than these: package simtest runs it
 // in a test, package trial once, package cli under every command. A [Cluster]
-// alone runs [Process]es and judges nothing; a [Budget] lets faults strike them.
+// alone runs [Process]es and judges nothing; [NewBudget] lets faults strike them.
 // What cannot be run at all is told before ([Controller.Check]) or is a [Misuse].
 package host

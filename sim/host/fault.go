@@ -2,7 +2,7 @@ package host
 
 import "github.com/threelaws/threelaws/sim"
 
-// fault is a sort of fault that a [Budget] can hold.
+// fault is a sort of fault that a budget can hold.
 type fault struct {
 	name string
 	// strikes reports whether the fault makes a difference to a process now.

@@ -286,7 +286,7 @@ func (x *indexer) Bookmark(rv string) {
 	}
 }
 
-// Resync does nothing: see [Cluster.Resync].
+// Resync does nothing: see [Process.Resync].
 func (x *indexer) Resync() error { return nil }
 
 // Add, Update, Delete and Replace change the cache behind the watch's back; a

@@ -14,7 +14,11 @@ import (
 // Process is one running instance of a controller: its own caches, its own
 // queue, its own workers. It is the unit of staleness and of failure.
 type Process struct {
-	sim.Process
+	Name        string
+	Generation  string
+	Incarnation int  // restarts so far
+	Down        bool // crashed and not yet restarted
+
 	cluster    *Cluster
 	controller Controller
 	reconciler Reconciler
@@ -134,9 +138,6 @@ func (p *Process) workersWanted() int { return max(p.controller.Workers, 1) }
 
 // Controller is what the process runs.
 func (p *Process) Controller() Controller { return p.controller }
-
-// Reconciler is the current incarnation's memory, for tests.
-func (p *Process) Reconciler() Reconciler { return p.reconciler }
 
 func (p *Process) sharedInformer(gvk schema.GroupVersionKind) cache.SharedIndexInformer {
 	k := p.cluster.kind(gvk)

@@ -27,7 +27,7 @@ func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.Resource
 }
 
 // AddEventHandlerWithResyncPeriod is AddEventHandler: resyncs are steps of the
-// scenario ([Cluster.Resync]), not timers.
+// scenario ([Process.Resync]), not timers.
 func (i *informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler, _ time.Duration) (cache.ResourceEventHandlerRegistration, error) {
 	return i.AddEventHandler(h)
 }

@@ -30,7 +30,7 @@ func (w *worker) resumeSync() {
 // that it was ever told.
 func (p *Process) digestMemory(h *sim.Hash) {
 	switch d := p.reconciler.(type) {
-	case Digester:
+	case sim.Digester:
 		d.Digest(h)
 	case Stateless: // has none, as it says
 	default:

@@ -123,20 +123,20 @@ func (w *worker) syncOnce() (err error) {
 		if _, ok := r.(killed); ok {
 			panic(r)
 		}
-		err = &PanicError{Process: w.process.Name, Key: w.key, Value: r, Stack: string(debug.Stack())}
+		err = &panicError{Process: w.process.Name, Key: w.key, Value: r, Stack: string(debug.Stack())}
 	}()
 	return w.process.reconciler.Sync(context.Background(), w.key)
 }
 
-// PanicError is a panic in a controller's sync.
-type PanicError struct {
+// panicError is a panic in a controller's sync.
+type panicError struct {
 	Process, Key string
 	Value        any
 	Stack        string
 }
 
 // Error says who panicked over what.
-func (e *PanicError) Error() string {
+func (e *panicError) Error() string {
 	return fmt.Sprintf("panic in %s while syncing %s: %v", e.Process, e.Key, e.Value)
 }
 
@@ -174,7 +174,7 @@ func (w *worker) finish() {
 	w.stamp(&r)
 	if w.err != nil {
 		r.Message = w.err.Error()
-		if _, ok := w.err.(*PanicError); ok {
+		if _, ok := w.err.(*panicError); ok {
 			r.Reason = "panic"
 		}
 		if !p.controller.DropErrors {
