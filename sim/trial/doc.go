@@ -7,7 +7,7 @@
 //	t := trial.New(trial.Options{})
 //	defer t.Stop()
 //	t.Start("widget", controller)
-//	err := t.Request("create", &fakeapi.Request{...})
+//	_, err := t.Request(&fakeapi.Request{...})
 //	if how := t.Settle(trial.Limits{}); !how.Settled { ... }
 //	if b := t.Broken(); b != nil { ... }
 //
