@@ -26,8 +26,10 @@ func TestPreconditions(t *testing.T) {
 		{types.StrategicMergePatchType, `{"metadata":{"ownerReferences":[{"uid":"o"}],"uid":"u"}}`, uid, ""},
 		{types.StrategicMergePatchType, `{"metadata":{"ownerReferences":[{"$patch":"delete","uid":"o"}]}}`, "", ""},
 		{types.StrategicMergePatchType, `{"metadata":`, "", ""},
-		{types.JSONPatchType, `[{"op":"test","path":"/metadata/uid","value":"u"},{"op":"replace","path":"/metadata/resourceVersion","value":"7"}]`, uid, version},
-		{types.JSONPatchType, `[{"op":"add","path":"/metadata/labels/uid","value":"u"},{"op":"remove","path":"/metadata/uid"}]`, "", ""},
+		{types.JSONPatchType, `[{"op":"test","path":"/metadata/uid","value":"u"},
+			{"op":"replace","path":"/metadata/resourceVersion","value":"7"}]`, uid, version},
+		{types.JSONPatchType, `[{"op":"add","path":"/metadata/labels/uid","value":"u"},
+			{"op":"remove","path":"/metadata/uid"}]`, "", ""},
 		{types.ApplyPatchType, "metadata:\n  name: a\n  uid: u\n", uid, ""},
 		{types.ApplyPatchType, "metadata:\n  labels:\n    resourceVersion: \"7\"\n", "", ""},
 	} {
@@ -37,7 +39,8 @@ func TestPreconditions(t *testing.T) {
 		}
 	}
 	only := metav1.Preconditions{UID: &uid}
-	if u, v := (&Request{Verb: Delete, Delete: metav1.DeleteOptions{Preconditions: &only}}).Preconditions(); u != uid || v != "" {
+	deletion := &Request{Verb: Delete, Delete: metav1.DeleteOptions{Preconditions: &only}}
+	if u, v := deletion.Preconditions(); u != uid || v != "" {
 		t.Errorf("a deletion: %q and %q", u, v)
 	}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: uid, ResourceVersion: version}}

@@ -64,7 +64,8 @@ func (b *budget) Offer(into []sim.Action) []sim.Action {
 		details := b.detailsOf(p)
 		for j, f := range faults {
 			if b.left[j] > 0 && f.strikes(p) {
-				into = append(into, sim.Action{Class: sim.Fault, Actor: "faults", Detail: details[j], Slot: i*len(faults) + j})
+				slot := i*len(faults) + j
+				into = append(into, sim.Action{Class: sim.Fault, Actor: "faults", Detail: details[j], Slot: slot})
 			}
 		}
 	}

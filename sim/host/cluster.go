@@ -25,8 +25,8 @@ type Cluster struct {
 	cause     int     // the record that what happens now follows from; -1 for none
 	syncs     uint64
 	began     uint64   // the server's revision when the cluster began
-	noted     []change // what is known of each revision since, in order, but for those that the server was told to forget
-	compacted uint64   // ... up to this one
+	noted     []change // what is known of each revision since, in order
+	compacted uint64   // the server was told to forget revisions up to this one
 	scratch   []byte
 	free      *btree.FreeListG[*version] // nodes of the caches' trees
 }
@@ -34,7 +34,10 @@ type Cluster struct {
 // NewCluster joins a server to a world. What the server holds already is the
 // initial state.
 func NewCluster(w *sim.World, s *fakeapi.Server) *Cluster {
-	c := &Cluster{world: w, server: s, states: map[*fakeapi.Kind]*kindState{}, cause: -1, began: s.Version(), free: btree.NewFreeListG[*version](32)}
+	c := &Cluster{
+		world: w, server: s, states: map[*fakeapi.Kind]*kindState{}, cause: -1, began: s.Version(),
+		free: btree.NewFreeListG[*version](32),
+	}
 	for _, k := range s.Kinds() {
 		c.state(k)
 	}
@@ -53,7 +56,8 @@ func (c *Cluster) state(k *fakeapi.Kind) *kindState {
 		c.states[k] = old
 		return old
 	}
-	c.scratch = append(append(append(append(append(c.scratch[:0], k.GVK.Group...), '/'), k.GVK.Version...), ", Kind="...), k.GVK.Kind...)
+	c.scratch = append(append(append(c.scratch[:0], k.GVK.Group...), '/'), k.GVK.Version...)
+	c.scratch = append(append(c.scratch, ", Kind="...), k.GVK.Kind...)
 	s := &kindState{kind: k, salt: sim.HashBytes(c.scratch), latest: map[string]*version{}}
 	c.states[k] = s
 	c.order = append(c.order, s)

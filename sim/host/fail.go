@@ -1,7 +1,7 @@
 package host
 
 import (
-	"fmt"
+	"errors"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -26,7 +26,7 @@ func (c *Cluster) Fail(f FailedRequest) { c.failures = append(c.failures, &f) }
 func (c *Cluster) fault(w *worker) *FailedRequest {
 	var hit *FailedRequest
 	for _, f := range c.failures {
-		if f.Process != "" && f.Process != w.process.Name || f.Verb != "" && f.Verb != w.req.Verb || f.Kind != "" && f.Kind != w.req.Kind.GVK.Kind {
+		if !f.matches(w) {
 			continue
 		}
 		f.seen++
@@ -37,19 +37,27 @@ func (c *Cluster) fault(w *worker) *FailedRequest {
 	return hit
 }
 
+func (f *FailedRequest) matches(w *worker) bool {
+	return (f.Process == "" || f.Process == w.process.Name) &&
+		(f.Verb == "" || f.Verb == w.req.Verb) &&
+		(f.Kind == "" || f.Kind == w.req.Kind.GVK.Kind)
+}
+
 // response is what the process is told instead.
 func (f *FailedRequest) response(req *fakeapi.Request) fakeapi.Response {
 	gr := req.Kind.GVR().GroupResource()
 	var err *apierrors.StatusError
 	switch f.Code {
 	case 409:
-		err = apierrors.NewConflict(gr, req.Name, fmt.Errorf("the object has been modified; please apply your changes to the latest version and try again"))
+		err = apierrors.NewConflict(gr, req.Name, errors.New("the object has been modified; "+
+			"please apply your changes to the latest version and try again"))
 	case 429:
-		err = apierrors.NewTooManyRequests("the server has received too many requests and has asked us to try again later", 1)
+		err = apierrors.NewTooManyRequests("the server has received too many requests "+
+			"and has asked us to try again later", 1)
 	case 504:
 		err = apierrors.NewTimeoutError("request did not complete within the allotted timeout", 0)
 	default:
-		err = apierrors.NewInternalError(fmt.Errorf("etcdserver: request timed out"))
+		err = apierrors.NewInternalError(errors.New("etcdserver: request timed out"))
 	}
 	return fakeapi.Response{Code: int(err.ErrStatus.Code), Err: err}
 }

@@ -18,8 +18,8 @@ type indexer struct {
 	indices  map[string]map[string]*btree.BTreeG[*version]
 	rv       uint64
 	asked    bool           // somebody looks at rv
-	read     func(*version) // called when a read begins, with nil, and for each version handed out; nil outside a process
-	named    func([]string) // the same for keys
+	read     func(*version) // called when a read begins, with nil, and for each version handed out
+	named    func([]string) // the same for keys; both are nil outside a process
 	probe    version        // for look-ups, so that they do not allocate
 	free     *btree.FreeListG[*version]
 

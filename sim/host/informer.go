@@ -8,7 +8,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/fakeapi"
-	"github.com/threelaws/threelaws/sim"
 )
 
 // informer is one process's shared informer of one kind: its cache, and what its
@@ -131,7 +130,8 @@ func (i *informer) missedForGood(listed map[string]bool) bool {
 }
 
 func sameOwners(a, b metav1.Object) bool {
-	return slices.EqualFunc(a.GetOwnerReferences(), b.GetOwnerReferences(), func(x, y metav1.OwnerReference) bool { return x.UID == y.UID })
+	same := func(x, y metav1.OwnerReference) bool { return x.UID == y.UID }
+	return slices.EqualFunc(a.GetOwnerReferences(), b.GetOwnerReferences(), same)
 }
 
 // resyncPeriod is after how long a process looks at everything again: the least
@@ -208,57 +208,4 @@ func (i *informer) sawIn(w *worker, key string) (v *version, ok bool) {
 		}
 	}
 	return i.cache.get(key), true
-}
-
-// noteRead is the cache's read hook.
-func (i *informer) noteRead(v *version) {
-	w := i.process.cluster.running
-	if w == nil || w.process != i.process {
-		return
-	}
-	for len(i.readBy) <= w.id {
-		i.readBy = append(i.readBy, readMark{})
-	}
-	i.readBy[w.id] = readMark{sync: w.sync, seq: i.seq}
-	if v == nil {
-		w.local.Word(i.state.salt)
-	} else {
-		w.noteRead(v)
-	}
-}
-
-// noteNamed is the cache's hook for keys handed out without their objects.
-func (i *informer) noteNamed(keys []string) {
-	w := i.process.cluster.running
-	if w == nil || w.process != i.process || !w.process.cluster.world.Compared() {
-		return
-	}
-	for _, k := range keys {
-		w.local.String(k)
-	}
-	w.local.Word(uint64(len(keys)))
-}
-
-// digest folds the view into a state digest.
-func (i *informer) digest(h *sim.Hash) {
-	h.Word(i.cache.exact)
-	h.Bool(i.synced)
-	h.Bool(i.held)
-	if i.cache.asked {
-		h.Word(i.cache.rv)
-	}
-	for j := range i.backlog {
-		i.backlog[j].digest(h)
-	}
-	if !i.synced {
-		h.Word(i.from)
-		if i.from != 0 {
-			i.process.cluster.digestKindBefore(i.state, i.from, h)
-		}
-		return
-	}
-	waiting := i.stream.waiting()
-	for j := range waiting {
-		waiting[j].digest(h)
-	}
 }

@@ -5,8 +5,10 @@ package host
 type Mutant struct {
 	Name     string // "replicaset/skip-recheck"
 	Clause   string // the clause that the guard serves: "ADOPT-4"
-	Law      string // the law that is to kill it, by its clause; "" if none does, as what it does wrong is put right in the end
 	Sentence string // what it does wrong
+	// Law is the law that is to kill it, by its clause; "" if none does, as what it
+	// does wrong is put right in the end.
+	Law string
 
 	Make func() Controller
 }

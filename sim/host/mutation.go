@@ -17,9 +17,11 @@ func mutationOf(k *fakeapi.Kind, v *version) sim.Record {
 	r := sim.Record{Op: sim.Mutation, Verb: "mutate", Object: refOf(k, v.meta), After: v.obj}
 	r.Message = "a cached object"
 	if original := decode(k.New(), v.encoded); original != nil {
-		original.GetObjectKind().SetGroupVersionKind(v.obj.GetObjectKind().GroupVersionKind()) // not part of the encoding
+		gvk := v.obj.GetObjectKind().GroupVersionKind() // not part of the encoding
+		original.GetObjectKind().SetGroupVersionKind(gvk)
 		r.Before = original
-		if path, was, is := firstDifference(reflect.ValueOf(original).Elem(), reflect.ValueOf(v.obj).Elem(), ""); path != "" {
+		a, b := reflect.ValueOf(original).Elem(), reflect.ValueOf(v.obj).Elem()
+		if path, was, is := firstDifference(a, b, ""); path != "" {
 			r.Message = fmt.Sprintf("%s: %s became %s", path, was, is)
 			r.Reason = path
 		}

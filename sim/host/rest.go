@@ -47,7 +47,8 @@ func (c *Cluster) Settled() {
 				continue // what it waits for may be among the events kept from it
 			}
 			for _, key := range p.Waiting() {
-				r := sim.Record{Op: sim.Stuck, Cause: -1, Process: p.Name, Generation: p.Generation, Incarnation: p.Incarnation, Verb: "wait"}
+				r := sim.Record{Op: sim.Stuck, Cause: -1, Verb: "wait"}
+				r.Process, r.Generation, r.Incarnation = p.Name, p.Generation, p.Incarnation
 				r.For, _ = p.ownerOf(key)
 				r.Object = r.For
 				r.Message = "an expectation that nothing in flight can fulfil"

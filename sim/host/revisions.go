@@ -47,7 +47,9 @@ func (c *Cluster) forget() {
 
 // find is the place of the first note on a revision or a later one.
 func (c *Cluster) find(revision uint64) int {
-	i, _ := slices.BinarySearchFunc(c.noted, revision, func(ch change, r uint64) int { return cmp.Compare(ch.version, r) })
+	i, _ := slices.BinarySearchFunc(c.noted, revision, func(ch change, r uint64) int {
+		return cmp.Compare(ch.version, r)
+	})
 	return i
 }
 

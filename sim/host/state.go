@@ -118,3 +118,56 @@ func (w *worker) noteRead(v *version) {
 		w.reads = append(w.reads, v)
 	}
 }
+
+// noteRead is the cache's read hook.
+func (i *informer) noteRead(v *version) {
+	w := i.process.cluster.running
+	if w == nil || w.process != i.process {
+		return
+	}
+	for len(i.readBy) <= w.id {
+		i.readBy = append(i.readBy, readMark{})
+	}
+	i.readBy[w.id] = readMark{sync: w.sync, seq: i.seq}
+	if v == nil {
+		w.local.Word(i.state.salt)
+	} else {
+		w.noteRead(v)
+	}
+}
+
+// noteNamed is the cache's hook for keys handed out without their objects.
+func (i *informer) noteNamed(keys []string) {
+	w := i.process.cluster.running
+	if w == nil || w.process != i.process || !w.process.cluster.world.Compared() {
+		return
+	}
+	for _, k := range keys {
+		w.local.String(k)
+	}
+	w.local.Word(uint64(len(keys)))
+}
+
+// digest folds the view into a state digest.
+func (i *informer) digest(h *sim.Hash) {
+	h.Word(i.cache.exact)
+	h.Bool(i.synced)
+	h.Bool(i.held)
+	if i.cache.asked {
+		h.Word(i.cache.rv)
+	}
+	for j := range i.backlog {
+		i.backlog[j].digest(h)
+	}
+	if !i.synced {
+		h.Word(i.from)
+		if i.from != 0 {
+			i.process.cluster.digestKindBefore(i.state, i.from, h)
+		}
+		return
+	}
+	waiting := i.stream.waiting()
+	for j := range waiting {
+		waiting[j].digest(h)
+	}
+}

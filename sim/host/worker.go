@@ -101,17 +101,6 @@ func (p *Process) workerHere() *worker {
 	return nil
 }
 
-// Asking returns the verb, kind and name of the request a worker of the process
-// waits to have executed (answered false) or answered (answered true).
-func (p *Process) Asking() (req *fakeapi.Request, isAnswered, ok bool) {
-	for _, w := range p.workers {
-		if w.state != idle && w.req != nil {
-			return w.req, w.state == answered, true
-		}
-	}
-	return nil, false, false
-}
-
 // syncOnce calls the controller's sync function. A panic in it is the
 // controller's bug: it ends the sync and is reported as such.
 func (w *worker) syncOnce() (err error) {
