@@ -7,7 +7,7 @@
 //	t := trial.New(trial.Options{})
 //	defer t.Stop()
 //	t.Start("widget", controller)
-//	_, err := t.Request(&fakeapi.Request{...})
+//	err := t.Request("create", &fakeapi.Request{...})
 //	if how := t.Settle(trial.Limits{}); !how.Settled { ... }
 //	if b := t.Broken(); b != nil { ... }
 //
