@@ -15,12 +15,10 @@
 //
 // The kernel does not know how a subject runs. It imports only the standard
 // library, starts no goroutine, reads no clock and draws no random number of its
-// own, so a run is a function of its actors and its choices:
-//
-//	world := sim.New(sim.NewSeed(1))
-//	world.Add(actor)
-//	for world.Step() {
-//	}
+// own, so a run is a function of its actors and its choices: a world is made by
+// [New], its actors are added ([World.Add]), and it is stepped ([World.Step])
+// until nothing is enabled. The package's example does so with two actors that
+// count together, and finds the schedule in which they count wrong.
 //
 // # A step
 //

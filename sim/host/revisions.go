@@ -17,13 +17,14 @@ import (
 // server, and its answer looked up among the notes.
 
 // note takes down a change that the server has just stored, and sends it to the
-// watches of its kind.
+// watches of its kind. A process that is down keeps those it died with until it
+// starts again.
 func (c *Cluster) note(s *kindState, e *fakeapi.Event, cause int) {
 	ch := change{version: e.Version, cause: cause}
 	ch.before, ch.after = s.commit(e.Key, e.After)
 	c.noted = append(c.noted, ch)
 	for _, p := range c.processes {
-		if i := p.informers[s.kind]; i != nil && i.synced { // of a process that is down, the view it died with
+		if i := p.informers[s.kind]; i != nil && i.synced {
 			i.stream.push(ch)
 		}
 	}
