@@ -35,7 +35,7 @@
 // # Where to go on
 //
 // Package simtest runs a controller in a test, package trial once, package cli
-// under every command. A [Cluster] alone runs [Process]es and judges nothing;
-// [NewBudget] lets faults strike them. What cannot be run at all is told before
-// ([Controller.Check]) or is a [Misuse].
+// under every command. A [Cluster] alone runs each controller as a [Process] and
+// judges nothing; [NewBudget] lets faults strike. What cannot be run at all is told
+// before ([Controller.Check]) or is a [Misuse].
 package host
