@@ -12,6 +12,7 @@ import (
 
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/host"
 )
 
 // mutantsReport is what mutants prints with --json.
@@ -65,7 +66,7 @@ or no scenario is for it.`,
 }
 
 // mutantsNamed tells mutants from the directory among the arguments.
-func mutantsNamed(a *app, args []string) (chosen []scenarios.Mutant, dir string, err error) {
+func mutantsNamed(a *app, args []string) (chosen []host.Mutant, dir string, err error) {
 	names := a.mutantNames()
 	for _, arg := range args {
 		if i := slices.Index(names, arg); i >= 0 {
@@ -96,7 +97,7 @@ func mutantsNamed(a *app, args []string) (chosen []scenarios.Mutant, dir string,
 }
 
 // killAll tries to kill each mutant and prints how it went, in order.
-func killAll(ctx context.Context, a *app, chosen []scenarios.Mutant, dir string) error {
+func killAll(ctx context.Context, a *app, chosen []host.Mutant, dir string) error {
 	p, err := a.pins(dir)
 	if err != nil {
 		return err
@@ -107,7 +108,7 @@ func killAll(ctx context.Context, a *app, chosen []scenarios.Mutant, dir string)
 		width = max(width, len(m.Name))
 	}
 	killed := 0
-	try := func(m scenarios.Mutant) *death { return kill(a, m, p.mutants[m.Name]) }
+	try := func(m host.Mutant) *death { return kill(a, m, p.mutants[m.Name]) }
 	done := inOrder(ctx, chosen, try, func(d *death) {
 		deaths = append(deaths, d)
 		switch {
@@ -134,8 +135,8 @@ func killAll(ctx context.Context, a *app, chosen []scenarios.Mutant, dir string)
 }
 
 // kill runs the scenarios that are meant for a mutant until one kills it.
-func kill(a *app, m scenarios.Mutant, by []killing) *death {
-	d := &death{Mutant: m.Name, Summary: m.Summary, Clause: m.Clause, Meant: m.Law}
+func kill(a *app, m host.Mutant, by []killing) *death {
+	d := &death{Mutant: m.Name, Summary: m.Sentence, Clause: m.Clause, Meant: m.Law}
 	for _, k := range by {
 		f, err := a.load(k.path)
 		if err != nil {

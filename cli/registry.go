@@ -16,11 +16,7 @@ import (
 // every law.
 func Builtin() *scenarios.Registry {
 	g := Complete(&scenarios.Registry{})
-	for _, m := range mutants.All() {
-		g.Mutants = append(g.Mutants, scenarios.Mutant{
-			Name: m.Name, Summary: m.Sentence, Clause: m.Clause, Law: m.Law, Controller: m.Make(),
-		})
-	}
+	g.Mutants = mutants.All()
 	return g
 }
 

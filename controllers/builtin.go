@@ -12,9 +12,9 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// GatedOff is the gated generation in a cluster whose garbage collector is
+// gatedOff is the gated generation in a cluster whose garbage collector is
 // disabled: it does as the selector generation does.
-const GatedOff = "gated-without-gc"
+const gatedOff = "gated-without-gc"
 
 // Builtin returns the table of controllers. Of several generations of one name
 // the last is the one that a name alone means.
@@ -22,7 +22,7 @@ func Builtin() []host.Controller {
 	var table []host.Controller
 	for _, kind := range []*replicas.Traits{replicaset.Kind, replication.Kind} {
 		off := replicas.New(kind, replicas.Options{Generation: replicas.Gated})
-		off.Generation = GatedOff
+		off.Generation = gatedOff
 		table = append(table,
 			replicas.New(kind, replicas.Options{Generation: replicas.Selector}),
 			off,
@@ -50,17 +50,8 @@ var aliases = map[string]string{
 // Aliases returns other names for controllers of the table.
 func Aliases() map[string]string { return maps.Clone(aliases) }
 
-// Names lists the table as "name@generation", or "name" where there is one
-// generation only.
-func Names() []string {
-	var names []string
-	for _, c := range Builtin() {
-		names = append(names, FullName(&c))
-	}
-	return names
-}
-
-// FullName is a controller's name in the table.
+// FullName is a controller's name in the table: "name@generation", or "name" where
+// there is one generation only.
 func FullName(c *host.Controller) string {
 	if c.Generation == "" {
 		return c.Name

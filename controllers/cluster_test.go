@@ -44,7 +44,7 @@ func (c *cluster) start(name string) *host.Process {
 			return c.Start(ctl.Name, ctl)
 		}
 	}
-	c.t.Fatalf("no controller %s among %v", name, controllers.Names())
+	c.t.Fatalf("no controller %s", name)
 	return nil
 }
 

@@ -88,7 +88,8 @@ func TestReaperTimesOut(t *testing.T) {
 }
 
 func TestReaperForOtherKinds(t *testing.T) {
-	if _, err := reaper.New(schema.GroupVersionKind{Version: "v1", Kind: "Node"}, "", "n"); err == nil || err.Error() != "no reaper has been implemented for Node" {
+	_, err := reaper.Controller(schema.GroupVersionKind{Version: "v1", Kind: "Node"}, "", "n", nil)
+	if err == nil || err.Error() != "no reaper has been implemented for Node" {
 		t.Errorf("error %v", err)
 	}
 }

@@ -71,6 +71,10 @@ func (t *table) at(version uint64) []*entry {
 	return entries
 }
 
+// Oldest is the oldest revision of a kind that is kept: a list or a watch can
+// start there or later.
+func (s *Server) Oldest(k *Kind) uint64 { return s.tables[k.ordinal].compacted }
+
 // Compact forgets changes up to and including a revision. Afterwards watches
 // and snapshots can start at that revision or later.
 func (s *Server) Compact(version uint64) {

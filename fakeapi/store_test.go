@@ -89,7 +89,13 @@ func TestCompactExpires(t *testing.T) {
 	kept := s.Version()
 	makePod(t, s, "c")
 	f := s.Fork()
+	if oldest := s.Oldest(pods); oldest != 0 {
+		t.Errorf("the oldest revision is %d before anything was forgotten", oldest)
+	}
 	s.Compact(kept)
+	if oldest := s.Oldest(pods); oldest != kept {
+		t.Errorf("the oldest revision is %d, want %d", oldest, kept)
+	}
 	if _, err := s.Since(pods, old); !apierrors.IsResourceExpired(err) {
 		t.Errorf("since a compacted revision: %v", err)
 	}

@@ -38,7 +38,7 @@ func (m *manager) add(t testing.TB, name string) {
 			return
 		}
 	}
-	t.Fatalf("controllers: there is no %q among %v and deployment", name, controllers.Names())
+	t.Fatalf("controllers: there is no %q", name)
 }
 
 // run gives the controllers their turns until the context ends.

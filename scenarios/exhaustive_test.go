@@ -68,8 +68,9 @@ func TestExhaustiveFindsTheMutantsBreach(t *testing.T) {
 		if m.Name != "gc/namesake-is-owner" {
 			continue
 		}
-		i := slices.IndexFunc(g.Controllers, func(c host.Controller) bool { return c.Name == m.Controller.Name })
-		g.Controllers[i] = m.Controller
+		wrong := m.Make()
+		i := slices.IndexFunc(g.Controllers, func(c host.Controller) bool { return c.Name == wrong.Name })
+		g.Controllers[i] = wrong
 		if x := exhausted(t, f, g, 0); x.Failed == 0 {
 			t.Errorf("%s", x.Text())
 		}

@@ -6,7 +6,6 @@ import (
 	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/host"
 )
 
 // Killed is how a mutant died.
@@ -52,7 +51,7 @@ func Kill(f *File, until int, g *Registry, mutant string, o ExploreOptions) (*Ki
 		until = f.scriptEnd()
 	}
 	p := &Script{File: f, Registry: g, Until: until, Strict: o.Strict, laws: o.Laws, atOnce: true, prefer: m.Law,
-		Replace: map[string]host.Controller{m.Controller.Name: m.Controller}}
+		Replace: inPlace(m)}
 	k := &Killed{Mutant: mutant}
 	if p.kill(k, sim.Zero{}) {
 		return k, nil

@@ -46,7 +46,7 @@ func (p *Script) mutate(name string) string {
 		return what
 	}
 	p.mutant, p.prefer = name, m.Law
-	p.Replace = map[string]host.Controller{m.Controller.Name: m.Controller}
+	p.Replace = inPlace(m)
 	return ""
 }
 

@@ -17,7 +17,7 @@ import (
 // them in.
 type Registry struct {
 	Controllers []host.Controller // the last of a name is its default generation
-	Mutants     []Mutant
+	Mutants     []host.Mutant
 	Laws        []*law.Law
 	Aliases     map[string]string // "gc": "garbagecollector"
 	Funcs       map[string]Func   // what the verbs do and ensure name
@@ -31,15 +31,6 @@ type Registry struct {
 // Func is something a Go test does or requires, in a file's place for a verb. Its
 // client acts for the user, at once. It may depend on nothing but what it reads.
 type Func func(user host.Client) error
-
-// Mutant is a controller with one guard removed.
-type Mutant struct {
-	Name       string // "replicaset/skip-recheck"
-	Summary    string // which guard it lacks
-	Clause     string // the clause the guard serves: "ADOPT-4"
-	Law        string // the law that should kill it, "" for any
-	Controller host.Controller
-}
 
 // Controller finds "name" or "name@generation"; a name alone means the last of
 // that name. The string says what is wrong, "" when nothing is.
@@ -82,7 +73,7 @@ func (g *Registry) Generations() []string {
 	return all
 }
 
-func (g *Registry) mutant(name string) (*Mutant, string) {
+func (g *Registry) mutant(name string) (*host.Mutant, string) {
 	var names []string
 	for i := range g.Mutants {
 		if g.Mutants[i].Name == name {
@@ -91,6 +82,12 @@ func (g *Registry) mutant(name string) (*Mutant, string) {
 		names = append(names, g.Mutants[i].Name)
 	}
 	return nil, "unknown mutant " + name + suggest(name, names)
+}
+
+// inPlace says, by name, that a mutant is to run instead of its controller.
+func inPlace(m *host.Mutant) map[string]host.Controller {
+	c := m.Make()
+	return map[string]host.Controller{c.Name: c}
 }
 
 // law finds a law by name or by clause.

@@ -18,9 +18,7 @@ import (
 // registry is the one the command line passes in.
 func registry() *scenarios.Registry {
 	g := &scenarios.Registry{Controllers: controllers.Builtin(), Laws: law.All(), Aliases: controllers.Aliases(), Reaper: reaper.Controller}
-	for _, m := range mutants.All() {
-		g.Mutants = append(g.Mutants, scenarios.Mutant{Name: m.Name, Summary: m.Sentence, Clause: m.Clause, Law: m.Law, Controller: m.Make()})
-	}
+	g.Mutants = mutants.All()
 	return g
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-var failCodes = map[string]host.Fault{
+var failCodes = map[string]host.FailedRequest{
 	"409": {Code: 409}, "429": {Code: 429}, "500": {Code: 500},
 	"timeout": {Code: 504, Commits: true},
 }

@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"github.com/threelaws/threelaws/internal/explore"
-	"github.com/threelaws/threelaws/sim/host"
 )
 
 var verbSchedule = &Verb{
@@ -52,7 +51,7 @@ comes first in its file.`,
 		r.course.faults = s.faults()
 		if name, ok := s.Param("mutant"); ok {
 			m, _ := r.registry.mutant(name)
-			r.replace, r.counting.prefer = map[string]host.Controller{m.Controller.Name: m.Controller}, m.Law
+			r.replace, r.counting.prefer = inPlace(m), m.Law
 		}
 		r.counting.strict = r.counting.strict || s.flag("strict")
 		r.course.follow(entries)

@@ -26,8 +26,8 @@ var classNames = [numClasses]string{"respond", "execute", "deliver", "work", "us
 // String returns the class as it stands in schedules and scenario files.
 func (c Class) String() string { return classNames[c] }
 
-// ParseClass is the inverse of [Class.String].
-func ParseClass(s string) (Class, bool) {
+// parseClass is the inverse of [Class.String].
+func parseClass(s string) (Class, bool) {
 	for i, n := range classNames {
 		if n == s {
 			return Class(i), true
@@ -62,7 +62,7 @@ func (a Action) Same(b Action) bool {
 // ParseKey is the inverse of [Action.Key]; the slot is left zero.
 func ParseKey(s string) (Action, bool) {
 	class, rest, _ := strings.Cut(s, " ")
-	c, ok := ParseClass(class)
+	c, ok := parseClass(class)
 	if !ok || rest == "" {
 		return Action{}, false
 	}

@@ -21,9 +21,9 @@ type Chooser interface {
 	Next(w *World, enabled []Action) int
 }
 
-// Comparer is a [Chooser] that may compare states while the world runs: see
+// comparer is a [Chooser] that may compare states while the world runs: see
 // [World.StateHash].
-type Comparer interface {
+type comparer interface {
 	ComparesStates() bool
 }
 
@@ -53,26 +53,6 @@ func (s *Seed) Pick(n int, _ string) int {
 func (s *Seed) Uint64() uint64 {
 	s.state += 0x9e3779b97f4a7c15
 	return mix(s.state)
-}
-
-// List replays recorded picks, then picks 0. An entry that is out of range
-// wraps, so that every list is a schedule.
-type List struct {
-	Picks []int
-	pos   int
-}
-
-// Pick returns the next recorded pick.
-func (l *List) Pick(n int, _ string) int {
-	if l.pos >= len(l.Picks) {
-		return 0
-	}
-	p := l.Picks[l.pos]
-	l.pos++
-	if p < 0 {
-		p = -p
-	}
-	return p % n
 }
 
 // Bytes reads a fuzzer's bytes, one for each choice of up to 256 alternatives,

@@ -43,7 +43,7 @@ func (w *World) Draw(c Choices, enabled []Action) int {
 	if enabled[0].Class == Fault {
 		return c.Pick(n+1, "fault") - 1
 	}
-	first, end := Timers(enabled)
+	first, end := timers(enabled)
 	others := n - (end - first)
 	if first == 0 || first == end {
 		return pick(c, n)
@@ -66,10 +66,10 @@ func pick(c Choices, n int) int {
 	return c.Pick(n, "next")
 }
 
-// Timers returns the range of the timers among the enabled actions. They are
+// timers returns the range of the timers among the enabled actions. They are
 // early where the range is neither empty nor begins at 0: something else than a
 // fault could happen first.
-func Timers(enabled []Action) (first, end int) {
+func timers(enabled []Action) (first, end int) {
 	end = len(enabled)
 	for end > 0 && enabled[end-1].Class == Fault {
 		end--

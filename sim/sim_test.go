@@ -28,6 +28,26 @@ func (s *shelf) Take(a Action) {
 }
 func (s *shelf) Footprint(Action) Footprint { return Footprint{Process: s.name} }
 
+// list replays recorded picks, then picks 0. An entry that is out of range
+// wraps, so that every list is a schedule.
+type list struct {
+	picks []int
+	pos   int
+}
+
+// Pick returns the next recorded pick.
+func (l *list) Pick(n int, _ string) int {
+	if l.pos >= len(l.picks) {
+		return 0
+	}
+	p := l.picks[l.pos]
+	l.pos++
+	if p < 0 {
+		p = -p
+	}
+	return p % n
+}
+
 func runAll(w *World) {
 	for w.Step() {
 	}
@@ -56,7 +76,7 @@ func TestDefaultOrder(t *testing.T) {
 func TestFaultsAreAChoice(t *testing.T) {
 	for picks, want := range map[int]int{0: 0, 1: 1} {
 		var took []string
-		w := New(&List{Picks: []int{picks}})
+		w := New(&list{picks: []int{picks}})
 		w.Add(&shelf{name: "f", class: Fault, left: []string{"x"}, took: &took})
 		runAll(w)
 		if len(took) != want {
@@ -69,7 +89,7 @@ func TestFaultsAreAChoice(t *testing.T) {
 func TestHashFollowsChoices(t *testing.T) {
 	trail := func(picks ...int) []uint64 {
 		var took []string
-		w := New(&List{Picks: picks})
+		w := New(&list{picks: picks})
 		for _, n := range []string{"p", "q"} {
 			w.Add(&shelf{name: n, class: Work, left: []string{"a", "b"}, took: &took})
 		}
@@ -182,7 +202,7 @@ func TestChoices(t *testing.T) {
 	if want := []int{5, 7, 9, 4, 4, 7, 8, 5}; !slices.Equal(drawn, want) {
 		t.Errorf("seed 1 draws %v, want %v: recorded seeds no longer mean what they did", drawn, want)
 	}
-	for _, c := range []Choices{Zero{}, NewSeed(7), &List{Picks: []int{-5, 300, 7}}, &Bytes{Data: []byte{255, 3, 254, 9, 1, 1, 1}}} {
+	for _, c := range []Choices{Zero{}, NewSeed(7), &list{picks: []int{-5, 300, 7}}, &Bytes{Data: []byte{255, 3, 254, 9, 1, 1, 1}}} {
 		for _, n := range []int{1, 2, 3, 300, 7} {
 			if p := c.Pick(n, "x"); p < 0 || p >= n {
 				t.Errorf("%T: pick %d of %d", c, p, n)
@@ -261,7 +281,7 @@ func TestEarlyTimers(t *testing.T) {
 	}
 	early := 3 * Odds(5*time.Millisecond) // two workers' actions and a fault
 	for pick, want := range map[int]string{0: "work w a", 1: "work w b", 2: "fault f x", 3: "work w a", early: "retry"} {
-		w, took := world(&List{Picks: []int{pick}}, 0)
+		w, took := world(&list{picks: []int{pick}}, 0)
 		w.Step()
 		if got := strings.Join(*took, " "); got != want {
 			t.Errorf("pick %d took %s, want %s", pick, got, want)

@@ -1,18 +1,6 @@
 package sim
 
-import (
-	"fmt"
-	"slices"
-)
-
-// Process is one running instance of a program: the unit of staleness and of
-// failure. It is what a host's processes have in common.
-type Process struct {
-	Name        string
-	Generation  string
-	Incarnation int  // restarts so far
-	Down        bool // crashed and not yet restarted
-}
+import "fmt"
 
 // Observer is told of each record once the step that wrote it has ended, in
 // order. Judges are observers.
@@ -41,8 +29,6 @@ type World struct {
 	steps    int
 	told     int // records already shown to observers
 	hash     Hash
-	taken    []Action
-	keep     bool
 }
 
 // New returns an empty world whose choices come from c.
@@ -57,7 +43,7 @@ func New(c Choices) *World {
 func (w *World) SetChoices(c Choices) {
 	w.choices = c
 	w.chooser, _ = c.(Chooser)
-	if s, ok := c.(Comparer); ok && s.ComparesStates() {
+	if s, ok := c.(comparer); ok && s.ComparesStates() {
 		w.compared = true
 	}
 }
@@ -69,18 +55,6 @@ func (w *World) Compared() bool { return w.compared }
 
 // Add adds an actor. The order in which actors are added is canonical order.
 func (w *World) Add(a Actor) { w.actors = append(w.actors, a) }
-
-// Remove takes an actor out of the world.
-func (w *World) Remove(a Actor) {
-	w.actors = slices.DeleteFunc(w.actors, func(b Actor) bool { return a == b })
-}
-
-// Keep makes the world remember the actions it takes; see [World.Taken].
-func (w *World) Keep() { w.keep = true }
-
-// Taken returns the actions taken since [World.Keep], in order: with the
-// picks, the schedule.
-func (w *World) Taken() []Action { return w.taken }
 
 // Steps is the number of steps taken.
 func (w *World) Steps() int { return w.steps }
@@ -173,9 +147,6 @@ func (w *World) choose(e []Action) (int, bool) {
 // of it.
 func (w *World) Take(a Action) {
 	w.steps++
-	if w.keep {
-		w.taken = append(w.taken, a)
-	}
 	w.hash.Word(uint64(a.Class))
 	w.hash.String(a.Actor)
 	w.hash.String(a.Detail)
@@ -247,14 +218,14 @@ func (w *World) Footprint(a Action) Footprint {
 	return Footprint{Global: true}
 }
 
-// Digester is an actor or an observer whose whole state can be digested;
-// exhaustive search needs all of them to be.
+// Digester is an actor, an observer or a controller's memory whose whole state
+// can be digested; exhaustive search needs all actors and observers to be.
 type Digester interface {
 	Digest(h *Hash)
 }
 
-// Part is a [Digester] that is made of others, of which one may not be.
-type Part interface {
+// part is a [Digester] that is made of others, of which one may not be.
+type part interface {
 	Digester
 	// Undigested names what cannot be digested, "" when all can.
 	Undigested() string
@@ -278,7 +249,7 @@ func (w *World) Undigested() string {
 
 func undigested(x any) string {
 	switch d := x.(type) {
-	case Part:
+	case part:
 		return d.Undigested()
 	case Digester:
 		return ""

@@ -38,8 +38,8 @@ type Without struct {
 	UID bool // a deletion is completed by name, of whatever pod has that name by now
 }
 
-// Binding is the generation of a kubelet that binds pods to a node.
-const Binding = "binding"
+// binding is the generation of a kubelet that binds pods to a node.
+const binding = "binding"
 
 var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
 
@@ -49,7 +49,7 @@ var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
 func New(o Options) host.Controller {
 	generation := ""
 	if o.Bind != "" {
-		generation = Binding
+		generation = binding
 	}
 	return host.Controller{
 		Name: "kubelet", Generation: generation, Profile: host.Upstream,

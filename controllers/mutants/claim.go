@@ -3,7 +3,7 @@ package mutants
 import "github.com/threelaws/threelaws/controllers/internal/replicas"
 
 // claimMutants lack a guard of claim and adopt (package ref).
-var claimMutants = []Mutant{
+var claimMutants = []mutant{
 	{"replicaset/skip-recheck", "ADOPT-4", "ADOPT-4",
 		"adopts on the word of its cache, without reading itself live first",
 		of(func(w *replicas.Without) { w.Ref.LiveCheck = true })},
@@ -54,7 +54,7 @@ var claimMutants = []Mutant{
 }
 
 // releaseMutants lack a guard of release (package ref).
-var releaseMutants = []Mutant{
+var releaseMutants = []mutant{
 	{"replicaset/keep-unselected", "ORPHAN-1", "ORPHAN-1",
 		"keeps pods that no longer match",
 		of(func(w *replicas.Without) { w.Ref.Mismatch = true })},
@@ -82,7 +82,7 @@ var releaseMutants = []Mutant{
 }
 
 // scaleMutants lack a guard of counting, creating and deleting (package replicas).
-var scaleMutants = []Mutant{
+var scaleMutants = []mutant{
 	{"replicaset/create-without-ref", "LAW-1", "LAW-1",
 		"creates pods without a reference to itself",
 		of(func(w *replicas.Without) { w.TakeOwned = true })},

@@ -3,7 +3,7 @@ package mutants
 import "github.com/threelaws/threelaws/controllers/garbagecollector"
 
 // collectorMutants lack a guard of the garbage collector.
-var collectorMutants = []Mutant{
+var collectorMutants = []mutant{
 	{"gc/stale-references", "GC-5", "GC-5",
 		"judges an object by the references its graph has, not by the live ones, and deletes whatever version there is",
 		collector(func(w *garbagecollector.Without) { w.LiveItem, w.VersionPrecondition = true, true })},

@@ -17,49 +17,45 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Mutant is a controller without one guard.
-type Mutant struct {
-	Name     string // "replicaset/skip-recheck"
-	Clause   string // the clause that the guard serves
-	Law      string // the law that is to kill the mutant, by its clause; "" if no law does, as what it does wrong is put right in the end
-	Sentence string // what it does wrong
-
-	Build
+// mutant is a row of the tables.
+type mutant struct {
+	name, clause, law, sentence string // as in [host.Mutant]
+	build
 }
 
-// Build makes a mutant.
-type Build struct {
-	Make func() host.Controller
-	// Without is the struct of guards that the controller lacks; nil for one
+// build makes a mutant.
+type build struct {
+	make func() host.Controller
+	// without is the struct of guards that the controller lacks; nil for one
 	// whose fault is not a guard left out.
-	Without any
+	without any
 }
 
-// All returns every mutant, grouped by the code that its guard is in.
-func All() []Mutant {
-	return slices.Concat(claimMutants, releaseMutants, scaleMutants, expectationMutants, routingMutants, writingMutants, wrappedMutants, collectorMutants, namespaceMutants, kubeletMutants)
+// rows are all mutants, grouped by the code that their guards are in.
+func rows() []mutant {
+	return slices.Concat(claimMutants, releaseMutants, scaleMutants, expectationMutants, routingMutants, writingMutants,
+		wrappedMutants, collectorMutants, namespaceMutants, kubeletMutants)
 }
 
-// Lookup finds a mutant by name.
-func Lookup(name string) (Mutant, bool) {
-	for _, m := range All() {
-		if m.Name == name {
-			return m, true
-		}
+// All returns every mutant.
+func All() []host.Mutant {
+	var all []host.Mutant
+	for _, m := range rows() {
+		all = append(all, host.Mutant{Name: m.name, Clause: m.clause, Law: m.law, Sentence: m.sentence, Make: m.make})
 	}
-	return Mutant{}, false
+	return all
 }
 
 // of is a ReplicaSet controller without what f sets.
-func of(f func(w *replicas.Without)) Build {
+func of(f func(w *replicas.Without)) build {
 	o := replicas.Options{Generation: replicas.ControllerRef}
 	f(&o.Without)
-	return Build{func() host.Controller { return replicaset.New(o) }, o.Without}
+	return build{func() host.Controller { return replicaset.New(o) }, o.Without}
 }
 
 // declared is a ReplicaSet controller of which f changes the declaration.
-func declared(f func(c *host.Controller)) Build {
-	return Build{Make: func() host.Controller {
+func declared(f func(c *host.Controller)) build {
+	return build{make: func() host.Controller {
 		c := replicaset.New(replicas.Options{Generation: replicas.ControllerRef})
 		f(&c)
 		return c
@@ -67,15 +63,15 @@ func declared(f func(c *host.Controller)) Build {
 }
 
 // collector is a garbage collector without what f sets.
-func collector(f func(w *garbagecollector.Without)) Build {
+func collector(f func(w *garbagecollector.Without)) build {
 	var w garbagecollector.Without
 	f(&w)
-	return Build{func() host.Controller { return garbagecollector.New(w) }, w}
+	return build{func() host.Controller { return garbagecollector.New(w) }, w}
 }
 
 // drainer is a namespace controller without what f sets.
-func drainer(f func(w *namespace.Without)) Build {
+func drainer(f func(w *namespace.Without)) build {
 	var w namespace.Without
 	f(&w)
-	return Build{func() host.Controller { return namespace.New(w) }, w}
+	return build{func() host.Controller { return namespace.New(w) }, w}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // namespaceMutants lack a guard of the namespace controller.
-var namespaceMutants = []Mutant{
+var namespaceMutants = []mutant{
 	{"namespace/everything-at-once", "NS-1", "NS-1",
 		"deletes what is in a namespace without waiting for its pods",
 		drainer(func(w *namespace.Without) { w.PodsFirst = true })},
@@ -27,15 +27,15 @@ var namespaceMutants = []Mutant{
 
 // kubeletMutants lack a guard of the kubelet. It is no controller, and the laws
 // are not about it: what shows is that a pod is gone that nobody deleted.
-var kubeletMutants = []Mutant{
+var kubeletMutants = []mutant{
 	{"kubelet/finishes-by-name", "FIN-1", "",
 		"ends a pod that has taken the name of the one whose deletion it completes",
 		runner(func(w *kubelet.Without) { w.UID = true })},
 }
 
 // runner is a kubelet without what f sets.
-func runner(f func(w *kubelet.Without)) Build {
+func runner(f func(w *kubelet.Without)) build {
 	var o kubelet.Options
 	f(&o.Without)
-	return Build{func() host.Controller { return kubelet.New(o) }, o.Without}
+	return build{func() host.Controller { return kubelet.New(o) }, o.Without}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // expectationMutants lack a guard of the expectations.
-var expectationMutants = []Mutant{
+var expectationMutants = []mutant{
 	{"expectations/no-wait", "EXACT-2", "EXACT-2",
 		"creates and deletes again before it has seen what it created and deleted",
 		of(func(w *replicas.Without) { w.Wait = true })},
@@ -63,7 +63,7 @@ var expectationMutants = []Mutant{
 }
 
 // routingMutants lack a rule of routing.
-var routingMutants = []Mutant{
+var routingMutants = []mutant{
 	{"routing/by-name", "WATCH-1", "WATCH-1",
 		"wakes a namesake of the owner",
 		of(func(w *replicas.Without) { w.Routing.UID = true })},
@@ -94,7 +94,7 @@ var routingMutants = []Mutant{
 }
 
 // writingMutants lack a rule that any controller follows.
-var writingMutants = []Mutant{
+var writingMutants = []mutant{
 	{"replicaset/careless-queue", "WRITE-1", "WRITE-1",
 		"syncs one key with two workers at once",
 		declared(func(c *host.Controller) { c.CarelessQueue, c.Workers = true, 2 })},

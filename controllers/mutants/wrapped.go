@@ -20,7 +20,7 @@ import (
 
 // wrappedMutants do something wrong besides what the controller does: what no
 // guard of it prevents, as it has no such thought.
-var wrappedMutants = []Mutant{
+var wrappedMutants = []mutant{
 	{"replicaset/let-go-at-start", "API-5", "API-5",
 		"lets go, once in each life, of the pods that it owns and selects, to adopt them afresh",
 		first(func(c *careless, ctx context.Context, key string) error {
@@ -32,7 +32,7 @@ var wrappedMutants = []Mutant{
 		})},
 	{"replicaset/loser-deletes", "ADOPT-6", "ADOPT-6",
 		"deletes the pod that another controller adopted before it",
-		Build{Make: func() host.Controller {
+		build{make: func() host.Controller {
 			return wrap(func(env *host.Env) { env.Client = sore{env.Client} }, nil)
 		}}},
 	{"replicaset/heir-by-name", "ADOPT-8", "ADOPT-8",
@@ -61,8 +61,8 @@ var wrappedMutants = []Mutant{
 }
 
 // first is a ReplicaSet controller that does something else before each sync.
-func first(do func(c *careless, ctx context.Context, key string) error) Build {
-	return Build{Make: func() host.Controller { return wrap(func(*host.Env) {}, do) }}
+func first(do func(c *careless, ctx context.Context, key string) error) build {
+	return build{make: func() host.Controller { return wrap(func(*host.Env) {}, do) }}
 }
 
 // wrap is the ReplicaSet controller in another environment, and with another

@@ -22,8 +22,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Interval is the time between two looks at the object.
-const Interval = time.Second
+// interval is the time between two looks at the object.
+const interval = time.Second
 
 // timeout is how long kubectl waited, without the ten seconds for each replica.
 const timeout = 5 * time.Minute
@@ -33,8 +33,8 @@ var (
 	replicationControllers = corev1.SchemeGroupVersion.WithKind("ReplicationController")
 )
 
-// Reaper is one kubectl that deletes one ReplicaSet or ReplicationController.
-type Reaper struct {
+// reaper is one kubectl that deletes one ReplicaSet or ReplicationController.
+type reaper struct {
 	Kind            schema.GroupVersionKind
 	Namespace, Name string
 
@@ -42,19 +42,19 @@ type Reaper struct {
 	left   time.Duration // of the waiting
 }
 
-// New returns a reaper. A kind that kubectl had no such reaper for is an error.
-func New(kind schema.GroupVersionKind, namespace, name string) (*Reaper, error) {
+// newReaper returns a reaper. A kind that kubectl had no such reaper for is an error.
+func newReaper(kind schema.GroupVersionKind, namespace, name string) (*reaper, error) {
 	if kind != replicaSets && kind != replicationControllers {
 		return nil, fmt.Errorf("no reaper has been implemented for %s", kind.Kind)
 	}
-	return &Reaper{Kind: kind, Namespace: namespace, Name: name}, nil
+	return &reaper{Kind: kind, Namespace: namespace, Name: name}, nil
 }
 
 // Round does what can be done now: the first scales the object to zero, later
 // ones look whether its status says so, and the last deletes it. done means
 // that there will be no further one; otherwise the next is due after
-// [Interval]. An error ends it all, and the object stays as it is then.
-func (r *Reaper) Round(ctx context.Context, c host.Client) (done bool, err error) {
+// an interval. An error ends it all, and the object stays as it is then.
+func (r *reaper) Round(ctx context.Context, c host.Client) (done bool, err error) {
 	obj, err := c.Get(ctx, r.Kind, r.Namespace, r.Name)
 	if err != nil {
 		return true, err
@@ -72,7 +72,7 @@ func (r *Reaper) Round(ctx context.Context, c host.Client) (done bool, err error
 		return err != nil && !apierrors.IsConflict(err), dropConflict(err)
 	}
 	if s.observed < s.generation || s.has != s.wants {
-		r.left -= Interval
+		r.left -= interval
 		if r.left <= 0 {
 			return true, fmt.Errorf("timed out waiting for %q to be synced", r.Name)
 		}
@@ -83,7 +83,7 @@ func (r *Reaper) Round(ctx context.Context, c host.Client) (done bool, err error
 
 // scale tells the object to have no replicas. When somebody else wrote it
 // meanwhile the next round tries again.
-func (r *Reaper) scale(ctx context.Context, c host.Client, s state) error {
+func (r *reaper) scale(ctx context.Context, c host.Client, s state) error {
 	if s.wants != 0 {
 		if _, err := c.Update(ctx, s.withoutReplicas); err != nil {
 			return err
@@ -104,7 +104,7 @@ func dropConflict(err error) error {
 // that selects more or less than this one, nothing is safe, and kubectl gave up;
 // with one that selects the same it did not scale. Of ReplicaSets it never
 // looked for others.
-func (r *Reaper) alone(ctx context.Context, c host.Client, obj runtime.Object) (bool, error) {
+func (r *reaper) alone(ctx context.Context, c host.Client, obj runtime.Object) (bool, error) {
 	if r.Kind != replicationControllers {
 		return true, nil
 	}
@@ -139,7 +139,7 @@ func matches(selector, set map[string]string) bool {
 
 // delete deletes the object alone: nothing of its own is left that could be
 // orphaned or collected.
-func (r *Reaper) delete(ctx context.Context, c host.Client) error {
+func (r *reaper) delete(ctx context.Context, c host.Client) error {
 	no := false
 	return c.Delete(ctx, r.Kind, r.Namespace, r.Name, metav1.DeleteOptions{OrphanDependents: &no})
 }

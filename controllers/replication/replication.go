@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/controllers/internal/replicas"
-	"github.com/threelaws/threelaws/sim/host"
 )
 
 // Kind is what is particular about ReplicationControllers: the selector is a
@@ -18,9 +17,6 @@ var Kind = &replicas.Traits{
 	Read:       read,
 	WithStatus: withStatus,
 }
-
-// New returns the controller.
-func New(o replicas.Options) host.Controller { return replicas.New(Kind, o) }
 
 func read(obj runtime.Object) replicas.Set {
 	rc := obj.(*corev1.ReplicationController)

@@ -230,10 +230,7 @@ func script(f *scenarios.File) (until int, names []string) {
 func full() *scenarios.Registry {
 	g := *registry
 	g.Reaper = reaper.Controller
-	for _, m := range mutants.All() {
-		g.Mutants = append(g.Mutants,
-			scenarios.Mutant{Name: m.Name, Summary: m.Sentence, Clause: m.Clause, Law: m.Law, Controller: m.Make()})
-	}
+	g.Mutants = mutants.All()
 	return &g
 }
 
@@ -289,7 +286,7 @@ func TestExhaustiveIsExhaustiveForMutants(t *testing.T) {
 	for i, f := range shipped(t, g) {
 		until, names := script(f)
 		for j, name := range names {
-			k := slices.IndexFunc(all, func(m mutants.Mutant) bool { return m.Name == name })
+			k := slices.IndexFunc(all, func(m host.Mutant) bool { return m.Name == name })
 			if k < 0 || (i+j)%((s.every+1)/2) != 0 {
 				continue
 			}

@@ -7,7 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
@@ -20,12 +19,14 @@ type Cluster struct {
 	states    map[*fakeapi.Kind]*kindState
 	order     []*kindState // the same, in the order of the table of kinds
 	processes []*Process
-	failures  []*Fault
+	failures  []*FailedRequest
 
 	running   *worker // the worker that has the processor
 	cause     int     // the record that what happens now follows from; -1 for none
 	syncs     uint64
-	compacted uint64 // the server forgot changes up to this revision
+	began     uint64   // the server's revision when the cluster began
+	noted     []change // what is known of each revision since, in order
+	compacted uint64   // the server was told to forget revisions up to this one
 	scratch   []byte
 	free      *btree.FreeListG[*version] // nodes of the caches' trees
 }
@@ -33,7 +34,10 @@ type Cluster struct {
 // NewCluster joins a server to a world. What the server holds already is the
 // initial state.
 func NewCluster(w *sim.World, s *fakeapi.Server) *Cluster {
-	c := &Cluster{world: w, server: s, states: map[*fakeapi.Kind]*kindState{}, cause: -1, free: btree.NewFreeListG[*version](32)}
+	c := &Cluster{
+		world: w, server: s, states: map[*fakeapi.Kind]*kindState{}, cause: -1, began: s.Version(),
+		free: btree.NewFreeListG[*version](32),
+	}
 	for _, k := range s.Kinds() {
 		c.state(k)
 	}
@@ -52,12 +56,13 @@ func (c *Cluster) state(k *fakeapi.Kind) *kindState {
 		c.states[k] = old
 		return old
 	}
-	c.scratch = append(append(append(append(append(c.scratch[:0], k.GVK.Group...), '/'), k.GVK.Version...), ", Kind="...), k.GVK.Kind...)
+	c.scratch = append(append(append(c.scratch[:0], k.GVK.Group...), '/'), k.GVK.Version...)
+	c.scratch = append(append(c.scratch, ", Kind="...), k.GVK.Kind...)
 	s := &kindState{kind: k, salt: sim.HashBytes(c.scratch), latest: map[string]*version{}}
 	c.states[k] = s
 	c.order = append(c.order, s)
 	c.server.Each(k, func(obj runtime.Object) bool {
-		s.commit(keyOf(obj.(metav1.Object)), obj, c.server.Version(), -1)
+		s.commit(keyOf(obj.(metav1.Object)), obj)
 		return true
 	})
 	return s
@@ -98,143 +103,12 @@ func (c *Cluster) As(who string, req *fakeapi.Request) (resp fakeapi.Response) {
 	return resp
 }
 
-// Request is As inside a step that is under way: a [UserAction].
+// Request is As inside a step that is under way: what a user does there.
 func (c *Cluster) Request(who string, req *fakeapi.Request) fakeapi.Response {
 	if req.UserAgent == "" {
 		req.UserAgent = who
 	}
 	return c.request(req, &sim.Record{Process: who, Cause: -1}, nil)
-}
-
-// serve executes a worker's pending request, or fails it as a fault says.
-func (c *Cluster) serve(w *worker) fakeapi.Response {
-	return c.serveFailing(w, c.fault(w))
-}
-
-// serveFailing executes a worker's pending request under a failure, nil for none.
-func (c *Cluster) serveFailing(w *worker, f *Fault) fakeapi.Response {
-	t := sim.Record{Cause: w.start, Asked: w.asked}
-	w.stamp(&t)
-	switch {
-	case f == nil:
-		return c.request(w.req, &t, w)
-	case f.Commits:
-		t.Lost = true
-		if resp := c.request(w.req, &t, w); resp.Err != nil {
-			return resp
-		}
-		return f.response(w.req)
-	default:
-		resp := f.response(w.req)
-		c.refused(w.req, resp, &t, w)
-		return resp
-	}
-}
-
-// request has the server execute a request and records what came of it.
-func (c *Cluster) request(req *fakeapi.Request, t *sim.Record, w *worker) fakeapi.Response {
-	resp, events := c.server.Do(c.world.Clock.Now(), req)
-	switch {
-	case resp.Err != nil:
-		c.refused(req, resp, t, w)
-	case len(events) > 0:
-		for i := range events {
-			c.committed(req, &events[i], t, w)
-		}
-	default:
-		c.answered(req, resp, t)
-	}
-	if w != nil && resp.Err == nil {
-		if m, ok := resp.Object.(metav1.Object); ok {
-			w.live = append(w.live, liveRead{kind: c.met(req.Kind), meta: m})
-		}
-	}
-	return resp
-}
-
-// committed records one change and appends it to its kind's log.
-func (c *Cluster) committed(req *fakeapi.Request, e *fakeapi.Event, t *sim.Record, w *worker) {
-	r, s := *t, c.state(e.Kind)
-	r.Op, r.Verb, r.Subresource, r.Version = sim.Commit, string(req.Verb), req.Subresource, e.Version
-	m := e.After
-	if m == nil {
-		m = e.Before
-	}
-	r.Object = refOf(e.Kind, m.(metav1.Object))
-	if e.Before != nil {
-		r.Before = e.Before
-	}
-	if e.After != nil {
-		r.After = e.After
-	}
-	r.Guards = guards(req)
-	if w != nil {
-		r.Saw = w.sawObject(s.kind, r.Object.Namespace, r.Object.Name)
-	}
-	index := c.world.Record(r).Index
-	s.commit(e.Key, e.After, e.Version, index)
-	c.forget(s)
-	if e.Kind.GVK.Kind == "CustomResourceDefinition" {
-		for _, k := range c.server.Kinds() {
-			c.state(k) // what it defines is known before there is an object of it
-		}
-	}
-}
-
-func (c *Cluster) refused(req *fakeapi.Request, resp fakeapi.Response, t *sim.Record, w *worker) {
-	r := *t
-	r.Op, r.Verb, r.Subresource = sim.Refusal, string(req.Verb), req.Subresource
-	r.Object = sim.Ref{Namespace: req.Namespace, Name: req.Name}
-	if req.Kind != nil {
-		r.Object.Kind = req.Kind.GVK.Kind
-	}
-	st := resp.Err.ErrStatus
-	r.Code, r.Reason, r.Message = int(st.Code), string(st.Reason), st.Message
-	r.Guards = guards(req)
-	if w != nil && req.Name != "" {
-		r.Saw = w.sawObject(c.met(req.Kind), req.Namespace, req.Name)
-	}
-	c.world.Record(r)
-}
-
-func (c *Cluster) answered(req *fakeapi.Request, resp fakeapi.Response, t *sim.Record) {
-	r := *t
-	r.Op, r.Verb, r.Subresource = sim.Read, string(req.Verb), req.Subresource
-	r.Object = sim.Ref{Kind: req.Kind.GVK.Kind, Namespace: req.Namespace, Name: req.Name}
-	if m, ok := resp.Object.(metav1.Object); ok {
-		r.Object = refOf(req.Kind, m)
-		r.After = resp.Object
-	}
-	c.world.Record(r)
-}
-
-// guards says which preconditions a write carries.
-func guards(req *fakeapi.Request) sim.Guards {
-	switch req.Verb {
-	case fakeapi.Delete:
-		if p := req.Delete.Preconditions; p != nil {
-			return sim.Guards{UID: p.UID != nil, ResourceVersion: p.ResourceVersion != nil}
-		}
-	case fakeapi.Update:
-		if m, ok := req.Object.(metav1.Object); ok {
-			return sim.Guards{UID: m.GetUID() != "", ResourceVersion: m.GetResourceVersion() != ""}
-		}
-	case fakeapi.Patch:
-		return sim.Guards{UID: patchNames(req.Patch, `"uid"`), ResourceVersion: patchNames(req.Patch, `"resourceVersion"`), Applies: req.PatchType == types.ApplyPatchType}
-	}
-	return sim.Guards{}
-}
-
-// fact records a fault, a hold or a change of generation.
-func (c *Cluster) fact(p *Process, verb, detail string) { c.factOn(p, verb, "", detail) }
-
-// factOn is fact about a process and one kind.
-func (c *Cluster) factOn(p *Process, verb, kind, detail string) {
-	r := sim.Record{Op: sim.FaultHit, Cause: -1, Verb: verb, Object: sim.Ref{Kind: kind}, Reason: detail, Process: "faults"}
-	if p != nil {
-		r.Process, r.Generation, r.Incarnation = p.Name, p.Generation, p.Incarnation
-	}
-	c.world.Record(r)
 }
 
 // digest folds the server's contents.

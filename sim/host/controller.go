@@ -12,7 +12,6 @@ import (
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/threelaws/threelaws/fakeapi"
-	"github.com/threelaws/threelaws/sim"
 )
 
 // Controller is a subject: a program that reconciles objects of one kind. It is
@@ -100,7 +99,15 @@ const (
 	Upstream                 // and how kube-controller-manager's own controllers are written
 )
 
-// Reconciler is a controller's memory and its sync function.
+// Reconciler is a controller's memory and its sync function. One that can do more
+// says so by its methods: a [Waiter], an [ExpectationObserver], a [Forgetter].
+//
+// One that can digest its memory is a [sim.Digester]: it folds all that a later
+// sync, route or timer of it depends on, moments as their distance from now.
+// Exhaustive search merges states only where it knows what the controller
+// remembers; without it a process's memory is taken to be everything it was ever
+// told, in order: each event, each turn at the processor with what was read and
+// answered. A [Stateless] function has no memory.
 type Reconciler interface {
 	// Sync brings the object named by key ("namespace/name") closer to its
 	// desired state. It runs on a coroutine: every call on env.Client is a
@@ -121,15 +128,6 @@ type Stateless func(ctx context.Context, key string) error
 
 // Sync calls f.
 func (f Stateless) Sync(ctx context.Context, key string) error { return f(ctx, key) }
-
-// Digester is a Reconciler that can digest its memory: all that a later sync,
-// route or timer of it depends on, moments as their distance from now. Exhaustive
-// search merges states only where it knows what the controller remembers; without
-// it a process's memory is taken to be everything it was ever told, in order: each
-// event, each turn at the processor with what was read and answered.
-type Digester interface {
-	Digest(h *sim.Hash)
-}
 
 // Waiter is a Reconciler that may sleep until it has seen something (an
 // expectation). A key listed when the world is quiet waits for ever (WATCH-7).

@@ -3,16 +3,39 @@
 // processor at every API call; executing the request and delivering the response
 // are two steps, and a crash is possible at each.
 //
-// Begin with [Controller]: a value that names the kind it syncs (For) and those
-// it makes (Owns), says by [Route] which keys an event on a kind enqueues, and
-// has a factory (New) that is called at every start and after each crash. The
-// factory is given an [Env]: a [Client] whose every call is a step of its own,
-// client-go's informers and a client-go queue, and the world's clock. It returns
-// a [Reconciler], of which a [SyncFunc] is the simplest. What else a Controller
-// says (Replicas, Selector, Finalizers, ...) is for the laws.
+// Five names are enough to write a controller:
 //
-// Whoever writes a controller needs no more than these: package simtest runs it
-// in a test, package trial once, package cli under every command. A [Cluster]
-// alone runs [Process]es and judges nothing; a [Budget] lets faults strike them.
-// What cannot be run at all is told before ([Controller.Check]) or is a [Misuse].
+//   - [Controller] is a value: the kind it syncs (For), those it makes (Owns), its
+//     routes, and a factory (New) that is called at every start and after each
+//     crash. What else it says (Replicas, Selector, Finalizers, ...) is for the laws.
+//   - [Route] says which keys an event on a kind enqueues.
+//   - [Env] is what the factory is given: a client, client-go's informers and a
+//     client-go queue, and the world's clock.
+//   - [Client] is the API; its every call is a step of its own.
+//   - [Reconciler] is what the factory returns, of which a [SyncFunc] is the simplest.
+//
+// One whole, as [Controller]'s example runs it:
+//
+//	greeter := host.Controller{
+//		Name: "greeter", For: maps,
+//		Routes: []host.Route{{Kind: maps, Do: func(_ host.View, e host.Event, out *host.Effect) {
+//			if e.New != nil {
+//				out.Keys = append(out.Keys, e.New.(*corev1.ConfigMap).Name)
+//			}
+//		}}},
+//		New: func(env *host.Env) host.Reconciler {
+//			return host.SyncFunc(func(ctx context.Context, key string) error {
+//				greeting := host.Patch{Type: types.MergePatchType, Data: []byte(`{"data":{"greeting":"hello"}}`)}
+//				_, err := env.Client.Patch(ctx, maps, "default", key, greeting)
+//				return err
+//			})
+//		},
+//	}
+//
+// # Where to go on
+//
+// Package simtest runs a controller in a test, package trial once, package cli
+// under every command. A [Cluster] alone runs each controller as a [Process] and
+// judges nothing; [NewBudget] lets faults strike. What cannot be run at all is told
+// before ([Controller.Check]) or is a [Misuse].
 package host

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
@@ -25,10 +26,8 @@ func ExampleController() {
 		}}},
 		New: func(env *host.Env) host.Reconciler {
 			return host.SyncFunc(func(ctx context.Context, key string) error {
-				m, err := env.Client.Get(ctx, maps, "default", key)
-				if err == nil {
-					fmt.Println("synced", m.(*corev1.ConfigMap).Name)
-				}
+				greeting := host.Patch{Type: types.MergePatchType, Data: []byte(`{"data":{"greeting":"hello"}}`)}
+				_, err := env.Client.Patch(ctx, maps, "default", key, greeting)
 				return err
 			})
 		},
@@ -42,6 +41,17 @@ func ExampleController() {
 		Object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}}})
 	for world.Step() {
 	}
+	for _, r := range world.History.Records {
+		if r.Step > 0 && r.Op != sim.SyncEnd {
+			fmt.Println(r.Step, r.Process, r.Verb, r.Object)
+		}
+	}
 	// Output:
-	// synced a
+	// 1 user create cm/a
+	// 2 greeter deliver cm/a
+	// 3 greeter sync cm/a
+	// 4 greeter patch cm/a
+	// 6 greeter deliver cm/a
+	// 7 greeter sync cm/a
+	// 8 greeter patch cm/a
 }

@@ -32,11 +32,11 @@ func TestForget(t *testing.T) {
 		t.Error("forgetting changed the run")
 	}
 	pods := all.kind(podGVK)
-	if n := len(all.states[pods].log); n < 2*rounds {
-		t.Fatalf("only %d changes to pods", n)
+	if n := len(all.noted); n < 2*rounds {
+		t.Fatalf("only %d changes", n)
 	}
-	if n := len(some.states[pods].log); n > 2*keep {
-		t.Errorf("%d changes to pods are kept, want at most %d", n, 2*keep)
+	if n := len(some.noted); n > 2*keep {
+		t.Errorf("%d changes are kept, want at most %d", n, 2*keep)
 	}
 	// A list at a revision that is forgotten is answered as of the oldest one kept.
 	p := some.Process("toy")

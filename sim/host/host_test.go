@@ -182,7 +182,7 @@ func TestMutationIsFound(t *testing.T) {
 }
 
 func TestFailures(t *testing.T) {
-	for _, f := range []Fault{
+	for _, f := range []FailedRequest{
 		{Verb: fakeapi.Create, Nth: 1, Code: 409}, {Verb: fakeapi.Create, Nth: 1, Code: 429},
 		{Verb: fakeapi.Create, Nth: 2, Code: 500}, {Verb: fakeapi.Create, Nth: 1, Code: 504, Commits: true},
 	} {

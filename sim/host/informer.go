@@ -5,14 +5,14 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/fakeapi"
-	"github.com/threelaws/threelaws/sim"
 )
 
-// informer is one process's shared informer of one kind: its cache, and how far
-// along the kind's log it has read. It is a cache.SharedIndexInformer; the
-// scheduler delivers to it one change at a time.
+// informer is one process's shared informer of one kind: its cache, and what its
+// watch has sent. It is a cache.SharedIndexInformer; the scheduler delivers to it
+// one change at a time.
 type informer struct {
 	process  *Process
 	kind     *fakeapi.Kind
@@ -22,8 +22,8 @@ type informer struct {
 
 	synced  bool
 	held    bool     // its view is frozen
-	cursor  int      // position in the log of the next change to deliver
-	backlog []change // differences of a relist, delivered before the log
+	stream  stream   // from its watch
+	backlog []change // differences of a relist, delivered before the stream
 	from    uint64   // revision the initial list is to be read at; 0 for the latest
 
 	seq      uint64     // deliveries so far
@@ -42,12 +42,19 @@ type replaced struct {
 	seq uint64 // the delivery that replaced it
 }
 
+// registration is a handler that a controller added itself.
+type registration struct {
+	informer *informer
+	handler  cache.ResourceEventHandler
+	gone     bool
+}
+
 // pending is the number of deliveries that wait.
 func (i *informer) pending() int {
 	if !i.synced {
 		return 1
 	}
-	return len(i.backlog) + i.state.end() - i.cursor
+	return len(i.backlog) + i.stream.len()
 }
 
 // deliver takes the next step of the watch: the initial list, or one change.
@@ -62,8 +69,7 @@ func (i *informer) deliver() {
 		i.apply(&c, false)
 		return
 	}
-	c := *i.state.at(i.cursor)
-	i.cursor++
+	c := i.stream.pop()
 	i.apply(&c, false)
 }
 
@@ -73,9 +79,8 @@ func (i *informer) list() {
 	if at == 0 {
 		at = i.process.cluster.server.Version()
 	}
-	at = max(at, i.state.forgotten)
-	items, missed := i.state.snapshot(at)
-	i.cursor = missed
+	items, later, at := i.process.cluster.listAt(i.state, at)
+	i.stream = stream{changes: later}
 	i.synced = true
 	i.cache.rv = at
 	for _, v := range items {
@@ -88,7 +93,7 @@ func (i *informer) list() {
 // comes as a tombstone. Events in between are never seen.
 func (i *informer) relist() {
 	at := i.process.cluster.server.Version()
-	items, next := i.state.snapshot(at)
+	items, _, _ := i.process.cluster.listAt(i.state, at)
 	i.backlog = i.backlog[:0]
 	listed := make(map[string]bool, len(items))
 	for _, v := range items {
@@ -102,18 +107,17 @@ func (i *informer) relist() {
 		}
 		return true
 	})
-	if i.missedForGood(next, listed) {
+	if i.missedForGood(listed) {
 		i.process.resyncLater()
 	}
-	i.cursor = next
+	i.stream = stream{}
 }
 
-// missedForGood reports whether the changes up to a place in the log hold what no
-// list and no later event tells of: the whole life of an object, or to whom it had
-// come to belong when it went.
-func (i *informer) missedForGood(to int, listed map[string]bool) bool {
-	for j := i.cursor; j < to; j++ {
-		c := i.state.at(j)
+// missedForGood reports whether the changes in the stream hold what no list and no
+// later event tells of: the whole life of an object, or to whom it had come to
+// belong when it went.
+func (i *informer) missedForGood(listed map[string]bool) bool {
+	for _, c := range i.stream.waiting() {
 		if c.after != nil || listed[c.key()] {
 			continue
 		}
@@ -126,7 +130,8 @@ func (i *informer) missedForGood(to int, listed map[string]bool) bool {
 }
 
 func sameOwners(a, b metav1.Object) bool {
-	return slices.EqualFunc(a.GetOwnerReferences(), b.GetOwnerReferences(), func(x, y metav1.OwnerReference) bool { return x.UID == y.UID })
+	same := func(x, y metav1.OwnerReference) bool { return x.UID == y.UID }
+	return slices.EqualFunc(a.GetOwnerReferences(), b.GetOwnerReferences(), same)
 }
 
 // resyncPeriod is after how long a process looks at everything again: the least
@@ -203,56 +208,4 @@ func (i *informer) sawIn(w *worker, key string) (v *version, ok bool) {
 		}
 	}
 	return i.cache.get(key), true
-}
-
-// noteRead is the cache's read hook.
-func (i *informer) noteRead(v *version) {
-	w := i.process.cluster.running
-	if w == nil || w.process != i.process {
-		return
-	}
-	for len(i.readBy) <= w.id {
-		i.readBy = append(i.readBy, readMark{})
-	}
-	i.readBy[w.id] = readMark{sync: w.sync, seq: i.seq}
-	if v == nil {
-		w.local.Word(i.state.salt)
-	} else {
-		w.noteRead(v)
-	}
-}
-
-// noteNamed is the cache's hook for keys handed out without their objects.
-func (i *informer) noteNamed(keys []string) {
-	w := i.process.cluster.running
-	if w == nil || w.process != i.process || !w.process.cluster.world.Compared() {
-		return
-	}
-	for _, k := range keys {
-		w.local.String(k)
-	}
-	w.local.Word(uint64(len(keys)))
-}
-
-// digest folds the view into a state digest.
-func (i *informer) digest(h *sim.Hash) {
-	h.Word(i.cache.exact)
-	h.Bool(i.synced)
-	h.Bool(i.held)
-	if i.cache.asked {
-		h.Word(i.cache.rv)
-	}
-	for j := range i.backlog {
-		i.backlog[j].digest(h)
-	}
-	if !i.synced {
-		h.Word(i.from)
-		if i.from != 0 {
-			i.state.digestBefore(i.from, h)
-		}
-		return
-	}
-	for j := i.cursor; j < i.state.end(); j++ {
-		i.state.at(j).digest(h)
-	}
 }

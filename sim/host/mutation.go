@@ -7,27 +7,26 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 )
 
-// reportMutation records that a sync changed a cached object in place: who, and
-// which field. The original is decoded from what was stored.
-func (w *worker) reportMutation(v *version) {
-	c := w.process.cluster
-	k := c.server.KindOf(v.obj)
-	r := sim.Record{Op: sim.Mutation, Cause: w.start, Verb: "mutate", Object: refOf(k, v.meta), After: v.obj}
+// mutationOf is the record of a cached object that was changed in place: which
+// field. The original is decoded from what was stored.
+func mutationOf(k *fakeapi.Kind, v *version) sim.Record {
+	r := sim.Record{Op: sim.Mutation, Verb: "mutate", Object: refOf(k, v.meta), After: v.obj}
 	r.Message = "a cached object"
 	if original := decode(k.New(), v.encoded); original != nil {
-		original.GetObjectKind().SetGroupVersionKind(v.obj.GetObjectKind().GroupVersionKind()) // not part of the encoding
+		gvk := v.obj.GetObjectKind().GroupVersionKind() // not part of the encoding
+		original.GetObjectKind().SetGroupVersionKind(gvk)
 		r.Before = original
-		if path, was, is := firstDifference(reflect.ValueOf(original).Elem(), reflect.ValueOf(v.obj).Elem(), ""); path != "" {
+		a, b := reflect.ValueOf(original).Elem(), reflect.ValueOf(v.obj).Elem()
+		if path, was, is := firstDifference(a, b, ""); path != "" {
 			r.Message = fmt.Sprintf("%s: %s became %s", path, was, is)
 			r.Reason = path
 		}
 	}
-	w.stamp(&r)
-	c.world.Record(r)
-	v.encoded = encode(v.obj, nil)
+	return r
 }
 
 func decode(into runtime.Object, data []byte) runtime.Object {

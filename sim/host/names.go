@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
@@ -20,6 +21,8 @@ func keyOf(m metav1.Object) string {
 	}
 	return m.GetName()
 }
+
+func metaOf(obj runtime.Object) metav1.Object { return obj.(metav1.Object) }
 
 // refOf names one incarnation of an object.
 func refOf(k *fakeapi.Kind, m metav1.Object) sim.Ref {

@@ -68,6 +68,17 @@ func (a actor) Take(x sim.Action) {
 	}
 }
 
+// Asking returns the verb, kind and name of the request a worker of the process
+// waits to have executed (answered false) or answered (answered true).
+func (p *Process) Asking() (req *fakeapi.Request, isAnswered, ok bool) {
+	for _, w := range p.workers {
+		if w.state != idle && w.req != nil {
+			return w.req, w.state == answered, true
+		}
+	}
+	return nil, false, false
+}
+
 // noteSynced finds out whether every informer has its initial list.
 func (p *Process) noteSynced() {
 	if p.synced {
@@ -154,8 +165,9 @@ func (p *Process) digestAbstract(h *sim.Hash) {
 		for j := range i.backlog {
 			i.backlog[j].digestAbstract(h)
 		}
-		for j := i.cursor; j < i.state.end(); j++ {
-			i.state.at(j).digestAbstract(h)
+		waiting := i.stream.waiting()
+		for j := range waiting {
+			waiting[j].digestAbstract(h)
 		}
 	}
 	h.Word(uint64(p.queue.Len()))

@@ -8,12 +8,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-type registration struct {
-	informer *informer
-	handler  cache.ResourceEventHandler
-	gone     bool
-}
-
 // HasSynced reports whether the handler has seen the initial list.
 func (r *registration) HasSynced() bool { return r.informer.synced }
 
@@ -33,7 +27,7 @@ func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.Resource
 }
 
 // AddEventHandlerWithResyncPeriod is AddEventHandler: resyncs are steps of the
-// scenario ([Cluster.Resync]), not timers.
+// scenario ([Process.Resync]), not timers.
 func (i *informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler, _ time.Duration) (cache.ResourceEventHandlerRegistration, error) {
 	return i.AddEventHandler(h)
 }

@@ -30,7 +30,7 @@ func (w *worker) resumeSync() {
 // that it was ever told.
 func (p *Process) digestMemory(h *sim.Hash) {
 	switch d := p.reconciler.(type) {
-	case Digester:
+	case sim.Digester:
 		d.Digest(h)
 	case Stateless: // has none, as it says
 	default:
@@ -80,19 +80,16 @@ func (w *worker) foldRequest() {
 		v := newVersion(0, "", 0, r.Object)
 		h.Word(v.exact)
 	}
-	h.Word(patchDigest(r.Patch))
+	h.Word(patchDigest(r))
 	h.Word(optionsDigest(r))
 }
 
 // patchDigest digests a patch: the revision in it, a precondition, follows from
 // the version that was read, which was folded when it was.
-func patchDigest(patch []byte) uint64 {
-	if !patchNames(patch, `"resourceVersion"`) {
-		return sim.HashBytes(patch)
-	}
+func patchDigest(r *fakeapi.Request) uint64 {
 	var tree map[string]any
-	if err := json.Unmarshal(patch, &tree); err != nil {
-		return sim.HashBytes(patch)
+	if _, version := r.Preconditions(); version == "" || json.Unmarshal(r.Patch, &tree) != nil {
+		return sim.HashBytes(r.Patch)
 	}
 	var exact, abstract sim.Hash
 	digestTree(tree, false, &exact, &abstract)
@@ -119,5 +116,58 @@ func (w *worker) noteRead(v *version) {
 	if v.sync != w.sync {
 		v.sync = w.sync
 		w.reads = append(w.reads, v)
+	}
+}
+
+// noteRead is the cache's read hook.
+func (i *informer) noteRead(v *version) {
+	w := i.process.cluster.running
+	if w == nil || w.process != i.process {
+		return
+	}
+	for len(i.readBy) <= w.id {
+		i.readBy = append(i.readBy, readMark{})
+	}
+	i.readBy[w.id] = readMark{sync: w.sync, seq: i.seq}
+	if v == nil {
+		w.local.Word(i.state.salt)
+	} else {
+		w.noteRead(v)
+	}
+}
+
+// noteNamed is the cache's hook for keys handed out without their objects.
+func (i *informer) noteNamed(keys []string) {
+	w := i.process.cluster.running
+	if w == nil || w.process != i.process || !w.process.cluster.world.Compared() {
+		return
+	}
+	for _, k := range keys {
+		w.local.String(k)
+	}
+	w.local.Word(uint64(len(keys)))
+}
+
+// digest folds the view into a state digest.
+func (i *informer) digest(h *sim.Hash) {
+	h.Word(i.cache.exact)
+	h.Bool(i.synced)
+	h.Bool(i.held)
+	if i.cache.asked {
+		h.Word(i.cache.rv)
+	}
+	for j := range i.backlog {
+		i.backlog[j].digest(h)
+	}
+	if !i.synced {
+		h.Word(i.from)
+		if i.from != 0 {
+			i.process.cluster.digestKindBefore(i.state, i.from, h)
+		}
+		return
+	}
+	waiting := i.stream.waiting()
+	for j := range waiting {
+		waiting[j].digest(h)
 	}
 }

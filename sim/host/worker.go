@@ -112,20 +112,20 @@ func (w *worker) syncOnce() (err error) {
 		if _, ok := r.(killed); ok {
 			panic(r)
 		}
-		err = &PanicError{Process: w.process.Name, Key: w.key, Value: r, Stack: string(debug.Stack())}
+		err = &panicError{Process: w.process.Name, Key: w.key, Value: r, Stack: string(debug.Stack())}
 	}()
 	return w.process.reconciler.Sync(context.Background(), w.key)
 }
 
-// PanicError is a panic in a controller's sync.
-type PanicError struct {
+// panicError is a panic in a controller's sync.
+type panicError struct {
 	Process, Key string
 	Value        any
 	Stack        string
 }
 
 // Error says who panicked over what.
-func (e *PanicError) Error() string {
+func (e *panicError) Error() string {
 	return fmt.Sprintf("panic in %s while syncing %s: %v", e.Process, e.Key, e.Value)
 }
 
@@ -163,7 +163,7 @@ func (w *worker) finish() {
 	w.stamp(&r)
 	if w.err != nil {
 		r.Message = w.err.Error()
-		if _, ok := w.err.(*PanicError); ok {
+		if _, ok := w.err.(*panicError); ok {
 			r.Reason = "panic"
 		}
 		if !p.controller.DropErrors {
@@ -200,7 +200,7 @@ func (w *worker) execute() {
 }
 
 // executeFailing is execute under a fault that struck just now.
-func (w *worker) executeFailing(f *Fault) {
+func (w *worker) executeFailing(f *FailedRequest) {
 	w.resp = w.process.cluster.serveFailing(w, f)
 	w.state = answered
 	w.fold()
@@ -241,11 +241,17 @@ func (w *worker) stamp(r *sim.Record) {
 // checkCaches finds objects the sync read from its caches and changed in place
 // (WRITE-5). The cache shares them with the server and with everybody else.
 func (w *worker) checkCaches() {
+	c := w.process.cluster
 	for _, v := range w.reads {
-		buf := encode(v.obj, w.process.cluster.scratch)
-		w.process.cluster.scratch = buf
-		if !bytes.Equal(buf, v.encoded) {
-			w.reportMutation(v)
+		buf := encode(v.obj, c.scratch)
+		c.scratch = buf
+		if bytes.Equal(buf, v.encoded) {
+			continue
 		}
+		r := mutationOf(c.server.KindOf(v.obj), v)
+		r.Cause = w.start
+		w.stamp(&r)
+		c.world.Record(r)
+		v.encoded = encode(v.obj, nil)
 	}
 }

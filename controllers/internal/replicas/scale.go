@@ -145,12 +145,12 @@ func (r *reconciler) createdBy(set *Set) map[string]string {
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	annotations[CreatedBy] = string(value)
+	annotations[createdBy] = string(value)
 	return annotations
 }
 
-// CreatedBy is the annotation that named a pod's creator before ControllerRef.
-const CreatedBy = "kubernetes.io/created-by"
+// createdBy is the annotation that named a pod's creator before ControllerRef.
+const createdBy = "kubernetes.io/created-by"
 
 // delete deletes pods. Each delete carries the pod's uid, so that a pod that has
 // taken another's name since is let be (EXACT-4); upstream's deletes whatever has

@@ -1,0 +1,63 @@
+package host
+
+import (
+	"errors"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/threelaws/threelaws/fakeapi"
+)
+
+// FailedRequest makes requests of a process fail: the nth one that matches.
+type FailedRequest struct {
+	Process string       // "" for every process
+	Verb    fakeapi.Verb // "" for every verb
+	Kind    string       // "" for every kind
+	Nth     int          // from 1; 0 means every one
+	Code    int          // 409, 429, 500 or 504
+	Commits bool         // the request is executed all the same; only its answer is lost
+	seen    int
+}
+
+// Fail adds a failure.
+func (c *Cluster) Fail(f FailedRequest) { c.failures = append(c.failures, &f) }
+
+// fault returns the failure that hits a worker's pending request, nil for none.
+func (c *Cluster) fault(w *worker) *FailedRequest {
+	var hit *FailedRequest
+	for _, f := range c.failures {
+		if !f.matches(w) {
+			continue
+		}
+		f.seen++
+		if hit == nil && (f.Nth == 0 || f.seen == f.Nth) {
+			hit = f
+		}
+	}
+	return hit
+}
+
+func (f *FailedRequest) matches(w *worker) bool {
+	return (f.Process == "" || f.Process == w.process.Name) &&
+		(f.Verb == "" || f.Verb == w.req.Verb) &&
+		(f.Kind == "" || f.Kind == w.req.Kind.GVK.Kind)
+}
+
+// response is what the process is told instead.
+func (f *FailedRequest) response(req *fakeapi.Request) fakeapi.Response {
+	gr := req.Kind.GVR().GroupResource()
+	var err *apierrors.StatusError
+	switch f.Code {
+	case 409:
+		err = apierrors.NewConflict(gr, req.Name, errors.New("the object has been modified; "+
+			"please apply your changes to the latest version and try again"))
+	case 429:
+		err = apierrors.NewTooManyRequests("the server has received too many requests "+
+			"and has asked us to try again later", 1)
+	case 504:
+		err = apierrors.NewTimeoutError("request did not complete within the allotted timeout", 0)
+	default:
+		err = apierrors.NewInternalError(errors.New("etcdserver: request timed out"))
+	}
+	return fakeapi.Response{Code: int(err.ErrStatus.Code), Err: err}
+}

@@ -1,0 +1,127 @@
+package host
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+)
+
+// serve executes a worker's pending request, or fails it as a fault says.
+func (c *Cluster) serve(w *worker) fakeapi.Response {
+	return c.serveFailing(w, c.fault(w))
+}
+
+// serveFailing executes a worker's pending request under a failure, nil for none.
+func (c *Cluster) serveFailing(w *worker, f *FailedRequest) fakeapi.Response {
+	t := sim.Record{Cause: w.start, Asked: w.asked}
+	w.stamp(&t)
+	switch {
+	case f == nil:
+		return c.request(w.req, &t, w)
+	case f.Commits:
+		t.Lost = true
+		if resp := c.request(w.req, &t, w); resp.Err != nil {
+			return resp
+		}
+		return f.response(w.req)
+	default:
+		resp := f.response(w.req)
+		c.refused(w.req, resp, &t, w)
+		return resp
+	}
+}
+
+// request has the server execute a request and records what came of it.
+func (c *Cluster) request(req *fakeapi.Request, t *sim.Record, w *worker) fakeapi.Response {
+	resp, events := c.server.Do(c.world.Clock.Now(), req)
+	switch {
+	case resp.Err != nil:
+		c.refused(req, resp, t, w)
+	case len(events) > 0:
+		for i := range events {
+			c.committed(req, &events[i], t, w)
+		}
+	default:
+		c.answered(req, resp, t)
+	}
+	if w != nil && resp.Err == nil {
+		if m, ok := resp.Object.(metav1.Object); ok {
+			w.live = append(w.live, liveRead{kind: c.met(req.Kind), meta: m})
+		}
+	}
+	return resp
+}
+
+// committed records one change and notes it.
+func (c *Cluster) committed(req *fakeapi.Request, e *fakeapi.Event, t *sim.Record, w *worker) {
+	r, s := *t, c.state(e.Kind)
+	r.Op, r.Verb, r.Subresource, r.Version = sim.Commit, string(req.Verb), req.Subresource, e.Version
+	m := e.After
+	if m == nil {
+		m = e.Before
+	}
+	r.Object = refOf(e.Kind, m.(metav1.Object))
+	if e.Before != nil {
+		r.Before = e.Before
+	}
+	if e.After != nil {
+		r.After = e.After
+	}
+	r.Guards = guards(req)
+	if w != nil {
+		r.Saw = w.sawObject(s.kind, r.Object.Namespace, r.Object.Name)
+	}
+	c.note(s, e, c.world.Record(r).Index)
+	if e.Kind.GVK.Kind == "CustomResourceDefinition" {
+		for _, k := range c.server.Kinds() {
+			c.state(k) // what it defines is known before there is an object of it
+		}
+	}
+}
+
+func (c *Cluster) refused(req *fakeapi.Request, resp fakeapi.Response, t *sim.Record, w *worker) {
+	r := *t
+	r.Op, r.Verb, r.Subresource = sim.Refusal, string(req.Verb), req.Subresource
+	r.Object = sim.Ref{Namespace: req.Namespace, Name: req.Name}
+	if req.Kind != nil {
+		r.Object.Kind = req.Kind.GVK.Kind
+	}
+	st := resp.Err.ErrStatus
+	r.Code, r.Reason, r.Message = int(st.Code), string(st.Reason), st.Message
+	r.Guards = guards(req)
+	if w != nil && req.Name != "" {
+		r.Saw = w.sawObject(c.met(req.Kind), req.Namespace, req.Name)
+	}
+	c.world.Record(r)
+}
+
+func (c *Cluster) answered(req *fakeapi.Request, resp fakeapi.Response, t *sim.Record) {
+	r := *t
+	r.Op, r.Verb, r.Subresource = sim.Read, string(req.Verb), req.Subresource
+	r.Object = sim.Ref{Kind: req.Kind.GVK.Kind, Namespace: req.Namespace, Name: req.Name}
+	if m, ok := resp.Object.(metav1.Object); ok {
+		r.Object = refOf(req.Kind, m)
+		r.After = resp.Object
+	}
+	c.world.Record(r)
+}
+
+// guards says which preconditions a write carries.
+func guards(req *fakeapi.Request) sim.Guards {
+	uid, version := req.Preconditions()
+	return sim.Guards{UID: uid != "", ResourceVersion: version != "", Applies: req.PatchType == types.ApplyPatchType}
+}
+
+// fact records a fault, a hold or a change of generation.
+func (c *Cluster) fact(p *Process, verb, detail string) { c.factOn(p, verb, "", detail) }
+
+// factOn is fact about a process and one kind.
+func (c *Cluster) factOn(p *Process, verb, kind, detail string) {
+	r := sim.Record{Op: sim.FaultHit, Cause: -1, Verb: verb, Object: sim.Ref{Kind: kind}, Reason: detail, Process: "faults"}
+	if p != nil {
+		r.Process, r.Generation, r.Incarnation = p.Name, p.Generation, p.Incarnation
+	}
+	c.world.Record(r)
+}

@@ -1,0 +1,60 @@
+package host
+
+import (
+	"slices"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+)
+
+// Watches lists the kinds the process watches.
+func (p *Process) Watches() []*fakeapi.Kind {
+	out := make([]*fakeapi.Kind, 0, len(p.order))
+	for _, i := range p.order {
+		out = append(out, i.kind)
+	}
+	return out
+}
+
+// Waiting lists the keys for which a process sleeps on an expectation.
+func (p *Process) Waiting() []string {
+	if w, ok := p.reconciler.(Waiter); ok && !p.Down {
+		return w.Waiting()
+	}
+	return nil
+}
+
+// Holding reports whether the process's view of some kind is frozen.
+func (p *Process) Holding() bool {
+	return slices.ContainsFunc(p.order, func(i *informer) bool { return i.held })
+}
+
+// Withheld reports whether events wait for a held view of the process.
+func (p *Process) Withheld() bool {
+	for _, i := range p.order {
+		if i.held && i.pending() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Settled records that the world is quiet, and who waits for ever.
+func (c *Cluster) Settled() {
+	c.world.Do("settled", func() {
+		for _, p := range c.processes {
+			if p.Withheld() {
+				continue // what it waits for may be among the events kept from it
+			}
+			for _, key := range p.Waiting() {
+				r := sim.Record{Op: sim.Stuck, Cause: -1, Verb: "wait"}
+				r.Process, r.Generation, r.Incarnation = p.Name, p.Generation, p.Incarnation
+				r.For, _ = p.ownerOf(key)
+				r.Object = r.For
+				r.Message = "an expectation that nothing in flight can fulfil"
+				c.world.Record(r)
+			}
+		}
+		c.world.Record(sim.Record{Op: sim.Settled, Cause: -1, Verb: "settle"})
+	})
+}

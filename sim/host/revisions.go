@@ -1,0 +1,153 @@
+package host
+
+import (
+	"cmp"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+)
+
+// The server keeps what is stored, and the log of what was, and forgets of it
+// what it is told to. The cluster notes for each revision what the server does
+// not know: the versions before and after with their digests, and the record that
+// the change is of. A list or a watch that begins in the past is answered by the
+// server, and its answer looked up among the notes.
+
+// note takes down a change that the server has just stored, and sends it to the
+// watches of its kind. A process that is down keeps those it died with until it
+// starts again.
+func (c *Cluster) note(s *kindState, e *fakeapi.Event, cause int) {
+	ch := change{version: e.Version, cause: cause}
+	ch.before, ch.after = s.commit(e.Key, e.After)
+	c.noted = append(c.noted, ch)
+	for _, p := range c.processes {
+		if i := p.informers[s.kind]; i != nil && i.synced {
+			i.stream.push(ch)
+		}
+	}
+	c.forget()
+}
+
+// forget has the server forget old revisions, where the world keeps only the last
+// steps of its history: as many revisions as it keeps records stay.
+func (c *Cluster) forget() {
+	keep := uint64(c.world.History.Forget)
+	if keep == 0 || c.server.Version() < c.compacted+2*keep {
+		return
+	}
+	c.compacted = c.server.Version() - keep
+	c.server.Compact(c.compacted)
+	first := c.find(c.compacted + 1)
+	n := copy(c.noted, c.noted[first:])
+	clear(c.noted[n:])
+	c.noted = c.noted[:n]
+}
+
+// find is the place of the first note on a revision or a later one.
+func (c *Cluster) find(revision uint64) int {
+	i, _ := slices.BinarySearchFunc(c.noted, revision, func(ch change, r uint64) int {
+		return cmp.Compare(ch.version, r)
+	})
+	return i
+}
+
+// since are the changes to a kind after a revision. What the server held when the
+// cluster began came with that revision: before, there was nothing.
+func (c *Cluster) since(s *kindState, revision uint64) []change {
+	var out []change
+	revision = max(revision, c.server.Oldest(s.kind))
+	if revision < c.began {
+		first, _, _ := c.listAt(s, c.began)
+		for _, v := range first {
+			out = append(out, change{version: c.began, after: v, cause: -1})
+		}
+	}
+	events, err := c.server.Since(s.kind, max(revision, c.began))
+	if err != nil {
+		panic("host: the server forgot what it said it has: " + err.Error())
+	}
+	for i := range events {
+		if at := c.find(events[i].Version); at < len(c.noted) && c.noted[at].version == events[i].Version {
+			out = append(out, c.noted[at])
+		}
+	}
+	return out
+}
+
+// listAt is what a list of a kind at a revision answers, in key order, and the
+// changes that follow it. Where the server has forgotten the revision, it answers
+// as of the oldest it knows, which is returned.
+func (c *Cluster) listAt(s *kindState, revision uint64) (items []*version, later []change, at uint64) {
+	at = max(revision, c.server.Oldest(s.kind))
+	later = c.since(s, at)
+	if at < c.began {
+		return nil, later, at
+	}
+	then := make(map[string]*version, len(later)) // what was, of what has changed
+	for _, ch := range slices.Backward(later) {
+		then[ch.key()] = ch.before
+	}
+	objects, err := c.server.SnapshotAt(s.kind, at)
+	if err != nil {
+		panic("host: the server forgot what it said it has: " + err.Error())
+	}
+	items = make([]*version, 0, len(objects))
+	for _, obj := range objects {
+		key := keyOf(obj.(metav1.Object))
+		v, changed := then[key]
+		if !changed {
+			v = s.latest[key]
+		}
+		if v != nil && v.obj != nil {
+			items = append(items, v)
+		}
+	}
+	return items, later, at
+}
+
+// digestBefore folds what a list at a revision answers, and what follows it: what
+// a process depends on that comes up to a lagging server's lists.
+func (c *Cluster) digestBefore(revision uint64, h *sim.Hash) {
+	for _, s := range c.order {
+		c.digestKindBefore(s, revision, h)
+	}
+}
+
+func (c *Cluster) digestKindBefore(s *kindState, revision uint64, h *sim.Hash) {
+	items, later, _ := c.listAt(s, revision)
+	for _, v := range items {
+		h.Word(v.exact)
+	}
+	for i := range later {
+		later[i].digest(h)
+	}
+}
+
+// digestLast folds the last changes of all kinds in their order, and what was
+// there before each: what lists at one of the last n revisions depend on.
+func (c *Cluster) digestLast(n uint64, h *sim.Hash) {
+	now := c.server.Version()
+	for _, s := range c.order {
+		for _, ch := range slices.Backward(c.since(s, now-min(n, now))) {
+			h.Word(now - ch.version)
+			ch.digest(h)
+			if ch.before != nil {
+				h.Word(ch.before.exact)
+			}
+		}
+	}
+}
+
+// DigestHistory folds every change there ever was, with its revision: for worlds
+// in which somebody may list at any of them.
+func (c *Cluster) DigestHistory(h *sim.Hash) {
+	for _, s := range c.order {
+		for _, ch := range c.since(s, 0) {
+			h.Word(ch.version)
+			ch.digest(h)
+		}
+	}
+}

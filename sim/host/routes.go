@@ -1,0 +1,145 @@
+package host
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+)
+
+// namesKept is how many names of keys share one array.
+const namesKept = 1024
+
+// notify tells routes and handlers of one change and records what they did.
+func (p *Process) notify(i *informer, ch *change, old *version, initial bool) {
+	c := p.cluster
+	v := ch.after
+	if v == nil {
+		v = old
+	}
+	p.memory.Word(v.exact)
+	for _, w := range p.workers {
+		if w.state == asking {
+			w.late += sim.Mix(v.exact)
+		}
+	}
+	p.memory.Word(changeFlags(ch, initial))
+	r := sim.Record{Op: sim.Delivery, Cause: ch.cause, Process: p.Name, Generation: p.Generation, Incarnation: p.Incarnation,
+		Verb: "deliver", Object: refOf(i.kind, v.meta), Version: ch.version, Initial: initial, Tombstone: ch.tombstone}
+	e := Event{Tombstone: ch.tombstone}
+	if old != nil {
+		r.Before, e.Old = old.obj, old.obj
+	}
+	if ch.after != nil {
+		r.After, e.New = ch.after.obj, ch.after.obj
+	}
+	rec := c.world.Record(r)
+	before := c.cause
+	c.cause = rec.Index
+	if len(p.names) >= namesKept {
+		p.names = make([]string, 0, 2*namesKept) // records hold on to their part of the old one
+	}
+	start := len(p.names)
+	observed := p.route(i.kind, e)
+	i.handle(e, initial)
+	p.names = append(p.names, observed...)
+	end := len(p.names) - len(observed)
+	rec.Enqueued, rec.Observed = p.names[start:end:end], p.names[end:len(p.names):len(p.names)]
+	c.cause = before
+}
+
+// route runs the controller's routes on an event and applies their effect. It
+// returns the keys whose expectations moved.
+func (p *Process) route(k *fakeapi.Kind, e Event) []string {
+	f := &p.effect
+	f.Keys, f.Delayed, f.Created, f.Deleted, f.Forget = f.Keys[:0], f.Delayed[:0], f.Created[:0], f.Deleted[:0], f.Forget[:0]
+	for j := range p.controller.Routes {
+		if p.controller.Routes[j].Kind == k.GVK {
+			p.controller.Routes[j].Do((*view)(p), e, f)
+		}
+	}
+	if fg, ok := p.reconciler.(Forgetter); ok {
+		for _, key := range f.Forget {
+			fg.Forget(key)
+		}
+	}
+	if ob, ok := p.reconciler.(ExpectationObserver); ok && len(f.Created)+len(f.Deleted) > 0 {
+		p.observe(ob, e, f)
+	}
+	for _, key := range f.Keys {
+		p.queue.Add(key)
+	}
+	for _, d := range f.Delayed {
+		p.queue.AddAfter(d.Key, d.After)
+	}
+	return append(f.Created, f.Deleted...)
+}
+
+func (p *Process) observe(ob ExpectationObserver, e Event, f *Effect) {
+	obj := e.New
+	if obj == nil {
+		obj = e.Old
+	}
+	name := keyOf(metaOf(obj))
+	for _, key := range f.Created {
+		ob.Observed(key, false, name)
+	}
+	for _, key := range f.Deleted {
+		ob.Observed(key, true, name)
+	}
+}
+
+// handle calls the handlers a controller added itself.
+func (i *informer) handle(e Event, initial bool) {
+	for _, r := range i.handlers {
+		switch {
+		case r.gone:
+		case e.Old == nil:
+			r.handler.OnAdd(e.New, initial)
+		case e.New == nil && e.Tombstone:
+			r.handler.OnDelete(cache.DeletedFinalStateUnknown{Key: keyOf(metaOf(e.Old)), Obj: e.Old})
+		case e.New == nil:
+			r.handler.OnDelete(e.Old)
+		default:
+			r.handler.OnUpdate(e.Old, e.New)
+		}
+	}
+}
+
+// view is a process's caches as routes read them.
+type view Process
+
+// Get returns the cached object.
+func (v *view) Get(gvk schema.GroupVersionKind, namespace, name string) runtime.Object {
+	i := v.informers[v.cluster.kind(gvk)]
+	if i == nil {
+		panic(fmt.Sprintf("host: a route of %s reads %s, which the controller does not watch", v.Name, gvk.Kind))
+	}
+	key := name
+	if namespace != "" {
+		key = namespace + "/" + name
+	}
+	if ver := i.cache.get(key); ver != nil {
+		return ver.obj
+	}
+	return nil
+}
+
+// Each calls f for the cached objects of a kind in a namespace.
+func (v *view) Each(gvk schema.GroupVersionKind, namespace string, f func(runtime.Object) bool) {
+	i := v.informers[v.cluster.kind(gvk)]
+	if i == nil {
+		panic(fmt.Sprintf("host: a route of %s reads %s, which the controller does not watch", v.Name, gvk.Kind))
+	}
+	set := i.cache.items
+	if namespace != "" {
+		set = i.cache.indices[cache.NamespaceIndex][namespace]
+	}
+	if set != nil {
+		set.Ascend(func(ver *version) bool { return f(ver.obj) })
+	}
+}
