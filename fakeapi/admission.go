@@ -21,8 +21,8 @@ func (c *call) admitCreate(obj runtime.Object, m metav1.Object) error {
 			return err
 		}
 	}
-	if c.k.admit != nil {
-		if err := c.k.admit(obj, nil); err != nil {
+	if c.k.row.admit != nil {
+		if err := c.k.row.admit(obj, nil); err != nil {
 			return c.errForbidden(m, err)
 		}
 	}
@@ -41,9 +41,9 @@ func (c *call) errForbidden(m metav1.Object, why error) *apierrors.StatusError {
 }
 
 func (c *call) admitNamespace(m metav1.Object) error {
-	e := c.s.find(c.s.tables[namespaceOrdinal], m.GetNamespace())
+	e := c.s.find(c.s.tables[namespaceKind.ordinal], m.GetNamespace())
 	if e == nil {
-		return apierrors.NewNotFound(namespaceResource, m.GetNamespace())
+		return apierrors.NewNotFound(namespaceKind.groupResource(), m.GetNamespace())
 	}
 	ns := e.obj.(*corev1.Namespace)
 	if ns.Status.Phase != corev1.NamespaceTerminating {
@@ -58,18 +58,18 @@ func (c *call) admitNamespace(m metav1.Object) error {
 }
 
 func (c *call) admitUpdate(obj, old runtime.Object, ed *edit) error {
-	if c.k.Namespaced && c.s.find(c.s.tables[namespaceOrdinal], c.req.Namespace) == nil {
-		return apierrors.NewNotFound(namespaceResource, c.req.Namespace)
+	if c.k.Namespaced && c.s.find(c.s.tables[namespaceKind.ordinal], c.req.Namespace) == nil {
+		return apierrors.NewNotFound(namespaceKind.groupResource(), c.req.Namespace)
 	}
-	if c.k.admit != nil && ed.way == &c.k.main && !ed.onlyMeta {
-		return c.k.admit(obj, old)
+	if c.k.row.admit != nil && ed.way == &c.k.row.main && !ed.onlyMeta {
+		return c.k.row.admit(obj, old)
 	}
 	return nil
 }
 
 // admitDelete protects the namespaces that live for ever.
 func (c *call) admitDelete(old *entry) error {
-	if c.k.ordinal != namespaceOrdinal {
+	if c.k != namespaceKind {
 		return nil
 	}
 	switch name := old.meta.GetName(); name {
@@ -77,4 +77,9 @@ func (c *call) admitDelete(old *entry) error {
 		return apierrors.NewForbidden(c.k.groupResource(), name, errors.New("this namespace may not be deleted"))
 	}
 	return nil
+}
+
+// errTerminating refuses to create what its definition's deletion would delete.
+func errTerminating(k *Kind, name string) error {
+	return apierrors.NewForbidden(k.groupResource(), name, errors.New("create not allowed while custom resource definition is terminating"))
 }

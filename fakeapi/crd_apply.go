@@ -2,23 +2,24 @@ package fakeapi
 
 import (
 	"fmt"
+	"reflect"
 
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/kube-openapi/pkg/schemaconv"
 	"k8s.io/kube-openapi/pkg/validation/spec"
-	"reflect"
 	smd "sigs.k8s.io/structured-merge-diff/v6/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
 // customMergeType is how server-side apply merges objects of a custom kind:
 // what the schema says, and metadata as everywhere.
-func customMergeType(c *custom) typed.ParseableType {
+func customMergeType(s *structural.Structural) (typed.ParseableType, error) {
 	const name = "object"
-	root := c.schema.ToKubeOpenAPI()
+	root := s.ToKubeOpenAPI()
 	if root.Properties == nil {
 		root.Properties = map[string]spec.Schema{}
 	}
@@ -27,7 +28,7 @@ func customMergeType(c *custom) typed.ParseableType {
 	}
 	converted, err := schemaconv.ToSchemaFromOpenAPI(map[string]*spec.Schema{name: root}, false)
 	if err != nil {
-		panic("fakeapi: the schema of " + c.from.Name + " was accepted, but cannot be merged: " + err.Error())
+		return typed.ParseableType{}, err
 	}
 	m := &mergeSchema{types: converted.Types, seen: map[reflect.Type]bool{}}
 	m.types = append(m.types, smd.TypeDef{Name: "any", Atom: anything()})
@@ -44,12 +45,15 @@ func customMergeType(c *custom) typed.ParseableType {
 		}
 	}
 	parser := typed.Parser{Schema: smd.Schema{Types: m.types}}
-	return parser.Type(name)
+	return parser.Type(name), nil
 }
 
 // customConverter is what the field manager has to know of a custom kind: the
 // merge type of every version, and that versions differ in their names alone.
-type customConverter struct{ converter }
+type customConverter struct {
+	converter
+	types map[string]typed.ParseableType // by apiVersion
+}
 
 // ObjectToTyped implements managedfields.TypeConverter.
 func (v customConverter) ObjectToTyped(obj runtime.Object, opts ...typed.ValidationOptions) (*typed.TypedValue, error) {
@@ -57,7 +61,7 @@ func (v customConverter) ObjectToTyped(obj runtime.Object, opts ...typed.Validat
 	if !ok {
 		return nil, fmt.Errorf("a %T is no custom resource", obj)
 	}
-	t, ok := v.k.custom.merge[u.GetAPIVersion()]
+	t, ok := v.types[u.GetAPIVersion()]
 	if !ok {
 		return nil, fmt.Errorf("no corresponding type for %v", u.GroupVersionKind())
 	}
@@ -70,7 +74,7 @@ func (v customConverter) ConvertToVersion(obj runtime.Object, to runtime.GroupVe
 	if !ok || obj.GetObjectKind().GroupVersionKind() == gvk {
 		return obj, nil
 	}
-	if _, ok := v.k.custom.merge[gvk.GroupVersion().String()]; !ok {
+	if _, ok := v.types[gvk.GroupVersion().String()]; !ok {
 		return nil, runtime.NewNotRegisteredErrForKind("custom resources", gvk)
 	}
 	obj = obj.DeepCopyObject()

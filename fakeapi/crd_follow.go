@@ -12,7 +12,7 @@ import (
 // their definition. Here that is over before the request is answered; each
 // step is a write of its own, with an event of its own.
 func (c *call) followDefinition() {
-	own := c.serverCall(definitions, "status")
+	own := c.serverCall(definitionKind, "status")
 	for _, ev := range c.events {
 		obj := ev.After
 		if obj == nil {
@@ -20,7 +20,7 @@ func (c *call) followDefinition() {
 		}
 		own.settleGroup(obj.(*definition).Spec.Group)
 	}
-	own.syncKinds()
+	own.s.syncKinds()
 	c.events = append(c.events[:len(c.events):len(c.events)], own.events...)
 }
 
@@ -35,7 +35,7 @@ func (c *call) settleGroup(group string) {
 	for again := true; again; {
 		again = false
 		for _, name := range c.definitionsOf(group) {
-			e := c.s.find(c.s.tables[definitions.ordinal], name)
+			e := c.s.find(c.s.tables[definitionKind.ordinal], name)
 			if e == nil {
 				continue
 			}
@@ -53,7 +53,7 @@ func (c *call) settleGroup(group string) {
 }
 
 func (c *call) definitionsOf(group string) (names []string) {
-	c.s.tables[definitions.ordinal].each("", func(e *entry) bool {
+	c.s.tables[definitionKind.ordinal].each("", func(e *entry) bool {
 		if e.obj.(*definition).Spec.Group == group {
 			names = append(names, e.key)
 		}
@@ -67,7 +67,7 @@ func (c *call) writeDefinition(old *entry, d *definition) *entry {
 	if c.s.opts.ManagedFields {
 		d = c.manage(old.obj, d, "").(*definition)
 	}
-	return c.commit(c.s.writable(definitions), old, old.key, d, d)
+	return c.commit(c.s.writable(definitionKind), old, old.key, d, d)
 }
 
 // finalize deletes the objects of a definition that is being deleted, and,
@@ -83,7 +83,7 @@ func (c *call) finalize(e *entry) bool {
 		next := d.DeepCopy()
 		setCondition(next, c.now, apiextensionsv1.Terminating, apiextensionsv1.ConditionTrue, "InstanceDeletionInProgress", "CustomResource deletion is in progress")
 		e, changed = c.writeDefinition(e, next), true
-		c.syncKinds()
+		c.s.syncKinds()
 		c.deleteObjects(d)
 	}
 	reason, message := "InstanceDeletionCompleted", "removed all instances"
@@ -96,7 +96,7 @@ func (c *call) finalize(e *entry) bool {
 	setCondition(next, c.now, apiextensionsv1.Terminating, apiextensionsv1.ConditionFalse, reason, message)
 	next.Finalizers = slices.DeleteFunc(next.Finalizers, func(f string) bool { return f == apiextensionsv1.CustomResourceCleanupFinalizer })
 	if len(next.Finalizers) == 0 {
-		c.drop(c.s.writable(definitions), e)
+		c.drop(c.s.writable(definitionKind), e)
 	} else {
 		c.writeDefinition(e, next)
 	}
@@ -140,8 +140,18 @@ func (c *call) followCustom() {
 	if !c.k.custom.terminating || c.s.tables[c.k.ordinal].objects.Len() > 0 {
 		return
 	}
-	own := c.serverCall(definitions, "status")
+	own := c.serverCall(definitionKind, "status")
 	own.settleGroup(c.k.GVK.Group)
-	own.syncKinds()
+	own.s.syncKinds()
 	c.events = append(c.events[:len(c.events):len(c.events)], own.events...)
+}
+
+// follow does what the server does by itself after a request that changed something.
+func (c *call) follow() {
+	switch {
+	case c.k == definitionKind:
+		c.followDefinition()
+	case c.k.custom != nil:
+		c.followCustom()
+	}
 }

@@ -16,7 +16,7 @@ type taken struct{ resources, kinds map[string]bool }
 
 func (s *Server) namesTaken(group string) taken {
 	t := taken{map[string]bool{}, map[string]bool{}}
-	s.tables[definitions.ordinal].each("", func(e *entry) bool {
+	s.tables[definitionKind.ordinal].each("", func(e *entry) bool {
 		d := e.obj.(*definition)
 		if d.Spec.Group != group {
 			return true

@@ -1,7 +1,6 @@
 package fakeapi
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -11,7 +10,6 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -25,7 +23,7 @@ import (
 type customObject = unstructured.Unstructured
 
 // objectStrategy sets how objects of a custom kind are created and changed.
-func (c *custom) objectStrategy(k *Kind) {
+func (c *custom) objectStrategy(k *row) {
 	status := k.Status
 	k.prepareCreate = on(func(u *customObject) {
 		if status {
@@ -90,7 +88,7 @@ func prepareCustomStatus(u, old *customObject) {
 
 // validate checks a new object (old nil) or the change of one. What an update
 // leaves as it was is not held against it.
-func (c *custom) validate(k *Kind, u, old *customObject) (errs field.ErrorList) {
+func (c *custom) validate(k *row, u, old *customObject) (errs field.ErrorList) {
 	var was any
 	if old == nil {
 		errs = validation.ValidateObjectMetaAccessor(u, k.Namespaced, validation.NameIsDNSSubdomain, metadataPath)
@@ -179,9 +177,4 @@ func (p selectablePath) text(object map[string]any) string {
 		return ""
 	}
 	return fmt.Sprint(value)
-}
-
-// errTerminating refuses to create what its definition's deletion would delete.
-func errTerminating(k *Kind, name string) error {
-	return apierrors.NewForbidden(k.groupResource(), name, errors.New("create not allowed while custom resource definition is terminating"))
 }

@@ -60,6 +60,6 @@ func (c *call) patchCustom(old runtime.Object) (runtime.Object, error) {
 			return nil, err
 		}
 	}
-	setDefaults(u.Object, c.k.custom.schema)
+	c.k.custom.setDefaults(u)
 	return u, nil
 }

@@ -12,12 +12,14 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/kube-openapi/pkg/validation/spec"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
 // compile reads the schema of one version of a definition, which was validated.
-func compile(d *definition, v *apiextensionsv1.CustomResourceDefinitionVersion) *custom {
-	c := &custom{from: d, version: v, terminating: terminating(d)}
+func compile(d *definition, v *apiextensionsv1.CustomResourceDefinitionVersion, merge map[string]typed.ParseableType) *custom {
+	c := &custom{from: d, version: v, merge: merge, terminating: terminating(d)}
 	in := &apiextensions.CustomResourceValidation{}
 	err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(v.Schema, in, nil)
 	if err == nil {
@@ -33,6 +35,10 @@ func compile(d *definition, v *apiextensionsv1.CustomResourceDefinitionVersion) 
 		c.status = &status
 	}
 	c.fields = selectablePaths(v.SelectableFields)
+	merge[schema.GroupVersion{Group: d.Spec.Group, Version: v.Name}.String()], err = customMergeType(c.schema)
+	if err != nil {
+		panic(fmt.Sprintf("fakeapi: the schema of %s in version %s was accepted, but cannot be merged: %v", d.Name, v.Name, err))
+	}
 	return c
 }
 
@@ -85,14 +91,6 @@ func knownFormat(kind, format string) bool {
 		return format == "" || format == "float" || format == "double"
 	}
 	return format == ""
-}
-
-// Prune brings an object of a custom kind into the form that decoding gives
-// built-in kinds: what its schema does not know, and nulls that it does not
-// allow, are dropped. It returns the paths of the fields that are not known,
-// and an error when the metadata is not of the right form.
-func (k *Kind) Prune(u *unstructured.Unstructured) (unknown []string, err error) {
-	return k.custom.prune(u, true)
 }
 
 // tidy is prune for what has been seen before: there is nobody to tell of it.

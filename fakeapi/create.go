@@ -86,7 +86,7 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	if c.generated.n > 0 {
 		t.made.ReplaceOrInsert(c.generated)
 	}
-	lazy := c.k.readDefault != nil && c.k.readDefault(obj)
+	lazy := c.k.row.readDefault != nil && c.k.row.readDefault(obj)
 	c.commit(t, nil, key, obj, m).lazy = lazy
 	return Response{Object: obj, Code: http.StatusCreated}
 }
@@ -122,30 +122,30 @@ func (c *call) matchNamespace(m metav1.Object) error {
 }
 
 func (c *call) beforeCreate(obj runtime.Object, m metav1.Object) error {
-	if c.k.prepareCreate != nil {
-		c.k.prepareCreate(obj)
+	if c.k.row.prepareCreate != nil {
+		c.k.row.prepareCreate(obj)
 	}
 	var errs field.ErrorList
-	if c.k.name != nil {
-		if !soundNew(m, c.k) {
-			errs = validation.ValidateObjectMetaAccessor(m, c.k.Namespaced, c.k.name, metadataPath)
+	if c.k.row.name != nil {
+		if !soundNew(m, c.k.Namespaced, c.k.row.name) {
+			errs = validation.ValidateObjectMetaAccessor(m, c.k.Namespaced, c.k.row.name, metadataPath)
 			errs = append(errs, validateFinalizers(m)...)
 		}
 	}
-	if c.k.validateCreate != nil {
-		errs = append(errs, c.k.validateCreate(obj)...)
+	if c.k.row.validateCreate != nil {
+		errs = append(errs, c.k.row.validateCreate(obj)...)
 	}
-	if len(errs) == 0 && c.k.name == nil {
+	if len(errs) == 0 && c.k.row.name == nil {
 		errs = validation.ValidateObjectMetaAccessor(m, c.k.Namespaced, pathSegment, metadataPath)
 	}
 	if len(errs) > 0 {
 		return c.errInvalid(m.GetName(), errs)
 	}
-	if c.k.warnCreate != nil {
-		c.warnings = append(c.warnings, c.k.warnCreate(obj)...)
+	if c.k.row.warnCreate != nil {
+		c.warnings = append(c.warnings, c.k.row.warnCreate(obj)...)
 	}
-	if c.k.canonicalize != nil {
-		c.k.canonicalize(obj)
+	if c.k.row.canonicalize != nil {
+		c.k.row.canonicalize(obj)
 	}
 	return nil
 }
@@ -158,7 +158,7 @@ func (c *call) commit(t *table, before *entry, key string, obj runtime.Object, m
 	c.s.version++
 	m.SetResourceVersion(strconv.FormatUint(c.s.version, 10))
 	after := &entry{key: key, obj: obj, meta: m, rv: c.s.version}
-	if c.k.view != nil {
+	if c.k.stored != nil {
 		after.obj = c.stored(obj)
 		after.meta = metaOf(after.obj)
 		if before != nil {

@@ -47,18 +47,18 @@ func plainDelete(o *metav1.DeleteOptions) bool {
 
 func (c *call) warnOrphaned(opts *metav1.DeleteOptions) {
 	//lint:ignore SA1019 old clients send orphanDependents
-	if c.k.orphanedWarning != "" && opts.PropagationPolicy == nil && opts.OrphanDependents == nil {
-		c.warnings = append(c.warnings, c.k.orphanedWarning)
+	if c.k.row.orphanedWarning != "" && opts.PropagationPolicy == nil && opts.OrphanDependents == nil {
+		c.warnings = append(c.warnings, c.k.row.orphanedWarning)
 	}
 }
 
 // remove deletes an object, or marks it as being deleted. It says whether the
 // object is gone.
 func (c *call) remove(old *entry, opts metav1.DeleteOptions) (runtime.Object, bool, error) {
-	if c.k.remove != nil {
-		obj, gone, handled, err := c.k.remove(c, old, &opts)
-		if handled || err != nil {
-			return obj, gone, err
+	if c.k.row.terminate != nil {
+		obj, done, err := c.terminate(old, &opts)
+		if done || err != nil {
+			return obj, false, err
 		}
 	}
 	if err := c.precondition(old, opts.Preconditions); err != nil {
@@ -71,7 +71,7 @@ func (c *call) remove(old *entry, opts metav1.DeleteOptions) (runtime.Object, bo
 		opts.GracePeriodSeconds = new(int64)
 		*opts.GracePeriodSeconds = 1
 	}
-	obj := c.k.shallow(old.obj)
+	obj := c.k.row.shallow(old.obj)
 	m := metaOf(obj)
 	graceful, pending := c.beGraceful(obj, m, &opts)
 	if pending {
@@ -145,7 +145,7 @@ func (c *call) precondition(old *entry, pre *metav1.Preconditions) error {
 // whether obj was changed for that, and whether an earlier, shorter deletion
 // is already under way, so that there is nothing to do.
 func (c *call) beGraceful(obj runtime.Object, m metav1.Object, opts *metav1.DeleteOptions) (graceful, pending bool) {
-	if c.k.grace == nil {
+	if c.k.row.grace == nil {
 		return false, false
 	}
 	left := m.GetDeletionGracePeriodSeconds()
@@ -171,7 +171,7 @@ func (c *call) beGraceful(obj runtime.Object, m metav1.Object, opts *metav1.Dele
 		m.SetDeletionGracePeriodSeconds(&period)
 		return true, false
 	}
-	period := c.k.grace(obj, opts.GracePeriodSeconds)
+	period := c.k.row.grace(obj, opts.GracePeriodSeconds)
 	opts.GracePeriodSeconds = &period
 	at := seconds(c.now.Add(time.Duration(period) * time.Second))
 	m.SetDeletionTimestamp(&at)
@@ -232,24 +232,6 @@ func (c *call) setDeletionFinalizers(m metav1.Object, opts *metav1.DeleteOptions
 	return true
 }
 
-// withPolicy returns the finalizers with those of a propagation policy in place
-// of any other's.
-func withPolicy(have []string, orphan, foreground bool) []string {
-	want := make([]string, 0, len(have)+1)
-	for _, f := range have {
-		if f != metav1.FinalizerOrphanDependents && f != metav1.FinalizerDeleteDependents {
-			want = append(want, f)
-		}
-	}
-	if orphan {
-		want = append(want, metav1.FinalizerOrphanDependents)
-	}
-	if foreground {
-		want = append(want, metav1.FinalizerDeleteDependents)
-	}
-	return want
-}
-
 // deleteCollection lists and then deletes one by one, as the real server does:
 // a refusal in the middle leaves the objects before it deleted.
 func (c *call) deleteCollection() Response {
@@ -274,4 +256,26 @@ func (c *call) deleteCollection() Response {
 		}
 	}
 	return found
+}
+
+// terminate deletes an object of a kind with a way of its own: the first
+// request marks it, and later ones do nothing while something holds it. It says
+// whether there is nothing more to do.
+func (c *call) terminate(old *entry, opts *metav1.DeleteOptions) (obj runtime.Object, done bool, err error) {
+	if pre := opts.Preconditions; pre != nil {
+		if err := c.conditionMeta(old, pre.UID, pre.ResourceVersion); err != nil {
+			return nil, false, err
+		}
+	}
+	if err := c.admitDelete(old); err != nil {
+		return nil, false, err
+	}
+	if old.meta.GetDeletionTimestamp() != nil {
+		return old.obj, c.k.row.held != nil && c.k.row.held(old.obj), nil
+	}
+	marked := c.k.row.terminate(old.obj, opts, c.now)
+	if len(opts.DryRun) == 0 {
+		c.commit(c.s.writable(c.k), old, old.key, marked, metaOf(marked))
+	}
+	return marked, true, nil
 }

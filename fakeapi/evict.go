@@ -77,7 +77,7 @@ func disruptedAlready(p *corev1.Pod) bool {
 // nil is what the eviction is answered with, although it is no error.
 func (c *call) spend(pod *corev1.Pod, dryRun bool) (*metav1.Status, error) {
 	var found []*entry
-	c.s.tables[disruptionBudgets.ordinal].each(pod.Namespace, func(e *entry) bool {
+	c.s.tables[budgetKind.ordinal].each(pod.Namespace, func(e *entry) bool {
 		selector, err := metav1.LabelSelectorAsSelector(e.obj.(*policyv1.PodDisruptionBudget).Spec.Selector)
 		if err == nil && selector.Matches(labels.Set(pod.Labels)) {
 			found = append(found, e)
@@ -119,7 +119,7 @@ const maxDisrupted = 2000
 
 // room refuses when a budget has no disruption left.
 func room(b *policyv1.PodDisruptionBudget) error {
-	budgets := disruptionBudgets.groupResource()
+	budgets := budgetKind.groupResource()
 	budgets.Resource = "poddisruptionbudget"
 	switch {
 	case b.Status.ObservedGeneration < b.Generation:
@@ -162,11 +162,11 @@ func (c *call) take(e *entry, pod string) {
 		b.Status.DisruptedPods = map[string]metav1.Time{}
 	}
 	b.Status.DisruptedPods[pod] = seconds(c.now)
-	own := c.serverCall(disruptionBudgets, "status")
+	own := c.serverCall(budgetKind, "status")
 	if c.s.opts.ManagedFields {
 		b = own.manage(e.obj, b, "").(*policyv1.PodDisruptionBudget)
 	}
-	own.commit(c.s.writable(disruptionBudgets), e, e.key, b, b)
+	own.commit(c.s.writable(budgetKind), e, e.key, b, b)
 	c.events = append(c.events[:len(c.events):len(c.events)], own.events...)
 }
 
@@ -176,7 +176,7 @@ func (c *call) disrupt(old *entry, opts metav1.DeleteOptions) error {
 		if err := c.precondition(old, opts.Preconditions); err != nil {
 			return err
 		}
-		r := c.modify(&edit{way: &c.k.status, make: func(old *entry) (runtime.Object, error) {
+		r := c.modify(&edit{way: &c.k.row.status, make: func(old *entry) (runtime.Object, error) {
 			p := *old.obj.(*corev1.Pod)
 			p.Status.Conditions = withDisruption(p.Status.Conditions, seconds(c.now))
 			return &p, nil

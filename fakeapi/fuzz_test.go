@@ -50,7 +50,7 @@ func (b *bytesSource) pick(n int) int {
 func (b *bytesSource) of(words ...string) string { return words[b.pick(len(words))] }
 
 func (b *bytesSource) request(s *Server) *Request {
-	k := []*Kind{pods, pods, configMaps, replicaSets, replicationControllers, namespaces}[b.pick(6)]
+	k := []*Kind{podKind, podKind, configMapKind, replicaSetKind, replicationControllerKind, namespaceKind}[b.pick(6)]
 	req := &Request{Kind: k, Namespace: b.of("default", "default", "other"), Name: b.of("a", "b", "c")}
 	if !k.Namespaced {
 		req.Name = b.of("other", "other", "default")
@@ -226,7 +226,7 @@ func checkStored(t *testing.T, what string, before, s *Server, k *Kind, m metav1
 		t.Fatalf("%s: %s has %d controllers", what, m.GetName(), controllers)
 	}
 	grace := m.GetDeletionGracePeriodSeconds()
-	if m.GetDeletionTimestamp() != nil && len(m.GetFinalizers()) == 0 && (grace == nil || *grace == 0) && k.held == nil {
+	if m.GetDeletionTimestamp() != nil && len(m.GetFinalizers()) == 0 && (grace == nil || *grace == 0) && k.row.held == nil {
 		t.Fatalf("%s: %s is deleted and held by nothing, yet there", what, m.GetName())
 	}
 	old := before.Lookup(k, m.GetNamespace(), m.GetName())

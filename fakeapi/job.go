@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-var batchKinds = []*Kind{jobs, cronJobs}
+var batchKinds = []*row{jobs, cronJobs}
 
 // The labels by which Pods belong to a Job, and their older names.
 const (
@@ -21,7 +21,7 @@ const (
 	legacyJobName       = "job-name"
 )
 
-var jobs = goType[batchv1.Job, batchv1.JobList](&Kind{
+var jobs = goType[batchv1.Job, batchv1.JobList](&row{
 	GVK: batchv1.SchemeGroupVersion.WithKind("Job"), Resource: "jobs", Singular: "job", Categories: []string{"all"},
 	Namespaced: true, Status: true, OrphanByDefault: true, Default: on(defaultJob),
 	strategy: strategy{
@@ -50,11 +50,11 @@ var jobs = goType[batchv1.Job, batchv1.JobList](&Kind{
 					j.Generation = old.Generation + 1
 				}
 			}),
-			validate: compare(validateJobUpdate), again: "mu", keeps: true,
+			validate: compare(validateJobUpdate), again: []metaCheck{onCreate, onUpdate}, keeps: true,
 		},
 		status: update{
 			prepare:  over(func(j, old *batchv1.Job) { j.Spec = old.Spec }),
-			validate: compare(validateJobStatus), again: "u", keeps: true,
+			validate: compare(validateJobStatus), again: []metaCheck{onUpdate}, keeps: true,
 		},
 		selectableKeys: []string{"status.successful"},
 		selectable: func(obj runtime.Object, set fields.Set) {
@@ -123,7 +123,7 @@ func defaultJob(j *batchv1.Job) {
 	defaultPodSpec(&s.Template.Spec)
 }
 
-var cronJobs = goType[batchv1.CronJob, batchv1.CronJobList](&Kind{
+var cronJobs = goType[batchv1.CronJob, batchv1.CronJobList](&row{
 	GVK: batchv1.SchemeGroupVersion.WithKind("CronJob"), Resource: "cronjobs", Singular: "cronjob",
 	ShortNames: []string{"cj"}, Categories: []string{"all"},
 	Namespaced: true, Status: true, Default: on(defaultCronJob),
@@ -141,7 +141,7 @@ var cronJobs = goType[batchv1.CronJob, batchv1.CronJobList](&Kind{
 					c.Generation = old.Generation + 1
 				}
 			}),
-			validate: compare(validateCronJobUpdate), again: "u", keeps: true,
+			validate: compare(validateCronJobUpdate), again: []metaCheck{onUpdate}, keeps: true,
 		},
 		status: update{prepare: over(func(c, old *batchv1.CronJob) { c.Spec = old.Spec }), keeps: true},
 	},

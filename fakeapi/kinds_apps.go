@@ -6,9 +6,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-var appsKinds = []*Kind{replicaSets, deployments, statefulSets, daemonSets, controllerRevisions}
+var appsKinds = []*row{replicaSets, deployments, statefulSets, daemonSets, controllerRevisions}
 
-var replicaSets = goType[appsv1.ReplicaSet, appsv1.ReplicaSetList](&Kind{
+var replicaSets = goType[appsv1.ReplicaSet, appsv1.ReplicaSetList](&row{
 	GVK: appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), Resource: "replicasets", Singular: "replicaset",
 	ShortNames: []string{"rs"}, Categories: []string{"all"},
 	Namespaced: true, Status: true, Default: on(defaultReplicaSet),
@@ -26,11 +26,11 @@ var replicaSets = goType[appsv1.ReplicaSet, appsv1.ReplicaSetList](&Kind{
 					rs.Generation = old.Generation + 1
 				}
 			}),
-			validate: compare(validateReplicaSetUpdate), again: "u", keeps: true,
+			validate: compare(validateReplicaSetUpdate), again: []metaCheck{onUpdate}, keeps: true,
 		},
 		status: update{
 			prepare:  over(func(rs, old *appsv1.ReplicaSet) { rs.Spec = old.Spec }),
-			validate: compare(validateReplicaSetStatus), again: "u", keeps: true,
+			validate: compare(validateReplicaSetStatus), again: []metaCheck{onUpdate}, keeps: true,
 		},
 		scale: &scaling{
 			read: func(obj runtime.Object) (int32, int32, string) {

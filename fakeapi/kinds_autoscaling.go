@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-var autoscalingKinds = []*Kind{autoscalers}
+var autoscalingKinds = []*row{autoscalers}
 
-var autoscalers = goType[autoscalingv2.HorizontalPodAutoscaler, autoscalingv2.HorizontalPodAutoscalerList](&Kind{
+var autoscalers = goType[autoscalingv2.HorizontalPodAutoscaler, autoscalingv2.HorizontalPodAutoscalerList](&row{
 	GVK:      autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"),
 	Resource: "horizontalpodautoscalers", Singular: "horizontalpodautoscaler", ShortNames: []string{"hpa"}, Categories: []string{"all"},
 	Namespaced: true, Status: true, Default: on(defaultAutoscaler),
@@ -24,11 +24,11 @@ var autoscalers = goType[autoscalingv2.HorizontalPodAutoscaler, autoscalingv2.Ho
 		validateCreate: check(func(a *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList { return validateAutoscaler(a, nil) }),
 		main: update{
 			prepare:  over(func(a, old *autoscalingv2.HorizontalPodAutoscaler) { a.Status = old.Status }),
-			validate: compare(validateAutoscaler), again: "u",
+			validate: compare(validateAutoscaler), again: []metaCheck{onUpdate},
 		},
 		status: update{
 			prepare:  over(func(a, old *autoscalingv2.HorizontalPodAutoscaler) { a.Spec = old.Spec }),
-			validate: compare(validateAutoscalerStatus), again: "u",
+			validate: compare(validateAutoscalerStatus), again: []metaCheck{onUpdate},
 		},
 	},
 })
@@ -37,20 +37,18 @@ var autoscalers = goType[autoscalingv2.HorizontalPodAutoscaler, autoscalingv2.Ho
 // and everything else in annotations.
 var autoscalersV1 = makeAutoscalersV1()
 
-func makeAutoscalersV1() *Kind {
-	k := goType[autoscalingv1.HorizontalPodAutoscaler, autoscalingv1.HorizontalPodAutoscalerList](&Kind{
+func makeAutoscalersV1() *row {
+	k := goType[autoscalingv1.HorizontalPodAutoscaler, autoscalingv1.HorizontalPodAutoscalerList](&row{
 		GVK: autoscalingv1.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"),
 		Default: on(func(a *autoscalingv1.HorizontalPodAutoscaler) {
 			if a.Spec.MinReplicas == nil {
-				a.Spec.MinReplicas = ptrTo(int32(1))
+				a.Spec.MinReplicas = new(int32(1))
 			}
 		}),
 	})
 	k.view = between(autoscalers, k, showAutoscaler, keepAutoscaler)
 	return version(k)
 }
-
-func ptrTo[T any](v T) *T { return &v }
 
 // cpuTarget is the metric that an autoscaler has when it names none.
 func cpuTarget(percent int32) autoscalingv2.MetricSpec {
@@ -62,7 +60,7 @@ const defaultUtilization = 80
 
 func defaultAutoscaler(a *autoscalingv2.HorizontalPodAutoscaler) {
 	if a.Spec.MinReplicas == nil {
-		a.Spec.MinReplicas = ptrTo(int32(1))
+		a.Spec.MinReplicas = new(int32(1))
 	}
 	if len(a.Spec.Metrics) == 0 {
 		a.Spec.Metrics = []autoscalingv2.MetricSpec{cpuTarget(defaultUtilization)}
@@ -74,7 +72,7 @@ func defaultAutoscaler(a *autoscalingv2.HorizontalPodAutoscaler) {
 	most := autoscalingv2.MaxChangePolicySelect
 	percent := autoscalingv2.HPAScalingPolicy{Type: autoscalingv2.PercentScalingPolicy, Value: 100, PeriodSeconds: 15}
 	pods := autoscalingv2.HPAScalingPolicy{Type: autoscalingv2.PodsScalingPolicy, Value: 4, PeriodSeconds: 15}
-	b.ScaleUp = overRules(b.ScaleUp, autoscalingv2.HPAScalingRules{StabilizationWindowSeconds: ptrTo(int32(0)), SelectPolicy: &most,
+	b.ScaleUp = overRules(b.ScaleUp, autoscalingv2.HPAScalingRules{StabilizationWindowSeconds: new(int32(0)), SelectPolicy: &most,
 		Policies: []autoscalingv2.HPAScalingPolicy{pods, percent}})
 	b.ScaleDown = overRules(b.ScaleDown, autoscalingv2.HPAScalingRules{SelectPolicy: &most, Policies: []autoscalingv2.HPAScalingPolicy{percent}})
 }

@@ -10,19 +10,19 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-var coreKinds = []*Kind{namespaces, nodes, configMaps, pods, replicationControllers}
+var coreKinds = []*row{namespaces, nodes, configMaps, pods, replicationControllers}
 
-var namespaces = goType[corev1.Namespace, corev1.NamespaceList](&Kind{
+var namespaces = goType[corev1.Namespace, corev1.NamespaceList](&row{
 	GVK: corev1.SchemeGroupVersion.WithKind("Namespace"), Resource: "namespaces", Singular: "namespace", ShortNames: []string{"ns"},
 	Default: on(defaultNamespace), Status: true, ReturnDeleted: true,
 	strategy: strategy{
 		name:           validation.ValidateNamespaceName,
 		prepareCreate:  on(prepareNamespace),
 		canonicalize:   on(defaultNamespace),
-		main:           update{prepare: over(keepNamespaceStatus), again: "mu"},
-		status:         update{prepare: over(keepNamespaceSpec), again: "u"},
-		other:          map[string]*update{"finalize": {prepare: over(keepNamespaceStatusOnly), again: "u"}},
-		remove:         removeNamespace,
+		main:           update{prepare: over(keepNamespaceStatus), again: []metaCheck{onCreate, onUpdate}},
+		status:         update{prepare: over(keepNamespaceSpec), again: []metaCheck{onUpdate}},
+		other:          map[string]*update{"finalize": {prepare: over(keepNamespaceStatusOnly), again: []metaCheck{onUpdate}}},
+		terminate:      terminateNamespace,
 		held:           func(obj runtime.Object) bool { return len(obj.(*corev1.Namespace).Spec.Finalizers) > 0 },
 		selectableKeys: []string{"status.phase", "name"},
 		selectable: func(obj runtime.Object, set fields.Set) {
@@ -32,7 +32,7 @@ var namespaces = goType[corev1.Namespace, corev1.NamespaceList](&Kind{
 	},
 })
 
-var nodes = goType[corev1.Node, corev1.NodeList](&Kind{
+var nodes = goType[corev1.Node, corev1.NodeList](&row{
 	GVK: corev1.SchemeGroupVersion.WithKind("Node"), Resource: "nodes", Singular: "node", ShortNames: []string{"no"},
 	Default: on(defaultNode), Status: true,
 	strategy: strategy{
@@ -41,8 +41,8 @@ var nodes = goType[corev1.Node, corev1.NodeList](&Kind{
 		admit:  taintNewNode,
 		main: update{prepare: over(func(n, old *corev1.Node) {
 			n.Status = old.Status
-		}), again: "mu"},
-		status:         update{prepare: over(func(n, old *corev1.Node) { n.Spec = old.Spec }), again: "mu"},
+		}), again: []metaCheck{onCreate, onUpdate}},
+		status:         update{prepare: over(func(n, old *corev1.Node) { n.Spec = old.Spec }), again: []metaCheck{onCreate, onUpdate}},
 		selectableKeys: []string{"spec.unschedulable"},
 		selectable: func(obj runtime.Object, set fields.Set) {
 			set["spec.unschedulable"] = strconv.FormatBool(obj.(*corev1.Node).Spec.Unschedulable)
@@ -50,17 +50,17 @@ var nodes = goType[corev1.Node, corev1.NodeList](&Kind{
 	},
 })
 
-var configMaps = goType[corev1.ConfigMap, corev1.ConfigMapList](&Kind{
+var configMaps = goType[corev1.ConfigMap, corev1.ConfigMapList](&row{
 	GVK: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Resource: "configmaps", Singular: "configmap", ShortNames: []string{"cm"},
 	Namespaced: true,
 	strategy: strategy{
 		name:           validation.NameIsDNSSubdomain,
 		validateCreate: check(validateConfigMap),
-		main:           update{validate: compare(validateConfigMapUpdate), again: "um"},
+		main:           update{validate: compare(validateConfigMapUpdate), again: []metaCheck{onUpdate, onCreate}},
 	},
 })
 
-var replicationControllers = goType[corev1.ReplicationController, corev1.ReplicationControllerList](&Kind{
+var replicationControllers = goType[corev1.ReplicationController, corev1.ReplicationControllerList](&row{
 	GVK:      corev1.SchemeGroupVersion.WithKind("ReplicationController"),
 	Resource: "replicationcontrollers", Singular: "replicationcontroller", ShortNames: []string{"rc"}, Categories: []string{"all"},
 	Namespaced: true, Status: true, OrphanByDefault: true, Default: on(defaultReplicationController),
@@ -79,11 +79,11 @@ var replicationControllers = goType[corev1.ReplicationController, corev1.Replica
 					rc.Generation = old.Generation + 1
 				}
 			}),
-			validate: compare(validateReplicationControllerUpdate), again: "u", keeps: true,
+			validate: compare(validateReplicationControllerUpdate), again: []metaCheck{onUpdate}, keeps: true,
 		},
 		status: update{
 			prepare:  over(func(rc, old *corev1.ReplicationController) { rc.Spec = old.Spec }),
-			validate: compare(validateReplicationControllerStatus), again: "u", keeps: true,
+			validate: compare(validateReplicationControllerStatus), again: []metaCheck{onUpdate}, keeps: true,
 		},
 		scale: &scaling{
 			read: func(obj runtime.Object) (int32, int32, string) {

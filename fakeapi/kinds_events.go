@@ -11,8 +11,8 @@ import (
 // core events.
 var newEvents = makeNewEvents()
 
-func makeNewEvents() *Kind {
-	k := goType[eventsv1.Event, eventsv1.EventList](&Kind{GVK: eventsv1.SchemeGroupVersion.WithKind("Event")})
+func makeNewEvents() *row {
+	k := goType[eventsv1.Event, eventsv1.EventList](&row{GVK: eventsv1.SchemeGroupVersion.WithKind("Event")})
 	k.view = between(events, k, showEvent, keepEvent)
 	version(k)
 	k.selectableKeys = newEventKeys

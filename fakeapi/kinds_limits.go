@@ -12,11 +12,12 @@ import (
 
 // limitKinds are kept as objects: nothing here enforces limits or routes to
 // endpoints.
-var limitKinds = []*Kind{endpoints, limitRanges, resourceQuotas}
+var limitKinds = []*row{endpoints, limitRanges, resourceQuotas}
 
-var endpoints = goType[corev1.Endpoints, corev1.EndpointsList](&Kind{
+var endpoints = goType[corev1.Endpoints, corev1.EndpointsList](&row{
 	GVK: corev1.SchemeGroupVersion.WithKind("Endpoints"), Resource: "endpoints", Singular: "endpoints", ShortNames: []string{"ep"},
 	Namespaced: true, CreateOnUpdate: true, Default: on(defaultEndpoints),
+	Deprecated: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
 	strategy: strategy{
 		name:           validation.NameIsDNSSubdomain,
 		prefix:         "services/endpoints",
@@ -25,7 +26,7 @@ var endpoints = goType[corev1.Endpoints, corev1.EndpointsList](&Kind{
 		main: update{
 			validate: compare(func(e, _ *corev1.Endpoints) field.ErrorList { return validateEndpoints(e) }),
 			warn:     func(obj, _ runtime.Object) []string { return warnAddresses(obj.(*corev1.Endpoints)) },
-			again:    "u",
+			again:    []metaCheck{onUpdate},
 		},
 	},
 })
@@ -71,15 +72,6 @@ func validateEndpoints(e *corev1.Endpoints) (errs field.ErrorList) {
 	return errs
 }
 
-// Deprecation is what every request for a built-in kind on its way out is
-// warned of; "" for all others.
-func (k *Kind) Deprecation() string {
-	if k != endpoints {
-		return ""
-	}
-	return "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
-}
-
 // managedByEndpoints marks what the endpoints controller writes.
 const managedByEndpoints = "endpoints.kubernetes.io/managed-by"
 
@@ -99,10 +91,10 @@ func warnAddresses(e *corev1.Endpoints) (warnings []string) {
 	return warnings
 }
 
-var limitRanges = goType[corev1.LimitRange, corev1.LimitRangeList](&Kind{
+var limitRanges = goType[corev1.LimitRange, corev1.LimitRangeList](&row{
 	GVK: corev1.SchemeGroupVersion.WithKind("LimitRange"), Resource: "limitranges", Singular: "limitrange", ShortNames: []string{"limits"},
 	Namespaced: true, CreateOnUpdate: true, Default: on(defaultLimitRange),
-	strategy: strategy{name: validation.NameIsDNSSubdomain, main: update{again: "m"}},
+	strategy: strategy{name: validation.NameIsDNSSubdomain, main: update{again: []metaCheck{onCreate}}},
 })
 
 // defaultLimitRange completes limits for containers: the default is the
@@ -130,15 +122,15 @@ func complete(list, from corev1.ResourceList) corev1.ResourceList {
 	return list
 }
 
-var resourceQuotas = goType[corev1.ResourceQuota, corev1.ResourceQuotaList](&Kind{
+var resourceQuotas = goType[corev1.ResourceQuota, corev1.ResourceQuotaList](&row{
 	GVK: corev1.SchemeGroupVersion.WithKind("ResourceQuota"), Resource: "resourcequotas", Singular: "resourcequota", ShortNames: []string{"quota"},
 	Namespaced: true, Status: true, ReturnDeleted: true,
 	strategy: strategy{
 		name:          validation.NameIsDNSSubdomain,
 		prepareCreate: on(func(q *corev1.ResourceQuota) { q.Status = corev1.ResourceQuotaStatus{} }),
 		warnCreate:    func(obj runtime.Object) []string { return warnQuota(obj.(*corev1.ResourceQuota)) },
-		main:          update{prepare: over(func(q, old *corev1.ResourceQuota) { q.Status = old.Status }), again: "u"},
-		status:        update{prepare: over(func(q, old *corev1.ResourceQuota) { q.Spec = old.Spec }), again: "u"},
+		main:          update{prepare: over(func(q, old *corev1.ResourceQuota) { q.Status = old.Status }), again: []metaCheck{onUpdate}},
+		status:        update{prepare: over(func(q, old *corev1.ResourceQuota) { q.Spec = old.Spec }), again: []metaCheck{onUpdate}},
 	},
 })
 

@@ -19,9 +19,9 @@ import (
 
 // otherKinds are kinds that ownership touches only through their metadata:
 // their specs are stored as they come, with the API's defaults.
-var otherKinds = []*Kind{services, secrets, serviceAccounts, claims, events, leases, disruptionBudgets, endpointSlices, clusterRoles}
+var otherKinds = []*row{services, secrets, serviceAccounts, claims, events, leases, disruptionBudgets, endpointSlices, clusterRoles}
 
-var services = goType[corev1.Service, corev1.ServiceList](&Kind{
+var services = goType[corev1.Service, corev1.ServiceList](&row{
 	GVK: corev1.SchemeGroupVersion.WithKind("Service"), Resource: "services", Singular: "service",
 	ShortNames: []string{"svc"}, Categories: []string{"all"},
 	Namespaced: true, Status: true, ReturnDeleted: true, Default: on(defaultService),
@@ -29,10 +29,10 @@ var services = goType[corev1.Service, corev1.ServiceList](&Kind{
 		name:          validation.NameIsDNSLabel,
 		prefix:        "services/specs",
 		prepareCreate: on(prepareService),
-		main:          update{prepare: over(prepareServiceUpdate), again: "um"},
+		main:          update{prepare: over(prepareServiceUpdate), again: []metaCheck{onUpdate, onCreate}},
 		status: update{prepare: over(func(s, old *corev1.Service) {
 			s.Spec = old.Spec
-		}), again: "u"},
+		}), again: []metaCheck{onUpdate}},
 		selectableKeys: []string{"spec.clusterIP", "spec.type"},
 		selectable: func(obj runtime.Object, set fields.Set) {
 			s := obj.(*corev1.Service)
@@ -108,7 +108,7 @@ func prepareServiceUpdate(s, old *corev1.Service) {
 	}
 }
 
-var secrets = goType[corev1.Secret, corev1.SecretList](&Kind{
+var secrets = goType[corev1.Secret, corev1.SecretList](&row{
 	GVK: corev1.SchemeGroupVersion.WithKind("Secret"), Resource: "secrets", Singular: "secret", Namespaced: true,
 	Default: on(func(s *corev1.Secret) {
 		if s.Type == "" {
@@ -124,21 +124,21 @@ var secrets = goType[corev1.Secret, corev1.SecretList](&Kind{
 	}),
 	strategy: strategy{
 		name:           validation.NameIsDNSSubdomain,
-		main:           update{again: "u"},
+		main:           update{again: []metaCheck{onUpdate}},
 		selectableKeys: []string{"type"},
 		selectable:     func(obj runtime.Object, set fields.Set) { set["type"] = string(obj.(*corev1.Secret).Type) },
 	},
 })
 
-var serviceAccounts = goType[corev1.ServiceAccount, corev1.ServiceAccountList](&Kind{
+var serviceAccounts = goType[corev1.ServiceAccount, corev1.ServiceAccountList](&row{
 	GVK: corev1.SchemeGroupVersion.WithKind("ServiceAccount"), Resource: "serviceaccounts", Singular: "serviceaccount",
 	ShortNames: []string{"sa"}, Namespaced: true, ReturnDeleted: true,
-	strategy: strategy{name: validation.ValidateServiceAccountName, main: update{again: "u"}},
+	strategy: strategy{name: validation.ValidateServiceAccountName, main: update{again: []metaCheck{onUpdate}}},
 })
 
 const claimProtection = "kubernetes.io/pvc-protection"
 
-var claims = goType[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimList](&Kind{
+var claims = goType[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimList](&row{
 	GVK:      corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"),
 	Resource: "persistentvolumeclaims", Singular: "persistentvolumeclaim", ShortNames: []string{"pvc"},
 	Namespaced: true, Status: true, ReturnDeleted: true, Default: on(defaultClaim),
@@ -153,12 +153,12 @@ var claims = goType[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimLi
 		prepareCreate: on(func(c *corev1.PersistentVolumeClaim) {
 			c.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
 		}),
-		main:   update{prepare: over(func(c, old *corev1.PersistentVolumeClaim) { c.Status = old.Status }), again: "um"},
-		status: update{prepare: over(func(c, old *corev1.PersistentVolumeClaim) { c.Spec = old.Spec }), again: "u"},
+		main:   update{prepare: over(func(c, old *corev1.PersistentVolumeClaim) { c.Status = old.Status }), again: []metaCheck{onUpdate, onCreate}},
+		status: update{prepare: over(func(c, old *corev1.PersistentVolumeClaim) { c.Spec = old.Spec }), again: []metaCheck{onUpdate}},
 	},
 })
 
-var events = goType[corev1.Event, corev1.EventList](&Kind{
+var events = goType[corev1.Event, corev1.EventList](&row{
 	GVK: corev1.SchemeGroupVersion.WithKind("Event"), Resource: "events", Singular: "event", ShortNames: []string{"ev"},
 	Namespaced: true, CreateOnUpdate: true,
 	strategy: strategy{
@@ -184,13 +184,13 @@ func selectEvent(obj runtime.Object, set fields.Set) {
 	}
 }
 
-var leases = goType[coordinationv1.Lease, coordinationv1.LeaseList](&Kind{
+var leases = goType[coordinationv1.Lease, coordinationv1.LeaseList](&row{
 	GVK: coordinationv1.SchemeGroupVersion.WithKind("Lease"), Resource: "leases", Singular: "lease",
 	Namespaced: true, MustVersion: true, CreateOnUpdate: true,
-	strategy: strategy{name: validation.NameIsDNSSubdomain, main: update{again: "u"}},
+	strategy: strategy{name: validation.NameIsDNSSubdomain, main: update{again: []metaCheck{onUpdate}}},
 })
 
-var disruptionBudgets = goType[policyv1.PodDisruptionBudget, policyv1.PodDisruptionBudgetList](&Kind{
+var disruptionBudgets = goType[policyv1.PodDisruptionBudget, policyv1.PodDisruptionBudgetList](&row{
 	GVK:      policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"),
 	Resource: "poddisruptionbudgets", Singular: "poddisruptionbudget", ShortNames: []string{"pdb"},
 	Namespaced: true, Status: true,
@@ -205,15 +205,15 @@ var disruptionBudgets = goType[policyv1.PodDisruptionBudget, policyv1.PodDisrupt
 			if !equality.Semantic.DeepEqual(p.Spec, old.Spec) {
 				p.Generation = old.Generation + 1
 			}
-		}), validate: compare(func(p, _ *policyv1.PodDisruptionBudget) field.ErrorList { return validateBudget(p) }), again: "m"},
+		}), validate: compare(func(p, _ *policyv1.PodDisruptionBudget) field.ErrorList { return validateBudget(p) }), again: []metaCheck{onCreate}},
 		status: update{
 			prepare:  over(func(p, old *policyv1.PodDisruptionBudget) { p.Spec = old.Spec }),
-			validate: compare(func(p, _ *policyv1.PodDisruptionBudget) field.ErrorList { return validateBudgetStatus(p) }), again: "u",
+			validate: compare(func(p, _ *policyv1.PodDisruptionBudget) field.ErrorList { return validateBudgetStatus(p) }), again: []metaCheck{onUpdate},
 		},
 	},
 })
 
-var endpointSlices = goType[discoveryv1.EndpointSlice, discoveryv1.EndpointSliceList](&Kind{
+var endpointSlices = goType[discoveryv1.EndpointSlice, discoveryv1.EndpointSliceList](&row{
 	GVK:      discoveryv1.SchemeGroupVersion.WithKind("EndpointSlice"),
 	Resource: "endpointslices", Singular: "endpointslice", Namespaced: true,
 	strategy: strategy{
@@ -225,11 +225,11 @@ var endpointSlices = goType[discoveryv1.EndpointSlice, discoveryv1.EndpointSlice
 			if !equality.Semantic.DeepEqual(now, was) || !sameMap(e.Labels, old.Labels) {
 				e.Generation = old.Generation + 1
 			}
-		}), again: "m"},
+		}), again: []metaCheck{onCreate}},
 	},
 })
 
-var clusterRoles = goType[rbacv1.ClusterRole, rbacv1.ClusterRoleList](&Kind{
+var clusterRoles = goType[rbacv1.ClusterRole, rbacv1.ClusterRoleList](&row{
 	GVK: rbacv1.SchemeGroupVersion.WithKind("ClusterRole"), Resource: "clusterroles", Singular: "clusterrole",
-	strategy: strategy{main: update{again: "mu"}},
+	strategy: strategy{main: update{again: []metaCheck{onCreate, onUpdate}}},
 })

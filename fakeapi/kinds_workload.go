@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-var deployments = goType[appsv1.Deployment, appsv1.DeploymentList](&Kind{
+var deployments = goType[appsv1.Deployment, appsv1.DeploymentList](&row{
 	GVK: appsv1.SchemeGroupVersion.WithKind("Deployment"), Resource: "deployments", Singular: "deployment",
 	ShortNames: []string{"deploy"}, Categories: []string{"all"},
 	Namespaced: true, Status: true, Default: on(defaultDeployment),
@@ -27,11 +27,11 @@ var deployments = goType[appsv1.Deployment, appsv1.DeploymentList](&Kind{
 					d.Generation = old.Generation + 1
 				}
 			}),
-			validate: compare(validateDeploymentUpdate), again: "u",
+			validate: compare(validateDeploymentUpdate), again: []metaCheck{onUpdate},
 		},
 		status: update{
 			prepare:  over(func(d, old *appsv1.Deployment) { d.Spec, d.Labels = old.Spec, old.Labels }),
-			validate: compare(validateDeploymentStatus), again: "u",
+			validate: compare(validateDeploymentStatus), again: []metaCheck{onUpdate},
 		},
 		resetByStatus: [][]string{{"metadata", "labels"}},
 		scale: &scaling{
@@ -72,7 +72,7 @@ func defaultDeployment(d *appsv1.Deployment) {
 	defaultPodSpec(&d.Spec.Template.Spec)
 }
 
-var statefulSets = goType[appsv1.StatefulSet, appsv1.StatefulSetList](&Kind{
+var statefulSets = goType[appsv1.StatefulSet, appsv1.StatefulSetList](&row{
 	GVK: appsv1.SchemeGroupVersion.WithKind("StatefulSet"), Resource: "statefulsets", Singular: "statefulset",
 	ShortNames: []string{"sts"}, Categories: []string{"all"},
 	Namespaced: true, Status: true, Default: on(defaultStatefulSet),
@@ -92,12 +92,12 @@ var statefulSets = goType[appsv1.StatefulSet, appsv1.StatefulSetList](&Kind{
 					s.Generation = old.Generation + 1
 				}
 			}),
-			validate: compare(validateStatefulSetUpdate), again: "u", keeps: true,
+			validate: compare(validateStatefulSetUpdate), again: []metaCheck{onUpdate}, keeps: true,
 			warn: func(obj, _ runtime.Object) []string { return warnRevisions(obj.(*appsv1.StatefulSet)) },
 		},
 		status: update{
 			prepare:  over(func(s, old *appsv1.StatefulSet) { s.Spec = old.Spec }),
-			validate: compare(validateStatefulSetStatus), again: "u", keeps: true,
+			validate: compare(validateStatefulSetStatus), again: []metaCheck{onUpdate}, keeps: true,
 		},
 		scale: &scaling{
 			read: func(obj runtime.Object) (int32, int32, string) {
@@ -158,7 +158,7 @@ func defaultStatefulSet(s *appsv1.StatefulSet) {
 	}
 }
 
-var daemonSets = goType[appsv1.DaemonSet, appsv1.DaemonSetList](&Kind{
+var daemonSets = goType[appsv1.DaemonSet, appsv1.DaemonSetList](&row{
 	GVK: appsv1.SchemeGroupVersion.WithKind("DaemonSet"), Resource: "daemonsets", Singular: "daemonset",
 	ShortNames: []string{"ds"}, Categories: []string{"all"},
 	Namespaced: true, Status: true, Default: on(defaultDaemonSet),
@@ -171,14 +171,14 @@ var daemonSets = goType[appsv1.DaemonSet, appsv1.DaemonSetList](&Kind{
 		validateCreate: check(validateDaemonSet),
 		main: update{
 			prepare:  over(prepareDaemonSet),
-			validate: compare(validateDaemonSetUpdate), again: "u",
+			validate: compare(validateDaemonSetUpdate), again: []metaCheck{onUpdate},
 		},
 		status: update{
 			prepare: over(func(d, old *appsv1.DaemonSet) {
 				d.Spec = old.Spec
 				setTemplateGeneration(d, templateGeneration(old))
 			}),
-			validate: compare(validateDaemonSetStatus), again: "u",
+			validate: compare(validateDaemonSetStatus), again: []metaCheck{onUpdate},
 		},
 	},
 })
@@ -236,12 +236,12 @@ func defaultDaemonSet(d *appsv1.DaemonSet) {
 	defaultPodSpec(&d.Spec.Template.Spec)
 }
 
-var controllerRevisions = goType[appsv1.ControllerRevision, appsv1.ControllerRevisionList](&Kind{
+var controllerRevisions = goType[appsv1.ControllerRevision, appsv1.ControllerRevisionList](&row{
 	GVK: appsv1.SchemeGroupVersion.WithKind("ControllerRevision"), Resource: "controllerrevisions", Singular: "controllerrevision",
 	Namespaced: true,
 	strategy: strategy{
 		name:           validation.NameIsDNSSubdomain,
 		validateCreate: check(validateRevision),
-		main:           update{validate: compare(validateRevisionUpdate), again: "um"},
+		main:           update{validate: compare(validateRevisionUpdate), again: []metaCheck{onUpdate, onCreate}},
 	},
 })

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"sort"
 	"strconv"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -185,4 +187,23 @@ func (k *Kind) MakeList(r Response) runtime.Object {
 	m.SetRemainingItemCount(r.Left)
 	setItems(list, r.Items)
 	return list
+}
+
+// setItems fills a list object of a Go type; the items are copied by value,
+// what they point to is shared.
+func setItems(list runtime.Object, items []runtime.Object) {
+	if l, ok := list.(*unstructured.UnstructuredList); ok {
+		l.Items = make([]unstructured.Unstructured, len(items))
+		for i, item := range items {
+			l.Items[i] = *item.(*unstructured.Unstructured)
+		}
+		return
+	}
+	field := reflect.ValueOf(list).Elem().FieldByName("Items")
+	out := reflect.MakeSlice(field.Type(), len(items), len(items))
+	for i, item := range items {
+		out.Index(i).Set(reflect.ValueOf(item).Elem())
+		out.Index(i).FieldByName("TypeMeta").SetZero()
+	}
+	field.Set(out)
 }

@@ -89,7 +89,7 @@ func anything() schema.Atom {
 }
 
 // mergeType makes the merge type of a kind.
-func mergeType(k *Kind) typed.ParseableType {
+func mergeType(k *row) typed.ParseableType {
 	m := &mergeSchema{seen: map[reflect.Type]bool{}}
 	m.types = append(m.types, schema.TypeDef{Name: "any", Atom: anything()})
 	root := reflect.TypeOf(k.New()).Elem()

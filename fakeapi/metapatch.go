@@ -59,7 +59,7 @@ func (c *call) patchMeta(old *entry) runtime.Object {
 	if !ok {
 		return nil
 	}
-	obj := c.k.shallow(old.obj)
+	obj := c.k.row.shallow(old.obj)
 	m := metaOf(obj)
 	if !p.apply(m, strategic) {
 		return nil

@@ -25,7 +25,7 @@ func TestMetaPatchIsThePatch(t *testing.T) {
 		if i%2 == 1 {
 			kind = types.MergePatchType
 		}
-		c := &call{s: &Server{}, k: pods, req: &Request{PatchType: kind, Patch: []byte(patch)}}
+		c := &call{s: &Server{}, k: podKind, req: &Request{PatchType: kind, Patch: []byte(patch)}}
 		got := c.patchMeta(newEntry("default/p", obj))
 		if got == nil {
 			continue
@@ -48,7 +48,7 @@ func TestMetaPatchIsThePatch(t *testing.T) {
 func randomPod(r *rand.Rand) *corev1.Pod {
 	p := pod("p")
 	p.Namespace, p.UID, p.ResourceVersion = "default", "u", "7"
-	p.SetGroupVersionKind(pods.GVK)
+	p.SetGroupVersionKind(podKind.GVK)
 	p.Labels, p.Annotations = nil, nil
 	for i := range r.Intn(3) {
 		if p.Labels == nil {
@@ -183,11 +183,11 @@ func TestSoundNewIsSound(t *testing.T) {
 		if r.Intn(4) == 0 {
 			obj.OwnerReferences = []metav1.OwnerReference{{APIVersion: word(), Kind: word(), Name: word(), UID: types.UID(word())}}
 		}
-		k := pods
+		k := podKind.row
 		if r.Intn(8) == 0 {
-			k = nodes
+			k = nodeKind.row
 		}
-		if k.name == nil || !soundNew(obj, k) {
+		if k.name == nil || !soundNew(obj, k.Namespaced, k.name) {
 			continue
 		}
 		sound++

@@ -3,19 +3,12 @@ package fakeapi
 import (
 	"encoding/hex"
 	"strconv"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 )
-
-// key is the place of an object in its kind's table.
-func (k *Kind) key(namespace, name string) string {
-	if k.Namespaced {
-		return namespace + "/" + name
-	}
-	return name
-}
 
 func newEntry(key string, obj runtime.Object) *entry {
 	m := metaOf(obj)
@@ -96,3 +89,6 @@ func scramble(x uint64) uint64 {
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
+
+// seconds cuts a time of day as the API's encoding does.
+func seconds(now time.Time) metav1.Time { return metav1.Time{Time: now.UTC().Truncate(time.Second)} }

@@ -23,7 +23,7 @@ import (
 const maxOperations = 10000
 
 func (c *call) patch() Response {
-	w := c.k.way(c.req.Subresource)
+	w := c.k.row.way(c.req.Subresource)
 	if w == nil {
 		return c.patchSubresource()
 	}

@@ -13,7 +13,7 @@ import (
 // [call.patchWhole] then does it.
 func (c *call) patchReplicas(old *entry) runtime.Object {
 	merges := c.req.PatchType == types.MergePatchType || c.req.PatchType == types.StrategicMergePatchType
-	if !merges || c.k.scale == nil || c.req.Subresource != "" || c.s.manages(old.meta) {
+	if !merges || c.k.row.scale == nil || c.req.Subresource != "" || c.s.manages(old.meta) {
 		return nil
 	}
 	if _, ok := old.obj.(metav1.ObjectMetaAccessor); !ok {
@@ -23,8 +23,8 @@ func (c *call) patchReplicas(old *entry) runtime.Object {
 	if !ok {
 		return nil
 	}
-	obj := c.k.shallow(old.obj)
-	c.k.scale.write(obj, n)
+	obj := c.k.row.shallow(old.obj)
+	c.k.row.scale.write(obj, n)
 	return obj
 }
 

@@ -2,7 +2,6 @@ package fakeapi
 
 import (
 	"fmt"
-
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-var pods = goType[corev1.Pod, corev1.PodList](&Kind{
+var pods = goType[corev1.Pod, corev1.PodList](&row{
 	GVK: corev1.SchemeGroupVersion.WithKind("Pod"), Resource: "pods", Singular: "pod",
 	ShortNames: []string{"po"}, Categories: []string{"all"},
 	Namespaced: true, Status: true, ReturnDeleted: true, Default: on(defaultPod),
@@ -23,13 +22,13 @@ var pods = goType[corev1.Pod, corev1.PodList](&Kind{
 		warnCreate:     func(obj runtime.Object) []string { return warnPodName(metaOf(obj)) },
 		main: update{
 			prepare:  over(preparePodUpdate),
-			validate: compare(validatePodUpdate), again: "um", keeps: true,
+			validate: compare(validatePodUpdate), again: []metaCheck{onUpdate, onCreate}, keeps: true,
 		},
 		status: update{
 			prepare:  over(preparePodStatus),
-			validate: compare(validatePodStatus), again: "u",
+			validate: compare(validatePodStatus), again: []metaCheck{onUpdate},
 		},
-		other:         map[string]*update{"ephemeralcontainers": {prepare: over(prepareEphemeral), validate: compare(validateEphemeral), again: "u"}},
+		other:         map[string]*update{"ephemeralcontainers": {prepare: over(prepareEphemeral), validate: compare(validateEphemeral), again: []metaCheck{onUpdate}}},
 		resetByStatus: [][]string{{"metadata", "deletionTimestamp"}, {"metadata", "ownerReferences"}},
 		grace:         podGrace,
 		selectableKeys: []string{"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",

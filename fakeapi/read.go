@@ -1,9 +1,7 @@
 package fakeapi
 
 import (
-	"fmt"
 	"net/http"
-	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -88,20 +86,6 @@ func (s Selection) pair() (label, value string, ok bool) {
 		}
 	}
 	return "", "", false
-}
-
-// fieldLabel checks that a field selector may name the label.
-func (k *Kind) fieldLabel(label, value string) (string, string, error) {
-	if label == "metadata.name" || label == "metadata.namespace" && k.Namespaced || slices.Contains(k.selectableKeys, label) {
-		return label, value, nil
-	}
-	if len(k.selectableKeys) == 0 {
-		return "", "", fmt.Errorf("%q is not a known field selector: only %q, %q", label, "metadata.name", "metadata.namespace")
-	}
-	if k.GVK.Group == "batch" {
-		return "", "", fmt.Errorf("field label %q not supported for %s", label, k.GVK.Kind)
-	}
-	return "", "", fmt.Errorf("field label not supported: %s", label)
 }
 
 func (c *call) list() Response {

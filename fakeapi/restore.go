@@ -36,8 +36,8 @@ func (s *Server) Restore(objects []runtime.Object) error {
 	for _, obj := range objects {
 		k := s.KindOf(obj)
 		c := obj.DeepCopyObject()
-		if k.view != nil {
-			k, c = k.view.stored, k.view.keep(obj)
+		if k.stored != nil {
+			k, c = k.stored, k.row.view.keep(obj)
 		}
 		c.GetObjectKind().SetGroupVersionKind(k.GVK)
 		m := metaOf(c)
@@ -52,6 +52,6 @@ func (s *Server) Restore(objects []runtime.Object) error {
 		}
 	}
 	s.born = int(latest)
-	(&call{s: s, k: definitions, req: &Request{}}).syncKinds()
+	s.syncKinds()
 	return nil
 }

@@ -13,25 +13,15 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// scaling says how a kind's scale subresource reads and writes its objects.
-type scaling struct {
-	read  func(obj runtime.Object) (want, have int32, selector string)
-	write func(obj runtime.Object, want int32) // obj is a shallow copy
-	// path is where the replicas are; nil is spec.replicas.
-	path []string
-	// absent refuses to show an object that has no replicas; nil: all have.
-	absent func(obj runtime.Object) error
-}
-
 // Scales is the kind of the scale subresource's objects. It is not served by itself.
-var Scales = goType[autoscalingv1.Scale, autoscalingv1.Scale](&Kind{
+var Scales = newKind(goType[autoscalingv1.Scale, autoscalingv1.Scale](&row{
 	GVK: autoscalingv1.SchemeGroupVersion.WithKind("Scale"), Namespaced: true,
-})
+}), 0)
 
 // BodyKind is the kind of the objects that requests to a subresource carry.
 func (k *Kind) BodyKind(subresource string) *Kind {
 	switch {
-	case subresource == "scale" && k.scale != nil:
+	case subresource == "scale" && k.row.scale != nil:
 		return Scales
 	case subresource == "eviction":
 		return evictions
@@ -41,21 +31,10 @@ func (k *Kind) BodyKind(subresource string) *Kind {
 	return k
 }
 
-// Serves says whether the kind has the subresource; "" is the kind itself.
-func (k *Kind) Serves(subresource string) bool {
-	switch subresource {
-	case "scale":
-		return k.scale != nil
-	case "eviction", "binding":
-		return k.grace != nil
-	}
-	return k.way(subresource) != nil
-}
-
 // scaleOf shows an object as its scale.
 func (k *Kind) scaleOf(obj runtime.Object) *autoscalingv1.Scale {
 	m := metaOf(obj)
-	want, have, selector := k.scale.read(obj)
+	want, have, selector := k.row.scale.read(obj)
 	return &autoscalingv1.Scale{
 		TypeMeta: metav1.TypeMeta{Kind: Scales.GVK.Kind, APIVersion: Scales.GVK.GroupVersion().String()},
 		ObjectMeta: metav1.ObjectMeta{Name: m.GetName(), Namespace: m.GetNamespace(), UID: m.GetUID(),
@@ -67,7 +46,7 @@ func (k *Kind) scaleOf(obj runtime.Object) *autoscalingv1.Scale {
 
 // rescale carries out an update or a patch of the scale subresource.
 func (c *call) rescale() Response {
-	ed := &edit{way: &c.k.main}
+	ed := &edit{way: &c.k.row.main}
 	switch c.req.Verb {
 	case Update:
 		asked, ok := c.req.Object.(*autoscalingv1.Scale)
@@ -125,11 +104,13 @@ func (c *call) scaled(old *entry, asked *autoscalingv1.Scale) (runtime.Object, e
 	if len(errs) > 0 {
 		return nil, apierrors.NewInvalid(Scales.GVK.GroupKind(), asked.Name, errs)
 	}
-	if asked.UID != "" && asked.UID != old.meta.GetUID() {
-		return nil, c.errConflict(asked.Name, fmt.Sprintf("Precondition failed: UID in precondition: %v, UID in object meta: %v", asked.UID, old.meta.GetUID()))
+	if asked.UID != "" {
+		if err := c.conditionMeta(old, &asked.UID, nil); err != nil {
+			return nil, err
+		}
 	}
-	obj := c.k.shallow(old.obj)
-	c.k.scale.write(obj, asked.Spec.Replicas)
+	obj := c.k.row.shallow(old.obj)
+	c.k.row.scale.write(obj, asked.Spec.Replicas)
 	m := metaOf(obj)
 	m.SetResourceVersion(asked.ResourceVersion)
 	if c.req.PatchType != types.ApplyPatchType && !c.s.manages(old.meta) {
@@ -167,21 +148,12 @@ func (c *call) getScale() Response {
 	if e == nil {
 		return refuse(c.errNotFound(c.req.Name))
 	}
-	if c.k.scale.absent != nil {
-		if err := c.k.scale.absent(e.obj); err != nil {
+	if c.k.row.scale.absent != nil {
+		if err := c.k.row.scale.absent(e.obj); err != nil {
 			return refuse(err)
 		}
 	}
 	return Response{Object: c.k.scaleOf(e.obj), Code: http.StatusOK}
-}
-
-// selectorText is a label selector as a scale shows it.
-func selectorText(sel *metav1.LabelSelector) string {
-	s, err := metav1.LabelSelectorAsSelector(sel)
-	if err != nil {
-		return ""
-	}
-	return s.String()
 }
 
 // replicas is the path of the replicas in the objects.

@@ -88,7 +88,7 @@ func build(opts Options) *Server {
 	}
 	for _, name := range []string{"default", "kube-system"} {
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		if r, _ := s.Do(epoch, &Request{Verb: Create, Kind: namespaces, Object: ns}); r.Err != nil {
+		if r, _ := s.Do(epoch, &Request{Verb: Create, Kind: namespaceKind, Object: ns}); r.Err != nil {
 			panic("fakeapi: a new server refuses namespace " + name + ": " + r.Err.Error())
 		}
 	}
@@ -200,8 +200,8 @@ func (c *call) run() (Response, []Event) {
 	default:
 		r = refuse(errMethod(c.req))
 	}
-	if c.k.follow != nil && len(c.events) > 0 {
-		c.k.follow(c)
+	if len(c.events) > 0 {
+		c.follow()
 	}
 	if len(c.warnings) > 0 {
 		r.Warnings = append(c.warnings, r.Warnings...)

@@ -3,6 +3,7 @@ package fakeapi
 import (
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -24,12 +25,12 @@ func soundMeta(m, old metav1.Object) bool {
 // soundNew says that validating a new object's metadata cannot find anything:
 // its names keep the kind's rule and the rest is plainly good or not there. It
 // may say no without reason.
-func soundNew(m metav1.Object, k *Kind) bool {
-	if k.Namespaced != (m.GetNamespace() != "") || k.Namespaced && !plainName(m.GetNamespace()) {
+func soundNew(m metav1.Object, namespaced bool, rule validation.ValidateNameFunc) bool {
+	if namespaced != (m.GetNamespace() != "") || namespaced && !plainName(m.GetNamespace()) {
 		return false
 	}
-	if m.GetName() == "" || len(k.name(m.GetName(), false)) > 0 ||
-		m.GetGenerateName() != "" && len(k.name(m.GetGenerateName(), true)) > 0 {
+	if m.GetName() == "" || len(rule(m.GetName(), false)) > 0 ||
+		m.GetGenerateName() != "" && len(rule(m.GetGenerateName(), true)) > 0 {
 		return false
 	}
 	return m.GetGeneration() >= 0 && len(m.GetAnnotations()) == 0 && len(m.GetFinalizers()) == 0 &&

@@ -13,12 +13,12 @@ import (
 
 // The kinds of what is posted to pods/eviction and pods/binding.
 var (
-	evictions = goType[policyv1.Eviction, policyv1.Eviction](&Kind{GVK: policyv1.SchemeGroupVersion.WithKind("Eviction"), Namespaced: true})
-	bindings  = goType[corev1.Binding, corev1.Binding](&Kind{GVK: corev1.SchemeGroupVersion.WithKind("Binding"), Namespaced: true})
+	evictions = newKind(goType[policyv1.Eviction, policyv1.Eviction](&row{GVK: policyv1.SchemeGroupVersion.WithKind("Eviction"), Namespaced: true}), 0)
+	bindings  = newKind(goType[corev1.Binding, corev1.Binding](&row{GVK: corev1.SchemeGroupVersion.WithKind("Binding"), Namespaced: true}), 0)
 )
 
 func (c *call) createSubresource() Response {
-	if c.k.grace != nil {
+	if c.k.row.grace != nil {
 		switch c.req.Subresource {
 		case "eviction":
 			return c.evict()
@@ -30,7 +30,7 @@ func (c *call) createSubresource() Response {
 }
 
 func (c *call) updateSubresource() Response {
-	if c.req.Subresource == "scale" && c.k.scale != nil {
+	if c.req.Subresource == "scale" && c.k.row.scale != nil {
 		return c.rescale()
 	}
 	return refuse(errNoSubresource())
@@ -40,10 +40,10 @@ func (c *call) patchSubresource() Response { return c.updateSubresource() }
 
 // getSubresource reads a subresource: most are the object itself.
 func (c *call) getSubresource() Response {
-	if c.req.Subresource == "scale" && c.k.scale != nil {
+	if c.req.Subresource == "scale" && c.k.row.scale != nil {
 		return c.getScale()
 	}
-	if c.k.way(c.req.Subresource) == nil {
+	if c.k.row.way(c.req.Subresource) == nil {
 		return refuse(errNoSubresource())
 	}
 	e := c.s.lookup(c.s.tables[c.k.ordinal], c.req.Namespace, c.req.Name)

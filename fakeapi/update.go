@@ -34,7 +34,7 @@ type edit struct {
 }
 
 func (c *call) update() Response {
-	w := c.k.way(c.req.Subresource)
+	w := c.k.row.way(c.req.Subresource)
 	if w == nil {
 		return c.updateSubresource()
 	}
@@ -81,8 +81,8 @@ func (c *call) modify(ed *edit) Response {
 	if old == nil {
 		return c.modifyMissing(ed)
 	}
-	if c.k.view != nil {
-		old = c.k.view.entry(old)
+	if c.k.stored != nil {
+		old = c.k.entry(old)
 	}
 	if err := c.conditionUID(old, ed.uid); err != nil {
 		return refuse(err)
@@ -142,16 +142,16 @@ func (c *call) mayGo(obj runtime.Object, old metav1.Object) bool {
 	if grace := old.GetDeletionGracePeriodSeconds(); grace != nil && *grace != 0 {
 		return false
 	}
-	return c.k.held == nil || !c.k.held(obj)
+	return c.k.row.held == nil || !c.k.row.held(obj)
 }
 
 // drop removes an object: watchers are shown its last state under a new revision.
 func (c *call) drop(t *table, e *entry) runtime.Object {
 	c.s.version++
-	if c.k.view != nil {
+	if c.k.stored != nil {
 		e = c.s.find(t, e.key)
 	}
-	last := t.kind.shallow(e.obj)
+	last := t.kind.row.shallow(e.obj)
 	metaOf(last).SetResourceVersion(strconv.FormatUint(c.s.version, 10))
 	c.tell(t.remove(e, c.s.version, last))
 	return last
@@ -206,7 +206,7 @@ func (c *call) beforeUpdate(ed *edit, obj, old runtime.Object, m, oldMeta metav1
 		errs = append(errs, validation.ValidateObjectMetaAccessorUpdate(m, oldMeta, metadataPath)...)
 	}
 	if len(errs) > 0 || len(m.GetFinalizers()) > 0 {
-		errs = append(errs, c.again(ed.way.again, m, oldMeta)...)
+		errs = append(errs, c.k.row.recheck(ed.way.again, m, oldMeta)...)
 	}
 	if ed.way.validate != nil && !ed.onlyMeta {
 		errs = append(errs, ed.way.validate(obj, old)...)
@@ -217,25 +217,10 @@ func (c *call) beforeUpdate(ed *edit, obj, old runtime.Object, m, oldMeta metav1
 	if ed.way.warn != nil && !ed.onlyMeta {
 		c.warnings = append(c.warnings, ed.way.warn(obj, old)...)
 	}
-	if c.k.canonicalize != nil {
-		c.k.canonicalize(obj)
+	if c.k.row.canonicalize != nil {
+		c.k.row.canonicalize(obj)
 	}
 	return nil
-}
-
-// again repeats checks of the metadata as often as the kind's own validation
-// does: each finding is then a cause of its own in the answer.
-func (c *call) again(checks string, m, old metav1.Object) (errs field.ErrorList) {
-	for _, check := range checks {
-		switch check {
-		case 'm':
-			errs = append(errs, validation.ValidateObjectMetaAccessor(m, c.k.Namespaced, c.k.nameRule(), metadataPath)...)
-		case 'u':
-			errs = append(errs, validation.ValidateObjectMetaAccessorUpdate(m, old, metadataPath)...)
-		}
-		errs = append(errs, validateFinalizers(m)...)
-	}
-	return errs
 }
 
 // validateFinalizers is what built-in kinds ask of finalizers beyond the
@@ -250,13 +235,6 @@ func validateFinalizers(m metav1.Object) (errs field.ErrorList) {
 		}
 	}
 	return errs
-}
-
-func (k *Kind) nameRule() validation.ValidateNameFunc {
-	if k.name == nil {
-		return pathSegment
-	}
-	return k.name
 }
 
 var errRVOnCreate = errors.New("resourceVersion should not be set on objects to be created")

@@ -7,36 +7,18 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// view makes a kind another version of a kind that is stored: both are shown
-// the same objects, each in its own form, from one table.
-type view struct {
-	stored *Kind
-	// show returns a stored object in this version, keep an object of this
-	// version as it is stored. Both leave their argument alone.
-	show func(obj runtime.Object) runtime.Object
-	keep func(obj runtime.Object) runtime.Object
-}
-
-// shown is a stored object in the kind's version.
-func (k *Kind) shown(obj runtime.Object) runtime.Object {
-	if k.view == nil || obj == nil || obj.GetObjectKind().GroupVersionKind() != k.view.stored.GVK {
-		return obj
-	}
-	return k.view.show(obj)
-}
-
 // entry is a stored entry with the object in this version.
-func (v *view) entry(e *entry) *entry {
-	obj := v.show(e.obj)
+func (k *Kind) entry(e *entry) *entry {
+	obj := k.row.view.show(e.obj)
 	return &entry{key: e.key, obj: obj, meta: metaOf(obj), rv: e.rv, lazy: e.lazy}
 }
 
 // stored is what of a call's object is stored, and its metadata.
 func (c *call) stored(obj runtime.Object) runtime.Object {
-	if c.k.view == nil {
+	if c.k.stored == nil {
 		return obj
 	}
-	c.kept = c.k.view.keep(obj)
+	c.kept = c.k.row.view.keep(obj)
 	return c.kept
 }
 
@@ -47,7 +29,7 @@ func (s *Server) current(k *Kind) *Kind {
 	switch {
 	case k == nil:
 		return nil
-	case k.ordinal < len(s.tables) && (s.tables[k.ordinal].kind == k || k.view != nil && s.tables[k.ordinal].kind == k.view.stored):
+	case k.ordinal < len(s.tables) && (s.tables[k.ordinal].kind == k || k.stored != nil && s.tables[k.ordinal].kind == k.stored):
 		return k
 	case k.custom != nil:
 		return s.Kind(k.GVK)
@@ -64,12 +46,12 @@ func (s *Server) doOther(now time.Time, req *Request) (Response, []Event) {
 	own := *req
 	own.Kind = k
 	c := &call{s: s, req: &own, k: k, now: now}
-	if k.view == nil {
+	if k.stored == nil {
 		return c.run()
 	}
 	switch req.Verb {
 	case Get, List, Delete, DeleteCollection:
-		c.k = k.view.stored
+		c.k = k.stored
 	}
 	r, events := c.run()
 	if c.kept != nil && r.Object != nil && r.Object.GetObjectKind().GroupVersionKind() == k.GVK {

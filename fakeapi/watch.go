@@ -27,8 +27,8 @@ type Watch struct {
 // each other are refused as the real server refuses them; a revision that was
 // compacted away shows as an ERROR event.
 func (s *Server) Watch(k *Kind, namespace, name string, opts metav1.ListOptions) (*Watch, error) {
-	if k.view != nil {
-		w, err := s.Watch(k.view.stored, namespace, name, opts)
+	if k.stored != nil {
+		w, err := s.Watch(k.stored, namespace, name, opts)
 		if err == nil {
 			w.as = k
 		}
@@ -89,7 +89,7 @@ func (w *Watch) Bookmark(initial bool) watch.Event {
 	if w.as != nil {
 		k = w.as
 	}
-	obj := k.empty()
+	obj := k.row.empty()
 	m := metaOf(obj)
 	m.SetResourceVersion(strconv.FormatUint(w.seen, 10))
 	if initial {
@@ -148,7 +148,7 @@ func (w *Watch) see(ev *Event) (watch.Event, bool) {
 
 // at is a stored object under another revision.
 func (k *Kind) at(obj runtime.Object, version uint64) runtime.Object {
-	c := k.shallow(obj)
+	c := k.row.shallow(obj)
 	metaOf(c).SetResourceVersion(strconv.FormatUint(version, 10))
 	return c
 }
