@@ -57,11 +57,13 @@ func (c *call) admitNamespace(m metav1.Object) error {
 	return err
 }
 
-func (c *call) admitUpdate(obj, old runtime.Object, ed *edit) error {
+// admitUpdate is what they do to a change: only to one of the whole object that
+// is more than metadata.
+func (c *call) admitUpdate(obj, old runtime.Object, aside bool) error {
 	if c.k.Namespaced && c.s.find(c.s.tables[namespaceKind.ordinal], c.req.Namespace) == nil {
 		return apierrors.NewNotFound(namespaceKind.groupResource(), c.req.Namespace)
 	}
-	if c.k.row.admit != nil && ed.way == &c.k.row.main && !ed.onlyMeta {
+	if c.k.row.admit != nil && !aside {
 		return c.k.row.admit(obj, old)
 	}
 	return nil

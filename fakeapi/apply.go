@@ -16,7 +16,10 @@ import (
 // apply is server-side apply.
 func (c *call) apply(ed *edit) Response {
 	ed.creates = c.req.Subresource == ""
-	ed.make = func(old *entry) (runtime.Object, error) { return c.applied(old) }
+	ed.make = func(old *entry) (runtime.Object, bool, error) {
+		obj, err := c.applied(old)
+		return obj, false, err
+	}
 	return c.modify(ed)
 }
 

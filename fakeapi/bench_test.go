@@ -20,7 +20,7 @@ func full(b *testing.B) *Server {
 		p := pod(fmt.Sprintf("p%05d", i))
 		set := fmt.Sprint(i / 100)
 		p.Labels = map[string]string{"app": "web", "set": set}
-		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: set, UID: types.UID(set), Controller: &yes}}
+		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: set, UID: types.UID(set), Controller: new(true)}}
 		mustDo(b, s, &Request{Verb: Create, Kind: podKind, Namespace: "default", Object: p})
 	}
 	b.ReportAllocs()

@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 )
 
 // definition is a CustomResourceDefinition.
@@ -39,4 +40,19 @@ func terminating(d *definition) bool {
 // served says whether the definition's kinds answer requests.
 func served(d *definition) bool {
 	return established(d) || apihelpers.IsCRDConditionTrue(d, apiextensionsv1.NamesAccepted)
+}
+
+// sameDefinition says whether two states of a definition define the same.
+func sameDefinition(a, b *definition) bool {
+	return a.UID == b.UID && terminating(a) == terminating(b) && equality.Semantic.DeepEqual(a.Spec, b.Spec) &&
+		equality.Semantic.DeepEqual(a.Status.AcceptedNames, b.Status.AcceptedNames)
+}
+
+func deletionBegun(d *definition) bool {
+	for _, condition := range d.Status.Conditions {
+		if condition.Type == apiextensionsv1.Terminating {
+			return condition.Reason == "InstanceDeletionInProgress"
+		}
+	}
+	return false
 }

@@ -2,12 +2,14 @@ package fakeapi
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/api/validation"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -26,13 +28,13 @@ func internalDefinition(d *definition) *apiextensions.CustomResourceDefinition {
 func validateDefinition(d *definition) field.ErrorList {
 	in := internalDefinition(d)
 	name := func(name string, prefix bool) []string {
-		errs := validation.NameIsDNSSubdomain(name, prefix)
+		errs := apivalidation.NameIsDNSSubdomain(name, prefix)
 		if name != in.Spec.Names.Plural+"."+in.Spec.Group {
 			errs = append(errs, `must be spec.names.plural+"."+spec.group`)
 		}
 		return errs
 	}
-	errs := validation.ValidateObjectMeta(&in.ObjectMeta, false, name, metadataPath)
+	errs := apivalidation.ValidateObjectMeta(&in.ObjectMeta, false, name, metadataPath)
 	errs = append(errs, validateDefinitionSpec(&in.Spec, specPath)...)
 	errs = append(errs, validateNames(&in.Status.AcceptedNames, statusPath.Child("acceptedNames"))...)
 	errs = append(errs, validateStoredVersions(in)...)
@@ -46,14 +48,14 @@ func validateDefinition(d *definition) field.ErrorList {
 
 func validateDefinitionUpdate(d, old *definition) field.ErrorList {
 	in, was := internalDefinition(d), internalDefinition(old)
-	errs := validation.ValidateObjectMetaUpdate(&in.ObjectMeta, &was.ObjectMeta, metadataPath)
+	errs := apivalidation.ValidateObjectMetaUpdate(&in.ObjectMeta, &was.ObjectMeta, metadataPath)
 	errs = append(errs, validateDefinitionSpec(&in.Spec, specPath)...)
 	if established(old) {
-		errs = append(errs, validation.ValidateImmutableField(in.Spec.Scope, was.Spec.Scope, specPath.Child("scope"))...)
-		errs = append(errs, validation.ValidateImmutableField(in.Spec.Names.Kind, was.Spec.Names.Kind, specPath.Child("names", "kind"))...)
+		errs = append(errs, apivalidation.ValidateImmutableField(in.Spec.Scope, was.Spec.Scope, specPath.Child("scope"))...)
+		errs = append(errs, apivalidation.ValidateImmutableField(in.Spec.Names.Kind, was.Spec.Names.Kind, specPath.Child("names", "kind"))...)
 	}
-	errs = append(errs, validation.ValidateImmutableField(in.Spec.Group, was.Spec.Group, specPath.Child("group"))...)
-	errs = append(errs, validation.ValidateImmutableField(in.Spec.Names.Plural, was.Spec.Names.Plural, specPath.Child("names", "plural"))...)
+	errs = append(errs, apivalidation.ValidateImmutableField(in.Spec.Group, was.Spec.Group, specPath.Child("group"))...)
+	errs = append(errs, apivalidation.ValidateImmutableField(in.Spec.Names.Plural, was.Spec.Names.Plural, specPath.Child("names", "plural"))...)
 	errs = append(errs, validateNames(&in.Status.AcceptedNames, statusPath.Child("acceptedNames"))...)
 	errs = append(errs, validateStoredVersions(in)...)
 	errs = append(errs, validateApproval(d, old)...)
@@ -62,7 +64,7 @@ func validateDefinitionUpdate(d, old *definition) field.ErrorList {
 
 func validateDefinitionStatus(d, old *definition) field.ErrorList {
 	in := internalDefinition(d)
-	errs := validation.ValidateObjectMetaUpdate(&d.ObjectMeta, &old.ObjectMeta, metadataPath)
+	errs := apivalidation.ValidateObjectMetaUpdate(&d.ObjectMeta, &old.ObjectMeta, metadataPath)
 	return append(errs, validateNames(&in.Status.AcceptedNames, statusPath.Child("acceptedNames"))...)
 }
 
@@ -75,7 +77,7 @@ func validateStoredVersions(d *apiextensions.CustomResourceDefinition) (errs fie
 	named := map[string]bool{}
 	for _, v := range d.Spec.Versions {
 		named[v.Name] = true
-		if v.Storage && !contains(have, v.Name) {
+		if v.Storage && !slices.Contains(have, v.Name) {
 			errs = append(errs, field.Invalid(path, have, "must have the storage version "+v.Name))
 		}
 	}
@@ -166,5 +168,28 @@ func eachSchema(s *apiextensions.CustomResourceDefinitionSpec, f func(*apiextens
 		if v.Schema != nil && v.Schema.OpenAPIV3Schema != nil {
 			f(v.Schema.OpenAPIV3Schema, specPath.Child("versions").Index(i).Child("schema", "openAPIV3Schema"))
 		}
+	}
+}
+
+// eachRule calls f for every rule of a schema, in a fixed order.
+func eachRule(s *apiextensions.JSONSchemaProps, at *field.Path, f func(at *field.Path, r *apiextensions.ValidationRule)) {
+	if s == nil {
+		return
+	}
+	for i := range s.XValidations {
+		f(at.Child("x-kubernetes-validations").Index(i), &s.XValidations[i])
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		p := s.Properties[name]
+		eachRule(&p, at.Child("properties").Key(name), f)
+	}
+	if s.AdditionalProperties != nil {
+		eachRule(s.AdditionalProperties.Schema, at.Child("additionalProperties"), f)
+	}
+	if s.Items != nil {
+		eachRule(s.Items.Schema, at.Child("items"), f)
+	}
+	for i := range s.AllOf {
+		eachRule(&s.AllOf[i], at.Child("allOf").Index(i), f)
 	}
 }

@@ -1,7 +1,9 @@
 package fakeapi
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -33,7 +35,7 @@ func validateProps(s *apiextensions.JSONSchemaProps, path *field.Path, place pro
 		}
 		errs = append(errs, validateProps(a.Schema, path.Child("additionalProperties"), sub)...)
 	}
-	for _, name := range sortedKeys(s.Properties) {
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		sub := below
 		if (place.root || s.XEmbeddedResource) && (name == "metadata" || name == "kind" || name == "apiVersion") {
 			sub.meta = true
@@ -63,7 +65,7 @@ var propTypes = []string{"array", "boolean", "integer", "number", "object", "str
 
 // validateStandard refuses parts of the standard that the API does not have.
 func validateStandard(s *apiextensions.JSONSchemaProps, path *field.Path, place propsPlace) (errs field.ErrorList) {
-	if s.Type != "" && !contains(propTypes, s.Type) {
+	if s.Type != "" && !slices.Contains(propTypes, s.Type) {
 		errs = append(errs, field.NotSupported(path.Child("type"), s.Type, propTypes))
 	}
 	if s.Default != nil && place.noDefaults != "" {
@@ -118,7 +120,7 @@ func validateExtensions(s *apiextensions.JSONSchemaProps, path *field.Path) (err
 		if s.Type == "array" && *s.XListType == "set" {
 			errs = append(errs, validateSetItems(s, path)...)
 		}
-		if !contains([]string{"atomic", "set", "map"}, *s.XListType) {
+		if !slices.Contains([]string{"atomic", "set", "map"}, *s.XListType) {
 			errs = append(errs, field.NotSupported(path.Child("x-kubernetes-list-type"), *s.XListType, []string{"atomic", "set", "map"}))
 		}
 	}
@@ -176,7 +178,7 @@ func validateListMap(s *apiextensions.JSONSchemaProps, path *field.Path) (errs f
 	}
 	for _, key := range s.XListMapKeys {
 		p, ok := item.Properties[key]
-		if ok && !contains(item.Required, key) && p.Default == nil {
+		if ok && !slices.Contains(item.Required, key) && p.Default == nil {
 			errs = append(errs, field.Required(at.Child("properties").Key(key).Child("default"), "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property"))
 		}
 		if ok && p.Nullable {
@@ -221,7 +223,7 @@ func validateRuleForms(s *apiextensions.JSONSchemaProps, path *field.Path) (errs
 		case lineBreak.MatchString(rule) && message == "":
 			errs = append(errs, field.Required(at.Child("message"), "message must be specified if rule contains line breaks"))
 		}
-		if r.Reason != nil && !contains(ruleReasons, string(*r.Reason)) {
+		if r.Reason != nil && !slices.Contains(ruleReasons, string(*r.Reason)) {
 			errs = append(errs, field.NotSupported(at.Child("reason"), *r.Reason, ruleReasons))
 		}
 		if r.FieldPath != "" && strings.TrimSpace(r.FieldPath) == "" {
@@ -248,7 +250,7 @@ func eachProps(s *apiextensions.JSONSchemaProps, f func(*apiextensions.JSONSchem
 		}
 	}
 	eachProps(s.Not, f)
-	for _, name := range sortedKeys(s.Properties) {
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		p := s.Properties[name]
 		eachProps(&p, f)
 	}

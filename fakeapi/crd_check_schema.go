@@ -2,6 +2,7 @@ package fakeapi
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -82,7 +83,7 @@ func validateDefaults(s *structural.Structural, path *field.Path) (errs field.Er
 			errs = append(errs, againstSchema(at, whole, d, nil)...)
 		}
 	}
-	for _, name := range sortedKeys(s.Properties) {
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		p := s.Properties[name]
 		errs = append(errs, validateDefaults(&p, path.Child("properties").Key(name))...)
 	}
@@ -139,10 +140,10 @@ func validateColumn(c *apiextensions.CustomResourceColumnDefinition, path *field
 	switch must := "must be one of " + strings.Join(columnTypes, ","); {
 	case c.Type == "":
 		errs = append(errs, field.Required(path.Child("type"), must))
-	case !contains(columnTypes, c.Type):
+	case !slices.Contains(columnTypes, c.Type):
 		errs = append(errs, field.Invalid(path.Child("type"), c.Type, must))
 	}
-	if c.Format != "" && !contains(columnFormats, c.Format) {
+	if c.Format != "" && !slices.Contains(columnFormats, c.Format) {
 		errs = append(errs, field.Invalid(path.Child("format"), c.Format, "must be one of "+strings.Join(columnFormats, ",")))
 	}
 	if c.JSONPath == "" {

@@ -2,6 +2,7 @@ package fakeapi
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -59,7 +60,7 @@ func oneOf(path *field.Path, value string, accepted ...string) field.ErrorList {
 	if value == "" {
 		return field.ErrorList{field.Required(path, "")}
 	}
-	if !contains(accepted, value) {
+	if !slices.Contains(accepted, value) {
 		return field.ErrorList{field.NotSupported(path, value, accepted)}
 	}
 	return nil

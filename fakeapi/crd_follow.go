@@ -24,11 +24,6 @@ func (c *call) followDefinition() {
 	c.events = append(c.events[:len(c.events):len(c.events)], own.events...)
 }
 
-// serverCall is a call that the server makes itself, during another.
-func (c *call) serverCall(k *Kind, subresource string) *call {
-	return &call{s: c.s, k: k, now: c.now, req: &Request{Verb: Update, Kind: k, Subresource: subresource, UserAgent: "kube-apiserver"}}
-}
-
 // settleGroup looks after the definitions of a group until none of them needs
 // anything: a name that one gives up may be what another waits for.
 func (c *call) settleGroup(group string) {
@@ -75,7 +70,7 @@ func (c *call) writeDefinition(old *entry, d *definition) *entry {
 // it changed anything.
 func (c *call) finalize(e *entry) bool {
 	d := e.obj.(*definition)
-	if d.DeletionTimestamp == nil || !contains(d.Finalizers, apiextensionsv1.CustomResourceCleanupFinalizer) {
+	if d.DeletionTimestamp == nil || !slices.Contains(d.Finalizers, apiextensionsv1.CustomResourceCleanupFinalizer) {
 		return false
 	}
 	changed := false
@@ -101,15 +96,6 @@ func (c *call) finalize(e *entry) bool {
 		c.writeDefinition(e, next)
 	}
 	return true
-}
-
-func deletionBegun(d *definition) bool {
-	for _, condition := range d.Status.Conditions {
-		if condition.Type == apiextensionsv1.Terminating {
-			return condition.Reason == "InstanceDeletionInProgress"
-		}
-	}
-	return false
 }
 
 // deleteObjects deletes every object of a definition, as a request without
@@ -154,4 +140,15 @@ func (c *call) follow() {
 	case c.k.custom != nil:
 		c.followCustom()
 	}
+}
+
+// namesTaken are the names that the definitions of a group have been given.
+func (s *Server) namesTaken(group string) (t taken) {
+	s.tables[definitionKind.ordinal].each("", func(e *entry) bool {
+		if d := e.obj.(*definition); d.Spec.Group == group {
+			t.take(&d.Status.AcceptedNames)
+		}
+		return true
+	})
+	return t
 }

@@ -52,12 +52,6 @@ func (k *Kind) counted() *Kind {
 	return k.versions[0]
 }
 
-// sameDefinition says whether two states of a definition define the same.
-func sameDefinition(a, b *definition) bool {
-	return a.UID == b.UID && terminating(a) == terminating(b) && equality.Semantic.DeepEqual(a.Spec, b.Spec) &&
-		equality.Semantic.DeepEqual(a.Status.AcceptedNames, b.Status.AcceptedNames)
-}
-
 // define makes the kinds of a definition, and its table when there is none.
 func (s *Server) define(t *table, d *definition) *table {
 	ordinal := len(s.tables)

@@ -3,6 +3,7 @@ package fakeapi
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
@@ -14,22 +15,16 @@ import (
 // taken are the names that the definitions of a group have been given.
 type taken struct{ resources, kinds map[string]bool }
 
-func (s *Server) namesTaken(group string) taken {
-	t := taken{map[string]bool{}, map[string]bool{}}
-	s.tables[definitionKind.ordinal].each("", func(e *entry) bool {
-		d := e.obj.(*definition)
-		if d.Spec.Group != group {
-			return true
-		}
-		n := &d.Status.AcceptedNames
-		t.resources[n.Plural], t.resources[n.Singular] = true, true
-		for _, short := range n.ShortNames {
-			t.resources[short] = true
-		}
-		t.kinds[n.Kind], t.kinds[n.ListKind] = true, true
-		return true
-	})
-	return t
+// take counts the names that a definition has been given.
+func (t *taken) take(n *apiextensionsv1.CustomResourceDefinitionNames) {
+	if t.kinds == nil {
+		t.resources, t.kinds = map[string]bool{}, map[string]bool{}
+	}
+	t.resources[n.Plural], t.resources[n.Singular] = true, true
+	for _, short := range n.ShortNames {
+		t.resources[short] = true
+	}
+	t.kinds[n.Kind], t.kinds[n.ListKind] = true, true
 }
 
 // free refuses a name that another definition has.
@@ -94,7 +89,7 @@ const initialNames = "the initial names have been accepted"
 func freeShortNames(want, have []string, used map[string]bool) error {
 	var errs []error
 	for _, short := range want {
-		if contains(have, short) {
+		if slices.Contains(have, short) {
 			continue
 		}
 		if err := free(short, "", used); err != nil {

@@ -10,8 +10,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/validation"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -91,13 +90,13 @@ func prepareCustomStatus(u, old *customObject) {
 func (c *custom) validate(k *row, u, old *customObject) (errs field.ErrorList) {
 	var was any
 	if old == nil {
-		errs = validation.ValidateObjectMetaAccessor(u, k.Namespaced, validation.NameIsDNSSubdomain, metadataPath)
+		errs = apivalidation.ValidateObjectMetaAccessor(u, k.Namespaced, apivalidation.NameIsDNSSubdomain, metadataPath)
 	} else {
-		errs = validation.ValidateObjectMetaAccessorUpdate(u, old, metadataPath)
+		errs = apivalidation.ValidateObjectMetaAccessorUpdate(u, old, metadataPath)
 		was = old.Object
 	}
 	errs = append(errs, againstSchema(nil, c.whole, u.Object, was)...)
-	errs = append(errs, c.validateScale(u.Object, true)...)
+	errs = append(errs, c.checkScale(u.Object, true)...)
 	errs = append(errs, objectmeta.Validate(nil, u.Object, c.schema, false)...)
 	if old == nil || len(listtype.ValidateListSetsAndMaps(nil, c.schema, old.Object)) == 0 {
 		errs = append(errs, listtype.ValidateListSetsAndMaps(nil, c.schema, u.Object)...)
@@ -106,11 +105,11 @@ func (c *custom) validate(k *row, u, old *customObject) (errs field.ErrorList) {
 }
 
 func (c *custom) validateStatus(u, old *customObject) field.ErrorList {
-	errs := validation.ValidateObjectMetaAccessorUpdate(u, old, metadataPath)
+	errs := apivalidation.ValidateObjectMetaAccessorUpdate(u, old, metadataPath)
 	if status, ok := u.Object["status"]; ok && c.status != nil {
 		errs = append(errs, againstSchema(statusPath, c.status, status, old.Object["status"])...)
 	}
-	errs = append(errs, c.validateScale(u.Object, false)...)
+	errs = append(errs, c.checkScale(u.Object, false)...)
 	if now := listtype.ValidateListSetsAndMaps(nil, c.schema, u.Object); len(now) > 0 && len(listtype.ValidateListSetsAndMaps(nil, c.schema, old.Object)) == 0 {
 		errs = append(errs, now...)
 	}
@@ -145,7 +144,7 @@ func warnFinalizers(now, was []string) (warnings []string) {
 		for _, msg := range utilvalidation.IsQualifiedName(f) {
 			warnings = append(warnings, fmt.Sprintf("metadata.finalizers: %q: %s", f, msg))
 		}
-		if strings.Contains(f, "/") || f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents || f == "kubernetes" {
+		if strings.Contains(f, "/") || standardFinalizer(f) {
 			continue
 		}
 		path := ""

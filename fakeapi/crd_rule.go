@@ -2,10 +2,10 @@ package fakeapi
 
 import (
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -42,7 +42,7 @@ func checkRules(at *field.Path, s *structural.Structural, now, was any) (errs fi
 	switch now := now.(type) {
 	case map[string]any:
 		old, _ := was.(map[string]any)
-		keys := sortedKeys(now)
+		keys := slices.Sorted(maps.Keys(now))
 		for _, key := range keys {
 			path := at.Child(key)
 			if _, named := s.Properties[key]; !named {
@@ -108,32 +108,4 @@ func ruleText(r *apiextensionsv1.ValidationRule) string {
 		return strings.TrimSpace(r.Message)
 	}
 	return strings.TrimSpace(r.Rule)
-}
-
-// eachRule calls f for every rule of a schema, in a fixed order.
-func eachRule(s *apiextensions.JSONSchemaProps, at *field.Path, f func(at *field.Path, r *apiextensions.ValidationRule)) {
-	if s == nil {
-		return
-	}
-	for i := range s.XValidations {
-		f(at.Child("x-kubernetes-validations").Index(i), &s.XValidations[i])
-	}
-	names := make([]string, 0, len(s.Properties))
-	for name := range s.Properties {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
-		p := s.Properties[name]
-		eachRule(&p, at.Child("properties").Key(name), f)
-	}
-	if s.AdditionalProperties != nil {
-		eachRule(s.AdditionalProperties.Schema, at.Child("additionalProperties"), f)
-	}
-	if s.Items != nil {
-		eachRule(s.Items.Schema, at.Child("items"), f)
-	}
-	for i := range s.AllOf {
-		eachRule(&s.AllOf[i], at.Child("allOf").Index(i), f)
-	}
 }

@@ -3,7 +3,6 @@ package fakeapi
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,11 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// steps splits a simple path like ".spec.replicas".
-func steps(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
-
-// validateScale checks the counts that the scale subresource shows.
-func (c *custom) validateScale(object map[string]any, spec bool) (errs field.ErrorList) {
+// checkScale checks the counts that the scale subresource shows.
+func (c *custom) checkScale(object map[string]any, spec bool) (errs field.ErrorList) {
 	if c.version.Subresources == nil || c.version.Subresources.Scale == nil {
 		return nil
 	}

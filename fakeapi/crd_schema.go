@@ -1,46 +1,13 @@
 package fakeapi
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/kube-openapi/pkg/validation/spec"
-	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
-
-// compile reads the schema of one version of a definition, which was validated.
-func compile(d *definition, v *apiextensionsv1.CustomResourceDefinitionVersion, merge map[string]typed.ParseableType) *custom {
-	c := &custom{from: d, version: v, merge: merge, terminating: terminating(d)}
-	in := &apiextensions.CustomResourceValidation{}
-	err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(v.Schema, in, nil)
-	if err == nil {
-		c.schema, err = structural.NewStructural(in.OpenAPIV3Schema)
-	}
-	if err != nil {
-		panic(fmt.Sprintf("fakeapi: the schema of %s in version %s was accepted, but is not structural: %v", d.Name, v.Name, err))
-	}
-	c.schema = c.schema.DeepCopy()
-	c.whole = c.schema.ToKubeOpenAPI()
-	forValidation(c.whole)
-	if status, ok := c.whole.Properties["status"]; ok && v.Subresources != nil && v.Subresources.Status != nil {
-		c.status = &status
-	}
-	c.fields = selectablePaths(v.SelectableFields)
-	merge[schema.GroupVersion{Group: d.Spec.Group, Version: v.Name}.String()], err = customMergeType(c.schema)
-	if err != nil {
-		panic(fmt.Sprintf("fakeapi: the schema of %s in version %s was accepted, but cannot be merged: %v", d.Name, v.Name, err))
-	}
-	return c
-}
 
 // forValidation makes a schema one that values are validated against: formats
 // that the server does not know count for nothing.
@@ -91,43 +58,6 @@ func knownFormat(kind, format string) bool {
 		return format == "" || format == "float" || format == "double"
 	}
 	return format == ""
-}
-
-// tidy is prune for what has been seen before: there is nobody to tell of it.
-func (c *custom) tidy(u *unstructured.Unstructured) {
-	if _, err := c.prune(u, false); err != nil {
-		u.Object["metadata"] = map[string]any{}
-	}
-}
-
-func (c *custom) prune(u *unstructured.Unstructured, strict bool) (unknown []string, err error) {
-	for _, key := range [...]string{"kind", "apiVersion"} {
-		if _, _, err := unstructured.NestedString(u.Object, key); err != nil {
-			return nil, err
-		}
-	}
-	kind, version := u.GetKind(), u.GetAPIVersion()
-	meta, found, unknown, err := objectmeta.GetObjectMetaWithOptions(u.Object, objectmeta.ObjectMetaOptions{
-		DropMalformedFields: !strict, ReturnUnknownFieldPaths: strict})
-	if err != nil {
-		return nil, err
-	}
-	unknown = append(unknown, pruning.PruneWithOptions(u.Object, c.schema, true, structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: strict})...)
-	dropNulls(u.Object, c.schema)
-	fieldErr, more := objectmeta.CoerceWithOptions(nil, u.Object, c.schema, false, objectmeta.CoerceOptions{DropInvalidFields: !strict, ReturnUnknownFieldPaths: strict})
-	if fieldErr != nil {
-		return nil, fieldErr
-	}
-	if kind != "" {
-		u.SetKind(kind)
-	}
-	if version != "" {
-		u.SetAPIVersion(version)
-	}
-	if found {
-		err = objectmeta.SetObjectMeta(u.Object, meta)
-	}
-	return append(unknown, more...), err
 }
 
 // dropNulls drops nulls where the schema neither allows nor defaults them.
@@ -196,3 +126,6 @@ func setDefaults(x any, s *structural.Structural) {
 		}
 	}
 }
+
+// steps splits a simple path like ".spec.replicas".
+func steps(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }

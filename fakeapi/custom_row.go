@@ -1,8 +1,10 @@
 package fakeapi
 
 import (
+	"fmt"
 	"strings"
 
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -96,5 +98,27 @@ func (c *custom) viewOf(stored *custom, k, of *row) *view {
 	}
 }
 
-// setDefaults fills in what the schema says of absent values.
-func (c *custom) setDefaults(u *unstructured.Unstructured) { setDefaults(u.Object, c.schema) }
+// compile reads the schema of one version of a definition, which was validated.
+func compile(d *definition, v *apiextensionsv1.CustomResourceDefinitionVersion, merge map[string]typed.ParseableType) *custom {
+	c := &custom{from: d, version: v, merge: merge, terminating: terminating(d)}
+	in := &apiextensions.CustomResourceValidation{}
+	err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(v.Schema, in, nil)
+	if err == nil {
+		c.schema, err = structural.NewStructural(in.OpenAPIV3Schema)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("fakeapi: the schema of %s in version %s was accepted, but is not structural: %v", d.Name, v.Name, err))
+	}
+	c.schema = c.schema.DeepCopy()
+	c.whole = c.schema.ToKubeOpenAPI()
+	forValidation(c.whole)
+	if status, ok := c.whole.Properties["status"]; ok && v.Subresources != nil && v.Subresources.Status != nil {
+		c.status = &status
+	}
+	c.fields = selectablePaths(v.SelectableFields)
+	merge[schema.GroupVersion{Group: d.Spec.Group, Version: v.Name}.String()], err = customMergeType(c.schema)
+	if err != nil {
+		panic(fmt.Sprintf("fakeapi: the schema of %s in version %s was accepted, but cannot be merged: %v", d.Name, v.Name, err))
+	}
+	return c
+}

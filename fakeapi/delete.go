@@ -88,7 +88,7 @@ func (c *call) remove(old *entry, opts metav1.DeleteOptions) (runtime.Object, bo
 		c.markDeleting(m)
 	}
 	stored := old
-	if c.unchanged(&edit{onlyMeta: true}, obj, old, m) {
+	if unchanged(true, obj, old, m) {
 		obj = old.obj
 	} else if len(opts.DryRun) == 0 {
 		stored = c.commit(c.s.writable(c.k), old, old.key, obj, m)

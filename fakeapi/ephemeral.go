@@ -9,19 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// prepareEphemeral lets nothing but ephemeral containers through.
-func prepareEphemeral(p, old *corev1.Pod) {
-	added := p.Spec.EphemeralContainers
-	p.Spec, p.Status = old.Spec, old.Status
-	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = old.DeletionTimestamp, old.DeletionGracePeriodSeconds
-	p.OwnerReferences, p.Finalizers = old.OwnerReferences, old.Finalizers
-	p.Labels, p.Annotations = old.Labels, old.Annotations
-	p.Spec.EphemeralContainers = added
-	if !equality.Semantic.DeepEqual(p.Spec, old.Spec) {
-		p.Generation = old.Generation + 1
-	}
-}
-
 // validateEphemeral: ephemeral containers may be added, each under a name of
 // its own, and neither changed nor taken away.
 func validateEphemeral(p, old *corev1.Pod) (errs field.ErrorList) {

@@ -9,23 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// unchanged says whether an edit leaves the object as it is stored: then
-// nothing is written and the resourceVersion stays.
-func (c *call) unchanged(ed *edit, obj runtime.Object, old *entry, m metav1.Object) bool {
-	if old.lazy || !sameMeta(m, old.meta) {
-		return false
-	}
-	if ed.onlyMeta {
-		return true
-	}
-	now, typed := obj.(encoded)
-	was, both := old.obj.(encoded)
-	if typed && both {
-		return sameEncoding(now, was)
-	}
-	return equality.Semantic.DeepEqual(obj, old.obj)
-}
-
 // encoded is what the generated types of the API have: a deterministic
 // encoding, which is what the real server stores and compares.
 type encoded interface {
@@ -67,18 +50,6 @@ func encodeTo(v encoded, size int, buf []byte) []byte {
 // forms.
 func same(a, b encoded) bool { return sameEncoding(a, b) || equality.Semantic.DeepEqual(a, b) }
 
-// sameMeta compares everything in metadata that a client can change.
-func sameMeta(a, b metav1.Object) bool {
-	return a.GetGeneration() == b.GetGeneration() &&
-		sameTime(a.GetDeletionTimestamp(), b.GetDeletionTimestamp()) &&
-		sameInt(a.GetDeletionGracePeriodSeconds(), b.GetDeletionGracePeriodSeconds()) &&
-		sameMap(a.GetLabels(), b.GetLabels()) && sameMap(a.GetAnnotations(), b.GetAnnotations()) &&
-		sameStrings(a.GetFinalizers(), b.GetFinalizers()) && sameRefs(a.GetOwnerReferences(), b.GetOwnerReferences()) &&
-		a.GetGenerateName() == b.GetGenerateName() && a.GetSelfLink() == b.GetSelfLink() &&
-		(len(a.GetManagedFields()) == 0 && len(b.GetManagedFields()) == 0 ||
-			equality.Semantic.DeepEqual(a.GetManagedFields(), b.GetManagedFields()))
-}
-
 func sameTime(a, b *metav1.Time) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -86,45 +57,21 @@ func sameTime(a, b *metav1.Time) bool {
 	return a.Equal(b)
 }
 
-func sameInt(a, b *int64) bool {
+// samePointer says whether two optional values are both absent or equal.
+func samePointer[T comparable](a, b *T) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
 	return *a == *b
 }
 
-func sameMap(a, b map[string]string) bool {
-	if len(a) != len(b) {
-		return false
+// sameObject says whether two objects are stored as the same, which of those
+// without an encoding is said by their meaning.
+func sameObject(a, b runtime.Object) bool {
+	x, typed := a.(encoded)
+	y, both := b.(encoded)
+	if typed && both {
+		return sameEncoding(x, y)
 	}
-	for k, v := range a {
-		if w, ok := b[k]; !ok || w != v {
-			return false
-		}
-	}
-	return true
-}
-
-func sameStrings(a, b []string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
-}
-
-func sameRefs(a, b []metav1.OwnerReference) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if !sameRef(&a[i], &b[i]) {
-			return false
-		}
-	}
-	return true
+	return equality.Semantic.DeepEqual(a, b)
 }

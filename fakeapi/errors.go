@@ -8,7 +8,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -96,18 +95,4 @@ var unordered = map[string]bool{
 	"metadata.labels": true, "metadata.annotations": true,
 	"spec.template.labels": true, "spec.template.annotations": true,
 	"spec.selector.matchLabels": true,
-}
-
-// conditionMeta refuses a request meant for another incarnation or revision, in
-// the words of a strategy. What is nil is not asked for.
-func (c *call) conditionMeta(e *entry, uid *types.UID, version *string) error {
-	const text = "Precondition failed: %[1]s in precondition: %[2]v, %[1]s in object meta: %[3]v"
-	m := e.meta
-	if uid != nil && *uid != m.GetUID() {
-		return c.errConflict(m.GetName(), fmt.Sprintf(text, "UID", *uid, m.GetUID()))
-	}
-	if version != nil && *version != m.GetResourceVersion() {
-		return c.errConflict(m.GetName(), fmt.Sprintf(text, "ResourceVersion", *version, m.GetResourceVersion()))
-	}
-	return nil
 }

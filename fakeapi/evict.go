@@ -176,10 +176,10 @@ func (c *call) disrupt(old *entry, opts metav1.DeleteOptions) error {
 		if err := c.precondition(old, opts.Preconditions); err != nil {
 			return err
 		}
-		r := c.modify(&edit{way: &c.k.row.status, make: func(old *entry) (runtime.Object, error) {
+		r := c.modify(&edit{way: &c.k.row.status, make: func(old *entry) (runtime.Object, bool, error) {
 			p := *old.obj.(*corev1.Pod)
 			p.Status.Conditions = withDisruption(p.Status.Conditions, seconds(c.now))
-			return &p, nil
+			return &p, false, nil
 		}})
 		if r.Err != nil {
 			return r.Err

@@ -2,6 +2,7 @@ package fakeapi
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -104,10 +105,9 @@ func (b *bytesSource) metadata(m metav1.Object) {
 		m.SetFinalizers([]string{b.of("x/f", "orphan", "foregroundDeletion", "bad")})
 	}
 	if b.pick(3) == 0 {
-		yes := true
 		var refs []metav1.OwnerReference
 		for i := range b.pick(4) {
-			refs = append(refs, metav1.OwnerReference{APIVersion: b.of("v1", "apps/v1", ""), Kind: "K", Name: fmt.Sprint(i), UID: types.UID(b.of("u1", "u2", "u3")), Controller: &yes})
+			refs = append(refs, metav1.OwnerReference{APIVersion: b.of("v1", "apps/v1", ""), Kind: "K", Name: fmt.Sprint(i), UID: types.UID(b.of("u1", "u2", "u3")), Controller: new(true)})
 		}
 		m.SetOwnerReferences(refs)
 	}
@@ -208,7 +208,7 @@ func checkEvent(t *testing.T, what string, ev *Event) {
 	}
 	for _, f := range now.GetFinalizers() {
 		standard := f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents
-		if !contains(old.GetFinalizers(), f) && !standard {
+		if !slices.Contains(old.GetFinalizers(), f) && !standard {
 			t.Fatalf("%s: finalizer %s was added to an object being deleted", what, f)
 		}
 	}

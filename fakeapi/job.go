@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/apimachinery/pkg/api/validation"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -15,17 +15,11 @@ import (
 
 var batchKinds = []*row{jobs, cronJobs}
 
-// The labels by which Pods belong to a Job, and their older names.
-const (
-	legacyControllerUID = "controller-uid"
-	legacyJobName       = "job-name"
-)
-
 var jobs = goType[batchv1.Job, batchv1.JobList](&row{
 	GVK: batchv1.SchemeGroupVersion.WithKind("Job"), Resource: "jobs", Singular: "job", Categories: []string{"all"},
 	Namespaced: true, Status: true, OrphanByDefault: true, Default: on(defaultJob),
 	strategy: strategy{
-		name:            validation.NameIsDNSSubdomain,
+		name:            apivalidation.NameIsDNSSubdomain,
 		orphanedWarning: "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
 		prepareCreate: on(func(j *batchv1.Job) {
 			if !*j.Spec.ManualSelector {
@@ -128,7 +122,7 @@ var cronJobs = goType[batchv1.CronJob, batchv1.CronJobList](&row{
 	ShortNames: []string{"cj"}, Categories: []string{"all"},
 	Namespaced: true, Status: true, Default: on(defaultCronJob),
 	strategy: strategy{
-		name: validation.NameIsDNSSubdomain,
+		name: apivalidation.NameIsDNSSubdomain,
 		prepareCreate: on(func(c *batchv1.CronJob) {
 			c.Status, c.Generation = batchv1.CronJobStatus{}, 1
 		}),

@@ -2,7 +2,7 @@ package fakeapi
 
 import (
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/apimachinery/pkg/api/validation"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -13,7 +13,7 @@ var replicaSets = goType[appsv1.ReplicaSet, appsv1.ReplicaSetList](&row{
 	ShortNames: []string{"rs"}, Categories: []string{"all"},
 	Namespaced: true, Status: true, Default: on(defaultReplicaSet),
 	strategy: strategy{
-		name: validation.NameIsDNSSubdomain,
+		name: apivalidation.NameIsDNSSubdomain,
 		prepareCreate: on(func(rs *appsv1.ReplicaSet) {
 			rs.Status, rs.Generation = appsv1.ReplicaSetStatus{}, 1
 		}),

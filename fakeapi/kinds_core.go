@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/validation"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -16,7 +16,7 @@ var namespaces = goType[corev1.Namespace, corev1.NamespaceList](&row{
 	GVK: corev1.SchemeGroupVersion.WithKind("Namespace"), Resource: "namespaces", Singular: "namespace", ShortNames: []string{"ns"},
 	Default: on(defaultNamespace), Status: true, ReturnDeleted: true,
 	strategy: strategy{
-		name:           validation.ValidateNamespaceName,
+		name:           apivalidation.ValidateNamespaceName,
 		prepareCreate:  on(prepareNamespace),
 		canonicalize:   on(defaultNamespace),
 		main:           update{prepare: over(keepNamespaceStatus), again: []metaCheck{onCreate, onUpdate}},
@@ -36,7 +36,7 @@ var nodes = goType[corev1.Node, corev1.NodeList](&row{
 	GVK: corev1.SchemeGroupVersion.WithKind("Node"), Resource: "nodes", Singular: "node", ShortNames: []string{"no"},
 	Default: on(defaultNode), Status: true,
 	strategy: strategy{
-		name:   validation.NameIsDNSSubdomain,
+		name:   apivalidation.NameIsDNSSubdomain,
 		prefix: "minions",
 		admit:  taintNewNode,
 		main: update{prepare: over(func(n, old *corev1.Node) {
@@ -54,7 +54,7 @@ var configMaps = goType[corev1.ConfigMap, corev1.ConfigMapList](&row{
 	GVK: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Resource: "configmaps", Singular: "configmap", ShortNames: []string{"cm"},
 	Namespaced: true,
 	strategy: strategy{
-		name:           validation.NameIsDNSSubdomain,
+		name:           apivalidation.NameIsDNSSubdomain,
 		validateCreate: check(validateConfigMap),
 		main:           update{validate: compare(validateConfigMapUpdate), again: []metaCheck{onUpdate, onCreate}},
 	},
@@ -65,7 +65,7 @@ var replicationControllers = goType[corev1.ReplicationController, corev1.Replica
 	Resource: "replicationcontrollers", Singular: "replicationcontroller", ShortNames: []string{"rc"}, Categories: []string{"all"},
 	Namespaced: true, Status: true, OrphanByDefault: true, Default: on(defaultReplicationController),
 	strategy: strategy{
-		name:   validation.NameIsDNSSubdomain,
+		name:   apivalidation.NameIsDNSSubdomain,
 		prefix: "controllers",
 		prepareCreate: on(func(rc *corev1.ReplicationController) {
 			rc.Status, rc.Generation = corev1.ReplicationControllerStatus{}, 1

@@ -1,6 +1,7 @@
 package fakeapi
 
 import (
+	"slices"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -58,7 +59,7 @@ func noteStorageVersion(d *definition) {
 		if !v.Storage {
 			continue
 		}
-		if have := d.Status.StoredVersions; !contains(have, v.Name) {
+		if have := d.Status.StoredVersions; !slices.Contains(have, v.Name) {
 			d.Status.StoredVersions = append(have[:len(have):len(have)], v.Name)
 		}
 		return
@@ -71,7 +72,7 @@ func terminateDefinition(obj runtime.Object, _ *metav1.DeleteOptions, now time.T
 	marked := obj.(*definition).DeepCopy()
 	at := seconds(now)
 	marked.DeletionTimestamp = &at
-	if !contains(marked.Finalizers, apiextensionsv1.CustomResourceCleanupFinalizer) {
+	if !slices.Contains(marked.Finalizers, apiextensionsv1.CustomResourceCleanupFinalizer) {
 		marked.Finalizers = append(marked.Finalizers, apiextensionsv1.CustomResourceCleanupFinalizer)
 	}
 	setCondition(marked, now, apiextensionsv1.Terminating, apiextensionsv1.ConditionTrue, "InstanceDeletionPending",

@@ -2,6 +2,8 @@ package fakeapi
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -9,7 +11,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/validation"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -26,7 +28,7 @@ var services = goType[corev1.Service, corev1.ServiceList](&row{
 	ShortNames: []string{"svc"}, Categories: []string{"all"},
 	Namespaced: true, Status: true, ReturnDeleted: true, Default: on(defaultService),
 	strategy: strategy{
-		name:          validation.NameIsDNSLabel,
+		name:          apivalidation.NameIsDNSLabel,
 		prefix:        "services/specs",
 		prepareCreate: on(prepareService),
 		main:          update{prepare: over(prepareServiceUpdate), again: []metaCheck{onUpdate, onCreate}},
@@ -123,7 +125,7 @@ var secrets = goType[corev1.Secret, corev1.SecretList](&row{
 		s.StringData = nil
 	}),
 	strategy: strategy{
-		name:           validation.NameIsDNSSubdomain,
+		name:           apivalidation.NameIsDNSSubdomain,
 		main:           update{again: []metaCheck{onUpdate}},
 		selectableKeys: []string{"type"},
 		selectable:     func(obj runtime.Object, set fields.Set) { set["type"] = string(obj.(*corev1.Secret).Type) },
@@ -133,7 +135,7 @@ var secrets = goType[corev1.Secret, corev1.SecretList](&row{
 var serviceAccounts = goType[corev1.ServiceAccount, corev1.ServiceAccountList](&row{
 	GVK: corev1.SchemeGroupVersion.WithKind("ServiceAccount"), Resource: "serviceaccounts", Singular: "serviceaccount",
 	ShortNames: []string{"sa"}, Namespaced: true, ReturnDeleted: true,
-	strategy: strategy{name: validation.ValidateServiceAccountName, main: update{again: []metaCheck{onUpdate}}},
+	strategy: strategy{name: apivalidation.ValidateServiceAccountName, main: update{again: []metaCheck{onUpdate}}},
 })
 
 const claimProtection = "kubernetes.io/pvc-protection"
@@ -143,9 +145,9 @@ var claims = goType[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimLi
 	Resource: "persistentvolumeclaims", Singular: "persistentvolumeclaim", ShortNames: []string{"pvc"},
 	Namespaced: true, Status: true, ReturnDeleted: true, Default: on(defaultClaim),
 	strategy: strategy{
-		name: validation.NameIsDNSSubdomain,
+		name: apivalidation.NameIsDNSSubdomain,
 		admit: func(obj, old runtime.Object) error {
-			if m := metaOf(obj); old == nil && !contains(m.GetFinalizers(), claimProtection) {
+			if m := metaOf(obj); old == nil && !slices.Contains(m.GetFinalizers(), claimProtection) {
 				m.SetFinalizers(append(m.GetFinalizers(), claimProtection))
 			}
 			return nil
@@ -162,7 +164,7 @@ var events = goType[corev1.Event, corev1.EventList](&row{
 	GVK: corev1.SchemeGroupVersion.WithKind("Event"), Resource: "events", Singular: "event", ShortNames: []string{"ev"},
 	Namespaced: true, CreateOnUpdate: true,
 	strategy: strategy{
-		name:           validation.NameIsDNSSubdomain,
+		name:           apivalidation.NameIsDNSSubdomain,
 		selectableKeys: eventKeys,
 		selectable:     selectEvent,
 	},
@@ -187,7 +189,7 @@ func selectEvent(obj runtime.Object, set fields.Set) {
 var leases = goType[coordinationv1.Lease, coordinationv1.LeaseList](&row{
 	GVK: coordinationv1.SchemeGroupVersion.WithKind("Lease"), Resource: "leases", Singular: "lease",
 	Namespaced: true, MustVersion: true, CreateOnUpdate: true,
-	strategy: strategy{name: validation.NameIsDNSSubdomain, main: update{again: []metaCheck{onUpdate}}},
+	strategy: strategy{name: apivalidation.NameIsDNSSubdomain, main: update{again: []metaCheck{onUpdate}}},
 })
 
 var disruptionBudgets = goType[policyv1.PodDisruptionBudget, policyv1.PodDisruptionBudgetList](&row{
@@ -195,7 +197,7 @@ var disruptionBudgets = goType[policyv1.PodDisruptionBudget, policyv1.PodDisrupt
 	Resource: "poddisruptionbudgets", Singular: "poddisruptionbudget", ShortNames: []string{"pdb"},
 	Namespaced: true, Status: true,
 	strategy: strategy{
-		name: validation.NameIsDNSSubdomain,
+		name: apivalidation.NameIsDNSSubdomain,
 		prepareCreate: on(func(p *policyv1.PodDisruptionBudget) {
 			p.Status, p.Generation = policyv1.PodDisruptionBudgetStatus{}, 1
 		}),
@@ -217,12 +219,12 @@ var endpointSlices = goType[discoveryv1.EndpointSlice, discoveryv1.EndpointSlice
 	GVK:      discoveryv1.SchemeGroupVersion.WithKind("EndpointSlice"),
 	Resource: "endpointslices", Singular: "endpointslice", Namespaced: true,
 	strategy: strategy{
-		name:          validation.NameIsDNSSubdomain,
+		name:          apivalidation.NameIsDNSSubdomain,
 		prepareCreate: on(func(e *discoveryv1.EndpointSlice) { e.Generation = 1 }),
 		main: update{prepare: over(func(e, old *discoveryv1.EndpointSlice) {
 			now, was := *e, *old
 			now.ObjectMeta, was.ObjectMeta = metav1.ObjectMeta{}, metav1.ObjectMeta{}
-			if !equality.Semantic.DeepEqual(now, was) || !sameMap(e.Labels, old.Labels) {
+			if !equality.Semantic.DeepEqual(now, was) || !maps.Equal(e.Labels, old.Labels) {
 				e.Generation = old.Generation + 1
 			}
 		}), again: []metaCheck{onCreate}},

@@ -60,7 +60,7 @@ func TestAutoscalerVersions(t *testing.T) {
 	if len(v2.Spec.Metrics) != 2 || v2.Spec.Metrics[0].Pods == nil || *v2.Spec.Metrics[1].Resource.Target.AverageUtilization != 70 || v2.Spec.Behavior == nil || len(v2.Annotations) > 0 {
 		t.Fatalf("%+v", v2)
 	}
-	must(t, s, &Request{Verb: Patch, Kind: autoscalerV1Kind, Namespace: "default", Name: "a", PatchType: types.ApplyPatchType, PatchO: metav1.PatchOptions{FieldManager: "me", Force: &yes},
+	must(t, s, &Request{Verb: Patch, Kind: autoscalerV1Kind, Namespace: "default", Name: "a", PatchType: types.ApplyPatchType, PatchO: metav1.PatchOptions{FieldManager: "me", Force: new(true)},
 		Patch: []byte(`{"apiVersion":"autoscaling/v1","kind":"HorizontalPodAutoscaler","metadata":{"name":"a"},"spec":{"maxReplicas":9}}`)})
 	if v2 = got[*autoscalingv2.HorizontalPodAutoscaler](t, s, autoscalerKind, "a"); v2.Spec.MaxReplicas != 9 {
 		t.Fatalf("%+v", v2)

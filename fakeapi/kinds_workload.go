@@ -1,10 +1,11 @@
 package fakeapi
 
 import (
+	"maps"
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/apimachinery/pkg/api/validation"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
@@ -14,7 +15,7 @@ var deployments = goType[appsv1.Deployment, appsv1.DeploymentList](&row{
 	ShortNames: []string{"deploy"}, Categories: []string{"all"},
 	Namespaced: true, Status: true, Default: on(defaultDeployment),
 	strategy: strategy{
-		name: validation.NameIsDNSSubdomain,
+		name: apivalidation.NameIsDNSSubdomain,
 		prepareCreate: on(func(d *appsv1.Deployment) {
 			d.Status, d.Generation = appsv1.DeploymentStatus{}, 1
 		}),
@@ -23,7 +24,7 @@ var deployments = goType[appsv1.Deployment, appsv1.DeploymentList](&row{
 		main: update{
 			prepare: over(func(d, old *appsv1.Deployment) {
 				d.Status = old.Status
-				if !same(&d.Spec, &old.Spec) || !sameMap(d.Annotations, old.Annotations) {
+				if !same(&d.Spec, &old.Spec) || !maps.Equal(d.Annotations, old.Annotations) {
 					d.Generation = old.Generation + 1
 				}
 			}),
@@ -77,7 +78,7 @@ var statefulSets = goType[appsv1.StatefulSet, appsv1.StatefulSetList](&row{
 	ShortNames: []string{"sts"}, Categories: []string{"all"},
 	Namespaced: true, Status: true, Default: on(defaultStatefulSet),
 	strategy: strategy{
-		name: validation.NameIsDNSLabel,
+		name: apivalidation.NameIsDNSLabel,
 		prepareCreate: on(func(s *appsv1.StatefulSet) {
 			s.Status, s.Generation = appsv1.StatefulSetStatus{}, 1
 			dropMaxUnavailable(s)
@@ -118,13 +119,6 @@ func dropMaxUnavailable(s *appsv1.StatefulSet) {
 	}
 }
 
-func warnRevisions(s *appsv1.StatefulSet) []string {
-	if n := s.Spec.RevisionHistoryLimit; n != nil && *n < 0 {
-		return []string{"spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"}
-	}
-	return nil
-}
-
 func defaultStatefulSet(s *appsv1.StatefulSet) {
 	if s.Spec.PodManagementPolicy == "" {
 		s.Spec.PodManagementPolicy = appsv1.OrderedReadyPodManagement
@@ -163,7 +157,7 @@ var daemonSets = goType[appsv1.DaemonSet, appsv1.DaemonSetList](&row{
 	ShortNames: []string{"ds"}, Categories: []string{"all"},
 	Namespaced: true, Status: true, Default: on(defaultDaemonSet),
 	strategy: strategy{
-		name: validation.NameIsDNSSubdomain,
+		name: apivalidation.NameIsDNSSubdomain,
 		prepareCreate: on(func(d *appsv1.DaemonSet) {
 			d.Status, d.Generation = appsv1.DaemonSetStatus{}, 1
 			setTemplateGeneration(d, max(templateGeneration(d), 1))
@@ -182,15 +176,6 @@ var daemonSets = goType[appsv1.DaemonSet, appsv1.DaemonSetList](&row{
 		},
 	},
 })
-
-// templateGeneration is kept in an annotation; the API has no field for it.
-func templateGeneration(d *appsv1.DaemonSet) int64 {
-	n, err := strconv.ParseInt(d.Annotations[appsv1.DeprecatedTemplateGeneration], 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
-}
 
 func setTemplateGeneration(d *appsv1.DaemonSet, n int64) {
 	text := strconv.FormatInt(n, 10)
@@ -240,7 +225,7 @@ var controllerRevisions = goType[appsv1.ControllerRevision, appsv1.ControllerRev
 	GVK: appsv1.SchemeGroupVersion.WithKind("ControllerRevision"), Resource: "controllerrevisions", Singular: "controllerrevision",
 	Namespaced: true,
 	strategy: strategy{
-		name:           validation.NameIsDNSSubdomain,
+		name:           apivalidation.NameIsDNSSubdomain,
 		validateCreate: check(validateRevision),
 		main:           update{validate: compare(validateRevisionUpdate), again: []metaCheck{onUpdate, onCreate}},
 	},

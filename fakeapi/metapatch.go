@@ -1,8 +1,9 @@
 package fakeapi
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -42,29 +43,6 @@ type ownerPatch struct {
 	apiVersion, kind, name, uid *string
 	controller, block           *bool
 	clearController, clearBlock bool
-}
-
-// patchMeta applies a patch that touches only metadata, without going through
-// JSON: it shares everything else with the stored object. It returns nil when
-// the patch is not of that sort; [call.patchWhole] then does it.
-func (c *call) patchMeta(old *entry) runtime.Object {
-	strategic := c.req.PatchType == types.StrategicMergePatchType
-	if !strategic && c.req.PatchType != types.MergePatchType || c.s.manages(old.meta) {
-		return nil
-	}
-	if _, ok := old.obj.(metav1.ObjectMetaAccessor); !ok {
-		return nil
-	}
-	p, ok := parseMetaPatch(c.req.Patch, strategic)
-	if !ok {
-		return nil
-	}
-	obj := c.k.row.shallow(old.obj)
-	m := metaOf(obj)
-	if !p.apply(m, strategic) {
-		return nil
-	}
-	return obj
 }
 
 // apply changes metadata that shares its maps and lists with a stored object.
@@ -127,20 +105,11 @@ func (p *mapPatch) apply(have map[string]string) map[string]string {
 func without(have, gone []string) []string {
 	var kept []string
 	for _, f := range have {
-		if !contains(gone, f) {
+		if !slices.Contains(gone, f) {
 			kept = append(kept, f)
 		}
 	}
 	return kept
-}
-
-func contains(list []string, item string) bool {
-	for _, one := range list {
-		if one == item {
-			return true
-		}
-	}
-	return false
 }
 
 // mergeStrings merges two lists of different strings in the order that a
@@ -148,7 +117,7 @@ func contains(list []string, item string) bool {
 func mergeStrings(have, patch []string) []string {
 	var rest []string
 	for _, f := range have {
-		if !contains(patch, f) {
+		if !slices.Contains(patch, f) {
 			rest = append(rest, f)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/validation"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -58,7 +58,7 @@ func randomPod(r *rand.Rand) *corev1.Pod {
 	}
 	for _, i := range r.Perm(3)[:r.Intn(4)] {
 		p.OwnerReferences = append(p.OwnerReferences, metav1.OwnerReference{APIVersion: "v1", Kind: "K", Name: fmt.Sprint("o", i),
-			UID: types.UID(fmt.Sprint("u", i)), Controller: []*bool{nil, &yes, &no}[r.Intn(3)]})
+			UID: types.UID(fmt.Sprint("u", i)), Controller: []*bool{nil, new(true), new(false)}[r.Intn(3)]})
 	}
 	for _, i := range r.Perm(3)[:r.Intn(4)] {
 		p.Finalizers = append(p.Finalizers, fmt.Sprint("x/f", i))
@@ -152,8 +152,8 @@ func TestSoundMetaIsSound(t *testing.T) {
 			continue
 		}
 		sound++
-		errs := validation.ValidateObjectMetaAccessor(obj, true, pathSegment, metadataPath)
-		errs = append(errs, validation.ValidateObjectMetaAccessorUpdate(obj, old, metadataPath)...)
+		errs := apivalidation.ValidateObjectMetaAccessor(obj, true, pathSegment, metadataPath)
+		errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(obj, old, metadataPath)...)
 		if len(errs) > 0 {
 			t.Fatalf("%+v\n%v", obj.ObjectMeta, errs)
 		}
@@ -191,7 +191,7 @@ func TestSoundNewIsSound(t *testing.T) {
 			continue
 		}
 		sound++
-		errs := validation.ValidateObjectMetaAccessor(obj, k.Namespaced, k.name, metadataPath)
+		errs := apivalidation.ValidateObjectMetaAccessor(obj, k.Namespaced, k.name, metadataPath)
 		if errs = append(errs, validateFinalizers(obj)...); len(errs) > 0 {
 			t.Fatalf("%+v\n%v", obj.ObjectMeta, errs)
 		}

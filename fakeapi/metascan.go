@@ -1,5 +1,7 @@
 package fakeapi
 
+import "slices"
+
 // parseMetaPatch reads a patch that touches only metadata. It knows the
 // common forms of JSON and gives up, with ok false, on everything it does not
 // expect: escapes, other fields, wrong types, doubled keys, syntax errors.
@@ -74,7 +76,7 @@ func (s *scan) mapPatch() *mapPatch {
 		return p
 	}
 	s.object(func(key string) {
-		if key == "" || key[0] == '$' || contains(p.keys, key) {
+		if key == "" || key[0] == '$' || slices.Contains(p.keys, key) {
 			s.bad = true
 			return
 		}
@@ -96,7 +98,7 @@ func (s *scan) stringsPatch() *stringsPatch {
 	}
 	s.list(func() {
 		item := s.text1()
-		if item == nil || contains(p.items, *item) {
+		if item == nil || slices.Contains(p.items, *item) {
 			s.bad = true
 			return
 		}
@@ -120,7 +122,7 @@ func (s *scan) owner(p *ownersPatch, strategic bool) {
 	var keys []string
 	directive := ""
 	s.object(func(key string) {
-		if contains(keys, key) {
+		if slices.Contains(keys, key) {
 			s.bad = true
 		}
 		keys = append(keys, key)
@@ -261,10 +263,13 @@ func (s *scan) null() bool { return s.word("null") }
 func (s *scan) bool() *bool {
 	switch {
 	case s.word("true"):
-		return &yes
+		return &flagTrue
 	case s.word("false"):
-		return &no
+		return &flagFalse
 	}
 	s.bad = true
 	return nil
 }
+
+// What a patch sets a flag to.
+var flagTrue, flagFalse = true, false

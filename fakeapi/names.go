@@ -3,29 +3,9 @@ package fakeapi
 import (
 	"encoding/hex"
 	"strconv"
-	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 )
-
-func newEntry(key string, obj runtime.Object) *entry {
-	m := metaOf(obj)
-	rv, err := strconv.ParseUint(m.GetResourceVersion(), 10, 64)
-	if err != nil {
-		panic("fakeapi: stored object " + key + " has resourceVersion " + m.GetResourceVersion())
-	}
-	return &entry{key: key, obj: obj, meta: m, rv: rv}
-}
-
-// metaOf returns the object's metadata: of typed objects the ObjectMeta itself.
-func metaOf(obj runtime.Object) metav1.Object {
-	if a, ok := obj.(metav1.ObjectMetaAccessor); ok {
-		return a.GetObjectMeta()
-	}
-	return obj.(metav1.Object)
-}
 
 // maxGenerated is the length of a prefix that leaves room for five characters
 // of suffix in a name of 63.
@@ -89,6 +69,3 @@ func scramble(x uint64) uint64 {
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
-
-// seconds cuts a time of day as the API's encoding does.
-func seconds(now time.Time) metav1.Time { return metav1.Time{Time: now.UTC().Truncate(time.Second)} }

@@ -3,6 +3,7 @@ package fakeapi
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
@@ -16,7 +17,7 @@ func setListDefaults(opts *metav1.ListOptions) {
 		return
 	}
 	if opts.Watch && (opts.ResourceVersion == "" || opts.ResourceVersion == "0") {
-		opts.SendInitialEvents = &yes
+		opts.SendInitialEvents = new(true)
 		opts.ResourceVersionMatch = metav1.ResourceVersionMatchNotOlderThan
 	}
 }
@@ -54,4 +55,12 @@ func errTooLarge(asked, have uint64) error {
 		Type: metav1.CauseTypeResourceVersionTooLarge, Message: "Too large resource version",
 	}}
 	return err
+}
+
+// parseVersion reads a resourceVersion; "" is 0.
+func parseVersion(rv string) (uint64, error) {
+	if rv == "" {
+		return 0, nil
+	}
+	return strconv.ParseUint(rv, 10, 64)
 }

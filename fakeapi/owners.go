@@ -19,3 +19,53 @@ func withPolicy(have []string, orphan, foreground bool) []string {
 	}
 	return want
 }
+
+// dropControllers forgets the controller field of every owner reference.
+func dropControllers(m metav1.Object) {
+	refs := m.GetOwnerReferences()
+	for i := range refs {
+		if refs[i].Controller == nil {
+			continue
+		}
+		own := append([]metav1.OwnerReference(nil), refs...)
+		for j := range own {
+			own[j].Controller = nil
+		}
+		m.SetOwnerReferences(own)
+		return
+	}
+}
+
+// dedupOwners drops owner references that say the same as an earlier one. It
+// returns the uids of those, for a warning; "" when there are none.
+func dedupOwners(m metav1.Object) string {
+	refs := m.GetOwnerReferences()
+	if len(refs) < 2 {
+		return ""
+	}
+	kept := make([]metav1.OwnerReference, 0, len(refs))
+	var twice []byte
+	for i := range refs {
+		if !containsRef(kept, &refs[i]) {
+			kept = append(kept, refs[i])
+			continue
+		}
+		if twice != nil {
+			twice = append(twice, ", "...)
+		}
+		twice = append(twice, refs[i].UID...)
+	}
+	if twice != nil {
+		m.SetOwnerReferences(kept)
+	}
+	return string(twice)
+}
+
+func containsRef(refs []metav1.OwnerReference, ref *metav1.OwnerReference) bool {
+	for i := range refs {
+		if sameRef(&refs[i], ref) {
+			return true
+		}
+	}
+	return false
+}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
+	"slices"
 	"strings"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
@@ -22,18 +24,14 @@ import (
 
 const maxOperations = 10000
 
-func (c *call) patch() Response {
-	w := c.k.row.way(c.req.Subresource)
-	if w == nil {
-		return c.patchSubresource()
-	}
+func (c *call) patch(w *update) Response {
 	if o := &c.req.PatchO; len(o.DryRun) > 0 || o.FieldManager != "" || o.FieldValidation != "" || o.Force != nil || c.req.PatchType == types.ApplyPatchType {
 		if errs := metav1validation.ValidatePatchOptions(o, c.req.PatchType); len(errs) > 0 {
 			return refuse(errOptions("PatchOptions", errs))
 		}
 	}
 	ed := &edit{way: w, dryRun: len(c.req.PatchO.DryRun) > 0}
-	if c.k.custom != nil && !contains(customPatches, string(c.req.PatchType)) {
+	if c.k.custom != nil && !slices.Contains(customPatches, string(c.req.PatchType)) {
 		return refuse(errCustomPatch())
 	}
 	switch c.req.PatchType {
@@ -43,19 +41,20 @@ func (c *call) patch() Response {
 	default:
 		return refuse(apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", c.k.groupResource(), c.req.Name, "", 0, true))
 	}
-	ed.make = func(old *entry) (runtime.Object, error) { return c.patched(ed, old) }
+	ed.make = c.patched
 	return c.modify(ed)
 }
 
 // patched applies the patch to the stored object.
-func (c *call) patched(ed *edit, old *entry) (runtime.Object, error) {
-	obj := c.patchMeta(old)
-	if obj != nil {
-		ed.onlyMeta = true
-	} else if obj = c.patchReplicas(old); obj == nil {
-		var err error
+func (c *call) patched(old *entry) (obj runtime.Object, onlyMeta bool, err error) {
+	obj = c.patchMeta(old)
+	onlyMeta = obj != nil
+	if obj == nil {
+		obj = c.patchReplicas(old)
+	}
+	if obj == nil {
 		if obj, err = c.patchWhole(old.obj); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
 	if c.s.manages(old.meta) {
@@ -66,9 +65,9 @@ func (c *call) patched(ed *edit, old *entry) (runtime.Object, error) {
 		m.SetManagedFields(nil)
 	}
 	if err := c.matchNamespace(m); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return obj, c.matchName(m)
+	return obj, onlyMeta, c.matchName(m)
 }
 
 // patchWhole applies the patch to the whole object, through JSON.
@@ -160,7 +159,7 @@ func (c *call) patchJSON(old, obj runtime.Object) error {
 }
 
 // jsonPatchOp is one operation of a JSON patch. Decoding errors name the type,
-// so it is called what the real server calls it.
+// so it is called what the real server calls it; see [operationsError].
 type jsonPatchOp struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
@@ -185,8 +184,7 @@ func (c *call) applyJSON(original []byte) (patched []byte, found []error, err er
 	if c.strict() {
 		var ops []jsonPatchOp
 		if found, err = kjson.UnmarshalStrict(c.req.Patch, &ops); err != nil {
-			text := strings.ReplaceAll(err.Error(), "fakeapi.", "handlers.")
-			return nil, nil, apierrors.NewBadRequest("error decoding patch: " + text)
+			return nil, nil, apierrors.NewBadRequest("error decoding patch: " + operationsError(err))
 		}
 		for i, e := range found {
 			found[i] = fmt.Errorf("json patch %v", e)
@@ -235,4 +233,23 @@ func (c *call) warnStrict(found []error) {
 	for _, err := range found {
 		c.warnings = append(c.warnings, strings.TrimPrefix(err.Error(), "strict decoding error: "))
 	}
+}
+
+// operationsError is what the real server says of a JSON patch that is no list
+// of operations: there their type is one of the package handlers.
+func operationsError(err error) string {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return err.Error()
+	}
+	expected := ""
+	switch wrong.Type {
+	case reflect.TypeFor[[]jsonPatchOp]():
+		expected = "[]handlers.jsonPatchOp"
+	case reflect.TypeFor[jsonPatchOp]():
+		expected = "handlers.jsonPatchOp"
+	default:
+		return err.Error()
+	}
+	return "json: cannot unmarshal " + wrong.Value + " into Go value of type " + expected
 }

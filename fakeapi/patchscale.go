@@ -1,32 +1,6 @@
 package fakeapi
 
-import (
-	"math"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
-)
-
-// patchReplicas applies a merge patch of spec.replicas alone, without going
-// through JSON. It returns nil when the patch is not of that sort;
-// [call.patchWhole] then does it.
-func (c *call) patchReplicas(old *entry) runtime.Object {
-	merges := c.req.PatchType == types.MergePatchType || c.req.PatchType == types.StrategicMergePatchType
-	if !merges || c.k.row.scale == nil || c.req.Subresource != "" || c.s.manages(old.meta) {
-		return nil
-	}
-	if _, ok := old.obj.(metav1.ObjectMetaAccessor); !ok {
-		return nil
-	}
-	n, ok := parseReplicasPatch(c.req.Patch)
-	if !ok {
-		return nil
-	}
-	obj := c.k.row.shallow(old.obj)
-	c.k.row.scale.write(obj, n)
-	return obj
-}
+import "math"
 
 // parseReplicasPatch reads {"spec":{"replicas":n}} and gives up, with ok
 // false, on everything else.

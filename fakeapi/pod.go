@@ -5,7 +5,8 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -15,7 +16,7 @@ var pods = goType[corev1.Pod, corev1.PodList](&row{
 	ShortNames: []string{"po"}, Categories: []string{"all"},
 	Namespaced: true, Status: true, ReturnDeleted: true, Default: on(defaultPod),
 	strategy: strategy{
-		name:           validation.NameIsDNSSubdomain,
+		name:           apivalidation.NameIsDNSSubdomain,
 		admit:          admitPod,
 		prepareCreate:  on(preparePod),
 		validateCreate: check(validatePod),
@@ -151,4 +152,17 @@ func tolerates(tolerations []corev1.Toleration, key string) bool {
 		}
 	}
 	return false
+}
+
+// prepareEphemeral lets nothing but ephemeral containers through.
+func prepareEphemeral(p, old *corev1.Pod) {
+	added := p.Spec.EphemeralContainers
+	p.Spec, p.Status = old.Spec, old.Status
+	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = old.DeletionTimestamp, old.DeletionGracePeriodSeconds
+	p.OwnerReferences, p.Finalizers = old.OwnerReferences, old.Finalizers
+	p.Labels, p.Annotations = old.Labels, old.Annotations
+	p.Spec.EphemeralContainers = added
+	if !equality.Semantic.DeepEqual(p.Spec, old.Spec) {
+		p.Generation = old.Generation + 1
+	}
 }

@@ -4,15 +4,11 @@ import (
 	"math"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/validation"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
-
-var specPath = field.NewPath("spec")
-var statusPath = field.NewPath("status")
 
 // validatePodSpec checks what tests of ownership and controllers can get wrong
 // in a Pod: names, images, policies, ports, volumes, node and deadline.
@@ -48,12 +44,12 @@ func validatePodSpec(s *corev1.PodSpec, path *field.Path) (errs field.ErrorList)
 		errs = append(errs, metav1validation.ValidateLabels(s.NodeSelector, path.Child("nodeSelector"))...)
 	}
 	if s.ServiceAccountName != "" {
-		for _, msg := range validation.ValidateServiceAccountName(s.ServiceAccountName, false) {
+		for _, msg := range apivalidation.ValidateServiceAccountName(s.ServiceAccountName, false) {
 			errs = append(errs, field.Invalid(path.Child("serviceAccountName"), s.ServiceAccountName, msg))
 		}
 	}
 	if s.NodeName != "" {
-		for _, msg := range validation.NameIsDNSSubdomain(s.NodeName, false) {
+		for _, msg := range apivalidation.NameIsDNSSubdomain(s.NodeName, false) {
 			errs = append(errs, field.Invalid(path.Child("nodeName"), s.NodeName, msg))
 		}
 	}
@@ -162,26 +158,10 @@ func validatePort(p *corev1.ContainerPort, path *field.Path) (errs field.ErrorLi
 // validateTemplate checks a Pod template on its own.
 func validateTemplate(t *corev1.PodTemplateSpec, path *field.Path) (errs field.ErrorList) {
 	errs = metav1validation.ValidateLabels(t.Labels, path.Child("labels"))
-	errs = append(errs, validation.ValidateAnnotations(t.Annotations, path.Child("annotations"))...)
+	errs = append(errs, apivalidation.ValidateAnnotations(t.Annotations, path.Child("annotations"))...)
 	errs = append(errs, validatePodSpec(&t.Spec, path.Child("spec"))...)
 	if len(t.Spec.EphemeralContainers) > 0 {
 		errs = append(errs, field.Forbidden(path.Child("spec", "ephemeralContainers"), "ephemeral containers not allowed in pod template"))
 	}
 	return errs
-}
-
-func nonNegative(value int64, path *field.Path, name string) field.ErrorList {
-	if value >= 0 {
-		return nil
-	}
-	return validation.ValidateNonnegativeField(value, path.Child(name))
-}
-
-// warnPodPrefix warns about names that make bad Pod names.
-func warnPodPrefix(m metav1.Object) []string {
-	return warnName(m.GetName(), "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: ")
-}
-
-func warnPodName(m metav1.Object) []string {
-	return warnName(m.GetName(), "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: ")
 }

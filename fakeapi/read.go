@@ -12,9 +12,6 @@ import (
 )
 
 func (c *call) get() Response {
-	if c.req.Subresource != "" {
-		return c.getSubresource()
-	}
 	if rv := c.req.List.ResourceVersion; rv != "" {
 		if asked, err := parseWatchVersion(rv); err != nil {
 			return refuse(err)

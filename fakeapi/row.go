@@ -3,7 +3,7 @@ package fakeapi
 import (
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/validation"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -49,7 +49,7 @@ type strategy struct {
 	// shallow copies the object itself and shares everything it points to.
 	shallow func(obj runtime.Object) runtime.Object
 	// name is the rule for names; nil is the rule for path segments alone.
-	name validation.ValidateNameFunc
+	name apivalidation.ValidateNameFunc
 	// admit changes an object on its way in, on create and update (old nil on create).
 	admit func(obj, old runtime.Object) error
 
@@ -132,7 +132,7 @@ func (k *row) way(subresource string) *update {
 }
 
 // nameRule is the rule that names keep.
-func (k *row) nameRule() validation.ValidateNameFunc {
+func (k *row) nameRule() apivalidation.ValidateNameFunc {
 	if k.name == nil {
 		return pathSegment
 	}
@@ -160,9 +160,9 @@ func (k *row) recheck(checks []metaCheck, m, old metav1.Object) (errs field.Erro
 	for _, check := range checks {
 		switch check {
 		case onCreate:
-			errs = append(errs, validation.ValidateObjectMetaAccessor(m, k.Namespaced, k.nameRule(), metadataPath)...)
+			errs = append(errs, apivalidation.ValidateObjectMetaAccessor(m, k.Namespaced, k.nameRule(), metadataPath)...)
 		case onUpdate:
-			errs = append(errs, validation.ValidateObjectMetaAccessorUpdate(m, old, metadataPath)...)
+			errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(m, old, metadataPath)...)
 		}
 		errs = append(errs, validateFinalizers(m)...)
 	}

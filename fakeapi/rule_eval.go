@@ -3,7 +3,9 @@ package fakeapi
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -164,7 +166,7 @@ func every(of expr, name string, body expr, all bool) expr {
 		case []any:
 			items = value
 		case map[string]any:
-			for _, key := range sortedKeys(value) {
+			for _, key := range slices.Sorted(maps.Keys(value)) {
 				items = append(items, key)
 			}
 		default:

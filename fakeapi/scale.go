@@ -6,7 +6,6 @@ import (
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,19 +16,6 @@ import (
 var Scales = newKind(goType[autoscalingv1.Scale, autoscalingv1.Scale](&row{
 	GVK: autoscalingv1.SchemeGroupVersion.WithKind("Scale"), Namespaced: true,
 }), 0)
-
-// BodyKind is the kind of the objects that requests to a subresource carry.
-func (k *Kind) BodyKind(subresource string) *Kind {
-	switch {
-	case subresource == "scale" && k.row.scale != nil:
-		return Scales
-	case subresource == "eviction":
-		return evictions
-	case subresource == "binding":
-		return bindings
-	}
-	return k
-}
 
 // scaleOf shows an object as its scale.
 func (k *Kind) scaleOf(obj runtime.Object) *autoscalingv1.Scale {
@@ -61,15 +47,19 @@ func (c *call) rescale() Response {
 			return refuse(err)
 		}
 		ed.uid, ed.dryRun = asked.UID, len(c.req.Update.DryRun) > 0
-		ed.make = func(old *entry) (runtime.Object, error) { return c.scaled(old, asked) }
+		ed.make = func(old *entry) (runtime.Object, bool, error) {
+			obj, err := c.scaled(old, asked)
+			return obj, false, err
+		}
 	case Patch:
 		ed.dryRun = len(c.req.PatchO.DryRun) > 0
-		ed.make = func(old *entry) (runtime.Object, error) {
+		ed.make = func(old *entry) (runtime.Object, bool, error) {
 			asked, err := c.patchedScale(old)
 			if err != nil {
-				return nil, err
+				return nil, false, err
 			}
-			return c.scaled(old, asked)
+			obj, err := c.scaled(old, asked)
+			return obj, false, err
 		}
 	}
 	r := c.modify(ed)
@@ -99,9 +89,7 @@ func (c *call) patchedScale(old *entry) (*autoscalingv1.Scale, error) {
 
 // scaled is the stored object with the replicas of a scale.
 func (c *call) scaled(old *entry, asked *autoscalingv1.Scale) (runtime.Object, error) {
-	errs := validation.ValidateObjectMeta(&asked.ObjectMeta, c.k.Namespaced, validation.NameIsDNSSubdomain, metadataPath)
-	errs = append(errs, nonNegative(int64(asked.Spec.Replicas), specPath, "replicas")...)
-	if len(errs) > 0 {
+	if errs := validateScale(asked, c.k.Namespaced); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(Scales.GVK.GroupKind(), asked.Name, errs)
 	}
 	if asked.UID != "" {

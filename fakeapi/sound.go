@@ -1,9 +1,11 @@
 package fakeapi
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/validation"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -16,16 +18,16 @@ func soundMeta(m, old metav1.Object) bool {
 		m.GetGenerateName() == old.GetGenerateName() && m.GetResourceVersion() != "" &&
 		m.GetGeneration() >= old.GetGeneration() && m.GetGeneration() >= 0 &&
 		sameTime(m.GetDeletionTimestamp(), old.GetDeletionTimestamp()) &&
-		sameInt(m.GetDeletionGracePeriodSeconds(), old.GetDeletionGracePeriodSeconds()) &&
-		len(m.GetManagedFields()) == 0 && sameStrings(m.GetFinalizers(), old.GetFinalizers()) &&
-		sameMap(m.GetLabels(), old.GetLabels()) && sameMap(m.GetAnnotations(), old.GetAnnotations()) &&
+		samePointer(m.GetDeletionGracePeriodSeconds(), old.GetDeletionGracePeriodSeconds()) &&
+		len(m.GetManagedFields()) == 0 && slices.Equal(m.GetFinalizers(), old.GetFinalizers()) &&
+		maps.Equal(m.GetLabels(), old.GetLabels()) && maps.Equal(m.GetAnnotations(), old.GetAnnotations()) &&
 		soundOwners(m.GetOwnerReferences())
 }
 
 // soundNew says that validating a new object's metadata cannot find anything:
 // its names keep the kind's rule and the rest is plainly good or not there. It
 // may say no without reason.
-func soundNew(m metav1.Object, namespaced bool, rule validation.ValidateNameFunc) bool {
+func soundNew(m metav1.Object, namespaced bool, rule apivalidation.ValidateNameFunc) bool {
 	if namespaced != (m.GetNamespace() != "") || namespaced && !plainName(m.GetNamespace()) {
 		return false
 	}

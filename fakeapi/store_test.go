@@ -2,6 +2,7 @@ package fakeapi
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -39,7 +40,7 @@ func TestForksAreIndependent(t *testing.T) {
 		s    *Server
 		want []string
 	}{{s, []string{"a", "c"}}, {f, []string{"a", "b"}}, {g, []string{"b"}}} {
-		if got := listed(t, c.s); !sameStrings(got, c.want) {
+		if got := listed(t, c.s); !slices.Equal(got, c.want) {
 			t.Errorf("pods %v, want %v", got, c.want)
 		}
 	}
@@ -71,7 +72,7 @@ func TestSnapshotAt(t *testing.T) {
 		label string
 	}{{first, []string{"b"}, "web"}, {second, []string{"a", "b"}, "web"}, {third, []string{"a", "b"}, "db"}, {s.Version(), []string{"a"}, ""}} {
 		got, err := s.SnapshotAt(podKind, c.at)
-		if err != nil || !sameStrings(names(got), c.names) {
+		if err != nil || !slices.Equal(names(got), c.names) {
 			t.Errorf("at %d: %v, %v, want %v", c.at, names(got), err, c.names)
 			continue
 		}
@@ -136,7 +137,7 @@ func TestGenerateName(t *testing.T) {
 func TestDropControllerRefs(t *testing.T) {
 	s := New(Options{DropControllerRefs: true})
 	p := pod("a")
-	p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "K", Name: "o", UID: "u", Controller: &yes, BlockOwnerDeletion: &yes}}
+	p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "K", Name: "o", UID: "u", Controller: new(true), BlockOwnerDeletion: new(true)}}
 	got := mustDo(t, s, &Request{Verb: Create, Kind: podKind, Namespace: "default", Object: p}).Object.(*corev1.Pod).OwnerReferences[0]
 	if got.Controller != nil || got.BlockOwnerDeletion == nil || p.OwnerReferences[0].Controller == nil {
 		t.Fatalf("stored %+v of %+v", got, p.OwnerReferences[0])
@@ -207,7 +208,7 @@ func TestListByIndexIsListByScan(t *testing.T) {
 				return true
 			})
 			got := names(mustDo(t, s, &Request{Verb: List, Kind: podKind, Namespace: ns, List: metav1.ListOptions{LabelSelector: text}}).Items)
-			if !sameStrings(got, want) {
+			if !slices.Equal(got, want) {
 				t.Errorf("%q in %q: %v, want %v", text, ns, got, want)
 			}
 		}

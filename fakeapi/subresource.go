@@ -36,8 +36,6 @@ func (c *call) updateSubresource() Response {
 	return refuse(errNoSubresource())
 }
 
-func (c *call) patchSubresource() Response { return c.updateSubresource() }
-
 // getSubresource reads a subresource: most are the object itself.
 func (c *call) getSubresource() Response {
 	if c.req.Subresource == "scale" && c.k.row.scale != nil {
@@ -63,23 +61,42 @@ func (c *call) bind() Response {
 	if !ok || asked.Target.Name == "" {
 		return refuse(apierrors.NewBadRequest("a binding names the node in target.name"))
 	}
-	r := c.modify(&edit{way: &update{}, uid: asked.UID, dryRun: len(c.req.Create.DryRun) > 0, make: func(old *entry) (runtime.Object, error) {
-		p := old.obj.(*corev1.Pod)
-		if p.DeletionTimestamp != nil {
-			return nil, c.errConflict(p.Name, fmt.Sprintf("pod %s is being deleted, cannot be assigned to a host", p.Name))
-		}
-		if p.Spec.NodeName != "" {
-			return nil, c.errConflict(p.Name, fmt.Sprintf("pod %s is already assigned to node %q", p.Name, p.Spec.NodeName))
-		}
-		bound := *p
-		bound.Spec.NodeName = asked.Target.Name
-		at := seconds(c.now)
-		bound.Status.Conditions = append(bound.Status.Conditions[:len(p.Status.Conditions):len(p.Status.Conditions)],
-			corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: at})
-		return &bound, nil
-	}})
+	bind := func(old *entry) (runtime.Object, bool, error) {
+		p, err := c.bound(old.obj.(*corev1.Pod), asked.Target.Name)
+		return p, false, err
+	}
+	r := c.modify(&edit{way: &update{}, uid: asked.UID, dryRun: len(c.req.Create.DryRun) > 0, make: bind})
 	if r.Err == nil {
 		r = Response{Object: success(), Code: http.StatusCreated}
 	}
 	return r
+}
+
+// BodyKind is the kind of the objects that requests to a subresource carry.
+func (k *Kind) BodyKind(subresource string) *Kind {
+	switch {
+	case subresource == "scale" && k.row.scale != nil:
+		return Scales
+	case subresource == "eviction":
+		return evictions
+	case subresource == "binding":
+		return bindings
+	}
+	return k
+}
+
+// bound is a Pod with a node.
+func (c *call) bound(p *corev1.Pod, node string) (*corev1.Pod, error) {
+	if p.DeletionTimestamp != nil {
+		return nil, c.errConflict(p.Name, fmt.Sprintf("pod %s is being deleted, cannot be assigned to a host", p.Name))
+	}
+	if p.Spec.NodeName != "" {
+		return nil, c.errConflict(p.Name, fmt.Sprintf("pod %s is already assigned to node %q", p.Name, p.Spec.NodeName))
+	}
+	bound := *p
+	bound.Spec.NodeName = node
+	at := seconds(c.now)
+	bound.Status.Conditions = append(bound.Status.Conditions[:len(p.Status.Conditions):len(p.Status.Conditions)],
+		corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: at})
+	return &bound, nil
 }

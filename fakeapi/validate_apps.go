@@ -3,7 +3,7 @@ package fakeapi
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/validation"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/labels"
@@ -53,7 +53,7 @@ func validateReplicaSetUpdate(rs, old *appsv1.ReplicaSet) field.ErrorList {
 		errs := nonNegative(int64(*rs.Spec.Replicas), specPath, "replicas")
 		return append(errs, nonNegative(int64(rs.Spec.MinReadySeconds), specPath, "minReadySeconds")...)
 	}
-	return append(validateReplicaSet(rs), validation.ValidateImmutableField(rs.Spec.Selector, old.Spec.Selector, specPath.Child("selector"))...)
+	return append(validateReplicaSet(rs), apivalidation.ValidateImmutableField(rs.Spec.Selector, old.Spec.Selector, specPath.Child("selector"))...)
 }
 
 func validateReplicaSetStatus(rs, _ *appsv1.ReplicaSet) field.ErrorList {

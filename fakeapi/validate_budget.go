@@ -1,6 +1,8 @@
 package fakeapi
 
 import (
+	"slices"
+
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -33,7 +35,7 @@ func validateBudget(b *policyv1.PodDisruptionBudget) (errs field.ErrorList) {
 	}
 	errs = append(errs, metav1validation.ValidateLabelSelector(s.Selector, metav1validation.LabelSelectorValidationOptions{}, specPath.Child("selector"))...)
 	policies := []string{string(policyv1.AlwaysAllow), string(policyv1.IfHealthyBudget)}
-	if p := s.UnhealthyPodEvictionPolicy; p != nil && !contains(policies, string(*p)) {
+	if p := s.UnhealthyPodEvictionPolicy; p != nil && !slices.Contains(policies, string(*p)) {
 		errs = append(errs, field.NotSupported(specPath.Child("unhealthyPodEvictionPolicy"), *p, policies))
 	}
 	return errs

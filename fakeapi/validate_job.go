@@ -6,7 +6,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/validation"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/labels"
@@ -123,7 +123,7 @@ func validateJobUpdate(j, old *batchv1.Job) field.ErrorList {
 	errs := validateJob(j, hadName && hadUID)
 	errs = append(errs, validateJobSpec(&j.Spec)...)
 	same := func(now, was any, name string) {
-		errs = append(errs, validation.ValidateImmutableField(now, was, specPath.Child(name))...)
+		errs = append(errs, apivalidation.ValidateImmutableField(now, was, specPath.Child(name))...)
 	}
 	if *j.Spec.CompletionMode != batchv1.IndexedCompletion {
 		same(j.Spec.Completions, old.Spec.Completions, "completions")
@@ -163,7 +163,7 @@ func validateJobTemplateUpdate(j, old *batchv1.Job) field.ErrorList {
 	if equality.Semantic.DeepEqual(t, was) {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(specPath.Child("template"), shownTemplate(t), validation.FieldImmutableErrorMsg)}
+	return field.ErrorList{field.Invalid(specPath.Child("template"), shownTemplate(t), apivalidation.FieldImmutableErrorMsg)}
 }
 
 func jobIs(j *batchv1.Job, is batchv1.JobConditionType) bool {
@@ -228,3 +228,9 @@ func validateJobStatus(j, old *batchv1.Job) (errs field.ErrorList) {
 	say(jobIs(old, batchv1.JobSuccessCriteriaMet) && !met, state("cannot disable the SuccessCriteriaMet=True condition"))
 	return errs
 }
+
+// The labels by which Pods belong to a Job, and their older names.
+const (
+	legacyControllerUID = "controller-uid"
+	legacyJobName       = "job-name"
+)

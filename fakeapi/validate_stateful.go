@@ -4,7 +4,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/validation"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -43,7 +43,7 @@ func validateStatefulSet(s *appsv1.StatefulSet) (errs field.ErrorList) {
 	if ok {
 		errs = append(errs, validateTemplate(statefulTemplate(spec), path)...)
 		errs = append(errs, metav1validation.ValidateLabels(spec.Template.Labels, path.Child("labels"))...)
-		errs = append(errs, validation.ValidateAnnotations(spec.Template.Annotations, path.Child("annotations"))...)
+		errs = append(errs, apivalidation.ValidateAnnotations(spec.Template.Annotations, path.Child("annotations"))...)
 	}
 	return append(errs, alwaysRestarts(&spec.Template, path, "StatefulSet")...)
 }

@@ -6,7 +6,8 @@ import (
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/apimachinery/pkg/api/validation"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/labels"
@@ -74,7 +75,7 @@ func validateStrategy(s *appsv1.DeploymentStrategy) (errs field.ErrorList) {
 
 func countOrPercent(v *intstr.IntOrString, path *field.Path) (errs field.ErrorList) {
 	if v.Type == intstr.Int {
-		return validation.ValidateNonnegativeField(int64(v.IntVal), path)
+		return apivalidation.ValidateNonnegativeField(int64(v.IntVal), path)
 	}
 	for _, msg := range utilvalidation.IsValidPercent(v.StrVal) {
 		errs = append(errs, field.Invalid(path, *v, msg))
@@ -105,7 +106,7 @@ func atMostAll(v *intstr.IntOrString, path *field.Path) field.ErrorList {
 }
 
 func validateDeploymentUpdate(d, old *appsv1.Deployment) field.ErrorList {
-	return append(validateDeployment(d), validation.ValidateImmutableField(d.Spec.Selector, old.Spec.Selector, specPath.Child("selector"))...)
+	return append(validateDeployment(d), apivalidation.ValidateImmutableField(d.Spec.Selector, old.Spec.Selector, specPath.Child("selector"))...)
 }
 
 func validateDeploymentStatus(d, old *appsv1.Deployment) field.ErrorList {
@@ -195,7 +196,7 @@ func validateDaemonUpdate(u *appsv1.DaemonSetUpdateStrategy) (errs field.ErrorLi
 }
 
 func validateDaemonSetUpdate(d, old *appsv1.DaemonSet) field.ErrorList {
-	errs := validation.ValidateImmutableField(d.Spec.Selector, old.Spec.Selector, specPath.Child("selector"))
+	errs := apivalidation.ValidateImmutableField(d.Spec.Selector, old.Spec.Selector, specPath.Child("selector"))
 	return append(errs, validateDaemonSet(d)...)
 }
 
@@ -217,7 +218,7 @@ func validateDaemonSetStatus(d, old *appsv1.DaemonSet) (errs field.ErrorList) {
 
 func validateRevision(r *appsv1.ControllerRevision) field.ErrorList {
 	path := field.NewPath("data")
-	errs := validation.ValidateNonnegativeField(r.Revision, field.NewPath("revision"))
+	errs := apivalidation.ValidateNonnegativeField(r.Revision, field.NewPath("revision"))
 	var v any
 	switch err := json.Unmarshal(r.Data.Raw, &v); {
 	case r.Data.Raw == nil:
@@ -235,6 +236,21 @@ func validateRevision(r *appsv1.ControllerRevision) field.ErrorList {
 }
 
 func validateRevisionUpdate(r, old *appsv1.ControllerRevision) field.ErrorList {
-	errs := validation.ValidateNonnegativeField(r.Revision, field.NewPath("revision"))
-	return append(errs, validation.ValidateImmutableField(r.Data, old.Data, field.NewPath("data"))...)
+	errs := apivalidation.ValidateNonnegativeField(r.Revision, field.NewPath("revision"))
+	return append(errs, apivalidation.ValidateImmutableField(r.Data, old.Data, field.NewPath("data"))...)
+}
+
+// templateGeneration is kept in an annotation; the API has no field for it.
+func templateGeneration(d *appsv1.DaemonSet) int64 {
+	n, err := strconv.ParseInt(d.Annotations[appsv1.DeprecatedTemplateGeneration], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// validateScale checks the scale of an object that a client sends.
+func validateScale(s *autoscalingv1.Scale, namespaced bool) field.ErrorList {
+	errs := apivalidation.ValidateObjectMeta(&s.ObjectMeta, namespaced, apivalidation.NameIsDNSSubdomain, metadataPath)
+	return append(errs, nonNegative(int64(s.Spec.Replicas), specPath, "replicas")...)
 }

@@ -156,3 +156,17 @@ func (k *Kind) at(obj runtime.Object, version uint64) runtime.Object {
 func inNamespace(key, namespace string, namespaced bool) bool {
 	return !namespaced || len(key) > len(namespace) && key[len(namespace)] == '/' && key[:len(namespace)] == namespace
 }
+
+// Next returns what happened since the last call, nil when nothing did. After
+// an ERROR event the watch is over and Next returns nil.
+func (w *Watch) Next() []watch.Event {
+	events := w.next()
+	if w.as == nil {
+		return events
+	}
+	shown := make([]watch.Event, len(events))
+	for i, ev := range events {
+		shown[i] = watch.Event{Type: ev.Type, Object: w.as.shown(ev.Object)}
+	}
+	return shown
+}
