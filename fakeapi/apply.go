@@ -128,7 +128,7 @@ func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
 // it comes with the scale as it is.
 func (c *call) scaleHandler(old *entry) (*managedfields.ScaleHandler, *autoscalingv1.Scale, error) {
 	gv := c.k.GVK.GroupVersion()
-	paths := managedfields.ResourcePathMappings{gv.String(): c.k.row.scale.replicas()}
+	paths := managedfields.ResourcePathMappings{gv.String(): replicasPath(c.k.row.scale)}
 	handler := managedfields.NewScaleHandler(old.meta.GetManagedFields(), gv, paths)
 	entries, err := handler.ToSubresource()
 	live := c.k.scaleOf(old.obj)

@@ -64,18 +64,18 @@ func checkRules(at *field.Path, s *structural.Structural, now, was any) (errs fi
 }
 
 func checkRule(at *field.Path, s *structural.Structural, r *apiextensionsv1.ValidationRule, now, was any) *field.Error {
-	rule, err := parseRule(r.Rule)
+	parsed, err := parseRule(r.Rule)
 	if err != nil {
 		panic("fakeapi: a rule was accepted, but does not parse: " + r.Rule + ": " + err.Error())
 	}
-	if rule.usesOld && was == nil {
+	if parsed.usesOld && was == nil {
 		return nil
 	}
-	ok, err := rule.holds(now, was)
+	ok, err := parsed.holds(now, was)
 	if err != nil {
 		return field.Invalid(at, s.Type, fmt.Sprintf("%v evaluating rule: %v", err, ruleText(r)))
 	}
-	if ok || !rule.usesOld && was != nil && sameValue(now, was) {
+	if ok || !parsed.usesOld && was != nil && sameValue(now, was) {
 		return nil
 	}
 	if path := strings.TrimPrefix(r.FieldPath, "."); path != "" {

@@ -118,7 +118,7 @@ func widget(t testing.TB, version, name, spec string) *Request {
 func (r *Request) of(k *Kind) *Request { r.Kind = k; return r }
 
 func at(obj runtime.Object, path string) any {
-	value, _, _ := unstructured.NestedFieldNoCopy(obj.(*unstructured.Unstructured).Object, steps(path)...)
+	value, _, _ := unstructured.NestedFieldNoCopy(obj.(*unstructured.Unstructured).Object, strings.Split(strings.TrimPrefix(path, "."), ".")...)
 	return value
 }
 

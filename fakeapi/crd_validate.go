@@ -6,7 +6,6 @@ import (
 	"sort"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	openapierrors "k8s.io/kube-openapi/pkg/validation/errors"
 	"k8s.io/kube-openapi/pkg/validation/spec"
@@ -163,6 +162,3 @@ func sameKeys(item any, was []any, keys []string) any {
 	}
 	return nil
 }
-
-// sameValue compares two JSON values.
-func sameValue(a, b any) bool { return equality.Semantic.DeepEqual(a, b) }

@@ -75,3 +75,6 @@ func sameObject(a, b runtime.Object) bool {
 	}
 	return equality.Semantic.DeepEqual(a, b)
 }
+
+// sameValue compares two JSON values.
+func sameValue(a, b any) bool { return equality.Semantic.DeepEqual(a, b) }

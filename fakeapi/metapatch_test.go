@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -63,7 +62,7 @@ func randomPod(r *rand.Rand) *corev1.Pod {
 	for _, i := range r.Perm(3)[:r.Intn(4)] {
 		p.Finalizers = append(p.Finalizers, fmt.Sprint("x/f", i))
 	}
-	defaultPod(p)
+	podKind.Default(p)
 	return p
 }
 
@@ -126,77 +125,4 @@ func pick(r *rand.Rand, of ...string) string { return of[r.Intn(len(of))] }
 func shuffled(r *rand.Rand, of ...string) []string {
 	r.Shuffle(len(of), func(i, j int) { of[i], of[j] = of[j], of[i] })
 	return of[:r.Intn(len(of)+1)]
-}
-
-// TestSoundMetaIsSound: metadata that is taken to be good without validation
-// is good.
-func TestSoundMetaIsSound(t *testing.T) {
-	r := rand.New(rand.NewSource(2))
-	sound := 0
-	for range 4000 {
-		old := randomPod(r)
-		obj := old.DeepCopy()
-		for i := range obj.OwnerReferences {
-			ref := &obj.OwnerReferences[i]
-			ref.APIVersion = pick(r, "v1", "apps/v1", "/v1", "", "apps/", "a/b/c", "v1")
-			ref.Kind = pick(r, "K", "K", "", "Event")
-			ref.Name = pick(r, "n", "n", "n", "")
-		}
-		if r.Intn(4) == 0 {
-			obj.Labels = map[string]string{"a": pick(r, "ok", "not ok")}
-		}
-		if r.Intn(4) == 0 {
-			obj.UID = "other"
-		}
-		if !soundMeta(obj, old) {
-			continue
-		}
-		sound++
-		errs := apivalidation.ValidateObjectMetaAccessor(obj, true, pathSegment, metadataPath)
-		errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(obj, old, metadataPath)...)
-		if len(errs) > 0 {
-			t.Fatalf("%+v\n%v", obj.ObjectMeta, errs)
-		}
-	}
-	if sound < 500 {
-		t.Fatalf("only %d of 4000 were taken to be good", sound)
-	}
-}
-
-// TestSoundNewIsSound: new metadata that is taken to be good without
-// validation is good.
-func TestSoundNewIsSound(t *testing.T) {
-	r := rand.New(rand.NewSource(3))
-	sound := 0
-	words := []string{"a", "web-1", "-a", "a-", "A", "a.b", "a/b", "x y", "", strings.Repeat("a", 63), strings.Repeat("a", 64), "default"}
-	for range 20000 {
-		word := func() string {
-			if r.Intn(4) > 0 {
-				return "web"
-			}
-			return pick(r, words...)
-		}
-		obj := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: word(), Name: word(), GenerateName: pick(r, "", "", word()), Labels: map[string]string{word(): word()}}}
-		if r.Intn(4) == 0 {
-			obj.Finalizers = []string{word()}
-		}
-		if r.Intn(4) == 0 {
-			obj.OwnerReferences = []metav1.OwnerReference{{APIVersion: word(), Kind: word(), Name: word(), UID: types.UID(word())}}
-		}
-		k := podKind.row
-		if r.Intn(8) == 0 {
-			k = nodeKind.row
-		}
-		if k.name == nil || !soundNew(obj, k.Namespaced, k.name) {
-			continue
-		}
-		sound++
-		errs := apivalidation.ValidateObjectMetaAccessor(obj, k.Namespaced, k.name, metadataPath)
-		if errs = append(errs, validateFinalizers(obj)...); len(errs) > 0 {
-			t.Fatalf("%+v\n%v", obj.ObjectMeta, errs)
-		}
-	}
-	if sound < 2000 {
-		t.Fatalf("only %d of 20000 were taken to be good", sound)
-	}
 }

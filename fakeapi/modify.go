@@ -140,7 +140,7 @@ func (c *call) beforeUpdate(w *update, onlyMeta bool, obj runtime.Object, e *ent
 		errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(m, oldMeta, metadataPath)...)
 	}
 	if len(errs) > 0 || len(m.GetFinalizers()) > 0 {
-		errs = append(errs, c.k.row.recheck(w.again, m, oldMeta)...)
+		errs = append(errs, c.k.row.recheck(w, m, oldMeta)...)
 	}
 	if w.validate != nil && !onlyMeta {
 		errs = append(errs, w.validate(obj, old)...)

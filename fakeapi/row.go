@@ -156,8 +156,8 @@ func (k *row) empty() runtime.Object {
 
 // recheck repeats checks of the metadata as often as the kind's own validation
 // does: each finding is then a cause of its own in the answer.
-func (k *row) recheck(checks []metaCheck, m, old metav1.Object) (errs field.ErrorList) {
-	for _, check := range checks {
+func (k *row) recheck(u *update, m, old metav1.Object) (errs field.ErrorList) {
+	for _, check := range u.again {
 		switch check {
 		case onCreate:
 			errs = append(errs, apivalidation.ValidateObjectMetaAccessor(m, k.Namespaced, k.nameRule(), metadataPath)...)

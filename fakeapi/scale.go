@@ -144,8 +144,8 @@ func (c *call) getScale() Response {
 	return Response{Object: c.k.scaleOf(e.obj), Code: http.StatusOK}
 }
 
-// replicas is the path of the replicas in the objects.
-func (s *scaling) replicas() fieldpath.Path {
+// replicasPath is where the objects have their replicas.
+func replicasPath(s *scaling) fieldpath.Path {
 	if s.path == nil {
 		return fieldpath.MakePathOrDie("spec", "replicas")
 	}
