@@ -13,7 +13,7 @@ import (
 // admitCreate is what the admission plugins do to a new object: namespaces
 // have to exist and to be alive, pods get their tolerations and priority.
 func (c *call) admitCreate(obj runtime.Object, m metav1.Object) error {
-	if c.k.custom != nil && c.k.custom.terminating {
+	if c.k.custom != nil && c.k.custom.Terminating {
 		return errTerminating(c.k, m.GetName())
 	}
 	if c.k.Namespaced {
@@ -21,8 +21,8 @@ func (c *call) admitCreate(obj runtime.Object, m metav1.Object) error {
 			return err
 		}
 	}
-	if c.k.row.admit != nil {
-		if err := c.k.row.admit(obj, nil); err != nil {
+	if c.k.row.Admit != nil {
+		if err := c.k.row.Admit(obj, nil); err != nil {
 			return c.errForbidden(m, err)
 		}
 	}
@@ -63,8 +63,8 @@ func (c *call) admitUpdate(obj, old runtime.Object, aside bool) error {
 	if c.k.Namespaced && c.s.find(c.s.tables[namespaceKind.ordinal], c.req.Namespace) == nil {
 		return apierrors.NewNotFound(namespaceKind.groupResource(), c.req.Namespace)
 	}
-	if c.k.row.admit != nil && !aside {
-		return c.k.row.admit(obj, old)
+	if c.k.row.Admit != nil && !aside {
+		return c.k.row.Admit(obj, old)
 	}
 	return nil
 }

@@ -11,6 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/yaml"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/fieldmanager"
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 // apply is server-side apply.
@@ -25,7 +28,7 @@ func (c *call) apply(ed *edit) Response {
 
 // applied merges the applied configuration into the stored object.
 func (c *call) applied(old *entry) (runtime.Object, error) {
-	live := c.k.row.empty()
+	live := c.k.row.Empty()
 	if old != nil {
 		live = old.obj.DeepCopyObject()
 	}
@@ -33,7 +36,7 @@ func (c *call) applied(old *entry) (runtime.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := metaOf(obj)
+	m := metadata.Of(obj)
 	if old != nil {
 		c.keepTimes(m, old.meta.GetManagedFields())
 	} else {
@@ -74,14 +77,14 @@ func (s *Server) manages(m metav1.Object) bool {
 
 // manage notes in managedFields who changed what.
 func (c *call) manage(live, obj runtime.Object, manager string) runtime.Object {
-	if live == nil && !c.s.opts.ManagedFields || live != nil && !c.s.manages(metaOf(live)) {
+	if live == nil && !c.s.opts.ManagedFields || live != nil && !c.s.manages(metadata.Of(live)) {
 		return obj
 	}
 	if live == nil {
-		live = c.k.row.empty()
+		live = c.k.row.Empty()
 	}
-	obj = c.k.manager(c.req.Subresource).UpdateNoErrors(live, obj, managerName(manager, c.req.UserAgent))
-	c.keepTimes(metaOf(obj), metaOf(live).GetManagedFields())
+	obj = c.k.manager(c.req.Subresource).UpdateNoErrors(live, obj, fieldmanager.Name(manager, c.req.UserAgent))
+	c.keepTimes(metadata.Of(obj), metadata.Of(live).GetManagedFields())
 	return obj
 }
 
@@ -90,7 +93,7 @@ func (c *call) manage(live, obj runtime.Object, manager string) runtime.Object {
 func (c *call) keepTimes(m metav1.Object, old []metav1.ManagedFieldsEntry) {
 	entries := append([]metav1.ManagedFieldsEntry(nil), m.GetManagedFields()...)
 	for i := range entries {
-		now := seconds(c.now)
+		now := metadata.Seconds(c.now)
 		entries[i].Time = &now
 		for j := range old {
 			o := &old[j]
@@ -128,7 +131,7 @@ func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
 // it comes with the scale as it is.
 func (c *call) scaleHandler(old *entry) (*managedfields.ScaleHandler, *autoscalingv1.Scale, error) {
 	gv := c.k.GVK.GroupVersion()
-	paths := managedfields.ResourcePathMappings{gv.String(): replicasPath(c.k.row.scale)}
+	paths := managedfields.ResourcePathMappings{gv.String(): replicasPath(c.k.row.Scale)}
 	handler := managedfields.NewScaleHandler(old.meta.GetManagedFields(), gv, paths)
 	entries, err := handler.ToSubresource()
 	live := c.k.scaleOf(old.obj)

@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 // call is one request being executed.
@@ -31,7 +33,7 @@ func (c *call) serverCall(k *Kind, subresource string) *call {
 func (c *call) copyIn(in runtime.Object) runtime.Object {
 	obj := in.DeepCopyObject()
 	obj.GetObjectKind().SetGroupVersionKind(c.k.GVK)
-	m := metaOf(obj)
+	m := metadata.Of(obj)
 	if !c.s.opts.ManagedFields && len(m.GetManagedFields()) > 0 {
 		m.SetManagedFields(nil)
 	}
@@ -75,7 +77,7 @@ const (
 
 // dedupOwners is [dedupOwners] with its warning; late says that admission is over.
 func (c *call) dedupOwners(m metav1.Object, late bool) {
-	twice := dedupOwners(m)
+	twice := metadata.DedupOwners(m)
 	switch {
 	case twice == "":
 	case late:

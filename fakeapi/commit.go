@@ -5,32 +5,35 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+	"github.com/threelaws/threelaws/fakeapi/internal/same"
 )
 
 // unchanged says whether an object is as it is stored: then
 // nothing is written and the resourceVersion stays. With onlyMeta nothing but
 // metadata can differ.
 func unchanged(onlyMeta bool, obj runtime.Object, old *entry, m metav1.Object) bool {
-	if old.lazy || !sameMeta(m, old.meta) {
+	if old.lazy || !metadata.Same(m, old.meta) {
 		return false
 	}
 	if onlyMeta {
 		return true
 	}
-	return sameObject(obj, old.obj)
+	return same.Object(obj, old.obj)
 }
 
 // commit stores an object, which from then on nobody changes.
 func (c *call) commit(t *table, before *entry, key string, obj runtime.Object, m metav1.Object) *entry {
 	if c.s.opts.DropControllerRefs {
-		dropControllers(m)
+		metadata.DropControllers(m)
 	}
 	c.s.version++
 	m.SetResourceVersion(strconv.FormatUint(c.s.version, 10))
 	after := &entry{key: key, obj: obj, meta: m, rv: c.s.version}
 	if c.k.stored != nil {
 		after.obj = c.stored(obj)
-		after.meta = metaOf(after.obj)
+		after.meta = metadata.Of(after.obj)
 		if before != nil {
 			before = c.s.find(t, key)
 		}
@@ -54,8 +57,8 @@ func (c *call) drop(t *table, e *entry) runtime.Object {
 	if c.k.stored != nil {
 		e = c.s.find(t, e.key)
 	}
-	last := t.kind.row.shallow(e.obj)
-	metaOf(last).SetResourceVersion(strconv.FormatUint(c.s.version, 10))
+	last := t.kind.row.Shallow(e.obj)
+	metadata.Of(last).SetResourceVersion(strconv.FormatUint(c.s.version, 10))
 	c.tell(t.remove(e, c.s.version, last))
 	return last
 }
@@ -65,6 +68,6 @@ func (c *call) stored(obj runtime.Object) runtime.Object {
 	if c.k.stored == nil {
 		return obj
 	}
-	c.kept = c.k.row.view.keep(obj)
+	c.kept = c.k.row.View.Keep(obj)
 	return c.kept
 }

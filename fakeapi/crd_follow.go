@@ -5,6 +5,8 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/crd"
 )
 
 // followDefinition does what the server's own controllers do after a write to
@@ -18,7 +20,7 @@ func (c *call) followDefinition() {
 		if obj == nil {
 			obj = ev.Last
 		}
-		own.settleGroup(obj.(*definition).Spec.Group)
+		own.settleGroup(obj.(*crd.Definition).Spec.Group)
 	}
 	own.s.syncKinds()
 	c.events = append(c.events[:len(c.events):len(c.events)], own.events...)
@@ -34,10 +36,10 @@ func (c *call) settleGroup(group string) {
 			if e == nil {
 				continue
 			}
-			if next := acceptNames(e.obj.(*definition), c.s.namesTaken(group), c.now); next != nil {
+			if next := crd.AcceptNames(e.obj.(*crd.Definition), c.s.namesTaken(group), c.now); next != nil {
 				e, again = c.writeDefinition(e, next), true
 			}
-			if next := establish(e.obj.(*definition), c.now); next != nil {
+			if next := crd.Establish(e.obj.(*crd.Definition), c.now); next != nil {
 				e, again = c.writeDefinition(e, next), true
 			}
 			if c.finalize(e) {
@@ -49,7 +51,7 @@ func (c *call) settleGroup(group string) {
 
 func (c *call) definitionsOf(group string) (names []string) {
 	c.s.tables[definitionKind.ordinal].each("", func(e *entry) bool {
-		if e.obj.(*definition).Spec.Group == group {
+		if e.obj.(*crd.Definition).Spec.Group == group {
 			names = append(names, e.key)
 		}
 		return true
@@ -58,9 +60,9 @@ func (c *call) definitionsOf(group string) (names []string) {
 }
 
 // writeDefinition stores a definition that the server changed.
-func (c *call) writeDefinition(old *entry, d *definition) *entry {
+func (c *call) writeDefinition(old *entry, d *crd.Definition) *entry {
 	if c.s.opts.ManagedFields {
-		d = c.manage(old.obj, d, "").(*definition)
+		d = c.manage(old.obj, d, "").(*crd.Definition)
 	}
 	return c.commit(c.s.writable(definitionKind), old, old.key, d, d)
 }
@@ -69,26 +71,26 @@ func (c *call) writeDefinition(old *entry, d *definition) *entry {
 // once there are none, takes the server's finalizer from it. It says whether
 // it changed anything.
 func (c *call) finalize(e *entry) bool {
-	d := e.obj.(*definition)
+	d := e.obj.(*crd.Definition)
 	if d.DeletionTimestamp == nil || !slices.Contains(d.Finalizers, apiextensionsv1.CustomResourceCleanupFinalizer) {
 		return false
 	}
 	changed := false
-	if !deletionBegun(d) {
+	if !crd.DeletionBegun(d) {
 		next := d.DeepCopy()
-		setCondition(next, c.now, apiextensionsv1.Terminating, apiextensionsv1.ConditionTrue, "InstanceDeletionInProgress", "CustomResource deletion is in progress")
+		crd.SetCondition(next, c.now, apiextensionsv1.Terminating, apiextensionsv1.ConditionTrue, "InstanceDeletionInProgress", "CustomResource deletion is in progress")
 		e, changed = c.writeDefinition(e, next), true
 		c.s.syncKinds()
 		c.deleteObjects(d)
 	}
 	reason, message := "InstanceDeletionCompleted", "removed all instances"
-	if !established(d) {
+	if !crd.Established(d) {
 		reason, message = "NeverEstablished", "resource was never established"
 	} else if t := c.s.tableOf(d); t != nil && t.objects.Len() > 0 {
 		return changed
 	}
-	next := e.obj.(*definition).DeepCopy()
-	setCondition(next, c.now, apiextensionsv1.Terminating, apiextensionsv1.ConditionFalse, reason, message)
+	next := e.obj.(*crd.Definition).DeepCopy()
+	crd.SetCondition(next, c.now, apiextensionsv1.Terminating, apiextensionsv1.ConditionFalse, reason, message)
 	next.Finalizers = slices.DeleteFunc(next.Finalizers, func(f string) bool { return f == apiextensionsv1.CustomResourceCleanupFinalizer })
 	if len(next.Finalizers) == 0 {
 		c.drop(c.s.writable(definitionKind), e)
@@ -100,9 +102,9 @@ func (c *call) finalize(e *entry) bool {
 
 // deleteObjects deletes every object of a definition, as a request without
 // options would.
-func (c *call) deleteObjects(d *definition) {
+func (c *call) deleteObjects(d *crd.Definition) {
 	t := c.s.tableOf(d)
-	if t == nil || !established(d) {
+	if t == nil || !crd.Established(d) {
 		return
 	}
 	own := c.serverCall(t.kind, "")
@@ -123,7 +125,7 @@ func (c *call) deleteObjects(d *definition) {
 // followCustom does what follows a write to a custom resource: when the last
 // object of a definition that is being deleted goes, so does the definition.
 func (c *call) followCustom() {
-	if !c.k.custom.terminating || c.s.tables[c.k.ordinal].objects.Len() > 0 {
+	if !c.k.custom.Terminating || c.s.tables[c.k.ordinal].objects.Len() > 0 {
 		return
 	}
 	own := c.serverCall(definitionKind, "status")
@@ -143,10 +145,10 @@ func (c *call) follow() {
 }
 
 // namesTaken are the names that the definitions of a group have been given.
-func (s *Server) namesTaken(group string) (t taken) {
+func (s *Server) namesTaken(group string) (t crd.Taken) {
 	s.tables[definitionKind.ordinal].each("", func(e *entry) bool {
-		if d := e.obj.(*definition); d.Spec.Group == group {
-			t.take(&d.Status.AcceptedNames)
+		if d := e.obj.(*crd.Definition); d.Spec.Group == group {
+			t.Take(&d.Status.AcceptedNames)
 		}
 		return true
 	})

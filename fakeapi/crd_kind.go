@@ -3,13 +3,17 @@ package fakeapi
 import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/crd"
+	"github.com/threelaws/threelaws/fakeapi/internal/custom"
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 // tableOf finds the table of a definition's objects. Tables outlive
 // definitions: a definition that comes again finds what is left of its objects.
-func (s *Server) tableOf(d *definition) *table {
+func (s *Server) tableOf(d *crd.Definition) *table {
 	for _, t := range s.tables[len(builtin):] {
-		if t.kind.custom.from.Name == d.Name {
+		if t.kind.custom.Definition.Name == d.Name {
 			return t
 		}
 	}
@@ -21,12 +25,12 @@ func (s *Server) syncKinds() {
 	kinds, single := known[:len(known):len(known)], builtin[:len(builtin):len(builtin)]
 	alive := map[int]bool{}
 	s.tables[definitionKind.ordinal].each("", func(e *entry) bool {
-		d := e.obj.(*definition)
-		if !served(d) {
+		d := e.obj.(*crd.Definition)
+		if !crd.Served(d) {
 			return true
 		}
 		t := s.tableOf(d)
-		if t == nil || t.kind.versions == nil || !sameDefinition(t.kind.custom.from, d) {
+		if t == nil || t.kind.versions == nil || !crd.Same(t.kind.custom.Definition, d) {
 			t = s.define(t, d)
 		}
 		alive[t.kind.ordinal] = true
@@ -46,14 +50,14 @@ func (s *Server) syncKinds() {
 // counted is the version in which a definition's objects are counted: the
 // stored one, or, when that is not served, the first that is.
 func (k *Kind) counted() *Kind {
-	if k.custom.version.Served || len(k.versions) == 0 {
+	if k.custom.Version.Served || len(k.versions) == 0 {
 		return k
 	}
 	return k.versions[0]
 }
 
 // define makes the kinds of a definition, and its table when there is none.
-func (s *Server) define(t *table, d *definition) *table {
+func (s *Server) define(t *table, d *crd.Definition) *table {
 	ordinal := len(s.tables)
 	if t != nil {
 		ordinal = t.kind.ordinal
@@ -62,17 +66,17 @@ func (s *Server) define(t *table, d *definition) *table {
 	made := make([]*Kind, len(d.Spec.Versions))
 	merge := map[string]typed.ParseableType{}
 	for i := range d.Spec.Versions {
-		c := compile(d, &d.Spec.Versions[i], merge)
-		made[i] = newKind(c.row(), ordinal)
+		c := custom.Compile(d, &d.Spec.Versions[i], merge)
+		made[i] = newKind(c.Row(), ordinal)
 		made[i].custom = c
-		if c.version.Storage {
+		if c.Version.Storage {
 			stored = made[i]
 		}
 	}
 	for i, k := range made {
 		if k != stored {
 			k.stored = stored
-			k.row.view = k.custom.viewOf(stored.custom, k.row, stored.row)
+			k.row.View = k.custom.ViewOf(stored.custom, k.row, stored.row)
 		}
 		if d.Spec.Versions[i].Served {
 			stored.versions = append(stored.versions, k)
@@ -101,7 +105,7 @@ func reread(t *table) {
 		obj.GetObjectKind().SetGroupVersionKind(t.kind.GVK)
 		t.kind.Default(obj)
 		if !equality.Semantic.DeepEqual(obj, e.obj) {
-			t.objects.ReplaceOrInsert(&entry{key: e.key, obj: obj, meta: metaOf(obj), rv: e.rv, lazy: true})
+			t.objects.ReplaceOrInsert(&entry{key: e.key, obj: obj, meta: metadata.Of(obj), rv: e.rv, lazy: true})
 		}
 	}
 }

@@ -60,6 +60,6 @@ func (c *call) patchCustom(old runtime.Object) (runtime.Object, error) {
 			return nil, err
 		}
 	}
-	c.k.custom.setDefaults(u)
+	c.k.custom.SetDefaults(u)
 	return u, nil
 }

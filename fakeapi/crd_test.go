@@ -11,6 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/crd"
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 const widgetSchema = `
@@ -35,9 +38,9 @@ const widgetSchema = `
 `
 
 // widgetDefinition defines widgets in v1, which is stored, and v2.
-func widgetDefinition(t testing.TB) *definition {
+func widgetDefinition(t testing.TB) *crd.Definition {
 	t.Helper()
-	d := &definition{}
+	d := &crd.Definition{}
 	text := `{metadata: {name: widgets.example.com}, spec: {group: example.com, scope: Namespaced,
   names: {plural: widgets, singular: widget, kind: Widget, listKind: WidgetList, shortNames: [wd]}}}`
 	if err := yaml.UnmarshalStrict([]byte(text), d); err != nil {
@@ -154,7 +157,7 @@ func TestRatchet(t *testing.T) {
 	s := crdServer(t, Options{})
 	k := widgetKind(s, "v1")
 	must(t, s, widget(t, "v1", "a", "{color: red, max: 7}").of(k))
-	d := s.Lookup(definitionKind, "", "widgets.example.com").(*definition).DeepCopy()
+	d := s.Lookup(definitionKind, "", "widgets.example.com").(*crd.Definition).DeepCopy()
 	for i := range d.Spec.Versions {
 		spec := d.Spec.Versions[i].Schema.OpenAPIV3Schema.Properties["spec"]
 		seven, top := spec.Properties["max"], 5.0
@@ -235,7 +238,7 @@ func TestDefinitionNeedsItsNames(t *testing.T) {
 	must(t, s, &Request{Verb: Create, Kind: definitionKind, Object: rival})
 	conditions := func() string {
 		var all []string
-		for _, c := range s.Lookup(definitionKind, "", "wodgets.example.com").(*definition).Status.Conditions {
+		for _, c := range s.Lookup(definitionKind, "", "wodgets.example.com").(*crd.Definition).Status.Conditions {
 			all = append(all, string(c.Type)+"="+string(c.Status)+" "+c.Reason)
 		}
 		return strings.Join(all, ", ")
@@ -259,7 +262,7 @@ func TestDefinitionGoesWithItsLastObject(t *testing.T) {
 	s := crdServer(t, Options{})
 	k := widgetKind(s, "v1")
 	must(t, s, widget(t, "v1", "a", "{}").of(k))
-	first := metaOf(s.Lookup(k, "default", "a")).GetUID()
+	first := metadata.Of(s.Lookup(k, "default", "a")).GetUID()
 	held := widget(t, "v1", "b", "{}")
 	held.Object.(*unstructured.Unstructured).SetFinalizers([]string{"example.com/hold"})
 	must(t, s, held.of(k))
@@ -274,7 +277,7 @@ func TestDefinitionGoesWithItsLastObject(t *testing.T) {
 	must(t, fork, widget(t, "v1", "c", "{}").of(widgetKind(fork, "v1")))
 	must(t, s, &Request{Verb: Create, Kind: definitionKind, Object: widgetDefinition(t)})
 	must(t, s, widget(t, "v1", "a", "{}").of(k))
-	if metaOf(s.Lookup(widgetKind(s, "v1"), "default", "a")).GetUID() == first {
+	if metadata.Of(s.Lookup(widgetKind(s, "v1"), "default", "a")).GetUID() == first {
 		t.Fatal("an object has the uid of one that is gone")
 	}
 }
@@ -284,8 +287,8 @@ func TestDefinitionGoesWithItsLastObject(t *testing.T) {
 func TestSchemaChangeIsSeenByOldObjects(t *testing.T) {
 	s := crdServer(t, Options{})
 	k := widgetKind(s, "v1")
-	before := metaOf(must(t, s, widget(t, "v1", "a", "{}").of(k)).Object).GetResourceVersion()
-	d := s.Lookup(definitionKind, "", "widgets.example.com").(*definition).DeepCopy()
+	before := metadata.Of(must(t, s, widget(t, "v1", "a", "{}").of(k)).Object).GetResourceVersion()
+	d := s.Lookup(definitionKind, "", "widgets.example.com").(*crd.Definition).DeepCopy()
 	for i := range d.Spec.Versions {
 		spec := d.Spec.Versions[i].Schema.OpenAPIV3Schema.Properties["spec"]
 		field := spec.Properties["max"]
@@ -294,11 +297,11 @@ func TestSchemaChangeIsSeenByOldObjects(t *testing.T) {
 	}
 	must(t, s, &Request{Verb: Update, Kind: definitionKind, Name: d.Name, Object: d})
 	obj := s.Lookup(widgetKind(s, "v1"), "default", "a")
-	if at(obj, ".spec.max") != int64(9) || metaOf(obj).GetResourceVersion() != before {
+	if at(obj, ".spec.max") != int64(9) || metadata.Of(obj).GetResourceVersion() != before {
 		t.Fatalf("%v", obj)
 	}
 	r := must(t, s, &Request{Verb: Patch, Kind: k, Namespace: "default", Name: "a", PatchType: types.MergePatchType, Patch: []byte(`{}`)})
-	if metaOf(r.Object).GetResourceVersion() == before {
+	if metadata.Of(r.Object).GetResourceVersion() == before {
 		t.Fatal("the defaults were not stored")
 	}
 }
@@ -306,22 +309,22 @@ func TestSchemaChangeIsSeenByOldObjects(t *testing.T) {
 func TestDefinitionIsChecked(t *testing.T) {
 	s := New(Options{})
 	for _, c := range []struct {
-		change func(*definition, *apiextensionsv1.JSONSchemaProps)
+		change func(*crd.Definition, *apiextensionsv1.JSONSchemaProps)
 		text   string
 	}{
-		{func(d *definition, p *apiextensionsv1.JSONSchemaProps) {
+		{func(d *crd.Definition, p *apiextensionsv1.JSONSchemaProps) {
 			p.Properties["x"] = apiextensionsv1.JSONSchemaProps{}
 		}, "properties[x].type: Required value: must not be empty for specified object fields"},
-		{func(d *definition, p *apiextensionsv1.JSONSchemaProps) {
+		{func(d *crd.Definition, p *apiextensionsv1.JSONSchemaProps) {
 			p.Properties["x"] = apiextensionsv1.JSONSchemaProps{Type: "integer", Default: &apiextensionsv1.JSON{Raw: []byte(`"a"`)}}
 		}, `properties[x].default: Invalid value: "string":  in body must be of type integer: "string"`},
-		{func(d *definition, p *apiextensionsv1.JSONSchemaProps) {
+		{func(d *crd.Definition, p *apiextensionsv1.JSONSchemaProps) {
 			p.Properties["x"] = apiextensionsv1.JSONSchemaProps{Type: "string", XValidations: apiextensionsv1.ValidationRules{{Rule: "self.format('x')"}}}
 		}, "not modelled: the function format in a rule"},
-		{func(d *definition, p *apiextensionsv1.JSONSchemaProps) {
+		{func(d *crd.Definition, p *apiextensionsv1.JSONSchemaProps) {
 			d.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter}
 		}, "conversion by a webhook is not modelled"},
-		{func(d *definition, p *apiextensionsv1.JSONSchemaProps) { d.Spec.Group = "example" }, "should be a domain with at least one dot"},
+		{func(d *crd.Definition, p *apiextensionsv1.JSONSchemaProps) { d.Spec.Group = "example" }, "should be a domain with at least one dot"},
 	} {
 		d := widgetDefinition(t)
 		c.change(d, d.Spec.Versions[0].Schema.OpenAPIV3Schema)

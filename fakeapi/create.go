@@ -11,6 +11,8 @@ import (
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 func (c *call) create() Response {
@@ -20,7 +22,7 @@ func (c *call) create() Response {
 		}
 	}
 	obj := c.copyIn(c.req.Object)
-	m := metaOf(obj)
+	m := metadata.Of(obj)
 	if err := c.matchNamespace(m); err != nil {
 		return refuse(err)
 	}
@@ -32,7 +34,7 @@ func (c *call) create() Response {
 	c.dedupOwners(m, false)
 	if c.s.opts.ManagedFields {
 		obj = c.manage(nil, obj, c.req.Create.FieldManager)
-		m = metaOf(obj)
+		m = metadata.Of(obj)
 	}
 	return c.insert(obj, m, len(c.req.Create.DryRun) > 0)
 }
@@ -48,7 +50,7 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	}
 	key := c.k.key(m.GetNamespace(), m.GetName())
 	past, _ := t.past.Get(tally{key: key})
-	m.SetCreationTimestamp(seconds(c.now))
+	m.SetCreationTimestamp(metadata.Seconds(c.now))
 	m.SetUID(uid(c.k, key, past.n+c.s.born))
 	if err := c.beforeCreate(obj, m); err != nil {
 		return refuse(err)
@@ -68,36 +70,36 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	if c.generated.n > 0 {
 		t.made.ReplaceOrInsert(c.generated)
 	}
-	lazy := c.k.row.readDefault != nil && c.k.row.readDefault(obj)
+	lazy := c.k.row.ReadDefault != nil && c.k.row.ReadDefault(obj)
 	c.commit(t, nil, key, obj, m).lazy = lazy
 	return Response{Object: obj, Code: http.StatusCreated}
 }
 
 func (c *call) beforeCreate(obj runtime.Object, m metav1.Object) error {
-	if c.k.row.prepareCreate != nil {
-		c.k.row.prepareCreate(obj)
+	if c.k.row.PrepareCreate != nil {
+		c.k.row.PrepareCreate(obj)
 	}
 	var errs field.ErrorList
-	if c.k.row.name != nil {
-		if !soundNew(m, c.k.Namespaced, c.k.row.name) {
-			errs = apivalidation.ValidateObjectMetaAccessor(m, c.k.Namespaced, c.k.row.name, metadataPath)
-			errs = append(errs, validateFinalizers(m)...)
+	if c.k.row.NameRule != nil {
+		if !metadata.SoundNew(m, c.k.Namespaced, c.k.row.NameRule) {
+			errs = apivalidation.ValidateObjectMetaAccessor(m, c.k.Namespaced, c.k.row.NameRule, metadata.Path)
+			errs = append(errs, metadata.ValidateFinalizers(m)...)
 		}
 	}
-	if c.k.row.validateCreate != nil {
-		errs = append(errs, c.k.row.validateCreate(obj)...)
+	if c.k.row.ValidateCreate != nil {
+		errs = append(errs, c.k.row.ValidateCreate(obj)...)
 	}
-	if len(errs) == 0 && c.k.row.name == nil {
-		errs = apivalidation.ValidateObjectMetaAccessor(m, c.k.Namespaced, pathSegment, metadataPath)
+	if len(errs) == 0 && c.k.row.NameRule == nil {
+		errs = apivalidation.ValidateObjectMetaAccessor(m, c.k.Namespaced, metadata.PathSegment, metadata.Path)
 	}
 	if len(errs) > 0 {
 		return c.errInvalid(m.GetName(), errs)
 	}
-	if c.k.row.warnCreate != nil {
-		c.warnings = append(c.warnings, c.k.row.warnCreate(obj)...)
+	if c.k.row.WarnCreate != nil {
+		c.warnings = append(c.warnings, c.k.row.WarnCreate(obj)...)
 	}
-	if c.k.row.canonicalize != nil {
-		c.k.row.canonicalize(obj)
+	if c.k.row.Canonicalize != nil {
+		c.k.row.Canonicalize(obj)
 	}
 	return nil
 }

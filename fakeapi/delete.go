@@ -10,6 +10,8 @@ import (
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 func (c *call) delete() Response {
@@ -47,15 +49,15 @@ func plainDelete(o *metav1.DeleteOptions) bool {
 
 func (c *call) warnOrphaned(opts *metav1.DeleteOptions) {
 	//lint:ignore SA1019 old clients send orphanDependents
-	if c.k.row.orphanedWarning != "" && opts.PropagationPolicy == nil && opts.OrphanDependents == nil {
-		c.warnings = append(c.warnings, c.k.row.orphanedWarning)
+	if c.k.row.OrphanedWarning != "" && opts.PropagationPolicy == nil && opts.OrphanDependents == nil {
+		c.warnings = append(c.warnings, c.k.row.OrphanedWarning)
 	}
 }
 
 // remove deletes an object, or marks it as being deleted. It says whether the
 // object is gone.
 func (c *call) remove(old *entry, opts metav1.DeleteOptions) (runtime.Object, bool, error) {
-	if c.k.row.terminate != nil {
+	if c.k.row.Terminate != nil {
 		obj, done, err := c.terminate(old, &opts)
 		if done || err != nil {
 			return obj, false, err
@@ -71,8 +73,8 @@ func (c *call) remove(old *entry, opts metav1.DeleteOptions) (runtime.Object, bo
 		opts.GracePeriodSeconds = new(int64)
 		*opts.GracePeriodSeconds = 1
 	}
-	obj := c.k.row.shallow(old.obj)
-	m := metaOf(obj)
+	obj := c.k.row.Shallow(old.obj)
+	m := metadata.Of(obj)
 	graceful, pending := c.beGraceful(obj, m, &opts)
 	if pending {
 		return c.deleted(old.obj, old.meta), false, nil
@@ -145,7 +147,7 @@ func (c *call) precondition(old *entry, pre *metav1.Preconditions) error {
 // whether obj was changed for that, and whether an earlier, shorter deletion
 // is already under way, so that there is nothing to do.
 func (c *call) beGraceful(obj runtime.Object, m metav1.Object, opts *metav1.DeleteOptions) (graceful, pending bool) {
-	if c.k.row.grace == nil {
+	if c.k.row.Grace == nil {
 		return false, false
 	}
 	left := m.GetDeletionGracePeriodSeconds()
@@ -162,7 +164,7 @@ func (c *call) beGraceful(obj runtime.Object, m metav1.Object, opts *metav1.Dele
 		period := *opts.GracePeriodSeconds
 		sooner := metav1.Time{Time: at.Add(time.Duration(period-*left) * time.Second)}
 		if sooner.Time.Before(c.now) {
-			sooner = seconds(c.now)
+			sooner = metadata.Seconds(c.now)
 			if period != 0 {
 				period = 1
 			}
@@ -171,9 +173,9 @@ func (c *call) beGraceful(obj runtime.Object, m metav1.Object, opts *metav1.Dele
 		m.SetDeletionGracePeriodSeconds(&period)
 		return true, false
 	}
-	period := c.k.row.grace(obj, opts.GracePeriodSeconds)
+	period := c.k.row.Grace(obj, opts.GracePeriodSeconds)
 	opts.GracePeriodSeconds = &period
-	at := seconds(c.now.Add(time.Duration(period) * time.Second))
+	at := metadata.Seconds(c.now.Add(time.Duration(period) * time.Second))
 	m.SetDeletionTimestamp(&at)
 	m.SetDeletionGracePeriodSeconds(&period)
 	if g := m.GetGeneration(); g > 0 {
@@ -189,7 +191,7 @@ func (c *call) markDeleting(m metav1.Object) {
 		m.SetGeneration(g + 1)
 	}
 	if at == nil || at.After(c.now) {
-		now := seconds(c.now)
+		now := metadata.Seconds(c.now)
 		m.SetDeletionTimestamp(&now)
 	}
 	m.SetDeletionGracePeriodSeconds(new(int64))
@@ -228,7 +230,7 @@ func (c *call) setDeletionFinalizers(m metav1.Object, opts *metav1.DeleteOptions
 	if orphan == hasOrphan && foreground == hasForeground {
 		return false
 	}
-	m.SetFinalizers(withPolicy(have, orphan, foreground))
+	m.SetFinalizers(metadata.WithPolicy(have, orphan, foreground))
 	return true
 }
 
@@ -271,11 +273,11 @@ func (c *call) terminate(old *entry, opts *metav1.DeleteOptions) (obj runtime.Ob
 		return nil, false, err
 	}
 	if old.meta.GetDeletionTimestamp() != nil {
-		return old.obj, c.k.row.held != nil && c.k.row.held(old.obj), nil
+		return old.obj, c.k.row.Held != nil && c.k.row.Held(old.obj), nil
 	}
-	marked := c.k.row.terminate(old.obj, opts, c.now)
+	marked := c.k.row.Terminate(old.obj, opts, c.now)
 	if len(opts.DryRun) == 0 {
-		c.commit(c.s.writable(c.k), old, old.key, marked, metaOf(marked))
+		c.commit(c.s.writable(c.k), old, old.key, marked, metadata.Of(marked))
 	}
 	return marked, true, nil
 }

@@ -92,7 +92,7 @@ func (c *call) write() Response {
 		}
 		return c.create()
 	case Update, Patch:
-		w := c.k.row.way(c.req.Subresource)
+		w := c.k.row.Way(c.req.Subresource)
 		switch {
 		case w == nil:
 			return c.updateSubresource()

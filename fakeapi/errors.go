@@ -68,7 +68,7 @@ func (c *call) errConflict(name, why string) error {
 func (c *call) errPrecondition(e *entry, what, asked, have string) error {
 	return c.errConflict(e.meta.GetName(), fmt.Sprintf(
 		"StorageError: invalid object, Code: 4, Key: /registry/%s/%s, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: %s in precondition: %s, %s in object meta: %s",
-		c.k.row.storagePrefix(), e.key, what, asked, what, have))
+		c.k.row.StoragePrefix(), e.key, what, asked, what, have))
 }
 
 func (c *call) errInvalid(name string, errs field.ErrorList) error {

@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 // evict deletes a Pod as a delete with the eviction's options does, if the
@@ -156,12 +158,12 @@ func (c *call) take(e *entry, pod string) {
 	b.Status.DisruptionsAllowed--
 	if b.Status.DisruptionsAllowed == 0 {
 		meta.SetStatusCondition(&b.Status.Conditions, metav1.Condition{Type: policyv1.DisruptionAllowedCondition, Status: metav1.ConditionFalse,
-			Reason: policyv1.InsufficientPodsReason, ObservedGeneration: b.Status.ObservedGeneration, LastTransitionTime: seconds(c.now)})
+			Reason: policyv1.InsufficientPodsReason, ObservedGeneration: b.Status.ObservedGeneration, LastTransitionTime: metadata.Seconds(c.now)})
 	}
 	if b.Status.DisruptedPods == nil {
 		b.Status.DisruptedPods = map[string]metav1.Time{}
 	}
-	b.Status.DisruptedPods[pod] = seconds(c.now)
+	b.Status.DisruptedPods[pod] = metadata.Seconds(c.now)
 	own := c.serverCall(budgetKind, "status")
 	if c.s.opts.ManagedFields {
 		b = own.manage(e.obj, b, "").(*policyv1.PodDisruptionBudget)
@@ -176,9 +178,9 @@ func (c *call) disrupt(old *entry, opts metav1.DeleteOptions) error {
 		if err := c.precondition(old, opts.Preconditions); err != nil {
 			return err
 		}
-		r := c.modify(&edit{way: &c.k.row.status, make: func(old *entry) (runtime.Object, bool, error) {
+		r := c.modify(&edit{way: &c.k.row.ForStatus, make: func(old *entry) (runtime.Object, bool, error) {
 			p := *old.obj.(*corev1.Pod)
-			p.Status.Conditions = withDisruption(p.Status.Conditions, seconds(c.now))
+			p.Status.Conditions = withDisruption(p.Status.Conditions, metadata.Seconds(c.now))
 			return &p, false, nil
 		}})
 		if r.Err != nil {

@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 // FuzzServer turns bytes into a sequence of requests and checks, after each,
@@ -64,7 +66,7 @@ func (b *bytesSource) request(s *Server) *Request {
 		req.Verb, req.Subresource = Update, b.of("", "", "status")
 		if old := s.Lookup(k, req.Namespace, req.Name); old != nil {
 			req.Object = old.DeepCopyObject()
-			b.metadata(metaOf(req.Object))
+			b.metadata(metadata.Of(req.Object))
 		} else {
 			req.Object = b.object(k, req)
 		}
@@ -85,7 +87,7 @@ func (b *bytesSource) request(s *Server) *Request {
 
 func (b *bytesSource) object(k *Kind, req *Request) runtime.Object {
 	obj := k.New()
-	m := metaOf(obj)
+	m := metadata.Of(obj)
 	m.SetName(req.Name)
 	b.metadata(m)
 	template := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "x"}}, Spec: pod("t").Spec}
@@ -178,7 +180,7 @@ func checkAnswer(t *testing.T, before, s *Server, req *Request, r Response, even
 	}
 	for _, k := range s.Kinds() {
 		s.Each(k, func(obj runtime.Object) bool {
-			checkStored(t, what, before, s, k, metaOf(obj))
+			checkStored(t, what, before, s, k, metadata.Of(obj))
 			return true
 		})
 	}
@@ -190,13 +192,13 @@ func checkEvent(t *testing.T, what string, ev *Event) {
 	if shown == nil {
 		shown = ev.Last
 	}
-	if got := metaOf(shown).GetResourceVersion(); got != fmt.Sprint(ev.Version) {
+	if got := metadata.Of(shown).GetResourceVersion(); got != fmt.Sprint(ev.Version) {
 		t.Fatalf("%s: event %d shows resourceVersion %s", what, ev.Version, got)
 	}
 	if ev.Before == nil || ev.After == nil {
 		return
 	}
-	old, now := metaOf(ev.Before), metaOf(ev.After)
+	old, now := metadata.Of(ev.Before), metadata.Of(ev.After)
 	if old.GetUID() != now.GetUID() || now.GetGeneration() < old.GetGeneration() {
 		t.Fatalf("%s: the uid or the generation went wrong", what)
 	}
@@ -226,11 +228,11 @@ func checkStored(t *testing.T, what string, before, s *Server, k *Kind, m metav1
 		t.Fatalf("%s: %s has %d controllers", what, m.GetName(), controllers)
 	}
 	grace := m.GetDeletionGracePeriodSeconds()
-	if m.GetDeletionTimestamp() != nil && len(m.GetFinalizers()) == 0 && (grace == nil || *grace == 0) && k.row.held == nil {
+	if m.GetDeletionTimestamp() != nil && len(m.GetFinalizers()) == 0 && (grace == nil || *grace == 0) && k.row.Held == nil {
 		t.Fatalf("%s: %s is deleted and held by nothing, yet there", what, m.GetName())
 	}
 	old := before.Lookup(k, m.GetNamespace(), m.GetName())
-	if old != nil && metaOf(old).GetResourceVersion() == m.GetResourceVersion() && old != s.Lookup(k, m.GetNamespace(), m.GetName()) {
+	if old != nil && metadata.Of(old).GetResourceVersion() == m.GetResourceVersion() && old != s.Lookup(k, m.GetNamespace(), m.GetName()) {
 		t.Fatalf("%s: %s changed without a new resourceVersion", what, m.GetName())
 	}
 }

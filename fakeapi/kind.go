@@ -11,6 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/custom"
+	"github.com/threelaws/threelaws/fakeapi/internal/fieldmanager"
+	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
 // Kind is one row of the table of kinds that a server serves.
@@ -37,17 +41,17 @@ type Kind struct {
 	// CreateOnUpdate: an update of an object that does not exist creates it.
 	CreateOnUpdate bool
 
-	row      *row
+	row      *registry.Kind
 	ordinal  int   // index of the kind's table in a server
 	stored   *Kind // the kind that is stored, of which this is another version; nil: this one
-	managers managers
+	managers fieldmanager.Managers
 
-	custom   *custom // of kinds that a definition defines
-	versions []*Kind // of the stored version of a definition: all versions that are served
+	custom   *custom.Resource // of kinds that a definition defines
+	versions []*Kind          // of the stored version of a definition: all versions that are served
 }
 
 // newKind makes a kind of its row.
-func newKind(r *row, ordinal int) *Kind {
+func newKind(r *registry.Kind, ordinal int) *Kind {
 	return &Kind{
 		GVK: r.GVK, Resource: r.Resource, Singular: r.Singular, ShortNames: r.ShortNames, Categories: r.Categories,
 		Namespaced: r.Namespaced, New: r.New, NewList: r.NewList,
@@ -76,7 +80,7 @@ func (k *Kind) Definition() (*apiextensionsv1.CustomResourceDefinition, *apiexte
 	if k.custom == nil {
 		return nil, nil
 	}
-	return k.custom.from, k.custom.version
+	return k.custom.Definition, k.custom.Version
 }
 
 // Prune brings an object of a custom kind into the form that decoding gives
@@ -84,18 +88,18 @@ func (k *Kind) Definition() (*apiextensionsv1.CustomResourceDefinition, *apiexte
 // allow, are dropped. It returns the paths of the fields that are not known,
 // and an error when the metadata is not of the right form.
 func (k *Kind) Prune(u *unstructured.Unstructured) (unknown []string, err error) {
-	return k.custom.prune(u, true)
+	return k.custom.Prune(u, true)
 }
 
 // Serves says whether the kind has the subresource; "" is the kind itself.
 func (k *Kind) Serves(subresource string) bool {
 	switch subresource {
 	case "scale":
-		return k.row.scale != nil
+		return k.row.Scale != nil
 	case "eviction", "binding":
-		return k.row.grace != nil
+		return k.row.Grace != nil
 	}
-	return k.row.way(subresource) != nil
+	return k.row.Way(subresource) != nil
 }
 
 // Selectable returns the fields of an object that a field selector may name.
@@ -105,15 +109,15 @@ func (k *Kind) Selectable(obj runtime.Object) fields.Set {
 	if k.Namespaced {
 		set["metadata.namespace"] = m.GetNamespace()
 	}
-	if k.row.selectable != nil {
-		k.row.selectable(obj, set)
+	if k.row.Selectable != nil {
+		k.row.Selectable(obj, set)
 	}
 	return set
 }
 
 // fieldLabel checks that a field selector may name the label.
 func (k *Kind) fieldLabel(label, value string) (string, string, error) {
-	keys := k.row.selectableKeys
+	keys := k.row.SelectableKeys
 	if label == "metadata.name" || label == "metadata.namespace" && k.Namespaced || slices.Contains(keys, label) {
 		return label, value, nil
 	}
@@ -139,13 +143,13 @@ func (k *Kind) shown(obj runtime.Object) runtime.Object {
 	if k.stored == nil || obj == nil || obj.GetObjectKind().GroupVersionKind() != k.stored.GVK {
 		return obj
 	}
-	return k.row.view.show(obj)
+	return k.row.View.Show(obj)
 }
 
 // manager is the field manager of a subresource.
 func (k *Kind) manager(subresource string) *managedfields.FieldManager {
 	if k.custom != nil {
-		return k.managers.of(k.row, k.custom.merge, subresource)
+		return k.managers.Of(k.row, k.custom.Merge, subresource)
 	}
-	return k.managers.of(k.row, nil, subresource)
+	return k.managers.Of(k.row, nil, subresource)
 }

@@ -6,13 +6,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/crd"
+	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
 // builtin are the built-in kinds, by ordinal: those of which objects are stored.
-var builtin = kindsOf(builtinRows)
+var builtin = kindsOf(registry.Builtin)
 
 // known are the built-in kinds and further versions of them.
-var known = withVersions(builtin, otherVersions)
+var known = withVersions(builtin, registry.OtherVersions)
 
 // builtinTypes finds a kind by the Go type of its objects.
 var builtinTypes = typesOf(known)
@@ -20,11 +23,11 @@ var builtinTypes = typesOf(known)
 // The built-in kinds that the server knows by name.
 var (
 	namespaceKind  = kindOf(&corev1.Namespace{})
-	definitionKind = kindOf(&definition{})
+	definitionKind = kindOf(&crd.Definition{})
 	budgetKind     = kindOf(&policyv1.PodDisruptionBudget{})
 )
 
-func kindsOf(rows []*row) []*Kind {
+func kindsOf(rows []*registry.Kind) []*Kind {
 	kinds := make([]*Kind, len(rows))
 	for i, r := range rows {
 		kinds[i] = newKind(r, i)
@@ -33,11 +36,11 @@ func kindsOf(rows []*row) []*Kind {
 }
 
 // withVersions puts further versions of kinds behind the kinds.
-func withVersions(kinds []*Kind, versions []*row) []*Kind {
+func withVersions(kinds []*Kind, versions []*registry.Kind) []*Kind {
 	all := kinds[:len(kinds):len(kinds)]
 	for _, r := range versions {
 		for _, stored := range kinds {
-			if stored.row == r.view.stored {
+			if stored.row == r.View.Stored {
 				k := newKind(r, stored.ordinal)
 				k.stored = stored
 				all = append(all, k)

@@ -15,6 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 // token of a list's rest: the revision it reads and the key it starts at,
@@ -168,7 +170,7 @@ func (c *call) page(r Response, prefix string) Response {
 	}
 	rest := int64(len(r.Items)) - limit
 	r.Items = r.Items[:limit]
-	last := metaOf(r.Items[limit-1])
+	last := metadata.Of(r.Items[limit-1])
 	start := "/" + strings.TrimPrefix(c.k.key(last.GetNamespace(), last.GetName()), prefix) + "\x00"
 	r.Continue = continueToken{continueVersion, int64(r.Version), start}.String()
 	if c.req.List.LabelSelector == "" && c.req.List.FieldSelector == "" {

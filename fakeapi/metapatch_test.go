@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 // TestMetaPatchIsThePatch compares the way that touches only metadata with
@@ -35,7 +37,7 @@ func TestMetaPatchIsThePatch(t *testing.T) {
 			t.Fatalf("%s %s: the general way says %v, %q", kind, patch, err, c.warnings)
 		}
 		a, b := got.(*corev1.Pod), want.(*corev1.Pod)
-		if a.UID != b.UID || a.ResourceVersion != b.ResourceVersion || !sameMeta(a, b) {
+		if a.UID != b.UID || a.ResourceVersion != b.ResourceVersion || !metadata.Same(a, b) {
 			t.Fatalf("%s %s\nof %+v\nis %+v\nwant %+v", kind, patch, obj.ObjectMeta, a.ObjectMeta, b.ObjectMeta)
 		}
 	}

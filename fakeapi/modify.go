@@ -11,11 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
 // edit is one change of an existing object on its way to the store.
 type edit struct {
-	way    *update
+	way    *registry.Update
 	uid    types.UID // the incarnation it is meant for; "" for any
 	dryRun bool
 	// creates says that a missing object is made.
@@ -43,8 +46,8 @@ func (c *call) modify(ed *edit) Response {
 	if err != nil {
 		return refuse(err)
 	}
-	m := metaOf(obj)
-	if err := c.admitUpdate(obj, old.obj, onlyMeta || ed.way != &c.k.row.main); err != nil {
+	m := metadata.Of(obj)
+	if err := c.admitUpdate(obj, old.obj, onlyMeta || ed.way != &c.k.row.Main); err != nil {
 		return refuse(err)
 	}
 	c.dedupOwners(m, true)
@@ -55,7 +58,7 @@ func (c *call) modify(ed *edit) Response {
 		return refuse(err)
 	}
 	if c.s.opts.DropControllerRefs {
-		dropControllers(m)
+		metadata.DropControllers(m)
 	}
 	if len(m.GetFinalizers()) == 0 && old.meta.GetDeletionTimestamp() != nil && c.mayGo(obj, old.meta) {
 		if !ed.dryRun {
@@ -81,7 +84,7 @@ func (c *call) modifyMissing(ed *edit) Response {
 	if err != nil {
 		return refuse(err)
 	}
-	m := metaOf(obj)
+	m := metadata.Of(obj)
 	if m.GetUID() != "" {
 		return refuse(c.errConflict(c.req.Name, fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found", m.GetUID())))
 	}
@@ -94,7 +97,7 @@ func (c *call) mayGo(obj runtime.Object, old metav1.Object) bool {
 	if grace := old.GetDeletionGracePeriodSeconds(); grace != nil && *grace != 0 {
 		return false
 	}
-	return c.k.row.held == nil || !c.k.row.held(obj)
+	return c.k.row.Held == nil || !c.k.row.Held(obj)
 }
 
 // matchVersion is optimistic locking. An object without a resourceVersion
@@ -108,7 +111,7 @@ func (c *call) matchVersion(m metav1.Object, old *entry) error {
 	case n == 0 && c.k.MustVersion:
 		qualified := schema.GroupKind{Group: c.k.GVK.Group, Kind: c.k.Resource}
 		return apierrors.NewInvalid(qualified, old.meta.GetName(), field.ErrorList{
-			field.Invalid(metadataPath.Child("resourceVersion"), n, "must be specified for an update")})
+			field.Invalid(metadata.Path.Child("resourceVersion"), n, "must be specified for an update")})
 	case n == 0:
 		m.SetResourceVersion(old.meta.GetResourceVersion())
 	case n != old.rv:
@@ -118,11 +121,11 @@ func (c *call) matchVersion(m metav1.Object, old *entry) error {
 }
 
 // beforeUpdate completes and validates the new state of an object.
-func (c *call) beforeUpdate(w *update, onlyMeta bool, obj runtime.Object, e *entry) error {
-	m, old, oldMeta := metaOf(obj), e.obj, e.meta
+func (c *call) beforeUpdate(w *registry.Update, onlyMeta bool, obj runtime.Object, e *entry) error {
+	m, old, oldMeta := metadata.Of(obj), e.obj, e.meta
 	m.SetGeneration(oldMeta.GetGeneration())
-	if w.prepare != nil && !(onlyMeta && w.keeps) {
-		w.prepare(obj, old)
+	if w.Prepare != nil && !(onlyMeta && w.Keeps) {
+		w.Prepare(obj, old)
 	}
 	if m.GetUID() == "" {
 		m.SetUID(oldMeta.GetUID())
@@ -135,24 +138,24 @@ func (c *call) beforeUpdate(w *update, onlyMeta bool, obj runtime.Object, e *ent
 		m.SetDeletionGracePeriodSeconds(grace)
 	}
 	var errs field.ErrorList
-	if !soundMeta(m, oldMeta) {
-		errs = apivalidation.ValidateObjectMetaAccessor(m, c.k.Namespaced, pathSegment, metadataPath)
-		errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(m, oldMeta, metadataPath)...)
+	if !metadata.Sound(m, oldMeta) {
+		errs = apivalidation.ValidateObjectMetaAccessor(m, c.k.Namespaced, metadata.PathSegment, metadata.Path)
+		errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(m, oldMeta, metadata.Path)...)
 	}
 	if len(errs) > 0 || len(m.GetFinalizers()) > 0 {
-		errs = append(errs, c.k.row.recheck(w, m, oldMeta)...)
+		errs = append(errs, c.k.row.Recheck(w, m, oldMeta)...)
 	}
-	if w.validate != nil && !onlyMeta {
-		errs = append(errs, w.validate(obj, old)...)
+	if w.Validate != nil && !onlyMeta {
+		errs = append(errs, w.Validate(obj, old)...)
 	}
 	if len(errs) > 0 {
 		return c.errInvalid(m.GetName(), errs)
 	}
-	if w.warn != nil && !onlyMeta {
-		c.warnings = append(c.warnings, w.warn(obj, old)...)
+	if w.Warn != nil && !onlyMeta {
+		c.warnings = append(c.warnings, w.Warn(obj, old)...)
 	}
-	if c.k.row.canonicalize != nil {
-		c.k.row.canonicalize(obj)
+	if c.k.row.Canonicalize != nil {
+		c.k.row.Canonicalize(obj)
 	}
 	return nil
 }

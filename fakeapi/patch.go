@@ -20,11 +20,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
 const maxOperations = 10000
 
-func (c *call) patch(w *update) Response {
+func (c *call) patch(w *registry.Update) Response {
 	if o := &c.req.PatchO; len(o.DryRun) > 0 || o.FieldManager != "" || o.FieldValidation != "" || o.Force != nil || c.req.PatchType == types.ApplyPatchType {
 		if errs := metav1validation.ValidatePatchOptions(o, c.req.PatchType); len(errs) > 0 {
 			return refuse(errOptions("PatchOptions", errs))
@@ -60,7 +63,7 @@ func (c *call) patched(old *entry) (obj runtime.Object, onlyMeta bool, err error
 	if c.s.manages(old.meta) {
 		obj = c.manage(old.obj, obj, c.req.PatchO.FieldManager)
 	}
-	m := metaOf(obj)
+	m := metadata.Of(obj)
 	if !c.s.manages(old.meta) {
 		m.SetManagedFields(nil)
 	}

@@ -4,6 +4,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+	"github.com/threelaws/threelaws/fakeapi/internal/metapatch"
 )
 
 // patchMeta applies a patch that touches only metadata, without going through
@@ -17,13 +20,13 @@ func (c *call) patchMeta(old *entry) runtime.Object {
 	if _, ok := old.obj.(metav1.ObjectMetaAccessor); !ok {
 		return nil
 	}
-	p, ok := parseMetaPatch(c.req.Patch, strategic)
+	p, ok := metapatch.Parse(c.req.Patch, strategic)
 	if !ok {
 		return nil
 	}
-	obj := c.k.row.shallow(old.obj)
-	m := metaOf(obj)
-	if !p.apply(m, strategic) {
+	obj := c.k.row.Shallow(old.obj)
+	m := metadata.Of(obj)
+	if !p.Apply(m, strategic) {
 		return nil
 	}
 	return obj
@@ -34,17 +37,17 @@ func (c *call) patchMeta(old *entry) runtime.Object {
 // [call.patchWhole] then does it.
 func (c *call) patchReplicas(old *entry) runtime.Object {
 	merges := c.req.PatchType == types.MergePatchType || c.req.PatchType == types.StrategicMergePatchType
-	if !merges || c.k.row.scale == nil || c.req.Subresource != "" || c.s.manages(old.meta) {
+	if !merges || c.k.row.Scale == nil || c.req.Subresource != "" || c.s.manages(old.meta) {
 		return nil
 	}
 	if _, ok := old.obj.(metav1.ObjectMetaAccessor); !ok {
 		return nil
 	}
-	n, ok := parseReplicasPatch(c.req.Patch)
+	n, ok := metapatch.ParseReplicas(c.req.Patch)
 	if !ok {
 		return nil
 	}
-	obj := c.k.row.shallow(old.obj)
-	c.k.row.scale.write(obj, n)
+	obj := c.k.row.Shallow(old.obj)
+	c.k.row.Scale.Write(obj, n)
 	return obj
 }

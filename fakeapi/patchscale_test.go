@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/same"
 )
 
 // TestReplicasPatchIsThePatch compares the way that writes the replicas with
@@ -38,7 +40,7 @@ func TestReplicasPatchIsThePatch(t *testing.T) {
 				if err != nil || len(c.warnings) > 0 {
 					t.Fatalf("%s %s: the general way says %v, %q", k.GVK.Kind, patch, err, c.warnings)
 				}
-				if !sameObject(got, want) || got.GetObjectKind().GroupVersionKind() != want.GetObjectKind().GroupVersionKind() {
+				if !same.Object(got, want) || got.GetObjectKind().GroupVersionKind() != want.GetObjectKind().GroupVersionKind() {
 					t.Fatalf("%s %s\nis   %+v\nwant %+v", k.GVK.Kind, patch, got, want)
 				}
 			}

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/selection"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 func (c *call) get() Response {
@@ -62,7 +64,7 @@ func (k *Kind) Select(opts *metav1.ListOptions) (Selection, error) {
 
 // Matches says whether an object is selected.
 func (s Selection) Matches(obj runtime.Object) bool {
-	if s.labels != nil && !s.labels.Matches(labels.Set(metaOf(obj).GetLabels())) {
+	if s.labels != nil && !s.labels.Matches(labels.Set(metadata.Of(obj).GetLabels())) {
 		return false
 	}
 	return s.fields == nil || s.fields.Matches(s.kind.Selectable(obj))

@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 // Restore stores objects as they stand: with their uids, versions, status and
@@ -20,7 +22,7 @@ func (s *Server) Restore(objects []runtime.Object) error {
 		if k == nil {
 			return fmt.Errorf("the kind %s is not served", obj.GetObjectKind().GroupVersionKind())
 		}
-		m := metaOf(obj)
+		m := metadata.Of(obj)
 		version, err := strconv.ParseUint(m.GetResourceVersion(), 10, 64)
 		switch {
 		case m.GetName() == "" || m.GetUID() == "":
@@ -37,10 +39,10 @@ func (s *Server) Restore(objects []runtime.Object) error {
 		k := s.KindOf(obj)
 		c := obj.DeepCopyObject()
 		if k.stored != nil {
-			k, c = k.stored, k.row.view.keep(obj)
+			k, c = k.stored, k.row.View.Keep(obj)
 		}
 		c.GetObjectKind().SetGroupVersionKind(k.GVK)
-		m := metaOf(c)
+		m := metadata.Of(c)
 		e := newEntry(k.key(m.GetNamespace(), m.GetName()), c)
 		t := s.writable(k)
 		t.put(s.find(t, e.key), e)

@@ -10,17 +10,22 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/fieldmanager"
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+	"github.com/threelaws/threelaws/fakeapi/internal/registry"
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 // Scales is the kind of the scale subresource's objects. It is not served by itself.
-var Scales = newKind(goType[autoscalingv1.Scale, autoscalingv1.Scale](&row{
+var Scales = newKind(registry.GoType[autoscalingv1.Scale, autoscalingv1.Scale](&registry.Kind{
 	GVK: autoscalingv1.SchemeGroupVersion.WithKind("Scale"), Namespaced: true,
 }), 0)
 
 // scaleOf shows an object as its scale.
 func (k *Kind) scaleOf(obj runtime.Object) *autoscalingv1.Scale {
-	m := metaOf(obj)
-	want, have, selector := k.row.scale.read(obj)
+	m := metadata.Of(obj)
+	want, have, selector := k.row.Scale.Read(obj)
 	return &autoscalingv1.Scale{
 		TypeMeta: metav1.TypeMeta{Kind: Scales.GVK.Kind, APIVersion: Scales.GVK.GroupVersion().String()},
 		ObjectMeta: metav1.ObjectMeta{Name: m.GetName(), Namespace: m.GetNamespace(), UID: m.GetUID(),
@@ -32,7 +37,7 @@ func (k *Kind) scaleOf(obj runtime.Object) *autoscalingv1.Scale {
 
 // rescale carries out an update or a patch of the scale subresource.
 func (c *call) rescale() Response {
-	ed := &edit{way: &c.k.row.main}
+	ed := &edit{way: &c.k.row.Main}
 	switch c.req.Verb {
 	case Update:
 		asked, ok := c.req.Object.(*autoscalingv1.Scale)
@@ -89,7 +94,7 @@ func (c *call) patchedScale(old *entry) (*autoscalingv1.Scale, error) {
 
 // scaled is the stored object with the replicas of a scale.
 func (c *call) scaled(old *entry, asked *autoscalingv1.Scale) (runtime.Object, error) {
-	if errs := validateScale(asked, c.k.Namespaced); len(errs) > 0 {
+	if errs := validation.Scale(asked, c.k.Namespaced); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(Scales.GVK.GroupKind(), asked.Name, errs)
 	}
 	if asked.UID != "" {
@@ -97,9 +102,9 @@ func (c *call) scaled(old *entry, asked *autoscalingv1.Scale) (runtime.Object, e
 			return nil, err
 		}
 	}
-	obj := c.k.row.shallow(old.obj)
-	c.k.row.scale.write(obj, asked.Spec.Replicas)
-	m := metaOf(obj)
+	obj := c.k.row.Shallow(old.obj)
+	c.k.row.Scale.Write(obj, asked.Spec.Replicas)
+	m := metadata.Of(obj)
 	m.SetResourceVersion(asked.ResourceVersion)
 	if c.req.PatchType != types.ApplyPatchType && !c.s.manages(old.meta) {
 		return obj, nil
@@ -126,7 +131,7 @@ func (c *call) manageScale(old *entry, asked *autoscalingv1.Scale) error {
 		manager = c.req.Update.FieldManager
 	}
 	asked.TypeMeta, asked.ManagedFields = live.TypeMeta, nil
-	Scales.manager("scale").UpdateNoErrors(live, asked, managerName(manager, c.req.UserAgent))
+	Scales.manager("scale").UpdateNoErrors(live, asked, fieldmanager.Name(manager, c.req.UserAgent))
 	asked.ManagedFields, err = handler.ToParent(asked.ManagedFields)
 	return err
 }
@@ -136,8 +141,8 @@ func (c *call) getScale() Response {
 	if e == nil {
 		return refuse(c.errNotFound(c.req.Name))
 	}
-	if c.k.row.scale.absent != nil {
-		if err := c.k.row.scale.absent(e.obj); err != nil {
+	if c.k.row.Scale.Absent != nil {
+		if err := c.k.row.Scale.Absent(e.obj); err != nil {
 			return refuse(err)
 		}
 	}
@@ -145,13 +150,13 @@ func (c *call) getScale() Response {
 }
 
 // replicasPath is where the objects have their replicas.
-func replicasPath(s *scaling) fieldpath.Path {
-	if s.path == nil {
+func replicasPath(s *registry.Scaling) fieldpath.Path {
+	if s.Path == nil {
 		return fieldpath.MakePathOrDie("spec", "replicas")
 	}
 	var path fieldpath.Path
-	for i := range s.path {
-		path = append(path, fieldpath.PathElement{FieldName: &s.path[i]})
+	for i := range s.Path {
+		path = append(path, fieldpath.PathElement{FieldName: &s.Path[i]})
 	}
 	return path
 }

@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 const degree = 32
@@ -251,7 +253,7 @@ func (s *store) eachMarked(t *table, namespace, label, value string, f func(*ent
 }
 
 func newEntry(key string, obj runtime.Object) *entry {
-	m := metaOf(obj)
+	m := metadata.Of(obj)
 	rv, err := strconv.ParseUint(m.GetResourceVersion(), 10, 64)
 	if err != nil {
 		panic("fakeapi: stored object " + key + " has resourceVersion " + m.GetResourceVersion())
@@ -261,6 +263,6 @@ func newEntry(key string, obj runtime.Object) *entry {
 
 // entry is a stored entry with the object in this version.
 func (k *Kind) entry(e *entry) *entry {
-	obj := k.row.view.show(e.obj)
-	return &entry{key: e.key, obj: obj, meta: metaOf(obj), rv: e.rv, lazy: e.lazy}
+	obj := k.row.View.Show(e.obj)
+	return &entry{key: e.key, obj: obj, meta: metadata.Of(obj), rv: e.rv, lazy: e.lazy}
 }

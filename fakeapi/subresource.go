@@ -9,16 +9,19 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
 // The kinds of what is posted to pods/eviction and pods/binding.
 var (
-	evictions = newKind(goType[policyv1.Eviction, policyv1.Eviction](&row{GVK: policyv1.SchemeGroupVersion.WithKind("Eviction"), Namespaced: true}), 0)
-	bindings  = newKind(goType[corev1.Binding, corev1.Binding](&row{GVK: corev1.SchemeGroupVersion.WithKind("Binding"), Namespaced: true}), 0)
+	evictions = newKind(registry.GoType[policyv1.Eviction, policyv1.Eviction](&registry.Kind{GVK: policyv1.SchemeGroupVersion.WithKind("Eviction"), Namespaced: true}), 0)
+	bindings  = newKind(registry.GoType[corev1.Binding, corev1.Binding](&registry.Kind{GVK: corev1.SchemeGroupVersion.WithKind("Binding"), Namespaced: true}), 0)
 )
 
 func (c *call) createSubresource() Response {
-	if c.k.row.grace != nil {
+	if c.k.row.Grace != nil {
 		switch c.req.Subresource {
 		case "eviction":
 			return c.evict()
@@ -30,7 +33,7 @@ func (c *call) createSubresource() Response {
 }
 
 func (c *call) updateSubresource() Response {
-	if c.req.Subresource == "scale" && c.k.row.scale != nil {
+	if c.req.Subresource == "scale" && c.k.row.Scale != nil {
 		return c.rescale()
 	}
 	return refuse(errNoSubresource())
@@ -38,10 +41,10 @@ func (c *call) updateSubresource() Response {
 
 // getSubresource reads a subresource: most are the object itself.
 func (c *call) getSubresource() Response {
-	if c.req.Subresource == "scale" && c.k.row.scale != nil {
+	if c.req.Subresource == "scale" && c.k.row.Scale != nil {
 		return c.getScale()
 	}
-	if c.k.row.way(c.req.Subresource) == nil {
+	if c.k.row.Way(c.req.Subresource) == nil {
 		return refuse(errNoSubresource())
 	}
 	e := c.s.lookup(c.s.tables[c.k.ordinal], c.req.Namespace, c.req.Name)
@@ -65,7 +68,7 @@ func (c *call) bind() Response {
 		p, err := c.bound(old.obj.(*corev1.Pod), asked.Target.Name)
 		return p, false, err
 	}
-	r := c.modify(&edit{way: &update{}, uid: asked.UID, dryRun: len(c.req.Create.DryRun) > 0, make: bind})
+	r := c.modify(&edit{way: &registry.Update{}, uid: asked.UID, dryRun: len(c.req.Create.DryRun) > 0, make: bind})
 	if r.Err == nil {
 		r = Response{Object: success(), Code: http.StatusCreated}
 	}
@@ -75,7 +78,7 @@ func (c *call) bind() Response {
 // BodyKind is the kind of the objects that requests to a subresource carry.
 func (k *Kind) BodyKind(subresource string) *Kind {
 	switch {
-	case subresource == "scale" && k.row.scale != nil:
+	case subresource == "scale" && k.row.Scale != nil:
 		return Scales
 	case subresource == "eviction":
 		return evictions
@@ -95,7 +98,7 @@ func (c *call) bound(p *corev1.Pod, node string) (*corev1.Pod, error) {
 	}
 	bound := *p
 	bound.Spec.NodeName = node
-	at := seconds(c.now)
+	at := metadata.Seconds(c.now)
 	bound.Status.Conditions = append(bound.Status.Conditions[:len(p.Status.Conditions):len(p.Status.Conditions)],
 		corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: at})
 	return &bound, nil

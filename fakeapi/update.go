@@ -3,16 +3,19 @@ package fakeapi
 import (
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-func (c *call) update(w *update) Response {
+func (c *call) update(w *registry.Update) Response {
 	if o := &c.req.Update; len(o.DryRun) > 0 || o.FieldManager != "" || o.FieldValidation != "" {
 		if errs := metav1validation.ValidateUpdateOptions(o); len(errs) > 0 {
 			return refuse(errOptions("UpdateOptions", errs))
 		}
 	}
 	obj := c.copyIn(c.req.Object)
-	m := metaOf(obj)
+	m := metadata.Of(obj)
 	if err := c.matchNamespace(m); err != nil {
 		return refuse(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 // Watch is a stream of the changes to the selected objects of a kind. It is
@@ -89,8 +91,8 @@ func (w *Watch) Bookmark(initial bool) watch.Event {
 	if w.as != nil {
 		k = w.as
 	}
-	obj := k.row.empty()
-	m := metaOf(obj)
+	obj := k.row.Empty()
+	m := metadata.Of(obj)
 	m.SetResourceVersion(strconv.FormatUint(w.seen, 10))
 	if initial {
 		m.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
@@ -148,8 +150,8 @@ func (w *Watch) see(ev *Event) (watch.Event, bool) {
 
 // at is a stored object under another revision.
 func (k *Kind) at(obj runtime.Object, version uint64) runtime.Object {
-	c := k.row.shallow(obj)
-	metaOf(c).SetResourceVersion(strconv.FormatUint(version, 10))
+	c := k.row.Shallow(obj)
+	metadata.Of(c).SetResourceVersion(strconv.FormatUint(version, 10))
 	return c
 }
 
