@@ -75,7 +75,8 @@ const (
 	duplicateOwnersLate = ".metadata.ownerReferences contains duplicate entries after mutating admission happens; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
 )
 
-// dedupOwners is [dedupOwners] with its warning; late says that admission is over.
+// dedupOwners drops owner references that say the same as an earlier one, with a
+// warning; late says that admission is over.
 func (c *call) dedupOwners(m metav1.Object, late bool) {
 	twice := metadata.DedupOwners(m)
 	switch {

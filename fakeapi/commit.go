@@ -10,17 +10,13 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
 )
 
-// unchanged says whether an object is as it is stored: then
-// nothing is written and the resourceVersion stays. With onlyMeta nothing but
-// metadata can differ.
+// unchanged says whether an object is as it is stored: then nothing is written
+// and the resourceVersion stays. With onlyMeta nothing but metadata can differ.
 func unchanged(onlyMeta bool, obj runtime.Object, old *entry, m metav1.Object) bool {
 	if old.lazy || !metadata.Same(m, old.meta) {
 		return false
 	}
-	if onlyMeta {
-		return true
-	}
-	return same.Object(obj, old.obj)
+	return onlyMeta || same.Object(obj, old.obj)
 }
 
 // commit stores an object, which from then on nobody changes.
@@ -63,11 +59,8 @@ func (c *call) drop(t *table, e *entry) runtime.Object {
 	return last
 }
 
-// stored is what of a call's object is stored, and its metadata.
+// stored is what is stored of an object in another version.
 func (c *call) stored(obj runtime.Object) runtime.Object {
-	if c.k.stored == nil {
-		return obj
-	}
 	c.kept = c.k.row.View.Keep(obj)
 	return c.kept
 }

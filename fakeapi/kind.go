@@ -1,13 +1,8 @@
 package fakeapi
 
 import (
-	"fmt"
-	"slices"
-
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
@@ -100,34 +95,6 @@ func (k *Kind) Serves(subresource string) bool {
 		return k.row.Grace != nil
 	}
 	return k.row.Way(subresource) != nil
-}
-
-// Selectable returns the fields of an object that a field selector may name.
-func (k *Kind) Selectable(obj runtime.Object) fields.Set {
-	m := obj.(metav1.Object)
-	set := fields.Set{"metadata.name": m.GetName()}
-	if k.Namespaced {
-		set["metadata.namespace"] = m.GetNamespace()
-	}
-	if k.row.Selectable != nil {
-		k.row.Selectable(obj, set)
-	}
-	return set
-}
-
-// fieldLabel checks that a field selector may name the label.
-func (k *Kind) fieldLabel(label, value string) (string, string, error) {
-	keys := k.row.SelectableKeys
-	if label == "metadata.name" || label == "metadata.namespace" && k.Namespaced || slices.Contains(keys, label) {
-		return label, value, nil
-	}
-	if len(keys) == 0 {
-		return "", "", fmt.Errorf("%q is not a known field selector: only %q, %q", label, "metadata.name", "metadata.namespace")
-	}
-	if k.GVK.Group == "batch" {
-		return "", "", fmt.Errorf("field label %q not supported for %s", label, k.GVK.Kind)
-	}
-	return "", "", fmt.Errorf("field label not supported: %s", label)
 }
 
 // key is the place of an object in its kind's table.

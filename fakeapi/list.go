@@ -59,7 +59,7 @@ func parseContinue(text string) (t continueToken, err error) {
 
 // listSelected answers a list from the right revision: the latest, or the one
 // that a continue token or an exact match names.
-func (c *call) listSelected(sel Selection) Response {
+func (c *call) listSelected(sel selectors) Response {
 	opts := &c.req.List
 	prefix := ""
 	if c.k.Namespaced && c.req.Namespace != "" {
@@ -107,7 +107,7 @@ func (c *call) listSelected(sel Selection) Response {
 }
 
 // listAt selects from what was stored at a revision.
-func (c *call) listAt(t *table, sel Selection, at uint64, start, prefix string) Response {
+func (c *call) listAt(t *table, sel selectors, at uint64, start, prefix string) Response {
 	r := Response{Code: http.StatusOK, Version: at}
 	entries := t.at(at)
 	from := sort.Search(len(entries), func(i int) bool { return entries[i].key >= start })
@@ -115,7 +115,7 @@ func (c *call) listAt(t *table, sel Selection, at uint64, start, prefix string) 
 		if !strings.HasPrefix(e.key, prefix) {
 			break
 		}
-		if sel.Matches(e.obj) {
+		if sel.match(e.obj) {
 			r.Items = append(r.Items, e.obj)
 		}
 	}
@@ -134,10 +134,10 @@ func (c *call) errExpired(start, prefix string) error {
 }
 
 // listNow selects from what is stored now, by the index that fits.
-func (c *call) listNow(t *table, sel Selection, start string) Response {
+func (c *call) listNow(t *table, sel selectors, start string) Response {
 	r := Response{Code: http.StatusOK, Version: c.s.version}
 	take := func(e *entry) bool {
-		if e.key >= start && sel.Matches(e.obj) {
+		if e.key >= start && sel.match(e.obj) {
 			r.Items = append(r.Items, e.obj)
 		}
 		return true

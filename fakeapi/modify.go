@@ -58,7 +58,7 @@ func (c *call) modify(ed *edit) Response {
 		return refuse(err)
 	}
 	if c.s.opts.DropControllerRefs {
-		metadata.DropControllers(m)
+		metadata.DropControllers(m) // as commit would: an adoption that is forgotten changes nothing
 	}
 	if len(m.GetFinalizers()) == 0 && old.meta.GetDeletionTimestamp() != nil && c.mayGo(obj, old.meta) {
 		if !ed.dryRun {

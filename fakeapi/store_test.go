@@ -196,13 +196,13 @@ func TestListByIndexIsListByScan(t *testing.T) {
 	}
 	for _, ns := range []string{"", "default", "kube-system"} {
 		for _, text := range []string{"app=a", "app=b,n=3", "n in (2)", "n in (1,2)", "app!=a", "app=none"} {
-			sel, err := podKind.Select(&metav1.ListOptions{LabelSelector: text})
+			sel, err := podKind.selectors(&metav1.ListOptions{LabelSelector: text})
 			if err != nil {
 				t.Fatal(err)
 			}
 			var want []string
 			s.EachIn(podKind, ns, func(obj runtime.Object) bool {
-				if sel.Matches(obj) {
+				if sel.match(obj) {
 					want = append(want, obj.(metav1.Object).GetName())
 				}
 				return true

@@ -18,7 +18,7 @@ type Watch struct {
 	k         *Kind
 	as        *Kind  // the version that is shown, when it is not the stored one
 	namespace string // "" for all
-	sel       Selection
+	sel       selectors
 	seen      uint64 // everything up to this revision was looked at
 	initial   []watch.Event
 	failed    bool
@@ -41,7 +41,7 @@ func (s *Server) Watch(k *Kind, namespace, name string, opts metav1.ListOptions)
 	if err := validateListOptions(&opts); err != nil {
 		return nil, err
 	}
-	sel, err := k.Select(&opts)
+	sel, err := k.selectors(&opts)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (s *Server) Watch(k *Kind, namespace, name string, opts metav1.ListOptions)
 func (w *Watch) addInitial(bookmark bool) {
 	w.seen = w.s.version
 	w.s.tables[w.k.ordinal].each(w.namespace, func(e *entry) bool {
-		if w.sel.Matches(e.obj) {
+		if w.sel.match(e.obj) {
 			w.initial = append(w.initial, watch.Event{Type: watch.Added, Object: e.obj})
 		}
 		return true
@@ -133,8 +133,8 @@ func (w *Watch) see(ev *Event) (watch.Event, bool) {
 	if w.namespace != "" && !inNamespace(ev.Key, w.namespace, w.k.Namespaced) {
 		return watch.Event{}, false
 	}
-	was := ev.Before != nil && w.sel.Matches(ev.Before)
-	is := ev.After != nil && w.sel.Matches(ev.After)
+	was := ev.Before != nil && w.sel.match(ev.Before)
+	is := ev.After != nil && w.sel.match(ev.After)
 	switch {
 	case was && is:
 		return watch.Event{Type: watch.Modified, Object: ev.After}, true

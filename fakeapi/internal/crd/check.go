@@ -15,7 +15,6 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 	"github.com/threelaws/threelaws/fakeapi/internal/rule"
-	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 // internalDefinition is a definition in the form that the real server
@@ -39,12 +38,12 @@ func Validate(d *Definition) field.ErrorList {
 		return errs
 	}
 	errs := apivalidation.ValidateObjectMeta(&in.ObjectMeta, false, name, metadata.Path)
-	errs = append(errs, validateDefinitionSpec(&in.Spec, validation.SpecPath)...)
-	errs = append(errs, validateNames(&in.Status.AcceptedNames, validation.StatusPath.Child("acceptedNames"))...)
+	errs = append(errs, validateDefinitionSpec(&in.Spec, specPath)...)
+	errs = append(errs, validateNames(&in.Status.AcceptedNames, statusPath.Child("acceptedNames"))...)
 	errs = append(errs, validateStoredVersions(in)...)
 	errs = append(errs, validateApproval(d, nil)...)
 	if p := in.Spec.PreserveUnknownFields; p != nil && *p {
-		errs = append(errs, field.Invalid(validation.SpecPath.Child("preserveUnknownFields"), p,
+		errs = append(errs, field.Invalid(specPath.Child("preserveUnknownFields"), p,
 			"cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"))
 	}
 	return append(errs, unmodelled(in)...)
@@ -53,14 +52,14 @@ func Validate(d *Definition) field.ErrorList {
 func ValidateUpdate(d, old *Definition) field.ErrorList {
 	in, was := internalDefinition(d), internalDefinition(old)
 	errs := apivalidation.ValidateObjectMetaUpdate(&in.ObjectMeta, &was.ObjectMeta, metadata.Path)
-	errs = append(errs, validateDefinitionSpec(&in.Spec, validation.SpecPath)...)
+	errs = append(errs, validateDefinitionSpec(&in.Spec, specPath)...)
 	if Established(old) {
-		errs = append(errs, apivalidation.ValidateImmutableField(in.Spec.Scope, was.Spec.Scope, validation.SpecPath.Child("scope"))...)
-		errs = append(errs, apivalidation.ValidateImmutableField(in.Spec.Names.Kind, was.Spec.Names.Kind, validation.SpecPath.Child("names", "kind"))...)
+		errs = append(errs, apivalidation.ValidateImmutableField(in.Spec.Scope, was.Spec.Scope, specPath.Child("scope"))...)
+		errs = append(errs, apivalidation.ValidateImmutableField(in.Spec.Names.Kind, was.Spec.Names.Kind, specPath.Child("names", "kind"))...)
 	}
-	errs = append(errs, apivalidation.ValidateImmutableField(in.Spec.Group, was.Spec.Group, validation.SpecPath.Child("group"))...)
-	errs = append(errs, apivalidation.ValidateImmutableField(in.Spec.Names.Plural, was.Spec.Names.Plural, validation.SpecPath.Child("names", "plural"))...)
-	errs = append(errs, validateNames(&in.Status.AcceptedNames, validation.StatusPath.Child("acceptedNames"))...)
+	errs = append(errs, apivalidation.ValidateImmutableField(in.Spec.Group, was.Spec.Group, specPath.Child("group"))...)
+	errs = append(errs, apivalidation.ValidateImmutableField(in.Spec.Names.Plural, was.Spec.Names.Plural, specPath.Child("names", "plural"))...)
+	errs = append(errs, validateNames(&in.Status.AcceptedNames, statusPath.Child("acceptedNames"))...)
 	errs = append(errs, validateStoredVersions(in)...)
 	errs = append(errs, validateApproval(d, old)...)
 	return append(errs, unmodelled(in)...)
@@ -69,12 +68,12 @@ func ValidateUpdate(d, old *Definition) field.ErrorList {
 func ValidateStatus(d, old *Definition) field.ErrorList {
 	in := internalDefinition(d)
 	errs := apivalidation.ValidateObjectMetaUpdate(&d.ObjectMeta, &old.ObjectMeta, metadata.Path)
-	return append(errs, validateNames(&in.Status.AcceptedNames, validation.StatusPath.Child("acceptedNames"))...)
+	return append(errs, validateNames(&in.Status.AcceptedNames, statusPath.Child("acceptedNames"))...)
 }
 
 // validateStoredVersions: objects may be stored in no version that is not there.
 func validateStoredVersions(d *apiextensions.CustomResourceDefinition) (errs field.ErrorList) {
-	have, path := d.Status.StoredVersions, validation.StatusPath.Child("storedVersions")
+	have, path := d.Status.StoredVersions, statusPath.Child("storedVersions")
 	if len(have) == 0 {
 		return field.ErrorList{field.Invalid(path, have, "must have at least one stored version")}
 	}
@@ -145,7 +144,7 @@ func validateApproval(d, old *Definition) field.ErrorList {
 // does not do.
 func unmodelled(d *apiextensions.CustomResourceDefinition) (errs field.ErrorList) {
 	if c := d.Spec.Conversion; c != nil && c.Strategy == apiextensions.WebhookConverter {
-		errs = append(errs, field.Forbidden(validation.SpecPath.Child("conversion", "strategy"), "conversion by a webhook is not modelled: this server calls nobody"))
+		errs = append(errs, field.Forbidden(specPath.Child("conversion", "strategy"), "conversion by a webhook is not modelled: this server calls nobody"))
 	}
 	eachSchema(&d.Spec, func(s *apiextensions.JSONSchemaProps, path *field.Path) {
 		eachRule(s, path, func(at *field.Path, r *apiextensions.ValidationRule) {
@@ -166,11 +165,11 @@ func unmodelled(d *apiextensions.CustomResourceDefinition) (errs field.ErrorList
 // eachSchema calls f for the schema of a definition, or for those of its versions.
 func eachSchema(s *apiextensions.CustomResourceDefinitionSpec, f func(*apiextensions.JSONSchemaProps, *field.Path)) {
 	if s.Validation != nil && s.Validation.OpenAPIV3Schema != nil {
-		f(s.Validation.OpenAPIV3Schema, validation.SpecPath.Child("validation", "openAPIV3Schema"))
+		f(s.Validation.OpenAPIV3Schema, specPath.Child("validation", "openAPIV3Schema"))
 	}
 	for i, v := range s.Versions {
 		if v.Schema != nil && v.Schema.OpenAPIV3Schema != nil {
-			f(v.Schema.OpenAPIV3Schema, validation.SpecPath.Child("versions").Index(i).Child("schema", "openAPIV3Schema"))
+			f(v.Schema.OpenAPIV3Schema, specPath.Child("versions").Index(i).Child("schema", "openAPIV3Schema"))
 		}
 	}
 }

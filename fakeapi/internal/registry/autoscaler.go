@@ -10,8 +10,6 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-var autoscalingKinds = []*Kind{autoscalers}
-
 var autoscalers = GoType[autoscalingv2.HorizontalPodAutoscaler, autoscalingv2.HorizontalPodAutoscalerList](&Kind{
 	GVK:      autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"),
 	Resource: "horizontalpodautoscalers", Singular: "horizontalpodautoscaler", ShortNames: []string{"hpa"}, Categories: []string{"all"},

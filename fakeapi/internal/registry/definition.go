@@ -13,9 +13,6 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// definitionKinds are the kinds that define kinds.
-var definitionKinds = []*Kind{customResourceDefinitions}
-
 var customResourceDefinitions = GoType[crd.Definition, apiextensionsv1.CustomResourceDefinitionList](&Kind{
 	GVK:      apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"),
 	Resource: "customresourcedefinitions", Singular: "customresourcedefinition", ShortNames: []string{"crd", "crds"},

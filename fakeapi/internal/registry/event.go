@@ -3,9 +3,36 @@ package registry
 import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 )
+
+var events = GoType[corev1.Event, corev1.EventList](&Kind{
+	GVK: corev1.SchemeGroupVersion.WithKind("Event"), Resource: "events", Singular: "event", ShortNames: []string{"ev"},
+	Namespaced: true, CreateOnUpdate: true,
+	strategy: strategy{
+		NameRule:       apivalidation.NameIsDNSSubdomain,
+		SelectableKeys: eventKeys,
+		Selectable:     selectEvent,
+	},
+})
+
+var eventKeys = []string{"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
+	"involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason", "reportingComponent", "source", "type"}
+
+func selectEvent(obj runtime.Object, set fields.Set) {
+	e := obj.(*corev1.Event)
+	source := e.Source.Component
+	if source == "" {
+		source = e.ReportingController
+	}
+	values := [...]string{e.InvolvedObject.Kind, e.InvolvedObject.Namespace, e.InvolvedObject.Name, string(e.InvolvedObject.UID),
+		e.InvolvedObject.APIVersion, e.InvolvedObject.ResourceVersion, e.InvolvedObject.FieldPath, e.Reason, e.ReportingController, source, e.Type}
+	for i, key := range eventKeys {
+		set[key] = values[i]
+	}
+}
 
 // newEvents are events in the form of their own API group: the same objects as
 // core events.

@@ -17,8 +17,6 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-var batchKinds = []*Kind{jobs, cronJobs}
-
 var jobs = GoType[batchv1.Job, batchv1.JobList](&Kind{
 	GVK: batchv1.SchemeGroupVersion.WithKind("Job"), Resource: "jobs", Singular: "job", Categories: []string{"all"},
 	Namespaced: true, Status: true, OrphanByDefault: true, Default: On(defaultJob),

@@ -170,3 +170,13 @@ func (k *Kind) Recheck(u *Update, m, old metav1.Object) (errs field.ErrorList) {
 	}
 	return errs
 }
+
+// View makes a kind another version of a kind that is stored: both are shown
+// the same objects, each in its own form, from one table.
+type View struct {
+	Stored *Kind
+	// Show returns a stored object in this version, Keep an object of this
+	// version as it is stored. Both leave their argument alone.
+	Show func(obj runtime.Object) runtime.Object
+	Keep func(obj runtime.Object) runtime.Object
+}

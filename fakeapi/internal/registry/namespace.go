@@ -5,11 +5,33 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
+
+var namespaces = GoType[corev1.Namespace, corev1.NamespaceList](&Kind{
+	GVK: corev1.SchemeGroupVersion.WithKind("Namespace"), Resource: "namespaces", Singular: "namespace", ShortNames: []string{"ns"},
+	Default: On(defaultNamespace), Status: true, ReturnDeleted: true,
+	strategy: strategy{
+		NameRule:       apivalidation.ValidateNamespaceName,
+		PrepareCreate:  On(prepareNamespace),
+		Canonicalize:   On(defaultNamespace),
+		Main:           Update{Prepare: Over(keepNamespaceStatus), again: []metaCheck{onCreate, onUpdate}},
+		ForStatus:      Update{Prepare: Over(keepNamespaceSpec), again: []metaCheck{onUpdate}},
+		other:          map[string]*Update{"finalize": {Prepare: Over(keepNamespaceStatusOnly), again: []metaCheck{onUpdate}}},
+		Terminate:      terminateNamespace,
+		Held:           func(obj runtime.Object) bool { return len(obj.(*corev1.Namespace).Spec.Finalizers) > 0 },
+		SelectableKeys: []string{"status.phase", "name"},
+		Selectable: func(obj runtime.Object, set fields.Set) {
+			ns := obj.(*corev1.Namespace)
+			set["status.phase"], set["name"] = string(ns.Status.Phase), ns.Name
+		},
+	},
+})
 
 // defaultNamespace labels a namespace with its name.
 func defaultNamespace(ns *corev1.Namespace) {

@@ -10,8 +10,6 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-var appsKinds = []*Kind{replicaSets, deployments, statefulSets, daemonSets, controllerRevisions}
-
 var replicaSets = GoType[appsv1.ReplicaSet, appsv1.ReplicaSetList](&Kind{
 	GVK: appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), Resource: "replicasets", Singular: "replicaset",
 	ShortNames: []string{"rs"}, Categories: []string{"all"},

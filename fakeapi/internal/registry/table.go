@@ -1,10 +1,16 @@
 package registry
 
-import "slices"
-
 // Builtin is the table of built-in kinds of which objects are stored. A
 // server numbers its tables in this order.
-var Builtin = slices.Concat(coreKinds, appsKinds, batchKinds, otherKinds, definitionKinds, limitKinds, autoscalingKinds)
+var Builtin = []*Kind{
+	namespaces, nodes, configMaps, pods, replicationControllers,
+	replicaSets, deployments, statefulSets, daemonSets, controllerRevisions,
+	jobs, cronJobs,
+	services, secrets, serviceAccounts, claims, events, leases, disruptionBudgets, endpointSlices, clusterRoles,
+	customResourceDefinitions,
+	endpoints, limitRanges, resourceQuotas,
+	autoscalers,
+}
 
 // OtherVersions are further versions of built-in kinds.
 var OtherVersions = []*Kind{autoscalersV1, newEvents}

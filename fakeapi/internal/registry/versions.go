@@ -65,13 +65,3 @@ func between[S, T runtime.Object](stored, k *Kind, show func(S) T, keep func(T) 
 		},
 	}
 }
-
-// View makes a kind another version of a kind that is stored: both are shown
-// the same objects, each in its own form, from one table.
-type View struct {
-	Stored *Kind
-	// Show returns a stored object in this version, keep an object of this
-	// version as it is stored. Both leave their argument alone.
-	Show func(obj runtime.Object) runtime.Object
-	Keep func(obj runtime.Object) runtime.Object
-}

@@ -18,20 +18,20 @@ func Autoscaler(a, old *autoscalingv2.HorizontalPodAutoscaler) (errs field.Error
 		least = 0
 	}
 	if *s.MinReplicas < least {
-		errs = append(errs, field.Invalid(SpecPath.Child("minReplicas"), *s.MinReplicas, "must be greater than or equal to "+string('0'+least)))
+		errs = append(errs, field.Invalid(specPath.Child("minReplicas"), *s.MinReplicas, "must be greater than or equal to "+string('0'+least)))
 	}
-	switch path := SpecPath.Child("maxReplicas"); {
+	switch path := specPath.Child("maxReplicas"); {
 	case s.MaxReplicas == 0:
 		errs = append(errs, field.Required(path, "must be set and greater than 0"))
 	case s.MaxReplicas < 0:
 		errs = append(errs, field.Invalid(path, s.MaxReplicas, "must be greater than or equal to 1"))
 	}
 	if s.MaxReplicas < *s.MinReplicas {
-		errs = append(errs, field.Invalid(SpecPath.Child("maxReplicas"), s.MaxReplicas, "must be greater than or equal to `minReplicas`"))
+		errs = append(errs, field.Invalid(specPath.Child("maxReplicas"), s.MaxReplicas, "must be greater than or equal to `minReplicas`"))
 	}
 	errs = append(errs, validateTarget(&s.ScaleTargetRef, old)...)
 	for i := range s.Metrics {
-		path := SpecPath.Child("metrics").Index(i).Child("type")
+		path := specPath.Child("metrics").Index(i).Child("type")
 		if s.Metrics[i].Type == "" {
 			errs = append(errs, field.Required(path, "must specify a metric source type"))
 		}
@@ -45,7 +45,7 @@ func Autoscaler(a, old *autoscalingv2.HorizontalPodAutoscaler) (errs field.Error
 var metricTypes = []string{"ContainerResource", "External", "Object", "Pods", "Resource"}
 
 func validateTarget(ref *autoscalingv2.CrossVersionObjectReference, old *autoscalingv2.HorizontalPodAutoscaler) (errs field.ErrorList) {
-	path := SpecPath.Child("scaleTargetRef")
+	path := specPath.Child("scaleTargetRef")
 	for _, part := range [...]struct{ name, value string }{{"kind", ref.Kind}, {"name", ref.Name}} {
 		if part.value == "" {
 			errs = append(errs, field.Required(path.Child(part.name), ""))
@@ -69,6 +69,6 @@ func validateTarget(ref *autoscalingv2.CrossVersionObjectReference, old *autosca
 }
 
 func AutoscalerStatus(a, _ *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
-	errs := nonNegative(int64(a.Status.CurrentReplicas), StatusPath, "currentReplicas")
-	return append(errs, nonNegative(int64(a.Status.DesiredReplicas), StatusPath, "desiredReplicas")...)
+	errs := nonNegative(int64(a.Status.CurrentReplicas), statusPath, "currentReplicas")
+	return append(errs, nonNegative(int64(a.Status.DesiredReplicas), statusPath, "desiredReplicas")...)
 }

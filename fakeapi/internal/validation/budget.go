@@ -21,7 +21,7 @@ type shownBudget struct {
 func DisruptionBudget(b *policyv1.PodDisruptionBudget) (errs field.ErrorList) {
 	s := &b.Spec
 	if s.MinAvailable != nil && s.MaxUnavailable != nil {
-		errs = append(errs, field.Invalid(SpecPath, shownBudget{s.MinAvailable, s.Selector, s.MaxUnavailable, s.UnhealthyPodEvictionPolicy},
+		errs = append(errs, field.Invalid(specPath, shownBudget{s.MinAvailable, s.Selector, s.MaxUnavailable, s.UnhealthyPodEvictionPolicy},
 			"minAvailable and maxUnavailable cannot be both set"))
 	}
 	for _, bound := range [...]struct {
@@ -29,23 +29,23 @@ func DisruptionBudget(b *policyv1.PodDisruptionBudget) (errs field.ErrorList) {
 		value *intstr.IntOrString
 	}{{"minAvailable", s.MinAvailable}, {"maxUnavailable", s.MaxUnavailable}} {
 		if bound.value != nil {
-			errs = append(errs, countOrPercent(bound.value, SpecPath.Child(bound.name))...)
-			errs = append(errs, atMostAll(bound.value, SpecPath.Child(bound.name))...)
+			errs = append(errs, countOrPercent(bound.value, specPath.Child(bound.name))...)
+			errs = append(errs, atMostAll(bound.value, specPath.Child(bound.name))...)
 		}
 	}
-	errs = append(errs, metav1validation.ValidateLabelSelector(s.Selector, metav1validation.LabelSelectorValidationOptions{}, SpecPath.Child("selector"))...)
+	errs = append(errs, metav1validation.ValidateLabelSelector(s.Selector, metav1validation.LabelSelectorValidationOptions{}, specPath.Child("selector"))...)
 	policies := []string{string(policyv1.AlwaysAllow), string(policyv1.IfHealthyBudget)}
 	if p := s.UnhealthyPodEvictionPolicy; p != nil && !slices.Contains(policies, string(*p)) {
-		errs = append(errs, field.NotSupported(SpecPath.Child("unhealthyPodEvictionPolicy"), *p, policies))
+		errs = append(errs, field.NotSupported(specPath.Child("unhealthyPodEvictionPolicy"), *p, policies))
 	}
 	return errs
 }
 
 func DisruptionBudgetStatus(b *policyv1.PodDisruptionBudget) field.ErrorList {
 	s := &b.Status
-	errs := metav1validation.ValidateConditions(s.Conditions, StatusPath.Child("conditions"))
-	errs = append(errs, nonNegative(int64(s.DisruptionsAllowed), StatusPath, "disruptionsAllowed")...)
-	errs = append(errs, nonNegative(int64(s.CurrentHealthy), StatusPath, "currentHealthy")...)
-	errs = append(errs, nonNegative(int64(s.DesiredHealthy), StatusPath, "desiredHealthy")...)
-	return append(errs, nonNegative(int64(s.ExpectedPods), StatusPath, "expectedPods")...)
+	errs := metav1validation.ValidateConditions(s.Conditions, statusPath.Child("conditions"))
+	errs = append(errs, nonNegative(int64(s.DisruptionsAllowed), statusPath, "disruptionsAllowed")...)
+	errs = append(errs, nonNegative(int64(s.CurrentHealthy), statusPath, "currentHealthy")...)
+	errs = append(errs, nonNegative(int64(s.DesiredHealthy), statusPath, "desiredHealthy")...)
+	return append(errs, nonNegative(int64(s.ExpectedPods), statusPath, "expectedPods")...)
 }

@@ -24,7 +24,7 @@ func CronJobUpdate(c, old *batchv1.CronJob) field.ErrorList {
 }
 
 func validateCronJobSpec(s, old *batchv1.CronJobSpec) (errs field.ErrorList) {
-	schedule := SpecPath.Child("schedule")
+	schedule := specPath.Child("schedule")
 	if s.Schedule == "" {
 		errs = append(errs, field.Required(schedule, ""))
 	} else {
@@ -39,7 +39,7 @@ func validateCronJobSpec(s, old *batchv1.CronJobSpec) (errs field.ErrorList) {
 		}
 	}
 	if s.StartingDeadlineSeconds != nil {
-		errs = append(errs, nonNegative(*s.StartingDeadlineSeconds, SpecPath, "startingDeadlineSeconds")...)
+		errs = append(errs, nonNegative(*s.StartingDeadlineSeconds, specPath, "startingDeadlineSeconds")...)
 	}
 	if old == nil || !equality.Semantic.DeepEqual(s.TimeZone, old.TimeZone) {
 		errs = append(errs, validateTimeZone(s.TimeZone)...)
@@ -47,10 +47,10 @@ func validateCronJobSpec(s, old *batchv1.CronJobSpec) (errs field.ErrorList) {
 	switch s.ConcurrencyPolicy {
 	case batchv1.AllowConcurrent, batchv1.ForbidConcurrent, batchv1.ReplaceConcurrent:
 	default:
-		errs = append(errs, field.NotSupported(SpecPath.Child("concurrencyPolicy"), s.ConcurrencyPolicy,
+		errs = append(errs, field.NotSupported(specPath.Child("concurrencyPolicy"), s.ConcurrencyPolicy,
 			[]batchv1.ConcurrencyPolicy{batchv1.AllowConcurrent, batchv1.ForbidConcurrent, batchv1.ReplaceConcurrent}))
 	}
-	path := SpecPath.Child("jobTemplate", "spec")
+	path := specPath.Child("jobTemplate", "spec")
 	t := &s.JobTemplate.Spec
 	errs = append(errs, validateJobFields(t, path)...)
 	if t.Selector != nil {
@@ -59,12 +59,12 @@ func validateCronJobSpec(s, old *batchv1.CronJobSpec) (errs field.ErrorList) {
 	if t.ManualSelector != nil && *t.ManualSelector {
 		errs = append(errs, field.NotSupported(path.Child("manualSelector"), t.ManualSelector, []string{"nil", "false"}))
 	}
-	errs = append(errs, nonNegative(int64(*s.SuccessfulJobsHistoryLimit), SpecPath, "successfulJobsHistoryLimit")...)
-	return append(errs, nonNegative(int64(*s.FailedJobsHistoryLimit), SpecPath, "failedJobsHistoryLimit")...)
+	errs = append(errs, nonNegative(int64(*s.SuccessfulJobsHistoryLimit), specPath, "successfulJobsHistoryLimit")...)
+	return append(errs, nonNegative(int64(*s.FailedJobsHistoryLimit), specPath, "failedJobsHistoryLimit")...)
 }
 
 func validateTimeZone(zone *string) field.ErrorList {
-	path := SpecPath.Child("timeZone")
+	path := specPath.Child("timeZone")
 	if zone == nil {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 // EphemeralContainers: ephemeral containers may be added, each under a name of
 // its own, and neither changed nor taken away.
 func EphemeralContainers(p, old *corev1.Pod) (errs field.ErrorList) {
-	path := SpecPath.Child("ephemeralContainers")
+	path := specPath.Child("ephemeralContainers")
 	others, names := map[string]bool{}, map[string]bool{}
 	for _, list := range [...][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
 		for i := range list {

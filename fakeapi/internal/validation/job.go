@@ -35,7 +35,7 @@ func validateGenerated(j *batchv1.Job, prefixed bool) (errs field.ErrorList) {
 	if *j.Spec.ManualSelector || j.Spec.Selector == nil {
 		return nil
 	}
-	path := SpecPath.Child("template", "metadata", "labels")
+	path := specPath.Child("template", "metadata", "labels")
 	want := []struct{ key, value string }{{LegacyControllerUID, string(j.UID)}, {LegacyJobName, j.Name}}
 	if prefixed {
 		want = append(want, struct{ key, value string }{batchv1.ControllerUidLabel, string(j.UID)}, struct{ key, value string }{batchv1.JobNameLabel, j.Name})
@@ -52,20 +52,20 @@ func validateGenerated(j *batchv1.Job, prefixed bool) (errs field.ErrorList) {
 		}
 	}
 	if sel, err := metav1.LabelSelectorAsSelector(j.Spec.Selector); err == nil && !sel.Matches(expected) {
-		errs = append(errs, field.Invalid(SpecPath.Child("selector"), j.Spec.Selector, "`selector` not auto-generated"))
+		errs = append(errs, field.Invalid(specPath.Child("selector"), j.Spec.Selector, "`selector` not auto-generated"))
 	}
 	return errs
 }
 
 func validateJobSpec(s *batchv1.JobSpec) field.ErrorList {
-	errs := validateJobFields(s, SpecPath)
+	errs := validateJobFields(s, specPath)
 	if s.Selector == nil {
-		errs = append(errs, field.Required(SpecPath.Child("selector"), ""))
+		errs = append(errs, field.Required(specPath.Child("selector"), ""))
 	} else {
-		errs = append(errs, metav1validation.ValidateLabelSelector(s.Selector, metav1validation.LabelSelectorValidationOptions{}, SpecPath.Child("selector"))...)
+		errs = append(errs, metav1validation.ValidateLabelSelector(s.Selector, metav1validation.LabelSelectorValidationOptions{}, specPath.Child("selector"))...)
 	}
 	if sel, err := metav1.LabelSelectorAsSelector(s.Selector); err == nil && !sel.Matches(labels.Set(s.Template.Labels)) {
-		errs = append(errs, field.Invalid(SpecPath.Child("template", "metadata", "labels"), s.Template.Labels, "`selector` does not match template `labels`"))
+		errs = append(errs, field.Invalid(specPath.Child("template", "metadata", "labels"), s.Template.Labels, "`selector` does not match template `labels`"))
 	}
 	return errs
 }
@@ -126,12 +126,12 @@ func JobUpdate(j, old *batchv1.Job) field.ErrorList {
 	errs := Job(j, hadName && hadUID)
 	errs = append(errs, validateJobSpec(&j.Spec)...)
 	same := func(now, was any, name string) {
-		errs = append(errs, apivalidation.ValidateImmutableField(now, was, SpecPath.Child(name))...)
+		errs = append(errs, apivalidation.ValidateImmutableField(now, was, specPath.Child(name))...)
 	}
 	if *j.Spec.CompletionMode != batchv1.IndexedCompletion {
 		same(j.Spec.Completions, old.Spec.Completions, "completions")
 	} else if c := j.Spec.Completions; c != nil && !equality.Semantic.DeepEqual(c, old.Spec.Completions) && *c != *j.Spec.Parallelism {
-		errs = append(errs, field.Invalid(SpecPath.Child("completions"), c, "can only be modified in tandem with spec.parallelism"))
+		errs = append(errs, field.Invalid(specPath.Child("completions"), c, "can only be modified in tandem with spec.parallelism"))
 	}
 	same(j.Spec.Selector, old.Spec.Selector, "selector")
 	errs = append(errs, validateJobTemplateUpdate(j, old)...)
@@ -166,7 +166,7 @@ func validateJobTemplateUpdate(j, old *batchv1.Job) field.ErrorList {
 	if equality.Semantic.DeepEqual(t, was) {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(SpecPath.Child("template"), shownTemplate(t), apivalidation.FieldImmutableErrorMsg)}
+	return field.ErrorList{field.Invalid(specPath.Child("template"), shownTemplate(t), apivalidation.FieldImmutableErrorMsg)}
 }
 
 func jobIs(j *batchv1.Job, is batchv1.JobConditionType) bool {
@@ -184,7 +184,7 @@ func jobFinished(j *batchv1.Job) bool {
 
 func JobStatus(j, old *batchv1.Job) (errs field.ErrorList) {
 	s, was := &j.Status, &old.Status
-	conditions := StatusPath.Child("conditions")
+	conditions := statusPath.Child("conditions")
 	say := func(bad bool, err *field.Error) {
 		if bad {
 			errs = append(errs, err)
@@ -196,11 +196,11 @@ func JobStatus(j, old *batchv1.Job) (errs field.ErrorList) {
 	finished, finishedChanged := jobFinished(j), jobFinished(j) != jobFinished(old)
 	startChanged, endChanged := !same.Time(s.StartTime, was.StartTime), !same.Time(s.CompletionTime, was.CompletionTime)
 	for _, c := range [...]count{{"active", s.Active}, {"succeeded", s.Succeeded}, {"failed", s.Failed}} {
-		errs = append(errs, nonNegative(int64(c.n), StatusPath, c.name)...)
+		errs = append(errs, nonNegative(int64(c.n), statusPath, c.name)...)
 	}
 	say((changed(batchv1.JobComplete) || changed(batchv1.JobFailed)) && complete && failed, state("cannot set Complete=True and Failed=true conditions"))
 	say((changed(batchv1.JobComplete) || changed(batchv1.JobFailureTarget)) && complete && target, state("cannot set Complete=True and FailureTarget=true conditions"))
-	end := StatusPath.Child("completionTime")
+	end := statusPath.Child("completionTime")
 	if changed(batchv1.JobComplete) || endChanged {
 		say(s.CompletionTime != nil && !complete, field.Invalid(end, s.CompletionTime, "cannot set completionTime when there is no Complete=True condition"))
 		say(s.CompletionTime == nil && complete, field.Required(end, "completionTime is required for Complete jobs"))
@@ -210,24 +210,24 @@ func JobStatus(j, old *batchv1.Job) (errs field.ErrorList) {
 	say(changed(batchv1.JobFailed) && failed && !target, state("cannot set Failed=True condition without the FailureTarget=true condition"))
 	say((changed(batchv1.JobComplete) || changed(batchv1.JobSuccessCriteriaMet)) && complete && !met,
 		state("cannot set Complete=True condition without the SuccessCriteriaMet=true condition"))
-	say((finishedChanged || s.Active != was.Active) && s.Active > 0 && finished, field.Invalid(StatusPath.Child("active"), s.Active, "active>0 is invalid for finished job"))
+	say((finishedChanged || s.Active != was.Active) && s.Active > 0 && finished, field.Invalid(statusPath.Child("active"), s.Active, "active>0 is invalid for finished job"))
 	idle := j.Spec.Suspend != nil && *j.Spec.Suspend && j.Spec.Completions != nil && *j.Spec.Completions == 0
-	say((finishedChanged || startChanged) && !idle && s.StartTime == nil && finished, field.Required(StatusPath.Child("startTime"), "startTime is required for finished job"))
+	say((finishedChanged || startChanged) && !idle && s.StartTime == nil && finished, field.Required(statusPath.Child("startTime"), "startTime is required for finished job"))
 	readyChanged := !equality.Semantic.DeepEqual(s.Ready, was.Ready) || s.Active != was.Active
 	if s.Ready != nil {
-		say(readyChanged && *s.Ready > s.Active, field.Invalid(StatusPath.Child("ready"), *s.Ready, "cannot set more ready pods than active"))
+		say(readyChanged && *s.Ready > s.Active, field.Invalid(statusPath.Child("ready"), *s.Ready, "cannot set more ready pods than active"))
 	}
 	say(met && failed, state("cannot set SuccessCriteriaMet=True and Failed=true conditions"))
 	say(met && target, state("cannot set SuccessCriteriaMet=True and FailureTarget=true conditions"))
 	for _, is := range [...]batchv1.JobConditionType{batchv1.JobFailed, batchv1.JobComplete, batchv1.JobFailureTarget} {
 		say(jobIs(old, is) && !jobIs(j, is), state(fmt.Sprintf("cannot disable the terminal %s=True condition", is)))
 	}
-	say(s.Failed < was.Failed, field.Invalid(StatusPath.Child("failed"), s.Failed, "cannot decrease the failed counter"))
+	say(s.Failed < was.Failed, field.Invalid(statusPath.Child("failed"), s.Failed, "cannot decrease the failed counter"))
 	elastic := *j.Spec.CompletionMode == batchv1.IndexedCompletion && equality.Semantic.DeepEqual(j.Spec.Completions, j.Spec.Parallelism)
-	say(!elastic && s.Succeeded < was.Succeeded, field.Invalid(StatusPath.Child("succeeded"), s.Succeeded, "cannot decrease the succeeded counter"))
+	say(!elastic && s.Succeeded < was.Succeeded, field.Invalid(statusPath.Child("succeeded"), s.Succeeded, "cannot decrease the succeeded counter"))
 	say(s.CompletionTime != nil && was.CompletionTime != nil && endChanged, field.Invalid(end, s.CompletionTime, "field is immutable"))
 	say(startChanged && was.StartTime != nil && !(j.Spec.Suspend != nil && *j.Spec.Suspend) && !jobIs(old, batchv1.JobSuspended),
-		field.Invalid(StatusPath.Child("startTime"), s.StartTime, "field is immutable for unsuspended job once set"))
+		field.Invalid(statusPath.Child("startTime"), s.StartTime, "field is immutable for unsuspended job once set"))
 	say(jobIs(old, batchv1.JobSuccessCriteriaMet) && !met, state("cannot disable the SuccessCriteriaMet=True condition"))
 	return errs
 }

@@ -154,14 +154,3 @@ func validatePort(p *corev1.ContainerPort, path *field.Path) (errs field.ErrorLi
 	}
 	return errs
 }
-
-// validateTemplate checks a Pod template on its own.
-func validateTemplate(t *corev1.PodTemplateSpec, path *field.Path) (errs field.ErrorList) {
-	errs = metav1validation.ValidateLabels(t.Labels, path.Child("labels"))
-	errs = append(errs, apivalidation.ValidateAnnotations(t.Annotations, path.Child("annotations"))...)
-	errs = append(errs, validatePodSpec(&t.Spec, path.Child("spec"))...)
-	if len(t.Spec.EphemeralContainers) > 0 {
-		errs = append(errs, field.Forbidden(path.Child("spec", "ephemeralContainers"), "ephemeral containers not allowed in pod template"))
-	}
-	return errs
-}

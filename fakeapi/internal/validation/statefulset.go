@@ -15,10 +15,10 @@ func StatefulSet(s *appsv1.StatefulSet) (errs field.ErrorList) {
 	switch spec.PodManagementPolicy {
 	case appsv1.OrderedReadyPodManagement, appsv1.ParallelPodManagement:
 	default:
-		errs = append(errs, field.Invalid(SpecPath.Child("podManagementPolicy"), spec.PodManagementPolicy, "must be 'OrderedReady' or 'Parallel'"))
+		errs = append(errs, field.Invalid(specPath.Child("podManagementPolicy"), spec.PodManagementPolicy, "must be 'OrderedReady' or 'Parallel'"))
 	}
 	errs = append(errs, validateStatefulUpdate(&spec.UpdateStrategy)...)
-	policy := SpecPath.Child("persistentVolumeClaimRetentionPolicy")
+	policy := specPath.Child("persistentVolumeClaimRetentionPolicy")
 	for _, p := range [...]struct {
 		name  string
 		value appsv1.PersistentVolumeClaimRetentionPolicyType
@@ -27,19 +27,19 @@ func StatefulSet(s *appsv1.StatefulSet) (errs field.ErrorList) {
 			errs = append(errs, field.NotSupported(policy.Child(p.name), p.value, []string{"Retain", "Delete"}))
 		}
 	}
-	errs = append(errs, nonNegative(int64(*spec.Replicas), SpecPath, "replicas")...)
-	errs = append(errs, nonNegative(int64(spec.MinReadySeconds), SpecPath, "minReadySeconds")...)
+	errs = append(errs, nonNegative(int64(*spec.Replicas), specPath, "replicas")...)
+	errs = append(errs, nonNegative(int64(spec.MinReadySeconds), specPath, "minReadySeconds")...)
 	if spec.Ordinals != nil {
-		errs = append(errs, nonNegative(int64(spec.Ordinals.Start), SpecPath, "ordinals.start")...)
+		errs = append(errs, nonNegative(int64(spec.Ordinals.Start), specPath, "ordinals.start")...)
 	}
 	if spec.ServiceName != "" {
 		for _, msg := range utilvalidation.IsDNS1123Label(spec.ServiceName) {
-			errs = append(errs, field.Invalid(SpecPath.Child("serviceName"), spec.ServiceName, msg))
+			errs = append(errs, field.Invalid(specPath.Child("serviceName"), spec.ServiceName, msg))
 		}
 	}
 	more, ok := validateSelector(spec.Selector, &spec.Template, "empty selector is invalid for statefulset", "")
 	errs = append(errs, more...)
-	path := SpecPath.Child("template")
+	path := specPath.Child("template")
 	if ok {
 		errs = append(errs, validateTemplate(statefulTemplate(spec), path)...)
 		errs = append(errs, metav1validation.ValidateLabels(spec.Template.Labels, path.Child("labels"))...)
@@ -71,7 +71,7 @@ func statefulTemplate(spec *appsv1.StatefulSetSpec) *corev1.PodTemplateSpec {
 }
 
 func validateStatefulUpdate(u *appsv1.StatefulSetUpdateStrategy) (errs field.ErrorList) {
-	path := SpecPath.Child("updateStrategy")
+	path := specPath.Child("updateStrategy")
 	rolling := path.Child("rollingUpdate")
 	r := u.RollingUpdate
 	switch u.Type {
@@ -109,7 +109,7 @@ func StatefulSetUpdate(s, old *appsv1.StatefulSet) field.ErrorList {
 	c.MinReadySeconds, c.Ordinals, c.RevisionHistoryLimit = old.Spec.MinReadySeconds, old.Spec.Ordinals, old.Spec.RevisionHistoryLimit
 	c.PersistentVolumeClaimRetentionPolicy = old.Spec.PersistentVolumeClaimRetentionPolicy
 	if !equality.Semantic.DeepEqual(c, old.Spec) {
-		errs = append(errs, field.Forbidden(SpecPath, "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"))
+		errs = append(errs, field.Forbidden(specPath, "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"))
 	}
 	return errs
 }
@@ -118,11 +118,11 @@ func StatefulSetStatus(s, old *appsv1.StatefulSet) (errs field.ErrorList) {
 	st := &s.Status
 	for _, c := range [...]count{{"replicas", st.Replicas}, {"readyReplicas", st.ReadyReplicas}, {"currentReplicas", st.CurrentReplicas},
 		{"updatedReplicas", st.UpdatedReplicas}, {"availableReplicas", st.AvailableReplicas}} {
-		errs = append(errs, nonNegative(int64(c.n), StatusPath, c.name)...)
+		errs = append(errs, nonNegative(int64(c.n), statusPath, c.name)...)
 	}
-	errs = append(errs, nonNegative(st.ObservedGeneration, StatusPath, "observedGeneration")...)
+	errs = append(errs, nonNegative(st.ObservedGeneration, statusPath, "observedGeneration")...)
 	if st.CollisionCount != nil {
-		errs = append(errs, nonNegative(int64(*st.CollisionCount), StatusPath, "collisionCount")...)
+		errs = append(errs, nonNegative(int64(*st.CollisionCount), statusPath, "collisionCount")...)
 	}
 	errs = append(errs, notAbove(st.Replicas, "cannot be greater than status.replicas", count{"readyReplicas", st.ReadyReplicas},
 		count{"currentReplicas", st.CurrentReplicas}, count{"updatedReplicas", st.UpdatedReplicas}, count{"availableReplicas", st.AvailableReplicas})...)
