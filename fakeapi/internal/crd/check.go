@@ -28,6 +28,7 @@ func internalDefinition(d *Definition) *apiextensions.CustomResourceDefinition {
 	return in
 }
 
+// Validate checks a new definition.
 func Validate(d *Definition) field.ErrorList {
 	in := internalDefinition(d)
 	name := func(name string, prefix bool) []string {
@@ -49,6 +50,7 @@ func Validate(d *Definition) field.ErrorList {
 	return append(errs, unmodelled(in)...)
 }
 
+// ValidateUpdate checks a change: names and scope are for ever once they are in force.
 func ValidateUpdate(d, old *Definition) field.ErrorList {
 	in, was := internalDefinition(d), internalDefinition(old)
 	errs := apivalidation.ValidateObjectMetaUpdate(&in.ObjectMeta, &was.ObjectMeta, metadata.Path)
@@ -65,6 +67,7 @@ func ValidateUpdate(d, old *Definition) field.ErrorList {
 	return append(errs, unmodelled(in)...)
 }
 
+// ValidateStatus checks a write to the status.
 func ValidateStatus(d, old *Definition) field.ErrorList {
 	in := internalDefinition(d)
 	errs := apivalidation.ValidateObjectMetaUpdate(&d.ObjectMeta, &old.ObjectMeta, metadata.Path)

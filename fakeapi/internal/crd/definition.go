@@ -1,3 +1,6 @@
+// Package crd is about CustomResourceDefinitions themselves: which are accepted,
+// how they come by their names, and what their conditions say. What the objects
+// that they define are like is said by package custom.
 package crd
 
 import (
@@ -32,10 +35,12 @@ func SetCondition(d *Definition, now time.Time, kind apiextensionsv1.CustomResou
 	}
 }
 
+// Established says whether the definition is in force.
 func Established(d *Definition) bool {
 	return apihelpers.IsCRDConditionTrue(d, apiextensionsv1.Established)
 }
 
+// Terminating says whether its objects are being deleted with it.
 func Terminating(d *Definition) bool {
 	return apihelpers.IsCRDConditionTrue(d, apiextensionsv1.Terminating)
 }
@@ -51,6 +56,7 @@ func Same(a, b *Definition) bool {
 		equality.Semantic.DeepEqual(a.Status.AcceptedNames, b.Status.AcceptedNames)
 }
 
+// DeletionBegun says whether their deletion is under way.
 func DeletionBegun(d *Definition) bool {
 	for _, condition := range d.Status.Conditions {
 		if condition.Type == apiextensionsv1.Terminating {

@@ -1,3 +1,5 @@
+// Package crdschema is what the schema of a definition says of values: which it
+// knows, what they are by default, and what is wrong with them.
 package crdschema
 
 import (

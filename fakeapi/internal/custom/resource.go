@@ -1,3 +1,5 @@
+// Package custom makes rows in the table of kinds of what definitions define:
+// objects that are read, checked and changed by a schema instead of a Go type.
 package custom
 
 import (

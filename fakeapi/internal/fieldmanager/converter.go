@@ -17,6 +17,7 @@ type converter struct {
 	t typed.ParseableType
 }
 
+// ObjectToTyped implements managedfields.TypeConverter.
 func (v converter) ObjectToTyped(obj runtime.Object, opts ...typed.ValidationOptions) (*typed.TypedValue, error) {
 	if u, ok := obj.(*unstructured.Unstructured); ok {
 		return v.t.FromUnstructured(u.UnstructuredContent(), opts...)
@@ -24,6 +25,7 @@ func (v converter) ObjectToTyped(obj runtime.Object, opts ...typed.ValidationOpt
 	return v.t.FromStructured(obj, opts...)
 }
 
+// TypedToObject implements managedfields.TypeConverter.
 func (v converter) TypedToObject(value *typed.TypedValue) (runtime.Object, error) {
 	content, ok := value.AsValue().Unstructured().(map[string]any)
 	if !ok {
@@ -32,6 +34,7 @@ func (v converter) TypedToObject(value *typed.TypedValue) (runtime.Object, error
 	return &unstructured.Unstructured{Object: content}, nil
 }
 
+// ConvertToVersion implements runtime.ObjectConvertor.
 func (v converter) ConvertToVersion(obj runtime.Object, _ runtime.GroupVersioner) (runtime.Object, error) {
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {
@@ -48,18 +51,22 @@ func (v converter) ConvertToVersion(obj runtime.Object, _ runtime.GroupVersioner
 	return out, nil
 }
 
+// Convert implements runtime.ObjectConvertor.
 func (v converter) Convert(_, _, _ any) error {
 	return fmt.Errorf("%s has one version", v.k.GVK.Kind)
 }
 
+// ConvertFieldLabel implements runtime.ObjectConvertor.
 func (v converter) ConvertFieldLabel(_ schema.GroupVersionKind, label, value string) (string, string, error) {
 	return label, value, nil
 }
 
+// Default implements runtime.ObjectDefaulter.
 func (v converter) Default(obj runtime.Object) {
 	if v.k.Default != nil {
 		v.k.Default(obj)
 	}
 }
 
+// New implements runtime.ObjectCreater.
 func (v converter) New(schema.GroupVersionKind) (runtime.Object, error) { return v.k.Empty(), nil }

@@ -1,3 +1,6 @@
+// Package fieldmanager notes who changes what of an object, and merges what is
+// applied: it tells apimachinery's field managers what they have to know of a kind,
+// which is how its fields are merged and how its versions become each other.
 package fieldmanager
 
 import (

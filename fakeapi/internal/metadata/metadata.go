@@ -1,3 +1,5 @@
+// Package metadata is about what the objects of all kinds have in common: their
+// names, owners and finalizers, when two of them are equal, and which are good.
 package metadata
 
 import (
@@ -19,4 +21,5 @@ func Of(obj runtime.Object) metav1.Object {
 // Seconds cuts a time of day as the API's encoding does.
 func Seconds(now time.Time) metav1.Time { return metav1.Time{Time: now.UTC().Truncate(time.Second)} }
 
+// Path is where messages find metadata.
 var Path = field.NewPath("metadata")

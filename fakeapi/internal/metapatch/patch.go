@@ -1,3 +1,7 @@
+// Package metapatch reads and applies, without going through JSON, the patches that
+// controllers send most: those that touch nothing but the parts of metadata that
+// ownership is made of, and those that set the replicas. It gives up on everything
+// else, and is then worth nothing but time: what it does is what the patch does.
 package metapatch
 
 import (

@@ -1,3 +1,7 @@
+// Package registry is the table of built-in kinds: how their objects are
+// defaulted, admitted, checked, selected and scaled, what a create or an update
+// makes of them, and in which further versions they are shown. Its functions know
+// objects; requests, names in paths and what is stored are the server's.
 package registry
 
 import (

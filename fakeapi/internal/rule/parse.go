@@ -1,3 +1,7 @@
+// Package rule is the part of the language of validation rules
+// (x-kubernetes-validations) that can be read without the real one, CEL: paths,
+// literals, operators, the macros over lists and a few functions. What it does not
+// know it refuses by name.
 package rule
 
 import (
@@ -11,7 +15,7 @@ import (
 // Rule is a parsed rule of a schema.
 type Rule struct {
 	value   expr
-	UsesOld bool
+	UsesOld bool // it asks for the value before
 }
 
 // Holds evaluates a rule on a value and the value before.

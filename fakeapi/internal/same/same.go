@@ -1,3 +1,4 @@
+// Package same says when two parts of objects are the same.
 package same
 
 import (
@@ -50,6 +51,7 @@ func encodeTo(v encoded, size int, buf []byte) []byte {
 // forms.
 func Value(a, b encoded) bool { return Encoding(a, b) || equality.Semantic.DeepEqual(a, b) }
 
+// Time says whether two optional times are both absent or the same instant.
 func Time(a, b *metav1.Time) bool {
 	if a == nil || b == nil {
 		return a == b

@@ -68,6 +68,7 @@ func validateTarget(ref *autoscalingv2.CrossVersionObjectReference, old *autosca
 	return errs
 }
 
+// AutoscalerStatus checks a write to the status of a HorizontalPodAutoscaler.
 func AutoscalerStatus(a, _ *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
 	errs := nonNegative(int64(a.Status.CurrentReplicas), statusPath, "currentReplicas")
 	return append(errs, nonNegative(int64(a.Status.DesiredReplicas), statusPath, "desiredReplicas")...)

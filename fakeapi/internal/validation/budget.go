@@ -18,6 +18,7 @@ type shownBudget struct {
 	UnhealthyPodEvictionPolicy *policyv1.UnhealthyPodEvictionPolicyType
 }
 
+// DisruptionBudget checks the spec of a PodDisruptionBudget, new or changed.
 func DisruptionBudget(b *policyv1.PodDisruptionBudget) (errs field.ErrorList) {
 	s := &b.Spec
 	if s.MinAvailable != nil && s.MaxUnavailable != nil {
@@ -41,6 +42,7 @@ func DisruptionBudget(b *policyv1.PodDisruptionBudget) (errs field.ErrorList) {
 	return errs
 }
 
+// DisruptionBudgetStatus checks a write to its status.
 func DisruptionBudgetStatus(b *policyv1.PodDisruptionBudget) field.ErrorList {
 	s := &b.Status
 	errs := metav1validation.ValidateConditions(s.Conditions, statusPath.Child("conditions"))

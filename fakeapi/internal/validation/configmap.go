@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
+// ConfigMap checks the keys of a ConfigMap and how large it is.
 func ConfigMap(c *corev1.ConfigMap) (errs field.ErrorList) {
 	total := 0
 	for _, key := range slices.Sorted(maps.Keys(c.Data)) {
@@ -33,6 +34,7 @@ func ConfigMap(c *corev1.ConfigMap) (errs field.ErrorList) {
 	return errs
 }
 
+// ConfigMapUpdate guards one that says that it is immutable.
 func ConfigMapUpdate(c, old *corev1.ConfigMap) (errs field.ErrorList) {
 	if old.Immutable != nil && *old.Immutable {
 		const msg = "field is immutable when `immutable` is set"

@@ -11,6 +11,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
+// CronJob checks a new CronJob.
 func CronJob(c *batchv1.CronJob) field.ErrorList {
 	errs := validateCronJobSpec(&c.Spec, nil)
 	if len(c.Name) > 52 {
@@ -19,6 +20,7 @@ func CronJob(c *batchv1.CronJob) field.ErrorList {
 	return errs
 }
 
+// CronJobUpdate checks a change: a time zone in the schedule is accepted where it was before.
 func CronJobUpdate(c, old *batchv1.CronJob) field.ErrorList {
 	return validateCronJobSpec(&c.Spec, &old.Spec)
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
+// DaemonSet checks the spec of a DaemonSet.
 func DaemonSet(d *appsv1.DaemonSet) field.ErrorList {
 	s, path := &d.Spec, specPath.Child("template")
 	errs := metav1validation.ValidateLabelSelector(s.Selector, metav1validation.LabelSelectorValidationOptions{}, specPath.Child("selector"))
@@ -54,11 +55,13 @@ func validateDaemonUpdate(u *appsv1.DaemonSetUpdateStrategy) (errs field.ErrorLi
 	return errs
 }
 
+// DaemonSetUpdate checks a change: the selector is for ever.
 func DaemonSetUpdate(d, old *appsv1.DaemonSet) field.ErrorList {
 	errs := apivalidation.ValidateImmutableField(d.Spec.Selector, old.Spec.Selector, specPath.Child("selector"))
 	return append(errs, DaemonSet(d)...)
 }
 
+// DaemonSetStatus checks a write to the status.
 func DaemonSetStatus(d, old *appsv1.DaemonSet) (errs field.ErrorList) {
 	s := &d.Status
 	for _, c := range [...]count{{"currentNumberScheduled", s.CurrentNumberScheduled}, {"numberMisscheduled", s.NumberMisscheduled},
@@ -84,6 +87,7 @@ func TemplateGeneration(d *appsv1.DaemonSet) int64 {
 	return n
 }
 
+// ControllerRevision checks that a new ControllerRevision has data.
 func ControllerRevision(r *appsv1.ControllerRevision) field.ErrorList {
 	path := field.NewPath("data")
 	errs := apivalidation.ValidateNonnegativeField(r.Revision, field.NewPath("revision"))
@@ -103,6 +107,7 @@ func ControllerRevision(r *appsv1.ControllerRevision) field.ErrorList {
 	return errs
 }
 
+// ControllerRevisionUpdate lets nothing but the number of a revision change.
 func ControllerRevisionUpdate(r, old *appsv1.ControllerRevision) field.ErrorList {
 	errs := apivalidation.ValidateNonnegativeField(r.Revision, field.NewPath("revision"))
 	return append(errs, apivalidation.ValidateImmutableField(r.Data, old.Data, field.NewPath("data"))...)

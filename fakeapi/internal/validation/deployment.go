@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
+// Deployment checks the spec of a Deployment.
 func Deployment(d *appsv1.Deployment) field.ErrorList {
 	s, path := &d.Spec, specPath.Child("template")
 	errs := nonNegative(int64(*s.Replicas), specPath, "replicas")
@@ -64,10 +65,12 @@ func validateStrategy(s *appsv1.DeploymentStrategy) (errs field.ErrorList) {
 	return errs
 }
 
+// DeploymentUpdate checks a change: the selector is for ever.
 func DeploymentUpdate(d, old *appsv1.Deployment) field.ErrorList {
 	return append(Deployment(d), apivalidation.ValidateImmutableField(d.Spec.Selector, old.Spec.Selector, specPath.Child("selector"))...)
 }
 
+// DeploymentStatus checks a write to the status: the counts have to fit each other.
 func DeploymentStatus(d, old *appsv1.Deployment) field.ErrorList {
 	s := &d.Status
 	errs := nonNegative(s.ObservedGeneration, statusPath, "observedGeneration")

@@ -40,6 +40,7 @@ func Endpoints(e *corev1.Endpoints) (errs field.ErrorList) {
 // managedByEndpoints marks what the endpoints controller writes.
 const managedByEndpoints = "endpoints.kubernetes.io/managed-by"
 
+// WarnAddresses warns of addresses in old forms, unless the controller wrote them.
 func WarnAddresses(e *corev1.Endpoints) (warnings []string) {
 	if e.Labels[managedByEndpoints] == "endpoint-controller" {
 		return nil

@@ -17,6 +17,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
 )
 
+// Job checks a new Job. prefixed says that its Pods are labelled under the newer names as well.
 func Job(j *batchv1.Job, prefixed bool) field.ErrorList {
 	errs := validateGenerated(j, prefixed)
 	errs = append(errs, validateJobSpec(&j.Spec)...)
@@ -120,6 +121,7 @@ func validateJobFields(s *batchv1.JobSpec, path *field.Path) (errs field.ErrorLi
 	return errs
 }
 
+// JobUpdate checks a change: most of the spec is for ever.
 func JobUpdate(j, old *batchv1.Job) field.ErrorList {
 	_, hadName := old.Spec.Template.Labels[batchv1.JobNameLabel]
 	_, hadUID := old.Spec.Template.Labels[batchv1.ControllerUidLabel]
@@ -182,6 +184,7 @@ func jobFinished(j *batchv1.Job) bool {
 	return jobIs(j, batchv1.JobComplete) || jobIs(j, batchv1.JobFailed)
 }
 
+// JobStatus checks a write to the status: what is finished stays so, and counts go up.
 func JobStatus(j, old *batchv1.Job) (errs field.ErrorList) {
 	s, was := &j.Status, &old.Status
 	conditions := statusPath.Child("conditions")

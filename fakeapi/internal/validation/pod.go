@@ -15,6 +15,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
 )
 
+// Pod checks a new Pod.
 func Pod(p *corev1.Pod) field.ErrorList {
 	errs := validatePodSpec(&p.Spec, specPath)
 	if len(p.Spec.EphemeralContainers) > 0 {
@@ -110,6 +111,7 @@ func validateGates(now, was []corev1.PodSchedulingGate) (errs field.ErrorList) {
 	return errs
 }
 
+// PodStatus checks a write to the status.
 func PodStatus(p, old *corev1.Pod) (errs field.ErrorList) {
 	if p.Spec.NodeName != old.Spec.NodeName {
 		errs = append(errs, field.Forbidden(statusPath.Child("nodeName"), "may not be changed directly"))

@@ -8,6 +8,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
 )
 
+// ReplicaSet checks the spec of a ReplicaSet.
 func ReplicaSet(rs *appsv1.ReplicaSet) field.ErrorList {
 	errs := nonNegative(int64(*rs.Spec.Replicas), specPath, "replicas")
 	errs = append(errs, nonNegative(int64(rs.Spec.MinReadySeconds), specPath, "minReadySeconds")...)
@@ -31,6 +32,7 @@ func ReplicaSetUpdate(rs, old *appsv1.ReplicaSet) field.ErrorList {
 	return append(ReplicaSet(rs), apivalidation.ValidateImmutableField(rs.Spec.Selector, old.Spec.Selector, specPath.Child("selector"))...)
 }
 
+// ReplicaSetStatus checks a write to the status.
 func ReplicaSetStatus(rs, _ *appsv1.ReplicaSet) field.ErrorList {
 	s := &rs.Status
 	return validateReplicaCounts(s.Replicas, s.FullyLabeledReplicas, s.ReadyReplicas, s.AvailableReplicas, s.ObservedGeneration, s.TerminatingReplicas)

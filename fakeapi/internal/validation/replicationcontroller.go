@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
+// ReplicationController checks the spec of a ReplicationController.
 func ReplicationController(rc *corev1.ReplicationController) field.ErrorList {
 	s := &rc.Spec
 	errs := nonNegative(int64(s.MinReadySeconds), specPath, "minReadySeconds")
@@ -24,10 +25,12 @@ func ReplicationController(rc *corev1.ReplicationController) field.ErrorList {
 	return append(errs, alwaysRestarts(s.Template, path, "ReplicationController")...)
 }
 
+// ReplicationControllerUpdate checks a change.
 func ReplicationControllerUpdate(rc, _ *corev1.ReplicationController) field.ErrorList {
 	return ReplicationController(rc)
 }
 
+// ReplicationControllerStatus checks a write to the status.
 func ReplicationControllerStatus(rc, _ *corev1.ReplicationController) field.ErrorList {
 	s := &rc.Status
 	return validateReplicaCounts(s.Replicas, s.FullyLabeledReplicas, s.ReadyReplicas, s.AvailableReplicas, s.ObservedGeneration, nil)

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
+// StatefulSet checks the spec of a StatefulSet.
 func StatefulSet(s *appsv1.StatefulSet) (errs field.ErrorList) {
 	spec := &s.Spec
 	switch spec.PodManagementPolicy {
@@ -102,6 +103,7 @@ func validateStatefulUpdate(u *appsv1.StatefulSetUpdateStrategy) (errs field.Err
 	return errs
 }
 
+// StatefulSetUpdate checks a change: most of the spec is for ever.
 func StatefulSetUpdate(s, old *appsv1.StatefulSet) field.ErrorList {
 	errs := StatefulSet(s)
 	c := s.Spec
@@ -114,6 +116,7 @@ func StatefulSetUpdate(s, old *appsv1.StatefulSet) field.ErrorList {
 	return errs
 }
 
+// StatefulSetStatus checks a write to the status.
 func StatefulSetStatus(s, old *appsv1.StatefulSet) (errs field.ErrorList) {
 	st := &s.Status
 	for _, c := range [...]count{{"replicas", st.Replicas}, {"readyReplicas", st.ReadyReplicas}, {"currentReplicas", st.CurrentReplicas},

@@ -27,6 +27,7 @@ func WarnQuota(q *corev1.ResourceQuota) (warnings []string) {
 	return warnings
 }
 
+// WarnRevisions warns of a StatefulSet that keeps all its revisions.
 func WarnRevisions(s *appsv1.StatefulSet) []string {
 	if n := s.Spec.RevisionHistoryLimit; n != nil && *n < 0 {
 		return []string{"spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"}
@@ -39,6 +40,7 @@ func WarnPodPrefix(m metav1.Object) []string {
 	return warnName(m.GetName(), "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: ")
 }
 
+// WarnPodName warns of a name that is no good host name.
 func WarnPodName(m metav1.Object) []string {
 	return warnName(m.GetName(), "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: ")
 }
