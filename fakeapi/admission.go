@@ -49,7 +49,8 @@ func (c *call) admitNamespace(m metav1.Object) error {
 	if ns.Status.Phase != corev1.NamespaceTerminating {
 		return nil
 	}
-	err := c.errForbidden(m, fmt.Errorf("unable to create new content in namespace %s because it is being terminated", ns.Name))
+	err := c.errForbidden(m, fmt.Errorf("unable to create new content in namespace %s because it is being terminated",
+		ns.Name))
 	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{
 		Type: corev1.NamespaceTerminatingCause, Field: "metadata.namespace",
 		Message: fmt.Sprintf("namespace %s is being terminated", ns.Name),
@@ -83,5 +84,6 @@ func (c *call) admitDelete(old *entry) error {
 
 // errTerminating refuses to create what its definition's deletion would delete.
 func errTerminating(k *Kind, name string) error {
-	return apierrors.NewForbidden(k.groupResource(), name, errors.New("create not allowed while custom resource definition is terminating"))
+	return apierrors.NewForbidden(k.groupResource(), name,
+		errors.New("create not allowed while custom resource definition is terminating"))
 }

@@ -97,7 +97,8 @@ func (c *call) keepTimes(m metav1.Object, old []metav1.ManagedFieldsEntry) {
 		entries[i].Time = &now
 		for j := range old {
 			o := &old[j]
-			if o.Manager == entries[i].Manager && o.Operation == entries[i].Operation && o.APIVersion == entries[i].APIVersion &&
+			if o.Manager == entries[i].Manager && o.Operation == entries[i].Operation &&
+				o.APIVersion == entries[i].APIVersion &&
 				o.Subresource == entries[i].Subresource && reflect.DeepEqual(o.FieldsV1, entries[i].FieldsV1) {
 				entries[i].Time = o.Time
 			}

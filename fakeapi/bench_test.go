@@ -20,7 +20,8 @@ func full(b *testing.B) *Server {
 		p := pod(fmt.Sprintf("p%05d", i))
 		set := fmt.Sprint(i / 100)
 		p.Labels = map[string]string{"app": "web", "set": set}
-		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: set, UID: types.UID(set), Controller: new(true)}}
+		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: set,
+			UID: types.UID(set), Controller: new(true)}}
 		mustDo(b, s, &Request{Verb: Create, Kind: podKind, Namespace: "default", Object: p})
 	}
 	b.ReportAllocs()
@@ -64,7 +65,8 @@ func BenchmarkAdopt(b *testing.B) {
 	mustDo(b, s, &Request{Verb: Create, Kind: podKind, Namespace: "default", Object: pod("orphan")})
 	p := s.Lookup(podKind, "default", "orphan").(*corev1.Pod)
 	adopt = fmt.Appendf(nil, string(adopt), p.UID)
-	req := &Request{Verb: Patch, Kind: podKind, Namespace: "default", Name: "orphan", PatchType: types.StrategicMergePatchType}
+	req := &Request{Verb: Patch, Kind: podKind, Namespace: "default", Name: "orphan",
+		PatchType: types.StrategicMergePatchType}
 	b.ResetTimer()
 	for i := range b.N {
 		req.Patch = adopt

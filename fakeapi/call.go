@@ -26,7 +26,8 @@ type call struct {
 
 // serverCall is a call that the server makes itself, during another.
 func (c *call) serverCall(k *Kind, subresource string) *call {
-	return &call{s: c.s, k: k, now: c.now, req: &Request{Verb: Update, Kind: k, Subresource: subresource, UserAgent: "kube-apiserver"}}
+	return &call{s: c.s, k: k, now: c.now,
+		req: &Request{Verb: Update, Kind: k, Subresource: subresource, UserAgent: "kube-apiserver"}}
 }
 
 // copyIn makes the server's own copy of an object of a request.
@@ -54,7 +55,8 @@ func (c *call) matchNamespace(m metav1.Object) error {
 	case have == "" || want == "":
 		m.SetNamespace(want)
 	default:
-		return apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
+		return apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on " +
+			"the request")
 	}
 	return nil
 }
@@ -63,16 +65,21 @@ func (c *call) matchNamespace(m metav1.Object) error {
 func (c *call) matchName(m metav1.Object) error {
 	switch name := m.GetName(); {
 	case name == "":
-		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", c.req.Name))
+		return apierrors.NewBadRequest(fmt.Sprintf(
+			"the name of the object (%s based on URL) was undeterminable: name must be provided", c.req.Name))
 	case name != c.req.Name:
-		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", name, c.req.Name))
+		return apierrors.NewBadRequest(fmt.Sprintf(
+			"the name of the object (%s) does not match the name on the URL (%s)", name, c.req.Name))
 	}
 	return nil
 }
 
 const (
-	duplicateOwners     = ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
-	duplicateOwnersLate = ".metadata.ownerReferences contains duplicate entries after mutating admission happens; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
+	duplicateOwners = ".metadata.ownerReferences contains duplicate entries; API server dedups owner references " +
+		"in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
+	duplicateOwnersLate = ".metadata.ownerReferences contains duplicate entries after mutating admission happens; " +
+		"API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your " +
+		"requests; duplicate UID(s) observed: "
 )
 
 // dedupOwners drops owner references that say the same as an earlier one, with a

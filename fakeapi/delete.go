@@ -44,7 +44,8 @@ func (c *call) delete() Response {
 // plainDelete says that validating the options cannot find anything.
 func plainDelete(o *metav1.DeleteOptions) bool {
 	//lint:ignore SA1019 old clients send orphanDependents
-	return o.OrphanDependents == nil && o.PropagationPolicy == nil && len(o.DryRun) == 0 && o.IgnoreStoreReadErrorWithClusterBreakingPotential == nil
+	return o.OrphanDependents == nil && o.PropagationPolicy == nil && len(o.DryRun) == 0 &&
+		o.IgnoreStoreReadErrorWithClusterBreakingPotential == nil
 }
 
 func (c *call) warnOrphaned(opts *metav1.DeleteOptions) {
@@ -132,12 +133,14 @@ func (c *call) precondition(old *entry, pre *metav1.Preconditions) error {
 	gr := schema.GroupResource{Group: c.k.GVK.Group, Resource: c.k.GVK.Kind}
 	if pre.UID != nil && *pre.UID != old.meta.GetUID() {
 		return apierrors.NewConflict(gr, old.meta.GetName(), fmt.Errorf(
-			"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated",
+			"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been "+
+				"deleted and then recreated",
 			*pre.UID, old.meta.GetUID()))
 	}
 	if pre.ResourceVersion != nil && *pre.ResourceVersion != old.meta.GetResourceVersion() {
 		return apierrors.NewConflict(gr, old.meta.GetName(), fmt.Errorf(
-			"the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified",
+			"the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The "+
+				"object might have been modified",
 			*pre.ResourceVersion, old.meta.GetResourceVersion()))
 	}
 	return nil

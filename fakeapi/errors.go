@@ -67,7 +67,8 @@ func (c *call) errConflict(name, why string) error {
 // one the request was meant for.
 func (c *call) errPrecondition(e *entry, what, asked, have string) error {
 	return c.errConflict(e.meta.GetName(), fmt.Sprintf(
-		"StorageError: invalid object, Code: 4, Key: /registry/%s/%s, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: %s in precondition: %s, %s in object meta: %s",
+		"StorageError: invalid object, Code: 4, Key: /registry/%s/%s, ResourceVersion: 0, AdditionalErrorMsg: "+
+			"Precondition failed: %s in precondition: %s, %s in object meta: %s",
 		c.k.row.StoragePrefix(), e.key, what, asked, what, have))
 }
 
@@ -83,7 +84,8 @@ func errOptions(kind string, errs field.ErrorList) error {
 // validation of labels and annotations ranges over them.
 func sorted(errs field.ErrorList) field.ErrorList {
 	for i := 1; i < len(errs); i++ {
-		for j := i; j > 0 && errs[j].Field == errs[j-1].Field && unordered[errs[j].Field] && errs[j].Error() < errs[j-1].Error(); j-- {
+		for j := i; j > 0 && errs[j].Field == errs[j-1].Field && unordered[errs[j].Field] &&
+			errs[j].Error() < errs[j-1].Error(); j-- {
 			errs[j], errs[j-1] = errs[j-1], errs[j]
 		}
 	}

@@ -90,12 +90,15 @@ func (c *call) spend(pod *corev1.Pod, dryRun bool) (*metav1.Status, error) {
 	case len(found) == 0:
 		return nil, nil
 	case len(found) > 1:
-		return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: http.StatusInternalServerError,
-			Message: "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."}, nil
+		return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
+			Code: http.StatusInternalServerError,
+			Message: "This pod has more than one PodDisruptionBudget, which the eviction subresource does not " +
+				"support."}, nil
 	}
 	budget := found[0].obj.(*policyv1.PodDisruptionBudget)
 	if !ready(pod) {
-		always := budget.Spec.UnhealthyPodEvictionPolicy != nil && *budget.Spec.UnhealthyPodEvictionPolicy == policyv1.AlwaysAllow
+		always := budget.Spec.UnhealthyPodEvictionPolicy != nil &&
+			*budget.Spec.UnhealthyPodEvictionPolicy == policyv1.AlwaysAllow
 		if always || budget.Status.CurrentHealthy >= budget.Status.DesiredHealthy && budget.Status.DesiredHealthy > 0 {
 			return nil, nil
 		}
@@ -129,7 +132,8 @@ func room(b *policyv1.PodDisruptionBudget) error {
 	case b.Status.DisruptionsAllowed < 0:
 		return apierrors.NewForbidden(budgets, b.Name, errors.New("pdb disruptions allowed is negative"))
 	case len(b.Status.DisruptedPods) > maxDisrupted:
-		return apierrors.NewForbidden(budgets, b.Name, errors.New("DisruptedPods map too big - too many evictions not confirmed by PDB controller"))
+		return apierrors.NewForbidden(budgets, b.Name,
+			errors.New("DisruptedPods map too big - too many evictions not confirmed by PDB controller"))
 	case b.Status.DisruptionsAllowed > 0:
 		return nil
 	}
@@ -137,18 +141,23 @@ func room(b *policyv1.PodDisruptionBudget) error {
 	said := condition != nil && condition.Status == metav1.ConditionFalse && condition.Message != ""
 	switch {
 	case said && condition.Reason == policyv1.SyncFailedReason:
-		return errBudget(0, fmt.Sprintf("The disruption budget %s does not allow evicting pods currently because it failed sync: %s", b.Name, condition.Message))
+		return errBudget(0, fmt.Sprintf(
+			"The disruption budget %s does not allow evicting pods currently because it failed sync: %s", b.Name,
+			condition.Message))
 	case b.Status.CurrentHealthy <= b.Status.DesiredHealthy:
-		return errBudget(0, fmt.Sprintf("The disruption budget %s needs %d healthy pods and has %d currently", b.Name, b.Status.DesiredHealthy, b.Status.CurrentHealthy))
+		return errBudget(0, fmt.Sprintf("The disruption budget %s needs %d healthy pods and has %d currently", b.Name,
+			b.Status.DesiredHealthy, b.Status.CurrentHealthy))
 	case said:
-		return errBudget(0, fmt.Sprintf("The disruption budget %s does not allow evicting pods currently (%s): %s", b.Name, condition.Reason, condition.Message))
+		return errBudget(0, fmt.Sprintf("The disruption budget %s does not allow evicting pods currently (%s): %s",
+			b.Name, condition.Reason, condition.Message))
 	}
 	return errBudget(0, fmt.Sprintf("The disruption budget %s does not allow evicting pods currently", b.Name))
 }
 
 func errBudget(retry int, why string) error {
 	err := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", retry)
-	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{Type: policyv1.DisruptionBudgetCause, Message: why})
+	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes,
+		metav1.StatusCause{Type: policyv1.DisruptionBudgetCause, Message: why})
 	return err
 }
 
@@ -157,8 +166,10 @@ func (c *call) take(e *entry, pod string) {
 	b := e.obj.(*policyv1.PodDisruptionBudget).DeepCopy()
 	b.Status.DisruptionsAllowed--
 	if b.Status.DisruptionsAllowed == 0 {
-		meta.SetStatusCondition(&b.Status.Conditions, metav1.Condition{Type: policyv1.DisruptionAllowedCondition, Status: metav1.ConditionFalse,
-			Reason: policyv1.InsufficientPodsReason, ObservedGeneration: b.Status.ObservedGeneration, LastTransitionTime: metadata.Seconds(c.now)})
+		meta.SetStatusCondition(&b.Status.Conditions,
+			metav1.Condition{Type: policyv1.DisruptionAllowedCondition, Status: metav1.ConditionFalse,
+				Reason: policyv1.InsufficientPodsReason, ObservedGeneration: b.Status.ObservedGeneration,
+				LastTransitionTime: metadata.Seconds(c.now)})
 	}
 	if b.Status.DisruptedPods == nil {
 		b.Status.DisruptedPods = map[string]metav1.Time{}
@@ -199,7 +210,8 @@ func (c *call) disrupt(old *entry, opts metav1.DeleteOptions) error {
 }
 
 func withDisruption(conditions []corev1.PodCondition, now metav1.Time) []corev1.PodCondition {
-	want := corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI",
+	want := corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue,
+		Reason:  "EvictionByEvictionAPI",
 		Message: "Eviction API: evicting", LastTransitionTime: now}
 	all := append([]corev1.PodCondition(nil), conditions...)
 	for i := range all {

@@ -78,7 +78,8 @@ func (c *call) finalize(e *entry) bool {
 	changed := false
 	if !crd.DeletionBegun(d) {
 		next := d.DeepCopy()
-		crd.SetCondition(next, c.now, apiextensionsv1.Terminating, apiextensionsv1.ConditionTrue, "InstanceDeletionInProgress", "CustomResource deletion is in progress")
+		crd.SetCondition(next, c.now, apiextensionsv1.Terminating, apiextensionsv1.ConditionTrue,
+			"InstanceDeletionInProgress", "CustomResource deletion is in progress")
 		e, changed = c.writeDefinition(e, next), true
 		c.s.syncKinds()
 		c.deleteObjects(d)
@@ -91,7 +92,9 @@ func (c *call) finalize(e *entry) bool {
 	}
 	next := e.obj.(*crd.Definition).DeepCopy()
 	crd.SetCondition(next, c.now, apiextensionsv1.Terminating, apiextensionsv1.ConditionFalse, reason, message)
-	next.Finalizers = slices.DeleteFunc(next.Finalizers, func(f string) bool { return f == apiextensionsv1.CustomResourceCleanupFinalizer })
+	next.Finalizers = slices.DeleteFunc(next.Finalizers, func(f string) bool {
+		return f == apiextensionsv1.CustomResourceCleanupFinalizer
+	})
 	if len(next.Finalizers) == 0 {
 		c.drop(c.s.writable(definitionKind), e)
 	} else {

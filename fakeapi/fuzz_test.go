@@ -72,7 +72,8 @@ func (b *bytesSource) request(s *Server) *Request {
 		}
 	case 3, 4:
 		req.Verb, req.Subresource = Patch, b.of("", "", "status", "nothing")
-		req.PatchType = []types.PatchType{types.StrategicMergePatchType, types.MergePatchType, types.JSONPatchType}[b.pick(3)]
+		req.PatchType = []types.PatchType{types.StrategicMergePatchType, types.MergePatchType,
+			types.JSONPatchType}[b.pick(3)]
 		req.Patch = b.patch()
 	case 5, 6:
 		req.Verb = Delete
@@ -90,7 +91,8 @@ func (b *bytesSource) object(k *Kind, req *Request) runtime.Object {
 	m := metadata.Of(obj)
 	m.SetName(req.Name)
 	b.metadata(m)
-	template := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "x"}}, Spec: pod("t").Spec}
+	template := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "x"}},
+		Spec: pod("t").Spec}
 	switch obj := obj.(type) {
 	case *corev1.Pod:
 		obj.Spec = template.Spec
@@ -109,7 +111,8 @@ func (b *bytesSource) metadata(m metav1.Object) {
 	if b.pick(3) == 0 {
 		var refs []metav1.OwnerReference
 		for i := range b.pick(4) {
-			refs = append(refs, metav1.OwnerReference{APIVersion: b.of("v1", "apps/v1", ""), Kind: "K", Name: fmt.Sprint(i), UID: types.UID(b.of("u1", "u2", "u3")), Controller: new(true)})
+			refs = append(refs, metav1.OwnerReference{APIVersion: b.of("v1", "apps/v1", ""), Kind: "K",
+				Name: fmt.Sprint(i), UID: types.UID(b.of("u1", "u2", "u3")), Controller: new(true)})
 		}
 		m.SetOwnerReferences(refs)
 	}
@@ -129,15 +132,21 @@ func (b *bytesSource) patch() []byte {
 	case 1:
 		return fmt.Appendf(nil, `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"K","name":"o","uid":%q,"controller":%s}]}}`, b.of("u1", "u2", ""), b.of("true", "false", "null", `"x"`))
 	case 2:
-		return fmt.Appendf(nil, `{"metadata":{"ownerReferences":[{"$patch":%q,"uid":%q}],"uid":%q}}`, b.of("delete", "replace", "bogus"), b.of("u1", "u2"), b.of("wrong", ""))
+		return fmt.Appendf(nil, `{"metadata":{"ownerReferences":[{"$patch":%q,"uid":%q}],"uid":%q}}`,
+			b.of("delete", "replace", "bogus"), b.of("u1", "u2"), b.of("wrong", ""))
 	case 3:
-		return fmt.Appendf(nil, `{"metadata":{"finalizers":%s}}`, b.of("null", "[]", `["x/f"]`, `["x/g","x/f"]`, `["orphan"]`))
+		return fmt.Appendf(nil, `{"metadata":{"finalizers":%s}}`,
+			b.of("null", "[]", `["x/f"]`, `["x/g","x/f"]`, `["orphan"]`))
 	case 4:
 		return fmt.Appendf(nil, `[{"op":%q,"path":%q,"value":%s}]`, b.of("add", "remove", "replace", "test", "x"),
-			b.of("/metadata/labels/app", "/metadata/ownerReferences/-", "/metadata/finalizers", "/spec/replicas", "/metadata/name", "/metadata/deletionTimestamp"),
-			b.of(`"x"`, `null`, `["x/f"]`, `{"apiVersion":"v1","kind":"K","name":"p","uid":"u3","controller":true}`, "-1"))
+			b.of("/metadata/labels/app", "/metadata/ownerReferences/-", "/metadata/finalizers", "/spec/replicas",
+				"/metadata/name", "/metadata/deletionTimestamp"),
+			b.of(`"x"`, `null`, `["x/f"]`, `{"apiVersion":"v1","kind":"K","name":"p","uid":"u3","controller":true}`,
+				"-1"))
 	}
-	return fmt.Appendf(nil, `{"spec":%s,"status":%s,"metadata":{"labels":{"app":%q}}}`, b.of("{}", "null", `{"replicas":3}`, `{"containers":[]}`), b.of("{}", `{"phase":"Failed"}`, `{"replicas":1}`), b.of("x", "y"))
+	return fmt.Appendf(nil, `{"spec":%s,"status":%s,"metadata":{"labels":{"app":%q}}}`,
+		b.of("{}", "null", `{"replicas":3}`, `{"containers":[]}`), b.of("{}", `{"phase":"Failed"}`, `{"replicas":1}`),
+		b.of("x", "y"))
 }
 
 func (b *bytesSource) deletion(o *metav1.DeleteOptions) {
@@ -228,11 +237,13 @@ func checkStored(t *testing.T, what string, before, s *Server, k *Kind, m metav1
 		t.Fatalf("%s: %s has %d controllers", what, m.GetName(), controllers)
 	}
 	grace := m.GetDeletionGracePeriodSeconds()
-	if m.GetDeletionTimestamp() != nil && len(m.GetFinalizers()) == 0 && (grace == nil || *grace == 0) && k.row.Held == nil {
+	if m.GetDeletionTimestamp() != nil && len(m.GetFinalizers()) == 0 && (grace == nil || *grace == 0) &&
+		k.row.Held == nil {
 		t.Fatalf("%s: %s is deleted and held by nothing, yet there", what, m.GetName())
 	}
 	old := before.Lookup(k, m.GetNamespace(), m.GetName())
-	if old != nil && metadata.Of(old).GetResourceVersion() == m.GetResourceVersion() && old != s.Lookup(k, m.GetNamespace(), m.GetName()) {
+	if old != nil && metadata.Of(old).GetResourceVersion() == m.GetResourceVersion() &&
+		old != s.Lookup(k, m.GetNamespace(), m.GetName()) {
 		t.Fatalf("%s: %s changed without a new resourceVersion", what, m.GetName())
 	}
 }

@@ -71,7 +71,8 @@ func (k *Kind) Deprecation() string { return k.row.Deprecated }
 
 // Definition returns the definition of a custom kind and the version of it
 // that the kind is; nil for built-in kinds. Both belong to the server.
-func (k *Kind) Definition() (*apiextensionsv1.CustomResourceDefinition, *apiextensionsv1.CustomResourceDefinitionVersion) {
+func (k *Kind) Definition() (*apiextensionsv1.CustomResourceDefinition,
+	*apiextensionsv1.CustomResourceDefinitionVersion) {
 	if k.custom == nil {
 		return nil, nil
 	}

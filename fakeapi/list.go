@@ -46,10 +46,12 @@ func parseContinue(text string) (t continueToken, err error) {
 		return t, fmt.Errorf("continue key is not valid: %v", err)
 	}
 	if t.APIVersion != continueVersion {
-		return t, fmt.Errorf("continue key is not valid: server does not recognize this encoded version %s", t.APIVersion)
+		return t, fmt.Errorf("continue key is not valid: server does not recognize this encoded version %s",
+			t.APIVersion)
 	}
 	if t.Version == 0 {
-		return t, errors.New("continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)")
+		return t, errors.New("continue key is not valid: incorrect encoded start resourceVersion (version " +
+			"meta.k8s.io/v1)")
 	}
 	if t.Start == "" {
 		return t, errors.New("continue key is not valid: encoded start key empty (version meta.k8s.io/v1)")
@@ -67,7 +69,8 @@ func (c *call) listSelected(sel selectors) Response {
 	}
 	asked, err := parseVersion(opts.ResourceVersion)
 	if err != nil {
-		return refuse(apierrors.NewBadRequest("invalid resource version " + strconv.Quote(opts.ResourceVersion) + ": " + err.Error()))
+		return refuse(apierrors.NewBadRequest("invalid resource version " + strconv.Quote(opts.ResourceVersion) + ": " +
+			err.Error()))
 	}
 	at, start := uint64(0), ""
 	switch {
@@ -128,8 +131,14 @@ func (c *call) errExpired(start, prefix string) error {
 	if start == "" {
 		return apierrors.NewResourceExpired("The resourceVersion for the provided list is too old.")
 	}
-	err := apierrors.NewResourceExpired("The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.")
-	err.ErrStatus.ListMeta.Continue = continueToken{continueVersion, int64(c.s.version), strings.TrimPrefix(start, prefix)}.String()
+	err := apierrors.NewResourceExpired(
+		"The provided continue parameter is too old to display a consistent list result. You can start a new list " +
+			"without the continue parameter, or use the continue token in this response to retrieve the remainder of " +
+			"the results. Continuing with the provided token results in an inconsistent list - objects that were " +
+			"created, modified, or deleted between the time the first chunk was returned and now may show up " +
+			"in the list.")
+	err.ErrStatus.ListMeta.Continue = continueToken{continueVersion, int64(c.s.version),
+		strings.TrimPrefix(start, prefix)}.String()
 	return err
 }
 

@@ -86,7 +86,9 @@ func (c *call) modifyMissing(ed *edit) Response {
 	}
 	m := metadata.Of(obj)
 	if m.GetUID() != "" {
-		return refuse(c.errConflict(c.req.Name, fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found", m.GetUID())))
+		return refuse(c.errConflict(c.req.Name,
+			fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found",
+				m.GetUID())))
 	}
 	c.dedupOwners(m, true)
 	return c.insert(obj, m, ed.dryRun)

@@ -28,7 +28,8 @@ import (
 const maxOperations = 10000
 
 func (c *call) patch(w *registry.Update) Response {
-	if o := &c.req.PatchO; len(o.DryRun) > 0 || o.FieldManager != "" || o.FieldValidation != "" || o.Force != nil || c.req.PatchType == types.ApplyPatchType {
+	if o := &c.req.PatchO; len(o.DryRun) > 0 || o.FieldManager != "" || o.FieldValidation != "" || o.Force != nil ||
+		c.req.PatchType == types.ApplyPatchType {
 		if errs := metav1validation.ValidatePatchOptions(o, c.req.PatchType); len(errs) > 0 {
 			return refuse(errOptions("PatchOptions", errs))
 		}
@@ -42,7 +43,8 @@ func (c *call) patch(w *registry.Update) Response {
 		return c.apply(ed)
 	case types.StrategicMergePatchType, types.MergePatchType, types.JSONPatchType:
 	default:
-		return refuse(apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", c.k.groupResource(), c.req.Name, "", 0, true))
+		return refuse(apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", c.k.groupResource(),
+			c.req.Name, "", 0, true))
 	}
 	ed.make = c.patched
 	return c.modify(ed)
@@ -126,7 +128,8 @@ func (c *call) patchStrategic(old, obj runtime.Object) error {
 // strategicError gives an error of a strategic merge its status.
 func strategicError(err error) error {
 	switch err {
-	case mergepatch.ErrBadJSONDoc, mergepatch.ErrBadPatchFormatForPrimitiveList, mergepatch.ErrBadPatchFormatForRetainKeys,
+	case mergepatch.ErrBadJSONDoc, mergepatch.ErrBadPatchFormatForPrimitiveList,
+		mergepatch.ErrBadPatchFormatForRetainKeys,
 		mergepatch.ErrBadPatchFormatForSetElementOrderList, mergepatch.ErrUnsupportedStrategicMergePatchFormat:
 		return apierrors.NewBadRequest(err.Error())
 	case mergepatch.ErrNoListOfLists, mergepatch.ErrPatchContentNotMatchRetainKeys:
@@ -136,7 +139,8 @@ func strategicError(err error) error {
 }
 
 func errUnprocessable(err error) error {
-	return apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+	return apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "",
+		err.Error(), 0, false)
 }
 
 func (c *call) patchJSON(old, obj runtime.Object) error {
@@ -229,7 +233,8 @@ func (c *call) strictness(err error, found []error, patch string) error {
 	if text == "" {
 		return nil
 	}
-	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), patch, text)})
+	return apierrors.NewInvalid(schema.GroupKind{}, "",
+		field.ErrorList{field.Invalid(field.NewPath("patch"), patch, text)})
 }
 
 func (c *call) warnStrict(found []error) {

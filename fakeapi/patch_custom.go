@@ -20,8 +20,10 @@ var customPatches = []string{string(types.JSONPatchType), string(types.MergePatc
 // errCustomPatch refuses a patch that needs a Go type to be understood.
 func errCustomPatch() error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
-		Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType, Reason: metav1.StatusReasonUnsupportedMediaType,
-		Message: "the body of the request was in an unknown format - accepted media types include: " + strings.Join(customPatches, ", "),
+		Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType,
+		Reason: metav1.StatusReasonUnsupportedMediaType,
+		Message: "the body of the request was in an unknown format - accepted media types include: " +
+			strings.Join(customPatches, ", "),
 	}}
 }
 

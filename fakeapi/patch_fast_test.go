@@ -61,8 +61,9 @@ func randomPod(r *rand.Rand) *corev1.Pod {
 		p.Labels[string(rune('a'+i))] = fmt.Sprint(r.Intn(3))
 	}
 	for _, i := range r.Perm(3)[:r.Intn(4)] {
-		p.OwnerReferences = append(p.OwnerReferences, metav1.OwnerReference{APIVersion: "v1", Kind: "K", Name: fmt.Sprint("o", i),
-			UID: types.UID(fmt.Sprint("u", i)), Controller: []*bool{nil, new(true), new(false)}[r.Intn(3)]})
+		p.OwnerReferences = append(p.OwnerReferences,
+			metav1.OwnerReference{APIVersion: "v1", Kind: "K", Name: fmt.Sprint("o", i),
+				UID: types.UID(fmt.Sprint("u", i)), Controller: []*bool{nil, new(true), new(false)}[r.Intn(3)]})
 	}
 	for _, i := range r.Perm(3)[:r.Intn(4)] {
 		p.Finalizers = append(p.Finalizers, fmt.Sprint("x/f", i))
@@ -115,7 +116,8 @@ func randomOwnersPatch(r *rand.Rand) string {
 		case 1:
 			items = append(items, fmt.Sprintf(`{"uid":"u%d","controller":%s}`, i, pick(r, "true", "false", "null")))
 		default:
-			items = append(items, fmt.Sprintf(`{"apiVersion":"v1","kind":"K","name":"o%d","uid":"u%d","controller":%s,"blockOwnerDeletion":true}`,
+			items = append(items, fmt.Sprintf(
+				`{"apiVersion":"v1","kind":"K","name":"o%d","uid":"u%d","controller":%s,"blockOwnerDeletion":true}`,
 				i, i, pick(r, "true", "false")))
 		}
 	}
@@ -143,13 +145,16 @@ func TestReplicasPatchIsThePatch(t *testing.T) {
 	for _, obj := range []runtime.Object{
 		&appsv1.ReplicaSet{ObjectMeta: meta, Spec: appsv1.ReplicaSetSpec{Selector: sel, Template: spec}},
 		&appsv1.Deployment{ObjectMeta: meta, Spec: appsv1.DeploymentSpec{Selector: sel, Template: spec}},
-		&appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{Selector: sel, Template: spec, ServiceName: "web"}},
-		&corev1.ReplicationController{ObjectMeta: meta, Spec: corev1.ReplicationControllerSpec{Selector: labels, Template: &spec}},
+		&appsv1.StatefulSet{ObjectMeta: meta,
+			Spec: appsv1.StatefulSetSpec{Selector: sel, Template: spec, ServiceName: "web"}},
+		&corev1.ReplicationController{ObjectMeta: meta,
+			Spec: corev1.ReplicationControllerSpec{Selector: labels, Template: &spec}},
 	} {
 		k := s.KindOf(obj)
 		mustDo(t, s, &Request{Verb: Create, Kind: k, Namespace: "default", Object: obj})
 		old := s.find(s.tables[k.ordinal], "default/web")
-		for _, patch := range []string{`{"spec":{"replicas":3}}`, ` { "spec" : { "replicas" : 0 } } `, `{"spec":{"replicas":-1}}`, `{"spec":{"replicas":999999999}}`} {
+		for _, patch := range []string{`{"spec":{"replicas":3}}`, ` { "spec" : { "replicas" : 0 } } `,
+			`{"spec":{"replicas":-1}}`, `{"spec":{"replicas":999999999}}`} {
 			for _, kind := range []types.PatchType{types.MergePatchType, types.StrategicMergePatchType} {
 				c := &call{s: s, k: k, req: &Request{PatchType: kind, Patch: []byte(patch)}}
 				got := c.patchReplicas(old)
@@ -160,7 +165,8 @@ func TestReplicasPatchIsThePatch(t *testing.T) {
 				if err != nil || len(c.warnings) > 0 {
 					t.Fatalf("%s %s: the general way says %v, %q", k.GVK.Kind, patch, err, c.warnings)
 				}
-				if !same.Object(got, want) || got.GetObjectKind().GroupVersionKind() != want.GetObjectKind().GroupVersionKind() {
+				if !same.Object(got, want) ||
+					got.GetObjectKind().GroupVersionKind() != want.GetObjectKind().GroupVersionKind() {
 					t.Fatalf("%s %s\nis   %+v\nwant %+v", k.GVK.Kind, patch, got, want)
 				}
 			}

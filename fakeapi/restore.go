@@ -28,9 +28,11 @@ func (s *Server) Restore(objects []runtime.Object) error {
 		case m.GetName() == "" || m.GetUID() == "":
 			return fmt.Errorf("%s %s: a stored object has a name and a uid", k.GVK.Kind, m.GetName())
 		case k.Namespaced == (m.GetNamespace() == ""):
-			return fmt.Errorf("%s %s: its namespace %q does not fit the kind", k.GVK.Kind, m.GetName(), m.GetNamespace())
+			return fmt.Errorf("%s %s: its namespace %q does not fit the kind", k.GVK.Kind, m.GetName(),
+				m.GetNamespace())
 		case err != nil || version == 0:
-			return fmt.Errorf("%s %s: resourceVersion %q is not a revision", k.GVK.Kind, m.GetName(), m.GetResourceVersion())
+			return fmt.Errorf("%s %s: resourceVersion %q is not a revision", k.GVK.Kind, m.GetName(),
+				m.GetResourceVersion())
 		}
 		latest = max(latest, version+1)
 	}

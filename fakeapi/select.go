@@ -93,7 +93,8 @@ func (k *Kind) fieldLabel(label, value string) (string, string, error) {
 		return label, value, nil
 	}
 	if len(keys) == 0 {
-		return "", "", fmt.Errorf("%q is not a known field selector: only %q, %q", label, "metadata.name", "metadata.namespace")
+		return "", "", fmt.Errorf("%q is not a known field selector: only %q, %q", label, "metadata.name",
+			"metadata.namespace")
 	}
 	if k.GVK.Group == "batch" {
 		return "", "", fmt.Errorf("field label %q not supported for %s", label, k.GVK.Kind)

@@ -43,8 +43,10 @@ func TestLifeOfAPod(t *testing.T) {
 	if got != made {
 		t.Fatal("get copies")
 	}
-	patched := mustDo(t, s, &Request{Verb: Patch, Kind: k, Namespace: "default", Name: "a", PatchType: types.StrategicMergePatchType,
-		Patch: []byte(`{"metadata":{"uid":"` + string(made.UID) + `","ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"r","uid":"u","controller":true,"blockOwnerDeletion":true}]}}`),
+	patched := mustDo(t, s, &Request{Verb: Patch, Kind: k, Namespace: "default", Name: "a",
+		PatchType: types.StrategicMergePatchType,
+		Patch: []byte(`{"metadata":{"uid":"` + string(made.UID) +
+			`","ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"r","uid":"u","controller":true,"blockOwnerDeletion":true}]}}`),
 	}).Object.(*corev1.Pod)
 	if metav1.GetControllerOf(patched) == nil {
 		t.Fatal("adoption is lost")

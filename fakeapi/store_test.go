@@ -14,7 +14,8 @@ import (
 )
 
 func makePod(t testing.TB, s *Server, name string) *corev1.Pod {
-	return mustDo(t, s, &Request{Verb: Create, Kind: podKind, Namespace: "default", Object: pod(name)}).Object.(*corev1.Pod)
+	return mustDo(t, s, &Request{Verb: Create, Kind: podKind, Namespace: "default",
+		Object: pod(name)}).Object.(*corev1.Pod)
 }
 
 func names(objects []runtime.Object) (all []string) {
@@ -70,7 +71,8 @@ func TestSnapshotAt(t *testing.T) {
 		at    uint64
 		names []string
 		label string
-	}{{first, []string{"b"}, "web"}, {second, []string{"a", "b"}, "web"}, {third, []string{"a", "b"}, "db"}, {s.Version(), []string{"a"}, ""}} {
+	}{{first, []string{"b"}, "web"}, {second, []string{"a", "b"}, "web"}, {third, []string{"a", "b"}, "db"},
+		{s.Version(), []string{"a"}, ""}} {
 		got, err := s.SnapshotAt(podKind, c.at)
 		if err != nil || !slices.Equal(names(got), c.names) {
 			t.Errorf("at %d: %v, %v, want %v", c.at, names(got), err, c.names)
@@ -127,7 +129,8 @@ func TestGenerateName(t *testing.T) {
 	make := func() string {
 		p := pod("")
 		p.GenerateName = "web-"
-		return mustDo(t, s, &Request{Verb: Create, Kind: podKind, Namespace: "default", Object: p}).Object.(*corev1.Pod).Name
+		return mustDo(t, s, &Request{Verb: Create, Kind: podKind, Namespace: "default",
+			Object: p}).Object.(*corev1.Pod).Name
 	}
 	if a, b := make(), make(); a != "web-1" || b != "web-3" {
 		t.Errorf("generated %s and %s, want web-1 and web-3", a, b)
@@ -137,14 +140,17 @@ func TestGenerateName(t *testing.T) {
 func TestDropControllerRefs(t *testing.T) {
 	s := New(Options{DropControllerRefs: true})
 	p := pod("a")
-	p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "K", Name: "o", UID: "u", Controller: new(true), BlockOwnerDeletion: new(true)}}
-	got := mustDo(t, s, &Request{Verb: Create, Kind: podKind, Namespace: "default", Object: p}).Object.(*corev1.Pod).OwnerReferences[0]
+	p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "K", Name: "o", UID: "u",
+		Controller: new(true), BlockOwnerDeletion: new(true)}}
+	got := mustDo(t, s, &Request{Verb: Create, Kind: podKind, Namespace: "default",
+		Object: p}).Object.(*corev1.Pod).OwnerReferences[0]
 	if got.Controller != nil || got.BlockOwnerDeletion == nil || p.OwnerReferences[0].Controller == nil {
 		t.Fatalf("stored %+v of %+v", got, p.OwnerReferences[0])
 	}
 	before := s.Version()
-	adopt := &Request{Verb: Patch, Kind: podKind, Namespace: "default", Name: "a", PatchType: types.StrategicMergePatchType,
-		Patch: []byte(`{"metadata":{"ownerReferences":[{"uid":"u","controller":true}]}}`)}
+	adopt := &Request{Verb: Patch, Kind: podKind, Namespace: "default", Name: "a",
+		PatchType: types.StrategicMergePatchType,
+		Patch:     []byte(`{"metadata":{"ownerReferences":[{"uid":"u","controller":true}]}}`)}
 	mustDo(t, s, adopt)
 	if s.Version() != before {
 		t.Error("an adoption that the server forgets is a write")
@@ -162,7 +168,8 @@ func TestDryRunWritesNothing(t *testing.T) {
 	all := []string{metav1.DryRunAll}
 	for _, req := range []*Request{
 		{Verb: Create, Object: pod("b"), Create: metav1.CreateOptions{DryRun: all}},
-		{Verb: Patch, Name: "a", PatchType: types.MergePatchType, Patch: []byte(`{"metadata":{"labels":{"x":"y"}}}`), PatchO: metav1.PatchOptions{DryRun: all}},
+		{Verb: Patch, Name: "a", PatchType: types.MergePatchType, Patch: []byte(`{"metadata":{"labels":{"x":"y"}}}`),
+			PatchO: metav1.PatchOptions{DryRun: all}},
 		{Verb: Delete, Name: "a", Delete: metav1.DeleteOptions{DryRun: all}},
 		{Verb: DeleteCollection, Delete: metav1.DeleteOptions{DryRun: all}},
 	} {
@@ -192,7 +199,8 @@ func TestListByIndexIsListByScan(t *testing.T) {
 	for i := range 40 {
 		p := pod("p" + strconv.Itoa(i))
 		p.Labels = map[string]string{"app": []string{"a", "b"}[i%2], "n": strconv.Itoa(i % 5)}
-		mustDo(t, s, &Request{Verb: Create, Kind: podKind, Namespace: []string{"default", "kube-system"}[i%3%2], Object: p})
+		mustDo(t, s, &Request{Verb: Create, Kind: podKind, Namespace: []string{"default", "kube-system"}[i%3%2],
+			Object: p})
 	}
 	for _, ns := range []string{"", "default", "kube-system"} {
 		for _, text := range []string{"app=a", "app=b,n=3", "n in (2)", "n in (1,2)", "app!=a", "app=none"} {
@@ -207,7 +215,8 @@ func TestListByIndexIsListByScan(t *testing.T) {
 				}
 				return true
 			})
-			got := names(mustDo(t, s, &Request{Verb: List, Kind: podKind, Namespace: ns, List: metav1.ListOptions{LabelSelector: text}}).Items)
+			got := names(mustDo(t, s, &Request{Verb: List, Kind: podKind, Namespace: ns,
+				List: metav1.ListOptions{LabelSelector: text}}).Items)
 			if !slices.Equal(got, want) {
 				t.Errorf("%q in %q: %v, want %v", text, ns, got, want)
 			}

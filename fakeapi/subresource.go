@@ -16,8 +16,10 @@ import (
 
 // The kinds of what is posted to pods/eviction and pods/binding.
 var (
-	evictions = newKind(registry.GoType[policyv1.Eviction, policyv1.Eviction](&registry.Kind{GVK: policyv1.SchemeGroupVersion.WithKind("Eviction"), Namespaced: true}), 0)
-	bindings  = newKind(registry.GoType[corev1.Binding, corev1.Binding](&registry.Kind{GVK: corev1.SchemeGroupVersion.WithKind("Binding"), Namespaced: true}), 0)
+	evictions = newKind(registry.GoType[policyv1.Eviction,
+		policyv1.Eviction](&registry.Kind{GVK: policyv1.SchemeGroupVersion.WithKind("Eviction"), Namespaced: true}), 0)
+	bindings = newKind(registry.GoType[corev1.Binding,
+		corev1.Binding](&registry.Kind{GVK: corev1.SchemeGroupVersion.WithKind("Binding"), Namespaced: true}), 0)
 )
 
 func (c *call) createSubresource() Response {
@@ -55,7 +57,8 @@ func (c *call) getSubresource() Response {
 }
 
 func success() *metav1.Status {
-	return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess, Code: http.StatusCreated}
+	return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess,
+		Code: http.StatusCreated}
 }
 
 // bind is what a scheduler does: it gives a Pod its node.

@@ -24,7 +24,8 @@ func (c *call) update(w *registry.Update) Response {
 	}
 	c.dedupOwners(m, false)
 	return c.modify(&edit{
-		way: w, uid: m.GetUID(), dryRun: len(c.req.Update.DryRun) > 0, creates: c.k.CreateOnUpdate && c.req.Subresource == "",
+		way: w, uid: m.GetUID(), dryRun: len(c.req.Update.DryRun) > 0, creates: c.k.CreateOnUpdate &&
+			c.req.Subresource == "",
 		make: func(old *entry) (runtime.Object, bool, error) {
 			var live runtime.Object
 			if old != nil {

@@ -22,7 +22,8 @@ import (
 // show that form.
 func internalDefinition(d *Definition) *apiextensions.CustomResourceDefinition {
 	in := &apiextensions.CustomResourceDefinition{}
-	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(d, in, nil); err != nil {
+	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(d, in,
+		nil); err != nil {
 		panic("fakeapi: a decoded definition does not convert: " + err.Error())
 	}
 	return in
@@ -56,11 +57,14 @@ func ValidateUpdate(d, old *Definition) field.ErrorList {
 	errs := apivalidation.ValidateObjectMetaUpdate(&in.ObjectMeta, &was.ObjectMeta, metadata.Path)
 	errs = append(errs, validateDefinitionSpec(&in.Spec, specPath)...)
 	if Established(old) {
-		errs = append(errs, apivalidation.ValidateImmutableField(in.Spec.Scope, was.Spec.Scope, specPath.Child("scope"))...)
-		errs = append(errs, apivalidation.ValidateImmutableField(in.Spec.Names.Kind, was.Spec.Names.Kind, specPath.Child("names", "kind"))...)
+		errs = append(errs, apivalidation.ValidateImmutableField(in.Spec.Scope, was.Spec.Scope,
+			specPath.Child("scope"))...)
+		errs = append(errs, apivalidation.ValidateImmutableField(in.Spec.Names.Kind, was.Spec.Names.Kind,
+			specPath.Child("names", "kind"))...)
 	}
 	errs = append(errs, apivalidation.ValidateImmutableField(in.Spec.Group, was.Spec.Group, specPath.Child("group"))...)
-	errs = append(errs, apivalidation.ValidateImmutableField(in.Spec.Names.Plural, was.Spec.Names.Plural, specPath.Child("names", "plural"))...)
+	errs = append(errs, apivalidation.ValidateImmutableField(in.Spec.Names.Plural, was.Spec.Names.Plural,
+		specPath.Child("names", "plural"))...)
 	errs = append(errs, validateNames(&in.Status.AcceptedNames, statusPath.Child("acceptedNames"))...)
 	errs = append(errs, validateStoredVersions(in)...)
 	errs = append(errs, validateApproval(d, old)...)
@@ -89,7 +93,10 @@ func validateStoredVersions(d *apiextensions.CustomResourceDefinition) (errs fie
 	}
 	for i, v := range have {
 		if !named[v] {
-			errs = append(errs, field.Invalid(path.Index(i), v, fmt.Sprintf("missing from spec.versions; %[1]s was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in %[1]s and removes %[1]s from status.storedVersions", v)))
+			errs = append(errs, field.Invalid(path.Index(i), v,
+				fmt.Sprintf("missing from spec.versions; %[1]s was previously a storage version, and must remain in "+
+					"spec.versions until a storage migration ensures no data remains persisted in %[1]s and removes "+
+					"%[1]s from status.storedVersions", v)))
 		}
 	}
 	return errs
@@ -147,7 +154,8 @@ func validateApproval(d, old *Definition) field.ErrorList {
 // does not do.
 func unmodelled(d *apiextensions.CustomResourceDefinition) (errs field.ErrorList) {
 	if c := d.Spec.Conversion; c != nil && c.Strategy == apiextensions.WebhookConverter {
-		errs = append(errs, field.Forbidden(specPath.Child("conversion", "strategy"), "conversion by a webhook is not modelled: this server calls nobody"))
+		errs = append(errs, field.Forbidden(specPath.Child("conversion", "strategy"),
+			"conversion by a webhook is not modelled: this server calls nobody"))
 	}
 	eachSchema(&d.Spec, func(s *apiextensions.JSONSchemaProps, path *field.Path) {
 		eachRule(s, path, func(at *field.Path, r *apiextensions.ValidationRule) {
@@ -178,7 +186,8 @@ func eachSchema(s *apiextensions.CustomResourceDefinitionSpec, f func(*apiextens
 }
 
 // eachRule calls f for every rule of a schema, in a fixed order.
-func eachRule(s *apiextensions.JSONSchemaProps, at *field.Path, f func(at *field.Path, r *apiextensions.ValidationRule)) {
+func eachRule(s *apiextensions.JSONSchemaProps, at *field.Path,
+	f func(at *field.Path, r *apiextensions.ValidationRule)) {
 	if s == nil {
 		return
 	}

@@ -27,7 +27,8 @@ func validateProps(s *apiextensions.JSONSchemaProps, path *field.Path, place pro
 	below.root = false
 	if a := s.AdditionalProperties; a != nil {
 		if len(s.Properties) != 0 && (!a.Allows || a.Schema != nil) {
-			errs = append(errs, field.Forbidden(path.Child("additionalProperties"), "additionalProperties and properties are mutual exclusive"))
+			errs = append(errs, field.Forbidden(path.Child("additionalProperties"),
+				"additionalProperties and properties are mutual exclusive"))
 		}
 		sub := below
 		if place.meta {
@@ -74,23 +75,27 @@ func validateStandard(s *apiextensions.JSONSchemaProps, path *field.Path, place 
 	for _, part := range [...]struct {
 		name string
 		set  bool
-	}{{"id", s.ID != ""}, {"additionalItems", s.AdditionalItems != nil}, {"patternProperties", len(s.PatternProperties) > 0},
+	}{{"id", s.ID != ""}, {"additionalItems", s.AdditionalItems != nil},
+		{"patternProperties", len(s.PatternProperties) > 0},
 		{"definitions", len(s.Definitions) > 0}, {"dependencies", s.Dependencies != nil}, {"$ref", s.Ref != nil}} {
 		if part.set {
 			errs = append(errs, field.Forbidden(path.Child(part.name), part.name+" is not supported"))
 		}
 	}
 	if s.Type == "null" {
-		errs = append(errs, field.Forbidden(path.Child("type"), "type cannot be set to null, use nullable as an alternative"))
+		errs = append(errs, field.Forbidden(path.Child("type"),
+			"type cannot be set to null, use nullable as an alternative"))
 	}
 	if s.Items != nil && len(s.Items.JSONSchemas) > 0 {
 		errs = append(errs, field.Forbidden(path.Child("items"), "items must be a schema object and not an array"))
 	}
 	if place.meta && s.XEmbeddedResource {
-		errs = append(errs, field.Forbidden(path.Child("x-kubernetes-embedded-resource"), "must not be used inside of resource meta"))
+		errs = append(errs, field.Forbidden(path.Child("x-kubernetes-embedded-resource"),
+			"must not be used inside of resource meta"))
 	}
 	if s.UniqueItems {
-		errs = append(errs, field.Forbidden(path.Child("uniqueItems"), "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"))
+		errs = append(errs, field.Forbidden(path.Child("uniqueItems"),
+			"uniqueItems cannot be set to true since the runtime complexity becomes quadratic"))
 	}
 	return errs
 }
@@ -107,12 +112,14 @@ func validateExtensions(s *apiextensions.JSONSchemaProps, path *field.Path) (err
 		}
 	}
 	if p := s.XPreserveUnknownFields; p != nil && !*p {
-		errs = append(errs, field.Invalid(path.Child("x-kubernetes-preserve-unknown-fields"), *p, "must be true or undefined"))
+		errs = append(errs, field.Invalid(path.Child("x-kubernetes-preserve-unknown-fields"), *p,
+			"must be true or undefined"))
 	}
 	if s.XMapType != nil {
 		must("object", "x-kubernetes-map-type")
 		if *s.XMapType != "atomic" && *s.XMapType != "granular" {
-			errs = append(errs, field.NotSupported(path.Child("x-kubernetes-map-type"), *s.XMapType, []string{"atomic", "granular"}))
+			errs = append(errs, field.NotSupported(path.Child("x-kubernetes-map-type"), *s.XMapType,
+				[]string{"atomic", "granular"}))
 		}
 	}
 	if s.XListType != nil {
@@ -121,7 +128,8 @@ func validateExtensions(s *apiextensions.JSONSchemaProps, path *field.Path) (err
 			errs = append(errs, validateSetItems(s, path)...)
 		}
 		if !slices.Contains([]string{"atomic", "set", "map"}, *s.XListType) {
-			errs = append(errs, field.NotSupported(path.Child("x-kubernetes-list-type"), *s.XListType, []string{"atomic", "set", "map"}))
+			errs = append(errs, field.NotSupported(path.Child("x-kubernetes-list-type"), *s.XListType,
+				[]string{"atomic", "set", "map"}))
 		}
 	}
 	return append(errs, validateListMap(s, path)...)
@@ -166,12 +174,14 @@ func validateListMap(s *apiextensions.JSONSchemaProps, path *field.Path) (errs f
 	}
 	item, at := s.Items.Schema, path.Child("items")
 	if kind == "map" && item.Type != "object" {
-		errs = append(errs, field.Invalid(at.Child("type"), item.Type, "must be object if parent array's x-kubernetes-list-type is map"))
+		errs = append(errs, field.Invalid(at.Child("type"), item.Type,
+			"must be object if parent array's x-kubernetes-list-type is map"))
 	} else if kind == "map" {
 		errs = append(errs, validateListKeys(s, item, path)...)
 	}
 	if item.Nullable {
-		errs = append(errs, field.Forbidden(at.Child("nullable"), "cannot be nullable when x-kubernetes-list-type is "+kind))
+		errs = append(errs, field.Forbidden(at.Child("nullable"),
+			"cannot be nullable when x-kubernetes-list-type is "+kind))
 	}
 	if kind == "set" {
 		return errs
@@ -179,10 +189,12 @@ func validateListMap(s *apiextensions.JSONSchemaProps, path *field.Path) (errs f
 	for _, key := range s.XListMapKeys {
 		p, ok := item.Properties[key]
 		if ok && !slices.Contains(item.Required, key) && p.Default == nil {
-			errs = append(errs, field.Required(at.Child("properties").Key(key).Child("default"), "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property"))
+			errs = append(errs, field.Required(at.Child("properties").Key(key).Child("default"),
+				"this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property"))
 		}
 		if ok && p.Nullable {
-			errs = append(errs, field.Forbidden(at.Child("properties").Key(key).Child("nullable"), "this property is in x-kubernetes-list-map-keys, so it cannot be nullable"))
+			errs = append(errs, field.Forbidden(at.Child("properties").Key(key).Child("nullable"),
+				"this property is in x-kubernetes-list-map-keys, so it cannot be nullable"))
 		}
 	}
 	return errs
@@ -194,12 +206,15 @@ func validateListKeys(s, item *apiextensions.JSONSchemaProps, path *field.Path) 
 		p, ok := item.Properties[key]
 		switch {
 		case !ok:
-			errs = append(errs, field.Invalid(path.Child("x-kubernetes-list-map-keys"), s.XListMapKeys, "entries must all be names of item properties"))
+			errs = append(errs, field.Invalid(path.Child("x-kubernetes-list-map-keys"), s.XListMapKeys,
+				"entries must all be names of item properties"))
 		case p.Type == "array" || p.Type == "object":
-			errs = append(errs, field.Invalid(path.Child("items").Child("properties").Key(key).Child("type"), item.Type, "must be a scalar type if parent array's x-kubernetes-list-type is map"))
+			errs = append(errs, field.Invalid(path.Child("items").Child("properties").Key(key).Child("type"), item.Type,
+				"must be a scalar type if parent array's x-kubernetes-list-type is map"))
 		}
 		if seen[key] {
-			errs = append(errs, field.Invalid(path.Child("x-kubernetes-list-map-keys"), s.XListMapKeys, "must not contain duplicate entries"))
+			errs = append(errs, field.Invalid(path.Child("x-kubernetes-list-map-keys"), s.XListMapKeys,
+				"must not contain duplicate entries"))
 		}
 		seen[key] = true
 	}
@@ -221,7 +236,8 @@ func validateRuleForms(s *apiextensions.JSONSchemaProps, path *field.Path) (errs
 		case lineBreak.MatchString(message):
 			errs = append(errs, field.Invalid(at.Child("message"), r.Message, "must not contain line breaks"))
 		case lineBreak.MatchString(rule) && message == "":
-			errs = append(errs, field.Required(at.Child("message"), "message must be specified if rule contains line breaks"))
+			errs = append(errs, field.Required(at.Child("message"),
+				"message must be specified if rule contains line breaks"))
 		}
 		if r.Reason != nil && !slices.Contains(ruleReasons, string(*r.Reason)) {
 			errs = append(errs, field.NotSupported(at.Child("reason"), *r.Reason, ruleReasons))

@@ -18,8 +18,10 @@ import (
 
 // rootFields are the fields that the root of a schema may have when the kind
 // has a status subresource.
-var rootFields = []string{"Description", "Type", "Format", "Title", "Maximum", "ExclusiveMaximum", "Minimum", "ExclusiveMinimum", "MaxLength",
-	"MinLength", "Pattern", "MaxItems", "MinItems", "UniqueItems", "MultipleOf", "Required", "Items", "Properties", "ExternalDocs", "Example",
+var rootFields = []string{"Description", "Type", "Format", "Title", "Maximum", "ExclusiveMaximum", "Minimum",
+	"ExclusiveMinimum", "MaxLength",
+	"MinLength", "Pattern", "MaxItems", "MinItems", "UniqueItems", "MultipleOf", "Required", "Items", "Properties",
+	"ExternalDocs", "Example",
 	"XPreserveUnknownFields", "XValidations"}
 
 // validateSchema checks a schema: it has to be structural, with defaults that
@@ -33,7 +35,8 @@ func validateSchema(v *apiextensions.CustomResourceValidation, status bool, path
 		errs = append(errs, validateRoot(s, path)...)
 	}
 	if s.Nullable {
-		errs = append(errs, field.Forbidden(path.Child("openAPIV3Schema.nullable"), "nullable cannot be true at the root"))
+		errs = append(errs, field.Forbidden(path.Child("openAPIV3Schema.nullable"),
+			"nullable cannot be true at the root"))
 	}
 	var unread field.ErrorList
 	if ss, err := structural.NewStructural(s); err != nil {
@@ -58,10 +61,14 @@ func validateRoot(s *apiextensions.JSONSchemaProps, path *field.Path) field.Erro
 		case v.Field(i).IsZero():
 		case name == "Type":
 			if s.Type != "object" {
-				return field.ErrorList{field.Invalid(path.Child("openAPIV3Schema.type"), s.Type, `only "object" is allowed as the type at the root of the schema if the status subresource is enabled`)}
+				return field.ErrorList{field.Invalid(path.Child("openAPIV3Schema.type"), s.Type,
+					`only "object" is allowed as the type at the root of the schema `+
+						`if the status subresource is enabled`)}
 			}
 		case !slices.Contains(rootFields, name):
-			return field.ErrorList{field.Invalid(path.Child("openAPIV3Schema"), *s, fmt.Sprintf("only %v fields are allowed at the root of the schema if the status subresource is enabled", rootFields))}
+			return field.ErrorList{field.Invalid(path.Child("openAPIV3Schema"), *s,
+				fmt.Sprintf("only %v fields are allowed at the root of the schema if the status subresource is enabled",
+					rootFields))}
 		}
 	}
 	return nil
@@ -146,7 +153,8 @@ func validateColumn(c *apiextensions.CustomResourceColumnDefinition, path *field
 		errs = append(errs, field.Invalid(path.Child("type"), c.Type, must))
 	}
 	if c.Format != "" && !slices.Contains(columnFormats, c.Format) {
-		errs = append(errs, field.Invalid(path.Child("format"), c.Format, "must be one of "+strings.Join(columnFormats, ",")))
+		errs = append(errs, field.Invalid(path.Child("format"), c.Format,
+			"must be one of "+strings.Join(columnFormats, ",")))
 	}
 	if c.JSONPath == "" {
 		errs = append(errs, field.Required(path.Child("JSONPath"), ""))

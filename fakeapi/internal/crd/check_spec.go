@@ -23,17 +23,20 @@ func validateDefinitionSpec(s *apiextensions.CustomResourceDefinitionSpec, path 
 	} else if !strings.Contains(s.Group, ".") {
 		errs = append(errs, field.Invalid(path.Child("group"), s.Group, "should be a domain with at least one dot"))
 	}
-	errs = append(errs, oneOf(path.Child("scope"), string(s.Scope), string(apiextensions.ClusterScoped), string(apiextensions.NamespaceScoped))...)
+	errs = append(errs, oneOf(path.Child("scope"), string(s.Scope), string(apiextensions.ClusterScoped),
+		string(apiextensions.NamespaceScoped))...)
 	if s.Validation == nil || s.Validation.OpenAPIV3Schema == nil {
 		for i, v := range s.Versions {
 			if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
-				errs = append(errs, field.Required(path.Child("versions").Index(i).Child("schema", "openAPIV3Schema"), ""))
+				errs = append(errs, field.Required(path.Child("versions").Index(i).Child("schema", "openAPIV3Schema"),
+					""))
 			}
 		}
 	}
 	errs = append(errs, validateVersions(s, path)...)
 	names := path.Child("names")
-	for _, n := range [...]struct{ name, value string }{{"plural", s.Names.Plural}, {"singular", s.Names.Singular}, {"kind", s.Names.Kind}, {"listKind", s.Names.ListKind}} {
+	for _, n := range [...]struct{ name, value string }{{"plural", s.Names.Plural}, {"singular", s.Names.Singular},
+		{"kind", s.Names.Kind}, {"listKind", s.Names.ListKind}} {
 		if n.value == "" {
 			errs = append(errs, field.Required(names.Child(n.name), ""))
 		}
@@ -46,11 +49,13 @@ func validateDefinitionSpec(s *apiextensions.CustomResourceDefinitionSpec, path 
 	errs = append(errs, validateSchema(s.Validation, status, path.Child("validation"))...)
 	errs = append(errs, validateSubresources(s.Subresources, path.Child("subresources"))...)
 	for i := range s.AdditionalPrinterColumns {
-		errs = append(errs, validateColumn(&s.AdditionalPrinterColumns[i], path.Child("additionalPrinterColumns").Index(i))...)
+		errs = append(errs, validateColumn(&s.AdditionalPrinterColumns[i],
+			path.Child("additionalPrinterColumns").Index(i))...)
 	}
 	if len(s.SelectableFields) > 0 {
 		if s.Validation == nil {
-			errs = append(errs, field.Invalid(path.Child("selectableFields"), "", "may only be set when validations.schema is included"))
+			errs = append(errs, field.Invalid(path.Child("selectableFields"), "",
+				"may only be set when validations.schema is included"))
 		} else {
 			errs = append(errs, validateSelectable(s.SelectableFields, s.Validation.OpenAPIV3Schema, path)...)
 		}
@@ -87,7 +92,8 @@ func validateVersions(s *apiextensions.CustomResourceDefinitionSpec, path *field
 		errs = append(errs, field.Invalid(path.Child("versions"), s.Versions, "must contain unique version names"))
 	}
 	if stores != 1 {
-		errs = append(errs, field.Invalid(path.Child("versions"), s.Versions, "must have exactly one version marked as storage version"))
+		errs = append(errs, field.Invalid(path.Child("versions"), s.Versions,
+			"must have exactly one version marked as storage version"))
 	}
 	if s.Version != "" {
 		if msgs := utilvalidation.IsDNS1035Label(s.Version); len(msgs) > 0 {
@@ -97,7 +103,8 @@ func validateVersions(s *apiextensions.CustomResourceDefinitionSpec, path *field
 	return errs
 }
 
-func validateVersion(s *apiextensions.CustomResourceDefinitionSpec, v *apiextensions.CustomResourceDefinitionVersion, path *field.Path) (errs field.ErrorList) {
+func validateVersion(s *apiextensions.CustomResourceDefinitionSpec, v *apiextensions.CustomResourceDefinitionVersion,
+	path *field.Path) (errs field.ErrorList) {
 	for _, msg := range badWarning(v.Deprecated, v.DeprecationWarning) {
 		errs = append(errs, field.Invalid(path.Child("deprecationWarning"), v.DeprecationWarning, msg))
 	}
@@ -108,11 +115,13 @@ func validateVersion(s *apiextensions.CustomResourceDefinitionSpec, v *apiextens
 	errs = append(errs, validateSchema(v.Schema, sub != nil && sub.Status != nil, path.Child("schema"))...)
 	errs = append(errs, validateSubresources(v.Subresources, path.Child("subresources"))...)
 	for i := range v.AdditionalPrinterColumns {
-		errs = append(errs, validateColumn(&v.AdditionalPrinterColumns[i], path.Child("additionalPrinterColumns").Index(i))...)
+		errs = append(errs, validateColumn(&v.AdditionalPrinterColumns[i],
+			path.Child("additionalPrinterColumns").Index(i))...)
 	}
 	if len(v.SelectableFields) > 0 {
 		if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
-			errs = append(errs, field.Invalid(path.Child("selectableFields"), "", "may only be set when `version.schema.openAPIV3Schema` is not included"))
+			errs = append(errs, field.Invalid(path.Child("selectableFields"), "",
+				"may only be set when `version.schema.openAPIV3Schema` is not included"))
 		} else {
 			errs = append(errs, validateSelectable(v.SelectableFields, v.Schema.OpenAPIV3Schema, path)...)
 		}
@@ -135,7 +144,8 @@ func badWarning(deprecated bool, warning *string) (msgs []string) {
 	}
 	for i, r := range *warning {
 		if !unicode.IsPrint(r) {
-			msgs = append(msgs, fmt.Sprintf("must only contain printable UTF-8 characters; non-printable character found at index %d", i))
+			msgs = append(msgs, fmt.Sprintf(
+				"must only contain printable UTF-8 characters; non-printable character found at index %d", i))
 			break
 		}
 	}
@@ -149,15 +159,18 @@ func validateConversion(c *apiextensions.CustomResourceConversion, path *field.P
 	if c == nil {
 		return nil
 	}
-	errs = oneOf(path.Child("strategy"), string(c.Strategy), string(apiextensions.NoneConverter), string(apiextensions.WebhookConverter))
+	errs = oneOf(path.Child("strategy"), string(c.Strategy), string(apiextensions.NoneConverter),
+		string(apiextensions.WebhookConverter))
 	if c.Strategy == apiextensions.WebhookConverter {
 		return errs
 	}
 	if c.WebhookClientConfig != nil {
-		errs = append(errs, field.Forbidden(path.Child("webhookClientConfig"), "should not be set when strategy is not set to Webhook"))
+		errs = append(errs, field.Forbidden(path.Child("webhookClientConfig"),
+			"should not be set when strategy is not set to Webhook"))
 	}
 	if len(c.ConversionReviewVersions) > 0 {
-		errs = append(errs, field.Forbidden(path.Child("conversionReviewVersions"), "should not be set when strategy is not set to Webhook"))
+		errs = append(errs, field.Forbidden(path.Child("conversionReviewVersions"),
+			"should not be set when strategy is not set to Webhook"))
 	}
 	return errs
 }
@@ -165,7 +178,8 @@ func validateConversion(c *apiextensions.CustomResourceConversion, path *field.P
 // maxSelectable is how many fields of a version may be selected by.
 const maxSelectable = 8
 
-func validateSelectable(list []apiextensions.SelectableField, props *apiextensions.JSONSchemaProps, path *field.Path) (errs field.ErrorList) {
+func validateSelectable(list []apiextensions.SelectableField, props *apiextensions.JSONSchemaProps,
+	path *field.Path) (errs field.ErrorList) {
 	s, err := structural.NewStructural(props)
 	if err != nil {
 		errs = append(errs, field.Invalid(path.Child("schema.openAPIV3Schema"), "", err.Error()))
@@ -186,7 +200,9 @@ func validateSelectable(list []apiextensions.SelectableField, props *apiextensio
 			errs = append(errs, field.Invalid(at, text, "must not point to fields in metadata"))
 		}
 		if found.Type != "string" && found.Type != "boolean" && found.Type != "integer" {
-			errs = append(errs, field.Invalid(at, text, "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed."))
+			errs = append(errs, field.Invalid(at, text,
+				"must point to a field of type string, boolean or integer. Enum string fields and strings with "+
+					"formats are allowed."))
 		}
 		if seen[text] {
 			errs = append(errs, field.Duplicate(at, text))

@@ -68,7 +68,8 @@ func AcceptNames(d *Definition, used Taken, now time.Time) *Definition {
 	}
 	got.Categories = want.Categories
 	before := apihelpers.FindCRDCondition(d, apiextensionsv1.NamesAccepted)
-	if reflect.DeepEqual(got, have) && before != nil && before.Status == status && before.Reason == reason && before.Message == message {
+	if reflect.DeepEqual(got, have) && before != nil && before.Status == status && before.Reason == reason &&
+		before.Message == message {
 		return nil
 	}
 	d = d.DeepCopy()
@@ -79,7 +80,8 @@ func AcceptNames(d *Definition, used Taken, now time.Time) *Definition {
 	case status == apiextensionsv1.ConditionTrue:
 		SetCondition(d, now, apiextensionsv1.Established, apiextensionsv1.ConditionFalse, "Installing", initialNames)
 	case before == nil:
-		SetCondition(d, now, apiextensionsv1.Established, apiextensionsv1.ConditionFalse, "NotAccepted", "not all names are accepted")
+		SetCondition(d, now, apiextensionsv1.Established, apiextensionsv1.ConditionFalse, "NotAccepted",
+			"not all names are accepted")
 	}
 	return d
 }
@@ -109,6 +111,7 @@ func Establish(d *Definition, now time.Time) *Definition {
 		return nil
 	}
 	d = d.DeepCopy()
-	SetCondition(d, now, apiextensionsv1.Established, apiextensionsv1.ConditionTrue, "InitialNamesAccepted", initialNames)
+	SetCondition(d, now, apiextensionsv1.Established, apiextensionsv1.ConditionTrue, "InitialNamesAccepted",
+		initialNames)
 	return d
 }

@@ -19,7 +19,8 @@ func HasRules(s *structural.Structural) bool {
 	if s == nil {
 		return false
 	}
-	if len(s.XValidations) > 0 || HasRules(s.Items) || s.AdditionalProperties != nil && HasRules(s.AdditionalProperties.Structural) {
+	if len(s.XValidations) > 0 || HasRules(s.Items) || s.AdditionalProperties != nil &&
+		HasRules(s.AdditionalProperties.Structural) {
 		return true
 	}
 	for _, p := range s.Properties { // any will do

@@ -47,8 +47,9 @@ func ForValidation(s *spec.Schema) {
 }
 
 // stringFormats are the formats of strings that are validated, without dashes.
-var stringFormats = strings.Fields(`bsonobjectid uri email hostname ipv4 ipv6 cidr mac uuid uuid3 uuid4 uuid5 isbn isbn10 isbn13
-	creditcard ssn hexcolor rgbcolor byte password date duration datetime k8sshortname k8slongname`)
+var stringFormats = strings.Fields(`bsonobjectid uri email hostname ipv4 ipv6 cidr mac uuid uuid3 uuid4
+	uuid5 isbn isbn10 isbn13 creditcard ssn hexcolor rgbcolor byte password date duration datetime
+	k8sshortname k8slongname`)
 
 // KnownFormat says whether the server validates values of a type by a format.
 func KnownFormat(kind, format string) bool {

@@ -123,7 +123,8 @@ func (r *ratchet) Applies(any, reflect.Kind) bool { return true }
 // SetPath implements validate.ValueValidator.
 func (r *ratchet) SetPath(string) {}
 
-func (r *ratchet) field(key string, s *spec.Schema, root any, path string, formats strfmt.Registry, options ...validate.Option) validate.ValueValidator {
+func (r *ratchet) field(key string, s *spec.Schema, root any, path string, formats strfmt.Registry,
+	options ...validate.Option) validate.ValueValidator {
 	now, _ := r.now.(map[string]any)
 	was, _ := r.was.(map[string]any)
 	old, ok := was[key]
@@ -134,14 +135,16 @@ func (r *ratchet) field(key string, s *spec.Schema, root any, path string, forma
 }
 
 // index correlates the items of lists that are maps by their keys, and no others.
-func (r *ratchet) index(i int, s *spec.Schema, root any, path string, formats strfmt.Registry, options ...validate.Option) validate.ValueValidator {
+func (r *ratchet) index(i int, s *spec.Schema, root any, path string, formats strfmt.Registry,
+	options ...validate.Option) validate.ValueValidator {
 	now, _ := r.now.([]any)
 	was, _ := r.was.([]any)
 	kind, _ := r.schema.Extensions.GetString("x-kubernetes-list-type")
 	keys, _ := r.schema.Extensions["x-kubernetes-list-map-keys"].([]string)
 	if kind == "map" && i < len(now) {
 		if old := sameKeys(now[i], was, keys); old != nil {
-			return &ratchet{schema: s, root: root, path: path, formats: formats, options: options, now: now[i], was: old}
+			return &ratchet{schema: s, root: root, path: path, formats: formats, options: options, now: now[i],
+				was: old}
 		}
 	}
 	return validate.NewSchemaValidator(s, root, path, formats, options...)

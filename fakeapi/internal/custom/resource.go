@@ -34,15 +34,18 @@ type Resource struct {
 }
 
 // Compile reads the schema of one version of a definition, which was validated.
-func Compile(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersion, merge map[string]typed.ParseableType) *Resource {
+func Compile(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersion,
+	merge map[string]typed.ParseableType) *Resource {
 	c := &Resource{Definition: d, Version: v, Merge: merge, Terminating: crd.Terminating(d)}
 	in := &apiextensions.CustomResourceValidation{}
-	err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(v.Schema, in, nil)
+	err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(v.Schema, in,
+		nil)
 	if err == nil {
 		c.schema, err = structural.NewStructural(in.OpenAPIV3Schema)
 	}
 	if err != nil {
-		panic(fmt.Sprintf("fakeapi: the schema of %s in version %s was accepted, but is not structural: %v", d.Name, v.Name, err))
+		panic(fmt.Sprintf("fakeapi: the schema of %s in version %s was accepted, but is not structural: %v", d.Name,
+			v.Name, err))
 	}
 	c.schema = c.schema.DeepCopy()
 	c.whole = c.schema.ToKubeOpenAPI()
@@ -53,7 +56,8 @@ func Compile(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersi
 	c.fields = selectablePaths(v.SelectableFields)
 	merge[schema.GroupVersion{Group: d.Spec.Group, Version: v.Name}.String()], err = fieldmanager.CustomType(c.schema)
 	if err != nil {
-		panic(fmt.Sprintf("fakeapi: the schema of %s in version %s was accepted, but cannot be merged: %v", d.Name, v.Name, err))
+		panic(fmt.Sprintf("fakeapi: the schema of %s in version %s was accepted, but cannot be merged: %v", d.Name,
+			v.Name, err))
 	}
 	return c
 }
@@ -84,9 +88,11 @@ func (c *Resource) Prune(u *unstructured.Unstructured, strict bool) (unknown []s
 	if err != nil {
 		return nil, err
 	}
-	unknown = append(unknown, pruning.PruneWithOptions(u.Object, c.schema, true, structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: strict})...)
+	unknown = append(unknown, pruning.PruneWithOptions(u.Object, c.schema, true,
+		structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: strict})...)
 	crdschema.DropNulls(u.Object, c.schema)
-	fieldErr, more := objectmeta.CoerceWithOptions(nil, u.Object, c.schema, false, objectmeta.CoerceOptions{DropInvalidFields: !strict, ReturnUnknownFieldPaths: strict})
+	fieldErr, more := objectmeta.CoerceWithOptions(nil, u.Object, c.schema, false,
+		objectmeta.CoerceOptions{DropInvalidFields: !strict, ReturnUnknownFieldPaths: strict})
 	if fieldErr != nil {
 		return nil, fieldErr
 	}

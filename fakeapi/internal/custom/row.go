@@ -20,7 +20,8 @@ func (c *Resource) Row() *registry.Kind {
 	names, spec := &c.Definition.Status.AcceptedNames, &c.Definition.Spec
 	gvk := schema.GroupVersionKind{Group: spec.Group, Version: c.Version.Name, Kind: names.Kind}
 	k := &registry.Kind{
-		GVK: gvk, Resource: names.Plural, Singular: names.Singular, ShortNames: names.ShortNames, Categories: names.Categories,
+		GVK: gvk, Resource: names.Plural, Singular: names.Singular, ShortNames: names.ShortNames,
+		Categories:  names.Categories,
 		Namespaced:  spec.Scope == apiextensionsv1.NamespaceScoped,
 		Status:      c.Version.Subresources != nil && c.Version.Subresources.Status != nil,
 		MustVersion: true,

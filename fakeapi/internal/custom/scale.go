@@ -19,7 +19,8 @@ func scaling(s *apiextensionsv1.CustomResourceSubresourceScale) *registry.Scalin
 		Path: want,
 		Absent: func(obj runtime.Object) error {
 			if _, ok, err := unstructured.NestedInt64(obj.(*object).Object, want...); err != nil || !ok {
-				return apierrors.NewInternalError(fmt.Errorf("the spec replicas field %q does not exist", s.SpecReplicasPath))
+				return apierrors.NewInternalError(fmt.Errorf("the spec replicas field %q does not exist",
+					s.SpecReplicasPath))
 			}
 			return nil
 		},
@@ -34,7 +35,8 @@ func scaling(s *apiextensionsv1.CustomResourceSubresourceScale) *registry.Scalin
 			}
 			selector := ""
 			if s.LabelSelectorPath != nil && *s.LabelSelectorPath != "" {
-				if text, ok, err := unstructured.NestedString(object, crdschema.Steps(*s.LabelSelectorPath)...); ok && err == nil {
+				if text, ok, err := unstructured.NestedString(object, crdschema.Steps(*s.LabelSelectorPath)...); ok &&
+					err == nil {
 					selector = text
 				}
 			}
@@ -44,7 +46,8 @@ func scaling(s *apiextensionsv1.CustomResourceSubresourceScale) *registry.Scalin
 			u := obj.(*object)
 			u.Object = u.DeepCopy().Object
 			if err := unstructured.SetNestedField(u.Object, int64(n), want...); err != nil {
-				panic("fakeapi: " + s.SpecReplicasPath + " cannot be set in an object that its schema allows: " + err.Error())
+				panic("fakeapi: " + s.SpecReplicasPath + " cannot be set in an object that its schema allows: " +
+					err.Error())
 			}
 		},
 	}

@@ -24,7 +24,8 @@ import (
 func (c *Resource) validate(k *registry.Kind, u, old *object) (errs field.ErrorList) {
 	var was any
 	if old == nil {
-		errs = apivalidation.ValidateObjectMetaAccessor(u, k.Namespaced, apivalidation.NameIsDNSSubdomain, metadata.Path)
+		errs = apivalidation.ValidateObjectMetaAccessor(u, k.Namespaced, apivalidation.NameIsDNSSubdomain,
+			metadata.Path)
 	} else {
 		errs = apivalidation.ValidateObjectMetaAccessorUpdate(u, old, metadata.Path)
 		was = old.Object
@@ -44,7 +45,8 @@ func (c *Resource) validateStatus(u, old *object) field.ErrorList {
 		errs = append(errs, crdschema.Validate(field.NewPath("status"), c.status, status, old.Object["status"])...)
 	}
 	errs = append(errs, c.checkScale(u.Object, false)...)
-	if now := listtype.ValidateListSetsAndMaps(nil, c.schema, u.Object); len(now) > 0 && len(listtype.ValidateListSetsAndMaps(nil, c.schema, old.Object)) == 0 {
+	if now := listtype.ValidateListSetsAndMaps(nil, c.schema, u.Object); len(now) > 0 &&
+		len(listtype.ValidateListSetsAndMaps(nil, c.schema, old.Object)) == 0 {
 		errs = append(errs, now...)
 	}
 	return c.validateRules(errs, u.Object, old.Object)
@@ -58,8 +60,11 @@ func (c *Resource) validateRules(errs field.ErrorList, now, was any) field.Error
 	}
 	for _, err := range errs {
 		switch err.Type {
-		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
-			return append(errs, field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"))
+		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany,
+			field.ErrorTypeTypeInvalid:
+			return append(errs, field.Invalid(nil, nil,
+				"some validation rules were not checked because the object was invalid; correct the existing errors "+
+					"to complete validation"))
 		}
 	}
 	return append(errs, crdschema.CheckRules(nil, c.schema, now, was)...)
@@ -85,7 +90,9 @@ func warnFinalizers(now, was []string) (warnings []string) {
 		if strings.Contains(f, ".") {
 			path = " including a path (/)"
 		}
-		warnings = append(warnings, fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer name%s to avoid accidental conflicts with other finalizer writers", f, path))
+		warnings = append(warnings, fmt.Sprintf(
+			"metadata.finalizers: %q: prefer a domain-qualified finalizer name%s to avoid accidental conflicts with "+
+				"other finalizer writers", f, path))
 	}
 	return warnings
 }

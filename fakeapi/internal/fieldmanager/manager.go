@@ -25,7 +25,8 @@ type Managers struct {
 // Of returns the manager of a subresource of the kind. How its objects are
 // merged is read off their Go types, unless merge says it for each version of a
 // kind that a definition defines.
-func (ms *Managers) Of(k *registry.Kind, merge map[string]typed.ParseableType, subresource string) *managedfields.FieldManager {
+func (ms *Managers) Of(k *registry.Kind, merge map[string]typed.ParseableType,
+	subresource string) *managedfields.FieldManager {
 	ms.lock.Lock()
 	defer ms.lock.Unlock()
 	if m := ms.made[subresource]; m != nil {
@@ -42,7 +43,8 @@ func (ms *Managers) Of(k *registry.Kind, merge map[string]typed.ParseableType, s
 	return m
 }
 
-func newManager(k *registry.Kind, merge map[string]typed.ParseableType, subresource string) (*managedfields.FieldManager, error) {
+func newManager(k *registry.Kind, merge map[string]typed.ParseableType,
+	subresource string) (*managedfields.FieldManager, error) {
 	gv, reset := k.GVK.GroupVersion(), resetFields(k, merge != nil, subresource)
 	if merge != nil {
 		types := customConverter{converter{k: k}, merge}

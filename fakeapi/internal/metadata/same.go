@@ -22,7 +22,8 @@ func Same(a, b metav1.Object) bool {
 		same.Time(a.GetDeletionTimestamp(), b.GetDeletionTimestamp()) &&
 		same.Pointer(a.GetDeletionGracePeriodSeconds(), b.GetDeletionGracePeriodSeconds()) &&
 		maps.Equal(a.GetLabels(), b.GetLabels()) && maps.Equal(a.GetAnnotations(), b.GetAnnotations()) &&
-		slices.Equal(a.GetFinalizers(), b.GetFinalizers()) && sameRefs(a.GetOwnerReferences(), b.GetOwnerReferences()) &&
+		slices.Equal(a.GetFinalizers(), b.GetFinalizers()) &&
+		sameRefs(a.GetOwnerReferences(), b.GetOwnerReferences()) &&
 		a.GetGenerateName() == b.GetGenerateName() && a.GetSelfLink() == b.GetSelfLink() &&
 		(len(a.GetManagedFields()) == 0 && len(b.GetManagedFields()) == 0 ||
 			equality.Semantic.DeepEqual(a.GetManagedFields(), b.GetManagedFields()))

@@ -71,7 +71,8 @@ func soundOwners(refs []metav1.OwnerReference) bool {
 		if r.Kind == "" || r.Name == "" || r.UID == "" || r.Kind == "Event" {
 			return false
 		}
-		if group, version, ok := strings.Cut(r.APIVersion, "/"); ok && (version == "" || strings.Contains(version, "/")) || group == "" {
+		if group, version, ok := strings.Cut(r.APIVersion, "/"); ok &&
+			(version == "" || strings.Contains(version, "/")) || group == "" {
 			return false
 		}
 		if r.Controller != nil && *r.Controller {

@@ -51,7 +51,8 @@ func TestSoundMetaIsSound(t *testing.T) {
 func TestSoundNewIsSound(t *testing.T) {
 	r := rand.New(rand.NewSource(3))
 	sound := 0
-	words := []string{"a", "web-1", "-a", "a-", "A", "a.b", "a/b", "x y", "", strings.Repeat("a", 63), strings.Repeat("a", 64), "default"}
+	words := []string{"a", "web-1", "-a", "a-", "A", "a.b", "a/b", "x y", "", strings.Repeat("a", 63),
+		strings.Repeat("a", 64), "default"}
 	for range 20000 {
 		word := func() string {
 			if r.Intn(4) > 0 {
@@ -59,12 +60,14 @@ func TestSoundNewIsSound(t *testing.T) {
 			}
 			return pick(r, words...)
 		}
-		obj := &metav1.ObjectMeta{Namespace: word(), Name: word(), GenerateName: pick(r, "", "", word()), Labels: map[string]string{word(): word()}}
+		obj := &metav1.ObjectMeta{Namespace: word(), Name: word(), GenerateName: pick(r, "", "", word()),
+			Labels: map[string]string{word(): word()}}
 		if r.Intn(4) == 0 {
 			obj.Finalizers = []string{word()}
 		}
 		if r.Intn(4) == 0 {
-			obj.OwnerReferences = []metav1.OwnerReference{{APIVersion: word(), Kind: word(), Name: word(), UID: types.UID(word())}}
+			obj.OwnerReferences = []metav1.OwnerReference{{APIVersion: word(), Kind: word(), Name: word(),
+				UID: types.UID(word())}}
 		}
 		namespaced := r.Intn(8) > 0
 		if !SoundNew(obj, namespaced, apivalidation.NameIsDNSSubdomain) {
@@ -90,8 +93,9 @@ func randomMeta(r *rand.Rand) *metav1.ObjectMeta {
 		m.Labels[string(rune('a'+i))] = fmt.Sprint(r.Intn(3))
 	}
 	for _, i := range r.Perm(3)[:r.Intn(4)] {
-		m.OwnerReferences = append(m.OwnerReferences, metav1.OwnerReference{APIVersion: "v1", Kind: "K", Name: fmt.Sprint("o", i),
-			UID: types.UID(fmt.Sprint("u", i)), Controller: []*bool{nil, new(true), new(false)}[r.Intn(3)]})
+		m.OwnerReferences = append(m.OwnerReferences,
+			metav1.OwnerReference{APIVersion: "v1", Kind: "K", Name: fmt.Sprint("o", i),
+				UID: types.UID(fmt.Sprint("u", i)), Controller: []*bool{nil, new(true), new(false)}[r.Intn(3)]})
 	}
 	for _, i := range r.Perm(3)[:r.Intn(4)] {
 		m.Finalizers = append(m.Finalizers, fmt.Sprint("x/f", i))

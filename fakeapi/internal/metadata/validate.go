@@ -3,7 +3,6 @@ package metadata
 import (
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -14,7 +13,8 @@ import (
 func ValidateFinalizers(m metav1.Object) (errs field.ErrorList) {
 	for i, f := range m.GetFinalizers() {
 		if !strings.Contains(f, "/") && !StandardFinalizer(f) {
-			errs = append(errs, field.Invalid(Path.Child("finalizers").Index(i), f, "name is neither a standard finalizer name nor is it fully qualified"))
+			errs = append(errs, field.Invalid(Path.Child("finalizers").Index(i), f,
+				"name is neither a standard finalizer name nor is it fully qualified"))
 		}
 	}
 	return errs
@@ -30,5 +30,6 @@ func PathSegment(name string, prefix bool) []string {
 
 // StandardFinalizer says whether a finalizer is one of those that need not be qualified.
 func StandardFinalizer(f string) bool {
-	return f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents || f == string(corev1.FinalizerKubernetes)
+	return f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents ||
+		f == "kubernetes"
 }

@@ -9,9 +9,12 @@ import (
 // to the general way.
 func TestReplicasPatchIsPlain(t *testing.T) {
 	for _, patch := range []string{
-		``, `{}`, `{"spec":{}}`, `{"spec":{"replicas":null}}`, `{"spec":{"replicas":"1"}}`, `{"spec":{"replicas":1.0}}`, `{"spec":{"replicas":1e2}}`,
-		`{"spec":{"replicas":01}}`, `{"spec":{"replicas":-}}`, `{"spec":{"replicas":- 1}}`, `{"spec":{"replicas":-01}}`, `{"spec":{"replicas":2147483648}}`,
-		`{"spec":{"replicas":99999999999999999999}}`, `{"spec":{"replicas":1,"replicas":2}}`, `{"spec":{"replicas":1}} x`, `{"spec":{"replicas":1}`,
+		``, `{}`, `{"spec":{}}`, `{"spec":{"replicas":null}}`, `{"spec":{"replicas":"1"}}`, `{"spec":{"replicas":1.0}}`,
+		`{"spec":{"replicas":1e2}}`,
+		`{"spec":{"replicas":01}}`, `{"spec":{"replicas":-}}`, `{"spec":{"replicas":- 1}}`, `{"spec":{"replicas":-01}}`,
+		`{"spec":{"replicas":2147483648}}`,
+		`{"spec":{"replicas":99999999999999999999}}`, `{"spec":{"replicas":1,"replicas":2}}`,
+		`{"spec":{"replicas":1}} x`, `{"spec":{"replicas":1}`,
 		`{"spec":{"replicas":1},"metadata":{}}`, `{"Spec":{"replicas":1}}`,
 	} {
 		if n, ok := ParseReplicas([]byte(patch)); ok {

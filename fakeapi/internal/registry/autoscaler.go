@@ -12,21 +12,24 @@ import (
 
 var autoscalers = GoType[autoscalingv2.HorizontalPodAutoscaler, autoscalingv2.HorizontalPodAutoscalerList](&Kind{
 	GVK:      autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"),
-	Resource: "horizontalpodautoscalers", Singular: "horizontalpodautoscaler", ShortNames: []string{"hpa"}, Categories: []string{"all"},
+	Resource: "horizontalpodautoscalers", Singular: "horizontalpodautoscaler", ShortNames: []string{"hpa"},
+	Categories: []string{"all"},
 	Namespaced: true, Status: true, Default: On(defaultAutoscaler),
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain,
 		PrepareCreate: On(func(a *autoscalingv2.HorizontalPodAutoscaler) {
 			a.Status = autoscalingv2.HorizontalPodAutoscalerStatus{}
 		}),
-		ValidateCreate: check(func(a *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList { return validation.Autoscaler(a, nil) }),
+		ValidateCreate: check(func(a *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
+			return validation.Autoscaler(a, nil)
+		}),
 		Main: Update{
 			Prepare:  Over(func(a, old *autoscalingv2.HorizontalPodAutoscaler) { a.Status = old.Status }),
-			Validate: Compare(validation.Autoscaler), again: []metaCheck{onUpdate},
+			Validate: Compare(validation.Autoscaler), again: checks{onUpdate},
 		},
 		ForStatus: Update{
 			Prepare:  Over(func(a, old *autoscalingv2.HorizontalPodAutoscaler) { a.Spec = old.Spec }),
-			Validate: Compare(validation.AutoscalerStatus), again: []metaCheck{onUpdate},
+			Validate: Compare(validation.AutoscalerStatus), again: checks{onUpdate},
 		},
 	},
 })
@@ -50,8 +53,10 @@ func makeAutoscalersV1() *Kind {
 
 // cpuTarget is the metric that an autoscaler has when it names none.
 func cpuTarget(percent int32) autoscalingv2.MetricSpec {
-	return autoscalingv2.MetricSpec{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{
-		Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: &percent}}}
+	return autoscalingv2.MetricSpec{Type: autoscalingv2.ResourceMetricSourceType,
+		Resource: &autoscalingv2.ResourceMetricSource{
+			Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType,
+				AverageUtilization: &percent}}}
 }
 
 const defaultUtilization = 80
@@ -70,13 +75,16 @@ func defaultAutoscaler(a *autoscalingv2.HorizontalPodAutoscaler) {
 	most := autoscalingv2.MaxChangePolicySelect
 	percent := autoscalingv2.HPAScalingPolicy{Type: autoscalingv2.PercentScalingPolicy, Value: 100, PeriodSeconds: 15}
 	pods := autoscalingv2.HPAScalingPolicy{Type: autoscalingv2.PodsScalingPolicy, Value: 4, PeriodSeconds: 15}
-	b.ScaleUp = overRules(b.ScaleUp, autoscalingv2.HPAScalingRules{StabilizationWindowSeconds: new(int32(0)), SelectPolicy: &most,
-		Policies: []autoscalingv2.HPAScalingPolicy{pods, percent}})
-	b.ScaleDown = overRules(b.ScaleDown, autoscalingv2.HPAScalingRules{SelectPolicy: &most, Policies: []autoscalingv2.HPAScalingPolicy{percent}})
+	b.ScaleUp = overRules(b.ScaleUp, autoscalingv2.HPAScalingRules{StabilizationWindowSeconds: new(int32(0)),
+		SelectPolicy: &most,
+		Policies:     []autoscalingv2.HPAScalingPolicy{pods, percent}})
+	b.ScaleDown = overRules(b.ScaleDown,
+		autoscalingv2.HPAScalingRules{SelectPolicy: &most, Policies: []autoscalingv2.HPAScalingPolicy{percent}})
 }
 
 // overRules lays the rules given over the rules by default.
-func overRules(given *autoscalingv2.HPAScalingRules, rules autoscalingv2.HPAScalingRules) *autoscalingv2.HPAScalingRules {
+func overRules(given *autoscalingv2.HPAScalingRules,
+	rules autoscalingv2.HPAScalingRules) *autoscalingv2.HPAScalingRules {
 	if given == nil {
 		return &rules
 	}

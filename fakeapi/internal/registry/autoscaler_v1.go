@@ -30,7 +30,8 @@ func withoutNotes(annotations map[string]string) map[string]string {
 }
 
 func isCPU(m *autoscalingv2.MetricSpec) bool {
-	return m.Type == autoscalingv2.ResourceMetricSourceType && m.Resource != nil && m.Resource.Name == corev1.ResourceCPU && m.Resource.Target.AverageUtilization != nil
+	return m.Type == autoscalingv2.ResourceMetricSourceType && m.Resource != nil &&
+		m.Resource.Name == corev1.ResourceCPU && m.Resource.Target.AverageUtilization != nil
 }
 
 // showAutoscaler is version 1 of an autoscaler.
@@ -38,9 +39,11 @@ func showAutoscaler(a *autoscalingv2.HorizontalPodAutoscaler) *autoscalingv1.Hor
 	a = a.DeepCopy()
 	out := &autoscalingv1.HorizontalPodAutoscaler{ObjectMeta: a.ObjectMeta}
 	out.Annotations = withoutNotes(a.Annotations)
-	out.Spec = autoscalingv1.HorizontalPodAutoscalerSpec{ScaleTargetRef: autoscalingv1.CrossVersionObjectReference(a.Spec.ScaleTargetRef),
-		MinReplicas: a.Spec.MinReplicas, MaxReplicas: a.Spec.MaxReplicas}
-	out.Status = autoscalingv1.HorizontalPodAutoscalerStatus{ObservedGeneration: a.Status.ObservedGeneration, LastScaleTime: a.Status.LastScaleTime,
+	out.Spec = autoscalingv1.HorizontalPodAutoscalerSpec{
+		ScaleTargetRef: autoscalingv1.CrossVersionObjectReference(a.Spec.ScaleTargetRef),
+		MinReplicas:    a.Spec.MinReplicas, MaxReplicas: a.Spec.MaxReplicas}
+	out.Status = autoscalingv1.HorizontalPodAutoscalerStatus{ObservedGeneration: a.Status.ObservedGeneration,
+		LastScaleTime:   a.Status.LastScaleTime,
 		CurrentReplicas: a.Status.CurrentReplicas, DesiredReplicas: a.Status.DesiredReplicas}
 	var others []autoscalingv1.MetricSpec
 	for i := range a.Spec.Metrics {
@@ -54,14 +57,16 @@ func showAutoscaler(a *autoscalingv2.HorizontalPodAutoscaler) *autoscalingv1.Hor
 	var now []autoscalingv1.MetricStatus
 	for i := range a.Status.CurrentMetrics {
 		m := &a.Status.CurrentMetrics[i]
-		if m.Type == autoscalingv2.ResourceMetricSourceType && m.Resource != nil && m.Resource.Name == corev1.ResourceCPU && m.Resource.Current.AverageUtilization != nil {
+		if m.Type == autoscalingv2.ResourceMetricSourceType && m.Resource != nil &&
+			m.Resource.Name == corev1.ResourceCPU && m.Resource.Current.AverageUtilization != nil {
 			out.Status.CurrentCPUUtilizationPercentage = m.Resource.Current.AverageUtilization
 		}
 		now = append(now, showMetricNow(m))
 	}
 	var conditions []autoscalingv1.HorizontalPodAutoscalerCondition
 	for _, c := range a.Status.Conditions {
-		conditions = append(conditions, autoscalingv1.HorizontalPodAutoscalerCondition{Type: autoscalingv1.HorizontalPodAutoscalerConditionType(c.Type),
+		conditions = append(conditions, autoscalingv1.HorizontalPodAutoscalerCondition{
+			Type:   autoscalingv1.HorizontalPodAutoscalerConditionType(c.Type),
 			Status: c.Status, LastTransitionTime: c.LastTransitionTime, Reason: c.Reason, Message: c.Message})
 	}
 	note(out, metricsNote, others, len(others) > 0)
@@ -93,9 +98,11 @@ func note(a *autoscalingv1.HorizontalPodAutoscaler, key string, value any, there
 func keepAutoscaler(a *autoscalingv1.HorizontalPodAutoscaler) *autoscalingv2.HorizontalPodAutoscaler {
 	a = a.DeepCopy()
 	out := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: a.ObjectMeta}
-	out.Spec = autoscalingv2.HorizontalPodAutoscalerSpec{ScaleTargetRef: autoscalingv2.CrossVersionObjectReference(a.Spec.ScaleTargetRef),
-		MinReplicas: a.Spec.MinReplicas, MaxReplicas: a.Spec.MaxReplicas}
-	out.Status = autoscalingv2.HorizontalPodAutoscalerStatus{ObservedGeneration: a.Status.ObservedGeneration, LastScaleTime: a.Status.LastScaleTime,
+	out.Spec = autoscalingv2.HorizontalPodAutoscalerSpec{
+		ScaleTargetRef: autoscalingv2.CrossVersionObjectReference(a.Spec.ScaleTargetRef),
+		MinReplicas:    a.Spec.MinReplicas, MaxReplicas: a.Spec.MaxReplicas}
+	out.Status = autoscalingv2.HorizontalPodAutoscalerStatus{ObservedGeneration: a.Status.ObservedGeneration,
+		LastScaleTime:   a.Status.LastScaleTime,
 		CurrentReplicas: a.Status.CurrentReplicas, DesiredReplicas: a.Status.DesiredReplicas}
 	var others []autoscalingv1.MetricSpec
 	if text, ok := a.Annotations[metricsNote]; ok && json.Unmarshal([]byte(text), &others) == nil {
@@ -112,7 +119,8 @@ func keepAutoscaler(a *autoscalingv1.HorizontalPodAutoscaler) *autoscalingv2.Hor
 	out.Spec.Behavior = readBehavior(a.Annotations[behaviorNote])
 	if p := a.Status.CurrentCPUUtilizationPercentage; p != nil {
 		out.Status.CurrentMetrics = []autoscalingv2.MetricStatus{{Type: autoscalingv2.ResourceMetricSourceType,
-			Resource: &autoscalingv2.ResourceMetricStatus{Name: corev1.ResourceCPU, Current: autoscalingv2.MetricValueStatus{AverageUtilization: p}}}}
+			Resource: &autoscalingv2.ResourceMetricStatus{Name: corev1.ResourceCPU,
+				Current: autoscalingv2.MetricValueStatus{AverageUtilization: p}}}}
 	}
 	var now []autoscalingv1.MetricStatus
 	if text, ok := a.Annotations[metricsNowNote]; ok && json.Unmarshal([]byte(text), &now) == nil {
@@ -124,8 +132,10 @@ func keepAutoscaler(a *autoscalingv1.HorizontalPodAutoscaler) *autoscalingv2.Hor
 	var conditions []autoscalingv1.HorizontalPodAutoscalerCondition
 	if text, ok := a.Annotations[conditionsNote]; ok && json.Unmarshal([]byte(text), &conditions) == nil {
 		for _, c := range conditions {
-			out.Status.Conditions = append(out.Status.Conditions, autoscalingv2.HorizontalPodAutoscalerCondition{Type: autoscalingv2.HorizontalPodAutoscalerConditionType(c.Type),
-				Status: c.Status, LastTransitionTime: c.LastTransitionTime, Reason: c.Reason, Message: c.Message})
+			out.Status.Conditions = append(out.Status.Conditions,
+				autoscalingv2.HorizontalPodAutoscalerCondition{
+					Type:   autoscalingv2.HorizontalPodAutoscalerConditionType(c.Type),
+					Status: c.Status, LastTransitionTime: c.LastTransitionTime, Reason: c.Reason, Message: c.Message})
 		}
 	}
 	out.Annotations = withoutNotes(a.Annotations)

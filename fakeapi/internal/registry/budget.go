@@ -24,10 +24,14 @@ var disruptionBudgets = GoType[policyv1.PodDisruptionBudget, policyv1.PodDisrupt
 			if !equality.Semantic.DeepEqual(p.Spec, old.Spec) {
 				p.Generation = old.Generation + 1
 			}
-		}), Validate: Compare(func(p, _ *policyv1.PodDisruptionBudget) field.ErrorList { return validation.DisruptionBudget(p) }), again: []metaCheck{onCreate}},
+		}), Validate: Compare(func(p, _ *policyv1.PodDisruptionBudget) field.ErrorList {
+			return validation.DisruptionBudget(p)
+		}), again: checks{onCreate}},
 		ForStatus: Update{
-			Prepare:  Over(func(p, old *policyv1.PodDisruptionBudget) { p.Spec = old.Spec }),
-			Validate: Compare(func(p, _ *policyv1.PodDisruptionBudget) field.ErrorList { return validation.DisruptionBudgetStatus(p) }), again: []metaCheck{onUpdate},
+			Prepare: Over(func(p, old *policyv1.PodDisruptionBudget) { p.Spec = old.Spec }),
+			Validate: Compare(func(p, _ *policyv1.PodDisruptionBudget) field.ErrorList {
+				return validation.DisruptionBudgetStatus(p)
+			}), again: checks{onUpdate},
 		},
 	},
 })

@@ -27,8 +27,12 @@ var claims = GoType[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimLi
 		PrepareCreate: On(func(c *corev1.PersistentVolumeClaim) {
 			c.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
 		}),
-		Main:      Update{Prepare: Over(func(c, old *corev1.PersistentVolumeClaim) { c.Status = old.Status }), again: []metaCheck{onUpdate, onCreate}},
-		ForStatus: Update{Prepare: Over(func(c, old *corev1.PersistentVolumeClaim) { c.Spec = old.Spec }), again: []metaCheck{onUpdate}},
+		Main: Update{Prepare: Over(func(c, old *corev1.PersistentVolumeClaim) {
+			c.Status = old.Status
+		}), again: checks{onUpdate, onCreate}},
+		ForStatus: Update{Prepare: Over(func(c, old *corev1.PersistentVolumeClaim) {
+			c.Spec = old.Spec
+		}), again: checks{onUpdate}},
 	},
 })
 

@@ -24,14 +24,14 @@ var daemonSets = GoType[appsv1.DaemonSet, appsv1.DaemonSetList](&Kind{
 		ValidateCreate: check(validation.DaemonSet),
 		Main: Update{
 			Prepare:  Over(prepareDaemonSet),
-			Validate: Compare(validation.DaemonSetUpdate), again: []metaCheck{onUpdate},
+			Validate: Compare(validation.DaemonSetUpdate), again: checks{onUpdate},
 		},
 		ForStatus: Update{
 			Prepare: Over(func(d, old *appsv1.DaemonSet) {
 				d.Spec = old.Spec
 				setTemplateGeneration(d, validation.TemplateGeneration(old))
 			}),
-			Validate: Compare(validation.DaemonSetStatus), again: []metaCheck{onUpdate},
+			Validate: Compare(validation.DaemonSetStatus), again: checks{onUpdate},
 		},
 	},
 })
@@ -81,11 +81,13 @@ func defaultDaemonSet(d *appsv1.DaemonSet) {
 }
 
 var controllerRevisions = GoType[appsv1.ControllerRevision, appsv1.ControllerRevisionList](&Kind{
-	GVK: appsv1.SchemeGroupVersion.WithKind("ControllerRevision"), Resource: "controllerrevisions", Singular: "controllerrevision",
+	GVK: appsv1.SchemeGroupVersion.WithKind("ControllerRevision"), Resource: "controllerrevisions",
+	Singular:   "controllerrevision",
 	Namespaced: true,
 	strategy: strategy{
 		NameRule:       apivalidation.NameIsDNSSubdomain,
 		ValidateCreate: check(validation.ControllerRevision),
-		Main:           Update{Validate: Compare(validation.ControllerRevisionUpdate), again: []metaCheck{onUpdate, onCreate}},
+		Main: Update{Validate: Compare(validation.ControllerRevisionUpdate),
+			again: checks{onUpdate, onCreate}},
 	},
 })

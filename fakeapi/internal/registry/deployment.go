@@ -31,11 +31,11 @@ var deployments = GoType[appsv1.Deployment, appsv1.DeploymentList](&Kind{
 					d.Generation = old.Generation + 1
 				}
 			}),
-			Validate: Compare(validation.DeploymentUpdate), again: []metaCheck{onUpdate},
+			Validate: Compare(validation.DeploymentUpdate), again: checks{onUpdate},
 		},
 		ForStatus: Update{
 			Prepare:  Over(func(d, old *appsv1.Deployment) { d.Spec, d.Labels = old.Spec, old.Labels }),
-			Validate: Compare(validation.DeploymentStatus), again: []metaCheck{onUpdate},
+			Validate: Compare(validation.DeploymentStatus), again: checks{onUpdate},
 		},
 		ResetByStatus: [][]string{{"metadata", "labels"}},
 		Scale: &Scaling{

@@ -15,7 +15,8 @@ import (
 )
 
 var endpoints = GoType[corev1.Endpoints, corev1.EndpointsList](&Kind{
-	GVK: corev1.SchemeGroupVersion.WithKind("Endpoints"), Resource: "endpoints", Singular: "endpoints", ShortNames: []string{"ep"},
+	GVK: corev1.SchemeGroupVersion.WithKind("Endpoints"), Resource: "endpoints", Singular: "endpoints",
+	ShortNames: []string{"ep"},
 	Namespaced: true, CreateOnUpdate: true, Default: On(defaultEndpoints),
 	Deprecated: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
 	strategy: strategy{
@@ -26,7 +27,7 @@ var endpoints = GoType[corev1.Endpoints, corev1.EndpointsList](&Kind{
 		Main: Update{
 			Validate: Compare(func(e, _ *corev1.Endpoints) field.ErrorList { return validation.Endpoints(e) }),
 			Warn:     func(obj, _ runtime.Object) []string { return validation.WarnAddresses(obj.(*corev1.Endpoints)) },
-			again:    []metaCheck{onUpdate},
+			again:    checks{onUpdate},
 		},
 	},
 })
@@ -53,6 +54,6 @@ var endpointSlices = GoType[discoveryv1.EndpointSlice, discoveryv1.EndpointSlice
 			if !equality.Semantic.DeepEqual(now, was) || !maps.Equal(e.Labels, old.Labels) {
 				e.Generation = old.Generation + 1
 			}
-		}), again: []metaCheck{onCreate}},
+		}), again: checks{onCreate}},
 	},
 })

@@ -19,7 +19,8 @@ var events = GoType[corev1.Event, corev1.EventList](&Kind{
 })
 
 var eventKeys = []string{"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
-	"involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason", "reportingComponent", "source", "type"}
+	"involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason",
+	"reportingComponent", "source", "type"}
 
 func selectEvent(obj runtime.Object, set fields.Set) {
 	e := obj.(*corev1.Event)
@@ -27,8 +28,10 @@ func selectEvent(obj runtime.Object, set fields.Set) {
 	if source == "" {
 		source = e.ReportingController
 	}
-	values := [...]string{e.InvolvedObject.Kind, e.InvolvedObject.Namespace, e.InvolvedObject.Name, string(e.InvolvedObject.UID),
-		e.InvolvedObject.APIVersion, e.InvolvedObject.ResourceVersion, e.InvolvedObject.FieldPath, e.Reason, e.ReportingController, source, e.Type}
+	values := [...]string{e.InvolvedObject.Kind, e.InvolvedObject.Namespace, e.InvolvedObject.Name,
+		string(e.InvolvedObject.UID),
+		e.InvolvedObject.APIVersion, e.InvolvedObject.ResourceVersion, e.InvolvedObject.FieldPath, e.Reason,
+		e.ReportingController, source, e.Type}
 	for i, key := range eventKeys {
 		set[key] = values[i]
 	}
@@ -54,16 +57,21 @@ func makeNewEvents() *Kind {
 
 // newEventKeys are what selectors call the fields that eventKeyOf names for core events.
 var (
-	newEventKeys = []string{"reason", "regarding.kind", "regarding.namespace", "regarding.name", "regarding.uid", "regarding.apiVersion",
+	newEventKeys = []string{"reason", "regarding.kind", "regarding.namespace", "regarding.name", "regarding.uid",
+		"regarding.apiVersion",
 		"regarding.resourceVersion", "regarding.fieldPath", "reportingController", "type"}
-	eventKeyOf = []string{"reason", "involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid", "involvedObject.apiVersion",
+	eventKeyOf = []string{"reason", "involvedObject.kind", "involvedObject.namespace", "involvedObject.name",
+		"involvedObject.uid", "involvedObject.apiVersion",
 		"involvedObject.resourceVersion", "involvedObject.fieldPath", "reportingComponent", "type"}
 )
 
 func showEvent(e *corev1.Event) *eventsv1.Event {
-	out := &eventsv1.Event{ObjectMeta: *e.ObjectMeta.DeepCopy(), EventTime: e.EventTime, Action: e.Action, Reason: e.Reason, Type: e.Type,
-		ReportingController: e.ReportingController, ReportingInstance: e.ReportingInstance, Regarding: e.InvolvedObject, Note: e.Message,
-		DeprecatedSource: e.Source, DeprecatedFirstTimestamp: e.FirstTimestamp, DeprecatedLastTimestamp: e.LastTimestamp, DeprecatedCount: e.Count}
+	out := &eventsv1.Event{ObjectMeta: *e.ObjectMeta.DeepCopy(), EventTime: e.EventTime, Action: e.Action,
+		Reason: e.Reason, Type: e.Type,
+		ReportingController: e.ReportingController, ReportingInstance: e.ReportingInstance, Regarding: e.InvolvedObject,
+		Note:             e.Message,
+		DeprecatedSource: e.Source, DeprecatedFirstTimestamp: e.FirstTimestamp,
+		DeprecatedLastTimestamp: e.LastTimestamp, DeprecatedCount: e.Count}
 	if e.Series != nil {
 		out.Series = &eventsv1.EventSeries{Count: e.Series.Count, LastObservedTime: e.Series.LastObservedTime}
 	}
@@ -75,9 +83,12 @@ func showEvent(e *corev1.Event) *eventsv1.Event {
 }
 
 func keepEvent(e *eventsv1.Event) *corev1.Event {
-	out := &corev1.Event{ObjectMeta: *e.ObjectMeta.DeepCopy(), EventTime: e.EventTime, Action: e.Action, Reason: e.Reason, Type: e.Type,
-		ReportingController: e.ReportingController, ReportingInstance: e.ReportingInstance, InvolvedObject: e.Regarding, Message: e.Note,
-		Source: e.DeprecatedSource, FirstTimestamp: e.DeprecatedFirstTimestamp, LastTimestamp: e.DeprecatedLastTimestamp, Count: e.DeprecatedCount}
+	out := &corev1.Event{ObjectMeta: *e.ObjectMeta.DeepCopy(), EventTime: e.EventTime, Action: e.Action,
+		Reason: e.Reason, Type: e.Type,
+		ReportingController: e.ReportingController, ReportingInstance: e.ReportingInstance, InvolvedObject: e.Regarding,
+		Message: e.Note,
+		Source:  e.DeprecatedSource, FirstTimestamp: e.DeprecatedFirstTimestamp,
+		LastTimestamp: e.DeprecatedLastTimestamp, Count: e.DeprecatedCount}
 	if e.Series != nil {
 		out.Series = &corev1.EventSeries{Count: e.Series.Count, LastObservedTime: e.Series.LastObservedTime}
 	}

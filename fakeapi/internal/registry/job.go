@@ -21,8 +21,9 @@ var jobs = GoType[batchv1.Job, batchv1.JobList](&Kind{
 	GVK: batchv1.SchemeGroupVersion.WithKind("Job"), Resource: "jobs", Singular: "job", Categories: []string{"all"},
 	Namespaced: true, Status: true, OrphanByDefault: true, Default: On(defaultJob),
 	strategy: strategy{
-		NameRule:        apivalidation.NameIsDNSSubdomain,
-		OrphanedWarning: "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
+		NameRule: apivalidation.NameIsDNSSubdomain,
+		OrphanedWarning: "child pods are preserved by default when jobs are deleted; set " +
+			"propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
 		PrepareCreate: On(func(j *batchv1.Job) {
 			if !*j.Spec.ManualSelector {
 				generateSelector(j)
@@ -46,11 +47,11 @@ var jobs = GoType[batchv1.Job, batchv1.JobList](&Kind{
 					j.Generation = old.Generation + 1
 				}
 			}),
-			Validate: Compare(validation.JobUpdate), again: []metaCheck{onCreate, onUpdate}, Keeps: true,
+			Validate: Compare(validation.JobUpdate), again: checks{onCreate, onUpdate}, Keeps: true,
 		},
 		ForStatus: Update{
 			Prepare:  Over(func(j, old *batchv1.Job) { j.Spec = old.Spec }),
-			Validate: Compare(validation.JobStatus), again: []metaCheck{onUpdate}, Keeps: true,
+			Validate: Compare(validation.JobStatus), again: checks{onUpdate}, Keeps: true,
 		},
 		SelectableKeys: []string{"status.successful"},
 		Selectable: func(obj runtime.Object, set fields.Set) {
@@ -65,7 +66,8 @@ var jobs = GoType[batchv1.Job, batchv1.JobList](&Kind{
 // the template's follow them.
 func generateSelector(j *batchv1.Job) {
 	labels := copyMap(j.Spec.Template.Labels)
-	for _, l := range [...]struct{ key, value string }{{validation.LegacyJobName, j.Name}, {batchv1.JobNameLabel, j.Name},
+	for _, l := range [...]struct{ key, value string }{{validation.LegacyJobName, j.Name},
+		{batchv1.JobNameLabel, j.Name},
 		{validation.LegacyControllerUID, string(j.UID)}, {batchv1.ControllerUidLabel, string(j.UID)}} {
 		if _, ok := labels[l.key]; !ok {
 			labels[l.key] = l.value
@@ -137,7 +139,7 @@ var cronJobs = GoType[batchv1.CronJob, batchv1.CronJobList](&Kind{
 					c.Generation = old.Generation + 1
 				}
 			}),
-			Validate: Compare(validation.CronJobUpdate), again: []metaCheck{onUpdate}, Keeps: true,
+			Validate: Compare(validation.CronJobUpdate), again: checks{onUpdate}, Keeps: true,
 		},
 		ForStatus: Update{Prepare: Over(func(c, old *batchv1.CronJob) { c.Spec = old.Spec }), Keeps: true},
 	},

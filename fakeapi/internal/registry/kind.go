@@ -101,11 +101,13 @@ type Update struct {
 	Keeps bool
 	// again are the checks of metadata that the kind's own validation repeats
 	// after the common ones, in its order.
-	again []metaCheck
+	again checks
 }
 
 // metaCheck is a common check of an object's metadata.
 type metaCheck int
+
+type checks []metaCheck
 
 // The checks that a create makes, and those that an update makes.
 const (
@@ -166,7 +168,8 @@ func (k *Kind) Recheck(u *Update, m, old metav1.Object) (errs field.ErrorList) {
 	for _, check := range u.again {
 		switch check {
 		case onCreate:
-			errs = append(errs, apivalidation.ValidateObjectMetaAccessor(m, k.Namespaced, k.nameRule(), metadata.Path)...)
+			errs = append(errs, apivalidation.ValidateObjectMetaAccessor(m, k.Namespaced, k.nameRule(),
+				metadata.Path)...)
 		case onUpdate:
 			errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(m, old, metadata.Path)...)
 		}

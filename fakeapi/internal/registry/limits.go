@@ -10,9 +10,10 @@ import (
 
 // limitRanges and resourceQuotas are kept as objects: nothing here enforces them.
 var limitRanges = GoType[corev1.LimitRange, corev1.LimitRangeList](&Kind{
-	GVK: corev1.SchemeGroupVersion.WithKind("LimitRange"), Resource: "limitranges", Singular: "limitrange", ShortNames: []string{"limits"},
+	GVK: corev1.SchemeGroupVersion.WithKind("LimitRange"), Resource: "limitranges", Singular: "limitrange",
+	ShortNames: []string{"limits"},
 	Namespaced: true, CreateOnUpdate: true, Default: On(defaultLimitRange),
-	strategy: strategy{NameRule: apivalidation.NameIsDNSSubdomain, Main: Update{again: []metaCheck{onCreate}}},
+	strategy: strategy{NameRule: apivalidation.NameIsDNSSubdomain, Main: Update{again: checks{onCreate}}},
 })
 
 // defaultLimitRange completes limits for containers: the default is the
@@ -41,13 +42,18 @@ func complete(list, from corev1.ResourceList) corev1.ResourceList {
 }
 
 var resourceQuotas = GoType[corev1.ResourceQuota, corev1.ResourceQuotaList](&Kind{
-	GVK: corev1.SchemeGroupVersion.WithKind("ResourceQuota"), Resource: "resourcequotas", Singular: "resourcequota", ShortNames: []string{"quota"},
+	GVK: corev1.SchemeGroupVersion.WithKind("ResourceQuota"), Resource: "resourcequotas", Singular: "resourcequota",
+	ShortNames: []string{"quota"},
 	Namespaced: true, Status: true, ReturnDeleted: true,
 	strategy: strategy{
 		NameRule:      apivalidation.NameIsDNSSubdomain,
 		PrepareCreate: On(func(q *corev1.ResourceQuota) { q.Status = corev1.ResourceQuotaStatus{} }),
 		WarnCreate:    func(obj runtime.Object) []string { return validation.WarnQuota(obj.(*corev1.ResourceQuota)) },
-		Main:          Update{Prepare: Over(func(q, old *corev1.ResourceQuota) { q.Status = old.Status }), again: []metaCheck{onUpdate}},
-		ForStatus:     Update{Prepare: Over(func(q, old *corev1.ResourceQuota) { q.Spec = old.Spec }), again: []metaCheck{onUpdate}},
+		Main: Update{Prepare: Over(func(q, old *corev1.ResourceQuota) {
+			q.Status = old.Status
+		}), again: checks{onUpdate}},
+		ForStatus: Update{Prepare: Over(func(q, old *corev1.ResourceQuota) {
+			q.Spec = old.Spec
+		}), again: checks{onUpdate}},
 	},
 })

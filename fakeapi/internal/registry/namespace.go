@@ -14,15 +14,17 @@ import (
 )
 
 var namespaces = GoType[corev1.Namespace, corev1.NamespaceList](&Kind{
-	GVK: corev1.SchemeGroupVersion.WithKind("Namespace"), Resource: "namespaces", Singular: "namespace", ShortNames: []string{"ns"},
-	Default: On(defaultNamespace), Status: true, ReturnDeleted: true,
+	GVK: corev1.SchemeGroupVersion.WithKind("Namespace"), Resource: "namespaces", Singular: "namespace",
+	ShortNames: []string{"ns"},
+	Default:    On(defaultNamespace), Status: true, ReturnDeleted: true,
 	strategy: strategy{
-		NameRule:       apivalidation.ValidateNamespaceName,
-		PrepareCreate:  On(prepareNamespace),
-		Canonicalize:   On(defaultNamespace),
-		Main:           Update{Prepare: Over(keepNamespaceStatus), again: []metaCheck{onCreate, onUpdate}},
-		ForStatus:      Update{Prepare: Over(keepNamespaceSpec), again: []metaCheck{onUpdate}},
-		other:          map[string]*Update{"finalize": {Prepare: Over(keepNamespaceStatusOnly), again: []metaCheck{onUpdate}}},
+		NameRule:      apivalidation.ValidateNamespaceName,
+		PrepareCreate: On(prepareNamespace),
+		Canonicalize:  On(defaultNamespace),
+		Main:          Update{Prepare: Over(keepNamespaceStatus), again: checks{onCreate, onUpdate}},
+		ForStatus:     Update{Prepare: Over(keepNamespaceSpec), again: checks{onUpdate}},
+		other: map[string]*Update{"finalize": {Prepare: Over(keepNamespaceStatusOnly),
+			again: checks{onUpdate}}},
 		Terminate:      terminateNamespace,
 		Held:           func(obj runtime.Object) bool { return len(obj.(*corev1.Namespace).Spec.Finalizers) > 0 },
 		SelectableKeys: []string{"status.phase", "name"},

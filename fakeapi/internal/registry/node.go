@@ -18,8 +18,10 @@ var nodes = GoType[corev1.Node, corev1.NodeList](&Kind{
 		Admit:    taintNewNode,
 		Main: Update{Prepare: Over(func(n, old *corev1.Node) {
 			n.Status = old.Status
-		}), again: []metaCheck{onCreate, onUpdate}},
-		ForStatus:      Update{Prepare: Over(func(n, old *corev1.Node) { n.Spec = old.Spec }), again: []metaCheck{onCreate, onUpdate}},
+		}), again: checks{onCreate, onUpdate}},
+		ForStatus: Update{Prepare: Over(func(n, old *corev1.Node) {
+			n.Spec = old.Spec
+		}), again: checks{onCreate, onUpdate}},
 		SelectableKeys: []string{"spec.unschedulable"},
 		Selectable: func(obj runtime.Object, set fields.Set) {
 			set["spec.unschedulable"] = strconv.FormatBool(obj.(*corev1.Node).Spec.Unschedulable)
@@ -45,6 +47,7 @@ func taintNewNode(obj, old runtime.Object) error {
 			return nil
 		}
 	}
-	n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule})
+	n.Spec.Taints = append(n.Spec.Taints,
+		corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule})
 	return nil
 }

@@ -30,7 +30,7 @@ var secrets = GoType[corev1.Secret, corev1.SecretList](&Kind{
 	}),
 	strategy: strategy{
 		NameRule:       apivalidation.NameIsDNSSubdomain,
-		Main:           Update{again: []metaCheck{onUpdate}},
+		Main:           Update{again: checks{onUpdate}},
 		SelectableKeys: []string{"type"},
 		Selectable:     func(obj runtime.Object, set fields.Set) { set["type"] = string(obj.(*corev1.Secret).Type) },
 	},
@@ -39,26 +39,27 @@ var secrets = GoType[corev1.Secret, corev1.SecretList](&Kind{
 var serviceAccounts = GoType[corev1.ServiceAccount, corev1.ServiceAccountList](&Kind{
 	GVK: corev1.SchemeGroupVersion.WithKind("ServiceAccount"), Resource: "serviceaccounts", Singular: "serviceaccount",
 	ShortNames: []string{"sa"}, Namespaced: true, ReturnDeleted: true,
-	strategy: strategy{NameRule: apivalidation.ValidateServiceAccountName, Main: Update{again: []metaCheck{onUpdate}}},
+	strategy: strategy{NameRule: apivalidation.ValidateServiceAccountName, Main: Update{again: checks{onUpdate}}},
 })
 
 var leases = GoType[coordinationv1.Lease, coordinationv1.LeaseList](&Kind{
 	GVK: coordinationv1.SchemeGroupVersion.WithKind("Lease"), Resource: "leases", Singular: "lease",
 	Namespaced: true, MustVersion: true, CreateOnUpdate: true,
-	strategy: strategy{NameRule: apivalidation.NameIsDNSSubdomain, Main: Update{again: []metaCheck{onUpdate}}},
+	strategy: strategy{NameRule: apivalidation.NameIsDNSSubdomain, Main: Update{again: checks{onUpdate}}},
 })
 
 var clusterRoles = GoType[rbacv1.ClusterRole, rbacv1.ClusterRoleList](&Kind{
 	GVK: rbacv1.SchemeGroupVersion.WithKind("ClusterRole"), Resource: "clusterroles", Singular: "clusterrole",
-	strategy: strategy{Main: Update{again: []metaCheck{onCreate, onUpdate}}},
+	strategy: strategy{Main: Update{again: checks{onCreate, onUpdate}}},
 })
 
 var configMaps = GoType[corev1.ConfigMap, corev1.ConfigMapList](&Kind{
-	GVK: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Resource: "configmaps", Singular: "configmap", ShortNames: []string{"cm"},
+	GVK: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Resource: "configmaps", Singular: "configmap",
+	ShortNames: []string{"cm"},
 	Namespaced: true,
 	strategy: strategy{
 		NameRule:       apivalidation.NameIsDNSSubdomain,
 		ValidateCreate: check(validation.ConfigMap),
-		Main:           Update{Validate: Compare(validation.ConfigMapUpdate), again: []metaCheck{onUpdate, onCreate}},
+		Main:           Update{Validate: Compare(validation.ConfigMapUpdate), again: checks{onUpdate, onCreate}},
 	},
 })

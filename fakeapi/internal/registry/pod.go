@@ -27,13 +27,14 @@ var pods = GoType[corev1.Pod, corev1.PodList](&Kind{
 		WarnCreate:     func(obj runtime.Object) []string { return validation.WarnPodName(metadata.Of(obj)) },
 		Main: Update{
 			Prepare:  Over(preparePodUpdate),
-			Validate: Compare(validation.PodUpdate), again: []metaCheck{onUpdate, onCreate}, Keeps: true,
+			Validate: Compare(validation.PodUpdate), again: checks{onUpdate, onCreate}, Keeps: true,
 		},
 		ForStatus: Update{
 			Prepare:  Over(preparePodStatus),
-			Validate: Compare(validation.PodStatus), again: []metaCheck{onUpdate},
+			Validate: Compare(validation.PodStatus), again: checks{onUpdate},
 		},
-		other:         map[string]*Update{"ephemeralcontainers": {Prepare: Over(prepareEphemeral), Validate: Compare(validation.EphemeralContainers), again: []metaCheck{onUpdate}}},
+		other: map[string]*Update{"ephemeralcontainers": {Prepare: Over(prepareEphemeral),
+			Validate: Compare(validation.EphemeralContainers), again: checks{onUpdate}}},
 		ResetByStatus: [][]string{{"metadata", "deletionTimestamp"}, {"metadata", "ownerReferences"}},
 		Grace:         podGrace,
 		SelectableKeys: []string{"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
@@ -118,7 +119,8 @@ func admitPod(obj, old runtime.Object) error {
 	for _, key := range [...]string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
 		if !tolerates(p.Spec.Tolerations, key) {
 			p.Spec.Tolerations = append(p.Spec.Tolerations, corev1.Toleration{
-				Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &tolerationTime,
+				Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute,
+				TolerationSeconds: &tolerationTime,
 			})
 		}
 	}
@@ -127,7 +129,8 @@ func admitPod(obj, old runtime.Object) error {
 
 // priorities are those of the classes that every cluster has. PriorityClasses
 // are not served, so there are no others.
-var priorities = map[string]int32{"": 0, "system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+var priorities = map[string]int32{"": 0, "system-cluster-critical": 2_000_000_000,
+	"system-node-critical": 2_000_001_000}
 
 // admitPriority resolves a new pod's class, and refuses what contradicts it.
 func admitPriority(p *corev1.Pod) error {
@@ -136,9 +139,12 @@ func admitPriority(p *corev1.Pod) error {
 	case !ok:
 		return fmt.Errorf("no PriorityClass with name %s was found", p.Spec.PriorityClassName)
 	case p.Spec.Priority != nil && *p.Spec.Priority != priority:
-		return fmt.Errorf("the integer value of priority (%d) must not be provided in pod spec; priority admission controller computed %d from the given PriorityClass name", *p.Spec.Priority, priority)
+		return fmt.Errorf("the integer value of priority (%d) must not be provided in pod spec; priority admission "+
+			"controller computed %d from the given PriorityClass name", *p.Spec.Priority, priority)
 	case p.Spec.PreemptionPolicy != nil && *p.Spec.PreemptionPolicy != preemptLower:
-		return fmt.Errorf("the string value of PreemptionPolicy (%s) must not be provided in pod spec; priority admission controller computed %s from the given PriorityClass name", *p.Spec.PreemptionPolicy, preemptLower)
+		return fmt.Errorf("the string value of PreemptionPolicy (%s) must not be provided in pod spec; priority "+
+			"admission controller computed %s from the given PriorityClass name", *p.Spec.PreemptionPolicy,
+			preemptLower)
 	case priority == 0:
 		p.Spec.Priority = &zeroPriority
 	default:

@@ -195,7 +195,8 @@ func defaultVolume(v *corev1.Volume) {
 		}
 	case v.HostPath != nil && v.HostPath.Type == nil:
 		v.HostPath.Type = &hostPathUnset
-	case v.Ephemeral != nil && v.Ephemeral.VolumeClaimTemplate != nil && v.Ephemeral.VolumeClaimTemplate.Spec.VolumeMode == nil:
+	case v.Ephemeral != nil && v.Ephemeral.VolumeClaimTemplate != nil &&
+		v.Ephemeral.VolumeClaimTemplate.Spec.VolumeMode == nil:
 		v.Ephemeral.VolumeClaimTemplate.Spec.VolumeMode = &volumeFS
 	}
 }

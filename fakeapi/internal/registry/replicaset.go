@@ -28,11 +28,11 @@ var replicaSets = GoType[appsv1.ReplicaSet, appsv1.ReplicaSetList](&Kind{
 					rs.Generation = old.Generation + 1
 				}
 			}),
-			Validate: Compare(validation.ReplicaSetUpdate), again: []metaCheck{onUpdate}, Keeps: true,
+			Validate: Compare(validation.ReplicaSetUpdate), again: checks{onUpdate}, Keeps: true,
 		},
 		ForStatus: Update{
 			Prepare:  Over(func(rs, old *appsv1.ReplicaSet) { rs.Spec = old.Spec }),
-			Validate: Compare(validation.ReplicaSetStatus), again: []metaCheck{onUpdate}, Keeps: true,
+			Validate: Compare(validation.ReplicaSetStatus), again: checks{onUpdate}, Keeps: true,
 		},
 		Scale: &Scaling{
 			Read: func(obj runtime.Object) (int32, int32, string) {

@@ -16,7 +16,8 @@ import (
 
 var replicationControllers = GoType[corev1.ReplicationController, corev1.ReplicationControllerList](&Kind{
 	GVK:      corev1.SchemeGroupVersion.WithKind("ReplicationController"),
-	Resource: "replicationcontrollers", Singular: "replicationcontroller", ShortNames: []string{"rc"}, Categories: []string{"all"},
+	Resource: "replicationcontrollers", Singular: "replicationcontroller", ShortNames: []string{"rc"},
+	Categories: []string{"all"},
 	Namespaced: true, Status: true, OrphanByDefault: true, Default: On(defaultReplicationController),
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain,
@@ -33,11 +34,11 @@ var replicationControllers = GoType[corev1.ReplicationController, corev1.Replica
 					rc.Generation = old.Generation + 1
 				}
 			}),
-			Validate: Compare(validation.ReplicationControllerUpdate), again: []metaCheck{onUpdate}, Keeps: true,
+			Validate: Compare(validation.ReplicationControllerUpdate), again: checks{onUpdate}, Keeps: true,
 		},
 		ForStatus: Update{
 			Prepare:  Over(func(rc, old *corev1.ReplicationController) { rc.Spec = old.Spec }),
-			Validate: Compare(validation.ReplicationControllerStatus), again: []metaCheck{onUpdate}, Keeps: true,
+			Validate: Compare(validation.ReplicationControllerStatus), again: checks{onUpdate}, Keeps: true,
 		},
 		Scale: &Scaling{
 			Read: func(obj runtime.Object) (int32, int32, string) {

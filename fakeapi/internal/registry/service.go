@@ -18,10 +18,10 @@ var services = GoType[corev1.Service, corev1.ServiceList](&Kind{
 		NameRule:      apivalidation.NameIsDNSLabel,
 		Prefix:        "services/specs",
 		PrepareCreate: On(prepareService),
-		Main:          Update{Prepare: Over(prepareServiceUpdate), again: []metaCheck{onUpdate, onCreate}},
+		Main:          Update{Prepare: Over(prepareServiceUpdate), again: checks{onUpdate, onCreate}},
 		ForStatus: Update{Prepare: Over(func(s, old *corev1.Service) {
 			s.Spec = old.Spec
-		}), again: []metaCheck{onUpdate}},
+		}), again: checks{onUpdate}},
 		SelectableKeys: []string{"spec.clusterIP", "spec.type"},
 		Selectable: func(obj runtime.Object, set fields.Set) {
 			s := obj.(*corev1.Service)

@@ -20,7 +20,9 @@ var statefulSets = GoType[appsv1.StatefulSet, appsv1.StatefulSetList](&Kind{
 			dropMaxUnavailable(s)
 		}),
 		ValidateCreate: check(validation.StatefulSet),
-		WarnCreate:     func(obj runtime.Object) []string { return validation.WarnRevisions(obj.(*appsv1.StatefulSet)) },
+		WarnCreate: func(obj runtime.Object) []string {
+			return validation.WarnRevisions(obj.(*appsv1.StatefulSet))
+		},
 		Main: Update{
 			Prepare: Over(func(s, old *appsv1.StatefulSet) {
 				s.Status = old.Status
@@ -29,12 +31,12 @@ var statefulSets = GoType[appsv1.StatefulSet, appsv1.StatefulSetList](&Kind{
 					s.Generation = old.Generation + 1
 				}
 			}),
-			Validate: Compare(validation.StatefulSetUpdate), again: []metaCheck{onUpdate}, Keeps: true,
+			Validate: Compare(validation.StatefulSetUpdate), again: checks{onUpdate}, Keeps: true,
 			Warn: func(obj, _ runtime.Object) []string { return validation.WarnRevisions(obj.(*appsv1.StatefulSet)) },
 		},
 		ForStatus: Update{
 			Prepare:  Over(func(s, old *appsv1.StatefulSet) { s.Spec = old.Spec }),
-			Validate: Compare(validation.StatefulSetStatus), again: []metaCheck{onUpdate}, Keeps: true,
+			Validate: Compare(validation.StatefulSetStatus), again: checks{onUpdate}, Keeps: true,
 		},
 		Scale: &Scaling{
 			Read: func(obj runtime.Object) (int32, int32, string) {
@@ -73,7 +75,8 @@ func defaultStatefulSet(s *appsv1.StatefulSet) {
 		s.Spec.PersistentVolumeClaimRetentionPolicy = &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{}
 	}
 	for _, p := range [...]*appsv1.PersistentVolumeClaimRetentionPolicyType{
-		&s.Spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted, &s.Spec.PersistentVolumeClaimRetentionPolicy.WhenScaled} {
+		&s.Spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted,
+		&s.Spec.PersistentVolumeClaimRetentionPolicy.WhenScaled} {
 		if *p == "" {
 			*p = appsv1.RetainPersistentVolumeClaimRetentionPolicyType
 		}

@@ -81,7 +81,8 @@ func (p *parser) next() {
 		p.quoted(p.tok)
 		return
 	}
-	if after := p.in.Peek(); strings.ContainsRune("=!<>", p.tok) && after == '=' || (p.tok == '&' || p.tok == '|') && after == p.tok {
+	if after := p.in.Peek(); strings.ContainsRune("=!<>", p.tok) && after == '=' || (p.tok == '&' || p.tok == '|') &&
+		after == p.tok {
 		p.in.Next()
 		p.text += string(after)
 	}

@@ -23,7 +23,8 @@ func TestRules(t *testing.T) {
 			t.Errorf("%s is %v (%v)", text, got, err)
 		}
 	}
-	for _, text := range []string{"self.x(", "duration('1h') > x", "self / 2 == 1", "self.map(x, x)", "'a\\n' == self", "", "self.n ==", "@"} {
+	for _, text := range []string{"self.x(", "duration('1h') > x", "self / 2 == 1", "self.map(x, x)", "'a\\n' == self",
+		"", "self.n ==", "@"} {
 		if _, err := Parse(text); err == nil {
 			t.Errorf("%s parses", text)
 		}

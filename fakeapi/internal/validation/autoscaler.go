@@ -18,7 +18,8 @@ func Autoscaler(a, old *autoscalingv2.HorizontalPodAutoscaler) (errs field.Error
 		least = 0
 	}
 	if *s.MinReplicas < least {
-		errs = append(errs, field.Invalid(specPath.Child("minReplicas"), *s.MinReplicas, "must be greater than or equal to "+string('0'+least)))
+		errs = append(errs, field.Invalid(specPath.Child("minReplicas"), *s.MinReplicas,
+			"must be greater than or equal to "+string('0'+least)))
 	}
 	switch path := specPath.Child("maxReplicas"); {
 	case s.MaxReplicas == 0:
@@ -27,7 +28,8 @@ func Autoscaler(a, old *autoscalingv2.HorizontalPodAutoscaler) (errs field.Error
 		errs = append(errs, field.Invalid(path, s.MaxReplicas, "must be greater than or equal to 1"))
 	}
 	if s.MaxReplicas < *s.MinReplicas {
-		errs = append(errs, field.Invalid(specPath.Child("maxReplicas"), s.MaxReplicas, "must be greater than or equal to `minReplicas`"))
+		errs = append(errs, field.Invalid(specPath.Child("maxReplicas"), s.MaxReplicas,
+			"must be greater than or equal to `minReplicas`"))
 	}
 	errs = append(errs, validateTarget(&s.ScaleTargetRef, old)...)
 	for i := range s.Metrics {
@@ -44,7 +46,8 @@ func Autoscaler(a, old *autoscalingv2.HorizontalPodAutoscaler) (errs field.Error
 
 var metricTypes = []string{"ContainerResource", "External", "Object", "Pods", "Resource"}
 
-func validateTarget(ref *autoscalingv2.CrossVersionObjectReference, old *autoscalingv2.HorizontalPodAutoscaler) (errs field.ErrorList) {
+func validateTarget(ref *autoscalingv2.CrossVersionObjectReference,
+	old *autoscalingv2.HorizontalPodAutoscaler) (errs field.ErrorList) {
 	path := specPath.Child("scaleTargetRef")
 	for _, part := range [...]struct{ name, value string }{{"kind", ref.Kind}, {"name", ref.Name}} {
 		if part.value == "" {
@@ -63,7 +66,8 @@ func validateTarget(ref *autoscalingv2.CrossVersionObjectReference, old *autosca
 	case err != nil:
 		errs = append(errs, field.Invalid(path.Child("apiVersion"), ref.APIVersion, err.Error()))
 	case gv.Group == "" && ref.Kind != "ReplicationController":
-		errs = append(errs, field.Invalid(path.Child("apiVersion"), ref.APIVersion, "apiVersion must specify API group"))
+		errs = append(errs, field.Invalid(path.Child("apiVersion"), ref.APIVersion,
+			"apiVersion must specify API group"))
 	}
 	return errs
 }

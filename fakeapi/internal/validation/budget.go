@@ -22,7 +22,8 @@ type shownBudget struct {
 func DisruptionBudget(b *policyv1.PodDisruptionBudget) (errs field.ErrorList) {
 	s := &b.Spec
 	if s.MinAvailable != nil && s.MaxUnavailable != nil {
-		errs = append(errs, field.Invalid(specPath, shownBudget{s.MinAvailable, s.Selector, s.MaxUnavailable, s.UnhealthyPodEvictionPolicy},
+		errs = append(errs, field.Invalid(specPath,
+			shownBudget{s.MinAvailable, s.Selector, s.MaxUnavailable, s.UnhealthyPodEvictionPolicy},
 			"minAvailable and maxUnavailable cannot be both set"))
 	}
 	for _, bound := range [...]struct {
@@ -34,7 +35,8 @@ func DisruptionBudget(b *policyv1.PodDisruptionBudget) (errs field.ErrorList) {
 			errs = append(errs, atMostAll(bound.value, specPath.Child(bound.name))...)
 		}
 	}
-	errs = append(errs, metav1validation.ValidateLabelSelector(s.Selector, metav1validation.LabelSelectorValidationOptions{}, specPath.Child("selector"))...)
+	errs = append(errs, metav1validation.ValidateLabelSelector(s.Selector,
+		metav1validation.LabelSelectorValidationOptions{}, specPath.Child("selector"))...)
 	policies := []string{string(policyv1.AlwaysAllow), string(policyv1.IfHealthyBudget)}
 	if p := s.UnhealthyPodEvictionPolicy; p != nil && !slices.Contains(policies, string(*p)) {
 		errs = append(errs, field.NotSupported(specPath.Child("unhealthyPodEvictionPolicy"), *p, policies))

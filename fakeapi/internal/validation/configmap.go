@@ -18,7 +18,8 @@ func ConfigMap(c *corev1.ConfigMap) (errs field.ErrorList) {
 			errs = append(errs, field.Invalid(field.NewPath("data").Key(key), key, msg))
 		}
 		if _, ok := c.BinaryData[key]; ok {
-			errs = append(errs, field.Invalid(field.NewPath("data").Key(key), key, "duplicate of key present in binaryData"))
+			errs = append(errs, field.Invalid(field.NewPath("data").Key(key), key,
+				"duplicate of key present in binaryData"))
 		}
 		total += len(c.Data[key])
 	}

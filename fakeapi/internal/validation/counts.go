@@ -84,7 +84,8 @@ func Scale(s *autoscalingv1.Scale, namespaced bool) field.ErrorList {
 }
 
 // validateReplicaCounts checks the status of a kind that counts Pods.
-func validateReplicaCounts(replicas, labelled, ready, available int32, observed int64, terminating *int32) field.ErrorList {
+func validateReplicaCounts(replicas, labelled, ready, available int32, observed int64,
+	terminating *int32) field.ErrorList {
 	errs := nonNegative(int64(replicas), statusPath, "replicas")
 	errs = append(errs, nonNegative(int64(labelled), statusPath, "fullyLabeledReplicas")...)
 	errs = append(errs, nonNegative(int64(ready), statusPath, "readyReplicas")...)
@@ -104,7 +105,8 @@ func validateReplicaCounts(replicas, labelled, ready, available int32, observed 
 		errs = append(errs, field.Invalid(statusPath.Child("availableReplicas"), available, msg))
 	}
 	if available > ready {
-		errs = append(errs, field.Invalid(statusPath.Child("availableReplicas"), available, "cannot be greater than readyReplicas"))
+		errs = append(errs, field.Invalid(statusPath.Child("availableReplicas"), available,
+			"cannot be greater than readyReplicas"))
 	}
 	return errs
 }

@@ -35,9 +35,11 @@ func validateCronJobSpec(s, old *batchv1.CronJobSpec) (errs field.ErrorList) {
 		}
 		zoned, was := strings.Contains(s.Schedule, "TZ"), old != nil && strings.Contains(old.Schedule, "TZ")
 		if zoned && was && s.TimeZone != nil {
-			errs = append(errs, field.Invalid(schedule, s.Schedule, "cannot use both timeZone field and TZ or CRON_TZ in schedule"))
+			errs = append(errs, field.Invalid(schedule, s.Schedule,
+				"cannot use both timeZone field and TZ or CRON_TZ in schedule"))
 		} else if zoned && !was {
-			errs = append(errs, field.Invalid(schedule, s.Schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"))
+			errs = append(errs, field.Invalid(schedule, s.Schedule,
+				"cannot use TZ or CRON_TZ in schedule, use timeZone field instead"))
 		}
 	}
 	if s.StartingDeadlineSeconds != nil {
@@ -59,7 +61,8 @@ func validateCronJobSpec(s, old *batchv1.CronJobSpec) (errs field.ErrorList) {
 		errs = append(errs, field.Invalid(path.Child("selector"), t.Selector, "`selector` will be auto-generated"))
 	}
 	if t.ManualSelector != nil && *t.ManualSelector {
-		errs = append(errs, field.NotSupported(path.Child("manualSelector"), t.ManualSelector, []string{"nil", "false"}))
+		errs = append(errs, field.NotSupported(path.Child("manualSelector"), t.ManualSelector,
+			[]string{"nil", "false"}))
 	}
 	errs = append(errs, nonNegative(int64(*s.SuccessfulJobsHistoryLimit), specPath, "successfulJobsHistoryLimit")...)
 	return append(errs, nonNegative(int64(*s.FailedJobsHistoryLimit), specPath, "failedJobsHistoryLimit")...)
@@ -74,7 +77,8 @@ func validateTimeZone(zone *string) field.ErrorList {
 		return field.ErrorList{field.Invalid(path, zone, "timeZone must be nil or non-empty string")}
 	}
 	if strings.EqualFold(*zone, "Local") {
-		return field.ErrorList{field.Invalid(path, zone, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones")}
+		return field.ErrorList{field.Invalid(path, zone,
+			"timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones")}
 	}
 	if _, err := time.LoadLocation(*zone); err != nil {
 		return field.ErrorList{field.Invalid(path, zone, "unknown time zone "+*zone)}

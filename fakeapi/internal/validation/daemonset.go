@@ -16,13 +16,16 @@ import (
 // DaemonSet checks the spec of a DaemonSet.
 func DaemonSet(d *appsv1.DaemonSet) field.ErrorList {
 	s, path := &d.Spec, specPath.Child("template")
-	errs := metav1validation.ValidateLabelSelector(s.Selector, metav1validation.LabelSelectorValidationOptions{}, specPath.Child("selector"))
+	errs := metav1validation.ValidateLabelSelector(s.Selector, metav1validation.LabelSelectorValidationOptions{},
+		specPath.Child("selector"))
 	sel, err := metav1.LabelSelectorAsSelector(s.Selector)
 	if err == nil && !sel.Matches(labels.Set(s.Template.Labels)) {
-		errs = append(errs, field.Invalid(path.Child("metadata", "labels"), s.Template.Labels, "`selector` does not match template `labels`"))
+		errs = append(errs, field.Invalid(path.Child("metadata", "labels"), s.Template.Labels,
+			"`selector` does not match template `labels`"))
 	}
 	if s.Selector != nil && len(s.Selector.MatchLabels)+len(s.Selector.MatchExpressions) == 0 {
-		errs = append(errs, field.Invalid(specPath.Child("selector"), s.Selector, "empty selector is invalid for daemonset"))
+		errs = append(errs, field.Invalid(specPath.Child("selector"), s.Selector,
+			"empty selector is invalid for daemonset"))
 	}
 	errs = append(errs, validateTemplate(&s.Template, path)...)
 	errs = append(errs, alwaysRestarts(&s.Template, path, "DaemonSet")...)
@@ -45,12 +48,14 @@ func validateDaemonUpdate(u *appsv1.DaemonSetUpdateStrategy) (errs field.ErrorLi
 		errs = append(errs, atMostAll(up, rolling.Child("maxSurge"))...)
 		switch {
 		case amount(down) != 0 && amount(up) != 0:
-			errs = append(errs, field.Invalid(rolling.Child("maxSurge"), *up, "may not be set when maxUnavailable is non-zero"))
+			errs = append(errs, field.Invalid(rolling.Child("maxSurge"), *up,
+				"may not be set when maxUnavailable is non-zero"))
 		case amount(down) == 0 && amount(up) == 0:
 			errs = append(errs, field.Required(rolling.Child("maxUnavailable"), "cannot be 0 when maxSurge is 0"))
 		}
 	default:
-		errs = append(errs, field.NotSupported(path, shownStrategy{Type: string(u.Type)}, []string{"RollingUpdate", "OnDelete"}))
+		errs = append(errs, field.NotSupported(path, shownStrategy{Type: string(u.Type)},
+			[]string{"RollingUpdate", "OnDelete"}))
 	}
 	return errs
 }
@@ -64,12 +69,14 @@ func DaemonSetUpdate(d, old *appsv1.DaemonSet) field.ErrorList {
 // DaemonSetStatus checks a write to the status.
 func DaemonSetStatus(d, old *appsv1.DaemonSet) (errs field.ErrorList) {
 	s := &d.Status
-	for _, c := range [...]count{{"currentNumberScheduled", s.CurrentNumberScheduled}, {"numberMisscheduled", s.NumberMisscheduled},
+	for _, c := range [...]count{{"currentNumberScheduled", s.CurrentNumberScheduled},
+		{"numberMisscheduled", s.NumberMisscheduled},
 		{"desiredNumberScheduled", s.DesiredNumberScheduled}, {"numberReady", s.NumberReady}} {
 		errs = append(errs, nonNegative(int64(c.n), statusPath, c.name)...)
 	}
 	errs = append(errs, nonNegative(s.ObservedGeneration, statusPath, "observedGeneration")...)
-	for _, c := range [...]count{{"updatedNumberScheduled", s.UpdatedNumberScheduled}, {"numberAvailable", s.NumberAvailable}, {"numberUnavailable", s.NumberUnavailable}} {
+	for _, c := range [...]count{{"updatedNumberScheduled", s.UpdatedNumberScheduled},
+		{"numberAvailable", s.NumberAvailable}, {"numberUnavailable", s.NumberUnavailable}} {
 		errs = append(errs, nonNegative(int64(c.n), statusPath, c.name)...)
 	}
 	if s.CollisionCount != nil {

@@ -11,7 +11,8 @@ import (
 func Deployment(d *appsv1.Deployment) field.ErrorList {
 	s, path := &d.Spec, specPath.Child("template")
 	errs := nonNegative(int64(*s.Replicas), specPath, "replicas")
-	more, ok := validateSelector(s.Selector, &s.Template, "empty selector is invalid for deployment", "invalid label selector")
+	more, ok := validateSelector(s.Selector, &s.Template, "empty selector is invalid for deployment",
+		"invalid label selector")
 	errs = append(errs, more...)
 	if ok {
 		errs = append(errs, validateTemplate(&s.Template, path)...)
@@ -22,7 +23,8 @@ func Deployment(d *appsv1.Deployment) field.ErrorList {
 	errs = append(errs, nonNegative(int64(*s.RevisionHistoryLimit), specPath, "revisionHistoryLimit")...)
 	errs = append(errs, nonNegative(int64(*s.ProgressDeadlineSeconds), specPath, "progressDeadlineSeconds")...)
 	if *s.ProgressDeadlineSeconds <= s.MinReadySeconds {
-		errs = append(errs, field.Invalid(specPath.Child("progressDeadlineSeconds"), s.ProgressDeadlineSeconds, "must be greater than minReadySeconds"))
+		errs = append(errs, field.Invalid(specPath.Child("progressDeadlineSeconds"), s.ProgressDeadlineSeconds,
+			"must be greater than minReadySeconds"))
 	}
 	return errs
 }
@@ -52,7 +54,8 @@ func validateStrategy(s *appsv1.DeploymentStrategy) (errs field.ErrorList) {
 		errs = append(errs, countOrPercent(down, rolling.Child("maxUnavailable"))...)
 		errs = append(errs, countOrPercent(up, rolling.Child("maxSurge"))...)
 		if amount(down) == 0 && amount(up) == 0 {
-			errs = append(errs, field.Invalid(rolling.Child("maxUnavailable"), *down, "may not be 0 when `maxSurge` is 0"))
+			errs = append(errs, field.Invalid(rolling.Child("maxUnavailable"), *down,
+				"may not be 0 when `maxSurge` is 0"))
 		}
 		errs = append(errs, atMostAll(down, rolling.Child("maxUnavailable"))...)
 	default:
@@ -67,14 +70,16 @@ func validateStrategy(s *appsv1.DeploymentStrategy) (errs field.ErrorList) {
 
 // DeploymentUpdate checks a change: the selector is for ever.
 func DeploymentUpdate(d, old *appsv1.Deployment) field.ErrorList {
-	return append(Deployment(d), apivalidation.ValidateImmutableField(d.Spec.Selector, old.Spec.Selector, specPath.Child("selector"))...)
+	return append(Deployment(d), apivalidation.ValidateImmutableField(d.Spec.Selector, old.Spec.Selector,
+		specPath.Child("selector"))...)
 }
 
 // DeploymentStatus checks a write to the status: the counts have to fit each other.
 func DeploymentStatus(d, old *appsv1.Deployment) field.ErrorList {
 	s := &d.Status
 	errs := nonNegative(s.ObservedGeneration, statusPath, "observedGeneration")
-	for _, c := range [...]count{{"replicas", s.Replicas}, {"updatedReplicas", s.UpdatedReplicas}, {"readyReplicas", s.ReadyReplicas},
+	for _, c := range [...]count{{"replicas", s.Replicas}, {"updatedReplicas", s.UpdatedReplicas},
+		{"readyReplicas", s.ReadyReplicas},
 		{"availableReplicas", s.AvailableReplicas}, {"unavailableReplicas", s.UnavailableReplicas}} {
 		errs = append(errs, nonNegative(int64(c.n), statusPath, c.name)...)
 	}
@@ -85,7 +90,9 @@ func DeploymentStatus(d, old *appsv1.Deployment) field.ErrorList {
 		errs = append(errs, nonNegative(int64(*s.CollisionCount), statusPath, "collisionCount")...)
 	}
 	errs = append(errs, notAbove(s.Replicas, "cannot be greater than status.replicas",
-		count{"updatedReplicas", s.UpdatedReplicas}, count{"readyReplicas", s.ReadyReplicas}, count{"availableReplicas", s.AvailableReplicas})...)
-	errs = append(errs, notAbove(s.ReadyReplicas, "cannot be greater than readyReplicas", count{"availableReplicas", s.AvailableReplicas})...)
+		count{"updatedReplicas", s.UpdatedReplicas}, count{"readyReplicas", s.ReadyReplicas},
+		count{"availableReplicas", s.AvailableReplicas})...)
+	errs = append(errs, notAbove(s.ReadyReplicas, "cannot be greater than readyReplicas",
+		count{"availableReplicas", s.AvailableReplicas})...)
 	return append(errs, notLowered(s.CollisionCount, old.Status.CollisionCount)...)
 }

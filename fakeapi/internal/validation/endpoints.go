@@ -15,10 +15,12 @@ func Endpoints(e *corev1.Endpoints) (errs field.ErrorList) {
 			errs = append(errs, field.Required(path, "must specify `addresses` or `notReadyAddresses`"))
 		}
 		for j, a := range s.Addresses {
-			errs = append(errs, utilvalidation.IsValidIPForLegacyField(path.Child("addresses").Index(j).Child("ip"), a.IP, false, nil)...)
+			errs = append(errs, utilvalidation.IsValidIPForLegacyField(path.Child("addresses").Index(j).Child("ip"),
+				a.IP, false, nil)...)
 		}
 		for j, a := range s.NotReadyAddresses {
-			errs = append(errs, utilvalidation.IsValidIPForLegacyField(path.Child("notReadyAddresses").Index(j).Child("ip"), a.IP, false, nil)...)
+			errs = append(errs, utilvalidation.IsValidIPForLegacyField(path.Child("notReadyAddresses").Index(j).Child(
+				"ip"), a.IP, false, nil)...)
 		}
 		for j := range s.Ports {
 			p, at := &s.Ports[j], path.Child("ports").Index(j)
@@ -48,10 +50,12 @@ func WarnAddresses(e *corev1.Endpoints) (warnings []string) {
 	for i := range e.Subsets {
 		path := field.NewPath("subsets").Index(i)
 		for j, a := range e.Subsets[i].Addresses {
-			warnings = append(warnings, utilvalidation.GetWarningsForIP(path.Child("addresses").Index(j).Child("ip"), a.IP)...)
+			warnings = append(warnings, utilvalidation.GetWarningsForIP(path.Child("addresses").Index(j).Child("ip"),
+				a.IP)...)
 		}
 		for j, a := range e.Subsets[i].NotReadyAddresses {
-			warnings = append(warnings, utilvalidation.GetWarningsForIP(path.Child("notReadyAddresses").Index(j).Child("ip"), a.IP)...)
+			warnings = append(warnings, utilvalidation.GetWarningsForIP(path.Child("notReadyAddresses").Index(j).Child(
+				"ip"), a.IP)...)
 		}
 	}
 	return warnings

@@ -38,9 +38,12 @@ func EphemeralContainers(p, old *corev1.Pod) (errs field.ErrorList) {
 		was := &old.Spec.EphemeralContainers[i]
 		now := ephemeralNamed(p, was.Name)
 		if now == nil {
-			errs = append(errs, field.Forbidden(path, fmt.Sprintf("existing ephemeral containers %q may not be removed\n", was.Name)))
+			errs = append(errs, field.Forbidden(path,
+				fmt.Sprintf("existing ephemeral containers %q may not be removed\n", was.Name)))
 		} else if !equality.Semantic.DeepEqual(was, now) {
-			errs = append(errs, field.Forbidden(path, fmt.Sprintf("existing ephemeral containers %q may not be changed\n%v", was.Name, diff.Diff(*was, *now))))
+			errs = append(errs, field.Forbidden(path,
+				fmt.Sprintf("existing ephemeral containers %q may not be changed\n%v", was.Name,
+					diff.Diff(*was, *now))))
 		}
 	}
 	return errs

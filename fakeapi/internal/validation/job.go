@@ -24,7 +24,8 @@ func Job(j *batchv1.Job, prefixed bool) field.ErrorList {
 	if *j.Spec.CompletionMode == batchv1.IndexedCompletion && j.Spec.Completions != nil && *j.Spec.Completions > 0 {
 		host := fmt.Sprintf("%s-%d", j.Name, *j.Spec.Completions-1)
 		if len(utilvalidation.IsDNS1123Label(host)) > 0 {
-			errs = append(errs, field.Invalid(metadata.Path.Child("name"), j.Name, "will not able to create pod with invalid DNS label: "+host))
+			errs = append(errs, field.Invalid(metadata.Path.Child("name"), j.Name,
+				"will not able to create pod with invalid DNS label: "+host))
 		}
 	}
 	return errs
@@ -39,7 +40,8 @@ func validateGenerated(j *batchv1.Job, prefixed bool) (errs field.ErrorList) {
 	path := specPath.Child("template", "metadata", "labels")
 	want := []struct{ key, value string }{{LegacyControllerUID, string(j.UID)}, {LegacyJobName, j.Name}}
 	if prefixed {
-		want = append(want, struct{ key, value string }{batchv1.ControllerUidLabel, string(j.UID)}, struct{ key, value string }{batchv1.JobNameLabel, j.Name})
+		want = append(want, struct{ key, value string }{batchv1.ControllerUidLabel, string(j.UID)},
+			struct{ key, value string }{batchv1.JobNameLabel, j.Name})
 	}
 	expected := labels.Set{}
 	for _, l := range want {
@@ -63,10 +65,13 @@ func validateJobSpec(s *batchv1.JobSpec) field.ErrorList {
 	if s.Selector == nil {
 		errs = append(errs, field.Required(specPath.Child("selector"), ""))
 	} else {
-		errs = append(errs, metav1validation.ValidateLabelSelector(s.Selector, metav1validation.LabelSelectorValidationOptions{}, specPath.Child("selector"))...)
+		errs = append(errs, metav1validation.ValidateLabelSelector(s.Selector,
+			metav1validation.LabelSelectorValidationOptions{}, specPath.Child("selector"))...)
 	}
-	if sel, err := metav1.LabelSelectorAsSelector(s.Selector); err == nil && !sel.Matches(labels.Set(s.Template.Labels)) {
-		errs = append(errs, field.Invalid(specPath.Child("template", "metadata", "labels"), s.Template.Labels, "`selector` does not match template `labels`"))
+	if sel, err := metav1.LabelSelectorAsSelector(s.Selector); err == nil &&
+		!sel.Matches(labels.Set(s.Template.Labels)) {
+		errs = append(errs, field.Invalid(specPath.Child("template", "metadata", "labels"), s.Template.Labels,
+			"`selector` does not match template `labels`"))
 	}
 	return errs
 }
@@ -116,7 +121,8 @@ func validateJobFields(s *batchv1.JobSpec, path *field.Path) (errs field.ErrorLi
 		errs = append(errs, field.Required(at, `valid values: "OnFailure", "Never"`))
 	case corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever:
 	default:
-		errs = append(errs, field.NotSupported(at, p, []corev1.RestartPolicy{corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever}))
+		errs = append(errs, field.NotSupported(at, p,
+			[]corev1.RestartPolicy{corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever}))
 	}
 	return errs
 }
@@ -132,8 +138,10 @@ func JobUpdate(j, old *batchv1.Job) field.ErrorList {
 	}
 	if *j.Spec.CompletionMode != batchv1.IndexedCompletion {
 		same(j.Spec.Completions, old.Spec.Completions, "completions")
-	} else if c := j.Spec.Completions; c != nil && !equality.Semantic.DeepEqual(c, old.Spec.Completions) && *c != *j.Spec.Parallelism {
-		errs = append(errs, field.Invalid(specPath.Child("completions"), c, "can only be modified in tandem with spec.parallelism"))
+	} else if c := j.Spec.Completions; c != nil && !equality.Semantic.DeepEqual(c, old.Spec.Completions) &&
+		*c != *j.Spec.Parallelism {
+		errs = append(errs, field.Invalid(specPath.Child("completions"), c,
+			"can only be modified in tandem with spec.parallelism"))
 	}
 	same(j.Spec.Selector, old.Spec.Selector, "selector")
 	errs = append(errs, validateJobTemplateUpdate(j, old)...)
@@ -152,7 +160,8 @@ func validateJobTemplateUpdate(j, old *batchv1.Job) field.ErrorList {
 	suspended := old.Spec.Suspend != nil && *old.Spec.Suspend
 	if suspended && (old.Status.StartTime == nil || jobIs(old, batchv1.JobSuspended)) && old.Status.Active == 0 {
 		was = was.DeepCopy()
-		was.Spec.NodeSelector, was.Spec.Tolerations, was.Spec.SchedulingGates = t.Spec.NodeSelector, t.Spec.Tolerations, t.Spec.SchedulingGates
+		was.Spec.NodeSelector, was.Spec.Tolerations, was.Spec.SchedulingGates = t.Spec.NodeSelector, t.Spec.Tolerations,
+			t.Spec.SchedulingGates
 		was.Annotations, was.Labels = t.Annotations, t.Labels
 		if t.Spec.Affinity != nil && was.Spec.Affinity != nil {
 			was.Spec.Affinity.NodeAffinity = t.Spec.Affinity.NodeAffinity
@@ -168,7 +177,8 @@ func validateJobTemplateUpdate(j, old *batchv1.Job) field.ErrorList {
 	if equality.Semantic.DeepEqual(t, was) {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(specPath.Child("template"), shownTemplate(t), apivalidation.FieldImmutableErrorMsg)}
+	return field.ErrorList{field.Invalid(specPath.Child("template"), shownTemplate(t),
+		apivalidation.FieldImmutableErrorMsg)}
 }
 
 func jobIs(j *batchv1.Job, is batchv1.JobConditionType) bool {
@@ -195,43 +205,58 @@ func JobStatus(j, old *batchv1.Job) (errs field.ErrorList) {
 	}
 	state := func(text string) *field.Error { return field.Invalid(conditions, field.OmitValueType{}, text) }
 	changed := func(is batchv1.JobConditionType) bool { return jobIs(j, is) != jobIs(old, is) }
-	complete, failed, met, target := jobIs(j, batchv1.JobComplete), jobIs(j, batchv1.JobFailed), jobIs(j, batchv1.JobSuccessCriteriaMet), jobIs(j, batchv1.JobFailureTarget)
+	complete, failed, met, target := jobIs(j, batchv1.JobComplete), jobIs(j, batchv1.JobFailed),
+		jobIs(j, batchv1.JobSuccessCriteriaMet), jobIs(j, batchv1.JobFailureTarget)
 	finished, finishedChanged := jobFinished(j), jobFinished(j) != jobFinished(old)
 	startChanged, endChanged := !same.Time(s.StartTime, was.StartTime), !same.Time(s.CompletionTime, was.CompletionTime)
 	for _, c := range [...]count{{"active", s.Active}, {"succeeded", s.Succeeded}, {"failed", s.Failed}} {
 		errs = append(errs, nonNegative(int64(c.n), statusPath, c.name)...)
 	}
-	say((changed(batchv1.JobComplete) || changed(batchv1.JobFailed)) && complete && failed, state("cannot set Complete=True and Failed=true conditions"))
-	say((changed(batchv1.JobComplete) || changed(batchv1.JobFailureTarget)) && complete && target, state("cannot set Complete=True and FailureTarget=true conditions"))
+	say((changed(batchv1.JobComplete) || changed(batchv1.JobFailed)) && complete && failed,
+		state("cannot set Complete=True and Failed=true conditions"))
+	say((changed(batchv1.JobComplete) || changed(batchv1.JobFailureTarget)) && complete && target,
+		state("cannot set Complete=True and FailureTarget=true conditions"))
 	end := statusPath.Child("completionTime")
 	if changed(batchv1.JobComplete) || endChanged {
-		say(s.CompletionTime != nil && !complete, field.Invalid(end, s.CompletionTime, "cannot set completionTime when there is no Complete=True condition"))
+		say(s.CompletionTime != nil && !complete,
+			field.Invalid(end, s.CompletionTime, "cannot set completionTime when there is no Complete=True condition"))
 		say(s.CompletionTime == nil && complete, field.Required(end, "completionTime is required for Complete jobs"))
 	}
-	say((startChanged || endChanged) && s.StartTime != nil && s.CompletionTime != nil && s.CompletionTime.Before(s.StartTime),
+	say((startChanged || endChanged) && s.StartTime != nil && s.CompletionTime != nil &&
+		s.CompletionTime.Before(s.StartTime),
 		field.Invalid(end, s.CompletionTime, "must be equal to or after `startTime`"))
-	say(changed(batchv1.JobFailed) && failed && !target, state("cannot set Failed=True condition without the FailureTarget=true condition"))
+	say(changed(batchv1.JobFailed) && failed && !target,
+		state("cannot set Failed=True condition without the FailureTarget=true condition"))
 	say((changed(batchv1.JobComplete) || changed(batchv1.JobSuccessCriteriaMet)) && complete && !met,
 		state("cannot set Complete=True condition without the SuccessCriteriaMet=true condition"))
-	say((finishedChanged || s.Active != was.Active) && s.Active > 0 && finished, field.Invalid(statusPath.Child("active"), s.Active, "active>0 is invalid for finished job"))
+	say((finishedChanged || s.Active != was.Active) && s.Active > 0 && finished,
+		field.Invalid(statusPath.Child("active"), s.Active, "active>0 is invalid for finished job"))
 	idle := j.Spec.Suspend != nil && *j.Spec.Suspend && j.Spec.Completions != nil && *j.Spec.Completions == 0
-	say((finishedChanged || startChanged) && !idle && s.StartTime == nil && finished, field.Required(statusPath.Child("startTime"), "startTime is required for finished job"))
+	say((finishedChanged || startChanged) && !idle && s.StartTime == nil && finished,
+		field.Required(statusPath.Child("startTime"), "startTime is required for finished job"))
 	readyChanged := !equality.Semantic.DeepEqual(s.Ready, was.Ready) || s.Active != was.Active
 	if s.Ready != nil {
-		say(readyChanged && *s.Ready > s.Active, field.Invalid(statusPath.Child("ready"), *s.Ready, "cannot set more ready pods than active"))
+		say(readyChanged && *s.Ready > s.Active,
+			field.Invalid(statusPath.Child("ready"), *s.Ready, "cannot set more ready pods than active"))
 	}
 	say(met && failed, state("cannot set SuccessCriteriaMet=True and Failed=true conditions"))
 	say(met && target, state("cannot set SuccessCriteriaMet=True and FailureTarget=true conditions"))
 	for _, is := range [...]batchv1.JobConditionType{batchv1.JobFailed, batchv1.JobComplete, batchv1.JobFailureTarget} {
 		say(jobIs(old, is) && !jobIs(j, is), state(fmt.Sprintf("cannot disable the terminal %s=True condition", is)))
 	}
-	say(s.Failed < was.Failed, field.Invalid(statusPath.Child("failed"), s.Failed, "cannot decrease the failed counter"))
-	elastic := *j.Spec.CompletionMode == batchv1.IndexedCompletion && equality.Semantic.DeepEqual(j.Spec.Completions, j.Spec.Parallelism)
-	say(!elastic && s.Succeeded < was.Succeeded, field.Invalid(statusPath.Child("succeeded"), s.Succeeded, "cannot decrease the succeeded counter"))
-	say(s.CompletionTime != nil && was.CompletionTime != nil && endChanged, field.Invalid(end, s.CompletionTime, "field is immutable"))
-	say(startChanged && was.StartTime != nil && !(j.Spec.Suspend != nil && *j.Spec.Suspend) && !jobIs(old, batchv1.JobSuspended),
+	say(s.Failed < was.Failed, field.Invalid(statusPath.Child("failed"), s.Failed,
+		"cannot decrease the failed counter"))
+	elastic := *j.Spec.CompletionMode == batchv1.IndexedCompletion &&
+		equality.Semantic.DeepEqual(j.Spec.Completions, j.Spec.Parallelism)
+	say(!elastic && s.Succeeded < was.Succeeded,
+		field.Invalid(statusPath.Child("succeeded"), s.Succeeded, "cannot decrease the succeeded counter"))
+	say(s.CompletionTime != nil && was.CompletionTime != nil && endChanged,
+		field.Invalid(end, s.CompletionTime, "field is immutable"))
+	say(startChanged && was.StartTime != nil && !(j.Spec.Suspend != nil && *j.Spec.Suspend) &&
+		!jobIs(old, batchv1.JobSuspended),
 		field.Invalid(statusPath.Child("startTime"), s.StartTime, "field is immutable for unsuspended job once set"))
-	say(jobIs(old, batchv1.JobSuccessCriteriaMet) && !met, state("cannot disable the SuccessCriteriaMet=True condition"))
+	say(jobIs(old, batchv1.JobSuccessCriteriaMet) && !met,
+		state("cannot disable the SuccessCriteriaMet=True condition"))
 	return errs
 }
 

@@ -22,7 +22,8 @@ func Pod(p *corev1.Pod) field.ErrorList {
 		errs = append(errs, field.Forbidden(specPath.Child("ephemeralContainers"), "cannot be set on create"))
 	}
 	if p.Spec.NodeName != "" && len(p.Spec.SchedulingGates) > 0 {
-		errs = append(errs, field.Forbidden(specPath.Child("nodeName"), "cannot be set until all schedulingGates have been cleared"))
+		errs = append(errs, field.Forbidden(specPath.Child("nodeName"),
+			"cannot be set until all schedulingGates have been cleared"))
 	}
 	return errs
 }
@@ -34,9 +35,11 @@ func PodUpdate(p, old *corev1.Pod) field.ErrorList {
 	for _, pair := range [...]struct {
 		now, was []corev1.Container
 		name     string
-	}{{p.Spec.Containers, old.Spec.Containers, "containers"}, {p.Spec.InitContainers, old.Spec.InitContainers, "initContainers"}} {
+	}{{p.Spec.Containers, old.Spec.Containers, "containers"},
+		{p.Spec.InitContainers, old.Spec.InitContainers, "initContainers"}} {
 		if len(pair.now) != len(pair.was) {
-			return append(errs, field.Forbidden(specPath.Child(pair.name), "pod updates may not add or remove containers"))
+			return append(errs, field.Forbidden(specPath.Child(pair.name),
+				"pod updates may not add or remove containers"))
 		}
 	}
 	if more, stop := validateDeadline(p, old); len(more) > 0 {
@@ -60,16 +63,21 @@ func PodUpdate(p, old *corev1.Pod) field.ErrorList {
 	munged.ActiveDeadlineSeconds = old.Spec.ActiveDeadlineSeconds
 	munged.SchedulingGates = old.Spec.SchedulingGates
 	munged.Tolerations = old.Spec.Tolerations
-	if g := old.Spec.TerminationGracePeriodSeconds; g != nil && *g < 0 && munged.TerminationGracePeriodSeconds != nil && *munged.TerminationGracePeriodSeconds == 1 {
+	if g := old.Spec.TerminationGracePeriodSeconds; g != nil && *g < 0 && munged.TerminationGracePeriodSeconds != nil &&
+		*munged.TerminationGracePeriodSeconds == 1 {
 		munged.TerminationGracePeriodSeconds = g
 	}
 	if !equality.Semantic.DeepEqual(munged, &old.Spec) {
-		errs = append(errs, field.Forbidden(specPath, fmt.Sprintf("pod updates may not change fields other than %s\n%v", updatableSpec, specDiff(&old.Spec, munged))))
+		errs = append(errs, field.Forbidden(specPath,
+			fmt.Sprintf("pod updates may not change fields other than %s\n%v", updatableSpec,
+				specDiff(&old.Spec, munged))))
 	}
 	return errs
 }
 
-const updatableSpec = "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
+const updatableSpec = "`spec.containers[*].image`,`spec.initContainers[*].image`," +
+	"`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations)," +
+	"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
 
 func validateDeadline(p, old *corev1.Pod) (errs field.ErrorList, stop bool) {
 	path := specPath.Child("activeDeadlineSeconds")
@@ -95,7 +103,8 @@ func validateTolerations(now, was []corev1.Toleration) field.ErrorList {
 			return equality.Semantic.DeepEqual(t, was[i])
 		})
 		if !kept {
-			return field.ErrorList{field.Forbidden(specPath.Child("tolerations"), "existing toleration can not be modified except its tolerationSeconds")}
+			return field.ErrorList{field.Forbidden(specPath.Child("tolerations"),
+				"existing toleration can not be modified except its tolerationSeconds")}
 		}
 	}
 	return nil
@@ -105,7 +114,8 @@ func validateTolerations(now, was []corev1.Toleration) field.ErrorList {
 func validateGates(now, was []corev1.PodSchedulingGate) (errs field.ErrorList) {
 	for _, g := range now {
 		if !slices.Contains(was, g) {
-			errs = append(errs, field.Forbidden(specPath.Child("schedulingGates").Child(g.Name), "only deletion is allowed, but found new scheduling gate '"+g.Name+"'"))
+			errs = append(errs, field.Forbidden(specPath.Child("schedulingGates").Child(g.Name),
+				"only deletion is allowed, but found new scheduling gate '"+g.Name+"'"))
 		}
 	}
 	return errs
@@ -117,9 +127,11 @@ func PodStatus(p, old *corev1.Pod) (errs field.ErrorList) {
 		errs = append(errs, field.Forbidden(statusPath.Child("nodeName"), "may not be changed directly"))
 	}
 	if p.Status.ObservedGeneration < 0 {
-		errs = append(errs, field.Invalid(statusPath.Child("observedGeneration"), p.Status.ObservedGeneration, "must be a non-negative integer"))
+		errs = append(errs, field.Invalid(statusPath.Child("observedGeneration"), p.Status.ObservedGeneration,
+			"must be a non-negative integer"))
 	}
-	return append(errs, apivalidation.ValidateImmutableField(p.Status.QOSClass, old.Status.QOSClass, statusPath.Child("qosClass"))...)
+	return append(errs, apivalidation.ValidateImmutableField(p.Status.QOSClass, old.Status.QOSClass,
+		statusPath.Child("qosClass"))...)
 }
 
 // specDiff names what differs, as JSON.

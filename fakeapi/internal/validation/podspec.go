@@ -19,7 +19,8 @@ func validatePodSpec(s *corev1.PodSpec, path *field.Path) (errs field.ErrorList)
 		names = make(map[string]bool, len(s.Volumes))
 	}
 	for i := range s.Volumes {
-		errs = append(errs, validateVolumeName(s.Volumes[i].Name, names, path.Child("volumes").Index(i).Child("name"))...)
+		errs = append(errs, validateVolumeName(s.Volumes[i].Name, names,
+			path.Child("volumes").Index(i).Child("name"))...)
 	}
 	if len(s.Containers) == 0 {
 		errs = append(errs, field.Required(path.Child("containers"), ""))
@@ -32,13 +33,15 @@ func validatePodSpec(s *corev1.PodSpec, path *field.Path) (errs field.ErrorList)
 	case corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever:
 	default:
 		errs = append(errs, field.NotSupported(path.Child("restartPolicy"), s.RestartPolicy,
-			[]corev1.RestartPolicy{corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever}))
+			[]corev1.RestartPolicy{corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure,
+				corev1.RestartPolicyNever}))
 	}
 	switch s.DNSPolicy {
 	case corev1.DNSClusterFirstWithHostNet, corev1.DNSClusterFirst, corev1.DNSDefault, corev1.DNSNone:
 	default:
 		errs = append(errs, field.NotSupported(path.Child("dnsPolicy"), &s.DNSPolicy,
-			[]corev1.DNSPolicy{corev1.DNSClusterFirstWithHostNet, corev1.DNSClusterFirst, corev1.DNSDefault, corev1.DNSNone}))
+			[]corev1.DNSPolicy{corev1.DNSClusterFirstWithHostNet, corev1.DNSClusterFirst, corev1.DNSDefault,
+				corev1.DNSNone}))
 	}
 	if len(s.NodeSelector) > 0 {
 		errs = append(errs, metav1validation.ValidateLabels(s.NodeSelector, path.Child("nodeSelector"))...)
@@ -54,7 +57,8 @@ func validatePodSpec(s *corev1.PodSpec, path *field.Path) (errs field.ErrorList)
 		}
 	}
 	if d := s.ActiveDeadlineSeconds; d != nil && (*d < 1 || *d > math.MaxInt32) {
-		errs = append(errs, field.Invalid(path.Child("activeDeadlineSeconds"), *d, utilvalidation.InclusiveRangeError(1, math.MaxInt32)))
+		errs = append(errs, field.Invalid(path.Child("activeDeadlineSeconds"), *d,
+			utilvalidation.InclusiveRangeError(1, math.MaxInt32)))
 	}
 	return errs
 }
@@ -101,8 +105,10 @@ func validateContainer(c *corev1.Container, volumes map[string]bool, path *field
 	switch c.TerminationMessagePolicy {
 	case corev1.TerminationMessageReadFile, corev1.TerminationMessageFallbackToLogsOnError:
 	default:
-		errs = append(errs, field.NotSupported(path.Index(i).Child("terminationMessagePolicy"), c.TerminationMessagePolicy,
-			[]corev1.TerminationMessagePolicy{corev1.TerminationMessageReadFile, corev1.TerminationMessageFallbackToLogsOnError}))
+		errs = append(errs, field.NotSupported(path.Index(i).Child("terminationMessagePolicy"),
+			c.TerminationMessagePolicy,
+			[]corev1.TerminationMessagePolicy{corev1.TerminationMessageReadFile,
+				corev1.TerminationMessageFallbackToLogsOnError}))
 	}
 	for j := range c.Ports {
 		errs = append(errs, validatePort(&c.Ports[j], path.Index(i).Child("ports").Index(j))...)

@@ -19,7 +19,8 @@ func ReplicationController(rc *corev1.ReplicationController) field.ErrorList {
 		return append(errs, field.Required(path, ""))
 	}
 	if len(s.Selector) > 0 && !labels.SelectorFromSet(s.Selector).Matches(labels.Set(s.Template.Labels)) {
-		errs = append(errs, field.Invalid(path.Child("metadata", "labels"), s.Template.Labels, "`selector` does not match template `labels`"))
+		errs = append(errs, field.Invalid(path.Child("metadata", "labels"), s.Template.Labels,
+			"`selector` does not match template `labels`"))
 	}
 	errs = append(errs, validateTemplate(s.Template, path)...)
 	return append(errs, alwaysRestarts(s.Template, path, "ReplicationController")...)
@@ -33,5 +34,6 @@ func ReplicationControllerUpdate(rc, _ *corev1.ReplicationController) field.Erro
 // ReplicationControllerStatus checks a write to the status.
 func ReplicationControllerStatus(rc, _ *corev1.ReplicationController) field.ErrorList {
 	s := &rc.Status
-	return validateReplicaCounts(s.Replicas, s.FullyLabeledReplicas, s.ReadyReplicas, s.AvailableReplicas, s.ObservedGeneration, nil)
+	return validateReplicaCounts(s.Replicas, s.FullyLabeledReplicas, s.ReadyReplicas, s.AvailableReplicas,
+		s.ObservedGeneration, nil)
 }

@@ -18,15 +18,19 @@ func (s shown) MarshalJSON() ([]byte, error) { return s.raw, nil }
 // the API's. A name that the API's type does not have is looked up in the
 // Pod's spec: its host settings are part of the internal security context.
 var internalFields = map[reflect.Type][]string{
-	reflect.TypeFor[corev1.PodSpec](): {"Volumes", "InitContainers", "Containers", "EphemeralContainers", "RestartPolicy",
+	reflect.TypeFor[corev1.PodSpec](): {"Volumes", "InitContainers", "Containers", "EphemeralContainers",
+		"RestartPolicy",
 		"TerminationGracePeriodSeconds", "ActiveDeadlineSeconds", "DNSPolicy", "NodeSelector", "ServiceAccountName",
 		"AutomountServiceAccountToken", "NodeName", "SecurityContext", "ImagePullSecrets", "Hostname", "Subdomain",
 		"SetHostnameAsFQDN", "Affinity", "SchedulerName", "Tolerations", "HostAliases", "PriorityClassName", "Priority",
 		"PreemptionPolicy", "DNSConfig", "ReadinessGates", "RuntimeClassName", "Overhead", "EnableServiceLinks",
-		"TopologySpreadConstraints", "OS", "SchedulingGates", "ResourceClaims", "Resources", "HostnameOverride", "SchedulingGroup"},
-	reflect.TypeFor[corev1.PodSecurityContext](): {"HostNetwork", "HostPID", "HostIPC", "ShareProcessNamespace", "HostUsers",
+		"TopologySpreadConstraints", "OS", "SchedulingGates", "ResourceClaims", "Resources", "HostnameOverride",
+		"SchedulingGroup"},
+	reflect.TypeFor[corev1.PodSecurityContext](): {"HostNetwork", "HostPID", "HostIPC", "ShareProcessNamespace",
+		"HostUsers",
 		"SELinuxOptions", "WindowsOptions", "RunAsUser", "RunAsGroup", "RunAsNonRoot", "SupplementalGroups",
-		"SupplementalGroupsPolicy", "FSGroup", "FSGroupChangePolicy", "Sysctls", "SeccompProfile", "AppArmorProfile", "SELinuxChangePolicy"},
+		"SupplementalGroupsPolicy", "FSGroup", "FSGroupChangePolicy", "Sysctls", "SeccompProfile", "AppArmorProfile",
+		"SELinuxChangePolicy"},
 }
 
 // shownTemplate is a Pod template as messages show it.

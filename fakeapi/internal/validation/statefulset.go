@@ -16,15 +16,18 @@ func StatefulSet(s *appsv1.StatefulSet) (errs field.ErrorList) {
 	switch spec.PodManagementPolicy {
 	case appsv1.OrderedReadyPodManagement, appsv1.ParallelPodManagement:
 	default:
-		errs = append(errs, field.Invalid(specPath.Child("podManagementPolicy"), spec.PodManagementPolicy, "must be 'OrderedReady' or 'Parallel'"))
+		errs = append(errs, field.Invalid(specPath.Child("podManagementPolicy"), spec.PodManagementPolicy,
+			"must be 'OrderedReady' or 'Parallel'"))
 	}
 	errs = append(errs, validateStatefulUpdate(&spec.UpdateStrategy)...)
 	policy := specPath.Child("persistentVolumeClaimRetentionPolicy")
 	for _, p := range [...]struct {
 		name  string
 		value appsv1.PersistentVolumeClaimRetentionPolicyType
-	}{{"whenDeleted", spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted}, {"whenScaled", spec.PersistentVolumeClaimRetentionPolicy.WhenScaled}} {
-		if p.value != appsv1.RetainPersistentVolumeClaimRetentionPolicyType && p.value != appsv1.DeletePersistentVolumeClaimRetentionPolicyType {
+	}{{"whenDeleted", spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted},
+		{"whenScaled", spec.PersistentVolumeClaimRetentionPolicy.WhenScaled}} {
+		if p.value != appsv1.RetainPersistentVolumeClaimRetentionPolicyType &&
+			p.value != appsv1.DeletePersistentVolumeClaimRetentionPolicyType {
 			errs = append(errs, field.NotSupported(policy.Child(p.name), p.value, []string{"Retain", "Delete"}))
 		}
 	}
@@ -98,7 +101,8 @@ func validateStatefulUpdate(u *appsv1.StatefulSetUpdateStrategy) (errs field.Err
 			errs = append(errs, atMostAll(r.MaxUnavailable, at)...)
 		}
 	default:
-		errs = append(errs, field.Invalid(path, shownStrategy{Type: string(u.Type)}, "must be 'RollingUpdate' or 'OnDelete'"))
+		errs = append(errs, field.Invalid(path, shownStrategy{Type: string(u.Type)},
+			"must be 'RollingUpdate' or 'OnDelete'"))
 	}
 	return errs
 }
@@ -108,10 +112,13 @@ func StatefulSetUpdate(s, old *appsv1.StatefulSet) field.ErrorList {
 	errs := StatefulSet(s)
 	c := s.Spec
 	c.Replicas, c.Template, c.UpdateStrategy = old.Spec.Replicas, old.Spec.Template, old.Spec.UpdateStrategy
-	c.MinReadySeconds, c.Ordinals, c.RevisionHistoryLimit = old.Spec.MinReadySeconds, old.Spec.Ordinals, old.Spec.RevisionHistoryLimit
+	c.MinReadySeconds, c.Ordinals, c.RevisionHistoryLimit = old.Spec.MinReadySeconds, old.Spec.Ordinals,
+		old.Spec.RevisionHistoryLimit
 	c.PersistentVolumeClaimRetentionPolicy = old.Spec.PersistentVolumeClaimRetentionPolicy
 	if !equality.Semantic.DeepEqual(c, old.Spec) {
-		errs = append(errs, field.Forbidden(specPath, "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"))
+		errs = append(errs, field.Forbidden(specPath,
+			"updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "+
+				"'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"))
 	}
 	return errs
 }
@@ -119,7 +126,8 @@ func StatefulSetUpdate(s, old *appsv1.StatefulSet) field.ErrorList {
 // StatefulSetStatus checks a write to the status.
 func StatefulSetStatus(s, old *appsv1.StatefulSet) (errs field.ErrorList) {
 	st := &s.Status
-	for _, c := range [...]count{{"replicas", st.Replicas}, {"readyReplicas", st.ReadyReplicas}, {"currentReplicas", st.CurrentReplicas},
+	for _, c := range [...]count{{"replicas", st.Replicas}, {"readyReplicas", st.ReadyReplicas},
+		{"currentReplicas", st.CurrentReplicas},
 		{"updatedReplicas", st.UpdatedReplicas}, {"availableReplicas", st.AvailableReplicas}} {
 		errs = append(errs, nonNegative(int64(c.n), statusPath, c.name)...)
 	}
@@ -127,8 +135,11 @@ func StatefulSetStatus(s, old *appsv1.StatefulSet) (errs field.ErrorList) {
 	if st.CollisionCount != nil {
 		errs = append(errs, nonNegative(int64(*st.CollisionCount), statusPath, "collisionCount")...)
 	}
-	errs = append(errs, notAbove(st.Replicas, "cannot be greater than status.replicas", count{"readyReplicas", st.ReadyReplicas},
-		count{"currentReplicas", st.CurrentReplicas}, count{"updatedReplicas", st.UpdatedReplicas}, count{"availableReplicas", st.AvailableReplicas})...)
-	errs = append(errs, notAbove(st.ReadyReplicas, "cannot be greater than status.readyReplicas", count{"availableReplicas", st.AvailableReplicas})...)
+	errs = append(errs, notAbove(st.Replicas, "cannot be greater than status.replicas",
+		count{"readyReplicas", st.ReadyReplicas},
+		count{"currentReplicas", st.CurrentReplicas}, count{"updatedReplicas", st.UpdatedReplicas},
+		count{"availableReplicas", st.AvailableReplicas})...)
+	errs = append(errs, notAbove(st.ReadyReplicas, "cannot be greater than status.readyReplicas",
+		count{"availableReplicas", st.AvailableReplicas})...)
 	return append(errs, notLowered(st.CollisionCount, old.Status.CollisionCount)...)
 }

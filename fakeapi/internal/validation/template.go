@@ -15,7 +15,8 @@ func validateTemplate(t *corev1.PodTemplateSpec, path *field.Path) (errs field.E
 	errs = append(errs, apivalidation.ValidateAnnotations(t.Annotations, path.Child("annotations"))...)
 	errs = append(errs, validatePodSpec(&t.Spec, path.Child("spec"))...)
 	if len(t.Spec.EphemeralContainers) > 0 {
-		errs = append(errs, field.Forbidden(path.Child("spec", "ephemeralContainers"), "ephemeral containers not allowed in pod template"))
+		errs = append(errs, field.Forbidden(path.Child("spec", "ephemeralContainers"),
+			"ephemeral containers not allowed in pod template"))
 	}
 	return errs
 }
@@ -23,10 +24,12 @@ func validateTemplate(t *corev1.PodTemplateSpec, path *field.Path) (errs field.E
 // alwaysRestarts checks a template whose Pods are to run for ever.
 func alwaysRestarts(t *corev1.PodTemplateSpec, path *field.Path, kind string) (errs field.ErrorList) {
 	if t.Spec.RestartPolicy != corev1.RestartPolicyAlways {
-		errs = append(errs, field.NotSupported(path.Child("spec", "restartPolicy"), t.Spec.RestartPolicy, []string{string(corev1.RestartPolicyAlways)}))
+		errs = append(errs, field.NotSupported(path.Child("spec", "restartPolicy"), t.Spec.RestartPolicy,
+			[]string{string(corev1.RestartPolicyAlways)}))
 	}
 	if t.Spec.ActiveDeadlineSeconds != nil {
-		errs = append(errs, field.Forbidden(path.Child("spec", "activeDeadlineSeconds"), "activeDeadlineSeconds in "+kind+" is not Supported"))
+		errs = append(errs, field.Forbidden(path.Child("spec", "activeDeadlineSeconds"),
+			"activeDeadlineSeconds in "+kind+" is not Supported"))
 	}
 	return errs
 }
@@ -34,7 +37,8 @@ func alwaysRestarts(t *corev1.PodTemplateSpec, path *field.Path, kind string) (e
 // validateSelector checks that a label selector is there, well-formed and not
 // empty, and that the template's labels match it. text says what else to
 // complain of in a selector that does not parse.
-func validateSelector(sel *metav1.LabelSelector, t *corev1.PodTemplateSpec, empty, text string) (errs field.ErrorList, ok bool) {
+func validateSelector(sel *metav1.LabelSelector, t *corev1.PodTemplateSpec, empty, text string) (errs field.ErrorList,
+	ok bool) {
 	path := specPath.Child("selector")
 	if sel == nil {
 		errs = append(errs, field.Required(path, ""))
@@ -49,7 +53,8 @@ func validateSelector(sel *metav1.LabelSelector, t *corev1.PodTemplateSpec, empt
 		return append(errs, field.Invalid(path, sel, text)), false
 	}
 	if !s.Empty() && !s.Matches(labels.Set(t.Labels)) {
-		errs = append(errs, field.Invalid(specPath.Child("template", "metadata", "labels"), t.Labels, "`selector` does not match template `labels`"))
+		errs = append(errs, field.Invalid(specPath.Child("template", "metadata", "labels"), t.Labels,
+			"`selector` does not match template `labels`"))
 	}
 	return errs, true
 }

@@ -11,7 +11,8 @@ import (
 
 // WarnQuota warns of requests that are to be more than limits.
 func WarnQuota(q *corev1.ResourceQuota) (warnings []string) {
-	for _, name := range [...]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceStorage, corev1.ResourceEphemeralStorage} {
+	for _, name := range [...]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceStorage,
+		corev1.ResourceEphemeralStorage} {
 		key := "requests." + name
 		request, ok := q.Spec.Hard[key]
 		if !ok && (name == corev1.ResourceCPU || name == corev1.ResourceMemory) {
@@ -21,7 +22,8 @@ func WarnQuota(q *corev1.ResourceQuota) (warnings []string) {
 		}
 		limit, limited := q.Spec.Hard["limits."+name]
 		if ok && limited && request.Cmp(limit) > 0 {
-			warnings = append(warnings, fmt.Sprintf("ResourceQuota %s (%s) should be less than %s (%s)", key, request.String(), "limits."+name, limit.String()))
+			warnings = append(warnings, fmt.Sprintf("ResourceQuota %s (%s) should be less than %s (%s)", key,
+				request.String(), "limits."+name, limit.String()))
 		}
 	}
 	return warnings
@@ -30,19 +32,22 @@ func WarnQuota(q *corev1.ResourceQuota) (warnings []string) {
 // WarnRevisions warns of a StatefulSet that keeps all its revisions.
 func WarnRevisions(s *appsv1.StatefulSet) []string {
 	if n := s.Spec.RevisionHistoryLimit; n != nil && *n < 0 {
-		return []string{"spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"}
+		return []string{"spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 " +
+			"is recommended"}
 	}
 	return nil
 }
 
 // WarnPodPrefix warns about names that make bad Pod names.
 func WarnPodPrefix(m metav1.Object) []string {
-	return warnName(m.GetName(), "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: ")
+	return warnName(m.GetName(), "metadata.name: this is used in Pod names and hostnames, which can result in "+
+		"surprising behavior; a DNS label is recommended: ")
 }
 
 // WarnPodName warns of a name that is no good host name.
 func WarnPodName(m metav1.Object) []string {
-	return warnName(m.GetName(), "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: ")
+	return warnName(m.GetName(), "metadata.name: this is used in the Pod's hostname, which can result in surprising "+
+		"behavior; a DNS label is recommended: ")
 }
 
 func warnName(name, text string) []string {
