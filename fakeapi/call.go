@@ -7,7 +7,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
@@ -93,26 +92,4 @@ func (c *call) dedupOwners(m metav1.Object, late bool) {
 	default:
 		c.warnings = append(c.warnings, duplicateOwners+twice)
 	}
-}
-
-// conditionUID refuses a write meant for another incarnation.
-func (c *call) conditionUID(e *entry, asked types.UID) error {
-	if asked != "" && asked != e.meta.GetUID() {
-		return c.errPrecondition(e, "UID", string(asked), string(e.meta.GetUID()))
-	}
-	return nil
-}
-
-// conditionMeta refuses a request meant for another incarnation or revision, in
-// the words of a strategy. What is nil is not asked for.
-func (c *call) conditionMeta(e *entry, uid *types.UID, version *string) error {
-	const text = "Precondition failed: %[1]s in precondition: %[2]v, %[1]s in object meta: %[3]v"
-	m := e.meta
-	if uid != nil && *uid != m.GetUID() {
-		return c.errConflict(m.GetName(), fmt.Sprintf(text, "UID", *uid, m.GetUID()))
-	}
-	if version != nil && *version != m.GetResourceVersion() {
-		return c.errConflict(m.GetName(), fmt.Sprintf(text, "ResourceVersion", *version, m.GetResourceVersion()))
-	}
-	return nil
 }

@@ -1,15 +1,12 @@
 package fakeapi
 
 import (
-	"fmt"
 	"net/http"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
@@ -124,26 +121,6 @@ func (c *call) deleted(obj runtime.Object, m metav1.Object) runtime.Object {
 		Status:   metav1.StatusSuccess,
 		Details:  &metav1.StatusDetails{Name: m.GetName(), Group: c.k.GVK.Group, Kind: c.k.Resource, UID: m.GetUID()},
 	}
-}
-
-func (c *call) precondition(old *entry, pre *metav1.Preconditions) error {
-	if pre == nil {
-		return nil
-	}
-	gr := schema.GroupResource{Group: c.k.GVK.Group, Resource: c.k.GVK.Kind}
-	if pre.UID != nil && *pre.UID != old.meta.GetUID() {
-		return apierrors.NewConflict(gr, old.meta.GetName(), fmt.Errorf(
-			"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been "+
-				"deleted and then recreated",
-			*pre.UID, old.meta.GetUID()))
-	}
-	if pre.ResourceVersion != nil && *pre.ResourceVersion != old.meta.GetResourceVersion() {
-		return apierrors.NewConflict(gr, old.meta.GetName(), fmt.Errorf(
-			"the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The "+
-				"object might have been modified",
-			*pre.ResourceVersion, old.meta.GetResourceVersion()))
-	}
-	return nil
 }
 
 // beGraceful marks an object of a kind with graceful deletion. It says

@@ -54,8 +54,8 @@ func (s *Server) current(k *Kind) *Kind {
 	switch {
 	case k == nil:
 		return nil
-	case k.ordinal < len(s.tables) && (s.tables[k.ordinal].kind == k || k.stored != nil &&
-		s.tables[k.ordinal].kind == k.stored):
+	case k.ordinal < len(s.tables) &&
+		(s.tables[k.ordinal].kind == k || k.stored != nil && s.tables[k.ordinal].kind == k.stored):
 		return k
 	case k.custom != nil:
 		return s.Kind(k.GVK)

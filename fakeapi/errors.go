@@ -63,15 +63,6 @@ func (c *call) errConflict(name, why string) error {
 	return apierrors.NewConflict(c.req.Kind.groupResource(), name, errors.New(why))
 }
 
-// errPrecondition is what the storage layer says when the object is not the
-// one the request was meant for.
-func (c *call) errPrecondition(e *entry, what, asked, have string) error {
-	return c.errConflict(e.meta.GetName(), fmt.Sprintf(
-		"StorageError: invalid object, Code: 4, Key: /registry/%s/%s, ResourceVersion: 0, AdditionalErrorMsg: "+
-			"Precondition failed: %s in precondition: %s, %s in object meta: %s",
-		c.k.row.StoragePrefix(), e.key, what, asked, what, have))
-}
-
 func (c *call) errInvalid(name string, errs field.ErrorList) error {
 	return apierrors.NewInvalid(c.k.GVK.GroupKind(), name, sorted(errs))
 }

@@ -189,11 +189,11 @@ func (c *call) disrupt(old *entry, opts metav1.DeleteOptions) error {
 		if err := c.precondition(old, opts.Preconditions); err != nil {
 			return err
 		}
-		r := c.modify(&edit{way: &c.k.row.ForStatus, make: func(old *entry) (runtime.Object, bool, error) {
+		r := c.modify(&edit{way: &c.k.row.ForStatus, make: whole(func(old *entry) (runtime.Object, error) {
 			p := *old.obj.(*corev1.Pod)
 			p.Status.Conditions = withDisruption(p.Status.Conditions, metadata.Seconds(c.now))
-			return &p, false, nil
-		}})
+			return &p, nil
+		})})
 		if r.Err != nil {
 			return r.Err
 		}

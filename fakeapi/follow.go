@@ -9,6 +9,16 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/crd"
 )
 
+// follow does what the server does by itself after a request that changed something.
+func (c *call) follow() {
+	switch {
+	case c.k == definitionKind:
+		c.followDefinition()
+	case c.k.custom != nil:
+		c.followCustom()
+	}
+}
+
 // followDefinition does what the server's own controllers do after a write to
 // a definition: names are given, kinds come and go, objects are deleted with
 // their definition. Here that is over before the request is answered; each
@@ -57,6 +67,17 @@ func (c *call) definitionsOf(group string) (names []string) {
 		return true
 	})
 	return names
+}
+
+// namesTaken are the names that the definitions of a group have been given.
+func (s *Server) namesTaken(group string) (t crd.Taken) {
+	s.tables[definitionKind.ordinal].each("", func(e *entry) bool {
+		if d := e.obj.(*crd.Definition); d.Spec.Group == group {
+			t.Take(&d.Status.AcceptedNames)
+		}
+		return true
+	})
+	return t
 }
 
 // writeDefinition stores a definition that the server changed.
@@ -135,25 +156,4 @@ func (c *call) followCustom() {
 	own.settleGroup(c.k.GVK.Group)
 	own.s.syncKinds()
 	c.events = append(c.events[:len(c.events):len(c.events)], own.events...)
-}
-
-// follow does what the server does by itself after a request that changed something.
-func (c *call) follow() {
-	switch {
-	case c.k == definitionKind:
-		c.followDefinition()
-	case c.k.custom != nil:
-		c.followCustom()
-	}
-}
-
-// namesTaken are the names that the definitions of a group have been given.
-func (s *Server) namesTaken(group string) (t crd.Taken) {
-	s.tables[definitionKind.ordinal].each("", func(e *entry) bool {
-		if d := e.obj.(*crd.Definition); d.Spec.Group == group {
-			t.Take(&d.Status.AcceptedNames)
-		}
-		return true
-	})
-	return t
 }

@@ -36,9 +36,9 @@ type Kind struct {
 	// CreateOnUpdate: an update of an object that does not exist creates it.
 	CreateOnUpdate bool
 
-	row      *registry.Kind
-	ordinal  int   // index of the kind's table in a server
-	stored   *Kind // the kind that is stored, of which this is another version; nil: this one
+	row      *registry.Kind // what differs between kinds
+	ordinal  int            // index of the kind's table in a server
+	stored   *Kind          // the kind that is stored, of which this is another version; nil: this one
 	managers fieldmanager.Managers
 
 	custom   *custom.Resource // of kinds that a definition defines

@@ -161,3 +161,11 @@ func (c *call) beforeUpdate(w *registry.Update, onlyMeta bool, obj runtime.Objec
 	}
 	return nil
 }
+
+// whole makes an edit of a function whose object may differ in anything.
+func whole(make func(old *entry) (runtime.Object, error)) func(*entry) (runtime.Object, bool, error) {
+	return func(old *entry) (runtime.Object, bool, error) {
+		obj, err := make(old)
+		return obj, false, err
+	}
+}

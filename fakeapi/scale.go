@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/fieldmanager"
@@ -18,9 +19,7 @@ import (
 )
 
 // Scales is the kind of the scale subresource's objects. It is not served by itself.
-var Scales = newKind(registry.GoType[autoscalingv1.Scale, autoscalingv1.Scale](&registry.Kind{
-	GVK: autoscalingv1.SchemeGroupVersion.WithKind("Scale"), Namespaced: true,
-}), 0)
+var Scales = newKind(registry.Scales, 0)
 
 // scaleOf shows an object as its scale.
 func (k *Kind) scaleOf(obj runtime.Object) *autoscalingv1.Scale {
@@ -52,20 +51,16 @@ func (c *call) rescale() Response {
 			return refuse(err)
 		}
 		ed.uid, ed.dryRun = asked.UID, len(c.req.Update.DryRun) > 0
-		ed.make = func(old *entry) (runtime.Object, bool, error) {
-			obj, err := c.scaled(old, asked)
-			return obj, false, err
-		}
+		ed.make = whole(func(old *entry) (runtime.Object, error) { return c.scaled(old, asked) })
 	case Patch:
 		ed.dryRun = len(c.req.PatchO.DryRun) > 0
-		ed.make = func(old *entry) (runtime.Object, bool, error) {
+		ed.make = whole(func(old *entry) (runtime.Object, error) {
 			asked, err := c.patchedScale(old)
 			if err != nil {
-				return nil, false, err
+				return nil, err
 			}
-			obj, err := c.scaled(old, asked)
-			return obj, false, err
-		}
+			return c.scaled(old, asked)
+		})
 	}
 	r := c.modify(ed)
 	if r.Err == nil {
@@ -159,4 +154,37 @@ func replicasPath(s *registry.Scaling) fieldpath.Path {
 		path = append(path, fieldpath.PathElement{FieldName: &s.Path[i]})
 	}
 	return path
+}
+
+// appliedScale applies to the scale of an object. The managers of the object's
+// replicas are those of the scale's.
+func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
+	handler, live, err := c.scaleHandler(old)
+	if err != nil {
+		return nil, err
+	}
+	obj, err := c.merge(Scales, "scale", live)
+	if err != nil {
+		return nil, err
+	}
+	asked := obj.(*autoscalingv1.Scale)
+	if asked.ManagedFields, err = handler.ToParent(asked.ManagedFields); err != nil {
+		return nil, err
+	}
+	if err := c.matchNamespace(asked); err != nil {
+		return nil, err
+	}
+	return asked, c.matchName(asked)
+}
+
+// scaleHandler translates between the managers of an object and of its scale;
+// it comes with the scale as it is.
+func (c *call) scaleHandler(old *entry) (*managedfields.ScaleHandler, *autoscalingv1.Scale, error) {
+	gv := c.k.GVK.GroupVersion()
+	paths := managedfields.ResourcePathMappings{gv.String(): replicasPath(c.k.row.Scale)}
+	handler := managedfields.NewScaleHandler(old.meta.GetManagedFields(), gv, paths)
+	entries, err := handler.ToSubresource()
+	live := c.k.scaleOf(old.obj)
+	live.ManagedFields = entries
+	return handler, live, err
 }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -16,10 +15,8 @@ import (
 
 // The kinds of what is posted to pods/eviction and pods/binding.
 var (
-	evictions = newKind(registry.GoType[policyv1.Eviction,
-		policyv1.Eviction](&registry.Kind{GVK: policyv1.SchemeGroupVersion.WithKind("Eviction"), Namespaced: true}), 0)
-	bindings = newKind(registry.GoType[corev1.Binding,
-		corev1.Binding](&registry.Kind{GVK: corev1.SchemeGroupVersion.WithKind("Binding"), Namespaced: true}), 0)
+	evictions = newKind(registry.Evictions, 0)
+	bindings  = newKind(registry.Bindings, 0)
 )
 
 func (c *call) createSubresource() Response {
@@ -67,10 +64,9 @@ func (c *call) bind() Response {
 	if !ok || asked.Target.Name == "" {
 		return refuse(apierrors.NewBadRequest("a binding names the node in target.name"))
 	}
-	bind := func(old *entry) (runtime.Object, bool, error) {
-		p, err := c.bound(old.obj.(*corev1.Pod), asked.Target.Name)
-		return p, false, err
-	}
+	bind := whole(func(old *entry) (runtime.Object, error) {
+		return c.bound(old.obj.(*corev1.Pod), asked.Target.Name)
+	})
 	r := c.modify(&edit{way: &registry.Update{}, uid: asked.UID, dryRun: len(c.req.Create.DryRun) > 0, make: bind})
 	if r.Err == nil {
 		r = Response{Object: success(), Code: http.StatusCreated}

@@ -10,7 +10,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-var autoscalers = GoType[autoscalingv2.HorizontalPodAutoscaler, autoscalingv2.HorizontalPodAutoscalerList](&Kind{
+var autoscalers = goType[autoscalingv2.HorizontalPodAutoscaler, autoscalingv2.HorizontalPodAutoscalerList](&Kind{
 	GVK:      autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"),
 	Resource: "horizontalpodautoscalers", Singular: "horizontalpodautoscaler", ShortNames: []string{"hpa"},
 	Categories: []string{"all"},
@@ -39,7 +39,7 @@ var autoscalers = GoType[autoscalingv2.HorizontalPodAutoscaler, autoscalingv2.Ho
 var autoscalersV1 = makeAutoscalersV1()
 
 func makeAutoscalersV1() *Kind {
-	k := GoType[autoscalingv1.HorizontalPodAutoscaler, autoscalingv1.HorizontalPodAutoscalerList](&Kind{
+	k := goType[autoscalingv1.HorizontalPodAutoscaler, autoscalingv1.HorizontalPodAutoscalerList](&Kind{
 		GVK: autoscalingv1.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"),
 		Default: On(func(a *autoscalingv1.HorizontalPodAutoscaler) {
 			if a.Spec.MinReplicas == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-var disruptionBudgets = GoType[policyv1.PodDisruptionBudget, policyv1.PodDisruptionBudgetList](&Kind{
+var disruptionBudgets = goType[policyv1.PodDisruptionBudget, policyv1.PodDisruptionBudgetList](&Kind{
 	GVK:      policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"),
 	Resource: "poddisruptionbudgets", Singular: "poddisruptionbudget", ShortNames: []string{"pdb"},
 	Namespaced: true, Status: true,

@@ -12,7 +12,7 @@ import (
 
 const claimProtection = "kubernetes.io/pvc-protection"
 
-var claims = GoType[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimList](&Kind{
+var claims = goType[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimList](&Kind{
 	GVK:      corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"),
 	Resource: "persistentvolumeclaims", Singular: "persistentvolumeclaim", ShortNames: []string{"pvc"},
 	Namespaced: true, Status: true, ReturnDeleted: true, Default: On(defaultClaim),

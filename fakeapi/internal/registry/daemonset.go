@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-var daemonSets = GoType[appsv1.DaemonSet, appsv1.DaemonSetList](&Kind{
+var daemonSets = goType[appsv1.DaemonSet, appsv1.DaemonSetList](&Kind{
 	GVK: appsv1.SchemeGroupVersion.WithKind("DaemonSet"), Resource: "daemonsets", Singular: "daemonset",
 	ShortNames: []string{"ds"}, Categories: []string{"all"},
 	Namespaced: true, Status: true, Default: On(defaultDaemonSet),
@@ -80,7 +80,7 @@ func defaultDaemonSet(d *appsv1.DaemonSet) {
 	defaultPodSpec(&d.Spec.Template.Spec)
 }
 
-var controllerRevisions = GoType[appsv1.ControllerRevision, appsv1.ControllerRevisionList](&Kind{
+var controllerRevisions = goType[appsv1.ControllerRevision, appsv1.ControllerRevisionList](&Kind{
 	GVK: appsv1.SchemeGroupVersion.WithKind("ControllerRevision"), Resource: "controllerrevisions",
 	Singular:   "controllerrevision",
 	Namespaced: true,

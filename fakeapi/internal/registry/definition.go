@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-var customResourceDefinitions = GoType[crd.Definition, apiextensionsv1.CustomResourceDefinitionList](&Kind{
+var customResourceDefinitions = goType[crd.Definition, apiextensionsv1.CustomResourceDefinitionList](&Kind{
 	GVK:      apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"),
 	Resource: "customresourcedefinitions", Singular: "customresourcedefinition", ShortNames: []string{"crd", "crds"},
 	Categories: []string{"api-extensions"}, Status: true, ReturnDeleted: true, MustVersion: true,

@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-var deployments = GoType[appsv1.Deployment, appsv1.DeploymentList](&Kind{
+var deployments = goType[appsv1.Deployment, appsv1.DeploymentList](&Kind{
 	GVK: appsv1.SchemeGroupVersion.WithKind("Deployment"), Resource: "deployments", Singular: "deployment",
 	ShortNames: []string{"deploy"}, Categories: []string{"all"},
 	Namespaced: true, Status: true, Default: On(defaultDeployment),

@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-var endpoints = GoType[corev1.Endpoints, corev1.EndpointsList](&Kind{
+var endpoints = goType[corev1.Endpoints, corev1.EndpointsList](&Kind{
 	GVK: corev1.SchemeGroupVersion.WithKind("Endpoints"), Resource: "endpoints", Singular: "endpoints",
 	ShortNames: []string{"ep"},
 	Namespaced: true, CreateOnUpdate: true, Default: On(defaultEndpoints),
@@ -42,7 +42,7 @@ func defaultEndpoints(e *corev1.Endpoints) {
 	}
 }
 
-var endpointSlices = GoType[discoveryv1.EndpointSlice, discoveryv1.EndpointSliceList](&Kind{
+var endpointSlices = goType[discoveryv1.EndpointSlice, discoveryv1.EndpointSliceList](&Kind{
 	GVK:      discoveryv1.SchemeGroupVersion.WithKind("EndpointSlice"),
 	Resource: "endpointslices", Singular: "endpointslice", Namespaced: true,
 	strategy: strategy{

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-var events = GoType[corev1.Event, corev1.EventList](&Kind{
+var events = goType[corev1.Event, corev1.EventList](&Kind{
 	GVK: corev1.SchemeGroupVersion.WithKind("Event"), Resource: "events", Singular: "event", ShortNames: []string{"ev"},
 	Namespaced: true, CreateOnUpdate: true,
 	strategy: strategy{
@@ -42,7 +42,7 @@ func selectEvent(obj runtime.Object, set fields.Set) {
 var newEvents = makeNewEvents()
 
 func makeNewEvents() *Kind {
-	k := GoType[eventsv1.Event, eventsv1.EventList](&Kind{GVK: eventsv1.SchemeGroupVersion.WithKind("Event")})
+	k := goType[eventsv1.Event, eventsv1.EventList](&Kind{GVK: eventsv1.SchemeGroupVersion.WithKind("Event")})
 	k.View = between(events, k, showEvent, keepEvent)
 	version(k)
 	k.SelectableKeys = newEventKeys

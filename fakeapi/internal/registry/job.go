@@ -17,7 +17,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-var jobs = GoType[batchv1.Job, batchv1.JobList](&Kind{
+var jobs = goType[batchv1.Job, batchv1.JobList](&Kind{
 	GVK: batchv1.SchemeGroupVersion.WithKind("Job"), Resource: "jobs", Singular: "job", Categories: []string{"all"},
 	Namespaced: true, Status: true, OrphanByDefault: true, Default: On(defaultJob),
 	strategy: strategy{
@@ -121,7 +121,7 @@ func defaultJob(j *batchv1.Job) {
 	defaultPodSpec(&s.Template.Spec)
 }
 
-var cronJobs = GoType[batchv1.CronJob, batchv1.CronJobList](&Kind{
+var cronJobs = goType[batchv1.CronJob, batchv1.CronJobList](&Kind{
 	GVK: batchv1.SchemeGroupVersion.WithKind("CronJob"), Resource: "cronjobs", Singular: "cronjob",
 	ShortNames: []string{"cj"}, Categories: []string{"all"},
 	Namespaced: true, Status: true, Default: On(defaultCronJob),

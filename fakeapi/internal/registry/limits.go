@@ -9,7 +9,7 @@ import (
 )
 
 // limitRanges and resourceQuotas are kept as objects: nothing here enforces them.
-var limitRanges = GoType[corev1.LimitRange, corev1.LimitRangeList](&Kind{
+var limitRanges = goType[corev1.LimitRange, corev1.LimitRangeList](&Kind{
 	GVK: corev1.SchemeGroupVersion.WithKind("LimitRange"), Resource: "limitranges", Singular: "limitrange",
 	ShortNames: []string{"limits"},
 	Namespaced: true, CreateOnUpdate: true, Default: On(defaultLimitRange),
@@ -41,7 +41,7 @@ func complete(list, from corev1.ResourceList) corev1.ResourceList {
 	return list
 }
 
-var resourceQuotas = GoType[corev1.ResourceQuota, corev1.ResourceQuotaList](&Kind{
+var resourceQuotas = goType[corev1.ResourceQuota, corev1.ResourceQuotaList](&Kind{
 	GVK: corev1.SchemeGroupVersion.WithKind("ResourceQuota"), Resource: "resourcequotas", Singular: "resourcequota",
 	ShortNames: []string{"quota"},
 	Namespaced: true, Status: true, ReturnDeleted: true,

@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-var namespaces = GoType[corev1.Namespace, corev1.NamespaceList](&Kind{
+var namespaces = goType[corev1.Namespace, corev1.NamespaceList](&Kind{
 	GVK: corev1.SchemeGroupVersion.WithKind("Namespace"), Resource: "namespaces", Singular: "namespace",
 	ShortNames: []string{"ns"},
 	Default:    On(defaultNamespace), Status: true, ReturnDeleted: true,

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-var nodes = GoType[corev1.Node, corev1.NodeList](&Kind{
+var nodes = goType[corev1.Node, corev1.NodeList](&Kind{
 	GVK: corev1.SchemeGroupVersion.WithKind("Node"), Resource: "nodes", Singular: "node", ShortNames: []string{"no"},
 	Default: On(defaultNode), Status: true,
 	strategy: strategy{

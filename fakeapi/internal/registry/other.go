@@ -14,7 +14,7 @@ import (
 // The kinds here are those that ownership touches only through their metadata:
 // their specs are stored as they come, with the API's defaults.
 
-var secrets = GoType[corev1.Secret, corev1.SecretList](&Kind{
+var secrets = goType[corev1.Secret, corev1.SecretList](&Kind{
 	GVK: corev1.SchemeGroupVersion.WithKind("Secret"), Resource: "secrets", Singular: "secret", Namespaced: true,
 	Default: On(func(s *corev1.Secret) {
 		if s.Type == "" {
@@ -36,24 +36,24 @@ var secrets = GoType[corev1.Secret, corev1.SecretList](&Kind{
 	},
 })
 
-var serviceAccounts = GoType[corev1.ServiceAccount, corev1.ServiceAccountList](&Kind{
+var serviceAccounts = goType[corev1.ServiceAccount, corev1.ServiceAccountList](&Kind{
 	GVK: corev1.SchemeGroupVersion.WithKind("ServiceAccount"), Resource: "serviceaccounts", Singular: "serviceaccount",
 	ShortNames: []string{"sa"}, Namespaced: true, ReturnDeleted: true,
 	strategy: strategy{NameRule: apivalidation.ValidateServiceAccountName, Main: Update{again: checks{onUpdate}}},
 })
 
-var leases = GoType[coordinationv1.Lease, coordinationv1.LeaseList](&Kind{
+var leases = goType[coordinationv1.Lease, coordinationv1.LeaseList](&Kind{
 	GVK: coordinationv1.SchemeGroupVersion.WithKind("Lease"), Resource: "leases", Singular: "lease",
 	Namespaced: true, MustVersion: true, CreateOnUpdate: true,
 	strategy: strategy{NameRule: apivalidation.NameIsDNSSubdomain, Main: Update{again: checks{onUpdate}}},
 })
 
-var clusterRoles = GoType[rbacv1.ClusterRole, rbacv1.ClusterRoleList](&Kind{
+var clusterRoles = goType[rbacv1.ClusterRole, rbacv1.ClusterRoleList](&Kind{
 	GVK: rbacv1.SchemeGroupVersion.WithKind("ClusterRole"), Resource: "clusterroles", Singular: "clusterrole",
 	strategy: strategy{Main: Update{again: checks{onCreate, onUpdate}}},
 })
 
-var configMaps = GoType[corev1.ConfigMap, corev1.ConfigMapList](&Kind{
+var configMaps = goType[corev1.ConfigMap, corev1.ConfigMapList](&Kind{
 	GVK: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Resource: "configmaps", Singular: "configmap",
 	ShortNames: []string{"cm"},
 	Namespaced: true,

@@ -15,7 +15,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-var pods = GoType[corev1.Pod, corev1.PodList](&Kind{
+var pods = goType[corev1.Pod, corev1.PodList](&Kind{
 	GVK: corev1.SchemeGroupVersion.WithKind("Pod"), Resource: "pods", Singular: "pod",
 	ShortNames: []string{"po"}, Categories: []string{"all"},
 	Namespaced: true, Status: true, ReturnDeleted: true, Default: On(defaultPod),

@@ -10,7 +10,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-var replicaSets = GoType[appsv1.ReplicaSet, appsv1.ReplicaSetList](&Kind{
+var replicaSets = goType[appsv1.ReplicaSet, appsv1.ReplicaSetList](&Kind{
 	GVK: appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), Resource: "replicasets", Singular: "replicaset",
 	ShortNames: []string{"rs"}, Categories: []string{"all"},
 	Namespaced: true, Status: true, Default: On(defaultReplicaSet),

@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-var replicationControllers = GoType[corev1.ReplicationController, corev1.ReplicationControllerList](&Kind{
+var replicationControllers = goType[corev1.ReplicationController, corev1.ReplicationControllerList](&Kind{
 	GVK:      corev1.SchemeGroupVersion.WithKind("ReplicationController"),
 	Resource: "replicationcontrollers", Singular: "replicationcontroller", ShortNames: []string{"rc"},
 	Categories: []string{"all"},

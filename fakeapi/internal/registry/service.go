@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-var services = GoType[corev1.Service, corev1.ServiceList](&Kind{
+var services = goType[corev1.Service, corev1.ServiceList](&Kind{
 	GVK: corev1.SchemeGroupVersion.WithKind("Service"), Resource: "services", Singular: "service",
 	ShortNames: []string{"svc"}, Categories: []string{"all"},
 	Namespaced: true, Status: true, ReturnDeleted: true, Default: On(defaultService),

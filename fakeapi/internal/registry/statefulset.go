@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-var statefulSets = GoType[appsv1.StatefulSet, appsv1.StatefulSetList](&Kind{
+var statefulSets = goType[appsv1.StatefulSet, appsv1.StatefulSetList](&Kind{
 	GVK: appsv1.SchemeGroupVersion.WithKind("StatefulSet"), Resource: "statefulsets", Singular: "statefulset",
 	ShortNames: []string{"sts"}, Categories: []string{"all"},
 	Namespaced: true, Status: true, Default: On(defaultStatefulSet),

@@ -32,8 +32,8 @@ type object[T any] interface {
 	runtime.Object
 }
 
-// GoType sets the functions of a kind that follow from its Go types.
-func GoType[T, L any, P object[T], PL object[L]](k *Kind) *Kind {
+// goType sets the functions of a kind that follow from its Go types.
+func goType[T, L any, P object[T], PL object[L]](k *Kind) *Kind {
 	k.New = func() runtime.Object { return P(new(T)) }
 	k.NewList = func() runtime.Object { return PL(new(L)) }
 	k.Shallow = func(obj runtime.Object) runtime.Object {
