@@ -32,7 +32,7 @@ func HasRules(s *structural.Structural) bool {
 }
 
 // CheckRules checks a value against the rules of its schema. Of the rules of
-// the real server's language only those that [parseRule] reads are there:
+// the real server's language only those that [rule.Parse] reads are there:
 // definitions with others are refused.
 func CheckRules(at *field.Path, s *structural.Structural, now, was any) (errs field.ErrorList) {
 	if s == nil || now == nil {

@@ -20,7 +20,7 @@ var autoscalers = goType[autoscalingv2.HorizontalPodAutoscaler, autoscalingv2.Ho
 		PrepareCreate: On(func(a *autoscalingv2.HorizontalPodAutoscaler) {
 			a.Status = autoscalingv2.HorizontalPodAutoscalerStatus{}
 		}),
-		ValidateCreate: check(func(a *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
+		ValidateCreate: Check(func(a *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
 			return validation.Autoscaler(a, nil)
 		}),
 		Main: Update{

@@ -18,7 +18,7 @@ var disruptionBudgets = goType[policyv1.PodDisruptionBudget, policyv1.PodDisrupt
 		PrepareCreate: On(func(p *policyv1.PodDisruptionBudget) {
 			p.Status, p.Generation = policyv1.PodDisruptionBudgetStatus{}, 1
 		}),
-		ValidateCreate: check(validation.DisruptionBudget),
+		ValidateCreate: Check(validation.DisruptionBudget),
 		Main: Update{Prepare: Over(func(p, old *policyv1.PodDisruptionBudget) {
 			p.Status = old.Status
 			if !equality.Semantic.DeepEqual(p.Spec, old.Spec) {

@@ -21,7 +21,7 @@ var daemonSets = goType[appsv1.DaemonSet, appsv1.DaemonSetList](&Kind{
 			d.Status, d.Generation = appsv1.DaemonSetStatus{}, 1
 			setTemplateGeneration(d, max(validation.TemplateGeneration(d), 1))
 		}),
-		ValidateCreate: check(validation.DaemonSet),
+		ValidateCreate: Check(validation.DaemonSet),
 		Main: Update{
 			Prepare:  Over(prepareDaemonSet),
 			Validate: Compare(validation.DaemonSetUpdate), again: checks{onUpdate},
@@ -86,7 +86,7 @@ var controllerRevisions = goType[appsv1.ControllerRevision, appsv1.ControllerRev
 	Namespaced: true,
 	strategy: strategy{
 		NameRule:       apivalidation.NameIsDNSSubdomain,
-		ValidateCreate: check(validation.ControllerRevision),
+		ValidateCreate: Check(validation.ControllerRevision),
 		Main: Update{Validate: Compare(validation.ControllerRevisionUpdate),
 			again: checks{onUpdate, onCreate}},
 	},

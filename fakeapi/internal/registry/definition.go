@@ -21,7 +21,7 @@ var customResourceDefinitions = goType[crd.Definition, apiextensionsv1.CustomRes
 	strategy: strategy{
 		Prefix:         "apiextensions.k8s.io/customresourcedefinitions",
 		PrepareCreate:  On(prepareDefinition),
-		ValidateCreate: check(crd.Validate),
+		ValidateCreate: Check(crd.Validate),
 		WarnCreate:     func(obj runtime.Object) []string { return crd.UnknownFormats(obj.(*crd.Definition), nil) },
 		Main: Update{
 			Prepare:  Over(prepareDefinitionUpdate),

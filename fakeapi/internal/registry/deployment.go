@@ -22,7 +22,7 @@ var deployments = goType[appsv1.Deployment, appsv1.DeploymentList](&Kind{
 		PrepareCreate: On(func(d *appsv1.Deployment) {
 			d.Status, d.Generation = appsv1.DeploymentStatus{}, 1
 		}),
-		ValidateCreate: check(validation.Deployment),
+		ValidateCreate: Check(validation.Deployment),
 		WarnCreate:     func(obj runtime.Object) []string { return validation.WarnPodPrefix(metadata.Of(obj)) },
 		Main: Update{
 			Prepare: Over(func(d, old *appsv1.Deployment) {

@@ -22,7 +22,7 @@ var endpoints = goType[corev1.Endpoints, corev1.EndpointsList](&Kind{
 	strategy: strategy{
 		NameRule:       apivalidation.NameIsDNSSubdomain,
 		Prefix:         "services/endpoints",
-		ValidateCreate: check(validation.Endpoints),
+		ValidateCreate: Check(validation.Endpoints),
 		WarnCreate:     func(obj runtime.Object) []string { return validation.WarnAddresses(obj.(*corev1.Endpoints)) },
 		Main: Update{
 			Validate: Compare(func(e, _ *corev1.Endpoints) field.ErrorList { return validation.Endpoints(e) }),

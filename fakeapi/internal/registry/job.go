@@ -38,7 +38,7 @@ var jobs = goType[batchv1.Job, batchv1.JobList](&Kind{
 			j.Labels = copyMap(j.Spec.Template.Labels)
 			return true
 		},
-		ValidateCreate: check(func(j *batchv1.Job) (errs field.ErrorList) { return validation.Job(j, true) }),
+		ValidateCreate: Check(func(j *batchv1.Job) (errs field.ErrorList) { return validation.Job(j, true) }),
 		WarnCreate:     func(obj runtime.Object) []string { return validation.WarnPodPrefix(metadata.Of(obj)) },
 		Main: Update{
 			Prepare: Over(func(j, old *batchv1.Job) {
@@ -130,7 +130,7 @@ var cronJobs = goType[batchv1.CronJob, batchv1.CronJobList](&Kind{
 		PrepareCreate: On(func(c *batchv1.CronJob) {
 			c.Status, c.Generation = batchv1.CronJobStatus{}, 1
 		}),
-		ValidateCreate: check(validation.CronJob),
+		ValidateCreate: Check(validation.CronJob),
 		WarnCreate:     func(obj runtime.Object) []string { return validation.WarnPodPrefix(metadata.Of(obj)) },
 		Main: Update{
 			Prepare: Over(func(c, old *batchv1.CronJob) {

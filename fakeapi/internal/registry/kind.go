@@ -97,7 +97,7 @@ type Update struct {
 	Prepare  func(obj, old runtime.Object)
 	Validate func(obj, old runtime.Object) field.ErrorList
 	Warn     func(obj, old runtime.Object) []string
-	// Keeps says that prepare does nothing to an edit that changed only metadata.
+	// Keeps says that Prepare does nothing to an edit that changed only metadata.
 	Keeps bool
 	// again are the checks of metadata that the kind's own validation repeats
 	// after the common ones, in its order.

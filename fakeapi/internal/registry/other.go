@@ -59,7 +59,7 @@ var configMaps = goType[corev1.ConfigMap, corev1.ConfigMapList](&Kind{
 	Namespaced: true,
 	strategy: strategy{
 		NameRule:       apivalidation.NameIsDNSSubdomain,
-		ValidateCreate: check(validation.ConfigMap),
+		ValidateCreate: Check(validation.ConfigMap),
 		Main:           Update{Validate: Compare(validation.ConfigMapUpdate), again: checks{onUpdate, onCreate}},
 	},
 })

@@ -23,7 +23,7 @@ var pods = goType[corev1.Pod, corev1.PodList](&Kind{
 		NameRule:       apivalidation.NameIsDNSSubdomain,
 		Admit:          admitPod,
 		PrepareCreate:  On(preparePod),
-		ValidateCreate: check(validation.Pod),
+		ValidateCreate: Check(validation.Pod),
 		WarnCreate:     func(obj runtime.Object) []string { return validation.WarnPodName(metadata.Of(obj)) },
 		Main: Update{
 			Prepare:  Over(preparePodUpdate),

@@ -19,7 +19,7 @@ var replicaSets = goType[appsv1.ReplicaSet, appsv1.ReplicaSetList](&Kind{
 		PrepareCreate: On(func(rs *appsv1.ReplicaSet) {
 			rs.Status, rs.Generation = appsv1.ReplicaSetStatus{}, 1
 		}),
-		ValidateCreate: check(validation.ReplicaSet),
+		ValidateCreate: Check(validation.ReplicaSet),
 		WarnCreate:     func(obj runtime.Object) []string { return validation.WarnPodPrefix(metadata.Of(obj)) },
 		Main: Update{
 			Prepare: Over(func(rs, old *appsv1.ReplicaSet) {

@@ -25,7 +25,7 @@ var replicationControllers = goType[corev1.ReplicationController, corev1.Replica
 		PrepareCreate: On(func(rc *corev1.ReplicationController) {
 			rc.Status, rc.Generation = corev1.ReplicationControllerStatus{}, 1
 		}),
-		ValidateCreate: check(validation.ReplicationController),
+		ValidateCreate: Check(validation.ReplicationController),
 		WarnCreate:     func(obj runtime.Object) []string { return validation.WarnPodPrefix(metadata.Of(obj)) },
 		Main: Update{
 			Prepare: Over(func(rc, old *corev1.ReplicationController) {

@@ -19,7 +19,7 @@ var statefulSets = goType[appsv1.StatefulSet, appsv1.StatefulSetList](&Kind{
 			s.Status, s.Generation = appsv1.StatefulSetStatus{}, 1
 			dropMaxUnavailable(s)
 		}),
-		ValidateCreate: check(validation.StatefulSet),
+		ValidateCreate: Check(validation.StatefulSet),
 		WarnCreate: func(obj runtime.Object) []string {
 			return validation.WarnRevisions(obj.(*appsv1.StatefulSet))
 		},

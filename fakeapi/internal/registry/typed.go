@@ -16,8 +16,8 @@ func Over[T runtime.Object](f func(obj, old T)) func(obj, old runtime.Object) {
 	return func(obj, old runtime.Object) { f(obj.(T), old.(T)) }
 }
 
-// check makes a typed validation one of the table.
-func check[T runtime.Object](f func(T) field.ErrorList) func(runtime.Object) field.ErrorList {
+// Check makes a typed validation one of the table.
+func Check[T runtime.Object](f func(T) field.ErrorList) func(runtime.Object) field.ErrorList {
 	return func(obj runtime.Object) field.ErrorList { return f(obj.(T)) }
 }
 
