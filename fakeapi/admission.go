@@ -13,7 +13,7 @@ import (
 // admitCreate is what the admission plugins do to a new object: namespaces
 // have to exist and to be alive, pods get their tolerations and priority.
 func (c *call) admitCreate(obj runtime.Object, m metav1.Object) error {
-	if c.k.custom != nil && c.k.custom.terminating {
+	if c.k.custom != nil && c.k.custom.Terminating {
 		return errTerminating(c.k, m.GetName())
 	}
 	if c.k.Namespaced {
@@ -21,8 +21,8 @@ func (c *call) admitCreate(obj runtime.Object, m metav1.Object) error {
 			return err
 		}
 	}
-	if c.k.admit != nil {
-		if err := c.k.admit(obj, nil); err != nil {
+	if c.k.row.Admit != nil {
+		if err := c.k.row.Admit(obj, nil); err != nil {
 			return c.errForbidden(m, err)
 		}
 	}
@@ -41,15 +41,16 @@ func (c *call) errForbidden(m metav1.Object, why error) *apierrors.StatusError {
 }
 
 func (c *call) admitNamespace(m metav1.Object) error {
-	e := c.s.find(c.s.tables[namespaceOrdinal], m.GetNamespace())
+	e := c.s.find(c.s.tables[namespaceKind.ordinal], m.GetNamespace())
 	if e == nil {
-		return apierrors.NewNotFound(namespaceResource, m.GetNamespace())
+		return apierrors.NewNotFound(namespaceKind.groupResource(), m.GetNamespace())
 	}
 	ns := e.obj.(*corev1.Namespace)
 	if ns.Status.Phase != corev1.NamespaceTerminating {
 		return nil
 	}
-	err := c.errForbidden(m, fmt.Errorf("unable to create new content in namespace %s because it is being terminated", ns.Name))
+	err := c.errForbidden(m, fmt.Errorf("unable to create new content in namespace %s because it is being terminated",
+		ns.Name))
 	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{
 		Type: corev1.NamespaceTerminatingCause, Field: "metadata.namespace",
 		Message: fmt.Sprintf("namespace %s is being terminated", ns.Name),
@@ -57,19 +58,21 @@ func (c *call) admitNamespace(m metav1.Object) error {
 	return err
 }
 
-func (c *call) admitUpdate(obj, old runtime.Object, ed *edit) error {
-	if c.k.Namespaced && c.s.find(c.s.tables[namespaceOrdinal], c.req.Namespace) == nil {
-		return apierrors.NewNotFound(namespaceResource, c.req.Namespace)
+// admitUpdate is what they do to a change: only to one of the whole object that
+// is more than metadata.
+func (c *call) admitUpdate(obj, old runtime.Object, aside bool) error {
+	if c.k.Namespaced && c.s.find(c.s.tables[namespaceKind.ordinal], c.req.Namespace) == nil {
+		return apierrors.NewNotFound(namespaceKind.groupResource(), c.req.Namespace)
 	}
-	if c.k.admit != nil && ed.way == &c.k.main && !ed.onlyMeta {
-		return c.k.admit(obj, old)
+	if c.k.row.Admit != nil && !aside {
+		return c.k.row.Admit(obj, old)
 	}
 	return nil
 }
 
 // admitDelete protects the namespaces that live for ever.
 func (c *call) admitDelete(old *entry) error {
-	if c.k.ordinal != namespaceOrdinal {
+	if c.k != namespaceKind {
 		return nil
 	}
 	switch name := old.meta.GetName(); name {
@@ -77,4 +80,10 @@ func (c *call) admitDelete(old *entry) error {
 		return apierrors.NewForbidden(c.k.groupResource(), name, errors.New("this namespace may not be deleted"))
 	}
 	return nil
+}
+
+// errTerminating refuses to create what its definition's deletion would delete.
+func errTerminating(k *Kind, name string) error {
+	return apierrors.NewForbidden(k.groupResource(), name,
+		errors.New("create not allowed while custom resource definition is terminating"))
 }

@@ -2,33 +2,26 @@ package fakeapi
 
 import (
 	"fmt"
-	"reflect"
-	"strings"
-	"sync"
-	"unicode"
 
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/managedfields"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
-	"sigs.k8s.io/structured-merge-diff/v6/typed"
 	"sigs.k8s.io/yaml"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 // apply is server-side apply.
 func (c *call) apply(ed *edit) Response {
 	ed.creates = c.req.Subresource == ""
-	ed.make = func(old *entry) (runtime.Object, error) { return c.applied(old) }
+	ed.make = whole(c.applied)
 	return c.modify(ed)
 }
 
 // applied merges the applied configuration into the stored object.
 func (c *call) applied(old *entry) (runtime.Object, error) {
-	live := c.k.empty()
+	live := c.k.row.Empty()
 	if old != nil {
 		live = old.obj.DeepCopyObject()
 	}
@@ -36,7 +29,7 @@ func (c *call) applied(old *entry) (runtime.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := metaOf(obj)
+	m := metadata.Of(obj)
 	if old != nil {
 		c.keepTimes(m, old.meta.GetManagedFields())
 	} else {
@@ -68,204 +61,4 @@ func (c *call) merge(k *Kind, subresource string, live runtime.Object) (runtime.
 		}
 	}
 	return obj, nil
-}
-
-// manages reports whether it is noted who changes what of a stored object.
-func (s *Server) manages(m metav1.Object) bool {
-	return s.opts.ManagedFields || len(m.GetManagedFields()) > 0
-}
-
-// manage notes in managedFields who changed what.
-func (c *call) manage(live, obj runtime.Object, manager string) runtime.Object {
-	if live == nil && !c.s.opts.ManagedFields || live != nil && !c.s.manages(metaOf(live)) {
-		return obj
-	}
-	if live == nil {
-		live = c.k.empty()
-	}
-	obj = c.k.manager(c.req.Subresource).UpdateNoErrors(live, obj, managerName(manager, c.req.UserAgent))
-	c.keepTimes(metaOf(obj), metaOf(live).GetManagedFields())
-	return obj
-}
-
-// keepTimes gives entries of managedFields that did not change their old
-// time, and the others the time of the request.
-func (c *call) keepTimes(m metav1.Object, old []metav1.ManagedFieldsEntry) {
-	entries := append([]metav1.ManagedFieldsEntry(nil), m.GetManagedFields()...)
-	for i := range entries {
-		now := seconds(c.now)
-		entries[i].Time = &now
-		for j := range old {
-			o := &old[j]
-			if o.Manager == entries[i].Manager && o.Operation == entries[i].Operation && o.APIVersion == entries[i].APIVersion &&
-				o.Subresource == entries[i].Subresource && reflect.DeepEqual(o.FieldsV1, entries[i].FieldsV1) {
-				entries[i].Time = o.Time
-			}
-		}
-	}
-	m.SetManagedFields(entries)
-}
-
-// managerName is the field manager's, or the first word of the user agent.
-func managerName(manager, agent string) string {
-	if manager != "" {
-		return manager
-	}
-	name, _, _ := strings.Cut(agent, "/")
-	var b strings.Builder
-	for _, r := range name {
-		if unicode.IsPrint(r) && b.Len() < 128 {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-// empty is an object of the kind with nothing but its type.
-func (k *Kind) empty() runtime.Object {
-	obj := k.New()
-	obj.GetObjectKind().SetGroupVersionKind(k.GVK)
-	return obj
-}
-
-// managers are made once for a kind and subresource; kinds are shared by all servers.
-type managers struct {
-	lock sync.Mutex
-	made map[string]*managedfields.FieldManager
-}
-
-func (k *Kind) manager(subresource string) *managedfields.FieldManager {
-	k.managers.lock.Lock()
-	defer k.managers.lock.Unlock()
-	if m := k.managers.made[subresource]; m != nil {
-		return m
-	}
-	m, err := k.newManager(subresource)
-	if err != nil {
-		panic("fakeapi: no field manager for " + k.GVK.String() + ": " + err.Error())
-	}
-	if k.managers.made == nil {
-		k.managers.made = map[string]*managedfields.FieldManager{}
-	}
-	k.managers.made[subresource] = m
-	return m
-}
-
-func (k *Kind) newManager(subresource string) (*managedfields.FieldManager, error) {
-	if k.custom != nil {
-		types := customConverter{converter{k: k}}
-		return managedfields.NewDefaultCRDFieldManager(types, types, types, types, k.GVK, k.GVK.GroupVersion(), subresource, k.resetFields(subresource))
-	}
-	if family := k.family(); len(family) > 1 {
-		types := newFamilyConverter(k, family)
-		return managedfields.NewDefaultFieldManager(types, types, types, types, k.GVK, k.GVK.GroupVersion(), subresource, k.resetFields(subresource))
-	}
-	types := converter{k, mergeType(k)}
-	return managedfields.NewDefaultFieldManager(types, types, types, types, k.GVK, k.GVK.GroupVersion(), subresource, k.resetFields(subresource))
-}
-
-// resetFields are the fields that a write through the subresource leaves alone.
-func (k *Kind) resetFields(subresource string) map[fieldpath.APIVersion]fieldpath.Filter {
-	if !k.Status {
-		return nil
-	}
-	set := fieldpath.NewSet(fieldpath.MakePathOrDie("status"))
-	if subresource == "status" {
-		set = fieldpath.NewSet(fieldpath.MakePathOrDie("spec"))
-		if k.custom != nil {
-			set.Insert(fieldpath.MakePathOrDie("metadata"))
-		}
-		for _, path := range k.resetByStatus {
-			set.Insert(fieldpath.MakePathOrDie(path[0], path[1]))
-		}
-	}
-	return fieldpath.NewExcludeFilterSetMap(map[fieldpath.APIVersion]*fieldpath.Set{
-		fieldpath.APIVersion(k.GVK.GroupVersion().String()): set,
-	})
-}
-
-// converter is what the field manager has to know of a kind.
-type converter struct {
-	k *Kind
-	t typed.ParseableType
-}
-
-func (v converter) ObjectToTyped(obj runtime.Object, opts ...typed.ValidationOptions) (*typed.TypedValue, error) {
-	if u, ok := obj.(*unstructured.Unstructured); ok {
-		return v.t.FromUnstructured(u.UnstructuredContent(), opts...)
-	}
-	return v.t.FromStructured(obj, opts...)
-}
-
-func (v converter) TypedToObject(value *typed.TypedValue) (runtime.Object, error) {
-	content, ok := value.AsValue().Unstructured().(map[string]any)
-	if !ok {
-		return nil, fmt.Errorf("a %s is no object after merging", v.k.GVK.Kind)
-	}
-	return &unstructured.Unstructured{Object: content}, nil
-}
-
-func (v converter) ConvertToVersion(obj runtime.Object, _ runtime.GroupVersioner) (runtime.Object, error) {
-	u, ok := obj.(*unstructured.Unstructured)
-	if !ok {
-		return obj, nil
-	}
-	out := v.k.empty()
-	if _, same := out.(*unstructured.Unstructured); same {
-		return obj, nil
-	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, out); err != nil {
-		return nil, err
-	}
-	out.GetObjectKind().SetGroupVersionKind(v.k.GVK)
-	return out, nil
-}
-
-func (v converter) Convert(_, _, _ any) error {
-	return fmt.Errorf("%s has one version", v.k.GVK.Kind)
-}
-
-func (v converter) ConvertFieldLabel(_ schema.GroupVersionKind, label, value string) (string, string, error) {
-	return label, value, nil
-}
-
-func (v converter) Default(obj runtime.Object) {
-	if v.k.Default != nil {
-		v.k.Default(obj)
-	}
-}
-
-func (v converter) New(schema.GroupVersionKind) (runtime.Object, error) { return v.k.empty(), nil }
-
-// appliedScale applies to the scale of an object. The managers of the object's
-// replicas are those of the scale's.
-func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
-	handler, live, err := c.scaleHandler(old)
-	if err != nil {
-		return nil, err
-	}
-	obj, err := c.merge(Scales, "scale", live)
-	if err != nil {
-		return nil, err
-	}
-	asked := obj.(*autoscalingv1.Scale)
-	if asked.ManagedFields, err = handler.ToParent(asked.ManagedFields); err != nil {
-		return nil, err
-	}
-	if err := c.matchNamespace(asked); err != nil {
-		return nil, err
-	}
-	return asked, c.matchName(asked)
-}
-
-// scaleHandler translates between the managers of an object and of its scale;
-// it comes with the scale as it is.
-func (c *call) scaleHandler(old *entry) (*managedfields.ScaleHandler, *autoscalingv1.Scale, error) {
-	gv := c.k.GVK.GroupVersion()
-	paths := managedfields.ResourcePathMappings{gv.String(): c.k.scale.replicas()}
-	handler := managedfields.NewScaleHandler(old.meta.GetManagedFields(), gv, paths)
-	entries, err := handler.ToSubresource()
-	live := c.k.scaleOf(old.obj)
-	live.ManagedFields = entries
-	return handler, live, err
 }

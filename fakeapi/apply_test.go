@@ -29,12 +29,15 @@ func TestApplyWithoutManagedFields(t *testing.T) {
 	apply := func(data string) *corev1.ConfigMap {
 		t.Helper()
 		force := true
-		return do(&fakeapi.Request{Verb: fakeapi.Patch, PatchType: types.ApplyPatchType, PatchO: metav1.PatchOptions{FieldManager: "m", Force: &force},
-			Patch: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":` + data + `}`)})
+		return do(&fakeapi.Request{Verb: fakeapi.Patch, PatchType: types.ApplyPatchType,
+			PatchO: metav1.PatchOptions{FieldManager: "m", Force: &force},
+			Patch:  []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":` + data + `}`)})
 	}
-	do(&fakeapi.Request{Verb: fakeapi.Create, Object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Data: map[string]string{"theirs": "1"}}})
+	do(&fakeapi.Request{Verb: fakeapi.Create,
+		Object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Data: map[string]string{"theirs": "1"}}})
 	apply(`{"x":"1","y":"1"}`)
-	m := do(&fakeapi.Request{Verb: fakeapi.Patch, PatchType: types.MergePatchType, Patch: []byte(`{"data":{"z":"2"}}`), UserAgent: "user"})
+	m := do(&fakeapi.Request{Verb: fakeapi.Patch, PatchType: types.MergePatchType, Patch: []byte(`{"data":{"z":"2"}}`),
+		UserAgent: "user"})
 	if len(m.ManagedFields) < 2 {
 		t.Errorf("managers: %v", m.ManagedFields)
 	}

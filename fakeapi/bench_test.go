@@ -20,8 +20,9 @@ func full(b *testing.B) *Server {
 		p := pod(fmt.Sprintf("p%05d", i))
 		set := fmt.Sprint(i / 100)
 		p.Labels = map[string]string{"app": "web", "set": set}
-		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: set, UID: types.UID(set), Controller: &yes}}
-		mustDo(b, s, &Request{Verb: Create, Kind: pods, Namespace: "default", Object: p})
+		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: set,
+			UID: types.UID(set), Controller: new(true)}}
+		mustDo(b, s, &Request{Verb: Create, Kind: podKind, Namespace: "default", Object: p})
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
@@ -31,7 +32,7 @@ func full(b *testing.B) *Server {
 func BenchmarkCreate(b *testing.B) {
 	s := full(b)
 	p := pod("")
-	req := &Request{Verb: Create, Kind: pods, Namespace: "default", Object: p}
+	req := &Request{Verb: Create, Kind: podKind, Namespace: "default", Object: p}
 	for i := range b.N {
 		p.Name = fmt.Sprintf("n%08d", i)
 		if r, _ := s.Do(noon, req); r.Err != nil {
@@ -42,7 +43,7 @@ func BenchmarkCreate(b *testing.B) {
 
 func BenchmarkGet(b *testing.B) {
 	s := full(b)
-	req := &Request{Verb: Get, Kind: pods, Namespace: "default"}
+	req := &Request{Verb: Get, Kind: podKind, Namespace: "default"}
 	names := make([]string, 1000)
 	for i := range names {
 		names[i] = fmt.Sprintf("p%05d", i*37%stored)
@@ -61,10 +62,11 @@ func BenchmarkAdopt(b *testing.B) {
 	s := full(b)
 	adopt := []byte(`{"metadata":{"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"two","uid":"two","controller":true,"blockOwnerDeletion":true}],"uid":"%s"}}`)
 	release := []byte(`{"metadata":{"ownerReferences":[{"$patch":"delete","uid":"two"}]}}`)
-	mustDo(b, s, &Request{Verb: Create, Kind: pods, Namespace: "default", Object: pod("orphan")})
-	p := s.Lookup(pods, "default", "orphan").(*corev1.Pod)
+	mustDo(b, s, &Request{Verb: Create, Kind: podKind, Namespace: "default", Object: pod("orphan")})
+	p := s.Lookup(podKind, "default", "orphan").(*corev1.Pod)
 	adopt = fmt.Appendf(nil, string(adopt), p.UID)
-	req := &Request{Verb: Patch, Kind: pods, Namespace: "default", Name: "orphan", PatchType: types.StrategicMergePatchType}
+	req := &Request{Verb: Patch, Kind: podKind, Namespace: "default", Name: "orphan",
+		PatchType: types.StrategicMergePatchType}
 	b.ResetTimer()
 	for i := range b.N {
 		req.Patch = adopt
@@ -79,9 +81,9 @@ func BenchmarkAdopt(b *testing.B) {
 
 func BenchmarkUpdateStatus(b *testing.B) {
 	s := full(b)
-	p := s.Lookup(pods, "default", "p00077").DeepCopyObject().(*corev1.Pod)
+	p := s.Lookup(podKind, "default", "p00077").DeepCopyObject().(*corev1.Pod)
 	p.ResourceVersion = ""
-	req := &Request{Verb: Update, Kind: pods, Subresource: "status", Namespace: "default", Name: "p00077", Object: p}
+	req := &Request{Verb: Update, Kind: podKind, Subresource: "status", Namespace: "default", Name: "p00077", Object: p}
 	for i := range b.N {
 		p.Status.Message = [...]string{"a", "b"}[i%2]
 		if r, _ := s.Do(noon, req); r.Err != nil {
@@ -95,7 +97,7 @@ func BenchmarkListOwned(b *testing.B) {
 	items := make([]runtime.Object, 0, 100)
 	for range b.N {
 		items = items[:0]
-		s.EachOwned(pods, "77", func(obj runtime.Object) bool { items = append(items, obj); return true })
+		s.EachOwned(podKind, "77", func(obj runtime.Object) bool { items = append(items, obj); return true })
 		if len(items) != 100 {
 			b.Fatal(len(items))
 		}
@@ -104,7 +106,7 @@ func BenchmarkListOwned(b *testing.B) {
 
 func BenchmarkListLabel(b *testing.B) {
 	s := full(b)
-	req := &Request{Verb: List, Kind: pods, Namespace: "default", List: metav1.ListOptions{LabelSelector: "set=77"}}
+	req := &Request{Verb: List, Kind: podKind, Namespace: "default", List: metav1.ListOptions{LabelSelector: "set=77"}}
 	for range b.N {
 		if r, _ := s.Do(noon, req); len(r.Items) != 100 {
 			b.Fatal(len(r.Items))
@@ -115,7 +117,7 @@ func BenchmarkListLabel(b *testing.B) {
 func BenchmarkDelete(b *testing.B) {
 	filled := full(b)
 	s := filled.Fork()
-	req := &Request{Verb: Delete, Kind: pods, Namespace: "default"}
+	req := &Request{Verb: Delete, Kind: podKind, Namespace: "default"}
 	for i := range b.N {
 		if i%stored == 0 && i > 0 {
 			s = filled.Fork()
@@ -131,7 +133,7 @@ func BenchmarkDelete(b *testing.B) {
 func BenchmarkForkWrite(b *testing.B) {
 	s := full(b)
 	p := pod("n")
-	req := &Request{Verb: Create, Kind: pods, Namespace: "default", Object: p}
+	req := &Request{Verb: Create, Kind: podKind, Namespace: "default", Object: p}
 	for range b.N {
 		if r, _ := s.Fork().Do(noon, req); r.Err != nil {
 			b.Fatal(r.Err)

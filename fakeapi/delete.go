@@ -1,15 +1,14 @@
 package fakeapi
 
 import (
-	"fmt"
 	"net/http"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 func (c *call) delete() Response {
@@ -42,23 +41,24 @@ func (c *call) delete() Response {
 // plainDelete says that validating the options cannot find anything.
 func plainDelete(o *metav1.DeleteOptions) bool {
 	//lint:ignore SA1019 old clients send orphanDependents
-	return o.OrphanDependents == nil && o.PropagationPolicy == nil && len(o.DryRun) == 0 && o.IgnoreStoreReadErrorWithClusterBreakingPotential == nil
+	return o.OrphanDependents == nil && o.PropagationPolicy == nil && len(o.DryRun) == 0 &&
+		o.IgnoreStoreReadErrorWithClusterBreakingPotential == nil
 }
 
 func (c *call) warnOrphaned(opts *metav1.DeleteOptions) {
 	//lint:ignore SA1019 old clients send orphanDependents
-	if c.k.orphanedWarning != "" && opts.PropagationPolicy == nil && opts.OrphanDependents == nil {
-		c.warnings = append(c.warnings, c.k.orphanedWarning)
+	if c.k.row.OrphanedWarning != "" && opts.PropagationPolicy == nil && opts.OrphanDependents == nil {
+		c.warnings = append(c.warnings, c.k.row.OrphanedWarning)
 	}
 }
 
 // remove deletes an object, or marks it as being deleted. It says whether the
 // object is gone.
 func (c *call) remove(old *entry, opts metav1.DeleteOptions) (runtime.Object, bool, error) {
-	if c.k.remove != nil {
-		obj, gone, handled, err := c.k.remove(c, old, &opts)
-		if handled || err != nil {
-			return obj, gone, err
+	if c.k.row.Terminate != nil {
+		obj, done, err := c.terminate(old, &opts)
+		if done || err != nil {
+			return obj, false, err
 		}
 	}
 	if err := c.precondition(old, opts.Preconditions); err != nil {
@@ -71,8 +71,8 @@ func (c *call) remove(old *entry, opts metav1.DeleteOptions) (runtime.Object, bo
 		opts.GracePeriodSeconds = new(int64)
 		*opts.GracePeriodSeconds = 1
 	}
-	obj := c.k.shallow(old.obj)
-	m := metaOf(obj)
+	obj := c.k.row.Shallow(old.obj)
+	m := metadata.Of(obj)
 	graceful, pending := c.beGraceful(obj, m, &opts)
 	if pending {
 		return c.deleted(old.obj, old.meta), false, nil
@@ -88,7 +88,7 @@ func (c *call) remove(old *entry, opts metav1.DeleteOptions) (runtime.Object, bo
 		c.markDeleting(m)
 	}
 	stored := old
-	if c.unchanged(&edit{onlyMeta: true}, obj, old, m) {
+	if unchanged(true, obj, old, m) {
 		obj = old.obj
 	} else if len(opts.DryRun) == 0 {
 		stored = c.commit(c.s.writable(c.k), old, old.key, obj, m)
@@ -123,29 +123,11 @@ func (c *call) deleted(obj runtime.Object, m metav1.Object) runtime.Object {
 	}
 }
 
-func (c *call) precondition(old *entry, pre *metav1.Preconditions) error {
-	if pre == nil {
-		return nil
-	}
-	gr := schema.GroupResource{Group: c.k.GVK.Group, Resource: c.k.GVK.Kind}
-	if pre.UID != nil && *pre.UID != old.meta.GetUID() {
-		return apierrors.NewConflict(gr, old.meta.GetName(), fmt.Errorf(
-			"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated",
-			*pre.UID, old.meta.GetUID()))
-	}
-	if pre.ResourceVersion != nil && *pre.ResourceVersion != old.meta.GetResourceVersion() {
-		return apierrors.NewConflict(gr, old.meta.GetName(), fmt.Errorf(
-			"the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified",
-			*pre.ResourceVersion, old.meta.GetResourceVersion()))
-	}
-	return nil
-}
-
 // beGraceful marks an object of a kind with graceful deletion. It says
 // whether obj was changed for that, and whether an earlier, shorter deletion
 // is already under way, so that there is nothing to do.
 func (c *call) beGraceful(obj runtime.Object, m metav1.Object, opts *metav1.DeleteOptions) (graceful, pending bool) {
-	if c.k.grace == nil {
+	if c.k.row.Grace == nil {
 		return false, false
 	}
 	left := m.GetDeletionGracePeriodSeconds()
@@ -162,7 +144,7 @@ func (c *call) beGraceful(obj runtime.Object, m metav1.Object, opts *metav1.Dele
 		period := *opts.GracePeriodSeconds
 		sooner := metav1.Time{Time: at.Add(time.Duration(period-*left) * time.Second)}
 		if sooner.Time.Before(c.now) {
-			sooner = seconds(c.now)
+			sooner = metadata.Seconds(c.now)
 			if period != 0 {
 				period = 1
 			}
@@ -171,9 +153,9 @@ func (c *call) beGraceful(obj runtime.Object, m metav1.Object, opts *metav1.Dele
 		m.SetDeletionGracePeriodSeconds(&period)
 		return true, false
 	}
-	period := c.k.grace(obj, opts.GracePeriodSeconds)
+	period := c.k.row.Grace(obj, opts.GracePeriodSeconds)
 	opts.GracePeriodSeconds = &period
-	at := seconds(c.now.Add(time.Duration(period) * time.Second))
+	at := metadata.Seconds(c.now.Add(time.Duration(period) * time.Second))
 	m.SetDeletionTimestamp(&at)
 	m.SetDeletionGracePeriodSeconds(&period)
 	if g := m.GetGeneration(); g > 0 {
@@ -189,7 +171,7 @@ func (c *call) markDeleting(m metav1.Object) {
 		m.SetGeneration(g + 1)
 	}
 	if at == nil || at.After(c.now) {
-		now := seconds(c.now)
+		now := metadata.Seconds(c.now)
 		m.SetDeletionTimestamp(&now)
 	}
 	m.SetDeletionGracePeriodSeconds(new(int64))
@@ -228,26 +210,8 @@ func (c *call) setDeletionFinalizers(m metav1.Object, opts *metav1.DeleteOptions
 	if orphan == hasOrphan && foreground == hasForeground {
 		return false
 	}
-	m.SetFinalizers(withPolicy(have, orphan, foreground))
+	m.SetFinalizers(metadata.WithPolicy(have, orphan, foreground))
 	return true
-}
-
-// withPolicy returns the finalizers with those of a propagation policy in place
-// of any other's.
-func withPolicy(have []string, orphan, foreground bool) []string {
-	want := make([]string, 0, len(have)+1)
-	for _, f := range have {
-		if f != metav1.FinalizerOrphanDependents && f != metav1.FinalizerDeleteDependents {
-			want = append(want, f)
-		}
-	}
-	if orphan {
-		want = append(want, metav1.FinalizerOrphanDependents)
-	}
-	if foreground {
-		want = append(want, metav1.FinalizerDeleteDependents)
-	}
-	return want
 }
 
 // deleteCollection lists and then deletes one by one, as the real server does:
@@ -274,4 +238,26 @@ func (c *call) deleteCollection() Response {
 		}
 	}
 	return found
+}
+
+// terminate deletes an object of a kind with a way of its own: the first
+// request marks it, and later ones do nothing while something holds it. It says
+// whether there is nothing more to do.
+func (c *call) terminate(old *entry, opts *metav1.DeleteOptions) (obj runtime.Object, done bool, err error) {
+	if pre := opts.Preconditions; pre != nil {
+		if err := c.conditionMeta(old, pre.UID, pre.ResourceVersion); err != nil {
+			return nil, false, err
+		}
+	}
+	if err := c.admitDelete(old); err != nil {
+		return nil, false, err
+	}
+	if old.meta.GetDeletionTimestamp() != nil {
+		return old.obj, c.k.row.Held != nil && c.k.row.Held(old.obj), nil
+	}
+	marked := c.k.row.Terminate(old.obj, opts, c.now)
+	if len(opts.DryRun) == 0 {
+		c.commit(c.s.writable(c.k), old, old.key, marked, metadata.Of(marked))
+	}
+	return marked, true, nil
 }

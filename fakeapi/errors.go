@@ -63,22 +63,6 @@ func (c *call) errConflict(name, why string) error {
 	return apierrors.NewConflict(c.req.Kind.groupResource(), name, errors.New(why))
 }
 
-// errPrecondition is what the storage layer says when the object is not the
-// one the request was meant for.
-func (c *call) errPrecondition(e *entry, what, asked, have string) error {
-	return c.errConflict(e.meta.GetName(), fmt.Sprintf(
-		"StorageError: invalid object, Code: 4, Key: /registry/%s/%s, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: %s in precondition: %s, %s in object meta: %s",
-		c.k.storagePrefix(), e.key, what, asked, what, have))
-}
-
-// storagePrefix is the place of the kind under /registry.
-func (k *Kind) storagePrefix() string {
-	if k.prefix != "" {
-		return k.prefix
-	}
-	return k.Resource
-}
-
 func (c *call) errInvalid(name string, errs field.ErrorList) error {
 	return apierrors.NewInvalid(c.k.GVK.GroupKind(), name, sorted(errs))
 }
@@ -91,7 +75,8 @@ func errOptions(kind string, errs field.ErrorList) error {
 // validation of labels and annotations ranges over them.
 func sorted(errs field.ErrorList) field.ErrorList {
 	for i := 1; i < len(errs); i++ {
-		for j := i; j > 0 && errs[j].Field == errs[j-1].Field && unordered[errs[j].Field] && errs[j].Error() < errs[j-1].Error(); j-- {
+		for j := i; j > 0 && errs[j].Field == errs[j-1].Field && unordered[errs[j].Field] &&
+			errs[j].Error() < errs[j-1].Error(); j-- {
 			errs[j], errs[j-1] = errs[j-1], errs[j]
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 // evict deletes a Pod as a delete with the eviction's options does, if the
@@ -77,7 +79,7 @@ func disruptedAlready(p *corev1.Pod) bool {
 // nil is what the eviction is answered with, although it is no error.
 func (c *call) spend(pod *corev1.Pod, dryRun bool) (*metav1.Status, error) {
 	var found []*entry
-	c.s.tables[disruptionBudgets.ordinal].each(pod.Namespace, func(e *entry) bool {
+	c.s.tables[budgetKind.ordinal].each(pod.Namespace, func(e *entry) bool {
 		selector, err := metav1.LabelSelectorAsSelector(e.obj.(*policyv1.PodDisruptionBudget).Spec.Selector)
 		if err == nil && selector.Matches(labels.Set(pod.Labels)) {
 			found = append(found, e)
@@ -88,12 +90,15 @@ func (c *call) spend(pod *corev1.Pod, dryRun bool) (*metav1.Status, error) {
 	case len(found) == 0:
 		return nil, nil
 	case len(found) > 1:
-		return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: http.StatusInternalServerError,
-			Message: "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."}, nil
+		return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
+			Code: http.StatusInternalServerError,
+			Message: "This pod has more than one PodDisruptionBudget, which the eviction subresource does not " +
+				"support."}, nil
 	}
 	budget := found[0].obj.(*policyv1.PodDisruptionBudget)
 	if !ready(pod) {
-		always := budget.Spec.UnhealthyPodEvictionPolicy != nil && *budget.Spec.UnhealthyPodEvictionPolicy == policyv1.AlwaysAllow
+		always := budget.Spec.UnhealthyPodEvictionPolicy != nil &&
+			*budget.Spec.UnhealthyPodEvictionPolicy == policyv1.AlwaysAllow
 		if always || budget.Status.CurrentHealthy >= budget.Status.DesiredHealthy && budget.Status.DesiredHealthy > 0 {
 			return nil, nil
 		}
@@ -119,7 +124,7 @@ const maxDisrupted = 2000
 
 // room refuses when a budget has no disruption left.
 func room(b *policyv1.PodDisruptionBudget) error {
-	budgets := disruptionBudgets.groupResource()
+	budgets := budgetKind.groupResource()
 	budgets.Resource = "poddisruptionbudget"
 	switch {
 	case b.Status.ObservedGeneration < b.Generation:
@@ -127,7 +132,8 @@ func room(b *policyv1.PodDisruptionBudget) error {
 	case b.Status.DisruptionsAllowed < 0:
 		return apierrors.NewForbidden(budgets, b.Name, errors.New("pdb disruptions allowed is negative"))
 	case len(b.Status.DisruptedPods) > maxDisrupted:
-		return apierrors.NewForbidden(budgets, b.Name, errors.New("DisruptedPods map too big - too many evictions not confirmed by PDB controller"))
+		return apierrors.NewForbidden(budgets, b.Name,
+			errors.New("DisruptedPods map too big - too many evictions not confirmed by PDB controller"))
 	case b.Status.DisruptionsAllowed > 0:
 		return nil
 	}
@@ -135,18 +141,23 @@ func room(b *policyv1.PodDisruptionBudget) error {
 	said := condition != nil && condition.Status == metav1.ConditionFalse && condition.Message != ""
 	switch {
 	case said && condition.Reason == policyv1.SyncFailedReason:
-		return errBudget(0, fmt.Sprintf("The disruption budget %s does not allow evicting pods currently because it failed sync: %s", b.Name, condition.Message))
+		return errBudget(0, fmt.Sprintf(
+			"The disruption budget %s does not allow evicting pods currently because it failed sync: %s", b.Name,
+			condition.Message))
 	case b.Status.CurrentHealthy <= b.Status.DesiredHealthy:
-		return errBudget(0, fmt.Sprintf("The disruption budget %s needs %d healthy pods and has %d currently", b.Name, b.Status.DesiredHealthy, b.Status.CurrentHealthy))
+		return errBudget(0, fmt.Sprintf("The disruption budget %s needs %d healthy pods and has %d currently", b.Name,
+			b.Status.DesiredHealthy, b.Status.CurrentHealthy))
 	case said:
-		return errBudget(0, fmt.Sprintf("The disruption budget %s does not allow evicting pods currently (%s): %s", b.Name, condition.Reason, condition.Message))
+		return errBudget(0, fmt.Sprintf("The disruption budget %s does not allow evicting pods currently (%s): %s",
+			b.Name, condition.Reason, condition.Message))
 	}
 	return errBudget(0, fmt.Sprintf("The disruption budget %s does not allow evicting pods currently", b.Name))
 }
 
 func errBudget(retry int, why string) error {
 	err := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", retry)
-	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{Type: policyv1.DisruptionBudgetCause, Message: why})
+	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes,
+		metav1.StatusCause{Type: policyv1.DisruptionBudgetCause, Message: why})
 	return err
 }
 
@@ -155,18 +166,20 @@ func (c *call) take(e *entry, pod string) {
 	b := e.obj.(*policyv1.PodDisruptionBudget).DeepCopy()
 	b.Status.DisruptionsAllowed--
 	if b.Status.DisruptionsAllowed == 0 {
-		meta.SetStatusCondition(&b.Status.Conditions, metav1.Condition{Type: policyv1.DisruptionAllowedCondition, Status: metav1.ConditionFalse,
-			Reason: policyv1.InsufficientPodsReason, ObservedGeneration: b.Status.ObservedGeneration, LastTransitionTime: seconds(c.now)})
+		meta.SetStatusCondition(&b.Status.Conditions,
+			metav1.Condition{Type: policyv1.DisruptionAllowedCondition, Status: metav1.ConditionFalse,
+				Reason: policyv1.InsufficientPodsReason, ObservedGeneration: b.Status.ObservedGeneration,
+				LastTransitionTime: metadata.Seconds(c.now)})
 	}
 	if b.Status.DisruptedPods == nil {
 		b.Status.DisruptedPods = map[string]metav1.Time{}
 	}
-	b.Status.DisruptedPods[pod] = seconds(c.now)
-	own := c.serverCall(disruptionBudgets, "status")
+	b.Status.DisruptedPods[pod] = metadata.Seconds(c.now)
+	own := c.serverCall(budgetKind, "status")
 	if c.s.opts.ManagedFields {
 		b = own.manage(e.obj, b, "").(*policyv1.PodDisruptionBudget)
 	}
-	own.commit(c.s.writable(disruptionBudgets), e, e.key, b, b)
+	own.commit(c.s.writable(budgetKind), e, e.key, b, b)
 	c.events = append(c.events[:len(c.events):len(c.events)], own.events...)
 }
 
@@ -176,11 +189,11 @@ func (c *call) disrupt(old *entry, opts metav1.DeleteOptions) error {
 		if err := c.precondition(old, opts.Preconditions); err != nil {
 			return err
 		}
-		r := c.modify(&edit{way: &c.k.status, make: func(old *entry) (runtime.Object, error) {
+		r := c.modify(&edit{way: &c.k.row.ForStatus, make: whole(func(old *entry) (runtime.Object, error) {
 			p := *old.obj.(*corev1.Pod)
-			p.Status.Conditions = withDisruption(p.Status.Conditions, seconds(c.now))
+			p.Status.Conditions = withDisruption(p.Status.Conditions, metadata.Seconds(c.now))
 			return &p, nil
-		}})
+		})})
 		if r.Err != nil {
 			return r.Err
 		}
@@ -197,7 +210,8 @@ func (c *call) disrupt(old *entry, opts metav1.DeleteOptions) error {
 }
 
 func withDisruption(conditions []corev1.PodCondition, now metav1.Time) []corev1.PodCondition {
-	want := corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI",
+	want := corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue,
+		Reason:  "EvictionByEvictionAPI",
 		Message: "Eviction API: evicting", LastTransitionTime: now}
 	all := append([]corev1.PodCondition(nil), conditions...)
 	for i := range all {

@@ -2,12 +2,15 @@ package fakeapi
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 // FuzzServer turns bytes into a sequence of requests and checks, after each,
@@ -50,7 +53,7 @@ func (b *bytesSource) pick(n int) int {
 func (b *bytesSource) of(words ...string) string { return words[b.pick(len(words))] }
 
 func (b *bytesSource) request(s *Server) *Request {
-	k := []*Kind{pods, pods, configMaps, replicaSets, replicationControllers, namespaces}[b.pick(6)]
+	k := []*Kind{podKind, podKind, configMapKind, replicaSetKind, replicationControllerKind, namespaceKind}[b.pick(6)]
 	req := &Request{Kind: k, Namespace: b.of("default", "default", "other"), Name: b.of("a", "b", "c")}
 	if !k.Namespaced {
 		req.Name = b.of("other", "other", "default")
@@ -63,13 +66,14 @@ func (b *bytesSource) request(s *Server) *Request {
 		req.Verb, req.Subresource = Update, b.of("", "", "status")
 		if old := s.Lookup(k, req.Namespace, req.Name); old != nil {
 			req.Object = old.DeepCopyObject()
-			b.metadata(metaOf(req.Object))
+			b.metadata(metadata.Of(req.Object))
 		} else {
 			req.Object = b.object(k, req)
 		}
 	case 3, 4:
 		req.Verb, req.Subresource = Patch, b.of("", "", "status", "nothing")
-		req.PatchType = []types.PatchType{types.StrategicMergePatchType, types.MergePatchType, types.JSONPatchType}[b.pick(3)]
+		req.PatchType = []types.PatchType{types.StrategicMergePatchType, types.MergePatchType,
+			types.JSONPatchType}[b.pick(3)]
 		req.Patch = b.patch()
 	case 5, 6:
 		req.Verb = Delete
@@ -84,10 +88,11 @@ func (b *bytesSource) request(s *Server) *Request {
 
 func (b *bytesSource) object(k *Kind, req *Request) runtime.Object {
 	obj := k.New()
-	m := metaOf(obj)
+	m := metadata.Of(obj)
 	m.SetName(req.Name)
 	b.metadata(m)
-	template := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "x"}}, Spec: pod("t").Spec}
+	template := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "x"}},
+		Spec: pod("t").Spec}
 	switch obj := obj.(type) {
 	case *corev1.Pod:
 		obj.Spec = template.Spec
@@ -104,10 +109,10 @@ func (b *bytesSource) metadata(m metav1.Object) {
 		m.SetFinalizers([]string{b.of("x/f", "orphan", "foregroundDeletion", "bad")})
 	}
 	if b.pick(3) == 0 {
-		yes := true
 		var refs []metav1.OwnerReference
 		for i := range b.pick(4) {
-			refs = append(refs, metav1.OwnerReference{APIVersion: b.of("v1", "apps/v1", ""), Kind: "K", Name: fmt.Sprint(i), UID: types.UID(b.of("u1", "u2", "u3")), Controller: &yes})
+			refs = append(refs, metav1.OwnerReference{APIVersion: b.of("v1", "apps/v1", ""), Kind: "K",
+				Name: fmt.Sprint(i), UID: types.UID(b.of("u1", "u2", "u3")), Controller: new(true)})
 		}
 		m.SetOwnerReferences(refs)
 	}
@@ -127,15 +132,21 @@ func (b *bytesSource) patch() []byte {
 	case 1:
 		return fmt.Appendf(nil, `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"K","name":"o","uid":%q,"controller":%s}]}}`, b.of("u1", "u2", ""), b.of("true", "false", "null", `"x"`))
 	case 2:
-		return fmt.Appendf(nil, `{"metadata":{"ownerReferences":[{"$patch":%q,"uid":%q}],"uid":%q}}`, b.of("delete", "replace", "bogus"), b.of("u1", "u2"), b.of("wrong", ""))
+		return fmt.Appendf(nil, `{"metadata":{"ownerReferences":[{"$patch":%q,"uid":%q}],"uid":%q}}`,
+			b.of("delete", "replace", "bogus"), b.of("u1", "u2"), b.of("wrong", ""))
 	case 3:
-		return fmt.Appendf(nil, `{"metadata":{"finalizers":%s}}`, b.of("null", "[]", `["x/f"]`, `["x/g","x/f"]`, `["orphan"]`))
+		return fmt.Appendf(nil, `{"metadata":{"finalizers":%s}}`,
+			b.of("null", "[]", `["x/f"]`, `["x/g","x/f"]`, `["orphan"]`))
 	case 4:
 		return fmt.Appendf(nil, `[{"op":%q,"path":%q,"value":%s}]`, b.of("add", "remove", "replace", "test", "x"),
-			b.of("/metadata/labels/app", "/metadata/ownerReferences/-", "/metadata/finalizers", "/spec/replicas", "/metadata/name", "/metadata/deletionTimestamp"),
-			b.of(`"x"`, `null`, `["x/f"]`, `{"apiVersion":"v1","kind":"K","name":"p","uid":"u3","controller":true}`, "-1"))
+			b.of("/metadata/labels/app", "/metadata/ownerReferences/-", "/metadata/finalizers", "/spec/replicas",
+				"/metadata/name", "/metadata/deletionTimestamp"),
+			b.of(`"x"`, `null`, `["x/f"]`, `{"apiVersion":"v1","kind":"K","name":"p","uid":"u3","controller":true}`,
+				"-1"))
 	}
-	return fmt.Appendf(nil, `{"spec":%s,"status":%s,"metadata":{"labels":{"app":%q}}}`, b.of("{}", "null", `{"replicas":3}`, `{"containers":[]}`), b.of("{}", `{"phase":"Failed"}`, `{"replicas":1}`), b.of("x", "y"))
+	return fmt.Appendf(nil, `{"spec":%s,"status":%s,"metadata":{"labels":{"app":%q}}}`,
+		b.of("{}", "null", `{"replicas":3}`, `{"containers":[]}`), b.of("{}", `{"phase":"Failed"}`, `{"replicas":1}`),
+		b.of("x", "y"))
 }
 
 func (b *bytesSource) deletion(o *metav1.DeleteOptions) {
@@ -178,7 +189,7 @@ func checkAnswer(t *testing.T, before, s *Server, req *Request, r Response, even
 	}
 	for _, k := range s.Kinds() {
 		s.Each(k, func(obj runtime.Object) bool {
-			checkStored(t, what, before, s, k, metaOf(obj))
+			checkStored(t, what, before, s, k, metadata.Of(obj))
 			return true
 		})
 	}
@@ -190,13 +201,13 @@ func checkEvent(t *testing.T, what string, ev *Event) {
 	if shown == nil {
 		shown = ev.Last
 	}
-	if got := metaOf(shown).GetResourceVersion(); got != fmt.Sprint(ev.Version) {
+	if got := metadata.Of(shown).GetResourceVersion(); got != fmt.Sprint(ev.Version) {
 		t.Fatalf("%s: event %d shows resourceVersion %s", what, ev.Version, got)
 	}
 	if ev.Before == nil || ev.After == nil {
 		return
 	}
-	old, now := metaOf(ev.Before), metaOf(ev.After)
+	old, now := metadata.Of(ev.Before), metadata.Of(ev.After)
 	if old.GetUID() != now.GetUID() || now.GetGeneration() < old.GetGeneration() {
 		t.Fatalf("%s: the uid or the generation went wrong", what)
 	}
@@ -208,7 +219,7 @@ func checkEvent(t *testing.T, what string, ev *Event) {
 	}
 	for _, f := range now.GetFinalizers() {
 		standard := f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents
-		if !contains(old.GetFinalizers(), f) && !standard {
+		if !slices.Contains(old.GetFinalizers(), f) && !standard {
 			t.Fatalf("%s: finalizer %s was added to an object being deleted", what, f)
 		}
 	}
@@ -226,11 +237,13 @@ func checkStored(t *testing.T, what string, before, s *Server, k *Kind, m metav1
 		t.Fatalf("%s: %s has %d controllers", what, m.GetName(), controllers)
 	}
 	grace := m.GetDeletionGracePeriodSeconds()
-	if m.GetDeletionTimestamp() != nil && len(m.GetFinalizers()) == 0 && (grace == nil || *grace == 0) && k.held == nil {
+	if m.GetDeletionTimestamp() != nil && len(m.GetFinalizers()) == 0 && (grace == nil || *grace == 0) &&
+		k.row.Held == nil {
 		t.Fatalf("%s: %s is deleted and held by nothing, yet there", what, m.GetName())
 	}
 	old := before.Lookup(k, m.GetNamespace(), m.GetName())
-	if old != nil && metaOf(old).GetResourceVersion() == m.GetResourceVersion() && old != s.Lookup(k, m.GetNamespace(), m.GetName()) {
+	if old != nil && metadata.Of(old).GetResourceVersion() == m.GetResourceVersion() &&
+		old != s.Lookup(k, m.GetNamespace(), m.GetName()) {
 		t.Fatalf("%s: %s changed without a new resourceVersion", what, m.GetName())
 	}
 }

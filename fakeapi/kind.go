@@ -1,18 +1,18 @@
 package fakeapi
 
 import (
-	"time"
-
-	"k8s.io/apimachinery/pkg/api/validation"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/custom"
+	"github.com/threelaws/threelaws/fakeapi/internal/fieldmanager"
+	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// Kind is one row of the table of kinds: everything the server knows about a
-// kind that is not the same for all of them.
+// Kind is one row of the table of kinds that a server serves.
 type Kind struct {
 	GVK        schema.GroupVersionKind
 	Resource   string   // plural: "pods"
@@ -36,11 +36,24 @@ type Kind struct {
 	// CreateOnUpdate: an update of an object that does not exist creates it.
 	CreateOnUpdate bool
 
-	managers managers
-	custom   *custom // of kinds that a definition defines
-	view     *view   // of kinds that are versions of a stored kind
-	ordinal  int     // index of the kind's table in a server
-	strategy
+	row      *registry.Kind // what differs between kinds
+	ordinal  int            // index of the kind's table in a server
+	stored   *Kind          // the kind that is stored, of which this is another version; nil: this one
+	managers fieldmanager.Managers
+
+	custom   *custom.Resource // of kinds that a definition defines
+	versions []*Kind          // of the stored version of a definition: all versions that are served
+}
+
+// newKind makes a kind of its row.
+func newKind(r *registry.Kind, ordinal int) *Kind {
+	return &Kind{
+		GVK: r.GVK, Resource: r.Resource, Singular: r.Singular, ShortNames: r.ShortNames, Categories: r.Categories,
+		Namespaced: r.Namespaced, New: r.New, NewList: r.NewList,
+		Default: r.Default, OrphanByDefault: r.OrphanByDefault, Status: r.Status, ReturnDeleted: r.ReturnDeleted,
+		MustVersion: r.MustVersion, CreateOnUpdate: r.CreateOnUpdate,
+		row: r, ordinal: ordinal,
+	}
 }
 
 // GVR is the kind's group, version and resource.
@@ -52,124 +65,59 @@ func (k *Kind) groupResource() schema.GroupResource {
 	return schema.GroupResource{Group: k.GVK.Group, Resource: k.Resource}
 }
 
-// Selectable returns the fields of an object that a field selector may name.
-func (k *Kind) Selectable(obj runtime.Object) fields.Set {
-	m := obj.(metav1.Object)
-	set := fields.Set{"metadata.name": m.GetName()}
-	if k.Namespaced {
-		set["metadata.namespace"] = m.GetNamespace()
+// Deprecation is what every request for a built-in kind on its way out is
+// warned of; "" for all others.
+func (k *Kind) Deprecation() string { return k.row.Deprecated }
+
+// Definition returns the definition of a custom kind and the version of it
+// that the kind is; nil for built-in kinds. Both belong to the server.
+func (k *Kind) Definition() (*apiextensionsv1.CustomResourceDefinition,
+	*apiextensionsv1.CustomResourceDefinitionVersion) {
+	if k.custom == nil {
+		return nil, nil
 	}
-	if k.selectable != nil {
-		k.selectable(obj, set)
-	}
-	return set
+	return k.custom.Definition, k.custom.Version
 }
 
-// strategy holds what differs between kinds in create, update and delete. Nil
-// functions do nothing.
-type strategy struct {
-	// shallow copies the object itself and shares everything it points to.
-	shallow func(obj runtime.Object) runtime.Object
-	// name is the rule for names; nil is the rule for path segments alone.
-	name validation.ValidateNameFunc
-	// admit changes an object on its way in, on create and update (old nil on create).
-	admit func(obj, old runtime.Object) error
-
-	prepareCreate  func(obj runtime.Object)
-	validateCreate func(obj runtime.Object) field.ErrorList
-	warnCreate     func(obj runtime.Object) []string
-	canonicalize   func(obj runtime.Object)
-	// readDefault fills in what a read defaults from what a create made. It
-	// says whether there was anything to fill in.
-	readDefault func(obj runtime.Object) bool
-
-	scale *scaling // nil: no scale subresource
-
-	main   update
-	status update
-	other  map[string]*update // further subresources that are updates of the object
-
-	// grace makes the kind one that is deleted gracefully: the seconds left to obj.
-	grace func(obj runtime.Object, asked *int64) int64
-	// remove replaces the common way to delete, unless it leaves handled false.
-	remove func(c *call, old *entry, opts *metav1.DeleteOptions) (obj runtime.Object, gone, handled bool, err error)
-	// orphanedWarning warns of a delete that orphans because it names no policy.
-	orphanedWarning string
-	// resetByStatus are further fields that a write to status leaves alone.
-	resetByStatus [][]string
-	// held: an object being deleted stays although it has no finalizer.
-	held func(obj runtime.Object) bool
-	// follow is what the server does by itself after a request that changed something.
-	follow func(c *call)
-
-	prefix string // under /registry, when it is not the resource
-
-	selectable     func(obj runtime.Object, set fields.Set)
-	selectableKeys []string // besides metadata.name and metadata.namespace
+// Prune brings an object of a custom kind into the form that decoding gives
+// built-in kinds: what its schema does not know, and nulls that it does not
+// allow, are dropped. It returns the paths of the fields that are not known,
+// and an error when the metadata is not of the right form.
+func (k *Kind) Prune(u *unstructured.Unstructured) (unknown []string, err error) {
+	return k.custom.Prune(u, true)
 }
 
-// update is one way to change an object: by itself or through a subresource.
-type update struct {
-	prepare  func(obj, old runtime.Object)
-	validate func(obj, old runtime.Object) field.ErrorList
-	warn     func(obj, old runtime.Object) []string
-	// keeps says that prepare does nothing to an edit that changed only metadata.
-	keeps bool
-	// again names the checks of metadata that the kind's own validation repeats
-	// after the common ones: m as on create, u as on update.
-	again string
-}
-
-// way returns how a subresource changes an object, nil when it does not exist.
-func (k *Kind) way(subresource string) *update {
+// Serves says whether the kind has the subresource; "" is the kind itself.
+func (k *Kind) Serves(subresource string) bool {
 	switch subresource {
-	case "":
-		return &k.main
-	case "status":
-		if k.Status {
-			return &k.status
-		}
-		return nil
+	case "scale":
+		return k.row.Scale != nil
+	case "eviction", "binding":
+		return k.row.Grace != nil
 	}
-	return k.other[subresource]
+	return k.row.Way(subresource) != nil
 }
 
-// on makes a typed function one of the table.
-func on[T runtime.Object](f func(T)) func(runtime.Object) {
-	return func(obj runtime.Object) { f(obj.(T)) }
-}
-
-// over makes a typed function of a new and an old object one of the table.
-func over[T runtime.Object](f func(obj, old T)) func(obj, old runtime.Object) {
-	return func(obj, old runtime.Object) { f(obj.(T), old.(T)) }
-}
-
-// check makes a typed validation one of the table.
-func check[T runtime.Object](f func(T) field.ErrorList) func(runtime.Object) field.ErrorList {
-	return func(obj runtime.Object) field.ErrorList { return f(obj.(T)) }
-}
-
-// compare makes a typed update validation one of the table.
-func compare[T runtime.Object](f func(obj, old T) field.ErrorList) func(obj, old runtime.Object) field.ErrorList {
-	return func(obj, old runtime.Object) field.ErrorList { return f(obj.(T), old.(T)) }
-}
-
-// object is a pointer to a Go type of the API.
-type object[T any] interface {
-	*T
-	runtime.Object
-}
-
-// goType sets the functions of a kind that follow from its Go types.
-func goType[T, L any, P object[T], PL object[L]](k *Kind) *Kind {
-	k.New = func() runtime.Object { return P(new(T)) }
-	k.NewList = func() runtime.Object { return PL(new(L)) }
-	k.shallow = func(obj runtime.Object) runtime.Object {
-		c := *(obj.(P))
-		return P(&c)
+// key is the place of an object in its kind's table.
+func (k *Kind) key(namespace, name string) string {
+	if k.Namespaced {
+		return namespace + "/" + name
 	}
-	return k
+	return name
 }
 
-// seconds cuts a time of day as the API's encoding does.
-func seconds(now time.Time) metav1.Time { return metav1.Time{Time: now.UTC().Truncate(time.Second)} }
+// shown is a stored object in the kind's version.
+func (k *Kind) shown(obj runtime.Object) runtime.Object {
+	if k.stored == nil || obj == nil || obj.GetObjectKind().GroupVersionKind() != k.stored.GVK {
+		return obj
+	}
+	return k.row.View.Show(obj)
+}
+
+// manager is the field manager of a subresource.
+func (k *Kind) manager(subresource string) *managedfields.FieldManager {
+	if k.custom != nil {
+		return k.managers.Of(k.row, k.custom.Merge, subresource)
+	}
+	return k.managers.Of(k.row, nil, subresource)
+}

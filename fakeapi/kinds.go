@@ -3,24 +3,48 @@ package fakeapi
 import (
 	"reflect"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/crd"
+	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// builtin is the table of built-in kinds, by ordinal.
-var builtin = number(coreKinds, appsKinds, batchKinds, otherKinds, definitionKinds, limitKinds, autoscalingKinds)
+// builtin are the built-in kinds, by ordinal: those of which objects are stored.
+var builtin = kindsOf(registry.Builtin)
 
 // known are the built-in kinds and further versions of them.
-var known = withVersions(builtin, otherVersions)
+var known = withVersions(builtin, registry.OtherVersions)
 
 // builtinTypes finds a kind by the Go type of its objects.
 var builtinTypes = typesOf(known)
 
-func number(groups ...[]*Kind) (all []*Kind) {
-	for _, group := range groups {
-		for _, k := range group {
-			k.ordinal = len(all)
-			all = append(all, k)
+// The built-in kinds that the server knows by name.
+var (
+	namespaceKind  = kindOf(&corev1.Namespace{})
+	definitionKind = kindOf(&crd.Definition{})
+	budgetKind     = kindOf(&policyv1.PodDisruptionBudget{})
+)
+
+func kindsOf(rows []*registry.Kind) []*Kind {
+	kinds := make([]*Kind, len(rows))
+	for i, r := range rows {
+		kinds[i] = newKind(r, i)
+	}
+	return kinds
+}
+
+// withVersions puts further versions of kinds behind the kinds.
+func withVersions(kinds []*Kind, versions []*registry.Kind) []*Kind {
+	all := kinds[:len(kinds):len(kinds)]
+	for _, r := range versions {
+		for _, stored := range kinds {
+			if stored.row == r.View.Stored {
+				k := newKind(r, stored.ordinal)
+				k.stored = stored
+				all = append(all, k)
+			}
 		}
 	}
 	return all
@@ -34,21 +58,5 @@ func typesOf(kinds []*Kind) map[reflect.Type]*Kind {
 	return types
 }
 
-// setItems fills a list object of a Go type; the items are copied by value,
-// what they point to is shared.
-func setItems(list runtime.Object, items []runtime.Object) {
-	if l, ok := list.(*unstructured.UnstructuredList); ok {
-		l.Items = make([]unstructured.Unstructured, len(items))
-		for i, item := range items {
-			l.Items[i] = *item.(*unstructured.Unstructured)
-		}
-		return
-	}
-	field := reflect.ValueOf(list).Elem().FieldByName("Items")
-	out := reflect.MakeSlice(field.Type(), len(items), len(items))
-	for i, item := range items {
-		out.Index(i).Set(reflect.ValueOf(item).Elem())
-		out.Index(i).FieldByName("TypeMeta").SetZero()
-	}
-	field.Set(out)
-}
+// kindOf is the built-in kind of a Go type.
+func kindOf(obj runtime.Object) *Kind { return builtinTypes[reflect.TypeOf(obj)] }

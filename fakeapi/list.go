@@ -6,13 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"sort"
 	"strconv"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 // token of a list's rest: the revision it reads and the key it starts at,
@@ -42,10 +46,12 @@ func parseContinue(text string) (t continueToken, err error) {
 		return t, fmt.Errorf("continue key is not valid: %v", err)
 	}
 	if t.APIVersion != continueVersion {
-		return t, fmt.Errorf("continue key is not valid: server does not recognize this encoded version %s", t.APIVersion)
+		return t, fmt.Errorf("continue key is not valid: server does not recognize this encoded version %s",
+			t.APIVersion)
 	}
 	if t.Version == 0 {
-		return t, errors.New("continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)")
+		return t, errors.New("continue key is not valid: incorrect encoded start resourceVersion (version " +
+			"meta.k8s.io/v1)")
 	}
 	if t.Start == "" {
 		return t, errors.New("continue key is not valid: encoded start key empty (version meta.k8s.io/v1)")
@@ -55,7 +61,7 @@ func parseContinue(text string) (t continueToken, err error) {
 
 // listSelected answers a list from the right revision: the latest, or the one
 // that a continue token or an exact match names.
-func (c *call) listSelected(sel Selection) Response {
+func (c *call) listSelected(sel selectors) Response {
 	opts := &c.req.List
 	prefix := ""
 	if c.k.Namespaced && c.req.Namespace != "" {
@@ -63,7 +69,8 @@ func (c *call) listSelected(sel Selection) Response {
 	}
 	asked, err := parseVersion(opts.ResourceVersion)
 	if err != nil {
-		return refuse(apierrors.NewBadRequest("invalid resource version " + strconv.Quote(opts.ResourceVersion) + ": " + err.Error()))
+		return refuse(apierrors.NewBadRequest("invalid resource version " + strconv.Quote(opts.ResourceVersion) + ": " +
+			err.Error()))
 	}
 	at, start := uint64(0), ""
 	switch {
@@ -103,7 +110,7 @@ func (c *call) listSelected(sel Selection) Response {
 }
 
 // listAt selects from what was stored at a revision.
-func (c *call) listAt(t *table, sel Selection, at uint64, start, prefix string) Response {
+func (c *call) listAt(t *table, sel selectors, at uint64, start, prefix string) Response {
 	r := Response{Code: http.StatusOK, Version: at}
 	entries := t.at(at)
 	from := sort.Search(len(entries), func(i int) bool { return entries[i].key >= start })
@@ -111,7 +118,7 @@ func (c *call) listAt(t *table, sel Selection, at uint64, start, prefix string) 
 		if !strings.HasPrefix(e.key, prefix) {
 			break
 		}
-		if sel.Matches(e.obj) {
+		if sel.match(e.obj) {
 			r.Items = append(r.Items, e.obj)
 		}
 	}
@@ -124,16 +131,22 @@ func (c *call) errExpired(start, prefix string) error {
 	if start == "" {
 		return apierrors.NewResourceExpired("The resourceVersion for the provided list is too old.")
 	}
-	err := apierrors.NewResourceExpired("The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.")
-	err.ErrStatus.ListMeta.Continue = continueToken{continueVersion, int64(c.s.version), strings.TrimPrefix(start, prefix)}.String()
+	err := apierrors.NewResourceExpired(
+		"The provided continue parameter is too old to display a consistent list result. You can start a new list " +
+			"without the continue parameter, or use the continue token in this response to retrieve the remainder of " +
+			"the results. Continuing with the provided token results in an inconsistent list - objects that were " +
+			"created, modified, or deleted between the time the first chunk was returned and now may show up " +
+			"in the list.")
+	err.ErrStatus.ListMeta.Continue = continueToken{continueVersion, int64(c.s.version),
+		strings.TrimPrefix(start, prefix)}.String()
 	return err
 }
 
 // listNow selects from what is stored now, by the index that fits.
-func (c *call) listNow(t *table, sel Selection, start string) Response {
+func (c *call) listNow(t *table, sel selectors, start string) Response {
 	r := Response{Code: http.StatusOK, Version: c.s.version}
 	take := func(e *entry) bool {
-		if e.key >= start && sel.Matches(e.obj) {
+		if e.key >= start && sel.match(e.obj) {
 			r.Items = append(r.Items, e.obj)
 		}
 		return true
@@ -166,7 +179,7 @@ func (c *call) page(r Response, prefix string) Response {
 	}
 	rest := int64(len(r.Items)) - limit
 	r.Items = r.Items[:limit]
-	last := metaOf(r.Items[limit-1])
+	last := metadata.Of(r.Items[limit-1])
 	start := "/" + strings.TrimPrefix(c.k.key(last.GetNamespace(), last.GetName()), prefix) + "\x00"
 	r.Continue = continueToken{continueVersion, int64(r.Version), start}.String()
 	if c.req.List.LabelSelector == "" && c.req.List.FieldSelector == "" {
@@ -185,4 +198,23 @@ func (k *Kind) MakeList(r Response) runtime.Object {
 	m.SetRemainingItemCount(r.Left)
 	setItems(list, r.Items)
 	return list
+}
+
+// setItems fills a list object of a Go type; the items are copied by value,
+// what they point to is shared.
+func setItems(list runtime.Object, items []runtime.Object) {
+	if l, ok := list.(*unstructured.UnstructuredList); ok {
+		l.Items = make([]unstructured.Unstructured, len(items))
+		for i, item := range items {
+			l.Items[i] = *item.(*unstructured.Unstructured)
+		}
+		return
+	}
+	field := reflect.ValueOf(list).Elem().FieldByName("Items")
+	out := reflect.MakeSlice(field.Type(), len(items), len(items))
+	for i, item := range items {
+		out.Index(i).Set(reflect.ValueOf(item).Elem())
+		out.Index(i).FieldByName("TypeMeta").SetZero()
+	}
+	field.Set(out)
 }

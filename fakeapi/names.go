@@ -4,35 +4,8 @@ import (
 	"encoding/hex"
 	"strconv"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 )
-
-// key is the place of an object in its kind's table.
-func (k *Kind) key(namespace, name string) string {
-	if k.Namespaced {
-		return namespace + "/" + name
-	}
-	return name
-}
-
-func newEntry(key string, obj runtime.Object) *entry {
-	m := metaOf(obj)
-	rv, err := strconv.ParseUint(m.GetResourceVersion(), 10, 64)
-	if err != nil {
-		panic("fakeapi: stored object " + key + " has resourceVersion " + m.GetResourceVersion())
-	}
-	return &entry{key: key, obj: obj, meta: m, rv: rv}
-}
-
-// metaOf returns the object's metadata: of typed objects the ObjectMeta itself.
-func metaOf(obj runtime.Object) metav1.Object {
-	if a, ok := obj.(metav1.ObjectMetaAccessor); ok {
-		return a.GetObjectMeta()
-	}
-	return obj.(metav1.Object)
-}
 
 // maxGenerated is the length of a prefix that leaves room for five characters
 // of suffix in a name of 63.

@@ -1,39 +1,27 @@
 package fakeapi
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
 	"net/http"
-	"strings"
+	"slices"
 
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/mergepatch"
-	"k8s.io/apimachinery/pkg/util/strategicpatch"
-	"k8s.io/apimachinery/pkg/util/validation/field"
-	kjson "sigs.k8s.io/json"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-const maxOperations = 10000
-
-func (c *call) patch() Response {
-	w := c.k.way(c.req.Subresource)
-	if w == nil {
-		return c.patchSubresource()
-	}
-	if o := &c.req.PatchO; len(o.DryRun) > 0 || o.FieldManager != "" || o.FieldValidation != "" || o.Force != nil || c.req.PatchType == types.ApplyPatchType {
+func (c *call) patch(w *registry.Update) Response {
+	if o := &c.req.PatchO; len(o.DryRun) > 0 || o.FieldManager != "" || o.FieldValidation != "" || o.Force != nil ||
+		c.req.PatchType == types.ApplyPatchType {
 		if errs := metav1validation.ValidatePatchOptions(o, c.req.PatchType); len(errs) > 0 {
 			return refuse(errOptions("PatchOptions", errs))
 		}
 	}
 	ed := &edit{way: w, dryRun: len(c.req.PatchO.DryRun) > 0}
-	if c.k.custom != nil && !contains(customPatches, string(c.req.PatchType)) {
+	if c.k.custom != nil && !slices.Contains(customPatches, string(c.req.PatchType)) {
 		return refuse(errCustomPatch())
 	}
 	switch c.req.PatchType {
@@ -41,198 +29,34 @@ func (c *call) patch() Response {
 		return c.apply(ed)
 	case types.StrategicMergePatchType, types.MergePatchType, types.JSONPatchType:
 	default:
-		return refuse(apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", c.k.groupResource(), c.req.Name, "", 0, true))
+		return refuse(apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", c.k.groupResource(),
+			c.req.Name, "", 0, true))
 	}
-	ed.make = func(old *entry) (runtime.Object, error) { return c.patched(ed, old) }
+	ed.make = c.patched
 	return c.modify(ed)
 }
 
 // patched applies the patch to the stored object.
-func (c *call) patched(ed *edit, old *entry) (runtime.Object, error) {
-	obj := c.patchMeta(old)
-	if obj != nil {
-		ed.onlyMeta = true
-	} else if obj = c.patchReplicas(old); obj == nil {
-		var err error
+func (c *call) patched(old *entry) (obj runtime.Object, onlyMeta bool, err error) {
+	obj = c.patchMeta(old)
+	onlyMeta = obj != nil
+	if obj == nil {
+		obj = c.patchReplicas(old)
+	}
+	if obj == nil {
 		if obj, err = c.patchWhole(old.obj); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
 	if c.s.manages(old.meta) {
 		obj = c.manage(old.obj, obj, c.req.PatchO.FieldManager)
 	}
-	m := metaOf(obj)
+	m := metadata.Of(obj)
 	if !c.s.manages(old.meta) {
 		m.SetManagedFields(nil)
 	}
 	if err := c.matchNamespace(m); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return obj, c.matchName(m)
-}
-
-// patchWhole applies the patch to the whole object, through JSON.
-func (c *call) patchWhole(old runtime.Object) (runtime.Object, error) {
-	if c.k.custom != nil {
-		return c.patchCustom(old)
-	}
-	obj := c.k.New()
-	var err error
-	if c.req.PatchType == types.StrategicMergePatchType {
-		err = c.patchStrategic(old, obj)
-	} else {
-		err = c.patchJSON(old, obj)
-	}
-	if err != nil {
-		return nil, err
-	}
-	obj.GetObjectKind().SetGroupVersionKind(c.k.GVK)
-	if c.k.Default != nil {
-		c.k.Default(obj)
-	}
-	return obj, nil
-}
-
-// strict says whether the request wants to hear of fields that are not known.
-func (c *call) strict() bool {
-	v := c.req.PatchO.FieldValidation
-	return v == metav1.FieldValidationWarn || v == metav1.FieldValidationStrict || v == ""
-}
-
-func (c *call) patchStrategic(old, obj runtime.Object) error {
-	original, err := runtime.DefaultUnstructuredConverter.ToUnstructured(old)
-	if err != nil {
-		return err
-	}
-	patch := map[string]any{}
-	var found []error
-	if c.strict() {
-		if found, err = kjson.UnmarshalStrict(c.req.Patch, &patch); err != nil {
-			return apierrors.NewBadRequest(err.Error())
-		}
-	} else if err := kjson.UnmarshalCaseSensitivePreserveInts(c.req.Patch, &patch); err != nil {
-		return apierrors.NewBadRequest(err.Error())
-	}
-	merged, err := strategicpatch.StrategicMergeMapPatch(original, patch, obj)
-	if err != nil {
-		return strategicError(err)
-	}
-	err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(merged, obj, c.strict())
-	return c.strictness(err, found, fmt.Sprintf("%+v", patch))
-}
-
-// strategicError gives an error of a strategic merge its status.
-func strategicError(err error) error {
-	switch err {
-	case mergepatch.ErrBadJSONDoc, mergepatch.ErrBadPatchFormatForPrimitiveList, mergepatch.ErrBadPatchFormatForRetainKeys,
-		mergepatch.ErrBadPatchFormatForSetElementOrderList, mergepatch.ErrUnsupportedStrategicMergePatchFormat:
-		return apierrors.NewBadRequest(err.Error())
-	case mergepatch.ErrNoListOfLists, mergepatch.ErrPatchContentNotMatchRetainKeys:
-		return errUnprocessable(err)
-	}
-	return err
-}
-
-func errUnprocessable(err error) error {
-	return apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
-}
-
-func (c *call) patchJSON(old, obj runtime.Object) error {
-	original, err := json.Marshal(old)
-	if err != nil {
-		return err
-	}
-	patched, found, err := c.applyJSON(original)
-	if err != nil {
-		return err
-	}
-	strictErrs, err := kjson.UnmarshalStrict(patched, obj)
-	if err != nil {
-		return c.strictness(err, nil, string(patched))
-	}
-	if !c.strict() {
-		return nil
-	}
-	if len(strictErrs) > 0 {
-		err = runtime.NewStrictDecodingError(strictErrs)
-	}
-	return c.strictness(err, found, string(patched))
-}
-
-// jsonPatchOp is one operation of a JSON patch. Decoding errors name the type,
-// so it is called what the real server calls it.
-type jsonPatchOp struct {
-	Op    string `json:"op"`
-	Path  string `json:"path"`
-	From  string `json:"from"`
-	Value any    `json:"value"`
-}
-
-func (c *call) applyJSON(original []byte) (patched []byte, found []error, err error) {
-	if c.req.PatchType == types.MergePatchType {
-		if c.strict() {
-			v := map[string]any{}
-			if found, err = kjson.UnmarshalStrict(c.req.Patch, &v); err != nil {
-				return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
-			}
-		}
-		patched, err = jsonpatch.MergePatch(original, c.req.Patch)
-		if errors.Is(err, jsonpatch.ErrBadJSONPatch) {
-			return nil, nil, apierrors.NewBadRequest(err.Error())
-		}
-		return patched, found, err
-	}
-	if c.strict() {
-		var ops []jsonPatchOp
-		if found, err = kjson.UnmarshalStrict(c.req.Patch, &ops); err != nil {
-			text := strings.ReplaceAll(err.Error(), "fakeapi.", "handlers.")
-			return nil, nil, apierrors.NewBadRequest("error decoding patch: " + text)
-		}
-		for i, e := range found {
-			found[i] = fmt.Errorf("json patch %v", e)
-		}
-	}
-	patch, err := jsonpatch.DecodePatch(c.req.Patch)
-	if err != nil {
-		return nil, nil, apierrors.NewBadRequest(err.Error())
-	}
-	if len(patch) > maxOperations {
-		return nil, nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf(
-			"The allowed maximum operations in a JSON patch is %d, got %d", maxOperations, len(patch)))
-	}
-	if patched, err = patch.Apply(original); err != nil {
-		return nil, nil, errUnprocessable(err)
-	}
-	return patched, found, nil
-}
-
-// strictness turns what decoding a patched object found into a refusal or
-// into warnings, as the request's field validation says.
-func (c *call) strictness(err error, found []error, patch string) error {
-	text := ""
-	if err != nil {
-		strictErr, ok := runtime.AsStrictDecodingError(err)
-		if !ok {
-			text = err.Error()
-		} else {
-			found = append(found, strictErr.Errors()...)
-		}
-	}
-	if text == "" && len(found) > 0 {
-		if c.req.PatchO.FieldValidation != metav1.FieldValidationStrict {
-			c.warnStrict(found)
-			return nil
-		}
-		text = runtime.NewStrictDecodingError(found).Error()
-	}
-	if text == "" {
-		return nil
-	}
-	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), patch, text)})
-}
-
-func (c *call) warnStrict(found []error) {
-	for _, err := range found {
-		c.warnings = append(c.warnings, strings.TrimPrefix(err.Error(), "strict decoding error: "))
-	}
+	return obj, onlyMeta, c.matchName(m)
 }

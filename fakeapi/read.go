@@ -1,22 +1,8 @@
 package fakeapi
 
-import (
-	"fmt"
-	"net/http"
-	"slices"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/selection"
-)
+import "net/http"
 
 func (c *call) get() Response {
-	if c.req.Subresource != "" {
-		return c.getSubresource()
-	}
 	if rv := c.req.List.ResourceVersion; rv != "" {
 		if asked, err := parseWatchVersion(rv); err != nil {
 			return refuse(err)
@@ -31,84 +17,11 @@ func (c *call) get() Response {
 	return Response{Object: e.obj, Code: http.StatusOK}
 }
 
-// Selection is a parsed pair of label and field selector.
-type Selection struct {
-	kind   *Kind
-	labels labels.Selector // nil: all
-	fields fields.Selector // nil: all
-}
-
-// Select parses the selectors of a list or a watch. An error is a 400.
-func (k *Kind) Select(opts *metav1.ListOptions) (Selection, error) {
-	sel := Selection{kind: k}
-	if opts.LabelSelector != "" {
-		l, err := labels.Parse(opts.LabelSelector)
-		if err != nil {
-			return sel, apierrors.NewBadRequest(err.Error())
-		}
-		if !l.Empty() {
-			sel.labels = l
-		}
-	}
-	if opts.FieldSelector != "" {
-		f, err := fields.ParseSelector(opts.FieldSelector)
-		if err != nil {
-			return sel, apierrors.NewBadRequest(err.Error())
-		}
-		if f, err = f.Transform(k.fieldLabel); err != nil {
-			return sel, apierrors.NewBadRequest(err.Error())
-		}
-		if !f.Empty() {
-			sel.fields = f
-		}
-	}
-	return sel, nil
-}
-
-// Matches says whether an object is selected.
-func (s Selection) Matches(obj runtime.Object) bool {
-	if s.labels != nil && !s.labels.Matches(labels.Set(metaOf(obj).GetLabels())) {
-		return false
-	}
-	return s.fields == nil || s.fields.Matches(s.kind.Selectable(obj))
-}
-
-// pair is a label that every selected object carries, for the index.
-func (s Selection) pair() (label, value string, ok bool) {
-	if s.labels == nil {
-		return "", "", false
-	}
-	reqs, _ := s.labels.Requirements()
-	for i := range reqs {
-		switch reqs[i].Operator() {
-		case selection.Equals, selection.DoubleEquals, selection.In:
-			if values := reqs[i].ValuesUnsorted(); len(values) == 1 {
-				return reqs[i].Key(), values[0], true
-			}
-		}
-	}
-	return "", "", false
-}
-
-// fieldLabel checks that a field selector may name the label.
-func (k *Kind) fieldLabel(label, value string) (string, string, error) {
-	if label == "metadata.name" || label == "metadata.namespace" && k.Namespaced || slices.Contains(k.selectableKeys, label) {
-		return label, value, nil
-	}
-	if len(k.selectableKeys) == 0 {
-		return "", "", fmt.Errorf("%q is not a known field selector: only %q, %q", label, "metadata.name", "metadata.namespace")
-	}
-	if k.GVK.Group == "batch" {
-		return "", "", fmt.Errorf("field label %q not supported for %s", label, k.GVK.Kind)
-	}
-	return "", "", fmt.Errorf("field label not supported: %s", label)
-}
-
 func (c *call) list() Response {
 	if err := validateListOptions(&c.req.List); err != nil {
 		return refuse(err)
 	}
-	sel, err := c.k.Select(&c.req.List)
+	sel, err := c.k.selectors(&c.req.List)
 	if err != nil {
 		return refuse(err)
 	}

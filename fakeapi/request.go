@@ -1,8 +1,6 @@
 package fakeapi
 
 import (
-	"time"
-
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -70,9 +68,4 @@ type Event struct {
 	// Last is set on a removal: the last stored state with the revision of the
 	// removal, as watchers are shown it.
 	Last runtime.Object
-}
-
-// Doer executes requests: the interface a transport or a host needs of a server.
-type Doer interface {
-	Do(now time.Time, req *Request) (Response, []Event)
 }

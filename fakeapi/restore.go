@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 // Restore stores objects as they stand: with their uids, versions, status and
@@ -20,15 +22,17 @@ func (s *Server) Restore(objects []runtime.Object) error {
 		if k == nil {
 			return fmt.Errorf("the kind %s is not served", obj.GetObjectKind().GroupVersionKind())
 		}
-		m := metaOf(obj)
+		m := metadata.Of(obj)
 		version, err := strconv.ParseUint(m.GetResourceVersion(), 10, 64)
 		switch {
 		case m.GetName() == "" || m.GetUID() == "":
 			return fmt.Errorf("%s %s: a stored object has a name and a uid", k.GVK.Kind, m.GetName())
 		case k.Namespaced == (m.GetNamespace() == ""):
-			return fmt.Errorf("%s %s: its namespace %q does not fit the kind", k.GVK.Kind, m.GetName(), m.GetNamespace())
+			return fmt.Errorf("%s %s: its namespace %q does not fit the kind", k.GVK.Kind, m.GetName(),
+				m.GetNamespace())
 		case err != nil || version == 0:
-			return fmt.Errorf("%s %s: resourceVersion %q is not a revision", k.GVK.Kind, m.GetName(), m.GetResourceVersion())
+			return fmt.Errorf("%s %s: resourceVersion %q is not a revision", k.GVK.Kind, m.GetName(),
+				m.GetResourceVersion())
 		}
 		latest = max(latest, version+1)
 	}
@@ -36,11 +40,11 @@ func (s *Server) Restore(objects []runtime.Object) error {
 	for _, obj := range objects {
 		k := s.KindOf(obj)
 		c := obj.DeepCopyObject()
-		if k.view != nil {
-			k, c = k.view.stored, k.view.keep(obj)
+		if k.stored != nil {
+			k, c = k.stored, k.row.View.Keep(obj)
 		}
 		c.GetObjectKind().SetGroupVersionKind(k.GVK)
-		m := metaOf(c)
+		m := metadata.Of(c)
 		e := newEntry(k.key(m.GetNamespace(), m.GetName()), c)
 		t := s.writable(k)
 		t.put(s.find(t, e.key), e)
@@ -52,6 +56,6 @@ func (s *Server) Restore(objects []runtime.Object) error {
 		}
 	}
 	s.born = int(latest)
-	(&call{s: s, k: definitions, req: &Request{}}).syncKinds()
+	s.syncKinds()
 	return nil
 }

@@ -6,56 +6,25 @@ import (
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/fieldmanager"
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+	"github.com/threelaws/threelaws/fakeapi/internal/registry"
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// scaling says how a kind's scale subresource reads and writes its objects.
-type scaling struct {
-	read  func(obj runtime.Object) (want, have int32, selector string)
-	write func(obj runtime.Object, want int32) // obj is a shallow copy
-	// path is where the replicas are; nil is spec.replicas.
-	path []string
-	// absent refuses to show an object that has no replicas; nil: all have.
-	absent func(obj runtime.Object) error
-}
-
 // Scales is the kind of the scale subresource's objects. It is not served by itself.
-var Scales = goType[autoscalingv1.Scale, autoscalingv1.Scale](&Kind{
-	GVK: autoscalingv1.SchemeGroupVersion.WithKind("Scale"), Namespaced: true,
-})
-
-// BodyKind is the kind of the objects that requests to a subresource carry.
-func (k *Kind) BodyKind(subresource string) *Kind {
-	switch {
-	case subresource == "scale" && k.scale != nil:
-		return Scales
-	case subresource == "eviction":
-		return evictions
-	case subresource == "binding":
-		return bindings
-	}
-	return k
-}
-
-// Serves says whether the kind has the subresource; "" is the kind itself.
-func (k *Kind) Serves(subresource string) bool {
-	switch subresource {
-	case "scale":
-		return k.scale != nil
-	case "eviction", "binding":
-		return k.grace != nil
-	}
-	return k.way(subresource) != nil
-}
+var Scales = newKind(registry.Scales, 0)
 
 // scaleOf shows an object as its scale.
 func (k *Kind) scaleOf(obj runtime.Object) *autoscalingv1.Scale {
-	m := metaOf(obj)
-	want, have, selector := k.scale.read(obj)
+	m := metadata.Of(obj)
+	want, have, selector := k.row.Scale.Read(obj)
 	return &autoscalingv1.Scale{
 		TypeMeta: metav1.TypeMeta{Kind: Scales.GVK.Kind, APIVersion: Scales.GVK.GroupVersion().String()},
 		ObjectMeta: metav1.ObjectMeta{Name: m.GetName(), Namespace: m.GetNamespace(), UID: m.GetUID(),
@@ -67,7 +36,7 @@ func (k *Kind) scaleOf(obj runtime.Object) *autoscalingv1.Scale {
 
 // rescale carries out an update or a patch of the scale subresource.
 func (c *call) rescale() Response {
-	ed := &edit{way: &c.k.main}
+	ed := &edit{way: &c.k.row.Main}
 	switch c.req.Verb {
 	case Update:
 		asked, ok := c.req.Object.(*autoscalingv1.Scale)
@@ -82,16 +51,16 @@ func (c *call) rescale() Response {
 			return refuse(err)
 		}
 		ed.uid, ed.dryRun = asked.UID, len(c.req.Update.DryRun) > 0
-		ed.make = func(old *entry) (runtime.Object, error) { return c.scaled(old, asked) }
+		ed.make = whole(func(old *entry) (runtime.Object, error) { return c.scaled(old, asked) })
 	case Patch:
 		ed.dryRun = len(c.req.PatchO.DryRun) > 0
-		ed.make = func(old *entry) (runtime.Object, error) {
+		ed.make = whole(func(old *entry) (runtime.Object, error) {
 			asked, err := c.patchedScale(old)
 			if err != nil {
 				return nil, err
 			}
 			return c.scaled(old, asked)
-		}
+		})
 	}
 	r := c.modify(ed)
 	if r.Err == nil {
@@ -120,17 +89,17 @@ func (c *call) patchedScale(old *entry) (*autoscalingv1.Scale, error) {
 
 // scaled is the stored object with the replicas of a scale.
 func (c *call) scaled(old *entry, asked *autoscalingv1.Scale) (runtime.Object, error) {
-	errs := validation.ValidateObjectMeta(&asked.ObjectMeta, c.k.Namespaced, validation.NameIsDNSSubdomain, metadataPath)
-	errs = append(errs, nonNegative(int64(asked.Spec.Replicas), specPath, "replicas")...)
-	if len(errs) > 0 {
+	if errs := validation.Scale(asked, c.k.Namespaced); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(Scales.GVK.GroupKind(), asked.Name, errs)
 	}
-	if asked.UID != "" && asked.UID != old.meta.GetUID() {
-		return nil, c.errConflict(asked.Name, fmt.Sprintf("Precondition failed: UID in precondition: %v, UID in object meta: %v", asked.UID, old.meta.GetUID()))
+	if asked.UID != "" {
+		if err := c.conditionMeta(old, &asked.UID, nil); err != nil {
+			return nil, err
+		}
 	}
-	obj := c.k.shallow(old.obj)
-	c.k.scale.write(obj, asked.Spec.Replicas)
-	m := metaOf(obj)
+	obj := c.k.row.Shallow(old.obj)
+	c.k.row.Scale.Write(obj, asked.Spec.Replicas)
+	m := metadata.Of(obj)
 	m.SetResourceVersion(asked.ResourceVersion)
 	if c.req.PatchType != types.ApplyPatchType && !c.s.manages(old.meta) {
 		return obj, nil
@@ -157,7 +126,7 @@ func (c *call) manageScale(old *entry, asked *autoscalingv1.Scale) error {
 		manager = c.req.Update.FieldManager
 	}
 	asked.TypeMeta, asked.ManagedFields = live.TypeMeta, nil
-	Scales.manager("scale").UpdateNoErrors(live, asked, managerName(manager, c.req.UserAgent))
+	Scales.manager("scale").UpdateNoErrors(live, asked, fieldmanager.Name(manager, c.req.UserAgent))
 	asked.ManagedFields, err = handler.ToParent(asked.ManagedFields)
 	return err
 }
@@ -167,31 +136,55 @@ func (c *call) getScale() Response {
 	if e == nil {
 		return refuse(c.errNotFound(c.req.Name))
 	}
-	if c.k.scale.absent != nil {
-		if err := c.k.scale.absent(e.obj); err != nil {
+	if c.k.row.Scale.Absent != nil {
+		if err := c.k.row.Scale.Absent(e.obj); err != nil {
 			return refuse(err)
 		}
 	}
 	return Response{Object: c.k.scaleOf(e.obj), Code: http.StatusOK}
 }
 
-// selectorText is a label selector as a scale shows it.
-func selectorText(sel *metav1.LabelSelector) string {
-	s, err := metav1.LabelSelectorAsSelector(sel)
-	if err != nil {
-		return ""
-	}
-	return s.String()
-}
-
-// replicas is the path of the replicas in the objects.
-func (s *scaling) replicas() fieldpath.Path {
-	if s.path == nil {
+// replicasPath is where the objects have their replicas.
+func replicasPath(s *registry.Scaling) fieldpath.Path {
+	if s.Path == nil {
 		return fieldpath.MakePathOrDie("spec", "replicas")
 	}
 	var path fieldpath.Path
-	for i := range s.path {
-		path = append(path, fieldpath.PathElement{FieldName: &s.path[i]})
+	for i := range s.Path {
+		path = append(path, fieldpath.PathElement{FieldName: &s.Path[i]})
 	}
 	return path
+}
+
+// appliedScale applies to the scale of an object. The managers of the object's
+// replicas are those of the scale's.
+func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
+	handler, live, err := c.scaleHandler(old)
+	if err != nil {
+		return nil, err
+	}
+	obj, err := c.merge(Scales, "scale", live)
+	if err != nil {
+		return nil, err
+	}
+	asked := obj.(*autoscalingv1.Scale)
+	if asked.ManagedFields, err = handler.ToParent(asked.ManagedFields); err != nil {
+		return nil, err
+	}
+	if err := c.matchNamespace(asked); err != nil {
+		return nil, err
+	}
+	return asked, c.matchName(asked)
+}
+
+// scaleHandler translates between the managers of an object and of its scale;
+// it comes with the scale as it is.
+func (c *call) scaleHandler(old *entry) (*managedfields.ScaleHandler, *autoscalingv1.Scale, error) {
+	gv := c.k.GVK.GroupVersion()
+	paths := managedfields.ResourcePathMappings{gv.String(): replicasPath(c.k.row.Scale)}
+	handler := managedfields.NewScaleHandler(old.meta.GetManagedFields(), gv, paths)
+	entries, err := handler.ToSubresource()
+	live := c.k.scaleOf(old.obj)
+	live.ManagedFields = entries
+	return handler, live, err
 }

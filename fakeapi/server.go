@@ -17,15 +17,9 @@
 package fakeapi
 
 import (
-	"net/http"
 	"reflect"
 	"strings"
-	"sync"
-	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -50,50 +44,12 @@ type Options struct {
 // Server is the API server. It is not safe for concurrent use; a server and
 // its forks may be used concurrently with each other.
 type Server struct {
-	opts    Options
-	kinds   []*Kind  // that are served
-	single  []*Kind  // of these, one for each table
-	tables  []*table // by ordinal
-	token   *token
-	version uint64
-	born    int    // added to the count of incarnations; see [Server.Restore]
-	pivot   entry  // of look-ups
-	text    []byte // of the keys of look-ups
-	missed  string // what KindNamed was asked for last and did not find
-}
-
-// epoch is the creation time of what a new server holds.
-var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-
-// New returns an empty server with the built-in kinds and the namespaces
-// "default" and "kube-system".
-func New(opts Options) *Server {
-	if opts.ManagedFields {
-		return build(opts)
-	}
-	// Most servers begin alike and write few kinds: they share the tables of one
-	// that is never written until they write their own.
-	s := *pristine()
-	s.opts, s.token, s.tables = opts, new(token), append([]*table(nil), s.tables...)
-	return &s
-}
-
-var pristine = sync.OnceValue(func() *Server { return build(Options{}) })
-
-func build(opts Options) *Server {
-	s := &Server{opts: opts, kinds: known, single: builtin, token: new(token), version: 1}
-	s.tables = make([]*table, len(builtin))
-	for i, k := range builtin {
-		s.tables[i] = newTable(k, s.token)
-	}
-	for _, name := range []string{"default", "kube-system"} {
-		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		if r, _ := s.Do(epoch, &Request{Verb: Create, Kind: namespaces, Object: ns}); r.Err != nil {
-			panic("fakeapi: a new server refuses namespace " + name + ": " + r.Err.Error())
-		}
-	}
-	s.token, s.text, s.pivot = new(token), nil, entry{}
-	return s
+	opts   Options
+	kinds  []*Kind // that are served
+	single []*Kind // of these, one for each table
+	born   int     // added to the count of incarnations; see [Server.Restore]
+	missed string  // what KindNamed was asked for last and did not find
+	store
 }
 
 // Kinds lists the kinds that objects are of, in a fixed order: each object is
@@ -159,54 +115,6 @@ func (s *Server) KindNamed(typed string) *Kind {
 	}
 	s.missed = typed
 	return nil
-}
-
-// Do executes one request at the given time. A write returns one event for
-// each change it made, in order; a refused or a no-op request returns none.
-func (s *Server) Do(now time.Time, req *Request) (Response, []Event) {
-	if k := req.Kind; k == nil || k.ordinal >= len(s.tables) || s.tables[k.ordinal].kind != k {
-		return s.doOther(now, req)
-	}
-	if req.Verb == Get && req.Subresource == "" && req.List.ResourceVersion == "" {
-		if e := s.lookup(s.tables[req.Kind.ordinal], req.Namespace, req.Name); e != nil {
-			return Response{Object: e.obj, Code: http.StatusOK}, nil
-		}
-	}
-	c := &call{s: s, req: req, k: req.Kind, now: now}
-	return c.run()
-}
-
-// run executes the request of a call.
-func (c *call) run() (Response, []Event) {
-	var r Response
-	if c.req.Object == nil && (c.req.Verb == Create || c.req.Verb == Update) {
-		return refuse(apierrors.NewBadRequest("the request to " + string(c.req.Verb) + " a " + c.k.GVK.Kind + " has no object")), nil
-	}
-	switch c.req.Verb {
-	case Get:
-		return c.get(), nil
-	case List:
-		return c.list(), nil
-	case Create:
-		r = c.create()
-	case Update:
-		r = c.update()
-	case Patch:
-		r = c.patch()
-	case Delete:
-		r = c.delete()
-	case DeleteCollection:
-		r = c.deleteCollection()
-	default:
-		r = refuse(errMethod(c.req))
-	}
-	if c.k.follow != nil && len(c.events) > 0 {
-		c.k.follow(c)
-	}
-	if len(c.warnings) > 0 {
-		r.Warnings = append(c.warnings, r.Warnings...)
-	}
-	return r, c.events
 }
 
 // Version is the latest revision.

@@ -4,7 +4,11 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -39,8 +43,10 @@ func TestLifeOfAPod(t *testing.T) {
 	if got != made {
 		t.Fatal("get copies")
 	}
-	patched := mustDo(t, s, &Request{Verb: Patch, Kind: k, Namespace: "default", Name: "a", PatchType: types.StrategicMergePatchType,
-		Patch: []byte(`{"metadata":{"uid":"` + string(made.UID) + `","ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"r","uid":"u","controller":true,"blockOwnerDeletion":true}]}}`),
+	patched := mustDo(t, s, &Request{Verb: Patch, Kind: k, Namespace: "default", Name: "a",
+		PatchType: types.StrategicMergePatchType,
+		Patch: []byte(`{"metadata":{"uid":"` + string(made.UID) +
+			`","ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"r","uid":"u","controller":true,"blockOwnerDeletion":true}]}}`),
 	}).Object.(*corev1.Pod)
 	if metav1.GetControllerOf(patched) == nil {
 		t.Fatal("adoption is lost")
@@ -58,3 +64,19 @@ func TestLifeOfAPod(t *testing.T) {
 		t.Fatal("the pod is still there")
 	}
 }
+
+// Built-in kinds that tests need.
+var (
+	podKind                   = kindOf(&corev1.Pod{})
+	nodeKind                  = kindOf(&corev1.Node{})
+	limitRangeKind            = kindOf(&corev1.LimitRange{})
+	quotaKind                 = kindOf(&corev1.ResourceQuota{})
+	endpointsKind             = kindOf(&corev1.Endpoints{})
+	eventKind                 = kindOf(&corev1.Event{})
+	newEventKind              = kindOf(&eventsv1.Event{})
+	autoscalerKind            = kindOf(&autoscalingv2.HorizontalPodAutoscaler{})
+	autoscalerV1Kind          = kindOf(&autoscalingv1.HorizontalPodAutoscaler{})
+	configMapKind             = kindOf(&corev1.ConfigMap{})
+	replicaSetKind            = kindOf(&appsv1.ReplicaSet{})
+	replicationControllerKind = kindOf(&corev1.ReplicationController{})
+)

@@ -1,6 +1,7 @@
 package fakeapi
 
 import (
+	"strconv"
 	"strings"
 	"sync"
 	"unsafe"
@@ -9,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 const degree = 32
@@ -66,6 +69,15 @@ type table struct {
 	compacted uint64 // changes up to this revision are forgotten
 }
 
+// store is what a server holds: a table for each kind.
+type store struct {
+	tables  []*table // by ordinal
+	token   *token
+	version uint64
+	pivot   entry  // of look-ups
+	text    []byte // of the keys of look-ups
+}
+
 // token is the identity of a server's right to write tables.
 type token struct{ _ byte }
 
@@ -106,7 +118,7 @@ func (t *table) copyFor(owner *token) *table {
 }
 
 // writable returns the server's own table of a kind.
-func (s *Server) writable(k *Kind) *table {
+func (s *store) writable(k *Kind) *table {
 	t := s.tables[k.ordinal]
 	if t.owner != s.token {
 		t = t.copyFor(s.token)
@@ -117,7 +129,7 @@ func (s *Server) writable(k *Kind) *table {
 
 // find looks an object up. The pivot is the server's, so that a read
 // allocates nothing.
-func (s *Server) find(t *table, key string) *entry {
+func (s *store) find(t *table, key string) *entry {
 	s.pivot.key = key
 	e, _ := t.objects.Get(&s.pivot)
 	return e
@@ -125,7 +137,7 @@ func (s *Server) find(t *table, key string) *entry {
 
 // lookup is find by namespace and name. The key is written into a buffer of the
 // server's, which nothing keeps.
-func (s *Server) lookup(t *table, namespace, name string) *entry {
+func (s *store) lookup(t *table, namespace, name string) *entry {
 	if !t.kind.Namespaced {
 		return s.find(t, name)
 	}
@@ -223,14 +235,14 @@ func (t *table) each(namespace string, f func(*entry) bool) {
 }
 
 // eachOwned calls f for the objects that name an owner, in key order.
-func (s *Server) eachOwned(t *table, owner types.UID, f func(*entry) bool) {
+func (s *store) eachOwned(t *table, owner types.UID, f func(*entry) bool) {
 	t.owners.AscendGreaterOrEqual(link{owner: owner}, func(l link) bool {
 		return l.owner == owner && f(s.find(t, l.key))
 	})
 }
 
 // eachMarked calls f for the objects of a namespace with a label, in key order.
-func (s *Server) eachMarked(t *table, namespace, label, value string, f func(*entry) bool) {
+func (s *store) eachMarked(t *table, namespace, label, value string, f func(*entry) bool) {
 	prefix := ""
 	if namespace != "" && t.kind.Namespaced {
 		prefix = namespace + "/"
@@ -238,4 +250,19 @@ func (s *Server) eachMarked(t *table, namespace, label, value string, f func(*en
 	t.marks.AscendGreaterOrEqual(mark{label, value, prefix}, func(m mark) bool {
 		return m.label == label && m.value == value && strings.HasPrefix(m.key, prefix) && f(s.find(t, m.key))
 	})
+}
+
+func newEntry(key string, obj runtime.Object) *entry {
+	m := metadata.Of(obj)
+	rv, err := strconv.ParseUint(m.GetResourceVersion(), 10, 64)
+	if err != nil {
+		panic("fakeapi: stored object " + key + " has resourceVersion " + m.GetResourceVersion())
+	}
+	return &entry{key: key, obj: obj, meta: m, rv: rv}
+}
+
+// entry is a stored entry with the object in this version.
+func (k *Kind) entry(e *entry) *entry {
+	obj := k.row.View.Show(e.obj)
+	return &entry{key: e.key, obj: obj, meta: metadata.Of(obj), rv: e.rv, lazy: e.lazy}
 }

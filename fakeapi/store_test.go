@@ -2,6 +2,7 @@ package fakeapi
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -13,7 +14,8 @@ import (
 )
 
 func makePod(t testing.TB, s *Server, name string) *corev1.Pod {
-	return mustDo(t, s, &Request{Verb: Create, Kind: pods, Namespace: "default", Object: pod(name)}).Object.(*corev1.Pod)
+	return mustDo(t, s, &Request{Verb: Create, Kind: podKind, Namespace: "default",
+		Object: pod(name)}).Object.(*corev1.Pod)
 }
 
 func names(objects []runtime.Object) (all []string) {
@@ -24,7 +26,7 @@ func names(objects []runtime.Object) (all []string) {
 }
 
 func listed(t testing.TB, s *Server) []string {
-	return names(mustDo(t, s, &Request{Verb: List, Kind: pods, Namespace: "default"}).Items)
+	return names(mustDo(t, s, &Request{Verb: List, Kind: podKind, Namespace: "default"}).Items)
 }
 
 func TestForksAreIndependent(t *testing.T) {
@@ -34,22 +36,22 @@ func TestForksAreIndependent(t *testing.T) {
 	makePod(t, f, "b")
 	makePod(t, s, "c")
 	g := f.Fork()
-	mustDo(t, g, &Request{Verb: Delete, Kind: pods, Namespace: "default", Name: "a"})
+	mustDo(t, g, &Request{Verb: Delete, Kind: podKind, Namespace: "default", Name: "a"})
 	for _, c := range []struct {
 		s    *Server
 		want []string
 	}{{s, []string{"a", "c"}}, {f, []string{"a", "b"}}, {g, []string{"b"}}} {
-		if got := listed(t, c.s); !sameStrings(got, c.want) {
+		if got := listed(t, c.s); !slices.Equal(got, c.want) {
 			t.Errorf("pods %v, want %v", got, c.want)
 		}
 	}
-	if a, b := s.Lookup(pods, "default", "a"), f.Lookup(pods, "default", "a"); a != b {
+	if a, b := s.Lookup(podKind, "default", "a"), f.Lookup(podKind, "default", "a"); a != b {
 		t.Error("a fork copies objects")
 	}
 	if s.Version() != f.Version() {
 		t.Errorf("one write each, but versions %d and %d", s.Version(), f.Version())
 	}
-	events, err := f.Since(pods, 0)
+	events, err := f.Since(podKind, 0)
 	if err != nil || len(events) != 2 || events[1].Key != "default/b" {
 		t.Errorf("the fork's history is %v, %v", events, err)
 	}
@@ -61,17 +63,18 @@ func TestSnapshotAt(t *testing.T) {
 	first := s.Version()
 	makePod(t, s, "a")
 	second := s.Version()
-	mustDo(t, s, &Request{Verb: Patch, Kind: pods, Namespace: "default", Name: "b", PatchType: types.MergePatchType,
+	mustDo(t, s, &Request{Verb: Patch, Kind: podKind, Namespace: "default", Name: "b", PatchType: types.MergePatchType,
 		Patch: []byte(`{"metadata":{"labels":{"app":"db"}}}`)})
 	third := s.Version()
-	mustDo(t, s, &Request{Verb: Delete, Kind: pods, Namespace: "default", Name: "b"})
+	mustDo(t, s, &Request{Verb: Delete, Kind: podKind, Namespace: "default", Name: "b"})
 	for _, c := range []struct {
 		at    uint64
 		names []string
 		label string
-	}{{first, []string{"b"}, "web"}, {second, []string{"a", "b"}, "web"}, {third, []string{"a", "b"}, "db"}, {s.Version(), []string{"a"}, ""}} {
-		got, err := s.SnapshotAt(pods, c.at)
-		if err != nil || !sameStrings(names(got), c.names) {
+	}{{first, []string{"b"}, "web"}, {second, []string{"a", "b"}, "web"}, {third, []string{"a", "b"}, "db"},
+		{s.Version(), []string{"a"}, ""}} {
+		got, err := s.SnapshotAt(podKind, c.at)
+		if err != nil || !slices.Equal(names(got), c.names) {
 			t.Errorf("at %d: %v, %v, want %v", c.at, names(got), err, c.names)
 			continue
 		}
@@ -89,23 +92,23 @@ func TestCompactExpires(t *testing.T) {
 	kept := s.Version()
 	makePod(t, s, "c")
 	f := s.Fork()
-	if oldest := s.Oldest(pods); oldest != 0 {
+	if oldest := s.Oldest(podKind); oldest != 0 {
 		t.Errorf("the oldest revision is %d before anything was forgotten", oldest)
 	}
 	s.Compact(kept)
-	if oldest := s.Oldest(pods); oldest != kept {
+	if oldest := s.Oldest(podKind); oldest != kept {
 		t.Errorf("the oldest revision is %d, want %d", oldest, kept)
 	}
-	if _, err := s.Since(pods, old); !apierrors.IsResourceExpired(err) {
+	if _, err := s.Since(podKind, old); !apierrors.IsResourceExpired(err) {
 		t.Errorf("since a compacted revision: %v", err)
 	}
-	if _, err := s.SnapshotAt(pods, old); !apierrors.IsResourceExpired(err) {
+	if _, err := s.SnapshotAt(podKind, old); !apierrors.IsResourceExpired(err) {
 		t.Errorf("snapshot at a compacted revision: %v", err)
 	}
-	if events, err := s.Since(pods, kept); err != nil || len(events) != 1 || events[0].Key != "default/c" {
+	if events, err := s.Since(podKind, kept); err != nil || len(events) != 1 || events[0].Key != "default/c" {
 		t.Errorf("since the compaction: %v, %v", events, err)
 	}
-	if events, err := f.Since(pods, 0); err != nil || len(events) != 3 {
+	if events, err := f.Since(podKind, 0); err != nil || len(events) != 3 {
 		t.Errorf("compacting one server changed its fork: %v, %v", events, err)
 	}
 }
@@ -120,7 +123,7 @@ func TestUIDsDoNotDependOnOrder(t *testing.T) {
 	if a1.UID == b1.UID {
 		t.Error("two pods have one uid")
 	}
-	mustDo(t, ab, &Request{Verb: Delete, Kind: pods, Namespace: "default", Name: "a"})
+	mustDo(t, ab, &Request{Verb: Delete, Kind: podKind, Namespace: "default", Name: "a"})
 	if again := makePod(t, ab, "a"); again.UID == a1.UID {
 		t.Error("a second incarnation has the uid of the first")
 	}
@@ -132,7 +135,8 @@ func TestGenerateName(t *testing.T) {
 	make := func() string {
 		p := pod("")
 		p.GenerateName = "web-"
-		return mustDo(t, s, &Request{Verb: Create, Kind: pods, Namespace: "default", Object: p}).Object.(*corev1.Pod).Name
+		return mustDo(t, s, &Request{Verb: Create, Kind: podKind, Namespace: "default",
+			Object: p}).Object.(*corev1.Pod).Name
 	}
 	if a, b := make(), make(); a != "web-1" || b != "web-3" {
 		t.Errorf("generated %s and %s, want web-1 and web-3", a, b)
@@ -142,14 +146,17 @@ func TestGenerateName(t *testing.T) {
 func TestDropControllerRefs(t *testing.T) {
 	s := New(Options{DropControllerRefs: true})
 	p := pod("a")
-	p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "K", Name: "o", UID: "u", Controller: &yes, BlockOwnerDeletion: &yes}}
-	got := mustDo(t, s, &Request{Verb: Create, Kind: pods, Namespace: "default", Object: p}).Object.(*corev1.Pod).OwnerReferences[0]
+	p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "K", Name: "o", UID: "u",
+		Controller: new(true), BlockOwnerDeletion: new(true)}}
+	got := mustDo(t, s, &Request{Verb: Create, Kind: podKind, Namespace: "default",
+		Object: p}).Object.(*corev1.Pod).OwnerReferences[0]
 	if got.Controller != nil || got.BlockOwnerDeletion == nil || p.OwnerReferences[0].Controller == nil {
 		t.Fatalf("stored %+v of %+v", got, p.OwnerReferences[0])
 	}
 	before := s.Version()
-	adopt := &Request{Verb: Patch, Kind: pods, Namespace: "default", Name: "a", PatchType: types.StrategicMergePatchType,
-		Patch: []byte(`{"metadata":{"ownerReferences":[{"uid":"u","controller":true}]}}`)}
+	adopt := &Request{Verb: Patch, Kind: podKind, Namespace: "default", Name: "a",
+		PatchType: types.StrategicMergePatchType,
+		Patch:     []byte(`{"metadata":{"ownerReferences":[{"uid":"u","controller":true}]}}`)}
 	mustDo(t, s, adopt)
 	if s.Version() != before {
 		t.Error("an adoption that the server forgets is a write")
@@ -167,13 +174,14 @@ func TestDryRunWritesNothing(t *testing.T) {
 	all := []string{metav1.DryRunAll}
 	for _, req := range []*Request{
 		{Verb: Create, Object: pod("b"), Create: metav1.CreateOptions{DryRun: all}},
-		{Verb: Patch, Name: "a", PatchType: types.MergePatchType, Patch: []byte(`{"metadata":{"labels":{"x":"y"}}}`), PatchO: metav1.PatchOptions{DryRun: all}},
+		{Verb: Patch, Name: "a", PatchType: types.MergePatchType, Patch: []byte(`{"metadata":{"labels":{"x":"y"}}}`),
+			PatchO: metav1.PatchOptions{DryRun: all}},
 		{Verb: Delete, Name: "a", Delete: metav1.DeleteOptions{DryRun: all}},
 		{Verb: DeleteCollection, Delete: metav1.DeleteOptions{DryRun: all}},
 	} {
-		req.Kind, req.Namespace = pods, "default"
+		req.Kind, req.Namespace = podKind, "default"
 		r, events := s.Do(noon, req)
-		if r.Err != nil || len(events) > 0 || s.Version() != before || s.Len(pods) != 1 {
+		if r.Err != nil || len(events) > 0 || s.Version() != before || s.Len(podKind) != 1 {
 			t.Errorf("dry-run %s: %v, %d events, version %d", req.Verb, r.Err, len(events), s.Version())
 		}
 	}
@@ -182,7 +190,7 @@ func TestDryRunWritesNothing(t *testing.T) {
 func TestRequestsAreNotKept(t *testing.T) {
 	s := New(Options{})
 	p := pod("a")
-	made := mustDo(t, s, &Request{Verb: Create, Kind: pods, Namespace: "default", Object: p}).Object.(*corev1.Pod)
+	made := mustDo(t, s, &Request{Verb: Create, Kind: podKind, Namespace: "default", Object: p}).Object.(*corev1.Pod)
 	if p.UID != "" || p.Spec.DNSPolicy != "" {
 		t.Error("create changes the caller's object")
 	}
@@ -197,23 +205,25 @@ func TestListByIndexIsListByScan(t *testing.T) {
 	for i := range 40 {
 		p := pod("p" + strconv.Itoa(i))
 		p.Labels = map[string]string{"app": []string{"a", "b"}[i%2], "n": strconv.Itoa(i % 5)}
-		mustDo(t, s, &Request{Verb: Create, Kind: pods, Namespace: []string{"default", "kube-system"}[i%3%2], Object: p})
+		mustDo(t, s, &Request{Verb: Create, Kind: podKind, Namespace: []string{"default", "kube-system"}[i%3%2],
+			Object: p})
 	}
 	for _, ns := range []string{"", "default", "kube-system"} {
 		for _, text := range []string{"app=a", "app=b,n=3", "n in (2)", "n in (1,2)", "app!=a", "app=none"} {
-			sel, err := pods.Select(&metav1.ListOptions{LabelSelector: text})
+			sel, err := podKind.selectors(&metav1.ListOptions{LabelSelector: text})
 			if err != nil {
 				t.Fatal(err)
 			}
 			var want []string
-			s.EachIn(pods, ns, func(obj runtime.Object) bool {
-				if sel.Matches(obj) {
+			s.EachIn(podKind, ns, func(obj runtime.Object) bool {
+				if sel.match(obj) {
 					want = append(want, obj.(metav1.Object).GetName())
 				}
 				return true
 			})
-			got := names(mustDo(t, s, &Request{Verb: List, Kind: pods, Namespace: ns, List: metav1.ListOptions{LabelSelector: text}}).Items)
-			if !sameStrings(got, want) {
+			got := names(mustDo(t, s, &Request{Verb: List, Kind: podKind, Namespace: ns,
+				List: metav1.ListOptions{LabelSelector: text}}).Items)
+			if !slices.Equal(got, want) {
 				t.Errorf("%q in %q: %v, want %v", text, ns, got, want)
 			}
 		}

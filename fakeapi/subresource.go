@@ -5,20 +5,22 @@ import (
 	"net/http"
 
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
 // The kinds of what is posted to pods/eviction and pods/binding.
 var (
-	evictions = goType[policyv1.Eviction, policyv1.Eviction](&Kind{GVK: policyv1.SchemeGroupVersion.WithKind("Eviction"), Namespaced: true})
-	bindings  = goType[corev1.Binding, corev1.Binding](&Kind{GVK: corev1.SchemeGroupVersion.WithKind("Binding"), Namespaced: true})
+	evictions = newKind(registry.Evictions, 0)
+	bindings  = newKind(registry.Bindings, 0)
 )
 
 func (c *call) createSubresource() Response {
-	if c.k.grace != nil {
+	if c.k.row.Grace != nil {
 		switch c.req.Subresource {
 		case "eviction":
 			return c.evict()
@@ -30,20 +32,18 @@ func (c *call) createSubresource() Response {
 }
 
 func (c *call) updateSubresource() Response {
-	if c.req.Subresource == "scale" && c.k.scale != nil {
+	if c.req.Subresource == "scale" && c.k.row.Scale != nil {
 		return c.rescale()
 	}
 	return refuse(errNoSubresource())
 }
 
-func (c *call) patchSubresource() Response { return c.updateSubresource() }
-
 // getSubresource reads a subresource: most are the object itself.
 func (c *call) getSubresource() Response {
-	if c.req.Subresource == "scale" && c.k.scale != nil {
+	if c.req.Subresource == "scale" && c.k.row.Scale != nil {
 		return c.getScale()
 	}
-	if c.k.way(c.req.Subresource) == nil {
+	if c.k.row.Way(c.req.Subresource) == nil {
 		return refuse(errNoSubresource())
 	}
 	e := c.s.lookup(c.s.tables[c.k.ordinal], c.req.Namespace, c.req.Name)
@@ -54,7 +54,8 @@ func (c *call) getSubresource() Response {
 }
 
 func success() *metav1.Status {
-	return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess, Code: http.StatusCreated}
+	return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess,
+		Code: http.StatusCreated}
 }
 
 // bind is what a scheduler does: it gives a Pod its node.
@@ -63,23 +64,41 @@ func (c *call) bind() Response {
 	if !ok || asked.Target.Name == "" {
 		return refuse(apierrors.NewBadRequest("a binding names the node in target.name"))
 	}
-	r := c.modify(&edit{way: &update{}, uid: asked.UID, dryRun: len(c.req.Create.DryRun) > 0, make: func(old *entry) (runtime.Object, error) {
-		p := old.obj.(*corev1.Pod)
-		if p.DeletionTimestamp != nil {
-			return nil, c.errConflict(p.Name, fmt.Sprintf("pod %s is being deleted, cannot be assigned to a host", p.Name))
-		}
-		if p.Spec.NodeName != "" {
-			return nil, c.errConflict(p.Name, fmt.Sprintf("pod %s is already assigned to node %q", p.Name, p.Spec.NodeName))
-		}
-		bound := *p
-		bound.Spec.NodeName = asked.Target.Name
-		at := seconds(c.now)
-		bound.Status.Conditions = append(bound.Status.Conditions[:len(p.Status.Conditions):len(p.Status.Conditions)],
-			corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: at})
-		return &bound, nil
-	}})
+	bind := whole(func(old *entry) (runtime.Object, error) {
+		return c.bound(old.obj.(*corev1.Pod), asked.Target.Name)
+	})
+	r := c.modify(&edit{way: &registry.Update{}, uid: asked.UID, dryRun: len(c.req.Create.DryRun) > 0, make: bind})
 	if r.Err == nil {
 		r = Response{Object: success(), Code: http.StatusCreated}
 	}
 	return r
+}
+
+// BodyKind is the kind of the objects that requests to a subresource carry.
+func (k *Kind) BodyKind(subresource string) *Kind {
+	switch {
+	case subresource == "scale" && k.row.Scale != nil:
+		return Scales
+	case subresource == "eviction":
+		return evictions
+	case subresource == "binding":
+		return bindings
+	}
+	return k
+}
+
+// bound is a Pod with a node.
+func (c *call) bound(p *corev1.Pod, node string) (*corev1.Pod, error) {
+	if p.DeletionTimestamp != nil {
+		return nil, c.errConflict(p.Name, fmt.Sprintf("pod %s is being deleted, cannot be assigned to a host", p.Name))
+	}
+	if p.Spec.NodeName != "" {
+		return nil, c.errConflict(p.Name, fmt.Sprintf("pod %s is already assigned to node %q", p.Name, p.Spec.NodeName))
+	}
+	bound := *p
+	bound.Spec.NodeName = node
+	at := metadata.Seconds(c.now)
+	bound.Status.Conditions = append(bound.Status.Conditions[:len(p.Status.Conditions):len(p.Status.Conditions)],
+		corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: at})
+	return &bound, nil
 }

@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 // Watch is a stream of the changes to the selected objects of a kind. It is
@@ -16,7 +18,7 @@ type Watch struct {
 	k         *Kind
 	as        *Kind  // the version that is shown, when it is not the stored one
 	namespace string // "" for all
-	sel       Selection
+	sel       selectors
 	seen      uint64 // everything up to this revision was looked at
 	initial   []watch.Event
 	failed    bool
@@ -27,8 +29,8 @@ type Watch struct {
 // each other are refused as the real server refuses them; a revision that was
 // compacted away shows as an ERROR event.
 func (s *Server) Watch(k *Kind, namespace, name string, opts metav1.ListOptions) (*Watch, error) {
-	if k.view != nil {
-		w, err := s.Watch(k.view.stored, namespace, name, opts)
+	if k.stored != nil {
+		w, err := s.Watch(k.stored, namespace, name, opts)
 		if err == nil {
 			w.as = k
 		}
@@ -39,7 +41,7 @@ func (s *Server) Watch(k *Kind, namespace, name string, opts metav1.ListOptions)
 	if err := validateListOptions(&opts); err != nil {
 		return nil, err
 	}
-	sel, err := k.Select(&opts)
+	sel, err := k.selectors(&opts)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +74,7 @@ func (s *Server) Watch(k *Kind, namespace, name string, opts metav1.ListOptions)
 func (w *Watch) addInitial(bookmark bool) {
 	w.seen = w.s.version
 	w.s.tables[w.k.ordinal].each(w.namespace, func(e *entry) bool {
-		if w.sel.Matches(e.obj) {
+		if w.sel.match(e.obj) {
 			w.initial = append(w.initial, watch.Event{Type: watch.Added, Object: e.obj})
 		}
 		return true
@@ -89,8 +91,8 @@ func (w *Watch) Bookmark(initial bool) watch.Event {
 	if w.as != nil {
 		k = w.as
 	}
-	obj := k.empty()
-	m := metaOf(obj)
+	obj := k.row.Empty()
+	m := metadata.Of(obj)
 	m.SetResourceVersion(strconv.FormatUint(w.seen, 10))
 	if initial {
 		m.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
@@ -131,8 +133,8 @@ func (w *Watch) see(ev *Event) (watch.Event, bool) {
 	if w.namespace != "" && !inNamespace(ev.Key, w.namespace, w.k.Namespaced) {
 		return watch.Event{}, false
 	}
-	was := ev.Before != nil && w.sel.Matches(ev.Before)
-	is := ev.After != nil && w.sel.Matches(ev.After)
+	was := ev.Before != nil && w.sel.match(ev.Before)
+	is := ev.After != nil && w.sel.match(ev.After)
 	switch {
 	case was && is:
 		return watch.Event{Type: watch.Modified, Object: ev.After}, true
@@ -148,11 +150,25 @@ func (w *Watch) see(ev *Event) (watch.Event, bool) {
 
 // at is a stored object under another revision.
 func (k *Kind) at(obj runtime.Object, version uint64) runtime.Object {
-	c := k.shallow(obj)
-	metaOf(c).SetResourceVersion(strconv.FormatUint(version, 10))
+	c := k.row.Shallow(obj)
+	metadata.Of(c).SetResourceVersion(strconv.FormatUint(version, 10))
 	return c
 }
 
 func inNamespace(key, namespace string, namespaced bool) bool {
 	return !namespaced || len(key) > len(namespace) && key[len(namespace)] == '/' && key[:len(namespace)] == namespace
+}
+
+// Next returns what happened since the last call, nil when nothing did. After
+// an ERROR event the watch is over and Next returns nil.
+func (w *Watch) Next() []watch.Event {
+	events := w.next()
+	if w.as == nil {
+		return events
+	}
+	shown := make([]watch.Event, len(events))
+	for i, ev := range events {
+		shown[i] = watch.Event{Type: ev.Type, Object: w.as.shown(ev.Object)}
+	}
+	return shown
 }

@@ -1,0 +1,95 @@
+package fakeapi
+
+import (
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+)
+
+// call is one request being executed.
+type call struct {
+	s         *Server
+	req       *Request
+	k         *Kind
+	now       time.Time
+	warnings  []string
+	events    []Event
+	generated tally          // the count to keep when the create commits
+	kept      runtime.Object // what was stored of an object of another version
+}
+
+// serverCall is a call that the server makes itself, during another.
+func (c *call) serverCall(k *Kind, subresource string) *call {
+	return &call{s: c.s, k: k, now: c.now,
+		req: &Request{Verb: Update, Kind: k, Subresource: subresource, UserAgent: "kube-apiserver"}}
+}
+
+// copyIn makes the server's own copy of an object of a request.
+func (c *call) copyIn(in runtime.Object) runtime.Object {
+	obj := in.DeepCopyObject()
+	obj.GetObjectKind().SetGroupVersionKind(c.k.GVK)
+	m := metadata.Of(obj)
+	if !c.s.opts.ManagedFields && len(m.GetManagedFields()) > 0 {
+		m.SetManagedFields(nil)
+	}
+	if c.k.Default != nil {
+		c.k.Default(obj)
+	}
+	return obj
+}
+
+// matchNamespace fills in the namespace of the request.
+func (c *call) matchNamespace(m metav1.Object) error {
+	want := c.req.Namespace
+	if !c.k.Namespaced {
+		want = ""
+	}
+	switch have := m.GetNamespace(); {
+	case have == want:
+	case have == "" || want == "":
+		m.SetNamespace(want)
+	default:
+		return apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on " +
+			"the request")
+	}
+	return nil
+}
+
+// matchName compares the object's name with the name in the path.
+func (c *call) matchName(m metav1.Object) error {
+	switch name := m.GetName(); {
+	case name == "":
+		return apierrors.NewBadRequest(fmt.Sprintf(
+			"the name of the object (%s based on URL) was undeterminable: name must be provided", c.req.Name))
+	case name != c.req.Name:
+		return apierrors.NewBadRequest(fmt.Sprintf(
+			"the name of the object (%s) does not match the name on the URL (%s)", name, c.req.Name))
+	}
+	return nil
+}
+
+const (
+	duplicateOwners = ".metadata.ownerReferences contains duplicate entries; API server dedups owner references " +
+		"in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
+	duplicateOwnersLate = ".metadata.ownerReferences contains duplicate entries after mutating admission happens; " +
+		"API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your " +
+		"requests; duplicate UID(s) observed: "
+)
+
+// dedupOwners drops owner references that say the same as an earlier one, with a
+// warning; late says that admission is over.
+func (c *call) dedupOwners(m metav1.Object, late bool) {
+	twice := metadata.DedupOwners(m)
+	switch {
+	case twice == "":
+	case late:
+		c.warnings = append(c.warnings, duplicateOwnersLate+twice)
+	default:
+		c.warnings = append(c.warnings, duplicateOwners+twice)
+	}
+}

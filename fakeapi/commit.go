@@ -1,0 +1,66 @@
+package fakeapi
+
+import (
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+	"github.com/threelaws/threelaws/fakeapi/internal/same"
+)
+
+// unchanged says whether an object is as it is stored: then nothing is written
+// and the resourceVersion stays. With onlyMeta nothing but metadata can differ.
+func unchanged(onlyMeta bool, obj runtime.Object, old *entry, m metav1.Object) bool {
+	if old.lazy || !metadata.Same(m, old.meta) {
+		return false
+	}
+	return onlyMeta || same.Object(obj, old.obj)
+}
+
+// commit stores an object, which from then on nobody changes.
+func (c *call) commit(t *table, before *entry, key string, obj runtime.Object, m metav1.Object) *entry {
+	if c.s.opts.DropControllerRefs {
+		metadata.DropControllers(m)
+	}
+	c.s.version++
+	m.SetResourceVersion(strconv.FormatUint(c.s.version, 10))
+	after := &entry{key: key, obj: obj, meta: m, rv: c.s.version}
+	if c.k.stored != nil {
+		after.obj = c.stored(obj)
+		after.meta = metadata.Of(after.obj)
+		if before != nil {
+			before = c.s.find(t, key)
+		}
+	}
+	c.tell(t.put(before, after))
+	return after
+}
+
+// tell adds a change to the answer.
+func (c *call) tell(ch *change) {
+	if c.events == nil {
+		c.events = ch.ev[:1:1]
+		return
+	}
+	c.events = append(c.events, ch.ev[0])
+}
+
+// drop removes an object: watchers are shown its last state under a new revision.
+func (c *call) drop(t *table, e *entry) runtime.Object {
+	c.s.version++
+	if c.k.stored != nil {
+		e = c.s.find(t, e.key)
+	}
+	last := t.kind.row.Shallow(e.obj)
+	metadata.Of(last).SetResourceVersion(strconv.FormatUint(c.s.version, 10))
+	c.tell(t.remove(e, c.s.version, last))
+	return last
+}
+
+// stored is what is stored of an object in another version.
+func (c *call) stored(obj runtime.Object) runtime.Object {
+	c.kept = c.k.row.View.Keep(obj)
+	return c.kept
+}

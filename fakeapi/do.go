@@ -1,0 +1,110 @@
+package fakeapi
+
+import (
+	"net/http"
+	"time"
+)
+
+// Do executes one request at the given time. A write returns one event for
+// each change it made, in order; a refused or a no-op request returns none.
+func (s *Server) Do(now time.Time, req *Request) (Response, []Event) {
+	if k := req.Kind; k == nil || k.ordinal >= len(s.tables) || s.tables[k.ordinal].kind != k {
+		return s.doOther(now, req)
+	}
+	if req.Verb == Get && req.Subresource == "" && req.List.ResourceVersion == "" {
+		if e := s.lookup(s.tables[req.Kind.ordinal], req.Namespace, req.Name); e != nil {
+			return Response{Object: e.obj, Code: http.StatusOK}, nil
+		}
+	}
+	c := &call{s: s, req: req, k: req.Kind, now: now}
+	return c.run()
+}
+
+// doOther executes a request for a kind that is not the kind of a table.
+func (s *Server) doOther(now time.Time, req *Request) (Response, []Event) {
+	k := s.current(req.Kind)
+	if k == nil {
+		return refuse(s.errNotServed(req)), nil
+	}
+	own := *req
+	own.Kind = k
+	c := &call{s: s, req: &own, k: k, now: now}
+	if k.stored == nil {
+		return c.run()
+	}
+	switch req.Verb {
+	case Get, List, Delete, DeleteCollection:
+		c.k = k.stored
+	}
+	r, events := c.run()
+	if c.kept != nil && r.Object != nil && r.Object.GetObjectKind().GroupVersionKind() == k.GVK {
+		r.Object = c.kept
+	}
+	r.Object = k.shown(r.Object)
+	for i := range r.Items {
+		r.Items[i] = k.shown(r.Items[i])
+	}
+	return r, events
+}
+
+// current is the kind that answers requests for k: k itself, or, when the
+// definition that k came from has changed since, what it defines now. It is
+// nil when nothing does.
+func (s *Server) current(k *Kind) *Kind {
+	switch {
+	case k == nil:
+		return nil
+	case k.ordinal < len(s.tables) &&
+		(s.tables[k.ordinal].kind == k || k.stored != nil && s.tables[k.ordinal].kind == k.stored):
+		return k
+	case k.custom != nil:
+		return s.Kind(k.GVK)
+	}
+	return nil
+}
+
+// run executes the request of a call.
+func (c *call) run() (Response, []Event) {
+	switch c.req.Verb {
+	case Get:
+		if c.req.Subresource != "" {
+			return c.getSubresource(), nil
+		}
+		return c.get(), nil
+	case List:
+		return c.list(), nil
+	}
+	r := c.write()
+	if len(c.events) > 0 {
+		c.follow()
+	}
+	if len(c.warnings) > 0 {
+		r.Warnings = append(c.warnings, r.Warnings...)
+	}
+	return r, c.events
+}
+
+// write executes a request that may change something.
+func (c *call) write() Response {
+	switch c.req.Verb {
+	case Create:
+		if c.req.Subresource != "" {
+			return c.createSubresource()
+		}
+		return c.create()
+	case Update, Patch:
+		w := c.k.row.Way(c.req.Subresource)
+		switch {
+		case w == nil:
+			return c.updateSubresource()
+		case c.req.Verb == Update:
+			return c.update(w)
+		}
+		return c.patch(w)
+	case Delete:
+		return c.delete()
+	case DeleteCollection:
+		return c.deleteCollection()
+	}
+	return refuse(errMethod(c.req))
+}

@@ -1,0 +1,159 @@
+package fakeapi
+
+import (
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/crd"
+)
+
+// follow does what the server does by itself after a request that changed something.
+func (c *call) follow() {
+	switch {
+	case c.k == definitionKind:
+		c.followDefinition()
+	case c.k.custom != nil:
+		c.followCustom()
+	}
+}
+
+// followDefinition does what the server's own controllers do after a write to
+// a definition: names are given, kinds come and go, objects are deleted with
+// their definition. Here that is over before the request is answered; each
+// step is a write of its own, with an event of its own.
+func (c *call) followDefinition() {
+	own := c.serverCall(definitionKind, "status")
+	for _, ev := range c.events {
+		obj := ev.After
+		if obj == nil {
+			obj = ev.Last
+		}
+		own.settleGroup(obj.(*crd.Definition).Spec.Group)
+	}
+	own.s.syncKinds()
+	c.events = append(c.events[:len(c.events):len(c.events)], own.events...)
+}
+
+// settleGroup looks after the definitions of a group until none of them needs
+// anything: a name that one gives up may be what another waits for.
+func (c *call) settleGroup(group string) {
+	for again := true; again; {
+		again = false
+		for _, name := range c.definitionsOf(group) {
+			e := c.s.find(c.s.tables[definitionKind.ordinal], name)
+			if e == nil {
+				continue
+			}
+			if next := crd.AcceptNames(e.obj.(*crd.Definition), c.s.namesTaken(group), c.now); next != nil {
+				e, again = c.writeDefinition(e, next), true
+			}
+			if next := crd.Establish(e.obj.(*crd.Definition), c.now); next != nil {
+				e, again = c.writeDefinition(e, next), true
+			}
+			if c.finalize(e) {
+				again = true
+			}
+		}
+	}
+}
+
+func (c *call) definitionsOf(group string) (names []string) {
+	c.s.tables[definitionKind.ordinal].each("", func(e *entry) bool {
+		if e.obj.(*crd.Definition).Spec.Group == group {
+			names = append(names, e.key)
+		}
+		return true
+	})
+	return names
+}
+
+// namesTaken are the names that the definitions of a group have been given.
+func (s *Server) namesTaken(group string) (t crd.Taken) {
+	s.tables[definitionKind.ordinal].each("", func(e *entry) bool {
+		if d := e.obj.(*crd.Definition); d.Spec.Group == group {
+			t.Take(&d.Status.AcceptedNames)
+		}
+		return true
+	})
+	return t
+}
+
+// writeDefinition stores a definition that the server changed.
+func (c *call) writeDefinition(old *entry, d *crd.Definition) *entry {
+	if c.s.opts.ManagedFields {
+		d = c.manage(old.obj, d, "").(*crd.Definition)
+	}
+	return c.commit(c.s.writable(definitionKind), old, old.key, d, d)
+}
+
+// finalize deletes the objects of a definition that is being deleted, and,
+// once there are none, takes the server's finalizer from it. It says whether
+// it changed anything.
+func (c *call) finalize(e *entry) bool {
+	d := e.obj.(*crd.Definition)
+	if d.DeletionTimestamp == nil || !slices.Contains(d.Finalizers, apiextensionsv1.CustomResourceCleanupFinalizer) {
+		return false
+	}
+	changed := false
+	if !crd.DeletionBegun(d) {
+		next := d.DeepCopy()
+		crd.SetCondition(next, c.now, apiextensionsv1.Terminating, apiextensionsv1.ConditionTrue,
+			"InstanceDeletionInProgress", "CustomResource deletion is in progress")
+		e, changed = c.writeDefinition(e, next), true
+		c.s.syncKinds()
+		c.deleteObjects(d)
+	}
+	reason, message := "InstanceDeletionCompleted", "removed all instances"
+	if !crd.Established(d) {
+		reason, message = "NeverEstablished", "resource was never established"
+	} else if t := c.s.tableOf(d); t != nil && t.objects.Len() > 0 {
+		return changed
+	}
+	next := e.obj.(*crd.Definition).DeepCopy()
+	crd.SetCondition(next, c.now, apiextensionsv1.Terminating, apiextensionsv1.ConditionFalse, reason, message)
+	next.Finalizers = slices.DeleteFunc(next.Finalizers, func(f string) bool {
+		return f == apiextensionsv1.CustomResourceCleanupFinalizer
+	})
+	if len(next.Finalizers) == 0 {
+		c.drop(c.s.writable(definitionKind), e)
+	} else {
+		c.writeDefinition(e, next)
+	}
+	return true
+}
+
+// deleteObjects deletes every object of a definition, as a request without
+// options would.
+func (c *call) deleteObjects(d *crd.Definition) {
+	t := c.s.tableOf(d)
+	if t == nil || !crd.Established(d) {
+		return
+	}
+	own := c.serverCall(t.kind, "")
+	own.req.Verb = DeleteCollection
+	var all []*entry
+	t.each("", func(e *entry) bool {
+		all = append(all, e)
+		return true
+	})
+	for _, e := range all {
+		if _, _, err := own.remove(e, metav1.DeleteOptions{}); err != nil {
+			panic("fakeapi: " + e.key + " of " + d.Name + " is not deleted with its definition: " + err.Error())
+		}
+	}
+	c.events = append(c.events, own.events...)
+}
+
+// followCustom does what follows a write to a custom resource: when the last
+// object of a definition that is being deleted goes, so does the definition.
+func (c *call) followCustom() {
+	if !c.k.custom.Terminating || c.s.tables[c.k.ordinal].objects.Len() > 0 {
+		return
+	}
+	own := c.serverCall(definitionKind, "status")
+	own.settleGroup(c.k.GVK.Group)
+	own.s.syncKinds()
+	c.events = append(c.events[:len(c.events):len(c.events)], own.events...)
+}

@@ -1,0 +1,193 @@
+package crd
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/crdschema"
+)
+
+// rootFields are the fields that the root of a schema may have when the kind
+// has a status subresource.
+var rootFields = []string{"Description", "Type", "Format", "Title", "Maximum", "ExclusiveMaximum", "Minimum",
+	"ExclusiveMinimum", "MaxLength",
+	"MinLength", "Pattern", "MaxItems", "MinItems", "UniqueItems", "MultipleOf", "Required", "Items", "Properties",
+	"ExternalDocs", "Example",
+	"XPreserveUnknownFields", "XValidations"}
+
+// validateSchema checks a schema: it has to be structural, with defaults that
+// it accepts itself.
+func validateSchema(v *apiextensions.CustomResourceValidation, status bool, path *field.Path) (errs field.ErrorList) {
+	if v == nil || v.OpenAPIV3Schema == nil {
+		return nil
+	}
+	s, at := v.OpenAPIV3Schema, path.Child("openAPIV3Schema")
+	if status {
+		errs = append(errs, validateRoot(s, path)...)
+	}
+	if s.Nullable {
+		errs = append(errs, field.Forbidden(path.Child("openAPIV3Schema.nullable"),
+			"nullable cannot be true at the root"))
+	}
+	var unread field.ErrorList
+	if ss, err := structural.NewStructural(s); err != nil {
+		unread = field.ErrorList{field.Invalid(at, "", err.Error())}
+	} else if bad := structural.ValidateStructural(at, ss); len(bad) > 0 {
+		errs = append(errs, bad...)
+	} else {
+		errs = append(errs, validateDefaults(ss, at)...)
+	}
+	errs = append(errs, validateProps(s, at, propsPlace{root: true})...)
+	if len(errs) == 0 {
+		errs = unread
+	}
+	return errs
+}
+
+func validateRoot(s *apiextensions.JSONSchemaProps, path *field.Path) field.ErrorList {
+	v := reflect.ValueOf(s).Elem()
+	for i := range v.NumField() {
+		name := v.Type().Field(i).Name
+		switch {
+		case v.Field(i).IsZero():
+		case name == "Type":
+			if s.Type != "object" {
+				return field.ErrorList{field.Invalid(path.Child("openAPIV3Schema.type"), s.Type,
+					`only "object" is allowed as the type at the root of the schema `+
+						`if the status subresource is enabled`)}
+			}
+		case !slices.Contains(rootFields, name):
+			return field.ErrorList{field.Invalid(path.Child("openAPIV3Schema"), *s,
+				fmt.Sprintf("only %v fields are allowed at the root of the schema if the status subresource is enabled",
+					rootFields))}
+		}
+	}
+	return nil
+}
+
+// validateDefaults checks that every default is what its own schema accepts
+// and knows.
+func validateDefaults(s *structural.Structural, path *field.Path) (errs field.ErrorList) {
+	if s == nil {
+		return nil
+	}
+	if d := s.Default.Object; d != nil {
+		at := path.Child("default")
+		pruned := runtime.DeepCopyJSONValue(d)
+		pruning.Prune(pruned, s, s.XEmbeddedResource)
+		if !reflect.DeepEqual(pruned, d) {
+			errs = append(errs, field.Invalid(at, d, "must not have unknown fields"))
+		} else {
+			whole := s.ToKubeOpenAPI()
+			crdschema.ForValidation(whole)
+			errs = append(errs, crdschema.Validate(at, whole, d, nil)...)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		p := s.Properties[name]
+		errs = append(errs, validateDefaults(&p, path.Child("properties").Key(name))...)
+	}
+	if s.AdditionalProperties != nil {
+		errs = append(errs, validateDefaults(s.AdditionalProperties.Structural, path.Child("additionalProperties"))...)
+	}
+	return append(errs, validateDefaults(s.Items, path.Child("items"))...)
+}
+
+func validateSubresources(s *apiextensions.CustomResourceSubresources, path *field.Path) (errs field.ErrorList) {
+	if s == nil || s.Scale == nil {
+		return nil
+	}
+	under := func(name, text string, must bool, shown any, where string, roots ...string) {
+		at := path.Child("scale." + name)
+		if text == "" {
+			if must {
+				errs = append(errs, field.Required(at, ""))
+			}
+			return
+		}
+		if bad := simplePath(text, at); bad != nil {
+			errs = append(errs, bad)
+			return
+		}
+		if !slices.ContainsFunc(roots, func(root string) bool { return strings.HasPrefix(text, root) }) {
+			errs = append(errs, field.Invalid(at, shown, "should be a json path under "+where))
+		}
+	}
+	under("specReplicasPath", s.Scale.SpecReplicasPath, true, s.Scale.SpecReplicasPath, ".spec", ".spec.")
+	under("statusReplicasPath", s.Scale.StatusReplicasPath, true, s.Scale.StatusReplicasPath, ".status", ".status.")
+	if p := s.Scale.LabelSelectorPath; p != nil {
+		under("labelSelectorPath", *p, false, p, "either .spec or .status", ".spec.", ".status.")
+	}
+	return errs
+}
+
+func simplePath(text string, at *field.Path) *field.Error {
+	if text[0] != '.' {
+		return field.Invalid(at, text, "must be a simple json path starting with .")
+	}
+	return nil
+}
+
+var (
+	columnTypes   = []string{"boolean", "date", "integer", "number", "string"}
+	columnFormats = []string{"byte", "date", "date-time", "double", "float", "int32", "int64", "password"}
+)
+
+func validateColumn(c *apiextensions.CustomResourceColumnDefinition, path *field.Path) (errs field.ErrorList) {
+	if c.Name == "" {
+		errs = append(errs, field.Required(path.Child("name"), ""))
+	}
+	switch must := "must be one of " + strings.Join(columnTypes, ","); {
+	case c.Type == "":
+		errs = append(errs, field.Required(path.Child("type"), must))
+	case !slices.Contains(columnTypes, c.Type):
+		errs = append(errs, field.Invalid(path.Child("type"), c.Type, must))
+	}
+	if c.Format != "" && !slices.Contains(columnFormats, c.Format) {
+		errs = append(errs, field.Invalid(path.Child("format"), c.Format,
+			"must be one of "+strings.Join(columnFormats, ",")))
+	}
+	if c.JSONPath == "" {
+		errs = append(errs, field.Required(path.Child("JSONPath"), ""))
+	} else if bad := simplePath(c.JSONPath, path.Child("JSONPath")); bad != nil {
+		errs = append(errs, bad)
+	}
+	return errs
+}
+
+// UnknownFormats warns of formats that count for nothing, except those that
+// the old definition had.
+func UnknownFormats(d, old *Definition) (warnings []string) {
+	had := map[string]bool{}
+	if old != nil {
+		for _, f := range formatsOf(old) {
+			had[f] = true
+		}
+	}
+	for _, f := range formatsOf(d) {
+		if !had[f] {
+			warnings = append(warnings, fmt.Sprintf("unrecognized format %q", f))
+		}
+	}
+	return warnings
+}
+
+func formatsOf(d *Definition) (unknown []string) {
+	eachSchema(&internalDefinition(d).Spec, func(s *apiextensions.JSONSchemaProps, _ *field.Path) {
+		eachProps(s, func(p *apiextensions.JSONSchemaProps) {
+			if !crdschema.KnownFormat(p.Type, p.Format) {
+				unknown = append(unknown, p.Format)
+			}
+		})
+	})
+	return unknown
+}

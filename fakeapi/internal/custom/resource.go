@@ -1,0 +1,114 @@
+// Package custom makes rows in the table of kinds of what definitions define:
+// objects that are read, checked and changed by a schema instead of a Go type.
+package custom
+
+import (
+	"fmt"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/crd"
+	"github.com/threelaws/threelaws/fakeapi/internal/crdschema"
+	"github.com/threelaws/threelaws/fakeapi/internal/fieldmanager"
+)
+
+// Resource is one version of what a definition defines.
+type Resource struct {
+	Definition  *crd.Definition
+	Version     *apiextensionsv1.CustomResourceDefinitionVersion
+	Merge       map[string]typed.ParseableType // how server-side apply merges objects, by apiVersion
+	Terminating bool                           // the definition is being deleted
+
+	schema *structural.Structural
+	whole  *spec.Schema // what objects are validated against
+	status *spec.Schema // what a write to status is validated against; nil: nothing
+	fields []selectablePath
+}
+
+// Compile reads the schema of one version of a definition, which was validated.
+func Compile(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersion,
+	merge map[string]typed.ParseableType) *Resource {
+	c := &Resource{Definition: d, Version: v, Merge: merge, Terminating: crd.Terminating(d)}
+	in := &apiextensions.CustomResourceValidation{}
+	err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(v.Schema, in,
+		nil)
+	if err == nil {
+		c.schema, err = structural.NewStructural(in.OpenAPIV3Schema)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("fakeapi: the schema of %s in version %s was accepted, but is not structural: %v", d.Name,
+			v.Name, err))
+	}
+	c.schema = c.schema.DeepCopy()
+	c.whole = c.schema.ToKubeOpenAPI()
+	crdschema.ForValidation(c.whole)
+	if status, ok := c.whole.Properties["status"]; ok && v.Subresources != nil && v.Subresources.Status != nil {
+		c.status = &status
+	}
+	c.fields = selectablePaths(v.SelectableFields)
+	merge[schema.GroupVersion{Group: d.Spec.Group, Version: v.Name}.String()], err = fieldmanager.CustomType(c.schema)
+	if err != nil {
+		panic(fmt.Sprintf("fakeapi: the schema of %s in version %s was accepted, but cannot be merged: %v", d.Name,
+			v.Name, err))
+	}
+	return c
+}
+
+// object is what the objects of a custom kind are in Go.
+type object = unstructured.Unstructured
+
+// tidy is prune for what has been seen before: there is nobody to tell of it.
+func (c *Resource) tidy(u *unstructured.Unstructured) {
+	if _, err := c.Prune(u, false); err != nil {
+		u.Object["metadata"] = map[string]any{}
+	}
+}
+
+// Prune brings an object into the form that decoding gives built-in kinds: what
+// the schema does not know, and nulls that it does not allow, are dropped. When
+// strict it returns the paths of the fields that are not known, and an error
+// when the metadata is not of the right form; else that is dropped as well.
+func (c *Resource) Prune(u *unstructured.Unstructured, strict bool) (unknown []string, err error) {
+	for _, key := range [...]string{"kind", "apiVersion"} {
+		if _, _, err := unstructured.NestedString(u.Object, key); err != nil {
+			return nil, err
+		}
+	}
+	kind, version := u.GetKind(), u.GetAPIVersion()
+	meta, found, unknown, err := objectmeta.GetObjectMetaWithOptions(u.Object, objectmeta.ObjectMetaOptions{
+		DropMalformedFields: !strict, ReturnUnknownFieldPaths: strict})
+	if err != nil {
+		return nil, err
+	}
+	unknown = append(unknown, pruning.PruneWithOptions(u.Object, c.schema, true,
+		structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: strict})...)
+	crdschema.DropNulls(u.Object, c.schema)
+	fieldErr, more := objectmeta.CoerceWithOptions(nil, u.Object, c.schema, false,
+		objectmeta.CoerceOptions{DropInvalidFields: !strict, ReturnUnknownFieldPaths: strict})
+	if fieldErr != nil {
+		return nil, fieldErr
+	}
+	if kind != "" {
+		u.SetKind(kind)
+	}
+	if version != "" {
+		u.SetAPIVersion(version)
+	}
+	if found {
+		err = objectmeta.SetObjectMeta(u.Object, meta)
+	}
+	return append(unknown, more...), err
+}
+
+// SetDefaults fills in what the schema says of absent values.
+func (c *Resource) SetDefaults(u *unstructured.Unstructured) {
+	crdschema.SetDefaults(u.Object, c.schema)
+}

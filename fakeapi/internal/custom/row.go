@@ -1,0 +1,153 @@
+package custom
+
+import (
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+	"github.com/threelaws/threelaws/fakeapi/internal/registry"
+)
+
+// Row is the row in the table of kinds for one version of a definition.
+func (c *Resource) Row() *registry.Kind {
+	names, spec := &c.Definition.Status.AcceptedNames, &c.Definition.Spec
+	gvk := schema.GroupVersionKind{Group: spec.Group, Version: c.Version.Name, Kind: names.Kind}
+	k := &registry.Kind{
+		GVK: gvk, Resource: names.Plural, Singular: names.Singular, ShortNames: names.ShortNames,
+		Categories:  names.Categories,
+		Namespaced:  spec.Scope == apiextensionsv1.NamespaceScoped,
+		Status:      c.Version.Subresources != nil && c.Version.Subresources.Status != nil,
+		MustVersion: true,
+		New: func() runtime.Object {
+			u := &unstructured.Unstructured{Object: map[string]any{}}
+			u.SetGroupVersionKind(gvk)
+			return u
+		},
+		NewList: func() runtime.Object {
+			l := &unstructured.UnstructuredList{Object: map[string]any{}}
+			l.SetGroupVersionKind(gvk.GroupVersion().WithKind(names.ListKind))
+			return l
+		},
+		Default: func(obj runtime.Object) {
+			u := obj.(*unstructured.Unstructured)
+			c.tidy(u)
+			c.SetDefaults(u)
+		},
+	}
+	k.Shallow = shallow
+	k.Prefix = spec.Group + "/" + names.Plural
+	for _, f := range c.Version.SelectableFields {
+		k.SelectableKeys = append(k.SelectableKeys, strings.TrimPrefix(f.JSONPath, "."))
+	}
+	c.strategy(k)
+	return k
+}
+
+// ViewOf makes a version of a definition a view of the stored version:
+// conversion changes nothing but the apiVersion, then each side prunes what it
+// does not know.
+func (c *Resource) ViewOf(stored *Resource, k, of *registry.Kind) *registry.View {
+	convert := func(c *Resource, to *registry.Kind, obj runtime.Object) *unstructured.Unstructured {
+		u := obj.DeepCopyObject().(*unstructured.Unstructured)
+		u.SetGroupVersionKind(to.GVK)
+		c.tidy(u)
+		return u
+	}
+	return &registry.View{
+		Stored: of,
+		Show:   func(obj runtime.Object) runtime.Object { return convert(c, k, obj) },
+		Keep: func(obj runtime.Object) runtime.Object {
+			u := convert(stored, of, obj)
+			stored.SetDefaults(u)
+			return u
+		},
+	}
+}
+
+// strategy sets how objects of a custom kind are created and changed.
+func (c *Resource) strategy(k *registry.Kind) {
+	status := k.Status
+	k.PrepareCreate = registry.On(func(u *object) {
+		if status {
+			delete(u.Object, "status")
+		}
+		u.SetGeneration(1)
+	})
+	k.ValidateCreate = func(obj runtime.Object) field.ErrorList { return c.validate(k, obj.(*object), nil) }
+	k.WarnCreate = func(obj runtime.Object) []string { return warnFinalizers(metadata.Of(obj).GetFinalizers(), nil) }
+	k.Main = registry.Update{
+		Prepare:  registry.Over(func(u, old *object) { prepareUpdate(u, old, status) }),
+		Validate: registry.Compare(func(u, old *object) field.ErrorList { return c.validate(k, u, old) }),
+		Warn: func(obj, old runtime.Object) []string {
+			return warnFinalizers(metadata.Of(obj).GetFinalizers(), metadata.Of(old).GetFinalizers())
+		},
+	}
+	k.ForStatus = registry.Update{
+		Prepare:  registry.Over(prepareStatus),
+		Validate: registry.Compare(func(u, old *object) field.ErrorList { return c.validateStatus(u, old) }),
+	}
+	k.Selectable = func(obj runtime.Object, set fields.Set) {
+		for _, f := range c.fields {
+			set[f.name] = f.text(obj.(*object).Object)
+		}
+	}
+	if s := c.Version.Subresources; s != nil && s.Scale != nil {
+		k.Scale = scaling(s.Scale)
+	}
+}
+
+func prepareUpdate(u, old *object, status bool) {
+	if status {
+		if was, ok := old.Object["status"]; ok {
+			u.Object["status"] = was
+		} else {
+			delete(u.Object, "status")
+		}
+	}
+	if !equality.Semantic.DeepEqual(withoutMeta(u.Object), withoutMeta(old.Object)) {
+		u.SetGeneration(old.GetGeneration() + 1)
+	}
+}
+
+func withoutMeta(object map[string]any) map[string]any {
+	rest := copyKeys(object)
+	delete(rest, "metadata")
+	return rest
+}
+
+// prepareStatus lets nothing but the status through.
+func prepareStatus(u, old *object) {
+	status, ok := u.Object["status"]
+	managed := u.GetManagedFields()
+	u.Object = old.DeepCopy().Object
+	u.SetManagedFields(managed)
+	if ok {
+		u.Object["status"] = status
+	} else {
+		delete(u.Object, "status")
+	}
+}
+
+// shallow copies an object as far as its metadata can then be changed.
+func shallow(obj runtime.Object) runtime.Object {
+	now := copyKeys(obj.(*unstructured.Unstructured).Object)
+	if m, ok := now["metadata"].(map[string]any); ok {
+		now["metadata"] = copyKeys(m)
+	}
+	return &unstructured.Unstructured{Object: now}
+}
+
+func copyKeys(m map[string]any) map[string]any {
+	own := make(map[string]any, len(m))
+	for key, value := range m {
+		own[key] = value
+	}
+	return own
+}

@@ -1,0 +1,83 @@
+package fieldmanager
+
+import (
+	"fmt"
+	"reflect"
+
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/kube-openapi/pkg/schemaconv"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	smd "sigs.k8s.io/structured-merge-diff/v6/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+)
+
+// CustomType is how server-side apply merges objects of a custom kind:
+// what the schema says, and metadata as everywhere.
+func CustomType(s *structural.Structural) (typed.ParseableType, error) {
+	const name = "object"
+	root := s.ToKubeOpenAPI()
+	if root.Properties == nil {
+		root.Properties = map[string]spec.Schema{}
+	}
+	for _, key := range [...]string{"apiVersion", "kind", "metadata"} {
+		root.Properties[key] = *spec.StringProperty()
+	}
+	converted, err := schemaconv.ToSchemaFromOpenAPI(map[string]*spec.Schema{name: root}, false)
+	if err != nil {
+		return typed.ParseableType{}, err
+	}
+	m := &mergeSchema{types: converted.Types, seen: map[reflect.Type]bool{}}
+	m.types = append(m.types, smd.TypeDef{Name: "any", Atom: anything()})
+	meta := m.named(reflect.TypeFor[metav1.ObjectMeta]())
+	for i := range m.types {
+		if m.types[i].Name != name || m.types[i].Map == nil {
+			continue
+		}
+		fields := m.types[i].Map.Fields
+		for j := range fields {
+			if fields[j].Name == "metadata" {
+				fields[j].Type = meta
+			}
+		}
+	}
+	parser := typed.Parser{Schema: smd.Schema{Types: m.types}}
+	return parser.Type(name), nil
+}
+
+// customConverter is what the field manager has to know of a custom kind: the
+// merge type of every version, and that versions differ in their names alone.
+type customConverter struct {
+	converter
+	types map[string]typed.ParseableType // by apiVersion
+}
+
+// ObjectToTyped implements managedfields.TypeConverter.
+func (v customConverter) ObjectToTyped(obj runtime.Object, opts ...typed.ValidationOptions) (*typed.TypedValue, error) {
+	u, ok := obj.(*unstructured.Unstructured)
+	if !ok {
+		return nil, fmt.Errorf("a %T is no custom resource", obj)
+	}
+	t, ok := v.types[u.GetAPIVersion()]
+	if !ok {
+		return nil, fmt.Errorf("no corresponding type for %v", u.GroupVersionKind())
+	}
+	return t.FromUnstructured(u.Object, opts...)
+}
+
+// ConvertToVersion implements runtime.ObjectConvertor.
+func (v customConverter) ConvertToVersion(obj runtime.Object, to runtime.GroupVersioner) (runtime.Object, error) {
+	gvk, ok := to.KindForGroupVersionKinds([]schema.GroupVersionKind{obj.GetObjectKind().GroupVersionKind()})
+	if !ok || obj.GetObjectKind().GroupVersionKind() == gvk {
+		return obj, nil
+	}
+	if _, ok := v.types[gvk.GroupVersion().String()]; !ok {
+		return nil, runtime.NewNotRegisteredErrForKind("custom resources", gvk)
+	}
+	obj = obj.DeepCopyObject()
+	obj.GetObjectKind().SetGroupVersionKind(gvk)
+	return obj, nil
+}

@@ -1,0 +1,94 @@
+// Package fieldmanager notes who changes what of an object, and merges what is
+// applied: it tells apimachinery's field managers what they have to know of a kind,
+// which is how its fields are merged and how its versions become each other.
+package fieldmanager
+
+import (
+	"strings"
+	"sync"
+	"unicode"
+
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/registry"
+)
+
+// Managers are the field managers of a kind, each made when it is first asked
+// for; kinds are shared by all servers.
+type Managers struct {
+	lock sync.Mutex
+	made map[string]*managedfields.FieldManager
+}
+
+// Of returns the manager of a subresource of the kind. How its objects are
+// merged is read off their Go types, unless merge says it for each version of a
+// kind that a definition defines.
+func (ms *Managers) Of(k *registry.Kind, merge map[string]typed.ParseableType,
+	subresource string) *managedfields.FieldManager {
+	ms.lock.Lock()
+	defer ms.lock.Unlock()
+	if m := ms.made[subresource]; m != nil {
+		return m
+	}
+	m, err := newManager(k, merge, subresource)
+	if err != nil {
+		panic("fakeapi: no field manager for " + k.GVK.String() + ": " + err.Error())
+	}
+	if ms.made == nil {
+		ms.made = map[string]*managedfields.FieldManager{}
+	}
+	ms.made[subresource] = m
+	return m
+}
+
+func newManager(k *registry.Kind, merge map[string]typed.ParseableType,
+	subresource string) (*managedfields.FieldManager, error) {
+	gv, reset := k.GVK.GroupVersion(), resetFields(k, merge != nil, subresource)
+	if merge != nil {
+		types := customConverter{converter{k: k}, merge}
+		return managedfields.NewDefaultCRDFieldManager(types, types, types, types, k.GVK, gv, subresource, reset)
+	}
+	if family := k.Family(); len(family) > 1 {
+		types := newFamilyConverter(k, family)
+		return managedfields.NewDefaultFieldManager(types, types, types, types, k.GVK, gv, subresource, reset)
+	}
+	types := converter{k, mergeType(k)}
+	return managedfields.NewDefaultFieldManager(types, types, types, types, k.GVK, gv, subresource, reset)
+}
+
+// resetFields are the fields that a write through the subresource leaves alone.
+func resetFields(k *registry.Kind, custom bool, subresource string) map[fieldpath.APIVersion]fieldpath.Filter {
+	if !k.Status {
+		return nil
+	}
+	set := fieldpath.NewSet(fieldpath.MakePathOrDie("status"))
+	if subresource == "status" {
+		set = fieldpath.NewSet(fieldpath.MakePathOrDie("spec"))
+		if custom {
+			set.Insert(fieldpath.MakePathOrDie("metadata"))
+		}
+		for _, path := range k.ResetByStatus {
+			set.Insert(fieldpath.MakePathOrDie(path[0], path[1]))
+		}
+	}
+	return fieldpath.NewExcludeFilterSetMap(map[fieldpath.APIVersion]*fieldpath.Set{
+		fieldpath.APIVersion(k.GVK.GroupVersion().String()): set,
+	})
+}
+
+// Name is the field manager's, or the first word of the user agent.
+func Name(manager, agent string) string {
+	if manager != "" {
+		return manager
+	}
+	name, _, _ := strings.Cut(agent, "/")
+	var b strings.Builder
+	for _, r := range name {
+		if unicode.IsPrint(r) && b.Len() < 128 {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

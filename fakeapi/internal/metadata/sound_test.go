@@ -1,0 +1,106 @@
+package metadata
+
+import (
+	"fmt"
+	"math/rand"
+	"strings"
+	"testing"
+
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// TestSoundMetaIsSound: metadata that is taken to be good without validation
+// is good.
+func TestSoundMetaIsSound(t *testing.T) {
+	r := rand.New(rand.NewSource(2))
+	sound := 0
+	for range 4000 {
+		old := randomMeta(r)
+		obj := old.DeepCopy()
+		for i := range obj.OwnerReferences {
+			ref := &obj.OwnerReferences[i]
+			ref.APIVersion = pick(r, "v1", "apps/v1", "/v1", "", "apps/", "a/b/c", "v1")
+			ref.Kind = pick(r, "K", "K", "", "Event")
+			ref.Name = pick(r, "n", "n", "n", "")
+		}
+		if r.Intn(4) == 0 {
+			obj.Labels = map[string]string{"a": pick(r, "ok", "not ok")}
+		}
+		if r.Intn(4) == 0 {
+			obj.UID = "other"
+		}
+		if !Sound(obj, old) {
+			continue
+		}
+		sound++
+		errs := apivalidation.ValidateObjectMetaAccessor(obj, true, PathSegment, Path)
+		errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(obj, old, Path)...)
+		if len(errs) > 0 {
+			t.Fatalf("%+v\n%v", obj, errs)
+		}
+	}
+	if sound < 500 {
+		t.Fatalf("only %d of 4000 were taken to be good", sound)
+	}
+}
+
+// TestSoundNewIsSound: new metadata that is taken to be good without
+// validation is good.
+func TestSoundNewIsSound(t *testing.T) {
+	r := rand.New(rand.NewSource(3))
+	sound := 0
+	words := []string{"a", "web-1", "-a", "a-", "A", "a.b", "a/b", "x y", "", strings.Repeat("a", 63),
+		strings.Repeat("a", 64), "default"}
+	for range 20000 {
+		word := func() string {
+			if r.Intn(4) > 0 {
+				return "web"
+			}
+			return pick(r, words...)
+		}
+		obj := &metav1.ObjectMeta{Namespace: word(), Name: word(), GenerateName: pick(r, "", "", word()),
+			Labels: map[string]string{word(): word()}}
+		if r.Intn(4) == 0 {
+			obj.Finalizers = []string{word()}
+		}
+		if r.Intn(4) == 0 {
+			obj.OwnerReferences = []metav1.OwnerReference{{APIVersion: word(), Kind: word(), Name: word(),
+				UID: types.UID(word())}}
+		}
+		namespaced := r.Intn(8) > 0
+		if !SoundNew(obj, namespaced, apivalidation.NameIsDNSSubdomain) {
+			continue
+		}
+		sound++
+		errs := apivalidation.ValidateObjectMetaAccessor(obj, namespaced, apivalidation.NameIsDNSSubdomain, Path)
+		if errs = append(errs, ValidateFinalizers(obj)...); len(errs) > 0 {
+			t.Fatalf("%+v\n%v", obj, errs)
+		}
+	}
+	if sound < 2000 {
+		t.Fatalf("only %d of 20000 were taken to be good", sound)
+	}
+}
+
+func randomMeta(r *rand.Rand) *metav1.ObjectMeta {
+	m := &metav1.ObjectMeta{Namespace: "default", Name: "p", UID: "u", ResourceVersion: "7"}
+	for i := range r.Intn(3) {
+		if m.Labels == nil {
+			m.Labels = map[string]string{}
+		}
+		m.Labels[string(rune('a'+i))] = fmt.Sprint(r.Intn(3))
+	}
+	for _, i := range r.Perm(3)[:r.Intn(4)] {
+		m.OwnerReferences = append(m.OwnerReferences,
+			metav1.OwnerReference{APIVersion: "v1", Kind: "K", Name: fmt.Sprint("o", i),
+				UID: types.UID(fmt.Sprint("u", i)), Controller: []*bool{nil, new(true), new(false)}[r.Intn(3)]})
+	}
+	for _, i := range r.Perm(3)[:r.Intn(4)] {
+		m.Finalizers = append(m.Finalizers, fmt.Sprint("x/f", i))
+	}
+	return m
+}
+
+func pick(r *rand.Rand, of ...string) string { return of[r.Intn(len(of))] }

@@ -1,0 +1,261 @@
+// Package metapatch reads and applies, without going through JSON, the patches that
+// controllers send most: those that touch nothing but the parts of metadata that
+// ownership is made of, and those that set the replicas. It gives up on everything
+// else, and is then worth nothing but time: what it does is what the patch does.
+package metapatch
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Patch is a merge or strategic merge patch that touches nothing but the
+// parts of metadata that ownership is made of. Adopting, releasing and
+// finalizing are such patches, and most of what a controller writes.
+type Patch struct {
+	uid, version        *string
+	labels, annotations *mapPatch
+	owners              *ownersPatch
+	finalizers          *stringsPatch
+	unfinalize          []string // $deleteFromPrimitiveList/finalizers
+}
+
+// Names are the uid and the resourceVersion that the patch names, "" for none.
+func (p *Patch) Names() (uid, version string) { return value(p.uid), value(p.version) }
+
+func value(p *string) string {
+	if p == nil {
+		return ""
+	}
+	return *p
+}
+
+// mapPatch sets and, where null, deletes keys. A patch of null deletes all.
+type mapPatch struct {
+	null   bool
+	keys   []string
+	values []*string
+}
+
+type stringsPatch struct {
+	null  bool
+	items []string
+}
+
+type ownersPatch struct {
+	null    bool
+	replace bool
+	items   []ownerPatch
+}
+
+// ownerPatch is one element of an ownerReferences patch. Fields that are nil
+// are left alone; clear tells null apart from absent.
+type ownerPatch struct {
+	remove                      bool
+	apiVersion, kind, name, uid *string
+	controller, block           *bool
+	clearController, clearBlock bool
+}
+
+// Apply changes metadata that shares its maps and lists with a stored object.
+// It returns false for what it leaves to the general way.
+func (p *Patch) Apply(m metav1.Object, strategic bool) bool {
+	if p.uid != nil {
+		m.SetUID(types.UID(*p.uid))
+	}
+	if p.version != nil {
+		m.SetResourceVersion(*p.version)
+	}
+	if p.labels != nil {
+		m.SetLabels(p.labels.apply(m.GetLabels()))
+	}
+	if p.annotations != nil {
+		m.SetAnnotations(p.annotations.apply(m.GetAnnotations()))
+	}
+	if len(p.unfinalize) > 0 {
+		m.SetFinalizers(without(m.GetFinalizers(), p.unfinalize))
+	}
+	if f := p.finalizers; f != nil {
+		switch have := m.GetFinalizers(); {
+		case f.null:
+			m.SetFinalizers(nil)
+		case !strategic || len(have) == 0:
+			m.SetFinalizers(f.items)
+		default:
+			m.SetFinalizers(mergeStrings(have, f.items))
+		}
+	}
+	if p.owners == nil {
+		return true
+	}
+	refs, ok := p.owners.apply(m.GetOwnerReferences(), strategic)
+	m.SetOwnerReferences(refs)
+	return ok
+}
+
+func (p *mapPatch) apply(have map[string]string) map[string]string {
+	if p.null {
+		return nil
+	}
+	now := make(map[string]string, len(have)+len(p.keys))
+	for k, v := range have {
+		now[k] = v
+	}
+	for i, k := range p.keys {
+		if p.values[i] == nil {
+			delete(now, k)
+		} else {
+			now[k] = *p.values[i]
+		}
+	}
+	if len(now) == 0 {
+		return nil
+	}
+	return now
+}
+
+func without(have, gone []string) []string {
+	var kept []string
+	for _, f := range have {
+		if !slices.Contains(gone, f) {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+// mergeStrings merges two lists of different strings in the order that a
+// strategic merge gives them.
+func mergeStrings(have, patch []string) []string {
+	var rest []string
+	for _, f := range have {
+		if !slices.Contains(patch, f) {
+			rest = append(rest, f)
+		}
+	}
+	position := func(f string) int {
+		for i := range have {
+			if have[i] == f {
+				return i
+			}
+		}
+		return -1
+	}
+	return interleave(rest, patch, position)
+}
+
+// interleave puts what only the server has (left) between what the patch has
+// (right), by the place of both in the stored list. Items that the stored list
+// does not have come before what is still to be placed.
+func interleave[T any](left, right []T, position func(T) int) []T {
+	out := make([]T, 0, len(left)+len(right))
+	for len(left) > 0 && len(right) > 0 {
+		l, r := position(left[0]), position(right[0])
+		if l >= 0 && r >= 0 && l < r {
+			out, left = append(out, left[0]), left[1:]
+		} else {
+			out, right = append(out, right[0]), right[1:]
+		}
+	}
+	return append(append(out, left...), right...)
+}
+
+func (p *ownersPatch) apply(have []metav1.OwnerReference, strategic bool) ([]metav1.OwnerReference, bool) {
+	if p.null {
+		return nil, true
+	}
+	if !strategic || len(have) == 0 || p.replace {
+		return p.fresh(), true
+	}
+	return p.merge(have)
+}
+
+// fresh is the list made of the patch alone.
+func (p *ownersPatch) fresh() []metav1.OwnerReference {
+	var refs []metav1.OwnerReference
+	for i := range p.items {
+		if !p.items[i].remove {
+			refs = append(refs, p.items[i].over(metav1.OwnerReference{}))
+		}
+	}
+	return refs
+}
+
+// merge merges by uid. Lists in which a uid is found twice are left to the
+// general way.
+func (p *ownersPatch) merge(have []metav1.OwnerReference) ([]metav1.OwnerReference, bool) {
+	kept := make([]metav1.OwnerReference, 0, len(have))
+	for i := range have {
+		if position(have[:i], have[i].UID) >= 0 {
+			return nil, false
+		}
+		if !p.removes(have[i].UID) {
+			kept = append(kept, have[i])
+		}
+	}
+	var ours []metav1.OwnerReference
+	for i := range p.items {
+		item := &p.items[i]
+		if item.remove {
+			continue
+		}
+		uid := types.UID(*item.uid)
+		if position(ours, uid) >= 0 {
+			return nil, false
+		}
+		base := metav1.OwnerReference{}
+		if at := position(kept, uid); at >= 0 {
+			base = kept[at]
+		}
+		ours = append(ours, item.over(base))
+	}
+	var rest []metav1.OwnerReference
+	for i := range kept {
+		if position(ours, kept[i].UID) < 0 {
+			rest = append(rest, kept[i])
+		}
+	}
+	return interleave(rest, ours, func(r metav1.OwnerReference) int { return position(kept, r.UID) }), true
+}
+
+func position(refs []metav1.OwnerReference, uid types.UID) int {
+	for i := range refs {
+		if refs[i].UID == uid {
+			return i
+		}
+	}
+	return -1
+}
+
+func (p *ownersPatch) removes(uid types.UID) bool {
+	for i := range p.items {
+		if p.items[i].remove && types.UID(*p.items[i].uid) == uid {
+			return true
+		}
+	}
+	return false
+}
+
+// over lays the patch over a reference.
+func (o *ownerPatch) over(ref metav1.OwnerReference) metav1.OwnerReference {
+	set := func(to *string, from *string) {
+		if from != nil {
+			*to = *from
+		}
+	}
+	set(&ref.APIVersion, o.apiVersion)
+	set(&ref.Kind, o.kind)
+	set(&ref.Name, o.name)
+	if o.uid != nil {
+		ref.UID = types.UID(*o.uid)
+	}
+	if o.controller != nil || o.clearController {
+		ref.Controller = o.controller
+	}
+	if o.block != nil || o.clearBlock {
+		ref.BlockOwnerDeletion = o.block
+	}
+	return ref
+}

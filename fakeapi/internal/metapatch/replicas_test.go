@@ -1,0 +1,29 @@
+package metapatch
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestReplicasPatchIsPlain: what is not plainly a number of replicas is left
+// to the general way.
+func TestReplicasPatchIsPlain(t *testing.T) {
+	for _, patch := range []string{
+		``, `{}`, `{"spec":{}}`, `{"spec":{"replicas":null}}`, `{"spec":{"replicas":"1"}}`, `{"spec":{"replicas":1.0}}`,
+		`{"spec":{"replicas":1e2}}`,
+		`{"spec":{"replicas":01}}`, `{"spec":{"replicas":-}}`, `{"spec":{"replicas":- 1}}`, `{"spec":{"replicas":-01}}`,
+		`{"spec":{"replicas":2147483648}}`,
+		`{"spec":{"replicas":99999999999999999999}}`, `{"spec":{"replicas":1,"replicas":2}}`,
+		`{"spec":{"replicas":1}} x`, `{"spec":{"replicas":1}`,
+		`{"spec":{"replicas":1},"metadata":{}}`, `{"Spec":{"replicas":1}}`,
+	} {
+		if n, ok := ParseReplicas([]byte(patch)); ok {
+			t.Errorf("%s: read as %d", patch, n)
+		}
+	}
+	for n := range int32(200) {
+		if got, ok := ParseReplicas(fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, n-100)); !ok || got != n-100 {
+			t.Errorf("%d: read as %d, %v", n-100, got, ok)
+		}
+	}
+}

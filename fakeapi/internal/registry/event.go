@@ -1,0 +1,100 @@
+package registry
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+var events = goType[corev1.Event, corev1.EventList](&Kind{
+	GVK: corev1.SchemeGroupVersion.WithKind("Event"), Resource: "events", Singular: "event", ShortNames: []string{"ev"},
+	Namespaced: true, CreateOnUpdate: true,
+	strategy: strategy{
+		NameRule:       apivalidation.NameIsDNSSubdomain,
+		SelectableKeys: eventKeys,
+		Selectable:     selectEvent,
+	},
+})
+
+var eventKeys = []string{"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
+	"involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason",
+	"reportingComponent", "source", "type"}
+
+func selectEvent(obj runtime.Object, set fields.Set) {
+	e := obj.(*corev1.Event)
+	source := e.Source.Component
+	if source == "" {
+		source = e.ReportingController
+	}
+	values := [...]string{e.InvolvedObject.Kind, e.InvolvedObject.Namespace, e.InvolvedObject.Name,
+		string(e.InvolvedObject.UID),
+		e.InvolvedObject.APIVersion, e.InvolvedObject.ResourceVersion, e.InvolvedObject.FieldPath, e.Reason,
+		e.ReportingController, source, e.Type}
+	for i, key := range eventKeys {
+		set[key] = values[i]
+	}
+}
+
+// newEvents are events in the form of their own API group: the same objects as
+// core events.
+var newEvents = makeNewEvents()
+
+func makeNewEvents() *Kind {
+	k := goType[eventsv1.Event, eventsv1.EventList](&Kind{GVK: eventsv1.SchemeGroupVersion.WithKind("Event")})
+	k.View = between(events, k, showEvent, keepEvent)
+	version(k)
+	k.SelectableKeys = newEventKeys
+	k.Selectable = func(obj runtime.Object, set fields.Set) {
+		selectEvent(keepEvent(obj.(*eventsv1.Event)), set)
+		for i, key := range newEventKeys {
+			set[key] = set[eventKeyOf[i]]
+		}
+	}
+	return k
+}
+
+// newEventKeys are what selectors call the fields that eventKeyOf names for core events.
+var (
+	newEventKeys = []string{"reason", "regarding.kind", "regarding.namespace", "regarding.name", "regarding.uid",
+		"regarding.apiVersion",
+		"regarding.resourceVersion", "regarding.fieldPath", "reportingController", "type"}
+	eventKeyOf = []string{"reason", "involvedObject.kind", "involvedObject.namespace", "involvedObject.name",
+		"involvedObject.uid", "involvedObject.apiVersion",
+		"involvedObject.resourceVersion", "involvedObject.fieldPath", "reportingComponent", "type"}
+)
+
+func showEvent(e *corev1.Event) *eventsv1.Event {
+	out := &eventsv1.Event{ObjectMeta: *e.ObjectMeta.DeepCopy(), EventTime: e.EventTime, Action: e.Action,
+		Reason: e.Reason, Type: e.Type,
+		ReportingController: e.ReportingController, ReportingInstance: e.ReportingInstance, Regarding: e.InvolvedObject,
+		Note:             e.Message,
+		DeprecatedSource: e.Source, DeprecatedFirstTimestamp: e.FirstTimestamp,
+		DeprecatedLastTimestamp: e.LastTimestamp, DeprecatedCount: e.Count}
+	if e.Series != nil {
+		out.Series = &eventsv1.EventSeries{Count: e.Series.Count, LastObservedTime: e.Series.LastObservedTime}
+	}
+	if e.Related != nil {
+		related := *e.Related
+		out.Related = &related
+	}
+	return out
+}
+
+func keepEvent(e *eventsv1.Event) *corev1.Event {
+	out := &corev1.Event{ObjectMeta: *e.ObjectMeta.DeepCopy(), EventTime: e.EventTime, Action: e.Action,
+		Reason: e.Reason, Type: e.Type,
+		ReportingController: e.ReportingController, ReportingInstance: e.ReportingInstance, InvolvedObject: e.Regarding,
+		Message: e.Note,
+		Source:  e.DeprecatedSource, FirstTimestamp: e.DeprecatedFirstTimestamp,
+		LastTimestamp: e.DeprecatedLastTimestamp, Count: e.DeprecatedCount}
+	if e.Series != nil {
+		out.Series = &corev1.EventSeries{Count: e.Series.Count, LastObservedTime: e.Series.LastObservedTime}
+	}
+	if e.Related != nil {
+		related := *e.Related
+		out.Related = &related
+	}
+	return out
+}

@@ -1,0 +1,189 @@
+// Package registry is the table of built-in kinds: how their objects are
+// defaulted, admitted, checked, selected and scaled, what a create or an update
+// makes of them, and in which further versions they are shown. Its functions know
+// objects; requests, names in paths and what is stored are the server's.
+package registry
+
+import (
+	"time"
+
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+)
+
+// Kind is one row of the table of kinds: what the server knows of a kind that
+// is not the same for all of them. Its functions know objects, and neither
+// requests nor the store.
+type Kind struct {
+	GVK        schema.GroupVersionKind
+	Resource   string   // plural: "pods"
+	Singular   string   // "pod"
+	ShortNames []string // "po"
+	Categories []string // "all"
+	Namespaced bool
+	New        func() runtime.Object // an empty object of the Go type
+	NewList    func() runtime.Object
+
+	// Default fills in defaults on create and update, as the API's conversion does.
+	Default func(obj runtime.Object)
+	// OrphanByDefault: a delete that names no policy orphans (GCPOLICY-1, GCPOLICY-2).
+	OrphanByDefault bool
+	// Status says whether the kind has a status subresource.
+	Status bool
+	// ReturnDeleted: a delete answers with the object, not with a Status.
+	ReturnDeleted bool
+	// MustVersion: an update has to say which resourceVersion it is based on.
+	MustVersion bool
+	// CreateOnUpdate: an update of an object that does not exist creates it.
+	CreateOnUpdate bool
+	// Deprecated is what every request for the kind is warned of; "" for most.
+	Deprecated string
+
+	View *View // of kinds that are versions of a stored kind
+	strategy
+}
+
+// strategy holds what differs between kinds in create, update and delete. Nil
+// functions do nothing.
+type strategy struct {
+	// Shallow copies the object itself and shares everything it points to.
+	Shallow func(obj runtime.Object) runtime.Object
+	// NameRule is the rule for names; nil is the rule for path segments alone.
+	NameRule apivalidation.ValidateNameFunc
+	// Admit changes an object on its way in, on create and update (old nil on create).
+	Admit func(obj, old runtime.Object) error
+
+	PrepareCreate  func(obj runtime.Object)
+	ValidateCreate func(obj runtime.Object) field.ErrorList
+	WarnCreate     func(obj runtime.Object) []string
+	Canonicalize   func(obj runtime.Object)
+	// ReadDefault fills in what a read defaults from what a create made. It
+	// says whether there was anything to fill in.
+	ReadDefault func(obj runtime.Object) bool
+
+	Scale *Scaling // nil: no scale subresource
+
+	Main      Update
+	ForStatus Update
+	other     map[string]*Update // further subresources that are updates of the object
+
+	// Grace makes the kind one that is deleted gracefully: the seconds left to obj.
+	Grace func(obj runtime.Object, asked *int64) int64
+	// Terminate makes the first delete of an object mark it and leave the rest
+	// to whoever looks after the kind. It returns the marked object; later
+	// deletes go the common way once nothing holds the object.
+	Terminate func(obj runtime.Object, opts *metav1.DeleteOptions, now time.Time) runtime.Object
+	// OrphanedWarning warns of a delete that orphans because it names no policy.
+	OrphanedWarning string
+	// ResetByStatus are further fields that a write to status leaves alone.
+	ResetByStatus [][]string
+	// Held: an object being deleted stays although it has no finalizer.
+	Held func(obj runtime.Object) bool
+
+	Prefix string // under /registry, when it is not the resource
+
+	Selectable     func(obj runtime.Object, set fields.Set)
+	SelectableKeys []string // besides metadata.name and metadata.namespace
+}
+
+// Update is one way to change an object: by itself or through a subresource.
+type Update struct {
+	Prepare  func(obj, old runtime.Object)
+	Validate func(obj, old runtime.Object) field.ErrorList
+	Warn     func(obj, old runtime.Object) []string
+	// Keeps says that Prepare does nothing to an edit that changed only metadata.
+	Keeps bool
+	// again are the checks of metadata that the kind's own validation repeats
+	// after the common ones, in its order.
+	again checks
+}
+
+// metaCheck is a common check of an object's metadata.
+type metaCheck int
+
+type checks []metaCheck
+
+// The checks that a create makes, and those that an update makes.
+const (
+	onCreate metaCheck = iota
+	onUpdate
+)
+
+// Scaling says how a kind's scale subresource reads and writes its objects.
+type Scaling struct {
+	Read  func(obj runtime.Object) (want, have int32, selector string)
+	Write func(obj runtime.Object, want int32) // obj is a shallow copy
+	// Path is where the replicas are; nil is spec.replicas.
+	Path []string
+	// Absent refuses to show an object that has no replicas; nil: all have.
+	Absent func(obj runtime.Object) error
+}
+
+// Way returns how a subresource changes an object, nil when it does not exist.
+func (k *Kind) Way(subresource string) *Update {
+	switch subresource {
+	case "":
+		return &k.Main
+	case "status":
+		if k.Status {
+			return &k.ForStatus
+		}
+		return nil
+	}
+	return k.other[subresource]
+}
+
+// nameRule is the rule that names keep.
+func (k *Kind) nameRule() apivalidation.ValidateNameFunc {
+	if k.NameRule == nil {
+		return metadata.PathSegment
+	}
+	return k.NameRule
+}
+
+// StoragePrefix is the place of the kind under /registry.
+func (k *Kind) StoragePrefix() string {
+	if k.Prefix != "" {
+		return k.Prefix
+	}
+	return k.Resource
+}
+
+// Empty is an object of the kind with nothing but its type.
+func (k *Kind) Empty() runtime.Object {
+	obj := k.New()
+	obj.GetObjectKind().SetGroupVersionKind(k.GVK)
+	return obj
+}
+
+// Recheck repeats checks of the metadata as often as the kind's own validation
+// does: each finding is then a cause of its own in the answer.
+func (k *Kind) Recheck(u *Update, m, old metav1.Object) (errs field.ErrorList) {
+	for _, check := range u.again {
+		switch check {
+		case onCreate:
+			errs = append(errs, apivalidation.ValidateObjectMetaAccessor(m, k.Namespaced, k.nameRule(),
+				metadata.Path)...)
+		case onUpdate:
+			errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(m, old, metadata.Path)...)
+		}
+		errs = append(errs, metadata.ValidateFinalizers(m)...)
+	}
+	return errs
+}
+
+// View makes a kind another version of a kind that is stored: both are shown
+// the same objects, each in its own form, from one table.
+type View struct {
+	Stored *Kind
+	// Show returns a stored object in this version, Keep an object of this
+	// version as it is stored. Both leave their argument alone.
+	Show func(obj runtime.Object) runtime.Object
+	Keep func(obj runtime.Object) runtime.Object
+}

@@ -1,0 +1,65 @@
+package registry
+
+import (
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
+)
+
+// The kinds here are those that ownership touches only through their metadata:
+// their specs are stored as they come, with the API's defaults.
+
+var secrets = goType[corev1.Secret, corev1.SecretList](&Kind{
+	GVK: corev1.SchemeGroupVersion.WithKind("Secret"), Resource: "secrets", Singular: "secret", Namespaced: true,
+	Default: On(func(s *corev1.Secret) {
+		if s.Type == "" {
+			s.Type = corev1.SecretTypeOpaque
+		}
+		if len(s.StringData) > 0 && s.Data == nil {
+			s.Data = map[string][]byte{}
+		}
+		for k, v := range s.StringData {
+			s.Data[k] = []byte(v)
+		}
+		s.StringData = nil
+	}),
+	strategy: strategy{
+		NameRule:       apivalidation.NameIsDNSSubdomain,
+		Main:           Update{again: checks{onUpdate}},
+		SelectableKeys: []string{"type"},
+		Selectable:     func(obj runtime.Object, set fields.Set) { set["type"] = string(obj.(*corev1.Secret).Type) },
+	},
+})
+
+var serviceAccounts = goType[corev1.ServiceAccount, corev1.ServiceAccountList](&Kind{
+	GVK: corev1.SchemeGroupVersion.WithKind("ServiceAccount"), Resource: "serviceaccounts", Singular: "serviceaccount",
+	ShortNames: []string{"sa"}, Namespaced: true, ReturnDeleted: true,
+	strategy: strategy{NameRule: apivalidation.ValidateServiceAccountName, Main: Update{again: checks{onUpdate}}},
+})
+
+var leases = goType[coordinationv1.Lease, coordinationv1.LeaseList](&Kind{
+	GVK: coordinationv1.SchemeGroupVersion.WithKind("Lease"), Resource: "leases", Singular: "lease",
+	Namespaced: true, MustVersion: true, CreateOnUpdate: true,
+	strategy: strategy{NameRule: apivalidation.NameIsDNSSubdomain, Main: Update{again: checks{onUpdate}}},
+})
+
+var clusterRoles = goType[rbacv1.ClusterRole, rbacv1.ClusterRoleList](&Kind{
+	GVK: rbacv1.SchemeGroupVersion.WithKind("ClusterRole"), Resource: "clusterroles", Singular: "clusterrole",
+	strategy: strategy{Main: Update{again: checks{onCreate, onUpdate}}},
+})
+
+var configMaps = goType[corev1.ConfigMap, corev1.ConfigMapList](&Kind{
+	GVK: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Resource: "configmaps", Singular: "configmap",
+	ShortNames: []string{"cm"},
+	Namespaced: true,
+	strategy: strategy{
+		NameRule:       apivalidation.NameIsDNSSubdomain,
+		ValidateCreate: Check(validation.ConfigMap),
+		Main:           Update{Validate: Compare(validation.ConfigMapUpdate), again: checks{onUpdate, onCreate}},
+	},
+})

@@ -1,0 +1,178 @@
+package registry
+
+import (
+	"fmt"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+	"github.com/threelaws/threelaws/fakeapi/internal/same"
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
+)
+
+var pods = goType[corev1.Pod, corev1.PodList](&Kind{
+	GVK: corev1.SchemeGroupVersion.WithKind("Pod"), Resource: "pods", Singular: "pod",
+	ShortNames: []string{"po"}, Categories: []string{"all"},
+	Namespaced: true, Status: true, ReturnDeleted: true, Default: On(defaultPod),
+	strategy: strategy{
+		NameRule:       apivalidation.NameIsDNSSubdomain,
+		Admit:          admitPod,
+		PrepareCreate:  On(preparePod),
+		ValidateCreate: Check(validation.Pod),
+		WarnCreate:     func(obj runtime.Object) []string { return validation.WarnPodName(metadata.Of(obj)) },
+		Main: Update{
+			Prepare:  Over(preparePodUpdate),
+			Validate: Compare(validation.PodUpdate), again: checks{onUpdate, onCreate}, Keeps: true,
+		},
+		ForStatus: Update{
+			Prepare:  Over(preparePodStatus),
+			Validate: Compare(validation.PodStatus), again: checks{onUpdate},
+		},
+		other: map[string]*Update{"ephemeralcontainers": {Prepare: Over(prepareEphemeral),
+			Validate: Compare(validation.EphemeralContainers), again: checks{onUpdate}}},
+		ResetByStatus: [][]string{{"metadata", "deletionTimestamp"}, {"metadata", "ownerReferences"}},
+		Grace:         podGrace,
+		SelectableKeys: []string{"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
+			"spec.hostNetwork", "status.phase", "status.podIP", "status.nominatedNodeName"},
+		Selectable: selectPod,
+	},
+})
+
+func preparePod(p *corev1.Pod) {
+	p.Generation = 1
+	p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: qosOf(p)}
+}
+
+func preparePodUpdate(p, old *corev1.Pod) {
+	p.Status = old.Status
+	if !same.Value(&p.Spec, &old.Spec) {
+		p.Generation = old.Generation + 1
+	}
+}
+
+// preparePodStatus lets labels, annotations and finalizers through, but no
+// owner references: old kubelets corrupt them.
+func preparePodStatus(p, old *corev1.Pod) {
+	p.Spec = old.Spec
+	p.DeletionTimestamp = nil
+	p.OwnerReferences = old.OwnerReferences
+	if p.Status.QOSClass == "" {
+		p.Status.QOSClass = old.Status.QOSClass
+	}
+}
+
+// podGrace is how long a Pod gets to stop: nothing when no kubelet runs it.
+func podGrace(obj runtime.Object, asked *int64) int64 {
+	p := obj.(*corev1.Pod)
+	switch {
+	case p.Spec.NodeName == "", p.Status.Phase == corev1.PodFailed, p.Status.Phase == corev1.PodSucceeded:
+		return 0
+	case asked != nil:
+		return max(*asked, 0)
+	case p.Spec.TerminationGracePeriodSeconds == nil:
+		return 0
+	case *p.Spec.TerminationGracePeriodSeconds < 0:
+		return 1
+	}
+	return *p.Spec.TerminationGracePeriodSeconds
+}
+
+func selectPod(obj runtime.Object, set fields.Set) {
+	p := obj.(*corev1.Pod)
+	set["spec.nodeName"] = p.Spec.NodeName
+	set["spec.restartPolicy"] = string(p.Spec.RestartPolicy)
+	set["spec.schedulerName"] = p.Spec.SchedulerName
+	set["spec.serviceAccountName"] = p.Spec.ServiceAccountName
+	set["spec.hostNetwork"] = strconv.FormatBool(p.Spec.HostNetwork)
+	set["status.phase"] = string(p.Status.Phase)
+	set["status.podIP"] = ""
+	if len(p.Status.PodIPs) > 0 {
+		set["status.podIP"] = p.Status.PodIPs[0].IP
+	}
+	set["status.nominatedNodeName"] = p.Status.NominatedNodeName
+}
+
+var (
+	zeroPriority   int32
+	preemptLower   = corev1.PreemptLowerPriority
+	tolerationTime = int64(300)
+)
+
+// admitPod is what the Priority and DefaultTolerationSeconds plugins do.
+func admitPod(obj, old runtime.Object) error {
+	p := obj.(*corev1.Pod)
+	if old == nil {
+		if err := admitPriority(p); err != nil {
+			return err
+		}
+	} else if was := old.(*corev1.Pod); p.Spec.Priority == nil {
+		p.Spec.Priority = was.Spec.Priority
+		if p.Spec.PreemptionPolicy == nil {
+			p.Spec.PreemptionPolicy = was.Spec.PreemptionPolicy
+		}
+	}
+	for _, key := range [...]string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
+		if !tolerates(p.Spec.Tolerations, key) {
+			p.Spec.Tolerations = append(p.Spec.Tolerations, corev1.Toleration{
+				Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute,
+				TolerationSeconds: &tolerationTime,
+			})
+		}
+	}
+	return nil
+}
+
+// priorities are those of the classes that every cluster has. PriorityClasses
+// are not served, so there are no others.
+var priorities = map[string]int32{"": 0, "system-cluster-critical": 2_000_000_000,
+	"system-node-critical": 2_000_001_000}
+
+// admitPriority resolves a new pod's class, and refuses what contradicts it.
+func admitPriority(p *corev1.Pod) error {
+	priority, ok := priorities[p.Spec.PriorityClassName]
+	switch {
+	case !ok:
+		return fmt.Errorf("no PriorityClass with name %s was found", p.Spec.PriorityClassName)
+	case p.Spec.Priority != nil && *p.Spec.Priority != priority:
+		return fmt.Errorf("the integer value of priority (%d) must not be provided in pod spec; priority admission "+
+			"controller computed %d from the given PriorityClass name", *p.Spec.Priority, priority)
+	case p.Spec.PreemptionPolicy != nil && *p.Spec.PreemptionPolicy != preemptLower:
+		return fmt.Errorf("the string value of PreemptionPolicy (%s) must not be provided in pod spec; priority "+
+			"admission controller computed %s from the given PriorityClass name", *p.Spec.PreemptionPolicy,
+			preemptLower)
+	case priority == 0:
+		p.Spec.Priority = &zeroPriority
+	default:
+		p.Spec.Priority = &priority
+	}
+	p.Spec.PreemptionPolicy = &preemptLower
+	return nil
+}
+
+func tolerates(tolerations []corev1.Toleration, key string) bool {
+	for i := range tolerations {
+		t := &tolerations[i]
+		if (t.Key == key || t.Key == "") && (t.Effect == corev1.TaintEffectNoExecute || t.Effect == "") {
+			return true
+		}
+	}
+	return false
+}
+
+// prepareEphemeral lets nothing but ephemeral containers through.
+func prepareEphemeral(p, old *corev1.Pod) {
+	added := p.Spec.EphemeralContainers
+	p.Spec, p.Status = old.Spec, old.Status
+	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = old.DeletionTimestamp, old.DeletionGracePeriodSeconds
+	p.OwnerReferences, p.Finalizers = old.OwnerReferences, old.Finalizers
+	p.Labels, p.Annotations = old.Labels, old.Annotations
+	p.Spec.EphemeralContainers = added
+	if !equality.Semantic.DeepEqual(p.Spec, old.Spec) {
+		p.Generation = old.Generation + 1
+	}
+}

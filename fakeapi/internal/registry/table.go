@@ -1,0 +1,31 @@
+package registry
+
+// Builtin is the table of built-in kinds of which objects are stored. A
+// server numbers its tables in this order.
+var Builtin = []*Kind{
+	namespaces, nodes, configMaps, pods, replicationControllers,
+	replicaSets, deployments, statefulSets, daemonSets, controllerRevisions,
+	jobs, cronJobs,
+	services, secrets, serviceAccounts, claims, events, leases, disruptionBudgets, endpointSlices, clusterRoles,
+	customResourceDefinitions,
+	endpoints, limitRanges, resourceQuotas,
+	autoscalers,
+}
+
+// OtherVersions are further versions of built-in kinds.
+var OtherVersions = []*Kind{autoscalersV1, newEvents}
+
+// Family are all versions of a built-in kind, the stored one first.
+func (k *Kind) Family() []*Kind {
+	s := k
+	if k.View != nil {
+		s = k.View.Stored
+	}
+	all := []*Kind{s}
+	for _, other := range OtherVersions {
+		if other.View.Stored == s {
+			all = append(all, other)
+		}
+	}
+	return all
+}

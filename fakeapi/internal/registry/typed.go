@@ -1,0 +1,53 @@
+package registry
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// On makes a typed function one of the table.
+func On[T runtime.Object](f func(T)) func(runtime.Object) {
+	return func(obj runtime.Object) { f(obj.(T)) }
+}
+
+// Over makes a typed function of a new and an old object one of the table.
+func Over[T runtime.Object](f func(obj, old T)) func(obj, old runtime.Object) {
+	return func(obj, old runtime.Object) { f(obj.(T), old.(T)) }
+}
+
+// Check makes a typed validation one of the table.
+func Check[T runtime.Object](f func(T) field.ErrorList) func(runtime.Object) field.ErrorList {
+	return func(obj runtime.Object) field.ErrorList { return f(obj.(T)) }
+}
+
+// Compare makes a typed update validation one of the table.
+func Compare[T runtime.Object](f func(obj, old T) field.ErrorList) func(obj, old runtime.Object) field.ErrorList {
+	return func(obj, old runtime.Object) field.ErrorList { return f(obj.(T), old.(T)) }
+}
+
+// object is a pointer to a Go type of the API.
+type object[T any] interface {
+	*T
+	runtime.Object
+}
+
+// goType sets the functions of a kind that follow from its Go types.
+func goType[T, L any, P object[T], PL object[L]](k *Kind) *Kind {
+	k.New = func() runtime.Object { return P(new(T)) }
+	k.NewList = func() runtime.Object { return PL(new(L)) }
+	k.Shallow = func(obj runtime.Object) runtime.Object {
+		c := *(obj.(P))
+		return P(&c)
+	}
+	return k
+}
+
+// selectorText is a label selector as a scale shows it.
+func selectorText(sel *metav1.LabelSelector) string {
+	s, err := metav1.LabelSelectorAsSelector(sel)
+	if err != nil {
+		return ""
+	}
+	return s.String()
+}

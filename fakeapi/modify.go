@@ -1,0 +1,171 @@
+package fakeapi
+
+import (
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+	"github.com/threelaws/threelaws/fakeapi/internal/registry"
+)
+
+// edit is one change of an existing object on its way to the store.
+type edit struct {
+	way    *registry.Update
+	uid    types.UID // the incarnation it is meant for; "" for any
+	dryRun bool
+	// creates says that a missing object is made.
+	creates bool
+	// make returns the new object, which the call owns, from the stored one
+	// (nil when there is none). onlyMeta says that it differs in nothing but
+	// metadata: the rest is shared with the stored object.
+	make func(old *entry) (obj runtime.Object, onlyMeta bool, err error)
+}
+
+// modify carries out an edit.
+func (c *call) modify(ed *edit) Response {
+	t := c.s.tables[c.k.ordinal]
+	old := c.s.lookup(t, c.req.Namespace, c.req.Name)
+	if old == nil {
+		return c.modifyMissing(ed)
+	}
+	if c.k.stored != nil {
+		old = c.k.entry(old)
+	}
+	if err := c.conditionUID(old, ed.uid); err != nil {
+		return refuse(err)
+	}
+	obj, onlyMeta, err := ed.make(old)
+	if err != nil {
+		return refuse(err)
+	}
+	m := metadata.Of(obj)
+	if err := c.admitUpdate(obj, old.obj, onlyMeta || ed.way != &c.k.row.Main); err != nil {
+		return refuse(err)
+	}
+	c.dedupOwners(m, true)
+	if err := c.matchVersion(m, old); err != nil {
+		return refuse(err)
+	}
+	if err := c.beforeUpdate(ed.way, onlyMeta, obj, old); err != nil {
+		return refuse(err)
+	}
+	if c.s.opts.DropControllerRefs {
+		metadata.DropControllers(m) // as commit would: an adoption that is forgotten changes nothing
+	}
+	if len(m.GetFinalizers()) == 0 && old.meta.GetDeletionTimestamp() != nil && c.mayGo(obj, old.meta) {
+		if !ed.dryRun {
+			c.drop(c.s.writable(c.k), old)
+		}
+		return Response{Object: obj, Code: http.StatusOK}
+	}
+	if unchanged(onlyMeta, obj, old, m) {
+		return Response{Object: old.obj, Code: http.StatusOK}
+	}
+	if !ed.dryRun {
+		c.commit(c.s.writable(c.k), old, old.key, obj, m)
+	}
+	return Response{Object: obj, Code: http.StatusOK}
+}
+
+// modifyMissing answers an edit of an object that does not exist.
+func (c *call) modifyMissing(ed *edit) Response {
+	if !ed.creates {
+		return refuse(c.errNotFound(c.req.Name))
+	}
+	obj, _, err := ed.make(nil)
+	if err != nil {
+		return refuse(err)
+	}
+	m := metadata.Of(obj)
+	if m.GetUID() != "" {
+		return refuse(c.errConflict(c.req.Name,
+			fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found",
+				m.GetUID())))
+	}
+	c.dedupOwners(m, true)
+	return c.insert(obj, m, ed.dryRun)
+}
+
+// mayGo says whether an object being deleted goes with its last finalizer.
+func (c *call) mayGo(obj runtime.Object, old metav1.Object) bool {
+	if grace := old.GetDeletionGracePeriodSeconds(); grace != nil && *grace != 0 {
+		return false
+	}
+	return c.k.row.Held == nil || !c.k.row.Held(obj)
+}
+
+// matchVersion is optimistic locking. An object without a resourceVersion
+// takes the stored one where the kind allows it.
+func (c *call) matchVersion(m metav1.Object, old *entry) error {
+	n, err := parseVersion(m.GetResourceVersion())
+	if err != nil {
+		return err
+	}
+	switch {
+	case n == 0 && c.k.MustVersion:
+		qualified := schema.GroupKind{Group: c.k.GVK.Group, Kind: c.k.Resource}
+		return apierrors.NewInvalid(qualified, old.meta.GetName(), field.ErrorList{
+			field.Invalid(metadata.Path.Child("resourceVersion"), n, "must be specified for an update")})
+	case n == 0:
+		m.SetResourceVersion(old.meta.GetResourceVersion())
+	case n != old.rv:
+		return c.errConflict(old.meta.GetName(), modified)
+	}
+	return nil
+}
+
+// beforeUpdate completes and validates the new state of an object.
+func (c *call) beforeUpdate(w *registry.Update, onlyMeta bool, obj runtime.Object, e *entry) error {
+	m, old, oldMeta := metadata.Of(obj), e.obj, e.meta
+	m.SetGeneration(oldMeta.GetGeneration())
+	if w.Prepare != nil && !(onlyMeta && w.Keeps) {
+		w.Prepare(obj, old)
+	}
+	if m.GetUID() == "" {
+		m.SetUID(oldMeta.GetUID())
+	}
+	m.SetCreationTimestamp(oldMeta.GetCreationTimestamp())
+	if at := oldMeta.GetDeletionTimestamp(); at != nil {
+		m.SetDeletionTimestamp(at)
+	}
+	if grace := oldMeta.GetDeletionGracePeriodSeconds(); grace != nil && m.GetDeletionGracePeriodSeconds() == nil {
+		m.SetDeletionGracePeriodSeconds(grace)
+	}
+	var errs field.ErrorList
+	if !metadata.Sound(m, oldMeta) {
+		errs = apivalidation.ValidateObjectMetaAccessor(m, c.k.Namespaced, metadata.PathSegment, metadata.Path)
+		errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(m, oldMeta, metadata.Path)...)
+	}
+	if len(errs) > 0 || len(m.GetFinalizers()) > 0 {
+		errs = append(errs, c.k.row.Recheck(w, m, oldMeta)...)
+	}
+	if w.Validate != nil && !onlyMeta {
+		errs = append(errs, w.Validate(obj, old)...)
+	}
+	if len(errs) > 0 {
+		return c.errInvalid(m.GetName(), errs)
+	}
+	if w.Warn != nil && !onlyMeta {
+		c.warnings = append(c.warnings, w.Warn(obj, old)...)
+	}
+	if c.k.row.Canonicalize != nil {
+		c.k.row.Canonicalize(obj)
+	}
+	return nil
+}
+
+// whole makes an edit of a function whose object may differ in anything.
+func whole(make func(old *entry) (runtime.Object, error)) func(*entry) (runtime.Object, bool, error) {
+	return func(old *entry) (runtime.Object, bool, error) {
+		obj, err := make(old)
+		return obj, false, err
+	}
+}

@@ -1,0 +1,210 @@
+package fakeapi
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/mergepatch"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	kjson "sigs.k8s.io/json"
+)
+
+const maxOperations = 10000
+
+// patchWhole applies the patch to the whole object, through JSON.
+func (c *call) patchWhole(old runtime.Object) (runtime.Object, error) {
+	if c.k.custom != nil {
+		return c.patchCustom(old)
+	}
+	obj := c.k.New()
+	var err error
+	if c.req.PatchType == types.StrategicMergePatchType {
+		err = c.patchStrategic(old, obj)
+	} else {
+		err = c.patchJSON(old, obj)
+	}
+	if err != nil {
+		return nil, err
+	}
+	obj.GetObjectKind().SetGroupVersionKind(c.k.GVK)
+	if c.k.Default != nil {
+		c.k.Default(obj)
+	}
+	return obj, nil
+}
+
+func (c *call) patchStrategic(old, obj runtime.Object) error {
+	original, err := runtime.DefaultUnstructuredConverter.ToUnstructured(old)
+	if err != nil {
+		return err
+	}
+	patch := map[string]any{}
+	var found []error
+	if c.strict() {
+		if found, err = kjson.UnmarshalStrict(c.req.Patch, &patch); err != nil {
+			return apierrors.NewBadRequest(err.Error())
+		}
+	} else if err := kjson.UnmarshalCaseSensitivePreserveInts(c.req.Patch, &patch); err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	merged, err := strategicpatch.StrategicMergeMapPatch(original, patch, obj)
+	if err != nil {
+		return strategicError(err)
+	}
+	err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(merged, obj, c.strict())
+	return c.strictness(err, found, fmt.Sprintf("%+v", patch))
+}
+
+// strategicError gives an error of a strategic merge its status.
+func strategicError(err error) error {
+	switch err {
+	case mergepatch.ErrBadJSONDoc, mergepatch.ErrBadPatchFormatForPrimitiveList,
+		mergepatch.ErrBadPatchFormatForRetainKeys,
+		mergepatch.ErrBadPatchFormatForSetElementOrderList, mergepatch.ErrUnsupportedStrategicMergePatchFormat:
+		return apierrors.NewBadRequest(err.Error())
+	case mergepatch.ErrNoListOfLists, mergepatch.ErrPatchContentNotMatchRetainKeys:
+		return errUnprocessable(err)
+	}
+	return err
+}
+
+func errUnprocessable(err error) error {
+	return apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "",
+		err.Error(), 0, false)
+}
+
+func (c *call) patchJSON(old, obj runtime.Object) error {
+	original, err := json.Marshal(old)
+	if err != nil {
+		return err
+	}
+	patched, found, err := c.applyJSON(original)
+	if err != nil {
+		return err
+	}
+	strictErrs, err := kjson.UnmarshalStrict(patched, obj)
+	if err != nil {
+		return c.strictness(err, nil, string(patched))
+	}
+	if !c.strict() {
+		return nil
+	}
+	if len(strictErrs) > 0 {
+		err = runtime.NewStrictDecodingError(strictErrs)
+	}
+	return c.strictness(err, found, string(patched))
+}
+
+// jsonPatchOp is one operation of a JSON patch. Decoding errors name the type,
+// so it is called what the real server calls it; see [operationsError].
+type jsonPatchOp struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	From  string `json:"from"`
+	Value any    `json:"value"`
+}
+
+// operationsError is what the real server says of a JSON patch that is no list
+// of operations: there their type is one of the package handlers.
+func operationsError(err error) string {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return err.Error()
+	}
+	expected := ""
+	switch wrong.Type {
+	case reflect.TypeFor[[]jsonPatchOp]():
+		expected = "[]handlers.jsonPatchOp"
+	case reflect.TypeFor[jsonPatchOp]():
+		expected = "handlers.jsonPatchOp"
+	default:
+		return err.Error()
+	}
+	return "json: cannot unmarshal " + wrong.Value + " into Go value of type " + expected
+}
+
+func (c *call) applyJSON(original []byte) (patched []byte, found []error, err error) {
+	if c.req.PatchType == types.MergePatchType {
+		if c.strict() {
+			v := map[string]any{}
+			if found, err = kjson.UnmarshalStrict(c.req.Patch, &v); err != nil {
+				return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+			}
+		}
+		patched, err = jsonpatch.MergePatch(original, c.req.Patch)
+		if errors.Is(err, jsonpatch.ErrBadJSONPatch) {
+			return nil, nil, apierrors.NewBadRequest(err.Error())
+		}
+		return patched, found, err
+	}
+	if c.strict() {
+		var ops []jsonPatchOp
+		if found, err = kjson.UnmarshalStrict(c.req.Patch, &ops); err != nil {
+			return nil, nil, apierrors.NewBadRequest("error decoding patch: " + operationsError(err))
+		}
+		for i, e := range found {
+			found[i] = fmt.Errorf("json patch %v", e)
+		}
+	}
+	patch, err := jsonpatch.DecodePatch(c.req.Patch)
+	if err != nil {
+		return nil, nil, apierrors.NewBadRequest(err.Error())
+	}
+	if len(patch) > maxOperations {
+		return nil, nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf(
+			"The allowed maximum operations in a JSON patch is %d, got %d", maxOperations, len(patch)))
+	}
+	if patched, err = patch.Apply(original); err != nil {
+		return nil, nil, errUnprocessable(err)
+	}
+	return patched, found, nil
+}
+
+// strict says whether the request wants to hear of fields that are not known.
+func (c *call) strict() bool {
+	v := c.req.PatchO.FieldValidation
+	return v == metav1.FieldValidationWarn || v == metav1.FieldValidationStrict || v == ""
+}
+
+// strictness turns what decoding a patched object found into a refusal or
+// into warnings, as the request's field validation says.
+func (c *call) strictness(err error, found []error, patch string) error {
+	text := ""
+	if err != nil {
+		strictErr, ok := runtime.AsStrictDecodingError(err)
+		if !ok {
+			text = err.Error()
+		} else {
+			found = append(found, strictErr.Errors()...)
+		}
+	}
+	if text == "" && len(found) > 0 {
+		if c.req.PatchO.FieldValidation != metav1.FieldValidationStrict {
+			c.warnStrict(found)
+			return nil
+		}
+		text = runtime.NewStrictDecodingError(found).Error()
+	}
+	if text == "" {
+		return nil
+	}
+	return apierrors.NewInvalid(schema.GroupKind{}, "",
+		field.ErrorList{field.Invalid(field.NewPath("patch"), patch, text)})
+}
+
+func (c *call) warnStrict(found []error) {
+	for _, err := range found {
+		c.warnings = append(c.warnings, strings.TrimPrefix(err.Error(), "strict decoding error: "))
+	}
+}

@@ -1,0 +1,104 @@
+package fakeapi
+
+import (
+	"bytes"
+	"encoding/json"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metapatch"
+)
+
+// Preconditions are the uid and the resourceVersion that the object of a write
+// must have for it to be executed: those of a deletion's options, or those that
+// the body of an update or a patch names; "" for none.
+func (r *Request) Preconditions() (uid types.UID, resourceVersion string) {
+	switch r.Verb {
+	case Delete:
+		if p := r.Delete.Preconditions; p != nil {
+			return types.UID(value(p.UID)), value(p.ResourceVersion)
+		}
+	case Update:
+		if m, ok := r.Object.(metav1.Object); ok {
+			return m.GetUID(), m.GetResourceVersion()
+		}
+	case Patch:
+		return patchPreconditions(r.PatchType, r.Patch)
+	}
+	return "", ""
+}
+
+func value[S ~string](p *S) string {
+	if p == nil {
+		return ""
+	}
+	return string(*p)
+}
+
+// patchPreconditions are the preconditions in a patch; none in one that cannot be
+// read, which is refused anyway.
+func patchPreconditions(form types.PatchType, patch []byte) (uid types.UID, resourceVersion string) {
+	if !mayName(patch, "uid") && !mayName(patch, "resourceVersion") {
+		return "", ""
+	}
+	switch form {
+	case types.JSONPatchType:
+		return operationPreconditions(patch)
+	case types.ApplyPatchType:
+		body, err := yaml.YAMLToJSON(patch)
+		if err != nil {
+			return "", ""
+		}
+		patch = body
+	default:
+		if p, ok := metapatch.Parse(patch, form == types.StrategicMergePatchType); ok {
+			uid, version := p.Names()
+			return types.UID(uid), version
+		}
+	}
+	var body struct {
+		Metadata struct {
+			UID             types.UID `json:"uid"`
+			ResourceVersion string    `json:"resourceVersion"`
+		} `json:"metadata"`
+	}
+	if kjson.UnmarshalCaseSensitivePreserveInts(patch, &body) != nil {
+		return "", ""
+	}
+	return body.Metadata.UID, body.Metadata.ResourceVersion
+}
+
+// mayName reports whether a text may name a field: whether the word is in it, or an
+// escape that could spell it.
+func mayName(text []byte, field string) bool {
+	return bytes.Contains(text, []byte(field)) || bytes.IndexByte(text, '\\') >= 0
+}
+
+// operationPreconditions are those of a JSON patch: an operation that tests a
+// field, or sets it, which the server then compares.
+func operationPreconditions(patch []byte) (uid types.UID, resourceVersion string) {
+	var operations []struct {
+		Op    string `json:"op"`
+		Path  string `json:"path"`
+		Value any    `json:"value"`
+	}
+	if json.Unmarshal(patch, &operations) != nil {
+		return "", ""
+	}
+	for _, o := range operations {
+		text, ok := o.Value.(string)
+		if !ok || o.Op != "test" && o.Op != "add" && o.Op != "replace" {
+			continue
+		}
+		switch o.Path {
+		case "/metadata/uid":
+			uid = types.UID(text)
+		case "/metadata/resourceVersion":
+			resourceVersion = text
+		}
+	}
+	return uid, resourceVersion
+}

@@ -1,0 +1,103 @@
+package fakeapi
+
+import (
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/selection"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+)
+
+// selectors are the parsed label and field selector of a list or a watch.
+type selectors struct {
+	kind   *Kind
+	labels labels.Selector // nil: all
+	fields fields.Selector // nil: all
+}
+
+// selectors parses the selectors of a list or a watch. An error is a 400.
+func (k *Kind) selectors(opts *metav1.ListOptions) (selectors, error) {
+	sel := selectors{kind: k}
+	if opts.LabelSelector != "" {
+		l, err := labels.Parse(opts.LabelSelector)
+		if err != nil {
+			return sel, apierrors.NewBadRequest(err.Error())
+		}
+		if !l.Empty() {
+			sel.labels = l
+		}
+	}
+	if opts.FieldSelector != "" {
+		f, err := fields.ParseSelector(opts.FieldSelector)
+		if err != nil {
+			return sel, apierrors.NewBadRequest(err.Error())
+		}
+		if f, err = f.Transform(k.fieldLabel); err != nil {
+			return sel, apierrors.NewBadRequest(err.Error())
+		}
+		if !f.Empty() {
+			sel.fields = f
+		}
+	}
+	return sel, nil
+}
+
+// match says whether an object is selected.
+func (s selectors) match(obj runtime.Object) bool {
+	if s.labels != nil && !s.labels.Matches(labels.Set(metadata.Of(obj).GetLabels())) {
+		return false
+	}
+	return s.fields == nil || s.fields.Matches(s.kind.selectable(obj))
+}
+
+// pair is a label that every selected object carries, for the index.
+func (s selectors) pair() (label, value string, ok bool) {
+	if s.labels == nil {
+		return "", "", false
+	}
+	reqs, _ := s.labels.Requirements()
+	for i := range reqs {
+		switch reqs[i].Operator() {
+		case selection.Equals, selection.DoubleEquals, selection.In:
+			if values := reqs[i].ValuesUnsorted(); len(values) == 1 {
+				return reqs[i].Key(), values[0], true
+			}
+		}
+	}
+	return "", "", false
+}
+
+// selectable returns the fields of an object that a field selector may name.
+func (k *Kind) selectable(obj runtime.Object) fields.Set {
+	m := obj.(metav1.Object)
+	set := fields.Set{"metadata.name": m.GetName()}
+	if k.Namespaced {
+		set["metadata.namespace"] = m.GetNamespace()
+	}
+	if k.row.Selectable != nil {
+		k.row.Selectable(obj, set)
+	}
+	return set
+}
+
+// fieldLabel checks that a field selector may name the label.
+func (k *Kind) fieldLabel(label, value string) (string, string, error) {
+	keys := k.row.SelectableKeys
+	if label == "metadata.name" || label == "metadata.namespace" && k.Namespaced || slices.Contains(keys, label) {
+		return label, value, nil
+	}
+	if len(keys) == 0 {
+		return "", "", fmt.Errorf("%q is not a known field selector: only %q, %q", label, "metadata.name",
+			"metadata.namespace")
+	}
+	if k.GVK.Group == "batch" {
+		return "", "", fmt.Errorf("field label %q not supported for %s", label, k.GVK.Kind)
+	}
+	return "", "", fmt.Errorf("field label not supported: %s", label)
+}
