@@ -15,7 +15,8 @@ CORE := ./sim ./sim/host ./sim/law/... ./internal/fight ./internal/render ./sim/
   ./controllers/...
 
 # The module roots: this one and every nested one.
-MODULES := $(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path '*/testdata/*' -not -path './.*/*' | LC_ALL=C sort))
+MODULES := $(patsubst %/go.mod,%,$(shell \
+  find . -name go.mod -not -path '*/testdata/*' -not -path './.*/*' | LC_ALL=C sort))
 
 .PHONY: all test begin vet fmt detcheck unit race run build bench fuzz soak update clean
 

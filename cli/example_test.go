@@ -1,29 +1,45 @@
 package cli_test
 
 import (
-	"embed"
-	"io/fs"
+	"context"
+	"fmt"
+	"os"
+	"testing/fstest"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/threelaws/threelaws/cli"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-var widget = host.Controller{Name: "widget"}
-
-//go:embed testdata
-var mine embed.FS
-
-// A command may have scenarios in it, which are found by name wherever it runs.
-func ExampleCommand() {
-	library, _ := fs.Sub(mine, "testdata")
-	cli.Command{
-		Registry: &scenarios.Registry{Controllers: []host.Controller{widget}},
-		Library:  library,
-	}.Main()
+var widget = host.Controller{
+	Name: "widget", For: corev1.SchemeGroupVersion.WithKind("ConfigMap"),
+	New: func(*host.Env) host.Reconciler {
+		return host.SyncFunc(func(context.Context, string) error { return nil })
+	},
 }
 
-// A main of three lines has every command with a controller of its own.
-func ExampleMain() {
+// A command has whatever controllers its registry holds, and may have scenarios in
+// it, which are found by name wherever it runs. Main is Run with the arguments and
+// streams of the process.
+func ExampleCommand_Run() {
+	c := cli.Command{
+		Name:     "widgetctl",
+		Registry: &scenarios.Registry{Controllers: []host.Controller{widget}},
+		Library:  fstest.MapFS{"typo.txtar": {Data: []byte("controllers wigdet\n")}},
+		Out:      os.Stdout, Err: os.Stdout,
+	}
+	code := c.Run(context.Background(), []string{"show", "typo"})
+	fmt.Println("exit code", code)
+	// Output:
+	// typo.txtar:1: controllers: unknown controller wigdet; did you mean widget?
+	// exit code 2
+}
+
+// main is the whole of a command of one's own, as the README shows it.
+func main() {
 	cli.Main(&scenarios.Registry{Controllers: []host.Controller{widget}})
 }
+
+var _ = main

@@ -78,14 +78,16 @@ func TestGolden(t *testing.T) {
 		{"run-fights", "run testdata/fights.txtar"},
 		{"explore", "explore -n 40 testdata/settles.txtar"},
 		{"explore-fight", "explore -n 40 --generation selector --out OUT testdata/settles.txtar"},
-		{"explore-exhaustive", "explore --strategy exhaustive --generation controllerref --out OUT testdata/breaks.txtar"},
+		{"explore-exhaustive",
+			"explore --strategy exhaustive --generation controllerref --out OUT testdata/breaks.txtar"},
 		{"show", "show testdata/fights.txtar"},
 		{"show-tree", "show --as tree testdata/settles.txtar"},
 		{"show-tree-at", "show --as tree --at 3 testdata/settles.txtar"},
 		{"show-dot", "show --as dot testdata/settles.txtar"},
 		{"show-dot-fight", "show --as dot testdata/fights.txtar"},
 		{"laws", "laws --dir testdata LAW-3 never-fight"},
-		{"mutants", "mutants testdata/mutants replicaset/claim-foreign replicaset/adopt-deleting-pod replicaset/skip-recheck"},
+		{"mutants", "mutants testdata/mutants replicaset/claim-foreign replicaset/adopt-deleting-pod " +
+			"replicaset/skip-recheck"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path, err := filepath.Abs(filepath.Join("testdata", "golden", c.name+".txt"))
@@ -125,7 +127,8 @@ func compare(t *testing.T, path, got string) {
 // a scenario.
 func TestFailureReplays(t *testing.T) {
 	dir := t.TempDir()
-	if got := cli(t, "explore", "-n", "40", "--generation", "selector", "--out", dir, "testdata/settles.txtar"); got.code != scenarios.ExitFail {
+	got := cli(t, "explore", "-n", "40", "--generation", "selector", "--out", dir, "testdata/settles.txtar")
+	if got.code != scenarios.ExitFail {
 		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.err)
 	}
 	files, err := new(shelf).find([]string{dir})
@@ -156,7 +159,8 @@ func TestFailureReplays(t *testing.T) {
 
 func TestReplayOfAPassingFile(t *testing.T) {
 	got := cli(t, "replay", "testdata/settles.txtar")
-	if got.code != scenarios.ExitPass || !regexp.MustCompile(`^no law is broken; hash [0-9a-f]{16}, twice\n$`).MatchString(got.out) {
+	if got.code != scenarios.ExitPass ||
+		!regexp.MustCompile(`^no law is broken; hash [0-9a-f]{16}, twice\n$`).MatchString(got.out) {
 		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
 	}
 }
@@ -178,7 +182,8 @@ func TestReplayFindsNondeterminism(t *testing.T) {
 		}
 	}
 	got := threelaws(t.Context(), g, "replay", "testdata/settles.txtar")
-	if got.code != scenarios.ExitNondetermine || !strings.Contains(got.err, "two runs of one schedule differ at step ") {
+	if got.code != scenarios.ExitNondetermine ||
+		!strings.Contains(got.err, "two runs of one schedule differ at step ") {
 		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
 	}
 }
@@ -192,7 +197,8 @@ func TestRunUpdate(t *testing.T) {
 		t.Errorf("under CI: exit %d\n%s%s", got.code, got.out, got.err)
 	}
 	t.Setenv("CI", "")
-	if got := cli(t, "run", "--update", path); got.code != scenarios.ExitPass || !strings.Contains(got.out, "1 updated") {
+	if got := cli(t, "run", "--update", path); got.code != scenarios.ExitPass ||
+		!strings.Contains(got.out, "1 updated") {
 		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
 	}
 	if !strings.Contains(read(t, path), "\nrs/a  a-1\n") {
@@ -209,9 +215,12 @@ func TestRunUpdate(t *testing.T) {
 
 func TestJSON(t *testing.T) {
 	for _, args := range []string{
-		"run testdata/settles.txtar testdata/breaks.txtar", "explore -n 10 testdata/settles.txtar", "replay testdata/settles.txtar",
-		"replay testdata/breaks.txtar", "show --as timeline testdata/settles.txtar", "show --as tree testdata/settles.txtar", "laws",
-		"mutants testdata/mutants replicaset/claim-foreign", "help", "help run", "help scenario", "help scenario settle",
+		"run testdata/settles.txtar testdata/breaks.txtar", "explore -n 10 testdata/settles.txtar",
+		"replay testdata/settles.txtar",
+		"replay testdata/breaks.txtar", "show --as timeline testdata/settles.txtar",
+		"show --as tree testdata/settles.txtar", "laws",
+		"mutants testdata/mutants replicaset/claim-foreign", "help", "help run", "help scenario",
+		"help scenario settle",
 	} {
 		got := cli(t, append([]string{"--json"}, strings.Fields(args)...)...)
 		if !json.Valid([]byte(got.out)) || got.out == "" || got.err != "" {
@@ -232,7 +241,8 @@ func TestStandardInput(t *testing.T) {
 		{"run -", "aply x\n", "", "stdin:1: unknown verb aply; did you mean apply?\n"},
 	} {
 		var out, err bytes.Buffer
-		Command{Registry: Builtin(), Bare: true, Name: "threelaws", In: strings.NewReader(c.text), Out: &out, Err: &err}.Run(t.Context(), strings.Fields(c.args))
+		Command{Registry: Builtin(), Bare: true, Name: "threelaws", In: strings.NewReader(c.text), Out: &out,
+			Err: &err}.Run(t.Context(), strings.Fields(c.args))
 		if !strings.Contains(out.String(), c.want) || err.String() != c.err {
 			t.Errorf("%s: %s%s", c.args, out.String(), err.String())
 		}
@@ -242,14 +252,17 @@ func TestStandardInput(t *testing.T) {
 // A settle whose output nothing is held against is said to be one.
 func TestLooseSettles(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("a.txtar", []byte("controllers replicaset\nsettle quiet\nsettle\n! settle\nsettle\n----\nsettled at 0s after 0 writes\n"), 0o644); err != nil {
+	if err := os.WriteFile("a.txtar",
+		[]byte("controllers replicaset\nsettle quiet\nsettle\n! settle\nsettle\n----\nsettled at 0s after 0 writes\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile("b.txtar", []byte("controllers replicaset\nsettle\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	got := cli(t, "run", "-v", "b.txtar")
-	if got.code != 0 || !strings.Contains(got.out, "1 passed, 1 settle without ----") || !strings.Contains(got.out, "settle   (no ---- beneath it") {
+	if got.code != 0 || !strings.Contains(got.out, "1 passed, 1 settle without ----") ||
+		!strings.Contains(got.out, "settle   (no ---- beneath it") {
 		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
 	}
 	if got := cli(t, "run", "a.txtar"); !strings.Contains(got.out, "1 settle without ----") {
@@ -260,7 +273,8 @@ func TestLooseSettles(t *testing.T) {
 // What explore writes of itself is out of the way of run and of git.
 func TestFailuresAreNoScenarios(t *testing.T) {
 	work(t)
-	if got := cli(t, "explore", "-n", "20", "--generation", "selector", "testdata/settles.txtar"); got.code != scenarios.ExitFail {
+	got := cli(t, "explore", "-n", "20", "--generation", "selector", "testdata/settles.txtar")
+	if got.code != scenarios.ExitFail {
 		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.err)
 	}
 	files, err := new(shelf).find([]string{"."})
@@ -287,7 +301,8 @@ func TestUpdateKeepsLineEnds(t *testing.T) {
 	if got := cli(t, "run", "--update", "a.txtar"); !strings.Contains(got.out, "1 updated") {
 		t.Fatalf("exit %d\n%s%s", got.code, got.out, got.err)
 	}
-	if got := read(t, "a.txtar"); strings.Count(got, "\n") != strings.Count(got, "\r\n") || got == text || strings.Contains(got, "\r\r") {
+	if got := read(t, "a.txtar"); strings.Count(got, "\n") != strings.Count(got, "\r\n") || got == text ||
+		strings.Contains(got, "\r\r") {
 		t.Errorf("line ends are mixed:\n%q", got)
 	}
 	if got := cli(t, "run", "--update", "a.txtar"); got.code != 0 || strings.Contains(got.out, "updated") {
@@ -375,7 +390,8 @@ func TestExploreSeveral(t *testing.T) {
 	}
 	copyFile(t, "testdata/fights.txtar", "c.txtar")
 	got := typed(t, "explore -n 5 a.txtar b.txtar c.txtar")
-	for _, want := range []string{"=== a.txtar\n5 schedules, ", "=== b.txtar\n", "=== c.txtar\n5 schedules, ", "3 files explored, "} {
+	for _, want := range []string{"=== a.txtar\n5 schedules, ", "=== b.txtar\n", "=== c.txtar\n5 schedules, ",
+		"3 files explored, "} {
 		if !strings.Contains(got.out, want) {
 			t.Errorf("%q is missing:\n%s", want, got.out)
 		}
@@ -387,7 +403,8 @@ func TestExploreSeveral(t *testing.T) {
 		t.Errorf("exit %d", got.code)
 	}
 	documents := 0
-	for d := json.NewDecoder(strings.NewReader(typed(t, "explore --json -n 5 a.txtar c.txtar").out)); d.More(); documents++ {
+	out := typed(t, "explore --json -n 5 a.txtar c.txtar").out
+	for d := json.NewDecoder(strings.NewReader(out)); d.More(); documents++ {
 		var x exploration
 		if err := d.Decode(&x); err != nil {
 			t.Fatal(err)

@@ -95,12 +95,14 @@ func TestOwnController(t *testing.T) {
 	}
 	own := func(args ...string) outcomeOf {
 		var out, err bytes.Buffer
-		c := Command{Registry: &scenarios.Registry{Controllers: []host.Controller{sloppy()}}, Name: "widgetctl", Version: "v1.2.3", Out: &out, Err: &err}
+		c := Command{Registry: &scenarios.Registry{Controllers: []host.Controller{sloppy()}}, Name: "widgetctl",
+			Version: "v1.2.3", Out: &out, Err: &err}
 		code := c.Run(t.Context(), args)
 		return outcomeOf{code, out.String(), err.String()}
 	}
 	got := own("explore", "-n", "50", "own.txtar")
-	if got.code != scenarios.ExitFail || !strings.Contains(got.out, "replay: widgetctl replay ") || !strings.Contains(got.out, "picture: ") {
+	if got.code != scenarios.ExitFail || !strings.Contains(got.out, "replay: widgetctl replay ") ||
+		!strings.Contains(got.out, "picture: ") {
 		t.Fatalf("explore: exit %d\n%s%s", got.code, got.out, got.err)
 	}
 	files, err := new(shelf).find([]string{failuresDir})
@@ -121,11 +123,13 @@ func TestOwnController(t *testing.T) {
 		{"help", "usage: widgetctl COMMAND"},
 		{"help explore", "  widgetctl explore -n 2000 FILE"},
 	} {
-		if got := own(strings.Fields(c.args)...); got.code != scenarios.ExitPass || !strings.Contains(got.out, c.want) || strings.Contains(got.out, "threelaws ") {
+		if got := own(strings.Fields(c.args)...); got.code != scenarios.ExitPass ||
+			!strings.Contains(got.out, c.want) || strings.Contains(got.out, "threelaws ") {
 			t.Errorf("%s: exit %d\n%s%s", c.args, got.code, got.out, got.err)
 		}
 	}
-	if got := own("mutants", "."); got.code != scenarios.ExitUsage || !strings.HasPrefix(got.err, "widgetctl: mutants: ") {
+	if got := own("mutants", "."); got.code != scenarios.ExitUsage ||
+		!strings.HasPrefix(got.err, "widgetctl: mutants: ") {
 		t.Errorf("mutants: exit %d\n%s%s", got.code, got.out, got.err)
 	}
 }
@@ -141,7 +145,8 @@ func TestUnsettledExit(t *testing.T) {
 	failing.New = func(*host.Env) host.Reconciler {
 		return host.SyncFunc(func(context.Context, string) error { return errors.New("no luck") })
 	}
-	c := Command{Registry: &scenarios.Registry{Controllers: []host.Controller{failing}}, Name: "widgetctl", Out: io.Discard, Err: io.Discard}
+	c := Command{Registry: &scenarios.Registry{Controllers: []host.Controller{failing}}, Name: "widgetctl",
+		Out: io.Discard, Err: io.Discard}
 	for _, args := range [][]string{{"explore", "-n", "5", "own.txtar"}, {"run", "own.txtar"}} {
 		if code := c.Run(t.Context(), args); code != scenarios.ExitNotSettled {
 			t.Errorf("%v: exit %d", args, code)
@@ -181,7 +186,8 @@ func TestNoScheduleComesToItsEnd(t *testing.T) {
 	if got.code != scenarios.ExitNotSettled || !said {
 		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
 	}
-	got = typed(t, "explore --strategy exhaustive --generation selector --laws GC-1 --states 300 testdata/settles.txtar")
+	got = typed(t,
+		"explore --strategy exhaustive --generation selector --laws GC-1 --states 300 testdata/settles.txtar")
 	if got.code == scenarios.ExitPass || !strings.HasPrefix(got.out, "not everything was covered") {
 		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
 	}
@@ -203,11 +209,14 @@ func TestBadRegistry(t *testing.T) {
 		{[]host.Controller{unmade}, "run own.txtar", "controller sloppy: New is nil"},
 		{[]host.Controller{sloppy(), sloppy()}, "explore own.txtar", "two controllers are named sloppy"},
 		{[]host.Controller{{Name: "a b"}}, "laws", "controller a b: a Name is one word"},
-		{[]host.Controller{unserved}, "serve --listen 127.0.0.1:0 --controllers sloppy", "sloppy works on Widget of example.com/v1, which is not served: --load a file that holds it"},
+		{[]host.Controller{unserved}, "serve --listen 127.0.0.1:0 --controllers sloppy",
+			"sloppy works on Widget of example.com/v1, which is not served: --load a file that holds it"},
 	} {
 		var stderr bytes.Buffer
-		c := Command{Registry: &scenarios.Registry{Controllers: x.controllers}, Name: "widgetctl", Out: io.Discard, Err: &stderr}
-		if code := c.Run(t.Context(), strings.Fields(x.args)); code != scenarios.ExitUsage || !strings.Contains(stderr.String(), x.want) || strings.Count(stderr.String(), "\n") != 1 {
+		c := Command{Registry: &scenarios.Registry{Controllers: x.controllers}, Name: "widgetctl", Out: io.Discard,
+			Err: &stderr}
+		if code := c.Run(t.Context(), strings.Fields(x.args)); code != scenarios.ExitUsage ||
+			!strings.Contains(stderr.String(), x.want) || strings.Count(stderr.String(), "\n") != 1 {
 			t.Errorf("%s: exit %d, %q, want %q", x.args, code, stderr.String(), x.want)
 		}
 	}

@@ -94,7 +94,8 @@ func TestServe(t *testing.T) {
 	if err := os.WriteFile(file("world.yaml"), []byte(worldYAML), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := startServe(t, "--load", file("world.yaml"), "--controllers", "replicaset,gc", "--kubeconfig", file("kubeconfig"), "--dump", file("one.yaml"))
+	s := startServe(t, "--load", file("world.yaml"), "--controllers", "replicaset,gc", "--kubeconfig",
+		file("kubeconfig"), "--dump", file("one.yaml"))
 	config, err := os.ReadFile(file("kubeconfig"))
 	if err != nil || !strings.Contains(string(config), "server: "+s.url) {
 		t.Errorf("the kubeconfig does not name %s: %s %v", s.url, config, err)
@@ -162,7 +163,8 @@ func TestServeOtherHost(t *testing.T) {
 
 func TestServeUsage(t *testing.T) {
 	bad := filepath.Join(t.TempDir(), "bad.yaml")
-	if err := os.WriteFile(bad, []byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\nkind: Teapot\napiVersion: v1\n"), 0o600); err != nil {
+	text := "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\nkind: Teapot\napiVersion: v1\n"
+	if err := os.WriteFile(bad, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, x := range []struct{ args, want string }{
@@ -178,7 +180,8 @@ func TestServeUsage(t *testing.T) {
 	} {
 		var stdout, stderr bytes.Buffer
 		c := Command{Registry: Builtin(), Bare: true, Out: &stdout, Err: &stderr}
-		if code := c.Run(context.Background(), append([]string{"serve"}, strings.Fields(x.args)...)); code != 2 || !strings.Contains(stderr.String(), x.want) {
+		if code := c.Run(context.Background(), append([]string{"serve"}, strings.Fields(x.args)...)); code != 2 ||
+			!strings.Contains(stderr.String(), x.want) {
 			t.Errorf("serve %s: exit code %d, %q, want 2 and %q", x.args, code, stderr.String(), x.want)
 		}
 	}
@@ -213,7 +216,8 @@ func TestServeJSON(t *testing.T) {
 	if len(lines) < 2 || lines[0].Event != "serving" || !strings.HasPrefix(lines[0].URL, "http://127.0.0.1:") {
 		t.Fatalf("%+v %s", lines, stderr.String())
 	}
-	if l := lines[1]; l.Event != "violates" || l.ID != "LAW-1" || l.Law != "take-ownership" || l.Text != "created without a ControllerRef" {
+	if l := lines[1]; l.Event != "violates" || l.ID != "LAW-1" || l.Law != "take-ownership" ||
+		l.Text != "created without a ControllerRef" {
 		t.Errorf("%+v", l)
 	}
 	if stderr.Len() > 0 {
@@ -233,12 +237,17 @@ func TestServeJudges(t *testing.T) {
 		resp.Body.Close()
 	}
 	pod := "template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: i}]}}"
-	post("/apis/apps/v1/namespaces/default/replicasets", "{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: a}, spec: {replicas: 1, selector: {matchLabels: {app: web}}, "+pod+"}}")
-	post("/api/v1/namespaces/default/replicationcontrollers", "{apiVersion: v1, kind: ReplicationController, metadata: {name: b}, spec: {replicas: 2, selector: {app: web}, "+pod+"}}")
+	post("/apis/apps/v1/namespaces/default/replicasets",
+		"{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: a}, spec: {replicas: 1, selector: {matchLabels: "+
+			"{app: web}}, "+pod+"}}")
+	post("/api/v1/namespaces/default/replicationcontrollers",
+		"{apiVersion: v1, kind: ReplicationController, metadata: {name: b}, spec: {replicas: 2, selector: {app: web}, "+
+			pod+"}}")
 	events := 0
 	s.until(t, "/api/v1/namespaces/default/pods", func(string, *corev1.Pod) bool { events++; return events > 50 })
 	_, stderr := s.stop()
-	for _, want := range []string{"VIOLATES take-ownership: created without a ControllerRef", "VIOLATES never-fight: "} {
+	for _, want := range []string{"VIOLATES take-ownership: created without a ControllerRef",
+		"VIOLATES never-fight: "} {
 		if strings.Count(stderr, want) != 1 {
 			t.Errorf("%q is not told once:\n%s", want, stderr)
 		}

@@ -61,17 +61,20 @@ func (c *cluster) do(req *fakeapi.Request) runtime.Object {
 func (c *cluster) create(obj runtime.Object) {
 	c.t.Helper()
 	m := obj.(metav1.Object)
-	c.do(&fakeapi.Request{Verb: fakeapi.Create, Kind: c.Server.KindOf(obj), Namespace: m.GetNamespace(), Name: m.GetName(), Object: obj})
+	c.do(&fakeapi.Request{Verb: fakeapi.Create, Kind: c.Server.KindOf(obj), Namespace: m.GetNamespace(),
+		Name: m.GetName(), Object: obj})
 }
 
 func (c *cluster) delete(kind, name string, opts metav1.DeleteOptions) {
 	c.t.Helper()
-	c.do(&fakeapi.Request{Verb: fakeapi.Delete, Kind: c.Server.KindNamed(kind), Namespace: "default", Name: name, Delete: opts})
+	c.do(&fakeapi.Request{Verb: fakeapi.Delete, Kind: c.Server.KindNamed(kind), Namespace: "default", Name: name,
+		Delete: opts})
 }
 
 func (c *cluster) patch(kind, name, merge string) {
 	c.t.Helper()
-	c.do(&fakeapi.Request{Verb: fakeapi.Patch, Kind: c.Server.KindNamed(kind), Namespace: "default", Name: name, PatchType: types.MergePatchType, Patch: []byte(merge)})
+	c.do(&fakeapi.Request{Verb: fakeapi.Patch, Kind: c.Server.KindNamed(kind), Namespace: "default", Name: name,
+		PatchType: types.MergePatchType, Patch: []byte(merge)})
 }
 
 // settle runs until the world is at rest, and holds it to the laws.
@@ -91,7 +94,8 @@ func (c *cluster) tail(n int) string {
 	h := &c.World.History
 	for i := max(h.Len()-n, 0); i < h.Len(); i++ {
 		r := h.At(i)
-		fmt.Fprintf(&b, "%d %v %s op%d %s %s %s %s\n", r.Step, r.At, r.Process, r.Op, r.Verb, r.Object, r.Reason, r.Message)
+		fmt.Fprintf(&b, "%d %v %s op%d %s %s %s %s\n", r.Step, r.At, r.Process, r.Op, r.Verb, r.Object, r.Reason,
+			r.Message)
 	}
 	return b.String()
 }
@@ -155,7 +159,8 @@ func template(app string) corev1.PodTemplateSpec {
 func replicaSet(name, app string, n int32) *appsv1.ReplicaSet {
 	return &appsv1.ReplicaSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
-		Spec:       appsv1.ReplicaSetSpec{Replicas: &n, Selector: &metav1.LabelSelector{MatchLabels: labelled(app)}, Template: template(app)},
+		Spec: appsv1.ReplicaSetSpec{Replicas: &n, Selector: &metav1.LabelSelector{MatchLabels: labelled(app)},
+			Template: template(app)},
 	}
 }
 
@@ -169,5 +174,6 @@ func replicationController(name, app string, n int32) *corev1.ReplicationControl
 
 func orphan(name, app string) *corev1.Pod {
 	tmpl := template(app)
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: tmpl.Labels}, Spec: tmpl.Spec}
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: tmpl.Labels},
+		Spec: tmpl.Spec}
 }

@@ -31,8 +31,11 @@ func refs(owners ...string) []metav1.OwnerReference {
 // config creates a ConfigMap and returns its uid.
 func (c *cluster) config(namespace, name string, finalizers []string, owners ...metav1.OwnerReference) string {
 	c.t.Helper()
-	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Finalizers: finalizers, OwnerReferences: owners}}
-	obj := c.do(&fakeapi.Request{Verb: fakeapi.Create, Kind: c.Server.KindOf(cm), Namespace: namespace, Name: name, Object: cm})
+	cm := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Finalizers: finalizers,
+			OwnerReferences: owners}}
+	obj := c.do(
+		&fakeapi.Request{Verb: fakeapi.Create, Kind: c.Server.KindOf(cm), Namespace: namespace, Name: name, Object: cm})
 	return string(obj.(*corev1.ConfigMap).UID)
 }
 
@@ -109,7 +112,9 @@ func TestCycle(t *testing.T) {
 	seeds(t, func(c *cluster) {
 		a := c.config("default", "a", nil)
 		b := c.config("default", "b", nil, refs("!a "+a)...)
-		c.patch("cm", "a", `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"b","uid":"`+b+`","blockOwnerDeletion":true}]}}`)
+		c.patch("cm", "a",
+			`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"b","uid":"`+b+
+				`","blockOwnerDeletion":true}]}}`)
 		c.settle()
 		c.delete("cm", "a", policy(metav1.DeletePropagationForeground))
 		c.settle()

@@ -22,7 +22,8 @@ func (c *cluster) define() {
 		ObjectMeta: metav1.ObjectMeta{Name: "widgets.example.com"},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
 			Group: widget.Group, Scope: apiextensionsv1.NamespaceScoped,
-			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "widgets", Singular: "widget", Kind: widget.Kind, ListKind: "WidgetList"},
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "widgets", Singular: "widget",
+				Kind: widget.Kind, ListKind: "WidgetList"},
 			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
 				Name: widget.Version, Served: true, Storage: true,
 				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
@@ -48,7 +49,8 @@ func (c *cluster) ownedWidget(namespace, name string) {
 // A kind that is defined while the collector runs is collected as any other:
 // its objects own, and may be deleted in every way.
 func TestCollectorTakesUpNewKinds(t *testing.T) {
-	for _, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan} {
+	for _, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground,
+		metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan} {
 		t.Run(string(policy), func(t *testing.T) {
 			c := newCluster(t, sim.Zero{}, "garbagecollector")
 			defer c.Stop()

@@ -54,7 +54,8 @@ func TestReaperAndOverlap(t *testing.T) {
 	c.create(both)
 	c.create(replicationController("wide", "x", 1))
 	_, err := c.stop(replication.Kind.GVK, "wide")
-	if want := "detected overlapping controllers for rc wide: narrow"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "detected overlapping controllers for rc wide: narrow"; err == nil ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)
 	}
 	c.want("rc", "narrow", "wide")

@@ -24,7 +24,8 @@ func TestReplicaSetKeepsItsNumber(t *testing.T) {
 	c.settle()
 	c.wantOwned(map[string]int{"web": 3})
 	rs := c.Server.Lookup(c.Server.KindNamed("rs"), "default", "web").(*appsv1.ReplicaSet)
-	if s := rs.Status; s.Replicas != 3 || s.FullyLabeledReplicas != 3 || s.ReadyReplicas != 0 || s.ObservedGeneration != 1 || *s.TerminatingReplicas != 0 {
+	if s := rs.Status; s.Replicas != 3 || s.FullyLabeledReplicas != 3 || s.ReadyReplicas != 0 ||
+		s.ObservedGeneration != 1 || *s.TerminatingReplicas != 0 {
 		t.Errorf("status %+v", s)
 	}
 	c.patch("rs", "web", `{"spec":{"replicas":1}}`)
@@ -158,7 +159,8 @@ func TestDeletionPolicies(t *testing.T) {
 // Orphaned pods go to whoever else selects them, and the surplus is trimmed.
 func TestOrphansAreAdopted(t *testing.T) {
 	for seed := range uint64(100) {
-		c := newCluster(t, sim.NewSeed(seed), "replicaset@controllerref", "replication@controllerref", "garbagecollector")
+		c := newCluster(t, sim.NewSeed(seed), "replicaset@controllerref", "replication@controllerref",
+			"garbagecollector")
 		c.create(replicaSet("a", "x", 2))
 		c.create(replicationController("b", "x", 1))
 		c.settle()

@@ -60,7 +60,8 @@ func BenchmarkGet(b *testing.B) {
 // BenchmarkAdopt adopts and releases in turn.
 func BenchmarkAdopt(b *testing.B) {
 	s := full(b)
-	adopt := []byte(`{"metadata":{"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"two","uid":"two","controller":true,"blockOwnerDeletion":true}],"uid":"%s"}}`)
+	adopt := []byte(
+		`{"metadata":{"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"two","uid":"two","controller":true,"blockOwnerDeletion":true}],"uid":"%s"}}`)
 	release := []byte(`{"metadata":{"ownerReferences":[{"$patch":"delete","uid":"two"}]}}`)
 	mustDo(b, s, &Request{Verb: Create, Kind: podKind, Namespace: "default", Object: pod("orphan")})
 	p := s.Lookup(podKind, "default", "orphan").(*corev1.Pod)

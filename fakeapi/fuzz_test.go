@@ -130,7 +130,9 @@ func (b *bytesSource) patch() []byte {
 		n := b.pick(40)
 		return b.data[:min(len(b.data), n)]
 	case 1:
-		return fmt.Appendf(nil, `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"K","name":"o","uid":%q,"controller":%s}]}}`, b.of("u1", "u2", ""), b.of("true", "false", "null", `"x"`))
+		return fmt.Appendf(nil,
+			`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"K","name":"o","uid":%q,"controller":%s}]}}`,
+			b.of("u1", "u2", ""), b.of("true", "false", "null", `"x"`))
 	case 2:
 		return fmt.Appendf(nil, `{"metadata":{"ownerReferences":[{"$patch":%q,"uid":%q}],"uid":%q}}`,
 			b.of("delete", "replace", "bogus"), b.of("u1", "u2"), b.of("wrong", ""))

@@ -55,7 +55,8 @@ func TestAutoscalerVersions(t *testing.T) {
 	v2.Spec.Behavior = &autoscalingv2.HorizontalPodAutoscalerBehavior{}
 	must(t, s, &Request{Verb: Update, Kind: autoscalerKind, Namespace: "default", Name: "a", Object: v2})
 	v1 := got[*autoscalingv1.HorizontalPodAutoscaler](t, s, autoscalerV1Kind, "a")
-	if want := `[{"type":"Pods","pods":{"metricName":"rps","targetAverageValue":"10"}}]`; v1.Annotations["autoscaling.alpha.kubernetes.io/metrics"] != want {
+	want := `[{"type":"Pods","pods":{"metricName":"rps","targetAverageValue":"10"}}]`
+	if v1.Annotations["autoscaling.alpha.kubernetes.io/metrics"] != want {
 		t.Fatalf("%s, want %s", v1.Annotations["autoscaling.alpha.kubernetes.io/metrics"], want)
 	}
 	if !strings.HasPrefix(v1.Annotations["autoscaling.alpha.kubernetes.io/behavior"],
@@ -72,7 +73,8 @@ func TestAutoscalerVersions(t *testing.T) {
 	}
 	must(t, s, &Request{Verb: Patch, Kind: autoscalerV1Kind, Namespace: "default", Name: "a",
 		PatchType: types.ApplyPatchType, PatchO: metav1.PatchOptions{FieldManager: "me", Force: new(true)},
-		Patch: []byte(`{"apiVersion":"autoscaling/v1","kind":"HorizontalPodAutoscaler","metadata":{"name":"a"},"spec":{"maxReplicas":9}}`)})
+		Patch: []byte(
+			`{"apiVersion":"autoscaling/v1","kind":"HorizontalPodAutoscaler","metadata":{"name":"a"},"spec":{"maxReplicas":9}}`)})
 	if v2 = got[*autoscalingv2.HorizontalPodAutoscaler](t, s, autoscalerKind, "a"); v2.Spec.MaxReplicas != 9 {
 		t.Fatalf("%+v", v2)
 	}
@@ -154,7 +156,8 @@ func TestEphemeralContainersOnlyGrow(t *testing.T) {
 		return &Request{Verb: Patch, Kind: podKind, Subresource: "ephemeralcontainers", Namespace: "default", Name: "p",
 			PatchType: types.StrategicMergePatchType, Patch: []byte(text)}
 	}
-	p := must(t, s, patch(`{"metadata":{"labels":{"x":"y"}},"spec":{"ephemeralContainers":[{"name":"debug","image":"busybox","targetContainerName":"c"}]}}`)).Object.(*corev1.Pod)
+	p := must(t, s,
+		patch(`{"metadata":{"labels":{"x":"y"}},"spec":{"ephemeralContainers":[{"name":"debug","image":"busybox","targetContainerName":"c"}]}}`)).Object.(*corev1.Pod)
 	if len(p.Spec.EphemeralContainers) != 1 || p.Labels["x"] != "" || p.Generation != 2 ||
 		p.Spec.EphemeralContainers[0].TerminationMessagePath == "" {
 		t.Fatalf("%+v", p)

@@ -1,19 +1,3 @@
-// Package fakeapi is an in-memory Kubernetes API server, faithful to
-// kube-apiserver v1.36 in everything that ownership touches. It is pure: no
-// goroutine, no clock, no randomness, no I/O; [Server.Do] takes the time of
-// day and a request and returns the response and the changes.
-//
-//	server := fakeapi.New(fakeapi.Options{})
-//	resp, events := server.Do(now, &fakeapi.Request{
-//		Verb: fakeapi.Create, Kind: server.KindNamed("cm"), Namespace: "default", Object: configMap,
-//	})
-//
-// [Server.Kind] and [Server.KindNamed] find a [Kind] in the table of what is
-// served; creating a CustomResourceDefinition adds to it. A refusal is in
-// Response.Err, with the status that the real server answers. Objects are typed,
-// or unstructured where a definition defines them; what is stored is shared with
-// every reader and never changed. What is not modelled is refused by name.
-// Package httpapi puts a server on the wire.
 package fakeapi
 
 import (

@@ -27,7 +27,8 @@ const ownerUID = "5c2fd0a8-0000-4000-8000-000000000000"
 
 // adoption is the patch by which the ReplicaSet controller adopts a Pod.
 func adoption(uid types.UID) []byte {
-	return []byte(`{"metadata":{"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web","uid":"` + ownerUID +
+	return []byte(`{"metadata":{"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web","uid":"` +
+		ownerUID +
 		`","controller":true,"blockOwnerDeletion":true}],"uid":"` + string(uid) + `"}}`)
 }
 

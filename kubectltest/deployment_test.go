@@ -34,7 +34,8 @@ func deploymentController() host.Controller {
 	return host.Controller{
 		Name: "deployment",
 		New: func(env *host.Env) host.Reconciler {
-			d := &deployments{env: env, all: env.Informer(deploymentKind).GetIndexer(), sets: env.Informer(replicaSetKind).GetIndexer()}
+			d := &deployments{env: env, all: env.Informer(deploymentKind).GetIndexer(),
+				sets: env.Informer(replicaSetKind).GetIndexer()}
 			return host.SyncFunc(d.sync)
 		},
 		Routes: []host.Route{
@@ -132,10 +133,12 @@ func (d *deployments) create(ctx context.Context, dep *appsv1.Deployment, n int)
 	hash := map[string]string{appsv1.DefaultDeploymentUniqueLabelKey: name[len(dep.Name)+1:]}
 	rs := &appsv1.ReplicaSet{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: dep.Namespace, Name: name, Labels: maps.Clone(dep.Spec.Template.Labels), Annotations: maps.Clone(dep.Annotations),
+			Namespace: dep.Namespace, Name: name, Labels: maps.Clone(dep.Spec.Template.Labels),
+			Annotations:     maps.Clone(dep.Annotations),
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(dep, deploymentKind)},
 		},
-		Spec: appsv1.ReplicaSetSpec{Selector: dep.Spec.Selector.DeepCopy(), Template: *dep.Spec.Template.DeepCopy(), Replicas: dep.Spec.Replicas},
+		Spec: appsv1.ReplicaSetSpec{Selector: dep.Spec.Selector.DeepCopy(), Template: *dep.Spec.Template.DeepCopy(),
+			Replicas: dep.Spec.Replicas},
 	}
 	delete(rs.Annotations, corev1.LastAppliedConfigAnnotation)
 	metav1.SetMetaDataAnnotation(&rs.ObjectMeta, revision, strconv.Itoa(n))
@@ -152,7 +155,8 @@ func (d *deployments) create(ctx context.Context, dep *appsv1.Deployment, n int)
 
 // scale gives the newest set all replicas and the highest revision, the others
 // none.
-func (d *deployments) scale(ctx context.Context, dep *appsv1.Deployment, newest *appsv1.ReplicaSet, latest int) (*appsv1.ReplicaSet, error) {
+func (d *deployments) scale(ctx context.Context, dep *appsv1.Deployment, newest *appsv1.ReplicaSet,
+	latest int) (*appsv1.ReplicaSet, error) {
 	for _, rs := range append(d.owned(dep), newest) {
 		want, n := int32(0), rs.Annotations[revision]
 		if rs.Name == newest.Name {
@@ -206,9 +210,12 @@ func (d *deployments) status(ctx context.Context, dep *appsv1.Deployment, newest
 		}
 	}
 	s.UnavailableReplicas = max(*dep.Spec.Replicas-s.AvailableReplicas, 0)
-	available := appsv1.DeploymentCondition{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionFalse, Reason: "MinimumReplicasUnavailable", Message: "Deployment does not have minimum availability."}
+	available :=
+		appsv1.DeploymentCondition{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionFalse,
+			Reason: "MinimumReplicasUnavailable", Message: "Deployment does not have minimum availability."}
 	if s.UnavailableReplicas == 0 {
-		available.Status, available.Reason, available.Message = corev1.ConditionTrue, "MinimumReplicasAvailable", "Deployment has minimum availability."
+		available.Status, available.Reason, available.Message = corev1.ConditionTrue, "MinimumReplicasAvailable",
+			"Deployment has minimum availability."
 	}
 	s.Conditions = []appsv1.DeploymentCondition{available}
 	have, _ := json.Marshal(dep.Status)

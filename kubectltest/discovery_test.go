@@ -30,7 +30,8 @@ func TestDiscoveryClient(t *testing.T) {
 			t.Fatal(err)
 		}
 		if a, b := resourceNames(aggregated), resourceNames(legacy); !slices.Equal(a, b) {
-			t.Errorf("aggregated and old discovery differ:\n%s", unified("aggregated", "old", strings.Join(a, "\n"), strings.Join(b, "\n")))
+			t.Errorf("aggregated and old discovery differ:\n%s",
+				unified("aggregated", "old", strings.Join(a, "\n"), strings.Join(b, "\n")))
 		}
 		if v := must(d.ServerVersion())(t); v.GitVersion != "v1.36.3" {
 			t.Errorf("version %s", v.GitVersion)

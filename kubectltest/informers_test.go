@@ -31,7 +31,8 @@ func TestInformers(t *testing.T) {
 		untyped := dynamicinformer.NewDynamicSharedInformerFactory(must(dynamic.NewForConfig(s.config()))(t), 0)
 		meta := metadatainformer.NewSharedInformerFactory(must(metadata.NewForConfig(s.config()))(t), 0)
 		all := map[string]cache.SharedIndexInformer{
-			"typed": typed.Core().V1().Pods().Informer(), "dynamic": untyped.ForResource(podResource).Informer(), "metadata": meta.ForResource(podResource).Informer(),
+			"typed": typed.Core().V1().Pods().Informer(), "dynamic": untyped.ForResource(podResource).Informer(),
+			"metadata": meta.ForResource(podResource).Informer(),
 		}
 		typed.Start(ctx.Done())
 		untyped.Start(ctx.Done())

@@ -81,13 +81,15 @@ func (s *session) kubectl(args []string, out *output) {
 	}()
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: out, ErrOut: out}
 	server, empty, discoveryBurst := address, os.DevNull, 300
-	flags := genericclioptions.NewConfigFlags(true).WithDiscoveryBurst(discoveryBurst).WithDiscoveryQPS(-1).WithWarningPrinter(streams)
+	flags := genericclioptions.NewConfigFlags(true).WithDiscoveryBurst(discoveryBurst).WithDiscoveryQPS(
+		-1).WithWarningPrinter(streams)
 	flags.APIServer, flags.KubeConfig, flags.CacheDir = &server, &empty, &s.cache
 	flags.WithWrapConfigFn(func(c *rest.Config) *rest.Config {
 		c.Transport, c.QPS = s.transport, -1
 		return c
 	})
-	cmd := kubectl.NewKubectlCommand(kubectl.KubectlOptions{Arguments: append([]string{"kubectl"}, args...), ConfigFlags: flags, IOStreams: streams})
+	cmd := kubectl.NewKubectlCommand(
+		kubectl.KubectlOptions{Arguments: append([]string{"kubectl"}, args...), ConfigFlags: flags, IOStreams: streams})
 	cmd.SetArgs(args)
 	cmd.SetOut(out)
 	cmd.SetErr(out)
@@ -126,7 +128,8 @@ func (s *session) join() (string, error) {
 	case <-j.done:
 		return j.out.String(), nil
 	case <-time.After(5 * time.Minute):
-		return j.out.String(), errors.New("the command in the background does not end; it printed so far:\n" + j.out.String())
+		return j.out.String(),
+			errors.New("the command in the background does not end; it printed so far:\n" + j.out.String())
 	}
 }
 

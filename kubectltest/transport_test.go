@@ -56,7 +56,8 @@ func (t *transport) hangUp() {
 
 // note keeps the requests that list and those that are refused by name.
 func (t *transport) note(r *http.Request, code int) {
-	if strings.HasSuffix(r.URL.Path, "s") && strings.HasPrefix(r.URL.Path, "/api") && r.Method == http.MethodGet && code == http.StatusOK {
+	if strings.HasSuffix(r.URL.Path, "s") && strings.HasPrefix(r.URL.Path, "/api") && r.Method == http.MethodGet &&
+		code == http.StatusOK {
 		t.mu.Lock()
 		t.lists = append(t.lists, r.URL.RequestURI())
 		t.mu.Unlock()

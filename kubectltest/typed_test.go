@@ -81,13 +81,15 @@ func typedLife(t *testing.T, ctx context.Context, c kubernetes.Interface) {
 	p := must(pods.Create(ctx, pod("web-0", map[string]string{"app": "web"}), metav1.CreateOptions{}))(t)
 	stale := p.DeepCopy()
 
-	adopt := fmt.Sprintf(`{"metadata":{"uid":%q,"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web","uid":%q,"controller":true,"blockOwnerDeletion":true}]}}`, p.UID, rs.UID)
+	adopt := fmt.Sprintf(
+		`{"metadata":{"uid":%q,"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web","uid":%q,"controller":true,"blockOwnerDeletion":true}]}}`, p.UID, rs.UID)
 	p = must(pods.Patch(ctx, "web-0", types.StrategicMergePatchType, []byte(adopt), metav1.PatchOptions{}))(t)
 	if !metav1.IsControlledBy(p, rs) {
 		t.Errorf("after the patch the controller is %v", metav1.GetControllerOf(p))
 	}
 	other := strings.ReplaceAll(adopt, string(rs.UID), "5c2fd0a8-0000-4000-8000-000000000000")
-	if _, err := pods.Patch(ctx, "web-0", types.StrategicMergePatchType, []byte(other), metav1.PatchOptions{}); !apierrors.IsInvalid(err) {
+	_, err := pods.Patch(ctx, "web-0", types.StrategicMergePatchType, []byte(other), metav1.PatchOptions{})
+	if !apierrors.IsInvalid(err) {
 		t.Errorf("a second controller is answered with %v", err)
 	}
 	stale.Labels["late"] = "yes"
@@ -101,18 +103,24 @@ func typedLife(t *testing.T, ctx context.Context, c kubernetes.Interface) {
 	}
 	scale := must(c.AppsV1().ReplicaSets("default").GetScale(ctx, "web", metav1.GetOptions{}))(t)
 	scale.Spec.Replicas = 3
-	if got := must(c.AppsV1().ReplicaSets("default").UpdateScale(ctx, "web", scale, metav1.UpdateOptions{}))(t); got.Spec.Replicas != 3 {
+	got := must(c.AppsV1().ReplicaSets("default").UpdateScale(ctx, "web", scale, metav1.UpdateOptions{}))(t)
+	if got.Spec.Replicas != 3 {
 		t.Errorf("replicas %d after UpdateScale", got.Spec.Replicas)
 	}
-	applied := must(c.AppsV1().ReplicaSets("default").Apply(ctx, applyapps.ReplicaSet("web", "default").WithLabels(map[string]string{"tier": "front"}), metav1.ApplyOptions{FieldManager: "test"}))(t)
+	applied := must(
+		c.AppsV1().ReplicaSets("default").Apply(ctx,
+			applyapps.ReplicaSet("web", "default").WithLabels(map[string]string{"tier": "front"}),
+			metav1.ApplyOptions{FieldManager: "test"}))(t)
 	if applied.Labels["tier"] != "front" || *applied.Spec.Replicas != 3 {
 		t.Errorf("Apply made labels %v, replicas %d", applied.Labels, *applied.Spec.Replicas)
 	}
 	wrong := types.UID("5c2fd0a8-0000-4000-8000-000000000000")
-	if err := pods.Delete(ctx, "web-0", metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &wrong}}); !apierrors.IsConflict(err) {
+	err = pods.Delete(ctx, "web-0", metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &wrong}})
+	if !apierrors.IsConflict(err) {
 		t.Errorf("a delete of another uid is answered with %v", err)
 	}
-	if err := pods.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: "app=web"}); err != nil {
+	err = pods.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: "app=web"})
+	if err != nil {
 		t.Error(err)
 	}
 	if _, err := pods.Get(ctx, "web-0", metav1.GetOptions{}); !apierrors.IsNotFound(err) {

@@ -19,7 +19,8 @@ var unserved = []struct{ command, request, why string }{
 	{"attach p", "POST /api/v1/namespaces/default/pods/p/attach", "no containers run"},
 	{"cp p:/etc/hosts hosts", "POST /api/v1/namespaces/default/pods/p/exec?command=tar", "no containers run"},
 	{"port-forward p 8080:80", "POST /api/v1/namespaces/default/pods/p/portforward", "no containers run"},
-	{"proxy", "GET /api/v1/namespaces/default/pods/p/proxy/", "nothing listens in a pod; kubectl proxy to the API itself is a server of its own and not run here"},
+	{"proxy", "GET /api/v1/namespaces/default/pods/p/proxy/",
+		"nothing listens in a pod; kubectl proxy to the API itself is a server of its own and not run here"},
 	{"top pod", "", "there is no metrics API"},
 	{"top node", "", "there is no metrics API"},
 	{"auth can-i get pods", "", "everything is allowed to everybody: there are no access reviews"},
@@ -60,7 +61,8 @@ func TestUnserved(t *testing.T) {
 			case accidental.MatchString(text):
 				t.Errorf("kubectl %s: fails for another reason\n%s", u.command, text)
 			default:
-				t.Logf("kubectl %s: %s\n  %s", u.command, u.why, strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  "))
+				t.Logf("kubectl %s: %s\n  %s", u.command, u.why,
+					strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  "))
 			}
 		}
 	})

@@ -31,8 +31,10 @@ func TestDynamicClient(t *testing.T) {
 		first := must(pods.List(s.ctx, metav1.ListOptions{Limit: 2}))(t)
 		must(pods.Create(s.ctx, object("d"), metav1.CreateOptions{}))(t)
 		second := must(pods.List(s.ctx, metav1.ListOptions{Limit: 2, Continue: first.GetContinue()}))(t)
-		if len(first.Items) != 2 || len(second.Items) != 1 || second.Items[0].GetName() != "c" || second.GetResourceVersion() != first.GetResourceVersion() {
-			t.Errorf("chunks of %d and %d items at %s and %s", len(first.Items), len(second.Items), first.GetResourceVersion(), second.GetResourceVersion())
+		if len(first.Items) != 2 || len(second.Items) != 1 || second.Items[0].GetName() != "c" ||
+			second.GetResourceVersion() != first.GetResourceVersion() {
+			t.Errorf("chunks of %d and %d items at %s and %s", len(first.Items), len(second.Items),
+				first.GetResourceVersion(), second.GetResourceVersion())
 		}
 		w := must(pods.Watch(s.ctx, metav1.ListOptions{ResourceVersion: first.GetResourceVersion()}))(t)
 		defer w.Stop()
@@ -42,7 +44,8 @@ func TestDynamicClient(t *testing.T) {
 		if got.GetLabels()["app"] != "web" {
 			t.Errorf("Apply made labels %v", got.GetLabels())
 		}
-		if _, err := pods.Apply(s.ctx, "a", withImage(applied, "other"), metav1.ApplyOptions{FieldManager: "somebody"}); !apierrors.IsConflict(err) {
+		_, err := pods.Apply(s.ctx, "a", withImage(applied, "other"), metav1.ApplyOptions{FieldManager: "somebody"})
+		if !apierrors.IsConflict(err) {
 			t.Errorf("an apply of another's field is answered with %v", err)
 		}
 		if err := pods.Delete(s.ctx, "a", metav1.DeleteOptions{}); err != nil {
@@ -64,7 +67,8 @@ func withImage(obj *unstructured.Unstructured, image string) *unstructured.Unstr
 func TestMetadataClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSession(t)
-		must(must(kubernetes.NewForConfig(s.config()))(t).CoreV1().Pods("default").Create(s.ctx, pod("p", nil), metav1.CreateOptions{}))(t)
+		must(must(kubernetes.NewForConfig(s.config()))(t).CoreV1().Pods("default").Create(s.ctx, pod("p", nil),
+			metav1.CreateOptions{}))(t)
 		pods := must(metadata.NewForConfig(s.config()))(t).Resource(podResource).Namespace("default")
 		got := must(pods.Get(s.ctx, "p", metav1.GetOptions{}))(t)
 		if got.Name != "p" || got.UID == "" {
@@ -72,7 +76,8 @@ func TestMetadataClient(t *testing.T) {
 		}
 		w := must(pods.Watch(s.ctx, metav1.ListOptions{ResourceVersion: got.ResourceVersion}))(t)
 		defer w.Stop()
-		got = must(pods.Patch(s.ctx, "p", types.MergePatchType, []byte(`{"metadata":{"labels":{"app":"web"}}}`), metav1.PatchOptions{}))(t)
+		got = must(pods.Patch(s.ctx, "p", types.MergePatchType, []byte(`{"metadata":{"labels":{"app":"web"}}}`),
+			metav1.PatchOptions{}))(t)
 		list := must(pods.List(s.ctx, metav1.ListOptions{LabelSelector: "app=web"}))(t)
 		if len(list.Items) != 1 || list.Items[0].ResourceVersion != got.ResourceVersion {
 			t.Errorf("listed %v", list.Items)

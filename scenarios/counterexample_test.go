@@ -22,16 +22,22 @@ func TestFailureFiles(t *testing.T) {
 			scenarios.ExploreOptions{}, "expect", []string{"! expect 4 pods controller=rs/web-a"}},
 		{"expectation that holds against its bang", good + "settle\n! expect 2 pods controller=rs/web-a\nsettle\n",
 			scenarios.ExploreOptions{}, "expect", []string{"expect 2 pods controller=rs/web-a"}},
-		{"faults", good + "settle quiet\nscale rs/web-a replicas=3\nsettle\nexpect 3 pods controller=rs/web-a\nsettle\n",
+		{"faults", good +
+			"settle quiet\nscale rs/web-a replicas=3\nsettle\nexpect 3 pods controller=rs/web-a\nsettle\n",
 			scenarios.ExploreOptions{Faults: map[string]int{"crash": 1, "error": 2}, Schedules: 400}, "dont-share",
 			[]string{"schedule schedule faults=crash:1,error:2"}},
-		{"strict", strict, scenarios.ExploreOptions{Strict: true, Schedules: 300}, "", []string{"schedule schedule --strict"}},
-		{"laws", strings.Replace(fights, "judge never-fight\n", "", 1), scenarios.ExploreOptions{Laws: []string{"never-fight"}}, "never-fight",
+		{"strict", strict, scenarios.ExploreOptions{Strict: true, Schedules: 300}, "",
+			[]string{"schedule schedule --strict"}},
+		{"laws", strings.Replace(fights, "judge never-fight\n", "", 1),
+			scenarios.ExploreOptions{Laws: []string{"never-fight"}}, "never-fight",
 			[]string{"judge never-fight", "! settle"}},
 		{"exhaustive", "controllers replication@selector\napply world.yaml\nsettle\nowners\n",
 			scenarios.ExploreOptions{Strategy: "exhaustive"}, "take-ownership", []string{"! settle"}},
-		{"racing user", good + "settle quiet\ndelete pod/bystander\n! delete pod/nobody\nscale rs/web-a replicas=3\nsettle\nexpect 2 pods controller=rs/web-a\n",
-			scenarios.ExploreOptions{}, "expect", []string{"scale rs/web-a replicas=3", "! expect 2 pods controller=rs/web-a"}},
+		{"racing user",
+			good + "settle quiet\ndelete pod/bystander\n! delete pod/nobody\nscale rs/web-a " +
+				"replicas=3\nsettle\nexpect 2 pods controller=rs/web-a\n",
+			scenarios.ExploreOptions{}, "expect",
+			[]string{"scale rs/web-a replicas=3", "! expect 2 pods controller=rs/web-a"}},
 		{"without a settle", "controllers replication@selector\napply world.yaml\nscale rc/web-b replicas=4\n",
 			scenarios.ExploreOptions{Laws: []string{"take-ownership"}}, "take-ownership", []string{"! settle"}},
 	}
@@ -59,7 +65,8 @@ func TestFailureFiles(t *testing.T) {
 	}
 }
 
-const fights = "judge never-fight\ncontrollers replicaset@selector replication@selector\napply world.yaml\nsettle\nowners\nsettle\n"
+const fights = "judge never-fight\ncontrollers replicaset@selector replication@selector\napply " +
+	"world.yaml\nsettle\nowners\nsettle\n"
 
 // strict is a script in which a controller loses races.
 const strict = `controllers replicaset replication
@@ -131,7 +138,8 @@ func passes(t *testing.T, f *scenarios.Counterexample) {
 
 // A failure that needs no object keeps none, and no section that is empty.
 func TestFailureKeepsNoObject(t *testing.T) {
-	x, err := scenarios.Explore(t.Context(), parse(t, "controllers replicaset\napply world.yaml\nsettle\nexpect 1 jobs\n"), -1, registry(),
+	x, err := scenarios.Explore(t.Context(),
+		parse(t, "controllers replicaset\napply world.yaml\nsettle\nexpect 1 jobs\n"), -1, registry(),
 		scenarios.ExploreOptions{Schedules: 2})
 	if err != nil || len(x.Failures) != 1 {
 		t.Fatal(x, err)
@@ -147,8 +155,10 @@ func TestFailureKeepsNoObject(t *testing.T) {
 func TestMutantIsKilledByTheFirstBrokenLaw(t *testing.T) {
 	g := registry()
 	kill := func(laws ...string) *scenarios.Killed {
-		f := parse(t, "controllers replicaset replication gc\napply world.yaml\nsettle\nscale rs/web-a replicas=1\nsettle\n")
-		k, err := scenarios.Kill(f, -1, g, "gc/unseen-is-absent", scenarios.ExploreOptions{Schedules: 20, Seed: 1, Laws: laws})
+		f := parse(t,
+			"controllers replicaset replication gc\napply world.yaml\nsettle\nscale rs/web-a replicas=1\nsettle\n")
+		k, err := scenarios.Kill(f, -1, g, "gc/unseen-is-absent",
+			scenarios.ExploreOptions{Schedules: 20, Seed: 1, Laws: laws})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +180,8 @@ func TestMutantIsKilledByTheFirstBrokenLaw(t *testing.T) {
 // A failing expectation keeps the objects it names, what the user does to them,
 // and the last fault; the rest goes.
 func TestExpectationKeepsWhatItSpeaksOf(t *testing.T) {
-	script := "controllers replicaset replication\napply world.yaml\nsettle quiet\nlabel pod/bystander x=y\nlabel rs/web-a x=y\nsettle\n"
+	script := "controllers replicaset replication\napply world.yaml\nsettle quiet\nlabel pod/bystander x=y\nlabel " +
+		"rs/web-a x=y\nsettle\n"
 	for expect, want := range map[string][]string{
 		"expect pod/bystander deleting=true":         {"label pod/bystander x=y", "metadata: {name: bystander}"},
 		"expect 9 pods selector=!app":                {"label pod/bystander x=y", "metadata: {name: bystander}"},
@@ -204,7 +215,8 @@ func TestMutantsFailureReplays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := scenarios.Explore(t.Context(), f, -1, g, scenarios.ExploreOptions{Schedules: 20, Mutant: "replicaset/skip-recheck"})
+	x, err := scenarios.Explore(t.Context(), f, -1, g,
+		scenarios.ExploreOptions{Schedules: 20, Mutant: "replicaset/skip-recheck"})
 	if err != nil || len(x.Failures) == 0 {
 		t.Fatal(err, x)
 	}
@@ -212,10 +224,12 @@ func TestMutantsFailureReplays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res := scenarios.Interpret(file, scenarios.Options{Registry: g, Twice: true}); res.ExitCode != scenarios.ExitPass {
+	res := scenarios.Interpret(file, scenarios.Options{Registry: g, Twice: true})
+	if res.ExitCode != scenarios.ExitPass {
 		t.Errorf("%v\n%s", res.Errors, x.Failures[0].File)
 	}
-	if _, err := scenarios.Explore(t.Context(), f, -1, g, scenarios.ExploreOptions{Mutant: "replicaset/skip-rechek"}); err == nil || !strings.Contains(err.Error(), "did you mean replicaset/skip-recheck?") {
+	_, err = scenarios.Explore(t.Context(), f, -1, g, scenarios.ExploreOptions{Mutant: "replicaset/skip-rechek"})
+	if err == nil || !strings.Contains(err.Error(), "did you mean replicaset/skip-recheck?") {
 		t.Errorf("a typo is answered %v", err)
 	}
 }

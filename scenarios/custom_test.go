@@ -92,16 +92,27 @@ func TestCustomKindsChecked(t *testing.T) {
 	one := "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\nspec:\n  count: 1\n"
 	cases := []struct{ script, world, want string }{
 		{"apply crd.yaml\nget widgetz\n", "", "w.txtar:2: get: unknown kind widgetz; did you mean Widget?"},
-		{"apply crd.yaml\napply w.yaml\n", strings.Replace(one, "count", "cuont", 1), "w.txtar:29: unknown field spec.cuont of Widget in w.yaml; did you mean count?"},
-		{"apply crd.yaml\napply w.yaml\n", strings.Replace(one, "labels", "lables", 1) + "  sise: x\n", "unknown field spec.sise of Widget in w.yaml; did you mean size?"},
-		{"apply crd.yaml\napply w.yaml\n", strings.Replace(one, "name: a", "name: a, lables: {}", 1), "unknown field metadata.lables of Widget in w.yaml; did you mean labels?"},
-		{"apply crd.yaml\napply w.yaml\n", strings.Replace(one, "Widget", "Wigdet", 1), "w.txtar:26: unknown kind Wigdet; did you mean Widget?"},
-		{"apply crd.yaml\napply w.yaml\n", strings.Replace(one, "/v1", "/v2", 1), "unknown apiVersion example.com/v2 of Widget; did you mean example.com/v1?"},
-		{"get widgets\napply crd.yaml\n", "", "w.txtar:1: get: unknown kind widgets: crd.yaml defines it, which is applied later or not at all"},
-		{"controllers widget\napply crd.yaml\n", "", "w.txtar:1: controllers: widget works on Widget of example.com/v1, which is not served: apply its definition before"},
+		{"apply crd.yaml\napply w.yaml\n", strings.Replace(one, "count", "cuont", 1),
+			"w.txtar:29: unknown field spec.cuont of Widget in w.yaml; did you mean count?"},
+		{"apply crd.yaml\napply w.yaml\n", strings.Replace(one, "labels", "lables", 1) + "  sise: x\n",
+			"unknown field spec.sise of Widget in w.yaml; did you mean size?"},
+		{"apply crd.yaml\napply w.yaml\n", strings.Replace(one, "name: a", "name: a, lables: {}", 1),
+			"unknown field metadata.lables of Widget in w.yaml; did you mean labels?"},
+		{"apply crd.yaml\napply w.yaml\n", strings.Replace(one, "Widget", "Wigdet", 1),
+			"w.txtar:26: unknown kind Wigdet; did you mean Widget?"},
+		{"apply crd.yaml\napply w.yaml\n", strings.Replace(one, "/v1", "/v2", 1),
+			"unknown apiVersion example.com/v2 of Widget; did you mean example.com/v1?"},
+		{"get widgets\napply crd.yaml\n", "",
+			"w.txtar:1: get: unknown kind widgets: crd.yaml defines it, which is applied later or not at all"},
+		{"controllers widget\napply crd.yaml\n", "",
+			"w.txtar:1: controllers: widget works on Widget of example.com/v1, which is not served: apply its " +
+				"definition before"},
 		{"apply crd.yaml\nscale widget/a replicas=2\napply w.yaml\n", one, ""},
-		{"define nowhere/crds\napply crd.yaml\n", "", "w.txtar:1: define: nowhere/crds: no section has this name, and there is no such file or directory"},
-		{"apply crd.yaml\napply w.yaml\nexpect widget/a controller=none\n", strings.Replace(one, "count: 1", "count: many", 1), "refused: widget/a: 422 Invalid: [spec.count: spec.count in body must be of type integer"},
+		{"define nowhere/crds\napply crd.yaml\n", "",
+			"w.txtar:1: define: nowhere/crds: no section has this name, and there is no such file or directory"},
+		{"apply crd.yaml\napply w.yaml\nexpect widget/a controller=none\n",
+			strings.Replace(one, "count: 1", "count: many", 1),
+			"refused: widget/a: 422 Invalid: [spec.count: spec.count in body must be of type integer"},
 	}
 	for _, c := range cases {
 		sections := crd
@@ -127,10 +138,13 @@ func TestCustomKindsChecked(t *testing.T) {
 func TestRefusedDefinition(t *testing.T) {
 	bad := strings.Replace(widgetDefinition, "plural: widgets", "plural: gadgets", 1)
 	res := interpret(t, operators(false), archive("apply crd.yaml\ncontrollers widget\n", "crd.yaml", bad))
-	if len(res.Errors) != 1 || !strings.Contains(res.Errors[0].Error(), "w.txtar:5: crd/widgets.example.com is refused: 422 Invalid") || res.ExitCode != scenarios.ExitUsage {
+	if len(res.Errors) != 1 ||
+		!strings.Contains(res.Errors[0].Error(), "w.txtar:5: crd/widgets.example.com is refused: 422 Invalid") ||
+		res.ExitCode != scenarios.ExitUsage {
 		t.Errorf("%+v", res.Errors)
 	}
-	if res := interpret(t, operators(false), archive("! apply crd.yaml\nget pods\n", "crd.yaml", bad)); res.ExitCode != scenarios.ExitPass {
+	res = interpret(t, operators(false), archive("! apply crd.yaml\nget pods\n", "crd.yaml", bad))
+	if res.ExitCode != scenarios.ExitPass {
 		t.Errorf("%+v", res.Errors)
 	}
 }
@@ -138,14 +152,18 @@ func TestRefusedDefinition(t *testing.T) {
 // What one file defines, another knows nothing of, and may define otherwise.
 func TestDefinitionsDoNotLeak(t *testing.T) {
 	g := operators(false)
-	other := strings.NewReplacer("count: {type: integer, minimum: 0}, ", "", "size: {type: string}", "count: {type: string}").Replace(widgetDefinition)
+	other := strings.NewReplacer("count: {type: integer, minimum: 0}, ", "", "size: {type: string}",
+		"count: {type: string}").Replace(widgetDefinition)
 	world := "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\nspec: {count: %}\n"
 	for range 2 {
 		for _, c := range []struct {
 			crd, count string
 			code       int
-		}{{widgetDefinition, "1", 0}, {widgetDefinition, "'1'", 1}, {strings.Replace(other, ", scale: {specReplicasPath: .spec.count, statusReplicasPath: .status.count}", "", 1), "'1'", 0}} {
-			text := archive("apply crd.yaml\napply w.yaml\nsettle\nget widgets\n", "crd.yaml", c.crd, "w.yaml", strings.Replace(world, "%", c.count, 1))
+		}{{widgetDefinition, "1", 0}, {widgetDefinition, "'1'", 1},
+			{strings.Replace(other, ", scale: {specReplicasPath: .spec.count, statusReplicasPath: .status.count}", "",
+				1), "'1'", 0}} {
+			text := archive("apply crd.yaml\napply w.yaml\nsettle\nget widgets\n", "crd.yaml", c.crd, "w.yaml",
+				strings.Replace(world, "%", c.count, 1))
 			if res := interpret(t, g, text); res.ExitCode != c.code {
 				t.Errorf("count %s: %v", c.count, res.Errors)
 			}
@@ -158,7 +176,8 @@ func TestDefinitionsDoNotLeak(t *testing.T) {
 
 // A changed definition holds from then on, and the views of it go on.
 func TestDefinitionChanges(t *testing.T) {
-	changed := strings.Replace(widgetDefinition, "size: {type: string}", "size: {type: string}, color: {type: string}", 1)
+	changed := strings.Replace(widgetDefinition, "size: {type: string}", "size: {type: string}, color: {type: string}",
+		1)
 	script := `apply crd.yaml
 controllers widget gc
 apply world.yaml
@@ -175,7 +194,8 @@ get widget/b path=spec.color
 red
 `
 	world := "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: b}\nspec: {count: 2, color: red}\n"
-	res := interpret(t, operators(false), archive(script, "crd.yaml", widgetDefinition, "crd2.yaml", changed, "world.yaml", widgetWorld, "w.yaml", world))
+	res := interpret(t, operators(false),
+		archive(script, "crd.yaml", widgetDefinition, "crd2.yaml", changed, "world.yaml", widgetWorld, "w.yaml", world))
 	for _, e := range res.Errors {
 		t.Error(e)
 	}
@@ -189,17 +209,21 @@ func TestDefine(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := strings.NewReplacer("widget", "gadget", "Widget", "Gadget", "wd", "gd").Replace(widgetDefinition)
-	for name, text := range map[string]string{"widgets.yaml": "---\n" + widgetDefinition, "gadgets.yml": other + "---\nkind: Kustomization\n", "notes.txt": "x", "k.yaml": "resources: []\n"} {
+	for name, text := range map[string]string{"widgets.yaml": "---\n" + widgetDefinition,
+		"gadgets.yml": other + "---\nkind: Kustomization\n", "notes.txt": "x", "k.yaml": "resources: []\n"} {
 		if err := os.WriteFile(filepath.Join(bases, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	path := filepath.Join(dir, "w.txtar")
-	script := archive("define config/crd/bases\ncontrollers widget\napply world.yaml\nsettle\nexpect cm/a-z\nget gadgets\n----\n(none)\n", "world.yaml", widgetWorld+"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a-z}\n")
+	script := archive("define config/crd/bases\ncontrollers widget\napply world.yaml\nsettle\nexpect cm/a-z\nget "+
+		"gadgets\n----\n(none)\n", "world.yaml",
+		widgetWorld+"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a-z}\n")
 	if err := os.WriteFile(path, []byte(script), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if res := scenarios.RunFile(path, scenarios.Options{Registry: operators(false), Twice: true}); res.ExitCode != scenarios.ExitPass {
+	res := scenarios.RunFile(path, scenarios.Options{Registry: operators(false), Twice: true})
+	if res.ExitCode != scenarios.ExitPass {
 		t.Fatal(res.Errors)
 	}
 	// The file of a failure stands alone, and holds what it needs.
@@ -216,11 +240,13 @@ func TestDefine(t *testing.T) {
 		t.Errorf("the file of a failure holds\n%s", text)
 	}
 	replays(t, operators(true), x.Failures[0])
-	if err := os.WriteFile(filepath.Join(bases, "widgets.yaml"), []byte(strings.Replace(widgetDefinition, "group:", "gruop:", 1)), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(bases, "widgets.yaml"),
+		[]byte(strings.Replace(widgetDefinition, "group:", "gruop:", 1)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	res := scenarios.RunFile(path, scenarios.Options{Registry: operators(false)})
-	if want := filepath.Join(bases, "widgets.yaml") + ":6: unknown field spec.gruop"; len(res.Errors) == 0 || !strings.Contains(res.Errors[0].Error(), want) {
+	res = scenarios.RunFile(path, scenarios.Options{Registry: operators(false)})
+	if want := filepath.Join(bases, "widgets.yaml") + ":6: unknown field spec.gruop"; len(res.Errors) == 0 ||
+		!strings.Contains(res.Errors[0].Error(), want) {
 		t.Errorf("got %v, want %s", res.Errors, want)
 	}
 }
@@ -232,7 +258,8 @@ func replays(t *testing.T, g *scenarios.Registry, f *scenarios.Counterexample) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res := scenarios.Interpret(file, scenarios.Options{Registry: g, Twice: true}); res.ExitCode != scenarios.ExitPass {
+	res := scenarios.Interpret(file, scenarios.Options{Registry: g, Twice: true})
+	if res.ExitCode != scenarios.ExitPass {
 		t.Errorf("it does not replay: %v\n%s", res.Errors, f.File)
 	}
 }
@@ -240,8 +267,11 @@ func replays(t *testing.T, g *scenarios.Registry, f *scenarios.Counterexample) {
 // An operator on a custom resource is explored; broken, it is found, made small
 // and replayed.
 func TestCustomOperator(t *testing.T) {
-	world := widgetWorld + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a-z}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: plain}\n"
-	script := "apply crd.yaml\ncontrollers widget gc\napply world.yaml\nsettle quiet\nscale widget/a replicas=3\nlabel widget/a tier=front\nscale widget/b replicas=0\nsettle\nexpect cm/a-z\n"
+	world := widgetWorld +
+		"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a-z}\n---\napiVersion: v1\nkind: " +
+		"ConfigMap\nmetadata: {name: plain}\n"
+	script := "apply crd.yaml\ncontrollers widget gc\napply world.yaml\nsettle quiet\nscale widget/a " +
+		"replicas=3\nlabel widget/a tier=front\nscale widget/b replicas=0\nsettle\nexpect cm/a-z\n"
 	text := archive(script, "crd.yaml", widgetDefinition, "world.yaml", world)
 	explored := func(broken bool, o scenarios.ExploreOptions) *scenarios.Exploration {
 		f, err := scenarios.Parse("w.txtar", []byte(text))
@@ -264,7 +294,8 @@ func TestCustomOperator(t *testing.T) {
 		}
 		for _, f := range x.Failures {
 			replays(t, operators(true), f)
-			if !strings.Contains(string(f.File), "kind: CustomResourceDefinition") || strings.Contains(string(f.File), "name: plain") {
+			if !strings.Contains(string(f.File), "kind: CustomResourceDefinition") ||
+				strings.Contains(string(f.File), "name: plain") {
 				t.Errorf("%s is not made small, or too small:\n%s", f.Law, f.File)
 			}
 		}

@@ -14,7 +14,8 @@ import (
 // exhausted explores every schedule of a file.
 func exhausted(t *testing.T, f *scenarios.File, g *scenarios.Registry, states int) *scenarios.Exploration {
 	t.Helper()
-	x, err := scenarios.Explore(context.Background(), f, -1, g, scenarios.ExploreOptions{Strategy: "exhaustive", States: states, Budget: 1})
+	x, err := scenarios.Explore(context.Background(), f, -1, g,
+		scenarios.ExploreOptions{Strategy: "exhaustive", States: states, Budget: 1})
 	if err != nil {
 		t.Fatal(f.Name, err)
 	}
@@ -85,13 +86,15 @@ func TestTheReportNamesWhatWasNotVaried(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := scenarios.Explore(context.Background(), f, -1, registry(), scenarios.ExploreOptions{Strategy: "exhaustive", States: 5,
-		Faults: map[string]int{"crash": 1}})
+	x, err := scenarios.Explore(context.Background(), f, -1, registry(),
+		scenarios.ExploreOptions{Strategy: "exhaustive", States: 5,
+			Faults: map[string]int{"crash": 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	fixed := x.Coverage.Fixed
-	if !slices.Contains(fixed, "the order of the user's own actions") || !slices.Contains(fixed, "the faults stale, conflict, throttle, error, lost, relist, resync") {
+	if !slices.Contains(fixed, "the order of the user's own actions") ||
+		!slices.Contains(fixed, "the faults stale, conflict, throttle, error, lost, relist, resync") {
 		t.Errorf("%q", fixed)
 	}
 	if x.Coverage.Complete {
@@ -115,7 +118,8 @@ func TestLivelockIsAFinding(t *testing.T) {
 		f := parse(t, "controllers restless\napply world.yaml\nsettle limit=1\nexplore strategy=exhaustive\n")
 		x := exhausted(t, f, g, 0)
 		c, locked := x.Coverage, name == "spins"
-		if c.Complete == locked || (c.Livelocks > 0) != locked || (x.Unsettled > 0) != locked || strings.Contains(x.Text(), "livelock") != locked {
+		if c.Complete == locked || (c.Livelocks > 0) != locked || (x.Unsettled > 0) != locked ||
+			strings.Contains(x.Text(), "livelock") != locked {
 			t.Errorf("%s: %s", name, x.Text())
 		}
 	}
@@ -126,7 +130,8 @@ func TestLivelockIsAFinding(t *testing.T) {
 func TestSenselessStepIsNoPass(t *testing.T) {
 	f := parse(t, "controllers replicaset\napply world.yaml\nsettle\nrestart replicaset from=@zzz\nsettle\n")
 	for _, strategy := range []string{"mix", "exhaustive"} {
-		_, err := scenarios.Explore(context.Background(), f, -1, registry(), scenarios.ExploreOptions{Strategy: strategy, Schedules: 5})
+		_, err := scenarios.Explore(context.Background(), f, -1, registry(),
+			scenarios.ExploreOptions{Strategy: strategy, Schedules: 5})
 		if err == nil || !strings.Contains(err.Error(), "zzz") {
 			t.Errorf("%s: %v", strategy, err)
 		}

@@ -22,7 +22,8 @@ type Exploration struct {
 	Outcomes  []explore.Row   `json:"outcomes"`
 	Report    *explore.Report `json:"-"`
 
-	Complete bool              `json:"complete"`           // all that is enumerated was covered, or all drawn; and one ended
+	// all that is enumerated was covered, or all drawn; and one ended
+	Complete bool              `json:"complete"`
 	Stopped  string            `json:"stopped,omitempty"`  // why it is not complete
 	Coverage *explore.Coverage `json:"coverage,omitempty"` // exhaustive only; its Fixed is what no schedule varied
 

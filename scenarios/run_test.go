@@ -17,7 +17,8 @@ import (
 
 // registry is the one the command line passes in.
 func registry() *scenarios.Registry {
-	g := &scenarios.Registry{Controllers: controllers.Builtin(), Laws: law.All(), Aliases: controllers.Aliases(), Reaper: reaper.Controller}
+	g := &scenarios.Registry{Controllers: controllers.Builtin(), Laws: law.All(), Aliases: controllers.Aliases(),
+		Reaper: reaper.Controller}
 	g.Mutants = mutants.All()
 	return g
 }
@@ -95,10 +96,12 @@ expect 3 pods controller=rc/web-b
 	if res.ExitCode != scenarios.ExitPass {
 		t.Fatal(res.Errors)
 	}
-	if fight := res.Steps[3].Output; !strings.Contains(fight, "not settled after") || !strings.Contains(fight, "repeat") {
+	if fight := res.Steps[3].Output; !strings.Contains(fight, "not settled after") ||
+		!strings.Contains(fight, "repeat") {
 		t.Errorf("the fight is not shown as a cycle:\n%s", fight)
 	}
-	if upgrade := res.Steps[6].Output; !strings.Contains(upgrade, "settled at") || strings.Contains(upgrade, "VIOLATES") {
+	if upgrade := res.Steps[6].Output; !strings.Contains(upgrade, "settled at") ||
+		strings.Contains(upgrade, "VIOLATES") {
 		t.Errorf("after the upgrade:\n%s", upgrade)
 	}
 	if _, err := json.Marshal(res); err != nil {
@@ -116,7 +119,8 @@ func TestVerdicts(t *testing.T) {
 	}{
 		{"fight without a bang", start + "settle\n", scenarios.ExitNotSettled, "not settled after"},
 		{"limit", good + "settle limit=1\n", scenarios.ExitNotSettled, "not settled after 1 write"},
-		{"law", strings.Replace(start, "never-fight", "take-ownership", 1) + "settle limit=3\n", scenarios.ExitNotSettled, "not settled"},
+		{"law", strings.Replace(start, "never-fight", "take-ownership", 1) + "settle limit=3\n",
+			scenarios.ExitNotSettled, "not settled"},
 		{"bang without cause", good + "! settle\n", scenarios.ExitFail, "expected to fail (!)"},
 		{"golden", good + "settle quiet\nowners\n----\nrs/web-a  nothing\n", scenarios.ExitFail, "output differs"},
 		{"empty golden", good + "settle quiet\nowners\n----\n", scenarios.ExitFail, "nothing stands beneath ----"},
@@ -124,8 +128,10 @@ func TestVerdicts(t *testing.T) {
 		{"refused with a bang", good + "! delete pod/nobody\n----\nrefused: 404 NotFound\n", scenarios.ExitPass, ""},
 		{"expectation", good + "settle quiet\nexpect 9 pods\n", scenarios.ExitFail, "9 pods expected, 6 are there"},
 		{"expectation with a bang", good + "settle quiet\n! expect 9 pods\n", scenarios.ExitPass, ""},
-		{"mutant survives", good + "settle quiet\nmutant replicaset/skip-recheck schedules=3\n", scenarios.ExitFail, "the mutant survived 4 schedules"},
-		{"schedule that does not fit", "schedule s\n" + good + "settle\n-- s --\nthreelaws schedule 1\nwork nobody", scenarios.ExitUsage, "the schedule does not fit the file"},
+		{"mutant survives", good + "settle quiet\nmutant replicaset/skip-recheck schedules=3\n", scenarios.ExitFail,
+			"the mutant survived 4 schedules"},
+		{"schedule that does not fit", "schedule s\n" + good + "settle\n-- s --\nthreelaws schedule 1\nwork nobody",
+			scenarios.ExitUsage, "the schedule does not fit the file"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -169,7 +175,8 @@ func TestFailureFile(t *testing.T) {
 
 // Exploring twice from one seed comes to the same.
 func TestExploreIsDeterministic(t *testing.T) {
-	script := "controllers replicaset replication\napply world.yaml\nsettle quiet\nscale rs/web-a replicas=3\ndelete pod/web-b-1\nsettle\n"
+	script := "controllers replicaset replication\napply world.yaml\nsettle quiet\nscale rs/web-a replicas=3\ndelete " +
+		"pod/web-b-1\nsettle\n"
 	run := func(workers int) string {
 		x, err := scenarios.Explore(t.Context(), parse(t, script), -1, registry(),
 			scenarios.ExploreOptions{Schedules: 60, Seed: 3, Workers: workers, Faults: map[string]int{"crash": 1}})

@@ -22,7 +22,8 @@ func runaway(creates bool, syncs *int) *scenarios.Registry {
 		ctx := context.Background()
 		defer env.Queue.Add(key)
 		if creates {
-			_, err := env.Client.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "pile-"}})
+			_, err := env.Client.Create(ctx,
+				&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "pile-"}})
 			return err
 		}
 		obj, err := env.Client.Get(ctx, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), "default", "web-a")
@@ -46,7 +47,8 @@ func TestRunawayIsWrittenSoon(t *testing.T) {
 			syncs := 0
 			g := runaway(creates, &syncs)
 			script := "controllers restless\napply world.yaml\nsettle limit=500\nexpect rs/web-a deleting=true\n"
-			x, err := scenarios.Explore(t.Context(), parse(t, script), -1, g, scenarios.ExploreOptions{Schedules: 1, Workers: 1})
+			x, err := scenarios.Explore(t.Context(), parse(t, script), -1, g,
+				scenarios.ExploreOptions{Schedules: 1, Workers: 1})
 			if err != nil || len(x.Failures) != 1 {
 				t.Fatalf("%v\n%s", err, x.Text())
 			}

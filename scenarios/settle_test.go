@@ -41,7 +41,8 @@ func TestSettleEndsWithoutWrites(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			res := scenarios.Interpret(parse(t, "controllers restless\napply world.yaml\nsettle\n"), scenarios.Options{Registry: restless(sync)})
+			res := scenarios.Interpret(parse(t, "controllers restless\napply world.yaml\nsettle\n"),
+				scenarios.Options{Registry: restless(sync)})
 			runtime.ReadMemStats(&after)
 			if res.ExitCode != scenarios.ExitNotSettled || len(res.Errors) != 1 {
 				t.Fatalf("exit code %d: %v", res.ExitCode, res.Errors)
@@ -64,7 +65,8 @@ func TestSettleEndsWithoutWrites(t *testing.T) {
 // own.
 func TestExploredRunsEndWithoutWrites(t *testing.T) {
 	g := restless(func(env *host.Env, key string) error { env.Queue.Add(key); return nil })
-	x, err := scenarios.Explore(t.Context(), parse(t, "controllers restless\napply world.yaml\nsettle\n"), -1, g, scenarios.ExploreOptions{Schedules: 3})
+	x, err := scenarios.Explore(t.Context(), parse(t, "controllers restless\napply world.yaml\nsettle\n"), -1, g,
+		scenarios.ExploreOptions{Schedules: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,13 +34,18 @@ expect cm/child
 		t.Error(res.Errors)
 	}
 	for script, want := range map[string]string{
-		"apply world.yaml\ndelete cm/owner\nlabel cm/child 'of=$(uid cm/ownr)'\n":      "w.txtar:3: label: $(uid cm/ownr): there is no cm/ownr",
-		"apply world.yaml\nlabel cm/child 'of=$(uid cm/ownr)'\n":                       "w.txtar:2: label: $(uid cm/ownr): there is no cm/ownr; did you mean cm/owner?",
-		"apply world.yaml\nlabel cm/child 'of=$(uid ownr)'\n":                          "w.txtar:2: label: $(uid ownr): ownr is not an object: write KIND/NAME",
-		"apply world.yaml\npatch cm/child '{metadata: {uid: \"$(uid rss/owner)\"}}'\n": "w.txtar:2: patch: $(uid rss/owner): unknown kind rss",
+		"apply world.yaml\ndelete cm/owner\nlabel cm/child 'of=$(uid cm/ownr)'\n": "w.txtar:3: label: $(uid " +
+			"cm/ownr): there is no cm/ownr",
+		"apply world.yaml\nlabel cm/child 'of=$(uid cm/ownr)'\n": "w.txtar:2: label: $(uid " +
+			"cm/ownr): there is no cm/ownr; did you mean cm/owner?",
+		"apply world.yaml\nlabel cm/child 'of=$(uid ownr)'\n": "w.txtar:2: label: $(uid " +
+			"ownr): ownr is not an object: write KIND/NAME",
+		"apply world.yaml\npatch cm/child '{metadata: {uid: \"$(uid rss/owner)\"}}'\n": "w.txtar:2: patch: $(uid " +
+			"rss/owner): unknown kind rss",
 	} {
 		res := interpret(t, registry(), archive(script, "world.yaml", owned))
-		if len(res.Errors) == 0 || !strings.Contains(res.Errors[0].Error(), want) || res.ExitCode != scenarios.ExitUsage {
+		if len(res.Errors) == 0 || !strings.Contains(res.Errors[0].Error(), want) ||
+			res.ExitCode != scenarios.ExitUsage {
 			t.Errorf("%v, want %s", res.Errors, want)
 		}
 	}

@@ -27,12 +27,14 @@ var (
 // and lets the server choose names, so that it makes too many where the cache
 // lags; it also takes away surplus that is not its own.
 func widgets(broken bool) host.Controller {
-	c := host.Controller{Name: "widget", Generation: "good", For: widgetKind, Owns: []schema.GroupVersionKind{configMap}}
+	c := host.Controller{Name: "widget", Generation: "good", For: widgetKind,
+		Owns: []schema.GroupVersionKind{configMap}}
 	if broken {
 		c.Generation = "broken"
 	}
 	c.New = func(env *host.Env) host.Reconciler {
-		o := &widgetOperator{client: env.Client, widgets: env.Informer(widgetKind).GetStore(), maps: env.Informer(configMap).GetStore(), broken: broken}
+		o := &widgetOperator{client: env.Client, widgets: env.Informer(widgetKind).GetStore(),
+			maps: env.Informer(configMap).GetStore(), broken: broken}
 		return host.SyncFunc(o.sync)
 	}
 	c.Routes = []host.Route{
@@ -79,14 +81,16 @@ func (o *widgetOperator) sync(ctx context.Context, key string) error {
 			if have++; int64(have) <= count {
 				continue
 			}
-			if err := o.client.Delete(ctx, configMap, m.Namespace, m.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+			if err := o.client.Delete(ctx, configMap, m.Namespace, m.Name, metav1.DeleteOptions{}); err != nil &&
+				!apierrors.IsNotFound(err) {
 				return err
 			}
 		}
 	}
 	for i := have; int64(i) < count; i++ {
-		m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.GetNamespace(), Name: fmt.Sprintf("%s-%d", w.GetName(), i),
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(w, widgetKind)}}}
+		m := &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: w.GetNamespace(), Name: fmt.Sprintf("%s-%d", w.GetName(), i),
+				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(w, widgetKind)}}}
 		if o.broken {
 			m.Name, m.GenerateName = "", w.GetName()+"-"
 		}

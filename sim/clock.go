@@ -54,7 +54,8 @@ func (c *Clock) After(d time.Duration, owner, label string, fire func()) *Alarm 
 // than by when they were set, so that two processes that set one each in either
 // order come to the same state.
 func compareAlarms(a, b *Alarm) int {
-	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Label, b.Label), cmp.Compare(a.seq, b.seq))
+	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Label, b.Label),
+		cmp.Compare(a.seq, b.seq))
 }
 
 // Stop cancels an alarm; it reports whether the alarm was still pending.

@@ -28,6 +28,8 @@
 // delivering its response are two steps, so that a crash between them (the
 // write committed, the response lost) is a schedule like any other.
 //
+// Time begins at [Epoch].
+//
 // # Where to go on
 //
 // Package host runs controllers as actors of a world, package law judges its

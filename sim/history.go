@@ -29,7 +29,9 @@ type Record struct {
 	At    time.Duration // virtual time since the start of the world
 	Op    Op
 	Cause int // Index of the record that made this one happen; -1 for none
-	Asked int // Commit, Refusal, Read: how many records there were when the request left the process; 0 where nobody says
+	// Commit, Refusal, Read: how many records there were when the request left the process; 0 where
+	// nobody says
+	Asked int
 
 	Process     string // who: a process, "user", "faults"
 	Generation  string // of the process's controller, "" for none
@@ -43,20 +45,26 @@ type Record struct {
 	Subresource string // "status", "scale", ...
 	Object      Ref    // the object concerned
 	Before      any    // Commit: stored version before, nil if none. Delivery: the version in the cache before
-	After       any    // Commit: stored version after, nil if removed. Delivery: the version now, nil if deleted. Read: what was read
-	Version     uint64 // Commit, Delivery: the resource version of the change
-	Saw         any    // Object's version as the process had last read it in this sync, live or cached; nil if it had not
-	Guards      Guards // preconditions the request carried
+	// Commit: stored version after, nil if removed. Delivery: the version now, nil if deleted.
+	// Read: what was read
+	After   any
+	Version uint64 // Commit, Delivery: the resource version of the change
+	// Object's version as the process had last read it in this sync, live or cached; nil if it had
+	// not
+	Saw    any
+	Guards Guards // preconditions the request carried
 
 	Code    int    // Refusal: HTTP status
 	Reason  string // Refusal: metav1.StatusReason; FaultHit: details
 	Message string // Refusal, SyncEnd: the error text; Mutation: the field path
 
-	Initial   bool     // Delivery: part of the informer's initial list
-	Tombstone bool     // Delivery: a deletion learnt from a relist (DeletedFinalStateUnknown)
-	Enqueued  []string // Delivery: keys put on the process's queue because of it, those that were on it already included
-	Observed  []string // Delivery: keys whose expectations were lowered because of it
-	Lost      bool     // Commit: the response never reached the process
+	Initial   bool // Delivery: part of the informer's initial list
+	Tombstone bool // Delivery: a deletion learnt from a relist (DeletedFinalStateUnknown)
+	// Delivery: keys put on the process's queue because of it, those that were on it already
+	// included
+	Enqueued []string
+	Observed []string // Delivery: keys whose expectations were lowered because of it
+	Lost     bool     // Commit: the response never reached the process
 }
 
 // Guards are the preconditions a write carried.

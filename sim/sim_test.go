@@ -63,7 +63,8 @@ func TestDefaultOrder(t *testing.T) {
 		w.Add(&shelf{name: c.String() + "er", class: c, left: []string{"a"}, took: &took})
 	}
 	runAll(w)
-	want := []string{"respond responder a", "execute executeer a", "deliver deliverer a", "work worker a", "user userer a", "ring"}
+	want := []string{"respond responder a", "execute executeer a", "deliver deliverer a", "work worker a",
+		"user userer a", "ring"}
 	if !slices.Equal(took, want) {
 		t.Errorf("took %q, want %q", took, want)
 	}
@@ -202,7 +203,8 @@ func TestChoices(t *testing.T) {
 	if want := []int{5, 7, 9, 4, 4, 7, 8, 5}; !slices.Equal(drawn, want) {
 		t.Errorf("seed 1 draws %v, want %v: recorded seeds no longer mean what they did", drawn, want)
 	}
-	for _, c := range []Choices{Zero{}, NewSeed(7), &list{picks: []int{-5, 300, 7}}, &Bytes{Data: []byte{255, 3, 254, 9, 1, 1, 1}}} {
+	for _, c := range []Choices{Zero{}, NewSeed(7), &list{picks: []int{-5, 300, 7}},
+		&Bytes{Data: []byte{255, 3, 254, 9, 1, 1, 1}}} {
 		for _, n := range []int{1, 2, 3, 300, 7} {
 			if p := c.Pick(n, "x"); p < 0 || p >= n {
 				t.Errorf("%T: pick %d of %d", c, p, n)
@@ -236,7 +238,8 @@ func TestFootprints(t *testing.T) {
 // Equal strings and bytes have equal digests, near ones do not.
 func TestHashStrings(t *testing.T) {
 	seen := map[uint64]string{}
-	for _, s := range []string{"", "a", "b", "aa", "abcdefgh", "abcdefgi", "abcdefgha", "\x00", "\x00\x00", strings.Repeat("x", 64), strings.Repeat("x", 65)} {
+	for _, s := range []string{"", "a", "b", "aa", "abcdefgh", "abcdefgi", "abcdefgha", "\x00", "\x00\x00",
+		strings.Repeat("x", 64), strings.Repeat("x", 65)} {
 		h := HashString(s)
 		if other, ok := seen[h]; ok {
 			t.Errorf("%q and %q have one digest", s, other)
@@ -280,14 +283,16 @@ func TestEarlyTimers(t *testing.T) {
 		}
 	}
 	early := 3 * Odds(5*time.Millisecond) // two workers' actions and a fault
-	for pick, want := range map[int]string{0: "work w a", 1: "work w b", 2: "fault f x", 3: "work w a", early: "retry"} {
+	for pick, want := range map[int]string{0: "work w a", 1: "work w b", 2: "fault f x", 3: "work w a",
+		early: "retry"} {
 		w, took := world(&list{picks: []int{pick}}, 0)
 		w.Step()
 		if got := strings.Join(*took, " "); got != want {
 			t.Errorf("pick %d took %s, want %s", pick, got, want)
 		}
 	}
-	if Odds(0) != 1 || Odds(time.Second) <= Odds(5*time.Millisecond) || Odds(5*time.Minute) <= Odds(time.Second) || Odds(1000*time.Hour) != mostOdds {
+	if Odds(0) != 1 || Odds(time.Second) <= Odds(5*time.Millisecond) || Odds(5*time.Minute) <= Odds(time.Second) ||
+		Odds(1000*time.Hour) != mostOdds {
 		t.Error("a timer is the seldomer, the further it moves the clock, up to a bound")
 	}
 }

@@ -10,7 +10,7 @@ import (
 const absentSize = 500
 
 // absentOwners remembers the owners that were found not to exist, the last ones
-// asked for: dependants of one dead owner come in numbers. An entry is never
+// asked for: dependents of one dead owner come in numbers. An entry is never
 // wrong later, as uids are not used twice. It is keyed by full coordinates: that
 // there is no such object under one name says nothing of the same uid under
 // another name, kind or namespace (GC-5, GC-7, RULES K95).

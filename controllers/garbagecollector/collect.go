@@ -59,7 +59,8 @@ func (c *collector) collect(ctx context.Context, n *node) error {
 // absent draws the conclusion from a live read that found nothing.
 func (c *collector) absent(id identity) error {
 	if c.graph.verifiedAbsent(id) {
-		return fmt.Errorf("there is no %s %s/%s with uid %s, but it is referred to by other names", id.kind, id.namespace, id.name, id.uid)
+		return fmt.Errorf("there is no %s %s/%s with uid %s, but it is referred to by other names", id.kind,
+			id.namespace, id.name, id.uid)
 	}
 	return nil
 }
@@ -69,7 +70,8 @@ func (c *collector) absent(id identity) error {
 type owners struct{ solid, absent, waiting []types.UID }
 
 // judge decides what becomes of an object with these references.
-func (c *collector) judge(ctx context.Context, n *node, id identity, latest metav1.Object, refs []metav1.OwnerReference) error {
+func (c *collector) judge(ctx context.Context, n *node, id identity, latest metav1.Object,
+	refs []metav1.OwnerReference) error {
 	if len(refs) == 0 {
 		return nil
 	}
@@ -171,7 +173,7 @@ func (c *collector) cut(ctx context.Context, id identity, owners []types.UID) er
 	return c.patch(ctx, id, ref.ReleasePatch(nil, id.uid, owners...), owners, nil)
 }
 
-// breakCycle makes an object's references non-blocking if one of its dependants
+// breakCycle makes an object's references non-blocking if one of its dependents
 // is itself being deleted in the foreground: the two may be waiting for each
 // other (GC-6).
 func (c *collector) breakCycle(ctx context.Context, n *node) error {
@@ -195,7 +197,7 @@ func (c *collector) unblock(ctx context.Context, n *node) error {
 	return c.patch(ctx, n.identity, ref.UnblockPatch(nil, n.uid, blocking...), nil, blocking)
 }
 
-// finishForeground lets an object go that no dependant blocks any more, and
+// finishForeground lets an object go that no dependent blocks any more, and
 // looks at those that do (GC-2). A cycle of objects that wait for each other may
 // have come about while the graph lagged: when the last of them was deleted, it
 // did not show the first as going. So it is looked for here as well; upstream

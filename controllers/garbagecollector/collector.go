@@ -31,13 +31,14 @@ type collector struct {
 	without *Without
 	kinds   map[kindName]*fakeapi.Kind
 
-	complaints map[string]complaint // by dependant's and owner's uid
+	complaints map[string]complaint // by dependent's and owner's uid
 }
 
 type kindName struct{ apiVersion, kind string }
 
 func newCollector(without *Without, env *host.Env) *collector {
-	c := &collector{env: env, graph: newGraph(without), without: without, kinds: map[kindName]*fakeapi.Kind{}, complaints: map[string]complaint{}}
+	c := &collector{env: env, graph: newGraph(without), without: without, kinds: map[kindName]*fakeapi.Kind{},
+		complaints: map[string]complaint{}}
 	c.graph.look = func(n *node) { env.Queue.Add("delete " + string(n.uid)) }
 	c.graph.orphan = func(n *node) { env.Queue.Add("orphan " + string(n.uid)) }
 	c.graph.complain = c.complain

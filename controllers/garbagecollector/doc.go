@@ -5,7 +5,7 @@
 //
 // It watches every kind and keeps a graph of who refers to whom, keyed by uid
 // (graph.go). Events change the graph and queue work: "delete UID", look whether
-// that object is to go (collect.go); "orphan UID", cut its dependants loose and
+// that object is to go (collect.go); "orphan UID", cut its dependents loose and
 // let it go (orphan.go); "report UID OWNERUID", write an event about a reference
 // into another namespace (report.go). The graph lags behind the server and says
 // only what is worth a look; what is done rests on live reads, and every delete
@@ -32,22 +32,22 @@ type Without struct {
 	LateCycles  bool // ... which came about before the graph showed them
 	Virtual     bool // owners that were never seen are not looked for
 	Guesses     bool // what a cluster-scoped object says of a namespaced owner is not doubted
-	Removed     bool // an object remains a dependant of owners that it no longer refers to
+	Removed     bool // an object remains a dependent of owners that it no longer refers to
 
 	UIDPrecondition     bool // deletes do not carry the uid
 	VersionPrecondition bool // deletes do not carry the version
 	ConflictCheck       bool // a delete refused for its version is repeated whoever owns the object by now
-	ConflictPolicy      bool // ... whatever was asked for its dependants by now
+	ConflictPolicy      bool // ... whatever was asked for its dependents by now
 
 	AbsentCoordinates bool // absent owners are remembered by uid alone
-	Blocking          bool // foreground deletion waits for no dependant
-	BlockingOnly      bool // foreground deletion waits for dependants that do not block
+	Blocking          bool // foreground deletion waits for no dependent
+	BlockingOnly      bool // foreground deletion waits for dependents that do not block
 	Unblock           bool // an owner is not told that a reference that blocked it is gone
-	Report            bool // owners in foreground deletion are not told that a dependant is gone
+	Report            bool // owners in foreground deletion are not told that a dependent is gone
 
-	OrphanFirst  bool // the orphan finalizer is removed before the dependants are cut loose
-	OrphanAgain  bool // ... although the graph has come to know of another dependant
-	OrphanErrors bool // ... although a dependant could not be
+	OrphanFirst  bool // the orphan finalizer is removed before the dependents are cut loose
+	OrphanAgain  bool // ... although the graph has come to know of another dependent
+	OrphanErrors bool // ... although a dependent could not be
 	OthersStay   bool // the finalizers of others are removed with the collector's own
 	OrphanOwner  bool // ... from whatever object has the owner's name by now
 

@@ -47,7 +47,7 @@ type node struct {
 	released   bool // its finalizer has been, or is just being, taken off; no event has shown it since
 }
 
-// blocking are the dependants that the node's foreground deletion waits for.
+// blocking are the dependents that the node's foreground deletion waits for.
 func (n *node) blocking(without *Without) []*node {
 	var out []*node
 	for _, d := range n.dependents {
@@ -180,7 +180,7 @@ func (g *graph) dropEdges(n *node, refs []metav1.OwnerReference) {
 	}
 }
 
-// remove takes a node out: its dependants have one owner less, and an owner
+// remove takes a node out: its dependents have one owner less, and an owner
 // that is being deleted in the foreground may have been waiting for it.
 func (g *graph) remove(n *node) {
 	delete(g.nodes, n.uid)
@@ -197,7 +197,7 @@ func (g *graph) remove(n *node) {
 	}
 }
 
-// digest folds the graph in. Dependants follow from owners.
+// digest folds the graph in. Dependents follow from owners.
 func (g *graph) digest(h *sim.Hash) {
 	var sum uint64
 	for _, n := range g.nodes { //detcheck:ordered a sum of mixed words

@@ -36,7 +36,10 @@ func object(name string, owners ...string) *corev1.ConfigMap {
 	for _, o := range owners {
 		blocking := strings.HasPrefix(o, "!")
 		o = strings.TrimPrefix(o, "!")
-		cm.OwnerReferences = append(cm.OwnerReferences, metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: o, UID: types.UID(o), BlockOwnerDeletion: &blocking})
+		cm.OwnerReferences =
+			append(cm.OwnerReferences,
+				metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: o, UID: types.UID(o),
+					BlockOwnerDeletion: &blocking})
 	}
 	return cm
 }
@@ -63,7 +66,8 @@ func TestObserved(t *testing.T) {
 	step("owner seen", "")
 	g.observed(configMaps, object("a"), deleting(object("a"), metav1.FinalizerDeleteDependents))
 	step("foreground deletion starts", "a, d, e")
-	g.observed(configMaps, deleting(object("a"), metav1.FinalizerDeleteDependents), deleting(object("a"), metav1.FinalizerDeleteDependents))
+	g.observed(configMaps, deleting(object("a"), metav1.FinalizerDeleteDependents),
+		deleting(object("a"), metav1.FinalizerDeleteDependents))
 	step("... only once", "")
 	if got := names(g.nodes["a"].blocking(&Without{})); got != "[d]" {
 		t.Errorf("blocking %s", got)
@@ -72,13 +76,14 @@ func TestObserved(t *testing.T) {
 	g.observed(configMaps, d, unblocked)
 	step("no longer blocking", "a")
 	g.removed(object("e", "a"))
-	step("a dependant went", "a")
+	step("a dependent went", "a")
 	g.removed(object("a"))
 	step("the owner went", "d")
 	if !g.absent.has(identity{"v1", "ConfigMap", "ns", "a", "a"}) {
 		t.Error("the absent owner is not remembered")
 	}
-	if g.absent.has(identity{"v1", "ConfigMap", "ns", "b", "a"}) || g.absent.has(identity{"v1", "ConfigMap", "other", "a", "a"}) {
+	if g.absent.has(identity{"v1", "ConfigMap", "ns", "b", "a"}) ||
+		g.absent.has(identity{"v1", "ConfigMap", "other", "a", "a"}) {
 		t.Error("other coordinates of the same uid are taken for absent")
 	}
 	g.observed(configMaps, nil, deleting(object("f"), metav1.FinalizerOrphanDependents))

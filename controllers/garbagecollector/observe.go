@@ -10,7 +10,8 @@ import (
 // observed is told that an informer saw an object of a kind. old is nil for an
 // addition.
 func (g *graph) observed(gvk schema.GroupVersionKind, old, obj metav1.Object) {
-	id := identity{apiVersion: gvk.GroupVersion().String(), kind: gvk.Kind, namespace: obj.GetNamespace(), name: obj.GetName(), uid: obj.GetUID()}
+	id := identity{apiVersion: gvk.GroupVersion().String(), kind: gvk.Kind, namespace: obj.GetNamespace(),
+		name: obj.GetName(), uid: obj.GetUID()}
 	n := g.nodes[id.uid]
 	if n == nil {
 		n = &node{identity: id, owners: obj.GetOwnerReferences(), deleting: obj.GetDeletionTimestamp() != nil}
@@ -26,7 +27,7 @@ func (g *graph) observed(gvk schema.GroupVersionKind, old, obj metav1.Object) {
 	g.deletionStarted(n, old, obj)
 }
 
-// materialize turns a virtual node into the object that was seen. Dependants
+// materialize turns a virtual node into the object that was seen. Dependents
 // that referred to it by other coordinates are worth a look: they may refer to
 // nothing (GC-7).
 func (g *graph) materialize(n *node, id identity) {
@@ -130,7 +131,7 @@ func (g *graph) removed(obj metav1.Object) {
 
 // verifiedAbsent is told that a live read found no object with that identity.
 // It reports whether the uid is to be looked for again, under the coordinates
-// that other dependants know it by (RULES K98).
+// that other dependents know it by (RULES K98).
 func (g *graph) verifiedAbsent(id identity) (again bool) {
 	n := g.nodes[id.uid]
 	if n == nil {
@@ -157,7 +158,7 @@ func (g *graph) verifiedAbsent(id identity) (again bool) {
 	return false
 }
 
-// partition divides dependants into those that have a reference to the identity
+// partition divides dependents into those that have a reference to the identity
 // and those that have one to its uid under other coordinates. One with two such
 // references is in both.
 func partition(dependents []*node, id identity) (right, wrong []*node) {
@@ -184,7 +185,7 @@ func partition(dependents []*node, id identity) (right, wrong []*node) {
 }
 
 // alternative is the next identity after one, in order and then from the start,
-// that dependants give the same uid.
+// that dependents give the same uid.
 func alternative(dependents []*node, after identity) identity {
 	var all []identity
 	for _, d := range dependents {

@@ -11,9 +11,9 @@ import (
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 )
 
-// orphan cuts the dependants of an object loose, and lets it go when all of
+// orphan cuts the dependents of an object loose, and lets it go when all of
 // them are (GC-3): while one still refers to it, its disappearance would have
-// that one collected (GC-4). Dependants that come to be known meanwhile are
+// that one collected (GC-4). Dependents that come to be known meanwhile are
 // among them, up to the moment in which the finalizer's removal is sent;
 // upstream takes those that it knew at the start.
 //
@@ -32,7 +32,8 @@ func (c *collector) orphan(ctx context.Context, n *node) error {
 			return err
 		}
 		err := c.removeFinalizer(ctx, n, metav1.FinalizerOrphanDependents, func() bool {
-			return c.without.OrphanAgain || !slices.ContainsFunc(n.dependents, func(d *node) bool { return !loose[d.uid] })
+			return c.without.OrphanAgain ||
+				!slices.ContainsFunc(n.dependents, func(d *node) bool { return !loose[d.uid] })
 		})
 		if err != errNotYet {
 			return err
@@ -40,7 +41,7 @@ func (c *collector) orphan(ctx context.Context, n *node) error {
 	}
 }
 
-// cutLoose cuts those dependants loose that are not yet, and notes them.
+// cutLoose cuts those dependents loose that are not yet, and notes them.
 func (c *collector) cutLoose(ctx context.Context, id identity, n *node, loose map[types.UID]bool) error {
 	var errs []error
 	for _, d := range slices.Clone(n.dependents) {

@@ -13,9 +13,9 @@ import (
 // component is the name under which the collector writes events.
 const component = "garbage-collector-controller"
 
-// complaint is an event to be written: a dependant refers to an owner that is
+// complaint is an event to be written: a dependent refers to an owner that is
 // known to be in another namespace (GC-7, RULES K97). It is kept apart from the
-// graph, as the dependant is likely to be collected first.
+// graph, as the dependent is likely to be collected first.
 type complaint struct {
 	about identity
 	owner metav1.OwnerReference

@@ -17,9 +17,10 @@ import (
 // delete deletes the incarnation and the version that was judged (GC-5, GC-9).
 // A version that has moved on for reasons other than ownership is deleted all
 // the same, or an object that is written often would never be collected
-// (RULES K102). What was asked for its dependants must not have changed either:
+// (RULES K102). What was asked for its dependents must not have changed either:
 // the policy of this delete would replace it. Upstream does not look at that.
-func (c *collector) delete(ctx context.Context, id identity, latest metav1.Object, refs []metav1.OwnerReference, policy metav1.DeletionPropagation) error {
+func (c *collector) delete(ctx context.Context, id identity, latest metav1.Object, refs []metav1.OwnerReference,
+	policy metav1.DeletionPropagation) error {
 	version := latest.GetResourceVersion()
 	err := c.deleteAt(ctx, id, version, policy)
 	if apierrors.IsConflict(err) && version != "" {
@@ -28,7 +29,8 @@ func (c *collector) delete(ctx context.Context, id identity, latest metav1.Objec
 		case apierrors.IsNotFound(liveErr):
 			err = liveErr
 		case liveErr != nil || now.GetUID() != id.uid || now.GetResourceVersion() == version:
-		case c.without.ConflictCheck || equality.Semantic.DeepEqual(now.GetOwnerReferences(), refs) && c.askedAlike(now, latest):
+		case c.without.ConflictCheck || equality.Semantic.DeepEqual(now.GetOwnerReferences(), refs) &&
+			c.askedAlike(now, latest):
 			err = c.deleteAt(ctx, id, "", policy)
 		}
 	}
@@ -38,12 +40,13 @@ func (c *collector) delete(ctx context.Context, id identity, latest metav1.Objec
 	return err
 }
 
-// askedAlike says whether the same was asked for an object's dependants.
+// askedAlike says whether the same was asked for an object's dependents.
 func (c *collector) askedAlike(now, before metav1.Object) bool {
 	return c.policy(now) == c.policy(before) || c.without.ConflictPolicy
 }
 
-func (c *collector) deleteAt(ctx context.Context, id identity, version string, policy metav1.DeletionPropagation) error {
+func (c *collector) deleteAt(ctx context.Context, id identity, version string,
+	policy metav1.DeletionPropagation) error {
 	k, namespace, err := c.scope(id)
 	if err != nil {
 		return err
@@ -55,7 +58,8 @@ func (c *collector) deleteAt(ctx context.Context, id identity, version string, p
 	if version != "" && !c.without.VersionPrecondition {
 		guards.ResourceVersion = &version
 	}
-	return c.env.Client.Delete(ctx, k.GVK, namespace, id.name, metav1.DeleteOptions{Preconditions: guards, PropagationPolicy: &policy})
+	return c.env.Client.Delete(ctx, k.GVK, namespace, id.name,
+		metav1.DeleteOptions{Preconditions: guards, PropagationPolicy: &policy})
 }
 
 // patch sends a strategic merge patch. A kind that does not know those gets a
@@ -66,7 +70,8 @@ func (c *collector) patch(ctx context.Context, id identity, strategic []byte, dr
 	if err != nil {
 		return err
 	}
-	_, err = c.env.Client.Patch(ctx, k.GVK, namespace, id.name, host.Patch{Type: types.StrategicMergePatchType, Data: strategic})
+	_, err = c.env.Client.Patch(ctx, k.GVK, namespace, id.name,
+		host.Patch{Type: types.StrategicMergePatchType, Data: strategic})
 	if !apierrors.IsUnsupportedMediaType(err) {
 		return err
 	}
@@ -112,7 +117,7 @@ var errNotYet = errors.New("the finalizer is still needed")
 // the removal is sent; if it says no, errNotYet is returned.
 //
 // Upstream finds the owner by name alone; a successor of the same name that was
-// to be orphaned, too, would lose its finalizer before its dependants lost it.
+// to be orphaned, too, would lose its finalizer before its dependents lost it.
 func (c *collector) removeFinalizer(ctx context.Context, n *node, finalizer string, ready func() bool) error {
 	id := n.identity
 	k, namespace, err := c.scope(id)

@@ -79,10 +79,12 @@ func (k *kubelet) Digest(*sim.Hash) {}
 // running patches the status of a pod so that it runs and is ready. It holds no
 // time: a pod that took another's place must not differ from it by when that was.
 func running(pod *corev1.Pod) ([]byte, error) {
-	status := corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
+	status := corev1.PodStatus{Phase: corev1.PodRunning,
+		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
 	for _, c := range pod.Spec.Containers {
 		status.ContainerStatuses = append(status.ContainerStatuses, corev1.ContainerStatus{
-			Name: c.Name, Image: c.Image, Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+			Name: c.Name, Image: c.Image, Ready: true,
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
 		})
 	}
 	type meta struct {
@@ -112,7 +114,8 @@ func (k *kubelet) Sync(ctx context.Context, key string) error {
 		if data, err = running(pod); err != nil {
 			return err
 		}
-		_, err = k.env.Client.Patch(ctx, podKind, pod.Namespace, pod.Name, host.Patch{Type: types.StrategicMergePatchType, Data: data, Subresource: "status"})
+		_, err = k.env.Client.Patch(ctx, podKind, pod.Namespace, pod.Name,
+			host.Patch{Type: types.StrategicMergePatchType, Data: data, Subresource: "status"})
 	}
 	if apierrors.IsNotFound(err) || apierrors.IsInvalid(err) {
 		return nil // it is gone, or another one is there; its own event says so
@@ -158,7 +161,8 @@ func (k *kubelet) finish(ctx context.Context, pod *corev1.Pod) error {
 	if k.options.Without.UID {
 		guards = nil
 	}
-	err := k.env.Client.Delete(ctx, podKind, pod.Namespace, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: &now, Preconditions: guards})
+	err := k.env.Client.Delete(ctx, podKind, pod.Namespace, pod.Name,
+		metav1.DeleteOptions{GracePeriodSeconds: &now, Preconditions: guards})
 	if apierrors.IsConflict(err) {
 		return nil
 	}

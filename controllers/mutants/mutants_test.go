@@ -49,7 +49,8 @@ func TestEveryGuardHasAMutant(t *testing.T) {
 			used[f] = true
 		}
 	}
-	for _, family := range []any{replicas.Without{}, garbagecollector.Without{}, namespace.Without{}, kubelet.Without{}} {
+	for _, family := range []any{replicas.Without{}, garbagecollector.Without{}, namespace.Without{},
+		kubelet.Without{}} {
 		for _, f := range set(family, false) {
 			if !used[f] {
 				t.Errorf("no mutant leaves out %s", f)

@@ -26,10 +26,12 @@ var expectationMutants = []mutant{
 		"waits for deletions of pods that were gone already",
 		of(func(w *replicas.Without) { w.MissingDeletion, w.Recheck = true, true })},
 	{"expectations/events-only", "WATCH-7", "WATCH-7",
-		"waits for the event of a deletion that will not be shown to it: the pod has lost its owner, or was being deleted already",
+		"waits for the event of a deletion that will not be shown to it: the pod has lost its owner, or was being " +
+			"deleted already",
 		of(func(w *replicas.Without) { w.Recheck = true })},
 	{"expectations/doubt-adoptions", "EXACT-1", "EXACT-1",
-		"takes a pod that it has adopted and deletes, and whose adoption it is yet to be shown, for one that was lost, and deletes another",
+		"takes a pod that it has adopted and deletes, and whose adoption it is yet to be shown, for one that was " +
+			"lost, and deletes another",
 		of(func(w *replicas.Without) { w.Adopted = true })},
 	{"expectations/shown-before", "WATCH-7", "WATCH-7",
 		"waits for a deletion that somebody else began, and that it was shown before it expected it",
@@ -46,7 +48,8 @@ var expectationMutants = []mutant{
 	{"expectations/outlive-deletion", "WATCH-7", "WATCH-7",
 		"keeps the expectations of a set that was deleted for the next one of that name",
 		of(func(w *replicas.Without) {
-			w.Missing, w.Successor, w.Routing.OwnDeletion, w.Successor, w.Routing.Incarnation, w.Recheck = true, true, true, true, true, true
+			w.Missing, w.Successor, w.Routing.OwnDeletion, w.Successor, w.Routing.Incarnation, w.Recheck = true, true,
+				true, true, true, true
 		})},
 	{"expectations/outlive-replacement", "ADOPT-8", "WATCH-7",
 		"keeps the expectations of a set that was replaced by a namesake between two events",

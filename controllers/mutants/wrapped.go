@@ -138,7 +138,8 @@ func (c *careless) letGo(ctx context.Context, key string) error {
 		if !metav1.IsControlledBy(pod, set) || !set.Matches(pod.Labels) {
 			return nil
 		}
-		m := ref.Manager{Client: c.env.Client, Owner: set, Kind: replicaset.Kind.GVK, Dependent: replicas.PodKind, Without: &ref.Without{}}
+		m := ref.Manager{Client: c.env.Client, Owner: set, Kind: replicaset.Kind.GVK, Dependent: replicas.PodKind,
+			Without: &ref.Without{}}
 		return m.Release(ctx, pod)
 	})
 }
@@ -156,7 +157,8 @@ func (c *careless) disinherit(ctx context.Context, key string) error {
 // sore is a client that takes a lost race badly.
 type sore struct{ host.Client }
 
-func (s sore) Patch(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string, p host.Patch) (runtime.Object, error) {
+func (s sore) Patch(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string,
+	p host.Patch) (runtime.Object, error) {
 	obj, err := s.Client.Patch(ctx, gvk, namespace, name, p)
 	if apierrors.IsInvalid(err) {
 		if err := s.Client.Delete(ctx, gvk, namespace, name, metav1.DeleteOptions{}); err != nil {

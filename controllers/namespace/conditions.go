@@ -13,11 +13,15 @@ import (
 // calm are the conditions of a deletion in which nothing is in the way, in the
 // order in which they are written.
 var calm = [...]corev1.NamespaceCondition{
-	{Type: corev1.NamespaceDeletionDiscoveryFailure, Reason: "ResourcesDiscovered", Message: "All resources successfully discovered"},
-	{Type: corev1.NamespaceDeletionGVParsingFailure, Reason: "ParsedGroupVersions", Message: "All legacy kube types successfully parsed"},
-	{Type: corev1.NamespaceDeletionContentFailure, Reason: "ContentDeleted", Message: "All content successfully deleted, may be waiting on finalization"},
+	{Type: corev1.NamespaceDeletionDiscoveryFailure, Reason: "ResourcesDiscovered",
+		Message: "All resources successfully discovered"},
+	{Type: corev1.NamespaceDeletionGVParsingFailure, Reason: "ParsedGroupVersions",
+		Message: "All legacy kube types successfully parsed"},
+	{Type: corev1.NamespaceDeletionContentFailure, Reason: "ContentDeleted",
+		Message: "All content successfully deleted, may be waiting on finalization"},
 	{Type: corev1.NamespaceContentRemaining, Reason: "ContentRemoved", Message: "All content successfully removed"},
-	{Type: corev1.NamespaceFinalizersRemaining, Reason: "ContentHasNoFinalizers", Message: "All content-preserving finalizers finished"},
+	{Type: corev1.NamespaceFinalizersRemaining, Reason: "ContentHasNoFinalizers",
+		Message: "All content-preserving finalizers finished"},
 }
 
 // conditions returns a namespace's conditions as they should be, and whether
@@ -54,7 +58,8 @@ func (left *contents) judge(c *corev1.NamespaceCondition) {
 		}
 		slices.Sort(texts)
 		c.Status, c.Reason = corev1.ConditionTrue, "ContentDeletionFailed"
-		c.Message = fmt.Sprintf("Failed to delete all resource types, %d remaining: %s", len(texts), strings.Join(texts, ", "))
+		c.Message = fmt.Sprintf("Failed to delete all resource types, %d remaining: %s", len(texts),
+			strings.Join(texts, ", "))
 	case left.podsFirst:
 	case c.Type == corev1.NamespaceContentRemaining && len(left.resources) > 0:
 		var texts []string

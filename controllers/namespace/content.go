@@ -49,7 +49,8 @@ func (left *contents) add(k *fakeapi.Kind, items []runtime.Object, wait time.Dur
 	}
 	left.wait = max(left.wait, wait)
 	if wait == 0 {
-		return fmt.Errorf("unexpected items still remain in namespace: %s for gvr: %v", items[0].(metav1.Object).GetNamespace(), k.GVR())
+		return fmt.Errorf("unexpected items still remain in namespace: %s for gvr: %v",
+			items[0].(metav1.Object).GetNamespace(), k.GVR())
 	}
 	return nil
 }
@@ -99,10 +100,12 @@ func (c *controller) deletePods(ctx context.Context, ns *corev1.Namespace, left 
 
 // deleteAll deletes the objects of one kind, whatever policy is the kind's own:
 // nothing is to be orphaned here, all of it goes.
-func (c *controller) deleteAll(ctx context.Context, k *fakeapi.Kind, namespace string, wait time.Duration, left *contents) error {
+func (c *controller) deleteAll(ctx context.Context, k *fakeapi.Kind, namespace string, wait time.Duration,
+	left *contents) error {
 	background := metav1.DeletePropagationBackground
 	opts := metav1.DeleteOptions{PropagationPolicy: &background}
-	_, err := c.env.Client.Do(ctx, &fakeapi.Request{Verb: fakeapi.DeleteCollection, Kind: k, Namespace: namespace, Delete: opts})
+	_, err := c.env.Client.Do(ctx,
+		&fakeapi.Request{Verb: fakeapi.DeleteCollection, Kind: k, Namespace: namespace, Delete: opts})
 	if apierrors.IsMethodNotSupported(err) || apierrors.IsNotFound(err) {
 		err = c.deleteEach(ctx, k, namespace, opts)
 	}
@@ -119,7 +122,8 @@ func (c *controller) deleteAll(ctx context.Context, k *fakeapi.Kind, namespace s
 }
 
 // deleteEach does what a kind without deletecollection needs.
-func (c *controller) deleteEach(ctx context.Context, k *fakeapi.Kind, namespace string, opts metav1.DeleteOptions) error {
+func (c *controller) deleteEach(ctx context.Context, k *fakeapi.Kind, namespace string,
+	opts metav1.DeleteOptions) error {
 	items, err := c.env.Client.List(ctx, k.GVK, namespace, metav1.ListOptions{})
 	if err != nil {
 		return err

@@ -139,9 +139,10 @@ func (c *controller) writeStatus(ctx context.Context, ns *corev1.Namespace, left
 func (c *controller) finalize(ctx context.Context, ns *corev1.Namespace) error {
 	for {
 		updated := *ns
-		updated.Spec.Finalizers = slices.DeleteFunc(slices.Clone(ns.Spec.Finalizers), func(f corev1.FinalizerName) bool {
-			return f == corev1.FinalizerKubernetes
-		})
+		updated.Spec.Finalizers =
+			slices.DeleteFunc(slices.Clone(ns.Spec.Finalizers), func(f corev1.FinalizerName) bool {
+				return f == corev1.FinalizerKubernetes
+			})
 		_, err := c.env.Client.Do(ctx, &fakeapi.Request{
 			Verb: fakeapi.Update, Kind: c.namespace, Subresource: "finalize", Name: ns.Name, Object: &updated,
 		})

@@ -42,7 +42,8 @@ func (c *cluster) do(req *fakeapi.Request) runtime.Object {
 func (c *cluster) create(obj runtime.Object) {
 	c.t.Helper()
 	m := obj.(metav1.Object)
-	c.do(&fakeapi.Request{Verb: fakeapi.Create, Kind: c.Server.KindOf(obj), Namespace: m.GetNamespace(), Name: m.GetName(), Object: obj})
+	c.do(&fakeapi.Request{Verb: fakeapi.Create, Kind: c.Server.KindOf(obj), Namespace: m.GetNamespace(),
+		Name: m.GetName(), Object: obj})
 }
 
 func (c *cluster) config(name string, finalizers ...string) {
@@ -143,10 +144,13 @@ func TestWaitsForFinalizers(t *testing.T) {
 	if c.namespace() == nil || !c.has("configmap", "x") {
 		t.Fatal("the namespace went although something in it was held")
 	}
-	if status, text := c.condition(corev1.NamespaceContentRemaining); status != corev1.ConditionTrue || text != "Some resources are remaining: configmaps. has 2 resource instances" {
+	if status, text := c.condition(corev1.NamespaceContentRemaining); status != corev1.ConditionTrue ||
+		text != "Some resources are remaining: configmaps. has 2 resource instances" {
 		t.Errorf("%s %q", status, text)
 	}
-	if status, text := c.condition(corev1.NamespaceFinalizersRemaining); status != corev1.ConditionTrue || text != "Some content in the namespace has finalizers remaining: example.com/hold in 2 resource instances, example.com/more in 1 resource instances" {
+	if status, text := c.condition(corev1.NamespaceFinalizersRemaining); status != corev1.ConditionTrue ||
+		text != "Some content in the namespace has finalizers remaining: example.com/hold in 2 resource instances, "+
+			"example.com/more in 1 resource instances" {
 		t.Errorf("%s %q", status, text)
 	}
 	c.release("configmap", "x")
@@ -168,7 +172,8 @@ func TestPodsFirst(t *testing.T) {
 		if c.has("configmap", "x") == w.PodsFirst {
 			t.Errorf("%+v: the ConfigMap is there: %t", w, !w.PodsFirst)
 		}
-		if status, text := c.condition(corev1.NamespaceContentRemaining); status != corev1.ConditionFalse && !w.PodsFirst {
+		if status, text := c.condition(corev1.NamespaceContentRemaining); status != corev1.ConditionFalse &&
+			!w.PodsFirst {
 			t.Errorf("%+v: %s %q", w, status, text)
 		}
 		c.release("pod", "p")
@@ -190,8 +195,10 @@ func TestGracefulPod(t *testing.T) {
 		t.Error("a pod that is ending is taken for a failure")
 	}
 	c.run(time.Minute)
-	want := "Failed to delete all resource types, 1 remaining: failed to delete pods for namespace: a, err: unexpected items still remain in namespace: a for gvr: /v1, Resource=pods"
-	if status, text := c.condition(corev1.NamespaceDeletionContentFailure); status != corev1.ConditionTrue || text != want {
+	want := "Failed to delete all resource types, 1 remaining: failed to delete pods for namespace: a, err: " +
+		"unexpected items still remain in namespace: a for gvr: /v1, Resource=pods"
+	if status, text := c.condition(corev1.NamespaceDeletionContentFailure); status != corev1.ConditionTrue ||
+		text != want {
 		t.Errorf("%s %q", status, text)
 	}
 	zero := int64(0)
@@ -238,7 +245,8 @@ func successorsLetGo(t *testing.T, w namespace.Without) (lost int) {
 		}
 		final := *ns
 		final.Spec.Finalizers = nil
-		c.do(&fakeapi.Request{Verb: fakeapi.Update, Kind: c.Server.KindNamed("namespace"), Subresource: "finalize", Name: "a", Object: &final})
+		c.do(&fakeapi.Request{Verb: fakeapi.Update, Kind: c.Server.KindNamed("namespace"), Subresource: "finalize",
+			Name: "a", Object: &final})
 		c.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
 		c.run(time.Minute)
 		if !slices.Contains(c.namespace().Spec.Finalizers, corev1.FinalizerKubernetes) {

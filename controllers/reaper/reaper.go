@@ -128,7 +128,9 @@ func (r *reaper) alone(ctx context.Context, c host.Client, obj runtime.Object) (
 		}
 	}
 	if len(overlapping) > 0 {
-		return false, fmt.Errorf("detected overlapping controllers for rc %s: %s, please manage deletion individually with --cascade=false", r.Name, strings.Join(overlapping, ","))
+		return false,
+			fmt.Errorf("detected overlapping controllers for rc %s: %s, please manage deletion individually with "+
+				"--cascade=false", r.Name, strings.Join(overlapping, ","))
 	}
 	return same == 1, nil
 }

@@ -103,7 +103,8 @@ func (p *player) runPods() error {
 			return err
 		}
 		resp := p.cluster.As("kubelet", &fakeapi.Request{
-			Verb: fakeapi.Patch, Kind: p.cluster.Server().KindOf(pod), Subresource: "status", Namespace: pod.Namespace, Name: pod.Name,
+			Verb: fakeapi.Patch, Kind: p.cluster.Server().KindOf(pod), Subresource: "status", Namespace: pod.Namespace,
+			Name:      pod.Name,
 			PatchType: types.MergePatchType, Patch: patch,
 		})
 		if resp.Err != nil {

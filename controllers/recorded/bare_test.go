@@ -24,7 +24,8 @@ func TestComparisonSees(t *testing.T) {
 			}
 		}
 	}
-	want := []string{"dryrun-delete", "other-version-of-group", "self-Background", "self-Foreground", "self-default", "unknown-kind-missing-owner"}
+	want := []string{"dryrun-delete", "other-version-of-group", "self-Background", "self-Foreground", "self-default",
+		"unknown-kind-missing-owner"}
 	if !slices.Equal(idle, want) {
 		t.Errorf("pass without controllers: %q, want %q", idle, want)
 	}

@@ -73,7 +73,8 @@ func (s *search) listing(b *recorded.Binding, i int) (*recorded.Binding, error) 
 		return nil, err
 	}
 	if len(l.items) != len(l.ours) {
-		return nil, fmt.Errorf("%d items, want %d: %v, want %v", len(l.ours), len(l.items), names(l.ours), names(l.items))
+		return nil, fmt.Errorf("%d items, want %d: %v, want %v", len(l.ours), len(l.items), names(l.ours),
+			names(l.items))
 	}
 	return s.item(b, i, 0, make([]bool, len(l.ours)))
 }

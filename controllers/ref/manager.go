@@ -31,7 +31,7 @@ type Manager struct {
 // server is asked once in a manager's life, before its first adoption, and the
 // answer, an error included, is kept (ADOPT-4): between the listing of the
 // orphans and their adoption the controller may have been deleted, and its
-// dependants orphaned on purpose (ADOPT-7).
+// dependents orphaned on purpose (ADOPT-7).
 //
 // It is a read, not a precondition of the adoption: a window remains.
 func (m *Manager) CanAdopt(ctx context.Context) error {
@@ -48,7 +48,8 @@ func (m *Manager) recheck(ctx context.Context) error {
 	}
 	live := obj.(metav1.Object)
 	if live.GetUID() != m.Owner.GetUID() && !m.Without.LiveUID {
-		return fmt.Errorf("original %s %s/%s is gone: got uid %s, wanted %s", m.Kind.Kind, m.Owner.GetNamespace(), m.Owner.GetName(), live.GetUID(), m.Owner.GetUID())
+		return fmt.Errorf("original %s %s/%s is gone: got uid %s, wanted %s", m.Kind.Kind, m.Owner.GetNamespace(),
+			m.Owner.GetName(), live.GetUID(), m.Owner.GetUID())
 	}
 	if live.GetDeletionTimestamp() != nil && !m.Without.LiveDeletion {
 		return fmt.Errorf("%s %s/%s has just been deleted", m.Kind.Kind, m.Owner.GetNamespace(), m.Owner.GetName())
@@ -62,7 +63,8 @@ func (m *Manager) recheck(ctx context.Context) error {
 func (m *Manager) Adopt(ctx context.Context, obj metav1.Object) error {
 	if err := m.CanAdopt(ctx); err != nil {
 		// Not wrapped: that the controller is gone must not pass for the object being gone.
-		return fmt.Errorf("can't adopt %s %s/%s (%s): %v", m.Dependent.Kind, obj.GetNamespace(), obj.GetName(), obj.GetUID(), err)
+		return fmt.Errorf("can't adopt %s %s/%s (%s): %v", m.Dependent.Kind, obj.GetNamespace(), obj.GetName(),
+			obj.GetUID(), err)
 	}
 	how := types.StrategicMergePatchType
 	if m.Without.AppendOnly {
@@ -72,7 +74,7 @@ func (m *Manager) Adopt(ctx context.Context, obj metav1.Object) error {
 	if m.Without.Version {
 		kind.Version = "v1beta1"
 	}
-	m.buf = AdoptPatch(m.buf[:0], m.uid(obj), kind, m.Owner)
+	m.buf = adoptPatch(m.buf[:0], m.uid(obj), kind, m.Owner)
 	if m.Without.AdoptFields {
 		m.buf = alsoFinalizers(m.buf)
 	}

@@ -28,7 +28,8 @@ func (s *script) Get(_ context.Context, _ schema.GroupVersionKind, namespace, na
 	return s.live, s.liveErr
 }
 
-func (s *script) Patch(_ context.Context, _ schema.GroupVersionKind, namespace, name string, p host.Patch) (runtime.Object, error) {
+func (s *script) Patch(_ context.Context, _ schema.GroupVersionKind, namespace, name string,
+	p host.Patch) (runtime.Object, error) {
 	s.asked = append(s.asked, "patch "+namespace+"/"+name)
 	return nil, s.patchErr[name]
 }
@@ -78,29 +79,39 @@ func TestClaim(t *testing.T) {
 			client:  script{live: owner(false), patchErr: map[string]error{"a": notFound}},
 			claimed: 1, asked: "get ns/web, patch ns/a, patch ns/b"},
 		{name: "release", pods: stray(), asked: "patch ns/p"},
-		{name: "release what is gone", pods: stray(), client: script{patchErr: map[string]error{"p": notFound}}, asked: "patch ns/p"},
-		{name: "release what was replaced", pods: stray(), client: script{patchErr: map[string]error{"p": invalid}}, asked: "patch ns/p"},
-		{name: "release refused", pods: stray(), client: script{patchErr: map[string]error{"p": conflict}}, failed: "Operation cannot be fulfilled", asked: "patch ns/p"},
+		{name: "release what is gone", pods: stray(), client: script{patchErr: map[string]error{"p": notFound}},
+			asked: "patch ns/p"},
+		{name: "release what was replaced", pods: stray(), client: script{patchErr: map[string]error{"p": invalid}},
+			asked: "patch ns/p"},
+		{name: "release refused", pods: stray(), client: script{patchErr: map[string]error{"p": conflict}},
+			failed: "Operation cannot be fulfilled", asked: "patch ns/p"},
 
-		{name: "without LiveCheck", pods: orphans(), matches: true, client: script{liveErr: notFound}, without: Without{LiveCheck: true},
+		{name: "without LiveCheck", pods: orphans(), matches: true, client: script{liveErr: notFound},
+			without: Without{LiveCheck: true},
 			claimed: 2, asked: "patch ns/a, patch ns/b"},
-		{name: "without LiveUID", pods: orphans(), matches: true, client: script{live: successor}, without: Without{LiveUID: true},
+		{name: "without LiveUID", pods: orphans(), matches: true, client: script{live: successor},
+			without: Without{LiveUID: true},
 			claimed: 2, asked: "get ns/web, patch ns/a, patch ns/b"},
-		{name: "without LiveDeletion", pods: orphans(), matches: true, client: script{live: owner(true)}, without: Without{LiveDeletion: true},
+		{name: "without LiveDeletion", pods: orphans(), matches: true, client: script{live: owner(true)},
+			without: Without{LiveDeletion: true},
 			claimed: 2, asked: "get ns/web, patch ns/a, patch ns/b"},
 		{name: "without Loser", pods: orphans(), matches: true, without: Without{Loser: true},
 			client:  script{live: owner(false), patchErr: map[string]error{"a": invalid}},
 			claimed: 2, asked: "get ns/web, patch ns/a, patch ns/b"},
-		{name: "without Gone", pods: stray(), client: script{patchErr: map[string]error{"p": notFound}}, without: Without{Gone: true}, failed: "not found", asked: "patch ns/p"},
-		{name: "without Replaced", pods: stray(), client: script{patchErr: map[string]error{"p": invalid}}, without: Without{Replaced: true}, failed: "invalid", asked: "patch ns/p"},
+		{name: "without Gone", pods: stray(), client: script{patchErr: map[string]error{"p": notFound}},
+			without: Without{Gone: true}, failed: "not found", asked: "patch ns/p"},
+		{name: "without Replaced", pods: stray(), client: script{patchErr: map[string]error{"p": invalid}},
+			without: Without{Replaced: true}, failed: "invalid", asked: "patch ns/p"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m := &Manager{Client: &c.client, Owner: owner(false), Kind: rsKind, Dependent: corev1.SchemeGroupVersion.WithKind("Pod"), Without: &c.without}
+			m := &Manager{Client: &c.client, Owner: owner(false), Kind: rsKind,
+				Dependent: corev1.SchemeGroupVersion.WithKind("Pod"), Without: &c.without}
 			claimed, err := Claim(context.Background(), m, c.pods, func(*corev1.Pod) bool { return c.matches })
 			if len(claimed) != c.claimed {
 				t.Errorf("claimed %d, want %d", len(claimed), c.claimed)
 			}
-			if c.failed == "" && err != nil || c.failed != "" && (err == nil || !strings.Contains(err.Error(), c.failed)) {
+			if c.failed == "" && err != nil || c.failed != "" &&
+				(err == nil || !strings.Contains(err.Error(), c.failed)) {
 				t.Errorf("error %v, want %q", err, c.failed)
 			}
 			if got := strings.Join(c.client.asked, ", "); got != c.asked {

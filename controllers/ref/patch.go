@@ -9,12 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// AdoptPatch appends the strategic merge patch that makes owner, of kind gvk,
+// adoptPatch appends the strategic merge patch that makes owner, of kind gvk,
 // the controller of the object with uid dependent. A strategic merge adds to
 // the list of owners, so of several adopters the server refuses all but the
 // first (API-1, ADOPT-6); the uid keeps the patch from landing on a successor
 // of the same name. An empty dependent uid leaves that out.
-func AdoptPatch(buf []byte, dependent types.UID, gvk schema.GroupVersionKind, owner metav1.Object) []byte {
+func adoptPatch(buf []byte, dependent types.UID, gvk schema.GroupVersionKind, owner metav1.Object) []byte {
 	buf = slices.Grow(buf, adoptSize)
 	buf = append(buf, `{"metadata":{"ownerReferences":[{"apiVersion":"`...)
 	if gvk.Group != "" {

@@ -28,14 +28,17 @@ func pod(namespace string, deleting bool, controller types.UID) *corev1.Pod {
 	if controller != "" {
 		yes := true
 		// A namesake of another uid is somebody else (ADOPT-8).
-		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: controller, Controller: &yes}}
+		p.OwnerReferences =
+			[]metav1.OwnerReference{
+				{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: controller, Controller: &yes}}
 	}
 	return p
 }
 
 func TestDecide(t *testing.T) {
 	plain := pod("ns", false, "")
-	plain.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: "other"}}
+	plain.OwnerReferences =
+		[]metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: "other"}}
 	for _, c := range []struct {
 		name     string
 		deleting bool // the owner
@@ -88,9 +91,9 @@ func TestPatchBytes(t *testing.T) {
 		got  []byte
 		want string
 	}{
-		{"adopt", AdoptPatch(nil, "pod", rsKind, owner(false)),
+		{"adopt", adoptPatch(nil, "pod", rsKind, owner(false)),
 			`{"metadata":{"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web","uid":"me","controller":true,"blockOwnerDeletion":true}],"uid":"pod"}}`},
-		{"adopt, core group, no uid", AdoptPatch(nil, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"), odd),
+		{"adopt, core group, no uid", adoptPatch(nil, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"), odd),
 			`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"a\"b","uid":"ü\n","controller":true,"blockOwnerDeletion":true}]}}`},
 		{"release", ReleasePatch(nil, "pod", "me"),
 			`{"metadata":{"ownerReferences":[{"$patch":"delete","uid":"me"}],"uid":"pod"}}`},
@@ -111,9 +114,9 @@ func TestPatchBytes(t *testing.T) {
 
 // The buffer of one patch is good for the next.
 func TestPatchReusesItsBuffer(t *testing.T) {
-	buf := AdoptPatch(nil, "pod", rsKind, owner(false))
+	buf := adoptPatch(nil, "pod", rsKind, owner(false))
 	rs := owner(false)
-	if n := testing.AllocsPerRun(100, func() { buf = AdoptPatch(buf[:0], "pod", rsKind, rs) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { buf = adoptPatch(buf[:0], "pod", rsKind, rs) }); n > 0 {
 		t.Errorf("%v allocations for a patch", n)
 	}
 }

@@ -23,7 +23,7 @@ type Dependents struct {
 	Without *Without
 }
 
-// Route is the route for dependants of a kind.
+// Route is the route for dependents of a kind.
 func (d *Dependents) Route(kind schema.GroupVersionKind) host.Route {
 	return host.Route{Kind: kind, Do: d.Do}
 }
@@ -113,7 +113,8 @@ func (d *Dependents) updated(v host.View, before, after runtime.Object, out *hos
 
 // wakeOwner enqueues the controller that a reference names, and returns its key
 // and itself; "" when there is no such controller here.
-func (d *Dependents) wakeOwner(v host.View, obj metav1.Object, ref *metav1.OwnerReference, out *host.Effect) (string, runtime.Object) {
+func (d *Dependents) wakeOwner(v host.View, obj metav1.Object, ref *metav1.OwnerReference, out *host.Effect) (string,
+	runtime.Object) {
 	owner := d.resolve(v, obj.GetNamespace(), ref)
 	if owner == nil {
 		return "", nil
@@ -171,7 +172,8 @@ func sameRef(a, b *metav1.OwnerReference) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return a.UID == b.UID && a.Name == b.Name && a.Kind == b.Kind && a.APIVersion == b.APIVersion && blocks(a) == blocks(b)
+	return a.UID == b.UID && a.Name == b.Name && a.Kind == b.Kind && a.APIVersion == b.APIVersion &&
+		blocks(a) == blocks(b)
 }
 
 func blocks(r *metav1.OwnerReference) bool {

@@ -62,7 +62,9 @@ var world = caches{
 type podOption func(*corev1.Pod)
 
 func pod(version, app string, options ...podOption) *corev1.Pod {
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", ResourceVersion: version, Labels: map[string]string{"app": app}}}
+	p := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", ResourceVersion: version,
+			Labels: map[string]string{"app": app}}}
 	for _, o := range options {
 		o(p)
 	}
@@ -72,7 +74,9 @@ func pod(version, app string, options ...podOption) *corev1.Pod {
 func ownedBy(kind, name, uid string) podOption {
 	yes := true
 	return func(p *corev1.Pod) {
-		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: kind, Name: name, UID: types.UID(uid), Controller: &yes}}
+		p.OwnerReferences =
+			[]metav1.OwnerReference{
+				{APIVersion: "apps/v1", Kind: kind, Name: name, UID: types.UID(uid), Controller: &yes}}
 	}
 }
 
@@ -126,14 +130,20 @@ func TestDependents(t *testing.T) {
 		{"WATCH-2 add", event(nil, pod("1", "x", byA)), "a +a", Without{OwnExpectations: true}, "a +b"},
 		{"WATCH-1 update", event(pod("1", "x", byA), pod("2", "x", byA)), "a", Without{OnlyOne: true}, "a a b"},
 		{"WATCH-1 delete", event(pod("1", "x", byA), nil), "a -a", Without{OwnExpectations: true}, "a -b"},
-		{"WATCH-1 owner of another uid", event(nil, pod("1", "x", ownedBy("ReplicaSet", "a", "gone"))), "", Without{UID: true}, "a +a"},
-		{"WATCH-1 owner of another kind", event(nil, pod("1", "x", ownedBy("ReplicationController", "a", "rc"))), "", Without{Kind: true}, "a +a"},
-		{"WATCH-1 owner that is not there", event(nil, pod("1", "x", ownedBy("ReplicaSet", "z", "z"))), "", Without{UID: true}, ""},
-		{"WATCH-1 owner of another namespace", event(nil, pod("1", "x", ownedBy("ReplicaSet", "a", "other.a"))), "", Without{}, ""},
+		{"WATCH-1 owner of another uid", event(nil, pod("1", "x", ownedBy("ReplicaSet", "a", "gone"))), "",
+			Without{UID: true}, "a +a"},
+		{"WATCH-1 owner of another kind", event(nil, pod("1", "x", ownedBy("ReplicationController", "a", "rc"))), "",
+			Without{Kind: true}, "a +a"},
+		{"WATCH-1 owner that is not there", event(nil, pod("1", "x", ownedBy("ReplicaSet", "z", "z"))), "",
+			Without{UID: true}, ""},
+		{"WATCH-1 owner of another namespace", event(nil, pod("1", "x", ownedBy("ReplicaSet", "a", "other.a"))), "",
+			Without{}, ""},
 		{"WATCH-1 tombstone", tombstone, "a -a", Without{Tombstone: true}, ""},
 		{"WATCH-3 removed", event(pod("1", "x", byA), pod("2", "x")), "a a b", Without{Removal: true}, "a"},
-		{"WATCH-3 removed, the old owner", event(pod("1", "x", byA), pod("2", "x")), "a a b", Without{OldOwner: true}, "a b"},
-		{"WATCH-3 removed as labels moved on", event(pod("1", "x", byA), pod("2", "y")), "a c", Without{Removal: true, OrphanLabels: true}, "a"},
+		{"WATCH-3 removed, the old owner", event(pod("1", "x", byA), pod("2", "x")), "a a b", Without{OldOwner: true},
+			"a b"},
+		{"WATCH-3 removed as labels moved on", event(pod("1", "x", byA), pod("2", "y")), "a c",
+			Without{Removal: true, OrphanLabels: true}, "a"},
 		{"WATCH-3 changed", event(pod("1", "x", byA), pod("2", "x", byB)), "a b", Without{OldOwner: true}, "b"},
 		{"WATCH-3 adopted", event(pod("1", "x"), pod("2", "x", byB)), "b", Without{}, "b"},
 		{"WATCH-4", event(nil, pod("1", "x")), "a b", Without{OrphanAdd: true}, ""},
@@ -145,9 +155,12 @@ func TestDependents(t *testing.T) {
 		{"WATCH-6 labels as before", event(pod("1", "x"), pod("2", "x")), "", Without{OrphanQuiet: true}, "a b"},
 		{"WRITE-9 resync, owned", event(pod("1", "x", byA), pod("1", "x", byA)), "", Without{Resync: true}, "a"},
 		{"WRITE-9 resync, orphan", event(pod("1", "x"), pod("1", "x")), "", Without{OrphanQuiet: true}, ""},
-		{"WATCH-7 graceful deletion", event(pod("1", "x", byA), pod("2", "x", byA, going)), "a -a", Without{Graceful: true}, "a"},
-		{"WATCH-7 ... as labels moved on", event(pod("1", "x", byB), pod("2", "y", byA, going)), "b a -a", Without{}, "b a -a"},
-		{"WATCH-3 removed while going", event(pod("1", "x", byA, going), pod("2", "x", going)), "a", Without{OldOwner: true}, ""},
+		{"WATCH-7 graceful deletion", event(pod("1", "x", byA), pod("2", "x", byA, going)), "a -a",
+			Without{Graceful: true}, "a"},
+		{"WATCH-7 ... as labels moved on", event(pod("1", "x", byB), pod("2", "y", byA, going)), "b a -a", Without{},
+			"b a -a"},
+		{"WATCH-3 removed while going", event(pod("1", "x", byA, going), pod("2", "x", going)), "a",
+			Without{OldOwner: true}, ""},
 		{"WATCH-2 first seen while going", event(nil, pod("1", "x", byA, going)), "a -a", Without{}, "a -a"},
 	} {
 		for _, run := range []struct {
@@ -209,7 +222,8 @@ func TestTieBreakMisroutesAcrossKinds(t *testing.T) {
 	for _, kind := range []string{"ReplicaSet", "ReplicationController"} {
 		tb := &TieBreak{Owner: schema.GroupVersionKind{Kind: kind}, Selects: selectsAll}
 		var got host.Effect
-		tb.Do(caches{set("ns", kind, "x", 0)}, event(nil, pod("1", "x", ownedBy("ReplicaSet", "ReplicaSet", "ns.ReplicaSet"))), &got)
+		tb.Do(caches{set("ns", kind, "x", 0)},
+			event(nil, pod("1", "x", ownedBy("ReplicaSet", "ReplicaSet", "ns.ReplicaSet"))), &got)
 		woken = append(woken, got.Created...)
 	}
 	if want := []string{"ns/ReplicaSet", "ns/ReplicationController"}; !slices.Equal(woken, want) {

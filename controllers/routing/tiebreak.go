@@ -20,7 +20,7 @@ type TieBreak struct {
 	Selects func(owner runtime.Object, labels map[string]string) bool
 }
 
-// Route is the route for dependants of a kind.
+// Route is the route for dependents of a kind.
 func (t *TieBreak) Route(kind schema.GroupVersionKind) host.Route {
 	return host.Route{Kind: kind, Do: t.Do}
 }

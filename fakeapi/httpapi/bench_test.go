@@ -118,7 +118,8 @@ func BenchmarkWatchers(b *testing.B) {
 	drain()
 	patch := func(i int) {
 		resp := h.do(&fakeapi.Request{Verb: fakeapi.Patch, Kind: podKind(h), Namespace: "default", Name: "web-0",
-			PatchType: "application/merge-patch+json", Patch: fmt.Appendf(nil, `{"metadata":{"labels":{"n":"%d"}}}`, i)})
+			PatchType: "application/merge-patch+json",
+			Patch:     fmt.Appendf(nil, `{"metadata":{"labels":{"n":"%d"}}}`, i)})
 		if resp.Err != nil {
 			b.Fatal(resp.Err)
 		}

@@ -33,7 +33,8 @@ func documentedAs(t *testing.T, name, want string) {
 		return
 	}
 	if !*update {
-		t.Errorf("%s is out of date: go test ./fakeapi/httpapi -update rewrites it. The part %s should be\n%s", fidelity, name, want)
+		t.Errorf("%s is out of date: go test ./fakeapi/httpapi -update rewrites it. The part %s should be\n%s",
+			fidelity, name, want)
 		return
 	}
 	if err := os.WriteFile(fidelity, []byte(before+begin+want+end+after), 0o644); err != nil {

@@ -31,7 +31,8 @@ func FuzzWire(f *testing.F) {
 		h := newHandler()
 		seedStore(t, h)
 		before := revisionOf(h)
-		r := &http.Request{Method: method, URL: &url.URL{Path: path, RawQuery: query}, Body: http.NoBody, Header: http.Header{}}
+		r := &http.Request{Method: method, URL: &url.URL{Path: path, RawQuery: query}, Body: http.NoBody,
+			Header: http.Header{}}
 		if body != "" {
 			r = newRequest("POST", "/", "", nil, body)
 			r.Method, r.URL = method, &url.URL{Path: path, RawQuery: query}
@@ -40,7 +41,8 @@ func FuzzWire(f *testing.F) {
 		r.Header.Set("Content-Type", media)
 		code := answered(t, h, r)
 		if after := revisionOf(h); after != before && (code >= 400 || method == "GET") {
-			t.Fatalf("%s %s?%s is answered with %d, and the store went from %d to %d", method, path, query, code, before, after)
+			t.Fatalf("%s %s?%s is answered with %d, and the store went from %d to %d", method, path, query, code,
+				before, after)
 		}
 	})
 }
@@ -56,7 +58,8 @@ func seedFrom(f *testing.F, c *recorded.Case) {
 			body = b.Fill(*ex.RawBody)
 		}
 		if ex.Method != "" && len(body) < 4096 {
-			f.Add(ex.Method, b.Fill(ex.Path), fillQuery(b, ex.Query), ex.Headers["accept"], ex.Headers["content-type"], body)
+			f.Add(ex.Method, b.Fill(ex.Path), fillQuery(b, ex.Query), ex.Headers["accept"], ex.Headers["content-type"],
+				body)
 		}
 	}
 }

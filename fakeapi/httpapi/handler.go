@@ -1,6 +1,7 @@
 // Package httpapi is the API server's wire: HTTP as kube-apiserver speaks it,
 // over a [fakeapi.Server]. The same [Handler] serves a port ([Handler] is an
-// http.Handler) and clients in the same process ([Handler.Transport]).
+// http.Handler) and clients in the same process ([Handler.Transport]). It keeps
+// [DefaultHistory] revisions, unless told otherwise, and forgets what is older.
 //
 // A request goes down the files in this order: serve.go or transport.go take
 // it, respond.go finds out what it is about, request.go makes a

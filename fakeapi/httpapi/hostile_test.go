@@ -42,12 +42,15 @@ func TestBadInput(t *testing.T) {
 		{"an unknown type of content", "POST", cms, "", map[string]string{"Content-Type": "text/plain"}, "{}", 415},
 		{"an unknown type of patch", "PATCH", cms + "/a", "", json1, "{}", 415},
 		{"nothing acceptable", "GET", cms, "", map[string]string{"Accept": "image/png"}, "", 406},
-		{"a transformation that is none", "GET", cms, "", map[string]string{"Accept": "application/json;as=Chart;g=meta.k8s.io;v=v1"}, "", 406},
-		{"a list's form of one object", "GET", "/api/v1/namespaces/default", "", map[string]string{"Accept": "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"}, "", 406},
+		{"a transformation that is none", "GET", cms, "",
+			map[string]string{"Accept": "application/json;as=Chart;g=meta.k8s.io;v=v1"}, "", 406},
+		{"a list's form of one object", "GET", "/api/v1/namespaces/default", "",
+			map[string]string{"Accept": "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"}, "", 406},
 		{"a watch in YAML", "GET", cms, "watch=1", map[string]string{"Accept": media.YAML}, "", 406},
 		{"too much", "POST", cms, "", json1, `{"data":"` + strings.Repeat("x", codec.MaxBody) + `"}`, 413},
 		{"too deep", "POST", cms, "", json1, deep, 400},
-		{"a patch that is too deep", "PATCH", cms + "/kube-root-ca.crt", "", map[string]string{"Content-Type": "application/merge-patch+json"}, deep, 404},
+		{"a patch that is too deep", "PATCH", cms + "/kube-root-ca.crt", "",
+			map[string]string{"Content-Type": "application/merge-patch+json"}, deep, 404},
 		{"YAML that refers to itself", "POST", cms, "", yaml1, "a: &a [*a]", 400},
 		{"YAML that multiplies", "POST", cms, "", yaml1, laughs(), 400},
 		{"a bad label selector", "GET", cms, "labelSelector=a%20in%20(", nil, "", 400},
@@ -58,7 +61,8 @@ func TestBadInput(t *testing.T) {
 		{"an unknown subresource", "GET", cms + "/a/b", "", nil, "", 404},
 		{"protobuf that is none", "POST", cms, "", map[string]string{"Content-Type": media.Proto},
 			"k8s\x00\xff\xff\xff", 400},
-		{"what is not modelled", "POST", "/apis/networking.k8s.io/v1/namespaces/default/ingresses", "", json1, "{}", 501},
+		{"what is not modelled", "POST", "/apis/networking.k8s.io/v1/namespaces/default/ingresses", "", json1, "{}",
+			501},
 		{"a subresource that is not modelled", "GET", "/api/v1/namespaces/default/pods/a/log", "", nil, "", 501},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -67,7 +71,8 @@ func TestBadInput(t *testing.T) {
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, newRequest(c.method, c.path, c.query, c.headers, c.body))
 			var s metav1.Status
-			if w.Code != c.want || yaml.Unmarshal(w.Body.Bytes(), &s) != nil || s.Kind != "Status" || int(s.Code) != c.want {
+			if w.Code != c.want || yaml.Unmarshal(w.Body.Bytes(), &s) != nil || s.Kind != "Status" ||
+				int(s.Code) != c.want {
 				t.Errorf("%d %.300s, want a Status of %d", w.Code, w.Body, c.want)
 			}
 			if after := revisionOf(h); after != before {
@@ -89,8 +94,10 @@ func laughs() string {
 
 // Paths are taken as they stand.
 func TestPathTricks(t *testing.T) {
-	for _, path := range []string{"", "/", "//", "/api/v1/namespaces//configmaps", "/api//v1/pods", "/../api/v1/pods", "/api/v1/../v1/pods",
-		"/api/v1/./pods", "/API/v1/pods", "/api/v1/namespaces/default/pods/a/b/c/d", "/apis/", "/apis//v1/pods", "/apis/apps/v1/namespaces"} {
+	for _, path := range []string{"", "/", "//", "/api/v1/namespaces//configmaps", "/api//v1/pods", "/../api/v1/pods",
+		"/api/v1/../v1/pods",
+		"/api/v1/./pods", "/API/v1/pods", "/api/v1/namespaces/default/pods/a/b/c/d", "/apis/", "/apis//v1/pods",
+		"/apis/apps/v1/namespaces"} {
 		h := newHandler()
 		w := httptest.NewRecorder()
 		r := newRequest("GET", "/", "", nil, "")
@@ -131,7 +138,8 @@ func TestEncodings(t *testing.T) {
 // Large answers are compressed for clients that can take it, over a real connection.
 func TestGzip(t *testing.T) {
 	h := newHandler()
-	big := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"big"},"data":{"x":"` + strings.Repeat("x", gzipFrom) + `"}}`
+	big := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"big"},"data":{"x":"` +
+		strings.Repeat("x", gzipFrom) + `"}}`
 	const maps = "/api/v1/namespaces/default/configmaps"
 	if code, text := send(h, "POST", maps, "", map[string]string{"Content-Type": media.JSON}, big); code != 201 {
 		t.Fatal(code, text)
@@ -157,7 +165,8 @@ func TestServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	var e tick
-	if err := json.NewDecoder(resp.Body).Decode(&e); err != nil || e.Type != "ADDED" || e.Object.Metadata.Name != "default" {
+	if err := json.NewDecoder(resp.Body).Decode(&e); err != nil || e.Type != "ADDED" ||
+		e.Object.Metadata.Name != "default" {
 		t.Errorf("%+v %v", e, err)
 	}
 	resp.Body.Close()

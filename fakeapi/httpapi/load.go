@@ -17,6 +17,7 @@ type LoadError struct {
 	Err  error
 }
 
+// Error is the line and what is wrong there.
 func (e *LoadError) Error() string { return fmt.Sprintf("%d: %v", e.Line, e.Err) }
 
 // Load stores the objects of a YAML file. Objects with a uid are stored as

@@ -59,7 +59,8 @@ func follow(t http.RoundTripper, query string, enough func(seen int) bool) ([]ti
 // now and then something that is refused.
 func mix(tb testing.TB, t http.RoundTripper, writer, rounds int, accepted *atomic.Int64) {
 	send := func(method, path, media, body string, want int) {
-		req, err := http.NewRequest(method, "http://three.laws/api/v1/namespaces/default/configmaps"+path, bytes.NewReader([]byte(body)))
+		req, err := http.NewRequest(method, "http://three.laws/api/v1/namespaces/default/configmaps"+path,
+			bytes.NewReader([]byte(body)))
 		if err != nil {
 			tb.Error(err)
 			return
@@ -138,7 +139,8 @@ func inOrder(t *testing.T, seen []tick, want int) {
 	for _, e := range seen {
 		v, err := strconv.ParseUint(e.Object.Metadata.ResourceVersion, 10, 64)
 		if err != nil || v <= last {
-			t.Errorf("%s %s has version %q after %d", e.Type, e.Object.Metadata.Name, e.Object.Metadata.ResourceVersion, last)
+			t.Errorf("%s %s has version %q after %d", e.Type, e.Object.Metadata.Name, e.Object.Metadata.ResourceVersion,
+				last)
 			return
 		}
 		last = v
@@ -185,12 +187,14 @@ func TestDeafConnectionIsClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if _, err := io.WriteString(conn, "GET /api/v1/configmaps?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+	_, err = io.WriteString(conn, "GET /api/v1/configmaps?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	if err != nil {
 		t.Fatal(err)
 	}
 	big := strings.Repeat("x", 512<<10)
 	for i := range 40 { // more than the two ends of a connection hold
-		body := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"m%d"},"data":{"x":"%s"}}`, i, big)
+		body := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"m%d"},"data":{"x":"%s"}}`, i,
+			big)
 		code, text := send(h, "POST", "/api/v1/namespaces/default/configmaps", "",
 			map[string]string{"Content-Type": media.JSON}, body)
 		if code != 201 {

@@ -80,7 +80,8 @@ func replay(v *recorded.Case) error {
 	server := fakeapi.New(fakeapi.Options{ManagedFields: true})
 	h := New(server, func() time.Time { return now })
 	// What is not a placeholder in the record, yet a fact about its server.
-	h.Address, h.Version.GitCommit, h.Version.GoVersion, h.Version.Platform = "192.0.2.2:16443", "recorder", "go1.26.8", "linux/amd64"
+	h.Address, h.Version.GitCommit, h.Version.GoVersion, h.Version.Platform = "192.0.2.2:16443", "recorder", "go1.26.8",
+		"linux/amd64"
 	b := recorded.NewBinding()
 	b.Bind("$ns", "ns-1")
 	for name, token := range v.ContinueToken {
@@ -138,7 +139,8 @@ func aside(h *Handler, what string) {
 	case strings.Contains(what, "compacted"):
 		h.With(func(s *fakeapi.Server) { s.Compact(s.Version()) })
 	case strings.Contains(what, "restarted"):
-		send(h, "POST", "/api/v1/namespaces/kube-system/configmaps", "", map[string]string{"content-type": "application/json"},
+		send(h, "POST", "/api/v1/namespaces/kube-system/configmaps", "",
+			map[string]string{"content-type": "application/json"},
 			`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"start-"}}`)
 	}
 }

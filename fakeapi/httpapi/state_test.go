@@ -161,7 +161,8 @@ func TestOpenAPI(t *testing.T) {
 	for _, d := range doc.Definitions.AdditionalProperties {
 		found[d.Name] = true
 	}
-	for _, name := range []string{"io.k8s.api.core.v1.Pod", "io.k8s.api.apps.v1.ReplicaSetList", "com.example.v1.Widget"} {
+	for _, name := range []string{"io.k8s.api.core.v1.Pod", "io.k8s.api.apps.v1.ReplicaSetList",
+		"com.example.v1.Widget"} {
 		if !found[name] {
 			t.Errorf("version 2 does not define %s", name)
 		}

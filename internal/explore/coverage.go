@@ -26,7 +26,7 @@ type Coverage struct {
 	Livelocks int `json:"livelocks"`
 
 	Livelock string   `json:"livelock,omitempty"` // the first of them, in words
-	Fixed    []string `json:"fixed"`              // what was the same in every schedule: see [NotVaried]
+	Fixed    []string `json:"fixed"`              // what was the same in every schedule
 
 	Failures []Failing `json:"-"`        // the first of each law
 	Outcomes Table     `json:"outcomes"` // of complete executions

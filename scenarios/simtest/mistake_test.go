@@ -9,23 +9,36 @@ import (
 
 // A mistake in a case is one line that names the field.
 func TestMistakes(t *testing.T) {
-	for want, f := range map[string]func(c *simtest.Case){
-		"simtest.Case: Controllers is empty: there is nothing to try":                                                 func(c *simtest.Case) { c.Controllers = nil },
-		"simtest.Case: Controllers[0]: controller keeper: New is nil: it makes the memory and the Sync of each start": func(c *simtest.Case) { c.Controllers[0].New = nil },
-		"simtest.Case: controller keeper: New returned nil":                                                           func(c *simtest.Case) { c.Controllers[0].New = func(*host.Env) host.Reconciler { return nil } },
-		"simtest.Case: With[0]: unknown controller kubelt; did you mean kubelet?":                                     func(c *simtest.Case) { c.With = []string{"kubelt"} },
-		"User[0]: unknown verb delte; did you mean delete?":                                                           func(c *simtest.Case) { c.User = []simtest.Action{simtest.Verb("delte cm/a")} },
-		`simtest.Case: User[0]: the name in Do("two words", ...) is one word: it stands in files and schedules`:       func(c *simtest.Case) { c.User = []simtest.Action{simtest.Do("two words", everyMapHasItsSecret)} },
-		"simtest.Case: Files[0]: check_test.og is not there; did you mean check_test.go?":                             func(c *simtest.Case) { c.Files = []string{"check_test.og"} },
-		"World:2: unknown kind ConfigMp; did you mean ConfigMap?":                                                     func(c *simtest.Case) { c.World = "apiVersion: v1\nkind: ConfigMp\nmetadata: {name: a}\n" },
-		"simtest.Case: Faults: unknown fault crsh; did you mean crash?":                                               func(c *simtest.Case) { c.Faults = map[string]int{"crsh": 1} },
-		"simtest.Case: Controllers[0] and [1] are both named keeper: each runs as a process of its name, give one " +
-			"another Name": func(c *simtest.Case) { c.Controllers = append(c.Controllers, Keeper) },
+	for _, m := range []struct {
+		want  string
+		spoil func(c *simtest.Case)
+	}{
+		{"simtest.Case: Controllers is empty: there is nothing to try",
+			func(c *simtest.Case) { c.Controllers = nil }},
+		{"simtest.Case: Controllers[0]: controller keeper: New is nil: it makes the memory and the Sync of each start",
+			func(c *simtest.Case) { c.Controllers[0].New = nil }},
+		{"simtest.Case: controller keeper: New returned nil",
+			func(c *simtest.Case) { c.Controllers[0].New = func(*host.Env) host.Reconciler { return nil } }},
+		{"simtest.Case: With[0]: unknown controller kubelt; did you mean kubelet?",
+			func(c *simtest.Case) { c.With = []string{"kubelt"} }},
+		{"User[0]: unknown verb delte; did you mean delete?",
+			func(c *simtest.Case) { c.User = []simtest.Action{simtest.Verb("delte cm/a")} }},
+		{`simtest.Case: User[0]: the name in Do("two words", ...) is one word: it stands in files and schedules`,
+			func(c *simtest.Case) { c.User = []simtest.Action{simtest.Do("two words", everyMapHasItsSecret)} }},
+		{"simtest.Case: Files[0]: check_test.og is not there; did you mean check_test.go?",
+			func(c *simtest.Case) { c.Files = []string{"check_test.og"} }},
+		{"World:2: unknown kind ConfigMp; did you mean ConfigMap?",
+			func(c *simtest.Case) { c.World = "apiVersion: v1\nkind: ConfigMp\nmetadata: {name: a}\n" }},
+		{"simtest.Case: Faults: unknown fault crsh; did you mean crash?",
+			func(c *simtest.Case) { c.Faults = map[string]int{"crsh": 1} }},
+		{"simtest.Case: Controllers[0] and [1] are both named keeper: each runs as a process of its name, give one " +
+			"another Name",
+			func(c *simtest.Case) { c.Controllers = append(c.Controllers, Keeper) }},
 	} {
 		c := simtest.Case{Controllers: []host.Controller{Keeper}, Schedules: 1}
-		f(&c)
-		if _, err := c.Explore(t.Context(), "w"); err == nil || err.Error() != want {
-			t.Errorf("got  %v\nwant %s", err, want)
+		m.spoil(&c)
+		if _, err := c.Explore(t.Context(), "w"); err == nil || err.Error() != m.want {
+			t.Errorf("got  %v\nwant %s", err, m.want)
 		}
 	}
 }

@@ -32,7 +32,8 @@ func TestConflictStrikesNoPlainDelete(t *testing.T) {
 			once = true
 			_, _ = env.Client.Create(ctx, toyPod("web"))
 			_ = env.Client.Delete(ctx, podGVK, "default", "web-1", metav1.DeleteOptions{})
-			_ = env.Client.Delete(ctx, podGVK, "default", "web-1", metav1.DeleteOptions{Preconditions: &metav1.Preconditions{ResourceVersion: &version}})
+			_ = env.Client.Delete(ctx, podGVK, "default", "web-1",
+				metav1.DeleteOptions{Preconditions: &metav1.Preconditions{ResourceVersion: &version}})
 			return nil
 		})
 	}
@@ -45,7 +46,8 @@ func TestConflictStrikesNoPlainDelete(t *testing.T) {
 	for {
 		if req, _, ok := p.Asking(); ok {
 			what := string(req.Verb)
-			if slices.ContainsFunc(b.Offer(nil), func(a sim.Action) bool { return strings.HasPrefix(a.Detail, "conflict") }) {
+			if slices.ContainsFunc(b.Offer(nil),
+				func(a sim.Action) bool { return strings.HasPrefix(a.Detail, "conflict") }) {
 				what += " can conflict"
 			}
 			if len(got) == 0 || got[len(got)-1] != what {
@@ -56,7 +58,8 @@ func TestConflictStrikesNoPlainDelete(t *testing.T) {
 			break
 		}
 	}
-	if want := []string{"create can conflict", "create", "delete", "delete can conflict", "delete"}; !slices.Equal(got, want) {
+	want := []string{"create can conflict", "create", "delete", "delete can conflict", "delete"}
+	if !slices.Equal(got, want) {
 		t.Errorf("offered at %q, want %q", got, want)
 	}
 }
@@ -79,7 +82,8 @@ func TestUnstructuredOfATypedKind(t *testing.T) {
 		t.Errorf("pods = %v", got)
 	}
 	u.Object["spec"] = "no spec"
-	if _, err := c.Client("user").Update(t.Context(), u); err == nil || !strings.Contains(err.Error(), "cannot be handled as a Pod") {
+	if _, err := c.Client("user").Update(t.Context(), u); err == nil ||
+		!strings.Contains(err.Error(), "cannot be handled as a Pod") {
 		t.Errorf("what is no pod was answered %v", err)
 	}
 }

@@ -17,7 +17,8 @@ import (
 
 func podVersion(ns, name, app string, n uint32) *version {
 	return newVersion(1, ns+"/"+name, n, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-		Namespace: ns, Name: name, Labels: map[string]string{"app": app}, UID: types.UID(ns + name), ResourceVersion: fmt.Sprint(n),
+		Namespace: ns, Name: name, Labels: map[string]string{"app": app}, UID: types.UID(ns + name),
+		ResourceVersion: fmt.Sprint(n),
 	}})
 }
 
@@ -25,10 +26,12 @@ func podVersion(ns, name, app string, n uint32) *version {
 func TestIndexerAnswersLikeClientGo(t *testing.T) {
 	byApp := func(obj any) ([]string, error) { return []string{obj.(*corev1.Pod).Labels["app"], "any"}, nil }
 	mine := newIndexer(btree.NewFreeListG[*version](8))
-	theirs := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	theirs := cache.NewIndexer(cache.MetaNamespaceKeyFunc,
+		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	seed := sim.NewSeed(3)
 	for i := range 3000 {
-		v := podVersion(fmt.Sprintf("n%d", seed.Pick(3, "")), fmt.Sprintf("p%d", seed.Pick(40, "")), fmt.Sprintf("a%d", seed.Pick(4, "")), uint32(i+1))
+		v := podVersion(fmt.Sprintf("n%d", seed.Pick(3, "")), fmt.Sprintf("p%d", seed.Pick(40, "")),
+			fmt.Sprintf("a%d", seed.Pick(4, "")), uint32(i+1))
 		if seed.Pick(3, "") == 0 {
 			mine.drop(v.key)
 			_ = theirs.Delete(v.obj)
@@ -69,7 +72,8 @@ func sameObjects(t *testing.T, what string, got, want []any) {
 	keys := func(objs []any) []string {
 		var out []string
 		for _, o := range objs {
-			out = append(out, keyOf(o.(metav1.Object))+" "+o.(metav1.Object).GetResourceVersion()) // a blank sorts before any name goes on
+			// a blank sorts before any name goes on
+			out = append(out, keyOf(o.(metav1.Object))+" "+o.(metav1.Object).GetResourceVersion())
 		}
 		return out
 	}
@@ -105,8 +109,10 @@ func TestCacheDigest(t *testing.T) {
 func TestVersionDigests(t *testing.T) {
 	base := func() *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-			Namespace: "d", Name: "web-1", GenerateName: "web-", UID: "u1", ResourceVersion: "5", Labels: map[string]string{"app": "web"},
-			CreationTimestamp: metav1.NewTime(sim.Epoch), OwnerReferences: []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "web", UID: "r1"}},
+			Namespace: "d", Name: "web-1", GenerateName: "web-", UID: "u1", ResourceVersion: "5",
+			Labels:            map[string]string{"app": "web"},
+			CreationTimestamp: metav1.NewTime(sim.Epoch),
+			OwnerReferences:   []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "web", UID: "r1"}},
 		}}
 	}
 	ref := newVersion(1, "d/web-1", 1, base())
@@ -121,10 +127,12 @@ func TestVersionDigests(t *testing.T) {
 		{"given name", func(p *corev1.Pod) { p.GenerateName, p.Name = "", "web-2" }, true, true},
 		{"owner's uid", func(p *corev1.Pod) { p.OwnerReferences[0].UID = "r2" }, true, false},
 		{"owner", func(p *corev1.Pod) { p.OwnerReferences[0].Name = "other" }, true, true},
-		{"created later", func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(sim.Epoch.Add(time.Hour)) }, true, false},
+		{"created later", func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(sim.Epoch.Add(time.Hour)) }, true,
+			false},
 		{"being deleted", func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(sim.Epoch)) }, true, true},
 		{"label", func(p *corev1.Pod) { p.Labels["app"] = "db" }, true, true},
-		{"creator", func(p *corev1.Pod) { p.Annotations = map[string]string{createdByAnnotation: "somebody"} }, true, false},
+		{"creator", func(p *corev1.Pod) { p.Annotations = map[string]string{createdByAnnotation: "somebody"} }, true,
+			false},
 		{"annotation", func(p *corev1.Pod) { p.Annotations = map[string]string{"a": "b"} }, true, true},
 		{"phase", func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning }, true, true},
 	} {
@@ -132,7 +140,8 @@ func TestVersionDigests(t *testing.T) {
 		c.change(p)
 		v := newVersion(1, "d/web-1", 1, p)
 		if (v.exact != ref.exact) != c.exact || (v.abstract != ref.abstract) != c.abstract {
-			t.Errorf("%s: exact changed %v, abstract changed %v", c.name, v.exact != ref.exact, v.abstract != ref.abstract)
+			t.Errorf("%s: exact changed %v, abstract changed %v", c.name, v.exact != ref.exact,
+				v.abstract != ref.abstract)
 		}
 	}
 }
@@ -185,7 +194,8 @@ func TestQueue(t *testing.T) {
 // A controller that writes to its cache is told so.
 func TestCacheIsReadOnly(t *testing.T) {
 	x := newIndexer(btree.NewFreeListG[*version](8))
-	for name, err := range map[string]error{"Add": x.Add(&corev1.Pod{}), "Update": x.Update(&corev1.Pod{}), "Delete": x.Delete(&corev1.Pod{}), "Replace": x.Replace(nil, "")} {
+	for name, err := range map[string]error{"Add": x.Add(&corev1.Pod{}), "Update": x.Update(&corev1.Pod{}),
+		"Delete": x.Delete(&corev1.Pod{}), "Replace": x.Replace(nil, "")} {
 		if err == nil {
 			t.Errorf("%s went through", name)
 		}

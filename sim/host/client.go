@@ -40,9 +40,11 @@ func (c *Cluster) Client(who string) Client {
 func (p *Process) send(req *fakeapi.Request) fakeapi.Response {
 	w := p.workerHere()
 	if w == nil {
-		panic(fmt.Sprintf("host: %s made an API call outside a sync (%s): from a goroutine that its Sync started, or from a handler or a factory. "+
+		panic(fmt.Sprintf("host: %s made an API call outside a sync (%s): from a goroutine that its Sync started, or "+
+			"from a handler or a factory. "+
 			"Calls come from Sync itself, one after another: the schedule decides about each of them. "+
-			"What is to run side by side goes into a loop here, or into the syncs of several Workers", p.Name, req.Verb))
+			"What is to run side by side goes into a loop here, or into the syncs of several Workers", p.Name,
+			req.Verb))
 	}
 	if req.Kind == nil { // the server's answer says why; no request can be sent
 		resp, _ := p.cluster.server.Do(p.cluster.world.Clock.Now(), req)
@@ -62,7 +64,8 @@ func (c *client) kind(gvk schema.GroupVersionKind) (*fakeapi.Kind, error) {
 }
 
 func notServed(gvk schema.GroupVersionKind) error {
-	err := apierrors.NewGenericServerResponse(404, "get", gvk.GroupVersion().WithResource(gvk.Kind).GroupResource(), "", "the server could not find the requested resource", 0, false)
+	err := apierrors.NewGenericServerResponse(404, "get", gvk.GroupVersion().WithResource(gvk.Kind).GroupResource(), "",
+		"the server could not find the requested resource", 0, false)
 	return err
 }
 
@@ -86,7 +89,10 @@ func (c *client) object(obj runtime.Object) (*fakeapi.Kind, metav1.Object, runti
 		typed := k.New()
 		if _, same := typed.(*unstructured.Unstructured); !same {
 			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, typed); err != nil {
-				return nil, nil, nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", k.GVK.Kind, k.GVK.Version, k.GVK.Kind, err))
+				return nil, nil, nil,
+					apierrors.NewBadRequest(
+						fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", k.GVK.Kind, k.GVK.Version,
+							k.GVK.Kind, err))
 			}
 			obj = typed
 		}
@@ -103,7 +109,8 @@ func (c *client) Get(ctx context.Context, gvk schema.GroupVersionKind, namespace
 	return r.Object, err
 }
 
-func (c *client) List(ctx context.Context, gvk schema.GroupVersionKind, namespace string, opts metav1.ListOptions) ([]runtime.Object, error) {
+func (c *client) List(ctx context.Context, gvk schema.GroupVersionKind, namespace string,
+	opts metav1.ListOptions) ([]runtime.Object, error) {
 	k, err := c.kind(gvk)
 	if err != nil {
 		return nil, err
@@ -117,7 +124,8 @@ func (c *client) Create(ctx context.Context, obj runtime.Object) (runtime.Object
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.Do(ctx, &fakeapi.Request{Verb: fakeapi.Create, Kind: k, Namespace: m.GetNamespace(), Name: m.GetName(), Object: obj})
+	r, err := c.Do(ctx,
+		&fakeapi.Request{Verb: fakeapi.Create, Kind: k, Namespace: m.GetNamespace(), Name: m.GetName(), Object: obj})
 	return r.Object, err
 }
 
@@ -134,20 +142,26 @@ func (c *client) update(ctx context.Context, obj runtime.Object, subresource str
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.Do(ctx, &fakeapi.Request{Verb: fakeapi.Update, Kind: k, Subresource: subresource, Namespace: m.GetNamespace(), Name: m.GetName(), Object: obj})
+	r, err := c.Do(ctx,
+		&fakeapi.Request{Verb: fakeapi.Update, Kind: k, Subresource: subresource, Namespace: m.GetNamespace(),
+			Name: m.GetName(), Object: obj})
 	return r.Object, err
 }
 
-func (c *client) Patch(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string, p Patch) (runtime.Object, error) {
+func (c *client) Patch(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string,
+	p Patch) (runtime.Object, error) {
 	k, err := c.kind(gvk)
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.Do(ctx, &fakeapi.Request{Verb: fakeapi.Patch, Kind: k, Subresource: p.Subresource, Namespace: namespace, Name: name, PatchType: p.Type, Patch: p.Data})
+	r, err := c.Do(ctx,
+		&fakeapi.Request{Verb: fakeapi.Patch, Kind: k, Subresource: p.Subresource, Namespace: namespace, Name: name,
+			PatchType: p.Type, Patch: p.Data})
 	return r.Object, err
 }
 
-func (c *client) Delete(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string, opts metav1.DeleteOptions) error {
+func (c *client) Delete(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string,
+	opts metav1.DeleteOptions) error {
 	k, err := c.kind(gvk)
 	if err != nil {
 		return err

@@ -81,10 +81,14 @@ func (c *Cluster) Stop() {
 	}
 }
 
-// World, Server and Processes are the cluster's parts.
-func (c *Cluster) World() *sim.World       { return c.world }
+// World is the world that the cluster is in.
+func (c *Cluster) World() *sim.World { return c.world }
+
+// Server is its API server.
 func (c *Cluster) Server() *fakeapi.Server { return c.server }
-func (c *Cluster) Processes() []*Process   { return c.processes }
+
+// Processes are its processes, in the order in which they were started.
+func (c *Cluster) Processes() []*Process { return c.processes }
 
 // Process finds a process by name; nil when there is none.
 func (c *Cluster) Process(name string) *Process {

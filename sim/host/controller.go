@@ -165,7 +165,8 @@ type Env struct {
 // everybody: change a DeepCopy. Objects handed in are the caller's.
 type Client interface {
 	Get(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string) (runtime.Object, error)
-	List(ctx context.Context, gvk schema.GroupVersionKind, namespace string, opts metav1.ListOptions) ([]runtime.Object, error)
+	List(ctx context.Context, gvk schema.GroupVersionKind, namespace string, opts metav1.ListOptions) ([]runtime.Object,
+		error)
 	Create(ctx context.Context, obj runtime.Object) (runtime.Object, error)
 	Update(ctx context.Context, obj runtime.Object) (runtime.Object, error)
 	UpdateStatus(ctx context.Context, obj runtime.Object) (runtime.Object, error)

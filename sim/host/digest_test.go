@@ -19,7 +19,8 @@ import (
 // generated type or unstructured.
 func TestBothEncodingsLeaveOutTheSame(t *testing.T) {
 	yes := true
-	base := metav1.ObjectMeta{Name: "a", Namespace: "ns", UID: "u1", ResourceVersion: "7", Generation: 1, Labels: map[string]string{"l": "1"},
+	base := metav1.ObjectMeta{Name: "a", Namespace: "ns", UID: "u1", ResourceVersion: "7", Generation: 1,
+		Labels:          map[string]string{"l": "1"},
 		Annotations:     map[string]string{createdByAnnotation: "x", "other": "y"},
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "K", Name: "o", UID: "o1", Controller: &yes}},
 		ManagedFields:   []metav1.ManagedFieldsEntry{{Manager: "m"}}}
@@ -31,7 +32,8 @@ func TestBothEncodingsLeaveOutTheSame(t *testing.T) {
 		{"resourceVersion", func(m *metav1.ObjectMeta) { m.ResourceVersion = "8" }, false, false},
 		{"uid", func(m *metav1.ObjectMeta) { m.UID = "u2" }, true, false},
 		{"generation", func(m *metav1.ObjectMeta) { m.Generation = 2 }, true, false},
-		{"creationTimestamp", func(m *metav1.ObjectMeta) { m.CreationTimestamp = metav1.Time{Time: sim.Epoch} }, true, false},
+		{"creationTimestamp", func(m *metav1.ObjectMeta) { m.CreationTimestamp = metav1.Time{Time: sim.Epoch} }, true,
+			false},
 		{"managedFields", func(m *metav1.ObjectMeta) { m.ManagedFields[0].Manager = "n" }, true, false},
 		{"created-by", func(m *metav1.ObjectMeta) { m.Annotations[createdByAnnotation] = "z" }, true, false},
 		{"another annotation", func(m *metav1.ObjectMeta) { m.Annotations["other"] = "z" }, true, true},
@@ -44,7 +46,9 @@ func TestBothEncodingsLeaveOutTheSame(t *testing.T) {
 		{"finalizers", func(m *metav1.ObjectMeta) { m.Finalizers = []string{"f"} }, true, true},
 	} {
 		for encoding, encode := range map[string]func(m *metav1.ObjectMeta) *version{
-			"typed":        func(m *metav1.ObjectMeta) *version { return newVersion(1, "k", 1, &corev1.ConfigMap{ObjectMeta: *m}) },
+			"typed": func(m *metav1.ObjectMeta) *version {
+				return newVersion(1, "k", 1, &corev1.ConfigMap{ObjectMeta: *m})
+			},
 			"unstructured": func(m *metav1.ObjectMeta) *version { return newVersion(1, "k", 1, loose(t, *m)) },
 		} {
 			before := encode(base.DeepCopy())
@@ -74,8 +78,10 @@ func loose(t *testing.T, m metav1.ObjectMeta) *unstructured.Unstructured {
 func TestIndependentCreatesCommute(t *testing.T) {
 	other := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "other"}}
 	for name, obj := range map[string]runtime.Object{
-		"typed":  &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "one"}},
-		"custom": &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": map[string]any{"namespace": "default", "name": "one"}}},
+		"typed": &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "one"}},
+		"custom": &unstructured.Unstructured{
+			Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget",
+				"metadata": map[string]any{"namespace": "default", "name": "one"}}},
 	} {
 		var states [2]uint64
 		for order := range states {
@@ -99,9 +105,12 @@ func withWidgets(t *testing.T) *Cluster {
 	mustCreate(t, c, &apiextensionsv1.CustomResourceDefinition{
 		ObjectMeta: metav1.ObjectMeta{Name: "widgets.example.com"},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{Group: "example.com", Scope: apiextensionsv1.NamespaceScoped,
-			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "widgets", Singular: "widget", Kind: "Widget", ListKind: "WidgetList"},
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "widgets", Singular: "widget", Kind: "Widget",
+				ListKind: "WidgetList"},
 			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true, Storage: true,
-				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &preserve}}}}},
+				Schema: &apiextensionsv1.CustomResourceValidation{
+					OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object",
+						XPreserveUnknownFields: &preserve}}}}},
 	})
 	return c
 }
@@ -111,13 +120,16 @@ func mustCreate(t *testing.T, c *Cluster, obj runtime.Object) {
 	gvk := obj.GetObjectKind().GroupVersionKind()
 	k := c.Server().KindOf(obj)
 	if k == nil {
-		k = c.Server().Kind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
+		k = c.Server().Kind(
+			schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
 	}
 	if k == nil {
 		t.Fatalf("%T %s is not served", obj, gvk)
 	}
 	m := obj.(metav1.Object)
-	if r := c.As("user", &fakeapi.Request{Verb: fakeapi.Create, Kind: k, Namespace: m.GetNamespace(), Name: m.GetName(), Object: obj}); r.Err != nil {
+	r := c.As("user",
+		&fakeapi.Request{Verb: fakeapi.Create, Kind: k, Namespace: m.GetNamespace(), Name: m.GetName(), Object: obj})
+	if r.Err != nil {
 		t.Fatal(r.Err)
 	}
 }
@@ -136,7 +148,8 @@ func TestWhatTheFutureDependsOnIsDigested(t *testing.T) {
 	for _, at := range []struct {
 		name string
 		do   func()
-	}{{"waits", func() {}}, {"is dirty", func() { q.Add("k"); q.Get(); q.Add("k") }}, {"is in work", func() { q.Get() }}} {
+	}{{"waits", func() {}}, {"is dirty", func() { q.Add("k"); q.Get(); q.Add("k") }},
+		{"is in work", func() { q.Get() }}} {
 		q.Add("k")
 		at.do()
 		before := state()

@@ -32,6 +32,14 @@
 //		},
 //	}
 //
+// # What a reconciler may be besides
+//
+// What [Reconciler] has is Sync alone. One with a memory of its own tells what is in
+// it as a [sim.Digester], so that exhaustive search can tell states apart; a
+// [Stateless] function promises to have none. One that waits for what it expects is a
+// [Waiter], so that who waits for ever is found; an [ExpectationObserver] is told of
+// what it expects, and a [Forgetter] when an object of its is gone.
+//
 // # Where to go on
 //
 // Package simtest runs a controller in a test, package trial once, package cli

@@ -19,7 +19,9 @@ func TestForget(t *testing.T) {
 			run(t, c.world, 1000)
 			for _, key := range podNames(c) {
 				ns, name := splitKey(key)
-				if r := c.As("user", &fakeapi.Request{Verb: fakeapi.Delete, Kind: c.kind(podGVK), Namespace: ns, Name: name}); r.Err != nil {
+				r := c.As("user",
+					&fakeapi.Request{Verb: fakeapi.Delete, Kind: c.kind(podGVK), Namespace: ns, Name: name})
+				if r.Err != nil {
 					t.Fatal(r.Err)
 				}
 			}

@@ -160,7 +160,8 @@ func TestRelist(t *testing.T) {
 	del("web")
 	p.Relist(maps)
 	run(t, c.world, 10)
-	if !slices.Equal(seen.adds, []string{"default/web", "default/stays"}) || !slices.Equal(seen.stones, []string{"default/web"}) || seen.deletes != nil {
+	if !slices.Equal(seen.adds, []string{"default/web", "default/stays"}) ||
+		!slices.Equal(seen.stones, []string{"default/web"}) || seen.deletes != nil {
 		t.Errorf("adds %v, tombstones %v, deletes %v", seen.adds, seen.stones, seen.deletes)
 	}
 }
@@ -172,7 +173,8 @@ func TestMutationIsFound(t *testing.T) {
 	run(t, c.world, 1000)
 	for i := range c.world.History.Records {
 		if r := &c.world.History.Records[i]; r.Op == sim.Mutation {
-			if r.Process != "toy" || r.Reason != "metadata.labels.spoilt" || !strings.Contains(r.Message, "(absent) became yes") {
+			if r.Process != "toy" || r.Reason != "metadata.labels.spoilt" ||
+				!strings.Contains(r.Message, "(absent) became yes") {
 				t.Errorf("%s: %s %q", r.Process, r.Reason, r.Message)
 			}
 			return
@@ -208,7 +210,8 @@ func TestPanicIsReported(t *testing.T) {
 		c.world.Step()
 	}
 	for i := range c.world.History.Records {
-		if r := &c.world.History.Records[i]; r.Op == sim.SyncEnd && r.Reason == "panic" && strings.Contains(r.Message, "toy is broken") {
+		if r := &c.world.History.Records[i]; r.Op == sim.SyncEnd && r.Reason == "panic" &&
+			strings.Contains(r.Message, "toy is broken") {
 			return
 		}
 	}

@@ -119,7 +119,8 @@ func (c *Cluster) fact(p *Process, verb, detail string) { c.factOn(p, verb, "", 
 
 // factOn is fact about a process and one kind.
 func (c *Cluster) factOn(p *Process, verb, kind, detail string) {
-	r := sim.Record{Op: sim.FaultHit, Cause: -1, Verb: verb, Object: sim.Ref{Kind: kind}, Reason: detail, Process: "faults"}
+	r := sim.Record{Op: sim.FaultHit, Cause: -1, Verb: verb, Object: sim.Ref{Kind: kind}, Reason: detail,
+		Process: "faults"}
 	if p != nil {
 		r.Process, r.Generation, r.Incarnation = p.Name, p.Generation, p.Incarnation
 	}

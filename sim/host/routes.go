@@ -28,8 +28,10 @@ func (p *Process) notify(i *informer, ch *change, old *version, initial bool) {
 		}
 	}
 	p.memory.Word(changeFlags(ch, initial))
-	r := sim.Record{Op: sim.Delivery, Cause: ch.cause, Process: p.Name, Generation: p.Generation, Incarnation: p.Incarnation,
-		Verb: "deliver", Object: refOf(i.kind, v.meta), Version: ch.version, Initial: initial, Tombstone: ch.tombstone}
+	r := sim.Record{Op: sim.Delivery, Cause: ch.cause, Process: p.Name, Generation: p.Generation,
+		Incarnation: p.Incarnation,
+		Verb:        "deliver", Object: refOf(i.kind, v.meta), Version: ch.version, Initial: initial,
+		Tombstone: ch.tombstone}
 	e := Event{Tombstone: ch.tombstone}
 	if old != nil {
 		r.Before, e.Old = old.obj, old.obj
@@ -56,7 +58,8 @@ func (p *Process) notify(i *informer, ch *change, old *version, initial bool) {
 // returns the keys whose expectations moved.
 func (p *Process) route(k *fakeapi.Kind, e Event) []string {
 	f := &p.effect
-	f.Keys, f.Delayed, f.Created, f.Deleted, f.Forget = f.Keys[:0], f.Delayed[:0], f.Created[:0], f.Deleted[:0], f.Forget[:0]
+	f.Keys, f.Delayed, f.Created, f.Deleted, f.Forget = f.Keys[:0], f.Delayed[:0], f.Created[:0], f.Deleted[:0],
+		f.Forget[:0]
 	for j := range p.controller.Routes {
 		if p.controller.Routes[j].Kind == k.GVK {
 			p.controller.Routes[j].Do((*view)(p), e, f)

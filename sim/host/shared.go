@@ -28,12 +28,14 @@ func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.Resource
 
 // AddEventHandlerWithResyncPeriod is AddEventHandler: resyncs are steps of the
 // scenario ([Process.Resync]), not timers.
-func (i *informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler, _ time.Duration) (cache.ResourceEventHandlerRegistration, error) {
+func (i *informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler,
+	_ time.Duration) (cache.ResourceEventHandlerRegistration, error) {
 	return i.AddEventHandler(h)
 }
 
 // AddEventHandlerWithOptions is AddEventHandler.
-func (i *informer) AddEventHandlerWithOptions(h cache.ResourceEventHandler, _ cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+func (i *informer) AddEventHandlerWithOptions(h cache.ResourceEventHandler,
+	_ cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	return i.AddEventHandler(h)
 }
 

@@ -61,7 +61,8 @@ func TestCallFromAGoroutine(t *testing.T) {
 	select {
 	case r := <-told:
 		text, _ := r.(string)
-		for _, want := range []string{"toy made an API call outside a sync (get)", "from a goroutine that its Sync started", "goes into a loop"} {
+		for _, want := range []string{"toy made an API call outside a sync (get)",
+			"from a goroutine that its Sync started", "goes into a loop"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("recovered %v, want %q in it", r, want)
 			}
@@ -73,10 +74,12 @@ func TestCallFromAGoroutine(t *testing.T) {
 
 // A request without a kind is answered by name, for the user and in a sync.
 func TestRequestWithoutAKind(t *testing.T) {
-	const want = "the request names no kind: its Kind is nil, and the server has no kind confgmap; did you mean ConfigMap?"
+	const want = "the request names no kind: its Kind is nil, and the server has no kind confgmap; did you mean " +
+		"ConfigMap?"
 	c := newToyCluster(t, sim.Zero{}, 1)
 	defer c.Stop()
-	resp := c.As("user", &fakeapi.Request{Verb: fakeapi.Get, Kind: c.server.KindNamed("confgmap"), Namespace: "default", Name: "x"})
+	resp := c.As("user",
+		&fakeapi.Request{Verb: fakeapi.Get, Kind: c.server.KindNamed("confgmap"), Namespace: "default", Name: "x"})
 	if resp.Err == nil || resp.Err.ErrStatus.Message != want {
 		t.Errorf("the user is told %v", resp.Err)
 	}
@@ -86,7 +89,8 @@ func TestRequestWithoutAKind(t *testing.T) {
 		env.Informer(podGVK)
 		env.Informer(configMapGVK)
 		return SyncFunc(func(ctx context.Context, _ string) error {
-			_, got = env.Client.Do(ctx, &fakeapi.Request{Verb: fakeapi.Get, Kind: c.server.KindNamed("confgmap"), Name: "x"})
+			_, got = env.Client.Do(ctx,
+				&fakeapi.Request{Verb: fakeapi.Get, Kind: c.server.KindNamed("confgmap"), Name: "x"})
 			return nil
 		})
 	}

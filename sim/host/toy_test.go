@@ -89,8 +89,9 @@ func (t *toy) Sync(ctx context.Context, key string) error {
 
 func toyPod(app string) *corev1.Pod {
 	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: app + "-", Labels: map[string]string{"app": app}},
-		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: app + "-",
+			Labels: map[string]string{"app": app}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
 	}
 }
 
@@ -104,8 +105,11 @@ func newToyCluster(t testing.TB, c sim.Choices, replicas int) *Cluster {
 
 func (c *Cluster) createMap(t testing.TB, name string, replicas int) {
 	t.Helper()
-	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Data: map[string]string{"replicas": fmt.Sprint(replicas)}}
-	r := c.As("user", &fakeapi.Request{Verb: fakeapi.Create, Kind: c.kind(configMapGVK), Namespace: "default", Name: name, Object: cm})
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+		Data: map[string]string{"replicas": fmt.Sprint(replicas)}}
+	r := c.As("user",
+		&fakeapi.Request{Verb: fakeapi.Create, Kind: c.kind(configMapGVK), Namespace: "default", Name: name,
+			Object: cm})
 	if r.Err != nil {
 		t.Fatal(r.Err)
 	}

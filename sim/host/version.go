@@ -48,7 +48,8 @@ func newVersion(kindSalt uint64, key string, n uint32, obj runtime.Object) *vers
 		if _, ok := obj.(protoObject); ok {
 			digestProto(v.encoded, v.meta.GetGenerateName() != "", &exact, &abstract)
 		} else {
-			digestTree(obj.(runtime.Unstructured).UnstructuredContent(), v.meta.GetGenerateName() != "", &exact, &abstract)
+			digestTree(obj.(runtime.Unstructured).UnstructuredContent(), v.meta.GetGenerateName() != "", &exact,
+				&abstract)
 		}
 	}
 	v.exact, v.abstract = uint64(exact), uint64(abstract)

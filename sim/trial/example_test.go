@@ -27,7 +27,8 @@ func careless() host.Controller {
 		}}},
 		New: func(env *host.Env) host.Reconciler {
 			return host.SyncFunc(func(ctx context.Context, key string) error {
-				_, err := env.Client.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: key}})
+				_, err := env.Client.Create(ctx,
+					&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: key}})
 				return err
 			})
 		},
@@ -59,7 +60,8 @@ func Example() {
 
 func Example_lawOfYourOwn() {
 	quiet := &law.Law{
-		ID: "MINE-1", Name: "no-secrets", Sentence: "Nobody writes secrets.", Source: "our own rules", Needs: law.Commits,
+		ID: "MINE-1", Name: "no-secrets", Sentence: "Nobody writes secrets.", Source: "our own rules",
+		Needs: law.Commits,
 		New: law.On(func(j *law.Judge, r *sim.Record) {
 			if r.Object.Kind == "Secret" {
 				j.Report(law.Informed, r.Process+" wrote "+r.Object.String())

@@ -62,7 +62,8 @@ func New(now func() time.Time) *Expectations {
 func (e *Expectations) ExpectCreations(key string, owner types.UID, n int) {
 	if n > 0 {
 		names := make([]string, 2*n)
-		e.records[key] = &record{owner: owner, creations: n, made: names[:0:n], early: names[n:n], open: true, since: e.now()}
+		e.records[key] =
+			&record{owner: owner, creations: n, made: names[:0:n], early: names[n:n], open: true, since: e.now()}
 	}
 }
 

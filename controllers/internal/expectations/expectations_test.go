@@ -58,7 +58,8 @@ func TestExpectations(t *testing.T) {
 			e.Recheck("k", func(string) Sight { return Owned })
 			e.Recheck("k", func(string) Sight { return Lost })
 		}, true},
-		{"another key's creation", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", "me", 1); e.Created("other") }, false},
+		{"another key's creation",
+			func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", "me", 1); e.Created("other") }, false},
 		{"made, and first seen dying", func(e *Expectations, _ *time.Time) {
 			e.ExpectCreations("k", "me", 1)
 			e.Made("k", "me", "ns/a")
@@ -119,8 +120,11 @@ func TestExpectations(t *testing.T) {
 			})
 		}, false},
 		{"forgotten", func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", "me", 1); e.Forget("k") }, true},
-		{"just before the timeout", func(e *Expectations, now *time.Time) { e.ExpectCreations("k", "me", 1); *now = now.Add(Timeout) }, false},
-		{"after the timeout", func(e *Expectations, now *time.Time) { e.ExpectCreations("k", "me", 1); *now = now.Add(Timeout + 1) }, true},
+		{"just before the timeout",
+			func(e *Expectations, now *time.Time) { e.ExpectCreations("k", "me", 1); *now = now.Add(Timeout) }, false},
+		{"after the timeout",
+			func(e *Expectations, now *time.Time) { e.ExpectCreations("k", "me", 1); *now = now.Add(Timeout + 1) },
+			true},
 		{"an event does not prolong it", func(e *Expectations, now *time.Time) {
 			e.ExpectCreations("k", "me", 2)
 			*now = now.Add(Timeout)

@@ -104,7 +104,8 @@ func podRoute(kind *Traits, o *Options) host.Route {
 		t := &routing.TieBreak{Owner: kind.GVK, Selects: kind.Selects}
 		return t.Route(PodKind)
 	}
-	d := &routing.Dependents{Owner: kind.GVK, Selects: kind.Selects, Later: kind.availableLater, Without: &o.Without.Routing}
+	d := &routing.Dependents{Owner: kind.GVK, Selects: kind.Selects, Later: kind.availableLater,
+		Without: &o.Without.Routing}
 	return d.Route(PodKind)
 }
 

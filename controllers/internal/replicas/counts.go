@@ -12,7 +12,8 @@ import (
 
 // counts declares which pods the numbers in a set's status count (EXACT-8).
 func counts(kind *Traits) []host.Count {
-	number := func(name string, of func(s *appsv1.ReplicaSetStatus) int32, is func(set *Set, pod *corev1.Pod) bool) host.Count {
+	number := func(name string, of func(s *appsv1.ReplicaSetStatus) int32,
+		is func(set *Set, pod *corev1.Pod) bool) host.Count {
 		return host.Count{
 			Name: name,
 			Of: func(owner runtime.Object) int {

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// PodKind is the kind of the dependants.
+// PodKind is the kind of the dependents.
 var PodKind = corev1.SchemeGroupVersion.WithKind("Pod")
 
 // Traits is what differs between the two kinds of set.

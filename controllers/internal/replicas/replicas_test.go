@@ -63,10 +63,14 @@ func TestMatches(t *testing.T) {
 		{"equal, both", &metav1.LabelSelector{MatchLabels: map[string]string{"app": "x", "tier": "web"}}, true},
 		{"another value", &metav1.LabelSelector{MatchLabels: map[string]string{"app": "x", "tier": "db"}}, false},
 		{"another label", &metav1.LabelSelector{MatchLabels: map[string]string{"zone": ""}}, false},
-		{"expression", &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpIn, Values: []string{"w", "x"}}}}, true},
+		{"expression",
+			&metav1.LabelSelector{
+				MatchExpressions: []metav1.LabelSelectorRequirement{
+					{Key: "app", Operator: metav1.LabelSelectorOpIn, Values: []string{"w", "x"}}}}, true},
 		{"expression against", &metav1.LabelSelector{
-			MatchLabels:      map[string]string{"app": "x"},
-			MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "tier", Operator: metav1.LabelSelectorOpDoesNotExist}},
+			MatchLabels: map[string]string{"app": "x"},
+			MatchExpressions: []metav1.LabelSelectorRequirement{
+				{Key: "tier", Operator: metav1.LabelSelectorOpDoesNotExist}},
 		}, false},
 	} {
 		var s Set
@@ -94,14 +98,17 @@ func TestCount(t *testing.T) {
 	}
 	for _, c := range []struct{ minReady, available int32 }{{0, 3}, {1, 2}, {30, 1}, {61, 0}} {
 		got := count(&Set{Template: template, MinReadySeconds: c.minReady}, pods, sim.Epoch)
-		if got.Replicas != 4 || got.FullyLabeledReplicas != 1 || got.ReadyReplicas != 3 || got.AvailableReplicas != c.available {
+		if got.Replicas != 4 || got.FullyLabeledReplicas != 1 || got.ReadyReplicas != 3 ||
+			got.AvailableReplicas != c.available {
 			t.Errorf("minReadySeconds %d: %+v", c.minReady, got)
 		}
 	}
 }
 
 func TestReplicaFailure(t *testing.T) {
-	failing := appsv1.ReplicaSetStatus{Conditions: []appsv1.ReplicaSetCondition{{Type: "Other"}, {Type: appsv1.ReplicaSetReplicaFailure, Reason: "FailedCreate"}}}
+	failing := appsv1.ReplicaSetStatus{
+		Conditions: []appsv1.ReplicaSetCondition{{Type: "Other"},
+			{Type: appsv1.ReplicaSetReplicaFailure, Reason: "FailedCreate"}}}
 	err := errTest{}
 	for _, c := range []struct {
 		name string

@@ -18,7 +18,8 @@ func (r *reconciler) fightRivals(ctx context.Context, set *Set) error {
 	}
 	for _, obj := range r.sets.List() {
 		rival := r.kind.Read(obj.(runtime.Object))
-		if rival.UID == set.UID || rival.Namespace != set.Namespace || rival.Replicas == 0 || rival.DeletionTimestamp != nil || !rival.Matches(set.Template.Labels) {
+		if rival.UID == set.UID || rival.Namespace != set.Namespace || rival.Replicas == 0 ||
+			rival.DeletionTimestamp != nil || !rival.Matches(set.Template.Labels) {
 			continue
 		}
 		var err error

@@ -91,7 +91,8 @@ func (r *reconciler) createOne(ctx context.Context, pod *corev1.Pod) (string, er
 // made has a created pod be waited for by its name. Before ControllerRef creations
 // were but counted.
 func (r *reconciler) made(key string, set *Set, pod string) {
-	if pod != "" && r.options.Generation == ControllerRef && !r.options.Without.ExpectFirst && !r.options.Without.MadeByName {
+	if pod != "" && r.options.Generation == ControllerRef && !r.options.Without.ExpectFirst &&
+		!r.options.Without.MadeByName {
 		r.expected.Made(key, r.owner(set), pod)
 	}
 }

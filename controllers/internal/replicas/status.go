@@ -69,7 +69,8 @@ func (r *reconciler) terminating(set *Set) int32 {
 // could not be created or deleted set or removed.
 func replicaFailure(set *Set, have int, scaleErr error, now time.Time) []appsv1.ReplicaSetCondition {
 	old := set.Status.Conditions
-	i := slices.IndexFunc(old, func(c appsv1.ReplicaSetCondition) bool { return c.Type == appsv1.ReplicaSetReplicaFailure })
+	i := slices.IndexFunc(old,
+		func(c appsv1.ReplicaSetCondition) bool { return c.Type == appsv1.ReplicaSetReplicaFailure })
 	switch {
 	case scaleErr == nil && i >= 0:
 		return slices.Delete(slices.Clone(old), i, i+1)

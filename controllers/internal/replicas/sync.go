@@ -114,7 +114,8 @@ func (r *reconciler) own(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
 // of its namespace it keeps, adopts and releases. Pods of others are not even
 // looked at (LAW-2, LAW-3), and only active pods are claimed (RULES E53).
 func (r *reconciler) claim(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
-	m := &ref.Manager{Client: r.env.Client, Owner: set, Kind: r.kind.GVK, Dependent: PodKind, Without: &r.options.Without.Ref}
+	m := &ref.Manager{Client: r.env.Client, Owner: set, Kind: r.kind.GVK, Dependent: PodKind,
+		Without: &r.options.Without.Ref}
 	claimed, err := ref.Claim(ctx, m, r.candidates(set), func(pod *corev1.Pod) bool { return set.Matches(pod.Labels) })
 	if err == nil && r.options.Without.OwnCount {
 		return r.selected(set), nil

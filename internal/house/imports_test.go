@@ -1,4 +1,4 @@
-package threelaws_test
+package house
 
 import (
 	"encoding/json"
@@ -12,8 +12,6 @@ import (
 	"testing"
 )
 
-const module = "github.com/threelaws/threelaws"
-
 const (
 	api           = "k8s.io/api"
 	apimachinery  = "k8s.io/apimachinery"
@@ -25,8 +23,8 @@ const (
 	btree         = "github.com/google/btree"
 )
 
-// row is one row of the import table.
-type row struct {
+// edge is one row of the import table.
+type edge struct {
 	pkg string
 	may []string
 	why string
@@ -37,7 +35,7 @@ type row struct {
 // the module. "p/..." is p and everything below it; any other path of another
 // module stands for everything below it as well. The first row that matches a
 // package counts.
-var edges = []row{
+var edges = []edge{
 	{".", nil,
 		"the root holds documentation only"},
 	{"sim", nil,
@@ -113,8 +111,8 @@ var edges = []row{
 		"bytes become objects and objects bytes without a handler, so that neither depends on who asked"},
 	{"fakeapi/httpapi/internal/table", []string{"fakeapi", "fakeapi/httpapi/internal/media", api, apimachinery,
 		apiextensions, "k8s.io/client-go/util/jsonpath"},
-		"an object is printed from itself and the time; the paths of custom columns are read as the real server reads " +
-			"them, by a package that brings nothing else of client-go"},
+		"an object is printed from itself and the time; the paths of custom columns are read as the real server " +
+			"reads them, by a package that brings nothing else of client-go"},
 	{"fakeapi/httpapi/internal/openapi", []string{"fakeapi", "fakeapi/httpapi/internal/media", apimachinery,
 		apiextensions, "github.com/google/gnostic-models/openapiv2", "google.golang.org/protobuf/proto"},
 		"a schema is made from a kind's Go type or its definition"},
@@ -144,13 +142,16 @@ var edges = []row{
 			"be compiled in"},
 	{"cli/internal/ci", nil,
 		"what continuous integration reads is text: it knows files, lines and sentences, and nothing of runs"},
-	{"cli", []string{"cli/internal/ci", "scenarios", "controllers/...", "sim/...", "internal/explore", "internal/nearest",
+	{"cli", []string{"cli/internal/ci", "scenarios", "controllers/...", "sim/...", "internal/explore",
+		"internal/nearest",
 		"internal/render", "internal/realtime", "fakeapi/...", api, apimachinery,
 		"github.com/spf13", "golang.org/x/term"},
 		"the command line joins everything but the test adapters"},
 	{"cmd/threelaws", []string{"cli", "scenarios"},
 		"the command is the command line with the controllers and scenarios of this module: whoever has others " +
 			"writes the same lines"},
+	{"internal/house", nil,
+		"the rules of the tree are tests, which import what they hold to them"},
 	{"internal/goroutine", nil,
 		"telling goroutines apart needs nothing but the runtime"},
 	{"internal/nearest", nil,
@@ -197,7 +198,7 @@ type pkg struct {
 
 func TestImports(t *testing.T) {
 	graph := listPackages(t)
-	for _, complaint := range check(graph) {
+	for _, complaint := range forbidden(graph) {
 		t.Error(complaint)
 	}
 	for _, r := range edges {
@@ -211,7 +212,9 @@ func TestImports(t *testing.T) {
 // files left out.
 func listPackages(t *testing.T) []pkg {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-deps", "-json=ImportPath,Standard,DepOnly,Imports", "./...").Output()
+	list := exec.Command("go", "list", "-deps", "-json=ImportPath,Standard,DepOnly,Imports", "./...")
+	list.Dir = root
+	out, err := list.Output()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		t.Fatalf("go list: %v\n%s", err, exit.Stderr)
 	} else if err != nil {
@@ -229,9 +232,9 @@ func listPackages(t *testing.T) []pkg {
 	}
 }
 
-// check returns one complaint for each forbidden edge and each reachable
+// forbidden returns one complaint for each forbidden edge and each reachable
 // package behind a wall.
-func check(graph []pkg) (complaints []string) {
+func forbidden(graph []pkg) (complaints []string) {
 	byPath := map[string]pkg{}
 	for _, p := range graph {
 		byPath[p.ImportPath] = p
@@ -240,7 +243,7 @@ func check(graph []pkg) (complaints []string) {
 		if p.DepOnly {
 			continue
 		}
-		i := slices.IndexFunc(edges, func(r row) bool { return matches(r.pkg, p.ImportPath) })
+		i := slices.IndexFunc(edges, func(r edge) bool { return matches(r.pkg, p.ImportPath) })
 		if i < 0 {
 			complaints =
 				append(complaints,
@@ -297,13 +300,6 @@ func trail(via map[string]string, at string) string {
 
 func covers(patterns []string, p string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool { return matches(pattern, p) })
-}
-
-func short(p string) string {
-	if p == module {
-		return "."
-	}
-	return strings.TrimPrefix(p, module+"/")
 }
 
 // matches reports whether an import path is one that a pattern of the tables
@@ -363,7 +359,7 @@ func TestImportsFlagsForbiddenEdges(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
-			for _, complaint := range check(c.graph) {
+			for _, complaint := range forbidden(c.graph) {
 				if strings.Contains(complaint, "reaches") == strings.Contains(c.want, "reaches") {
 					got = append(got, complaint)
 				}

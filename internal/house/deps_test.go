@@ -1,0 +1,30 @@
+package house
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// mostForeign is how many packages of other modules the simulator may depend on: a
+// user of the library has them all.
+const mostForeign = 208
+
+// The library's dependencies stay small.
+func TestSimulatorDependsOnLittle(t *testing.T) {
+	list := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "./sim/...")
+	list.Dir = root
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for p := range strings.FieldsSeq(string(out)) {
+		if !strings.HasPrefix(p, module) {
+			n++
+		}
+	}
+	if n == 0 || n > mostForeign {
+		t.Errorf("sim/... depends on %d packages of other modules, want at most %d", n, mostForeign)
+	}
+}

@@ -1,0 +1,170 @@
+package house
+
+import (
+	"go/parser"
+	"go/token"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/threelaws/threelaws/controllers/mutants"
+)
+
+// page is a page of documentation.
+type page struct{ name, text string }
+
+// pages are all pages of the tree but those of test data.
+func pages(t *testing.T) (out []page) {
+	t.Helper()
+	for _, f := range files(t) {
+		if path.Ext(f) == ".md" && !strings.Contains(f, "testdata/") {
+			out = append(out, page{f, read(t, f)})
+		}
+	}
+	return out
+}
+
+var (
+	links  = regexp.MustCompile(`\]\(([^)#]+)(?:#([^)]+))?\)`)
+	titles = regexp.MustCompile(`(?m)^#+ +(.*)$`)
+	quoted = regexp.MustCompile("`([a-z]+)/([a-z-]+)`")
+)
+
+// Every relative link in the documentation leads to a file, and to a title in it.
+func TestLinksLeadSomewhere(t *testing.T) {
+	for _, p := range pages(t) {
+		for _, m := range links.FindAllStringSubmatch(p.text, -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			to := path.Join(path.Dir(p.name), m[1])
+			if _, err := os.Stat(filepath.Join(root, to)); err != nil {
+				t.Errorf("%s: the link %s leads nowhere", p.name, m[1])
+			} else if m[2] != "" && !slices.Contains(anchors(read(t, to)), m[2]) {
+				t.Errorf("%s: %s has no title #%s", p.name, m[1], m[2])
+			}
+		}
+	}
+}
+
+// anchors are a page's titles as links name them.
+func anchors(text string) (out []string) {
+	for _, m := range titles.FindAllStringSubmatch(text, -1) {
+		a := strings.ReplaceAll(strings.ToLower(m[1]), " ", "-")
+		out = append(out, regexp.MustCompile(`[^a-z0-9_-]`).ReplaceAllString(a, ""))
+	}
+	return out
+}
+
+// Every mutant that the documentation names is there. What is quoted as x/y is a
+// mutant where x is a family of mutants; what is a directory is a directory.
+func TestMutantsNamedAreThere(t *testing.T) {
+	var families, names []string
+	for _, m := range mutants.All() {
+		family, _, _ := strings.Cut(m.Name, "/")
+		families, names = append(families, family), append(names, m.Name)
+	}
+	n := 0
+	for _, p := range pages(t) {
+		for _, m := range quoted.FindAllStringSubmatch(p.text, -1) {
+			if !slices.Contains(families, m[1]) {
+				continue
+			}
+			n++
+			if !slices.Contains(names, m[1]+"/"+m[2]) {
+				t.Errorf("%s: there is no mutant %s/%s", p.name, m[1], m[2])
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("no page names a mutant")
+	}
+}
+
+// What the README shows of Go is what the tests compile and run, byte for byte.
+func TestReadmeShowsWhatIsRun(t *testing.T) {
+	var run strings.Builder
+	for _, f := range []string{"scenarios/simtest/readme_test.go", "cmd/threelaws/main.go", "cli/example_test.go"} {
+		run.WriteString(read(t, f))
+	}
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(read(t, "README.md"), -1)
+	if len(blocks) < 2 {
+		t.Errorf("%d blocks of Go", len(blocks))
+	}
+	for _, b := range blocks {
+		if !strings.Contains(run.String(), b[1]) {
+			t.Errorf("README.md shows code that no test runs:\n%s", b[1])
+		}
+	}
+}
+
+// counts are figures of the tree that pages give, each with the words before and
+// behind it.
+var counts = []struct {
+	what string
+	re   *regexp.Regexp
+	is   func(t *testing.T) int
+}{
+	{"mutants", regexp.MustCompile(`(\d+) of (\d+) mutants killed`),
+		func(*testing.T) int { return len(mutants.All()) }},
+	{"scenario files", regexp.MustCompile(`all files under scenarios/ \((\d+)\)`), func(t *testing.T) int {
+		n := 0
+		for _, f := range files(t) {
+			if strings.HasPrefix(f, "scenarios/testdata/") && path.Ext(f) == ".txtar" {
+				n++
+			}
+		}
+		return n
+	}},
+}
+
+// The figures that pages give of the tree itself are those of the tree.
+func TestCountsAreThoseOfTheTree(t *testing.T) {
+	for _, c := range counts {
+		n := 0
+		for _, p := range pages(t) {
+			for _, m := range c.re.FindAllStringSubmatch(p.text, -1) {
+				for _, figure := range m[1:] {
+					n++
+					if got, _ := strconv.Atoi(figure); got != c.is(t) {
+						t.Errorf("%s: %s %s, there are %d", p.name, figure, c.what, c.is(t))
+					}
+				}
+			}
+		}
+		if n == 0 {
+			t.Errorf("no page tells how many %s there are", c.what)
+		}
+	}
+}
+
+var bench = regexp.MustCompile(`(?:-bench|-fuzz|-run) '?\^?(Benchmark|Fuzz|Test)?([A-Z]\w+)`)
+
+// Every benchmark, fuzz target and test that a page tells to run is there.
+func TestCommandsRunSomething(t *testing.T) {
+	var names []string
+	for _, f := range files(t) {
+		if !strings.HasSuffix(f, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), f, read(t, f), parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name := range topFuncs(file) {
+			names = append(names, name)
+		}
+	}
+	for _, p := range pages(t) {
+		for _, m := range bench.FindAllStringSubmatch(p.text, -1) {
+			if !slices.ContainsFunc(names, func(n string) bool { return strings.Contains(n, m[1]+m[2]) }) {
+				t.Errorf("%s: %s: there is no such test, benchmark or fuzz target", p.name, m[0])
+			}
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package house
+
+import (
+	"go/build/constraint"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// kept is the table of files that are no Go code and no page: what each is for, or
+// what reads those of a directory.
+var kept = []struct {
+	files string // a path, or a directory with what stands below it
+	named string // how the files of a directory end, or are called
+	by    string // the file that reads them; "" where why says who does
+	why   string
+}{
+	{".ci/run", "", "", "what continuous integration calls"},
+	{".gitignore", "", "", "git reads it"},
+	{"LICENSE", "", "", "the licence"},
+	{"Makefile", "", "", "the commands of the README"},
+	{"action.yml", "", "", "the action that others' workflows use"},
+	{"go.mod", "", "", "the module"},
+	{"go.sum", "", "", "the module's checksums"},
+	{"kubectltest/go.mod", "", "", "a module of its own, so that kubectl's dependencies are not ours"},
+	{"kubectltest/go.sum", "", "", "its checksums"},
+	{"cli/testdata/", `.*\.(txtar|txt|json|xml)`, "cli/golden_test.go", "the command line's goldens and what they run"},
+	{"fakeapi/testdata/vectors/", `.*\.(json|jsonl|gz)`, "internal/recorded", "what the real server answered"},
+	{"fakeapi/httpapi/internal/discovery/", `resources\.txt`, "fakeapi/httpapi/internal/discovery/resources.go",
+		"the table of resources, embedded"},
+	{"internal/goroutine/", `current_\w+\.s`, "internal/goroutine/", "assembly, built with the package"},
+	{"internal/render/testdata/", `\w+\.(txt|dot)`, "internal/render/render_test.go", "goldens of pages"},
+	{"kubectltest/testdata/", `\w+\.txtar`, "kubectltest/kubectl_test.go", "kubectl's command lines with their output"},
+	{"scenarios/testdata/", `\w+/[a-z0-9-]+\.txtar`, "scenarios/run_test.go", "the scenarios"},
+}
+
+// Every file is there for something: Go compiles it, a page that is reached from the
+// README is it, or the table above says what it is for.
+func TestEveryFileIsThereForSomething(t *testing.T) {
+	all := files(t)
+	for _, complaint := range strays(all, func(f string) string { return read(t, f) }) {
+		t.Error(complaint)
+	}
+	for _, k := range kept {
+		if k.files == "action.yml" || strings.HasPrefix(k.files, "cli/") {
+			continue
+		}
+		if !slices.ContainsFunc(all, func(f string) bool { return keeps(k.files, k.named, f) }) {
+			t.Errorf("the table has a row for %s %s, but there is no such file; remove it", k.files, k.named)
+		}
+		if k.by != "" && !slices.ContainsFunc(all, func(f string) bool { return strings.HasPrefix(f, k.by) }) {
+			t.Errorf("%s is said to be read by %s, which is not there", k.files, k.by)
+		}
+	}
+}
+
+func keeps(files, named, f string) bool {
+	rest, below := strings.CutPrefix(f, files)
+	return f == files || below && named != "" && regexp.MustCompile("^(?:"+named+")$").MatchString(rest)
+}
+
+// strays are complaints of files that nothing names.
+func strays(all []string, read func(string) string) (complaints []string) {
+	reached := reach(all, read)
+	for _, f := range all {
+		switch {
+		case path.Ext(f) == ".go" && !strings.Contains(f, "testdata/"):
+			if out, expr := excluded(read(f)); out {
+				complaints = append(complaints, f+" is never compiled: "+expr)
+			}
+		case path.Ext(f) == ".go" && slices.Contains(all, analysed(f)):
+		case slices.Contains(reached, f):
+		case !slices.ContainsFunc(kept,
+			func(k struct{ files, named, by, why string }) bool { return keeps(k.files, k.named, f) }):
+			complaints = append(complaints, f+": nothing names it: no table, no page, no build")
+		}
+	}
+	return complaints
+}
+
+// excluded reports whether a Go file's build constraint holds nowhere.
+func excluded(text string) (bool, string) {
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "package ") {
+			break
+		}
+		if !constraint.IsGoBuild(line) {
+			continue
+		}
+		expr, err := constraint.Parse(line)
+		return err != nil || !expr.Eval(func(tag string) bool { return tag != "ignore" }) && expr.String() == "ignore",
+			strings.TrimSpace(line)
+	}
+	return false, ""
+}
+
+// analysed is the test that reads a Go file of test data: that of the package whose
+// test data it is.
+func analysed(f string) string {
+	dir, _, _ := strings.Cut(f, "/testdata/")
+	return dir + "/" + path.Base(dir) + "_test.go"
+}
+
+// reach are the pages that one comes to from the README by links.
+func reach(all []string, read func(string) string) []string {
+	reached := []string{"README.md"}
+	for i := 0; i < len(reached); i++ {
+		if path.Ext(reached[i]) != ".md" || !slices.Contains(all, reached[i]) {
+			continue
+		}
+		for _, m := range links.FindAllStringSubmatch(read(reached[i]), -1) {
+			to := path.Join(path.Dir(reached[i]), m[1])
+			if path.Ext(to) == ".md" && !slices.Contains(reached, to) {
+				reached = append(reached, to)
+			}
+		}
+	}
+	return reached
+}
+
+// The checker must see what it is there for.
+func TestStraysAreSeen(t *testing.T) {
+	tree := map[string]string{
+		"README.md":                     "[a](docs/a.md)",
+		"docs/a.md":                     "[b](b.md)",
+		"docs/b.md":                     "",
+		"docs/lost.md":                  "",
+		"Makefile":                      "",
+		"one.sh":                        "",
+		"out.txt":                       "",
+		"sim/world.go":                  "package sim",
+		"sim/old.go":                    "//go:build ignore\n\npackage sim",
+		"sim/linux.go":                  "//go:build linux\n\npackage sim",
+		"scenarios/testdata/a/b.txtar":  "",
+		"scenarios/testdata/a/b.txtar~": "",
+	}
+	var all []string
+	for f := range tree {
+		all = append(all, f)
+	}
+	slices.Sort(all)
+	var got []string
+	for _, complaint := range strays(all, func(f string) string { return tree[f] }) {
+		f, _, _ := strings.Cut(strings.Replace(complaint, " is", ":", 1), ":")
+		got = append(got, f)
+	}
+	if want := "docs/lost.md one.sh out.txt scenarios/testdata/a/b.txtar~ sim/old.go"; strings.Join(got, " ") != want {
+		t.Errorf("strays %v, want %s", got, want)
+	}
+}
