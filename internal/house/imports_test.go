@@ -55,10 +55,12 @@ var edges = []edge{
 		"what a process was shown is there whatever law asks for it: it must not know who does"},
 	{"sim/law/internal/meta", []string{apimachinery},
 		"what metadata says it says of any object, in any history"},
-	{"internal/fight", nil,
+	{"internal/fight", []string{"internal/difference"},
 		"a fight is told by hashes and by what objects differ in: knowing what the world is made of could only make " +
 			"it blind elsewhere"},
-	{"sim/host", []string{"sim", "fakeapi", "internal/goroutine", api, apimachinery, cache, workqueue, btree},
+	{"sim/host",
+		[]string{"sim", "fakeapi", "internal/difference", "internal/goroutine", api, apimachinery, cache, workqueue,
+			btree},
 		"the host joins the kernel and the server, and offers controllers client-go's own types; of client-go only " +
 			"the caches and queues are free of goroutines"},
 	{"fakeapi", []string{"fakeapi/internal/...", "internal/nearest", api, apimachinery, apiextensions, btree,

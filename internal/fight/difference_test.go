@@ -1,0 +1,49 @@
+package fight_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/threelaws/threelaws/internal/fight"
+)
+
+func TestDifference(t *testing.T) {
+	data := func(version string, d map[string]string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{ResourceVersion: version, Generation: int64(len(version)),
+			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: version}}}, Data: d}
+	}
+	beat := func(at string, ready bool) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"beat": at, "ready": ready}}}
+	}
+	for _, c := range []struct {
+		name          string
+		a, b          any
+		times         bool
+		path, was, is string
+	}{
+		{"what the server moves", data("1", nil), data("22", nil), true, "", "", ""},
+		{"a field", data("1", map[string]string{"n": "1"}), data("2", map[string]string{"n": "2"}), false,
+			"data.n", `"1"`, `"2"`},
+		{"the first of two", data("1", nil), data("2", map[string]string{"a": "1", "b": "2"}), false,
+			"data.a", "none", `"1"`},
+		{"a time", beat("2017-03-01T00:00:00Z", true), beat("2017-03-01T00:00:10Z", true), true,
+			"status.beat", `"2017-03-01T00:00:00Z"`, `"2017-03-01T00:00:10Z"`},
+		{"a time and more", beat("2017-03-01T00:00:00Z", true), beat("2017-03-01T00:00:10Z", false), false,
+			"status.beat", `"2017-03-01T00:00:00Z"`, `"2017-03-01T00:00:10Z"`},
+		{"a time, the first", &corev1.Pod{}, &corev1.Pod{Status: corev1.PodStatus{StartTime: &metav1.Time{}}}, false,
+			"status.startTime", "none", "null"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := fight.OnlyTimes(c.a, c.b); got != c.times {
+				t.Errorf("only times: %v", got)
+			}
+			path, was, is := fight.FirstDifference(c.a, c.b)
+			if path != c.path || was != c.was || is != c.is {
+				t.Errorf("got %s %s %s, want %s %s %s", path, was, is, c.path, c.was, c.is)
+			}
+		})
+	}
+}
