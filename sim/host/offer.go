@@ -157,6 +157,9 @@ func (a actor) Digest(h *sim.Hash) {
 // bug of another kind.
 func (p *Process) digestAbstract(h *sim.Hash) {
 	h.Bool(p.Down)
+	if p.Down {
+		return // what it had seen is lost
+	}
 	for _, i := range p.order {
 		h.Word(i.cache.abstract)
 		if !i.synced {

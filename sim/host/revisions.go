@@ -24,7 +24,7 @@ func (c *Cluster) note(s *kindState, e *fakeapi.Event, cause int) {
 	ch.before, ch.after = s.commit(e.Key, e.After)
 	c.noted = append(c.noted, ch)
 	for _, p := range c.processes {
-		if i := p.informers[s.kind]; i != nil && i.synced {
+		if i := p.informers[s.kind]; i != nil && i.synced && !p.Down { // a dead watch is sent nothing
 			i.stream.push(ch)
 		}
 	}
