@@ -12,8 +12,9 @@ import (
 
 func TestDifference(t *testing.T) {
 	data := func(version string, d map[string]string) *corev1.ConfigMap {
-		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{ResourceVersion: version, Generation: int64(len(version)),
-			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: version}}}, Data: d}
+		return &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{ResourceVersion: version, Generation: int64(len(version)),
+				ManagedFields: []metav1.ManagedFieldsEntry{{Manager: version}}}, Data: d}
 	}
 	beat := func(at string, ready bool) *unstructured.Unstructured {
 		return &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"beat": at, "ready": ready}}}
