@@ -1,0 +1,187 @@
+package house
+
+import (
+	"go/ast"
+	"go/types"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// Every exported declaration of a public package says what it is.
+func TestExportsAreDocumented(t *testing.T) {
+	for _, p := range shipped(tree(t)) {
+		if !public(p) {
+			continue
+		}
+		if len(p.Syntax) > 0 && packageComment(p) == "" { // else there are tests only
+			t.Errorf("%s has no package comment", short(p.PkgPath))
+		}
+		for _, f := range p.Syntax {
+			for _, id := range undocumented(f) {
+				t.Errorf("%s: %s has no comment", p.Fset.Position(id.Pos()), id.Name)
+			}
+		}
+	}
+}
+
+// undocumented are the exported names of a file without a comment of their own or
+// of their group.
+func undocumented(f *ast.File) (out []*ast.Ident) {
+	note := func(id *ast.Ident, comments ...*ast.CommentGroup) {
+		if id.IsExported() && !slices.ContainsFunc(comments, func(c *ast.CommentGroup) bool { return c.Text() != "" }) {
+			out = append(out, id)
+		}
+	}
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil || ast.IsExported(receiver(d)) {
+				note(d.Name, d.Doc)
+			}
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				switch s := s.(type) {
+				case *ast.TypeSpec:
+					note(s.Name, s.Doc, s.Comment, d.Doc)
+				case *ast.ValueSpec:
+					for _, id := range s.Names {
+						note(id, s.Doc, s.Comment, d.Doc)
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// receiver is the name of a method's type.
+func receiver(d *ast.FuncDecl) string {
+	e := d.Recv.List[0].Type
+	for {
+		switch x := e.(type) {
+		case *ast.StarExpr:
+			e = x.X
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.Ident:
+			return x.Name
+		default:
+			return ""
+		}
+	}
+}
+
+// link is a link in a comment, to a name of the package or of an imported one.
+var link = regexp.MustCompile(`\[\*?([A-Za-z]\w*(?:\.[A-Z]\w*){0,2})\](?:[^\w(:\[]|$)`)
+
+// Every link in a comment leads somewhere.
+func TestCommentsLinkToWhatIsThere(t *testing.T) {
+	for _, p := range shipped(tree(t)) {
+		for _, f := range p.Syntax {
+			for _, c := range f.Comments {
+				for _, m := range link.FindAllStringSubmatch(c.Text(), -1) {
+					if !leads(p, f, m[1]) {
+						t.Errorf("%s: [%s] leads nowhere", p.Fset.Position(c.Pos()), m[1])
+					}
+				}
+			}
+		}
+	}
+}
+
+// leads reports whether a link's name can be found from a file, or is none: a
+// word in brackets that begins small is a word in brackets.
+func leads(p *packages.Package, f *ast.File, name string) bool {
+	first, rest, dotted := strings.Cut(name, ".")
+	if !ast.IsExported(first) {
+		if !dotted {
+			return true
+		}
+		imported := importedAs(p, f, first)
+		return imported == nil || declaresName(imported, rest)
+	}
+	return declaresName(p.Types, name)
+}
+
+// importedAs is the package that a file calls by a name, nil where it has none: the
+// word may stand for a package that the file does not import.
+func importedAs(p *packages.Package, f *ast.File, name string) *types.Package {
+	for _, i := range f.Imports {
+		to := p.Imports[strings.Trim(i.Path.Value, `"`)]
+		if to != nil && to.Types != nil &&
+			(i.Name == nil && to.Types.Name() == name || i.Name != nil && i.Name.Name == name) {
+			return to.Types
+		}
+	}
+	return nil
+}
+
+// declaresName reports whether a package has Name, or Type.Member.
+func declaresName(p *types.Package, name string) bool {
+	typ, member, dotted := strings.Cut(name, ".")
+	o := p.Scope().Lookup(typ)
+	if o == nil || !dotted {
+		return o != nil
+	}
+	found, _, _ := types.LookupFieldOrMethod(types.NewPointer(o.Type()), true, p, member)
+	if found == nil {
+		found, _, _ = types.LookupFieldOrMethod(o.Type(), true, p, member)
+	}
+	return found != nil
+}
+
+// Every example is run: one without its output is compiled only.
+func TestExamplesRun(t *testing.T) {
+	n := 0
+	for _, p := range tree(t) {
+		for _, f := range p.Syntax {
+			if !strings.HasSuffix(p.Fset.Position(f.Package).Filename, "_test.go") {
+				continue
+			}
+			for _, d := range f.Decls {
+				fn, ok := d.(*ast.FuncDecl)
+				if !ok || fn.Recv != nil || !strings.HasPrefix(fn.Name.Name, "Example") {
+					continue
+				}
+				n++
+				if !slices.ContainsFunc(f.Comments, func(c *ast.CommentGroup) bool {
+					return c.Pos() > fn.Pos() && c.End() < fn.End() &&
+						strings.Contains(strings.ToLower(c.Text()), "output:")
+				}) {
+					t.Errorf("%s: %s has no output, so nothing runs it", p.Fset.Position(fn.Pos()), fn.Name.Name)
+				}
+			}
+		}
+	}
+	if n < 6 {
+		t.Errorf("%d examples, want at least 6", n)
+	}
+}
+
+// The checkers of exports must see what they are there for.
+func TestBadExportsAreSeen(t *testing.T) {
+	p := check(t, map[string]string{
+		"a.go": "// Package p is [Gone] and [A].\npackage p\n\n// A is [A.B], [A.C], [A.Do] and [*A].\ntype A " +
+			"struct{ B int }\n\nfunc (a *A) Do() {}\n\nfunc bare() {}\n",
+		"b.go": "package p\n\nconst Bare = 1\n\n// Of a group.\nconst (\n\tOne = 1\n\tTwo = 2\n)\n",
+	})
+	var bare []string
+	for _, f := range p.Syntax {
+		for _, id := range undocumented(f) {
+			bare = append(bare, id.Name)
+		}
+	}
+	if len(bare) != 2 || bare[0] != "Do" || bare[1] != "Bare" {
+		t.Errorf("undocumented %v, want Do and Bare", bare)
+	}
+	for name, want := range map[string]bool{"A": true, "Gone": false, "A.B": true, "A.C": false, "A.Do": true,
+		"word": true} {
+		if leads(p, p.Syntax[0], name) != want {
+			t.Errorf("[%s] leads somewhere: %v, want %v", name, !want, want)
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package house
+
+const (
+	api           = "k8s.io/api"
+	apimachinery  = "k8s.io/apimachinery"
+	kubeOpenAPI   = "k8s.io/kube-openapi/pkg"
+	apiextensions = "k8s.io/apiextensions-apiserver/pkg"
+	cache         = "k8s.io/client-go/tools/cache"
+	listers       = "k8s.io/client-go/listers"
+	workqueue     = "k8s.io/client-go/util/workqueue"
+	btree         = "github.com/google/btree"
+)
+
+// edge is one row of the import table.
+type edge struct {
+	pkg string
+	may []string
+	why string
+}
+
+// edges is the import table: what a package of this module may import beside
+// the standard library. Paths without a dot in their first element are inside
+// the module. "p/..." is p and everything below it; any other path of another
+// module stands for everything below it as well. The first row that matches a
+// package counts.
+var edges = []edge{
+	{".", nil,
+		"the root holds documentation only"},
+	{"sim", nil,
+		"the kernel is a scheduler: if it knew Kubernetes, it could not schedule a subject that is something else, " +
+			"and nobody could read it in an hour"},
+	{"internal/explore", []string{"sim", "internal/nearest"},
+		"a strategy sees enabled actions, footprints and hashes; if it knew what they mean, it would be sound for " +
+			"one host only"},
+	{"internal/difference", []string{"github.com/google/go-cmp/cmp"},
+		"where two objects differ is asked of a library; what a field is called, of the objects' own types"},
+	{"internal/render", []string{"sim", "sim/law", "internal/difference", apimachinery},
+		"a picture is made from a history and what the laws found in it, so that a saved history can be drawn " +
+			"without its world; it knows what owns an object, but no server and no host"},
+	{"sim/law", []string{"sim", "sim/law/internal/meta", "sim/law/internal/view", "internal/fight", apimachinery},
+		"a law judges a history, whoever made it: it knows objects and selectors, but no server and no host"},
+	{"sim/law/internal/view", []string{"sim", "sim/law/internal/meta", apimachinery},
+		"what a process was shown is there whatever law asks for it: it must not know who does"},
+	{"sim/law/internal/meta", []string{apimachinery},
+		"what metadata says it says of any object, in any history"},
+	{"internal/fight", []string{"internal/difference"},
+		"a fight is told by hashes and by what objects differ in: knowing what the world is made of could only make " +
+			"it blind elsewhere"},
+	{"sim/host",
+		[]string{"sim", "fakeapi", "internal/difference", "internal/goroutine", api, apimachinery, cache, workqueue,
+			btree},
+		"the host joins the kernel and the server, and offers controllers client-go's own types; of client-go only " +
+			"the caches and queues are free of goroutines"},
+	{"fakeapi", []string{"fakeapi/internal/...", "internal/nearest", api, apimachinery, apiextensions, btree,
+		"gopkg.in/evanphx/json-patch.v4", "sigs.k8s.io/json", "sigs.k8s.io/yaml",
+		"sigs.k8s.io/structured-merge-diff/v6"},
+		"the server is a function of time and request: it knows neither the kernel nor its clients, so that either " +
+			"can be used without the other; k8s.io/apiserver would bring etcd, gRPC and goroutines"},
+	{"fakeapi/internal/same", []string{apimachinery},
+		"when two values are the same does not depend on what they are for"},
+	{"fakeapi/internal/metadata", []string{"fakeapi/internal/same", apimachinery},
+		"metadata is what all kinds have in common, so it knows no kind"},
+	{"fakeapi/internal/metapatch", []string{apimachinery},
+		"a patch of metadata is read and applied whatever the rest of the object is"},
+	{"fakeapi/internal/rule", []string{"fakeapi/internal/same"},
+		"a rule speaks of values as JSON has them: it knows no schema, and nothing of Kubernetes"},
+	{"fakeapi/internal/validation", []string{"fakeapi/internal/same", "fakeapi/internal/metadata", api, apimachinery,
+		"github.com/robfig/cron/v3"},
+		"what is wrong with an object is a function of the object and its old state: it knows no request and no store"},
+	{"fakeapi/internal/crdschema", []string{"fakeapi/internal/same", "fakeapi/internal/rule", apimachinery,
+		apiextensions, kubeOpenAPI},
+		"a schema says what it says of any value, whatever kind it is a value of"},
+	{"fakeapi/internal/crd", []string{"fakeapi/internal/metadata", "fakeapi/internal/rule",
+		"fakeapi/internal/crdschema", apimachinery, apiextensions},
+		"a definition is checked as a text about objects: that it makes kinds is the server's doing"},
+	{"fakeapi/internal/registry", []string{"fakeapi/internal/same", "fakeapi/internal/metadata",
+		"fakeapi/internal/validation", "fakeapi/internal/crd", api, apimachinery, apiextensions},
+		"a row of the table of kinds knows objects: if it saw requests or the store, every kind could have rules of " +
+			"its own for them"},
+	{"fakeapi/internal/fieldmanager", []string{"fakeapi/internal/registry", api, apimachinery, apiextensions,
+		kubeOpenAPI, "sigs.k8s.io/structured-merge-diff/v6"},
+		"a field manager is made of a row of the table and nothing else"},
+	{"fakeapi/internal/custom", []string{"fakeapi/internal/metadata", "fakeapi/internal/crdschema",
+		"fakeapi/internal/crd", "fakeapi/internal/registry", "fakeapi/internal/fieldmanager", apimachinery,
+		apiextensions, kubeOpenAPI, "sigs.k8s.io/structured-merge-diff/v6"},
+		"a custom kind is a row like the others, made of a definition"},
+	{"fakeapi/httpapi", []string{"fakeapi", "fakeapi/httpapi/internal/...", "internal/yamldoc", apimachinery,
+		"sigs.k8s.io/yaml"},
+		"the wire is a way in to the server: it knows no client and no host"},
+	{"fakeapi/httpapi/internal/refusal", []string{apimachinery},
+		"the words of a refusal are the same whatever is refused, so that every part of the wire can say them"},
+	{"fakeapi/httpapi/internal/media", []string{"fakeapi/httpapi/internal/refusal", apimachinery},
+		"what a client accepts is read from its request alone"},
+	{"fakeapi/httpapi/internal/discovery", []string{"fakeapi", apimachinery},
+		"the lists of resources are values: what they are sent as is decided above them"},
+	{"fakeapi/httpapi/internal/route", []string{"fakeapi", "fakeapi/httpapi/internal/discovery",
+		"fakeapi/httpapi/internal/refusal", apimachinery},
+		"a path and a method name a kind and a verb before anything of the body is read"},
+	{"fakeapi/httpapi/internal/codec", []string{"fakeapi", "fakeapi/httpapi/internal/media",
+		"fakeapi/httpapi/internal/refusal", api, apimachinery, apiextensions, "sigs.k8s.io/yaml"},
+		"bytes become objects and objects bytes without a handler, so that neither depends on who asked"},
+	{"fakeapi/httpapi/internal/table", []string{"fakeapi", "fakeapi/httpapi/internal/media", api, apimachinery,
+		apiextensions, "k8s.io/client-go/util/jsonpath"},
+		"an object is printed from itself and the time; the paths of custom columns are read as the real server " +
+			"reads them, by a package that brings nothing else of client-go"},
+	{"fakeapi/httpapi/internal/openapi", []string{"fakeapi", "fakeapi/httpapi/internal/media", apimachinery,
+		apiextensions, "github.com/google/gnostic-models/openapiv2", "google.golang.org/protobuf/proto"},
+		"a schema is made from a kind's Go type or its definition"},
+	{"sim/trial", []string{"sim", "sim/host", "sim/law", "internal/fight", "internal/render", "fakeapi", apimachinery},
+		"a trial joins the host, the laws and the page, so that nobody who runs a world can leave one of them out"},
+	{"internal/realtime", []string{"sim", "sim/trial", "fakeapi"},
+		"the one runner that reads the clock on the wall stands beside the kernel, so that nothing deterministic can " +
+			"come to lean on it"},
+	{"controllers/...",
+		[]string{"controllers/...", "sim", "sim/host", "fakeapi", api, apimachinery, cache, listers, workqueue},
+		"a controller is what a stranger could write: it sees the host's surface, never the laws that judge it or " +
+			"the search that schedules it"},
+	{"scenarios/simtest/...",
+		[]string{"cli", "scenarios", "controllers/...", "sim/...", "internal/explore", "internal/nearest",
+			"internal/render", "fakeapi", api, apimachinery, "sigs.k8s.io/yaml", "pgregory.net/rapid"},
+		"adapters for property tests and fuzzing are imported by tests only"},
+	{"scenarios/internal/golden", nil,
+		"what a step should print is compared as text, whatever printed it"},
+	{"scenarios/internal/words", nil,
+		"a line is cut into words whatever they mean"},
+	{"scenarios/internal/manifest", []string{"internal/nearest", "internal/render", "internal/yamldoc", "sim",
+		"fakeapi", apimachinery, apiextensions, "sigs.k8s.io/json", "go.yaml.in/yaml"},
+		"a manifest is read for a server, whichever script sends it: it knows no step and no run"},
+	{"scenarios", []string{"scenarios/internal/...", "internal/nearest", "sim/...", "internal/explore",
+		"internal/render", "fakeapi", apimachinery, "golang.org/x/tools/txtar", "go.yaml.in/yaml"},
+		"scenarios are for anybody's controllers: the registry is passed in, so this module's controllers must not " +
+			"be compiled in"},
+	{"cli/internal/ci", nil,
+		"what continuous integration reads is text: it knows files, lines and sentences, and nothing of runs"},
+	{"cli", []string{"cli/internal/ci", "scenarios", "controllers/...", "sim/...", "internal/explore",
+		"internal/nearest",
+		"internal/render", "internal/realtime", "fakeapi/...", api, apimachinery,
+		"github.com/spf13", "golang.org/x/term"},
+		"the command line joins everything but the test adapters"},
+	{"cmd/threelaws", []string{"cli", "scenarios"},
+		"the command is the command line with the controllers and scenarios of this module: whoever has others " +
+			"writes the same lines"},
+	{"internal/house", nil,
+		"the rules of the tree are tests, which import what they hold to them"},
+	{"internal/goroutine", nil,
+		"telling goroutines apart needs nothing but the runtime"},
+	{"internal/nearest", nil,
+		"a word is near another whatever they are words of"},
+	{"internal/yamldoc", nil,
+		"where a document of a text begins does not depend on what is in it"},
+	{"internal/recorded", nil,
+		"the reader of the recorded cases compares text with text: it serves the tests of whatever answers, so it " +
+			"may know none of them"},
+	{"internal/detcheck/...", []string{"internal/detcheck", "golang.org/x/tools/go"},
+		"the analyser reads source; it must not depend on what it checks"},
+}
+
+// walls are packages that may not be reached at all, directly or through other
+// modules.
+var walls = []struct {
+	from   string
+	to     []string
+	except []string
+	why    string
+}{
+	{"sim", []string{"net", "os", "math/rand", "crypto", "log"}, []string{"os/internal"},
+		"a run is a function of its actors and choices: the kernel has no way to the outside"},
+	{"fakeapi", []string{"sim/...", "k8s.io/client-go", "k8s.io/apiserver", "net/http/httptest"}, nil,
+		"the server can be embedded without its clients"},
+	{"scenarios", []string{"controllers/..."}, nil,
+		"the registry of controllers is passed in"},
+	{"cli", []string{"pgregory.net/rapid", "github.com/cockroachdb/datadriven",
+		"github.com/stretchr/testify", "golang.org/x/tools/go", "testing", "net/http/httptest", "scenarios/simtest"},
+		nil,
+		"what only tests need does not ship"},
+	{"...", []string{"k8s.io/apiserver", "k8s.io/kubernetes", "sigs.k8s.io/controller-runtime",
+		"k8s.io/client-go/kubernetes/fake"}, nil,
+		"the library's dependencies stay small; subjects that need these live in modules of their own"},
+}
