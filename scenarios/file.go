@@ -27,7 +27,7 @@ type File struct {
 // Step is one line of the script with the output expected of it.
 type Step struct {
 	Line      int    // from 1
-	Phase     string // the first line of the comment above the phase, "" when there is none
+	Phase     string // the first sentence of the comment above the phase, "" when there is none
 	Expect    bool   // "!": expected to break a law, not to settle, or to be refused
 	Verb      string
 	Args      []Arg

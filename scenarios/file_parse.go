@@ -79,7 +79,7 @@ func invalidUTF8(data []byte) int {
 
 // script reads up to the first section marker.
 func (p *parser) script() error {
-	phase, comment := "", false
+	phase, said, comment := "", "", false
 	for {
 		text, ok := p.peek()
 		if !ok || sectionName(text) != "" {
@@ -91,10 +91,15 @@ func (p *parser) script() error {
 		case word == "":
 			comment = false
 		case word[0] == '#':
-			if !comment {
-				phase = strings.TrimSpace(strings.TrimLeft(word, "#"))
+			text := strings.TrimSpace(strings.TrimLeft(word, "#"))
+			if comment {
+				text = said + " " + text
 			}
-			comment = true
+			said, comment = text, true
+			phase = said
+			if end := strings.Index(said, ". "); end >= 0 {
+				phase = said[:end+1]
+			}
 		case word == "----":
 			return wrong(p.file.Name, p.line, "",
 				"---- stands alone: expected output belongs directly beneath its step")

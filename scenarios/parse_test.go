@@ -122,7 +122,7 @@ func TestMistakes(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	text := "# set up\n# more\n\ncontrollers a b@c\n! settle limit=20 quiet\n----\nx\n  y\n\n# then\nlabel pod/p 'a " +
+	text := "# set\n# up. And more\n# of it\n\ncontrollers a b@c\n! settle limit=20 quiet\n----\nx\n  y\n\n# then\nlabel pod/p 'a " +
 		"b=c d' --x=1 -y\n----\n(none)\n-- w --\nbody\n"
 	text = strings.Replace(text, "--x=1 -y", "e-", 1)
 	f, err := scenarios.Parse("f", []byte(text))
@@ -133,7 +133,7 @@ func TestParse(t *testing.T) {
 		t.Errorf("Format differs:\n%s", got)
 	}
 	s := f.Steps[1]
-	if !s.Expect || s.Line != 5 || s.Phase != "set up" || s.Golden != "x\n  y\n" || !s.Has("quiet") {
+	if !s.Expect || s.Line != 6 || s.Phase != "set up." || s.Golden != "x\n  y\n" || !s.Has("quiet") {
 		t.Errorf("second step is %+v", s)
 	}
 	if v, ok := s.Param("limit"); v != "20" || !ok {
