@@ -2,9 +2,9 @@ package httpapi
 
 import (
 	"encoding/json"
-	"reflect"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -90,7 +90,7 @@ func TestCustomTable(t *testing.T) {
 	for i, c := range table.ColumnDefinitions {
 		got[c.Name] = table.Rows[0].Cells[i]
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%v, want %v", got, want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("- want, + got\n%s", diff)
 	}
 }

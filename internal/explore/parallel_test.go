@@ -10,8 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/threelaws/threelaws/sim"
 )
+
+// inside lets reports be compared with what is unexported in them.
+var inside = cmp.Exporter(func(reflect.Type) bool { return true })
 
 func toys(toy *toyWorld) func() Program { return func() Program { return toy.run } }
 
@@ -28,8 +33,8 @@ func TestReportDoesNotDependOnTheNumberOfWorkers(t *testing.T) {
 				if want == nil {
 					want = got
 				}
-				if !reflect.DeepEqual(got, want) {
-					t.Errorf("%s, all=%v: %d workers: %+v, one worker: %+v", strategy, all, workers, got, want)
+				if diff := cmp.Diff(want, got, inside); diff != "" {
+					t.Errorf("%s, all=%v: %d workers (- one worker, + more)\n%s", strategy, all, workers, diff)
 				}
 			}
 			if len(want.Failures) != 1 || all && want.Runs != 700 || !all && want.Runs != want.Failures[0].Index+1 {
@@ -120,8 +125,8 @@ func TestInterruptedReportIsAPrefix(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole.Interrupted = true
-	if !reflect.DeepEqual(rep, whole) {
-		t.Errorf("interrupted: %+v\nwhole: %+v", rep, whole)
+	if diff := cmp.Diff(whole, rep, inside); diff != "" {
+		t.Errorf("- whole, + interrupted\n%s", diff)
 	}
 }
 

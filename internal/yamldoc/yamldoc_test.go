@@ -1,8 +1,9 @@
 package yamldoc
 
 import (
-	"reflect"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestSplit(t *testing.T) {
@@ -28,8 +29,8 @@ func TestSplit(t *testing.T) {
 		{"nor is a list", " --- \n---a\n", []Document{doc(1, " --- \n---a\n")}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := Split([]byte(c.text)); !reflect.DeepEqual(got, c.want) {
-				t.Errorf("%+v, want %+v", got, c.want)
+			if diff := cmp.Diff(c.want, Split([]byte(c.text))); diff != "" {
+				t.Errorf("- want, + got\n%s", diff)
 			}
 		})
 	}

@@ -1,8 +1,9 @@
 package words_test
 
 import (
-	"reflect"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/threelaws/threelaws/scenarios/internal/words"
 )
@@ -14,8 +15,9 @@ func TestSplit(t *testing.T) {
 		`'a b'c k="v \" \\"`: {{Text: "a bc", Quoted: true}, {Text: `k=v " \`}},
 		`'a \b' ""`:          {{Text: `a \b`, Quoted: true}, {Quoted: true}},
 	} {
-		if got, what := words.Split(line); what != "" || !reflect.DeepEqual(got, want) {
-			t.Errorf("Split(%q) = %+v %s, want %+v", line, got, what, want)
+		got, what := words.Split(line)
+		if diff := cmp.Diff(want, got); what != "" || diff != "" {
+			t.Errorf("Split(%q): %s (- want, + got)\n%s", line, what, diff)
 		}
 	}
 	if _, what := words.Split(`a 'b c`); what != "a quote is not closed: 'b c" {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -94,8 +95,8 @@ func TestPodCells(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := &corev1.Pod{Spec: c.spec, Status: c.status}
 			p.Name, p.DeletionTimestamp = "p", c.gone
-			if got := podCells(p, noon)[1:4]; !reflect.DeepEqual(got, c.want) {
-				t.Errorf("%v, want %v", got, c.want)
+			if diff := cmp.Diff(c.want, podCells(p, noon)[1:4]); diff != "" {
+				t.Errorf("- want, + got\n%s", diff)
 			}
 		})
 	}
@@ -104,12 +105,12 @@ func TestPodCells(t *testing.T) {
 func TestJobCells(t *testing.T) {
 	start, end, two := metav1.Time{Time: noon.Add(-time.Hour)}, metav1.Time{Time: noon.Add(-time.Minute)}, int32(2)
 	j := &batchv1.Job{Spec: batchv1.JobSpec{Parallelism: &two}, Status: batchv1.JobStatus{StartTime: &start}}
-	if got, want := jobCells(j, noon)[1:4], []any{"Running", "0/1 of 2", "60m"}; !reflect.DeepEqual(got, want) {
-		t.Errorf("%v, want %v", got, want)
+	if diff := cmp.Diff([]any{"Running", "0/1 of 2", "60m"}, jobCells(j, noon)[1:4]); diff != "" {
+		t.Errorf("- want, + got\n%s", diff)
 	}
 	j.Spec.Completions, j.Status.CompletionTime, j.Status.Succeeded = &two, &end, 2
 	j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
-	if got, want := jobCells(j, noon)[1:4], []any{"Complete", "2/2", "59m"}; !reflect.DeepEqual(got, want) {
-		t.Errorf("%v, want %v", got, want)
+	if diff := cmp.Diff([]any{"Complete", "2/2", "59m"}, jobCells(j, noon)[1:4]); diff != "" {
+		t.Errorf("- want, + got\n%s", diff)
 	}
 }

@@ -2,10 +2,10 @@ package table
 
 import (
 	"encoding/json"
-	"reflect"
 	"strconv"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -91,8 +91,8 @@ func TestCustomCells(t *testing.T) {
 			t.Errorf("%s does not parse", c.path)
 			continue
 		}
-		if got := p.cells(queue(t), noon)[1]; !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s as %s: %#v, want %#v", c.path, c.kind, got, c.want)
+		if diff := cmp.Diff(c.want, p.cells(queue(t), noon)[1]); diff != "" {
+			t.Errorf("%s as %s (- want, + got)\n%s", c.path, c.kind, diff)
 		}
 	}
 }
@@ -125,8 +125,9 @@ func TestCustomColumns(t *testing.T) {
 		{[]string{".spec.text", ".spec.items[", ".spec.text"}, []string{"Name", "0"}, []any{"q", "t"}},
 		{[]string{".spec.items[?(@.n)", ".spec.text"}, []string{"Name"}, []any{"q"}},
 	} {
-		if got, cells := names(c.paths...); !reflect.DeepEqual(got, c.names) || !reflect.DeepEqual(cells, c.cells) {
-			t.Errorf("%q: columns %q with %v, want %q with %v", c.paths, got, cells, c.names, c.cells)
+		got, cells := names(c.paths...)
+		if diff := cmp.Diff(c.names, got) + cmp.Diff(c.cells, cells); diff != "" {
+			t.Errorf("%q: columns and cells (- want, + got)\n%s", c.paths, diff)
 		}
 	}
 }
