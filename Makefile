@@ -1,4 +1,4 @@
-# Everything here needs Go and nothing else. "make" is what a change must pass.
+# Everything here needs Go and nothing else. "make test" is what a change must pass.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c

@@ -5,7 +5,7 @@
 // (take ownership, don't interfere, don't share) are values that judge what
 // happened.
 //
-// There is nothing to import here. Start with packages sim (the kernel), fakeapi
-// (the server), sim/host (where a controller plugs in) and scenarios (the file
-// format); docs/design.md tells how they fit.
+// There is nothing to import here. Start with package scenarios/simtest (a controller
+// in go test) or cli (a command with controllers of your own); sim/host is where a
+// controller plugs in, fakeapi is the server, and docs/design.md tells how all fit.
 package threelaws

@@ -1,6 +1,6 @@
 // Package cli is the command line: run, explore, replay, show, laws, mutants
 // and serve, with help, version and shell completion, for whatever controllers
-// it is given. A program of three lines has it with its own:
+// it is given. A main of one statement has it with its own:
 //
 //	func main() {
 //		cli.Main(&scenarios.Registry{Controllers: []host.Controller{widget.Controller()}})
@@ -8,7 +8,20 @@
 //
 // Each command has a file that makes it, and stands on the files beneath: the
 // console it prints to, the shelf it takes scenario files from, the words for
-// what is wrong. The root names them all.
+// what is wrong. The file root.go names them all.
+//
+// # Names to know
+//
+//   - [Main] runs the command line of the process with a registry, and exits.
+//   - [Command] is the same with streams, a name and a library of scenarios of one's
+//     own; [Command.Run] returns the exit code instead. Its example is one that runs.
+//   - [Builtin] is the registry of this module's own controllers and mutants, and
+//     [Complete] adds them to another.
+//
+// # Where to go next
+//
+// Package scenarios is what the commands do, for programs; "threelaws help" explains
+// each, and docs/scenarios.md the files.
 package cli
 
 import (

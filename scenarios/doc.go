@@ -24,19 +24,36 @@
 // once in the default run; in every other run it is offered as actions of class
 // user, in the order of the script, and races with the controllers.
 //
+// # Five names to know
+//
+//   - [Parse] and [Load] read a [File].
+//   - [Registry] holds the controllers, laws and functions that files may name.
+//   - [Interpret] runs a file and holds it to its golden text: a [Result].
+//   - [Explore] runs it under other schedules: an [Exploration], its failures made
+//     small, each a [Counterexample].
+//   - [Kill] does so with a mutant.
+//
+// The example of [Interpret] is one that runs.
+//
 // # Where things are
 //
 // The files are named by what they are of.
 //
-//	file*.go     the format: a [File] is parsed, checked and written, with every
+//	file*.go     the format: a File is parsed, checked and written, with every
 //	             mistake at its line. Words, manifests and golden text are packages
 //	             of their own in internal.
-//	run*.go      one [Run] of a script: what the user does, how it settles, what
+//	run*.go      one Run of a script: what the user does, how it settles, what
 //	             its timelines tell, which breaches count against it.
-//	verb*.go     what a [Verb] is, and each verb as one value: its help, its check
+//	verb*.go     what a Verb is, and each verb as one value: its help, its check
 //	             and what it does to a run. Only the table in verb_table.go, which
-//	             [Parse] hands to the parser, names them all.
-//	explore*.go  a [Script] under other schedules: drawing and enumerating them,
+//	             Parse hands to the parser, names them all.
+//	explore*.go  a Script under other schedules: drawing and enumerating them,
 //	             making a failure small, writing it as a scenario file.
 //	interpret.go a whole file, run and held to its golden text.
+//
+// # Where to go next
+//
+// docs/scenarios.md is the format as one reads it, "threelaws help scenario" the
+// verbs. Package scenarios/simtest makes a file of a world given in Go; package cli
+// has all this as a command.
 package scenarios

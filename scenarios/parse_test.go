@@ -122,7 +122,8 @@ func TestMistakes(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	text := "# set\n# up. And more\n# of it\n\ncontrollers a b@c\n! settle limit=20 quiet\n----\nx\n  y\n\n# then\nlabel pod/p 'a " +
+	text := "# set\n# up. And more\n# of it\n\ncontrollers a b@c\n! settle limit=20 quiet\n----\nx\n  y\n\n# " +
+		"then\nlabel pod/p 'a " +
 		"b=c d' --x=1 -y\n----\n(none)\n-- w --\nbody\n"
 	text = strings.Replace(text, "--x=1 -y", "e-", 1)
 	f, err := scenarios.Parse("f", []byte(text))

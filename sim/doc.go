@@ -30,7 +30,7 @@
 //
 // Time begins at [Epoch].
 //
-// # Where to go on
+// # Where to go next
 //
 // Package host runs controllers as actors of a world, package law judges its
 // history, and package trial joins them: one run of a world to its end.

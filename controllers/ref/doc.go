@@ -4,5 +4,11 @@
 // with what Kubernetes 1.36 added to them.
 //
 // One Manager serves one sync of one controller object. It is made anew in the
-// next sync, because the answer of its live check holds for one sync only.
+// next sync, because the answer of its live check holds for one sync only:
+//
+//	m := &ref.Manager{Client: env.Client, Owner: set, Kind: kind, Dependent: podKind, Without: &ref.Without{}}
+//	own, err := ref.Claim(ctx, m, candidates, selects)
+//
+// [Without] stays zero in a controller that keeps the rules. What a claim decides of
+// one object is [Decide], whose example runs; controllers/internal/replicas claims so.
 package ref

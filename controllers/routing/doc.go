@@ -3,7 +3,15 @@
 // (WATCH-1 to WATCH-6); [TieBreak] is what there was before (WATCH-8); [Own]
 // routes the events on the controller objects themselves.
 //
-// Routes are pure: an event and the caches go in, keys come out.
+// Routes are pure: an event and the caches go in, keys come out. A controller of
+// ReplicaSets that owns Pods has two, with [Without] zero:
+//
+//	Routes: []host.Route{
+//		routing.Own(replicaSets, &routing.Without{}),
+//		(&routing.Dependents{Owner: replicaSets, ...}).Route(pods),
+//	}
+//
+// as controllers/internal/replicas does.
 package routing
 
 // Without names rules to leave out. The zero value keeps them all; a controller

@@ -5,8 +5,19 @@
 //
 // A request goes down the files in this order: serve.go or transport.go take
 // it, respond.go finds out what it is about, request.go makes a
-// [fakeapi.Request] of it, and this file executes that; encode.go makes the
+// [fakeapi.Request] of it, and handler.go executes that; encode.go makes the
 // body of the answer, feed.go the frames of a watch.
+//
+// client-go's own clients and informers work over it, in the same process:
+//
+//	h := httpapi.New(fakeapi.New(fakeapi.Options{}), time.Now)
+//	defer h.Close()
+//	config := &rest.Config{Host: "http://fake", Transport: h.Transport()}
+//	client, err := kubernetes.NewForConfig(config)
+//
+// [Handler.Load] stores the objects of a YAML file, with a [LoadError] for the one
+// that is refused; [Handler.Dump] writes them all. docs/fidelity.md says what is
+// served, and how it is known to be right.
 package httpapi
 
 import (

@@ -27,7 +27,7 @@ func TestLinesFit(t *testing.T) {
 			if n := columns(line); n > mostColumns && !held &&
 				!(test && columns(literal.ReplaceAllString(line, "")) < n/2) &&
 				!(path.Ext(f) == ".md" && strings.HasPrefix(line, "|")) {
-				t.Errorf("%s:%d: %d columns, more than %d", f, i+1, n, mostColumns)
+				t.Errorf("%s:%d: %d columns, more than %d; break the line", f, i+1, n, mostColumns)
 			}
 		}
 	}

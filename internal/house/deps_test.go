@@ -25,6 +25,7 @@ func TestSimulatorDependsOnLittle(t *testing.T) {
 		}
 	}
 	if n == 0 || n > mostForeign {
-		t.Errorf("sim/... depends on %d packages of other modules, want at most %d", n, mostForeign)
+		t.Errorf("sim/... depends on %d packages of other modules, want at most %d; if what is new is "+
+			"worth it (a group of the API), raise mostForeign and say why in the commit", n, mostForeign)
 	}
 }

@@ -132,7 +132,7 @@ func TestCountsAreThoseOfTheTree(t *testing.T) {
 				for _, figure := range m[1:] {
 					n++
 					if got, _ := strconv.Atoi(figure); got != c.is(t) {
-						t.Errorf("%s: %s %s, there are %d", p.name, figure, c.what, c.is(t))
+						t.Errorf("%s: %q: there are %d %s", p.name, m[0], c.is(t), c.what)
 					}
 				}
 			}

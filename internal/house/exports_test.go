@@ -36,7 +36,7 @@ func TestExportsHaveUsers(t *testing.T) {
 			if !used[p.PkgPath+"."+name] && !strings.Contains(told, p.Name+"."+name) &&
 				!strings.Contains(own, "["+name+"]") {
 				t.Errorf("%s.%s is exported and has no user: no other package, no example, no page and no doc.go "+
-					"names it", short(p.PkgPath), name)
+					"names it; unexport it, or show it in an example", short(p.PkgPath), name)
 			}
 		}
 	}

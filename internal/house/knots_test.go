@@ -22,8 +22,9 @@ func TestNoLargeKnots(t *testing.T) {
 	for _, p := range shipped(tree(t)) {
 		for _, k := range knots(uses(p)) {
 			if len(k) > mostInKnot {
-				t.Errorf("%s: %d files use each other in a circle, more than %d: %s", short(p.PkgPath), len(k),
-					mostInKnot, strings.Join(k, " "))
+				t.Errorf("%s: %d files use each other in a circle, more than %d; move what the others use "+
+					"into a package or a lower file: %s", short(p.PkgPath), len(k), mostInKnot,
+					strings.Join(k, " "))
 			}
 		}
 	}

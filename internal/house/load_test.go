@@ -68,6 +68,7 @@ func files(t *testing.T) (out []string) {
 			return err
 		}
 		switch {
+		case rel == ".git" && !e.IsDir(): // of a worktree it is a file
 		case e.IsDir() && (rel == ".git" || e.Name() == ".threelaws" || rel == "bin"):
 			return filepath.SkipDir
 		case !e.IsDir() && !ignored(e.Name()):

@@ -3,6 +3,7 @@ package house
 import (
 	"fmt"
 	"go/ast"
+	"go/types"
 	"iter"
 	"regexp"
 	"slices"
@@ -166,6 +167,22 @@ func TestTableOfDirectories(t *testing.T) {
 		if top, _, _ := strings.Cut(dir, "/"); !slices.Contains(told, dir) &&
 			!(top == "controllers" && slices.Contains(told, top)) {
 			t.Errorf("README.md does not name the directory %s", dir)
+		}
+	}
+}
+
+// What a package declares it uses: a row that no table has is not there, and the
+// compiler does not mind.
+func TestEveryVariableIsUsed(t *testing.T) {
+	for _, p := range shipped(tree(t)) {
+		used := map[types.Object]bool{}
+		for _, o := range p.TypesInfo.Uses {
+			used[o] = true
+		}
+		for _, name := range p.Types.Scope().Names() {
+			if v, ok := p.Types.Scope().Lookup(name).(*types.Var); ok && !v.Exported() && !used[v] {
+				t.Errorf("%s: nothing uses %s; is its line in a table missing?", p.Fset.Position(v.Pos()), name)
+			}
 		}
 	}
 }

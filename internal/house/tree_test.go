@@ -74,7 +74,9 @@ func strays(all []string, read func(string) string) (complaints []string) {
 		case slices.Contains(reached, f):
 		case !slices.ContainsFunc(kept,
 			func(k struct{ files, named, by, why string }) bool { return keeps(k.files, k.named, f) }):
-			complaints = append(complaints, f+": nothing names it: no table, no page, no build")
+			complaints =
+				append(complaints,
+					f+": nothing names it: link it from a page, add a row to kept in tree_test.go, or remove it")
 		}
 	}
 	return complaints

@@ -13,10 +13,16 @@
 //	}
 //
 // [Case.Property] and [Case.Fuzz] draw the same case with rapid and with Go's
-// fuzzer; [Case.Explore] hands the outcome over. A [Generator] is generated as well:
-// what it holds, what the user does, and which of the enabled actions comes next
-// are drawn from one [sim.Choices].
+// fuzzer; [Case.Explore] hands the outcome over. A [Generator] draws whole worlds:
+// what they hold, what the user does and which action comes next all come from one
+// [sim.Choices]; what one of them came to is a [Drawn].
 //
 // It is imported by tests only: importing it links rapid, which registers
 // flags.
+//
+// # Where to go next
+//
+// Package sim/host says what a controller is. The README shows a whole test and what
+// its failure looks like; docs/scenarios.md describes the files that failures are
+// written as, and package cli replays them in a command of your own.
 package simtest

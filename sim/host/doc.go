@@ -40,7 +40,7 @@
 // [Waiter], so that who waits for ever is found; an [ExpectationObserver] is told of
 // what it expects, and a [Forgetter] when an object of its is gone.
 //
-// # Where to go on
+// # Where to go next
 //
 // Package simtest runs a controller in a test, package trial once, package cli
 // under every command. A [Cluster] alone runs each controller as a [Process] and

@@ -47,7 +47,7 @@
 //	}
 //
 // A check reads the record that it is shown, what this one commit does ([Judge.Write])
-// and what is stored before it ([Judge.State], of [Object]s). It says that something came up which
+// and what is stored before it ([Judge.State], which holds each [Object]). It says that something came up which
 // could have broken the law (Ask), and that something did (Report). One that remembers
 // is a [Check] of its own; [On] is for those that do not.
 //
