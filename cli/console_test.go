@@ -17,8 +17,8 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on 
 // Who keeps what a command prints is not told that all went well when it was lost.
 func TestFullDisk(t *testing.T) {
 	for _, line := range []string{
-		"help", "help --json", "laws", "laws --json", "version", "run testdata/settles.txtar", "show testdata/settles.txtar",
-		"completion bash",
+		"help", "help --json", "laws", "laws --json", "version", "completion bash",
+		"run testdata/settles.txtar", "show testdata/settles.txtar",
 	} {
 		var err bytes.Buffer
 		c := Command{Registry: Builtin(), Bare: true, Name: "threelaws", Out: full{}, Err: &err}
