@@ -1,7 +1,10 @@
 package threelaws_test
 
 import (
+	"errors"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -80,6 +83,51 @@ func TestAction(t *testing.T) {
 		m := regexp.MustCompile(`^\$\{\{ steps\.([a-z]+)\.outputs\.` + name + ` \}\}$`).FindStringSubmatch(out.Value)
 		if m == nil || !slices.Contains(ids, m[1]) || !strings.Contains(string(text), `echo "`+name+"=") {
 			t.Errorf("output %s comes from nowhere: %s", name, out.Value)
+		}
+	}
+}
+
+// The last step's script takes its words from the environment as they are, and names
+// the JUnit file as later steps find it, in the workspace.
+func TestActionScript(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash")
+	}
+	text, err := os.ReadFile("action.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a action
+	if err := yaml.UnmarshalStrict(text, &a); err != nil {
+		t.Fatal(err)
+	}
+	script := a.Runs.Steps[len(a.Runs.Steps)-1].Run
+	// It prints its words, writes the file that --junit names, and fails.
+	const stub = "#!/bin/sh\nprintf '<%s>' \"$@\"\n[ -z \"$4\" ] || : >\"$4\"\nexit 3\n"
+	for _, c := range []struct{ work, junit, want string }{
+		{".", "out.xml", "junit=out.xml\nexit-code=3\n"},
+		{"sub", "out.xml", "junit=sub/out.xml\nexit-code=3\n"},
+		{"sub", "", "junit=\nexit-code=3\n"},
+	} {
+		dir := t.TempDir()
+		program := filepath.Join(dir, "threelaws-bin", "threelaws")
+		if err := errors.Join(os.Mkdir(filepath.Join(dir, "sub"), 0o755), os.Mkdir(filepath.Dir(program), 0o755),
+			os.WriteFile(program, []byte(stub), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		output := filepath.Join(dir, "output")
+		cmd := exec.CommandContext(t.Context(), bash, "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script)
+		cmd.Dir = filepath.Join(dir, c.work)
+		cmd.Env = append(os.Environ(), "RUNNER_TEMP="+dir, "GITHUB_OUTPUT="+output, "COMMAND=run", "WORK="+c.work,
+			"PATHS=a $(false) *\nb", "ARGS=-n 5", "JUNIT="+c.junit)
+		printed, err := cmd.CombinedOutput()
+		words := "<run><--annotations><--junit><" + c.junit + "><-n><5><--><a><$(false)><*><b>"
+		if cmd.ProcessState.ExitCode() != 3 || string(printed) != words {
+			t.Errorf("%+v: %v\n%s\nnot\n%s", c, err, printed, words)
+		}
+		if got, err := os.ReadFile(output); err != nil || string(got) != c.want {
+			t.Errorf("%+v: %q, %v", c, got, err)
 		}
 	}
 }

@@ -100,6 +100,7 @@ func TestBadUsage(t *testing.T) {
 		{"explor x", "threelaws: unknown command explor; did you mean explore?"},
 		{"run --updat x", "threelaws: run: unknown flag --updat; did you mean --update?"},
 		{"run -x x", "threelaws: run: unknown flag -x"},
+		{"-x", "threelaws: unknown flag -x"},
 		{"run testdata/setles.txtar",
 			"testdata/setles.txtar: cannot be read: no such file or directory; did you mean testdata/settles.txtar?"},
 		{"run testdata/golden", "testdata/golden: no scenario files (*.txtar) in this directory"},

@@ -20,6 +20,8 @@ type console struct {
 	width    int  // the columns of a page
 
 	json bool // --json
+
+	lost error // the first that kept text from being printed
 }
 
 // print writes text, coloured on a terminal.
@@ -27,7 +29,9 @@ func (c *console) print(text string) {
 	if c.colour {
 		text = render.Color(text)
 	}
-	io.WriteString(c.out, text)
+	if _, err := io.WriteString(c.out, text); c.lost == nil {
+		c.lost = err
+	}
 }
 
 func (c *console) printf(format string, args ...any) { c.print(fmt.Sprintf(format, args...)) }

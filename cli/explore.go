@@ -117,8 +117,8 @@ func exploreFile(ctx context.Context, a *app, name string, x *exploring) (*explo
 		if err != nil {
 			return nil, err
 		}
-		failing.Page.Replay = a.name + " replay " + path
-		failing.Page.Draw(a.name + " show --as dot " + path)
+		failing.Page.Replay = a.name + " replay " + argument(path)
+		failing.Page.Draw(a.name + " show --as dot " + argument(path))
 		rep.Failures = append(rep.Failures, failureJSON{failing, path})
 	}
 	a.code = worse(a.code, rep.ExitCode)

@@ -55,7 +55,7 @@ Every command takes --json; "threelaws help json" lists what it prints.
 func explain(a *app, cmd *cobra.Command) {
 	j := describe(a, cmd)
 	if a.json {
-		a.encode(j)
+		a.lost = a.encode(j)
 		return
 	}
 	var b strings.Builder

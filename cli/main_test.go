@@ -345,7 +345,8 @@ func TestInterrupt(t *testing.T) {
 		"run testdata/settles.txtar", "explore -n 1000000 testdata/settles.txtar",
 		"explore --strategy exhaustive testdata/settles.txtar", "mutants testdata/mutants replicaset/claim-foreign",
 	} {
-		if got := threelaws(ctx, Builtin(), strings.Fields(args)...); got.code != exitInterrupted {
+		got := threelaws(ctx, Builtin(), strings.Fields(args)...)
+		if got.code != exitInterrupted || !strings.Contains(got.out, "interrupted") {
 			t.Errorf("%s: exit %d\n%s%s", args, got.code, got.out, got.err)
 		}
 	}

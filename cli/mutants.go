@@ -48,8 +48,7 @@ func mutantsCommand(a *app) *cobra.Command {
 		Long: `A mutant is a controller with one guard removed. For each one, or those that are
 named, runs the scenarios that have a step "mutant NAME", until a law breaks, and
 names the law: those below DIR, ./scenarios or, where there is none, in the program.
-The exit code is 1 when a mutant survives
-or no scenario is for it.`,
+The exit code is 1 when a mutant survives or no scenario is for it.`,
 		Example: "  threelaws mutants\n  threelaws mutants replicaset/skip-recheck",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			chosen, dir, err := mutantsNamed(a, args)
@@ -130,7 +129,11 @@ func killAll(ctx context.Context, a *app, chosen []host.Mutant, dir string) erro
 	if a.json {
 		return a.encode(mutantsReport{deaths, killed, a.code})
 	}
-	a.printf("%d of %s killed\n", killed, plural(len(chosen), "mutant"))
+	left := ""
+	if !done {
+		left = fmt.Sprintf(", %d not tried: interrupted", len(chosen)-len(deaths))
+	}
+	a.printf("%d of %s killed%s\n", killed, plural(len(chosen), "mutant"), left)
 	return nil
 }
 

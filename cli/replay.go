@@ -63,7 +63,7 @@ func replay(a *app, path string) error {
 		}
 	}
 	if rep.Page != nil {
-		rep.Page.Draw(a.name + " show --as dot " + rep.File)
+		rep.Page.Draw(a.name + " show --as dot " + argument(rep.File))
 	}
 	a.code = rep.ExitCode
 	if a.json {

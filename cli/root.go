@@ -24,6 +24,9 @@ func execute(ctx context.Context, a *app, args []string) int {
 	if err == nil {
 		err = unknown
 	}
+	if err == nil && a.lost != nil {
+		err = usage("not all could be printed: %v", a.lost)
+	}
 	if err != nil {
 		var e *scenarios.Error
 		if errors.As(err, &e) && e.File == "" {

@@ -101,8 +101,8 @@ func wrongs(a *app, res *scenarios.Result, width int) string {
 		b.WriteString(e.Error() + "\n")
 	}
 	if p := res.Page; p != nil {
-		p.Replay = a.name + " replay " + res.File
-		p.Draw(a.name + " show --as dot " + res.File)
+		p.Replay = a.name + " replay " + argument(res.File)
+		p.Draw(a.name + " show --as dot " + argument(res.File))
 		b.WriteString(p.Wide(width))
 	}
 	return b.String()

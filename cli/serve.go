@@ -70,7 +70,7 @@ func serve(ctx context.Context, a *app, o *serving) error {
 	}
 	url := "http://" + listener.Addr().String()
 	if o.kubeconfig != "" {
-		if err := writeWhole(o.kubeconfig, []byte(kubeconfig(url))); err != nil {
+		if err := replaceFile(o.kubeconfig, []byte(kubeconfig(url)), 0o600); err != nil {
 			listener.Close()
 			return usage("--kubeconfig: %v", err)
 		}

@@ -28,13 +28,28 @@ users:
 }
 
 // writeWhole replaces a file, or leaves it as it is.
-func writeWhole(path string, text []byte) error {
+func writeWhole(path string, text []byte) error { return replaceFile(path, text, 0o644) }
+
+// replaceFile is writeWhole with the mode that a new file gets. A link stays one,
+// and what is no file, as /dev/stdout, is written to and not replaced.
+func replaceFile(path string, text []byte, mode os.FileMode) error {
+	if old, err := os.Stat(path); err == nil {
+		if mode = old.Mode(); !mode.IsRegular() {
+			return os.WriteFile(path, text, mode.Perm())
+		}
+		if path, err = filepath.EvalSymlinks(path); err != nil {
+			return err
+		}
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".threelaws-*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name())
 	_, err = f.Write(text)
+	if e := f.Chmod(mode.Perm()); err == nil {
+		err = e
+	}
 	if e := f.Close(); err == nil {
 		err = e
 	}

@@ -67,8 +67,13 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// flagError words what is wrong with a flag.
+// flagError words what is wrong with a flag, behind the command it was given to;
+// the program's own name stands before all of it.
 func flagError(cmd *cobra.Command, err error) error {
+	whose := ""
+	if cmd.HasParent() {
+		whose = cmd.Name() + ": "
+	}
 	var unknown *pflag.NotExistError
 	var bad *pflag.InvalidValueError
 	var missing *pflag.ValueRequiredError
@@ -78,16 +83,16 @@ func flagError(cmd *cobra.Command, err error) error {
 		if short := unknown.GetSpecifiedShortnames(); short != "" {
 			name = "-" + short
 		}
-		return usage("%s: unknown flag %s%s", cmd.Name(), name, suggest(name, flagNames(cmd)))
+		return usage("%sunknown flag %s%s", whose, name, suggest(name, flagNames(cmd)))
 	case errors.As(err, &bad):
 		what := map[string]string{
 			"bool": "true or false", "int": "a whole number", "uint64": "a whole number from 0",
 		}[bad.GetFlag().Value.Type()]
-		return usage("%s: --%s=%s is not %s", cmd.Name(), bad.GetFlag().Name, bad.GetValue(), what)
+		return usage("%s--%s=%s is not %s", whose, bad.GetFlag().Name, bad.GetValue(), what)
 	case errors.As(err, &missing):
-		return usage("%s: --%s needs a value", cmd.Name(), missing.GetFlag().Name)
+		return usage("%s--%s needs a value", whose, missing.GetFlag().Name)
 	}
-	return usage("%s: %v", cmd.Name(), err)
+	return usage("%s%v", whose, err)
 }
 
 func flagNames(cmd *cobra.Command) []string {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -23,6 +24,23 @@ func round(d time.Duration) string {
 		return d.Round(100 * time.Millisecond).String()
 	}
 	return d.Round(time.Second).String()
+}
+
+// plainWord is a word that a shell takes as it stands.
+var plainWord = regexp.MustCompile(`^[\pL\pN_./:@%+=,][-\pL\pN_./:@%+=,]*$`)
+
+// argument is a scenario file as a shell is to be told of it, in a command to be
+// copied.
+func argument(title string) string {
+	switch {
+	case title == titleOf(stdin) && !onDisk(title):
+		return stdin
+	case plainWord.MatchString(title):
+		return title
+	case strings.HasPrefix(title, "-"):
+		title = "./" + title
+	}
+	return "'" + strings.ReplaceAll(title, "'", `'\''`) + "'"
 }
 
 func indent(text string) string {

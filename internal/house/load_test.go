@@ -71,6 +71,7 @@ func files(t *testing.T) (out []string) {
 		case rel == ".git" && !e.IsDir(): // of a worktree it is a file
 		case e.IsDir() && (rel == ".git" || e.Name() == ".threelaws" || rel == "bin"):
 			return filepath.SkipDir
+		case rel == ".git": // in a linked worktree it is a file
 		case !e.IsDir() && !ignored(e.Name()):
 			out = append(out, filepath.ToSlash(rel))
 		}
