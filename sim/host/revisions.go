@@ -17,13 +17,16 @@ import (
 // server, and its answer looked up among the notes.
 
 // note takes down a change that the server has just stored, and sends it to the
-// watches of its kind. A process that is down keeps those it died with until it
-// starts again.
+// watches of its kind. A process that is down keeps them until it starts again, but
+// not in a world that forgets: it may stay down for ever.
 func (c *Cluster) note(s *kindState, e *fakeapi.Event, cause int) {
 	ch := change{version: e.Version, cause: cause}
 	ch.before, ch.after = s.commit(e.Key, e.After)
 	c.noted = append(c.noted, ch)
 	for _, p := range c.processes {
+		if p.Down && c.world.History.Forget > 0 {
+			continue
+		}
 		if i := p.informers[s.kind]; i != nil && i.synced {
 			i.stream.push(ch)
 		}
