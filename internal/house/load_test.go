@@ -70,7 +70,7 @@ func files(t *testing.T) (out []string) {
 		switch {
 		case e.IsDir() && (rel == ".git" || e.Name() == ".threelaws" || rel == "bin"):
 			return filepath.SkipDir
-		case !e.IsDir() && !ignored(e.Name()):
+		case !e.IsDir() && rel != ".git" && !ignored(e.Name()): // a worktree's .git is a file
 			out = append(out, filepath.ToSlash(rel))
 		}
 		return nil
