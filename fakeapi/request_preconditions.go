@@ -6,7 +6,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metapatch"
@@ -59,16 +58,21 @@ func patchPreconditions(form types.PatchType, patch []byte) (uid types.UID, reso
 			return types.UID(uid), version
 		}
 	}
-	var body struct {
-		Metadata struct {
-			UID             types.UID `json:"uid"`
-			ResourceVersion string    `json:"resourceVersion"`
-		} `json:"metadata"`
-	}
-	if kjson.UnmarshalCaseSensitivePreserveInts(patch, &body) != nil {
+	var body map[string]json.RawMessage
+	var metadata map[string]any
+	if json.Unmarshal(patch, &body) != nil || json.Unmarshal(body["metadata"], &metadata) != nil {
 		return "", ""
 	}
-	return body.Metadata.UID, body.Metadata.ResourceVersion
+	return namesIn(metadata)
+}
+
+// namesIn are the uid and the resourceVersion that metadata name: of a field that is
+// there twice, the last counts, as it does when the patch is applied.
+func namesIn(metadata any) (uid types.UID, resourceVersion string) {
+	fields, _ := metadata.(map[string]any)
+	name, _ := fields["uid"].(string)
+	resourceVersion, _ = fields["resourceVersion"].(string)
+	return types.UID(name), resourceVersion
 }
 
 // mayName reports whether a text may name a field: whether the word is in it, or an
@@ -78,7 +82,7 @@ func mayName(text []byte, field string) bool {
 }
 
 // operationPreconditions are those of a JSON patch: an operation that tests a
-// field, or sets it, which the server then compares.
+// field, or sets it, which the server then compares; by itself or with all metadata.
 func operationPreconditions(patch []byte) (uid types.UID, resourceVersion string) {
 	var operations []struct {
 		Op    string `json:"op"`
@@ -89,14 +93,16 @@ func operationPreconditions(patch []byte) (uid types.UID, resourceVersion string
 		return "", ""
 	}
 	for _, o := range operations {
-		text, ok := o.Value.(string)
-		if !ok || o.Op != "test" && o.Op != "add" && o.Op != "replace" {
+		if o.Op != "test" && o.Op != "add" && o.Op != "replace" {
 			continue
 		}
-		switch o.Path {
-		case "/metadata/uid":
+		text, isText := o.Value.(string)
+		switch {
+		case o.Path == "/metadata":
+			uid, resourceVersion = namesIn(o.Value)
+		case o.Path == "/metadata/uid" && isText:
 			uid = types.UID(text)
-		case "/metadata/resourceVersion":
+		case o.Path == "/metadata/resourceVersion" && isText:
 			resourceVersion = text
 		}
 	}

@@ -30,6 +30,11 @@ func TestPreconditions(t *testing.T) {
 			{"op":"replace","path":"/metadata/resourceVersion","value":"7"}]`, uid, version},
 		{types.JSONPatchType, `[{"op":"add","path":"/metadata/labels/uid","value":"u"},
 			{"op":"remove","path":"/metadata/uid"}]`, "", ""},
+		{types.MergePatchType, `{"metadata":{"uid":"u"},"metadata":{"labels":{"a":"b"}}}`, "", ""},
+		{types.MergePatchType, `{"metadata":{"uid":"u","\u0075id":null}}`, "", ""},
+		{types.MergePatchType, `{"metadata":{"labels":{"a":1},"\u0075id":"u"}}`, uid, ""},
+		{types.JSONPatchType, `[{"op":"replace","path":"/metadata","value":{"uid":"u","resourceVersion":"7"}}]`, uid,
+			version},
 		{types.ApplyPatchType, "metadata:\n  name: a\n  uid: u\n", uid, ""},
 		{types.ApplyPatchType, "metadata:\n  labels:\n    resourceVersion: \"7\"\n", "", ""},
 	} {

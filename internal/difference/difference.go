@@ -22,23 +22,37 @@ type Leaf struct {
 }
 
 // Of lists where two values of one type differ: the fields of structs in their order,
-// the keys of maps and the names of entries sorted. Lists of plain values differ as a
-// whole; other lists are compared entry by entry, by name where they have names, else
-// by place.
+// the keys of maps sorted, the entries of lists in the order of the first, then those
+// that only the second has. Lists of plain values differ as a whole; other lists are
+// compared entry by entry, by name where they have names, else by place.
 func Of(a, b any) []Leaf {
 	var r reporter
 	cmp.Equal(a, b, cmp.Reporter(&r), options)
+	slices.SortStableFunc(r.leaves, func(x, y found) int { return slices.Compare(x.places, y.places) })
 	out := make([]Leaf, 0, len(r.leaves))
-	for _, l := range r.leaves {
+	for _, f := range r.leaves {
+		l := f.Leaf
 		at, isOrder := strings.CutSuffix(l.Path, order)
 		// entries that differ say already that the list is another
-		if isOrder && slices.ContainsFunc(r.leaves, func(m Leaf) bool { return strings.HasPrefix(m.Path, at+"[") }) {
+		if isOrder && slices.ContainsFunc(r.leaves, func(m found) bool { return m.shownBelow(at) }) {
 			continue
 		}
 		l.Path, l.Order = at, isOrder
 		out = append(out, l)
 	}
 	return out
+}
+
+// found is a leaf as the reporter comes to it.
+type found struct {
+	Leaf
+	places []int // of each step to it among its siblings
+}
+
+// shownBelow reports whether the leaf is in an entry of a list, and tells of something:
+// numbers of two types may be one in JSON.
+func (f found) shownBelow(list string) bool {
+	return strings.HasPrefix(f.Path, list+"[") && JSON(f.Was) != JSON(f.Is)
 }
 
 // entries is a list as it is compared: by what its entries are called.
@@ -52,6 +66,7 @@ type entries struct {
 const order = "\x00"
 
 var options = cmp.Options{
+	cmp.FilterPath(unexported, cmp.Ignore()),
 	cmp.FilterValues(whole, cmp.Comparer(sameWhole)),
 	cmp.FilterValues(oneIsNil, cmp.Transformer("made", made)),
 	byKey("name"), byKey("type"), byKey("key"), byKey(""),
@@ -85,10 +100,16 @@ func place(i int) string {
 	return strings.Repeat("0", max(0, 6-len(s))) + s
 }
 
+// unexported reports whether a path ends at a field that no JSON tells of.
+func unexported(p cmp.Path) bool {
+	f, ok := p.Index(-1).(cmp.StructField)
+	return ok && !p.Index(-2).Type().Field(f.Index()).IsExported()
+}
+
 // oneIsNil reports whether one of two maps is nil: it holds what an empty one holds.
 func oneIsNil(x, y any) bool {
 	a, b := reflect.ValueOf(x), reflect.ValueOf(y)
-	return a.Kind() == reflect.Map && b.Kind() == reflect.Map && a.IsNil() != b.IsNil()
+	return a.Kind() == reflect.Map && b.Kind() == reflect.Map && a.IsNil() != b.IsNil() && !whole(x, y)
 }
 
 // made is a map that is not nil.
@@ -102,25 +123,53 @@ func made(m any) any {
 // reporter collects leaves as go-cmp comes to them.
 type reporter struct {
 	path   cmp.Path
-	leaves []Leaf
+	places []int // of each step of the path
+	steps  int   // so far
+	leaves []found
 }
 
 // PushStep is called on the way into a value.
-func (r *reporter) PushStep(s cmp.PathStep) { r.path = append(r.path, s) }
+func (r *reporter) PushStep(s cmp.PathStep) {
+	r.steps++
+	r.path, r.places = append(r.path, s), append(r.places, r.steps)
+	if m, ok := s.(cmp.MapIndex); ok && len(r.path) > 2 {
+		r.places[len(r.places)-1] = placeOf(m.Key().String(), r.path.Index(-3), r.steps)
+	}
+}
+
+// placeOf is the place of an entry in two lists that were made into entries by name,
+// and otherwise what it is to be without them.
+func placeOf(name string, lists cmp.PathStep, otherwise int) int {
+	was, is := lists.Values()
+	if !was.IsValid() || was.Type() != reflect.TypeFor[entries]() {
+		return otherwise
+	}
+	before, after := was.Interface().(entries).Order, is.Interface().(entries).Order
+	if at := slices.Index(before, name); at >= 0 {
+		return at
+	}
+	if at := slices.Index(after, name); at >= 0 {
+		return len(before) + at
+	}
+	return otherwise
+}
 
 // PopStep is called on the way out.
-func (r *reporter) PopStep() { r.path = r.path[:len(r.path)-1] }
+func (r *reporter) PopStep() {
+	r.path, r.places = r.path[:len(r.path)-1], r.places[:len(r.places)-1]
+}
 
 // Report is called at each leaf.
-func (r *reporter) Report(found cmp.Result) {
-	if found.Equal() {
+func (r *reporter) Report(result cmp.Result) {
+	if result.Equal() {
 		return
 	}
 	was, is := r.path.Last().Values()
 	if empty(Inside(was)) && empty(Inside(is)) {
 		return
 	}
-	r.leaves = append(r.leaves, Leaf{Path: r.text(), Was: was, Is: is})
+	l := Leaf{Path: r.text(), Was: was, Is: is}
+	r.leaves = append(r.leaves, found{Leaf: l, places: slices.Clone(r.places)})
 }
 
 // text is the path in the words of JSON.

@@ -26,6 +26,11 @@ func TestOf(t *testing.T) {
 	}
 	noon := time.Date(2017, time.March, 1, 12, 0, 0, 0, time.UTC)
 	maps := func(v ...any) map[string]any { return map[string]any{"spec": map[string]any{"list": v}} }
+	named := func(n string) map[string]any { return map[string]any{"name": n} }
+	type hidden struct {
+		Shown int `json:"shown"`
+		not   int
+	}
 	for _, c := range []struct {
 		name string
 		a, b any
@@ -38,6 +43,14 @@ func TestOf(t *testing.T) {
 			`spec.containers[b] none {"name":"b","resources":{}}`},
 		{"another order", pod(box("a", "i"), box("b", "i")), pod(box("b", "i"), box("a", "i")),
 			`spec.containers ["a","b"] ["b","a"] (order)`},
+		{"entries in the order of the list", pod(box("b", "i"), box("a", "i")),
+			pod(box("d", ""), box("c", ""), box("b", "j"), box("a", "j")), `spec.containers[b].image "i" "j"
+spec.containers[a].image "i" "j"
+spec.containers[d] none {"name":"d","resources":{}}
+spec.containers[c] none {"name":"c","resources":{}}`},
+		{"another order of what is one in JSON", maps(map[string]any{"name": "a", "n": int64(1)}, named("b")),
+			maps(named("b"), map[string]any{"name": "a", "n": float64(1)}), `spec.list[a].n 1 1
+spec.list ["a","b"] ["b","a"] (order)`},
 		{"no map, an empty one", labels(nil), labels(map[string]string{}), ""},
 		{"no map, a key", labels(nil), labels(map[string]string{"app.io/x": "1"}),
 			`metadata.labels[app.io/x] none "1"`},
@@ -50,6 +63,9 @@ func TestOf(t *testing.T) {
 		{"entries by their place", maps(map[string]any{"n": int64(1)}), maps(map[string]any{"n": int64(2)}),
 			`spec.list[0].n 1 2`},
 		{"another sort", maps("a"), map[string]any{"spec": "x"}, `spec {"list":["a"]} "x"`},
+		{"fields of no JSON", map[string]any{"x": hidden{1, 2}}, map[string]any{"x": hidden{3, 4}}, `x.shown 1 3`},
+		{"no map that is shown whole", map[string]any{"x": map[int]string(nil)},
+			map[string]any{"x": map[int]string{1: "a"}}, `x null {"1":"a"}`},
 		{"not there", map[string]any{}, map[string]any{"data": map[string]any{}}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package house
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -55,10 +56,18 @@ func public(p *packages.Package) bool {
 	return p.Name != "main" && !strings.Contains(p.PkgPath+"/", "/internal/")
 }
 
-// files are the paths of the tree's files from its root, in order: what git would
-// keep, without asking git, so that a tree that came as an archive is held to it.
+// files are the paths of the tree's files from its root, in order: those that git
+// keeps, or where there is no git, as in an archive, all that it would keep.
 func files(t *testing.T) (out []string) {
 	t.Helper()
+	if listed, err := exec.Command("git", "-C", root, "ls-files", "-z").Output(); err == nil {
+		for f := range strings.SplitSeq(strings.TrimSuffix(string(listed), "\x00"), "\x00") {
+			if _, err := os.Lstat(filepath.Join(root, f)); err == nil { // else it is about to be removed
+				out = append(out, f)
+			}
+		}
+		return out
+	}
 	err := filepath.WalkDir(root, func(path string, e os.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -68,10 +77,8 @@ func files(t *testing.T) (out []string) {
 			return err
 		}
 		switch {
-		case rel == ".git" && !e.IsDir(): // of a worktree it is a file
 		case e.IsDir() && (rel == ".git" || e.Name() == ".threelaws" || rel == "bin"):
 			return filepath.SkipDir
-		case rel == ".git": // in a linked worktree it is a file
 		case !e.IsDir() && !ignored(e.Name()):
 			out = append(out, filepath.ToSlash(rel))
 		}

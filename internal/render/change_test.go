@@ -30,6 +30,14 @@ func replicaSet(replicas *int32, image string, more ...corev1.Container) *appsv1
 	return rs
 }
 
+func conditions(types ...string) *corev1.Pod {
+	p := &corev1.Pod{}
+	for _, t := range types {
+		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodConditionType(t)})
+	}
+	return p
+}
+
 func blocking(block bool) *corev1.Pod {
 	r := ownedBy(set)
 	r.BlockOwnerDeletion = &block
@@ -55,6 +63,13 @@ func TestChangedFields(t *testing.T) {
 			configMap(map[string]string{"b": "1"}), "", `data.a: "1" -> none, data.b: none -> "1"`},
 		{"a key with dots", configMap(map[string]string{"app.conf": "1"}), configMap(nil), "",
 			`data[app.conf]: "1" -> none`},
+		{"a long list in another order",
+			replicaSet(nil, "i", corev1.Container{Name: long}, corev1.Container{Name: "b"}),
+			replicaSet(nil, "i", corev1.Container{Name: "b"}, corev1.Container{Name: long}), "",
+			"spec.template.spec.containers: web " + long + " b -> web b " + long},
+		{"conditions in the order of the list", conditions(), conditions("Ready", "Initialized"), "status",
+			`conditions[Ready]: none -> {"type":"Ready","status":"","lastProbeTi..., conditions[Initialized]: none ` +
+				`-> {"type":"Initialized","status":"","lastP...`},
 		{"replicas", replicaSet(ptr(int32(3)), "i"), replicaSet(ptr(int32(1)), "i"), "scale", "replicas: 3 -> 1"},
 		{"replicas that were not set", replicaSet(nil, "i"), replicaSet(ptr(int32(0)), "i"), "scale",
 			"replicas: none -> 0"},

@@ -67,6 +67,8 @@ func (o asked) below(top field) (out []changed) {
 		case from == to:
 		case o.bare:
 			out = append(out, changed{path: l.Path})
+		case l.Order:
+			out = append(out, changed{l.Path, from, to})
 		default:
 			from, to = cut(from, to)
 			out = append(out, changed{l.Path, WithoutUIDs(from), WithoutUIDs(to)})

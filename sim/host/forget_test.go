@@ -48,3 +48,28 @@ func TestForget(t *testing.T) {
 		t.Errorf("after a restart %d pods are cached, want %d", got, want)
 	}
 }
+
+// A process that is down for good does not fill up with what happens meanwhile, in a
+// world that forgets.
+func TestForgetWhileDown(t *testing.T) {
+	c := newToyCluster(t, sim.NewSeed(7), 3)
+	defer c.Stop()
+	c.world.History.Forget = 10
+	p := c.Start("toy", toyController(false))
+	run(t, c.world, 1000)
+	p.Crash(false)
+	for range 50 {
+		r := c.As("user", &fakeapi.Request{Verb: fakeapi.Create, Kind: c.kind(podGVK), Namespace: "default",
+			Object: toyPod("web")})
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		if r = c.As("user", &fakeapi.Request{Verb: fakeapi.DeleteCollection, Kind: c.kind(podGVK),
+			Namespace: "default"}); r.Err != nil {
+			t.Fatal(r.Err)
+		}
+	}
+	if n := p.informers[c.kind(podGVK)].pending(); n > 0 {
+		t.Errorf("%d changes wait for a process that is down", n)
+	}
+}
