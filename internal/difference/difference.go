@@ -1,8 +1,11 @@
 // Package difference tells in which fields two versions of an object differ, in the
-// words of its JSON. The comparing is go-cmp's; what this package adds is what the
-// fields of API objects are: lists whose entries have names, values that are one
-// value whatever they are made of, and lists and maps that are the same empty as
-// not there.
+// words of its JSON: lists whose entries have names are compared by name, a value that
+// prints itself is one value whatever it is made of, and a list or map is the same
+// empty as not there.
+//
+// It is what go-cmp would be used for, and its tests hold it to go-cmp. In a program
+// that ships go-cmp costs a fifth of the binary: it asks types for methods by number,
+// and so the linker must keep every method of every type of the API.
 package difference
 
 import (
@@ -10,8 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // Leaf is one field in which two values differ.
@@ -26,184 +27,107 @@ type Leaf struct {
 // that only the second has. Lists of plain values differ as a whole; other lists are
 // compared entry by entry, by name where they have names, else by place.
 func Of(a, b any) []Leaf {
-	var r reporter
-	cmp.Equal(a, b, cmp.Reporter(&r), options)
-	slices.SortStableFunc(r.leaves, func(x, y found) int { return slices.Compare(x.places, y.places) })
-	out := make([]Leaf, 0, len(r.leaves))
-	for _, f := range r.leaves {
-		l := f.Leaf
-		at, isOrder := strings.CutSuffix(l.Path, order)
-		// entries that differ say already that the list is another
-		if isOrder && slices.ContainsFunc(r.leaves, func(m found) bool { return m.shownBelow(at) }) {
-			continue
-		}
-		l.Path, l.Order = at, isOrder
-		out = append(out, l)
-	}
-	return out
+	var w walk
+	w.values("", reflect.ValueOf(a), reflect.ValueOf(b))
+	return w.found
 }
 
-// found is a leaf as the reporter comes to it.
-type found struct {
-	Leaf
-	places []int // of each step to it among its siblings
-}
+// walk goes through two values side by side and collects where they differ.
+type walk struct{ found []Leaf }
 
-// shownBelow reports whether the leaf is in an entry of a list, and tells of something:
-// numbers of two types may be one in JSON.
-func (f found) shownBelow(list string) bool {
-	return strings.HasPrefix(f.Path, list+"[") && JSON(f.Was) != JSON(f.Is)
-}
-
-// entries is a list as it is compared: by what its entries are called.
-type entries struct {
-	ByName map[string]any
-	Order  []string
-}
-
-// order ends the path of a list whose entries stand in another order, until the
-// path is told.
-const order = "\x00"
-
-var options = cmp.Options{
-	cmp.FilterPath(unexported, cmp.Ignore()),
-	cmp.FilterValues(whole, cmp.Comparer(sameWhole)),
-	cmp.FilterValues(oneIsNil, cmp.Transformer("made", made)),
-	byKey("name"), byKey("type"), byKey("key"), byKey(""),
-}
-
-// byKey compares lists whose entries are told apart by a field, "" for those that
-// have none for it and are told apart by their place.
-func byKey(key string) cmp.Option {
-	return cmp.FilterValues(func(x, y any) bool {
-		a, b := reflect.ValueOf(x), reflect.ValueOf(y)
-		return isList(a) && isList(b) && !whole(x, y) && keyOf(a, b) == key
-	}, cmp.Transformer("by_"+key, func(list any) entries { return entriesOf(reflect.ValueOf(list), key) }))
-}
-
-func entriesOf(list reflect.Value, key string) entries {
-	e := entries{ByName: map[string]any{}}
-	for i := range list.Len() {
-		name := place(i)
-		if key != "" {
-			name = nameOf(list.Index(i), key)
-			e.Order = append(e.Order, name)
-		}
-		e.ByName[name] = list.Index(i).Interface()
-	}
-	return e
-}
-
-// place names the entry of a list without names so that names sort as places do.
-func place(i int) string {
-	s := strconv.Itoa(i)
-	return strings.Repeat("0", max(0, 6-len(s))) + s
-}
-
-// unexported reports whether a path ends at a field that no JSON tells of.
-func unexported(p cmp.Path) bool {
-	f, ok := p.Index(-1).(cmp.StructField)
-	return ok && !p.Index(-2).Type().Field(f.Index()).IsExported()
-}
-
-// oneIsNil reports whether one of two maps is nil: it holds what an empty one holds.
-func oneIsNil(x, y any) bool {
-	a, b := reflect.ValueOf(x), reflect.ValueOf(y)
-	return a.Kind() == reflect.Map && b.Kind() == reflect.Map && a.IsNil() != b.IsNil() && !whole(x, y)
-}
-
-// made is a map that is not nil.
-func made(m any) any {
-	if v := reflect.ValueOf(m); v.IsNil() {
-		return reflect.MakeMap(v.Type()).Interface()
-	}
-	return m
-}
-
-// reporter collects leaves as go-cmp comes to them.
-type reporter struct {
-	path   cmp.Path
-	places []int // of each step of the path
-	steps  int   // so far
-	leaves []found
-}
-
-// PushStep is called on the way into a value.
-func (r *reporter) PushStep(s cmp.PathStep) {
-	r.steps++
-	r.path, r.places = append(r.path, s), append(r.places, r.steps)
-	if m, ok := s.(cmp.MapIndex); ok && len(r.path) > 2 {
-		r.places[len(r.places)-1] = placeOf(m.Key().String(), r.path.Index(-3), r.steps)
-	}
-}
-
-// placeOf is the place of an entry in two lists that were made into entries by name,
-// and otherwise what it is to be without them.
-func placeOf(name string, lists cmp.PathStep, otherwise int) int {
-	was, is := lists.Values()
-	if !was.IsValid() || was.Type() != reflect.TypeFor[entries]() {
-		return otherwise
-	}
-	before, after := was.Interface().(entries).Order, is.Interface().(entries).Order
-	if at := slices.Index(before, name); at >= 0 {
-		return at
-	}
-	if at := slices.Index(after, name); at >= 0 {
-		return len(before) + at
-	}
-	return otherwise
-}
-
-// PopStep is called on the way out.
-func (r *reporter) PopStep() {
-	r.path, r.places = r.path[:len(r.path)-1], r.places[:len(r.places)-1]
-}
-
-// Report is called at each leaf.
-func (r *reporter) Report(result cmp.Result) {
-	if result.Equal() {
+// values compares two values of any sort; one that is not there is invalid.
+func (w *walk) values(path string, a, b reflect.Value) {
+	a, b = Inside(a), Inside(b)
+	if empty(a) && empty(b) || identical(a, b) {
 		return
 	}
-	was, is := r.path.Last().Values()
-	if empty(Inside(was)) && empty(Inside(is)) {
+	if !a.IsValid() || !b.IsValid() || a.Type() != b.Type() || printsItself(a) {
+		w.leaf(path, a, b)
 		return
 	}
-	l := Leaf{Path: r.text(), Was: was, Is: is}
-	r.leaves = append(r.leaves, found{Leaf: l, places: slices.Clone(r.places)})
+	switch a.Kind() {
+	case reflect.Struct:
+		w.structs(path, a, b)
+	case reflect.Map:
+		w.maps(path, a, b)
+	case reflect.Slice, reflect.Array:
+		w.lists(path, a, b)
+	default:
+		w.leaf(path, a, b)
+	}
 }
 
-// text is the path in the words of JSON.
-func (r *reporter) text() string {
-	path, listed := "", ""
-	for i, step := range r.path {
-		switch s := step.(type) {
-		case cmp.Transform:
-			if s.Name() != "made" {
-				listed = s.Name()
-			}
-		case cmp.StructField:
-			in := r.path.Index(i - 1).Type()
-			if in == reflect.TypeFor[entries]() {
-				if s.Name() == "Order" {
-					return path + order
-				}
-				continue
-			}
-			path = below(path, JSONName(in.Field(s.Index())))
-		case cmp.MapIndex:
-			name := s.Key().String()
-			switch listed {
-			case "":
-				path = belowKey(path, name)
-			case "by_":
-				path += "[" + strings.TrimLeft(name[:len(name)-1], "0") + name[len(name)-1:] + "]"
-			default:
-				path += "[" + name + "]"
-			}
-			listed = ""
+// leaf notes two values that differ, unless they are one in JSON.
+func (w *walk) leaf(path string, a, b reflect.Value) {
+	if JSON(a) != JSON(b) {
+		w.found = append(w.found, Leaf{Path: path, Was: a, Is: b})
+	}
+}
+
+func (w *walk) structs(path string, a, b reflect.Value) {
+	for i := range a.NumField() {
+		if f := a.Type().Field(i); f.IsExported() {
+			w.values(below(path, JSONName(f)), a.Field(i), b.Field(i))
 		}
 	}
-	return path
+}
+
+func (w *walk) maps(path string, a, b reflect.Value) {
+	if a.Type().Key().Kind() != reflect.String {
+		w.leaf(path, a, b)
+		return
+	}
+	var names []string
+	for _, m := range []reflect.Value{a, b} {
+		for _, k := range m.MapKeys() {
+			names = append(names, k.String())
+		}
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		key := reflect.ValueOf(name).Convert(a.Type().Key())
+		w.values(belowKey(path, name), a.MapIndex(key), b.MapIndex(key))
+	}
+}
+
+// lists compares entries of one name where they have names, and else entries of one
+// place. A list of plain values is shown whole.
+func (w *walk) lists(path string, a, b reflect.Value) {
+	if plain(a.Type().Elem()) || plainEntries(a) && plainEntries(b) {
+		w.leaf(path, a, b)
+		return
+	}
+	if key := keyOf(a, b); key != "" {
+		w.keyed(path, key, a, b)
+		return
+	}
+	for i := range max(a.Len(), b.Len()) {
+		w.values(path+"["+strconv.Itoa(i)+"]", entry(a, i), entry(b, i))
+	}
+}
+
+func (w *walk) keyed(path, key string, a, b reflect.Value) {
+	was, is := named(a, key), named(b, key)
+	n := len(w.found)
+	for i, name := range was {
+		w.values(path+"["+name+"]", a.Index(i), entry(b, slices.Index(is, name)))
+	}
+	for i, name := range is {
+		if !slices.Contains(was, name) {
+			w.values(path+"["+name+"]", reflect.Value{}, b.Index(i))
+		}
+	}
+	if n == len(w.found) && !slices.Equal(was, is) { // entries that differ say already that the list is another
+		w.found = append(w.found, Leaf{path, reflect.ValueOf(was), reflect.ValueOf(is), true})
+	}
+}
+
+// entry is one entry of a list, invalid where there is none.
+func entry(list reflect.Value, i int) reflect.Value {
+	if i < 0 || i >= list.Len() {
+		return reflect.Value{}
+	}
+	return list.Index(i)
 }
 
 func below(path, name string) string {

@@ -20,33 +20,22 @@ func empty(v reflect.Value) bool {
 	return !v.IsValid() || (v.Kind() == reflect.Map || v.Kind() == reflect.Slice) && v.Len() == 0
 }
 
+// identical reports whether two values are equal to the last bit, so that there is
+// nothing to look for in them.
+func identical(a, b reflect.Value) bool {
+	return a.IsValid() && b.IsValid() && a.CanInterface() && b.CanInterface() &&
+		reflect.DeepEqual(a.Interface(), b.Interface())
+}
+
 var marshaler = reflect.TypeFor[json.Marshaler]()
 
-// whole reports whether two values are shown whole, whatever they are made of: values
-// that print themselves, as times and quantities do, bytes, lists of plain values, maps
-// with other keys than strings.
-func whole(x, y any) bool {
-	a, b := reflect.ValueOf(x), reflect.ValueOf(y)
-	if !a.IsValid() || !b.IsValid() || a.Type() != b.Type() || a.Kind() == reflect.Pointer {
-		return false
-	}
-	switch t := a.Type(); {
-	case t.Implements(marshaler) || reflect.PointerTo(t).Implements(marshaler):
-		return true
-	case isList(a):
-		return plain(t.Elem()) || plainEntries(a) && plainEntries(b)
-	default:
-		return t.Kind() == reflect.Map && t.Key().Kind() != reflect.String
-	}
+// printsItself reports whether a value is one in JSON whatever it is made of: a time, a
+// quantity, bytes.
+func printsItself(v reflect.Value) bool {
+	t := v.Type()
+	return t.Implements(marshaler) || reflect.PointerTo(t).Implements(marshaler) ||
+		t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8
 }
-
-// sameWhole compares such values: by what they are made of, and where that differs by
-// their JSON, which may be the same all the same.
-func sameWhole(x, y any) bool {
-	return reflect.DeepEqual(x, y) || JSON(reflect.ValueOf(x)) == JSON(reflect.ValueOf(y))
-}
-
-func isList(v reflect.Value) bool { return v.Kind() == reflect.Slice || v.Kind() == reflect.Array }
 
 // plain reports whether values of a type have no fields or entries.
 func plain(t reflect.Type) bool {
@@ -70,23 +59,31 @@ func plainEntries(list reflect.Value) bool {
 // is none: lists of API objects have a name, a type or a key for it.
 func keyOf(a, b reflect.Value) string {
 	for _, key := range []string{"name", "type", "key"} {
-		if distinct(a, key) && distinct(b, key) {
+		if distinct(named(a, key)) && distinct(named(b, key)) {
 			return key
 		}
 	}
 	return ""
 }
 
-func distinct(list reflect.Value, key string) bool {
+func distinct(names []string) bool {
 	seen := map[string]bool{"": true}
-	for i := range list.Len() {
-		n := nameOf(list.Index(i), key)
+	for _, n := range names {
 		if seen[n] {
 			return false
 		}
 		seen[n] = true
 	}
 	return true
+}
+
+// named lists what the entries of a list are called.
+func named(list reflect.Value, key string) []string {
+	names := make([]string, list.Len())
+	for i := range names {
+		names[i] = nameOf(list.Index(i), key)
+	}
+	return names
 }
 
 func nameOf(v reflect.Value, key string) string {

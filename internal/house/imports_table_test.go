@@ -32,8 +32,8 @@ var edges = []edge{
 	{"internal/explore", []string{"sim", "internal/nearest"},
 		"a strategy sees enabled actions, footprints and hashes; if it knew what they mean, it would be sound for " +
 			"one host only"},
-	{"internal/difference", []string{"github.com/google/go-cmp/cmp"},
-		"where two objects differ is asked of a library; what a field is called, of the objects' own types"},
+	{"internal/difference", nil,
+		"where two values differ is seen in the values; what a field is called, in its type"},
 	{"internal/render", []string{"sim", "sim/law", "internal/difference", apimachinery},
 		"a picture is made from a history and what the laws found in it, so that a saved history can be drawn " +
 			"without its world; it knows what owns an object, but no server and no host"},
@@ -169,7 +169,7 @@ var walls = []struct {
 		"the server can be embedded without its clients"},
 	{"scenarios", []string{"controllers/..."}, nil,
 		"the registry of controllers is passed in"},
-	{"cli", []string{"pgregory.net/rapid", "github.com/cockroachdb/datadriven",
+	{"cli", []string{"pgregory.net/rapid", "github.com/cockroachdb/datadriven", "github.com/google/go-cmp",
 		"github.com/stretchr/testify", "golang.org/x/tools/go", "testing", "net/http/httptest", "scenarios/simtest"},
 		nil,
 		"what only tests need does not ship"},
