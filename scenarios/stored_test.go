@@ -62,8 +62,8 @@ apiVersion: v1
 kind: ConfigMap
 metadata: {name: c}
 `
-	res := interpret(t, operators(false), archive(strings.Replace(script, "FLIP", flip, 1), "crd.yaml", crd, "world.yaml",
-		world))
+	flipped := strings.Replace(script, "FLIP", flip, 1)
+	res := interpret(t, operators(false), archive(flipped, "crd.yaml", crd, "world.yaml", world))
 	for _, e := range res.Errors {
 		t.Error(e)
 	}
