@@ -24,8 +24,7 @@ type Cluster struct {
 	running   *worker // the worker that has the processor
 	cause     int     // the record that what happens now follows from; -1 for none
 	syncs     uint64
-	began     uint64   // the server's revision when the cluster began
-	noted     []change // what is known of each revision since, in order
+	noted     []change // what is known of each revision since the cluster began, in order
 	compacted uint64   // the server was told to forget revisions up to this one
 	scratch   []byte
 	free      *btree.FreeListG[*version] // nodes of the caches' trees
@@ -35,7 +34,7 @@ type Cluster struct {
 // initial state.
 func NewCluster(w *sim.World, s *fakeapi.Server) *Cluster {
 	c := &Cluster{
-		world: w, server: s, states: map[*fakeapi.Kind]*kindState{}, cause: -1, began: s.Version(),
+		world: w, server: s, states: map[*fakeapi.Kind]*kindState{}, cause: -1,
 		free: btree.NewFreeListG[*version](32),
 	}
 	for _, k := range s.Kinds() {
@@ -58,7 +57,9 @@ func (c *Cluster) state(k *fakeapi.Kind) *kindState {
 	}
 	c.scratch = append(append(append(c.scratch[:0], k.GVK.Group...), '/'), k.GVK.Version...)
 	c.scratch = append(append(c.scratch, ", Kind="...), k.GVK.Kind...)
-	s := &kindState{kind: k, salt: sim.HashBytes(c.scratch), latest: map[string]*version{}}
+	s := &kindState{
+		kind: k, salt: sim.HashBytes(c.scratch), met: c.server.Version(), latest: map[string]*version{},
+	}
 	c.states[k] = s
 	c.order = append(c.order, s)
 	c.server.Each(k, func(obj runtime.Object) bool {

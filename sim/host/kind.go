@@ -12,6 +12,7 @@ import (
 type kindState struct {
 	kind            *fakeapi.Kind
 	salt            uint64
+	met             uint64              // the revision at which the cluster met it
 	latest          map[string]*version // a removed key keeps its last, objectless version
 	exact, abstract uint64
 	buf             []byte // for look-ups

@@ -54,18 +54,18 @@ func (c *Cluster) find(revision uint64) int {
 	return i
 }
 
-// since are the changes to a kind after a revision. What the server held when the
-// cluster began came with that revision: before, there was nothing.
+// since are the changes to a kind after a revision. What the server held of it when
+// the cluster met the kind came with that revision: before, there was nothing.
 func (c *Cluster) since(s *kindState, revision uint64) []change {
 	var out []change
 	revision = max(revision, c.server.Oldest(s.kind))
-	if revision < c.began {
-		first, _, _ := c.listAt(s, c.began)
+	if revision < s.met {
+		first, _, _ := c.listAt(s, s.met)
 		for _, v := range first {
-			out = append(out, change{version: c.began, after: v, cause: -1})
+			out = append(out, change{version: s.met, after: v, cause: -1})
 		}
 	}
-	events, err := c.server.Since(s.kind, max(revision, c.began))
+	events, err := c.server.Since(s.kind, max(revision, s.met))
 	if err != nil {
 		panic("host: the server forgot what it said it has: " + err.Error())
 	}
@@ -83,7 +83,7 @@ func (c *Cluster) since(s *kindState, revision uint64) []change {
 func (c *Cluster) listAt(s *kindState, revision uint64) (items []*version, later []change, at uint64) {
 	at = max(revision, c.server.Oldest(s.kind))
 	later = c.since(s, at)
-	if at < c.began {
+	if at < s.met {
 		return nil, later, at
 	}
 	then := make(map[string]*version, len(later)) // what was, of what has changed

@@ -1,0 +1,70 @@
+package scenarios_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// A version that becomes the stored one is met then: a process that lists at a revision
+// before finds nothing of it, and sees the objects come.
+func TestStoredVersionIsMetWhenItIsStored(t *testing.T) {
+	script := `
+apply crd.yaml
+controllers garbagecollector
+apply world.yaml
+settle
+label widgets/a x=y
+mark m
+patch crd/widgets.example.com type=json 'FLIP'
+label widgets/b x=y
+settle
+relist garbagecollector Widget
+settle
+restart garbagecollector from=m
+settle
+delete widgets/a
+settle
+get widgets
+hash
+----
+23a3143a3d66c16d
+`
+	flip := `[{"op":"replace","path":"/spec/versions/0/storage","value":false},` +
+		`{"op":"replace","path":"/spec/versions/1/storage","value":true}]`
+	crd := `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, kind: Widget, singular: widget}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+  - name: v2
+    served: true
+    storage: false
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+`
+	world := `
+apiVersion: example.com/v1
+kind: Widget
+metadata: {name: a}
+---
+apiVersion: example.com/v1
+kind: Widget
+metadata: {name: b}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: c}
+`
+	flipped := strings.Replace(script, "FLIP", flip, 1)
+	res := interpret(t, operators(false), archive(flipped, "crd.yaml", crd, "world.yaml", world))
+	for _, e := range res.Errors {
+		t.Error(e)
+	}
+}
