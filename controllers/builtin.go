@@ -5,10 +5,10 @@ import (
 
 	"github.com/threelaws/threelaws/controllers/garbagecollector"
 	"github.com/threelaws/threelaws/controllers/internal/replicas"
+	"github.com/threelaws/threelaws/controllers/internal/replicaset"
+	"github.com/threelaws/threelaws/controllers/internal/replication"
 	"github.com/threelaws/threelaws/controllers/kubelet"
 	"github.com/threelaws/threelaws/controllers/namespace"
-	"github.com/threelaws/threelaws/controllers/replicaset"
-	"github.com/threelaws/threelaws/controllers/replication"
 	"github.com/threelaws/threelaws/sim/host"
 )
 

@@ -6,9 +6,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/threelaws/threelaws/controllers/internal/replicaset"
+	"github.com/threelaws/threelaws/controllers/internal/replication"
 	"github.com/threelaws/threelaws/controllers/reaper"
-	"github.com/threelaws/threelaws/controllers/replicaset"
-	"github.com/threelaws/threelaws/controllers/replication"
 	"github.com/threelaws/threelaws/sim"
 )
 

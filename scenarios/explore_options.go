@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/threelaws/threelaws/internal/explore"
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -27,8 +28,8 @@ type ExploreOptions struct {
 	First     bool           // stop at the first broken law
 	Budget    int            // executions that making a failure small may take; 0 means 2000
 
-	Progress func(explore.Progress) // for drawn schedules
-	Covered  func(*explore.Coverage)
+	Progress func(Progress) // for drawn schedules
+	Covered  func(*Coverage)
 
 	_ struct{}
 }
@@ -116,3 +117,21 @@ func faultsArg(faults map[string]int) string {
 	}
 	return " faults=" + strings.Join(parts, ",")
 }
+
+// Progress is how far the drawing of schedules has come: what
+// [ExploreOptions].Progress is told.
+type Progress = explore.Progress
+
+// Coverage is what an exhaustive search has seen so far: what
+// [ExploreOptions].Covered is told, and [NotVaried] puts in words.
+type Coverage = explore.Coverage
+
+// Outcome is what one run of a [Script] came to.
+type Outcome = explore.Outcome
+
+// Schedule is the decisions of one run of a [Script], in order, as it is replayed and
+// made small by.
+type Schedule = explore.Schedule
+
+// Page is a run as it is shown: its lines, the law that it broke, and why.
+type Page = render.Page

@@ -35,13 +35,13 @@ type Exploration struct {
 
 // Counterexample is a schedule that broke a law, made small.
 type Counterexample struct {
-	Law      string       `json:"law"`
-	Text     string       `json:"text"`
-	Index    int          `json:"index"` // of the schedule that broke it first
-	Strategy string       `json:"strategy"`
-	Small    string       `json:"small"` // how small it is
-	Page     *render.Page `json:"page"`
-	File     []byte       `json:"-"` // a scenario file that replays it
+	Law      string `json:"law"`
+	Text     string `json:"text"`
+	Index    int    `json:"index"` // of the schedule that broke it first
+	Strategy string `json:"strategy"`
+	Small    string `json:"small"` // how small it is
+	Page     *Page  `json:"page"`
+	File     []byte `json:"-"` // a scenario file that replays it
 }
 
 // WriteFile writes the scenario file that replays the failure.
@@ -56,7 +56,7 @@ type Vain struct {
 
 // NotVaried words what an exhaustive search found that goes round, and what it
 // did not vary.
-func NotVaried(c *explore.Coverage) string {
+func NotVaried(c *Coverage) string {
 	text := ""
 	if c.Livelock != "" {
 		text = render.Fold(fmt.Sprintf("%s: %s", plural(c.Livelocks, "livelock"), c.Livelock))

@@ -51,7 +51,7 @@ func (p *Script) mutate(name string) string {
 }
 
 // Run executes the program once. It is an [explore.Program].
-func (p *Script) Run(c sim.Choices) *explore.Outcome {
+func (p *Script) Run(c sim.Choices) *Outcome {
 	r := p.begin(c)
 	r.failed.unread = true
 	out := p.execute(r)

@@ -78,7 +78,7 @@ func failsAt(b explore.Finding, out *explore.Outcome) int {
 
 // Shrink makes a failing run of the program small and writes it down as a
 // scenario file. The outcome has a breach; the schedule is what was decided.
-func (p *Script) Shrink(out *explore.Outcome, schedule explore.Schedule) (*Counterexample, error) {
+func (p *Script) Shrink(out *Outcome, schedule Schedule) (*Counterexample, error) {
 	if err := p.warm(); err != nil {
 		return nil, err
 	}

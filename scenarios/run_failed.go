@@ -44,7 +44,7 @@ const expectation = "expect"
 func (r *Run) Failures() []Failure { return r.failed.all }
 
 // Page shows a failure of the run, nil for none.
-func (r *Run) Page(f *Failure) *render.Page {
+func (r *Run) Page(f *Failure) *Page {
 	if f == nil {
 		return nil
 	}
