@@ -101,6 +101,9 @@ func leads(p *packages.Package, f *ast.File, name string) bool {
 		if !dotted {
 			return true
 		}
+		if first == p.Name {
+			return declaresName(p.Types, rest)
+		}
 		imported := importedAs(p, f, first)
 		return imported == nil || declaresName(imported, rest)
 	}
@@ -179,7 +182,7 @@ func TestBadExportsAreSeen(t *testing.T) {
 		t.Errorf("undocumented %v, want Do and Bare", bare)
 	}
 	for name, want := range map[string]bool{"A": true, "Gone": false, "A.B": true, "A.C": false, "A.Do": true,
-		"word": true} {
+		"word": true, "p.A": true, "p.Gone": false} {
 		if leads(p, p.Syntax[0], name) != want {
 			t.Errorf("[%s] leads somewhere: %v, want %v", name, !want, want)
 		}
