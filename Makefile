@@ -93,6 +93,7 @@ SOAK ?= 1000000
 soak:
 	SOAK=$(SOAK) $(GO) test -timeout 24h -count=1 -v -run 'TestConforming' ./cli
 	SOAK=$(SOAK) $(GO) test -timeout 24h -count=1 -v -run 'TestExhaustiveIs' ./scenarios/simtest
+	$(GO) test -timeout 24h -count=1 ./scenarios/simtest/acquitted -threelaws.schedules=20000
 
 # Rewrites goldens: the scenario files' and those of packages whose tests have
 # an -update flag. Read the difference before you commit it.

@@ -49,7 +49,7 @@ func tried(c simtest.Case) simtest.Case {
 	for _, f := range host.FaultNames {
 		c.Faults[f] = 1
 	}
-	c.Schedules = 2000
+	c.Schedules = 1200 // make soak takes 20,000
 	if testing.Short() {
 		c.Schedules = 200
 	}
