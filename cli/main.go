@@ -102,7 +102,7 @@ func (c Command) Main() {
 func (c Command) Run(ctx context.Context, args []string) int {
 	a := &app{
 		console: console{out: c.Out, err: c.Err, colour: c.Colour, live: c.Live, width: c.Width},
-		shelf:   shelf{library: c.Library, input: c.In, workspace: c.Workspace},
+		shelf:   shelf{embedded: c.Library, input: c.In, workspace: c.Workspace},
 		name:    c.Name, version: c.Version, annotate: c.GitHub, registry: c.Registry,
 	}
 	if !c.Bare {

@@ -88,7 +88,7 @@ func mutantsNamed(a *app, args []string) (chosen []host.Mutant, dir string, err 
 	}
 	if dir == "" {
 		dir = defaultDir
-		if !onDisk(dir) && a.library == nil {
+		if !onDisk(dir) && a.embedded == nil {
 			return nil, "", usage("mutants: there is no directory ./%s here; name the one with the scenarios", dir)
 		}
 	}

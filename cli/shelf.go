@@ -27,7 +27,7 @@ const stdin = "-"
 // library, which has them by family and name, and standard input. A path that is
 // on the disk is meant before one of the library.
 type shelf struct {
-	library   fs.FS // nil for none
+	embedded  fs.FS // nil for none
 	input     io.Reader
 	workspace string // where the repository is that the files are in; "" when that is not known
 }
@@ -56,7 +56,7 @@ func (s *shelf) read(name string) (*scenarios.File, error) {
 		}
 		return scenarios.Parse(titleOf(name), text)
 	case s.own(name):
-		text, err := fs.ReadFile(s.library, name)
+		text, err := fs.ReadFile(s.embedded, name)
 		if err != nil {
 			return nil, notFile(name, err.Error())
 		}
@@ -67,10 +67,10 @@ func (s *shelf) read(name string) (*scenarios.File, error) {
 
 // own reports whether a name is one of the library, and not on the disk.
 func (s *shelf) own(name string) bool {
-	if s.library == nil || !fs.ValidPath(name) || onDisk(name) {
+	if s.embedded == nil || !fs.ValidPath(name) || onDisk(name) {
 		return false
 	}
-	_, err := fs.Stat(s.library, name)
+	_, err := fs.Stat(s.embedded, name)
 	return err == nil
 }
 
@@ -134,7 +134,7 @@ func (s *shelf) named(arg string) ([]string, error) {
 // shelved lists the files of the library that a name means: all for "", those of
 // a family, or one by its path or its name alone, with or without its ending.
 func (s *shelf) shelved(name string) []string {
-	if s.library == nil {
+	if s.embedded == nil {
 		return nil
 	}
 	var found []string
@@ -151,10 +151,10 @@ func (s *shelf) shelved(name string) []string {
 // files lists the library in lexical order.
 func (s *shelf) files() []string {
 	var files []string
-	if s.library == nil {
+	if s.embedded == nil {
 		return nil
 	}
-	_ = fs.WalkDir(s.library, ".", func(name string, d fs.DirEntry, err error) error {
+	_ = fs.WalkDir(s.embedded, ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && strings.HasSuffix(name, extension) {
 			files = append(files, name)
 		}

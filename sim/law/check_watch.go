@@ -64,22 +64,16 @@ func tellOldOwner(j *Judge, r *sim.Record) {
 }
 
 // offerOrphans is WATCH-4.
-func offerOrphans(j *Judge, r *sim.Record) {
-	o := &j.route
-	if o.event != orphanAdd {
-		return
-	}
-	j.Ask()
-	j.reportKeys()
-	if o.observed != "" {
-		j.Report(Informed, "the expectations of "+o.observed+" were lowered")
-	}
-}
+func offerOrphans(j *Judge, _ *sim.Record) { j.ofOrphan(orphanAdd) }
 
 // ignoreLostOrphans is WATCH-5.
-func ignoreLostOrphans(j *Judge, r *sim.Record) {
+func ignoreLostOrphans(j *Judge, _ *sim.Record) { j.ofOrphan(orphanGone) }
+
+// ofOrphan judges the route of an orphan that comes or goes: it wakes whom it should,
+// and is nobody's to expect.
+func (j *Judge) ofOrphan(e event) {
 	o := &j.route
-	if o.event != orphanGone {
+	if o.event != e {
 		return
 	}
 	j.Ask()

@@ -1,4 +1,4 @@
-package threelaws_test
+package house
 
 import (
 	"errors"
@@ -39,7 +39,7 @@ type action struct {
 // each is for, and leans on nobody's action but GitHub's own for Go. No script has
 // an input pasted into it, where it would be run.
 func TestAction(t *testing.T) {
-	text, err := os.ReadFile("action.yml")
+	text, err := os.ReadFile(filepath.Join(root, "action.yml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,9 +92,9 @@ func TestAction(t *testing.T) {
 func TestActionScript(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
-		t.Skip("no bash")
+		t.Skip("no bash, which GitHub's runners have and the script is written for: ", err)
 	}
-	text, err := os.ReadFile("action.yml")
+	text, err := os.ReadFile(filepath.Join(root, "action.yml"))
 	if err != nil {
 		t.Fatal(err)
 	}
