@@ -25,7 +25,7 @@ func TestComparisonSees(t *testing.T) {
 		}
 	}
 	want := []string{"dryrun-delete", "other-version-of-group", "self-Background", "self-Foreground", "self-default",
-		"unknown-kind-missing-owner"}
+		"unknown-kind-missing-owner", "cron-starting-deadline", "cron-suspended"}
 	if !slices.Equal(idle, want) {
 		t.Errorf("pass without controllers: %q, want %q", idle, want)
 	}

@@ -2,6 +2,7 @@ package recorded_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http/httptest"
 	"net/url"
@@ -86,8 +87,9 @@ func (p *player) start(name string) {
 // exchange does what is next in the record. Watches are passed over: they show
 // one order of several.
 func (p *player) exchange(ex *recorded.Exchange, between pace) error {
-	var err error
+	err := p.pause(ex)
 	switch {
+	case err != nil:
 	case ex.Watch != nil:
 	case ex.Aside != "":
 		if err = p.settle(); err == nil {
@@ -214,9 +216,28 @@ func (p *player) poll(ex *recorded.Exchange) error {
 const (
 	// rest is how long nothing may be written before the controllers count as
 	// having come to rest. Some try again for ever.
-	rest     = 20 * time.Second
+	// The record's listings were taken when nothing had changed for as long.
+	rest     = 1200 * time.Millisecond
 	maxSteps = 100_000
 )
+
+// pause lets as much time pass as the record's client let pass before it went on.
+func (p *player) pause(ex *recorded.Exchange) error {
+	if ex.Pause == 0 {
+		return nil
+	}
+	w := p.cluster.World()
+	until := w.Clock.Elapsed() + time.Duration(ex.Pause*float64(time.Second))
+	for range maxSteps {
+		next := w.Enabled()
+		if len(next) == 0 || next[0].Class == sim.Timer && w.Clock.Pending()[0].At > until {
+			w.Clock.Advance(until - w.Clock.Elapsed())
+			return nil
+		}
+		w.Step()
+	}
+	return errRestless
+}
 
 // settle runs the controllers until they have come to rest.
 func (p *player) settle() error {
@@ -232,5 +253,7 @@ func (p *player) settle() error {
 		}
 		w.Step()
 	}
-	return fmt.Errorf("the controllers do not come to rest")
+	return errRestless
 }
+
+var errRestless = errors.New("the controllers do not come to rest")

@@ -49,6 +49,7 @@ type Exchange struct {
 	}
 	ConcurrentGroup int
 	Settled         bool
+	Pause           float64 // seconds that its client waited before it
 }
 
 // Read reads the cases in the folders below dir and the random sequences in
