@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/threelaws/threelaws/controllers/internal/pod"
 	"github.com/threelaws/threelaws/controllers/internal/replicas"
 	"github.com/threelaws/threelaws/controllers/internal/replicaset"
 	"github.com/threelaws/threelaws/controllers/ref"
@@ -55,7 +56,7 @@ var wrappedMutants = []mutant{
 		"lists its pods from the server in every sync",
 		first(func(c *careless, ctx context.Context, key string) error {
 			namespace, _, _ := cache.SplitMetaNamespaceKey(key)
-			_, err := c.env.Client.List(ctx, replicas.PodKind, namespace, metav1.ListOptions{})
+			_, err := c.env.Client.List(ctx, pod.Kind, namespace, metav1.ListOptions{})
 			return err
 		})},
 }
@@ -115,18 +116,14 @@ func (c *careless) Digest(h *sim.Hash) {
 }
 
 // pods calls do for the cached pods in the namespace of a cached set.
-func (c *careless) pods(key string, do func(set replicas.Set, pod *corev1.Pod) error) error {
+func (c *careless) pods(key string, do func(set replicas.Set, p *corev1.Pod) error) error {
 	obj, exists, err := c.env.Informer(replicaset.Kind.GVK).GetIndexer().GetByKey(key)
 	if err != nil || !exists {
 		return err
 	}
 	set := replicaset.Kind.Read(obj.(runtime.Object))
-	pods, err := c.env.Informer(replicas.PodKind).GetIndexer().ByIndex(cache.NamespaceIndex, set.Namespace)
-	if err != nil {
-		return err
-	}
-	for _, obj := range pods {
-		if err := do(set, obj.(*corev1.Pod)); err != nil {
+	for _, p := range pod.In(c.env.Informer(pod.Kind).GetIndexer(), set.Namespace) {
+		if err := do(set, p); err != nil {
 			return err
 		}
 	}
@@ -134,23 +131,23 @@ func (c *careless) pods(key string, do func(set replicas.Set, pod *corev1.Pod) e
 }
 
 func (c *careless) letGo(ctx context.Context, key string) error {
-	return c.pods(key, func(set replicas.Set, pod *corev1.Pod) error {
-		if !metav1.IsControlledBy(pod, set) || !set.Matches(pod.Labels) {
+	return c.pods(key, func(set replicas.Set, p *corev1.Pod) error {
+		if !metav1.IsControlledBy(p, set) || !set.Matches(p.Labels) {
 			return nil
 		}
-		m := ref.Manager{Client: c.env.Client, Owner: set, Kind: replicaset.Kind.GVK, Dependent: replicas.PodKind,
+		m := ref.Manager{Client: c.env.Client, Owner: set, Kind: replicaset.Kind.GVK, Dependent: pod.Kind,
 			Without: &ref.Without{}}
-		return m.Release(ctx, pod)
+		return m.Release(ctx, p)
 	})
 }
 
 func (c *careless) disinherit(ctx context.Context, key string) error {
-	return c.pods(key, func(set replicas.Set, pod *corev1.Pod) error {
-		owner := metav1.GetControllerOf(pod)
+	return c.pods(key, func(set replicas.Set, p *corev1.Pod) error {
+		owner := metav1.GetControllerOf(p)
 		if owner == nil || owner.Kind != replicaset.Kind.GVK.Kind || owner.Name != set.Name || owner.UID == set.UID {
 			return nil
 		}
-		return c.env.Client.Delete(ctx, replicas.PodKind, pod.Namespace, pod.Name, metav1.DeleteOptions{})
+		return c.env.Client.Delete(ctx, pod.Kind, p.Namespace, p.Name, metav1.DeleteOptions{})
 	})
 }
 

@@ -151,6 +151,12 @@ type Env struct {
 	// Informer returns the process's shared informer of a kind, the same one at
 	// every call. Generated listers work on its indexer.
 	Informer func(gvk schema.GroupVersionKind) cache.SharedIndexInformer
+	// Behind is how many deliveries of a kind the process's cache is yet to see until
+	// it is as new as a resource version: 0 where it is, and where that cannot be
+	// told (a kind that the process does not watch, no number). Unlike the
+	// LastStoreSyncResourceVersion of the informer's store it keeps revisions, which
+	// depend on everything that ever happened, out of what a state is known by.
+	Behind func(gvk schema.GroupVersionKind, resourceVersion string) int
 	// Kinds is the server's table as it stands, for controllers that work on any
 	// kind: definitions come and go while they run.
 	Kinds func() []*fakeapi.Kind

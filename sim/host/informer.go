@@ -26,6 +26,8 @@ type informer struct {
 	backlog []change // differences of a relist, delivered before the stream
 	from    uint64   // revision the initial list is to be read at; 0 for the latest
 
+	relisted uint64 // revision of the last relist: the cache is as new when its differences are delivered
+
 	seq      uint64     // deliveries so far
 	readBy   []readMark // by worker
 	replaced []replaced // what syncs in progress may have read before it was replaced
@@ -67,9 +69,11 @@ func (i *informer) deliver() {
 		c := i.backlog[0]
 		i.backlog = i.backlog[1:]
 		i.apply(&c, false)
+		i.caughtUp()
 		return
 	}
 	c := i.stream.pop()
+	i.cache.rv = c.version
 	i.apply(&c, false)
 }
 
@@ -110,7 +114,16 @@ func (i *informer) relist() {
 	if i.missedForGood(listed) {
 		i.process.resyncLater()
 	}
-	i.stream = stream{}
+	i.stream, i.relisted = stream{}, at
+	i.caughtUp()
+}
+
+// caughtUp makes the cache as new as the last relist once all of it is delivered:
+// client-go's queue hands a list over as one (AtomicFIFO).
+func (i *informer) caughtUp() {
+	if len(i.backlog) == 0 {
+		i.cache.rv = max(i.cache.rv, i.relisted)
+	}
 }
 
 // missedForGood reports whether the changes in the stream hold what no list and no
@@ -185,9 +198,6 @@ func (i *informer) apply(c *change, initial bool) {
 	}
 	if i.process.busy > 0 && old != c.after {
 		i.replaced = append(i.replaced, replaced{key: key, old: old, seq: i.seq})
-	}
-	if c.version != 0 {
-		i.cache.rv = c.version
 	}
 	if old == nil && c.after == nil {
 		return

@@ -61,7 +61,7 @@ func (p *Process) start() {
 	p.queue.careless, p.queue.hasty = p.controller.CarelessQueue, p.controller.CarelessDelay
 	env := &Env{
 		Client: &client{server: c.server, send: p.send}, Queue: p.queue, Now: c.world.Clock.Now,
-		Informer: p.sharedInformer, Kinds: p.kinds,
+		Informer: p.sharedInformer, Behind: p.behind, Kinds: p.kinds,
 	}
 	for _, gvk := range p.controller.watched() {
 		p.sharedInformer(gvk)
@@ -82,7 +82,7 @@ func (p *Process) start() {
 func (p *Process) listEmpty() {
 	for _, i := range p.order {
 		if len(i.state.latest) == 0 {
-			i.synced = true
+			i.synced, i.cache.rv = true, p.cluster.server.Version()
 		}
 	}
 	p.noteSynced()

@@ -4,13 +4,13 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/controllers/internal/expectations"
+	"github.com/threelaws/threelaws/controllers/internal/pod"
 	"github.com/threelaws/threelaws/controllers/ref"
 	"github.com/threelaws/threelaws/controllers/routing"
 	"github.com/threelaws/threelaws/sim"
@@ -84,7 +84,7 @@ func New(kind *Traits, o Options) host.Controller {
 		Name:       kind.Name,
 		Generation: string(o.Generation),
 		For:        kind.GVK,
-		Owns:       []schema.GroupVersionKind{PodKind},
+		Owns:       []schema.GroupVersionKind{pod.Kind},
 		New:        func(env *host.Env) host.Reconciler { return newReconciler(kind, &o, env) },
 		Routes:     []host.Route{routing.Own(kind.GVK, &o.Without.Routing), podRoute(kind, &o)},
 		Selector:   func(owner runtime.Object) labels.Selector { s := kind.Read(owner); return s.Selector() },
@@ -92,7 +92,7 @@ func New(kind *Traits, o Options) host.Controller {
 		Counted:    func(owner runtime.Object) int { return int(kind.Read(owner).Status.Replicas) },
 		Counts:     counts(kind),
 		Profile:    host.Upstream,
-		Active:     func(pod runtime.Object) bool { return !ended(pod.(*corev1.Pod)) },
+		Active:     func(p runtime.Object) bool { return !pod.Ended(p.(*corev1.Pod)) },
 	}
 	return c
 }
@@ -102,18 +102,18 @@ func podRoute(kind *Traits, o *Options) host.Route {
 		// The gated generation, too: its checklist leaves "Use ControllerRef to
 		// map watch events to controllers" open.
 		t := &routing.TieBreak{Owner: kind.GVK, Selects: kind.Selects}
-		return t.Route(PodKind)
+		return t.Route(pod.Kind)
 	}
 	d := &routing.Dependents{Owner: kind.GVK, Selects: kind.Selects, Later: kind.availableLater,
 		Without: &o.Without.Routing}
-	return d.Route(PodKind)
+	return d.Route(pod.Kind)
 }
 
 // availableLater is how long after a pod became ready its set has to look
 // whether it is available.
 func (k *Traits) availableLater(owner, old, cur runtime.Object) time.Duration {
 	s := k.Read(owner)
-	if s.MinReadySeconds > 0 && readyCondition(old.(*corev1.Pod)) == nil && readyCondition(cur.(*corev1.Pod)) != nil {
+	if s.MinReadySeconds > 0 && pod.ReadyCondition(old.(*corev1.Pod)) == nil && pod.ReadyCondition(cur.(*corev1.Pod)) != nil {
 		return time.Duration(s.MinReadySeconds) * time.Second
 	}
 	return 0
@@ -130,34 +130,12 @@ type reconciler struct {
 	expected *expectations.Expectations
 }
 
-const (
-	controllerIndex = "threelaws/controller" // pods by the uid of their controller
-	orphanIndex     = "threelaws/orphans"    // pods without a controller by namespace
-)
-
-var podIndexers = cache.Indexers{
-	controllerIndex: func(obj any) ([]string, error) {
-		if r := metav1.GetControllerOfNoCopy(obj.(*corev1.Pod)); r != nil {
-			return []string{string(r.UID)}, nil
-		}
-		return nil, nil
-	},
-	orphanIndex: func(obj any) ([]string, error) {
-		if pod := obj.(*corev1.Pod); metav1.GetControllerOfNoCopy(pod) == nil {
-			return []string{pod.Namespace}, nil
-		}
-		return nil, nil
-	},
-}
-
 func newReconciler(kind *Traits, o *Options, env *host.Env) *reconciler {
 	r := &reconciler{kind: kind, options: o, env: env, expected: expectations.New(env.Now)}
 	r.sets = env.Informer(kind.GVK).GetIndexer()
-	r.pods = env.Informer(PodKind).GetIndexer()
-	if o.Generation == ControllerRef && r.pods.GetIndexers()[controllerIndex] == nil {
-		if err := r.pods.AddIndexers(podIndexers); err != nil {
-			panic("replicas: the indexes were there and were not: " + err.Error())
-		}
+	r.pods = env.Informer(pod.Kind).GetIndexer()
+	if o.Generation == ControllerRef {
+		pod.Index(r.pods)
 	}
 	return r
 }

@@ -7,13 +7,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/threelaws/threelaws/controllers/internal/pod"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
 // counts declares which pods the numbers in a set's status count (EXACT-8).
 func counts(kind *Traits) []host.Count {
 	number := func(name string, of func(s *appsv1.ReplicaSetStatus) int32,
-		is func(set *Set, pod *corev1.Pod) bool) host.Count {
+		is func(set *Set, p *corev1.Pod) bool) host.Count {
 		return host.Count{
 			Name: name,
 			Of: func(owner runtime.Object) int {
@@ -21,12 +22,12 @@ func counts(kind *Traits) []host.Count {
 				return int(of(&set.Status))
 			},
 			Is: func(owner, dependent runtime.Object) bool {
-				pod := dependent.(*corev1.Pod)
-				if !active(pod) {
+				p := dependent.(*corev1.Pod)
+				if !pod.Active(p) {
 					return false
 				}
 				set := kind.Read(owner)
-				return is(&set, pod)
+				return is(&set, p)
 			},
 		}
 	}
@@ -34,9 +35,9 @@ func counts(kind *Traits) []host.Count {
 		number("replicas", func(s *appsv1.ReplicaSetStatus) int32 { return s.Replicas },
 			func(*Set, *corev1.Pod) bool { return true }),
 		number("fullyLabeledReplicas", func(s *appsv1.ReplicaSetStatus) int32 { return s.FullyLabeledReplicas },
-			func(set *Set, pod *corev1.Pod) bool { return contains(pod.Labels, set.Template.Labels) }),
+			func(set *Set, p *corev1.Pod) bool { return contains(p.Labels, set.Template.Labels) }),
 		number("readyReplicas", func(s *appsv1.ReplicaSetStatus) int32 { return s.ReadyReplicas },
-			func(_ *Set, pod *corev1.Pod) bool { return ready(pod) }),
+			func(_ *Set, p *corev1.Pod) bool { return pod.Ready(p) }),
 	}
 	list = append(list, availableCount(kind))
 	if kind.Terminating {
@@ -58,8 +59,8 @@ func availableCount(kind *Traits) host.Count {
 			return int(set.Status.AvailableReplicas)
 		},
 		Is: func(_, dependent runtime.Object) bool {
-			pod := dependent.(*corev1.Pod)
-			return active(pod) && ready(pod) && available(pod, 0, time.Time{})
+			p := dependent.(*corev1.Pod)
+			return pod.Active(p) && pod.Available(p, 0, time.Time{})
 		},
 	}
 }
@@ -75,8 +76,8 @@ func terminatingCount(kind *Traits) host.Count {
 			return int(*set.Status.TerminatingReplicas)
 		},
 		Is: func(owner, dependent runtime.Object) bool {
-			set, pod := kind.Read(owner), dependent.(*corev1.Pod)
-			return pod.DeletionTimestamp != nil && !ended(pod) && set.Matches(pod.Labels)
+			set, p := kind.Read(owner), dependent.(*corev1.Pod)
+			return pod.Terminating(p) && set.Matches(p.Labels)
 		},
 	}
 }

@@ -16,9 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// PodKind is the kind of the dependents.
-var PodKind = corev1.SchemeGroupVersion.WithKind("Pod")
-
 // Traits is what differs between the two kinds of set.
 type Traits struct {
 	Name string // of the controller: "replicaset"

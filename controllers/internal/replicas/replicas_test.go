@@ -12,44 +12,6 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-func pod(name, node string, phase corev1.PodPhase, isReady bool, age time.Duration) *corev1.Pod {
-	p := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: metav1.NewTime(sim.Epoch.Add(-age))},
-		Spec:       corev1.PodSpec{NodeName: node}, Status: corev1.PodStatus{Phase: phase},
-	}
-	if isReady {
-		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
-	}
-	return p
-}
-
-func TestVictims(t *testing.T) {
-	ranked := []*corev1.Pod{ // the cheapest first
-		pod("z", "", corev1.PodPending, false, 0),
-		pod("a", "n", corev1.PodPending, false, 0),
-		pod("b", "n", corev1.PodUnknown, false, time.Hour),
-		pod("c", "n", corev1.PodRunning, false, time.Hour),
-		pod("d", "n", corev1.PodRunning, true, time.Minute),
-		pod("e", "n", corev1.PodRunning, true, time.Hour),
-		pod("f", "n", corev1.PodRunning, true, time.Hour),
-	}
-	for n := range len(ranked) + 1 {
-		for rotation := range ranked {
-			shuffled := append(append([]*corev1.Pod{}, ranked[rotation:]...), ranked[:rotation]...)
-			var got, want []string
-			for _, p := range victims(shuffled, n) {
-				got = append(got, p.Name)
-			}
-			for _, p := range ranked[:n] {
-				want = append(want, p.Name)
-			}
-			if n < len(ranked) && strings.Join(got, "") != strings.Join(want, "") || len(got) != n {
-				t.Errorf("%d of %d, rotated by %d: %v, want %v", n, len(ranked), rotation, got, want)
-			}
-		}
-	}
-}
-
 func TestMatches(t *testing.T) {
 	have := map[string]string{"app": "x", "tier": "web"}
 	for _, c := range []struct {
@@ -82,20 +44,19 @@ func TestMatches(t *testing.T) {
 }
 
 func TestCount(t *testing.T) {
-	since := func(p *corev1.Pod, ago time.Duration) *corev1.Pod {
-		p.Status.Conditions[0].LastTransitionTime = metav1.NewTime(sim.Epoch.Add(-ago))
-		return p
+	pods := make([]*corev1.Pod, 4)
+	for i := range pods {
+		pods[i] = &corev1.Pod{}
+		if i > 0 {
+			pods[i].Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+		}
 	}
 	template := &corev1.PodTemplateSpec{}
 	template.Labels = map[string]string{"app": "x"}
-	labelled := pod("a", "n", corev1.PodPending, false, 0)
-	labelled.Labels = map[string]string{"app": "x", "more": "y"}
-	pods := []*corev1.Pod{
-		labelled,
-		pod("b", "n", corev1.PodRunning, true, 0), // does not say since when
-		since(pod("c", "n", corev1.PodRunning, true, 0), time.Second),
-		since(pod("d", "n", corev1.PodRunning, true, 0), time.Minute),
-	}
+	pods[0].Labels = map[string]string{"app": "x", "more": "y"}
+	// 1 does not say since when it is ready.
+	pods[2].Status.Conditions[0].LastTransitionTime = metav1.NewTime(sim.Epoch.Add(-time.Second))
+	pods[3].Status.Conditions[0].LastTransitionTime = metav1.NewTime(sim.Epoch.Add(-time.Minute))
 	for _, c := range []struct{ minReady, available int32 }{{0, 3}, {1, 2}, {30, 1}, {61, 0}} {
 		got := count(&Set{Template: template, MinReadySeconds: c.minReady}, pods, sim.Epoch)
 		if got.Replicas != 4 || got.FullyLabeledReplicas != 1 || got.ReadyReplicas != 3 ||

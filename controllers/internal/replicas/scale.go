@@ -3,12 +3,12 @@ package replicas
 import (
 	"context"
 	"encoding/json"
-	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/threelaws/threelaws/controllers/internal/pod"
 	"github.com/threelaws/threelaws/controllers/routing"
 )
 
@@ -41,12 +41,12 @@ func (r *reconciler) create(ctx context.Context, key string, set *Set, n int) er
 	if !r.options.Without.ExpectFirst {
 		r.expected.ExpectCreations(key, r.owner(set), n)
 	}
-	pod := r.newPod(set)
+	p := r.newPod(set)
 	made, batch := 0, 1
 	var firstErr error
 	for tried := 0; tried < n && firstErr == nil; batch *= 2 {
 		for end := min(tried+r.batch(batch, n), n); tried < end; tried++ {
-			name, err := r.createOne(ctx, pod)
+			name, err := r.createOne(ctx, p)
 			if err == nil {
 				made++
 				r.made(key, set, name)
@@ -77,8 +77,8 @@ func (r *reconciler) batch(next, n int) int {
 }
 
 // createOne makes one pod and returns its key.
-func (r *reconciler) createOne(ctx context.Context, pod *corev1.Pod) (string, error) {
-	obj, err := r.env.Client.Create(ctx, pod)
+func (r *reconciler) createOne(ctx context.Context, p *corev1.Pod) (string, error) {
+	obj, err := r.env.Client.Create(ctx, p)
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return "", nil // every create will be refused; trying again is of no use
 	}
@@ -90,48 +90,42 @@ func (r *reconciler) createOne(ctx context.Context, pod *corev1.Pod) (string, er
 
 // made has a created pod be waited for by its name. Before ControllerRef creations
 // were but counted.
-func (r *reconciler) made(key string, set *Set, pod string) {
-	if pod != "" && r.options.Generation == ControllerRef && !r.options.Without.ExpectFirst &&
+func (r *reconciler) made(key string, set *Set, p string) {
+	if p != "" && r.options.Generation == ControllerRef && !r.options.Without.ExpectFirst &&
 		!r.options.Without.MadeByName {
-		r.expected.Made(key, r.owner(set), pod)
+		r.expected.Made(key, r.owner(set), p)
 	}
 }
 
-// newPod makes a pod from the set's template, with which it shares its parts.
-// It carries the ControllerRef from the first moment (LAW-1); before
-// ControllerRef, an annotation said who had created a pod.
+// newPod makes a pod from the set's template. Before ControllerRef, an annotation
+// said who had created a pod.
 func (r *reconciler) newPod(set *Set) *corev1.Pod {
-	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace:    set.Namespace,
-			GenerateName: set.Name + "-",
-			Labels:       set.Template.Labels,
-			Annotations:  set.Template.Annotations,
-			Finalizers:   set.Template.Finalizers,
-		},
-		Spec: set.Template.Spec,
-	}
+	p := pod.FromTemplate(set.Template, set, r.reference(set))
 	if r.options.Generation != ControllerRef {
-		pod.Annotations = r.createdBy(set)
+		metav1.SetMetaDataAnnotation(&p.ObjectMeta, createdBy, r.createdBy(set))
 	}
-	refs := r.options.Generation == ControllerRef || r.options.Generation == Gated && r.options.GarbageCollector
-	if refs && !r.options.Without.TakeOwned {
-		owner := metav1.NewControllerRef(set, r.kind.GVK)
-		if r.options.Without.Controller {
-			owner.Controller = nil
-		}
-		if r.options.Without.OwnerName {
-			owner.Name += "-pods"
-		}
-		pod.OwnerReferences = []metav1.OwnerReference{*owner}
-	}
-	return pod
+	return p
 }
 
-// createdBy is the template's annotations and the one that named the creator.
-// It named the creator's resourceVersion, too. Here it does not: two states
-// that differ in nothing else are the same state.
-func (r *reconciler) createdBy(set *Set) map[string]string {
+// reference is what a pod of the set is created with; nil for none.
+func (r *reconciler) reference(set *Set) *metav1.OwnerReference {
+	refs := r.options.Generation == ControllerRef || r.options.Generation == Gated && r.options.GarbageCollector
+	if !refs || r.options.Without.TakeOwned {
+		return nil
+	}
+	owner := metav1.NewControllerRef(set, r.kind.GVK)
+	if r.options.Without.Controller {
+		owner.Controller = nil
+	}
+	if r.options.Without.OwnerName {
+		owner.Name += "-pods"
+	}
+	return owner
+}
+
+// createdBy says who created a pod. It named the creator's resourceVersion, too.
+// Here it does not: two states that differ in nothing else are the same state.
+func (r *reconciler) createdBy(set *Set) string {
 	value, err := json.Marshal(&corev1.SerializedReference{
 		TypeMeta: metav1.TypeMeta{Kind: "SerializedReference", APIVersion: "v1"},
 		Reference: corev1.ObjectReference{
@@ -142,12 +136,7 @@ func (r *reconciler) createdBy(set *Set) map[string]string {
 	if err != nil {
 		panic("replicas: a reference did not encode: " + err.Error())
 	}
-	annotations := maps.Clone(set.Template.Annotations)
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[createdBy] = string(value)
-	return annotations
+	return string(value)
 }
 
 // createdBy is the annotation that named a pod's creator before ControllerRef.
@@ -160,8 +149,8 @@ const createdBy = "kubernetes.io/created-by"
 func (r *reconciler) delete(ctx context.Context, key string, set *Set, pods []*corev1.Pod) error {
 	keys := make([]string, len(pods))
 	var adopted []string
-	for i, pod := range pods {
-		if keys[i] = routing.Key(pod); !metav1.IsControlledBy(pod, set) {
+	for i, p := range pods {
+		if keys[i] = routing.Key(p); !metav1.IsControlledBy(p, set) {
 			adopted = append(adopted, keys[i])
 		}
 	}
@@ -169,11 +158,11 @@ func (r *reconciler) delete(ctx context.Context, key string, set *Set, pods []*c
 		r.expected.ExpectDeletions(key, r.owner(set), append([]string(nil), keys...), adopted...)
 	}
 	var firstErr error
-	for i, pod := range pods {
+	for i, p := range pods {
 		if r.options.Without.SharedCache {
-			pod.Labels["deleted-by"] = r.kind.Name
+			p.Labels["deleted-by"] = r.kind.Name
 		}
-		err := r.env.Client.Delete(ctx, PodKind, pod.Namespace, pod.Name, r.only(pod))
+		err := r.env.Client.Delete(ctx, pod.Kind, p.Namespace, p.Name, r.only(p))
 		if err == nil {
 			continue
 		}
@@ -192,9 +181,9 @@ func (r *reconciler) delete(ctx context.Context, key string, set *Set, pods []*c
 }
 
 // only keeps a delete to this incarnation of a pod.
-func (r *reconciler) only(pod *corev1.Pod) metav1.DeleteOptions {
+func (r *reconciler) only(p *corev1.Pod) metav1.DeleteOptions {
 	if r.options.Generation != ControllerRef || r.options.Without.VictimUID {
 		return metav1.DeleteOptions{}
 	}
-	return metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}}
+	return metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &p.UID}}
 }

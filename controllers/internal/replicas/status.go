@@ -8,6 +8,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/controllers/internal/pod"
 )
 
 // writeStatus writes the status if it is not right already (WRITE-9). A set
@@ -37,13 +39,13 @@ func (r *reconciler) writeStatus(ctx context.Context, set *Set, pods []*corev1.P
 // count counts the set's own pods and nobody else's (LAW-3).
 func count(set *Set, pods []*corev1.Pod, now time.Time) appsv1.ReplicaSetStatus {
 	status := appsv1.ReplicaSetStatus{Replicas: int32(len(pods))}
-	for _, pod := range pods {
-		if contains(pod.Labels, set.Template.Labels) {
+	for _, p := range pods {
+		if contains(p.Labels, set.Template.Labels) {
 			status.FullyLabeledReplicas++
 		}
-		if ready(pod) {
+		if pod.Ready(p) {
 			status.ReadyReplicas++
-			if available(pod, set.MinReadySeconds, now) {
+			if pod.Available(p, set.MinReadySeconds, now) {
 				status.AvailableReplicas++
 			}
 		}
@@ -57,8 +59,8 @@ func (r *reconciler) terminating(set *Set) int32 {
 		return 0
 	}
 	n := int32(0)
-	for _, obj := range r.index(controllerIndex, string(set.UID)) {
-		if pod := obj.(*corev1.Pod); pod.DeletionTimestamp != nil && !ended(pod) && set.Matches(pod.Labels) {
+	for _, p := range pod.Of(r.pods, set.UID) {
+		if pod.Terminating(p) && set.Matches(p.Labels) {
 			n++
 		}
 	}
@@ -100,26 +102,4 @@ func samePointer(a, b *int32) bool {
 		return a == b
 	}
 	return *a == *b
-}
-
-func ready(pod *corev1.Pod) bool { return readyCondition(pod) != nil }
-
-// readyCondition is the condition that says that a pod is ready; nil when it is not.
-func readyCondition(pod *corev1.Pod) *corev1.PodCondition {
-	for i := range pod.Status.Conditions {
-		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue {
-			return c
-		}
-	}
-	return nil
-}
-
-// available: it has been ready for minReadySeconds. A pod that does not say
-// since when it is ready has not.
-func available(pod *corev1.Pod, minReadySeconds int32, now time.Time) bool {
-	if minReadySeconds == 0 {
-		return true
-	}
-	since := readyCondition(pod).LastTransitionTime
-	return !since.IsZero() && !since.Add(time.Duration(minReadySeconds)*time.Second).After(now)
 }

@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/controllers/internal/expectations"
+	"github.com/threelaws/threelaws/controllers/internal/pod"
 	"github.com/threelaws/threelaws/controllers/ref"
 )
 
@@ -77,13 +77,13 @@ func (r *reconciler) sight(object string, set *Set) expectations.Sight {
 	if !exists {
 		return expectations.Moot
 	}
-	pod := obj.(*corev1.Pod)
-	switch controller := metav1.GetControllerOfNoCopy(pod); {
+	p := obj.(*corev1.Pod)
+	switch controller := metav1.GetControllerOfNoCopy(p); {
 	case controller == nil && r.options.Without.Adopted:
 		return expectations.Moot
 	case controller == nil:
 		return expectations.Lost
-	case controller.UID != set.UID, pod.DeletionTimestamp != nil && !r.options.Without.RecheckDying:
+	case controller.UID != set.UID, p.DeletionTimestamp != nil && !r.options.Without.RecheckDying:
 		return expectations.Moot
 	}
 	return expectations.Owned
@@ -114,9 +114,9 @@ func (r *reconciler) own(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
 // of its namespace it keeps, adopts and releases. Pods of others are not even
 // looked at (LAW-2, LAW-3), and only active pods are claimed (RULES E53).
 func (r *reconciler) claim(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
-	m := &ref.Manager{Client: r.env.Client, Owner: set, Kind: r.kind.GVK, Dependent: PodKind,
+	m := &ref.Manager{Client: r.env.Client, Owner: set, Kind: r.kind.GVK, Dependent: pod.Kind,
 		Without: &r.options.Without.Ref}
-	claimed, err := ref.Claim(ctx, m, r.candidates(set), func(pod *corev1.Pod) bool { return set.Matches(pod.Labels) })
+	claimed, err := ref.Claim(ctx, m, r.candidates(set), func(p *corev1.Pod) bool { return set.Matches(p.Labels) })
 	if err == nil && r.options.Without.OwnCount {
 		return r.selected(set), nil
 	}
@@ -126,22 +126,16 @@ func (r *reconciler) claim(ctx context.Context, set *Set) ([]*corev1.Pod, error)
 // candidates are the active pods that the set may own now or after this sync.
 func (r *reconciler) candidates(set *Set) []*corev1.Pod {
 	without := &r.options.Without.Ref
-	if without.Foreign || without.Namespace {
-		return filter(r.pods.List(), func(pod *corev1.Pod) bool {
-			return active(pod) && (without.Namespace || pod.Namespace == set.Namespace)
-		})
+	switch {
+	case without.Namespace:
+		return filter(pod.All(r.pods), pod.Active)
+	case without.Foreign:
+		return filter(pod.In(r.pods, set.Namespace), pod.Active)
 	}
-	own := r.index(controllerIndex, string(set.UID))
-	orphans := r.index(orphanIndex, set.Namespace)
-	pods := make([]*corev1.Pod, 0, len(own)+len(orphans))
-	for _, list := range [...][]any{own, orphans} {
-		for _, obj := range list {
-			if pod := obj.(*corev1.Pod); active(pod) || r.options.Without.Active && !ended(pod) {
-				pods = append(pods, pod)
-			}
-		}
-	}
-	return pods
+	all := append(pod.Of(r.pods, set.UID), pod.Orphans(r.pods, set.Namespace)...)
+	return filter(all, func(p *corev1.Pod) bool {
+		return pod.Active(p) || r.options.Without.Active && !pod.Ended(p)
+	})
 }
 
 // claimGated is the state the proposal describes: pods are claimed by
@@ -150,25 +144,24 @@ func (r *reconciler) candidates(set *Set) []*corev1.Pod {
 // adoption that fails is shrugged off.
 func (r *reconciler) claimGated(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
 	m := &ref.Manager{
-		Client: r.env.Client, Owner: set, Kind: r.kind.GVK, Dependent: PodKind,
+		Client: r.env.Client, Owner: set, Kind: r.kind.GVK, Dependent: pod.Kind,
 		Without: &ref.Without{LiveCheck: true, ReleaseDeletion: true, ObjectDeletion: true},
 	}
 	var own []*corev1.Pod
 	var errs []error
-	for _, obj := range r.index(cache.NamespaceIndex, set.Namespace) {
-		pod := obj.(*corev1.Pod)
-		if !active(pod) {
+	for _, p := range pod.In(r.pods, set.Namespace) {
+		if !pod.Active(p) {
 			continue
 		}
-		switch ref.Decide(set, pod, set.Matches(pod.Labels), m.Without) {
+		switch ref.Decide(set, p, set.Matches(p.Labels), m.Without) {
 		case ref.Keep:
-			own = append(own, pod)
+			own = append(own, p)
 		case ref.Adopt:
-			if m.Adopt(ctx, pod) == nil {
-				own = append(own, pod)
+			if m.Adopt(ctx, p) == nil {
+				own = append(own, p)
 			}
 		case ref.Release:
-			if err := m.Release(ctx, pod); err != nil {
+			if err := m.Release(ctx, p); err != nil {
 				errs = append(errs, err)
 			}
 		}
@@ -179,32 +172,11 @@ func (r *reconciler) claimGated(ctx context.Context, set *Set) ([]*corev1.Pod, e
 // selected is the selector generation: every active pod that matches is the
 // set's, whoever made it.
 func (r *reconciler) selected(set *Set) []*corev1.Pod {
-	return filter(r.index(cache.NamespaceIndex, set.Namespace), func(pod *corev1.Pod) bool {
-		return active(pod) && set.Matches(pod.Labels)
+	return filter(pod.In(r.pods, set.Namespace), func(p *corev1.Pod) bool {
+		return pod.Active(p) && set.Matches(p.Labels)
 	})
 }
 
-func (r *reconciler) index(name, value string) []any {
-	objs, err := r.pods.ByIndex(name, value)
-	if err != nil {
-		panic("replicas: " + err.Error())
-	}
-	return objs
-}
-
-func filter(objs []any, keep func(*corev1.Pod) bool) []*corev1.Pod {
-	pods := make([]*corev1.Pod, 0, len(objs))
-	for _, obj := range objs {
-		if pod := obj.(*corev1.Pod); keep(pod) {
-			pods = append(pods, pod)
-		}
-	}
-	return slices.Clip(pods)
-}
-
-// active: it has neither ended nor is being deleted.
-func active(pod *corev1.Pod) bool { return !ended(pod) && pod.DeletionTimestamp == nil }
-
-func ended(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+func filter(pods []*corev1.Pod, keep func(*corev1.Pod) bool) []*corev1.Pod {
+	return slices.DeleteFunc(pods, func(p *corev1.Pod) bool { return !keep(p) })
 }
