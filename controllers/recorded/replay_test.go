@@ -14,7 +14,7 @@ import (
 
 // TestRecorded replays every case under the default schedule, with a user who
 // waits between two requests, and prints the score of each area. A case that
-// passes is replayed with a user who does not wait, and under 200 other schedules:
+// passes is replayed with a user who does not wait, and under 200 other schedules (20 with -short):
 // where the controllers come to rest does not depend on them.
 func TestRecorded(t *testing.T) {
 	only := os.Getenv("VECTOR")
@@ -58,7 +58,12 @@ func replay(t *testing.T, c *recorded.Case) bool {
 }
 
 // schedules is how many other schedules a case is replayed under.
-const schedules = 200
+func schedules() uint64 {
+	if testing.Short() {
+		return 20
+	}
+	return 200
+}
 
 // playOtherwise replays a case at other paces and under other schedules. Where
 // the record waits, what it shows depends on how long everything took.
@@ -69,7 +74,7 @@ func playOtherwise(c *recorded.Case) error {
 	if err := play(c, sim.Zero{}, hasty); err != nil {
 		return fmt.Errorf("in haste: %w", err)
 	}
-	for seed := range uint64(schedules) {
+	for seed := range schedules() {
 		if err := play(c, sim.NewSeed(seed), somewhat(20)); err != nil {
 			return fmt.Errorf("seed %d: %w", seed, err)
 		}
