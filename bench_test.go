@@ -95,7 +95,7 @@ func overlap(b *testing.B, seed uint64, laws bool) int {
 	c := trial.New(o)
 	create(b, c, replicaSet("web-a", "web", 2))
 	create(b, c, replicaSet("web-b", "web", 3))
-	c.Start("replicaset", builtin("replicaset@controllerref"))
+	c.Start("replicaset", builtin("replicaset@current"))
 	c.Start("garbagecollector", builtin("garbagecollector"))
 	settle(b, c)
 	for round := range 10 {
@@ -123,7 +123,7 @@ func BenchmarkSettle(b *testing.B) {
 					name := fmt.Sprintf("web-%03d", i)
 					create(b, c, replicaSet(name, name, 30))
 				}
-				c.Start("replicaset", builtin("replicaset@controllerref"))
+				c.Start("replicaset", builtin("replicaset@current"))
 				c.Start("garbagecollector", builtin("garbagecollector"))
 				settle(b, c)
 				if n := c.Server.Len(c.Server.KindNamed("pod")); n != sets*30 {

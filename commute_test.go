@@ -52,7 +52,7 @@ func rivals(tb testing.TB) explore.Program {
 		create(tb, c, orphanPod("p2", "web"))
 		create(tb, c, replicaSet("web-a", "web", 1))
 		create(tb, c, rc)
-		for _, name := range []string{"replicaset@controllerref", "replication@controllerref", "garbagecollector",
+		for _, name := range []string{"replicaset@current", "replication@current", "garbagecollector",
 			"kubelet"} {
 			ctl := builtin(name)
 			c.Start(ctl.Name, ctl)

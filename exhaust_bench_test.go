@@ -65,7 +65,7 @@ func outcome(t *trial.Trial, choices sim.Choices) *explore.Outcome {
 // claimOnly is the ReplicaSet controller reduced to its claim: it adopts and
 // releases with the live re-check, and neither scales nor writes a status.
 func claimOnly() host.Controller {
-	ctl := builtin("replicaset@controllerref")
+	ctl := builtin("replicaset@current")
 	rs, pod := ctl.For, ctl.Owns[0]
 	ctl.Replicas, ctl.Counted, ctl.Counts = nil, nil, nil
 	ctl.New = func(env *host.Env) host.Reconciler {

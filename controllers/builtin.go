@@ -28,6 +28,7 @@ func Builtin() []host.Controller {
 			off,
 			replicas.New(kind, replicas.Options{Generation: replicas.Gated, GarbageCollector: true}),
 			replicas.New(kind, replicas.Options{Generation: replicas.ControllerRef}),
+			replicas.New(kind, replicas.Options{Generation: replicas.Current}),
 		)
 	}
 	return append(table,

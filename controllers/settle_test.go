@@ -19,7 +19,7 @@ func (c *cluster) wantOwned(want map[string]int) {
 }
 
 func TestReplicaSetKeepsItsNumber(t *testing.T) {
-	c := newCluster(t, sim.Zero{}, "replicaset@controllerref")
+	c := newCluster(t, sim.Zero{}, "replicaset@current")
 	c.create(replicaSet("web", "x", 3))
 	c.settle()
 	c.wantOwned(map[string]int{"web": 3})
@@ -34,7 +34,7 @@ func TestReplicaSetKeepsItsNumber(t *testing.T) {
 }
 
 func TestAdoptsAndTrims(t *testing.T) {
-	c := newCluster(t, sim.Zero{}, "replicaset@controllerref")
+	c := newCluster(t, sim.Zero{}, "replicaset@current")
 	for _, name := range []string{"o0", "o1", "o2", "o3", "o4"} {
 		c.create(orphan(name, "x"))
 	}
@@ -45,7 +45,7 @@ func TestAdoptsAndTrims(t *testing.T) {
 }
 
 func TestReleasesByLabel(t *testing.T) {
-	c := newCluster(t, sim.Zero{}, "replicaset@controllerref")
+	c := newCluster(t, sim.Zero{}, "replicaset@current")
 	c.create(orphan("o0", "x"))
 	c.create(replicaSet("web", "x", 1))
 	c.settle()
@@ -58,7 +58,7 @@ func TestReleasesByLabel(t *testing.T) {
 // NOFIGHT-3: sets of two kinds over one label set come to have what each asks for.
 func TestOverlapSettles(t *testing.T) {
 	for seed := range uint64(200) {
-		c := newCluster(t, sim.NewSeed(seed), "replicaset@controllerref", "replication@controllerref")
+		c := newCluster(t, sim.NewSeed(seed), "replicaset@current", "replication@current")
 		c.create(orphan("o0", "x"))
 		c.create(orphan("o1", "x"))
 		c.create(replicaSet("a", "x", 2))
@@ -142,7 +142,7 @@ func TestDeletionPolicies(t *testing.T) {
 		{metav1.DeletePropagationOrphan, map[string]int{"": 2}},
 	} {
 		for seed := range uint64(100) {
-			w := newCluster(t, sim.NewSeed(seed), "replicaset@controllerref", "garbagecollector")
+			w := newCluster(t, sim.NewSeed(seed), "replicaset@current", "garbagecollector")
 			w.create(replicaSet("web", "x", 2))
 			w.settle()
 			w.delete("rs", "web", policy(c.policy))
@@ -159,7 +159,7 @@ func TestDeletionPolicies(t *testing.T) {
 // Orphaned pods go to whoever else selects them, and the surplus is trimmed.
 func TestOrphansAreAdopted(t *testing.T) {
 	for seed := range uint64(100) {
-		c := newCluster(t, sim.NewSeed(seed), "replicaset@controllerref", "replication@controllerref",
+		c := newCluster(t, sim.NewSeed(seed), "replicaset@current", "replication@current",
 			"garbagecollector")
 		c.create(replicaSet("a", "x", 2))
 		c.create(replicationController("b", "x", 1))
@@ -174,7 +174,7 @@ func TestOrphansAreAdopted(t *testing.T) {
 }
 
 func TestKubelet(t *testing.T) {
-	c := newCluster(t, sim.Zero{}, "replicaset@controllerref", "garbagecollector", "kubelet")
+	c := newCluster(t, sim.Zero{}, "replicaset@current", "garbagecollector", "kubelet")
 	c.create(replicaSet("web", "x", 2))
 	c.settle()
 	rs := c.Server.Lookup(c.Server.KindNamed("rs"), "default", "web").(*appsv1.ReplicaSet)
@@ -190,7 +190,7 @@ func TestKubelet(t *testing.T) {
 // A pod with a node goes gracefully: the kubelet has the last word, and says it.
 func TestKubeletBindsAndFinishes(t *testing.T) {
 	for seed := range uint64(50) {
-		c := newCluster(t, sim.NewSeed(seed), "replicaset@controllerref", "kubelet@binding")
+		c := newCluster(t, sim.NewSeed(seed), "replicaset@current", "kubelet@binding")
 		c.create(replicaSet("web", "x", 2))
 		c.settle()
 		pod := c.Server.Lookup(c.Server.KindNamed("pod"), "default", "web-1").(*corev1.Pod)

@@ -22,8 +22,8 @@ import (
 var ours = map[string]string{
 	"garbage-collector":     "garbagecollector",
 	"namespace":             "namespace",
-	"replicaset":            "replicaset@controllerref",
-	"replicationcontroller": "replication@controllerref",
+	"replicaset":            "replicaset@current",
+	"replicationcontroller": "replication@current",
 }
 
 // pace is how far the controllers get between two requests of the user. The

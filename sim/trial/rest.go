@@ -41,8 +41,10 @@ func (r *resting) reset() {
 	r.changed = true
 }
 
-// note takes in a record: does it say that something happened?
-func (r *resting) note(rec *sim.Record) {
+// note takes in a record: does it say that something happened? A sync that fails
+// in a process from which events are withheld may wait for just those, and nothing
+// else can happen to it before they are shown.
+func (r *resting) note(rec *sim.Record, withheld bool) {
 	switch rec.Op {
 	case sim.Commit:
 		if rec.Before == nil || rec.After == nil || len(r.commits) >= 64 {
@@ -53,14 +55,15 @@ func (r *resting) note(rec *sim.Record) {
 		}
 		r.commits = append(r.commits, [2]any{rec.Before, rec.After})
 	case sim.SyncEnd:
-		r.changed = r.changed || rec.Message != ""
+		r.changed = r.changed || rec.Message != "" && !withheld
 	case sim.Refusal, sim.FaultHit, sim.Mutation:
 		r.changed = true
 	}
 }
 
-// heartbeat reports whether the timers that are left change nothing.
-func (t *Trial) heartbeat(enabled []sim.Action) bool {
+// heartbeat reports whether the timers that are left change nothing. A settle that
+// has a time of its own lets those fire that wait for events that are withheld.
+func (t *Trial) heartbeat(enabled []sim.Action, timed bool) bool {
 	pending := t.World.Clock.Pending()
 	if len(pending) == 0 {
 		return false
@@ -93,11 +96,24 @@ func (t *Trial) heartbeat(enabled []sim.Action) bool {
 			r.due = append(r.due, a)
 		}
 	}
-	if now-r.since < beatsFor && r.rounds < beatsMost {
+	if now-r.since < beatsFor && r.rounds < beatsMost && (timed || !t.inTheDark(pending)) {
 		return false
 	}
 	return !slices.ContainsFunc(pending,
 		func(a *sim.Alarm) bool { return r.fired[beat{a.Owner, a.Label}] < beatsTimes })
+}
+
+// withheld reports whether events are kept from the process of a name.
+func (t *Trial) withheld(process string) bool {
+	p := t.Cluster.Process(process)
+	return p != nil && p.Withheld()
+}
+
+// inTheDark reports whether all timers are those of processes from which events are
+// kept: they are tried again and again, at growing distances, and no hour of it
+// tells more than three times.
+func (t *Trial) inTheDark(pending []*sim.Alarm) bool {
+	return !slices.ContainsFunc(pending, func(a *sim.Alarm) bool { return !t.withheld(a.Owner) })
 }
 
 // roundSteps is how many more steps are taken to see what goes round: enough

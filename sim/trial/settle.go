@@ -94,7 +94,7 @@ func (t *Trial) Settle(l Limits) Settling {
 			s.Settled = true
 			break
 		}
-		if beats = t.heartbeat(enabled); beats {
+		if beats = t.heartbeat(enabled, l.For > 0); beats {
 			s.Settled = true
 			break
 		}

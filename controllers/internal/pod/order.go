@@ -13,8 +13,8 @@ import (
 // ready; ready for a shorter time; restarted more often; younger. Pods that are
 // equal in all that are in the order of their names, so that the order is one.
 func Before(a, b *corev1.Pod) int {
-	return cmp.Or(Stage(a, b), latest(ReadySince(a), ReadySince(b)), Restarts(a, b),
-		latest(a.CreationTimestamp.Time, b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
+	return cmp.Or(Stage(a, b), Later(ReadySince(a), ReadySince(b)), Restarts(a, b),
+		Later(a.CreationTimestamp.Time, b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
 }
 
 // Stage orders pods by how far they have come: without a node before with one,
@@ -71,9 +71,9 @@ func restarts(p *corev1.Pod) (containers, sidecars int32) {
 	return containers, sidecars
 }
 
-// latest orders the later of two moments first; one that is not known is the
+// Later orders the later of two moments first; one that is not known is the
 // latest.
-func latest(a, b time.Time) int {
+func Later(a, b time.Time) int {
 	if a.IsZero() || b.IsZero() {
 		return compareBool(!a.IsZero(), !b.IsZero())
 	}

@@ -9,26 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/threelaws/threelaws/controllers/internal/consistency"
 	"github.com/threelaws/threelaws/controllers/internal/expectations"
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 	"github.com/threelaws/threelaws/controllers/ref"
 	"github.com/threelaws/threelaws/controllers/routing"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
-)
-
-// Generation is a way of deciding which pods are a set's own.
-type Generation string
-
-// The generations.
-const (
-	// Selector: every active pod that the selector matches (before ControllerRef).
-	Selector Generation = "selector"
-	// Gated: ControllerRef, but only while the garbage collector is enabled, and
-	// with the gaps that the proposal's checklist leaves open.
-	Gated Generation = "gated"
-	// ControllerRef: the proposal in full, with what Kubernetes 1.36 added.
-	ControllerRef Generation = "controllerref"
 )
 
 // Options choose a controller.
@@ -73,6 +60,7 @@ type Without struct {
 	Missing         bool // expectations of a set that a sync finds gone are kept
 	DeleteErrors    bool // a deletion that was refused is not tried again
 
+	Consistency bool // a sync begins before it was shown what the set wrote
 	SharedCache bool // cached pods are changed in place
 	Backoff     bool // a failed sync is repeated at once
 	Unchanged   bool // a status that is right already is written again
@@ -98,7 +86,7 @@ func New(kind *Traits, o Options) host.Controller {
 }
 
 func podRoute(kind *Traits, o *Options) host.Route {
-	if o.Generation != ControllerRef {
+	if !o.Generation.owned() {
 		// The gated generation, too: its checklist leaves "Use ControllerRef to
 		// map watch events to controllers" open.
 		t := &routing.TieBreak{Owner: kind.GVK, Selects: kind.Selects}
@@ -119,22 +107,28 @@ func (k *Traits) availableLater(owner, old, cur runtime.Object) time.Duration {
 	return 0
 }
 
-// reconciler is the controller's memory: its expectations, and nothing else
-// (API-5).
+// reconciler is the controller's memory: what it expects, and what it has written
+// and not been shown; nothing else (API-5).
 type reconciler struct {
 	kind     *Traits
 	options  *Options
 	env      *host.Env
+	client   host.Client
 	sets     cache.Indexer
 	pods     cache.Indexer
 	expected *expectations.Expectations
+	written  *consistency.Store // nil: none
 }
 
 func newReconciler(kind *Traits, o *Options, env *host.Env) *reconciler {
-	r := &reconciler{kind: kind, options: o, env: env, expected: expectations.New(env.Now)}
+	r := &reconciler{kind: kind, options: o, env: env, client: env.Client, expected: expectations.New(env.Now)}
+	if o.Generation == Current && kind.Consistent && !o.Without.Consistency {
+		r.written = consistency.New(env.Behind)
+		r.client = r.written.Pods(env.Client)
+	}
 	r.sets = env.Informer(kind.GVK).GetIndexer()
 	r.pods = env.Informer(pod.Kind).GetIndexer()
-	if o.Generation == ControllerRef {
+	if o.Generation.owned() {
 		pod.Index(r.pods)
 	}
 	return r
@@ -153,11 +147,17 @@ func (r *reconciler) Observed(key string, deletion bool, object string) {
 	}
 }
 
-// Forget drops the expectations of a key.
-func (r *reconciler) Forget(key string) { r.expected.Forget(key) }
+// Forget drops what was expected and written for a key.
+func (r *reconciler) Forget(key string) {
+	r.expected.Forget(key)
+	r.written.Clear(key, "")
+}
 
 // Waiting lists the keys that will not scale until they have seen something.
 func (r *reconciler) Waiting() []string { return r.expected.Waiting() }
 
-// Digest digests the expectations.
-func (r *reconciler) Digest(h *sim.Hash) { r.expected.Digest(h) }
+// Digest digests the memory.
+func (r *reconciler) Digest(h *sim.Hash) {
+	r.expected.Digest(h)
+	r.written.Digest(h)
+}

@@ -25,8 +25,12 @@ type Traits struct {
 	Read func(obj runtime.Object) Set
 	// WithStatus returns a shallow copy of the object with another status.
 	WithStatus func(obj runtime.Object, s appsv1.ReplicaSetStatus) runtime.Object
-	// Terminating says that the status counts pods that are being deleted.
+	// Terminating says that the status counts pods that are being deleted (in the
+	// current generation).
 	Terminating bool
+	// Consistent says that a sync waits until it was shown what the set wrote (in
+	// the current generation: RULES D45, D50).
+	Consistent bool
 }
 
 // Set is one ReplicaSet or ReplicationController. It shares everything with the

@@ -24,9 +24,9 @@ func (r *reconciler) fightRivals(ctx context.Context, set *Set) error {
 		}
 		var err error
 		if r.options.Without.RivalsStay {
-			err = r.env.Client.Delete(ctx, r.kind.GVK, rival.Namespace, rival.Name, metav1.DeleteOptions{})
+			err = r.client.Delete(ctx, r.kind.GVK, rival.Namespace, rival.Name, metav1.DeleteOptions{})
 		} else {
-			_, err = r.env.Client.Patch(ctx, r.kind.GVK, rival.Namespace, rival.Name,
+			_, err = r.client.Patch(ctx, r.kind.GVK, rival.Namespace, rival.Name,
 				host.Patch{Type: types.MergePatchType, Data: []byte(`{"spec":{"replicas":0}}`), Subresource: "scale"})
 		}
 		if err != nil {

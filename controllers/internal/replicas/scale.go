@@ -29,7 +29,7 @@ func (r *reconciler) scale(ctx context.Context, key string, set *Set, pods []*co
 		if r.options.Without.OwnVictims {
 			pods = r.selected(set)
 		}
-		return r.delete(ctx, key, set, victims(pods, min(-missing, burst)))
+		return r.delete(ctx, key, set, r.victims(set, pods, min(-missing, burst)))
 	}
 	return nil
 }
@@ -68,9 +68,9 @@ func (r *reconciler) create(ctx context.Context, key string, set *Set, n int) er
 	return firstErr
 }
 
-// batch is the size of the next batch: the old generations tried all at once.
+// batch is the size of the next batch: the older generations tried all at once.
 func (r *reconciler) batch(next, n int) int {
-	if r.options.Generation != ControllerRef {
+	if r.options.Generation != Current {
 		return n
 	}
 	return next
@@ -78,7 +78,7 @@ func (r *reconciler) batch(next, n int) int {
 
 // createOne makes one pod and returns its key.
 func (r *reconciler) createOne(ctx context.Context, p *corev1.Pod) (string, error) {
-	obj, err := r.env.Client.Create(ctx, p)
+	obj, err := r.client.Create(ctx, p)
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return "", nil // every create will be refused; trying again is of no use
 	}
@@ -91,7 +91,7 @@ func (r *reconciler) createOne(ctx context.Context, p *corev1.Pod) (string, erro
 // made has a created pod be waited for by its name. Before ControllerRef creations
 // were but counted.
 func (r *reconciler) made(key string, set *Set, p string) {
-	if p != "" && r.options.Generation == ControllerRef && !r.options.Without.ExpectFirst &&
+	if p != "" && r.options.Generation.owned() && !r.options.Without.ExpectFirst &&
 		!r.options.Without.MadeByName {
 		r.expected.Made(key, r.owner(set), p)
 	}
@@ -101,7 +101,7 @@ func (r *reconciler) made(key string, set *Set, p string) {
 // said who had created a pod.
 func (r *reconciler) newPod(set *Set) *corev1.Pod {
 	p := pod.FromTemplate(set.Template, set, r.reference(set))
-	if r.options.Generation != ControllerRef {
+	if !r.options.Generation.owned() {
 		metav1.SetMetaDataAnnotation(&p.ObjectMeta, createdBy, r.createdBy(set))
 	}
 	return p
@@ -109,7 +109,7 @@ func (r *reconciler) newPod(set *Set) *corev1.Pod {
 
 // reference is what a pod of the set is created with; nil for none.
 func (r *reconciler) reference(set *Set) *metav1.OwnerReference {
-	refs := r.options.Generation == ControllerRef || r.options.Generation == Gated && r.options.GarbageCollector
+	refs := r.options.Generation.owned() || r.options.Generation == Gated && r.options.GarbageCollector
 	if !refs || r.options.Without.TakeOwned {
 		return nil
 	}
@@ -162,7 +162,7 @@ func (r *reconciler) delete(ctx context.Context, key string, set *Set, pods []*c
 		if r.options.Without.SharedCache {
 			p.Labels["deleted-by"] = r.kind.Name
 		}
-		err := r.env.Client.Delete(ctx, pod.Kind, p.Namespace, p.Name, r.only(p))
+		err := r.client.Delete(ctx, pod.Kind, p.Namespace, p.Name, r.only(p))
 		if err == nil {
 			continue
 		}
@@ -182,7 +182,7 @@ func (r *reconciler) delete(ctx context.Context, key string, set *Set, pods []*c
 
 // only keeps a delete to this incarnation of a pod.
 func (r *reconciler) only(p *corev1.Pod) metav1.DeleteOptions {
-	if r.options.Generation != ControllerRef || r.options.Without.VictimUID {
+	if !r.options.Generation.owned() || r.options.Without.VictimUID {
 		return metav1.DeleteOptions{}
 	}
 	return metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &p.UID}}

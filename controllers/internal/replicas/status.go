@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/controllers/routing"
 )
 
 // writeStatus writes the status if it is not right already (WRITE-9). A set
@@ -20,7 +21,7 @@ func (r *reconciler) writeStatus(ctx context.Context, set *Set, pods []*corev1.P
 	}
 	now := r.env.Now()
 	status := count(set, pods, now)
-	if r.kind.Terminating {
+	if r.kind.Terminating && r.options.Generation == Current {
 		n := r.terminating(set)
 		status.TerminatingReplicas = &n
 	}
@@ -29,11 +30,29 @@ func (r *reconciler) writeStatus(ctx context.Context, set *Set, pods []*corev1.P
 	}
 	status.Conditions = replicaFailure(set, len(pods), scaleErr, now)
 	status.ObservedGeneration = set.Generation
-	if same(&status, &set.Status) && !r.options.Without.Unchanged {
-		return nil
+	if !same(&status, &set.Status) || r.options.Without.Unchanged {
+		written, err := r.client.UpdateStatus(ctx, r.kind.WithStatus(set.Object, status))
+		if err != nil {
+			return err
+		}
+		r.written.Wrote(routing.Key(set), set.UID, r.kind.GVK, written.(metav1.Object))
 	}
-	_, err := r.env.Client.UpdateStatus(ctx, r.kind.WithStatus(set.Object, status))
-	return err
+	if r.options.Generation == Current && scaleErr == nil && status.ReadyReplicas != status.AvailableReplicas {
+		r.lookAgain(set, pods, now)
+	}
+	return nil
+}
+
+// lookAgain has the set synced when the next of its ready pods is available, in
+// case the delay that its becoming ready has set was lost.
+func (r *reconciler) lookAgain(set *Set, pods []*corev1.Pod, now time.Time) {
+	next := pod.NextAvailable(pods, set.MinReadySeconds, now)
+	if next == 0 {
+		next = time.Duration(set.MinReadySeconds) * time.Second
+	}
+	if next > 0 {
+		r.env.Queue.AddAfter(routing.Key(set), next)
+	}
 }
 
 // count counts the set's own pods and nobody else's (LAW-3).
@@ -55,7 +74,7 @@ func count(set *Set, pods []*corev1.Pod, now time.Time) appsv1.ReplicaSetStatus 
 
 // terminating counts the set's pods that are being deleted.
 func (r *reconciler) terminating(set *Set) int32 {
-	if r.options.Generation != ControllerRef {
+	if !r.options.Generation.owned() {
 		return 0
 	}
 	n := int32(0)

@@ -25,13 +25,16 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 }
 
 func (r *reconciler) sync(ctx context.Context, key string) error {
+	if err := r.written.Ready(key); err != nil {
+		return err
+	}
 	obj, exists, err := r.sets.GetByKey(key)
 	if err != nil {
 		return err
 	}
 	if !exists {
 		if !r.options.Without.Missing {
-			r.expected.Forget(key)
+			r.Forget(key)
 		}
 		return nil
 	}
@@ -65,7 +68,7 @@ func (r *reconciler) sync(ctx context.Context, key string) error {
 // expected is compared with the cache, too. Upstream does not, and may sleep
 // until the expectation expires.
 func (r *reconciler) awake(key string, set *Set) bool {
-	if !r.expected.Satisfied(key, r.owner(set)) && r.options.Generation == ControllerRef && !r.options.Without.Recheck {
+	if !r.expected.Satisfied(key, r.owner(set)) && r.options.Generation.owned() && !r.options.Without.Recheck {
 		r.expected.Recheck(key, func(object string) expectations.Sight { return r.sight(object, set) })
 	}
 	return r.expected.Satisfied(key, r.owner(set)) || r.options.Without.Wait
@@ -92,7 +95,7 @@ func (r *reconciler) sight(object string, set *Set) expectations.Sight {
 // owner is the uid by which the set's expectations are known. Before ControllerRef
 // they went by key alone.
 func (r *reconciler) owner(set *Set) types.UID {
-	if r.options.Generation != ControllerRef || r.options.Without.Successor {
+	if !r.options.Generation.owned() || r.options.Without.Successor {
 		return ""
 	}
 	return set.UID
@@ -102,7 +105,7 @@ func (r *reconciler) owner(set *Set) types.UID {
 // them as its generation does.
 func (r *reconciler) own(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
 	switch {
-	case r.options.Generation == ControllerRef:
+	case r.options.Generation.owned():
 		return r.claim(ctx, set)
 	case r.options.Generation == Gated && r.options.GarbageCollector:
 		return r.claimGated(ctx, set)
@@ -114,7 +117,7 @@ func (r *reconciler) own(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
 // of its namespace it keeps, adopts and releases. Pods of others are not even
 // looked at (LAW-2, LAW-3), and only active pods are claimed (RULES E53).
 func (r *reconciler) claim(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
-	m := &ref.Manager{Client: r.env.Client, Owner: set, Kind: r.kind.GVK, Dependent: pod.Kind,
+	m := &ref.Manager{Client: r.client, Owner: set, Kind: r.kind.GVK, Dependent: pod.Kind,
 		Without: &r.options.Without.Ref}
 	claimed, err := ref.Claim(ctx, m, r.candidates(set), func(p *corev1.Pod) bool { return set.Matches(p.Labels) })
 	if err == nil && r.options.Without.OwnCount {
@@ -144,7 +147,7 @@ func (r *reconciler) candidates(set *Set) []*corev1.Pod {
 // adoption that fails is shrugged off.
 func (r *reconciler) claimGated(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
 	m := &ref.Manager{
-		Client: r.env.Client, Owner: set, Kind: r.kind.GVK, Dependent: pod.Kind,
+		Client: r.client, Owner: set, Kind: r.kind.GVK, Dependent: pod.Kind,
 		Without: &ref.Without{LiveCheck: true, ReleaseDeletion: true, ObjectDeletion: true},
 	}
 	var own []*corev1.Pod

@@ -14,6 +14,7 @@ var Kind = &replicas.Traits{
 	Name:        "replicaset",
 	GVK:         appsv1.SchemeGroupVersion.WithKind("ReplicaSet"),
 	Terminating: true,
+	Consistent:  true,
 	Read:        read,
 	WithStatus:  withStatus,
 }
