@@ -41,6 +41,10 @@ func Complete(g *scenarios.Registry) *scenarios.Registry {
 	if full.Laws == nil {
 		full.Laws = law.All()
 	}
+	manager := controllers.KubeControllerManager()
+	if full.Managed == nil {
+		full.Managed, full.Absent = manager.Runs, manager.Absent
+	}
 	aliases := controllers.Aliases()
 	for _, c := range own {
 		delete(aliases, c.Name)

@@ -7,14 +7,11 @@ import (
 	"net"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/threelaws/threelaws/internal/render"
-	"github.com/threelaws/threelaws/scenarios"
-	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
 )
 
@@ -42,7 +39,8 @@ output.`,
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "the address; port 0 is any free one")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "write a kubeconfig to this file")
 	f.StringSliceVar(&o.controllers, "controllers", nil,
-		"controllers to run, NAME[@GENERATION],...; all for each in its newest generation")
+		"controllers to run, NAME[@GENERATION],...; * for those of the controller manager, all for every one, "+
+			"-NAME for all but one")
 	f.StringVar(&o.load, "load", "", "begin with the objects of this YAML file")
 	f.StringVar(&o.dump, "dump", "", "write all objects to this file at the end")
 	f.BoolVar(&o.realtime, "realtime", true,
@@ -56,9 +54,9 @@ output.`,
 func serve(ctx context.Context, a *app, o *serving) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
 	defer stop()
-	chosen, err := chooseControllers(a.registry, o.controllers)
-	if err != nil {
-		return err
+	chosen, what := a.registry.Choose(o.controllers)
+	if what != "" {
+		return usage("--controllers: %s", what)
 	}
 	s, err := openSite(o, chosen, a.registry.Laws, func(b *law.Breach) { verdict(a, b) })
 	if err != nil {
@@ -117,33 +115,6 @@ func verdict(a *app, b *law.Breach) {
 		return
 	}
 	fmt.Fprintf(a.err, "VIOLATES %s: %s\n", b.Law.Name, text)
-}
-
-// chooseControllers finds the controllers by name.
-func chooseControllers(g *scenarios.Registry, specs []string) ([]host.Controller, error) {
-	if slices.Contains(specs, "all") {
-		if len(specs) > 1 {
-			return nil, usage("--controllers: all stands alone")
-		}
-		specs = nil
-		for _, c := range g.Controllers {
-			if !slices.Contains(specs, c.Name) {
-				specs = append(specs, c.Name)
-			}
-		}
-	}
-	var chosen []host.Controller
-	for _, spec := range specs {
-		c, what := g.Controller(spec)
-		if what != "" {
-			return nil, usage("--controllers: %s", what)
-		}
-		if slices.ContainsFunc(chosen, func(d host.Controller) bool { return d.Name == c.Name }) {
-			return nil, usage("--controllers: %s is named twice", c.Name)
-		}
-		chosen = append(chosen, c)
-	}
-	return chosen, nil
 }
 
 // open listens, on a loopback address unless told that anything goes.

@@ -40,16 +40,20 @@ func Builtin() []host.Controller {
 }
 
 var aliases = map[string]string{
-	"rs":                    "replicaset",
-	"replicasets":           "replicaset",
-	"rc":                    "replication",
-	"replicationcontroller": "replication",
-	"gc":                    "garbagecollector",
-	"garbage-collector":     "garbagecollector",
+	"rs":                "replicaset",
+	"replicasets":       "replicaset",
+	"rc":                "replication",
+	"gc":                "garbagecollector",
+	"garbage-collector": "garbagecollector",
 }
 
-// Aliases returns other names for controllers of the table.
-func Aliases() map[string]string { return maps.Clone(aliases) }
+// Aliases returns other names for controllers of the table: short ones, and those of
+// kube-controller-manager.
+func Aliases() map[string]string {
+	all := KubeControllerManager().Aliases
+	maps.Copy(all, aliases)
+	return all
+}
 
 // FullName is a controller's name in the table: "name@generation", or "name" where
 // there is one generation only.

@@ -20,6 +20,8 @@ type Registry struct {
 	Mutants     []host.Mutant
 	Laws        []*law.Law
 	Aliases     map[string]string // "gc": "garbagecollector"
+	Managed     []string          // the controllers that "*" means; nil: all
+	Absent      []string          // names that are known, of controllers that are not in the table
 	Funcs       map[string]Func   // what the verbs do and ensure name
 
 	// Reaper makes the process that deletes an object as kubectl did before the
@@ -56,7 +58,10 @@ func (g *Registry) Controller(spec string) (host.Controller, string) {
 	switch {
 	case found >= 0:
 		return g.Controllers[found], ""
+	case slices.Contains(g.Absent, name):
+		return host.Controller{}, name + " is one of kube-controller-manager's controllers, and is not here"
 	case len(generations) == 0:
+		names = append(names, slices.Sorted(maps.Keys(g.Aliases))...)
 		return host.Controller{}, "unknown controller " + name + suggest(name, names)
 	}
 	return host.Controller{}, "unknown generation " + generation + " of " + name + suggest(generation, generations)

@@ -17,7 +17,9 @@ import (
 
 // registry is the one the command line passes in.
 func registry() *scenarios.Registry {
+	manager := controllers.KubeControllerManager()
 	g := &scenarios.Registry{Controllers: controllers.Builtin(), Laws: law.All(), Aliases: controllers.Aliases(),
+		Managed: manager.Runs, Absent: manager.Absent,
 		Reaper: reaper.Controller}
 	g.Mutants = mutants.All()
 	return g

@@ -5,15 +5,18 @@ var verbControllers = &Verb{
 	Summary: "start one process of each controller",
 	Detail: `Each process has its own caches, queue and workers, and is named like its
 controller. Without a generation the newest one runs. The kinds it works on must be
-served: those of a CustomResourceDefinition from the step on that applies it.`,
-	Example: "controllers replicaset@controllerref garbagecollector",
+served: those of a CustomResourceDefinition from the step on that applies it. The list
+is as kube-controller-manager has it: * is all that it starts unless told otherwise,
+all is every controller there is (a kubelet, too), -NAME leaves one out of these, and
+its names are names here. *@GENERATION is each in that generation where there is one.`,
+	Example: "controllers replicaset@controllerref garbagecollector\ncontrollers * -job kubelet",
 	acts:    true,
 	check: func(c *checker, s *Step) error {
-		for _, spec := range s.Words() {
-			ctl, what := c.registry.Controller(spec)
-			if what != "" {
-				return s.wrong("%s", what)
-			}
+		chosen, what := c.registry.Choose(s.Words())
+		if what != "" {
+			return s.wrong("%s", what)
+		}
+		for _, ctl := range chosen {
 			if c.started[ctl.Name] != "" {
 				return s.wrong("%s runs already; start a second instance with duplicate", ctl.Name)
 			}
@@ -27,13 +30,13 @@ served: those of a CustomResourceDefinition from the step on that applies it.`,
 	run: func(r *Run, s *Step) error { return r.startAll(s.Words()) },
 }
 
-// startAll starts a process of each controller, "name" or "name@generation".
+// startAll starts a process of each controller that a list means.
 func (r *Run) startAll(specs []string) error {
-	for _, spec := range specs {
-		c, what := r.registry.Controller(spec)
-		if what != "" {
-			return r.errorf("%s", what)
-		}
+	chosen, what := r.registry.Choose(specs)
+	if what != "" {
+		return r.errorf("%s", what)
+	}
+	for _, c := range chosen {
 		if r.t.Cluster.Process(c.Name) != nil {
 			return r.errorf("%s runs already; start a second instance with duplicate", c.Name)
 		}

@@ -1,0 +1,41 @@
+package controllers_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/threelaws/threelaws/controllers"
+)
+
+// Every name of kube-controller-manager, today's or an earlier one, is either a
+// controller here or refused by name (KCM-2); none is both, and none stands for two.
+func TestKubeControllerManager(t *testing.T) {
+	m := controllers.KubeControllerManager()
+	for _, name := range []string{"replicaset", "replication", "garbagecollector", "namespace"} {
+		if !slices.Contains(m.Runs, name) {
+			t.Errorf("%s is not among what it runs", name)
+		}
+	}
+	for _, name := range []string{"kubelet", "scheduler"} {
+		if slices.Contains(m.Runs, name) {
+			t.Errorf("it runs the %s", name)
+		}
+	}
+	for alias, name := range map[string]string{
+		"replicaset-controller": "replicaset", "replicationcontroller-controller": "replication",
+		"replicationcontroller": "replication", "garbage-collector-controller": "garbagecollector",
+		"namespace-controller": "namespace",
+	} {
+		if m.Aliases[alias] != name {
+			t.Errorf("%s is %q here, want %q", alias, m.Aliases[alias], name)
+		}
+	}
+	for _, name := range m.Absent {
+		if _, ok := m.Aliases[name]; ok || slices.Contains(m.Runs, name) {
+			t.Errorf("%s is here and is not", name)
+		}
+	}
+	if n := len(slices.Compact(slices.Sorted(slices.Values(m.Absent)))); n != len(m.Absent) {
+		t.Errorf("of %d absent names %d are different", len(m.Absent), n)
+	}
+}
