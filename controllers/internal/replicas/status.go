@@ -20,17 +20,19 @@ func (r *reconciler) writeStatus(ctx context.Context, set *Set, pods []*corev1.P
 		pods = r.selected(set)
 	}
 	now := r.env.Now()
-	status := count(set, pods, now)
+	status, before := count(set, pods, now), set.Status
 	if r.kind.Terminating && r.options.Generation == Current {
 		n := r.terminating(set)
 		status.TerminatingReplicas = &n
+	} else {
+		before.TerminatingReplicas = nil // a field that an older program does not know
 	}
 	if r.options.Without.Ready {
 		status.ReadyReplicas = status.Replicas
 	}
 	status.Conditions = replicaFailure(set, len(pods), scaleErr, now)
 	status.ObservedGeneration = set.Generation
-	if !same(&status, &set.Status) || r.options.Without.Unchanged {
+	if !same(&status, &before) || r.options.Without.Unchanged {
 		written, err := r.client.UpdateStatus(ctx, r.kind.WithStatus(set.Object, status))
 		if err != nil {
 			return err
