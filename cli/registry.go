@@ -51,6 +51,9 @@ func Complete(g *scenarios.Registry) *scenarios.Registry {
 	}
 	maps.Copy(aliases, full.Aliases)
 	full.Aliases = aliases
+	if full.Candidate == nil {
+		full.Candidate = controllers.Candidate
+	}
 	if full.Reaper == nil {
 		full.Reaper = reaper.Controller
 	}

@@ -3,6 +3,9 @@ package controllers
 import (
 	"slices"
 	"strings"
+
+	"github.com/threelaws/threelaws/controllers/internal/elector"
+	"github.com/threelaws/threelaws/sim/host"
 )
 
 // managed is a controller of kube-controller-manager: its name, the older one that
@@ -120,3 +123,8 @@ func (c *managed) here(table []string) string {
 	}
 	return ""
 }
+
+// Candidate returns the leader election of one instance of the controller manager, by
+// the Lease kube-system/kube-controller-manager: lead is told when it has won and
+// when it has lost.
+func Candidate(name string, lead func(bool)) host.Controller { return elector.New(name, lead) }

@@ -24,6 +24,9 @@ type Registry struct {
 	Absent      []string          // names that are known, of controllers that are not in the table
 	Funcs       map[string]Func   // what the verbs do and ensure name
 
+	// Candidate makes the process by which an instance of the controller manager, of a
+	// name, stands for election: "managers". It may be nil.
+	Candidate func(name string, lead func(bool)) host.Controller
 	// Reaper makes the process that deletes an object as kubectl did before the
 	// garbage collector: "delete --client-side". It tells outcome how it ended.
 	// It may be nil.

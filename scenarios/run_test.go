@@ -19,7 +19,7 @@ import (
 func registry() *scenarios.Registry {
 	manager := controllers.KubeControllerManager()
 	g := &scenarios.Registry{Controllers: controllers.Builtin(), Laws: law.All(), Aliases: controllers.Aliases(),
-		Managed: manager.Runs, Absent: manager.Absent,
+		Managed: manager.Runs, Absent: manager.Absent, Candidate: controllers.Candidate,
 		Reaper: reaper.Controller}
 	g.Mutants = mutants.All()
 	return g

@@ -61,12 +61,13 @@ var verbSwitch = &Verb{
 	Summary: "replace a process's program by another generation",
 	Detail: `The process is stopped where it stands and comes up with empty memory and
 caches: an upgrade or a downgrade. all switches every process whose controller
-has that generation.`,
+has that generation. An instance of the controller manager is switched with all that
+it runs, and stands for election anew.`,
 	Example: "switch replicaset selector\nswitch all controllerref",
 	acts:    true,
 	check: func(c *checker, s *Step) error {
 		name, generation := s.Word(0), s.Word(1)
-		if name == "all" {
+		if name == "all" || c.managed() && isManager(name) {
 			if all := c.registry.Generations(); !slices.Contains(all, generation) {
 				return s.wrong("unknown generation %s%s", generation, suggest(generation, all))
 			}
@@ -92,6 +93,9 @@ func (r *Run) switchTo(process, generation string) error {
 	}
 	next := map[*host.Process]host.Controller{}
 	for _, p := range ps {
+		if p.Manager() != nil || len(p.Members()) > 0 {
+			continue // as a whole
+		}
 		c, what := r.registry.Controller(p.Controller().Name + "@" + generation)
 		if what != "" && process == "all" {
 			continue
@@ -103,6 +107,9 @@ func (r *Run) switchTo(process, generation string) error {
 	}
 	return r.act("switch "+process+" "+generation, func() error {
 		for _, p := range ps {
+			if len(p.Members()) > 0 {
+				r.t.SwitchMembers(p, r.membersIn(p, generation))
+			}
 			if c, ok := next[p]; ok {
 				if what := Unserved(r.t.Server, c); what != "" {
 					return r.errorf("%s", what)

@@ -4,7 +4,8 @@ package scenarios
 // step its verb: only what reads files names the table.
 var verbs = []*Verb{
 	// the user's
-	verbControllers, verbDefine, verbApply, verbCreate, verbDelete, verbLabel, verbAnnotate, verbScale, verbPatch,
+	verbControllers, verbManagers, verbDefine, verbApply, verbCreate, verbDelete, verbLabel, verbAnnotate, verbScale,
+	verbPatch,
 	// time
 	verbSettle, verbRace, verbStep, verbAdvance,
 	// faults and versions

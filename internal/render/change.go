@@ -12,9 +12,9 @@ import (
 
 // Change is what one commit did.
 type Change struct {
-	Verb   string // adopt, release, create, delete, scale, status, patch, update, ...
+	Verb   string // adopt, release, create, delete, scale, status, renew, patch, ...
 	Detail string // "controller: none -> rs/web-a"
-	Noise  bool   // a controller's status write: shown only in a verbose timeline
+	Noise  bool   // a controller's status write, a lease renewed: shown only in a verbose timeline
 
 	shape string // Detail without the values of fields: what two rounds of a fight have in common
 }
@@ -43,6 +43,9 @@ func ChangeOf(r *sim.Record) Change {
 	details = append(details, metaChanges(before, after.(metav1.Object))...)
 	fields, status := asked{}.fields(before, after)
 	c.name(r, verb, details, fields, status)
+	if i := slices.IndexFunc(fields, isHolder); i >= 0 && r.Object.Kind == "Lease" {
+		fields = fields[i : i+1] // since when it is held goes without saying
+	}
 	if c.Verb == "status" {
 		for i := range status {
 			status[i].path = strings.TrimPrefix(status[i].path, "status.") // the verb says it
@@ -55,6 +58,8 @@ func ChangeOf(r *sim.Record) Change {
 	return c
 }
 
+func isHolder(c changed) bool { return c.path == "spec.holderIdentity" }
+
 // name finds the verb for what a write did.
 func (c *Change) name(r *sim.Record, verb string, details []string, fields, status []changed) {
 	switch {
@@ -63,6 +68,8 @@ func (c *Change) name(r *sim.Record, verb string, details []string, fields, stat
 		c.Verb, c.Noise = "status", r.Process != "user" || r.Object.Kind == "CustomResourceDefinition"
 	case verb != "":
 		c.Verb = verb
+	case len(details) == 0 && len(fields) == 1 && fields[0].path == "spec.renewTime" && r.Object.Kind == "Lease":
+		c.Verb, c.Noise = "renew", r.Process != "user"
 	case len(details) == 0 && len(fields) > 0 && fields[0].path == "spec.replicas":
 		c.Verb = "scale"
 	}

@@ -151,6 +151,28 @@ func TestStatusWrites(t *testing.T) {
 	}
 }
 
+// That a lease goes on is no news; that another has it is.
+func TestLeases(t *testing.T) {
+	lease := func(holder, renewed string) any {
+		return widget("spec", map[string]any{"holderIdentity": holder, "renewTime": renewed})
+	}
+	for _, c := range []struct {
+		after any
+		verb  string
+		noise bool
+	}{
+		{lease("a", "later"), "renew", true},
+		{lease("b", "later"), "update", false},
+	} {
+		r := &sim.Record{Op: sim.Commit, Process: "manager", Verb: "update", Object: sim.Ref{Kind: "Lease"},
+			Before: lease("a", "now"), After: c.after}
+		if got := render.ChangeOf(r); got.Verb != c.verb || got.Noise != c.noise {
+			t.Errorf("%s, noise %v; want %s, %v", got.Verb, got.Noise, c.verb, c.noise)
+		}
+		countsAlike(t, r)
+	}
+}
+
 // countsAlike compares a change with what is counted of it, written in either way
 // by whoever it may be.
 func countsAlike(t *testing.T, r *sim.Record) {

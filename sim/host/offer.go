@@ -97,7 +97,7 @@ func (p *Process) noteSynced() {
 // private state; executing a request touches the server as well.
 func (a actor) Footprint(x sim.Action) sim.Footprint {
 	p := a.p
-	f := sim.Footprint{Process: p.Name}
+	f := sim.Footprint{Process: p.Name, Global: len(p.members) > 0} // it may start and stop others
 	switch {
 	case x.Class == sim.Execute:
 		req := p.workers[x.Slot].req

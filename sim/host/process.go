@@ -15,6 +15,7 @@ type Process struct {
 	Generation  string
 	Incarnation int  // restarts so far
 	Down        bool // crashed and not yet restarted
+	StandsBy    bool // down because its manager does not lead
 
 	cluster    *Cluster
 	controller Controller
@@ -28,9 +29,12 @@ type Process struct {
 	restarts   bool        // down, and free to come up again
 	from       uint64      // revision the next start lists at; 0 for the latest
 
-	causes map[string]int // queued key -> the record that queued it
-	memory sim.Hash       // everything the process was told since it started
-	names  []string       // keys enqueued and observed, in records
+	causes  map[string]int // queued key -> the record that queued it
+	memory  sim.Hash       // everything the process was told since it started
+	manager *Process       // whose member it is; nil: it runs by itself
+	members []*Process     // that run while it leads
+
+	names  []string // keys enqueued and observed, in records
 	effect Effect
 }
 

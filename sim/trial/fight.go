@@ -177,7 +177,9 @@ func (t *Trial) blindIn(cycle []int) bool {
 // disturbed reports whether the world is not left alone: a process is down, or kept
 // from seeing.
 func (t *Trial) disturbed() bool {
-	return slices.ContainsFunc(t.Cluster.Processes(), func(p *host.Process) bool { return p.Down || p.Holding() })
+	return slices.ContainsFunc(t.Cluster.Processes(), func(p *host.Process) bool {
+		return p.Down && !p.StandsBy || p.Holding()
+	})
 }
 
 // After firstLook writes, and again after four times as many, the last lines

@@ -61,8 +61,7 @@ func (r *resting) note(rec *sim.Record, withheld bool) {
 	}
 }
 
-// heartbeat reports whether the timers that are left change nothing. A settle that
-// has a time of its own lets those fire that wait for events that are withheld.
+// heartbeat reports whether the timers that are left change nothing.
 func (t *Trial) heartbeat(enabled []sim.Action, timed bool) bool {
 	pending := t.World.Clock.Pending()
 	if len(pending) == 0 {
@@ -96,7 +95,7 @@ func (t *Trial) heartbeat(enabled []sim.Action, timed bool) bool {
 			r.due = append(r.due, a)
 		}
 	}
-	if now-r.since < beatsFor && r.rounds < beatsMost && (timed || !t.inTheDark(pending)) {
+	if now-r.since < t.patience(pending, timed) && r.rounds < beatsMost {
 		return false
 	}
 	return !slices.ContainsFunc(pending,
@@ -109,11 +108,24 @@ func (t *Trial) withheld(process string) bool {
 	return p != nil && p.Withheld()
 }
 
-// inTheDark reports whether all timers are those of processes from which events are
-// kept: they are tried again and again, at growing distances, and no hour of it
-// tells more than three times.
-func (t *Trial) inTheDark(pending []*sim.Alarm) bool {
-	return !slices.ContainsFunc(pending, func(a *sim.Alarm) bool { return !t.withheld(a.Owner) })
+// electionFor is longer than a lease lasts that is not renewed.
+const electionFor = 30 * time.Second
+
+// patience is for how long timers have to change nothing. A process from which events
+// are kept is tried again and again, at growing distances, and no hour of it tells
+// more than three times; who leads has been decided when a lease would have run out.
+// A settle that has a time of its own waits in any case.
+func (t *Trial) patience(pending []*sim.Alarm, timed bool) time.Duration {
+	enough := time.Duration(0)
+	for _, a := range pending {
+		switch p := t.Cluster.Process(a.Owner); {
+		case timed || p == nil || len(p.Members()) == 0 && !p.Withheld():
+			return beatsFor
+		case len(p.Members()) > 0:
+			enough = electionFor
+		}
+	}
+	return enough
 }
 
 // roundSteps is how many more steps are taken to see what goes round: enough

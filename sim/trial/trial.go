@@ -87,6 +87,28 @@ func (t *Trial) Start(name string, c host.Controller) *host.Process {
 	return t.Cluster.Start(name, c)
 }
 
+// StartManager starts an instance of a controller manager, which runs its members
+// while it leads ([host.Cluster.StartManager]).
+func (t *Trial) StartManager(name string, elector func(lead func(bool)) host.Controller,
+	members []host.Member) *host.Process {
+	for _, m := range members {
+		t.Judge.AddSubject(subjectOf(m.Name, m.Controller))
+	}
+	return t.Cluster.StartManager(name, func(lead func(bool)) host.Controller {
+		c := elector(lead)
+		t.Judge.AddSubject(subjectOf(name, c))
+		return c
+	}, members)
+}
+
+// SwitchMembers replaces the programs of a manager's members.
+func (t *Trial) SwitchMembers(p *host.Process, programs []host.Controller) {
+	for i, m := range p.Members() {
+		t.Judge.AddSubject(subjectOf(m.Name, programs[i]))
+	}
+	p.SwitchMembers(programs)
+}
+
 // Switch replaces a process's program by another generation of it: an upgrade
 // or a downgrade.
 func (t *Trial) Switch(p *host.Process, c host.Controller) {

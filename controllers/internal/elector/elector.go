@@ -1,0 +1,151 @@
+// Package elector is leader election by a Lease, as client-go has it: of several
+// instances of the controller manager the holder of the lease runs its controllers.
+//
+// The lease keeps nothing from anybody. Who does not hear that it was taken from him
+// goes on until he looks; so for a while two may lead (SKEW-1).
+package elector
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// The lease, and the times of kube-controller-manager: how long others leave a lease
+// alone that is not renewed, after how long without renewing it its holder gives up,
+// and how often either looks.
+const (
+	namespace = "kube-system"
+	name      = "kube-controller-manager"
+
+	duration = 15 * time.Second
+	deadline = 10 * time.Second
+	retry    = 2 * time.Second
+)
+
+var leaseKind = coordinationv1.SchemeGroupVersion.WithKind("Lease")
+
+// New returns a candidate. It calls lead when it comes to hold the lease, and when it
+// has lost it. Each of its lives has an identity of its own: one that comes up anew
+// waits like any other until its predecessor's lease is over.
+func New(candidate string, lead func(bool)) host.Controller {
+	lives := 0
+	return host.Controller{
+		Name: "manager", Workers: 1,
+		New: func(env *host.Env) host.Reconciler {
+			lives++
+			env.Queue.Add(name)
+			return &elector{env: env, lead: lead, candidate: candidate, life: lives}
+		},
+	}
+}
+
+// elector is what a candidate remembers.
+type elector struct {
+	env       *host.Env
+	lead      func(bool)
+	candidate string
+	life      int
+
+	leading bool
+	renewed time.Time             // when it last held the lease for sure
+	lease   *coordinationv1.Lease // as last read or written
+	since   time.Time             // when it first saw it so
+}
+
+func (e *elector) identity() string { return fmt.Sprintf("%s_%d", e.candidate, e.life) }
+
+// Sync tries once to take or to keep the lease, and looks again later.
+func (e *elector) Sync(ctx context.Context, key string) error {
+	asked := e.env.Now()
+	switch held := e.try(ctx); {
+	case held && !e.leading:
+		e.leading, e.renewed = true, asked
+		e.lead(true)
+	case held:
+		e.renewed = asked
+	case e.leading && e.env.Now().Sub(e.renewed) >= deadline:
+		// A real manager exits, and comes up as somebody else.
+		e.leading, e.lease = false, nil
+		e.life++
+		e.lead(false)
+	}
+	e.env.Queue.AddAfter(key, retry)
+	return nil
+}
+
+// try reports whether the lease is the candidate's.
+func (e *elector) try(ctx context.Context) bool {
+	obj, err := e.env.Client.Get(ctx, leaseKind, namespace, name)
+	if apierrors.IsNotFound(err) {
+		return e.write(e.env.Client.Create(ctx, e.claim(nil)))
+	}
+	if err != nil {
+		return false
+	}
+	found := obj.(*coordinationv1.Lease)
+	if e.lease == nil || found.ResourceVersion != e.lease.ResourceVersion {
+		e.lease, e.since = found, e.env.Now()
+	}
+	if holder := holderOf(found); holder != "" && holder != e.identity() && e.env.Now().Before(e.since.Add(duration)) {
+		return false
+	}
+	return e.write(e.env.Client.Update(ctx, e.claim(found)))
+}
+
+// write takes in the answer to a write: a conflict means that somebody was faster.
+func (e *elector) write(obj any, err error) bool {
+	if err != nil {
+		return false
+	}
+	e.lease, e.since = obj.(*coordinationv1.Lease), e.env.Now()
+	return true
+}
+
+// claim is the lease as the candidate wants it, in place of the one found.
+func (e *elector) claim(found *coordinationv1.Lease) *coordinationv1.Lease {
+	now, seconds, holder := metav1.NewMicroTime(e.env.Now()), int32(duration/time.Second), e.identity()
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	if found != nil {
+		lease = found.DeepCopy()
+	}
+	s := &lease.Spec
+	if holderOf(lease) != holder {
+		transitions := int32(0)
+		if s.LeaseTransitions != nil {
+			transitions = *s.LeaseTransitions + 1
+		}
+		s.AcquireTime, s.LeaseTransitions, s.HolderIdentity = &now, &transitions, &holder
+	}
+	s.RenewTime, s.LeaseDurationSeconds = &now, &seconds
+	return lease
+}
+
+func holderOf(l *coordinationv1.Lease) string {
+	if l.Spec.HolderIdentity == nil {
+		return ""
+	}
+	return *l.Spec.HolderIdentity
+}
+
+// Digest folds what is remembered: whose the lease is, and for how long it was so.
+func (e *elector) Digest(h *sim.Hash) {
+	h.Bool(e.leading)
+	h.Word(uint64(e.life))
+	now := e.env.Now()
+	if e.leading {
+		h.Word(uint64(now.Sub(e.renewed)))
+	}
+	if e.lease != nil {
+		h.String(holderOf(e.lease))
+		h.Word(uint64(now.Sub(e.lease.Spec.RenewTime.Time)))
+		h.Word(uint64(now.Sub(e.since)))
+	}
+}

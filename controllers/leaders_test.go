@@ -1,0 +1,94 @@
+package controllers_test
+
+import (
+	"testing"
+
+	"github.com/threelaws/threelaws/controllers"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// twoManagers starts two instances of the controller manager.
+func twoManagers(c *cluster, first, second string) {
+	for i, name := range []string{"manager#1", "manager#2"} {
+		var members []host.Member
+		for _, kind := range []string{"replicaset", "replication"} {
+			members = append(members, host.Member{Name: kind + []string{"#1", "#2"}[i],
+				Controller: inGeneration(c.t, kind, []string{first, second}[i])})
+		}
+		c.StartManager(name, func(lead func(bool)) host.Controller { return controllers.Candidate(name, lead) }, members)
+	}
+}
+
+// A leader whose election is slow, and nothing else of it, goes on when the lease is
+// another's: two lead, until it looks. What they do together is lawful, and comes to
+// rest, in each pair of conforming generations (SKEW-1).
+func TestTwoLeaders(t *testing.T) {
+	for _, g := range [][2]string{
+		{"current", "current"}, {"controllerref", "current"}, {"current", "controllerref"},
+	} {
+		for seed := range uint64(20) {
+			c := newCluster(t, sim.NewSeed(seed))
+			c.create(replicaSet("a", "x", 3))
+			c.create(replicationController("b", "x", 2))
+			twoManagers(c, g[0], g[1])
+			slow := leader(c)
+			both := false
+			for n := 0; n < 3000 && !both; n++ {
+				step(c, slow)
+				both = c.leading() == 2
+			}
+			if !both {
+				t.Fatalf("%v, seed %d: never two leaders; last:\n%s", g, seed, c.tail(60))
+			}
+			c.patch("rs", "a", `{"spec":{"replicas":1}}`)
+			c.create(orphan("late", "x"))
+			for range 200 {
+				step(c, slow)
+			}
+			c.settle()
+			if n := c.leading(); n != 1 {
+				t.Errorf("%v, seed %d: %d lead at rest", g, seed, n)
+			}
+			c.wantOwned(map[string]int{"a": 1, "b": 2})
+			if t.Failed() {
+				t.FailNow()
+			}
+		}
+	}
+}
+
+// leader waits until one of the managers leads, and returns its name.
+func leader(c *cluster) string {
+	for c.leading() == 0 {
+		c.Step()
+	}
+	if c.Cluster.Process("replicaset#1").Down {
+		return "manager#2"
+	}
+	return "manager#1"
+}
+
+// leading counts the managers that lead.
+func (c *cluster) leading() int {
+	n := 0
+	for _, name := range []string{"replicaset#1", "replicaset#2"} {
+		if !c.Cluster.Process(name).Down {
+			n++
+		}
+	}
+	return n
+}
+
+// step takes a step that is not the slow process's, drawn like any other.
+func step(c *cluster, slow string) {
+	var can []sim.Action
+	for _, a := range c.World.Enabled() {
+		if a.Actor != slow || a.Class == sim.Timer {
+			can = append(can, a)
+		}
+	}
+	if len(can) > 0 {
+		c.World.StepAmong(can)
+	}
+}
