@@ -16,7 +16,8 @@ func twoManagers(c *cluster, first, second string) {
 			members = append(members, host.Member{Name: kind + []string{"#1", "#2"}[i],
 				Controller: inGeneration(c.t, kind, []string{first, second}[i])})
 		}
-		c.StartManager(name, func(lead func(bool)) host.Controller { return controllers.Candidate(name, lead) }, members)
+		candidate := func(lead func(bool)) host.Controller { return controllers.Candidate(name, lead) }
+		c.StartManager(name, candidate, members)
 	}
 }
 

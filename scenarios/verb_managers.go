@@ -74,7 +74,8 @@ func (r *Run) startManager(i int, chosen []host.Controller) error {
 	}
 	name := instance(managerName, i)
 	return r.act("start "+name, func() error {
-		r.t.StartManager(name, func(lead func(bool)) host.Controller { return r.registry.Candidate(name, lead) }, members)
+		candidate := func(lead func(bool)) host.Controller { return r.registry.Candidate(name, lead) }
+		r.t.StartManager(name, candidate, members)
 		return nil
 	})
 }

@@ -31,7 +31,8 @@ func TestBehind(t *testing.T) {
 	p.Hold(c.kind(configMapGVK))
 	c.createMap(t, "a", 0)
 	a := version()
-	c.As("user", &fakeapi.Request{Verb: fakeapi.Create, Kind: c.kind(podGVK), Namespace: "default", Object: toyPod("a")})
+	c.As("user",
+		&fakeapi.Request{Verb: fakeapi.Create, Kind: c.kind(podGVK), Namespace: "default", Object: toyPod("a")})
 	c.createMap(t, "b", 0)
 	b := version()
 	check("the first of two", a, 1)

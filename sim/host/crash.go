@@ -68,3 +68,81 @@ func (p *Process) Switch(ctl Controller) {
 	p.start()
 	p.cluster.fact(p, "switch", ctl.Generation)
 }
+
+// A controller manager is a process that takes part in an election, and the
+// processes that run only while it leads: its members. They fail together: what
+// kills one of them kills all, and the manager.
+
+// Member is a controller that a manager runs, and the name of its process.
+type Member struct {
+	Name       string
+	Controller Controller
+
+	_ struct{}
+}
+
+// StartManager starts a manager under a name. Its elector is the controller that
+// takes part in the election: it calls lead when it has won or lost, from a sync.
+// Until then its members stand by.
+func (c *Cluster) StartManager(name string, elector func(lead func(bool)) Controller, members []Member) *Process {
+	var manager *Process
+	manager = c.Start(name, elector(func(on bool) { manager.lead(on) }))
+	for _, m := range members {
+		if c.Process(m.Name) != nil {
+			panic(Misuse("a process named " + m.Name + " runs already"))
+		}
+		if err := m.Controller.Check(); err != nil {
+			panic(Misuse(err.Error()))
+		}
+		p := &Process{Name: m.Name, Generation: m.Controller.Generation, Down: true, StandsBy: true, cluster: c,
+			controller: m.Controller, manager: manager}
+		c.processes = append(c.processes, p)
+		c.world.Add(actor{p})
+		manager.members = append(manager.members, p)
+		c.fact(p, "stop", "stands by")
+	}
+	return manager
+}
+
+// Members are the processes that run only while this one leads.
+func (p *Process) Members() []*Process { return p.members }
+
+// Manager is the process that this one runs with; nil when it runs by itself.
+func (p *Process) Manager() *Process { return p.manager }
+
+// lead starts the members or stops them where they stand.
+func (p *Process) lead(on bool) {
+	for _, m := range p.members {
+		switch {
+		case on && m.Down:
+			m.StandsBy = false
+			m.Incarnation++
+			m.start()
+			p.cluster.fact(m, "restart", p.Name+" leads")
+		case !on:
+			m.standBy(p.Name + " does not lead any more")
+		}
+	}
+}
+
+// standBy ends a member's life.
+func (p *Process) standBy(why string) {
+	if p.Down {
+		return
+	}
+	p.kill()
+	p.StandsBy = true
+	p.cluster.fact(p, "stop", why)
+}
+
+// SwitchMembers replaces the programs of a manager's members by others, in their
+// order. The manager comes up anew, and stands for election.
+func (p *Process) SwitchMembers(programs []Controller) {
+	p.Crash(false)
+	for i, m := range p.members {
+		m.controller, m.Generation = programs[i], programs[i].Generation
+	}
+	p.Incarnation++
+	p.start()
+	p.cluster.fact(p, "switch", programs[0].Generation)
+}

@@ -101,7 +101,7 @@ func podRoute(kind *Traits, o *Options) host.Route {
 // whether it is available.
 func (k *Traits) availableLater(owner, old, cur runtime.Object) time.Duration {
 	s := k.Read(owner)
-	if s.MinReadySeconds > 0 && pod.ReadyCondition(old.(*corev1.Pod)) == nil && pod.ReadyCondition(cur.(*corev1.Pod)) != nil {
+	if s.MinReadySeconds > 0 && !pod.Ready(old.(*corev1.Pod)) && pod.Ready(cur.(*corev1.Pod)) {
 		return time.Duration(s.MinReadySeconds) * time.Second
 	}
 	return 0
