@@ -48,7 +48,7 @@ func (c *collector) collect(ctx context.Context, n *node) error {
 	if err := c.judge(ctx, n, id, latest, refs); err != nil && err != errNamespacedOwner {
 		return err
 	}
-	if n.virtual {
+	if n.virtual && !c.without.Unseen {
 		// It exists. Until an informer shows it, only looking again can tell
 		// that it has gone meanwhile (RULES K93).
 		return fmt.Errorf("%s %s/%s has not been seen yet", id.kind, id.namespace, id.name)
@@ -153,7 +153,7 @@ func (c *collector) owner(ctx context.Context, id identity, r *metav1.OwnerRefer
 		}
 		return nil, err
 	}
-	if k.Namespaced && id.namespace == "" {
+	if k.Namespaced && id.namespace == "" && !c.without.Reach {
 		return nil, errNamespacedOwner
 	}
 	at.namespace = namespace

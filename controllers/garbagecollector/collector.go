@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -137,10 +138,13 @@ func (c *collector) scope(id identity) (*fakeapi.Kind, string, error) {
 	if k == nil {
 		return nil, "", &kindError{id}
 	}
-	if !k.Namespaced {
-		return k, "", nil
+	switch {
+	case k.Namespaced:
+		return k, id.namespace, nil
+	case c.without.Scope && id.namespace != "": // a path that no server has
+		return nil, "", apierrors.NewNotFound(schema.GroupResource{Group: k.GVK.Group, Resource: k.Resource}, id.name)
 	}
-	return k, id.namespace, nil
+	return k, "", nil
 }
 
 // get reads an object from the server.

@@ -31,6 +31,9 @@ type Without struct {
 	Cycles      bool // cycles of foreground deletions are not broken up
 	LateCycles  bool // ... which came about before the graph showed them
 	Virtual     bool // owners that were never seen are not looked for
+	Unseen      bool // an owner that was found once is not looked for again, seen or not
+	Scope       bool // a cluster-scoped owner is looked for in its dependent's namespace
+	Reach       bool // a namespaced owner of a cluster-scoped object is looked for in no namespace
 	Guesses     bool // what a cluster-scoped object says of a namespaced owner is not doubted
 	Removed     bool // an object remains a dependent of owners that it no longer refers to
 
