@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/threelaws/threelaws/controllers/garbagecollector"
+	"github.com/threelaws/threelaws/controllers/internal/cronjob"
 	"github.com/threelaws/threelaws/controllers/internal/replicas"
 	"github.com/threelaws/threelaws/controllers/internal/replicaset"
 	"github.com/threelaws/threelaws/controllers/internal/replication"
@@ -33,6 +34,7 @@ func Builtin() []host.Controller {
 	return append(table,
 		garbagecollector.New(garbagecollector.Without{}),
 		namespace.New(namespace.Without{}),
+		cronjob.New(cronjob.Without{}),
 		kubelet.New(kubelet.Options{Bind: "node-1"}),
 		kubelet.New(kubelet.Options{}),
 	)
@@ -43,6 +45,8 @@ var aliases = map[string]string{
 	"replicasets":           "replicaset",
 	"rc":                    "replication",
 	"replicationcontroller": "replication",
+	"cj":                    "cronjob",
+	"cronjobs":              "cronjob",
 	"gc":                    "garbagecollector",
 	"garbage-collector":     "garbagecollector",
 }

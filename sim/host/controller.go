@@ -44,6 +44,10 @@ type Controller struct {
 	// EXACT-2).
 	Surge       func(owner runtime.Object) int
 	Unavailable func(owner runtime.Object) int
+	// Most is how many active dependents an object may have at one time, for a kind
+	// that wants no number of them, as a CronJob; negative for any number. A create
+	// may not bring them above it (EXACT-2).
+	Most func(owner runtime.Object) int
 	// Identity is what no two active dependents of one owner may both be: an
 	// ordinal, a node, an index, a scheduled time; "" for a dependent that may be
 	// there twice (EXACT-3).

@@ -47,8 +47,12 @@ func neverTooFew(j *Judge, r *sim.Record) {
 func neverTooMany(j *Judge, r *sim.Record) {
 	w := &j.write
 	sub := w.Subject
-	if sub == nil || sub.Replicas == nil || !w.Dependent || w.Before != nil || !w.isFor(w.NewOwner) ||
-		!sub.counts(r.After, w.After) {
+	if sub == nil || sub.Replicas == nil && sub.Most == nil || !w.Dependent || w.Before != nil ||
+		!w.isFor(w.NewOwner) || !sub.counts(r.After, w.After) {
+		return
+	}
+	if sub.Replicas == nil {
+		j.neverTooManyAtOnce(r)
 		return
 	}
 	j.Ask()
@@ -75,6 +79,38 @@ func neverTooMany(j *Judge, r *sim.Record) {
 	}
 	if n := j.state.activeUpTo(sub, uidOf(r.For), -1) + 1; n > roof {
 		j.Report(Committed, "brings "+r.For.String()+" to "+itoa(n)+", it wants "+itoa(roof))
+	}
+}
+
+// neverTooManyAtOnce is EXACT-2 for an owner that wants no number of dependents, but
+// only so many at one time. Informed goes by what the actor's caches showed when the
+// sync began: its own creations it need not remember, as it makes one in a while.
+func (j *Judge) neverTooManyAtOnce(r *sim.Record) {
+	w := &j.write
+	sub := w.Subject
+	if k := w.counting(r); k != nil && sub.Most(r.SawFor) >= 0 {
+		j.Ask()
+		most := sub.Most(r.SawFor)
+		w.process.owners(k, func(owner any) { most = max(most, sub.Most(owner)) })
+		shown := 0
+		for _, e := range w.process.known.Members(k.owner) {
+			if e.Active && !e.Ahead && e.Since < k.begun {
+				shown++
+			}
+		}
+		if n := j.state.activeUpTo(sub, k.owner, -1) + 1; shown >= most && n > most {
+			j.Report(Informed, "brings "+r.For.String()+" to "+itoa(n)+", it wants "+itoa(most)+" at one time")
+			return
+		}
+	}
+	o := j.state.Object(uidOf(r.For))
+	if o == nil || meta.Deleting(o.Meta) || sub.Most(o.Value) < 0 {
+		return
+	}
+	j.Ask()
+	if n := j.state.activeUpTo(sub, uidOf(r.For), -1) + 1; n > sub.Most(o.Value) {
+		j.Report(Committed, "brings "+r.For.String()+" to "+itoa(n)+", it wants "+itoa(sub.Most(o.Value))+
+			" at one time")
 	}
 }
 

@@ -44,6 +44,9 @@ func exactly(s *law.Subject, c *host.Controller) {
 	if c.Unavailable != nil {
 		s.Unavailable = func(owner any) int { return c.Unavailable(owner.(runtime.Object)) }
 	}
+	if c.Most != nil {
+		s.Most = func(owner any) int { return c.Most(owner.(runtime.Object)) }
+	}
 	if c.Identity != nil {
 		s.Identity = func(dependent any) string { return c.Identity(dependent.(runtime.Object)) }
 	}
