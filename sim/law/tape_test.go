@@ -216,6 +216,12 @@ func subjects() []Subject {
 	work := s
 	work.Process, work.Controller, work.Kind, work.Finalizers = "job", "job", "Job", []string{tracking}
 	work.Replicas, work.Counted = nil, nil
+	work.Most = func(o any) int {
+		if n := o.(*thing).Replicas; n > 0 {
+			return n
+		}
+		return -1
+	}
 	op := Subject{Process: "op", Controller: "operator", Kind: "App", Dependents: []string{"Pod"},
 		Tends: []string{"ReplicationController"}}
 	return []Subject{s, c, work, op, {Process: "gc", Controller: collector, Profile: Upstream},

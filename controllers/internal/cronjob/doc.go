@@ -22,6 +22,7 @@ type Without struct {
 	Victim      bool // a Job is replaced whosever it is by now
 	VictimUID   bool // Jobs are deleted by name, whichever Job has it by now
 	LiveChild   bool // a Job that the cache does not show is taken for gone
+	LiveUID     bool // ... and another of its name for it
 	Missing     bool // ... and one that is gone stays in the list of those that run
 	Forgotten   bool // a Job that runs and is not in that list is no reason to wait
 	Running     bool // nor is one that is in the list

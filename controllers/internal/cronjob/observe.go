@@ -90,7 +90,8 @@ func (s *round) noteSuccess(job *batchv1.Job) {
 }
 
 // dropMissing takes from the status Jobs that are gone. What the cache does not
-// show may only be late, so the server is asked (RULES J90).
+// show may only be late, so the server is asked (RULES J90). A Job that has taken
+// the name since is another; upstream keeps the entry for it.
 func (s *round) dropMissing() error {
 	if s.without.Missing {
 		return nil
@@ -105,11 +106,11 @@ func (s *round) dropMissing() error {
 		}
 		gone := s.without.LiveChild
 		if !gone {
-			_, err := s.env.Client.Get(s.ctx, jobKind, ref.Namespace, ref.Name)
+			obj, err := s.env.Client.Get(s.ctx, jobKind, ref.Namespace, ref.Name)
 			if err != nil && !apierrors.IsNotFound(err) {
 				return err
 			}
-			gone = err != nil
+			gone = err != nil || obj.(*batchv1.Job).UID != ref.UID && !s.without.LiveUID
 		}
 		if gone {
 			unlist(s.cj, ref.UID)
