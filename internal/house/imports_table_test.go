@@ -112,7 +112,8 @@ var edges = []edge{
 		"the one runner that reads the clock on the wall stands beside the kernel, so that nothing deterministic can " +
 			"come to lean on it"},
 	{"controllers/internal/cronjob",
-		[]string{"controllers/...", "sim", "sim/host", "fakeapi", api, apimachinery, cache, "github.com/robfig/cron/v3"},
+		[]string{"controllers/...", "sim", "sim/host", "fakeapi", api, apimachinery, cache,
+			"github.com/robfig/cron/v3"},
 		"a schedule is read by the library that the real controller and the server read it with"},
 	{"controllers/...",
 		[]string{"controllers/...", "sim", "sim/host", "fakeapi", api, apimachinery, cache, listers, workqueue},

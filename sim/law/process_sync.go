@@ -42,7 +42,8 @@ func (p *process) countsRead(r *sim.Record, found metav1.Object) {
 	if c := meta.ControllerOf(found); c == nil || c.UID != k.owner {
 		return
 	}
-	if c := p.Cache(r.Object.Kind).Get(r.Object.Namespace, r.Object.Name); c == nil || c.Meta.GetUID() != found.GetUID() {
+	c := p.Cache(r.Object.Kind).Get(r.Object.Namespace, r.Object.Name)
+	if c == nil || c.Meta.GetUID() != found.GetUID() {
 		k.counted++
 	}
 }

@@ -36,7 +36,7 @@ type Subject struct {
 
 	Surge       func(owner any) int        // how many active dependents it may have beyond that (EXACT-2); nil: none
 	Unavailable func(owner any) int        // how many it may lack by deletes of its own (EXACT-1); nil: none
-	Most        func(owner any) int        // without Replicas: how many it may have (EXACT-2); negative: any number; nil: not judged
+	Most        func(owner any) int        // how many at one time, for one without Replicas (EXACT-2); negative: any
 	Identity    func(dependent any) string // what only one of an owner's may be (EXACT-3); "": nothing; nil: not judged
 	Counts      []Count                    // the numbers of an owner's status that count dependents (EXACT-8)
 }
