@@ -5,6 +5,7 @@ import (
 
 	"github.com/threelaws/threelaws/controllers/garbagecollector"
 	"github.com/threelaws/threelaws/controllers/internal/cronjob"
+	"github.com/threelaws/threelaws/controllers/internal/endpointslice"
 	"github.com/threelaws/threelaws/controllers/internal/replicas"
 	"github.com/threelaws/threelaws/controllers/internal/replicaset"
 	"github.com/threelaws/threelaws/controllers/internal/replication"
@@ -35,6 +36,7 @@ func Builtin() []host.Controller {
 		garbagecollector.New(garbagecollector.Without{}),
 		namespace.New(namespace.Without{}),
 		cronjob.New(cronjob.Without{}),
+		endpointslice.New(endpointslice.Without{}),
 		kubelet.New(kubelet.Options{Bind: "node-1"}),
 		kubelet.New(kubelet.Options{}),
 	)

@@ -62,7 +62,7 @@ func neverTooMany(j *Judge, r *sim.Record) {
 	if k := w.counting(r); k != nil {
 		roof := sub.roof(r.SawFor)
 		w.process.owners(k, func(owner any) { roof = max(roof, sub.roof(owner)) })
-		if k.fewest()+1 > roof {
+		if roof >= 0 && k.fewest()+1 > roof {
 			if n := j.state.activeUpTo(sub, k.owner, -1) + 1; n > roof {
 				j.Report(Informed, "brings "+r.For.String()+" to "+itoa(n)+", it wants "+itoa(roof))
 				return
@@ -74,7 +74,7 @@ func neverTooMany(j *Judge, r *sim.Record) {
 		return
 	}
 	roof := sub.roof(o.Value)
-	if len(j.state.Dependents(uidOf(r.For))) < roof {
+	if roof < 0 || len(j.state.Dependents(uidOf(r.For))) < roof {
 		return
 	}
 	if n := j.state.activeUpTo(sub, uidOf(r.For), -1) + 1; n > roof {
@@ -123,10 +123,10 @@ func (s *Subject) floor(owner any) int {
 	return n
 }
 
-// roof is how many it may not have more than.
+// roof is how many it may not have more than; negative where it does not say.
 func (s *Subject) roof(owner any) int {
 	n := s.Replicas(owner)
-	if s.Surge != nil {
+	if s.Surge != nil && n >= 0 {
 		n += s.Surge(owner)
 	}
 	return n

@@ -1,0 +1,252 @@
+package endpointslice
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/controllers/routing"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+var (
+	serviceKind = corev1.SchemeGroupVersion.WithKind("Service")
+	podKind     = corev1.SchemeGroupVersion.WithKind("Pod")
+	nodeKind    = corev1.SchemeGroupVersion.WithKind("Node")
+	sliceKind   = discoveryv1.SchemeGroupVersion.WithKind("EndpointSlice")
+)
+
+const (
+	manager = "endpointslice-controller.k8s.io" // what the label that says who manages a slice has
+	// settleDown is how long the controller waits after somebody else has changed a
+	// slice, to see more changes at once.
+	settleDown = time.Second
+)
+
+// New returns the controller. It routes events on slices by what it remembers to
+// have written, so the routing laws of upstream's claiming controllers are not for it.
+func New(without Without) host.Controller {
+	return host.Controller{
+		Name: "endpointslice", Profile: host.Writing,
+		For: serviceKind, Owns: []schema.GroupVersionKind{sliceKind},
+		New: func(env *host.Env) host.Reconciler { return newReconciler(&without, env) },
+		Routes: []host.Route{
+			{Kind: serviceKind, Do: wakeService}, {Kind: podKind, Do: wakeForPod}, {Kind: nodeKind, Do: ignore},
+		},
+		Replicas: wanted,
+	}
+}
+
+// wanted is how many slices a Service wants: one for each family of addresses, while
+// its Pods fit into one and agree on the ports; negative where they may not.
+func wanted(owner runtime.Object) int {
+	svc := owner.(*corev1.Service)
+	if !selects(svc) {
+		return 0
+	}
+	for i := range svc.Spec.Ports {
+		if svc.Spec.Ports[i].TargetPort.Type == intstr.String {
+			return -1
+		}
+	}
+	return len(families(svc))
+}
+
+// selects: the controller makes slices for it. For others somebody else does.
+func selects(svc *corev1.Service) bool {
+	return svc.Spec.Type != corev1.ServiceTypeExternalName && svc.Spec.Selector != nil
+}
+
+func ignore(host.View, host.Event, *host.Effect) {}
+
+func wakeService(_ host.View, e host.Event, out *host.Effect) {
+	obj := e.New
+	if obj == nil {
+		obj = e.Old
+	}
+	out.Keys = append(out.Keys, routing.Key(obj.(metav1.Object)))
+}
+
+// wakeForPod wakes the Services that select a Pod, or did, if it has changed in what
+// they tell of it.
+func wakeForPod(v host.View, e host.Event, out *host.Effect) {
+	old, _ := e.Old.(*corev1.Pod)
+	cur, _ := e.New.(*corev1.Pod)
+	changed, moved := true, false
+	if old != nil && cur != nil {
+		if old.ResourceVersion == cur.ResourceVersion {
+			return
+		}
+		changed, moved = toldOtherwise(old, cur), moves(old, cur)
+	}
+	if !changed && !moved {
+		return
+	}
+	pod := cur
+	if pod == nil {
+		pod = old
+	}
+	v.Each(serviceKind, pod.Namespace, func(obj runtime.Object) bool {
+		svc := obj.(*corev1.Service)
+		if svc.Spec.Selector == nil {
+			return true
+		}
+		selector := labels.SelectorFromValidatedSet(svc.Spec.Selector)
+		is := selector.Matches(labels.Set(pod.Labels))
+		was := moved && selector.Matches(labels.Set(old.Labels))
+		if is && !moved || moved && (changed && (is || was) || is != was) {
+			out.Keys = append(out.Keys, routing.Key(svc))
+		}
+		return true
+	})
+}
+
+// reconciler remembers what it has written and what it has told the time of.
+type reconciler struct {
+	env      *host.Env
+	without  *Without
+	services cache.Indexer
+	pods     cache.Indexer
+	nodes    cache.Indexer
+	slices   cache.Indexer
+	written  tracker
+	told     triggers
+}
+
+func newReconciler(without *Without, env *host.Env) *reconciler {
+	r := &reconciler{env: env, without: without,
+		services: env.Informer(serviceKind).GetIndexer(), pods: env.Informer(podKind).GetIndexer(),
+		nodes: env.Informer(nodeKind).GetIndexer(), slices: env.Informer(sliceKind).GetIndexer(),
+		written: tracker{}, told: triggers{}}
+	_, err := env.Informer(sliceKind).AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(obj any) { r.sliceShown(nil, obj.(*discoveryv1.EndpointSlice)) },
+		UpdateFunc: func(old, cur any) {
+			r.sliceShown(old.(*discoveryv1.EndpointSlice), cur.(*discoveryv1.EndpointSlice))
+		},
+		DeleteFunc: r.sliceGone,
+	})
+	if err != nil {
+		panic("endpointslice: no handler can be added: " + err.Error())
+	}
+	return r
+}
+
+// Digest digests what the controller remembers.
+func (r *reconciler) Digest(h *sim.Hash) {
+	r.written.digest(h)
+	r.told.digest(h)
+}
+
+// sliceShown wakes the Service of a slice that is not as it was written, and those of
+// one that was moved from one to another.
+func (r *reconciler) sliceShown(old, cur *discoveryv1.EndpointSlice) {
+	switch {
+	case old != nil && serviceOf(old) != serviceOf(cur):
+		r.wake(cur)
+		r.wake(old)
+	case old != nil && managed(old) != managed(cur), managed(cur) && r.written.surprised(cur):
+		r.wake(cur)
+	}
+}
+
+func (r *reconciler) sliceGone(obj any) {
+	if t, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		obj = t.Obj
+	}
+	if s := obj.(*discoveryv1.EndpointSlice); managed(s) && !r.written.gone(s) {
+		r.wake(s)
+	}
+}
+
+func (r *reconciler) wake(s *discoveryv1.EndpointSlice) {
+	if key := serviceOf(s); key != "" && !r.without.Children {
+		r.env.Queue.AddAfter(key, settleDown)
+	}
+}
+
+func managed(s *discoveryv1.EndpointSlice) bool {
+	return s.Labels[discoveryv1.LabelManagedBy] == manager
+}
+
+// serviceOf is the key of the Service whose label a slice has; "" for none.
+func serviceOf(s *discoveryv1.EndpointSlice) string {
+	if name := s.Labels[discoveryv1.LabelServiceName]; name != "" {
+		return s.Namespace + "/" + name
+	}
+	return ""
+}
+
+var errStale = errors.New("the cache does not show the slices that were written")
+
+// Sync brings the slices of one Service in line with its Pods.
+func (r *reconciler) Sync(ctx context.Context, key string) error {
+	obj, exists, err := r.services.GetByKey(key)
+	if err != nil {
+		return err
+	}
+	if !exists {
+		r.written.forget(key)
+		r.told.forget(key)
+		return nil
+	}
+	svc := obj.(*corev1.Service)
+	if !selects(svc) {
+		return nil
+	}
+	slices := r.slicesOf(svc)
+	if r.written.stale(key, slices) && !r.without.Stale {
+		return errStale
+	}
+	pods := r.podsOf(svc)
+	return r.reconcile(ctx, svc, pods, slices, r.told.trigger(key, svc, pods))
+}
+
+func (r *reconciler) podsOf(svc *corev1.Service) (pods []*corev1.Pod) {
+	selector := labels.SelectorFromValidatedSet(svc.Spec.Selector)
+	for _, obj := range list(r.pods, svc.Namespace) {
+		if pod := obj.(*corev1.Pod); selector.Matches(labels.Set(pod.Labels)) {
+			pods = append(pods, pod)
+		}
+	}
+	return pods
+}
+
+// slicesOf are the slices that the controller keeps for a Service. One that is being
+// deleted is as good as gone: what holds it may hold it for long.
+func (r *reconciler) slicesOf(svc *corev1.Service) (slices []*discoveryv1.EndpointSlice) {
+	for _, obj := range list(r.slices, svc.Namespace) {
+		s := obj.(*discoveryv1.EndpointSlice)
+		if managed(s) && s.Labels[discoveryv1.LabelServiceName] == svc.Name &&
+			(s.DeletionTimestamp == nil || r.without.Dying) && (ownedBy(s, svc) || r.without.OwnerUID) {
+			slices = append(slices, s)
+		}
+	}
+	return slices
+}
+
+func ownedBy(s *discoveryv1.EndpointSlice, svc *corev1.Service) bool {
+	for i := range s.OwnerReferences {
+		if o := &s.OwnerReferences[i]; o.UID == svc.UID && o.Kind == serviceKind.Kind && o.APIVersion == "v1" {
+			return true
+		}
+	}
+	return false
+}
+
+func list(indexer cache.Indexer, namespace string) []any {
+	objs, err := indexer.ByIndex(cache.NamespaceIndex, namespace)
+	if err != nil {
+		panic("endpointslice: " + err.Error())
+	}
+	return objs
+}
