@@ -5,6 +5,7 @@ import (
 
 	"github.com/threelaws/threelaws/controllers/garbagecollector"
 	"github.com/threelaws/threelaws/controllers/internal/cronjob"
+	"github.com/threelaws/threelaws/controllers/internal/disruption"
 	"github.com/threelaws/threelaws/controllers/internal/endpointslice"
 	"github.com/threelaws/threelaws/controllers/internal/replicas"
 	"github.com/threelaws/threelaws/controllers/internal/replicaset"
@@ -37,6 +38,7 @@ func Builtin() []host.Controller {
 		namespace.New(namespace.Without{}),
 		cronjob.New(cronjob.Without{}),
 		endpointslice.New(endpointslice.Without{}),
+		disruption.New(),
 		kubelet.New(kubelet.Options{Bind: "node-1"}),
 		kubelet.New(kubelet.Options{}),
 	)

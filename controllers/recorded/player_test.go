@@ -21,6 +21,7 @@ import (
 // kube-controller-manager gives them.
 var ours = map[string]string{
 	"cronjob":               "cronjob@current",
+	"disruption":            "disruption",
 	"endpointslice":         "endpointslice",
 	"garbage-collector":     "garbagecollector",
 	"namespace":             "namespace",
