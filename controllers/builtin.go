@@ -7,6 +7,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/cronjob"
 	"github.com/threelaws/threelaws/controllers/internal/disruption"
 	"github.com/threelaws/threelaws/controllers/internal/endpointslice"
+	"github.com/threelaws/threelaws/controllers/internal/quota"
 	"github.com/threelaws/threelaws/controllers/internal/replicas"
 	"github.com/threelaws/threelaws/controllers/internal/replicaset"
 	"github.com/threelaws/threelaws/controllers/internal/replication"
@@ -39,6 +40,7 @@ func Builtin() []host.Controller {
 		cronjob.New(cronjob.Without{}),
 		endpointslice.New(endpointslice.Without{}),
 		disruption.New(),
+		quota.New(),
 		kubelet.New(kubelet.Options{Bind: "node-1"}),
 		kubelet.New(kubelet.Options{}),
 	)

@@ -25,6 +25,7 @@ var ours = map[string]string{
 	"endpointslice":         "endpointslice",
 	"garbage-collector":     "garbagecollector",
 	"namespace":             "namespace",
+	"resourcequota":         "resourcequota",
 	"replicaset":            "replicaset@controllerref",
 	"replicationcontroller": "replication@controllerref",
 }
