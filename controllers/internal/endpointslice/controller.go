@@ -3,6 +3,7 @@ package endpointslice
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -148,9 +149,12 @@ func (r *reconciler) Digest(h *sim.Hash) {
 }
 
 // sliceShown wakes the Service of a slice that is not as it was written, and those of
-// one that was moved from one to another.
+// one that was moved from one to another. One that is being deleted is as good as gone:
+// upstream waits for it where somebody else has deleted it.
 func (r *reconciler) sliceShown(old, cur *discoveryv1.EndpointSlice) {
 	switch {
+	case cur.DeletionTimestamp != nil && !r.without.Dying:
+		r.sliceGone(cur)
 	case old != nil && serviceOf(old) != serviceOf(cur):
 		r.wake(cur)
 		r.wake(old)
@@ -203,12 +207,15 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	if !selects(svc) {
 		return nil
 	}
-	slices := r.slicesOf(svc)
-	if r.written.stale(key, slices) && !r.without.Stale {
+	have := r.slicesOf(svc)
+	if r.written.stale(key, have) && !r.without.Stale {
 		return errStale
 	}
+	have = slices.DeleteFunc(have, func(s *discoveryv1.EndpointSlice) bool {
+		return !ownedBy(s, svc) && !r.without.OwnerUID
+	})
 	pods := r.podsOf(svc)
-	return r.reconcile(ctx, svc, pods, slices, r.told.trigger(key, svc, pods))
+	return r.reconcile(ctx, svc, pods, have, r.told.trigger(key, svc, pods))
 }
 
 func (r *reconciler) podsOf(svc *corev1.Service) (pods []*corev1.Pod) {
@@ -221,17 +228,17 @@ func (r *reconciler) podsOf(svc *corev1.Service) (pods []*corev1.Pod) {
 	return pods
 }
 
-// slicesOf are the slices that the controller keeps for a Service. One that is being
-// deleted is as good as gone: what holds it may hold it for long.
-func (r *reconciler) slicesOf(svc *corev1.Service) (slices []*discoveryv1.EndpointSlice) {
+// slicesOf are the slices that the controller keeps for Services of that name. One that
+// is being deleted is left out: what holds it may hold it for long.
+func (r *reconciler) slicesOf(svc *corev1.Service) (found []*discoveryv1.EndpointSlice) {
 	for _, obj := range list(r.slices, svc.Namespace) {
 		s := obj.(*discoveryv1.EndpointSlice)
 		if managed(s) && s.Labels[discoveryv1.LabelServiceName] == svc.Name &&
-			(s.DeletionTimestamp == nil || r.without.Dying) && (ownedBy(s, svc) || r.without.OwnerUID) {
-			slices = append(slices, s)
+			(s.DeletionTimestamp == nil || r.without.Dying) {
+			found = append(found, s)
 		}
 	}
-	return slices
+	return found
 }
 
 func ownedBy(s *discoveryv1.EndpointSlice, svc *corev1.Service) bool {

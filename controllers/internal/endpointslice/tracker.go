@@ -35,14 +35,15 @@ func (t tracker) surprised(s *discoveryv1.EndpointSlice) bool {
 	return !known || s.Generation > g
 }
 
-// gone notes that a slice is gone. It reports false for one that was known and that
-// nobody here has deleted.
+// gone notes that a slice is gone. It reports whether that was the controller's doing.
+// What it did not write in this life is nobody's doing here; upstream takes it for its
+// own, and does not see after a restart that others delete its slices.
 func (t tracker) gone(s *discoveryv1.EndpointSlice) bool {
 	g, known := t[serviceOf(s)][s.UID]
 	if known {
 		delete(t[serviceOf(s)], s.UID)
 	}
-	return !known || g == deleted
+	return known && g == deleted
 }
 
 // stale: the cached slices of a Service are not yet what was written.
