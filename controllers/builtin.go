@@ -37,6 +37,8 @@ func Builtin() []host.Controller {
 	return append(table,
 		garbagecollector.New(garbagecollector.Without{}),
 		namespace.New(namespace.Without{}),
+		cronjob.Polling(cronjob.Selector),
+		cronjob.Polling(cronjob.ControllerRef),
 		cronjob.New(cronjob.Without{}),
 		endpointslice.New(endpointslice.Without{}),
 		disruption.New(),

@@ -73,6 +73,11 @@ type Controller struct {
 	// ownership declares them all.
 	Finalizers []string
 
+	// Polls: it watches nothing, but looks at everything from time to time, as CronJob's
+	// controller did. What has no ControllerRef it may know for its own by the created-by
+	// annotation (KIND-CRON-2).
+	Polls bool
+
 	// The following break a rule of writing controllers on purpose; only mutants
 	// set them.
 	StartUnsynced bool // workers start before the caches have synced (WRITE-6)

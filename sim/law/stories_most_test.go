@@ -62,4 +62,24 @@ var mostStories = []story{
 		t.show("rs", a, b)
 		t.sync("rs", a, func() { t.read("rs", a, p); t.status(a, func(o *thing) { o.Counted = 1 }) })
 	}},
+	{"LAW-2", "made before ControllerRef, by one that polls", kept, func(t *tape) { t.madeBy(nil) }},
+	{"LAW-2", "made by one that polls, and another's by now", broken, func(t *tape) { t.madeBy(set("b", 1)) }},
+	{"LAW-2", "not made by who polls", broken, func(t *tape) {
+		a, p := object("CronJob", "a"), pod("p", nil)
+		t.exist(a, p)
+		t.show("cron", a)
+		t.sync("cron", a, func() { t.commit("cron", "delete", a, p, nil) })
+	}},
+}
+
+// madeBy has a controller that polls delete what it has made, and whose it is now.
+func (t *tape) madeBy(owner *thing) {
+	a := object("CronJob", "a")
+	p := pod("p", owner)
+	p.Annotations = map[string]string{createdBy: `{"reference":{"uid":"` + string(a.UID) + `"}}`}
+	if t.exist(a, p); owner != nil {
+		t.exist(owner)
+	}
+	t.show("cron", a)
+	t.sync("cron", a, func() { t.commit("cron", "delete", a, p, nil) })
 }

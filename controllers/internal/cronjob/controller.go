@@ -32,6 +32,7 @@ func New(without Without) host.Controller {
 		Selects: func(runtime.Object, map[string]string) bool { return false }}
 	c := declared("current")
 	c.Profile = host.Upstream
+	c.Counted = func(owner runtime.Object) int { return len(owner.(*batchv1.CronJob).Status.Active) }
 	c.New = func(env *host.Env) host.Reconciler { return newReconciler(&without, env) }
 	c.Routes = []host.Route{routing.Own(cronJobKind, &without.Routing), jobs.Route(jobKind)}
 	return c
@@ -44,7 +45,6 @@ func declared(generation string) host.Controller {
 		For: cronJobKind, Owns: []schema.GroupVersionKind{jobKind},
 		Active:   func(job runtime.Object) bool { return running(job.(*batchv1.Job)) },
 		Identity: func(job runtime.Object) string { return scheduledAt(job.(*batchv1.Job)) },
-		Counted:  func(owner runtime.Object) int { return len(owner.(*batchv1.CronJob).Status.Active) },
 		Most:     atOnce,
 		Counts: []host.Count{{
 			Name: "finished Jobs in active",
@@ -180,4 +180,5 @@ type round struct {
 	jobs    []*batchv1.Job   // its own, as cached
 	now     time.Time
 	changed bool // the status is to be written
+	polls   bool // it is of a generation that polls
 }

@@ -43,7 +43,7 @@ func (s *round) observe() (forgotten int, err error) {
 				s.changed = true
 			}
 			s.noteSuccess(job)
-		case !known:
+		case !known && !s.polls:
 			known, err := s.lookAgain(job.UID)
 			if err != nil {
 				return 0, err

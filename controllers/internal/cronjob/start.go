@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/controllers/internal/createdby"
 )
 
 // start starts the Job that is due, if there is one, and returns after what time
@@ -49,7 +51,7 @@ func (s *round) tooLate(at time.Time) bool {
 
 // started: the Job of that time is in the status.
 func (s *round) started(at time.Time) bool {
-	name := jobName(s.cj, at)
+	name := s.jobName(at)
 	return s.cj.Status.LastScheduleTime.Equal(&metav1.Time{Time: at}) ||
 		slices.ContainsFunc(s.cj.Status.Active, func(r corev1.ObjectReference) bool {
 			return r.Name == name && r.Namespace == s.cj.Namespace
@@ -115,7 +117,7 @@ func (s *round) create(at time.Time) error {
 	if apierrors.IsAlreadyExists(err) {
 		// It was started, and the status could not be written; or it is somebody
 		// else's (RULES J89).
-		obj, err = s.env.Client.Get(s.ctx, jobKind, s.cj.Namespace, jobName(s.cj, at))
+		obj, err = s.env.Client.Get(s.ctx, jobKind, s.cj.Namespace, s.jobName(at))
 		if err != nil {
 			return err
 		}
@@ -137,9 +139,13 @@ func (s *round) create(at time.Time) error {
 	return nil
 }
 
-// jobName is the name of the Job of a time: no two are started in one minute.
-func jobName(cj *batchv1.CronJob, at time.Time) string {
-	return fmt.Sprintf("%s-%d", cj.Name, at.Unix()/60)
+// jobName is the name of the Job of a time: no two are started in one minute. The
+// polling generations counted the seconds.
+func (s *round) jobName(at time.Time) string {
+	if s.polls {
+		return fmt.Sprintf("%s-%d", s.cj.Name, at.Unix())
+	}
+	return fmt.Sprintf("%s-%d", s.cj.Name, at.Unix()/60)
 }
 
 // newJob makes the Job of a time from the template. It carries the ControllerRef
@@ -159,13 +165,16 @@ func (s *round) newJob(at time.Time) *batchv1.Job {
 	annotations[batchv1.CronJobScheduledTimestampAnnotation] = at.In(zone).Format(time.RFC3339)
 	job := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: s.cj.Namespace, Name: jobName(s.cj, at),
+			Namespace: s.cj.Namespace, Name: s.jobName(at),
 			Labels: maps.Clone(template.Labels), Annotations: annotations,
 		},
 		Spec: *template.Spec.DeepCopy(),
 	}
 	if s.without.Name {
 		job.Name, job.GenerateName = "", s.cj.Name+"-"
+	}
+	if s.polls {
+		job.Annotations = createdby.Annotate(job.Annotations, s.cj, cronJobKind)
 	}
 	if !s.without.TakeOwned {
 		job.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(s.cj, cronJobKind)}
