@@ -199,8 +199,9 @@ func countedAs(name corev1.ResourceName, kind string) bool {
 			name == corev1.ResourceServicesLoadBalancers
 	case "persistentvolumeclaims":
 		_, byClass, _ := strings.Cut(string(name), storageClass)
+		what := corev1.ResourceName(byClass)
 		return name == corev1.ResourcePersistentVolumeClaims || name == corev1.ResourceRequestsStorage ||
-			byClass == string(corev1.ResourcePersistentVolumeClaims) || byClass == string(corev1.ResourceRequestsStorage)
+			what == corev1.ResourcePersistentVolumeClaims || what == corev1.ResourceRequestsStorage
 	case "pods":
 		return ofPods(name)
 	}
