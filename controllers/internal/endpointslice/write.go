@@ -52,7 +52,11 @@ func (r *reconciler) carryOut(ctx context.Context, svc *corev1.Service, p *plan,
 		r.note(obj.(*discoveryv1.EndpointSlice))
 	}
 	for _, s := range p.update {
-		obj, err := r.env.Client.Update(ctx, dated(s, trigger))
+		c := dated(s, trigger)
+		if r.without.Version {
+			c.ResourceVersion = ""
+		}
+		obj, err := r.env.Client.Update(ctx, c)
 		if err != nil {
 			return err
 		}
