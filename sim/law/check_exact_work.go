@@ -92,13 +92,7 @@ func (j *Judge) neverTooManyAtOnce(r *sim.Record) {
 		j.Ask()
 		most := sub.Most(r.SawFor)
 		w.process.owners(k, func(owner any) { most = max(most, sub.Most(owner)) })
-		shown := 0
-		for _, e := range w.process.known.Members(k.owner) {
-			if e.Active && !e.Ahead && e.Since < k.begun {
-				shown++
-			}
-		}
-		if n := j.state.activeUpTo(sub, k.owner, -1) + 1; shown >= most && n > most {
+		if n := j.state.activeUpTo(sub, k.owner, -1) + 1; k.shown >= most && n > most {
 			j.Report(Informed, "brings "+r.For.String()+" to "+itoa(n)+", it wants "+itoa(most)+" at one time")
 			return
 		}

@@ -22,6 +22,13 @@ func (p *process) start(r *sim.Record) {
 	*k = work{begun: r.Index, owner: types.UID(r.For.UID), key: view.KeyOf(r.For), busy: true}
 	k.began = p.known.Active(k.owner)
 	p.eitherWay(k)
+	if p.Subject.Most != nil {
+		for _, e := range p.known.Members(k.owner) {
+			if e.Active && !e.Ahead {
+				k.shown++
+			}
+		}
+	}
 	if p.Subject.Counted != nil {
 		for _, kind := range p.Subject.Dependents {
 			k.counted += p.Cache(kind).Owned(k.owner)

@@ -2,20 +2,18 @@ package endpointslice
 
 import (
 	"context"
-	"errors"
+	"maps"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/threelaws/threelaws/controllers/routing"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 )
@@ -42,7 +40,7 @@ func New(without Without) host.Controller {
 		For: serviceKind, Owns: []schema.GroupVersionKind{sliceKind},
 		New: func(env *host.Env) host.Reconciler { return newReconciler(&without, env) },
 		Routes: []host.Route{
-			{Kind: serviceKind, Do: wakeService}, {Kind: podKind, Do: wakeForPod}, {Kind: nodeKind, Do: ignore},
+			{Kind: serviceKind, Do: wakeService}, {Kind: podKind, Do: wakeForPod}, {Kind: nodeKind, Do: wakeForNode},
 		},
 		Replicas: wanted,
 	}
@@ -68,51 +66,8 @@ func selects(svc *corev1.Service) bool {
 	return svc.Spec.Type != corev1.ServiceTypeExternalName && svc.Spec.Selector != nil
 }
 
-func ignore(host.View, host.Event, *host.Effect) {}
-
-func wakeService(_ host.View, e host.Event, out *host.Effect) {
-	obj := e.New
-	if obj == nil {
-		obj = e.Old
-	}
-	out.Keys = append(out.Keys, routing.Key(obj.(metav1.Object)))
-}
-
-// wakeForPod wakes the Services that select a Pod, or did, if it has changed in what
-// they tell of it.
-func wakeForPod(v host.View, e host.Event, out *host.Effect) {
-	old, _ := e.Old.(*corev1.Pod)
-	cur, _ := e.New.(*corev1.Pod)
-	changed, moved := true, false
-	if old != nil && cur != nil {
-		if old.ResourceVersion == cur.ResourceVersion {
-			return
-		}
-		changed, moved = toldOtherwise(old, cur), moves(old, cur)
-	}
-	if !changed && !moved {
-		return
-	}
-	pod := cur
-	if pod == nil {
-		pod = old
-	}
-	v.Each(serviceKind, pod.Namespace, func(obj runtime.Object) bool {
-		svc := obj.(*corev1.Service)
-		if svc.Spec.Selector == nil {
-			return true
-		}
-		selector := labels.SelectorFromValidatedSet(svc.Spec.Selector)
-		is := selector.Matches(labels.Set(pod.Labels))
-		was := moved && selector.Matches(labels.Set(old.Labels))
-		if is && !moved || moved && (changed && (is || was) || is != was) {
-			out.Keys = append(out.Keys, routing.Key(svc))
-		}
-		return true
-	})
-}
-
-// reconciler remembers what it has written and what it has told the time of.
+// reconciler remembers what it has written and what it has told the time of, and which
+// Services wait to see what was written.
 type reconciler struct {
 	env      *host.Env
 	without  *Without
@@ -122,13 +77,14 @@ type reconciler struct {
 	slices   cache.Indexer
 	written  tracker
 	told     triggers
+	waiting  map[string]bool
 }
 
 func newReconciler(without *Without, env *host.Env) *reconciler {
 	r := &reconciler{env: env, without: without,
 		services: env.Informer(serviceKind).GetIndexer(), pods: env.Informer(podKind).GetIndexer(),
 		nodes: env.Informer(nodeKind).GetIndexer(), slices: env.Informer(sliceKind).GetIndexer(),
-		written: tracker{}, told: triggers{}}
+		written: tracker{}, told: triggers{}, waiting: map[string]bool{}}
 	_, err := env.Informer(sliceKind).AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(obj any) { r.sliceShown(nil, obj.(*discoveryv1.EndpointSlice)) },
 		UpdateFunc: func(old, cur any) {
@@ -146,12 +102,27 @@ func newReconciler(without *Without, env *host.Env) *reconciler {
 func (r *reconciler) Digest(h *sim.Hash) {
 	r.written.digest(h)
 	r.told.digest(h)
+	for _, key := range r.Waiting() {
+		h.String(key)
+	}
+}
+
+// Waiting lists the Services whose slices are left alone until the cache shows them.
+func (r *reconciler) Waiting() []string { return slices.Sorted(maps.Keys(r.waiting)) }
+
+// resume goes on with a Service that waited to see one of its slices.
+func (r *reconciler) resume(s *discoveryv1.EndpointSlice) {
+	if key := serviceOf(s); r.waiting[key] {
+		delete(r.waiting, key)
+		r.env.Queue.Add(key)
+	}
 }
 
 // sliceShown wakes the Service of a slice that is not as it was written, and those of
 // one that was moved from one to another. One that is being deleted is as good as gone:
 // upstream waits for it where somebody else has deleted it.
 func (r *reconciler) sliceShown(old, cur *discoveryv1.EndpointSlice) {
+	r.resume(cur)
 	switch {
 	case cur.DeletionTimestamp != nil && !r.without.Dying:
 		r.sliceGone(cur)
@@ -167,9 +138,11 @@ func (r *reconciler) sliceGone(obj any) {
 	if t, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		obj = t.Obj
 	}
-	if s := obj.(*discoveryv1.EndpointSlice); managed(s) && !r.written.gone(s) {
+	s := obj.(*discoveryv1.EndpointSlice)
+	if managed(s) && !r.written.gone(s) {
 		r.wake(s)
 	}
+	r.resume(s)
 }
 
 func (r *reconciler) wake(s *discoveryv1.EndpointSlice) {
@@ -190,9 +163,9 @@ func serviceOf(s *discoveryv1.EndpointSlice) string {
 	return ""
 }
 
-var errStale = errors.New("the cache does not show the slices that were written")
-
-// Sync brings the slices of one Service in line with its Pods.
+// Sync brings the slices of one Service in line with its Pods. Where the cache does not
+// show yet what was written, it is the cache that wakes the Service; upstream fails, and
+// tries again.
 func (r *reconciler) Sync(ctx context.Context, key string) error {
 	obj, exists, err := r.services.GetByKey(key)
 	if err != nil {
@@ -201,6 +174,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	if !exists {
 		r.written.forget(key)
 		r.told.forget(key)
+		delete(r.waiting, key)
 		return nil
 	}
 	svc := obj.(*corev1.Service)
@@ -209,7 +183,8 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	}
 	have := r.slicesOf(svc)
 	if r.written.stale(key, have) && !r.without.Stale {
-		return errStale
+		r.waiting[key] = true
+		return nil
 	}
 	have = slices.DeleteFunc(have, func(s *discoveryv1.EndpointSlice) bool {
 		return !ownedBy(s, svc) && !r.without.OwnerUID

@@ -3,7 +3,6 @@ package endpointslice
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -29,11 +28,10 @@ type group struct {
 	pods   bool // some Pod has these ports, though its endpoint may be left out
 }
 
-// groups sorts Pods and slices by ports. It returns besides the Pods whose node the
-// cache does not show: what a slice tells of a Pod it tells of its node too, so they
-// are left out, and looked at again.
+// groups sorts Pods and slices by ports. A Pod whose node the cache does not show is
+// left out: what a slice tells of a Pod it tells of its node, too.
 func (r *reconciler) groups(svc *corev1.Service, family discoveryv1.AddressType, pods []*corev1.Pod,
-	have []*discoveryv1.EndpointSlice) (map[string]*group, []error) {
+	have []*discoveryv1.EndpointSlice) map[string]*group {
 	groups := map[string]*group{}
 	of := func(ports []discoveryv1.EndpointPort) *group {
 		key := portsKey(ports)
@@ -46,7 +44,6 @@ func (r *reconciler) groups(svc *corev1.Service, family discoveryv1.AddressType,
 		g := of(s.Ports)
 		g.slices = append(g.slices, s)
 	}
-	var errs []error
 	for _, pod := range pods {
 		if !listed(pod) {
 			continue
@@ -55,7 +52,6 @@ func (r *reconciler) groups(svc *corev1.Service, family discoveryv1.AddressType,
 		g.pods = true
 		obj, exists, _ := r.nodes.GetByKey(pod.Spec.NodeName)
 		if !exists && !svc.Spec.PublishNotReadyAddresses {
-			errs = append(errs, fmt.Errorf("pod %s: there is no node %q", pod.Name, pod.Spec.NodeName))
 			continue
 		}
 		node, _ := obj.(*corev1.Node)
@@ -63,14 +59,13 @@ func (r *reconciler) groups(svc *corev1.Service, family discoveryv1.AddressType,
 			g.wanted[identity(&e)] = e
 		}
 	}
-	return groups, errs
+	return groups
 }
 
 // planFor plans the slices of one family.
 func (r *reconciler) planFor(svc *corev1.Service, family discoveryv1.AddressType, pods []*corev1.Pod,
-	have []*discoveryv1.EndpointSlice) (plan, []error) {
-	groups, errs := r.groups(svc, family, pods, have)
-	var p plan
+	have []*discoveryv1.EndpointSlice) (p plan) {
+	groups := r.groups(svc, family, pods, have)
 	for _, key := range slices.Sorted(maps.Keys(groups)) {
 		if g := groups[key]; g.pods {
 			g.plan(&p, r.newSlice(svc, family, g.ports))
@@ -82,14 +77,19 @@ func (r *reconciler) planFor(svc *corev1.Service, family discoveryv1.AddressType
 		p.keepOne(r.newSlice(svc, family, nil))
 	}
 	p.reuse()
-	return p, errs
+	return p
 }
 
 // plan fits the endpoints into the slices: first it goes through what is there, then
-// it fills up those that change anyhow, then one that has the room, then new ones.
+// it fills up those that change anyhow, then one that has the room, then new ones. What
+// fits into one slice is kept in one; upstream leaves two that came about as they are.
 // fresh is what a new slice looks like.
 func (g *group) plan(p *plan, fresh *discoveryv1.EndpointSlice) {
 	left := maps.Clone(g.wanted)
+	if len(left) <= capacity && len(g.slices) > 1 {
+		p.remove = append(p.remove, g.slices[1:]...)
+		g.slices = g.slices[:1]
+	}
 	var changed, same []*discoveryv1.EndpointSlice
 	for _, s := range g.slices {
 		keep, differs := g.keep(s, left)

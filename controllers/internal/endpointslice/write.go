@@ -13,8 +13,7 @@ import (
 )
 
 // reconcile writes what differs. Slices of a family that the Service has no longer
-// are deleted. That a Pod was left out is an error in the end, so that it is looked
-// at again.
+// are deleted.
 func (r *reconciler) reconcile(ctx context.Context, svc *corev1.Service, pods []*corev1.Pod,
 	have []*discoveryv1.EndpointSlice, trigger time.Time) error {
 	byFamily := map[discoveryv1.AddressType][]*discoveryv1.EndpointSlice{}
@@ -23,9 +22,8 @@ func (r *reconciler) reconcile(ctx context.Context, svc *corev1.Service, pods []
 	}
 	var errs []error
 	for _, family := range families(svc) {
-		p, left := r.planFor(svc, family, pods, byFamily[family])
+		p := r.planFor(svc, family, pods, byFamily[family])
 		delete(byFamily, family)
-		errs = append(errs, left...)
 		if err := r.carryOut(ctx, svc, &p, trigger); err != nil {
 			errs = append(errs, err)
 		}
