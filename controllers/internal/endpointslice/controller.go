@@ -2,7 +2,6 @@ package endpointslice
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -107,62 +106,6 @@ func (r *reconciler) Digest(h *sim.Hash) {
 	}
 }
 
-// Waiting lists the Services whose slices are left alone until the cache shows them.
-func (r *reconciler) Waiting() []string { return slices.Sorted(maps.Keys(r.waiting)) }
-
-// resume goes on with a Service that waited to see one of its slices.
-func (r *reconciler) resume(s *discoveryv1.EndpointSlice) {
-	if key := serviceOf(s); r.waiting[key] {
-		delete(r.waiting, key)
-		r.env.Queue.Add(key)
-	}
-}
-
-// sliceShown wakes the Service of a slice that is not as it was written, and those of
-// one that was moved from one to another. One that is being deleted is as good as gone:
-// upstream waits for it where somebody else has deleted it.
-func (r *reconciler) sliceShown(old, cur *discoveryv1.EndpointSlice) {
-	r.resume(cur)
-	switch {
-	case cur.DeletionTimestamp != nil && !r.without.Dying:
-		r.sliceGone(cur)
-	case old != nil && serviceOf(old) != serviceOf(cur):
-		r.wake(cur)
-		r.wake(old)
-	case old != nil && managed(old) != managed(cur), managed(cur) && r.written.surprised(cur):
-		r.wake(cur)
-	}
-}
-
-func (r *reconciler) sliceGone(obj any) {
-	if t, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-		obj = t.Obj
-	}
-	s := obj.(*discoveryv1.EndpointSlice)
-	if managed(s) && !r.written.gone(s) {
-		r.wake(s)
-	}
-	r.resume(s)
-}
-
-func (r *reconciler) wake(s *discoveryv1.EndpointSlice) {
-	if key := serviceOf(s); key != "" && !r.without.Children {
-		r.env.Queue.AddAfter(key, settleDown)
-	}
-}
-
-func managed(s *discoveryv1.EndpointSlice) bool {
-	return s.Labels[discoveryv1.LabelManagedBy] == manager
-}
-
-// serviceOf is the key of the Service whose label a slice has; "" for none.
-func serviceOf(s *discoveryv1.EndpointSlice) string {
-	if name := s.Labels[discoveryv1.LabelServiceName]; name != "" {
-		return s.Namespace + "/" + name
-	}
-	return ""
-}
-
 // Sync brings the slices of one Service in line with its Pods. Where the cache does not
 // show yet what was written, it is the cache that wakes the Service; upstream fails, and
 // tries again.
@@ -182,9 +125,15 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 		return nil
 	}
 	have := r.slicesOf(svc)
-	if r.written.stale(key, have) && !r.without.Stale {
-		r.waiting[key] = true
-		return nil
+	if !r.without.Stale {
+		stale, err := r.behind(ctx, key, svc.Namespace, have)
+		if err != nil {
+			return err
+		}
+		if stale {
+			r.waiting[key] = true
+			return nil
+		}
 	}
 	have = slices.DeleteFunc(have, func(s *discoveryv1.EndpointSlice) bool {
 		return !ownedBy(s, svc) && !r.without.OwnerUID

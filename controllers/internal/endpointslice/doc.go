@@ -17,6 +17,7 @@ type Without struct {
 	TakeOwned   bool // slices are made without a reference to their Service
 	OwnerUID    bool // slices of a former Service of that name are its own
 	Stale       bool // a sync goes on although the cache does not show what was written
+	Lost        bool // a slice that was written and is not shown is waited for, there or not
 	Version     bool // slices are written whatever version they have by now
 	Dying       bool // a slice that is being deleted is waited for
 	Children    bool // slices that others change or delete wake nobody

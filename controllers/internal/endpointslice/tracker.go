@@ -15,16 +15,22 @@ import (
 // deleted is the generation of a slice that the controller has deleted.
 const deleted = -1
 
-// tracker has, for each Service by its key, the generations of the slices that the
-// controller has written, by uid.
-type tracker map[string]map[types.UID]int64
+// tracker has, for each Service by its key, the slices that the controller has written,
+// by uid.
+type tracker map[string]map[types.UID]written
+
+// written is a slice as it was written last.
+type written struct {
+	generation int64
+	name       string
+}
 
 func (t tracker) set(s *discoveryv1.EndpointSlice, generation int64) {
 	key := serviceOf(s)
 	if t[key] == nil {
-		t[key] = map[types.UID]int64{}
+		t[key] = map[types.UID]written{}
 	}
-	t[key][s.UID] = generation
+	t[key][s.UID] = written{generation, s.Name}
 }
 
 func (t tracker) forget(service string) { delete(t, service) }
@@ -32,7 +38,7 @@ func (t tracker) forget(service string) { delete(t, service) }
 // surprised: a slice is newer than what was written, or was not written here.
 func (t tracker) surprised(s *discoveryv1.EndpointSlice) bool {
 	g, known := t[serviceOf(s)][s.UID]
-	return !known || s.Generation > g
+	return !known || s.Generation > g.generation
 }
 
 // gone notes that a slice is gone. It reports whether that was the controller's doing.
@@ -43,23 +49,29 @@ func (t tracker) gone(s *discoveryv1.EndpointSlice) bool {
 	if known {
 		delete(t[serviceOf(s)], s.UID)
 	}
-	return known && g == deleted
+	return known && g.generation == deleted
 }
 
-// stale: the cached slices of a Service are not yet what was written.
+// stale: the cached slices of a Service are older than what was written.
 func (t tracker) stale(service string, cached []*discoveryv1.EndpointSlice) bool {
-	known, shown := t[service], map[types.UID]bool{}
-	for _, s := range cached {
-		shown[s.UID] = true
-		if g, ok := known[s.UID]; ok && (g == deleted || g > s.Generation) {
-			return true
+	return slices.ContainsFunc(cached, func(s *discoveryv1.EndpointSlice) bool {
+		w, known := t[service][s.UID]
+		return known && (w.generation == deleted || w.generation > s.Generation)
+	})
+}
+
+// missing are the slices of a Service that were written and that the cache does not
+// show, by uid.
+func (t tracker) missing(service string, cached []*discoveryv1.EndpointSlice) (uids []types.UID) {
+	for uid, w := range t[service] {
+		if w.generation != deleted && !slices.ContainsFunc(cached, func(s *discoveryv1.EndpointSlice) bool {
+			return s.UID == uid
+		}) {
+			uids = append(uids, uid)
 		}
 	}
-	missing := false
-	for uid, g := range known {
-		missing = missing || g != deleted && !shown[uid]
-	}
-	return missing
+	slices.Sort(uids)
+	return uids
 }
 
 func (t tracker) digest(h *sim.Hash) {
@@ -67,7 +79,7 @@ func (t tracker) digest(h *sim.Hash) {
 		h.String(key)
 		for _, uid := range slices.Sorted(maps.Keys(t[key])) {
 			h.String(string(uid))
-			h.Word(uint64(t[key][uid]))
+			h.Word(uint64(t[key][uid].generation))
 		}
 	}
 }
