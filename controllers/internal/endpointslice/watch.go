@@ -15,6 +15,9 @@ import (
 // one that was moved from one to another. One that is being deleted is as good as gone:
 // upstream waits for it where somebody else has deleted it.
 func (r *reconciler) sliceShown(old, cur *discoveryv1.EndpointSlice) {
+	if old != nil && old.ResourceVersion == cur.ResourceVersion {
+		return // WRITE-9
+	}
 	r.resume(cur)
 	switch {
 	case cur.DeletionTimestamp != nil && !r.without.Dying:
