@@ -126,14 +126,12 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	}
 	have := r.slicesOf(svc)
 	if !r.without.Stale {
+		r.waiting[key] = true // from here on: what is waited for may be shown meanwhile
 		stale, err := r.behind(ctx, key, svc.Namespace, have)
-		if err != nil {
+		if stale || err != nil {
 			return err
 		}
-		if stale {
-			r.waiting[key] = true
-			return nil
-		}
+		delete(r.waiting, key)
 	}
 	have = slices.DeleteFunc(have, func(s *discoveryv1.EndpointSlice) bool {
 		return !ownedBy(s, svc) && !r.without.OwnerUID
