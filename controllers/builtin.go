@@ -4,6 +4,10 @@ import (
 	"maps"
 
 	"github.com/threelaws/threelaws/controllers/garbagecollector"
+	"github.com/threelaws/threelaws/controllers/internal/cronjob"
+	"github.com/threelaws/threelaws/controllers/internal/disruption"
+	"github.com/threelaws/threelaws/controllers/internal/endpointslice"
+	"github.com/threelaws/threelaws/controllers/internal/quota"
 	"github.com/threelaws/threelaws/controllers/internal/replicas"
 	"github.com/threelaws/threelaws/controllers/internal/replicaset"
 	"github.com/threelaws/threelaws/controllers/internal/replication"
@@ -34,17 +38,26 @@ func Builtin() []host.Controller {
 	return append(table,
 		garbagecollector.New(garbagecollector.Without{}),
 		namespace.New(namespace.Without{}),
+		cronjob.Polling(cronjob.Selector),
+		cronjob.Polling(cronjob.ControllerRef),
+		cronjob.New(cronjob.Without{}),
+		endpointslice.New(endpointslice.Without{}),
+		disruption.New(),
+		quota.New(),
 		kubelet.New(kubelet.Options{Bind: "node-1"}),
 		kubelet.New(kubelet.Options{}),
 	)
 }
 
 var aliases = map[string]string{
-	"rs":                "replicaset",
-	"replicasets":       "replicaset",
-	"rc":                "replication",
-	"gc":                "garbagecollector",
-	"garbage-collector": "garbagecollector",
+	"rs":                    "replicaset",
+	"replicasets":           "replicaset",
+	"rc":                    "replication",
+	"gc":                    "garbagecollector",
+	"garbage-collector":     "garbagecollector",
+	"replicationcontroller": "replication",
+	"cj":                    "cronjob",
+	"cronjobs":              "cronjob",
 }
 
 // Aliases returns other names for controllers of the table: short ones, and those of

@@ -12,22 +12,29 @@ import (
 )
 
 var verbOwners = &Verb{
-	Name: "owners", Args: "[tree]", Max: 1,
+	Name: "owners", Args: "[tree|failed]", Max: 1,
 	Summary: "print who controls what",
 	Detail: `One line for each controller object, with what its ControllerRef is on; none
 stands for objects without one, of the kinds the running controllers manage.
-Pods are named without their kind. With tree, all owner references as a tree.`,
+Pods are named without their kind. With tree, all owner references as a tree. With
+failed, the Pods that have failed, by their controller; one without a ControllerRef
+by who is named as its creator in the annotation created-by.`,
 	Example: "owners\n----\nrs/web-a  p1 p2",
 	check: func(c *checker, s *Step) error {
-		if w := s.Word(0); w != "" && w != "tree" {
-			return s.wrong("unknown word %s; did you mean tree?", w)
+		switch w := s.Word(0); w {
+		case "", "tree", "failed":
+			return nil
+		default:
+			return s.wrong("unknown word %s; did you mean tree or failed?", w)
 		}
-		return nil
 	},
 	run: func(r *Run, s *Step) error {
-		if s.Has("tree") {
+		switch s.Word(0) {
+		case "tree":
 			r.printf("%s", r.tree())
-		} else {
+		case "failed":
+			r.printf("%s", r.failedPods())
+		default:
 			r.printf("%s", r.owners())
 		}
 		return nil

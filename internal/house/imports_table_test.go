@@ -111,6 +111,10 @@ var edges = []edge{
 	{"internal/realtime", []string{"sim", "sim/trial", "fakeapi"},
 		"the one runner that reads the clock on the wall stands beside the kernel, so that nothing deterministic can " +
 			"come to lean on it"},
+	{"controllers/internal/cronjob",
+		[]string{"controllers/...", "sim", "sim/host", "fakeapi", api, apimachinery, cache,
+			"github.com/robfig/cron/v3"},
+		"a schedule is read by the library that the real controller and the server read it with"},
 	{"controllers/...",
 		[]string{"controllers/...", "sim", "sim/host", "fakeapi", api, apimachinery, cache, listers, workqueue},
 		"a controller is what a stranger could write: it sees the host's surface, never the laws that judge it or " +

@@ -35,7 +35,8 @@ type Controller struct {
 	Workers int
 
 	// Selector and Replicas tell the laws what an object of kind For asks for.
-	// Any may be nil; Selector may return nil for "selects nothing".
+	// Any may be nil; Selector may return nil for "selects nothing", Replicas a
+	// negative number for "cannot be told".
 	Selector func(owner runtime.Object) labels.Selector
 	Replicas func(owner runtime.Object) int
 	// Surge is how many active dependents an object may have above what it asks
@@ -44,6 +45,10 @@ type Controller struct {
 	// EXACT-2).
 	Surge       func(owner runtime.Object) int
 	Unavailable func(owner runtime.Object) int
+	// Most is how many active dependents an object may have at one time, for a kind
+	// that wants no number of them, as a CronJob; negative for any number. A create
+	// may not bring them above it (EXACT-2).
+	Most func(owner runtime.Object) int
 	// Identity is what no two active dependents of one owner may both be: an
 	// ordinal, a node, an index, a scheduled time; "" for a dependent that may be
 	// there twice (EXACT-3).
@@ -67,6 +72,11 @@ type Controller struct {
 	// nothing may wait for them alone (EXACT-6). One that is held to more than
 	// ownership declares them all.
 	Finalizers []string
+
+	// Polls: it watches nothing, but looks at everything from time to time, as CronJob's
+	// controller did. What has no ControllerRef it may know for its own by the created-by
+	// annotation (KIND-CRON-2).
+	Polls bool
 
 	// The following break a rule of writing controllers on purpose; only mutants
 	// set them.

@@ -23,6 +23,7 @@ type ownerCount struct {
 	*Object
 	sub   *Subject
 	owned int
+	held  int  // those it owns that are not active any more included: a status may have them
 	want  int  // -1 where the subject doesn't say
 	works bool // nobody who syncs it is down or kept from seeing: it must have converged
 }
@@ -117,7 +118,11 @@ func (c *census) count(s *State, sub *Subject, kind string) {
 			continue
 		}
 		if i, ok := c.slots[ref.UID]; ok {
-			if o := &c.owners[i]; slices.Contains(o.sub.Dependents, kind) && o.sub.counts(d.Value, d.Meta) {
+			o := &c.owners[i]
+			if !slices.Contains(o.sub.Dependents, kind) {
+				continue
+			}
+			if o.held++; o.sub.counts(d.Value, d.Meta) {
 				o.owned++
 			}
 		}

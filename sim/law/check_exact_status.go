@@ -153,7 +153,7 @@ func (j *Judge) statusesAtRest() {
 			continue
 		}
 		j.Ask()
-		if o.sub.Counted != nil && o.sub.Counted(o.Value) > o.owned {
+		if o.sub.Counted != nil && o.sub.Counted(o.Value) > o.held {
 			continue // that is LAW-3's
 		}
 		for k := range o.sub.Counts {

@@ -47,8 +47,12 @@ func neverTooFew(j *Judge, r *sim.Record) {
 func neverTooMany(j *Judge, r *sim.Record) {
 	w := &j.write
 	sub := w.Subject
-	if sub == nil || sub.Replicas == nil || !w.Dependent || w.Before != nil || !w.isFor(w.NewOwner) ||
-		!sub.counts(r.After, w.After) {
+	if sub == nil || sub.Replicas == nil && sub.Most == nil || !w.Dependent || w.Before != nil ||
+		!w.isFor(w.NewOwner) || !sub.counts(r.After, w.After) {
+		return
+	}
+	if sub.Replicas == nil {
+		j.neverTooManyAtOnce(r)
 		return
 	}
 	j.Ask()
@@ -58,7 +62,7 @@ func neverTooMany(j *Judge, r *sim.Record) {
 	if k := w.counting(r); k != nil {
 		roof := sub.roof(r.SawFor)
 		w.process.owners(k, func(owner any) { roof = max(roof, sub.roof(owner)) })
-		if k.fewest()+1 > roof {
+		if roof >= 0 && k.fewest()+1 > roof {
 			if n := j.state.activeUpTo(sub, k.owner, -1) + 1; n > roof {
 				j.Report(Informed, "brings "+r.For.String()+" to "+itoa(n)+", it wants "+itoa(roof))
 				return
@@ -70,11 +74,37 @@ func neverTooMany(j *Judge, r *sim.Record) {
 		return
 	}
 	roof := sub.roof(o.Value)
-	if len(j.state.Dependents(uidOf(r.For))) < roof {
+	if roof < 0 || len(j.state.Dependents(uidOf(r.For))) < roof {
 		return
 	}
 	if n := j.state.activeUpTo(sub, uidOf(r.For), -1) + 1; n > roof {
 		j.Report(Committed, "brings "+r.For.String()+" to "+itoa(n)+", it wants "+itoa(roof))
+	}
+}
+
+// neverTooManyAtOnce is EXACT-2 for an owner that wants no number of dependents, but
+// only so many at one time. Informed goes by what the actor's caches showed when the
+// sync began: its own creations it need not remember, as it makes one in a while.
+func (j *Judge) neverTooManyAtOnce(r *sim.Record) {
+	w := &j.write
+	sub := w.Subject
+	if k := w.counting(r); k != nil && sub.Most(r.SawFor) >= 0 {
+		j.Ask()
+		most := sub.Most(r.SawFor)
+		w.process.owners(k, func(owner any) { most = max(most, sub.Most(owner)) })
+		if n := j.state.activeUpTo(sub, k.owner, -1) + 1; k.shown >= most && n > most {
+			j.Report(Informed, "brings "+r.For.String()+" to "+itoa(n)+", it wants "+itoa(most)+" at one time")
+			return
+		}
+	}
+	o := j.state.Object(uidOf(r.For))
+	if o == nil || meta.Deleting(o.Meta) || sub.Most(o.Value) < 0 {
+		return
+	}
+	j.Ask()
+	if n := j.state.activeUpTo(sub, uidOf(r.For), -1) + 1; n > sub.Most(o.Value) {
+		j.Report(Committed, "brings "+r.For.String()+" to "+itoa(n)+", it wants "+itoa(sub.Most(o.Value))+
+			" at one time")
 	}
 }
 
@@ -87,10 +117,10 @@ func (s *Subject) floor(owner any) int {
 	return n
 }
 
-// roof is how many it may not have more than.
+// roof is how many it may not have more than; negative where it does not say.
 func (s *Subject) roof(owner any) int {
 	n := s.Replicas(owner)
-	if s.Surge != nil {
+	if s.Surge != nil && n >= 0 {
 		n += s.Surge(owner)
 	}
 	return n

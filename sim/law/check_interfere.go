@@ -4,6 +4,8 @@ package law
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
@@ -18,6 +20,9 @@ func dontInterfere(j *Judge, r *sim.Record) {
 	j.Ask()
 	if w.Mine {
 		j.cutsOthers(r)
+		return
+	}
+	if w.made() {
 		return
 	}
 	if w.harmless(r) {
@@ -37,6 +42,14 @@ func dontInterfere(j *Judge, r *sim.Record) {
 		s = Committed
 	}
 	j.Report(s, j.interference(r))
+}
+
+// made reports whether a controller that polls wrote what has no ControllerRef and names
+// its object as the one that it was created for: that is the link where there is no
+// other (KIND-CRON-2).
+func (w *Write) made() bool {
+	return w.Subject.Polls && w.Dependent && w.Owner == nil && w.For.UID != "" &&
+		strings.Contains(w.Before.GetAnnotations()[createdBy], strconv.Quote(w.For.UID))
 }
 
 // concerns reports whether an object that was written is somebody's, so that

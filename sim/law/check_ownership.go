@@ -127,8 +127,8 @@ func (j *Judge) sharing() {
 		}
 		j.Ask()
 		if o.sub.Counted != nil {
-			if n := o.sub.Counted(o.Value); n > o.owned {
-				j.Report(Informed, o.Ref.String()+" counts "+itoa(n)+" in its status, owns "+itoa(o.owned))
+			if n := o.sub.Counted(o.Value); n > o.held {
+				j.Report(Informed, o.Ref.String()+" counts "+itoa(n)+" in its status, owns "+itoa(o.held))
 				continue
 			}
 		}

@@ -140,6 +140,7 @@ func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64
 		h.Bool(w.refuses)
 		h.Word(digestUID(w.live))
 		h.Bool(w.refused)
+		h.Word(uint64(w.shown))
 		h.Word(uint64(w.counted))
 		h.String(w.release)
 		h.Word(uint64(w.began + w.more - w.own)) // what fewest and most go by

@@ -53,6 +53,7 @@ type work struct {
 	refuses bool      // and what it read forbids adoption: gone, replaced or being deleted
 
 	counted int // dependents of For it can have seen in this sync
+	shown   int // active ones that its cache showed when the sync began, where Most is asked
 
 	busy   bool // in a sync
 	began  int  // active dependents of For that it knew when the sync began (EXACT-1)

@@ -6,6 +6,7 @@ package law
 import (
 	"math"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
@@ -21,6 +22,13 @@ func (p *process) start(r *sim.Record) {
 	*k = work{begun: r.Index, owner: types.UID(r.For.UID), key: view.KeyOf(r.For), busy: true}
 	k.began = p.known.Active(k.owner)
 	p.eitherWay(k)
+	if p.Subject.Most != nil {
+		for _, e := range p.known.Members(k.owner) {
+			if e.Active && !e.Ahead {
+				k.shown++
+			}
+		}
+	}
 	if p.Subject.Counted != nil {
 		for _, kind := range p.Subject.Dependents {
 			k.counted += p.Cache(kind).Owned(k.owner)
@@ -28,6 +36,22 @@ func (p *process) start(r *sim.Record) {
 	}
 	if p.Subject.Kind != "" {
 		p.queue.Start(k.key, r.At)
+	}
+}
+
+// countsRead notes that a worker may count a dependent that it has read live, and that
+// its cache does not show.
+func (p *process) countsRead(r *sim.Record, found metav1.Object) {
+	k := p.work(r)
+	if k == nil || found == nil || !p.manages(r.Object.Kind) {
+		return
+	}
+	if c := meta.ControllerOf(found); c == nil || c.UID != k.owner {
+		return
+	}
+	c := p.Cache(r.Object.Kind).Get(r.Object.Namespace, r.Object.Name)
+	if c == nil || c.Meta.GetUID() != found.GetUID() {
+		k.counted++
 	}
 }
 
@@ -60,6 +84,7 @@ func (p *process) answered(s *State, r *sim.Record) {
 		}
 		return
 	}
+	p.countsRead(r, found)
 	if p.lookups != nil && (found != nil || r.Code == 404) {
 		var l lookup
 		if found != nil {

@@ -32,10 +32,11 @@ type Subject struct {
 	Active   func(object any) bool           // whether a dependent counts; nil: whether it is not being deleted
 	Counted  func(owner any) int             // how many dependents an owner's status claims; nil: not judged
 	Willing  func(owner, object any) bool    // whether it would adopt this matching orphan; nil: always
-	Polls    bool                            // works by polling: the WATCH laws don't concern it
+	Polls    bool                            // works by polling: no WATCH laws; created-by is a link (KIND-CRON-2)
 
 	Surge       func(owner any) int        // how many active dependents it may have beyond that (EXACT-2); nil: none
 	Unavailable func(owner any) int        // how many it may lack by deletes of its own (EXACT-1); nil: none
+	Most        func(owner any) int        // how many at one time, for one without Replicas (EXACT-2); negative: any
 	Identity    func(dependent any) string // what only one of an owner's may be (EXACT-3); "": nothing; nil: not judged
 	Counts      []Count                    // the numbers of an owner's status that count dependents (EXACT-8)
 }

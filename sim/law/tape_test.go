@@ -216,9 +216,16 @@ func subjects() []Subject {
 	work := s
 	work.Process, work.Controller, work.Kind, work.Finalizers = "job", "job", "Job", []string{tracking}
 	work.Replicas, work.Counted = nil, nil
+	cron := Subject{Process: "cron", Controller: "cronjob", Kind: "CronJob", Dependents: []string{"Pod"}, Polls: true}
+	work.Most = func(o any) int {
+		if n := o.(*thing).Replicas; n > 0 {
+			return n
+		}
+		return -1
+	}
 	op := Subject{Process: "op", Controller: "operator", Kind: "App", Dependents: []string{"Pod"},
 		Tends: []string{"ReplicationController"}}
-	return []Subject{s, c, work, op, {Process: "gc", Controller: collector, Profile: Upstream},
+	return []Subject{s, c, work, cron, op, {Process: "gc", Controller: collector, Profile: Upstream},
 		{Process: "ns", Controller: drainer, Profile: Upstream}}
 }
 

@@ -13,7 +13,7 @@ import (
 // subjectOf tells the laws what a process runs.
 func subjectOf(process string, c host.Controller) law.Subject {
 	s := law.Subject{Process: process, Controller: c.Name, Kind: c.For.Kind, APIVersion: c.For.GroupVersion().String(),
-		Finalizers: c.Finalizers, Profile: law.Profile(c.Profile)}
+		Finalizers: c.Finalizers, Profile: law.Profile(c.Profile), Polls: c.Polls}
 	for _, gvk := range c.Owns {
 		s.Dependents = append(s.Dependents, gvk.Kind)
 	}
@@ -43,6 +43,9 @@ func exactly(s *law.Subject, c *host.Controller) {
 	}
 	if c.Unavailable != nil {
 		s.Unavailable = func(owner any) int { return c.Unavailable(owner.(runtime.Object)) }
+	}
+	if c.Most != nil {
+		s.Most = func(owner any) int { return c.Most(owner.(runtime.Object)) }
 	}
 	if c.Identity != nil {
 		s.Identity = func(dependent any) string { return c.Identity(dependent.(runtime.Object)) }

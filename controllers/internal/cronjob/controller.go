@@ -1,0 +1,184 @@
+package cronjob
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/controllers/routing"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+var (
+	cronJobKind = batchv1.SchemeGroupVersion.WithKind("CronJob")
+	jobKind     = batchv1.SchemeGroupVersion.WithKind("Job")
+)
+
+// New returns today's controller.
+//
+// Upstream waits for the next time of a schedule that was changed; here a change
+// is looked at as every other is, and a sync finds out that it is too early.
+func New(without Without) host.Controller {
+	jobs := &routing.Dependents{Owner: cronJobKind, Without: &without.Routing,
+		Selects: func(runtime.Object, map[string]string) bool { return false }}
+	c := declared("current")
+	c.Profile = host.Upstream
+	c.Counted = func(owner runtime.Object) int { return len(owner.(*batchv1.CronJob).Status.Active) }
+	c.New = func(env *host.Env) host.Reconciler { return newReconciler(&without, env) }
+	c.Routes = []host.Route{routing.Own(cronJobKind, &without.Routing), jobs.Route(jobKind)}
+	return c
+}
+
+// declared is what every generation tells the laws.
+func declared(generation string) host.Controller {
+	return host.Controller{
+		Name: "cronjob", Generation: generation,
+		For: cronJobKind, Owns: []schema.GroupVersionKind{jobKind},
+		Active:   func(job runtime.Object) bool { return running(job.(*batchv1.Job)) },
+		Identity: func(job runtime.Object) string { return scheduledAt(job.(*batchv1.Job)) },
+		Most:     atOnce,
+		Counts: []host.Count{{
+			Name: "finished Jobs in active",
+			Of:   func(runtime.Object) int { return 0 },
+			Is: func(owner, job runtime.Object) bool {
+				j := job.(*batchv1.Job)
+				return finished(j) != "" && listed(owner.(*batchv1.CronJob), j.UID)
+			},
+		}},
+	}
+}
+
+// running: it was started by schedule, and has not finished. A Job that a user
+// makes from the template at once is no concern of the schedule.
+func running(job *batchv1.Job) bool { return scheduledAt(job) != "" && finished(job) == "" }
+
+// scheduledAt is the time for which a Job was started; "" for none.
+func scheduledAt(job *batchv1.Job) string {
+	return job.Annotations[batchv1.CronJobScheduledTimestampAnnotation]
+}
+
+// atOnce is how many Jobs a CronJob wants to run at one time; negative for any number.
+func atOnce(owner runtime.Object) int {
+	cj := owner.(*batchv1.CronJob)
+	switch {
+	case suspended(cj):
+		return 0
+	case cj.Spec.ConcurrencyPolicy == batchv1.AllowConcurrent, cj.Spec.ConcurrencyPolicy == "":
+		return -1
+	}
+	return 1
+}
+
+func suspended(cj *batchv1.CronJob) bool { return cj.Spec.Suspend != nil && *cj.Spec.Suspend }
+
+// finished is the condition that says how a Job has ended; "" while it has not.
+func finished(job *batchv1.Job) batchv1.JobConditionType {
+	for i := range job.Status.Conditions {
+		c := &job.Status.Conditions[i]
+		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
+			return c.Type
+		}
+	}
+	return ""
+}
+
+// listed reports whether a CronJob's status has a Job among those that run.
+func listed(cj *batchv1.CronJob, uid types.UID) bool {
+	return slices.ContainsFunc(cj.Status.Active, func(r corev1.ObjectReference) bool { return r.UID == uid })
+}
+
+// unlist takes a Job from those that run.
+func unlist(cj *batchv1.CronJob, uid types.UID) {
+	cj.Status.Active = slices.DeleteFunc(slices.Clone(cj.Status.Active), func(r corev1.ObjectReference) bool {
+		return r.UID == uid
+	})
+}
+
+// reconciler has no memory.
+type reconciler struct {
+	env      *host.Env
+	without  *Without
+	cronJobs cache.Indexer
+	jobs     cache.Indexer
+}
+
+func newReconciler(without *Without, env *host.Env) *reconciler {
+	return &reconciler{env: env, without: without,
+		cronJobs: env.Informer(cronJobKind).GetIndexer(), jobs: env.Informer(jobKind).GetIndexer()}
+}
+
+// Digest has nothing to fold.
+func (r *reconciler) Digest(*sim.Hash) {}
+
+// Sync looks at one CronJob: what became of its Jobs, and whether one is due.
+func (r *reconciler) Sync(ctx context.Context, key string) error {
+	obj, exists, err := r.cronJobs.GetByKey(key)
+	if err != nil || !exists {
+		return err
+	}
+	s := &round{reconciler: r, ctx: ctx, cj: obj.(*batchv1.CronJob).DeepCopy(), now: r.env.Now()}
+	if s.jobs, err = r.children(s.cj); err != nil {
+		return err
+	}
+	next, err := s.reconcile()
+	if s.changed {
+		if _, failed := r.env.Client.UpdateStatus(ctx, s.cj); failed != nil {
+			return failed
+		}
+	}
+	if err == nil && next != nil {
+		r.env.Queue.Forget(key)
+		r.env.Queue.AddAfter(key, *next)
+	}
+	return err
+}
+
+// children are the Jobs that the cache shows to be a CronJob's own. Upstream goes
+// by the owner's name alone, and so takes those of a former CronJob of that name,
+// or of another kind of controller (RULES J88, kubernetes#120181).
+func (r *reconciler) children(cj *batchv1.CronJob) ([]*batchv1.Job, error) {
+	objs, err := r.jobs.ByIndex(cache.NamespaceIndex, cj.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	var own []*batchv1.Job
+	for _, obj := range objs {
+		job := obj.(*batchv1.Job)
+		switch ref := metav1.GetControllerOfNoCopy(job); {
+		case r.without.ByReference && !contains(job.Labels, cj.Spec.JobTemplate.Labels), ref == nil:
+		case ref.UID == cj.UID, r.without.ChildUID && ref.Name == cj.Name:
+			own = append(own, job)
+		}
+	}
+	return own, nil
+}
+
+// contains reports whether have has all of want.
+func contains(have, want map[string]string) bool {
+	for k, v := range want {
+		if got, ok := have[k]; !ok || got != v {
+			return false
+		}
+	}
+	return true
+}
+
+// round is one sync of one CronJob.
+type round struct {
+	*reconciler
+	ctx     context.Context
+	cj      *batchv1.CronJob // a copy, whose status is brought up to date
+	jobs    []*batchv1.Job   // its own, as cached
+	now     time.Time
+	changed bool // the status is to be written
+	polls   bool // it is of a generation that polls
+}

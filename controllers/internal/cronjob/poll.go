@@ -1,0 +1,123 @@
+package cronjob
+
+import (
+	"context"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/controllers/internal/createdby"
+	"github.com/threelaws/threelaws/controllers/routing"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// interval is how often the polling generations look at everything.
+const interval = 10 * time.Second
+
+// everything is the key that stands for a look at everything.
+const everything = "(all)"
+
+// Generation is a way of knowing which Jobs are a CronJob's.
+type Generation string
+
+// The polling generations.
+const (
+	// Selector: by the annotation that says who made them (before ControllerRef).
+	Selector Generation = "selector"
+	// ControllerRef: as the proposal has it in 2017. What has a ControllerRef is its
+	// owner's, whoever made it; the annotation is for the rest (KIND-CRON-2).
+	ControllerRef Generation = "controllerref"
+)
+
+// Polling returns the controller in a generation that watches nothing: it lists all
+// Jobs and all CronJobs every ten seconds, and goes through these (KIND-CRON-1).
+//
+// It deletes a Job where the real one scaled it down, deleted its Pods, and then it;
+// and the time of a Job stands in an annotation, as it does today.
+func Polling(g Generation) host.Controller {
+	c := declared(string(g))
+	c.Polls = true
+	c.New = func(env *host.Env) host.Reconciler {
+		env.Queue.Add(everything)
+		return &poller{env: env, generation: g, cronJobs: map[string]*batchv1.CronJob{}}
+	}
+	return c
+}
+
+// poller remembers what it has listed, until it has gone through it.
+type poller struct {
+	env        *host.Env
+	generation Generation
+	cronJobs   map[string]*batchv1.CronJob // by key
+	jobs       []*batchv1.Job
+}
+
+// Sync lists everything, or does what is due for one CronJob of the list.
+func (p *poller) Sync(ctx context.Context, key string) error {
+	if key == everything {
+		defer p.env.Queue.AddAfter(everything, interval)
+		return p.list(ctx)
+	}
+	cj := p.cronJobs[key]
+	delete(p.cronJobs, key)
+	if cj == nil {
+		return nil // it was tried, and is next time again
+	}
+	r := &reconciler{env: p.env, without: &Without{VictimUID: true, Missing: p.generation == Selector,
+		LiveChild: true, Forgotten: true, TakeOwned: p.generation == Selector, Terminating: true, History: true,
+		Victim: true, Stranger: true}}
+	s := &round{reconciler: r, ctx: ctx, cj: cj.DeepCopy(), now: p.env.Now(), polls: true}
+	for _, job := range p.jobs {
+		if job.Namespace == cj.Namespace && p.parent(job) == cj.UID {
+			s.jobs = append(s.jobs, job)
+		}
+	}
+	_, err := s.reconcile()
+	if s.changed {
+		if _, failed := p.env.Client.UpdateStatus(ctx, s.cj); err == nil {
+			err = failed
+		}
+	}
+	_ = err // nothing is tried again before the next look at everything
+	return nil
+}
+
+// list lists Jobs and then CronJobs: a Job that is started meanwhile is not yet known,
+// and so not taken for one that nobody started.
+func (p *poller) list(ctx context.Context) error {
+	jobs, err := p.env.Client.List(ctx, jobKind, "", metav1.ListOptions{})
+	if err != nil {
+		return nil
+	}
+	cronJobs, err := p.env.Client.List(ctx, cronJobKind, "", metav1.ListOptions{})
+	if err != nil {
+		return nil
+	}
+	p.jobs = p.jobs[:0]
+	for _, obj := range jobs {
+		p.jobs = append(p.jobs, obj.(*batchv1.Job))
+	}
+	clear(p.cronJobs)
+	for _, obj := range cronJobs {
+		cj := obj.(*batchv1.CronJob)
+		p.cronJobs[routing.Key(cj)] = cj
+		p.env.Queue.Add(routing.Key(cj))
+	}
+	return nil
+}
+
+// parent is the uid of the CronJob that a Job belongs to; "" for none.
+func (p *poller) parent(job *batchv1.Job) types.UID {
+	if ref := metav1.GetControllerOfNoCopy(job); ref != nil && p.generation == ControllerRef {
+		if ref.Kind != cronJobKind.Kind {
+			return ""
+		}
+		return ref.UID
+	}
+	if c := createdby.Creator(job); c != nil && c.Kind == cronJobKind.Kind {
+		return c.UID
+	}
+	return ""
+}

@@ -1,0 +1,183 @@
+package cronjob
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/controllers/internal/createdby"
+)
+
+// start starts the Job that is due, if there is one, and returns after what time
+// to look again. Nothing is due for a CronJob that is suspended or whose schedule
+// or time zone nobody can read: it waits for its user.
+func (s *round) start(forgotten int) (*time.Duration, error) {
+	if suspended(s.cj) && !s.without.Suspended {
+		return nil, nil
+	}
+	times, err := schedule(s.cj)
+	if err != nil {
+		return nil, nil
+	}
+	at, err := due(s.cj, s.now, times)
+	if err != nil {
+		return nil, nil
+	}
+	if at != nil && !s.tooLate(*at) && !s.started(*at) {
+		wait, err := s.clear(forgotten)
+		if err != nil {
+			return nil, err
+		}
+		if !wait {
+			if err := s.create(*at); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return untilNext(s.cj, s.now, times), nil
+}
+
+// tooLate: so long after its time a Job is not started.
+func (s *round) tooLate(at time.Time) bool {
+	d := s.cj.Spec.StartingDeadlineSeconds
+	return d != nil && at.Add(time.Duration(*d)*time.Second).Before(s.now)
+}
+
+// started: the Job of that time is in the status.
+func (s *round) started(at time.Time) bool {
+	name := s.jobName(at)
+	return s.cj.Status.LastScheduleTime.Equal(&metav1.Time{Time: at}) ||
+		slices.ContainsFunc(s.cj.Status.Active, func(r corev1.ObjectReference) bool {
+			return r.Name == name && r.Namespace == s.cj.Namespace
+		})
+}
+
+// clear makes way for another Job as the concurrency policy says: it tells to
+// wait, or deletes those that run. A Job that runs and that the status does not
+// know counts as well; upstream forgets it, and starts another beside it.
+func (s *round) clear(forgotten int) (wait bool, err error) {
+	if s.without.Forgotten {
+		forgotten = 0
+	}
+	switch s.cj.Spec.ConcurrencyPolicy {
+	case batchv1.ForbidConcurrent:
+		return len(s.cj.Status.Active)+forgotten > 0 && !s.without.Running, nil
+	case batchv1.ReplaceConcurrent:
+		if s.without.Running {
+			return false, nil
+		}
+		return false, s.replace(forgotten > 0)
+	}
+	return false, nil
+}
+
+// replace deletes the Jobs that run. Each is read live before; one that is no
+// longer the CronJob's own, or is another of that name, is let be (LAW-2).
+// Upstream deletes what has the name.
+func (s *round) replace(forgotten bool) error {
+	for _, ref := range slices.Clone(s.cj.Status.Active) {
+		obj, err := s.env.Client.Get(s.ctx, jobKind, ref.Namespace, ref.Name)
+		if err != nil {
+			return err
+		}
+		job := obj.(*batchv1.Job)
+		s.changed = true
+		if !metav1.IsControlledBy(job, s.cj) && !s.without.Victim {
+			unlist(s.cj, ref.UID)
+			continue
+		}
+		if err := s.delete(job); err != nil {
+			return err
+		}
+	}
+	if !forgotten {
+		return nil
+	}
+	for _, job := range s.jobs {
+		if running(job) && job.DeletionTimestamp == nil && !listed(s.cj, job.UID) {
+			if err := s.delete(job); err != nil && !apierrors.IsNotFound(err) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// create starts the Job of a time and enters it in the status. Where a stranger's
+// Job has the name, there is none for that time; the next is waited for, which
+// upstream does only when something else happens.
+func (s *round) create(at time.Time) error {
+	obj, err := s.env.Client.Create(s.ctx, s.newJob(at))
+	if apierrors.IsAlreadyExists(err) {
+		// It was started, and the status could not be written; or it is somebody
+		// else's (RULES J89).
+		obj, err = s.env.Client.Get(s.ctx, jobKind, s.cj.Namespace, s.jobName(at))
+		if err != nil {
+			return err
+		}
+		job := obj.(*batchv1.Job)
+		if !metav1.IsControlledBy(job, s.cj) && !s.without.Stranger || listed(s.cj, job.UID) {
+			return nil
+		}
+	}
+	if err != nil {
+		return err
+	}
+	job := obj.(*batchv1.Job)
+	s.cj.Status.Active = append(slices.Clone(s.cj.Status.Active), corev1.ObjectReference{
+		APIVersion: jobKind.GroupVersion().String(), Kind: jobKind.Kind,
+		Namespace: job.Namespace, Name: job.Name, UID: job.UID, ResourceVersion: job.ResourceVersion,
+	})
+	s.cj.Status.LastScheduleTime = &metav1.Time{Time: at}
+	s.changed = true
+	return nil
+}
+
+// jobName is the name of the Job of a time: no two are started in one minute. The
+// polling generations counted the seconds.
+func (s *round) jobName(at time.Time) string {
+	if s.polls {
+		return fmt.Sprintf("%s-%d", s.cj.Name, at.Unix())
+	}
+	return fmt.Sprintf("%s-%d", s.cj.Name, at.Unix()/60)
+}
+
+// newJob makes the Job of a time from the template. It carries the ControllerRef
+// from the first moment (LAW-1), and the time in the CronJob's time zone.
+func (s *round) newJob(at time.Time) *batchv1.Job {
+	template := &s.cj.Spec.JobTemplate
+	zone := time.UTC
+	if name := s.cj.Spec.TimeZone; name != nil {
+		if l, err := time.LoadLocation(*name); err == nil {
+			zone = l
+		}
+	}
+	annotations := maps.Clone(template.Annotations)
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[batchv1.CronJobScheduledTimestampAnnotation] = at.In(zone).Format(time.RFC3339)
+	job := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: s.cj.Namespace, Name: s.jobName(at),
+			Labels: maps.Clone(template.Labels), Annotations: annotations,
+		},
+		Spec: *template.Spec.DeepCopy(),
+	}
+	if s.without.Name {
+		job.Name, job.GenerateName = "", s.cj.Name+"-"
+	}
+	if s.polls {
+		job.Annotations = createdby.Annotate(job.Annotations, s.cj, cronJobKind)
+	}
+	if !s.without.TakeOwned {
+		job.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(s.cj, cronJobKind)}
+	}
+	return job
+}

@@ -1,0 +1,210 @@
+// Package disruption is the controller of PodDisruptionBudgets: it writes into the
+// status of each how many of its Pods may be evicted at the moment.
+//
+// It owns nothing and reads whose Pods are by ControllerRef: of how many Pods a budget
+// is a part is the sum of what their controllers are to have (RULES L114). The
+// condition DisruptionTarget of Pods that were not evicted after all is left alone.
+package disruption
+
+import (
+	"context"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/controllers/routing"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+var (
+	budgetKind      = policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget")
+	podKind         = corev1.SchemeGroupVersion.WithKind("Pod")
+	replicationKind = corev1.SchemeGroupVersion.WithKind("ReplicationController")
+	replicaSetKind  = appsv1.SchemeGroupVersion.WithKind("ReplicaSet")
+	deploymentKind  = appsv1.SchemeGroupVersion.WithKind("Deployment")
+	statefulSetKind = appsv1.SchemeGroupVersion.WithKind("StatefulSet")
+)
+
+// New returns the controller.
+//
+// Upstream looks at one budget of those that select a Pod, whichever comes first,
+// and at none when a controller is scaled: it waits for the Pods. Here every budget
+// that selects a Pod, or did, is looked at, and those of a namespace when one of its
+// controllers is to have another number.
+func New() host.Controller {
+	return host.Controller{
+		Name: "disruption", Profile: host.Upstream, For: budgetKind,
+		New: func(env *host.Env) host.Reconciler { return newReconciler(env) },
+		Routes: []host.Route{
+			{Kind: budgetKind, Do: wakeBudget}, {Kind: podKind, Do: wakeForPod},
+			{Kind: replicationKind, Do: wakeForScale}, {Kind: replicaSetKind, Do: wakeForScale},
+			{Kind: deploymentKind, Do: wakeForScale}, {Kind: statefulSetKind, Do: wakeForScale},
+		},
+	}
+}
+
+func wakeBudget(_ host.View, e host.Event, out *host.Effect) {
+	obj := e.New
+	if obj == nil {
+		obj = e.Old
+	}
+	out.Keys = append(out.Keys, routing.Key(obj.(metav1.Object)))
+}
+
+// wakeForPod wakes the budgets that select a Pod, or did.
+func wakeForPod(v host.View, e host.Event, out *host.Effect) {
+	var pods []*corev1.Pod
+	for _, obj := range [...]runtime.Object{e.Old, e.New} {
+		if pod, ok := obj.(*corev1.Pod); ok {
+			pods = append(pods, pod)
+		}
+	}
+	v.Each(budgetKind, pods[0].Namespace, func(obj runtime.Object) bool {
+		selector := selectorOf(obj.(*policyv1.PodDisruptionBudget))
+		for _, pod := range pods {
+			if selector.Matches(labels.Set(pod.Labels)) {
+				out.Keys = append(out.Keys, routing.Key(obj.(metav1.Object)))
+				break
+			}
+		}
+		return true
+	})
+}
+
+// wakeForScale wakes the budgets of a namespace in which a controller is to have
+// another number of Pods.
+func wakeForScale(v host.View, e host.Event, out *host.Effect) {
+	if e.Old != nil && e.New != nil && wanted(e.Old) == wanted(e.New) {
+		return
+	}
+	obj := e.New
+	if obj == nil {
+		obj = e.Old
+	}
+	v.Each(budgetKind, obj.(metav1.Object).GetNamespace(), func(budget runtime.Object) bool {
+		out.Keys = append(out.Keys, routing.Key(budget.(metav1.Object)))
+		return true
+	})
+}
+
+// wanted is how many Pods a controller of a kind that is known here is to have.
+func wanted(obj runtime.Object) int32 {
+	n := (*int32)(nil)
+	switch o := obj.(type) {
+	case *corev1.ReplicationController:
+		n = o.Spec.Replicas
+	case *appsv1.ReplicaSet:
+		n = o.Spec.Replicas
+	case *appsv1.Deployment:
+		n = o.Spec.Replicas
+	case *appsv1.StatefulSet:
+		n = o.Spec.Replicas
+	}
+	if n == nil {
+		return 1
+	}
+	return *n
+}
+
+// selectorOf is what a budget selects: no selector selects nothing, an empty one all.
+func selectorOf(budget *policyv1.PodDisruptionBudget) labels.Selector {
+	s, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
+	if err != nil {
+		return labels.Nothing() // the server accepts no such selector
+	}
+	return s
+}
+
+// reconciler has no memory.
+type reconciler struct {
+	env     *host.Env
+	budgets cache.Indexer
+	pods    cache.Indexer
+}
+
+func newReconciler(env *host.Env) *reconciler {
+	return &reconciler{env: env,
+		budgets: env.Informer(budgetKind).GetIndexer(), pods: env.Informer(podKind).GetIndexer()}
+}
+
+// Digest has nothing to fold.
+func (r *reconciler) Digest(*sim.Hash) {}
+
+// Sync brings the status of one budget up to date. Where that is not known how, no
+// eviction is allowed: the number that was right before may be too high.
+func (r *reconciler) Sync(ctx context.Context, key string) error {
+	obj, exists, err := r.budgets.GetByKey(key)
+	if err != nil || !exists {
+		return err
+	}
+	budget := obj.(*policyv1.PodDisruptionBudget)
+	recheck, err := r.update(ctx, budget)
+	if err != nil && !apierrors.IsConflict(err) {
+		failed := *budget
+		failed.Status.DisruptionsAllowed = 0
+		setCondition(&failed, metav1.ConditionFalse, policyv1.SyncFailedReason, err.Error(), r.env.Now())
+		_, err = r.env.Client.UpdateStatus(ctx, &failed)
+	}
+	if err == nil && recheck > 0 {
+		r.env.Queue.AddAfter(key, recheck)
+	}
+	return err
+}
+
+// update writes the status if it is not right already. It returns after what time
+// a Pod that is about to be evicted is taken to stay.
+func (r *reconciler) update(ctx context.Context, budget *policyv1.PodDisruptionBudget) (time.Duration, error) {
+	pods, err := r.podsOf(budget)
+	if err != nil {
+		return 0, err
+	}
+	expected, desired, err := r.expect(ctx, budget, pods)
+	if err != nil {
+		return 0, err
+	}
+	now := r.env.Now()
+	disrupted, recheck := stillAwaited(budget, pods, now)
+	healthy := countHealthy(pods, disrupted, now)
+	allowed := max(0, healthy-desired)
+	if expected <= 0 {
+		allowed = 0 // the Pods may not have been shown yet
+	}
+	status := policyv1.PodDisruptionBudgetStatus{
+		CurrentHealthy: healthy, DesiredHealthy: desired, ExpectedPods: expected, DisruptionsAllowed: allowed,
+		DisruptedPods: disrupted, ObservedGeneration: budget.Generation, Conditions: budget.Status.Conditions,
+	}
+	if upToDate(budget, &status) {
+		return recheck, nil
+	}
+	updated := *budget
+	updated.Status = status
+	if allowed > 0 {
+		setCondition(&updated, metav1.ConditionTrue, policyv1.SufficientPodsReason, "", now)
+	} else {
+		setCondition(&updated, metav1.ConditionFalse, policyv1.InsufficientPodsReason, "", now)
+	}
+	_, err = r.env.Client.UpdateStatus(ctx, &updated)
+	return recheck, err
+}
+
+func (r *reconciler) podsOf(budget *policyv1.PodDisruptionBudget) (pods []*corev1.Pod, err error) {
+	objs, err := r.pods.ByIndex(cache.NamespaceIndex, budget.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	selector := selectorOf(budget)
+	for _, obj := range objs {
+		if pod := obj.(*corev1.Pod); selector.Matches(labels.Set(pod.Labels)) {
+			pods = append(pods, pod)
+		}
+	}
+	return pods, nil
+}

@@ -1,0 +1,181 @@
+package endpointslice
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+var (
+	serviceKind = corev1.SchemeGroupVersion.WithKind("Service")
+	podKind     = corev1.SchemeGroupVersion.WithKind("Pod")
+	nodeKind    = corev1.SchemeGroupVersion.WithKind("Node")
+	sliceKind   = discoveryv1.SchemeGroupVersion.WithKind("EndpointSlice")
+)
+
+const (
+	manager = "endpointslice-controller.k8s.io" // what the label that says who manages a slice has
+	// settleDown is how long the controller waits after somebody else has changed a
+	// slice, to see more changes at once.
+	settleDown = time.Second
+)
+
+// New returns the controller. It routes events on slices by what it remembers to
+// have written, so the routing laws of upstream's claiming controllers are not for it.
+func New(without Without) host.Controller {
+	return host.Controller{
+		Name: "endpointslice", Profile: host.Writing,
+		For: serviceKind, Owns: []schema.GroupVersionKind{sliceKind},
+		New: func(env *host.Env) host.Reconciler { return newReconciler(&without, env) },
+		Routes: []host.Route{
+			{Kind: serviceKind, Do: wakeService}, {Kind: podKind, Do: wakeForPod}, {Kind: nodeKind, Do: wakeForNode},
+		},
+		Replicas: wanted,
+	}
+}
+
+// wanted is how many slices a Service wants: one for each family of addresses, while
+// its Pods fit into one and agree on the ports; negative where they may not.
+func wanted(owner runtime.Object) int {
+	svc := owner.(*corev1.Service)
+	if !selects(svc) {
+		return 0
+	}
+	for i := range svc.Spec.Ports {
+		if svc.Spec.Ports[i].TargetPort.Type == intstr.String {
+			return -1
+		}
+	}
+	return len(families(svc))
+}
+
+// selects: the controller makes slices for it. For others somebody else does.
+func selects(svc *corev1.Service) bool {
+	return svc.Spec.Type != corev1.ServiceTypeExternalName && svc.Spec.Selector != nil
+}
+
+// reconciler remembers what it has written and what it has told the time of, and which
+// Services wait to see what was written.
+type reconciler struct {
+	env      *host.Env
+	without  *Without
+	services cache.Indexer
+	pods     cache.Indexer
+	nodes    cache.Indexer
+	slices   cache.Indexer
+	written  tracker
+	told     triggers
+	waiting  map[string]bool
+}
+
+func newReconciler(without *Without, env *host.Env) *reconciler {
+	r := &reconciler{env: env, without: without,
+		services: env.Informer(serviceKind).GetIndexer(), pods: env.Informer(podKind).GetIndexer(),
+		nodes: env.Informer(nodeKind).GetIndexer(), slices: env.Informer(sliceKind).GetIndexer(),
+		written: tracker{}, told: triggers{}, waiting: map[string]bool{}}
+	_, err := env.Informer(sliceKind).AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(obj any) { r.sliceShown(nil, obj.(*discoveryv1.EndpointSlice)) },
+		UpdateFunc: func(old, cur any) {
+			r.sliceShown(old.(*discoveryv1.EndpointSlice), cur.(*discoveryv1.EndpointSlice))
+		},
+		DeleteFunc: r.sliceGone,
+	})
+	if err != nil {
+		panic("endpointslice: no handler can be added: " + err.Error())
+	}
+	return r
+}
+
+// Digest digests what the controller remembers.
+func (r *reconciler) Digest(h *sim.Hash) {
+	r.written.digest(h)
+	r.told.digest(h)
+	for _, key := range r.Waiting() {
+		h.String(key)
+	}
+}
+
+// Sync brings the slices of one Service in line with its Pods. Where the cache does not
+// show yet what was written, it is the cache that wakes the Service; upstream fails, and
+// tries again.
+func (r *reconciler) Sync(ctx context.Context, key string) error {
+	obj, exists, err := r.services.GetByKey(key)
+	if err != nil {
+		return err
+	}
+	if !exists {
+		r.written.forget(key)
+		r.told.forget(key)
+		delete(r.waiting, key)
+		return nil
+	}
+	svc := obj.(*corev1.Service)
+	if !selects(svc) {
+		return nil
+	}
+	have := r.slicesOf(svc)
+	if !r.without.Stale {
+		r.waiting[key] = true // from here on: what is waited for may be shown meanwhile
+		stale, err := r.behind(ctx, key, svc.Namespace, have)
+		if stale || err != nil {
+			return err
+		}
+		delete(r.waiting, key)
+	}
+	have = slices.DeleteFunc(have, func(s *discoveryv1.EndpointSlice) bool {
+		return !ownedBy(s, svc) && !r.without.OwnerUID
+	})
+	pods := r.podsOf(svc)
+	return r.reconcile(ctx, svc, pods, have, r.told.trigger(key, svc, pods))
+}
+
+func (r *reconciler) podsOf(svc *corev1.Service) (pods []*corev1.Pod) {
+	selector := labels.SelectorFromValidatedSet(svc.Spec.Selector)
+	for _, obj := range list(r.pods, svc.Namespace) {
+		if pod := obj.(*corev1.Pod); selector.Matches(labels.Set(pod.Labels)) {
+			pods = append(pods, pod)
+		}
+	}
+	return pods
+}
+
+// slicesOf are the slices that the controller keeps for Services of that name. One that
+// is being deleted is left out: what holds it may hold it for long.
+func (r *reconciler) slicesOf(svc *corev1.Service) (found []*discoveryv1.EndpointSlice) {
+	for _, obj := range list(r.slices, svc.Namespace) {
+		s := obj.(*discoveryv1.EndpointSlice)
+		if managed(s) && s.Labels[discoveryv1.LabelServiceName] == svc.Name &&
+			(s.DeletionTimestamp == nil || r.without.Dying) {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+func ownedBy(s *discoveryv1.EndpointSlice, svc *corev1.Service) bool {
+	for i := range s.OwnerReferences {
+		if o := &s.OwnerReferences[i]; o.UID == svc.UID && o.Kind == serviceKind.Kind && o.APIVersion == "v1" {
+			return true
+		}
+	}
+	return false
+}
+
+func list(indexer cache.Indexer, namespace string) []any {
+	objs, err := indexer.ByIndex(cache.NamespaceIndex, namespace)
+	if err != nil {
+		panic("endpointslice: " + err.Error())
+	}
+	return objs
+}

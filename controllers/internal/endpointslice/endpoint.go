@@ -1,0 +1,171 @@
+package endpointslice
+
+import (
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// families are the families of addresses that a Service has, in the order in which
+// its slices are kept.
+func families(svc *corev1.Service) []discoveryv1.AddressType {
+	var out []discoveryv1.AddressType
+	for _, f := range [...]corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol} {
+		if slices.Contains(svc.Spec.IPFamilies, f) {
+			out = append(out, discoveryv1.AddressType(f))
+		}
+	}
+	switch {
+	case len(out) > 0:
+		return out
+	case svc.Spec.ClusterIP == "" || svc.Spec.ClusterIP == corev1.ClusterIPNone:
+		return []discoveryv1.AddressType{discoveryv1.AddressTypeIPv4, discoveryv1.AddressTypeIPv6}
+	case strings.Contains(svc.Spec.ClusterIP, ":"):
+		return []discoveryv1.AddressType{discoveryv1.AddressTypeIPv6}
+	}
+	return []discoveryv1.AddressType{discoveryv1.AddressTypeIPv4}
+}
+
+// listed: a Pod has an address and has not ended.
+func listed(pod *corev1.Pod) bool {
+	return pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed &&
+		(pod.Status.PodIP != "" || len(pod.Status.PodIPs) > 0)
+}
+
+func readyCondition(pod *corev1.Pod) *corev1.PodCondition {
+	for i := range pod.Status.Conditions {
+		if pod.Status.Conditions[i].Type == corev1.PodReady {
+			return &pod.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+func ready(pod *corev1.Pod) bool {
+	c := readyCondition(pod)
+	return c != nil && c.Status == corev1.ConditionTrue
+}
+
+// endpointOf is what a slice tells of a Pod. One that is being deleted serves as long
+// as it is ready, but is not to get new connections.
+func endpointOf(pod *corev1.Pod, node *corev1.Node, svc *corev1.Service,
+	family discoveryv1.AddressType) discoveryv1.Endpoint {
+	serving, terminating := ready(pod), pod.DeletionTimestamp != nil
+	takes := svc.Spec.PublishNotReadyAddresses || serving && !terminating
+	e := discoveryv1.Endpoint{
+		Addresses:  addresses(pod, family),
+		Conditions: discoveryv1.EndpointConditions{Ready: &takes, Serving: &serving, Terminating: &terminating},
+		TargetRef: &corev1.ObjectReference{
+			Kind: podKind.Kind, Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID,
+		},
+	}
+	if name := pod.Spec.NodeName; name != "" {
+		e.NodeName = &name
+	}
+	if node != nil && node.Labels[corev1.LabelTopologyZone] != "" {
+		zone := node.Labels[corev1.LabelTopologyZone]
+		e.Zone = &zone
+	}
+	if host := pod.Spec.Hostname; host != "" && pod.Spec.Subdomain == svc.Name {
+		e.Hostname = &host
+	}
+	e.Hints = hints(svc, &e)
+	return e
+}
+
+// hints keep traffic in a zone, or on a node, if the Service asks for it. They are
+// given to endpoints that take connections.
+func hints(svc *corev1.Service, e *discoveryv1.Endpoint) *discoveryv1.EndpointHints {
+	if svc.Spec.TrafficDistribution == nil || !*e.Conditions.Ready {
+		return nil
+	}
+	var h discoveryv1.EndpointHints
+	switch *svc.Spec.TrafficDistribution {
+	case corev1.ServiceTrafficDistributionPreferSameNode:
+		if e.NodeName != nil {
+			h.ForNodes = []discoveryv1.ForNode{{Name: *e.NodeName}}
+		}
+	case corev1.ServiceTrafficDistributionPreferClose, corev1.ServiceTrafficDistributionPreferSameZone:
+	default:
+		return nil
+	}
+	if e.Zone != nil {
+		h.ForZones = []discoveryv1.ForZone{{Name: *e.Zone}}
+	}
+	if h.ForZones == nil && h.ForNodes == nil {
+		return nil
+	}
+	return &h
+}
+
+func addresses(pod *corev1.Pod, family discoveryv1.AddressType) (out []string) {
+	for _, ip := range pod.Status.PodIPs {
+		a, err := netip.ParseAddr(ip.IP)
+		if err == nil && a.Is6() == (family == discoveryv1.AddressTypeIPv6) {
+			out = append(out, a.String())
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// portsOf are the ports of a Service on a Pod. A named one that the Pod does not have
+// is left out.
+func portsOf(svc *corev1.Service, pod *corev1.Pod) (out []discoveryv1.EndpointPort) {
+	for i := range svc.Spec.Ports {
+		p := svc.Spec.Ports[i]
+		n, ok := portOn(pod, &p)
+		if !ok {
+			continue
+		}
+		out = append(out, discoveryv1.EndpointPort{Name: &p.Name, Port: &n, Protocol: &p.Protocol,
+			AppProtocol: p.AppProtocol})
+	}
+	return out
+}
+
+func portOn(pod *corev1.Pod, p *corev1.ServicePort) (int32, bool) {
+	if p.TargetPort.Type == intstr.Int {
+		return p.TargetPort.IntVal, true
+	}
+	find := func(c *corev1.Container) (int32, bool) {
+		for i := range c.Ports {
+			if c.Ports[i].Name == p.TargetPort.StrVal && c.Ports[i].Protocol == p.Protocol {
+				return c.Ports[i].ContainerPort, true
+			}
+		}
+		return 0, false
+	}
+	for i := range pod.Spec.Containers {
+		if n, ok := find(&pod.Spec.Containers[i]); ok {
+			return n, true
+		}
+	}
+	for i := range pod.Spec.InitContainers {
+		c := &pod.Spec.InitContainers[i]
+		if c.RestartPolicy == nil || *c.RestartPolicy != corev1.ContainerRestartPolicyAlways {
+			continue
+		}
+		if n, ok := find(c); ok {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
+// toldOtherwise: a slice would tell something else of the Pod.
+func toldOtherwise(old, cur *corev1.Pod) bool {
+	return !old.DeletionTimestamp.Equal(cur.DeletionTimestamp) || ready(old) != ready(cur) ||
+		!slices.Equal(old.Status.PodIPs, cur.Status.PodIPs)
+}
+
+// moves: other Services may select the Pod, or know it by another name.
+func moves(old, cur *corev1.Pod) bool {
+	return !maps.Equal(old.Labels, cur.Labels) || old.Spec.Hostname != cur.Spec.Hostname ||
+		old.Spec.Subdomain != cur.Spec.Subdomain
+}

@@ -1,0 +1,250 @@
+package endpointslice
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// capacity is how many endpoints a slice may have.
+const capacity = 100
+
+// plan is what is to be done to the slices of one family of a Service.
+type plan struct {
+	create, update, remove []*discoveryv1.EndpointSlice
+}
+
+// group is the endpoints that agree on their ports, and the slices with these ports.
+type group struct {
+	ports  []discoveryv1.EndpointPort
+	wanted map[string]discoveryv1.Endpoint // by identity
+	slices []*discoveryv1.EndpointSlice
+	pods   bool // some Pod has these ports, though its endpoint may be left out
+}
+
+// groups sorts Pods and slices by ports. A Pod whose node the cache does not show is
+// left out: what a slice tells of a Pod it tells of its node, too.
+func (r *reconciler) groups(svc *corev1.Service, family discoveryv1.AddressType, pods []*corev1.Pod,
+	have []*discoveryv1.EndpointSlice) map[string]*group {
+	groups := map[string]*group{}
+	of := func(ports []discoveryv1.EndpointPort) *group {
+		key := portsKey(ports)
+		if groups[key] == nil {
+			groups[key] = &group{ports: ports, wanted: map[string]discoveryv1.Endpoint{}}
+		}
+		return groups[key]
+	}
+	for _, s := range have {
+		g := of(s.Ports)
+		g.slices = append(g.slices, s)
+	}
+	for _, pod := range pods {
+		if !listed(pod) {
+			continue
+		}
+		g := of(portsOf(svc, pod))
+		g.pods = true
+		obj, exists, _ := r.nodes.GetByKey(pod.Spec.NodeName)
+		if !exists && !svc.Spec.PublishNotReadyAddresses {
+			continue
+		}
+		node, _ := obj.(*corev1.Node)
+		if e := endpointOf(pod, node, svc, family); len(e.Addresses) > 0 {
+			g.wanted[identity(&e)] = e
+		}
+	}
+	return groups
+}
+
+// planFor plans the slices of one family.
+func (r *reconciler) planFor(svc *corev1.Service, family discoveryv1.AddressType, pods []*corev1.Pod,
+	have []*discoveryv1.EndpointSlice) (p plan) {
+	groups := r.groups(svc, family, pods, have)
+	for _, key := range slices.Sorted(maps.Keys(groups)) {
+		if g := groups[key]; g.pods {
+			g.plan(&p, r.newSlice(svc, family, g.ports))
+		} else {
+			p.remove = append(p.remove, g.slices...)
+		}
+	}
+	if len(p.create) == 0 && len(p.remove) == len(have) {
+		p.keepOne(r.newSlice(svc, family, nil))
+	}
+	p.reuse()
+	return p
+}
+
+// plan fits the endpoints into the slices: first it goes through what is there, then
+// it fills up those that change anyhow, then one that has the room, then new ones. What
+// fits into one slice is kept in one; upstream leaves two that came about as they are.
+// fresh is what a new slice looks like.
+func (g *group) plan(p *plan, fresh *discoveryv1.EndpointSlice) {
+	left := maps.Clone(g.wanted)
+	if len(left) <= capacity && len(g.slices) > 1 {
+		p.remove = append(p.remove, g.slices[1:]...)
+		g.slices = g.slices[:1]
+	}
+	var changed, same []*discoveryv1.EndpointSlice
+	for _, s := range g.slices {
+		keep, differs := g.keep(s, left)
+		switch {
+		case differs && len(keep) == 0:
+			p.remove = append(p.remove, s)
+		case differs, !sameLabels(s.Labels, fresh.Labels):
+			c := *s
+			c.Endpoints, c.Labels = keep, fresh.Labels
+			changed = append(changed, &c)
+		default:
+			same = append(same, s)
+		}
+	}
+	rest := slices.SortedFunc(maps.Values(left), byTarget)
+	fill := func(s *discoveryv1.EndpointSlice) {
+		n := min(len(rest), capacity-len(s.Endpoints))
+		s.Endpoints = append(slices.Clip(s.Endpoints), rest[:n]...)
+		rest = rest[n:]
+	}
+	slices.SortStableFunc(changed, func(a, b *discoveryv1.EndpointSlice) int {
+		return cmp.Compare(len(b.Endpoints), len(a.Endpoints)) // the fullest first
+	})
+	for _, s := range changed {
+		fill(s)
+	}
+	for len(rest) > 0 {
+		if s := roomFor(same, len(rest)); s != nil {
+			c := *s
+			fill(&c)
+			changed = append(changed, &c)
+			continue
+		}
+		c := *fresh
+		fill(&c)
+		p.create = append(p.create, &c)
+	}
+	p.update = append(p.update, changed...)
+}
+
+// keep returns the endpoints of a slice that are wanted, as they are wanted, takes
+// them from those left, and says whether the slice differs from that.
+func (g *group) keep(s *discoveryv1.EndpointSlice, left map[string]discoveryv1.Endpoint) (keep []discoveryv1.Endpoint,
+	differs bool) {
+	for i := range s.Endpoints {
+		id := identity(&s.Endpoints[i])
+		e, ok := left[id]
+		if !ok {
+			differs = true
+			continue
+		}
+		keep = append(keep, e)
+		differs = differs || encode(e) != encode(s.Endpoints[i])
+		delete(left, id)
+	}
+	return keep, differs
+}
+
+// roomFor is the slice that is fullest when it has taken n endpoints more; nil for none.
+func roomFor(from []*discoveryv1.EndpointSlice, n int) (best *discoveryv1.EndpointSlice) {
+	if n >= capacity {
+		return nil
+	}
+	for _, s := range from {
+		if len(s.Endpoints)+n <= capacity && (best == nil || len(s.Endpoints) > len(best.Endpoints)) {
+			best = s
+		}
+	}
+	return best
+}
+
+// keepOne sees that a Service without endpoints has a slice that says so.
+func (p *plan) keepOne(empty *discoveryv1.EndpointSlice) {
+	if len(p.remove) == 1 && len(p.remove[0].Endpoints) == 0 && len(p.remove[0].Ports) == 0 &&
+		sameLabels(p.remove[0].Labels, empty.Labels) {
+		p.remove = nil
+		return
+	}
+	p.create = append(p.create, empty)
+}
+
+// reuse writes what is to be made into slices that would be deleted.
+func (p *plan) reuse() {
+	for len(p.create) > 0 && len(p.remove) > 0 {
+		last := p.create[len(p.create)-1]
+		c := *p.remove[0]
+		c.Labels, c.Annotations, c.Ports, c.Endpoints = last.Labels, nil, last.Ports, last.Endpoints
+		p.update = append(p.update, &c)
+		p.create, p.remove = p.create[:len(p.create)-1], p.remove[1:]
+	}
+}
+
+// newSlice is a slice without endpoints. It carries the ControllerRef from the first
+// moment (LAW-1).
+func (r *reconciler) newSlice(svc *corev1.Service, family discoveryv1.AddressType,
+	ports []discoveryv1.EndpointPort) *discoveryv1.EndpointSlice {
+	s := &discoveryv1.EndpointSlice{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: svc.Namespace, GenerateName: svc.Name + "-", Labels: map[string]string{},
+		},
+		AddressType: family, Ports: ports,
+	}
+	maps.Copy(s.Labels, svc.Labels)
+	delete(s.Labels, corev1.IsHeadlessService)
+	if svc.Spec.ClusterIP == "" || svc.Spec.ClusterIP == corev1.ClusterIPNone {
+		s.Labels[corev1.IsHeadlessService] = ""
+	}
+	s.Labels[discoveryv1.LabelServiceName], s.Labels[discoveryv1.LabelManagedBy] = svc.Name, manager
+	if !r.without.TakeOwned {
+		s.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(svc, serviceKind)}
+	}
+	return s
+}
+
+// sameLabels compares labels, those aside that are the controller's own.
+func sameLabels(a, b map[string]string) bool {
+	theirs := func(m map[string]string) map[string]string {
+		out := map[string]string{}
+		for k, v := range m {
+			if k != discoveryv1.LabelServiceName && k != discoveryv1.LabelManagedBy && k != corev1.IsHeadlessService {
+				out[k] = v
+			}
+		}
+		return out
+	}
+	return maps.Equal(theirs(a), theirs(b))
+}
+
+// identity is what makes two endpoints the same one, whatever else is told of it.
+func identity(e *discoveryv1.Endpoint) string {
+	id := []string{strings.Join(slices.Sorted(slices.Values(e.Addresses)), ","), "", "", ""}
+	if e.Hostname != nil {
+		id[1] = *e.Hostname
+	}
+	if e.TargetRef != nil {
+		id[2], id[3] = e.TargetRef.Namespace, e.TargetRef.Name
+	}
+	return strings.Join(id, "/")
+}
+
+func byTarget(a, b discoveryv1.Endpoint) int { return cmp.Compare(identity(&a), identity(&b)) }
+
+func portsKey(ports []discoveryv1.EndpointPort) string {
+	keys := make([]string, len(ports))
+	for i := range ports {
+		keys[i] = encode(ports[i])
+	}
+	slices.Sort(keys)
+	return strings.Join(keys, "\n")
+}
+
+func encode(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("endpointslice: what is in a slice does not encode: " + err.Error())
+	}
+	return string(b)
+}

@@ -1,0 +1,68 @@
+package endpointslice
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/controllers/routing"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+func wakeService(_ host.View, e host.Event, out *host.Effect) {
+	obj := e.New
+	if obj == nil {
+		obj = e.Old
+	}
+	out.Keys = append(out.Keys, routing.Key(obj.(metav1.Object)))
+}
+
+// wakeForPod wakes the Services that select a Pod, or did, if it has changed in what
+// they tell of it.
+func wakeForPod(v host.View, e host.Event, out *host.Effect) {
+	old, _ := e.Old.(*corev1.Pod)
+	cur, _ := e.New.(*corev1.Pod)
+	changed, moved := true, false
+	if old != nil && cur != nil {
+		if old.ResourceVersion == cur.ResourceVersion {
+			return
+		}
+		changed, moved = toldOtherwise(old, cur), moves(old, cur)
+	}
+	if !changed && !moved {
+		return
+	}
+	pod := cur
+	if pod == nil {
+		pod = old
+	}
+	v.Each(serviceKind, pod.Namespace, func(obj runtime.Object) bool {
+		svc := obj.(*corev1.Service)
+		if svc.Spec.Selector == nil {
+			return true
+		}
+		selector := labels.SelectorFromValidatedSet(svc.Spec.Selector)
+		is := selector.Matches(labels.Set(pod.Labels))
+		was := moved && selector.Matches(labels.Set(old.Labels))
+		if is && !moved || moved && (changed && (is || was) || is != was) {
+			out.Keys = append(out.Keys, routing.Key(svc))
+		}
+		return true
+	})
+}
+
+// wakeForNode wakes the Services of Pods that were left out because their node was not
+// known. Upstream tries again after a while.
+func wakeForNode(v host.View, e host.Event, out *host.Effect) {
+	node, _ := e.New.(*corev1.Node)
+	if node == nil || e.Old != nil {
+		return
+	}
+	v.Each(podKind, "", func(obj runtime.Object) bool {
+		if pod := obj.(*corev1.Pod); pod.Spec.NodeName == node.Name {
+			wakeForPod(v, host.Event{New: pod}, out)
+		}
+		return true
+	})
+}

@@ -1,0 +1,94 @@
+package endpointslice
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	discoveryv1 "k8s.io/api/discovery/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+)
+
+// sliceShown wakes the Service of a slice that is not as it was written, and those of
+// one that was moved from one to another. One that is being deleted is as good as gone:
+// upstream waits for it where somebody else has deleted it.
+func (r *reconciler) sliceShown(old, cur *discoveryv1.EndpointSlice) {
+	if old != nil && old.ResourceVersion == cur.ResourceVersion {
+		return // WRITE-9
+	}
+	r.resume(cur)
+	switch {
+	case cur.DeletionTimestamp != nil && !r.without.Dying:
+		r.sliceGone(cur)
+	case old != nil && serviceOf(old) != serviceOf(cur):
+		r.wake(cur)
+		r.wake(old)
+	case old != nil && managed(old) != managed(cur), managed(cur) && r.written.surprised(cur):
+		r.wake(cur)
+	}
+}
+
+func (r *reconciler) sliceGone(obj any) {
+	if t, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		obj = t.Obj
+	}
+	s := obj.(*discoveryv1.EndpointSlice)
+	if managed(s) && !r.written.gone(s) {
+		r.wake(s)
+	}
+	r.resume(s)
+}
+
+func (r *reconciler) wake(s *discoveryv1.EndpointSlice) {
+	if key := serviceOf(s); key != "" && !r.without.Children {
+		r.env.Queue.AddAfter(key, settleDown)
+	}
+}
+
+func managed(s *discoveryv1.EndpointSlice) bool {
+	return s.Labels[discoveryv1.LabelManagedBy] == manager
+}
+
+// serviceOf is the key of the Service whose label a slice has; "" for none.
+func serviceOf(s *discoveryv1.EndpointSlice) string {
+	if name := s.Labels[discoveryv1.LabelServiceName]; name != "" {
+		return s.Namespace + "/" + name
+	}
+	return ""
+}
+
+// Waiting lists the Services whose slices are left alone until the cache shows them.
+func (r *reconciler) Waiting() []string { return slices.Sorted(maps.Keys(r.waiting)) }
+
+// resume goes on with a Service that waited to see one of its slices.
+func (r *reconciler) resume(s *discoveryv1.EndpointSlice) {
+	if key := serviceOf(s); r.waiting[key] {
+		delete(r.waiting, key)
+		r.env.Queue.Add(key)
+	}
+}
+
+// behind reports whether the cached slices of a Service are not yet what was written. One
+// that is not shown at all may be gone before it could be, and no event may tell: the
+// server is asked. Upstream is not, and waits for ever.
+func (r *reconciler) behind(ctx context.Context, key, namespace string,
+	have []*discoveryv1.EndpointSlice) (bool, error) {
+	stale := r.written.stale(key, have)
+	for _, uid := range r.written.missing(key, have) {
+		if r.without.Lost {
+			return true, nil
+		}
+		obj, err := r.env.Client.Get(ctx, sliceKind, namespace, r.written[key][uid].name)
+		switch {
+		case apierrors.IsNotFound(err) || err == nil && obj.(metav1.Object).GetUID() != uid:
+			delete(r.written[key], uid)
+		case err != nil:
+			return false, err
+		default:
+			stale = true
+		}
+	}
+	return stale, nil
+}

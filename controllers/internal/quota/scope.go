@@ -1,0 +1,106 @@
+package quota
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// inScope reports whether a quota counts an object: all its scopes hold for it. Only
+// Pods have scopes here, so a quota with one counts nothing else.
+func inScope(q *corev1.ResourceQuota, obj runtime.Object) bool {
+	asked := []corev1.ScopedResourceSelectorRequirement{}
+	for _, s := range q.Spec.Scopes {
+		asked = append(asked, corev1.ScopedResourceSelectorRequirement{ScopeName: s,
+			Operator: corev1.ScopeSelectorOpExists})
+	}
+	if q.Spec.ScopeSelector != nil {
+		asked = append(asked, q.Spec.ScopeSelector.MatchExpressions...)
+	}
+	pod, ok := obj.(*corev1.Pod)
+	for i := range asked {
+		if !ok || !holds(&asked[i], pod) {
+			return false
+		}
+	}
+	return true
+}
+
+func holds(s *corev1.ScopedResourceSelectorRequirement, pod *corev1.Pod) bool {
+	ends := pod.Spec.ActiveDeadlineSeconds != nil
+	switch s.ScopeName {
+	case corev1.ResourceQuotaScopeTerminating:
+		return ends
+	case corev1.ResourceQuotaScopeNotTerminating:
+		return !ends
+	case corev1.ResourceQuotaScopeBestEffort:
+		return bestEffort(pod)
+	case corev1.ResourceQuotaScopeNotBestEffort:
+		return !bestEffort(pod)
+	case corev1.ResourceQuotaScopePriorityClass:
+		return hasClass(s, pod.Spec.PriorityClassName)
+	case corev1.ResourceQuotaScopeCrossNamespacePodAffinity:
+		return looksElsewhere(pod)
+	}
+	return false
+}
+
+func hasClass(s *corev1.ScopedResourceSelectorRequirement, class string) bool {
+	switch s.Operator {
+	case corev1.ScopeSelectorOpExists:
+		return class != ""
+	case corev1.ScopeSelectorOpDoesNotExist:
+		return class == ""
+	case corev1.ScopeSelectorOpIn:
+		return class != "" && slices.Contains(s.Values, class)
+	case corev1.ScopeSelectorOpNotIn:
+		return class == "" || !slices.Contains(s.Values, class)
+	}
+	return false
+}
+
+// bestEffort: the server says so, or no container asks for processor or memory.
+func bestEffort(pod *corev1.Pod) bool {
+	if pod.Status.QOSClass != "" {
+		return pod.Status.QOSClass == corev1.PodQOSBestEffort
+	}
+	wants := func(r *corev1.ResourceRequirements) bool {
+		for _, l := range [...]corev1.ResourceList{r.Requests, r.Limits} {
+			if !l.Cpu().IsZero() || !l.Memory().IsZero() {
+				return true
+			}
+		}
+		return false
+	}
+	if pod.Spec.Resources != nil && wants(pod.Spec.Resources) {
+		return false
+	}
+	for _, cs := range [...][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
+		for i := range cs {
+			if wants(&cs[i].Resources) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// looksElsewhere: a term of its affinity to Pods names other namespaces.
+func looksElsewhere(pod *corev1.Pod) bool {
+	elsewhere := func(t *corev1.PodAffinityTerm) bool { return len(t.Namespaces) > 0 || t.NamespaceSelector != nil }
+	terms := func(required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) bool {
+		return slices.ContainsFunc(required, func(t corev1.PodAffinityTerm) bool { return elsewhere(&t) }) ||
+			slices.ContainsFunc(preferred, func(t corev1.WeightedPodAffinityTerm) bool {
+				return elsewhere(&t.PodAffinityTerm)
+			})
+	}
+	a := pod.Spec.Affinity
+	if a == nil {
+		return false
+	}
+	return a.PodAffinity != nil && terms(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution,
+		a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution) ||
+		a.PodAntiAffinity != nil && terms(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution,
+			a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
+}
