@@ -57,6 +57,10 @@ type Controller struct {
 	// aside; nil: each does.
 	Active func(dependent runtime.Object) bool
 
+	// Leaves reports whether an object is one that it does nothing for any more, or
+	// nothing at all, as a Job that has ended: it neither adopts for it nor releases.
+	Leaves func(owner runtime.Object) bool
+
 	// Profile says which laws it is held to: without more those that any controller
 	// owes the others.
 	Profile Profile

@@ -32,6 +32,7 @@ type Subject struct {
 	Active   func(object any) bool           // whether a dependent counts; nil: whether it is not being deleted
 	Counted  func(owner any) int             // how many dependents an owner's status claims; nil: not judged
 	Willing  func(owner, object any) bool    // whether it would adopt this matching orphan; nil: always
+	Leaves   func(owner any) bool            // whether it does nothing (more) for an owner; nil: for none
 	Polls    bool                            // works by polling: the WATCH laws don't concern it
 
 	Surge       func(owner any) int        // how many active dependents it may have beyond that (EXACT-2); nil: none
@@ -64,9 +65,12 @@ func (s *Subject) counts(value any, m metav1.Object) bool {
 	return !meta.Deleting(m) && (s.Active == nil || s.Active(value))
 }
 
+// leaves reports whether it does nothing for an owner, or nothing more.
+func (s *Subject) leaves(owner any) bool { return s.Leaves != nil && s.Leaves(owner) }
+
 // willing reports whether it would adopt an orphan that an owner selects.
 func (s *Subject) willing(owner, object any) bool {
-	return s.Willing == nil || s.Willing(owner, object)
+	return (s.Willing == nil || s.Willing(owner, object)) && !s.leaves(owner)
 }
 
 // Profile says which laws a controller owes. Each holds the one before.

@@ -216,6 +216,7 @@ func subjects() []Subject {
 	work := s
 	work.Process, work.Controller, work.Kind, work.Finalizers = "job", "job", "Job", []string{tracking}
 	work.Replicas, work.Counted = nil, nil
+	work.Leaves = func(o any) bool { return o.(*thing).Failed }
 	op := Subject{Process: "op", Controller: "operator", Kind: "App", Dependents: []string{"Pod"},
 		Tends: []string{"ReplicationController"}}
 	return []Subject{s, c, work, op, {Process: "gc", Controller: collector, Profile: Upstream},

@@ -29,6 +29,9 @@ func subjectOf(process string, c host.Controller) law.Subject {
 	if c.Counted != nil {
 		s.Counted = func(owner any) int { return c.Counted(owner.(runtime.Object)) }
 	}
+	if c.Leaves != nil {
+		s.Leaves = func(owner any) bool { return c.Leaves(owner.(runtime.Object)) }
+	}
 	exactly(&s, &c)
 	if c.Active != nil {
 		s.Active = func(object any) bool { return c.Active(object.(runtime.Object)) }
