@@ -21,9 +21,11 @@ import (
 // kube-controller-manager gives them.
 var ours = map[string]string{
 	"garbage-collector":     "garbagecollector",
+	"job":                   "job@current",
 	"namespace":             "namespace",
 	"replicaset":            "replicaset@controllerref",
 	"replicationcontroller": "replication@controllerref",
+	"ttl-after-finished":    "ttl-after-finished",
 }
 
 // pace is how far the controllers get between two requests of the user. The
@@ -243,10 +245,12 @@ func (p *player) pause(ex *recorded.Exchange) error {
 func (p *player) settle() error {
 	w, s := p.cluster.World(), p.cluster.Server()
 	version, since := s.Version(), w.Clock.Elapsed()
+	seen := w.History.Len()
 	for range maxSteps {
-		if v := s.Version(); v != version {
+		if v := s.Version(); v != version || p.delivered(seen) {
 			version, since = v, w.Clock.Elapsed()
 		}
+		seen = w.History.Len()
 		next := w.Enabled()
 		if len(next) == 0 || next[0].Class == sim.Timer && w.Clock.Pending()[0].At > since+rest {
 			return nil
@@ -254,6 +258,18 @@ func (p *player) settle() error {
 		w.Step()
 	}
 	return errRestless
+}
+
+// delivered reports whether anything was, since a record: what is late to be heard of
+// is late to be acted upon. The record's controllers heard of everything at once.
+func (p *player) delivered(since int) bool {
+	h := p.cluster.World().History
+	for ; since < h.Len(); since++ {
+		if h.At(since).Op == sim.Delivery {
+			return true
+		}
+	}
+	return false
 }
 
 var errRestless = errors.New("the controllers do not come to rest")
