@@ -4,9 +4,11 @@ import (
 	"maps"
 
 	"github.com/threelaws/threelaws/controllers/garbagecollector"
+	"github.com/threelaws/threelaws/controllers/internal/job"
 	"github.com/threelaws/threelaws/controllers/internal/replicas"
 	"github.com/threelaws/threelaws/controllers/internal/replicaset"
 	"github.com/threelaws/threelaws/controllers/internal/replication"
+	"github.com/threelaws/threelaws/controllers/internal/ttl"
 	"github.com/threelaws/threelaws/controllers/kubelet"
 	"github.com/threelaws/threelaws/controllers/namespace"
 	"github.com/threelaws/threelaws/sim/host"
@@ -33,6 +35,8 @@ func Builtin() []host.Controller {
 	return append(table,
 		garbagecollector.New(garbagecollector.Without{}),
 		namespace.New(namespace.Without{}),
+		job.New(job.Options{Generation: job.Current}),
+		ttl.New(ttl.Without{}),
 		kubelet.New(kubelet.Options{Bind: "node-1"}),
 		kubelet.New(kubelet.Options{}),
 	)
@@ -43,6 +47,8 @@ var aliases = map[string]string{
 	"replicasets":           "replicaset",
 	"rc":                    "replication",
 	"replicationcontroller": "replication",
+	"jobs":                  "job",
+	"ttlafterfinished":      "ttl-after-finished",
 	"gc":                    "garbagecollector",
 	"garbage-collector":     "garbagecollector",
 }
