@@ -88,6 +88,9 @@ type Count struct {
 	// Of is what the status says; negative where it says nothing, or nothing
 	// that follows from the dependents alone.
 	Of func(owner runtime.Object) int
+	// Ever says that it counts those that are gone as well, as a Job's status does: it
+	// is at least the number of those that are there, once all is quiet.
+	Ever bool
 	// Is reports whether a dependent that the owner controls is one of those,
 	// one that is being deleted included.
 	Is func(owner, dependent runtime.Object) bool

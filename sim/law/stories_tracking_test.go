@@ -48,6 +48,8 @@ var trackingStories = []story{
 	}},
 	{"ORPHAN-1", "not released by one that has ended", kept, func(t *tape) { t.outgrown("job", job("a").ended()) }},
 	{"ORPHAN-1", "not released by one that goes on", broken, func(t *tape) { t.outgrown("rs", set("a", 1)) }},
+	{"EXACT-8", "counts those that are gone as well", kept, func(t *tape) { t.counted(3) }},
+	{"EXACT-8", "leaves out one that is there", broken, func(t *tape) { t.counted(1) }},
 	{"ADOPT-2", "not adopted by one that has ended", kept, func(t *tape) {
 		t.exist(job("a").ended(), pod("p", nil))
 		t.settled()
@@ -68,6 +70,14 @@ func (t *tape) frees(p *thing, left func(*thing) *thing, finalizers ...string) {
 
 func stays(p *thing) *thing { return p }
 func goes(*thing) *thing    { return nil }
+
+// counted has a status say how many of two that are there, and of others, ended.
+func (t *tape) counted(n int) {
+	a := job("a").as(func(o *thing) { o.Placed = n })
+	ended := func(name string) *thing { return pod(name, a).as(func(o *thing) { o.Node = "n" }) }
+	t.exist(a, ended("p"), ended("q"))
+	t.settled()
+}
 
 // outgrown has an owner keep what it does not select.
 func (t *tape) outgrown(process string, a *thing) {

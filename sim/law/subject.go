@@ -46,6 +46,7 @@ type Subject struct {
 type Count struct {
 	Name string                          // "readyReplicas"
 	Of   func(owner any) int             // what the status says; negative where it says nothing
+	Ever bool                            // it counts those that are gone as well
 	Is   func(owner, dependent any) bool // whether a dependent that the owner controls is one of those
 }
 

@@ -216,6 +216,7 @@ func subjects() []Subject {
 	work := s
 	work.Process, work.Controller, work.Kind, work.Finalizers = "job", "job", "Job", []string{tracking}
 	work.Replicas, work.Counted = nil, nil
+	work.Counts = []Count{{Name: "ended", Ever: true, Of: s.Counts[0].Of, Is: s.Counts[0].Is}}
 	work.Leaves = func(o any) bool { return o.(*thing).Failed }
 	op := Subject{Process: "op", Controller: "operator", Kind: "App", Dependents: []string{"Pod"},
 		Tends: []string{"ReplicationController"}}

@@ -7,6 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/controllers/internal/expectations"
 	"github.com/threelaws/threelaws/controllers/internal/pod"
@@ -21,7 +22,7 @@ import (
 func (r *reconciler) claim(ctx context.Context, key string, j *batchv1.Job) ([]*corev1.Pod, error) {
 	m := &ref.Manager{Client: r.env.Client, Owner: j, Kind: Kind, Dependent: pod.Kind, Without: &r.options.Without.Ref,
 		Adopted: func(obj metav1.Object) { r.wrote.Wrote(key, j.UID, pod.Kind, obj) }}
-	if !r.options.Without.AdoptBare {
+	if r.options.Generation == Current && !r.options.Without.AdoptBare {
 		m.Finalizers = []string{tracking}
 	}
 	if r.options.Without.OwnCount {
@@ -48,10 +49,19 @@ func (r *reconciler) claim(ctx context.Context, key string, j *batchv1.Job) ([]*
 // meanwhile (WATCH-5), or was shown before it was expected: so what is expected is
 // compared with the cache, too.
 func (r *reconciler) awake(key string, j *batchv1.Job) bool {
-	if !r.expected.Satisfied(key, j.UID) {
+	if !r.expected.Satisfied(key, r.owner(j)) && r.options.Generation == Current {
 		r.expected.Recheck(key, func(object string) expectations.Sight { return r.sight(object, j) })
 	}
-	return r.expected.Satisfied(key, j.UID) || r.options.Without.Wait
+	return r.expected.Satisfied(key, r.owner(j)) || r.options.Without.Wait
+}
+
+// owner is the uid by which what a Job expects is known. Before ControllerRef that
+// went by key alone.
+func (r *reconciler) owner(j *batchv1.Job) types.UID {
+	if r.options.Generation == Selector || r.options.Generation == Gated {
+		return ""
+	}
+	return j.UID
 }
 
 // sight is how the cache shows a pod that the Job deletes.

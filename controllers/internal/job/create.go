@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,7 +18,7 @@ import (
 // or is not tried is no longer expected.
 func (a *attempt) create(ctx context.Context, n int, indexes []int) error {
 	r := a.r
-	r.expected.ExpectCreations(a.key, a.job.UID, n)
+	r.expected.ExpectCreations(a.key, a.r.owner(a.job), n)
 	template := a.newPod()
 	made := 0
 	var firstErr error
@@ -30,7 +31,7 @@ func (a *attempt) create(ctx context.Context, n int, indexes []int) error {
 			obj, err := r.createOne(ctx, one)
 			if obj != nil {
 				made++
-				r.expected.Made(a.key, a.job.UID, routing.Key(obj))
+				r.expected.Made(a.key, r.owner(a.job), routing.Key(obj))
 				r.wrote.Wrote(a.key, a.job.UID, pod.Kind, obj)
 			} else if firstErr == nil {
 				firstErr = err
@@ -68,10 +69,13 @@ func (a *attempt) newPod() *corev1.Pod {
 		},
 		Spec: t.Spec,
 	}
-	if !without.TakeOwned {
+	if old := a.r.options.Generation; old == Selector || old == Gated {
+		p.Annotations = maps.Clone(t.Annotations)
+		pod.SayCreatedBy(p, Kind, a.job)
+	} else if !without.TakeOwned {
 		p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(a.job, Kind)}
 	}
-	if !without.Tracking && !slices.Contains(t.Finalizers, tracking) {
+	if a.r.options.Generation == Current && !without.Tracking && !slices.Contains(t.Finalizers, tracking) {
 		p.Finalizers = append(slices.Clip(t.Finalizers), tracking)
 	}
 	if indexed(a.job) {

@@ -20,12 +20,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/controllers/routing"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
 // New returns the controller.
 func New(o Options) host.Controller {
-	return host.Controller{
+	c := host.Controller{
 		Name:        "job",
 		Generation:  string(o.Generation),
 		For:         Kind,
@@ -44,4 +45,8 @@ func New(o Options) host.Controller {
 		Finalizers:  []string{tracking},
 		Profile:     host.Upstream,
 	}
+	if o.Generation != Current {
+		c.Routes, c.Finalizers = []host.Route{routing.Own(Kind, &o.Without.Routing), oldPodRoute(&o)}, nil
+	}
+	return c
 }

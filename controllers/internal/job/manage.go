@@ -132,7 +132,7 @@ func (a *attempt) remove(ctx context.Context, pods []*corev1.Pod) error {
 			adopted = append(adopted, keys[i])
 		}
 	}
-	a.r.expected.ExpectDeletions(a.key, a.job.UID, slices.Clone(keys), adopted...)
+	a.r.expected.ExpectDeletions(a.key, a.r.owner(a.job), slices.Clone(keys), adopted...)
 	var firstErr error
 	for i, p := range pods {
 		err := a.r.shedOne(ctx, a.key, p)
@@ -189,7 +189,7 @@ func (a *attempt) stop(ctx context.Context) error {
 // (RULES E56, CORPUS B12).
 func (r *reconciler) delete(ctx context.Context, p *corev1.Pod) error {
 	o := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &p.UID}}
-	if r.options.Without.VictimUID {
+	if g := r.options.Generation; r.options.Without.VictimUID || g == Selector || g == Gated {
 		o.Preconditions = nil
 	}
 	return r.env.Client.Delete(ctx, pod.Kind, p.Namespace, p.Name, o)

@@ -27,8 +27,20 @@ const (
 // Generation is a way of deciding which pods are a Job's own, and of counting them.
 type Generation string
 
-// Current is the controller of Kubernetes 1.36.
-const Current Generation = "current"
+// The generations. Those before Current know what has ended from the pods that are
+// there.
+const (
+	// Selector: every pod that the selector matches, whoever made it (before
+	// ControllerRef). An event goes to the oldest Job that matches.
+	Selector Generation = "selector"
+	// Gated: the same, with what the proposal's checklist has ticked for Job: nothing
+	// is done to pods while the Job is being deleted.
+	Gated Generation = "gated"
+	// ControllerRef: the proposal in full.
+	ControllerRef Generation = "controllerref"
+	// Current is the controller of Kubernetes 1.36.
+	Current Generation = "current"
+)
 
 // Options choose a controller.
 type Options struct {
@@ -54,7 +66,7 @@ type Without struct {
 	Terminating bool // a Job that is being deleted creates and deletes pods
 	VictimUID   bool // pods are written and deleted by name, whatever pod has it by now
 	Wait        bool // a sync creates whatever is still expected
-	Successor   bool // what is remembered of a Job is taken for its namesake's
+	Lag         bool // a sync begins though the caches do not show what it wrote
 	Indexes     bool // pods are made for indexes that others run for
 	Surplus     bool // pods beyond what is left to complete run on
 	Linger      bool // pods that are at work when the Job ends run on

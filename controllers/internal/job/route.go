@@ -47,6 +47,16 @@ func podRoute(o *Options) host.Route {
 	}}
 }
 
+// oldPodRoute routes events on pods as generations before [Current] do.
+func oldPodRoute(o *Options) host.Route {
+	if o.Generation != ControllerRef {
+		t := &routing.TieBreak{Owner: Kind, Selects: selects}
+		return t.Route(pod.Kind)
+	}
+	d := &routing.Dependents{Owner: Kind, Selects: selects, Without: &o.Without.Routing}
+	return d.Route(pod.Kind)
+}
+
 // delay puts off the keys from one on.
 func delay(out *host.Effect, from int) {
 	for _, key := range out.Keys[from:] {

@@ -38,7 +38,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	if p, ok := orphanOf(key); ok {
 		return r.free(ctx, p)
 	}
-	if err := r.wrote.Ready(key); err != nil {
+	if err := r.wrote.Ready(key); err != nil && !r.options.Without.Lag {
 		return err // it goes by no cache that does not show what it wrote
 	}
 	obj, exists, err := r.jobs.GetByKey(key)
@@ -50,6 +50,9 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 		return nil
 	}
 	j := obj.(*batchv1.Job)
+	if r.options.Generation != Current {
+		return r.syncOld(ctx, key, j)
+	}
 	switch {
 	case foreign(j) && !r.options.Without.Managed:
 		return nil

@@ -68,6 +68,14 @@ var counts = []host.Count{
 			return unlessForeign(owner, int(*n))
 		},
 		Is: func(_, p runtime.Object) bool { return pod.Active(p.(*corev1.Pod)) && pod.Ready(p.(*corev1.Pod)) }},
+	{Name: "succeeded", Ever: true,
+		Of: func(owner runtime.Object) int {
+			if j := owner.(*batchv1.Job); indexed(j) || finished(j) {
+				return -1 // an index counts once; and who has ended counts no more
+			}
+			return unlessForeign(owner, int(owner.(*batchv1.Job).Status.Succeeded))
+		},
+		Is: func(_, p runtime.Object) bool { return p.(*corev1.Pod).Status.Phase == corev1.PodSucceeded }},
 }
 
 func unlessForeign(owner runtime.Object, n int) int {

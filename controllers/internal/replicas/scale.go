@@ -2,7 +2,6 @@ package replicas
 
 import (
 	"context"
-	"encoding/json"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -102,7 +101,7 @@ func (r *reconciler) made(key string, set *Set, p string) {
 func (r *reconciler) newPod(set *Set) *corev1.Pod {
 	p := pod.FromTemplate(set.Template, set, r.reference(set))
 	if r.options.Generation != ControllerRef {
-		metav1.SetMetaDataAnnotation(&p.ObjectMeta, createdBy, r.createdBy(set))
+		pod.SayCreatedBy(p, r.kind.GVK, set)
 	}
 	return p
 }
@@ -122,25 +121,6 @@ func (r *reconciler) reference(set *Set) *metav1.OwnerReference {
 	}
 	return owner
 }
-
-// createdBy says who created a pod. It named the creator's resourceVersion, too.
-// Here it does not: two states that differ in nothing else are the same state.
-func (r *reconciler) createdBy(set *Set) string {
-	value, err := json.Marshal(&corev1.SerializedReference{
-		TypeMeta: metav1.TypeMeta{Kind: "SerializedReference", APIVersion: "v1"},
-		Reference: corev1.ObjectReference{
-			Kind: r.kind.GVK.Kind, APIVersion: r.kind.GVK.GroupVersion().String(),
-			Namespace: set.Namespace, Name: set.Name, UID: set.UID,
-		},
-	})
-	if err != nil {
-		panic("replicas: a reference did not encode: " + err.Error())
-	}
-	return string(value)
-}
-
-// createdBy is the annotation that named a pod's creator before ControllerRef.
-const createdBy = "kubernetes.io/created-by"
 
 // delete deletes pods. Each delete carries the pod's uid, so that a pod that has
 // taken another's name since is let be (EXACT-4); upstream's deletes whatever has
