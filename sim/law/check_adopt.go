@@ -68,7 +68,7 @@ func statusOnly(j *Judge, r *sim.Record) {
 		}
 	}
 	j.Ask()
-	if w.Dependent && w.Mine && (j.cleansUp(r) || w.unhands(r)) {
+	if w.Dependent && (w.Mine && j.cleansUp(r) || (w.Mine || w.Owner == nil) && w.unhands(r)) {
 		return
 	}
 	k := w.process.work(r)

@@ -36,6 +36,12 @@ var trackingStories = []story{
 		t.exist(a, p)
 		t.commit("job", "patch", a, p, p.held())
 	}},
+	{"ADOPT-3", "and off one that is orphaned meanwhile", kept, func(t *tape) {
+		a := job("a").dying(cleanup)
+		p := pod("p", nil).held(tracking)
+		t.exist(a, p)
+		t.commit("job", "patch", a, p, p.held())
+	}},
 	{"ADOPT-3", "relabels the dependent as well", broken, func(t *tape) {
 		a := job("a").dying(cleanup)
 		p := pod("p", a).held(tracking)

@@ -83,7 +83,10 @@ func (w *Write) takesByName(r *sim.Record) bool {
 // unhands reports whether a write takes the actor's own finalizers off, and does
 // nothing else. An object that was held by nothing else is gone then.
 func (w *Write) unhands(r *sim.Record) bool {
-	if w.After == nil {
+	switch {
+	case w.Before == nil:
+		return false
+	case w.After == nil:
 		return r.Verb != "delete" && r.Verb != "deletecollection" && meta.Deleting(w.Before) &&
 			meta.SameFinalizersBut(w.Before.GetFinalizers(), nil, w.Subject.Finalizers)
 	}

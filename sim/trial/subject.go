@@ -53,8 +53,8 @@ func exactly(s *law.Subject, c *host.Controller) {
 	for _, n := range c.Counts {
 		s.Counts = append(s.Counts, law.Count{
 			Name: n.Name, Ever: n.Ever,
-			Of:   func(owner any) int { return n.Of(owner.(runtime.Object)) },
-			Is:   func(owner, dependent any) bool { return n.Is(owner.(runtime.Object), dependent.(runtime.Object)) },
+			Of: func(owner any) int { return n.Of(owner.(runtime.Object)) },
+			Is: func(owner, dependent any) bool { return n.Is(owner.(runtime.Object), dependent.(runtime.Object)) },
 		})
 	}
 }
