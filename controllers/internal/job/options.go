@@ -61,7 +61,6 @@ type Without struct {
 	HoldDeleted bool // ... from the pods of a Job that is being deleted
 	Orphans     bool // ... from pods that have lost their Job
 	Thief       bool // it is taken off whatever controls the pod
-	Seen        bool // a pod whose finalizer is off counts again until the cache shows it
 	OwnCount    bool // every matching pod counts as the Job's own, whoever owns it
 	Terminating bool // a Job that is being deleted creates and deletes pods
 	VictimUID   bool // pods are written and deleted by name, whatever pod has it by now
@@ -75,5 +74,4 @@ type Without struct {
 	Managed     bool // a Job that names another controller is synced all the same
 	Ready       bool // the status counts every active pod as ready
 	SharedCache bool // the cached Job is changed in place
-	Unchanged   bool // a status that is right already is written again
 }

@@ -25,7 +25,7 @@ func (a *attempt) account(ctx context.Context, changed bool) error {
 	changed = a.countFree(held) || changed
 	pods, noted, full := a.noteEnded()
 	changed = a.announce() || noted || changed
-	if changed || a.r.options.Without.Unchanged {
+	if changed {
 		if err := a.flush(ctx); err != nil {
 			return err
 		}

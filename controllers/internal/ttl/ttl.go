@@ -20,9 +20,7 @@ import (
 // Without names guards to leave out; see package mutants. The zero value keeps them
 // all. Each guard is checked at one place.
 type Without struct {
-	Live    bool // a Job is deleted on the word of the cache
-	UID     bool // ... by name, whatever Job has it by now
-	Version bool // ... whatever has been changed of it since it was read
+	UID bool // a Job is deleted by name, whatever Job has it by now
 }
 
 var kind = batchv1.SchemeGroupVersion.WithKind("Job")
@@ -68,23 +66,19 @@ func (c *cleaner) Sync(ctx context.Context, key string) error {
 	if !c.expired(key, j) {
 		return nil
 	}
-	if !c.without.Live {
-		live, err := c.env.Client.Get(ctx, kind, j.Namespace, j.Name)
-		if apierrors.IsNotFound(err) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if j = live.(*batchv1.Job); !c.expired(key, j) {
-			return nil
-		}
+	live, err := c.env.Client.Get(ctx, kind, j.Namespace, j.Name)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if j = live.(*batchv1.Job); !c.expired(key, j) {
+		return nil
 	}
 	guards := &metav1.Preconditions{UID: &j.UID, ResourceVersion: &j.ResourceVersion}
 	if c.without.UID {
 		guards = nil
-	} else if c.without.Version {
-		guards.ResourceVersion = nil
 	}
 	foreground := metav1.DeletePropagationForeground
 	err = c.env.Client.Delete(ctx, kind, j.Namespace, j.Name,
