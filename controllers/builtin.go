@@ -7,10 +7,12 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/cronjob"
 	"github.com/threelaws/threelaws/controllers/internal/disruption"
 	"github.com/threelaws/threelaws/controllers/internal/endpointslice"
+	"github.com/threelaws/threelaws/controllers/internal/job"
 	"github.com/threelaws/threelaws/controllers/internal/quota"
 	"github.com/threelaws/threelaws/controllers/internal/replicas"
 	"github.com/threelaws/threelaws/controllers/internal/replicaset"
 	"github.com/threelaws/threelaws/controllers/internal/replication"
+	"github.com/threelaws/threelaws/controllers/internal/ttl"
 	"github.com/threelaws/threelaws/controllers/kubelet"
 	"github.com/threelaws/threelaws/controllers/namespace"
 	"github.com/threelaws/threelaws/sim/host"
@@ -44,6 +46,11 @@ func Builtin() []host.Controller {
 		endpointslice.New(endpointslice.Without{}),
 		disruption.New(),
 		quota.New(),
+		job.New(job.Options{Generation: job.Selector}),
+		job.New(job.Options{Generation: job.Gated}),
+		job.New(job.Options{Generation: job.ControllerRef}),
+		job.New(job.Options{Generation: job.Current}),
+		ttl.New(ttl.Without{}),
 		kubelet.New(kubelet.Options{Bind: "node-1"}),
 		kubelet.New(kubelet.Options{}),
 	)
@@ -53,9 +60,11 @@ var aliases = map[string]string{
 	"rs":                    "replicaset",
 	"replicasets":           "replicaset",
 	"rc":                    "replication",
+	"replicationcontroller": "replication",
+	"jobs":                  "job",
+	"ttlafterfinished":      "ttl-after-finished",
 	"gc":                    "garbagecollector",
 	"garbage-collector":     "garbagecollector",
-	"replicationcontroller": "replication",
 	"cj":                    "cronjob",
 	"cronjobs":              "cronjob",
 }

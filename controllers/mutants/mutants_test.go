@@ -7,7 +7,9 @@ import (
 	"github.com/threelaws/threelaws/controllers/garbagecollector"
 	"github.com/threelaws/threelaws/controllers/internal/cronjob"
 	"github.com/threelaws/threelaws/controllers/internal/endpointslice"
+	"github.com/threelaws/threelaws/controllers/internal/job"
 	"github.com/threelaws/threelaws/controllers/internal/replicas"
+	"github.com/threelaws/threelaws/controllers/internal/ttl"
 	"github.com/threelaws/threelaws/controllers/kubelet"
 	"github.com/threelaws/threelaws/controllers/namespace"
 )
@@ -52,7 +54,12 @@ func TestEveryGuardHasAMutant(t *testing.T) {
 		}
 	}
 	for _, family := range []any{replicas.Without{}, garbagecollector.Without{}, namespace.Without{},
-		kubelet.Without{}, cronjob.Without{}, endpointslice.Without{}} {
+		kubelet.Without{},
+		cronjob.Without{},
+		endpointslice.Without{},
+		job.Without{},
+		ttl.Without{},
+	} {
 		for _, f := range set(family, false) {
 			if !used[f] {
 				t.Errorf("no mutant leaves out %s", f)

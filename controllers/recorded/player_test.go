@@ -24,10 +24,12 @@ var ours = map[string]string{
 	"disruption":            "disruption",
 	"endpointslice":         "endpointslice",
 	"garbage-collector":     "garbagecollector",
+	"job":                   "job@current",
 	"namespace":             "namespace",
 	"replicaset":            "replicaset@current",
 	"replicationcontroller": "replication@current",
 	"resourcequota":         "resourcequota",
+	"ttl-after-finished":    "ttl-after-finished",
 }
 
 // recordedOn is a day on which the cases may have been recorded: what time a schedule
@@ -252,10 +254,12 @@ func (p *player) pause(ex *recorded.Exchange) error {
 func (p *player) settle() error {
 	w, s := p.cluster.World(), p.cluster.Server()
 	version, since := s.Version(), w.Clock.Elapsed()
+	seen := w.History.Len()
 	for range maxSteps {
-		if v := s.Version(); v != version {
+		if v := s.Version(); v != version || p.delivered(seen) {
 			version, since = v, w.Clock.Elapsed()
 		}
+		seen = w.History.Len()
 		next := w.Enabled()
 		if len(next) == 0 || next[0].Class == sim.Timer && w.Clock.Pending()[0].At > since+rest {
 			return nil
@@ -263,6 +267,18 @@ func (p *player) settle() error {
 		w.Step()
 	}
 	return errRestless
+}
+
+// delivered reports whether anything was, since a record: what is late to be heard of
+// is late to be acted upon. The record's controllers heard of everything at once.
+func (p *player) delivered(since int) bool {
+	h := p.cluster.World().History
+	for ; since < h.Len(); since++ {
+		if h.At(since).Op == sim.Delivery {
+			return true
+		}
+	}
+	return false
 }
 
 var errRestless = errors.New("the controllers do not come to rest")

@@ -6,6 +6,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
@@ -20,6 +21,11 @@ type Manager struct {
 	Kind      schema.GroupVersionKind // its kind
 	Dependent schema.GroupVersionKind // the kind of the objects to claim
 	Without   *Without
+	// Finalizers are put on what is adopted and come off what is released, in the
+	// same patch as the reference, so that no dependent is ever without them.
+	Finalizers []string
+	// Adopted, if not nil, is told of each object as its adoption left it.
+	Adopted func(obj metav1.Object)
 
 	checked bool
 	refused error
@@ -75,10 +81,15 @@ func (m *Manager) Adopt(ctx context.Context, obj metav1.Object) error {
 		kind.Version = "v1beta1"
 	}
 	m.buf = adoptPatch(m.buf[:0], m.uid(obj), kind, m.Owner)
+	m.buf = withFinalizers(m.buf, "finalizers", m.Finalizers)
 	if m.Without.AdoptFields {
 		m.buf = alsoFinalizers(m.buf)
 	}
-	return m.patch(ctx, obj, how)
+	adopted, err := m.patch(ctx, obj, how)
+	if err == nil && m.Adopted != nil {
+		m.Adopted(adopted.(metav1.Object))
+	}
+	return err
 }
 
 // Release removes the controller's own reference from the object, whatever the
@@ -87,6 +98,7 @@ func (m *Manager) Adopt(ctx context.Context, obj metav1.Object) error {
 func (m *Manager) Release(ctx context.Context, obj metav1.Object) error {
 	how := types.StrategicMergePatchType
 	m.buf = ReleasePatch(m.buf[:0], m.uid(obj), m.Owner.GetUID())
+	m.buf = withFinalizers(m.buf, "$deleteFromPrimitiveList/finalizers", m.Finalizers)
 	if m.Without.OwnEntryOnly {
 		how = types.MergePatchType
 		m.buf = clearPatch(m.buf[:0], m.uid(obj))
@@ -94,7 +106,7 @@ func (m *Manager) Release(ctx context.Context, obj metav1.Object) error {
 	if m.Without.ReleaseFields {
 		m.buf = alsoFinalizers(m.buf)
 	}
-	err := m.patch(ctx, obj, how)
+	_, err := m.patch(ctx, obj, how)
 	if apierrors.IsNotFound(err) && !m.Without.Gone {
 		return nil
 	}
@@ -111,9 +123,8 @@ func (m *Manager) uid(obj metav1.Object) types.UID {
 	return obj.GetUID()
 }
 
-func (m *Manager) patch(ctx context.Context, obj metav1.Object, how types.PatchType) error {
-	_, err := m.Client.Patch(ctx, m.Dependent, obj.GetNamespace(), obj.GetName(), host.Patch{Type: how, Data: m.buf})
-	return err
+func (m *Manager) patch(ctx context.Context, obj metav1.Object, how types.PatchType) (runtime.Object, error) {
+	return m.Client.Patch(ctx, m.Dependent, obj.GetNamespace(), obj.GetName(), host.Patch{Type: how, Data: m.buf})
 }
 
 // Claim does what [Decide] says and reports whether the object is the

@@ -78,6 +78,22 @@ func alsoFinalizers(patch []byte) []byte {
 	return slices.Insert(patch, len(`{"metadata":{`), []byte(`"finalizers":null,`)...)
 }
 
+// withFinalizers adds to a patch what it does to the list of finalizers; nothing
+// where there are none.
+func withFinalizers(patch []byte, field string, finalizers []string) []byte {
+	if len(finalizers) == 0 {
+		return patch
+	}
+	part := []byte(`"` + field + `":[`)
+	for i, f := range finalizers {
+		if i > 0 {
+			part = append(part, ',')
+		}
+		part = appendString(part, f)
+	}
+	return slices.Insert(patch, len(`{"metadata":{`), append(part, `],`...)...)
+}
+
 func appendUID(buf []byte, uid types.UID) []byte {
 	if uid != "" {
 		buf = append(buf, `,"uid":`...)

@@ -62,6 +62,10 @@ type Controller struct {
 	// aside; nil: each does.
 	Active func(dependent runtime.Object) bool
 
+	// Leaves reports whether an object is one that it does nothing for any more, or
+	// nothing at all, as a Job that has ended: it neither adopts for it nor releases.
+	Leaves func(owner runtime.Object) bool
+
 	// Profile says which laws it is held to: without more those that any controller
 	// owes the others.
 	Profile Profile
@@ -94,6 +98,9 @@ type Count struct {
 	// Of is what the status says; negative where it says nothing, or nothing
 	// that follows from the dependents alone.
 	Of func(owner runtime.Object) int
+	// Ever says that it counts those that are gone as well, as a Job's status does: it
+	// is at least the number of those that are there, once all is quiet.
+	Ever bool
 	// Is reports whether a dependent that the owner controls is one of those,
 	// one that is being deleted included.
 	Is func(owner, dependent runtime.Object) bool

@@ -62,6 +62,7 @@ func (p *Process) start() {
 	p.informers, p.order = map[*fakeapi.Kind]*informer{}, nil
 	p.causes, p.memory = map[string]int{}, 0
 	p.queue = newQueue(&c.world.Clock, p.Name, p.enqueued)
+	p.queue.cause, p.queue.delayed = &c.cause, func(key string) { p.names = append(p.names, key) }
 	p.queue.careless, p.queue.hasty = p.controller.CarelessQueue, p.controller.CarelessDelay
 	env := &Env{
 		Client: &client{server: c.server, send: p.send}, Queue: p.queue, Now: c.world.Clock.Now,

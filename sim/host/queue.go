@@ -23,6 +23,8 @@ type queue struct {
 	limiter    workqueue.TypedRateLimiter[string]
 	waiting    map[string]*sim.Alarm
 	shut       bool
+	cause      *int                         // the record that what happens now follows from
+	delayed    func(key string)             // told of each key that is to be added later
 	added      func(key string, fresh bool) // told of each Add; fresh when the key was not queued already
 	careless   bool                         // mutant: hands a key out twice at once
 	hasty      bool                         // mutant: ... when its delay is over
@@ -40,7 +42,7 @@ const (
 
 func newQueue(clock *sim.Clock, owner string, added func(string, bool)) *queue {
 	return &queue{
-		clock: clock, owner: owner, added: added, line: line{power: 1},
+		clock: clock, owner: owner, added: added, delayed: func(string) {}, cause: new(int), line: line{power: 1},
 		dirty: map[string]bool{}, processing: map[string]bool{}, waiting: map[string]*sim.Alarm{},
 		limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[string](backoffBase, backoffMax),
 	}
@@ -111,14 +113,19 @@ func (q *queue) AddAfter(key string, d time.Duration) {
 		q.Add(key)
 		return
 	}
+	q.delayed(key)
 	if a := q.waiting[key]; a != nil {
 		if a.At <= q.clock.Elapsed()+d {
 			return
 		}
 		q.clock.Stop(a)
 	}
+	cause := *q.cause
 	q.waiting[key] = q.clock.After(d, q.owner, "requeue "+key, func() {
 		delete(q.waiting, key)
+		before := *q.cause
+		*q.cause = cause
+		defer func() { *q.cause = before }()
 		if q.hasty && q.processing[key] && !q.dirty[key] {
 			q.push(key)
 			return

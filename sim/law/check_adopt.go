@@ -55,6 +55,7 @@ func adoptAll(j *Judge, r *sim.Record) {
 // statusOnly is ADOPT-3: what a controller does for an object that is being
 // deleted. It may write that object's status and take finalizers off it, and
 // while a finalizer of its own holds the object delete what is that object's own.
+// Its own finalizers it takes off dependents at any time: nothing could go otherwise.
 func statusOnly(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Subject == nil || r.For.UID == "" || w.read {
@@ -67,7 +68,7 @@ func statusOnly(j *Judge, r *sim.Record) {
 		}
 	}
 	j.Ask()
-	if w.Dependent && w.Mine && j.cleansUp(r) {
+	if w.Dependent && (w.Mine && j.cleansUp(r) || (w.Mine || w.Owner == nil) && w.unhands(r)) {
 		return
 	}
 	k := w.process.work(r)

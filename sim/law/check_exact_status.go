@@ -14,7 +14,7 @@ import (
 // comes to who looks at each dependent at some moment between the beginning of
 // the sync and the request; when all is quiet it is the stored objects'. A number
 // that a write leaves as it was is judged at rest only: the writer need not have
-// counted.
+// counted. So is one of all that there ever were, of which none may be left out.
 func exactStatus(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.statusesAtRest()
@@ -37,7 +37,7 @@ func exactStatus(j *Judge, r *sim.Record) {
 	for i := range w.Subject.Counts {
 		c := &w.Subject.Counts[i]
 		n := c.Of(r.After)
-		if n < 0 || n == c.Of(r.Before) {
+		if n < 0 || n == c.Of(r.Before) || c.Ever {
 			continue
 		}
 		if low, high := j.explained(w, r, k, c, seen, false); n >= low && n <= high {
@@ -162,7 +162,7 @@ func (j *Judge) statusesAtRest() {
 			if n < 0 {
 				continue
 			}
-			if there := j.state.such(o.sub, count, o.Object); n != there {
+			if there := j.state.such(o.sub, count, o.Object); n != there && !(count.Ever && n > there) {
 				j.Report(Informed, count.Name+" of "+o.Ref.String()+" is "+itoa(n)+", there are "+itoa(there))
 			}
 		}

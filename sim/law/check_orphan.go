@@ -56,7 +56,7 @@ func (j *Judge) unreleased() {
 	c := j.survey()
 	for i := range c.owners {
 		o := &c.owners[i]
-		if o.sub.Selector == nil || !j.settled(o) {
+		if o.sub.Selector == nil || !j.settled(o) || o.sub.leaves(o.Value) {
 			continue
 		}
 		for _, d := range j.state.Dependents(o.Meta.GetUID()) {

@@ -64,8 +64,8 @@
 //     with Code 404.
 //   - Delivery: every informer event of a subject, Before and After as the
 //     informer had and has them; Enqueued names every key that was asked for,
-//     even one that was in the queue already, and not those asked for later
-//     (AddAfter); Observed every key whose expectations were lowered.
+//     even one that was in the queue already, at once or for later (AddAfter);
+//     Observed every key whose expectations were lowered.
 //   - SyncStart, SyncEnd: For with the key's namespace and name, even where
 //     there is no such object (UID ""); Message the error.
 //   - FaultHit, with Process the process it hit: Verb "crash" and "restart"

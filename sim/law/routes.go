@@ -104,7 +104,8 @@ func (o *route) expect(s *State, before, after metav1.Object) {
 		if !s.Selects(&o.process.Subject, e.Value, after) {
 			continue
 		}
-		if !relabelled || meta.Deleting(after) || meta.Deleting(e.Meta) || o.process.Subject.Willing != nil {
+		if !relabelled || meta.Deleting(after) || meta.Deleting(e.Meta) || o.process.Subject.Willing != nil ||
+			o.process.Subject.leaves(e.Value) {
 			o.may = append(o.may, e.Text)
 		} else {
 			o.must = append(o.must, e.Text)
@@ -120,7 +121,8 @@ func (o *route) compare(r *sim.Record, after metav1.Object) {
 		}
 	}
 	for _, k := range r.Enqueued {
-		if !slices.Contains(o.must, k) && !slices.Contains(o.may, k) {
+		// A key that names nothing of the kind wakes none of them: it is of other work.
+		if !slices.Contains(o.must, k) && !slices.Contains(o.may, k) && o.process.keyed(k) != nil {
 			o.extra = k
 			break
 		}

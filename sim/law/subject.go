@@ -33,6 +33,7 @@ type Subject struct {
 	Counted  func(owner any) int             // how many dependents an owner's status claims; nil: not judged
 	Willing  func(owner, object any) bool    // whether it would adopt this matching orphan; nil: always
 	Polls    bool                            // works by polling: no WATCH laws; created-by is a link (KIND-CRON-2)
+	Leaves   func(owner any) bool            // whether it does nothing (more) for an owner; nil: for none
 
 	Surge       func(owner any) int        // how many active dependents it may have beyond that (EXACT-2); nil: none
 	Unavailable func(owner any) int        // how many it may lack by deletes of its own (EXACT-1); nil: none
@@ -46,6 +47,7 @@ type Subject struct {
 type Count struct {
 	Name string                          // "readyReplicas"
 	Of   func(owner any) int             // what the status says; negative where it says nothing
+	Ever bool                            // it counts those that are gone as well
 	Is   func(owner, dependent any) bool // whether a dependent that the owner controls is one of those
 }
 
@@ -65,9 +67,12 @@ func (s *Subject) counts(value any, m metav1.Object) bool {
 	return !meta.Deleting(m) && (s.Active == nil || s.Active(value))
 }
 
+// leaves reports whether it does nothing for an owner, or nothing more.
+func (s *Subject) leaves(owner any) bool { return s.Leaves != nil && s.Leaves(owner) }
+
 // willing reports whether it would adopt an orphan that an owner selects.
 func (s *Subject) willing(owner, object any) bool {
-	return s.Willing == nil || s.Willing(owner, object)
+	return (s.Willing == nil || s.Willing(owner, object)) && !s.leaves(owner)
 }
 
 // Profile says which laws a controller owes. Each holds the one before.

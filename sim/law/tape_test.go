@@ -216,6 +216,8 @@ func subjects() []Subject {
 	work := s
 	work.Process, work.Controller, work.Kind, work.Finalizers = "job", "job", "Job", []string{tracking}
 	work.Replicas, work.Counted = nil, nil
+	work.Counts = []Count{{Name: "ended", Ever: true, Of: s.Counts[0].Of, Is: s.Counts[0].Is}}
+	work.Leaves = func(o any) bool { return o.(*thing).Failed }
 	cron := Subject{Process: "cron", Controller: "cronjob", Kind: "CronJob", Dependents: []string{"Pod"}, Polls: true}
 	work.Most = func(o any) int {
 		if n := o.(*thing).Replicas; n > 0 {

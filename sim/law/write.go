@@ -80,10 +80,27 @@ func (w *Write) takesByName(r *sim.Record) bool {
 		meta.SameFinalizersBut(w.Before.GetFinalizers(), w.After.GetFinalizers(), w.Subject.Finalizers)
 }
 
+// unhands reports whether a write takes the actor's own finalizers off, and does
+// nothing else. An object that was held by nothing else is gone then.
+func (w *Write) unhands(r *sim.Record) bool {
+	switch {
+	case w.Before == nil:
+		return false
+	case w.After == nil:
+		return r.Verb != "delete" && r.Verb != "deletecollection" && meta.Deleting(w.Before) &&
+			meta.SameFinalizersBut(w.Before.GetFinalizers(), nil, w.Subject.Finalizers)
+	}
+	return len(w.After.GetFinalizers()) < len(w.Before.GetFinalizers()) && w.onlyRefs(r) &&
+		meta.SameRefsBut(w.Before, w.After, "")
+}
+
 // harmless reports whether a write to an object that is not the actor's is one
-// of the two it may make: adoption of an orphan, and taking back a reference
-// of its own.
+// of the three it may make: adoption of an orphan, taking back a reference of its
+// own, and its own finalizers off what nobody controls.
 func (w *Write) harmless(r *sim.Record) bool {
+	if w.Owner == nil && w.NewOwner == nil && w.unhands(r) {
+		return true
+	}
 	if w.After == nil || w.For.UID == "" {
 		return false
 	}

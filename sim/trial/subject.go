@@ -29,6 +29,9 @@ func subjectOf(process string, c host.Controller) law.Subject {
 	if c.Counted != nil {
 		s.Counted = func(owner any) int { return c.Counted(owner.(runtime.Object)) }
 	}
+	if c.Leaves != nil {
+		s.Leaves = func(owner any) bool { return c.Leaves(owner.(runtime.Object)) }
+	}
 	exactly(&s, &c)
 	if c.Active != nil {
 		s.Active = func(object any) bool { return c.Active(object.(runtime.Object)) }
@@ -52,9 +55,9 @@ func exactly(s *law.Subject, c *host.Controller) {
 	}
 	for _, n := range c.Counts {
 		s.Counts = append(s.Counts, law.Count{
-			Name: n.Name,
-			Of:   func(owner any) int { return n.Of(owner.(runtime.Object)) },
-			Is:   func(owner, dependent any) bool { return n.Is(owner.(runtime.Object), dependent.(runtime.Object)) },
+			Name: n.Name, Ever: n.Ever,
+			Of: func(owner any) int { return n.Of(owner.(runtime.Object)) },
+			Is: func(owner, dependent any) bool { return n.Is(owner.(runtime.Object), dependent.(runtime.Object)) },
 		})
 	}
 }

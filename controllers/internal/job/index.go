@@ -1,0 +1,251 @@
+package job
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/threelaws/threelaws/controllers/internal/pod"
+)
+
+// indexKey is the annotation, and the label, that says for which completion index a
+// pod was made.
+const indexKey = batchv1.JobCompletionIndexAnnotation
+
+// nowhere is the index of a pod that has none.
+const nowhere = -1
+
+// indexOf is the completion index of a pod.
+func indexOf(p *corev1.Pod) int {
+	i, err := strconv.Atoi(p.Annotations[indexKey])
+	if err != nil || i < 0 {
+		return nowhere
+	}
+	return i
+}
+
+// within reports whether a pod is for one of the Job's indexes; any pod is for a Job
+// without.
+func within(p *corev1.Pod, j *batchv1.Job) bool {
+	if !indexed(j) {
+		return true
+	}
+	i := indexOf(p)
+	return i != nowhere && i < int(*j.Spec.Completions)
+}
+
+func byIndex(a, b *corev1.Pod) int { return cmp.Compare(indexOf(a), indexOf(b)) }
+
+// indexesOf are the indexes of pods.
+func indexesOf(pods []*corev1.Pod) []int {
+	var list []int
+	for _, p := range pods {
+		if i := indexOf(p); i != nowhere {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// perIndex: failures are limited for each index by itself.
+func perIndex(j *batchv1.Job) bool { return j.Spec.BackoffLimitPerIndex != nil }
+
+// failures is how often pods of a pod's index had failed before it: so that they
+// counted, and in all.
+func failures(p *corev1.Pod) (counted, all int) {
+	counted = annotated(p, batchv1.JobIndexFailureCountAnnotation)
+	return counted, counted + annotated(p, batchv1.JobIndexIgnoredFailureCountAnnotation)
+}
+
+// annotated reads a number from an annotation; whatever is none is zero.
+func annotated(p *corev1.Pod, key string) int {
+	n, err := strconv.Atoi(p.Annotations[key])
+	if err != nil || n < 0 || n > math.MaxInt32 {
+		return 0
+	}
+	return n
+}
+
+// givesUp reports whether a pod's failure is the last that its index may have.
+func givesUp(p *corev1.Pod, j *batchv1.Job) bool {
+	if !failed(p, j) {
+		return false
+	}
+	v := judge(j, p)
+	if v.action == batchv1.PodFailurePolicyActionFailIndex {
+		return true
+	}
+	before, _ := failures(p)
+	return v.counts() && before >= int(*j.Spec.BackoffLimitPerIndex)
+}
+
+// failedIndexes are those the status has, and those given up since.
+func failedIndexes(j *batchv1.Job, pods []*corev1.Pod) *intervals {
+	var before intervals
+	if j.Status.FailedIndexes != nil {
+		before = parseIntervals(*j.Status.FailedIndexes, int(*j.Spec.Completions))
+	}
+	list := before.with(indexesOf(keep(pods, func(p *corev1.Pod) bool {
+		return within(p, j) && tracked(p) && givesUp(p, j)
+	}))...)
+	return &list
+}
+
+// awaitingReplacement are the failed pods that are kept until there is a replacement, by index:
+// it is told from them how often its index had failed. Of several the last counts.
+func (a *attempt) awaitingReplacement() map[int]*corev1.Pod {
+	running := intervals(nil).with(indexesOf(a.active)...)
+	last := map[int]*corev1.Pod{}
+	for _, p := range a.uncountedPods(nil, func(p *corev1.Pod) bool { return failed(p, a.job) }) {
+		i := indexOf(p)
+		if a.succeededIndexes.has(i) || a.failedIndexes.has(i) || running.has(i) {
+			continue
+		}
+		if other := last[i]; other != nil {
+			_, before := failures(other)
+			_, after := failures(p)
+			if before > after || endedAt(p).Before(endedAt(other)) {
+				continue
+			}
+		}
+		last[i] = p
+	}
+	return last
+}
+
+// newIndexes are the indexes for which pods are to be made, at most n, and how long
+// to wait where there is none yet.
+func (a *attempt) newIndexes(n int) (list []int, wait time.Duration) {
+	taken := a.succeededIndexes
+	if !a.r.options.Without.Indexes {
+		taken = taken.with(indexesOf(a.active)...)
+	}
+	if onlyFailed(a.job) {
+		taken = taken.with(indexesOf(keep(a.pods, pod.Terminating))...)
+	}
+	if a.failedIndexes != nil {
+		taken = taken.union(*a.failedIndexes)
+	}
+	free := taken.missing(n, int(*a.job.Spec.Completions))
+	if !perIndex(a.job) {
+		return free, 0
+	}
+	now := a.r.env.Now()
+	for _, i := range free {
+		switch left := a.indexBackoff(i).remaining(now); {
+		case left == 0:
+			list = append(list, i)
+		case wait == 0 || left < wait:
+			wait = left
+		}
+	}
+	if len(list) > 0 {
+		wait = 0
+	}
+	return list, wait
+}
+
+// indexBackoff is the backoff of one index.
+func (a *attempt) indexBackoff(i int) backoff {
+	p := a.awaiting[i]
+	if p == nil {
+		return backoff{}
+	}
+	_, before := failures(p)
+	return backoff{failures: before + 1, last: endedAt(p)}
+}
+
+// duplicates are the active pods that have no place in an Indexed Job: all of one
+// index but the one that is worth most, and those of no index of it. rest are the
+// others.
+func duplicates(j *batchv1.Job, pods []*corev1.Pod) (surplus, rest []*corev1.Pod) {
+	ordered := slices.Clone(pods)
+	slices.SortStableFunc(ordered, byIndex)
+	for len(ordered) > 0 {
+		i, n := indexOf(ordered[0]), 1
+		for n < len(ordered) && indexOf(ordered[n]) == i {
+			n++
+		}
+		same := ordered[:n]
+		ordered = ordered[n:]
+		if i == nowhere || i >= int(*j.Spec.Completions) {
+			surplus = append(surplus, same...)
+			continue
+		}
+		slices.SortStableFunc(same, pod.Before)
+		surplus, rest = append(surplus, same[:n-1]...), append(rest, same[n-1])
+	}
+	return surplus, rest
+}
+
+// forIndex makes a pod from the template one for an index.
+func (a *attempt) forIndex(p *corev1.Pod, i int) *corev1.Pod {
+	made := *p
+	text := strconv.Itoa(i)
+	made.Labels, made.Annotations = withEntry(p.Labels, indexKey, text), withEntry(p.Annotations, indexKey, text)
+	made.Spec.Hostname = fmt.Sprintf("%s-%d", a.job.Name, i)
+	made.GenerateName = indexPrefix(a.job.Name, i)
+	if perIndex(a.job) {
+		counted, ignored := 0, 0
+		if old := a.awaiting[i]; old != nil {
+			all := 0
+			if counted, all = failures(old); judge(a.job, old).counts() {
+				counted, all = counted+1, all+1
+			} else {
+				all++
+			}
+			ignored = all - counted
+		}
+		made.Annotations[batchv1.JobIndexFailureCountAnnotation] = strconv.Itoa(counted)
+		if ignored > 0 {
+			made.Annotations[batchv1.JobIndexIgnoredFailureCountAnnotation] = strconv.Itoa(ignored)
+		}
+	}
+	return &made
+}
+
+func withEntry(m map[string]string, key, value string) map[string]string {
+	m = maps.Clone(m)
+	if m == nil {
+		m = map[string]string{}
+	}
+	m[key] = value
+	return m
+}
+
+// maxPrefix is how much of generateName the server keeps before it appends.
+const maxPrefix = 58
+
+// indexPrefix is the generateName of the pods of an index: the index stays, however
+// long the Job's name is.
+func indexPrefix(name string, i int) string {
+	suffix := "-" + strconv.Itoa(i) + "-"
+	if len(name)+len(suffix) > maxPrefix {
+		name = name[:maxPrefix-len(suffix)]
+	}
+	return name + suffix
+}
+
+// indexEnv tells every container its index, unless it has a variable of that name.
+func indexEnv(spec *corev1.PodSpec) {
+	for _, list := range [...]*[]corev1.Container{&spec.InitContainers, &spec.Containers} {
+		*list = slices.Clone(*list)
+		for i := range *list {
+			c := &(*list)[i]
+			if slices.ContainsFunc(c.Env, func(v corev1.EnvVar) bool { return v.Name == indexVariable }) {
+				continue
+			}
+			c.Env = append(slices.Clip(c.Env), corev1.EnvVar{Name: indexVariable, ValueFrom: &corev1.EnvVarSource{
+				FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.labels['" + indexKey + "']"}}})
+		}
+	}
+}
+
+const indexVariable = "JOB_COMPLETION_INDEX"

@@ -1,0 +1,52 @@
+// Package job is the Job controller: run pods until enough of them have succeeded.
+//
+// Pods of a Job end, and once they have they are deleted by others, so how many
+// ended cannot be counted from those that are there. Each pod carries a finalizer
+// and goes only when the Job's status has counted it (track.go): its uid is written
+// down as one that is not counted yet, then its finalizer is taken off, then the
+// counter is raised. Whatever is lost in between, no pod is counted twice and none
+// is missed (RULES I80 to I86).
+//
+// A sync reads the Job and its pods from the caches, claims pods, decides whether
+// the Job has failed or succeeded, creates or deletes pods if it has not, and
+// accounts for those that ended.
+package job
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/controllers/routing"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// New returns the controller.
+func New(o Options) host.Controller {
+	c := host.Controller{
+		Name:        "job",
+		Generation:  string(o.Generation),
+		For:         Kind,
+		Owns:        []schema.GroupVersionKind{pod.Kind},
+		New:         func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
+		Routes:      []host.Route{jobRoute(&o), podRoute(&o)},
+		Selector:    func(owner runtime.Object) labels.Selector { return selectorOf(owner.(*batchv1.Job)) },
+		Replicas:    wants,
+		Surge:       surge,
+		Unavailable: func(owner runtime.Object) int { return max(wants(owner), 0) },
+		Leaves:      func(owner runtime.Object) bool { j := owner.(*batchv1.Job); return finished(j) || foreign(j) },
+		Identity:    func(p runtime.Object) string { return p.(*corev1.Pod).Annotations[indexKey] },
+		Counted:     func(owner runtime.Object) int { return int(owner.(*batchv1.Job).Status.Active) },
+		Counts:      counts,
+		Active:      func(p runtime.Object) bool { return !pod.Ended(p.(*corev1.Pod)) },
+		Finalizers:  []string{tracking},
+		Profile:     host.Upstream,
+	}
+	if o.Generation != Current {
+		c.Routes, c.Finalizers = []host.Route{routing.Own(Kind, &o.Without.Routing), oldPodRoute(&o)}, nil
+	}
+	return c
+}

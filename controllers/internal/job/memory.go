@@ -1,0 +1,136 @@
+package job
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/controllers/internal/consistency"
+	"github.com/threelaws/threelaws/controllers/internal/expectations"
+	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// reconciler is the controller's memory. None of it says which pods are whose
+// (API-5); all but the backoff can be read off the API again.
+type reconciler struct {
+	options  *Options
+	env      *host.Env
+	jobs     cache.Indexer
+	pods     cache.Indexer
+	expected *expectations.Expectations
+	backoffs map[string]backoff   // of Jobs of which a pod has failed, by key
+	closed   map[string]types.UID // Jobs whose end was written and is yet to be shown, by key
+	wrote    *consistency.Store
+	shed     map[string]map[types.UID]uint64 // see [reconciler.hasShed], by key
+}
+
+func newReconciler(o *Options, env *host.Env) *reconciler {
+	r := &reconciler{options: o, env: env, expected: expectations.New(env.Now),
+		backoffs: map[string]backoff{}, closed: map[string]types.UID{}, shed: map[string]map[types.UID]uint64{}}
+	r.jobs = env.Informer(Kind).GetIndexer()
+	r.pods = env.Informer(pod.Kind).GetIndexer()
+	pod.Index(r.pods)
+	if o.Generation == Current {
+		r.wrote = consistency.New(env.Behind)
+	}
+	return r
+}
+
+// Observed strikes out what a route says was seen.
+func (r *reconciler) Observed(key string, deletion bool, object string) {
+	if deletion {
+		r.expected.Deleted(key, object)
+		r.expected.Dying(key, object)
+	} else {
+		r.expected.Seen(key, object)
+	}
+}
+
+// Forget drops what is remembered of a Job: it is gone, or another has its name.
+func (r *reconciler) Forget(key string) {
+	r.expected.Forget(key)
+	delete(r.backoffs, key)
+	delete(r.closed, key)
+	delete(r.shed, key)
+	r.wrote.Clear(key, "")
+}
+
+// Waiting lists the keys that will make no pods until they have seen something.
+func (r *reconciler) Waiting() []string { return r.expected.Waiting() }
+
+// noteShed remembers that the finalizer is off a pod, as it was left. One that is
+// being deleted can be given it no more.
+func (r *reconciler) noteShed(key string, left *corev1.Pod) {
+	since, err := strconv.ParseUint(left.ResourceVersion, 10, 64)
+	if err != nil || left.DeletionTimestamp != nil {
+		since = math.MaxUint64
+	}
+	if r.shed[key] == nil {
+		r.shed[key] = map[types.UID]uint64{}
+	}
+	r.shed[key][left.UID] = since
+}
+
+// hasShed reports whether a pod that the cache shows with the finalizer has it no
+// more: it was taken off, and the cache lags (RULES I83). Such a pod was accounted
+// for. Upstream waits for an event that shows the pod without it; here the version
+// at which it went is compared, so that a pod that was given it anew counts anew.
+func (r *reconciler) hasShed(key string, p *corev1.Pod) bool {
+	since, ok := r.shed[key][p.UID]
+	if !ok {
+		return false
+	}
+	shown, err := strconv.ParseUint(p.ResourceVersion, 10, 64)
+	return err == nil && shown < since
+}
+
+// forgetShed drops what the cache shows by now.
+func (r *reconciler) forgetShed(key string, pods []*corev1.Pod) {
+	kept := map[types.UID]uint64{}
+	for _, p := range pods {
+		if r.hasShed(key, p) {
+			kept[p.UID] = r.shed[key][p.UID]
+		}
+	}
+	if len(kept) == 0 {
+		delete(r.shed, key)
+	} else {
+		r.shed[key] = kept
+	}
+}
+
+// Digest digests what later syncs go by.
+func (r *reconciler) Digest(h *sim.Hash) {
+	r.expected.Digest(h)
+	r.wrote.Digest(h)
+	r.digestBackoffs(h)
+	for _, key := range slices.Sorted(maps.Keys(r.closed)) {
+		h.String(key)
+		h.String(string(r.closed[key]))
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.shed)) {
+		h.String(key)
+		var sum uint64
+		for uid := range r.shed[key] {
+			sum += sim.Mix(sim.HashString(string(uid)))
+		}
+		h.Word(sum)
+	}
+}
+
+// digestBackoffs folds the backoffs in, as how long ago the failures were.
+func (r *reconciler) digestBackoffs(h *sim.Hash) {
+	for _, key := range slices.Sorted(maps.Keys(r.backoffs)) {
+		b := r.backoffs[key]
+		h.String(key)
+		h.Word(uint64(b.failures))
+		h.Word(uint64(b.remaining(r.env.Now())))
+	}
+}

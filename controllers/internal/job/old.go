@@ -1,0 +1,101 @@
+package job
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/threelaws/threelaws/controllers/internal/pod"
+)
+
+// syncOld is a sync before [Current]: what has ended is counted from the pods that are
+// there, which nothing keeps. A Job has ended when enough have, whatever else is at
+// work.
+func (r *reconciler) syncOld(ctx context.Context, key string, j *batchv1.Job) error {
+	if finished(j) {
+		return nil
+	}
+	a := &attempt{r: r, key: key, job: r.copyOf(j), awake: r.awake(key, j)}
+	if err := a.findOld(ctx); err != nil {
+		return err
+	}
+	err := a.manageOld(ctx)
+	s := &a.job.Status
+	s.Active = a.running
+	// The server takes no number of pods that ended that is less than before.
+	s.Succeeded, s.Failed = max(s.Succeeded, a.succeeded), max(s.Failed, a.failed)
+	if equality.Semantic.DeepEqual(s, &j.Status) {
+		return err
+	}
+	if err := a.flush(ctx); err != nil {
+		return err
+	}
+	return err
+}
+
+// findOld finds the Job's pods as its generation does, and counts them.
+func (a *attempt) findOld(ctx context.Context) error {
+	var err error
+	if a.r.options.Generation == ControllerRef {
+		a.pods, err = a.r.claim(ctx, a.key, a.job)
+	} else {
+		a.pods = keep(pod.In(a.r.pods, a.job.Namespace), func(p *corev1.Pod) bool { return selects(a.job, p.Labels) })
+	}
+	a.active = keep(a.pods, pod.Active)
+	a.running = int32(len(a.active))
+	a.succeeded = count(a.pods, func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodSucceeded })
+	a.failed = count(a.pods, func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodFailed })
+	if a.job.Status.StartTime == nil {
+		start := moment(a.r.env.Now())
+		a.job.Status.StartTime = &start
+	}
+	return err
+}
+
+// manageOld creates or deletes pods, and has the status say that the Job has ended if
+// it has. The server takes that from nobody who does not say why in a condition of its
+// own: both are written at once.
+func (a *attempt) manageOld(ctx context.Context) error {
+	j, s, now := a.job, &a.job.Status, a.r.env.Now()
+	if limit := j.Spec.ActiveDeadlineSeconds; limit != nil {
+		left := time.Duration(*limit)*time.Second - now.Sub(s.StartTime.Time)
+		if left <= 0 {
+			why := failure(batchv1.JobReasonDeadlineExceeded, "Job was active longer than specified deadline", now)
+			a.failed += a.running
+			err := a.remove(ctx, a.active)
+			s.Conditions = append(s.Conditions, *why, *newCondition(batchv1.JobFailed, why.Reason, why.Message, now))
+			return err
+		}
+		a.r.env.Queue.AddAfter(a.key, left)
+	}
+	var err error
+	if a.awake && (j.DeletionTimestamp == nil || a.r.options.Generation == Selector) {
+		err = a.scaleOld(ctx)
+	}
+	if n := j.Spec.Completions; n != nil && a.succeeded >= *n || n == nil && a.succeeded > 0 && a.running == 0 {
+		why := success("", "", now)
+		s.Conditions = append(s.Conditions, *why, *newCondition(batchv1.JobComplete, "", "", now))
+		s.CompletionTime = &why.LastTransitionTime
+		a.running = 0 // nor a number of those that are at work, in a Job that has ended
+	}
+	return err
+}
+
+// scaleOld: pods are too many only where they are more than may run at once, not where
+// fewer are left to succeed (CORPUS C11).
+func (a *attempt) scaleOld(ctx context.Context) error {
+	parallel := int(*a.job.Spec.Parallelism)
+	if n := int(a.running) - parallel; n > 0 {
+		victims := slices.Clone(a.active)
+		slices.SortStableFunc(victims, pod.Before)
+		return a.remove(ctx, victims[:n])
+	}
+	if n := min(a.want()-int(a.running), burst); n > 0 {
+		return a.create(ctx, n, nil)
+	}
+	return nil
+}

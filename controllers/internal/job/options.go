@@ -1,0 +1,77 @@
+package job
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/threelaws/threelaws/controllers/ref"
+	"github.com/threelaws/threelaws/controllers/routing"
+)
+
+// Kind is the kind that the controller syncs.
+var Kind = batchv1.SchemeGroupVersion.WithKind("Job")
+
+// tracking is the finalizer by which a Job keeps its pods until it has counted them.
+const tracking = batchv1.JobTrackingFinalizer
+
+// The times and numbers by which upstream works.
+const (
+	batch        = time.Second      // that an event waits for others before a sync
+	firstBackoff = 10 * time.Second // before a failed pod is replaced; doubled by each failure
+	maxBackoff   = 10 * time.Minute
+	burst        = 500 // most pods that a sync creates, or deletes as too many
+	maxUncounted = 500 // most uids that a status holds
+)
+
+// Generation is a way of deciding which pods are a Job's own, and of counting them.
+type Generation string
+
+// The generations. Those before Current know what has ended from the pods that are
+// there.
+const (
+	// Selector: every pod that the selector matches, whoever made it (before
+	// ControllerRef). An event goes to the oldest Job that matches.
+	Selector Generation = "selector"
+	// Gated: the same, with what the proposal's checklist has ticked for Job: nothing
+	// is done to pods while the Job is being deleted.
+	Gated Generation = "gated"
+	// ControllerRef: the proposal in full.
+	ControllerRef Generation = "controllerref"
+	// Current is the controller of Kubernetes 1.36.
+	Current Generation = "current"
+)
+
+// Options choose a controller.
+type Options struct {
+	Generation Generation
+	Without    Without
+}
+
+// Without names guards to leave out; see package mutants. The zero value keeps
+// them all. Each guard is checked at one place.
+type Without struct {
+	Ref     ref.Without
+	Routing routing.Without
+
+	TakeOwned   bool // pods are created without a reference to the Job
+	Tracking    bool // ... without the finalizer
+	AdoptBare   bool // pods are adopted without the finalizer
+	Shed        bool // the finalizer is never taken off again
+	HoldDeleted bool // ... from the pods of a Job that is being deleted
+	Orphans     bool // ... from pods that have lost their Job
+	Thief       bool // it is taken off whatever controls the pod
+	OwnCount    bool // every matching pod counts as the Job's own, whoever owns it
+	Terminating bool // a Job that is being deleted creates and deletes pods
+	VictimUID   bool // pods are written and deleted by name, whatever pod has it by now
+	Wait        bool // a sync creates whatever is still expected
+	Lag         bool // a sync begins though the caches do not show what it wrote
+	Indexes     bool // pods are made for indexes that others run for
+	Surplus     bool // pods beyond what is left to complete run on
+	Linger      bool // pods that are at work when the Job ends run on
+	Early       bool // the Job ends while it waits to see what it made
+	Suspend     bool // a suspended Job runs on
+	Managed     bool // a Job that names another controller is synced all the same
+	Ready       bool // the status counts every active pod as ready
+	SharedCache bool // the cached Job is changed in place
+}

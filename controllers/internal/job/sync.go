@@ -1,0 +1,232 @@
+package job
+
+import (
+	"context"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/controllers/internal/pod"
+)
+
+// attempt is one sync of a Job: what it found, and what it comes to.
+type attempt struct {
+	r     *reconciler
+	key   string
+	job   *batchv1.Job // a copy: its status is what the sync writes
+	awake bool         // nothing that it did is yet to be seen
+
+	pods   []*corev1.Pod // the Job's
+	active []*corev1.Pod // those of them that are at work
+
+	running, ready, terminating int32 // pods, by what the sync has done so far
+	succeeded, failed           int32 // pods so far, those included that are not counted yet
+
+	succeededBefore, succeededIndexes intervals // of an Indexed Job: by its status, and by its pods
+	failedIndexes                     *intervals
+	awaiting                          map[int]*corev1.Pod // see awaitingReplacement
+
+	uncountedSucceeded, uncountedFailed map[types.UID]bool // by the status, when the sync began
+	backoff                             backoff
+	end                                 *batchv1.JobCondition // why the Job ends; nil if it does not
+}
+
+// Sync brings one Job, or one pod that has lost its Job, closer to its end.
+func (r *reconciler) Sync(ctx context.Context, key string) error {
+	if p, ok := orphanOf(key); ok {
+		return r.free(ctx, p)
+	}
+	if err := r.wrote.Ready(key); err != nil && !r.options.Without.Lag {
+		return err // it goes by no cache that does not show what it wrote
+	}
+	obj, exists, err := r.jobs.GetByKey(key)
+	if err != nil {
+		return err
+	}
+	if !exists {
+		r.Forget(key)
+		return nil
+	}
+	j := obj.(*batchv1.Job)
+	if r.options.Generation != Current {
+		return r.syncOld(ctx, key, j)
+	}
+	switch {
+	case foreign(j) && !r.options.Without.Managed:
+		return nil
+	case finished(j):
+		delete(r.backoffs, key)
+		delete(r.closed, key)
+		return nil
+	case r.closed[key] == j.UID:
+		return nil // its end was written, and is yet to be shown (RULES I85)
+	case j.Spec.CompletionMode != nil && *j.Spec.CompletionMode != batchv1.NonIndexedCompletion && !indexed(j):
+		return nil // of a mode that is not known: an event says so upstream, and nothing is done
+	}
+	return r.attempt(ctx, key, j)
+}
+
+// attempt syncs a Job that goes on.
+func (r *reconciler) attempt(ctx context.Context, key string, j *batchv1.Job) error {
+	a := &attempt{r: r, key: key, job: r.copyOf(j)}
+	// Before the pods are listed: what is seen in between may be listed or not, but
+	// is not acted upon (RULES C40).
+	a.awake = r.awake(key, j)
+	var err error
+	if a.pods, err = r.claim(ctx, key, j); err != nil {
+		return err
+	}
+	a.survey()
+	a.decide()
+	changed := false
+	var podsErr error
+	if a.end != nil {
+		podsErr = a.stop(ctx)
+	} else {
+		changed, podsErr = a.carryOn(ctx)
+	}
+	if err := a.account(ctx, changed); err != nil {
+		return err
+	}
+	return podsErr
+}
+
+// copyOf is a Job of which the status may be written.
+func (r *reconciler) copyOf(j *batchv1.Job) *batchv1.Job {
+	own := *j
+	if !r.options.Without.SharedCache {
+		j.Status.DeepCopyInto(&own.Status)
+	}
+	if own.Status.UncountedTerminatedPods == nil {
+		own.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
+	}
+	return &own
+}
+
+// survey counts the pods.
+func (a *attempt) survey() {
+	s := &a.job.Status
+	a.active = keep(a.pods, pod.Active)
+	a.running, a.ready, a.terminating = int32(len(a.active)), count(a.active, pod.Ready), count(a.pods, pod.Terminating)
+	if a.r.options.Without.Ready {
+		a.ready = a.running
+	}
+	a.uncountedSucceeded = set(s.UncountedTerminatedPods.Succeeded)
+	a.uncountedFailed = set(s.UncountedTerminatedPods.Failed)
+	succeeded := a.uncountedPods(a.uncountedSucceeded,
+		func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodSucceeded })
+	failures := a.uncountedPods(a.uncountedFailed, func(p *corev1.Pod) bool { return failed(p, a.job) })
+	a.succeeded = s.Succeeded + int32(len(succeeded)+len(a.uncountedSucceeded))
+	a.failed = s.Failed + int32(len(a.uncountedFailed)) +
+		count(failures, func(p *corev1.Pod) bool { return judge(a.job, p).counts() })
+	a.backoff = a.r.backoffs[a.key].after(succeeded, failures)
+	if s.StartTime == nil && !suspended(a.job) {
+		now := moment(a.r.env.Now())
+		s.StartTime = &now
+	}
+	if !indexed(a.job) {
+		return
+	}
+	a.succeededBefore = parseIntervals(s.CompletedIndexes, int(*a.job.Spec.Completions))
+	a.succeededIndexes = a.succeededBefore.with(indexesOf(keep(a.pods, func(p *corev1.Pod) bool {
+		return p.Status.Phase == corev1.PodSucceeded && within(p, a.job) && tracked(p)
+	}))...)
+	a.succeeded = int32(a.succeededIndexes.total())
+	if perIndex(a.job) {
+		a.failedIndexes = failedIndexes(a.job, a.pods)
+		a.awaiting = a.awaitingReplacement()
+	}
+}
+
+func set(uids []types.UID) map[types.UID]bool {
+	m := make(map[types.UID]bool, len(uids))
+	for _, uid := range uids {
+		m[uid] = true
+	}
+	return m
+}
+
+// uncountedPods are the pods that the status has not heard of: the finalizer is on
+// them, and they are not among those it knows.
+func (a *attempt) uncountedPods(known map[types.UID]bool, is func(*corev1.Pod) bool) []*corev1.Pod {
+	return keep(a.pods, func(p *corev1.Pod) bool {
+		return tracked(p) && !known[p.UID] && !a.r.hasShed(a.key, p) && within(p, a.job) && is(p)
+	})
+}
+
+// decide says whether the Job ends, by what was decided before, else by failures,
+// else by success. A Job that has met its success criteria cannot fail any more.
+func (a *attempt) decide() {
+	j, now := a.job, a.r.env.Now()
+	if c := find(j.Status.Conditions, batchv1.JobSuccessCriteriaMet); c != nil && c.Status == corev1.ConditionTrue {
+		a.end = c
+		return
+	}
+	if c := find(j.Status.Conditions, batchv1.JobFailureTarget); c != nil && c.Status == corev1.ConditionTrue {
+		a.end = newCondition(batchv1.JobFailed, c.Reason, c.Message, now)
+		return
+	}
+	if reason, message := a.whyFailed(now); reason != "" {
+		a.end = failure(reason, message, now)
+		return
+	}
+	if indexed(j) {
+		if message := enough(j, a.succeededIndexes); message != "" {
+			a.end = success(batchv1.JobReasonSuccessPolicy, message, now)
+		}
+	}
+}
+
+// whyFailed is the first reason for which the Job fails; "" for none.
+func (a *attempt) whyFailed(now time.Time) (reason, message string) {
+	j := a.job
+	for _, p := range a.pods {
+		if message := judge(j, p).message; message != "" && failed(p, j) {
+			return batchv1.JobReasonPodFailurePolicy, message
+		}
+	}
+	if a.failed > *j.Spec.BackoffLimit || restartedTooOften(j, a.pods) {
+		return batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit"
+	}
+	if limit := j.Spec.ActiveDeadlineSeconds; limit != nil && !suspended(j) {
+		left := time.Duration(*limit)*time.Second - now.Sub(j.Status.StartTime.Time)
+		if left <= 0 {
+			return batchv1.JobReasonDeadlineExceeded, "Job was active longer than specified deadline"
+		}
+		a.r.env.Queue.AddAfter(a.key, left)
+	}
+	if a.failedIndexes == nil {
+		return "", ""
+	}
+	n := a.failedIndexes.total()
+	switch {
+	case j.Spec.MaxFailedIndexes != nil && n > int(*j.Spec.MaxFailedIndexes):
+		return batchv1.JobReasonMaxFailedIndexesExceeded,
+			"Job has exceeded the specified maximal number of failed indexes"
+	case n > 0 && n+a.succeededIndexes.total() >= int(*j.Spec.Completions):
+		return batchv1.JobReasonFailedIndexes, "Job has failed indexes"
+	}
+	return "", ""
+}
+
+// restartedTooOften: where containers are restarted in their pod, restarts are the
+// failures.
+func restartedTooOften(j *batchv1.Job, pods []*corev1.Pod) bool {
+	if j.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyOnFailure {
+		return false
+	}
+	n := int32(0)
+	for _, p := range pods {
+		if p.Status.Phase != corev1.PodRunning && p.Status.Phase != corev1.PodPending {
+			continue
+		}
+		for _, list := range [...][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
+			for i := range list {
+				n += list[i].RestartCount
+			}
+		}
+	}
+	return n >= max(*j.Spec.BackoffLimit, 1)
+}

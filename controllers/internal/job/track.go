@@ -1,0 +1,266 @@
+package job
+
+import (
+	"context"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+
+	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// account writes the status, in two steps where pods have ended. The first says which
+// they are, and that the Job is to end. Then their finalizers come off. The second
+// counts them, and says that the Job has ended. A sync that is lost in between is
+// taken up by the next: what the status names and no finalizer holds is counted then.
+func (a *attempt) account(ctx context.Context, changed bool) error {
+	changed = a.writeNumbers() || changed
+	held := a.held()
+	changed = a.countFree(held) || changed
+	pods, noted, full := a.noteEnded()
+	changed = a.announce() || noted || changed
+	if changed {
+		if err := a.flush(ctx); err != nil {
+			return err
+		}
+		if a.r.backoffs[a.key] = a.backoff; a.backoff.failures == 0 {
+			delete(a.r.backoffs, a.key)
+		}
+	}
+	shedErr := a.shedAll(ctx, pods, held)
+	changed = a.countFree(held)
+	if shedErr != nil {
+		if changed {
+			if err := a.flush(ctx); err != nil {
+				return err
+			}
+		}
+		return shedErr
+	}
+	ends := !full && a.finish()
+	if !changed && !ends {
+		return nil
+	}
+	if err := a.flush(ctx); err != nil {
+		return err
+	}
+	if ends {
+		a.r.closed[a.key] = a.job.UID
+	}
+	return nil
+}
+
+// flush writes the status, and goes on with what the server made of it.
+func (a *attempt) flush(ctx context.Context) error {
+	obj, err := a.r.env.Client.UpdateStatus(ctx, a.job)
+	if err != nil {
+		return err
+	}
+	a.job = a.r.copyOf(obj.(*batchv1.Job))
+	a.r.wrote.Wrote(a.key, a.job.UID, Kind, a.job)
+	return nil
+}
+
+// writeNumbers has the status say how many pods there are, and reports whether it
+// said something else.
+func (a *attempt) writeNumbers() bool {
+	s := &a.job.Status
+	same := s.Active == a.running && s.Ready != nil && *s.Ready == a.ready &&
+		s.Terminating != nil && *s.Terminating == a.terminating
+	ready, terminating := a.ready, a.terminating
+	s.Active, s.Ready, s.Terminating = a.running, &ready, &terminating
+	return !same
+}
+
+// held are the pods that the finalizer is on.
+func (a *attempt) held() map[types.UID]bool {
+	held := make(map[types.UID]bool, len(a.pods))
+	for _, p := range a.pods {
+		if tracked(p) && !a.r.hasShed(a.key, p) {
+			held[p.UID] = true
+		}
+	}
+	return held
+}
+
+// countFree counts the pods that the status names and that the finalizer holds no
+// more, and reports whether there are any.
+func (a *attempt) countFree(held map[types.UID]bool) bool {
+	s := &a.job.Status
+	free := func(uids *[]types.UID, counter *int32) bool {
+		kept := slices.DeleteFunc(slices.Clone(*uids), func(uid types.UID) bool { return !held[uid] })
+		n := len(*uids) - len(kept)
+		*counter += int32(n)
+		if *uids = kept; len(kept) == 0 {
+			*uids = nil
+		}
+		return n > 0
+	}
+	u := s.UncountedTerminatedPods
+	some := free(&u.Succeeded, &s.Succeeded)
+	return free(&u.Failed, &s.Failed) || some
+}
+
+// noteEnded has the status name the pods that have ended and are not counted, and
+// returns those whose finalizers may come off then; noted says that the status has
+// changed, full that it holds no more names. Of an Indexed Job the indexes that have
+// succeeded need no names: each counts once by itself.
+func (a *attempt) noteEnded() (pods []*corev1.Pod, noted, full bool) {
+	j, u := a.job, a.job.Status.UncountedTerminatedPods
+	candidates := slices.Clone(a.pods)
+	if indexed(j) {
+		slices.SortStableFunc(candidates, byIndex)
+	}
+	var indexes []int
+	for _, p := range candidates {
+		if !tracked(p) || a.r.hasShed(a.key, p) || !a.mayGo(p) {
+			continue
+		}
+		pods = append(pods, p)
+		switch {
+		case p.Status.Phase == corev1.PodSucceeded && !a.uncountedFailed[p.UID]:
+			if indexed(j) {
+				if within(p, j) && !a.succeededBefore.has(indexOf(p)) {
+					indexes, noted = append(indexes, indexOf(p)), true
+				}
+			} else if !a.uncountedSucceeded[p.UID] {
+				u.Succeeded, noted = append(u.Succeeded, p.UID), true
+			}
+		case a.countsFailed(p):
+			u.Failed, noted = append(u.Failed, p.UID), true
+		}
+		if len(indexes)+len(u.Succeeded)+len(u.Failed) >= maxUncounted {
+			full = true
+			break
+		}
+	}
+	if indexed(j) {
+		noted = a.writeIndexes(indexes) || noted
+	}
+	return pods, noted, full
+}
+
+// mayGo reports whether a pod need not be kept any longer: it has ended, or its Job
+// does. The last failed pod of an index stays until there is another for it.
+func (a *attempt) mayGo(p *corev1.Pod) bool {
+	switch {
+	case a.job.DeletionTimestamp != nil:
+		return !a.r.options.Without.HoldDeleted
+	case a.end != nil || p.Status.Phase == corev1.PodSucceeded:
+		return true
+	case !failed(p, a.job):
+		return false
+	}
+	last := a.awaiting[indexOf(p)]
+	return last == nil || last.UID != p.UID
+}
+
+// countsFailed reports whether a pod is to be counted as failed. When a Job fails
+// every pod of it that has not succeeded has failed.
+func (a *attempt) countsFailed(p *corev1.Pod) bool {
+	lost := a.end != nil && a.end.Type != batchv1.JobSuccessCriteriaMet
+	return (lost || failed(p, a.job)) && !a.uncountedFailed[p.UID] && within(p, a.job) &&
+		judge(a.job, p).counts()
+}
+
+// writeIndexes has the status name the indexes that have succeeded, and those that
+// have been given up.
+func (a *attempt) writeIndexes(succeeded []int) bool {
+	s := &a.job.Status
+	a.succeededIndexes = a.succeededIndexes.with(succeeded...)
+	text := a.succeededIndexes.String()
+	changed := text != s.CompletedIndexes
+	s.Succeeded, s.CompletedIndexes = int32(a.succeededIndexes.total()), text
+	var failed *string
+	if a.failedIndexes != nil {
+		text := a.failedIndexes.String()
+		failed = &text
+	}
+	if (failed == nil) != (s.FailedIndexes == nil) || failed != nil && *failed != *s.FailedIndexes {
+		s.FailedIndexes, changed = failed, true
+	}
+	return changed
+}
+
+// announce has the status say why the Job is to end, and makes of it the condition
+// that says that it has.
+func (a *attempt) announce() bool {
+	if a.end == nil {
+		return false
+	}
+	why := *a.end
+	end := batchv1.JobComplete
+	switch why.Type {
+	case batchv1.JobFailed:
+		return false // it was announced before
+	case batchv1.JobFailureTarget:
+		end = batchv1.JobFailed
+	}
+	a.end = newCondition(end, why.Reason, why.Message, a.r.env.Now())
+	if find(a.job.Status.Conditions, why.Type) != nil {
+		return false
+	}
+	a.job.Status.Conditions = append(a.job.Status.Conditions, why)
+	return true
+}
+
+// finish has the status say that the Job has ended, if nothing is left to be counted
+// and nothing is on its way out (RULES I86).
+func (a *attempt) finish() bool {
+	s := &a.job.Status
+	if u := s.UncountedTerminatedPods; a.end == nil || len(u.Succeeded)+len(u.Failed) > 0 || a.terminating > 0 {
+		return false
+	}
+	setCondition(s, a.end)
+	if a.end.Type == batchv1.JobComplete {
+		s.CompletionTime = &a.end.LastTransitionTime
+	}
+	return true
+}
+
+// shedAll takes the finalizer off pods. Held loses those that are free by then.
+func (a *attempt) shedAll(ctx context.Context, pods []*corev1.Pod, held map[types.UID]bool) error {
+	var errs []error
+	for _, p := range pods {
+		if err := a.r.shedOne(ctx, a.key, p); err != nil && !apierrors.IsNotFound(err) {
+			errs = append(errs, err)
+			continue
+		}
+		if !a.r.options.Without.Shed {
+			delete(held, p.UID)
+		}
+	}
+	return utilerrors.NewAggregate(errs)
+}
+
+// shedOne takes the finalizer off one incarnation of a pod. Of one that another has
+// replaced it says that it is gone, as of one that nothing has replaced.
+func (r *reconciler) shedOne(ctx context.Context, key string, p *corev1.Pod) error {
+	if !tracked(p) || r.options.Without.Shed {
+		return nil
+	}
+	data := `{"metadata":{"$deleteFromPrimitiveList/finalizers":["` + tracking + `"]`
+	if !r.options.Without.VictimUID {
+		data += `,"uid":"` + string(p.UID) + `"`
+	}
+	obj, err := r.env.Client.Patch(ctx, pod.Kind, p.Namespace, p.Name,
+		host.Patch{Type: types.StrategicMergePatchType, Data: []byte(data + "}}")})
+	switch {
+	case apierrors.IsInvalid(err):
+		return apierrors.NewNotFound(corev1.Resource("pods"), p.Name)
+	case err != nil:
+		return err
+	}
+	left := obj.(*corev1.Pod)
+	if owner := metav1.GetControllerOfNoCopy(left); key != "" && owner != nil {
+		r.noteShed(key, left)
+		r.wrote.Wrote(key, owner.UID, pod.Kind, left)
+	}
+	return nil
+}

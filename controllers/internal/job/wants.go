@@ -1,0 +1,86 @@
+package job
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// wants is how many active pods a Job asks for by its spec and status; -1 where that
+// is not this controller's to say. The pods may tell that it has ended, and then none
+// of them is one too few: upstream deletes first and writes the condition after.
+func wants(owner runtime.Object) int {
+	j := owner.(*batchv1.Job)
+	switch {
+	case foreign(j):
+		return -1
+	case finished(j) || suspended(j) || met(j, batchv1.JobFailureTarget) || met(j, batchv1.JobSuccessCriteriaMet):
+		return 0
+	case j.Spec.Completions == nil && j.Status.Succeeded > 0:
+		return int(j.Status.Active) // no more are made, and those that run go on
+	}
+	n := most(j)
+	if onlyFailed(j) && j.Status.Terminating != nil {
+		n -= int(*j.Status.Terminating)
+	}
+	return max(n, 0)
+}
+
+// most is how many pods a Job may run at once.
+func most(j *batchv1.Job) int {
+	n := int(*j.Spec.Parallelism)
+	if j.Spec.Completions != nil {
+		left := int(*j.Spec.Completions) - int(j.Status.Succeeded)
+		if j.Status.FailedIndexes != nil {
+			left -= parseIntervals(*j.Status.FailedIndexes, int(*j.Spec.Completions)).total()
+		}
+		n = min(n, left)
+	}
+	return max(n, 0)
+}
+
+// surge is how many more it may have than it asks for: its status may tell of pods
+// that are gone by now, and that are to be replaced.
+func surge(owner runtime.Object) int {
+	j := owner.(*batchv1.Job)
+	if n := wants(owner); n > 0 || n == 0 && onlyFailed(j) && !suspended(j) && !finished(j) {
+		return max(most(j)-n, 0)
+	}
+	return 0
+}
+
+// counts are the numbers of a Job's status that count its pods (EXACT-8). How many
+// are terminating is not among them: a pod that nothing holds is gone by its
+// deletion, and the status says for a moment that it is terminating.
+var counts = []host.Count{
+	{Name: "active",
+		Of: func(owner runtime.Object) int { return unlessForeign(owner, int(owner.(*batchv1.Job).Status.Active)) },
+		Is: func(_, p runtime.Object) bool { return pod.Active(p.(*corev1.Pod)) }},
+	{Name: "ready",
+		Of: func(owner runtime.Object) int {
+			n := owner.(*batchv1.Job).Status.Ready
+			if n == nil {
+				return -1
+			}
+			return unlessForeign(owner, int(*n))
+		},
+		Is: func(_, p runtime.Object) bool { return pod.Active(p.(*corev1.Pod)) && pod.Ready(p.(*corev1.Pod)) }},
+	{Name: "succeeded", Ever: true,
+		Of: func(owner runtime.Object) int {
+			if j := owner.(*batchv1.Job); indexed(j) || finished(j) {
+				return -1 // an index counts once; and who has ended counts no more
+			}
+			return unlessForeign(owner, int(owner.(*batchv1.Job).Status.Succeeded))
+		},
+		Is: func(_, p runtime.Object) bool { return p.(*corev1.Pod).Status.Phase == corev1.PodSucceeded }},
+}
+
+func unlessForeign(owner runtime.Object, n int) int {
+	if foreign(owner.(*batchv1.Job)) {
+		return -1
+	}
+	return n
+}

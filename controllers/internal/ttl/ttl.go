@@ -1,0 +1,119 @@
+// Package ttl is the controller that deletes Jobs a while after they have ended, where
+// they say how long that is (ttlSecondsAfterFinished).
+package ttl
+
+import (
+	"context"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/controllers/routing"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// Without names guards to leave out; see package mutants. The zero value keeps them
+// all. Each guard is checked at one place.
+type Without struct {
+	UID bool // a Job is deleted by name, whatever Job has it by now
+}
+
+var kind = batchv1.SchemeGroupVersion.WithKind("Job")
+
+// New returns the controller. It declares no kind of its own: Jobs are others' to run
+// and to own. It deletes those of which the owner has said when.
+func New(without Without) host.Controller {
+	return host.Controller{
+		Name: "ttl-after-finished", Profile: host.Upstream,
+		New: func(env *host.Env) host.Reconciler {
+			return &cleaner{without: without, env: env, jobs: env.Informer(kind).GetIndexer()}
+		},
+		Routes: []host.Route{{Kind: kind, Do: wake}},
+	}
+}
+
+// wake wakes a Job that has ended and is to go.
+func wake(_ host.View, e host.Event, out *host.Effect) {
+	if j, ok := e.New.(*batchv1.Job); ok && due(j) {
+		out.Keys = append(out.Keys, routing.Key(j))
+	}
+}
+
+type cleaner struct {
+	without Without
+	env     *host.Env
+	jobs    cache.Indexer
+}
+
+// Digest has nothing to fold: the controller remembers nothing.
+func (c *cleaner) Digest(*sim.Hash) {}
+
+// Sync deletes one Job if its time has come. It is read live first, as the cache may
+// not show that it has been given more time; and the deletion holds for what was
+// read, so that no namesake is deleted, and nothing that was changed since (RULES
+// L113). Upstream asks for the uid only.
+func (c *cleaner) Sync(ctx context.Context, key string) error {
+	obj, exists, err := c.jobs.GetByKey(key)
+	if err != nil || !exists {
+		return err
+	}
+	j := obj.(*batchv1.Job)
+	if !c.expired(key, j) {
+		return nil
+	}
+	live, err := c.env.Client.Get(ctx, kind, j.Namespace, j.Name)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if j = live.(*batchv1.Job); !c.expired(key, j) {
+		return nil
+	}
+	guards := &metav1.Preconditions{UID: &j.UID, ResourceVersion: &j.ResourceVersion}
+	if c.without.UID {
+		guards = nil
+	}
+	foreground := metav1.DeletePropagationForeground
+	err = c.env.Client.Delete(ctx, kind, j.Namespace, j.Name,
+		metav1.DeleteOptions{PropagationPolicy: &foreground, Preconditions: guards})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// expired reports whether a Job's time has come. If it will, the Job is looked at
+// again then.
+func (c *cleaner) expired(key string, j *batchv1.Job) bool {
+	if !due(j) {
+		return false
+	}
+	at := endedAt(j).Add(time.Duration(*j.Spec.TTLSecondsAfterFinished) * time.Second)
+	if left := at.Sub(c.env.Now()); left > 0 {
+		c.env.Queue.AddAfter(key, left)
+		return false
+	}
+	return true
+}
+
+// due reports whether a Job is to be deleted, now or later.
+func due(j *batchv1.Job) bool {
+	return j.DeletionTimestamp == nil && j.Spec.TTLSecondsAfterFinished != nil && !endedAt(j).IsZero()
+}
+
+// endedAt is when a Job ended; zero if it has not, or does not say.
+func endedAt(j *batchv1.Job) time.Time {
+	for _, c := range j.Status.Conditions {
+		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
+			return c.LastTransitionTime.Time
+		}
+	}
+	return time.Time{}
+}

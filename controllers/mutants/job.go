@@ -1,0 +1,90 @@
+package mutants
+
+import (
+	"github.com/threelaws/threelaws/controllers/internal/job"
+	"github.com/threelaws/threelaws/controllers/internal/ttl"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// worker is a Job controller without what f sets.
+func worker(f func(w *job.Without)) build {
+	o := job.Options{Generation: job.Current}
+	f(&o.Without)
+	return build{func() host.Controller { return job.New(o) }, o.Without}
+}
+
+// cleaner is a controller of Jobs that have ended without what f sets.
+func cleaner(f func(w *ttl.Without)) build {
+	var w ttl.Without
+	f(&w)
+	return build{func() host.Controller { return ttl.New(w) }, w}
+}
+
+// jobMutants lack a guard of the Job controller (package job), or of the one that
+// deletes Jobs that have ended (package ttl).
+var jobMutants = []mutant{
+	{"job/create-without-ref", "KIND-JOB", "LAW-1",
+		"creates pods without a reference to itself",
+		worker(func(w *job.Without) { w.TakeOwned = true })},
+	{"job/create-untracked", "KIND-JOB", "EXACT-8",
+		"creates pods without the finalizer, and never counts them",
+		worker(func(w *job.Without) { w.Tracking = true })},
+	{"job/adopt-untracked", "ADOPT-2", "EXACT-8",
+		"adopts pods without putting the finalizer on, and never counts them",
+		worker(func(w *job.Without) { w.AdoptBare = true })},
+	{"job/skip-recheck", "ADOPT-4", "ADOPT-4",
+		"adopts on the word of its cache, without reading itself live first",
+		worker(func(w *job.Without) { w.Ref.LiveCheck = true })},
+	{"job/count-unowned", "LAW-3", "LAW-3",
+		"counts every matching pod as its own, whoever owns it",
+		worker(func(w *job.Without) { w.OwnCount = true })},
+	{"job/never-lets-go", "EXACT-6", "EXACT-6",
+		"never takes the finalizer off its pods",
+		worker(func(w *job.Without) { w.Shed = true })},
+	{"job/holds-its-heirs", "EXACT-6", "EXACT-6",
+		"keeps the pods of a Job that waits for them to go",
+		worker(func(w *job.Without) { w.HoldDeleted = true })},
+	{"job/forgets-orphans", "EXACT-6", "EXACT-6",
+		"keeps the pods of a Job that is gone",
+		worker(func(w *job.Without) { w.Orphans = true })},
+	{"job/frees-the-others", "LAW-2", "LAW-2",
+		"takes the finalizer off pods of a controller of another kind",
+		worker(func(w *job.Without) { w.Thief = true })},
+	{"job/work-while-deleting", "ADOPT-3", "ADOPT-3",
+		"creates and deletes pods while it is being deleted",
+		worker(func(w *job.Without) { w.Terminating = true })},
+	{"job/write-any-incarnation", "EXACT-4", "EXACT-4",
+		"writes and deletes by name: a pod that took the place of the one it judged is freed and deleted unseen",
+		worker(func(w *job.Without) { w.VictimUID = true })},
+	{"job/no-wait", "EXACT-2", "EXACT-2",
+		"creates again before it has seen what it created",
+		worker(func(w *job.Without) { w.Wait, w.Lag = true, true })},
+	{"job/index-twice", "EXACT-3", "EXACT-3",
+		"makes a pod for an index that another runs for",
+		worker(func(w *job.Without) { w.Indexes = true })},
+	{"job/runs-surplus", "NOFIGHT-3", "NOFIGHT-3",
+		"lets pods run on that are more than are left to succeed",
+		worker(func(w *job.Without) { w.Surplus = true })},
+	{"job/leaves-pods-at-work", "NOFIGHT-3", "NOFIGHT-3",
+		"ends and leaves pods at work",
+		worker(func(w *job.Without) { w.Linger = true })},
+	{"job/ends-early", "NOFIGHT-3", "NOFIGHT-3",
+		"ends before it has seen what it created",
+		worker(func(w *job.Without) { w.Early, w.Lag = true, true })},
+	{"job/ignores-suspend", "EXACT-2", "EXACT-2",
+		"runs pods for a Job that is suspended",
+		worker(func(w *job.Without) { w.Suspend = true })},
+	{"job/ignores-manager", "LAW-2", "EXACT-2",
+		"runs pods for a Job that another controller is to run",
+		worker(func(w *job.Without) { w.Managed = true })},
+	{"job/status-counts-unready", "EXACT-8", "EXACT-8",
+		"counts every active pod as ready in its status",
+		worker(func(w *job.Without) { w.Ready = true })},
+	{"job/mutate-cache", "WRITE-5", "WRITE-5",
+		"changes the cached Job in place",
+		worker(func(w *job.Without) { w.SharedCache = true })},
+
+	{"ttl/any-incarnation", "EXACT-4", "EXACT-4",
+		"deletes by name: a Job that took the place of the one that had ended is deleted unseen",
+		cleaner(func(w *ttl.Without) { w.UID = true })},
+}
