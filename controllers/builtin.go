@@ -7,6 +7,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/replicas"
 	"github.com/threelaws/threelaws/controllers/internal/replicaset"
 	"github.com/threelaws/threelaws/controllers/internal/replication"
+	"github.com/threelaws/threelaws/controllers/internal/statefulset"
 	"github.com/threelaws/threelaws/controllers/kubelet"
 	"github.com/threelaws/threelaws/controllers/namespace"
 	"github.com/threelaws/threelaws/sim/host"
@@ -31,6 +32,7 @@ func Builtin() []host.Controller {
 		)
 	}
 	return append(table,
+		statefulset.New(statefulset.Options{Generation: statefulset.Current}),
 		garbagecollector.New(garbagecollector.Without{}),
 		namespace.New(namespace.Without{}),
 		kubelet.New(kubelet.Options{Bind: "node-1"}),
@@ -45,6 +47,8 @@ var aliases = map[string]string{
 	"replicationcontroller": "replication",
 	"gc":                    "garbagecollector",
 	"garbage-collector":     "garbagecollector",
+	"sts":                   "statefulset",
+	"statefulsets":          "statefulset",
 }
 
 // Aliases returns other names for controllers of the table.

@@ -24,7 +24,12 @@ var ours = map[string]string{
 	"namespace":             "namespace",
 	"replicaset":            "replicaset@controllerref",
 	"replicationcontroller": "replication@controllerref",
+	"statefulset":           "statefulset@current",
 }
+
+// recordedOn is a day on which the cases may have been recorded: what time a schedule
+// has missed last depends on it.
+var recordedOn = time.Date(2026, time.October, 1, 0, 0, 0, 0, time.UTC)
 
 // pace is how far the controllers get between two requests of the user. The
 // record does not say how fast its user was.
@@ -55,9 +60,14 @@ type player struct {
 func play(c *recorded.Case, choices sim.Choices, between pace) error {
 	server := fakeapi.New(fakeapi.Options{})
 	p := &player{cluster: host.NewCluster(sim.New(choices), server), known: recorded.NewBinding()}
+	p.cluster.World().Clock.Advance(recordedOn.Sub(sim.Epoch))
 	p.handler = httpapi.New(server, p.cluster.World().Clock.Now)
 	p.handler.Execute = func(req *fakeapi.Request) fakeapi.Response { return p.cluster.As("user", req) }
 	for _, name := range c.Controllers {
+		if faulty, ok := faults[c.Name()]; ok && faulty.Name == name {
+			p.cluster.Start(name, faulty)
+			continue
+		}
 		p.start(ours[name])
 	}
 	p.known.Bind("$ns", "ns-1")

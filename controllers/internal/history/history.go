@@ -48,20 +48,23 @@ func (h *History) List(matches func(labels map[string]string) bool) []*appsv1.Co
 }
 
 // Adopt makes those of the revisions that have no controller the set's, after a
-// look whether it is still there (ADOPT-4). At the first error it stops: the sync
-// does not know its history (RULES F62). One that is being deleted is let go
-// (ADOPT-5), and so is each while the set itself is (ADOPT-3); upstream tries to
-// adopt these, and fails the sync in the second case.
-func Adopt(ctx context.Context, m *ref.Manager, revisions []*appsv1.ControllerRevision) error {
+// look whether it is still there (ADOPT-4), and returns those that are its own then.
+// At the first error it stops: the sync does not know its history (RULES F62). One
+// that is being deleted is let be (ADOPT-5), and so is each while the set itself is
+// (ADOPT-3); upstream tries to adopt these, and fails the sync in the second case.
+func Adopt(ctx context.Context, m *ref.Manager,
+	revisions []*appsv1.ControllerRevision) ([]*appsv1.ControllerRevision, error) {
+	own := make([]*appsv1.ControllerRevision, 0, len(revisions))
 	for _, r := range revisions {
-		if ref.Decide(m.Owner, r, true, m.Without) != ref.Adopt {
-			continue
+		is, err := m.Claim(ctx, r, true)
+		if err != nil {
+			return nil, err
 		}
-		if err := m.Adopt(ctx, r); err != nil {
-			return err
+		if is {
+			own = append(own, r)
 		}
 	}
-	return nil
+	return own, nil
 }
 
 // Create makes a revision, named by the hash of its data and the number of

@@ -200,9 +200,12 @@ func TestAdopt(t *testing.T) {
 				Dependent: Kind, Without: &ref.Without{LiveCheck: !c.failed}}
 			free := create(t, h, revision("free", `{}`, "", 1))
 			own := create(t, h, revision("own", `{}`, "me", 2))
-			err := Adopt(t.Context(), m, []*appsv1.ControllerRevision{own, free})
+			list, err := Adopt(t.Context(), m, []*appsv1.ControllerRevision{own, free})
 			if (err != nil) != c.failed {
 				t.Errorf("error %v", err)
+			}
+			if adopted := len(list) == 2; adopted == (c.deleting || c.failed) {
+				t.Errorf("%d of 2 are the set's", len(list))
 			}
 			if got := stored(t, h); !slices.Contains(got, c.want) {
 				t.Errorf("%q, want %s", got, c.want)

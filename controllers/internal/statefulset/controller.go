@@ -1,0 +1,139 @@
+package statefulset
+
+import (
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/controllers/internal/consistency"
+	"github.com/threelaws/threelaws/controllers/internal/history"
+	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/controllers/ref"
+	"github.com/threelaws/threelaws/controllers/routing"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// Kind is the kind of the sets.
+var Kind = appsv1.SchemeGroupVersion.WithKind("StatefulSet")
+
+var claimKind = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
+
+// Generation is what a controller knows of.
+type Generation string
+
+// The generations.
+const (
+	// Current: as Kubernetes 1.36 has it.
+	Current Generation = "current"
+)
+
+// Options choose a controller.
+type Options struct {
+	Generation Generation
+	Without    Without
+}
+
+// Without names guards to leave out; see package mutants. The zero value keeps
+// them all. Each guard is checked at one place.
+type Without struct {
+	Ref     ref.Without
+	Routing routing.Without
+	History history.Without
+
+	Member    bool // pods of any name are members
+	Canonical bool // a pod whose name writes its ordinal otherwise (web-01) is a member, too
+	SamePod   bool // an update that failed is tried again on whatever has the name by then
+	SameSet   bool // ... and so is the status
+
+	StaleClaim bool // a pod is made although a claim of its is about to go
+	Namesake   bool // claims of an earlier set or pod of the name are taken for its own
+	Strange    bool // claims that somebody else controls get an owner more
+}
+
+// New returns a controller.
+func New(o Options) host.Controller {
+	return host.Controller{
+		Name:       "statefulset",
+		Generation: string(o.Generation),
+		For:        Kind,
+		Owns:       []schema.GroupVersionKind{pod.Kind, history.Kind},
+		New:        func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
+		Routes:     []host.Route{routing.Own(Kind, &o.Without.Routing), podRoute(&o)},
+		Profile:    host.Upstream,
+	}
+}
+
+func podRoute(o *Options) host.Route {
+	d := &routing.Dependents{Owner: Kind, Later: availableLater, Without: &o.Without.Routing,
+		Selects: func(owner runtime.Object, labels map[string]string) bool {
+			return selects(owner.(*appsv1.StatefulSet), labels)
+		}}
+	return d.Route(pod.Kind)
+}
+
+// availableLater is how long after a pod became ready its set has to look whether
+// it is available.
+func availableLater(owner, old, cur runtime.Object) time.Duration {
+	seconds := owner.(*appsv1.StatefulSet).Spec.MinReadySeconds
+	if seconds > 0 && !pod.Ready(old.(*corev1.Pod)) && pod.Ready(cur.(*corev1.Pod)) {
+		return time.Duration(seconds) * time.Second
+	}
+	return 0
+}
+
+// reconciler is the controller's memory: what it wrote and has not seen yet, and
+// templates in the form that revisions hold, which could be worked out anew.
+type reconciler struct {
+	options   *Options
+	env       *host.Env
+	sets      cache.Indexer
+	pods      cache.Indexer
+	claims    cache.Indexer
+	revisions cache.Indexer
+	written   *consistency.Store
+	encoded   map[string]encoded
+}
+
+// encoded is a set's template in the form that revisions hold.
+type encoded struct {
+	uid        types.UID
+	generation int64
+	data       []byte
+}
+
+func newReconciler(o *Options, env *host.Env) *reconciler {
+	r := &reconciler{options: o, env: env, written: consistency.New(env.Behind), encoded: map[string]encoded{}}
+	for _, c := range []struct {
+		kind  schema.GroupVersionKind
+		cache *cache.Indexer
+	}{{Kind, &r.sets}, {pod.Kind, &r.pods}, {claimKind, &r.claims}, {history.Kind, &r.revisions}} {
+		*c.cache = env.Informer(c.kind).GetIndexer()
+	}
+	pod.Index(r.pods)
+	return r
+}
+
+// data is a set's template in the form that revisions hold.
+func (r *reconciler) data(key string, set *appsv1.StatefulSet) []byte {
+	e, ok := r.encoded[key]
+	if !ok || e.uid != set.UID || e.generation != set.Generation {
+		e = encoded{set.UID, set.Generation, history.Data(&set.Spec.Template)}
+		r.encoded[key] = e
+	}
+	return e.data
+}
+
+// Forget drops what is remembered of a key.
+func (r *reconciler) Forget(key string) {
+	r.written.Clear(key, "")
+	delete(r.encoded, key)
+}
+
+// Digest digests what is not seen yet.
+func (r *reconciler) Digest(h *sim.Hash) { r.written.Digest(h) }
