@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/threelaws/threelaws/controllers/garbagecollector"
+	"github.com/threelaws/threelaws/controllers/internal/claimprotection"
 	"github.com/threelaws/threelaws/controllers/internal/replicas"
 	"github.com/threelaws/threelaws/controllers/internal/replicaset"
 	"github.com/threelaws/threelaws/controllers/internal/replication"
@@ -35,6 +36,7 @@ func Builtin() []host.Controller {
 		statefulset.New(statefulset.Options{Generation: statefulset.Current}),
 		garbagecollector.New(garbagecollector.Without{}),
 		namespace.New(namespace.Without{}),
+		claimprotection.New(claimprotection.Without{}),
 		kubelet.New(kubelet.Options{Bind: "node-1"}),
 		kubelet.New(kubelet.Options{}),
 	)

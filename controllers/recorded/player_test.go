@@ -20,11 +20,12 @@ import (
 // ours are the controllers of this module by the names that
 // kube-controller-manager gives them.
 var ours = map[string]string{
-	"garbage-collector":     "garbagecollector",
-	"namespace":             "namespace",
-	"replicaset":            "replicaset@controllerref",
-	"replicationcontroller": "replication@controllerref",
-	"statefulset":           "statefulset@current",
+	"garbage-collector":                "garbagecollector",
+	"namespace":                        "namespace",
+	"persistentvolumeclaim-protection": "persistentvolumeclaim-protection",
+	"replicaset":                       "replicaset@controllerref",
+	"replicationcontroller":            "replication@controllerref",
+	"statefulset":                      "statefulset@current",
 }
 
 // recordedOn is a day on which the cases may have been recorded: what time a schedule

@@ -34,10 +34,13 @@ type Subject struct {
 	Willing  func(owner, object any) bool    // whether it would adopt this matching orphan; nil: always
 	Polls    bool                            // works by polling: the WATCH laws don't concern it
 
-	Surge       func(owner any) int        // how many active dependents it may have beyond that (EXACT-2); nil: none
-	Unavailable func(owner any) int        // how many it may lack by deletes of its own (EXACT-1); nil: none
-	Identity    func(dependent any) string // what only one of an owner's may be (EXACT-3); "": nothing; nil: not judged
-	Counts      []Count                    // the numbers of an owner's status that count dependents (EXACT-8)
+	Surge       func(owner any) int          // how many active dependents it may have beyond that (EXACT-2); nil: none
+	Unavailable func(owner any) int          // how many it may lack by deletes of its own (EXACT-1); nil: none
+	Identity    func(dependent any) string   // what only one of an owner's may be (EXACT-3); "": nothing; nil: not judged
+	Wanted      func(owner, object any) bool // whether it asks for this very dependent; nil: any is as good as another
+	Awaits      func(owner, object any) bool // whether it makes no more while this dependent is so; nil: never
+	Unwatched   []string                     // those of Dependents that the WATCH laws don't concern
+	Counts      []Count                      // the numbers of an owner's status that count dependents (EXACT-8)
 }
 
 // Count is one number in an owner's status that says how many of its dependents

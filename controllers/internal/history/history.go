@@ -16,9 +16,11 @@ import (
 // Without names guards to leave out; see package mutants. The zero value keeps
 // them all. Each guard is checked at one place.
 type Without struct {
-	Collision bool // a name that is taken is taken for the revision that was to have it, whatever that holds
+	Collision bool // a name that is taken by another revision is no reason to take another one
 	Live      bool // revisions that are in use are not spared when old ones are deleted
 }
+
+var resource = appsv1.SchemeGroupVersion.WithResource("controllerrevisions").GroupResource()
 
 // History is one set's, for one sync.
 type History struct {
@@ -87,8 +89,11 @@ func (h *History) Create(ctx context.Context, revision *appsv1.ControllerRevisio
 			return nil, collisions, err
 		}
 		there := obj.(*appsv1.ControllerRevision)
-		if bytes.Equal(there.Data.Raw, made.Data.Raw) || h.Without.Collision {
+		if bytes.Equal(there.Data.Raw, made.Data.Raw) {
 			return there, collisions, nil
+		}
+		if h.Without.Collision {
+			return nil, collisions, apierrors.NewAlreadyExists(resource, made.Name)
 		}
 		collisions++
 	}

@@ -22,8 +22,9 @@ func (s *syncing) cachedClaim(template string, ordinal int) *corev1.PersistentVo
 
 // createClaims makes the claims that a pod lacks, going on after an error. One that is
 // being deleted is an error: it is not to be mounted, and its name is not free yet.
-// A claim has no owner when it is made: what the policy says is done to it when it is
-// seen.
+// A claim has its owners from the first moment, so that it goes although the set is
+// gone before the next sync. Upstream's gets them when it is seen (RULES F67, CORPUS
+// D28).
 func (s *syncing) createClaims(ctx context.Context, p *corev1.Pod) error {
 	var errs []error
 	for i := range s.set.Spec.VolumeClaimTemplates {
@@ -42,6 +43,9 @@ func (s *syncing) createClaims(ctx context.Context, p *corev1.Pod) error {
 			claim.Labels = map[string]string{}
 		}
 		maps.Copy(claim.Labels, s.set.Spec.Selector.MatchLabels)
+		if !s.options.Without.ClaimLater {
+			claim.OwnerReferences = s.owners(&claim, p)
+		}
 		obj, err := s.env.Client.Create(ctx, &claim)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("failed to create PVC %s: %w", name, err))
@@ -66,8 +70,8 @@ func (s *syncing) settleClaims(ctx context.Context, p *corev1.Pod, _ *arrangemen
 	return false, s.ownClaims(ctx, p)
 }
 
-// ownClaims gives a pod's claims the owners that the set's policy asks for. A claim
-// that the cache does not have gets them when it has (CORPUS D28).
+// ownClaims gives a pod's claims, such as the cache has, the owners that the set's
+// policy asks for.
 func (s *syncing) ownClaims(ctx context.Context, p *corev1.Pod) error {
 	for i := range s.set.Spec.VolumeClaimTemplates {
 		claim := s.cachedClaim(s.set.Spec.VolumeClaimTemplates[i].Name, ordinal(p))

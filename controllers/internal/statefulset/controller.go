@@ -46,27 +46,35 @@ type Without struct {
 	Routing routing.Without
 	History history.Without
 
-	Member    bool // pods of any name are members
-	Canonical bool // a pod whose name writes its ordinal otherwise (web-01) is a member, too
-	SamePod   bool // an update that failed is tried again on whatever has the name by then
-	SameSet   bool // ... and so is the status
+	Member      bool // pods of any name are members
+	Canonical   bool // a pod whose name writes its ordinal otherwise (web-01) is a member, too
+	Terminating bool // a set that is being deleted goes on as if it were not
+	VictimUID   bool // pods are deleted by name, whatever pod has it by now
+	SamePod     bool // an update that failed is tried again on whatever has the name by then
+	SameSet     bool // ... and so is the status
+	Ended       bool // a pod that has ended is made again before it is gone
+	RollAlone   bool // a rolling update does not wait for what it has replaced
+	Drift       bool // a revision holds more than the template, and never equals one made before
 
-	StaleClaim bool // a pod is made although a claim of its is about to go
-	Namesake   bool // claims of an earlier set or pod of the name are taken for its own
-	Strange    bool // claims that somebody else controls get an owner more
+	ClaimLater  bool // a claim gets its owners when it is seen, not when it is made
+	ClaimEvents bool // nobody is woken by claims
+	StaleClaim  bool // a pod is made although a claim of its is about to go
+	Namesake    bool // claims of an earlier set or pod of the name are taken for its own
+	Strange     bool // claims that somebody else controls get an owner more
 }
 
 // New returns a controller.
 func New(o Options) host.Controller {
-	return host.Controller{
+	c := host.Controller{
 		Name:       "statefulset",
 		Generation: string(o.Generation),
 		For:        Kind,
-		Owns:       []schema.GroupVersionKind{pod.Kind, history.Kind},
 		New:        func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
-		Routes:     []host.Route{routing.Own(Kind, &o.Without.Routing), podRoute(&o)},
+		Routes:     []host.Route{routing.Own(Kind, &o.Without.Routing), podRoute(&o), claimRoute(&o)},
 		Profile:    host.Upstream,
 	}
+	declare(&c)
+	return c
 }
 
 func podRoute(o *Options) host.Route {
@@ -75,6 +83,25 @@ func podRoute(o *Options) host.Route {
 			return selects(owner.(*appsv1.StatefulSet), labels)
 		}}
 	return d.Route(pod.Kind)
+}
+
+// claimRoute wakes the set that waits for a claim to go, or to be let go: it does not
+// make the pod before, and nothing else happens then. Upstream's watches no claims, and
+// waits until something does (RULES F66).
+func claimRoute(o *Options) host.Route {
+	return host.Route{Kind: claimKind, Do: func(v host.View, e host.Event, out *host.Effect) {
+		old, ok := e.Old.(*corev1.PersistentVolumeClaim)
+		cur, is := e.New.(*corev1.PersistentVolumeClaim)
+		if !ok || o.Without.ClaimEvents || is && len(cur.OwnerReferences) >= len(old.OwnerReferences) {
+			return
+		}
+		v.Each(Kind, old.Namespace, func(obj runtime.Object) bool {
+			if set := obj.(*appsv1.StatefulSet); claims(set, old.Name) {
+				out.Keys = append(out.Keys, routing.Key(set))
+			}
+			return true
+		})
+	}}
 }
 
 // availableLater is how long after a pod became ready its set has to look whether
@@ -122,8 +149,12 @@ func newReconciler(o *Options, env *host.Env) *reconciler {
 // data is a set's template in the form that revisions hold.
 func (r *reconciler) data(key string, set *appsv1.StatefulSet) []byte {
 	e, ok := r.encoded[key]
-	if !ok || e.uid != set.UID || e.generation != set.Generation {
-		e = encoded{set.UID, set.Generation, history.Data(&set.Spec.Template)}
+	if !ok || e.uid != set.UID || e.generation != set.Generation || r.options.Without.Drift {
+		template := set.Spec.Template
+		if r.options.Without.Drift {
+			template.Annotations = map[string]string{"drift": set.ResourceVersion}
+		}
+		e = encoded{set.UID, set.Generation, history.Data(&template)}
 		r.encoded[key] = e
 	}
 	return e.data

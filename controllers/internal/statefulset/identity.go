@@ -2,6 +2,7 @@ package statefulset
 
 import (
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,6 +42,13 @@ func nameOf(set *appsv1.StatefulSet, ordinal int) string {
 // claimName is the name of the claim that a pod has by one of the set's templates.
 func claimName(set *appsv1.StatefulSet, template string, ordinal int) string {
 	return template + "-" + nameOf(set, ordinal)
+}
+
+// claims reports whether a claim has the name of one that a pod of a set has.
+func claims(set *appsv1.StatefulSet, name string) bool {
+	of, n := identity(name)
+	return n >= 0 && slices.ContainsFunc(set.Spec.VolumeClaimTemplates,
+		func(t corev1.PersistentVolumeClaim) bool { return of == t.Name+"-"+set.Name })
 }
 
 // first is the ordinal of a set's first pod.

@@ -32,12 +32,23 @@ func (s *syncing) create(ctx context.Context, p *corev1.Pod) error {
 // delete deletes this incarnation of a pod (EXACT-4); upstream's deletes whatever has
 // the name. One that is gone already is as good as deleted.
 func (s *syncing) delete(ctx context.Context, p *corev1.Pod) error {
-	err := s.env.Client.Delete(ctx, pod.Kind, p.Namespace, p.Name,
-		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &p.UID}})
+	var only metav1.DeleteOptions
+	if !s.options.Without.VictimUID {
+		only.Preconditions = &metav1.Preconditions{UID: &p.UID}
+	}
+	err := s.env.Client.Delete(ctx, pod.Kind, p.Namespace, p.Name, only)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	return err
+}
+
+// replace deletes a pod and makes it again at once.
+func (s *syncing) replace(ctx context.Context, p *corev1.Pod) error {
+	if err := s.delete(ctx, p); err != nil {
+		return err
+	}
+	return s.create(ctx, s.build(ordinal(p)))
 }
 
 // attempts is how often a pod is written that is refused for a conflict.

@@ -93,13 +93,18 @@ func (s *syncing) advance(ctx context.Context, h *history.History, revisions []*
 	}
 	status := s.statusOf(pods)
 	var err error
-	if s.set.DeletionTimestamp == nil {
+	if !s.going() {
 		err = s.update(ctx, s.arrange(pods), status)
 	}
 	if statusErr := s.writeStatus(ctx, status); err == nil {
 		err = statusErr
 	}
 	return status, err
+}
+
+// going reports whether the set is being deleted.
+func (s *syncing) going() bool {
+	return s.set.DeletionTimestamp != nil && !s.options.Without.Terminating
 }
 
 // lookAgain syncs the set when the next of its pods is available: nothing else

@@ -142,6 +142,9 @@ func (s *syncing) tend(ctx context.Context, p *corev1.Pod, _ *arrangement) (bool
 	if pod.Ended(p) {
 		// However it ended: a container that was stopped from outside may well have
 		// exited with success. Its successor is made when it is gone (CORPUS C20).
+		if s.options.Without.Ended {
+			return true, s.replace(ctx, p)
+		}
 		if p.DeletionTimestamp == nil {
 			return true, s.delete(ctx, p)
 		}
@@ -192,7 +195,7 @@ func (s *syncing) roll(ctx context.Context, a *arrangement) error {
 			s.rolled = true
 			return nil
 		}
-		if !s.available(p) {
+		if !s.available(p) && !s.options.Without.RollAlone {
 			return nil
 		}
 	}

@@ -34,7 +34,7 @@ func (s *syncing) findVersions(ctx context.Context, h *history.History,
 	if s.set.Status.CollisionCount != nil {
 		s.collisions = *s.set.Status.CollisionCount
 	}
-	if s.set.DeletionTimestamp != nil {
+	if s.going() {
 		s.current.revision, s.next.revision = s.set.Status.CurrentRevision, s.set.Status.UpdateRevision
 		return nil
 	}
@@ -114,7 +114,7 @@ func (s *syncing) at(r *appsv1.ControllerRevision) (version, error) {
 // it is at.
 func (s *syncing) truncate(ctx context.Context, h *history.History, revisions []*appsv1.ControllerRevision,
 	pods []*corev1.Pod) error {
-	if s.set.DeletionTimestamp != nil || s.set.Spec.RevisionHistoryLimit == nil {
+	if s.going() || s.set.Spec.RevisionHistoryLimit == nil {
 		return nil
 	}
 	live := map[string]bool{s.current.revision: true, s.next.revision: true}
