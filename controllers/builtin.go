@@ -33,6 +33,8 @@ func Builtin() []host.Controller {
 		)
 	}
 	return append(table,
+		statefulset.New(statefulset.Options{Generation: statefulset.Selector}),
+		statefulset.New(statefulset.Options{Generation: statefulset.ControllerRef}),
 		statefulset.New(statefulset.Options{Generation: statefulset.Current}),
 		garbagecollector.New(garbagecollector.Without{}),
 		namespace.New(namespace.Without{}),

@@ -83,7 +83,9 @@ func claimOf(p *corev1.Pod, v *corev1.Volume) string {
 	return ""
 }
 
-func held(claim *corev1.PersistentVolumeClaim) bool { return slices.Contains(claim.Finalizers, Finalizer) }
+func held(claim *corev1.PersistentVolumeClaim) bool {
+	return slices.Contains(claim.Finalizers, Finalizer)
+}
 
 type controller struct {
 	env     *host.Env

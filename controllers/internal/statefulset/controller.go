@@ -29,6 +29,12 @@ type Generation string
 
 // The generations.
 const (
+	// Selector: the pods of the set's name and selector are its own, whoever made them
+	// (before ControllerRef).
+	Selector Generation = "selector"
+	// ControllerRef: the proposal in full, and nothing that came later: no revisions, no
+	// parallel sets, no claims that go.
+	ControllerRef Generation = "controllerref"
 	// Current: as Kubernetes 1.36 has it.
 	Current Generation = "current"
 )
@@ -70,18 +76,25 @@ func New(o Options) host.Controller {
 		Generation: string(o.Generation),
 		For:        Kind,
 		New:        func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
-		Routes:     []host.Route{routing.Own(Kind, &o.Without.Routing), podRoute(&o), claimRoute(&o)},
+		Routes:     []host.Route{routing.Own(Kind, &o.Without.Routing), podRoute(&o)},
 		Profile:    host.Upstream,
 	}
-	declare(&c)
+	if o.Generation == Current {
+		c.Routes = append(c.Routes, claimRoute(&o))
+	}
+	declare(&c, o.Generation)
 	return c
 }
 
 func podRoute(o *Options) host.Route {
-	d := &routing.Dependents{Owner: Kind, Later: availableLater, Without: &o.Without.Routing,
-		Selects: func(owner runtime.Object, labels map[string]string) bool {
-			return selects(owner.(*appsv1.StatefulSet), labels)
-		}}
+	selected := func(owner runtime.Object, labels map[string]string) bool {
+		return selects(owner.(*appsv1.StatefulSet), labels)
+	}
+	if o.Generation == Selector {
+		t := &routing.TieBreak{Owner: Kind, Selects: selected}
+		return t.Route(pod.Kind)
+	}
+	d := &routing.Dependents{Owner: Kind, Selects: selected, Later: availableLater, Without: &o.Without.Routing}
 	return d.Route(pod.Kind)
 }
 
@@ -135,7 +148,10 @@ type encoded struct {
 }
 
 func newReconciler(o *Options, env *host.Env) *reconciler {
-	r := &reconciler{options: o, env: env, written: consistency.New(env.Behind), encoded: map[string]encoded{}}
+	r := &reconciler{options: o, env: env, encoded: map[string]encoded{}}
+	if o.Generation == Current {
+		r.written = consistency.New(env.Behind)
+	}
 	for _, c := range []struct {
 		kind  schema.GroupVersionKind
 		cache *cache.Indexer

@@ -17,9 +17,12 @@ import (
 // declare tells the laws what a set asks for. Its revisions are its own as its pods
 // are, but not what it asks for: they don't count. Nobody is woken by them: one that
 // lost its owner is adopted when the set is synced for something else.
-func declare(c *host.Controller) {
-	c.Owns = []schema.GroupVersionKind{pod.Kind, history.Kind}
-	c.Unwatched = []schema.GroupVersionKind{history.Kind}
+func declare(c *host.Controller, g Generation) {
+	c.Owns = []schema.GroupVersionKind{pod.Kind}
+	if g == Current {
+		c.Owns = append(c.Owns, history.Kind)
+		c.Unwatched = []schema.GroupVersionKind{history.Kind}
+	}
 	c.Selector = func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.StatefulSet)) }
 	c.Replicas = func(owner runtime.Object) int { return wanted(owner.(*appsv1.StatefulSet)) }
 	c.Active = func(obj runtime.Object) bool {
@@ -27,10 +30,11 @@ func declare(c *host.Controller) {
 		return ok && !pod.Ended(p)
 	}
 	c.Unavailable = func(owner runtime.Object) int {
-		if owner.(*appsv1.StatefulSet).Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
-			return 0
+		strategy := owner.(*appsv1.StatefulSet).Spec.UpdateStrategy.Type
+		if g == Current && strategy == appsv1.RollingUpdateStatefulSetStrategyType {
+			return 1 // it takes one at a time
 		}
-		return 1 // a rolling update takes one at a time
+		return 0
 	}
 	c.Identity = func(obj runtime.Object) string {
 		if p, ok := obj.(*corev1.Pod); ok {
@@ -44,13 +48,16 @@ func declare(c *host.Controller) {
 	}
 	c.Awaits = func(owner, obj runtime.Object) bool {
 		p, ok := obj.(*corev1.Pod)
-		return ok && (p.DeletionTimestamp != nil || pod.Ended(p) || ordered(owner.(*appsv1.StatefulSet)) && !up(p))
+		return ok && (p.DeletionTimestamp != nil || pod.Ended(p) || ordered(owner.(*appsv1.StatefulSet), g) && !up(p))
 	}
 	c.Willing = func(owner, obj runtime.Object) bool {
 		p, ok := obj.(*corev1.Pod)
 		return !ok || member(owner.(*appsv1.StatefulSet), p.Name, &Without{})
 	}
 	c.Counts = counts()
+	if g != Current {
+		c.Counts = c.Counts[:1]
+	}
 }
 
 // counts declares which pods the numbers in a status count. How many are of which

@@ -51,7 +51,7 @@ func (s *syncing) count(status *appsv1.StatefulSetStatus, lists ...[]*corev1.Pod
 			}
 		}
 	}
-	if s.rolled {
+	if s.rolled && status.CurrentReplicas > 0 { // what was deleted may have been of no revision
 		status.CurrentReplicas--
 	}
 }

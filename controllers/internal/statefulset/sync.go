@@ -47,6 +47,9 @@ type syncing struct {
 }
 
 func (s *syncing) sync(ctx context.Context) error {
+	if s.options.Generation != Current {
+		return s.syncOld(ctx)
+	}
 	h := &history.History{Client: s.env.Client, Owner: s.set, Revisions: s.revisions,
 		Without: &s.options.Without.History}
 	revisions := h.List(func(labels map[string]string) bool { return selects(s.set, labels) })

@@ -59,7 +59,11 @@ func (s *syncing) build(ordinal int) *corev1.Pod {
 			of = s.current
 		}
 	}
-	return newPod(of.set, ordinal, of.revision)
+	p := newPod(of.set, ordinal, of.revision)
+	if s.options.Generation == Selector {
+		p.OwnerReferences = nil
+	}
+	return p
 }
 
 // partition is how many of a set's pods, from the first on, an update leaves alone.
@@ -83,8 +87,8 @@ func (s *syncing) available(p *corev1.Pod) bool {
 }
 
 // ordered reports whether each of a set's pods waits for those before it.
-func ordered(set *appsv1.StatefulSet) bool {
-	return set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
+func ordered(set *appsv1.StatefulSet, g Generation) bool {
+	return g != Current || set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
 }
 
 // update takes the set as far as it gets: first the pods that are wanted, then those
@@ -111,7 +115,7 @@ func (s *syncing) update(ctx context.Context, a *arrangement, status *appsv1.Sta
 // where pods do not wait for each other, to all of them, in batches of 1, 2, 4 and
 // so on until one fails.
 func (s *syncing) each(pods []*corev1.Pod, do func(*corev1.Pod) (bool, error)) (bool, error) {
-	if ordered(s.set) {
+	if ordered(s.set, s.options.Generation) {
 		for _, p := range pods {
 			if done, err := do(p); done || err != nil {
 				return true, err
@@ -161,8 +165,11 @@ func (s *syncing) tend(ctx context.Context, p *corev1.Pod, _ *arrangement) (bool
 			return true, err
 		}
 	}
-	if ordered(s.set) && (!up(p) || !s.available(p)) {
+	if ordered(s.set, s.options.Generation) && (!up(p) || !s.available(p)) {
 		return true, nil
+	}
+	if s.options.Generation != Current {
+		return false, nil
 	}
 	return false, s.mend(ctx, p)
 }
@@ -174,7 +181,7 @@ func (s *syncing) remove(ctx context.Context, p *corev1.Pod, a *arrangement) (bo
 	switch {
 	case p.DeletionTimestamp != nil:
 		return true, nil
-	case ordered(s.set) && p != a.ailing && (!up(p) || !s.available(p)):
+	case ordered(s.set, s.options.Generation) && p != a.ailing && (!up(p) || !s.available(p)):
 		return true, nil
 	}
 	return true, s.delete(ctx, p)
