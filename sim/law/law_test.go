@@ -28,7 +28,8 @@ func stories() []story {
 	var all []story
 	for _, s := range [][]story{apiStories, lawStories, fightStories, adoptStories, orphanStories, watchStories,
 		writeStories, gcStories, namespaceStories, restStories, namingStories, othersStories, releaseStories,
-		finalizerStories, workStories, exactStories, strangerStories, idiomStories, ordinalStories} {
+		finalizerStories, workStories, exactStories, strangerStories, idiomStories, ordinalStories,
+		namedStories} {
 		all = append(all, s...)
 	}
 	return all

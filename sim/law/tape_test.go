@@ -218,7 +218,7 @@ func subjects() []Subject {
 	work.Replicas, work.Counted = nil, nil
 	op := Subject{Process: "op", Controller: "operator", Kind: "App", Dependents: []string{"Pod"},
 		Tends: []string{"ReplicationController"}}
-	return []Subject{s, c, work, op, {Process: "gc", Controller: collector, Profile: Upstream},
+	return []Subject{s, c, work, op, byName(), {Process: "gc", Controller: collector, Profile: Upstream},
 		{Process: "ns", Controller: drainer, Profile: Upstream}}
 }
 
