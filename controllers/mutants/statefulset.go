@@ -1,8 +1,17 @@
 package mutants
 
 import (
+	"context"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
 	"github.com/threelaws/threelaws/controllers/internal/claimprotection"
 	"github.com/threelaws/threelaws/controllers/internal/statefulset"
+	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -47,6 +56,9 @@ var statefulSetMutants = []mutant{
 	{"statefulset/deaf-to-claims", "NOFIGHT-3", "NOFIGHT-3",
 		"waits for a claim to be gone, and is told by nobody that it is",
 		sts(func(w *statefulset.Without) { w.ClaimEvents = true })},
+	{"statefulset/waits-to-see-it-go", "WRITE-3", "",
+		"gives the claims of a pod that is not wanted away when it sees it go, and misses one that goes at once",
+		sts(func(w *statefulset.Without) { w.GoingSeen = true })},
 	{"statefulset/mounts-what-is-going", "GC-1", "",
 		"makes a pod although its claim is about to be collected with the pod's predecessor",
 		sts(func(w *statefulset.Without) { w.StaleClaim = true })},
@@ -56,6 +68,65 @@ var statefulSetMutants = []mutant{
 	{"statefulset/shares-claims", "LAW-2", "EXACT-7",
 		"tries for ever to change the owners of a claim that somebody else controls",
 		sts(func(w *statefulset.Without) { w.Strange = true })},
+}
+
+// sweepers are operators that do away with the claims of what they look after once it is
+// going, and go by what they can: neither name nor label says whose a claim is.
+var sweepers = []mutant{
+	{"statefulset/sweeps-by-name", "ADOPT-8", "LAW-2",
+		"deletes the claims of a set that is going by their names, whoever's they are by now",
+		sweeper(func(set *appsv1.StatefulSet, claim *corev1.PersistentVolumeClaim) bool {
+			return strings.HasPrefix(claim.Name, "data-"+set.Name+"-")
+		})},
+	{"statefulset/sweeps-by-label", "ADOPT-8", "LAW-2",
+		"deletes the claims of a set that is going by their labels, whoever's they are by now",
+		sweeper(func(set *appsv1.StatefulSet, claim *corev1.PersistentVolumeClaim) bool {
+			return labels.SelectorFromSet(set.Spec.Selector.MatchLabels).Matches(labels.Set(claim.Labels))
+		})},
+}
+
+// sweeper is a StatefulSet controller that deletes claims when its set is going.
+func sweeper(its func(set *appsv1.StatefulSet, claim *corev1.PersistentVolumeClaim) bool) build {
+	return build{make: func() host.Controller {
+		c := statefulset.New(statefulset.Options{Generation: statefulset.Current})
+		inner := c.New
+		c.New = func(env *host.Env) host.Reconciler {
+			return &sweeping{statefulSet: inner(env).(statefulSet), env: env, its: its}
+		}
+		return c
+	}}
+}
+
+// statefulSet is all that the host asks of the StatefulSet controller.
+type statefulSet interface {
+	host.Reconciler
+	Forget(key string)
+	Digest(h *sim.Hash)
+}
+
+type sweeping struct {
+	statefulSet
+	env *host.Env
+	its func(set *appsv1.StatefulSet, claim *corev1.PersistentVolumeClaim) bool
+}
+
+func (s *sweeping) Sync(ctx context.Context, key string) error {
+	obj, exists, _ := s.env.Informer(statefulset.Kind).GetIndexer().GetByKey(key)
+	if set, ok := obj.(*appsv1.StatefulSet); exists && ok && set.DeletionTimestamp != nil {
+		kind := corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
+		claims, err := s.env.Client.List(ctx, kind, set.Namespace, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		for _, obj := range claims {
+			if claim := obj.(*corev1.PersistentVolumeClaim); s.its(set, claim) && claim.DeletionTimestamp == nil {
+				if err := s.env.Client.Delete(ctx, kind, claim.Namespace, claim.Name, metav1.DeleteOptions{}); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return s.statefulSet.Sync(ctx, key)
 }
 
 // sts is a StatefulSet controller of today without what f sets.

@@ -67,6 +67,9 @@ func (s *syncing) ensureClaims(ctx context.Context, p *corev1.Pod) error {
 // settleClaims gives the claims of a pod that is not wanted their owners, before it is
 // deleted.
 func (s *syncing) settleClaims(ctx context.Context, p *corev1.Pod, _ *arrangement) (bool, error) {
+	if s.options.Without.GoingSeen && p.DeletionTimestamp == nil {
+		return false, nil
+	}
 	return false, s.ownClaims(ctx, p)
 }
 
