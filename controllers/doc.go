@@ -1,6 +1,7 @@
 // Package controllers is the table of controllers that this module brings: the
-// ReplicaSet and ReplicationController controllers in three generations, the garbage
-// collector, the namespace controller, a kubelet, and the reaper that deleted as
+// ReplicaSet and ReplicationController controllers in three generations, the StatefulSet
+// controller in three, the garbage collector, the namespace controller, the one that
+// protects claims of storage that are in use, a kubelet, and the reaper that deleted as
 // kubectl once did. They are written to be read: each shows the rules of ownership it
 // follows, by the clauses of the specification.
 //

@@ -6,6 +6,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -76,7 +77,7 @@ var sweepers = []mutant{
 	{"statefulset/sweeps-by-name", "ADOPT-8", "LAW-2",
 		"deletes the claims of a set that is going by their names, whoever's they are by now",
 		sweeper(func(set *appsv1.StatefulSet, claim *corev1.PersistentVolumeClaim) bool {
-			return strings.HasPrefix(claim.Name, "data-"+set.Name+"-")
+			return strings.HasPrefix(claim.Name, set.Spec.VolumeClaimTemplates[0].Name+"-"+set.Name+"-")
 		})},
 	{"statefulset/sweeps-by-label", "ADOPT-8", "LAW-2",
 		"deletes the claims of a set that is going by their labels, whoever's they are by now",
@@ -84,6 +85,8 @@ var sweepers = []mutant{
 			return labels.SelectorFromSet(set.Spec.Selector.MatchLabels).Matches(labels.Set(claim.Labels))
 		})},
 }
+
+var claimKind = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
 
 // sweeper is a StatefulSet controller that deletes claims when its set is going.
 func sweeper(its func(set *appsv1.StatefulSet, claim *corev1.PersistentVolumeClaim) bool) build {
@@ -104,6 +107,7 @@ type statefulSet interface {
 	Digest(h *sim.Hash)
 }
 
+// sweeping is a StatefulSet controller that deletes the claims of a set that is going.
 type sweeping struct {
 	statefulSet
 	env *host.Env
@@ -112,18 +116,18 @@ type sweeping struct {
 
 func (s *sweeping) Sync(ctx context.Context, key string) error {
 	obj, exists, _ := s.env.Informer(statefulset.Kind).GetIndexer().GetByKey(key)
-	if set, ok := obj.(*appsv1.StatefulSet); exists && ok && set.DeletionTimestamp != nil {
-		kind := corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
-		claims, err := s.env.Client.List(ctx, kind, set.Namespace, metav1.ListOptions{})
-		if err != nil {
-			return err
+	if !exists || obj.(*appsv1.StatefulSet).DeletionTimestamp == nil {
+		return s.statefulSet.Sync(ctx, key)
+	}
+	set := obj.(*appsv1.StatefulSet)
+	for _, obj := range s.env.Informer(claimKind).GetIndexer().List() {
+		claim := obj.(*corev1.PersistentVolumeClaim)
+		if !s.its(set, claim) {
+			continue
 		}
-		for _, obj := range claims {
-			if claim := obj.(*corev1.PersistentVolumeClaim); s.its(set, claim) && claim.DeletionTimestamp == nil {
-				if err := s.env.Client.Delete(ctx, kind, claim.Namespace, claim.Name, metav1.DeleteOptions{}); err != nil {
-					return err
-				}
-			}
+		err := s.env.Client.Delete(ctx, claimKind, claim.Namespace, claim.Name, metav1.DeleteOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return err
 		}
 	}
 	return s.statefulSet.Sync(ctx, key)
