@@ -66,8 +66,10 @@ func (j *Judge) unreleased() {
 				continue
 			}
 			j.Ask()
-			if !j.state.Selects(o.sub, o.Value, d.Meta) || !o.sub.willing(o.Value, d.Value) {
-				j.Report(Informed, d.Ref.String()+" is still owned by "+o.Ref.String()+", which would not have it")
+			if !j.state.Selects(o.sub, o.Value, d.Meta) {
+				j.Report(Informed, d.Ref.String()+" is still owned by "+o.Ref.String()+", which does not select it")
+			} else if !o.sub.willing(o.Value, d.Value) {
+				j.Report(Informed, d.Ref.String()+" is still owned by "+o.Ref.String()+", and by its name it is none of it")
 			}
 		}
 	}
