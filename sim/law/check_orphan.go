@@ -69,7 +69,8 @@ func (j *Judge) unreleased() {
 			if !j.state.Selects(o.sub, o.Value, d.Meta) {
 				j.Report(Informed, d.Ref.String()+" is still owned by "+o.Ref.String()+", which does not select it")
 			} else if !o.sub.willing(o.Value, d.Value) {
-				j.Report(Informed, d.Ref.String()+" is still owned by "+o.Ref.String()+", and by its name it is none of it")
+				j.Report(Informed, d.Ref.String()+" is still owned by "+o.Ref.String()+
+					", and by its name it is none of it")
 			}
 		}
 	}

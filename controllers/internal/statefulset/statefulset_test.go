@@ -157,7 +157,8 @@ func TestRevisionMeansTheSame(t *testing.T) {
 		raw  []byte
 		want bool
 	}{
-		{data, true}, {older, true}, {[]byte(`{"spec":{"template":{"$patch":"replace"}}}`), false}, {[]byte(`[]`), false},
+		{data, true}, {older, true}, {[]byte(`{"spec":{"template":{"$patch":"replace"}}}`), false},
+		{[]byte(`[]`), false},
 	} {
 		r := &appsv1.ControllerRevision{Data: runtime.RawExtension{Raw: c.raw}}
 		if s.means(r, data) != c.want {
