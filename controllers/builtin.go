@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/threelaws/threelaws/controllers/garbagecollector"
+	"github.com/threelaws/threelaws/controllers/internal/claimprotection"
 	"github.com/threelaws/threelaws/controllers/internal/cronjob"
 	"github.com/threelaws/threelaws/controllers/internal/disruption"
 	"github.com/threelaws/threelaws/controllers/internal/endpointslice"
@@ -12,6 +13,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/replicas"
 	"github.com/threelaws/threelaws/controllers/internal/replicaset"
 	"github.com/threelaws/threelaws/controllers/internal/replication"
+	"github.com/threelaws/threelaws/controllers/internal/statefulset"
 	"github.com/threelaws/threelaws/controllers/internal/ttl"
 	"github.com/threelaws/threelaws/controllers/kubelet"
 	"github.com/threelaws/threelaws/controllers/namespace"
@@ -38,6 +40,9 @@ func Builtin() []host.Controller {
 		)
 	}
 	return append(table,
+		statefulset.New(statefulset.Options{Generation: statefulset.Selector}),
+		statefulset.New(statefulset.Options{Generation: statefulset.ControllerRef}),
+		statefulset.New(statefulset.Options{Generation: statefulset.Current}),
 		garbagecollector.New(garbagecollector.Without{}),
 		namespace.New(namespace.Without{}),
 		cronjob.Polling(cronjob.Selector),
@@ -51,6 +56,7 @@ func Builtin() []host.Controller {
 		job.New(job.Options{Generation: job.ControllerRef}),
 		job.New(job.Options{Generation: job.Current}),
 		ttl.New(ttl.Without{}),
+		claimprotection.New(claimprotection.Without{}),
 		kubelet.New(kubelet.Options{Bind: "node-1"}),
 		kubelet.New(kubelet.Options{}),
 	)
@@ -67,6 +73,8 @@ var aliases = map[string]string{
 	"garbage-collector":     "garbagecollector",
 	"cj":                    "cronjob",
 	"cronjobs":              "cronjob",
+	"sts":                   "statefulset",
+	"statefulsets":          "statefulset",
 }
 
 // Aliases returns other names for controllers of the table: short ones, and those of

@@ -41,6 +41,8 @@ func rows() []mutant {
 		cronJobMutants,
 		sliceMutants,
 		jobMutants,
+		statefulSetMutants,
+		claimProtectionMutants,
 	)
 }
 

@@ -5,10 +5,12 @@ import (
 	"testing"
 
 	"github.com/threelaws/threelaws/controllers/garbagecollector"
+	"github.com/threelaws/threelaws/controllers/internal/claimprotection"
 	"github.com/threelaws/threelaws/controllers/internal/cronjob"
 	"github.com/threelaws/threelaws/controllers/internal/endpointslice"
 	"github.com/threelaws/threelaws/controllers/internal/job"
 	"github.com/threelaws/threelaws/controllers/internal/replicas"
+	"github.com/threelaws/threelaws/controllers/internal/statefulset"
 	"github.com/threelaws/threelaws/controllers/internal/ttl"
 	"github.com/threelaws/threelaws/controllers/kubelet"
 	"github.com/threelaws/threelaws/controllers/namespace"
@@ -59,6 +61,8 @@ func TestEveryGuardHasAMutant(t *testing.T) {
 		endpointslice.Without{},
 		job.Without{},
 		ttl.Without{},
+		statefulset.Without{},
+		claimprotection.Without{},
 	} {
 		for _, f := range set(family, false) {
 			if !used[f] {

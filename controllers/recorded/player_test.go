@@ -20,16 +20,18 @@ import (
 // ours are the controllers of this module by the names that
 // kube-controller-manager gives them.
 var ours = map[string]string{
-	"cronjob":               "cronjob@current",
-	"disruption":            "disruption",
-	"endpointslice":         "endpointslice",
-	"garbage-collector":     "garbagecollector",
-	"job":                   "job@current",
-	"namespace":             "namespace",
-	"replicaset":            "replicaset@current",
-	"replicationcontroller": "replication@current",
-	"resourcequota":         "resourcequota",
-	"ttl-after-finished":    "ttl-after-finished",
+	"cronjob":                          "cronjob@current",
+	"disruption":                       "disruption",
+	"endpointslice":                    "endpointslice",
+	"garbage-collector":                "garbagecollector",
+	"job":                              "job@current",
+	"namespace":                        "namespace",
+	"replicaset":                       "replicaset@current",
+	"replicationcontroller":            "replication@current",
+	"resourcequota":                    "resourcequota",
+	"ttl-after-finished":               "ttl-after-finished",
+	"persistentvolumeclaim-protection": "persistentvolumeclaim-protection",
+	"statefulset":                      "statefulset@current",
 }
 
 // recordedOn is a day on which the cases may have been recorded: what time a schedule
@@ -69,6 +71,10 @@ func play(c *recorded.Case, choices sim.Choices, between pace) error {
 	p.handler = httpapi.New(server, p.cluster.World().Clock.Now)
 	p.handler.Execute = func(req *fakeapi.Request) fakeapi.Response { return p.cluster.As("user", req) }
 	for _, name := range c.Controllers {
+		if faulty, ok := faults[c.Name()]; ok && faulty.Name == name {
+			p.cluster.Start(name, faulty)
+			continue
+		}
 		p.start(ours[name])
 	}
 	p.known.Bind("$ns", "ns-1")

@@ -53,6 +53,21 @@ type Controller struct {
 	// ordinal, a node, an index, a scheduled time; "" for a dependent that may be
 	// there twice (EXACT-3).
 	Identity func(dependent runtime.Object) string
+	// Wanted is whether an owner asks for this very dependent, where one is not as good
+	// as another: web-1 is not put in place of web-0. What is not wanted may go however
+	// few there are, and what is wanted may come however many (EXACT-1, EXACT-2). Nil:
+	// any is as good as another.
+	Wanted func(owner, dependent runtime.Object) bool
+	// Awaits is whether no more dependents are made while this one of the owner's is as
+	// it is: one that is not ready yet, or whose name is not free yet; nil: never
+	// (NOFIGHT-3).
+	Awaits func(owner, dependent runtime.Object) bool
+	// Willing is whether an owner would have a dependent that its selector matches, as
+	// one that goes by names as well; nil: always (ADOPT-1, ADOPT-2, ORPHAN-1).
+	Willing func(owner, dependent runtime.Object) bool
+	// Unwatched are those of Owns of which no event wakes anybody: what becomes of them
+	// is seen at the next sync, whatever that is for.
+	Unwatched []schema.GroupVersionKind
 	// Counts are the numbers in an object's status that count its dependents
 	// (EXACT-8).
 	Counts []Count

@@ -25,11 +25,14 @@ type ownerCount struct {
 	owned int
 	held  int  // those it owns that are not active any more included: a status may have them
 	want  int  // -1 where the subject doesn't say
+	waits bool // its controller makes no more while one of its dependents is as it is
 	works bool // nobody who syncs it is down or kept from seeing: it must have converged
 }
 
 // short reports whether an owner has not got what it wants.
-func (o *ownerCount) short() bool { return o.want >= 0 && o.owned != o.want }
+func (o *ownerCount) short() bool {
+	return o.want >= 0 && o.owned != o.want && !(o.waits && o.owned < o.want)
+}
 
 func (o *ownerCount) text() string {
 	return o.Ref.String() + " wants " + itoa(o.want) + ", owns " + itoa(o.owned)
@@ -104,7 +107,7 @@ func (c *census) addOwners(s *State, sub *Subject) {
 			want = sub.Replicas(o.Value)
 		}
 		c.slots[o.Meta.GetUID()] = len(c.owners)
-		c.owners = append(c.owners, ownerCount{Object: o, sub: sub, want: want, works: works})
+		c.owners = append(c.owners, ownerCount{Object: o, sub: sub, want: want, waits: s.awaits(sub, o), works: works})
 	}
 }
 
@@ -127,4 +130,13 @@ func (c *census) count(s *State, sub *Subject, kind string) {
 			}
 		}
 	}
+}
+
+// awaits reports whether an owner's controller makes no more while one of its
+// dependents is as it is.
+func (s *State) awaits(sub *Subject, owner *Object) bool {
+	return sub.Awaits != nil && slices.ContainsFunc(s.Dependents(owner.Meta.GetUID()), func(d *Object) bool {
+		ref := meta.ControllerOf(d.Meta)
+		return ref != nil && ref.UID == owner.Meta.GetUID() && sub.Awaits(owner.Value, d.Value)
+	})
 }

@@ -16,12 +16,16 @@ func adoptMatching(j *Judge, r *sim.Record) {
 		return
 	}
 	j.Ask()
-	seen := w.Saw
+	seen, value := w.Saw, r.Saw
 	if seen == nil {
-		seen = w.Before
+		seen, value = w.Before, r.Before
 	}
 	if r.SawFor != nil && !j.state.Selects(w.Subject, r.SawFor, seen) {
 		j.Report(Informed, refName(w.NewOwner)+" does not select it")
+		return
+	}
+	if r.SawFor != nil && !w.Subject.willing(r.SawFor, value) {
+		j.Report(Informed, refName(w.NewOwner)+" selects it, and by its name it is none of it")
 		return
 	}
 	if o := j.state.Object(w.NewOwner.UID); o != nil && !j.state.Selects(w.Subject, o.Value, w.Before) {

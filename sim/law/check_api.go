@@ -112,7 +112,7 @@ func restartMovesNothing(j *Judge, r *sim.Record) {
 		return
 	}
 	sub := j.state.subjectFor(owner.Ref.Kind)
-	if sub == nil || !j.state.Selects(sub, owner.Value, w.Before) {
+	if sub == nil || !sub.manages(r.Object.Kind) || !j.state.Selects(sub, owner.Value, w.Before) {
 		return
 	}
 	s := Informed

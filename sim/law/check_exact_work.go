@@ -21,7 +21,7 @@ func neverTooFew(j *Judge, r *sim.Record) {
 	}
 	j.Ask()
 	away := j.state.taken.from(uidOf(r.For))
-	if k := w.counting(r); k != nil && !meta.Deleting(meta.Of(r.SawFor)) {
+	if k := w.counting(r); k != nil && !meta.Deleting(meta.Of(r.SawFor)) && w.askedFor(k, r, r.Before, true) {
 		floor := sub.floor(r.SawFor) - away
 		w.process.owners(k, func(owner any) { floor = min(floor, sub.floor(owner)-away) })
 		victim := w.process.known.ByUID[w.Before.GetUID()]
@@ -33,7 +33,7 @@ func neverTooFew(j *Judge, r *sim.Record) {
 		}
 	}
 	o := j.state.Object(uidOf(r.For))
-	if o == nil || meta.Deleting(o.Meta) {
+	if o == nil || meta.Deleting(o.Meta) || sub.Wanted != nil && !sub.Wanted(o.Value, r.Before) {
 		return
 	}
 	floor := sub.floor(o.Value) - away
@@ -56,6 +56,10 @@ func neverTooMany(j *Judge, r *sim.Record) {
 		return
 	}
 	j.Ask()
+	if sub.Wanted != nil {
+		j.neverUnasked(r)
+		return
+	}
 	if j.state.taken.back(uidOf(r.For), r) {
 		return
 	}
@@ -171,4 +175,33 @@ func (w *Write) knewHolder(r *sim.Record, o *Object, id string) bool {
 		return false
 	}
 	return e.Since < k.begun && w.Subject.Identity(e.Value) == id || e.Ahead
+}
+
+// askedFor reports whether the owner asks for this very dependent: by every version of
+// it that the worker may go by, or by any.
+func (w *Write) askedFor(k *work, r *sim.Record, dependent any, every bool) bool {
+	if w.Subject.Wanted == nil {
+		return true
+	}
+	is := w.Subject.Wanted(r.SawFor, dependent)
+	w.process.owners(k, func(owner any) {
+		if w.Subject.Wanted(owner, dependent) != every {
+			is = !every
+		}
+	})
+	return is
+}
+
+// neverUnasked is EXACT-2 for an owner of which one dependent is not as good as another:
+// what is created is one that it asks for.
+func (j *Judge) neverUnasked(r *sim.Record) {
+	w := &j.write
+	if k := w.counting(r); k != nil && !w.askedFor(k, r, r.After, false) {
+		j.Report(Informed, "is none that "+r.For.String()+" asks for")
+		return
+	}
+	o := j.state.Object(uidOf(r.For))
+	if o != nil && !meta.Deleting(o.Meta) && !w.Subject.Wanted(o.Value, r.After) {
+		j.Report(Committed, "is none that "+r.For.String()+" asks for by now")
+	}
 }

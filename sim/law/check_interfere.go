@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
@@ -18,7 +20,7 @@ func dontInterfere(j *Judge, r *sim.Record) {
 		return
 	}
 	j.Ask()
-	if w.Mine {
+	if w.Mine || w.Owner != nil && j.inFamily(w.Owner) {
 		j.cutsOthers(r)
 		return
 	}
@@ -85,7 +87,7 @@ func (j *Judge) cutsOthers(r *sim.Record) {
 	}
 	for _, ref := range w.Before.GetOwnerReferences() {
 		if string(ref.UID) == w.For.UID || meta.RefTo(w.After, ref.UID) != nil || ref.Kind == w.Subject.Kind ||
-			w.process.gave[race{w.Before.GetUID(), ref.UID}] {
+			w.process.gave[race{w.Before.GetUID(), ref.UID}] || j.inFamily(&ref) {
 			continue
 		}
 		o := j.state.Object(ref.UID)
@@ -99,6 +101,28 @@ func (j *Judge) cutsOthers(r *sim.Record) {
 		j.Report(s, "takes off the reference to "+refName(&ref)+", which is there")
 		return
 	}
+}
+
+// inFamily reports whether an owner is the object that the actor syncs, or a dependent
+// of that: to whom of them something belongs is the actor's to say. A StatefulSet gives
+// a claim to the pod that is to take it along.
+func (j *Judge) inFamily(ref *metav1.OwnerReference) bool {
+	w := &j.write
+	if w.isFor(ref) {
+		return true
+	}
+	if w.For.UID == "" || !w.Subject.manages(ref.Kind) {
+		return false
+	}
+	if w.Before != nil && w.process.gave[race{w.Before.GetUID(), ref.UID}] {
+		return true // it belongs there by the actor's own doing, though that may be gone by now
+	}
+	if o := j.state.Object(ref.UID); o != nil {
+		c := meta.ControllerOf(o.Meta)
+		return c != nil && string(c.UID) == w.For.UID
+	}
+	e := w.process.known.ByUID[ref.UID]
+	return e != nil && string(e.Owner) == w.For.UID
 }
 
 // interference words what was done to whose object.

@@ -38,11 +38,11 @@ func (j *Judge) releasedMatching(r *sim.Record) {
 	if w.Subject.Selector == nil {
 		return
 	}
-	seen := w.Saw
+	seen, value := w.Saw, r.Saw
 	if seen == nil {
-		seen = w.Before
+		seen, value = w.Before, r.Before
 	}
-	if j.state.Selects(w.Subject, r.SawFor, seen) && w.Subject.willing(r.SawFor, seen) {
+	if j.state.Selects(w.Subject, r.SawFor, seen) && w.Subject.willing(r.SawFor, value) {
 		j.Report(Informed, "released by "+w.For.String()+", which selects it")
 		return
 	}
@@ -68,6 +68,9 @@ func (j *Judge) unreleased() {
 			j.Ask()
 			if !j.state.Selects(o.sub, o.Value, d.Meta) {
 				j.Report(Informed, d.Ref.String()+" is still owned by "+o.Ref.String()+", which does not select it")
+			} else if !o.sub.willing(o.Value, d.Value) {
+				j.Report(Informed, d.Ref.String()+" is still owned by "+o.Ref.String()+
+					", and by its name it is none of it")
 			}
 		}
 	}

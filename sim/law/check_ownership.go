@@ -75,7 +75,7 @@ func claimOrphansOnly(j *Judge, r *sim.Record) {
 		return
 	}
 	j.Ask()
-	if w.Owner == nil {
+	if w.Owner == nil || j.inFamily(w.Owner) && j.inFamily(w.NewOwner) {
 		return
 	}
 	s := Committed
@@ -147,7 +147,8 @@ func (j *Judge) shared(o *ownerCount) int {
 	n := 0
 	for _, kind := range o.sub.Dependents {
 		for _, d := range j.state.Kind(kind) {
-			if o.sub.counts(d.Value, d.Meta) && j.state.Selects(o.sub, o.Value, d.Meta) {
+			if o.sub.counts(d.Value, d.Meta) && j.state.Selects(o.sub, o.Value, d.Meta) &&
+				o.sub.willing(o.Value, d.Value) {
 				if ref := meta.ControllerOf(d.Meta); ref == nil || ref.UID != o.Meta.GetUID() {
 					n++
 				}

@@ -36,6 +36,7 @@ func stories() []story {
 		ordinalStories,
 		mostStories,
 		trackingStories,
+		namedStories,
 	} {
 		all = append(all, s...)
 	}

@@ -40,7 +40,8 @@ type route struct {
 
 func (o *route) fill(s *State, r *sim.Record, p *process) {
 	*o = route{process: p, must: o.must[:0], may: o.may[:0]}
-	if p == nil || p.Subject.Polls || r.Object.Kind == p.Subject.Kind || !p.manages(r.Object.Kind) {
+	if p == nil || p.Subject.Polls || r.Object.Kind == p.Subject.Kind || !p.manages(r.Object.Kind) ||
+		slices.Contains(p.Subject.Unwatched, r.Object.Kind) {
 		return
 	}
 	before, after := meta.Of(r.Before), meta.Of(r.After)

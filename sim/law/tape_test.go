@@ -227,7 +227,7 @@ func subjects() []Subject {
 	}
 	op := Subject{Process: "op", Controller: "operator", Kind: "App", Dependents: []string{"Pod"},
 		Tends: []string{"ReplicationController"}}
-	return []Subject{s, c, work, cron, op, {Process: "gc", Controller: collector, Profile: Upstream},
+	return []Subject{s, c, work, cron, op, byName(), {Process: "gc", Controller: collector, Profile: Upstream},
 		{Process: "ns", Controller: drainer, Profile: Upstream}}
 }
 

@@ -53,6 +53,18 @@ func exactly(s *law.Subject, c *host.Controller) {
 	if c.Identity != nil {
 		s.Identity = func(dependent any) string { return c.Identity(dependent.(runtime.Object)) }
 	}
+	if c.Wanted != nil {
+		s.Wanted = func(owner, o any) bool { return c.Wanted(owner.(runtime.Object), o.(runtime.Object)) }
+	}
+	if c.Awaits != nil {
+		s.Awaits = func(owner, o any) bool { return c.Awaits(owner.(runtime.Object), o.(runtime.Object)) }
+	}
+	if c.Willing != nil {
+		s.Willing = func(owner, o any) bool { return c.Willing(owner.(runtime.Object), o.(runtime.Object)) }
+	}
+	for _, gvk := range c.Unwatched {
+		s.Unwatched = append(s.Unwatched, gvk.Kind)
+	}
 	for _, n := range c.Counts {
 		s.Counts = append(s.Counts, law.Count{
 			Name: n.Name, Ever: n.Ever,

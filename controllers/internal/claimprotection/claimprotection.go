@@ -1,0 +1,157 @@
+// Package claimprotection lets a claim of storage go when no pod uses it any more. The
+// server puts a finalizer on every claim; this controller takes it off.
+package claimprotection
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/controllers/routing"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// Finalizer is the one that keeps a claim.
+const Finalizer = "kubernetes.io/pvc-protection"
+
+var claimKind = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
+
+// Without names guards to leave out; see package mutants. The zero value keeps them
+// all. Each guard is checked at one place.
+type Without struct {
+	InUse bool // a claim goes although a pod uses it
+	Live  bool // that no pod uses a claim is believed of the cache
+}
+
+// New returns the controller. It syncs claims, whoever owns them, and makes none.
+func New(without Without) host.Controller {
+	return host.Controller{
+		Name: "persistentvolumeclaim-protection", Profile: host.Upstream, Finalizers: []string{Finalizer},
+		New: func(env *host.Env) host.Reconciler {
+			return &controller{env: env, without: &without, claims: env.Informer(claimKind).GetIndexer(),
+				pods: env.Informer(pod.Kind).GetIndexer()}
+		},
+		Routes: []host.Route{{Kind: claimKind, Do: wake}, {Kind: pod.Kind, Do: wakeClaims}},
+	}
+}
+
+// wake wakes a claim that lacks the finalizer, or waits for it to go.
+func wake(_ host.View, e host.Event, out *host.Effect) {
+	claim, ok := e.New.(*corev1.PersistentVolumeClaim)
+	if ok && held(claim) == (claim.DeletionTimestamp != nil) {
+		out.Keys = append(out.Keys, routing.Key(claim))
+	}
+}
+
+// wakeClaims wakes the claims of a pod that uses them no more: that is gone, has
+// ended, or was replaced by another of its name. One without a node never did.
+func wakeClaims(_ host.View, e host.Event, out *host.Effect) {
+	p, ok := e.New.(*corev1.Pod)
+	if !ok || pod.Ended(p) || p.Spec.NodeName == "" {
+		if !ok {
+			p = e.Old.(*corev1.Pod)
+		}
+		eachClaim(p, out)
+	}
+	if old, was := e.Old.(*corev1.Pod); ok && was && old.UID != p.UID {
+		eachClaim(old, out)
+	}
+}
+
+func eachClaim(p *corev1.Pod, out *host.Effect) {
+	for i := range p.Spec.Volumes {
+		if name := claimOf(p, &p.Spec.Volumes[i]); name != "" {
+			out.Keys = append(out.Keys, p.Namespace+"/"+name)
+		}
+	}
+}
+
+// claimOf is the name of the claim that a pod's volume is of; "" for none.
+func claimOf(p *corev1.Pod, v *corev1.Volume) string {
+	switch {
+	case v.PersistentVolumeClaim != nil:
+		return v.PersistentVolumeClaim.ClaimName
+	case v.Ephemeral != nil:
+		return p.Name + "-" + v.Name
+	}
+	return ""
+}
+
+func held(claim *corev1.PersistentVolumeClaim) bool {
+	return slices.Contains(claim.Finalizers, Finalizer)
+}
+
+type controller struct {
+	env     *host.Env
+	without *Without
+	claims  cache.Indexer
+	pods    cache.Indexer
+}
+
+// Digest has nothing to fold: the controller remembers nothing.
+func (c *controller) Digest(*sim.Hash) {}
+
+// Sync takes the finalizer off one claim that is being deleted and not used, or puts
+// it on one that lacks it.
+func (c *controller) Sync(ctx context.Context, key string) error {
+	obj, exists, err := c.claims.GetByKey(key)
+	if err != nil || !exists {
+		return err
+	}
+	claim := obj.(*corev1.PersistentVolumeClaim)
+	if held(claim) != (claim.DeletionTimestamp != nil) {
+		return nil
+	}
+	changed := *claim
+	if claim.DeletionTimestamp == nil {
+		changed.Finalizers = append(slices.Clone(claim.Finalizers), Finalizer)
+	} else {
+		if used, err := c.used(ctx, claim); err != nil || used {
+			return err
+		}
+		changed.Finalizers = slices.DeleteFunc(slices.Clone(claim.Finalizers),
+			func(f string) bool { return f == Finalizer })
+	}
+	_, err = c.env.Client.Update(ctx, &changed)
+	return err
+}
+
+// used reports whether a pod uses a claim. That the cache shows none proves nothing: a
+// pod may have been made that it does not show yet, so the server is asked as well.
+func (c *controller) used(ctx context.Context, claim *corev1.PersistentVolumeClaim) (bool, error) {
+	if c.without.InUse {
+		return false, nil
+	}
+	for _, p := range pod.In(c.pods, claim.Namespace) {
+		if uses(p, claim) {
+			return true, nil
+		}
+	}
+	if c.without.Live {
+		return false, nil
+	}
+	live, err := c.env.Client.List(ctx, pod.Kind, claim.Namespace, metav1.ListOptions{})
+	return err == nil && slices.ContainsFunc(live, func(p runtime.Object) bool {
+		return uses(p.(*corev1.Pod), claim)
+	}), err
+}
+
+// uses reports whether a pod uses a claim. One that has no node cannot begin to: a
+// kubelet starts none on a claim that is being deleted. A volume that came with the
+// pod is used until the kubelet is done with it; any other until the pod is gone.
+func uses(p *corev1.Pod, claim *corev1.PersistentVolumeClaim) bool {
+	if p.Spec.NodeName == "" {
+		return false
+	}
+	done := p.DeletionTimestamp != nil && p.DeletionGracePeriodSeconds != nil && *p.DeletionGracePeriodSeconds == 0
+	return slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool {
+		return claimOf(p, &v) == claim.Name &&
+			(v.Ephemeral == nil || !done && metav1.IsControlledBy(claim, p))
+	})
+}

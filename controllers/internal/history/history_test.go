@@ -1,0 +1,268 @@
+package history
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/controllers/ref"
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// recorded is the template of the recorded cases, and what they show of it.
+const (
+	recorded = `{"spec":{"template":{"metadata":{"labels":{"app":"x"}},"spec":{"containers":[{"image":"img:1",` +
+		`"imagePullPolicy":"IfNotPresent","name":"c","resources":{},"terminationMessagePath":"/dev/termination-log",` +
+		`"terminationMessagePolicy":"File"}],"dnsPolicy":"ClusterFirst","restartPolicy":"Always",` +
+		`"schedulerName":"default-scheduler","securityContext":{},"terminationGracePeriodSeconds":30}}}}`
+	recordedHash = "6f68c9f5cd"
+)
+
+func recordedSet(t *testing.T) *appsv1.StatefulSet {
+	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "me"}}
+	if err := json.Unmarshal([]byte(recorded), set); err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+func TestDataAndHash(t *testing.T) {
+	set := recordedSet(t)
+	data := Data(&set.Spec.Template)
+	if want := strings.Replace(recorded, `{"metadata"`, `{"$patch":"replace","metadata"`, 1); string(data) != want {
+		t.Errorf("data %s\nwant %s", data, want)
+	}
+	zero, one := int32(0), int32(1)
+	if got := Hash(data, &zero); got != recordedHash {
+		t.Errorf("hash %s, recorded %s", got, recordedHash)
+	}
+	if Hash(data, &one) == recordedHash || Hash(data, nil) == recordedHash {
+		t.Error("the number of collisions makes no difference")
+	}
+	if got := Name(strings.Repeat("n", 240), "h"); len(got) != 225 {
+		t.Errorf("a name of %d bytes", len(got))
+	}
+}
+
+func TestRestore(t *testing.T) {
+	set := recordedSet(t)
+	old := &appsv1.ControllerRevision{Data: runtime.RawExtension{Raw: Data(&set.Spec.Template)}}
+	set.Spec.Template.Spec.Containers[0].Image = "img:2"
+	set.Spec.Template.Labels["more"] = "y"
+	set.Spec.ServiceName = "svc"
+	restored, err := Restore(set, old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := restored.Spec.Template; got.Spec.Containers[0].Image != "img:1" || got.Labels["more"] != "" {
+		t.Errorf("restored template %v", got)
+	}
+	if restored.Spec.ServiceName != "svc" || restored.UID != "me" {
+		t.Errorf("restored set %v lost what is not in the revision", restored)
+	}
+	if _, err := Restore(set, &appsv1.ControllerRevision{Data: runtime.RawExtension{Raw: []byte(`[1]`)}}); err == nil {
+		t.Error("no error for data that is no patch")
+	}
+}
+
+// historyOf is the history of a set in a cluster of its own.
+func historyOf(t *testing.T) *History {
+	c := host.NewCluster(sim.New(sim.Zero{}), fakeapi.New(fakeapi.Options{}))
+	set := recordedSet(t)
+	indexers := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
+	return &History{Client: c.Client("user"), Owner: set, Without: &Without{},
+		Revisions: cache.NewIndexer(cache.MetaNamespaceKeyFunc, indexers)}
+}
+
+// stored are the revisions that the server has, with their owners and numbers.
+func stored(t *testing.T, h *History) []string {
+	items, err := h.Client.List(t.Context(), Kind, "default", metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, obj := range items {
+		r := obj.(*appsv1.ControllerRevision)
+		owner := "nobody"
+		if c := metav1.GetControllerOfNoCopy(r); c != nil {
+			owner = string(c.UID)
+		}
+		list = append(list, fmt.Sprintf("%s %d %s", r.Name, r.Revision, owner))
+	}
+	return list
+}
+
+func revision(name, data, owner string, number int64) *appsv1.ControllerRevision {
+	r := &appsv1.ControllerRevision{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: map[string]string{"app": "x"}},
+		Data:       runtime.RawExtension{Raw: []byte(data)}, Revision: number}
+	if owner != "" {
+		yes := true
+		r.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "StatefulSet", Name: owner,
+			UID: types.UID(owner), Controller: &yes}}
+	}
+	return r
+}
+
+func create(t *testing.T, h *History, r *appsv1.ControllerRevision) *appsv1.ControllerRevision {
+	obj, err := h.Client.Create(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return obj.(*appsv1.ControllerRevision)
+}
+
+func TestCreate(t *testing.T) {
+	zero := int32(0)
+	first := "web-" + Hash([]byte(`{"a":1}`), &zero)
+	for _, c := range []struct {
+		name       string
+		there      string // data of the revision that has the first name; "" for none
+		without    Without
+		collisions int32
+		stored     int
+	}{
+		{"free", "", Without{}, 0, 1},
+		{"made before, by whomever", `{"a":1}`, Without{}, 0, 1},
+		{"taken", `{"b":2}`, Without{}, 1, 2},
+		{"taken, and no other is thought of", `{"b":2}`, Without{Collision: true}, 0, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := historyOf(t)
+			h.Without = &c.without
+			if c.there != "" {
+				create(t, h, revision(first, c.there, "other", 7))
+			}
+			got, collisions, err := h.Create(t.Context(), revision("", `{"a":1}`, "me", 1), 0)
+			if (err != nil) != c.without.Collision {
+				t.Fatal(err)
+			}
+			if list := stored(t, h); collisions != c.collisions || len(list) != c.stored {
+				t.Errorf("%d collisions, of %q", collisions, list)
+			}
+			if err == nil && string(got.Data.Raw) != `{"a":1}` {
+				t.Errorf("it holds %s", got.Data.Raw)
+			}
+		})
+	}
+}
+
+func TestListIsOwnAndNobodys(t *testing.T) {
+	h := historyOf(t)
+	for _, r := range []*appsv1.ControllerRevision{
+		revision("later", `{}`, "me", 3), revision("earlier", `{}`, "", 2), revision("foreign", `{}`, "other", 1),
+	} {
+		if err := h.Revisions.Add(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for _, r := range h.List(func(labels map[string]string) bool { return labels["app"] == "x" }) {
+		got = append(got, r.Name)
+	}
+	if want := []string{"earlier", "later"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if list := h.List(func(map[string]string) bool { return false }); len(list) != 0 {
+		t.Errorf("%d that do not match", len(list))
+	}
+}
+
+func TestAdopt(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		deleting, failed bool // the set, as cached; the live check
+		want             string
+	}{
+		{"a free one", false, false, "free 1 me"},
+		{"for a set that is going", true, false, "free 1 nobody"},
+		{"for a set that is gone", false, true, "free 1 nobody"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := historyOf(t)
+			set := h.Owner.(*appsv1.StatefulSet)
+			if c.deleting {
+				now := metav1.NewTime(sim.Epoch)
+				set.DeletionTimestamp = &now
+			}
+			m := &ref.Manager{Client: h.Client, Owner: set, Kind: appsv1.SchemeGroupVersion.WithKind("StatefulSet"),
+				Dependent: Kind, Without: &ref.Without{LiveCheck: !c.failed}}
+			free := create(t, h, revision("free", `{}`, "", 1))
+			own := create(t, h, revision("own", `{}`, "me", 2))
+			list, err := Adopt(t.Context(), m, []*appsv1.ControllerRevision{own, free})
+			if (err != nil) != c.failed {
+				t.Errorf("error %v", err)
+			}
+			if adopted := len(list) == 2; adopted == (c.deleting || c.failed) {
+				t.Errorf("%d of 2 are the set's", len(list))
+			}
+			if got := stored(t, h); !slices.Contains(got, c.want) {
+				t.Errorf("%q, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestRenumber(t *testing.T) {
+	h := historyOf(t)
+	stale := create(t, h, revision("r", `{}`, "me", 1))
+	moved, err := h.Renumber(t.Context(), stale, 2)
+	if err != nil || moved.Revision != 2 {
+		t.Fatalf("%v, %v", moved, err)
+	}
+	if _, err := h.Renumber(t.Context(), stale, 3); err == nil {
+		t.Error("a stale copy was written, and the cache had no newer one")
+	}
+	items, err := h.Client.List(context.Background(), Kind, "default", metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Revisions.Add(items[0]); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Renumber(t.Context(), stale, 3); err != nil {
+		t.Errorf("the cache had a newer one: %v", err)
+	}
+	if got := stored(t, h); got[0] != "r 3 me" || stale.Revision != 1 {
+		t.Errorf("stored %q, and the cached copy has number %d", got, stale.Revision)
+	}
+}
+
+func TestTruncate(t *testing.T) {
+	for _, c := range []struct {
+		limit   int
+		without Without
+		want    []string
+	}{
+		{5, Without{}, []string{"a 1 me", "b 2 me", "c 3 me"}},
+		{1, Without{}, []string{"b 2 me", "c 3 me"}},
+		{0, Without{}, []string{"b 2 me"}},
+		{-1, Without{}, []string{"a 1 me", "b 2 me", "c 3 me"}},
+		{1, Without{Live: true}, []string{"c 3 me"}},
+	} {
+		h := historyOf(t)
+		h.Without = &c.without
+		var all []*appsv1.ControllerRevision
+		for i, name := range []string{"a", "b", "c"} {
+			all = append(all, create(t, h, revision(name, `{}`, "me", int64(i+1))))
+		}
+		live := func(r *appsv1.ControllerRevision) bool { return r.Name == "b" }
+		if err := h.Truncate(t.Context(), all, live, c.limit); err != nil {
+			t.Fatal(err)
+		}
+		if got := stored(t, h); !slices.Equal(got, c.want) {
+			t.Errorf("limit %d: %q, want %q", c.limit, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package statefulset
+
+import (
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/controllers/internal/consistency"
+	"github.com/threelaws/threelaws/controllers/internal/history"
+	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/controllers/ref"
+	"github.com/threelaws/threelaws/controllers/routing"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// Kind is the kind of the sets.
+var Kind = appsv1.SchemeGroupVersion.WithKind("StatefulSet")
+
+var claimKind = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
+
+// Generation is what a controller knows of.
+type Generation string
+
+// The generations.
+const (
+	// Selector: the pods of the set's name and selector are its own, whoever made them
+	// (before ControllerRef).
+	Selector Generation = "selector"
+	// ControllerRef: the proposal in full, and nothing that came later: no revisions, no
+	// parallel sets, no claims that go.
+	ControllerRef Generation = "controllerref"
+	// Current: as Kubernetes 1.36 has it.
+	Current Generation = "current"
+)
+
+// Options choose a controller.
+type Options struct {
+	Generation Generation
+	Without    Without
+}
+
+// Without names guards to leave out; see package mutants. The zero value keeps
+// them all. Each guard is checked at one place.
+type Without struct {
+	Ref     ref.Without
+	Routing routing.Without
+	History history.Without
+
+	Member      bool // pods of any name are members
+	Canonical   bool // a pod whose name writes its ordinal otherwise (web-01) is a member, too
+	Terminating bool // a set that is being deleted goes on as if it were not
+	VictimUID   bool // pods are deleted by name, whatever pod has it by now
+	SamePod     bool // an update that failed is tried again on whatever has the name by then
+	SameSet     bool // ... and so is the status
+	Ended       bool // a pod that has ended is made again before it is gone
+	RollAlone   bool // a rolling update does not wait for what it has replaced
+	Drift       bool // a revision holds more than the template, and never equals one made before
+
+	ClaimLater  bool // a claim gets its owners when it is seen, not when it is made
+	ClaimEvents bool // nobody is woken by claims
+	GoingSeen   bool // claims are given to a pod that is seen to be going, not to one that is about to
+	StaleClaim  bool // a pod is made although a claim of its is about to go
+	Namesake    bool // claims of an earlier set or pod of the name are taken for its own
+	Strange     bool // claims that somebody else controls get an owner more
+}
+
+// New returns a controller.
+func New(o Options) host.Controller {
+	c := host.Controller{
+		Name:       "statefulset",
+		Generation: string(o.Generation),
+		For:        Kind,
+		New:        func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
+		Routes:     []host.Route{routing.Own(Kind, &o.Without.Routing), podRoute(&o)},
+		Profile:    host.Upstream,
+	}
+	if o.Generation == Current {
+		c.Routes = append(c.Routes, claimRoute(&o))
+	}
+	declare(&c, o.Generation)
+	return c
+}
+
+func podRoute(o *Options) host.Route {
+	selected := func(owner runtime.Object, labels map[string]string) bool {
+		return selects(owner.(*appsv1.StatefulSet), labels)
+	}
+	if o.Generation == Selector {
+		t := &routing.TieBreak{Owner: Kind, Selects: selected}
+		return t.Route(pod.Kind)
+	}
+	d := &routing.Dependents{Owner: Kind, Selects: selected, Later: availableLater, Without: &o.Without.Routing}
+	return d.Route(pod.Kind)
+}
+
+// claimRoute wakes the set that waits for a claim to go, or to be let go: it does not
+// make the pod before, and nothing else happens then. Upstream's watches no claims, and
+// waits until something does (RULES F66).
+func claimRoute(o *Options) host.Route {
+	return host.Route{Kind: claimKind, Do: func(v host.View, e host.Event, out *host.Effect) {
+		old, ok := e.Old.(*corev1.PersistentVolumeClaim)
+		cur, is := e.New.(*corev1.PersistentVolumeClaim)
+		if !ok || o.Without.ClaimEvents || is && len(cur.OwnerReferences) >= len(old.OwnerReferences) {
+			return
+		}
+		v.Each(Kind, old.Namespace, func(obj runtime.Object) bool {
+			if set := obj.(*appsv1.StatefulSet); claims(set, old.Name) {
+				out.Keys = append(out.Keys, routing.Key(set))
+			}
+			return true
+		})
+	}}
+}
+
+// availableLater is how long after a pod became ready its set has to look whether
+// it is available.
+func availableLater(owner, old, cur runtime.Object) time.Duration {
+	seconds := owner.(*appsv1.StatefulSet).Spec.MinReadySeconds
+	if seconds > 0 && !pod.Ready(old.(*corev1.Pod)) && pod.Ready(cur.(*corev1.Pod)) {
+		return time.Duration(seconds) * time.Second
+	}
+	return 0
+}
+
+// reconciler is the controller's memory: what it wrote and has not seen yet, and
+// templates in the form that revisions hold, which could be worked out anew.
+type reconciler struct {
+	options   *Options
+	env       *host.Env
+	sets      cache.Indexer
+	pods      cache.Indexer
+	claims    cache.Indexer
+	revisions cache.Indexer
+	written   *consistency.Store
+	encoded   map[string]encoded
+}
+
+// encoded is a set's template in the form that revisions hold.
+type encoded struct {
+	uid        types.UID
+	generation int64
+	data       []byte
+}
+
+func newReconciler(o *Options, env *host.Env) *reconciler {
+	r := &reconciler{options: o, env: env, encoded: map[string]encoded{}}
+	if o.Generation == Current {
+		r.written = consistency.New(env.Behind)
+	}
+	for _, c := range []struct {
+		kind  schema.GroupVersionKind
+		cache *cache.Indexer
+	}{{Kind, &r.sets}, {pod.Kind, &r.pods}, {claimKind, &r.claims}, {history.Kind, &r.revisions}} {
+		*c.cache = env.Informer(c.kind).GetIndexer()
+	}
+	pod.Index(r.pods)
+	return r
+}
+
+// data is a set's template in the form that revisions hold.
+func (r *reconciler) data(key string, set *appsv1.StatefulSet) []byte {
+	e, ok := r.encoded[key]
+	if !ok || e.uid != set.UID || e.generation != set.Generation || r.options.Without.Drift {
+		template := set.Spec.Template
+		if r.options.Without.Drift {
+			template.Annotations = map[string]string{"drift": set.ResourceVersion}
+		}
+		e = encoded{set.UID, set.Generation, history.Data(&template)}
+		r.encoded[key] = e
+	}
+	return e.data
+}
+
+// Forget drops what is remembered of a key.
+func (r *reconciler) Forget(key string) {
+	r.written.Clear(key, "")
+	delete(r.encoded, key)
+}
+
+// Digest digests what is not seen yet.
+func (r *reconciler) Digest(h *sim.Hash) { r.written.Digest(h) }

@@ -1,0 +1,84 @@
+package statefulset
+
+import (
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/controllers/internal/history"
+	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// declare tells the laws what a set asks for. Its revisions are its own as its pods
+// are, but not what it asks for: they don't count. Nobody is woken by them: one that
+// lost its owner is adopted when the set is synced for something else.
+func declare(c *host.Controller, g Generation) {
+	c.Owns = []schema.GroupVersionKind{pod.Kind}
+	if g == Current {
+		c.Owns = append(c.Owns, history.Kind)
+		c.Unwatched = []schema.GroupVersionKind{history.Kind}
+	}
+	c.Selector = func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.StatefulSet)) }
+	c.Replicas = func(owner runtime.Object) int { return wanted(owner.(*appsv1.StatefulSet)) }
+	c.Active = func(obj runtime.Object) bool {
+		p, ok := obj.(*corev1.Pod)
+		return ok && !pod.Ended(p)
+	}
+	c.Unavailable = func(owner runtime.Object) int {
+		strategy := owner.(*appsv1.StatefulSet).Spec.UpdateStrategy.Type
+		if g == Current && strategy == appsv1.RollingUpdateStatefulSetStrategyType {
+			return 1 // it takes one at a time
+		}
+		return 0
+	}
+	c.Identity = func(obj runtime.Object) string {
+		if p, ok := obj.(*corev1.Pod); ok {
+			return "number " + strconv.Itoa(ordinal(p))
+		}
+		return ""
+	}
+	c.Wanted = func(owner, obj runtime.Object) bool {
+		p, ok := obj.(*corev1.Pod)
+		return !ok || wants(owner.(*appsv1.StatefulSet), ordinal(p))
+	}
+	c.Awaits = func(owner, obj runtime.Object) bool {
+		p, ok := obj.(*corev1.Pod)
+		return ok && (p.DeletionTimestamp != nil || pod.Ended(p) || ordered(owner.(*appsv1.StatefulSet), g) && !up(p))
+	}
+	c.Willing = func(owner, obj runtime.Object) bool {
+		p, ok := obj.(*corev1.Pod)
+		return !ok || member(owner.(*appsv1.StatefulSet), p.Name, &Without{})
+	}
+	c.Counts = counts()
+	if g != Current {
+		c.Counts = c.Counts[:1]
+	}
+}
+
+// counts declares which pods the numbers in a status count. How many are of which
+// revision is not said: it depends on what the revisions are in that status.
+func counts() []host.Count {
+	count := func(name string, of func(set *appsv1.StatefulSet) int, is func(*corev1.Pod) bool) host.Count {
+		return host.Count{Name: name,
+			Of: func(owner runtime.Object) int { return of(owner.(*appsv1.StatefulSet)) },
+			Is: func(_, obj runtime.Object) bool {
+				p, ok := obj.(*corev1.Pod)
+				return ok && is(p)
+			}}
+	}
+	return []host.Count{
+		count("replicas", func(set *appsv1.StatefulSet) int { return int(set.Status.Replicas) }, exists),
+		count("readyReplicas", func(set *appsv1.StatefulSet) int { return int(set.Status.ReadyReplicas) }, up),
+		count("availableReplicas", func(set *appsv1.StatefulSet) int {
+			if set.Spec.MinReadySeconds > 0 {
+				return -1 // it depends on when one looks
+			}
+			return int(set.Status.AvailableReplicas)
+		}, up),
+	}
+}

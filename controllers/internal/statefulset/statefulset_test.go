@@ -1,0 +1,168 @@
+package statefulset
+
+import (
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/controllers/internal/history"
+	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+func TestIdentity(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		set      string
+		ordinal  int
+		member   bool // of a set web
+		upstream bool // ... as upstream has it
+	}{
+		{"web-0", "web", 0, true, true},
+		{"web-12", "web", 12, true, true},
+		{"web-01", "web", 1, false, true},
+		{"web-", "", -1, false, false},
+		{"web", "", -1, false, false},
+		{"web-x", "", -1, false, false},
+		{"web-1x", "", -1, false, false},
+		{"web--1", "web-", 1, false, false},
+		{"a-web-1", "a-web", 1, false, false},
+		{"web-99999999999", "web", -1, false, true},
+	} {
+		set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+		of, n := identity(c.name)
+		if of != c.set || n != c.ordinal {
+			t.Errorf("%s is number %d of %q", c.name, n, of)
+		}
+		if member(set, c.name, &Without{}) != c.member || member(set, c.name, &Without{Canonical: true}) != c.upstream {
+			t.Errorf("%s: member of web is not %v, or not %v upstream", c.name, c.member, c.upstream)
+		}
+	}
+}
+
+func TestClaimsAreFoundByName(t *testing.T) {
+	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+	set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
+	for name, want := range map[string]bool{
+		"data-web-0": true, "data-web-17": true, "data-web": false, "log-web-0": false, "data-db-0": false,
+		"x-data-web-0": false,
+	} {
+		if claims(set, name) != want {
+			t.Errorf("%s is the set's: %v", name, !want)
+		}
+	}
+}
+
+// A pod's volumes of the names of the set's claims are these claims, the others its own.
+func TestMount(t *testing.T) {
+	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+	set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-3"}}
+	p.Spec.Volumes = []corev1.Volume{{Name: "data"}, {Name: "tmp"}}
+	if mounted(set, p) {
+		t.Error("a volume that is no claim counts as one")
+	}
+	mount(set, p)
+	if v := p.Spec.Volumes; !mounted(set, p) || len(v) != 2 || v[1].Name != "tmp" ||
+		v[0].PersistentVolumeClaim.ClaimName != "data-web-3" {
+		t.Errorf("volumes %v", v)
+	}
+	if mounted(set, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-4"}, Spec: p.Spec}) {
+		t.Error("another pod's claim counts as its own")
+	}
+}
+
+// What a claim's owners become, by policy, by whether the pod is wanted, by whose it is.
+func TestRetention(t *testing.T) {
+	const keep, drop = appsv1.RetainPersistentVolumeClaimRetentionPolicyType,
+		appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+	type kind = appsv1.PersistentVolumeClaimRetentionPolicyType
+	ref := func(kind schema.GroupVersionKind, name, uid string) metav1.OwnerReference {
+		return *metav1.NewControllerRef(&metav1.ObjectMeta{Name: name, UID: types.UID(uid)}, kind)
+	}
+	ofSet, ofPod := ref(Kind, "web", "set"), ref(pod.Kind, "web-1", "pod")
+	former, formerPod := ref(Kind, "web", "former"), ref(pod.Kind, "web-1", "former")
+	stranger := ref(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, "cm", "cm")
+	quiet := ofSet
+	quiet.Controller = nil
+	for _, c := range []struct {
+		name            string
+		deleted, scaled kind
+		replicas        int32 // the pod is number 1
+		have, want      []metav1.OwnerReference
+	}{
+		{"kept", keep, keep, 2, nil, nil},
+		{"kept, and owned before the policy changed", keep, keep, 2, refs(ofSet), refs()},
+		{"goes with the set", drop, keep, 2, nil, refs(ofSet)},
+		{"goes with the set, though the pod is not wanted", drop, keep, 1, refs(ofPod), refs(ofSet)},
+		{"goes with the pod, which is wanted", keep, drop, 2, refs(ofPod), refs()},
+		{"goes with the pod, which is not wanted", keep, drop, 1, nil, refs(ofPod)},
+		{"goes with either, the pod is wanted", drop, drop, 2, refs(ofPod), refs(ofSet)},
+		{"goes with either, the pod is not wanted", drop, drop, 1, refs(ofSet), refs(ofPod)},
+		{"owned and not controlled", drop, keep, 2, refs(quiet), refs(ofSet)},
+		{"of an earlier set", drop, drop, 1, refs(former), refs(former)},
+		{"of an earlier pod", drop, drop, 2, refs(formerPod), refs(formerPod)},
+		{"controlled by a stranger", drop, drop, 2, refs(stranger), refs(stranger)},
+		{"controlled by a stranger, and owned", drop, drop, 2, refs(stranger, quiet), refs(stranger)},
+		{"controlled by a stranger, and kept", keep, keep, 2, refs(stranger), refs(stranger)},
+	} {
+		set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "set"}}
+		set.Spec.Replicas = &c.replicas
+		set.Spec.PersistentVolumeClaimRetentionPolicy = &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{
+			WhenDeleted: c.deleted, WhenScaled: c.scaled}
+		s := &syncing{reconciler: &reconciler{options: &Options{Generation: Current}}, set: set}
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-1", UID: "pod"}}
+		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{OwnerReferences: c.have}}
+		got := claim.OwnerReferences
+		if !s.rightlyOwned(claim, p) {
+			got = s.owners(claim, p)
+		}
+		if !sameOwners(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func refs(list ...metav1.OwnerReference) []metav1.OwnerReference { return list }
+
+func sameOwners(a, b []metav1.OwnerReference) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].UID != b[i].UID || controls(&a[i]) != controls(&b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// A revision that another version of the server stored, without a field that has a
+// default by now, is of the same template all the same (CORPUS C19).
+func TestRevisionMeansTheSame(t *testing.T) {
+	server := fakeapi.New(fakeapi.Options{})
+	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+	set.Spec.Template.Spec.Containers = []corev1.Container{{Name: "c", Image: "img:1"}}
+	older := history.Data(&set.Spec.Template)
+	server.Kind(Kind).Default(set)
+	s := &syncing{reconciler: &reconciler{env: &host.Env{Kinds: server.Kinds}}, set: set}
+	data := history.Data(&set.Spec.Template)
+	for _, c := range []struct {
+		raw  []byte
+		want bool
+	}{
+		{data, true}, {older, true}, {[]byte(`{"spec":{"template":{"$patch":"replace"}}}`), false},
+		{[]byte(`[]`), false},
+	} {
+		r := &appsv1.ControllerRevision{Data: runtime.RawExtension{Raw: c.raw}}
+		if s.means(r, data) != c.want {
+			t.Errorf("%s means the same: %v", c.raw, !c.want)
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package statefulset
+
+import (
+	"context"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+
+	"github.com/threelaws/threelaws/controllers/internal/pod"
+)
+
+// arrangement is a set's pods by what is to become of them.
+type arrangement struct {
+	replicas  []*corev1.Pod // by ordinal, from the first on; one that is missing is as it would be made
+	condemned []*corev1.Pod // beyond the ordinals wanted, the highest first
+	ailing    *corev1.Pod   // the lowest that is not available
+}
+
+// arrange puts the pods in their places.
+func (s *syncing) arrange(pods []*corev1.Pod) *arrangement {
+	a := &arrangement{replicas: make([]*corev1.Pod, wanted(s.set))}
+	for _, p := range pods {
+		if n := ordinal(p); wants(s.set, n) {
+			a.replicas[n-first(s.set)] = p
+		} else if n >= 0 {
+			a.condemned = append(a.condemned, p)
+		}
+	}
+	for i, p := range a.replicas {
+		if p == nil {
+			a.replicas[i] = s.build(first(s.set) + i)
+		}
+	}
+	slices.SortStableFunc(a.condemned, func(p, q *corev1.Pod) int { return ordinal(q) - ordinal(p) })
+	for i := len(a.condemned) - 1; i >= 0; i-- {
+		if !s.available(a.condemned[i]) {
+			a.ailing = a.condemned[i]
+			break
+		}
+	}
+	if i := slices.IndexFunc(a.replicas, func(p *corev1.Pod) bool { return !s.available(p) }); i >= 0 {
+		a.ailing = a.replicas[i]
+	}
+	return a
+}
+
+// build makes the pod of an ordinal: below the partition of a rolling update at the
+// revision that the set comes from, else at the one it goes to.
+func (s *syncing) build(ordinal int) *corev1.Pod {
+	of := s.next
+	if strategy := &s.set.Spec.UpdateStrategy; strategy.Type == appsv1.RollingUpdateStatefulSetStrategyType {
+		old := int(s.set.Status.CurrentReplicas)
+		if strategy.RollingUpdate != nil {
+			old = partition(s.set)
+		}
+		if ordinal < first(s.set)+old {
+			of = s.current
+		}
+	}
+	p := newPod(of.set, ordinal, of.revision)
+	if s.options.Generation == Selector {
+		p.OwnerReferences = nil
+	}
+	return p
+}
+
+// partition is how many of a set's pods, from the first on, an update leaves alone.
+func partition(set *appsv1.StatefulSet) int {
+	if u := set.Spec.UpdateStrategy.RollingUpdate; u != nil && u.Partition != nil {
+		return int(*u.Partition)
+	}
+	return 0
+}
+
+// exists reports whether a pod is the server's: one that was built here has no
+// phase yet.
+func exists(p *corev1.Pod) bool { return p.Status.Phase != "" }
+
+// up reports whether a pod runs and is ready.
+func up(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning && pod.Ready(p) }
+
+// available reports whether a pod stays and has been ready for long enough.
+func (s *syncing) available(p *corev1.Pod) bool {
+	return p.DeletionTimestamp == nil && pod.Available(p, s.set.Spec.MinReadySeconds, s.now)
+}
+
+// ordered reports whether each of a set's pods waits for those before it.
+func ordered(set *appsv1.StatefulSet, g Generation) bool {
+	return g != Current || set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
+}
+
+// update takes the set as far as it gets: first the pods that are wanted, then those
+// that are not, then those of an old revision. The status is of what it was shown.
+func (s *syncing) update(ctx context.Context, a *arrangement, status *appsv1.StatefulSetStatus) error {
+	defer func() { s.count(status, a.replicas, a.condemned) }()
+	for _, step := range []struct {
+		pods []*corev1.Pod
+		do   func(ctx context.Context, p *corev1.Pod, a *arrangement) (done bool, err error)
+	}{
+		{a.replicas, s.tend},
+		{a.condemned, s.settleClaims},
+		{a.condemned, s.remove},
+	} {
+		done, err := s.each(step.pods, func(p *corev1.Pod) (bool, error) { return step.do(ctx, p, a) })
+		if done || err != nil {
+			return err
+		}
+	}
+	return s.roll(ctx, a)
+}
+
+// each does something to pods: one after another until it is done with the sync, or,
+// where pods do not wait for each other, to all of them, in batches of 1, 2, 4 and
+// so on until one fails.
+func (s *syncing) each(pods []*corev1.Pod, do func(*corev1.Pod) (bool, error)) (bool, error) {
+	if ordered(s.set, s.options.Generation) {
+		for _, p := range pods {
+			if done, err := do(p); done || err != nil {
+				return true, err
+			}
+		}
+		return false, nil
+	}
+	for tried, batch := 0, 1; tried < len(pods); batch = min(2*batch, burst) {
+		var errs []error
+		for end := min(tried+batch, len(pods)); tried < end; tried++ {
+			if _, err := do(pods[tried]); err != nil {
+				errs = append(errs, err)
+			}
+		}
+		if len(errs) > 0 {
+			return true, utilerrors.NewAggregate(errs)
+		}
+	}
+	return false, nil
+}
+
+// burst is the largest batch.
+const burst = 500
+
+// tend makes one wanted pod if it is missing and puts it right if it is not, and
+// reports whether those after it have to wait.
+func (s *syncing) tend(ctx context.Context, p *corev1.Pod, _ *arrangement) (bool, error) {
+	if pod.Ended(p) {
+		// However it ended: a container that was stopped from outside may well have
+		// exited with success. Its successor is made when it is gone (CORPUS C20).
+		if s.options.Without.Ended {
+			return true, s.replace(ctx, p)
+		}
+		if p.DeletionTimestamp == nil {
+			return true, s.delete(ctx, p)
+		}
+		return true, nil
+	}
+	if !exists(p) {
+		if s.claimIsStale(p) {
+			return true, nil
+		}
+		return true, s.create(ctx, p)
+	}
+	if p.Status.Phase == corev1.PodPending {
+		if err := s.ensureClaims(ctx, p); err != nil {
+			return true, err
+		}
+	}
+	if ordered(s.set, s.options.Generation) && (!up(p) || !s.available(p)) {
+		return true, nil
+	}
+	if s.options.Generation != Current {
+		return false, nil
+	}
+	return false, s.mend(ctx, p)
+}
+
+// remove deletes one pod that is not wanted, and reports whether those after it have
+// to wait: in an ordered set for its end, and for all others to be available, but
+// for the one that is deleted.
+func (s *syncing) remove(ctx context.Context, p *corev1.Pod, a *arrangement) (bool, error) {
+	switch {
+	case p.DeletionTimestamp != nil:
+		return true, nil
+	case ordered(s.set, s.options.Generation) && p != a.ailing && (!up(p) || !s.available(p)):
+		return true, nil
+	}
+	return true, s.delete(ctx, p)
+}
+
+// roll deletes the highest pod that has an old revision, once those above it are
+// available; it is made again at the new one.
+func (s *syncing) roll(ctx context.Context, a *arrangement) error {
+	if s.set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
+		return nil
+	}
+	for i := len(a.replicas) - 1; i >= partition(s.set); i-- {
+		p := a.replicas[i]
+		if revisionOf(p) != s.next.revision && p.DeletionTimestamp == nil {
+			if err := s.delete(ctx, p); err != nil {
+				return err
+			}
+			s.rolled = true
+			return nil
+		}
+		if !s.available(p) && !s.options.Without.RollAlone {
+			return nil
+		}
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package statefulset
+
+import (
+	"bytes"
+	"context"
+	"maps"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/controllers/internal/history"
+)
+
+// versions are the two revisions that a set's pods may be of: the one it comes from
+// and the one it goes to. They are the same when there is nothing to update.
+type versions struct {
+	current, next version
+	collisions    int32 // of revisions' names, so far
+}
+
+// version is the set as it was at a revision.
+type version struct {
+	revision string // its name
+	set      *appsv1.StatefulSet
+}
+
+// findVersions finds the set's revisions, and makes that of the template as it is,
+// or gives it the highest number again after a rollback. A set that is being deleted
+// makes no revisions (ADOPT-3); upstream's does (RULES F63).
+func (s *syncing) findVersions(ctx context.Context, h *history.History,
+	revisions []*appsv1.ControllerRevision) error {
+	if s.set.Status.CollisionCount != nil {
+		s.collisions = *s.set.Status.CollisionCount
+	}
+	if s.going() {
+		s.current.revision, s.next.revision = s.set.Status.CurrentRevision, s.set.Status.UpdateRevision
+		return nil
+	}
+	next, err := s.newest(ctx, h, revisions)
+	if err != nil {
+		return err
+	}
+	current := next
+	for _, r := range revisions {
+		if r.Name == s.set.Status.CurrentRevision {
+			current = r
+			break
+		}
+	}
+	if s.next, err = s.at(next); err == nil {
+		s.current, err = s.at(current)
+	}
+	return err
+}
+
+// newest is the revision of the set's template as it is.
+func (s *syncing) newest(ctx context.Context, h *history.History,
+	revisions []*appsv1.ControllerRevision) (*appsv1.ControllerRevision, error) {
+	data := s.data(s.key, s.set)
+	same := history.Holding(revisions, data)
+	var last *appsv1.ControllerRevision
+	if len(revisions) > 0 {
+		last = revisions[len(revisions)-1]
+	}
+	switch {
+	case len(same) > 0 && bytes.Equal(last.Data.Raw, data):
+		return last, nil
+	case len(same) > 0:
+		return h.Renumber(ctx, same[len(same)-1], history.Next(revisions))
+	case last != nil && s.means(last, data):
+		return last, nil
+	}
+	made := &appsv1.ControllerRevision{
+		ObjectMeta: metav1.ObjectMeta{
+			Labels:          maps.Clone(s.set.Spec.Template.Labels),
+			Annotations:     maps.Clone(s.set.Annotations),
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(s.set, Kind)},
+		},
+		Data: runtime.RawExtension{Raw: data}, Revision: history.Next(revisions),
+	}
+	made.Labels[history.HashLabel] = history.Hash(data, &s.collisions)
+	made, collisions, err := h.Create(ctx, made, s.collisions)
+	s.collisions = collisions
+	return made, err
+}
+
+// means reports whether a revision that holds other bytes is of the same template
+// all the same: put back and given the defaults of today it is (CORPUS C19).
+func (s *syncing) means(r *appsv1.ControllerRevision, data []byte) bool {
+	then, err := history.Restore(s.set, r)
+	if err != nil {
+		return false
+	}
+	for _, k := range s.env.Kinds() {
+		if k.GVK == Kind && k.Default != nil {
+			k.Default(then)
+		}
+	}
+	return bytes.Equal(history.Data(&then.Spec.Template), data)
+}
+
+// at is the set as it was at a revision.
+func (s *syncing) at(r *appsv1.ControllerRevision) (version, error) {
+	if bytes.Equal(r.Data.Raw, s.data(s.key, s.set)) {
+		return version{r.Name, s.set}, nil
+	}
+	set, err := history.Restore(s.set, r)
+	return version{r.Name, set}, err
+}
+
+// truncate deletes revisions beyond the limit that neither the set nor any pod of
+// it is at.
+func (s *syncing) truncate(ctx context.Context, h *history.History, revisions []*appsv1.ControllerRevision,
+	pods []*corev1.Pod) error {
+	if s.going() || s.set.Spec.RevisionHistoryLimit == nil {
+		return nil
+	}
+	live := map[string]bool{s.current.revision: true, s.next.revision: true}
+	for _, p := range pods {
+		live[revisionOf(p)] = true
+	}
+	return h.Truncate(ctx, revisions, func(r *appsv1.ControllerRevision) bool { return live[r.Name] },
+		int(*s.set.Spec.RevisionHistoryLimit))
+}
+
+// revisionOf is the revision that a pod was made at, by its label.
+func revisionOf(p *corev1.Pod) string { return p.Labels[appsv1.StatefulSetRevisionLabel] }

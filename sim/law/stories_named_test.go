@@ -1,0 +1,216 @@
+package law
+
+import (
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// byName is a controller whose dependents are told apart by their names: of a set s of
+// two it makes Pods s-0 and s-1. It keeps Revisions, too, of which it hears nothing, and
+// says whose Claims are.
+func byName() Subject {
+	number := func(owner, object any) int {
+		rest, ok := strings.CutPrefix(object.(*thing).Name, owner.(*thing).Name+"-")
+		n, err := strconv.Atoi(rest)
+		if !ok || err != nil {
+			return -1
+		}
+		return n
+	}
+	is := func(object any, kind string) bool { return object.(*thing).Kind == kind }
+	return Subject{Process: "sts", Controller: "statefulset", Kind: "StatefulSet", APIVersion: "v1",
+		Dependents: []string{"Pod", "Revision"}, Unwatched: []string{"Revision"}, Profile: Upstream,
+		Selector: selectorOf,
+		Replicas: func(o any) int { return o.(*thing).Replicas },
+		Active:   func(o any) bool { return is(o, "Pod") && !o.(*thing).Failed },
+		Wanted: func(owner, o any) bool {
+			n := number(owner, o)
+			return !is(o, "Pod") || n >= 0 && n < owner.(*thing).Replicas
+		},
+		Willing: func(owner, o any) bool { return !is(o, "Pod") || number(owner, o) >= 0 },
+		Awaits:  func(_, o any) bool { return o.(*thing).DeletionTimestamp != nil },
+	}
+}
+
+// line is a set s of named pods, which its controller made and knows.
+func (t *tape) line(want int, pods ...string) (a *thing, have []*thing) {
+	a = set("s", want)
+	a.Kind = "StatefulSet"
+	t.exist(a)
+	t.show("sts", a)
+	for _, name := range pods {
+		p := pod(name, a)
+		t.sync("sts", a, func() { t.commit("sts", "create", a, nil, p) })
+		t.deliver("sts", nil, p, "default/s")
+		have = append(have, p)
+	}
+	return a, have
+}
+
+// resized is a set that its controller knows to want another number.
+func (t *tape) resized(a *thing, want int) *thing {
+	b := a.as(func(o *thing) { o.Replicas = want })
+	t.user(a, b)
+	t.deliver("sts", a, b, "default/s")
+	return b
+}
+
+// gives is a write by which a set's controller gives a claim to somebody.
+func (t *tape) gives(a, claim *thing, to ...metav1.OwnerReference) *thing {
+	next := claim.owned(to...)
+	t.sync("sts", a, func() { t.commit("sts", "update", a, claim, next) })
+	return next
+}
+
+var namedStories = []story{
+	{"EXACT-1", "what is not wanted goes, though one that is wanted is missing", kept, func(t *tape) {
+		a, p := t.line(2, "s-0", "s-1")
+		a = t.resized(a, 1)
+		t.user(p[0], nil)
+		t.deliver("sts", p[0], nil, "default/s")
+		t.sync("sts", a, func() { t.commit("sts", "delete", a, p[1], nil) })
+	}},
+	{"EXACT-1", "one that is wanted goes, though another is too many", broken, func(t *tape) {
+		a, p := t.line(2, "s-0", "s-1")
+		t.sync("sts", a, func() { t.commit("sts", "delete", a, p[0], nil) })
+	}},
+	{"EXACT-1", "not wanted by what it had been shown", committed, func(t *tape) {
+		a, p := t.line(2, "s-0", "s-1")
+		a = t.resized(a, 1)
+		t.user(a, a.as(func(o *thing) { o.Replicas = 2 }))
+		t.sync("sts", a, func() { t.commit("sts", "delete", a, p[1], nil) })
+	}},
+	{"EXACT-1", "the last goes after one that had come to an end", kept, func(t *tape) {
+		a, p := t.line(2, "s-0", "s-1")
+		a = t.resized(a, 1)
+		failed := p[0].as(func(o *thing) { o.Failed = true })
+		t.user(p[0], failed)
+		t.deliver("sts", p[0], failed, "default/s")
+		t.sync("sts", a, func() {
+			t.commit("sts", "delete", a, failed, nil)
+			t.commit("sts", "delete", a, p[1], nil)
+		})
+	}},
+	{"EXACT-2", "what is wanted comes, though another is too many", kept, func(t *tape) {
+		a, p := t.line(2, "s-0", "s-1")
+		a = t.resized(a, 1)
+		t.user(p[0], nil)
+		t.deliver("sts", p[0], nil, "default/s")
+		t.sync("sts", a, func() { t.commit("sts", "create", a, nil, pod("s-0", a)) })
+	}},
+	{"EXACT-2", "what is not wanted comes, though there are too few", broken, func(t *tape) {
+		a, _ := t.line(2, "s-0")
+		t.sync("sts", a, func() { t.commit("sts", "create", a, nil, pod("s-7", a)) })
+	}},
+	{"EXACT-2", "wanted when it was last shown", committed, func(t *tape) {
+		a, _ := t.line(2, "s-0")
+		t.user(a, a.as(func(o *thing) { o.Replicas = 1 }))
+		t.sync("sts", a, func() { t.commit("sts", "create", a, nil, pod("s-1", a)) })
+	}},
+
+	{"ADOPT-1", "of its name", kept, func(t *tape) {
+		a, _ := t.line(1)
+		p := pod("s-0", nil)
+		t.exist(p)
+		t.deliver("sts", nil, p, "default/s")
+		t.sync("sts", a, func() { t.commit("sts", "patch", a, p, p.owned(controlledBy(a))) })
+	}},
+	{"ADOPT-1", "of another name", broken, func(t *tape) {
+		a, _ := t.line(1)
+		p := pod("other-0", nil)
+		t.exist(p)
+		t.deliver("sts", nil, p, "default/s")
+		t.sync("sts", a, func() { t.commit("sts", "patch", a, p, p.owned(controlledBy(a))) })
+	}},
+	{"ADOPT-2", "of another name, and left an orphan", kept, func(t *tape) {
+		a, _ := t.line(1, "s-0")
+		p := pod("other-0", nil)
+		t.exist(p)
+		t.deliver("sts", nil, p, "default/s")
+		t.sync("sts", a, func() {})
+		t.settled()
+	}},
+	{"LAW-3", "one of another name is none of its share", kept, func(t *tape) {
+		a, p := t.line(2, "s-0", "s-1")
+		other := pod("other-0", nil)
+		t.exist(other)
+		t.deliver("sts", nil, other, "default/s")
+		held := p[1].dying("example.com/held")
+		t.user(p[1], held)
+		t.deliver("sts", p[1], held, "default/s")
+		t.sync("sts", a, func() {})
+		t.settled()
+	}},
+	{"ORPHAN-1", "of another name, and kept", broken, func(t *tape) {
+		a, _ := t.line(1, "s-0")
+		t.exist(pod("other-0", a))
+		t.settled()
+	}},
+
+	{"NOFIGHT-3", "one place is held by what is going", kept, func(t *tape) {
+		a, p := t.line(2, "s-0", "s-1")
+		held := p[1].dying("example.com/held")
+		t.user(p[1], held)
+		t.deliver("sts", p[1], held, "default/s")
+		t.sync("sts", a, func() {})
+		t.settled()
+	}},
+	{"NOFIGHT-3", "one place is empty", broken, func(t *tape) {
+		t.line(2, "s-0")
+		t.settled()
+	}},
+
+	{"WATCH-1", "what it does not watch wakes nobody", kept, func(t *tape) {
+		a, _ := t.line(1, "s-0")
+		r := object("Revision", "r").owned(controlledBy(a))
+		t.exist(r)
+		t.deliver("sts", nil, r)
+	}},
+
+	{"LAW-1b", "a claim is given to its pod, and taken back", kept, func(t *tape) {
+		a, p := t.line(1, "s-0")
+		c := object("Claim", "data-s-0").owned(controlledBy(a))
+		t.exist(c)
+		t.gives(a, t.gives(a, c, controlledBy(p[0])), controlledBy(a))
+	}},
+	{"LAW-1b", "a claim is taken back from a pod that is gone by then", kept, func(t *tape) {
+		a, p := t.line(1, "s-0")
+		c := object("Claim", "data-s-0").owned(controlledBy(a))
+		t.exist(c)
+		c = t.gives(a, c, controlledBy(p[0]))
+		t.user(p[0], nil)
+		t.gives(a, c, controlledBy(a))
+	}},
+	{"LAW-1b", "a claim is taken from a pod of another set", broken, func(t *tape) {
+		a, _ := t.line(1, "s-0")
+		p := pod("x-0", set("x", 1))
+		t.exist(p)
+		c := object("Claim", "data-s-0").owned(controlledBy(p))
+		t.exist(c)
+		t.gives(a, c, controlledBy(a))
+	}},
+	{"LAW-2", "the claim of its pod", kept, func(t *tape) {
+		a, p := t.line(1, "s-0")
+		c := object("Claim", "data-s-0").owned(controlledBy(p[0]))
+		t.exist(c)
+		t.gives(a, c)
+	}},
+	{"LAW-2", "the claim of another's pod", broken, func(t *tape) {
+		a, _ := t.line(1, "s-0")
+		p := pod("x-0", set("x", 1))
+		t.exist(p)
+		c := object("Claim", "data-s-0").owned(controlledBy(p))
+		t.exist(c)
+		t.gives(a, c)
+	}},
+	{"API-5", "after a restart a claim is given to its pod", kept, func(t *tape) {
+		a, p := t.line(1, "s-0")
+		c := object("Claim", "data-s-0").owned(controlledBy(a))
+		t.exist(c)
+		t.fault("sts", "crash")
+		t.fault("sts", "restart")
+		t.gives(a, c, controlledBy(p[0]))
+	}},
+}
