@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/threelaws/threelaws/controllers/garbagecollector"
+	"github.com/threelaws/threelaws/controllers/internal/deployment"
 	"github.com/threelaws/threelaws/controllers/internal/replicas"
 	"github.com/threelaws/threelaws/controllers/internal/replicaset"
 	"github.com/threelaws/threelaws/controllers/internal/replication"
@@ -31,6 +32,7 @@ func Builtin() []host.Controller {
 		)
 	}
 	return append(table,
+		deployment.New(deployment.Options{Generation: deployment.Current}),
 		garbagecollector.New(garbagecollector.Without{}),
 		namespace.New(namespace.Without{}),
 		kubelet.New(kubelet.Options{Bind: "node-1"}),
@@ -43,6 +45,8 @@ var aliases = map[string]string{
 	"replicasets":           "replicaset",
 	"rc":                    "replication",
 	"replicationcontroller": "replication",
+	"deploy":                "deployment",
+	"deployments":           "deployment",
 	"gc":                    "garbagecollector",
 	"garbage-collector":     "garbagecollector",
 }

@@ -20,6 +20,7 @@ import (
 // ours are the controllers of this module by the names that
 // kube-controller-manager gives them.
 var ours = map[string]string{
+	"deployment":            "deployment@current",
 	"garbage-collector":     "garbagecollector",
 	"namespace":             "namespace",
 	"replicaset":            "replicaset@controllerref",

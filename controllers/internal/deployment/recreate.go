@@ -1,0 +1,50 @@
+package deployment
+
+import (
+	"context"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// recreate is one step of strategy Recreate: old pods are given up, and when none runs
+// any more the current ReplicaSet is made, or scaled up.
+func (u *rollout) recreate(ctx context.Context) error {
+	stopped := false
+	for _, rs := range keep(u.old(), active) {
+		if _, err := u.scale(ctx, rs, 0); err != nil {
+			return err
+		}
+		stopped = true
+	}
+	if stopped || u.oldPods() {
+		return u.writeProgress(ctx)
+	}
+	if u.current() == nil {
+		if err := u.create(ctx); err != nil {
+			return err
+		}
+	}
+	if _, err := u.scale(ctx, u.current(), replicas(u.d)); err != nil {
+		return err
+	}
+	if complete(u.d, &u.d.Status) {
+		if err := u.cleanUp(ctx); err != nil {
+			return err
+		}
+	}
+	return u.writeProgress(ctx)
+}
+
+// oldPods reports whether an old ReplicaSet says that it has pods, or has one that has
+// not ended: pods are theirs by ControllerRef, whatever their labels (RULES H74).
+func (u *rollout) oldPods() bool {
+	return slices.ContainsFunc(u.old(), func(rs *appsv1.ReplicaSet) bool {
+		return rs.Status.Replicas > 0 ||
+			slices.ContainsFunc(index(u.pods, controllerIndex, string(rs.UID)), func(obj any) bool {
+				phase := obj.(*corev1.Pod).Status.Phase
+				return phase != corev1.PodFailed && phase != corev1.PodSucceeded
+			})
+	})
+}
