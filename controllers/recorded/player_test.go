@@ -27,6 +27,10 @@ var ours = map[string]string{
 	"replicationcontroller": "replication@controllerref",
 }
 
+// recordedOn is a day on which the cases may have been recorded: what time a schedule
+// has missed last depends on it.
+var recordedOn = time.Date(2026, time.October, 1, 0, 0, 0, 0, time.UTC)
+
 // pace is how far the controllers get between two requests of the user. The
 // record does not say how fast its user was.
 type pace func(p *player) error
@@ -38,7 +42,7 @@ func hasty(*player) error     { return nil }
 func somewhat(n int) pace {
 	return func(p *player) error {
 		for range p.cluster.World().Pick(n+1, "pace") {
-			p.cluster.World().Step()
+			p.step()
 		}
 		return nil
 	}
@@ -56,6 +60,7 @@ type player struct {
 func play(c *recorded.Case, choices sim.Choices, between pace) error {
 	server := fakeapi.New(fakeapi.Options{})
 	p := &player{cluster: host.NewCluster(sim.New(choices), server), known: recorded.NewBinding()}
+	p.cluster.World().Clock.Advance(recordedOn.Sub(sim.Epoch))
 	p.handler = httpapi.New(server, p.cluster.World().Clock.Now)
 	p.handler.Execute = func(req *fakeapi.Request) fakeapi.Response { return p.cluster.As("user", req) }
 	for _, name := range c.Controllers {
@@ -208,7 +213,7 @@ func (p *player) poll(ex *recorded.Exchange) error {
 				return nil
 			}
 		}
-		if steps == maxSteps || !p.cluster.World().Step() {
+		if steps == maxSteps || !p.step() {
 			return fmt.Errorf("never as recorded; in the end %w", err)
 		}
 	}
@@ -235,9 +240,17 @@ func (p *player) pause(ex *recorded.Exchange) error {
 			w.Clock.Advance(until - w.Clock.Elapsed())
 			return nil
 		}
-		w.Step()
+		p.step()
 	}
 	return errRestless
+}
+
+// step takes one step. In the record no time passed while there was something to do:
+// minutes, as until a deadline, may not pass here either.
+func (p *player) step() bool {
+	w := p.cluster.World()
+	w.Clock.Horizon = w.Clock.Elapsed() + rest
+	return w.Step()
 }
 
 // settle runs the controllers until they have come to rest.
@@ -250,9 +263,10 @@ func (p *player) settle() error {
 		}
 		next := w.Enabled()
 		if len(next) == 0 || next[0].Class == sim.Timer && w.Clock.Pending()[0].At > since+rest {
+			w.Clock.Advance(max(since+rest-w.Clock.Elapsed(), 0)) // that long the record's client watched
 			return nil
 		}
-		w.Step()
+		p.step()
 	}
 	return errRestless
 }
