@@ -31,8 +31,11 @@ func Builtin() []host.Controller {
 			replicas.New(kind, replicas.Options{Generation: replicas.ControllerRef}),
 		)
 	}
+	for _, generation := range []deployment.Generation{deployment.Selector, deployment.Gated,
+		deployment.ControllerRef, deployment.Current} {
+		table = append(table, deployment.New(deployment.Options{Generation: generation}))
+	}
 	return append(table,
-		deployment.New(deployment.Options{Generation: deployment.Current}),
 		garbagecollector.New(garbagecollector.Without{}),
 		namespace.New(namespace.Without{}),
 		kubelet.New(kubelet.Options{Bind: "node-1"}),

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/threelaws/threelaws/controllers/garbagecollector"
+	"github.com/threelaws/threelaws/controllers/internal/deployment"
 	"github.com/threelaws/threelaws/controllers/internal/replicas"
 	"github.com/threelaws/threelaws/controllers/kubelet"
 	"github.com/threelaws/threelaws/controllers/namespace"
@@ -50,7 +51,7 @@ func TestEveryGuardHasAMutant(t *testing.T) {
 		}
 	}
 	for _, family := range []any{replicas.Without{}, garbagecollector.Without{}, namespace.Without{},
-		kubelet.Without{}} {
+		kubelet.Without{}, deployment.Without{}} {
 		for _, f := range set(family, false) {
 			if !used[f] {
 				t.Errorf("no mutant leaves out %s", f)

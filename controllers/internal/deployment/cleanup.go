@@ -27,6 +27,9 @@ func (u *rollout) cleanUp(ctx context.Context) error {
 			continue
 		}
 		only := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &rs.UID}}
+		if u.options.Without.VictimUID {
+			only = metav1.DeleteOptions{}
+		}
 		err := u.env.Client.Delete(ctx, SetKind, rs.Namespace, rs.Name, only)
 		if err != nil && !apierrors.IsNotFound(err) {
 			return err

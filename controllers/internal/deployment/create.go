@@ -52,7 +52,7 @@ func (u *rollout) create(ctx context.Context) error {
 // it carries from the first moment (LAW-1).
 func (u *rollout) newSet() *appsv1.ReplicaSet {
 	d := u.d
-	hash := template.Hash(&d.Spec.Template, d.Status.CollisionCount)
+	hash := u.hash()
 	hashed := map[string]string{template.HashLabel: hash}
 	t := d.Spec.Template
 	t.Labels = with(t.Labels, hashed)
@@ -61,18 +61,35 @@ func (u *rollout) newSet() *appsv1.ReplicaSet {
 	size := u.room(0)
 	rs := &appsv1.ReplicaSet{
 		ObjectMeta: metav1.ObjectMeta{
-			Name:            setName(d.Name, hash),
-			Namespace:       d.Namespace,
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(d, Kind)},
-			Labels:          t.Labels,
+			Name:      setName(d.Name, hash),
+			Namespace: d.Namespace,
+			Labels:    t.Labels,
 		},
 		Spec: appsv1.ReplicaSetSpec{
 			Replicas: &size, MinReadySeconds: d.Spec.MinReadySeconds, Selector: &selector, Template: t,
 		},
 	}
+	if u.options.Generation != Selector && !u.options.Without.TakeOwned {
+		rs.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(d, Kind)}
+	}
+	if u.options.Without.NameOfTemplate {
+		rs.Name, rs.GenerateName = "", d.Name+"-"
+	}
 	rs.Annotations = u.annotations(rs, u.nextRevision())
 	maps.Copy(rs.Annotations, sizes(d))
 	return rs
+}
+
+// hash is the hash of the Deployment's template.
+func (u *rollout) hash() string {
+	switch t := &u.d.Spec.Template; u.options.Generation {
+	case Selector:
+		return template.OldHash(t)
+	case Gated, ControllerRef:
+		return template.Hash(t, nil)
+	default:
+		return template.Hash(t, u.d.Status.CollisionCount)
+	}
 }
 
 // setName is the name of the ReplicaSet of a template.
@@ -87,15 +104,19 @@ func setName(deployment, hash string) string {
 // Deployment's own, of the same template. Otherwise two templates have one hash, or
 // the one that has the name was let go, or is another's: the collision is counted,
 // whereupon the hash is another, and refused is returned, so that it is tried again
-// (RULES H76). The cache is asked. While it shows none of that name nothing is known.
+// (RULES H76). The cache is asked: while it shows none of that name nothing is known.
+// Before collisions were counted it was tried again and again.
 func (u *rollout) taken(ctx context.Context, name string, refused error) (*appsv1.ReplicaSet, error) {
 	obj, exists, err := u.reconciler.sets.GetByKey(u.d.Namespace + "/" + name)
 	if err != nil || !exists {
 		return nil, refused
 	}
 	rs := obj.(*appsv1.ReplicaSet)
-	if metav1.IsControlledBy(rs, u.d) && template.Same(&rs.Spec.Template, &u.d.Spec.Template) {
+	if (metav1.IsControlledBy(rs, u.d) || u.options.Without.SameOwner) && u.matches(rs) {
 		return rs, nil
+	}
+	if u.options.Generation != Current || u.options.Without.Collisions {
+		return nil, refused
 	}
 	count := int32(1)
 	if n := u.d.Status.CollisionCount; n != nil {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/threelaws/threelaws/controllers/internal/template"
 	"github.com/threelaws/threelaws/controllers/ref"
 	"github.com/threelaws/threelaws/controllers/routing"
 	"github.com/threelaws/threelaws/sim/host"
@@ -27,7 +28,16 @@ type Generation string
 
 // The generations.
 const (
-	// Current: as in Kubernetes 1.36.
+	// Selector: every ReplicaSet that the selector matches (before ControllerRef).
+	Selector Generation = "selector"
+	// Gated: ControllerRef, with the gaps that the proposal's checklist leaves open:
+	// events are routed by tie-break, and what is adopted is adopted on the word of the
+	// cache.
+	Gated Generation = "gated"
+	// ControllerRef: the proposal in full.
+	ControllerRef Generation = "controllerref"
+	// Current: what Kubernetes 1.36 added: a name that is taken is counted and another
+	// one found, and pods that are being deleted are told.
 	Current Generation = "current"
 )
 
@@ -42,6 +52,21 @@ type Options struct {
 type Without struct {
 	Ref     ref.Without
 	Routing routing.Without
+
+	OwnStatus   bool // every matching ReplicaSet counts in the status, whoever owns it
+	ClaimFirst  bool // what is its own is read before orphans are adopted, and they do not count
+	TakeOwned   bool // ReplicaSets are made without a reference to the Deployment
+	Terminating bool // a Deployment that is being deleted goes on as if it were not
+	Untouched   bool // ... writes the annotations of its ReplicaSets, as upstream's does
+
+	NameOfTemplate bool // the name of a ReplicaSet does not follow from the template
+	SameOwner      bool // a ReplicaSet that has the name already is taken for its own, whoever owns it
+	Collisions     bool // names that are taken are not counted
+	SameTemplate   bool // the current ReplicaSet is the one that has the hash, not the one that has the template
+
+	VictimUID bool // old ReplicaSets are deleted by name, whatever has it by now
+	Unchanged bool // a status that is right already is written again
+	Pods      bool // pods of old ReplicaSets are deleted by the Deployment itself
 }
 
 // New returns the controller in a generation.
@@ -54,7 +79,42 @@ func New(o Options) host.Controller {
 		New:        func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
 		Routes:     routes(&o),
 		Selector:   func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.Deployment)) },
+		Identity:   identity,
+		Counts:     counts(),
 		Profile:    host.Upstream,
+	}
+}
+
+// identity is what no two ReplicaSets of a Deployment may be made for: a template
+// (EXACT-3). How many pods each has follows from how far the rollout is, so that no
+// number of ReplicaSets is asked for.
+func identity(dependent runtime.Object) string {
+	rs := dependent.(*appsv1.ReplicaSet)
+	t := rs.Spec.Template
+	t.Labels = template.Plain(t.Labels)
+	return "the ReplicaSet of template " + template.Hash(&t, nil)
+}
+
+// counts are the numbers of the status, each of which adds up what ReplicaSets say of
+// their pods (EXACT-8).
+func counts() []host.Count {
+	number := func(name string, of func(s *appsv1.DeploymentStatus) int32,
+		each func(s *appsv1.ReplicaSetStatus) int32) host.Count {
+		return host.Count{
+			Name: name,
+			Of:   func(owner runtime.Object) int { return int(of(&owner.(*appsv1.Deployment).Status)) },
+			Each: func(_, dependent runtime.Object) int {
+				return int(each(&dependent.(*appsv1.ReplicaSet).Status))
+			},
+		}
+	}
+	return []host.Count{
+		number("replicas", func(s *appsv1.DeploymentStatus) int32 { return s.Replicas },
+			func(s *appsv1.ReplicaSetStatus) int32 { return s.Replicas }),
+		number("readyReplicas", func(s *appsv1.DeploymentStatus) int32 { return s.ReadyReplicas },
+			func(s *appsv1.ReplicaSetStatus) int32 { return s.ReadyReplicas }),
+		number("availableReplicas", func(s *appsv1.DeploymentStatus) int32 { return s.AvailableReplicas },
+			func(s *appsv1.ReplicaSetStatus) int32 { return s.AvailableReplicas }),
 	}
 }
 

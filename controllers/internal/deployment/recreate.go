@@ -6,6 +6,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // recreate is one step of strategy Recreate: old pods are given up, and when none runs
@@ -19,6 +21,11 @@ func (u *rollout) recreate(ctx context.Context) error {
 		stopped = true
 	}
 	if stopped || u.oldPods() {
+		if u.options.Without.Pods {
+			if err := u.deletePods(ctx); err != nil {
+				return err
+			}
+		}
 		return u.writeProgress(ctx)
 	}
 	if u.current() == nil {
@@ -47,4 +54,18 @@ func (u *rollout) oldPods() bool {
 				return phase != corev1.PodFailed && phase != corev1.PodSucceeded
 			})
 	})
+}
+
+// deletePods is what a Deployment must not do: pods are its ReplicaSets' own (LAW-2).
+func (u *rollout) deletePods(ctx context.Context) error {
+	for _, rs := range u.old() {
+		for _, obj := range index(u.pods, controllerIndex, string(rs.UID)) {
+			pod := obj.(*corev1.Pod)
+			err := u.env.Client.Delete(ctx, podKind, pod.Namespace, pod.Name, metav1.DeleteOptions{})
+			if err != nil && !apierrors.IsNotFound(err) {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -33,7 +33,7 @@ func (u *rollout) syncRevision(ctx context.Context) error {
 		return nil
 	}
 	annotations := u.annotations(rs, u.nextRevision())
-	if u.d.DeletionTimestamp == nil &&
+	if (u.d.DeletionTimestamp == nil || u.options.Without.Untouched) &&
 		(!maps.Equal(annotations, rs.Annotations) || rs.Spec.MinReadySeconds != u.d.Spec.MinReadySeconds) {
 		changed := *rs
 		changed.Annotations, changed.Spec.MinReadySeconds = annotations, u.d.Spec.MinReadySeconds

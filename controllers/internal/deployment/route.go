@@ -12,12 +12,11 @@ import (
 )
 
 func routes(o *Options) []host.Route {
-	d := &routing.Dependents{Owner: Kind, Selects: selects, Without: &o.Without.Routing}
-	return []host.Route{
-		routing.Own(Kind, &o.Without.Routing),
-		d.Route(SetKind),
-		{Kind: podKind, Do: podGone},
+	sets := (&routing.Dependents{Owner: Kind, Selects: selects, Without: &o.Without.Routing}).Route(SetKind)
+	if o.Generation == Selector || o.Generation == Gated {
+		sets = (&routing.TieBreak{Owner: Kind, Selects: selects}).Route(SetKind)
 	}
+	return []host.Route{routing.Own(Kind, &o.Without.Routing), sets, {Kind: podKind, Do: podGone}}
 }
 
 func selects(owner runtime.Object, have map[string]string) bool {

@@ -12,14 +12,18 @@ import (
 // statuses say, added up (LAW-3). Its conditions are those that it had, and whether
 // enough pods are available.
 func (u *rollout) count() appsv1.DeploymentStatus {
-	available := total(u.sets, func(rs *appsv1.ReplicaSet) int32 { return rs.Status.AvailableReplicas })
+	sets := u.sets
+	if u.options.Without.OwnStatus {
+		sets = u.selected(u.d)
+	}
+	available := total(sets, func(rs *appsv1.ReplicaSet) int32 { return rs.Status.AvailableReplicas })
 	s := appsv1.DeploymentStatus{
 		ObservedGeneration: u.d.Generation,
-		Replicas:           total(u.sets, func(rs *appsv1.ReplicaSet) int32 { return rs.Status.Replicas }),
-		ReadyReplicas:      total(u.sets, func(rs *appsv1.ReplicaSet) int32 { return rs.Status.ReadyReplicas }),
+		Replicas:           total(sets, func(rs *appsv1.ReplicaSet) int32 { return rs.Status.Replicas }),
+		ReadyReplicas:      total(sets, func(rs *appsv1.ReplicaSet) int32 { return rs.Status.ReadyReplicas }),
 		AvailableReplicas:  available,
 		// There may be more than were asked for, when some have just been given up.
-		UnavailableReplicas: max(total(u.sets, size)-available, 0),
+		UnavailableReplicas: max(total(sets, size)-available, 0),
 		TerminatingReplicas: u.terminating(),
 		CollisionCount:      u.d.Status.CollisionCount,
 		Conditions:          u.d.Status.Conditions,
@@ -39,6 +43,9 @@ func (u *rollout) count() appsv1.DeploymentStatus {
 // terminating counts the pods that are being deleted; nil if a ReplicaSet whose
 // controller has looked at it does not say.
 func (u *rollout) terminating() *int32 {
+	if u.options.Generation != Current {
+		return nil
+	}
 	sum := int32(0)
 	for _, rs := range u.sets {
 		switch n := rs.Status.TerminatingReplicas; {
@@ -53,7 +60,7 @@ func (u *rollout) terminating() *int32 {
 
 // writeStatus writes a status if it is not there already (WRITE-9).
 func (u *rollout) writeStatus(ctx context.Context, s appsv1.DeploymentStatus) error {
-	if equality.Semantic.DeepEqual(&u.d.Status, &s) {
+	if equality.Semantic.DeepEqual(&u.d.Status, &s) && !u.options.Without.Unchanged {
 		return nil
 	}
 	u.d.Status = s

@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/controllers/internal/template"
-	"github.com/threelaws/threelaws/controllers/ref"
 )
 
 // Sync brings one Deployment closer to what it asks for.
@@ -46,7 +45,7 @@ func (r *reconciler) sync(ctx context.Context, key string, d *appsv1.Deployment)
 		return err
 	}
 	u.take(sets)
-	if d.DeletionTimestamp != nil {
+	if d.DeletionTimestamp != nil && !r.options.Without.Terminating {
 		return u.writeOff(ctx)
 	}
 	if err := u.notePause(ctx); err != nil {
@@ -81,26 +80,6 @@ func (u *rollout) writeOff(ctx context.Context) error {
 	return u.writeStatus(ctx, u.count())
 }
 
-// own claims the Deployment's ReplicaSets: of those that it owns and the orphans of
-// its namespace it keeps, adopts and releases (KIND-DEPLOY, RULES H74). Those of
-// others are not even looked at (LAW-2, LAW-3).
-func (r *reconciler) own(ctx context.Context, d *appsv1.Deployment) ([]*appsv1.ReplicaSet, error) {
-	m := &ref.Manager{Client: r.env.Client, Owner: d, Kind: Kind, Dependent: SetKind, Without: &r.options.Without.Ref}
-	return ref.Claim(ctx, m, r.candidates(d), func(rs *appsv1.ReplicaSet) bool { return selects(d, rs.Labels) })
-}
-
-// candidates are the ReplicaSets that the Deployment may own now or after this sync.
-func (r *reconciler) candidates(d *appsv1.Deployment) []*appsv1.ReplicaSet {
-	var sets []*appsv1.ReplicaSet
-	for _, list := range [...][]any{
-		index(r.sets, controllerIndex, string(d.UID)), index(r.sets, orphanIndex, d.Namespace)} {
-		for _, obj := range list {
-			sets = append(sets, obj.(*appsv1.ReplicaSet))
-		}
-	}
-	return sets
-}
-
 // rollout is one sync of one Deployment.
 type rollout struct {
 	*reconciler
@@ -116,8 +95,16 @@ func (u *rollout) take(sets []*appsv1.ReplicaSet) {
 	slices.SortFunc(sets, older)
 	u.sets = sets
 	u.now = slices.IndexFunc(sets, func(rs *appsv1.ReplicaSet) bool {
-		return template.Same(&rs.Spec.Template, &u.d.Spec.Template)
+		return u.matches(rs)
 	})
+}
+
+// matches reports whether a ReplicaSet is that of the Deployment's template.
+func (u *rollout) matches(rs *appsv1.ReplicaSet) bool {
+	if u.options.Without.SameTemplate {
+		return rs.Labels[template.HashLabel] == u.hash()
+	}
+	return template.Same(&rs.Spec.Template, &u.d.Spec.Template)
 }
 
 // older orders ReplicaSets by age, then by name.

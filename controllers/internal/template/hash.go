@@ -64,7 +64,7 @@ func Same(a, b *corev1.PodTemplateSpec) bool {
 	if a == b {
 		return true
 	}
-	if !maps.Equal(plain(a.Labels), plain(b.Labels)) {
+	if !maps.Equal(Plain(a.Labels), Plain(b.Labels)) {
 		return false
 	}
 	x, y := a.ObjectMeta, b.ObjectMeta
@@ -72,8 +72,8 @@ func Same(a, b *corev1.PodTemplateSpec) bool {
 	return equality.Semantic.DeepEqual(&x, &y) && equality.Semantic.DeepEqual(&a.Spec, &b.Spec)
 }
 
-// plain is labels without the hash.
-func plain(labels map[string]string) map[string]string {
+// Plain is labels without the hash.
+func Plain(labels map[string]string) map[string]string {
 	if _, hashed := labels[HashLabel]; hashed {
 		labels = maps.Clone(labels)
 		delete(labels, HashLabel)
