@@ -112,7 +112,7 @@ func (u *rollout) taken(ctx context.Context, name string, refused error) (*appsv
 		return nil, refused
 	}
 	rs := obj.(*appsv1.ReplicaSet)
-	if (metav1.IsControlledBy(rs, u.d) || u.options.Without.SameOwner) && u.matches(rs) {
+	if metav1.IsControlledBy(rs, u.d) && u.matches(rs) || u.options.Without.Taken {
 		return rs, nil
 	}
 	if u.options.Generation != Current || u.options.Without.Collisions {

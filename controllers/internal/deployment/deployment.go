@@ -60,7 +60,7 @@ type Without struct {
 	Untouched   bool // ... writes the annotations of its ReplicaSets, as upstream's does
 
 	NameOfTemplate bool // the name of a ReplicaSet does not follow from the template
-	SameOwner      bool // a ReplicaSet that has the name already is taken for its own, whoever owns it
+	Taken          bool // a ReplicaSet that has the name already is taken for the one that was to be made
 	Collisions     bool // names that are taken are not counted
 	SameTemplate   bool // the current ReplicaSet is the one that has the hash, not the one that has the template
 
