@@ -14,9 +14,16 @@ import (
 func routes(o *Options) []host.Route {
 	sets := (&routing.Dependents{Owner: Kind, Selects: selects, Without: &o.Without.Routing}).Route(SetKind)
 	if o.Generation == Selector || o.Generation == Gated {
-		sets = (&routing.TieBreak{Owner: Kind, Selects: selects}).Route(SetKind)
+		sets = host.Route{Kind: SetKind, Do: tieBreak}
 	}
 	return []host.Route{routing.Own(Kind, &o.Without.Routing), sets, {Kind: podKind, Do: podGone}}
+}
+
+// tieBreak wakes one Deployment of those that select a ReplicaSet. None ever expected
+// anything: a name that follows from the template is made once.
+func tieBreak(v host.View, e host.Event, out *host.Effect) {
+	(&routing.TieBreak{Owner: Kind, Selects: selects}).Do(v, e, out)
+	out.Created, out.Deleted = out.Created[:0], out.Deleted[:0]
 }
 
 func selects(owner runtime.Object, have map[string]string) bool {
