@@ -1,6 +1,6 @@
 // Package controllers is the table of controllers that this module brings: the
 // ReplicaSet and ReplicationController controllers in three generations, the Deployment
-// controller, the garbage collector, the namespace controller, a kubelet, and the reaper
+// controller in four, the garbage collector, the namespace controller, a kubelet, and the reaper
 // that deleted as kubectl once did. They are written to be read: each shows the rules of ownership it
 // follows, by the clauses of the specification.
 //
