@@ -6,6 +6,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/garbagecollector"
 	"github.com/threelaws/threelaws/controllers/internal/claimprotection"
 	"github.com/threelaws/threelaws/controllers/internal/cronjob"
+	"github.com/threelaws/threelaws/controllers/internal/deployment"
 	"github.com/threelaws/threelaws/controllers/internal/disruption"
 	"github.com/threelaws/threelaws/controllers/internal/endpointslice"
 	"github.com/threelaws/threelaws/controllers/internal/job"
@@ -39,6 +40,10 @@ func Builtin() []host.Controller {
 			replicas.New(kind, replicas.Options{Generation: replicas.Current}),
 		)
 	}
+	for _, generation := range []deployment.Generation{deployment.Selector, deployment.Gated,
+		deployment.ControllerRef, deployment.Current} {
+		table = append(table, deployment.New(deployment.Options{Generation: generation}))
+	}
 	return append(table,
 		statefulset.New(statefulset.Options{Generation: statefulset.Selector}),
 		statefulset.New(statefulset.Options{Generation: statefulset.ControllerRef}),
@@ -69,6 +74,8 @@ var aliases = map[string]string{
 	"replicationcontroller": "replication",
 	"jobs":                  "job",
 	"ttlafterfinished":      "ttl-after-finished",
+	"deploy":                "deployment",
+	"deployments":           "deployment",
 	"gc":                    "garbagecollector",
 	"garbage-collector":     "garbagecollector",
 	"cj":                    "cronjob",

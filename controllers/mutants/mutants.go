@@ -43,6 +43,7 @@ func rows() []mutant {
 		jobMutants,
 		statefulSetMutants,
 		claimProtectionMutants,
+		deploymentMutants,
 	)
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/garbagecollector"
 	"github.com/threelaws/threelaws/controllers/internal/claimprotection"
 	"github.com/threelaws/threelaws/controllers/internal/cronjob"
+	"github.com/threelaws/threelaws/controllers/internal/deployment"
 	"github.com/threelaws/threelaws/controllers/internal/endpointslice"
 	"github.com/threelaws/threelaws/controllers/internal/job"
 	"github.com/threelaws/threelaws/controllers/internal/replicas"
@@ -63,6 +64,7 @@ func TestEveryGuardHasAMutant(t *testing.T) {
 		ttl.Without{},
 		statefulset.Without{},
 		claimprotection.Without{},
+		deployment.Without{},
 	} {
 		for _, f := range set(family, false) {
 			if !used[f] {

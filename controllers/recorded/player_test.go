@@ -32,6 +32,7 @@ var ours = map[string]string{
 	"ttl-after-finished":               "ttl-after-finished",
 	"persistentvolumeclaim-protection": "persistentvolumeclaim-protection",
 	"statefulset":                      "statefulset@current",
+	"deployment":                       "deployment@current",
 }
 
 // recordedOn is a day on which the cases may have been recorded: what time a schedule
@@ -49,7 +50,7 @@ func hasty(*player) error     { return nil }
 func somewhat(n int) pace {
 	return func(p *player) error {
 		for range p.cluster.World().Pick(n+1, "pace") {
-			p.cluster.World().Step()
+			p.step()
 		}
 		return nil
 	}
@@ -61,6 +62,7 @@ type player struct {
 	handler  *httpapi.Handler
 	known    *recorded.Binding
 	listings []*listing
+	watched  uint64 // the version at the last listing
 }
 
 // play replays a case and returns the first difference.
@@ -182,6 +184,10 @@ func (p *player) settled(ex *recorded.Exchange) error {
 	if err := p.settle(); err != nil {
 		return err
 	}
+	if v := p.cluster.Server().Version(); v != p.watched { // so long the record's client saw nothing happen
+		p.watched = v
+		p.cluster.World().Clock.Advance(rest)
+	}
 	code, body, err := p.request(ex)
 	if err != nil {
 		return err
@@ -224,7 +230,7 @@ func (p *player) poll(ex *recorded.Exchange) error {
 				return nil
 			}
 		}
-		if steps == maxSteps || !p.cluster.World().Step() {
+		if steps == maxSteps || !p.step() {
 			return fmt.Errorf("never as recorded; in the end %w", err)
 		}
 	}
@@ -251,9 +257,17 @@ func (p *player) pause(ex *recorded.Exchange) error {
 			w.Clock.Advance(until - w.Clock.Elapsed())
 			return nil
 		}
-		w.Step()
+		p.step()
 	}
 	return errRestless
+}
+
+// step takes one step. In the record no time passed while there was something to do:
+// minutes, as until a deadline, may not pass here either.
+func (p *player) step() bool {
+	w := p.cluster.World()
+	w.Clock.Horizon = w.Clock.Elapsed() + rest
+	return w.Step()
 }
 
 // settle runs the controllers until they have come to rest.
@@ -270,7 +284,7 @@ func (p *player) settle() error {
 		if len(next) == 0 || next[0].Class == sim.Timer && w.Clock.Pending()[0].At > since+rest {
 			return nil
 		}
-		w.Step()
+		p.step()
 	}
 	return errRestless
 }

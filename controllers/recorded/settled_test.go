@@ -41,7 +41,21 @@ func newListing(ex *recorded.Exchange, want, got any) (*listing, error) {
 // or deleted, is not determined, so items are tried against each other.
 type search struct {
 	listings []*listing
+	present  map[string]string // objects of either side, by uid -> the listings they are in
 	tries    int
+}
+
+// newSearch notes who is in which listings: two objects are one only if those agree.
+func newSearch(listings []*listing) *search {
+	s := &search{listings: listings, present: map[string]string{}}
+	for i, l := range listings {
+		for _, items := range [...][]any{l.items, l.ours} {
+			for _, item := range items {
+				s.present[uidOf(item)] += fmt.Sprint(i, " ")
+			}
+		}
+	}
+	return s
 }
 
 const maxTries = 200_000
@@ -51,11 +65,11 @@ var errTries = errors.New("no naming found: given up")
 // name returns a binding that knows what b knows and names the listings.
 func name(b *recorded.Binding, listings []*listing) (*recorded.Binding, error) {
 	for _, l := range listings { // each by itself first: errors are clearer
-		if _, err := (&search{listings: []*listing{l}}).listing(b, 0); err != nil {
+		if _, err := newSearch([]*listing{l}).listing(b, 0); err != nil {
 			return nil, fmt.Errorf("%d: %s: %w", l.n, l.path, err)
 		}
 	}
-	found, err := (&search{listings: listings}).listing(b, 0)
+	found, err := newSearch(listings).listing(b, 0)
 	if err != nil {
 		last := listings[len(listings)-1]
 		return nil, fmt.Errorf("%d: %s, with the listings before: %w", last.n, last.path, err)
@@ -85,9 +99,10 @@ func (s *search) item(b *recorded.Binding, i, j int, used []bool) (*recorded.Bin
 	if j == len(l.items) {
 		return s.listing(b, i+1)
 	}
-	var why error
+	why := fmt.Errorf("no object is where %s is", nameOf(l.items[j]))
+	first := true
 	for k := range l.ours {
-		if used[k] {
+		if used[k] || s.present[uidOf(l.items[j])] != s.present[uidOf(l.ours[k])] {
 			continue
 		}
 		if s.tries++; s.tries > maxTries {
@@ -103,8 +118,8 @@ func (s *search) item(b *recorded.Binding, i, j int, used []bool) (*recorded.Bin
 			}
 			used[k] = false
 		}
-		if why == nil || nameOf(l.ours[k]) == nameOf(l.items[j]) {
-			why = err
+		if first || nameOf(l.ours[k]) == nameOf(l.items[j]) {
+			why, first = err, false
 		}
 	}
 	return nil, why
@@ -117,9 +132,13 @@ func names(items []any) (out []string) {
 	return out
 }
 
-func nameOf(item any) string {
+func nameOf(item any) string { return metadataOf(item, "name") }
+
+func uidOf(item any) string { return metadataOf(item, "uid") }
+
+func metadataOf(item any, field string) string {
 	o, _ := item.(map[string]any)
 	m, _ := o["metadata"].(map[string]any)
-	name, _ := m["name"].(string)
-	return name
+	text, _ := m[field].(string)
+	return text
 }

@@ -90,6 +90,12 @@ func (b *Binding) Match(want, got string) error {
 	if want == got {
 		return nil
 	}
+	if !strings.Contains(want, "$") {
+		return fmt.Errorf(" is %q, want %q", got, want)
+	}
+	if placeholder.FindString(want) == want {
+		return b.matchWhole(want, got)
+	}
 	var pattern strings.Builder
 	var fresh []string
 	pattern.WriteString("^")
@@ -103,11 +109,9 @@ func (b *Binding) Match(want, got string) error {
 			pattern.WriteString(regexp.QuoteMeta(b.Fill(p)))
 			continue
 		}
-		free := kind == "$time" || kind == "$age" || kind == "$evt" || p == "$rv:?" || kind == "$cron" ||
-			kind == "$hash"
 		v, known := b.values[p]
 		switch {
-		case free:
+		case free(p):
 			pattern.WriteString(forms[kind])
 		case known:
 			pattern.WriteString(regexp.QuoteMeta(v))
@@ -133,6 +137,47 @@ func (b *Binding) Match(want, got string) error {
 	}
 	return nil
 }
+
+// free reports whether a placeholder may stand for another value each time.
+func free(p string) bool {
+	switch kind, _, _ := strings.Cut(p, ":"); kind {
+	case "$time", "$age", "$evt", "$cron", "$hash":
+		return true
+	}
+	return p == "$rv:?"
+}
+
+// matchWhole is Match where the text is one placeholder, as most are: its pattern
+// need not be compiled each time.
+func (b *Binding) matchWhole(p, got string) error {
+	v, known := b.values[p]
+	if strings.Contains(p, "+") {
+		v, known = b.Fill(p), true
+	}
+	if known && !free(p) {
+		if v != got {
+			return fmt.Errorf(" is %q, want %q", got, v)
+		}
+		return nil
+	}
+	kind, _, _ := strings.Cut(p, ":")
+	if form := wholes[kind]; form == nil || !form.MatchString(got) {
+		return fmt.Errorf(" is %q, want %q", got, p)
+	}
+	if !free(p) {
+		b.values[p] = got
+	}
+	return nil
+}
+
+// wholes are forms that fill a text.
+var wholes = func() map[string]*regexp.Regexp {
+	out := map[string]*regexp.Regexp{}
+	for kind, form := range forms {
+		out[kind] = regexp.MustCompile("(?s)^(?:" + form + ")$")
+	}
+	return out
+}()
 
 func (b *Binding) known(text string) string {
 	return placeholder.ReplaceAllStringFunc(text, func(p string) string {

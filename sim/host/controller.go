@@ -119,6 +119,10 @@ type Count struct {
 	// Is reports whether a dependent that the owner controls is one of those,
 	// one that is being deleted included.
 	Is func(owner, dependent runtime.Object) bool
+	// Each, in place of Is, is how many a dependent stands for, where the status adds
+	// up what its dependents say of their own: a Deployment's pods are those of its
+	// ReplicaSets.
+	Each func(owner, dependent runtime.Object) int
 }
 
 // Profile says which laws a controller owes. Each holds the one before.

@@ -65,7 +65,7 @@ func between(low, high int) string {
 func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *view.Sorted, selected bool) (low, high int) {
 	n := &w.process.known
 	look := func(uid types.UID, e *view.Sight) {
-		m := moments{c: c, seen: r.SawFor, owner: k.owner, always: true}
+		m := moments{c: c, seen: r.SawFor, owner: k.owner, least: -1}
 		if selected && w.Subject.Selector != nil {
 			m.state, m.sub = &j.state, w.Subject
 		}
@@ -74,12 +74,10 @@ func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *view.So
 			m.at(n.Journal.Entries[i].Value, n.Journal.Entries[i].Owner)
 			m.inCache(n.Journal.Entries[i].Cached)
 		}
-		if m.ever {
-			high++
+		if m.mine {
+			high += m.most
 		}
-		if m.always {
-			low++
-		}
+		low += max(m.least, 0)
 	}
 	for _, e := range n.Members(k.owner) {
 		look(e.UID, e)
@@ -98,27 +96,30 @@ func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *view.So
 			look(g.UID, e)
 		}
 	}
+	if c.Each != nil && k.missed > 0 {
+		return 0, high // how many each of them stood for is not known
+	}
 	return low - k.missed, high
 }
 
-// moments is whether one object was an owner's, and such as a count counts, at
-// every moment of a sync, and at any.
+// moments is how many of what a count counts one object stood for, at any moment of a
+// sync at which it may have been the owner's, and at every one.
 type moments struct {
-	c            *Count
-	seen         any // the owner
-	owner        types.UID
-	mine         bool // it was the owner's at some moment
-	such         bool // it was such at some moment, whoever's it was
-	always, ever bool
+	c     *Count
+	seen  any // the owner
+	owner types.UID
+	mine  bool // it was the owner's at some moment
+	most  int  // that it stood for, whoever's it was
+	least int  // ... as the owner's: none while it was not; negative before the first moment
 
-	state *State // where always asks for the owner's selector, too
+	state *State // where least asks for the owner's selector, too
 	sub   *Subject
 }
 
 // sight looks at an object as it is known now; nil for one that is known no more.
 func (m *moments) sight(e *view.Sight) {
 	if e == nil {
-		m.always = false
+		m.least = 0
 		return
 	}
 	m.at(e.Value, e.Owner)
@@ -138,11 +139,14 @@ func (m *moments) inCache(value any) {
 // at looks at it at one moment. What it adopts an actor counts as it had read it
 // before it was its own.
 func (m *moments) at(value any, owner types.UID) {
-	such := value != nil && m.c.Is(m.seen, value)
-	m.mine, m.such = m.mine || owner == m.owner, m.such || such
-	m.always = m.always && such && owner == m.owner &&
-		(m.state == nil || m.state.Selects(m.sub, m.seen, meta.Of(value)))
-	m.ever = m.mine && m.such
+	n := m.c.of(m.seen, value)
+	m.mine, m.most = m.mine || owner == m.owner, max(m.most, n)
+	if owner != m.owner || m.state != nil && value != nil && !m.state.Selects(m.sub, m.seen, meta.Of(value)) {
+		n = 0
+	}
+	if m.least < 0 || n < m.least {
+		m.least = n
+	}
 }
 
 func (j *Judge) statusesAtRest() {
@@ -174,8 +178,8 @@ func (s *State) such(sub *Subject, c *Count, owner *Object) int {
 	n := 0
 	for _, d := range s.Dependents(owner.Meta.GetUID()) {
 		if ref := meta.ControllerOf(d.Meta); ref != nil && ref.UID == owner.Meta.GetUID() &&
-			sub.manages(d.Ref.Kind) && c.Is(owner.Value, d.Value) {
-			n++
+			sub.manages(d.Ref.Kind) {
+			n += c.of(owner.Value, d.Value)
 		}
 	}
 	return n

@@ -131,7 +131,8 @@ func (s *Subject) roof(owner any) int {
 }
 
 // oneForEach is EXACT-3: a write by which a dependent comes to hold an identity
-// that another one of the same owner holds. Informed where the actor had been
+// that another one of the same owner holds. An adoption is none: who made the second
+// one was not the adopter, who may adopt it in order to get rid of it. Informed where the actor had been
 // shown that other one before the sync began, or had made it itself.
 func oneForEach(j *Judge, r *sim.Record) {
 	w := &j.write
@@ -140,7 +141,7 @@ func oneForEach(j *Judge, r *sim.Record) {
 		return
 	}
 	id := sub.holds(r.After, w.After)
-	if id == "" || w.Mine && sub.holds(r.Before, w.Before) == id {
+	if id == "" || w.Adopts || w.Mine && sub.holds(r.Before, w.Before) == id {
 		return
 	}
 	j.Ask()

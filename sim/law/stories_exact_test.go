@@ -131,6 +131,27 @@ var exactStories = []story{
 		a, _ := t.family(1, "p")
 		t.sync("rs", a, func() { t.status(a, func(o *thing) { o.Counted, o.Placed = 1, 1 }) })
 	}},
+	{"EXACT-8", "the sum of what its own say", kept, func(t *tape) {
+		a, _ := t.threads(2, 3)
+		t.sync("rs", a, func() { t.status(a, func(o *thing) { o.Counted, o.Threads = 2, 5 }) })
+	}},
+	{"EXACT-8", "less than its own say", broken, func(t *tape) {
+		a, _ := t.threads(2, 3)
+		t.sync("rs", a, func() { t.status(a, func(o *thing) { o.Counted, o.Threads = 2, 4 }) })
+	}},
+	{"EXACT-8", "more than its own say", broken, func(t *tape) {
+		a, _ := t.threads(2, 3)
+		t.sync("rs", a, func() { t.status(a, func(o *thing) { o.Counted, o.Threads = 2, 6 }) })
+	}},
+	{"EXACT-8", "one of its own says more meanwhile", kept, func(t *tape) {
+		a, own := t.threads(2, 3)
+		t.sync("rs", a, func() {
+			more := own[0].as(func(o *thing) { o.Threads = 4 })
+			t.user(own[0], more)
+			t.deliver("rs", own[0], more, "default/a")
+			t.status(a, func(o *thing) { o.Counted, o.Threads = 2, 5 })
+		})
+	}},
 	{"EXACT-8", "one that it did not select when the sync began", kept, func(t *tape) {
 		a := set("a", 2)
 		a.Placed = 2
@@ -185,4 +206,20 @@ func (t *tape) behind(verb string) {
 	}
 	r := t.commit("rs", verb, a, q, after)
 	r.Saw, r.Incarnation, r.Guards = p[0], 1, sim.Guards{UID: true}
+}
+
+// threads is a set with a pod for each number, which says that it has so many.
+func (t *tape) threads(numbers ...int) (*thing, []*thing) {
+	a := set("a", len(numbers))
+	t.exist(a)
+	t.show("rs", a)
+	var own []*thing
+	for i, n := range numbers {
+		p := pod(string(rune('p'+i)), a)
+		p.Threads = n
+		t.exist(p)
+		t.deliver("rs", nil, p, "default/a")
+		own = append(own, p)
+	}
+	return a, own
 }

@@ -165,7 +165,7 @@ var workStories = []story{
 			t.commit("rs", "create", a, nil, pod("q", a).on("n1"))
 		})
 	}},
-	{"EXACT-3", "one that it adopts is there too", broken, func(t *tape) {
+	{"EXACT-3", "one that it adopts is there too, made by somebody else", kept, func(t *tape) {
 		a, _ := t.family(2)
 		p, q := pod("p", a).on("n1"), pod("q", nil).on("n1")
 		t.exist(p, q)
@@ -202,5 +202,9 @@ func exactly(s *Subject) {
 		Is: func(_, o any) bool {
 			return o.(*thing).Node != "" && !meta.Deleting(o.(metav1.Object))
 		},
+	}, {
+		Name: "threads",
+		Of:   func(o any) int { return o.(*thing).Threads },
+		Each: func(_, o any) int { return o.(*thing).Threads },
 	}}
 }

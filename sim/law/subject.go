@@ -52,6 +52,20 @@ type Count struct {
 	Of   func(owner any) int             // what the status says; negative where it says nothing
 	Ever bool                            // it counts those that are gone as well
 	Is   func(owner, dependent any) bool // whether a dependent that the owner controls is one of those
+	Each func(owner, dependent any) int  // in place of Is: how many of those it stands for
+}
+
+// of is how many of those that are counted a dependent stands for.
+func (c *Count) of(owner, dependent any) int {
+	switch {
+	case dependent == nil:
+		return 0
+	case c.Each != nil:
+		return c.Each(owner, dependent)
+	case c.Is(owner, dependent):
+		return 1
+	}
+	return 0
 }
 
 // collector is the name of the garbage collector's controller: the GC laws

@@ -19,6 +19,7 @@ type thing struct {
 	Replicas int
 	Counted  int
 	Placed   int // how many of its own are on a node, by its status
+	Threads  int // what it has, by what it says; of an owner: what its dependents say, added up
 	Surge    int
 	Lacking  int
 	Node     string

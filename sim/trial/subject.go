@@ -66,12 +66,18 @@ func exactly(s *law.Subject, c *host.Controller) {
 		s.Unwatched = append(s.Unwatched, gvk.Kind)
 	}
 	for _, n := range c.Counts {
-		s.Counts = append(s.Counts, law.Count{
-			Name: n.Name, Ever: n.Ever,
-			Of: func(owner any) int { return n.Of(owner.(runtime.Object)) },
-			Is: func(owner, dependent any) bool { return n.Is(owner.(runtime.Object), dependent.(runtime.Object)) },
-		})
+		s.Counts = append(s.Counts, countOf(n))
 	}
+}
+
+func countOf(n host.Count) law.Count {
+	c := law.Count{Name: n.Name, Ever: n.Ever, Of: func(owner any) int { return n.Of(owner.(runtime.Object)) }}
+	if n.Each != nil {
+		c.Each = func(owner, dependent any) int { return n.Each(owner.(runtime.Object), dependent.(runtime.Object)) }
+		return c
+	}
+	c.Is = func(owner, dependent any) bool { return n.Is(owner.(runtime.Object), dependent.(runtime.Object)) }
+	return c
 }
 
 // served tells the laws which kinds a server knows.

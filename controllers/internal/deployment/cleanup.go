@@ -1,0 +1,52 @@
+package deployment
+
+import (
+	"context"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// cleanUp deletes the old ReplicaSets beyond the history that is kept, those of the
+// lowest revisions first, and of them only those that have no pods, and whose own
+// controller has seen that they are to have none (RULES H78).
+//
+// A delete carries the uid, so that one that has taken the name since is let be
+// (EXACT-4); upstream's deletes whatever has the name.
+func (u *rollout) cleanUp(ctx context.Context) error {
+	limit, limited := keepsHistory(u.d)
+	history := keep(u.old(), func(rs *appsv1.ReplicaSet) bool { return rs.DeletionTimestamp == nil })
+	if !limited || len(history) <= limit {
+		return nil
+	}
+	slices.SortFunc(history, lower)
+	for _, rs := range history[:len(history)-limit] {
+		if rs.Status.Replicas != 0 || active(rs) || rs.Generation > rs.Status.ObservedGeneration {
+			continue
+		}
+		only := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &rs.UID}}
+		if u.options.Without.VictimUID {
+			only = metav1.DeleteOptions{}
+		}
+		err := u.env.Client.Delete(ctx, SetKind, rs.Namespace, rs.Name, only)
+		if err != nil && !apierrors.IsNotFound(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// lower orders ReplicaSets by revision; by age where that says nothing.
+func lower(a, b *appsv1.ReplicaSet) int {
+	m, err := revision(a)
+	n, other := revision(b)
+	switch {
+	case err != nil || other != nil || m == n:
+		return older(a, b)
+	case m < n:
+		return -1
+	}
+	return 1
+}

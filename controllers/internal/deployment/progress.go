@@ -1,0 +1,114 @@
+package deployment
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// writeProgress writes the status of a Deployment that is being rolled out, or has
+// been: how it gets on, and what its ReplicaSets fail at.
+func (u *rollout) writeProgress(ctx context.Context) error {
+	s := u.count()
+	if !hasDeadline(u.d) {
+		drop(&s, appsv1.DeploymentProgressing)
+	} else if !u.done(&s) {
+		u.progress(&s)
+	}
+	if c := u.failure(); c != nil {
+		set(&s, *c)
+	} else {
+		drop(&s, appsv1.DeploymentReplicaFailure)
+	}
+	before := u.d.ResourceVersion
+	if err := u.writeStatus(ctx, s); err != nil || u.d.ResourceVersion != before {
+		return err
+	}
+	u.lookAgain()
+	return nil
+}
+
+// done: it has been told that it is rolled out, and no old pods have come back.
+func (u *rollout) done(s *appsv1.DeploymentStatus) bool {
+	c := condition(&u.d.Status, appsv1.DeploymentProgressing)
+	return c != nil && c.Reason == setAvailable && s.Replicas == s.UpdatedReplicas
+}
+
+// progress sets condition Progressing.
+func (u *rollout) progress(s *appsv1.DeploymentStatus) {
+	subject := fmt.Sprintf("Deployment %q", u.d.Name)
+	if rs := u.current(); rs != nil {
+		subject = fmt.Sprintf("ReplicaSet %q", rs.Name)
+	}
+	const kind = appsv1.DeploymentProgressing
+	switch {
+	case complete(u.d, s):
+		u.say(s, kind, corev1.ConditionTrue, setAvailable, subject+" has successfully progressed.")
+	case advanced(&u.d.Status, s):
+		// Said anew each time: when it was last said is what the deadline counts from.
+		was := condition(s, kind)
+		drop(s, kind)
+		u.say(s, kind, corev1.ConditionTrue, setUpdated, subject+" is progressing.")
+		if is := condition(s, kind); was != nil && was.Status == is.Status {
+			is.LastTransitionTime = was.LastTransitionTime
+		}
+	case u.late(s):
+		u.say(s, kind, corev1.ConditionFalse, timedOut, subject+" has timed out progressing.")
+	}
+}
+
+// advanced reports whether there are more new pods, fewer old ones, or more that are
+// ready or available.
+func advanced(was, is *appsv1.DeploymentStatus) bool {
+	return is.UpdatedReplicas > was.UpdatedReplicas ||
+		is.Replicas-is.UpdatedReplicas < was.Replicas-was.UpdatedReplicas ||
+		is.ReadyReplicas > was.ReadyReplicas || is.AvailableReplicas > was.AvailableReplicas
+}
+
+// late reports whether the Deployment has got no further for as long as it may take.
+// A rollout that succeeded is no base to count from: the next one has not been noted.
+func (u *rollout) late(s *appsv1.DeploymentStatus) bool {
+	c := condition(s, appsv1.DeploymentProgressing)
+	if c == nil || c.Reason == setAvailable {
+		return false
+	}
+	return c.Reason == timedOut || u.deadline(c).Before(u.env.Now())
+}
+
+func (u *rollout) deadline(c *appsv1.DeploymentCondition) time.Time {
+	return c.LastUpdateTime.Add(time.Duration(*u.d.Spec.ProgressDeadlineSeconds) * time.Second)
+}
+
+// lookAgain has the Deployment looked at when its time is up: no event may come. It
+// is a second later, as what was written has no fractions. In that last second upstream
+// looks again every few milliseconds.
+func (u *rollout) lookAgain() {
+	c := condition(&u.d.Status, appsv1.DeploymentProgressing)
+	if !hasDeadline(u.d) || c == nil || c.Reason == timedOut || complete(u.d, &u.d.Status) {
+		return
+	}
+	u.env.Queue.AddAfter(u.key, max(u.deadline(c).Sub(u.env.Now()), 0)+time.Second)
+}
+
+// failure is what a ReplicaSet says of pods that it cannot create or delete: the
+// current one before the others, the oldest first; nil for none.
+func (u *rollout) failure() *appsv1.DeploymentCondition {
+	sets := u.old()
+	if rs := u.current(); rs != nil {
+		sets = append([]*appsv1.ReplicaSet{rs}, sets...)
+	}
+	for _, rs := range sets {
+		for _, c := range rs.Status.Conditions {
+			if c.Type == appsv1.ReplicaSetReplicaFailure {
+				return &appsv1.DeploymentCondition{
+					Type: appsv1.DeploymentReplicaFailure, Status: c.Status, Reason: c.Reason, Message: c.Message,
+					LastUpdateTime: c.LastTransitionTime, LastTransitionTime: c.LastTransitionTime,
+				}
+			}
+		}
+	}
+	return nil
+}

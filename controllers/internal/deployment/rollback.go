@@ -1,0 +1,83 @@
+package deployment
+
+import (
+	"context"
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/threelaws/threelaws/controllers/internal/template"
+)
+
+// rollbackTo is the revision to which old clients ask to go back, 0 for the one before
+// the last, by an annotation in which the field of old API versions is kept. kubectl of
+// today writes the old template into the Deployment itself.
+func rollbackTo(d *appsv1.Deployment) (revision int64, asked bool) {
+	n, err := strconv.ParseInt(d.Annotations[appsv1.DeprecatedRollbackTo], 10, 64)
+	return n, err == nil
+}
+
+// rollback gives the Deployment the template and the annotations of the ReplicaSet of
+// a revision, and takes the question away, whether or not there is an answer.
+func (u *rollout) rollback(ctx context.Context, to int64) error {
+	if u.current() == nil {
+		if err := u.create(ctx); err != nil {
+			return err
+		}
+	}
+	if to == 0 {
+		to = u.lastRevision()
+	}
+	d := *u.d
+	if rs := u.ofRevision(to); rs != nil && !template.Same(&rs.Spec.Template, &d.Spec.Template) {
+		d.Spec.Template = rs.Spec.Template
+		d.Spec.Template.Labels = with(rs.Spec.Template.Labels, nil)
+		delete(d.Spec.Template.Labels, template.HashLabel)
+		d.Annotations = annotationsOf(&d, rs)
+	}
+	d.Annotations = with(d.Annotations, nil)
+	delete(d.Annotations, appsv1.DeprecatedRollbackTo)
+	_, err := u.env.Client.Update(ctx, &d)
+	return err
+}
+
+// annotationsOf are a Deployment's when it goes back to a ReplicaSet.
+func annotationsOf(d *appsv1.Deployment, rs *appsv1.ReplicaSet) map[string]string {
+	out := map[string]string{}
+	for k, v := range d.Annotations {
+		if ofItsOwn(k) {
+			out[k] = v
+		}
+	}
+	for k, v := range rs.Annotations {
+		if !ofItsOwn(k) {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// lastRevision is the highest revision but one, 0 for none.
+func (u *rollout) lastRevision() int64 {
+	highest, next := int64(0), int64(0)
+	for _, rs := range u.sets {
+		switch n, err := revision(rs); {
+		case err != nil:
+		case n >= highest:
+			highest, next = n, highest
+		case n > next:
+			next = n
+		}
+	}
+	return next
+}
+
+// ofRevision is the ReplicaSet of a revision, old ones first; nil for none.
+func (u *rollout) ofRevision(n int64) *appsv1.ReplicaSet {
+	for _, rs := range append(u.old(), keep(u.sets, func(rs *appsv1.ReplicaSet) bool { return rs == u.current() })...) {
+		if v, err := revision(rs); err == nil && v == n && n != 0 {
+			return rs
+		}
+	}
+	return nil
+}

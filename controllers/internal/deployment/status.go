@@ -1,0 +1,98 @@
+package deployment
+
+import (
+	"context"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+)
+
+// count is the status that follows from the Deployment's ReplicaSets: what their own
+// statuses say, added up (LAW-3). Its conditions are those that it had, and whether
+// enough pods are available.
+func (u *rollout) count() appsv1.DeploymentStatus {
+	sets := u.sets
+	if u.options.Without.OwnStatus {
+		sets = u.selected(u.d)
+	}
+	available := total(sets, func(rs *appsv1.ReplicaSet) int32 { return rs.Status.AvailableReplicas })
+	s := appsv1.DeploymentStatus{
+		ObservedGeneration: u.d.Generation,
+		Replicas:           total(sets, func(rs *appsv1.ReplicaSet) int32 { return rs.Status.Replicas }),
+		ReadyReplicas:      total(sets, func(rs *appsv1.ReplicaSet) int32 { return rs.Status.ReadyReplicas }),
+		AvailableReplicas:  available,
+		// There may be more than were asked for, when some have just been given up.
+		UnavailableReplicas: max(total(sets, size)-available, 0),
+		TerminatingReplicas: u.terminating(),
+		CollisionCount:      u.d.Status.CollisionCount,
+		Conditions:          u.d.Status.Conditions,
+	}
+	if rs := u.current(); rs != nil {
+		s.UpdatedReplicas = rs.Status.Replicas
+	}
+	if available >= least(u.d) {
+		u.say(&s, appsv1.DeploymentAvailable, corev1.ConditionTrue, enoughPods, "Deployment has minimum availability.")
+	} else {
+		u.say(&s, appsv1.DeploymentAvailable, corev1.ConditionFalse, notEnoughPods,
+			"Deployment does not have minimum availability.")
+	}
+	return s
+}
+
+// terminating counts the pods that are being deleted; nil if a ReplicaSet whose
+// controller has looked at it does not say.
+func (u *rollout) terminating() *int32 {
+	if u.options.Generation != Current {
+		return nil
+	}
+	sum := int32(0)
+	for _, rs := range u.sets {
+		switch n := rs.Status.TerminatingReplicas; {
+		case n != nil:
+			sum += *n
+		case rs.Status.ObservedGeneration != 0:
+			return nil
+		}
+	}
+	return &sum
+}
+
+// writeStatus writes a status if it is not there already (WRITE-9).
+func (u *rollout) writeStatus(ctx context.Context, s appsv1.DeploymentStatus) error {
+	if equality.Semantic.DeepEqual(&u.d.Status, &s) && !u.options.Without.Unchanged {
+		return nil
+	}
+	u.d.Status = s
+	return u.updateStatus(ctx)
+}
+
+// updateStatus writes the Deployment's status, and its annotations, as they are. What
+// comes of it stands for the Deployment in the rest of the sync: it asks for the same,
+// or the write would have been refused.
+func (u *rollout) updateStatus(ctx context.Context) error {
+	obj, err := u.env.Client.UpdateStatus(ctx, u.d)
+	if err != nil {
+		return err
+	}
+	d := *obj.(*appsv1.Deployment)
+	u.d = &d
+	return nil
+}
+
+// observe writes no more than that the Deployment was seen as it is.
+func (u *rollout) observe(ctx context.Context) error {
+	if u.d.Status.ObservedGeneration >= u.d.Generation {
+		return nil
+	}
+	u.d.Status.ObservedGeneration = u.d.Generation
+	return u.updateStatus(ctx)
+}
+
+// complete: every pod that is asked for is of the current ReplicaSet and available,
+// and no other is left.
+func complete(d *appsv1.Deployment, s *appsv1.DeploymentStatus) bool {
+	n := replicas(d)
+	return s.UpdatedReplicas == n && s.Replicas == n && s.AvailableReplicas == n &&
+		s.ObservedGeneration >= d.Generation
+}
