@@ -4,9 +4,11 @@ import (
 	"maps"
 
 	"github.com/threelaws/threelaws/controllers/garbagecollector"
+	"github.com/threelaws/threelaws/controllers/internal/podgc"
 	"github.com/threelaws/threelaws/controllers/internal/replicas"
 	"github.com/threelaws/threelaws/controllers/internal/replicaset"
 	"github.com/threelaws/threelaws/controllers/internal/replication"
+	"github.com/threelaws/threelaws/controllers/internal/scheduler"
 	"github.com/threelaws/threelaws/controllers/kubelet"
 	"github.com/threelaws/threelaws/controllers/namespace"
 	"github.com/threelaws/threelaws/sim/host"
@@ -33,7 +35,10 @@ func Builtin() []host.Controller {
 	return append(table,
 		garbagecollector.New(garbagecollector.Without{}),
 		namespace.New(namespace.Without{}),
+		podgc.New(podgc.Options{}),
+		scheduler.New(),
 		kubelet.New(kubelet.Options{Bind: "node-1"}),
+		kubelet.New(kubelet.Options{Ends: true}),
 		kubelet.New(kubelet.Options{}),
 	)
 }
@@ -45,6 +50,10 @@ var aliases = map[string]string{
 	"replicationcontroller": "replication",
 	"gc":                    "garbagecollector",
 	"garbage-collector":     "garbagecollector",
+
+	"pod-garbage-collector":            "podgc",
+	"pod-garbage-collector-controller": "podgc",
+	"kube-scheduler":                   "scheduler",
 }
 
 // Aliases returns other names for controllers of the table.

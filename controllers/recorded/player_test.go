@@ -22,6 +22,7 @@ import (
 var ours = map[string]string{
 	"garbage-collector":     "garbagecollector",
 	"namespace":             "namespace",
+	"pod-garbage-collector": "podgc",
 	"replicaset":            "replicaset@controllerref",
 	"replicationcontroller": "replication@controllerref",
 }
