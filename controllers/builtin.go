@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/threelaws/threelaws/controllers/garbagecollector"
+	"github.com/threelaws/threelaws/controllers/internal/daemonset"
 	"github.com/threelaws/threelaws/controllers/internal/podgc"
 	"github.com/threelaws/threelaws/controllers/internal/replicas"
 	"github.com/threelaws/threelaws/controllers/internal/replicaset"
@@ -32,6 +33,10 @@ func Builtin() []host.Controller {
 			replicas.New(kind, replicas.Options{Generation: replicas.ControllerRef}),
 		)
 	}
+	for _, g := range []daemonset.Generation{daemonset.Selector, daemonset.Gated, daemonset.ControllerRef,
+		daemonset.Current} {
+		table = append(table, daemonset.New(daemonset.Options{Generation: g}))
+	}
 	return append(table,
 		garbagecollector.New(garbagecollector.Without{}),
 		namespace.New(namespace.Without{}),
@@ -53,6 +58,8 @@ var aliases = map[string]string{
 
 	"pod-garbage-collector":            "podgc",
 	"pod-garbage-collector-controller": "podgc",
+	"ds":                               "daemonset",
+	"daemonsets":                       "daemonset",
 	"kube-scheduler":                   "scheduler",
 }
 

@@ -23,6 +23,7 @@ var ours = map[string]string{
 	"garbage-collector":     "garbagecollector",
 	"namespace":             "namespace",
 	"pod-garbage-collector": "podgc",
+	"daemonset":             "daemonset@current",
 	"replicaset":            "replicaset@controllerref",
 	"replicationcontroller": "replication@controllerref",
 }
