@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/threelaws/threelaws/controllers/garbagecollector"
+	"github.com/threelaws/threelaws/controllers/internal/daemonset"
+	"github.com/threelaws/threelaws/controllers/internal/podgc"
 	"github.com/threelaws/threelaws/controllers/internal/replicas"
 	"github.com/threelaws/threelaws/controllers/kubelet"
 	"github.com/threelaws/threelaws/controllers/namespace"
@@ -50,7 +52,7 @@ func TestEveryGuardHasAMutant(t *testing.T) {
 		}
 	}
 	for _, family := range []any{replicas.Without{}, garbagecollector.Without{}, namespace.Without{},
-		kubelet.Without{}} {
+		kubelet.Without{}, podgc.Without{}, daemonset.Without{}} {
 		for _, f := range set(family, false) {
 			if !used[f] {
 				t.Errorf("no mutant leaves out %s", f)

@@ -30,6 +30,7 @@ func subjectOf(process string, c host.Controller) law.Subject {
 		s.Counted = func(owner any) int { return c.Counted(owner.(runtime.Object)) }
 	}
 	exactly(&s, &c)
+	byOffice(&s, &c)
 	if c.Active != nil {
 		s.Active = func(object any) bool { return c.Active(object.(runtime.Object)) }
 	}
@@ -54,6 +55,37 @@ func exactly(s *law.Subject, c *host.Controller) {
 			Is:   func(owner, dependent any) bool { return n.Is(owner.(runtime.Object), dependent.(runtime.Object)) },
 		})
 	}
+}
+
+// byOffice tells what depends on objects that are nobody's dependents.
+func byOffice(s *law.Subject, c *host.Controller) {
+	if c.Twins != nil {
+		s.Twins = func(owner, a, b any) bool {
+			return c.Twins(owner.(runtime.Object), a.(runtime.Object), b.(runtime.Object))
+		}
+	}
+	if c.Amiss != nil {
+		s.Amiss = func(owner any, own []any, all func(kind string) []any) string {
+			return c.Amiss(owner.(runtime.Object), objects(own),
+				func(kind string) []runtime.Object { return objects(all(kind)) })
+		}
+	}
+	if c.Spares != nil {
+		s.Spares = func(object any, deletes bool, get func(kind, namespace, name string) any) string {
+			return c.Spares(object.(runtime.Object), deletes, func(kind, namespace, name string) runtime.Object {
+				obj, _ := get(kind, namespace, name).(runtime.Object)
+				return obj
+			})
+		}
+	}
+}
+
+func objects(values []any) []runtime.Object {
+	objs := make([]runtime.Object, len(values))
+	for i, v := range values {
+		objs[i] = v.(runtime.Object)
+	}
+	return objs
 }
 
 // served tells the laws which kinds a server knows.

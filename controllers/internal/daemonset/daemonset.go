@@ -22,7 +22,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/controllers/internal/history"
-	"github.com/threelaws/threelaws/controllers/internal/placement"
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 	"github.com/threelaws/threelaws/controllers/ref"
 	"github.com/threelaws/threelaws/controllers/routing"
@@ -110,7 +109,11 @@ func New(o Options) host.Controller {
 		Counted:    func(owner runtime.Object) int { return placed(owner.(*appsv1.DaemonSet)) },
 		Identity:   identity,
 		Profile:    host.Upstream,
-		Active:     func(obj runtime.Object) bool { return active(obj) },
+		Active:     active,
+		Twins:      twins,
+	}
+	if o.Generation == ControllerRef || o.Generation == Current {
+		c.Amiss = amiss
 	}
 	if o.Generation == Current {
 		c.Owns = append(c.Owns, history.Kind)
@@ -140,24 +143,6 @@ func everything(set *appsv1.DaemonSet) bool {
 
 func selects(owner runtime.Object, have map[string]string) bool {
 	return selector(owner.(*appsv1.DaemonSet)).Matches(labels.Set(have))
-}
-
-// placed is on how many nodes a set has a pod, by its status.
-func placed(set *appsv1.DaemonSet) int {
-	return int(set.Status.CurrentNumberScheduled + set.Status.NumberMisscheduled)
-}
-
-// identity is the node of a pod (EXACT-3).
-func identity(obj runtime.Object) string {
-	if p, ok := obj.(*corev1.Pod); ok {
-		return placement.Target(p)
-	}
-	return ""
-}
-
-func active(obj runtime.Object) bool {
-	p, ok := obj.(*corev1.Pod)
-	return ok && !pod.Ended(p)
 }
 
 // availableLater is how long after a pod became ready its set has to look whether
