@@ -28,7 +28,7 @@ var daemonSetMutants = []mutant{
 	{"daemonset/count-unowned", "LAW-3", "LAW-2",
 		"counts every matching pod for its node, whoever owns it",
 		daemon(func(w *daemonset.Without) { w.OwnCount = true })},
-	{"daemonset/status-counts-unowned", "LAW-3", "LAW-3",
+	{"daemonset/status-counts-unowned", "LAW-3", "KIND-DS",
 		"counts every matching pod in its status, whoever owns it",
 		daemon(func(w *daemonset.Without) { w.OwnStatus = true })},
 	{"daemonset/create-without-ref", "LAW-1", "LAW-1",

@@ -218,8 +218,8 @@ func subjects() []Subject {
 	work.Replicas, work.Counted = nil, nil
 	op := Subject{Process: "op", Controller: "operator", Kind: "App", Dependents: []string{"Pod"},
 		Tends: []string{"ReplicationController"}}
-	return []Subject{s, c, work, op, {Process: "gc", Controller: collector, Profile: Upstream},
-		{Process: "ns", Controller: drainer, Profile: Upstream}}
+	return append([]Subject{s, c, work, op, {Process: "gc", Controller: collector, Profile: Upstream},
+		{Process: "ns", Controller: drainer, Profile: Upstream}}, placing()...)
 }
 
 // served is a server that knows every kind but Widgets.

@@ -106,7 +106,6 @@ func New(o Options) host.Controller {
 		New:        func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
 		Routes:     []host.Route{routing.Own(Kind, &o.Without.Routing), podRoute(&o), nodeRoute(&o)},
 		Selector:   func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.DaemonSet)) },
-		Counted:    func(owner runtime.Object) int { return placed(owner.(*appsv1.DaemonSet)) },
 		Identity:   identity,
 		Profile:    host.Upstream,
 		Active:     active,

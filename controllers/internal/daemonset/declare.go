@@ -1,6 +1,8 @@
 package daemonset
 
 import (
+	"fmt"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -8,11 +10,6 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/placement"
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 )
-
-// placed is on how many nodes a set has a pod, by its status.
-func placed(set *appsv1.DaemonSet) int {
-	return int(set.Status.CurrentNumberScheduled + set.Status.NumberMisscheduled)
-}
 
 // identity is the node of a pod (EXACT-3).
 func identity(obj runtime.Object) string {
@@ -35,10 +32,14 @@ func active(obj runtime.Object) bool {
 }
 
 // amiss says on which node a set has not the one pod that it should have, or one that
-// may not stay (KIND-DS). Only a pod that is bound has to leave: until then no event
-// on the node is compared with it. What is on a node that is gone is not its concern.
+// may not stay, and whether its status counts nodes on which it has none (KIND-DS). Only
+// a pod that is bound has to leave: until then no event on the node is compared with
+// it. What is on a node that is gone is not its concern.
 func amiss(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string {
 	set := owner.(*appsv1.DaemonSet)
+	if have, says := holds(own), int(set.Status.CurrentNumberScheduled+set.Status.NumberMisscheduled); says > have {
+		return fmt.Sprintf("pods on %d nodes, and counts %d in its status", have, says)
+	}
 	for _, obj := range all(nodeKind.Kind) {
 		node := obj.(*corev1.Node)
 		run, stay := fits(set, node, &Options{})
@@ -66,4 +67,15 @@ func amiss(owner runtime.Object, own []runtime.Object, all func(kind string) []r
 		}
 	}
 	return ""
+}
+
+// holds is on how many nodes there are pods, those that are being deleted included.
+func holds(own []runtime.Object) int {
+	nodes := map[string]bool{}
+	for _, obj := range own {
+		if p, ok := obj.(*corev1.Pod); ok && identity(p) != "" && !(pod.Ended(p) && dying(p)) {
+			nodes[identity(p)] = true
+		}
+	}
+	return len(nodes)
 }

@@ -9,12 +9,14 @@ import (
 	"hash"
 	"hash/adler32"
 	"hash/fnv"
+	"maps"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/dump"
-	"k8s.io/apimachinery/pkg/util/rand"
+
+	"github.com/threelaws/threelaws/controllers/internal/history"
 )
 
 // HashLabel is the label that tells the pods of a Deployment's ReplicaSets apart.
@@ -30,7 +32,7 @@ func Hash(t *corev1.PodTemplateSpec, collisions *int32) string {
 		binary.LittleEndian.PutUint32(count[:], uint32(*collisions))
 		h.Write(count[:])
 	}
-	return rand.SafeEncodeString(fmt.Sprint(h.Sum32()))
+	return history.Safe(h.Sum32())
 }
 
 // OldHash is the hash of Kubernetes 1.5 and before.
@@ -62,7 +64,7 @@ func Same(a, b *corev1.PodTemplateSpec) bool {
 	if a == b {
 		return true
 	}
-	if !sameLabels(a.Labels, b.Labels) {
+	if !maps.Equal(plain(a.Labels), plain(b.Labels)) {
 		return false
 	}
 	x, y := a.ObjectMeta, b.ObjectMeta
@@ -70,20 +72,11 @@ func Same(a, b *corev1.PodTemplateSpec) bool {
 	return equality.Semantic.DeepEqual(&x, &y) && equality.Semantic.DeepEqual(&a.Spec, &b.Spec)
 }
 
-// sameLabels compares labels without the hash.
-func sameLabels(a, b map[string]string) bool {
-	n := 0
-	for k, v := range a {
-		if k == HashLabel {
-			continue
-		}
-		n++
-		if w, ok := b[k]; !ok || w != v {
-			return false
-		}
+// plain is labels without the hash.
+func plain(labels map[string]string) map[string]string {
+	if _, hashed := labels[HashLabel]; hashed {
+		labels = maps.Clone(labels)
+		delete(labels, HashLabel)
 	}
-	if _, hashed := b[HashLabel]; hashed {
-		n++
-	}
-	return n == len(b)
+	return labels
 }

@@ -1,0 +1,74 @@
+package template
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// image is the template of most recorded cases, with the server's defaults.
+func image(name string) *corev1.PodTemplateSpec {
+	t := &corev1.PodTemplateSpec{}
+	t.Labels = map[string]string{"app": "x"}
+	grace := int64(30)
+	t.Spec = corev1.PodSpec{
+		Containers: []corev1.Container{{Name: "c", Image: name, ImagePullPolicy: corev1.PullIfNotPresent,
+			TerminationMessagePath: "/dev/termination-log", TerminationMessagePolicy: corev1.TerminationMessageReadFile}},
+		DNSPolicy: corev1.DNSClusterFirst, RestartPolicy: corev1.RestartPolicyAlways, SchedulerName: "default-scheduler",
+		SecurityContext: &corev1.PodSecurityContext{}, TerminationGracePeriodSeconds: &grace,
+	}
+	return t
+}
+
+// The hashes are those of a real cluster, as recorded cases have them.
+func TestHashIsUpstreams(t *testing.T) {
+	for name, want := range map[string]string{"img:1": "5d57d9744c", "img:2": "5c98dd8b56"} {
+		if got := Hash(image(name), nil); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	one := int32(1)
+	if with := Hash(image("img:1"), &one); with == Hash(image("img:1"), nil) {
+		t.Errorf("a collision changes nothing: %s", with)
+	}
+	if old := OldHash(image("img:1")); strings.Trim(old, "0123456789") != "" || old == "" {
+		t.Errorf("the old hash is %q, no number", old)
+	}
+}
+
+// What the storage does not tell apart has one hash.
+func TestHashIsOfWhatIsStored(t *testing.T) {
+	a, b := image("img:1"), image("img:1")
+	a.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("1000m")}
+	b.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("1")}
+	b.Annotations, b.Spec.Volumes = map[string]string{}, []corev1.Volume{}
+	if x, y := Hash(a, nil), Hash(b, nil); x != y {
+		t.Errorf("%s and %s", x, y)
+	}
+}
+
+func TestSameButForTheHash(t *testing.T) {
+	plain := image("img:1")
+	for _, c := range []struct {
+		name   string
+		change func(t *corev1.PodTemplateSpec)
+		same   bool
+	}{
+		{"nothing", func(*corev1.PodTemplateSpec) {}, true},
+		{"a hash", func(t *corev1.PodTemplateSpec) { t.Labels[HashLabel] = "5d57d9744c" }, true},
+		{"empty annotations", func(t *corev1.PodTemplateSpec) { t.Annotations = map[string]string{} }, true},
+		{"a label", func(t *corev1.PodTemplateSpec) { t.Labels["extra"] = "1" }, false},
+		{"a label less", func(t *corev1.PodTemplateSpec) { delete(t.Labels, "app") }, false},
+		{"another label", func(t *corev1.PodTemplateSpec) { t.Labels["app"] = "y" }, false},
+		{"an annotation", func(t *corev1.PodTemplateSpec) { t.Annotations = map[string]string{"a": "b"} }, false},
+		{"an image", func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].Image = "img:2" }, false},
+	} {
+		other := image("img:1")
+		c.change(other)
+		if Same(plain, other) != c.same || Same(other, plain) != c.same {
+			t.Errorf("%s: not same=%v", c.name, c.same)
+		}
+	}
+}
