@@ -33,6 +33,9 @@ var podgcMutants = []mutant{
 	{"podgc/marks-by-name", "EXACT-4", "EXACT-4",
 		"marks whatever pod has the name by now Failed",
 		reaper(func(w *podgc.Without) { w.MarkUID = true })},
+	{"podgc/removes-by-name", "EXACT-4", "EXACT-4",
+		"removes whatever pod has the name by now",
+		reaper(func(w *podgc.Without) { w.RemoveUID = true })},
 }
 
 // reaper is a pod garbage collector without what f sets.

@@ -59,6 +59,7 @@ type Without struct {
 	Unbound    bool // ... and pods that wait for a node
 	Mark       bool // pods are removed without being marked Failed
 	MarkUID    bool // whatever pod has the name by now is marked Failed
+	RemoveUID  bool // ... is removed
 }
 
 // New returns the collector. It declares no kind of its own, as the laws of

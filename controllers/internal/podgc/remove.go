@@ -13,14 +13,18 @@ import (
 )
 
 // remove marks pods as failed, with a condition if there is one, and removes them.
-// One that cannot be marked stays; the next round meets it again.
+// One that cannot be marked stays; the next round meets it again. Mark and removal
+// carry the uid (EXACT-4); upstream's removal goes by name (RULES L112).
 func (c *collector) remove(ctx context.Context, pods []*corev1.Pod, condition *corev1.PodCondition) {
 	for _, pod := range pods {
 		if c.mark(ctx, pod, condition) == nil {
 			now := int64(0)
-			// By name: a pod that has taken the name meanwhile is removed as well.
+			guards := &metav1.Preconditions{UID: &pod.UID}
+			if c.options.Without.RemoveUID {
+				guards = nil
+			}
 			_ = c.env.Client.Delete(ctx, podKind, pod.Namespace, pod.Name,
-				metav1.DeleteOptions{GracePeriodSeconds: &now})
+				metav1.DeleteOptions{GracePeriodSeconds: &now, Preconditions: guards})
 		}
 	}
 }
@@ -35,11 +39,11 @@ func (c *collector) mark(ctx context.Context, pod *corev1.Pod, condition *corev1
 	if condition != nil {
 		status["conditions"] = []corev1.PodCondition{c.stamped(pod, *condition)}
 	}
-	meta := map[string]any{"uid": pod.UID}
+	patch := map[string]any{"metadata": map[string]any{"uid": pod.UID}, "status": status}
 	if c.options.Without.MarkUID {
-		meta = nil
+		delete(patch, "metadata")
 	}
-	data, err := json.Marshal(map[string]any{"metadata": meta, "status": status})
+	data, err := json.Marshal(patch)
 	if err != nil {
 		panic("podgc: a patch did not encode: " + err.Error())
 	}
