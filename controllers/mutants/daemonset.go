@@ -7,9 +7,6 @@ import (
 
 // daemonSetMutants lack a guard of the DaemonSet controller.
 var daemonSetMutants = []mutant{
-	{"daemonset/selects-everything", "LAW-2", "ADOPT-1",
-		"obeys a selector that selects everything",
-		daemon(func(w *daemonset.Without) { w.Everything = true })},
 	{"daemonset/acts-while-deleting", "ADOPT-3", "ADOPT-3",
 		"creates and deletes pods while it is being deleted",
 		daemon(func(w *daemonset.Without) { w.Terminating = true })},
@@ -55,7 +52,7 @@ var daemonSetMutants = []mutant{
 	{"daemonset/ended-pods-stay", "KIND-DS", "KIND-DS",
 		"leaves pods that have failed",
 		daemon(func(w *daemonset.Without) { w.Ended = true })},
-	{"daemonset/ended-pods-block", "KIND-DS", "",
+	{"daemonset/ended-pods-block", "KIND-DS", "KIND-DS",
 		"makes no new pod while one that has ended is kept by a finalizer",
 		daemon(func(w *daemonset.Without) { w.Dying = true })},
 	// Upstream's is woken by none of the events after which such a pod is there, so
@@ -78,27 +75,18 @@ var daemonSetMutants = []mutant{
 	{"daemonset/name-is-content", "LAW-3", "",
 		"takes a revision whose name it wanted for its own, whatever that holds",
 		daemon(func(w *daemonset.Without) { w.Collision = true })},
-	{"daemonset/counts-collisions-twice", "WRITE-2", "",
-		"counts a collision again that a late cache does not show as counted",
-		daemon(func(w *daemonset.Without) { w.Counted = true })},
 	{"daemonset/forgets-revisions-in-use", "KIND-DS", "",
 		"deletes revisions that pods are of",
 		daemon(func(w *daemonset.Without) { w.InUse = true })},
 	{"daemonset/forgets-any-revision", "EXACT-4", "EXACT-4",
 		"deletes whatever revision has the name by now",
 		daemon(func(w *daemonset.Without) { w.RevisionUID = true })},
-	{"daemonset/status-by-name", "EXACT-4", "EXACT-4",
-		"writes its status to a successor of its name after a conflict",
-		daemon(func(w *daemonset.Without) { w.StatusUID = true })},
-	{"daemonset/claims-to-have-seen", "WRITE-3", "",
-		"says that it has observed a generation for which it has done nothing",
-		daemon(func(w *daemonset.Without) { w.Observed = true })},
 	{"daemonset/mutate-the-cache", "WRITE-5", "WRITE-5",
 		"changes a set in its cache",
 		daemon(func(w *daemonset.Without) { w.SharedCache = true })},
-	{"daemonset/status-again", "WRITE-9", "",
-		"writes a status that is right already",
-		daemon(func(w *daemonset.Without) { w.Unchanged = true })},
+	{"daemonset/resync-is-change", "WRITE-9", "WRITE-9",
+		"takes a resync for a change, and writes its status for it",
+		daemon(func(w *daemonset.Without) { w.Routing.Resync, w.Unchanged = true, true })},
 }
 
 // daemon is a DaemonSet controller of today without what f sets.

@@ -64,7 +64,6 @@ type Without struct {
 	Revisions ref.Without // of the claims of revisions
 	Routing   routing.Without
 
-	Everything  bool // a selector that selects everything is obeyed
 	Terminating bool // a set that is being deleted goes on as before
 	Consistent  bool // a sync begins though a cache is older than what the set wrote
 	Wait        bool // a sync creates and deletes whatever is still expected
@@ -86,11 +85,8 @@ type Without struct {
 	Relabel     bool // the pods of a duplicate of the current revision are not told
 	RelabelUID  bool // ... are told by name
 	Collision   bool // a revision whose name is taken is taken for the one that was to have it
-	Counted     bool // collisions are counted without a look whether they were counted already
 	InUse       bool // revisions that pods are of are cleaned up
 	RevisionUID bool // revisions are deleted by name
-	StatusUID   bool // a status is written again to whatever set has the name by now
-	Observed    bool // a status says that a generation was observed though nothing was done for it
 
 	SharedCache bool // cached sets are changed in place
 	Unchanged   bool // a status that is right already is written again

@@ -138,14 +138,12 @@ func (w *work) collided(ctx context.Context) error {
 		return err
 	}
 	live := *obj.(*appsv1.DaemonSet)
-	if live.UID != w.set.UID && !w.options.Without.StatusUID {
+	if live.UID != w.set.UID {
 		return fmt.Errorf("original DaemonSet %s is gone: got uid %s, wanted %s", w.key, live.UID, w.set.UID)
 	}
 	was, is := w.set.Status.CollisionCount, live.Status.CollisionCount
 	if (was == nil) != (is == nil) || was != nil && *was != *is {
-		if !w.options.Without.Counted {
-			return fmt.Errorf("found a stale collision count of DaemonSet %s while processing", w.key)
-		}
+		return fmt.Errorf("found a stale collision count of DaemonSet %s while processing", w.key)
 	}
 	count := int32(1)
 	if is != nil {

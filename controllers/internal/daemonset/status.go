@@ -86,7 +86,7 @@ func (w *work) store(ctx context.Context, status appsv1.DaemonSetStatus) error {
 			return getErr
 		}
 		set = *live.(*appsv1.DaemonSet)
-		if set.UID != w.set.UID && !w.options.Without.StatusUID {
+		if set.UID != w.set.UID {
 			return err
 		}
 	}

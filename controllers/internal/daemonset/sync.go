@@ -98,11 +98,11 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 		return nil
 	}
 	w := &work{reconciler: r, key: key, set: obj.(*appsv1.DaemonSet)}
-	if everything(w.set) && !r.options.Without.Everything || w.stopped() {
+	if everything(w.set) || w.stopped() {
 		return nil
 	}
 	if r.options.Without.SharedCache {
-		w.set.Labels["synced"] = "yes"
+		w.set.Annotations["synced"] = "yes"
 	}
 	for _, obj := range r.nodes.List() {
 		w.nodes = append(w.nodes, obj.(*corev1.Node))
@@ -130,7 +130,7 @@ func (w *work) sync(ctx context.Context) error {
 	if !awake {
 		// It goes on claiming and says what it sees, but not that it has seen to what
 		// was asked of it.
-		return w.writeStatus(ctx, w.options.Without.Observed)
+		return w.writeStatus(ctx, false)
 	}
 	err := w.manage(ctx)
 	if err == nil && w.satisfied() && w.rolls() {
