@@ -10,6 +10,9 @@ var podgcMutants = []mutant{
 	{"podgc/trusts-its-cache", "PODGC-1", "PODGC-1",
 		"takes a node that its cache does not show for one that is gone, without asking the server",
 		reaper(func(w *podgc.Without) { w.LiveNode = true })},
+	{"podgc/acts-on-sight", "PODGC-1", "PODGC-1",
+		"removes the pods of a node that its cache does not show, at once and without asking the server",
+		reaper(func(w *podgc.Without) { w.LiveNode, w.Quarantine = true, true })},
 	// As long as the server is asked, what the quarantine spares is questions, and the
 	// pods of nodes that come back.
 	{"podgc/no-quarantine", "PODGC-1", "",

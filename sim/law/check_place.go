@@ -39,7 +39,8 @@ func (s *State) values(kind string) []any {
 
 // sparing is PODGC-1: who writes and removes objects of others by its office leaves
 // those alone that it has to spare as things stand. Committed where what it had been
-// shown, and had found gone at the server, allowed it.
+// shown, and had found gone at the server, allowed it, and where it was shown something
+// else only after its sync had begun.
 func sparing(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.process == nil || w.process.Subject.Spares == nil || r.Before == nil {
@@ -57,8 +58,10 @@ func sparing(j *Judge, r *sim.Record) {
 	if why == "" {
 		return
 	}
-	strength := Informed
+	strength, late := Informed, false
+	k := p.work(r)
 	if p.Subject.Spares(r.Before, w.Deletes, func(kind, namespace, name string) any {
+		late = late || k != nil && k.begun > 0 && p.Cache(kind).Changed > k.begun
 		if e := p.Cache(kind).Get(namespace, name); e != nil {
 			return e.Value
 		}
@@ -66,7 +69,7 @@ func sparing(j *Judge, r *sim.Record) {
 			return nil
 		}
 		return stored(kind, namespace, name)
-	}) == "" {
+	}) == "" || late {
 		strength = Committed
 	}
 	j.Report(strength, why)
