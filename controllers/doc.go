@@ -1,7 +1,8 @@
 // Package controllers is the table of controllers that this module brings: the
-// ReplicaSet and ReplicationController controllers in three generations, the garbage
-// collector, the namespace controller, a kubelet, and the reaper that deleted as
-// kubectl once did. They are written to be read: each shows the rules of ownership it
+// ReplicaSet and ReplicationController controllers in three generations, the DaemonSet
+// controller in four, the garbage collector, the namespace controller, the pod garbage
+// collector, a scheduler, a kubelet, and the reaper that deleted as kubectl once did.
+// They are written to be read: each shows the rules of ownership it
 // follows, by the clauses of the specification.
 //
 // [Builtin] are all of them, for a registry; [Aliases] are their other names. The

@@ -27,7 +27,8 @@ const (
 func stories() []story {
 	var all []story
 	for _, s := range [][]story{apiStories, lawStories, fightStories, adoptStories, orphanStories, watchStories,
-		writeStories, gcStories, namespaceStories, placeStories, restStories, namingStories, othersStories, releaseStories,
+		writeStories, gcStories, namespaceStories, placeStories,
+		restStories, namingStories, othersStories, releaseStories,
 		finalizerStories, workStories, exactStories, strangerStories, idiomStories, ordinalStories} {
 		all = append(all, s...)
 	}

@@ -34,11 +34,12 @@ type Subject struct {
 	Willing  func(owner, object any) bool    // whether it would adopt this matching orphan; nil: always
 	Polls    bool                            // works by polling: the WATCH laws don't concern it
 
-	Surge       func(owner any) int                                            // how many active dependents it may have beyond that (EXACT-2); nil: none
-	Unavailable func(owner any) int                                            // how many it may lack by deletes of its own (EXACT-1); nil: none
-	Identity    func(dependent any) string                                     // what only one of an owner's may be (EXACT-3); "": nothing; nil: not judged
-	Twins       func(owner, a, b any) bool                                     // whether an owner may have both of one identity (EXACT-3); nil: no
-	Amiss       func(owner any, own []any, all func(kind string) []any) string // what is wrong at rest (KIND-DS); "": nothing
+	Surge       func(owner any) int        // how many active dependents it may have beyond that (EXACT-2); nil: none
+	Unavailable func(owner any) int        // how many it may lack by deletes of its own (EXACT-1); nil: none
+	Identity    func(dependent any) string // what only one of an owner's may be (EXACT-3); "": nothing; nil: not judged
+	Twins       func(owner, a, b any) bool // whether an owner may have both of one identity (EXACT-3); nil: no
+	// Amiss says what is wrong at rest with an owner's dependents (KIND-DS), "" for nothing; nil: not judged.
+	Amiss func(owner any, own []any, all func(kind string) []any) string
 	// Spares says why an object may not be written, or removed, by it (PODGC-1), "" where it may; nil: not judged.
 	Spares func(object any, deletes bool, get func(kind, namespace, name string) any) string
 	Counts []Count // the numbers of an owner's status that count dependents (EXACT-8)

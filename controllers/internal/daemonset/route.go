@@ -60,9 +60,10 @@ func nodeRoute(o *Options) host.Route {
 
 // alike reports whether two versions of a node look the same to every set.
 func alike(a, b *corev1.Node) bool {
-	return maps.Equal(a.Labels, b.Labels) && slices.EqualFunc(a.Spec.Taints, b.Spec.Taints, func(x, y corev1.Taint) bool {
-		return x.Key == y.Key && x.Value == y.Value && x.Effect == y.Effect
-	})
+	same := func(x, y corev1.Taint) bool {
+		return x.Key == y.Key && x.Value == y.Value && x.Effect == y.Effect && x.TimeAdded.Equal(y.TimeAdded)
+	}
+	return maps.Equal(a.Labels, b.Labels) && slices.EqualFunc(a.Spec.Taints, b.Spec.Taints, same)
 }
 
 // boundTo reports whether a pod of a set is bound to a node. Whose it is says the

@@ -93,7 +93,8 @@ func (w *work) newPod(node string) *corev1.Pod {
 // already is as good as deleted.
 func (w *work) delete(ctx context.Context, victims []*corev1.Pod, keys []string) (errs []error) {
 	for i, p := range victims {
-		err := w.env.Client.Delete(ctx, pod.Kind, p.Namespace, p.Name, w.only(p.ObjectMeta, w.options.Without.VictimUID))
+		err := w.env.Client.Delete(ctx, pod.Kind, p.Namespace, p.Name,
+			w.only(p.ObjectMeta, w.options.Without.VictimUID))
 		if err == nil {
 			continue
 		}

@@ -10,7 +10,8 @@ import (
 )
 
 func node() *corev1.Node {
-	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"disk": "ssd", "cores": "8"}}}
+	return &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"disk": "ssd", "cores": "8"}}}
 }
 
 func require(key string, op corev1.NodeSelectorOperator, values ...string) corev1.NodeSelectorRequirement {
@@ -33,18 +34,19 @@ func TestSelected(t *testing.T) {
 		spec corev1.PodSpec
 		want bool
 	}{
-		"nothing asked":        {corev1.PodSpec{}, true},
-		"node selector":        {corev1.PodSpec{NodeSelector: map[string]string{"disk": "ssd"}}, true},
-		"other node selector":  {corev1.PodSpec{NodeSelector: map[string]string{"disk": "hdd"}}, false},
-		"in":                   {corev1.PodSpec{Affinity: labelled(require("disk", "In", "hdd", "ssd"))}, true},
-		"not in":               {corev1.PodSpec{Affinity: labelled(require("disk", "NotIn", "ssd"))}, false},
-		"not in, without it":   {corev1.PodSpec{Affinity: labelled(require("zone", "NotIn", "1"))}, true},
-		"exists":               {corev1.PodSpec{Affinity: labelled(require("disk", "Exists"))}, true},
-		"does not exist":       {corev1.PodSpec{Affinity: labelled(require("disk", "DoesNotExist"))}, false},
-		"greater":              {corev1.PodSpec{Affinity: labelled(require("cores", "Gt", "4"))}, true},
-		"less":                 {corev1.PodSpec{Affinity: labelled(require("cores", "Lt", "4"))}, false},
-		"no number":            {corev1.PodSpec{Affinity: labelled(require("disk", "Gt", "4"))}, false},
-		"both of one term":     {corev1.PodSpec{Affinity: labelled(require("disk", "Exists"), require("x", "Exists"))}, false},
+		"nothing asked":       {corev1.PodSpec{}, true},
+		"node selector":       {corev1.PodSpec{NodeSelector: map[string]string{"disk": "ssd"}}, true},
+		"other node selector": {corev1.PodSpec{NodeSelector: map[string]string{"disk": "hdd"}}, false},
+		"in":                  {corev1.PodSpec{Affinity: labelled(require("disk", "In", "hdd", "ssd"))}, true},
+		"not in":              {corev1.PodSpec{Affinity: labelled(require("disk", "NotIn", "ssd"))}, false},
+		"not in, without it":  {corev1.PodSpec{Affinity: labelled(require("zone", "NotIn", "1"))}, true},
+		"exists":              {corev1.PodSpec{Affinity: labelled(require("disk", "Exists"))}, true},
+		"does not exist":      {corev1.PodSpec{Affinity: labelled(require("disk", "DoesNotExist"))}, false},
+		"greater":             {corev1.PodSpec{Affinity: labelled(require("cores", "Gt", "4"))}, true},
+		"less":                {corev1.PodSpec{Affinity: labelled(require("cores", "Lt", "4"))}, false},
+		"no number":           {corev1.PodSpec{Affinity: labelled(require("disk", "Gt", "4"))}, false},
+		"one of two of a term": {
+			corev1.PodSpec{Affinity: labelled(require("disk", "Exists"), require("x", "Exists"))}, false},
 		"name":                 {corev1.PodSpec{Affinity: named(require("metadata.name", "In", "a"))}, true},
 		"other name":           {corev1.PodSpec{Affinity: named(require("metadata.name", "In", "b"))}, false},
 		"not that name":        {corev1.PodSpec{Affinity: named(require("metadata.name", "NotIn", "b"))}, true},
@@ -53,7 +55,8 @@ func TestSelected(t *testing.T) {
 		"no term":              {corev1.PodSpec{Affinity: affine()}, false},
 		"affinity without any": {corev1.PodSpec{Affinity: &corev1.Affinity{}}, true},
 		"second term": {corev1.PodSpec{Affinity: affine(corev1.NodeSelectorTerm{},
-			corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{require("disk", "Exists")}})}, true},
+			corev1.NodeSelectorTerm{
+				MatchExpressions: []corev1.NodeSelectorRequirement{require("disk", "Exists")}})}, true},
 	} {
 		if got := placement.Selected(&c.spec, node()); got != c.want {
 			t.Errorf("%s: %t", name, got)
