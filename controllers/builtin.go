@@ -6,14 +6,17 @@ import (
 	"github.com/threelaws/threelaws/controllers/garbagecollector"
 	"github.com/threelaws/threelaws/controllers/internal/claimprotection"
 	"github.com/threelaws/threelaws/controllers/internal/cronjob"
+	"github.com/threelaws/threelaws/controllers/internal/daemonset"
 	"github.com/threelaws/threelaws/controllers/internal/deployment"
 	"github.com/threelaws/threelaws/controllers/internal/disruption"
 	"github.com/threelaws/threelaws/controllers/internal/endpointslice"
 	"github.com/threelaws/threelaws/controllers/internal/job"
+	"github.com/threelaws/threelaws/controllers/internal/podgc"
 	"github.com/threelaws/threelaws/controllers/internal/quota"
 	"github.com/threelaws/threelaws/controllers/internal/replicas"
 	"github.com/threelaws/threelaws/controllers/internal/replicaset"
 	"github.com/threelaws/threelaws/controllers/internal/replication"
+	"github.com/threelaws/threelaws/controllers/internal/scheduler"
 	"github.com/threelaws/threelaws/controllers/internal/statefulset"
 	"github.com/threelaws/threelaws/controllers/internal/ttl"
 	"github.com/threelaws/threelaws/controllers/kubelet"
@@ -40,48 +43,60 @@ func Builtin() []host.Controller {
 			replicas.New(kind, replicas.Options{Generation: replicas.Current}),
 		)
 	}
-	for _, generation := range []deployment.Generation{deployment.Selector, deployment.Gated,
-		deployment.ControllerRef, deployment.Current} {
-		table = append(table, deployment.New(deployment.Options{Generation: generation}))
-	}
 	return append(table,
+		deployment.New(deployment.Options{Generation: deployment.Selector}),
+		deployment.New(deployment.Options{Generation: deployment.Gated}),
+		deployment.New(deployment.Options{Generation: deployment.ControllerRef}),
+		deployment.New(deployment.Options{Generation: deployment.Current}),
 		statefulset.New(statefulset.Options{Generation: statefulset.Selector}),
 		statefulset.New(statefulset.Options{Generation: statefulset.ControllerRef}),
 		statefulset.New(statefulset.Options{Generation: statefulset.Current}),
-		garbagecollector.New(garbagecollector.Without{}),
-		namespace.New(namespace.Without{}),
-		cronjob.Polling(cronjob.Selector),
-		cronjob.Polling(cronjob.ControllerRef),
-		cronjob.New(cronjob.Without{}),
-		endpointslice.New(endpointslice.Without{}),
-		disruption.New(),
-		quota.New(),
+		daemonset.New(daemonset.Options{Generation: daemonset.Selector}),
+		daemonset.New(daemonset.Options{Generation: daemonset.Gated}),
+		daemonset.New(daemonset.Options{Generation: daemonset.ControllerRef}),
+		daemonset.New(daemonset.Options{Generation: daemonset.Current}),
 		job.New(job.Options{Generation: job.Selector}),
 		job.New(job.Options{Generation: job.Gated}),
 		job.New(job.Options{Generation: job.ControllerRef}),
 		job.New(job.Options{Generation: job.Current}),
+		cronjob.Polling(cronjob.Selector),
+		cronjob.Polling(cronjob.ControllerRef),
+		cronjob.New(cronjob.Without{}),
+		garbagecollector.New(garbagecollector.Without{}),
+		namespace.New(namespace.Without{}),
+		podgc.New(podgc.Options{}),
 		ttl.New(ttl.Without{}),
 		claimprotection.New(claimprotection.Without{}),
+		endpointslice.New(endpointslice.Without{}),
+		disruption.New(),
+		quota.New(),
+		scheduler.New(),
 		kubelet.New(kubelet.Options{Bind: "node-1"}),
+		kubelet.New(kubelet.Options{Ends: true}),
 		kubelet.New(kubelet.Options{}),
 	)
 }
 
 var aliases = map[string]string{
-	"rs":                    "replicaset",
-	"replicasets":           "replicaset",
-	"rc":                    "replication",
-	"replicationcontroller": "replication",
-	"jobs":                  "job",
-	"ttlafterfinished":      "ttl-after-finished",
-	"deploy":                "deployment",
-	"deployments":           "deployment",
-	"gc":                    "garbagecollector",
-	"garbage-collector":     "garbagecollector",
-	"cj":                    "cronjob",
-	"cronjobs":              "cronjob",
-	"sts":                   "statefulset",
-	"statefulsets":          "statefulset",
+	"rs":                               "replicaset",
+	"replicasets":                      "replicaset",
+	"rc":                               "replication",
+	"replicationcontroller":            "replication",
+	"deploy":                           "deployment",
+	"deployments":                      "deployment",
+	"sts":                              "statefulset",
+	"statefulsets":                     "statefulset",
+	"ds":                               "daemonset",
+	"daemonsets":                       "daemonset",
+	"jobs":                             "job",
+	"cj":                               "cronjob",
+	"cronjobs":                         "cronjob",
+	"gc":                               "garbagecollector",
+	"garbage-collector":                "garbagecollector",
+	"pod-garbage-collector":            "podgc",
+	"pod-garbage-collector-controller": "podgc",
+	"ttlafterfinished":                 "ttl-after-finished",
+	"kube-scheduler":                   "scheduler",
 }
 
 // Aliases returns other names for controllers of the table: short ones, and those of

@@ -1,7 +1,7 @@
 // Package kubelet runs pods, as far as the controllers can tell: it says that
-// they are running and ready, and it completes their graceful deletion. As there
-// is no scheduler it may also put them on a node; a pod without a node has no
-// graceful deletion.
+// they are running and ready, and it completes their graceful deletion. Where no
+// scheduler runs it may also put them on a node; a pod without a node has no
+// graceful deletion. It may let pods that are not to run for ever come to an end.
 package kubelet
 
 import (
@@ -28,6 +28,8 @@ type Options struct {
 	// Bind is the node to which it binds pods that have none; "" to run them
 	// where they are, which spares a write for each.
 	Bind string
+	// Ends has pods end that are not restarted always (see end.go).
+	Ends bool
 
 	Without Without
 }
@@ -38,8 +40,11 @@ type Without struct {
 	UID bool // a deletion is completed by name, of whatever pod has that name by now
 }
 
-// binding is the generation of a kubelet that binds pods to a node.
-const binding = "binding"
+// The generations beside the plain kubelet.
+const (
+	binding    = "binding"    // it binds pods to a node
+	completing = "completing" // it lets pods end
+)
 
 var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
 
@@ -48,8 +53,11 @@ var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
 // status, and removes those that were deleted, whoever owns them.
 func New(o Options) host.Controller {
 	generation := ""
-	if o.Bind != "" {
+	switch {
+	case o.Bind != "":
 		generation = binding
+	case o.Ends:
+		generation = completing
 	}
 	return host.Controller{
 		Name: "kubelet", Generation: generation, Profile: host.Upstream,
@@ -87,6 +95,11 @@ func running(pod *corev1.Pod) ([]byte, error) {
 			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
 		})
 	}
+	return statusPatch(pod, status)
+}
+
+// statusPatch patches the status of this incarnation of a pod.
+func statusPatch(pod *corev1.Pod, status corev1.PodStatus) ([]byte, error) {
 	type meta struct {
 		UID types.UID `json:"uid"`
 	}
@@ -114,12 +127,21 @@ func (k *kubelet) Sync(ctx context.Context, key string) error {
 		if data, err = running(pod); err != nil {
 			return err
 		}
-		_, err = k.env.Client.Patch(ctx, podKind, pod.Namespace, pod.Name,
-			host.Patch{Type: types.StrategicMergePatchType, Data: data, Subresource: "status"})
+		err = k.patchStatus(ctx, pod, data)
+	case pod.Status.Phase == corev1.PodRunning && k.options.Ends:
+		if data := ended(pod); data != nil {
+			err = k.patchStatus(ctx, pod, data)
+		}
 	}
 	if apierrors.IsNotFound(err) || apierrors.IsInvalid(err) {
 		return nil // it is gone, or another one is there; its own event says so
 	}
+	return err
+}
+
+func (k *kubelet) patchStatus(ctx context.Context, pod *corev1.Pod, data []byte) error {
+	_, err := k.env.Client.Patch(ctx, podKind, pod.Namespace, pod.Name,
+		host.Patch{Type: types.StrategicMergePatchType, Data: data, Subresource: "status"})
 	return err
 }
 

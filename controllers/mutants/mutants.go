@@ -44,6 +44,8 @@ func rows() []mutant {
 		statefulSetMutants,
 		claimProtectionMutants,
 		deploymentMutants,
+		podgcMutants,
+		daemonSetMutants,
 	)
 }
 

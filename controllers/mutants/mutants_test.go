@@ -7,9 +7,11 @@ import (
 	"github.com/threelaws/threelaws/controllers/garbagecollector"
 	"github.com/threelaws/threelaws/controllers/internal/claimprotection"
 	"github.com/threelaws/threelaws/controllers/internal/cronjob"
+	"github.com/threelaws/threelaws/controllers/internal/daemonset"
 	"github.com/threelaws/threelaws/controllers/internal/deployment"
 	"github.com/threelaws/threelaws/controllers/internal/endpointslice"
 	"github.com/threelaws/threelaws/controllers/internal/job"
+	"github.com/threelaws/threelaws/controllers/internal/podgc"
 	"github.com/threelaws/threelaws/controllers/internal/replicas"
 	"github.com/threelaws/threelaws/controllers/internal/statefulset"
 	"github.com/threelaws/threelaws/controllers/internal/ttl"
@@ -65,6 +67,8 @@ func TestEveryGuardHasAMutant(t *testing.T) {
 		statefulset.Without{},
 		claimprotection.Without{},
 		deployment.Without{},
+		podgc.Without{},
+		daemonset.Without{},
 	} {
 		for _, f := range set(family, false) {
 			if !used[f] {

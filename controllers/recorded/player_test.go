@@ -33,6 +33,8 @@ var ours = map[string]string{
 	"persistentvolumeclaim-protection": "persistentvolumeclaim-protection",
 	"statefulset":                      "statefulset@current",
 	"deployment":                       "deployment@current",
+	"pod-garbage-collector":            "podgc",
+	"daemonset":                        "daemonset@current",
 }
 
 // recordedOn is a day on which the cases may have been recorded: what time a schedule

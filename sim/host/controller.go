@@ -68,6 +68,14 @@ type Controller struct {
 	// Unwatched are those of Owns of which no event wakes anybody: what becomes of them
 	// is seen at the next sync, whatever that is for.
 	Unwatched []schema.GroupVersionKind
+	// Twins reports whether an owner may have two dependents of one identity for a
+	// while, as an update with a surge makes them; nil: none may.
+	Twins func(owner, a, b runtime.Object) bool
+	// Amiss says what is wrong at rest with the dependents that an object controls,
+	// those that are being deleted included, where that depends on what others are
+	// like: a DaemonSet wants one for each node that is eligible. "" is nothing; all
+	// lists what is stored of a kind (KIND-DS).
+	Amiss func(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string
 	// Counts are the numbers in an object's status that count its dependents
 	// (EXACT-8).
 	Counts []Count
@@ -87,6 +95,10 @@ type Controller struct {
 	// Tends are kinds that it writes by its office, whoever owns them, as an
 	// autoscaler does its targets.
 	Tends []schema.GroupVersionKind
+	// Spares says, of one that marks and removes objects of others by its office, why it
+	// has to leave one alone as things stand; "" where it need not. get looks at what is
+	// there (PODGC-1).
+	Spares func(obj runtime.Object, deletes bool, get func(kind, namespace, name string) runtime.Object) string
 	// Finalizers are those that it puts on objects and takes off again: at rest
 	// nothing may wait for them alone (EXACT-6). One that is held to more than
 	// ownership declares them all.

@@ -7,7 +7,7 @@ import "slices"
 func All() []*Law { return slices.Clone(all) }
 
 var all = slices.Concat(apiLaws, threeLaws, fightLaws, adoptLaws, orphanLaws, watchLaws, writeLaws, gcLaws,
-	finalizerLaws, namespaceLaws, restLaws, exactLaws)
+	finalizerLaws, namespaceLaws, placeLaws, restLaws, exactLaws)
 
 // ByID returns the law of a clause ("LAW-2"), nil when there is none.
 func ByID(id string) *Law {

@@ -4,6 +4,7 @@ package law
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
@@ -131,9 +132,10 @@ func (s *Subject) roof(owner any) int {
 }
 
 // oneForEach is EXACT-3: a write by which a dependent comes to hold an identity
-// that another one of the same owner holds. An adoption is none: who made the second
-// one was not the adopter, who may adopt it in order to get rid of it. Informed where the actor had been
-// shown that other one before the sync began, or had made it itself.
+// that another one of the same owner holds. Informed where the actor had been
+// shown that other one before the sync began, or had made it itself. An adoption is
+// none: an orphan that matches has to be adopted (ADOPT-2), and can only go after
+// that.
 func oneForEach(j *Judge, r *sim.Record) {
 	w := &j.write
 	sub := w.Subject
@@ -147,7 +149,7 @@ func oneForEach(j *Judge, r *sim.Record) {
 	j.Ask()
 	for _, o := range j.state.Dependents(w.NewOwner.UID) {
 		if o.Meta.GetUID() == w.After.GetUID() || !j.state.isActiveOf(sub, w.NewOwner.UID, o) ||
-			sub.Identity(o.Value) != id {
+			sub.Identity(o.Value) != id || j.state.twins(sub, w.NewOwner.UID, r.After, o.Value) {
 			continue
 		}
 		s := Committed
@@ -157,6 +159,12 @@ func oneForEach(j *Judge, r *sim.Record) {
 		j.Report(s, "is "+id+" of "+r.For.String()+", as "+o.Ref.String()+" is")
 		return
 	}
+}
+
+// twins reports whether an owner may have two dependents of one identity.
+func (s *State) twins(sub *Subject, owner types.UID, a, b any) bool {
+	o := s.Object(owner)
+	return sub.Twins != nil && o != nil && sub.Twins(o.Value, a, b)
 }
 
 // holds is the identity of an object that is there and counts.

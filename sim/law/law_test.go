@@ -27,7 +27,13 @@ const (
 func stories() []story {
 	var all []story
 	for _, s := range [][]story{apiStories, lawStories, fightStories, adoptStories, orphanStories, watchStories,
-		writeStories, gcStories, namespaceStories, restStories, namingStories, othersStories, releaseStories,
+		writeStories,
+		gcStories,
+		namespaceStories,
+		restStories,
+		namingStories,
+		othersStories,
+		releaseStories,
 		finalizerStories,
 		workStories,
 		exactStories,
@@ -37,6 +43,7 @@ func stories() []story {
 		mostStories,
 		trackingStories,
 		namedStories,
+		placeStories,
 	} {
 		all = append(all, s...)
 	}

@@ -160,6 +160,19 @@ var finalizerLaws = []*Law{{
 	New: On(finalizersHold, sim.Commit),
 }}
 
+var placeLaws = []*Law{{
+	ID: "KIND-DS", Name: "one-on-each-node", Category: Liveness, Source: proposal + "DaemonSet",
+	Sentence: "At rest a DaemonSet has one active pod of its own for each node that is eligible, and none elsewhere.",
+	Needs:    Commits | Rest,
+	New:      On(oneOnEach, sim.Settled),
+}, {
+	ID: "PODGC-1", Name: "spare-what-can-run", Category: Safety, Source: "pkg/controller/podgc (v1.36)",
+	Sentence: "The pod garbage collector removes pods that cannot run any more, having said so in their status, and " +
+		"no others.",
+	Needs: Commits | Reads | Deliveries,
+	New:   On(sparing, sim.Commit),
+}}
+
 var namespaceLaws = []*Law{{
 	ID: "NS-1", Name: "drain-before-going", Category: Liveness, Source: "pkg/controller/namespace/deletion (v1.36)",
 	Sentence: "A namespace that is being deleted is emptied, its Pods first, and goes when nothing is left in it; " +

@@ -34,7 +34,7 @@ type process struct {
 	disturbed bool // others changed what it manages
 
 	gone    map[types.UID]bool // collector: owners it was told are gone
-	lookups map[coords]lookup  // collector: what its last live read of a name found
+	lookups map[coords]lookup  // collectors: what its last live read of a name found
 
 	met   map[view.Key]bool // names of what it syncs, that it was ever shown
 	puts  map[string]bool   // finalizers that it was seen to put on objects

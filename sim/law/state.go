@@ -54,6 +54,9 @@ func (s *State) addSubject(sub Subject) {
 		return
 	}
 	p := &process{Subject: sub, early: -1, known: view.NewKnown(), queue: view.NewQueue(), met: map[view.Key]bool{}}
+	if sub.Spares != nil {
+		p.lookups = map[coords]lookup{}
+	}
 	if sub.Controller == collector {
 		p.gone, p.lookups = map[types.UID]bool{}, map[coords]lookup{}
 	}

@@ -43,6 +43,11 @@ type Subject struct {
 	Wanted      func(owner, object any) bool // whether it asks for this very one; nil: any is as good as another
 	Awaits      func(owner, object any) bool // whether it makes no more while this one is so; nil: never
 	Unwatched   []string                     // those of Dependents that the WATCH laws don't concern
+	Twins       func(owner, a, b any) bool   // whether an owner may have both of one identity (EXACT-3); nil: no
+	// Amiss says what is wrong at rest with an owner's dependents (KIND-DS), "" for nothing; nil: not judged.
+	Amiss func(owner any, own []any, all func(kind string) []any) string
+	// Spares says why an object may not be written, or removed, by it (PODGC-1), "" where it may; nil: not judged.
+	Spares func(object any, deletes bool, get func(kind, namespace, name string) any) string
 }
 
 // Count is one number in an owner's status that says how many of its dependents

@@ -228,8 +228,8 @@ func subjects() []Subject {
 	}
 	op := Subject{Process: "op", Controller: "operator", Kind: "App", Dependents: []string{"Pod"},
 		Tends: []string{"ReplicationController"}}
-	return []Subject{s, c, work, cron, op, byName(), {Process: "gc", Controller: collector, Profile: Upstream},
-		{Process: "ns", Controller: drainer, Profile: Upstream}}
+	return append([]Subject{s, c, work, cron, op, byName(), {Process: "gc", Controller: collector, Profile: Upstream},
+		{Process: "ns", Controller: drainer, Profile: Upstream}}, placing()...)
 }
 
 // served is a server that knows every kind but Widgets.

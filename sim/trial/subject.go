@@ -33,6 +33,7 @@ func subjectOf(process string, c host.Controller) law.Subject {
 		s.Leaves = func(owner any) bool { return c.Leaves(owner.(runtime.Object)) }
 	}
 	exactly(&s, &c)
+	byOffice(&s, &c)
 	if c.Active != nil {
 		s.Active = func(object any) bool { return c.Active(object.(runtime.Object)) }
 	}
@@ -78,6 +79,37 @@ func countOf(n host.Count) law.Count {
 	}
 	c.Is = func(owner, dependent any) bool { return n.Is(owner.(runtime.Object), dependent.(runtime.Object)) }
 	return c
+}
+
+// byOffice tells what depends on objects that are nobody's dependents.
+func byOffice(s *law.Subject, c *host.Controller) {
+	if c.Twins != nil {
+		s.Twins = func(owner, a, b any) bool {
+			return c.Twins(owner.(runtime.Object), a.(runtime.Object), b.(runtime.Object))
+		}
+	}
+	if c.Amiss != nil {
+		s.Amiss = func(owner any, own []any, all func(kind string) []any) string {
+			return c.Amiss(owner.(runtime.Object), objects(own),
+				func(kind string) []runtime.Object { return objects(all(kind)) })
+		}
+	}
+	if c.Spares != nil {
+		s.Spares = func(object any, deletes bool, get func(kind, namespace, name string) any) string {
+			return c.Spares(object.(runtime.Object), deletes, func(kind, namespace, name string) runtime.Object {
+				obj, _ := get(kind, namespace, name).(runtime.Object)
+				return obj
+			})
+		}
+	}
+}
+
+func objects(values []any) []runtime.Object {
+	objs := make([]runtime.Object, len(values))
+	for i, v := range values {
+		objs[i] = v.(runtime.Object)
+	}
+	return objs
 }
 
 // served tells the laws which kinds a server knows.

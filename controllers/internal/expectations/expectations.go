@@ -76,6 +76,17 @@ func (e *Expectations) ExpectDeletions(key string, owner types.UID, objects []st
 	}
 }
 
+// Expect replaces the record of key by one of both: n creations and the deletions of
+// the objects with these keys, by the object with uid owner, are to be seen.
+func (e *Expectations) Expect(key string, owner types.UID, n int, objects []string, adopted ...string) {
+	e.ExpectCreations(key, owner, n)
+	if r := e.records[key]; n > 0 {
+		r.deletions, r.adopted = objects, adopted
+		return
+	}
+	e.ExpectDeletions(key, owner, objects, adopted...)
+}
+
 // Created strikes out one expected creation of key, because it will not happen.
 func (e *Expectations) Created(key string) {
 	if r := e.records[key]; r != nil && r.creations > 0 {

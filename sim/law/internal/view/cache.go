@@ -16,6 +16,7 @@ import (
 type Cache struct {
 	Kind    string
 	Entries []Entry // in an order that depends on the history only
+	Changed int     // the record of the last delivery
 	at      map[Key]int
 	owned   map[types.UID]int // entries by ControllerRef, where the laws ask for it
 }
@@ -63,7 +64,7 @@ func (c *Cache) Recount(old, now *metav1.OwnerReference) {
 // Clear forgets what was delivered.
 func (c *Cache) Clear() {
 	clear(c.Entries)
-	c.Entries = c.Entries[:0]
+	c.Entries, c.Changed = c.Entries[:0], 0
 	clear(c.at)
 	clear(c.owned)
 }
@@ -71,6 +72,7 @@ func (c *Cache) Clear() {
 // Fold applies a delivery and returns what the view held before and holds now.
 func (c *Cache) Fold(r *sim.Record, keyed bool) (before, after metav1.Object) {
 	n := Key{r.Object.Namespace, r.Object.Name}
+	c.Changed = r.Index
 	after = meta.Of(r.After)
 	i, ok := c.at[n]
 	if !ok {

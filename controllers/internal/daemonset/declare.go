@@ -1,0 +1,81 @@
+package daemonset
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/controllers/internal/placement"
+	"github.com/threelaws/threelaws/controllers/internal/pod"
+)
+
+// identity is the node of a pod (EXACT-3).
+func identity(obj runtime.Object) string {
+	if p, ok := obj.(*corev1.Pod); ok {
+		return placement.Target(p)
+	}
+	return ""
+}
+
+// twins: a set that surges may have two pods on a node, of different templates.
+func twins(owner, a, b runtime.Object) bool {
+	p, ok := a.(*corev1.Pod)
+	q, fine := b.(*corev1.Pod)
+	return ok && fine && surges(owner.(*appsv1.DaemonSet)) && p.Labels[hashLabel] != q.Labels[hashLabel]
+}
+
+func active(obj runtime.Object) bool {
+	p, ok := obj.(*corev1.Pod)
+	return ok && !pod.Ended(p)
+}
+
+// amiss says on which node a set has not the one pod that it should have, or one that
+// may not stay, and whether its status counts nodes on which it has none (KIND-DS). Only
+// a pod that is bound has to leave: until then no event on the node is compared with
+// it. What is on a node that is gone is not its concern.
+func amiss(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string {
+	set := owner.(*appsv1.DaemonSet)
+	if have, says := holds(own), int(set.Status.CurrentNumberScheduled+set.Status.NumberMisscheduled); says > have {
+		return fmt.Sprintf("pods on %d nodes, and counts %d in its status", have, says)
+	}
+	for _, obj := range all(nodeKind.Kind) {
+		node := obj.(*corev1.Node)
+		run, stay := fits(set, node, &Options{})
+		var have []runtime.Object
+		leaving := false
+		for _, p := range own {
+			if identity(p) != node.Name {
+				continue
+			}
+			switch {
+			case dying(p.(*corev1.Pod)):
+				leaving = true
+			case !active(p):
+			case !stay && p.(*corev1.Pod).Spec.NodeName != "":
+				return "one on " + node.Name + ", which may not stay"
+			default:
+				have = append(have, p)
+			}
+		}
+		switch {
+		case run && len(have) == 0 && !leaving:
+			return "none on " + node.Name
+		case len(have) > 2 || len(have) == 2 && !twins(owner, have[0], have[1]):
+			return "more than one on " + node.Name
+		}
+	}
+	return ""
+}
+
+// holds is on how many nodes there are pods, those that are being deleted included.
+func holds(own []runtime.Object) int {
+	nodes := map[string]bool{}
+	for _, obj := range own {
+		if p, ok := obj.(*corev1.Pod); ok && identity(p) != "" && !(pod.Ended(p) && dying(p)) {
+			nodes[identity(p)] = true
+		}
+	}
+	return len(nodes)
+}

@@ -1,0 +1,193 @@
+package daemonset
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/threelaws/threelaws/controllers/internal/placement"
+	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/sim"
+)
+
+// byNode are the set's pods by the node they are on, or are made for (RULES G73).
+// One that names no node is counted nowhere. One that has ended and is being
+// deleted holds no node: it waits for others only.
+func (w *work) byNode(pods []*corev1.Pod) map[string][]*corev1.Pod {
+	nodes := map[string][]*corev1.Pod{}
+	for _, p := range pods {
+		if pod.Ended(p) && p.DeletionTimestamp != nil && !w.options.Without.Dying {
+			continue
+		}
+		node := placement.Target(p)
+		if w.bySelector() || w.options.Without.Target {
+			node = p.Spec.NodeName
+		}
+		if node != "" {
+			nodes[node] = append(nodes[node], p)
+		}
+	}
+	for _, on := range nodes {
+		slices.SortFunc(on, firstOnNode)
+	}
+	return nodes
+}
+
+// firstOnNode orders the pods of a node: those that are on it before those that wait
+// for it, then the oldest, then by name.
+func firstOnNode(a, b *corev1.Pod) int {
+	switch x, y := a.Spec.NodeName != "", b.Spec.NodeName != ""; {
+	case x && !y:
+		return -1
+	case y && !x:
+		return 1
+	}
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
+}
+
+// manage makes the pods that nodes lack and deletes those that they should not have.
+func (w *work) manage(ctx context.Context) error {
+	have := w.byNode(w.pods)
+	var lacking []string
+	var surplus []*corev1.Pod
+	there := map[string]bool{}
+	for _, node := range w.nodes {
+		there[node.Name] = true
+		lacks, drops := w.place(node, have[node.Name])
+		if lacks {
+			lacking = append(lacking, node.Name)
+		}
+		surplus = append(surplus, drops...)
+	}
+	if !w.bySelector() && !w.options.Without.Lost {
+		// Nobody puts them on a node that is gone, and who collects pods of such
+		// nodes sees only those that were put there.
+		for _, node := range slices.Sorted(maps.Keys(have)) {
+			for _, p := range have[node] {
+				if !there[node] && p.Spec.NodeName == "" {
+					surplus = append(surplus, p)
+				}
+			}
+		}
+	}
+	return w.scale(ctx, lacking, surplus)
+}
+
+// place says whether a node lacks a pod, and which of its pods are to go. A node
+// whose pod is being deleted gets the next when it is gone.
+func (w *work) place(node *corev1.Node, have []*corev1.Pod) (lacks bool, drops []*corev1.Pod) {
+	run, stay := fits(w.set, node, w.options)
+	if !stay {
+		return false, slices.DeleteFunc(slices.Clone(have), dying)
+	}
+	if len(have) == 0 {
+		return run, nil
+	}
+	var running []*corev1.Pod
+	for _, p := range have {
+		switch {
+		case dying(p):
+		case !pod.Ended(p) || w.options.Without.Ended:
+			running = append(running, p)
+		case p.Status.Phase == corev1.PodSucceeded || w.mayReplace(node.Name):
+			drops = append(drops, p)
+		}
+	}
+	switch {
+	case w.options.Without.Surplus:
+	case !surges(w.set):
+		if len(running) > 1 {
+			drops = append(drops, running[1:]...)
+		}
+	case len(running) == 0:
+		lacks = run
+	default:
+		drops = append(drops, w.outlived(running)...)
+	}
+	return lacks, drops
+}
+
+func dying(p *corev1.Pod) bool { return p.DeletionTimestamp != nil }
+
+// outlived are the pods of a node that go in a set that surges: it may have an old
+// and a new one there, until the new one is available or the old one not ready.
+func (w *work) outlived(running []*corev1.Pod) (drops []*corev1.Pod) {
+	if len(running) == 1 {
+		return nil
+	}
+	var fresh, old *corev1.Pod
+	for _, p := range running {
+		of := &old
+		if p.Labels[appsv1.ControllerRevisionHashLabelKey] == w.hash {
+			of = &fresh
+		}
+		if *of != nil {
+			drops = append(drops, p)
+		} else {
+			*of = p
+		}
+	}
+	if fresh != nil && old != nil && (!pod.Ready(old) || w.available(fresh)) {
+		drops = append(drops, old)
+	}
+	return drops
+}
+
+func (w *work) available(p *corev1.Pod) bool {
+	return pod.Available(p, w.set.Spec.MinReadySeconds, w.env.Now())
+}
+
+const (
+	firstDelay = time.Second
+	mostDelay  = 15 * time.Minute
+)
+
+// failures are how long to wait before a failed pod is deleted, by set, generation
+// and node: a kubelet that refuses a pod would refuse the next one at once.
+type failures map[string]failure
+
+type failure struct {
+	delay time.Duration
+	since time.Time
+}
+
+// mayReplace reports whether a failed pod of a node may be deleted. Each time
+// that it may, the time until the next doubles; whoever waits looks again.
+func (w *work) mayReplace(node string) bool {
+	if w.options.Without.Patience {
+		return true
+	}
+	now := w.env.Now()
+	key := fmt.Sprintf("%s/%d/%s", w.set.UID, w.set.Status.ObservedGeneration, node)
+	f, known := w.failures[key]
+	switch age := now.Sub(f.since); {
+	case !known || age > 2*mostDelay:
+		f.delay = firstDelay
+	case age < f.delay:
+		w.env.Queue.AddAfter(w.key, f.delay)
+		return false
+	default:
+		f.delay = min(2*f.delay, mostDelay)
+	}
+	f.since = now
+	w.failures[key] = f
+	return true
+}
+
+// digest folds the delays that are not forgotten.
+func (f failures) digest(h *sim.Hash, now time.Time) {
+	for _, key := range slices.Sorted(maps.Keys(f)) {
+		if age := now.Sub(f[key].since); age <= 2*mostDelay {
+			h.String(key)
+			h.Word(uint64(f[key].delay))
+			h.Word(uint64(age))
+		}
+	}
+}

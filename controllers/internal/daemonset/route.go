@@ -1,0 +1,87 @@
+package daemonset
+
+import (
+	"maps"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/controllers/internal/history"
+	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/controllers/routing"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+func podRoute(o *Options) host.Route {
+	if o.Generation == Selector || o.Generation == Gated {
+		t := &routing.TieBreak{Owner: Kind, Selects: selects}
+		return t.Route(pod.Kind)
+	}
+	d := &routing.Dependents{Owner: Kind, Selects: selects, Later: availableLater, Without: &o.Without.Routing}
+	return d.Route(pod.Kind)
+}
+
+// revisionRoute routes revisions like pods, but for the expectations: a revision is
+// known by its name and needs none.
+func revisionRoute(o *Options) host.Route {
+	d := &routing.Dependents{Owner: Kind, Selects: selects, Without: &o.Without.Routing}
+	return host.Route{Kind: history.Kind, Do: func(v host.View, e host.Event, out *host.Effect) {
+		effect := *out
+		d.Do(v, e, &effect)
+		out.Keys = effect.Keys
+	}}
+}
+
+// nodeRoute wakes the sets for which a node that came, or whose labels or taints
+// changed, makes a difference: one that lacks a pod there, has one that may not
+// stay, or counts some that are where they should not be. It goes by the pods that
+// are bound to the node: those that wait for it are not seen. A node that goes wakes
+// nobody.
+func nodeRoute(o *Options) host.Route {
+	return host.Route{Kind: nodeKind, Do: func(v host.View, e host.Event, out *host.Effect) {
+		node, _ := e.New.(*corev1.Node)
+		if old, _ := e.Old.(*corev1.Node); node == nil || old != nil && alike(old, node) {
+			return
+		}
+		v.Each(Kind, "", func(obj runtime.Object) bool {
+			set := obj.(*appsv1.DaemonSet)
+			run, stay := fits(set, node, o)
+			bound := boundTo(v, set, node.Name, o)
+			if run && !bound || !stay && bound || bound && set.Status.NumberMisscheduled > 0 {
+				out.Keys = append(out.Keys, routing.Key(set))
+			}
+			return true
+		})
+	}}
+}
+
+// alike reports whether two versions of a node look the same to every set.
+func alike(a, b *corev1.Node) bool {
+	same := func(x, y corev1.Taint) bool {
+		return x.Key == y.Key && x.Value == y.Value && x.Effect == y.Effect && x.TimeAdded.Equal(y.TimeAdded)
+	}
+	return maps.Equal(a.Labels, b.Labels) && slices.EqualFunc(a.Spec.Taints, b.Spec.Taints, same)
+}
+
+// boundTo reports whether a pod of a set is bound to a node. Whose it is says the
+// name in its ControllerRef; before there was one, the selector.
+func boundTo(v host.View, set *appsv1.DaemonSet, node string, o *Options) bool {
+	found := false
+	v.Each(pod.Kind, set.Namespace, func(obj runtime.Object) bool {
+		p := obj.(*corev1.Pod)
+		if p.Spec.NodeName != node {
+			return true
+		}
+		if o.Generation == Selector || o.Generation == Gated {
+			found = selects(set, p.Labels)
+		} else {
+			ref := metav1.GetControllerOfNoCopy(p)
+			found = ref != nil && ref.Kind == Kind.Kind && ref.Name == set.Name
+		}
+		return !found
+	})
+	return found
+}

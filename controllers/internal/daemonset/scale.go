@@ -1,0 +1,141 @@
+package daemonset
+
+import (
+	"context"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+
+	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/controllers/routing"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+type kind = schema.GroupVersionKind
+
+// burst is the most pods a sync creates, and the most it deletes.
+const burst = 250
+
+// scale makes a pod for each of some nodes and deletes some pods. It does not look
+// at the outcome: the next sync does.
+func (w *work) scale(ctx context.Context, nodes []string, victims []*corev1.Pod) error {
+	nodes, victims = nodes[:min(len(nodes), burst)], victims[:min(len(victims), burst)]
+	keys := make([]string, len(victims))
+	var adopted []string
+	for i, p := range victims {
+		if keys[i] = routing.Key(p); !metav1.IsControlledBy(p, w.set) {
+			adopted = append(adopted, keys[i])
+		}
+	}
+	w.expected.Expect(w.key, w.set.UID, len(nodes), append([]string(nil), keys...), adopted...)
+	return utilerrors.NewAggregate(append(w.create(ctx, nodes), w.delete(ctx, victims, keys)...))
+}
+
+// create makes the pods in batches of 1, 2, 4 and so on: a template that is refused
+// is refused a few times, not once for each node. What fails or is not tried is no
+// longer expected.
+func (w *work) create(ctx context.Context, nodes []string) (errs []error) {
+	tried := 0
+	for batch := 1; tried < len(nodes) && len(errs) == 0; batch *= 2 {
+		for end := min(tried+batch, len(nodes)); tried < end; tried++ {
+			obj, err := w.noting().Create(ctx, w.newPod(nodes[tried]))
+			switch {
+			case err == nil && !w.bySelector():
+				w.expected.Made(w.key, w.set.UID, routing.Key(obj.(metav1.Object)))
+			case err == nil:
+			case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+				w.expected.Created(w.key) // every create will be refused; trying again is of no use
+			default:
+				w.expected.Created(w.key)
+				errs = append(errs, err)
+			}
+		}
+	}
+	for range len(nodes) - tried {
+		w.expected.Created(w.key)
+	}
+	w.expected.Answered(w.key)
+	return errs
+}
+
+// newPod is a pod of the template for a node. It carries the ControllerRef from the
+// first moment (LAW-1).
+func (w *work) newPod(node string) *corev1.Pod {
+	owner := metav1.NewControllerRef(w.set, Kind)
+	if w.bySelector() || w.options.Without.TakeOwned {
+		owner = nil
+	}
+	p := pod.FromTemplate(&w.set.Spec.Template, w.set, owner)
+	if p.Labels == nil {
+		p.Labels = map[string]string{}
+	}
+	switch w.options.Generation {
+	case Current:
+		p.Spec.Tolerations = tolerations(&p.Spec)
+		p.Labels[appsv1.ControllerRevisionHashLabelKey] = w.hash
+		bindTo(&p.Spec, node)
+	default:
+		p.Spec.NodeName = node
+	}
+	if number := templateGeneration(w.set); number != "" && !w.bySelector() {
+		p.Labels[generationLabel] = number
+	}
+	return p
+}
+
+// delete deletes pods, each with its uid, so that one that has taken another's name
+// is let be (EXACT-4); upstream's delete goes by name (RULES E56). One that is gone
+// already is as good as deleted.
+func (w *work) delete(ctx context.Context, victims []*corev1.Pod, keys []string) (errs []error) {
+	for i, p := range victims {
+		err := w.env.Client.Delete(ctx, pod.Kind, p.Namespace, p.Name,
+			w.only(p.ObjectMeta, w.options.Without.VictimUID))
+		if err == nil {
+			continue
+		}
+		w.expected.Deleted(w.key, keys[i]) // nobody will see it
+		if !apierrors.IsNotFound(err) {
+			errs = append(errs, err)
+		}
+	}
+	return errs
+}
+
+// only keeps a delete to this incarnation of an object.
+func (w *work) only(meta metav1.ObjectMeta, any bool) metav1.DeleteOptions {
+	if any || w.bySelector() {
+		return metav1.DeleteOptions{}
+	}
+	return metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &meta.UID}}
+}
+
+// noting is the client, which notes the pods that it makes the set's, so that no
+// sync begins before the cache shows them (RULES D46).
+func (w *work) noting() host.Client { return &notes{w.env.Client, w} }
+
+type notes struct {
+	host.Client
+	work *work
+}
+
+func (n *notes) Create(ctx context.Context, obj runtime.Object) (runtime.Object, error) {
+	made, err := n.Client.Create(ctx, obj)
+	return n.note(made, err)
+}
+
+func (n *notes) Patch(ctx context.Context, gvk kind, namespace, name string, p host.Patch) (runtime.Object, error) {
+	patched, err := n.Client.Patch(ctx, gvk, namespace, name, p)
+	return n.note(patched, err)
+}
+
+func (n *notes) note(obj runtime.Object, err error) (runtime.Object, error) {
+	if p, ok := obj.(*corev1.Pod); ok && err == nil && metav1.IsControlledBy(p, n.work.set) {
+		n.work.written.Wrote(n.work.key, n.work.set.UID, pod.Kind, p)
+	}
+	return obj, err
+}

@@ -1,0 +1,213 @@
+package daemonset
+
+import (
+	"context"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/controllers/internal/consistency"
+	"github.com/threelaws/threelaws/controllers/internal/expectations"
+	"github.com/threelaws/threelaws/controllers/internal/history"
+	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/controllers/ref"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// reconciler is the controller's memory: what it waits to see, and how often pods
+// have failed on each node.
+type reconciler struct {
+	options   *Options
+	env       *host.Env
+	sets      cache.Indexer
+	pods      cache.Indexer
+	nodes     cache.Indexer
+	revisions cache.Indexer
+	expected  *expectations.Expectations
+	written   *consistency.Store // nil in the generations before
+	failures  failures
+}
+
+func newReconciler(o *Options, env *host.Env) *reconciler {
+	r := &reconciler{options: o, env: env, expected: expectations.New(env.Now), failures: failures{}}
+	r.sets = env.Informer(Kind).GetIndexer()
+	r.pods = env.Informer(pod.Kind).GetIndexer()
+	r.nodes = env.Informer(nodeKind).GetIndexer()
+	pod.Index(r.pods)
+	if o.Generation == Current {
+		r.revisions = env.Informer(history.Kind).GetIndexer()
+		r.written = consistency.New(env.Behind)
+	}
+	return r
+}
+
+// Observed strikes out what a route says was seen.
+func (r *reconciler) Observed(key string, deletion bool, object string) {
+	if deletion {
+		r.expected.Deleted(key, object)
+		r.expected.Dying(key, object)
+	} else {
+		r.expected.Seen(key, object)
+	}
+}
+
+// Forget drops what is remembered of a key.
+func (r *reconciler) Forget(key string) {
+	r.expected.Forget(key)
+	r.written.Clear(key, "")
+}
+
+// Waiting lists the keys that will not act until they have seen something.
+func (r *reconciler) Waiting() []string { return r.expected.Waiting() }
+
+// Digest digests what is remembered.
+func (r *reconciler) Digest(h *sim.Hash) {
+	r.expected.Digest(h)
+	r.written.Digest(h)
+	r.failures.digest(h, r.env.Now())
+}
+
+// work is one sync of one set.
+type work struct {
+	*reconciler
+	key     string
+	set     *appsv1.DaemonSet
+	nodes   []*corev1.Node // in the order of their names
+	current *appsv1.ControllerRevision
+	old     []*appsv1.ControllerRevision
+	pods    []*corev1.Pod // the set's own
+	hash    string        // of the current revision; "" in the generations before
+}
+
+// Sync brings one set closer to one pod on each node.
+func (r *reconciler) Sync(ctx context.Context, key string) error {
+	if err := r.written.Ready(key); err != nil && !r.options.Without.Consistent {
+		return err
+	}
+	obj, exists, err := r.sets.GetByKey(key)
+	if err != nil {
+		return err
+	}
+	if !exists {
+		r.Forget(key)
+		return nil
+	}
+	w := &work{reconciler: r, key: key, set: obj.(*appsv1.DaemonSet)}
+	if everything(w.set) || w.stopped() {
+		return nil
+	}
+	if r.options.Without.SharedCache {
+		w.set.Annotations["synced"] = "yes"
+	}
+	for _, obj := range r.nodes.List() {
+		w.nodes = append(w.nodes, obj.(*corev1.Node))
+	}
+	return w.sync(ctx)
+}
+
+// stopped reports whether a set is left alone because it is being deleted: not even
+// its status can be told, as its revisions may be gone before its pods (RULES G69).
+// The selector generation went on.
+func (w *work) stopped() bool {
+	return w.set.DeletionTimestamp != nil && w.options.Generation != Selector && !w.options.Without.Terminating
+}
+
+func (w *work) sync(ctx context.Context) error {
+	if w.options.Generation == Current {
+		if err := w.construct(ctx); err != nil {
+			return err
+		}
+	}
+	awake := w.awake()
+	if err := w.own(ctx); err != nil {
+		return err
+	}
+	if !awake {
+		// It goes on claiming and says what it sees, but not that it has seen to what
+		// was asked of it.
+		return w.writeStatus(ctx, false)
+	}
+	err := w.manage(ctx)
+	if err == nil && w.satisfied() && w.rolls() {
+		err = w.roll(ctx)
+	}
+	if err == nil && w.options.Generation == Current {
+		err = w.cleanUp(ctx)
+	}
+	if statusErr := w.writeStatus(ctx, true); err == nil {
+		err = statusErr
+	}
+	return err
+}
+
+func (w *work) satisfied() bool {
+	return w.expected.Satisfied(w.key, w.set.UID)
+}
+
+// awake says whether the set may create and delete pods, or waits to see what it
+// did. What it expects is compared with the cache as well, as a ReplicaSet's is.
+func (w *work) awake() bool {
+	if !w.satisfied() && !w.bySelector() && !w.options.Without.Recheck {
+		w.expected.Recheck(w.key, w.sight)
+	}
+	return w.satisfied() || w.options.Without.Wait
+}
+
+// sight is how the cache shows a pod that the set deletes.
+func (w *work) sight(object string) expectations.Sight {
+	obj, exists, _ := w.reconciler.pods.GetByKey(object)
+	if !exists {
+		return expectations.Moot
+	}
+	p := obj.(*corev1.Pod)
+	switch controller := metav1.GetControllerOfNoCopy(p); {
+	case controller == nil:
+		return expectations.Lost
+	case controller.UID != w.set.UID, p.DeletionTimestamp != nil:
+		return expectations.Moot
+	}
+	return expectations.Owned
+}
+
+func (w *work) bySelector() bool {
+	return w.options.Generation == Selector || w.options.Generation == Gated
+}
+
+// own finds the set's own pods, those that have ended and that are being deleted
+// included. It keeps, adopts and releases of its pods and the orphans of the
+// namespace (LAW-1b, LAW-2); before ControllerRef all that match were its own.
+func (w *work) own(ctx context.Context) error {
+	if w.bySelector() {
+		w.pods = w.selected()
+		return nil
+	}
+	m := w.manager(&w.options.Without.Ref, pod.Kind)
+	candidates := append(pod.Of(w.reconciler.pods, w.set.UID), pod.Orphans(w.reconciler.pods, w.set.Namespace)...)
+	if w.options.Without.Ref.Foreign {
+		candidates = pod.In(w.reconciler.pods, w.set.Namespace)
+	}
+	var err error
+	w.pods, err = ref.Claim(ctx, m, candidates, func(p *corev1.Pod) bool { return selects(w.set, p.Labels) })
+	if w.options.Without.OwnCount {
+		w.pods = w.selected()
+	}
+	return err
+}
+
+// manager claims for the set, for the length of one sync. What it adopts is noted
+// as written.
+func (w *work) manager(without *ref.Without, dependent kind) *ref.Manager {
+	return &ref.Manager{Client: w.noting(), Owner: w.set, Kind: Kind, Dependent: dependent, Without: without}
+}
+
+// selected are the pods that the set's selector matches, whoever owns them.
+func (w *work) selected() []*corev1.Pod {
+	s := selector(w.set)
+	return slices.DeleteFunc(pod.In(w.reconciler.pods, w.set.Namespace),
+		func(p *corev1.Pod) bool { return !s.Matches(labels.Set(p.Labels)) })
+}

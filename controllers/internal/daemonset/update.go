@@ -1,0 +1,203 @@
+package daemonset
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// generationLabel is the label that says of which of its templates, counted by the
+// server in an annotation, a pod was made before there were revisions. Pods carry it
+// to this day.
+const generationLabel = "pod-template-generation"
+
+// templateGeneration is that number of a set's template; "" where the annotation
+// holds none.
+func templateGeneration(set *appsv1.DaemonSet) string {
+	text, found := set.Annotations[appsv1.DeprecatedTemplateGeneration]
+	n, err := strconv.ParseInt(text, 10, 64)
+	if !found || err != nil {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// updated reports whether a pod is made of the current template, by either label.
+func (w *work) updated(p *corev1.Pod) bool {
+	if number := templateGeneration(w.set); number != "" && p.Labels[generationLabel] == number {
+		return true
+	}
+	return w.hash != "" && p.Labels[appsv1.ControllerRevisionHashLabelKey] == w.hash
+}
+
+// rolls reports whether outdated pods are replaced by the controller. The first
+// generations knew no such thing.
+func (w *work) rolls() bool {
+	return !w.bySelector() && w.set.Spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType
+}
+
+// limits are how many pods may be unavailable, or there twice, while a set with so
+// many nodes is updated.
+func limits(set *appsv1.DaemonSet, nodes int) (surge, unavailable int, err error) {
+	rolling := set.Spec.UpdateStrategy.RollingUpdate
+	if rolling == nil || set.Spec.UpdateStrategy.Type != appsv1.RollingUpdateDaemonSetStrategyType {
+		return 0, min(nodes, 1), nil
+	}
+	unavailable, err = intstr.GetScaledValueFromIntOrPercent(rolling.MaxUnavailable, nodes, true)
+	if err != nil {
+		return 0, 0, fmt.Errorf("invalid value for MaxUnavailable: %v", err)
+	}
+	if rolling.MaxSurge != nil {
+		if surge, err = intstr.GetScaledValueFromIntOrPercent(rolling.MaxSurge, nodes, true); err != nil {
+			return 0, 0, fmt.Errorf("invalid value for MaxSurge: %v", err)
+		}
+	}
+	if nodes > 0 && surge == 0 && unavailable == 0 {
+		unavailable = 1
+	}
+	return surge, unavailable, nil
+}
+
+// surges reports whether a node may have two pods of a set.
+func surges(set *appsv1.DaemonSet) bool {
+	surge, _, err := limits(set, 1)
+	return err == nil && surge > 0
+}
+
+// pair is what a node has: at the most one outdated and one updated pod. Where it
+// has more the rest of the sync has seen to it, and it counts as being worked on.
+type pair struct {
+	node       string
+	old, fresh *corev1.Pod
+	more       bool
+}
+
+// pairs are those of all nodes that have pods, or should have one.
+func (w *work) pairs() (pairs []pair, wanted int) {
+	have := w.byNode(w.pods)
+	for _, node := range w.nodes {
+		if run, _ := fits(w.set, node, w.options); run {
+			wanted++
+			have[node.Name] = append(have[node.Name], nil...)
+		}
+	}
+	for _, node := range slices.Sorted(maps.Keys(have)) {
+		n := pair{node: node}
+		for _, p := range have[node] {
+			of := &n.old
+			switch {
+			case dying(p):
+				continue
+			case w.updated(p):
+				of = &n.fresh
+			}
+			n.more = n.more || *of != nil
+			*of = p
+		}
+		pairs = append(pairs, n)
+	}
+	return pairs, wanted
+}
+
+// roll replaces outdated pods, as many as may be unavailable or there twice.
+func (w *work) roll(ctx context.Context) error {
+	pairs, wanted := w.pairs()
+	surge, unavailable, err := limits(w.set, wanted)
+	if err != nil {
+		return err
+	}
+	if surge == 0 || w.options.Generation != Current {
+		return w.scale(ctx, nil, w.replaceable(pairs, unavailable))
+	}
+	return w.surge(ctx, pairs, wanted, surge)
+}
+
+// replaceable are the outdated pods that may be deleted: those that are not
+// available anyway, and as many more as may be unavailable beside what is.
+func (w *work) replaceable(pairs []pair, most int) []*corev1.Pod {
+	var now, candidates []*corev1.Pod
+	missing := 0
+	for _, n := range pairs {
+		switch {
+		case n.more || (n.old == nil) == (n.fresh == nil):
+			missing++
+		case n.fresh != nil:
+			if !w.available(n.fresh) {
+				missing++
+			}
+		case !w.available(n.old):
+			now = append(now, n.old)
+			missing++
+		default:
+			candidates = append(candidates, n.old)
+		}
+	}
+	return append(now, candidates[:min(max(most-missing, 0), len(candidates))]...)
+}
+
+// surge makes an updated pod beside an outdated one, as many as may be there twice
+// and wherever the outdated one is not available, and deletes the outdated ones whose
+// successors are. On nodes that are not to have one they go when enough others are
+// available.
+func (w *work) surge(ctx context.Context, pairs []pair, wanted, most int) error {
+	var now, candidates []string
+	var drops, misplaced []*corev1.Pod
+	twice, available := 0, 0
+	for _, n := range pairs {
+		if n.more {
+			twice++
+			continue
+		}
+		if first := n.first(); first != nil && w.available(first) {
+			available++
+		}
+		switch {
+		case n.old == nil:
+		case n.fresh != nil && w.available(n.fresh):
+			drops = append(drops, n.old)
+		case n.fresh != nil:
+			twice++
+		default:
+			node := w.node(n.node)
+			if node == nil {
+				return fmt.Errorf("couldn't get node for nodeName %q: node %q not found", n.node, n.node)
+			}
+			run, _ := fits(w.set, node, w.options)
+			switch there := w.available(n.old); {
+			case !run && there:
+				misplaced = append(misplaced, n.old)
+			case !run:
+				drops = append(drops, n.old)
+			case there:
+				candidates = append(candidates, n.node)
+			default:
+				now = append(now, n.node)
+			}
+		}
+	}
+	drops = append(drops, misplaced[:min(max(available-wanted, 0), len(misplaced))]...)
+	return w.scale(ctx, append(now, candidates[:min(max(most-twice, 0), len(candidates))]...), drops)
+}
+
+// first is the pod that counts while both are there.
+func (n *pair) first() *corev1.Pod {
+	if n.old != nil {
+		return n.old
+	}
+	return n.fresh
+}
+
+func (w *work) node(name string) *corev1.Node {
+	for _, node := range w.nodes {
+		if node.Name == name {
+			return node
+		}
+	}
+	return nil
+}

@@ -1,0 +1,126 @@
+// Package placement says which nodes a pod may run on, by what the node and the
+// pod's spec say of each other: taints and tolerations, node selector and required
+// node affinity. The scheduler and the DaemonSet controller ask it alike.
+package placement
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+)
+
+// Untolerated reports whether a node has a taint of one of the effects that none
+// of the tolerations is for.
+func Untolerated(node *corev1.Node, tolerations []corev1.Toleration, effects ...corev1.TaintEffect) bool {
+	return slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool {
+		return slices.Contains(effects, taint.Effect) && !Tolerated(&taint, tolerations)
+	})
+}
+
+// Tolerated reports whether one of the tolerations is for a taint. Of the
+// operators those that compare numbers are not in force (their gate is off).
+func Tolerated(taint *corev1.Taint, tolerations []corev1.Toleration) bool {
+	return slices.ContainsFunc(tolerations, func(t corev1.Toleration) bool {
+		if t.Effect != "" && t.Effect != taint.Effect || t.Key != "" && t.Key != taint.Key {
+			return false
+		}
+		switch t.Operator {
+		case "", corev1.TolerationOpEqual:
+			return t.Value == taint.Value
+		case corev1.TolerationOpExists:
+			return true
+		}
+		return false
+	})
+}
+
+// Selected reports whether a pod's node selector and its required node affinity
+// both select a node.
+func Selected(spec *corev1.PodSpec, node *corev1.Node) bool {
+	if !labels.SelectorFromSet(spec.NodeSelector).Matches(labels.Set(node.Labels)) {
+		return false
+	}
+	required := required(spec)
+	return required == nil || slices.ContainsFunc(required.NodeSelectorTerms,
+		func(term corev1.NodeSelectorTerm) bool { return matches(&term, node) })
+}
+
+// required is the node affinity that a pod's spec requires, nil for none.
+func required(spec *corev1.PodSpec) *corev1.NodeSelector {
+	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil {
+		return nil
+	}
+	return spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+}
+
+// matches reports whether a node meets all that a term requires. A term that
+// requires nothing is met by nobody, and one that makes no sense neither.
+func matches(term *corev1.NodeSelectorTerm, node *corev1.Node) bool {
+	if len(term.MatchExpressions)+len(term.MatchFields) == 0 {
+		return false
+	}
+	for _, r := range term.MatchExpressions {
+		if !meets(&r, node.Labels) {
+			return false
+		}
+	}
+	for _, r := range term.MatchFields {
+		if r.Key != metav1.ObjectNameField || !meets(&r, labels.Set{r.Key: node.Name}) {
+			return false
+		}
+	}
+	return true
+}
+
+var operators = map[corev1.NodeSelectorOperator]selection.Operator{
+	corev1.NodeSelectorOpIn:           selection.In,
+	corev1.NodeSelectorOpNotIn:        selection.NotIn,
+	corev1.NodeSelectorOpExists:       selection.Exists,
+	corev1.NodeSelectorOpDoesNotExist: selection.DoesNotExist,
+	corev1.NodeSelectorOpGt:           selection.GreaterThan,
+	corev1.NodeSelectorOpLt:           selection.LessThan,
+}
+
+// meets reads a requirement as one of a label selector. It keeps the values as
+// they are: one that is no label value, as a name of 70 characters, can be
+// wanted of a field.
+func meets(r *corev1.NodeSelectorRequirement, have labels.Set) bool {
+	value, exists := have[r.Key]
+	switch r.Operator {
+	case corev1.NodeSelectorOpIn:
+		return exists && slices.Contains(r.Values, value)
+	case corev1.NodeSelectorOpNotIn:
+		return !slices.Contains(r.Values, value) || !exists
+	}
+	requirement, err := labels.NewRequirement(r.Key, operators[r.Operator], r.Values)
+	return err == nil && requirement.Matches(have)
+}
+
+// Target is the node that a pod is on, or, while it is on none, the one that its
+// required affinity names, as that of a DaemonSet's pod does; "" for no such node
+// (RULES G73). The first term that names nodes decides, and one that names several
+// names none.
+func Target(pod *corev1.Pod) string {
+	if pod.Spec.NodeName != "" {
+		return pod.Spec.NodeName
+	}
+	required := required(&pod.Spec)
+	if required == nil {
+		return ""
+	}
+	for _, term := range required.NodeSelectorTerms {
+		for _, r := range term.MatchFields {
+			if r.Key != metav1.ObjectNameField || r.Operator != corev1.NodeSelectorOpIn {
+				continue
+			}
+			if len(r.Values) != 1 {
+				return ""
+			}
+			return r.Values[0]
+		}
+	}
+	return ""
+}

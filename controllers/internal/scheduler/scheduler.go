@@ -1,0 +1,209 @@
+// Package scheduler puts pods on nodes: each on the node with the fewest of those
+// that it may run on. What a pod needs of memory and the like, where it would
+// rather be, and whom it might push aside is not looked at.
+package scheduler
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/controllers/internal/placement"
+	"github.com/threelaws/threelaws/controllers/routing"
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// room is how many pods a node has room for that does not say it: as many as a
+// kubelet runs if it is not told.
+const room = 110
+
+var (
+	podKind  = corev1.SchemeGroupVersion.WithKind("Pod")
+	nodeKind = corev1.SchemeGroupVersion.WithKind("Node")
+)
+
+// New returns the scheduler. It declares no kind of its own, as the laws of
+// ownership do not concern it: it binds any pod, whoever owns it.
+func New() host.Controller {
+	return host.Controller{
+		Name: "scheduler", Profile: host.Upstream,
+		New: func(env *host.Env) host.Reconciler {
+			return &scheduler{env: env, pods: env.Informer(podKind).GetIndexer(),
+				nodes: env.Informer(nodeKind).GetIndexer(), bound: map[types.UID]string{}}
+		},
+		Routes: []host.Route{{Kind: podKind, Do: podChanged}, {Kind: nodeKind, Do: nodeChanged}},
+	}
+}
+
+// podChanged wakes a pod that waits for a node; and all that do when one makes room.
+func podChanged(v host.View, e host.Event, out *host.Effect) {
+	if e.New != nil && waiting(e.New.(*corev1.Pod)) {
+		out.Keys = append(out.Keys, routing.Key(e.New.(metav1.Object)))
+	}
+	if e.Old != nil && counts(e.Old.(*corev1.Pod)) && (e.New == nil || !counts(e.New.(*corev1.Pod))) {
+		wake(v, out)
+	}
+}
+
+// nodeChanged wakes the pods that wait: there may be a place for them.
+func nodeChanged(v host.View, e host.Event, out *host.Effect) {
+	if e.New != nil {
+		wake(v, out)
+	}
+}
+
+func wake(v host.View, out *host.Effect) {
+	v.Each(podKind, "", func(obj runtime.Object) bool {
+		if waiting(obj.(*corev1.Pod)) {
+			out.Keys = append(out.Keys, routing.Key(obj.(metav1.Object)))
+		}
+		return true
+	})
+}
+
+// waiting reports whether a pod is to be put on a node.
+func waiting(pod *corev1.Pod) bool {
+	return pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && !ended(pod) &&
+		pod.Spec.SchedulerName == corev1.DefaultSchedulerName && len(pod.Spec.SchedulingGates) == 0
+}
+
+// counts reports whether a pod takes room on a node.
+func counts(pod *corev1.Pod) bool { return pod.Spec.NodeName != "" && !ended(pod) }
+
+func ended(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// scheduler remembers which pods it has bound, and where, until its cache shows it:
+// two pods must not be given the same last place.
+type scheduler struct {
+	env   *host.Env
+	pods  cache.Indexer
+	nodes cache.Indexer
+	bound map[types.UID]string
+}
+
+// Digest folds what the cache does not show yet.
+func (s *scheduler) Digest(h *sim.Hash) {
+	for _, uid := range slices.Sorted(maps.Keys(s.bound)) {
+		h.String(string(uid))
+		h.String(s.bound[uid])
+	}
+}
+
+// Sync finds a node for one pod. One that fits nowhere waits until something
+// changes.
+func (s *scheduler) Sync(ctx context.Context, key string) error {
+	obj, exists, err := s.pods.GetByKey(key)
+	if err != nil || !exists || !waiting(obj.(*corev1.Pod)) {
+		return err
+	}
+	pod := obj.(*corev1.Pod)
+	if _, done := s.bound[pod.UID]; done {
+		return nil
+	}
+	if node := s.choose(&pod.Spec); node != "" {
+		return s.bind(ctx, pod, node)
+	}
+	return nil
+}
+
+// choose is the node with the fewest pods of those that may run a pod, the first
+// by name of several; "" for none.
+func (s *scheduler) choose(spec *corev1.PodSpec) string {
+	have := s.load()
+	var fit []string
+	for _, obj := range s.nodes.List() {
+		if node := obj.(*corev1.Node); have[node.Name] < capacity(node) && admits(node, spec) {
+			fit = append(fit, node.Name)
+		}
+	}
+	if len(fit) == 0 {
+		return ""
+	}
+	return slices.MinFunc(fit, func(a, b string) int {
+		return cmp.Or(cmp.Compare(have[a], have[b]), strings.Compare(a, b))
+	})
+}
+
+// load is how many pods each node has, with those that it is about to have.
+func (s *scheduler) load() map[string]int64 {
+	have := map[string]int64{}
+	there := map[types.UID]bool{}
+	for _, obj := range s.pods.List() {
+		pod := obj.(*corev1.Pod)
+		there[pod.UID] = true
+		if pod.Spec.NodeName != "" {
+			delete(s.bound, pod.UID)
+		}
+		if counts(pod) {
+			have[pod.Spec.NodeName]++
+		}
+	}
+	for _, uid := range slices.Sorted(maps.Keys(s.bound)) {
+		if !there[uid] {
+			delete(s.bound, uid)
+			continue
+		}
+		have[s.bound[uid]]++
+	}
+	return have
+}
+
+func capacity(node *corev1.Node) int64 {
+	if n, told := node.Status.Allocatable[corev1.ResourcePods]; told {
+		return n.Value()
+	}
+	return room
+}
+
+// admits reports whether a node takes a pod, and the pod the node.
+func admits(node *corev1.Node, spec *corev1.PodSpec) bool {
+	cordon := &corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
+	if node.Spec.Unschedulable && !placement.Tolerated(cordon, spec.Tolerations) {
+		return false
+	}
+	return placement.Selected(spec, node) &&
+		!placement.Untolerated(node, spec.Tolerations, corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute)
+}
+
+// bind puts a pod on a node. That it has one by now, is being deleted or is another
+// pod, its own event says.
+func (s *scheduler) bind(ctx context.Context, pod *corev1.Pod, node string) error {
+	s.bound[pod.UID] = node
+	_, err := s.env.Client.Do(ctx, &fakeapi.Request{
+		Verb: fakeapi.Create, Kind: s.kind(podKind), Subresource: "binding", Namespace: pod.Namespace, Name: pod.Name,
+		Object: &corev1.Binding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
+			Target:     corev1.ObjectReference{Kind: "Node", Name: node},
+		},
+	})
+	if err != nil {
+		delete(s.bound, pod.UID)
+	}
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+func (s *scheduler) kind(gvk schema.GroupVersionKind) *fakeapi.Kind {
+	for _, kind := range s.env.Kinds() {
+		if kind.GVK == gvk {
+			return kind
+		}
+	}
+	panic("scheduler: the server has no " + gvk.String())
+}

@@ -1,0 +1,76 @@
+// The checks of KIND-DS and PODGC-1: what depends on nodes.
+
+package law
+
+import (
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+)
+
+// oneOnEach is KIND-DS: at rest an owner has the dependents that it should have by
+// what the nodes are like.
+func oneOnEach(j *Judge, _ *sim.Record) {
+	for i := range j.survey().owners {
+		o := &j.census.owners[i]
+		if o.sub.Amiss == nil || !j.settled(o) {
+			continue
+		}
+		j.Ask()
+		var own []any
+		for _, d := range j.state.Dependents(o.Meta.GetUID()) {
+			if ref := meta.ControllerOf(d.Meta); ref != nil && ref.UID == o.Meta.GetUID() {
+				own = append(own, d.Value)
+			}
+		}
+		if what := o.sub.Amiss(o.Value, own, j.state.values); what != "" {
+			j.Report(Informed, o.Ref.String()+" has "+what)
+		}
+	}
+}
+
+// values are the stored objects of a kind.
+func (s *State) values(kind string) []any {
+	var all []any
+	for _, o := range s.Kind(kind) {
+		all = append(all, o.Value)
+	}
+	return all
+}
+
+// sparing is PODGC-1: who writes and removes objects of others by its office leaves
+// those alone that it has to spare as things stand. Committed where what it had been
+// shown, and had found gone at the server, allowed it, and where it was shown something
+// else only after its sync had begun.
+func sparing(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.process == nil || w.process.Subject.Spares == nil || r.Before == nil {
+		return
+	}
+	j.Ask()
+	p := w.process
+	stored := func(kind, namespace, name string) any {
+		if o := j.state.Named(kind, namespace, name); o != nil {
+			return o.Value
+		}
+		return nil
+	}
+	why := p.Subject.Spares(r.Before, w.Deletes, stored)
+	if why == "" {
+		return
+	}
+	strength, late := Informed, false
+	k := p.work(r)
+	if p.Subject.Spares(r.Before, w.Deletes, func(kind, namespace, name string) any {
+		late = late || k != nil && k.begun > 0 && p.Cache(kind).Changed > k.begun
+		if e := p.Cache(kind).Get(namespace, name); e != nil {
+			return e.Value
+		}
+		if l, looked := p.lookups[coords{kind, namespace, name}]; looked && l.uid == "" {
+			return nil
+		}
+		return stored(kind, namespace, name)
+	}) == "" || late {
+		strength = Committed
+	}
+	j.Report(strength, why)
+}

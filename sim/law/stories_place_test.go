@@ -1,0 +1,81 @@
+package law
+
+// placing are a subject that wants one dependent on each node, and one that removes
+// Pods from nodes that are gone.
+func placing() []Subject {
+	return []Subject{
+		{Process: "ds", Controller: "daemonset", Kind: "DaemonSet", Dependents: []string{"Pod"}, Profile: Upstream,
+			Identity: func(o any) string { return o.(*thing).Node },
+			Twins:    func(owner, _, _ any) bool { return owner.(*thing).Surge > 0 },
+			Amiss: func(_ any, own []any, all func(kind string) []any) string {
+				if len(own) != len(all("Node")) {
+					return itoa(len(own)) + " for " + itoa(len(all("Node"))) + " nodes"
+				}
+				return ""
+			}},
+		{Process: "pg", Controller: "podgc", Profile: Upstream,
+			Spares: func(o any, deletes bool, get func(kind, namespace, name string) any) string {
+				if get("Node", "", o.(*thing).Node) != nil && !deletes {
+					return "its node is there"
+				}
+				return ""
+			}},
+	}
+}
+
+func (t *tape) node(name string) *thing {
+	n := object("Node", name)
+	n.Namespace = ""
+	t.exist(n)
+	return n
+}
+
+var placeStories = []story{
+	{"KIND-DS", "one for each", kept, func(t *tape) {
+		t.node("n1")
+		a := object("DaemonSet", "a")
+		t.exist(a, pod("p", a).on("n1"))
+		t.settled()
+	}},
+	{"KIND-DS", "one is lacking", broken, func(t *tape) {
+		t.node("n1")
+		t.exist(object("DaemonSet", "a"), pod("p", nil).on("n1"))
+		t.settled()
+	}},
+	{"KIND-DS", "lacking while its controller is down", kept, func(t *tape) {
+		t.node("n1")
+		a := object("DaemonSet", "a")
+		t.exist(a, pod("p", a).on("n1"))
+		t.settled()
+		t.node("n2")
+		t.fault("ds", "crash")
+		t.settled()
+	}},
+
+	{"PODGC-1", "its node is gone", kept, func(t *tape) {
+		p := pod("p", nil).on("n1")
+		t.exist(p)
+		t.commit("pg", "patch", nil, p, p.as(func(*thing) {}))
+	}},
+	{"PODGC-1", "its node is there", broken, func(t *tape) {
+		n, p := t.node("n1"), pod("p", nil).on("n1")
+		t.exist(p)
+		t.show("pg", n)
+		t.commit("pg", "patch", nil, p, p.as(func(*thing) {}))
+	}},
+	{"PODGC-1", "its node is there, but was not shown", broken, func(t *tape) {
+		t.node("n1")
+		p := pod("p", nil).on("n1")
+		t.exist(p)
+		t.commit("pg", "patch", nil, p, p.as(func(*thing) {}))
+	}},
+	{"PODGC-1", "its node was not there when it looked", committed, func(t *tape) {
+		p := pod("p", nil).on("n1")
+		t.exist(p)
+		n := object("Node", "n1")
+		n.Namespace = ""
+		t.refuse("pg", "get", nil, n, nil, 404, "not found")
+		t.exist(n)
+		t.commit("pg", "patch", nil, p, p.as(func(*thing) {}))
+	}},
+}
