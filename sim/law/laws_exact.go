@@ -52,7 +52,7 @@ var exactLaws = []*Law{{
 	ID: "EXACT-6", Name: "nothing-stays-terminating",
 	Needs:    Commits | Rest,
 	Sentence: "At rest nothing is being deleted that only finalizers of running controllers or of the system hold.",
-	New:      On(nothingStays, sim.Settled),
+	New:      On(nothingStays, sim.Commit, sim.Settled),
 }, {
 	ID: "EXACT-8", Name: "exact-status",
 	Needs: Commits | Reads | Deliveries | Syncs | Rest,
