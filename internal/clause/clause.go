@@ -48,6 +48,7 @@ type About byte
 // Whose doing a clause can be.
 const (
 	Anybody     About = iota // any controller
+	Keyed                    // who syncs objects of one kind
 	Owners                   // who has dependents
 	Claimers                 // who selects dependents
 	Wanting                  // who says how many dependents there are to be

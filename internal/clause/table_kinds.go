@@ -1,11 +1,14 @@
 package clause
 
 var kindClauses = []Clause{
-	{ID: "KIND-STS-1", Kind: Safety, About: Named, Source: "controller-ref.md, Controller-specific behavior, StatefulSet",
+	{ID: "KIND-STS-1", Kind: Safety, About: Named,
+		Source:   "controller-ref.md, Controller-specific behavior, StatefulSet",
 		Sentence: "StatefulSet adopts only pods named `{set}-{ordinal}`;",
 		Only:     []string{"statefulset"}},
-	{ID: "KIND-STS-2", Kind: Liveness, About: Named, Source: "controller-ref.md, Controller-specific behavior, StatefulSet",
-		Sentence: "orphan a family, re-create the set with the same name and selector: the whole family is adopted, no " +
+	{ID: "KIND-STS-2", Kind: Liveness, About: Named,
+		Source: "controller-ref.md, Controller-specific behavior, StatefulSet",
+		Sentence: "orphan a family, re-create the set with the same name and selector: the whole family is " +
+			"adopted, no " +
 			"pod restarts.",
 		Only: []string{"statefulset"}},
 	{ID: "KIND-DS", Kind: Safety, About: Named, Source: "controller-ref.md, Controller-specific behavior",
@@ -17,10 +20,12 @@ var kindClauses = []Clause{
 	{ID: "KIND-JOB", Kind: Safety, About: Named, Source: "controller-ref.md, Controller-specific behavior",
 		Sentence: "Job manages pods by ControllerRef.",
 		Only:     []string{"job"}},
-	{ID: "KIND-CRON-1", Kind: Routing, About: Named, Source: "controller-ref.md, Controller-specific behavior, CronJob",
+	{ID: "KIND-CRON-1", Kind: Routing, About: Named,
+		Source:   "controller-ref.md, Controller-specific behavior, CronJob",
 		Sentence: "CronJob works by polling (the old generation) and links Jobs by ControllerRef;",
 		Only:     []string{"cronjob"}},
-	{ID: "KIND-CRON-2", Kind: Routing, About: Named, Source: "controller-ref.md, Controller-specific behavior, CronJob",
+	{ID: "KIND-CRON-2", Kind: Routing, About: Named,
+		Source:   "controller-ref.md, Controller-specific behavior, CronJob",
 		Sentence: "where a Job has no ControllerRef, the `created-by` annotation is the fallback.",
 		Only:     []string{"cronjob"}},
 	{ID: "KIND-RS", Kind: Safety, About: Named, Source: "controller-ref.md, Controller-specific behavior",
@@ -67,7 +72,8 @@ var jobselClauses = []Clause{
 		Sentence: "`manualSelector` is not shown where it was not used.",
 		Cases:    []string{"jobselector/put-get-roundtrip"}},
 	{ID: "JOBSEL-7", Kind: Data, About: Server, Source: "selector-generation.md",
-		Sentence: "Conversion between the old version's `autoSelector` and the new one's `manualSelector` follows the " +
+		Sentence: "Conversion between the old version's `autoSelector` and the new one's `manualSelector` " +
+			"follows the " +
 			"proposal's table and round-trips as it says."},
 	{ID: "JOBSEL-8", Kind: Safety, About: Named, Source: "selector-generation.md",
 		Sentence: "A Job deleted without cascading leaves pods that a later Job of the same name does not pick up.",

@@ -28,6 +28,8 @@ var skewClauses = []Clause{
 
 var checklistClauses = []Clause{
 	{ID: "CHECKLIST", Kind: Seen, About: Tool, Source: "controller-ref.md, Implementation",
-		Sentence: "The proposal's implementation checklist (one row for each controller and capability) is printed by " +
-			"the tool from what its checks found, not written by hand."},
+		Sentence: "The proposal's implementation checklist (one row for each controller and capability) is " +
+			"printed by " +
+			"the tool from what its checks found, not written by hand.",
+		Tests: []string{"cli.TestPages"}},
 }

@@ -13,7 +13,7 @@ const clausesHead = `# The clauses
 
 Every sentence that a program can be held to of the ControllerRef proposal (2017), the job selector proposal,
 "Writing Controllers" and the kube-controller-manager notes, one row each, in our own words. The list is
-` + "`internal/clause`" + `; this page is made of it by ` + "`make update`" + `, together with what [covers](#coverage) each
+` + "`internal/clause`" + `; this page is made of it by ` + "`make update`" + `, with what [covers](#coverage) each
 clause: a named check that fails on a build that breaks it (a mutant) and passes on the reference controllers,
 or a recorded case of the real server. ` + "`threelaws laws`" + ` lists the laws that a run is judged by,
 ` + "`threelaws conformance`" + ` which controller keeps which clause.
@@ -34,7 +34,7 @@ kube-controller-manager's own controllers are written.
 `
 
 // ClausesPage is docs/clauses.md.
-func ClausesPage(cover []*Cover) []byte {
+func ClausesPage(cover []*Cover, r *Report) []byte {
 	var b strings.Builder
 	b.WriteString(clausesHead)
 	for _, s := range clause.Sections() {
@@ -46,7 +46,8 @@ func ClausesPage(cover []*Cover) []byte {
 	}
 	b.WriteString(coverageHead)
 	for _, c := range cover {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", c.ID, c.check(), c.killed(), c.pinned(), c.besides())
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", c.ID, c.check(), c.killed(), c.pinned(), c.besides(),
+			r.holds(c.Clause))
 	}
 	return []byte(b.String())
 }
@@ -54,10 +55,12 @@ func ClausesPage(cover []*Cover) []byte {
 const coverageHead = `
 ## Coverage
 A scenario pins a clause if its comments name it, or if its law kills a mutant there. Of many the first are named;
-` + "`threelaws laws`" + ` and ` + "`threelaws conformance --explain CLAUSE`" + ` list them all.
+` + "`threelaws laws`" + ` and ` + "`threelaws conformance --explain CLAUSE`" + ` list them all. The last column is what
+` + "`threelaws conformance`" + ` finds: the controllers that were asked and keep the clause in their newest
+generation, and the older generations that break it.
 
-| clause | checked by | mutants that it kills | scenarios that pin it | tests and recorded cases |
-|---|---|---|---|---|
+| clause | checked by | mutants that it kills | scenarios that pin it | tests and recorded cases | held by |
+|---|---|---|---|---|---|
 `
 
 // check is the law of a clause: who owes it, and what must be known to ask.

@@ -133,7 +133,7 @@ var edges = []edge{
 		"internal/render", "fakeapi", apimachinery, "golang.org/x/tools/txtar", "go.yaml.in/yaml"},
 		"scenarios are for anybody's controllers: the registry is passed in, so this module's controllers must not " +
 			"be compiled in"},
-	{"internal/conform", []string{"internal/clause", "internal/render", "scenarios", "sim", "sim/host", "sim/law"},
+	{"internal/conform", []string{"internal/clause", "internal/render", "scenarios", "sim/host", "sim/law"},
 		"whose controllers are held against the clauses is passed in, as to whoever runs files"},
 	{"cli/internal/ci", nil,
 		"what continuous integration reads is text: it knows files, lines and sentences, and nothing of runs"},
