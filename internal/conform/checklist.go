@@ -102,7 +102,7 @@ func ChecklistPage(r *Report, cover []*Cover, g *scenarios.Registry, root string
 	var b strings.Builder
 	b.WriteString(checklistHead)
 	for _, p := range checklist {
-		fmt.Fprintf(&b, "\n## %s\n\n", p.title)
+		fmt.Fprintf(&b, "\n## %s\n| | item | by |\n|---|---|---|\n", p.title)
 		sheet := r.newest(p.controller)
 		for _, it := range p.items {
 			t := it.tick(p, sheet, cover, g, root)
@@ -110,7 +110,7 @@ func ChecklistPage(r *Report, cover []*Cover, g *scenarios.Registry, root string
 			if t.done {
 				box = "[x]"
 			}
-			fmt.Fprintf(&b, "- %s %s: %s\n", box, it.text, strings.Join(t.by, "; "))
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", box, it.text, strings.Join(t.by, "; "))
 		}
 	}
 	return []byte(b.String())
