@@ -36,7 +36,7 @@ func TestCompletions(t *testing.T) {
 	}
 	for _, c := range []struct{ line, want string }{
 		{"expl|", "explore"},
-		{"run |", "orders/ testdata/ orphan/ overlap/ upgrade/"},
+		{"run |", "orders/ testdata/ bugs/ orphan/ overlap/ upgrade/"},
 		{"run o|", "orders/ orphan/ overlap/"},
 		{"run testdata/b|", "testdata/breaks.txtar"},
 		{"run .h|", ".hidden/"},

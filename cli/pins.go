@@ -1,11 +1,10 @@
 package cli
 
 import (
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/threelaws/threelaws/internal/clause"
 	"github.com/threelaws/threelaws/scenarios"
 )
 
@@ -20,9 +19,6 @@ type killing struct {
 	path string
 	line int
 }
-
-// clauses finds clauses in comments: "LAW-2", "ADOPT-4b", "WATCH-1..6".
-var clauses = regexp.MustCompile(`\b([A-Z]+)-(\d+)([a-z]?)(?:\.\.(\d+))?`)
 
 // pins reads all scenario files below a directory, see [shelf.all]. Without one
 // there are no pins; a file that cannot be read has none, which run will say.
@@ -48,7 +44,7 @@ func (p *pins) add(f *scenarios.File) {
 		if line[0] != '#' {
 			continue
 		}
-		for _, id := range clausesIn(line) {
+		for _, id := range clause.In(line) {
 			if !slices.Contains(p.laws[id], f.Name) {
 				p.laws[id] = append(p.laws[id], f.Name)
 			}
@@ -59,20 +55,4 @@ func (p *pins) add(f *scenarios.File) {
 			p.mutants[s.Word(0)] = append(p.mutants[s.Word(0)], killing{f.Name, s.Line})
 		}
 	}
-}
-
-// clausesIn lists the clauses that a text names; a range names all in it.
-func clausesIn(text string) []string {
-	var ids []string
-	for _, m := range clauses.FindAllStringSubmatch(text, -1) {
-		first, _ := strconv.Atoi(m[2])
-		last := first
-		if m[4] != "" {
-			last, _ = strconv.Atoi(m[4])
-		}
-		for n := first; n <= last && n < first+100; n++ {
-			ids = append(ids, m[1]+"-"+strconv.Itoa(n)+m[3])
-		}
-	}
-	return ids
 }

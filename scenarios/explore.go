@@ -36,6 +36,9 @@ func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOpti
 		o.Schedules = 1000
 	}
 	p.asked = &asked{}
+	if p.whole = o.Whole; p.whole {
+		p.asked.said = map[[2]string]*Said{}
+	}
 	if err := p.measure(); err != nil {
 		return nil, err
 	}

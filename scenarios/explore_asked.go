@@ -1,9 +1,12 @@
 package scenarios
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // asked is what the runs of an exploration came to ask of the controllers: a
@@ -14,6 +17,9 @@ type asked struct {
 	rested  sync.Map // controller name -> true once a world rested with an object of its kind
 	done    sync.Map // *Step of the user's -> true once it was done
 	refused sync.Map // *Step of the user's -> why it was refused
+
+	mutex sync.Mutex
+	said  map[[2]string]*Said // by controller and law; nil where nobody wants to know
 }
 
 // note takes in a run that is over.
@@ -27,6 +33,48 @@ func (a *asked) note(r *Run) {
 			a.wrote.Store(c.Name, true)
 		}
 	}
+	if a.said != nil {
+		a.hear(r)
+	}
+}
+
+// hear takes in what the laws had to say of each controller.
+func (a *asked) hear(r *Run) {
+	verdicts := r.t.Judge.Verdicts()
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	for i := range verdicts {
+		v := &verdicts[i]
+		broken := v.First != nil && v.First.Strength == law.Informed && v.First.Controller == ""
+		if broken {
+			a.of("", v.Law.ID).Broken++
+		}
+		for _, s := range v.By {
+			said := a.of(s.Controller, v.Law.ID)
+			said.Asked += s.Asked
+			if s.Broken > 0 {
+				said.Broken++
+			}
+		}
+	}
+}
+
+// of is what a law had to say of a controller so far.
+func (a *asked) of(controller, id string) *Said {
+	s := a.said[[2]string{controller, id}]
+	if s == nil {
+		s = &Said{Controller: controller, Law: id}
+		a.said[[2]string{controller, id}] = s
+	}
+	return s
+}
+
+// Said is what a law had to say of a controller in all schedules of an exploration.
+type Said struct {
+	Controller string // "" for a breach that is nobody's alone
+	Law        string // its clause
+	Asked      int    // how often what the law is about came up
+	Broken     int    // schedules in which it was broken, by what the controller had been shown
 }
 
 func wrote(h *sim.History, process string) bool {
@@ -50,6 +98,12 @@ func (a *asked) tried(s *Step, err error) {
 // tell says it in the exploration of a file.
 func (a *asked) tell(f *File, x *Exploration) {
 	x.Wrote, x.Rested = names(&a.wrote), names(&a.rested)
+	for _, s := range a.said {
+		x.Said = append(x.Said, *s)
+	}
+	slices.SortFunc(x.Said, func(s, t Said) int {
+		return cmp.Or(cmp.Compare(s.Controller, t.Controller), cmp.Compare(s.Law, t.Law))
+	})
 	for i, s := range f.Steps {
 		_, done := a.done.Load(s)
 		if why, ok := a.refused.Load(s); ok && !done && !s.Expect {

@@ -26,6 +26,7 @@ type ExploreOptions struct {
 	Early     int            // exhaustive: how many timers of a run may fire before their time
 	Workers   int            // 0 means all cores; 1 for the same order of memory
 	First     bool           // stop at the first broken law
+	Whole     bool           // no broken law ends a run: [Exploration].Said is what all laws had to say
 	Budget    int            // executions that making a failure small may take; 0 means 2000
 
 	Progress func(Progress) // for drawn schedules

@@ -23,6 +23,7 @@ type Script struct {
 
 	laws     []string // the laws that count; all when empty
 	lawsOnly bool     // what the file itself expects is not asked
+	whole    bool     // no broken law ends a run
 	prefer   string   // the law that is looked for, by its clause
 	mutant   string   // the one in Replace, for the file that a failure is written to
 
@@ -81,6 +82,9 @@ func (p *Script) begin(c sim.Choices) *Run {
 	if len(p.laws) > 0 {
 		_ = r.judgeBy(p.laws)
 	}
+	if p.whole {
+		r.counting.narrow(map[*law.Law]bool{})
+	}
 	return r
 }
 
@@ -122,7 +126,7 @@ func (p *Script) replay(r *Run, s *Step, out *explore.Outcome) *explore.Finding 
 	}
 	r.step = s
 	r.out.Reset()
-	if v.expects != nil && p.lawsOnly {
+	if p.lawsOnly && v.expects != nil || p.whole && v == verbJudge {
 		return nil
 	}
 	if v.expects != nil {

@@ -46,6 +46,7 @@ func rows() []mutant {
 		deploymentMutants,
 		podgcMutants,
 		daemonSetMutants,
+		operatorMutants,
 	)
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
-	"github.com/threelaws/threelaws/sim/law"
 )
 
 // topFuncs yields the names of a file's functions.
@@ -132,16 +131,6 @@ func TestTablesOfExitCodes(t *testing.T) {
 	for _, p := range []string{"README.md", "docs/scenarios.md"} {
 		if told := table(t, read(t, p), "exit code"); fmt.Sprint(told) != fmt.Sprint(is) {
 			t.Errorf("%s has the exit codes\n%v\nthe help\n%v", p, told, is)
-		}
-	}
-}
-
-// Each law stands in the list of clauses.
-func TestTableOfClauses(t *testing.T) {
-	text := read(t, "docs/clauses.md")
-	for _, l := range law.All() {
-		if !strings.Contains(text, "| "+l.ID+" |") {
-			t.Errorf("docs/clauses.md has no row for %s %s", l.ID, l.Name)
 		}
 	}
 }

@@ -1,13 +1,29 @@
 package law
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/threelaws/threelaws/internal/clause"
+)
 
 // All returns every law, in a fixed order: the order of the clause list. Two
 // calls return the same values.
 func All() []*Law { return slices.Clone(all) }
 
-var all = slices.Concat(apiLaws, threeLaws, fightLaws, adoptLaws, orphanLaws, watchLaws, writeLaws, gcLaws,
-	finalizerLaws, namespaceLaws, placeLaws, restLaws, exactLaws)
+var all = cited(slices.Concat(apiLaws, threeLaws, fightLaws, adoptLaws, orphanLaws, watchLaws, writeLaws, gcLaws,
+	finalizerLaws, namespaceLaws, placeLaws, restLaws, exactLaws))
+
+// cited gives each law the kind and the source of its clause.
+func cited(laws []*Law) []*Law {
+	for _, l := range laws {
+		c := clause.ByID(l.ID)
+		if c == nil {
+			panic("law: " + l.Name + " is the law of no clause: " + l.ID)
+		}
+		l.Category, l.Source = Category(c.Kind), c.Source
+	}
+	return laws
+}
 
 // ByID returns the law of a clause ("LAW-2"), nil when there is none.
 func ByID(id string) *Law {

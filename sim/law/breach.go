@@ -11,7 +11,10 @@ type Breach struct {
 	Strength Strength
 	Record   int    // index of the record that broke it
 	Text     string // what happened, in one line: "owned by rs/web-b"
-	Cycle    []int  // NOFIGHT-1: the records of the cycle
+
+	Controller string // whose process broke it; "" where it is nobody's alone
+
+	Cycle []int // NOFIGHT-1: the records of the cycle
 }
 
 // String renders a breach as one line: "dont-interfere at 12: owned by rs/web-b".
@@ -35,6 +38,14 @@ func (j *Judge) report(b Breach) {
 	s := &j.seats[j.sitting]
 	s.count++
 	s.asked = max(s.asked, s.count)
+	if j.actor != nil {
+		own := j.actor.share(j.sitting)
+		b.Controller = j.actor.Subject.Controller
+		if b.Strength == Informed {
+			own.Broken++
+		}
+		own.Asked = max(own.Asked, own.Broken)
+	}
 	if s.count <= j.Keep {
 		b.Law = s.law
 		j.keep(b)

@@ -16,7 +16,7 @@ func collectAll(j *Judge, r *sim.Record) {
 		j.cutLive(r)
 		return
 	}
-	if j.survey().collector == nil {
+	if !j.collecting() {
 		return
 	}
 	j.eachDangling(func(o *Object, st standing) {
@@ -94,7 +94,7 @@ func (j *Judge) deletedByCollector(r *sim.Record) *Write {
 // resolveAll is GC-6: owners no informer ever showed, and owners that wait for
 // each other.
 func resolveAll(j *Judge, r *sim.Record) {
-	if j.survey().collector == nil {
+	if !j.collecting() {
 		return
 	}
 	j.eachDangling(func(o *Object, st standing) {
@@ -162,7 +162,7 @@ func spareInnocent(j *Judge, r *sim.Record) {
 }
 
 func (j *Judge) outOfReach() {
-	if j.survey().collector == nil {
+	if !j.collecting() {
 		return
 	}
 	j.eachDangling(func(o *Object, st standing) {
@@ -190,7 +190,7 @@ func solidWins(j *Judge, r *sim.Record) {
 		}
 		return
 	}
-	if j.survey().collector == nil {
+	if !j.collecting() {
 		return
 	}
 	j.eachOwned(func(o *Object, st standing) {

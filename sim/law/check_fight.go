@@ -13,7 +13,7 @@ import (
 // neverFight is NOFIGHT-1: whoever watches the world with a [fight.Detector] writes
 // a Fighting record whose Reason is the cycle.
 func neverFight(j *Judge, r *sim.Record) {
-	j.Ask()
+	j.askEach()
 	if r.Op == sim.Settled { // there was none
 		return
 	}

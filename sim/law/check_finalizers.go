@@ -87,6 +87,16 @@ func (s *State) managed(finalizer string) bool {
 	return false
 }
 
+// collecting is a garbage collector that works, nil for none.
+func (s *State) collecting() *process {
+	for _, p := range s.processes {
+		if p.works() && p.Subject.Controller == collector {
+			return p
+		}
+	}
+	return nil
+}
+
 // drained reports whether somebody empties namespaces.
 func (s *State) drained() bool {
 	for _, p := range s.processes {

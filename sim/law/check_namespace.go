@@ -42,6 +42,7 @@ func (j *Judge) stuckDraining() {
 		if p.Subject.Controller != drainer || !p.works() {
 			continue
 		}
+		j.actor = p
 		for _, o := range j.state.Kind("Namespace") {
 			if !meta.Deleting(o.Meta) {
 				continue

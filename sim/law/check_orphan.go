@@ -94,7 +94,7 @@ func releaseTolerates(j *Judge, r *sim.Record) {
 
 // policyDecides is ORPHAN-3.
 func policyDecides(j *Judge, r *sim.Record) {
-	if j.survey().collector == nil {
+	if !j.collecting() {
 		return
 	}
 	for _, l := range j.state.kinds {
@@ -153,7 +153,7 @@ func bitBlind(j *Judge, r *sim.Record) {
 }
 
 func (j *Judge) plainDangling() {
-	if j.survey().collector == nil {
+	if !j.collecting() {
 		return
 	}
 	j.eachDangling(func(o *Object, st standing) {

@@ -42,7 +42,7 @@ func foregroundWaits(j *Judge, r *sim.Record) {
 
 // stuckWaiting reports owners that wait although nothing blocks them.
 func (j *Judge) stuckWaiting() {
-	if j.survey().collector == nil {
+	if !j.collecting() {
 		return
 	}
 	for _, l := range j.state.kinds {
@@ -100,7 +100,7 @@ func orphanFirst(j *Judge, r *sim.Record) {
 }
 
 func (j *Judge) stuckOrphaning() {
-	if j.survey().collector == nil {
+	if !j.collecting() {
 		return
 	}
 	for _, l := range j.state.kinds {
@@ -117,7 +117,9 @@ func (j *Judge) stuckOrphaning() {
 func orphansSurvive(j *Judge, r *sim.Record) {
 	w := &j.write
 	if meta.Orphaning(w.After) && !meta.Orphaning(w.Before) && len(j.state.Dependents(w.After.GetUID())) > 0 {
+		j.actor = j.state.collecting()
 		j.Ask() // from here on they are not to be deleted because of it
+		j.actor = w.process
 	}
 	if !w.Deletes || w.process == nil {
 		return

@@ -14,7 +14,14 @@ import (
 
 // nothingStays is EXACT-6. It asks for each object alone whether those who hold
 // it are up and see: that somebody else is down is no excuse for them.
-func nothingStays(j *Judge, _ *sim.Record) {
+func nothingStays(j *Judge, r *sim.Record) {
+	if r.Op == sim.Commit {
+		if w := &j.write; w.process != nil && w.Before != nil && len(w.Before.GetFinalizers()) > 0 &&
+			(w.After == nil || len(w.After.GetFinalizers()) < len(w.Before.GetFinalizers())) {
+			j.Ask()
+		}
+		return
+	}
 	for _, l := range j.state.kinds {
 		for _, o := range l.objects {
 			if !meta.Deleting(o.Meta) {
@@ -91,7 +98,7 @@ const Disturbed = "disturbed"
 // comeToRest is EXACT-7: whoever runs the world writes an Unsettled record when
 // it gives up waiting.
 func comeToRest(j *Judge, r *sim.Record) {
-	j.Ask()
+	j.askEach()
 	if r.Op != sim.Settled && r.Reason != Disturbed {
 		j.Report(Informed, r.Message)
 	}

@@ -95,10 +95,11 @@ func relabelOffers(j *Judge, r *sim.Record) {
 // created any more: who waits there for what it could not create waits for
 // nothing that could come (RULES C41).
 func neverHang(j *Judge, r *sim.Record) {
-	j.Ask()
 	if r.Op == sim.Settled { // of those that wait the records come before
+		j.askEach()
 		return
 	}
+	j.Ask()
 	if ns := j.state.Named("Namespace", "", r.For.Namespace); ns != nil && meta.Deleting(ns.Meta) {
 		return
 	}

@@ -29,6 +29,7 @@ func oneWorker(j *Judge, r *sim.Record) {
 }
 
 func (p *process) unsynced(j *Judge) {
+	j.actor = p
 	for i := range p.queue.Keys {
 		j.Ask()
 		if k := &p.queue.Keys[i]; k.Dirty && k.Running == 0 {
@@ -45,6 +46,7 @@ func converges(met func(p *process) bool, hardship string) func(*Judge) Check {
 			if p.Subject.Kind == "" || p.stopped || !met(p) || !j.binds(&p.Subject) {
 				continue
 			}
+			j.actor = p
 			j.Ask()
 			if o := j.unconverged(p); o != nil {
 				j.Report(Informed, o.text()+", after "+p.Subject.Process+" "+hardship)
@@ -165,6 +167,7 @@ func retryErrors(j *Judge, r *sim.Record) {
 		if !p.works() || !j.binds(&p.Subject) {
 			continue
 		}
+		j.actor = p
 		for i := range p.queue.Keys {
 			if k := &p.queue.Keys[i]; k.Failed && k.Running == 0 && !k.Dirty {
 				j.Report(Informed, "the error of the last sync of "+k.String()+" by "+p.Subject.Process+" was lost")

@@ -39,6 +39,7 @@ type Judge struct {
 	byOp     [profiles][numOps][]int // indexes into seats, those of the first to be named first
 	sitting  int                     // the seat whose check is running
 	record   *sim.Record
+	actor    *process      // whom the record, or what a check looks at now, is about; nil for none
 	now      time.Duration // of the last record
 	breaches []Breach
 	informed int // how many breaches come before the first of Informed strength
@@ -89,7 +90,7 @@ func (j *Judge) Observe(r *sim.Record) {
 		j.census.taken = false
 	}
 	for _, i := range j.byOp[p.heldTo()][r.Op] {
-		j.sitting = i
+		j.sitting, j.actor = i, p
 		j.seats[i].check.Record(r)
 	}
 	j.state.fold(r, p, &j.write)
@@ -107,14 +108,40 @@ func (p *process) heldTo() Profile {
 
 // Ask is how a check says that the record it was called for is one that its law
 // is about: something that could have broken it.
-func (j *Judge) Ask() { j.seats[j.sitting].asked++ }
+func (j *Judge) Ask() {
+	j.seats[j.sitting].asked++
+	if j.actor != nil {
+		j.actor.share(j.sitting).Asked++
+	}
+}
+
+// askEach is Ask for what is about every process that owes the law.
+func (j *Judge) askEach() {
+	j.seats[j.sitting].asked++
+	for _, p := range j.state.processes {
+		if !p.stopped && j.binds(&p.Subject) {
+			p.share(j.sitting).Asked++
+		}
+	}
+}
+
+// collecting reports whether there is a garbage collector that works: what a check
+// looks at from here on is about it.
+func (j *Judge) collecting() bool {
+	j.actor = j.survey().collector
+	return j.actor != nil
+}
 
 // binds reports whether the law whose check is running is owed by a subject.
 func (j *Judge) binds(s *Subject) bool { return j.seats[j.sitting].law.Profile <= s.Profile }
 
 // settled reports whether an owner must have what the law whose check is running
-// says: whoever syncs it works, and owes that.
-func (j *Judge) settled(o *ownerCount) bool { return o.works && j.binds(o.sub) }
+// says: whoever syncs it works, and owes that. What the check looks at from here on is
+// about him.
+func (j *Judge) settled(o *ownerCount) bool {
+	j.actor = j.state.byProcess[o.sub.Process]
+	return o.works && j.binds(o.sub)
+}
 
 // survey is the census of the world at rest, taken once for the record.
 func (j *Judge) survey() *census {

@@ -2,15 +2,13 @@ package law
 
 import "github.com/threelaws/threelaws/sim"
 
-const beyond = "threelaws, EXACT: "
-
 var restLaws = []*Law{{
-	ID: ComeToRest, Name: "come-to-rest", Category: Liveness, Source: proposal + "Goals",
+	ID: ComeToRest, Name: "come-to-rest",
 	Sentence: "Left alone, controllers come to rest: no queue, timer or retry keeps a world going for ever.",
 	Needs:    Rest,
 	New:      On(comeToRest, sim.Unsettled, sim.Settled),
 }, {
-	ID: "EXACT-7b", Name: "never-panic", Category: Safety, Source: writing + "8",
+	ID: "EXACT-7b", Name: "never-panic",
 	Sentence: "A sync does not panic.",
 	Needs:    Syncs,
 	New:      On(neverPanic, sim.SyncEnd),
@@ -21,47 +19,43 @@ var restLaws = []*Law{{
 // that of two laws that break at one record the one that says more of what is
 // wrong comes first.
 var exactLaws = []*Law{{
-	ID: "EXACT-1", Name: "never-too-few", Category: Safety,
-	Source: beyond + "work is not overdone; ReplicaSet expectations (v1.36)",
-	Needs:  Commits | Reads | Deliveries | Syncs,
+	ID: "EXACT-1", Name: "never-too-few",
+	Needs: Commits | Reads | Deliveries | Syncs,
 	Sentence: "A controller's own delete never leaves fewer active dependents than their owner wants, not even for " +
 		"a moment.",
 	New: On(neverTooFew, sim.Commit),
 }, {
-	ID: "EXACT-2", Name: "never-too-many", Category: Safety,
-	Source: beyond + "work is not overdone; ReplicaSet expectations (v1.36)",
-	Needs:  Commits | Reads | Deliveries | Syncs,
+	ID: "EXACT-2", Name: "never-too-many",
+	Needs: Commits | Reads | Deliveries | Syncs,
 	Sentence: "A controller's own create never brings the active dependents above what their owner wants and the " +
 		"surge that is declared, not even for a moment.",
 	New: On(neverTooMany, sim.Commit),
 }, {
-	ID: "EXACT-3", Name: "one-for-each-identity", Category: Safety, Source: beyond + "kubernetes#59848",
+	ID: "EXACT-3", Name: "one-for-each-identity",
 	Needs: Commits | Reads | Deliveries | Syncs,
 	Sentence: "Of the active dependents of one owner no two have the same identity: name, ordinal, node, index or " +
 		"scheduled time.",
 	New: On(oneForEach, sim.Commit),
 }, {
-	ID: "EXACT-4", Name: "same-incarnation", Category: Safety,
-	Source:   beyond + "kubernetes PR#138818; attemptToDeleteItem (v1.36)",
+	ID: "EXACT-4", Name: "same-incarnation",
 	Needs:    Commits | Reads,
 	Sentence: "What was decided for one incarnation of an object never lands on another of the same name.",
 	New:      On(sameIncarnation, sim.Commit),
 }, {
-	ID: "EXACT-5", Name: "no-older-view", Category: Safety, Source: beyond + "kubernetes#59848; Sieve, stale state",
+	ID: "EXACT-5", Name: "no-older-view",
 	Needs: Commits | Reads | Deliveries | Syncs,
 	Sentence: "Nothing is deleted, scaled or overwritten on a view of it that is older than what the process, or an " +
 		"earlier life of it, had been shown, and no update without a version takes back what has been changed " +
 		"meanwhile.",
 	New: On(noOlderView, sim.Commit),
 }, {
-	ID: "EXACT-6", Name: "nothing-stays-terminating", Category: Liveness, Source: beyond + "finalizers",
+	ID: "EXACT-6", Name: "nothing-stays-terminating",
 	Needs:    Commits | Rest,
 	Sentence: "At rest nothing is being deleted that only finalizers of running controllers or of the system hold.",
-	New:      On(nothingStays, sim.Settled),
+	New:      On(nothingStays, sim.Commit, sim.Settled),
 }, {
-	ID: "EXACT-8", Name: "exact-status", Category: Safety,
-	Source: proposal + "The Three Laws of Controllers, Third Law",
-	Needs:  Commits | Reads | Deliveries | Syncs | Rest,
+	ID: "EXACT-8", Name: "exact-status",
+	Needs: Commits | Reads | Deliveries | Syncs | Rest,
 	Sentence: "A status counts what its owner controls, no more and no less than the controller had been shown, and " +
 		"at rest exactly what is there.",
 	New: On(exactStatus, sim.Commit, sim.Settled),

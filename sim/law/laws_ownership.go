@@ -2,45 +2,37 @@ package law
 
 import "github.com/threelaws/threelaws/sim"
 
-const (
-	proposal = "controller-ref.md, "
-	writing  = "Writing Controllers, guideline "
-	gcDesign = "garbage-collection.md, "
-	gcCode   = "pkg/controller/garbagecollector (v1.36), "
-)
-
 var apiLaws = []*Law{{
-	ID: "API-1", Name: "one-controller", Category: Validation, Source: proposal + "API",
+	ID: "API-1", Name: "one-controller",
 	Sentence: "No stored object has more than one owner reference with controller set to true.",
 	Needs:    Commits,
 	New:      On(oneController, sim.Commit),
 }, {
-	ID: "API-2", Name: "only-true-controls", Category: Validation, Source: proposal + "API",
+	ID: "API-2", Name: "only-true-controls",
 	Sentence: "An owner reference whose controller field is absent or false is no ControllerRef and keeps nobody " +
 		"from adopting.",
 	Needs:   Commits,
 	Unasked: "only what the server refuses with its own words is looked at",
 	New:     On(onlyTrueControls, sim.Refusal),
 }, {
-	ID: "API-3", Name: "complete-references", Category: Validation, Source: proposal + "API",
+	ID: "API-3", Name: "complete-references",
 	Sentence: "Every stored owner reference has an apiVersion, a kind, a name and a uid, and none names an Event.",
 	Needs:    Commits,
 	New:      On(completeRefs, sim.Commit),
 }, {
-	ID: "API-4", Name: "one-winner", Category: Safety, Source: proposal + "Adoption",
+	ID: "API-4", Name: "one-winner",
 	Sentence: "Of all the adopters that race for an orphan one write lands; an adopter that saw an orphan never " +
 		"takes it from the winner.",
 	Needs: Commits | Reads,
 	New:   On(oneWinner, sim.Commit),
 }, {
-	ID: "API-5", Name: "restart-moves-nothing", Category: Data, Source: proposal + "Goals",
+	ID: "API-5", Name: "restart-moves-nothing",
 	Sentence: "A restarted controller takes no object from an owner that is there and selects it.",
 	Needs:    Commits | Reads | Rest,
 	Unasked:  "what moves after the next action of a user",
 	New:      On(restartMovesNothing, sim.Commit, sim.FaultHit),
 }, {
-	ID: "API-6", Name: "replace-takes-over", Category: Safety,
-	Source: "recorded from kube-apiserver v1.36, area ownerrefs",
+	ID: "API-6", Name: "replace-takes-over",
 	Sentence: "The server guards only against a second controller; a controller that replaces the list to take an " +
 		"object over breaks claim-orphans-only and dont-interfere.",
 	Needs: Commits,
@@ -48,29 +40,26 @@ var apiLaws = []*Law{{
 }}
 
 var threeLaws = []*Law{{
-	ID: "LAW-1", Name: "take-ownership", Category: Safety,
-	Source: proposal + "The Three Laws of Controllers, First Law",
+	ID: "LAW-1", Name: "take-ownership",
 	Sentence: "What a controller creates for its collection carries its ControllerRef from the first write on; a " +
 		"ControllerRef that it writes has its object's own uid, kind, name and apiVersion, and that object is " +
 		"in reach.",
 	Needs: Commits,
 	New:   On(takeOwnership, sim.Commit),
 }, {
-	ID: "LAW-1b", Name: "claim-orphans-only", Category: Safety,
-	Source:   proposal + "The Three Laws of Controllers, First Law",
+	ID: "LAW-1b", Name: "claim-orphans-only",
 	Sentence: "A controller claims an object it did not create only while that object has no ControllerRef.",
 	Needs:    Commits,
 	New:      On(claimOrphansOnly, sim.Commit),
 }, {
-	ID: "LAW-2", Name: "dont-interfere", Category: Safety,
-	Source: proposal + "The Three Laws of Controllers, Second Law",
+	ID: "LAW-2", Name: "dont-interfere",
 	Sentence: "A controller does not edit, scale or delete an object that is another controller's or not its own, " +
 		"except to adopt an orphan or to take back its own reference, and then changes nothing but the " +
 		"reference; and from its own it takes no other owner's reference.",
 	Needs: Commits,
 	New:   On(dontInterfere, sim.Commit),
 }, {
-	ID: "LAW-3", Name: "dont-share", Category: Liveness, Source: proposal + "The Three Laws of Controllers, Third Law",
+	ID: "LAW-3", Name: "dont-share",
 	Sentence: "A controller counts only objects it owns toward what it wants, and only those in its status.",
 	Needs:    Commits | Reads | Deliveries | Syncs | Rest,
 	Unasked:  "that a status counts no fewer than it should (EXACT-8), and fields of it that the subject does not name",
@@ -78,19 +67,19 @@ var threeLaws = []*Law{{
 }}
 
 var fightLaws = []*Law{{
-	ID: "NOFIGHT-1", Name: "never-fight", Category: Liveness, Source: proposal + "Goals",
+	ID: "NOFIGHT-1", Name: "never-fight",
 	Sentence: "Left alone, controllers come to rest: no state of the cluster recurs with a write in between.",
 	Needs:    Commits | Rest,
 	Unasked:  "writes without end that never bring a state back",
 	New:      On(neverFight, sim.Fighting, sim.Settled),
 }, {
-	ID: "NOFIGHT-2", Name: "few-handovers", Category: Safety, Source: proposal + "Upgrading",
+	ID: "NOFIGHT-2", Name: "few-handovers",
 	Sentence: "Between two actions of a user an object with unchanged labels changes hands no more often than the " +
 		"scenario allows, once by default.",
 	Needs: Commits,
 	New:   newHandovers,
 }, {
-	ID: "NOFIGHT-3", Name: "exact-sum", Category: Liveness, Source: proposal + "Goals",
+	ID: "NOFIGHT-3", Name: "exact-sum",
 	Sentence: "Controllers with one selector come to rest with exactly as many active dependents as they want " +
 		"together, each with its own.",
 	Needs: Commits | Rest,
@@ -98,47 +87,45 @@ var fightLaws = []*Law{{
 }}
 
 var adoptLaws = []*Law{{
-	ID: "ADOPT-1", Name: "adopt-matching-only", Category: Safety, Source: proposal + "Adoption",
+	ID: "ADOPT-1", Name: "adopt-matching-only",
 	Sentence: "A controller adopts only what its selector matches, in its own namespace.",
 	Needs:    Commits,
 	New:      On(adoptMatching, sim.Commit),
 }, {
-	ID: "ADOPT-2", Name: "adopt-all-matching", Category: Liveness, Source: proposal + "Adoption",
+	ID: "ADOPT-2", Name: "adopt-all-matching",
 	Sentence: "No orphan that a willing controller selects is left an orphan when all is quiet.",
 	Profile:  Upstream, Needs: Commits | Rest,
 	New: On(adoptAll, sim.Settled),
 }, {
-	ID: "ADOPT-3", Name: "status-only-when-going", Category: Safety, Source: proposal + "Adoption",
+	ID: "ADOPT-3", Name: "status-only-when-going",
 	Sentence: "For an object that is being deleted its controller writes status and does nothing else, but delete " +
 		"what is that object's own while its own finalizer holds it.",
 	Needs: Commits | Reads | Syncs,
 	New:   On(statusOnly, sim.Commit),
 }, {
-	ID: "ADOPT-4", Name: "recheck-before-adopting", Category: Safety,
-	Source: proposal + "Adoption; pkg/controller (v1.36), RecheckDeletionTimestamp",
+	ID: "ADOPT-4", Name: "recheck-before-adopting",
 	Sentence: "Before the first adoption of a sync the adopter reads its own object live and finds the same uid and " +
 		"no deletion.",
 	Profile: Upstream, Needs: Commits | Reads | Syncs,
 	New: On(recheck, sim.Commit),
 }, {
-	ID: "ADOPT-5", Name: "spare-the-dying", Category: Safety, Source: "pkg/controller (v1.36), ClaimObject",
+	ID: "ADOPT-5", Name: "spare-the-dying",
 	Sentence: "An object that is being deleted is not adopted.",
 	Needs:    Commits | Reads,
 	New:      On(sparesDying, sim.Commit),
 }, {
-	ID: "ADOPT-6", Name: "losers-let-be", Category: Safety, Source: proposal + "Adoption",
+	ID: "ADOPT-6", Name: "losers-let-be",
 	Sentence: "Who lost the race for an orphan leaves it alone from then on.",
 	Needs:    Commits | Reads | Syncs,
 	Unasked:  "losers that were not refused",
 	New:      newLosers,
 }, {
-	ID: "ADOPT-7", Name: "orphans-stay-orphans", Category: Safety, Source: proposal + "Adoption",
+	ID: "ADOPT-7", Name: "orphans-stay-orphans",
 	Sentence: "What the orphan finalizer orphaned is not adopted again by the controller that is being deleted.",
 	Needs:    Commits | Reads | Syncs,
 	New:      On(orphansStayOrphans, sim.Commit),
 }, {
-	ID: "ADOPT-8", Name: "namesakes-are-strangers", Category: Safety,
-	Source: proposal + "Behavior; pkg/controller (v1.36), ClaimObject",
+	ID: "ADOPT-8", Name: "namesakes-are-strangers",
 	Sentence: "A controller object of the same name and another uid inherits nothing, and nothing decided for the " +
 		"one is done to the other.",
 	Needs:   Commits | Reads | Syncs,
@@ -147,23 +134,23 @@ var adoptLaws = []*Law{{
 }}
 
 var orphanLaws = []*Law{{
-	ID: "ORPHAN-1", Name: "release-what-left", Category: Liveness, Source: proposal + "Orphaning",
+	ID: "ORPHAN-1", Name: "release-what-left",
 	Sentence: "An owned object that no longer matches is released, and no other, by taking the owner's own " +
 		"reference off it and nothing else.",
 	Needs: Commits | Rest,
 	New:   On(release, sim.Commit, sim.Settled),
 }, {
-	ID: "ORPHAN-2", Name: "release-tolerates-gone", Category: Safety, Source: "pkg/controller (v1.36), ReleasePod",
+	ID: "ORPHAN-2", Name: "release-tolerates-gone",
 	Sentence: "A release that finds the object gone or replaced is a success.",
 	Needs:    Commits | Reads | Syncs,
 	New:      On(releaseTolerates, sim.SyncEnd),
 }, {
-	ID: "ORPHAN-3", Name: "policy-decides", Category: Liveness, Source: proposal + "Orphaning",
+	ID: "ORPHAN-3", Name: "policy-decides",
 	Sentence: "Once a controller object is gone its dependents are orphaned or gone, as the deletion policy said.",
 	Needs:    Commits | Rest | Table,
 	New:      On(policyDecides, sim.Settled),
 }, {
-	ID: "ORPHAN-4", Name: "any-owner-counts", Category: Safety, Source: proposal + "Non-goals",
+	ID: "ORPHAN-4", Name: "any-owner-counts",
 	Sentence: "To the garbage collector a ControllerRef is an owner reference like any other.",
 	Needs:    Commits | Reads | Rest | Table,
 	New:      On(bitBlind, sim.Commit, sim.Settled),

@@ -36,6 +36,8 @@ type process struct {
 	gone    map[types.UID]bool // collector: owners it was told are gone
 	lookups map[coords]lookup  // collectors: what its last live read of a name found
 
+	shares []Share // by seat
+
 	met   map[view.Key]bool // names of what it syncs, that it was ever shown
 	puts  map[string]bool   // finalizers that it was seen to put on objects
 	gave  map[race]bool     // references to others that it put on objects
@@ -174,6 +176,7 @@ func (p *process) restart(incarnation int) {
 func (p *process) forgetRun() {
 	p.down, p.stopped, p.held, p.former = false, false, p.held[:0], p.former[:0]
 	p.reordered, p.wasOff, p.disturbed = false, false, false
+	p.shares = p.shares[:0]
 	p.known.Clear()
 	clear(p.known.Past)
 	clear(p.gave)

@@ -1,5 +1,7 @@
 package law
 
+import "slices"
+
 // Verdict is what became of one law.
 type Verdict struct {
 	Law   *Law
@@ -7,6 +9,41 @@ type Verdict struct {
 	Count int     // breaches of either strength
 	First *Breach // the first that fails the run, else the first; nil when the law was not broken
 	Asked int     // how often what the law is about came up: one that held with 0 says nothing
+	By    []Share // that in which it came up with a controller, in the order of subjects
+}
+
+// Share is what a law has to say of one controller: one that breaks nothing and was
+// never asked has not been seen to keep it.
+type Share struct {
+	Controller string // its name, of all its processes
+	Asked      int    // how often what the law is about came up with it
+	Broken     int    // breaches of Informed strength
+}
+
+// share is what the law of a seat has to say of a process.
+func (p *process) share(seat int) *Share {
+	for len(p.shares) <= seat {
+		p.shares = append(p.shares, Share{Controller: p.Subject.Controller})
+	}
+	return &p.shares[seat]
+}
+
+// shares are those of a seat, those of processes of one controller added up.
+func (s *State) shares(seat int) []Share {
+	var all []Share
+	for _, p := range s.processes {
+		if seat >= len(p.shares) || p.shares[seat].Asked == 0 {
+			continue
+		}
+		own := p.shares[seat]
+		i := slices.IndexFunc(all, func(o Share) bool { return o.Controller == own.Controller })
+		if i < 0 {
+			all = append(all, own)
+			continue
+		}
+		all[i].Asked, all[i].Broken = all[i].Asked+own.Asked, all[i].Broken+own.Broken
+	}
+	return all
 }
 
 // Verdicts are the verdicts on the judge's laws, in their order.
@@ -16,7 +53,7 @@ func (j *Judge) Verdicts() []Verdict {
 		v := Verdict{Law: l}
 		for i := range j.seats {
 			if j.seats[i].law == l {
-				v.Count, v.Asked = j.seats[i].count, j.seats[i].asked
+				v.Count, v.Asked, v.By = j.seats[i].count, j.seats[i].asked, j.state.shares(i)
 			}
 		}
 		for i := range j.breaches {

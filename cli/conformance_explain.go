@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/threelaws/threelaws/internal/conform"
+	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/scenarios"
+)
+
+// explanation is what conformance prints with --json and --explain.
+type explanation struct {
+	Clause    string       `json:"clause"`
+	Kind      string       `json:"kind"`
+	Sentence  string       `json:"sentence"`
+	Source    string       `json:"source"`
+	Law       string       `json:"law,omitempty"`
+	Asks      string       `json:"asks,omitempty"`    // the law's own sentence
+	Unasked   string       `json:"unasked,omitempty"` // the part of it that no check asks about
+	Scenarios []string     `json:"scenarios,omitempty"`
+	Mutants   []string     `json:"mutants,omitempty"` // that the law kills
+	Tests     []string     `json:"tests,omitempty"`
+	Cases     []string     `json:"cases,omitempty"`
+	Page      *render.Page `json:"page,omitempty"` // in which the first of the mutants breaks it
+}
+
+// explainClause says what a clause rests on.
+func explainClause(a *app, id string, cover []*conform.Cover) error {
+	var ids []string
+	for _, c := range cover {
+		ids = append(ids, c.ID)
+	}
+	at := slices.IndexFunc(cover, func(c *conform.Cover) bool { return strings.EqualFold(c.ID, id) })
+	if at < 0 {
+		return usage("--explain: unknown clause %s%s", id, suggest(id, ids))
+	}
+	c := cover[at]
+	e := explanation{Clause: c.ID, Kind: c.Kind.String(), Sentence: c.Sentence, Source: c.Source,
+		Scenarios: c.Pins(), Tests: c.Tests, Cases: c.Cases}
+	if c.Law != nil {
+		e.Law, e.Asks, e.Unasked = c.Law.Name, c.Law.Sentence, c.Law.Unasked
+	}
+	for _, k := range c.Kills {
+		e.Mutants = append(e.Mutants, k.Mutant)
+	}
+	if len(c.Kills) > 0 {
+		if err := e.picture(a, c.Kills[0]); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		return a.encode(e)
+	}
+	a.print(e.text(a.prose()))
+	return nil
+}
+
+// picture runs the scenario in which a mutant is killed.
+func (e *explanation) picture(a *app, k conform.Kill) error {
+	f, err := a.load(k.File)
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(f.Steps, func(s *scenarios.Step) bool { return s.Line == k.Line })
+	o, err := f.Steps[at].ExploreOptions()
+	if err != nil {
+		return err
+	}
+	dead, err := scenarios.Kill(f, at, a.registry, k.Mutant, o)
+	if err != nil {
+		return err
+	}
+	e.Page = dead.Page
+	return nil
+}
+
+func (e *explanation) text(width int) string {
+	t := render.Table{Indent: "  ", Width: width}
+	for _, row := range [][2]string{
+		{"says", e.Sentence}, {"source", e.Source}, {"law", e.Law}, {"asks", e.Asks}, {"not asked", e.Unasked},
+		{"kills", strings.Join(e.Mutants, " ")}, {"scenarios", strings.Join(e.Scenarios, " ")},
+		{"tests", strings.Join(e.Tests, " ")}, {"recorded", strings.Join(e.Cases, " ")},
+	} {
+		if row[1] != "" {
+			t.Add(row[0], row[1])
+		}
+	}
+	text := fmt.Sprintf("%s  (%s)\n%s", e.Clause, e.Kind, t.String())
+	if e.Page != nil {
+		text += "\nwith " + e.Mutants[0] + ":\n\n" + e.Page.Wide(width)
+	}
+	return text
+}

@@ -1,0 +1,35 @@
+package clause
+
+var exactClauses = []Clause{
+	{ID: "EXACT-1", Kind: Safety, About: Wanting, Before: "it counts whatever it selects",
+		Source: "threelaws, EXACT: work is not overdone; ReplicaSet expectations (v1.36)",
+		Sentence: "Not overdone, down: a controller's own delete never leaves fewer active dependents than the owner " +
+			"it acts for asks for (the owner as the actor had seen it: informed; as stored: committed). A " +
+			"passing shortfall counts."},
+	{ID: "EXACT-2", Kind: Safety, About: Wanting, Before: "it counts whatever it selects",
+		Source: "threelaws, EXACT: work is not overdone; ReplicaSet expectations (v1.36)",
+		Sentence: "Not overdone, up: a controller's own create never brings its active dependents above what " +
+			"the owner " +
+			"asks for plus the surge it declares. A passing surplus counts."},
+	{ID: "EXACT-3", Kind: Safety, About: Identified, Source: "threelaws, EXACT: kubernetes#59848",
+		Sentence: "An identity is held once: at most one active dependent for each name, ordinal, node, index or " +
+			"scheduled time that the controller declares as identity."},
+	{ID: "EXACT-4", Kind: Safety, About: Owners,
+		Source: "threelaws, EXACT: kubernetes PR#138818; attemptToDeleteItem (v1.36)",
+		Sentence: "An action decided for one incarnation (uid) of an object, owner or dependent, never lands on " +
+			"another of the same name."},
+	{ID: "EXACT-5", Kind: Safety, About: Owners, Source: "threelaws, EXACT: kubernetes#59848; Sieve, stale state",
+		Sentence: "No destructive act (delete, scale down, overwrite) on a view older than what this process, or an " +
+			"earlier life of it, had been shown of the same object."},
+	{ID: "EXACT-6", Kind: Liveness, About: Finalizing, Source: "threelaws, EXACT: finalizers",
+		Sentence: "At rest nothing is terminating that only finalizers of running subjects or of the system hold."},
+	{ID: "EXACT-7", Kind: Liveness, About: Anybody, Source: "controller-ref.md, Goals",
+		Sentence: "A world that is left alone settles; the breach names the last error. Writes without end are " +
+			"NOFIGHT-1, though the state grows and never recurs. What only tells the time is rest."},
+	{ID: "EXACT-7b", Kind: Safety, About: Anybody, Source: "Writing Controllers, guideline 8",
+		Sentence: "A sync does not panic."},
+	{ID: "EXACT-8", Kind: Safety, About: Counting, Before: "it counts whatever it selects",
+		Source: "controller-ref.md, The Three Laws of Controllers, Third Law",
+		Sentence: "A status counts owned objects exactly: replicas, ready, available and the like, neither above " +
+			"(LAW-3) nor below what the actor had been shown."},
+}

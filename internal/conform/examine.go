@@ -1,0 +1,210 @@
+package conform
+
+import (
+	"context"
+	"maps"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/threelaws/threelaws/internal/clause"
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// Options say what is examined.
+type Options struct {
+	Controller string // this one only; "" for all
+	Generation string // this one only; "" for all
+	Schedules  int    // of each world
+	Workers    int    // worlds at a time; 0 for one for each core
+
+	Progress func(done, total int) // told of each world; may be nil
+}
+
+// examined is what came of one world.
+type examined struct {
+	w    *world
+	x    *scenarios.Exploration
+	pins []string // the clauses without a law that its file pins, and that it held
+	err  error
+}
+
+// Examine explores the worlds of a registry's controllers and says which clause each
+// keeps in each generation. It depends on the options alone, not on how many workers
+// there are.
+func Examine(ctx context.Context, files []*scenarios.File, g *scenarios.Registry, o Options) (*Report, error) {
+	all := Subjects(g)
+	worlds, crossing, err := plan(files, g, all, o)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]examined, len(worlds)+len(crossing))
+	var mutex sync.Mutex
+	done := 0
+	each(ctx, len(results), o.Workers, func(i int) {
+		if i < len(worlds) {
+			results[i] = explored(ctx, worlds[i], g, o)
+		} else {
+			results[i] = crossed(ctx, crossing[i-len(worlds)], g, o)
+		}
+		mutex.Lock()
+		defer mutex.Unlock()
+		if done++; o.Progress != nil {
+			o.Progress(done, len(results))
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	r := newReport(g, all, o)
+	for i := range results {
+		if results[i].err != nil {
+			return nil, results[i].err
+		}
+		r.add(&results[i])
+	}
+	r.finish(Coverage(files, g))
+	return r, r.shorten(ctx, g, o)
+}
+
+// plan lists the worlds to explore: the scenarios with the newest generation, and what
+// every controller is held to with the older ones as well, which in a scenario of another
+// age go on and on. It lists apart the files that go from one generation to
+// another, or pin what no law asks.
+func plan(
+	files []*scenarios.File, g *scenarios.Registry, all []Subject, o Options,
+) (worlds, crossing []*world, err error) {
+	add := func(name string, text []byte, generations []string) error {
+		for _, generation := range generations {
+			for _, faults := range []map[string]int{nil, everyFault()} {
+				w, err := in(name, text, generation, g, all)
+				if err != nil {
+					return err
+				}
+				w.faults = faults
+				if old := generation != ""; w.wanted(o) && (!old || w.of(generation) && faults == nil) {
+					worlds = append(worlds, w)
+				}
+			}
+		}
+		return nil
+	}
+	for _, f := range files {
+		if whole(f) {
+			if err := add(f.Name, f.Format(), []string{""}); err != nil {
+				return nil, nil, err
+			}
+		}
+		if pinned := unlawed(f, g); len(pinned) > 0 {
+			w := &world{file: f}
+			for _, name := range cast(f, g) {
+				for _, s := range all {
+					if s.Name == name && s.Newest {
+						w.cast = append(w.cast, s)
+					}
+				}
+			}
+			if w.wanted(o) {
+				crossing = append(crossing, w)
+			}
+		}
+	}
+	for _, s := range all {
+		texts := standard(s.Name)
+		for _, name := range slices.Sorted(maps.Keys(texts)) {
+			if !s.Newest {
+				break
+			}
+			if err := add(name, texts[name], generations(s.Name, all)); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return worlds, crossing, nil
+}
+
+// of reports whether somebody of the world runs in a generation.
+func (w *world) of(generation string) bool {
+	return slices.ContainsFunc(w.cast, func(s Subject) bool { return s.Generation == generation })
+}
+
+// wanted reports whether somebody of the world is examined.
+func (w *world) wanted(o Options) bool {
+	return slices.ContainsFunc(w.cast, func(s Subject) bool { return o.wants(&s) })
+}
+
+// wants reports whether a controller is examined.
+func (o *Options) wants(s *Subject) bool {
+	return (o.Controller == "" || o.Controller == s.Name) && (o.Generation == "" || o.Generation == s.Generation)
+}
+
+func everyFault() map[string]int {
+	faults := map[string]int{}
+	for _, name := range host.FaultNames {
+		faults[name] = 1
+	}
+	return faults
+}
+
+// unlawed are the clauses that the comments of a file name and no law checks.
+func unlawed(f *scenarios.File, g *scenarios.Registry) []string {
+	var ids []string
+	for _, id := range clause.In(comments(f)) {
+		c := clause.ByID(id)
+		if c != nil && !slices.ContainsFunc(g.Laws, lawOf(id)) && c.About != clause.Server && c.About != clause.Tool {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// explored explores a world to the end of each run, whatever is broken.
+func explored(ctx context.Context, w *world, g *scenarios.Registry, o Options) examined {
+	n := o.Schedules
+	if w.old() {
+		n = (n + oldTimes - 1) / oldTimes
+	}
+	x, err := scenarios.Explore(ctx, w.file, -1, g, scenarios.ExploreOptions{Schedules: n, Seed: 1,
+		Faults: maps.Clone(w.faults), LawsOnly: true, Whole: true, Workers: 1})
+	return examined{w: w, x: x, err: err}
+}
+
+// oldTimes is how many times fewer schedules are drawn with older generations: they
+// break what they break in nearly every one, and fight in many.
+const oldTimes = 5
+
+// crossed runs a file's own script, what it expects included, under other schedules.
+func crossed(ctx context.Context, w *world, g *scenarios.Registry, o Options) examined {
+	x, err := scenarios.Explore(ctx, w.file, -1, g, scenarios.ExploreOptions{Schedules: o.Schedules, Seed: 1,
+		Workers: 1, First: true, Budget: 1})
+	e := examined{w: w, x: x, err: err}
+	if err == nil && x.Failed+x.Unsettled == 0 {
+		e.pins = unlawed(w.file, g)
+	}
+	return e
+}
+
+// each calls f for 0 to n-1, on as many cores as asked.
+func each(ctx context.Context, n, workers int, f func(i int)) {
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	next := make(chan int)
+	var group sync.WaitGroup
+	for range workers {
+		group.Go(func() {
+			for i := range next {
+				f(i)
+			}
+		})
+	}
+	for i := range n {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- i
+	}
+	close(next)
+	group.Wait()
+}

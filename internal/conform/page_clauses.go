@@ -1,0 +1,130 @@
+package conform
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/threelaws/threelaws/internal/clause"
+)
+
+const clausesHead = `# The clauses
+
+Every sentence that a program can be held to of the ControllerRef proposal (2017), the job selector proposal,
+"Writing Controllers" and the kube-controller-manager notes, one row each, in our own words. The list is
+` + "`internal/clause`" + `; this page is made of it by ` + "`make update`" + `, with what [covers](#coverage) each
+clause: a named check that fails on a build that breaks it (a mutant) and passes on the reference controllers,
+or a recorded case of the real server. ` + "`threelaws laws`" + ` lists the laws that a run is judged by,
+` + "`threelaws conformance`" + ` which controller keeps which clause.
+
+Kinds: **S** safety (checked at every step), **L** liveness (checked at quiescence, or by finding a cycle),
+**R** routing (what an event may enqueue), **V** validation (what the API server accepts), **D**
+defaulting/data, **X** cross-version (upgrade/downgrade), **U** what a user sees.
+
+Two strengths of a safety clause, reported separately: *informed* : the actor broke it against what it had
+itself been shown; *committed* : the write was lawful for what the actor knew, but not for the state it landed
+on (a race window that the API should have closed with a precondition). An informed breach fails a run; a
+committed breach fails it only when the scenario or the caller asks for ` + "`strict`" + `.
+
+Each clause with a law declares the evidence it needs: *commits*, *reads*, *deliveries*, *syncs* (and for which
+owner), *rest*, the *table of kinds*. A judge given less answers "not judged". The profiles are nested:
+**ownership** is owed by any controller, **writing** adds the guidelines of Writing Controllers, **upstream** how
+kube-controller-manager's own controllers are written.
+`
+
+// ClausesPage is docs/clauses.md.
+func ClausesPage(cover []*Cover, r *Report) []byte {
+	var b strings.Builder
+	b.WriteString(clausesHead)
+	for _, s := range clause.Sections() {
+		fmt.Fprintf(&b, "\n## %s\n| id | kind | clause | source |\n|---|---|---|---|\n", s.Title)
+		for i := range s.Clauses {
+			c := &s.Clauses[i]
+			fmt.Fprintf(&b, "| %s | %c | %s | %s |\n", c.ID, c.Kind, c.Sentence, c.Source)
+		}
+	}
+	b.WriteString(coverageHead)
+	for _, c := range cover {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", c.ID, c.check(), c.killed(), c.pinned(), c.besides(),
+			r.holds(c.Clause))
+	}
+	return []byte(b.String())
+}
+
+const coverageHead = `
+## Coverage
+A scenario pins a clause if its comments name it, or if its law kills a mutant there. Of many the first are named;
+` + "`threelaws laws`" + ` and ` + "`threelaws conformance --explain CLAUSE`" + ` list them all. The last column is what
+` + "`threelaws conformance`" + ` finds: the controllers that were asked and keep the clause in their newest
+generation, and the older generations that break it.
+
+| clause | checked by | mutants that it kills | scenarios that pin it | tests and recorded cases | held by |
+|---|---|---|---|---|---|
+`
+
+// check is the law of a clause: who owes it, and what must be known to ask.
+func (c *Cover) check() string {
+	if c.Law == nil || c.Law.New == nil {
+		return "no law"
+	}
+	return fmt.Sprintf("%s (%s; %s)", c.Law.Name, c.Law.Profile, c.Law.Needs)
+}
+
+// mostNamed is how many of a list a row names.
+const mostNamed = 3
+
+// some lists the first of many.
+func some(names []string) string {
+	if n := len(names); n > mostNamed {
+		return strings.Join(names[:mostNamed], ", ") + fmt.Sprintf(" and %d more", n-mostNamed)
+	}
+	return strings.Join(names, ", ")
+}
+
+func (c *Cover) killed() string {
+	var names []string
+	for _, k := range c.Kills {
+		names = append(names, "`"+k.Mutant+"`")
+	}
+	return some(names)
+}
+
+// Pins are the files that name a clause or in which its law kills a mutant.
+func (c *Cover) Pins() []string {
+	pins := slices.Clone(c.Scenarios)
+	for _, k := range c.Kills {
+		if !slices.Contains(pins, k.File) {
+			pins = append(pins, k.File)
+		}
+	}
+	return pins
+}
+
+func (c *Cover) pinned() string {
+	var links []string
+	for _, f := range c.Pins() {
+		links = append(links, link(f))
+	}
+	return some(links)
+}
+
+// link is a link from docs to a scenario of this module.
+func link(file string) string {
+	_, below, _ := strings.Cut(file, "scenarios/testdata/")
+	return fmt.Sprintf("[%s](../scenarios/testdata/%s)", strings.TrimSuffix(path.Base(file), ".txtar"), below)
+}
+
+func (c *Cover) besides() string {
+	var list []string
+	for _, t := range c.Tests {
+		list = append(list, "`"+t+"`")
+	}
+	for _, r := range c.Cases {
+		list = append(list, "`"+r+"*`")
+	}
+	if c.Waits != "" && len(c.Pins()) == 0 {
+		list = append(list, "there is no controller "+c.Waits+" yet")
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,101 @@
+package conform
+
+import (
+	"fmt"
+	"strings"
+)
+
+// standing is what the worlds that every controller is held to are made of: an object
+// of the kind it syncs, and something that it may adopt.
+type standing struct {
+	object string   // as it is typed: "rs/web"
+	with   []string // who else is needed
+	owner  string   // manifest; NAME stands for its name
+	orphan string   // manifest of a dependent without an owner that it selects; "" for none
+	stray  string   // as that is typed: "pod/stray"
+	scales bool     // it has replicas
+	around string   // manifests that it needs beside it
+}
+
+const podTemplate = "{metadata: {labels: {app: web}}, spec: {containers: [{name: main, image: registry.example/web}]}}"
+
+const strayPod = `
+apiVersion: v1
+kind: Pod
+metadata: {name: stray, labels: {app: web}}
+spec: {containers: [{name: main, image: registry.example/web}]}
+`
+
+// standings has a row for each controller that keeps objects of its own.
+var standings = map[string]standing{
+	"replicaset": {object: "rs/NAME", scales: true, orphan: strayPod, stray: "pod/stray", owner: `
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: NAME}
+spec: {replicas: 2, selector: {matchLabels: {app: web}}, template: ` + podTemplate + `}
+`},
+	"replication": {object: "rc/NAME", scales: true, orphan: strayPod, stray: "pod/stray", owner: `
+apiVersion: v1
+kind: ReplicationController
+metadata: {name: NAME}
+spec: {replicas: 2, selector: {app: web}, template: ` + podTemplate + `}
+`},
+}
+
+// script is one of the worlds that every controller is held to.
+type script struct {
+	name  string
+	steps string
+	needs func(s *standing) bool
+}
+
+func scales(s *standing) bool { return s.scales }
+func adopts(s *standing) bool { return s.orphan != "" }
+
+var scripts = []script{
+	{"make", "apply owner.yaml\nsettle\n", nil},
+	{"scale", "apply owner.yaml\nsettle quiet\nscale OBJECT --replicas=3\nscale OBJECT --replicas=1\nsettle\n", scales},
+	{"adopt", "apply orphan.yaml\napply owner.yaml\nsettle\n", adopts},
+	{"release", "apply orphan.yaml\napply owner.yaml\nsettle quiet\nlabel STRAY app=other\nsettle\n", adopts},
+	{"release-gone",
+		"apply orphan.yaml\napply owner.yaml\nsettle quiet\nlabel STRAY app=other\ndelete STRAY\nsettle\n", adopts},
+	{"delete", "apply owner.yaml\nsettle quiet\ndelete OBJECT --cascade=background\nsettle\n", nil},
+	{"delete-foreground", "apply owner.yaml\nsettle quiet\ndelete OBJECT --cascade=foreground\nsettle\n", nil},
+	{"delete-orphan", "apply owner.yaml\nsettle quiet\ndelete OBJECT --cascade=orphan\nsettle\n", nil},
+	{"make-again",
+		"apply owner.yaml\nsettle quiet\ndelete OBJECT --cascade=orphan\nsettle\napply owner.yaml\nsettle\n", nil},
+	{"overlap", "apply orphan.yaml\napply owner.yaml\napply second.yaml\nsettle\n", adopts},
+}
+
+// rival makes a second owner of the first, which wants something else.
+var rival = strings.NewReplacer("NAME", "rival", "replicas: 2", "replicas: 1")
+
+// standard writes the standing worlds of a controller as scenario files, by name.
+func standard(controller string) map[string][]byte {
+	s, ok := standings[controller]
+	if !ok {
+		return nil
+	}
+	files := map[string][]byte{}
+	for _, p := range scripts {
+		if p.needs != nil && !p.needs(&s) {
+			continue
+		}
+		var b strings.Builder
+		fmt.Fprintf(&b, "controllers %s garbagecollector kubelet %s\n", controller, strings.Join(s.with, " "))
+		if s.around != "" {
+			b.WriteString("apply around.yaml\n")
+		}
+		object := strings.ReplaceAll(s.object, "NAME", "web")
+		b.WriteString(strings.NewReplacer("OBJECT", object, "STRAY", s.stray).Replace(p.steps))
+		for _, section := range [][2]string{{"around", s.around}, {"orphan", s.orphan},
+			{"owner", strings.ReplaceAll(s.owner, "NAME", "web")}, {"second", rival.Replace(s.owner)},
+		} {
+			if strings.Contains(b.String(), "apply "+section[0]+".yaml") {
+				fmt.Fprintf(&b, "-- %s.yaml --%s", section[0], section[1])
+			}
+		}
+		files["standard/"+controller+"-"+p.name] = []byte(b.String())
+	}
+	return files
+}

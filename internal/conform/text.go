@@ -1,0 +1,167 @@
+package conform
+
+import (
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+// count is how many rows of a sheet are in a state.
+func (s *Sheet) count(states ...State) int {
+	n := 0
+	for _, row := range s.Rows {
+		for _, state := range states {
+			if row.State == state {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// Owed leaves only the clauses that a controller of a profile owes.
+func (r *Report) Owed(p law.Profile) {
+	for _, s := range r.Sheets {
+		rows := s.Rows[:0]
+		for _, row := range s.Rows {
+			if l := law.ByID(row.ID); l == nil || l.Profile <= p {
+				rows = append(rows, row)
+			}
+		}
+		s.Rows = rows
+	}
+}
+
+// mark is how a state is ticked.
+var mark = map[State]string{Held: "[x]", Broken: "[-]", Breaking: "[!]", Unasked: "[ ]", NotIts: " - "}
+
+// note is what there is to say of a row beside its state.
+func (row *Row) note() string {
+	switch row.State {
+	case Held:
+		return fmt.Sprintf("asked %s in %s of %s", times(row.Asked), plural(row.Schedules, "schedule"),
+			plural(row.Worlds, "world"))
+	case Broken, Breaking:
+		text := fmt.Sprintf("broken in %s", plural(row.Broken, "schedule"))
+		if row.Why != "" {
+			text += ": " + row.Why
+		}
+		if b := row.Breach; b != nil {
+			text += fmt.Sprintf("; in %s of %s: %s", plural(b.Steps, "step"),
+				strings.TrimSuffix(path.Base(b.World), ".txtar"), b.Text)
+		}
+		return text
+	case Unasked:
+		if row.Why == "" {
+			return "not asked"
+		}
+		return "not asked: " + row.Why
+	}
+	return "does not apply: " + row.Why
+}
+
+// Text is the list as a person reads it: of each controller how many clauses it keeps
+// and what is not as it should be, or row by row.
+func Text(r *Report, width int, rows bool) string {
+	var b strings.Builder
+	if rows {
+		for _, s := range r.Sheets {
+			fmt.Fprintf(&b, "%s%s\n", s.String(), s.age())
+			t := render.Table{Indent: "  ", Width: width}
+			for _, row := range s.Rows {
+				t.Add(mark[row.State], row.ID, row.Law, row.note())
+			}
+			b.WriteString(t.String() + "\n")
+		}
+		b.WriteString(r.summary())
+		return b.String()
+	}
+	t := render.Table{Width: width}
+	t.Add("controller", "held", "broken", "not asked", "does not apply")
+	for _, s := range r.Sheets {
+		t.Add(s.String(), strconv.Itoa(s.count(Held)), strconv.Itoa(s.count(Broken, Breaking)),
+			strconv.Itoa(s.count(Unasked)), strconv.Itoa(s.count(NotIts)))
+	}
+	b.WriteString(t.String())
+	for _, s := range r.Sheets {
+		if text := s.amiss(width); text != "" {
+			b.WriteString("\n" + s.String() + s.age() + "\n" + text)
+		}
+	}
+	b.WriteString("\n" + r.summary())
+	return b.String()
+}
+
+// amiss is what is to be said of a controller: the clauses it breaks or was not asked,
+// of an older generation by name alone.
+func (s *Sheet) amiss(width int) string {
+	t := render.Table{Indent: "  ", Width: width}
+	var broken []string
+	for _, row := range s.Rows {
+		switch {
+		case row.State == Broken:
+			broken = append(broken, row.ID)
+		case row.State == Breaking || row.State == Unasked && row.Why == "":
+			t.Add(mark[row.State], row.ID, row.note())
+		}
+	}
+	if len(broken) > 0 {
+		t.Add(mark[Broken], "breaks", strings.Join(broken, " "))
+	}
+	return t.String()
+}
+
+func (s *Sheet) age() string {
+	if s.Newest {
+		return ""
+	}
+	return ", an older generation"
+}
+
+func (r *Report) summary() string {
+	held, broken, breaking, unasked := 0, 0, 0, 0
+	for _, s := range r.Sheets {
+		held, broken = held+s.count(Held), broken+s.count(Broken)
+		breaking, unasked = breaking+s.count(Breaking), unasked+s.count(Unasked)
+	}
+	text := fmt.Sprintf("%s, %d broken as older generations may", plural(held, "clause")+" held", broken)
+	if breaking > 0 {
+		text += fmt.Sprintf(", %d broken", breaking)
+	}
+	if unasked > 0 {
+		text += fmt.Sprintf(", %d not asked", unasked)
+	}
+	return text + fmt.Sprintf(" (%s of %s)\n", plural(r.Schedules, "schedule"), plural(r.Worlds, "world"))
+}
+
+// Markdown is the whole list as Markdown.
+func Markdown(r *Report) []byte {
+	var b strings.Builder
+	b.WriteString("# Conformance\n\n" + r.summary())
+	for _, s := range r.Sheets {
+		fmt.Fprintf(&b, "\n## %s%s\n\n| clause | law | | |\n|---|---|---|---|\n", s.String(), s.age())
+		for _, row := range s.Rows {
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", row.ID, row.Law, row.State,
+				strings.ReplaceAll(row.note(), "|", "\\|"))
+		}
+	}
+	return []byte(b.String())
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return strconv.Itoa(n) + " times"
+}

@@ -1,0 +1,127 @@
+package conform
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/threelaws/threelaws/scenarios"
+)
+
+// Bug is a bug that happened to people, with the file in which it is found again.
+type Bug struct {
+	ID, URL string
+	Open    bool   // it is a race that nobody has closed: the right controller loses it too
+	What    string // the first sentence of the file
+	File    *scenarios.File
+	By      string // the mutant; "" where the file's own controllers have it
+
+	Found     int           // seeds by which it was found
+	Schedules int           // the median of how many schedules that took
+	Took      time.Duration // and of how long
+	Law       string        // that it breaks, by the first seed
+	Steps     int           // of its timeline, made small
+
+	at int // the step that finds it
+}
+
+// bugLine is the comment in which a file says whose bug it has.
+var bugLine = regexp.MustCompile(`(?m)^# bug (\S+) (\S+)( open)?$`)
+
+// Bugs are those that files say they have, by id.
+func Bugs(files []*scenarios.File) ([]*Bug, error) {
+	var all []*Bug
+	for _, f := range files {
+		text := comments(f)
+		for _, m := range bugLine.FindAllStringSubmatch(text, -1) {
+			b := &Bug{ID: m[1], URL: m[2], Open: m[3] != "", What: firstSentence(text), File: f}
+			b.at = slices.IndexFunc(f.Steps, func(s *scenarios.Step) bool {
+				return s.Verb == "mutant" || s.Verb == "explore" && s.Expect
+			})
+			if b.at < 0 {
+				return nil, &scenarios.Error{File: f.Name, Code: scenarios.ExitUsage,
+					Text: "no step finds bug " + b.ID + ": a mutant, or an explore with a \"!\""}
+			}
+			if s := f.Steps[b.at]; s.Verb == "mutant" {
+				b.By = s.Word(0)
+			}
+			all = append(all, b)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *Bug) int { return strings.Compare(a.ID, b.ID) })
+	return all, nil
+}
+
+// firstSentence is that of a file's comment.
+func firstSentence(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(strings.TrimLeft(line, "# ")); line != "" && !strings.HasPrefix(line, "bug ") {
+			lines = append(lines, line)
+		}
+	}
+	text = strings.Join(lines, " ")
+	if i := strings.Index(text, ". "); i >= 0 {
+		text = text[:i]
+	}
+	return strings.TrimSuffix(text, ".")
+}
+
+// mostTried is how many schedules finding a bug may take.
+const mostTried = 5000
+
+// search explores the file's world by one seed until the bug shows.
+func (b *Bug) search(
+	ctx context.Context, g *scenarios.Registry, seed uint64, budget int,
+) (*scenarios.Exploration, error) {
+	f, err := scenarios.Parse(b.File.Name, b.File.Format())
+	if err != nil {
+		return nil, err
+	}
+	o, err := f.Steps[b.at].ExploreOptions()
+	if err != nil {
+		return nil, err
+	}
+	o.Seed, o.Schedules, o.Mutant, o.First, o.Workers, o.Budget = seed, mostTried, b.By, true, 1, budget
+	o.LawsOnly = true
+	return scenarios.Explore(ctx, f, b.at, g, o)
+}
+
+// Shorten finds the bug by the first seed, and makes the way to it small.
+func (b *Bug) Shorten(ctx context.Context, g *scenarios.Registry) error {
+	x, err := b.search(ctx, g, 1, 0)
+	if err != nil {
+		return err
+	}
+	if len(x.Failures) == 0 {
+		return fmt.Errorf("%s: bug %s is not found in %d schedules", b.File.Name, b.ID, x.Schedules)
+	}
+	b.Law, b.Steps = x.Failures[0].Law, x.Failures[0].Page.Step()
+	return nil
+}
+
+// Measure finds the bug by so many seeds, and notes how long that takes.
+func (b *Bug) Measure(ctx context.Context, g *scenarios.Registry, seeds int) error {
+	var tried []int
+	var took []time.Duration
+	for seed := range seeds {
+		began := time.Now()
+		x, err := b.search(ctx, g, uint64(seed)+1, 1)
+		if err != nil {
+			return err
+		}
+		if len(x.Failures) == 0 {
+			tried, took = append(tried, mostTried), append(took, time.Since(began))
+			continue
+		}
+		b.Found++
+		tried, took = append(tried, x.Failures[0].Index+1), append(took, time.Since(began))
+	}
+	slices.Sort(tried)
+	slices.Sort(took)
+	b.Schedules, b.Took = tried[len(tried)/2], took[len(took)/2]
+	return ctx.Err()
+}

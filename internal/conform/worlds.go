@@ -1,0 +1,115 @@
+package conform
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// world is a scenario as it is explored: with its controllers in one generation.
+type world struct {
+	file   *scenarios.File
+	text   []byte         // of the file, for another reading of it
+	faults map[string]int // that a run may have
+	cast   []Subject      // the controllers that take part
+}
+
+// Subject is a controller in one generation.
+type Subject struct {
+	host.Controller
+
+	Newest bool // it is the generation that its name alone means
+}
+
+// String is its name in the table: "replicaset@selector".
+func (s *Subject) String() string {
+	if s.Generation == "" {
+		return s.Name
+	}
+	return s.Name + "@" + s.Generation
+}
+
+// Subjects are the controllers of a registry in each generation.
+func Subjects(g *scenarios.Registry) []Subject {
+	var all []Subject
+	for i, c := range g.Controllers {
+		newest := !slices.ContainsFunc(g.Controllers[i+1:], func(d host.Controller) bool { return d.Name == c.Name })
+		if c.Generation == "" && !newest {
+			continue // a variant that no name tells apart
+		}
+		all = append(all, Subject{c, newest})
+	}
+	return all
+}
+
+// generations are those that a controller can be run in: "" for the newest, then the
+// older ones.
+func generations(name string, all []Subject) []string {
+	list := []string{""}
+	for _, s := range all {
+		if s.Name == name && !s.Newest {
+			list = append(list, s.Generation)
+		}
+	}
+	return list
+}
+
+// cast are the names of the controllers that a file starts.
+func cast(f *scenarios.File, g *scenarios.Registry) []string {
+	var names []string
+	for _, s := range f.Steps {
+		if s.Verb != "controllers" {
+			continue
+		}
+		for _, spec := range s.Words() {
+			if c, what := g.Controller(spec); what == "" && !slices.Contains(names, c.Name) {
+				names = append(names, c.Name)
+			}
+		}
+	}
+	return names
+}
+
+// whole reports whether a file can be of one generation from end to end, and expects
+// no law to be broken on the way.
+func whole(f *scenarios.File) bool {
+	return !slices.ContainsFunc(f.Steps, func(s *scenarios.Step) bool {
+		return s.Verb == "switch" || s.Verb == "downgrade-server" || s.Expect && s.Verb == "settle"
+	})
+}
+
+// in reads a scenario anew, with its controllers in a generation: "" for the newest
+// of each. Who has no such generation runs in the newest.
+func in(name string, text []byte, generation string, g *scenarios.Registry, all []Subject) (*world, error) {
+	f, err := scenarios.Parse(name, text)
+	if err != nil {
+		return nil, err
+	}
+	w := &world{file: f, text: text}
+	for _, s := range f.Steps {
+		if s.Verb != "controllers" {
+			continue
+		}
+		for i := range s.Args {
+			word, _, _ := strings.Cut(s.Args[i].Text, "@")
+			c, what := g.Controller(word)
+			if what != "" {
+				continue
+			}
+			chosen := Subject{c, true}
+			for _, o := range all {
+				if o.Name == c.Name && o.Generation == generation && generation != "" {
+					chosen = o
+				}
+			}
+			if !chosen.Newest {
+				word = chosen.String()
+			}
+			s.Args[i] = scenarios.Arg{Text: word, Value: word}
+			w.cast = append(w.cast, chosen)
+		}
+	}
+	return w, nil
+}
