@@ -18,7 +18,7 @@ CORE := ./sim ./sim/host ./sim/law/... ./internal/fight ./internal/difference ./
 MODULES := $(patsubst %/go.mod,%,$(shell \
   find . -name go.mod -not -path '*/testdata/*' -not -path './.*/*' | LC_ALL=C sort))
 
-.PHONY: all test begin vet fmt detcheck unit race run build bench fuzz soak update clean
+.PHONY: all test begin vet fmt detcheck unit race run build bench fuzz soak mutate update clean
 
 all: test build
 
@@ -94,6 +94,12 @@ soak:
 	SOAK=$(SOAK) $(GO) test -timeout 24h -count=1 -v -run 'TestConforming' ./cli
 	SOAK=$(SOAK) $(GO) test -timeout 24h -count=1 -v -run 'TestExhaustiveIs' ./scenarios/simtest
 	$(GO) test -timeout 24h -count=1 ./scenarios/simtest/acquitted -threelaws.schedules=20000
+
+# Mutates the controllers, one place at a time, and lists what nothing notices: half an
+# hour of one core. MUTATE=--only=ref does it for one package.
+MUTATE ?=
+mutate:
+	$(GO) run ./internal/mutate/cmd/mutate $(MUTATE)
 
 # Rewrites goldens: the scenario files' and those of packages whose tests have
 # an -update flag. Read the difference before you commit it.
