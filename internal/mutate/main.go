@@ -13,6 +13,7 @@ type Options struct {
 	Only      []string // packages; all without any
 	List      bool     // print the mutations and try none
 	Verbose   bool     // print what killed each
+	Quick     bool     // scenarios and the tests of the package only
 	Processes int
 }
 
@@ -90,14 +91,18 @@ func (b *Build) tryAll(chosen []*Mutation, o *Options, say func(string, ...any))
 			return part == suffix
 		}
 	}
-	for _, try := range []func() error{
+	stages := []func() error{
 		func() error { return s.Run(fates, kind("")) },
 		func() error { return b.tryTests(fates, func(f *Fate) string { return f.Package }, o, say) },
 		func() error { return s.Run(fates, kind("explore")) },
 		func() error { return s.Run(fates, kind("mutant")) },
 		func() error { return b.tryTests(fates, func(*Fate) string { return "controllers" }, o, say) },
 		func() error { return b.tryTests(fates, func(*Fate) string { return "controllers/recorded" }, o, say) },
-	} {
+	}
+	if o.Quick {
+		stages = stages[:4]
+	}
+	for _, try := range stages {
 		if err := try(); err != nil {
 			return nil, err
 		}
