@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -144,4 +145,21 @@ func (m remembering) Patch(ctx context.Context, gvk schema.GroupVersionKind, nam
 		return obj, err
 	}
 	return nil, nil
+}
+
+// reporting is a client that writes other numbers into a status than it is given.
+type reporting struct {
+	host.Client
+	change func(s *appsv1.ReplicaSetStatus)
+}
+
+func (r reporting) UpdateStatus(ctx context.Context, obj runtime.Object) (runtime.Object, error) {
+	rs := *obj.(*appsv1.ReplicaSet)
+	r.change(&rs.Status)
+	return r.Client.UpdateStatus(ctx, &rs)
+}
+
+// telling is a ReplicaSet controller that reports other numbers than it has counted.
+func telling(change func(s *appsv1.ReplicaSetStatus)) build {
+	return client(func(_ *careless, inner host.Client) host.Client { return reporting{inner, change} })
 }

@@ -74,6 +74,19 @@ var habitMutants = []mutant{
 		})},
 }
 
+// statusMutants report wrong numbers, each one that the laws are told to count.
+var statusMutants = []mutant{
+	{"replicaset/none-is-available", "EXACT-8", "EXACT-8",
+		"reports none as available",
+		telling(func(s *appsv1.ReplicaSetStatus) { s.AvailableReplicas = 0 })},
+	{"replicaset/labelled-when-there", "EXACT-8", "EXACT-8",
+		"reports as fully labelled whatever there is",
+		telling(func(s *appsv1.ReplicaSetStatus) { s.FullyLabeledReplicas = s.Replicas })},
+	{"replicaset/forgets-the-dying", "EXACT-8", "EXACT-8",
+		"reports none that are being deleted",
+		telling(func(s *appsv1.ReplicaSetStatus) { *s.TerminatingReplicas = 0 })},
+}
+
 // client is a ReplicaSet controller whose requests go through another client.
 func client(through func(c *careless, inner host.Client) host.Client) build {
 	return build{make: func() host.Controller {

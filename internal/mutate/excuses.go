@@ -34,6 +34,15 @@ var Excuses = []Excuse{
 		"both lists are empty in a record that is not open"},
 	{expectationsFile, "Expectations.Satisfied", "drop right r == nil || r.fulfilled()", Equivalent,
 		"a record that is fulfilled is deleted, but for one that is open, which no sync asks"},
+	{"controllers/internal/replicas/rivals.go", "reconciler.fightRivals", "*", Cosmetic, ofMutants},
+	{"controllers/internal/replicas/scale.go", "reconciler.scale", "equal missing > 0", Equivalent,
+		"to create none is to do nothing"},
+	{"controllers/internal/replicas/scale.go", "reconciler.scale", "equal missing < 0", Equivalent,
+		"to delete none is to do nothing"},
+	{"controllers/internal/replicas/sync.go", "reconciler.Sync", "drop left err != nil && r.options.Without.Backoff",
+		Cosmetic, ofMutants},
+	{"controllers/internal/replicas/sync.go", "reconciler.claim", "drop left err == nil && r.options.Without.OwnCount",
+		Cosmetic, ofMutants},
 	{"controllers/ref/patch.go", "adoptPatch", "drop buf = slices.Grow(buf, adoptSize)", Performance,
 		"append grows the buffer by itself, in more steps"},
 	{"controllers/ref/patch.go", "appendString", "equal c < 0x20", Equivalent,
@@ -41,7 +50,7 @@ var Excuses = []Excuse{
 	{"controllers/ref/patch.go", "appendString", "equal c >= 0x7f", Equivalent,
 		"DEL is quoted by the encoder, as itself"},
 	{"controllers/routing/dependents.go", "Dependents.Do", "drop left !e.Tombstone || !d.Without.Tombstone", Cosmetic,
-		"what a mutant made by hand does with the deletions that it is told of is of no account"},
+		ofMutants},
 	{"controllers/routing/dependents.go", "Dependents.updated", "equal after > 0", Performance,
 		"a key that is queued is queued once more"},
 	{"controllers/routing/tiebreak.go", "older", "equal x.GetName() < y.GetName()", Equivalent,
@@ -52,6 +61,7 @@ var Excuses = []Excuse{
 const (
 	expectationsFile = "controllers/internal/expectations/expectations.go"
 
+	ofMutants  = "only mutants made by hand get here: what else they do is of no account"
 	fulfilled  = "a record that is fulfilled counts as none; it is replaced by the next"
 	dying      = "drop left r.open && !slices.Contains(r.early, object) && !slices.Contains(r.dying, object)"
 	dyingTwice = "a name that stands there twice, or in both lists, goes when the round of creations is over"
