@@ -34,7 +34,8 @@ type build struct {
 // rows are all mutants, grouped by the code that their guards are in.
 func rows() []mutant {
 	return slices.Concat(claimMutants, releaseMutants, scaleMutants, expectationMutants, routingMutants, writingMutants,
-		wrappedMutants, habitMutants, statusMutants, collectorMutants, collectorHabits, namespaceMutants, kubeletMutants)
+		wrappedMutants, habitMutants, statusMutants,
+		collectorMutants, collectorHabits, namespaceMutants, kubeletMutants)
 }
 
 // All returns every mutant.
