@@ -18,7 +18,7 @@ CORE := ./sim ./sim/host ./sim/law/... ./internal/fight ./internal/difference ./
 MODULES := $(patsubst %/go.mod,%,$(shell \
   find . -name go.mod -not -path '*/testdata/*' -not -path './.*/*' | LC_ALL=C sort))
 
-.PHONY: all test begin vet fmt detcheck unit race run build bench fuzz soak track update clean
+.PHONY: all test begin vet fmt detcheck unit race run build bench fuzz soak track mutate update clean
 
 all: test build
 
@@ -98,6 +98,12 @@ soak:
 # Finds each known bug again, by 30 seeds, and writes docs/track-record.md.
 track:
 	$(GO) run ./cmd/threelaws track --out docs/track-record.md
+
+# Mutates the controllers, one place at a time, and lists what nothing notices: half an
+# hour of one core. MUTATE=--only=ref does it for one package.
+MUTATE ?=
+mutate:
+	$(GO) run ./internal/mutate/cmd/mutate $(MUTATE)
 
 # Rewrites goldens: the scenario files' and those of packages whose tests have
 # an -update flag. Read the difference before you commit it.

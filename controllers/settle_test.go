@@ -33,6 +33,28 @@ func TestReplicaSetKeepsItsNumber(t *testing.T) {
 	c.wantOwned(map[string]int{"web": 1})
 }
 
+// A pod has what the template says, and nothing else of it is the controller's own.
+func TestPodsAreMadeFromTheTemplate(t *testing.T) {
+	c := newCluster(t, sim.Zero{}, "replicaset@controllerref", "replication@controllerref")
+	rs, rc := replicaSet("a", "x", 1), replicationController("b", "y", 1)
+	for _, template := range []*corev1.PodTemplateSpec{&rs.Spec.Template, rc.Spec.Template} {
+		template.Annotations = map[string]string{"note": "kept"}
+		template.Finalizers = []string{"example.com/kept"}
+		template.Spec.NodeName = "n"
+	}
+	c.create(rs)
+	c.create(rc)
+	c.settle()
+	for _, name := range []string{"a-1", "b-1"} {
+		p := c.Server.Lookup(c.Server.KindNamed("pod"), "default", name).(*corev1.Pod)
+		if !maps.Equal(p.Annotations, map[string]string{"note": "kept"}) || len(p.Labels) != 1 ||
+			len(p.Finalizers) != 1 || p.Spec.NodeName != "n" || len(p.OwnerReferences) != 1 ||
+			!*p.OwnerReferences[0].BlockOwnerDeletion {
+			t.Errorf("%s: %+v, node %s", name, p.ObjectMeta, p.Spec.NodeName)
+		}
+	}
+}
+
 func TestAdoptsAndTrims(t *testing.T) {
 	c := newCluster(t, sim.Zero{}, "replicaset@current")
 	for _, name := range []string{"o0", "o1", "o2", "o3", "o4"} {

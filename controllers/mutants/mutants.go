@@ -47,6 +47,9 @@ func rows() []mutant {
 		podgcMutants,
 		daemonSetMutants,
 		operatorMutants,
+		habitMutants,
+		statusMutants,
+		collectorHabits,
 	)
 }
 

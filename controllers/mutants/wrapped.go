@@ -2,6 +2,7 @@ package mutants
 
 import (
 	"context"
+	"errors"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -93,12 +94,19 @@ type careless struct {
 	reconciler
 	env   *host.Env
 	first func(c *careless, ctx context.Context, key string) error
-	begun map[string]bool // keys
+	key   string          // that is being synced; it has one worker
+	begun map[string]bool // keys, and whatever else it notes
 }
 
+// errSkip ends a sync before its controller's own has begun.
+var errSkip = errors.New("nothing to do")
+
 func (c *careless) Sync(ctx context.Context, key string) error {
+	c.key = key
 	if c.first != nil {
-		if err := c.first(c, ctx, key); err != nil {
+		if err := c.first(c, ctx, key); err == errSkip {
+			return nil
+		} else if err != nil {
 			return err
 		}
 	}
@@ -109,8 +117,10 @@ func (c *careless) Sync(ctx context.Context, key string) error {
 func (c *careless) Digest(h *sim.Hash) {
 	c.reconciler.Digest(h)
 	var sum uint64
-	for key := range c.begun {
-		sum += sim.Mix(sim.HashString(key))
+	for key, is := range c.begun {
+		if is {
+			sum += sim.Mix(sim.HashString(key))
+		}
 	}
 	h.Word(sum)
 }

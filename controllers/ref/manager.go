@@ -96,17 +96,15 @@ func (m *Manager) Adopt(ctx context.Context, obj metav1.Object) error {
 // state of the controller. An object that is gone, or that has become another
 // of the same name, needs no release (ORPHAN-2): that is no error.
 func (m *Manager) Release(ctx context.Context, obj metav1.Object) error {
-	how := types.StrategicMergePatchType
 	m.buf = ReleasePatch(m.buf[:0], m.uid(obj), m.Owner.GetUID())
 	m.buf = withFinalizers(m.buf, "$deleteFromPrimitiveList/finalizers", m.Finalizers)
 	if m.Without.OwnEntryOnly {
-		how = types.MergePatchType
 		m.buf = clearPatch(m.buf[:0], m.uid(obj))
 	}
 	if m.Without.ReleaseFields {
 		m.buf = alsoFinalizers(m.buf)
 	}
-	_, err := m.patch(ctx, obj, how)
+	_, err := m.patch(ctx, obj, types.StrategicMergePatchType)
 	if apierrors.IsNotFound(err) && !m.Without.Gone {
 		return nil
 	}
@@ -137,7 +135,7 @@ func (m *Manager) Claim(ctx context.Context, obj metav1.Object, matches bool) (b
 		return true, nil
 	case Adopt:
 		err := m.Adopt(ctx, obj)
-		if err != nil && m.Without.Loser {
+		if m.Without.Loser {
 			return true, nil
 		}
 		if apierrors.IsNotFound(err) {

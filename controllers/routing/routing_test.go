@@ -259,3 +259,38 @@ func TestOwn(t *testing.T) {
 		}
 	}
 }
+
+// A ControllerRef has changed when any of it has.
+func TestSameRef(t *testing.T) {
+	yes := true
+	a := &metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "a", UID: "1"}
+	same := *a
+	if !sameRef(a, &same) || !sameRef(nil, nil) || sameRef(a, nil) || sameRef(nil, a) {
+		t.Error("the same reference is another, or none is one")
+	}
+	for _, change := range []func(r *metav1.OwnerReference){
+		func(r *metav1.OwnerReference) { r.APIVersion = "v1" },
+		func(r *metav1.OwnerReference) { r.Kind = "ReplicationController" },
+		func(r *metav1.OwnerReference) { r.Name = "b" },
+		func(r *metav1.OwnerReference) { r.UID = "2" },
+		func(r *metav1.OwnerReference) { r.BlockOwnerDeletion = &yes },
+	} {
+		b := *a
+		change(&b)
+		if sameRef(a, &b) {
+			t.Errorf("%+v and %+v are the same", a, &b)
+		}
+	}
+}
+
+// Before ControllerRef the owner by the old labels, too, was told of what goes.
+func TestTieBreakTellsTheOwnerByTheOldLabels(t *testing.T) {
+	tb := &TieBreak{Owner: sets, Selects: selects}
+	old, cur := pod("1", "x"), pod("2", "y")
+	cur.DeletionTimestamp = &metav1.Time{}
+	var got host.Effect
+	tb.Do(caches{set("ns", "a", "x", 0), set("ns", "b", "y", 0)}, event(old, cur), &got)
+	if want := []string{"ns/b", "ns/a"}; !slices.Equal(got.Deleted, want) {
+		t.Errorf("its deletion counts for %v, want %v", got.Deleted, want)
+	}
+}

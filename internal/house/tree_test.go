@@ -32,6 +32,7 @@ var kept = []struct {
 	{"fakeapi/httpapi/internal/discovery/", `resources\.txt`, "fakeapi/httpapi/internal/discovery/resources.go",
 		"the table of resources, embedded"},
 	{"internal/goroutine/", `current_\w+\.s`, "internal/goroutine/", "assembly, built with the package"},
+	{"internal/mutate/testdata/", `toy\.txt`, "internal/mutate/mutate_test.go", "what becomes of a toy's mutants"},
 	{"internal/render/testdata/", `\w+\.(txt|dot)`, "internal/render/render_test.go", "goldens of pages"},
 	{"kubectltest/testdata/", `\w+\.txtar`, "kubectltest/kubectl_test.go", "kubectl's command lines with their output"},
 	{"scenarios/testdata/", `\w+/[a-z0-9-]+\.txtar`, "scenarios/run_test.go", "the scenarios"},

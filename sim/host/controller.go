@@ -37,6 +37,8 @@ type Controller struct {
 	// Selector and Replicas tell the laws what an object of kind For asks for.
 	// Any may be nil; Selector may return nil for "selects nothing", Replicas a
 	// negative number for "cannot be told".
+	// Any may be nil. Selector may return nil for "selects nothing, or cannot be read",
+	// and Replicas a negative number for "nothing is done about its dependents".
 	Selector func(owner runtime.Object) labels.Selector
 	Replicas func(owner runtime.Object) int
 	// Surge is how many active dependents an object may have above what it asks

@@ -1,4 +1,4 @@
-// The checks of API-1 to API-5.
+// The checks of API-1 to API-6.
 
 package law
 
@@ -130,4 +130,18 @@ func ownerAsRead(r *sim.Record, owner *Object) any {
 		return r.SawFor
 	}
 	return owner.Value
+}
+
+// replacesVersion is API-6: a write that is not conditional on the version it was
+// made from takes an object from its controller. It is always Informed, as the
+// server would have refused a patch that adds, and an update of another version.
+func replacesVersion(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.Subject == nil || !w.Claims {
+		return
+	}
+	j.Ask()
+	if w.Owner != nil && !r.Guards.ResourceVersion {
+		j.Report(Informed, "takes the place of "+refName(w.Owner)+" in a list of owners of whatever version")
+	}
 }

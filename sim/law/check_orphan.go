@@ -56,8 +56,8 @@ func (j *Judge) unreleased() {
 	c := j.survey()
 	for i := range c.owners {
 		o := &c.owners[i]
-		if o.sub.Selector == nil || !j.settled(o) || o.sub.leaves(o.Value) {
-			continue
+		if o.sub.Selector == nil || !j.settled(o) || o.sub.leaves(o.Value) || j.state.selector(o.sub, o.Value) == nil {
+			continue // nobody can say what an owner without a selector should let go
 		}
 		for _, d := range j.state.Dependents(o.Meta.GetUID()) {
 			ref := meta.ControllerOf(d.Meta)

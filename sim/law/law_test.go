@@ -125,7 +125,7 @@ func TestLawsAreComplete(t *testing.T) {
 	}
 }
 
-// TestTakeoverByReplacing is API-6: what the server lets through two laws catch.
+// TestTakeoverByReplacing: what the server lets through breaks two laws, and API-6 says how it came about.
 func TestTakeoverByReplacing(t *testing.T) {
 	a, b := set("a", 1), set("b", 1)
 	p := pod("p", a)
@@ -136,8 +136,8 @@ func TestTakeoverByReplacing(t *testing.T) {
 	for _, br := range judge(tp).Breaches() {
 		got = append(got, br.Law.ID)
 	}
-	if len(got) < 2 || got[0] != "LAW-1b" || got[1] != "LAW-2" {
-		t.Errorf("broke %v, want LAW-1b and LAW-2", got)
+	if len(got) < 3 || got[0] != "LAW-1b" || got[1] != "LAW-2" || got[len(got)-1] != "API-6" {
+		t.Errorf("broke %v, want LAW-1b, LAW-2 and API-6", got)
 	}
 }
 

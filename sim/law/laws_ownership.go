@@ -33,10 +33,10 @@ var apiLaws = []*Law{{
 	New:      On(restartMovesNothing, sim.Commit, sim.FaultHit),
 }, {
 	ID: "API-6", Name: "replace-takes-over",
-	Sentence: "The server guards only against a second controller; a controller that replaces the list to take an " +
-		"object over breaks claim-orphans-only and dont-interfere.",
+	Sentence: "The server guards only against a second controller: a controller that writes a list of owners in the " +
+		"place of the stored one names the version that it read, or takes what another has adopted meanwhile.",
 	Needs: Commits,
-	Where: "sim/law TestTakeoverByReplacing",
+	New:   On(replacesVersion, sim.Commit),
 }}
 
 var threeLaws = []*Law{{

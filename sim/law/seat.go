@@ -58,10 +58,11 @@ func (j *Judge) wants(s *seat) opSet {
 // first: the first in the order of the clause list, but for those that say what
 // such a breach amounts to. To take an object's only owner for none is first of
 // all a wrong collection (GC-1, GC-5); that the owner was no controller says how it
-// came about, as that a pod lost its finalizers says how an adoption went wrong. And
+// came about, as that a pod lost its finalizers says how an adoption went wrong, and that a
+// list of owners was replaced how one came to take what was another's (API-6). And
 // of who takes for his own what is a namesake's that is what to say: whose it is
 // (LAW-1b, LAW-2) would be said with his own name.
-var named = map[string]int{"ADOPT-8": -1, "ORPHAN-4": 1, "FIN-1": 1}
+var named = map[string]int{"ADOPT-8": -1, "API-6": 1, "ORPHAN-4": 1, "FIN-1": 1}
 
 // inOrder lists the seats in the order in which their laws are asked, and named.
 func inOrder(seats []seat) []int {

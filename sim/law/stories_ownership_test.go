@@ -72,6 +72,27 @@ var apiStories = []story{
 		t.fault("rs", "restart").Incarnation = 1
 		t.commit("rs", "patch", a, p, p.owned()).Incarnation = 1
 	}},
+	{"API-6", "adopted by a list that nobody had written to", kept, func(t *tape) {
+		a := set("a", 1)
+		p := pod("p", nil)
+		t.exist(a, p)
+		t.sync("rs", a, func() { t.commit("rs", "update", a, p, p.owned(controlledBy(a))) })
+	}},
+	{"API-6", "a list in the place of the winner's", broken, func(t *tape) {
+		a, b := set("a", 1), rc("b", 1)
+		p := pod("p", nil)
+		t.exist(a, b, p)
+		q := t.adopts("rs", a, p)
+		t.sync("rc", b, func() { t.commit("rc", "update", b, q, q.owned(controlledBy(b))).Saw = p })
+	}},
+	{"API-6", "a list in the place of the one that it had read", kept, func(t *tape) {
+		a := set("a", 1)
+		p := pod("p", nil)
+		t.exist(a, p)
+		t.sync("rs", a, func() {
+			t.commit("rs", "update", a, p, p.owned(controlledBy(a))).Guards.ResourceVersion = true
+		})
+	}},
 }
 
 var lawStories = []story{

@@ -3,6 +3,12 @@ package law
 import "testing"
 
 var releaseStories = []story{
+	{"ORPHAN-1", "owned by one whose selector nobody can read", kept, func(t *tape) {
+		a := set("a", 1)
+		a.Selector = nil
+		t.exist(a, pod("p", a))
+		t.settled()
+	}},
 	{"ORPHAN-1", "released without its finalizers", broken, func(t *tape) {
 		a := set("a", 0)
 		p := pod("p", a).labelled("db").held(cleanup)

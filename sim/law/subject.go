@@ -27,7 +27,7 @@ type Subject struct {
 	Finalizers []string // those it puts on objects and takes off again
 	Profile    Profile  // which laws it is held to
 
-	Selector func(owner any) labels.Selector // what an owner selects; nil or a nil result: nothing
+	Selector func(owner any) labels.Selector // what an owner selects; nil or a nil result: nothing, or nobody knows
 	Replicas func(owner any) int             // how many active dependents an owner wants; nil: not judged
 	Active   func(object any) bool           // whether a dependent counts; nil: whether it is not being deleted
 	Counted  func(owner any) int             // how many dependents an owner's status claims; nil: not judged

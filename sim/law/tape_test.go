@@ -198,6 +198,9 @@ func (t *tape) fault(process, verb string) *sim.Record {
 func (t *tape) settled() *sim.Record { return t.add(sim.Record{Op: sim.Settled}) }
 
 func selectorOf(owner any) labels.Selector {
+	if owner.(*thing).Selector == nil {
+		return nil
+	}
 	return labels.SelectorFromSet(owner.(*thing).Selector)
 }
 

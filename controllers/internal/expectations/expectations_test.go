@@ -182,3 +182,47 @@ func TestDigest(t *testing.T) {
 		t.Error("a fulfilled record shows")
 	}
 }
+
+// Whatever a later sync depends on is part of the state: no two of these are the same.
+func TestDigestTellsRecordsApart(t *testing.T) {
+	now := sim.Epoch
+	seen := map[sim.Hash]string{}
+	for _, c := range []struct {
+		name string
+		do   func(e *Expectations)
+	}{
+		{"one creation", func(e *Expectations) { e.ExpectCreations("k", "me", 1) }},
+		{"two", func(e *Expectations) { e.ExpectCreations("k", "me", 2) }},
+		{"of another key", func(e *Expectations) { e.ExpectCreations("l", "me", 1) }},
+		{"by another owner", func(e *Expectations) { e.ExpectCreations("k", "you", 1) }},
+		{"all names known", func(e *Expectations) { e.ExpectCreations("k", "me", 1); e.Answered("k") }},
+		{"known by name", func(e *Expectations) { e.ExpectCreations("k", "me", 1); e.Made("k", "me", "a") }},
+		{"seen early", func(e *Expectations) { e.ExpectCreations("k", "me", 2); e.Seen("k", "a") }},
+		{"seen dying", func(e *Expectations) { e.ExpectCreations("k", "me", 1); e.Dying("k", "a") }},
+		{"a second ago", func(e *Expectations) {
+			e.ExpectCreations("k", "me", 1)
+			now = now.Add(time.Second)
+		}},
+	} {
+		e := New(func() time.Time { return now })
+		c.do(e)
+		var h sim.Hash
+		e.Digest(&h)
+		if other, ok := seen[h]; ok {
+			t.Errorf("%s and %s have equal digests", c.name, other)
+		}
+		seen[h] = c.name
+	}
+}
+
+// What is dropped is gone: a record of nobody, or one that is too old, is never asked again.
+func TestNothingToRecheck(t *testing.T) {
+	now := sim.Epoch
+	e := New(func() time.Time { return now })
+	e.Recheck("k", func(string) Sight { t.Error("looked for nothing"); return Moot })
+	e.ExpectCreations("k", "me", 1)
+	e.Recheck("k", func(string) Sight { t.Error("looked for what is not deleted"); return Moot })
+	if !e.Satisfied("k", "successor") || len(e.Waiting()) != 0 {
+		t.Error("the record of one that was replaced is kept")
+	}
+}

@@ -76,7 +76,7 @@ func New(kind *Traits, o Options) host.Controller {
 		New:        func(env *host.Env) host.Reconciler { return newReconciler(kind, &o, env) },
 		Routes:     []host.Route{routing.Own(kind.GVK, &o.Without.Routing), podRoute(kind, &o)},
 		Selector:   func(owner runtime.Object) labels.Selector { s := kind.Read(owner); return s.Selector() },
-		Replicas:   func(owner runtime.Object) int { return kind.Read(owner).Replicas },
+		Replicas:   func(owner runtime.Object) int { s := kind.Read(owner); return s.wants() },
 		Counted:    func(owner runtime.Object) int { return int(kind.Read(owner).Status.Replicas) },
 		Counts:     counts(kind),
 		Profile:    host.Upstream,

@@ -19,6 +19,9 @@ func counts(kind *Traits) []host.Count {
 			Name: name,
 			Of: func(owner runtime.Object) int {
 				set := kind.Read(owner)
+				if set.Selector() == nil {
+					return -1 // nobody counts for it
+				}
 				return int(of(&set.Status))
 			},
 			Is: func(owner, dependent runtime.Object) bool {
@@ -53,7 +56,7 @@ func availableCount(kind *Traits) host.Count {
 		Name: "availableReplicas",
 		Of: func(owner runtime.Object) int {
 			set := kind.Read(owner)
-			if set.MinReadySeconds > 0 {
+			if set.MinReadySeconds > 0 || set.Selector() == nil {
 				return -1
 			}
 			return int(set.Status.AvailableReplicas)

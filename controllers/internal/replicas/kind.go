@@ -65,22 +65,24 @@ func (s *Set) SelectBy(selector *metav1.LabelSelector) {
 // Matches says whether the set's selector matches labels.
 func (s *Set) Matches(have map[string]string) bool {
 	if s.expressions != nil {
-		return s.Selector().Matches(labels.Set(have))
+		selector := s.Selector()
+		return selector != nil && selector.Matches(labels.Set(have))
 	}
 	return len(s.equal) > 0 && contains(have, s.equal)
 }
 
-// Selector is the set's selector.
+// Selector is the set's selector; nil for one that selects nothing, or that an
+// earlier version of the server stored and nobody can read.
 func (s *Set) Selector() labels.Selector {
 	if s.expressions != nil {
 		selector, err := metav1.LabelSelectorAsSelector(s.expressions)
 		if err != nil {
-			return labels.Nothing() // the server accepts no such selector
+			return nil
 		}
 		return selector
 	}
 	if len(s.equal) == 0 {
-		return labels.Nothing()
+		return nil
 	}
 	return labels.SelectorFromValidatedSet(s.equal)
 }
@@ -89,6 +91,15 @@ func (s *Set) Selector() labels.Selector {
 func (k *Traits) Selects(owner runtime.Object, have map[string]string) bool {
 	s := k.Read(owner)
 	return s.Matches(have)
+}
+
+// wants is how many pods the set wants; negative for one that selects nothing, as
+// nothing is done about those that it has.
+func (s *Set) wants() int {
+	if s.Selector() == nil {
+		return -1
+	}
+	return s.Replicas
 }
 
 // contains reports whether have has all of want.

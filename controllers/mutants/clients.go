@@ -1,0 +1,166 @@
+package mutants
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/controllers/garbagecollector"
+	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/controllers/internal/replicas"
+	"github.com/threelaws/threelaws/controllers/internal/replicaset"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// collectorHabits are collectors whose requests go through a client that deceives
+// them.
+var collectorHabits = []mutant{
+	{"gc/controlled-is-cared-for", "ORPHAN-3", "ORPHAN-3",
+		"leaves what is controlled to its controller, whether that is there or not",
+		collecting(func(_ *host.Env, inner host.Client) host.Client { return sparing{inner} })},
+	{"gc/any-namespace", "GC-7", "GC-7",
+		"looks for an owner in every namespace",
+		collecting(func(env *host.Env, inner host.Client) host.Client { return farsighted{inner, env} })},
+}
+
+// collecting is a garbage collector whose requests go through another client.
+func collecting(through func(env *host.Env, inner host.Client) host.Client) build {
+	return build{make: func() host.Controller {
+		c := garbagecollector.New(garbagecollector.Without{})
+		inner := c.New
+		c.New = func(env *host.Env) host.Reconciler {
+			e := *env
+			e.Client = through(env, env.Client)
+			return inner(&e)
+		}
+		return c
+	}}
+}
+
+// sparing is a client that does not delete what has a ControllerRef, and says that
+// it has.
+type sparing struct{ host.Client }
+
+func (s sparing) Delete(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string,
+	opts metav1.DeleteOptions) error {
+	obj, err := s.Client.Get(ctx, gvk, namespace, name)
+	if err == nil && metav1.GetControllerOf(obj.(metav1.Object)) != nil {
+		return nil
+	}
+	return s.Client.Delete(ctx, gvk, namespace, name, opts)
+}
+
+// farsighted is a client that finds what is not there in other namespaces.
+type farsighted struct {
+	host.Client
+	env *host.Env
+}
+
+func (f farsighted) Get(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string) (runtime.Object,
+	error) {
+	obj, err := f.Client.Get(ctx, gvk, namespace, name)
+	if !apierrors.IsNotFound(err) || namespace == "" {
+		return obj, err
+	}
+	for _, there := range f.env.Informer(gvk).GetIndexer().List() {
+		if there.(metav1.Object).GetName() == name {
+			return there.(runtime.Object), nil
+		}
+	}
+	return obj, err
+}
+
+// adopts reports whether a patch makes a set the owner of a pod.
+func adopts(gvk schema.GroupVersionKind, p host.Patch) bool {
+	return gvk == pod.Kind && bytes.Contains(p.Data, []byte(`"controller":true`))
+}
+
+// modest is a client that takes an orphan for gone when the set has all it wants.
+type modest struct {
+	host.Client
+	of *careless
+}
+
+func (m modest) Patch(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string,
+	p host.Patch) (runtime.Object, error) {
+	if adopts(gvk, p) {
+		if set := m.of.set(m.of.key); set != nil && m.of.owned(m.of.key) >= set.Replicas {
+			return nil, apierrors.NewNotFound(corev1.Resource("pods"), name)
+		}
+	}
+	return m.Client.Patch(ctx, gvk, namespace, name, p)
+}
+
+// updating is a client that adopts by an update without a version.
+type updating struct {
+	host.Client
+	of *careless
+}
+
+func (u updating) Patch(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string,
+	p host.Patch) (runtime.Object, error) {
+	cached, exists, _ := u.of.env.Informer(pod.Kind).GetIndexer().GetByKey(namespace + "/" + name)
+	set := u.of.set(u.of.key)
+	if !adopts(gvk, p) || !exists || set == nil {
+		return u.Client.Patch(ctx, gvk, namespace, name, p)
+	}
+	whole := cached.(*corev1.Pod).DeepCopy()
+	whole.ResourceVersion = ""
+	whole.OwnerReferences = append(whole.OwnerReferences, *metav1.NewControllerRef(set, replicaset.Kind.GVK))
+	return u.Client.Update(ctx, whole)
+}
+
+const seal = "example.com/keep"
+
+// sealing is a client that puts a finalizer on what it creates.
+type sealing struct{ host.Client }
+
+func (s sealing) Create(ctx context.Context, obj runtime.Object) (runtime.Object, error) {
+	if pod, ok := obj.(*corev1.Pod); ok && !slices.Contains(pod.Finalizers, seal) {
+		sealed := pod.DeepCopy()
+		sealed.Finalizers = append(sealed.Finalizers, seal)
+		obj = sealed
+	}
+	return s.Client.Create(ctx, obj)
+}
+
+// remembering is a client that does not repeat an adoption that has succeeded.
+type remembering struct {
+	host.Client
+	of *careless
+}
+
+func (m remembering) Patch(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string,
+	p host.Patch) (runtime.Object, error) {
+	this := "adopted " + namespace + "/" + name + string(p.Data)
+	if !adopts(gvk, p) || !m.of.begun[this] {
+		obj, err := m.Client.Patch(ctx, gvk, namespace, name, p)
+		m.of.begun[this] = err == nil
+		return obj, err
+	}
+	return nil, nil
+}
+
+// reporting is a client that writes other numbers into a status than it is given.
+type reporting struct {
+	host.Client
+	change func(s *appsv1.ReplicaSetStatus)
+}
+
+func (r reporting) UpdateStatus(ctx context.Context, obj runtime.Object) (runtime.Object, error) {
+	rs := *obj.(*appsv1.ReplicaSet)
+	r.change(&rs.Status)
+	return r.Client.UpdateStatus(ctx, &rs)
+}
+
+// telling is a ReplicaSet controller that reports other numbers than it has counted.
+func telling(change func(s *appsv1.ReplicaSetStatus)) build {
+	return client(replicas.Current, func(_ *careless, inner host.Client) host.Client { return reporting{inner, change} })
+}

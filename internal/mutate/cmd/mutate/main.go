@@ -1,0 +1,34 @@
+// Command mutate mutates the controllers of this module and says which mutants no
+// scenario, recorded case or test kills.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/threelaws/threelaws/internal/mutate"
+)
+
+func main() {
+	var o mutate.Options
+	only := flag.String("only", "", "packages, by their path or its last words, with commas between")
+	flag.BoolVar(&o.List, "list", false, "print the mutations and try none")
+	flag.BoolVar(&o.Verbose, "v", false, "print what killed each")
+	flag.BoolVar(&o.Quick, "quick", false, "leave out the tests of package controllers and the recorded cases")
+	flag.IntVar(&o.Processes, "j", runtime.NumCPU(), "how many processes")
+	flag.Parse()
+	if *only != "" {
+		o.Only = strings.Split(*only, ",")
+	}
+	ok, err := mutate.Main(&o, os.Stdout, os.Stderr)
+	switch {
+	case err != nil:
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	case !ok:
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,68 @@
+package mutate
+
+// Excuses are the mutants of this module that may survive, by file.
+var Excuses = []Excuse{
+	{expectationsFile, "Expectations.ExpectCreations", "equal n > 0", Equivalent,
+		"nobody expects none, and a record of none is fulfilled"},
+	{expectationsFile, "Expectations.ExpectCreations", "without made: names[:0:n]", Performance,
+		"the list grows by itself"},
+	{expectationsFile, "Expectations.ExpectCreations", "without early: names[n:n]", Performance,
+		"the list grows by itself"},
+	{expectationsFile, "Expectations.ExpectDeletions", "equal len(objects) > 0", Equivalent,
+		"nobody expects none, and a record of none is fulfilled"},
+	{expectationsFile, "Expectations.Seen", "drop e.settle(key, r)", Performance, fulfilled},
+	{expectationsFile, "Expectations.Made", "drop e.settle(key, r)", Performance, fulfilled},
+	{expectationsFile, "Expectations.Made", "drop e.settle(key, r) #2", Performance, fulfilled},
+	{expectationsFile, "Expectations.Made", "without owner: owner", Equivalent,
+		"there is no record only when it was forgotten, and then the next owner is another in any case"},
+	{expectationsFile, "Expectations.Made", "without open: true", Equivalent,
+		"the round of creations is over before anything else looks at the record"},
+	{expectationsFile, "Expectations.Dying", "drop e.settle(key, r)", Performance, fulfilled},
+	{expectationsFile, "Expectations.Dying", dying, Equivalent, dyingTwice},
+	{expectationsFile, "Expectations.Dying", "drop right" + dying[len("drop left"):], Equivalent, dyingTwice},
+	{expectationsFile, "Expectations.Dying", "drop left r.open && !slices.Contains(r.early, object)", Equivalent,
+		dyingTwice},
+	{expectationsFile, "Expectations.Dying", "drop right r.open && !slices.Contains(r.early, object)", Equivalent,
+		dyingTwice},
+	{expectationsFile, "Expectations.Deleted", "negate take(&r.deletions, object)", Performance, fulfilled},
+	{expectationsFile, "Expectations.Deleted", "drop e.settle(key, r)", Performance, fulfilled},
+	{expectationsFile, "Expectations.Recheck", "drop e.settle(key, r)", Performance, fulfilled},
+	{expectationsFile, "Expectations.Recheck", "drop right r == nil || len(r.deletions) == 0", Performance,
+		"nothing is looked for among no deletions"},
+	{expectationsFile, "Expectations.Answered", "drop e.settle(key, r)", Performance, fulfilled},
+	{expectationsFile, "Expectations.settle", "drop left !r.open || len(r.early)+len(r.dying) == 0", Equivalent,
+		"both lists are empty in a record that is not open"},
+	{expectationsFile, "Expectations.Satisfied", "drop right r == nil || r.fulfilled()", Equivalent,
+		"a record that is fulfilled is deleted, but for one that is open, which no sync asks"},
+	{"controllers/internal/replicas/rivals.go", "reconciler.fightRivals", "*", Cosmetic, ofMutants},
+	{"controllers/internal/replicas/scale.go", "reconciler.scale", "equal missing > 0", Equivalent,
+		"to create none is to do nothing"},
+	{"controllers/internal/replicas/scale.go", "reconciler.scale", "equal missing < 0", Equivalent,
+		"to delete none is to do nothing"},
+	{"controllers/internal/replicas/sync.go", "reconciler.Sync", "drop left err != nil && r.options.Without.Backoff",
+		Cosmetic, ofMutants},
+	{"controllers/internal/replicas/sync.go", "reconciler.claim", "drop left err == nil && r.options.Without.OwnCount",
+		Cosmetic, ofMutants},
+	{"controllers/ref/patch.go", "adoptPatch", "drop buf = slices.Grow(buf, adoptSize)", Performance,
+		"append grows the buffer by itself, in more steps"},
+	{"controllers/ref/patch.go", "appendString", "equal c < 0x20", Equivalent,
+		"a space is quoted by the encoder, as itself"},
+	{"controllers/ref/patch.go", "appendString", "equal c >= 0x7f", Equivalent,
+		"DEL is quoted by the encoder, as itself"},
+	{"controllers/routing/dependents.go", "Dependents.Do", "drop left !e.Tombstone || !d.Without.Tombstone", Cosmetic,
+		ofMutants},
+	{"controllers/routing/dependents.go", "Dependents.updated", "equal after > 0", Performance,
+		"a key that is queued is queued once more"},
+	{"controllers/routing/tiebreak.go", "older", "equal x.GetName() < y.GetName()", Equivalent,
+		"no two in a namespace have one name"},
+}
+
+// Reasons that several rows have.
+const (
+	expectationsFile = "controllers/internal/expectations/expectations.go"
+
+	ofMutants  = "only mutants made by hand get here: what else they do is of no account"
+	fulfilled  = "a record that is fulfilled counts as none; it is replaced by the next"
+	dying      = "drop left r.open && !slices.Contains(r.early, object) && !slices.Contains(r.dying, object)"
+	dyingTwice = "a name that stands there twice, or in both lists, goes when the round of creations is over"
+)

@@ -1,0 +1,207 @@
+package mutate
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// finder finds the mutations of one file.
+type finder struct {
+	pkg   *packages.Package
+	file  *ast.File
+	src   []byte
+	names *names
+
+	next  int // number
+	found []*Mutation
+	edits []edit
+
+	funcs   []*types.Signature // that enclose the node being visited
+	name    string             // of the outermost
+	literal int                // how many of them are function literals
+}
+
+// find finds the mutations of a file.
+func (f *finder) find() {
+	for _, d := range f.file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Body == nil {
+				continue
+			}
+			f.name = funcName(d)
+			f.inFunc(f.pkg.TypesInfo.Defs[d.Name].Type().(*types.Signature), d.Body)
+			f.name = ""
+		case *ast.GenDecl:
+			if d.Tok == token.VAR {
+				f.visit(d)
+			}
+		}
+	}
+}
+
+// funcName is the name of a function, with that of its receiver's type.
+func funcName(d *ast.FuncDecl) string {
+	if d.Recv == nil || len(d.Recv.List) == 0 {
+		return d.Name.Name
+	}
+	t := d.Recv.List[0].Type
+	for {
+		switch x := t.(type) {
+		case *ast.StarExpr:
+			t = x.X
+		case *ast.IndexExpr:
+			t = x.X
+		case *ast.IndexListExpr:
+			t = x.X
+		case *ast.Ident:
+			return x.Name + "." + d.Name.Name
+		default:
+			panic(fmt.Sprintf("mutate: a receiver that is a %T", t))
+		}
+	}
+}
+
+func (f *finder) inFunc(s *types.Signature, body *ast.BlockStmt) {
+	f.funcs = append(f.funcs, s)
+	f.visit(body)
+	f.funcs = f.funcs[:len(f.funcs)-1]
+}
+
+func (f *finder) visit(root ast.Node) {
+	ast.Inspect(root, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			f.inFunc(f.pkg.TypesInfo.TypeOf(n).(*types.Signature), n.Body)
+			return false
+		case *ast.BlockStmt:
+			f.statements(n.List)
+		case *ast.CaseClause:
+			f.statements(n.Body)
+		case *ast.SwitchStmt:
+			if n.Tag == nil {
+				for _, c := range n.Body.List {
+					for _, cond := range c.(*ast.CaseClause).List {
+						f.negate(cond)
+					}
+				}
+			}
+			f.valued(n.Init)
+		case *ast.IfStmt:
+			f.valued(n.Init)
+			f.negate(n.Cond)
+		case *ast.ForStmt:
+			if n.Cond != nil {
+				f.negate(n.Cond)
+			}
+		case *ast.BinaryExpr:
+			f.binary(n)
+		case *ast.ReturnStmt:
+			f.returns(n)
+		case *ast.CompositeLit:
+			f.composite(n)
+		}
+		return true
+	})
+}
+
+// add notes a mutation, and returns its number.
+func (f *finder) add(op Op, n ast.Node, text string) int {
+	id := f.next
+	f.next++
+	p := f.pkg.Fset.Position(n.Pos())
+	f.found = append(f.found, &Mutation{ID: id, Func: f.name, Line: p.Line, What: string(op) + " " + text,
+		Init: len(f.funcs) == 0})
+	return id
+}
+
+// text is the source of a node, in one line.
+func (f *finder) text(n ast.Node) string {
+	file := f.pkg.Fset.File(n.Pos())
+	return strings.Join(strings.Fields(string(f.src[file.Offset(n.Pos()):file.Offset(n.End())])), " ")
+}
+
+func (f *finder) wrap(n ast.Node, before, then string, args ...any) {
+	f.edits = append(f.edits, edit{from: n.Pos(), to: n.End(), before: fmt.Sprintf(before, args...), then: then})
+}
+
+// isBool reports whether a value is of the type that conditions have.
+func (f *finder) isBool(e ast.Expr) bool {
+	t := f.pkg.TypesInfo.TypeOf(e)
+	b, ok := t.(*types.Basic)
+	return ok && b.Info()&types.IsBoolean != 0
+}
+
+func (f *finder) negate(cond ast.Expr) {
+	if f.isBool(cond) {
+		f.wrap(cond, switchesName+".Not(%d, ", ")", f.add(Negate, cond, f.text(cond)))
+	}
+}
+
+var turned = map[token.Token]string{token.LSS: "Less", token.LEQ: "AtMost", token.GTR: "AtMost", token.GEQ: "Less"}
+
+func (f *finder) binary(n *ast.BinaryExpr) {
+	if f.pkg.TypesInfo.Types[n].Value != nil {
+		return // a constant
+	}
+	switch n.Op {
+	case token.LAND, token.LOR:
+		if !f.isBool(n.X) || !f.isBool(n.Y) {
+			return
+		}
+		before := "(" + switchesName + ".On(%d) || "
+		if n.Op == token.LOR {
+			before = "(!" + switchesName + ".On(%d) && "
+		}
+		text := f.text(n)
+		f.wrap(n.X, before, ")", f.add(DropLeft, n, text))
+		f.wrap(n.Y, before, ")", f.add(DropRight, n, text))
+	case token.LSS, token.LEQ, token.GTR, token.GEQ:
+		f.turn(n)
+	}
+}
+
+// turn has < include what is equal, and <= exclude it. a > b is !(a <= b).
+func (f *finder) turn(n *ast.BinaryExpr) {
+	not := ""
+	if n.Op == token.GTR || n.Op == token.GEQ {
+		not = "!"
+	}
+	f.wrap(n, not+switchesName+"."+turned[n.Op]+"(%d, ", ")", f.add(Equal, n, f.text(n)))
+	f.edits = append(f.edits, edit{from: n.OpPos, to: n.OpPos + token.Pos(len(n.Op.String())), before: ",", cut: true})
+}
+
+// returns has a boolean be another, and an error be none.
+func (f *finder) returns(n *ast.ReturnStmt) {
+	if len(n.Results) == 0 || len(f.funcs) == 0 {
+		return
+	}
+	results := f.funcs[len(f.funcs)-1].Results()
+	last := results.At(results.Len() - 1).Type()
+	e := n.Results[len(n.Results)-1]
+	switch {
+	case len(n.Results) == results.Len():
+		for i, r := range n.Results {
+			if types.Identical(results.At(i).Type(), types.Typ[types.Bool]) && f.isBool(r) {
+				f.wrap(r, switchesName+".Not(%d, ", ")", f.add(Negate, r, "return "+f.text(r)))
+			}
+		}
+		if isError(last) && !f.pkg.TypesInfo.Types[e].IsNil() {
+			f.wrap(e, switchesName+".Err(%d, ", ")", f.add(NoError, e, "return "+f.text(n.Results[len(n.Results)-1])))
+		}
+	case isError(last) && results.Len() <= 3:
+		if types, ok := f.names.of(results, results.Len()-1); ok {
+			f.wrap(e, switchesName+".Err%d["+escape(types)+"](%d)(", ")", results.Len(),
+				f.add(NoError, e, "return "+f.text(e)))
+		}
+	}
+}
+
+func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
+
+func escape(s string) string { return strings.ReplaceAll(s, "%", "%%") }

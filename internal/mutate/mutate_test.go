@@ -1,0 +1,125 @@
+package mutate
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata/toy.txt")
+
+const toy = "internal/mutate/testdata/toy"
+
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestToy has every mutant of a small program tried, and says what becomes of each.
+func TestToy(t *testing.T) {
+	p, err := Load(root(t), "./"+toy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := p.Overlay(root(t), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := b.Command("./" + toy + "/check")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Suite{Root: b.root, Path: path, Processes: 2, Progress: func(string, ...any) {}}
+	fates := Fates(p.Mutations)
+	if err := s.Run(fates, func(string) bool { return true }); err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	for _, f := range fates {
+		fate := "survives"
+		switch {
+		case strings.HasPrefix(f.Why, "does not end"):
+			fate = "does not end"
+		case f.Killed():
+			fate = "killed"
+		}
+		fmt.Fprintf(&got, "%-13s %d %s: %s\n", fate, f.Line, f.Func, f.What)
+	}
+	const golden = "testdata/toy.txt"
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("got\n%s\nwant\n%s", got.String(), want)
+	}
+}
+
+// An excuse is for a function that is there, and for what stands in it.
+func TestExcusesAreForWhatIsThere(t *testing.T) {
+	p, err := Load(root(t), target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range Excuses {
+		e := &Excuses[i]
+		if !slices.ContainsFunc(p.Mutations, e.covers) {
+			t.Errorf("%s: there is no such mutation", e)
+		}
+		if e.Reason == "" || e.Class != Equivalent && e.Class != Cosmetic && e.Class != Performance {
+			t.Errorf("%s: no class, or no reason", e)
+		}
+	}
+	again, err := Load(root(t), target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, m := range p.Mutations {
+		if again.Mutations[i].String() != m.String() || m.ID != i+1 {
+			t.Fatalf("number %d is %s, then %s", m.ID, m, again.Mutations[i])
+		}
+	}
+}
+
+func TestForgiveAndReport(t *testing.T) {
+	m := func(id int, what string) *Mutation {
+		return &Mutation{ID: id, Package: "p", File: "p/f.go", Func: "F", Line: id, What: what}
+	}
+	fates := []*Fate{
+		{Mutation: m(1, "negate a"), Reached: true, By: "x"},
+		{Mutation: m(2, "negate b"), Reached: true},
+		{Mutation: m(3, "drop c()"), Reached: true},
+		{Mutation: m(4, "drop d()")},
+	}
+	stale := Forgive(fates, []Excuse{
+		{"p/f.go", "F", "negate b", Equivalent, "same"},
+		{"p/f.go", "F", "negate a", Equivalent, "it is killed"},
+		{"p/f.go", "F", "drop c()", Cosmetic, "words"},
+		{"q/g.go", "G", "negate a", Cosmetic, "its package was not tried"},
+	})
+	var out bytes.Buffer
+	Report(&out, fates, stale)
+	want := `survives: p/f.go:4 F: drop d()  (nothing reaches it)
+needs no excuse: p/f.go F: negate a
+package                                   mutants   killed    equal  excused    score
+p                                               4        1        1        1    33.3%
+all                                             4        1        1        1    33.3%
+`
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+}

@@ -1,0 +1,140 @@
+package switches
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// Check is something that a mutant is to be killed by.
+type Check struct {
+	Name string
+	Run  func() error // what killed it; nil for nothing
+}
+
+// Request asks a process for one mutant, or for what checks reach.
+type Request struct {
+	Mutation int
+	Checks   []int           // by place in the list of checks
+	Limits   []time.Duration // of processor time of each; none: they may take what they will
+}
+
+// Answer is the answer to a request.
+type Answer struct {
+	Checks  []string        // their names, to a request without any
+	By      int             // the place in the request of the check that killed it; -1 for none
+	Why     string          // it did
+	Reached []int           // mutations by now; to a request without checks, those of the initialisation
+	Took    []time.Duration // processor time of each check
+	Ended   bool            // the process has ended itself: the check did not end
+}
+
+const doesNotEnd = "does not end"
+
+// heapLimit is how much memory a check may take, in bytes.
+const heapLimit = 1 << 30
+
+// Serve answers the requests on standard input, one a line, until it ends. A check
+// that takes more time or memory than any other ends the process.
+func Serve(checks []Check) {
+	in := bufio.NewScanner(os.Stdin)
+	in.Buffer(nil, 1<<20)
+	out := json.NewEncoder(os.Stdout)
+	s := &server{checks: checks, out: out}
+	go s.watch()
+	for in.Scan() {
+		var r Request
+		if err := json.Unmarshal(in.Bytes(), &r); err != nil {
+			panic("switches: " + err.Error())
+		}
+		if err := out.Encode(s.answer(&r)); err != nil {
+			panic("switches: " + err.Error())
+		}
+	}
+}
+
+// server is a process that answers.
+type server struct {
+	checks   []Check
+	out      *json.Encoder
+	at       atomic.Int64 // the check that runs
+	deadline atomic.Int64 // and when it has to be over; 0 for never
+}
+
+func (s *server) answer(r *Request) *Answer {
+	a := &Answer{By: -1}
+	defer func() { a.Reached = Reached() }()
+	if len(r.Checks) == 0 {
+		for _, c := range s.checks {
+			a.Checks = append(a.Checks, c.Name)
+		}
+		return a
+	}
+	Turn(r.Mutation)
+	defer Turn(None)
+	for i, n := range r.Checks {
+		began := processorTime()
+		if len(r.Limits) > 0 {
+			s.at.Store(int64(i))
+			s.deadline.Store(int64(began + r.Limits[i]))
+		}
+		err := run(s.checks[n])
+		s.deadline.Store(0)
+		a.Took = append(a.Took, processorTime()-began)
+		if err != nil {
+			a.By, a.Why = i, firstLine(err.Error())
+			break
+		}
+	}
+	return a
+}
+
+func run(c Check) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return c.Run()
+}
+
+// watch ends the process when a check takes too long.
+func (s *server) watch() {
+	for range time.Tick(50 * time.Millisecond) {
+		deadline := time.Duration(s.deadline.Load())
+		if deadline == 0 {
+			continue
+		}
+		why := ""
+		var m runtime.MemStats
+		if runtime.ReadMemStats(&m); m.HeapAlloc > heapLimit {
+			why = doesNotEnd + ": it takes all memory"
+		} else if processorTime() > deadline {
+			why = doesNotEnd
+		}
+		if why != "" {
+			_ = s.out.Encode(&Answer{By: int(s.at.Load()), Why: why, Ended: true})
+			os.Exit(3)
+		}
+	}
+}
+
+// processorTime is how much of it the process has taken.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic("switches: " + err.Error())
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}

@@ -1,0 +1,123 @@
+// Package switches is what a mutated build is compiled with: each mutation asks
+// here whether it is the one that is switched on. One build so has all mutants, and
+// at most one of them at a time.
+package switches
+
+import (
+	"cmp"
+	"os"
+	"slices"
+	"strconv"
+	"sync/atomic"
+)
+
+// None is the number of no mutation: the program as it is written.
+const None = 0
+
+// Env is the variable that has a process begin with a mutation on, for those in the
+// initialisation of packages, and for tests.
+const Env = "THREELAWS_MUTATION"
+
+var (
+	on      = fromEnv()
+	reached [1 << 16]atomic.Bool
+)
+
+func fromEnv() int {
+	n, _ := strconv.Atoi(os.Getenv(Env))
+	return n
+}
+
+// Turn switches one mutation on and every other off.
+func Turn(id int) { on = id }
+
+// Reached lists the mutations that were asked for since it was last called, those
+// of the initialisation at the first call.
+func Reached() []int {
+	var ids []int
+	for id := range reached {
+		if reached[id].Swap(false) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// On reports whether a mutation is on.
+func On(id int) bool {
+	if !reached[id].Load() {
+		reached[id].Store(true)
+	}
+	return on == id
+}
+
+// Not negates a condition.
+func Not[T ~bool](id int, is T) T { return is != T(On(id)) }
+
+// Less is a < b, or a <= b.
+func Less[T cmp.Ordered](id int, a, b T) bool { return a < b || On(id) && a == b }
+
+// AtMost is a <= b, or a < b.
+func AtMost[T cmp.Ordered](id int, a, b T) bool { return a < b || !On(id) && a == b }
+
+// Err is an error, or none.
+func Err(id int, err error) error {
+	if On(id) {
+		return nil
+	}
+	return err
+}
+
+// Err2 is [Err] of a function with two results.
+func Err2[A any](id int) func(A, error) (A, error) {
+	return func(a A, err error) (A, error) { return a, Err(id, err) }
+}
+
+// Err3 is [Err] of a function with three results.
+func Err3[A, B any](id int) func(A, B, error) (A, B, error) {
+	return func(a A, b B, err error) (A, B, error) { return a, b, Err(id, err) }
+}
+
+// Elem is an element of a composite, or none.
+func Elem[T any](id int, v T) T {
+	if On(id) {
+		var none T
+		return none
+	}
+	return v
+}
+
+// Slice is a list, or one without one of its elements: the mutations are numbered
+// from first.
+func Slice[S ~[]E, E any](first int, s S) S {
+	for i := range s {
+		if On(first + i) {
+			return slices.Concat(s[:i], s[i+1:])
+		}
+	}
+	return s
+}
+
+// Call1 is what a call returns, or nothing, without the call.
+func Call1[A any](id int, f func() A) (a A) {
+	if On(id) {
+		return a
+	}
+	return f()
+}
+
+// Call2 is [Call1] of two results.
+func Call2[A, B any](id int, f func() (A, B)) (a A, b B) {
+	if On(id) {
+		return a, b
+	}
+	return f()
+}
+
+// Call3 is [Call1] of three results.
+func Call3[A, B, C any](id int, f func() (A, B, C)) (a A, b B, c C) {
+	if On(id) {
+		return a, b, c
+	}
+	return f()
+}

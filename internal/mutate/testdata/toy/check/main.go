@@ -1,0 +1,29 @@
+// Command check serves the checks of package toy.
+package main
+
+import (
+	"fmt"
+
+	"github.com/threelaws/threelaws/internal/mutate/switches"
+	"github.com/threelaws/threelaws/internal/mutate/testdata/toy"
+)
+
+func main() {
+	switches.Serve([]switches.Check{
+		{Name: "half", Run: func() error {
+			if n, err := toy.Half(4); n != 2 || err != nil {
+				return fmt.Errorf("half of 4 is %d, %v", n, err)
+			}
+			return nil
+		}},
+		{Name: "sum", Run: func() error {
+			if n, err := toy.Sum(2, 30, 4); n != 4 || err != nil {
+				return fmt.Errorf("the sum is %d, %v", n, err)
+			}
+			if _, err := toy.Sum(3); err == nil {
+				return fmt.Errorf("3 is even")
+			}
+			return nil
+		}},
+	})
+}

@@ -1,0 +1,47 @@
+// Package toy is mutated by the tests of package mutate.
+package toy
+
+import "errors"
+
+// ErrOdd is what [Half] answers to what it cannot halve.
+var ErrOdd = errors.New("odd")
+
+// Limits is a composite of the initialisation.
+var Limits = []int{10, 20}
+
+// Half halves an even number.
+func Half(n int) (int, error) {
+	if n%2 != 0 {
+		return 0, ErrOdd
+	}
+	return n / 2, nil
+}
+
+// Account counts what is put in.
+type Account struct {
+	Sum, Calls int
+	log        []string
+}
+
+// Put adds to the sum what is neither too small nor too large.
+func (a *Account) Put(n int) {
+	a.log = append(a.log, "put")
+	if n > 0 && n < Limits[0] {
+		a.Sum += n
+	}
+	a.Calls++
+}
+
+// Sum puts in everything, and says what that comes to; nothing of it may be odd.
+func Sum(list ...int) (int, error) {
+	a := &Account{Sum: 1}
+	for len(list) > 0 {
+		h, err := Half(list[0])
+		if err != nil {
+			return 0, err
+		}
+		a.Put(h)
+		list = list[1:]
+	}
+	return a.Sum, nil
+}

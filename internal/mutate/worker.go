@@ -1,0 +1,85 @@
+package mutate
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+
+	"github.com/threelaws/threelaws/internal/mutate/switches"
+)
+
+// worker is a process that is asked about one mutant after another. It is started
+// anew when it has died of one.
+type worker struct {
+	path string
+	args []string
+	root string
+
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *json.Decoder
+}
+
+// ask asks about a mutant. A process that dies was killed by the first check: which
+// it was nobody knows.
+func (w *worker) ask(r switches.Request, init bool) (*switches.Answer, error) {
+	if w.cmd == nil || init {
+		w.stop()
+		begin := switches.None
+		if init {
+			begin = r.Mutation
+		}
+		if err := w.start(begin); err != nil {
+			return nil, err
+		}
+	}
+	if err := json.NewEncoder(w.in).Encode(r); err != nil {
+		return w.died(), nil
+	}
+	var a switches.Answer
+	if err := w.out.Decode(&a); err != nil {
+		return w.died(), nil
+	}
+	if a.Ended || init {
+		w.stop()
+	}
+	return &a, nil
+}
+
+func (w *worker) start(mutation int) error {
+	w.cmd = exec.Command(w.path, w.args...)
+	w.cmd.Dir = w.root
+	w.cmd.Env = append(os.Environ(), "GOMAXPROCS=1", switches.Env+"="+strconv.Itoa(mutation))
+	in, err := w.cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := w.cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	w.in, w.out = in, json.NewDecoder(bufio.NewReader(out))
+	if err := w.cmd.Start(); err != nil {
+		return fmt.Errorf("%s: %w", w.path, err)
+	}
+	return nil
+}
+
+func (w *worker) died() *switches.Answer {
+	w.stop()
+	return &switches.Answer{By: 0, Why: "the process dies"}
+}
+
+func (w *worker) stop() {
+	if w.cmd == nil {
+		return
+	}
+	w.in.Close()
+	_ = w.cmd.Process.Kill()
+	_ = w.cmd.Wait()
+	w.cmd = nil
+}

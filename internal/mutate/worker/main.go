@@ -1,0 +1,117 @@
+// Command worker runs scenario files against one mutant after another; see package
+// mutate. It is built with an overlay that has all mutants.
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/threelaws/threelaws/controllers"
+	"github.com/threelaws/threelaws/controllers/mutants"
+	"github.com/threelaws/threelaws/controllers/reaper"
+	"github.com/threelaws/threelaws/internal/mutate/switches"
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+func main() {
+	checks, err := checksOf(os.Args[1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	switches.Serve(checks)
+}
+
+// part is what is run of a file.
+type part struct {
+	name  string
+	verbs []string // of the steps that explore
+}
+
+var parts = []part{
+	{"", nil},                        // the default schedule
+	{"explore", []string{"explore"}}, // and a few others
+	{"mutant", []string{"mutant"}},   // whether it still kills the mutants that are made by hand
+}
+
+// few is how many schedules a step explores at the most: every mutant that survives
+// explores all files.
+const few = 5
+
+// checksOf lists the first part of every scenario file below a directory, then the
+// second, then the third.
+func checksOf(dir string) ([]switches.Check, error) {
+	g := &scenarios.Registry{Controllers: controllers.Builtin(), Laws: law.All(), Aliases: controllers.Aliases(),
+		Reaper: reaper.Controller, Mutants: mutants.All()}
+	list := make([][]switches.Check, len(parts))
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".txtar" {
+			return err
+		}
+		src, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for i, p := range parts {
+			f, err := p.of(filepath.ToSlash(path), src)
+			if err != nil {
+				return err
+			}
+			if f != nil {
+				name := strings.TrimSpace(f.Name + " " + p.name)
+				list[i] = append(list[i], switches.Check{Name: name, Run: func() error { return run(f, g) }})
+			}
+		}
+		return nil
+	})
+	return slices.Concat(list...), err
+}
+
+var schedules = regexp.MustCompile(`(?m)^((?:! )?explore .*)schedules=\d+`)
+
+// of is that part of a file; nil for a file without it.
+func (p part) of(name string, src []byte) (*scenarios.File, error) {
+	if p.name == "explore" {
+		src = schedules.ReplaceAll(src, fmt.Appendf(nil, "${1}schedules=%d", few))
+	}
+	f, err := scenarios.Parse(name, src)
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	f.Steps = slices.DeleteFunc(f.Steps, func(s *scenarios.Step) bool {
+		if s.Verb != "explore" && s.Verb != "mutant" {
+			return false
+		}
+		if !slices.Contains(p.verbs, s.Verb) {
+			return true
+		}
+		if s.Verb == "explore" {
+			if s.Expect {
+				return true // a few schedules need not find it
+			}
+			// How many states there are is the same however few schedules are drawn.
+			s.HasGolden = s.HasGolden && strings.Contains(s.String(), "strategy=exhaustive")
+		}
+		n++
+		return false
+	})
+	if p.name != "" && n == 0 {
+		return nil, nil
+	}
+	return f, nil
+}
+
+// run is what is wrong with a file.
+func run(f *scenarios.File, g *scenarios.Registry) error {
+	if res := scenarios.Interpret(f, scenarios.Options{Registry: g}); len(res.Errors) > 0 {
+		return res.Errors[0]
+	}
+	return nil
+}
