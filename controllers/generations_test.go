@@ -76,8 +76,8 @@ func TestGenerations(t *testing.T) {
 		byName[c.Name] = append(byName[c.Name], c)
 	}
 	for _, name := range names {
-		if len(byName[name]) < 2 {
-			continue
+		if len(byName[name]) < 2 || name == "cronjob" {
+			continue // Jobs of CronJobs come by the clock, in scenarios/testdata/upgrade: no world of theirs rests
 		}
 		if generationWorlds[name] == nil {
 			t.Errorf("%s has several generations, and no world in generationWorlds", name)

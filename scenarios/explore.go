@@ -32,6 +32,11 @@ func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOpti
 	if err := p.warm(); err != nil {
 		return nil, err
 	}
+	if o.Mutant != "" {
+		if what := p.unused(o.Mutant); what != "" {
+			return nil, wrong(f.Name, 0, "", "%s", what)
+		}
+	}
 	if o.Schedules == 0 {
 		o.Schedules = 1000
 	}

@@ -47,14 +47,25 @@ func Kill(f *File, until int, g *Registry, mutant string, o ExploreOptions) (*Ki
 	if what != "" {
 		return nil, wrong(f.Name, 0, "", "%s", what)
 	}
-	if until < 0 {
+	line := 0
+	if until >= 0 {
+		line = f.Steps[until].Line
+	} else {
 		until = f.scriptEnd()
+	}
+	for _, l := range o.Laws {
+		if _, what := g.law(l); what != "" {
+			return nil, wrong(f.Name, line, "", "%s", what)
+		}
 	}
 	p := &Script{File: f, Registry: g, Until: until, Strict: o.Strict, laws: o.Laws, atOnce: true, prefer: m.Law,
 		Replace: inPlace(m)}
 	k := &Killed{Mutant: mutant}
 	if p.kill(k, sim.Zero{}) {
 		return k, nil
+	}
+	if what := p.unused(mutant); what != "" {
+		return nil, wrong(f.Name, line, "", "%s", what)
 	}
 	p.atOnce, p.Faults = false, o.Faults
 	plan := explore.Plan{Strategy: explore.Mixed, Seed: o.Seed, Steps: 200}
@@ -65,6 +76,23 @@ func Kill(f *File, until int, g *Registry, mutant string, o ExploreOptions) (*Ki
 		}
 	}
 	return k, nil
+}
+
+// unused says that a mutant stands in for nobody that the file runs in the default
+// schedule, "" if it does: that no law accuses it then says nothing.
+func (p *Script) unused(mutant string) string {
+	run, out := p.once(sim.Zero{})
+	defer run.stop()
+	if run.replaced || len(out.Findings) > 0 {
+		return ""
+	}
+	for name, c := range p.Replace { // there is one
+		if c.Generation != "" {
+			name += "@" + c.Generation
+		}
+		return mutant + " stands in for " + name + ", which the file does not run"
+	}
+	return ""
 }
 
 // kill runs the mutant once and reports whether it died.

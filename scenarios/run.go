@@ -31,6 +31,7 @@ type Run struct {
 	quiet bool            // which nobody reads
 
 	replace  map[string]host.Controller // controller name -> what to start instead
+	replaced bool                       // and it was
 	switched int                        // the record after the last change of a generation
 	marks    map[string]uint64          // name -> revision of the server
 	stale    bool                       // the script restarts processes from older states

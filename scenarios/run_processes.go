@@ -83,6 +83,7 @@ func Unserved(server *fakeapi.Server, c host.Controller) string {
 // its own generation only.
 func (r *Run) replacing(c host.Controller) host.Controller {
 	if m, ok := r.replace[c.Name]; ok && (m.Generation == c.Generation || m.Generation == "") {
+		r.replaced = true
 		return m
 	}
 	return c

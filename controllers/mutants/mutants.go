@@ -42,6 +42,7 @@ func rows() []mutant {
 		sliceMutants,
 		jobMutants,
 		statefulSetMutants,
+		sweepers,
 		claimProtectionMutants,
 		deploymentMutants,
 		podgcMutants,

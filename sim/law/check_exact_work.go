@@ -122,9 +122,13 @@ func (s *Subject) floor(owner any) int {
 	return n
 }
 
-// roof is how many it may not have more than; negative where it does not say.
+// roof is how many it may not have more than; negative where it does not say. What it
+// leaves alone it makes nothing for.
 func (s *Subject) roof(owner any) int {
 	n := s.Replicas(owner)
+	if s.leaves(owner) {
+		n = 0
+	}
 	if s.Surge != nil && n >= 0 {
 		n += s.Surge(owner)
 	}

@@ -20,7 +20,7 @@ func dontInterfere(j *Judge, r *sim.Record) {
 		return
 	}
 	j.Ask()
-	if w.Mine || w.Owner != nil && j.inFamily(w.Owner) {
+	if w.Mine || w.Owner != nil && j.inFamily(r, w.Owner) {
 		j.cutsOthers(r)
 		return
 	}
@@ -87,7 +87,7 @@ func (j *Judge) cutsOthers(r *sim.Record) {
 	}
 	for _, ref := range w.Before.GetOwnerReferences() {
 		if string(ref.UID) == w.For.UID || meta.RefTo(w.After, ref.UID) != nil || ref.Kind == w.Subject.Kind ||
-			w.process.gave[race{w.Before.GetUID(), ref.UID}] || j.inFamily(&ref) {
+			w.process.gave[race{w.Before.GetUID(), ref.UID}] || j.inFamily(r, &ref) {
 			continue
 		}
 		o := j.state.Object(ref.UID)
@@ -105,13 +105,14 @@ func (j *Judge) cutsOthers(r *sim.Record) {
 
 // inFamily reports whether an owner is the object that the actor syncs, or a dependent
 // of that: to whom of them something belongs is the actor's to say. A StatefulSet gives
-// a claim to the pod that is to take it along.
-func (j *Judge) inFamily(ref *metav1.OwnerReference) bool {
+// a claim to the pod that is to take it along. A Deployment has no say in whose the
+// pods of its ReplicaSets are: those have a controller that makes and claims pods.
+func (j *Judge) inFamily(r *sim.Record, ref *metav1.OwnerReference) bool {
 	w := &j.write
 	if w.isFor(ref) {
 		return true
 	}
-	if w.For.UID == "" || !w.Subject.manages(ref.Kind) {
+	if w.For.UID == "" || !w.Subject.manages(ref.Kind) || j.state.manages(ref.Kind, r.Object.Kind) {
 		return false
 	}
 	if w.Before != nil && w.process.gave[race{w.Before.GetUID(), ref.UID}] {
@@ -123,6 +124,13 @@ func (j *Judge) inFamily(ref *metav1.OwnerReference) bool {
 	}
 	e := w.process.known.ByUID[ref.UID]
 	return e != nil && string(e.Owner) == w.For.UID
+}
+
+// manages reports whether a controller syncs one kind and makes or claims another.
+func (s *State) manages(owner, dependent string) bool {
+	return slices.ContainsFunc(s.processes, func(p *process) bool {
+		return p.Subject.Kind == owner && p.Subject.manages(dependent)
+	})
 }
 
 // interference words what was done to whose object.

@@ -75,7 +75,7 @@ func claimOrphansOnly(j *Judge, r *sim.Record) {
 		return
 	}
 	j.Ask()
-	if w.Owner == nil || j.inFamily(w.Owner) && j.inFamily(w.NewOwner) {
+	if w.Owner == nil || j.inFamily(r, w.Owner) && j.inFamily(r, w.NewOwner) {
 		return
 	}
 	s := Committed

@@ -60,7 +60,7 @@ func (t *tape) resized(a *thing, want int) *thing {
 // gives is a write by which a set's controller gives a claim to somebody.
 func (t *tape) gives(a, claim *thing, to ...metav1.OwnerReference) *thing {
 	next := claim.owned(to...)
-	t.sync("sts", a, func() { t.commit("sts", "update", a, claim, next) })
+	t.sync("sts", a, func() { t.commit("sts", "update", a, claim, next).Guards.ResourceVersion = true })
 	return next
 }
 
