@@ -259,16 +259,20 @@ func (p *player) pause(ex *recorded.Exchange) error {
 			w.Clock.Advance(until - w.Clock.Elapsed())
 			return nil
 		}
-		p.step()
+		w.Clock.Horizon = until
+		w.Step()
 	}
 	return errRestless
 }
 
-// step takes one step. In the record no time passed while there was something to do:
-// minutes, as until a deadline, may not pass here either.
+// step takes one step, if there is one. In the record no time passed while there was
+// something to do: minutes, as until a deadline, may not pass here either.
 func (p *player) step() bool {
 	w := p.cluster.World()
 	w.Clock.Horizon = w.Clock.Elapsed() + rest
+	if next := w.Enabled(); len(next) == 0 || next[0].Class == sim.Timer && w.Clock.Pending()[0].At > w.Clock.Horizon {
+		return false
+	}
 	return w.Step()
 }
 
