@@ -52,6 +52,9 @@ func hasty(*player) error     { return nil }
 func somewhat(n int) pace {
 	return func(p *player) error {
 		for range p.cluster.World().Pick(n+1, "pace") {
+			if p.idle() {
+				break
+			}
 			p.step()
 		}
 		return nil
@@ -265,15 +268,20 @@ func (p *player) pause(ex *recorded.Exchange) error {
 	return errRestless
 }
 
-// step takes one step, if there is one. In the record no time passed while there was
+// step takes one step. In the record no time passed while there was
 // something to do: minutes, as until a deadline, may not pass here either.
 func (p *player) step() bool {
 	w := p.cluster.World()
 	w.Clock.Horizon = w.Clock.Elapsed() + rest
-	if next := w.Enabled(); len(next) == 0 || next[0].Class == sim.Timer && w.Clock.Pending()[0].At > w.Clock.Horizon {
-		return false
-	}
 	return w.Step()
+}
+
+// idle reports whether nothing is left to do but to wait, longer than the record's
+// client did between two requests.
+func (p *player) idle() bool {
+	w := p.cluster.World()
+	next := w.Enabled()
+	return len(next) == 0 || next[0].Class == sim.Timer && w.Clock.Pending()[0].At > w.Clock.Elapsed()+rest
 }
 
 // settle runs the controllers until they have come to rest.
