@@ -29,7 +29,7 @@ func TestConformingGenerationKeepsTheLaws(t *testing.T) {
 	g := Builtin()
 	schedules := 0
 	for i, f := range files {
-		_ = regenerate(g, f, "controllerref") // of files without a controller that has generations it makes nothing
+		_ = regenerate(g, f, "current") // of files without a controller that has generations it makes nothing
 		x, err := scenarios.Explore(context.Background(), f, -1, g, scenarios.ExploreOptions{
 			Schedules: each, Seed: uint64(i), Faults: maps.Clone(faults), LawsOnly: true,
 		})

@@ -99,7 +99,7 @@ func (p *process) foldFault(r *sim.Record) {
 		p.held = slices.DeleteFunc(p.held, func(k string) bool { return r.Object.Kind == "" || k == r.Object.Kind })
 	case "relist":
 		p.wasOff = true
-		p.gap(r.Object.Kind)
+		p.gap(r.Object.Kind, r.Index)
 	case "synced":
 		p.synced = true
 	}

@@ -62,12 +62,13 @@ func (p *process) told(r *sim.Record) {
 }
 
 // gap forgets what is known from answers alone of a kind that was listed anew:
-// what the list does not hold is gone, and no event will say so.
-func (p *process) gap(kind string) {
+// what the list does not hold is gone, and no event will say so. Who is in the
+// middle of a sync has known it until then.
+func (p *process) gap(kind string, record int) {
 	n := &p.known
 	for i := len(n.Ahead) - 1; i >= 0; i-- {
 		if e := n.Ahead[i]; e.Kind == kind && e.Cached == nil {
-			p.set(e, nil, nil, 0, nil)
+			p.set(e, nil, nil, record, nil)
 			delete(n.ByUID, e.UID)
 			n.Confirm(e)
 		}

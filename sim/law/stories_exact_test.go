@@ -115,6 +115,24 @@ var exactStories = []story{
 		t.sync("rs", a, func() { t.status(a, func(o *thing) { o.Counted, o.Placed = 1, 0 }) })
 		t.settled()
 	}},
+	{"EXACT-8", "what it has just made, in a gap of the watch", kept, func(t *tape) {
+		a := set("a", 1)
+		t.exist(a)
+		t.show("rs", a)
+		t.sync("rs", a, func() {
+			t.commit("rs", "create", a, nil, pod("p", a).on("n1"))
+			t.fault("rs", "relist").Object.Kind = "Pod"
+			t.status(a, func(o *thing) { o.Placed = 1 })
+		})
+	}},
+	{"EXACT-8", "what it had made, after a gap of the watch", broken, func(t *tape) {
+		a := set("a", 1)
+		t.exist(a)
+		t.show("rs", a)
+		t.sync("rs", a, func() { t.commit("rs", "create", a, nil, pod("p", a).on("n1")) })
+		t.fault("rs", "relist").Object.Kind = "Pod"
+		t.sync("rs", a, func() { t.status(a, func(o *thing) { o.Placed = 1 }) })
+	}},
 	{"EXACT-8", "fewer", broken, func(t *tape) {
 		a := set("a", 2)
 		a.Placed = 2
