@@ -76,6 +76,9 @@ func (h *handovers) Record(r *sim.Record) {
 		!s.Selects(w.Subject, owner.Value, w.Before) {
 		return
 	}
+	if w.Owner != nil && h.j.inFamily(r, w.Owner) {
+		return // from one of its own to another: nobody is fought over it
+	}
 	n := h.of(uid)
 	n.count++
 	h.seen[uid] = n

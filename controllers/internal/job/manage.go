@@ -185,6 +185,32 @@ func (a *attempt) stop(ctx context.Context) error {
 	return firstErr
 }
 
+// late deletes pods that are at work though their Job has ended: they were made on
+// the word of an older list, after a restart. Upstream lets them run. The cache may
+// show a pod at work that has ended, so each is read live.
+func (r *reconciler) late(ctx context.Context, j *batchv1.Job) error {
+	if j.DeletionTimestamp != nil || r.options.Without.Late {
+		return nil
+	}
+	for _, cached := range keep(pod.Of(r.pods, j.UID), pod.Active) {
+		obj, err := r.env.Client.Get(ctx, pod.Kind, cached.Namespace, cached.Name)
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		p := obj.(*corev1.Pod)
+		if !pod.Active(p) || !metav1.IsControlledBy(p, j) {
+			continue
+		}
+		if err := r.delete(ctx, p); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+			return err
+		}
+	}
+	return nil
+}
+
 // delete deletes this incarnation of a pod. Upstream's deletes whatever has the name
 // (RULES E56, CORPUS B12).
 func (r *reconciler) delete(ctx context.Context, p *corev1.Pod) error {

@@ -69,6 +69,7 @@ type Without struct {
 	Indexes     bool // pods are made for indexes that others run for
 	Surplus     bool // pods beyond what is left to complete run on
 	Linger      bool // pods that are at work when the Job ends run on
+	Late        bool // pods that were made after the Job had ended run on
 	Early       bool // the Job ends while it waits to see what it made
 	Suspend     bool // a suspended Job runs on
 	Managed     bool // a Job that names another controller is synced all the same

@@ -59,7 +59,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	case finished(j):
 		delete(r.backoffs, key)
 		delete(r.closed, key)
-		return nil
+		return r.late(ctx, j)
 	case r.closed[key] == j.UID:
 		return nil // its end was written, and is yet to be shown (RULES I85)
 	case j.Spec.CompletionMode != nil && *j.Spec.CompletionMode != batchv1.NonIndexedCompletion && !indexed(j):
