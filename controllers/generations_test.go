@@ -10,8 +10,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/controllers"
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/trial"
@@ -172,6 +174,9 @@ func controllerOf(obj any) string {
 func (p pair) switchTo(c *cluster) int {
 	mark := c.World.History.Len()
 	for _, running := range c.Cluster.Processes() {
+		if running.Controller().Generation == "" {
+			continue
+		}
 		c.Switch(running, inGeneration(c.t, running.Controller().Name, p.to.Generation))
 	}
 	c.Judge.Since(mark)
@@ -204,7 +209,10 @@ func (p pair) apart(t *testing.T, c *cluster) {
 	if p.from.Name == "daemonset" {
 		for _, name := range []string{"one", "two"} {
 			c.create(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
+			c.do(&fakeapi.Request{Verb: fakeapi.Patch, Kind: c.Server.KindNamed("node"), Name: name,
+				PatchType: types.MergePatchType, Patch: []byte(`{"spec":{"taints":null}}`)}) // it is ready
 		}
+		c.start("scheduler") // older generations know a pod's node when it has one
 	}
 	c.Start(p.from.Name, p.from)
 	c.create(p.object("a", "x", 2))

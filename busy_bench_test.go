@@ -1,0 +1,123 @@
+package threelaws_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/threelaws/threelaws/controllers"
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/trial"
+)
+
+// BenchmarkBusyCluster runs every controller of the table, each in its newest
+// generation, over a cluster of five nodes with twenty objects of every kind that one
+// of them syncs, for five minutes of virtual time. A step has to be offered by all
+// processes and judged by all laws.
+func BenchmarkBusyCluster(b *testing.B) {
+	steps, pods, before := 0, 0, mallocs()
+	for b.Loop() {
+		c := trial.New(trial.Options{Choices: sim.NewSeed(1)})
+		c.World.History.Forget = 1000
+		for i := range 5 {
+			node(b, c, fmt.Sprintf("node-%d", i+1))
+		}
+		for i := range 20 {
+			for _, obj := range busy(fmt.Sprintf("%02d", i)) {
+				create(b, c, obj)
+			}
+		}
+		for _, ctl := range newest() {
+			c.Start(ctl.Name, ctl)
+		}
+		if how := c.Settle(trial.Limits{For: 5 * time.Minute, Steps: 10_000_000}); !how.Settled {
+			b.Fatalf("not at rest after %d steps", how.Steps)
+		}
+		if broken := c.Broken(); broken != nil {
+			b.Fatal(broken)
+		}
+		pods = c.Server.Len(c.Server.KindNamed("pod"))
+		steps += c.World.Steps()
+		c.Stop()
+	}
+	if want := 20 * (3 + 3 + 2 + 3 + 5 + 2); pods != want {
+		b.Fatalf("%d pods, want %d", pods, want)
+	}
+	b.ReportMetric(float64(steps)/b.Elapsed().Seconds(), "steps/s")
+	b.ReportMetric(float64(mallocs()-before)/float64(steps), "allocs/step")
+	b.ReportMetric(float64(steps)/float64(b.N), "steps/run")
+}
+
+// node makes a node that is ready: without the taint that the server puts on a new one.
+func node(b testing.TB, t *trial.Trial, name string) {
+	b.Helper()
+	create(b, t, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	if _, err := t.Request(&fakeapi.Request{Verb: fakeapi.Patch, Kind: t.Server.KindNamed("node"), Name: name,
+		PatchType: types.MergePatchType, Patch: []byte(`{"spec":{"taints":null}}`)}); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// newest are the controllers of the table in their newest generations, and the kubelet
+// that runs pods where the scheduler has put them.
+func newest() []host.Controller {
+	var all []host.Controller
+	for _, c := range slices.Backward(controllers.Builtin()) {
+		if !slices.ContainsFunc(all, func(d host.Controller) bool { return d.Name == c.Name }) {
+			all = append(all, c)
+		}
+	}
+	slices.Reverse(all)
+	return all
+}
+
+// busy is one object of every kind, none of which selects another's pods.
+func busy(n string) []runtime.Object {
+	meta := func(kind string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Namespace: "default", Name: kind + "-" + n}
+	}
+	set := replicaSet("rs-"+n, "rs-"+n, 3)
+	of := func(app string) (*metav1.LabelSelector, corev1.PodTemplateSpec) {
+		s := replicaSet(app, app+"-"+n, 0)
+		return s.Spec.Selector, s.Spec.Template
+	}
+	three, two := int32(3), int32(2)
+	_, rc := of("rc")
+	deploySelector, deploy := of("deploy")
+	stsSelector, sts := of("sts")
+	dsSelector, ds := of("ds")
+	_, job := of("job")
+	job.Spec.RestartPolicy = corev1.RestartPolicyNever
+	paused := true
+	return []runtime.Object{
+		set,
+		&corev1.ReplicationController{ObjectMeta: meta("rc"),
+			Spec: corev1.ReplicationControllerSpec{Replicas: &three, Selector: rc.Labels, Template: &rc}},
+		&appsv1.Deployment{ObjectMeta: meta("deploy"),
+			Spec: appsv1.DeploymentSpec{Replicas: &three, Selector: deploySelector, Template: deploy}},
+		&appsv1.StatefulSet{ObjectMeta: meta("sts"),
+			Spec: appsv1.StatefulSetSpec{Replicas: &two, Selector: stsSelector, ServiceName: "x", Template: sts}},
+		&appsv1.DaemonSet{ObjectMeta: meta("ds"), Spec: appsv1.DaemonSetSpec{Selector: dsSelector, Template: ds}},
+		&batchv1.Job{ObjectMeta: meta("job"),
+			Spec: batchv1.JobSpec{Parallelism: &two, Completions: &two, Template: job}},
+		&batchv1.CronJob{ObjectMeta: meta("cron"), Spec: batchv1.CronJobSpec{Schedule: "* * * * *", Suspend: &paused,
+			JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: job}}}},
+		&corev1.Service{ObjectMeta: meta("svc"), Spec: corev1.ServiceSpec{Selector: rc.Labels,
+			Ports: []corev1.ServicePort{{Port: 80}}}},
+		&policyv1.PodDisruptionBudget{ObjectMeta: meta("pdb"), Spec: policyv1.PodDisruptionBudgetSpec{
+			Selector: stsSelector, MinAvailable: &intstr.IntOrString{IntVal: 1}}},
+		&corev1.ResourceQuota{ObjectMeta: meta("quota")},
+	}
+}
