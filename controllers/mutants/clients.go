@@ -162,5 +162,7 @@ func (r reporting) UpdateStatus(ctx context.Context, obj runtime.Object) (runtim
 
 // telling is a ReplicaSet controller that reports other numbers than it has counted.
 func telling(change func(s *appsv1.ReplicaSetStatus)) build {
-	return client(replicas.Current, func(_ *careless, inner host.Client) host.Client { return reporting{inner, change} })
+	return client(replicas.Current, func(_ *careless, inner host.Client) host.Client {
+		return reporting{inner, change}
+	})
 }

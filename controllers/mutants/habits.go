@@ -65,7 +65,9 @@ var habitMutants = []mutant{
 		})},
 	{"replicaset/adopts-once", "EXACT-5", "EXACT-5",
 		"remembers what it has adopted, and deletes it by what its cache showed before that",
-		client(replicas.ControllerRef, func(c *careless, inner host.Client) host.Client { return remembering{inner, c} })},
+		client(replicas.ControllerRef, func(c *careless, inner host.Client) host.Client {
+			return remembering{inner, c}
+		})},
 	{"routing/oldest-that-matches", "WATCH-8", "WATCH-8",
 		"wakes the oldest set that selects a pod, whoever owns it",
 		declared(func(c *host.Controller) {

@@ -38,7 +38,7 @@ type Subject struct {
 	Surge       func(owner any) int          // how many active dependents it may have beyond that (EXACT-2); nil: none
 	Unavailable func(owner any) int          // how many it may lack by deletes of its own (EXACT-1); nil: none
 	Most        func(owner any) int          // how many at one time, for one without Replicas (EXACT-2); negative: any
-	Identity    func(dependent any) string   // what only one of an owner's may be (EXACT-3); "": nothing; nil: not judged
+	Identity    func(dependent any) string   // what only one of an owner's may be (EXACT-3); "": none; nil: not judged
 	Counts      []Count                      // the numbers of an owner's status that count dependents (EXACT-8)
 	Wanted      func(owner, object any) bool // whether it asks for this very one; nil: any is as good as another
 	Awaits      func(owner, object any) bool // whether it makes no more while this one is so; nil: never

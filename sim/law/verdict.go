@@ -12,22 +12,6 @@ type Verdict struct {
 	By    []Share // that in which it came up with a controller, in the order of subjects
 }
 
-// Share is what a law has to say of one controller: one that breaks nothing and was
-// never asked has not been seen to keep it.
-type Share struct {
-	Controller string // its name, of all its processes
-	Asked      int    // how often what the law is about came up with it
-	Broken     int    // breaches of Informed strength
-}
-
-// share is what the law of a seat has to say of a process.
-func (p *process) share(seat int) *Share {
-	for len(p.shares) <= seat {
-		p.shares = append(p.shares, Share{Controller: p.Subject.Controller})
-	}
-	return &p.shares[seat]
-}
-
 // shares are those of a seat, those of processes of one controller added up.
 func (s *State) shares(seat int) []Share {
 	var all []Share

@@ -15,8 +15,10 @@ func image(name string) *corev1.PodTemplateSpec {
 	grace := int64(30)
 	t.Spec = corev1.PodSpec{
 		Containers: []corev1.Container{{Name: "c", Image: name, ImagePullPolicy: corev1.PullIfNotPresent,
-			TerminationMessagePath: "/dev/termination-log", TerminationMessagePolicy: corev1.TerminationMessageReadFile}},
-		DNSPolicy: corev1.DNSClusterFirst, RestartPolicy: corev1.RestartPolicyAlways, SchedulerName: "default-scheduler",
+			TerminationMessagePath:   "/dev/termination-log",
+			TerminationMessagePolicy: corev1.TerminationMessageReadFile}},
+		DNSPolicy: corev1.DNSClusterFirst, RestartPolicy: corev1.RestartPolicyAlways,
+		SchedulerName:   "default-scheduler",
 		SecurityContext: &corev1.PodSecurityContext{}, TerminationGracePeriodSeconds: &grace,
 	}
 	return t
