@@ -73,7 +73,7 @@ var jobMutants = []mutant{
 		worker(func(w *job.Without) { w.Linger = true })},
 	{"job/ends-early", "NOFIGHT-3", "NOFIGHT-3",
 		"ends before it has seen what it created",
-		worker(func(w *job.Without) { w.Early, w.Lag = true, true })},
+		worker(func(w *job.Without) { w.Early, w.Lag, w.Late = true, true, true })},
 	{"job/ignores-suspend", "EXACT-2", "EXACT-2",
 		"runs pods for a Job that is suspended",
 		worker(func(w *job.Without) { w.Suspend = true })},

@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-var registry = &scenarios.Registry{Controllers: controllers.Builtin(), Aliases: controllers.Aliases(), Laws: law.All()}
+var registry = &scenarios.Registry{Controllers: controllers.Builtin(), Aliases: controllers.Aliases(), Laws: law.All(), Candidate: controllers.Candidate}
 
 // found is where the fuzzer's failures go: beside those that explore finds.
 const found = "../failures"

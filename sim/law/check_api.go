@@ -134,14 +134,15 @@ func ownerAsRead(r *sim.Record, owner *Object) any {
 
 // replacesVersion is API-6: a write that is not conditional on the version it was
 // made from takes an object from its controller. It is always Informed, as the
-// server would have refused a patch that adds, and an update of another version.
+// server would have refused a patch that adds, and an update of another version. From
+// a controller that is gone nothing is taken.
 func replacesVersion(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Subject == nil || !w.Claims {
 		return
 	}
 	j.Ask()
-	if w.Owner != nil && !r.Guards.ResourceVersion {
+	if w.Owner != nil && !r.Guards.ResourceVersion && j.state.Object(w.Owner.UID) != nil {
 		j.Report(Informed, "takes the place of "+refName(w.Owner)+" in a list of owners of whatever version")
 	}
 }
