@@ -36,7 +36,8 @@ func TestCompletions(t *testing.T) {
 	}
 	for _, c := range []struct{ line, want string }{
 		{"expl|", "explore"},
-		{"run |", "orders/ testdata/ bugs/ orphan/ overlap/ upgrade/"},
+		{"run |", "orders/ testdata/ badinput/ bugs/ cronjob/ daemonset/ deployment/ disruption/ endpointslice/ job/ " +
+			"manager/ mutants/ nodes/ orphan/ overlap/ podgc/ quota/ statefulset/ upgrade/"},
 		{"run o|", "orders/ orphan/ overlap/"},
 		{"run testdata/b|", "testdata/breaks.txtar"},
 		{"run .h|", ".hidden/"},
@@ -45,7 +46,7 @@ func TestCompletions(t *testing.T) {
 		{"replay testdata/f|", "testdata/fights.txtar"},
 		{"explore --strategy |", "exhaustive mix pct random"},
 		{"explore --strategy=p|", "pct"},
-		{"explore --generation |", "binding controllerref gated gated-without-gc selector"},
+		{"explore --generation |", "binding completing controllerref current gated gated-without-gc selector"},
 		{"explore --faults cr|", "crash:1"},
 		{"explore --faults crash:1,lo|", "crash:1,lost:1"},
 		{"explore --mutant replicaset/skip-re|", "replicaset/skip-recheck"},
@@ -53,8 +54,9 @@ func TestCompletions(t *testing.T) {
 		{"laws NOFIGHT|", "NOFIGHT-1 NOFIGHT-2 NOFIGHT-3"},
 		{"laws --profile up|", "upstream"},
 		{"mutants replicaset/skip-re|", "replicaset/skip-recheck"},
-		{"serve --controllers replicaset,g|", "replicaset,garbage-collector replicaset,garbagecollector replicaset,gc"},
-		{"serve --controllers replicaset@c|", "replicaset@controllerref"},
+		{"serve --controllers replicaset,g|", "replicaset,garbage-collector replicaset,garbage-collector-controller " +
+			"replicaset,garbagecollector replicaset,gc"},
+		{"serve --controllers replicaset@c|", "replicaset@controllerref replicaset@current"},
 		{"show --as t|", "timeline tree"},
 		{"help sc|", "scenario"},
 		{"help scenario set|", "settle"},

@@ -23,7 +23,8 @@ var exactClauses = []Clause{
 			"earlier life of it, had been shown of the same object."},
 	{ID: "EXACT-6", Kind: Liveness, About: Finalizing, Source: "threelaws, EXACT: finalizers",
 		Sentence: "At rest nothing is terminating that only finalizers of running subjects or of the system hold."},
-	{ID: "EXACT-7", Kind: Liveness, About: Anybody, Source: "controller-ref.md, Goals",
+	{ID: "EXACT-7", Kind: Liveness, About: Anybody, Before: "two of them undo each other's work for ever",
+		Source: "controller-ref.md, Goals",
 		Sentence: "A world that is left alone settles; the breach names the last error. Writes without end are " +
 			"NOFIGHT-1, though the state grows and never recurs. What only tells the time is rest."},
 	{ID: "EXACT-7b", Kind: Safety, About: Anybody, Source: "Writing Controllers, guideline 8",

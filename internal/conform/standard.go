@@ -14,7 +14,10 @@ type standing struct {
 	orphan string   // manifest of a dependent without an owner that it selects; "" for none
 	stray  string   // as that is typed: "pod/stray"
 	scales bool     // it has replicas
+	names  bool     // it says what its dependents are called: one that it lost stands in the way
 	around string   // manifests that it needs beside it
+	then   string   // steps that make them fit
+	goes   string   // a step in place of "settle": for one that goes by the clock
 }
 
 const podTemplate = "{metadata: {labels: {app: web}}, spec: {containers: [{name: main, image: registry.example/web}]}}"
@@ -40,6 +43,70 @@ kind: ReplicationController
 metadata: {name: NAME}
 spec: {replicas: 2, selector: {app: web}, template: ` + podTemplate + `}
 `},
+	"deployment": {object: "deploy/NAME", with: []string{"replicaset"}, scales: true, stray: "rs/stray", orphan: `
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: stray, labels: {app: web}}
+spec: {replicas: 1, selector: {matchLabels: {app: web}}, template: ` + podTemplate + `}
+`, owner: `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: NAME}
+spec: {replicas: 2, selector: {matchLabels: {app: web}}, template: ` + podTemplate + `}
+`},
+	"statefulset": {object: "sts/NAME", scales: true, names: true, stray: "pod/web-0",
+		orphan: strings.ReplaceAll(strayPod, "stray", "web-0"), owner: `
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: NAME}
+spec: {replicas: 2, serviceName: web, selector: {matchLabels: {app: web}}, template: ` + podTemplate + `}
+`},
+	"daemonset": {object: "ds/NAME", with: []string{"scheduler"}, stray: "pod/stray",
+		orphan: strings.ReplaceAll(strayPod, "spec: {", "spec: {nodeName: a, "), around: `
+apiVersion: v1
+kind: Node
+metadata: {name: a}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: b}
+`, then: "patch node/a type=merge '{spec: {taints: null}}'\npatch node/b type=merge '{spec: {taints: null}}'\n", owner: `
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: NAME}
+spec: {selector: {matchLabels: {app: web}}, template: ` + podTemplate + `}
+`},
+	"job": {object: "job/NAME", stray: "pod/stray", orphan: strayPod, owner: `
+apiVersion: batch/v1
+kind: Job
+metadata: {name: NAME}
+spec:
+  completions: 2
+  parallelism: 2
+  manualSelector: true
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {restartPolicy: Never, containers: [{name: main, image: registry.example/web}]}
+`},
+	"cronjob": {object: "cj/NAME", goes: "settle for=70s rest", owner: `
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: NAME}
+spec:
+  schedule: "* * * * *"
+  jobTemplate:
+    spec:
+      template:
+        metadata: {labels: {app: web}}
+        spec: {restartPolicy: Never, containers: [{name: main, image: registry.example/web}]}
+`},
+	"endpointslice": {object: "svc/NAME", around: strings.ReplaceAll(strayPod, "stray", "web-1"), owner: `
+apiVersion: v1
+kind: Service
+metadata: {name: NAME}
+spec: {selector: {app: web}, ports: [{port: 80}]}
+`},
 }
 
 // script is one of the worlds that every controller is held to.
@@ -49,14 +116,15 @@ type script struct {
 	needs func(s *standing) bool
 }
 
-func scales(s *standing) bool { return s.scales }
-func adopts(s *standing) bool { return s.orphan != "" }
+func scales(s *standing) bool  { return s.scales }
+func adopts(s *standing) bool  { return s.orphan != "" }
+func forgets(s *standing) bool { return adopts(s) && !s.names }
 
 var scripts = []script{
 	{"make", "apply owner.yaml\nsettle\n", nil},
 	{"scale", "apply owner.yaml\nsettle quiet\nscale OBJECT --replicas=3\nscale OBJECT --replicas=1\nsettle\n", scales},
 	{"adopt", "apply orphan.yaml\napply owner.yaml\nsettle\n", adopts},
-	{"release", "apply orphan.yaml\napply owner.yaml\nsettle quiet\nlabel STRAY app=other\nsettle\n", adopts},
+	{"release", "apply orphan.yaml\napply owner.yaml\nsettle quiet\nlabel STRAY app=other\nsettle\n", forgets},
 	{"release-gone",
 		"apply orphan.yaml\napply owner.yaml\nsettle quiet\nlabel STRAY app=other\ndelete STRAY\nsettle\n", adopts},
 	{"delete", "apply owner.yaml\nsettle quiet\ndelete OBJECT --cascade=background\nsettle\n", nil},
@@ -84,10 +152,13 @@ func standard(controller string) map[string][]byte {
 		var b strings.Builder
 		fmt.Fprintf(&b, "controllers %s garbagecollector kubelet %s\n", controller, strings.Join(s.with, " "))
 		if s.around != "" {
-			b.WriteString("apply around.yaml\n")
+			b.WriteString("apply around.yaml\n" + s.then)
 		}
-		object := strings.ReplaceAll(s.object, "NAME", "web")
-		b.WriteString(strings.NewReplacer("OBJECT", object, "STRAY", s.stray).Replace(p.steps))
+		object, steps := strings.ReplaceAll(s.object, "NAME", "web"), p.steps
+		if s.goes != "" {
+			steps = strings.NewReplacer("settle quiet", s.goes, "settle", s.goes).Replace(steps)
+		}
+		b.WriteString(strings.NewReplacer("OBJECT", object, "STRAY", s.stray).Replace(steps))
 		for _, section := range [][2]string{{"around", s.around}, {"orphan", s.orphan},
 			{"owner", strings.ReplaceAll(s.owner, "NAME", "web")}, {"second", rival.Replace(s.owner)},
 		} {

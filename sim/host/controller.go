@@ -105,6 +105,10 @@ type Controller struct {
 	// nothing may wait for them alone (EXACT-6). One that is held to more than
 	// ownership declares them all.
 	Finalizers []string
+	// Keeps says why an object that is being deleted keeps such a finalizer as things
+	// stand, "" where it need not: a claim of storage that a pod uses. Nil: nothing does
+	// but what is under way. all lists what is stored of a kind (EXACT-6).
+	Keeps func(obj runtime.Object, all func(kind string) []runtime.Object) string
 
 	// Polls: it watches nothing, but looks at everything from time to time, as CronJob's
 	// controller did. What has no ControllerRef it may know for its own by the created-by

@@ -87,6 +87,17 @@ func (s *State) managed(finalizer string) bool {
 	return false
 }
 
+// kept reports whether those whose finalizer it is say why an object keeps it.
+func (s *State) kept(o *Object, finalizer string) bool {
+	for _, p := range s.processes {
+		if p.works() && p.Subject.Keeps != nil && slices.Contains(p.Subject.Finalizers, finalizer) &&
+			p.Subject.Keeps(o.Value, s.values) != "" {
+			return true
+		}
+	}
+	return false
+}
+
 // collecting is a garbage collector that works, nil for none.
 func (s *State) collecting() *process {
 	for _, p := range s.processes {

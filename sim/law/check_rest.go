@@ -42,7 +42,8 @@ func nothingStays(j *Judge, r *sim.Record) {
 
 // excused reports whether something else than finalizers of running controllers
 // keeps an object that is being deleted: a finalizer of nobody here, a grace
-// period that nobody here ends, or, of what waits for others, one of those.
+// period that nobody here ends, what the finalizer is there to wait for, or, of what
+// waits for others, one of those.
 // Those on the way that are asked about already do not excuse each other.
 func (j *Judge) excused(o *Object, way []*Object) bool {
 	if slices.Contains(way, o) {
@@ -60,7 +61,7 @@ func (j *Judge) excused(o *Object, way []*Object) bool {
 		return true
 	}
 	for _, f := range finalizers {
-		if !j.state.managed(f) || f == metav1.FinalizerDeleteDependents && j.anyExcusedBlocking(o, way) {
+		if !j.state.managed(f) || j.state.kept(o, f) || f == metav1.FinalizerDeleteDependents && j.anyExcusedBlocking(o, way) {
 			return true
 		}
 	}

@@ -1,5 +1,8 @@
 package law
 
+// inUse is the finalizer of one who keeps what Pods use.
+const inUse = "example.com/in-use"
+
 // placing are a subject that wants one dependent on each node, and one that removes
 // Pods from nodes that are gone.
 func placing() []Subject {
@@ -10,6 +13,15 @@ func placing() []Subject {
 			Amiss: func(_ any, own []any, all func(kind string) []any) string {
 				if len(own) != len(all("Node")) {
 					return itoa(len(own)) + " for " + itoa(len(all("Node"))) + " nodes"
+				}
+				return ""
+			}},
+		{Process: "vp", Controller: "protection", Profile: Upstream, Finalizers: []string{inUse},
+			Keeps: func(o any, all func(kind string) []any) string {
+				for _, p := range all("Pod") {
+					if p.(*thing).Node == o.(*thing).Name {
+						return "it is in use"
+					}
 				}
 				return ""
 			}},
@@ -31,6 +43,19 @@ func (t *tape) node(name string) *thing {
 }
 
 var placeStories = []story{
+	{"EXACT-6", "rightly kept while it is used", kept, func(t *tape) {
+		t.exist(object("Disk", "d").dying(inUse), pod("p", nil).on("d"))
+		t.settled()
+	}},
+	{"EXACT-6", "nothing uses it", broken, func(t *tape) {
+		t.exist(object("Disk", "d").dying(inUse), pod("p", nil).on("e"))
+		t.settled()
+	}},
+	{"EXACT-6", "used, and with another finalizer that keeps nothing", kept, func(t *tape) {
+		t.exist(object("Disk", "d").dying(inUse, ownFinalizer), pod("p", nil).on("d"))
+		t.settled()
+	}},
+
 	{"KIND-DS", "one for each", kept, func(t *tape) {
 		t.node("n1")
 		a := object("DaemonSet", "a")

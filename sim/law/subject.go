@@ -25,7 +25,10 @@ type Subject struct {
 	Dependents []string // the kinds it creates, claims and deletes
 	Tends      []string // kinds it writes by its office, whoever owns them: an autoscaler's targets
 	Finalizers []string // those it puts on objects and takes off again
-	Profile    Profile  // which laws it is held to
+	// Keeps says why an object that is being deleted keeps one of them as things stand (EXACT-6), "" where it
+	// need not; nil: nothing does.
+	Keeps   func(obj any, all func(kind string) []any) string
+	Profile Profile // which laws it is held to
 
 	Selector func(owner any) labels.Selector // what an owner selects; nil or a nil result: nothing, or nobody knows
 	Replicas func(owner any) int             // how many active dependents an owner wants; nil: not judged

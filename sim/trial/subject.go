@@ -94,6 +94,11 @@ func byOffice(s *law.Subject, c *host.Controller) {
 				func(kind string) []runtime.Object { return objects(all(kind)) })
 		}
 	}
+	if c.Keeps != nil {
+		s.Keeps = func(obj any, all func(kind string) []any) string {
+			return c.Keeps(obj.(runtime.Object), func(kind string) []runtime.Object { return objects(all(kind)) })
+		}
+	}
 	if c.Spares != nil {
 		s.Spares = func(object any, deletes bool, get func(kind, namespace, name string) any) string {
 			return c.Spares(object.(runtime.Object), deletes, func(kind, namespace, name string) runtime.Object {

@@ -32,13 +32,27 @@ type Without struct {
 // New returns the controller. It syncs claims, whoever owns them, and makes none.
 func New(without Without) host.Controller {
 	return host.Controller{
-		Name: "persistentvolumeclaim-protection", Profile: host.Upstream, Finalizers: []string{Finalizer},
+		Name: "persistentvolumeclaim-protection", Profile: host.Upstream, Finalizers: []string{Finalizer}, Keeps: keeps,
 		New: func(env *host.Env) host.Reconciler {
 			return &controller{env: env, without: &without, claims: env.Informer(claimKind).GetIndexer(),
 				pods: env.Informer(pod.Kind).GetIndexer()}
 		},
 		Routes: []host.Route{{Kind: claimKind, Do: wake}, {Kind: pod.Kind, Do: wakeClaims}},
 	}
+}
+
+// keeps says which pod uses a claim.
+func keeps(obj runtime.Object, all func(kind string) []runtime.Object) string {
+	claim, ok := obj.(*corev1.PersistentVolumeClaim)
+	if !ok {
+		return ""
+	}
+	for _, p := range all(pod.Kind.Kind) {
+		if p := p.(*corev1.Pod); p.Namespace == claim.Namespace && uses(p, claim) {
+			return "pod/" + p.Name + " uses it"
+		}
+	}
+	return ""
 }
 
 // wake wakes a claim that lacks the finalizer, or waits for it to go.
