@@ -14,7 +14,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-var registry = &scenarios.Registry{Controllers: controllers.Builtin(), Aliases: controllers.Aliases(), Laws: law.All(), Candidate: controllers.Candidate}
+var registry = &scenarios.Registry{Controllers: controllers.Builtin(), Aliases: controllers.Aliases(), Laws: law.All(),
+	Candidate: controllers.Candidate}
 
 // found is where the fuzzer's failures go: beside those that explore finds.
 const found = "../failures"
