@@ -61,7 +61,8 @@ func (j *Judge) excused(o *Object, way []*Object) bool {
 		return true
 	}
 	for _, f := range finalizers {
-		if !j.state.managed(f) || j.state.kept(o, f) || f == metav1.FinalizerDeleteDependents && j.anyExcusedBlocking(o, way) {
+		if !j.state.managed(f) || j.state.kept(o, f) || f == metav1.FinalizerDeleteDependents &&
+			j.anyExcusedBlocking(o, way) {
 			return true
 		}
 	}
