@@ -1,10 +1,7 @@
 package recorded_test
 
 import (
-	"slices"
-
 	"github.com/threelaws/threelaws/controllers/internal/statefulset"
-	"github.com/threelaws/threelaws/internal/recorded"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -21,13 +18,4 @@ var faults = map[string]host.Controller{
 	// match. It gets the labels of a pod of the set (LAW-2).
 	"controllers/sts-adopt-by-name": statefulset.New(statefulset.Options{Generation: statefulset.Current,
 		Without: statefulset.Without{Canonical: true, SamePod: true}}),
-}
-
-// missing names a controller that ran in the record and is not in our table; "".
-func missing(c *recorded.Case) string {
-	i := slices.IndexFunc(c.Controllers, func(name string) bool { return ours[name] == "" })
-	if i < 0 {
-		return ""
-	}
-	return c.Controllers[i]
 }
