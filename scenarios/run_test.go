@@ -132,6 +132,11 @@ func TestVerdicts(t *testing.T) {
 		{"expectation with a bang", good + "settle quiet\n! expect 9 pods\n", scenarios.ExitPass, ""},
 		{"mutant survives", good + "settle quiet\nmutant replicaset/skip-recheck schedules=3\n", scenarios.ExitFail,
 			"the mutant survived 4 schedules"},
+		{"mutant of what does not run",
+			strings.Replace(good, "replicaset ", "", 1) + "settle quiet\nmutant replicaset/skip-recheck\n",
+			scenarios.ExitUsage, "which the file does not run"},
+		{"mutant by a law that nobody knows", good + "settle quiet\nmutant replicaset/skip-recheck laws=nonsense\n",
+			scenarios.ExitUsage, "nonsense"},
 		{"schedule that does not fit", "schedule s\n" + good + "settle\n-- s --\nthreelaws schedule 1\nwork nobody",
 			scenarios.ExitUsage, "the schedule does not fit the file"},
 	}

@@ -205,6 +205,15 @@ var namedStories = []story{
 		t.exist(c)
 		t.gives(a, c)
 	}},
+	{"NOFIGHT-2", "a claim goes to its pod and back, twice", kept, func(t *tape) {
+		a, p := t.line(1, "s-0")
+		c := object("Claim", "data-s-0").owned(controlledBy(a))
+		t.exist(c)
+		for range 2 {
+			c = t.gives(a, c, controlledBy(p[0]))
+			c = t.gives(a, c, controlledBy(a))
+		}
+	}},
 	{"API-5", "after a restart a claim is given to its pod", kept, func(t *tape) {
 		a, p := t.line(1, "s-0")
 		c := object("Claim", "data-s-0").owned(controlledBy(a))
