@@ -1,7 +1,8 @@
-package threelaws_test
+package controllers_test
 
 import (
 	"fmt"
+	goruntime "runtime"
 	"slices"
 	"testing"
 	"time"
@@ -36,7 +37,7 @@ func BenchmarkBusyCluster(b *testing.B) {
 		}
 		for i := range 20 {
 			for _, obj := range busy(fmt.Sprintf("%02d", i)) {
-				create(b, c, obj)
+				store(b, c, obj)
 			}
 		}
 		for _, ctl := range newest() {
@@ -63,11 +64,28 @@ func BenchmarkBusyCluster(b *testing.B) {
 // node makes a node that is ready: without the taint that the server puts on a new one.
 func node(b testing.TB, t *trial.Trial, name string) {
 	b.Helper()
-	create(b, t, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	store(b, t, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	if _, err := t.Request(&fakeapi.Request{Verb: fakeapi.Patch, Kind: t.Server.KindNamed("node"), Name: name,
 		PatchType: types.MergePatchType, Patch: []byte(`{"spec":{"taints":null}}`)}); err != nil {
 		b.Fatal(err)
 	}
+}
+
+// store creates an object as the user.
+func store(b testing.TB, t *trial.Trial, obj runtime.Object) {
+	b.Helper()
+	m := obj.(metav1.Object)
+	if _, err := t.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: t.Server.KindOf(obj),
+		Namespace: m.GetNamespace(), Name: m.GetName(), Object: obj}); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// mallocs is how many objects have been allocated so far.
+func mallocs() uint64 {
+	var m goruntime.MemStats
+	goruntime.ReadMemStats(&m)
+	return m.Mallocs
 }
 
 // newest are the controllers of the table in their newest generations, and the kubelet
@@ -85,39 +103,28 @@ func newest() []host.Controller {
 
 // busy is one object of every kind, none of which selects another's pods.
 func busy(n string) []runtime.Object {
+	two, three, paused := int32(2), int32(3), true
 	meta := func(kind string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Namespace: "default", Name: kind + "-" + n}
 	}
-	set := replicaSet("rs-"+n, "rs-"+n, 3)
-	of := func(app string) (*metav1.LabelSelector, corev1.PodTemplateSpec) {
-		s := replicaSet(app, app+"-"+n, 0)
-		return s.Spec.Selector, s.Spec.Template
-	}
-	three, two := int32(3), int32(2)
-	_, rc := of("rc")
-	deploySelector, deploy := of("deploy")
-	stsSelector, sts := of("sts")
-	dsSelector, ds := of("ds")
-	_, job := of("job")
+	job := template("job-" + n)
 	job.Spec.RestartPolicy = corev1.RestartPolicyNever
-	paused := true
 	return []runtime.Object{
-		set,
-		&corev1.ReplicationController{ObjectMeta: meta("rc"),
-			Spec: corev1.ReplicationControllerSpec{Replicas: &three, Selector: rc.Labels, Template: &rc}},
-		&appsv1.Deployment{ObjectMeta: meta("deploy"),
-			Spec: appsv1.DeploymentSpec{Replicas: &three, Selector: deploySelector, Template: deploy}},
-		&appsv1.StatefulSet{ObjectMeta: meta("sts"),
-			Spec: appsv1.StatefulSetSpec{Replicas: &two, Selector: stsSelector, ServiceName: "x", Template: sts}},
-		&appsv1.DaemonSet{ObjectMeta: meta("ds"), Spec: appsv1.DaemonSetSpec{Selector: dsSelector, Template: ds}},
-		&batchv1.Job{ObjectMeta: meta("job"),
-			Spec: batchv1.JobSpec{Parallelism: &two, Completions: &two, Template: job}},
+		replicaSet("rs-"+n, "rs-"+n, 3),
+		replicationController("rc-"+n, "rc-"+n, 3),
+		&appsv1.Deployment{ObjectMeta: meta("deploy"), Spec: appsv1.DeploymentSpec{Replicas: &three,
+			Selector: selects("deploy-" + n), Template: template("deploy-" + n)}},
+		&appsv1.StatefulSet{ObjectMeta: meta("sts"), Spec: appsv1.StatefulSetSpec{Replicas: &two,
+			Selector: selects("sts-" + n), ServiceName: "x", Template: template("sts-" + n)}},
+		&appsv1.DaemonSet{ObjectMeta: meta("ds"),
+			Spec: appsv1.DaemonSetSpec{Selector: selects("ds-" + n), Template: template("ds-" + n)}},
+		&batchv1.Job{ObjectMeta: meta("job"), Spec: batchv1.JobSpec{Parallelism: &two, Completions: &two, Template: job}},
 		&batchv1.CronJob{ObjectMeta: meta("cron"), Spec: batchv1.CronJobSpec{Schedule: "* * * * *", Suspend: &paused,
 			JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: job}}}},
-		&corev1.Service{ObjectMeta: meta("svc"), Spec: corev1.ServiceSpec{Selector: rc.Labels,
+		&corev1.Service{ObjectMeta: meta("svc"), Spec: corev1.ServiceSpec{Selector: labelled("rc-" + n),
 			Ports: []corev1.ServicePort{{Port: 80}}}},
 		&policyv1.PodDisruptionBudget{ObjectMeta: meta("pdb"), Spec: policyv1.PodDisruptionBudgetSpec{
-			Selector: stsSelector, MinAvailable: &intstr.IntOrString{IntVal: 1}}},
+			Selector: selects("sts-" + n), MinAvailable: &intstr.IntOrString{IntVal: 1}}},
 		&corev1.ResourceQuota{ObjectMeta: meta("quota")},
 	}
 }
