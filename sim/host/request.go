@@ -104,6 +104,9 @@ func (c *Cluster) answered(req *fakeapi.Request, resp fakeapi.Response, t *sim.R
 	if m, ok := resp.Object.(metav1.Object); ok {
 		r.Object = refOf(req.Kind, m)
 		r.After = resp.Object
+		if v := c.state(req.Kind).current(m.GetNamespace(), m.GetName()); req.Subresource == "scale" && v != nil {
+			r.After = v.obj // a Scale is read off the object as it is stored
+		}
 	}
 	c.world.Record(r)
 }
