@@ -18,7 +18,7 @@ var apiClauses = []Clause{
 		Sentence: "Of N racing adopters exactly one write lands; every loser gets an error (422 or 409) and " +
 			"the stored " +
 			"object still names the winner."},
-	{ID: "API-6", Kind: Safety, About: Anybody, Source: "recorded from kube-apiserver v1.36, area ownerrefs",
+	{ID: "API-6", Kind: Safety, About: Claimers, Source: "recorded from kube-apiserver v1.36, area ownerrefs",
 		Sentence: "The server guards only *adding* a second controller: a PUT, merge patch or JSON patch that " +
 			"*replaces* the list takes another's object over with 200 (recorded). Such a takeover by a " +
 			"controller is a breach of LAW-1b and LAW-2, caught by the laws, not by the server.",
