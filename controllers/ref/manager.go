@@ -6,7 +6,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
@@ -24,8 +23,6 @@ type Manager struct {
 	// Finalizers are put on what is adopted and come off what is released, in the
 	// same patch as the reference, so that no dependent is ever without them.
 	Finalizers []string
-	// Adopted, if not nil, is told of each object as its adoption left it.
-	Adopted func(obj metav1.Object)
 
 	checked bool
 	refused error
@@ -85,11 +82,7 @@ func (m *Manager) Adopt(ctx context.Context, obj metav1.Object) error {
 	if m.Without.AdoptFields {
 		m.buf = alsoFinalizers(m.buf)
 	}
-	adopted, err := m.patch(ctx, obj, how)
-	if err == nil && m.Adopted != nil {
-		m.Adopted(adopted.(metav1.Object))
-	}
-	return err
+	return m.patch(ctx, obj, how)
 }
 
 // Release removes the controller's own reference from the object, whatever the
@@ -104,7 +97,7 @@ func (m *Manager) Release(ctx context.Context, obj metav1.Object) error {
 	if m.Without.ReleaseFields {
 		m.buf = alsoFinalizers(m.buf)
 	}
-	_, err := m.patch(ctx, obj, types.StrategicMergePatchType)
+	err := m.patch(ctx, obj, types.StrategicMergePatchType)
 	if apierrors.IsNotFound(err) && !m.Without.Gone {
 		return nil
 	}
@@ -121,8 +114,9 @@ func (m *Manager) uid(obj metav1.Object) types.UID {
 	return obj.GetUID()
 }
 
-func (m *Manager) patch(ctx context.Context, obj metav1.Object, how types.PatchType) (runtime.Object, error) {
-	return m.Client.Patch(ctx, m.Dependent, obj.GetNamespace(), obj.GetName(), host.Patch{Type: how, Data: m.buf})
+func (m *Manager) patch(ctx context.Context, obj metav1.Object, how types.PatchType) error {
+	_, err := m.Client.Patch(ctx, m.Dependent, obj.GetNamespace(), obj.GetName(), host.Patch{Type: how, Data: m.buf})
+	return err
 }
 
 // Claim does what [Decide] says and reports whether the object is the

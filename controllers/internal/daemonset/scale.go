@@ -7,13 +7,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 	"github.com/threelaws/threelaws/controllers/routing"
-	"github.com/threelaws/threelaws/sim/host"
 )
 
 type kind = schema.GroupVersionKind
@@ -43,7 +41,7 @@ func (w *work) create(ctx context.Context, nodes []string) (errs []error) {
 	tried := 0
 	for batch := 1; tried < len(nodes) && len(errs) == 0; batch *= 2 {
 		for end := min(tried+batch, len(nodes)); tried < end; tried++ {
-			obj, err := w.noting().Create(ctx, w.newPod(nodes[tried]))
+			obj, err := w.env.Client.Create(ctx, w.newPod(nodes[tried]))
 			switch {
 			case err == nil && !w.bySelector():
 				w.expected.Made(w.key, w.set.UID, routing.Key(obj.(metav1.Object)))
@@ -112,30 +110,4 @@ func (w *work) only(meta metav1.ObjectMeta, any bool) metav1.DeleteOptions {
 		return metav1.DeleteOptions{}
 	}
 	return metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &meta.UID}}
-}
-
-// noting is the client, which notes the pods that it makes the set's, so that no
-// sync begins before the cache shows them (RULES D46).
-func (w *work) noting() host.Client { return &notes{w.env.Client, w} }
-
-type notes struct {
-	host.Client
-	work *work
-}
-
-func (n *notes) Create(ctx context.Context, obj runtime.Object) (runtime.Object, error) {
-	made, err := n.Client.Create(ctx, obj)
-	return n.note(made, err)
-}
-
-func (n *notes) Patch(ctx context.Context, gvk kind, namespace, name string, p host.Patch) (runtime.Object, error) {
-	patched, err := n.Client.Patch(ctx, gvk, namespace, name, p)
-	return n.note(patched, err)
-}
-
-func (n *notes) note(obj runtime.Object, err error) (runtime.Object, error) {
-	if p, ok := obj.(*corev1.Pod); ok && err == nil && metav1.IsControlledBy(p, n.work.set) {
-		n.work.written.Wrote(n.work.key, n.work.set.UID, pod.Kind, p)
-	}
-	return obj, err
 }

@@ -34,7 +34,8 @@ type reconciler struct {
 }
 
 func newReconciler(o *Options, env *host.Env) *reconciler {
-	r := &reconciler{options: o, env: env, expected: expectations.New(env.Now), failures: failures{}}
+	own := *env // its client will record what it writes
+	r := &reconciler{options: o, env: &own, expected: expectations.New(env.Now), failures: failures{}}
 	r.sets = env.Informer(Kind).GetIndexer()
 	r.pods = env.Informer(pod.Kind).GetIndexer()
 	r.nodes = env.Informer(nodeKind).GetIndexer()
@@ -42,6 +43,7 @@ func newReconciler(o *Options, env *host.Env) *reconciler {
 	if o.Generation == Current {
 		r.revisions = env.Informer(history.Kind).GetIndexer()
 		r.written = consistency.New(env.Behind)
+		r.env.Client = r.written.Pods(env.Client)
 	}
 	return r
 }
@@ -202,7 +204,7 @@ func (w *work) own(ctx context.Context) error {
 // manager claims for the set, for the length of one sync. What it adopts is noted
 // as written.
 func (w *work) manager(without *ref.Without, dependent kind) *ref.Manager {
-	return &ref.Manager{Client: w.noting(), Owner: w.set, Kind: Kind, Dependent: dependent, Without: without}
+	return &ref.Manager{Client: w.env.Client, Owner: w.set, Kind: Kind, Dependent: dependent, Without: without}
 }
 
 // selected are the pods that the set's selector matches, whoever owns them.

@@ -20,8 +20,8 @@ import (
 // goes in the same patch as the reference (RULES I80): a pod that is adopted is as
 // good as one that was made.
 func (r *reconciler) claim(ctx context.Context, key string, j *batchv1.Job) ([]*corev1.Pod, error) {
-	m := &ref.Manager{Client: r.env.Client, Owner: j, Kind: Kind, Dependent: pod.Kind, Without: &r.options.Without.Ref,
-		Adopted: func(obj metav1.Object) { r.wrote.Wrote(key, j.UID, pod.Kind, obj) }}
+	m := &ref.Manager{Client: r.env.Client, Owner: j, Kind: Kind, Dependent: pod.Kind,
+		Without: &r.options.Without.Ref}
 	if r.options.Generation == Current && !r.options.Without.AdoptBare {
 		m.Finalizers = []string{tracking}
 	}

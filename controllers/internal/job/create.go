@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/controllers/internal/createdby"
-	"github.com/threelaws/threelaws/controllers/internal/pod"
 	"github.com/threelaws/threelaws/controllers/routing"
 )
 
@@ -33,7 +32,6 @@ func (a *attempt) create(ctx context.Context, n int, indexes []int) error {
 			if obj != nil {
 				made++
 				r.expected.Made(a.key, r.owner(a.job), routing.Key(obj))
-				r.wrote.Wrote(a.key, a.job.UID, pod.Kind, obj)
 			} else if firstErr == nil {
 				firstErr = err
 			}

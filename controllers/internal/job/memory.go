@@ -32,13 +32,15 @@ type reconciler struct {
 }
 
 func newReconciler(o *Options, env *host.Env) *reconciler {
-	r := &reconciler{options: o, env: env, expected: expectations.New(env.Now),
+	own := *env // its client will record what it writes
+	r := &reconciler{options: o, env: &own, expected: expectations.New(env.Now),
 		backoffs: map[string]backoff{}, closed: map[string]types.UID{}, shed: map[string]map[types.UID]uint64{}}
 	r.jobs = env.Informer(Kind).GetIndexer()
 	r.pods = env.Informer(pod.Kind).GetIndexer()
 	pod.Index(r.pods)
 	if o.Generation == Current {
 		r.wrote = consistency.New(env.Behind)
+		r.env.Client = r.wrote.Pods(env.Client)
 	}
 	return r
 }

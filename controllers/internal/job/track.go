@@ -260,7 +260,6 @@ func (r *reconciler) shedOne(ctx context.Context, key string, p *corev1.Pod) err
 	left := obj.(*corev1.Pod)
 	if owner := metav1.GetControllerOfNoCopy(left); key != "" && owner != nil {
 		r.noteShed(key, left)
-		r.wrote.Wrote(key, owner.UID, pod.Kind, left)
 	}
 	return nil
 }

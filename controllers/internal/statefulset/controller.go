@@ -149,9 +149,11 @@ type encoded struct {
 }
 
 func newReconciler(o *Options, env *host.Env) *reconciler {
-	r := &reconciler{options: o, env: env, encoded: map[string]encoded{}}
+	own := *env // its client will record what it writes
+	r := &reconciler{options: o, env: &own, encoded: map[string]encoded{}}
 	if o.Generation == Current {
 		r.written = consistency.New(env.Behind)
+		r.env.Client = r.written.Pods(env.Client)
 	}
 	for _, c := range []struct {
 		kind  schema.GroupVersionKind

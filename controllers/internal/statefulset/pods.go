@@ -16,11 +16,8 @@ func (s *syncing) create(ctx context.Context, p *corev1.Pod) error {
 	if err := s.createClaims(ctx, p); err != nil {
 		return err
 	}
-	obj, err := s.env.Client.Create(ctx, p)
-	switch {
-	case err == nil:
-		s.written.Wrote(s.key, s.set.UID, pod.Kind, obj.(*corev1.Pod))
-	case apierrors.IsAlreadyExists(err):
+	_, err := s.env.Client.Create(ctx, p)
+	if apierrors.IsAlreadyExists(err) {
 		return err
 	}
 	if claimErr := s.ownClaims(ctx, p); claimErr != nil {
@@ -93,9 +90,6 @@ func (s *syncing) mendOnce(ctx context.Context, p *corev1.Pod) error {
 	if err := s.ownClaims(ctx, p); err != nil || right {
 		return err
 	}
-	obj, err := s.env.Client.Update(ctx, &changed)
-	if err == nil {
-		s.written.Wrote(s.key, s.set.UID, pod.Kind, obj.(*corev1.Pod))
-	}
+	_, err := s.env.Client.Update(ctx, &changed)
 	return err
 }
