@@ -115,7 +115,12 @@ func wanted(obj runtime.Object) int32 {
 }
 
 // selectorOf is what a budget selects: no selector selects nothing, an empty one all.
+// Every budget of a namespace is asked about every pod that changes there, so labels
+// alone, which the server has validated, are not parsed again.
 func selectorOf(budget *policyv1.PodDisruptionBudget) labels.Selector {
+	if s := budget.Spec.Selector; s != nil && len(s.MatchExpressions) == 0 {
+		return labels.SelectorFromSet(s.MatchLabels)
+	}
 	s, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
 	if err != nil {
 		return labels.Nothing() // the server accepts no such selector

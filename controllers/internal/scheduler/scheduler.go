@@ -40,8 +40,12 @@ func New() host.Controller {
 	return host.Controller{
 		Name: "scheduler", Profile: host.Upstream,
 		New: func(env *host.Env) host.Reconciler {
-			return &scheduler{env: env, pods: env.Informer(podKind).GetIndexer(),
-				nodes: env.Informer(nodeKind).GetIndexer(), bound: map[types.UID]string{}}
+			pods := env.Informer(podKind).GetIndexer()
+			if err := pods.AddIndexers(cache.Indexers{byNode: nodeOf}); err != nil {
+				panic("scheduler: " + err.Error())
+			}
+			return &scheduler{env: env, pods: pods, nodes: env.Informer(nodeKind).GetIndexer(),
+				bound: map[string]binding{}}
 		},
 		Routes: []host.Route{{Kind: podKind, Do: podChanged}, {Kind: nodeKind, Do: nodeChanged}},
 	}
@@ -79,6 +83,17 @@ func waiting(pod *corev1.Pod) bool {
 		pod.Spec.SchedulerName == corev1.DefaultSchedulerName && len(pod.Spec.SchedulingGates) == 0
 }
 
+// byNode is the index of the pods that take room on a node, so that they are counted
+// without each being looked at.
+const byNode = "node"
+
+func nodeOf(obj any) ([]string, error) {
+	if pod := obj.(*corev1.Pod); counts(pod) {
+		return []string{pod.Spec.NodeName}, nil
+	}
+	return nil, nil
+}
+
 // counts reports whether a pod takes room on a node.
 func counts(pod *corev1.Pod) bool { return pod.Spec.NodeName != "" && !ended(pod) }
 
@@ -92,14 +107,20 @@ type scheduler struct {
 	env   *host.Env
 	pods  cache.Indexer
 	nodes cache.Indexer
-	bound map[types.UID]string
+	bound map[string]binding // by the pod's key
+}
+
+// binding is a pod and the node that it was given.
+type binding struct {
+	uid  types.UID
+	node string
 }
 
 // Digest folds what the cache does not show yet.
 func (s *scheduler) Digest(h *sim.Hash) {
-	for _, uid := range slices.Sorted(maps.Keys(s.bound)) {
-		h.String(string(uid))
-		h.String(s.bound[uid])
+	for _, key := range slices.Sorted(maps.Keys(s.bound)) {
+		h.String(string(s.bound[key].uid))
+		h.String(s.bound[key].node)
 	}
 }
 
@@ -111,7 +132,7 @@ func (s *scheduler) Sync(ctx context.Context, key string) error {
 		return err
 	}
 	pod := obj.(*corev1.Pod)
-	if _, done := s.bound[pod.UID]; done {
+	if s.bound[key].uid == pod.UID {
 		return nil
 	}
 	if node := s.choose(&pod.Spec); node != "" {
@@ -141,25 +162,31 @@ func (s *scheduler) choose(spec *corev1.PodSpec) string {
 // load is how many pods each node has, with those that it is about to have.
 func (s *scheduler) load() map[string]int64 {
 	have := map[string]int64{}
-	there := map[types.UID]bool{}
-	for _, obj := range s.pods.List() {
-		pod := obj.(*corev1.Pod)
-		there[pod.UID] = true
-		if pod.Spec.NodeName != "" {
-			delete(s.bound, pod.UID)
+	for _, node := range s.pods.ListIndexFuncValues(byNode) {
+		pods, err := s.pods.IndexKeys(byNode, node)
+		if err != nil {
+			panic("scheduler: " + err.Error())
 		}
-		if counts(pod) {
-			have[pod.Spec.NodeName]++
-		}
+		have[node] = int64(len(pods))
 	}
-	for _, uid := range slices.Sorted(maps.Keys(s.bound)) {
-		if !there[uid] {
-			delete(s.bound, uid)
-			continue
+	for _, key := range slices.Sorted(maps.Keys(s.bound)) {
+		if s.pending(key) {
+			have[s.bound[key].node]++
+		} else {
+			delete(s.bound, key)
 		}
-		have[s.bound[uid]]++
 	}
 	return have
+}
+
+// pending reports whether the cache is yet to show the node of a pod that was bound.
+func (s *scheduler) pending(key string) bool {
+	obj, exists, err := s.pods.GetByKey(key)
+	if err != nil || !exists {
+		return false
+	}
+	pod := obj.(*corev1.Pod)
+	return pod.UID == s.bound[key].uid && pod.Spec.NodeName == ""
 }
 
 func capacity(node *corev1.Node) int64 {
@@ -182,7 +209,7 @@ func admits(node *corev1.Node, spec *corev1.PodSpec) bool {
 // bind puts a pod on a node. That it has one by now, is being deleted or is another
 // pod, its own event says.
 func (s *scheduler) bind(ctx context.Context, pod *corev1.Pod, node string) error {
-	s.bound[pod.UID] = node
+	s.bound[routing.Key(pod)] = binding{pod.UID, node}
 	_, err := s.env.Client.Do(ctx, &fakeapi.Request{
 		Verb: fakeapi.Create, Kind: s.kind(podKind), Subresource: "binding", Namespace: pod.Namespace, Name: pod.Name,
 		Object: &corev1.Binding{
@@ -191,7 +218,7 @@ func (s *scheduler) bind(ctx context.Context, pod *corev1.Pod, node string) erro
 		},
 	})
 	if err != nil {
-		delete(s.bound, pod.UID)
+		delete(s.bound, routing.Key(pod))
 	}
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return nil
