@@ -152,7 +152,7 @@ var edges = []edge{
 		"the rules of the tree are tests, which import what they hold to them"},
 	{"internal/mutate/switches", nil,
 		"what every mutated file imports may import nothing that is mutated"},
-	{"internal/mutate/worker", []string{"internal/mutate/switches", "controllers/...", "scenarios", "sim/law"},
+	{"internal/mutate/worker", []string{"internal/mutate/switches", "cli", "scenarios"},
 		"who tries the mutants of the controllers runs scenario files with them, as the command line does"},
 	{"internal/mutate/...", []string{"internal/mutate/...", "golang.org/x/tools/go/packages"},
 		"a program is mutated whatever it does: it is seen as a text with types, and as a process that answers"},

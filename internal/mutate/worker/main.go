@@ -11,12 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/threelaws/threelaws/controllers"
-	"github.com/threelaws/threelaws/controllers/mutants"
-	"github.com/threelaws/threelaws/controllers/reaper"
+	"github.com/threelaws/threelaws/cli"
 	"github.com/threelaws/threelaws/internal/mutate/switches"
 	"github.com/threelaws/threelaws/scenarios"
-	"github.com/threelaws/threelaws/sim/law"
 )
 
 func main() {
@@ -47,8 +44,7 @@ const few = 5
 // checksOf lists the first part of every scenario file below a directory, then the
 // second, then the third.
 func checksOf(dir string) ([]switches.Check, error) {
-	g := &scenarios.Registry{Controllers: controllers.Builtin(), Laws: law.All(), Aliases: controllers.Aliases(),
-		Reaper: reaper.Controller, Mutants: mutants.All()}
+	g := cli.Builtin()
 	list := make([][]switches.Check, len(parts))
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".txtar" {
