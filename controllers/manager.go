@@ -110,13 +110,15 @@ func KubeControllerManager() Manager {
 }
 
 // here is what a controller is called in a table of names; "" when it is not there.
-// The table has the earlier names, with or without their hyphens.
+// The table has the earlier names, with or without their hyphens, or today's without
+// the word controller.
 func (c *managed) here(table []string) string {
 	alias := c.alias
 	if alias == "replicationcontroller" {
 		alias = "replication"
 	}
-	for _, name := range []string{alias, strings.ReplaceAll(alias, "-", "")} {
+	today := strings.TrimSuffix(c.name, "-controller")
+	for _, name := range []string{alias, strings.ReplaceAll(alias, "-", ""), today} {
 		if name != "" && slices.Contains(table, name) {
 			return name
 		}

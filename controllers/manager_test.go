@@ -11,20 +11,17 @@ import (
 // controller here or refused by name (KCM-2); none is both, and none stands for two.
 func TestKubeControllerManager(t *testing.T) {
 	m := controllers.KubeControllerManager()
-	for _, name := range []string{"replicaset", "replication", "garbagecollector", "namespace"} {
-		if !slices.Contains(m.Runs, name) {
-			t.Errorf("%s is not among what it runs", name)
-		}
-	}
-	for _, name := range []string{"kubelet", "scheduler"} {
-		if slices.Contains(m.Runs, name) {
-			t.Errorf("it runs the %s", name)
+	for _, c := range controllers.Builtin() {
+		elsewhere := c.Name == "kubelet" || c.Name == "scheduler" // programs of their own
+		if slices.Contains(m.Runs, c.Name) == elsewhere {
+			t.Errorf("it runs %s is %v", c.Name, elsewhere)
 		}
 	}
 	for alias, name := range map[string]string{
 		"replicaset-controller": "replicaset", "replicationcontroller-controller": "replication",
 		"replicationcontroller": "replication", "garbage-collector-controller": "garbagecollector",
-		"namespace-controller": "namespace",
+		"namespace-controller": "namespace", "pvc-protection": "persistentvolumeclaim-protection",
+		"persistentvolumeclaim-protection-controller": "persistentvolumeclaim-protection",
 	} {
 		if m.Aliases[alias] != name {
 			t.Errorf("%s is %q here, want %q", alias, m.Aliases[alias], name)
