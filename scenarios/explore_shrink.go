@@ -86,11 +86,13 @@ func (p *Script) Shrink(out *Outcome, schedule Schedule) (*Counterexample, error
 }
 
 // subject is the program as package explore shrinks it. An expectation must go
-// on failing in the same words, after the same last fault: nearly every one
-// fails in an empty world, and for many a reason.
+// on failing in the same words, after the same last fault, and because of the
+// schedule if it was because of that: nearly every one fails in an empty world, and
+// for many a reason.
 func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 	b := f.Breach
 	s := explore.Shrinkable{}
+	byDefault := b.Law == expectation && p.failsByDefault(b)
 	for _, pt := range parts {
 		s.Parts = append(s.Parts, pt.label)
 	}
@@ -106,6 +108,9 @@ func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 		if b.Law != expectation {
 			return q.Run
 		}
+		if !byDefault && q.failsByDefault(b) {
+			return nil // what made it hold was taken out
+		}
 		return func(c sim.Choices) *explore.Outcome {
 			out := q.Run(c)
 			if len(out.Findings) > 0 && out.Findings[0].Text != b.Text {
@@ -115,6 +120,12 @@ func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 		}
 	}
 	return s
+}
+
+// failsByDefault reports whether the default schedule breaks the program so.
+func (p *Script) failsByDefault(b explore.Finding) bool {
+	out := p.Run(explore.Follow(nil))
+	return len(out.Findings) > 0 && out.Findings[0].Text == b.Text
 }
 
 func lastFault(s explore.Schedule) *explore.Entry {
