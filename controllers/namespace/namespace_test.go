@@ -209,6 +209,23 @@ func TestGracefulPod(t *testing.T) {
 	}
 }
 
+// The finalizers of others stay with an empty namespace, each once, in the order of their names.
+func TestOthersFinalizersStay(t *testing.T) {
+	c := newCluster(t, namespace.Without{})
+	c.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "b"}, Spec: corev1.NamespaceSpec{
+		Finalizers: []corev1.FinalizerName{"example.com/z", "example.com/a", "example.com/z"}}})
+	c.delete("namespace", "b", metav1.DeleteOptions{})
+	c.run(time.Minute)
+	obj := c.Server.Lookup(c.Server.KindNamed("namespace"), "", "b")
+	if obj == nil {
+		t.Fatal("the namespace went without those who hold it")
+	}
+	if got := obj.(*corev1.Namespace).Spec.Finalizers; !slices.Equal(got,
+		[]corev1.FinalizerName{"example.com/a", "example.com/z"}) {
+		t.Errorf("finalizers %q", got)
+	}
+}
+
 // Without waiting, what is held outlives its namespace.
 func TestWithoutWaiting(t *testing.T) {
 	c := newCluster(t, namespace.Without{Waiting: true})
