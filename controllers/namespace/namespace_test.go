@@ -195,8 +195,8 @@ func TestGracefulPod(t *testing.T) {
 		t.Error("a pod that is ending is taken for a failure")
 	}
 	c.run(time.Minute)
-	want := "Failed to delete all resource types, 1 remaining: failed to delete pods for namespace: a, err: " +
-		"unexpected items still remain in namespace: a for gvr: /v1, Resource=pods"
+	want := "Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: a " +
+		"for gvr: /v1, Resource=pods"
 	if status, text := c.condition(corev1.NamespaceDeletionContentFailure); status != corev1.ConditionTrue ||
 		text != want {
 		t.Errorf("%s %q", status, text)
