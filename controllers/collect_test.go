@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -132,6 +133,23 @@ func TestCrossNamespaceOwner(t *testing.T) {
 		c.settle()
 		c.want("cm", "a", "right")
 	})
+}
+
+// Of several references into another namespace the first is complained of.
+func TestOneComplaintForAllReferences(t *testing.T) {
+	c := newCluster(t, sim.Zero{}, "garbagecollector")
+	a, b := c.config("kube-system", "a", nil), c.config("kube-system", "b", nil)
+	c.settle()
+	c.config("default", "wrong", nil, refs("a "+a, "b "+b)...)
+	c.settle()
+	var messages []string
+	c.Server.Each(c.Server.KindNamed("event"), func(obj runtime.Object) bool {
+		messages = append(messages, obj.(*corev1.Event).Message)
+		return true
+	})
+	if len(messages) != 1 || !strings.Contains(messages[0], "name: a,") {
+		t.Errorf("complaints: %q", messages)
+	}
 }
 
 // GC-5: a reference with the right uid and a wrong name is a reference to

@@ -1,6 +1,7 @@
 package controllers_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -73,6 +74,58 @@ func TestCollectorTakesUpNewKinds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A custom resource takes no strategic merge patch: where a cycle is broken up, all its
+// references are said not to block, those included that said nothing.
+func TestCycleOfCustomResources(t *testing.T) {
+	c := newCluster(t, sim.Zero{})
+	c.define()
+	for _, name := range []string{"a", "b", "z", "y"} {
+		c.widget(name)
+	}
+	yes, foreground := true, metav1.DeletePropagationForeground
+	c.ownWidget("b", []string{"example.com/hold"}, c.widgetRef("a", &yes), c.widgetRef("z", nil))
+	c.ownWidget("y", []string{"example.com/hold"}, c.widgetRef("z", &yes))
+	c.ownWidget("a", nil, c.widgetRef("b", &yes))
+	for _, name := range []string{"a", "z"} {
+		c.delete("widget", name, metav1.DeleteOptions{PropagationPolicy: &foreground})
+	}
+	c.start("garbagecollector")
+	c.settle()
+	for _, r := range c.Server.Lookup(c.Server.Kind(widget), "default", "b").(metav1.Object).GetOwnerReferences() {
+		if r.BlockOwnerDeletion == nil || *r.BlockOwnerDeletion {
+			t.Errorf("the reference to %s is %+v", r.Name, r)
+		}
+	}
+}
+
+// widget creates a Widget.
+func (c *cluster) widget(name string) {
+	c.t.Helper()
+	w := &unstructured.Unstructured{}
+	w.SetGroupVersionKind(widget)
+	w.SetNamespace("default")
+	w.SetName(name)
+	c.create(w)
+}
+
+// widgetRef is a reference to a Widget.
+func (c *cluster) widgetRef(name string, blocks *bool) metav1.OwnerReference {
+	uid := c.Server.Lookup(c.Server.Kind(widget), "default", name).(metav1.Object).GetUID()
+	return metav1.OwnerReference{APIVersion: "example.com/v1", Kind: widget.Kind, Name: name, UID: uid,
+		BlockOwnerDeletion: blocks}
+}
+
+// ownWidget gives a Widget owners and finalizers.
+func (c *cluster) ownWidget(name string, finalizers []string, owners ...metav1.OwnerReference) {
+	c.t.Helper()
+	data, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"ownerReferences": owners, "finalizers": finalizers}})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.patch("widget", name, string(data))
 }
 
 // A namespace does not go before the objects in it, whenever their kind was

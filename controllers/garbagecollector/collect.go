@@ -170,7 +170,7 @@ func (c *collector) owner(ctx context.Context, id identity, r *metav1.OwnerRefer
 
 // cut removes references to owners from an object.
 func (c *collector) cut(ctx context.Context, id identity, owners []types.UID) error {
-	return c.patch(ctx, id, ref.ReleasePatch(nil, id.uid, owners...), owners, nil)
+	return c.patch(ctx, id, ref.ReleasePatch(nil, id.uid, owners...), owners)
 }
 
 // breakCycle makes an object's references non-blocking if one of its dependents
@@ -194,7 +194,7 @@ func (c *collector) unblock(ctx context.Context, n *node) error {
 			blocking = append(blocking, n.owners[i].UID)
 		}
 	}
-	return c.patch(ctx, n.identity, ref.UnblockPatch(nil, n.uid, blocking...), nil, blocking)
+	return c.patch(ctx, n.identity, ref.UnblockPatch(nil, n.uid, blocking...), nil)
 }
 
 // finishForeground lets an object go that no dependent blocks any more, and

@@ -131,7 +131,7 @@ func (g *graph) insert(n *node) {
 // addEdges enters n with the owners that refs name. An owner that was never
 // seen becomes a virtual node, and is looked for (GC-6). An owner that was seen
 // under other coordinates makes n itself worth a look: the reference may be to
-// nothing (GC-7).
+// nothing (GC-7). One such is enough, and the first alone is complained of.
 func (g *graph) addEdges(n *node, refs []metav1.OwnerReference) {
 	doubtful := false
 	for i := range refs {
@@ -142,7 +142,7 @@ func (g *graph) addEdges(n *node, refs []metav1.OwnerReference) {
 			if !g.without.Virtual {
 				g.look(owner)
 			}
-		} else if g.contradicts(n, owner, &refs[i]) {
+		} else if !doubtful && g.contradicts(n, owner, &refs[i]) {
 			doubtful = true
 			if !owner.virtual && owner.elsewhere(n) {
 				g.complain(n, &refs[i])

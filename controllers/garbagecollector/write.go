@@ -64,8 +64,9 @@ func (c *collector) deleteAt(ctx context.Context, id identity, version string,
 
 // patch sends a strategic merge patch. A kind that does not know those gets a
 // merge patch of its whole list of owners as it is now, at that version, without
-// the references in drop, and with those in unblock made non-blocking.
-func (c *collector) patch(ctx context.Context, id identity, strategic []byte, drop, unblock []types.UID) error {
+// the references in drop; where none is to be dropped all are made non-blocking, those
+// included that do not say whether they block.
+func (c *collector) patch(ctx context.Context, id identity, strategic []byte, drop []types.UID) error {
 	k, namespace, err := c.scope(id)
 	if err != nil {
 		return err
@@ -84,7 +85,7 @@ func (c *collector) patch(ctx context.Context, id identity, strategic []byte, dr
 		if slices.Contains(drop, r.UID) {
 			continue
 		}
-		if slices.Contains(unblock, r.UID) {
+		if len(drop) == 0 {
 			r.BlockOwnerDeletion = new(bool)
 		}
 		refs = append(refs, r)

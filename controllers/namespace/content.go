@@ -60,7 +60,7 @@ func (left *contents) add(k *fakeapi.Kind, items []runtime.Object, wait time.Dur
 func (c *controller) empty(ctx context.Context, ns *corev1.Namespace, left *contents) error {
 	err := c.deletePods(ctx, ns, left)
 	if err != nil {
-		left.errs = append(left.errs, fmt.Errorf("failed to delete pods for namespace: %s, err: %w", ns.Name, err))
+		left.errs = append(left.errs, err)
 	}
 	unknown := err != nil && !c.without.PodsUnknown
 	if (len(left.resources) > 0 || unknown) && !c.without.PodsFirst {

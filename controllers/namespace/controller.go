@@ -139,10 +139,7 @@ func (c *controller) writeStatus(ctx context.Context, ns *corev1.Namespace, left
 func (c *controller) finalize(ctx context.Context, ns *corev1.Namespace) error {
 	for {
 		updated := *ns
-		updated.Spec.Finalizers =
-			slices.DeleteFunc(slices.Clone(ns.Spec.Finalizers), func(f corev1.FinalizerName) bool {
-				return f == corev1.FinalizerKubernetes
-			})
+		updated.Spec.Finalizers = ofOthers(ns.Spec.Finalizers)
 		_, err := c.env.Client.Do(ctx, &fakeapi.Request{
 			Verb: fakeapi.Update, Kind: c.namespace, Subresource: "finalize", Name: ns.Name, Object: &updated,
 		})
@@ -158,6 +155,16 @@ func (c *controller) finalize(ctx context.Context, ns *corev1.Namespace) error {
 		}
 		ns = latest
 	}
+}
+
+// ofOthers are the finalizers without the controller's own: each once, in the order of
+// their names.
+func ofOthers(finalizers []corev1.FinalizerName) []corev1.FinalizerName {
+	rest := slices.DeleteFunc(slices.Clone(finalizers), func(f corev1.FinalizerName) bool {
+		return f == corev1.FinalizerKubernetes
+	})
+	slices.Sort(rest)
+	return slices.Compact(rest)
 }
 
 func ignoreGone(err error) error {

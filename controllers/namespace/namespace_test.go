@@ -195,8 +195,8 @@ func TestGracefulPod(t *testing.T) {
 		t.Error("a pod that is ending is taken for a failure")
 	}
 	c.run(time.Minute)
-	want := "Failed to delete all resource types, 1 remaining: failed to delete pods for namespace: a, err: " +
-		"unexpected items still remain in namespace: a for gvr: /v1, Resource=pods"
+	want := "Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: a " +
+		"for gvr: /v1, Resource=pods"
 	if status, text := c.condition(corev1.NamespaceDeletionContentFailure); status != corev1.ConditionTrue ||
 		text != want {
 		t.Errorf("%s %q", status, text)
@@ -206,6 +206,23 @@ func TestGracefulPod(t *testing.T) {
 	c.run(2 * time.Minute)
 	if c.namespace() != nil {
 		t.Errorf("still there: %+v", c.namespace().Status)
+	}
+}
+
+// The finalizers of others stay with an empty namespace, each once, in the order of their names.
+func TestOthersFinalizersStay(t *testing.T) {
+	c := newCluster(t, namespace.Without{})
+	c.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "b"}, Spec: corev1.NamespaceSpec{
+		Finalizers: []corev1.FinalizerName{"example.com/z", "example.com/a", "example.com/z"}}})
+	c.delete("namespace", "b", metav1.DeleteOptions{})
+	c.run(time.Minute)
+	obj := c.Server.Lookup(c.Server.KindNamed("namespace"), "", "b")
+	if obj == nil {
+		t.Fatal("the namespace went without those who hold it")
+	}
+	if got := obj.(*corev1.Namespace).Spec.Finalizers; !slices.Equal(got,
+		[]corev1.FinalizerName{"example.com/a", "example.com/z"}) {
+		t.Errorf("finalizers %q", got)
 	}
 }
 

@@ -75,8 +75,8 @@ func revision(rs *appsv1.ReplicaSet) (int64, error) {
 
 // annotations are those that the current ReplicaSet is to have: its own, over them
 // the Deployment's, and a revision that is no lower than next. A revision that it
-// had before is noted: the Deployment has come back to it. One that is no number is
-// left as it is.
+// had before is noted: the Deployment has come back to it. Where it is no number
+// nothing is changed.
 func (u *rollout) annotations(rs *appsv1.ReplicaSet, next int64) map[string]string {
 	out := with(rs.Annotations, nil)
 	for k, v := range u.d.Annotations {
@@ -89,7 +89,7 @@ func (u *rollout) annotations(rs *appsv1.ReplicaSet, next int64) map[string]stri
 	if text != "" {
 		var err error
 		if now, err = strconv.ParseInt(text, 10, 64); err != nil {
-			return out
+			return with(rs.Annotations, nil)
 		}
 	}
 	if now < next {

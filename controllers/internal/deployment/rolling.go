@@ -54,7 +54,8 @@ func (u *rollout) room(have int32) int32 {
 // Not more than leaves enough when every unavailable pod of the current one is taken
 // for missing. So pods of it that never become available keep the old ones there. One
 // that has more available pods than it asks for is about to lose them: how many there
-// will be is known when it has.
+// will be is known when it has. The pods of one that asks for none do not count, as its
+// status may be from before.
 func (u *rollout) shrink(ctx context.Context) (bool, error) {
 	rs, old := u.current(), keep(u.old(), active)
 	spare := total(u.sets, size) - least(u.d) - (size(rs) - rs.Status.AvailableReplicas)
@@ -68,8 +69,10 @@ func (u *rollout) shrink(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	available := total(u.sets, func(rs *appsv1.ReplicaSet) int32 { return rs.Status.AvailableReplicas })
-	healthy, err := u.takeFrom(ctx, keep(u.old(), active), available-least(u.d), size)
+	old = keep(u.old(), active)
+	available := rs.Status.AvailableReplicas +
+		total(old, func(rs *appsv1.ReplicaSet) int32 { return rs.Status.AvailableReplicas })
+	healthy, err := u.takeFrom(ctx, old, available-least(u.d), size)
 	return unhealthy || healthy, err
 }
 

@@ -101,7 +101,8 @@ func podRoute(o *Options) host.Route {
 
 // claimRoute wakes the set that waits for a claim to go, or to be let go: it does not
 // make the pod before, and nothing else happens then. Upstream's watches no claims, and
-// waits until something does (RULES F66).
+// waits until something does (RULES F66). So do sets that have the pod: that its claim
+// is gone, or nobody's, is seen at the next sync.
 func claimRoute(o *Options) host.Route {
 	return host.Route{Kind: claimKind, Do: func(v host.View, e host.Event, out *host.Effect) {
 		old, ok := e.Old.(*corev1.PersistentVolumeClaim)
@@ -110,7 +111,9 @@ func claimRoute(o *Options) host.Route {
 			return
 		}
 		v.Each(Kind, old.Namespace, func(obj runtime.Object) bool {
-			if set := obj.(*appsv1.StatefulSet); claims(set, old.Name) {
+			set := obj.(*appsv1.StatefulSet)
+			_, n := identity(old.Name)
+			if claims(set, old.Name) && v.Get(pod.Kind, set.Namespace, nameOf(set, n)) == nil {
 				out.Keys = append(out.Keys, routing.Key(set))
 			}
 			return true
