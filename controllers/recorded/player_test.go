@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,7 +78,7 @@ func play(c *recorded.Case, choices sim.Choices, between pace) error {
 	p.cluster.World().Clock.Advance(recordedOn.Sub(sim.Epoch))
 	p.handler = httpapi.New(server, p.cluster.World().Clock.Now)
 	p.handler.Execute = func(req *fakeapi.Request) fakeapi.Response { return p.cluster.As("user", req) }
-	for _, name := range c.Controllers {
+	for _, name := range collectorLast(c.Controllers) {
 		if faulty, ok := faults[c.Name()]; ok && faulty.Name == name {
 			p.cluster.Start(name, faulty)
 			continue
@@ -98,6 +99,18 @@ func play(c *recorded.Case, choices sim.Choices, between pace) error {
 		}
 	}
 	return nil
+}
+
+// collectorLast are the names of controllers with that of the collector behind the others:
+// where several have something to do the first of them goes on. What a controller sees it
+// acts upon at once, and the collector asks the server twice before it deletes anything.
+func collectorLast(names []string) []string {
+	const collector = "garbage-collector"
+	others := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == collector })
+	if len(others) < len(names) {
+		others = append(others, collector)
+	}
+	return others
 }
 
 func (p *player) start(name string) {
