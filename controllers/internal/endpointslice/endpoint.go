@@ -170,9 +170,11 @@ func portOn(pod *corev1.Pod, p *corev1.ServicePort) (int32, bool) {
 	return 0, false
 }
 
-// toldOtherwise: a slice would tell something else of the Pod.
+// toldOtherwise: a slice may tell something else of the Pod. Any change of one that is
+// being deleted is looked at, as upstream does: so that it has ended is seen, which of
+// another is not before its next change.
 func toldOtherwise(old, cur *corev1.Pod) bool {
-	return !old.DeletionTimestamp.Equal(cur.DeletionTimestamp) || ready(old) != ready(cur) ||
+	return cur.DeletionTimestamp != nil || ready(old) != ready(cur) ||
 		!slices.Equal(old.Status.PodIPs, cur.Status.PodIPs)
 }
 
