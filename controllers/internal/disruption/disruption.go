@@ -2,8 +2,8 @@
 // status of each how many of its Pods may be evicted at the moment.
 //
 // It owns nothing and reads whose Pods are by ControllerRef: of how many Pods a budget
-// is a part is the sum of what their controllers are to have (RULES L114). The
-// condition DisruptionTarget of Pods that were not evicted after all is left alone.
+// is a part is the sum of what their controllers are to have (RULES L114). Of Pods that
+// were to be evicted and are there still it says that they are not (stale.go).
 package disruption
 
 import (
