@@ -69,12 +69,22 @@ type player struct {
 	known    *recorded.Binding
 	listings []*listing
 	watched  uint64 // the version at the last listing
+	swayed   bool   // what a schedule makes of a listing is not compared
 }
 
-// play replays a case and returns the first difference.
+// play replays a case as it was recorded, and returns the first difference.
 func play(c *recorded.Case, choices sim.Choices, between pace) error {
+	return (&player{}).play(c, choices, between)
+}
+
+// playSwayed replays a case otherwise: see [listing.sway].
+func playSwayed(c *recorded.Case, choices sim.Choices, between pace) error {
+	return (&player{swayed: severalEndpoints(c)}).play(c, choices, between)
+}
+
+func (p *player) play(c *recorded.Case, choices sim.Choices, between pace) error {
 	server := fakeapi.New(fakeapi.Options{})
-	p := &player{cluster: host.NewCluster(sim.New(choices), server), known: recorded.NewBinding()}
+	p.cluster, p.known = host.NewCluster(sim.New(choices), server), recorded.NewBinding()
 	p.cluster.World().Clock.Advance(recordedOn.Sub(sim.Epoch))
 	p.handler = httpapi.New(server, p.cluster.World().Clock.Now)
 	p.handler.Execute = func(req *fakeapi.Request) fakeapi.Response { return p.cluster.As("user", req) }
@@ -225,6 +235,9 @@ func (p *player) settled(ex *recorded.Exchange) error {
 	l, err := newListing(ex, want, got)
 	if err != nil {
 		return err
+	}
+	if p.swayed {
+		l.sway()
 	}
 	p.listings = append(p.listings, l)
 	_, err = p.name()
