@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,16 +69,26 @@ type player struct {
 	known    *recorded.Binding
 	listings []*listing
 	watched  uint64 // the version at the last listing
+	swayed   bool   // what a schedule makes of a listing is not compared
 }
 
-// play replays a case and returns the first difference.
+// play replays a case as it was recorded, and returns the first difference.
 func play(c *recorded.Case, choices sim.Choices, between pace) error {
+	return (&player{}).play(c, choices, between)
+}
+
+// playSwayed replays a case otherwise: see [listing.sway].
+func playSwayed(c *recorded.Case, choices sim.Choices, between pace) error {
+	return (&player{swayed: severalEndpoints(c)}).play(c, choices, between)
+}
+
+func (p *player) play(c *recorded.Case, choices sim.Choices, between pace) error {
 	server := fakeapi.New(fakeapi.Options{})
-	p := &player{cluster: host.NewCluster(sim.New(choices), server), known: recorded.NewBinding()}
+	p.cluster, p.known = host.NewCluster(sim.New(choices), server), recorded.NewBinding()
 	p.cluster.World().Clock.Advance(recordedOn.Sub(sim.Epoch))
 	p.handler = httpapi.New(server, p.cluster.World().Clock.Now)
 	p.handler.Execute = func(req *fakeapi.Request) fakeapi.Response { return p.cluster.As("user", req) }
-	for _, name := range c.Controllers {
+	for _, name := range collectorLast(c.Controllers) {
 		if faulty, ok := faults[c.Name()]; ok && faulty.Name == name {
 			p.cluster.Start(name, faulty)
 			continue
@@ -98,6 +109,18 @@ func play(c *recorded.Case, choices sim.Choices, between pace) error {
 		}
 	}
 	return nil
+}
+
+// collectorLast are the names of controllers with that of the collector behind the others:
+// where several have something to do the first of them goes on. What a controller sees it
+// acts upon at once, and the collector asks the server twice before it deletes anything.
+func collectorLast(names []string) []string {
+	const collector = "garbage-collector"
+	others := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == collector })
+	if len(others) < len(names) {
+		others = append(others, collector)
+	}
+	return others
 }
 
 func (p *player) start(name string) {
@@ -212,6 +235,9 @@ func (p *player) settled(ex *recorded.Exchange) error {
 	l, err := newListing(ex, want, got)
 	if err != nil {
 		return err
+	}
+	if p.swayed {
+		l.sway()
 	}
 	p.listings = append(p.listings, l)
 	_, err = p.name()

@@ -79,11 +79,11 @@ func playOtherwise(c *recorded.Case) error {
 	if slices.ContainsFunc(c.Exchanges, func(ex recorded.Exchange) bool { return ex.Pause > 0 }) {
 		return nil
 	}
-	if err := play(c, sim.Zero{}, hasty); err != nil {
+	if err := playSwayed(c, sim.Zero{}, hasty); err != nil {
 		return fmt.Errorf("in haste: %w", err)
 	}
 	for seed := range schedules() {
-		if err := play(c, sim.NewSeed(seed), somewhat(20)); err != nil {
+		if err := playSwayed(c, sim.NewSeed(seed), somewhat(20)); err != nil {
 			return fmt.Errorf("seed %d: %w", seed, err)
 		}
 	}

@@ -3,6 +3,7 @@ package recorded_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/threelaws/threelaws/internal/recorded"
 )
@@ -27,6 +28,9 @@ func newListing(ex *recorded.Exchange, want, got any) (*listing, error) {
 	l := &listing{n: ex.N, path: ex.Path, want: w, got: g}
 	l.items, _ = w["items"].([]any)
 	l.ours, _ = g["items"].([]any)
+	for _, item := range slices.Concat(l.items, l.ours) {
+		orderEndpoints(item)
+	}
 	for _, o := range [...]map[string]any{w, g} {
 		if _, ok := o["items"]; ok {
 			delete(o, "items")

@@ -24,9 +24,6 @@ var (
 )
 
 // New returns today's controller.
-//
-// Upstream waits for the next time of a schedule that was changed; here a change
-// is looked at as every other is, and a sync finds out that it is too early.
 func New(without Without) host.Controller {
 	jobs := &routing.Dependents{Owner: cronJobKind, Without: &without.Routing,
 		Selects: func(runtime.Object, map[string]string) bool { return false }}
@@ -34,7 +31,7 @@ func New(without Without) host.Controller {
 	c.Profile = host.Upstream
 	c.Counted = func(owner runtime.Object) int { return len(owner.(*batchv1.CronJob).Status.Active) }
 	c.New = func(env *host.Env) host.Reconciler { return newReconciler(&without, env) }
-	c.Routes = []host.Route{routing.Own(cronJobKind, &without.Routing), jobs.Route(jobKind)}
+	c.Routes = []host.Route{cronJobRoute(&without), jobs.Route(jobKind)}
 	return c
 }
 
@@ -119,8 +116,12 @@ func newReconciler(without *Without, env *host.Env) *reconciler {
 // Digest has nothing to fold.
 func (r *reconciler) Digest(*sim.Hash) {}
 
-// Sync looks at one CronJob: what became of its Jobs, and whether one is due.
+// Sync looks at one CronJob: what became of its Jobs, and whether one is due; or when
+// it will be the turn of one that has another schedule.
 func (r *reconciler) Sync(ctx context.Context, key string) error {
+	if cj, ok := rescheduled(key); ok {
+		return r.await(cj)
+	}
 	obj, exists, err := r.cronJobs.GetByKey(key)
 	if err != nil || !exists {
 		return err

@@ -2,8 +2,8 @@
 // status of each how many of its Pods may be evicted at the moment.
 //
 // It owns nothing and reads whose Pods are by ControllerRef: of how many Pods a budget
-// is a part is the sum of what their controllers are to have (RULES L114). The
-// condition DisruptionTarget of Pods that were not evicted after all is left alone.
+// is a part is the sum of what their controllers are to have (RULES L114). Of Pods that
+// were to be evicted and are there still it says that they are not (stale.go).
 package disruption
 
 import (
@@ -37,8 +37,9 @@ var (
 //
 // Upstream looks at one budget of those that select a Pod, whichever comes first,
 // and at none when a controller is scaled: it waits for the Pods. Here every budget
-// that selects a Pod, or did, is looked at, and those of a namespace when one of its
-// controllers is to have another number.
+// that selects a Pod is looked at, and those of a namespace when one of its
+// controllers is to have another number. That a Pod is selected no longer, or that its
+// controller is gone, is seen with the next change of a Pod, as upstream sees it.
 func New() host.Controller {
 	return host.Controller{
 		Name: "disruption", Profile: host.Upstream, For: budgetKind,
@@ -59,37 +60,31 @@ func wakeBudget(_ host.View, e host.Event, out *host.Effect) {
 	out.Keys = append(out.Keys, routing.Key(obj.(metav1.Object)))
 }
 
-// wakeForPod wakes the budgets that select a Pod, or did.
+// wakeForPod wakes the budgets that select a Pod, and the Pod itself if it is said to be
+// evicted.
 func wakeForPod(v host.View, e host.Event, out *host.Effect) {
-	var pods []*corev1.Pod
-	for _, obj := range [...]runtime.Object{e.Old, e.New} {
-		if pod, ok := obj.(*corev1.Pod); ok {
-			pods = append(pods, pod)
-		}
+	pod, there := e.New.(*corev1.Pod)
+	if !there {
+		pod = e.Old.(*corev1.Pod)
 	}
-	v.Each(budgetKind, pods[0].Namespace, func(obj runtime.Object) bool {
-		selector := selectorOf(obj.(*policyv1.PodDisruptionBudget))
-		for _, pod := range pods {
-			if selector.Matches(labels.Set(pod.Labels)) {
-				out.Keys = append(out.Keys, routing.Key(obj.(metav1.Object)))
-				break
-			}
+	v.Each(budgetKind, pod.Namespace, func(obj runtime.Object) bool {
+		if selectorOf(obj.(*policyv1.PodDisruptionBudget)).Matches(labels.Set(pod.Labels)) {
+			out.Keys = append(out.Keys, routing.Key(obj.(metav1.Object)))
 		}
 		return true
 	})
+	if there && announced(pod) != nil {
+		out.Keys = append(out.Keys, podKey(pod))
+	}
 }
 
 // wakeForScale wakes the budgets of a namespace in which a controller is to have
 // another number of Pods.
 func wakeForScale(v host.View, e host.Event, out *host.Effect) {
-	if e.Old != nil && e.New != nil && wanted(e.Old) == wanted(e.New) {
+	if e.New == nil || e.Old != nil && wanted(e.Old) == wanted(e.New) {
 		return
 	}
-	obj := e.New
-	if obj == nil {
-		obj = e.Old
-	}
-	v.Each(budgetKind, obj.(metav1.Object).GetNamespace(), func(budget runtime.Object) bool {
+	v.Each(budgetKind, e.New.(metav1.Object).GetNamespace(), func(budget runtime.Object) bool {
 		out.Keys = append(out.Keys, routing.Key(budget.(metav1.Object)))
 		return true
 	})
@@ -143,9 +138,12 @@ func newReconciler(env *host.Env) *reconciler {
 // Digest has nothing to fold.
 func (r *reconciler) Digest(*sim.Hash) {}
 
-// Sync brings the status of one budget up to date. Where that is not known how, no
+// Sync brings the status of one budget up to date, or that of one Pod. Where that is not known how, no
 // eviction is allowed: the number that was right before may be too high.
 func (r *reconciler) Sync(ctx context.Context, key string) error {
+	if pod, ok := podOf(key); ok {
+		return r.stays(ctx, key, pod)
+	}
 	obj, exists, err := r.budgets.GetByKey(key)
 	if err != nil || !exists {
 		return err

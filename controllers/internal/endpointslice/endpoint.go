@@ -1,6 +1,9 @@
 package endpointslice
 
 import (
+	"bytes"
+	"fmt"
+	"hash/fnv"
 	"maps"
 	"net/netip"
 	"slices"
@@ -8,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apimachinery/pkg/util/dump"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
@@ -115,7 +119,8 @@ func addresses(pod *corev1.Pod, family discoveryv1.AddressType) (out []string) {
 }
 
 // portsOf are the ports of a Service on a Pod. A named one that the Pod does not have
-// is left out.
+// is left out. Their order is that of upstream's slices, which is no order of the
+// Service's: by the hashes of the ports as they are written for debugging.
 func portsOf(svc *corev1.Service, pod *corev1.Pod) (out []discoveryv1.EndpointPort) {
 	for i := range svc.Spec.Ports {
 		p := svc.Spec.Ports[i]
@@ -126,7 +131,14 @@ func portsOf(svc *corev1.Service, pod *corev1.Pod) (out []discoveryv1.EndpointPo
 		out = append(out, discoveryv1.EndpointPort{Name: &p.Name, Port: &n, Protocol: &p.Protocol,
 			AppProtocol: p.AppProtocol})
 	}
+	slices.SortFunc(out, func(a, b discoveryv1.EndpointPort) int { return bytes.Compare(hashOf(a), hashOf(b)) })
 	return out
+}
+
+func hashOf(p discoveryv1.EndpointPort) []byte {
+	h := fnv.New128a()
+	fmt.Fprint(h, dump.ForHash(p))
+	return h.Sum(nil)
 }
 
 func portOn(pod *corev1.Pod, p *corev1.ServicePort) (int32, bool) {
@@ -158,9 +170,11 @@ func portOn(pod *corev1.Pod, p *corev1.ServicePort) (int32, bool) {
 	return 0, false
 }
 
-// toldOtherwise: a slice would tell something else of the Pod.
+// toldOtherwise: a slice may tell something else of the Pod. Any change of one that is
+// being deleted is looked at, as upstream does: so that it has ended is seen, which of
+// another is not before its next change.
 func toldOtherwise(old, cur *corev1.Pod) bool {
-	return !old.DeletionTimestamp.Equal(cur.DeletionTimestamp) || ready(old) != ready(cur) ||
+	return cur.DeletionTimestamp != nil || ready(old) != ready(cur) ||
 		!slices.Equal(old.Status.PodIPs, cur.Status.PodIPs)
 }
 

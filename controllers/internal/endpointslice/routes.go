@@ -53,7 +53,8 @@ func wakeForPod(v host.View, e host.Event, out *host.Effect) {
 }
 
 // wakeForNode wakes the Services of Pods that were left out because their node was not
-// known. Upstream tries again after a while.
+// known. Upstream tries again after a while. Those that publish Pods whatever becomes of
+// them left none out.
 func wakeForNode(v host.View, e host.Event, out *host.Effect) {
 	node, _ := e.New.(*corev1.Node)
 	if node == nil || e.Old != nil {
@@ -61,7 +62,19 @@ func wakeForNode(v host.View, e host.Event, out *host.Effect) {
 	}
 	v.Each(podKind, "", func(obj runtime.Object) bool {
 		if pod := obj.(*corev1.Pod); pod.Spec.NodeName == node.Name {
-			wakeForPod(v, host.Event{New: pod}, out)
+			wakeLeftOut(v, pod, out)
+		}
+		return true
+	})
+}
+
+// wakeLeftOut wakes the Services that select a Pod and would leave it out without its node.
+func wakeLeftOut(v host.View, pod *corev1.Pod, out *host.Effect) {
+	v.Each(serviceKind, pod.Namespace, func(obj runtime.Object) bool {
+		svc := obj.(*corev1.Service)
+		if svc.Spec.Selector != nil && !svc.Spec.PublishNotReadyAddresses &&
+			labels.SelectorFromValidatedSet(svc.Spec.Selector).Matches(labels.Set(pod.Labels)) {
+			out.Keys = append(out.Keys, routing.Key(svc))
 		}
 		return true
 	})

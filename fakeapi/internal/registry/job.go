@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -118,7 +119,22 @@ func defaultJob(j *batchv1.Job) {
 	if s.ManualSelector == nil {
 		s.ManualSelector = &no
 	}
+	defaultFailurePolicy(s.PodFailurePolicy)
 	defaultPodSpec(&s.Template.Spec)
+}
+
+// defaultFailurePolicy: a rule that names a condition means that it is true.
+func defaultFailurePolicy(p *batchv1.PodFailurePolicy) {
+	if p == nil {
+		return
+	}
+	for i := range p.Rules {
+		for j := range p.Rules[i].OnPodConditions {
+			if c := &p.Rules[i].OnPodConditions[j]; c.Status == "" {
+				c.Status = corev1.ConditionTrue
+			}
+		}
+	}
 }
 
 var cronJobs = goType[batchv1.CronJob, batchv1.CronJobList](&Kind{
@@ -155,5 +171,6 @@ func defaultCronJob(c *batchv1.CronJob) {
 	}
 	orInt32(&s.SuccessfulJobsHistoryLimit, 3)
 	orInt32(&s.FailedJobsHistoryLimit, 1)
+	defaultFailurePolicy(s.JobTemplate.Spec.PodFailurePolicy)
 	defaultPodSpec(&s.JobTemplate.Spec.Template.Spec)
 }

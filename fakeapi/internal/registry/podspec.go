@@ -29,6 +29,18 @@ func defaultPod(p *corev1.Pod) {
 		p.Spec.EnableServiceLinks = &yes
 	}
 	defaultPodSpec(&p.Spec)
+	alignAddresses(&p.Status)
+}
+
+// alignAddresses makes of a Pod's address and the list of its addresses one thing: the
+// single one, which is the older field, goes before the list, and is the first of it.
+func alignAddresses(s *corev1.PodStatus) {
+	switch {
+	case s.PodIP != "" && (len(s.PodIPs) == 0 || s.PodIPs[0].IP != s.PodIP):
+		s.PodIPs = []corev1.PodIP{{IP: s.PodIP}}
+	case len(s.PodIPs) > 0:
+		s.PodIP = s.PodIPs[0].IP
+	}
 }
 
 // requestLimits makes requests of the limits that have none.

@@ -1,0 +1,58 @@
+package cronjob
+
+import (
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/threelaws/threelaws/controllers/routing"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// A CronJob that has been given another schedule has a key of its own in the queue. No
+// CronJob has such a name.
+const rescheduleMark = "/rescheduled:"
+
+// rescheduled is the key of the CronJob that such a key stands for.
+func rescheduled(key string) (cj string, ok bool) {
+	namespace, name, ok := strings.Cut(key, rescheduleMark)
+	return namespace + "/" + name, ok
+}
+
+// cronJobRoute routes events on CronJobs. One whose schedule has changed, or the time
+// zone of it, is not looked at before its next time: what of the new schedule has
+// passed is not made up for until something else happens to it.
+func cronJobRoute(without *Without) host.Route {
+	own := routing.Own(cronJobKind, &without.Routing)
+	return host.Route{Kind: cronJobKind, Do: func(v host.View, e host.Event, out *host.Effect) {
+		old, _ := e.Old.(*batchv1.CronJob)
+		cur, _ := e.New.(*batchv1.CronJob)
+		if old != nil && cur != nil && old.UID == cur.UID && times(old) != times(cur) {
+			out.Keys = append(out.Keys, cur.Namespace+rescheduleMark+cur.Name)
+			return
+		}
+		own.Do(v, e, out)
+	}}
+}
+
+// times is what the times of a CronJob go by.
+func times(cj *batchv1.CronJob) string {
+	if cj.Spec.TimeZone == nil {
+		return cj.Spec.Schedule
+	}
+	return "TZ=" + *cj.Spec.TimeZone + " " + cj.Spec.Schedule
+}
+
+// await has a CronJob looked at when its next time comes; never, where its schedule
+// cannot be read.
+func (r *reconciler) await(key string) error {
+	obj, exists, err := r.cronJobs.GetByKey(key)
+	if err != nil || !exists {
+		return err
+	}
+	cj := obj.(*batchv1.CronJob)
+	if s, err := schedule(cj); err == nil {
+		r.env.Queue.AddAfter(key, *untilNext(cj, r.env.Now(), s))
+	}
+	return nil
+}
