@@ -20,6 +20,7 @@ type Without struct {
 	OwnerUID    bool // an owner's namesake passes for the owner
 	OwnerErrors bool // an owner that could not be read is absent
 	UnknownKind bool // an owner of an unknown kind is absent
+	Unserved    bool // ... and one of a kind that has ceased to be served since it was looked up
 	EveryOwner  bool // one absent owner is enough
 	DeadRefs    bool // references to absent owners are left where another owner remains
 	LiveRefs    bool // references to live owners are cut with the dead ones
