@@ -113,6 +113,12 @@ var collectorMutants = []mutant{
 	{"gc/deaf-to-releases", "GC-2", "GC-2",
 		"does not notice that the last blocking reference was taken off",
 		collector(func(w *garbagecollector.Without) { w.Unblock = true })},
+	{"gc/begun-is-begun", "GC-3", "GC-3",
+		"does not notice a policy that is asked for while the object is being deleted already",
+		collector(func(w *garbagecollector.Without) { w.Begun, w.AskedAgain = true, true })},
+	{"gc/says-no-policy", "GC-4", "",
+		"deletes without a policy, so that the default of the kind may keep what is to go",
+		collector(func(w *garbagecollector.Without) { w.Policy = true })},
 	{"gc/asked-once", "GC-3", "GC-3",
 		"does not notice that an object that it has let go is deleted with the same policy again, if its watch had a " +
 			"gap in between",
