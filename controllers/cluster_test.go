@@ -137,9 +137,9 @@ func (c *cluster) touched(name string) int {
 	return n
 }
 
-// wantBackoff counts the syncs that failed for an object of a name. It requires that an object of a name was looked at ever less often: after
-// each sync that failed the next one is at least half as long again in coming as
-// the last was, once that is more than a rounding error.
+// wantBackoff counts the syncs that failed for an object of a name. It requires that
+// they became ever rarer: the next comes at least half as long again after one as that
+// did after the last.
 func (c *cluster) wantBackoff(name string) int {
 	c.t.Helper()
 	var failed []time.Duration

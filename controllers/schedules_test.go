@@ -53,7 +53,8 @@ func cronJob(name string) *batchv1.CronJob {
 	t := template(name)
 	t.Spec.RestartPolicy = corev1.RestartPolicyNever
 	return &batchv1.CronJob{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, CreationTimestamp: metav1.Time{Time: sim.Epoch}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name,
+			CreationTimestamp: metav1.Time{Time: sim.Epoch}},
 		Spec: batchv1.CronJobSpec{Schedule: "* * * * *", ConcurrencyPolicy: batchv1.AllowConcurrent,
 			JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: t}}},
 	}

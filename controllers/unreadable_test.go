@@ -76,7 +76,8 @@ var unreadables = map[string]unreadable{
 	"PodDisruptionBudget": {[]string{"disruption"},
 		func(name, app string, selector *metav1.LabelSelector) metav1.Object {
 			return &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
-				Spec: policyv1.PodDisruptionBudgetSpec{Selector: selector, MinAvailable: &intstr.IntOrString{IntVal: 1}}}
+				Spec: policyv1.PodDisruptionBudgetSpec{Selector: selector,
+					MinAvailable: &intstr.IntOrString{IntVal: 1}}}
 		}, ownedPod, map[string]int{"bad": 1}, true},
 }
 
@@ -93,8 +94,8 @@ func TestSelectorsThatNobodyCanRead(t *testing.T) {
 				u := unreadables[kind]
 				bad := asStored(t, u.make, s.selector)
 				owned := u.dependent()
-				owned.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(
-					&metav1.ObjectMeta{Name: "bad", UID: "bad"}, fakeapi.New(fakeapi.Options{}).KindOf(bad.(runtime.Object)).GVK)})
+				kind := fakeapi.New(fakeapi.Options{}).KindOf(bad.(runtime.Object)).GVK
+				owned.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(bad, kind)})
 				c := storedCluster(t, u.controllers, bad.(runtime.Object), stored(owned, "owned"),
 					stored(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}, "n"))
 				c.create(u.make("good", "y", &metav1.LabelSelector{MatchLabels: labelled("y")}).(runtime.Object))
