@@ -88,6 +88,18 @@ func TestEveryClauseIsCovered(t *testing.T) {
 	}
 }
 
+// Of each bug of the collection there is a file that finds it, or a reason why there is
+// none.
+func TestNoKnownBugIsMissing(t *testing.T) {
+	bugs, err := conform.Bugs(worlds(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, what := range conform.Unaccounted(bugs) {
+		t.Error(what)
+	}
+}
+
 // The track record has each bug that a file says it has, with the law it breaks and how
 // short the way to it is. How long finding it takes is measured by make track.
 func TestTrackRecord(t *testing.T) {

@@ -72,7 +72,7 @@ func Builtin() []host.Controller {
 		quota.New(),
 		scheduler.New(),
 		kubelet.New(kubelet.Options{Bind: "node-1"}),
-		kubelet.New(kubelet.Options{Ends: true}),
+		kubelet.New(kubelet.Options{Endless: true}),
 		kubelet.New(kubelet.Options{}),
 	)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -110,6 +111,60 @@ func (c *cluster) writes(process string) int {
 		}
 	}
 	return n
+}
+
+// settleFor lets time pass, and holds what went on to the laws.
+func (c *cluster) settleFor(d time.Duration) {
+	c.t.Helper()
+	if how := c.Settle(trial.Limits{Steps: 20_000, For: d}); how.Steps >= 20_000 {
+		c.t.Fatalf("does not come to rest; last:\n%s", c.tail(40))
+	}
+	if b := c.Broken(); b != nil && c.laws {
+		c.t.Fatalf("%s; last:\n%s", b, c.tail(40))
+	}
+}
+
+// touched counts what was written while an object of a name was synced, and what was
+// refused.
+func (c *cluster) touched(name string) int {
+	n := 0
+	h := &c.World.History
+	for i := range h.Len() {
+		if r := h.At(i); (r.Op == sim.Commit || r.Op == sim.Refusal) && r.For.Name == name {
+			n++
+		}
+	}
+	return n
+}
+
+// wantBackoff counts the syncs that failed for an object of a name. It requires that
+// they became ever rarer: the next comes at least half as long again after one as that
+// did after the last.
+func (c *cluster) wantBackoff(name string) int {
+	c.t.Helper()
+	var failed []time.Duration
+	syncs := 0
+	h := &c.World.History
+	for i := range h.Len() {
+		r := h.At(i)
+		if r.Op != sim.SyncEnd || r.For.Name != name {
+			continue
+		}
+		syncs++
+		if r.Message != "" {
+			failed = append(failed, r.At)
+		}
+	}
+	if syncs == 0 || syncs > 25 {
+		c.t.Errorf("%s was synced %d times in %v\n%s", name, syncs, c.World.Clock.Elapsed(), c.tail(40))
+	}
+	for i := 2; i < len(failed); i++ {
+		if last, next := failed[i-1]-failed[i-2], failed[i]-failed[i-1]; next < last*3/2 {
+			c.t.Errorf("%s failed at %v: no back-off", name, failed)
+			break
+		}
+	}
+	return len(failed)
 }
 
 // objects renders the objects of a kind: name, controller, whether it is going.

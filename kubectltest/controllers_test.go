@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/threelaws/threelaws/controllers"
+	"github.com/threelaws/threelaws/cli"
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
 	"github.com/threelaws/threelaws/sim"
@@ -26,19 +26,19 @@ type manager struct {
 
 type member struct {
 	controller host.Controller
-	seen       uint64 // the revision it left the server at
+	seen       uint64    // the revision it left the server at
+	due        time.Time // when the first of its timers fires; zero without one
 }
 
-// add starts a controller of the table, or one of this package.
-func (m *manager) add(t testing.TB, name string) {
-	table := append(controllers.Builtin(), deploymentController())
-	for i := len(table) - 1; i >= 0; i-- {
-		if c := table[i]; c.Name == name || controllers.FullName(&c) == name {
-			m.members = append(m.members, member{controller: c})
-			return
-		}
+// add starts the controllers that a list means, as serve --controllers reads it.
+func (m *manager) add(t testing.TB, list []string) {
+	chosen, what := cli.Builtin().Choose(list)
+	if what != "" {
+		t.Fatal("controllers: " + what)
 	}
-	t.Fatalf("controllers: there is no %q", name)
+	for _, c := range chosen {
+		m.members = append(m.members, member{controller: c})
+	}
 }
 
 // run gives the controllers their turns until the context ends.
@@ -57,10 +57,11 @@ func (m *manager) run(ctx context.Context) {
 	}
 }
 
-// turn settles one controller.
+// turn settles one controller, unless nothing has happened that concerns it. Time
+// does not pass in a turn: a timer that is to fire later waits for the turn after.
 func (m *manager) turn(c *member) {
 	m.handler.With(func(s *fakeapi.Server) {
-		if s.Version() == c.seen {
+		if s.Version() == c.seen && (c.due.IsZero() || time.Now().Before(c.due)) {
 			return
 		}
 		w := sim.New(sim.Zero{})
@@ -69,10 +70,15 @@ func (m *manager) turn(c *member) {
 		process := cluster.Start(c.controller.Name, c.controller)
 		defer process.Crash(false) // its coroutines must not outlive the turn
 		for range 100_000 {
-			if !w.Step() {
-				c.seen = s.Version()
+			enabled := w.Enabled()
+			if len(enabled) == 0 || enabled[0].Class == sim.Timer {
+				c.seen, c.due = s.Version(), time.Time{}
+				if len(enabled) > 0 {
+					c.due = sim.Epoch.Add(w.Clock.Pending()[enabled[0].Slot].At)
+				}
 				return
 			}
+			w.Take(enabled[0])
 		}
 		panic(c.controller.Name + " does not settle")
 	})

@@ -114,10 +114,8 @@ func (s *session) do(line string) (string, error) {
 		s.kubectl(args[1:], &out)
 		s.names[args[0]] = strings.TrimSpace(out.String())
 		return "", nil
-	case "controllers": // NAME...: start, after those that run
-		for _, name := range args {
-			s.manager.add(s.t, name)
-		}
+	case "controllers": // LIST: start them, after those that run
+		s.manager.add(s.t, args)
 		return "", nil
 	case "sleep": // DURATION
 		d, err := time.ParseDuration(strings.Join(args, " "))

@@ -51,15 +51,16 @@ func newCollector(without *Without, env *host.Env) *collector {
 const definitions = "CustomResourceDefinition"
 
 // discover watches the kinds that are not watched yet: all at the start, then
-// those of each definition as it is seen. The real collector asks the server
-// every 30 seconds what kinds there are.
+// those of each definition as it is seen. Those that are not served any more it
+// forgets. The real collector asks the server every 30 seconds what kinds there are.
 func (c *collector) discover() {
+	before := c.kinds
+	c.kinds = map[kindName]*fakeapi.Kind{}
 	for _, k := range c.env.Kinds() {
 		name := kindName{k.GVK.GroupVersion().String(), k.GVK.Kind}
-		if c.kinds[name] == k {
+		if c.kinds[name] = k; before[name] == k {
 			continue
 		}
-		c.kinds[name] = k
 		if k.GVK.Kind == "Event" {
 			continue // too many of them, and they own nothing (RULES K109)
 		}
@@ -91,11 +92,12 @@ func (c *collector) handler(gvk schema.GroupVersionKind) cache.ResourceEventHand
 				obj = t.Obj
 			}
 			c.graph.removed(obj.(metav1.Object))
+			c.defined(gvk)
 		},
 	}
 }
 
-// defined is told of the kind of each object that came or changed.
+// defined is told of the kind of each object that came, changed or went.
 func (c *collector) defined(gvk schema.GroupVersionKind) {
 	if gvk.Kind == definitions {
 		c.discover()
@@ -147,13 +149,25 @@ func (c *collector) scope(id identity) (*fakeapi.Kind, string, error) {
 	return k, "", nil
 }
 
-// get reads an object from the server.
+// unserved reports whether an answer says that the server does not know the path, and
+// nothing of an object: no name stands in it.
+func unserved(err error) bool {
+	status, ok := err.(apierrors.APIStatus)
+	return ok && apierrors.IsNotFound(err) && (status.Status().Details == nil || status.Status().Details.Name == "")
+}
+
+// get reads an object from the server. A kind may cease to be served before the
+// collector is told: that its path is not found does not make the object absent.
+// Upstream takes it for that, until it has discovered anew.
 func (c *collector) get(ctx context.Context, id identity) (metav1.Object, error) {
 	k, namespace, err := c.scope(id)
 	if err != nil {
 		return nil, err
 	}
 	obj, err := c.env.Client.Get(ctx, k.GVK, namespace, id.name)
+	if unserved(err) && !c.without.Unserved {
+		return nil, &kindError{id}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ type Without struct {
 	OwnerUID    bool // an owner's namesake passes for the owner
 	OwnerErrors bool // an owner that could not be read is absent
 	UnknownKind bool // an owner of an unknown kind is absent
+	Unserved    bool // ... and one of a kind that has ceased to be served since it was looked up
 	EveryOwner  bool // one absent owner is enough
 	DeadRefs    bool // references to absent owners are left where another owner remains
 	LiveRefs    bool // references to live owners are cut with the dead ones
@@ -41,6 +42,7 @@ type Without struct {
 	VersionPrecondition bool // deletes do not carry the version
 	ConflictCheck       bool // a delete refused for its version is repeated whoever owns the object by now
 	ConflictPolicy      bool // ... whatever was asked for its dependents by now
+	Policy              bool // deletes in the background do not say so: the kind's default holds
 
 	AbsentCoordinates bool // absent owners are remembered by uid alone
 	Blocking          bool // foreground deletion waits for no dependent
@@ -54,5 +56,6 @@ type Without struct {
 	OthersStay   bool // the finalizers of others are removed with the collector's own
 	OrphanOwner  bool // ... from whatever object has the owner's name by now
 
-	AskedAgain bool // a deletion policy that is asked for again in a gap of the watch goes unnoticed
+	Begun      bool // a deletion policy that is asked for while the object is being deleted goes unnoticed
+	AskedAgain bool // ... or only what was asked for before, in a gap of the watch
 }

@@ -101,19 +101,22 @@ func (g *graph) deletionStarted(n *node, old, obj metav1.Object) {
 		old = nil
 	}
 	n.released = false
-	if starts(old, obj, metav1.FinalizerOrphanDependents) {
+	if g.starts(old, obj, metav1.FinalizerOrphanDependents) {
 		g.orphan(n)
 		return
 	}
-	if starts(old, obj, metav1.FinalizerDeleteDependents) {
+	if g.starts(old, obj, metav1.FinalizerDeleteDependents) {
 		n.foreground = true
 		g.lookAll(n.dependents) // all, blocking or not (RULES K104)
 		g.look(n)
 	}
 }
 
-func starts(old, obj metav1.Object, finalizer string) bool {
+func (g *graph) starts(old, obj metav1.Object, finalizer string) bool {
 	going := func(o metav1.Object) bool { return o.GetDeletionTimestamp() != nil && has(o, finalizer) }
+	if g.without.Begun && old != nil && old.GetDeletionTimestamp() != nil {
+		return false
+	}
 	return going(obj) && (old == nil || !going(old))
 }
 

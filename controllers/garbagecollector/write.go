@@ -58,8 +58,11 @@ func (c *collector) deleteAt(ctx context.Context, id identity, version string,
 	if version != "" && !c.without.VersionPrecondition {
 		guards.ResourceVersion = &version
 	}
-	return c.env.Client.Delete(ctx, k.GVK, namespace, id.name,
-		metav1.DeleteOptions{Preconditions: guards, PropagationPolicy: &policy})
+	opts := metav1.DeleteOptions{Preconditions: guards, PropagationPolicy: &policy}
+	if c.without.Policy && policy == metav1.DeletePropagationBackground {
+		opts.PropagationPolicy = nil
+	}
+	return c.env.Client.Delete(ctx, k.GVK, namespace, id.name, opts)
 }
 
 // patch sends a strategic merge patch. A kind that does not know those gets a

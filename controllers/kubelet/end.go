@@ -10,10 +10,11 @@ import (
 // without it.
 const exitCode = "threelaws.example/exit-code"
 
-// ended patches the status of a running pod so that it has ended: it has succeeded
-// or failed, by the exit code of its containers. It is nil for one that runs on: one
-// whose containers are always started again, or are as they have failed. That they
-// were started again is not shown.
+// ended patches the status of a running pod so that it has ended: a container here
+// has nothing to do, and ends as soon as it runs. The pod has succeeded or failed, by
+// the exit code of its containers. It is nil for one that runs on: one whose
+// containers are always started again, or are as they have failed. That they were
+// started again is not shown.
 func ended(pod *corev1.Pod) []byte {
 	code, err := strconv.Atoi(pod.Annotations[exitCode])
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package kubelet runs pods, as far as the controllers can tell: it says that
-// they are running and ready, and it completes their graceful deletion. Where no
-// scheduler runs it may also put them on a node; a pod without a node has no
-// graceful deletion. It may let pods that are not to run for ever come to an end.
+// they are running and ready, that they have ended where they are not to run for
+// ever, and it completes their graceful deletion. Where no scheduler runs it may
+// also put them on a node; a pod without a node has no graceful deletion.
 package kubelet
 
 import (
@@ -28,8 +28,9 @@ type Options struct {
 	// Bind is the node to which it binds pods that have none; "" to run them
 	// where they are, which spares a write for each.
 	Bind string
-	// Ends has pods end that are not restarted always (see end.go).
-	Ends bool
+	// Endless has every pod run until it is deleted, also one that is not restarted
+	// always and would end (see end.go).
+	Endless bool
 
 	Without Without
 }
@@ -42,8 +43,8 @@ type Without struct {
 
 // The generations beside the plain kubelet.
 const (
-	binding    = "binding"    // it binds pods to a node
-	completing = "completing" // it lets pods end
+	binding = "binding" // it binds pods to a node
+	endless = "endless" // its pods do not end
 )
 
 var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
@@ -56,8 +57,8 @@ func New(o Options) host.Controller {
 	switch {
 	case o.Bind != "":
 		generation = binding
-	case o.Ends:
-		generation = completing
+	case o.Endless:
+		generation = endless
 	}
 	return host.Controller{
 		Name: "kubelet", Generation: generation, Profile: host.Upstream,
@@ -128,7 +129,7 @@ func (k *kubelet) Sync(ctx context.Context, key string) error {
 			return err
 		}
 		err = k.patchStatus(ctx, pod, data)
-	case pod.Status.Phase == corev1.PodRunning && k.options.Ends:
+	case pod.Status.Phase == corev1.PodRunning && !k.options.Endless:
 		if data := ended(pod); data != nil {
 			err = k.patchStatus(ctx, pod, data)
 		}

@@ -75,6 +75,7 @@ func TrackPage(bugs []*Bug, seeds int, earlier string) ([]byte, string) {
 		b.WriteString("\n" + line + "\n")
 	}
 	b.WriteString(trackTable + rows.String())
+	b.WriteString(unfoundTable())
 	b.WriteString(playedHead)
 	for _, p := range played {
 		file := link("scenarios/testdata/" + p.file + ".txtar")

@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -10,6 +11,7 @@ import (
 type standing struct {
 	object string   // as it is typed: "rs/web"
 	with   []string // who else is needed
+	pods   string   // the kubelet, where it is not the plain one
 	owner  string   // manifest; NAME stands for its name
 	orphan string   // manifest of a dependent without an owner that it selects; "" for none
 	stray  string   // as that is typed: "pod/stray"
@@ -76,7 +78,8 @@ kind: DaemonSet
 metadata: {name: NAME}
 spec: {selector: {matchLabels: {app: web}}, template: ` + podTemplate + `}
 `},
-	"job": {object: "job/NAME", stray: "pod/stray", orphan: strayPod, owner: `
+	// Its pods do not end: what is fought over is there as long as anybody may fight.
+	"job": {object: "job/NAME", pods: "kubelet@endless", stray: "pod/stray", orphan: strayPod, owner: `
 apiVersion: batch/v1
 kind: Job
 metadata: {name: NAME}
@@ -150,7 +153,8 @@ func standard(controller string) map[string][]byte {
 			continue
 		}
 		var b strings.Builder
-		fmt.Fprintf(&b, "controllers %s garbagecollector kubelet %s\n", controller, strings.Join(s.with, " "))
+		fmt.Fprintf(&b, "controllers %s garbagecollector %s %s\n",
+			controller, cmp.Or(s.pods, "kubelet"), strings.Join(s.with, " "))
 		if s.around != "" {
 			b.WriteString("apply around.yaml\n" + s.then)
 		}

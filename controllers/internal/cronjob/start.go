@@ -30,7 +30,7 @@ func (s *round) start(forgotten int) (*time.Duration, error) {
 		return nil, nil
 	}
 	if at != nil && !s.tooLate(*at) && !s.started(*at) {
-		wait, err := s.clear(forgotten)
+		wait, err := s.clear(*at, forgotten)
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +61,7 @@ func (s *round) started(at time.Time) bool {
 // clear makes way for another Job as the concurrency policy says: it tells to
 // wait, or deletes those that run. A Job that runs and that the status does not
 // know counts as well; upstream forgets it, and starts another beside it.
-func (s *round) clear(forgotten int) (wait bool, err error) {
+func (s *round) clear(at time.Time, forgotten int) (wait bool, err error) {
 	if s.without.Forgotten {
 		forgotten = 0
 	}
@@ -72,15 +72,16 @@ func (s *round) clear(forgotten int) (wait bool, err error) {
 		if s.without.Running {
 			return false, nil
 		}
-		return false, s.replace(forgotten > 0)
+		return false, s.replace(at, forgotten > 0)
 	}
 	return false, nil
 }
 
 // replace deletes the Jobs that run. Each is read live before; one that is no
 // longer the CronJob's own, or is another of that name, is let be (LAW-2).
-// Upstream deletes what has the name.
-func (s *round) replace(forgotten bool) error {
+// Upstream deletes what has the name. One that the status does not know may be the very
+// Job that is due, started before the controller was killed: that is taken up.
+func (s *round) replace(at time.Time, forgotten bool) error {
 	for _, ref := range slices.Clone(s.cj.Status.Active) {
 		obj, err := s.env.Client.Get(s.ctx, jobKind, ref.Namespace, ref.Name)
 		if err != nil {
@@ -100,7 +101,8 @@ func (s *round) replace(forgotten bool) error {
 		return nil
 	}
 	for _, job := range s.jobs {
-		if running(job) && job.DeletionTimestamp == nil && !listed(s.cj, job.UID) {
+		due := job.Name == s.jobName(at) && !s.without.Itself
+		if running(job) && job.DeletionTimestamp == nil && !listed(s.cj, job.UID) && !due {
 			if err := s.delete(job); err != nil && !apierrors.IsNotFound(err) {
 				return err
 			}

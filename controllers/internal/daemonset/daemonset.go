@@ -102,6 +102,7 @@ func New(o Options) host.Controller {
 		New:        func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
 		Routes:     []host.Route{routing.Own(Kind, &o.Without.Routing), podRoute(&o), nodeRoute(&o)},
 		Selector:   func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.DaemonSet)) },
+		Leaves:     func(owner runtime.Object) bool { return selector(owner.(*appsv1.DaemonSet)) == nil },
 		Identity:   identity,
 		Profile:    host.Upstream,
 		Active:     active,
@@ -117,27 +118,26 @@ func New(o Options) host.Controller {
 	return c
 }
 
-// selector is what a set selects: nothing where it would select everything.
+// selector is what a set selects; nil for one that selects nothing, or that an earlier
+// version of the server stored and nobody can read.
 func selector(set *appsv1.DaemonSet) labels.Selector {
-	if set.Spec.Selector == nil || everything(set) {
-		return labels.Nothing()
-	}
-	s, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
-	if err != nil {
-		return labels.Nothing() // the server accepts no such selector
-	}
+	s, _ := readSelector(set)
 	return s
 }
 
-// everything reports whether a set's selector matches all there is. No set that
-// owns every pod was ever meant (RULES G70).
-func everything(set *appsv1.DaemonSet) bool {
-	s := set.Spec.Selector
-	return s != nil && len(s.MatchLabels)+len(s.MatchExpressions) == 0
+// readSelector is what a set selects; nil for nothing. One that would match all there
+// is selects nothing: no set that owns every pod was ever meant (RULES G70).
+func readSelector(set *appsv1.DaemonSet) (labels.Selector, error) {
+	s, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
+	if err != nil || set.Spec.Selector == nil || s.Empty() {
+		return nil, err
+	}
+	return s, nil
 }
 
 func selects(owner runtime.Object, have map[string]string) bool {
-	return selector(owner.(*appsv1.DaemonSet)).Matches(labels.Set(have))
+	s := selector(owner.(*appsv1.DaemonSet))
+	return s != nil && s.Matches(labels.Set(have))
 }
 
 // availableLater is how long after a pod became ready its set has to look whether

@@ -37,6 +37,9 @@ func active(obj runtime.Object) bool {
 // it. What is on a node that is gone is not its concern.
 func amiss(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string {
 	set := owner.(*appsv1.DaemonSet)
+	if selector(set) == nil {
+		return "" // it is left alone
+	}
 	if have, says := holds(own), int(set.Status.CurrentNumberScheduled+set.Status.NumberMisscheduled); says > have {
 		return fmt.Sprintf("pods on %d nodes, and counts %d in its status", have, says)
 	}

@@ -2,6 +2,7 @@ package daemonset
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -100,8 +101,13 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 		return nil
 	}
 	w := &work{reconciler: r, key: key, set: obj.(*appsv1.DaemonSet)}
-	if everything(w.set) || w.stopped() {
+	switch s, err := readSelector(w.set); {
+	case w.stopped():
 		return nil
+	case err != nil:
+		return fmt.Errorf("daemonset %s: bad selector: %w", key, err)
+	case s == nil:
+		return nil // it would release each pod that it has, and make the next
 	}
 	if r.options.Without.SharedCache {
 		w.set.Annotations["synced"] = "yes"

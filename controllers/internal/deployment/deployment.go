@@ -79,6 +79,7 @@ func New(o Options) host.Controller {
 		New:        func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
 		Routes:     routes(&o),
 		Selector:   func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.Deployment)) },
+		Leaves:     func(owner runtime.Object) bool { return selector(owner.(*appsv1.Deployment)) == nil },
 		Identity:   identity,
 		Counts:     counts(),
 		Profile:    host.Upstream,
@@ -118,14 +119,21 @@ func counts() []host.Count {
 	}
 }
 
-// selector is what a Deployment selects. None, and an empty one, select nothing: no
-// Deployment that owns every ReplicaSet was ever meant.
+// selector is what a Deployment selects; nil for one that selects nothing, or that an
+// earlier version of the server stored and nobody can read.
 func selector(d *appsv1.Deployment) labels.Selector {
-	s, err := metav1.LabelSelectorAsSelector(d.Spec.Selector)
-	if err != nil || s.Empty() {
-		return labels.Nothing()
-	}
+	s, _ := readSelector(d)
 	return s
+}
+
+// readSelector is what a Deployment selects; nil for nothing. None, and an empty one,
+// select nothing: no Deployment that owns every ReplicaSet was ever meant.
+func readSelector(d *appsv1.Deployment) (labels.Selector, error) {
+	s, err := metav1.LabelSelectorAsSelector(d.Spec.Selector)
+	if err != nil || d.Spec.Selector == nil || s.Empty() {
+		return nil, err
+	}
+	return s, nil
 }
 
 // reconciler is the controller; it remembers nothing (API-5).

@@ -27,7 +27,8 @@ func tieBreak(v host.View, e host.Event, out *host.Effect) {
 }
 
 func selects(owner runtime.Object, have map[string]string) bool {
-	return len(have) > 0 && selector(owner.(*appsv1.Deployment)).Matches(labels.Set(have))
+	s := selector(owner.(*appsv1.Deployment))
+	return s != nil && len(have) > 0 && s.Matches(labels.Set(have))
 }
 
 // podGone wakes a Deployment of strategy Recreate whose last pod is gone: it waits

@@ -9,7 +9,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/controllers/internal/template"
 )
@@ -33,11 +32,11 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 
 func (r *reconciler) sync(ctx context.Context, key string, d *appsv1.Deployment) error {
 	u := &rollout{reconciler: r, key: key, d: d}
-	s, err := metav1.LabelSelectorAsSelector(d.Spec.Selector)
+	s, err := readSelector(d)
 	if err != nil {
 		return fmt.Errorf("deployment %s: bad selector: %w", key, err)
 	}
-	if s.Empty() {
+	if s == nil {
 		return u.observe(ctx) // it would own every ReplicaSet
 	}
 	sets, err := r.own(ctx, d)

@@ -37,13 +37,16 @@ func New(o Options) host.Controller {
 		Replicas:    wants,
 		Surge:       surge,
 		Unavailable: func(owner runtime.Object) int { return max(wants(owner), 0) },
-		Leaves:      func(owner runtime.Object) bool { j := owner.(*batchv1.Job); return finished(j) || foreign(j) },
-		Identity:    func(p runtime.Object) string { return p.(*corev1.Pod).Annotations[indexKey] },
-		Counted:     func(owner runtime.Object) int { return int(owner.(*batchv1.Job).Status.Active) },
-		Counts:      counts,
-		Active:      func(p runtime.Object) bool { return !pod.Ended(p.(*corev1.Pod)) },
-		Finalizers:  []string{tracking},
-		Profile:     host.Upstream,
+		Leaves: func(owner runtime.Object) bool {
+			j := owner.(*batchv1.Job)
+			return finished(j) || foreign(j) || selectorOf(j) == nil
+		},
+		Identity:   func(p runtime.Object) string { return p.(*corev1.Pod).Annotations[indexKey] },
+		Counted:    func(owner runtime.Object) int { return int(owner.(*batchv1.Job).Status.Active) },
+		Counts:     counts,
+		Active:     func(p runtime.Object) bool { return !pod.Ended(p.(*corev1.Pod)) },
+		Finalizers: []string{tracking},
+		Profile:    host.Upstream,
 	}
 	if o.Generation != Current {
 		c.Routes, c.Finalizers = []host.Route{routing.Own(Kind, &o.Without.Routing), oldPodRoute(&o)}, nil

@@ -48,14 +48,19 @@ func count(pods []*corev1.Pod, is func(*corev1.Pod) bool) int32 {
 	return n
 }
 
-// selectorOf is a Job's selector. One that cannot be read selects nothing: the
-// server accepts none.
+// selectorOf is a Job's selector; nil for one that there is not, or that an earlier
+// version of the server stored and nobody can read. An empty one selects every pod.
 func selectorOf(j *batchv1.Job) labels.Selector {
-	s, err := metav1.LabelSelectorAsSelector(j.Spec.Selector)
-	if err != nil {
-		return labels.Nothing()
-	}
+	s, _ := readSelector(j)
 	return s
+}
+
+func readSelector(j *batchv1.Job) (labels.Selector, error) {
+	s, err := metav1.LabelSelectorAsSelector(j.Spec.Selector)
+	if err != nil || j.Spec.Selector == nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // selects reports whether a Job's selector matches labels.
@@ -65,7 +70,8 @@ func selects(owner runtime.Object, have map[string]string) bool {
 		return false
 	}
 	if len(s.MatchExpressions) > 0 || len(s.MatchLabels) == 0 {
-		return selectorOf(owner.(*batchv1.Job)).Matches(labels.Set(have))
+		all := selectorOf(owner.(*batchv1.Job))
+		return all != nil && all.Matches(labels.Set(have))
 	}
 	for k, v := range s.MatchLabels {
 		if got, ok := have[k]; !ok || got != v {

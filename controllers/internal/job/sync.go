@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -50,6 +51,11 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 		return nil
 	}
 	j := obj.(*batchv1.Job)
+	if s, err := readSelector(j); err != nil {
+		return fmt.Errorf("job %s: bad selector: %w", key, err)
+	} else if s == nil {
+		return nil // it would release each pod that it has, and make the next
+	}
 	if r.options.Generation != Current {
 		return r.syncOld(ctx, key, j)
 	}

@@ -15,7 +15,7 @@ import (
 func wants(owner runtime.Object) int {
 	j := owner.(*batchv1.Job)
 	switch {
-	case foreign(j):
+	case foreign(j), selectorOf(j) == nil:
 		return -1
 	case finished(j) || suspended(j) || met(j, batchv1.JobFailureTarget) || met(j, batchv1.JobSuccessCriteriaMet):
 		return 0
@@ -57,7 +57,7 @@ func surge(owner runtime.Object) int {
 // deletion, and the status says for a moment that it is terminating.
 var counts = []host.Count{
 	{Name: "active",
-		Of: func(owner runtime.Object) int { return unlessForeign(owner, int(owner.(*batchv1.Job).Status.Active)) },
+		Of: func(owner runtime.Object) int { return unlessLeft(owner, int(owner.(*batchv1.Job).Status.Active)) },
 		Is: func(_, p runtime.Object) bool { return pod.Active(p.(*corev1.Pod)) }},
 	{Name: "ready",
 		Of: func(owner runtime.Object) int {
@@ -65,7 +65,7 @@ var counts = []host.Count{
 			if n == nil {
 				return -1
 			}
-			return unlessForeign(owner, int(*n))
+			return unlessLeft(owner, int(*n))
 		},
 		Is: func(_, p runtime.Object) bool { return pod.Active(p.(*corev1.Pod)) && pod.Ready(p.(*corev1.Pod)) }},
 	{Name: "succeeded", Ever: true,
@@ -73,13 +73,14 @@ var counts = []host.Count{
 			if j := owner.(*batchv1.Job); indexed(j) || finished(j) {
 				return -1 // an index counts once; and who has ended counts no more
 			}
-			return unlessForeign(owner, int(owner.(*batchv1.Job).Status.Succeeded))
+			return unlessLeft(owner, int(owner.(*batchv1.Job).Status.Succeeded))
 		},
 		Is: func(_, p runtime.Object) bool { return p.(*corev1.Pod).Status.Phase == corev1.PodSucceeded }},
 }
 
-func unlessForeign(owner runtime.Object, n int) int {
-	if foreign(owner.(*batchv1.Job)) {
+// unlessLeft is a number of the status of a Job that is not left alone; -1 of one that is.
+func unlessLeft(owner runtime.Object, n int) int {
+	if j := owner.(*batchv1.Job); foreign(j) || selectorOf(j) == nil {
 		return -1
 	}
 	return n

@@ -23,6 +23,7 @@ func declare(c *host.Controller, g Generation) {
 		c.Owns = append(c.Owns, history.Kind)
 		c.Unwatched = []schema.GroupVersionKind{history.Kind}
 	}
+	c.Leaves = func(owner runtime.Object) bool { return selector(owner.(*appsv1.StatefulSet)) == nil }
 	c.Selector = func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.StatefulSet)) }
 	c.Replicas = func(owner runtime.Object) int { return wanted(owner.(*appsv1.StatefulSet)) }
 	c.Active = func(obj runtime.Object) bool {

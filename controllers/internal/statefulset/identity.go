@@ -85,7 +85,8 @@ func member(set *appsv1.StatefulSet, name string, without *Without) bool {
 func selects(set *appsv1.StatefulSet, have map[string]string) bool {
 	s := set.Spec.Selector
 	if s == nil || len(s.MatchExpressions) > 0 {
-		return selector(set).Matches(labels.Set(have))
+		all := selector(set)
+		return all != nil && all.Matches(labels.Set(have))
 	}
 	for k, v := range s.MatchLabels {
 		if got, ok := have[k]; !ok || got != v {
@@ -95,10 +96,12 @@ func selects(set *appsv1.StatefulSet, have map[string]string) bool {
 	return len(s.MatchLabels) > 0
 }
 
+// selector is what a set selects; nil for one that selects nothing, or that an earlier
+// version of the server stored and nobody can read.
 func selector(set *appsv1.StatefulSet) labels.Selector {
 	s, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
-	if err != nil || s.Empty() {
-		return labels.Nothing()
+	if err != nil || set.Spec.Selector == nil || s.Empty() {
+		return nil
 	}
 	return s
 }

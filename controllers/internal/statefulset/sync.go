@@ -6,7 +6,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
@@ -29,7 +28,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 		return nil
 	}
 	set := obj.(*appsv1.StatefulSet)
-	if _, err := metav1.LabelSelectorAsSelector(set.Spec.Selector); err != nil {
+	if selector(set) == nil {
 		return nil // it would be no better the next time
 	}
 	s := &syncing{reconciler: r, key: key, set: set}

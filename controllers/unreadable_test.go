@@ -1,0 +1,172 @@
+package controllers_test
+
+import (
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/trial"
+)
+
+// selectors are those that nobody can read, or that select nothing: an earlier
+// version of the server stored them.
+var selectors = []struct {
+	name     string
+	selector *metav1.LabelSelector
+}{
+	{"an operator that is none", &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+		{Key: "app", Operator: "Resembles", Values: []string{"x"}}}}},
+	{"a value that is none", &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+		{Key: "app", Operator: metav1.LabelSelectorOpIn, Values: []string{"not a value!"}}}}},
+	{"no operands", &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+		{Key: "app", Operator: metav1.LabelSelectorOpIn}}}},
+	{"empty", &metav1.LabelSelector{}},
+	{"none", nil},
+}
+
+// unreadable are a kind's object of which nobody knows what it selects, which owns
+// something already, and the controllers beside which another is served.
+type unreadable struct {
+	controllers []string
+	make        func(name, app string, selector *metav1.LabelSelector) metav1.Object
+	dependent   func() metav1.Object
+	served      map[string]int // pods of the other one
+	all         bool           // an empty selector selects everything
+}
+
+func owningJob(name, app string, selector *metav1.LabelSelector) metav1.Object {
+	one, manual := int32(1), true
+	t := template(app)
+	t.Spec.RestartPolicy = corev1.RestartPolicyNever
+	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+		Spec: batchv1.JobSpec{Parallelism: &one, Completions: &one, ManualSelector: &manual, Selector: selector,
+			BackoffLimit: &one, Template: t}}
+}
+
+func ownedPod() metav1.Object { return orphan("owned", "x") }
+
+var unreadables = map[string]unreadable{
+	"Deployment": {[]string{"deployment@current", "replicaset@current"},
+		func(name, app string, selector *metav1.LabelSelector) metav1.Object {
+			two := int32(2)
+			return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+				Spec: appsv1.DeploymentSpec{Replicas: &two, Selector: selector, Template: template(app)}}
+		}, func() metav1.Object { return replicaSet("owned", "x", 0) }, map[string]int{"good-5658c5fd": 2}, false},
+	"StatefulSet": {[]string{"statefulset@current"},
+		func(name, app string, selector *metav1.LabelSelector) metav1.Object {
+			one := int32(1)
+			return &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+				Spec: appsv1.StatefulSetSpec{Replicas: &one, Selector: selector, Template: template(app)}}
+		}, ownedPod, map[string]int{"bad": 1, "good": 1}, false},
+	"DaemonSet": {[]string{"daemonset@current"},
+		func(name, app string, selector *metav1.LabelSelector) metav1.Object {
+			return &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+				Spec: appsv1.DaemonSetSpec{Selector: selector, Template: template(app)}}
+		}, ownedPod, map[string]int{"bad": 1, "good": 1}, false},
+	"Job": {[]string{"job@current"}, owningJob, ownedPod, map[string]int{"bad": 1, "good": 1}, true},
+	"PodDisruptionBudget": {[]string{"disruption"},
+		func(name, app string, selector *metav1.LabelSelector) metav1.Object {
+			return &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+				Spec: policyv1.PodDisruptionBudgetSpec{Selector: selector,
+					MinAvailable: &intstr.IntOrString{IntVal: 1}}}
+		}, ownedPod, map[string]int{"bad": 1}, true},
+}
+
+// An object whose selector nobody can read owns what it owned. Nothing is made for
+// it, nothing is taken from it, it is looked at ever less often, and the object
+// beside it has what it wants. It is told of once at most, in its status.
+func TestSelectorsThatNobodyCanRead(t *testing.T) {
+	for _, kind := range []string{"DaemonSet", "Deployment", "Job", "PodDisruptionBudget", "StatefulSet"} {
+		for _, s := range selectors {
+			if u := unreadables[kind]; u.all && s.name == "empty" {
+				continue // it selects everything, and may
+			}
+			t.Run(kind+"/"+s.name, func(t *testing.T) {
+				u := unreadables[kind]
+				bad := asStored(t, u.make, s.selector)
+				owned := u.dependent()
+				kind := fakeapi.New(fakeapi.Options{}).KindOf(bad.(runtime.Object)).GVK
+				owned.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(bad, kind)})
+				c := storedCluster(t, u.controllers, bad.(runtime.Object), stored(owned, "owned"),
+					stored(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}, "n"))
+				c.create(u.make("good", "y", &metav1.LabelSelector{MatchLabels: labelled("y")}).(runtime.Object))
+				c.settleFor(10 * time.Minute)
+				c.wantOwned(u.served)
+				if n := c.touched("bad"); n > 1 {
+					t.Errorf("%d writes for it, more than one report\n%s", n, c.tail(60))
+				}
+				c.wantBackoff("bad")
+			})
+		}
+	}
+}
+
+// asStored is an object as an earlier server stored it, defaulted, with a selector
+// that this one would not take.
+func asStored(t *testing.T, build func(name, app string, s *metav1.LabelSelector) metav1.Object,
+	selector *metav1.LabelSelector) metav1.Object {
+	t.Helper()
+	c := newCluster(t, sim.Zero{})
+	c.create(build("bad", "x", &metav1.LabelSelector{MatchLabels: labelled("x")}).(runtime.Object))
+	obj := build("bad", "x", selector).(runtime.Object)
+	whole := c.Server.Lookup(c.Server.KindOf(obj), "default", "bad").DeepCopyObject()
+	switch o := whole.(type) {
+	case *appsv1.Deployment:
+		o.Spec.Selector = selector
+	case *appsv1.StatefulSet:
+		o.Spec.Selector = selector
+	case *appsv1.DaemonSet:
+		o.Spec.Selector = selector
+	case *batchv1.Job:
+		o.Spec.Selector = selector
+	case *policyv1.PodDisruptionBudget:
+		o.Spec.Selector = selector
+	}
+	return stored(whole.(metav1.Object), "bad").(metav1.Object)
+}
+
+// storedCluster is a cluster whose server has objects that another one stored.
+func storedCluster(t *testing.T, names []string, objs ...runtime.Object) *cluster {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
+	server := fakeapi.New(fakeapi.Options{})
+	if err := server.Restore(append(objs, stored(namespace, "ns"))); err != nil {
+		t.Fatal(err)
+	}
+	c := &cluster{trial.New(trial.Options{Server: server}), t, true}
+	t.Cleanup(c.Stop)
+	for _, name := range names {
+		c.start(name)
+	}
+	return c
+}
+
+// A Service whose selector matches no labels that there can be has no Pods: its
+// slices say so once, and the Service beside it has its own.
+func TestServicesThatSelectWhatCannotBe(t *testing.T) {
+	service := func(name, value string) *corev1.Service {
+		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+			Spec: corev1.ServiceSpec{Selector: map[string]string{"app": value},
+				Ports: []corev1.ServicePort{{Port: 80, Protocol: corev1.ProtocolTCP}}}}
+	}
+	bad := service("bad", "not a value!")
+	bad.Spec.IPFamilies, bad.Spec.ClusterIP = []corev1.IPFamily{corev1.IPv4Protocol}, "10.0.0.7"
+	c := storedCluster(t, []string{"endpointslice"}, stored(bad, "bad"))
+	c.create(orphan("p", "y"))
+	c.create(service("good", "y"))
+	c.settleFor(10 * time.Minute)
+	c.want("endpointslice", "bad-1 <bad", "good-1 <good")
+	if n := c.touched("bad"); n != 1 {
+		t.Errorf("%d requests for it, not one\n%s", n, c.tail(60))
+	}
+	c.wantBackoff("bad")
+}
