@@ -35,8 +35,6 @@ type Controller struct {
 	Workers int
 
 	// Selector and Replicas tell the laws what an object of kind For asks for.
-	// Any may be nil; Selector may return nil for "selects nothing", Replicas a
-	// negative number for "cannot be told".
 	// Any may be nil. Selector may return nil for "selects nothing, or cannot be read",
 	// and Replicas a negative number for "nothing is done about its dependents".
 	Selector func(owner runtime.Object) labels.Selector
@@ -94,8 +92,9 @@ type Controller struct {
 	// Profile says which laws it is held to: without more those that any controller
 	// owes the others.
 	Profile Profile
-	// Tends are kinds that it writes by its office, whoever owns them, as an
-	// autoscaler does its targets.
+	// Tends are kinds that it edits by its office, whoever owns them, as an autoscaler
+	// does its targets. It leaves their owner references alone, and removes those of
+	// others only where Spares says which it has to leave (LAW-2).
 	Tends []schema.GroupVersionKind
 	// Spares says, of one that marks and removes objects of others by its office, why it
 	// has to leave one alone as things stand; "" where it need not. get looks at what is
