@@ -89,7 +89,8 @@ func neverTooMany(j *Judge, r *sim.Record) {
 
 // neverTooManyAtOnce is EXACT-2 for an owner that wants no number of dependents, but
 // only so many at one time. Informed goes by what the actor's caches showed when the
-// sync began: its own creations it need not remember, as it makes one in a while.
+// sync began, and by what it has made since: creations of earlier syncs it need not
+// remember, as it makes one in a while.
 func (j *Judge) neverTooManyAtOnce(r *sim.Record) {
 	w := &j.write
 	sub := w.Subject
@@ -97,7 +98,7 @@ func (j *Judge) neverTooManyAtOnce(r *sim.Record) {
 		j.Ask()
 		most := sub.Most(r.SawFor)
 		w.process.owners(k, func(owner any) { most = max(most, sub.Most(owner)) })
-		if n := j.state.activeUpTo(sub, k.owner, -1) + 1; k.shown >= most && n > most {
+		if n := j.state.activeUpTo(sub, k.owner, -1) + 1; k.shown+max(k.own, 0) >= most && n > most {
 			j.Report(Informed, "brings "+r.For.String()+" to "+itoa(n)+", it wants "+itoa(most)+" at one time")
 			return
 		}
