@@ -55,8 +55,8 @@ type Controller struct {
 	Identity func(dependent runtime.Object) string
 	// Wanted is whether an owner asks for this very dependent, where one is not as good
 	// as another: web-1 is not put in place of web-0. What is not wanted may go however
-	// few there are, and what is wanted may come however many (EXACT-1, EXACT-2). Nil:
-	// any is as good as another.
+	// few there are, and what is wanted may come however many others there are, but for
+	// those that are wanted, too (EXACT-1, EXACT-2). Nil: any is as good as another.
 	Wanted func(owner, dependent runtime.Object) bool
 	// Awaits is whether no more dependents are made while this one of the owner's is as
 	// it is: one that is not ready yet, or whose name is not free yet; nil: never

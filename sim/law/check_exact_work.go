@@ -190,32 +190,3 @@ func (w *Write) knewHolder(r *sim.Record, o *Object, id string) bool {
 	}
 	return e.Since < k.begun && w.Subject.Identity(e.Value) == id || e.Ahead
 }
-
-// askedFor reports whether the owner asks for this very dependent: by every version of
-// it that the worker may go by, or by any.
-func (w *Write) askedFor(k *work, r *sim.Record, dependent any, every bool) bool {
-	if w.Subject.Wanted == nil {
-		return true
-	}
-	is := w.Subject.Wanted(r.SawFor, dependent)
-	w.process.owners(k, func(owner any) {
-		if w.Subject.Wanted(owner, dependent) != every {
-			is = !every
-		}
-	})
-	return is
-}
-
-// neverUnasked is EXACT-2 for an owner of which one dependent is not as good as another:
-// what is created is one that it asks for.
-func (j *Judge) neverUnasked(r *sim.Record) {
-	w := &j.write
-	if k := w.counting(r); k != nil && !w.askedFor(k, r, r.After, false) {
-		j.Report(Informed, "is none that "+r.For.String()+" asks for")
-		return
-	}
-	o := j.state.Object(uidOf(r.For))
-	if o != nil && !meta.Deleting(o.Meta) && !w.Subject.Wanted(o.Value, r.After) {
-		j.Report(Committed, "is none that "+r.For.String()+" asks for by now")
-	}
-}
