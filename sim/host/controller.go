@@ -131,7 +131,8 @@ type Count struct {
 	// that follows from the dependents alone.
 	Of func(owner runtime.Object) int
 	// Ever says that it counts those that are gone as well, as a Job's status does: it
-	// is at least the number of those that are there, once all is quiet.
+	// is at least the number of those that are there, once all is quiet, and at no time
+	// more than the owner has had dependents.
 	Ever bool
 	// Is reports whether a dependent that the owner controls is one of those,
 	// one that is being deleted included.

@@ -21,6 +21,7 @@ type State struct {
 	selectors map[selecting]labels.Selector
 	promises  promises
 	taken     taken
+	ever      ever
 
 	epoch     int  // user actions and switches of generation so far
 	dropping  bool // the server is of a version that does not know the controller field
@@ -48,6 +49,7 @@ func (s *State) reset() {
 	clear(s.selectors)
 	clear(s.promises.byObject)
 	s.taken.reset()
+	clear(s.ever.had)
 	for _, p := range s.processes {
 		p.restart(0)
 		p.forgetRun()
@@ -56,6 +58,7 @@ func (s *State) reset() {
 }
 
 func (s *State) addSubject(sub Subject) {
+	s.ever.know(&sub)
 	if p := s.byProcess[sub.Process]; p != nil {
 		p.Subject = sub
 		clear(s.selectors)
