@@ -15,6 +15,7 @@ import (
 type asked struct {
 	wrote   sync.Map // controller name -> true once a process of it has written
 	rested  sync.Map // controller name -> true once a world rested with an object of its kind
+	keyed   sync.Map // controller name -> true once a key that it synced named an object of its kind
 	done    sync.Map // *Step of the user's -> true once it was done
 	refused sync.Map // *Step of the user's -> why it was refused
 
@@ -31,6 +32,9 @@ func (a *asked) note(r *Run) {
 		}
 		if _, known := a.wrote.Load(c.Name); !known && wrote(&r.t.World.History, p.Name) {
 			a.wrote.Store(c.Name, true)
+		}
+		if _, known := a.keyed.Load(c.Name); !known && keyed(&r.t.World.History, p.Name) {
+			a.keyed.Store(c.Name, true)
 		}
 	}
 	if a.said != nil {
@@ -86,6 +90,16 @@ func wrote(h *sim.History, process string) bool {
 	return false
 }
 
+// keyed reports whether a sync of a process was of an object, by its key.
+func keyed(h *sim.History, process string) bool {
+	for i := range h.Len() {
+		if rec := h.At(i); rec != nil && rec.Op == sim.SyncStart && rec.Process == process && rec.For.UID != "" {
+			return true
+		}
+	}
+	return false
+}
+
 // tried takes in how a step of the user's went.
 func (a *asked) tried(s *Step, err error) {
 	if err == nil {
@@ -97,7 +111,7 @@ func (a *asked) tried(s *Step, err error) {
 
 // tell says it in the exploration of a file.
 func (a *asked) tell(f *File, x *Exploration) {
-	x.Wrote, x.Rested = names(&a.wrote), names(&a.rested)
+	x.Wrote, x.Rested, x.Keyed = names(&a.wrote), names(&a.rested), names(&a.keyed)
 	for _, s := range a.said {
 		x.Said = append(x.Said, *s)
 	}

@@ -30,6 +30,7 @@ type Exploration struct {
 	Failures []*Counterexample `json:"failures,omitempty"` // the first of each law
 	Wrote    map[string]bool   `json:"wrote"`              // the controllers that wrote something in some schedule
 	Rested   map[string]bool   `json:"rested"`             // those with an object of their kind in a world at rest
+	Keyed    map[string]bool   `json:"-"`                  // those a key of which named an object of their kind
 	Said     []Said            `json:"-"`                  // with [ExploreOptions].Whole; by controller and clause
 	Vain     []Vain            `json:"vain,omitempty"`     // what the user did in vain, in every schedule
 }

@@ -93,7 +93,10 @@ func (r *Report) add(e *examined) {
 	for _, id := range e.pins {
 		for i := range e.w.cast {
 			h := r.of(&e.w.cast[i], id)
-			h.asked, h.worlds, h.schedules = h.asked+e.x.Schedules, h.worlds+1, h.schedules+e.x.Schedules
+			if e.x.Ended+e.x.Failed > 0 {
+				h.asked, h.worlds, h.schedules = h.asked+e.x.Schedules, h.worlds+1, h.schedules+e.x.Schedules
+			}
+			h.broken += e.x.Failed + e.x.Unsettled
 		}
 	}
 	for _, s := range e.x.Said {

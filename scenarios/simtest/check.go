@@ -124,8 +124,8 @@ func (c *Case) explore(t *testing.T, dir string) {
 }
 
 // Unasked says what an exploration that broke nothing did not ask, a line each:
-// a controller under test that wrote nothing in any schedule, or whose kind no
-// world at rest had an object of; something the user does that was refused
+// a controller under test that wrote nothing in any schedule, whose kind no world at
+// rest had an object of, or whose keys are those of no object; something the user does that was refused
 // every time. Of such a one a pass says nothing. Nor does one of an enumeration that
 // did not come to its end.
 func (c *Case) Unasked(x *scenarios.Exploration) []string {
@@ -142,6 +142,10 @@ func (c *Case) Unasked(x *scenarios.Exploration) []string {
 			all = append(all,
 				fmt.Sprintf("no %s is left at the end of any of %d schedules: of %s nothing was asked at rest; add "+
 					"one that the user does not delete", kind, x.Schedules, name))
+		} else if kind != "" && !x.Keyed[name] {
+			all = append(all,
+				fmt.Sprintf("no key that %s synced names a %s: how many it makes and deletes for each was not asked; "+
+					"keys are namespace/name", name, kind))
 		}
 	}
 	for _, v := range x.Vain {

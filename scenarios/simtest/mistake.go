@@ -36,7 +36,7 @@ func (c *Case) checkControllers() error {
 		if err := x.Check(); err != nil {
 			return mistake("Controllers[%d]: %v", i, err)
 		}
-		if x.For.Empty() && len(x.Routes) > 0 {
+		if x.For.Empty() {
 			return mistake("Controllers[%d]: controller %s: For is empty: no law would ask what it does; name the "+
 				"kind it syncs", i, x.Name)
 		}

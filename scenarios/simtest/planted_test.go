@@ -116,3 +116,34 @@ func TestPlanted(t *testing.T) {
 		})
 	}
 }
+
+// A controller whose keys name no object of its kind is asked for no numbers: that it
+// breaks nothing says little, and is no pass.
+func TestKeysOfNoObject(t *testing.T) {
+	one := Keeper
+	one.Routes = []host.Route{{Kind: configMaps, Do: func(_ host.View, _ host.Event, out *host.Effect) {
+		out.Keys = append(out.Keys, "all")
+	}}}
+	one.New = func(env *host.Env) host.Reconciler {
+		maps := env.Informer(configMaps).GetIndexer()
+		return host.SyncFunc(func(ctx context.Context, _ string) error {
+			for _, o := range maps.List() {
+				if err := keep(ctx, env, o.(*corev1.ConfigMap)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	c := simtest.Case{Controllers: []host.Controller{one}, Schedules: 10,
+		World: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"}
+	x, err := c.Explore(t.Context(), t.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "no key that keeper synced names a ConfigMap: how many it makes and deletes for each was not asked; keys " +
+		"are namespace/name"
+	if got := c.Unasked(x); len(x.Failures) > 0 || len(got) != 1 || got[0] != want {
+		t.Errorf("got %q, and %s", got, x.Text())
+	}
+}

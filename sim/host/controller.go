@@ -35,8 +35,6 @@ type Controller struct {
 	Workers int
 
 	// Selector and Replicas tell the laws what an object of kind For asks for.
-	// Any may be nil; Selector may return nil for "selects nothing", Replicas a
-	// negative number for "cannot be told".
 	// Any may be nil. Selector may return nil for "selects nothing, or cannot be read",
 	// and Replicas a negative number for "nothing is done about its dependents".
 	Selector func(owner runtime.Object) labels.Selector
@@ -57,8 +55,8 @@ type Controller struct {
 	Identity func(dependent runtime.Object) string
 	// Wanted is whether an owner asks for this very dependent, where one is not as good
 	// as another: web-1 is not put in place of web-0. What is not wanted may go however
-	// few there are, and what is wanted may come however many (EXACT-1, EXACT-2). Nil:
-	// any is as good as another.
+	// few there are, and what is wanted may come however many others there are, but for
+	// those that are wanted, too (EXACT-1, EXACT-2). Nil: any is as good as another.
 	Wanted func(owner, dependent runtime.Object) bool
 	// Awaits is whether no more dependents are made while this one of the owner's is as
 	// it is: one that is not ready yet, or whose name is not free yet; nil: never
@@ -94,8 +92,9 @@ type Controller struct {
 	// Profile says which laws it is held to: without more those that any controller
 	// owes the others.
 	Profile Profile
-	// Tends are kinds that it writes by its office, whoever owns them, as an
-	// autoscaler does its targets.
+	// Tends are kinds that it edits by its office, whoever owns them, as an autoscaler
+	// does its targets. It leaves their owner references alone, and removes those of
+	// others only where Spares says which it has to leave (LAW-2).
 	Tends []schema.GroupVersionKind
 	// Spares says, of one that marks and removes objects of others by its office, why it
 	// has to leave one alone as things stand; "" where it need not. get looks at what is
@@ -132,7 +131,8 @@ type Count struct {
 	// that follows from the dependents alone.
 	Of func(owner runtime.Object) int
 	// Ever says that it counts those that are gone as well, as a Job's status does: it
-	// is at least the number of those that are there, once all is quiet.
+	// is at least the number of those that are there, once all is quiet, and at no time
+	// more than the owner has had dependents.
 	Ever bool
 	// Is reports whether a dependent that the owner controls is one of those,
 	// one that is being deleted included.

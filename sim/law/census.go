@@ -13,15 +13,17 @@ import (
 type census struct {
 	taken     bool
 	collector *process     // a garbage collector that works
-	owners    []ownerCount // every object a controller syncs, those being deleted left out
-	orphans   []*Object    // active dependents without a ControllerRef
+	owners    []ownerCount // every object a controller syncs, for each who does; those being deleted left out
+	orphans   []*Object    // dependents without a ControllerRef, those being deleted left out
 	slots     map[types.UID]int
 }
 
-// ownerCount is one owner with how many active dependents it owns and wants.
+// ownerCount is one owner with how many active dependents it owns and wants, as one of
+// the controllers that sync it says.
 type ownerCount struct {
 	*Object
 	sub   *Subject
+	next  int // the same object as the next controller that syncs it says; -1 for none
 	owned int
 	held  int  // those it owns that are not active any more included: a status may have them
 	want  int  // -1 where the subject doesn't say
@@ -60,16 +62,18 @@ func (c *census) take(s *State) {
 	for i, p := range s.processes {
 		for _, kind := range p.Subject.Dependents {
 			if !p.stopped && p.Subject.Kind != "" && !s.counted(i, kind) {
-				c.count(s, &p.Subject, kind)
+				c.count(s, kind)
 			}
 		}
 	}
 }
 
-// described reports whether an earlier process syncs the same kind.
+// described reports whether an earlier process runs the same controller on the same
+// kind. Of two controllers that share a kind, each answers for what it does.
 func (s *State) described(i int) bool {
+	sub := &s.processes[i].Subject
 	for _, p := range s.processes[:i] {
-		if !p.stopped && p.Subject.Kind == s.processes[i].Subject.Kind {
+		if !p.stopped && p.Subject.Kind == sub.Kind && p.Subject.Controller == sub.Controller {
 			return true
 		}
 	}
@@ -86,10 +90,11 @@ func (s *State) counted(i int, kind string) bool {
 	return false
 }
 
-// allWork reports whether every process that syncs a kind works.
-func (s *State) allWork(kind string) bool {
+// allWork reports whether every process works that runs a subject's controller on its
+// kind.
+func (s *State) allWork(sub *Subject) bool {
 	for _, p := range s.processes {
-		if p.Subject.Kind == kind && !p.stopped && !p.works() {
+		if p.Subject.Kind == sub.Kind && p.Subject.Controller == sub.Controller && !p.stopped && !p.works() {
 			return false
 		}
 	}
@@ -97,7 +102,7 @@ func (s *State) allWork(kind string) bool {
 }
 
 func (c *census) addOwners(s *State, sub *Subject) {
-	works := s.allWork(sub.Kind)
+	works := s.allWork(sub)
 	for _, o := range s.Kind(sub.Kind) {
 		if meta.Deleting(o.Meta) || s.terminating(o.Ref.Namespace) {
 			continue
@@ -106,21 +111,27 @@ func (c *census) addOwners(s *State, sub *Subject) {
 		if sub.Replicas != nil {
 			want = sub.Replicas(o.Value)
 		}
+		next := -1
+		if i, ok := c.slots[o.Meta.GetUID()]; ok {
+			next = i
+		}
 		c.slots[o.Meta.GetUID()] = len(c.owners)
-		c.owners = append(c.owners, ownerCount{Object: o, sub: sub, want: want, waits: s.awaits(sub, o), works: works})
+		c.owners = append(c.owners,
+			ownerCount{Object: o, sub: sub, next: next, want: want, waits: s.awaits(sub, o), works: works})
 	}
 }
 
-func (c *census) count(s *State, sub *Subject, kind string) {
+func (c *census) count(s *State, kind string) {
 	for _, d := range s.Kind(kind) {
 		ref := meta.ControllerOf(d.Meta)
 		if ref == nil {
-			if sub.counts(d.Value, d.Meta) && !s.terminating(d.Ref.Namespace) {
+			if !meta.Deleting(d.Meta) && !s.terminating(d.Ref.Namespace) {
 				c.orphans = append(c.orphans, d)
 			}
 			continue
 		}
-		if i, ok := c.slots[ref.UID]; ok {
+		i, ok := c.slots[ref.UID]
+		for ; ok && i >= 0; i = c.owners[i].next {
 			o := &c.owners[i]
 			if !slices.Contains(o.sub.Dependents, kind) {
 				continue
@@ -130,6 +141,12 @@ func (c *census) count(s *State, sub *Subject, kind string) {
 			}
 		}
 	}
+}
+
+// wouldOwn reports whether an owner asks for an orphan that counts.
+func (s *State) wouldOwn(o *ownerCount, orphan *Object) bool {
+	return slices.Contains(o.sub.Dependents, orphan.Ref.Kind) && o.sub.counts(orphan.Value, orphan.Meta) &&
+		s.Selects(o.sub, o.Value, orphan.Meta)
 }
 
 // awaits reports whether an owner's controller makes no more while one of its

@@ -3,8 +3,6 @@
 package law
 
 import (
-	"slices"
-
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
@@ -47,8 +45,7 @@ func adoptAll(j *Judge, r *sim.Record) {
 			if !j.settled(a) {
 				continue
 			}
-			if slices.Contains(a.sub.Dependents, o.Ref.Kind) && j.state.Selects(a.sub, a.Value, o.Meta) &&
-				a.sub.willing(a.Value, o.Value) {
+			if j.state.wouldOwn(a, o) && a.sub.willing(a.Value, o.Value) {
 				j.Report(Informed, o.Ref.String()+" stays an orphan though "+a.Ref.String()+" selects it")
 				break
 			}

@@ -111,15 +111,18 @@ func restartMovesNothing(j *Judge, r *sim.Record) {
 	if owner == nil || meta.Deleting(owner.Meta) {
 		return
 	}
-	sub := j.state.subjectFor(owner.Ref.Kind)
-	if sub == nil || !sub.manages(r.Object.Kind) || !j.state.Selects(sub, owner.Value, w.Before) {
+	for _, p := range j.state.processes {
+		sub := &p.Subject
+		if sub.Kind != owner.Ref.Kind || !sub.manages(r.Object.Kind) || !j.state.Selects(sub, owner.Value, w.Before) {
+			continue
+		}
+		s := Informed
+		if w.Saw != nil && !j.state.Selects(sub, ownerAsRead(r, owner), w.Saw) {
+			s = Committed
+		}
+		j.Report(s, "leaves "+refName(w.Owner)+" after a restart")
 		return
 	}
-	s := Informed
-	if w.Saw != nil && !j.state.Selects(sub, ownerAsRead(r, owner), w.Saw) {
-		s = Committed
-	}
-	j.Report(s, "leaves "+refName(w.Owner)+" after a restart")
 }
 
 // ownerAsRead is an owner as the writer had read it when it syncs that owner, and

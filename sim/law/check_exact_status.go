@@ -14,7 +14,8 @@ import (
 // comes to who looks at each dependent at some moment between the beginning of
 // the sync and the request; when all is quiet it is the stored objects'. A number
 // that a write leaves as it was is judged at rest only: the writer need not have
-// counted. So is one of all that there ever were, of which none may be left out.
+// counted. One of all that there ever were may lag, but not be more than there were;
+// at rest none may be left out.
 func exactStatus(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.statusesAtRest()
@@ -37,7 +38,14 @@ func exactStatus(j *Judge, r *sim.Record) {
 	for i := range w.Subject.Counts {
 		c := &w.Subject.Counts[i]
 		n := c.Of(r.After)
-		if n < 0 || n == c.Of(r.Before) || c.Ever {
+		if n < 0 || n == c.Of(r.Before) {
+			continue
+		}
+		if had := j.state.ever.had[k.owner]; c.Ever && n > had && n > c.Of(r.Before) {
+			j.Report(Informed, c.Name+" is "+itoa(n)+", it has had "+itoa(had))
+			return
+		}
+		if c.Ever {
 			continue
 		}
 		if low, high := j.explained(w, r, k, c, seen, false); n >= low && n <= high {
@@ -166,7 +174,11 @@ func (j *Judge) statusesAtRest() {
 			if n < 0 {
 				continue
 			}
-			if there := j.state.such(o.sub, count, o.Object); n != there && !(count.Ever && n > there) {
+			there, had := j.state.such(o.sub, count, o.Object), j.state.ever.had[o.Meta.GetUID()]
+			switch {
+			case count.Ever && n > had:
+				j.Report(Informed, count.Name+" of "+o.Ref.String()+" is "+itoa(n)+", it has had "+itoa(had))
+			case n < there, n > there && !count.Ever:
 				j.Report(Informed, count.Name+" of "+o.Ref.String()+" is "+itoa(n)+", there are "+itoa(there))
 			}
 		}

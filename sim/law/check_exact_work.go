@@ -89,7 +89,8 @@ func neverTooMany(j *Judge, r *sim.Record) {
 
 // neverTooManyAtOnce is EXACT-2 for an owner that wants no number of dependents, but
 // only so many at one time. Informed goes by what the actor's caches showed when the
-// sync began: its own creations it need not remember, as it makes one in a while.
+// sync began, and by what it has made since: creations of earlier syncs it need not
+// remember, as it makes one in a while.
 func (j *Judge) neverTooManyAtOnce(r *sim.Record) {
 	w := &j.write
 	sub := w.Subject
@@ -97,7 +98,7 @@ func (j *Judge) neverTooManyAtOnce(r *sim.Record) {
 		j.Ask()
 		most := sub.Most(r.SawFor)
 		w.process.owners(k, func(owner any) { most = max(most, sub.Most(owner)) })
-		if n := j.state.activeUpTo(sub, k.owner, -1) + 1; k.shown >= most && n > most {
+		if n := j.state.activeUpTo(sub, k.owner, -1) + 1; k.shown+max(k.own, 0) >= most && n > most {
 			j.Report(Informed, "brings "+r.For.String()+" to "+itoa(n)+", it wants "+itoa(most)+" at one time")
 			return
 		}
@@ -188,33 +189,4 @@ func (w *Write) knewHolder(r *sim.Record, o *Object, id string) bool {
 		return false
 	}
 	return e.Since < k.begun && w.Subject.Identity(e.Value) == id || e.Ahead
-}
-
-// askedFor reports whether the owner asks for this very dependent: by every version of
-// it that the worker may go by, or by any.
-func (w *Write) askedFor(k *work, r *sim.Record, dependent any, every bool) bool {
-	if w.Subject.Wanted == nil {
-		return true
-	}
-	is := w.Subject.Wanted(r.SawFor, dependent)
-	w.process.owners(k, func(owner any) {
-		if w.Subject.Wanted(owner, dependent) != every {
-			is = !every
-		}
-	})
-	return is
-}
-
-// neverUnasked is EXACT-2 for an owner of which one dependent is not as good as another:
-// what is created is one that it asks for.
-func (j *Judge) neverUnasked(r *sim.Record) {
-	w := &j.write
-	if k := w.counting(r); k != nil && !w.askedFor(k, r, r.After, false) {
-		j.Report(Informed, "is none that "+r.For.String()+" asks for")
-		return
-	}
-	o := j.state.Object(uidOf(r.For))
-	if o != nil && !meta.Deleting(o.Meta) && !w.Subject.Wanted(o.Value, r.After) {
-		j.Report(Committed, "is none that "+r.For.String()+" asks for by now")
-	}
 }

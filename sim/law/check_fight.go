@@ -191,7 +191,7 @@ func (j *Judge) checkSums(c *census) {
 func (j *Judge) checkSum(c *census, s *sum) {
 	first := &c.owners[s.first]
 	for _, o := range c.orphans {
-		if o.Ref.Kind == first.sub.Dependents[0] && j.state.Selects(first.sub, first.Value, o.Meta) {
+		if o.Ref.Kind == first.sub.Dependents[0] && j.state.wouldOwn(first, o) {
 			s.have++
 		}
 	}

@@ -20,7 +20,7 @@ func dontInterfere(j *Judge, r *sim.Record) {
 		return
 	}
 	j.Ask()
-	if w.Mine || w.Owner != nil && j.inFamily(r, w.Owner) {
+	if w.tended(r) || w.Mine || w.Owner != nil && j.inFamily(r, w.Owner) {
 		j.cutsOthers(r)
 		return
 	}
@@ -54,6 +54,13 @@ func (w *Write) made() bool {
 		strings.Contains(w.Before.GetAnnotations()[createdBy], strconv.Quote(w.For.UID))
 }
 
+// tended reports whether a write is one that the actor makes by its office, whoever
+// owns the object. To remove an object is none, where nothing says which it has to
+// spare.
+func (w *Write) tended(r *sim.Record) bool {
+	return !w.Dependent && slices.Contains(w.Subject.Tends, r.Object.Kind) && !(w.Deletes && w.Subject.Spares == nil)
+}
+
 // concerns reports whether an object that was written is somebody's, so that
 // LAW-2 asks whose: it is of a kind that the actor makes and claims, or another
 // controller's dependent, or what another controller syncs, as a rival of the
@@ -62,9 +69,6 @@ func (w *Write) made() bool {
 // ADOPT-8's.
 func (j *Judge) concerns(r *sim.Record) bool {
 	w := &j.write
-	if slices.Contains(w.Subject.Tends, r.Object.Kind) {
-		return false
-	}
 	if w.Dependent {
 		return true
 	}
@@ -75,8 +79,8 @@ func (j *Judge) concerns(r *sim.Record) bool {
 	return w.Owner != nil || j.state.subjectFor(r.Object.Kind) != nil
 }
 
-// cutsOthers reports a write to the actor's own dependent that takes off the
-// reference of another owner who is there: what a list of owners that is written
+// cutsOthers reports a write to the actor's own dependent, or to what it tends, that
+// takes off the reference of another owner who is there: what a list of owners that is written
 // anew, or from a copy that is out of date, forgets. Its own sort of owners an
 // actor may arrange as it likes, and so what it makes itself, and references that
 // it put there. A deletion and a release are judged by other laws.

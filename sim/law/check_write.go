@@ -55,12 +55,13 @@ func converges(met func(p *process) bool, hardship string) func(*Judge) Check {
 	}, sim.Settled)
 }
 
-// unconverged returns the first owner of a process's kind that has not got
-// what it wants, nil when all have.
+// unconverged returns the first owner of a process's kind that has not got what it
+// wants of that process's controller, nil when all have.
 func (j *Judge) unconverged(p *process) *ownerCount {
 	c := j.survey()
 	for i := range c.owners {
-		if o := &c.owners[i]; o.Ref.Kind == p.Subject.Kind && j.settled(o) && o.short() {
+		o := &c.owners[i]
+		if o.Ref.Kind == p.Subject.Kind && o.sub.Controller == p.Subject.Controller && j.settled(o) && o.short() {
 			return o
 		}
 	}

@@ -19,6 +19,7 @@ func (s *State) fold(r *sim.Record, p *process, w *Write) {
 	case sim.Commit:
 		s.promises.fold(&s.stored, r, w)
 		s.taken.fold(&s.stored, r, w)
+		s.ever.fold(s, r, w)
 		s.put(r.Object.Kind, r.After, w.Before, w.After, w.maker())
 		if s.byProcess[r.Process] == nil { // the user, or whoever else acts from outside
 			s.newEpoch()

@@ -44,6 +44,7 @@ func stories() []story {
 		trackingStories,
 		namedStories,
 		placeStories,
+		sharedKindStories,
 	} {
 		all = append(all, s...)
 	}

@@ -128,14 +128,15 @@ func (p *process) lists(s *State, r *sim.Record, k *work) {
 	}
 }
 
-// refused notes a refused write: one that releases, of an object that is gone
+// refused notes a refused write: that of a dependent may say that it is gone, but for a
+// creation, whose name is taken; and one that releases, of an object that is gone
 // or was replaced, must not fail the sync (ORPHAN-2).
 func (p *process) refused(s *State, r *sim.Record) {
 	k := p.work(r)
 	if k == nil {
 		return
 	}
-	if p.manages(r.Object.Kind) && (r.Code == 404 || r.Code == 409 || r.Code == 422) {
+	if p.manages(r.Object.Kind) && r.Verb != "create" && (r.Code == 404 || r.Code == 409 || r.Code == 422) {
 		k.missed++
 	}
 	if p.lostRelease(s, r) {

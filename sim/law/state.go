@@ -18,9 +18,10 @@ type State struct {
 	processes []*process
 	byProcess map[string]*process
 	last      *process // that was asked for; nil for none
-	selectors map[any]labels.Selector
+	selectors map[selecting]labels.Selector
 	promises  promises
 	taken     taken
+	ever      ever
 
 	epoch     int  // user actions and switches of generation so far
 	dropping  bool // the server is of a version that does not know the controller field
@@ -29,10 +30,17 @@ type State struct {
 
 const selectorCache = 4096
 
+// selecting is one version of an owner as one subject reads it: two controllers may
+// sync a kind, and one generation may read another selector than the next.
+type selecting struct {
+	sub   *Subject
+	owner any
+}
+
 func (s *State) init() {
 	s.stored = newStored()
 	s.byProcess = map[string]*process{}
-	s.selectors = map[any]labels.Selector{}
+	s.selectors = map[selecting]labels.Selector{}
 	s.promises.byObject = map[types.UID][]promise{}
 }
 
@@ -41,6 +49,7 @@ func (s *State) reset() {
 	clear(s.selectors)
 	clear(s.promises.byObject)
 	s.taken.reset()
+	clear(s.ever.had)
 	for _, p := range s.processes {
 		p.restart(0)
 		p.forgetRun()
@@ -49,8 +58,10 @@ func (s *State) reset() {
 }
 
 func (s *State) addSubject(sub Subject) {
+	s.ever.know(&sub)
 	if p := s.byProcess[sub.Process]; p != nil {
 		p.Subject = sub
+		clear(s.selectors)
 		return
 	}
 	p := &process{Subject: sub, early: -1, known: view.NewKnown(), queue: view.NewQueue(), met: map[view.Key]bool{}}
@@ -84,17 +95,18 @@ func (s *State) subjectFor(kind string) *Subject {
 
 // selector is a subject's selector of one version of an owner.
 func (s *State) selector(sub *Subject, owner any) labels.Selector {
-	if sel, ok := s.selectors[owner]; ok {
-		return sel
-	}
 	if sub.Selector == nil {
 		return nil
+	}
+	key := selecting{sub, owner}
+	if sel, ok := s.selectors[key]; ok {
+		return sel
 	}
 	if len(s.selectors) >= selectorCache {
 		clear(s.selectors)
 	}
 	sel := sub.Selector(owner)
-	s.selectors[owner] = sel
+	s.selectors[key] = sel
 	return sel
 }
 

@@ -28,6 +28,23 @@ var mostStories = []story{
 		t.sync("job", a, func() { t.commit("job", "create", a, nil, pod("p", a)) })
 		t.sync("job", a, func() { t.commit("job", "create", a, nil, pod("q", a)) })
 	}},
+	{"EXACT-2", "two in one sync", broken, func(t *tape) {
+		a := t.busy(1)
+		t.sync("job", a, func() {
+			t.commit("job", "create", a, nil, pod("p", a))
+			t.commit("job", "create", a, nil, pod("q", a))
+		})
+	}},
+	{"EXACT-2", "one that replaces another, in one sync", kept, func(t *tape) {
+		a := t.busy(1)
+		p := pod("p", a)
+		t.exist(p)
+		t.deliver("job", nil, p, "default/a")
+		t.sync("job", a, func() {
+			t.commit("job", "delete", a, p, nil)
+			t.commit("job", "create", a, nil, pod("q", a))
+		})
+	}},
 	{"EXACT-2", "the first has failed", kept, func(t *tape) {
 		a := t.busy(1)
 		p := pod("p", a).as(func(o *thing) { o.Failed = true })

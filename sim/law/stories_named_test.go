@@ -76,6 +76,22 @@ var namedStories = []story{
 		a, p := t.line(2, "s-0", "s-1")
 		t.sync("sts", a, func() { t.commit("sts", "delete", a, p[0], nil) })
 	}},
+	{"EXACT-2", "two of those that are wanted, where one is", broken, func(t *tape) {
+		a, _ := t.line(1, "s-0")
+		t.sync("sts", a, func() { t.commit("sts", "create", a, nil, pod("s-00", a)) })
+	}},
+	{"EXACT-2", "two of those that are wanted, in one sync", broken, func(t *tape) {
+		a, _ := t.line(1)
+		t.sync("sts", a, func() {
+			t.commit("sts", "create", a, nil, pod("s-0", a))
+			t.commit("sts", "create", a, nil, pod("s-00", a))
+		})
+	}},
+	{"EXACT-2", "two of those that are wanted, the other not shown yet", committed, func(t *tape) {
+		a, _ := t.line(1)
+		t.exist(pod("s-0", a))
+		t.sync("sts", a, func() { t.commit("sts", "create", a, nil, pod("s-00", a)) })
+	}},
 	{"EXACT-1", "not wanted by what it had been shown", committed, func(t *tape) {
 		a, p := t.line(2, "s-0", "s-1")
 		a = t.resized(a, 1)

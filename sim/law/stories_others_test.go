@@ -108,6 +108,22 @@ var othersStories = []story{
 		t.exist(a, b)
 		t.commit("op", "patch", a, b, b.as(func(o *thing) { o.Replicas = 0 })).Subresource = "scale"
 	}},
+	{"LAW-2", "takes the owner off what it scales by its office", broken, func(t *tape) {
+		a, d := app("a"), object("Deployment", "d")
+		b := rc("b", 1).owned(controlledBy(d))
+		t.exist(a, d, b)
+		t.commit("op", "patch", a, b, b.owned())
+	}},
+	{"LAW-2", "removes what it is to scale", broken, func(t *tape) {
+		a, b := app("a"), rc("b", 1)
+		t.exist(a, b)
+		t.commit("op", "delete", a, b, nil)
+	}},
+	{"LAW-2", "removes by its office, and says what it has to spare", kept, func(t *tape) {
+		a, b := object("Policy", "a"), rc("b", 1)
+		t.exist(a, b)
+		t.commit("cleaner", "delete", a, b, nil)
+	}},
 	{"LAW-2", "from a queue of pods, its own", kept, func(t *tape) { t.otherQueue("App") }},
 	{"LAW-2", "from a queue of pods, another's", broken, func(t *tape) { t.otherQueue("ReplicaSet") }},
 	{"LAW-2", "adoption that takes finalizers off", broken, func(t *tape) {

@@ -3,8 +3,8 @@ package law
 // inUse is the finalizer of one who keeps what Pods use.
 const inUse = "example.com/in-use"
 
-// placing are a subject that wants one dependent on each node, and one that removes
-// Pods from nodes that are gone.
+// placing are a subject that wants one dependent on each node, others that go by what is
+// there beside the objects that they write, and one that shares its kind.
 func placing() []Subject {
 	return []Subject{
 		{Process: "ds", Controller: "daemonset", Kind: "DaemonSet", Dependents: []string{"Pod"}, Profile: Upstream,
@@ -32,6 +32,9 @@ func placing() []Subject {
 				}
 				return ""
 			}},
+		{Process: "cleaner", Controller: "cleaner", Kind: "Policy", Tends: []string{"ReplicationController"},
+			Spares: func(any, bool, func(kind, namespace, name string) any) string { return "" }},
+		crew(),
 	}
 }
 

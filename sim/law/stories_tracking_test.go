@@ -55,11 +55,29 @@ var trackingStories = []story{
 	{"ORPHAN-1", "not released by one that has ended", kept, func(t *tape) { t.outgrown("job", job("a").ended()) }},
 	{"ORPHAN-1", "not released by one that goes on", broken, func(t *tape) { t.outgrown("rs", set("a", 1)) }},
 	{"EXACT-8", "counts those that are gone as well", kept, func(t *tape) { t.counted(3) }},
+	{"EXACT-8", "counts each of two as it ends", kept, func(t *tape) { t.tallied(1, 2) }},
+	{"EXACT-8", "counts one twice", broken, func(t *tape) { t.tallied(1, 3) }},
 	{"EXACT-8", "leaves out one that is there", broken, func(t *tape) { t.counted(1) }},
 	{"ADOPT-2", "not adopted by one that has ended", kept, func(t *tape) {
 		t.exist(job("a").ended(), pod("p", nil))
 		t.settled()
 	}},
+}
+
+// tallied has a Job whose two pods have ended say of how many it has counted, in one
+// write after another.
+func (t *tape) tallied(numbers ...int) {
+	a := job("a")
+	t.exist(a, pod("p", a).on("n").as(func(o *thing) { o.Failed = true }),
+		pod("q", a).on("n").as(func(o *thing) { o.Failed = true }))
+	t.show("job", a)
+	for _, n := range numbers {
+		b := a.as(func(o *thing) { o.Placed = n })
+		t.sync("job", a, func() { t.commit("job", "update", a, a, b).Subresource = "status" })
+		t.deliver("job", a, b)
+		a = b
+	}
+	t.settled()
 }
 
 // ofOtherWork is what a key stands for that names no Job.

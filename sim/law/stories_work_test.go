@@ -151,6 +151,22 @@ var workStories = []story{
 		t.sync("rs", a, func() { t.commit("rs", "create", a, nil, pod("q", a)); t.commit("rs", "delete", a, p, nil) })
 	}},
 
+	{"EXACT-2", "makes another where the name was taken", broken, func(t *tape) {
+		a, p := t.family(1, "p")
+		t.sync("rs", a, func() {
+			t.refuse("rs", "create", a, p[0], nil, 409, "exists")
+			t.commit("rs", "create", a, nil, pod("q", a))
+		})
+	}},
+	{"EXACT-2", "makes another where one was found gone", kept, func(t *tape) {
+		a, p := t.family(1, "p")
+		t.user(p[0], nil)
+		t.sync("rs", a, func() {
+			t.refuse("rs", "patch", a, p[0], p[0], 404, "gone")
+			t.commit("rs", "create", a, nil, pod("q", a))
+		})
+	}},
+
 	{"EXACT-3", "one on each node", kept, func(t *tape) {
 		a, _ := t.family(2)
 		t.sync("rs", a, func() {

@@ -23,7 +23,7 @@ type Subject struct {
 	Kind       string   // the kind it syncs; "" for none: the laws on collections don't concern it
 	APIVersion string   // of Kind; "" where the source of records does not say
 	Dependents []string // the kinds it creates, claims and deletes
-	Tends      []string // kinds it writes by its office, whoever owns them: an autoscaler's targets
+	Tends      []string // kinds it edits by its office, whoever owns them: an autoscaler's targets; see Spares
 	Finalizers []string // those it puts on objects and takes off again
 	// Keeps says why an object that is being deleted keeps one of them as things stand (EXACT-6), "" where it
 	// need not; nil: nothing does.

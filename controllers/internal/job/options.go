@@ -74,5 +74,6 @@ type Without struct {
 	Suspend     bool // a suspended Job runs on
 	Managed     bool // a Job that names another controller is synced all the same
 	Ready       bool // the status counts every active pod as ready
+	CountHeld   bool // pods are counted while the finalizer holds them, and again when it does not
 	SharedCache bool // the cached Job is changed in place
 }

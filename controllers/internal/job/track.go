@@ -94,7 +94,8 @@ func (a *attempt) held() map[types.UID]bool {
 func (a *attempt) countFree(held map[types.UID]bool) bool {
 	s := &a.job.Status
 	free := func(uids *[]types.UID, counter *int32) bool {
-		kept := slices.DeleteFunc(slices.Clone(*uids), func(uid types.UID) bool { return !held[uid] })
+		kept := slices.DeleteFunc(slices.Clone(*uids),
+			func(uid types.UID) bool { return !held[uid] || a.r.options.Without.CountHeld })
 		n := len(*uids) - len(kept)
 		*counter += int32(n)
 		if *uids = kept; len(kept) == 0 {

@@ -76,6 +76,12 @@ var counts = []host.Count{
 			return unlessLeft(owner, int(owner.(*batchv1.Job).Status.Succeeded))
 		},
 		Is: func(_, p runtime.Object) bool { return p.(*corev1.Pod).Status.Phase == corev1.PodSucceeded }},
+	{Name: "succeeded and failed", Ever: true, // each pod counts once, also where the Job has ended
+		Of: func(owner runtime.Object) int {
+			s := &owner.(*batchv1.Job).Status
+			return unlessForeign(owner, int(s.Succeeded+s.Failed))
+		},
+		Is: func(_, _ runtime.Object) bool { return false }},
 }
 
 // unlessLeft is a number of the status of a Job that is not left alone; -1 of one that is.

@@ -101,6 +101,14 @@ func TestSubtleOwners(t *testing.T)    { convict(t, subtleOwners) }
 func TestSubtleEnds(t *testing.T)      { convict(t, subtleEnds) }
 func TestSubtleWork(t *testing.T)      { convict(t, subtleWork) }
 func TestMoreSubtle(t *testing.T)      { convict(t, moreSubtle) }
+func TestWrongPartners(t *testing.T)   { convict(t, wrongPartners) }
+
+// Who does its part of the work on a kind is not blamed for the other's.
+func TestPartnersAreAcquitted(t *testing.T) {
+	c := manned(crews(2))
+	c.Schedules = 100
+	simtest.Check(t, c)
+}
 
 // Every law of the three, of fights and of exactness convicts somebody.
 func TestEveryClauseConvicts(t *testing.T) {

@@ -1,0 +1,63 @@
+package conform_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/threelaws/threelaws/controllers"
+	"github.com/threelaws/threelaws/internal/conform"
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+// pin is a file that pins a clause of no law by what it expects.
+func pin(t *testing.T, name, expect string) *scenarios.File {
+	t.Helper()
+	f, err := scenarios.Parse(name, []byte("# UPGRADE-1\ncontrollers replicaset\napply rs.yaml\nsettle\n"+expect+`
+-- rs.yaml --
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: web}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: main, image: registry.example/web}]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// A clause that no law asks is held where each file that pins it passes: one that fails
+// breaks it, whatever another says.
+func TestPinThatFailsBreaksItsClause(t *testing.T) {
+	right, wrong := pin(t, "right", "expect pod/web-1"), pin(t, "wrong", "expect pod/another")
+	for _, x := range []struct {
+		files []*scenarios.File
+		want  conform.State
+	}{
+		{nil, conform.Unasked},
+		{[]*scenarios.File{right}, conform.Held},
+		{[]*scenarios.File{wrong}, conform.Breaking},
+		{[]*scenarios.File{right, wrong}, conform.Breaking},
+	} {
+		g := &scenarios.Registry{Controllers: controllers.Builtin(), Laws: law.All(), Aliases: controllers.Aliases()}
+		r, err := conform.Examine(t.Context(), x.files, g,
+			conform.Options{Controller: "replicaset", Generation: "current", Schedules: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range r.Sheets[0].Rows {
+			if row.ID == "UPGRADE-1" && row.State != x.want {
+				var names []string
+				for _, f := range x.files {
+					names = append(names, f.Name)
+				}
+				t.Errorf("with the files [%s]: %s, want %s", strings.Join(names, " "), row.State, x.want)
+			}
+		}
+	}
+}

@@ -1,0 +1,81 @@
+// The check of EXACT-2 where one dependent is not as good as another, as owners say by
+// Wanted.
+
+package law
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+)
+
+// askedFor reports whether the owner asks for this very dependent: by every version of
+// it that the worker may go by, or by any.
+func (w *Write) askedFor(k *work, r *sim.Record, dependent any, every bool) bool {
+	if w.Subject.Wanted == nil {
+		return true
+	}
+	is := w.Subject.Wanted(r.SawFor, dependent)
+	w.process.owners(k, func(owner any) {
+		if w.Subject.Wanted(owner, dependent) != every {
+			is = !every
+		}
+	})
+	return is
+}
+
+// neverUnasked is EXACT-2 for an owner of which one dependent is not as good as another:
+// what is created is one that it asks for, and there are not as many of those as it asks
+// for.
+func (j *Judge) neverUnasked(r *sim.Record) {
+	w := &j.write
+	sub := w.Subject
+	if k := w.counting(r); k != nil {
+		if !w.askedFor(k, r, r.After, false) {
+			j.Report(Informed, "is none that "+r.For.String()+" asks for")
+			return
+		}
+		roof := sub.roof(r.SawFor)
+		w.process.owners(k, func(owner any) { roof = max(roof, sub.roof(owner)) })
+		if n := w.knownWanted(k, r) + 1; roof >= 0 && n > roof && j.state.wanted(sub, k.owner, r.SawFor) >= roof {
+			j.Report(Informed, "brings those that "+r.For.String()+" asks for to "+itoa(n)+", it wants "+itoa(roof))
+			return
+		}
+	}
+	o := j.state.Object(uidOf(r.For))
+	if o == nil || meta.Deleting(o.Meta) {
+		return
+	}
+	if !sub.Wanted(o.Value, r.After) {
+		j.Report(Committed, "is none that "+r.For.String()+" asks for by now")
+		return
+	}
+	if n, roof := j.state.wanted(sub, uidOf(r.For), o.Value)+1, sub.roof(o.Value); roof >= 0 && n > roof {
+		j.Report(Committed, "brings those that "+r.For.String()+" asks for to "+itoa(n)+", it wants "+itoa(roof))
+	}
+}
+
+// wanted counts the stored active dependents of an owner that a version of it asks for.
+func (s *State) wanted(sub *Subject, owner types.UID, version any) int {
+	n := 0
+	for _, o := range s.Dependents(owner) {
+		if s.isActiveOf(sub, owner, o) && sub.Wanted(version, o.Value) {
+			n++
+		}
+	}
+	return n
+}
+
+// knownWanted counts those that the worker has to know of: shown before its sync began,
+// or made by the process itself.
+func (w *Write) knownWanted(k *work, r *sim.Record) int {
+	n := 0
+	for _, e := range w.process.known.Members(k.owner) {
+		mine := e.Ahead && e.Cached == nil
+		if e.Active && (mine || !e.Ahead && e.Since < k.begun) && w.askedFor(k, r, e.Value, true) {
+			n++
+		}
+	}
+	return n
+}
