@@ -79,7 +79,7 @@ var counts = []host.Count{
 	{Name: "succeeded and failed", Ever: true, // each pod counts once, also where the Job has ended
 		Of: func(owner runtime.Object) int {
 			s := &owner.(*batchv1.Job).Status
-			return unlessForeign(owner, int(s.Succeeded+s.Failed))
+			return unlessLeft(owner, int(s.Succeeded+s.Failed))
 		},
 		Is: func(_, _ runtime.Object) bool { return false }},
 }
