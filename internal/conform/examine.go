@@ -166,7 +166,7 @@ func explored(ctx context.Context, w *world, g *scenarios.Registry, o Options) e
 		n = (n + oldTimes - 1) / oldTimes
 	}
 	x, err := scenarios.Explore(ctx, w.file, -1, g, scenarios.ExploreOptions{Schedules: n, Seed: 1,
-		Faults: maps.Clone(w.faults), LawsOnly: true, Whole: true, Workers: 1})
+		Faults: maps.Clone(w.faults), LawsOnly: true, Whole: true, Workers: 1, Steps: mostSteps})
 	return examined{w: w, x: x, err: err}
 }
 
@@ -174,10 +174,15 @@ func explored(ctx context.Context, w *world, g *scenarios.Registry, o Options) e
 // break what they break in nearly every one, and fight in many.
 const oldTimes = 5
 
+// mostSteps is the bound of a run that does not settle: the longest of those that do take
+// a thousand, and one in which objects pile up takes the longer for each step the more of
+// them there are.
+const mostSteps = 4_000
+
 // crossed runs a file's own script, what it expects included, under other schedules.
 func crossed(ctx context.Context, w *world, g *scenarios.Registry, o Options) examined {
 	x, err := scenarios.Explore(ctx, w.file, -1, g, scenarios.ExploreOptions{Schedules: o.Schedules, Seed: 1,
-		Workers: 1, First: true, Budget: 1})
+		Workers: 1, First: true, Budget: 1, Steps: mostSteps})
 	e := examined{w: w, x: x, err: err}
 	if err == nil && x.Failed+x.Unsettled == 0 {
 		e.pins = unlawed(w.file, g)

@@ -196,7 +196,8 @@ func (r *Report) shorten(ctx context.Context, g *scenarios.Registry, o Options) 
 	each(ctx, len(jobs), o.Workers, func(i int) {
 		row, w := jobs[i].row, jobs[i].w
 		x, err := scenarios.Explore(ctx, w.file, -1, g, scenarios.ExploreOptions{Schedules: o.Schedules, Seed: 1,
-			Faults: w.faults, LawsOnly: true, Laws: []string{row.ID}, First: true, Budget: shortenBudget, Workers: 1})
+			Faults: w.faults, LawsOnly: true, Laws: []string{row.ID}, First: true, Budget: shortenBudget,
+			Workers: 1, Steps: mostSteps})
 		if errs[i] = err; err != nil || len(x.Failures) == 0 {
 			return
 		}
