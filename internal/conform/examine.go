@@ -26,7 +26,7 @@ type Options struct {
 type examined struct {
 	w    *world
 	x    *scenarios.Exploration
-	pins []string // the clauses without a law that its file pins, and that it held
+	pins []string // the clauses without a law that its file pins: held, unless the exploration failed
 	err  error
 }
 
@@ -97,13 +97,9 @@ func plan(
 			}
 		}
 		if pinned := unlawed(f, g); len(pinned) > 0 {
-			w := &world{file: f}
+			w := &world{file: f, text: f.Format()}
 			for _, name := range cast(f, g) {
-				for _, s := range all {
-					if s.Name == name && s.Newest {
-						w.cast = append(w.cast, s)
-					}
-				}
+				w.cast = append(w.cast, newest(name, all)...)
 			}
 			if w.wanted(o) {
 				crossing = append(crossing, w)
@@ -121,7 +117,34 @@ func plan(
 			}
 		}
 	}
-	return worlds, crossing, nil
+	more, err := planCrossings(g, all, o)
+	return worlds, append(crossing, more...), err
+}
+
+// planCrossings lists the worlds in which the newest generation of a controller is gone to
+// and come from, and runs beside each older one.
+func planCrossings(g *scenarios.Registry, all []Subject, o Options) (list []*world, err error) {
+	for _, s := range all {
+		if !s.Newest || !o.wants(&s) {
+			continue
+		}
+		texts := map[string][]byte{}
+		for i, from := range ages(s.Name, all) {
+			for j, to := range ages(s.Name, all) {
+				if i != j {
+					maps.Copy(texts, crossedWorlds(s.Name, from, to))
+				}
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(texts)) {
+			f, err := scenarios.Parse(name, texts[name])
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, &world{file: f, text: texts[name], cast: newest(s.Name, all), paired: true})
+		}
+	}
+	return list, nil
 }
 
 // of reports whether somebody of the world runs in a generation.
@@ -181,10 +204,14 @@ const mostSteps = 4_000
 
 // crossed runs a file's own script, what it expects included, under other schedules.
 func crossed(ctx context.Context, w *world, g *scenarios.Registry, o Options) examined {
-	x, err := scenarios.Explore(ctx, w.file, -1, g, scenarios.ExploreOptions{Schedules: o.Schedules, Seed: 1,
+	n := o.Schedules
+	if w.paired {
+		n = (n + 1) / 2 // there is one for each pair of generations
+	}
+	x, err := scenarios.Explore(ctx, w.file, -1, g, scenarios.ExploreOptions{Schedules: n, Seed: 1,
 		Workers: 1, First: true, Budget: 1, Steps: mostSteps})
 	e := examined{w: w, x: x, err: err}
-	if err == nil && x.Failed+x.Unsettled == 0 {
+	if err == nil {
 		e.pins = unlawed(w.file, g)
 	}
 	return e

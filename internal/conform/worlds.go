@@ -14,6 +14,7 @@ type world struct {
 	text   []byte         // of the file, for another reading of it
 	faults map[string]int // that a run may have
 	cast   []Subject      // the controllers that take part
+	paired bool           // it is of one of many pairs of generations
 }
 
 // Subject is a controller in one generation.
@@ -54,6 +55,50 @@ func generations(name string, all []Subject) []string {
 		}
 	}
 	return list
+}
+
+// ages are a controller's generations by name, the oldest first.
+func ages(name string, all []Subject) (list []string) {
+	for _, s := range all {
+		if s.Name == name {
+			list = append(list, s.Generation)
+		}
+	}
+	return list
+}
+
+// newest is the newest generation of a controller, in a list; nothing for none.
+func newest(name string, all []Subject) []Subject {
+	i := slices.IndexFunc(all, func(s Subject) bool { return s.Name == name && s.Newest })
+	if i < 0 {
+		return nil
+	}
+	return all[i : i+1]
+}
+
+// crosses reports whether a file runs a controller in more than one generation.
+func crosses(f *scenarios.File, name string, g *scenarios.Registry) bool {
+	var seen []string
+	add := func(spec string) {
+		if c, what := g.Controller(spec); what == "" && c.Name == name && !slices.Contains(seen, c.Generation) {
+			seen = append(seen, c.Generation)
+		}
+	}
+	for _, s := range f.Steps {
+		switch s.Verb {
+		case "controllers", "managers", "duplicate":
+			for _, spec := range s.Words() {
+				add(spec)
+			}
+		case "switch":
+			if process, _, _ := strings.Cut(s.Word(0), "#"); process == "all" || process == "manager" {
+				add(name + "@" + s.Word(1))
+			} else {
+				add(process + "@" + s.Word(1))
+			}
+		}
+	}
+	return len(seen) > 1
 }
 
 // cast are the names of the controllers that a file starts.
