@@ -83,7 +83,8 @@ func plan(
 					return err
 				}
 				w.faults = faults
-				if old := generation != ""; w.wanted(o) && (!old || w.of(generation) && faults == nil) {
+				if old := generation != ""; w.wanted(o) &&
+					(!old || w.of(generation) && (faults == nil || !w.selecting())) {
 					worlds = append(worlds, w)
 				}
 			}
@@ -185,16 +186,19 @@ func unlawed(f *scenarios.File, g *scenarios.Registry) []string {
 // explored explores a world to the end of each run, whatever is broken.
 func explored(ctx context.Context, w *world, g *scenarios.Registry, o Options) examined {
 	n := o.Schedules
-	if w.old() {
+	switch {
+	case w.selecting():
 		n = (n + oldTimes - 1) / oldTimes
+	case w.old():
+		n = (n + 1) / 2
 	}
 	x, err := scenarios.Explore(ctx, w.file, -1, g, scenarios.ExploreOptions{Schedules: n, Seed: 1,
 		Faults: maps.Clone(w.faults), LawsOnly: true, Whole: true, Workers: 1, Steps: mostSteps})
 	return examined{w: w, x: x, err: err}
 }
 
-// oldTimes is how many times fewer schedules are drawn with older generations: they
-// break what they break in nearly every one, and fight in many.
+// oldTimes is how many times fewer schedules are drawn with generations that go by
+// selectors: they break what they break in nearly every one, and fight in many.
 const oldTimes = 5
 
 // mostSteps is the bound of a run that does not settle: the longest of those that do take

@@ -60,7 +60,7 @@ metadata: {name: NAME}
 spec: {replicas: 2, selector: {matchLabels: {app: web}}, template: ` + podTemplate + `}
 `},
 	"statefulset": {object: "sts/NAME", scales: true, names: true, stray: "pod/web-0",
-		rival: &against{"replicaset", "rs/rival", rivalSet("0"), 0},
+		rival:  &against{"replicaset", "rs/rival", rivalSet("0"), 0},
 		orphan: strings.ReplaceAll(strayPod, "stray", "web-0"), owner: `
 apiVersion: apps/v1
 kind: StatefulSet
@@ -156,6 +156,7 @@ type script struct {
 func scales(s *standing) bool  { return s.scales }
 func adopts(s *standing) bool  { return s.orphan != "" }
 func forgets(s *standing) bool { return adopts(s) && !s.names }
+func ticks(s *standing) bool   { return s.goes != "" }
 func rivals(s *standing) bool  { return s.rival != nil }
 
 var scripts = []script{
@@ -175,6 +176,9 @@ var scripts = []script{
 	{"release-lost", "apply orphan.yaml\napply owner.yaml\nsettle quiet\nlabel STRAY app=other\n" +
 		"FREEdelete STRAY --grace-period=0\nsettle\n", adopts},
 	{"orphan-gone", "apply owner.yaml\nsettle quiet\napply orphan.yaml\ndelete STRAY --grace-period=0\nsettle\n", forgets},
+	{"adopt-later", "apply orphan.yaml\nlabel STRAY app=other\napply owner.yaml\nsettle quiet\n" +
+		"label STRAY tier=front\nlabel STRAY app=web\nsettle\n", forgets},
+	{"replace", "apply replacing.yaml\nsettle for=130s rest\ndelete OBJECT\nsettle for=10s rest\n", ticks},
 	{"contest", "apply orphan.yaml\napply owner.yaml\napply contender.yaml\nsettle\n", rivals},
 	{"overlap", "apply orphan.yaml\napply owner.yaml\napply second.yaml\nsettle\n", adopts},
 }
@@ -206,13 +210,15 @@ func standard(controller string) map[string][]byte {
 		}
 		object := strings.ReplaceAll(s.object, "NAME", "web")
 		steps := strings.NewReplacer("apply owner.yaml\n", "apply owner.yaml\n"+s.ended, "FREE", s.free).Replace(p.steps)
-		if s.goes != "" {
+		if s.goes != "" && !strings.Contains(steps, "for=") {
 			steps = strings.NewReplacer("settle quiet", s.goes, "settle", s.goes).Replace(steps)
 		}
 		b.WriteString(strings.NewReplacer("OBJECT", object, "STRAY", s.stray).Replace(steps))
 		for _, section := range [][2]string{{"around", s.around}, {"orphan", s.orphan},
 			{"owner", strings.ReplaceAll(s.owner, "NAME", "web")}, {"second", rival.Replace(s.owner)},
 			{"contender", contender},
+			{"replacing", strings.NewReplacer("NAME", "web", "  schedule:", "  concurrencyPolicy: Replace\n  schedule:").
+				Replace(s.owner)},
 		} {
 			if strings.Contains(b.String(), "apply "+section[0]+".yaml") {
 				fmt.Fprintf(&b, "-- %s.yaml --%s", section[0], section[1])

@@ -36,13 +36,19 @@ func (s *Subject) String() string {
 func Subjects(g *scenarios.Registry) []Subject {
 	var all []Subject
 	for i, c := range g.Controllers {
-		newest := !slices.ContainsFunc(g.Controllers[i+1:], func(d host.Controller) bool { return d.Name == c.Name })
+		newest := c.Name == kubelet ||
+			!slices.ContainsFunc(g.Controllers[i+1:], func(d host.Controller) bool { return d.Name == c.Name })
 		if c.Generation == "" && !newest {
 			continue // a variant that no name tells apart
 		}
 		all = append(all, Subject{c, newest})
 	}
 	return all
+}
+
+// selecting reports whether somebody of the world goes by selectors.
+func (w *world) selecting() bool {
+	return slices.ContainsFunc(w.cast, func(s Subject) bool { return selecting(&Sheet{Subject: s}) })
 }
 
 // generations are those that a controller can be run in: "" for the newest, then the
@@ -144,6 +150,11 @@ func in(name string, text []byte, generation string, g *scenarios.Registry, all 
 				continue
 			}
 			chosen := Subject{c, true}
+			if c.Name == kubelet {
+				c, _ = g.Controller(s.Args[i].Text)
+				w.cast = append(w.cast, Subject{c, true})
+				continue
+			}
 			for _, o := range all {
 				if o.Name == c.Name && o.Generation == generation && generation != "" {
 					chosen = o
