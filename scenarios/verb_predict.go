@@ -59,7 +59,8 @@ func (s *Step) between(name string) (least, most int, err error) {
 		most, err = strconv.Atoi(last)
 	}
 	if err != nil || least < 0 || most < least {
-		return 0, 0, s.wrong("%s=%s is neither a number nor a range of them: write %s=1 or %s=0..2", name, v, name, name)
+		return 0, 0, s.wrong("%s=%s is neither a number nor a range of them: write %s=1 or %s=0..2",
+			name, v, name, name)
 	}
 	return least, most, nil
 }

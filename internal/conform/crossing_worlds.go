@@ -170,7 +170,8 @@ func (p *pair) predict(format string, args ...any) string {
 
 // counts expects of both owners what they want, told by the label.
 func (p *pair) counts() string {
-	return fmt.Sprintf("expect %d %s selector=app=web\nexpect %d %s selector=app=other\n", p.each, p.kind, p.more, p.kind)
+	return fmt.Sprintf("expect %d %s selector=app=web\nexpect %d %s selector=app=other\n",
+		p.each, p.kind, p.more, p.kind)
 }
 
 // share expects of two that select the same that each has what it wants.

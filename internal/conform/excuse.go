@@ -104,7 +104,8 @@ var excuses = []excuse{
 		"it adopts nothing: what it selects is its own"},
 	{selecting, "ORPHAN-1 ORPHAN-2", "it releases nothing: what it selects no longer it forgets"},
 	{selecting, "WATCH-1 WATCH-3", "nothing that it makes has a ControllerRef by which an event could go to its owner"},
-	{selecting, "EXACT-1 EXACT-2 EXACT-3", "the law counts what is owned by ControllerRef, and it makes nothing that is"},
+	{selecting, "EXACT-1 EXACT-2 EXACT-3",
+		"the law counts what is owned by ControllerRef, and it makes nothing that is"},
 	{selecting, "WRITE-7", "nothing is its own by ControllerRef, so nobody changes what is"},
 	{selecting, "WRITE-4", "the law asks of each live read whether it lists, and it has none: it checks nothing live"},
 	{selecting, "API-5 WRITE-3 WRITE-8", "only crashes and errors come to it, and generations from before " +

@@ -34,6 +34,8 @@ metadata: {name: stray, labels: {app: web}}
 spec: {containers: [{name: main, image: registry.example/web}]}
 `
 
+var anyPod = strings.ReplaceAll(strayPod, "stray", "web-1")
+
 // standings has a row for each controller that keeps objects of its own.
 var standings = map[string]standing{
 	"replicaset": {object: "rs/NAME", scales: true, orphan: strayPod, stray: "pod/stray", owner: `
@@ -107,28 +109,29 @@ spec:
         metadata: {labels: {app: web}}
         spec: {restartPolicy: Never, containers: [{name: main, image: registry.example/web}]}
 `},
-	"endpointslice": {object: "svc/NAME", around: strings.ReplaceAll(strayPod, "stray", "web-1"), owner: `
+	"endpointslice": {object: "svc/NAME", around: anyPod, owner: `
 apiVersion: v1
 kind: Service
 metadata: {name: NAME}
 spec: {selector: {app: web}, ports: [{port: 80}]}
 `},
-	"disruption": {object: "pdb/NAME", only: others, around: strings.ReplaceAll(strayPod, "stray", "web-1"), owner: `
+	"disruption": {object: "pdb/NAME", only: others, around: anyPod, owner: `
 apiVersion: policy/v1
 kind: PodDisruptionBudget
 metadata: {name: NAME}
 spec: {minAvailable: 1, selector: {matchLabels: {app: web}}}
 `},
-	"resourcequota": {object: "quota/NAME", only: others, around: strings.ReplaceAll(strayPod, "stray", "web-1"), owner: `
+	"resourcequota": {object: "quota/NAME", only: others, around: anyPod, owner: `
 apiVersion: v1
 kind: ResourceQuota
 metadata: {name: NAME}
 spec: {hard: {pods: "5"}}
 `},
-	"ttl-after-finished": {object: "job/NAME", only: []string{"make", "held"}, ended: "patch OBJECT subresource=status '" +
-		`{status: {startTime: "2017-03-01T00:00:00Z", completionTime: "2017-03-01T00:00:00Z", succeeded: 1, ` +
+	"ttl-after-finished": {object: "job/NAME", only: []string{"make", "held"}, ended: "patch OBJECT " +
+		`subresource=status '{status: {startTime: "2017-03-01T00:00:00Z", completionTime: ` +
+		`"2017-03-01T00:00:00Z", succeeded: 1, ` +
 		`conditions: [{type: SuccessCriteriaMet, status: "True"}, ` +
-		`{type: Complete, status: "True", lastTransitionTime: "2017-03-01T00:00:00Z"}]}}` + "'\n", owner: `
+		`{type: Complete, status: "True", lastTransitionTime: "2017-03-01T00:00:00Z"}]}}'` + "\n", owner: `
 apiVersion: batch/v1
 kind: Job
 metadata: {name: NAME}
@@ -175,7 +178,8 @@ var scripts = []script{
 		"delete OBJECT\nsettle\n" + dropFinalizers("OBJECT") + "settle\n", nil},
 	{"release-lost", "apply orphan.yaml\napply owner.yaml\nsettle quiet\nlabel STRAY app=other\n" +
 		"FREEdelete STRAY --grace-period=0\nsettle\n", adopts},
-	{"orphan-gone", "apply owner.yaml\nsettle quiet\napply orphan.yaml\ndelete STRAY --grace-period=0\nsettle\n", forgets},
+	{"orphan-gone", "apply owner.yaml\nsettle quiet\napply orphan.yaml\ndelete STRAY --grace-period=0\nsettle\n",
+		forgets},
 	{"adopt-later", "apply orphan.yaml\nlabel STRAY app=other\napply owner.yaml\nsettle quiet\n" +
 		"label STRAY tier=front\nlabel STRAY app=web\nsettle\n", forgets},
 	{"replace", "apply replacing.yaml\nsettle for=130s rest\ndelete OBJECT\nsettle for=10s rest\n", ticks},
@@ -185,6 +189,9 @@ var scripts = []script{
 
 // rival makes a second owner of the first, which wants something else.
 var rival = strings.NewReplacer("NAME", "rival", "replicas: 2", "replicas: 1")
+
+// replacing makes a CronJob one that stops its last Job for the next.
+var replacing = strings.NewReplacer("NAME", "web", "  schedule:", "  concurrencyPolicy: Replace\n  schedule:")
 
 // standard writes the standing worlds of a controller as scenario files, by name.
 func standard(controller string) map[string][]byte {
@@ -209,7 +216,8 @@ func standard(controller string) map[string][]byte {
 			b.WriteString("apply around.yaml\n" + s.then)
 		}
 		object := strings.ReplaceAll(s.object, "NAME", "web")
-		steps := strings.NewReplacer("apply owner.yaml\n", "apply owner.yaml\n"+s.ended, "FREE", s.free).Replace(p.steps)
+		steps := strings.ReplaceAll(p.steps, "apply owner.yaml\n", "apply owner.yaml\n"+s.ended)
+		steps = strings.ReplaceAll(steps, "FREE", s.free)
 		if s.goes != "" && !strings.Contains(steps, "for=") {
 			steps = strings.NewReplacer("settle quiet", s.goes, "settle", s.goes).Replace(steps)
 		}
@@ -217,8 +225,7 @@ func standard(controller string) map[string][]byte {
 		for _, section := range [][2]string{{"around", s.around}, {"orphan", s.orphan},
 			{"owner", strings.ReplaceAll(s.owner, "NAME", "web")}, {"second", rival.Replace(s.owner)},
 			{"contender", contender},
-			{"replacing", strings.NewReplacer("NAME", "web", "  schedule:", "  concurrencyPolicy: Replace\n  schedule:").
-				Replace(s.owner)},
+			{"replacing", replacing.Replace(s.owner)},
 		} {
 			if strings.Contains(b.String(), "apply "+section[0]+".yaml") {
 				fmt.Fprintf(&b, "-- %s.yaml --%s", section[0], section[1])
