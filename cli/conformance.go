@@ -34,7 +34,8 @@ break they break as expected, with the reason and the shortest way that was foun
 
 Without --controller prints a line for each, and what is not as it should be.
 --explain CLAUSE says what a tick rests on: the sentence, where it comes from, the
-scenarios and mutants, and the run in which such a mutant breaks it.
+scenarios and mutants, and the run in which such a mutant breaks it, with the owners
+before and after; of a clause that no mutant breaks, a run of its scenario.
 
 The exit code is 1 where a clause is broken that should not be, 5 where one was not asked
 for which there is no reason.`,

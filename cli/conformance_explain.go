@@ -23,7 +23,12 @@ type explanation struct {
 	Mutants   []string     `json:"mutants,omitempty"` // that the law kills
 	Tests     []string     `json:"tests,omitempty"`
 	Cases     []string     `json:"cases,omitempty"`
-	Page      *render.Page `json:"page,omitempty"` // in which the first of the mutants breaks it
+	Page      *render.Page `json:"page,omitempty"`  // in which the first of the mutants breaks it
+	Shown     string       `json:"shown,omitempty"` // the scenario of it that is shown, where no mutant breaks it
+	Timeline  string       `json:"timeline,omitempty"`
+	Tree      string       `json:"tree,omitempty"` // of owners and dependents, in the end
+
+	command string // what the program is called
 }
 
 // explainClause says what a clause rests on.
@@ -38,17 +43,22 @@ func explainClause(a *app, id string, cover []*conform.Cover) error {
 	}
 	c := cover[at]
 	e := explanation{Clause: c.ID, Kind: c.Kind.String(), Sentence: c.Sentence, Source: c.Source,
-		Scenarios: c.Pins(), Tests: c.Tests, Cases: c.Cases}
+		Scenarios: c.Pins(), Tests: c.Tests, Cases: c.Cases, command: a.name}
 	if c.Law != nil {
 		e.Law, e.Asks, e.Unasked = c.Law.Name, c.Law.Sentence, c.Law.Unasked
 	}
 	for _, k := range c.Kills {
 		e.Mutants = append(e.Mutants, k.Mutant)
 	}
-	if len(c.Kills) > 0 {
-		if err := e.picture(a, c.Kills[0]); err != nil {
-			return err
-		}
+	var err error
+	switch {
+	case len(c.Kills) > 0:
+		err = e.picture(a, c.Kills[0])
+	case len(c.Scenarios) > 0:
+		err = e.play(a, c.Scenarios)
+	}
+	if err != nil {
+		return err
 	}
 	if a.json {
 		return a.encode(e)
@@ -76,6 +86,31 @@ func (e *explanation) picture(a *app, k conform.Kill) error {
 	return nil
 }
 
+// readable is how many lines of a timeline somebody reads at once.
+const readable = 30
+
+// play runs scenarios of a clause that no mutant is known to break, and keeps the first
+// that can be read at once, or else the shortest.
+func (e *explanation) play(a *app, names []string) error {
+	shortest := 0
+	for _, name := range names {
+		_, err := a.watch(name, scenarios.Options{Inspect: func(r *scenarios.Run) {
+			s := &shown{h: &r.World().History, breaches: r.Breaches()}
+			lines := render.Timeline(s.h, render.Options{Breaches: s.breaches})
+			if n := len(lines); shortest > 0 && n >= shortest {
+				return
+			}
+			render.Explain(s.h, lines)
+			shortest, e.Shown, e.Timeline = len(lines), name, s.timeline(lines, a.prose())
+			e.Tree = render.Tree(render.Objects(s.h, s.h.Len()))
+		}})
+		if err != nil || shortest > 0 && shortest <= readable {
+			return err
+		}
+	}
+	return nil
+}
+
 func (e *explanation) text(width int) string {
 	t := render.Table{Indent: "  ", Width: width}
 	for _, row := range [][2]string{
@@ -90,6 +125,10 @@ func (e *explanation) text(width int) string {
 	text := fmt.Sprintf("%s  (%s)\n%s", e.Clause, e.Kind, t.String())
 	if e.Page != nil {
 		text += "\nwith " + e.Mutants[0] + ":\n\n" + e.Page.Wide(width)
+	}
+	if e.Shown != "" {
+		text += "\nin " + e.Shown + ":\n\n" + e.Timeline + "\nowners in the end\n" + e.Tree +
+			"\ngraph: " + e.command + " show --as dot " + argument(e.Shown) + "\n"
 	}
 	return text
 }

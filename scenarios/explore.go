@@ -44,8 +44,11 @@ func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOpti
 	if p.whole = o.Whole; p.whole {
 		p.asked.said = map[[2]string]*Said{}
 	}
-	if err := p.measure(); err != nil {
+	if err := p.measure(o.Steps); err != nil {
 		return nil, err
+	}
+	if p.whole && p.restless {
+		o.Schedules = min(o.Schedules, restlessRuns)
 	}
 	if o.Strategy == "exhaustive" {
 		return p.exhaust(ctx, o)
@@ -175,18 +178,26 @@ const (
 	idleMore   = 2_000
 )
 
+// restlessRuns is how many schedules are drawn of a world that not even the default one
+// brings to rest, where no broken law ends a run: each of them goes on to its bound.
+const restlessRuns = 2
+
 // measure bounds the runs by what the default schedule needs. Where that does not
 // come to rest it says nothing of what is needed, and few runs will. A script that
 // makes no sense in that one is an error: its runs would end there, and break nothing.
-func (p *Script) measure() error {
-	p.bound, p.idle = drawnMore, idleMore
+func (p *Script) measure(more int) error {
+	if more == 0 {
+		more = drawnMore
+	}
+	p.bound, p.idle = more, idleMore
 	r, out := p.once(sim.Zero{})
 	defer r.stop()
 	if r.course.senseless != nil {
 		return r.course.senseless
 	}
+	p.restless = !out.Settled
 	if out.Settled {
-		p.bound, p.idle = drawnTimes*out.Steps+drawnMore, min(idleTimes*out.Steps+idleMore, maxIdleDrawn)
+		p.bound, p.idle = drawnTimes*out.Steps+more, min(idleTimes*out.Steps+idleMore, maxIdleDrawn)
 	}
 	return nil
 }

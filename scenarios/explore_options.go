@@ -28,6 +28,7 @@ type ExploreOptions struct {
 	First     bool           // stop at the first broken law
 	Whole     bool           // no broken law ends a run: [Exploration].Said is what all laws had to say
 	Budget    int            // executions that making a failure small may take; 0 means 2000
+	Steps     int            // a run that took so many, beside what the default run needs, does not settle; 0: 20,000
 
 	Progress func(Progress) // for drawn schedules
 	Covered  func(*Coverage)

@@ -31,9 +31,10 @@ type Script struct {
 	// among the controllers' actions.
 	atOnce bool
 
-	bound int    // steps that a settle may take; 0 for no other bound than any has
-	idle  int    // of them without a commit
-	asked *asked // what the runs asked of the controllers; nil where nobody wants to know
+	bound    int    // steps that a settle may take; 0 for no other bound than any has
+	idle     int    // of them without a commit
+	restless bool   // the default run does not come to rest
+	asked    *asked // what the runs asked of the controllers; nil where nobody wants to know
 }
 
 // program lists the steps that are run.

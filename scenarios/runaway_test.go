@@ -3,6 +3,7 @@ package scenarios_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,4 +63,23 @@ func TestRunawayIsWrittenSoon(t *testing.T) {
 			replays(t, g, f)
 		})
 	}
+}
+
+// Where no broken law ends a run, a world that never rests is run a few times to the
+// bound that was given, whatever number of schedules was asked for.
+func TestRunawayIsExaminedSoon(t *testing.T) {
+	syncs := 0
+	g := runaway(true, &syncs)
+	x, err := scenarios.Explore(t.Context(), parse(t, "controllers restless\napply world.yaml\nsettle\n"), -1, g,
+		scenarios.ExploreOptions{Schedules: 50, Workers: 1, Whole: true, LawsOnly: true, Steps: 300})
+	if err != nil || x.Schedules > 2 || !broken(x, "EXACT-7") {
+		t.Errorf("%v: %d schedules: %+v", err, x.Schedules, x.Said)
+	}
+	if syncs > 4*300 {
+		t.Errorf("%d syncs in runs of 300 steps", syncs)
+	}
+}
+
+func broken(x *scenarios.Exploration, id string) bool {
+	return slices.ContainsFunc(x.Said, func(s scenarios.Said) bool { return s.Law == id && s.Broken > 0 })
 }

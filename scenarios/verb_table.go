@@ -12,7 +12,7 @@ var verbs = []*Verb{
 	verbHold, verbRelease, verbCrash, verbRestart, verbFail, verbRelist, verbDuplicate, verbSwitch,
 	verbDowngrade, verbMark,
 	// looking
-	verbOwners, verbGet, verbLaws, verbJudge, verbExpect, verbHash, verbDo, verbEnsure,
+	verbOwners, verbGet, verbLaws, verbJudge, verbExpect, verbPredict, verbHash, verbDo, verbEnsure,
 	// all schedules
 	verbExplore, verbMutant, verbSchedule,
 }

@@ -83,7 +83,8 @@ func plan(
 					return err
 				}
 				w.faults = faults
-				if old := generation != ""; w.wanted(o) && (!old || w.of(generation) && faults == nil) {
+				if old := generation != ""; w.wanted(o) &&
+					(!old || w.of(generation) && (faults == nil || !w.selecting())) {
 					worlds = append(worlds, w)
 				}
 			}
@@ -97,13 +98,9 @@ func plan(
 			}
 		}
 		if pinned := unlawed(f, g); len(pinned) > 0 {
-			w := &world{file: f}
+			w := &world{file: f, text: f.Format()}
 			for _, name := range cast(f, g) {
-				for _, s := range all {
-					if s.Name == name && s.Newest {
-						w.cast = append(w.cast, s)
-					}
-				}
+				w.cast = append(w.cast, newest(name, all)...)
 			}
 			if w.wanted(o) {
 				crossing = append(crossing, w)
@@ -121,7 +118,34 @@ func plan(
 			}
 		}
 	}
-	return worlds, crossing, nil
+	more, err := planCrossings(g, all, o)
+	return worlds, append(crossing, more...), err
+}
+
+// planCrossings lists the worlds in which the newest generation of a controller is gone to
+// and come from, and runs beside each older one.
+func planCrossings(g *scenarios.Registry, all []Subject, o Options) (list []*world, err error) {
+	for _, s := range all {
+		if !s.Newest || !o.wants(&s) {
+			continue
+		}
+		texts := map[string][]byte{}
+		for i, from := range ages(s.Name, all) {
+			for j, to := range ages(s.Name, all) {
+				if i != j {
+					maps.Copy(texts, crossedWorlds(s.Name, from, to))
+				}
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(texts)) {
+			f, err := scenarios.Parse(name, texts[name])
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, &world{file: f, text: texts[name], cast: newest(s.Name, all), paired: true})
+		}
+	}
+	return list, nil
 }
 
 // of reports whether somebody of the world runs in a generation.
@@ -162,22 +186,34 @@ func unlawed(f *scenarios.File, g *scenarios.Registry) []string {
 // explored explores a world to the end of each run, whatever is broken.
 func explored(ctx context.Context, w *world, g *scenarios.Registry, o Options) examined {
 	n := o.Schedules
-	if w.old() {
+	switch {
+	case w.selecting():
 		n = (n + oldTimes - 1) / oldTimes
+	case w.old():
+		n = (n + 1) / 2
 	}
 	x, err := scenarios.Explore(ctx, w.file, -1, g, scenarios.ExploreOptions{Schedules: n, Seed: 1,
-		Faults: maps.Clone(w.faults), LawsOnly: true, Whole: true, Workers: 1})
+		Faults: maps.Clone(w.faults), LawsOnly: true, Whole: true, Workers: 1, Steps: mostSteps})
 	return examined{w: w, x: x, err: err}
 }
 
-// oldTimes is how many times fewer schedules are drawn with older generations: they
-// break what they break in nearly every one, and fight in many.
+// oldTimes is how many times fewer schedules are drawn with generations that go by
+// selectors: they break what they break in nearly every one, and fight in many.
 const oldTimes = 5
+
+// mostSteps is the bound of a run that does not settle: the longest of those that do take
+// a thousand, and one in which objects pile up takes the longer for each step the more of
+// them there are.
+const mostSteps = 4_000
 
 // crossed runs a file's own script, what it expects included, under other schedules.
 func crossed(ctx context.Context, w *world, g *scenarios.Registry, o Options) examined {
-	x, err := scenarios.Explore(ctx, w.file, -1, g, scenarios.ExploreOptions{Schedules: o.Schedules, Seed: 1,
-		Workers: 1, First: true, Budget: 1})
+	n := o.Schedules
+	if w.paired {
+		n = (n + 1) / 2 // there is one for each pair of generations
+	}
+	x, err := scenarios.Explore(ctx, w.file, -1, g, scenarios.ExploreOptions{Schedules: n, Seed: 1,
+		Workers: 1, First: true, Budget: 1, Steps: mostSteps})
 	return examined{w: w, x: x, err: err, pins: unlawed(w.file, g)}
 }
 

@@ -64,7 +64,8 @@ type Breach struct {
 type heard struct {
 	asked, worlds, schedules, broken int
 
-	where *world // the smallest world that breaks it
+	where  *world  // the smallest world that breaks it
+	breach *Breach // in it, of a clause without a law
 }
 
 func newReport(g *scenarios.Registry, all []Subject, o Options) *Report {
@@ -91,12 +92,22 @@ func (r *Report) add(e *examined) {
 	r.Worlds++
 	r.Schedules += e.x.Schedules
 	for _, id := range e.pins {
+		c := clause.ByID(id)
 		for i := range e.w.cast {
-			h := r.of(&e.w.cast[i], id)
+			s := &e.w.cast[i]
+			if c.About == clause.Generations && !crosses(e.w.file, s.Name, r.registry) ||
+				c.About == clause.Named && !slices.Contains(c.Only, s.Name) {
+				continue // it only stands by
+			}
+			h := r.of(s, id)
 			if e.x.Ended+e.x.Failed > 0 {
 				h.asked, h.worlds, h.schedules = h.asked+e.x.Schedules, h.worlds+1, h.schedules+e.x.Schedules
 			}
 			h.broken += e.x.Failed + e.x.Unsettled
+			if len(e.x.Failures) > 0 && (h.breach == nil || e.w.simpler(h.where)) {
+				f := e.x.Failures[0]
+				h.where, h.breach = e.w, &Breach{e.w.file.Name, f.Text, f.Page.Step(), f.Page}
+			}
 		}
 	}
 	for _, s := range e.x.Said {
@@ -162,6 +173,7 @@ func (r *Report) row(s *Sheet, c *Cover) *Row {
 	}
 	h := r.of(&s.Subject, c.ID)
 	row.Asked, row.Worlds, row.Schedules, row.Broken = h.asked, h.worlds, h.schedules, h.broken
+	row.Breach = h.breach
 	excuse := excused(c.Clause, s, r.registry)
 	if excuse == "" && c.Law != nil && c.Law.Profile > law.Profile(s.Profile) {
 		excuse = "it is held to the profile " + law.Profile(s.Profile).String()
@@ -199,7 +211,8 @@ func (r *Report) shorten(ctx context.Context, g *scenarios.Registry, o Options) 
 	each(ctx, len(jobs), o.Workers, func(i int) {
 		row, w := jobs[i].row, jobs[i].w
 		x, err := scenarios.Explore(ctx, w.file, -1, g, scenarios.ExploreOptions{Schedules: o.Schedules, Seed: 1,
-			Faults: w.faults, LawsOnly: true, Laws: []string{row.ID}, First: true, Budget: shortenBudget, Workers: 1})
+			Faults: w.faults, LawsOnly: true, Laws: []string{row.ID}, First: true, Budget: shortenBudget,
+			Workers: 1, Steps: mostSteps})
 		if errs[i] = err; err != nil || len(x.Failures) == 0 {
 			return
 		}

@@ -13,7 +13,7 @@ import (
 // pin is a file that pins a clause of no law by what it expects.
 func pin(t *testing.T, name, expect string) *scenarios.File {
 	t.Helper()
-	f, err := scenarios.Parse(name, []byte("# UPGRADE-1\ncontrollers replicaset\napply rs.yaml\nsettle\n"+expect+`
+	f, err := scenarios.Parse(name, []byte("# KIND-RS\ncontrollers replicaset\napply rs.yaml\nsettle\n"+expect+`
 -- rs.yaml --
 apiVersion: apps/v1
 kind: ReplicaSet
@@ -51,7 +51,7 @@ func TestPinThatFailsBreaksItsClause(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, row := range r.Sheets[0].Rows {
-			if row.ID == "UPGRADE-1" && row.State != x.want {
+			if row.ID == "KIND-RS" && row.State != x.want {
 				var names []string
 				for _, f := range x.files {
 					names = append(names, f.Name)

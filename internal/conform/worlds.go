@@ -14,6 +14,7 @@ type world struct {
 	text   []byte         // of the file, for another reading of it
 	faults map[string]int // that a run may have
 	cast   []Subject      // the controllers that take part
+	paired bool           // it is of one of many pairs of generations
 }
 
 // Subject is a controller in one generation.
@@ -35,13 +36,19 @@ func (s *Subject) String() string {
 func Subjects(g *scenarios.Registry) []Subject {
 	var all []Subject
 	for i, c := range g.Controllers {
-		newest := !slices.ContainsFunc(g.Controllers[i+1:], func(d host.Controller) bool { return d.Name == c.Name })
+		newest := c.Name == kubelet ||
+			!slices.ContainsFunc(g.Controllers[i+1:], func(d host.Controller) bool { return d.Name == c.Name })
 		if c.Generation == "" && !newest {
 			continue // a variant that no name tells apart
 		}
 		all = append(all, Subject{c, newest})
 	}
 	return all
+}
+
+// selecting reports whether somebody of the world goes by selectors.
+func (w *world) selecting() bool {
+	return slices.ContainsFunc(w.cast, func(s Subject) bool { return selecting(&Sheet{Subject: s}) })
 }
 
 // generations are those that a controller can be run in: "" for the newest, then the
@@ -54,6 +61,50 @@ func generations(name string, all []Subject) []string {
 		}
 	}
 	return list
+}
+
+// ages are a controller's generations by name, the oldest first.
+func ages(name string, all []Subject) (list []string) {
+	for _, s := range all {
+		if s.Name == name {
+			list = append(list, s.Generation)
+		}
+	}
+	return list
+}
+
+// newest is the newest generation of a controller, in a list; nothing for none.
+func newest(name string, all []Subject) []Subject {
+	i := slices.IndexFunc(all, func(s Subject) bool { return s.Name == name && s.Newest })
+	if i < 0 {
+		return nil
+	}
+	return all[i : i+1]
+}
+
+// crosses reports whether a file runs a controller in more than one generation.
+func crosses(f *scenarios.File, name string, g *scenarios.Registry) bool {
+	var seen []string
+	add := func(spec string) {
+		if c, what := g.Controller(spec); what == "" && c.Name == name && !slices.Contains(seen, c.Generation) {
+			seen = append(seen, c.Generation)
+		}
+	}
+	for _, s := range f.Steps {
+		switch s.Verb {
+		case "controllers", "managers", "duplicate":
+			for _, spec := range s.Words() {
+				add(spec)
+			}
+		case "switch":
+			if process, _, _ := strings.Cut(s.Word(0), "#"); process == "all" || process == "manager" {
+				add(name + "@" + s.Word(1))
+			} else {
+				add(process + "@" + s.Word(1))
+			}
+		}
+	}
+	return len(seen) > 1
 }
 
 // cast are the names of the controllers that a file starts.
@@ -99,6 +150,11 @@ func in(name string, text []byte, generation string, g *scenarios.Registry, all 
 				continue
 			}
 			chosen := Subject{c, true}
+			if c.Name == kubelet {
+				c, _ = g.Controller(s.Args[i].Text)
+				w.cast = append(w.cast, Subject{c, true})
+				continue
+			}
 			for _, o := range all {
 				if o.Name == c.Name && o.Generation == generation && generation != "" {
 					chosen = o

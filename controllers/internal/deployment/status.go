@@ -60,7 +60,11 @@ func (u *rollout) terminating() *int32 {
 
 // writeStatus writes a status if it is not there already (WRITE-9).
 func (u *rollout) writeStatus(ctx context.Context, s appsv1.DeploymentStatus) error {
-	if equality.Semantic.DeepEqual(&u.d.Status, &s) && !u.options.Without.Unchanged {
+	before := u.d.Status
+	if u.options.Generation != Current {
+		before.TerminatingReplicas = nil // a field that an older program does not know
+	}
+	if equality.Semantic.DeepEqual(&before, &s) && !u.options.Without.Unchanged {
 		return nil
 	}
 	u.d.Status = s
