@@ -29,6 +29,7 @@ func stories() []story {
 	for _, s := range [][]story{apiStories, lawStories, fightStories, adoptStories, orphanStories, watchStories,
 		writeStories,
 		gcStories,
+		collectStories,
 		namespaceStories,
 		restStories,
 		namingStories,

@@ -103,8 +103,8 @@ var gcLaws = []*Law{{
 	New:   On(collectAll, sim.Commit, sim.Settled),
 }, {
 	ID: "GC-2", Name: "owner-waits",
-	Sentence: "In a foreground deletion the owner stays until the last dependent that blocks it is gone, and no " +
-		"longer.",
+	Sentence: "In a foreground deletion, asked for or by a finalizer of its own, the owner stays until the last " +
+		"dependent that blocks it is gone, and no longer.",
 	Needs: Commits | Deliveries | Syncs | Rest,
 	New:   On(foregroundWaits, sim.Commit, sim.Settled),
 }, {
@@ -128,13 +128,13 @@ var gcLaws = []*Law{{
 }, {
 	ID: "GC-6", Name: "resolve-the-unseen",
 	Sentence: "Owners that no informer ever showed are resolved, and owners that wait for each other do not wait " +
-		"for ever.",
+		"for ever; nothing else is kept from blocking its owner.",
 	Needs: Commits | Deliveries | Rest | Table,
-	New:   On(resolveAll, sim.Settled),
+	New:   On(resolveAll, sim.Commit, sim.Settled),
 }, {
 	ID: "GC-7", Name: "spare-the-innocent",
-	Sentence: "An owner in another namespace counts as gone, and nothing that lacks owners or has one in reach is " +
-		"deleted because of it.",
+	Sentence: "An owner in another namespace counts as gone, and nothing that lacks owners, has one in reach, or is " +
+		"in no namespace itself is deleted because of it.",
 	Needs: Commits | Reads | Rest | Table,
 	New:   On(spareInnocent, sim.Commit, sim.Settled),
 }, {
