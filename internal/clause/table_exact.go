@@ -33,4 +33,9 @@ var exactClauses = []Clause{
 		Source: "controller-ref.md, The Three Laws of Controllers, Third Law",
 		Sentence: "A status counts owned objects exactly: replicas, ready, available and the like, neither above " +
 			"(LAW-3) nor below what the actor had been shown."},
+	{ID: "EXACT-9", Kind: Safety, About: Named, Source: "pkg/controller/history, pkg/controller/statefulset (v1.36)",
+		Sentence: "What a dependent rests on is there and stays: it is made after the revision that it is of and the " +
+			"claims that it mounts, on none that is going with its predecessor, and what a living one is of is not " +
+			"deleted.",
+		Only: []string{"statefulset", "daemonset"}},
 }

@@ -78,6 +78,11 @@ type Controller struct {
 	// like: a DaemonSet wants one for each node that is eligible. "" is nothing; all
 	// lists what is stored of a kind (KIND-DS).
 	Amiss func(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string
+	// Lacks says what a dependent rests on that is not there, is another's, or is on its
+	// way out: the revision that it is of, a claim that it mounts; "" for nothing. None is
+	// made that lacks something, and what one that is there rests on is not deleted. all
+	// lists what is there of a kind (EXACT-9).
+	Lacks func(owner, dependent runtime.Object, all func(kind string) []runtime.Object) string
 	// Counts are the numbers in an object's status that count its dependents
 	// (EXACT-8).
 	Counts []Count
@@ -107,7 +112,7 @@ type Controller struct {
 	Finalizers []string
 	// Keeps says why an object that is being deleted keeps such a finalizer as things
 	// stand, "" where it need not: a claim of storage that a pod uses. Nil: nothing does
-	// but what is under way. all lists what is stored of a kind (EXACT-6).
+	// but what is under way. all lists what is stored of a kind (EXACT-6, FIN-3).
 	Keeps func(obj runtime.Object, all func(kind string) []runtime.Object) string
 
 	// Polls: it watches nothing, but looks at everything from time to time, as CronJob's

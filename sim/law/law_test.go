@@ -45,6 +45,7 @@ func stories() []story {
 		trackingStories,
 		namedStories,
 		placeStories,
+		restsStories,
 	} {
 		all = append(all, s...)
 	}

@@ -156,6 +156,12 @@ var finalizerLaws = []*Law{{
 	Unasked: "what the server enforces by itself; that a controller which declares no finalizers takes off only " +
 		"its own: it may take off any but the server's and those that others declare",
 	New: On(finalizersHold, sim.Commit),
+}, {
+	ID: "FIN-3", Name: "used-is-kept",
+	Sentence: "A finalizer that keeps what is in use is not taken off while something uses it, and not before the " +
+		"server was asked whether something does.",
+	Needs: Commits | Reads | Deliveries | Syncs,
+	New:   On(usedIsKept, sim.Commit),
 }}
 
 var placeLaws = []*Law{{

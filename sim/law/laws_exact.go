@@ -59,4 +59,10 @@ var exactLaws = []*Law{{
 	Sentence: "A status counts what its owner controls, no more and no less than the controller had been shown, and " +
 		"at rest exactly what is there.",
 	New: On(exactStatus, sim.Commit, sim.Settled),
+}, {
+	ID: "EXACT-9", Name: "rest-on-what-stays",
+	Needs: Commits | Reads | Deliveries | Syncs,
+	Sentence: "No dependent is made that lacks what it is to rest on, or rests on what is going, and what one that is " +
+		"there rests on is not deleted.",
+	New: On(restsOnWhatStays, sim.Commit),
 }}

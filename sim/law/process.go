@@ -62,7 +62,7 @@ type work struct {
 	more   int  // that it has been shown since
 	fewer  int  // that it has been shown to be so no more
 	own    int  // that its own writes of this sync added, or took away
-	listed bool // it has listed dependents live
+	listed bool // it has listed dependents live, or what may use what it keeps
 	missed int  // dependents that its requests found gone
 
 	release string // the refusal of a release that found the object gone; "" for none

@@ -25,7 +25,7 @@ type Subject struct {
 	Dependents []string // the kinds it creates, claims and deletes
 	Tends      []string // kinds it writes by its office, whoever owns them: an autoscaler's targets
 	Finalizers []string // those it puts on objects and takes off again
-	// Keeps says why an object that is being deleted keeps one of them as things stand (EXACT-6), "" where it
+	// Keeps says why an object that is being deleted keeps one of them as things stand (EXACT-6, FIN-3), "" where it
 	// need not; nil: nothing does.
 	Keeps   func(obj any, all func(kind string) []any) string
 	Profile Profile // which laws it is held to
@@ -49,6 +49,8 @@ type Subject struct {
 	Twins       func(owner, a, b any) bool   // whether an owner may have both of one identity (EXACT-3); nil: no
 	// Amiss says what is wrong at rest with an owner's dependents (KIND-DS), "" for nothing; nil: not judged.
 	Amiss func(owner any, own []any, all func(kind string) []any) string
+	// Lacks says what a dependent rests on and is not there to stay (EXACT-9), "" for nothing; nil: not judged.
+	Lacks func(owner, dependent any, all func(kind string) []any) string
 	// Spares says why an object may not be written, or removed, by it (PODGC-1), "" where it may; nil: not judged.
 	Spares func(object any, deletes bool, get func(kind, namespace, name string) any) string
 }

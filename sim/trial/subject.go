@@ -94,6 +94,12 @@ func byOffice(s *law.Subject, c *host.Controller) {
 				func(kind string) []runtime.Object { return objects(all(kind)) })
 		}
 	}
+	if c.Lacks != nil {
+		s.Lacks = func(owner, dependent any, all func(kind string) []any) string {
+			return c.Lacks(owner.(runtime.Object), dependent.(runtime.Object),
+				func(kind string) []runtime.Object { return objects(all(kind)) })
+		}
+	}
 	if c.Keeps != nil {
 		s.Keeps = func(obj any, all func(kind string) []any) string {
 			return c.Keeps(obj.(runtime.Object), func(kind string) []runtime.Object { return objects(all(kind)) })

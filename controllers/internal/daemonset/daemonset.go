@@ -113,6 +113,7 @@ func New(o Options) host.Controller {
 	if o.Generation == Current {
 		c.Owns = append(c.Owns, history.Kind)
 		c.Routes = append(c.Routes, revisionRoute(&o))
+		c.Lacks = lacks
 	}
 	return c
 }

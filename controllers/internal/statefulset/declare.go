@@ -1,6 +1,7 @@
 package statefulset
 
 import (
+	"slices"
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -22,6 +23,7 @@ func declare(c *host.Controller, g Generation) {
 	if g == Current {
 		c.Owns = append(c.Owns, history.Kind)
 		c.Unwatched = []schema.GroupVersionKind{history.Kind}
+		c.Lacks = lacks
 	}
 	c.Selector = func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.StatefulSet)) }
 	c.Replicas = func(owner runtime.Object) int { return wanted(owner.(*appsv1.StatefulSet)) }
@@ -58,6 +60,41 @@ func declare(c *host.Controller, g Generation) {
 	if g != Current {
 		c.Counts = c.Counts[:1]
 	}
+}
+
+// lacks says which of what a pod rests on is not there to stay: the revision that it is of,
+// and the claims that it mounts by the set's templates. Where claims go with a pod that is
+// not wanted, one of an earlier pod of the name is about to (RULES F66).
+func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) string {
+	set := owner.(*appsv1.StatefulSet)
+	p, ok := obj.(*corev1.Pod)
+	if !ok {
+		return ""
+	}
+	if !slices.ContainsFunc(all(history.Kind.Kind), func(obj runtime.Object) bool {
+		r := obj.(*appsv1.ControllerRevision)
+		return r.Name == revisionOf(p) && r.Namespace == set.Namespace && r.DeletionTimestamp == nil
+	}) {
+		return "there is no revision " + strconv.Quote(revisionOf(p))
+	}
+	for i := range set.Spec.VolumeClaimTemplates {
+		name, there := claimName(set, set.Spec.VolumeClaimTemplates[i].Name, ordinal(p)), false
+		for _, obj := range all(claimKind.Kind) {
+			claim := obj.(*corev1.PersistentVolumeClaim)
+			if claim.Name != name || claim.Namespace != set.Namespace {
+				continue
+			}
+			scaled, _ := policy(set)
+			if claim.DeletionTimestamp != nil || scaled && namesakeOwns(claim, p, pod.Kind) {
+				return "pvc/" + name + " is going"
+			}
+			there = true
+		}
+		if !there {
+			return "there is no pvc/" + name
+		}
+	}
+	return ""
 }
 
 // counts declares which pods the numbers in a status count. How many are of which

@@ -1,0 +1,129 @@
+package law
+
+import "github.com/threelaws/threelaws/sim"
+
+// vaults is a subject whose Pods rest on Disks of their own names, which are its own as well.
+func vaults() Subject {
+	return Subject{Process: "vault", Controller: "vault", Kind: "Vault", Dependents: []string{"Pod", "Disk"},
+		Profile: Writing,
+		Lacks: func(_, dependent any, all func(kind string) []any) string {
+			for _, disk := range all("Disk") {
+				if m := disk.(*thing); m.Name == dependent.(*thing).Node && m.DeletionTimestamp == nil {
+					return ""
+				}
+			}
+			if node := dependent.(*thing).Node; node != "" {
+				return "disk/" + node + " is not there"
+			}
+			return ""
+		}}
+}
+
+// owned is an object of a kind that an owner controls.
+func owned(kind, name string, owner *thing) *thing {
+	return object(kind, name).owned(controlledBy(owner))
+}
+
+var restsStories = []story{
+	{"EXACT-9", "made when it is there", kept, func(t *tape) {
+		v := object("Vault", "v")
+		t.exist(v)
+		t.sync("vault", v, func() {
+			t.commit("vault", "create", v, nil, owned("Disk", "d", v))
+			t.commit("vault", "create", v, nil, pod("p", v).on("d"))
+		})
+	}},
+	{"EXACT-9", "made before it is there", broken, func(t *tape) {
+		v := object("Vault", "v")
+		t.exist(v)
+		t.sync("vault", v, func() { t.commit("vault", "create", v, nil, pod("p", v).on("d")) })
+	}},
+	{"EXACT-9", "made on one that is going", broken, func(t *tape) {
+		v := object("Vault", "v")
+		d := owned("Disk", "d", v)
+		going := d.dying(ownFinalizer)
+		t.exist(v, d)
+		t.user(d, going)
+		t.show("vault", v, going)
+		t.sync("vault", v, func() { t.commit("vault", "create", v, nil, pod("p", v).on("d")) })
+	}},
+	{"EXACT-9", "made on one that is going, which was not shown yet", committed, func(t *tape) {
+		v := object("Vault", "v")
+		d := owned("Disk", "d", v)
+		t.exist(v, d)
+		t.show("vault", v, d)
+		t.user(d, d.dying(ownFinalizer))
+		t.sync("vault", v, func() { t.commit("vault", "create", v, nil, pod("p", v).on("d")) })
+	}},
+	{"EXACT-9", "deleted when nothing rests on it", kept, func(t *tape) {
+		v := object("Vault", "v")
+		d, p := owned("Disk", "d", v), pod("p", v).on("e")
+		t.exist(v, d, owned("Disk", "e", v), p)
+		t.show("vault", v, d, p)
+		t.sync("vault", v, func() { t.commit("vault", "delete", v, d, nil) })
+	}},
+	{"EXACT-9", "deleted from under one that it knows", broken, func(t *tape) {
+		v := object("Vault", "v")
+		d := owned("Disk", "d", v)
+		p := pod("p", v).on("d")
+		t.exist(v, d, p)
+		t.show("vault", v, d, p)
+		t.sync("vault", v, func() { t.commit("vault", "delete", v, d, nil) })
+	}},
+	{"EXACT-9", "deleted from under one that it does not know", committed, func(t *tape) {
+		v := object("Vault", "v")
+		d := owned("Disk", "d", v)
+		t.exist(v, d, pod("p", v).on("d"))
+		t.show("vault", v, d)
+		t.sync("vault", v, func() { t.commit("vault", "delete", v, d, nil) })
+	}},
+	{"EXACT-9", "deleted with what rests on it, which is going", kept, func(t *tape) {
+		v := object("Vault", "v")
+		d := owned("Disk", "d", v)
+		p := pod("p", v).on("d").dying(ownFinalizer)
+		t.exist(v, d, p)
+		t.show("vault", v, d, p)
+		t.sync("vault", v, func() { t.commit("vault", "delete", v, d, nil) })
+	}},
+	{"EXACT-9", "the user deletes it", kept, func(t *tape) {
+		v := object("Vault", "v")
+		d := owned("Disk", "d", v)
+		t.exist(v, d, pod("p", v).on("d"))
+		t.user(d, nil)
+	}},
+
+	{"FIN-3", "let go when nothing uses it", kept, func(t *tape) {
+		d := object("Disk", "d").dying(inUse)
+		t.exist(d, pod("p", nil).on("e"))
+		t.commit("vp", "update", nil, d, nil)
+	}},
+	{"FIN-3", "let go while it is used", broken, func(t *tape) {
+		d, p := object("Disk", "d").dying(inUse), pod("p", nil).on("d")
+		t.exist(d, p)
+		t.show("vp", d, p)
+		t.start("vp", nil)
+		t.add(sim.Record{Op: sim.Read, Process: "vp", Verb: "list", Object: sim.Ref{Kind: "Pod"}})
+		t.commit("vp", "update", nil, d, nil)
+	}},
+	{"FIN-3", "used, which its cache does not show, and it did not ask", broken, func(t *tape) {
+		d := object("Disk", "d").dying(inUse)
+		t.exist(d, pod("p", nil).on("d"))
+		t.show("vp", d)
+		t.start("vp", nil)
+		t.commit("vp", "update", nil, d, nil)
+	}},
+	{"FIN-3", "used since it asked", committed, func(t *tape) {
+		d := object("Disk", "d").dying(inUse)
+		t.exist(d)
+		t.show("vp", d)
+		t.start("vp", nil)
+		t.add(sim.Record{Op: sim.Read, Process: "vp", Verb: "list", Object: sim.Ref{Kind: "Pod"}})
+		t.exist(pod("p", nil).on("d"))
+		t.commit("vp", "update", nil, d, nil)
+	}},
+	{"FIN-3", "another finalizer goes", kept, func(t *tape) {
+		d := object("Disk", "d").dying(inUse, "example.com/other")
+		t.exist(d, pod("p", nil).on("d"))
+		t.user(d, d.dying(inUse))
+	}},
+}
