@@ -38,4 +38,8 @@ var exactClauses = []Clause{
 			"claims that it mounts, on none that is going with its predecessor, and what a living one is of is not " +
 			"deleted.",
 		Only: []string{"statefulset", "daemonset"}},
+	{ID: "EXACT-10", Kind: Safety, About: Named, Source: "pkg/controller/statefulset, claim retention (v1.36)",
+		Sentence: "What is to go with a dependent is tied to it before its controller deletes it: the claims of a pod " +
+			"that a scale-down takes are the pod's by then.",
+		Only: []string{"statefulset"}},
 }

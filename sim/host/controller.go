@@ -83,6 +83,10 @@ type Controller struct {
 	// made that lacks something, and what one that is there rests on is not deleted. all
 	// lists what is there of a kind (EXACT-9).
 	Lacks func(owner, dependent runtime.Object, all func(kind string) []runtime.Object) string
+	// Strands says what is to go with a dependent, and would stay if that were deleted as
+	// things are: a claim that is not the pod's yet; "" for nothing. Its controller ties it
+	// to the dependent first (EXACT-10).
+	Strands func(owner, dependent runtime.Object, all func(kind string) []runtime.Object) string
 	// Counts are the numbers in an object's status that count its dependents
 	// (EXACT-8).
 	Counts []Count

@@ -1,4 +1,5 @@
-// The checks of EXACT-9 and FIN-3: what something there is made of, or uses, stays.
+// The checks of EXACT-9, EXACT-10 and FIN-3: what something there is made of, or uses, stays,
+// and what is to go with it goes.
 
 package law
 
@@ -49,9 +50,15 @@ func (j *Judge) madeOnNothing(r *sim.Record) {
 }
 
 // believes is what a process may take to be there of a kind: what its cache shows, as
-// that has it, and what is stored besides, of which it may have been told otherwise.
+// that has it, what it was answered, and what is stored besides, of which it may have been
+// told otherwise.
 func (p *process) believes(s *State, kind string) []any {
 	c, all := p.Cache(kind), p.shows(kind)
+	for _, e := range p.known.Ahead {
+		if e.Kind == kind && e.Value != nil {
+			all = append(all, e.Value)
+		}
+	}
 	for _, o := range s.Kind(kind) {
 		if e := c.Get(o.Ref.Namespace, o.Ref.Name); e == nil || e.Meta.GetUID() != o.Meta.GetUID() {
 			all = append(all, o.Value)
@@ -97,6 +104,25 @@ func (p *process) knewToRest(r *sim.Record, dependent types.UID, left func(kind 
 	e, k := p.known.ByUID[dependent], p.work(r)
 	return e != nil && e.Value != nil && k != nil && (e.Since < k.begun || e.Ahead) &&
 		p.Subject.Lacks(r.SawFor, e.Value, left) != ""
+}
+
+// takenAlong is EXACT-10. Informed where the caches of the actor show what is left behind;
+// what it has done about that in this sync is stored.
+func takenAlong(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.Subject == nil || w.Subject.Strands == nil || r.SawFor == nil || !w.Dependent || !w.Mine || !w.Deletes {
+		return
+	}
+	j.Ask()
+	what := w.Subject.Strands(r.SawFor, r.Before, j.state.values)
+	if what == "" {
+		return
+	}
+	s := Informed
+	if w.Subject.Strands(r.SawFor, r.Before, w.process.shows) == "" {
+		s = Committed
+	}
+	j.Report(s, "leaves "+what+" behind, which is to go with it")
 }
 
 // usedIsKept is FIN-3. That its caches show no use of it is no proof: something may have

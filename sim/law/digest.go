@@ -18,11 +18,17 @@ func (s *State) digest(h *sim.Hash, hotLoop int, now time.Duration) {
 	h.Bool(s.dropping)
 	h.Word(s.promises.digest())
 	h.Word(s.taken.digest())
-	var kinds uint64
+	var kinds, bare uint64
 	for _, l := range s.kinds {
 		kinds += sim.Mix(sim.HashString(l.kind))
+		for _, o := range l.objects {
+			if o.bare.owner != "" {
+				bare += digestPair(o.Meta.GetUID(), o.bare.owner, uint64(o.bare.spec))
+			}
+		}
 	}
 	h.Word(kinds)
+	h.Word(bare)
 	for _, p := range s.processes {
 		h.Word(s.digestProcess(p, hotLoop, now))
 		h.Word(s.digestKnown(&p.known))

@@ -20,6 +20,7 @@ func (s *State) fold(r *sim.Record, p *process, w *Write) {
 		s.promises.fold(&s.stored, r, w)
 		s.taken.fold(&s.stored, r, w)
 		s.put(r.Object.Kind, r.After, w.Before, w.After, w.maker())
+		s.noteBare(r, w)
 		if s.byProcess[r.Process] == nil { // the user, or whoever else acts from outside
 			s.newEpoch()
 		}
@@ -35,6 +36,24 @@ func (s *State) fold(r *sim.Record, p *process, w *Write) {
 	}
 }
 
+// noteBare notes that something was made without a reference to what it was made for.
+func (s *State) noteBare(r *sim.Record, w *Write) {
+	if w.Subject == nil || w.Before != nil || w.After == nil || r.SawFor == nil || string(meta.Of(r.SawFor).GetUID()) !=
+		w.For.UID || meta.RefTo(w.After, uidOf(w.For)) != nil {
+		return
+	}
+	s.Object(w.After.GetUID()).bare = bareness{uidOf(w.For), meta.Of(r.SawFor).GetGeneration()}
+}
+
+// clothe forgets what was made without a reference: another program may give it one.
+func (s *State) clothe() {
+	for _, l := range s.kinds {
+		for _, o := range l.objects {
+			o.bare = bareness{}
+		}
+	}
+}
+
 func (s *State) newEpoch() {
 	s.epoch++
 	s.restarted = false
@@ -44,6 +63,7 @@ func (s *State) foldFault(r *sim.Record) {
 	switch r.Verb {
 	case "switch", "downgrade", "upgrade":
 		s.newEpoch()
+		s.clothe()
 	case "crash", "restart":
 		s.restarted = true
 	}

@@ -65,4 +65,9 @@ var exactLaws = []*Law{{
 	Sentence: "No dependent is made that lacks what it is to rest on, or rests on what is going, and what one that is " +
 		"there rests on is not deleted.",
 	New: On(restsOnWhatStays, sim.Commit),
+}, {
+	ID: "EXACT-10", Name: "take-along",
+	Needs:    Commits | Reads | Deliveries,
+	Sentence: "What is to go with a dependent is tied to it before its controller deletes it.",
+	New:      On(takenAlong, sim.Commit),
 }}

@@ -16,7 +16,24 @@ func vaults() Subject {
 				return "disk/" + node + " is not there"
 			}
 			return ""
+		},
+		Strands: func(_, dependent any, all func(kind string) []any) string {
+			for _, lid := range all("Lid") {
+				if m := lid.(*thing); m.Name == dependent.(*thing).Name && len(m.OwnerReferences) == 0 {
+					return "lid/" + m.Name
+				}
+			}
+			return ""
 		}}
+}
+
+// lidded stores a vault with a Pod, and a lid that is to go with that, and shows them.
+func (t *tape) lidded() (v, p, l *thing) {
+	v, l = object("Vault", "v"), object("Lid", "p")
+	p = pod("p", v)
+	t.exist(v, p, l)
+	t.show("vault", v, p, l)
+	return v, p, l
 }
 
 // owned is an object of a kind that an owner controls.
@@ -125,5 +142,55 @@ var restsStories = []story{
 		d := object("Disk", "d").dying(inUse, "example.com/other")
 		t.exist(d, pod("p", nil).on("d"))
 		t.user(d, d.dying(inUse))
+	}},
+
+	{"LAW-1", "what is no dependent has its reference from the first", kept, func(t *tape) {
+		v := object("Vault", "v")
+		t.exist(v)
+		t.sync("vault", v, func() { t.commit("vault", "create", v, nil, owned("Lid", "l", v)) })
+	}},
+	{"LAW-1", "what is no dependent gets its reference later", broken, func(t *tape) {
+		v, l := object("Vault", "v"), object("Lid", "l")
+		t.exist(v)
+		t.sync("vault", v, func() { t.commit("vault", "create", v, nil, l) })
+		t.sync("vault", v, func() { t.commit("vault", "update", v, l, l.owned(plain(v))) })
+	}},
+	{"LAW-1", "it is to have one by another spec", kept, func(t *tape) {
+		v, l := object("Vault", "v"), object("Lid", "l")
+		now := v.as(func(o *thing) { o.Generation++ })
+		t.exist(v)
+		t.sync("vault", v, func() { t.commit("vault", "create", v, nil, l) })
+		t.user(v, now)
+		t.sync("vault", now, func() { t.commit("vault", "update", now, l, l.owned(plain(v))) })
+	}},
+	{"LAW-1", "another program gives it one", kept, func(t *tape) {
+		v, l := object("Vault", "v"), object("Lid", "l")
+		t.exist(v)
+		t.sync("vault", v, func() { t.commit("vault", "create", v, nil, l) })
+		t.fault("vault", "switch")
+		t.sync("vault", v, func() { t.commit("vault", "update", v, l, l.owned(plain(v))) })
+	}},
+
+	{"EXACT-10", "tied to it before", kept, func(t *tape) {
+		v, p, l := t.lidded()
+		t.sync("vault", v, func() {
+			t.commit("vault", "update", v, l, l.owned(plain(p)))
+			t.commit("vault", "delete", v, p, nil)
+		})
+	}},
+	{"EXACT-10", "left behind", broken, func(t *tape) {
+		v, p, _ := t.lidded()
+		t.sync("vault", v, func() { t.commit("vault", "delete", v, p, nil) })
+	}},
+	{"EXACT-10", "left behind, which was not shown", committed, func(t *tape) {
+		v := object("Vault", "v")
+		p := pod("p", v)
+		t.exist(v, p, object("Lid", "p"))
+		t.show("vault", v, p)
+		t.sync("vault", v, func() { t.commit("vault", "delete", v, p, nil) })
+	}},
+	{"EXACT-10", "the user deletes it", kept, func(t *tape) {
+		_, p, _ := t.lidded()
+		t.user(p, nil)
 	}},
 }

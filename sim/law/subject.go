@@ -51,6 +51,8 @@ type Subject struct {
 	Amiss func(owner any, own []any, all func(kind string) []any) string
 	// Lacks says what a dependent rests on and is not there to stay (EXACT-9), "" for nothing; nil: not judged.
 	Lacks func(owner, dependent any, all func(kind string) []any) string
+	// Strands says what is to go with a dependent, and would not if that were deleted (EXACT-10).
+	Strands func(owner, dependent any, all func(kind string) []any) string
 	// Spares says why an object may not be written, or removed, by it (PODGC-1), "" where it may; nil: not judged.
 	Spares func(object any, deletes bool, get func(kind, namespace, name string) any) string
 }

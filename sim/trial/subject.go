@@ -94,12 +94,7 @@ func byOffice(s *law.Subject, c *host.Controller) {
 				func(kind string) []runtime.Object { return objects(all(kind)) })
 		}
 	}
-	if c.Lacks != nil {
-		s.Lacks = func(owner, dependent any, all func(kind string) []any) string {
-			return c.Lacks(owner.(runtime.Object), dependent.(runtime.Object),
-				func(kind string) []runtime.Object { return objects(all(kind)) })
-		}
-	}
+	s.Lacks, s.Strands = among(c.Lacks), among(c.Strands)
 	if c.Keeps != nil {
 		s.Keeps = func(obj any, all func(kind string) []any) string {
 			return c.Keeps(obj.(runtime.Object), func(kind string) []runtime.Object { return objects(all(kind)) })
@@ -112,6 +107,19 @@ func byOffice(s *law.Subject, c *host.Controller) {
 				return obj
 			})
 		}
+	}
+}
+
+// among is a question about a dependent that depends on what else there is; nil where it
+// is not asked.
+func among(f func(owner, dependent runtime.Object, all func(kind string) []runtime.Object) string) func(owner,
+	dependent any, all func(kind string) []any) string {
+	if f == nil {
+		return nil
+	}
+	return func(owner, dependent any, all func(kind string) []any) string {
+		return f(owner.(runtime.Object), dependent.(runtime.Object),
+			func(kind string) []runtime.Object { return objects(all(kind)) })
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -23,7 +24,7 @@ func declare(c *host.Controller, g Generation) {
 	if g == Current {
 		c.Owns = append(c.Owns, history.Kind)
 		c.Unwatched = []schema.GroupVersionKind{history.Kind}
-		c.Lacks = lacks
+		c.Lacks, c.Strands = lacks, strands
 	}
 	c.Selector = func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.StatefulSet)) }
 	c.Replicas = func(owner runtime.Object) int { return wanted(owner.(*appsv1.StatefulSet)) }
@@ -92,6 +93,33 @@ func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) st
 		}
 		if !there {
 			return "there is no pvc/" + name
+		}
+	}
+	return ""
+}
+
+// strands says which claim is to go with a pod that is not wanted and is not the pod's yet.
+// One that somebody else controls, or an earlier pod or set of the name, is let be.
+func strands(parent, obj runtime.Object, all func(kind string) []runtime.Object) string {
+	set := parent.(*appsv1.StatefulSet)
+	p, ok := obj.(*corev1.Pod)
+	if !ok || !member(set, p.Name, &Without{}) {
+		return ""
+	}
+	if ofPod, _ := heirs(set, p); !ofPod {
+		return ""
+	}
+	for i := range set.Spec.VolumeClaimTemplates {
+		name := claimName(set, set.Spec.VolumeClaimTemplates[i].Name, ordinal(p))
+		for _, obj := range all(claimKind.Kind) {
+			claim := obj.(*corev1.PersistentVolumeClaim)
+			if claim.Name != name || claim.Namespace != set.Namespace || claim.DeletionTimestamp != nil ||
+				namesakeOwns(claim, set, Kind) || namesakeOwns(claim, p, pod.Kind) || owner(claim, p) != nil {
+				continue
+			}
+			if c := metav1.GetControllerOfNoCopy(claim); c == nil || c.UID == set.UID {
+				return "pvc/" + name
+			}
 		}
 	}
 	return ""
