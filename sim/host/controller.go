@@ -110,6 +110,9 @@ type Controller struct {
 	// has to leave one alone as things stand; "" where it need not. get looks at what is
 	// there (PODGC-1).
 	Spares func(obj runtime.Object, deletes bool, get func(kind, namespace, name string) runtime.Object) string
+	// Quarantine is how long a cluster-scoped object that Spares asks for must have been
+	// gone before it counts as gone, since it may come back (PODGC-1).
+	Quarantine time.Duration
 	// Finalizers are those that it puts on objects and takes off again: at rest
 	// nothing may wait for them alone (EXACT-6). One that is held to more than
 	// ownership declares them all.

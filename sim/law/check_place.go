@@ -3,6 +3,8 @@
 package law
 
 import (
+	"time"
+
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
@@ -40,23 +42,34 @@ func (s *State) values(kind string) []any {
 // sparing is PODGC-1: who writes and removes objects of others by its office leaves
 // those alone that it has to spare as things stand. Committed where what it had been
 // shown, and had found gone at the server, allowed it, and where it was shown something
-// else only after its sync had begun.
+// else only after its sync had begun. What has gone a moment ago may be back the next: it
+// counts as gone when the subject says so, whoever knows of it.
 func sparing(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.process == nil || w.process.Subject.Spares == nil || r.Before == nil {
 		return
 	}
 	j.Ask()
-	p := w.process
+	p, ago := w.process, time.Duration(-1)
+	went := func(kind, namespace, name string) any {
+		v, since := j.state.lately.within(coords{kind, namespace, name}, p.Subject.Quarantine, j.now)
+		if v != nil {
+			ago = since
+		}
+		return v
+	}
 	stored := func(kind, namespace, name string) any {
 		if o := j.state.Named(kind, namespace, name); o != nil {
 			return o.Value
 		}
-		return nil
+		return went(kind, namespace, name)
 	}
 	why := p.Subject.Spares(r.Before, w.Deletes, stored)
 	if why == "" {
 		return
+	}
+	if ago >= 0 {
+		why += ", or was " + ago.String() + " ago"
 	}
 	strength, late := Informed, false
 	k := p.work(r)
@@ -66,7 +79,7 @@ func sparing(j *Judge, r *sim.Record) {
 			return e.Value
 		}
 		if l, looked := p.lookups[coords{kind, namespace, name}]; looked && l.uid == "" {
-			return nil
+			return went(kind, namespace, name)
 		}
 		return stored(kind, namespace, name)
 	}) == "" || late {

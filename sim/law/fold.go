@@ -21,6 +21,7 @@ func (s *State) fold(r *sim.Record, p *process, w *Write) {
 		s.taken.fold(&s.stored, r, w)
 		s.put(r.Object.Kind, r.After, w.Before, w.After, w.maker())
 		s.noteBare(r, w)
+		s.lately.fold(r)
 		if s.byProcess[r.Process] == nil { // the user, or whoever else acts from outside
 			s.newEpoch()
 		}

@@ -172,7 +172,7 @@ var placeLaws = []*Law{{
 }, {
 	ID: "PODGC-1", Name: "spare-what-can-run",
 	Sentence: "The pod garbage collector removes pods that cannot run any more, having said so in their status, and " +
-		"no others.",
+		"no others: not those of a node that went a moment ago and may come back.",
 	Needs: Commits | Reads | Deliveries,
 	New:   On(sparing, sim.Commit),
 }}

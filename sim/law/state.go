@@ -21,6 +21,7 @@ type State struct {
 	selectors map[any]labels.Selector
 	promises  promises
 	taken     taken
+	lately    lately
 
 	epoch     int  // user actions and switches of generation so far
 	dropping  bool // the server is of a version that does not know the controller field
@@ -41,6 +42,7 @@ func (s *State) reset() {
 	clear(s.selectors)
 	clear(s.promises.byObject)
 	s.taken.reset()
+	clear(s.lately.gone)
 	for _, p := range s.processes {
 		p.restart(0)
 		p.forgetRun()
@@ -49,6 +51,7 @@ func (s *State) reset() {
 }
 
 func (s *State) addSubject(sub Subject) {
+	s.lately.long = max(s.lately.long, sub.Quarantine)
 	if p := s.byProcess[sub.Process]; p != nil {
 		p.Subject = sub
 		return

@@ -1,5 +1,7 @@
 package law
 
+import "time"
+
 // inUse is the finalizer of one who keeps what Pods use.
 const inUse = "example.com/in-use"
 
@@ -25,7 +27,7 @@ func placing() []Subject {
 				}
 				return ""
 			}},
-		{Process: "pg", Controller: "podgc", Profile: Upstream,
+		{Process: "pg", Controller: "podgc", Profile: Upstream, Quarantine: time.Minute,
 			Spares: func(o any, deletes bool, get func(kind, namespace, name string) any) string {
 				if get("Node", "", o.(*thing).Node) != nil && !deletes {
 					return "its node is there"
@@ -101,6 +103,32 @@ var placeStories = []story{
 		n.Namespace = ""
 		t.refuse("pg", "get", nil, n, nil, 404, "not found")
 		t.exist(n)
+		t.commit("pg", "patch", nil, p, p.as(func(*thing) {}))
+	}},
+	{"PODGC-1", "its node went a moment ago", broken, func(t *tape) {
+		n, p := t.node("n1"), pod("p", nil).on("n1")
+		t.exist(p)
+		t.user(n, nil)
+		t.refuse("pg", "get", nil, n, nil, 404, "not found")
+		t.commit("pg", "patch", nil, p, p.as(func(*thing) {}))
+	}},
+	{"PODGC-1", "its node went a while ago", kept, func(t *tape) {
+		n, p := t.node("n1"), pod("p", nil).on("n1")
+		t.exist(p)
+		t.user(n, nil)
+		t.at += 2 * time.Minute
+		t.refuse("pg", "get", nil, n, nil, 404, "not found")
+		t.commit("pg", "patch", nil, p, p.as(func(*thing) {}))
+	}},
+	{"PODGC-1", "its node came back, and went again", kept, func(t *tape) {
+		n, p := t.node("n1"), pod("p", nil).on("n1")
+		t.exist(p)
+		t.user(n, nil)
+		t.at += 59 * time.Second
+		again := n.again()
+		t.exist(again)
+		t.user(again, nil)
+		t.at += 2 * time.Second
 		t.commit("pg", "patch", nil, p, p.as(func(*thing) {}))
 	}},
 }

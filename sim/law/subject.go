@@ -2,6 +2,7 @@ package law
 
 import (
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -55,6 +56,8 @@ type Subject struct {
 	Strands func(owner, dependent any, all func(kind string) []any) string
 	// Spares says why an object may not be written, or removed, by it (PODGC-1), "" where it may; nil: not judged.
 	Spares func(object any, deletes bool, get func(kind, namespace, name string) any) string
+	// Quarantine is how long what Spares asks for must have been gone before it counts as gone.
+	Quarantine time.Duration
 }
 
 // Count is one number in an owner's status that says how many of its dependents
