@@ -55,9 +55,7 @@ var daemonSetMutants = []mutant{
 	{"daemonset/ended-pods-block", "KIND-DS", "KIND-DS",
 		"makes no new pod while one that has ended is kept by a finalizer",
 		daemon(func(w *daemonset.Without) { w.Dying = true })},
-	// Upstream's is woken by none of the events after which such a pod is there, so
-	// that it stays at rest as well.
-	{"daemonset/keeps-pods-of-lost-nodes", "KIND-DS", "",
+	{"daemonset/keeps-pods-of-lost-nodes", "KIND-DS", "KIND-DS",
 		"leaves pods that wait for a node that is gone",
 		daemon(func(w *daemonset.Without) { w.Lost = true })},
 	{"daemonset/impatient", "WRITE-8", "",

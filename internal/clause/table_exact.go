@@ -42,4 +42,9 @@ var exactClauses = []Clause{
 		Sentence: "What is to go with a dependent is tied to it before its controller deletes it: the claims of a pod " +
 			"that a scale-down takes are the pod's by then.",
 		Only: []string{"statefulset"}},
+	{ID: "EXACT-11", Kind: Safety, About: Named, Source: "pkg/controller/deployment, rolling.go and recreate.go (v1.36)",
+		Sentence: "A rollout stays within its bounds: its ReplicaSets together never ask for more pods than `replicas` " +
+			"and `maxSurge`, old ones are not scaled down where fewer would be available than `maxUnavailable` " +
+			"leaves, and with Recreate no new one grows while an old one has pods.",
+		Only: []string{"deployment"}},
 }

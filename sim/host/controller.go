@@ -78,11 +78,18 @@ type Controller struct {
 	// like: a DaemonSet wants one for each node that is eligible. "" is nothing; all
 	// lists what is stored of a kind (KIND-DS).
 	Amiss func(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string
+	// Neglects is as Amiss for what no event wakes anybody for, but which a sync puts right:
+	// it is asked of an object that was synced since its controller was shown everything.
+	Neglects func(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string
 	// Lacks says what a dependent rests on that is not there, is another's, or is on its
 	// way out: the revision that it is of, a claim that it mounts; "" for nothing. None is
 	// made that lacks something, and what one that is there rests on is not deleted. all
 	// lists what is there of a kind (EXACT-9).
 	Lacks func(owner, dependent runtime.Object, all func(kind string) []runtime.Object) string
+	// Oversteps says in what a write to one dependent, nil before for one that is made, goes
+	// beyond what an owner allows of all of them together, as a rollout its surge; others are
+	// the rest of those that it controls; "" for nothing (EXACT-11).
+	Oversteps func(owner runtime.Object, others []runtime.Object, before, after runtime.Object) string
 	// Strands says what is to go with a dependent, and would stay if that were deleted as
 	// things are: a claim that is not the pod's yet; "" for nothing. Its controller ties it
 	// to the dependent first (EXACT-10).

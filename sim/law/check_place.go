@@ -7,10 +7,12 @@ import (
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
 // oneOnEach is KIND-DS: at rest an owner has the dependents that it should have by
-// what the nodes are like.
+// what the nodes are like. What wakes nobody may wait until somebody looks at the owner for
+// another reason.
 func oneOnEach(j *Judge, _ *sim.Record) {
 	for i := range j.survey().owners {
 		o := &j.census.owners[i]
@@ -24,7 +26,13 @@ func oneOnEach(j *Judge, _ *sim.Record) {
 				own = append(own, d.Value)
 			}
 		}
-		if what := o.sub.Amiss(o.Value, own, j.state.values); what != "" {
+		what := o.sub.Amiss(o.Value, own, j.state.values)
+		if what == "" && o.sub.Neglects != nil && j.actor.looked[view.KeyOf(o.Ref)] {
+			if what = o.sub.Neglects(o.Value, own, j.state.values); what != "" {
+				what += ", and was looked at since"
+			}
+		}
+		if what != "" {
 			j.Report(Informed, o.Ref.String()+" has "+what)
 		}
 	}

@@ -118,6 +118,12 @@ func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64
 		h.String(n.Name)
 		sum += uint64(h)
 	}
+	for n := range p.looked {
+		var h sim.Hash
+		h.String(n.Name)
+		h.String(n.Namespace)
+		sum += sim.Mix(uint64(h))
+	}
 	for f := range p.puts {
 		var h sim.Hash
 		h.String(f)
@@ -153,6 +159,7 @@ func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64
 		h.Word(uint64(w.began + w.more - w.own)) // what fewest and most go by
 		h.Word(uint64(w.fewer))
 		h.Bool(w.listed)
+		h.Bool(p.Subject.Neglects != nil && w.begun > p.news)
 		h.Word(p.newsSince(w.begun))
 		h.Word(s.promises.madeSince(w.begun))
 		sum += uint64(h)

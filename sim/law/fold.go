@@ -87,6 +87,7 @@ func (p *process) fold(s *State, r *sim.Record) {
 		p.start(r)
 	case sim.SyncEnd:
 		if k := p.work(r); k != nil {
+			p.lookedAt(k, r)
 			k.owner, k.busy, k.begun = "", false, 0
 		}
 		if p.Subject.Kind != "" && r.Incarnation == p.incarnation {
@@ -126,7 +127,21 @@ func (p *process) foldFault(r *sim.Record) {
 	}
 }
 
+// lookedAt notes that a sync went well which began when the process had been shown
+// everything that it has been shown until now.
+func (p *process) lookedAt(k *work, r *sim.Record) {
+	if p.Subject.Neglects == nil || !k.busy || k.begun < p.news || r.Message != "" {
+		return
+	}
+	if p.looked == nil {
+		p.looked = map[view.Key]bool{}
+	}
+	p.looked[k.key] = true
+}
+
 func (p *process) deliver(r *sim.Record) {
+	p.news = r.Index
+	clear(p.looked)
 	if r.Version < p.version && r.Object.Kind != p.kind {
 		p.reordered = true
 	}

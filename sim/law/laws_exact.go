@@ -70,4 +70,11 @@ var exactLaws = []*Law{{
 	Needs:    Commits | Reads | Deliveries,
 	Sentence: "What is to go with a dependent is tied to it before its controller deletes it.",
 	New:      On(takenAlong, sim.Commit),
+}, {
+	ID: "EXACT-11", Name: "stay-within-bounds",
+	Needs: Commits | Reads | Deliveries | Syncs,
+	Sentence: "A rollout never asks for more than its owner wants and its surge allows, gives up nothing that is " +
+		"available where too little of it would be left, and starts nothing beside what is to go first.",
+	Unasked: "how a change of the owner's own size is shared out",
+	New:     On(withinBounds, sim.Commit),
 }}

@@ -38,6 +38,9 @@ type process struct {
 
 	shares []Share // by seat
 
+	looked map[view.Key]bool // what it has synced, all well, since it was last shown anything; where Neglects asks
+	news   int               // the record of what it was last shown
+
 	met   map[view.Key]bool // names of what it syncs, that it was ever shown
 	puts  map[string]bool   // finalizers that it was seen to put on objects
 	gave  map[race]bool     // references to others that it put on objects
@@ -171,6 +174,7 @@ func (p *process) restart(incarnation int) {
 	p.synced, p.early, p.version, p.kind = false, -1, 0, ""
 	clear(p.gone)
 	clear(p.lookups)
+	clear(p.looked)
 }
 
 func (p *process) forgetRun() {

@@ -17,6 +17,14 @@ func placing() []Subject {
 					return itoa(len(own)) + " for " + itoa(len(all("Node"))) + " nodes"
 				}
 				return ""
+			},
+			Neglects: func(_ any, own []any, _ func(kind string) []any) string {
+				for _, p := range own {
+					if p.(*thing).Failed {
+						return "one that failed"
+					}
+				}
+				return ""
 			}},
 		{Process: "vp", Controller: "protection", Profile: Upstream, Finalizers: []string{inUse},
 			Keeps: func(o any, all func(kind string) []any) string {
@@ -76,6 +84,28 @@ var placeStories = []story{
 		t.settled()
 		t.node("n2")
 		t.fault("ds", "crash")
+		t.settled()
+	}},
+
+	{"KIND-DS", "something failed that nobody was woken for", kept, func(t *tape) {
+		t.node("n1")
+		a := object("DaemonSet", "a")
+		p := pod("p", a).on("n1").as(func(o *thing) { o.Failed = true })
+		t.exist(a, p)
+		t.deliver("ds", nil, a, "default/a")
+		t.deliver("ds", nil, p, "default/a")
+		t.sync("ds", a, func() {})
+		t.deliver("ds", nil, object("Node", "n2"))
+		t.settled()
+	}},
+	{"KIND-DS", "something failed, and it was looked at since", broken, func(t *tape) {
+		t.node("n1")
+		a := object("DaemonSet", "a")
+		p := pod("p", a).on("n1").as(func(o *thing) { o.Failed = true })
+		t.exist(a, p)
+		t.deliver("ds", nil, a, "default/a")
+		t.deliver("ds", nil, p, "default/a")
+		t.sync("ds", a, func() {})
 		t.settled()
 	}},
 

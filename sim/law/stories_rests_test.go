@@ -17,6 +17,16 @@ func vaults() Subject {
 			}
 			return ""
 		},
+		Oversteps: func(owner any, others []any, _, after any) string {
+			n := after.(*thing).Threads
+			for _, o := range others {
+				n += o.(*thing).Threads
+			}
+			if most := owner.(*thing).Threads; n > most {
+				return itoa(n) + " threads, at most " + itoa(most)
+			}
+			return ""
+		},
 		Strands: func(_, dependent any, all func(kind string) []any) string {
 			for _, lid := range all("Lid") {
 				if m := lid.(*thing); m.Name == dependent.(*thing).Name && len(m.OwnerReferences) == 0 {
@@ -193,4 +203,44 @@ var restsStories = []story{
 		_, p, _ := t.lidded()
 		t.user(p, nil)
 	}},
+
+	{"EXACT-11", "as many as are allowed", kept, func(t *tape) {
+		v, p, q := t.threaded()
+		t.show("vault", v, p, q)
+		t.sync("vault", v, func() { t.commit("vault", "update", v, q, q.threads(2)) })
+	}},
+	{"EXACT-11", "more than are allowed", broken, func(t *tape) {
+		v, p, q := t.threaded()
+		t.show("vault", v, p, q)
+		t.sync("vault", v, func() { t.commit("vault", "update", v, q, q.threads(3)) })
+	}},
+	{"EXACT-11", "more than are allowed, by its own doing in this sync", broken, func(t *tape) {
+		v, p, q := t.threaded()
+		t.show("vault", v, p, q)
+		t.sync("vault", v, func() {
+			t.commit("vault", "update", v, p, p.threads(2))
+			t.commit("vault", "update", v, q, q.threads(2))
+		})
+	}},
+	{"EXACT-11", "more, with one that was not shown yet", committed, func(t *tape) {
+		v, _, q := t.threaded()
+		t.show("vault", v, q)
+		t.sync("vault", v, func() { t.commit("vault", "update", v, q, q.threads(3)) })
+	}},
+	{"EXACT-11", "more than are allowed by now", committed, func(t *tape) {
+		v, p, q := t.threaded()
+		t.show("vault", v, p, q)
+		t.user(v, v.threads(1))
+		t.sync("vault", v, func() { t.commit("vault", "update", v, q, q.threads(2)) })
+	}},
 }
+
+// threaded stores a vault that allows three threads, and Pods that have one each.
+func (t *tape) threaded() (v, p, q *thing) {
+	v = object("Vault", "v").threads(3)
+	p, q = pod("p", v).threads(1), pod("q", v).threads(1)
+	t.exist(v, p, q)
+	return v, p, q
+}
+
+func (o *thing) threads(n int) *thing { return o.as(func(o *thing) { o.Threads = n }) }

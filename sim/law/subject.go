@@ -50,8 +50,12 @@ type Subject struct {
 	Twins       func(owner, a, b any) bool   // whether an owner may have both of one identity (EXACT-3); nil: no
 	// Amiss says what is wrong at rest with an owner's dependents (KIND-DS), "" for nothing; nil: not judged.
 	Amiss func(owner any, own []any, all func(kind string) []any) string
+	// Neglects is Amiss of what no event need wake anybody for: asked of an owner that was looked at since (KIND-DS).
+	Neglects func(owner any, own []any, all func(kind string) []any) string
 	// Lacks says what a dependent rests on and is not there to stay (EXACT-9), "" for nothing; nil: not judged.
 	Lacks func(owner, dependent any, all func(kind string) []any) string
+	// Oversteps says in what a write to one dependent goes beyond what an owner allows of all (EXACT-11).
+	Oversteps func(owner any, others []any, before, after any) string
 	// Strands says what is to go with a dependent, and would not if that were deleted (EXACT-10).
 	Strands func(owner, dependent any, all func(kind string) []any) string
 	// Spares says why an object may not be written, or removed, by it (PODGC-1), "" where it may; nil: not judged.

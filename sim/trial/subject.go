@@ -88,10 +88,11 @@ func byOffice(s *law.Subject, c *host.Controller) {
 			return c.Twins(owner.(runtime.Object), a.(runtime.Object), b.(runtime.Object))
 		}
 	}
-	if c.Amiss != nil {
-		s.Amiss = func(owner any, own []any, all func(kind string) []any) string {
-			return c.Amiss(owner.(runtime.Object), objects(own),
-				func(kind string) []runtime.Object { return objects(all(kind)) })
+	s.Amiss, s.Neglects = atRest(c.Amiss), atRest(c.Neglects)
+	if c.Oversteps != nil {
+		s.Oversteps = func(owner any, others []any, before, after any) string {
+			was, _ := before.(runtime.Object)
+			return c.Oversteps(owner.(runtime.Object), objects(others), was, after.(runtime.Object))
 		}
 	}
 	s.Lacks, s.Strands = among(c.Lacks), among(c.Strands)
@@ -120,6 +121,18 @@ func among(f func(owner, dependent runtime.Object, all func(kind string) []runti
 	return func(owner, dependent any, all func(kind string) []any) string {
 		return f(owner.(runtime.Object), dependent.(runtime.Object),
 			func(kind string) []runtime.Object { return objects(all(kind)) })
+	}
+}
+
+// atRest is a question about an object's dependents, and about what else there is; nil
+// where it is not asked.
+func atRest(f func(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string) func(
+	owner any, own []any, all func(kind string) []any) string {
+	if f == nil {
+		return nil
+	}
+	return func(owner any, own []any, all func(kind string) []any) string {
+		return f(owner.(runtime.Object), objects(own), func(kind string) []runtime.Object { return objects(all(kind)) })
 	}
 }
 

@@ -108,7 +108,7 @@ func New(o Options) host.Controller {
 		Twins:      twins,
 	}
 	if o.Generation == ControllerRef || o.Generation == Current {
-		c.Amiss = amiss
+		c.Amiss, c.Neglects = amiss, neglects
 	}
 	if o.Generation == Current {
 		c.Owns = append(c.Owns, history.Kind)

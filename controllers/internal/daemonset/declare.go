@@ -2,6 +2,7 @@ package daemonset
 
 import (
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -66,6 +67,26 @@ func amiss(owner runtime.Object, own []runtime.Object, all func(kind string) []r
 			return "none on " + node.Name
 		case len(have) > 2 || len(have) == 2 && !twins(owner, have[0], have[1]):
 			return "more than one on " + node.Name
+		}
+	}
+	return ""
+}
+
+// neglects says that a pod waits for a node that is gone: no event tells when that is so,
+// but who looks at the set deletes it (RULES G73).
+func neglects(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string {
+	if set := owner.(*appsv1.DaemonSet); set.Spec.Selector == nil || everything(set) {
+		return ""
+	}
+	for _, obj := range own {
+		p, ok := obj.(*corev1.Pod)
+		if !ok || dying(p) || !active(p) || p.Spec.NodeName != "" || identity(p) == "" {
+			continue
+		}
+		if !slices.ContainsFunc(all(nodeKind.Kind), func(n runtime.Object) bool {
+			return n.(*corev1.Node).Name == identity(p)
+		}) {
+			return "one that waits for node " + identity(p) + ", which is gone"
 		}
 	}
 	return ""
