@@ -47,4 +47,8 @@ var exactClauses = []Clause{
 			"and `maxSurge`, old ones are not scaled down where fewer would be available than `maxUnavailable` " +
 			"leaves, and with Recreate no new one grows while an old one has pods.",
 		Only: []string{"deployment"}},
+	{ID: "EXACT-12", Kind: Safety, About: Named, Source: "pkg/controller/job, tracking with finalizers (v1.36)",
+		Sentence: "A pod that has ended is counted once, by its uid: what a Job's status says of succeeded and failed " +
+			"pods, counted or named as still to be counted, is never more than there have been.",
+		Only: []string{"job"}},
 }

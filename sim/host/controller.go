@@ -153,6 +153,9 @@ type Count struct {
 	// Ever says that it counts those that are gone as well, as a Job's status does: it
 	// is at least the number of those that are there, once all is quiet.
 	Ever bool
+	// Once says that it counts for good, each that ever was such at most once, and that
+	// nothing else is said of it: it may be late (EXACT-12).
+	Once bool
 	// Is reports whether a dependent that the owner controls is one of those,
 	// one that is being deleted included.
 	Is func(owner, dependent runtime.Object) bool

@@ -37,7 +37,7 @@ func exactStatus(j *Judge, r *sim.Record) {
 	for i := range w.Subject.Counts {
 		c := &w.Subject.Counts[i]
 		n := c.Of(r.After)
-		if n < 0 || n == c.Of(r.Before) || c.Ever {
+		if n < 0 || n == c.Of(r.Before) || c.Ever || c.Once {
 			continue
 		}
 		if low, high := j.explained(w, r, k, c, seen, false); n >= low && n <= high {
@@ -163,7 +163,7 @@ func (j *Judge) statusesAtRest() {
 		for k := range o.sub.Counts {
 			count := &o.sub.Counts[k]
 			n := count.Of(o.Value)
-			if n < 0 {
+			if n < 0 || count.Once {
 				continue
 			}
 			if there := j.state.such(o.sub, count, o.Object); n != there && !(count.Ever && n > there) {

@@ -77,4 +77,9 @@ var exactLaws = []*Law{{
 		"available where too little of it would be left, and starts nothing beside what is to go first.",
 	Unasked: "how a change of the owner's own size is shared out",
 	New:     On(withinBounds, sim.Commit),
+}, {
+	ID: "EXACT-12", Name: "count-once",
+	Needs:    Commits | Reads | Deliveries | Syncs,
+	Sentence: "What a status counts for good, of those that are gone as well, it counts once.",
+	New:      newOnce,
 }}

@@ -6,6 +6,8 @@ import "github.com/threelaws/threelaws/sim"
 func vaults() Subject {
 	return Subject{Process: "vault", Controller: "vault", Kind: "Vault", Dependents: []string{"Pod", "Disk"},
 		Profile: Writing,
+		Counts: []Count{{Name: "pods", Once: true, Of: func(o any) int { return o.(*thing).Counted },
+			Is: func(_, dependent any) bool { return dependent.(*thing).Kind == "Pod" }}},
 		Lacks: func(_, dependent any, all func(kind string) []any) string {
 			for _, disk := range all("Disk") {
 				if m := disk.(*thing); m.Name == dependent.(*thing).Node && m.DeletionTimestamp == nil {
@@ -233,7 +235,50 @@ var restsStories = []story{
 		t.user(v, v.threads(1))
 		t.sync("vault", v, func() { t.commit("vault", "update", v, q, q.threads(2)) })
 	}},
+
+	{"EXACT-12", "counted once, though it is gone", kept, func(t *tape) {
+		v := object("Vault", "v")
+		p := pod("p", v)
+		t.exist(v, p)
+		t.user(p, nil)
+		t.sync("vault", v, func() { t.commit("vault", "update", v, v, v.counting(1)) })
+	}},
+	{"EXACT-12", "counted not at all", kept, func(t *tape) {
+		v := object("Vault", "v")
+		t.exist(v, pod("p", v))
+		t.settled()
+	}},
+	{"EXACT-12", "counted twice", broken, func(t *tape) {
+		v := object("Vault", "v")
+		one := v.counting(1)
+		t.exist(v, pod("p", v))
+		t.sync("vault", v, func() { t.commit("vault", "update", v, v, one) })
+		t.sync("vault", one, func() { t.commit("vault", "update", one, one, one.counting(2)) })
+	}},
+	{"EXACT-12", "counted twice by a new life that was shown it as it was", committed, func(t *tape) {
+		v := object("Vault", "v")
+		p, one := pod("p", v), v.counting(1)
+		t.exist(v, p)
+		t.sync("vault", v, func() { t.commit("vault", "update", v, v, one) })
+		t.user(p, nil)
+		t.fault("vault", "crash")
+		t.add(sim.Record{Op: sim.FaultHit, Process: "vault", Verb: "restart", Incarnation: 1})
+		t.deliver("vault", nil, p).Incarnation = 1
+		t.add(sim.Record{Op: sim.SyncStart, Process: "vault", For: one.ref(), SawFor: value(one), Incarnation: 1})
+		t.commit("vault", "update", one, one, one.counting(2)).Incarnation = 1
+	}},
+	{"EXACT-12", "the user has counted another", kept, func(t *tape) {
+		v := object("Vault", "v")
+		one := v.counting(1)
+		t.exist(v, pod("p", v))
+		t.user(v, v.counting(7))
+		t.user(v.counting(7), one)
+		two := one.counting(7)
+		t.sync("vault", one, func() { t.commit("vault", "update", one, one, two) })
+	}},
 }
+
+func (o *thing) counting(n int) *thing { return o.as(func(o *thing) { o.Counted = n }) }
 
 // threaded stores a vault that allows three threads, and Pods that have one each.
 func (t *tape) threaded() (v, p, q *thing) {

@@ -70,6 +70,7 @@ type Count struct {
 	Name string                          // "readyReplicas"
 	Of   func(owner any) int             // what the status says; negative where it says nothing
 	Ever bool                            // it counts those that are gone as well
+	Once bool                            // it counts for good, and may be late: each that ever was such once (EXACT-12)
 	Is   func(owner, dependent any) bool // whether a dependent that the owner controls is one of those
 	Each func(owner, dependent any) int  // in place of Is: how many of those it stands for
 }
