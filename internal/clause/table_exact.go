@@ -45,8 +45,9 @@ var exactClauses = []Clause{
 	{ID: "EXACT-11", Kind: Safety, About: Named, Source: "pkg/controller/deployment, rolling.go and recreate.go (v1.36)",
 		Sentence: "A rollout stays within its bounds: its ReplicaSets together never ask for more pods than `replicas` " +
 			"and `maxSurge`, old ones are not scaled down where fewer would be available than `maxUnavailable` " +
-			"leaves, and with Recreate no new one grows while an old one has pods.",
-		Only: []string{"deployment"}},
+			"leaves, and with Recreate no new one grows while an old one has pods. A Job deletes no pod at work that " +
+			"it needs.",
+		Only: []string{"deployment", "job"}},
 	{ID: "EXACT-12", Kind: Safety, About: Named, Source: "pkg/controller/job, tracking with finalizers (v1.36)",
 		Sentence: "A pod that has ended is counted once, by its uid: what a Job's status says of succeeded and failed " +
 			"pods, counted or named as still to be counted, is never more than there have been.",

@@ -86,8 +86,8 @@ type Controller struct {
 	// made that lacks something, and what one that is there rests on is not deleted. all
 	// lists what is there of a kind (EXACT-9).
 	Lacks func(owner, dependent runtime.Object, all func(kind string) []runtime.Object) string
-	// Oversteps says in what a write to one dependent, nil before for one that is made, goes
-	// beyond what an owner allows of all of them together, as a rollout its surge; others are
+	// Oversteps says in what a write to one dependent, nil before for one that is made and
+	// after for one that is deleted, goes beyond what an owner allows of all of them together, as a rollout its surge; others are
 	// the rest of those that it controls; "" for nothing (EXACT-11).
 	Oversteps func(owner runtime.Object, others []runtime.Object, before, after runtime.Object) string
 	// Strands says what is to go with a dependent, and would stay if that were deleted as

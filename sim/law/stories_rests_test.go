@@ -20,6 +20,9 @@ func vaults() Subject {
 			return ""
 		},
 		Oversteps: func(owner any, others []any, _, after any) string {
+			if after == nil {
+				return ""
+			}
 			n := after.(*thing).Threads
 			for _, o := range others {
 				n += o.(*thing).Threads

@@ -92,7 +92,8 @@ func byOffice(s *law.Subject, c *host.Controller) {
 	if c.Oversteps != nil {
 		s.Oversteps = func(owner any, others []any, before, after any) string {
 			was, _ := before.(runtime.Object)
-			return c.Oversteps(owner.(runtime.Object), objects(others), was, after.(runtime.Object))
+			is, _ := after.(runtime.Object)
+			return c.Oversteps(owner.(runtime.Object), objects(others), was, is)
 		}
 	}
 	s.Lacks, s.Strands = among(c.Lacks), among(c.Strands)

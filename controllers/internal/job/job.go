@@ -48,7 +48,7 @@ func New(o Options) host.Controller {
 		Profile:     host.Upstream,
 	}
 	if o.Generation == Current {
-		c.Counts = slices.Concat(counts, onces)
+		c.Counts, c.Oversteps = slices.Concat(counts, onces), oversteps
 	}
 	if o.Generation != Current {
 		c.Routes, c.Finalizers = []host.Route{routing.Own(Kind, &o.Without.Routing), oldPodRoute(&o)}, nil

@@ -68,6 +68,7 @@ type Without struct {
 	Lag         bool // a sync begins though the caches do not show what it wrote
 	Twice       bool // a pod whose finalizer was taken off is counted anew while the cache shows it with that
 	Indexes     bool // pods are made for indexes that others run for
+	Least       bool // of pods that are too many one more is deleted
 	Surplus     bool // pods beyond what is left to complete run on
 	Linger      bool // pods that are at work when the Job ends run on
 	Late        bool // pods that were made after the Job had ended run on
