@@ -106,8 +106,8 @@ func (p *process) knewToRest(r *sim.Record, dependent types.UID, left func(kind 
 		p.Subject.Lacks(r.SawFor, e.Value, left) != ""
 }
 
-// takenAlong is EXACT-10. Informed where the caches of the actor show what is left behind;
-// what it has done about that in this sync is stored.
+// takenAlong is EXACT-10. Informed where the caches of the actor show what is left behind,
+// and did so when the sync began; what it has done about that since is stored.
 func takenAlong(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Subject == nil || w.Subject.Strands == nil || r.SawFor == nil || !w.Dependent || !w.Mine || !w.Deletes {
@@ -118,8 +118,12 @@ func takenAlong(j *Judge, r *sim.Record) {
 	if what == "" {
 		return
 	}
-	s := Informed
-	if w.Subject.Strands(r.SawFor, r.Before, w.process.shows) == "" {
+	s, late := Informed, false
+	k := w.process.work(r)
+	if w.Subject.Strands(r.SawFor, r.Before, func(kind string) []any {
+		late = late || k != nil && k.begun > 0 && w.process.Cache(kind).Changed > k.begun
+		return w.process.shows(kind)
+	}) == "" || late {
 		s = Committed
 	}
 	j.Report(s, "leaves "+what+" behind, which is to go with it")

@@ -46,6 +46,7 @@ func stories() []story {
 		namedStories,
 		placeStories,
 		restsStories,
+		boundsStories,
 	} {
 		all = append(all, s...)
 	}

@@ -72,7 +72,8 @@ func exactly(s *law.Subject, c *host.Controller) {
 }
 
 func countOf(n host.Count) law.Count {
-	c := law.Count{Name: n.Name, Ever: n.Ever, Once: n.Once, Of: func(owner any) int { return n.Of(owner.(runtime.Object)) }}
+	c := law.Count{Name: n.Name, Ever: n.Ever, Once: n.Once,
+		Of: func(owner any) int { return n.Of(owner.(runtime.Object)) }}
 	if n.Each != nil {
 		c.Each = func(owner, dependent any) int { return n.Each(owner.(runtime.Object), dependent.(runtime.Object)) }
 		return c

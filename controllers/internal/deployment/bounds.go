@@ -56,7 +56,8 @@ func exceeds(d *appsv1.Deployment, others []*appsv1.ReplicaSet, rs *appsv1.Repli
 // what it has: what becomes of that is seen later.
 func deprives(d *appsv1.Deployment, others []*appsv1.ReplicaSet, was, rs *appsv1.ReplicaSet) string {
 	have := was.Status.AvailableReplicas
-	if d.Spec.Strategy.Type != appsv1.RollingUpdateDeploymentStrategyType || min(size(rs), have) == min(size(was), have) {
+	if d.Spec.Strategy.Type != appsv1.RollingUpdateDeploymentStrategyType ||
+		min(size(rs), have) == min(size(was), have) {
 		return ""
 	}
 	left := min(size(rs), have) + total(others, func(rs *appsv1.ReplicaSet) int32 {
