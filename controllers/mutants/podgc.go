@@ -13,9 +13,7 @@ var podgcMutants = []mutant{
 	{"podgc/acts-on-sight", "PODGC-1", "PODGC-1",
 		"removes the pods of a node that its cache does not show, at once and without asking the server",
 		reaper(func(w *podgc.Without) { w.LiveNode, w.Quarantine = true, true })},
-	// As long as the server is asked, what the quarantine spares is questions, and the
-	// pods of nodes that come back.
-	{"podgc/no-quarantine", "PODGC-1", "",
+	{"podgc/no-quarantine", "PODGC-1", "PODGC-1",
 		"removes the pods of a node at once when it goes, though it may come back",
 		reaper(func(w *podgc.Without) { w.Quarantine = true })},
 	{"podgc/clears-nodes-in-use", "PODGC-1", "PODGC-1",

@@ -48,19 +48,19 @@ var statefulSetMutants = []mutant{
 	{"statefulset/no-other-name", "WRITE-8", "EXACT-7",
 		"fails for ever when the name of a revision is taken by another",
 		sts(func(w *statefulset.Without) { w.History.Collision = true })},
-	{"statefulset/forgets-what-is-in-use", "LAW-2", "",
+	{"statefulset/forgets-what-is-in-use", "LAW-2", "EXACT-9",
 		"deletes revisions that its pods are at",
 		sts(func(w *statefulset.Without) { w.History.Live = true })},
-	{"statefulset/owns-claims-later", "GC-1", "",
+	{"statefulset/owns-claims-later", "GC-1", "LAW-1",
 		"gives claims their owners when it sees them, and leaves them behind when it is deleted before",
 		sts(func(w *statefulset.Without) { w.ClaimLater = true })},
 	{"statefulset/deaf-to-claims", "NOFIGHT-3", "NOFIGHT-3",
 		"waits for a claim to be gone, and is told by nobody that it is",
 		sts(func(w *statefulset.Without) { w.ClaimEvents = true })},
-	{"statefulset/waits-to-see-it-go", "WRITE-3", "",
+	{"statefulset/waits-to-see-it-go", "WRITE-3", "EXACT-10",
 		"gives the claims of a pod that is not wanted away when it sees it go, and misses one that goes at once",
 		sts(func(w *statefulset.Without) { w.GoingSeen = true })},
-	{"statefulset/mounts-what-is-going", "GC-1", "",
+	{"statefulset/mounts-what-is-going", "GC-1", "EXACT-9",
 		"makes a pod although its claim is about to be collected with the pod's predecessor",
 		sts(func(w *statefulset.Without) { w.StaleClaim = true })},
 	{"statefulset/inherits-claims", "ADOPT-8", "LAW-2",
@@ -140,13 +140,12 @@ func sts(f func(w *statefulset.Without)) build {
 	return build{func() host.Controller { return statefulset.New(o) }, o.Without}
 }
 
-// claimProtectionMutants lack a guard of the controller that protects claims. It is no
-// controller of theirs: what shows is that a claim is gone that a pod uses.
+// claimProtectionMutants lack a guard of the controller that protects claims.
 var claimProtectionMutants = []mutant{
-	{"claimprotection/in-use", "FIN-1", "",
+	{"claimprotection/in-use", "FIN-1", "FIN-3",
 		"lets a claim go that a pod uses",
 		protector(func(w *claimprotection.Without) { w.InUse = true })},
-	{"claimprotection/believes-its-cache", "FIN-1", "",
+	{"claimprotection/believes-its-cache", "FIN-1", "FIN-3",
 		"lets a claim go that a pod uses that its cache does not show yet",
 		protector(func(w *claimprotection.Without) { w.Live = true })},
 }

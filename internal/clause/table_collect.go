@@ -62,6 +62,10 @@ var finClauses = []Clause{
 		Sentence: "`propagationPolicy` sets/removes the orphan and foregroundDeletion finalizers as the real server " +
 			"does, for explicit policy, legacy `orphanDependents`, existing finalizers, and per-kind default.",
 		Cases: []string{"finalizers/policy-"}},
+	{ID: "FIN-3", Kind: Safety, About: Named, Source: "pkg/controller/volume/pvcprotection (v1.36)",
+		Sentence: "A finalizer that keeps what is in use stays while something uses it: that a cache shows no use " +
+			"proves none, the server is asked.",
+		Only: []string{"persistentvolumeclaim-protection"}},
 }
 
 var kcmClauses = []Clause{

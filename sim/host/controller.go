@@ -76,6 +76,23 @@ type Controller struct {
 	// like: a DaemonSet wants one for each node that is eligible. "" is nothing; all
 	// lists what is stored of a kind (KIND-DS).
 	Amiss func(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string
+	// Neglects is as Amiss for what no event wakes anybody for, but which a sync puts right:
+	// it is asked of an object that was synced since its controller was shown everything.
+	Neglects func(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string
+	// Lacks says what a dependent rests on that is not there, is another's, or is on its
+	// way out: the revision that it is of, a claim that it mounts; "" for nothing. None is
+	// made that lacks something, and what one that is there rests on is not deleted. all
+	// lists what is there of a kind (EXACT-9).
+	Lacks func(owner, dependent runtime.Object, all func(kind string) []runtime.Object) string
+	// Oversteps says in what a write to one dependent, nil before for one that is made and
+	// after for one that is deleted, goes beyond what an owner allows of all of them
+	// together, as a rollout its surge; others are the rest of those that it controls; ""
+	// for nothing (EXACT-11).
+	Oversteps func(owner runtime.Object, others []runtime.Object, before, after runtime.Object) string
+	// Strands says what is to go with a dependent, and would stay if that were deleted as
+	// things are: a claim that is not the pod's yet; "" for nothing. Its controller ties it
+	// to the dependent first (EXACT-10).
+	Strands func(owner, dependent runtime.Object, all func(kind string) []runtime.Object) string
 	// Counts are the numbers in an object's status that count its dependents
 	// (EXACT-8).
 	Counts []Count
@@ -100,13 +117,16 @@ type Controller struct {
 	// has to leave one alone as things stand; "" where it need not. get looks at what is
 	// there (PODGC-1).
 	Spares func(obj runtime.Object, deletes bool, get func(kind, namespace, name string) runtime.Object) string
+	// Quarantine is how long a cluster-scoped object that Spares asks for must have been
+	// gone before it counts as gone, since it may come back (PODGC-1).
+	Quarantine time.Duration
 	// Finalizers are those that it puts on objects and takes off again: at rest
 	// nothing may wait for them alone (EXACT-6). One that is held to more than
 	// ownership declares them all.
 	Finalizers []string
 	// Keeps says why an object that is being deleted keeps such a finalizer as things
 	// stand, "" where it need not: a claim of storage that a pod uses. Nil: nothing does
-	// but what is under way. all lists what is stored of a kind (EXACT-6).
+	// but what is under way. all lists what is stored of a kind (EXACT-6, FIN-3).
 	Keeps func(obj runtime.Object, all func(kind string) []runtime.Object) string
 
 	// Polls: it watches nothing, but looks at everything from time to time, as CronJob's
@@ -134,6 +154,9 @@ type Count struct {
 	// is at least the number of those that are there, once all is quiet, and at no time
 	// more than the owner has had dependents.
 	Ever bool
+	// Once says that it counts for good, each that ever was such at most once, and that
+	// nothing else is said of it: it may be late (EXACT-12).
+	Once bool
 	// Is reports whether a dependent that the owner controls is one of those,
 	// one that is being deleted included.
 	Is func(owner, dependent runtime.Object) bool
@@ -152,50 +175,6 @@ const (
 	Writing                  // and the guidelines of Writing Controllers
 	Upstream                 // and how kube-controller-manager's own controllers are written
 )
-
-// Reconciler is a controller's memory and its sync function. One that can do more
-// says so by its methods: a [Waiter], an [ExpectationObserver], a [Forgetter].
-//
-// One that can digest its memory is a [sim.Digester]: it folds all that a later
-// sync, route or timer of it depends on, moments as their distance from now.
-// Exhaustive search merges states only where it knows what the controller
-// remembers; without it a process's memory is taken to be everything it was ever
-// told, in order: each event, each turn at the processor with what was read and
-// answered. A [Stateless] function has no memory.
-type Reconciler interface {
-	// Sync brings the object named by key ("namespace/name") closer to its
-	// desired state. It runs on a coroutine: every call on env.Client is a
-	// scheduling point. An error puts the key back with backoff.
-	Sync(ctx context.Context, key string) error
-}
-
-// SyncFunc is a Reconciler that is one function. It may be a closure that
-// remembers: see [Stateless].
-type SyncFunc func(ctx context.Context, key string) error
-
-// Sync calls f.
-func (f SyncFunc) Sync(ctx context.Context, key string) error { return f(ctx, key) }
-
-// Stateless is a Reconciler that promises to remember nothing from one sync to
-// the next, so that exhaustive search merges states without asking what it does.
-type Stateless func(ctx context.Context, key string) error
-
-// Sync calls f.
-func (f Stateless) Sync(ctx context.Context, key string) error { return f(ctx, key) }
-
-// Waiter is a Reconciler that may sleep until it has seen something (an
-// expectation). A key listed when the world is quiet waits for ever (WATCH-7).
-type Waiter interface {
-	Waiting() []string
-}
-
-// ExpectationObserver is a Reconciler whose expectations the host moves as its
-// routes say (WATCH-2).
-type ExpectationObserver interface {
-	// Observed is told that a watch event fulfilled one expected creation or
-	// deletion of object (namespace/name) for key.
-	Observed(key string, deletion bool, object string)
-}
 
 // Env is what the host gives to one incarnation of a controller.
 type Env struct {
@@ -274,9 +253,4 @@ type View interface {
 	// Each calls f for the cached objects of a kind in a namespace ("" for
 	// all), in key order, until f returns false.
 	Each(gvk schema.GroupVersionKind, namespace string, f func(runtime.Object) bool)
-}
-
-// Forgetter is a Reconciler that drops what it remembers of a key.
-type Forgetter interface {
-	Forget(key string)
 }

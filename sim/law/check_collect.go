@@ -1,9 +1,8 @@
-// The checks of the GC laws on what is collected: GC-1 and GC-5 to GC-9.
+// The checks of the GC laws on what is collected: GC-1, GC-5 and GC-7 to GC-9.
 
 package law
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/threelaws/threelaws/sim"
@@ -91,51 +90,6 @@ func (j *Judge) deletedByCollector(r *sim.Record) *Write {
 	return nil
 }
 
-// resolveAll is GC-6: owners no informer ever showed, and owners that wait for
-// each other.
-func resolveAll(j *Judge, r *sim.Record) {
-	if !j.collecting() {
-		return
-	}
-	j.eachDangling(func(o *Object, st standing) {
-		refs := o.Meta.GetOwnerReferences()
-		for i := range refs {
-			if st.solid+st.waiting == 0 && !j.survey().collector.gone[refs[i].UID] {
-				j.Report(Informed, o.Ref.String()+" waits for "+refName(&refs[i])+
-					", which no informer showed, to be resolved")
-				return
-			}
-		}
-	})
-	for _, l := range j.state.kinds {
-		for _, o := range l.objects {
-			if meta.Foreground(o.Meta) && j.deadlocked(o) {
-				j.Report(Informed, o.Ref.String()+" waits for dependents that wait themselves")
-			}
-		}
-	}
-}
-
-// deadlocked reports whether an owner waits, through others that wait, for itself.
-func (j *Judge) deadlocked(o *Object) bool {
-	met := []*Object{o}
-	for i := 0; i < len(met); i++ {
-		uid := met[i].Meta.GetUID()
-		for _, d := range j.state.Dependents(uid) {
-			if !meta.Foreground(d.Meta) || !meta.Blocks(meta.RefTo(d.Meta, uid)) {
-				continue
-			}
-			if d == o {
-				return true
-			}
-			if !slices.Contains(met, d) {
-				met = append(met, d)
-			}
-		}
-	}
-	return false
-}
-
 // spareInnocent is GC-7.
 func spareInnocent(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
@@ -155,6 +109,12 @@ func spareInnocent(j *Judge, r *sim.Record) {
 		}
 		j.Report(s, "deleted though it has no owner")
 		return
+	}
+	for i := range refs {
+		if namespaced, _ := j.Kinds(refs[i].APIVersion, refs[i].Kind); namespaced && w.Before.GetNamespace() == "" {
+			j.Report(Informed, "deleted because of "+refName(&refs[i])+", which may be in any namespace")
+			return
+		}
 	}
 	if st := j.state.standingOf(w.Before); st.foreign > 0 && st.solid > 0 {
 		j.Report(Informed, "deleted because of an owner in another namespace, though it has one in its own")

@@ -38,7 +38,7 @@ func exactStatus(j *Judge, r *sim.Record) {
 	for i := range w.Subject.Counts {
 		c := &w.Subject.Counts[i]
 		n := c.Of(r.After)
-		if n < 0 || n == c.Of(r.Before) {
+		if n < 0 || n == c.Of(r.Before) || c.Once {
 			continue
 		}
 		if had := j.state.ever.had[k.owner]; c.Ever && n > had && n > c.Of(r.Before) {
@@ -171,7 +171,7 @@ func (j *Judge) statusesAtRest() {
 		for k := range o.sub.Counts {
 			count := &o.sub.Counts[k]
 			n := count.Of(o.Value)
-			if n < 0 {
+			if n < 0 || count.Once {
 				continue
 			}
 			there, had := j.state.such(o.sub, count, o.Object), j.state.ever.had[o.Meta.GetUID()]

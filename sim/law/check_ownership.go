@@ -10,7 +10,13 @@ import (
 // takeOwnership is LAW-1.
 func takeOwnership(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Subject == nil || !w.Dependent || w.After == nil {
+	if w.Subject == nil || w.After == nil {
+		return
+	}
+	if w.Before != nil {
+		j.ownedLate(r)
+	}
+	if !w.Dependent {
 		return
 	}
 	if w.Before != nil {
@@ -31,6 +37,23 @@ func takeOwnership(j *Judge, r *sim.Record) {
 		j.Report(Informed, "created with a reference to "+w.For.String()+" that does not control")
 	default:
 		j.Report(Informed, "created without a ControllerRef")
+	}
+}
+
+// ownedLate reports a reference to the actor's object on what the same actor made without
+// it, for the same spec: until then nobody would have done away with it. Who has read
+// another spec since, or is another program, has learnt only then that there is to be one.
+func (j *Judge) ownedLate(r *sim.Record) {
+	w := &j.write
+	own := uidOf(w.For)
+	o := j.state.Object(w.Before.GetUID())
+	if own == "" || o == nil || o.bare.owner != own || o.maker != &w.process.Subject || r.SawFor == nil ||
+		meta.RefTo(w.Before, own) != nil || meta.RefTo(w.After, own) == nil {
+		return
+	}
+	j.Ask()
+	if o.bare.spec == meta.Of(r.SawFor).GetGeneration() {
+		j.Report(Informed, "was made without the reference to "+w.For.String()+" that it is given")
 	}
 }
 

@@ -3,12 +3,16 @@
 package law
 
 import (
+	"time"
+
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
 // oneOnEach is KIND-DS: at rest an owner has the dependents that it should have by
-// what the nodes are like.
+// what the nodes are like. What wakes nobody may wait until somebody looks at the owner for
+// another reason.
 func oneOnEach(j *Judge, _ *sim.Record) {
 	for i := range j.survey().owners {
 		o := &j.census.owners[i]
@@ -22,7 +26,13 @@ func oneOnEach(j *Judge, _ *sim.Record) {
 				own = append(own, d.Value)
 			}
 		}
-		if what := o.sub.Amiss(o.Value, own, j.state.values); what != "" {
+		what := o.sub.Amiss(o.Value, own, j.state.values)
+		if what == "" && o.sub.Neglects != nil && j.actor.looked[view.KeyOf(o.Ref)] {
+			if what = o.sub.Neglects(o.Value, own, j.state.values); what != "" {
+				what += ", and was looked at since"
+			}
+		}
+		if what != "" {
 			j.Report(Informed, o.Ref.String()+" has "+what)
 		}
 	}
@@ -40,23 +50,34 @@ func (s *State) values(kind string) []any {
 // sparing is PODGC-1: who writes and removes objects of others by its office leaves
 // those alone that it has to spare as things stand. Committed where what it had been
 // shown, and had found gone at the server, allowed it, and where it was shown something
-// else only after its sync had begun.
+// else only after its sync had begun. What has gone a moment ago may be back the next: it
+// counts as gone when the subject says so, whoever knows of it.
 func sparing(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.process == nil || w.process.Subject.Spares == nil || r.Before == nil {
 		return
 	}
 	j.Ask()
-	p := w.process
+	p, ago := w.process, time.Duration(-1)
+	went := func(kind, namespace, name string) any {
+		v, since := j.state.lately.within(coords{kind, namespace, name}, p.Subject.Quarantine, j.now)
+		if v != nil {
+			ago = since
+		}
+		return v
+	}
 	stored := func(kind, namespace, name string) any {
 		if o := j.state.Named(kind, namespace, name); o != nil {
 			return o.Value
 		}
-		return nil
+		return went(kind, namespace, name)
 	}
 	why := p.Subject.Spares(r.Before, w.Deletes, stored)
 	if why == "" {
 		return
+	}
+	if ago >= 0 {
+		why += ", or was " + ago.String() + " ago"
 	}
 	strength, late := Informed, false
 	k := p.work(r)
@@ -66,7 +87,7 @@ func sparing(j *Judge, r *sim.Record) {
 			return e.Value
 		}
 		if l, looked := p.lookups[coords{kind, namespace, name}]; looked && l.uid == "" {
-			return nil
+			return went(kind, namespace, name)
 		}
 		return stored(kind, namespace, name)
 	}) == "" || late {

@@ -5,6 +5,7 @@ package law
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
@@ -17,7 +18,11 @@ func foregroundWaits(j *Judge, r *sim.Record) {
 		return
 	}
 	w := &j.write
-	if !w.GC || !meta.Foreground(w.Before) || meta.Foreground(w.After) {
+	if !w.GC || !meta.Finalized(w.Before, metav1.FinalizerDeleteDependents) || meta.Foreground(w.After) {
+		return
+	}
+	if !meta.Deleting(w.Before) {
+		overruledForeground(j, w)
 		return
 	}
 	j.Ask()
@@ -40,6 +45,25 @@ func foregroundWaits(j *Judge, r *sim.Record) {
 	}
 }
 
+// overruledForeground reports a deletion that took the foreground finalizer off an object
+// with dependents that block it, which that finalizer says are to go before it (RULES
+// K101). That they are to be orphaned says another finalizer, which has precedence.
+func overruledForeground(j *Judge, w *Write) {
+	if !w.Deletes || meta.Orphaning(w.After) {
+		return
+	}
+	left := j.blocker(w.Before.GetUID())
+	if left == nil {
+		return
+	}
+	j.Ask()
+	s := Informed
+	if w.Saw != nil && !meta.Finalized(w.Saw, metav1.FinalizerDeleteDependents) {
+		s = Committed
+	}
+	j.Report(s, "deleted without its foreground finalizer, though "+left.Ref.String()+" blocks it")
+}
+
 // stuckWaiting reports owners that wait although nothing blocks them.
 func (j *Judge) stuckWaiting() {
 	if !j.collecting() {
@@ -51,20 +75,21 @@ func (j *Judge) stuckWaiting() {
 				continue
 			}
 			j.Ask()
-			if !j.blocked(o) {
+			if j.blocker(o.Meta.GetUID()) == nil {
 				j.Report(Informed, o.Ref.String()+" waits although nothing blocks it")
 			}
 		}
 	}
 }
 
-func (j *Judge) blocked(o *Object) bool {
-	for _, d := range j.state.Dependents(o.Meta.GetUID()) {
-		if meta.Blocks(meta.RefTo(d.Meta, o.Meta.GetUID())) {
-			return true
+// blocker is a dependent that blocks the deletion of its owner, nil where there is none.
+func (j *Judge) blocker(owner types.UID) *Object {
+	for _, d := range j.state.Dependents(owner) {
+		if meta.Blocks(meta.RefTo(d.Meta, owner)) {
+			return d
 		}
 	}
-	return false
+	return nil
 }
 
 // orphanFirst is GC-3.

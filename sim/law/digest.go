@@ -19,11 +19,18 @@ func (s *State) digest(h *sim.Hash, hotLoop int, now time.Duration) {
 	h.Word(s.promises.digest())
 	h.Word(s.taken.digest())
 	h.Word(s.ever.digest())
-	var kinds uint64
+	h.Word(s.lately.digest(now))
+	var kinds, bare uint64
 	for _, l := range s.kinds {
 		kinds += sim.Mix(sim.HashString(l.kind))
+		for _, o := range l.objects {
+			if o.bare.owner != "" {
+				bare += digestPair(o.Meta.GetUID(), o.bare.owner, uint64(o.bare.spec))
+			}
+		}
 	}
 	h.Word(kinds)
+	h.Word(bare)
 	for _, p := range s.processes {
 		h.Word(s.digestProcess(p, hotLoop, now))
 		h.Word(s.digestKnown(&p.known))
@@ -112,6 +119,12 @@ func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64
 		h.String(n.Name)
 		sum += uint64(h)
 	}
+	for n := range p.looked {
+		var h sim.Hash
+		h.String(n.Name)
+		h.String(n.Namespace)
+		sum += sim.Mix(uint64(h))
+	}
 	for f := range p.puts {
 		var h sim.Hash
 		h.String(f)
@@ -147,6 +160,7 @@ func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64
 		h.Word(uint64(w.began + w.more - w.own)) // what fewest and most go by
 		h.Word(uint64(w.fewer))
 		h.Bool(w.listed)
+		h.Bool(p.Subject.Neglects != nil && w.begun > p.news)
 		h.Word(p.newsSince(w.begun))
 		h.Word(s.promises.madeSince(w.begun))
 		sum += uint64(h)

@@ -21,6 +21,8 @@ func (s *State) fold(r *sim.Record, p *process, w *Write) {
 		s.taken.fold(&s.stored, r, w)
 		s.ever.fold(s, r, w)
 		s.put(r.Object.Kind, r.After, w.Before, w.After, w.maker())
+		s.noteBare(r, w)
+		s.lately.fold(r)
 		if s.byProcess[r.Process] == nil { // the user, or whoever else acts from outside
 			s.newEpoch()
 		}
@@ -36,6 +38,24 @@ func (s *State) fold(r *sim.Record, p *process, w *Write) {
 	}
 }
 
+// noteBare notes that something was made without a reference to what it was made for.
+func (s *State) noteBare(r *sim.Record, w *Write) {
+	if w.Subject == nil || w.Before != nil || w.After == nil || r.SawFor == nil || string(meta.Of(r.SawFor).GetUID()) !=
+		w.For.UID || meta.RefTo(w.After, uidOf(w.For)) != nil {
+		return
+	}
+	s.Object(w.After.GetUID()).bare = bareness{uidOf(w.For), meta.Of(r.SawFor).GetGeneration()}
+}
+
+// clothe forgets what was made without a reference: another program may give it one.
+func (s *State) clothe() {
+	for _, l := range s.kinds {
+		for _, o := range l.objects {
+			o.bare = bareness{}
+		}
+	}
+}
+
 func (s *State) newEpoch() {
 	s.epoch++
 	s.restarted = false
@@ -45,6 +65,7 @@ func (s *State) foldFault(r *sim.Record) {
 	switch r.Verb {
 	case "switch", "downgrade", "upgrade":
 		s.newEpoch()
+		s.clothe()
 	case "crash", "restart":
 		s.restarted = true
 	}
@@ -67,6 +88,7 @@ func (p *process) fold(s *State, r *sim.Record) {
 		p.start(r)
 	case sim.SyncEnd:
 		if k := p.work(r); k != nil {
+			p.lookedAt(k, r)
 			k.owner, k.busy, k.begun = "", false, 0
 		}
 		if p.Subject.Kind != "" && r.Incarnation == p.incarnation {
@@ -106,7 +128,21 @@ func (p *process) foldFault(r *sim.Record) {
 	}
 }
 
+// lookedAt notes that a sync went well which began when the process had been shown
+// everything that it has been shown until now.
+func (p *process) lookedAt(k *work, r *sim.Record) {
+	if p.Subject.Neglects == nil || !k.busy || k.begun < p.news || r.Message != "" {
+		return
+	}
+	if p.looked == nil {
+		p.looked = map[view.Key]bool{}
+	}
+	p.looked[k.key] = true
+}
+
 func (p *process) deliver(r *sim.Record) {
+	p.news = r.Index
+	clear(p.looked)
 	if r.Version < p.version && r.Object.Kind != p.kind {
 		p.reordered = true
 	}

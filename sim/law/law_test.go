@@ -29,6 +29,7 @@ func stories() []story {
 	for _, s := range [][]story{apiStories, lawStories, fightStories, adoptStories, orphanStories, watchStories,
 		writeStories,
 		gcStories,
+		collectStories,
 		namespaceStories,
 		restStories,
 		namingStories,
@@ -45,6 +46,8 @@ func stories() []story {
 		namedStories,
 		placeStories,
 		sharedKindStories,
+		restsStories,
+		boundsStories,
 	} {
 		all = append(all, s...)
 	}

@@ -103,8 +103,8 @@ var gcLaws = []*Law{{
 	New:   On(collectAll, sim.Commit, sim.Settled),
 }, {
 	ID: "GC-2", Name: "owner-waits",
-	Sentence: "In a foreground deletion the owner stays until the last dependent that blocks it is gone, and no " +
-		"longer.",
+	Sentence: "In a foreground deletion, asked for or by a finalizer of its own, the owner stays until the last " +
+		"dependent that blocks it is gone, and no longer.",
 	Needs: Commits | Deliveries | Syncs | Rest,
 	New:   On(foregroundWaits, sim.Commit, sim.Settled),
 }, {
@@ -128,13 +128,13 @@ var gcLaws = []*Law{{
 }, {
 	ID: "GC-6", Name: "resolve-the-unseen",
 	Sentence: "Owners that no informer ever showed are resolved, and owners that wait for each other do not wait " +
-		"for ever.",
+		"for ever; nothing else is kept from blocking its owner.",
 	Needs: Commits | Deliveries | Rest | Table,
-	New:   On(resolveAll, sim.Settled),
+	New:   On(resolveAll, sim.Commit, sim.Settled),
 }, {
 	ID: "GC-7", Name: "spare-the-innocent",
-	Sentence: "An owner in another namespace counts as gone, and nothing that lacks owners or has one in reach is " +
-		"deleted because of it.",
+	Sentence: "An owner in another namespace counts as gone, and nothing that lacks owners, has one in reach, or is " +
+		"in no namespace itself is deleted because of it.",
 	Needs: Commits | Reads | Rest | Table,
 	New:   On(spareInnocent, sim.Commit, sim.Settled),
 }, {
@@ -156,6 +156,12 @@ var finalizerLaws = []*Law{{
 	Unasked: "what the server enforces by itself; that a controller which declares no finalizers takes off only " +
 		"its own: it may take off any but the server's and those that others declare",
 	New: On(finalizersHold, sim.Commit),
+}, {
+	ID: "FIN-3", Name: "used-is-kept",
+	Sentence: "A finalizer that keeps what is in use is not taken off while something uses it, and not before the " +
+		"server was asked whether something does.",
+	Needs: Commits | Reads | Deliveries | Syncs,
+	New:   On(usedIsKept, sim.Commit),
 }}
 
 var placeLaws = []*Law{{
@@ -166,7 +172,7 @@ var placeLaws = []*Law{{
 }, {
 	ID: "PODGC-1", Name: "spare-what-can-run",
 	Sentence: "The pod garbage collector removes pods that cannot run any more, having said so in their status, and " +
-		"no others.",
+		"no others: not those of a node that went a moment ago and may come back.",
 	Needs: Commits | Reads | Deliveries,
 	New:   On(sparing, sim.Commit),
 }}

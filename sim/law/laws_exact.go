@@ -59,4 +59,28 @@ var exactLaws = []*Law{{
 	Sentence: "A status counts what its owner controls, no more and no less than the controller had been shown, and " +
 		"at rest exactly what is there.",
 	New: On(exactStatus, sim.Commit, sim.Settled),
+}, {
+	ID: "EXACT-9", Name: "rest-on-what-stays",
+	Needs: Commits | Reads | Deliveries | Syncs,
+	Sentence: "No dependent is made that lacks what it is to rest on, or rests on what is going, and what one that is " +
+		"there rests on is not deleted.",
+	New: On(restsOnWhatStays, sim.Commit),
+}, {
+	ID: "EXACT-10", Name: "take-along",
+	Needs:    Commits | Reads | Deliveries,
+	Sentence: "What is to go with a dependent is tied to it before its controller deletes it.",
+	New:      On(takenAlong, sim.Commit),
+}, {
+	ID: "EXACT-11", Name: "stay-within-bounds",
+	Needs: Commits | Reads | Deliveries | Syncs,
+	Sentence: "Who scales down or rolls out stays within the bounds of its owner: it never asks for more than is " +
+		"wanted and the surge allows, gives up nothing that works where too little of it would be left, and starts " +
+		"nothing beside what is to go first.",
+	Unasked: "how a change of the owner's own size is shared out",
+	New:     On(withinBounds, sim.Commit),
+}, {
+	ID: "EXACT-12", Name: "count-once",
+	Needs:    Commits | Reads | Deliveries | Syncs,
+	Sentence: "What a status counts for good, of those that are gone as well, it counts once.",
+	New:      newOnce,
 }}

@@ -41,9 +41,9 @@ var apiLaws = []*Law{{
 
 var threeLaws = []*Law{{
 	ID: "LAW-1", Name: "take-ownership",
-	Sentence: "What a controller creates for its collection carries its ControllerRef from the first write on; a " +
-		"ControllerRef that it writes has its object's own uid, kind, name and apiVersion, and that object is " +
-		"in reach.",
+	Sentence: "What a controller creates for its collection carries its ControllerRef from the first write on, and " +
+		"whatever else it creates the reference to its object that it is to have; a ControllerRef that it writes has " +
+		"its object's own uid, kind, name and apiVersion, and that object is in reach.",
 	Needs: Commits,
 	New:   On(takeOwnership, sim.Commit),
 }, {

@@ -38,6 +38,9 @@ type process struct {
 
 	shares []Share // by seat
 
+	looked map[view.Key]bool // what it has synced, all well, since it was last shown anything; where Neglects asks
+	news   int               // the record of what it was last shown
+
 	met   map[view.Key]bool // names of what it syncs, that it was ever shown
 	puts  map[string]bool   // finalizers that it was seen to put on objects
 	gave  map[race]bool     // references to others that it put on objects
@@ -62,7 +65,7 @@ type work struct {
 	more   int  // that it has been shown since
 	fewer  int  // that it has been shown to be so no more
 	own    int  // that its own writes of this sync added, or took away
-	listed bool // it has listed dependents live
+	listed bool // it has listed dependents live, or what may use what it keeps
 	missed int  // dependents that its requests found gone
 
 	release string // the refusal of a release that found the object gone; "" for none
@@ -171,6 +174,7 @@ func (p *process) restart(incarnation int) {
 	p.synced, p.early, p.version, p.kind = false, -1, 0, ""
 	clear(p.gone)
 	clear(p.lookups)
+	clear(p.looked)
 }
 
 func (p *process) forgetRun() {

@@ -63,8 +63,8 @@ func (p *process) answered(s *State, r *sim.Record) {
 	}
 	if k := p.work(r); k != nil && r.Verb == "list" {
 		k.counted = math.MaxInt / 2 // what it counts may come from the list
+		k.listed = k.listed || p.manages(r.Object.Kind) || p.Subject.Keeps != nil
 		if p.manages(r.Object.Kind) {
-			k.listed = true
 			p.lists(s, r, k)
 		}
 	}

@@ -22,6 +22,7 @@ type State struct {
 	promises  promises
 	taken     taken
 	ever      ever
+	lately    lately
 
 	epoch     int  // user actions and switches of generation so far
 	dropping  bool // the server is of a version that does not know the controller field
@@ -50,6 +51,7 @@ func (s *State) reset() {
 	clear(s.promises.byObject)
 	s.taken.reset()
 	clear(s.ever.had)
+	clear(s.lately.gone)
 	for _, p := range s.processes {
 		p.restart(0)
 		p.forgetRun()
@@ -59,6 +61,7 @@ func (s *State) reset() {
 
 func (s *State) addSubject(sub Subject) {
 	s.ever.know(&sub)
+	s.lately.long = max(s.lately.long, sub.Quarantine)
 	if p := s.byProcess[sub.Process]; p != nil {
 		p.Subject = sub
 		clear(s.selectors)

@@ -16,6 +16,14 @@ type Object struct {
 	Meta  metav1.Object // the same
 	slot  int           // in the list of its kind
 	maker *Subject      // who created it; nil for somebody who is no subject
+	bare  bareness
+}
+
+// bareness says for which owner, of which generation of its spec, an object was made
+// without a reference to it; zero for none.
+type bareness struct {
+	owner types.UID
+	spec  int64
 }
 
 // stored are the objects that the records say are there, by uid, by name, by kind
@@ -121,7 +129,7 @@ func (s *stored) insert(kind string, m metav1.Object) *Object {
 		o = &Object{}
 	}
 	o.Ref = sim.Ref{Kind: kind, Namespace: m.GetNamespace(), Name: m.GetName(), UID: string(m.GetUID())}
-	o.maker = nil
+	o.maker, o.bare = nil, bareness{}
 	l := s.list(kind)
 	o.slot = len(l.objects)
 	l.objects = append(l.objects, o)

@@ -1,5 +1,7 @@
 package law
 
+import "time"
+
 // inUse is the finalizer of one who keeps what Pods use.
 const inUse = "example.com/in-use"
 
@@ -15,6 +17,14 @@ func placing() []Subject {
 					return itoa(len(own)) + " for " + itoa(len(all("Node"))) + " nodes"
 				}
 				return ""
+			},
+			Neglects: func(_ any, own []any, _ func(kind string) []any) string {
+				for _, p := range own {
+					if p.(*thing).Failed {
+						return "one that failed"
+					}
+				}
+				return ""
 			}},
 		{Process: "vp", Controller: "protection", Profile: Upstream, Finalizers: []string{inUse},
 			Keeps: func(o any, all func(kind string) []any) string {
@@ -25,7 +35,7 @@ func placing() []Subject {
 				}
 				return ""
 			}},
-		{Process: "pg", Controller: "podgc", Profile: Upstream,
+		{Process: "pg", Controller: "podgc", Profile: Upstream, Quarantine: time.Minute,
 			Spares: func(o any, deletes bool, get func(kind, namespace, name string) any) string {
 				if get("Node", "", o.(*thing).Node) != nil && !deletes {
 					return "its node is there"
@@ -80,6 +90,28 @@ var placeStories = []story{
 		t.settled()
 	}},
 
+	{"KIND-DS", "something failed that nobody was woken for", kept, func(t *tape) {
+		t.node("n1")
+		a := object("DaemonSet", "a")
+		p := pod("p", a).on("n1").as(func(o *thing) { o.Failed = true })
+		t.exist(a, p)
+		t.deliver("ds", nil, a, "default/a")
+		t.deliver("ds", nil, p, "default/a")
+		t.sync("ds", a, func() {})
+		t.deliver("ds", nil, object("Node", "n2"))
+		t.settled()
+	}},
+	{"KIND-DS", "something failed, and it was looked at since", broken, func(t *tape) {
+		t.node("n1")
+		a := object("DaemonSet", "a")
+		p := pod("p", a).on("n1").as(func(o *thing) { o.Failed = true })
+		t.exist(a, p)
+		t.deliver("ds", nil, a, "default/a")
+		t.deliver("ds", nil, p, "default/a")
+		t.sync("ds", a, func() {})
+		t.settled()
+	}},
+
 	{"PODGC-1", "its node is gone", kept, func(t *tape) {
 		p := pod("p", nil).on("n1")
 		t.exist(p)
@@ -104,6 +136,32 @@ var placeStories = []story{
 		n.Namespace = ""
 		t.refuse("pg", "get", nil, n, nil, 404, "not found")
 		t.exist(n)
+		t.commit("pg", "patch", nil, p, p.as(func(*thing) {}))
+	}},
+	{"PODGC-1", "its node went a moment ago", broken, func(t *tape) {
+		n, p := t.node("n1"), pod("p", nil).on("n1")
+		t.exist(p)
+		t.user(n, nil)
+		t.refuse("pg", "get", nil, n, nil, 404, "not found")
+		t.commit("pg", "patch", nil, p, p.as(func(*thing) {}))
+	}},
+	{"PODGC-1", "its node went a while ago", kept, func(t *tape) {
+		n, p := t.node("n1"), pod("p", nil).on("n1")
+		t.exist(p)
+		t.user(n, nil)
+		t.at += 2 * time.Minute
+		t.refuse("pg", "get", nil, n, nil, 404, "not found")
+		t.commit("pg", "patch", nil, p, p.as(func(*thing) {}))
+	}},
+	{"PODGC-1", "its node came back, and went again", kept, func(t *tape) {
+		n, p := t.node("n1"), pod("p", nil).on("n1")
+		t.exist(p)
+		t.user(n, nil)
+		t.at += 59 * time.Second
+		again := n.again()
+		t.exist(again)
+		t.user(again, nil)
+		t.at += 2 * time.Second
 		t.commit("pg", "patch", nil, p, p.as(func(*thing) {}))
 	}},
 }

@@ -2,6 +2,7 @@ package law
 
 import (
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -25,7 +26,7 @@ type Subject struct {
 	Dependents []string // the kinds it creates, claims and deletes
 	Tends      []string // kinds it edits by its office, whoever owns them: an autoscaler's targets; see Spares
 	Finalizers []string // those it puts on objects and takes off again
-	// Keeps says why an object that is being deleted keeps one of them as things stand (EXACT-6), "" where it
+	// Keeps says why an object that is being deleted keeps one of them as things stand (EXACT-6, FIN-3), "" where it
 	// need not; nil: nothing does.
 	Keeps   func(obj any, all func(kind string) []any) string
 	Profile Profile // which laws it is held to
@@ -49,8 +50,18 @@ type Subject struct {
 	Twins       func(owner, a, b any) bool   // whether an owner may have both of one identity (EXACT-3); nil: no
 	// Amiss says what is wrong at rest with an owner's dependents (KIND-DS), "" for nothing; nil: not judged.
 	Amiss func(owner any, own []any, all func(kind string) []any) string
+	// Neglects is Amiss of what no event need wake anybody for: asked of an owner that was looked at since (KIND-DS).
+	Neglects func(owner any, own []any, all func(kind string) []any) string
+	// Lacks says what a dependent rests on and is not there to stay (EXACT-9), "" for nothing; nil: not judged.
+	Lacks func(owner, dependent any, all func(kind string) []any) string
+	// Oversteps says in what a write to one dependent goes beyond what an owner allows of all (EXACT-11).
+	Oversteps func(owner any, others []any, before, after any) string
+	// Strands says what is to go with a dependent, and would not if that were deleted (EXACT-10).
+	Strands func(owner, dependent any, all func(kind string) []any) string
 	// Spares says why an object may not be written, or removed, by it (PODGC-1), "" where it may; nil: not judged.
 	Spares func(object any, deletes bool, get func(kind, namespace, name string) any) string
+	// Quarantine is how long what Spares asks for must have been gone before it counts as gone.
+	Quarantine time.Duration
 }
 
 // Count is one number in an owner's status that says how many of its dependents
@@ -59,6 +70,7 @@ type Count struct {
 	Name string                          // "readyReplicas"
 	Of   func(owner any) int             // what the status says; negative where it says nothing
 	Ever bool                            // it counts those that are gone as well
+	Once bool                            // it counts for good, and may be late: each that ever was such once (EXACT-12)
 	Is   func(owner, dependent any) bool // whether a dependent that the owner controls is one of those
 	Each func(owner, dependent any) int  // in place of Is: how many of those it stands for
 }

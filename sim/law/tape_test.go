@@ -231,7 +231,8 @@ func subjects() []Subject {
 	}
 	op := Subject{Process: "op", Controller: "operator", Kind: "App", Dependents: []string{"Pod"},
 		Tends: []string{"ReplicationController"}}
-	return append([]Subject{s, c, work, cron, op, byName(), {Process: "gc", Controller: collector, Profile: Upstream},
+	return append([]Subject{s, c, work, cron, op, byName(), vaults(),
+		{Process: "gc", Controller: collector, Profile: Upstream},
 		{Process: "ns", Controller: drainer, Profile: Upstream}}, placing()...)
 }
 

@@ -13,7 +13,7 @@ import (
 // subjectOf tells the laws what a process runs.
 func subjectOf(process string, c host.Controller) law.Subject {
 	s := law.Subject{Process: process, Controller: c.Name, Kind: c.For.Kind, APIVersion: c.For.GroupVersion().String(),
-		Finalizers: c.Finalizers, Profile: law.Profile(c.Profile), Polls: c.Polls}
+		Finalizers: c.Finalizers, Quarantine: c.Quarantine, Profile: law.Profile(c.Profile), Polls: c.Polls}
 	for _, gvk := range c.Owns {
 		s.Dependents = append(s.Dependents, gvk.Kind)
 	}
@@ -72,7 +72,8 @@ func exactly(s *law.Subject, c *host.Controller) {
 }
 
 func countOf(n host.Count) law.Count {
-	c := law.Count{Name: n.Name, Ever: n.Ever, Of: func(owner any) int { return n.Of(owner.(runtime.Object)) }}
+	c := law.Count{Name: n.Name, Ever: n.Ever, Once: n.Once,
+		Of: func(owner any) int { return n.Of(owner.(runtime.Object)) }}
 	if n.Each != nil {
 		c.Each = func(owner, dependent any) int { return n.Each(owner.(runtime.Object), dependent.(runtime.Object)) }
 		return c
@@ -88,12 +89,15 @@ func byOffice(s *law.Subject, c *host.Controller) {
 			return c.Twins(owner.(runtime.Object), a.(runtime.Object), b.(runtime.Object))
 		}
 	}
-	if c.Amiss != nil {
-		s.Amiss = func(owner any, own []any, all func(kind string) []any) string {
-			return c.Amiss(owner.(runtime.Object), objects(own),
-				func(kind string) []runtime.Object { return objects(all(kind)) })
+	s.Amiss, s.Neglects = atRest(c.Amiss), atRest(c.Neglects)
+	if c.Oversteps != nil {
+		s.Oversteps = func(owner any, others []any, before, after any) string {
+			was, _ := before.(runtime.Object)
+			is, _ := after.(runtime.Object)
+			return c.Oversteps(owner.(runtime.Object), objects(others), was, is)
 		}
 	}
+	s.Lacks, s.Strands = among(c.Lacks), among(c.Strands)
 	if c.Keeps != nil {
 		s.Keeps = func(obj any, all func(kind string) []any) string {
 			return c.Keeps(obj.(runtime.Object), func(kind string) []runtime.Object { return objects(all(kind)) })
@@ -106,6 +110,31 @@ func byOffice(s *law.Subject, c *host.Controller) {
 				return obj
 			})
 		}
+	}
+}
+
+// among is a question about a dependent that depends on what else there is; nil where it
+// is not asked.
+func among(f func(owner, dependent runtime.Object, all func(kind string) []runtime.Object) string) func(owner,
+	dependent any, all func(kind string) []any) string {
+	if f == nil {
+		return nil
+	}
+	return func(owner, dependent any, all func(kind string) []any) string {
+		return f(owner.(runtime.Object), dependent.(runtime.Object),
+			func(kind string) []runtime.Object { return objects(all(kind)) })
+	}
+}
+
+// atRest is a question about an object's dependents, and about what else there is; nil
+// where it is not asked.
+func atRest(f func(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string) func(
+	owner any, own []any, all func(kind string) []any) string {
+	if f == nil {
+		return nil
+	}
+	return func(owner any, own []any, all func(kind string) []any) string {
+		return f(owner.(runtime.Object), objects(own), func(kind string) []runtime.Object { return objects(all(kind)) })
 	}
 }
 

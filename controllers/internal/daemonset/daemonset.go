@@ -109,11 +109,12 @@ func New(o Options) host.Controller {
 		Twins:      twins,
 	}
 	if o.Generation == ControllerRef || o.Generation == Current {
-		c.Amiss = amiss
+		c.Amiss, c.Neglects = amiss, neglects
 	}
 	if o.Generation == Current {
 		c.Owns = append(c.Owns, history.Kind)
 		c.Routes = append(c.Routes, revisionRoute(&o))
+		c.Lacks = lacks
 	}
 	return c
 }

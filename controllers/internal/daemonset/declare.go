@@ -2,11 +2,14 @@ package daemonset
 
 import (
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/threelaws/threelaws/controllers/internal/history"
 	"github.com/threelaws/threelaws/controllers/internal/placement"
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 )
@@ -72,6 +75,26 @@ func amiss(owner runtime.Object, own []runtime.Object, all func(kind string) []r
 	return ""
 }
 
+// neglects says that a pod waits for a node that is gone: no event tells when that is so,
+// but who looks at the set deletes it (RULES G73).
+func neglects(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string {
+	if selector(owner.(*appsv1.DaemonSet)) == nil {
+		return ""
+	}
+	for _, obj := range own {
+		p, ok := obj.(*corev1.Pod)
+		if !ok || dying(p) || !active(p) || p.Spec.NodeName != "" || identity(p) == "" {
+			continue
+		}
+		if !slices.ContainsFunc(all(nodeKind.Kind), func(n runtime.Object) bool {
+			return n.(*corev1.Node).Name == identity(p)
+		}) {
+			return "one that waits for node " + identity(p) + ", which is gone"
+		}
+	}
+	return ""
+}
+
 // holds is on how many nodes there are pods, those that are being deleted included.
 func holds(own []runtime.Object) int {
 	nodes := map[string]bool{}
@@ -81,4 +104,26 @@ func holds(own []runtime.Object) int {
 		}
 	}
 	return len(nodes)
+}
+
+// lacks says that the revision that a pod is of is not there. One that holds the same under
+// the name it would have is as good as the set's own, whoever's it is (RULES G72).
+func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) string {
+	set := owner.(*appsv1.DaemonSet)
+	p, ok := obj.(*corev1.Pod)
+	if !ok {
+		return ""
+	}
+	hash := p.Labels[hashLabel]
+	if hash == "" {
+		return "it is of no revision"
+	}
+	for _, obj := range all(history.Kind.Kind) {
+		r := obj.(*appsv1.ControllerRevision)
+		if r.Namespace == set.Namespace && r.DeletionTimestamp == nil && r.Labels[hashLabel] == hash &&
+			(metav1.IsControlledBy(r, set) || r.Name == set.Name+"-"+hash) {
+			return ""
+		}
+	}
+	return "ds/" + set.Name + " has no revision " + hash
 }

@@ -64,6 +64,10 @@ type Without struct {
 	Collisions     bool // names that are taken are not counted
 	SameTemplate   bool // the current ReplicaSet is the one that has the hash, not the one that has the template
 
+	Room  bool // the current ReplicaSet is asked for all pods at once
+	Least bool // old pods are given up however few are available
+	Empty bool // with strategy Recreate the new pods are asked for while old ones run
+
 	VictimUID bool // old ReplicaSets are deleted by name, whatever has it by now
 	Unchanged bool // a status that is right already is written again
 	Pods      bool // pods of old ReplicaSets are deleted by the Deployment itself
@@ -82,6 +86,7 @@ func New(o Options) host.Controller {
 		Leaves:     func(owner runtime.Object) bool { return selector(owner.(*appsv1.Deployment)) == nil },
 		Identity:   identity,
 		Counts:     counts(),
+		Oversteps:  oversteps,
 		Profile:    host.Upstream,
 	}
 }

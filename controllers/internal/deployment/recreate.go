@@ -20,7 +20,7 @@ func (u *rollout) recreate(ctx context.Context) error {
 		}
 		stopped = true
 	}
-	if stopped || u.oldPods() {
+	if stopped || !u.options.Without.Empty && u.oldPods() {
 		if u.options.Without.Pods {
 			if err := u.deletePods(ctx); err != nil {
 				return err

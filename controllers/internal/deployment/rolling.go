@@ -42,7 +42,7 @@ func (u *rollout) grow(ctx context.Context) (bool, error) {
 
 // room is how many pods a current ReplicaSet that has some may have.
 func (u *rollout) room(have int32) int32 {
-	if u.d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
+	if u.d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType || u.options.Without.Room {
 		return replicas(u.d)
 	}
 	return have + max(min(most(u.d)-total(u.sets, size), replicas(u.d)-have), 0)
@@ -58,6 +58,9 @@ func (u *rollout) room(have int32) int32 {
 // status may be from before.
 func (u *rollout) shrink(ctx context.Context) (bool, error) {
 	rs, old := u.current(), keep(u.old(), active)
+	if u.options.Without.Least {
+		return u.takeFrom(ctx, old, total(old, size), size)
+	}
 	spare := total(u.sets, size) - least(u.d) - (size(rs) - rs.Status.AvailableReplicas)
 	shrinking := func(rs *appsv1.ReplicaSet) bool { return rs.Status.AvailableReplicas > size(rs) }
 	if len(old) == 0 || spare <= 0 || slices.ContainsFunc(old, shrinking) {

@@ -13,6 +13,8 @@
 package job
 
 import (
+	"slices"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -47,6 +49,9 @@ func New(o Options) host.Controller {
 		Active:     func(p runtime.Object) bool { return !pod.Ended(p.(*corev1.Pod)) },
 		Finalizers: []string{tracking},
 		Profile:    host.Upstream,
+	}
+	if o.Generation == Current {
+		c.Counts, c.Oversteps = slices.Concat(counts, onces), oversteps
 	}
 	if o.Generation != Current {
 		c.Routes, c.Finalizers = []host.Route{routing.Own(Kind, &o.Without.Routing), oldPodRoute(&o)}, nil

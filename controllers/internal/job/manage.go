@@ -66,7 +66,11 @@ func (a *attempt) manage(ctx context.Context) error {
 		return a.remove(ctx, a.surplus(int(a.running)))
 	}
 	want := a.want()
-	if surplus := a.surplus(max(int(a.running)-want, 0)); len(surplus) > 0 {
+	many := max(int(a.running)-want, 0)
+	if many > 0 && a.r.options.Without.Least {
+		many++
+	}
+	if surplus := a.surplus(many); len(surplus) > 0 {
 		return a.remove(ctx, surplus[:min(len(surplus), burst)])
 	}
 	missing := want - int(a.running)

@@ -86,7 +86,7 @@ func (r *reconciler) noteShed(key string, left *corev1.Pod) {
 // at which it went is compared, so that a pod that was given it anew counts anew.
 func (r *reconciler) hasShed(key string, p *corev1.Pod) bool {
 	since, ok := r.shed[key][p.UID]
-	if !ok {
+	if !ok || r.options.Without.Twice {
 		return false
 	}
 	shown, err := strconv.ParseUint(p.ResourceVersion, 10, 64)

@@ -66,7 +66,9 @@ type Without struct {
 	VictimUID   bool // pods are written and deleted by name, whatever pod has it by now
 	Wait        bool // a sync creates whatever is still expected
 	Lag         bool // a sync begins though the caches do not show what it wrote
+	Twice       bool // a pod whose finalizer was taken off is counted anew while the cache shows it with that
 	Indexes     bool // pods are made for indexes that others run for
+	Least       bool // of pods that are too many one more is deleted
 	Surplus     bool // pods beyond what is left to complete run on
 	Linger      bool // pods that are at work when the Job ends run on
 	Late        bool // pods that were made after the Job had ended run on

@@ -76,12 +76,33 @@ var counts = []host.Count{
 			return unlessLeft(owner, int(owner.(*batchv1.Job).Status.Succeeded))
 		},
 		Is: func(_, p runtime.Object) bool { return p.(*corev1.Pod).Status.Phase == corev1.PodSucceeded }},
-	{Name: "succeeded and failed", Ever: true, // each pod counts once, also where the Job has ended
+}
+
+// onces are the numbers that say how many have ended for good, with those that are named as
+// still to be counted (EXACT-12). When a Job fails, every pod that has not succeeded has
+// failed, so that of failed ones there may be as many as there were pods that are not
+// counted as succeeded.
+var onces = []host.Count{
+	{Name: "pods that succeeded", Once: true,
 		Of: func(owner runtime.Object) int {
-			s := &owner.(*batchv1.Job).Status
-			return unlessLeft(owner, int(s.Succeeded+s.Failed))
+			j := owner.(*batchv1.Job)
+			n := int(j.Status.Succeeded)
+			if u := j.Status.UncountedTerminatedPods; u != nil {
+				n += len(u.Succeeded)
+			}
+			return unlessLeft(owner, n)
 		},
-		Is: func(_, _ runtime.Object) bool { return false }},
+		Is: func(_, p runtime.Object) bool { return p.(*corev1.Pod).Status.Phase == corev1.PodSucceeded }},
+	{Name: "pods that ended", Once: true,
+		Of: func(owner runtime.Object) int {
+			j := owner.(*batchv1.Job)
+			n := int(j.Status.Succeeded + j.Status.Failed)
+			if u := j.Status.UncountedTerminatedPods; u != nil {
+				n += len(u.Succeeded) + len(u.Failed)
+			}
+			return unlessLeft(owner, n)
+		},
+		Is: func(_, _ runtime.Object) bool { return true }},
 }
 
 // unlessLeft is a number of the status of a Job that is not left alone; -1 of one that is.

@@ -69,7 +69,7 @@ func New(o Options) host.Controller {
 		o.Threshold = Threshold
 	}
 	return host.Controller{
-		Name: "podgc", Profile: host.Upstream, Spares: spares,
+		Name: "podgc", Profile: host.Upstream, Spares: spares, Quarantine: quarantine,
 		New: func(env *host.Env) host.Reconciler {
 			env.Queue.Add(round)
 			return &collector{options: &o, env: env,

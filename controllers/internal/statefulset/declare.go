@@ -1,10 +1,12 @@
 package statefulset
 
 import (
+	"slices"
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -22,6 +24,7 @@ func declare(c *host.Controller, g Generation) {
 	if g == Current {
 		c.Owns = append(c.Owns, history.Kind)
 		c.Unwatched = []schema.GroupVersionKind{history.Kind}
+		c.Lacks, c.Strands = lacks, strands
 	}
 	c.Leaves = func(owner runtime.Object) bool { return selector(owner.(*appsv1.StatefulSet)) == nil }
 	c.Selector = func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.StatefulSet)) }
@@ -59,6 +62,68 @@ func declare(c *host.Controller, g Generation) {
 	if g != Current {
 		c.Counts = c.Counts[:1]
 	}
+}
+
+// lacks says which of what a pod rests on is not there to stay: the revision that it is of,
+// and the claims that it mounts by the set's templates. Where claims go with a pod that is
+// not wanted, one of an earlier pod of the name is about to (RULES F66).
+func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) string {
+	set := owner.(*appsv1.StatefulSet)
+	p, ok := obj.(*corev1.Pod)
+	if !ok {
+		return ""
+	}
+	if !slices.ContainsFunc(all(history.Kind.Kind), func(obj runtime.Object) bool {
+		r := obj.(*appsv1.ControllerRevision)
+		return r.Name == revisionOf(p) && r.Namespace == set.Namespace && r.DeletionTimestamp == nil
+	}) {
+		return "there is no revision " + strconv.Quote(revisionOf(p))
+	}
+	for i := range set.Spec.VolumeClaimTemplates {
+		name, there := claimName(set, set.Spec.VolumeClaimTemplates[i].Name, ordinal(p)), false
+		for _, obj := range all(claimKind.Kind) {
+			claim := obj.(*corev1.PersistentVolumeClaim)
+			if claim.Name != name || claim.Namespace != set.Namespace {
+				continue
+			}
+			scaled, _ := policy(set)
+			if claim.DeletionTimestamp != nil || scaled && namesakeOwns(claim, p, pod.Kind) {
+				return "pvc/" + name + " is going"
+			}
+			there = true
+		}
+		if !there {
+			return "there is no pvc/" + name
+		}
+	}
+	return ""
+}
+
+// strands says which claim is to go with a pod that is not wanted and is not the pod's yet.
+// One that somebody else controls, or an earlier pod or set of the name, is let be.
+func strands(parent, obj runtime.Object, all func(kind string) []runtime.Object) string {
+	set := parent.(*appsv1.StatefulSet)
+	p, ok := obj.(*corev1.Pod)
+	if !ok || !member(set, p.Name, &Without{}) {
+		return ""
+	}
+	if ofPod, _ := heirs(set, p); !ofPod {
+		return ""
+	}
+	for i := range set.Spec.VolumeClaimTemplates {
+		name := claimName(set, set.Spec.VolumeClaimTemplates[i].Name, ordinal(p))
+		for _, obj := range all(claimKind.Kind) {
+			claim := obj.(*corev1.PersistentVolumeClaim)
+			if claim.Name != name || claim.Namespace != set.Namespace || claim.DeletionTimestamp != nil ||
+				namesakeOwns(claim, set, Kind) || namesakeOwns(claim, p, pod.Kind) || owner(claim, p) != nil {
+				continue
+			}
+			if c := metav1.GetControllerOfNoCopy(claim); c == nil || c.UID == set.UID {
+				return "pvc/" + name
+			}
+		}
+	}
+	return ""
 }
 
 // counts declares which pods the numbers in a status count. How many are of which

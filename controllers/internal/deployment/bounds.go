@@ -1,0 +1,73 @@
+package deployment
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/controllers/internal/template"
+)
+
+// oversteps says how deleting a ReplicaSet that has pods, scaling one, or making it, goes beyond the bounds of a
+// rollout (EXACT-11). A change of the Deployment's size, and a Deployment that is paused,
+// are no rollout: what there is to give or to take is shared then.
+func oversteps(owner runtime.Object, others []runtime.Object, before, after runtime.Object) string {
+	if after == nil {
+		if rs := before.(*appsv1.ReplicaSet); size(rs) > 0 || rs.Status.Replicas > 0 {
+			return "deleted while it has pods"
+		}
+		return ""
+	}
+	d, rs := owner.(*appsv1.Deployment), after.(*appsv1.ReplicaSet)
+	was := &appsv1.ReplicaSet{Spec: appsv1.ReplicaSetSpec{Replicas: new(int32)}}
+	if before != nil {
+		was = before.(*appsv1.ReplicaSet)
+	}
+	sets := make([]*appsv1.ReplicaSet, len(others))
+	for i, obj := range others {
+		sets[i] = obj.(*appsv1.ReplicaSet)
+	}
+	all := rollout{d: d, sets: append(sets[:len(sets):len(sets)], was)}
+	if size(rs) == size(was) || d.Spec.Paused || all.resized() {
+		return ""
+	}
+	if size(rs) > size(was) {
+		return exceeds(d, sets, rs)
+	}
+	return deprives(d, sets, was, rs)
+}
+
+// exceeds says that with a ReplicaSet that grows there are more pods than there may be,
+// or, with strategy Recreate, that others have pods still.
+func exceeds(d *appsv1.Deployment, others []*appsv1.ReplicaSet, rs *appsv1.ReplicaSet) string {
+	if n := total(others, size) + size(rs); n > most(d) {
+		return fmt.Sprintf("its ReplicaSets ask for %d pods, at most %d are allowed", n, most(d))
+	}
+	held := func(rs *appsv1.ReplicaSet) int32 { return rs.Status.Replicas }
+	if n := total(others, held); n > 0 && d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
+		return fmt.Sprintf("grows while others have %d pods, which are to go first", n)
+	}
+	return ""
+}
+
+// deprives says that a ReplicaSet that shrinks loses available pods, though fewer than
+// there have to be are left. One of the current template that is shrinking already counts
+// what it has: what becomes of that is seen later.
+func deprives(d *appsv1.Deployment, others []*appsv1.ReplicaSet, was, rs *appsv1.ReplicaSet) string {
+	have := was.Status.AvailableReplicas
+	if d.Spec.Strategy.Type != appsv1.RollingUpdateDeploymentStrategyType ||
+		min(size(rs), have) == min(size(was), have) {
+		return ""
+	}
+	left := min(size(rs), have) + total(others, func(rs *appsv1.ReplicaSet) int32 {
+		if template.Same(&rs.Spec.Template, &d.Spec.Template) {
+			return rs.Status.AvailableReplicas
+		}
+		return min(size(rs), rs.Status.AvailableReplicas)
+	})
+	if left >= least(d) {
+		return ""
+	}
+	return fmt.Sprintf("leaves %d available pods, at least %d there have to be", left, least(d))
+}

@@ -1,0 +1,138 @@
+// The check of EXACT-12: what is counted for good is counted once.
+
+package law
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+)
+
+// once is the check of EXACT-12. It remembers which dependents of an owner were ever such
+// as one of its counts counts for good.
+type once struct {
+	opSet
+	j    *Judge
+	ever map[tally]map[types.UID]bool
+	more map[tally]int // that somebody else, or nobody knows who, had written into the status
+}
+
+// tally is one count of one owner.
+type tally struct {
+	owner types.UID
+	count string
+}
+
+func newOnce(j *Judge) Check {
+	return &once{opSet: ops(sim.Commit), j: j, ever: map[tally]map[types.UID]bool{}, more: map[tally]int{}}
+}
+
+// Reset forgets the run.
+func (c *once) Reset() {
+	clear(c.ever)
+	clear(c.more)
+}
+
+// Digest folds which were such, which no state of the world tells once they are gone.
+func (c *once) Digest(h *sim.Hash) {
+	var sum uint64
+	for t, uids := range c.ever {
+		for uid := range uids {
+			sum += digestPair(t.owner, uid, sim.HashString(t.count))
+		}
+	}
+	for t, n := range c.more {
+		sum += digestPair(t.owner, types.UID(t.count), uint64(n))
+	}
+	h.Word(sum)
+}
+
+func (c *once) Record(r *sim.Record) {
+	w := &c.j.write
+	for _, p := range c.j.state.processes {
+		for i := range p.Subject.Counts {
+			count := &p.Subject.Counts[i]
+			if !count.Once {
+				continue
+			}
+			c.note(r, w, &p.Subject, count)
+			if r.Object.Kind == p.Subject.Kind && w.After != nil {
+				c.status(r, w, p, count)
+			}
+		}
+	}
+}
+
+// note remembers a dependent that is such by now.
+func (c *once) note(r *sim.Record, w *Write, sub *Subject, count *Count) {
+	if !sub.manages(r.Object.Kind) || w.NewOwner == nil || w.NewOwner.Kind != sub.Kind {
+		return
+	}
+	t := tally{w.NewOwner.UID, count.Name}
+	o := c.j.state.Object(w.NewOwner.UID)
+	if o == nil || count.of(o.Value, r.After) == 0 {
+		return
+	}
+	if c.ever[t][w.After.GetUID()] {
+		if again(sub, w) {
+			c.more[t]++
+		}
+		return
+	}
+	if c.ever[t] == nil {
+		c.ever[t] = map[types.UID]bool{}
+	}
+	c.ever[t][w.After.GetUID()] = true
+}
+
+// again reports whether a dependent is given a finalizer of the subject's anew: what that
+// says was not counted counts once more.
+func again(sub *Subject, w *Write) bool {
+	return slices.ContainsFunc(sub.Finalizers, func(f string) bool {
+		return meta.Finalized(w.After, f) && !meta.Finalized(w.Before, f)
+	})
+}
+
+// status looks at a status that says more than before. What others write into it is added
+// to what there may be.
+func (c *once) status(r *sim.Record, w *Write, p *process, count *Count) {
+	n, was := count.Of(r.After), 0
+	if w.Before != nil {
+		was = count.Of(r.Before)
+	}
+	if n <= was {
+		return
+	}
+	t := tally{w.After.GetUID(), count.Name}
+	most := len(c.ever[t]) + c.more[t]
+	if w.process != p {
+		if n > most && !(w.Subject != nil && w.Subject.Kind == p.Subject.Kind) {
+			c.more[t] += n - most
+		}
+		return
+	}
+	c.j.Ask()
+	if n <= most {
+		return
+	}
+	s := Informed
+	if p.incarnation > 0 && c.behind(p, t.owner) {
+		s = Committed
+	}
+	c.j.Report(s, count.Name+" is "+itoa(n)+", there have been no more than "+itoa(most))
+}
+
+// behind reports whether a process that was started anew has been shown a dependent as it
+// was before: what an earlier life had counted it cannot tell then.
+func (c *once) behind(p *process, owner types.UID) bool {
+	for _, e := range p.known.Members(owner) {
+		o := c.j.state.Object(e.UID)
+		if o == nil || e.Meta == nil || meta.Version(o.Meta) != meta.Version(e.Meta) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,168 @@
+// The checks of EXACT-9, EXACT-10 and FIN-3: what something there is made of, or uses, stays,
+// and what is to go with it goes.
+
+package law
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
+)
+
+// restsOnWhatStays is EXACT-9: who says what its dependents rest on makes none for which
+// that is not there, and deletes nothing that one of them rests on.
+func restsOnWhatStays(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.Subject == nil || w.Subject.Lacks == nil || r.SawFor == nil || !w.Dependent {
+		return
+	}
+	switch {
+	case w.Before == nil && w.isFor(w.NewOwner):
+		j.Ask()
+		j.madeOnNothing(r)
+	case w.Deletes && w.Mine:
+		j.Ask()
+		j.pulledAway(r)
+	}
+}
+
+// madeOnNothing reports a creation that lacks what it is to rest on. Informed where it does
+// so by the actor's caches as well, as they were when the sync began: what they do not
+// show it may have made itself.
+func (j *Judge) madeOnNothing(r *sim.Record) {
+	w := &j.write
+	what := w.Subject.Lacks(r.SawFor, r.After, j.state.values)
+	if what == "" {
+		return
+	}
+	s, late := Informed, false
+	k := w.process.work(r)
+	if w.Subject.Lacks(r.SawFor, r.After, func(kind string) []any {
+		late = late || k != nil && k.begun > 0 && w.process.Cache(kind).Changed > k.begun
+		return w.process.believes(&j.state, kind)
+	}) == "" || late {
+		s = Committed
+	}
+	j.Report(s, "made though "+what)
+}
+
+// believes is what a process may take to be there of a kind: what its cache shows, as
+// that has it, what it was answered, and what is stored besides, of which it may have been
+// told otherwise.
+func (p *process) believes(s *State, kind string) []any {
+	c, all := p.Cache(kind), p.shows(kind)
+	for _, e := range p.known.Ahead {
+		if e.Kind == kind && e.Value != nil {
+			all = append(all, e.Value)
+		}
+	}
+	for _, o := range s.Kind(kind) {
+		if e := c.Get(o.Ref.Namespace, o.Ref.Name); e == nil || e.Meta.GetUID() != o.Meta.GetUID() {
+			all = append(all, o.Value)
+		}
+	}
+	return all
+}
+
+// pulledAway reports the deletion of what a dependent of the same owner rests on that is
+// there to stay. Informed where the actor knew of that one, and that it did so.
+func (j *Judge) pulledAway(r *sim.Record) {
+	w := &j.write
+	gone := w.Before.GetUID()
+	left := func(kind string) []any {
+		return slices.DeleteFunc(j.state.values(kind), func(v any) bool { return meta.Of(v).GetUID() == gone })
+	}
+	worst, of, what := Committed, (*Object)(nil), ""
+	for _, d := range j.state.Dependents(uidOf(r.For)) {
+		if meta.Deleting(d.Meta) || d.Meta.GetUID() == gone || !j.state.isActiveOf(w.Subject, uidOf(r.For), d) ||
+			w.Subject.Lacks(r.SawFor, d.Value, j.state.values) != "" {
+			continue
+		}
+		lacks := w.Subject.Lacks(r.SawFor, d.Value, left)
+		if lacks == "" {
+			continue
+		}
+		if of == nil {
+			of, what = d, lacks
+		}
+		if w.process.knewToRest(r, d.Meta.GetUID(), left) {
+			worst, of, what = Informed, d, lacks
+			break
+		}
+	}
+	if of != nil {
+		j.Report(worst, "deleted from under "+of.Ref.String()+": "+what)
+	}
+}
+
+// knewToRest reports whether a process knew of a dependent before its sync began, or by an
+// answer, and that it lacks something without what it deletes.
+func (p *process) knewToRest(r *sim.Record, dependent types.UID, left func(kind string) []any) bool {
+	e, k := p.known.ByUID[dependent], p.work(r)
+	return e != nil && e.Value != nil && k != nil && (e.Since < k.begun || e.Ahead) &&
+		p.Subject.Lacks(r.SawFor, e.Value, left) != ""
+}
+
+// takenAlong is EXACT-10. Informed where the caches of the actor show what is left behind,
+// and did so when the sync began; what it has done about that since is stored.
+func takenAlong(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.Subject == nil || w.Subject.Strands == nil || r.SawFor == nil || !w.Dependent || !w.Mine || !w.Deletes {
+		return
+	}
+	j.Ask()
+	what := w.Subject.Strands(r.SawFor, r.Before, j.state.values)
+	if what == "" {
+		return
+	}
+	s, late := Informed, false
+	k := w.process.work(r)
+	if w.Subject.Strands(r.SawFor, r.Before, func(kind string) []any {
+		late = late || k != nil && k.begun > 0 && w.process.Cache(kind).Changed > k.begun
+		return w.process.shows(kind)
+	}) == "" || late {
+		s = Committed
+	}
+	j.Report(s, "leaves "+what+" behind, which is to go with it")
+}
+
+// usedIsKept is FIN-3. That its caches show no use of it is no proof: something may have
+// begun to use it that they do not show. Committed is what only those could know who
+// looked at the server in this sync, and something has changed since.
+func usedIsKept(j *Judge, r *sim.Record) {
+	w := &j.write
+	if w.process == nil || w.process.Subject.Keeps == nil || w.Before == nil || !letsGo(&w.process.Subject, w) {
+		return
+	}
+	j.Ask()
+	why := w.process.Subject.Keeps(r.Before, j.state.values)
+	if why == "" {
+		return
+	}
+	s := Informed
+	if k := w.process.work(r); k != nil && k.listed &&
+		w.process.Subject.Keeps(r.Before, w.process.shows) == "" {
+		s = Committed
+	}
+	j.Report(s, "let go though "+why)
+}
+
+// letsGo reports whether a write takes a finalizer off that the subject declares.
+func letsGo(sub *Subject, w *Write) bool {
+	return slices.ContainsFunc(sub.Finalizers, func(f string) bool {
+		return meta.Finalized(w.Before, f) && !meta.Finalized(w.After, f)
+	})
+}
+
+// shows is what a process's cache holds of a kind.
+func (p *process) shows(kind string) []any {
+	c := p.Cache(kind)
+	all := make([]any, 0, len(c.Entries))
+	for i := range c.Entries {
+		all = append(all, c.Entries[i].Value)
+	}
+	return all
+}

@@ -1,0 +1,211 @@
+package law
+
+import "github.com/threelaws/threelaws/sim"
+
+// vaults is a subject whose Pods rest on Disks of their own names, which are its own as well.
+func vaults() Subject {
+	return Subject{Process: "vault", Controller: "vault", Kind: "Vault", Dependents: []string{"Pod", "Disk"},
+		Profile: Writing,
+		Counts: []Count{{Name: "pods", Once: true, Of: func(o any) int { return o.(*thing).Counted },
+			Is: func(_, dependent any) bool { return dependent.(*thing).Kind == "Pod" }}},
+		Lacks: func(_, dependent any, all func(kind string) []any) string {
+			for _, disk := range all("Disk") {
+				if m := disk.(*thing); m.Name == dependent.(*thing).Node && m.DeletionTimestamp == nil {
+					return ""
+				}
+			}
+			if node := dependent.(*thing).Node; node != "" {
+				return "disk/" + node + " is not there"
+			}
+			return ""
+		},
+		Oversteps: func(owner any, others []any, _, after any) string {
+			if after == nil {
+				return ""
+			}
+			n := after.(*thing).Threads
+			for _, o := range others {
+				n += o.(*thing).Threads
+			}
+			if most := owner.(*thing).Threads; n > most {
+				return itoa(n) + " threads, at most " + itoa(most)
+			}
+			return ""
+		},
+		Strands: func(_, dependent any, all func(kind string) []any) string {
+			for _, lid := range all("Lid") {
+				if m := lid.(*thing); m.Name == dependent.(*thing).Name && len(m.OwnerReferences) == 0 {
+					return "lid/" + m.Name
+				}
+			}
+			return ""
+		}}
+}
+
+// lidded stores a vault with a Pod, and a lid that is to go with that, and shows them.
+func (t *tape) lidded() (v, p, l *thing) {
+	v, l = object("Vault", "v"), object("Lid", "p")
+	p = pod("p", v)
+	t.exist(v, p, l)
+	t.show("vault", v, p, l)
+	return v, p, l
+}
+
+// owned is an object of a kind that an owner controls.
+func owned(kind, name string, owner *thing) *thing {
+	return object(kind, name).owned(controlledBy(owner))
+}
+
+var restsStories = []story{
+	{"EXACT-9", "made when it is there", kept, func(t *tape) {
+		v := object("Vault", "v")
+		t.exist(v)
+		t.sync("vault", v, func() {
+			t.commit("vault", "create", v, nil, owned("Disk", "d", v))
+			t.commit("vault", "create", v, nil, pod("p", v).on("d"))
+		})
+	}},
+	{"EXACT-9", "made before it is there", broken, func(t *tape) {
+		v := object("Vault", "v")
+		t.exist(v)
+		t.sync("vault", v, func() { t.commit("vault", "create", v, nil, pod("p", v).on("d")) })
+	}},
+	{"EXACT-9", "made on one that is going", broken, func(t *tape) {
+		v := object("Vault", "v")
+		d := owned("Disk", "d", v)
+		going := d.dying(ownFinalizer)
+		t.exist(v, d)
+		t.user(d, going)
+		t.show("vault", v, going)
+		t.sync("vault", v, func() { t.commit("vault", "create", v, nil, pod("p", v).on("d")) })
+	}},
+	{"EXACT-9", "made on one that is going, which was not shown yet", committed, func(t *tape) {
+		v := object("Vault", "v")
+		d := owned("Disk", "d", v)
+		t.exist(v, d)
+		t.show("vault", v, d)
+		t.user(d, d.dying(ownFinalizer))
+		t.sync("vault", v, func() { t.commit("vault", "create", v, nil, pod("p", v).on("d")) })
+	}},
+	{"EXACT-9", "deleted when nothing rests on it", kept, func(t *tape) {
+		v := object("Vault", "v")
+		d, p := owned("Disk", "d", v), pod("p", v).on("e")
+		t.exist(v, d, owned("Disk", "e", v), p)
+		t.show("vault", v, d, p)
+		t.sync("vault", v, func() { t.commit("vault", "delete", v, d, nil) })
+	}},
+	{"EXACT-9", "deleted from under one that it knows", broken, func(t *tape) {
+		v := object("Vault", "v")
+		d := owned("Disk", "d", v)
+		p := pod("p", v).on("d")
+		t.exist(v, d, p)
+		t.show("vault", v, d, p)
+		t.sync("vault", v, func() { t.commit("vault", "delete", v, d, nil) })
+	}},
+	{"EXACT-9", "deleted from under one that it does not know", committed, func(t *tape) {
+		v := object("Vault", "v")
+		d := owned("Disk", "d", v)
+		t.exist(v, d, pod("p", v).on("d"))
+		t.show("vault", v, d)
+		t.sync("vault", v, func() { t.commit("vault", "delete", v, d, nil) })
+	}},
+	{"EXACT-9", "deleted with what rests on it, which is going", kept, func(t *tape) {
+		v := object("Vault", "v")
+		d := owned("Disk", "d", v)
+		p := pod("p", v).on("d").dying(ownFinalizer)
+		t.exist(v, d, p)
+		t.show("vault", v, d, p)
+		t.sync("vault", v, func() { t.commit("vault", "delete", v, d, nil) })
+	}},
+	{"EXACT-9", "the user deletes it", kept, func(t *tape) {
+		v := object("Vault", "v")
+		d := owned("Disk", "d", v)
+		t.exist(v, d, pod("p", v).on("d"))
+		t.user(d, nil)
+	}},
+
+	{"FIN-3", "let go when nothing uses it", kept, func(t *tape) {
+		d := object("Disk", "d").dying(inUse)
+		t.exist(d, pod("p", nil).on("e"))
+		t.commit("vp", "update", nil, d, nil)
+	}},
+	{"FIN-3", "let go while it is used", broken, func(t *tape) {
+		d, p := object("Disk", "d").dying(inUse), pod("p", nil).on("d")
+		t.exist(d, p)
+		t.show("vp", d, p)
+		t.start("vp", nil)
+		t.add(sim.Record{Op: sim.Read, Process: "vp", Verb: "list", Object: sim.Ref{Kind: "Pod"}})
+		t.commit("vp", "update", nil, d, nil)
+	}},
+	{"FIN-3", "used, which its cache does not show, and it did not ask", broken, func(t *tape) {
+		d := object("Disk", "d").dying(inUse)
+		t.exist(d, pod("p", nil).on("d"))
+		t.show("vp", d)
+		t.start("vp", nil)
+		t.commit("vp", "update", nil, d, nil)
+	}},
+	{"FIN-3", "used since it asked", committed, func(t *tape) {
+		d := object("Disk", "d").dying(inUse)
+		t.exist(d)
+		t.show("vp", d)
+		t.start("vp", nil)
+		t.add(sim.Record{Op: sim.Read, Process: "vp", Verb: "list", Object: sim.Ref{Kind: "Pod"}})
+		t.exist(pod("p", nil).on("d"))
+		t.commit("vp", "update", nil, d, nil)
+	}},
+	{"FIN-3", "another finalizer goes", kept, func(t *tape) {
+		d := object("Disk", "d").dying(inUse, "example.com/other")
+		t.exist(d, pod("p", nil).on("d"))
+		t.user(d, d.dying(inUse))
+	}},
+
+	{"LAW-1", "what is no dependent has its reference from the first", kept, func(t *tape) {
+		v := object("Vault", "v")
+		t.exist(v)
+		t.sync("vault", v, func() { t.commit("vault", "create", v, nil, owned("Lid", "l", v)) })
+	}},
+	{"LAW-1", "what is no dependent gets its reference later", broken, func(t *tape) {
+		v, l := object("Vault", "v"), object("Lid", "l")
+		t.exist(v)
+		t.sync("vault", v, func() { t.commit("vault", "create", v, nil, l) })
+		t.sync("vault", v, func() { t.commit("vault", "update", v, l, l.owned(plain(v))) })
+	}},
+	{"LAW-1", "it is to have one by another spec", kept, func(t *tape) {
+		v, l := object("Vault", "v"), object("Lid", "l")
+		now := v.as(func(o *thing) { o.Generation++ })
+		t.exist(v)
+		t.sync("vault", v, func() { t.commit("vault", "create", v, nil, l) })
+		t.user(v, now)
+		t.sync("vault", now, func() { t.commit("vault", "update", now, l, l.owned(plain(v))) })
+	}},
+	{"LAW-1", "another program gives it one", kept, func(t *tape) {
+		v, l := object("Vault", "v"), object("Lid", "l")
+		t.exist(v)
+		t.sync("vault", v, func() { t.commit("vault", "create", v, nil, l) })
+		t.fault("vault", "switch")
+		t.sync("vault", v, func() { t.commit("vault", "update", v, l, l.owned(plain(v))) })
+	}},
+
+	{"EXACT-10", "tied to it before", kept, func(t *tape) {
+		v, p, l := t.lidded()
+		t.sync("vault", v, func() {
+			t.commit("vault", "update", v, l, l.owned(plain(p)))
+			t.commit("vault", "delete", v, p, nil)
+		})
+	}},
+	{"EXACT-10", "left behind", broken, func(t *tape) {
+		v, p, _ := t.lidded()
+		t.sync("vault", v, func() { t.commit("vault", "delete", v, p, nil) })
+	}},
+	{"EXACT-10", "left behind, which was not shown", committed, func(t *tape) {
+		v := object("Vault", "v")
+		p := pod("p", v)
+		t.exist(v, p, object("Lid", "p"))
+		t.show("vault", v, p)
+		t.sync("vault", v, func() { t.commit("vault", "delete", v, p, nil) })
+	}},
+	{"EXACT-10", "the user deletes it", kept, func(t *tape) {
+		_, p, _ := t.lidded()
+		t.user(p, nil)
+	}},
+}
