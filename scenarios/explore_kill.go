@@ -58,8 +58,8 @@ func Kill(f *File, until int, g *Registry, mutant string, o ExploreOptions) (*Ki
 			return nil, wrong(f.Name, line, "", "%s", what)
 		}
 	}
-	p := &Script{File: f, Registry: g, Until: until, Strict: o.Strict, laws: o.Laws, atOnce: true, prefer: m.Law,
-		Replace: inPlace(m)}
+	p := &Script{File: f, Registry: g, Until: until, Strict: o.Strict, laws: o.Laws, lawsOnly: len(o.Laws) > 0,
+		atOnce: true, prefer: m.Law, Replace: inPlace(m)}
 	k := &Killed{Mutant: mutant}
 	if p.kill(k, sim.Zero{}) {
 		return k, nil
@@ -101,7 +101,7 @@ func (p *Script) kill(k *Killed, c sim.Choices) bool {
 	run, out := p.once(c)
 	defer run.stop()
 	if len(out.Findings) == 0 {
-		if out.Settled {
+		if out.Settled || p.lawsOnly {
 			return false
 		}
 		k.Law, k.Why = "nofight", "it does not settle"
