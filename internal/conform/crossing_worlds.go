@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -188,8 +189,8 @@ func (p *pair) share() string {
 func (p *pair) file(script string) []byte {
 	comment, script, _ := strings.Cut(script, "\n")
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\ncontrollers %s@%s garbagecollector kubelet %s", comment, p.name, p.from,
-		strings.Join(p.with, " "))
+	fmt.Fprintf(&b, "%s\ncontrollers %s@%s garbagecollector %s %s", comment, p.name, p.from,
+		cmp.Or(p.pods, "kubelet"), strings.Join(p.with, " "))
 	if p.against != nil {
 		fmt.Fprintf(&b, " %s@%s", p.against.controller, p.from)
 	}
