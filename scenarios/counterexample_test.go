@@ -211,7 +211,8 @@ func TestExpectationKeepsWhatItSpeaksOf(t *testing.T) {
 // An expectation that holds in the default schedule fails for a reason in the schedule.
 // Without the ReplicaSet there is no pod either: that is another reason.
 func TestExpectationKeepsWhatMadeItHold(t *testing.T) {
-	script := "controllers replicaset kubelet\napply world.yaml\nscale rs/web-a replicas=1\nsettle\nexpect pod/web-a-1\n"
+	script := "controllers replicaset kubelet\napply world.yaml\nscale rs/web-a replicas=1\n" +
+		"settle\nexpect pod/web-a-1\n"
 	x, err := scenarios.Explore(t.Context(), parse(t, script), -1, registry(), scenarios.ExploreOptions{Schedules: 200})
 	if err != nil || len(x.Failures) != 1 {
 		t.Fatalf("%v\n%s", err, x.Text())

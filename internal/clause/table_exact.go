@@ -33,23 +33,26 @@ var exactClauses = []Clause{
 		Source: "controller-ref.md, The Three Laws of Controllers, Third Law",
 		Sentence: "A status counts owned objects exactly: replicas, ready, available and the like, neither above " +
 			"(LAW-3) nor below what the actor had been shown."},
-	{ID: "EXACT-9", Kind: Safety, About: Named, Source: "pkg/controller/history, pkg/controller/statefulset (v1.36)",
-		Sentence: "What a dependent rests on is there and stays: it is made after the revision that it is of and the " +
-			"claims that it mounts, on none that is going with its predecessor, and what a living one is of is not " +
-			"deleted.",
+	{ID: "EXACT-9", Kind: Safety, About: Named,
+		Source: "pkg/controller/history, pkg/controller/statefulset (v1.36)",
+		Sentence: "What a dependent rests on is there and stays: it is made after the revision that it is of and " +
+			"the claims that it mounts, on none that is going with its predecessor, and what a living one is of is " +
+			"not deleted.",
 		Only: []string{"statefulset", "daemonset"}},
-	{ID: "EXACT-10", Kind: Safety, About: Named, Source: "pkg/controller/statefulset, claim retention (v1.36)",
+	{ID: "EXACT-10", Kind: Safety, About: Named,
+		Source: "pkg/controller/statefulset, claim retention (v1.36)",
 		Sentence: "What is to go with a dependent is tied to it before its controller deletes it: the claims of a pod " +
 			"that a scale-down takes are the pod's by then.",
 		Only: []string{"statefulset"}},
-	{ID: "EXACT-11", Kind: Safety, About: Named, Source: "pkg/controller/deployment, rolling.go and recreate.go (v1.36)",
-		Sentence: "A rollout stays within its bounds: its ReplicaSets together never ask for more pods than `replicas` " +
-			"and `maxSurge`, old ones are not scaled down where fewer would be available than `maxUnavailable` " +
-			"leaves, and with Recreate no new one grows while an old one has pods. A Job deletes no pod at work that " +
-			"it needs.",
+	{ID: "EXACT-11", Kind: Safety, About: Named,
+		Source: "pkg/controller/deployment, rolling.go and recreate.go (v1.36)",
+		Sentence: "A rollout stays within its bounds: its ReplicaSets together never ask for more pods than " +
+			"`replicas` and `maxSurge`, old ones are not scaled down where fewer would be available than " +
+			"`maxUnavailable` leaves, and with Recreate no new one grows while an old one has pods. A Job deletes " +
+			"no pod at work that it needs.",
 		Only: []string{"deployment", "job"}},
 	{ID: "EXACT-12", Kind: Safety, About: Named, Source: "pkg/controller/job, tracking with finalizers (v1.36)",
-		Sentence: "A pod that has ended is counted once, by its uid: what a Job's status says of succeeded and failed " +
-			"pods, counted or named as still to be counted, is never more than there have been.",
+		Sentence: "A pod that has ended is counted once, by its uid: what a Job's status says of succeeded and " +
+			"failed pods, counted or named as still to be counted, is never more than there have been.",
 		Only: []string{"job"}},
 }

@@ -36,8 +36,8 @@ var kindClauses = []Clause{
 		Only:     []string{"replication"}},
 	{ID: "PODGC-1", Kind: Safety, About: Named, Source: "pkg/controller/podgc (v1.36)",
 		Sentence: "The pod garbage collector removes, whoever owns them, only pods that cannot run any more: on a " +
-			"node that has been gone for a while or is out of service, never on one and being deleted, or ended; it marks one " +
-			"that has not ended Failed first.",
+			"node that has been gone for a while or is out of service, never on one and being deleted, or ended; it " +
+			"marks one that has not ended Failed first.",
 		Only: []string{"podgc"}},
 }
 

@@ -34,8 +34,8 @@ func TestMistakes(t *testing.T) {
 		{"simtest.Case: Controllers[0] and [1] are both named keeper: each runs as a process of its name, give one " +
 			"another Name",
 			func(c *simtest.Case) { c.Controllers = append(c.Controllers, Keeper) }},
-		{"simtest.Case: Controllers[0]: controller keeper: For is empty: no law would ask what it does; name the kind it " +
-			"syncs",
+		{"simtest.Case: Controllers[0]: controller keeper: For is empty: no law would ask what it does; name the " +
+			"kind it syncs",
 			func(c *simtest.Case) {
 				c.Controllers[0] = host.Controller{Name: Keeper.Name, New: Keeper.New}
 			}},

@@ -62,8 +62,8 @@ var exactLaws = []*Law{{
 }, {
 	ID: "EXACT-9", Name: "rest-on-what-stays",
 	Needs: Commits | Reads | Deliveries | Syncs,
-	Sentence: "No dependent is made that lacks what it is to rest on, or rests on what is going, and what one that is " +
-		"there rests on is not deleted.",
+	Sentence: "No dependent is made that lacks what it is to rest on, or rests on what is going, and what one " +
+		"that is there rests on is not deleted.",
 	New: On(restsOnWhatStays, sim.Commit),
 }, {
 	ID: "EXACT-10", Name: "take-along",

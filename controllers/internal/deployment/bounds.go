@@ -9,9 +9,10 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/template"
 )
 
-// oversteps says how deleting a ReplicaSet that has pods, scaling one, or making it, goes beyond the bounds of a
-// rollout (EXACT-11). A change of the Deployment's size, and a Deployment that is paused,
-// are no rollout: what there is to give or to take is shared then.
+// oversteps says how deleting a ReplicaSet that has pods, scaling one, or making it, goes
+// beyond the bounds of a rollout (EXACT-11). A change of the Deployment's size, and a
+// Deployment that is paused, are no rollout: what there is to give or to take is shared
+// then.
 func oversteps(owner runtime.Object, others []runtime.Object, before, after runtime.Object) string {
 	if after == nil {
 		if rs := before.(*appsv1.ReplicaSet); size(rs) > 0 || rs.Status.Replicas > 0 {

@@ -5,11 +5,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/threelaws/threelaws/controllers/internal/template"
 	"github.com/threelaws/threelaws/controllers/ref"
 	"github.com/threelaws/threelaws/controllers/routing"
 	"github.com/threelaws/threelaws/sim/host"
@@ -71,57 +68,6 @@ type Without struct {
 	VictimUID bool // old ReplicaSets are deleted by name, whatever has it by now
 	Unchanged bool // a status that is right already is written again
 	Pods      bool // pods of old ReplicaSets are deleted by the Deployment itself
-}
-
-// New returns the controller in a generation.
-func New(o Options) host.Controller {
-	return host.Controller{
-		Name:       "deployment",
-		Generation: string(o.Generation),
-		For:        Kind,
-		Owns:       []schema.GroupVersionKind{SetKind},
-		New:        func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
-		Routes:     routes(&o),
-		Selector:   func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.Deployment)) },
-		Leaves:     func(owner runtime.Object) bool { return selector(owner.(*appsv1.Deployment)) == nil },
-		Identity:   identity,
-		Counts:     counts(),
-		Oversteps:  oversteps,
-		Profile:    host.Upstream,
-	}
-}
-
-// identity is what no two ReplicaSets of a Deployment may be made for: a template
-// (EXACT-3). How many pods each has follows from how far the rollout is, so that no
-// number of ReplicaSets is asked for.
-func identity(dependent runtime.Object) string {
-	rs := dependent.(*appsv1.ReplicaSet)
-	t := rs.Spec.Template
-	t.Labels = template.Plain(t.Labels)
-	return "the ReplicaSet of template " + template.Hash(&t, nil)
-}
-
-// counts are the numbers of the status, each of which adds up what ReplicaSets say of
-// their pods (EXACT-8).
-func counts() []host.Count {
-	number := func(name string, of func(s *appsv1.DeploymentStatus) int32,
-		each func(s *appsv1.ReplicaSetStatus) int32) host.Count {
-		return host.Count{
-			Name: name,
-			Of:   func(owner runtime.Object) int { return int(of(&owner.(*appsv1.Deployment).Status)) },
-			Each: func(_, dependent runtime.Object) int {
-				return int(each(&dependent.(*appsv1.ReplicaSet).Status))
-			},
-		}
-	}
-	return []host.Count{
-		number("replicas", func(s *appsv1.DeploymentStatus) int32 { return s.Replicas },
-			func(s *appsv1.ReplicaSetStatus) int32 { return s.Replicas }),
-		number("readyReplicas", func(s *appsv1.DeploymentStatus) int32 { return s.ReadyReplicas },
-			func(s *appsv1.ReplicaSetStatus) int32 { return s.ReadyReplicas }),
-		number("availableReplicas", func(s *appsv1.DeploymentStatus) int32 { return s.AvailableReplicas },
-			func(s *appsv1.ReplicaSetStatus) int32 { return s.AvailableReplicas }),
-	}
 }
 
 // selector is what a Deployment selects; nil for one that selects nothing, or that an
