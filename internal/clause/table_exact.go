@@ -41,8 +41,8 @@ var exactClauses = []Clause{
 		Only: []string{"statefulset", "daemonset"}},
 	{ID: "EXACT-10", Kind: Safety, About: Named,
 		Source: "pkg/controller/statefulset, claim retention (v1.36)",
-		Sentence: "What is to go with a dependent is tied to it before its controller deletes it: the claims of a pod " +
-			"that a scale-down takes are the pod's by then.",
+		Sentence: "What is to go with a dependent is tied to it before its controller deletes it: the claims of a " +
+			"pod that a scale-down takes are the pod's by then.",
 		Only: []string{"statefulset"}},
 	{ID: "EXACT-11", Kind: Safety, About: Named,
 		Source: "pkg/controller/deployment, rolling.go and recreate.go (v1.36)",
