@@ -45,8 +45,8 @@ var wrongRollouts = []wrong{{
 
 // led is the manifest of a fleet that has a flagship.
 func led(name string, replicas int, flagship string) string {
-	return fmt.Sprintf("apiVersion: example.com/v1\nkind: Fleet\nmetadata: {name: %s}\nspec: {replicas: %d, sea: north, "+
-		"flagship: %s}\n", name, replicas, flagship)
+	return fmt.Sprintf("apiVersion: example.com/v1\nkind: Fleet\nmetadata: {name: %s}\nspec: {replicas: %d, "+
+		"sea: north, flagship: %s}\n", name, replicas, flagship)
 }
 
 // convoy says that each ship but the flagship rests on that.
@@ -84,9 +84,9 @@ func laden(c host.Controller) host.Controller {
 		return plain(env)
 	}
 	c.Strands = func(_, ship runtime.Object, all func(kind string) []runtime.Object) string {
+		s := ship.(metav1.Object)
 		for _, o := range all("Secret") {
-			cargo := o.(metav1.Object)
-			if cargo.GetName() == ship.(metav1.Object).GetName() && !metav1.IsControlledBy(cargo, ship.(metav1.Object)) {
+			if cargo := o.(metav1.Object); cargo.GetName() == s.GetName() && !metav1.IsControlledBy(cargo, s) {
 				return "secret/" + cargo.GetName()
 			}
 		}
