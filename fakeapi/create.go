@@ -49,9 +49,8 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 		m.SetName(c.generate(t, m.GetNamespace(), m.GetGenerateName()))
 	}
 	key := c.k.key(m.GetNamespace(), m.GetName())
-	past, _ := t.past.Get(tally{key: key})
 	m.SetCreationTimestamp(metadata.Seconds(c.now))
-	m.SetUID(uid(c.k, key, past.n+c.s.born))
+	m.SetUID(uid(c.k, key, t.gone(key)+c.s.born))
 	if err := c.beforeCreate(obj, m); err != nil {
 		return refuse(err)
 	}
@@ -68,6 +67,7 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 		return Response{Object: obj, Code: http.StatusCreated}
 	}
 	if c.generated.n > 0 {
+		c.generated.at = c.s.version + 1
 		t.made.ReplaceOrInsert(c.generated)
 	}
 	lazy := c.k.row.ReadDefault != nil && c.k.row.ReadDefault(obj)

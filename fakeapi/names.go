@@ -18,14 +18,14 @@ func (c *call) generate(t *table, namespace, prefix string) string {
 	if len(prefix) > maxGenerated {
 		prefix = prefix[:maxGenerated]
 	}
-	made, _ := t.made.Get(tally{key: namespace + "/" + prefix})
-	for n := made.n + 1; ; n++ {
+	made := t.generated(namespace + "/" + prefix)
+	for n := made + 1; ; n++ {
 		name := prefix + strconv.Itoa(n)
 		if c.s.opts.Name != nil {
 			name = c.s.opts.Name(prefix, n)
 		}
-		if c.s.lookup(t, namespace, name) == nil || n > made.n+1000 {
-			c.generated = tally{namespace + "/" + prefix, n}
+		if c.s.lookup(t, namespace, name) == nil || n > made+1000 {
+			c.generated = tally{key: namespace + "/" + prefix, n: n}
 			return name
 		}
 	}

@@ -38,13 +38,6 @@ type mark struct {
 	label, value, key string
 }
 
-// tally counts what was made under a key: past incarnations of an object, or
-// names generated for a prefix.
-type tally struct {
-	key string
-	n   int
-}
-
 // change is one event of a kind's log and the changes before it. Logs of
 // forked servers share their past.
 type change struct {
@@ -64,6 +57,7 @@ type table struct {
 	marks   *btree.BTreeG[mark]
 	past    *btree.BTreeG[tally] // how many incarnations of a key are gone
 	made    *btree.BTreeG[tally] // how many names were made for a namespace/prefix
+	most    floors               // of what was forgotten of both
 
 	log       *change
 	compacted uint64 // changes up to this revision are forgotten
@@ -112,7 +106,7 @@ func (t *table) copyFor(owner *token) *table {
 	return &table{
 		kind: t.kind, owner: owner,
 		objects: t.objects.Clone(), owners: t.owners.Clone(), marks: t.marks.Clone(),
-		past: t.past.Clone(), made: t.made.Clone(),
+		past: t.past.Clone(), made: t.made.Clone(), most: t.most,
 		log: t.log, compacted: t.compacted,
 	}
 }
@@ -160,8 +154,7 @@ func (t *table) put(before, after *entry) *change {
 func (t *table) remove(before *entry, rv uint64, last runtime.Object) *change {
 	t.objects.Delete(before)
 	t.unindex(before)
-	n, _ := t.past.Get(tally{key: before.key})
-	t.past.ReplaceOrInsert(tally{key: before.key, n: n.n + 1})
+	t.past.ReplaceOrInsert(tally{key: before.key, n: t.gone(before.key) + 1, at: rv})
 	return t.record(Event{Kind: t.kind, Key: before.key, Version: rv, Before: before.obj, Last: last})
 }
 

@@ -40,6 +40,9 @@ func TestForget(t *testing.T) {
 	if n := len(some.noted); n > 2*keep {
 		t.Errorf("%d changes are kept, want at most %d", n, 2*keep)
 	}
+	if n, most := len(some.state(pods).latest), some.server.Len(pods)+2*keep; n > most {
+		t.Errorf("%d keys of pods are remembered, want at most %d", n, most)
+	}
 	// A list at a revision that is forgotten is answered as of the oldest one kept.
 	p := some.Process("toy")
 	p.Restart(1)

@@ -14,8 +14,16 @@ type kindState struct {
 	salt            uint64
 	met             uint64              // the revision at which the cluster met it
 	latest          map[string]*version // a removed key keeps its last, objectless version
+	removed         []removal           // where the cluster forgets: those, oldest first
+	floor           uint32              // the highest count of versions of a key that was forgotten
 	exact, abstract uint64
 	buf             []byte // for look-ups
+}
+
+// removal is the last version of a key that was removed, and the revision of that.
+type removal struct {
+	version  *version
+	revision uint64
 }
 
 // current returns the latest version of an object, without allocating; nil when
@@ -33,7 +41,7 @@ func (s *kindState) current(namespace, name string) *version {
 // versions before and after; nil for none.
 func (s *kindState) commit(key string, obj runtime.Object) (before, after *version) {
 	old := s.latest[key]
-	n := uint32(1)
+	n := s.floor + 1
 	if old != nil {
 		n = old.n + 1
 		s.exact -= sim.Mix(old.exact)
@@ -53,4 +61,22 @@ func (s *kindState) commit(key string, obj runtime.Object) (before, after *versi
 	}
 	s.abstract += sim.Mix(v.abstract)
 	return before, v
+}
+
+// forget drops the versions of keys that were removed at a revision or before it, and
+// have stayed so; the digest keeps that they were there. A key that comes back counts on
+// from the highest of them.
+func (s *kindState) forget(revision uint64) {
+	n := 0
+	for ; n < len(s.removed) && s.removed[n].revision <= revision; n++ {
+		v := s.removed[n].version
+		if s.latest[v.key] != v {
+			continue
+		}
+		delete(s.latest, v.key)
+		s.floor = max(s.floor, v.n)
+	}
+	kept := copy(s.removed, s.removed[n:])
+	clear(s.removed[kept:])
+	s.removed = s.removed[:kept]
 }

@@ -24,6 +24,9 @@ import (
 func (c *Cluster) note(s *kindState, e *fakeapi.Event, cause int) {
 	ch := change{version: e.Version, cause: cause}
 	ch.before, ch.after = s.commit(e.Key, e.After)
+	if e.After == nil && c.world.History.Forget > 0 {
+		s.removed = append(s.removed, removal{s.latest[e.Key], e.Version})
+	}
 	c.noted = append(c.noted, ch)
 	for _, p := range c.processes {
 		if i := p.informers[s.kind]; i != nil && i.synced && !p.Down { // a dead watch is sent nothing
@@ -46,6 +49,9 @@ func (c *Cluster) forget() {
 	n := copy(c.noted, c.noted[first:])
 	clear(c.noted[n:])
 	c.noted = c.noted[:n]
+	for _, s := range c.order {
+		s.forget(c.compacted)
+	}
 }
 
 // find is the place of the first note on a revision or a later one.
