@@ -75,8 +75,8 @@ func (t *table) at(version uint64) []*entry {
 // start there or later.
 func (s *Server) Oldest(k *Kind) uint64 { return s.tables[k.ordinal].compacted }
 
-// Compact forgets changes up to and including a revision, and the names of what was
-// gone by then. Afterwards watches and snapshots can start at that revision or later.
+// Compact forgets changes up to and including a revision. Afterwards watches
+// and snapshots can start at that revision or later.
 func (s *Server) Compact(version uint64) {
 	version = min(version, s.version)
 	for _, k := range s.kinds {
@@ -86,8 +86,6 @@ func (s *Server) Compact(version uint64) {
 		}
 		t.compacted = version
 		t.log = t.log.after(version)
-		t.most.past = max(t.most.past, forget(t.past, version))
-		t.most.made = max(t.most.made, forget(t.made, version))
 	}
 }
 

@@ -27,6 +27,17 @@ func count(of *btree.BTreeG[tally], key string, floor int) int {
 	return floor
 }
 
+// ForgetNames forgets which names there were of what was gone at a revision, so that a
+// server that runs for ever does not grow. Uids and generated names stay unique, but are
+// other ones than those of a server that remembers.
+func (s *Server) ForgetNames(version uint64) {
+	for _, k := range s.kinds {
+		t := s.writable(k)
+		t.most.past = max(t.most.past, forget(t.past, version))
+		t.most.made = max(t.most.made, forget(t.made, version))
+	}
+}
+
 // forget drops the counts that have not changed since a revision, and returns the
 // highest of them.
 func forget(of *btree.BTreeG[tally], version uint64) (highest int) {

@@ -111,6 +111,7 @@ func (h *Handler) wake(before uint64) {
 	if h.History > 0 && now > h.kept+2*h.History {
 		h.kept = now - h.History
 		h.server.Compact(h.kept)
+		h.server.ForgetNames(h.kept)
 	}
 }
 

@@ -15,7 +15,6 @@ type kindState struct {
 	met             uint64              // the revision at which the cluster met it
 	latest          map[string]*version // a removed key keeps its last, objectless version
 	removed         []removal           // where the cluster forgets: those, oldest first
-	floor           uint32              // the highest count of versions of a key that was forgotten
 	exact, abstract uint64
 	buf             []byte // for look-ups
 }
@@ -41,7 +40,7 @@ func (s *kindState) current(namespace, name string) *version {
 // versions before and after; nil for none.
 func (s *kindState) commit(key string, obj runtime.Object) (before, after *version) {
 	old := s.latest[key]
-	n := s.floor + 1
+	n := uint32(1)
 	if old != nil {
 		n = old.n + 1
 		s.exact -= sim.Mix(old.exact)
@@ -64,17 +63,13 @@ func (s *kindState) commit(key string, obj runtime.Object) (before, after *versi
 }
 
 // forget drops the versions of keys that were removed at a revision or before it, and
-// have stayed so; the digest keeps that they were there. A key that comes back counts on
-// from the highest of them.
+// have stayed so; the digest keeps that they were there.
 func (s *kindState) forget(revision uint64) {
 	n := 0
 	for ; n < len(s.removed) && s.removed[n].revision <= revision; n++ {
-		v := s.removed[n].version
-		if s.latest[v.key] != v {
-			continue
+		if v := s.removed[n].version; s.latest[v.key] == v {
+			delete(s.latest, v.key)
 		}
-		delete(s.latest, v.key)
-		s.floor = max(s.floor, v.n)
 	}
 	kept := copy(s.removed, s.removed[n:])
 	clear(s.removed[kept:])
