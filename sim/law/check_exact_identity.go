@@ -46,11 +46,12 @@ func oneForEach(j *Judge, r *sim.Record) {
 	}
 }
 
-// identitiesAtRest is EXACT-3 of what no write of the controller itself brought about.
+// identitiesAtRest is EXACT-3 of those that were adopted. Who does not say how many there are
+// to be may keep what it adopts, as a Deployment an older ReplicaSet.
 func (j *Judge) identitiesAtRest() {
 	for i := range j.survey().owners {
 		o := &j.census.owners[i]
-		if o.sub.Identity == nil || o.sub.leaves(o.Value) || !j.settled(o) {
+		if o.sub.Identity == nil || o.want < 0 || o.sub.leaves(o.Value) || !j.settled(o) {
 			continue
 		}
 		uid, held := o.Meta.GetUID(), map[string]*Object{}

@@ -35,7 +35,8 @@ var exactLaws = []*Law{{
 	Needs: Commits | Reads | Deliveries | Syncs | Rest,
 	Sentence: "Of the active dependents of one owner no two have the same identity: name, ordinal, node, index or " +
 		"scheduled time. Those that it adopted so do not both stay.",
-	New: On(oneForEach, sim.Commit, sim.Settled),
+	Unasked: "that of two which are adopted one goes, where the owner does not say how many there are to be",
+	New:     On(oneForEach, sim.Commit, sim.Settled),
 }, {
 	ID: "EXACT-4", Name: "same-incarnation",
 	Needs:    Commits | Reads,

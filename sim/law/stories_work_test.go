@@ -213,6 +213,11 @@ var workStories = []story{
 		t.status(a, func(o *thing) { o.Placed, o.Counted = 1, 1 })
 		t.settled()
 	}},
+	{"EXACT-3", "two that it adopted stay, and it wants no number of them", kept, func(t *tape) {
+		a := job("a").as(func(o *thing) { o.Placed = 2 })
+		t.exist(a, pod("p", a).on("n1"), pod("q", a).on("n1"))
+		t.settled()
+	}},
 	{"EXACT-3", "two that it adopted stay while it is down", kept, func(t *tape) {
 		a, _ := t.family(2)
 		p, q := pod("p", nil).on("n1"), pod("q", nil).on("n1")
