@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -44,8 +45,19 @@ func (ctl *Controller) mistake() string {
 	case ctl.For.Empty() && (len(ctl.Owns) > 0 || ctl.Replicas != nil || ctl.Selector != nil):
 		return "For is empty: the laws ask what it does for each object of that kind"
 	}
+	for i, gvk := range ctl.Unwatched {
+		if !slices.Contains(ctl.Owns, gvk) {
+			return fmt.Sprintf("Unwatched[%d]: %s is none of Owns", i, gvk.Kind)
+		}
+	}
 	for i, r := range ctl.Routes {
 		switch {
+		case ctl.Polls:
+			return fmt.Sprintf("Routes[%d], of %s: one that Polls is woken by no event, and not asked whom it wakes", i,
+				r.Kind.Kind)
+		case slices.Contains(ctl.Unwatched, r.Kind):
+			return fmt.Sprintf("Routes[%d]: %s is Unwatched: no event of it wakes anybody, and whom it wakes is not "+
+				"asked", i, r.Kind.Kind)
 		case r.Kind.Empty():
 			return fmt.Sprintf("Routes[%d]: Kind is empty: events of which kind?", i)
 		case r.Do == nil:

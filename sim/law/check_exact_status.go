@@ -164,7 +164,6 @@ func (j *Judge) statusesAtRest() {
 		if !j.settled(o) || len(o.sub.Counts) == 0 {
 			continue
 		}
-		j.Ask()
 		if o.sub.Counted != nil && o.sub.Counted(o.Value) > o.held {
 			continue // that is LAW-3's
 		}
@@ -174,6 +173,7 @@ func (j *Judge) statusesAtRest() {
 			if n < 0 || count.Once {
 				continue
 			}
+			j.Ask()
 			there, had := j.state.such(o.sub, count, o.Object), j.state.ever.had[o.Meta.GetUID()]
 			switch {
 			case count.Ever && n > had:

@@ -1,11 +1,8 @@
-// The checks of EXACT-1 to EXACT-3: work that is overdone.
+// The checks of EXACT-1 and EXACT-2: work that is overdone.
 
 package law
 
 import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
@@ -134,59 +131,4 @@ func (s *Subject) roof(owner any) int {
 		n += s.Surge(owner)
 	}
 	return n
-}
-
-// oneForEach is EXACT-3: a write by which a dependent comes to hold an identity
-// that another one of the same owner holds. Informed where the actor had been
-// shown that other one before the sync began, or had made it itself. An adoption is
-// none: an orphan that matches has to be adopted (ADOPT-2), and can only go after
-// that.
-func oneForEach(j *Judge, r *sim.Record) {
-	w := &j.write
-	sub := w.Subject
-	if sub == nil || sub.Identity == nil || !w.Dependent || !w.isFor(w.NewOwner) {
-		return
-	}
-	id := sub.holds(r.After, w.After)
-	if id == "" || w.Adopts || w.Mine && sub.holds(r.Before, w.Before) == id {
-		return
-	}
-	j.Ask()
-	for _, o := range j.state.Dependents(w.NewOwner.UID) {
-		if o.Meta.GetUID() == w.After.GetUID() || !j.state.isActiveOf(sub, w.NewOwner.UID, o) ||
-			sub.Identity(o.Value) != id || j.state.twins(sub, w.NewOwner.UID, r.After, o.Value) {
-			continue
-		}
-		s := Committed
-		if w.knewHolder(r, o, id) {
-			s = Informed
-		}
-		j.Report(s, "is "+id+" of "+r.For.String()+", as "+o.Ref.String()+" is")
-		return
-	}
-}
-
-// twins reports whether an owner may have two dependents of one identity.
-func (s *State) twins(sub *Subject, owner types.UID, a, b any) bool {
-	o := s.Object(owner)
-	return sub.Twins != nil && o != nil && sub.Twins(o.Value, a, b)
-}
-
-// holds is the identity of an object that is there and counts.
-func (s *Subject) holds(value any, m metav1.Object) string {
-	if m == nil || !s.counts(value, m) {
-		return ""
-	}
-	return s.Identity(value)
-}
-
-// knewHolder reports whether the actor knew that an object holds an identity:
-// from before the sync, or by an answer to a request of its own.
-func (w *Write) knewHolder(r *sim.Record, o *Object, id string) bool {
-	e := w.process.known.ByUID[o.Meta.GetUID()]
-	k := w.process.work(r)
-	if e == nil || k == nil || !e.Active || e.Owner != k.owner {
-		return false
-	}
-	return e.Since < k.begun && w.Subject.Identity(e.Value) == id || e.Ahead
 }

@@ -135,6 +135,9 @@ func exactSum(j *Judge, r *sim.Record) {
 	c := j.survey()
 	for i := range c.owners {
 		if o := &c.owners[i]; o.want >= 0 && j.settled(o) {
+			if o.waits && o.owned < o.want {
+				continue // its controller has an excuse: nothing is asked
+			}
 			j.Ask()
 			if o.short() {
 				j.Report(Informed, o.text())

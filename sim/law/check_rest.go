@@ -27,10 +27,10 @@ func nothingStays(j *Judge, r *sim.Record) {
 			if !meta.Deleting(o.Meta) {
 				continue
 			}
-			j.Ask()
 			if j.excused(o, nil) {
 				continue
 			}
+			j.Ask()
 			if f := o.Meta.GetFinalizers(); len(f) > 0 {
 				j.Report(Informed, o.Ref.String()+" stays terminating, held by "+strings.Join(f, " and ")+" alone")
 			} else if l.kind == "Namespace" {

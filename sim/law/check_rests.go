@@ -21,13 +21,18 @@ func restsOnWhatStays(j *Judge, r *sim.Record) {
 	}
 	switch {
 	case w.Before == nil && w.isFor(w.NewOwner):
-		j.Ask()
+		if w.Subject.Lacks(r.SawFor, r.After, nothing) != "" {
+			j.Ask()
+		}
 		j.madeOnNothing(r)
 	case w.Deletes && w.Mine:
-		j.Ask()
 		j.pulledAway(r)
 	}
 }
+
+// nothing is what is there of any kind in a world that is empty: what lacks nothing there
+// rests on nothing.
+func nothing(string) []any { return nil }
 
 // madeOnNothing reports a creation that lacks what it is to rest on. Informed where it does
 // so by the actor's caches as well, as they were when the sync began: what they do not
@@ -80,6 +85,9 @@ func (j *Judge) pulledAway(r *sim.Record) {
 		if meta.Deleting(d.Meta) || d.Meta.GetUID() == gone || !j.state.isActiveOf(w.Subject, uidOf(r.For), d) ||
 			w.Subject.Lacks(r.SawFor, d.Value, j.state.values) != "" {
 			continue
+		}
+		if w.Subject.Lacks(r.SawFor, d.Value, nothing) != "" {
+			j.Ask()
 		}
 		lacks := w.Subject.Lacks(r.SawFor, d.Value, left)
 		if lacks == "" {

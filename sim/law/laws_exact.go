@@ -32,10 +32,11 @@ var exactLaws = []*Law{{
 	New: On(neverTooMany, sim.Commit),
 }, {
 	ID: "EXACT-3", Name: "one-for-each-identity",
-	Needs: Commits | Reads | Deliveries | Syncs,
+	Needs: Commits | Reads | Deliveries | Syncs | Rest,
 	Sentence: "Of the active dependents of one owner no two have the same identity: name, ordinal, node, index or " +
-		"scheduled time.",
-	New: On(oneForEach, sim.Commit),
+		"scheduled time. Those that it adopted so do not both stay.",
+	Unasked: "that of two which are adopted one goes, where the owner does not say how many there are to be",
+	New:     On(oneForEach, sim.Commit, sim.Settled),
 }, {
 	ID: "EXACT-4", Name: "same-incarnation",
 	Needs:    Commits | Reads,

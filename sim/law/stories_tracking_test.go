@@ -98,7 +98,7 @@ func goes(*thing) *thing    { return nil }
 // counted has a status say how many of two that are there, and of others, ended.
 func (t *tape) counted(n int) {
 	a := job("a").as(func(o *thing) { o.Placed = n })
-	ended := func(name string) *thing { return pod(name, a).as(func(o *thing) { o.Node = "n" }) }
+	ended := func(name string) *thing { return pod(name, a).as(func(o *thing) { o.Node = name }) }
 	t.exist(a, ended("p"), ended("q"))
 	t.settled()
 }

@@ -194,6 +194,39 @@ var workStories = []story{
 		t.exist(a, pod("p", a).on("n1"))
 		t.sync("ds", a, func() { t.commit("ds", "create", a, nil, pod("q", a).on("n1")) })
 	}},
+	{"EXACT-3", "two that it adopted stay", broken, func(t *tape) {
+		a, _ := t.family(2)
+		p, q := pod("p", nil).on("n1"), pod("q", nil).on("n1")
+		t.exist(p, q)
+		t.adopts("rs", a, p)
+		t.adopts("rs", a, q)
+		t.settled()
+	}},
+	{"EXACT-3", "of two that it adopted one goes", kept, func(t *tape) {
+		a, _ := t.family(1)
+		p, q := pod("p", nil).on("n1"), pod("q", nil).on("n1")
+		t.exist(p, q)
+		t.adopts("rs", a, p)
+		q = t.adopts("rs", a, q)
+		t.deliver("rs", nil, q, "default/a")
+		t.sync("rs", a, func() { t.commit("rs", "delete", a, q, nil) })
+		t.status(a, func(o *thing) { o.Placed, o.Counted = 1, 1 })
+		t.settled()
+	}},
+	{"EXACT-3", "two that it adopted stay, and it wants no number of them", kept, func(t *tape) {
+		a := job("a").as(func(o *thing) { o.Placed = 2 })
+		t.exist(a, pod("p", a).on("n1"), pod("q", a).on("n1"))
+		t.settled()
+	}},
+	{"EXACT-3", "two that it adopted stay while it is down", kept, func(t *tape) {
+		a, _ := t.family(2)
+		p, q := pod("p", nil).on("n1"), pod("q", nil).on("n1")
+		t.exist(p, q)
+		t.adopts("rs", a, p)
+		t.adopts("rs", a, q)
+		t.fault("rs", "crash")
+		t.settled()
+	}},
 	{"EXACT-3", "not shown the other", committed, func(t *tape) {
 		a, _ := t.family(2)
 		t.exist(pod("p", a).on("n1"))

@@ -61,6 +61,7 @@ type Without struct {
 	HoldDeleted bool // ... from the pods of a Job that is being deleted
 	Orphans     bool // ... from pods that have lost their Job
 	Thief       bool // it is taken off whatever controls the pod
+	Adopted     bool // ... of a pod that was nobody's when it was read, though a Job has adopted it
 	OwnCount    bool // every matching pod counts as the Job's own, whoever owns it
 	Terminating bool // a Job that is being deleted creates and deletes pods
 	VictimUID   bool // pods are written and deleted by name, whatever pod has it by now

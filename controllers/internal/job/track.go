@@ -242,7 +242,9 @@ func (a *attempt) shedAll(ctx context.Context, pods []*corev1.Pod, held map[type
 
 // shedOne takes the finalizer off one incarnation of a pod. Of one that another has
 // replaced it says that it is gone, as of one that nothing has replaced. Generations from
-// before there was tracking know of no finalizer, and leave it to those that do.
+// before there was tracking know of no finalizer, and leave it to those that do. A pod that
+// is nobody's, key "", has to be as it was read: upstream, which does not say so, takes the
+// finalizer off what a Job has adopted since, which then never counts it.
 func (r *reconciler) shedOne(ctx context.Context, key string, p *corev1.Pod) error {
 	if !tracked(p) || r.options.Generation != Current || r.options.Without.Shed {
 		return nil
@@ -250,6 +252,9 @@ func (r *reconciler) shedOne(ctx context.Context, key string, p *corev1.Pod) err
 	data := `{"metadata":{"$deleteFromPrimitiveList/finalizers":["` + tracking + `"]`
 	if !r.options.Without.VictimUID {
 		data += `,"uid":"` + string(p.UID) + `"`
+	}
+	if key == "" && !r.options.Without.Adopted {
+		data += `,"resourceVersion":"` + p.ResourceVersion + `"`
 	}
 	obj, err := r.env.Client.Patch(ctx, pod.Kind, p.Namespace, p.Name,
 		host.Patch{Type: types.StrategicMergePatchType, Data: []byte(data + "}}")})
