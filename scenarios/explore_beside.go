@@ -3,7 +3,6 @@ package scenarios
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
@@ -110,6 +109,6 @@ func (a *asked) tellBeside(x *Exploration) {
 	}
 	slices.Sort(x.Alike)
 	slices.SortFunc(x.Beside, func(b, c Beside) int {
-		return cmp.Or(strings.Compare(b.Controller, c.Controller), strings.Compare(b.Kind, c.Kind), cmp.Compare(b.Why, c.Why))
+		return cmp.Or(cmp.Compare(b.Controller, c.Controller), cmp.Compare(b.Kind, c.Kind), cmp.Compare(b.Why, c.Why))
 	})
 }
