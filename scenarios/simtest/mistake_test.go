@@ -41,13 +41,13 @@ func TestMistakes(t *testing.T) {
 			func(c *simtest.Case) {
 				c.Controllers[0] = host.Controller{Name: Keeper.Name, New: Keeper.New}
 			}},
-		{"simtest.Case: Controllers[0]: controller keeper: Routes[0], of ConfigMap: one that Polls is woken by no event, " +
-			"and not asked whom it wakes",
+		{"simtest.Case: Controllers[0]: controller keeper: Routes[0], of ConfigMap: one that Polls is woken by no " +
+			"event, and not asked whom it wakes",
 			func(c *simtest.Case) { c.Controllers[0].Polls = true }},
 		{"simtest.Case: Controllers[0]: controller keeper: Unwatched[0]: ConfigMap is none of Owns",
 			func(c *simtest.Case) { c.Controllers[0].Unwatched = []schema.GroupVersionKind{configMaps} }},
-		{"simtest.Case: Controllers[0]: controller keeper: Routes[1]: Secret is Unwatched: no event of it wakes anybody, " +
-			"and whom it wakes is not asked",
+		{"simtest.Case: Controllers[0]: controller keeper: Routes[1]: Secret is Unwatched: no event of it wakes " +
+			"anybody, and whom it wakes is not asked",
 			func(c *simtest.Case) { c.Controllers[0].Unwatched = c.Controllers[0].Owns }},
 	} {
 		c := simtest.Case{Controllers: []host.Controller{Keeper}, Schedules: 1}

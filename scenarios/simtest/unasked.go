@@ -86,8 +86,8 @@ func (c *Case) Spared(x *scenarios.Exploration) []string {
 		for _, d := range declarations {
 			if l := law.ByID(d.law); d.says(ctl) && !asked(x, ctl.Name, d.law) && (c.Laws == nil ||
 				slices.Contains(c.Laws, l)) {
-				all = append(all, fmt.Sprintf("%s %s, of %s: nothing came to it that %s does not excuse", d.law, l.Name,
-					ctl.Name, d.name))
+				all = append(all, fmt.Sprintf("%s %s, of %s: nothing came to it that %s does not excuse", d.law,
+					l.Name, ctl.Name, d.name))
 			}
 		}
 	}
@@ -95,11 +95,11 @@ func (c *Case) Spared(x *scenarios.Exploration) []string {
 		switch ctl := under[b.Controller]; {
 		case ctl == nil:
 		case b.Why == scenarios.Unowned:
-			all = append(all, fmt.Sprintf("LAW-1, of %s: whose the %s is that it makes, as that is none of its Owns; "+
-				"name it there, or in Tends where it is nobody's", ctl.Name, b.Kind))
+			all = append(all, fmt.Sprintf("LAW-1, of %s: whose the %s is that it makes, as that is none of its "+
+				"Owns; name it there, or in Tends where it is nobody's", ctl.Name, b.Kind))
 		case b.Why == scenarios.Unkeyed:
-			all = append(all, fmt.Sprintf("LAW-2, of %s: for whom it wrote a %s in a sync of a key that names no %s; it "+
-				"is taken for the owner of what it wrote", ctl.Name, b.Kind, ctl.For.Kind))
+			all = append(all, fmt.Sprintf("LAW-2, of %s: for whom it wrote a %s in a sync of a key that names no %s; "+
+				"it is taken for the owner of what it wrote", ctl.Name, b.Kind, ctl.For.Kind))
 		}
 	}
 	for _, kind := range x.Alike {

@@ -39,8 +39,8 @@ func TestSpared(t *testing.T) {
 				c.Controllers[0].Twins = func(_, _, _ runtime.Object) bool { return true }
 			}},
 		{"owns nothing", "",
-			[]string{"LAW-1, of keeper: whose the Secret is that it makes, as that is none of its Owns; name it there, or " +
-				"in Tends where it is nobody's"},
+			[]string{"LAW-1, of keeper: whose the Secret is that it makes, as that is none of its Owns; name it " +
+				"there, or in Tends where it is nobody's"},
 			func(c *simtest.Case) { c.Controllers[0].Owns, c.Controllers[0].Replicas = nil, nil }},
 		{"another kind of that name", "",
 			[]string{"which Secret is meant where two groups have one: laws go by the kind alone"},
@@ -83,9 +83,8 @@ spec:
 // A key that names no object leaves it to the owner of what is written for whom that was.
 func TestSparesKeysOfNoObject(t *testing.T) {
 	one := keeper(keep)
-	one.Routes = append(one.Routes, host.Route{Kind: configMaps, Do: func(_ host.View, _ host.Event, out *host.Effect) {
-		out.Keys = append(out.Keys, "all")
-	}})
+	all := func(_ host.View, _ host.Event, out *host.Effect) { out.Keys = append(out.Keys, "all") }
+	one.Routes = append(one.Routes, host.Route{Kind: configMaps, Do: all})
 	made := one.New
 	one.New = func(env *host.Env) host.Reconciler {
 		each := made(env)

@@ -11,7 +11,9 @@ func placing() []Subject {
 	return []Subject{
 		{Process: "ds", Controller: "daemonset", Kind: "DaemonSet", Dependents: []string{"Pod"}, Profile: Upstream,
 			Identity: func(o any) string { return o.(*thing).Node },
-			Twins:    func(owner, a, b any) bool { return owner.(*thing).Surge > 0 && a.(*thing).Name != b.(*thing).Name },
+			Twins: func(owner, a, b any) bool {
+				return owner.(*thing).Surge > 0 && a.(*thing).Name != b.(*thing).Name
+			},
 			Amiss: func(_ any, own []any, all func(kind string) []any) string {
 				if len(own) != len(all("Node")) {
 					return itoa(len(own)) + " for " + itoa(len(all("Node"))) + " nodes"
