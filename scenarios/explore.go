@@ -41,8 +41,8 @@ func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOpti
 		o.Schedules = 1000
 	}
 	p.asked = &asked{}
-	if p.whole = o.Whole; p.whole {
-		p.asked.said = map[[2]string]*Said{}
+	if p.whole = o.Whole; p.whole || o.Said {
+		p.asked.said, p.asked.beside = map[[2]string]*Said{}, map[Beside]bool{}
 	}
 	if err := p.measure(o.Steps); err != nil {
 		return nil, err

@@ -19,8 +19,9 @@ type asked struct {
 	done    sync.Map // *Step of the user's -> true once it was done
 	refused sync.Map // *Step of the user's -> why it was refused
 
-	mutex sync.Mutex
-	said  map[[2]string]*Said // by controller and law; nil where nobody wants to know
+	mutex  sync.Mutex
+	said   map[[2]string]*Said // by controller and law; nil where nobody wants to know
+	beside map[Beside]bool
 }
 
 // note takes in a run that is over.
@@ -39,6 +40,7 @@ func (a *asked) note(r *Run) {
 	}
 	if a.said != nil {
 		a.hear(r)
+		a.look(r)
 	}
 }
 
@@ -118,6 +120,7 @@ func (a *asked) tell(f *File, x *Exploration) {
 	slices.SortFunc(x.Said, func(s, t Said) int {
 		return cmp.Or(cmp.Compare(s.Controller, t.Controller), cmp.Compare(s.Law, t.Law))
 	})
+	a.tellBeside(x)
 	for i, s := range f.Steps {
 		_, done := a.done.Load(s)
 		if why, ok := a.refused.Load(s); ok && !done && !s.Expect {

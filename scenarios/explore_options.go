@@ -27,6 +27,7 @@ type ExploreOptions struct {
 	Workers   int            // 0 means all cores; 1 for the same order of memory
 	First     bool           // stop at the first broken law
 	Whole     bool           // no broken law ends a run: [Exploration].Said is what all laws had to say
+	Said      bool           // [Exploration].Said, Beside and Alike are wanted though a broken law ends a run
 	Budget    int            // executions that making a failure small may take; 0 means 2000
 	Steps     int            // a run that took so many, beside what the default run needs, does not settle; 0: 20,000
 

@@ -31,7 +31,9 @@ type Exploration struct {
 	Wrote    map[string]bool   `json:"wrote"`              // the controllers that wrote something in some schedule
 	Rested   map[string]bool   `json:"rested"`             // those with an object of their kind in a world at rest
 	Keyed    map[string]bool   `json:"-"`                  // those a key of which named an object of their kind
-	Said     []Said            `json:"-"`                  // with [ExploreOptions].Whole; by controller and clause
+	Said     []Said            `json:"-"`                  // with options Whole or Said; by controller and clause
+	Beside   []Beside          `json:"-"`                  // with Said; by controller, kind and why
+	Alike    []string          `json:"-"`                  // with Said: kinds of which things of two groups were there
 	Vain     []Vain            `json:"vain,omitempty"`     // what the user did in vain, in every schedule
 }
 

@@ -32,7 +32,7 @@ var (
 // file with the mend; delete it when the world it holds makes no sense any more.
 //
 // A case that asks nothing of a controller under test fails too; see
-// [Case.Unasked].
+// [Case.Unasked]. What else was not asked is logged; see [Case.Spared].
 //
 // The flags -threelaws.schedules, .seed and .exhaustive say what is explored,
 // -threelaws.replay runs one file and nothing else, -threelaws.failures says where
@@ -63,7 +63,8 @@ func (c *Case) Explore(ctx context.Context, name string) (x *scenarios.Explorati
 	if err != nil {
 		return nil, err
 	}
-	o := scenarios.ExploreOptions{Schedules: c.Schedules, Seed: *seed, Faults: c.Faults, Strict: c.Strict}
+	o := scenarios.ExploreOptions{Schedules: c.Schedules, Seed: *seed, Faults: c.Faults, Strict: c.Strict,
+		Said: true}
 	if *schedules > 0 {
 		o.Schedules = *schedules
 	}
@@ -120,38 +121,10 @@ func (c *Case) explore(t *testing.T, dir string) {
 	for _, why := range c.Unasked(x) {
 		t.Error(why)
 	}
+	for _, what := range c.Spared(x) {
+		t.Log("not asked: " + what)
+	}
 	t.Log("\n" + x.Text())
-}
-
-// Unasked says what an exploration that broke nothing did not ask, a line each:
-// a controller under test that wrote nothing in any schedule, whose kind no world at
-// rest had an object of, or whose keys are those of no object; something the user does that was refused
-// every time. Of such a one a pass says nothing. Nor does one of an enumeration that
-// did not come to its end.
-func (c *Case) Unasked(x *scenarios.Exploration) []string {
-	var all []string
-	if v := x.Coverage; v != nil && !v.Complete {
-		all = append(all, fmt.Sprintf("not everything was covered: %s", v.Stopped))
-	}
-	for i := range c.Controllers {
-		name, kind := c.Controllers[i].Name, c.Controllers[i].For.Kind
-		if !x.Wrote[name] {
-			all = append(all,
-				fmt.Sprintf("%s wrote nothing in any of %d schedules: the case asks nothing of it", name, x.Schedules))
-		} else if kind != "" && !x.Rested[name] {
-			all = append(all,
-				fmt.Sprintf("no %s is left at the end of any of %d schedules: of %s nothing was asked at rest; add "+
-					"one that the user does not delete", kind, x.Schedules, name))
-		} else if kind != "" && !x.Keyed[name] {
-			all = append(all,
-				fmt.Sprintf("no key that %s synced names a %s: how many it makes and deletes for each was not asked; "+
-					"keys are namespace/name", name, kind))
-		}
-	}
-	for _, v := range x.Vain {
-		all = append(all, fmt.Sprintf("%s was refused in each of %d schedules: %s", v.Text, x.Schedules, v.Why))
-	}
-	return all
 }
 
 // failures is where a test's failures are kept.

@@ -26,6 +26,14 @@ var boundsStories = []story{
 		t.show("vault", v, q)
 		t.sync("vault", v, func() { t.commit("vault", "update", v, q, q.threads(3)) })
 	}},
+	{"EXACT-11", "more, with one that was shown in the middle of the sync", committed, func(t *tape) {
+		v, p, q := t.threaded()
+		t.show("vault", v, q)
+		t.sync("vault", v, func() {
+			t.show("vault", p)
+			t.commit("vault", "update", v, q, q.threads(3))
+		})
+	}},
 	{"EXACT-11", "more than are allowed by now", committed, func(t *tape) {
 		v, p, q := t.threaded()
 		t.show("vault", v, p, q)

@@ -87,6 +87,18 @@ var restsStories = []story{
 		t.user(d, d.dying(ownFinalizer))
 		t.sync("vault", v, func() { t.commit("vault", "create", v, nil, pod("p", v).on("d")) })
 	}},
+	{"EXACT-9", "made on one that goes in the middle of the sync", committed, func(t *tape) {
+		v := object("Vault", "v")
+		d := owned("Disk", "d", v)
+		going := d.dying(ownFinalizer)
+		t.exist(v, d)
+		t.show("vault", v, d)
+		t.sync("vault", v, func() {
+			t.user(d, going)
+			t.deliver("vault", d, going)
+			t.commit("vault", "create", v, nil, pod("p", v).on("d"))
+		})
+	}},
 	{"EXACT-9", "deleted when nothing rests on it", kept, func(t *tape) {
 		v := object("Vault", "v")
 		d, p := owned("Disk", "d", v), pod("p", v).on("e")
@@ -203,6 +215,30 @@ var restsStories = []story{
 		t.exist(v, p, object("Lid", "p"))
 		t.show("vault", v, p)
 		t.sync("vault", v, func() { t.commit("vault", "delete", v, p, nil) })
+	}},
+	{"EXACT-10", "left behind, which came in the middle of the sync", committed, func(t *tape) {
+		v := object("Vault", "v")
+		p, l := pod("p", v), object("Lid", "p")
+		t.exist(v, p)
+		t.show("vault", v, p)
+		t.sync("vault", v, func() {
+			t.exist(l)
+			t.show("vault", l)
+			t.commit("vault", "delete", v, p, nil)
+		})
+	}},
+	{"EXACT-10", "tied when the sync began, and let go in the middle of it", committed, func(t *tape) {
+		v := object("Vault", "v")
+		p := pod("p", v)
+		l := owned("Lid", "p", p)
+		free := l.owned()
+		t.exist(v, p, l)
+		t.show("vault", v, p, l)
+		t.sync("vault", v, func() {
+			t.user(l, free)
+			t.deliver("vault", l, free)
+			t.commit("vault", "delete", v, p, nil)
+		})
 	}},
 	{"EXACT-10", "the user deletes it", kept, func(t *tape) {
 		_, p, _ := t.lidded()

@@ -1,0 +1,109 @@
+package simtest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+// Unasked says what an exploration that broke nothing did not ask, a line each:
+// a controller under test that wrote nothing in any schedule, whose kind no world at
+// rest had an object of, whose keys are those of no object, or which never had what it
+// wants, and an excuse each time; something the user does that was refused every time. Of
+// such a one a pass says nothing. Nor does one of an enumeration that did not come to its
+// end.
+func (c *Case) Unasked(x *scenarios.Exploration) []string {
+	var all []string
+	if v := x.Coverage; v != nil && !v.Complete {
+		all = append(all, fmt.Sprintf("not everything was covered: %s", v.Stopped))
+	}
+	for i := range c.Controllers {
+		name, kind := c.Controllers[i].Name, c.Controllers[i].For.Kind
+		if !x.Wrote[name] {
+			all = append(all,
+				fmt.Sprintf("%s wrote nothing in any of %d schedules: the case asks nothing of it", name, x.Schedules))
+		} else if kind != "" && !x.Rested[name] {
+			all = append(all,
+				fmt.Sprintf("no %s is left at the end of any of %d schedules: of %s nothing was asked at rest; add "+
+					"one that the user does not delete", kind, x.Schedules, name))
+		} else if kind != "" && !x.Keyed[name] {
+			all = append(all,
+				fmt.Sprintf("no key that %s synced names a %s: how many it makes and deletes for each was not asked; "+
+					"keys are namespace/name", name, kind))
+		} else if c.Controllers[i].Awaits != nil && c.Controllers[i].Replicas != nil && !asked(x, name, "NOFIGHT-3") {
+			all = append(all, fmt.Sprintf("%s lacks what it wants at the end of each of %d schedules, and Awaits says "+
+				"each time why: that it makes what is missing was not asked; let what it waits for come", name,
+				x.Schedules))
+		}
+	}
+	for _, v := range x.Vain {
+		all = append(all, fmt.Sprintf("%s was refused in each of %d schedules: %s", v.Text, x.Schedules, v.Why))
+	}
+	return all
+}
+
+// declarations are what a controller may say of itself, and the law that goes by it first.
+var declarations = []struct {
+	name, law string
+	says      func(c *host.Controller) bool
+}{
+	{"Replicas", "NOFIGHT-3", func(c *host.Controller) bool { return c.Replicas != nil }},
+	{"Most", "EXACT-2", func(c *host.Controller) bool { return c.Most != nil }},
+	{"Identity", "EXACT-3", func(c *host.Controller) bool { return c.Identity != nil }},
+	{"Finalizers", "EXACT-6", func(c *host.Controller) bool { return len(c.Finalizers) > 0 }},
+	{"Keeps", "FIN-3", func(c *host.Controller) bool { return c.Keeps != nil }},
+	{"Counts", "EXACT-8", func(c *host.Controller) bool { return len(c.Counts) > 0 }},
+	{"Once, of a count,", "EXACT-12", func(c *host.Controller) bool {
+		return slices.ContainsFunc(c.Counts, func(n host.Count) bool { return n.Once })
+	}},
+	{"Lacks", "EXACT-9", func(c *host.Controller) bool { return c.Lacks != nil }},
+	{"Strands", "EXACT-10", func(c *host.Controller) bool { return c.Strands != nil }},
+	{"Oversteps", "EXACT-11", func(c *host.Controller) bool { return c.Oversteps != nil }},
+	{"Amiss", "KIND-DS", func(c *host.Controller) bool { return c.Amiss != nil }},
+	{"Spares", "PODGC-1", func(c *host.Controller) bool { return c.Spares != nil }},
+}
+
+// asked reports whether a law was asked of a controller in some schedule.
+func asked(x *scenarios.Exploration, controller, id string) bool {
+	return slices.ContainsFunc(x.Said, func(s scenarios.Said) bool {
+		return s.Controller == controller && s.Law == id && s.Asked > 0
+	})
+}
+
+// Spared says what else no schedule of an exploration asked, a line each: what a
+// controller under test declares and nothing came to, or each time with an excuse; whose
+// those objects are that it makes of kinds it does not declare; and what the laws cannot
+// tell apart. None of that need be wrong.
+func (c *Case) Spared(x *scenarios.Exploration) []string {
+	var all []string
+	under := map[string]*host.Controller{}
+	for i := range c.Controllers {
+		ctl := &c.Controllers[i]
+		under[ctl.Name] = ctl
+		for _, d := range declarations {
+			if l := law.ByID(d.law); d.says(ctl) && !asked(x, ctl.Name, d.law) && (c.Laws == nil ||
+				slices.Contains(c.Laws, l)) {
+				all = append(all, fmt.Sprintf("%s %s, of %s: nothing came to it that %s does not excuse", d.law,
+					l.Name, ctl.Name, d.name))
+			}
+		}
+	}
+	for _, b := range x.Beside {
+		switch ctl := under[b.Controller]; {
+		case ctl == nil:
+		case b.Why == scenarios.Unowned:
+			all = append(all, fmt.Sprintf("LAW-1, of %s: whose the %s is that it makes, as that is none of its "+
+				"Owns; name it there, or in Tends where it is nobody's", ctl.Name, b.Kind))
+		case b.Why == scenarios.Unkeyed:
+			all = append(all, fmt.Sprintf("LAW-2, of %s: for whom it wrote a %s in a sync of a key that names no %s; "+
+				"it is taken for the owner of what it wrote", ctl.Name, b.Kind, ctl.For.Kind))
+		}
+	}
+	for _, kind := range x.Alike {
+		all = append(all, "which "+kind+" is meant where two groups have one: laws go by the kind alone")
+	}
+	return all
+}
