@@ -23,8 +23,9 @@ type explanation struct {
 	Mutants   []string     `json:"mutants,omitempty"` // that the law kills
 	Tests     []string     `json:"tests,omitempty"`
 	Cases     []string     `json:"cases,omitempty"`
-	Page      *render.Page `json:"page,omitempty"`  // in which the first of the mutants breaks it
-	Shown     string       `json:"shown,omitempty"` // the scenario of it that is shown, where no mutant breaks it
+	Lacking   string       `json:"lacking,omitempty"` // what of it nothing covers, and why
+	Page      *render.Page `json:"page,omitempty"`    // in which the first of the mutants breaks it
+	Shown     string       `json:"shown,omitempty"`   // the scenario of it that is shown, where no mutant breaks it
 	Timeline  string       `json:"timeline,omitempty"`
 	Tree      string       `json:"tree,omitempty"` // of owners and dependents, in the end
 
@@ -43,7 +44,7 @@ func explainClause(a *app, id string, cover []*conform.Cover) error {
 	}
 	c := cover[at]
 	e := explanation{Clause: c.ID, Kind: c.Kind.String(), Sentence: c.Sentence, Source: c.Source,
-		Scenarios: c.Pins(), Tests: c.Tests, Cases: c.Cases, command: a.name}
+		Scenarios: c.Pins(), Tests: c.Tests, Cases: c.Cases, Lacking: c.Lacking, command: a.name}
 	if c.Law != nil {
 		e.Law, e.Asks, e.Unasked = c.Law.Name, c.Law.Sentence, c.Law.Unasked
 	}
@@ -116,7 +117,8 @@ func (e *explanation) text(width int) string {
 	for _, row := range [][2]string{
 		{"says", e.Sentence}, {"source", e.Source}, {"law", e.Law}, {"asks", e.Asks}, {"not asked", e.Unasked},
 		{"kills", strings.Join(e.Mutants, " ")}, {"scenarios", strings.Join(e.Scenarios, " ")},
-		{"tests", strings.Join(e.Tests, " ")}, {"recorded", strings.Join(e.Cases, " ")},
+		{"tests", strings.Join(e.Tests, " ")}, {"recorded", strings.Join(begun(e.Cases), " ")},
+		{"lacking", e.Lacking},
 	} {
 		if row[1] != "" {
 			t.Add(row[0], row[1])
@@ -131,4 +133,13 @@ func (e *explanation) text(width int) string {
 			"\ngraph: " + e.command + " show --as dot " + argument(e.Shown) + "\n"
 	}
 	return text
+}
+
+// begun shows that recorded cases are named by how they begin.
+func begun(cases []string) []string {
+	var list []string
+	for _, c := range cases {
+		list = append(list, c+"*")
+	}
+	return list
 }

@@ -19,7 +19,8 @@ type Clause struct {
 	Tests []string
 	// Cases are recorded cases of the real server, below fakeapi/testdata/vectors:
 	// how their paths begin.
-	Cases []string
+	Cases   []string
+	Lacking string // what of it nothing covers, and why; "" for nothing
 }
 
 // Kind is how a clause can be checked.

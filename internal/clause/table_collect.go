@@ -23,9 +23,9 @@ var gcClauses = []Clause{
 		Sentence: "Foreground: the owner stays, with deletionTimestamp and its finalizer, until every blocking " +
 			"dependent is gone; non-blocking dependents don't hold it."},
 	{ID: "GC-3", Kind: Liveness, About: Collector, Source: "garbage-collection.md, Part II: the orphan finalizer",
-		Sentence: "Orphan: every dependent loses the reference before the owner goes;"},
+		Sentence: "Orphan: every dependent loses the reference before the owner goes."},
 	{ID: "GC-4", Kind: Safety, About: Collector, Source: "garbage-collection.md, Part II: the orphan finalizer",
-		Sentence: "...and no dependent is deleted, at any interleaving, crash and retry included."},
+		Sentence: "Orphan: no dependent is deleted, at any interleaving, crash and retry included."},
 	{ID: "GC-5", Kind: Safety, About: Collector,
 		Source: "pkg/controller/garbagecollector (v1.36), attemptToDeleteItem",
 		Sentence: "An object is deleted only after a live check that its owner (by uid) is absent; a new " +
@@ -74,5 +74,6 @@ var kcmClauses = []Clause{
 			"kube-controller-manager does."},
 	{ID: "KCM-2", Kind: Data, About: Tool, Source: "kube-controller-manager notes",
 		Sentence: "All controllers in the source document's registry can be run in the harness: the ones that own " +
-			"objects natively, all of them by hosting the upstream code unmodified."},
+			"objects natively, all of them by hosting the upstream code unmodified.",
+		Lacking: "of the registry there is what docs/generations.md lists, and none of it is upstream's own code"},
 }

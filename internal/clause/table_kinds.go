@@ -3,13 +3,12 @@ package clause
 var kindClauses = []Clause{
 	{ID: "KIND-STS-1", Kind: Safety, About: Named,
 		Source:   "controller-ref.md, Controller-specific behavior, StatefulSet",
-		Sentence: "StatefulSet adopts only pods named `{set}-{ordinal}`;",
+		Sentence: "StatefulSet adopts only pods named `{set}-{ordinal}`.",
 		Only:     []string{"statefulset"}},
 	{ID: "KIND-STS-2", Kind: Liveness, About: Named,
 		Source: "controller-ref.md, Controller-specific behavior, StatefulSet",
-		Sentence: "orphan a family, re-create the set with the same name and selector: the whole family is " +
-			"adopted, no " +
-			"pod restarts.",
+		Sentence: "Orphan a family of a StatefulSet, re-create the set with the same name and selector: the whole " +
+			"family is adopted, no pod restarts.",
 		Only: []string{"statefulset"}},
 	{ID: "KIND-DS", Kind: Liveness, About: Named, Source: "controller-ref.md, Controller-specific behavior",
 		Sentence: "DaemonSet: the same laws, one owned pod for each eligible node.",
@@ -22,11 +21,11 @@ var kindClauses = []Clause{
 		Only:     []string{"job"}},
 	{ID: "KIND-CRON-1", Kind: Routing, About: Named,
 		Source:   "controller-ref.md, Controller-specific behavior, CronJob",
-		Sentence: "CronJob works by polling (the old generation) and links Jobs by ControllerRef;",
+		Sentence: "CronJob works by polling (the old generation) and links Jobs by ControllerRef.",
 		Only:     []string{"cronjob"}},
 	{ID: "KIND-CRON-2", Kind: Routing, About: Named,
 		Source:   "controller-ref.md, Controller-specific behavior, CronJob",
-		Sentence: "where a Job has no ControllerRef, the `created-by` annotation is the fallback.",
+		Sentence: "Where a Job has no ControllerRef, CronJob falls back to the `created-by` annotation.",
 		Only:     []string{"cronjob"}},
 	{ID: "KIND-RS", Kind: Safety, About: Named, Source: "controller-ref.md, Controller-specific behavior",
 		Sentence: "ReplicaSet sets ControllerRef, adopts and releases whether or not the garbage collector runs.",
@@ -78,8 +77,8 @@ var jobselClauses = []Clause{
 		Cases:    []string{"jobselector/put-get-roundtrip"}},
 	{ID: "JOBSEL-7", Kind: Data, About: Server, Source: "selector-generation.md",
 		Sentence: "Conversion between the old version's `autoSelector` and the new one's `manualSelector` " +
-			"follows the " +
-			"proposal's table and round-trips as it says."},
+			"follows the proposal's table and round-trips as it says.",
+		Lacking: "no version of the API that has `autoSelector` is served"},
 	{ID: "JOBSEL-8", Kind: Safety, About: Named, Source: "selector-generation.md",
 		Sentence: "A Job deleted without cascading leaves pods that a later Job of the same name does not pick up.",
 		Only:     []string{"job"}},

@@ -196,9 +196,9 @@ func (r *Report) holds(c *clause.Clause) string {
 			case row.State == Broken || row.State == Breaking:
 				broken = append(broken, s.String())
 			case row.State == Held && s.Newest:
-				held = append(held, s.Name)
+				held = append(held, r.called(s))
 			case row.State == Unasked && s.Newest:
-				unasked = append(unasked, s.Name)
+				unasked = append(unasked, r.called(s))
 			}
 			if s.Newest {
 				applies++
@@ -219,4 +219,14 @@ func (r *Report) holds(c *clause.Clause) string {
 		parts = append(parts, "broken by "+strings.Join(broken, ", "))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// called names a controller, with its generation where several of them count as newest.
+func (r *Report) called(s *Sheet) string {
+	for _, o := range r.Sheets {
+		if o != s && o.Newest && o.Name == s.Name {
+			return s.String()
+		}
+	}
+	return s.Name
 }

@@ -116,6 +116,10 @@ var excuses = []excuse{
 	{aged, "ORPHAN-2", "in no schedule is the Pod that it lets go gone when the release lands; the file that " +
 		"brings that about runs the newest generation"},
 	{aged, "EXACT-3", "its Pods have no index: Jobs with one are younger"},
+	{selecting, "EXACT-11", "the law counts what is owned by ControllerRef, and it makes nothing that is"},
+	{aged, "EXACT-9 EXACT-10", "it keeps no revisions and ties no claims: younger ones of its kind do"},
+	{aged, "EXACT-11", "it scales down as it likes: to keep what it needs of those at work is younger"},
+	{aged, "EXACT-12", "it counts the pods that it sees: to count each once, by its uid, is younger"},
 	{selecting, "WRITE-9", "resyncs are among the faults, and generations from before ControllerRef are run without"},
 }
 

@@ -15,8 +15,9 @@ Every sentence that a program can be held to of the ControllerRef proposal (2017
 "Writing Controllers" and the kube-controller-manager notes, one row each, in our own words. The list is
 ` + "`internal/clause`" + `; this page is made of it by ` + "`make update`" + `, with what [covers](#coverage) each
 clause: a named check that fails on a build that breaks it (a mutant) and passes on the reference controllers,
-or a recorded case of the real server. ` + "`threelaws laws`" + ` lists the laws that a run is judged by,
-` + "`threelaws conformance`" + ` which controller keeps which clause.
+a scenario, a test, or a recorded case of the real server; *lacking* says what nothing covers.
+` + "`threelaws laws`" + ` lists the laws that a run is judged by, ` + "`threelaws conformance`" + `
+which controller keeps which clause.
 
 Kinds: **S** safety (checked at every step), **L** liveness (checked at quiescence, or by finding a cycle),
 **R** routing (what an event may enqueue), **V** validation (what the API server accepts), **D**
@@ -125,6 +126,9 @@ func (c *Cover) besides() string {
 	}
 	if c.Waits != "" && len(c.Pins()) == 0 {
 		list = append(list, "there is no controller "+c.Waits+" yet")
+	}
+	if c.Lacking != "" {
+		list = append(list, "lacking: "+c.Lacking)
 	}
 	return strings.Join(list, ", ")
 }

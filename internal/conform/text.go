@@ -146,7 +146,7 @@ func Markdown(r *Report) []byte {
 		fmt.Fprintf(&b, "\n## %s%s\n\n| clause | law | | |\n|---|---|---|---|\n", s.String(), s.age())
 		for _, row := range s.Rows {
 			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", row.ID, row.Law, row.State,
-				strings.ReplaceAll(row.note(), "|", "\\|"))
+				strings.ReplaceAll(strings.TrimPrefix(row.note(), string(row.State)+": "), "|", "\\|"))
 		}
 	}
 	return []byte(b.String())
