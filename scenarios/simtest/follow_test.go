@@ -3,6 +3,7 @@ package simtest_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,12 +18,18 @@ import (
 // What exhaustive search takes for one state is one: whatever led to it, an action leads
 // from it to one state, or to one end. Unlike the proof this needs no world that is small
 // enough to be covered: what a digest leaves out shows in runs drawn at random.
+//
+// Runs are compared in which the same was written in the same order. Where other writes
+// came between, revisions are numbered otherwise, and a state does not tell of that before
+// one of them is written into an object (a CronJob's status holds those of its Jobs).
 
 // follower draws a schedule, and tells where each action led to.
 type follower struct {
 	sim.Chooser
 	taken, left int
-	from        uint64 // the state before the last action, that action, and what it picked
+	read        int      // how many records
+	writes      sim.Hash // what was written, in its order
+	from        uint64   // the state before the last action, that action, and what it picked
 	path        []string
 	led         func(from, to uint64)
 }
@@ -41,7 +48,7 @@ func (f *follower) Next(w *sim.World, enabled []sim.Action) int {
 	if len(f.path) > 0 {
 		f.led(f.from, state)
 	}
-	f.from = state
+	f.from = sim.Mix(state + f.written(w))
 	i := f.Chooser.Next(w, enabled)
 	if i < 0 {
 		f.left++
@@ -56,6 +63,16 @@ func (f *follower) Next(w *sim.World, enabled []sim.Action) int {
 func (f *follower) choose(what string) {
 	f.path = append(f.path, what)
 	f.from = sim.Mix(f.from + sim.HashString(what))
+}
+
+func (f *follower) written(w *sim.World) uint64 {
+	for ; f.read < w.History.Len(); f.read++ {
+		if r := w.History.At(f.read); r.Op == sim.Commit {
+			f.writes.String(r.Object.String())
+			f.writes.Word(r.Version)
+		}
+	}
+	return uint64(f.writes)
 }
 
 // state is what a search knows a state by.
@@ -110,6 +127,28 @@ func follows(p *scenarios.Script, schedules int) (steps int, wrong string) {
 		}
 	}
 	return len(to), wrong
+}
+
+// A settle takes a world for one at rest by what it has seen of heartbeats: two states in
+// which it has seen others are two.
+func TestHeartbeatsArePartOfTheState(t *testing.T) {
+	for _, f := range shipped(t, full()) {
+		if filepath.Base(f.Name) != "set-deleted-then-made-again.txtar" {
+			continue
+		}
+		until, _ := script(f)
+		n := &tally{}
+		p := &proof{size: size{states: 1000, naive: 100, random: 100}, Script: scenarios.Script{
+			File: f, Registry: full(), Until: until, Faults: map[string]int{"relist": 1}}}
+		if p.prove(t, f.Name, n); n.proved != 1 {
+			t.Error(n)
+		}
+		if _, wrong := follows(&p.Script, 100); wrong != "" {
+			t.Error(wrong)
+		}
+		return
+	}
+	t.Error("there is no such file")
 }
 
 func TestAStateDecidesWhatFollows(t *testing.T) {

@@ -40,7 +40,8 @@ func (r *resting) reset() {
 }
 
 // digest folds what of the past decides when a settle takes the world for one at
-// rest: when something last changed, and what has fired since.
+// rest: when something last changed, and what has fired since. What could fire
+// follows from the timers.
 func (r *resting) digest(h *sim.Hash, now time.Duration) {
 	if h.Bool(r.changed); r.changed {
 		return // what else it has seen does not count
@@ -75,9 +76,6 @@ func (r *resting) note(rec *sim.Record, withheld bool) {
 // heartbeat reports whether the timers that are left change nothing.
 func (t *Trial) heartbeat(enabled []sim.Action, timed bool) bool {
 	pending := t.World.Clock.Pending()
-	if len(pending) == 0 {
-		return false
-	}
 	r := &t.rest
 	if r.fired == nil {
 		r.fired = map[beat]int{}
@@ -89,7 +87,7 @@ func (t *Trial) heartbeat(enabled []sim.Action, timed bool) bool {
 		}
 	}
 	r.due = r.due[:0]
-	if len(enabled) == 0 || enabled[0].Class != sim.Timer {
+	if len(pending) == 0 || len(enabled) == 0 || enabled[0].Class != sim.Timer {
 		return false
 	}
 	now := t.World.Clock.Elapsed()
