@@ -162,7 +162,8 @@ func (c *Cluster) DigestHistory(h *sim.Hash) {
 
 // behind is how many deliveries the process's cache of a kind is behind a resource
 // version: see [Env]. A sync that asks learns something, which is folded like what
-// it reads from the cache itself.
+// it reads from the cache itself. That it is behind by none is not: who had a reason
+// to ask then knows no more than who had none, and the two go on alike.
 func (p *Process) behind(gvk schema.GroupVersionKind, resourceVersion string) int {
 	i := p.informers[p.cluster.kind(gvk)]
 	revision, err := strconv.ParseUint(resourceVersion, 10, 64)
@@ -170,7 +171,9 @@ func (p *Process) behind(gvk schema.GroupVersionKind, resourceVersion string) in
 		return 0
 	}
 	n := i.behind(revision)
-	if w := p.cluster.running; w != nil && w.process == p {
+	if w := p.cluster.running; n > 0 && w != nil && w.process == p {
+		w.local.Word(i.state.salt)
+		w.local.Word(revision)
 		w.local.Word(uint64(n))
 	}
 	return n

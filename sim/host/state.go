@@ -155,9 +155,13 @@ func (i *informer) digest(h *sim.Hash) {
 	h.Bool(i.held)
 	if i.cache.asked {
 		h.Word(i.cache.rv)
+		h.Word(i.relisted)
 	}
 	for j := range i.backlog {
 		i.backlog[j].digest(h)
+	}
+	if i.relisted > i.cache.rv { // what it is behind by depends on what the list made it miss
+		h.Word(uint64(len(i.process.cluster.since(i.state, i.cache.rv))))
 	}
 	if !i.synced {
 		h.Word(i.from)

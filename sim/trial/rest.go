@@ -29,7 +29,6 @@ type resting struct {
 	since   time.Duration
 	rounds  int
 	changed bool
-	commits [][2]any // whose change is yet to be looked at
 }
 
 // beat is a timer as it comes again and again.
@@ -37,8 +36,27 @@ type beat struct{ owner, label string }
 
 func (r *resting) reset() {
 	clear(r.fired)
-	r.due, r.commits = r.due[:0], r.commits[:0]
-	r.changed = true
+	r.due, r.changed = r.due[:0], true
+}
+
+// digest folds what of the past decides when a settle takes the world for one at
+// rest: when something last changed, and what has fired since. What could fire
+// follows from the timers.
+func (r *resting) digest(h *sim.Hash, now time.Duration) {
+	if h.Bool(r.changed); r.changed {
+		return // what else it has seen does not count
+	}
+	h.Word(uint64(min(now-r.since, beatsFor)))
+	h.Word(uint64(min(r.rounds, beatsMost)))
+	var sum uint64
+	for b, n := range r.fired {
+		var one sim.Hash
+		one.String(b.owner)
+		one.String(b.label)
+		one.Word(uint64(min(n, beatsTimes)))
+		sum += sim.Mix(uint64(one))
+	}
+	h.Word(sum)
 }
 
 // note takes in a record: does it say that something happened? A sync that fails
@@ -47,13 +65,7 @@ func (r *resting) reset() {
 func (r *resting) note(rec *sim.Record, withheld bool) {
 	switch rec.Op {
 	case sim.Commit:
-		if rec.Before == nil || rec.After == nil || len(r.commits) >= 64 {
-			r.changed = true
-		}
-		if r.changed {
-			return
-		}
-		r.commits = append(r.commits, [2]any{rec.Before, rec.After})
+		r.changed = r.changed || rec.Before == nil || rec.After == nil || !fight.OnlyTimes(rec.Before, rec.After)
 	case sim.SyncEnd:
 		r.changed = r.changed || rec.Message != "" && !withheld
 	case sim.Refusal, sim.FaultHit, sim.Mutation:
@@ -64,9 +76,6 @@ func (r *resting) note(rec *sim.Record, withheld bool) {
 // heartbeat reports whether the timers that are left change nothing.
 func (t *Trial) heartbeat(enabled []sim.Action, timed bool) bool {
 	pending := t.World.Clock.Pending()
-	if len(pending) == 0 {
-		return false
-	}
 	r := &t.rest
 	if r.fired == nil {
 		r.fired = map[beat]int{}
@@ -78,13 +87,9 @@ func (t *Trial) heartbeat(enabled []sim.Action, timed bool) bool {
 		}
 	}
 	r.due = r.due[:0]
-	if len(enabled) == 0 || enabled[0].Class != sim.Timer {
+	if len(pending) == 0 || len(enabled) == 0 || enabled[0].Class != sim.Timer {
 		return false
 	}
-	for _, c := range r.commits {
-		r.changed = r.changed || !fight.OnlyTimes(c[0], c[1])
-	}
-	r.commits = r.commits[:0]
 	now := t.World.Clock.Elapsed()
 	if r.changed {
 		clear(r.fired)

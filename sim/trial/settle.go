@@ -128,6 +128,7 @@ func (t *Trial) Settle(l Limits) Settling {
 	}
 	s.At, s.Writes, s.Steps = t.World.Clock.Elapsed(), c.writes-writes, t.World.Steps()-steps
 	t.limit = deadline{}
+	t.rest.reset()
 	switch {
 	case s.Settled && (l.Rest || beats || t.World.Quiet()):
 		t.Cluster.Settled()

@@ -151,13 +151,14 @@ func (t *Trial) Recycle() {
 }
 
 // digest folds what the trial itself will do: crash processes at traps, and end
-// a settle.
+// a settle: at a bound or because the world is taken for one at rest.
 func (t *Trial) digest(h *sim.Hash) {
 	h.Word(uint64(len(t.traps)))
 	for _, x := range t.traps {
 		x.digest(h)
 	}
 	t.limit.digest(h)
+	t.rest.digest(h, t.World.Clock.Elapsed())
 }
 
 // Step takes one step of the world, as the choices say: it springs the traps that

@@ -144,6 +144,7 @@ func (e *elector) Digest(h *sim.Hash) {
 		h.Word(uint64(now.Sub(e.renewed)))
 	}
 	if e.lease != nil {
+		h.String(e.lease.ResourceVersion) // another one is a lease renewed
 		h.String(holderOf(e.lease))
 		h.Word(uint64(now.Sub(e.lease.Spec.RenewTime.Time)))
 		h.Word(uint64(now.Sub(e.since)))

@@ -120,8 +120,14 @@ func (r *reconciler) Digest(h *sim.Hash) {
 	for _, key := range slices.Sorted(maps.Keys(r.shed)) {
 		h.String(key)
 		var sum uint64
-		for uid := range r.shed[key] {
-			sum += sim.Mix(sim.HashString(string(uid)))
+		for uid, since := range r.shed[key] {
+			unseen := math.MaxInt
+			if since != math.MaxUint64 {
+				unseen = r.env.Behind(pod.Kind, strconv.FormatUint(since, 10))
+			}
+			if unseen > 0 { // what the cache shows makes no difference
+				sum += sim.Mix(sim.HashString(string(uid)) + uint64(unseen))
+			}
 		}
 		h.Word(sum)
 	}

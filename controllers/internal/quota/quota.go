@@ -59,8 +59,14 @@ type reconciler struct {
 	watched map[schema.GroupVersionKind]bool
 }
 
-// Digest folds how many kinds are watched: which ones follows from the quotas.
-func (r *reconciler) Digest(h *sim.Hash) { h.Word(uint64(len(r.watched))) }
+// Digest folds which kinds are watched: a quota that is gone had them watched as well.
+func (r *reconciler) Digest(h *sim.Hash) {
+	var sum uint64
+	for kind := range r.watched {
+		sum += sim.Mix(sim.HashString(kind.String()))
+	}
+	h.Word(sum)
+}
 
 var errNotListed = errors.New("what is to be counted has not been listed yet")
 
