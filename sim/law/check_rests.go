@@ -46,8 +46,9 @@ func (j *Judge) madeOnNothing(r *sim.Record) {
 	s, late := Informed, false
 	k := w.process.work(r)
 	if w.Subject.Lacks(r.SawFor, r.After, func(kind string) []any {
-		late = late || k != nil && k.begun > 0 && w.process.Cache(kind).Changed > k.begun
-		return w.process.believes(&j.state, kind)
+		all, unsure := w.process.believes(&j.state, kind)
+		late = late || unsure || k != nil && k.begun > 0 && w.process.Cache(kind).Changed > k.begun
+		return all
 	}) == "" || late {
 		s = Committed
 	}
@@ -56,9 +57,10 @@ func (j *Judge) madeOnNothing(r *sim.Record) {
 
 // believes is what a process may take to be there of a kind: what its cache shows, as
 // that has it, what it was answered, and what is stored besides, of which it may have been
-// told otherwise.
-func (p *process) believes(s *State, kind string) []any {
-	c, all := p.Cache(kind), p.shows(kind)
+// told otherwise; unsure is that some of the last is going, which it need not know.
+func (p *process) believes(s *State, kind string) (all []any, unsure bool) {
+	c := p.Cache(kind)
+	all = p.shows(kind)
 	for _, e := range p.known.Ahead {
 		if e.Kind == kind && e.Value != nil {
 			all = append(all, e.Value)
@@ -67,9 +69,10 @@ func (p *process) believes(s *State, kind string) []any {
 	for _, o := range s.Kind(kind) {
 		if e := c.Get(o.Ref.Namespace, o.Ref.Name); e == nil || e.Meta.GetUID() != o.Meta.GetUID() {
 			all = append(all, o.Value)
+			unsure = unsure || meta.Deleting(o.Meta)
 		}
 	}
-	return all
+	return all, unsure
 }
 
 // pulledAway reports the deletion of what a dependent of the same owner rests on that is

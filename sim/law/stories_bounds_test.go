@@ -72,6 +72,22 @@ var boundsStories = []story{
 		t.add(sim.Record{Op: sim.SyncStart, Process: "vault", For: one.ref(), SawFor: value(one), Incarnation: 1})
 		t.commit("vault", "update", one, one, one.counting(2)).Incarnation = 1
 	}},
+	{"EXACT-12", "counted twice, as a life had it that was shown less than there was", committed, func(t *tape) {
+		v := object("Vault", "v")
+		one := v.counting(1)
+		p := pod("p", v)
+		t.exist(v, p)
+		t.sync("vault", v, func() { t.commit("vault", "update", v, v, one) })
+		for life := 1; life <= 2; life++ {
+			t.fault("vault", "crash")
+			t.add(sim.Record{Op: sim.FaultHit, Process: "vault", Verb: "restart", Incarnation: life})
+			if life == 2 {
+				t.deliver("vault", nil, p).Incarnation = life
+			}
+			t.add(sim.Record{Op: sim.SyncStart, Process: "vault", For: one.ref(), SawFor: value(one), Incarnation: life})
+			t.commit("vault", "update", one, one, one.counting(life)).Incarnation = life
+		}
+	}},
 	{"EXACT-12", "the user has counted another", kept, func(t *tape) {
 		v := object("Vault", "v")
 		one := v.counting(1)

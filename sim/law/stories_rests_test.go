@@ -1,15 +1,20 @@
 package law
 
-import "github.com/threelaws/threelaws/sim"
+import (
+	"slices"
 
-// vaults is a subject whose Pods rest on Disks of their own names, which are its own as well.
+	"github.com/threelaws/threelaws/sim"
+)
+
+// vaults is a subject whose Pods rest on Disks or Shelves of the names that they give as their
+// nodes. The Disks are its own as well.
 func vaults() Subject {
 	return Subject{Process: "vault", Controller: "vault", Kind: "Vault", Dependents: []string{"Pod", "Disk"},
 		Profile: Writing,
 		Counts: []Count{{Name: "pods", Once: true, Of: func(o any) int { return o.(*thing).Counted },
 			Is: func(_, dependent any) bool { return dependent.(*thing).Kind == "Pod" }}},
 		Lacks: func(_, dependent any, all func(kind string) []any) string {
-			for _, disk := range all("Disk") {
+			for _, disk := range slices.Concat(all("Disk"), all("Shelf")) {
 				if m := disk.(*thing); m.Name == dependent.(*thing).Node && m.DeletionTimestamp == nil {
 					return ""
 				}
@@ -96,6 +101,16 @@ var restsStories = []story{
 		t.sync("vault", v, func() {
 			t.user(d, going)
 			t.deliver("vault", d, going)
+			t.commit("vault", "create", v, nil, pod("p", v).on("d"))
+		})
+	}},
+	{"EXACT-9", "made on one of its own making, which went before it was shown", committed, func(t *tape) {
+		v := object("Vault", "v")
+		t.exist(v)
+		d := object("Shelf", "d")
+		t.sync("vault", v, func() {
+			t.commit("vault", "create", v, nil, d)
+			t.user(d, d.dying(ownFinalizer))
 			t.commit("vault", "create", v, nil, pod("p", v).on("d"))
 		})
 	}},
