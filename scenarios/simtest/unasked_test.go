@@ -102,8 +102,8 @@ func TestSparesKeysOfNoObject(t *testing.T) {
 	}
 	c := simtest.Case{Controllers: []host.Controller{one}, Objects: []runtime.Object{kept}, Schedules: 20}
 	e, err := c.Explore(t.Context(), "w")
-	want := "LAW-2, of keeper: for whom it wrote a Secret in a sync of a key that names no ConfigMap; it is taken for " +
-		"the owner of what it wrote"
+	want := "LAW-2, of keeper: for whom it wrote a Secret in a sync of a key that names no ConfigMap; it is taken " +
+		"for the owner of what it wrote"
 	if err != nil || !slices.Equal(c.Spared(e), []string{want}) {
 		t.Errorf("got %v, %q", err, c.Spared(e))
 	}
