@@ -92,7 +92,7 @@ fuzz:
 SOAK ?= 1000000
 soak:
 	SOAK=$(SOAK) $(GO) test -timeout 24h -count=1 -v -run 'TestConforming' ./cli
-	SOAK=$(SOAK) $(GO) test -timeout 24h -count=1 -v -run 'TestExhaustiveIs' ./scenarios/simtest
+	SOAK=$(SOAK) $(GO) test -timeout 24h -count=1 -v -run 'TestExhaustiveIs|TestAStateDecides' ./scenarios/simtest
 	$(GO) test -timeout 24h -count=1 ./scenarios/simtest/acquitted -threelaws.schedules=20000
 
 # Finds each known bug again, by 30 seeds, and writes docs/track-record.md.
