@@ -85,6 +85,7 @@ func playSwayed(c *recorded.Case, choices sim.Choices, between pace) error {
 func (p *player) play(c *recorded.Case, choices sim.Choices, between pace) error {
 	server := fakeapi.New(fakeapi.Options{})
 	p.cluster, p.known = host.NewCluster(sim.New(choices), server), recorded.NewBinding()
+	defer p.cluster.Stop()
 	p.cluster.World().Clock.Advance(recordedOn.Sub(sim.Epoch))
 	p.handler = httpapi.New(server, p.cluster.World().Clock.Now)
 	p.handler.Execute = func(req *fakeapi.Request) fakeapi.Response { return p.cluster.As("user", req) }
