@@ -60,7 +60,7 @@ func (j *Judge) madeOnNothing(r *sim.Record) {
 // told otherwise; unsure is that some of the last is going, which it need not know.
 func (p *process) believes(s *State, kind string) (all []any, unsure bool) {
 	c := p.Cache(kind)
-	all = p.shows(kind)
+	all = append(p.shows(kind), p.made.of(kind)...)
 	for _, e := range p.known.Ahead {
 		if e.Kind == kind && e.Value != nil {
 			all = append(all, e.Value)

@@ -110,6 +110,7 @@ func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64
 	if p.early >= 0 {
 		sum++
 	}
+	sum += p.made.digest()
 	for uid := range p.gone {
 		sum += sim.Mix(digestUID(uid))
 	}

@@ -149,6 +149,9 @@ func (p *process) deliver(r *sim.Record) {
 	if r.Version >= p.version {
 		p.version, p.kind = r.Version, r.Object.Kind
 	}
+	if len(p.made) > 0 {
+		p.made.shown(r.Object)
+	}
 	c := p.Cache(r.Object.Kind)
 	before, after := c.Fold(r, r.Object.Kind == p.Subject.Kind)
 	if p.Subject.Counted != nil && p.manages(r.Object.Kind) {
@@ -205,6 +208,7 @@ func (p *process) noteWrite(r *sim.Record, w *Write) {
 		return
 	}
 	p.told(r)
+	p.made.note(p, r, w)
 	p.gives(w)
 	p.hangs(w)
 	if !p.synced && p.early < 0 && r.Incarnation == p.incarnation {

@@ -84,7 +84,8 @@ var boundsStories = []story{
 			if life == 2 {
 				t.deliver("vault", nil, p).Incarnation = life
 			}
-			t.add(sim.Record{Op: sim.SyncStart, Process: "vault", For: one.ref(), SawFor: value(one), Incarnation: life})
+			t.add(sim.Record{Op: sim.SyncStart, Process: "vault", For: one.ref(), SawFor: value(one),
+				Incarnation: life})
 			t.commit("vault", "update", one, one, one.counting(life)).Incarnation = life
 		}
 	}},

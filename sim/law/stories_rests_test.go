@@ -114,6 +114,26 @@ var restsStories = []story{
 			t.commit("vault", "create", v, nil, pod("p", v).on("d"))
 		})
 	}},
+	{"EXACT-9", "made on one of its own making, which is gone before it was shown", committed, func(t *tape) {
+		v := object("Vault", "v")
+		t.exist(v)
+		d := object("Shelf", "d")
+		t.sync("vault", v, func() {
+			t.commit("vault", "create", v, nil, d)
+			t.user(d, nil)
+			t.commit("vault", "create", v, nil, pod("p", v).on("d"))
+		})
+	}},
+	{"EXACT-9", "made on one of its own making, of which it was shown that it is gone", broken, func(t *tape) {
+		v := object("Vault", "v")
+		t.exist(v)
+		d := object("Shelf", "d")
+		t.sync("vault", v, func() { t.commit("vault", "create", v, nil, d) })
+		t.deliver("vault", nil, d)
+		t.user(d, nil)
+		t.deliver("vault", d, nil)
+		t.sync("vault", v, func() { t.commit("vault", "create", v, nil, pod("p", v).on("d")) })
+	}},
 	{"EXACT-9", "deleted when nothing rests on it", kept, func(t *tape) {
 		v := object("Vault", "v")
 		d, p := owned("Disk", "d", v), pod("p", v).on("e")

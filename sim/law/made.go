@@ -1,0 +1,65 @@
+package law
+
+import (
+	"slices"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
+)
+
+// made are objects of kinds that are not followed otherwise, which a process created and has
+// not been shown since: it takes them to be there, and may be wrong (EXACT-9).
+type made []making
+
+type making struct {
+	at    coords
+	value any // as it was created
+}
+
+// note takes in a commit of the process's own.
+func (m *made) note(p *process, r *sim.Record, w *Write) {
+	if p.Subject.Lacks == nil || w.Before != nil || w.After == nil || r.Incarnation != p.incarnation ||
+		p.follows(r.Object.Kind) {
+		return
+	}
+	m.shown(r.Object)
+	*m = append(*m, making{coordsOf(r.Object), r.After})
+}
+
+// shown forgets what the process is shown, or told otherwise.
+func (m *made) shown(what sim.Ref) {
+	at := coordsOf(what)
+	*m = slices.DeleteFunc(*m, func(x making) bool { return x.at == at })
+}
+
+// gap forgets a kind that is listed anew.
+func (m *made) gap(kind string) {
+	*m = slices.DeleteFunc(*m, func(x making) bool { return x.at.kind == kind })
+}
+
+// of are the values of a kind.
+func (m made) of(kind string) (all []any) {
+	for _, x := range m {
+		if x.at.kind == kind {
+			all = append(all, x.value)
+		}
+	}
+	return all
+}
+
+// digest tells of which there are.
+func (m made) digest() (sum uint64) {
+	for _, x := range m {
+		var h sim.Hash
+		h.String(x.at.kind)
+		h.String(x.at.namespace)
+		h.String(x.at.name)
+		sum += sim.Mix(uint64(h))
+	}
+	return sum
+}
+
+func coordsOf(r sim.Ref) coords {
+	key := view.KeyOf(r)
+	return coords{r.Kind, key.Namespace, key.Name}
+}
