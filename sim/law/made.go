@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
 // made are objects of kinds that are not followed otherwise, which a process created and has
@@ -59,7 +58,4 @@ func (m made) digest() (sum uint64) {
 	return sum
 }
 
-func coordsOf(r sim.Ref) coords {
-	key := view.KeyOf(r)
-	return coords{r.Kind, key.Namespace, key.Name}
-}
+func coordsOf(r sim.Ref) coords { return coords{r.Kind, r.Namespace, r.Name} }
