@@ -42,7 +42,11 @@ func exactStatus(j *Judge, r *sim.Record) {
 			continue
 		}
 		if had := j.state.ever.had[k.owner]; c.Ever && n > had && n > c.Of(r.Before) {
-			j.Report(Informed, c.Name+" is "+itoa(n)+", it has had "+itoa(had))
+			s := Informed
+			if j.state.guesses(w.process, r, k.owner) {
+				s = Committed
+			}
+			j.Report(s, c.Name+" is "+itoa(n)+", it has had "+itoa(had))
 			return
 		}
 		if c.Ever {
@@ -175,11 +179,15 @@ func (j *Judge) statusesAtRest() {
 			}
 			j.Ask()
 			there, had := j.state.such(o.sub, count, o.Object), j.state.ever.had[o.Meta.GetUID()]
+			strength := Informed
+			if count.Ever && j.state.vague[o.Meta.GetUID()] {
+				strength = Committed
+			}
 			switch {
 			case count.Ever && n > had:
-				j.Report(Informed, count.Name+" of "+o.Ref.String()+" is "+itoa(n)+", it has had "+itoa(had))
+				j.Report(strength, count.Name+" of "+o.Ref.String()+" is "+itoa(n)+", it has had "+itoa(had))
 			case n < there, n > there && !count.Ever:
-				j.Report(Informed, count.Name+" of "+o.Ref.String()+" is "+itoa(n)+", there are "+itoa(there))
+				j.Report(strength, count.Name+" of "+o.Ref.String()+" is "+itoa(n)+", there are "+itoa(there))
 			}
 		}
 	}

@@ -18,9 +18,6 @@ type once struct {
 	j    *Judge
 	ever map[tally]map[types.UID]bool
 	more map[tally]int // that somebody else, or nobody knows who, had written into the status
-	// vague are owners whose status was written by a life that had been shown less than there
-	// was: what that took to be counted, or not yet, no later one can tell.
-	vague map[types.UID]bool
 }
 
 // tally is one count of one owner.
@@ -30,15 +27,13 @@ type tally struct {
 }
 
 func newOnce(j *Judge) Check {
-	return &once{opSet: ops(sim.Commit), j: j, ever: map[tally]map[types.UID]bool{}, more: map[tally]int{},
-		vague: map[types.UID]bool{}}
+	return &once{opSet: ops(sim.Commit), j: j, ever: map[tally]map[types.UID]bool{}, more: map[tally]int{}}
 }
 
 // Reset forgets the run.
 func (c *once) Reset() {
 	clear(c.ever)
 	clear(c.more)
-	clear(c.vague)
 }
 
 // Digest folds which were such, which no state of the world tells once they are gone.
@@ -51,9 +46,6 @@ func (c *once) Digest(h *sim.Hash) {
 	}
 	for t, n := range c.more {
 		sum += digestPair(t.owner, types.UID(t.count), uint64(n))
-	}
-	for owner := range c.vague {
-		sum += digestPair(owner, "", 0)
 	}
 	h.Word(sum)
 }
@@ -68,9 +60,6 @@ func (c *once) Record(r *sim.Record) {
 			}
 			c.note(r, w, &p.Subject, count)
 			if r.Object.Kind == p.Subject.Kind && w.After != nil {
-				if w.process == p && p.incarnation > 0 && c.behind(p, w.After.GetUID()) {
-					c.vague[w.After.GetUID()] = true
-				}
 				c.status(r, w, p, count)
 			}
 		}
@@ -130,22 +119,8 @@ func (c *once) status(r *sim.Record, w *Write, p *process, count *Count) {
 		return
 	}
 	s := Informed
-	if c.vague[t.owner] {
+	if c.j.state.guesses(p, r, t.owner) {
 		s = Committed
 	}
 	c.j.Report(s, count.Name+" is "+itoa(n)+", there have been no more than "+itoa(most))
-}
-
-// behind reports whether a process that was started anew has been shown a dependent as it
-// was before, or not at all: what an earlier life had counted it cannot tell then.
-func (c *once) behind(p *process, owner types.UID) bool {
-	for _, e := range p.known.Members(owner) {
-		o := c.j.state.Object(e.UID)
-		if o == nil || e.Meta == nil || meta.Version(o.Meta) != meta.Version(e.Meta) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(c.j.state.Dependents(owner), func(o *Object) bool {
-		return p.manages(o.Ref.Kind) && p.known.ByUID[o.Meta.GetUID()] == nil
-	})
 }

@@ -18,7 +18,7 @@ func (s *State) digest(h *sim.Hash, hotLoop int, now time.Duration) {
 	h.Bool(s.dropping)
 	h.Word(s.promises.digest())
 	h.Word(s.taken.digest())
-	h.Word(s.ever.digest())
+	h.Word(s.ever.digest() + s.vague.digest())
 	h.Word(s.lately.digest(now))
 	var kinds, bare uint64
 	for _, l := range s.kinds {

@@ -23,6 +23,7 @@ func (s *State) fold(r *sim.Record, p *process, w *Write) {
 		s.put(r.Object.Kind, r.After, w.Before, w.After, w.maker())
 		s.noteBare(r, w)
 		s.lately.fold(r)
+		s.vague.fold(s, r, w)
 		if s.byProcess[r.Process] == nil { // the user, or whoever else acts from outside
 			s.newEpoch()
 		}

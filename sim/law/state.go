@@ -23,6 +23,7 @@ type State struct {
 	taken     taken
 	ever      ever
 	lately    lately
+	vague     vague
 
 	epoch     int  // user actions and switches of generation so far
 	dropping  bool // the server is of a version that does not know the controller field
@@ -51,6 +52,7 @@ func (s *State) reset() {
 	clear(s.promises.byObject)
 	s.taken.reset()
 	clear(s.ever.had)
+	clear(s.vague)
 	clear(s.lately.gone)
 	for _, p := range s.processes {
 		p.restart(0)

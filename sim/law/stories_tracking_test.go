@@ -58,6 +58,16 @@ var trackingStories = []story{
 	{"EXACT-8", "counts each of two as it ends", kept, func(t *tape) { t.tallied(1, 2) }},
 	{"EXACT-8", "counts one twice", broken, func(t *tape) { t.tallied(1, 3) }},
 	{"EXACT-8", "leaves out one that is there", broken, func(t *tape) { t.counted(1) }},
+	{"EXACT-8", "leaves out one that a life had set free which did not see the Job", committed, func(t *tape) {
+		a := job("a")
+		p := pod("p", a).held(tracking).as(func(o *thing) { o.Node = "p" })
+		t.exist(a, p)
+		t.fault("job", "crash")
+		t.add(sim.Record{Op: sim.FaultHit, Process: "job", Verb: "restart", Incarnation: 1})
+		free := t.commit("job", "patch", nil, p, p.held())
+		free.For, free.Incarnation = ofOtherWork, 1
+		t.settled()
+	}},
 	{"ADOPT-2", "not adopted by one that has ended", kept, func(t *tape) {
 		t.exist(job("a").ended(), pod("p", nil))
 		t.settled()
