@@ -40,7 +40,7 @@ func TestToy(t *testing.T) {
 	}
 	s := &Suite{Root: b.root, Path: path, Processes: 2, Progress: func(string, ...any) {}}
 	fates := Fates(p.Mutations)
-	if err := s.Run(fates, func(string) bool { return true }); err != nil {
+	if err := s.Run(fates, func(string) bool { return true }, 0); err != nil {
 		t.Fatal(err)
 	}
 	var got strings.Builder
@@ -112,6 +112,7 @@ func TestForgiveAndReport(t *testing.T) {
 		{"q/g.go", "G", "negate a", Cosmetic, "its package was not tried"},
 	})
 	var out bytes.Buffer
+	Survivors(&out, fates, false)
 	Report(&out, fates, stale)
 	want := `survives: p/f.go:4 F: drop d()  (nothing reaches it)
 needs no excuse: p/f.go F: negate a
