@@ -116,9 +116,9 @@ func TestForgiveAndReport(t *testing.T) {
 	Report(&out, fates, stale)
 	want := `survives: p/f.go:4 F: drop d()  (nothing reaches it)
 needs no excuse: p/f.go F: negate a
-package                                   mutants   killed    equal  excused    score
-p                                               4        1        1        1    33.3%
-all                                             4        1        1        1    33.3%
+package                                   mutants   killed    equal  excused  survive    score
+p                                               4        1        1        1        1    33.3%
+all                                             4        1        1        1        1    33.3%
 `
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)

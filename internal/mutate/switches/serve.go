@@ -30,7 +30,7 @@ type Answer struct {
 	Checks  []string        // their names, to a request without any
 	By      int             // the place in the request of the check that killed it; -1 for none
 	Why     string          // it did
-	Reached []int           // mutations by now; to a request without checks, those of the initialisation
+	Reached []int           // mutations by the checks; to a request without any, by the initialisation
 	Took    []time.Duration // processor time of each check
 	Ended   bool            // the process has ended itself: the check did not end
 }
@@ -80,6 +80,7 @@ func (s *server) answer(r *Request) *Answer {
 		}
 		return a
 	}
+	Reached() // what the initialisation reached is of no check
 	Turn(r.Mutation)
 	defer Turn(None)
 	for i, n := range r.Checks {
