@@ -24,7 +24,8 @@ type Options struct {
 const target = "./controllers/..."
 
 func mutated(pkg string) bool {
-	return pkg != "controllers" && pkg != "controllers/mutants" && pkg != "controllers/recorded"
+	return !slices.Contains([]string{"controllers", "controllers/mutants", "controllers/recorded", "controllers/states"},
+		pkg)
 }
 
 // Main mutates the controllers of the module in the working directory, and reports
@@ -74,14 +75,15 @@ func Main(o *Options, out, progress io.Writer) (bool, error) {
 		Forgive(fates, Excuses)
 		Survivors(out, fates, o.Verbose)
 		all = append(all, fates...)
-	}
-	stale := Forgive(all, Excuses)
-	Report(out, all, stale)
-	if o.Write != "" && !o.Quick {
-		if err := Document(filepath.Join(root, o.Write), Scores(all)); err != nil {
+		if o.Write == "" {
+			continue
+		}
+		if err := Document(filepath.Join(root, o.Write), Scores(fates)); err != nil {
 			return false, err
 		}
 	}
+	stale := Forgive(all, Excuses)
+	Report(out, all, stale)
 	alive := slices.ContainsFunc(all, func(f *Fate) bool { return !f.Killed() && f.Excuse == nil })
 	return len(stale) == 0 && !alive, nil
 }

@@ -50,6 +50,9 @@ type list struct {
 	took    []time.Duration
 	reaches []map[int]bool
 	init    []int
+
+	lock    sync.Mutex
+	killers map[string][]int // by function: the checks that have killed its mutants, the last one first
 }
 
 // Run tries to kill those that live, each by the checks that reach it: those for which
@@ -82,7 +85,7 @@ func (s *Suite) Run(fates []*Fate, which func(check string) bool, budget time.Du
 }
 
 func (s *Suite) try(w *worker, f *Fate, which func(check string) bool, budget time.Duration) error {
-	checks := s.list.reaching(f.ID, which, budget)
+	checks := s.list.reaching(f.Mutation, which, budget)
 	if len(checks) == 0 {
 		return nil
 	}
@@ -96,6 +99,7 @@ func (s *Suite) try(w *worker, f *Fate, which func(check string) bool, budget ti
 		return err
 	}
 	if a.By >= 0 {
+		s.list.killed(f.Mutation, checks[a.By])
 		f.By, f.Why = s.Name+s.list.names[checks[a.By]], a.Why
 	}
 	return nil
@@ -117,7 +121,7 @@ func (s *Suite) cover() error {
 		return fmt.Errorf("%s has no checks: %s", s.Path, first.Why)
 	}
 	l := &list{names: first.Checks, init: first.Reached, took: make([]time.Duration, n),
-		reaches: make([]map[int]bool, n)}
+		reaches: make([]map[int]bool, n), killers: map[string][]int{}}
 	s.list = l
 	err = s.each(n, func(w *worker, i int) error {
 		a, err := w.ask(switches.Request{Checks: []int{i}}, false)
@@ -141,12 +145,13 @@ func (s *Suite) cover() error {
 	return err
 }
 
-// reaching lists the checks that reach a mutation, in the order in which to try them.
-func (l *list) reaching(id int, which func(check string) bool, budget time.Duration) []int {
+// reaching lists the checks that reach a mutation, in the order in which to try them: those that
+// have killed others of the function, then the quick ones.
+func (l *list) reaching(m *Mutation, which func(check string) bool, budget time.Duration) []int {
 	var checks []int
-	everywhere := l.only(id)
+	everywhere := l.only(m.ID)
 	for i, reaches := range l.reaches {
-		if (reaches[id] || everywhere) && which(l.names[i]) {
+		if (reaches[m.ID] || everywhere) && which(l.names[i]) {
 			checks = append(checks, i)
 		}
 	}
@@ -156,10 +161,30 @@ func (l *list) reaching(id int, which func(check string) bool, budget time.Durat
 	spent := time.Duration(0)
 	for i, c := range checks {
 		if spent += l.took[c]; budget > 0 && spent > budget {
-			return checks[:max(i, 1)]
+			checks = checks[:max(i, 1)]
+			break
+		}
+	}
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	for _, k := range slices.Backward(l.killers[m.File+m.Func]) {
+		if i := slices.Index(checks, k); i > 0 {
+			checks = slices.Insert(slices.Delete(checks, i, i+1), 0, k)
 		}
 	}
 	return checks
+}
+
+// mostKillers is how many checks that have killed before are tried first.
+const mostKillers = 5
+
+// killed notes what has killed a mutant of a function.
+func (l *list) killed(m *Mutation, check int) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	key := m.File + m.Func
+	rest := slices.DeleteFunc(slices.Clone(l.killers[key]), func(c int) bool { return c == check })
+	l.killers[key] = append([]int{check}, rest[:min(len(rest), mostKillers-1)]...)
 }
 
 // only reports whether nothing but the initialisation reaches a mutation: a process

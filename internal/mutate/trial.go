@@ -45,12 +45,13 @@ type stage struct {
 	slow        bool
 }
 
-// try tries the mutants of a package: the default schedules, the tests of the package, of
-// package controllers and the recorded cases; then, on those that survive, a few other
+// try tries the mutants of a package: the default schedules, the states, the tests of the
+// package, of package controllers and the recorded cases; then, on those that survive, a few other
 // schedules, and whether the mutants made by hand still die.
 func (t *trial) try(pkg string, fates []*Fate) error {
 	for _, s := range []stage{
 		{},
+		{suite: "controllers/states", budget: testBudget},
 		{suite: pkg, budget: testBudget},
 		{suite: "controllers", budget: testBudget},
 		{suite: "controllers/recorded", budget: testBudget},
@@ -89,7 +90,7 @@ func (t *trial) suite(pkg string) (*Suite, error) {
 	if built {
 		return s, nil
 	}
-	s, err := t.b.Tests(pkg, pkg == "controllers" || pkg == "controllers/recorded")
+	s, err := t.b.Tests(pkg, !mutated(pkg))
 	if err != nil {
 		return nil, err
 	}

@@ -37,8 +37,12 @@ type Answer struct {
 
 const doesNotEnd = "does not end"
 
-// heapLimit is how much memory a check may take, in bytes.
-const heapLimit = 1 << 30
+// heapLimit is how much memory a check may take, in bytes; addressLimit is what the system
+// refuses to a process that takes it faster than is looked.
+const (
+	heapLimit    = 1 << 30
+	addressLimit = 4 << 30
+)
 
 // AnswersFile is the number of the open file that answers are written to: what a
 // check prints is in nobody's way.
@@ -50,6 +54,9 @@ func Serve(checks []Check) {
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, 1<<20)
 	out := json.NewEncoder(os.NewFile(AnswersFile, "answers"))
+	if err := syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: addressLimit, Max: addressLimit}); err != nil {
+		panic("switches: " + err.Error())
+	}
 	s := &server{checks: checks, out: out}
 	go s.watch()
 	for in.Scan() {
