@@ -37,12 +37,7 @@ type world struct {
 func play(t *testing.T, file *txtar.Archive, f *host.FailedRequest) *world {
 	t.Helper()
 	w := &world{Trial: trial.New(trial.Options{Choices: sim.Zero{}}), t: t, file: file, shown: map[string]string{}}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("after\n%s", strings.Join(w.states, ""))
-		}
-		w.Stop()
-	})
+	defer w.Stop()
 	if f != nil {
 		w.Cluster.Fail(*f)
 	}
@@ -225,22 +220,19 @@ var differs = []struct {
 	as   string
 }{
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:]+Z`), "TIME"},
-	{regexp.MustCompile(`, [\dms.µ]+\n`), "\n"},
 	{regexp.MustCompile(`"revision":\d+|"resourceVersion":"\d+"`), ""},
 	{regexp.MustCompile(`-\d+\b`), "-N"},
 }
 
-// alike are states without what may differ when something was done a second time: times,
-// and what is numbered.
-func alike(states []string) []string {
-	var list []string
-	for _, s := range states {
+// alike are objects without what may differ when something was done a second time: times, and
+// what is numbered.
+func alike(objects []string) []string {
+	for i, o := range objects {
 		for _, d := range differs {
-			s = d.what.ReplaceAllString(s, d.as)
+			o = d.what.ReplaceAllString(o, d.as)
 		}
-		lines := strings.Split(s, "\n")
-		slices.Sort(lines)
-		list = append(list, strings.Join(lines, "\n"))
+		objects[i] = o
 	}
-	return list
+	slices.Sort(objects)
+	return objects
 }

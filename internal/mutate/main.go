@@ -67,7 +67,7 @@ func Main(o *Options, out, progress io.Writer) (bool, error) {
 		return false, err
 	}
 	var all []*Fate
-	for _, pkg := range packagesOf(chosen) {
+	for _, pkg := range packagesOf(chosen, o.Only) {
 		fates := Fates(slices.DeleteFunc(slices.Clone(chosen), func(m *Mutation) bool { return m.Package != pkg }))
 		if err := t.try(pkg, fates); err != nil {
 			return false, err
@@ -88,13 +88,17 @@ func Main(o *Options, out, progress io.Writer) (bool, error) {
 	return len(stale) == 0 && !alive, nil
 }
 
-// packagesOf are the packages of mutations, in their order.
-func packagesOf(list []*Mutation) []string {
+// packagesOf are the packages of mutations, in the order in which they are asked for.
+func packagesOf(list []*Mutation, only []string) []string {
 	var names []string
 	for _, m := range list {
 		if !slices.Contains(names, m.Package) {
 			names = append(names, m.Package)
 		}
 	}
+	place := func(pkg string) int {
+		return slices.IndexFunc(only, func(o string) bool { return matches(pkg, []string{o}) })
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return place(a) - place(b) })
 	return names
 }

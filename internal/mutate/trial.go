@@ -8,7 +8,7 @@ import (
 // Budgets of processor time that a survivor is given, of each sort of check, as the
 // checks take without a mutation.
 const (
-	testBudget    = 4 * time.Second
+	testBudget    = 2 * time.Second
 	exploreBudget = time.Second
 	mutantBudget  = time.Second
 )
@@ -46,15 +46,15 @@ type stage struct {
 }
 
 // try tries the mutants of a package: the default schedules, the states, the tests of the
-// package, of package controllers and the recorded cases; then, on those that survive, a few other
+// package, the recorded cases, the tests of package controllers; then, on those that survive, a few other
 // schedules, and whether the mutants made by hand still die.
 func (t *trial) try(pkg string, fates []*Fate) error {
 	for _, s := range []stage{
 		{},
 		{suite: "controllers/states", budget: testBudget},
 		{suite: pkg, budget: testBudget},
-		{suite: "controllers", budget: testBudget},
 		{suite: "controllers/recorded", budget: testBudget},
+		{suite: "controllers", budget: testBudget},
 		{kind: "explore", budget: exploreBudget, slow: true},
 		{kind: "mutant", budget: mutantBudget, slow: true},
 	} {
