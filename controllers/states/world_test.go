@@ -180,8 +180,8 @@ func (w *world) show(line string) {
 // told are the parts of an object that are shown.
 var told = []string{"labels", "annotations", "finalizers", "ownerReferences", "deletionTimestamp"}
 
-// text is an object in one line: its metadata, data and status, its spec where
-// that is a controller's work.
+// text is an object in one line: its metadata, data and status, its node, its spec
+// where that is a controller's work.
 func text(t *testing.T, obj runtime.Object) string {
 	raw, err := json.Marshal(obj)
 	var o map[string]any
@@ -202,6 +202,9 @@ func text(t *testing.T, obj runtime.Object) string {
 		if !slices.Contains([]string{"metadata", "kind", "apiVersion"}, key) && (key != "spec" || owned(meta)) {
 			out[key] = v
 		}
+	}
+	if spec, is := o["spec"].(map[string]any); is && spec["nodeName"] != nil {
+		out["nodeName"] = spec["nodeName"]
 	}
 	raw, err = json.Marshal(out)
 	if err != nil {
