@@ -57,7 +57,8 @@ func writeRows(rows []Score) string {
 	slices.SortFunc(rows, func(a, b Score) int { return strings.Compare(a.Package, b.Package) })
 	total := Score{Package: sum}
 	var b strings.Builder
-	b.WriteString("| package | mutants | killed | equivalent | excused | surviving | killed of those not equivalent |\n" +
+	b.WriteString("| package | mutants | killed | equivalent | excused | surviving |" +
+		" killed of those not equivalent |\n" +
 		"| --- | --- | --- | --- | --- | --- | --- |\n")
 	row := func(s *Score) {
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %.1f %% |\n", s.Package, s.Mutants, s.Killed, s.Equivalent,

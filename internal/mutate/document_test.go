@@ -63,7 +63,8 @@ func TestLike(t *testing.T) {
 }
 
 func TestNamesOfTests(t *testing.T) {
-	out := "=== RUN   TestA\n=== RUN   TestA/x\n=== RUN   TestA/x/1\n=== RUN   TestA/y\n=== RUN   TestB\n--- PASS: TestA\n"
+	out := "=== RUN   TestA\n=== RUN   TestA/x\n=== RUN   TestA/x/1\n=== RUN   TestA/y\n=== RUN   TestB\n" +
+		"--- PASS: TestA\n"
 	got := testsOf(out)
 	want := []string{"TestA/x/1", "TestA/y", "TestB"}
 	if len(got) != len(want) || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] {

@@ -59,7 +59,7 @@ const (
 	expectationsFile = "controllers/internal/expectations/expectations.go"
 
 	ofMutants  = "only mutants made by hand get here: what else they do is of no account"
-	digests    = "no controller acts by its digest: it tells states apart for exhaustive search, which has tests of its own"
+	digests    = "no controller acts by its digest: it tells states apart for exhaustive search"
 	fulfilled  = "a record that is fulfilled counts as none; it is replaced by the next"
 	dying      = "drop left r.open && !slices.Contains(r.early, object) && !slices.Contains(r.dying, object)"
 	dyingTwice = "a name that stands there twice, or in both lists, goes when the round of creations is over"

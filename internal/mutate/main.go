@@ -24,8 +24,8 @@ type Options struct {
 const target = "./controllers/..."
 
 func mutated(pkg string) bool {
-	return !slices.Contains([]string{"controllers", "controllers/mutants", "controllers/recorded", "controllers/states"},
-		pkg)
+	return !slices.Contains([]string{"controllers", "controllers/mutants", "controllers/recorded",
+		"controllers/states"}, pkg)
 }
 
 // Main mutates the controllers of the module in the working directory, and reports

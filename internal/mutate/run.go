@@ -141,7 +141,8 @@ func (s *Suite) cover() error {
 	for _, t := range l.took {
 		all += t
 	}
-	s.Progress("%d checks of %s take %v", n, cmp.Or(strings.TrimSpace(s.Name), "scenarios"), all.Round(time.Millisecond))
+	name := cmp.Or(strings.TrimSpace(s.Name), "scenarios")
+	s.Progress("%d checks of %s take %v", n, name, all.Round(time.Millisecond))
 	return err
 }
 

@@ -26,8 +26,12 @@ func (b *Build) newTrial(o *Options, say func(string, ...any)) (*trial, error) {
 	if err != nil {
 		return nil, err
 	}
+	args := []string{"scenarios/testdata"}
+	if o.Quick {
+		args = append(args, "quick")
+	}
 	t := &trial{b: b, o: o, say: say, suites: map[string]*Suite{}}
-	t.suites[""] = t.serving(&Suite{Root: b.root, Path: path, Args: []string{"scenarios/testdata"}})
+	t.suites[""] = t.serving(&Suite{Root: b.root, Path: path, Args: args})
 	return t, nil
 }
 
