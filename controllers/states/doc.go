@@ -5,6 +5,7 @@
 //
 // A file below testdata is a world. Its script has a step on each line:
 //
+//	lawless                        the controllers are from before ControllerRef
 //	controllers NAME...            who runs
 //	make SECTION                   the manifests of that section
 //	patch KIND/NAME [status] JSON  a merge patch
