@@ -37,9 +37,11 @@ func (f *finder) settled(e ast.Expr) (value, ok bool) {
 // isGuard reports whether a field is one of a struct of guards that are left out.
 func (f *finder) isGuard(e *ast.SelectorExpr) bool {
 	t := f.pkg.TypesInfo.TypeOf(e.X)
-	if t == nil || !f.isBool(e) {
-		return false
-	}
+	return t != nil && f.isBool(e) && isGuards(t)
+}
+
+// isGuards reports whether a type is a struct of guards, or a pointer to one.
+func isGuards(t types.Type) bool {
 	if p, is := t.(*types.Pointer); is {
 		t = p.Elem()
 	}
