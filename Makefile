@@ -99,11 +99,11 @@ soak:
 track:
 	$(GO) run ./cmd/threelaws track --out docs/track-record.md
 
-# Mutates the controllers, one place at a time, and lists what nothing notices: half an
-# hour of one core. MUTATE=--only=ref does it for one package.
+# Mutates the controllers, one place at a time, lists what nothing notices, and brings the table of
+# docs/mutation.md up to date: an hour of one core. MUTATE=--only=ref does it for one package.
 MUTATE ?=
 mutate:
-	$(GO) run ./internal/mutate/cmd/mutate $(MUTATE)
+	$(GO) run ./internal/mutate/cmd/mutate --write docs/mutation.md $(MUTATE)
 
 # Rewrites goldens: the scenario files' and those of packages whose tests have
 # an -update flag. Read the difference before you commit it.

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -19,11 +21,11 @@ import (
 func TestRecorded(t *testing.T) {
 	only := os.Getenv("VECTOR")
 	for _, area := range []string{"gc", "controllers"} {
-		cases, err := recorded.ReadArea("../../fakeapi/testdata/vectors/" + area)
+		var passed atomic.Int32
+		cases, err := casesOf[area]()
 		if err != nil {
 			t.Fatal(err)
 		}
-		var passed atomic.Int32
 		t.Run(area, func(t *testing.T) {
 			for _, c := range cases {
 				if strings.HasPrefix(c.Name(), only) {
@@ -38,6 +40,16 @@ func TestRecorded(t *testing.T) {
 		})
 		t.Logf("%-12s %3d of %3d", area, passed.Load(), len(cases))
 	}
+}
+
+// casesOf reads the cases of an area once, however often the test is run.
+var casesOf = map[string]func() ([]*recorded.Case, error){
+	"gc":          sync.OnceValues(func() ([]*recorded.Case, error) { return readArea("gc") }),
+	"controllers": sync.OnceValues(func() ([]*recorded.Case, error) { return readArea("controllers") }),
+}
+
+func readArea(name string) ([]*recorded.Case, error) {
+	return recorded.ReadArea("../../fakeapi/testdata/vectors/" + name)
 }
 
 // replay replays a case, and says whether it passes.
@@ -62,8 +74,12 @@ func replay(t *testing.T, c *recorded.Case) bool {
 	return !t.Failed()
 }
 
-// schedules is how many other schedules a case is replayed under.
+// schedules is how many other schedules a case is replayed under; SCHEDULES in the environment
+// has another number.
 func schedules() uint64 {
+	if n, err := strconv.ParseUint(os.Getenv("SCHEDULES"), 10, 64); err == nil {
+		return n
+	}
 	if testing.Short() {
 		return 20
 	}

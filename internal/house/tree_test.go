@@ -28,6 +28,8 @@ var kept = []struct {
 	{"kubectltest/go.mod", "", "", "a module of its own, so that kubectl's dependencies are not ours"},
 	{"kubectltest/go.sum", "", "", "its checksums"},
 	{"cli/testdata/", `.*\.(txtar|txt|json|xml)`, "cli/golden_test.go", "the command line's goldens and what they run"},
+	{"controllers/states/testdata/", `[a-z-]+\.txtar`, "controllers/states/states_test.go",
+		"worlds with the states that they come to"},
 	{"fakeapi/testdata/vectors/", `.*\.(json|jsonl|gz)`, "internal/recorded", "what the real server answered"},
 	{"fakeapi/httpapi/internal/discovery/", `resources\.txt`, "fakeapi/httpapi/internal/discovery/resources.go",
 		"the table of resources, embedded"},

@@ -9,9 +9,9 @@
 // which mutations each file reaches, and then over the files that reach a mutation
 // with that one on, until one of them fails. What fails is the file as it stands:
 // golden text, what it expects, the laws. Those that survive the default schedules
-// meet the tests of their package, a few explored schedules of each file, the mutants
-// by hand (which have to die as before), the tests of package controllers, and the
-// recorded cases.
+// meet the tests of their package, those of package controllers, the recorded cases,
+// a few explored schedules of each file, and the mutants by hand, which have to die as
+// before. Tests are served by one process too, by a TestMain that the overlay adds.
 //
 // A survivor is a hole, or has a row in [Excuses].
 package mutate

@@ -33,7 +33,7 @@ func (f *finder) composite(n *ast.CompositeLit) {
 		default:
 			continue
 		}
-		if name, ok := f.names.name(of); ok {
+		if name, ok := f.names.name(of); ok && !isGuards(of) {
 			f.wrap(kv.Value, switchesName+".Elem["+escape(name)+"](%d, ", ")", f.add(Without, kv, f.text(kv)))
 		}
 	}

@@ -95,6 +95,10 @@ func (f *finder) visit(root ast.Node) {
 		case *ast.IfStmt:
 			f.valued(n.Init)
 			f.negate(n.Cond)
+			if v, ok := f.settled(n.Cond); ok {
+				f.branches(n, v)
+				return false
+			}
 		case *ast.ForStmt:
 			if n.Cond != nil {
 				f.negate(n.Cond)
@@ -108,6 +112,20 @@ func (f *finder) visit(root ast.Node) {
 		}
 		return true
 	})
+}
+
+// branches finds the mutations of a statement of whose branches one is for mutants alone.
+func (f *finder) branches(n *ast.IfStmt, then bool) {
+	if n.Init != nil {
+		f.visit(n.Init)
+	}
+	f.visit(n.Cond)
+	switch {
+	case then:
+		f.visit(n.Body)
+	case n.Else != nil:
+		f.visit(n.Else)
+	}
 }
 
 // add notes a mutation, and returns its number.
@@ -159,8 +177,12 @@ func (f *finder) binary(n *ast.BinaryExpr) {
 			before = "(!" + switchesName + ".On(%d) && "
 		}
 		text := f.text(n)
-		f.wrap(n.X, before, ")", f.add(DropLeft, n, text))
-		f.wrap(n.Y, before, ")", f.add(DropRight, n, text))
+		if !f.idle(n.Op, n.X, n.Y) {
+			f.wrap(n.X, before, ")", f.add(DropLeft, n, text))
+		}
+		if !f.idle(n.Op, n.Y, n.X) {
+			f.wrap(n.Y, before, ")", f.add(DropRight, n, text))
+		}
 	case token.LSS, token.LEQ, token.GTR, token.GEQ:
 		f.turn(n)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -13,7 +14,8 @@ type Options struct {
 	Only      []string // packages; all without any
 	List      bool     // print the mutations and try none
 	Verbose   bool     // print what killed each
-	Quick     bool     // scenarios and the tests of the package only
+	Quick     bool     // default schedules, and tests
+	Write     string   // the document that has the table of scores; "" for none
 	Processes int
 }
 
@@ -22,7 +24,8 @@ type Options struct {
 const target = "./controllers/..."
 
 func mutated(pkg string) bool {
-	return pkg != "controllers" && pkg != "controllers/mutants" && pkg != "controllers/recorded"
+	return !slices.Contains([]string{"controllers", "controllers/mutants", "controllers/recorded",
+		"controllers/states"}, pkg)
 }
 
 // Main mutates the controllers of the module in the working directory, and reports
@@ -59,53 +62,43 @@ func Main(o *Options, out, progress io.Writer) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	fates, err := b.tryAll(chosen, o, say)
+	t, err := b.newTrial(o, say)
 	if err != nil {
 		return false, err
 	}
-	stale := Forgive(fates, Excuses)
-	if o.Verbose {
-		for _, f := range fates {
-			if f.Killed() {
-				fmt.Fprintf(out, "killed: %s\n    by %s: %s\n", f, f.By, f.Why)
-			}
+	var all []*Fate
+	for _, pkg := range packagesOf(chosen, o.Only) {
+		fates := Fates(slices.DeleteFunc(slices.Clone(chosen), func(m *Mutation) bool { return m.Package != pkg }))
+		if err := t.try(pkg, fates); err != nil {
+			return false, err
+		}
+		Forgive(fates, Excuses)
+		Survivors(out, fates, o.Verbose)
+		all = append(all, fates...)
+		if o.Write == "" {
+			continue
+		}
+		if err := Document(filepath.Join(root, o.Write), Scores(fates)); err != nil {
+			return false, err
 		}
 	}
-	Report(out, fates, stale)
-	alive := slices.ContainsFunc(fates, func(f *Fate) bool { return !f.Killed() && f.Excuse == nil })
+	stale := Forgive(all, Excuses)
+	Report(out, all, stale)
+	alive := slices.ContainsFunc(all, func(f *Fate) bool { return !f.Killed() && f.Excuse == nil })
 	return len(stale) == 0 && !alive, nil
 }
 
-// tryAll tries the default schedules and a few others, and on those that survive what
-// takes longer.
-func (b *Build) tryAll(chosen []*Mutation, o *Options, say func(string, ...any)) ([]*Fate, error) {
-	path, err := b.Command("./internal/mutate/worker")
-	if err != nil {
-		return nil, err
-	}
-	s := &Suite{Root: b.root, Path: path, Args: []string{"scenarios/testdata"}, Processes: o.Processes, Progress: say}
-	fates := Fates(chosen)
-	kind := func(suffix string) func(string) bool {
-		return func(check string) bool {
-			_, part, _ := strings.Cut(check, " ")
-			return part == suffix
+// packagesOf are the packages of mutations, in the order in which they are asked for.
+func packagesOf(list []*Mutation, only []string) []string {
+	var names []string
+	for _, m := range list {
+		if !slices.Contains(names, m.Package) {
+			names = append(names, m.Package)
 		}
 	}
-	stages := []func() error{
-		func() error { return s.Run(fates, kind("")) },
-		func() error { return b.tryTests(fates, func(f *Fate) string { return f.Package }, o, say) },
-		func() error { return s.Run(fates, kind("explore")) },
-		func() error { return s.Run(fates, kind("mutant")) },
-		func() error { return b.tryTests(fates, func(*Fate) string { return "controllers" }, o, say) },
-		func() error { return b.tryTests(fates, func(*Fate) string { return "controllers/recorded" }, o, say) },
+	place := func(pkg string) int {
+		return slices.IndexFunc(only, func(o string) bool { return matches(pkg, []string{o}) })
 	}
-	if o.Quick {
-		stages = stages[:4]
-	}
-	for _, try := range stages {
-		if err := try(); err != nil {
-			return nil, err
-		}
-	}
-	return fates, nil
+	slices.SortStableFunc(names, func(a, b string) int { return place(a) - place(b) })
+	return names
 }

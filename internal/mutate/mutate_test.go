@@ -40,7 +40,7 @@ func TestToy(t *testing.T) {
 	}
 	s := &Suite{Root: b.root, Path: path, Processes: 2, Progress: func(string, ...any) {}}
 	fates := Fates(p.Mutations)
-	if err := s.Run(fates, func(string) bool { return true }); err != nil {
+	if err := s.Run(fates, func(string) bool { return true }, 0); err != nil {
 		t.Fatal(err)
 	}
 	var got strings.Builder
@@ -112,12 +112,13 @@ func TestForgiveAndReport(t *testing.T) {
 		{"q/g.go", "G", "negate a", Cosmetic, "its package was not tried"},
 	})
 	var out bytes.Buffer
+	Survivors(&out, fates, false)
 	Report(&out, fates, stale)
 	want := `survives: p/f.go:4 F: drop d()  (nothing reaches it)
 needs no excuse: p/f.go F: negate a
-package                                   mutants   killed    equal  excused    score
-p                                               4        1        1        1    33.3%
-all                                             4        1        1        1    33.3%
+package                                   mutants   killed    equal  excused  survive    score
+p                                               4        1        1        1        1    33.3%
+all                                             4        1        1        1        1    33.3%
 `
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)

@@ -3,61 +3,79 @@ package mutate
 import (
 	"encoding/json"
 	"fmt"
+	"go/parser"
+	"go/token"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // Build is a program with all its mutations, compiled.
 type Build struct {
 	root, dir string
-	overlay   string
+	replace   map[string]string // by absolute name
 }
 
 // Overlay writes the mutated files to a directory, for the go command to take them
 // in the place of the real ones.
 func (p *Program) Overlay(root, dir string) (*Build, error) {
-	replace := map[string]string{}
-	for i, name := range slices.Sorted(maps.Keys(p.files)) {
-		to := filepath.Join(dir, fmt.Sprintf("%03d_%s", i, filepath.Base(name)))
-		if err := os.WriteFile(to, p.files[name], 0o644); err != nil {
+	b := &Build{root: root, dir: dir, replace: map[string]string{}}
+	for _, name := range slices.Sorted(maps.Keys(p.files)) {
+		if err := b.put(name, p.files[name]); err != nil {
 			return nil, err
 		}
-		replace[name] = to
 	}
-	raw, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return nil, err
-	}
-	b := &Build{root: root, dir: dir, overlay: filepath.Join(dir, "overlay.json")}
-	return b, os.WriteFile(b.overlay, raw, 0o644)
+	return b, nil
+}
+
+// put has a file be another, or be there.
+func (b *Build) put(name string, src []byte) error {
+	to := filepath.Join(b.dir, fmt.Sprintf("%03d_%s", len(b.replace), filepath.Base(name)))
+	b.replace[name] = to
+	return os.WriteFile(to, src, 0o644)
 }
 
 // Command builds a main package.
 func (b *Build) Command(pkg string) (string, error) {
 	out := filepath.Join(b.dir, filepath.Base(pkg))
-	return out, b.goTool("build", "-overlay", b.overlay, "-o", out, pkg)
+	return out, b.goTool("build", "-o", out, pkg)
 }
 
-// Test builds the tests of a package; "" where it has none.
-func (b *Build) Test(pkg string) (string, error) {
-	out := filepath.Join(b.dir, filepath.Base(pkg)+".test")
-	if err := b.goTool("test", "-c", "-overlay", b.overlay, "-o", out, "./"+pkg); err != nil {
+// test builds the tests of a package, one of whose files is given.
+func (b *Build) test(pkg, file string) (string, error) {
+	dir := filepath.Join(b.root, pkg)
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly)
+	if err != nil {
 		return "", err
 	}
-	if _, err := os.Stat(out); err != nil {
-		return "", nil
+	src := fmt.Appendf(nil, mainOfTests, f.Name.Name, switchesPath)
+	if err := b.put(filepath.Join(dir, mainFile), src); err != nil {
+		return "", err
 	}
-	return out, nil
+	out := filepath.Join(b.dir, strings.ReplaceAll(pkg, "/", "-")+".test")
+	return out, b.goTool("test", "-c", "-o", out, "./"+pkg)
 }
 
-func (b *Build) goTool(args ...string) error {
-	c := exec.Command("go", args...)
+// goTool runs a command of the go tool, with the overlay.
+func (b *Build) goTool(command string, args ...string) error {
+	raw, err := json.Marshal(map[string]any{"Replace": b.replace})
+	if err != nil {
+		return err
+	}
+	overlay := filepath.Join(b.dir, "overlay.json")
+	if err := os.WriteFile(overlay, raw, 0o644); err != nil {
+		return err
+	}
+	if command == "test" {
+		args = append([]string{"-vet=off"}, args...)
+	}
+	c := exec.Command("go", append([]string{command, "-overlay", overlay}, args...)...)
 	c.Dir = b.root
 	if out, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("go %v: %w\n%s", args, err, out)
+		return fmt.Errorf("go %s %v: %w\n%s", command, args, err, out)
 	}
 	return nil
 }

@@ -13,6 +13,9 @@ type Score struct {
 	Mutants, Killed, Equivalent, Excused int // the equivalent ones are not among those excused
 }
 
+// Surviving are those that live without an excuse.
+func (s *Score) Surviving() int { return s.Mutants - s.Killed - s.Equivalent - s.Excused }
+
 // Percent is how many of those that are not equivalent were killed.
 func (s *Score) Percent() float64 {
 	if s.Mutants == s.Equivalent {
@@ -33,10 +36,13 @@ func (s *Score) count(f *Fate) {
 	}
 }
 
+// sum is what the row of all packages is called.
+const sum = "all"
+
 // Scores are those of each package, and of all.
 func Scores(fates []*Fate) []Score {
 	var list []Score
-	total := Score{Package: "all"}
+	total := Score{Package: sum}
 	for _, f := range fates {
 		i := slices.IndexFunc(list, func(s Score) bool { return s.Package == f.Package })
 		if i < 0 {
@@ -49,25 +55,31 @@ func Scores(fates []*Fate) []Score {
 	return append(list, total)
 }
 
-// Report prints who survived and what that comes to.
-func Report(w io.Writer, fates []*Fate, stale []*Excuse) {
+// Survivors prints who survived without an excuse, and what killed the others where that is asked for.
+func Survivors(w io.Writer, fates []*Fate, all bool) {
 	for _, f := range fates {
-		if f.Killed() || f.Excuse != nil {
-			continue
+		switch {
+		case f.Killed() && all:
+			fmt.Fprintf(w, "killed: %s\n    by %s: %s\n", f, f.By, f.Why)
+		case f.Killed() || f.Excuse != nil:
+		case f.Reached:
+			fmt.Fprintf(w, "survives: %s\n", f)
+		default:
+			fmt.Fprintf(w, "survives: %s  (nothing reaches it)\n", f)
 		}
-		why := ""
-		if !f.Reached {
-			why = "  (nothing reaches it)"
-		}
-		fmt.Fprintf(w, "survives: %s%s\n", f, why)
 	}
+}
+
+// Report prints which excuses nobody needs, and what it all comes to.
+func Report(w io.Writer, fates []*Fate, stale []*Excuse) {
 	for _, e := range stale {
 		fmt.Fprintf(w, "needs no excuse: %s\n", e)
 	}
-	fmt.Fprintf(w, "%-40s %8s %8s %8s %8s %8s\n", "package", "mutants", "killed", "equal", "excused", "score")
+	fmt.Fprintf(w, "%-40s %8s %8s %8s %8s %8s %8s\n", "package", "mutants", "killed", "equal", "excused", "survive",
+		"score")
 	for _, s := range Scores(fates) {
-		fmt.Fprintf(w, "%-40s %8d %8d %8d %8d %7.1f%%\n", s.Package, s.Mutants, s.Killed, s.Equivalent, s.Excused,
-			s.Percent())
+		fmt.Fprintf(w, "%-40s %8d %8d %8d %8d %8d %7.1f%%\n", s.Package, s.Mutants, s.Killed, s.Equivalent, s.Excused,
+			s.Surviving(), s.Percent())
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,8 +24,9 @@ func Fates(all []*Mutation) []*Fate {
 // Suite is a command that serves checks (see [switches.Serve]), and how many processes
 // of it run at once.
 type Suite struct {
+	Name       string // what stands before the names of its checks
 	Root, Path string
-	Args       []string
+	Args, Env  []string
 	Processes  int
 	Progress   func(format string, args ...any)
 
@@ -48,24 +50,31 @@ type list struct {
 	took    []time.Duration
 	reaches []map[int]bool
 	init    []int
+
+	lock    sync.Mutex
+	killers map[string][]int // by function: the checks that have killed its mutants, the last one first
 }
 
 // Run tries to kill those that live, each by the checks that reach it: those for which
-// which says so, the quick ones first.
-func (s *Suite) Run(fates []*Fate, which func(check string) bool) error {
+// which says so, the quick ones first, as long as they take less than so much of a
+// processor together; 0: however long that is.
+func (s *Suite) Run(fates []*Fate, which func(check string) bool, budget time.Duration) error {
 	if s.list == nil {
 		if err := s.cover(); err != nil {
 			return err
 		}
 	}
 	alive := slices.DeleteFunc(slices.Clone(fates), (*Fate).Killed)
+	if len(alive) == 0 {
+		return nil
+	}
 	var tried, dead atomic.Int32
 	return s.each(len(alive), func(w *worker, i int) error {
-		if n := tried.Add(1); n%100 == 0 {
-			s.Progress("%d of %d mutants, %d killed", n, len(alive), dead.Load())
+		if n := tried.Add(1); n%200 == 0 {
+			s.Progress("  %d of %d mutants, %d killed", n, len(alive), dead.Load())
 		}
 		f := alive[i]
-		if err := s.try(w, f, which); err != nil {
+		if err := s.try(w, f, which, budget); err != nil {
 			return err
 		}
 		if f.Killed() {
@@ -75,8 +84,8 @@ func (s *Suite) Run(fates []*Fate, which func(check string) bool) error {
 	})
 }
 
-func (s *Suite) try(w *worker, f *Fate, which func(check string) bool) error {
-	checks := s.list.reaching(f.Mutation, which)
+func (s *Suite) try(w *worker, f *Fate, which func(check string) bool, budget time.Duration) error {
+	checks := s.list.reaching(f.Mutation, which, budget)
 	if len(checks) == 0 {
 		return nil
 	}
@@ -85,18 +94,19 @@ func (s *Suite) try(w *worker, f *Fate, which func(check string) bool) error {
 	for _, c := range checks {
 		r.Limits = append(r.Limits, leastTime+10*s.list.took[c])
 	}
-	a, err := w.ask(r, f.Init)
+	a, err := w.ask(r, s.list.only(f.ID))
 	if err != nil {
 		return err
 	}
 	if a.By >= 0 {
-		f.By, f.Why = s.list.names[checks[a.By]], a.Why
+		s.list.killed(f.Mutation, checks[a.By])
+		f.By, f.Why = s.Name+s.list.names[checks[a.By]], a.Why
 	}
 	return nil
 }
 
 // leastTime is how much processor time a check has at the least.
-const leastTime = time.Second
+const leastTime = time.Second / 2
 
 // cover runs every check without a mutation.
 func (s *Suite) cover() error {
@@ -111,10 +121,9 @@ func (s *Suite) cover() error {
 		return fmt.Errorf("%s has no checks: %s", s.Path, first.Why)
 	}
 	l := &list{names: first.Checks, init: first.Reached, took: make([]time.Duration, n),
-		reaches: make([]map[int]bool, n)}
-	s.Progress("what %d checks reach", n)
+		reaches: make([]map[int]bool, n), killers: map[string][]int{}}
 	s.list = l
-	return s.each(n, func(w *worker, i int) error {
+	err = s.each(n, func(w *worker, i int) error {
 		a, err := w.ask(switches.Request{Checks: []int{i}}, false)
 		if err != nil {
 			return err
@@ -128,12 +137,20 @@ func (s *Suite) cover() error {
 		}
 		return nil
 	})
+	all := time.Duration(0)
+	for _, t := range l.took {
+		all += t
+	}
+	name := cmp.Or(strings.TrimSpace(s.Name), "scenarios")
+	s.Progress("%d checks of %s take %v", n, name, all.Round(time.Millisecond))
+	return err
 }
 
-// reaching lists the checks that reach a mutation, in the order in which to try them.
-func (l *list) reaching(m *Mutation, which func(check string) bool) []int {
+// reaching lists the checks that reach a mutation, in the order in which to try them: those that
+// have killed others of the function, then the quick ones.
+func (l *list) reaching(m *Mutation, which func(check string) bool, budget time.Duration) []int {
 	var checks []int
-	everywhere := slices.Contains(l.init, m.ID)
+	everywhere := l.only(m.ID)
 	for i, reaches := range l.reaches {
 		if (reaches[m.ID] || everywhere) && which(l.names[i]) {
 			checks = append(checks, i)
@@ -142,10 +159,45 @@ func (l *list) reaching(m *Mutation, which func(check string) bool) []int {
 	slices.SortStableFunc(checks, func(a, b int) int {
 		return cmp.Compare(l.took[a], l.took[b])
 	})
+	spent := time.Duration(0)
+	for i, c := range checks {
+		if spent += l.took[c]; budget > 0 && spent > budget {
+			checks = checks[:max(i, 1)]
+			break
+		}
+	}
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	for _, k := range slices.Backward(l.killers[m.File+m.Func]) {
+		if i := slices.Index(checks, k); i > 0 {
+			checks = slices.Insert(slices.Delete(checks, i, i+1), 0, k)
+		}
+	}
 	return checks
 }
 
-func (s *Suite) worker() *worker { return &worker{path: s.Path, args: s.Args, root: s.Root} }
+// mostKillers is how many checks that have killed before are tried first.
+const mostKillers = 5
+
+// killed notes what has killed a mutant of a function.
+func (l *list) killed(m *Mutation, check int) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	key := m.File + m.Func
+	rest := slices.DeleteFunc(slices.Clone(l.killers[key]), func(c int) bool { return c == check })
+	l.killers[key] = append([]int{check}, rest[:min(len(rest), mostKillers-1)]...)
+}
+
+// only reports whether nothing but the initialisation reaches a mutation: a process
+// has to begin with it.
+func (l *list) only(id int) bool {
+	return slices.Contains(l.init, id) &&
+		!slices.ContainsFunc(l.reaches, func(r map[int]bool) bool { return r[id] })
+}
+
+func (s *Suite) worker() *worker {
+	return &worker{path: s.Path, args: s.Args, env: s.Env, root: s.Root}
+}
 
 // each calls do for 0 to n-1, by several processes.
 func (s *Suite) each(n int, do func(w *worker, i int) error) error {

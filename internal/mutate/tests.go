@@ -1,72 +1,88 @@
 package mutate
 
 import (
-	"context"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/threelaws/threelaws/internal/mutate/switches"
 )
 
-// testTime is how long the tests of a package may take, on a wall clock.
-const testTime = 3 * time.Minute
+// mainOfTests is what the tests of a package are compiled with, so that they serve as
+// checks. A package with a TestMain of its own cannot be mutated.
+const mainOfTests = `package %s
 
-// tryTests tries those that survive by the tests of a package.
-func (b *Build) tryTests(fates []*Fate, of func(f *Fate) string, o *Options, say func(string, ...any)) error {
-	var alive []*Fate
-	paths := map[string]string{}
-	for _, f := range fates {
-		if f.Killed() {
-			continue
-		}
-		pkg := of(f)
-		if _, ok := paths[pkg]; !ok {
-			path, err := b.Test(pkg)
-			if err != nil {
-				return err
-			}
-			paths[pkg] = path
-		}
-		if paths[pkg] != "" {
-			alive = append(alive, f)
-		}
+import (
+	"os"
+	"testing"
+
+	%q
+)
+
+func TestMain(m *testing.M) { os.Exit(switches.Tests(m)) }
+`
+
+// mainFile is the name of the file that it is in.
+const mainFile = "mutated_main_test.go"
+
+// Tests has the tests of a package as checks: the leaves of those that have subtests,
+// where deep says so. It is nil for a package without tests.
+func (b *Build) Tests(pkg string, deep bool) (*Suite, error) {
+	files, err := filepath.Glob(filepath.Join(b.root, pkg, "*_test.go"))
+	if err != nil || len(files) == 0 {
+		return nil, err
 	}
-	if len(alive) == 0 {
-		return nil
+	path, err := b.test(pkg, files[0])
+	if err != nil {
+		return nil, err
 	}
-	say("%d survivors, by tests of %s", len(alive), strings.Join(slices.Sorted(maps.Keys(paths)), ", "))
-	s := &Suite{Processes: o.Processes}
-	return s.each(len(alive), func(_ *worker, i int) error {
-		f := alive[i]
-		if why := b.test(paths[of(f)], of(f), f.ID); why != "" {
-			f.By, f.Why = of(f)+" test", why
-		}
-		return nil
-	})
+	dir := filepath.Join(b.root, pkg)
+	args := []string{"-test.list", "^Test"}
+	if deep {
+		args = []string{"-test.short", "-test.v"}
+	}
+	c := exec.Command(path, args...)
+	c.Dir, c.Env = dir, append(os.Environ(), few)
+	out, err := c.CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("%s fails without a mutation: %w\n%s", pkg, err, out)
+	}
+	names := testsOf(string(out))
+	if len(names) == 0 {
+		return nil, nil
+	}
+	return &Suite{Name: pkg + " test ", Root: dir, Path: path, Args: []string{"-test.short"},
+		Env: []string{few, switches.ChecksEnv + "=" + strings.Join(names, "\n")}}, nil
 }
 
-// test runs the tests of a package with a mutation on, and says what fails.
-func (b *Build) test(path, pkg string, mutation int) string {
-	ctx, cancel := context.WithTimeout(context.Background(), testTime)
-	defer cancel()
-	c := exec.CommandContext(ctx, path, "-test.short", "-test.failfast", "-test.timeout", fmt.Sprint(testTime))
-	c.Dir = filepath.Join(b.root, pkg)
-	c.Env = append(os.Environ(), "GOMAXPROCS=1", switches.Env+"="+strconv.Itoa(mutation))
-	out, err := c.CombinedOutput()
-	if err == nil {
-		return ""
-	}
-	for line := range strings.Lines(string(out)) {
-		if strings.Contains(line, "--- FAIL") || strings.HasPrefix(line, "panic:") {
-			return strings.TrimSpace(line)
+// few has recorded cases replayed under fewer schedules.
+const few = "SCHEDULES=2"
+
+// testsOf are the names of tests in what a test run prints, but for those that have
+// subtests.
+func testsOf(out string) []string {
+	var names []string
+	for line := range strings.Lines(out) {
+		name, ran := strings.CutPrefix(strings.TrimSpace(line), "=== RUN   ")
+		if !ran && !strings.HasPrefix(name, "Test") {
+			continue
 		}
+		for parent := name; ; {
+			i := strings.LastIndexByte(parent, '/')
+			if i < 0 {
+				break
+			}
+			parent = parent[:i]
+			for j, n := range names {
+				if n == parent {
+					names = append(names[:j], names[j+1:]...)
+					break
+				}
+			}
+		}
+		names = append(names, name)
 	}
-	return err.Error()
+	return names
 }

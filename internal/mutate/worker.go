@@ -17,11 +17,13 @@ import (
 type worker struct {
 	path string
 	args []string
+	env  []string
 	root string
 
-	cmd *exec.Cmd
-	in  io.WriteCloser
-	out *json.Decoder
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	from *os.File // what out reads
+	out  *json.Decoder
 }
 
 // ask asks about a mutant. A process that dies was killed by the first check: which
@@ -53,16 +55,18 @@ func (w *worker) ask(r switches.Request, init bool) (*switches.Answer, error) {
 func (w *worker) start(mutation int) error {
 	w.cmd = exec.Command(w.path, w.args...)
 	w.cmd.Dir = w.root
-	w.cmd.Env = append(os.Environ(), "GOMAXPROCS=1", switches.Env+"="+strconv.Itoa(mutation))
+	w.cmd.Env = append(append(os.Environ(), w.env...), "GOMAXPROCS=1", switches.Env+"="+strconv.Itoa(mutation))
 	in, err := w.cmd.StdinPipe()
 	if err != nil {
 		return err
 	}
-	out, err := w.cmd.StdoutPipe()
+	out, answers, err := os.Pipe()
 	if err != nil {
 		return err
 	}
-	w.in, w.out = in, json.NewDecoder(bufio.NewReader(out))
+	defer answers.Close()
+	w.cmd.ExtraFiles = []*os.File{answers} // the first is [switches.AnswersFile]
+	w.in, w.from, w.out = in, out, json.NewDecoder(bufio.NewReader(out))
 	if err := w.cmd.Start(); err != nil {
 		return fmt.Errorf("%s: %w", w.path, err)
 	}
@@ -81,5 +85,6 @@ func (w *worker) stop() {
 	w.in.Close()
 	_ = w.cmd.Process.Kill()
 	_ = w.cmd.Wait()
+	w.from.Close()
 	w.cmd = nil
 }

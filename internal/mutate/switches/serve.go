@@ -30,22 +30,33 @@ type Answer struct {
 	Checks  []string        // their names, to a request without any
 	By      int             // the place in the request of the check that killed it; -1 for none
 	Why     string          // it did
-	Reached []int           // mutations by now; to a request without checks, those of the initialisation
+	Reached []int           // mutations by the checks; to a request without any, by the initialisation
 	Took    []time.Duration // processor time of each check
 	Ended   bool            // the process has ended itself: the check did not end
 }
 
 const doesNotEnd = "does not end"
 
-// heapLimit is how much memory a check may take, in bytes.
-const heapLimit = 1 << 30
+// heapLimit is how much memory a check may take, in bytes; addressLimit is what the system
+// refuses to a process that takes it faster than is looked.
+const (
+	heapLimit    = 1 << 30
+	addressLimit = 4 << 30
+)
+
+// AnswersFile is the number of the open file that answers are written to: what a
+// check prints is in nobody's way.
+const AnswersFile = 3
 
 // Serve answers the requests on standard input, one a line, until it ends. A check
 // that takes more time or memory than any other ends the process.
 func Serve(checks []Check) {
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, 1<<20)
-	out := json.NewEncoder(os.Stdout)
+	out := json.NewEncoder(os.NewFile(AnswersFile, "answers"))
+	if err := syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: addressLimit, Max: addressLimit}); err != nil {
+		panic("switches: " + err.Error())
+	}
 	s := &server{checks: checks, out: out}
 	go s.watch()
 	for in.Scan() {
@@ -76,6 +87,7 @@ func (s *server) answer(r *Request) *Answer {
 		}
 		return a
 	}
+	Reached() // what the initialisation reached is of no check
 	Turn(r.Mutation)
 	defer Turn(None)
 	for i, n := range r.Checks {

@@ -17,7 +17,8 @@ func main() {
 	only := flag.String("only", "", "packages, by their path or its last words, with commas between")
 	flag.BoolVar(&o.List, "list", false, "print the mutations and try none")
 	flag.BoolVar(&o.Verbose, "v", false, "print what killed each")
-	flag.BoolVar(&o.Quick, "quick", false, "leave out the tests of package controllers and the recorded cases")
+	flag.BoolVar(&o.Quick, "quick", false, "leave out explored schedules and the mutants made by hand")
+	flag.StringVar(&o.Write, "write", "", "the document whose table of scores is brought up to date")
 	flag.IntVar(&o.Processes, "j", runtime.NumCPU(), "how many processes")
 	flag.Parse()
 	if *only != "" {

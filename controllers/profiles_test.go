@@ -1,0 +1,26 @@
+package controllers_test
+
+import (
+	"testing"
+
+	"github.com/threelaws/threelaws/controllers"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// The newest generation of every controller owes all the laws; that of EndpointSlices, which
+// knows its slices by a label and claims none, those of writing.
+func TestNewestOweAllLaws(t *testing.T) {
+	newest := map[string]host.Controller{}
+	for _, c := range controllers.Builtin() {
+		newest[c.Name] = c
+	}
+	for name, c := range newest {
+		want := host.Upstream
+		if name == "endpointslice" {
+			want = host.Writing
+		}
+		if c.Profile != want {
+			t.Errorf("%s is held to %v", name, c.Profile)
+		}
+	}
+}

@@ -1,0 +1,19 @@
+// Package states holds tests only: worlds in which the controllers come upon most of what
+// they have a rule for, and every object of which is shown whenever they have come to rest,
+// with what its status says. Each world is run again with each request of the controllers
+// failing once, and has to come to the same states.
+//
+// A file below testdata is a world. Its script has a step on each line:
+//
+//	lawless                        the controllers are from before ControllerRef
+//	controllers NAME...            who runs
+//	make SECTION                   the manifests of that section
+//	patch KIND/NAME [status] JSON  a merge patch
+//	delete KIND/NAME POLICY        Background, Foreground or Orphan
+//	remove KIND/NAME               at once, as when its containers have stopped
+//	rest                           until nothing more happens
+//	wait DURATION                  until so much time has passed
+//
+// The section "states" is what every rest and wait has shown, and is rewritten by go test
+// with -update.
+package states

@@ -1,0 +1,113 @@
+package mutate
+
+import (
+	"strings"
+	"time"
+)
+
+// Budgets of processor time that a survivor is given, of each sort of check, as the
+// checks take without a mutation.
+const (
+	testBudget    = 2 * time.Second
+	exploreBudget = time.Second
+	mutantBudget  = time.Second
+)
+
+// trial is what mutants are tried by: suites that are built once.
+type trial struct {
+	b      *Build
+	o      *Options
+	say    func(format string, args ...any)
+	suites map[string]*Suite // by package; "" has the scenarios
+}
+
+func (b *Build) newTrial(o *Options, say func(string, ...any)) (*trial, error) {
+	path, err := b.Command("./internal/mutate/worker")
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"scenarios/testdata"}
+	if o.Quick {
+		args = append(args, "quick")
+	}
+	t := &trial{b: b, o: o, say: say, suites: map[string]*Suite{}}
+	t.suites[""] = t.serving(&Suite{Root: b.root, Path: path, Args: args})
+	return t, nil
+}
+
+func (t *trial) serving(s *Suite) *Suite {
+	if s != nil {
+		s.Processes, s.Progress = t.o.Processes, t.say
+	}
+	return s
+}
+
+// stage is one sort of checks.
+type stage struct {
+	suite, kind string
+	budget      time.Duration
+	slow        bool
+}
+
+// try tries the mutants of a package: the default schedules, the states, the tests of the
+// package, the recorded cases, the tests of package controllers; then, on those that survive, a few other
+// schedules, and whether the mutants made by hand still die.
+func (t *trial) try(pkg string, fates []*Fate) error {
+	for _, s := range []stage{
+		{},
+		{suite: "controllers/states", budget: testBudget},
+		{suite: pkg, budget: testBudget},
+		{suite: "controllers/recorded", budget: testBudget},
+		{suite: "controllers", budget: testBudget},
+		{kind: "explore", budget: exploreBudget, slow: true},
+		{kind: "mutant", budget: mutantBudget, slow: true},
+	} {
+		if s.slow && t.o.Quick {
+			continue
+		}
+		suite, err := t.suite(s.suite)
+		if err != nil {
+			return err
+		}
+		if suite == nil {
+			continue
+		}
+		before := living(fates)
+		began := time.Now()
+		if err := suite.Run(fates, s.has, s.budget); err != nil {
+			return err
+		}
+		t.say("%-30s %-20s %-8s %4d to %4d, %v", pkg, s.suite, s.kind, before, living(fates),
+			time.Since(began).Round(time.Second))
+	}
+	return nil
+}
+
+// has reports whether a check is one of a stage.
+func (s *stage) has(check string) bool {
+	_, kind, _ := strings.Cut(check, " ")
+	return s.suite != "" || kind == s.kind
+}
+
+func (t *trial) suite(pkg string) (*Suite, error) {
+	s, built := t.suites[pkg]
+	if built {
+		return s, nil
+	}
+	s, err := t.b.Tests(pkg, !mutated(pkg))
+	if err != nil {
+		return nil, err
+	}
+	t.suites[pkg] = t.serving(s)
+	return s, nil
+}
+
+func living(fates []*Fate) int {
+	n := 0
+	for _, f := range fates {
+		if !f.Killed() {
+			n++
+		}
+	}
+	return n
+}
