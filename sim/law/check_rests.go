@@ -161,13 +161,6 @@ func usedIsKept(j *Judge, r *sim.Record) {
 	j.Report(s, "let go though "+why)
 }
 
-// letsGo reports whether a write takes a finalizer off that the subject declares.
-func letsGo(sub *Subject, w *Write) bool {
-	return slices.ContainsFunc(sub.Finalizers, func(f string) bool {
-		return meta.Finalized(w.Before, f) && !meta.Finalized(w.After, f)
-	})
-}
-
 // shows is what a process's cache holds of a kind.
 func (p *process) shows(kind string) []any {
 	c := p.Cache(kind)

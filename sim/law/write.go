@@ -2,6 +2,7 @@ package law
 
 import (
 	"maps"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -121,4 +122,11 @@ func (w *Write) counting(r *sim.Record) *work {
 		return nil
 	}
 	return k
+}
+
+// letsGo reports whether a write takes a finalizer off that the subject declares.
+func letsGo(sub *Subject, w *Write) bool {
+	return slices.ContainsFunc(sub.Finalizers, func(f string) bool {
+		return meta.Finalized(w.Before, f) && !meta.Finalized(w.After, f)
+	})
 }
