@@ -62,7 +62,12 @@ func (s *syncing) sync(ctx context.Context) error {
 		return err
 	}
 	s.now = s.env.Now()
-	status, err := s.advance(ctx, h, revisions, pods)
+	// Who does not know which revisions it is at deletes none: upstream does, and where none is
+	// to be kept it takes the one that the set is to come to.
+	if err := s.findVersions(ctx, h, revisions); err != nil {
+		return err
+	}
+	status, err := s.advance(ctx, pods)
 	// Old revisions go whatever became of the pods.
 	err = utilerrors.NewAggregate([]error{err, s.truncate(ctx, h, revisions, pods)})
 	if err == nil {
@@ -88,11 +93,7 @@ func (s *syncing) claim(ctx context.Context) ([]*corev1.Pod, error) {
 
 // advance does what is next, and writes the status: of a set that is being deleted
 // only that (ADOPT-3).
-func (s *syncing) advance(ctx context.Context, h *history.History, revisions []*appsv1.ControllerRevision,
-	pods []*corev1.Pod) (*appsv1.StatefulSetStatus, error) {
-	if err := s.findVersions(ctx, h, revisions); err != nil {
-		return nil, err
-	}
+func (s *syncing) advance(ctx context.Context, pods []*corev1.Pod) (*appsv1.StatefulSetStatus, error) {
 	status := s.statusOf(pods)
 	var err error
 	if !s.going() {
