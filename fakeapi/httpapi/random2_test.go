@@ -92,7 +92,7 @@ func replayOn(v *recorded.Case, sum *tallies, tell func(ex *recorded.Exchange, s
 			}
 			why = compareAnswer(b, ex, w, true)
 			if why != nil {
-				b.Learn(ex.Response.Body, w.Body.Bytes())
+				b.Glean(ex.Response.Body, w.Body.Bytes())
 			}
 		}
 		if why == nil {

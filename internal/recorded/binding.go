@@ -218,22 +218,32 @@ func (b *Binding) Learn(want json.RawMessage, got []byte) {
 		return
 	}
 	if g, err := Decode(got); err == nil {
-		b.learn(w, g)
+		b.Compare("", w, g)
 	}
 }
 
-// learn is Compare that goes on after a difference.
-func (b *Binding) learn(want, got any) {
+// Glean is Learn that goes on after a difference.
+func (b *Binding) Glean(want json.RawMessage, got []byte) {
+	w, err := Decode(want)
+	if err != nil {
+		return
+	}
+	if g, err := Decode(got); err == nil {
+		b.glean(w, g)
+	}
+}
+
+func (b *Binding) glean(want, got any) {
 	switch w := want.(type) {
 	case map[string]any:
 		g, _ := got.(map[string]any)
 		for _, k := range slices.Sorted(maps.Keys(w)) {
-			b.learn(w[k], g[k])
+			b.glean(w[k], g[k])
 		}
 	case []any:
 		g, _ := got.([]any)
 		for i := 0; i < len(w) && len(g) == len(w); i++ {
-			b.learn(w[i], g[i])
+			b.glean(w[i], g[i])
 		}
 	case string:
 		if g, ok := got.(string); ok {
