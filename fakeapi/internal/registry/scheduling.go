@@ -5,6 +5,8 @@ import (
 	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 var priorityClasses = goType[schedulingv1.PriorityClass, schedulingv1.PriorityClassList](&Kind{
@@ -14,7 +16,9 @@ var priorityClasses = goType[schedulingv1.PriorityClass, schedulingv1.PriorityCl
 		orDefault(&c.PreemptionPolicy, corev1.PreemptLowerPriority)
 	}),
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain, PrepareCreate: first, Main: Update{again: checks{onUpdate}},
+		NameRule: apivalidation.NameIsDNSSubdomain, PrepareCreate: first,
+		ValidateCreate: Check(validation.PriorityClass),
+		Main:           Update{Validate: Compare(validation.PriorityClassUpdate), again: checks{onUpdate}},
 	},
 })
 
@@ -22,6 +26,9 @@ var runtimeClasses = goType[nodev1.RuntimeClass, nodev1.RuntimeClassList](&Kind{
 	GVK:      nodev1.SchemeGroupVersion.WithKind("RuntimeClass"),
 	Resource: "runtimeclasses", Singular: "runtimeclass", CreateOnUpdate: true, MustVersion: true,
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain, Main: Update{again: checks{onCreate}, after: checks{onUpdate}},
+		NameRule: apivalidation.NameIsDNSSubdomain, ValidateCreate: Check(validation.RuntimeClass),
+		Main: Update{
+			Validate: Compare(validation.RuntimeClassUpdate), again: checks{onCreate}, after: checks{onUpdate},
+		},
 	},
 })
