@@ -32,6 +32,9 @@ func (h *Handler) respond(r *http.Request) *answer {
 	case t.Kind != nil && t.Kind.Serves(t.Subresource):
 		return h.respondObjects(r, &t, f)
 	}
+	if a := h.respondReview(r, &t, f); a != nil {
+		return a
+	}
 	if known := discovery.Find(t.GroupVersionResource, t.Subresource); known != nil {
 		return h.respondUnmodelled(r, &t, f, known)
 	}
@@ -93,7 +96,14 @@ func (h *Handler) respondObjects(r *http.Request, t *route.Target, f media.Forma
 	if err != nil {
 		return fail(f, err)
 	}
+	user, err := h.user(r)
+	if err != nil {
+		return fail(f, err)
+	}
 	req, warnings, err := readRequest(r, t, verb)
+	if err == nil {
+		req.User = user
+	}
 	var a *answer
 	switch {
 	case err != nil:
