@@ -87,7 +87,9 @@ func (c *call) beforeCreate(obj runtime.Object, m metav1.Object) error {
 	if c.k.row.NameRule != nil {
 		if !metadata.SoundNew(m, c.k.Namespaced, c.k.row.NameRule) {
 			errs = apivalidation.ValidateObjectMetaAccessor(m, c.k.Namespaced, c.k.row.NameRule, metadata.Path)
-			errs = append(errs, metadata.ValidateFinalizers(m)...)
+			if !c.k.row.AnyFinalizer {
+				errs = append(errs, metadata.ValidateFinalizers(m)...)
+			}
 		}
 	}
 	if c.k.row.ValidateCreate != nil {

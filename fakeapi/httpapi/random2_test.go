@@ -17,8 +17,8 @@ import (
 // What of the exchanges of the random sequences with rich specs has to be right:
 // raise it with what is gained.
 const (
-	leastStatuses = 3000
-	leastAnswers  = 2270
+	leastStatuses = 3850
+	leastAnswers  = 3285
 )
 
 // A sequence goes on after a difference, which may then show again and again: one

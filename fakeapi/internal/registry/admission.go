@@ -23,7 +23,7 @@ var validatingWebhooks = goType[admissionv1.ValidatingWebhookConfiguration,
 		}
 	}),
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain, PrepareCreate: first,
+		NameRule: apivalidation.NameIsDNSSubdomain, AnyFinalizer: true, PrepareCreate: first,
 		ValidateCreate: Check(validation.ValidatingWebhooks),
 		Main: Update{
 			Prepare:  Recount(func(c *admissionv1.ValidatingWebhookConfiguration) any { return c.Webhooks }),
@@ -46,7 +46,7 @@ var mutatingWebhooks = goType[admissionv1.MutatingWebhookConfiguration,
 		}
 	}),
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain, PrepareCreate: first,
+		NameRule: apivalidation.NameIsDNSSubdomain, AnyFinalizer: true, PrepareCreate: first,
 		ValidateCreate: Check(validation.MutatingWebhooks),
 		Main: Update{
 			Prepare:  Recount(func(c *admissionv1.MutatingWebhookConfiguration) any { return c.Webhooks }),

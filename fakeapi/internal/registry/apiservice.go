@@ -15,7 +15,8 @@ var apiServices = goType[apiregistrationv1.APIService, apiregistrationv1.APIServ
 		}
 	}),
 	strategy: strategy{
-		Prefix: "apiregistration.k8s.io/apiservices",
+		AnyFinalizer: true,
+		Prefix:       "apiregistration.k8s.io/apiservices",
 		PrepareCreate: On(func(a *apiregistrationv1.APIService) {
 			a.Status = apiregistrationv1.APIServiceStatus{}
 			if a.Spec.Service == nil {

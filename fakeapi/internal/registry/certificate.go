@@ -42,6 +42,7 @@ var certificateRequests = goType[certificatesv1.CertificateSigningRequest,
 			"approval": {PrepareAt: prepareApproval, Validate: Compare(validation.CertificateApproval),
 				again: checks{onCreate}, after: checks{onUpdate}},
 		},
+		ResetByMain:    [][]string{{"spec"}},
 		ResetByStatus:  [][]string{{"status", "conditions"}},
 		SelectableKeys: []string{"spec.signerName"},
 		Selectable: func(obj runtime.Object, set fields.Set) {

@@ -86,6 +86,10 @@ type strategy struct {
 	OrphanedWarning string
 	// ResetByStatus are further fields that a write to status leaves alone.
 	ResetByStatus [][]string
+	// ResetByMain are further fields that a write to the object itself leaves alone.
+	ResetByMain [][]string
+	// AnyFinalizer: finalizers need no domain.
+	AnyFinalizer bool
 	// Held: an object being deleted stays although it has no finalizer.
 	Held func(obj runtime.Object) bool
 
@@ -189,7 +193,9 @@ func (k *Kind) recheck(which checks, m, old metav1.Object) (errs field.ErrorList
 		case onUpdate:
 			errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(m, old, metadata.Path)...)
 		}
-		errs = append(errs, metadata.ValidateFinalizers(m)...)
+		if !k.AnyFinalizer {
+			errs = append(errs, metadata.ValidateFinalizers(m)...)
+		}
 	}
 	return errs
 }

@@ -16,7 +16,7 @@ var validatingPolicies = goType[admissionv1.ValidatingAdmissionPolicy,
 		defaultMatch(p.Spec.MatchConstraints)
 	}),
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain,
+		NameRule: apivalidation.NameIsDNSSubdomain, AnyFinalizer: true,
 		PrepareCreate: On(func(p *admissionv1.ValidatingAdmissionPolicy) {
 			p.Status, p.Generation = admissionv1.ValidatingAdmissionPolicyStatus{}, 1
 		}),
@@ -40,7 +40,7 @@ var validatingPolicyBindings = goType[admissionv1.ValidatingAdmissionPolicyBindi
 	Categories: apiExtensions, MustVersion: true,
 	Default: On(func(b *admissionv1.ValidatingAdmissionPolicyBinding) { defaultMatch(b.Spec.MatchResources) }),
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain, PrepareCreate: first,
+		NameRule: apivalidation.NameIsDNSSubdomain, AnyFinalizer: true, PrepareCreate: first,
 		Main: Update{
 			Prepare: Recount(func(b *admissionv1.ValidatingAdmissionPolicyBinding) any { return b.Spec }),
 			again:   checks{onCreate},
@@ -57,7 +57,7 @@ var mutatingPolicies = goType[admissionv1.MutatingAdmissionPolicy, admissionv1.M
 		defaultMatch(p.Spec.MatchConstraints)
 	}),
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain, PrepareCreate: first,
+		NameRule: apivalidation.NameIsDNSSubdomain, AnyFinalizer: true, PrepareCreate: first,
 		Main: Update{
 			Prepare: Recount(func(p *admissionv1.MutatingAdmissionPolicy) any { return p.Spec }),
 			again:   checks{onCreate},
@@ -72,7 +72,7 @@ var mutatingPolicyBindings = goType[admissionv1.MutatingAdmissionPolicyBinding,
 	Categories: apiExtensions, MustVersion: true,
 	Default: On(func(b *admissionv1.MutatingAdmissionPolicyBinding) { defaultMatch(b.Spec.MatchResources) }),
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain, PrepareCreate: first,
+		NameRule: apivalidation.NameIsDNSSubdomain, AnyFinalizer: true, PrepareCreate: first,
 		Main: Update{
 			Prepare: Recount(func(b *admissionv1.MutatingAdmissionPolicyBinding) any { return b.Spec }),
 			again:   checks{onCreate},

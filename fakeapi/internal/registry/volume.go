@@ -89,9 +89,10 @@ var podTemplates = goType[corev1.PodTemplate, corev1.PodTemplateList](&Kind{
 	Default: On(func(t *corev1.PodTemplate) { defaultPodSpec(&t.Template.Spec) }),
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, PrepareCreate: first,
+		ValidateCreate: Check(validation.PodTemplate),
 		Main: Update{
-			Prepare: Recount(func(t *corev1.PodTemplate) any { return t.Template }),
-			again:   checks{onUpdate},
+			Prepare:  Recount(func(t *corev1.PodTemplate) any { return t.Template }),
+			Validate: again(validation.PodTemplate), again: checks{onUpdate},
 		},
 	},
 })

@@ -13,10 +13,11 @@ import (
 var (
 	roleBindings = prints(func(o *rbacv1.RoleBinding, now time.Time) []any {
 		return bindingCells(&o.ObjectMeta, &o.RoleRef, o.Subjects, now)
-	}, bindingColumns(rbacv1.RoleBinding{}.SwaggerDoc()["roleRef"], "roleBinding")...)
+	}, bindingColumns("RoleRef can reference a Role in the current namespace or a ClusterRole in the global "+
+		unresolved, "roleBinding")...)
 	clusterRoleBindings = prints(func(o *rbacv1.ClusterRoleBinding, now time.Time) []any {
 		return bindingCells(&o.ObjectMeta, &o.RoleRef, o.Subjects, now)
-	}, bindingColumns(rbacv1.ClusterRoleBinding{}.SwaggerDoc()["roleRef"], "clusterRoleBinding")...)
+	}, bindingColumns("RoleRef can only reference a ClusterRole in the global "+unresolved, "clusterRoleBinding")...)
 
 	csrSpec = certificatesv1.CertificateSigningRequestSpec{}.SwaggerDoc()
 
@@ -24,6 +25,9 @@ var (
 		text("Requestor", csrSpec["request"]), text("RequestedDuration", csrSpec["expirationSeconds"]),
 		text("Condition", certificatesv1.CertificateSigningRequestStatus{}.SwaggerDoc()["conditions"]))
 )
+
+// unresolved ends what v1beta1 says of a role, which the real server still shows.
+const unresolved = "namespace. If the RoleRef cannot be resolved, the Authorizer must return an error."
 
 func bindingColumns(role, kind string) []column {
 	return []column{nameColumn, text("Role", role), ageColumn, wide("Users", "Users in the "+kind),
