@@ -9,8 +9,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// Admin is the user of a request that names none.
-const Admin = "admin"
+// admin is the user of a request that names none.
+const admin = "admin"
 
 const accountPrefix = "system:serviceaccount:"
 
@@ -19,10 +19,11 @@ func AccountName(namespace, name string) string { return accountPrefix + namespa
 
 // UserNamed says of a user what the real server knows when it has read the
 // credentials: the groups, and of a service account that is stored the uid. "" is
-// the [Admin].
+// the administrator.
 func (s *Server) UserNamed(name string) authenticationv1.UserInfo {
-	if name == "" || name == Admin {
-		return authenticationv1.UserInfo{Username: Admin, UID: Admin, Groups: []string{"system:masters", "system:authenticated"}}
+	if name == "" || name == admin {
+		return authenticationv1.UserInfo{Username: admin, UID: admin,
+			Groups: []string{"system:masters", "system:authenticated"}}
 	}
 	u := authenticationv1.UserInfo{Username: name, Groups: []string{"system:authenticated"}}
 	namespace, account, ok := strings.Cut(strings.TrimPrefix(name, accountPrefix), ":")

@@ -44,8 +44,8 @@ func Placeholders(text string) []string { return placeholder.FindAllString(text,
 // Bind makes a placeholder known.
 func (b *Binding) Bind(name, value string) { b.values[name] = value }
 
-var placeholder = regexp.MustCompile(`\$(?:ns\b|uid:\d+|rv:\d+\+\d+|rv:\d+|rv:\?|name:[A-Za-z0-9-]+(?:\.[A-Za-z0-9]+)*|` +
-	`gen:\d+|ip:\d+|port:\d+|continue:\d+|time\b|age\b|evt\b|cron\b|hash\b|obj\b)`)
+var placeholder = regexp.MustCompile(`\$(?:ns\b|uid:\d+|rv:\d+\+\d+|rv:\d+|rv:\?|` +
+	`name:[A-Za-z0-9-]+(?:\.[A-Za-z0-9]+)*|gen:\d+|ip:\d+|port:\d+|continue:\d+|time\b|age\b|evt\b|cron\b|hash\b|obj\b)`)
 
 // Fill replaces placeholders in a request: by what is known, else by something new.
 func (b *Binding) Fill(text string) string {

@@ -20,7 +20,9 @@ var ingresses = goType[networkingv1.Ingress, networkingv1.IngressList](&Kind{
 			i.Status, i.Generation = networkingv1.IngressStatus{}, 1
 		}),
 		ValidateCreate: Check(validation.NewIngress),
-		WarnCreate:     func(obj runtime.Object) []string { return validation.WarnIngress(obj.(*networkingv1.Ingress)) },
+		WarnCreate: func(obj runtime.Object) []string {
+			return validation.WarnIngress(obj.(*networkingv1.Ingress))
+		},
 		Main: Update{
 			Prepare: both(Over(func(i, old *networkingv1.Ingress) { i.Status = old.Status }),
 				Recount(func(i *networkingv1.Ingress) any { return i.Spec })),

@@ -30,7 +30,9 @@ var secrets = goType[corev1.Secret, corev1.SecretList](&Kind{
 	strategy: strategy{
 		NameRule:       apivalidation.NameIsDNSSubdomain,
 		ValidateCreate: Check(validation.Secret),
-		Main:           Update{Validate: Compare(validation.SecretUpdate), again: checks{onUpdate}, after: checks{onCreate}},
+		Main: Update{
+			Validate: Compare(validation.SecretUpdate), again: checks{onUpdate}, after: checks{onCreate},
+		},
 		SelectableKeys: []string{"type"},
 		Selectable:     func(obj runtime.Object, set fields.Set) { set["type"] = string(obj.(*corev1.Secret).Type) },
 	},

@@ -15,7 +15,8 @@ var (
 		strategy: strategy{
 			NameRule: metadata.PathSegment, ValidateCreate: Check(validation.Role),
 			Canonicalize: On(func(r *rbacv1.Role) { r.Rules = orNil(r.Rules) }),
-			Main:         Update{Validate: again(validation.Role), again: checks{onCreate}, after: checks{onUpdate}},
+			Main: Update{Validate: again(validation.Role),
+				again: checks{onCreate}, after: checks{onUpdate}},
 		},
 	})
 	clusterRoles = goType[rbacv1.ClusterRole, rbacv1.ClusterRoleList](&Kind{
@@ -24,7 +25,8 @@ var (
 		strategy: strategy{
 			NameRule: metadata.PathSegment, ValidateCreate: Check(validation.ClusterRole),
 			Canonicalize: On(func(r *rbacv1.ClusterRole) { r.Rules = orNil(r.Rules) }),
-			Main:         Update{Validate: again(validation.ClusterRole), again: checks{onCreate}, after: checks{onUpdate}},
+			Main: Update{Validate: again(validation.ClusterRole),
+				again: checks{onCreate}, after: checks{onUpdate}},
 		},
 	})
 	roleBindings = goType[rbacv1.RoleBinding, rbacv1.RoleBindingList](&Kind{
@@ -33,7 +35,8 @@ var (
 		Default: On(func(b *rbacv1.RoleBinding) { defaultBinding(&b.RoleRef, b.Subjects) }),
 		strategy: strategy{
 			NameRule: metadata.PathSegment, ValidateCreate: Check(validation.RoleBinding),
-			Main: Update{Validate: Compare(validation.RoleBindingUpdate), again: checks{onCreate}, after: checks{onUpdate}},
+			Main: Update{Validate: Compare(validation.RoleBindingUpdate),
+				again: checks{onCreate}, after: checks{onUpdate}},
 		},
 	})
 	clusterRoleBindings = goType[rbacv1.ClusterRoleBinding, rbacv1.ClusterRoleBindingList](&Kind{
@@ -42,7 +45,8 @@ var (
 		Default: On(func(b *rbacv1.ClusterRoleBinding) { defaultBinding(&b.RoleRef, b.Subjects) }),
 		strategy: strategy{
 			NameRule: metadata.PathSegment, ValidateCreate: Check(validation.ClusterRoleBinding),
-			Main: Update{Validate: Compare(validation.ClusterRoleBindingUpdate), again: checks{onCreate}, after: checks{onUpdate}},
+			Main: Update{Validate: Compare(validation.ClusterRoleBindingUpdate),
+				again: checks{onCreate}, after: checks{onUpdate}},
 		},
 	})
 )

@@ -61,7 +61,8 @@ func Quota(q *corev1.ResourceQuota) field.ErrorList {
 func QuotaUpdate(q, old *corev1.ResourceQuota) field.ErrorList {
 	errs := Quota(q)
 	if !maps.Equal(scopeSet(q), scopeSet(old)) {
-		errs = append(errs, field.Invalid(specPath.Child("scopes"), q.Spec.Scopes, apivalidation.FieldImmutableErrorMsg))
+		errs = append(errs, field.Invalid(specPath.Child("scopes"), q.Spec.Scopes,
+			apivalidation.FieldImmutableErrorMsg))
 	}
 	return errs
 }
@@ -160,7 +161,8 @@ func validateScopeOperator(r *corev1.ScopedResourceSelectorRequirement, path *fi
 }
 
 // conflicting finds scopes that no object is in both of.
-func conflicting(scopes []corev1.ResourceQuotaScope, s *corev1.ResourceQuotaSpec, path *field.Path) (errs field.ErrorList) {
+func conflicting(scopes []corev1.ResourceQuotaScope, s *corev1.ResourceQuotaSpec,
+	path *field.Path) (errs field.ErrorList) {
 	for _, pair := range [...][2]corev1.ResourceQuotaScope{
 		{corev1.ResourceQuotaScopeBestEffort, corev1.ResourceQuotaScopeNotBestEffort},
 		{corev1.ResourceQuotaScopeTerminating, corev1.ResourceQuotaScopeNotTerminating},

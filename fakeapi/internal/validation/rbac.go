@@ -92,7 +92,8 @@ func sameRole(ref, old rbacv1.RoleRef) field.ErrorList {
 	if ref == old {
 		return nil
 	}
-	shown := struct{ APIGroup, Kind, Name string }{ref.APIGroup, ref.Kind, ref.Name} // as the real server names its fields
+	// Shown with the names that the fields have in the real server.
+	shown := struct{ APIGroup, Kind, Name string }{ref.APIGroup, ref.Kind, ref.Name}
 	return field.ErrorList{field.Invalid(field.NewPath("roleRef"), shown, "cannot change roleRef")}
 }
 
