@@ -6,7 +6,6 @@ const (
 	kubeOpenAPI   = "k8s.io/kube-openapi/pkg"
 	apiextensions = "k8s.io/apiextensions-apiserver/pkg"
 	aggregator    = "k8s.io/kube-aggregator/pkg/apis"
-	aggregator    = "k8s.io/kube-aggregator/pkg/apis"
 	cache         = "k8s.io/client-go/tools/cache"
 	listers       = "k8s.io/client-go/listers"
 	workqueue     = "k8s.io/client-go/util/workqueue"
