@@ -45,7 +45,8 @@ func Placeholders(text string) []string { return placeholder.FindAllString(text,
 func (b *Binding) Bind(name, value string) { b.values[name] = value }
 
 var placeholder = regexp.MustCompile(`\$(?:ns\b|uid:\d+|rv:\d+\+\d+|rv:\d+|rv:\?|` +
-	`name:[A-Za-z0-9-]+(?:\.[A-Za-z0-9]+)*|gen:\d+|ip:\d+|port:\d+|continue:\d+|time\b|age\b|evt\b|cron\b|hash\b|obj\b)`)
+	`name:[A-Za-z0-9-]+(?:\.[A-Za-z0-9]+)*|gen:\d+|ip:\d+|` +
+	`port:\d+|continue:\d+|time\b|age\b|evt\b|cron\b|hash\b|obj\b)`)
 
 // Fill replaces placeholders in a request: by what is known, else by something new.
 func (b *Binding) Fill(text string) string {
