@@ -5,6 +5,7 @@ const (
 	apimachinery  = "k8s.io/apimachinery"
 	kubeOpenAPI   = "k8s.io/kube-openapi/pkg"
 	apiextensions = "k8s.io/apiextensions-apiserver/pkg"
+	aggregator    = "k8s.io/kube-aggregator/pkg/apis"
 	cache         = "k8s.io/client-go/tools/cache"
 	listers       = "k8s.io/client-go/listers"
 	workqueue     = "k8s.io/client-go/util/workqueue"
@@ -77,7 +78,7 @@ var edges = []edge{
 		"fakeapi/internal/crdschema", apimachinery, apiextensions},
 		"a definition is checked as a text about objects: that it makes kinds is the server's doing"},
 	{"fakeapi/internal/registry", []string{"fakeapi/internal/same", "fakeapi/internal/metadata",
-		"fakeapi/internal/validation", "fakeapi/internal/crd", api, apimachinery, apiextensions},
+		"fakeapi/internal/validation", "fakeapi/internal/crd", api, apimachinery, apiextensions, aggregator},
 		"a row of the table of kinds knows objects: if it saw requests or the store, every kind could have rules of " +
 			"its own for them"},
 	{"fakeapi/internal/fieldmanager", []string{"fakeapi/internal/registry", api, apimachinery, apiextensions,
@@ -87,7 +88,7 @@ var edges = []edge{
 		"fakeapi/internal/crd", "fakeapi/internal/registry", "fakeapi/internal/fieldmanager", apimachinery,
 		apiextensions, kubeOpenAPI, "sigs.k8s.io/structured-merge-diff/v6"},
 		"a custom kind is a row like the others, made of a definition"},
-	{"fakeapi/httpapi", []string{"fakeapi", "fakeapi/httpapi/internal/...", "internal/yamldoc", apimachinery,
+	{"fakeapi/httpapi", []string{"fakeapi", "fakeapi/httpapi/internal/...", "internal/yamldoc", api, apimachinery,
 		"sigs.k8s.io/yaml"},
 		"the wire is a way in to the server: it knows no client and no host"},
 	{"fakeapi/httpapi/internal/refusal", []string{apimachinery},
@@ -100,7 +101,7 @@ var edges = []edge{
 		"fakeapi/httpapi/internal/refusal", apimachinery},
 		"a path and a method name a kind and a verb before anything of the body is read"},
 	{"fakeapi/httpapi/internal/codec", []string{"fakeapi", "fakeapi/httpapi/internal/media",
-		"fakeapi/httpapi/internal/refusal", api, apimachinery, apiextensions, "sigs.k8s.io/yaml"},
+		"fakeapi/httpapi/internal/refusal", api, apimachinery, apiextensions, aggregator, "sigs.k8s.io/yaml"},
 		"bytes become objects and objects bytes without a handler, so that neither depends on who asked"},
 	{"fakeapi/httpapi/internal/table", []string{"fakeapi", "fakeapi/httpapi/internal/media", api, apimachinery,
 		apiextensions, "k8s.io/client-go/util/jsonpath"},

@@ -63,15 +63,21 @@ func resetFields(k *registry.Kind, custom bool, subresource string) map[fieldpat
 	if !k.Status {
 		return nil
 	}
-	set := fieldpath.NewSet(fieldpath.MakePathOrDie("status"))
+	set, more := fieldpath.NewSet(fieldpath.MakePathOrDie("status")), k.ResetByMain
+	if subresource != "" {
+		set, more = fieldpath.NewSet(fieldpath.MakePathOrDie("spec")), nil
+	}
 	if subresource == "status" {
-		set = fieldpath.NewSet(fieldpath.MakePathOrDie("spec"))
-		if custom {
+		if more = k.ResetByStatus; custom {
 			set.Insert(fieldpath.MakePathOrDie("metadata"))
 		}
-		for _, path := range k.ResetByStatus {
-			set.Insert(fieldpath.MakePathOrDie(path[0], path[1]))
+	}
+	for _, path := range more {
+		parts := make([]any, len(path))
+		for i := range path {
+			parts[i] = path[i]
 		}
+		set.Insert(fieldpath.MakePathOrDie(parts...))
 	}
 	return fieldpath.NewExcludeFilterSetMap(map[fieldpath.APIVersion]*fieldpath.Set{
 		fieldpath.APIVersion(k.GVK.GroupVersion().String()): set,

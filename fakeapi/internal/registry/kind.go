@@ -7,6 +7,7 @@ package registry
 import (
 	"time"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -59,7 +60,9 @@ type strategy struct {
 	// Admit changes an object on its way in, on create and update (old nil on create).
 	Admit func(obj, old runtime.Object) error
 
-	PrepareCreate  func(obj runtime.Object)
+	PrepareCreate func(obj runtime.Object)
+	// By notes in a new object who made it.
+	By             func(obj runtime.Object, user *authenticationv1.UserInfo)
 	ValidateCreate func(obj runtime.Object) field.ErrorList
 	WarnCreate     func(obj runtime.Object) []string
 	Canonicalize   func(obj runtime.Object)
@@ -83,6 +86,10 @@ type strategy struct {
 	OrphanedWarning string
 	// ResetByStatus are further fields that a write to status leaves alone.
 	ResetByStatus [][]string
+	// ResetByMain are further fields that a write to the object itself leaves alone.
+	ResetByMain [][]string
+	// AnyFinalizer: finalizers need no domain.
+	AnyFinalizer bool
 	// Held: an object being deleted stays although it has no finalizer.
 	Held func(obj runtime.Object) bool
 
@@ -94,14 +101,18 @@ type strategy struct {
 
 // Update is one way to change an object: by itself or through a subresource.
 type Update struct {
-	Prepare  func(obj, old runtime.Object)
-	Validate func(obj, old runtime.Object) field.ErrorList
-	Warn     func(obj, old runtime.Object) []string
+	Prepare func(obj, old runtime.Object)
+	// PrepareAt is Prepare where it matters what time it is.
+	PrepareAt func(obj, old runtime.Object, now time.Time)
+	Validate  func(obj, old runtime.Object) field.ErrorList
+	Warn      func(obj, old runtime.Object) []string
 	// Keeps says that Prepare does nothing to an edit that changed only metadata.
 	Keeps bool
 	// again are the checks of metadata that the kind's own validation repeats
 	// after the common ones, in its order.
 	again checks
+	// after are those that it repeats at its end.
+	after checks
 }
 
 // metaCheck is a common check of an object's metadata.
@@ -164,8 +175,17 @@ func (k *Kind) Empty() runtime.Object {
 
 // Recheck repeats checks of the metadata as often as the kind's own validation
 // does: each finding is then a cause of its own in the answer.
-func (k *Kind) Recheck(u *Update, m, old metav1.Object) (errs field.ErrorList) {
-	for _, check := range u.again {
+func (k *Kind) Recheck(u *Update, m, old metav1.Object) field.ErrorList {
+	return k.recheck(u.again, m, old)
+}
+
+// RecheckAfter repeats those that come after the kind's own.
+func (k *Kind) RecheckAfter(u *Update, m, old metav1.Object) field.ErrorList {
+	return k.recheck(u.after, m, old)
+}
+
+func (k *Kind) recheck(which checks, m, old metav1.Object) (errs field.ErrorList) {
+	for _, check := range which {
 		switch check {
 		case onCreate:
 			errs = append(errs, apivalidation.ValidateObjectMetaAccessor(m, k.Namespaced, k.nameRule(),
@@ -173,7 +193,9 @@ func (k *Kind) Recheck(u *Update, m, old metav1.Object) (errs field.ErrorList) {
 		case onUpdate:
 			errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(m, old, metadata.Path)...)
 		}
-		errs = append(errs, metadata.ValidateFinalizers(m)...)
+		if !k.AnyFinalizer {
+			errs = append(errs, metadata.ValidateFinalizers(m)...)
+		}
 	}
 	return errs
 }

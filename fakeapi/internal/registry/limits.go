@@ -46,14 +46,15 @@ var resourceQuotas = goType[corev1.ResourceQuota, corev1.ResourceQuotaList](&Kin
 	ShortNames: []string{"quota"},
 	Namespaced: true, Status: true, ReturnDeleted: true,
 	strategy: strategy{
-		NameRule:      apivalidation.NameIsDNSSubdomain,
-		PrepareCreate: On(func(q *corev1.ResourceQuota) { q.Status = corev1.ResourceQuotaStatus{} }),
-		WarnCreate:    func(obj runtime.Object) []string { return validation.WarnQuota(obj.(*corev1.ResourceQuota)) },
+		NameRule:       apivalidation.NameIsDNSSubdomain,
+		PrepareCreate:  On(func(q *corev1.ResourceQuota) { q.Status = corev1.ResourceQuotaStatus{} }),
+		ValidateCreate: Check(validation.Quota),
+		WarnCreate:     func(obj runtime.Object) []string { return validation.WarnQuota(obj.(*corev1.ResourceQuota)) },
 		Main: Update{Prepare: Over(func(q, old *corev1.ResourceQuota) {
 			q.Status = old.Status
-		}), again: checks{onUpdate}},
+		}), Validate: Compare(validation.QuotaUpdate), again: checks{onUpdate}},
 		ForStatus: Update{Prepare: Over(func(q, old *corev1.ResourceQuota) {
 			q.Spec = old.Spec
-		}), again: checks{onUpdate}},
+		}), Validate: Compare(validation.QuotaStatus), again: checks{onUpdate}},
 	},
 })
