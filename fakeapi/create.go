@@ -52,7 +52,13 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	past, _ := t.past.Get(tally{key: key})
 	m.SetCreationTimestamp(metadata.Seconds(c.now))
 	m.SetUID(uid(c.k, key, past.n+c.s.born))
+	if dryRun {
+		m.SetUID(c.s.dryUID(c.k, key))
+	}
 	if err := c.beforeCreate(obj, m); err != nil {
+		return refuse(err)
+	}
+	if err := c.permitCreate(obj, m, dryRun); err != nil {
 		return refuse(err)
 	}
 	if rv := m.GetResourceVersion(); rv != "" {

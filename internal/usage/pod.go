@@ -96,3 +96,9 @@ func UntilWrittenOff(pod *corev1.Pod, now time.Time) time.Duration {
 	end := pod.DeletionTimestamp.Add(time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second)
 	return max(0, end.Sub(now)+1)
 }
+
+// TotalOf is what the containers of a Pod ask for, and what they are limited to, at the
+// time when that is most.
+func TotalOf(pod *corev1.Pod) (requests, limits corev1.ResourceList) {
+	return total(pod, asks), total(pod, limitsTo)
+}

@@ -64,10 +64,7 @@ func ofService(svc *corev1.Service, out corev1.ResourceList) {
 
 // ofClaim: a claim uses what it asks for, or what a resize that failed has taken already.
 func ofClaim(c *corev1.PersistentVolumeClaim, out corev1.ResourceList) {
-	class := c.Annotations[corev1.BetaStorageClassAnnotation]
-	if class == "" && c.Spec.StorageClassName != nil {
-		class = *c.Spec.StorageClassName
-	}
+	class := ClassOf(c)
 	put := func(name corev1.ResourceName, n resource.Quantity) {
 		out[name] = n
 		if class != "" {
@@ -85,4 +82,16 @@ func ofClaim(c *corev1.PersistentVolumeClaim, out corev1.ResourceList) {
 	n = n.DeepCopy()
 	n.RoundUp(0)
 	put(corev1.ResourceRequestsStorage, n)
+}
+
+// ClassOf is the storage class of a claim: the annotation that came before the field
+// goes before it.
+func ClassOf(c *corev1.PersistentVolumeClaim) string {
+	if class, ok := c.Annotations[corev1.BetaStorageClassAnnotation]; ok {
+		return class
+	}
+	if c.Spec.StorageClassName != nil {
+		return *c.Spec.StorageClassName
+	}
+	return ""
 }

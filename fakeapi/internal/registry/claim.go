@@ -1,16 +1,9 @@
 package registry
 
 import (
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/runtime"
-
-	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
-
-const claimProtection = "kubernetes.io/pvc-protection"
 
 var claims = goType[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimList](&Kind{
 	GVK:      corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"),
@@ -18,12 +11,6 @@ var claims = goType[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimLi
 	Namespaced: true, Status: true, ReturnDeleted: true, Default: On(defaultClaim),
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain,
-		Admit: func(obj, old runtime.Object) error {
-			if m := metadata.Of(obj); old == nil && !slices.Contains(m.GetFinalizers(), claimProtection) {
-				m.SetFinalizers(append(m.GetFinalizers(), claimProtection))
-			}
-			return nil
-		},
 		PrepareCreate: On(func(c *corev1.PersistentVolumeClaim) {
 			c.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
 		}),
