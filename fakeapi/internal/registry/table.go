@@ -10,6 +10,7 @@ var Builtin = []*Kind{
 	customResourceDefinitions,
 	endpoints, limitRanges, resourceQuotas,
 	autoscalers,
+	priorityClasses, storageClasses, volumes,
 }
 
 // OtherVersions are further versions of built-in kinds.
