@@ -3,6 +3,8 @@ package registry
 import (
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 var claims = goType[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimList](&Kind{
@@ -16,7 +18,7 @@ var claims = goType[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimLi
 		}),
 		Main: Update{Prepare: Over(func(c, old *corev1.PersistentVolumeClaim) {
 			c.Status = old.Status
-		}), again: checks{onUpdate, onCreate}},
+		}), Validate: Compare(validation.ClaimUpdate), again: checks{onUpdate, onCreate}},
 		ForStatus: Update{Prepare: Over(func(c, old *corev1.PersistentVolumeClaim) {
 			c.Spec = old.Spec
 		}), again: checks{onUpdate}},

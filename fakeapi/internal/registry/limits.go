@@ -8,7 +8,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// limitRanges and resourceQuotas are kept as objects: nothing here enforces them.
+// limitRanges and resourceQuotas are in force: see package admission.
 var limitRanges = goType[corev1.LimitRange, corev1.LimitRangeList](&Kind{
 	GVK: corev1.SchemeGroupVersion.WithKind("LimitRange"), Resource: "limitranges", Singular: "limitrange",
 	ShortNames: []string{"limits"},
@@ -51,7 +51,7 @@ var resourceQuotas = goType[corev1.ResourceQuota, corev1.ResourceQuotaList](&Kin
 		WarnCreate:    func(obj runtime.Object) []string { return validation.WarnQuota(obj.(*corev1.ResourceQuota)) },
 		Main: Update{Prepare: Over(func(q, old *corev1.ResourceQuota) {
 			q.Status = old.Status
-		}), again: checks{onUpdate}},
+		}), Validate: Compare(validation.QuotaUpdate), again: checks{onUpdate}},
 		ForStatus: Update{Prepare: Over(func(q, old *corev1.ResourceQuota) {
 			q.Spec = old.Spec
 		}), again: checks{onUpdate}},
