@@ -72,26 +72,8 @@ func held[T runtime.Object](s *Server, k *Kind, namespace string) (all []T) {
 	return all
 }
 
-// named is the stored object of a cluster-scoped kind, nil when there is none.
-func named[T any, P interface {
-	*T
-	runtime.Object
-}](s *Server, k *Kind, name string) P {
-	if k != nil {
-		if e := s.lookup(s.tables[k.ordinal], "", name); e != nil {
-			return e.obj.(P)
-		}
-	}
-	return nil
-}
-
-func (s *Server) priorities() *admission.Priorities {
-	return &admission.Priorities{
-		All: held[*schedulingv1.PriorityClass](s, priorityClassKind, ""),
-		Named: func(name string) *schedulingv1.PriorityClass {
-			return named[schedulingv1.PriorityClass](s, priorityClassKind, name)
-		},
-	}
+func (s *Server) priorities() admission.Priorities {
+	return held[*schedulingv1.PriorityClass](s, priorityClassKind, "")
 }
 
 // errForbidden is how an admission plugin refuses an object, which may not have

@@ -3,6 +3,7 @@ package fakeapi
 import (
 	"reflect"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -27,6 +28,7 @@ var builtinTypes = typesOf(known)
 var (
 	namespaceKind  = kindOf(&corev1.Namespace{})
 	podKind        = kindOf(&corev1.Pod{})
+	jobKind        = kindOf(&batchv1.Job{})
 	definitionKind = kindOf(&crd.Definition{})
 	budgetKind     = kindOf(&policyv1.PodDisruptionBudget{})
 )

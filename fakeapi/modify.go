@@ -57,6 +57,7 @@ func (c *call) modify(ed *edit) Response {
 	if err := c.beforeUpdate(ed.way, onlyMeta, obj, old); err != nil {
 		return refuse(err)
 	}
+	keepStamps(obj, m, old)
 	if err := c.permitUpdate(obj, old, m, onlyMeta, ed.dryRun); err != nil {
 		return refuse(err)
 	}

@@ -56,9 +56,8 @@ func (c *call) permitUpdate(obj runtime.Object, old *entry, m metav1.Object, onl
 				err = c.limitClaim(o)
 			}
 			if err == nil {
-				err = admission.MayGrow(o, old.obj.(*corev1.PersistentVolumeClaim), func(name string) *storagev1.StorageClass {
-					return named[storagev1.StorageClass](c.s, storageClassKind, name)
-				})
+				err = admission.MayGrow(o, old.obj.(*corev1.PersistentVolumeClaim),
+					held[*storagev1.StorageClass](c.s, storageClassKind, ""))
 			}
 		case *schedulingv1.PriorityClass:
 			err = c.s.priorities().OneDefault(o, false)

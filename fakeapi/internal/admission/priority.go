@@ -27,14 +27,11 @@ func SystemPriorityClass(name string) error {
 }
 
 // Priorities are the priority classes that there are.
-type Priorities struct {
-	Named func(name string) *schedulingv1.PriorityClass // nil when there is none
-	All   []*schedulingv1.PriorityClass                 // looked through for the default
-}
+type Priorities []*schedulingv1.PriorityClass
 
 // fallback is the class of Pods that name none: of several the least, nil for none.
-func (p *Priorities) fallback() (least *schedulingv1.PriorityClass) {
-	for _, class := range p.All {
+func (p Priorities) fallback() (least *schedulingv1.PriorityClass) {
+	for _, class := range p {
 		if class.GlobalDefault && (least == nil || class.Value < least.Value) {
 			least = class
 		}
@@ -44,15 +41,17 @@ func (p *Priorities) fallback() (least *schedulingv1.PriorityClass) {
 
 // of is what a class says. The classes of every cluster are known even where nobody
 // has made them.
-func (p *Priorities) of(name string) (called string, value int32, preemption *corev1.PreemptionPolicy, err error) {
+func (p Priorities) of(name string) (called string, value int32, preemption *corev1.PreemptionPolicy, err error) {
 	if name == "" {
 		if class := p.fallback(); class != nil {
 			return class.Name, class.Value, class.PreemptionPolicy, nil
 		}
 		return "", 0, &preemptLower, nil
 	}
-	if class := p.Named(name); class != nil {
-		return name, class.Value, class.PreemptionPolicy, nil
+	for _, class := range p {
+		if class.Name == name {
+			return name, class.Value, class.PreemptionPolicy, nil
+		}
 	}
 	if value, ok := systemPriorities[name]; ok {
 		return name, value, &preemptLower, nil
@@ -62,7 +61,7 @@ func (p *Priorities) of(name string) (called string, value int32, preemption *co
 
 // Resolve gives a new Pod the priority of its class, or of the default one, and
 // refuses what contradicts it. It is admitPod of the Priority plugin.
-func (p *Priorities) Resolve(pod *corev1.Pod) error {
+func (p Priorities) Resolve(pod *corev1.Pod) error {
 	name, value, preemption, err := p.of(pod.Spec.PriorityClassName)
 	if err != nil {
 		return err
@@ -89,7 +88,7 @@ func (p *Priorities) Resolve(pod *corev1.Pod) error {
 
 // OneDefault refuses a second default among the priority classes. It is
 // validatePriorityClass of the Priority plugin.
-func (p *Priorities) OneDefault(class *schedulingv1.PriorityClass, created bool) error {
+func (p Priorities) OneDefault(class *schedulingv1.PriorityClass, created bool) error {
 	if !class.GlobalDefault {
 		return nil
 	}

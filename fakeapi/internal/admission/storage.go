@@ -85,7 +85,7 @@ func newest(all []*metav1.ObjectMeta) *string {
 
 // MayGrow refuses that a claim asks for more than it did: only one that is bound, and
 // of a class that allows it, may. It is the PersistentVolumeClaimResize plugin.
-func MayGrow(claim, old *corev1.PersistentVolumeClaim, named func(string) *storagev1.StorageClass) error {
+func MayGrow(claim, old *corev1.PersistentVolumeClaim, classes []*storagev1.StorageClass) error {
 	size, was := claim.Spec.Resources.Requests.Storage(), old.Spec.Resources.Requests.Storage()
 	if size.Cmp(*was) <= 0 {
 		return nil
@@ -94,8 +94,10 @@ func MayGrow(claim, old *corev1.PersistentVolumeClaim, named func(string) *stora
 		return errors.New("Only bound persistent volume claims can be expanded")
 	}
 	if name := usage.ClassOf(claim); name != "" && name == usage.ClassOf(old) {
-		if class := named(name); class != nil && class.AllowVolumeExpansion != nil && *class.AllowVolumeExpansion {
-			return nil
+		for _, class := range classes {
+			if class.Name == name && class.AllowVolumeExpansion != nil && *class.AllowVolumeExpansion {
+				return nil
+			}
 		}
 	}
 	return errors.New("only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc " +
