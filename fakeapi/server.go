@@ -23,6 +23,8 @@ type Options struct {
 	// DropControllerRefs: the server of a downgraded cluster, which does not
 	// know the controller field and drops it on every write.
 	DropControllerRefs bool
+	// Start says what the server holds when it is new.
+	Start Start
 	// Authorize, when it is set, switches on the admission plugin
 	// OwnerReferencesPermissionEnforcement, which asks it: who may not delete an object
 	// may not set its owners, and who may not finalize an owner may not block its
