@@ -50,9 +50,6 @@ func (c *call) complete(obj runtime.Object) error {
 		return c.s.priorities().Resolve(o)
 	case *corev1.PersistentVolumeClaim:
 		admission.DefaultStorageClass(o, held[*storagev1.StorageClass](c.s, storageClassKind, ""))
-		admission.Protect(o)
-	case *corev1.PersistentVolume, *storagev1.VolumeAttributesClass:
-		admission.Protect(o)
 	case *networkingv1.Ingress:
 		admission.DefaultIngressClass(o, held[*networkingv1.IngressClass](c.s, ingressClassKind, ""))
 	}

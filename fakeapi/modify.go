@@ -133,6 +133,9 @@ func (c *call) beforeUpdate(w *registry.Update, onlyMeta bool, obj runtime.Objec
 	if w.Prepare != nil && !(onlyMeta && w.Keeps) {
 		w.Prepare(obj, old)
 	}
+	if w.PrepareAt != nil {
+		w.PrepareAt(obj, old, c.now)
+	}
 	if m.GetUID() == "" {
 		m.SetUID(oldMeta.GetUID())
 	}
@@ -153,6 +156,9 @@ func (c *call) beforeUpdate(w *registry.Update, onlyMeta bool, obj runtime.Objec
 	}
 	if w.Validate != nil && !onlyMeta {
 		errs = append(errs, w.Validate(obj, old)...)
+	}
+	if len(errs) > 0 {
+		errs = append(errs, c.k.row.RecheckAfter(w, m, oldMeta)...)
 	}
 	if len(errs) > 0 {
 		return c.errInvalid(m.GetName(), errs)

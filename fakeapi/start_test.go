@@ -34,7 +34,7 @@ func TestStart(t *testing.T) {
 		always + "\nService default/kubernetes\nEndpointSlice default/kubernetes\nEndpoints default/kubernetes": {
 			Service: true},
 		always + "\nPriorityClass /system-cluster-critical\nPriorityClass /system-node-critical": {PriorityClasses: true},
-		always + "\nServiceAccount default/default\nServiceAccount kube-system/default":         {ServiceAccounts: true},
+		always + "\nServiceAccount default/default\nServiceAccount kube-system/default":          {ServiceAccounts: true},
 	} {
 		s := New(Options{Start: start})
 		if got := namesOf(s); got != want {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -43,8 +44,8 @@ func Placeholders(text string) []string { return placeholder.FindAllString(text,
 // Bind makes a placeholder known.
 func (b *Binding) Bind(name, value string) { b.values[name] = value }
 
-var placeholder = regexp.MustCompile(`\$(?:ns\b|uid:\d+|rv:\d+\+\d+|rv:\d+|rv:\?|name:[A-Za-z0-9-]+|` +
-	`gen:\d+|ip:\d+|continue:\d+|time\b|age\b|evt\b|cron\b|hash\b)`)
+var placeholder = regexp.MustCompile(`\$(?:ns\b|uid:\d+|rv:\d+\+\d+|rv:\d+|rv:\?|name:[A-Za-z0-9-]+(?:\.[A-Za-z0-9]+)*|` +
+	`gen:\d+|ip:\d+|port:\d+|continue:\d+|time\b|age\b|evt\b|cron\b|hash\b|obj\b)`)
 
 // Fill replaces placeholders in a request: by what is known, else by something new.
 func (b *Binding) Fill(text string) string {
@@ -79,7 +80,7 @@ func (b *Binding) Fill(text string) string {
 // forms are what the values of placeholders look like.
 var forms = map[string]string{
 	"$uid": `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, "$rv": `[0-9]+`, "$gen": `[a-z0-9]+`,
-	"$ip":   `[0-9a-f.:]+`,
+	"$ip": `[0-9a-f.:]+`, "$port": `[0-9]+`, "$obj": `.*`,
 	"$time": `[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?Z`, "$continue": `[A-Za-z0-9_-]+`,
 	"$age":  `[0-9a-z<>]+`,
 	"$name": `[A-Za-z0-9.-]+`, "$evt": `[0-9a-f]+`, "$cron": `[0-9]+`, "$hash": `[A-Za-z0-9+/=]+`,
@@ -141,7 +142,7 @@ func (b *Binding) Match(want, got string) error {
 // free reports whether a placeholder may stand for another value each time.
 func free(p string) bool {
 	switch kind, _, _ := strings.Cut(p, ":"); kind {
-	case "$time", "$age", "$evt", "$cron", "$hash":
+	case "$time", "$age", "$evt", "$cron", "$hash", "$obj":
 		return true
 	}
 	return p == "$rv:?"
@@ -221,6 +222,36 @@ func (b *Binding) Learn(want json.RawMessage, got []byte) {
 	}
 }
 
+// Glean is Learn that goes on after a difference.
+func (b *Binding) Glean(want json.RawMessage, got []byte) {
+	w, err := Decode(want)
+	if err != nil {
+		return
+	}
+	if g, err := Decode(got); err == nil {
+		b.glean(w, g)
+	}
+}
+
+func (b *Binding) glean(want, got any) {
+	switch w := want.(type) {
+	case map[string]any:
+		g, _ := got.(map[string]any)
+		for _, k := range slices.Sorted(maps.Keys(w)) {
+			b.glean(w[k], g[k])
+		}
+	case []any:
+		g, _ := got.([]any)
+		for i := 0; i < len(w) && len(g) == len(w); i++ {
+			b.glean(w[i], g[i])
+		}
+	case string:
+		if g, ok := got.(string); ok {
+			_ = b.Match(w, g)
+		}
+	}
+}
+
 // Decode decodes JSON, numbers as they are written.
 func Decode(raw []byte) (v any, err error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
@@ -275,6 +306,9 @@ func (b *Binding) Compare(at string, want, got any) error {
 				return fmt.Errorf("%s%w", at, err)
 			}
 			return nil
+		}
+		if n, ok := got.(json.Number); ok && strings.HasPrefix(w, "$port:") {
+			return b.Match(w, n.String())
 		}
 	}
 	if want != got {

@@ -52,6 +52,9 @@ type Exchange struct {
 	Pause           float64 // seconds that its client waited before it
 }
 
+// Random2 reads the random sequences of file: rich specs, good and bad, of many kinds.
+func Random2(dir string) ([]*Case, error) { return readRandom(filepath.Join(dir, "random2.jsonl.gz")) }
+
 // Read reads the cases in the folders below dir and the random sequences in
 // dir, sorted by name.
 func Read(dir string) ([]*Case, error) {

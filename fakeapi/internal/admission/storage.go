@@ -2,37 +2,14 @@ package admission
 
 import (
 	"errors"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 	"github.com/threelaws/threelaws/internal/usage"
 )
-
-// Protect puts the finalizer on a new object of storage that keeps it while it is
-// used. It is the StorageObjectInUseProtection plugin (admission/protection-finalizers).
-func Protect(obj runtime.Object) {
-	finalizer := ""
-	switch obj.(type) {
-	case *corev1.PersistentVolume:
-		finalizer = "kubernetes.io/pv-protection"
-	case *corev1.PersistentVolumeClaim:
-		finalizer = "kubernetes.io/pvc-protection"
-	case *storagev1.VolumeAttributesClass:
-		finalizer = "kubernetes.io/vac-protection"
-	default:
-		return
-	}
-	m := metadata.Of(obj)
-	if have := m.GetFinalizers(); !slices.Contains(have, finalizer) {
-		m.SetFinalizers(append(slices.Clip(have), finalizer))
-	}
-}
 
 // DefaultStorageClass gives a new claim that names no class the default one, of
 // several the newest. It is the DefaultStorageClass plugin (admission/default-storageclass).

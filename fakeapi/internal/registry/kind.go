@@ -94,14 +94,18 @@ type strategy struct {
 
 // Update is one way to change an object: by itself or through a subresource.
 type Update struct {
-	Prepare  func(obj, old runtime.Object)
-	Validate func(obj, old runtime.Object) field.ErrorList
-	Warn     func(obj, old runtime.Object) []string
+	Prepare func(obj, old runtime.Object)
+	// PrepareAt is Prepare where it matters what time it is.
+	PrepareAt func(obj, old runtime.Object, now time.Time)
+	Validate  func(obj, old runtime.Object) field.ErrorList
+	Warn      func(obj, old runtime.Object) []string
 	// Keeps says that Prepare does nothing to an edit that changed only metadata.
 	Keeps bool
 	// again are the checks of metadata that the kind's own validation repeats
 	// after the common ones, in its order.
 	again checks
+	// after are those that it repeats at its end.
+	after checks
 }
 
 // metaCheck is a common check of an object's metadata.
@@ -164,8 +168,17 @@ func (k *Kind) Empty() runtime.Object {
 
 // Recheck repeats checks of the metadata as often as the kind's own validation
 // does: each finding is then a cause of its own in the answer.
-func (k *Kind) Recheck(u *Update, m, old metav1.Object) (errs field.ErrorList) {
-	for _, check := range u.again {
+func (k *Kind) Recheck(u *Update, m, old metav1.Object) field.ErrorList {
+	return k.recheck(u.again, m, old)
+}
+
+// RecheckAfter repeats those that come after the kind's own.
+func (k *Kind) RecheckAfter(u *Update, m, old metav1.Object) field.ErrorList {
+	return k.recheck(u.after, m, old)
+}
+
+func (k *Kind) recheck(which checks, m, old metav1.Object) (errs field.ErrorList) {
+	for _, check := range which {
 		switch check {
 		case onCreate:
 			errs = append(errs, apivalidation.ValidateObjectMetaAccessor(m, k.Namespaced, k.nameRule(),

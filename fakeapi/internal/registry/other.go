@@ -3,7 +3,6 @@ package registry
 import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -46,11 +45,6 @@ var leases = goType[coordinationv1.Lease, coordinationv1.LeaseList](&Kind{
 	GVK: coordinationv1.SchemeGroupVersion.WithKind("Lease"), Resource: "leases", Singular: "lease",
 	Namespaced: true, MustVersion: true, CreateOnUpdate: true,
 	strategy: strategy{NameRule: apivalidation.NameIsDNSSubdomain, Main: Update{again: checks{onUpdate}}},
-})
-
-var clusterRoles = goType[rbacv1.ClusterRole, rbacv1.ClusterRoleList](&Kind{
-	GVK: rbacv1.SchemeGroupVersion.WithKind("ClusterRole"), Resource: "clusterroles", Singular: "clusterrole",
-	strategy: strategy{Main: Update{again: checks{onCreate, onUpdate}}},
 })
 
 var configMaps = goType[corev1.ConfigMap, corev1.ConfigMapList](&Kind{

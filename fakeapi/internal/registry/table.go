@@ -10,7 +10,14 @@ var Builtin = []*Kind{
 	customResourceDefinitions,
 	endpoints, limitRanges, resourceQuotas,
 	autoscalers,
-	priorityClasses, storageClasses, volumes,
+	clusterRoleBindings, roles, roleBindings,
+	ingresses, ingressClasses, networkPolicies, ipAddresses, serviceCIDRs,
+	persistentVolumes, podTemplates, priorityClasses, runtimeClasses,
+	storageClasses, csiDrivers, csiNodes, csiCapacities, volumeAttachments, volumeAttributesClasses,
+	certificateRequests, validatingWebhooks, mutatingWebhooks,
+	validatingPolicies, validatingPolicyBindings, mutatingPolicies, mutatingPolicyBindings,
+	flowSchemas, priorityLevels, deviceClasses, resourceClaims, resourceClaimTemplates, resourceSlices,
+	apiServices,
 }
 
 // OtherVersions are further versions of built-in kinds.

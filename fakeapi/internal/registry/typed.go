@@ -1,9 +1,12 @@
 package registry
 
 import (
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 // On makes a typed function one of the table.
@@ -24,6 +27,35 @@ func Check[T runtime.Object](f func(T) field.ErrorList) func(runtime.Object) fie
 // Compare makes a typed update validation one of the table.
 func Compare[T runtime.Object](f func(obj, old T) field.ErrorList) func(obj, old runtime.Object) field.ErrorList {
 	return func(obj, old runtime.Object) field.ErrorList { return f(obj.(T), old.(T)) }
+}
+
+// Recount makes an update that counts a generation when the part that of names is
+// another: most kinds count their specs.
+func Recount[T metav1.Object, P any](of func(T) P) func(obj, old runtime.Object) {
+	return func(obj, old runtime.Object) {
+		o, was := obj.(any).(T), old.(any).(T)
+		if !equality.Semantic.DeepEqual(of(o), of(was)) {
+			o.SetGeneration(was.GetGeneration() + 1)
+		}
+	}
+}
+
+// both does one thing after the other.
+func both(one, other func(obj, old runtime.Object)) func(obj, old runtime.Object) {
+	return func(obj, old runtime.Object) {
+		one(obj, old)
+		other(obj, old)
+	}
+}
+
+// first makes an object the first of its generations.
+func first(obj runtime.Object) { metadata.Of(obj).SetGeneration(1) }
+
+// orDefault fills in a value that is not given.
+func orDefault[T any](p **T, value T) {
+	if *p == nil {
+		*p = &value
+	}
 }
 
 // object is a pointer to a Go type of the API.

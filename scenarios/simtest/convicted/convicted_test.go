@@ -101,6 +101,7 @@ func TestSubtleOwners(t *testing.T)    { convict(t, subtleOwners) }
 func TestSubtleEnds(t *testing.T)      { convict(t, subtleEnds) }
 func TestSubtleWork(t *testing.T)      { convict(t, subtleWork) }
 func TestMoreSubtle(t *testing.T)      { convict(t, moreSubtle) }
+func TestWrongRollouts(t *testing.T)   { convict(t, wrongRollouts) }
 func TestWrongPartners(t *testing.T)   { convict(t, wrongPartners) }
 
 // Who does its part of the work on a kind is not blamed for the other's.
@@ -113,7 +114,7 @@ func TestPartnersAreAcquitted(t *testing.T) {
 // Every law of the three, of fights and of exactness convicts somebody.
 func TestEveryClauseConvicts(t *testing.T) {
 	var have []string
-	for _, w := range slices.Concat(wrongOwners, wrongNumbers, wrongIdentities, wrongEnds) {
+	for _, w := range slices.Concat(wrongOwners, wrongNumbers, wrongIdentities, wrongEnds, wrongRollouts) {
 		have = append(have, w.law)
 	}
 	for _, l := range law.All() {

@@ -1,0 +1,101 @@
+package registry
+
+import (
+	"time"
+
+	certificatesv1 "k8s.io/api/certificates/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+)
+
+// Certificates are asked for, approved and written into the status; nothing here
+// approves or signs by itself.
+var certificateRequests = goType[certificatesv1.CertificateSigningRequest,
+	certificatesv1.CertificateSigningRequestList](&Kind{
+	GVK:      certificatesv1.SchemeGroupVersion.WithKind("CertificateSigningRequest"),
+	Resource: "certificatesigningrequests", Singular: "certificatesigningrequest", ShortNames: []string{"csr"},
+	Status: true,
+	strategy: strategy{
+		NameRule: apivalidation.NameIsDNSSubdomain,
+		PrepareCreate: On(func(c *certificatesv1.CertificateSigningRequest) {
+			c.Status = certificatesv1.CertificateSigningRequestStatus{}
+		}),
+		Main: Update{
+			Prepare: Over(func(c, old *certificatesv1.CertificateSigningRequest) {
+				c.Spec, c.Status = old.Spec, old.Status
+			}),
+			again: checks{onCreate, onUpdate},
+		},
+		ForStatus: Update{PrepareAt: prepareCertificate, again: checks{onCreate, onUpdate}},
+		other: map[string]*Update{
+			"approval": {PrepareAt: prepareApproval, again: checks{onCreate, onUpdate}},
+		},
+		ResetByStatus:  [][]string{{"status", "conditions"}},
+		SelectableKeys: []string{"spec.signerName"},
+		Selectable: func(obj runtime.Object, set fields.Set) {
+			set["spec.signerName"] = obj.(*certificatesv1.CertificateSigningRequest).Spec.SignerName
+		},
+	},
+})
+
+// prepareCertificate keeps who approved or denied, which is not the signer's to say.
+func prepareCertificate(obj, old runtime.Object, now time.Time) {
+	c, was := obj.(*certificatesv1.CertificateSigningRequest), old.(*certificatesv1.CertificateSigningRequest)
+	c.Spec = was.Spec
+	keepConditions(c, was, certificatesv1.CertificateApproved)
+	keepConditions(c, was, certificatesv1.CertificateDenied)
+	timeConditions(c, was, now)
+}
+
+func keepConditions(c, was *certificatesv1.CertificateSigningRequest, of certificatesv1.RequestConditionType) {
+	have, had := conditionsOf(c, of), conditionsOf(was, of)
+	if len(have) != len(had) {
+		return
+	}
+	for i := range have {
+		c.Status.Conditions[have[i]] = was.Status.Conditions[had[i]]
+	}
+}
+
+func conditionsOf(c *certificatesv1.CertificateSigningRequest, of certificatesv1.RequestConditionType) (at []int) {
+	for i := range c.Status.Conditions {
+		if c.Status.Conditions[i].Type == of {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// timeConditions gives conditions that have no times the time of now, or of the
+// condition that they repeat.
+func timeConditions(c, was *certificatesv1.CertificateSigningRequest, now time.Time) {
+	at := metadata.Seconds(now)
+	for i := range c.Status.Conditions {
+		have := &c.Status.Conditions[i]
+		if have.LastUpdateTime.IsZero() {
+			have.LastUpdateTime = at
+		}
+		if !have.LastTransitionTime.IsZero() {
+			continue
+		}
+		have.LastTransitionTime = at
+		for _, old := range was.Status.Conditions {
+			if old.Type == have.Type && old.Status == have.Status && !old.LastTransitionTime.IsZero() {
+				have.LastTransitionTime = old.LastTransitionTime
+				break
+			}
+		}
+	}
+}
+
+// prepareApproval lets nothing but the conditions through.
+func prepareApproval(obj, old runtime.Object, now time.Time) {
+	c, was := obj.(*certificatesv1.CertificateSigningRequest), old.(*certificatesv1.CertificateSigningRequest)
+	timeConditions(c, was, now)
+	conditions := c.Status.Conditions
+	c.Spec, c.Status = was.Spec, was.Status
+	c.Status.Conditions = conditions
+}

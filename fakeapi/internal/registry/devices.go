@@ -1,0 +1,121 @@
+package registry
+
+import (
+	"time"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+)
+
+// Devices and claims to them: nothing here allocates.
+
+var deviceClasses = goType[resourcev1.DeviceClass, resourcev1.DeviceClassList](&Kind{
+	GVK: resourcev1.SchemeGroupVersion.WithKind("DeviceClass"), Resource: "deviceclasses", Singular: "deviceclass",
+	ReturnDeleted: true,
+	strategy: strategy{
+		NameRule: apivalidation.NameIsDNSSubdomain, PrepareCreate: first,
+		Main: Update{
+			Prepare: Recount(func(c *resourcev1.DeviceClass) any { return c.Spec }),
+			again:   checks{onUpdate},
+		},
+	},
+})
+
+var resourceClaims = goType[resourcev1.ResourceClaim, resourcev1.ResourceClaimList](&Kind{
+	GVK:      resourcev1.SchemeGroupVersion.WithKind("ResourceClaim"),
+	Resource: "resourceclaims", Singular: "resourceclaim", Namespaced: true, Status: true, ReturnDeleted: true,
+	Default: On(func(c *resourcev1.ResourceClaim) { defaultRequests(c.Spec.Devices.Requests) }),
+	strategy: strategy{
+		NameRule:      apivalidation.NameIsDNSSubdomain,
+		PrepareCreate: On(func(c *resourcev1.ResourceClaim) { c.Status = resourcev1.ResourceClaimStatus{} }),
+		Main: Update{
+			Prepare: Over(func(c, old *resourcev1.ResourceClaim) { c.Status = old.Status }),
+			again:   checks{onUpdate},
+		},
+		ForStatus: Update{
+			Prepare: Over(func(c, old *resourcev1.ResourceClaim) {
+				c.Spec = old.Spec
+				metav1.ResetObjectMetaForStatus(c, old)
+			}),
+			again: checks{onUpdate},
+		},
+		ResetByStatus: wholeMetadata,
+	},
+})
+
+var resourceClaimTemplates = goType[resourcev1.ResourceClaimTemplate, resourcev1.ResourceClaimTemplateList](&Kind{
+	GVK:      resourcev1.SchemeGroupVersion.WithKind("ResourceClaimTemplate"),
+	Resource: "resourceclaimtemplates", Singular: "resourceclaimtemplate", Namespaced: true, ReturnDeleted: true,
+	Default: On(func(t *resourcev1.ResourceClaimTemplate) { defaultRequests(t.Spec.Spec.Devices.Requests) }),
+	strategy: strategy{
+		NameRule: apivalidation.NameIsDNSSubdomain, Main: Update{again: checks{onCreate}, after: checks{onUpdate}},
+	},
+})
+
+// defaultRequests asks for one device where nothing is said of how many.
+func defaultRequests(requests []resourcev1.DeviceRequest) {
+	for i := range requests {
+		if e := requests[i].Exactly; e != nil {
+			defaultCount(&e.AllocationMode, &e.Count)
+		}
+		for j := range requests[i].FirstAvailable {
+			s := &requests[i].FirstAvailable[j]
+			defaultCount(&s.AllocationMode, &s.Count)
+		}
+	}
+}
+
+func defaultCount(mode *resourcev1.DeviceAllocationMode, count *int64) {
+	if *mode == "" {
+		*mode = resourcev1.DeviceAllocationModeExactCount
+	}
+	if *mode == resourcev1.DeviceAllocationModeExactCount && *count == 0 {
+		*count = 1
+	}
+}
+
+var resourceSlices = goType[resourcev1.ResourceSlice, resourcev1.ResourceSliceList](&Kind{
+	GVK:      resourcev1.SchemeGroupVersion.WithKind("ResourceSlice"),
+	Resource: "resourceslices", Singular: "resourceslice", ReturnDeleted: true,
+	Default: On(defaultSlice),
+	strategy: strategy{
+		NameRule: apivalidation.NameIsDNSSubdomain,
+		PrepareCreate: On(func(s *resourcev1.ResourceSlice) {
+			s.Generation = 1
+			noteTaints(s, s.CreationTimestamp)
+		}),
+		Main: Update{PrepareAt: prepareSlice, again: checks{onUpdate}},
+	},
+})
+
+func defaultSlice(s *resourcev1.ResourceSlice) {
+	for i := range s.Spec.Devices {
+		mappings := s.Spec.Devices[i].NodeAllocatableResourceMappings
+		for name, m := range mappings {
+			if m.AllocationMultiplier == nil {
+				one := resource.MustParse("1")
+				m.AllocationMultiplier = &one
+				mappings[name] = m
+			}
+		}
+	}
+}
+
+func prepareSlice(obj, old runtime.Object, now time.Time) {
+	noteTaints(obj.(*resourcev1.ResourceSlice), metadata.Seconds(now))
+	Recount(func(s *resourcev1.ResourceSlice) any { return s.Spec })(obj, old)
+}
+
+// noteTaints gives taints that have no time the time of now.
+func noteTaints(s *resourcev1.ResourceSlice, now metav1.Time) {
+	for i := range s.Spec.Devices {
+		for j := range s.Spec.Devices[i].Taints {
+			orDefault(&s.Spec.Devices[i].Taints[j].TimeAdded, now)
+		}
+	}
+}

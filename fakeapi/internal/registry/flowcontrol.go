@@ -1,0 +1,88 @@
+package registry
+
+import (
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+)
+
+// Nothing here is queued: requests are executed one at a time.
+
+var flowSchemas = goType[flowcontrolv1.FlowSchema, flowcontrolv1.FlowSchemaList](&Kind{
+	GVK: flowcontrolv1.SchemeGroupVersion.WithKind("FlowSchema"), Resource: "flowschemas", Singular: "flowschema",
+	Status: true, Default: On(func(f *flowcontrolv1.FlowSchema) {
+		if f.Spec.MatchingPrecedence == 0 {
+			f.Spec.MatchingPrecedence = 1000
+		}
+	}),
+	strategy: strategy{
+		NameRule: apivalidation.NameIsDNSSubdomain,
+		PrepareCreate: On(func(f *flowcontrolv1.FlowSchema) {
+			f.Status, f.Generation = flowcontrolv1.FlowSchemaStatus{}, 1
+		}),
+		Main: Update{
+			Prepare: both(Recount(func(f *flowcontrolv1.FlowSchema) any { return f.Spec }),
+				Over(func(f, old *flowcontrolv1.FlowSchema) { f.Status = old.Status })),
+			again: checks{onUpdate, onCreate},
+		},
+		ForStatus: Update{
+			Prepare: Over(func(f, old *flowcontrolv1.FlowSchema) {
+				managed := f.ManagedFields
+				f.ObjectMeta, f.Spec = old.ObjectMeta, old.Spec
+				f.ManagedFields = managed
+			}),
+			again: checks{onUpdate},
+		},
+		ResetByStatus: wholeMetadata,
+	},
+})
+
+var priorityLevels = goType[flowcontrolv1.PriorityLevelConfiguration,
+	flowcontrolv1.PriorityLevelConfigurationList](&Kind{
+	GVK:      flowcontrolv1.SchemeGroupVersion.WithKind("PriorityLevelConfiguration"),
+	Resource: "prioritylevelconfigurations", Singular: "prioritylevelconfiguration",
+	Status: true, Default: On(defaultPriorityLevel),
+	strategy: strategy{
+		NameRule: apivalidation.NameIsDNSSubdomain,
+		PrepareCreate: On(func(l *flowcontrolv1.PriorityLevelConfiguration) {
+			l.Status, l.Generation = flowcontrolv1.PriorityLevelConfigurationStatus{}, 1
+		}),
+		Main: Update{
+			Prepare: both(Recount(func(l *flowcontrolv1.PriorityLevelConfiguration) any { return l.Spec }),
+				Over(func(l, old *flowcontrolv1.PriorityLevelConfiguration) { l.Status = old.Status })),
+			again: checks{onUpdate, onCreate},
+		},
+		ForStatus: Update{
+			Prepare: Over(func(l, old *flowcontrolv1.PriorityLevelConfiguration) {
+				managed := l.ManagedFields
+				l.ObjectMeta, l.Spec = old.ObjectMeta, old.Spec
+				l.ManagedFields = managed
+			}),
+			again: checks{onUpdate},
+		},
+		ResetByStatus: wholeMetadata,
+	},
+})
+
+func defaultPriorityLevel(l *flowcontrolv1.PriorityLevelConfiguration) {
+	if e := l.Spec.Exempt; e != nil {
+		orDefault(&e.NominalConcurrencyShares, 0)
+		orDefault(&e.LendablePercent, 0)
+	}
+	p := l.Spec.Limited
+	if p == nil {
+		return
+	}
+	orDefault(&p.NominalConcurrencyShares, 30)
+	orDefault(&p.LendablePercent, 0)
+	if q := p.LimitResponse.Queuing; q != nil {
+		orCount(&q.HandSize, 8)
+		orCount(&q.Queues, 64)
+		orCount(&q.QueueLengthLimit, 50)
+	}
+}
+
+func orCount(p *int32, value int32) {
+	if *p == 0 {
+		*p = value
+	}
+}

@@ -1,0 +1,95 @@
+package registry
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+)
+
+var persistentVolumes = goType[corev1.PersistentVolume, corev1.PersistentVolumeList](&Kind{
+	GVK:      corev1.SchemeGroupVersion.WithKind("PersistentVolume"),
+	Resource: "persistentvolumes", Singular: "persistentvolume", ShortNames: []string{"pv"},
+	Status: true, ReturnDeleted: true, Default: On(defaultVolumeObject),
+	strategy: strategy{
+		NameRule: apivalidation.NameIsDNSSubdomain,
+		Admit:    protect("kubernetes.io/pv-protection"),
+		PrepareCreate: On(func(v *corev1.PersistentVolume) {
+			now := v.CreationTimestamp
+			v.Status = corev1.PersistentVolumeStatus{Phase: corev1.VolumePending, LastPhaseTransitionTime: &now}
+		}),
+		Main: Update{
+			Prepare: Over(func(v, old *corev1.PersistentVolume) { v.Status = old.Status }),
+			again:   checks{onCreate}, after: checks{onUpdate},
+		},
+		ForStatus: Update{PrepareAt: preparePhase, again: checks{onUpdate}},
+	},
+})
+
+// preparePhase notes when a volume came into its phase, unless who writes the
+// status says when.
+func preparePhase(obj, old runtime.Object, now time.Time) {
+	v, was := obj.(*corev1.PersistentVolume), old.(*corev1.PersistentVolume)
+	v.Spec = was.Spec
+	at, before := v.Status.LastPhaseTransitionTime, was.Status.LastPhaseTransitionTime
+	switch {
+	case v.Status.Phase == was.Status.Phase && at == nil:
+		v.Status.LastPhaseTransitionTime = before
+	case v.Status.Phase != was.Status.Phase && (at == nil || at.Equal(before)):
+		seconds := metadata.Seconds(now)
+		v.Status.LastPhaseTransitionTime = &seconds
+	}
+}
+
+func defaultVolumeObject(v *corev1.PersistentVolume) {
+	if v.Status.Phase == "" {
+		v.Status.Phase = corev1.VolumePending
+	}
+	if v.Spec.PersistentVolumeReclaimPolicy == "" {
+		v.Spec.PersistentVolumeReclaimPolicy = corev1.PersistentVolumeReclaimRetain
+	}
+	orDefault(&v.Spec.VolumeMode, corev1.PersistentVolumeFilesystem)
+	if h := v.Spec.HostPath; h != nil {
+		orDefault(&h.Type, corev1.HostPathUnset)
+	}
+	if s := v.Spec.ISCSI; s != nil && s.ISCSIInterface == "" {
+		s.ISCSIInterface = "default"
+	}
+	if r := v.Spec.RBD; r != nil {
+		orText(&r.RBDPool, "rbd")
+		orText(&r.RadosUser, "admin")
+		orText(&r.Keyring, "/etc/ceph/keyring")
+	}
+	if d := v.Spec.AzureDisk; d != nil {
+		orDefault(&d.CachingMode, corev1.AzureDataDiskCachingReadWrite)
+		orDefault(&d.FSType, "ext4")
+		orDefault(&d.ReadOnly, false)
+		orDefault(&d.Kind, corev1.AzureSharedBlobDisk)
+	}
+	if s := v.Spec.ScaleIO; s != nil {
+		orText(&s.StorageMode, "ThinProvisioned")
+		orText(&s.FSType, "xfs")
+	}
+}
+
+func orText(p *string, value string) {
+	if *p == "" {
+		*p = value
+	}
+}
+
+var podTemplates = goType[corev1.PodTemplate, corev1.PodTemplateList](&Kind{
+	GVK: corev1.SchemeGroupVersion.WithKind("PodTemplate"), Resource: "podtemplates", Singular: "podtemplate",
+	Namespaced: true, ReturnDeleted: true,
+	Default: On(func(t *corev1.PodTemplate) { defaultPodSpec(&t.Template.Spec) }),
+	strategy: strategy{
+		NameRule: apivalidation.NameIsDNSSubdomain, PrepareCreate: first,
+		Main: Update{
+			Prepare: Recount(func(t *corev1.PodTemplate) any { return t.Template }),
+			again:   checks{onUpdate},
+		},
+	},
+})

@@ -1,0 +1,150 @@
+package convicted_test
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/scenarios/simtest"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// wrongRollouts take things in the wrong order, too much at a time, or twice.
+var wrongRollouts = []wrong{{
+	name: "makes the ships before the one that leads them", law: "EXACT-9",
+	tell: []string{"made though its flagship a-1 is not there"},
+	run: simtest.Case{World: world(led("a", 2, "a-1")), Controllers: []host.Controller{
+		convoy(fleeting((*operator).keeps))}},
+}, {
+	name: "sinks the flagship before those that follow it", law: "EXACT-9",
+	tell: []string{"deleted from under cm/a-1: its flagship a-0 is not there"},
+	run: simtest.Case{World: world(led("a", 2, "a-0")), Settled: true, Controllers: []host.Controller{
+		convoy(fleeting((*operator).sinks))}, User: user("patch fleet/a type=merge '{spec: {replicas: 0}}'")},
+}, {
+	name: "leaves the cargo of a ship behind", law: "EXACT-10",
+	tell: []string{"leaves secret/a-1 behind, which is to go with it"},
+	run: simtest.Case{World: world(fleet("a", 2, "north"),
+		"apiVersion: v1\nkind: Secret\nmetadata: {name: a-1}\n"), Settled: true,
+		Controllers: []host.Controller{laden(fleeting((*operator).keeps))},
+		User:        user("patch fleet/a type=merge '{spec: {replicas: 1}}'")},
+}, {
+	name: "paints all ships at once", law: "EXACT-11",
+	tell: []string{"leaves 0 of 2 at sea"},
+	run: simtest.Case{World: world(fleet("a", 2, "north")), Settled: true,
+		Controllers: []host.Controller{atSea(fleeting((*operator).paints))},
+		User:        user("patch fleet/a type=merge '{spec: {color: red}}'")},
+}, {
+	name: "counts what has come home whenever it looks", law: "EXACT-12",
+	tell: []string{"home is 2, there have been no more than 1"},
+	run: simtest.Case{World: world(fleet("a", 1, "north")), Settled: true,
+		Controllers: []host.Controller{homing(fleeting((*operator).tallies))},
+		User:        user("annotate cm/a-0 home=yes")},
+}}
+
+// led is the manifest of a fleet that has a flagship.
+func led(name string, replicas int, flagship string) string {
+	return fmt.Sprintf("apiVersion: example.com/v1\nkind: Fleet\nmetadata: {name: %s}\nspec: {replicas: %d, sea: north, "+
+		"flagship: %s}\n", name, replicas, flagship)
+}
+
+// convoy says that each ship but the flagship rests on that.
+func convoy(c host.Controller) host.Controller {
+	c.Replicas = nil
+	c.Lacks = func(owner, ship runtime.Object, all func(kind string) []runtime.Object) string {
+		lead := field(owner.(metav1.Object), "flagship")
+		if ship.(metav1.Object).GetName() == lead {
+			return ""
+		}
+		for _, o := range all("ConfigMap") {
+			if m := o.(metav1.Object); m.GetName() == lead && m.GetDeletionTimestamp() == nil {
+				return ""
+			}
+		}
+		return "its flagship " + lead + " is not there"
+	}
+	return c
+}
+
+// sinks makes what is missing, and takes away what is too many in the order of names.
+func (o *operator) sinks(f metav1.Object) error {
+	own := o.owned(f)
+	if len(own) > wanted(f) {
+		return o.remove(own[0])
+	}
+	return o.keeps(f)
+}
+
+// laden says that the Secret of a ship's name goes with it, and watches Secrets.
+func laden(c host.Controller) host.Controller {
+	plain := c.New
+	c.New = func(env *host.Env) host.Reconciler {
+		env.Informer(secrets)
+		return plain(env)
+	}
+	c.Strands = func(_, ship runtime.Object, all func(kind string) []runtime.Object) string {
+		for _, o := range all("Secret") {
+			cargo := o.(metav1.Object)
+			if cargo.GetName() == ship.(metav1.Object).GetName() && !metav1.IsControlledBy(cargo, ship.(metav1.Object)) {
+				return "secret/" + cargo.GetName()
+			}
+		}
+		return ""
+	}
+	return c
+}
+
+// atSea says that no more than one ship may be missing.
+func atSea(c host.Controller) host.Controller {
+	c.Replicas = nil
+	c.Oversteps = func(owner runtime.Object, others []runtime.Object, before, after runtime.Object) string {
+		if n := want(owner); before != nil && after == nil && len(others) < n-1 {
+			return fmt.Sprintf("leaves %d of %d at sea", len(others), n)
+		}
+		return ""
+	}
+	return c
+}
+
+// paints takes in whatever is not of the colour, and makes it anew.
+func (o *operator) paints(f metav1.Object) error {
+	for _, m := range o.owned(f) {
+		if m.(*corev1.ConfigMap).Data["color"] != field(f, "color") {
+			if err := o.remove(m); err != nil {
+				return err
+			}
+		}
+	}
+	return o.keeps(f)
+}
+
+// homing says that the status counts each ship that has come home, for good.
+func homing(c host.Controller) host.Controller {
+	c.Counts = []host.Count{{
+		Name: "home",
+		Of: func(owner runtime.Object) int {
+			n, _, _ := unstructuredInt(owner.(metav1.Object), "status", "ready")
+			return n
+		},
+		Once: true,
+		Is: func(_, m runtime.Object) bool {
+			return m.(metav1.Object).GetAnnotations()["home"] != ""
+		},
+	}}
+	return c
+}
+
+// tallies adds the ships that are home to what the status says already.
+func (o *operator) tallies(f metav1.Object) error {
+	n, _, _ := unstructuredInt(f, "status", "ready")
+	for _, m := range o.owned(f) {
+		if m.GetAnnotations()["home"] != "" {
+			n++
+		}
+	}
+	if err := o.keeps(f); err != nil {
+		return err
+	}
+	return o.reports(f, "ready", n)
+}
