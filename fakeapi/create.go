@@ -91,6 +91,10 @@ func (c *call) beforeCreate(obj runtime.Object, m metav1.Object) error {
 	if c.k.row.PrepareCreate != nil {
 		c.k.row.PrepareCreate(obj)
 	}
+	if c.k.row.By != nil {
+		user := c.s.UserNamed(c.req.User)
+		c.k.row.By(obj, &user)
+	}
 	var errs field.ErrorList
 	if c.k.row.NameRule != nil {
 		if !metadata.SoundNew(m, c.k.Namespaced, c.k.row.NameRule) {

@@ -40,7 +40,7 @@ type Request struct {
 	PatchO metav1.PatchOptions
 	List   metav1.ListOptions // list, deletecollection
 
-	User      string // who asks, for messages
+	User      string // who asks; "" is the [Admin]
 	UserAgent string // default field manager
 }
 

@@ -4,6 +4,8 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 // Webhooks and policies of admission: no webhook is called, no policy evaluated.
@@ -22,9 +24,10 @@ var validatingWebhooks = goType[admissionv1.ValidatingWebhookConfiguration,
 	}),
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, PrepareCreate: first,
+		ValidateCreate: Check(validation.ValidatingWebhooks),
 		Main: Update{
-			Prepare: Recount(func(c *admissionv1.ValidatingWebhookConfiguration) any { return c.Webhooks }),
-			again:   checks{onUpdate, onCreate},
+			Prepare:  Recount(func(c *admissionv1.ValidatingWebhookConfiguration) any { return c.Webhooks }),
+			Validate: again(validation.ValidatingWebhooks), again: checks{onCreate},
 		},
 	},
 })
@@ -44,9 +47,10 @@ var mutatingWebhooks = goType[admissionv1.MutatingWebhookConfiguration,
 	}),
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, PrepareCreate: first,
+		ValidateCreate: Check(validation.MutatingWebhooks),
 		Main: Update{
-			Prepare: Recount(func(c *admissionv1.MutatingWebhookConfiguration) any { return c.Webhooks }),
-			again:   checks{onUpdate, onCreate},
+			Prepare:  Recount(func(c *admissionv1.MutatingWebhookConfiguration) any { return c.Webhooks }),
+			Validate: again(validation.MutatingWebhooks), again: checks{onCreate},
 		},
 	},
 })

@@ -1,14 +1,16 @@
 package registry
 
 import (
+	"slices"
 	"time"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	certificatesv1 "k8s.io/api/certificates/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 // Certificates are asked for, approved and written into the status; nothing here
@@ -19,19 +21,26 @@ var certificateRequests = goType[certificatesv1.CertificateSigningRequest,
 	Resource: "certificatesigningrequests", Singular: "certificatesigningrequest", ShortNames: []string{"csr"},
 	Status: true,
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain,
+		NameRule: func(string, bool) []string { return nil },
 		PrepareCreate: On(func(c *certificatesv1.CertificateSigningRequest) {
 			c.Status = certificatesv1.CertificateSigningRequestStatus{}
 		}),
+		By: func(obj runtime.Object, user *authenticationv1.UserInfo) {
+			s := &obj.(*certificatesv1.CertificateSigningRequest).Spec
+			s.Username, s.UID, s.Groups, s.Extra = user.Username, user.UID, slices.Clone(user.Groups), nil
+		},
+		ValidateCreate: Check(validation.CertificateRequest),
 		Main: Update{
 			Prepare: Over(func(c, old *certificatesv1.CertificateSigningRequest) {
 				c.Spec, c.Status = old.Spec, old.Status
 			}),
-			again: checks{onCreate, onUpdate},
+			Validate: Compare(validation.CertificateUpdate), again: checks{onCreate}, after: checks{onUpdate},
 		},
-		ForStatus: Update{PrepareAt: prepareCertificate, again: checks{onCreate, onUpdate}},
+		ForStatus: Update{PrepareAt: prepareCertificate, Validate: Compare(validation.CertificateStatus),
+			again: checks{onCreate}, after: checks{onUpdate}},
 		other: map[string]*Update{
-			"approval": {PrepareAt: prepareApproval, again: checks{onCreate, onUpdate}},
+			"approval": {PrepareAt: prepareApproval, Validate: Compare(validation.CertificateApproval),
+				again: checks{onCreate}, after: checks{onUpdate}},
 		},
 		ResetByStatus:  [][]string{{"status", "conditions"}},
 		SelectableKeys: []string{"spec.signerName"},

@@ -7,6 +7,7 @@ package registry
 import (
 	"time"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -59,7 +60,9 @@ type strategy struct {
 	// Admit changes an object on its way in, on create and update (old nil on create).
 	Admit func(obj, old runtime.Object) error
 
-	PrepareCreate  func(obj runtime.Object)
+	PrepareCreate func(obj runtime.Object)
+	// By notes in a new object who made it.
+	By             func(obj runtime.Object, user *authenticationv1.UserInfo)
 	ValidateCreate func(obj runtime.Object) field.ErrorList
 	WarnCreate     func(obj runtime.Object) []string
 	Canonicalize   func(obj runtime.Object)

@@ -5,6 +5,9 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 var ingresses = goType[networkingv1.Ingress, networkingv1.IngressList](&Kind{
@@ -16,14 +19,16 @@ var ingresses = goType[networkingv1.Ingress, networkingv1.IngressList](&Kind{
 		PrepareCreate: On(func(i *networkingv1.Ingress) {
 			i.Status, i.Generation = networkingv1.IngressStatus{}, 1
 		}),
+		ValidateCreate: Check(validation.NewIngress),
+		WarnCreate:     func(obj runtime.Object) []string { return validation.WarnIngress(obj.(*networkingv1.Ingress)) },
 		Main: Update{
 			Prepare: both(Over(func(i, old *networkingv1.Ingress) { i.Status = old.Status }),
 				Recount(func(i *networkingv1.Ingress) any { return i.Spec })),
-			again: checks{onUpdate, onCreate},
+			Validate: again(validation.Ingress), again: checks{onUpdate, onCreate},
 		},
 		ForStatus: Update{
-			Prepare: Over(func(i, old *networkingv1.Ingress) { i.Spec = old.Spec }),
-			again:   checks{onUpdate},
+			Prepare:  Over(func(i, old *networkingv1.Ingress) { i.Spec = old.Spec }),
+			Validate: Compare(validation.IngressStatus), again: checks{onUpdate},
 		},
 	},
 })
@@ -38,9 +43,10 @@ var ingressClasses = goType[networkingv1.IngressClass, networkingv1.IngressClass
 	}),
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, PrepareCreate: first,
+		ValidateCreate: Check(validation.IngressClass),
 		Main: Update{
-			Prepare: Recount(func(c *networkingv1.IngressClass) any { return c.Spec }),
-			again:   checks{onUpdate, onCreate},
+			Prepare:  Recount(func(c *networkingv1.IngressClass) any { return c.Spec }),
+			Validate: Compare(validation.IngressClassUpdate), again: checks{onUpdate, onCreate},
 		},
 	},
 })
@@ -51,9 +57,10 @@ var networkPolicies = goType[networkingv1.NetworkPolicy, networkingv1.NetworkPol
 	Namespaced: true, Default: On(defaultNetworkPolicy),
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, PrepareCreate: first,
+		ValidateCreate: Check(validation.NetworkPolicy),
 		Main: Update{
-			Prepare: Recount(func(p *networkingv1.NetworkPolicy) any { return p.Spec }),
-			again:   checks{onUpdate},
+			Prepare:  Recount(func(p *networkingv1.NetworkPolicy) any { return p.Spec }),
+			Validate: again(validation.NetworkPolicy), again: checks{onUpdate},
 		},
 	},
 })

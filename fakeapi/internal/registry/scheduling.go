@@ -26,6 +26,9 @@ var runtimeClasses = goType[nodev1.RuntimeClass, nodev1.RuntimeClassList](&Kind{
 	GVK:      nodev1.SchemeGroupVersion.WithKind("RuntimeClass"),
 	Resource: "runtimeclasses", Singular: "runtimeclass", CreateOnUpdate: true, MustVersion: true,
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain, Main: Update{again: checks{onCreate}, after: checks{onUpdate}},
+		NameRule: apivalidation.NameIsDNSSubdomain, ValidateCreate: Check(validation.RuntimeClass),
+		Main: Update{
+			Validate: Compare(validation.RuntimeClassUpdate), again: checks{onCreate}, after: checks{onUpdate},
+		},
 	},
 })

@@ -20,8 +20,9 @@ var storageClasses = goType[storagev1.StorageClass, storagev1.StorageClassList](
 	}),
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, ValidateCreate: Check(validation.StorageClass),
-		Main: Update{Validate: Compare(validation.StorageClassUpdate), again: checks{onCreate},
-			after: checks{onUpdate}},
+		Main: Update{
+			Validate: Compare(validation.StorageClassUpdate), again: checks{onCreate}, after: checks{onUpdate},
+		},
 	},
 })
 
@@ -29,10 +30,10 @@ var csiDrivers = goType[storagev1.CSIDriver, storagev1.CSIDriverList](&Kind{
 	GVK: storagev1.SchemeGroupVersion.WithKind("CSIDriver"), Resource: "csidrivers", Singular: "csidriver",
 	ReturnDeleted: true, MustVersion: true, Default: On(defaultDriver),
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain,
+		NameRule: apivalidation.NameIsDNSSubdomain, ValidateCreate: Check(validation.CSIDriver),
 		Main: Update{
-			Prepare: Recount(func(d *storagev1.CSIDriver) any { return d.Spec }),
-			again:   checks{onUpdate},
+			Prepare:  Recount(func(d *storagev1.CSIDriver) any { return d.Spec }),
+			Validate: Compare(validation.CSIDriverUpdate), again: checks{onUpdate},
 		},
 	},
 })
@@ -59,7 +60,12 @@ var csiNodes = goType[storagev1.CSINode, storagev1.CSINodeList](&Kind{
 var csiCapacities = goType[storagev1.CSIStorageCapacity, storagev1.CSIStorageCapacityList](&Kind{
 	GVK:      storagev1.SchemeGroupVersion.WithKind("CSIStorageCapacity"),
 	Resource: "csistoragecapacities", Singular: "csistoragecapacity", Namespaced: true, MustVersion: true,
-	strategy: strategy{NameRule: apivalidation.NameIsDNSSubdomain, Main: Update{again: checks{onCreate}}},
+	strategy: strategy{
+		NameRule: apivalidation.NameIsDNSSubdomain, ValidateCreate: Check(validation.CSICapacity),
+		Main: Update{
+			Validate: Compare(validation.CSICapacityUpdate), again: checks{onCreate}, after: checks{onUpdate},
+		},
+	},
 })
 
 var volumeAttachments = goType[storagev1.VolumeAttachment, storagev1.VolumeAttachmentList](&Kind{
@@ -90,6 +96,11 @@ var volumeAttributesClasses = goType[storagev1.VolumeAttributesClass, storagev1.
 	GVK:      storagev1.SchemeGroupVersion.WithKind("VolumeAttributesClass"),
 	Resource: "volumeattributesclasses", Singular: "volumeattributesclass", ShortNames: []string{"vac"},
 	ReturnDeleted: true,
-	strategy: strategy{NameRule: apivalidation.NameIsDNSSubdomain, Admit: protect("kubernetes.io/vac-protection"),
-		Main: Update{again: checks{onUpdate}}},
+	strategy: strategy{
+		NameRule: apivalidation.NameIsDNSSubdomain, Admit: protect("kubernetes.io/vac-protection"),
+		ValidateCreate: Check(validation.AttributesClass),
+		Main: Update{
+			Validate: Compare(validation.AttributesClassUpdate), again: checks{onUpdate}, after: checks{onCreate},
+		},
+	},
 })

@@ -48,6 +48,19 @@ func both(one, other func(obj, old runtime.Object)) func(obj, old runtime.Object
 	}
 }
 
+// again makes the validation of a new object that of an update, too.
+func again[T runtime.Object](f func(T) field.ErrorList) func(obj, old runtime.Object) field.ErrorList {
+	return func(obj, _ runtime.Object) field.ErrorList { return f(obj.(T)) }
+}
+
+// orNil is a list as it is read again: one that is empty was not stored.
+func orNil[T any](list []T) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
 // first makes an object the first of its generations.
 func first(obj runtime.Object) { metadata.Of(obj).SetGeneration(1) }
 

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 var persistentVolumes = goType[corev1.PersistentVolume, corev1.PersistentVolumeList](&Kind{
@@ -21,9 +22,10 @@ var persistentVolumes = goType[corev1.PersistentVolume, corev1.PersistentVolumeL
 			now := v.CreationTimestamp
 			v.Status = corev1.PersistentVolumeStatus{Phase: corev1.VolumePending, LastPhaseTransitionTime: &now}
 		}),
+		ValidateCreate: Check(validation.PersistentVolume),
 		Main: Update{
-			Prepare: Over(func(v, old *corev1.PersistentVolume) { v.Status = old.Status }),
-			again:   checks{onCreate}, after: checks{onUpdate},
+			Prepare:  Over(func(v, old *corev1.PersistentVolume) { v.Status = old.Status }),
+			Validate: Compare(validation.PersistentVolumeUpdate), again: checks{onCreate},
 		},
 		ForStatus: Update{PrepareAt: preparePhase, again: checks{onUpdate}},
 	},
