@@ -119,8 +119,7 @@ func (c *call) charge(obj, old runtime.Object, m metav1.Object, dryRun bool) err
 	if !charge.Costs() {
 		return nil
 	}
-	var entries []*entry
-	var quotas []*corev1.ResourceQuota
+	entries, quotas := make([]*entry, 0, 1), make([]*corev1.ResourceQuota, 0, 1)
 	t.each(m.GetNamespace(), func(e *entry) bool {
 		entries, quotas = append(entries, e), append(quotas, e.obj.(*corev1.ResourceQuota))
 		return true

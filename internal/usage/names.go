@@ -14,7 +14,17 @@ func CountOf(of schema.GroupResource) corev1.ResourceName {
 
 // Measures reports whether a name of a quota is measured in objects of a resource.
 func Measures(of schema.GroupResource, name corev1.ResourceName) bool {
-	return name == CountOf(of) || of.Group == "" && measuredIn(name, of.Resource)
+	return counts(name, of) || of.Group == "" && measuredIn(name, of.Resource)
+}
+
+// counts says whether a name is [CountOf] a resource, without making that name.
+func counts(name corev1.ResourceName, of schema.GroupResource) bool {
+	rest, ok := strings.CutPrefix(string(name), "count/")
+	if !ok {
+		return false
+	}
+	group, ok := strings.CutPrefix(rest, of.Resource)
+	return ok && (group == "" && of.Group == "" || of.Group != "" && strings.HasPrefix(group, ".") && group[1:] == of.Group)
 }
 
 // measuredIn: a resource of the core group is measured under a name of its own.

@@ -7,9 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// ofPod is what a Pod that has not ended uses.
-func ofPod(pod *corev1.Pod) corev1.ResourceList {
-	out := corev1.ResourceList{corev1.ResourcePods: one()}
+// ofPod puts into a list what a Pod that has not ended uses.
+func ofPod(pod *corev1.Pod, out corev1.ResourceList) {
+	out[corev1.ResourcePods] = one()
 	asked, limits := total(pod, asks), total(pod, limitsTo)
 	Add(asked, pod.Spec.Overhead)
 	for name, n := range pod.Spec.Overhead {
@@ -34,7 +34,6 @@ func ofPod(pod *corev1.Pod) corev1.ResourceList {
 			out["limits."+name] = n
 		}
 	}
-	return out
 }
 
 func asks(r *corev1.ResourceRequirements) corev1.ResourceList     { return r.Requests }
@@ -44,10 +43,26 @@ func limitsTo(r *corev1.ResourceRequirements) corev1.ResourceList { return r.Lim
 // containers and sidecars together, or one init container beside the sidecars that
 // run before it. What the Pod says for itself goes before that.
 func total(pod *corev1.Pod, of func(*corev1.ResourceRequirements) corev1.ResourceList) corev1.ResourceList {
-	sum, beside, most := corev1.ResourceList{}, corev1.ResourceList{}, corev1.ResourceList{}
+	sum := corev1.ResourceList{}
 	for i := range pod.Spec.Containers {
 		Add(sum, of(&pod.Spec.Containers[i].Resources))
 	}
+	if len(pod.Spec.InitContainers) > 0 {
+		atLeast(sum, begin(pod, sum, of))
+	}
+	if own := pod.Spec.Resources; own != nil {
+		for name, n := range of(own) {
+			sum[name] = n
+		}
+	}
+	return sum
+}
+
+// begin is what an init container needs at the time when one of them needs most. The
+// sidecars among them go on beside the containers, so they are added to the sum.
+func begin(pod *corev1.Pod, sum corev1.ResourceList,
+	of func(*corev1.ResourceRequirements) corev1.ResourceList) corev1.ResourceList {
+	beside, most := corev1.ResourceList{}, corev1.ResourceList{}
 	for i := range pod.Spec.InitContainers {
 		c := &pod.Spec.InitContainers[i]
 		need := corev1.ResourceList{}
@@ -60,13 +75,7 @@ func total(pod *corev1.Pod, of func(*corev1.ResourceRequirements) corev1.Resourc
 		Add(need, beside)
 		atLeast(most, need)
 	}
-	atLeast(sum, most)
-	if own := pod.Spec.Resources; own != nil {
-		for name, n := range of(own) {
-			sum[name] = n
-		}
-	}
-	return sum
+	return most
 }
 
 // atLeast raises the entries of a list to those of another.

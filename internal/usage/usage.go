@@ -25,7 +25,7 @@ func Of(of schema.GroupResource, obj runtime.Object, now time.Time) corev1.Resou
 	switch o := obj.(type) {
 	case *corev1.Pod:
 		if !ended(o) && !writtenOff(o, now) {
-			Add(out, ofPod(o))
+			ofPod(o, out)
 		}
 	case *corev1.Service:
 		ofService(o, out)

@@ -57,7 +57,7 @@ func ends(pod *corev1.Pod) bool { return pod.Spec.ActiveDeadlineSeconds != nil }
 // the ResourceQuota plugin. A status that nobody has written limits nothing
 // (admission/quota-status-unknown).
 func (c *Charge) Spend(quotas []*corev1.ResourceQuota) ([]corev1.ResourceList, error) {
-	var governing []int
+	governing := make([]int, 0, 1)
 	for i, q := range quotas {
 		names := c.measured(q.Status.Hard)
 		if len(names) == 0 || !usage.Governs(q, c.Obj) {
@@ -113,7 +113,8 @@ func (c *Charge) measured(hard corev1.ResourceList) (names []corev1.ResourceName
 // spend is what is used of one quota when more is used of what it limits, or why that
 // is too much. Nil says that it is none of what the quota limits.
 func spend(q *corev1.ResourceQuota, more corev1.ResourceList, limited bool) (corev1.ResourceList, error) {
-	var names, exceeded []corev1.ResourceName
+	names := make([]corev1.ResourceName, 0, len(more))
+	var exceeded []corev1.ResourceName
 	for name, n := range more {
 		if _, ok := q.Status.Hard[name]; ok && !n.IsZero() {
 			names = append(names, name)
