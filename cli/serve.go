@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim/law"
 )
@@ -62,6 +63,7 @@ func serve(ctx context.Context, a *app, o *serving) error {
 	if err != nil {
 		return err
 	}
+	s.handler.Inert = func(k *fakeapi.Kind, namespace, name string) { stored(a, k, namespace, name) }
 	listener, err := o.open()
 	if err != nil {
 		return err
@@ -87,7 +89,7 @@ func serve(ctx context.Context, a *app, o *serving) error {
 // serveLine is one line of serve --json: where the server is, once it can be
 // reached, and then each law when it is first broken.
 type serveLine struct {
-	Event      string `json:"event"` // serving or violates
+	Event      string `json:"event"` // serving, violates or stored
 	URL        string `json:"url,omitempty"`
 	Kubeconfig string `json:"kubeconfig,omitempty"`
 	ID         string `json:"id,omitempty"` // of the law, by clause
@@ -115,6 +117,20 @@ func verdict(a *app, b *law.Breach) {
 		return
 	}
 	fmt.Fprintf(a.err, "VIOLATES %s: %s\n", b.Law.Name, text)
+}
+
+// stored tells of an object that was created and does not do here what it does in a
+// cluster.
+func stored(a *app, k *fakeapi.Kind, namespace, name string) {
+	if namespace != "" {
+		name = namespace + "/" + name
+	}
+	text := k.Singular + " " + name + " is stored: " + k.Inert()
+	if a.json {
+		_ = a.line(serveLine{Event: "stored", Text: text})
+		return
+	}
+	fmt.Fprintln(a.err, text)
 }
 
 // open listens, on a loopback address unless told that anything goes.

@@ -122,6 +122,34 @@ func TestServe(t *testing.T) {
 	}
 }
 
+// What is only stored is created with a warning, and a line in the log.
+func TestServeTellsWhatIsOnlyStored(t *testing.T) {
+	s := startServe(t)
+	post := func(query, body string) []string {
+		t.Helper()
+		resp, err := http.Post(s.url+"/apis/networking.k8s.io/v1/namespaces/default/networkpolicies"+query,
+			"application/json", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		return resp.Header.Values("Warning")
+	}
+	const closed = `{"metadata":{"name":"closed"},"spec":{"podSelector":{}}}`
+	for _, c := range []struct {
+		query string
+		warns int
+	}{{"?dryRun=All", 0}, {"", 1}, {"", 0}} { // the last is refused: the name is taken
+		if got := post(c.query, closed); len(got) != c.warns {
+			t.Errorf("%q is created with warnings %q, want %d", c.query, got, c.warns)
+		}
+	}
+	const want = "networkpolicy default/closed is stored: no traffic is filtered\n"
+	if _, stderr := s.stop(); stderr != want {
+		t.Errorf("the log is %q, want %q", stderr, want)
+	}
+}
+
 // In a hurry, timers wait only until nothing else can happen: minutes of a
 // controller's backoff pass at once.
 func TestServeInAHurry(t *testing.T) {

@@ -69,6 +69,15 @@ func (k *Kind) groupResource() schema.GroupResource {
 // warned of; "" for all others.
 func (k *Kind) Deprecation() string { return k.row.Deprecated }
 
+// Inert says what objects of a built-in kind would do in a cluster and do not here:
+// "no webhook is called". It is "" where they do it, or what does it is a controller.
+func (k *Kind) Inert() string {
+	if k.custom != nil {
+		return ""
+	}
+	return k.row.Inert()
+}
+
 // Definition returns the definition of a custom kind and the version of it
 // that the kind is; nil for built-in kinds. Both belong to the server.
 func (k *Kind) Definition() (*apiextensionsv1.CustomResourceDefinition,

@@ -22,7 +22,7 @@ func AccountName(namespace, name string) string { return accountPrefix + namespa
 // the [Admin].
 func (s *Server) UserNamed(name string) authenticationv1.UserInfo {
 	if name == "" || name == Admin {
-		return authenticationv1.UserInfo{Username: Admin, Groups: []string{"system:masters", "system:authenticated"}}
+		return authenticationv1.UserInfo{Username: Admin, UID: Admin, Groups: []string{"system:masters", "system:authenticated"}}
 	}
 	u := authenticationv1.UserInfo{Username: name, Groups: []string{"system:authenticated"}}
 	namespace, account, ok := strings.Cut(strings.TrimPrefix(name, accountPrefix), ":")

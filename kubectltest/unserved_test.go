@@ -23,15 +23,6 @@ var unserved = []struct{ command, request, why string }{
 		"nothing listens in a pod; kubectl proxy to the API itself is a server of its own and not run here"},
 	{"top pod", "", "there is no metrics API"},
 	{"top node", "", "there is no metrics API"},
-	{"auth can-i get pods", "", "everything is allowed to everybody: there are no access reviews"},
-	{"auth whoami", "", "nobody is authenticated: there are no subject reviews"},
-	{"create token robot", "", "there are no tokens"},
-	{"certificate approve c", "", "certificate signing requests are not modelled"},
-	{"create role r --verb get --resource pods", "", "roles are not modelled"},
-	{"create rolebinding b --role r --serviceaccount default:robot", "", "role bindings are not modelled"},
-	{"create clusterrolebinding b --clusterrole r --user me", "", "cluster role bindings are not modelled"},
-	{"create ingress i --rule a/b=c:80", "", "ingresses are not modelled"},
-	{"create priorityclass p --value 1", "", "priority classes are not modelled"},
 }
 
 // accidental are answers that say nothing of the server.
@@ -43,7 +34,7 @@ func TestUnserved(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	synctest.Test(t, func(t *testing.T) {
 		s := newSession(t)
-		for _, setUp := range []string{"run p --image nginx", "create serviceaccount robot"} {
+		for _, setUp := range []string{"run p --image nginx"} {
 			if text := s.run(setUp); strings.Contains(text, "[exit") {
 				t.Fatalf("kubectl %s: %s", setUp, text)
 			}

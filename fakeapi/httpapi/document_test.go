@@ -4,8 +4,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/discovery"
@@ -51,21 +54,32 @@ func TestDocumentedKinds(t *testing.T) {
 	for _, k := range kinds {
 		modelled[k.GVR().String()] = k
 	}
-	var served, refused strings.Builder
+	var served, inert, refused strings.Builder
 	served.WriteString("| apiVersion | kinds, with their subresources |\n| --- | --- |\n")
+	inert.WriteString("| kinds that are only stored | what they do not do here |\n| --- | --- |\n")
+	var whys []string
+	stored := map[string][]string{}
 	refused.WriteString("| apiVersion | refused |\n| --- | --- |\n")
 	for _, v := range discovery.Served(nil) {
 		var yes, no []string
 		for _, r := range v.Resources {
 			k := modelled[v.WithResource(r.Name).String()]
 			if k == nil {
-				no = append(no, r.Name)
+				for _, s := range r.Sub {
+					no = append(no, r.Name+"/"+s.Name)
+				}
 				continue
+			}
+			if why := k.Inert(); why != "" && k.GVR() == v.WithResource(r.Name) && !slices.Contains(stored[why], k.GVK.Kind) {
+				if stored[why] == nil {
+					whys = append(whys, why)
+				}
+				stored[why] = append(stored[why], k.GVK.Kind)
 			}
 			name := r.Kind.Kind
 			var subs []string
 			for _, s := range r.Sub {
-				if k.Serves(s.Name) {
+				if k.Serves(s.Name) || reviews[schema.GroupResource{Resource: r.Name + "/" + s.Name}] != nil {
 					subs = append(subs, s.Name)
 				} else {
 					no = append(no, r.Name+"/"+s.Name)
@@ -83,6 +97,10 @@ func TestDocumentedKinds(t *testing.T) {
 			fmt.Fprintf(&refused, "| %s | %s |\n", v.GroupVersion, strings.Join(no, ", "))
 		}
 	}
+	for _, why := range whys {
+		fmt.Fprintf(&inert, "| %s | %s |\n", strings.Join(stored[why], ", "), why)
+	}
 	documentedAs(t, "kinds", served.String())
+	documentedAs(t, "stored", inert.String())
 	documentedAs(t, "refused", refused.String())
 }

@@ -56,6 +56,11 @@ type Handler struct {
 	// handler's lock: a world's host, which has to know of every change.
 	Execute func(req *fakeapi.Request) fakeapi.Response
 
+	// Inert, if set, is told of each object that is created and does nothing here
+	// ([fakeapi.Kind.Inert]); its creator is warned. It is called
+	// under the handler's lock.
+	Inert func(kind *fakeapi.Kind, namespace, name string)
+
 	mu      sync.Mutex
 	server  *fakeapi.Server
 	now     func() time.Time

@@ -61,8 +61,7 @@ func TestBadInput(t *testing.T) {
 		{"an unknown subresource", "GET", cms + "/a/b", "", nil, "", 404},
 		{"protobuf that is none", "POST", cms, "", map[string]string{"Content-Type": media.Proto},
 			"k8s\x00\xff\xff\xff", 400},
-		{"what is not modelled", "POST", "/apis/networking.k8s.io/v1/namespaces/default/ingresses", "", json1, "{}",
-			501},
+		{"a verb that a resource has not", "POST", "/api/v1/componentstatuses", "", json1, "{}", 405},
 		{"a subresource that is not modelled", "GET", "/api/v1/namespaces/default/pods/a/log", "", nil, "", 501},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/discovery"
@@ -31,6 +33,9 @@ func (h *Handler) respond(r *http.Request) *answer {
 		return refused
 	case t.Kind != nil && t.Kind.Serves(t.Subresource):
 		return h.respondObjects(r, &t, f)
+	}
+	if a := h.respondReview(r, &t, f); a != nil {
+		return a
 	}
 	if known := discovery.Find(t.GroupVersionResource, t.Subresource); known != nil {
 		return h.respondUnmodelled(r, &t, f, known)
@@ -96,7 +101,14 @@ func (h *Handler) respondObjects(r *http.Request, t *route.Target, f media.Forma
 	if err != nil {
 		return fail(f, err)
 	}
+	user, err := h.user(r)
+	if err != nil {
+		return fail(f, err)
+	}
 	req, warnings, err := readRequest(r, t, verb)
+	if err == nil {
+		req.User = user
+	}
 	var a *answer
 	switch {
 	case err != nil:
@@ -128,7 +140,23 @@ func (h *Handler) execute(req *fakeapi.Request, f media.Format) *answer {
 	default:
 		a.object = resp.Object
 	}
+	if h.Inert != nil && req.Verb == fakeapi.Create && req.Subresource == "" {
+		h.warnInert(req, resp.Object, a)
+	}
 	return a
+}
+
+// warnInert tells of a new object that does not do here what it does in a cluster.
+func (h *Handler) warnInert(req *fakeapi.Request, obj runtime.Object, a *answer) {
+	why := req.Kind.Inert()
+	m, ok := obj.(metav1.Object)
+	if why == "" || !ok || len(req.Create.DryRun) > 0 {
+		return
+	}
+	a.warnings = append(a.warnings, "this server only stores "+req.Kind.Resource+": "+why)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.Inert(req.Kind, m.GetNamespace(), m.GetName())
 }
 
 // watch opens a watch.

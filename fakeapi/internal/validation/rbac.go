@@ -92,7 +92,8 @@ func sameRole(ref, old rbacv1.RoleRef) field.ErrorList {
 	if ref == old {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(field.NewPath("roleRef"), ref, "cannot change roleRef")}
+	shown := struct{ APIGroup, Kind, Name string }{ref.APIGroup, ref.Kind, ref.Name} // as the real server names its fields
+	return field.ErrorList{field.Invalid(field.NewPath("roleRef"), shown, "cannot change roleRef")}
 }
 
 // validateBinding checks a binding to a role of one of some kinds: of the first,

@@ -5,6 +5,8 @@ package codec
 import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
@@ -35,7 +37,8 @@ var (
 		eventsv1.AddToScheme, policyv1.AddToScheme, batchv1.AddToScheme, coordinationv1.AddToScheme,
 		discoveryv1.AddToScheme, rbacv1.AddToScheme, apiextensionsv1.AddToScheme, admissionv1.AddToScheme,
 		certificatesv1.AddToScheme, flowcontrolv1.AddToScheme, networkingv1.AddToScheme, nodev1.AddToScheme,
-		resourcev1.AddToScheme, schedulingv1.AddToScheme, storagev1.AddToScheme, apiregistrationv1.AddToScheme)
+		resourcev1.AddToScheme, schedulingv1.AddToScheme, storagev1.AddToScheme, apiregistrationv1.AddToScheme,
+		authenticationv1.AddToScheme, authorizationv1.AddToScheme)
 	deleteScheme = makeDeleteScheme()
 	codecs       = serializer.NewCodecFactory(scheme)
 	deleteCodecs = serializer.NewCodecFactory(deleteScheme)

@@ -30,10 +30,6 @@ type Resource struct {
 	hash       string // of the storage version; "" for what nothing is stored of
 }
 
-// Readable says whether there is something to read: of reviews and bindings
-// there is not.
-func (r *Resource) Readable() bool { return r.hash != "" }
-
 // GroupVersion is one version of a group and its resources.
 type GroupVersion struct {
 	schema.GroupVersion

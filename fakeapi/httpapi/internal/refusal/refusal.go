@@ -15,6 +15,11 @@ func NotFound() error {
 		"the server could not find the requested resource")
 }
 
+// Unauthorized is the answer to credentials that are not in force.
+func Unauthorized() error {
+	return bare(http.StatusUnauthorized, metav1.StatusReasonUnauthorized, "Unauthorized")
+}
+
 // Method is the answer to a method that the path does not have.
 func Method() error {
 	return generic(http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed,

@@ -23,7 +23,8 @@ func TestParse(t *testing.T) {
 		"/api/v1/watch/namespaces/n/pods":             {"Pod", "n", "", "", true, true},
 		"/apis/apps/v1/namespaces/n/replicasets/r":    {"ReplicaSet", "n", "r", "", false, true},
 		"/apis/apps/v1/namespaces/n/teapots/t":        {"", "n", "t", "", false, true},
-		"/apis/networking.k8s.io/v1/ingressclasses/i": {"", "", "i", "", false, true},
+		"/apis/networking.k8s.io/v1/ingressclasses/i": {"IngressClass", "", "i", "", false, true},
+		"/api/v1/componentstatuses/c":                 {"", "", "c", "", false, true},
 		"/apis/example.com/v1/widgets":                {"", "", "", "", false, false},
 		"/apis/apps/v1":                               {"", "", "", "", false, true},
 	} {

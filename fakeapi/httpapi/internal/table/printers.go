@@ -4,14 +4,21 @@ import (
 	"reflect"
 	"time"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
+	certificatesv1 "k8s.io/api/certificates/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -45,6 +52,21 @@ var printers = map[reflect.Type]*printer{
 	reflect.TypeFor[*coordinationv1.Lease]():                  leases,
 	reflect.TypeFor[*discoveryv1.EndpointSlice]():             endpointSlices,
 	reflect.TypeFor[*policyv1.PodDisruptionBudget]():          disruptionBudgets,
+
+	reflect.TypeFor[*corev1.PersistentVolume]():                    persistentVolumes,
+	reflect.TypeFor[*networkingv1.Ingress]():                       ingresses,
+	reflect.TypeFor[*networkingv1.IngressClass]():                  ingressClasses,
+	reflect.TypeFor[*networkingv1.NetworkPolicy]():                 networkPolicies,
+	reflect.TypeFor[*rbacv1.RoleBinding]():                         roleBindings,
+	reflect.TypeFor[*rbacv1.ClusterRoleBinding]():                  clusterRoleBindings,
+	reflect.TypeFor[*certificatesv1.CertificateSigningRequest]():   certificateRequests,
+	reflect.TypeFor[*storagev1.StorageClass]():                     storageClasses,
+	reflect.TypeFor[*storagev1.CSIDriver]():                        csiDrivers,
+	reflect.TypeFor[*storagev1.CSINode]():                          csiNodes,
+	reflect.TypeFor[*schedulingv1.PriorityClass]():                 priorityClasses,
+	reflect.TypeFor[*nodev1.RuntimeClass]():                        runtimeClasses,
+	reflect.TypeFor[*admissionv1.ValidatingWebhookConfiguration](): validatingWebhooks,
+	reflect.TypeFor[*admissionv1.MutatingWebhookConfiguration]():   mutatingWebhooks,
 }
 
 // plain shows what every object has: its name and when it was made.

@@ -1,0 +1,72 @@
+package table
+
+import (
+	"strings"
+	"time"
+
+	certificatesv1 "k8s.io/api/certificates/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+)
+
+var (
+	roleBindings = prints(func(o *rbacv1.RoleBinding, now time.Time) []any {
+		return bindingCells(&o.ObjectMeta, &o.RoleRef, o.Subjects, now)
+	}, bindingColumns(rbacv1.RoleBinding{}.SwaggerDoc()["roleRef"], "roleBinding")...)
+	clusterRoleBindings = prints(func(o *rbacv1.ClusterRoleBinding, now time.Time) []any {
+		return bindingCells(&o.ObjectMeta, &o.RoleRef, o.Subjects, now)
+	}, bindingColumns(rbacv1.ClusterRoleBinding{}.SwaggerDoc()["roleRef"], "clusterRoleBinding")...)
+
+	csrSpec = certificatesv1.CertificateSigningRequestSpec{}.SwaggerDoc()
+
+	certificateRequests = prints(certificateCells, nameColumn, ageColumn, text("SignerName", csrSpec["signerName"]),
+		text("Requestor", csrSpec["request"]), text("RequestedDuration", csrSpec["expirationSeconds"]),
+		text("Condition", certificatesv1.CertificateSigningRequestStatus{}.SwaggerDoc()["conditions"]))
+)
+
+func bindingColumns(role, kind string) []column {
+	return []column{nameColumn, text("Role", role), ageColumn, wide("Users", "Users in the "+kind),
+		wide("Groups", "Groups in the "+kind), wide("ServiceAccounts", "ServiceAccounts in the "+kind)}
+}
+
+func bindingCells(m *metav1.ObjectMeta, ref *rbacv1.RoleRef, subjects []rbacv1.Subject, now time.Time) []any {
+	var users, groups, accounts []string
+	for _, s := range subjects {
+		switch s.Kind {
+		case rbacv1.ServiceAccountKind:
+			accounts = append(accounts, s.Namespace+"/"+s.Name)
+		case rbacv1.UserKind:
+			users = append(users, s.Name)
+		case rbacv1.GroupKind:
+			groups = append(groups, s.Name)
+		}
+	}
+	return []any{m.Name, ref.Kind + "/" + ref.Name, since(m.CreationTimestamp, now), strings.Join(users, ", "),
+		strings.Join(groups, ", "), strings.Join(accounts, ", ")}
+}
+
+func certificateCells(o *certificatesv1.CertificateSigningRequest, now time.Time) []any {
+	has := map[certificatesv1.RequestConditionType]bool{}
+	for _, c := range o.Status.Conditions {
+		has[c.Type] = true
+	}
+	status := "Pending"
+	switch {
+	case has[certificatesv1.CertificateDenied]:
+		status = "Denied"
+	case has[certificatesv1.CertificateApproved]:
+		status = "Approved"
+	}
+	if has[certificatesv1.CertificateFailed] {
+		status += ",Failed"
+	}
+	if len(o.Status.Certificate) > 0 {
+		status += ",Issued"
+	}
+	lasts := "<none>"
+	if s := o.Spec.ExpirationSeconds; s != nil {
+		lasts = duration.HumanDuration(time.Duration(*s) * time.Second)
+	}
+	return []any{o.Name, since(o.CreationTimestamp, now), orNone(o.Spec.SignerName), o.Spec.Username, lasts, status}
+}

@@ -1,0 +1,130 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+
+	"github.com/threelaws/threelaws/fakeapi"
+)
+
+var asJSON = map[string]string{"content-type": "application/json"}
+
+// Who asks whether somebody may do something is told that he may.
+func TestEverythingIsAllowed(t *testing.T) {
+	const authz, attributes = "/apis/authorization.k8s.io/v1", `"resourceAttributes":{"verb":"get","resource":"pods"`
+	for _, c := range []struct {
+		path, body string
+		code       int
+		want       string
+	}{
+		{authz + "/selfsubjectaccessreviews", `{"spec":{` + attributes + `}}}`, 201, `"status":{"allowed":true}`},
+		{authz + "/selfsubjectaccessreviews", `{"spec":{}}`, 422, "exactly one of nonResourceAttributes or"},
+		{authz + "/subjectaccessreviews", `{"spec":{"user":"u",` + attributes + `}}}`, 201, `"allowed":true`},
+		{authz + "/subjectaccessreviews", `{"spec":{` + attributes + `}}}`, 422, "at least one of user or group"},
+		{authz + "/namespaces/default/localsubjectaccessreviews",
+			`{"metadata":{"namespace":"default"},"spec":{"user":"u",` + attributes + `,"namespace":"default"}}}`, 201,
+			`"allowed":true`},
+		{authz + "/namespaces/default/localsubjectaccessreviews",
+			`{"metadata":{"namespace":"default"},"spec":{"user":"u",` + attributes + `}}}`, 422, "must match metadata"},
+		{authz + "/selfsubjectrulesreviews", `{"spec":{"namespace":"default"}}`, 201,
+			`"resourceRules":[{"verbs":["*"],"apiGroups":["*"],"resources":["*"]}]`},
+		{authz + "/selfsubjectrulesreviews", `{"spec":{}}`, 400, "no namespace on request"},
+		{"/apis/authentication.k8s.io/v1/selfsubjectreviews", `{}`, 201, `"username":"admin"`},
+		{"/apis/authentication.k8s.io/v1/tokenreviews", `{"spec":{}}`, 400, "token is required"},
+		{"/apis/authentication.k8s.io/v1/tokenreviews", `{"spec":{"token":"x"}}`, 201, "invalid bearer token"},
+		{"/apis/authentication.k8s.io/v1/tokenreviews/x", `{}`, 405, "does not allow this method"},
+	} {
+		h := newHandler()
+		before := revisionOf(h)
+		code, body := send(h, http.MethodPost, c.path, "", asJSON, c.body)
+		if code != c.code || !strings.Contains(body, c.want) {
+			t.Errorf("%s %s: %d %s, want %d with %s", c.path, c.body, code, body, c.code, c.want)
+		}
+		if revisionOf(h) != before {
+			t.Errorf("%s stores something", c.path)
+		}
+	}
+}
+
+// A token that was asked for names its service account, for as long as both last.
+func TestTokenNamesItsAccount(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	h := New(fakeapi.New(fakeapi.Options{}), func() time.Time { return now })
+	const accounts = "/api/v1/namespaces/default/serviceaccounts"
+	robot := func() string {
+		t.Helper()
+		if code, body := send(h, http.MethodPost, accounts, "", asJSON, `{"metadata":{"name":"robot"}}`); code != 201 {
+			t.Fatal(body)
+		}
+		var made authenticationv1.TokenRequest
+		code, body := send(h, http.MethodPost, accounts+"/robot/token", "", asJSON, `{"spec":{}}`)
+		if err := json.Unmarshal([]byte(body), &made); code != 201 || err != nil || made.Status.Token == "" {
+			t.Fatal(code, body, err)
+		}
+		return made.Status.Token
+	}
+	whoami := func(headers ...string) (int, string) {
+		with := map[string]string{"content-type": "application/json"}
+		for i := 0; i < len(headers); i += 2 {
+			with[headers[i]] = headers[i+1]
+		}
+		return send(h, http.MethodPost, "/apis/authentication.k8s.io/v1/selfsubjectreviews", "", with, `{}`)
+	}
+	const account = `"username":"system:serviceaccount:default:robot"`
+	token := robot()
+	if code, body := whoami("authorization", "Bearer "+token); code != 201 || !strings.Contains(body, account) ||
+		!strings.Contains(body, `"system:serviceaccounts:default"`) {
+		t.Errorf("%d %s", code, body)
+	}
+	if _, body := whoami("authorization", "Bearer "+token, "impersonate-user", "eve"); !strings.Contains(body, "eve") {
+		t.Errorf("who acts for eve is %s", body)
+	}
+	code, body := send(h, http.MethodPost, "/apis/authentication.k8s.io/v1/tokenreviews", "", asJSON,
+		`{"spec":{"token":"`+token+`"}}`)
+	if code != 201 || !strings.Contains(body, `"authenticated":true`) || !strings.Contains(body, account) {
+		t.Errorf("the token is reviewed as %d %s", code, body)
+	}
+	if _, body := whoami("authorization", "Bearer of news"); !strings.Contains(body, `"username":"admin"`) {
+		t.Errorf("who has a strange token is %s", body)
+	}
+	if _, body := whoami("authorization", "Bearer "+token[:len(token)-2]); !strings.Contains(body, "admin") {
+		t.Errorf("who has half a token is %s", body)
+	}
+	send(h, http.MethodDelete, accounts+"/robot", "", nil, "")
+	if code, _ := whoami("authorization", "Bearer "+token); code != http.StatusUnauthorized {
+		t.Errorf("the token of an account that is gone: %d", code)
+	}
+	token = robot()
+	now = now.Add(2 * time.Hour)
+	if code, _ := whoami("authorization", "Bearer "+token); code != http.StatusUnauthorized {
+		t.Errorf("a token that has expired: %d", code)
+	}
+	if code, body := send(h, http.MethodPost, accounts+"/robot/token", "", asJSON,
+		`{"spec":{"expirationSeconds":60}}`); code != 422 || !strings.Contains(body, "less than 10 minutes") {
+		t.Errorf("%d %s", code, body)
+	}
+	if code, _ := send(h, http.MethodPost, accounts+"/nobody/token", "", asJSON, `{"spec":{}}`); code != 404 {
+		t.Errorf("a token of nobody: %d", code)
+	}
+}
+
+// A binding by itself binds as one that is posted to the Pod.
+func TestBindingsAreBound(t *testing.T) {
+	h := newHandler()
+	send(h, http.MethodPost, "/api/v1/namespaces/default/pods", "", asJSON,
+		`{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
+	code, body := send(h, http.MethodPost, "/api/v1/namespaces/default/bindings", "", asJSON,
+		`{"metadata":{"name":"p"},"target":{"kind":"Node","name":"n"}}`)
+	if code != 201 {
+		t.Fatal(code, body)
+	}
+	if _, body := send(h, http.MethodGet, "/api/v1/namespaces/default/pods/p", "", nil, ""); !strings.Contains(body,
+		`"nodeName":"n"`) {
+		t.Error(body)
+	}
+}

@@ -1,0 +1,187 @@
+package httpapi
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/refusal"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/route"
+)
+
+// audience is whom a token is for that names nobody: this server, and its issuer.
+const audience = "https://kubernetes.default.svc.cluster.local"
+
+// claims are what a service account's token says, as the real server's does.
+type claims struct {
+	Issuer   string   `json:"iss"`
+	Subject  string   `json:"sub"`
+	Audience []string `json:"aud"`
+	Expires  int64    `json:"exp"`
+	Issued   int64    `json:"iat"`
+	Own      struct {
+		Namespace string      `json:"namespace"`
+		Account   accountName `json:"serviceaccount"`
+	} `json:"kubernetes.io"`
+}
+
+type accountName struct {
+	Name string `json:"name"`
+	UID  string `json:"uid"`
+}
+
+// tokenKey signs tokens. It is no secret, and has none to keep: who has no token may
+// do everything.
+var tokenKey = []byte("threelaws")
+
+var tokenHeader = base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256","typ":"JWT"}`))
+
+func sign(text string) string {
+	mac := hmac.New(sha256.New, tokenKey)
+	mac.Write([]byte(text))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+func (c *claims) token() string {
+	raw, err := json.Marshal(c)
+	if err != nil {
+		panic("httpapi: claims do not encode: " + err.Error())
+	}
+	text := tokenHeader + "." + base64.RawURLEncoding.EncodeToString(raw)
+	return text + "." + sign(text)
+}
+
+// readToken reads a token of this server's; nil when it is none.
+func readToken(token string) *claims {
+	at := strings.LastIndexByte(token, '.')
+	body, ours := strings.CutPrefix(token, tokenHeader+".")
+	if !ours || at < len(tokenHeader) || !hmac.Equal([]byte(sign(token[:at])), []byte(token[at+1:])) {
+		return nil
+	}
+	body, _, _ = strings.Cut(body, ".")
+	raw, err := base64.RawURLEncoding.DecodeString(body)
+	c := new(claims)
+	if err != nil || json.Unmarshal(raw, c) != nil {
+		return nil
+	}
+	return c
+}
+
+// holds says whether a token is in force: it has not expired, and the account is
+// the one that it was made for.
+func (h *Handler) holds(c *claims) bool {
+	return h.now().Unix() < c.Expires && h.userNamed(c.Subject).UID == c.Own.Account.UID
+}
+
+// user is who makes a request: whom a token of this server's names, or whom the
+// client says that it acts for. Other credentials are not looked at, and stand for
+// the administrator.
+func (h *Handler) user(r *http.Request) (string, error) {
+	name := ""
+	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+		if c := readToken(token); c != nil {
+			if !h.holds(c) {
+				return "", refusal.Unauthorized()
+			}
+			name = c.Subject
+		}
+	}
+	if as := r.Header.Get("Impersonate-User"); as != "" {
+		name = as
+	}
+	return name, nil
+}
+
+// requestToken makes a token for a service account.
+func requestToken(h *Handler, t *route.Target, _ string, o *authenticationv1.TokenRequest) (runtime.Object, error) {
+	kind := schema.GroupKind{Group: authenticationv1.GroupName, Kind: "TokenRequest"}
+	if err := matchAccount(t, o, kind); err != nil {
+		return nil, err
+	}
+	resp := h.do(&fakeapi.Request{Verb: fakeapi.Get, Kind: h.kindNamed("serviceaccounts"), Namespace: t.Namespace,
+		Name: t.Name})
+	if resp.Err != nil {
+		return nil, resp.Err
+	}
+	account := resp.Object.(*corev1.ServiceAccount)
+	if o.UID != "" && o.UID != account.UID {
+		return nil, apierrors.NewConflict(schema.GroupResource{Group: kind.Group, Resource: kind.Kind}, t.Name,
+			fmt.Errorf("the UID in the token request (%s) does not match the UID of the service account (%s)", o.UID,
+				account.UID))
+	}
+	out := o.DeepCopy()
+	out.Name, out.Namespace, out.UID = account.Name, account.Namespace, account.UID
+	now := h.now()
+	out.CreationTimestamp = metav1.Time{Time: now}
+	if len(out.Spec.Audiences) == 0 {
+		out.Spec.Audiences = []string{audience}
+	}
+	if out.Spec.ExpirationSeconds == nil {
+		out.Spec.ExpirationSeconds = new(int64(3600))
+	}
+	if err := checkExpiration(*out.Spec.ExpirationSeconds, kind); err != nil {
+		return nil, err
+	}
+	expires := now.Add(time.Duration(*out.Spec.ExpirationSeconds) * time.Second)
+	c := &claims{Issuer: audience, Subject: fakeapi.AccountName(account.Namespace, account.Name),
+		Audience: out.Spec.Audiences, Expires: expires.Unix(), Issued: now.Unix()}
+	c.Own.Namespace, c.Own.Account = account.Namespace, accountName{account.Name, string(account.UID)}
+	out.Status = authenticationv1.TokenRequestStatus{Token: c.token(), ExpirationTimestamp: metav1.Time{Time: expires}}
+	return out, nil
+}
+
+func matchAccount(t *route.Target, o *authenticationv1.TokenRequest, kind schema.GroupKind) error {
+	path := field.NewPath("metadata")
+	switch {
+	case o.Name != "" && o.Name != t.Name:
+		return apierrors.NewInvalid(kind, t.Name, field.ErrorList{field.Invalid(path.Child("name"), o.Name,
+			"must match the service account name if specified")})
+	case o.Namespace != "" && o.Namespace != t.Namespace:
+		return apierrors.NewInvalid(kind, t.Name, field.ErrorList{field.Invalid(path.Child("namespace"), o.Namespace,
+			"must match the service account namespace if specified")})
+	}
+	return nil
+}
+
+func checkExpiration(seconds int64, kind schema.GroupKind) error {
+	why := ""
+	switch {
+	case seconds < 600:
+		why = "may not specify a duration less than 10 minutes"
+	case seconds > 1<<32:
+		why = "may not specify a duration larger than 2^32 seconds"
+	default:
+		return nil
+	}
+	return apierrors.NewInvalid(kind, "", field.ErrorList{field.Invalid(field.NewPath("spec", "expirationSeconds"),
+		seconds, why)})
+}
+
+// reviewToken says whose a token is.
+func reviewToken(h *Handler, _ *route.Target, _ string, o *authenticationv1.TokenReview) (runtime.Object, error) {
+	if o.Spec.Token == "" {
+		return nil, apierrors.NewBadRequest("token is required for TokenReview in authentication")
+	}
+	c := readToken(o.Spec.Token)
+	if c == nil || !h.holds(c) {
+		o.Status = authenticationv1.TokenReviewStatus{Error: "invalid bearer token"}
+		return o, nil
+	}
+	o.Status = authenticationv1.TokenReviewStatus{Authenticated: true, User: h.userNamed(c.Subject),
+		Audiences: c.Audience}
+	return o, nil
+}
