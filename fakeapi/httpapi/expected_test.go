@@ -8,7 +8,6 @@ var pending = map[string]string{
 	"admission/crd-cel-messages":   "messageExpression is not evaluated",
 	"admission/crd-cel-transition": "optionalOldSelf is not evaluated",
 	"admission/crd-versions":       "the record has a moment in which the real server initializes a kind's storage",
-	"admission/csr":                "CertificateSigningRequest is not served",
 	"discovery/openapi-v3-index":   "the index names documents by a digest of the real server's own text",
 }
 
