@@ -27,7 +27,8 @@ func TestLimitRangeBeforeQuota(t *testing.T) {
 	}
 	big := pod("b")
 	big.Spec.Containers[0].Resources.Limits = corev1.ResourceList{"cpu": resource.MustParse("2")}
-	if r, _ := create(s, big); r.Code != 403 || !strings.Contains(r.Err.Error(), "maximum cpu usage per Container is 1") {
+	r, _ = create(s, big)
+	if r.Code != 403 || !strings.Contains(r.Err.Error(), "maximum cpu usage per Container is 1") {
 		t.Errorf("over the maximum: %v", r.Err)
 	}
 	big.Spec.Containers[0].Image = ""
@@ -66,11 +67,13 @@ func TestOwnersNeedLeave(t *testing.T) {
 		want  string
 		times int
 	}{
-		{"root", owned("ReplicaSet", true), "", 1}, {"joe", pod("p"), "", 0}, {"joe", owned("ReplicaSet", false), "", 0},
-		{"joe", owned("ReplicaSet", true), `pods "p" is forbidden: cannot set blockOwnerDeletion if an ownerReference ` +
-			`refers to a resource you can't set finalizers on: , <nil>`, 2},
+		{"root", owned("ReplicaSet", true), "", 1}, {"joe", pod("p"), "", 0},
+		{"joe", owned("ReplicaSet", false), "", 0},
+		{"joe", owned("ReplicaSet", true), `pods "p" is forbidden: cannot set blockOwnerDeletion if an ` +
+			`ownerReference refers to a resource you can't set finalizers on: , <nil>`, 2},
 		{"joe", owned("Teapot", true), `pods "p" is forbidden: cannot set blockOwnerDeletion in this case because ` +
-			`cannot find RESTMapping for APIVersion apps/v1 Kind Teapot: no matches for kind "Teapot" in version "apps/v1"`, 1},
+			`cannot find RESTMapping for APIVersion apps/v1 Kind Teapot: no matches for kind "Teapot" in version ` +
+			`"apps/v1"`, 1},
 	} {
 		if got := do(c.user, c.pod); got != c.want || len(asked) != c.times {
 			t.Errorf("%s: %q after %+v, want %q", c.user, got, asked, c.want)

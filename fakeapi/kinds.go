@@ -26,12 +26,11 @@ var builtinTypes = typesOf(known)
 
 // The built-in kinds that the server knows by name.
 var (
-	namespaceKind      = kindOf(&corev1.Namespace{})
-	podKind            = kindOf(&corev1.Pod{})
-	jobKind            = kindOf(&batchv1.Job{})
-	definitionKind     = kindOf(&crd.Definition{})
-	serviceAccountKind = kindOf(&corev1.ServiceAccount{})
-	budgetKind         = kindOf(&policyv1.PodDisruptionBudget{})
+	namespaceKind  = kindOf(&corev1.Namespace{})
+	podKind        = kindOf(&corev1.Pod{})
+	jobKind        = kindOf(&batchv1.Job{})
+	definitionKind = kindOf(&crd.Definition{})
+	budgetKind     = kindOf(&policyv1.PodDisruptionBudget{})
 )
 
 // The built-in kinds that admission asks for; nil where one is not served.

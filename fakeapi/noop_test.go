@@ -17,14 +17,16 @@ func TestWritesThatChangeNothing(t *testing.T) {
 	const template = `"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i:1",` +
 		`"resources":{"requests":{"cpu":"0.5"}}}]}}`
 	selected := `{"selector":{"matchLabels":{"a":"b"}},` + template + `}`
-	const status = `{"replicas":1,"conditions":[{"type":"X","status":"True","lastTransitionTime":"2026-01-01T00:00:00Z"}]}`
+	const status = `{"replicas":1,` +
+		`"conditions":[{"type":"X","status":"True","lastTransitionTime":"2026-01-01T00:00:00Z"}]}`
 	for kind, spec := range map[*Kind]string{
 		kindOf(&appsv1.StatefulSet{}): `{"serviceName":"s",` + selected[1:],
 		kindOf(&appsv1.Deployment{}):  selected, kindOf(&appsv1.ReplicaSet{}): selected,
 		kindOf(&corev1.ReplicationController{}): `{"selector":{"a":"b"},` + template + `}`,
 	} {
 		s, now := New(Options{ManagedFields: true}), noon
-		about := fmt.Sprintf(`"apiVersion":%q,"kind":%q,"metadata":{"name":"x"}`, kind.GVK.GroupVersion(), kind.GVK.Kind)
+		about := fmt.Sprintf(`"apiVersion":%q,"kind":%q,"metadata":{"name":"x"}`, kind.GVK.GroupVersion(),
+			kind.GVK.Kind)
 		write := func(manager, subresource string, how types.PatchType, body string) {
 			last := ""
 			for i := range 3 {
@@ -40,8 +42,8 @@ func TestWritesThatChangeNothing(t *testing.T) {
 				}
 				version := r.Object.(metav1.Object).GetResourceVersion()
 				if i > 0 && (version != last || len(events) > 0) {
-					t.Errorf("%s, %s to %q by %s: the revision moves from %s to %s by %s", kind.GVK.Kind, how, subresource,
-						manager, last, version, body)
+					t.Errorf("%s, %s to %q by %s: the revision moves from %s to %s by %s", kind.GVK.Kind, how,
+						subresource, manager, last, version, body)
 				}
 				last = version
 			}
@@ -50,7 +52,8 @@ func TestWritesThatChangeNothing(t *testing.T) {
 		for _, manager := range []string{"b", "c", "a"} {
 			write(manager, "status", types.MergePatchType, `{"status":`+status+`}`)
 			write(manager, "status", types.MergePatchType, `{"status":{"conditions":[]}}`)
-			write(manager, "status", types.StrategicMergePatchType, `{"spec":{"replicas":7},"metadata":{"labels":{"z":"y"}}}`)
+			write(manager, "status", types.StrategicMergePatchType,
+				`{"spec":{"replicas":7},"metadata":{"labels":{"z":"y"}}}`)
 			write(manager, "", types.MergePatchType, `{"status":{"replicas":9}}`)
 			write(manager, "", types.MergePatchType, `{"metadata":{"labels":{"l":"m"}}}`)
 			write(manager, "", types.ApplyPatchType, "{"+about+`,"spec":`+spec+"}")

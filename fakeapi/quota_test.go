@@ -21,7 +21,8 @@ func limited(t testing.TB, s *Server, name string, hard map[corev1.ResourceName]
 	q := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.ResourceQuotaSpec{Hard: limits}}
 	mustDo(t, s, &Request{Verb: Create, Kind: quotaKind, Namespace: "default", Object: q})
 	q.Status = corev1.ResourceQuotaStatus{Hard: limits, Used: used}
-	mustDo(t, s, &Request{Verb: Update, Kind: quotaKind, Subresource: "status", Namespace: "default", Name: name, Object: q})
+	mustDo(t, s, &Request{Verb: Update, Kind: quotaKind, Subresource: "status", Namespace: "default", Name: name,
+		Object: q})
 }
 
 // used is what the status of a quota says is used.
@@ -40,7 +41,8 @@ func create(s *Server, p *corev1.Pod, dryRun ...string) (Response, []Event) {
 func TestQuotaCharges(t *testing.T) {
 	s := New(Options{})
 	limited(t, s, "q", map[corev1.ResourceName]string{"pods": "1"})
-	if r, events := create(s, pod("dry"), metav1.DryRunAll); r.Err != nil || len(events) != 0 || used(s, "q", "pods") != "0" {
+	r, events := create(s, pod("dry"), metav1.DryRunAll)
+	if r.Err != nil || len(events) != 0 || used(s, "q", "pods") != "0" {
 		t.Errorf("a dry run: %v, %d events, used %s", r.Err, len(events), used(s, "q", "pods"))
 	}
 	if r, events := create(s, pod("a")); r.Err != nil || len(events) != 2 || events[0].Kind != quotaKind ||
@@ -74,7 +76,8 @@ func TestQuotaChangesWhileItIsUsed(t *testing.T) {
 	limited(t, s, "a", map[corev1.ResourceName]string{"pods": "9"})
 	limited(t, s, "b", map[corev1.ResourceName]string{"count/pods": "1"})
 	create(s, pod("one"))
-	if r, _ := create(s, pod("two")); r.Code != 403 || used(s, "a", "pods") != "1" || used(s, "b", "count/pods") != "1" {
+	r, _ := create(s, pod("two"))
+	if r.Code != 403 || used(s, "a", "pods") != "1" || used(s, "b", "count/pods") != "1" {
 		t.Errorf("%v, used %s and %s", r.Err, used(s, "a", "pods"), used(s, "b", "count/pods"))
 	}
 	patch := func(subresource, body string) {
@@ -90,7 +93,7 @@ func TestQuotaChangesWhileItIsUsed(t *testing.T) {
 		t.Errorf("after the status is written: %v", r.Err)
 	}
 	patch("status", `{"status":{"used":null}}`)
-	r, _ := create(s, pod("three"))
+	r, _ = create(s, pod("three"))
 	if r.Err == nil || !strings.Contains(r.Err.Error(), "status unknown for quota: b, resources: count/pods") {
 		t.Errorf("nobody knows what is used: %v", r.Err)
 	}

@@ -48,11 +48,12 @@ func (st *Start) objects() []runtime.Object {
 	}
 	if st.PriorityClasses && priorityClassKind != nil {
 		all = append(all,
-			&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "system-node-critical"}, Value: 2_000_001_000,
-				Description: "Used for system critical pods that must not be moved from their current node."},
+			&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "system-node-critical"},
+				Value: 2_000_001_000, Description: "Used for system critical pods that must not be moved from " +
+					"their current node."},
 			&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "system-cluster-critical"},
-				Value: 2_000_000_000, Description: "Used for system critical pods that must run in the cluster, but can " +
-					"be moved to another node if necessary."})
+				Value: 2_000_000_000, Description: "Used for system critical pods that must run in the cluster, but " +
+					"can be moved to another node if necessary."})
 	}
 	if st.Service {
 		all = append(all, kubernetesService()...)
@@ -97,7 +98,7 @@ func (c *call) followAccounts() {
 		switch {
 		case ev.Kind == namespaceKind && ev.After != nil:
 			c.account(m.GetName())
-		case ev.Kind == serviceAccountKind && ev.After == nil && m.GetName() == defaultAccount:
+		case ev.Kind == accountKind && ev.After == nil && m.GetName() == defaultAccount:
 			c.account(m.GetNamespace())
 		}
 	}
@@ -110,11 +111,11 @@ const defaultAccount = "default"
 func (c *call) account(namespace string) {
 	e := c.s.find(c.s.tables[namespaceKind.ordinal], namespace)
 	if e == nil || e.obj.(*corev1.Namespace).Status.Phase != corev1.NamespaceActive ||
-		c.s.lookup(c.s.tables[serviceAccountKind.ordinal], namespace, defaultAccount) != nil {
+		c.s.lookup(c.s.tables[accountKind.ordinal], namespace, defaultAccount) != nil {
 		return
 	}
-	own := c.serverCall(serviceAccountKind, "")
-	own.req = &Request{Verb: Create, Kind: serviceAccountKind, Namespace: namespace,
+	own := c.serverCall(accountKind, "")
+	own.req = &Request{Verb: Create, Kind: accountKind, Namespace: namespace,
 		UserAgent: "kube-controller-manager",
 		Object:    &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: defaultAccount}}}
 	own.create()

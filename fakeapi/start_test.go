@@ -17,7 +17,7 @@ func namesOf(s *Server) string {
 	for _, k := range s.Kinds() {
 		s.Each(k, func(obj runtime.Object) bool {
 			m := obj.(metav1.Object)
-			all = append(all, strings.TrimPrefix(fmt.Sprintf("%s %s/%s", k.GVK.Kind, m.GetNamespace(), m.GetName()), " "))
+			all = append(all, fmt.Sprintf("%s %s/%s", k.GVK.Kind, m.GetNamespace(), m.GetName()))
 			return true
 		})
 	}
@@ -30,11 +30,14 @@ func TestStart(t *testing.T) {
 	const always = "Namespace /default\nNamespace /kube-system"
 	for want, start := range map[string]Start{
 		always: {At: at},
-		"Namespace /default\nNamespace /kube-node-lease\nNamespace /kube-public\nNamespace /kube-system": {Namespaces: true},
+		"Namespace /default\nNamespace /kube-node-lease\nNamespace /kube-public\nNamespace /kube-system": {
+			Namespaces: true},
 		always + "\nService default/kubernetes\nEndpointSlice default/kubernetes\nEndpoints default/kubernetes": {
 			Service: true},
-		always + "\nPriorityClass /system-cluster-critical\nPriorityClass /system-node-critical": {PriorityClasses: true},
-		always + "\nServiceAccount default/default\nServiceAccount kube-system/default":          {ServiceAccounts: true},
+		always + "\nPriorityClass /system-cluster-critical\nPriorityClass /system-node-critical": {
+			PriorityClasses: true},
+		always + "\nServiceAccount default/default\nServiceAccount kube-system/default": {
+			ServiceAccounts: true},
 	} {
 		s := New(Options{Start: start})
 		if got := namesOf(s); got != want {
@@ -56,14 +59,14 @@ func TestStart(t *testing.T) {
 // namespace is being deleted.
 func TestServiceAccountOfNamespace(t *testing.T) {
 	s := New(Options{Start: Start{ServiceAccounts: true}})
-	account := func() runtime.Object { return s.Lookup(serviceAccountKind, "n", "default") }
+	account := func() runtime.Object { return s.Lookup(accountKind, "n", "default") }
 	_, events := s.Do(noon, &Request{Verb: Create, Kind: namespaceKind,
 		Object: &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n"}}})
-	if account() == nil || len(events) != 2 || events[1].Kind != serviceAccountKind {
+	if account() == nil || len(events) != 2 || events[1].Kind != accountKind {
 		t.Fatalf("%v after %+v", account(), events)
 	}
 	first := account().(*corev1.ServiceAccount).UID
-	remove := &Request{Verb: Delete, Kind: serviceAccountKind, Namespace: "n", Name: "default"}
+	remove := &Request{Verb: Delete, Kind: accountKind, Namespace: "n", Name: "default"}
 	mustDo(t, s, remove)
 	if account() == nil || account().(*corev1.ServiceAccount).UID == first {
 		t.Errorf("deleted, it is %v", account())

@@ -24,7 +24,10 @@ func counts(name corev1.ResourceName, of schema.GroupResource) bool {
 		return false
 	}
 	group, ok := strings.CutPrefix(rest, of.Resource)
-	return ok && (group == "" && of.Group == "" || of.Group != "" && strings.HasPrefix(group, ".") && group[1:] == of.Group)
+	if of.Group == "" {
+		return ok && group == ""
+	}
+	return ok && strings.HasPrefix(group, ".") && group[1:] == of.Group
 }
 
 // measuredIn: a resource of the core group is measured under a name of its own.
@@ -69,4 +72,3 @@ func extended(name string) bool {
 	return strings.Contains(name, "/") && !strings.Contains(name, corev1.ResourceDefaultNamespacePrefix) ||
 		strings.HasPrefix(strings.TrimPrefix(name, requests), deviceClass)
 }
-

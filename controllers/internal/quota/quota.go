@@ -83,7 +83,8 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	if soon > 0 {
 		r.env.Queue.AddAfter(key, soon)
 	}
-	if q.Status.Hard != nil && q.Status.Used != nil && usage.Equal(q.Spec.Hard, q.Status.Hard) && usage.Equal(used, q.Status.Used) {
+	if q.Status.Hard != nil && q.Status.Used != nil && usage.Equal(q.Spec.Hard, q.Status.Hard) &&
+		usage.Equal(used, q.Status.Used) {
 		return nil
 	}
 	updated := *q

@@ -126,6 +126,7 @@ func (f *findings) inRatio(b bound, requests, limits corev1.ResourceList) {
 		have, allowed = ratio*1000, float64(b.at.MilliValue())
 	}
 	if have > allowed {
-		f.add("%s max limit to request ratio per %s is %s, but provided ratio is %f", b.name, b.on, b.at.String(), ratio)
+		f.add("%s max limit to request ratio per %s is %s, but provided ratio is %f", b.name, b.on, b.at.String(),
+			ratio)
 	}
 }

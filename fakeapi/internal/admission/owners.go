@@ -60,8 +60,8 @@ func (o *Owners) May(authorize Authorize) error {
 				"APIVersion %s Kind %s: no matches for kind %q in version %q", ref.APIVersion, ref.Kind, ref.Kind,
 				ref.APIVersion)
 		}
-		finalize := Access{User: o.Here.User, Verb: "update", Group: gvk.Group, Version: gvk.Version, Resource: resource,
-			Subresource: "finalizers", Name: ref.Name}
+		finalize := Access{User: o.Here.User, Verb: "update", Group: gvk.Group, Version: gvk.Version,
+			Resource: resource, Subresource: "finalizers", Name: ref.Name}
 		if namespaced {
 			finalize.Namespace = o.Here.Namespace
 		}
