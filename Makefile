@@ -11,8 +11,8 @@ BENCHTIME ?= 1s
 TESTFLAGS ?= -timeout 20m
 
 # The deterministic core: what the analyser checks. See docs/design.md, Determinism.
-CORE := ./sim ./sim/host ./sim/law/... ./internal/fight ./internal/difference ./internal/render ./sim/trial ./fakeapi \
-  ./fakeapi/internal/... ./controllers/...
+CORE := ./sim ./sim/host ./sim/law/... ./internal/fight ./internal/difference ./internal/render ./internal/usage \
+  ./sim/trial ./fakeapi ./fakeapi/internal/... ./controllers/...
 
 # The module roots: this one and every nested one.
 MODULES := $(patsubst %/go.mod,%,$(shell \

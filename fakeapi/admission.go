@@ -5,13 +5,20 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/admission"
 )
 
-// admitCreate is what the admission plugins do to a new object: namespaces
-// have to exist and to be alive, pods get their tolerations and priority.
+// admitCreate is what the mutating admission plugins do to a new object, in the real
+// server's order: namespaces have to exist and to be alive, what the object leaves open
+// is taken from limit ranges and classes. What is refused only when the object is
+// complete and valid is refused by [call.permitCreate].
 func (c *call) admitCreate(obj runtime.Object, m metav1.Object) error {
 	if c.k.custom != nil && c.k.custom.Terminating {
 		return errTerminating(c.k, m.GetName())
@@ -21,6 +28,9 @@ func (c *call) admitCreate(obj runtime.Object, m metav1.Object) error {
 			return err
 		}
 	}
+	if err := c.complete(obj); err != nil {
+		return c.errForbidden(m, err)
+	}
 	if c.k.row.Admit != nil {
 		if err := c.k.row.Admit(obj, nil); err != nil {
 			return c.errForbidden(m, err)
@@ -28,6 +38,39 @@ func (c *call) admitCreate(obj runtime.Object, m metav1.Object) error {
 	}
 	c.dedupOwners(m, true)
 	return nil
+}
+
+// complete takes from what else there is what a new object leaves open.
+func (c *call) complete(obj runtime.Object) error {
+	switch o := obj.(type) {
+	case *corev1.Pod:
+		for _, l := range held[*corev1.LimitRange](c.s, limitRangeKind, o.Namespace) {
+			admission.LimitDefaults(l, o)
+		}
+		return c.s.priorities().Resolve(o)
+	case *corev1.PersistentVolumeClaim:
+		admission.DefaultStorageClass(o, held[*storagev1.StorageClass](c.s, storageClassKind, ""))
+	case *networkingv1.Ingress:
+		admission.DefaultIngressClass(o, held[*networkingv1.IngressClass](c.s, ingressClassKind, ""))
+	}
+	return nil
+}
+
+// held are the stored objects of a kind in a namespace, in key order. Most servers
+// hold none of what admission asks for, and are asked at every write.
+func held[T runtime.Object](s *Server, k *Kind, namespace string) (all []T) {
+	if k == nil || s.tables[k.ordinal].objects.Len() == 0 {
+		return nil
+	}
+	s.tables[k.ordinal].each(namespace, func(e *entry) bool {
+		all = append(all, e.obj.(T))
+		return true
+	})
+	return all
+}
+
+func (s *Server) priorities() admission.Priorities {
+	return held[*schedulingv1.PriorityClass](s, priorityClassKind, "")
 }
 
 // errForbidden is how an admission plugin refuses an object, which may not have

@@ -2,6 +2,7 @@ package fakeapi
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"strconv"
 
@@ -47,11 +48,22 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	t := c.s.writable(c.k)
 	if m.GetName() == "" && m.GetGenerateName() != "" {
 		m.SetName(c.generate(t, m.GetNamespace(), m.GetGenerateName()))
+		if c.k == jobKind {
+			// The real server tries generated names on copies, and a copy's labels are its
+			// own: those of a Job are else its template's, to which the selector's are added.
+			m.SetLabels(maps.Clone(m.GetLabels()))
+		}
 	}
 	key := c.k.key(m.GetNamespace(), m.GetName())
 	m.SetCreationTimestamp(metadata.Seconds(c.now))
 	m.SetUID(uid(c.k, key, t.gone(key)+c.s.born))
+	if dryRun {
+		m.SetUID(c.s.dryUID(c.k, key))
+	}
 	if err := c.beforeCreate(obj, m); err != nil {
+		return refuse(err)
+	}
+	if err := c.permitCreate(obj, m, dryRun); err != nil {
 		return refuse(err)
 	}
 	if rv := m.GetResourceVersion(); rv != "" {

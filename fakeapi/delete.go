@@ -4,10 +4,12 @@ import (
 	"net/http"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/threelaws/threelaws/fakeapi/internal/admission"
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
@@ -19,6 +21,11 @@ func (c *call) delete() Response {
 	if !plainDelete(&opts) {
 		if errs := metav1validation.ValidateDeleteOptions(&opts); len(errs) > 0 {
 			return refuse(errOptions("DeleteOptions", errs))
+		}
+	}
+	if c.k == priorityClassKind {
+		if err := admission.SystemPriorityClass(c.req.Name); err != nil {
+			return refuse(apierrors.NewForbidden(c.k.groupResource(), c.req.Name, err))
 		}
 	}
 	c.warnOrphaned(&opts)

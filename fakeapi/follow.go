@@ -16,6 +16,8 @@ func (c *call) follow() {
 		c.followDefinition()
 	case c.k.custom != nil:
 		c.followCustom()
+	case c.s.opts.Start.ServiceAccounts && (c.k == namespaceKind || c.k == accountKind):
+		c.followAccounts()
 	}
 }
 

@@ -3,8 +3,12 @@ package fakeapi
 import (
 	"reflect"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/crd"
@@ -23,8 +27,19 @@ var builtinTypes = typesOf(known)
 // The built-in kinds that the server knows by name.
 var (
 	namespaceKind  = kindOf(&corev1.Namespace{})
+	podKind        = kindOf(&corev1.Pod{})
+	jobKind        = kindOf(&batchv1.Job{})
 	definitionKind = kindOf(&crd.Definition{})
 	budgetKind     = kindOf(&policyv1.PodDisruptionBudget{})
+)
+
+// The built-in kinds that admission asks for; nil where one is not served.
+var (
+	quotaKind         = kindOf(&corev1.ResourceQuota{})
+	limitRangeKind    = kindOf(&corev1.LimitRange{})
+	priorityClassKind = kindOf(&schedulingv1.PriorityClass{})
+	storageClassKind  = kindOf(&storagev1.StorageClass{})
+	ingressClassKind  = kindOf(&networkingv1.IngressClass{})
 )
 
 func kindsOf(rows []*registry.Kind) []*Kind {

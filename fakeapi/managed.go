@@ -1,8 +1,12 @@
 package fakeapi
 
 import (
+	"cmp"
 	"reflect"
+	"slices"
+	"strings"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -28,21 +32,55 @@ func (c *call) manage(live, obj runtime.Object, manager string) runtime.Object {
 	return obj
 }
 
-// keepTimes gives entries of managedFields that did not change their old
-// time, and the others the time of the request.
+// keepTimes gives the entries of managedFields that the request touched its time, and
+// puts them into the order that the times make. The field manager stamps what it
+// touches with the time on the wall, which nothing here may depend on.
 func (c *call) keepTimes(m metav1.Object, old []metav1.ManagedFieldsEntry) {
 	entries := append([]metav1.ManagedFieldsEntry(nil), m.GetManagedFields()...)
 	for i := range entries {
-		now := metadata.Seconds(c.now)
-		entries[i].Time = &now
-		for j := range old {
-			o := &old[j]
-			if o.Manager == entries[i].Manager && o.Operation == entries[i].Operation &&
-				o.APIVersion == entries[i].APIVersion &&
-				o.Subresource == entries[i].Subresource && reflect.DeepEqual(o.FieldsV1, entries[i].FieldsV1) {
-				entries[i].Time = o.Time
-			}
+		e := &entries[i]
+		if !slices.ContainsFunc(old, func(o metav1.ManagedFieldsEntry) bool {
+			return byManager(&o, e) == 0 && o.Operation == e.Operation && o.Time.Equal(e.Time)
+		}) {
+			now := metadata.Seconds(c.now)
+			e.Time = &now
 		}
 	}
+	slices.SortFunc(entries, func(a, b metav1.ManagedFieldsEntry) int {
+		return cmp.Or(strings.Compare(string(a.Operation), string(b.Operation)),
+			cmp.Compare(unix(a.Time), unix(b.Time)), byManager(&a, &b))
+	})
 	m.SetManagedFields(entries)
+}
+
+// byManager is the order of entries of one operation and one time.
+func byManager(a, b *metav1.ManagedFieldsEntry) int {
+	return cmp.Or(strings.Compare(a.Manager, b.Manager), strings.Compare(a.APIVersion, b.APIVersion),
+		strings.Compare(a.Subresource, b.Subresource))
+}
+
+func unix(t *metav1.Time) int64 {
+	if t == nil {
+		return 0
+	}
+	return t.Unix()
+}
+
+// keepStamps gives an object that differs from the stored one in nothing but the times
+// in managedFields those times again: that somebody writes what he wrote before is no
+// change. It is IgnoreManagedFieldsTimestampsTransformer of the real server.
+func keepStamps(obj runtime.Object, m metav1.Object, old *entry) {
+	now, was := m.GetManagedFields(), old.meta.GetManagedFields()
+	moved := false
+	if !slices.EqualFunc(now, was, func(a, b metav1.ManagedFieldsEntry) bool {
+		moved = moved || !a.Time.Equal(b.Time)
+		a.Time = b.Time
+		return reflect.DeepEqual(a, b)
+	}) || !moved {
+		return
+	}
+	m.SetManagedFields(was)
+	if !equality.Semantic.DeepEqual(obj, old.obj) {
+		m.SetManagedFields(now)
+	}
 }

@@ -57,6 +57,10 @@ func (c *call) modify(ed *edit) Response {
 	if err := c.beforeUpdate(ed.way, onlyMeta, obj, old); err != nil {
 		return refuse(err)
 	}
+	keepStamps(obj, m, old)
+	if err := c.permitUpdate(obj, old, m, onlyMeta, ed.dryRun); err != nil {
+		return refuse(err)
+	}
 	if c.s.opts.DropControllerRefs {
 		metadata.DropControllers(m) // as commit would: an adoption that is forgotten changes nothing
 	}

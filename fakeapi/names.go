@@ -63,6 +63,13 @@ func uid(k *Kind, key string, n int) types.UID {
 	return types.UID(text[:])
 }
 
+// dryUID is the uid of what a dry run would have made: one that no object has, and
+// that no other dry run was given.
+func (s *Server) dryUID(k *Kind, key string) types.UID {
+	s.dry++
+	return uid(k, key, -s.dry)
+}
+
 // scramble is the finaliser of SplitMix64: every bit of x changes half of the result's.
 func scramble(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

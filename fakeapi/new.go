@@ -4,17 +4,16 @@ import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 // epoch is the creation time of what a new server holds.
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // New returns an empty server with the built-in kinds and the namespaces
-// "default" and "kube-system".
+// "default" and "kube-system", and what [Start] asks for besides.
 func New(opts Options) *Server {
-	if opts.ManagedFields {
+	if opts.ManagedFields || opts.Start != (Start{}) {
 		return build(opts)
 	}
 	// Most servers begin alike and write few kinds: they share the tables of one
@@ -32,10 +31,16 @@ func build(opts Options) *Server {
 	for i, k := range builtin {
 		s.tables[i] = newTable(k, s.token)
 	}
-	for _, name := range []string{"default", "kube-system"} {
-		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		if r, _ := s.Do(epoch, &Request{Verb: Create, Kind: namespaceKind, Object: ns}); r.Err != nil {
-			panic("fakeapi: a new server refuses namespace " + name + ": " + r.Err.Error())
+	at := opts.Start.At
+	if at.IsZero() {
+		at = epoch
+	}
+	for _, obj := range opts.Start.objects() {
+		req := &Request{Verb: Create, Kind: s.KindOf(obj), Namespace: metadata.Of(obj).GetNamespace(), Object: obj,
+			UserAgent: "kube-apiserver"}
+		if r, _ := s.Do(at, req); r.Err != nil {
+			panic("fakeapi: a new server refuses " + req.Kind.GVK.Kind + " " + metadata.Of(obj).GetName() + ": " +
+				r.Err.Error())
 		}
 	}
 	s.token, s.text, s.pivot = new(token), nil, entry{}

@@ -23,6 +23,13 @@ type Options struct {
 	// DropControllerRefs: the server of a downgraded cluster, which does not
 	// know the controller field and drops it on every write.
 	DropControllerRefs bool
+	// Start says what the server holds when it is new.
+	Start Start
+	// Authorize, when it is set, switches on the admission plugin
+	// OwnerReferencesPermissionEnforcement, which asks it: who may not delete an object
+	// may not set its owners, and who may not finalize an owner may not block its
+	// deletion. It has to be a function of what it is asked.
+	Authorize func(Access) (allowed bool, reason string)
 }
 
 // Server is the API server. It is not safe for concurrent use; a server and
@@ -32,6 +39,7 @@ type Server struct {
 	kinds  []*Kind // that are served
 	single []*Kind // of these, one for each table
 	born   int     // added to the count of incarnations; see [Server.Restore]
+	dry    int     // how many creates were dry runs
 	missed string  // what KindNamed was asked for last and did not find
 	store
 }

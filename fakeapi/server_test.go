@@ -67,10 +67,7 @@ func TestLifeOfAPod(t *testing.T) {
 
 // Built-in kinds that tests need.
 var (
-	podKind                   = kindOf(&corev1.Pod{})
 	nodeKind                  = kindOf(&corev1.Node{})
-	limitRangeKind            = kindOf(&corev1.LimitRange{})
-	quotaKind                 = kindOf(&corev1.ResourceQuota{})
 	endpointsKind             = kindOf(&corev1.Endpoints{})
 	eventKind                 = kindOf(&corev1.Event{})
 	newEventKind              = kindOf(&eventsv1.Event{})

@@ -12,9 +12,9 @@ type Ref struct {
 var shortKinds = map[string]string{
 	"ConfigMap": "cm", "CronJob": "cj", "CustomResourceDefinition": "crd", "DaemonSet": "ds",
 	"Deployment": "deploy", "Endpoints": "ep", "Event": "ev", "HorizontalPodAutoscaler": "hpa",
-	"Namespace": "ns", "Node": "node", "PersistentVolumeClaim": "pvc", "Pod": "pod",
-	"PodDisruptionBudget": "pdb", "ReplicaSet": "rs", "ReplicationController": "rc",
-	"Service": "svc", "ServiceAccount": "sa", "StatefulSet": "sts",
+	"Namespace": "ns", "Node": "node", "PersistentVolume": "pv", "PersistentVolumeClaim": "pvc", "Pod": "pod",
+	"PodDisruptionBudget": "pdb", "PriorityClass": "pc", "ReplicaSet": "rs", "ReplicationController": "rc",
+	"Service": "svc", "ServiceAccount": "sa", "StatefulSet": "sts", "StorageClass": "sc",
 }
 
 // Short returns the short name of a kind as people type it: "rs" for

@@ -52,6 +52,9 @@ func (h *Handler) respondAbout(r *http.Request, kinds []*fakeapi.Kind, groupKnow
 	if a := h.aboutServer(r); a != nil {
 		return a
 	}
+	if a := aboutPaths(r, kinds); a != nil {
+		return a
+	}
 	if a := h.aboutSchemas(r, kinds); a != nil {
 		return a
 	}

@@ -55,6 +55,8 @@ var edges = []edge{
 			btree},
 		"the host joins the kernel and the server, and offers controllers client-go's own types; of client-go only " +
 			"the caches and queues are free of goroutines"},
+	{"internal/usage", []string{api, apimachinery},
+		"what an object uses is seen in the object: who charges for it and who counts it ask the same function"},
 	{"fakeapi", []string{"fakeapi/internal/...", "internal/nearest", api, apimachinery, apiextensions, btree,
 		"gopkg.in/evanphx/json-patch.v4", "sigs.k8s.io/json", "sigs.k8s.io/yaml",
 		"sigs.k8s.io/structured-merge-diff/v6"},
@@ -84,6 +86,9 @@ var edges = []edge{
 	{"fakeapi/internal/fieldmanager", []string{"fakeapi/internal/registry", api, apimachinery, apiextensions,
 		kubeOpenAPI, "sigs.k8s.io/structured-merge-diff/v6"},
 		"a field manager is made of a row of the table and nothing else"},
+	{"fakeapi/internal/admission", []string{"fakeapi/internal/metadata", "internal/usage", api, apimachinery},
+		"what is refused for what else there is, is a function of the object and what else there is: it knows no " +
+			"request and no store"},
 	{"fakeapi/internal/custom", []string{"fakeapi/internal/metadata", "fakeapi/internal/crdschema",
 		"fakeapi/internal/crd", "fakeapi/internal/registry", "fakeapi/internal/fieldmanager", apimachinery,
 		apiextensions, kubeOpenAPI, "sigs.k8s.io/structured-merge-diff/v6"},
@@ -119,6 +124,9 @@ var edges = []edge{
 		[]string{"controllers/...", "sim", "sim/host", "fakeapi", api, apimachinery, cache,
 			"github.com/robfig/cron/v3"},
 		"a schedule is read by the library that the real controller and the server read it with"},
+	{"controllers/internal/quota",
+		[]string{"controllers/...", "sim", "sim/host", "fakeapi", "internal/usage", api, apimachinery, cache},
+		"what the controller counts is what the server charges: that the two agree is not left to two texts"},
 	{"controllers/...",
 		[]string{"controllers/...", "sim", "sim/host", "fakeapi", api, apimachinery, cache, listers, workqueue},
 		"a controller is what a stranger could write: it sees the host's surface, never the laws that judge it or " +

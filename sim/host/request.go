@@ -36,14 +36,13 @@ func (c *Cluster) serveFailing(w *worker, f *FailedRequest) fakeapi.Response {
 // request has the server execute a request and records what came of it.
 func (c *Cluster) request(req *fakeapi.Request, t *sim.Record, w *worker) fakeapi.Response {
 	resp, events := c.server.Do(c.world.Clock.Now(), req)
+	for i := range events {
+		c.committed(req, &events[i], t, w)
+	}
 	switch {
 	case resp.Err != nil:
 		c.refused(req, resp, t, w)
-	case len(events) > 0:
-		for i := range events {
-			c.committed(req, &events[i], t, w)
-		}
-	default:
+	case len(events) == 0:
 		c.answered(req, resp, t)
 	}
 	if w != nil && resp.Err == nil {

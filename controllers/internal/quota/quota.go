@@ -1,15 +1,13 @@
 // Package quota is the ResourceQuota controller: it writes into the status of each
 // quota what its namespace uses of what the quota limits.
 //
-// It counts; what would be too much is refused by the server when it is created. What
-// a resize of a running Pod has been granted is not counted.
+// It counts; what would be too much is refused by the server when it is created.
 package quota
 
 import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,6 +19,7 @@ import (
 
 	"github.com/threelaws/threelaws/controllers/routing"
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/usage"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 )
@@ -47,7 +46,7 @@ func wakeQuota(_ host.View, e host.Event, out *host.Effect) {
 	switch {
 	case cur == nil:
 		out.Keys = append(out.Keys, routing.Key(old))
-	case old == nil, !equal(old.Spec.Hard, cur.Spec.Hard), !equal(cur.Spec.Hard, cur.Status.Hard):
+	case old == nil, !usage.Equal(old.Spec.Hard, cur.Spec.Hard), !usage.Equal(cur.Spec.Hard, cur.Status.Hard):
 		out.Keys = append(out.Keys, routing.Key(cur))
 	}
 }
@@ -90,7 +89,8 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	if soon > 0 {
 		r.env.Queue.AddAfter(key, soon)
 	}
-	if q.Status.Hard != nil && q.Status.Used != nil && equal(q.Spec.Hard, q.Status.Hard) && equal(used, q.Status.Used) {
+	if q.Status.Hard != nil && q.Status.Used != nil && usage.Equal(q.Spec.Hard, q.Status.Hard) &&
+		usage.Equal(used, q.Status.Used) {
 		return nil
 	}
 	updated := *q
@@ -113,12 +113,12 @@ func (r *reconciler) measure(q *corev1.ResourceQuota, used corev1.ResourceList) 
 		}
 		sum := corev1.ResourceList{}
 		for _, obj := range objs {
-			if !inScope(q, obj) {
+			if !usage.Governs(q, obj) {
 				continue
 			}
-			add(sum, usage(k, obj, r.env.Now()))
+			usage.Add(sum, usage.Of(k.GVR().GroupResource(), obj, r.env.Now()))
 			if pod, ok := obj.(*corev1.Pod); ok {
-				if left := untilWrittenOff(pod, r.env.Now()); left > 0 && (soon == 0 || left < soon) {
+				if left := usage.UntilWrittenOff(pod, r.env.Now()); left > 0 && (soon == 0 || left < soon) {
 					soon = left
 				}
 			}
@@ -182,55 +182,10 @@ func limitedBy(q *corev1.ResourceQuota, k *fakeapi.Kind) (names []corev1.Resourc
 		return nil
 	}
 	for name := range q.Spec.Hard {
-		if name == countOf(k) || k.GVK.Group == "" && countedAs(name, k.Resource) {
+		if usage.Measures(k.GVR().GroupResource(), name) {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
 	return names
-}
-
-// countOf is the name by which objects of any kind are counted.
-func countOf(k *fakeapi.Kind) corev1.ResourceName {
-	return corev1.ResourceName("count/" + k.GVR().GroupResource().String())
-}
-
-// countedAs: a resource of the core group is measured under a name of its own.
-func countedAs(name corev1.ResourceName, kind string) bool {
-	switch kind {
-	case "configmaps", "resourcequotas", "replicationcontrollers", "secrets":
-		return string(name) == kind
-	case "services":
-		return name == corev1.ResourceServices || name == corev1.ResourceServicesNodePorts ||
-			name == corev1.ResourceServicesLoadBalancers
-	case "persistentvolumeclaims":
-		_, byClass, _ := strings.Cut(string(name), storageClass)
-		what := corev1.ResourceName(byClass)
-		return name == corev1.ResourcePersistentVolumeClaims || name == corev1.ResourceRequestsStorage ||
-			what == corev1.ResourcePersistentVolumeClaims || what == corev1.ResourceRequestsStorage
-	case "pods":
-		return ofPods(name)
-	}
-	return false
-}
-
-func equal(a, b corev1.ResourceList) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for name, n := range a {
-		if m, ok := b[name]; !ok || n.Cmp(m) != 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// add adds a list to a sum.
-func add(sum, more corev1.ResourceList) {
-	for name, n := range more {
-		total := sum[name].DeepCopy()
-		total.Add(n)
-		sum[name] = total
-	}
 }

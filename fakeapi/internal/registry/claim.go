@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 // protect is what the StorageObjectInUseProtection plugin does: a finalizer keeps a
@@ -33,7 +34,7 @@ var claims = goType[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimLi
 		}),
 		Main: Update{Prepare: Over(func(c, old *corev1.PersistentVolumeClaim) {
 			c.Status = old.Status
-		}), again: checks{onUpdate, onCreate}},
+		}), Validate: Compare(validation.ClaimUpdate), again: checks{onUpdate, onCreate}},
 		ForStatus: Update{Prepare: Over(func(c, old *corev1.PersistentVolumeClaim) {
 			c.Spec = old.Spec
 		}), again: checks{onUpdate}},

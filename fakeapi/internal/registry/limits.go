@@ -8,7 +8,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// limitRanges and resourceQuotas are kept as objects: nothing here enforces them.
+// limitRanges and resourceQuotas are in force: see package admission.
 var limitRanges = goType[corev1.LimitRange, corev1.LimitRangeList](&Kind{
 	GVK: corev1.SchemeGroupVersion.WithKind("LimitRange"), Resource: "limitranges", Singular: "limitrange",
 	ShortNames: []string{"limits"},

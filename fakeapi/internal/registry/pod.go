@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"fmt"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -97,21 +96,17 @@ func selectPod(obj runtime.Object, set fields.Set) {
 	set["status.nominatedNodeName"] = p.Status.NominatedNodeName
 }
 
-var (
-	zeroPriority   int32
-	preemptLower   = corev1.PreemptLowerPriority
-	tolerationTime = int64(300)
-)
+var tolerationTime = int64(300)
 
-// admitPod is what the Priority and DefaultTolerationSeconds plugins do.
+// admitPod is what the DefaultTolerationSeconds plugin does, and the Priority plugin to
+// a change: a new Pod's priority depends on what classes there are.
 func admitPod(obj, old runtime.Object) error {
 	p := obj.(*corev1.Pod)
-	if old == nil {
-		if err := admitPriority(p); err != nil {
-			return err
+	if old != nil {
+		was := old.(*corev1.Pod)
+		if p.Spec.Priority == nil {
+			p.Spec.Priority = was.Spec.Priority
 		}
-	} else if was := old.(*corev1.Pod); p.Spec.Priority == nil {
-		p.Spec.Priority = was.Spec.Priority
 		if p.Spec.PreemptionPolicy == nil {
 			p.Spec.PreemptionPolicy = was.Spec.PreemptionPolicy
 		}
@@ -124,33 +119,6 @@ func admitPod(obj, old runtime.Object) error {
 			})
 		}
 	}
-	return nil
-}
-
-// priorities are those of the classes that every cluster has. PriorityClasses
-// are not served, so there are no others.
-var priorities = map[string]int32{"": 0, "system-cluster-critical": 2_000_000_000,
-	"system-node-critical": 2_000_001_000}
-
-// admitPriority resolves a new pod's class, and refuses what contradicts it.
-func admitPriority(p *corev1.Pod) error {
-	priority, ok := priorities[p.Spec.PriorityClassName]
-	switch {
-	case !ok:
-		return fmt.Errorf("no PriorityClass with name %s was found", p.Spec.PriorityClassName)
-	case p.Spec.Priority != nil && *p.Spec.Priority != priority:
-		return fmt.Errorf("the integer value of priority (%d) must not be provided in pod spec; priority admission "+
-			"controller computed %d from the given PriorityClass name", *p.Spec.Priority, priority)
-	case p.Spec.PreemptionPolicy != nil && *p.Spec.PreemptionPolicy != preemptLower:
-		return fmt.Errorf("the string value of PreemptionPolicy (%s) must not be provided in pod spec; priority "+
-			"admission controller computed %s from the given PriorityClass name", *p.Spec.PreemptionPolicy,
-			preemptLower)
-	case priority == 0:
-		p.Spec.Priority = &zeroPriority
-	default:
-		p.Spec.Priority = &priority
-	}
-	p.Spec.PreemptionPolicy = &preemptLower
 	return nil
 }
 

@@ -97,7 +97,8 @@ var volumeAttributesClasses = goType[storagev1.VolumeAttributesClass, storagev1.
 	Resource: "volumeattributesclasses", Singular: "volumeattributesclass", ShortNames: []string{"vac"},
 	ReturnDeleted: true,
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain, ValidateCreate: Check(validation.AttributesClass),
+		NameRule: apivalidation.NameIsDNSSubdomain, Admit: protect("kubernetes.io/vac-protection"),
+		ValidateCreate: Check(validation.AttributesClass),
 		Main: Update{
 			Validate: Compare(validation.AttributesClassUpdate), again: checks{onUpdate}, after: checks{onCreate},
 		},

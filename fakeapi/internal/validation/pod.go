@@ -135,4 +135,4 @@ func PodStatus(p, old *corev1.Pod) (errs field.ErrorList) {
 }
 
 // specDiff names what differs, as JSON.
-func specDiff(a, b *corev1.PodSpec) string { return diff.Diff(a, b) }
+func specDiff(a, b *corev1.PodSpec) string { return diff.Diff(shownSpec(a), shownSpec(b)) }

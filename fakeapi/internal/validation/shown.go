@@ -50,6 +50,13 @@ func shownTemplate(t *corev1.PodTemplateSpec) any {
 	return shown{b.Bytes()}
 }
 
+// shownSpec is a Pod's spec as messages show it.
+func shownSpec(s *corev1.PodSpec) any {
+	var b bytes.Buffer
+	writeShown(&b, reflect.ValueOf(*s), reflect.ValueOf(*s))
+	return shown{b.Bytes()}
+}
+
 // writeShown writes a value of a Pod's spec.
 func writeShown(b *bytes.Buffer, v, spec reflect.Value) {
 	if v.Kind() == reflect.Pointer && !v.IsNil() {

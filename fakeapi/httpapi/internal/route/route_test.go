@@ -58,6 +58,8 @@ func TestVerb(t *testing.T) {
 		{"POST", "/api/v1/pods", ""},
 		{"POST", pods + "/p", ""},
 		{"POST", pods + "/p/eviction", fakeapi.Create},
+		{"GET", pods + "/p/eviction", ""},
+		{"PUT", pods + "/p/binding", ""},
 		{"PUT", pods + "/p", fakeapi.Update},
 		{"PUT", pods, ""},
 		{"PATCH", pods + "/p/status", fakeapi.Patch},

@@ -10,6 +10,7 @@ import (
 // Verb is what the request's method means for the path.
 func (t *Target) Verb(r *http.Request) (fakeapi.Verb, error) {
 	all := t.Kind.Namespaced && t.Namespace == ""
+	posted := t.Subresource == "eviction" || t.Subresource == "binding" // and nothing else
 	switch {
 	case t.Watch && r.Method == http.MethodGet:
 		return fakeapi.List, nil
@@ -21,6 +22,10 @@ func (t *Target) Verb(r *http.Request) (fakeapi.Verb, error) {
 		return fakeapi.DeleteCollection, nil
 	case t.Name == "" || all:
 		return "", refusal.Method()
+	case posted && r.Method == http.MethodPost:
+		return fakeapi.Create, nil
+	case posted && t.Kind.Serves(t.Subresource):
+		return "", refusal.Method()
 	case r.Method == http.MethodGet:
 		return fakeapi.Get, nil
 	case r.Method == http.MethodPut:
@@ -29,8 +34,6 @@ func (t *Target) Verb(r *http.Request) (fakeapi.Verb, error) {
 		return fakeapi.Patch, nil
 	case r.Method == http.MethodDelete && t.Subresource == "":
 		return fakeapi.Delete, nil
-	case r.Method == http.MethodPost && (t.Subresource == "eviction" || t.Subresource == "binding"):
-		return fakeapi.Create, nil
 	}
 	return "", refusal.Method()
 }

@@ -1,4 +1,4 @@
-package quota
+package usage
 
 import (
 	"slices"
@@ -7,9 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// inScope reports whether a quota counts an object: all its scopes hold for it. Only
-// Pods have scopes here, so a quota with one counts nothing else.
-func inScope(q *corev1.ResourceQuota, obj runtime.Object) bool {
+// Governs reports whether a quota counts an object: all its scopes hold for it. Pods and
+// claims have scopes, so a quota with one counts nothing else.
+func Governs(q *corev1.ResourceQuota, obj runtime.Object) bool {
 	asked := []corev1.ScopedResourceSelectorRequirement{}
 	for _, s := range q.Spec.Scopes {
 		asked = append(asked, corev1.ScopedResourceSelectorRequirement{ScopeName: s,
@@ -18,16 +18,42 @@ func inScope(q *corev1.ResourceQuota, obj runtime.Object) bool {
 	if q.Spec.ScopeSelector != nil {
 		asked = append(asked, q.Spec.ScopeSelector.MatchExpressions...)
 	}
-	pod, ok := obj.(*corev1.Pod)
 	for i := range asked {
-		if !ok || !holds(&asked[i], pod) {
+		holds := false
+		switch o := obj.(type) {
+		case *corev1.Pod:
+			holds = podHolds(&asked[i], o)
+		case *corev1.PersistentVolumeClaim:
+			holds = claimHolds(&asked[i], o)
+		}
+		if !holds {
 			return false
 		}
 	}
 	return true
 }
 
-func holds(s *corev1.ScopedResourceSelectorRequirement, pod *corev1.Pod) bool {
+// claimHolds: claims know one scope only. One without a class is as a Pod without one.
+func claimHolds(s *corev1.ScopedResourceSelectorRequirement, c *corev1.PersistentVolumeClaim) bool {
+	if s.ScopeName != corev1.ResourceQuotaScopeVolumeAttributesClass {
+		return false
+	}
+	var classes []string
+	for _, name := range [...]*string{c.Spec.VolumeAttributesClassName, c.Status.CurrentVolumeAttributesClassName} {
+		if name != nil && *name != "" {
+			classes = append(classes, *name)
+		}
+	}
+	if m := c.Status.ModifyVolumeStatus; m != nil && m.TargetVolumeAttributesClassName != "" {
+		classes = append(classes, m.TargetVolumeAttributesClassName)
+	}
+	if len(classes) == 0 {
+		return hasClass(s, "")
+	}
+	return slices.ContainsFunc(classes, func(class string) bool { return hasClass(s, class) })
+}
+
+func podHolds(s *corev1.ScopedResourceSelectorRequirement, pod *corev1.Pod) bool {
 	ends := pod.Spec.ActiveDeadlineSeconds != nil
 	switch s.ScopeName {
 	case corev1.ResourceQuotaScopeTerminating:

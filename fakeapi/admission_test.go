@@ -1,0 +1,114 @@
+package fakeapi
+
+import (
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// What a limit range sets is there when quotas and validation look at it, and what it
+// forbids is refused after validation.
+func TestLimitRangeBeforeQuota(t *testing.T) {
+	s := New(Options{})
+	mustDo(t, s, &Request{Verb: Create, Kind: limitRangeKind, Namespace: "default", Object: &corev1.LimitRange{
+		ObjectMeta: metav1.ObjectMeta{Name: "l"}, Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{
+			Type: corev1.LimitTypeContainer, Max: corev1.ResourceList{"cpu": resource.MustParse("1")},
+			Default: corev1.ResourceList{"cpu": resource.MustParse("500m")}}}}}})
+	limited(t, s, "q", map[corev1.ResourceName]string{"limits.cpu": "600m"})
+	r, _ := create(s, pod("a"))
+	if r.Err != nil || used(s, "q", "limits.cpu") != "500m" ||
+		!strings.Contains(r.Object.(*corev1.Pod).Annotations["kubernetes.io/limit-ranger"], "cpu limit for container") {
+		t.Errorf("%v, used %s: %+v", r.Err, used(s, "q", "limits.cpu"), r.Object)
+	}
+	big := pod("b")
+	big.Spec.Containers[0].Resources.Limits = corev1.ResourceList{"cpu": resource.MustParse("2")}
+	r, _ = create(s, big)
+	if r.Code != 403 || !strings.Contains(r.Err.Error(), "maximum cpu usage per Container is 1") {
+		t.Errorf("over the maximum: %v", r.Err)
+	}
+	big.Spec.Containers[0].Image = ""
+	if r, _ := create(s, big); r.Code != 422 {
+		t.Errorf("over the maximum and not valid: %v", r.Err)
+	}
+}
+
+// Who authorizes is asked about owners where the option is set, in the real server's
+// words; without it nobody is.
+func TestOwnersNeedLeave(t *testing.T) {
+	var asked []Access
+	allowed := func(a Access) bool { return a.User == "root" || a.Verb == "delete" }
+	s := New(Options{Authorize: func(a Access) (bool, string) {
+		asked = append(asked, a)
+		return allowed(a), ""
+	}})
+	owned := func(kind string, blocks bool) *corev1.Pod {
+		p := pod("p")
+		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: kind, Name: "o", UID: "u",
+			BlockOwnerDeletion: &blocks}}
+		return p
+	}
+	do := func(user string, p *corev1.Pod) string {
+		asked = nil
+		r, _ := s.Do(noon, &Request{Verb: Create, Kind: podKind, Namespace: "default", Object: p, User: user,
+			Create: metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}})
+		if r.Err == nil {
+			return ""
+		}
+		return r.Err.Error()
+	}
+	for _, c := range []struct {
+		user  string
+		pod   *corev1.Pod
+		want  string
+		times int
+	}{
+		{"root", owned("ReplicaSet", true), "", 1}, {"joe", pod("p"), "", 0},
+		{"joe", owned("ReplicaSet", false), "", 0},
+		{"joe", owned("ReplicaSet", true), `pods "p" is forbidden: cannot set blockOwnerDeletion if an ` +
+			`ownerReference refers to a resource you can't set finalizers on: , <nil>`, 2},
+		{"joe", owned("Teapot", true), `pods "p" is forbidden: cannot set blockOwnerDeletion in this case because ` +
+			`cannot find RESTMapping for APIVersion apps/v1 Kind Teapot: no matches for kind "Teapot" in version ` +
+			`"apps/v1"`, 1},
+	} {
+		if got := do(c.user, c.pod); got != c.want || len(asked) != c.times {
+			t.Errorf("%s: %q after %+v, want %q", c.user, got, asked, c.want)
+		}
+	}
+	if last := asked[len(asked)-1]; last.Resource != "*" || last.Subresource != "finalizers" {
+		t.Errorf("the last that was asked is %+v", last)
+	}
+	create(s, pod("p"))
+	allowed = func(Access) bool { return false }
+	r, _ := s.Do(noon, &Request{Verb: Patch, Kind: podKind, Namespace: "default", Name: "p",
+		PatchType: types.MergePatchType, Patch: []byte(
+			`{"metadata":{"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"o","uid":"u"}]}}`)})
+	const want = `pods "p" is forbidden: cannot set an ownerRef on a resource you can't delete: , <nil>`
+	if r.Err == nil || r.Err.Error() != want {
+		t.Errorf("an adoption: %v, want %s", r.Err, want)
+	}
+}
+
+// A Job without labels shows those of its template, with those of its selector, unless
+// its name was generated: then the template's alone.
+func TestLabelsOfJobs(t *testing.T) {
+	for name, want := range map[string]int{"j": 5, "": 1} {
+		s := New(Options{})
+		j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name, GenerateName: "j-"}}
+		j.Spec.Template.Labels = map[string]string{"a": "b"}
+		j.Spec.Template.Spec = pod("x").Spec
+		j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+		r, _ := s.Do(noon, &Request{Verb: Create, Kind: jobKind, Namespace: "default", Object: j})
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		made := r.Object.(*batchv1.Job)
+		if len(made.Labels) != want || len(made.Spec.Template.Labels) != 5 {
+			t.Errorf("named %q it has %v, its template %v", name, made.Labels, made.Spec.Template.Labels)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package fakeapi
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/admission"
+)
+
+// Access is what a user would do to objects, for [Options].Authorize to decide.
+type Access struct {
+	User                  string
+	Verb, Group, Version  string // "*" is all of them
+	Resource, Subresource string
+	Namespace, Name       string
+}
+
+// permitCreate is what the validating admission plugins refuse of a new object that is
+// complete and valid. The real server looks only after them whether the name is taken:
+// a create that ends with 409 has been charged.
+func (c *call) permitCreate(obj runtime.Object, m metav1.Object, dryRun bool) error {
+	var err error
+	switch o := obj.(type) {
+	case *corev1.Pod:
+		for _, l := range held[*corev1.LimitRange](c.s, limitRangeKind, o.Namespace) {
+			if err = admission.LimitPod(l, o); err != nil {
+				break
+			}
+		}
+	case *corev1.PersistentVolumeClaim:
+		err = c.limitClaim(o)
+	case *schedulingv1.PriorityClass:
+		err = c.s.priorities().OneDefault(o, true)
+	}
+	if err == nil {
+		err = c.mayOwn(m, nil)
+	}
+	if err != nil {
+		return c.errForbidden(m, err)
+	}
+	return c.charge(obj, nil, m, dryRun)
+}
+
+// permitUpdate is permitCreate for a change. onlyMeta says that it is one of metadata
+// alone, which uses nothing and needs nobody's leave but that of owners.
+func (c *call) permitUpdate(obj runtime.Object, old *entry, m metav1.Object, onlyMeta, dryRun bool) error {
+	err := error(nil)
+	if c.req.Subresource == "" && !onlyMeta {
+		switch o := obj.(type) {
+		case *corev1.PersistentVolumeClaim:
+			if old.meta.GetDeletionTimestamp() == nil {
+				err = c.limitClaim(o)
+			}
+			if err == nil {
+				err = admission.MayGrow(o, old.obj.(*corev1.PersistentVolumeClaim),
+					held[*storagev1.StorageClass](c.s, storageClassKind, ""))
+			}
+		case *schedulingv1.PriorityClass:
+			err = c.s.priorities().OneDefault(o, false)
+		}
+	}
+	if err == nil {
+		err = c.mayOwn(m, old.meta)
+	}
+	if err != nil {
+		return c.errForbidden(m, err)
+	}
+	if onlyMeta {
+		return nil
+	}
+	return c.charge(obj, old.obj, m, dryRun)
+}
+
+func (c *call) limitClaim(claim *corev1.PersistentVolumeClaim) error {
+	for _, l := range held[*corev1.LimitRange](c.s, limitRangeKind, claim.Namespace) {
+		if err := admission.LimitClaim(l, claim); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayOwn asks whoever authorizes, if anybody does, about a change of owners. A Pod's
+// status cannot change them.
+func (c *call) mayOwn(m, old metav1.Object) error {
+	decide := c.s.opts.Authorize
+	if decide == nil || c.k == podKind && c.req.Subresource == "status" {
+		return nil
+	}
+	o := admission.Owners{Created: old == nil, New: m.GetOwnerReferences(), Resource: c.s.resourceOf,
+		Here: admission.Access{User: c.req.User, Group: c.k.GVK.Group, Version: c.k.GVK.Version, Resource: c.k.Resource,
+			Subresource: c.req.Subresource, Namespace: m.GetNamespace(), Name: m.GetName()}}
+	if old != nil {
+		o.Old = old.GetOwnerReferences()
+	}
+	return o.May(func(a admission.Access) (bool, string) { return decide(Access(a)) })
+}
+
+func (s *Server) resourceOf(gvk schema.GroupVersionKind) (resource string, namespaced, known bool) {
+	k := s.Kind(gvk)
+	if k == nil {
+		return "", false, false
+	}
+	return k.Resource, k.Namespaced, true
+}
+
+// charge charges a write to the quotas of its namespace. What it writes there stays,
+// whatever becomes of the write.
+func (c *call) charge(obj, old runtime.Object, m metav1.Object, dryRun bool) error {
+	t := c.s.tables[quotaKind.ordinal]
+	if t.objects.Len() == 0 || !c.k.Namespaced {
+		return nil
+	}
+	charge := admission.Charge{Of: c.k.groupResource(), Subresource: c.req.Subresource, Obj: obj, Old: old, Now: c.now}
+	if !charge.Costs() {
+		return nil
+	}
+	entries, quotas := make([]*entry, 0, 1), make([]*corev1.ResourceQuota, 0, 1)
+	t.each(m.GetNamespace(), func(e *entry) bool {
+		entries, quotas = append(entries, e), append(quotas, e.obj.(*corev1.ResourceQuota))
+		return true
+	})
+	used, err := charge.Spend(quotas)
+	if err != nil {
+		return c.errForbidden(m, err)
+	}
+	if dryRun {
+		return nil
+	}
+	for i := range used {
+		if used[i] != nil {
+			c.writeUsage(entries[i], used[i])
+		}
+	}
+	return nil
+}
+
+// writeUsage writes down in a quota what is used of it, as the server itself.
+func (c *call) writeUsage(old *entry, used corev1.ResourceList) {
+	q := *old.obj.(*corev1.ResourceQuota)
+	q.Status.Used = used
+	own := c.serverCall(quotaKind, "status")
+	var obj runtime.Object = &q
+	if c.s.manages(old.meta) {
+		obj = own.manage(old.obj, obj, "")
+	}
+	own.commit(c.s.writable(quotaKind), old, old.key, obj, obj.(metav1.Object))
+	c.events = append(c.events[:len(c.events):len(c.events)], own.events...)
+}

@@ -1,0 +1,123 @@
+package fakeapi
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// Start says what a new server holds besides the namespaces "default" and
+// "kube-system", which it always has. A real cluster has all of it. Each is made as by
+// a request: it has a uid and a revision.
+type Start struct {
+	// Namespaces are "kube-public" and "kube-node-lease".
+	Namespaces bool
+	// Service is "kubernetes" in namespace "default", with its Endpoints and its
+	// EndpointSlice. They name an address of the documentation's range.
+	Service bool
+	// PriorityClasses are the two of the system. Pods may name them either way.
+	PriorityClasses bool
+	// ServiceAccounts is the service account "default" of every namespace, made with
+	// the namespace, and again when it is deleted, as kube-controller-manager's
+	// serviceaccount-controller does. Pods are not made to use it.
+	ServiceAccounts bool
+	// At is when all this was made; zero is the beginning of 2026.
+	At time.Time
+}
+
+// The parts of the Service of the real server, of pkg/controlplane.
+const (
+	serviceAddress, endpointAddress, endpointPort = "10.96.0.1", "192.0.2.1", 6443
+)
+
+// objects are those that the server holds from the start, in the order in which they
+// are made.
+func (st *Start) objects() []runtime.Object {
+	var all []runtime.Object
+	namespaces := []string{metav1.NamespaceDefault, metav1.NamespaceSystem}
+	if st.Namespaces {
+		namespaces = append(namespaces, metav1.NamespacePublic, corev1.NamespaceNodeLease)
+	}
+	for _, name := range namespaces {
+		all = append(all, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	}
+	if st.PriorityClasses && priorityClassKind != nil {
+		all = append(all,
+			&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "system-node-critical"},
+				Value: 2_000_001_000, Description: "Used for system critical pods that must not be moved from " +
+					"their current node."},
+			&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "system-cluster-critical"},
+				Value: 2_000_000_000, Description: "Used for system critical pods that must run in the cluster, but " +
+					"can be moved to another node if necessary."})
+	}
+	if st.Service {
+		all = append(all, kubernetesService()...)
+	}
+	return all
+}
+
+// kubernetesService is the Service by which programs in the cluster find the server, as
+// the server's own controllers of pkg/controlplane make it.
+func kubernetesService() []runtime.Object {
+	single, yes, https := corev1.IPFamilyPolicySingleStack, true, "https"
+	port, tcp := int32(endpointPort), corev1.ProtocolTCP
+	own := metav1.ObjectMeta{Name: "kubernetes", Namespace: metav1.NamespaceDefault}
+	service, endpoints, slice := own, own, own
+	service.Labels = map[string]string{"provider": "kubernetes", "component": "apiserver"}
+	endpoints.Labels = map[string]string{discoveryv1.LabelSkipMirror: "true"}
+	slice.Labels = map[string]string{discoveryv1.LabelServiceName: own.Name}
+	return []runtime.Object{
+		&corev1.Service{ObjectMeta: service, Spec: corev1.ServiceSpec{
+			Ports: []corev1.ServicePort{{Name: https, Protocol: tcp, Port: 443, TargetPort: intstr.FromInt32(port)}},
+			Type:  corev1.ServiceTypeClusterIP, ClusterIP: serviceAddress, IPFamilyPolicy: &single,
+			SessionAffinity: corev1.ServiceAffinityNone}},
+		&corev1.Endpoints{ObjectMeta: endpoints, Subsets: []corev1.EndpointSubset{{
+			Addresses: []corev1.EndpointAddress{{IP: endpointAddress}},
+			Ports:     []corev1.EndpointPort{{Name: https, Port: port, Protocol: tcp}}}}},
+		&discoveryv1.EndpointSlice{ObjectMeta: slice, AddressType: discoveryv1.AddressTypeIPv4,
+			Endpoints: []discoveryv1.Endpoint{{Addresses: []string{endpointAddress},
+				Conditions: discoveryv1.EndpointConditions{Ready: &yes}}},
+			Ports: []discoveryv1.EndpointPort{{Name: &https, Port: &port, Protocol: &tcp}}},
+	}
+}
+
+// followAccounts gives each namespace that lives its service account, after a write to
+// a namespace or to a service account.
+func (c *call) followAccounts() {
+	for _, ev := range c.events {
+		obj := ev.After
+		if obj == nil {
+			obj = ev.Last
+		}
+		m := obj.(metav1.Object)
+		switch {
+		case ev.Kind == namespaceKind && ev.After != nil:
+			c.account(m.GetName())
+		case ev.Kind == accountKind && ev.After == nil && m.GetName() == defaultAccount:
+			c.account(m.GetNamespace())
+		}
+	}
+}
+
+const defaultAccount = "default"
+
+// account makes the service account of a namespace that lacks it. A refusal, as of a
+// quota, leaves the namespace without.
+func (c *call) account(namespace string) {
+	e := c.s.find(c.s.tables[namespaceKind.ordinal], namespace)
+	if e == nil || e.obj.(*corev1.Namespace).Status.Phase != corev1.NamespaceActive ||
+		c.s.lookup(c.s.tables[accountKind.ordinal], namespace, defaultAccount) != nil {
+		return
+	}
+	own := c.serverCall(accountKind, "")
+	own.req = &Request{Verb: Create, Kind: accountKind, Namespace: namespace,
+		UserAgent: "kube-controller-manager",
+		Object:    &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: defaultAccount}}}
+	own.create()
+	c.events = append(c.events[:len(c.events):len(c.events)], own.events...)
+}
