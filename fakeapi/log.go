@@ -89,6 +89,17 @@ func (s *Server) Compact(version uint64) {
 	}
 }
 
+// ForgetNames forgets which names there were of what was gone at a revision, so that a
+// server that runs for ever does not grow. Uids and generated names stay unique, but are
+// other ones than those of a server that remembers.
+func (s *Server) ForgetNames(version uint64) {
+	for _, k := range s.kinds {
+		t := s.writable(k)
+		t.most.past = max(t.most.past, forget(t.past, version))
+		t.most.made = max(t.most.made, forget(t.made, version))
+	}
+}
+
 // after copies the changes after a revision: older ones may be shared with a fork.
 func (c *change) after(version uint64) *change {
 	if c == nil || c.ev[0].Version <= version {

@@ -31,6 +31,12 @@ func (c *call) generate(t *table, namespace, prefix string) string {
 	}
 }
 
+// gone is how many incarnations of a key are gone, or more.
+func (t *table) gone(key string) int { return count(t.past, key, t.most.past) }
+
+// generated is how many names were made for a namespace and prefix, or more.
+func (t *table) generated(prefix string) int { return count(t.made, prefix, t.most.made) }
+
 // uid makes the uid of the n-th incarnation (from 0) of an object: a function
 // of what it is called and of nothing else, in the form of a random UUID.
 func uid(k *Kind, key string, n int) types.UID {

@@ -36,7 +36,7 @@ func (ctl *Controller) mistake() string {
 		return "Name is empty: processes, files and pages name it"
 	case strings.ContainsAny(ctl.Name, notInNames):
 		return "a Name is one word, without quotes and @ # , ="
-	case ctl.Name == "user" || ctl.Name == "apiserver":
+	case ctl.Name == "user" || ctl.Name == apiserver:
 		return "the Name is taken: so whoever acts from outside the world is called"
 	case strings.ContainsAny(ctl.Generation, notInNames):
 		return fmt.Sprintf("Generation %q: it is one word, without quotes and @ # , =", ctl.Generation)

@@ -37,3 +37,6 @@ func splitKey(key string) (namespace, name string) {
 }
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+
+// apiserver is the process of what the server does of itself.
+const apiserver = "apiserver"

@@ -68,9 +68,14 @@ func (c *Cluster) committed(req *fakeapi.Request, e *fakeapi.Event, t *sim.Recor
 	if e.After != nil {
 		r.After = e.After
 	}
-	r.Guards = guards(req)
-	if w != nil {
+	switch {
+	case charges(req, e):
+		charged(&r)
+	case w != nil:
+		r.Guards = guards(req)
 		r.Saw = w.sawObject(s.kind, r.Object.Namespace, r.Object.Name)
+	default:
+		r.Guards = guards(req)
 	}
 	c.note(s, e, c.world.Record(r).Index)
 	if e.Kind.GVK.Kind == "CustomResourceDefinition" {
@@ -78,6 +83,18 @@ func (c *Cluster) committed(req *fakeapi.Request, e *fakeapi.Event, t *sim.Recor
 			c.state(k) // what it defines is known before there is an object of it
 		}
 	}
+}
+
+// charges reports whether a change is that of a quota which the server makes of itself as it
+// admits something else.
+func charges(req *fakeapi.Request, e *fakeapi.Event) bool {
+	return e.Kind.GVK.Kind == "ResourceQuota" && req.Kind != e.Kind
+}
+
+// charged makes the record of a charge: it is the server's doing, whoever's request it admits.
+func charged(r *sim.Record) {
+	*r = sim.Record{Op: sim.Commit, Process: apiserver, Verb: string(fakeapi.Update), Subresource: "status",
+		Cause: r.Cause, Object: r.Object, Version: r.Version, Before: r.Before, After: r.After}
 }
 
 func (c *Cluster) refused(req *fakeapi.Request, resp fakeapi.Response, t *sim.Record, w *worker) {

@@ -24,7 +24,7 @@ func (s *State) fold(r *sim.Record, p *process, w *Write) {
 		s.noteBare(r, w)
 		s.lately.fold(r)
 		s.vague.fold(s, r, w)
-		if s.byProcess[r.Process] == nil { // the user, or whoever else acts from outside
+		if s.byProcess[r.Process] == nil && r.Process != Server { // the user, or whoever else acts from outside
 			s.newEpoch()
 		}
 		for _, p := range s.processes {

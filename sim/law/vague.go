@@ -16,7 +16,7 @@ import (
 type vague map[types.UID]bool
 
 // fold takes in a commit. It is of an owner's status; or it takes a finalizer off a dependent
-// whose owner the process does not see, and takes for one that is nobody's.
+// of which the process saw whose it is, but not that owner, as one that is nobody's.
 func (v *vague) fold(s *State, r *sim.Record, w *Write) {
 	p := w.process
 	if p == nil || p.incarnation == 0 || w.After == nil || !slices.ContainsFunc(p.Subject.Counts, forGood) {
@@ -28,7 +28,7 @@ func (v *vague) fold(s *State, r *sim.Record, w *Write) {
 			v.put(w.After.GetUID())
 		}
 	case w.Owner != nil && w.Owner.Kind == p.Subject.Kind && p.manages(r.Object.Kind) && letsGo(&p.Subject, w) &&
-		p.resolve(w.Owner, r.Object.Namespace) == "":
+		meta.SameRef(w.SawOwner, w.Owner) && p.resolve(w.Owner, r.Object.Namespace) == "":
 		v.put(w.Owner.UID)
 	}
 }

@@ -11,8 +11,9 @@ import (
 )
 
 // validatePodSpec checks what tests of ownership and controllers can get wrong
-// in a Pod: names, images, policies, ports, volumes, node and deadline.
-// What they ask for is held against their limits; other resources, probes, affinity and security settings are stored unchecked.
+// in a Pod: names, images, policies, ports, volumes, node and deadline. What they ask
+// for is held against their limits; other resources, probes, affinity and security
+// settings are stored unchecked.
 func validatePodSpec(s *corev1.PodSpec, path *field.Path) (errs field.ErrorList) {
 	var names map[string]bool
 	if len(s.Volumes) > 0 {
@@ -136,7 +137,9 @@ func validateContainer(c *corev1.Container, volumes map[string]bool, path *field
 		errs = append(errs, field.NotSupported(path.Index(i).Child("imagePullPolicy"), c.ImagePullPolicy,
 			[]corev1.PullPolicy{corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever}))
 	}
-	return append(errs, validateRequests(&c.Resources, func() *field.Path { return path.Index(i).Child("resources") })...)
+	return append(errs, validateRequests(&c.Resources, func() *field.Path {
+		return path.Index(i).Child("resources")
+	})...)
 }
 
 func validatePort(p *corev1.ContainerPort, path *field.Path) (errs field.ErrorList) {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -29,20 +28,6 @@ func validateRequests(r *corev1.ResourceRequirements, path func() *field.Path) (
 		}
 	}
 	return errs
-}
-
-// QuotaUpdate: what a quota counts stays what it is (admission/quota-update).
-func QuotaUpdate(q, old *corev1.ResourceQuota) field.ErrorList {
-	has := func(in *corev1.ResourceQuota, all []corev1.ResourceQuotaScope) bool {
-		return !slices.ContainsFunc(all, func(s corev1.ResourceQuotaScope) bool {
-			return !slices.Contains(in.Spec.Scopes, s)
-		})
-	}
-	if has(q, old.Spec.Scopes) && has(old, q.Spec.Scopes) {
-		return nil
-	}
-	return field.ErrorList{field.Invalid(field.NewPath("spec", "scopes"), q.Spec.Scopes,
-		apivalidation.FieldImmutableErrorMsg)}
 }
 
 // ClaimUpdate: a claim asks for no less than it did, but for what a resize that failed

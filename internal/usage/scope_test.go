@@ -1,4 +1,4 @@
-package quota
+package usage
 
 import (
 	"testing"
@@ -88,11 +88,11 @@ func TestScopes(t *testing.T) {
 		q := &corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{ScopeSelector: &corev1.ScopeSelector{
 			MatchExpressions: []corev1.ScopedResourceSelectorRequirement{c.scope}}}}
 		for name, pod := range pods() {
-			if got := inScope(q, pod); got != c.holds(name) {
+			if got := Governs(q, pod); got != c.holds(name) {
 				t.Errorf("%s %s for %s: %v", c.scope.ScopeName, c.scope.Operator, name, got)
 			}
 		}
-		if inScope(q, &corev1.Service{}) {
+		if Governs(q, &corev1.Service{}) {
 			t.Errorf("%s holds for a Service", c.scope.ScopeName)
 		}
 	}
