@@ -31,8 +31,12 @@ func (m *made) shown(what sim.Ref) {
 	*m = slices.DeleteFunc(*m, func(x making) bool { return x.at == at })
 }
 
-// gap forgets a kind that is listed anew.
-func (m *made) gap(kind string) {
+// gap forgets a kind that is listed anew, unless a sync is under way: that may have looked
+// before.
+func (m *made) gap(p *process, kind string) {
+	if slices.ContainsFunc(p.workers, func(k work) bool { return k.busy }) {
+		return
+	}
 	*m = slices.DeleteFunc(*m, func(x making) bool { return x.at.kind == kind })
 }
 

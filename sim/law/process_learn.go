@@ -66,7 +66,7 @@ func (p *process) told(r *sim.Record) {
 // middle of a sync has known it until then.
 func (p *process) gap(kind string, record int) {
 	n := &p.known
-	p.made.gap(kind)
+	p.made.gap(p, kind)
 	for i := len(n.Ahead) - 1; i >= 0; i-- {
 		if e := n.Ahead[i]; e.Kind == kind && e.Cached == nil {
 			p.set(e, nil, nil, record, nil)

@@ -138,8 +138,10 @@ func (h *History) Truncate(ctx context.Context, revisions []*appsv1.ControllerRe
 		return nil
 	}
 	for _, r := range old[:len(old)-limit] {
-		err := h.Client.Delete(ctx, Kind, r.Namespace, r.Name,
-			metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &r.UID}})
+		// As it was read: a revision that has become the newest again since is none to delete.
+		// Upstream deletes by name.
+		err := h.Client.Delete(ctx, Kind, r.Namespace, r.Name, metav1.DeleteOptions{
+			Preconditions: &metav1.Preconditions{UID: &r.UID, ResourceVersion: &r.ResourceVersion}})
 		if err != nil {
 			return err
 		}
