@@ -68,14 +68,12 @@ func (c *Cluster) committed(req *fakeapi.Request, e *fakeapi.Event, t *sim.Recor
 	if e.After != nil {
 		r.After = e.After
 	}
-	switch {
-	case charges(req, e):
-		charged(&r)
-	case w != nil:
-		r.Guards = guards(req)
+	r.Guards = guards(req)
+	if w != nil {
 		r.Saw = w.sawObject(s.kind, r.Object.Namespace, r.Object.Name)
-	default:
-		r.Guards = guards(req)
+	}
+	if charges(req, e) {
+		charged(&r)
 	}
 	c.note(s, e, c.world.Record(r).Index)
 	if e.Kind.GVK.Kind == "CustomResourceDefinition" {

@@ -24,6 +24,7 @@ var fightStories = []story{
 		t.commit("rs", "patch", a, q, r)
 		t.adopts("rc", b, r)
 	}},
+	{"NOFIGHT-2", "there and back, and the server has charged a quota", broken, func(t *tape) { t.chargedBetween() }},
 	{"NOFIGHT-2", "there and back after a crash", broken, func(t *tape) { t.back(false) }},
 	{"NOFIGHT-2", "there and back on an older list after a crash", committed, func(t *tape) { t.back(true) }},
 	{"NOFIGHT-3", "as many as wanted", kept, func(t *tape) {
@@ -97,4 +98,16 @@ func (t *tape) back(older bool) {
 	c := t.commit("rs", "patch", a, q, r)
 	c.Incarnation, c.Saw = 1, saw
 	t.commit("rs", "patch", a, r, r.owned(controlledBy(a))).Incarnation = 1
+}
+
+// chargedBetween has an object go from one owner to another, and the server has written what a
+// quota was charged since it was let go: nobody has acted in between.
+func (t *tape) chargedBetween() {
+	a, b, p, q := set("a", 1), rc("b", 1), pod("p", nil), pod("other", nil)
+	t.exist(a, b, p, q)
+	mine := t.adopts("rs", a, p)
+	free := mine.owned()
+	t.commit("rs", "patch", a, mine, free)
+	t.commit(Server, "update", nil, q, q)
+	t.adopts("rc", b, free)
 }

@@ -3,6 +3,7 @@ package registry
 import (
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Nothing here is queued: requests are executed one at a time.
@@ -26,9 +27,8 @@ var flowSchemas = goType[flowcontrolv1.FlowSchema, flowcontrolv1.FlowSchemaList]
 		},
 		ForStatus: Update{
 			Prepare: Over(func(f, old *flowcontrolv1.FlowSchema) {
-				managed := f.ManagedFields
-				f.ObjectMeta, f.Spec = old.ObjectMeta, old.Spec
-				f.ManagedFields = managed
+				f.Spec = old.Spec
+				metadataStays(&f.ObjectMeta, &old.ObjectMeta)
 			}),
 			again: checks{onUpdate},
 		},
@@ -53,15 +53,21 @@ var priorityLevels = goType[flowcontrolv1.PriorityLevelConfiguration,
 		},
 		ForStatus: Update{
 			Prepare: Over(func(l, old *flowcontrolv1.PriorityLevelConfiguration) {
-				managed := l.ManagedFields
-				l.ObjectMeta, l.Spec = old.ObjectMeta, old.Spec
-				l.ManagedFields = managed
+				l.Spec = old.Spec
+				metadataStays(&l.ObjectMeta, &old.ObjectMeta)
 			}),
 			again: checks{onUpdate},
 		},
 		ResetByStatus: wholeMetadata,
 	},
 })
+
+// metadataStays takes back what a status write says of metadata, but for who manages what.
+func metadataStays(m, old *metav1.ObjectMeta) {
+	managed := m.ManagedFields
+	*m = *old
+	m.ManagedFields = managed
+}
 
 func defaultPriorityLevel(l *flowcontrolv1.PriorityLevelConfiguration) {
 	if e := l.Spec.Exempt; e != nil {
