@@ -19,7 +19,7 @@ func counts(kind *Traits) []host.Count {
 			Name: name,
 			Of: func(owner runtime.Object) int {
 				set := kind.Read(owner)
-				if set.Selector() == nil {
+				if set.selectsNothing() {
 					return -1 // nobody counts for it
 				}
 				return int(of(&set.Status))
@@ -56,7 +56,7 @@ func availableCount(kind *Traits) host.Count {
 		Name: "availableReplicas",
 		Of: func(owner runtime.Object) int {
 			set := kind.Read(owner)
-			if set.MinReadySeconds > 0 || set.Selector() == nil {
+			if set.MinReadySeconds > 0 || set.selectsNothing() {
 				return -1
 			}
 			return int(set.Status.AvailableReplicas)

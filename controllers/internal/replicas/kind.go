@@ -87,6 +87,11 @@ func (s *Set) Selector() labels.Selector {
 	return labels.SelectorFromValidatedSet(s.equal)
 }
 
+// selectsNothing reports whether the set has no selector that can be read.
+func (s *Set) selectsNothing() bool {
+	return len(s.equal) == 0 && s.expressions == nil || s.expressions != nil && s.Selector() == nil
+}
+
 // Selects is the form of [Set.Matches] that routes use.
 func (k *Traits) Selects(owner runtime.Object, have map[string]string) bool {
 	s := k.Read(owner)
@@ -96,7 +101,7 @@ func (k *Traits) Selects(owner runtime.Object, have map[string]string) bool {
 // wants is how many pods the set wants; negative for one that selects nothing, as
 // nothing is done about those that it has.
 func (s *Set) wants() int {
-	if s.Selector() == nil {
+	if s.selectsNothing() {
 		return -1
 	}
 	return s.Replicas
