@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/controllers/ref"
 )
 
 // Traits is what differs between the two kinds of set.
@@ -68,7 +70,7 @@ func (s *Set) Matches(have map[string]string) bool {
 		selector := s.Selector()
 		return selector != nil && selector.Matches(labels.Set(have))
 	}
-	return len(s.equal) > 0 && contains(have, s.equal)
+	return len(s.equal) > 0 && ref.Contains(have, s.equal)
 }
 
 // Selector is the set's selector; nil for one that selects nothing, or that an
@@ -105,14 +107,4 @@ func (s *Set) wants() int {
 		return -1
 	}
 	return s.Replicas
-}
-
-// contains reports whether have has all of want.
-func contains(have, want map[string]string) bool {
-	for k, v := range want {
-		if got, ok := have[k]; !ok || got != v {
-			return false
-		}
-	}
-	return true
 }
