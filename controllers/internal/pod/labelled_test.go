@@ -41,9 +41,10 @@ func TestLabelled(t *testing.T) {
 	} {
 		var got []string
 		for _, p := range Labelled(pods, "a", *want) {
-			if p.Namespace == "a" {
-				got = append(got, p.Name)
+			if p.Namespace != "a" {
+				t.Errorf("%v: found in namespace %s", *want, p.Namespace)
 			}
+			got = append(got, p.Name)
 		}
 		if slices.Sort(got); !slices.Equal(got, names) {
 			t.Errorf("%v: %v, want %v", *want, got, names)
