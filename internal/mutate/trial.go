@@ -1,6 +1,7 @@
 package mutate
 
 import (
+	"cmp"
 	"strings"
 	"time"
 )
@@ -8,6 +9,7 @@ import (
 // Budgets of processor time that a survivor is given, of each sort of check, as the
 // checks take without a mutation.
 const (
+	worldBudget   = 3 * time.Second
 	testBudget    = 2 * time.Second
 	exploreBudget = time.Second
 	mutantBudget  = time.Second
@@ -49,11 +51,12 @@ type stage struct {
 	slow        bool
 }
 
-// try tries the mutants of a package: the default schedules, the states, the tests of the
+// try tries the mutants of a package: the generated worlds, the default schedules, the states, the tests of the
 // package, the recorded cases, the tests of package controllers; then, on those that survive, a few other
 // schedules, and whether the mutants made by hand still die.
 func (t *trial) try(pkg string, fates []*Fate) error {
 	for _, s := range []stage{
+		{suite: "controllers/generated", budget: worldBudget},
 		{},
 		{suite: "controllers/states", budget: testBudget},
 		{suite: pkg, budget: testBudget},
@@ -62,7 +65,7 @@ func (t *trial) try(pkg string, fates []*Fate) error {
 		{kind: "explore", budget: exploreBudget, slow: true},
 		{kind: "mutant", budget: mutantBudget, slow: true},
 	} {
-		if s.slow && t.o.Quick {
+		if s.slow && t.o.Quick || !matches(cmp.Or(s.suite, "scenarios"), t.o.By) {
 			continue
 		}
 		suite, err := t.suite(s.suite)

@@ -1,0 +1,228 @@
+package generated_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/controllers"
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
+	"github.com/threelaws/threelaws/sim/trial"
+)
+
+// world is one run of a seed.
+type world struct {
+	*trial.Trial
+	draw
+	t *testing.T
+	story
+
+	generation string // of the controller that the world is for
+	subject    *subject
+	names      int // given so far
+}
+
+// subject is a controller that worlds are made for.
+type subject struct {
+	name        string
+	generations []string       // the last is today's
+	beside      []string       // who may run as well
+	kind        string         // what it syncs
+	begin       func(w *world) // makes what is there in the beginning
+	owner       func(w *world) // makes one more object of the kind
+	acts        []act          // what is done to it, beside what is done to all
+	seeds       int            // how many worlds there are
+}
+
+// act is something that may be done to a world. It does nothing where there is nothing
+// that it could be done to.
+type act struct {
+	often int
+	name  string
+	do    func(w *world)
+}
+
+// play runs the world of a seed.
+func play(t *testing.T, s *subject, seed uint64, tell bool) *world {
+	w := &world{t: t, subject: s, draw: draw{sim.NewSeed(seed)}}
+	w.story.full = tell
+	choices := sim.Choices(sim.Zero{})
+	if w.in(4) {
+		choices = sim.NewSeed(seed)
+	}
+	w.Trial = trial.New(trial.Options{Choices: choices, Laws: []*law.Law{}})
+	defer w.Stop()
+	w.generation = s.generations[len(s.generations)-1]
+	if w.in(3) {
+		w.generation = one(w, s.generations...)
+	}
+	w.begin()
+	acts := append(append([]act{}, s.acts...), common...)
+	for range 6 + w.n(10) {
+		w.act(acts)
+		w.pass()
+	}
+	w.settle(3 * time.Hour)
+	return w
+}
+
+// begin starts the controllers, before or after there is something to do.
+func (w *world) begin() {
+	early := w.in(2)
+	if early {
+		w.startAll()
+	}
+	w.subject.begin(w)
+	if !early {
+		w.startAll()
+	}
+	w.pass()
+}
+
+func (w *world) startAll() {
+	w.start(w.subject.name + "@" + w.generation)
+	for _, name := range w.subject.beside {
+		if w.in(2) {
+			w.start(name)
+		}
+	}
+}
+
+// start runs a controller of the table.
+func (w *world) start(name string) {
+	c := w.controller(name)
+	if w.Cluster.Process(c.Name) == nil {
+		w.Start(c.Name, c)
+	}
+}
+
+func (w *world) controller(name string) host.Controller {
+	all := controllers.Builtin()
+	for i := range all {
+		if c := &all[len(all)-1-i]; c.Name == name || controllers.FullName(c) == name {
+			return *c
+		}
+	}
+	w.t.Fatalf("no controller %s", name)
+	panic("unreachable")
+}
+
+// process is that of the controller that the world is for.
+func (w *world) process() *host.Process { return w.Cluster.Process(w.subject.name) }
+
+// act does one of several things.
+func (w *world) act(acts []act) {
+	sum := 0
+	for _, a := range acts {
+		sum += a.often
+	}
+	i := w.n(sum)
+	for _, a := range acts {
+		if i -= a.often; i < 0 {
+			w.chapter(a.name)
+			a.do(w)
+			return
+		}
+	}
+}
+
+// pass lets the controllers work: until they rest, for some time, or for some steps, after
+// which they are disturbed at their work.
+func (w *world) pass() {
+	switch w.n(8) {
+	case 0, 1, 2:
+		w.settle(one(w, time.Second, 5*time.Second, 11*time.Second, 31*time.Second, time.Minute, 5*time.Minute))
+	case 3:
+		w.settle(time.Hour)
+	case 4, 5:
+		for range 1 + w.n(12) {
+			w.Step()
+		}
+		w.write(w)
+	default:
+		w.settle(2 * time.Second)
+	}
+}
+
+// mostSteps is far above what a world takes that comes to rest.
+const mostSteps = 3_000
+
+func (w *world) settle(d time.Duration) {
+	w.Settle(trial.Limits{Steps: mostSteps, For: d})
+	w.write(w)
+	w.rest(w, d)
+}
+
+// do makes a request of the user, and reports whether it was granted.
+func (w *world) do(kind, name string, r fakeapi.Request) bool {
+	if r.Kind = w.kind(kind); r.Kind.Namespaced {
+		r.Namespace = metav1.NamespaceDefault
+	}
+	r.Name = name
+	return w.Cluster.As(law.User, &r).Err == nil
+}
+
+func (w *world) kind(name string) *fakeapi.Kind {
+	k := w.Server.KindNamed(name)
+	if k == nil {
+		w.t.Fatalf("no kind %s", name)
+	}
+	return k
+}
+
+func (w *world) create(obj runtime.Object) bool {
+	m := obj.(metav1.Object)
+	k := w.Server.Kind(obj.GetObjectKind().GroupVersionKind())
+	if k == nil {
+		w.t.Fatalf("no kind of %T", obj)
+	}
+	return w.do(k.GVK.Kind, m.GetName(), fakeapi.Request{Verb: fakeapi.Create, Object: obj})
+}
+
+// objects are those of a kind, by name.
+func objects[T any](w *world, kind string) []T {
+	var list []T
+	w.Server.Each(w.kind(kind), func(obj runtime.Object) bool {
+		list = append(list, any(obj).(T))
+		return true
+	})
+	return list
+}
+
+// edit changes one object of a kind, or its status; it reports whether the server agreed.
+func edit[T metav1.Object](w *world, kind, sub string, choose func(T) bool, change func(T)) bool {
+	var list []T
+	for _, obj := range objects[T](w, kind) {
+		if choose == nil || choose(obj) {
+			list = append(list, obj)
+		}
+	}
+	if len(list) == 0 {
+		return false
+	}
+	obj := any(one(w, list...)).(runtime.Object).DeepCopyObject()
+	change(any(obj).(T))
+	return w.do(kind, any(obj).(T).GetName(), fakeapi.Request{Verb: fakeapi.Update, Subresource: sub, Object: obj})
+}
+
+// patch makes a merge patch of an object.
+func (w *world) patch(kind, name, sub, data string, args ...any) bool {
+	return w.do(kind, name, fakeapi.Request{Verb: fakeapi.Patch, Subresource: sub, PatchType: types.MergePatchType,
+		Patch: fmt.Appendf(nil, data, args...)})
+}
+
+// remove deletes an object.
+func (w *world) remove(kind, name string, policy metav1.DeletionPropagation, grace *int64) bool {
+	o := metav1.DeleteOptions{GracePeriodSeconds: grace}
+	if policy != "" {
+		o.PropagationPolicy = &policy
+	}
+	return w.do(kind, name, fakeapi.Request{Verb: fakeapi.Delete, Delete: o})
+}
