@@ -12,8 +12,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// common are the acts of all worlds: what happens to pods and to the controllers.
-var common = []act{
+// podActs are what happens to pods, and to the objects that own them.
+var podActs = []act{
 	{14, "pods run", (*world).podsRun},
 	{8, "a pod's status changes", (*world).podStatus},
 	{4, "a pod fails", func(w *world) { w.podEnds(corev1.PodFailed) }},
@@ -27,6 +27,10 @@ var common = []act{
 	{2, "there is one more owner", func(w *world) { w.subject.owner(w) }},
 	{1, "the namespace is deleted", (*world).namespaceDeleted},
 	{2, "a quota is set", (*world).quotaSet},
+}
+
+// disturbances are what happens to the controllers of all worlds.
+var disturbances = []act{
 	{8, "a request fails", (*world).requestFails},
 	{4, "a view stands still", (*world).viewHeld},
 	{4, "views go on", (*world).viewsGoOn},
@@ -87,6 +91,9 @@ func (w *world) requestFails() {
 	f.Verb = one(w, "", fakeapi.Create, fakeapi.Patch, fakeapi.Update, fakeapi.Delete, fakeapi.Get)
 	if w.in(2) {
 		list := append([]string{w.subject.kind}, "Pod")
+		if w.subject.kind == "" {
+			list = append([]string{""}, graphKinds...)
+		}
 		for _, owned := range p.Controller().Owns {
 			list = append(list, owned.Kind)
 		}
@@ -146,6 +153,6 @@ func (w *world) crashes() {
 
 func (w *world) switches() {
 	w.generation = one(w, w.subject.generations...)
-	c := w.controller(w.subject.name + "@" + w.generation)
+	c := w.controller(w.program())
 	_ = w.Do("switch to "+w.generation, func() error { w.Switch(w.process(), c); return nil })
 }

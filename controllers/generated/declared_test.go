@@ -20,6 +20,9 @@ func declared(w *world) []string {
 		return nil
 	}
 	c := p.Controller()
+	if c.For.Kind == "" {
+		return nil
+	}
 	all := func(kind string) []runtime.Object { return objects[runtime.Object](w, kind) }
 	var lines []string
 	for _, owner := range all(c.For.Kind) {

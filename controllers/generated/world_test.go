@@ -2,6 +2,7 @@ package generated_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -39,6 +40,11 @@ type subject struct {
 	owner       func(w *world) // makes one more object of the kind
 	acts        []act          // what is done to it, beside what is done to all
 	seeds       int            // how many worlds there are
+
+	// apart has only its own acts: it is not about objects that own pods. Time passes
+	// in its worlds though nobody waits for it.
+	apart bool
+	most  time.Duration // that passes at once, of a controller that does much in it; 0 for any time
 }
 
 // act is something that may be done to a world. It does nothing where there is nothing
@@ -64,7 +70,10 @@ func play(t *testing.T, s *subject, seed uint64, tell bool) *world {
 		w.generation = one(w, s.generations...)
 	}
 	w.begin()
-	acts := append(append([]act{}, s.acts...), common...)
+	acts := slices.Concat(s.acts, podActs, disturbances)
+	if s.apart {
+		acts = slices.Concat(s.acts, disturbances)
+	}
 	for range 6 + w.n(10) {
 		w.act(acts)
 		w.pass()
@@ -87,12 +96,20 @@ func (w *world) begin() {
 }
 
 func (w *world) startAll() {
-	w.start(w.subject.name + "@" + w.generation)
+	w.start(w.program())
 	for _, name := range w.subject.beside {
 		if w.in(2) {
 			w.start(name)
 		}
 	}
+}
+
+// program is the controller that the world is for, in its generation.
+func (w *world) program() string {
+	if w.generation == "" {
+		return w.subject.name
+	}
+	return w.subject.name + "@" + w.generation
 }
 
 // start runs a controller of the table.
@@ -155,7 +172,14 @@ func (w *world) pass() {
 const mostSteps = 3_000
 
 func (w *world) settle(d time.Duration) {
+	if w.subject.most > 0 {
+		d = min(d, w.subject.most)
+	}
+	until := w.World.Clock.Elapsed() + d
 	w.Settle(trial.Limits{Steps: mostSteps, For: d})
+	if w.subject.apart && len(w.World.Clock.Pending()) == 0 {
+		w.World.Clock.Advance(until - w.World.Clock.Elapsed())
+	}
 	w.write(w)
 	w.rest(w, d)
 }
