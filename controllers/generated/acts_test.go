@@ -153,6 +153,6 @@ func (w *world) crashes() {
 
 func (w *world) switches() {
 	w.generation = one(w, w.subject.generations...)
-	c := w.controller(w.program())
+	c := w.program()
 	_ = w.Do("switch to "+w.generation, func() error { w.Switch(w.process(), c); return nil })
 }

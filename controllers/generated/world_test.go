@@ -44,7 +44,8 @@ type subject struct {
 	// apart has only its own acts: it is not about objects that own pods. Time passes
 	// in its worlds though nobody waits for it.
 	apart bool
-	most  time.Duration // that passes at once, of a controller that does much in it; 0 for any time
+	made  func(w *world) host.Controller // for a controller with options; nil for that of the table
+	most  time.Duration                  // that passes at once, of a controller that does much in it; 0 for any time
 }
 
 // act is something that may be done to a world. It does nothing where there is nothing
@@ -96,7 +97,7 @@ func (w *world) begin() {
 }
 
 func (w *world) startAll() {
-	w.start(w.program())
+	w.Start(w.subject.name, w.program())
 	for _, name := range w.subject.beside {
 		if w.in(2) {
 			w.start(name)
@@ -105,11 +106,14 @@ func (w *world) startAll() {
 }
 
 // program is the controller that the world is for, in its generation.
-func (w *world) program() string {
-	if w.generation == "" {
-		return w.subject.name
+func (w *world) program() host.Controller {
+	switch {
+	case w.subject.made != nil:
+		return w.subject.made(w)
+	case w.generation == "":
+		return w.controller(w.subject.name)
 	}
-	return w.subject.name + "@" + w.generation
+	return w.controller(w.subject.name + "@" + w.generation)
 }
 
 // start runs a controller of the table.
