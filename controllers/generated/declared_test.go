@@ -48,6 +48,9 @@ func declared(w *world) []string {
 // ofStrangers is what a controller without a kind of its own says of the objects that it may
 // keep, or remove.
 func ofStrangers(w *world, c *host.Controller) (lines []string) {
+	if c.Keeps == nil && c.Spares == nil {
+		return nil
+	}
 	for _, k := range w.process().Watches() {
 		for _, obj := range objects[runtime.Object](w, k.GVK.Kind) {
 			var l words
@@ -62,9 +65,7 @@ func ofStrangers(w *world, c *host.Controller) (lines []string) {
 				l.say("marked", c.Spares(obj, false, get))
 				l.say("removed", c.Spares(obj, true, get))
 			}
-			if l != nil {
-				lines = append(lines, obj.(metav1.Object).GetName()+": "+strings.Join(l, ", "))
-			}
+			lines = append(lines, obj.(metav1.Object).GetName()+": "+strings.Join(l, ", "))
 		}
 	}
 	return lines
