@@ -40,6 +40,27 @@ var disturbances = []act{
 	{6, "time passes", (*world).timePasses},
 }
 
+// gaps are what happens in worlds without pods' acts: what is done there is one request each.
+var gaps = []act{{5, "a watch misses something", (*world).watchMisses}}
+
+// watchMisses has things happen that a controller hears of only by a list.
+func (w *world) watchMisses() {
+	kinds := w.process().Watches()
+	if len(kinds) == 0 {
+		return
+	}
+	k := one(w, kinds...)
+	_ = w.Do("hold "+k.GVK.Kind, func() error { w.process().Hold(k); return nil })
+	for range 1 + w.n(4) {
+		w.act(w.subject.acts)
+		w.step(w.n(8))
+	}
+	if w.in(4) {
+		w.settle(time.Minute)
+	}
+	_ = w.Do("relist "+k.GVK.Kind, func() error { w.process().Relist(k); w.process().Release(k); return nil })
+}
+
 func (w *world) timePasses() {
 	w.settle(one(w, time.Second, 9*time.Second, 10*time.Second, 20*time.Second, 40*time.Second, 10*time.Minute))
 }

@@ -73,7 +73,7 @@ func play(t *testing.T, s *subject, seed uint64, tell bool) *world {
 	w.begin()
 	acts := slices.Concat(s.acts, podActs, disturbances)
 	if s.apart {
-		acts = slices.Concat(s.acts, disturbances)
+		acts = slices.Concat(s.acts, gaps, disturbances)
 	}
 	for range 6 + w.n(10) {
 		w.act(acts)
