@@ -112,8 +112,14 @@ func (w *world) requestFails() {
 	f.Verb = one(w, "", fakeapi.Create, fakeapi.Patch, fakeapi.Update, fakeapi.Delete, fakeapi.Get)
 	if w.in(2) {
 		list := append([]string{w.subject.kind}, "Pod")
-		if w.subject.kind == "" {
-			list = append([]string{""}, graphKinds...)
+		if w.subject.apart {
+			list = list[:0]
+			for _, k := range p.Watches() {
+				list = append(list, k.GVK.Kind)
+			}
+			if len(list) == 0 {
+				return
+			}
 		}
 		for _, owned := range p.Controller().Owns {
 			list = append(list, owned.Kind)
