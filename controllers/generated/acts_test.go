@@ -27,13 +27,18 @@ var common = []act{
 	{2, "there is one more owner", func(w *world) { w.subject.owner(w) }},
 	{1, "the namespace is deleted", (*world).namespaceDeleted},
 	{2, "a quota is set", (*world).quotaSet},
+	{6, "time passes", (*world).timePasses},
+}
+
+// faults happen before something else does.
+var faults = []act{
 	{8, "a request fails", (*world).requestFails},
 	{4, "a view stands still", (*world).viewHeld},
 	{4, "views go on", (*world).viewsGoOn},
 	{2, "a watch breaks", (*world).watchBreaks},
 	{4, "the controller crashes", (*world).crashes},
 	{1, "the controller is another", (*world).switches},
-	{6, "time passes", (*world).timePasses},
+	{3, "the controller is blind", (*world).blinded},
 }
 
 func (w *world) timePasses() {
@@ -57,12 +62,13 @@ func (w *world) ownerDeleted() {
 
 func (w *world) namespaceDeleted() {
 	if w.in(3) {
-		w.remove("Namespace", "default", "", nil)
+		w.remove("Namespace", namespace, "", nil)
 	}
 }
 
 func (w *world) quotaSet() {
-	if w.remove("ResourceQuota", "few", "", nil) {
+	if len(objects[*corev1.ResourceQuota](w, "ResourceQuota")) > 0 {
+		w.remove("ResourceQuota", "few", "", nil)
 		return
 	}
 	q := &corev1.ResourceQuota{TypeMeta: typeOf("v1", "ResourceQuota"), ObjectMeta: metav1.ObjectMeta{Name: "few"}}
@@ -105,6 +111,26 @@ func (w *world) viewHeld() {
 	if kinds := p.Watches(); len(kinds) > 0 {
 		k := one(w, kinds...)
 		_ = w.Do("hold "+k.GVK.Kind, func() error { p.Hold(k); return nil })
+	}
+}
+
+// blinded has the controller act, and things happen, while it sees no pods or no owners.
+func (w *world) blinded() {
+	p := w.process()
+	k := w.kind(one(w, "Pod", "Pod", w.subject.kind))
+	_ = w.Do("hold "+k.GVK.Kind, func() error { p.Hold(k); return nil })
+	w.act(w.subject.acts)
+	for range 5 + w.n(20) {
+		w.Step()
+	}
+	for range 1 + w.n(3) {
+		w.act(common[:len(common)-1])
+	}
+	if w.in(2) {
+		_ = w.Do("relist "+k.GVK.Kind, func() error { p.Relist(k); return nil })
+	}
+	if !w.in(4) {
+		_ = w.Do("release "+k.GVK.Kind, func() error { p.Release(k); return nil })
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -32,13 +33,14 @@ type world struct {
 // subject is a controller that worlds are made for.
 type subject struct {
 	name        string
-	generations []string       // the last is today's
-	beside      []string       // who may run as well
-	kind        string         // what it syncs
-	begin       func(w *world) // makes what is there in the beginning
-	owner       func(w *world) // makes one more object of the kind
-	acts        []act          // what is done to it, beside what is done to all
-	seeds       int            // how many worlds there are
+	generations []string                           // the last is today's
+	beside      []string                           // who may run as well
+	kind        string                             // what it syncs
+	begin       func(w *world)                     // makes what is there in the beginning
+	owner       func(w *world)                     // makes one more object of the kind
+	acts        []act                              // what is done to it, beside what is done to all
+	seeds       int                                // how many worlds there are
+	damage      func(w *world, obj runtime.Object) // makes an object one that the server would not take
 }
 
 // act is something that may be done to a world. It does nothing where there is nothing
@@ -57,20 +59,67 @@ func play(t *testing.T, s *subject, seed uint64, tell bool) *world {
 	if w.in(4) {
 		choices = sim.NewSeed(seed)
 	}
-	w.Trial = trial.New(trial.Options{Choices: choices, Laws: []*law.Law{}})
+	options := trial.Options{Choices: choices, Laws: []*law.Law{}}
+	if w.in(12) {
+		options.Server = w.damaged()
+	}
+	w.Trial = trial.New(options)
 	defer w.Stop()
+	w.create(&corev1.Namespace{TypeMeta: typeOf("v1", "Namespace"), ObjectMeta: metav1.ObjectMeta{Name: namespace}})
 	w.generation = s.generations[len(s.generations)-1]
 	if w.in(3) {
 		w.generation = one(w, s.generations...)
 	}
 	w.begin()
-	acts := append(append([]act{}, s.acts...), common...)
-	for range 6 + w.n(10) {
-		w.act(acts)
+	for range 5 + w.n(9) {
+		w.chapter()
+		if w.in(2) {
+			w.act(faults)
+		}
+		for n := 1 + w.n(2); n > 0; n-- {
+			if w.in(2) {
+				w.act(common)
+			} else {
+				w.act(s.acts)
+			}
+		}
 		w.pass()
 	}
-	w.settle(3 * time.Hour)
+	w.settle(30 * time.Minute)
 	return w
+}
+
+// namespace is where all is.
+const namespace = "ns"
+
+// damaged is a server that holds objects that an earlier one has stored.
+func (w *world) damaged() *fakeapi.Server {
+	w.Trial = trial.New(trial.Options{Laws: []*law.Law{}})
+	defer w.Stop()
+	w.create(&corev1.Namespace{TypeMeta: typeOf("v1", "Namespace"), ObjectMeta: metav1.ObjectMeta{Name: namespace}})
+	w.subject.owner(w)
+	w.podMade()
+	var list []runtime.Object
+	for _, k := range w.Server.Kinds() {
+		w.Server.Each(k, func(obj runtime.Object) bool {
+			if obj = obj.DeepCopyObject(); k.GVK.Kind == w.subject.kind {
+				w.subject.damage(w, obj)
+			}
+			list = append(list, obj)
+			return true
+		})
+	}
+	s := fakeapi.New(fakeapi.Options{})
+	if err := s.Restore(list); err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+// unreadable is a selector that nobody can read, or that selects nothing, or all.
+func (w *world) unreadable() *metav1.LabelSelector {
+	return one(w, nil, &metav1.LabelSelector{}, &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+		{Key: "app", Operator: "Resembles", Values: []string{"x"}}}})
 }
 
 // begin starts the controllers, before or after there is something to do.
@@ -126,7 +175,7 @@ func (w *world) act(acts []act) {
 	i := w.n(sum)
 	for _, a := range acts {
 		if i -= a.often; i < 0 {
-			w.chapter(a.name)
+			w.say("= %s", a.name)
 			a.do(w)
 			return
 		}
@@ -140,7 +189,7 @@ func (w *world) pass() {
 	case 0, 1, 2:
 		w.settle(one(w, time.Second, 5*time.Second, 11*time.Second, 31*time.Second, time.Minute, 5*time.Minute))
 	case 3:
-		w.settle(time.Hour)
+		w.settle(15 * time.Minute)
 	case 4, 5:
 		for range 1 + w.n(12) {
 			w.Step()
@@ -152,7 +201,7 @@ func (w *world) pass() {
 }
 
 // mostSteps is far above what a world takes that comes to rest.
-const mostSteps = 3_000
+const mostSteps = 1_500
 
 func (w *world) settle(d time.Duration) {
 	w.Settle(trial.Limits{Steps: mostSteps, For: d})
@@ -163,7 +212,7 @@ func (w *world) settle(d time.Duration) {
 // do makes a request of the user, and reports whether it was granted.
 func (w *world) do(kind, name string, r fakeapi.Request) bool {
 	if r.Kind = w.kind(kind); r.Kind.Namespaced {
-		r.Namespace = metav1.NamespaceDefault
+		r.Namespace = namespace
 	}
 	r.Name = name
 	return w.Cluster.As(law.User, &r).Err == nil
