@@ -40,15 +40,20 @@ func TestWorlds(t *testing.T) {
 
 func (s *subject) file() string { return "testdata/" + s.name + ".txt" }
 
-// leastWrites is how much the controller does at the least in a world that is kept.
-const leastWrites = 6
+// leastWrites is how much the controller does at the least in a world that is kept; mostTaken is
+// how many steps that may take.
+const (
+	leastWrites = 6
+	mostTaken   = 2_500
+)
 
-// pin rewrites what is pinned: of the first worlds in which the controller does enough.
+// pin rewrites what is pinned: of the first worlds in which the controller does enough, and not
+// too much.
 func (s *subject) pin(t *testing.T) {
 	var lines []string
 	for seed := uint64(0); len(lines) < s.seeds; seed++ {
 		w := play(t, s, seed, false)
-		if w.writes < leastWrites {
+		if w.writes < leastWrites || w.World.Steps() > mostTaken {
 			continue
 		}
 		lines = append(lines, w.line(seed))

@@ -201,7 +201,7 @@ func (w *world) pass() {
 }
 
 // mostSteps is far above what a world takes that comes to rest.
-const mostSteps = 1_500
+const mostSteps = 1_000
 
 func (w *world) settle(d time.Duration) {
 	w.Settle(trial.Limits{Steps: mostSteps, For: d})

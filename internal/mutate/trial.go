@@ -9,7 +9,7 @@ import (
 // Budgets of processor time that a survivor is given, of each sort of check, as the
 // checks take without a mutation.
 const (
-	worldBudget   = 3 * time.Second
+	worldBudget   = 2 * time.Second
 	testBudget    = 2 * time.Second
 	exploreBudget = time.Second
 	mutantBudget  = time.Second
