@@ -56,7 +56,7 @@ type list struct {
 }
 
 // Run tries to kill those that live, each by the checks that reach it: those for which
-// which says so, the quick ones first, as long as they take less than so much of a
+// which says so, those first that reach most for their time, as long as they take less than so much of a
 // processor together; 0: however long that is.
 func (s *Suite) Run(fates []*Fate, which func(check string) bool, budget time.Duration) error {
 	if s.list == nil {
