@@ -12,8 +12,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// common are the acts of all worlds: what happens to pods and to the controllers.
-var common = []act{
+// podActs are what happens to pods, and to the objects that own them.
+var podActs = []act{
 	{14, "pods run", (*world).podsRun},
 	{8, "a pod's status changes", (*world).podStatus},
 	{4, "a pod fails", func(w *world) { w.podEnds(corev1.PodFailed) }},
@@ -93,6 +93,9 @@ func (w *world) requestFails() {
 	f.Verb = one(w, "", fakeapi.Create, fakeapi.Patch, fakeapi.Update, fakeapi.Delete, fakeapi.Get)
 	if w.in(2) {
 		list := append([]string{w.subject.kind}, "Pod")
+		if w.subject.kind == "" {
+			list = append([]string{""}, graphKinds...)
+		}
 		for _, owned := range p.Controller().Owns {
 			list = append(list, owned.Kind)
 		}
@@ -117,14 +120,22 @@ func (w *world) viewHeld() {
 // blinded has the controller act, and things happen, while it sees no pods or no owners.
 func (w *world) blinded() {
 	p := w.process()
-	k := w.kind(one(w, "Pod", "Pod", w.subject.kind))
+	kinds := p.Watches()
+	if len(kinds) == 0 {
+		return
+	}
+	k := one(w, kinds...)
 	_ = w.Do("hold "+k.GVK.Kind, func() error { p.Hold(k); return nil })
 	w.act(w.subject.acts)
 	for range 5 + w.n(20) {
 		w.Step()
 	}
 	for range 1 + w.n(3) {
-		w.act(common[:len(common)-1])
+		if w.subject.apart {
+			w.act(w.subject.acts)
+		} else {
+			w.act(podActs)
+		}
 	}
 	if w.in(2) {
 		_ = w.Do("relist "+k.GVK.Kind, func() error { p.Relist(k); return nil })
@@ -172,6 +183,6 @@ func (w *world) crashes() {
 
 func (w *world) switches() {
 	w.generation = one(w, w.subject.generations...)
-	c := w.controller(w.subject.name + "@" + w.generation)
+	c := w.program()
 	_ = w.Do("switch to "+w.generation, func() error { w.Switch(w.process(), c); return nil })
 }

@@ -20,6 +20,9 @@ func declared(w *world) []string {
 		return nil
 	}
 	c := p.Controller()
+	if c.For.Kind == "" {
+		return ofStrangers(w, &c)
+	}
 	all := func(kind string) []runtime.Object { return objects[runtime.Object](w, kind) }
 	var lines []string
 	for _, owner := range all(c.For.Kind) {
@@ -37,6 +40,32 @@ func declared(w *world) []string {
 			others := slices.Delete(slices.Clone(own), i, i+1)
 			lines = append(lines, fmt.Sprintf("%s, %s: %s", m.GetName(), obj.(metav1.Object).GetName(),
 				ofDependent(&c, owner, obj, others, all)))
+		}
+	}
+	return lines
+}
+
+// ofStrangers is what a controller without a kind of its own says of the objects that it may
+// keep, or remove.
+func ofStrangers(w *world, c *host.Controller) (lines []string) {
+	if c.Keeps == nil && c.Spares == nil {
+		return nil
+	}
+	for _, k := range w.process().Watches() {
+		for _, obj := range objects[runtime.Object](w, k.GVK.Kind) {
+			var l words
+			if c.Keeps != nil {
+				l.say("kept", c.Keeps(obj, func(kind string) []runtime.Object { return objects[runtime.Object](w, kind) }))
+			}
+			if c.Spares != nil {
+				get := func(kind, namespace, name string) runtime.Object {
+					return w.Server.Lookup(w.kind(kind), namespace, name)
+				}
+				l.say("quarantine", c.Quarantine)
+				l.say("marked", c.Spares(obj, false, get))
+				l.say("removed", c.Spares(obj, true, get))
+			}
+			lines = append(lines, obj.(metav1.Object).GetName()+": "+strings.Join(l, ", "))
 		}
 	}
 	return lines

@@ -18,7 +18,9 @@ var (
 )
 
 // subjects are the controllers that worlds are made for.
-var subjects = []*subject{&jobs, &statefulSets, &deployments, &daemonSets, &replicaSets, &replicationControllers}
+var subjects = []*subject{&jobs, &statefulSets, &deployments, &daemonSets, &replicaSets, &replicationControllers,
+	&collectors, &endpoints, &cronJobs, &namespaces, &budgets,
+	&podCollectors, &schedulers, &kubelets, &claimKeepers, &quotas, &ttls}
 
 // toldWorlds is how many worlds of each controller have their stories kept.
 const toldWorlds = 2

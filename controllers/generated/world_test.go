@@ -41,6 +41,12 @@ type subject struct {
 	acts        []act                              // what is done to it, beside what is done to all
 	seeds       int                                // how many worlds there are
 	damage      func(w *world, obj runtime.Object) // makes an object one that the server would not take
+
+	// apart has only its own acts: it is not about objects that own pods. Time passes
+	// in its worlds though nobody waits for it.
+	apart bool
+	made  func(w *world) host.Controller // for a controller with options; nil for that of the table
+	most  time.Duration                  // that passes at once, of a controller that does much in it; 0 for any time
 }
 
 // act is something that may be done to a world. It does nothing where there is nothing
@@ -60,7 +66,7 @@ func play(t *testing.T, s *subject, seed uint64, tell bool) *world {
 		choices = sim.NewSeed(seed)
 	}
 	options := trial.Options{Choices: choices, Laws: []*law.Law{}}
-	if w.in(12) {
+	if s.damage != nil && w.in(12) {
 		options.Server = w.damaged()
 	}
 	w.Trial = trial.New(options)
@@ -77,8 +83,8 @@ func play(t *testing.T, s *subject, seed uint64, tell bool) *world {
 			w.act(faults)
 		}
 		for n := 1 + w.n(2); n > 0; n-- {
-			if w.in(2) {
-				w.act(common)
+			if !s.apart && w.in(2) {
+				w.act(podActs)
 			} else {
 				w.act(s.acts)
 			}
@@ -89,8 +95,16 @@ func play(t *testing.T, s *subject, seed uint64, tell bool) *world {
 	return w
 }
 
-// namespace is where all is.
+// namespace is where all is that has owners and pods; unlike the default one it may be deleted.
 const namespace = "ns"
+
+// namespace is where requests go that name none.
+func (w *world) namespace() string {
+	if w.subject.apart {
+		return metav1.NamespaceDefault
+	}
+	return namespace
+}
 
 // damaged is a server that holds objects that an earlier one has stored.
 func (w *world) damaged() *fakeapi.Server {
@@ -136,12 +150,23 @@ func (w *world) begin() {
 }
 
 func (w *world) startAll() {
-	w.start(w.subject.name + "@" + w.generation)
+	w.Start(w.subject.name, w.program())
 	for _, name := range w.subject.beside {
 		if w.in(2) {
 			w.start(name)
 		}
 	}
+}
+
+// program is the controller that the world is for, in its generation.
+func (w *world) program() host.Controller {
+	switch {
+	case w.subject.made != nil:
+		return w.subject.made(w)
+	case w.generation == "":
+		return w.controller(w.subject.name)
+	}
+	return w.controller(w.subject.name + "@" + w.generation)
 }
 
 // start runs a controller of the table.
@@ -204,7 +229,14 @@ func (w *world) pass() {
 const mostSteps = 1_000
 
 func (w *world) settle(d time.Duration) {
+	if w.subject.most > 0 {
+		d = min(d, w.subject.most)
+	}
+	until := w.World.Clock.Elapsed() + d
 	w.Settle(trial.Limits{Steps: mostSteps, For: d})
+	if w.subject.apart && len(w.World.Clock.Pending()) == 0 {
+		w.World.Clock.Advance(until - w.World.Clock.Elapsed())
+	}
 	w.write(w)
 	w.rest(w, d)
 }
@@ -212,7 +244,7 @@ func (w *world) settle(d time.Duration) {
 // do makes a request of the user, and reports whether it was granted.
 func (w *world) do(kind, name string, r fakeapi.Request) bool {
 	if r.Kind = w.kind(kind); r.Kind.Namespaced {
-		r.Namespace = namespace
+		r.Namespace = w.namespace()
 	}
 	r.Name = name
 	return w.Cluster.As(law.User, &r).Err == nil

@@ -28,7 +28,7 @@ var kept = []struct {
 	{"kubectltest/go.mod", "", "", "a module of its own, so that kubectl's dependencies are not ours"},
 	{"kubectltest/go.sum", "", "", "its checksums"},
 	{"cli/testdata/", `.*\.(txtar|txt|json|xml)`, "cli/golden_test.go", "the command line's goldens and what they run"},
-	{"controllers/generated/testdata/", `[a-z]+(-\d+)?\.txt`, "controllers/generated/pinned_test.go",
+	{"controllers/generated/testdata/", `[a-z-]+(-\d+)?\.txt`, "controllers/generated/pinned_test.go",
 		"what came of the worlds that are made from seeds"},
 	{"controllers/states/testdata/", `[a-z-]+\.txtar`, "controllers/states/states_test.go",
 		"worlds with the states that they come to"},

@@ -34,7 +34,7 @@ func (f *finder) composite(n *ast.CompositeLit) {
 			continue
 		}
 		if isGuards(of) {
-			continue // a file that names their type for nothing does not compile
+			continue // and its name is not to be imported
 		}
 		if name, ok := f.names.name(of); ok {
 			f.wrap(kv.Value, switchesName+".Elem["+escape(name)+"](%d, ", ")", f.add(Without, kv, f.text(kv)))
