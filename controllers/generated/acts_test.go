@@ -27,17 +27,18 @@ var podActs = []act{
 	{2, "there is one more owner", func(w *world) { w.subject.owner(w) }},
 	{1, "the namespace is deleted", (*world).namespaceDeleted},
 	{2, "a quota is set", (*world).quotaSet},
+	{6, "time passes", (*world).timePasses},
 }
 
-// disturbances are what happens to the controllers of all worlds.
-var disturbances = []act{
+// faults happen before something else does.
+var faults = []act{
 	{8, "a request fails", (*world).requestFails},
 	{4, "a view stands still", (*world).viewHeld},
 	{4, "views go on", (*world).viewsGoOn},
 	{2, "a watch breaks", (*world).watchBreaks},
 	{4, "the controller crashes", (*world).crashes},
 	{1, "the controller is another", (*world).switches},
-	{6, "time passes", (*world).timePasses},
+	{3, "the controller is blind", (*world).blinded},
 }
 
 // gaps are what happens in worlds without pods' acts: what is done there is one request each.
@@ -82,12 +83,13 @@ func (w *world) ownerDeleted() {
 
 func (w *world) namespaceDeleted() {
 	if w.in(3) {
-		w.remove("Namespace", "default", "", nil)
+		w.remove("Namespace", namespace, "", nil)
 	}
 }
 
 func (w *world) quotaSet() {
-	if w.remove("ResourceQuota", "few", "", nil) {
+	if len(objects[*corev1.ResourceQuota](w, "ResourceQuota")) > 0 {
+		w.remove("ResourceQuota", "few", "", nil)
 		return
 	}
 	q := &corev1.ResourceQuota{TypeMeta: typeOf("v1", "ResourceQuota"), ObjectMeta: metav1.ObjectMeta{Name: "few"}}
@@ -139,6 +141,34 @@ func (w *world) viewHeld() {
 	if kinds := p.Watches(); len(kinds) > 0 {
 		k := one(w, kinds...)
 		_ = w.Do("hold "+k.GVK.Kind, func() error { p.Hold(k); return nil })
+	}
+}
+
+// blinded has the controller act, and things happen, while it sees no pods or no owners.
+func (w *world) blinded() {
+	p := w.process()
+	kinds := p.Watches()
+	if len(kinds) == 0 {
+		return
+	}
+	k := one(w, kinds...)
+	_ = w.Do("hold "+k.GVK.Kind, func() error { p.Hold(k); return nil })
+	w.act(w.subject.acts)
+	for range 5 + w.n(20) {
+		w.Step()
+	}
+	for range 1 + w.n(3) {
+		if w.subject.apart {
+			w.act(w.subject.acts)
+		} else {
+			w.act(podActs)
+		}
+	}
+	if w.in(2) {
+		_ = w.Do("relist "+k.GVK.Kind, func() error { p.Relist(k); return nil })
+	}
+	if !w.in(4) {
+		_ = w.Do("release "+k.GVK.Kind, func() error { p.Release(k); return nil })
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 var daemonSets = subject{
@@ -13,7 +15,7 @@ var daemonSets = subject{
 	generations: []string{"selector", "gated", "controllerref", "current"},
 	beside:      []string{"kubelet", "garbagecollector", "scheduler", "podgc"},
 	kind:        "DaemonSet",
-	seeds:       400,
+	seeds:       300,
 	begin: func(w *world) {
 		for range 1 + w.n(4) {
 			w.node()
@@ -26,7 +28,8 @@ var daemonSets = subject{
 			w.daemonSet()
 		}
 	},
-	owner: (*world).daemonSet,
+	owner:  (*world).daemonSet,
+	damage: func(w *world, obj runtime.Object) { obj.(*appsv1.DaemonSet).Spec.Selector = w.unreadable() },
 }
 
 func init() {
@@ -184,7 +187,13 @@ func (w *world) daemonStrategy() appsv1.DaemonSetUpdateStrategy {
 	s := appsv1.DaemonSetUpdateStrategy{Type: one(w, "", appsv1.OnDeleteDaemonSetStrategyType,
 		appsv1.RollingUpdateDaemonSetStrategyType, appsv1.RollingUpdateDaemonSetStrategyType)}
 	if s.Type == appsv1.RollingUpdateDaemonSetStrategyType {
+		none := intstr.FromInt32(0)
 		s.RollingUpdate = &appsv1.RollingUpdateDaemonSet{MaxSurge: w.share(), MaxUnavailable: w.share()}
+		if w.in(2) {
+			s.RollingUpdate.MaxSurge = &none
+		} else {
+			s.RollingUpdate.MaxUnavailable = &none
+		}
 	}
 	return s
 }

@@ -2,9 +2,12 @@ package generated_test
 
 import (
 	"fmt"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
@@ -13,7 +16,7 @@ var deployments = subject{
 	generations: []string{"selector", "gated", "controllerref", "current"},
 	beside:      []string{"replicaset", "replicaset", "kubelet", "garbagecollector"},
 	kind:        "Deployment",
-	seeds:       400,
+	seeds:       300,
 	begin: func(w *world) {
 		for range w.n(3) {
 			w.oldReplicaSet()
@@ -24,6 +27,14 @@ var deployments = subject{
 		}
 	},
 	owner: (*world).deployment,
+	damage: func(w *world, obj runtime.Object) {
+		d := obj.(*appsv1.Deployment)
+		if w.in(4) {
+			d.Spec.Strategy.Type = "Odd"
+		} else {
+			d.Spec.Selector = w.unreadable()
+		}
+	},
 }
 
 func init() {
@@ -65,6 +76,7 @@ func init() {
 		{8, "replica sets have pods", (*world).setsProgress},
 		{4, "a replica set changes", (*world).setEdited},
 		{2, "a replica set is made", (*world).oldReplicaSet},
+		{3, "a name is taken", (*world).setReplaced},
 		{2, "a replica set is deleted", func(w *world) {
 			if list := objects[*appsv1.ReplicaSet](w, "ReplicaSet"); len(list) > 0 {
 				w.remove("ReplicaSet", one(w, list...).Name, "", nil)
@@ -145,11 +157,31 @@ func (w *world) setAnnotation() string {
 		"revision-history")
 }
 
+// setReplaced has another ReplicaSet have the name of one that was there.
+func (w *world) setReplaced() {
+	list := objects[*appsv1.ReplicaSet](w, "ReplicaSet")
+	if len(list) == 0 {
+		return
+	}
+	s := one(w, list...).DeepCopy()
+	w.remove("ReplicaSet", s.Name, "", nil)
+	s.ObjectMeta = metav1.ObjectMeta{Name: s.Name, Labels: s.Labels, OwnerReferences: w.owners()}
+	s.TypeMeta = typeOf("apps/v1", "ReplicaSet")
+	s.Spec.Template.Spec.Containers[0].Image = "other"
+	if w.in(4) {
+		s.Spec.Template.Spec.Containers[0].Image = "i"
+	}
+	w.create(s)
+}
+
 // deployment makes a Deployment.
 func (w *world) deployment() {
 	labels := w.labels()
 	d := &appsv1.Deployment{TypeMeta: typeOf("apps/v1", "Deployment")}
-	d.Name, d.Labels = one(w, "a", "a", "b"), labels
+	d.Name, d.Labels = one(w, "a", "a", "a", "b", "b", strings.Repeat("long.", 49)), labels
+	if len(d.Name) > 1 {
+		d.Name += "name"
+	}
 	d.Spec = appsv1.DeploymentSpec{Replicas: some(w, int32(0), 1, 3, 4, 10),
 		Selector: w.selector(labels), Template: w.template(labels, corev1.RestartPolicyAlways), Strategy: w.strategy(),
 		MinReadySeconds: int32(one(w, 0, 0, 2, 30)), Paused: w.in(6),

@@ -5,14 +5,15 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 var jobs = subject{
 	name:        "job",
 	generations: []string{"selector", "gated", "controllerref", "current"},
-	beside:      []string{"kubelet", "garbagecollector"},
+	beside:      []string{"kubelet@endless", "kubelet", "garbagecollector"},
 	kind:        "Job",
-	seeds:       400,
+	seeds:       350,
 	begin: func(w *world) {
 		for range 1 + w.n(4) {
 			w.podMade()
@@ -23,6 +24,14 @@ var jobs = subject{
 		}
 	},
 	owner: (*world).job,
+	damage: func(w *world, obj runtime.Object) {
+		j := obj.(*batchv1.Job)
+		if w.in(4) {
+			j.Spec.CompletionMode = some(w, batchv1.CompletionMode("Odd"))
+		} else {
+			j.Spec.Selector = w.unreadable()
+		}
+	},
 }
 
 func init() {
@@ -80,7 +89,7 @@ func init() {
 func (w *world) job() {
 	for range 5 {
 		j := &batchv1.Job{TypeMeta: typeOf("batch/v1", "Job")}
-		j.Name = one(w, "a", "a", "b", "a-"+strings.Repeat("long-", 9)+"name")
+		j.Name = one(w, "a", "a", "b", "a-"+strings.Repeat("long-", 11)+"name")
 		w.jobSpec(&j.Spec)
 		if w.create(j) || w.in(3) {
 			return
@@ -111,11 +120,14 @@ func (w *world) jobSpec(s *batchv1.JobSpec) {
 	indexed := s.CompletionMode != nil && *s.CompletionMode == batchv1.IndexedCompletion
 	if indexed {
 		s.Completions = new(int32)
-		*s.Completions = one(w, int32(1), 2, 3, 5)
+		*s.Completions = one(w, int32(1), 2, 3, 5, 8)
+		if *s.Completions > 4 && w.in(2) {
+			s.Parallelism = s.Completions
+		}
 		if restart == corev1.RestartPolicyNever && w.in(2) {
 			s.BackoffLimitPerIndex = some(w, int32(0), 1, 2)
 			if s.BackoffLimitPerIndex != nil {
-				s.MaxFailedIndexes = some(w, int32(0), 1, 2)
+				s.MaxFailedIndexes = one(w, nil, some(w, int32(0), 1, 2))
 				if s.MaxFailedIndexes != nil && *s.MaxFailedIndexes > *s.Completions {
 					s.MaxFailedIndexes = s.Completions
 				}

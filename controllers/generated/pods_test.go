@@ -43,7 +43,7 @@ func (w *world) podsRun() {
 // ready sets the condition of a pod.
 func (w *world) ready(p *corev1.Pod, is corev1.ConditionStatus) {
 	c := corev1.PodCondition{Type: corev1.PodReady, Status: is}
-	if !w.in(4) {
+	if !w.in(12) {
 		c.LastTransitionTime = w.around()
 	}
 	list := p.Status.Conditions[:0:0]
@@ -161,11 +161,8 @@ func (w *world) podEdited() {
 		case 5:
 			p.Annotations = with(p.Annotations, w.annotations())
 		default:
-			for _, key := range slices.Sorted(maps.Keys(p.Labels)) {
-				if len(key) > 12 {
-					p.Labels = with(p.Labels, map[string]string{key: one(w, "odd", "0", "1", "2")})
-					break
-				}
+			if keys := slices.Sorted(maps.Keys(p.Labels)); len(keys) > 0 {
+				p.Labels = with(p.Labels, map[string]string{one(w, keys...): one(w, "odd", "0", "1", "2")})
 			}
 		}
 	})
@@ -251,7 +248,8 @@ func (w *world) podMade() {
 func (w *world) podSpec(restart corev1.RestartPolicy) corev1.PodSpec {
 	s := corev1.PodSpec{RestartPolicy: restart, Containers: []corev1.Container{{Name: "c", Image: one(w, "i", "j")}}}
 	if w.in(4) {
-		s.InitContainers = []corev1.Container{{Name: "i", Image: "i"}}
+		s.InitContainers = []corev1.Container{{Name: "i", Image: "i",
+			RestartPolicy: some(w, corev1.ContainerRestartPolicyAlways)}}
 	}
 	return s
 }
@@ -263,6 +261,9 @@ func (w *world) template(labels map[string]string, restart corev1.RestartPolicy)
 	if w.in(3) {
 		t.Annotations = map[string]string{"note": one(w, "1", "2")}
 	}
+	if restart != corev1.RestartPolicyAlways && w.in(3) {
+		t.Annotations = with(t.Annotations, map[string]string{"threelaws.example/exit-code": one(w, "1", "42")})
+	}
 	if w.in(8) {
 		t.Finalizers = w.finalizers()
 	}
@@ -271,6 +272,9 @@ func (w *world) template(labels map[string]string, restart corev1.RestartPolicy)
 
 // selector selects labels, or a part of them, in one of several ways.
 func (w *world) selector(labels map[string]string) *metav1.LabelSelector {
+	if labels["app"] == "" {
+		return &metav1.LabelSelector{MatchLabels: labels}
+	}
 	s := &metav1.LabelSelector{MatchLabels: map[string]string{"app": labels["app"]}}
 	switch w.n(5) {
 	case 0:

@@ -3,6 +3,7 @@ package generated_test
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 var replicaSets = subject{
@@ -10,7 +11,7 @@ var replicaSets = subject{
 	generations: []string{"selector", "gated", "gated-without-gc", "controllerref", "current"},
 	beside:      []string{"kubelet", "garbagecollector"},
 	kind:        "ReplicaSet",
-	seeds:       200,
+	seeds:       150,
 	begin: func(w *world) {
 		for range w.n(5) {
 			w.podMade()
@@ -20,7 +21,8 @@ var replicaSets = subject{
 			w.replicaSet()
 		}
 	},
-	owner: (*world).replicaSet,
+	owner:  (*world).replicaSet,
+	damage: func(w *world, obj runtime.Object) { obj.(*appsv1.ReplicaSet).Spec.Selector = w.unreadable() },
 }
 
 var replicationControllers = subject{
@@ -36,6 +38,12 @@ var replicationControllers = subject{
 		w.replicationController()
 	},
 	owner: (*world).replicationController,
+	damage: func(w *world, obj runtime.Object) {
+		s := &obj.(*corev1.ReplicationController).Spec
+		if s.Selector = nil; w.in(2) {
+			s.Template = nil
+		}
+	},
 }
 
 func init() {

@@ -1,6 +1,7 @@
 package generated_test
 
 import (
+	"bytes"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -15,7 +16,7 @@ var statefulSets = subject{
 	generations: []string{"selector", "controllerref", "current"},
 	beside:      []string{"kubelet", "garbagecollector", "persistentvolumeclaim-protection"},
 	kind:        "StatefulSet",
-	seeds:       400,
+	seeds:       300,
 	begin: func(w *world) {
 		for range w.n(4) {
 			w.podMade()
@@ -25,7 +26,8 @@ var statefulSets = subject{
 			w.statefulSet()
 		}
 	},
-	owner: (*world).statefulSet,
+	owner:  (*world).statefulSet,
+	damage: func(w *world, obj runtime.Object) { obj.(*appsv1.StatefulSet).Spec.Selector = w.unreadable() },
 }
 
 func init() {
@@ -180,15 +182,25 @@ func (w *world) revisionEdited() {
 	if len(list) == 0 {
 		return
 	}
-	switch w.n(4) {
+	switch w.n(5) {
 	case 0:
 		w.remove(kind, one(w, list...).Name, "", nil)
+	case 2: // its name is taken
+		r := one(w, list...).DeepCopy()
+		w.remove(kind, r.Name, "", nil)
+		r.ObjectMeta = metav1.ObjectMeta{Name: r.Name, Labels: r.Labels, OwnerReferences: w.owners()}
+		if r.TypeMeta = typeOf("apps/v1", kind); !w.in(3) {
+			r.Data = runtime.RawExtension{Raw: []byte(`{}`)}
+		}
+		w.create(r)
 	case 1:
 		r := one(w, list...).DeepCopy()
 		w.names++
 		r.ObjectMeta = metav1.ObjectMeta{Name: fmt.Sprintf("h%d", w.names), Labels: r.Labels, OwnerReferences: w.owners()}
 		r.Revision = int64(w.n(5))
-		if w.in(3) {
+		if w.in(2) { // of the same template, as it was stored before there was a default
+			r.Data.Raw = bytes.Replace(r.Data.Raw, []byte(`"dnsPolicy":"ClusterFirst",`), nil, 1)
+		} else if w.in(2) {
 			r.Data = runtime.RawExtension{Raw: []byte(one(w, `{}`, `{"spec":{"template":{"$patch":"replace"}}}`))}
 		}
 		r.TypeMeta = typeOf("apps/v1", kind)

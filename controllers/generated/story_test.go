@@ -21,6 +21,8 @@ type story struct {
 	parts []uint16 // a number for each act
 	sum   uint64
 	at    int // records so far
+
+	writes int // of the controller that the world is for
 }
 
 // mix adds something to the numbers.
@@ -37,10 +39,10 @@ func (s *story) say(format string, args ...any) {
 	}
 }
 
-// chapter begins with an act.
-func (s *story) chapter(name string) {
+// chapter begins with what is done next.
+func (s *story) chapter() {
 	s.parts = append(s.parts, uint16(s.sum))
-	s.say("\n== %d %s", len(s.parts), name)
+	s.say("\n== %d", len(s.parts))
 }
 
 // write takes in what has happened since.
@@ -53,6 +55,9 @@ func (s *story) write(w *world) {
 		case sim.Commit:
 			line = fmt.Sprintf("%v %s %s %s %s", r.At, r.Process, r.Verb, r.Subresource, r.Object)
 			raw := encode(r.After)
+			if r.Process == w.subject.name {
+				s.writes++
+			}
 			s.mix(raw)
 			if s.full {
 				s.say("%s %s", line, change(encode(r.Before), raw))

@@ -2,10 +2,10 @@ package generated_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -33,13 +33,14 @@ type world struct {
 // subject is a controller that worlds are made for.
 type subject struct {
 	name        string
-	generations []string       // the last is today's
-	beside      []string       // who may run as well
-	kind        string         // what it syncs
-	begin       func(w *world) // makes what is there in the beginning
-	owner       func(w *world) // makes one more object of the kind
-	acts        []act          // what is done to it, beside what is done to all
-	seeds       int            // how many worlds there are
+	generations []string                           // the last is today's
+	beside      []string                           // who may run as well
+	kind        string                             // what it syncs
+	begin       func(w *world)                     // makes what is there in the beginning
+	owner       func(w *world)                     // makes one more object of the kind
+	acts        []act                              // what is done to it, beside what is done to all
+	seeds       int                                // how many worlds there are
+	damage      func(w *world, obj runtime.Object) // makes an object one that the server would not take
 
 	// apart has only its own acts: it is not about objects that own pods. Time passes
 	// in its worlds though nobody waits for it.
@@ -64,23 +65,79 @@ func play(t *testing.T, s *subject, seed uint64, tell bool) *world {
 	if w.in(4) {
 		choices = sim.NewSeed(seed)
 	}
-	w.Trial = trial.New(trial.Options{Choices: choices, Laws: []*law.Law{}})
+	options := trial.Options{Choices: choices, Laws: []*law.Law{}}
+	if s.damage != nil && w.in(12) {
+		options.Server = w.damaged()
+	}
+	w.Trial = trial.New(options)
 	defer w.Stop()
+	w.create(&corev1.Namespace{TypeMeta: typeOf("v1", "Namespace"), ObjectMeta: metav1.ObjectMeta{Name: namespace}})
 	w.generation = s.generations[len(s.generations)-1]
 	if w.in(3) {
 		w.generation = one(w, s.generations...)
 	}
 	w.begin()
-	acts := slices.Concat(s.acts, podActs, disturbances)
+	own := s.acts
 	if s.apart {
-		acts = slices.Concat(s.acts, gaps, disturbances)
+		own = slices.Concat(own, gaps)
 	}
-	for range 6 + w.n(10) {
-		w.act(acts)
+	for range 5 + w.n(9) {
+		w.chapter()
+		if w.in(2) {
+			w.act(faults)
+		}
+		for n := 1 + w.n(2); n > 0; n-- {
+			if !s.apart && w.in(2) {
+				w.act(podActs)
+			} else {
+				w.act(own)
+			}
+		}
 		w.pass()
 	}
-	w.settle(3 * time.Hour)
+	w.settle(30 * time.Minute)
 	return w
+}
+
+// namespace is where all is that has owners and pods; unlike the default one it may be deleted.
+const namespace = "ns"
+
+// namespace is where requests go that name none.
+func (w *world) namespace() string {
+	if w.subject.apart {
+		return metav1.NamespaceDefault
+	}
+	return namespace
+}
+
+// damaged is a server that holds objects that an earlier one has stored.
+func (w *world) damaged() *fakeapi.Server {
+	w.Trial = trial.New(trial.Options{Laws: []*law.Law{}})
+	defer w.Stop()
+	w.create(&corev1.Namespace{TypeMeta: typeOf("v1", "Namespace"), ObjectMeta: metav1.ObjectMeta{Name: namespace}})
+	w.subject.owner(w)
+	w.podMade()
+	var list []runtime.Object
+	for _, k := range w.Server.Kinds() {
+		w.Server.Each(k, func(obj runtime.Object) bool {
+			if obj = obj.DeepCopyObject(); k.GVK.Kind == w.subject.kind {
+				w.subject.damage(w, obj)
+			}
+			list = append(list, obj)
+			return true
+		})
+	}
+	s := fakeapi.New(fakeapi.Options{})
+	if err := s.Restore(list); err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+// unreadable is a selector that nobody can read, or that selects nothing, or all.
+func (w *world) unreadable() *metav1.LabelSelector {
+	return one(w, nil, &metav1.LabelSelector{}, &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+		{Key: "app", Operator: "Resembles", Values: []string{"x"}}}})
 }
 
 // begin starts the controllers, before or after there is something to do.
@@ -147,7 +204,7 @@ func (w *world) act(acts []act) {
 	i := w.n(sum)
 	for _, a := range acts {
 		if i -= a.often; i < 0 {
-			w.chapter(a.name)
+			w.say("= %s", a.name)
 			a.do(w)
 			return
 		}
@@ -161,7 +218,7 @@ func (w *world) pass() {
 	case 0, 1, 2:
 		w.settle(one(w, time.Second, 5*time.Second, 11*time.Second, 31*time.Second, time.Minute, 5*time.Minute))
 	case 3:
-		w.settle(time.Hour)
+		w.settle(15 * time.Minute)
 	case 4, 5:
 		for range 1 + w.n(12) {
 			w.Step()
@@ -173,7 +230,7 @@ func (w *world) pass() {
 }
 
 // mostSteps is far above what a world takes that comes to rest.
-const mostSteps = 3_000
+const mostSteps = 1_000
 
 func (w *world) settle(d time.Duration) {
 	if w.subject.most > 0 {
@@ -191,7 +248,7 @@ func (w *world) settle(d time.Duration) {
 // do makes a request of the user, and reports whether it was granted.
 func (w *world) do(kind, name string, r fakeapi.Request) bool {
 	if r.Kind = w.kind(kind); r.Kind.Namespaced {
-		r.Namespace = metav1.NamespaceDefault
+		r.Namespace = w.namespace()
 	}
 	r.Name = name
 	return w.Cluster.As(law.User, &r).Err == nil

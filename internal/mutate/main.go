@@ -63,10 +63,7 @@ func Main(o *Options, out, progress io.Writer) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	t, err := b.newTrial(o, say)
-	if err != nil {
-		return false, err
-	}
+	t := b.newTrial(o, say)
 	var all []*Fate
 	for _, pkg := range packagesOf(chosen, o.Only) {
 		fates := Fates(slices.DeleteFunc(slices.Clone(chosen), func(m *Mutation) bool { return m.Package != pkg }))

@@ -9,7 +9,7 @@ import (
 // Budgets of processor time that a survivor is given, of each sort of check, as the
 // checks take without a mutation.
 const (
-	worldBudget   = 3 * time.Second
+	worldBudget   = 2 * time.Second
 	testBudget    = 2 * time.Second
 	exploreBudget = time.Second
 	mutantBudget  = time.Second
@@ -23,18 +23,21 @@ type trial struct {
 	suites map[string]*Suite // by package; "" has the scenarios
 }
 
-func (b *Build) newTrial(o *Options, say func(string, ...any)) (*trial, error) {
-	path, err := b.Command("./internal/mutate/worker")
+func (b *Build) newTrial(o *Options, say func(string, ...any)) *trial {
+	return &trial{b: b, o: o, say: say, suites: map[string]*Suite{}}
+}
+
+// scenarios are the scenario files as checks.
+func (t *trial) scenarios() (*Suite, error) {
+	path, err := t.b.Command("./internal/mutate/worker")
 	if err != nil {
 		return nil, err
 	}
 	args := []string{"scenarios/testdata"}
-	if o.Quick {
+	if t.o.Quick {
 		args = append(args, "quick")
 	}
-	t := &trial{b: b, o: o, say: say, suites: map[string]*Suite{}}
-	t.suites[""] = t.serving(&Suite{Root: b.root, Path: path, Args: args})
-	return t, nil
+	return &Suite{Root: t.b.root, Path: path, Args: args}, nil
 }
 
 func (t *trial) serving(s *Suite) *Suite {
@@ -97,7 +100,12 @@ func (t *trial) suite(pkg string) (*Suite, error) {
 	if built {
 		return s, nil
 	}
-	s, err := t.b.Tests(pkg, !mutated(pkg))
+	var err error
+	if pkg == "" {
+		s, err = t.scenarios()
+	} else {
+		s, err = t.b.Tests(pkg, !mutated(pkg))
+	}
 	if err != nil {
 		return nil, err
 	}
