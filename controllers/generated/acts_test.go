@@ -43,6 +43,27 @@ var faults = []act{
 	{3, "the controller is blind", (*world).blinded},
 }
 
+// gaps are what happens in worlds without pods' acts: what is done there is one request each.
+var gaps = []act{{5, "a watch misses something", (*world).watchMisses}}
+
+// watchMisses has things happen that a controller hears of only by a list.
+func (w *world) watchMisses() {
+	kinds := w.process().Watches()
+	if len(kinds) == 0 {
+		return
+	}
+	k := one(w, kinds...)
+	_ = w.Do("hold "+k.GVK.Kind, func() error { w.process().Hold(k); return nil })
+	for range 1 + w.n(4) {
+		w.act(w.subject.acts)
+		w.step(w.n(8))
+	}
+	if w.in(4) {
+		w.settle(time.Minute)
+	}
+	_ = w.Do("relist "+k.GVK.Kind, func() error { w.process().Relist(k); w.process().Release(k); return nil })
+}
+
 func (w *world) timePasses() {
 	w.settle(one(w, time.Second, 9*time.Second, 10*time.Second, 20*time.Second, 40*time.Second, 10*time.Minute))
 }
@@ -95,8 +116,14 @@ func (w *world) requestFails() {
 	f.Verb = one(w, "", fakeapi.Create, fakeapi.Patch, fakeapi.Update, fakeapi.Delete, fakeapi.Get)
 	if w.in(2) {
 		list := append([]string{w.subject.kind}, "Pod")
-		if w.subject.kind == "" {
-			list = append([]string{""}, graphKinds...)
+		if w.subject.apart {
+			list = list[:0]
+			for _, k := range p.Watches() {
+				list = append(list, k.GVK.Kind)
+			}
+			if len(list) == 0 {
+				return
+			}
 		}
 		for _, owned := range p.Controller().Owns {
 			list = append(list, owned.Kind)

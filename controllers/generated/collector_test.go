@@ -6,13 +6,16 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim/host"
 )
 
 // collectors are worlds of the garbage collector: graphs of objects of several kinds, some
 // of them defined in these worlds, namespaced and not, whose references are right, or name
 // what is gone, what never was, or the right uid by wrong coordinates.
 var collectors = subject{
-	name: "garbagecollector", generations: []string{""}, seeds: 160,
+	name: "garbagecollector", generations: []string{""}, seeds: 240,
 	apart: true,
 	begin: func(w *world) {
 		w.make(place{"Namespace", "", "two"}, "")
@@ -39,6 +42,7 @@ var collectors = subject{
 		{2, "a definition is served, or not", (*world).serve},
 		{2, "a namesake", (*world).replace},
 		{3, "a circle", (*world).circle},
+		{6, "others at work", (*world).busy},
 	},
 }
 
@@ -110,7 +114,7 @@ func (w *world) references(from place, n int) []metav1.OwnerReference {
 // now and then by wrong coordinates.
 func (w *world) reference(from place) metav1.OwnerReference {
 	all := w.there(graphKinds...)
-	r := metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "nobody",
+	r := metav1.OwnerReference{APIVersion: "v1", Kind: one(w, "ConfigMap", "Secret"), Name: one(w, "nobody", "a", "b"),
 		UID: types.UID(fmt.Sprintf("00000000-0000-0000-0000-00000000000%d", w.n(3)))}
 	if len(all) > 0 && !w.in(6) {
 		p := one(w, all...)
@@ -142,7 +146,8 @@ func (w *world) reference(from place) metav1.OwnerReference {
 
 func (w *world) someFinalizers() []string {
 	return one(w, nil, []string{"example.com/hold"}, []string{"example.com/hold"}, []string{"foregroundDeletion"},
-		[]string{"orphan"}, []string{"example.com/hold", "orphan"}, []string{"foregroundDeletion", "example.com/hold"})
+		[]string{"orphan"}, []string{"example.com/hold", "orphan"}, []string{"foregroundDeletion", "example.com/hold"},
+		[]string{"orphan", "foregroundDeletion", "example.com/hold"})
 }
 
 // any is one of the objects of a graph.
@@ -225,8 +230,36 @@ func (w *world) replace() {
 	w.merge(at, "", fields{"metadata": fields{"finalizers": nil}})
 	w.drop(at, metav1.DeletePropagationBackground, nil)
 	w.make(at, "%s", bare(at.kind))
-	if w.in(2) {
+	switch w.n(3) {
+	case 0:
 		w.merge(at, "", fields{"metadata": fields{"ownerReferences": w.references(at, 1)}})
+	case 1:
+		policy := one(w, metav1.DeletePropagationOrphan, metav1.DeletePropagationForeground)
+		w.merge(at, "", fields{"metadata": fields{"finalizers": []string{"example.com/hold"}}})
+		w.drop(at, policy, nil)
+	}
+}
+
+// busy deletes an owner, and has others write to what it owns, and to the kinds of that,
+// between the steps of the collector.
+func (w *world) busy() {
+	w.uproot()
+	for range 2 + w.n(6) {
+		w.step(1 + w.n(2))
+		switch w.n(8) {
+		case 0:
+			w.reown()
+		case 1:
+			w.refinalize()
+		case 2:
+			w.replace()
+		case 3:
+			w.uproot()
+		case 4:
+			w.serve()
+		default:
+			w.relabel()
+		}
 	}
 }
 
@@ -247,6 +280,9 @@ func (w *world) circle() {
 		w.merge(p, "", fields{"metadata": fields{"ownerReferences": []metav1.OwnerReference{{
 			APIVersion: k.GVK.GroupVersion().String(), Kind: owner.kind, Name: owner.name, UID: w.at(owner).GetUID(),
 			BlockOwnerDeletion: some(w, true, true)}}}})
+	}
+	if w.in(3) {
+		w.Cluster.Fail(host.FailedRequest{Process: "garbagecollector", Verb: fakeapi.Patch, Nth: 1, Code: 500})
 	}
 	w.step(w.n(4))
 	for _, p := range all[:1+w.n(n)] {

@@ -42,6 +42,7 @@ var cronJobs = subject{
 		{3, "a Job's owner", (*world).jobOwner},
 		{5, "a CronJob's status", (*world).cronJobStatus},
 		{4, "a Job of the next name", (*world).jobOfTheName},
+		{5, "Jobs and CronJobs are others", (*world).cronRush},
 		{8, "time", func(w *world) {
 			w.settle(one(w, 25*time.Second, time.Minute, 62*time.Second, 3*time.Minute, 10*time.Minute))
 		}},
@@ -96,11 +97,15 @@ func (w *world) cronJobChanged() {
 // jobEnds has Jobs end, well or not, and some of them with times that say little.
 func (w *world) jobEnds() {
 	for range 1 + w.n(2) {
-		edit(w, "Job", "status", func(j *batchv1.Job) bool { return len(j.Status.Conditions) == 0 },
+		edit(w, "Job", "status", func(j *batchv1.Job) bool { return len(j.Status.Conditions) < 2 },
 			func(j *batchv1.Job) {
 				started := w.around()
 				j.Status.StartTime = some(w, started, started, metav1.NewTime(w.World.Clock.Now().Add(-time.Minute)))
 				now := metav1.NewTime(w.World.Clock.Now())
+				if w.in(6) {
+					j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionFalse,
+						LastTransitionTime: now, LastProbeTime: now}}
+				}
 				add := func(types ...batchv1.JobConditionType) {
 					for _, t := range types {
 						j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{Type: t,
@@ -115,9 +120,6 @@ func (w *world) jobEnds() {
 					j.Status.CompletionTime = &now
 					add(batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
 				case 3:
-					if j.Status.StartTime == nil {
-						j.Status.StartTime = &now
-					}
 					add(batchv1.JobFailureTarget, batchv1.JobFailed)
 				default:
 					if j.Status.StartTime == nil {
@@ -182,4 +184,31 @@ metadata: {ownerReferences: %s, annotations: {%s}, labels: {%s}}
 spec: {template: {metadata: {labels: {x: y}}, spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}
 `, encode(w.owners()), one(w, "", `batch.kubernetes.io/cronjob-scheduled-timestamp: "2017-03-01T00:00:00Z"`),
 		one(w, "", "of: cj"))
+}
+
+// cronRush has a Job, or a CronJob, be another of its name, which the controller does not see
+// at once.
+func (w *world) cronRush() {
+	k := w.Server.KindNamed(one(w, "Job", "Job", "CronJob"))
+	_ = w.Do("hold "+k.GVK.Kind, func() error { w.process().Hold(k); return nil })
+	for range 1 + w.n(2) {
+		if all := w.there(k.GVK.Kind); len(all) > 0 {
+			at := one(w, all...)
+			old := w.at(at)
+			w.drop(at, metav1.DeletePropagationBackground, nil)
+			if k.GVK.Kind == "CronJob" {
+				w.cronJob()
+			} else if !w.in(3) {
+				w.make(at, `
+metadata: {ownerReferences: %s, annotations: {batch.kubernetes.io/cronjob-scheduled-timestamp: "2017-03-01T00:00:00Z"}}
+spec: {template: {metadata: {labels: {x: y}}, spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}
+`, encode(one(w, old.GetOwnerReferences(), w.owners())))
+			}
+		}
+		if w.in(2) {
+			w.cronJobStatus()
+		}
+		w.settle(one(w, time.Second, 61*time.Second))
+	}
+	_ = w.Do("release", func() error { w.process().Release(k); return nil })
 }

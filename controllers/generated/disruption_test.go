@@ -15,7 +15,7 @@ import (
 // controllers of every kind that has a scale, or none, or one that is gone; pods that are
 // said to be evicted, and that stay.
 var budgets = subject{
-	name: "disruption", generations: []string{""}, kind: "PodDisruptionBudget", seeds: 140,
+	name: "disruption", generations: []string{""}, kind: "PodDisruptionBudget", seeds: 300,
 	apart: true,
 	begin: func(w *world) {
 		if !w.in(4) {
@@ -99,7 +99,11 @@ spec:
 func (w *world) scaled() {
 	at := place{one(w, scaledKinds...), "default", one(w, "x", "y")}
 	meta := "metadata: {}"
-	if d := w.at(place{"Deployment", "default", "x"}); d != nil && at.kind == "ReplicaSet" && w.in(2) {
+	if at.kind == "ReplicaSet" && w.in(2) {
+		w.make(place{"Deployment", "default", "x"}, "spec: {replicas: %d, selector: {matchLabels: {app: a}}, "+
+			"template: {metadata: {labels: {app: a}}, spec: {containers: [{name: c, image: i}]}}}", 1+w.n(4))
+	}
+	if d := w.at(place{"Deployment", "default", "x"}); d != nil && at.kind == "ReplicaSet" {
 		yes := true
 		meta = fmt.Sprintf("metadata: {ownerReferences: %s}", encode([]metav1.OwnerReference{{APIVersion: "apps/v1",
 			Kind: one(w, "Deployment", "Deployment", "Fleet"), Name: "x", UID: d.GetUID(), Controller: &yes}}))
@@ -130,11 +134,16 @@ func (w *world) controllerReference() []metav1.OwnerReference {
 	yes := true
 	r := metav1.OwnerReference{APIVersion: k.GVK.GroupVersion().String(), Kind: at.kind, Name: at.name,
 		UID: w.at(at).GetUID(), Controller: &yes}
-	switch w.n(16) {
+	switch w.n(14) {
 	case 0:
 		r.Name = one(w, "x", "gone")
 	case 1:
 		r.UID = "0f0f0f0f-0000-4000-8000-000000000000"
+	case 5:
+		r.APIVersion, r.Kind = "extensions/v1beta1", "ReplicaSet"
+		if rs := w.at(place{"ReplicaSet", "default", "x"}); rs != nil {
+			r.Name, r.UID = "x", rs.GetUID()
+		}
 	case 2:
 		r.APIVersion = one(w, "extensions/v1beta1", "apps/v1beta2", "a/b/c")
 	case 3:
@@ -210,7 +219,9 @@ func (w *world) budgetStatus() {
 	case 0:
 		status = one(w, fields{"disruptionsAllowed": w.n(3)}, fields{"currentHealthy": w.n(3)},
 			fields{"expectedPods": w.n(3)}, fields{"desiredHealthy": w.n(3)}, fields{"observedGeneration": w.n(3)},
-			fields{"conditions": nil})
+			fields{"conditions": nil}, fields{"conditions": []fields{{"type": "DisruptionAllowed", "message": "",
+				"status": one(w, "True", "False"), "reason": one(w, "SufficientPods", "InsufficientPods"),
+				"lastTransitionTime": w.ago(time.Minute)}}})
 	default:
 		status["disruptedPods"] = fields{one(w, pods...).name: one(w, w.ago(0), w.ago(0), w.ago(time.Minute),
 			w.ago(3*time.Minute)), one(w, pods...).name: w.ago(30 * time.Second)}

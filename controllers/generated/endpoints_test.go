@@ -9,6 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim/host"
 )
 
 // endpoints are worlds of the EndpointSlice controller: Services of every type and family,
@@ -60,8 +63,10 @@ var endpoints = subject{
 				w.drop(one(w, all...), "", nil)
 			}
 		}},
-		{1, "a slice of others", (*world).foreign},
+		{3, "a slice of others", (*world).foreign},
 		{1, "a crowd", (*world).crowd},
+		{6, "blind to what was written", (*world).blind},
+		{2, "a pod is another", (*world).rebacked},
 	},
 }
 
@@ -111,7 +116,9 @@ func (w *world) reserve() {
 	spec := one(w, fields{"publishNotReadyAddresses": w.in(2)}, fields{"selector": fields{"app": one(w, "x", "z")}},
 		fields{"selector": nil}, fields{"trafficDistribution": some(w, "PreferClose", "PreferSameNode")},
 		fields{"ports": []fields{{"name": "z", "port": 90, "targetPort": one[any](w, "web", "side", 9090)}}},
-		fields{"ports": []fields{{"name": "z", "port": 90, "targetPort": 1}, {"name": "y", "port": 91}}})
+		fields{"ports": []fields{{"name": "z", "port": 90, "targetPort": 1}, {"name": "y", "port": 91}}},
+		fields{"ipFamilyPolicy": "PreferDualStack"}, fields{"ipFamilyPolicy": "SingleStack"},
+		fields{"type": "ExternalName", "externalName": "a.b", "clusterIP": nil, "clusterIPs": nil})
 	patch := fields{"spec": spec}
 	if w.in(4) {
 		patch = fields{"metadata": fields{"labels": fields{"a": some(w, "c", "d")}}}
@@ -136,7 +143,7 @@ spec:
 		one(w, "", "h", "h"), one(w, "", "s", "t"),
 		one(w, "", "{name: web, containerPort: 1}", "{name: web, protocol: UDP, containerPort: 2}"),
 		one(w, "", "{name: web, containerPort: 3}", "{name: other, containerPort: 4}"),
-		one(w, "restartPolicy: Always,", "restartPolicy: Always,", ""))
+		one(w, "restartPolicy: Always,", "restartPolicy: Always,", "restartPolicy: Never,", ""))
 	if !w.in(6) {
 		w.condition(at)
 	}
@@ -157,8 +164,11 @@ func (w *world) condition(at place) {
 		for _, ip := range ips {
 			list = append(list, fields{"ip": fmt.Sprintf(ip, n)})
 		}
-		if status["podIPs"] = list; len(list) > 0 {
+		if len(list) > 0 {
 			status["podIP"] = list[0]["ip"]
+		}
+		if !w.in(6) {
+			status["podIPs"] = list
 		}
 	}
 	if !w.in(4) {
@@ -188,7 +198,13 @@ func (w *world) meddle() {
 	}
 	at := one(w, all...)
 	s := w.at(at).(*discoveryv1.EndpointSlice)
-	switch w.n(7) {
+	switch w.n(9) {
+	case 7:
+		ports := slices.Clone(s.Ports)
+		slices.Reverse(ports)
+		w.merge(at, "", fields{"ports": ports})
+	case 8:
+		w.merge(at, "", fields{"metadata": fields{"labels": fields{corev1.IsHeadlessService: some(w, "", "x")}}})
 	case 0:
 		w.merge(at, "", fields{"metadata": fields{"labels": fields{
 			discoveryv1.LabelServiceName: some(w, "s", "t", "nobody")}}})
@@ -239,4 +255,57 @@ func (w *world) crowd() {
 			w.settle(one(w, time.Millisecond, 2*time.Second))
 		}
 	}
+}
+
+// blind has the controller write slices that it does not see, nor that somebody lays hands on
+// them, and asks for some of them in vain.
+func (w *world) blind() {
+	k := w.Server.KindNamed("EndpointSlice")
+	_ = w.Do("hold EndpointSlice", func() error { w.process().Hold(k); return nil })
+	for range 2 + w.n(4) {
+		switch w.n(7) {
+		case 0:
+			w.backend()
+		case 1:
+			w.reserve()
+		case 2:
+			w.meddle()
+		case 3:
+			if all := w.there("EndpointSlice"); len(all) > 0 {
+				w.drop(one(w, all...), "", nil)
+			}
+		case 4:
+			w.Cluster.Fail(host.FailedRequest{Process: "endpointslice", Verb: fakeapi.Get, Nth: 1, Code: 500})
+		default:
+			if all := w.there("Pod"); len(all) > 0 {
+				w.condition(one(w, all...))
+			}
+		}
+		w.settle(one(w, 0, time.Second, 3*time.Second))
+	}
+	_ = w.Do("release", func() error { w.process().Release(k); return nil })
+}
+
+// rebacked has a pod be another of its name and address, which a watch did not tell.
+func (w *world) rebacked() {
+	all := objects[*corev1.Pod](w, "Pod")
+	if len(all) == 0 {
+		return
+	}
+	old := one(w, all...)
+	k := w.Server.KindNamed("Pod")
+	_ = w.Do("hold Pod", func() error { w.process().Hold(k); return nil })
+	w.remove("Pod", old.Name, "", new(int64))
+	p := old.DeepCopy()
+	p.TypeMeta = typeOf("v1", "Pod")
+	p.ObjectMeta = metav1.ObjectMeta{Name: old.Name, Namespace: old.Namespace, Labels: old.Labels}
+	if one(w, 0, 1) == 0 {
+		p.Spec.Hostname = one(w, "h", "g", "")
+	} else {
+		p.Spec.Subdomain = one(w, "s", "t", "")
+	}
+	if w.create(p) {
+		w.merge(place{"Pod", p.Namespace, p.Name}, "status", fields{"status": old.Status})
+	}
+	_ = w.Do("relist Pod", func() error { w.process().Relist(k); w.process().Release(k); return nil })
 }

@@ -18,7 +18,7 @@ import (
 // podCollectors are worlds of the collector of pods: nodes that are out of service, or gone,
 // or come back, and more pods that have ended than may stay.
 var podCollectors = subject{
-	name: "podgc", generations: []string{""}, seeds: 100,
+	name: "podgc", generations: []string{""}, seeds: 150,
 	apart: true, most: 5 * time.Minute,
 	begin: (*world).machines, acts: machineActs,
 	made: func(w *world) host.Controller {
@@ -29,7 +29,7 @@ var podCollectors = subject{
 // schedulers are worlds of the scheduler: pods that fit somewhere or nowhere, in the order in
 // which room is made.
 var schedulers = subject{
-	name: "scheduler", generations: []string{""}, seeds: 100,
+	name: "scheduler", generations: []string{""}, seeds: 150,
 	apart: true, most: 5 * time.Minute,
 	begin: (*world).machines, acts: machineActs,
 }
@@ -37,7 +37,7 @@ var schedulers = subject{
 // kubelets are worlds of a kubelet, in each of its sorts: pods that end, well or not, or go on,
 // on its node or on others.
 var kubelets = subject{
-	name: "kubelet", generations: []string{""}, seeds: 100,
+	name: "kubelet", generations: []string{""}, seeds: 150,
 	apart: true, most: 5 * time.Minute,
 	begin: (*world).machines, acts: machineActs,
 	made: func(w *world) host.Controller {
@@ -48,7 +48,7 @@ var kubelets = subject{
 
 // claimKeepers are worlds of the controller that keeps claims which pods use.
 var claimKeepers = subject{
-	name: "persistentvolumeclaim-protection", generations: []string{""}, seeds: 100,
+	name: "persistentvolumeclaim-protection", generations: []string{""}, seeds: 150,
 	apart: true, most: 5 * time.Minute,
 	begin: func(w *world) {
 		w.machines()
@@ -87,6 +87,8 @@ var machineActs = []act{
 			w.loadAt(at)
 		}
 	}},
+	{5, "a rush", (*world).rush},
+	{3, "a node is out of service", (*world).outOfService},
 	{3, "a pod is changed", func(w *world) {
 		if all := w.there("Pod"); len(all) > 0 {
 			w.merge(one(w, all...), "", one(w, fields{"metadata": fields{"finalizers": one(w, nil, []string{"a.b/c"})}},
@@ -199,7 +201,7 @@ func (w *world) loadStatus() {
 
 func (w *world) statusOf(at place) {
 	status := fields{"phase": one(w, "Running", "Running", "Succeeded", "Failed", "Failed", "Pending", "Unknown")}
-	if status["phase"] == "Failed" && w.in(2) {
+	if w.in(4) || status["phase"] == "Failed" && w.in(2) {
 		status["reason"] = "Evicted"
 	}
 	if w.in(3) {
@@ -207,6 +209,42 @@ func (w *world) statusOf(at place) {
 			"status": one(w, "True", "False"), "lastTransitionTime": w.ago(time.Minute)}}
 	}
 	w.merge(at, "status", fields{"status": status})
+}
+
+// rush has pods come and go while the controller is at work, and does not see it.
+func (w *world) rush() {
+	for range 1 + w.n(3) {
+		w.load()
+	}
+	w.step(w.n(8))
+	k := w.Server.KindNamed("Pod")
+	_ = w.Do("hold Pod", func() error { w.process().Hold(k); return nil })
+	for range 1 + w.n(3) {
+		if all := w.there("Pod"); len(all) > 0 {
+			at := one(w, all...)
+			w.drop(at, "", one(w, nil, new(int64), new(int64)))
+			if w.in(2) {
+				w.loadAt(at)
+			}
+		}
+		w.step(w.n(3))
+	}
+	w.settle(one(w, 0, time.Second))
+	_ = w.Do("release", func() error { w.process().Release(k); return nil })
+}
+
+// outOfService has a node be declared out of service, and what was on it deleted.
+func (w *world) outOfService() {
+	name := fmt.Sprintf("n%d", w.n(2))
+	at := place{"Node", "", name}
+	w.merge(at, "", fields{"spec": fields{"taints": []fields{
+		{"key": "node.kubernetes.io/out-of-service", "effect": "NoExecute"}}}})
+	w.merge(at, "status", fields{"status": fields{"conditions": []fields{{"type": "Ready", "status": "False"}}}})
+	for _, p := range objects[*corev1.Pod](w, "Pod") {
+		if p.Spec.NodeName == name && !w.in(4) {
+			w.drop(place{"Pod", p.Namespace, p.Name}, "", nil)
+		}
+	}
 }
 
 // claim is a claim of storage: of its own, or one that came with a pod.

@@ -13,7 +13,7 @@ import (
 // quotas are worlds of the quota controller: quotas of every sort of name, some of them of one
 // scope, and what they count, coming, changing and going.
 var quotas = subject{
-	name: "resourcequota", generations: []string{""}, kind: "ResourceQuota", seeds: 100,
+	name: "resourcequota", generations: []string{""}, kind: "ResourceQuota", seeds: 160,
 	apart: true, most: 10 * time.Minute,
 	begin: func(w *world) {
 		if w.in(2) {
@@ -47,6 +47,11 @@ var quotas = subject{
 			}
 		}},
 		{16, "an object", (*world).charged},
+		{6, "a pod goes", func(w *world) {
+			if all := w.there("Pod"); len(all) > 0 {
+				w.drop(one(w, all...), "", nil)
+			}
+		}},
 		{8, "an object goes", func(w *world) {
 			if all := w.there(chargedKinds...); len(all) > 0 {
 				w.drop(one(w, all...), metav1.DeletePropagationBackground, one(w, nil, nil, new(int64)))
@@ -63,8 +68,8 @@ var quotas = subject{
 				w.merge(one(w, all...), "", fields{"metadata": fields{"labels": fields{"n": fmt.Sprint(w.n(9))}}})
 			}
 		}},
-		{1, "a definition", func(w *world) { w.define(definitions[0]) }},
-		{1, "a definition less", func(w *world) {
+		{3, "a definition", func(w *world) { w.define(definitions[0]) }},
+		{3, "a definition less", func(w *world) {
 			w.drop(place{"CustomResourceDefinition", "", definitions[0].name}, "", nil)
 		}},
 		{6, "time", func(w *world) {
@@ -79,7 +84,8 @@ var chargedKinds = []string{"Pod", "ConfigMap", "Secret", "Service", "Persistent
 func (w *world) quotaName() string {
 	return one(w, "pods", "pods", "requests.cpu", "cpu", "limits.memory", "configmaps", "secrets", "services",
 		"services.nodeports", "persistentvolumeclaims", "requests.storage", "count/replicasets.apps",
-		"count/widgets.example.com", "count/pods", "resourcequotas", "count/events", "requests.example.com/gpu")
+		"count/widgets.example.com", "count/widgets.example.com",
+		"count/pods", "resourcequotas", "count/namespaces", "count/events", "requests.example.com/gpu")
 }
 
 func (w *world) quota() {
@@ -92,6 +98,9 @@ func (w *world) quota() {
 		}
 	}
 	scope := ""
+	if w.in(10) {
+		hard = nil
+	}
 	if w.in(3) {
 		hard = []string{`pods: "20"`}
 		scope = one(w, "scopes: [Terminating]", "scopes: [NotTerminating]", "scopes: [BestEffort]", "scopes: [NotBestEffort]",
@@ -144,7 +153,7 @@ var ttls = subject{
 		}},
 		{4, "a Job's condition", func(w *world) {
 			edit(w, "Job", "status", nil, func(j *batchv1.Job) {
-				j.Status.Conditions = append([]batchv1.JobCondition{{Type: batchv1.JobSuspended,
+				j.Status.Conditions = append([]batchv1.JobCondition{{Type: one(w, batchv1.JobSuspended, batchv1.JobFailed),
 					Status: corev1.ConditionFalse, LastTransitionTime: w.around()}}, j.Status.Conditions...)
 			})
 		}},

@@ -77,6 +77,10 @@ func play(t *testing.T, s *subject, seed uint64, tell bool) *world {
 		w.generation = one(w, s.generations...)
 	}
 	w.begin()
+	own := s.acts
+	if s.apart {
+		own = slices.Concat(own, gaps)
+	}
 	for range 5 + w.n(9) {
 		w.chapter()
 		if w.in(2) {
@@ -86,7 +90,7 @@ func play(t *testing.T, s *subject, seed uint64, tell bool) *world {
 			if !s.apart && w.in(2) {
 				w.act(podActs)
 			} else {
-				w.act(s.acts)
+				w.act(own)
 			}
 		}
 		w.pass()

@@ -30,6 +30,8 @@ var kept = []struct {
 	{"cli/testdata/", `.*\.(txtar|txt|json|xml)`, "cli/golden_test.go", "the command line's goldens and what they run"},
 	{"controllers/generated/testdata/", `[a-z-]+(-\d+)?\.txt`, "controllers/generated/pinned_test.go",
 		"what came of the worlds that are made from seeds"},
+	{"controllers/internal/endpointslice/testdata/", `plans\.txt`, "controllers/internal/endpointslice/plan_test.go",
+		"the plans of its test"},
 	{"controllers/states/testdata/", `[a-z-]+\.txtar`, "controllers/states/states_test.go",
 		"worlds with the states that they come to"},
 	{"fakeapi/testdata/vectors/", `.*\.(json|jsonl|gz)`, "internal/recorded", "what the real server answered"},

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/threelaws/threelaws/controllers/internal/pod"
 	"github.com/threelaws/threelaws/controllers/routing"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
@@ -165,10 +166,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 // update writes the status if it is not right already. It returns after what time
 // a Pod that is about to be evicted is taken to stay.
 func (r *reconciler) update(ctx context.Context, budget *policyv1.PodDisruptionBudget) (time.Duration, error) {
-	pods, err := r.podsOf(budget)
-	if err != nil {
-		return 0, err
-	}
+	pods := r.podsOf(budget)
 	expected, desired, err := r.expect(ctx, budget, pods)
 	if err != nil {
 		return 0, err
@@ -198,16 +196,12 @@ func (r *reconciler) update(ctx context.Context, budget *policyv1.PodDisruptionB
 	return recheck, err
 }
 
-func (r *reconciler) podsOf(budget *policyv1.PodDisruptionBudget) (pods []*corev1.Pod, err error) {
-	objs, err := r.pods.ByIndex(cache.NamespaceIndex, budget.Namespace)
-	if err != nil {
-		return nil, err
-	}
+func (r *reconciler) podsOf(budget *policyv1.PodDisruptionBudget) (pods []*corev1.Pod) {
 	selector := selectorOf(budget)
-	for _, obj := range objs {
-		if pod := obj.(*corev1.Pod); selector.Matches(labels.Set(pod.Labels)) {
-			pods = append(pods, pod)
+	for _, p := range pod.In(r.pods, budget.Namespace) {
+		if selector.Matches(labels.Set(p.Labels)) {
+			pods = append(pods, p)
 		}
 	}
-	return pods, nil
+	return pods
 }
