@@ -2,6 +2,7 @@ package generated_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
