@@ -23,6 +23,8 @@ var podActs = []act{
 	{4, "a pod is put on a node", (*world).podBound},
 	{3, "a pod's metadata change", (*world).podEdited},
 	{3, "a pod comes from elsewhere", (*world).podMade},
+	{3, "a pod is another", (*world).podReplaced},
+	{3, "a pod has a twin", (*world).podTwin},
 	{3, "the owner is deleted", (*world).ownerDeleted},
 	{2, "there is one more owner", func(w *world) { w.subject.owner(w) }},
 	{1, "the namespace is deleted", (*world).namespaceDeleted},
@@ -153,6 +155,9 @@ func (w *world) blinded() {
 	}
 	k := one(w, kinds...)
 	_ = w.Do("hold "+k.GVK.Kind, func() error { p.Hold(k); return nil })
+	if !w.subject.apart && w.in(2) {
+		w.podForsaken()
+	}
 	w.act(w.subject.acts)
 	for range 5 + w.n(20) {
 		w.Step()

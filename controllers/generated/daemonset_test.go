@@ -2,6 +2,7 @@ package generated_test
 
 import (
 	"fmt"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -65,6 +66,13 @@ func init() {
 		{2, "a node goes", func(w *world) {
 			if list := objects[*corev1.Node](w, "Node"); len(list) > 0 {
 				w.remove("Node", one(w, list...).Name, "", nil)
+			}
+		}},
+		{3, "pods fail again and again", func(w *world) {
+			for range 2 + w.n(4) {
+				w.podEnds(corev1.PodFailed)
+				w.podEnds(corev1.PodFailed)
+				w.settle(one(w, time.Second, 2*time.Second, 5*time.Second))
 			}
 		}},
 		{4, "a revision changes", func(w *world) { w.revisionEdited() }},

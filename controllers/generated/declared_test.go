@@ -88,6 +88,9 @@ func ofOwner(c *host.Controller, owner runtime.Object, own []runtime.Object,
 			l.say(f.name, f.of(owner))
 		}
 	}
+	l.say("profile", c.Profile)
+	l.say("finalizers", c.Finalizers)
+	l.say("unwatched", c.Unwatched)
 	if c.Leaves != nil {
 		l.say("leaves", c.Leaves(owner))
 	}
@@ -96,6 +99,9 @@ func ofOwner(c *host.Controller, owner runtime.Object, own []runtime.Object,
 	}
 	for _, n := range c.Counts {
 		l.say(n.Name, n.Of(owner))
+		if n.Ever || n.Once {
+			l.say("for good", n.Once)
+		}
 	}
 	if c.Amiss != nil {
 		l.say("amiss", c.Amiss(owner, own, all))

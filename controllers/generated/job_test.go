@@ -64,11 +64,18 @@ func init() {
 			})
 		}},
 		{10, "pods of the job end", func(w *world) {
-			w.podEnds(one(w, corev1.PodSucceeded, corev1.PodSucceeded, corev1.PodFailed))
+			w.podEnds(one(w, corev1.PodSucceeded, corev1.PodFailed))
 		}},
-		{1, "the status of a job changes", func(w *world) {
+		{2, "the status of a job changes", func(w *world) {
 			edit(w, "Job", "status", nil, func(j *batchv1.Job) {
-				switch w.n(4) {
+				switch w.n(6) {
+				case 4, 5:
+					for i := range j.Status.Conditions {
+						c := &j.Status.Conditions[i]
+						if c.Reason = one(w, c.Reason, "R"); w.in(2) {
+							c.Message = "M"
+						}
+					}
 				case 0:
 					j.Status.StartTime = nil
 				case 1:
@@ -137,7 +144,7 @@ func (w *world) jobSpec(s *batchv1.JobSpec) {
 			s.SuccessPolicy = w.successPolicy(*s.Completions)
 		}
 	}
-	if restart == corev1.RestartPolicyNever && w.in(3) {
+	if restart == corev1.RestartPolicyNever && (w.in(3) || s.BackoffLimitPerIndex != nil && w.in(2)) {
 		s.PodFailurePolicy = w.failurePolicy(s.BackoffLimitPerIndex != nil)
 		if s.PodReplacementPolicy != nil {
 			*s.PodReplacementPolicy = batchv1.Failed
@@ -170,7 +177,7 @@ func (w *world) failurePolicy(perIndex bool) *batchv1.PodFailurePolicy {
 	for range 1 + w.n(3) {
 		r := batchv1.PodFailurePolicyRule{Action: one(w, batchv1.PodFailurePolicyActionFailJob,
 			batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionCount)}
-		if perIndex && w.in(3) {
+		if perIndex && w.in(2) {
 			r.Action = batchv1.PodFailurePolicyActionFailIndex
 		}
 		if w.in(2) {

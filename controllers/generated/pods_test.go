@@ -97,6 +97,14 @@ func (w *world) podEnds(phase corev1.PodPhase) {
 			switch w.n(6) {
 			case 0: // it says nothing
 			case 1:
+				if w.in(2) {
+					p.Status.ContainerStatuses = []corev1.ContainerStatus{s}
+					late := *end
+					if late.FinishedAt = w.around(); w.in(3) {
+						late.FinishedAt = metav1.Time{}
+					}
+					s.State.Terminated = one(w, &late, &late, nil)
+				}
 				s.Name = "i"
 				p.Status.InitContainerStatuses = []corev1.ContainerStatus{s}
 			case 2:
@@ -145,6 +153,53 @@ func (w *world) podBound() {
 	}
 }
 
+// podReplaced has another pod have the name of one.
+func (w *world) podReplaced() {
+	old := w.pod()
+	if old == nil {
+		return
+	}
+	w.patch("Pod", old.Name, "", `{"metadata":{"finalizers":null}}`)
+	w.remove("Pod", old.Name, "", new(int64))
+	p := old.DeepCopy()
+	p.TypeMeta = typeOf("v1", "Pod")
+	p.ObjectMeta = metav1.ObjectMeta{Name: old.Name, Labels: old.Labels, Annotations: old.Annotations,
+		Finalizers: old.Finalizers, OwnerReferences: old.OwnerReferences}
+	if w.in(2) {
+		p.OwnerReferences = w.owners()
+	}
+	w.create(p)
+}
+
+// podTwin makes a pod like one that is there.
+func (w *world) podTwin() {
+	old := w.pod()
+	if old == nil {
+		return
+	}
+	p := old.DeepCopy()
+	p.TypeMeta = typeOf("v1", "Pod")
+	w.names++
+	p.ObjectMeta = metav1.ObjectMeta{Name: one(w, "a", "p", "z") + fmt.Sprint(w.names), Labels: old.Labels,
+		Annotations: old.Annotations, Finalizers: old.Finalizers, OwnerReferences: old.OwnerReferences}
+	if w.create(p) && w.in(2) {
+		edit(w, "Pod", "status", func(q *corev1.Pod) bool { return q.Name == p.Name }, func(q *corev1.Pod) {
+			q.Status = old.Status
+		})
+	}
+}
+
+// podForsaken takes some pods from their owners.
+func (w *world) podForsaken() {
+	for range 1 + w.n(3) {
+		edit(w, "Pod", "", nil, func(p *corev1.Pod) {
+			if p.OwnerReferences = nil; w.in(2) {
+				p.Labels = w.labels()
+			}
+		})
+	}
+}
+
 func (w *world) podEdited() {
 	edit(w, "Pod", "", nil, func(p *corev1.Pod) {
 		switch w.n(7) {
@@ -181,13 +236,14 @@ func with(m, more map[string]string) map[string]string {
 // labels are those of the templates of this world, or others.
 func (w *world) labels() map[string]string {
 	return one(w, map[string]string{"app": "a"}, map[string]string{"app": "a"}, map[string]string{"app": "b"},
-		map[string]string{"app": "a", "tier": "x"}, map[string]string{"odd": "yes"})
+		map[string]string{"app": "a", "tier": "x"}, map[string]string{"odd": "yes"},
+		map[string]string{"app": "a", "odd": "yes"})
 }
 
 func (w *world) annotations() map[string]string {
 	return map[string]string{one(w, "batch.kubernetes.io/job-completion-index", "note",
 		"batch.kubernetes.io/job-index-failure-count", "batch.kubernetes.io/job-index-ignored-failure-count",
-		"controller.kubernetes.io/pod-deletion-cost"): one(w, "0", "1", "2", "7", "-1", "x", "99999999999")}
+		"controller.kubernetes.io/pod-deletion-cost"): one(w, "0", "1", "2", "7", "-1", "-7", "x", "2147483647", "99999999999")}
 }
 
 func (w *world) finalizers() []string {
@@ -209,9 +265,16 @@ func (w *world) owners() []metav1.OwnerReference {
 		}
 	}
 	yes := true
-	switch w.n(5) {
+	switch w.n(6) {
 	case 0:
 		return nil
+	case 5:
+		r.UID, r.Controller = types.UID("0f0f0f0f-0000-4000-8000-000000000003"), &yes
+		if w.in(2) {
+			r.Kind = one(w, "CronJob", "Deployment")
+		} else {
+			r.APIVersion = "example.com/v1"
+		}
 	case 1:
 		r.Kind, r.APIVersion, r.UID = "ReplicaSet", "apps/v1", types.UID("0f0f0f0f-0000-4000-8000-000000000001")
 		fallthrough
@@ -247,7 +310,7 @@ func (w *world) podMade() {
 // podSpec is what a pod, or a template, is made of.
 func (w *world) podSpec(restart corev1.RestartPolicy) corev1.PodSpec {
 	s := corev1.PodSpec{RestartPolicy: restart, Containers: []corev1.Container{{Name: "c", Image: one(w, "i", "j")}}}
-	if w.in(4) {
+	if w.in(2) {
 		s.InitContainers = []corev1.Container{{Name: "i", Image: "i",
 			RestartPolicy: some(w, corev1.ContainerRestartPolicyAlways)}}
 	}
@@ -278,7 +341,7 @@ func (w *world) selector(labels map[string]string) *metav1.LabelSelector {
 	s := &metav1.LabelSelector{MatchLabels: map[string]string{"app": labels["app"]}}
 	switch w.n(5) {
 	case 0:
-		s.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpExists}}
+		s.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "odd", Operator: metav1.LabelSelectorOpDoesNotExist}}
 	case 1:
 		s = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
 			{Key: "app", Operator: metav1.LabelSelectorOpIn, Values: []string{labels["app"]}},

@@ -9,6 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim/host"
 )
 
 var statefulSets = subject{
@@ -21,9 +24,15 @@ var statefulSets = subject{
 		for range w.n(4) {
 			w.podMade()
 		}
+		if w.in(3) {
+			w.claimMade()
+		}
 		w.statefulSet()
 		if w.in(5) {
 			w.statefulSet()
+		}
+		for range w.n(3) {
+			w.memberMade()
 		}
 	},
 	owner:  (*world).statefulSet,
@@ -58,8 +67,22 @@ func init() {
 				}
 			})
 		}},
-		{4, "a claim changes", (*world).claimEdited},
-		{3, "a claim is made", (*world).claimMade},
+		{6, "a claim changes", (*world).claimEdited},
+		{5, "a claim is made", (*world).claimMade},
+		{5, "a member comes from elsewhere", (*world).memberMade},
+		{3, "a pod is not itself", func(w *world) {
+			if w.in(2) {
+				w.Cluster.Fail(host.FailedRequest{Process: w.process().Name, Verb: fakeapi.Update, Kind: "Pod", Code: 409,
+					Nth: 1 + w.n(2)})
+			}
+			edit(w, "Pod", "", nil, func(p *corev1.Pod) {
+				p.Labels = map[string]string{}
+				if w.in(2) {
+					p.Labels = w.labels()
+				}
+				p.Labels[appsv1.StatefulSetRevisionLabel] = one(w, "odd", p.Name)
+			})
+		}},
 		{4, "a revision changes", func(w *world) { w.revisionEdited() }},
 		{2, "the status changes", func(w *world) {
 			edit(w, "StatefulSet", "status", nil, func(s *appsv1.StatefulSet) {
@@ -102,6 +125,37 @@ func (w *world) statefulSet() {
 		s.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: one(w, "data", "other")}}
 	}
 	w.create(s)
+}
+
+// memberMade makes a pod of a set's name and labels that nobody owns, or another does.
+func (w *world) memberMade() {
+	list := objects[*appsv1.StatefulSet](w, "StatefulSet")
+	if len(list) == 0 {
+		return
+	}
+	s := one(w, list...)
+	p := &corev1.Pod{TypeMeta: typeOf("v1", "Pod"), Spec: w.podSpec(corev1.RestartPolicyAlways)}
+	p.Name, p.Labels = fmt.Sprintf("%s-%d", s.Name, w.n(5)), s.Spec.Template.Labels
+	if w.in(4) {
+		p.Labels = with(p.Labels, map[string]string{appsv1.StatefulSetPodNameLabel: p.Name})
+	}
+	if w.in(4) {
+		p.OwnerReferences = w.owners()
+	}
+	for _, name := range []string{"data", "log"} {
+		if w.in(2) {
+			v := corev1.Volume{Name: name}
+			v.PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{
+				ClaimName: name + "-" + one(w, p.Name, p.Name, "other")}
+			p.Spec.Volumes = append(p.Spec.Volumes, v)
+		}
+	}
+	if w.create(p) && !w.in(3) {
+		edit(w, "Pod", "status", func(q *corev1.Pod) bool { return q.Name == p.Name }, func(q *corev1.Pod) {
+			q.Status.Phase = one(w, corev1.PodRunning, corev1.PodRunning, corev1.PodPending, corev1.PodFailed)
+			w.ready(q, corev1.ConditionTrue)
+		})
+	}
 }
 
 func (w *world) setStrategy() appsv1.StatefulSetUpdateStrategy {
@@ -154,6 +208,10 @@ func (w *world) claimEdited() {
 // claimOwners are those of the set, or of a pod, or of one of the name that is no more.
 func (w *world) claimOwners() []metav1.OwnerReference {
 	list := w.owners()
+	if len(list) > 0 && w.in(3) {
+		list[0].Name = one(w, "a", "b", "a-0", "a-1")
+		list[0].Kind = one(w, list[0].Kind, "Pod", "StatefulSet")
+	}
 	if p := w.pod(); p != nil && w.in(2) {
 		r := metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: p.Name, UID: p.UID, Controller: some(w, true, false)}
 		if w.in(3) {

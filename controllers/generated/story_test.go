@@ -78,7 +78,7 @@ func (s *story) write(w *world) {
 		}
 		s.mix([]byte(line))
 	}
-	s.mix(fmt.Append(nil, w.World.StateHash()))
+	s.mix(fmt.Append(nil, w.World.StateHash(), w.World.Steps()))
 }
 
 // rest takes in what is declared at rest.

@@ -225,6 +225,7 @@ func (w *world) pass() {
 			w.Step()
 		}
 		w.write(w)
+		w.rest(w, 0)
 	default:
 		w.settle(2 * time.Second)
 	}
