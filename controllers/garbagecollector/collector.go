@@ -38,8 +38,7 @@ type collector struct {
 type kindName struct{ apiVersion, kind string }
 
 func newCollector(without *Without, env *host.Env) *collector {
-	c := &collector{env: env, graph: newGraph(without), without: without, kinds: map[kindName]*fakeapi.Kind{},
-		complaints: map[string]complaint{}}
+	c := &collector{env: env, graph: newGraph(without), without: without, complaints: map[string]complaint{}}
 	c.graph.look = func(n *node) { env.Queue.Add("delete " + string(n.uid)) }
 	c.graph.orphan = func(n *node) { env.Queue.Add("orphan " + string(n.uid)) }
 	c.graph.complain = c.complain
@@ -107,7 +106,8 @@ func (c *collector) defined(gvk schema.GroupVersionKind) {
 // Sync does one piece of work.
 func (c *collector) Sync(ctx context.Context, key string) error {
 	if about, ok := isReport(key); ok {
-		return c.report(ctx, about)
+		c.report(ctx, about)
+		return nil
 	}
 	work, uid, _ := strings.Cut(key, " ")
 	n := c.graph.nodes[types.UID(uid)]
@@ -152,8 +152,7 @@ func (c *collector) scope(id identity) (*fakeapi.Kind, string, error) {
 // unserved reports whether an answer says that the server does not know the path, and
 // nothing of an object: no name stands in it.
 func unserved(err error) bool {
-	status, ok := err.(apierrors.APIStatus)
-	return ok && apierrors.IsNotFound(err) && (status.Status().Details == nil || status.Status().Details.Name == "")
+	return apierrors.IsNotFound(err) && err.(apierrors.APIStatus).Status().Details.Name == ""
 }
 
 // get reads an object from the server. A kind may cease to be served before the

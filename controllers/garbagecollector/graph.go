@@ -29,10 +29,10 @@ func referred(r *metav1.OwnerReference, namespace string) identity {
 	return identity{apiVersion: r.APIVersion, kind: r.Kind, namespace: namespace, name: r.Name, uid: r.UID}
 }
 
-// refersTo says whether a reference gives its owner these coordinates; the
+// refersTo says whether a reference to this uid gives its owner these coordinates; the
 // namespace is not part of a reference.
 func (id *identity) refersTo(r *metav1.OwnerReference) bool {
-	return r.UID == id.uid && r.Name == id.name && r.Kind == id.kind && r.APIVersion == id.apiVersion
+	return r.Name == id.name && r.Kind == id.kind && r.APIVersion == id.apiVersion
 }
 
 // node is one object. Its owners are the references it was last seen with.
@@ -111,8 +111,7 @@ type graph struct {
 }
 
 func newGraph(without *Without) *graph {
-	return &graph{nodes: map[types.UID]*node{}, absent: newAbsentOwners(without), without: without,
-		complain: func(*node, *metav1.OwnerReference) {}}
+	return &graph{nodes: map[types.UID]*node{}, absent: newAbsentOwners(without), without: without}
 }
 
 // lookAll queues a look at each of the nodes.

@@ -157,9 +157,16 @@ func TestAbsentOwnersForgetsTheOldest(t *testing.T) {
 		a.add(id(i))
 	}
 	a.has(id(0)) // asked for, so not the oldest any more
+	a.add(id(1)) // found once more
 	a.add(id(absentSize))
-	if !a.has(id(0)) || a.has(id(1)) || !a.has(id(absentSize)) {
-		t.Error("not the one that was asked for longest ago was forgotten")
+	a.add(id(absentSize + 1))
+	for i, want := range []bool{true, true, false, false, true} {
+		if a.has(id(i)) != want {
+			t.Errorf("not those that were asked for longest ago were forgotten: of %d it is %v", i, !want)
+		}
+	}
+	if !a.has(id(absentSize)) || !a.has(id(absentSize+1)) {
+		t.Error("the last were forgotten")
 	}
 }
 

@@ -22,7 +22,7 @@ func (g *graph) observed(gvk schema.GroupVersionKind, old, obj metav1.Object) {
 			g.materialize(n, id)
 		}
 		g.reown(n, obj.GetOwnerReferences())
-		n.deleting = n.deleting || obj.GetDeletionTimestamp() != nil
+		n.deleting = obj.GetDeletionTimestamp() != nil
 	}
 	g.deletionStarted(n, old, obj)
 }
@@ -35,8 +35,8 @@ func (g *graph) materialize(n *node, id identity) {
 		n.identity = id
 		_, wrong := partition(n.dependents, id)
 		for _, d := range wrong {
-			if r := find(d.owners, &metav1.OwnerReference{UID: id.uid}); r != nil && id.elsewhere(d) {
-				g.complain(d, r)
+			if id.elsewhere(d) {
+				g.complain(d, find(d.owners, &metav1.OwnerReference{UID: id.uid}))
 			}
 		}
 		g.lookAll(wrong)
@@ -127,7 +127,6 @@ func has(obj metav1.Object, finalizer string) bool {
 // removed is told that an informer saw an object go.
 func (g *graph) removed(obj metav1.Object) {
 	if n := g.nodes[obj.GetUID()]; n != nil {
-		n.virtual = false
 		g.remove(n)
 	}
 }
@@ -146,7 +145,6 @@ func (g *graph) verifiedAbsent(id identity) (again bool) {
 	}
 	right, wrong := partition(n.dependents, id)
 	if n.virtual && len(wrong) == 0 {
-		n.identity = id
 		g.remove(n)
 		return false
 	}
@@ -154,7 +152,7 @@ func (g *graph) verifiedAbsent(id identity) (again bool) {
 		g.absent.add(id)
 		g.lookAll(right)
 	}
-	if n.virtual && n.identity == id {
+	if n.virtual {
 		n.identity = alternative(wrong, id)
 		return true
 	}

@@ -22,7 +22,7 @@ import (
 func (c *collector) orphan(ctx context.Context, n *node) error {
 	id := n.identity
 	if c.without.OrphanFirst {
-		if err := c.removeFinalizer(ctx, n, metav1.FinalizerOrphanDependents, nil); err != nil {
+		if err := c.removeFinalizer(ctx, n, metav1.FinalizerOrphanDependents, func() bool { return true }); err != nil {
 			return err
 		}
 	}

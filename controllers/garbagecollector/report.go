@@ -30,10 +30,10 @@ func (c *collector) complain(n *node, owner *metav1.OwnerReference) {
 
 // report writes a queued event. One that is refused is dropped: nobody depends
 // on events.
-func (c *collector) report(ctx context.Context, about string) error {
+func (c *collector) report(ctx context.Context, about string) {
 	p, ok := c.complaints[about]
 	if !ok {
-		return nil
+		return
 	}
 	delete(c.complaints, about)
 	now := c.env.Now()
@@ -41,7 +41,7 @@ func (c *collector) report(ctx context.Context, about string) error {
 		event := p.event(metav1.NewTime(now))
 		event.Name = fmt.Sprintf("%s.%x", p.about.name, nanos)
 		if _, err := c.env.Client.Create(ctx, event); !apierrors.IsAlreadyExists(err) {
-			return nil
+			return
 		}
 	}
 }

@@ -23,7 +23,7 @@ func (c *collector) delete(ctx context.Context, id identity, latest metav1.Objec
 	policy metav1.DeletionPropagation) error {
 	version := latest.GetResourceVersion()
 	err := c.deleteAt(ctx, id, version, policy)
-	if apierrors.IsConflict(err) && version != "" {
+	if apierrors.IsConflict(err) {
 		now, liveErr := c.get(ctx, id)
 		switch {
 		case apierrors.IsNotFound(liveErr):
@@ -117,7 +117,7 @@ var errNotYet = errors.New("the finalizer is still needed")
 
 // removeFinalizer removes one of the collector's finalizers. That it, or the
 // object, is not there any more is as good. The patch holds the whole list, so
-// it is for the version that was read. ready, if not nil, is asked right before
+// it is for the version that was read. ready is asked right before
 // the removal is sent; if it says no, errNotYet is returned.
 //
 // Upstream finds the owner by name alone; a successor of the same name that was
@@ -141,7 +141,7 @@ func (c *collector) removeFinalizer(ctx context.Context, n *node, finalizer stri
 	if latest.GetUID() != id.uid && !c.without.OrphanOwner || !has(latest, finalizer) {
 		return nil
 	}
-	if ready != nil && !ready() {
+	if !ready() {
 		return errNotYet
 	}
 	rest := []string{}

@@ -87,7 +87,7 @@ func (k *kubelet) Digest(*sim.Hash) {}
 
 // running patches the status of a pod so that it runs and is ready. It holds no
 // time: a pod that took another's place must not differ from it by when that was.
-func running(pod *corev1.Pod) ([]byte, error) {
+func running(pod *corev1.Pod) []byte {
 	status := corev1.PodStatus{Phase: corev1.PodRunning,
 		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
 	for _, c := range pod.Spec.Containers {
@@ -100,14 +100,18 @@ func running(pod *corev1.Pod) ([]byte, error) {
 }
 
 // statusPatch patches the status of this incarnation of a pod.
-func statusPatch(pod *corev1.Pod, status corev1.PodStatus) ([]byte, error) {
+func statusPatch(pod *corev1.Pod, status corev1.PodStatus) []byte {
 	type meta struct {
 		UID types.UID `json:"uid"`
 	}
-	return json.Marshal(struct {
+	data, err := json.Marshal(struct {
 		Metadata meta             `json:"metadata"`
 		Status   corev1.PodStatus `json:"status"`
 	}{meta{pod.UID}, status})
+	if err != nil {
+		panic("kubelet: a status did not encode: " + err.Error())
+	}
+	return data
 }
 
 // Sync does the next thing for one pod.
@@ -123,12 +127,8 @@ func (k *kubelet) Sync(ctx context.Context, key string) error {
 	case k.options.Node != "" && pod.Spec.NodeName != k.options.Node:
 	case pod.DeletionTimestamp != nil:
 		err = k.finish(ctx, pod)
-	case pod.Status.Phase == "" || pod.Status.Phase == corev1.PodPending:
-		var data []byte
-		if data, err = running(pod); err != nil {
-			return err
-		}
-		err = k.patchStatus(ctx, pod, data)
+	case pod.Status.Phase == corev1.PodPending:
+		err = k.patchStatus(ctx, pod, running(pod))
 	case pod.Status.Phase == corev1.PodRunning && !k.options.Endless:
 		if data := ended(pod); data != nil {
 			err = k.patchStatus(ctx, pod, data)
@@ -176,7 +176,7 @@ func (k *kubelet) kind(gvk schema.GroupVersionKind) *fakeapi.Kind {
 // finish ends a pod's graceful deletion: its containers have stopped. Once the
 // grace period is zero nothing is left to do but for its finalizers to go.
 func (k *kubelet) finish(ctx context.Context, pod *corev1.Pod) error {
-	if pod.DeletionGracePeriodSeconds != nil && *pod.DeletionGracePeriodSeconds == 0 {
+	if *pod.DeletionGracePeriodSeconds == 0 {
 		return nil
 	}
 	now := int64(0)

@@ -92,47 +92,30 @@ func (c *controller) deletePods(ctx context.Context, ns *corev1.Namespace, left 
 			wait = max(wait, time.Duration(*s)*time.Second)
 		}
 	}
-	if t := ns.DeletionTimestamp; t == nil || c.env.Now().Sub(t.Time) >= wait {
+	if t := ns.DeletionTimestamp; t == nil || c.env.Now().Sub(t.Time) >= wait { // nil for a mutant only
 		wait = 0
 	}
 	return c.deleteAll(ctx, c.pods, ns.Name, wait, left)
 }
 
 // deleteAll deletes the objects of one kind, whatever policy is the kind's own:
-// nothing is to be orphaned here, all of it goes.
+// nothing is to be orphaned here, all of it goes. Of a kind that has ceased to be
+// served since the server was asked for its kinds there is nothing.
 func (c *controller) deleteAll(ctx context.Context, k *fakeapi.Kind, namespace string, wait time.Duration,
 	left *contents) error {
 	background := metav1.DeletePropagationBackground
-	opts := metav1.DeleteOptions{PropagationPolicy: &background}
-	_, err := c.env.Client.Do(ctx,
-		&fakeapi.Request{Verb: fakeapi.DeleteCollection, Kind: k, Namespace: namespace, Delete: opts})
-	if apierrors.IsMethodNotSupported(err) || apierrors.IsNotFound(err) {
-		err = c.deleteEach(ctx, k, namespace, opts)
+	_, err := c.env.Client.Do(ctx, &fakeapi.Request{Verb: fakeapi.DeleteCollection, Kind: k, Namespace: namespace,
+		Delete: metav1.DeleteOptions{PropagationPolicy: &background}})
+	var items []runtime.Object
+	if err == nil {
+		items, err = c.env.Client.List(ctx, k.GVK, namespace, metav1.ListOptions{})
 	}
-	if err != nil {
-		left.wait = max(left.wait, wait)
-		return err
-	}
-	items, err := c.env.Client.List(ctx, k.GVK, namespace, metav1.ListOptions{})
-	if err != nil {
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
 		left.wait = max(left.wait, wait)
 		return err
 	}
 	return left.add(k, items, wait)
-}
-
-// deleteEach does what a kind without deletecollection needs.
-func (c *controller) deleteEach(ctx context.Context, k *fakeapi.Kind, namespace string,
-	opts metav1.DeleteOptions) error {
-	items, err := c.env.Client.List(ctx, k.GVK, namespace, metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	for _, obj := range items {
-		err := c.env.Client.Delete(ctx, k.GVK, namespace, obj.(metav1.Object).GetName(), opts)
-		if err != nil && !apierrors.IsNotFound(err) {
-			return err
-		}
-	}
-	return nil
 }

@@ -33,7 +33,10 @@ func (f *finder) composite(n *ast.CompositeLit) {
 		default:
 			continue
 		}
-		if name, ok := f.names.name(of); ok && !isGuards(of) {
+		if isGuards(of) {
+			continue // and its name is not to be imported
+		}
+		if name, ok := f.names.name(of); ok {
 			f.wrap(kv.Value, switchesName+".Elem["+escape(name)+"](%d, ", ")", f.add(Without, kv, f.text(kv)))
 		}
 	}

@@ -82,6 +82,12 @@ func (f *finder) visit(root ast.Node) {
 		case *ast.BlockStmt:
 			f.statements(n.List)
 		case *ast.CaseClause:
+			if f.never(n) {
+				for _, cond := range n.List {
+					f.visit(cond)
+				}
+				return false
+			}
 			f.statements(n.Body)
 		case *ast.SwitchStmt:
 			if n.Tag == nil {
@@ -105,6 +111,9 @@ func (f *finder) visit(root ast.Node) {
 			}
 		case *ast.BinaryExpr:
 			f.binary(n)
+			if _, ok := f.settled(n); ok {
+				return false // whatever its operands are
+			}
 		case *ast.ReturnStmt:
 			f.returns(n)
 		case *ast.CompositeLit:

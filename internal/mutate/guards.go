@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 )
 
@@ -32,6 +33,14 @@ func (f *finder) settled(e ast.Expr) (value, ok bool) {
 		return !decides, xok && yok
 	}
 	return false, false
+}
+
+// never reports whether a case is for mutants alone.
+func (f *finder) never(n *ast.CaseClause) bool {
+	return len(n.List) > 0 && !slices.ContainsFunc(n.List, func(cond ast.Expr) bool {
+		v, ok := f.settled(cond)
+		return v || !ok
+	})
 }
 
 // isGuard reports whether a field is one of a struct of guards that are left out.

@@ -15,6 +15,7 @@ type Options struct {
 	List      bool     // print the mutations and try none
 	Verbose   bool     // print what killed each
 	Quick     bool     // default schedules, and tests
+	By        []string // the packages, and "scenarios", whose checks alone are tried; all without any
 	Write     string   // the document that has the table of scores; "" for none
 	Processes int
 }
@@ -25,7 +26,7 @@ const target = "./controllers/..."
 
 func mutated(pkg string) bool {
 	return !slices.Contains([]string{"controllers", "controllers/mutants", "controllers/recorded",
-		"controllers/states"}, pkg)
+		"controllers/states", "controllers/generated"}, pkg)
 }
 
 // Main mutates the controllers of the module in the working directory, and reports
@@ -62,10 +63,7 @@ func Main(o *Options, out, progress io.Writer) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	t, err := b.newTrial(o, say)
-	if err != nil {
-		return false, err
-	}
+	t := b.newTrial(o, say)
 	var all []*Fate
 	for _, pkg := range packagesOf(chosen, o.Only) {
 		fates := Fates(slices.DeleteFunc(slices.Clone(chosen), func(m *Mutation) bool { return m.Package != pkg }))

@@ -56,7 +56,7 @@ type list struct {
 }
 
 // Run tries to kill those that live, each by the checks that reach it: those for which
-// which says so, the quick ones first, as long as they take less than so much of a
+// which says so, those first that reach most for their time, as long as they take less than so much of a
 // processor together; 0: however long that is.
 func (s *Suite) Run(fates []*Fate, which func(check string) bool, budget time.Duration) error {
 	if s.list == nil {
@@ -146,8 +146,13 @@ func (s *Suite) cover() error {
 	return err
 }
 
+// cost is how long a check takes for each mutation that it reaches.
+func (l *list) cost(check int) float64 {
+	return float64(l.took[check]) / float64(max(len(l.reaches[check]), 1))
+}
+
 // reaching lists the checks that reach a mutation, in the order in which to try them: those that
-// have killed others of the function, then the quick ones.
+// have killed others of the function, then those that reach most for the time that they take.
 func (l *list) reaching(m *Mutation, which func(check string) bool, budget time.Duration) []int {
 	var checks []int
 	everywhere := l.only(m.ID)
@@ -157,7 +162,7 @@ func (l *list) reaching(m *Mutation, which func(check string) bool, budget time.
 		}
 	}
 	slices.SortStableFunc(checks, func(a, b int) int {
-		return cmp.Compare(l.took[a], l.took[b])
+		return cmp.Compare(l.cost(a), l.cost(b))
 	})
 	spent := time.Duration(0)
 	for i, c := range checks {

@@ -1,6 +1,7 @@
 package mutate
 
 import (
+	"cmp"
 	"strings"
 	"time"
 )
@@ -8,6 +9,7 @@ import (
 // Budgets of processor time that a survivor is given, of each sort of check, as the
 // checks take without a mutation.
 const (
+	worldBudget   = 2 * time.Second
 	testBudget    = 2 * time.Second
 	exploreBudget = time.Second
 	mutantBudget  = time.Second
@@ -21,18 +23,21 @@ type trial struct {
 	suites map[string]*Suite // by package; "" has the scenarios
 }
 
-func (b *Build) newTrial(o *Options, say func(string, ...any)) (*trial, error) {
-	path, err := b.Command("./internal/mutate/worker")
+func (b *Build) newTrial(o *Options, say func(string, ...any)) *trial {
+	return &trial{b: b, o: o, say: say, suites: map[string]*Suite{}}
+}
+
+// scenarios are the scenario files as checks.
+func (t *trial) scenarios() (*Suite, error) {
+	path, err := t.b.Command("./internal/mutate/worker")
 	if err != nil {
 		return nil, err
 	}
 	args := []string{"scenarios/testdata"}
-	if o.Quick {
+	if t.o.Quick {
 		args = append(args, "quick")
 	}
-	t := &trial{b: b, o: o, say: say, suites: map[string]*Suite{}}
-	t.suites[""] = t.serving(&Suite{Root: b.root, Path: path, Args: args})
-	return t, nil
+	return &Suite{Root: t.b.root, Path: path, Args: args}, nil
 }
 
 func (t *trial) serving(s *Suite) *Suite {
@@ -49,11 +54,12 @@ type stage struct {
 	slow        bool
 }
 
-// try tries the mutants of a package: the default schedules, the states, the tests of the
+// try tries the mutants of a package: the generated worlds, the default schedules, the states, the tests of the
 // package, the recorded cases, the tests of package controllers; then, on those that survive, a few other
 // schedules, and whether the mutants made by hand still die.
 func (t *trial) try(pkg string, fates []*Fate) error {
 	for _, s := range []stage{
+		{suite: "controllers/generated", budget: worldBudget},
 		{},
 		{suite: "controllers/states", budget: testBudget},
 		{suite: pkg, budget: testBudget},
@@ -62,7 +68,7 @@ func (t *trial) try(pkg string, fates []*Fate) error {
 		{kind: "explore", budget: exploreBudget, slow: true},
 		{kind: "mutant", budget: mutantBudget, slow: true},
 	} {
-		if s.slow && t.o.Quick {
+		if s.slow && t.o.Quick || !matches(cmp.Or(s.suite, "scenarios"), t.o.By) {
 			continue
 		}
 		suite, err := t.suite(s.suite)
@@ -94,7 +100,12 @@ func (t *trial) suite(pkg string) (*Suite, error) {
 	if built {
 		return s, nil
 	}
-	s, err := t.b.Tests(pkg, !mutated(pkg))
+	var err error
+	if pkg == "" {
+		s, err = t.scenarios()
+	} else {
+		s, err = t.b.Tests(pkg, !mutated(pkg))
+	}
 	if err != nil {
 		return nil, err
 	}

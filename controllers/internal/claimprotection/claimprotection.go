@@ -151,7 +151,7 @@ func (c *controller) used(ctx context.Context, claim *corev1.PersistentVolumeCla
 		return false, nil
 	}
 	live, err := c.env.Client.List(ctx, pod.Kind, claim.Namespace, metav1.ListOptions{})
-	return err == nil && slices.ContainsFunc(live, func(p runtime.Object) bool {
+	return slices.ContainsFunc(live, func(p runtime.Object) bool {
 		return uses(p.(*corev1.Pod), claim)
 	}), err
 }
@@ -163,7 +163,7 @@ func uses(p *corev1.Pod, claim *corev1.PersistentVolumeClaim) bool {
 	if p.Spec.NodeName == "" {
 		return false
 	}
-	done := p.DeletionTimestamp != nil && p.DeletionGracePeriodSeconds != nil && *p.DeletionGracePeriodSeconds == 0
+	done := p.DeletionGracePeriodSeconds != nil && *p.DeletionGracePeriodSeconds == 0
 	return slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool {
 		return claimOf(p, &v) == claim.Name &&
 			(v.Ephemeral == nil || !done && metav1.IsControlledBy(claim, p))

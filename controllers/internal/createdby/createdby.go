@@ -40,7 +40,7 @@ func Annotate(annotations map[string]string, creator metav1.Object, kind schema.
 // can be read.
 func Creator(obj metav1.Object) *corev1.ObjectReference {
 	var r corev1.SerializedReference
-	if err := json.Unmarshal([]byte(obj.GetAnnotations()[Annotation]), &r); err != nil || r.Reference.UID == "" {
+	if json.Unmarshal([]byte(obj.GetAnnotations()[Annotation]), &r) != nil || r.Reference.UID == "" {
 		return nil
 	}
 	return &r.Reference

@@ -8,6 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -120,24 +121,22 @@ func (r *reconciler) Digest(*sim.Hash) {}
 // it will be the turn of one that has another schedule.
 func (r *reconciler) Sync(ctx context.Context, key string) error {
 	if cj, ok := rescheduled(key); ok {
-		return r.await(cj)
+		r.await(cj)
+		return nil
 	}
 	obj, exists, err := r.cronJobs.GetByKey(key)
 	if err != nil || !exists {
 		return err
 	}
 	s := &round{reconciler: r, ctx: ctx, cj: obj.(*batchv1.CronJob).DeepCopy(), now: r.env.Now()}
-	if s.jobs, err = r.children(s.cj); err != nil {
-		return err
-	}
+	s.jobs = r.children(s.cj)
 	next, err := s.reconcile()
 	if s.changed {
 		if _, failed := r.env.Client.UpdateStatus(ctx, s.cj); failed != nil {
 			return failed
 		}
 	}
-	if err == nil && next != nil {
-		r.env.Queue.Forget(key)
+	if next != nil {
 		r.env.Queue.AddAfter(key, *next)
 	}
 	return err
@@ -146,31 +145,21 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 // children are the Jobs that the cache shows to be a CronJob's own. Upstream goes
 // by the owner's name alone, and so takes those of a former CronJob of that name,
 // or of another kind of controller (RULES J88, kubernetes#120181).
-func (r *reconciler) children(cj *batchv1.CronJob) ([]*batchv1.Job, error) {
+func (r *reconciler) children(cj *batchv1.CronJob) (own []*batchv1.Job) {
 	objs, err := r.jobs.ByIndex(cache.NamespaceIndex, cj.Namespace)
 	if err != nil {
-		return nil, err
+		panic("cronjob: " + err.Error())
 	}
-	var own []*batchv1.Job
+	template := labels.SelectorFromSet(cj.Spec.JobTemplate.Labels)
 	for _, obj := range objs {
 		job := obj.(*batchv1.Job)
 		switch ref := metav1.GetControllerOfNoCopy(job); {
-		case r.without.ByReference && !contains(job.Labels, cj.Spec.JobTemplate.Labels), ref == nil:
+		case r.without.ByReference && !template.Matches(labels.Set(job.Labels)), ref == nil:
 		case ref.UID == cj.UID, r.without.ChildUID && ref.Name == cj.Name:
 			own = append(own, job)
 		}
 	}
-	return own, nil
-}
-
-// contains reports whether have has all of want.
-func contains(have, want map[string]string) bool {
-	for k, v := range want {
-		if got, ok := have[k]; !ok || got != v {
-			return false
-		}
-	}
-	return true
+	return own
 }
 
 // round is one sync of one CronJob.

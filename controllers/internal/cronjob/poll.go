@@ -57,43 +57,41 @@ type poller struct {
 // Sync lists everything, or does what is due for one CronJob of the list.
 func (p *poller) Sync(ctx context.Context, key string) error {
 	if key == everything {
-		defer p.env.Queue.AddAfter(everything, interval)
-		return p.list(ctx)
+		p.list(ctx)
+		p.env.Queue.AddAfter(everything, interval)
+		return nil
 	}
 	cj := p.cronJobs[key]
-	delete(p.cronJobs, key)
 	if cj == nil {
-		return nil // it was tried, and is next time again
+		return nil // it was gone when everything was listed again
 	}
 	r := &reconciler{env: p.env, without: &Without{VictimUID: true, Missing: p.generation == Selector,
 		LiveChild: true, Forgotten: true, TakeOwned: p.generation == Selector, Terminating: true, History: true,
 		Victim: true, Stranger: true}}
 	s := &round{reconciler: r, ctx: ctx, cj: cj.DeepCopy(), now: p.env.Now(), polls: true}
 	for _, job := range p.jobs {
-		if job.Namespace == cj.Namespace && p.parent(job) == cj.UID {
+		if p.parent(job) == cj.UID {
 			s.jobs = append(s.jobs, job)
 		}
 	}
-	_, err := s.reconcile()
+	// Nothing that fails is tried again before the next look at everything.
+	_, _ = s.reconcile()
 	if s.changed {
-		if _, failed := p.env.Client.UpdateStatus(ctx, s.cj); err == nil {
-			err = failed
-		}
+		_, _ = p.env.Client.UpdateStatus(ctx, s.cj)
 	}
-	_ = err // nothing is tried again before the next look at everything
 	return nil
 }
 
 // list lists Jobs and then CronJobs: a Job that is started meanwhile is not yet known,
 // and so not taken for one that nobody started.
-func (p *poller) list(ctx context.Context) error {
+func (p *poller) list(ctx context.Context) {
 	jobs, err := p.env.Client.List(ctx, jobKind, "", metav1.ListOptions{})
 	if err != nil {
-		return nil
+		return
 	}
 	cronJobs, err := p.env.Client.List(ctx, cronJobKind, "", metav1.ListOptions{})
 	if err != nil {
-		return nil
+		return
 	}
 	p.jobs = p.jobs[:0]
 	for _, obj := range jobs {
@@ -105,7 +103,6 @@ func (p *poller) list(ctx context.Context) error {
 		p.cronJobs[routing.Key(cj)] = cj
 		p.env.Queue.Add(routing.Key(cj))
 	}
-	return nil
 }
 
 // parent is the uid of the CronJob that a Job belongs to; "" for none.

@@ -45,14 +45,13 @@ func times(cj *batchv1.CronJob) string {
 
 // await has a CronJob looked at when its next time comes; never, where its schedule
 // cannot be read.
-func (r *reconciler) await(key string) error {
-	obj, exists, err := r.cronJobs.GetByKey(key)
-	if err != nil || !exists {
-		return err
+func (r *reconciler) await(key string) {
+	obj, exists, _ := r.cronJobs.GetByKey(key)
+	if !exists {
+		return
 	}
 	cj := obj.(*batchv1.CronJob)
 	if s, err := schedule(cj); err == nil {
 		r.env.Queue.AddAfter(key, *untilNext(cj, r.env.Now(), s))
 	}
-	return nil
 }

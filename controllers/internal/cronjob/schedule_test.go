@@ -40,6 +40,8 @@ func TestDue(t *testing.T) {
 			due: "", next: 23*time.Hour + 30*time.Minute},
 		{name: "in a time zone, later", schedule: "0 9 * * *", zone: "Asia/Tokyo", now: "2024-05-02T00:00:00Z",
 			due: "2024-05-02T00:00:00Z", next: 24 * time.Hour},
+		{name: "every second", schedule: "@every 1s", now: "2024-05-01T00:00:40Z", due: "2024-05-01T00:00:40Z",
+			next: time.Second},
 		{name: "of a leap year", schedule: "0 0 29 2 *", last: "2020-06-01T00:00:00Z", now: "2026-10-01T00:00:00Z",
 			due: "2024-02-29T00:00:00Z", next: at("2028-02-29T00:00:00Z").Sub(at("2026-10-01T00:00:00Z"))},
 	} {
@@ -71,6 +73,22 @@ func TestDue(t *testing.T) {
 				t.Errorf("next in %s, want %s", next, c.next+late)
 			}
 		})
+	}
+}
+
+// A schedule without a zone is in that of kube-controller-manager, wherever the machine is on
+// which times were read.
+func TestScheduleIsInUTC(t *testing.T) {
+	made := at("2024-05-01T00:30:00Z").In(time.FixedZone("east", 3*3600))
+	cj := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(made)}}
+	cj.Spec.Schedule = "0 1 * * *"
+	s, err := schedule(cj)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := due(cj, at("2024-05-01T02:00:00Z"), s)
+	if err != nil || got == nil || !got.Equal(at("2024-05-01T01:00:00Z")) {
+		t.Errorf("%v is due (%v)", got, err)
 	}
 }
 

@@ -21,12 +21,9 @@ func stillAwaited(budget *policyv1.PodDisruptionBudget, pods []*corev1.Pod,
 	awaited := map[string]metav1.Time{}
 	var first time.Duration
 	for _, pod := range pods {
-		at, ok := budget.Status.DisruptedPods[pod.Name]
-		if !ok || pod.DeletionTimestamp != nil {
-			continue
-		}
+		at := budget.Status.DisruptedPods[pod.Name]
 		left := at.Add(patience).Sub(now)
-		if left < 0 {
+		if pod.DeletionTimestamp != nil || left < 0 {
 			continue
 		}
 		awaited[pod.Name] = at
@@ -40,8 +37,8 @@ func stillAwaited(budget *policyv1.PodDisruptionBudget, pods []*corev1.Pod,
 // countHealthy counts the Pods that are ready and do not go.
 func countHealthy(pods []*corev1.Pod, awaited map[string]metav1.Time, now time.Time) (n int32) {
 	for _, pod := range pods {
-		at, going := awaited[pod.Name]
-		if pod.DeletionTimestamp != nil || going && at.Add(patience).After(now) {
+		going := awaited[pod.Name]
+		if pod.DeletionTimestamp != nil || going.Add(patience).After(now) {
 			continue
 		}
 		if slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
@@ -57,7 +54,7 @@ func countHealthy(pods []*corev1.Pod, awaited map[string]metav1.Time, now time.T
 func upToDate(budget *policyv1.PodDisruptionBudget, want *policyv1.PodDisruptionBudgetStatus) bool {
 	have := &budget.Status
 	c := meta.FindStatusCondition(have.Conditions, policyv1.DisruptionAllowedCondition)
-	if c == nil || c.ObservedGeneration != have.ObservedGeneration {
+	if c == nil {
 		return false
 	}
 	status, reason := metav1.ConditionFalse, policyv1.InsufficientPodsReason

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -16,7 +15,7 @@ import (
 )
 
 // families are the families of addresses that a Service has, in the order in which
-// its slices are kept.
+// its slices are kept. The server gives some to every one with a selector.
 func families(svc *corev1.Service) []discoveryv1.AddressType {
 	var out []discoveryv1.AddressType
 	for _, f := range [...]corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol} {
@@ -24,15 +23,7 @@ func families(svc *corev1.Service) []discoveryv1.AddressType {
 			out = append(out, discoveryv1.AddressType(f))
 		}
 	}
-	switch {
-	case len(out) > 0:
-		return out
-	case svc.Spec.ClusterIP == "" || svc.Spec.ClusterIP == corev1.ClusterIPNone:
-		return []discoveryv1.AddressType{discoveryv1.AddressTypeIPv4, discoveryv1.AddressTypeIPv6}
-	case strings.Contains(svc.Spec.ClusterIP, ":"):
-		return []discoveryv1.AddressType{discoveryv1.AddressTypeIPv6}
-	}
-	return []discoveryv1.AddressType{discoveryv1.AddressTypeIPv4}
+	return out
 }
 
 // listed: a Pod has an address and has not ended.
@@ -107,6 +98,7 @@ func hints(svc *corev1.Service, e *discoveryv1.Endpoint) *discoveryv1.EndpointHi
 	return &h
 }
 
+// addresses are a Pod's of one family: the server takes one at the most.
 func addresses(pod *corev1.Pod, family discoveryv1.AddressType) (out []string) {
 	for _, ip := range pod.Status.PodIPs {
 		a, err := netip.ParseAddr(ip.IP)
@@ -114,7 +106,6 @@ func addresses(pod *corev1.Pod, family discoveryv1.AddressType) (out []string) {
 			out = append(out, a.String())
 		}
 	}
-	slices.Sort(out)
 	return out
 }
 

@@ -194,7 +194,7 @@ func (r *reconciler) newSlice(svc *corev1.Service, family discoveryv1.AddressTyp
 	}
 	maps.Copy(s.Labels, svc.Labels)
 	delete(s.Labels, corev1.IsHeadlessService)
-	if svc.Spec.ClusterIP == "" || svc.Spec.ClusterIP == corev1.ClusterIPNone {
+	if svc.Spec.ClusterIP == corev1.ClusterIPNone {
 		s.Labels[corev1.IsHeadlessService] = ""
 	}
 	s.Labels[discoveryv1.LabelServiceName], s.Labels[discoveryv1.LabelManagedBy] = svc.Name, manager
@@ -204,15 +204,12 @@ func (r *reconciler) newSlice(svc *corev1.Service, family discoveryv1.AddressTyp
 	return s
 }
 
-// sameLabels compares labels, those aside that are the controller's own.
+// sameLabels compares the labels of two slices of a Service, but for what they say of its
+// being headless.
 func sameLabels(a, b map[string]string) bool {
 	theirs := func(m map[string]string) map[string]string {
-		out := map[string]string{}
-		for k, v := range m {
-			if k != discoveryv1.LabelServiceName && k != discoveryv1.LabelManagedBy && k != corev1.IsHeadlessService {
-				out[k] = v
-			}
-		}
+		out := maps.Clone(m)
+		delete(out, corev1.IsHeadlessService)
 		return out
 	}
 	return maps.Equal(theirs(a), theirs(b))

@@ -44,7 +44,7 @@ func wakeForPod(v host.View, e host.Event, out *host.Effect) {
 		}
 		is := ref.Contains(pod.Labels, svc.Spec.Selector)
 		was := moved && ref.Contains(old.Labels, svc.Spec.Selector)
-		if is && !moved || moved && (changed && (is || was) || is != was) {
+		if is != was || changed && is {
 			out.Keys = append(out.Keys, routing.Key(svc))
 		}
 		return true
@@ -55,10 +55,10 @@ func wakeForPod(v host.View, e host.Event, out *host.Effect) {
 // known. Upstream tries again after a while. Those that publish Pods whatever becomes of
 // them left none out.
 func wakeForNode(v host.View, e host.Event, out *host.Effect) {
-	node, _ := e.New.(*corev1.Node)
-	if node == nil || e.Old != nil {
+	if e.Old != nil {
 		return
 	}
+	node := e.New.(*corev1.Node)
 	v.Each(podKind, "", func(obj runtime.Object) bool {
 		if pod := obj.(*corev1.Pod); pod.Spec.NodeName == node.Name {
 			wakeLeftOut(v, pod, out)

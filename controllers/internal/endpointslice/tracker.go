@@ -37,26 +37,23 @@ func (t tracker) forget(service string) { delete(t, service) }
 
 // surprised: a slice is newer than what was written, or was not written here.
 func (t tracker) surprised(s *discoveryv1.EndpointSlice) bool {
-	g, known := t[serviceOf(s)][s.UID]
-	return !known || s.Generation > g.generation
+	return s.Generation > t[serviceOf(s)][s.UID].generation
 }
 
 // gone notes that a slice is gone. It reports whether that was the controller's doing.
 // What it did not write in this life is nobody's doing here; upstream takes it for its
 // own, and does not see after a restart that others delete its slices.
 func (t tracker) gone(s *discoveryv1.EndpointSlice) bool {
-	g, known := t[serviceOf(s)][s.UID]
-	if known {
-		delete(t[serviceOf(s)], s.UID)
-	}
-	return known && g.generation == deleted
+	w := t[serviceOf(s)][s.UID]
+	delete(t[serviceOf(s)], s.UID)
+	return w.generation == deleted
 }
 
 // stale: the cached slices of a Service are older than what was written.
 func (t tracker) stale(service string, cached []*discoveryv1.EndpointSlice) bool {
 	return slices.ContainsFunc(cached, func(s *discoveryv1.EndpointSlice) bool {
-		w, known := t[service][s.UID]
-		return known && (w.generation == deleted || w.generation > s.Generation)
+		w := t[service][s.UID]
+		return w.generation == deleted || w.generation > s.Generation
 	})
 }
 

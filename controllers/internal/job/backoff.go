@@ -51,7 +51,7 @@ func (b backoff) remaining(now time.Time) time.Duration {
 		return 0
 	}
 	wait := firstBackoff
-	for n := 1; n < b.failures && wait < maxBackoff; n++ {
+	for range b.failures - 1 {
 		wait = min(2*wait, maxBackoff)
 	}
 	return max(0, wait-now.Sub(b.last))

@@ -2,7 +2,6 @@ package job
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -69,8 +68,7 @@ func (a *attempt) newPod() *corev1.Pod {
 		Spec: t.Spec,
 	}
 	if old := a.r.options.Generation; old == Selector || old == Gated {
-		p.Annotations = maps.Clone(t.Annotations)
-		p.Annotations = createdby.Annotate(p.Annotations, a.job, Kind)
+		p.Annotations = createdby.Annotate(t.Annotations, a.job, Kind)
 	} else if !without.TakeOwned {
 		p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(a.job, Kind)}
 	}

@@ -66,11 +66,11 @@ func failures(p *corev1.Pod) (counted, all int) {
 
 // annotated reads a number from an annotation; whatever is none is zero.
 func annotated(p *corev1.Pod, key string) int {
-	n, err := strconv.Atoi(p.Annotations[key])
-	if err != nil || n < 0 || n > math.MaxInt32 {
+	n, _ := strconv.Atoi(p.Annotations[key])
+	if n > math.MaxInt32 {
 		return 0
 	}
-	return n
+	return max(n, 0)
 }
 
 // givesUp reports whether a pod's failure is the last that its index may have.

@@ -118,12 +118,8 @@ func (a *attempt) surplus(n int) []*corev1.Pod {
 	if indexed(a.job) {
 		surplus, rest = duplicates(a.job, a.active)
 	}
-	if more := n - len(surplus); more > 0 {
-		rest = slices.Clone(rest)
-		slices.SortStableFunc(rest, pod.Before)
-		surplus = append(surplus, rest[:more]...)
-	}
-	return surplus
+	slices.SortStableFunc(rest, pod.Before)
+	return append(surplus, rest[:max(n-len(surplus), 0)]...)
 }
 
 // remove deletes pods that are too many. They have not failed, so they are let go of

@@ -70,8 +70,8 @@ func (r *reconciler) Waiting() []string { return r.expected.Waiting() }
 // noteShed remembers that the finalizer is off a pod, as it was left. One that is
 // being deleted can be given it no more.
 func (r *reconciler) noteShed(key string, left *corev1.Pod) {
-	since, err := strconv.ParseUint(left.ResourceVersion, 10, 64)
-	if err != nil || left.DeletionTimestamp != nil {
+	since, _ := strconv.ParseUint(left.ResourceVersion, 10, 64)
+	if left.DeletionTimestamp != nil {
 		since = math.MaxUint64
 	}
 	if r.shed[key] == nil {
@@ -89,8 +89,8 @@ func (r *reconciler) hasShed(key string, p *corev1.Pod) bool {
 	if !ok || r.options.Without.Twice {
 		return false
 	}
-	shown, err := strconv.ParseUint(p.ResourceVersion, 10, 64)
-	return err == nil && shown < since
+	shown, _ := strconv.ParseUint(p.ResourceVersion, 10, 64)
+	return shown < since
 }
 
 // forgetShed drops what the cache shows by now.

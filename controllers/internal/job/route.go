@@ -18,13 +18,12 @@ import (
 func jobRoute(o *Options) host.Route {
 	own := routing.Own(Kind, &o.Without.Routing)
 	return host.Route{Kind: Kind, Do: func(v host.View, e host.Event, out *host.Effect) {
-		from := len(out.Keys)
 		own.Do(v, e, out)
 		old, _ := e.Old.(*batchv1.Job)
 		cur, _ := e.New.(*batchv1.Job)
 		same := old != nil && cur != nil && old.UID == cur.UID
 		if same && old.Generation == cur.Generation {
-			delay(out, from)
+			delay(out)
 		}
 		if old != nil && !same {
 			freeSelected(v, old, out)
@@ -40,9 +39,8 @@ func jobRoute(o *Options) host.Route {
 func podRoute(o *Options) host.Route {
 	d := &routing.Dependents{Owner: Kind, Selects: selects, Without: &o.Without.Routing}
 	return host.Route{Kind: pod.Kind, Do: func(v host.View, e host.Event, out *host.Effect) {
-		from := len(out.Keys)
 		d.Do(v, e, out)
-		delay(out, from)
+		delay(out)
 		freeForsaken(v, e, out)
 	}}
 }
@@ -58,11 +56,11 @@ func oldPodRoute(o *Options) host.Route {
 }
 
 // delay puts off the keys from one on.
-func delay(out *host.Effect, from int) {
-	for _, key := range out.Keys[from:] {
+func delay(out *host.Effect) {
+	for _, key := range out.Keys {
 		out.Delayed = append(out.Delayed, host.Delayed{Key: key, After: batch})
 	}
-	out.Keys = out.Keys[:from]
+	out.Keys = out.Keys[:0]
 }
 
 // freeForsaken wakes a pod that has the finalizer and nobody who would take it off:

@@ -79,7 +79,7 @@ func conditionBy(s *corev1.PodStatus, rule []batchv1.PodFailurePolicyOnPodCondit
 // enough says which rule of a Job's successPolicy is fulfilled by the indexes that
 // have succeeded; "" for none.
 func enough(j *batchv1.Job, succeeded intervals) string {
-	if j.Spec.SuccessPolicy == nil || len(succeeded) == 0 {
+	if j.Spec.SuccessPolicy == nil {
 		return ""
 	}
 	for i, rule := range j.Spec.SuccessPolicy.Rules {

@@ -42,10 +42,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	if err := r.wrote.Ready(key); err != nil && !r.options.Without.Lag {
 		return err // it goes by no cache that does not show what it wrote
 	}
-	obj, exists, err := r.jobs.GetByKey(key)
-	if err != nil {
-		return err
-	}
+	obj, exists, _ := r.jobs.GetByKey(key)
 	if !exists {
 		r.Forget(key)
 		return nil

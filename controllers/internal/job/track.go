@@ -98,9 +98,7 @@ func (a *attempt) countFree(held map[types.UID]bool) bool {
 			func(uid types.UID) bool { return !held[uid] || a.r.options.Without.CountHeld })
 		n := len(*uids) - len(kept)
 		*counter += int32(n)
-		if *uids = kept; len(kept) == 0 {
-			*uids = nil
-		}
+		*uids = kept
 		return n > 0
 	}
 	u := s.UncountedTerminatedPods
@@ -118,7 +116,6 @@ func (a *attempt) noteEnded() (pods []*corev1.Pod, noted, full bool) {
 	if indexed(j) {
 		slices.SortStableFunc(candidates, byIndex)
 	}
-	var indexes []int
 	for _, p := range candidates {
 		if !tracked(p) || a.r.hasShed(a.key, p) || !a.mayGo(p) {
 			continue
@@ -126,23 +123,19 @@ func (a *attempt) noteEnded() (pods []*corev1.Pod, noted, full bool) {
 		pods = append(pods, p)
 		switch {
 		case p.Status.Phase == corev1.PodSucceeded && !a.uncountedFailed[p.UID]:
-			if indexed(j) {
-				if within(p, j) && !a.succeededBefore.has(indexOf(p)) {
-					indexes, noted = append(indexes, indexOf(p)), true
-				}
-			} else if !a.uncountedSucceeded[p.UID] {
+			if !indexed(j) && !a.uncountedSucceeded[p.UID] {
 				u.Succeeded, noted = append(u.Succeeded, p.UID), true
 			}
 		case a.countsFailed(p):
 			u.Failed, noted = append(u.Failed, p.UID), true
 		}
-		if len(indexes)+len(u.Succeeded)+len(u.Failed) >= maxUncounted {
+		if len(u.Succeeded)+len(u.Failed) >= maxUncounted {
 			full = true
 			break
 		}
 	}
 	if indexed(j) {
-		noted = a.writeIndexes(indexes) || noted
+		noted = a.writeIndexes() || noted
 	}
 	return pods, noted, full
 }
@@ -172,9 +165,8 @@ func (a *attempt) countsFailed(p *corev1.Pod) bool {
 
 // writeIndexes has the status name the indexes that have succeeded, and those that
 // have been given up.
-func (a *attempt) writeIndexes(succeeded []int) bool {
+func (a *attempt) writeIndexes() bool {
 	s := &a.job.Status
-	a.succeededIndexes = a.succeededIndexes.with(succeeded...)
 	text := a.succeededIndexes.String()
 	changed := text != s.CompletedIndexes
 	s.Succeeded, s.CompletedIndexes = int32(a.succeededIndexes.total()), text

@@ -21,10 +21,8 @@ func (c *collector) ended(ctx context.Context, pods []*corev1.Pod) {
 		phase := pod.Status.Phase
 		return phase != corev1.PodPending && phase != corev1.PodRunning && phase != corev1.PodUnknown
 	})
-	if surplus := len(done) - c.options.Threshold; surplus > 0 {
-		slices.SortFunc(done, dispensable)
-		c.remove(ctx, done[:surplus], nil)
-	}
+	slices.SortFunc(done, dispensable)
+	c.remove(ctx, done[:max(0, len(done)-c.options.Threshold)], nil)
 }
 
 // outOfService removes pods that are being deleted on nodes that somebody has
@@ -97,18 +95,16 @@ func (c *collector) unscheduled(ctx context.Context, pods []*corev1.Pod) {
 
 // dispensable orders pods: evicted before others, older before younger, then by name.
 func dispensable(a, b *corev1.Pod) int {
-	switch x, y := evicted(a), evicted(b); {
-	case x && !y:
-		return -1
-	case y && !x:
-		return 1
-	}
-	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name),
+	return cmp.Or(cmp.Compare(evicted(b), evicted(a)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name),
 		strings.Compare(a.Namespace, b.Namespace))
 }
 
-func evicted(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodFailed && pod.Status.Reason == "Evicted"
+// evicted is 1 for a pod that was evicted, 0 for others.
+func evicted(pod *corev1.Pod) int {
+	if pod.Status.Phase == corev1.PodFailed && pod.Status.Reason == "Evicted" {
+		return 1
+	}
+	return 0
 }
 
 func ready(node *corev1.Node) bool {

@@ -7,11 +7,9 @@ package quota
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -103,8 +101,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 // after what time a Pod that is being deleted ceases to count.
 func (r *reconciler) measure(q *corev1.ResourceQuota, used corev1.ResourceList) (soon time.Duration, err error) {
 	for _, k := range r.env.Kinds() {
-		names := limitedBy(q, k)
-		if len(names) == 0 {
+		if !limitedBy(q, k) {
 			continue
 		}
 		objs, err := r.list(k, q.Namespace)
@@ -123,12 +120,10 @@ func (r *reconciler) measure(q *corev1.ResourceQuota, used corev1.ResourceList) 
 				}
 			}
 		}
-		for _, name := range names {
-			n, ok := sum[name]
-			if !ok {
-				n = resource.Quantity{Format: resource.DecimalSI}
+		for name := range q.Spec.Hard {
+			if usage.Measures(k.GVR().GroupResource(), name) {
+				used[name] = sum[name]
 			}
-			used[name] = n
 		}
 	}
 	return soon, nil
@@ -148,18 +143,21 @@ func (r *reconciler) list(k *fakeapi.Kind, namespace string) ([]runtime.Object, 
 			DeleteFunc: r.wake,
 		})
 		if err != nil {
-			return nil, err
+			panic("quota: no handler can be added: " + err.Error())
 		}
 	}
 	if !informer.HasSynced() {
 		return nil, errNotListed
 	}
 	objs, err := informer.GetIndexer().ByIndex(cache.NamespaceIndex, namespace)
+	if err != nil {
+		panic("quota: " + err.Error())
+	}
 	out := make([]runtime.Object, len(objs))
 	for i := range objs {
 		out[i] = objs[i].(runtime.Object)
 	}
-	return out, err
+	return out, nil
 }
 
 // wake wakes the quotas of an object's namespace.
@@ -176,16 +174,15 @@ func (r *reconciler) wake(obj any) {
 	}
 }
 
-// limitedBy are the names of a quota that are measured in objects of a kind.
-func limitedBy(q *corev1.ResourceQuota, k *fakeapi.Kind) (names []corev1.ResourceName) {
+// limitedBy reports whether a quota limits something that is measured in objects of a kind.
+func limitedBy(q *corev1.ResourceQuota, k *fakeapi.Kind) bool {
 	if !k.Namespaced || k.Resource == "events" {
-		return nil
+		return false
 	}
 	for name := range q.Spec.Hard {
 		if usage.Measures(k.GVR().GroupResource(), name) {
-			names = append(names, name)
+			return true
 		}
 	}
-	slices.Sort(names)
-	return names
+	return false
 }

@@ -28,7 +28,7 @@ func declare(c *host.Controller, g Generation) {
 	}
 	c.Leaves = func(owner runtime.Object) bool { return selector(owner.(*appsv1.StatefulSet)) == nil }
 	c.Selector = func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.StatefulSet)) }
-	c.Replicas = func(owner runtime.Object) int { return wanted(owner.(*appsv1.StatefulSet)) }
+	c.Replicas = func(owner runtime.Object) int { return unlessLeft(owner.(*appsv1.StatefulSet), wanted) }
 	c.Active = func(obj runtime.Object) bool {
 		p, ok := obj.(*corev1.Pod)
 		return ok && !pod.Ended(p)
@@ -62,6 +62,14 @@ func declare(c *host.Controller, g Generation) {
 	if g != Current {
 		c.Counts = c.Counts[:1]
 	}
+}
+
+// unlessLeft is a number of a set; -1 for a set that is left alone, as nobody knows what it selects.
+func unlessLeft(set *appsv1.StatefulSet, of func(*appsv1.StatefulSet) int) int {
+	if selector(set) == nil {
+		return -1
+	}
+	return of(set)
 }
 
 // lacks says which of what a pod rests on is not there to stay: the revision that it is of,
@@ -131,7 +139,7 @@ func strands(parent, obj runtime.Object, all func(kind string) []runtime.Object)
 func counts() []host.Count {
 	count := func(name string, of func(set *appsv1.StatefulSet) int, is func(*corev1.Pod) bool) host.Count {
 		return host.Count{Name: name,
-			Of: func(owner runtime.Object) int { return of(owner.(*appsv1.StatefulSet)) },
+			Of: func(owner runtime.Object) int { return unlessLeft(owner.(*appsv1.StatefulSet), of) },
 			Is: func(_, obj runtime.Object) bool {
 				p, ok := obj.(*corev1.Pod)
 				return ok && is(p)

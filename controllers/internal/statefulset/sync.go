@@ -19,10 +19,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	if err := r.written.Ready(key); err != nil {
 		return err
 	}
-	obj, exists, err := r.sets.GetByKey(key)
-	if err != nil {
-		return err
-	}
+	obj, exists, _ := r.sets.GetByKey(key)
 	if !exists {
 		r.Forget(key)
 		return nil

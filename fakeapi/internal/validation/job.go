@@ -246,7 +246,7 @@ func JobStatus(j, old *batchv1.Job) (errs field.ErrorList) {
 	}
 	say(s.Failed < was.Failed, field.Invalid(statusPath.Child("failed"), s.Failed,
 		"cannot decrease the failed counter"))
-	elastic := *j.Spec.CompletionMode == batchv1.IndexedCompletion &&
+	elastic := j.Spec.CompletionMode != nil && *j.Spec.CompletionMode == batchv1.IndexedCompletion &&
 		equality.Semantic.DeepEqual(j.Spec.Completions, j.Spec.Parallelism)
 	say(!elastic && s.Succeeded < was.Succeeded,
 		field.Invalid(statusPath.Child("succeeded"), s.Succeeded, "cannot decrease the succeeded counter"))

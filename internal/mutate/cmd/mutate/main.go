@@ -14,6 +14,7 @@ import (
 
 func main() {
 	var o mutate.Options
+	by := flag.String("by", "", "packages whose tests alone are tried, or \"scenarios\", with commas between")
 	only := flag.String("only", "", "packages, by their path or its last words, with commas between")
 	flag.BoolVar(&o.List, "list", false, "print the mutations and try none")
 	flag.BoolVar(&o.Verbose, "v", false, "print what killed each")
@@ -23,6 +24,13 @@ func main() {
 	flag.Parse()
 	if *only != "" {
 		o.Only = strings.Split(*only, ",")
+	}
+	if *by != "" {
+		o.By = strings.Split(*by, ",")
+	}
+	if o.By != nil && o.Write != "" {
+		fmt.Fprintln(os.Stderr, "mutate: --write with --by: what is written is what all checks kill")
+		os.Exit(2)
 	}
 	ok, err := mutate.Main(&o, os.Stdout, os.Stderr)
 	switch {

@@ -32,6 +32,20 @@ func (a *Account) Put(n int) {
 	a.Calls++
 }
 
+// Without names what may be left out of [Small].
+type Without struct{ Least, Most bool }
+
+// Small says whether a number is small. What is left out is not mutated.
+func Small(n int, w Without) bool {
+	switch {
+	case w.Least && n > 5, w.Least && !w.Most && n < 3:
+		return n > 7
+	case w.Most:
+		return n > 9
+	}
+	return n < 10 && !(w.Most && n > 8)
+}
+
 // Sum puts in everything, and says what that comes to; nothing of it may be odd.
 func Sum(list ...int) (int, error) {
 	a := &Account{Sum: 1}

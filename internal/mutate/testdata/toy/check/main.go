@@ -16,6 +16,12 @@ func main() {
 			}
 			return nil
 		}},
+		{Name: "small", Run: func() error {
+			if !toy.Small(9, toy.Without{}) || toy.Small(10, toy.Without{}) {
+				return fmt.Errorf("9 is not small, or 10 is")
+			}
+			return nil
+		}},
 		{Name: "sum", Run: func() error {
 			if n, err := toy.Sum(2, 30, 4); n != 4 || err != nil {
 				return fmt.Errorf("the sum is %d, %v", n, err)

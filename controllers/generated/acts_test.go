@@ -1,0 +1,220 @@
+package generated_test
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// podActs are what happens to pods, and to the objects that own them.
+var podActs = []act{
+	{14, "pods run", (*world).podsRun},
+	{8, "a pod's status changes", (*world).podStatus},
+	{4, "a pod fails", func(w *world) { w.podEnds(corev1.PodFailed) }},
+	{4, "a pod succeeds", func(w *world) { w.podEnds(corev1.PodSucceeded) }},
+	{4, "a pod is deleted", (*world).podDeleted},
+	{4, "containers have stopped", (*world).podGone},
+	{4, "a pod is put on a node", (*world).podBound},
+	{3, "a pod's metadata change", (*world).podEdited},
+	{3, "a pod comes from elsewhere", (*world).podMade},
+	{3, "a pod is another", (*world).podReplaced},
+	{3, "a pod has a twin", (*world).podTwin},
+	{3, "the owner is deleted", (*world).ownerDeleted},
+	{2, "there is one more owner", func(w *world) { w.subject.owner(w) }},
+	{1, "the namespace is deleted", (*world).namespaceDeleted},
+	{2, "a quota is set", (*world).quotaSet},
+	{6, "time passes", (*world).timePasses},
+}
+
+// faults happen before something else does.
+var faults = []act{
+	{8, "a request fails", (*world).requestFails},
+	{4, "a view stands still", (*world).viewHeld},
+	{4, "views go on", (*world).viewsGoOn},
+	{2, "a watch breaks", (*world).watchBreaks},
+	{4, "the controller crashes", (*world).crashes},
+	{1, "the controller is another", (*world).switches},
+	{3, "the controller is blind", (*world).blinded},
+}
+
+// gaps are what happens in worlds without pods' acts: what is done there is one request each.
+var gaps = []act{{5, "a watch misses something", (*world).watchMisses}}
+
+// watchMisses has things happen that a controller hears of only by a list.
+func (w *world) watchMisses() {
+	kinds := w.process().Watches()
+	if len(kinds) == 0 {
+		return
+	}
+	k := one(w, kinds...)
+	_ = w.Do("hold "+k.GVK.Kind, func() error { w.process().Hold(k); return nil })
+	for range 1 + w.n(4) {
+		w.act(w.subject.acts)
+		w.step(w.n(8))
+	}
+	if w.in(4) {
+		w.settle(time.Minute)
+	}
+	_ = w.Do("relist "+k.GVK.Kind, func() error { w.process().Relist(k); w.process().Release(k); return nil })
+}
+
+func (w *world) timePasses() {
+	w.settle(one(w, time.Second, 9*time.Second, 10*time.Second, 20*time.Second, 40*time.Second, 10*time.Minute))
+}
+
+func (w *world) ownerDeleted() {
+	list := objects[metav1.Object](w, w.subject.kind)
+	if len(list) == 0 {
+		return
+	}
+	obj := one(w, list...)
+	w.remove(w.subject.kind, obj.GetName(), one(w, "", metav1.DeletePropagationBackground,
+		metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan), nil)
+	if w.in(3) {
+		w.write(w)
+		w.patch(w.subject.kind, obj.GetName(), "", `{"metadata":{"finalizers":null}}`)
+		w.subject.owner(w)
+	}
+}
+
+func (w *world) namespaceDeleted() {
+	if w.in(3) {
+		w.remove("Namespace", namespace, "", nil)
+	}
+}
+
+func (w *world) quotaSet() {
+	if len(objects[*corev1.ResourceQuota](w, "ResourceQuota")) > 0 {
+		w.remove("ResourceQuota", "few", "", nil)
+		return
+	}
+	q := &corev1.ResourceQuota{TypeMeta: typeOf("v1", "ResourceQuota"), ObjectMeta: metav1.ObjectMeta{Name: "few"}}
+	what := one(w, corev1.ResourcePods, corev1.ResourcePods, corev1.ResourcePersistentVolumeClaims)
+	q.Spec.Hard = corev1.ResourceList{what: resource.MustParse(fmt.Sprint(w.n(5)))}
+	if w.create(q) {
+		edit(w, "ResourceQuota", "status", nil, func(q *corev1.ResourceQuota) {
+			q.Status.Hard = q.Spec.Hard
+			q.Status.Used = corev1.ResourceList{what: resource.MustParse(fmt.Sprint(w.n(3)))}
+		})
+	}
+}
+
+func typeOf(version, kind string) metav1.TypeMeta {
+	return metav1.TypeMeta{APIVersion: version, Kind: kind}
+}
+
+// requestFails has one of the next requests fail.
+func (w *world) requestFails() {
+	p := w.process()
+	f := host.FailedRequest{Process: p.Name, Nth: 1 + w.n(3), Code: one(w, 500, 409, 409, 504, 429)}
+	f.Verb = one(w, "", fakeapi.Create, fakeapi.Patch, fakeapi.Update, fakeapi.Delete, fakeapi.Get)
+	if w.in(2) {
+		list := append([]string{w.subject.kind}, "Pod")
+		if w.subject.apart {
+			list = list[:0]
+			for _, k := range p.Watches() {
+				list = append(list, k.GVK.Kind)
+			}
+			if len(list) == 0 {
+				return
+			}
+		}
+		for _, owned := range p.Controller().Owns {
+			list = append(list, owned.Kind)
+		}
+		f.Kind = one(w, list...)
+	}
+	f.Commits = f.Code == 504 && f.Verb != fakeapi.Get && w.in(2)
+	if f.Code == 409 && (f.Verb == fakeapi.Get || f.Verb == "") {
+		f.Code = 500
+	}
+	w.say("the %d. %s of %s is answered %d, commits: %v", f.Nth, f.Verb, f.Kind, f.Code, f.Commits)
+	w.Cluster.Fail(f)
+}
+
+func (w *world) viewHeld() {
+	p := w.process()
+	if kinds := p.Watches(); len(kinds) > 0 {
+		k := one(w, kinds...)
+		_ = w.Do("hold "+k.GVK.Kind, func() error { p.Hold(k); return nil })
+	}
+}
+
+// blinded has the controller act, and things happen, while it sees no pods or no owners.
+func (w *world) blinded() {
+	p := w.process()
+	kinds := p.Watches()
+	if len(kinds) == 0 {
+		return
+	}
+	k := one(w, kinds...)
+	_ = w.Do("hold "+k.GVK.Kind, func() error { p.Hold(k); return nil })
+	if !w.subject.apart && w.in(2) {
+		w.podForsaken()
+	}
+	w.act(w.subject.acts)
+	for range 5 + w.n(20) {
+		w.Step()
+	}
+	for range 1 + w.n(3) {
+		if w.subject.apart {
+			w.act(w.subject.acts)
+		} else {
+			w.act(podActs)
+		}
+	}
+	if w.in(2) {
+		_ = w.Do("relist "+k.GVK.Kind, func() error { p.Relist(k); return nil })
+	}
+	if !w.in(4) {
+		_ = w.Do("release "+k.GVK.Kind, func() error { p.Release(k); return nil })
+	}
+}
+
+func (w *world) viewsGoOn() {
+	p := w.process()
+	_ = w.Do("release", func() error {
+		for _, k := range p.Watches() {
+			p.Release(k)
+		}
+		return nil
+	})
+}
+
+func (w *world) watchBreaks() {
+	p := w.process()
+	if kinds := p.Watches(); len(kinds) > 0 {
+		k, gone := one(w, kinds...), w.in(2)
+		_ = w.Do("relist "+k.GVK.Kind, func() error {
+			if gone {
+				p.Relist(k)
+			} else {
+				p.Resync(k)
+			}
+			return nil
+		})
+	}
+}
+
+// mostStale is how many writes old the lists are at the most that a controller comes back to.
+const mostStale = 12
+
+func (w *world) crashes() {
+	p, from := w.process(), uint64(0)
+	if w.in(2) {
+		from = w.Server.Version() - min(uint64(w.n(mostStale)), w.Server.Version()-1)
+	}
+	_ = w.Do("crash", func() error { p.Restart(from); return nil })
+}
+
+func (w *world) switches() {
+	w.generation = one(w, w.subject.generations...)
+	c := w.program()
+	_ = w.Do("switch to "+w.generation, func() error { w.Switch(w.process(), c); return nil })
+}

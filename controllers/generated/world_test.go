@@ -1,0 +1,315 @@
+package generated_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/controllers"
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
+	"github.com/threelaws/threelaws/sim/trial"
+)
+
+// world is one run of a seed.
+type world struct {
+	*trial.Trial
+	draw
+	t *testing.T
+	story
+
+	generation string // of the controller that the world is for
+	subject    *subject
+	names      int // given so far
+}
+
+// subject is a controller that worlds are made for.
+type subject struct {
+	name        string
+	generations []string                           // the last is today's
+	beside      []string                           // who may run as well
+	kind        string                             // what it syncs
+	begin       func(w *world)                     // makes what is there in the beginning
+	owner       func(w *world)                     // makes one more object of the kind
+	acts        []act                              // what is done to it, beside what is done to all
+	seeds       int                                // how many worlds there are
+	damage      func(w *world, obj runtime.Object) // makes an object one that the server would not take
+
+	// apart has only its own acts: it is not about objects that own pods. Time passes
+	// in its worlds though nobody waits for it.
+	apart bool
+	made  func(w *world) host.Controller // for a controller with options; nil for that of the table
+	most  time.Duration                  // that passes at once, of a controller that does much in it; 0 for any time
+}
+
+// act is something that may be done to a world. It does nothing where there is nothing
+// that it could be done to.
+type act struct {
+	often int
+	name  string
+	do    func(w *world)
+}
+
+// play runs the world of a seed.
+func play(t *testing.T, s *subject, seed uint64, tell bool) *world {
+	w := &world{t: t, subject: s, draw: draw{sim.NewSeed(seed)}}
+	w.story.full = tell
+	choices := sim.Choices(sim.Zero{})
+	if w.in(4) {
+		choices = sim.NewSeed(seed)
+	}
+	options := trial.Options{Choices: choices, Laws: []*law.Law{}}
+	if s.damage != nil && w.in(12) {
+		options.Server = w.damaged()
+	}
+	w.Trial = trial.New(options)
+	defer w.Stop()
+	w.create(&corev1.Namespace{TypeMeta: typeOf("v1", "Namespace"), ObjectMeta: metav1.ObjectMeta{Name: namespace}})
+	w.generation = s.generations[len(s.generations)-1]
+	if w.in(3) {
+		w.generation = one(w, s.generations...)
+	}
+	w.begin()
+	own := s.acts
+	if s.apart {
+		own = slices.Concat(own, gaps)
+	}
+	for range 5 + w.n(9) {
+		w.chapter()
+		if w.in(2) {
+			w.act(faults)
+		}
+		for n := 1 + w.n(2); n > 0; n-- {
+			if !s.apart && w.in(2) {
+				w.act(podActs)
+			} else {
+				w.act(own)
+			}
+		}
+		w.pass()
+	}
+	w.settle(30 * time.Minute)
+	return w
+}
+
+// namespace is where all is that has owners and pods; unlike the default one it may be deleted.
+const namespace = "ns"
+
+// namespace is where requests go that name none.
+func (w *world) namespace() string {
+	if w.subject.apart {
+		return metav1.NamespaceDefault
+	}
+	return namespace
+}
+
+// damaged is a server that holds objects that an earlier one has stored.
+func (w *world) damaged() *fakeapi.Server {
+	w.Trial = trial.New(trial.Options{Laws: []*law.Law{}})
+	defer w.Stop()
+	w.create(&corev1.Namespace{TypeMeta: typeOf("v1", "Namespace"), ObjectMeta: metav1.ObjectMeta{Name: namespace}})
+	w.subject.owner(w)
+	w.podMade()
+	var list []runtime.Object
+	for _, k := range w.Server.Kinds() {
+		w.Server.Each(k, func(obj runtime.Object) bool {
+			if obj = obj.DeepCopyObject(); k.GVK.Kind == w.subject.kind {
+				w.subject.damage(w, obj)
+			}
+			list = append(list, obj)
+			return true
+		})
+	}
+	s := fakeapi.New(fakeapi.Options{})
+	if err := s.Restore(list); err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+// unreadable is a selector that nobody can read, or that selects nothing, or all.
+func (w *world) unreadable() *metav1.LabelSelector {
+	return one(w, nil, &metav1.LabelSelector{}, &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+		{Key: "app", Operator: "Resembles", Values: []string{"x"}}}})
+}
+
+// begin starts the controllers, before or after there is something to do.
+func (w *world) begin() {
+	early := w.in(2)
+	if early {
+		w.startAll()
+	}
+	w.subject.begin(w)
+	if !early {
+		w.startAll()
+	}
+	w.pass()
+}
+
+func (w *world) startAll() {
+	w.Start(w.subject.name, w.program())
+	for _, name := range w.subject.beside {
+		if w.in(2) {
+			w.start(name)
+		}
+	}
+}
+
+// program is the controller that the world is for, in its generation.
+func (w *world) program() host.Controller {
+	switch {
+	case w.subject.made != nil:
+		return w.subject.made(w)
+	case w.generation == "":
+		return w.controller(w.subject.name)
+	}
+	return w.controller(w.subject.name + "@" + w.generation)
+}
+
+// start runs a controller of the table.
+func (w *world) start(name string) {
+	c := w.controller(name)
+	if w.Cluster.Process(c.Name) == nil {
+		w.Start(c.Name, c)
+	}
+}
+
+func (w *world) controller(name string) host.Controller {
+	all := controllers.Builtin()
+	for i := range all {
+		if c := &all[len(all)-1-i]; c.Name == name || controllers.FullName(c) == name {
+			return *c
+		}
+	}
+	w.t.Fatalf("no controller %s", name)
+	panic("unreachable")
+}
+
+// process is that of the controller that the world is for.
+func (w *world) process() *host.Process { return w.Cluster.Process(w.subject.name) }
+
+// act does one of several things.
+func (w *world) act(acts []act) {
+	sum := 0
+	for _, a := range acts {
+		sum += a.often
+	}
+	i := w.n(sum)
+	for _, a := range acts {
+		if i -= a.often; i < 0 {
+			w.say("= %s", a.name)
+			a.do(w)
+			return
+		}
+	}
+}
+
+// pass lets the controllers work: until they rest, for some time, or for some steps, after
+// which they are disturbed at their work.
+func (w *world) pass() {
+	switch w.n(8) {
+	case 0, 1, 2:
+		w.settle(one(w, time.Second, 5*time.Second, 11*time.Second, 31*time.Second, time.Minute, 5*time.Minute))
+	case 3:
+		w.settle(15 * time.Minute)
+	case 4, 5:
+		for range 1 + w.n(12) {
+			w.Step()
+		}
+		w.write(w)
+		w.rest(w, 0)
+	default:
+		w.settle(2 * time.Second)
+	}
+}
+
+// mostSteps is far above what a world takes that comes to rest.
+const mostSteps = 1_000
+
+func (w *world) settle(d time.Duration) {
+	if w.subject.most > 0 {
+		d = min(d, w.subject.most)
+	}
+	until := w.World.Clock.Elapsed() + d
+	w.Settle(trial.Limits{Steps: mostSteps, For: d})
+	if w.subject.apart && len(w.World.Clock.Pending()) == 0 {
+		w.World.Clock.Advance(until - w.World.Clock.Elapsed())
+	}
+	w.write(w)
+	w.rest(w, d)
+}
+
+// do makes a request of the user, and reports whether it was granted.
+func (w *world) do(kind, name string, r fakeapi.Request) bool {
+	if r.Kind = w.kind(kind); r.Kind.Namespaced {
+		r.Namespace = w.namespace()
+	}
+	r.Name = name
+	return w.Cluster.As(law.User, &r).Err == nil
+}
+
+func (w *world) kind(name string) *fakeapi.Kind {
+	k := w.Server.KindNamed(name)
+	if k == nil {
+		w.t.Fatalf("no kind %s", name)
+	}
+	return k
+}
+
+func (w *world) create(obj runtime.Object) bool {
+	m := obj.(metav1.Object)
+	k := w.Server.Kind(obj.GetObjectKind().GroupVersionKind())
+	if k == nil {
+		w.t.Fatalf("no kind of %T", obj)
+	}
+	return w.do(k.GVK.Kind, m.GetName(), fakeapi.Request{Verb: fakeapi.Create, Object: obj})
+}
+
+// objects are those of a kind, by name.
+func objects[T any](w *world, kind string) []T {
+	var list []T
+	w.Server.Each(w.kind(kind), func(obj runtime.Object) bool {
+		list = append(list, any(obj).(T))
+		return true
+	})
+	return list
+}
+
+// edit changes one object of a kind, or its status; it reports whether the server agreed.
+func edit[T metav1.Object](w *world, kind, sub string, choose func(T) bool, change func(T)) bool {
+	var list []T
+	for _, obj := range objects[T](w, kind) {
+		if choose == nil || choose(obj) {
+			list = append(list, obj)
+		}
+	}
+	if len(list) == 0 {
+		return false
+	}
+	obj := any(one(w, list...)).(runtime.Object).DeepCopyObject()
+	change(any(obj).(T))
+	return w.do(kind, any(obj).(T).GetName(), fakeapi.Request{Verb: fakeapi.Update, Subresource: sub, Object: obj})
+}
+
+// patch makes a merge patch of an object.
+func (w *world) patch(kind, name, sub, data string, args ...any) bool {
+	return w.do(kind, name, fakeapi.Request{Verb: fakeapi.Patch, Subresource: sub, PatchType: types.MergePatchType,
+		Patch: fmt.Appendf(nil, data, args...)})
+}
+
+// remove deletes an object.
+func (w *world) remove(kind, name string, policy metav1.DeletionPropagation, grace *int64) bool {
+	o := metav1.DeleteOptions{GracePeriodSeconds: grace}
+	if policy != "" {
+		o.PropagationPolicy = &policy
+	}
+	return w.do(kind, name, fakeapi.Request{Verb: fakeapi.Delete, Delete: o})
+}

@@ -1,0 +1,107 @@
+package elector_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+
+	"github.com/threelaws/threelaws/controllers/internal/elector"
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/trial"
+)
+
+// election is a candidate, and what it was told: when it leads and when it does not.
+type election struct {
+	*trial.Trial
+	t    *testing.T
+	told []string
+}
+
+func newElection(t *testing.T) *election {
+	e := &election{Trial: trial.New(trial.Options{}), t: t}
+	t.Cleanup(e.Stop)
+	e.Start("manager", elector.New("a", func(leads bool) {
+		e.told = append(e.told, fmt.Sprintf("%v %v", e.World.Clock.Elapsed(), leads))
+	}))
+	return e
+}
+
+func (e *election) lease() *coordinationv1.Lease {
+	obj := e.Server.Lookup(e.Server.KindNamed("Lease"), "kube-system", "kube-controller-manager")
+	return obj.(*coordinationv1.Lease)
+}
+
+// write has somebody else write the lease.
+func (e *election) write(change func(*coordinationv1.Lease)) {
+	e.t.Helper()
+	l := e.lease().DeepCopy()
+	change(l)
+	if _, err := e.Request(&fakeapi.Request{Verb: fakeapi.Update, Kind: e.Server.KindNamed("Lease"),
+		Namespace: l.Namespace, Name: l.Name, Object: l}); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+func (e *election) pass(d time.Duration) { e.Settle(trial.Limits{For: d}) }
+
+// want compares what the candidate was told, and the lease.
+func (e *election) want(holder string, transitions int32, renewed time.Duration, told ...string) {
+	e.t.Helper()
+	if !slices.Equal(e.told, told) {
+		e.t.Errorf("it was told %q, want %q", e.told, told)
+	}
+	s := e.lease().Spec
+	since := s.RenewTime.Sub(e.World.Clock.Now()) + e.World.Clock.Elapsed()
+	if *s.HolderIdentity != holder || *s.LeaseTransitions != transitions || since != renewed ||
+		*s.LeaseDurationSeconds != 15 {
+		e.t.Errorf("the lease is %s's, of %d transitions, renewed at %v for %d s; want %s, %d, %v", *s.HolderIdentity,
+			*s.LeaseTransitions, since, *s.LeaseDurationSeconds, holder, transitions, renewed)
+	}
+}
+
+func TestLeadsAndRenews(t *testing.T) {
+	e := newElection(t)
+	e.pass(5 * time.Second)
+	e.want("a_1", 0, 4*time.Second, "0s true")
+}
+
+// A lease of somebody else's is left alone until it has not been renewed for its duration, as
+// the candidate has seen it; who has led goes on until the deadline, and comes up as another.
+func TestTakenAway(t *testing.T) {
+	e := newElection(t)
+	e.pass(5 * time.Second)
+	other := "b"
+	e.write(func(l *coordinationv1.Lease) { l.Spec.HolderIdentity = &other })
+	e.pass(8 * time.Second)
+	e.want("b", 0, 4*time.Second, "0s true")
+	e.pass(2 * time.Second)
+	e.want("b", 0, 4*time.Second, "0s true", "14s false")
+	// Since the deadline it has known nothing of the lease: its time begins anew.
+	e.pass(15 * time.Second)
+	e.want("b", 0, 4*time.Second, "0s true", "14s false")
+	e.pass(2 * time.Second)
+	e.want("a_2", 1, 32*time.Second, "0s true", "14s false", "32s true")
+}
+
+// A lease that nobody holds is taken at once.
+func TestReleased(t *testing.T) {
+	e := newElection(t)
+	e.pass(time.Second)
+	nobody, three := "", int32(3)
+	e.write(func(l *coordinationv1.Lease) { l.Spec.HolderIdentity, l.Spec.LeaseTransitions = &nobody, &three })
+	e.pass(2 * time.Second)
+	e.want("a_1", 4, 2*time.Second, "0s true")
+}
+
+// Who cannot read the lease does not hold it, for all it knows.
+func TestCutOff(t *testing.T) {
+	e := newElection(t)
+	e.pass(time.Second)
+	e.Cluster.Fail(host.FailedRequest{Process: "manager", Verb: fakeapi.Get, Code: 500})
+	e.pass(12 * time.Second)
+	e.want("a_1", 0, 0, "0s true", "10s false")
+}

@@ -1,0 +1,181 @@
+package reaper_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/controllers/reaper"
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
+	"github.com/threelaws/threelaws/sim/trial"
+)
+
+var (
+	sets  = appsv1.SchemeGroupVersion.WithKind("ReplicaSet")
+	kinds = []schema.GroupVersionKind{sets, corev1.SchemeGroupVersion.WithKind("ReplicationController")}
+)
+
+// deletion is one kubectl delete of a world without controllers.
+type deletion struct {
+	*trial.Trial
+	t      *testing.T
+	kind   *fakeapi.Kind
+	ended  bool
+	result error
+}
+
+func newDeletion(t *testing.T, kind schema.GroupVersionKind) *deletion {
+	d := &deletion{Trial: trial.New(trial.Options{Laws: []*law.Law{}}), t: t}
+	t.Cleanup(d.Stop)
+	d.kind = d.Server.Kind(kind)
+	return d
+}
+
+// make makes an object of the kind that selects such labels.
+func (d *deletion) make(name string, replicas int32, labels map[string]string) {
+	d.t.Helper()
+	pod := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}
+	meta := metav1.ObjectMeta{Name: name}
+	var obj runtime.Object = &corev1.ReplicationController{ObjectMeta: meta,
+		Spec: corev1.ReplicationControllerSpec{Replicas: &replicas, Selector: labels, Template: &pod}}
+	if d.kind.GVK == sets {
+		obj = &appsv1.ReplicaSet{ObjectMeta: meta, Spec: appsv1.ReplicaSetSpec{Replicas: &replicas,
+			Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: pod}}
+	}
+	d.ask(fakeapi.Request{Verb: fakeapi.Create, Object: obj})
+}
+
+func (d *deletion) ask(r fakeapi.Request) {
+	d.t.Helper()
+	r.Kind, r.Namespace = d.kind, "default"
+	if _, err := d.Request(&r); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// run lets kubectl work for so long.
+func (d *deletion) run(f time.Duration) {
+	if d.Cluster.Process("kubectl") == nil {
+		c, err := reaper.Controller(d.kind.GVK, "default", "a", func(err error) { d.ended, d.result = true, err })
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		d.Start("kubectl", c)
+	}
+	d.Settle(trial.Limits{For: f})
+}
+
+// told is whether it has ended and with what, and how many replicas the object is to have.
+func (d *deletion) told() string {
+	replicas := "gone"
+	switch obj := d.Server.Lookup(d.kind, "default", "a").(type) {
+	case *corev1.ReplicationController:
+		replicas = fmt.Sprint(*obj.Spec.Replicas)
+	case *appsv1.ReplicaSet:
+		replicas = fmt.Sprint(*obj.Spec.Replicas)
+	}
+	return fmt.Sprintf("%s, ended %v, %v", replicas, d.ended, d.result)
+}
+
+func (d *deletion) want(told string) {
+	d.t.Helper()
+	if got := d.told(); !strings.HasPrefix(got, told) {
+		d.t.Errorf("%s, want %s", got, told)
+	}
+}
+
+// scaled says for the controller that the object has as many pods as it is to have.
+func (d *deletion) scaled() {
+	d.t.Helper()
+	obj := d.Server.Lookup(d.kind, "default", "a").DeepCopyObject()
+	switch o := obj.(type) {
+	case *corev1.ReplicationController:
+		o.Status.ObservedGeneration = o.Generation
+	case *appsv1.ReplicaSet:
+		o.Status.ObservedGeneration = o.Generation
+	}
+	d.ask(fakeapi.Request{Verb: fakeapi.Update, Subresource: "status", Name: "a", Object: obj})
+}
+
+// It is scaled to zero first, and deleted when its status says that it has no pods.
+func TestScalesAndDeletes(t *testing.T) {
+	for _, kind := range kinds {
+		d := newDeletion(t, kind)
+		d.make("a", 2, map[string]string{"x": "y"})
+		d.make("b", 2, map[string]string{"x": "z"}) // no concern of it
+		d.run(5 * time.Second)
+		d.want("0, ended false")
+		d.scaled()
+		d.run(time.Second)
+		d.want("gone, ended true, <nil>")
+	}
+}
+
+// Who waits in vain waits for five minutes, and ten seconds for each replica.
+func TestTimesOut(t *testing.T) {
+	for _, kind := range kinds {
+		d := newDeletion(t, kind)
+		d.make("a", 3, map[string]string{"x": "y"})
+		d.run(329 * time.Second)
+		d.want("0, ended false")
+		d.run(time.Second)
+		d.want(`0, ended true, timed out waiting for "a"`)
+	}
+}
+
+// What has the same selector keeps the pods: it is not scaled.
+func TestSameSelector(t *testing.T) {
+	d := newDeletion(t, kinds[1])
+	d.make("a", 2, map[string]string{"x": "y"})
+	d.make("b", 2, map[string]string{"x": "y"})
+	d.Cluster.Fail(host.FailedRequest{Verb: fakeapi.Delete, Nth: 1, Code: 500})
+	d.run(time.Second)
+	d.want("2, ended true, Internal error")
+}
+
+func TestErrorsEndIt(t *testing.T) {
+	for _, c := range []struct {
+		verb fakeapi.Verb
+		code int
+		want string
+	}{
+		{fakeapi.Get, 500, "2, ended true, Internal error"},
+		{fakeapi.List, 500, "2, ended true, error getting replication controllers"},
+		{fakeapi.Update, 500, "2, ended true, Internal error"},
+		{fakeapi.Update, 409, "0, ended false"}, // somebody was faster: the next round tries again
+	} {
+		d := newDeletion(t, kinds[1])
+		d.make("a", 2, map[string]string{"x": "y"})
+		d.Cluster.Fail(host.FailedRequest{Verb: c.verb, Nth: 1, Code: c.code})
+		d.run(3 * time.Second)
+		d.want(c.want)
+	}
+	d := newDeletion(t, kinds[0])
+	d.run(time.Second)
+	d.want(`gone, ended true, replicasets.apps "a" not found`)
+
+	d = newDeletion(t, kinds[0])
+	d.make("a", 0, map[string]string{"x": "y"})
+	d.Cluster.Fail(host.FailedRequest{Verb: fakeapi.Delete, Nth: 1, Code: 500})
+	d.run(time.Second)
+	d.scaled()
+	d.run(3 * time.Second)
+	d.want("0, ended true, Internal error")
+}
+
+// Of a kind that kubectl had no reaper for.
+func TestNoReaper(t *testing.T) {
+	if _, err := reaper.Controller(appsv1.SchemeGroupVersion.WithKind("Deployment"), "default", "a", nil); err == nil {
+		t.Error("there was none for Deployments")
+	}
+}
