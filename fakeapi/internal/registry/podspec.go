@@ -4,13 +4,14 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 // What defaults point to. Stored objects share it; nobody changes a stored object.
 var (
 	yes, no         = true, false
 	thirtySeconds   = int64(corev1.DefaultTerminationGracePeriodSeconds)
-	noSecurity      = corev1.PodSecurityContext{}
 	modeReadable    = int32(corev1.ConfigMapVolumeSourceDefaultMode)
 	hour            = int64(3600)
 	hostPathUnset   = corev1.HostPathUnset
@@ -67,7 +68,7 @@ func defaultPodSpec(s *corev1.PodSpec) {
 		s.RestartPolicy = corev1.RestartPolicyAlways
 	}
 	if s.SecurityContext == nil {
-		s.SecurityContext = &noSecurity
+		s.SecurityContext = validation.NoSecurity()
 	}
 	if s.TerminationGracePeriodSeconds == nil {
 		s.TerminationGracePeriodSeconds = &thirtySeconds

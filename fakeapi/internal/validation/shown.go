@@ -50,12 +50,15 @@ func shownTemplate(t *corev1.PodTemplateSpec) any {
 	return shown{b.Bytes()}
 }
 
-// shownSpec is a Pod's spec as messages show it.
-func shownSpec(s *corev1.PodSpec) any {
+// asShown is a value of the core group as messages show it.
+func asShown[T any](value *T) any {
 	var b bytes.Buffer
-	writeShown(&b, reflect.ValueOf(*s), reflect.ValueOf(*s))
+	writeShown(&b, reflect.ValueOf(*value), reflect.ValueOf(*value))
 	return shown{b.Bytes()}
 }
+
+// shownList is asShown for a list.
+func shownList[T any](list []T) any { return asShown(&list) }
 
 // writeShown writes a value of a Pod's spec.
 func writeShown(b *bytes.Buffer, v, spec reflect.Value) {
