@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -76,7 +77,7 @@ func writeShown(b *bytes.Buffer, v, spec reflect.Value) {
 	_, encodes := v.Interface().(json.Marshaler)
 	switch {
 	case encodes || v.Kind() != reflect.Struct && v.Kind() != reflect.Slice || v.Kind() == reflect.Slice && v.IsNil(),
-		v.Kind() == reflect.Struct && v.Type().PkgPath() != "k8s.io/api/core/v1":
+		v.Kind() == reflect.Struct && !strings.HasPrefix(v.Type().PkgPath(), "k8s.io/api/"):
 		raw, err := json.Marshal(v.Interface())
 		if err != nil {
 			panic("fakeapi: a part of a template does not encode: " + err.Error())
