@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"fmt"
 	"net/netip"
 
 	corev1 "k8s.io/api/core/v1"
@@ -88,17 +89,14 @@ func addressesOf[T corev1.PodIP | corev1.HostIP](list []T) (all []string) {
 
 // validateAddresses: there is one of each family at most. Those that were there may stay.
 func validateAddresses(now, was []string, shown any, path *field.Path) (errs field.ErrorList) {
-	families := map[bool]int{}
 	for i, text := range now {
 		if !oneOf(text, was) {
 			errs = append(errs, anyIP(text, path.Index(i))...)
 		}
-		if a, err := netip.ParseAddr(text); err == nil {
-			families[a.Is4()]++
-		}
 	}
-	if len(now) > 1 && (len(now) > 2 || families[true] != 1 || families[false] != 1) {
-		errs = append(errs, field.Invalid(path, shown, "may specify no more than one IP for each IP family"))
+	unread := func(i int, text string) error {
+		return fmt.Errorf("failed to check for dual stack with error:invalid IP[%d]: %s", i, text)
 	}
-	return errs
+	return append(errs, oneOfEach(now, netip.ParseAddr, unread, shown,
+		"may specify no more than one IP for each IP family", path)...)
 }
