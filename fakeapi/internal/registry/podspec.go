@@ -20,6 +20,9 @@ var (
 )
 
 func defaultPod(p *corev1.Pod) {
+	if g := p.Spec.TerminationGracePeriodSeconds; g != nil && *g < 0 {
+		p.Spec.TerminationGracePeriodSeconds = new(int64(1))
+	}
 	for i := range p.Spec.Containers {
 		requestLimits(&p.Spec.Containers[i].Resources)
 	}
@@ -136,6 +139,9 @@ func defaultContainer(c *corev1.Container, hostNetwork bool) {
 // imageTag is the tag of an image reference: "latest" when it names neither a
 // tag nor a digest.
 func imageTag(image string) string {
+	if image == "" {
+		return ""
+	}
 	if strings.Contains(image, "@") {
 		return ""
 	}
@@ -224,6 +230,9 @@ func defaultDownward(items []corev1.DownwardAPIVolumeFile) {
 
 // qosOf is the quality-of-service class of a new Pod.
 func qosOf(p *corev1.Pod) corev1.PodQOSClass {
+	if r := p.Spec.Resources; r != nil {
+		return qosOfWhole(r)
+	}
 	any, guaranteed := false, true
 	for _, list := range [...][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
 		for i := range list {
@@ -236,6 +245,23 @@ func qosOf(p *corev1.Pod) corev1.PodQOSClass {
 				}
 			}
 		}
+	}
+	switch {
+	case !any:
+		return corev1.PodQOSBestEffort
+	case guaranteed:
+		return corev1.PodQOSGuaranteed
+	}
+	return corev1.PodQOSBurstable
+}
+
+// qosOfWhole is the class of a Pod that asks for resources as a whole.
+func qosOfWhole(r *corev1.ResourceRequirements) corev1.PodQOSClass {
+	any, guaranteed := false, true
+	for _, name := range [...]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		limit, request := r.Limits[name], r.Requests[name]
+		any = any || limit.Sign() > 0 || request.Sign() > 0
+		guaranteed = guaranteed && limit.Sign() > 0 && limit.Cmp(request) == 0
 	}
 	switch {
 	case !any:

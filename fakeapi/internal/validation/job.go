@@ -176,11 +176,21 @@ func JobUpdate(j, old *batchv1.Job) field.ErrorList {
 	same(j.Spec.Selector, old.Spec.Selector, "selector")
 	errs = append(errs, validateJobTemplateUpdate(j, old)...)
 	same(j.Spec.CompletionMode, old.Spec.CompletionMode, "completionMode")
-	same(j.Spec.PodFailurePolicy, old.Spec.PodFailurePolicy, "podFailurePolicy")
+	errs = append(errs, keptPolicy(j.Spec.PodFailurePolicy, old.Spec.PodFailurePolicy, "podFailurePolicy")...)
 	same(j.Spec.BackoffLimitPerIndex, old.Spec.BackoffLimitPerIndex, "backoffLimitPerIndex")
 	same(j.Spec.ManagedBy, old.Spec.ManagedBy, "managedBy")
-	same(j.Spec.SuccessPolicy, old.Spec.SuccessPolicy, "successPolicy")
-	return errs
+	return append(errs, keptPolicy(j.Spec.SuccessPolicy, old.Spec.SuccessPolicy, "successPolicy")...)
+}
+
+func keptPolicy[T any](now, was *T, name string) field.ErrorList {
+	if equality.Semantic.DeepEqual(now, was) {
+		return nil
+	}
+	var shown any
+	if now != nil {
+		shown = asShown(now)
+	}
+	return field.ErrorList{field.Invalid(specPath.Child(name), shown, apivalidation.FieldImmutableErrorMsg)}
 }
 
 // validateJobTemplateUpdate: the template of a Job that is suspended and has

@@ -72,6 +72,7 @@ func JobStatus(j, old *batchv1.Job) (errs field.ErrorList) {
 	idle := j.Spec.Suspend != nil && *j.Spec.Suspend && j.Spec.Completions != nil && *j.Spec.Completions == 0
 	say((finishedChanged || startChanged) && !idle && s.StartTime == nil && finished,
 		field.Required(statusPath.Child("startTime"), "startTime is required for finished job"))
+	errs = append(errs, validateDone(j, old)...)
 	readyChanged := !equality.Semantic.DeepEqual(s.Ready, was.Ready) || s.Active != was.Active
 	if s.Ready != nil {
 		say(readyChanged && *s.Ready > s.Active,
@@ -95,5 +96,34 @@ func JobStatus(j, old *batchv1.Job) (errs field.ErrorList) {
 		field.Invalid(statusPath.Child("startTime"), s.StartTime, "field is immutable for unsuspended job once set"))
 	say(jobIs(old, batchv1.JobSuccessCriteriaMet) && !met,
 		state("cannot disable the SuccessCriteriaMet=True condition"))
+	return errs
+}
+
+// validateDone checks which indexes are done, where it matters that something changed.
+func validateDone(j, old *batchv1.Job) (errs field.ErrorList) {
+	s, was := &j.Status, &old.Status
+	completed := s.CompletedIndexes != was.CompletedIndexes
+	failed := !equality.Semantic.DeepEqual(s.FailedIndexes, was.FailedIndexes)
+	indexed := *j.Spec.CompletionMode == batchv1.IndexedCompletion
+	at, of := statusPath.Child("completedIndexes"), statusPath.Child("failedIndexes")
+	if completed && j.Spec.Completions != nil {
+		if _, err := countIndexes(s.CompletedIndexes, *j.Spec.Completions); err != nil {
+			errs = append(errs, field.Invalid(at, s.CompletedIndexes, "error parsing completedIndexes: "+err.Error()))
+		}
+	}
+	perIndex := j.Spec.BackoffLimitPerIndex != nil
+	if failed && perIndex && j.Spec.Completions != nil && s.FailedIndexes != nil {
+		if _, err := countIndexes(*s.FailedIndexes, *j.Spec.Completions); err != nil {
+			errs = append(errs, field.Invalid(of, s.FailedIndexes, "error parsing failedIndexes: "+err.Error()))
+		}
+	}
+	if completed && s.CompletedIndexes != "" && !indexed {
+		errs = append(errs, field.Invalid(at, s.CompletedIndexes,
+			"cannot set non-empty completedIndexes when non-indexed completion mode"))
+	}
+	if failed && !perIndex && s.FailedIndexes != nil {
+		errs = append(errs, field.Invalid(of, *s.FailedIndexes,
+			"cannot set non-null failedIndexes when backoffLimitPerIndex is null"))
+	}
 	return errs
 }

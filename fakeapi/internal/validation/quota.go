@@ -51,7 +51,7 @@ func Quota(q *corev1.ResourceQuota) field.ErrorList {
 		one := &q.Spec.ScopeSelector.MatchExpressions[i]
 		scopes = append(scopes, one.ScopeName)
 		errs = append(errs, validateScope(one.ScopeName, &q.Spec, path.Child("scopeName"), path, one.ScopeName,
-			q.Spec.ScopeSelector)...)
+			asShown(q.Spec.ScopeSelector))...)
 		errs = append(errs, validateScopeOperator(one, path)...)
 	}
 	return append(errs, conflicting(scopes, &q.Spec, path)...)
