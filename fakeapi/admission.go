@@ -48,12 +48,10 @@ func (c *call) complete(obj runtime.Object) error {
 		for _, l := range held[*corev1.LimitRange](c.s, limitRangeKind, o.Namespace) {
 			admission.LimitDefaults(l, o)
 		}
-		if err := c.s.priorities().Resolve(o); err != nil || o.Spec.RuntimeClassName == nil && o.Spec.Overhead == nil {
+		if err := c.s.priorities().Resolve(o); err != nil || o.Spec.RuntimeClassName == nil {
 			return err
 		}
-		return admission.RuntimeClasses(o, func() []*nodev1.RuntimeClass {
-			return held[*nodev1.RuntimeClass](c.s, runtimeClassKind, "")
-		})
+		return admission.RuntimeClasses(o, c.s.runtimeClasses())
 	case *corev1.PersistentVolumeClaim:
 		admission.DefaultStorageClass(o, held[*storagev1.StorageClass](c.s, storageClassKind, ""))
 	case *networkingv1.Ingress:
@@ -73,6 +71,10 @@ func held[T runtime.Object](s *Server, k *Kind, namespace string) (all []T) {
 		return true
 	})
 	return all
+}
+
+func (s *Server) runtimeClasses() []*nodev1.RuntimeClass {
+	return held[*nodev1.RuntimeClass](s, runtimeClassKind, "")
 }
 
 func (s *Server) priorities() admission.Priorities {

@@ -14,26 +14,17 @@ import (
 // RuntimeClasses gives a new Pod what its runtime class says: what the runtime itself
 // needs, and on which nodes it is. It is the RuntimeClass plugin
 // (plugin/pkg/admission/runtimeclass).
-func RuntimeClasses(p *corev1.Pod, all func() []*nodev1.RuntimeClass) error {
+func RuntimeClasses(p *corev1.Pod, classes []*nodev1.RuntimeClass) error {
 	s := &p.Spec
-	if s.RuntimeClassName == nil {
-		if s.Overhead != nil {
-			return errors.New("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
-		}
-		return nil
-	}
-	classes := all()
 	i := slices.IndexFunc(classes, func(c *nodev1.RuntimeClass) bool { return c.Name == *s.RuntimeClassName })
 	if i < 0 {
 		return fmt.Errorf("pod rejected: RuntimeClass %q not found", *s.RuntimeClassName)
 	}
 	class := classes[i]
-	switch {
-	case class.Overhead == nil && s.Overhead != nil:
-		return errors.New("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
-	case class.Overhead != nil && len(s.Overhead) > 0 && !equality.Semantic.DeepEqual(class.Overhead.PodFixed, s.Overhead):
-		return errors.New("pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
-	case class.Overhead != nil:
+	if class.Overhead != nil {
+		if len(s.Overhead) > 0 && !equality.Semantic.DeepEqual(class.Overhead.PodFixed, s.Overhead) {
+			return errors.New("pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
+		}
 		s.Overhead = class.Overhead.PodFixed
 	}
 	if class.Scheduling == nil {
@@ -55,6 +46,16 @@ func RuntimeClasses(p *corev1.Pod, all func() []*nodev1.RuntimeClass) error {
 	}
 	s.Tolerations = mergeTolerations(slices.Concat(s.Tolerations, class.Scheduling.Tolerations))
 	return nil
+}
+
+// Overhead refuses a Pod that says for itself what its runtime needs.
+func Overhead(p *corev1.Pod, classes []*nodev1.RuntimeClass) error {
+	for _, class := range classes {
+		if p.Spec.RuntimeClassName != nil && class.Name == *p.Spec.RuntimeClassName && class.Overhead != nil {
+			return nil
+		}
+	}
+	return errors.New("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
 }
 
 // mergeTolerations drops those that another one covers.
