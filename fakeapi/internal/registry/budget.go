@@ -30,7 +30,7 @@ var disruptionBudgets = goType[policyv1.PodDisruptionBudget, policyv1.PodDisrupt
 			Prepare: Over(func(p, old *policyv1.PodDisruptionBudget) { p.Spec = old.Spec }),
 			Validate: Compare(func(p, _ *policyv1.PodDisruptionBudget) field.ErrorList {
 				return validation.DisruptionBudgetStatus(p)
-			}), again: checks{onUpdate},
+			}),
 		},
 	},
 })

@@ -63,7 +63,7 @@ var leases = goType[coordinationv1.Lease, coordinationv1.LeaseList](&Kind{
 	GVK: coordinationv1.SchemeGroupVersion.WithKind("Lease"), Resource: "leases", Singular: "lease",
 	Namespaced: true, MustVersion: true, CreateOnUpdate: true,
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain, ValidateCreate: Check(validation.Lease),
+		AnyFinalizer: true, NameRule: apivalidation.NameIsDNSSubdomain, ValidateCreate: Check(validation.Lease),
 		PrepareCreate: On(func(l *coordinationv1.Lease) { l.Spec.Strategy, l.Spec.PreferredHolder = nil, nil }),
 		Main: Update{
 			Prepare: Over(uncoordinated), Validate: again(validation.Lease), again: checks{onUpdate},

@@ -45,9 +45,6 @@ var pods = goType[corev1.Pod, corev1.PodList](&Kind{
 func preparePod(p *corev1.Pod) {
 	p.Generation = 1
 	p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: qosOf(p)}
-	if p.Spec.SchedulingGroup != nil {
-		p.Spec.SchedulingGroup = nil // the feature is off by default
-	}
 	if len(p.Spec.SchedulingGates) > 0 {
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse,
 			Reason:  corev1.PodReasonSchedulingGated,

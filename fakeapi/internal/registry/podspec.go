@@ -84,6 +84,7 @@ func defaultPodSpec(s *corev1.PodSpec) {
 	} else {
 		s.DeprecatedServiceAccount = s.ServiceAccountName
 	}
+	s.SchedulingGroup = nil // the feature is off by default
 	for i := range s.InitContainers {
 		defaultContainer(&s.InitContainers[i], s.HostNetwork)
 	}

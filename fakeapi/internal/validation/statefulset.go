@@ -111,7 +111,7 @@ func validateStatefulUpdate(u *appsv1.StatefulSetUpdateStrategy) (errs field.Err
 			errs = append(errs, atMostAll(r.MaxUnavailable, at)...)
 		}
 	default:
-		errs = append(errs, field.Invalid(path, shownStrategy{Type: string(u.Type)},
+		errs = append(errs, field.Invalid(path, asShown(u),
 			"must be 'RollingUpdate' or 'OnDelete'"))
 	}
 	return errs

@@ -75,7 +75,7 @@ func eachSource(sources reflect.Value, order []string, path *field.Path,
 		}
 		f, _ := sources.Type().FieldByName(name)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if n++; n > 1 {
+		if n++; n > 1 && v.Type() != reflect.TypeFor[*corev1.FlexPersistentVolumeSource]() {
 			errs = append(errs, field.Forbidden(path.Child(calledOr(name, calledSecond)),
 				"may not specify more than 1 volume type"))
 			continue
