@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -47,7 +48,10 @@ func (c *call) complete(obj runtime.Object) error {
 		for _, l := range held[*corev1.LimitRange](c.s, limitRangeKind, o.Namespace) {
 			admission.LimitDefaults(l, o)
 		}
-		return c.s.priorities().Resolve(o)
+		if err := c.s.priorities().Resolve(o); err != nil || o.Spec.RuntimeClassName == nil {
+			return err
+		}
+		return admission.RuntimeClasses(o, c.s.runtimeClasses())
 	case *corev1.PersistentVolumeClaim:
 		admission.DefaultStorageClass(o, held[*storagev1.StorageClass](c.s, storageClassKind, ""))
 	case *networkingv1.Ingress:
@@ -67,6 +71,10 @@ func held[T runtime.Object](s *Server, k *Kind, namespace string) (all []T) {
 		return true
 	})
 	return all
+}
+
+func (s *Server) runtimeClasses() []*nodev1.RuntimeClass {
+	return held[*nodev1.RuntimeClass](s, runtimeClassKind, "")
 }
 
 func (s *Server) priorities() admission.Priorities {

@@ -76,6 +76,9 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 		return refuse(c.errExists(old))
 	}
 	if dryRun {
+		if c.k.row.Dry != nil {
+			c.k.row.Dry(obj)
+		}
 		return Response{Object: obj, Code: http.StatusCreated}
 	}
 	if c.generated.n > 0 {

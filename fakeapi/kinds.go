@@ -6,6 +6,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -39,6 +40,7 @@ var (
 	limitRangeKind    = kindOf(&corev1.LimitRange{})
 	priorityClassKind = kindOf(&schedulingv1.PriorityClass{})
 	storageClassKind  = kindOf(&storagev1.StorageClass{})
+	runtimeClassKind  = kindOf(&nodev1.RuntimeClass{})
 	ingressClassKind  = kindOf(&networkingv1.IngressClass{})
 )
 

@@ -95,6 +95,7 @@ func (c *call) modifyMissing(ed *edit) Response {
 				m.GetUID())))
 	}
 	c.dedupOwners(m, true)
+	m.SetResourceVersion("") // which is said of nothing that is there
 	return c.insert(obj, m, ed.dryRun)
 }
 

@@ -31,6 +31,9 @@ func (c *call) permitCreate(obj runtime.Object, m metav1.Object, dryRun bool) er
 				break
 			}
 		}
+		if err == nil && o.Spec.Overhead != nil {
+			err = admission.Overhead(o, c.s.runtimeClasses())
+		}
 	case *corev1.PersistentVolumeClaim:
 		err = c.limitClaim(o)
 	case *schedulingv1.PriorityClass:

@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"net/http/httptest"
 	"os"
@@ -70,10 +68,6 @@ func replayOn(v *recorded.Case, sum *tallies,
 		ex := &v.Exchanges[i]
 		now = now.Add(time.Duration(ex.Pause * float64(time.Second)))
 		path, query, body := b.Fill(ex.Path), fillQuery(b, ex.Query), b.Fill(string(ex.Body))
-		var compact bytes.Buffer
-		if json.Compact(&compact, []byte(body)) == nil {
-			body = compact.String()
-		}
 		if ex.RawBody != nil {
 			body = b.Fill(*ex.RawBody)
 		}

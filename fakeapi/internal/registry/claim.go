@@ -31,13 +31,16 @@ var claims = goType[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimLi
 		Admit:    protect("kubernetes.io/pvc-protection"),
 		PrepareCreate: On(func(c *corev1.PersistentVolumeClaim) {
 			c.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
+			settleSource(&c.Spec, nil)
 		}),
+		ValidateCreate: Check(validation.Claim),
 		Main: Update{Prepare: Over(func(c, old *corev1.PersistentVolumeClaim) {
 			c.Status = old.Status
+			settleSource(&c.Spec, &old.Spec)
 		}), Validate: Compare(validation.ClaimUpdate), again: checks{onUpdate, onCreate}},
 		ForStatus: Update{Prepare: Over(func(c, old *corev1.PersistentVolumeClaim) {
 			c.Spec = old.Spec
-		}), again: checks{onUpdate}},
+		}), Validate: Compare(validation.ClaimStatus), again: checks{onUpdate}},
 	},
 })
 
@@ -48,4 +51,36 @@ func defaultClaim(c *corev1.PersistentVolumeClaim) {
 	if c.Spec.VolumeMode == nil {
 		c.Spec.VolumeMode = &volumeFS
 	}
+}
+
+// settleSource makes one thing of the old and the new way to name what a claim is
+// filled from. The old way knows claims and snapshots alone, and the new one no
+// other namespace, as that is behind a gate.
+func settleSource(s, old *corev1.PersistentVolumeClaimSpec) {
+	if ref := s.DataSourceRef; ref != nil && ref.Namespace != nil && *ref.Namespace != "" &&
+		(old == nil || old.DataSourceRef == nil) {
+		s.DataSourceRef = nil
+	}
+	if s.DataSourceRef == nil && (old == nil || old.DataSource == nil && old.DataSourceRef == nil) &&
+		!sourceOfOld(s.DataSource) {
+		s.DataSource = nil
+	}
+	switch from, ref := s.DataSource, s.DataSourceRef; {
+	case from != nil && ref == nil:
+		s.DataSourceRef = &corev1.TypedObjectReference{APIGroup: from.APIGroup, Kind: from.Kind, Name: from.Name}
+	case ref != nil && from == nil && (ref.Namespace == nil || *ref.Namespace == ""):
+		s.DataSource = &corev1.TypedLocalObjectReference{APIGroup: ref.APIGroup, Kind: ref.Kind, Name: ref.Name}
+	}
+}
+
+func sourceOfOld(ref *corev1.TypedLocalObjectReference) bool {
+	if ref == nil {
+		return false
+	}
+	group := ""
+	if ref.APIGroup != nil {
+		group = *ref.APIGroup
+	}
+	return ref.Kind == "PersistentVolumeClaim" && group == "" ||
+		ref.Kind == "VolumeSnapshot" && group == "snapshot.storage.k8s.io"
 }

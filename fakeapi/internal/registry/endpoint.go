@@ -44,16 +44,49 @@ func defaultEndpoints(e *corev1.Endpoints) {
 
 var endpointSlices = goType[discoveryv1.EndpointSlice, discoveryv1.EndpointSliceList](&Kind{
 	GVK:      discoveryv1.SchemeGroupVersion.WithKind("EndpointSlice"),
-	Resource: "endpointslices", Singular: "endpointslice", Namespaced: true,
+	Resource: "endpointslices", Singular: "endpointslice", Namespaced: true, Default: On(defaultEndpointSlice),
 	strategy: strategy{
-		NameRule:      apivalidation.NameIsDNSSubdomain,
-		PrepareCreate: On(func(e *discoveryv1.EndpointSlice) { e.Generation = 1 }),
+		NameRule: apivalidation.NameIsDNSSubdomain,
+		PrepareCreate: On(func(e *discoveryv1.EndpointSlice) {
+			e.Generation = 1
+			dropTopology(e, nil)
+		}),
+		ValidateCreate: Check(validation.EndpointSlice),
+		Canonicalize: On(func(e *discoveryv1.EndpointSlice) {
+			e.Endpoints, e.Ports = orNil(e.Endpoints), orNil(e.Ports)
+		}),
 		Main: Update{Prepare: Over(func(e, old *discoveryv1.EndpointSlice) {
 			now, was := *e, *old
 			now.ObjectMeta, was.ObjectMeta = metav1.ObjectMeta{}, metav1.ObjectMeta{}
 			if !equality.Semantic.DeepEqual(now, was) || !maps.Equal(e.Labels, old.Labels) {
 				e.Generation = old.Generation + 1
 			}
-		}), again: checks{onCreate}},
+			dropTopology(e, old.Endpoints)
+		}), Validate: Compare(validation.EndpointSliceUpdate), again: checks{onCreate}},
 	},
 })
+
+// dropTopology drops what only an older version has, unless all of it was there already.
+func dropTopology(e *discoveryv1.EndpointSlice, old []discoveryv1.Endpoint) {
+	for i := range e.Endpoints {
+		if e.Endpoints[i].DeprecatedTopology == nil {
+			continue
+		}
+		if equality.Semantic.DeepEqual(e.Endpoints, old) {
+			return
+		}
+		own := append([]discoveryv1.Endpoint(nil), e.Endpoints...)
+		for j := range own {
+			own[j].DeprecatedTopology = nil
+		}
+		e.Endpoints = own
+		return
+	}
+}
+
+func defaultEndpointSlice(e *discoveryv1.EndpointSlice) {
+	for i := range e.Ports {
+		orDefault(&e.Ports[i].Name, "")
+		orDefault(&e.Ports[i].Protocol, corev1.ProtocolTCP)
+	}
+}

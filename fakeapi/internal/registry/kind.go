@@ -61,6 +61,8 @@ type strategy struct {
 	Admit func(obj, old runtime.Object) error
 
 	PrepareCreate func(obj runtime.Object)
+	// Dry shows what a create that is not stored answers otherwise.
+	Dry func(obj runtime.Object)
 	// By notes in a new object who made it.
 	By             func(obj runtime.Object, user *authenticationv1.UserInfo)
 	ValidateCreate func(obj runtime.Object) field.ErrorList

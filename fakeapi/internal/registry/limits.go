@@ -13,7 +13,11 @@ var limitRanges = goType[corev1.LimitRange, corev1.LimitRangeList](&Kind{
 	GVK: corev1.SchemeGroupVersion.WithKind("LimitRange"), Resource: "limitranges", Singular: "limitrange",
 	ShortNames: []string{"limits"},
 	Namespaced: true, CreateOnUpdate: true, Default: On(defaultLimitRange),
-	strategy: strategy{NameRule: apivalidation.NameIsDNSSubdomain, Main: Update{again: checks{onCreate}}},
+	strategy: strategy{
+		NameRule: apivalidation.NameIsDNSSubdomain, ValidateCreate: Check(validation.LimitRange),
+		Main:         Update{Validate: again(validation.LimitRange), again: checks{onCreate}},
+		Canonicalize: On(func(l *corev1.LimitRange) { l.Spec.Limits = orNil(l.Spec.Limits) }),
+	},
 })
 
 // defaultLimitRange completes limits for containers: the default is the

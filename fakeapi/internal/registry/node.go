@@ -7,6 +7,10 @@ import (
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 var nodes = goType[corev1.Node, corev1.NodeList](&Kind{
@@ -16,12 +20,22 @@ var nodes = goType[corev1.Node, corev1.NodeList](&Kind{
 		NameRule: apivalidation.NameIsDNSSubdomain,
 		Prefix:   "minions",
 		Admit:    taintNewNode,
+		PrepareCreate: On(func(n *corev1.Node) {
+			n.Spec.ConfigSource, n.Status.Config = nil, nil
+		}),
+		ValidateCreate: Check(validation.Node),
 		Main: Update{Prepare: Over(func(n, old *corev1.Node) {
 			n.Status = old.Status
-		}), again: checks{onCreate, onUpdate}},
+			if old.Spec.ConfigSource == nil {
+				n.Spec.ConfigSource = nil
+			}
+		}), Validate: changedNode, again: checks{onCreate}},
 		ForStatus: Update{Prepare: Over(func(n, old *corev1.Node) {
 			n.Spec = old.Spec
-		}), again: checks{onCreate, onUpdate}},
+			if old.Status.Config == nil {
+				n.Status.Config = nil
+			}
+		}), Validate: Compare(validation.NodeUpdate), again: checks{onUpdate}},
 		SelectableKeys: []string{"spec.unschedulable"},
 		Selectable: func(obj runtime.Object, set fields.Set) {
 			set["spec.unschedulable"] = strconv.FormatBool(obj.(*corev1.Node).Spec.Unschedulable)
@@ -29,7 +43,25 @@ var nodes = goType[corev1.Node, corev1.NodeList](&Kind{
 	},
 })
 
+// changedNode checks the whole, the metadata's change and what may not change, in this order.
+func changedNode(obj, old runtime.Object) field.ErrorList {
+	n, was := obj.(*corev1.Node), old.(*corev1.Node)
+	errs := validation.Node(n)
+	if !metadata.Sound(n, was) {
+		errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(n, was, metadata.Path)...)
+		errs = append(errs, metadata.ValidateFinalizers(n)...)
+	}
+	return append(errs, validation.NodeUpdate(n, was)...)
+}
+
 func defaultNode(n *corev1.Node) {
+	// The single range is the older field: it goes before the list, and is the first of it.
+	switch s := &n.Spec; {
+	case s.PodCIDR != "" && (len(s.PodCIDRs) == 0 || s.PodCIDRs[0] != s.PodCIDR):
+		s.PodCIDRs = []string{s.PodCIDR}
+	case len(s.PodCIDRs) > 0:
+		s.PodCIDR = s.PodCIDRs[0]
+	}
 	if n.Status.Allocatable == nil && n.Status.Capacity != nil {
 		n.Status.Allocatable = n.Status.Capacity.DeepCopy()
 	}

@@ -41,14 +41,45 @@ var secrets = goType[corev1.Secret, corev1.SecretList](&Kind{
 var serviceAccounts = goType[corev1.ServiceAccount, corev1.ServiceAccountList](&Kind{
 	GVK: corev1.SchemeGroupVersion.WithKind("ServiceAccount"), Resource: "serviceaccounts", Singular: "serviceaccount",
 	ShortNames: []string{"sa"}, Namespaced: true, ReturnDeleted: true,
-	strategy: strategy{NameRule: apivalidation.ValidateServiceAccountName, Main: Update{again: checks{onUpdate}}},
+	strategy: strategy{
+		NameRule: apivalidation.ValidateServiceAccountName, PrepareCreate: On(nameSecrets),
+		Main: Update{
+			Prepare: Over(func(a, _ *corev1.ServiceAccount) { nameSecrets(a) }), again: checks{onUpdate}, after: checks{onCreate},
+		},
+	},
 })
+
+// nameSecrets keeps of the references to secrets their names, which is all that they can say.
+func nameSecrets(a *corev1.ServiceAccount) {
+	for i := range a.Secrets {
+		if kept := (corev1.ObjectReference{Name: a.Secrets[i].Name}); a.Secrets[i] != kept {
+			a.Secrets = append([]corev1.ObjectReference(nil), a.Secrets...)
+			a.Secrets[i] = kept
+		}
+	}
+}
 
 var leases = goType[coordinationv1.Lease, coordinationv1.LeaseList](&Kind{
 	GVK: coordinationv1.SchemeGroupVersion.WithKind("Lease"), Resource: "leases", Singular: "lease",
 	Namespaced: true, MustVersion: true, CreateOnUpdate: true,
-	strategy: strategy{NameRule: apivalidation.NameIsDNSSubdomain, Main: Update{again: checks{onUpdate}}},
+	strategy: strategy{
+		AnyFinalizer: true, NameRule: apivalidation.NameIsDNSSubdomain, ValidateCreate: Check(validation.Lease),
+		PrepareCreate: On(func(l *coordinationv1.Lease) { l.Spec.Strategy, l.Spec.PreferredHolder = nil, nil }),
+		Main: Update{
+			Prepare: Over(uncoordinated), Validate: again(validation.Lease), again: checks{onUpdate},
+		},
+	},
 })
+
+// uncoordinated drops what says whom a lease goes to next: the feature is off by default.
+func uncoordinated(l, old *coordinationv1.Lease) {
+	if old.Spec.Strategy == nil {
+		l.Spec.Strategy = nil
+	}
+	if old.Spec.PreferredHolder == nil {
+		l.Spec.PreferredHolder = nil
+	}
+}
 
 var configMaps = goType[corev1.ConfigMap, corev1.ConfigMapList](&Kind{
 	GVK: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Resource: "configmaps", Singular: "configmap",

@@ -45,6 +45,11 @@ var pods = goType[corev1.Pod, corev1.PodList](&Kind{
 func preparePod(p *corev1.Pod) {
 	p.Generation = 1
 	p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: qosOf(p)}
+	if len(p.Spec.SchedulingGates) > 0 {
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse,
+			Reason:  corev1.PodReasonSchedulingGated,
+			Message: "Scheduling is blocked due to non-empty scheduling gates", LastTransitionTime: p.CreationTimestamp}}
+	}
 }
 
 func preparePodUpdate(p, old *corev1.Pod) {

@@ -4,13 +4,14 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 // What defaults point to. Stored objects share it; nobody changes a stored object.
 var (
 	yes, no         = true, false
 	thirtySeconds   = int64(corev1.DefaultTerminationGracePeriodSeconds)
-	noSecurity      = corev1.PodSecurityContext{}
 	modeReadable    = int32(corev1.ConfigMapVolumeSourceDefaultMode)
 	hour            = int64(3600)
 	hostPathUnset   = corev1.HostPathUnset
@@ -19,6 +20,9 @@ var (
 )
 
 func defaultPod(p *corev1.Pod) {
+	if g := p.Spec.TerminationGracePeriodSeconds; g != nil && *g < 0 {
+		p.Spec.TerminationGracePeriodSeconds = new(int64(1))
+	}
 	for i := range p.Spec.Containers {
 		requestLimits(&p.Spec.Containers[i].Resources)
 	}
@@ -67,7 +71,7 @@ func defaultPodSpec(s *corev1.PodSpec) {
 		s.RestartPolicy = corev1.RestartPolicyAlways
 	}
 	if s.SecurityContext == nil {
-		s.SecurityContext = &noSecurity
+		s.SecurityContext = validation.NoSecurity()
 	}
 	if s.TerminationGracePeriodSeconds == nil {
 		s.TerminationGracePeriodSeconds = &thirtySeconds
@@ -80,6 +84,7 @@ func defaultPodSpec(s *corev1.PodSpec) {
 	} else {
 		s.DeprecatedServiceAccount = s.ServiceAccountName
 	}
+	s.SchedulingGroup = nil // the feature is off by default
 	for i := range s.InitContainers {
 		defaultContainer(&s.InitContainers[i], s.HostNetwork)
 	}
@@ -135,6 +140,9 @@ func defaultContainer(c *corev1.Container, hostNetwork bool) {
 // imageTag is the tag of an image reference: "latest" when it names neither a
 // tag nor a digest.
 func imageTag(image string) string {
+	if image == "" {
+		return ""
+	}
 	if strings.Contains(image, "@") {
 		return ""
 	}
@@ -223,6 +231,9 @@ func defaultDownward(items []corev1.DownwardAPIVolumeFile) {
 
 // qosOf is the quality-of-service class of a new Pod.
 func qosOf(p *corev1.Pod) corev1.PodQOSClass {
+	if r := p.Spec.Resources; r != nil {
+		return qosOfWhole(r)
+	}
 	any, guaranteed := false, true
 	for _, list := range [...][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
 		for i := range list {
@@ -235,6 +246,23 @@ func qosOf(p *corev1.Pod) corev1.PodQOSClass {
 				}
 			}
 		}
+	}
+	switch {
+	case !any:
+		return corev1.PodQOSBestEffort
+	case guaranteed:
+		return corev1.PodQOSGuaranteed
+	}
+	return corev1.PodQOSBurstable
+}
+
+// qosOfWhole is the class of a Pod that asks for resources as a whole.
+func qosOfWhole(r *corev1.ResourceRequirements) corev1.PodQOSClass {
+	any, guaranteed := false, true
+	for _, name := range [...]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		limit, request := r.Limits[name], r.Requests[name]
+		any = any || limit.Sign() > 0 || request.Sign() > 0
+		guaranteed = guaranteed && limit.Sign() > 0 && limit.Cmp(request) == 0
 	}
 	switch {
 	case !any:

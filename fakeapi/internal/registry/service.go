@@ -2,12 +2,16 @@ package registry
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/same"
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 var services = goType[corev1.Service, corev1.ServiceList](&Kind{
@@ -18,10 +22,15 @@ var services = goType[corev1.Service, corev1.ServiceList](&Kind{
 		NameRule:      apivalidation.NameIsDNSLabel,
 		Prefix:        "services/specs",
 		PrepareCreate: On(prepareService),
-		Main:          Update{Prepare: Over(prepareServiceUpdate), again: checks{onUpdate, onCreate}},
+		Dry:           On(addressDry),
+
+		ValidateCreate: Check(validation.Service),
+		Main: Update{
+			Prepare: Over(prepareServiceUpdate), Validate: Compare(validation.ServiceUpdate), again: checks{onUpdate},
+		},
 		ForStatus: Update{Prepare: Over(func(s, old *corev1.Service) {
 			s.Spec = old.Spec
-		}), again: checks{onUpdate}},
+		}), Validate: Compare(validation.ServiceStatus), again: checks{onUpdate}},
 		SelectableKeys: []string{"spec.clusterIP", "spec.type"},
 		Selectable: func(obj runtime.Object, set fields.Set) {
 			s := obj.(*corev1.Service)
@@ -33,6 +42,14 @@ var services = goType[corev1.Service, corev1.ServiceList](&Kind{
 func defaultService(s *corev1.Service) {
 	if s.Spec.SessionAffinity == "" {
 		s.Spec.SessionAffinity = corev1.ServiceAffinityNone
+	}
+	switch c := s.Spec.SessionAffinityConfig; {
+	case s.Spec.SessionAffinity == corev1.ServiceAffinityNone:
+		s.Spec.SessionAffinityConfig = nil
+	case s.Spec.SessionAffinity == corev1.ServiceAffinityClientIP &&
+		(c == nil || c.ClientIP == nil || c.ClientIP.TimeoutSeconds == nil):
+		s.Spec.SessionAffinityConfig = &corev1.SessionAffinityConfig{
+			ClientIP: &corev1.ClientIPConfig{TimeoutSeconds: new(int32(corev1.DefaultClientIPServiceAffinitySeconds))}}
 	}
 	if s.Spec.Type == "" {
 		s.Spec.Type = corev1.ServiceTypeClusterIP
@@ -46,53 +63,210 @@ func defaultService(s *corev1.Service) {
 			p.TargetPort = intstr.FromInt32(p.Port)
 		}
 	}
-	if s.Spec.InternalTrafficPolicy == nil && s.Spec.Type != corev1.ServiceTypeExternalName {
-		s.Spec.InternalTrafficPolicy = &clusterInternal
+	if validation.Reachable(s) && s.Spec.ExternalTrafficPolicy == "" {
+		s.Spec.ExternalTrafficPolicy = corev1.ServiceExternalTrafficPolicyCluster
+	}
+	switch s.Spec.Type {
+	case corev1.ServiceTypeNodePort, corev1.ServiceTypeLoadBalancer, corev1.ServiceTypeClusterIP:
+		if s.Spec.InternalTrafficPolicy == nil {
+			s.Spec.InternalTrafficPolicy = &clusterInternal
+		}
+	}
+	if s.Spec.Type != corev1.ServiceTypeLoadBalancer {
+		return
+	}
+	orDefault(&s.Spec.AllocateLoadBalancerNodePorts, true)
+	for i := range s.Status.LoadBalancer.Ingress {
+		if in := &s.Status.LoadBalancer.Ingress[i]; in.IP != "" {
+			orDefault(&in.IPMode, corev1.LoadBalancerIPModeVIP)
+		}
 	}
 }
 
-// prepareService gives a Service its address: a function of its uid, since
-// nothing here routes to it.
+// prepareService gives a Service its addresses and ports: functions of its uid, since
+// nothing here routes to them.
 func prepareService(s *corev1.Service) {
 	s.Status = corev1.ServiceStatus{}
+	giveAddress(s)
+	givePorts(s)
+}
+
+func giveAddress(s *corev1.Service) {
 	if s.Spec.Type == corev1.ServiceTypeExternalName {
 		return
 	}
-	if s.Spec.ClusterIP == "" {
-		h := uint32(0)
-		for i := range len(s.UID) {
-			h = h*31 + uint32(s.UID[i])
-		}
-		s.Spec.ClusterIP = fmt.Sprintf("10.%d.%d.%d", 96+h>>16&15, h>>8&255, 1+h&253)
+	if s.Spec.ClusterIP == "" && len(s.Spec.ClusterIPs) == 0 {
+		s.Spec.ClusterIP = addressOf(s)
 	}
 	if len(s.Spec.ClusterIPs) == 0 {
 		s.Spec.ClusterIPs = []string{s.Spec.ClusterIP}
 	}
+	both := s.Spec.ClusterIP == corev1.ClusterIPNone && len(s.Spec.Selector) == 0
+	if s.Spec.IPFamilyPolicy == nil {
+		policy := corev1.IPFamilyPolicySingleStack
+		if both {
+			policy = corev1.IPFamilyPolicyRequireDualStack
+		}
+		s.Spec.IPFamilyPolicy = &policy
+	}
 	if len(s.Spec.IPFamilies) == 0 {
 		s.Spec.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol}
 	}
-	if s.Spec.IPFamilyPolicy == nil {
-		single := corev1.IPFamilyPolicySingleStack
-		s.Spec.IPFamilyPolicy = &single
+	if both && len(s.Spec.IPFamilies) == 1 && *s.Spec.IPFamilyPolicy != corev1.IPFamilyPolicySingleStack {
+		other := corev1.IPv6Protocol
+		if s.Spec.IPFamilies[0] == other {
+			other = corev1.IPv4Protocol
+		}
+		s.Spec.IPFamilies = []corev1.IPFamily{s.Spec.IPFamilies[0], other}
 	}
 }
 
-// prepareServiceUpdate keeps what a client left out and cannot change.
+func hashOf(s *corev1.Service) (h uint32) {
+	for i := range len(s.UID) {
+		h = h*31 + uint32(s.UID[i])
+	}
+	return h
+}
+
+// addressOf is the address of a Service that asks for none.
+func addressOf(s *corev1.Service) string {
+	h := hashOf(s)
+	return fmt.Sprintf("10.%d.%d.%d", 96+h>>16&15, h>>8&255, 1+h&253)
+}
+
+// addressDry is what a dry run shows in place of an address: the first of the range, which nobody gets.
+func addressDry(s *corev1.Service) {
+	if s.Spec.ClusterIP == addressOf(s) {
+		s.Spec.ClusterIP, s.Spec.ClusterIPs = "10.0.0.0", []string{"10.0.0.0"}
+	}
+}
+
+func hasNodePorts(s *corev1.Service) bool {
+	return s.Spec.Type == corev1.ServiceTypeNodePort || s.Spec.Type == corev1.ServiceTypeLoadBalancer &&
+		(s.Spec.AllocateLoadBalancerNodePorts == nil || *s.Spec.AllocateLoadBalancerNodePorts)
+}
+
+// givePorts gives a Service those of the nodes' ports that it needs and does not name.
+func givePorts(s *corev1.Service) {
+	next := 30000 + int32(hashOf(s)%2700)
+	free := func() int32 {
+		for slices.ContainsFunc(s.Spec.Ports, func(p corev1.ServicePort) bool { return p.NodePort == next }) ||
+			s.Spec.HealthCheckNodePort == next {
+			next++
+		}
+		return next
+	}
+	if hasNodePorts(s) {
+		for i := range s.Spec.Ports {
+			if p := &s.Spec.Ports[i]; p.NodePort == 0 {
+				p.NodePort = free()
+			}
+		}
+	}
+	if validation.ProbedByPort(s) && s.Spec.HealthCheckNodePort == 0 {
+		s.Spec.HealthCheckNodePort = free()
+	}
+}
+
+// prepareServiceUpdate keeps what a client left out and cannot change, and drops what the
+// old type had and the new one has not.
 func prepareServiceUpdate(s, old *corev1.Service) {
 	s.Status = old.Status
-	if s.Spec.Type == corev1.ServiceTypeExternalName || old.Spec.Type == corev1.ServiceTypeExternalName {
-		return
+	external, was := s.Spec.Type == corev1.ServiceTypeExternalName, old.Spec.Type == corev1.ServiceTypeExternalName
+	if !external && !was {
+		keepAddress(&s.Spec, &old.Spec)
 	}
-	if s.Spec.ClusterIP == "" {
-		s.Spec.ClusterIP = old.Spec.ClusterIP
+	if hasNodePorts(old) && hasNodePorts(s) {
+		keepPorts(&s.Spec, &old.Spec)
 	}
-	if len(s.Spec.ClusterIPs) == 0 {
-		s.Spec.ClusterIPs = old.Spec.ClusterIPs
+	if validation.ProbedByPort(s) && validation.ProbedByPort(old) && s.Spec.HealthCheckNodePort == 0 {
+		s.Spec.HealthCheckNodePort = old.Spec.HealthCheckNodePort
 	}
-	if len(s.Spec.IPFamilies) == 0 {
-		s.Spec.IPFamilies = old.Spec.IPFamilies
+	dropOfType(s, old)
+	giveAddress(s)
+	givePorts(s)
+}
+
+func keepAddress(s, old *corev1.ServiceSpec) {
+	if s.ClusterIP == "" {
+		s.ClusterIP = old.ClusterIP
 	}
-	if s.Spec.IPFamilyPolicy == nil {
-		s.Spec.IPFamilyPolicy = old.Spec.IPFamilyPolicy
+	if len(s.ClusterIPs) == 0 {
+		s.ClusterIPs = old.ClusterIPs
 	}
+	if s.ClusterIP != old.ClusterIP && slices.Equal(s.ClusterIPs, old.ClusterIPs) {
+		s.ClusterIPs = []string{s.ClusterIP}
+	}
+	if s.IPFamilyPolicy == nil {
+		s.IPFamilyPolicy = old.IPFamilyPolicy
+	}
+}
+
+// keepPorts gives ports the nodes' ports that those of their names had.
+func keepPorts(s, old *corev1.ServiceSpec) {
+	used := func(n int32) bool {
+		return slices.ContainsFunc(s.Ports, func(p corev1.ServicePort) bool { return p.NodePort == n })
+	}
+	for i := range s.Ports {
+		if s.Ports[i].NodePort != 0 {
+			continue
+		}
+		for _, p := range old.Ports {
+			if p.Name == s.Ports[i].Name && !used(p.NodePort) {
+				s.Ports[i].NodePort = p.NodePort
+			}
+		}
+	}
+}
+
+// dropOfType drops what goes with the old type and was not changed.
+func dropOfType(s, old *corev1.Service) {
+	n, o := &s.Spec, &old.Spec
+	if n.Type == corev1.ServiceTypeExternalName && o.Type != n.Type {
+		if n.ClusterIP == o.ClusterIP && slices.Equal(n.ClusterIPs, o.ClusterIPs) {
+			n.ClusterIP, n.ClusterIPs = "", nil
+		}
+		if slices.Equal(n.IPFamilies, o.IPFamilies) {
+			n.IPFamilies = nil
+		}
+		if same.Pointer(n.IPFamilyPolicy, o.IPFamilyPolicy) {
+			n.IPFamilyPolicy = nil
+		}
+	}
+	onNodes := func(s *corev1.ServiceSpec) bool {
+		return s.Type == corev1.ServiceTypeNodePort || s.Type == corev1.ServiceTypeLoadBalancer
+	}
+	if onNodes(o) && !onNodes(n) && noneAdded(n.Ports, o.Ports) {
+		for i := range n.Ports {
+			n.Ports[i].NodePort = 0
+		}
+	}
+	if validation.ProbedByPort(old) && !validation.ProbedByPort(s) && n.HealthCheckNodePort == o.HealthCheckNodePort {
+		n.HealthCheckNodePort = 0
+	}
+	if n.Type != corev1.ServiceTypeLoadBalancer {
+		if o.Type == corev1.ServiceTypeLoadBalancer {
+			if same.Pointer(n.AllocateLoadBalancerNodePorts, o.AllocateLoadBalancerNodePorts) {
+				n.AllocateLoadBalancerNodePorts = nil
+			}
+			if same.Pointer(n.LoadBalancerClass, o.LoadBalancerClass) {
+				n.LoadBalancerClass = nil
+			}
+		}
+		s.Status.LoadBalancer = corev1.LoadBalancerStatus{}
+	}
+	if validation.Reachable(old) && !validation.Reachable(s) && n.ExternalTrafficPolicy == o.ExternalTrafficPolicy {
+		n.ExternalTrafficPolicy = ""
+	}
+}
+
+// noneAdded says whether all of the nodes' ports were used before.
+func noneAdded(now, was []corev1.ServicePort) bool {
+	for i := range now {
+		n := now[i].NodePort
+		if n != 0 && !slices.ContainsFunc(was, func(p corev1.ServicePort) bool { return p.NodePort == n }) {
+			return false
+		}
+	}
+	return true
 }

@@ -25,7 +25,7 @@ var persistentVolumes = goType[corev1.PersistentVolume, corev1.PersistentVolumeL
 		ValidateCreate: Check(validation.PersistentVolume),
 		Main: Update{
 			Prepare:  Over(func(v, old *corev1.PersistentVolume) { v.Status = old.Status }),
-			Validate: Compare(validation.PersistentVolumeUpdate), again: checks{onCreate},
+			Validate: Compare(validation.PersistentVolumeUpdate), again: checks{onCreate, onCreate},
 		},
 		ForStatus: Update{PrepareAt: preparePhase, again: checks{onUpdate}},
 	},

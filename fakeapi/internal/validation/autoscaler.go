@@ -1,16 +1,13 @@
 package validation
 
 import (
-	"slices"
-
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Autoscaler checks the bounds, the target and the types of the
-// metrics. What a metric says is stored as it comes.
+// Autoscaler checks the bounds, the target, the metrics and how fast they may act.
 func Autoscaler(a, old *autoscalingv2.HorizontalPodAutoscaler) (errs field.ErrorList) {
 	s := &a.Spec
 	least := int32(1)
@@ -32,40 +29,36 @@ func Autoscaler(a, old *autoscalingv2.HorizontalPodAutoscaler) (errs field.Error
 			"must be greater than or equal to `minReplicas`"))
 	}
 	errs = append(errs, validateTarget(&s.ScaleTargetRef, old)...)
-	for i := range s.Metrics {
-		path := specPath.Child("metrics").Index(i).Child("type")
-		if s.Metrics[i].Type == "" {
-			errs = append(errs, field.Required(path, "must specify a metric source type"))
-		}
-		if kind := string(s.Metrics[i].Type); !slices.Contains(metricTypes, kind) {
-			errs = append(errs, field.NotSupported(path, s.Metrics[i].Type, metricTypes))
-		}
+	errs = append(errs, validateMetrics(s, specPath.Child("metrics"))...)
+	if s.Behavior != nil {
+		errs = append(errs, validateBehavior(s.Behavior, specPath.Child("behavior"))...)
 	}
 	return errs
 }
 
-var metricTypes = []string{"ContainerResource", "External", "Object", "Pods", "Resource"}
-
+// validateTarget checks what is scaled. An API version that was stored may stay.
 func validateTarget(ref *autoscalingv2.CrossVersionObjectReference,
-	old *autoscalingv2.HorizontalPodAutoscaler) (errs field.ErrorList) {
+	old *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
 	path := specPath.Child("scaleTargetRef")
-	for _, part := range [...]struct{ name, value string }{{"kind", ref.Kind}, {"name", ref.Name}} {
-		if part.value == "" {
-			errs = append(errs, field.Required(path.Child(part.name), ""))
-			continue
-		}
-		for _, msg := range content.IsPathSegmentName(part.value) {
-			errs = append(errs, field.Invalid(path.Child(part.name), part.value, msg))
-		}
-	}
 	if old != nil && old.Spec.ScaleTargetRef.APIVersion == ref.APIVersion && old.Spec.ScaleTargetRef.Kind == ref.Kind {
-		return errs
+		return validateKindAndName(ref, path)
 	}
+	return validateReference(ref, ref.Kind == "ReplicationController", path)
+}
+
+func validateKindAndName(ref *autoscalingv2.CrossVersionObjectReference, path *field.Path) field.ErrorList {
+	rule := plain(content.IsPathSegmentName)
+	return append(mustName(ref.Kind, path.Child("kind"), rule), mustName(ref.Name, path.Child("name"), rule)...)
+}
+
+// validateReference checks a reference. core: the kind may be of the group without a name.
+func validateReference(ref *autoscalingv2.CrossVersionObjectReference, core bool, path *field.Path) field.ErrorList {
+	errs := validateKindAndName(ref, path)
 	gv, err := schema.ParseGroupVersion(ref.APIVersion)
 	switch {
 	case err != nil:
 		errs = append(errs, field.Invalid(path.Child("apiVersion"), ref.APIVersion, err.Error()))
-	case gv.Group == "" && ref.Kind != "ReplicationController":
+	case gv.Group == "" && !core:
 		errs = append(errs, field.Invalid(path.Child("apiVersion"), ref.APIVersion,
 			"apiVersion must specify API group"))
 	}

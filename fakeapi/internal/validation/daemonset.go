@@ -54,7 +54,7 @@ func validateDaemonUpdate(u *appsv1.DaemonSetUpdateStrategy) (errs field.ErrorLi
 			errs = append(errs, field.Required(rolling.Child("maxUnavailable"), "cannot be 0 when maxSurge is 0"))
 		}
 	default:
-		errs = append(errs, field.NotSupported(path, shownStrategy{Type: string(u.Type)},
+		errs = append(errs, field.NotSupported(path, asShown(u),
 			[]string{"RollingUpdate", "OnDelete"}))
 	}
 	return errs

@@ -29,17 +29,11 @@ func Deployment(d *appsv1.Deployment) field.ErrorList {
 	return errs
 }
 
-// The forms in which messages show values: those of the real server's own types.
-type (
-	shownStrategy struct {
-		Type          string
-		RollingUpdate any
-	}
-	shownPartition struct {
-		Partition      int32
-		MaxUnavailable *intstr.IntOrString
-	}
-)
+// shownPartition is a form in which messages show a value: that of the real server's own type.
+type shownPartition struct {
+	Partition      int32
+	MaxUnavailable *intstr.IntOrString
+}
 
 func validateStrategy(s *appsv1.DeploymentStrategy) (errs field.ErrorList) {
 	path := specPath.Child("strategy")
@@ -59,11 +53,7 @@ func validateStrategy(s *appsv1.DeploymentStrategy) (errs field.ErrorList) {
 		}
 		errs = append(errs, atMostAll(down, rolling.Child("maxUnavailable"))...)
 	default:
-		shown := shownStrategy{Type: string(s.Type)}
-		if s.RollingUpdate != nil {
-			shown.RollingUpdate = s.RollingUpdate
-		}
-		errs = append(errs, field.NotSupported(path, shown, []string{"Recreate", "RollingUpdate"}))
+		errs = append(errs, field.NotSupported(path, asShown(s), []string{"Recreate", "RollingUpdate"}))
 	}
 	return errs
 }

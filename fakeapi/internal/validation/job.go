@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
-	"github.com/threelaws/threelaws/fakeapi/internal/same"
 )
 
 // Job checks a new Job. prefixed says that its Pods are labelled under the newer names as well.
@@ -98,31 +97,62 @@ func validateJobFields(s *batchv1.JobSpec, path *field.Path) (errs field.ErrorLi
 			errs = append(errs, nonNegative(int64(*n.value), path, n.name)...)
 		}
 	}
-	if s.CompletionMode != nil {
-		switch *s.CompletionMode {
-		case batchv1.NonIndexedCompletion:
-		case batchv1.IndexedCompletion:
-			if s.Completions == nil {
-				errs = append(errs, field.Required(path.Child("completions"), "when completion mode is Indexed"))
-			}
-		default:
-			errs = append(errs, field.NotSupported(path.Child("completionMode"), s.CompletionMode,
-				[]batchv1.CompletionMode{batchv1.NonIndexedCompletion, batchv1.IndexedCompletion}))
+	if s.MaxFailedIndexes != nil && s.BackoffLimitPerIndex == nil {
+		errs = append(errs, field.Required(path.Child("backoffLimitPerIndex"), "when maxFailedIndexes is specified"))
+	}
+	if by := s.ManagedBy; by != nil {
+		errs = append(errs, utilvalidation.IsDomainPrefixedPath(path.Child("managedBy"), *by)...)
+		if len(*by) > 63 {
+			errs = append(errs, field.TooLong(path.Child("managedBy"), "", 63))
 		}
 	}
-	if p := s.PodReplacementPolicy; p != nil && *p != batchv1.Failed && *p != batchv1.TerminatingOrFailed {
-		errs = append(errs, field.NotSupported(path.Child("podReplacementPolicy"), *p,
-			[]batchv1.PodReplacementPolicy{batchv1.Failed, batchv1.TerminatingOrFailed}))
+	errs = append(errs, validateCompletionMode(s, path)...)
+	if s.PodFailurePolicy != nil {
+		errs = append(errs, validateFailurePolicy(s, path.Child("podFailurePolicy"))...)
 	}
+	if s.SuccessPolicy != nil && (s.CompletionMode == nil || *s.CompletionMode != batchv1.IndexedCompletion) {
+		errs = append(errs, field.Invalid(path.Child("successPolicy"), asShown(s.SuccessPolicy),
+			"requires indexed completion mode"))
+	} else if s.SuccessPolicy != nil {
+		errs = append(errs, validateSuccessPolicy(s, path.Child("successPolicy"))...)
+	}
+	replace := []batchv1.PodReplacementPolicy{batchv1.Failed, batchv1.TerminatingOrFailed}
+	if s.PodFailurePolicy != nil {
+		replace = replace[:1]
+	}
+	errs = append(errs, among(s.PodReplacementPolicy, path.Child("podReplacementPolicy"), replace...)...)
 	errs = append(errs, validateTemplate(&s.Template, path.Child("template"))...)
 	at := path.Child("template", "spec", "restartPolicy")
 	switch p := s.Template.Spec.RestartPolicy; p {
 	case corev1.RestartPolicyAlways, "":
 		errs = append(errs, field.Required(at, `valid values: "OnFailure", "Never"`))
 	case corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever:
+		if s.PodFailurePolicy != nil && p != corev1.RestartPolicyNever {
+			errs = append(errs, field.Invalid(at, p, `only "Never" is supported when podFailurePolicy is specified`))
+		}
 	default:
 		errs = append(errs, field.NotSupported(at, p,
 			[]corev1.RestartPolicy{corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever}))
+	}
+	return errs
+}
+
+func validateCompletionMode(s *batchv1.JobSpec, path *field.Path) (errs field.ErrorList) {
+	switch {
+	case s.CompletionMode == nil || *s.CompletionMode == batchv1.NonIndexedCompletion:
+		for _, n := range [...]struct {
+			name  string
+			value *int32
+		}{{"backoffLimitPerIndex", s.BackoffLimitPerIndex}, {"maxFailedIndexes", s.MaxFailedIndexes}} {
+			if n.value != nil {
+				errs = append(errs, field.Invalid(path.Child(n.name), *n.value, "requires indexed completion mode"))
+			}
+		}
+	case *s.CompletionMode == batchv1.IndexedCompletion:
+		return validateIndexed(s, path)
+	default:
+		errs = append(errs, field.NotSupported(path.Child("completionMode"), s.CompletionMode,
+			[]batchv1.CompletionMode{batchv1.NonIndexedCompletion, batchv1.IndexedCompletion}))
 	}
 	return errs
 }
@@ -146,11 +176,21 @@ func JobUpdate(j, old *batchv1.Job) field.ErrorList {
 	same(j.Spec.Selector, old.Spec.Selector, "selector")
 	errs = append(errs, validateJobTemplateUpdate(j, old)...)
 	same(j.Spec.CompletionMode, old.Spec.CompletionMode, "completionMode")
-	same(j.Spec.PodFailurePolicy, old.Spec.PodFailurePolicy, "podFailurePolicy")
+	errs = append(errs, keptPolicy(j.Spec.PodFailurePolicy, old.Spec.PodFailurePolicy, "podFailurePolicy")...)
 	same(j.Spec.BackoffLimitPerIndex, old.Spec.BackoffLimitPerIndex, "backoffLimitPerIndex")
 	same(j.Spec.ManagedBy, old.Spec.ManagedBy, "managedBy")
-	same(j.Spec.SuccessPolicy, old.Spec.SuccessPolicy, "successPolicy")
-	return errs
+	return append(errs, keptPolicy(j.Spec.SuccessPolicy, old.Spec.SuccessPolicy, "successPolicy")...)
+}
+
+func keptPolicy[T any](now, was *T, name string) field.ErrorList {
+	if equality.Semantic.DeepEqual(now, was) {
+		return nil
+	}
+	var shown any
+	if now != nil {
+		shown = asShown(now)
+	}
+	return field.ErrorList{field.Invalid(specPath.Child(name), shown, apivalidation.FieldImmutableErrorMsg)}
 }
 
 // validateJobTemplateUpdate: the template of a Job that is suspended and has
@@ -179,85 +219,6 @@ func validateJobTemplateUpdate(j, old *batchv1.Job) field.ErrorList {
 	}
 	return field.ErrorList{field.Invalid(specPath.Child("template"), shownTemplate(t),
 		apivalidation.FieldImmutableErrorMsg)}
-}
-
-func jobIs(j *batchv1.Job, is batchv1.JobConditionType) bool {
-	for _, c := range j.Status.Conditions {
-		if c.Type == is && c.Status == corev1.ConditionTrue {
-			return true
-		}
-	}
-	return false
-}
-
-func jobFinished(j *batchv1.Job) bool {
-	return jobIs(j, batchv1.JobComplete) || jobIs(j, batchv1.JobFailed)
-}
-
-// JobStatus checks a write to the status: what is finished stays so, and counts go up.
-func JobStatus(j, old *batchv1.Job) (errs field.ErrorList) {
-	s, was := &j.Status, &old.Status
-	conditions := statusPath.Child("conditions")
-	say := func(bad bool, err *field.Error) {
-		if bad {
-			errs = append(errs, err)
-		}
-	}
-	state := func(text string) *field.Error { return field.Invalid(conditions, field.OmitValueType{}, text) }
-	changed := func(is batchv1.JobConditionType) bool { return jobIs(j, is) != jobIs(old, is) }
-	complete, failed, met, target := jobIs(j, batchv1.JobComplete), jobIs(j, batchv1.JobFailed),
-		jobIs(j, batchv1.JobSuccessCriteriaMet), jobIs(j, batchv1.JobFailureTarget)
-	finished, finishedChanged := jobFinished(j), jobFinished(j) != jobFinished(old)
-	startChanged, endChanged := !same.Time(s.StartTime, was.StartTime), !same.Time(s.CompletionTime, was.CompletionTime)
-	for _, c := range [...]count{{"active", s.Active}, {"succeeded", s.Succeeded}, {"failed", s.Failed}} {
-		errs = append(errs, nonNegative(int64(c.n), statusPath, c.name)...)
-	}
-	say((changed(batchv1.JobComplete) || changed(batchv1.JobFailed)) && complete && failed,
-		state("cannot set Complete=True and Failed=true conditions"))
-	say((changed(batchv1.JobComplete) || changed(batchv1.JobFailureTarget)) && complete && target,
-		state("cannot set Complete=True and FailureTarget=true conditions"))
-	end := statusPath.Child("completionTime")
-	if changed(batchv1.JobComplete) || endChanged {
-		say(s.CompletionTime != nil && !complete,
-			field.Invalid(end, s.CompletionTime, "cannot set completionTime when there is no Complete=True condition"))
-		say(s.CompletionTime == nil && complete, field.Required(end, "completionTime is required for Complete jobs"))
-	}
-	say((startChanged || endChanged) && s.StartTime != nil && s.CompletionTime != nil &&
-		s.CompletionTime.Before(s.StartTime),
-		field.Invalid(end, s.CompletionTime, "must be equal to or after `startTime`"))
-	say(changed(batchv1.JobFailed) && failed && !target,
-		state("cannot set Failed=True condition without the FailureTarget=true condition"))
-	say((changed(batchv1.JobComplete) || changed(batchv1.JobSuccessCriteriaMet)) && complete && !met,
-		state("cannot set Complete=True condition without the SuccessCriteriaMet=true condition"))
-	say((finishedChanged || s.Active != was.Active) && s.Active > 0 && finished,
-		field.Invalid(statusPath.Child("active"), s.Active, "active>0 is invalid for finished job"))
-	idle := j.Spec.Suspend != nil && *j.Spec.Suspend && j.Spec.Completions != nil && *j.Spec.Completions == 0
-	say((finishedChanged || startChanged) && !idle && s.StartTime == nil && finished,
-		field.Required(statusPath.Child("startTime"), "startTime is required for finished job"))
-	readyChanged := !equality.Semantic.DeepEqual(s.Ready, was.Ready) || s.Active != was.Active
-	if s.Ready != nil {
-		say(readyChanged && *s.Ready > s.Active,
-			field.Invalid(statusPath.Child("ready"), *s.Ready, "cannot set more ready pods than active"))
-	}
-	say(met && failed, state("cannot set SuccessCriteriaMet=True and Failed=true conditions"))
-	say(met && target, state("cannot set SuccessCriteriaMet=True and FailureTarget=true conditions"))
-	for _, is := range [...]batchv1.JobConditionType{batchv1.JobFailed, batchv1.JobComplete, batchv1.JobFailureTarget} {
-		say(jobIs(old, is) && !jobIs(j, is), state(fmt.Sprintf("cannot disable the terminal %s=True condition", is)))
-	}
-	say(s.Failed < was.Failed, field.Invalid(statusPath.Child("failed"), s.Failed,
-		"cannot decrease the failed counter"))
-	elastic := j.Spec.CompletionMode != nil && *j.Spec.CompletionMode == batchv1.IndexedCompletion &&
-		equality.Semantic.DeepEqual(j.Spec.Completions, j.Spec.Parallelism)
-	say(!elastic && s.Succeeded < was.Succeeded,
-		field.Invalid(statusPath.Child("succeeded"), s.Succeeded, "cannot decrease the succeeded counter"))
-	say(s.CompletionTime != nil && was.CompletionTime != nil && endChanged,
-		field.Invalid(end, s.CompletionTime, "field is immutable"))
-	say(startChanged && was.StartTime != nil && !(j.Spec.Suspend != nil && *j.Spec.Suspend) &&
-		!jobIs(old, batchv1.JobSuspended),
-		field.Invalid(statusPath.Child("startTime"), s.StartTime, "field is immutable for unsuspended job once set"))
-	say(jobIs(old, batchv1.JobSuccessCriteriaMet) && !met,
-		state("cannot disable the SuccessCriteriaMet=True condition"))
-	return errs
 }
 
 // The labels by which Pods belong to a Job, and their older names.

@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/diff"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -17,7 +16,7 @@ import (
 
 // Pod checks a new Pod.
 func Pod(p *corev1.Pod) field.ErrorList {
-	errs := validatePodSpec(&p.Spec, specPath)
+	errs := validatePod(p)
 	if len(p.Spec.EphemeralContainers) > 0 {
 		errs = append(errs, field.Forbidden(specPath.Child("ephemeralContainers"), "cannot be set on create"))
 	}
@@ -28,10 +27,42 @@ func Pod(p *corev1.Pod) field.ErrorList {
 	return errs
 }
 
+// validatePod checks the spec, and what is asked of Pods and not of templates.
+func validatePod(p *corev1.Pod) field.ErrorList {
+	scope := podScope{spec: &p.Spec, pod: p.Name, isPod: true}
+	errs := scope.validate(specPath)
+	if p.Spec.ServiceAccountName == "" {
+		for i := range p.Spec.Volumes {
+			if s := p.Spec.Volumes[i].Projected; s != nil {
+				errs = append(errs, withoutAccount(s, specPath.Child("volumes").Index(i).Child("projected", "sources"))...)
+			}
+		}
+	}
+	for i := range p.Spec.Containers {
+		if c := &p.Spec.Containers[i]; padded(c.Image) {
+			errs = append(errs, paddedImage(c, specPath.Child("containers").Index(i))...)
+		}
+	}
+	for i := range p.Spec.InitContainers {
+		errs = append(errs, paddedImage(&p.Spec.InitContainers[i], specPath.Child("initContainers").Index(i))...)
+	}
+	return errs
+}
+
+func withoutAccount(s *corev1.ProjectedVolumeSource, path *field.Path) (errs field.ErrorList) {
+	for i := range s.Sources {
+		if s.Sources[i].ServiceAccountToken != nil {
+			errs = append(errs, field.Forbidden(path.Index(i).Child("serviceAccountToken"),
+				"must not be specified when serviceAccountName is not set"))
+		}
+	}
+	return errs
+}
+
 // PodUpdate lets images, deadlines, tolerations and scheduling gates
 // change, each in its way, and nothing else.
 func PodUpdate(p, old *corev1.Pod) field.ErrorList {
-	errs := validatePodSpec(&p.Spec, specPath)
+	errs := validatePod(p)
 	for _, pair := range [...]struct {
 		now, was []corev1.Container
 		name     string
@@ -41,6 +72,12 @@ func PodUpdate(p, old *corev1.Pod) field.ErrorList {
 			return append(errs, field.Forbidden(specPath.Child(pair.name),
 				"pod updates may not add or remove containers"))
 		}
+		for i := range pair.now {
+			if image := pair.now[i].Image; image == "" || padded(image) {
+				at := specPath.Child(pair.name).Index(i)
+				errs = append(append(errs, required(image, at.Child("image"))...), paddedImage(&pair.now[i], at)...)
+			}
+		}
 	}
 	if more, stop := validateDeadline(p, old); len(more) > 0 {
 		errs = append(errs, more...)
@@ -48,11 +85,16 @@ func PodUpdate(p, old *corev1.Pod) field.ErrorList {
 			return errs
 		}
 	}
-	errs = append(errs, validateTolerations(p.Spec.Tolerations, old.Spec.Tolerations)...)
+	errs = append(errs, onlyMoreTolerations(p.Spec.Tolerations, old.Spec.Tolerations)...)
 	errs = append(errs, validateGates(p.Spec.SchedulingGates, old.Spec.SchedulingGates)...)
 	if same.Value(&p.Spec, &old.Spec) {
 		return errs
 	}
+	return append(errs, onlyUpdatable(p, old)...)
+}
+
+// onlyUpdatable puts back what may change, and looks whether anything is left.
+func onlyUpdatable(p, old *corev1.Pod) (errs field.ErrorList) {
 	munged := p.Spec.DeepCopy()
 	for i := range munged.Containers {
 		munged.Containers[i].Image = old.Spec.Containers[i].Image
@@ -67,10 +109,75 @@ func PodUpdate(p, old *corev1.Pod) field.ErrorList {
 		*munged.TerminationGracePeriodSeconds == 1 {
 		munged.TerminationGracePeriodSeconds = g
 	}
+	if len(old.Spec.SchedulingGates) > 0 {
+		errs = append(errs, narrowed(munged, &old.Spec)...)
+	}
 	if !equality.Semantic.DeepEqual(munged, &old.Spec) {
 		errs = append(errs, field.Forbidden(specPath,
 			fmt.Sprintf("pod updates may not change fields other than %s\n%v", updatableSpec,
 				specDiff(&old.Spec, munged))))
+	}
+	return errs
+}
+
+// narrowed: while a gate is closed the nodes on which a Pod may run can become fewer.
+// What is said of it is put back in the new spec.
+func narrowed(now, old *corev1.PodSpec) (errs field.ErrorList) {
+	if !equality.Semantic.DeepEqual(now.NodeSelector, old.NodeSelector) {
+		for key, value := range old.NodeSelector { // one finding, whichever is the first
+			if kept, ok := now.NodeSelector[key]; !ok || kept != value {
+				errs = field.ErrorList{field.Invalid(specPath.Child("nodeSelector"), now.NodeSelector,
+					"only additions to spec.nodeSelector are allowed (no mutations or deletions)")}
+			}
+		}
+		now.NodeSelector = old.NodeSelector
+	}
+	var was, is *corev1.NodeAffinity
+	if old.Affinity != nil {
+		was = old.Affinity.NodeAffinity
+	}
+	if now.Affinity != nil {
+		is = now.Affinity.NodeAffinity
+	}
+	if equality.Semantic.DeepEqual(is, was) {
+		return errs
+	}
+	errs = append(errs, narrowedTerms(termsOf(is), termsOf(was),
+		specPath.Child("affinity", "nodeAffinity", mustBe, "nodeSelectorTerms"))...)
+	switch a := now.Affinity; {
+	case a == nil:
+		now.Affinity = &corev1.Affinity{NodeAffinity: was}
+	case old.Affinity == nil && a.PodAffinity == nil && a.PodAntiAffinity == nil:
+		now.Affinity = nil
+	default:
+		a.NodeAffinity = was
+	}
+	return errs
+}
+
+func termsOf(a *corev1.NodeAffinity) []corev1.NodeSelectorTerm {
+	if a == nil || a.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return nil
+	}
+	return a.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+}
+
+func narrowedTerms(now, was []corev1.NodeSelectorTerm, path *field.Path) (errs field.ErrorList) {
+	if len(was) > 0 && len(was) != len(now) {
+		return field.ErrorList{field.Invalid(path, shownList(now),
+			"no additions/deletions to non-empty NodeSelectorTerms list are allowed")}
+	}
+	begins := func(now, was []corev1.NodeSelectorRequirement) bool {
+		return len(now) >= len(was) && equality.Semantic.DeepEqual(now[:len(was)], was)
+	}
+	for i := range was {
+		w, n := &was[i], &now[i]
+		empty := len(w.MatchExpressions)+len(w.MatchFields) == 0
+		if empty && len(n.MatchExpressions)+len(n.MatchFields) > 0 ||
+			!begins(n.MatchExpressions, w.MatchExpressions) || !begins(n.MatchFields, w.MatchFields) {
+			errs = append(errs, field.Invalid(path.Index(i), asShown(n),
+				"only additions are allowed (no mutations or deletions)"))
+		}
 	}
 	return errs
 }
@@ -95,8 +202,8 @@ func validateDeadline(p, old *corev1.Pod) (errs field.ErrorList, stop bool) {
 	return nil, false
 }
 
-// validateTolerations: tolerations may only be added.
-func validateTolerations(now, was []corev1.Toleration) field.ErrorList {
+// onlyMoreTolerations: tolerations may only be added.
+func onlyMoreTolerations(now, was []corev1.Toleration) field.ErrorList {
 	for i := range was {
 		kept := slices.ContainsFunc(now, func(t corev1.Toleration) bool {
 			t.TolerationSeconds = was[i].TolerationSeconds
@@ -107,32 +214,22 @@ func validateTolerations(now, was []corev1.Toleration) field.ErrorList {
 				"existing toleration can not be modified except its tolerationSeconds")}
 		}
 	}
-	return nil
+	if len(now) == 0 {
+		return nil
+	}
+	return validateTolerations(now, specPath.Child("tolerations"))
 }
 
 // validateGates: scheduling gates may only be taken away.
 func validateGates(now, was []corev1.PodSchedulingGate) (errs field.ErrorList) {
-	for _, g := range now {
-		if !slices.Contains(was, g) {
-			errs = append(errs, field.Forbidden(specPath.Child("schedulingGates").Child(g.Name),
+	for i, g := range now {
+		if !slices.Contains(was, g) && !slices.Contains(now[i+1:], g) {
+			errs = append(errs, field.Forbidden(specPath.Child("schedulingGates").Index(i).Child("name"),
 				"only deletion is allowed, but found new scheduling gate '"+g.Name+"'"))
 		}
 	}
 	return errs
 }
 
-// PodStatus checks a write to the status.
-func PodStatus(p, old *corev1.Pod) (errs field.ErrorList) {
-	if p.Spec.NodeName != old.Spec.NodeName {
-		errs = append(errs, field.Forbidden(statusPath.Child("nodeName"), "may not be changed directly"))
-	}
-	if p.Status.ObservedGeneration < 0 {
-		errs = append(errs, field.Invalid(statusPath.Child("observedGeneration"), p.Status.ObservedGeneration,
-			"must be a non-negative integer"))
-	}
-	return append(errs, apivalidation.ValidateImmutableField(p.Status.QOSClass, old.Status.QOSClass,
-		statusPath.Child("qosClass"))...)
-}
-
 // specDiff names what differs, as JSON.
-func specDiff(a, b *corev1.PodSpec) string { return diff.Diff(shownSpec(a), shownSpec(b)) }
+func specDiff(a, b *corev1.PodSpec) string { return diff.Diff(asShown(a), asShown(b)) }

@@ -2,6 +2,7 @@ package validation
 
 import (
 	"math"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -10,26 +11,77 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// validatePodSpec checks what tests of ownership and controllers can get wrong
-// in a Pod: names, images, policies, ports, volumes, node and deadline. What they ask
-// for is held against their limits; other resources, probes, affinity and security
-// settings are stored unchecked.
-func validatePodSpec(s *corev1.PodSpec, path *field.Path) (errs field.ErrorList) {
-	var names map[string]bool
+// podScope is what the parts of a Pod's spec are checked against.
+type podScope struct {
+	spec    *corev1.PodSpec
+	volumes map[string]*corev1.VolumeSource // those in which nothing is wrong
+	pod     string                          // name of the Pod; "" in a template
+	isPod   bool
+}
+
+// validatePodSpec checks a Pod's spec in the order of ValidatePodSpec, which is that of
+// the messages. It makes no path for what is not there.
+func validatePodSpec(s *corev1.PodSpec, path *field.Path) field.ErrorList {
+	return (&podScope{spec: s}).validate(path)
+}
+
+func (p *podScope) validate(path *field.Path) (errs field.ErrorList) {
+	s := p.spec
 	if len(s.Volumes) > 0 {
-		names = make(map[string]bool, len(s.Volumes))
+		errs = append(errs, p.validateVolumes(path.Child("volumes"))...)
 	}
-	for i := range s.Volumes {
-		errs = append(errs, validateVolumeName(s.Volumes[i].Name, names,
-			path.Child("volumes").Index(i).Child("name"))...)
+	if len(s.ResourceClaims) > 0 {
+		errs = append(errs, validatePodClaims(s.ResourceClaims, path.Child("resourceClaims"))...)
 	}
-	if len(s.Containers) == 0 {
-		errs = append(errs, field.Required(path.Child("containers"), ""))
-	}
-	errs = append(errs, validateContainers(s.Containers, names, path.Child("containers"))...)
+	errs = append(errs, p.validateContainers(path.Child("containers"))...)
 	if len(s.InitContainers) > 0 {
-		errs = append(errs, validateContainers(s.InitContainers, names, path.Child("initContainers"))...)
+		errs = append(errs, p.validateInitContainers(path.Child("initContainers"))...)
 	}
+	if len(s.EphemeralContainers) > 0 {
+		errs = append(errs, p.validateEphemeral(path.Child("ephemeralContainers"))...)
+	}
+	if s.Resources != nil {
+		errs = append(errs, p.validatePodResources(path.Child("resources"))...)
+	}
+	if s.HostNetwork {
+		errs = append(errs, p.validateHostPorts(path.Child("containers"))...)
+	}
+	errs = append(errs, validatePolicies(s, path)...)
+	if len(s.NodeSelector) > 0 {
+		errs = append(errs, metav1validation.ValidateLabels(s.NodeSelector, path.Child("nodeSelector"))...)
+	}
+	if s.SecurityContext != nil && s.SecurityContext != plainSecurity {
+		errs = append(errs, validatePodSecurity(s, path.Child("securityContext"))...)
+	}
+	errs = append(errs, validatePlacement(s, path)...)
+	errs = append(errs, p.validateHostProcess(path)...)
+	errs = append(errs, p.validateHostUsers(path)...)
+	errs = append(errs, validateNames(s, path)...)
+	if s.OS != nil {
+		errs = append(errs, p.validateOS(path)...)
+	}
+	return append(errs, p.validateFileKeys(path)...)
+}
+
+// plainSecurity is the security context of who has none: an empty one, which need not be looked at.
+var plainSecurity = &corev1.PodSecurityContext{}
+
+// NoSecurity is what a Pod without a security context has.
+func NoSecurity() *corev1.PodSecurityContext { return plainSecurity }
+
+func (p *podScope) validateHostPorts(path *field.Path) (errs field.ErrorList) {
+	for i := range p.spec.Containers {
+		for j, port := range p.spec.Containers[i].Ports {
+			if (p.isPod || port.HostPort != 0) && port.HostPort != port.ContainerPort {
+				errs = append(errs, field.Invalid(path.Index(i).Child("ports").Index(j).Child("hostPort"), port.HostPort,
+					"must match `containerPort` when `hostNetwork` is true"))
+			}
+		}
+	}
+	return errs
+}
+
+func validatePolicies(s *corev1.PodSpec, path *field.Path) (errs field.ErrorList) {
 	switch s.RestartPolicy {
 	case corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever:
 	default:
@@ -44,122 +96,81 @@ func validatePodSpec(s *corev1.PodSpec, path *field.Path) (errs field.ErrorList)
 			[]corev1.DNSPolicy{corev1.DNSClusterFirstWithHostNet, corev1.DNSClusterFirst, corev1.DNSDefault,
 				corev1.DNSNone}))
 	}
-	if len(s.NodeSelector) > 0 {
-		errs = append(errs, metav1validation.ValidateLabels(s.NodeSelector, path.Child("nodeSelector"))...)
+	return errs
+}
+
+// validatePlacement checks where a Pod may run, how it is named there, and what it waits for.
+func validatePlacement(s *corev1.PodSpec, path *field.Path) (errs field.ErrorList) {
+	if s.Affinity != nil {
+		errs = append(errs, validateAffinity(s.Affinity, path.Child("affinity"))...)
+	}
+	if s.DNSConfig != nil || s.DNSPolicy == corev1.DNSNone {
+		errs = append(errs, validateDNS(s, path.Child("dnsConfig"))...)
+	}
+	for i := range s.ReadinessGates {
+		errs = append(errs, qualified(string(s.ReadinessGates[i].ConditionType),
+			path.Child("readinessGates").Index(i).Child("conditionType"))...)
+	}
+	for i, gate := range s.SchedulingGates {
+		at := path.Child("schedulingGates").Index(i)
+		errs = append(errs, qualified(gate.Name, at)...)
+		if slices.Contains(s.SchedulingGates[:i], gate) {
+			errs = append(errs, field.Duplicate(at, gate.Name))
+		}
+	}
+	if len(s.TopologySpreadConstraints) > 0 {
+		errs = append(errs, validateSpread(s.TopologySpreadConstraints, path.Child("topologySpreadConstraints"))...)
+	}
+	return errs
+}
+
+// validateNames checks the names in a spec, and what else is one word or number.
+func validateNames(s *corev1.PodSpec, path *field.Path) (errs field.ErrorList) {
+	if s.HostnameOverride != nil {
+		errs = append(errs, validateHostnameOverride(s, path.Child("hostnameOverride"))...)
 	}
 	if s.ServiceAccountName != "" {
-		for _, msg := range apivalidation.ValidateServiceAccountName(s.ServiceAccountName, false) {
-			errs = append(errs, field.Invalid(path.Child("serviceAccountName"), s.ServiceAccountName, msg))
-		}
+		errs = append(errs, named(s.ServiceAccountName, path.Child("serviceAccountName"),
+			apivalidation.ValidateServiceAccountName)...)
 	}
 	if s.NodeName != "" {
-		for _, msg := range apivalidation.NameIsDNSSubdomain(s.NodeName, false) {
-			errs = append(errs, field.Invalid(path.Child("nodeName"), s.NodeName, msg))
-		}
+		errs = append(errs, named(s.NodeName, path.Child("nodeName"), apivalidation.NameIsDNSSubdomain)...)
 	}
 	if d := s.ActiveDeadlineSeconds; d != nil && (*d < 1 || *d > math.MaxInt32) {
 		errs = append(errs, field.Invalid(path.Child("activeDeadlineSeconds"), *d,
 			utilvalidation.InclusiveRangeError(1, math.MaxInt32)))
 	}
-	return errs
-}
-
-func validateVolumeName(name string, seen map[string]bool, path *field.Path) (errs field.ErrorList) {
-	switch {
-	case name == "":
-		return field.ErrorList{field.Required(path, "")}
-	case seen[name]:
-		errs = append(errs, field.Duplicate(path, name))
+	if s.Hostname != "" {
+		errs = append(errs, label(s.Hostname, path.Child("hostname"))...)
 	}
-	seen[name] = true
-	for _, msg := range utilvalidation.IsDNS1123Label(name) {
-		errs = append(errs, field.Invalid(path, name, msg))
+	if s.Subdomain != "" {
+		errs = append(errs, label(s.Subdomain, path.Child("subdomain"))...)
 	}
-	return errs
-}
-
-func validateContainers(list []corev1.Container, volumes map[string]bool, path *field.Path) (errs field.ErrorList) {
-	for i := range list {
-		errs = append(errs, validateContainer(&list[i], volumes, path, i)...)
-		for j := range i {
-			if list[j].Name == list[i].Name {
-				errs = append(errs, field.Duplicate(path.Index(i).Child("name"), list[i].Name))
-				break
-			}
+	if len(s.Tolerations) > 0 {
+		errs = append(errs, validateTolerations(s.Tolerations, path.Child("tolerations"))...)
+	}
+	for i := range s.HostAliases {
+		at := path.Child("hostAliases").Index(i)
+		errs = append(errs, anyIP(s.HostAliases[i].IP, at.Child("ip"))...)
+		for j, name := range s.HostAliases[i].Hostnames {
+			errs = append(errs, named(name, at.Child("hostnames").Index(j), apivalidation.NameIsDNSSubdomain)...)
 		}
 	}
-	return errs
-}
-
-// validateContainer makes no path unless it has something to say.
-func validateContainer(c *corev1.Container, volumes map[string]bool, path *field.Path, i int) (errs field.ErrorList) {
-	if c.Name == "" {
-		errs = append(errs, field.Required(path.Index(i).Child("name"), ""))
-	} else {
-		for _, msg := range utilvalidation.IsDNS1123Label(c.Name) {
-			errs = append(errs, field.Invalid(path.Index(i).Child("name"), c.Name, msg))
-		}
+	if s.PriorityClassName != "" {
+		errs = append(errs, named(s.PriorityClassName, path.Child("priorityClassName"),
+			apivalidation.NameIsDNSSubdomain)...)
 	}
-	if c.Image == "" {
-		errs = append(errs, field.Required(path.Index(i).Child("image"), ""))
+	if s.RuntimeClassName != nil {
+		errs = append(errs, named(*s.RuntimeClassName, path.Child("runtimeClassName"),
+			apivalidation.NameIsDNSSubdomain)...)
 	}
-	switch c.TerminationMessagePolicy {
-	case corev1.TerminationMessageReadFile, corev1.TerminationMessageFallbackToLogsOnError:
-	default:
-		errs = append(errs, field.NotSupported(path.Index(i).Child("terminationMessagePolicy"),
-			c.TerminationMessagePolicy,
-			[]corev1.TerminationMessagePolicy{corev1.TerminationMessageReadFile,
-				corev1.TerminationMessageFallbackToLogsOnError}))
+	if s.PreemptionPolicy != nil {
+		errs = append(errs, amongSome(*s.PreemptionPolicy, path.Child("preemptionPolicy"),
+			corev1.PreemptLowerPriority, corev1.PreemptNever)...)
 	}
-	for j := range c.Ports {
-		errs = append(errs, validatePort(&c.Ports[j], path.Index(i).Child("ports").Index(j))...)
-	}
-	for j := range c.Env {
-		if c.Env[j].Name == "" {
-			errs = append(errs, field.Required(path.Index(i).Child("env").Index(j).Child("name"), ""))
-		}
-	}
-	for j := range c.VolumeMounts {
-		m := &c.VolumeMounts[j]
-		at := path.Index(i).Child("volumeMounts").Index(j)
-		if m.Name == "" {
-			errs = append(errs, field.Required(at.Child("name"), ""))
-		} else if !volumes[m.Name] {
-			errs = append(errs, field.NotFound(at.Child("name"), m.Name))
-		}
-		if m.MountPath == "" {
-			errs = append(errs, field.Required(at.Child("mountPath"), ""))
-		}
-	}
-	switch c.ImagePullPolicy {
-	case corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever:
-	default:
-		errs = append(errs, field.NotSupported(path.Index(i).Child("imagePullPolicy"), c.ImagePullPolicy,
-			[]corev1.PullPolicy{corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever}))
-	}
-	return append(errs, validateRequests(&c.Resources, func() *field.Path {
-		return path.Index(i).Child("resources")
-	})...)
-}
-
-func validatePort(p *corev1.ContainerPort, path *field.Path) (errs field.ErrorList) {
-	if p.Name != "" {
-		for _, msg := range utilvalidation.IsValidPortName(p.Name) {
-			errs = append(errs, field.Invalid(path.Child("name"), p.Name, msg))
-		}
-	}
-	if p.ContainerPort == 0 {
-		errs = append(errs, field.Required(path.Child("containerPort"), ""))
-	} else {
-		for _, msg := range utilvalidation.IsValidPortNum(int(p.ContainerPort)) {
-			errs = append(errs, field.Invalid(path.Child("containerPort"), p.ContainerPort, msg))
-		}
-	}
-	switch p.Protocol {
-	case corev1.ProtocolTCP, corev1.ProtocolUDP, corev1.ProtocolSCTP:
-	default:
-		errs = append(errs, field.NotSupported(path.Child("protocol"), p.Protocol,
-			[]corev1.Protocol{corev1.ProtocolSCTP, corev1.ProtocolTCP, corev1.ProtocolUDP}))
+	if s.Overhead != nil {
+		errs = append(errs, validateRequirements(&corev1.ResourceRequirements{Limits: s.Overhead},
+			containerResource, nil, path.Child("overhead"))...)
 	}
 	return errs
 }

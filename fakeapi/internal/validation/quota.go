@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -51,7 +50,7 @@ func Quota(q *corev1.ResourceQuota) field.ErrorList {
 		one := &q.Spec.ScopeSelector.MatchExpressions[i]
 		scopes = append(scopes, one.ScopeName)
 		errs = append(errs, validateScope(one.ScopeName, &q.Spec, path.Child("scopeName"), path, one.ScopeName,
-			q.Spec.ScopeSelector)...)
+			asShown(q.Spec.ScopeSelector))...)
 		errs = append(errs, validateScopeOperator(one, path)...)
 	}
 	return append(errs, conflicting(scopes, &q.Spec, path)...)
@@ -91,17 +90,7 @@ func validateHard(list corev1.ResourceList, path *field.Path) (errs field.ErrorL
 			}
 			own = append(own, field.Invalid(at, name, "must be a standard resource for quota"))
 		}
-		errs = append(append(errs, own...), validateAmount(name, list[name], at)...)
-	}
-	return errs
-}
-
-func validateAmount(name corev1.ResourceName, q resource.Quantity, path *field.Path) (errs field.ErrorList) {
-	if q.Sign() < 0 {
-		errs = append(errs, field.Invalid(path, q.String(), apivalidation.IsNegativeErrorMsg))
-	}
-	if oneOf(name, counted) && q.MilliValue()%1000 != 0 {
-		errs = append(errs, field.Invalid(path, q, "must be an integer"))
+		errs = append(append(errs, own...), resourceAmount(name, list[name], at)...)
 	}
 	return errs
 }

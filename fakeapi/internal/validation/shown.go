@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -26,6 +27,14 @@ var internalFields = map[reflect.Type][]string{
 		"PreemptionPolicy", "DNSConfig", "ReadinessGates", "RuntimeClassName", "Overhead", "EnableServiceLinks",
 		"TopologySpreadConstraints", "OS", "SchedulingGates", "ResourceClaims", "Resources", "HostnameOverride",
 		"SchedulingGroup"},
+	reflect.TypeFor[corev1.VolumeSource](): {"HostPath", "EmptyDir", "GCEPersistentDisk", "AWSElasticBlockStore",
+		"GitRepo", "Secret", "NFS", "ISCSI", "Glusterfs", "PersistentVolumeClaim", "RBD", "Quobyte", "FlexVolume",
+		"Cinder", "CephFS", "Flocker", "DownwardAPI", "FC", "AzureFile", "ConfigMap", "VsphereVolume", "AzureDisk",
+		"PhotonPersistentDisk", "Projected", "PortworxVolume", "ScaleIO", "StorageOS", "CSI", "Ephemeral", "Image"},
+	reflect.TypeFor[corev1.PersistentVolumeSource](): {"GCEPersistentDisk", "AWSElasticBlockStore", "HostPath",
+		"Glusterfs", "NFS", "RBD", "Quobyte", "ISCSI", "FlexVolume", "Cinder", "CephFS", "FC", "Flocker", "AzureFile",
+		"VsphereVolume", "AzureDisk", "PhotonPersistentDisk", "PortworxVolume", "ScaleIO", "Local", "StorageOS",
+		"CSI"},
 	reflect.TypeFor[corev1.PodSecurityContext](): {"HostNetwork", "HostPID", "HostIPC", "ShareProcessNamespace",
 		"HostUsers",
 		"SELinuxOptions", "WindowsOptions", "RunAsUser", "RunAsGroup", "RunAsNonRoot", "SupplementalGroups",
@@ -50,12 +59,15 @@ func shownTemplate(t *corev1.PodTemplateSpec) any {
 	return shown{b.Bytes()}
 }
 
-// shownSpec is a Pod's spec as messages show it.
-func shownSpec(s *corev1.PodSpec) any {
+// asShown is a value of the core group as messages show it.
+func asShown[T any](value *T) any {
 	var b bytes.Buffer
-	writeShown(&b, reflect.ValueOf(*s), reflect.ValueOf(*s))
+	writeShown(&b, reflect.ValueOf(*value), reflect.ValueOf(*value))
 	return shown{b.Bytes()}
 }
+
+// shownList is asShown for a list.
+func shownList[T any](list []T) any { return asShown(&list) }
 
 // writeShown writes a value of a Pod's spec.
 func writeShown(b *bytes.Buffer, v, spec reflect.Value) {
@@ -65,7 +77,7 @@ func writeShown(b *bytes.Buffer, v, spec reflect.Value) {
 	_, encodes := v.Interface().(json.Marshaler)
 	switch {
 	case encodes || v.Kind() != reflect.Struct && v.Kind() != reflect.Slice || v.Kind() == reflect.Slice && v.IsNil(),
-		v.Kind() == reflect.Struct && v.Type().PkgPath() != "k8s.io/api/core/v1":
+		v.Kind() == reflect.Struct && !strings.HasPrefix(v.Type().PkgPath(), "k8s.io/api/"):
 		raw, err := json.Marshal(v.Interface())
 		if err != nil {
 			panic("fakeapi: a part of a template does not encode: " + err.Error())

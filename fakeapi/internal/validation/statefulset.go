@@ -6,13 +6,13 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
-	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// StatefulSet checks the spec of a StatefulSet.
-func StatefulSet(s *appsv1.StatefulSet) (errs field.ErrorList) {
-	spec := &s.Spec
+// StatefulSet checks the spec of a new StatefulSet.
+func StatefulSet(s *appsv1.StatefulSet) field.ErrorList { return validateStateful(&s.Spec, nil) }
+
+func validateStateful(spec, old *appsv1.StatefulSetSpec) (errs field.ErrorList) {
 	switch spec.PodManagementPolicy {
 	case appsv1.OrderedReadyPodManagement, appsv1.ParallelPodManagement:
 	default:
@@ -31,15 +31,19 @@ func StatefulSet(s *appsv1.StatefulSet) (errs field.ErrorList) {
 			errs = append(errs, field.NotSupported(policy.Child(p.name), p.value, []string{"Retain", "Delete"}))
 		}
 	}
+	for i := range spec.VolumeClaimTemplates {
+		if old == nil {
+			errs = append(errs, validateClaimSpec(&spec.VolumeClaimTemplates[i].Spec,
+				specPath.Child("volumeClaimTemplates").Index(i).Child("spec"))...)
+		}
+	}
 	errs = append(errs, nonNegative(int64(*spec.Replicas), specPath, "replicas")...)
 	errs = append(errs, nonNegative(int64(spec.MinReadySeconds), specPath, "minReadySeconds")...)
 	if spec.Ordinals != nil {
 		errs = append(errs, nonNegative(int64(spec.Ordinals.Start), specPath, "ordinals.start")...)
 	}
-	if spec.ServiceName != "" {
-		for _, msg := range utilvalidation.IsDNS1123Label(spec.ServiceName) {
-			errs = append(errs, field.Invalid(specPath.Child("serviceName"), spec.ServiceName, msg))
-		}
+	if old == nil && spec.ServiceName != "" {
+		errs = append(errs, label(spec.ServiceName, specPath.Child("serviceName"))...)
 	}
 	more, ok := validateSelector(spec.Selector, &spec.Template, "empty selector is invalid for statefulset", "")
 	errs = append(errs, more...)
@@ -52,18 +56,24 @@ func StatefulSet(s *appsv1.StatefulSet) (errs field.ErrorList) {
 	return append(errs, alwaysRestarts(&spec.Template, path, "StatefulSet")...)
 }
 
-// statefulTemplate is the template with the volumes of the claim templates.
+// statefulTemplate is the template with the volumes of the claim templates, and without
+// the names that each Pod gets of its own.
 func statefulTemplate(spec *appsv1.StatefulSetSpec) *corev1.PodTemplateSpec {
-	if len(spec.VolumeClaimTemplates) == 0 {
+	if len(spec.VolumeClaimTemplates) == 0 && spec.Template.Spec.Hostname == "" && spec.Template.Spec.Subdomain == "" {
 		return &spec.Template
 	}
 	t := spec.Template
+	t.Spec.Hostname, t.Spec.Subdomain = "", ""
 	var volumes []corev1.Volume
 	names := map[string]bool{}
 	for i := range spec.VolumeClaimTemplates {
 		name := spec.VolumeClaimTemplates[i].Name
+		if names[name] {
+			continue
+		}
 		names[name] = true
-		volumes = append(volumes, corev1.Volume{Name: name})
+		volumes = append(volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name}}})
 	}
 	for _, v := range t.Spec.Volumes {
 		if !names[v.Name] {
@@ -101,7 +111,7 @@ func validateStatefulUpdate(u *appsv1.StatefulSetUpdateStrategy) (errs field.Err
 			errs = append(errs, atMostAll(r.MaxUnavailable, at)...)
 		}
 	default:
-		errs = append(errs, field.Invalid(path, shownStrategy{Type: string(u.Type)},
+		errs = append(errs, field.Invalid(path, asShown(u),
 			"must be 'RollingUpdate' or 'OnDelete'"))
 	}
 	return errs
@@ -109,7 +119,7 @@ func validateStatefulUpdate(u *appsv1.StatefulSetUpdateStrategy) (errs field.Err
 
 // StatefulSetUpdate checks a change: most of the spec is for ever.
 func StatefulSetUpdate(s, old *appsv1.StatefulSet) field.ErrorList {
-	errs := StatefulSet(s)
+	errs := validateStateful(&s.Spec, &old.Spec)
 	c := s.Spec
 	c.Replicas, c.Template, c.UpdateStrategy = old.Spec.Replicas, old.Spec.Template, old.Spec.UpdateStrategy
 	c.MinReadySeconds, c.Ordinals, c.RevisionHistoryLimit = old.Spec.MinReadySeconds, old.Spec.Ordinals,

@@ -22,13 +22,14 @@ func StorageClass(c *storagev1.StorageClass) field.ErrorList {
 	}
 	errs = append(errs, among(c.VolumeBindingMode, field.NewPath("volumeBindingMode"),
 		storagev1.VolumeBindingImmediate, storagev1.VolumeBindingWaitForFirstConsumer)...)
-	seen := make([]map[string][]string, 0, len(c.AllowedTopologies))
+	// The real server compares with as many empty terms as there are, too.
+	seen := make([]map[string][]string, len(c.AllowedTopologies))
 	for i := range c.AllowedTopologies {
 		path := field.NewPath("allowedTopologies").Index(i)
 		term, own := validateTopology(&c.AllowedTopologies[i], path)
 		errs = append(errs, own...)
 		for _, other := range seen {
-			if reflect.DeepEqual(term, other) {
+			if len(term)+len(other) == 0 || reflect.DeepEqual(term, other) {
 				errs = append(errs, field.Duplicate(path.Child("matchLabelExpressions"), ""))
 			}
 		}

@@ -35,6 +35,14 @@ func mustName(name string, path *field.Path, rule func(name string, prefix bool)
 	return named(name, path, rule)
 }
 
+// required checks that a text is there.
+func required(text string, path *field.Path) field.ErrorList {
+	if text != "" {
+		return nil
+	}
+	return field.ErrorList{field.Required(path, "")}
+}
+
 // plain makes a rule of a check that knows no prefixes.
 func plain(check func(string) []string) func(string, bool) []string {
 	return func(name string, _ bool) []string { return check(name) }
@@ -51,4 +59,17 @@ func qualified(name string, path *field.Path) (errs field.ErrorList) {
 // lower is qualified for a name in any case.
 func lower(name string, path *field.Path) field.ErrorList {
 	return qualified(strings.ToLower(name), path)
+}
+
+// amongSome is among for what has to be given.
+func amongSome[T ~string](value T, path *field.Path, of ...T) field.ErrorList {
+	if value == "" {
+		return field.ErrorList{field.Required(path, "")}
+	}
+	return among(&value, path, of...)
+}
+
+// label checks a name of the form of a DNS label.
+func label(name string, path *field.Path) field.ErrorList {
+	return named(name, path, plain(utilvalidation.IsDNS1123Label))
 }

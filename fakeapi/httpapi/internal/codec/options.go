@@ -2,12 +2,16 @@ package codec
 
 import (
 	"net/http"
+	"reflect"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metascheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/refusal"
@@ -24,7 +28,8 @@ func ListOptions(r *http.Request, into *metav1.ListOptions) error {
 	return nil
 }
 
-// WriteOptions reads the query of a create, an update or a patch.
+// WriteOptions reads the query of a create, an update or a patch. What is wrong with the
+// options of a create or an update is said before the body is looked at.
 func WriteOptions(r *http.Request, into runtime.Object) error {
 	if r.URL.RawQuery == "" {
 		return nil
@@ -32,7 +37,18 @@ func WriteOptions(r *http.Request, into runtime.Object) error {
 	if err := metascheme.ParameterCodec.DecodeParameters(r.URL.Query(), metav1.SchemeGroupVersion, into); err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
-	return nil
+	var errs field.ErrorList
+	switch o := into.(type) {
+	case *metav1.CreateOptions:
+		errs = metav1validation.ValidateCreateOptions(o)
+	case *metav1.UpdateOptions:
+		errs = metav1validation.ValidateUpdateOptions(o)
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	kind := reflect.TypeOf(into).Elem().Name()
+	return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", errs)
 }
 
 // DeleteOptions reads the body of a delete, or, without a body, the query.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	certificatesv1 "k8s.io/api/certificates/v1"
+	certificatesv1beta1 "k8s.io/api/certificates/v1beta1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -19,7 +20,7 @@ var (
 		return bindingCells(&o.ObjectMeta, &o.RoleRef, o.Subjects, now)
 	}, bindingColumns("RoleRef can only reference a ClusterRole in the global "+unresolved, "clusterRoleBinding")...)
 
-	csrSpec = certificatesv1.CertificateSigningRequestSpec{}.SwaggerDoc()
+	csrSpec = certificatesv1beta1.CertificateSigningRequestSpec{}.SwaggerDoc() // whose words they are
 
 	certificateRequests = prints(certificateCells, nameColumn, ageColumn, text("SignerName", csrSpec["signerName"]),
 		text("Requestor", csrSpec["request"]), text("RequestedDuration", csrSpec["expirationSeconds"]),

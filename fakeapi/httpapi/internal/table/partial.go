@@ -1,8 +1,10 @@
 package table
 
 import (
+	"maps"
 	"strconv"
 
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -15,13 +17,21 @@ import (
 // Partial is an object without everything but its metadata.
 func Partial(obj runtime.Object, f media.Format) *metav1.PartialObjectMetadata {
 	p := meta.AsPartialObjectMetadata(obj.(metav1.Object))
+	if _, ok := obj.(*appsv1.DaemonSet); ok && p.Annotations[appsv1.DeprecatedTemplateGeneration] != "" {
+		// A field of the internal type, which is an annotation only in the versions of the API.
+		p.Annotations = maps.Clone(p.Annotations)
+		delete(p.Annotations, appsv1.DeprecatedTemplateGeneration)
+	}
 	p.SetGroupVersionKind(schema.GroupVersionKind{Group: f.Group, Version: f.Version, Kind: media.AsPartial})
 	return p
 }
 
 // PartialList is a list of objects without everything but their metadata.
 func PartialList(r *fakeapi.Response, f media.Format) *metav1.PartialObjectMetadataList {
-	list := &metav1.PartialObjectMetadataList{Items: make([]metav1.PartialObjectMetadata, len(r.Items))}
+	list := &metav1.PartialObjectMetadataList{} // without objects its items are null
+	if len(r.Items) > 0 {
+		list.Items = make([]metav1.PartialObjectMetadata, len(r.Items))
+	}
 	list.SetGroupVersionKind(schema.GroupVersionKind{Group: f.Group, Version: f.Version, Kind: media.AsPartialList})
 	list.ListMeta = listMeta(r)
 	for i, obj := range r.Items {

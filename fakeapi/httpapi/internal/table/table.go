@@ -20,6 +20,9 @@ func List(k *fakeapi.Kind, r *fakeapi.Response, f media.Format, now time.Time) *
 	p := printerFor(k)
 	t := empty(f)
 	t.ListMeta, t.ColumnDefinitions = listMeta(r), p.columns
+	if p == plain && len(r.Items) == 0 {
+		t.Rows = nil // who has no printer of his own has null rows
+	}
 	for _, obj := range r.Items {
 		t.Rows = append(t.Rows, p.row(obj, f, now))
 	}
