@@ -44,6 +44,8 @@ output.`,
 			"-NAME for all but one")
 	f.StringVar(&o.load, "load", "", "begin with the objects of this YAML file")
 	f.StringVar(&o.dump, "dump", "", "write all objects to this file at the end")
+	f.Uint64Var(&o.history, "history", keptHistory,
+		"revisions to keep, at least: a watch, or the rest of a list, from before is answered 410 Expired")
 	f.BoolVar(&o.realtime, "realtime", true,
 		"timers of controllers wait as long as they say; false: only until nothing else can happen")
 	f.BoolVar(&o.anywhere, "unauthenticated-anywhere", false, "listen on any address, without authentication")

@@ -28,6 +28,7 @@ type serving struct {
 	kubeconfig  string
 	controllers []string
 	load, dump  string
+	history     uint64 // revisions that are kept
 	realtime    bool
 	anywhere    bool
 }
@@ -50,6 +51,7 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(*
 		}
 		return time.Now().UTC()
 	})
+	s.handler.History = o.history
 	if o.load != "" {
 		if err := s.load(o.load); err != nil {
 			return nil, err
@@ -59,7 +61,7 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(*
 		return s, nil
 	}
 	s.trial = trial.New(trial.Options{Laws: laws, Server: server})
-	s.trial.World.History.Forget = keptRecords
+	s.trial.Forget(int(o.history))
 	s.trial.World.Observers = append(s.trial.World.Observers, &reporter{s.trial.Judge, 0, map[string]bool{}, tell})
 	s.runner = realtime.New(s.trial, func(f func()) { s.handler.With(func(*fakeapi.Server) { f() }) }, !o.realtime)
 	s.handler.Execute = s.runner.Do
@@ -73,8 +75,9 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(*
 	return s, nil
 }
 
-// keptRecords is how much history a server that runs for ever keeps.
-const keptRecords = 10_000
+// keptHistory is how many revisions a server that runs for ever keeps: what most
+// watches that come back after a minute need.
+const keptHistory = 10_000
 
 // reporter tells of each law when it is first broken while a server runs.
 type reporter struct {
