@@ -218,8 +218,8 @@ func TestServeHistory(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		"/api/v1/namespaces/default/configmaps?limit=1&continue=" + rest: "The provided continue parameter is too old",
-		"/api/v1/namespaces/default/configmaps?watch=1&timeoutSeconds=5&resourceVersion=" + version: "too old resource " +
-			"version: " + version,
+		"/api/v1/namespaces/default/configmaps?watch=1&timeoutSeconds=5&resourceVersion=" + version: "too old " +
+			"resource version: " + version,
 	} {
 		got := s.get(t, path)
 		if !strings.Contains(got.body, want) || !strings.Contains(got.body, `"code":410`) ||
@@ -229,10 +229,9 @@ func TestServeHistory(t *testing.T) {
 	}
 }
 
-// BenchmarkServeForEver has a server with two controllers create and delete objects, half a
-// million times with "make forever". It tells what the process holds at the end for each
-// byte that it held after a twentieth, and what a turn takes at the end for each second
-// that it took at first.
+// BenchmarkServeForEver has a server with two controllers create and delete objects, a
+// million of each with "make forever". It tells what the heap holds at the end and after a
+// twentieth, how that compares, and how long the last twentieth took beside the first.
 func BenchmarkServeForEver(b *testing.B) {
 	c := newChurn(b, keptHistory)
 	part := max(b.N/20, 1)

@@ -29,6 +29,8 @@ type serving struct {
 	controllers []string
 	load, dump  string
 	history     uint64 // revisions that are kept
+	start       []string
+	verbose     bool
 	realtime    bool
 	anywhere    bool
 }
@@ -42,7 +44,11 @@ type site struct {
 
 // openSite makes the server, loads its objects and starts the controllers.
 func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(*law.Breach)) (*site, error) {
-	server := fakeapi.New(fakeapi.Options{ManagedFields: true, Name: randomName})
+	start, err := startOf(o.start, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	server := fakeapi.New(fakeapi.Options{ManagedFields: true, Name: randomName, Start: start})
 	s := &site{}
 	// The runner comes after the handler, as it runs under the handler's lock.
 	s.handler = httpapi.New(server, func() time.Time {
