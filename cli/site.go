@@ -71,7 +71,7 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(*
 	s.trial.World.Observers = append(s.trial.World.Observers, &reporter{s.trial.Judge, 0, map[string]bool{}, tell})
 	s.runner = realtime.New(s.trial, func(f func()) { s.handler.With(func(*fakeapi.Server) { f() }) }, !o.realtime)
 	s.handler.Execute = s.runner.Do
-	for _, c := range chosen {
+	for _, c := range lifelike(s, chosen) {
 		if what := scenarios.Unserved(server, c); what != "" {
 			what = strings.TrimSuffix(what, ": apply its definition before")
 			return nil, usage("--controllers: %s: --load a file that holds it", what)
