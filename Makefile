@@ -18,7 +18,7 @@ CORE := ./sim ./sim/host ./sim/law/... ./internal/fight ./internal/difference ./
 MODULES := $(patsubst %/go.mod,%,$(shell \
   find . -name go.mod -not -path '*/testdata/*' -not -path './.*/*' | LC_ALL=C sort))
 
-.PHONY: all test begin vet fmt detcheck unit race run build bench fuzz soak track mutate update clean
+.PHONY: all test begin vet fmt detcheck unit race run build bench forever fuzz soak track mutate update clean
 
 all: test build
 
@@ -74,6 +74,11 @@ bench:
 	    root=$$(cd $$d && $(GO) list -m -f '{{.Dir}}'); [ "$$root" = "$$PWD" ] || continue; \
 	    $(GO) test -run='^$$' -bench=. -benchmem -benchtime=$(BENCHTIME) $$d; \
 	  done); done
+
+# A million objects created and deleted in a server with two controllers: what the heap holds at
+# the end and after a twentieth of it, and how long each took. Minutes.
+forever:
+	$(GO) test -run='^$$' -bench=ServeForEver -benchtime=62500x -timeout 3h ./cli
 
 # Every native fuzz target, FUZZTIME each.
 fuzz:

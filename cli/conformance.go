@@ -46,9 +46,9 @@ for which there is no reason.`,
 			if err := x.check(a); err != nil {
 				return err
 			}
-			names, err := a.all(x.dir)
+			names, err := a.below(x.dir)
 			if err != nil {
-				return usage("%v", err)
+				return err
 			}
 			var files []*scenarios.File
 			for _, name := range names {

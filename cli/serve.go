@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"os"
 	"os/signal"
@@ -12,8 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/threelaws/threelaws/fakeapi"
-	"github.com/threelaws/threelaws/internal/render"
-	"github.com/threelaws/threelaws/sim/law"
 )
 
 func serveCommand(a *app) *cobra.Command {
@@ -27,9 +24,13 @@ controllers of the table against it. Ctrl-C, or SIGTERM, ends it.
 There is no authentication: whoever reaches the port may do everything. It
 therefore listens on loopback addresses only, unless told otherwise.
 
-A law that the controllers break is told on standard error when it is first
-broken. With --json that and where the server is are lines of JSON on standard
-output.`,
+It says which controllers run, and for which kinds none does. Whoever creates an
+object that nothing here acts on is warned, and the log on standard error says so,
+as it does of a law that the controllers break, when it is first broken. With -v it
+has a line for each request. With --json all of it is lines of JSON on standard output.
+
+It begins with what a real server has when it is new: its namespaces, the Service
+kubernetes, two PriorityClasses, and in each namespace the service account default.`,
 		Example: `  threelaws serve --kubeconfig three.kubeconfig --controllers all
   KUBECONFIG=three.kubeconfig kubectl get all -A
   threelaws serve --load world.yaml --dump world.yaml`,
@@ -44,9 +45,14 @@ output.`,
 			"-NAME for all but one")
 	f.StringVar(&o.load, "load", "", "begin with the objects of this YAML file")
 	f.StringVar(&o.dump, "dump", "", "write all objects to this file at the end")
+	f.Uint64Var(&o.history, "history", keptHistory,
+		"revisions to keep, at least: a watch, or the rest of a list, from before is answered 410 Expired")
+	f.StringSliceVar(&o.start, "start", startWords(), "what the server holds besides default and kube-system, or none")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "tell of each request: verb, path, user, client, status, duration")
 	f.BoolVar(&o.realtime, "realtime", true,
 		"timers of controllers wait as long as they say; false: only until nothing else can happen")
 	f.BoolVar(&o.anywhere, "unauthenticated-anywhere", false, "listen on any address, without authentication")
+	complete(cmd, "start", completeList(append(startWords(), "none")))
 	complete(cmd, "controllers", completeList(append(controllerWords(a.registry), "all")))
 	return cmd
 }
@@ -59,11 +65,18 @@ func serve(ctx context.Context, a *app, o *serving) error {
 	if what != "" {
 		return usage("--controllers: %s", what)
 	}
-	s, err := openSite(o, chosen, a.registry.Laws, func(b *law.Breach) { verdict(a, b) })
+	tell := &teller{a: a, told: map[string]bool{}}
+	s, err := openSite(o, chosen, a.registry.Laws, tell.verdict)
 	if err != nil {
 		return err
 	}
-	s.handler.Inert = func(k *fakeapi.Kind, namespace, name string) { stored(a, k, namespace, name) }
+	alone := unattendedBy(a.registry, chosen)
+	s.handler.Created = func(k *fakeapi.Kind, namespace, name string) string {
+		return tell.created(alone, k, namespace, name)
+	}
+	if o.verbose {
+		s.handler.Log = tell.request
+	}
 	listener, err := o.open()
 	if err != nil {
 		return err
@@ -75,7 +88,12 @@ func serve(ctx context.Context, a *app, o *serving) error {
 			return usage("--kubeconfig: %v", err)
 		}
 	}
-	if err := announce(a, url, o.kubeconfig); err != nil {
+	banner := serveLine{URL: url, Kubeconfig: o.kubeconfig}
+	for _, c := range chosen {
+		banner.Controllers = append(banner.Controllers, c.Name)
+	}
+	s.handler.With(func(server *fakeapi.Server) { banner.Unattended = alone.resources(server) })
+	if err := announce(a, banner); err != nil {
 		listener.Close()
 		return err
 	}
@@ -84,53 +102,6 @@ func serve(ctx context.Context, a *app, o *serving) error {
 		err = errors.Join(err, s.dump(o.dump))
 	}
 	return err
-}
-
-// serveLine is one line of serve --json: where the server is, once it can be
-// reached, and then each law when it is first broken.
-type serveLine struct {
-	Event      string `json:"event"` // serving, violates or stored
-	URL        string `json:"url,omitempty"`
-	Kubeconfig string `json:"kubeconfig,omitempty"`
-	ID         string `json:"id,omitempty"` // of the law, by clause
-	Law        string `json:"law,omitempty"`
-	Text       string `json:"text,omitempty"`
-}
-
-// announce says where the server is.
-func announce(a *app, url, kubeconfig string) error {
-	if a.json {
-		return a.line(serveLine{Event: "serving", URL: url, Kubeconfig: kubeconfig})
-	}
-	a.printf("serving on %s\n", url)
-	if kubeconfig != "" {
-		a.printf("kubeconfig: %s\n", kubeconfig)
-	}
-	return nil
-}
-
-// verdict tells of a law that is broken while the server runs.
-func verdict(a *app, b *law.Breach) {
-	text := render.WithoutUIDs(b.Text)
-	if a.json {
-		_ = a.line(serveLine{Event: "violates", ID: b.Law.ID, Law: b.Law.Name, Text: text})
-		return
-	}
-	fmt.Fprintf(a.err, "VIOLATES %s: %s\n", b.Law.Name, text)
-}
-
-// stored tells of an object that was created and does not do here what it does in a
-// cluster.
-func stored(a *app, k *fakeapi.Kind, namespace, name string) {
-	if namespace != "" {
-		name = namespace + "/" + name
-	}
-	text := k.Singular + " " + name + " is stored: " + k.Inert()
-	if a.json {
-		_ = a.line(serveLine{Event: "stored", Text: text})
-		return
-	}
-	fmt.Fprintln(a.err, text)
 }
 
 // open listens, on a loopback address unless told that anything goes.

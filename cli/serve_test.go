@@ -285,3 +285,37 @@ func TestServeJudges(t *testing.T) {
 		}
 	}
 }
+
+// answered is what a server answered.
+type answered struct {
+	code     int
+	body     string
+	warnings []string
+}
+
+// get asks a served server for what is at a path.
+func (s *served) get(t *testing.T, path string) answered {
+	t.Helper()
+	resp, err := http.Get(s.url + path)
+	return answerOf(t, resp, err)
+}
+
+// post creates an object.
+func (s *served) post(t *testing.T, path, body string) answered {
+	t.Helper()
+	resp, err := http.Post(s.url+path, "application/json", strings.NewReader(body))
+	return answerOf(t, resp, err)
+}
+
+func answerOf(t *testing.T, resp *http.Response, err error) answered {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answered{resp.StatusCode, string(body), resp.Header.Values("Warning")}
+}

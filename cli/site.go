@@ -28,6 +28,9 @@ type serving struct {
 	kubeconfig  string
 	controllers []string
 	load, dump  string
+	history     uint64 // revisions that are kept
+	start       []string
+	verbose     bool
 	realtime    bool
 	anywhere    bool
 }
@@ -41,7 +44,11 @@ type site struct {
 
 // openSite makes the server, loads its objects and starts the controllers.
 func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(*law.Breach)) (*site, error) {
-	server := fakeapi.New(fakeapi.Options{ManagedFields: true, Name: randomName})
+	start, err := startOf(o.start, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	server := fakeapi.New(fakeapi.Options{ManagedFields: true, Name: randomName, Start: start})
 	s := &site{}
 	// The runner comes after the handler, as it runs under the handler's lock.
 	s.handler = httpapi.New(server, func() time.Time {
@@ -50,6 +57,7 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(*
 		}
 		return time.Now().UTC()
 	})
+	s.handler.History = o.history
 	if o.load != "" {
 		if err := s.load(o.load); err != nil {
 			return nil, err
@@ -59,11 +67,11 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(*
 		return s, nil
 	}
 	s.trial = trial.New(trial.Options{Laws: laws, Server: server})
-	s.trial.World.History.Forget = keptRecords
+	s.trial.Forget(int(o.history))
 	s.trial.World.Observers = append(s.trial.World.Observers, &reporter{s.trial.Judge, 0, map[string]bool{}, tell})
 	s.runner = realtime.New(s.trial, func(f func()) { s.handler.With(func(*fakeapi.Server) { f() }) }, !o.realtime)
 	s.handler.Execute = s.runner.Do
-	for _, c := range chosen {
+	for _, c := range lifelike(s, chosen) {
 		if what := scenarios.Unserved(server, c); what != "" {
 			what = strings.TrimSuffix(what, ": apply its definition before")
 			return nil, usage("--controllers: %s: --load a file that holds it", what)
@@ -73,8 +81,9 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(*
 	return s, nil
 }
 
-// keptRecords is how much history a server that runs for ever keeps.
-const keptRecords = 10_000
+// keptHistory is how many revisions a server that runs for ever keeps: what most
+// watches that come back after a minute need.
+const keptHistory = 10_000
 
 // reporter tells of each law when it is first broken while a server runs.
 type reporter struct {

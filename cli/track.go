@@ -68,9 +68,9 @@ much time it took. The exit code is 1 where a bug is not found.`,
 
 // bugs reads the files that have known bugs; those of some ids, all without any.
 func (a *app) bugs(dir string, ids []string) ([]*conform.Bug, error) {
-	names, err := a.all(dir)
+	names, err := a.below(dir)
 	if err != nil {
-		return nil, usage("%v", err)
+		return nil, err
 	}
 	var files []*scenarios.File
 	for _, name := range names {

@@ -76,11 +76,12 @@ func (t *table) at(version uint64) []*entry {
 func (s *Server) Oldest(k *Kind) uint64 { return s.tables[k.ordinal].compacted }
 
 // Compact forgets changes up to and including a revision. Afterwards watches
-// and snapshots can start at that revision or later.
+// and snapshots can start at that revision or later. So it is for kinds whose definition
+// is gone.
 func (s *Server) Compact(version uint64) {
 	version = min(version, s.version)
-	for _, k := range s.kinds {
-		t := s.writable(k)
+	for i := range s.tables {
+		t := s.writable(s.tables[i].kind)
 		if version <= t.compacted {
 			continue
 		}
@@ -93,8 +94,8 @@ func (s *Server) Compact(version uint64) {
 // server that runs for ever does not grow. Uids and generated names stay unique, but are
 // other ones than those of a server that remembers.
 func (s *Server) ForgetNames(version uint64) {
-	for _, k := range s.kinds {
-		t := s.writable(k)
+	for i := range s.tables {
+		t := s.writable(s.tables[i].kind)
 		t.most.past = max(t.most.past, forget(t.past, version))
 		t.most.made = max(t.most.made, forget(t.made, version))
 	}

@@ -31,6 +31,10 @@ type Options struct {
 	// Endless has every pod run until it is deleted, also one that is not restarted
 	// always and would end (see end.go).
 	Endless bool
+	// Lifelike has its pods look as on a real node: with addresses, times, conditions,
+	// the ids of containers, and Events. No two runs of it are alike, so it is for
+	// servers that people look at. It runs pods that are on a node only.
+	Lifelike bool
 
 	Without Without
 }
@@ -45,6 +49,7 @@ type Without struct {
 const (
 	binding = "binding" // it binds pods to a node
 	endless = "endless" // its pods do not end
+	looks   = "lifelike"
 )
 
 var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
@@ -55,6 +60,8 @@ var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
 func New(o Options) host.Controller {
 	generation := ""
 	switch {
+	case o.Lifelike:
+		generation = looks
 	case o.Bind != "":
 		generation = binding
 	case o.Endless:
@@ -63,7 +70,11 @@ func New(o Options) host.Controller {
 	return host.Controller{
 		Name: "kubelet", Generation: generation, Profile: host.Upstream,
 		New: func(env *host.Env) host.Reconciler {
-			return &kubelet{options: &o, env: env, pods: env.Informer(podKind).GetIndexer()}
+			k := &kubelet{options: &o, env: env, pods: env.Informer(podKind).GetIndexer()}
+			if o.Lifelike {
+				indexAddresses(k.pods)
+			}
+			return k
 		},
 		Routes: []host.Route{{Kind: podKind, Do: wake}},
 	}
@@ -80,9 +91,11 @@ type kubelet struct {
 	options *Options
 	env     *host.Env
 	pods    cache.Indexer
+
+	lifelike lifelike
 }
 
-// Digest has nothing to fold: a kubelet remembers nothing.
+// Digest has nothing to fold: a kubelet remembers nothing but what makes it lifelike.
 func (k *kubelet) Digest(*sim.Hash) {}
 
 // running patches the status of a pod so that it runs and is ready. It holds no
@@ -126,11 +139,21 @@ func (k *kubelet) Sync(ctx context.Context, key string) error {
 		err = k.bind(ctx, pod)
 	case k.options.Node != "" && pod.Spec.NodeName != k.options.Node:
 	case pod.DeletionTimestamp != nil:
+		if k.options.Lifelike {
+			k.stop(ctx, pod)
+		}
 		err = k.finish(ctx, pod)
+	case k.options.Lifelike && pod.Spec.NodeName == "":
+	case k.options.Lifelike && pod.Status.Phase == corev1.PodPending:
+		err = k.run(ctx, pod)
 	case pod.Status.Phase == corev1.PodPending:
 		err = k.patchStatus(ctx, pod, running(pod))
 	case pod.Status.Phase == corev1.PodRunning && !k.options.Endless:
-		if data := ended(pod); data != nil {
+		switch data := ended(pod); {
+		case data == nil:
+		case k.options.Lifelike:
+			err = k.end(ctx, pod, data)
+		default:
 			err = k.patchStatus(ctx, pod, data)
 		}
 	}

@@ -56,10 +56,13 @@ type Handler struct {
 	// handler's lock: a world's host, which has to know of every change.
 	Execute func(req *fakeapi.Request) fakeapi.Response
 
-	// Inert, if set, is told of each object that is created and does nothing here
-	// ([fakeapi.Kind.Inert]); its creator is warned. It is called
-	// under the handler's lock.
-	Inert func(kind *fakeapi.Kind, namespace, name string)
+	// Created, if set, is told of each object that a request has created, and says
+	// what its creator is to be warned of, "" for nothing: that nothing here acts on
+	// such objects, as for [fakeapi.Kind.Inert]. It is called under the handler's lock.
+	Created func(kind *fakeapi.Kind, namespace, name string) (warning string)
+	// Log, if set, is told of each request over a connection when it has been answered,
+	// of a watch when that is over. Several goroutines may call it at once.
+	Log func(Exchange)
 
 	mu      sync.Mutex
 	server  *fakeapi.Server

@@ -140,23 +140,23 @@ func (h *Handler) execute(req *fakeapi.Request, f media.Format) *answer {
 	default:
 		a.object = resp.Object
 	}
-	if h.Inert != nil && req.Verb == fakeapi.Create && req.Subresource == "" {
-		h.warnInert(req, resp.Object, a)
+	if h.Created != nil && req.Verb == fakeapi.Create && req.Subresource == "" {
+		h.warnCreated(req, resp.Object, a)
 	}
 	return a
 }
 
-// warnInert tells of a new object that does not do here what it does in a cluster.
-func (h *Handler) warnInert(req *fakeapi.Request, obj runtime.Object, a *answer) {
-	why := req.Kind.Inert()
+// warnCreated asks what the creator of a new object is to be warned of.
+func (h *Handler) warnCreated(req *fakeapi.Request, obj runtime.Object, a *answer) {
 	m, ok := obj.(metav1.Object)
-	if why == "" || !ok || len(req.Create.DryRun) > 0 {
+	if !ok || len(req.Create.DryRun) > 0 {
 		return
 	}
-	a.warnings = append(a.warnings, "this server only stores "+req.Kind.Resource+": "+why)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.Inert(req.Kind, m.GetNamespace(), m.GetName())
+	if warning := h.Created(req.Kind, m.GetNamespace(), m.GetName()); warning != "" {
+		a.warnings = append(a.warnings, warning)
+	}
 }
 
 // watch opens a watch.

@@ -12,7 +12,11 @@ const gzipFrom = 128 << 10
 
 // ServeHTTP answers one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
 	a := h.respond(r)
+	if h.Log != nil {
+		defer h.log(r, a, began)
+	}
 	a.setWarnings(w.Header())
 	if a.watch != nil {
 		h.stream(w, r, a)

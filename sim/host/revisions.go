@@ -2,6 +2,7 @@ package host
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -52,6 +53,17 @@ func (c *Cluster) forget() {
 	for _, s := range c.order {
 		s.forget(c.compacted)
 	}
+	c.forgetKinds()
+}
+
+// forgetKinds drops what definitions made of a kind before they changed, or went: what is
+// known of the kind stays under what it was when it was met, and what it is now. Who
+// still asks by another, as a request under way, is told the same.
+func (c *Cluster) forgetKinds() {
+	served := c.server.Kinds()
+	maps.DeleteFunc(c.states, func(k *fakeapi.Kind, s *kindState) bool {
+		return s.kind != k && !slices.Contains(served, k)
+	})
 }
 
 // find is the place of the first note on a revision or a later one.

@@ -19,6 +19,10 @@ type Judge struct {
 	Handovers int // NOFIGHT-2: hand-overs of one object between two user actions
 	HotLoop   int // WRITE-8: retries of one key without any backoff
 	Keep      int // breaches kept of each law; later ones are only counted
+	// Memory is for how many records at least it remembers what nothing names any more, so
+	// that a judge of a world that goes on for ever does not grow. What it may have
+	// forgotten it holds against nobody. Zero is for ever.
+	Memory int
 
 	// Evidence is what the source of the records knows; zero for everything a
 	// world does. Kinds says what the server serves, so that a reference to a kind
@@ -31,6 +35,8 @@ type Judge struct {
 	write  Write
 	route  route
 	census census
+
+	oblivion oblivion
 
 	laws     []*Law
 	seats    []seat
@@ -94,6 +100,7 @@ func (j *Judge) Observe(r *sim.Record) {
 		j.seats[i].check.Record(r)
 	}
 	j.state.fold(r, p, &j.write)
+	j.forget(r.Index)
 }
 
 // heldTo is the profile of whoever a record is about. A record that is no
@@ -169,6 +176,7 @@ func (j *Judge) Reset() {
 	j.state.reset()
 	j.breaches = j.breaches[:0]
 	j.forgiven, j.informed = 0, 0
+	j.oblivion = oblivion{}
 	for i := range j.seats {
 		s := &j.seats[i]
 		s.count, s.asked = 0, 0

@@ -35,6 +35,7 @@ type process struct {
 
 	gone    map[types.UID]bool // collector: owners it was told are gone
 	lookups map[coords]lookup  // collectors: what its last live read of a name found
+	forgot  bool               // some of both, that it may remember
 
 	shares []Share // by seat
 
@@ -86,6 +87,7 @@ func (k *work) most() int { return k.began + k.more + k.own }
 type lookup struct {
 	uid     types.UID
 	waiting bool
+	record  int
 }
 
 // Cache is the process's view of a kind.
@@ -174,6 +176,7 @@ func (p *process) restart(incarnation int) {
 	p.queue.Clear()
 	p.synced, p.early, p.version, p.kind = false, -1, 0, ""
 	p.made = nil
+	p.forgot = false
 	clear(p.gone)
 	clear(p.lookups)
 	clear(p.looked)

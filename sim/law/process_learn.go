@@ -104,6 +104,7 @@ func (p *process) removed(uid types.UID, record int) {
 		delete(p.known.ByUID, uid)
 		delete(p.known.Past, uid)
 		p.known.Confirm(e)
+		*e = view.Sight{} // others made with it may stay
 	}
 }
 

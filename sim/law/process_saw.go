@@ -55,9 +55,10 @@ func (p *process) tookForAnother(r *sim.Record, uid types.UID) bool {
 
 // knowsAbsent reports whether a collector was told that the owner a reference
 // names is gone, by a live read in the namespaces where it could be or by a
-// delivered deletion. That it was going, when it was read, does as well.
+// delivered deletion. That it was going, when it was read, does as well; and a judge
+// that forgets cannot say that it was not told.
 func (p *process) knowsAbsent(ref *metav1.OwnerReference, namespace string) bool {
-	if p.gone[ref.UID] || p.readWaiting(ref, namespace) {
+	if p.forgot || p.gone[ref.UID] || p.readWaiting(ref, namespace) {
 		return true
 	}
 	for _, ns := range [2]string{namespace, ""} {

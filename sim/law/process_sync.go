@@ -86,9 +86,9 @@ func (p *process) answered(s *State, r *sim.Record) {
 	}
 	p.countsRead(r, found)
 	if p.lookups != nil && (found != nil || r.Code == 404) {
-		var l lookup
+		l := lookup{record: r.Index}
 		if found != nil {
-			l = lookup{uid: found.GetUID(), waiting: meta.Foreground(found)}
+			l.uid, l.waiting = found.GetUID(), meta.Foreground(found)
 		}
 		p.lookups[coords{r.Object.Kind, r.Object.Namespace, r.Object.Name}] = l
 	}

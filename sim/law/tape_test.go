@@ -241,8 +241,12 @@ func served(apiVersion, kind string) (namespaced, ok bool) {
 	return kind != "Node" && kind != "Namespace", kind != "Widget"
 }
 
-func judge(t *tape) *Judge {
+func judge(t *tape) *Judge { return judgeWith(t, 0) }
+
+// judgeWith has a judge that remembers only so much.
+func judgeWith(t *tape, memory int) *Judge {
 	j := NewJudge(subjects(), All())
+	j.Memory = memory
 	j.Kinds = served
 	for i := range t.records {
 		j.Observe(&t.records[i])

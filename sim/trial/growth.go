@@ -15,6 +15,7 @@ type growth struct {
 	writes int // since the user or a fault last had a hand in it
 	doing  map[doing]*done
 	hit    *done // what has just been done too often
+	most   int   // ways of writing that are kept; 0: all
 }
 
 // doing is one way of writing: who, for what, to what. An object that is created
@@ -57,6 +58,9 @@ func (g *growth) note(r *sim.Record) {
 	}
 	d := g.doing[what]
 	if d == nil {
+		if g.most > 0 && len(g.doing) >= g.most { // those that go on will be counted again
+			clear(g.doing)
+		}
 		d = &done{doing: what, next: growthMost}
 		g.doing[what] = d
 	}

@@ -127,6 +127,20 @@ func (t *Trial) Faults(counts map[string]int) error {
 	return nil
 }
 
+// Forget has a trial that goes on for ever keep what it needs for so many records, and
+// revisions of the server, at least: the history, what watches can start from, and what
+// the laws and the detector of fights know of what has gone. It is to be called before
+// anything happens.
+func (t *Trial) Forget(keep int) {
+	t.World.History.Forget = keep
+	t.Judge.Memory = max(keep, leastMemory)
+	t.fight.growth.most = max(keep, leastMemory)
+}
+
+// leastMemory is for how many records the laws remember at the least: what a controller
+// may go by that is about to act.
+const leastMemory = 1000
+
 // Broken is the breach that fails the run: the first informed one, or the first
 // of any where the judge is strict; nil while there is none.
 func (t *Trial) Broken() *law.Breach { return t.Judge.First() }

@@ -1,7 +1,9 @@
 package view
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -125,6 +127,24 @@ func (n *Known) Confirm(e *Sight) {
 	last := len(n.Ahead) - 1
 	n.Ahead[i], n.Ahead[last] = n.Ahead[last], nil
 	n.Ahead = n.Ahead[:last]
+}
+
+// Lost are the sights of uids that are gone, in the order of uids: nobody will say that
+// they are.
+func (n *Known) Lost(gone func(types.UID) bool) (lost []*Sight) {
+	//detcheck:ordered whether a uid is gone depends on nothing but the uid
+	for uid, e := range n.ByUID {
+		if gone(uid) {
+			lost = append(lost, e)
+		}
+	}
+	slices.SortFunc(lost, func(a, b *Sight) int { return strings.Compare(string(a.UID), string(b.UID)) })
+	return lost
+}
+
+// Tidy drops the families that nobody is left of.
+func (n *Known) Tidy() {
+	maps.DeleteFunc(n.families, func(_ types.UID, f *family) bool { return len(f.members) == 0 })
 }
 
 // Fresh is an empty sight, one of many that were made at once.

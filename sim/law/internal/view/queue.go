@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -73,6 +74,17 @@ func (q *Queue) Add(key string) {
 		ns, name = "", key
 	}
 	q.get(Key{ns, name}).Dirty = true
+}
+
+// Tidy drops the keys of which there is nothing to say.
+func (q *Queue) Tidy() {
+	q.Keys = slices.DeleteFunc(q.Keys, func(k Queued) bool {
+		return k.Running == 0 && !k.Dirty && !k.Failed && k.Hot == 0
+	})
+	clear(q.at)
+	for i := range q.Keys {
+		q.at[q.Keys[i].Key] = i
+	}
 }
 
 // Start notes that a worker took a key.

@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi"
+	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+// serveLine is one line of serve --json: where the server is, once it can be
+// reached, and then what happens.
+type serveLine struct {
+	Event       string   `json:"event"` // serving, violates, stored, unattended or request
+	URL         string   `json:"url,omitempty"`
+	Kubeconfig  string   `json:"kubeconfig,omitempty"`
+	Controllers []string `json:"controllers,omitempty"` // that run
+	Unattended  []string `json:"unattended,omitempty"`  // kinds whose controllers do not, with those
+	ID          string   `json:"id,omitempty"`          // of the law, by clause
+	Law         string   `json:"law,omitempty"`
+	Text        string   `json:"text,omitempty"`
+
+	Verb    string  `json:"verb,omitempty"`
+	Path    string  `json:"path,omitempty"`
+	User    string  `json:"user,omitempty"`
+	Agent   string  `json:"userAgent,omitempty"`
+	Status  int     `json:"status,omitempty"`
+	Seconds float64 `json:"seconds,omitempty"`
+}
+
+// teller writes what a server has to say. Several goroutines may tell it things.
+type teller struct {
+	a    *app
+	mu   sync.Mutex
+	told map[string]bool // kinds that nobody acts on
+}
+
+// say writes a line: of text on standard error, or of JSON on standard output.
+func (t *teller) say(l serveLine, text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.a.json {
+		_ = t.a.line(l)
+		return
+	}
+	fmt.Fprintln(t.a.err, text)
+}
+
+// announce says where the server is, and what it does.
+func announce(a *app, l serveLine) error {
+	l.Event = "serving"
+	if a.json {
+		return a.line(l)
+	}
+	a.printf("serving on %s\n", l.URL)
+	if l.Kubeconfig != "" {
+		a.printf("kubeconfig: %s\n", l.Kubeconfig)
+	}
+	running := "none"
+	if len(l.Controllers) > 0 {
+		running = strings.Join(l.Controllers, ", ")
+	}
+	a.printf("controllers: %s\n", running)
+	if len(l.Unattended) > 0 {
+		a.printf("no controller runs for: %s\n", strings.Join(l.Unattended, ", "))
+	}
+	return nil
+}
+
+// verdict tells of a law that is broken while the server runs.
+func (t *teller) verdict(b *law.Breach) {
+	text := render.WithoutUIDs(b.Text)
+	t.say(serveLine{Event: "violates", ID: b.Law.ID, Law: b.Law.Name, Text: text}, "VIOLATES "+b.Law.Name+": "+text)
+}
+
+// created tells of an object that was created and does not do here what it does in a
+// cluster, and of the first of a kind whose controller does not run. It returns what the
+// creator is to be warned of.
+func (t *teller) created(u unattended, k *fakeapi.Kind, namespace, name string) string {
+	warning := u.warning(k)
+	if namespace != "" {
+		name = namespace + "/" + name
+	}
+	switch {
+	case warning == "":
+	case k.Inert() != "":
+		text := k.Singular + " " + name + " is stored: " + k.Inert()
+		t.say(serveLine{Event: "stored", Text: text}, text)
+	case !t.told[k.Resource]:
+		t.told[k.Resource] = true
+		text := k.Singular + " " + name + " is created, and " + warning
+		t.say(serveLine{Event: "unattended", Text: text}, text)
+	}
+	return warning
+}
+
+// request tells of a request that was answered.
+func (t *teller) request(e httpapi.Exchange) {
+	t.say(serveLine{Event: "request", Verb: e.Verb, Path: e.URI, User: e.User, Agent: e.UserAgent, Status: e.Code,
+		Seconds: e.Took.Seconds()},
+		fmt.Sprintf("%s %s %s %q %d %s", e.Verb, e.URI, e.User, e.UserAgent, e.Code, e.Took.Round(10*time.Microsecond)))
+}
