@@ -17,10 +17,11 @@ type indexer struct {
 	indexers cache.Indexers
 	indices  map[string]map[string]*btree.BTreeG[*version]
 	rv       uint64
-	asked    bool           // somebody looks at rv
-	read     func(*version) // called when a read begins, with nil, and for each version handed out
-	named    func([]string) // the same for keys; both are nil outside a process
-	probe    version        // for look-ups, so that they do not allocate
+	asked    bool                    // somebody looks at rv
+	show     func(*version) *version // the version in the form that is handed out; nil: as it is
+	read     func(*version)          // called when a read begins, with nil, and for each version handed out
+	named    func([]string)          // the same for keys; both are nil outside a process
+	probe    version                 // for look-ups, so that they do not allocate
 	free     *btree.FreeListG[*version]
 
 	exact, abstract uint64 // sums over the items, of mixed digests
@@ -68,7 +69,7 @@ func (x *indexer) index(v *version, name string) {
 		x.enter(v, name, v.meta.GetNamespace())
 		return
 	}
-	values, err := x.indexers[name](v.obj)
+	values, err := x.indexers[name](x.shown(v).obj)
 	if err != nil {
 		panic(fmt.Sprintf("host: index %q failed on %s: %v", name, v.key, err))
 	}
@@ -122,7 +123,7 @@ func (x *indexer) unindex(v *version) {
 			x.leave(v, name, v.meta.GetNamespace())
 			continue
 		}
-		values, _ := f(v.obj)
+		values, _ := f(x.shown(v).obj)
 		for _, value := range values {
 			x.leave(v, name, value)
 		}
@@ -136,7 +137,16 @@ func (x *indexer) get(key string) *version {
 	return v
 }
 
+// shown is a cached version as the process sees it.
+func (x *indexer) shown(v *version) *version {
+	if x.show == nil || v == nil {
+		return v
+	}
+	return x.show(v)
+}
+
 func (x *indexer) hand(v *version) any {
+	v = x.shown(v)
 	if x.read != nil {
 		x.read(v)
 	}

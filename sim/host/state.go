@@ -48,11 +48,11 @@ func (w *worker) fold() {
 	} else {
 		c := w.process.cluster
 		if m, ok := w.resp.Object.(metav1.Object); ok {
-			w.foldObject(c.states[w.req.Kind], m)
+			w.foldObject(c.state(w.req.Kind), m)
 		}
 		w.local.Word(uint64(len(w.resp.Items)))
 		for _, o := range w.resp.Items {
-			w.foldObject(c.states[w.req.Kind], o.(metav1.Object))
+			w.foldObject(c.state(w.req.Kind), o.(metav1.Object))
 		}
 	}
 }
