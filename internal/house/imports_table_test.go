@@ -6,6 +6,7 @@ const (
 	kubeOpenAPI   = "k8s.io/kube-openapi/pkg"
 	apiextensions = "k8s.io/apiextensions-apiserver/pkg"
 	celOfAPI      = "k8s.io/apiserver/pkg/cel"
+	celGo         = "github.com/google/cel-go"
 	celLimits     = "k8s.io/apiserver/pkg/apis/cel"
 	aggregator    = "k8s.io/kube-aggregator/pkg/apis"
 	cache         = "k8s.io/client-go/tools/cache"
@@ -75,11 +76,11 @@ var edges = []edge{
 		"github.com/robfig/cron/v3"},
 		"what is wrong with an object is a function of the object and its old state: it knows no request and no store"},
 	{"fakeapi/internal/crdschema", []string{"fakeapi/internal/same", apimachinery, apiextensions, kubeOpenAPI,
-		celOfAPI, celLimits, "k8s.io/apiserver/pkg/warning"},
+		celOfAPI, celLimits, celGo},
 		"a schema says what it says of any value, whatever kind it is a value of; its rules are evaluated by the " +
 			"real server's own code"},
 	{"fakeapi/internal/crd", []string{"fakeapi/internal/metadata", "fakeapi/internal/crdschema", apimachinery,
-		apiextensions, celOfAPI, celLimits, "github.com/google/cel-go/cel"},
+		apiextensions, celOfAPI, celLimits, celGo},
 		"a definition is checked as a text about objects: that it makes kinds is the server's doing"},
 	{"fakeapi/internal/registry", []string{"fakeapi/internal/same", "fakeapi/internal/metadata",
 		"fakeapi/internal/validation", "fakeapi/internal/crd", api, apimachinery, apiextensions, aggregator},

@@ -14,6 +14,8 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/crdschema"
 )
 
 // ruleCheck compiles the rules of a schema, and adds up what they may cost. It follows
@@ -47,6 +49,21 @@ type typed struct {
 // checkRules checks the rules of a schema that is structural; bad are the errors that
 // were found in it, as rules of what is wrong itself are not looked at.
 func checkRules(s *apiextensions.JSONSchemaProps, at *field.Path, was *past, bad field.ErrorList) field.ErrorList {
+	ruled := false
+	eachProps(s, func(part *apiextensions.JSONSchemaProps) { ruled = ruled || len(part.XValidations) > 0 })
+	switch {
+	case !ruled:
+		return nil
+	case was == nil && len(bad) == 0:
+		return checked.Of(s, at.String(), func() field.ErrorList { return findInRules(s, at, nil, nil) })
+	}
+	return findInRules(s, at, was, bad)
+}
+
+// checked is what was found wrong with the rules of new schemas.
+var checked crdschema.Memo[field.ErrorList]
+
+func findInRules(s *apiextensions.JSONSchemaProps, at *field.Path, was *past, bad field.ErrorList) field.ErrorList {
 	c := &ruleCheck{past: was, same: was.has(s)}
 	for _, err := range bad {
 		c.bad = append(c.bad, err.Field)

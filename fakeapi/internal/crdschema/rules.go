@@ -1,66 +1,72 @@
 package crdschema
 
 import (
-	"context"
 	"maps"
 	"slices"
+	"strings"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/common"
-	"k8s.io/apiserver/pkg/warning"
 )
 
-// Rules are the rules of a schema (x-kubernetes-validations), compiled. Each is
-// evaluated by the real server's own code; which comes next is decided here, as that
-// visits an object in the order of Go's maps, another each time, and the order decides
-// what is still evaluated where the budget of an object is used up.
+// Rules are the rules of a schema (x-kubernetes-validations), compiled by the real
+// server's own code. Which is evaluated next is decided here, as that code visits an
+// object in the order of Go's maps, another each time, and the order decides what is
+// still evaluated where the budget of an object is used up.
 type Rules struct{ root *rules }
 
 // rules are those of one part of a schema and of what is below it.
 type rules struct {
-	own        *cel.Validator // of the part itself, without what is below
+	schema     *structural.Structural
+	shape      common.Schema // of its values, as rules see them
+	own        []rule
+	usesOld    bool // one of its own does
 	allOf      []*rules
 	items      *rules
 	properties map[string]*rules
 	additional *rules
 }
 
-// CompileRules compiles the rules of a schema of whole objects; nil when it has none.
-func CompileRules(s *structural.Structural) *Rules {
-	v := cel.NewValidator(s, true, celconfig.PerCallLimit)
-	if v == nil {
-		return nil
-	}
-	return &Rules{rulesOf(v)}
+// rule is one rule.
+type rule struct {
+	apiextensionsv1.ValidationRule
+	cel.CompilationResult
 }
 
-func rulesOf(v *cel.Validator) *rules {
-	if v == nil {
-		return nil
+// text is how errors name a rule.
+func (r *rule) text() string {
+	if r.Message != "" {
+		return strings.TrimSpace(r.Message)
 	}
-	own := *v
-	own.AllOfValidators, own.Items, own.Properties, own.AdditionalProperties = nil, nil, nil, nil
-	r := &rules{own: &own, items: rulesOf(v.Items), additional: rulesOf(v.AdditionalProperties),
-		properties: make(map[string]*rules, len(v.Properties))}
-	for _, one := range v.AllOfValidators {
-		r.allOf = append(r.allOf, rulesOf(one))
+	return strings.TrimSpace(r.Rule)
+}
+
+// HasRules says whether a schema has rules, at any depth.
+func HasRules(s *structural.Structural) bool {
+	if s == nil {
+		return false
 	}
-	//detcheck:ordered each property is compiled by itself
-	for name, p := range v.Properties {
-		r.properties[name] = rulesOf(&p)
+	if len(s.XValidations) > 0 || HasRules(s.Items) || s.AdditionalProperties != nil &&
+		HasRules(s.AdditionalProperties.Structural) {
+		return true
 	}
-	return r
+	for _, p := range s.Properties { // any will do
+		if HasRules(&p) {
+			return true
+		}
+	}
+	return false
 }
 
 // Check evaluates the rules on an object, of which there may be an old state. What
 // breaks a rule in a part that is as it was is a warning.
 func (r *Rules) Check(s *structural.Structural, now, was any) (errs field.ErrorList, warnings []string) {
 	c := &checking{budget: celconfig.RuntimeCELCostBudget}
-	c.ctx = warning.WithWarningRecorder(context.Background(), c)
 	var o old
 	if was != nil {
 		o.same = common.NewCorrelatedObject(now, was, &model.Structural{Structural: s})
@@ -71,14 +77,10 @@ func (r *Rules) Check(s *structural.Structural, now, was any) (errs field.ErrorL
 
 // checking is one object being checked.
 type checking struct {
-	ctx      context.Context
 	budget   int64 // of cost that is left; below 0 nothing more is evaluated
 	errs     field.ErrorList
 	warnings []string
 }
-
-// AddWarning makes it a recorder of warnings.
-func (c *checking) AddWarning(_, text string) { c.warnings = append(c.warnings, text) }
 
 // old is what a part is compared with to see whether it is as it was: its own old state,
 // or, where that cannot be told, that of the nearest part around it of which it can.
@@ -101,31 +103,26 @@ func (o old) index(i int) old {
 	return old{o.same.Index(i), o.same}
 }
 
-// options say by what errors are let pass.
-func (o old) options() []cel.Option {
-	switch {
-	case o.same != nil:
-		return []cel.Option{cel.WithRatcheting(o.same)}
-	case o.around != nil:
-		return []cel.Option{cel.WithRatcheting(o.around)}
+// equal says whether the part is as it was.
+func (o old) equal() bool {
+	if o.same != nil {
+		return o.same.CachedDeepEqual()
 	}
-	return nil
+	return o.around.CachedDeepEqual()
 }
 
 func (c *checking) check(r *rules, at *field.Path, now, was any, o old) {
 	if r == nil || now == nil || c.budget < 0 {
 		return
 	}
-	var errs field.ErrorList
-	errs, c.budget = r.own.Validate(c.ctx, at, nil, now, was, c.budget, o.options()...)
-	c.errs = append(c.errs, errs...)
+	c.evaluate(r, at, now, was, o)
 	for _, one := range r.allOf {
 		c.check(one, at, now, was, old{around: o.around})
 	}
 	switch now := now.(type) {
 	case map[string]any:
 		before, _ := was.(map[string]any)
-		if !cel.MapIsCorrelatable(r.own.Schema.XMapType) {
+		if !cel.MapIsCorrelatable(r.schema.XMapType) {
 			before = nil
 		}
 		c.checkKeys(r, at, now, before, o)
@@ -134,7 +131,7 @@ func (c *checking) check(r *rules, at *field.Path, now, was any, o old) {
 			return
 		}
 		before, _ := was.([]any)
-		correlated := common.MakeMapList(&model.Structural{Structural: r.own.Schema}, before)
+		correlated := common.MakeMapList(&model.Structural{Structural: r.schema}, before)
 		for i := range now {
 			c.check(r.items, at.Index(i), now[i], correlated.Get(now[i]), o.index(i))
 		}
@@ -146,11 +143,11 @@ func (c *checking) checkKeys(r *rules, at *field.Path, now, was map[string]any, 
 	if r.additional == nil && len(r.properties) == 0 {
 		return
 	}
-	keys := slices.Sorted(maps.Keys(now))
-	for _, key := range keys {
-		c.check(r.additional, at.Key(key), now[key], was[key], o.key(key))
-	}
-	for _, key := range keys {
-		c.check(r.properties[key], at.Child(key), now[key], was[key], o.key(key))
+	for _, key := range slices.Sorted(maps.Keys(now)) {
+		if r.additional != nil {
+			c.check(r.additional, at.Key(key), now[key], was[key], o.key(key))
+		} else if p := r.properties[key]; p != nil {
+			c.check(p, at.Child(key), now[key], was[key], o.key(key))
+		}
 	}
 }

@@ -35,6 +35,9 @@ type Resource struct {
 	rules  func() *crdschema.Rules // compiled when they are first asked for
 }
 
+// compiled are the rules of schemas.
+var compiled crdschema.Memo[*crdschema.Rules]
+
 // Compile reads the schema of one version of a definition, which was validated.
 func Compile(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersion,
 	merge map[string]typed.ParseableType) *Resource {
@@ -55,7 +58,12 @@ func Compile(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersi
 	if status, ok := c.whole.Properties["status"]; ok && v.Subresources != nil && v.Subresources.Status != nil {
 		c.status = &status
 	}
-	c.rules = sync.OnceValue(func() *crdschema.Rules { return crdschema.CompileRules(c.schema) })
+	c.rules = sync.OnceValue(func() *crdschema.Rules {
+		if !crdschema.HasRules(c.schema) {
+			return nil
+		}
+		return compiled.Of(v.Schema, "", func() *crdschema.Rules { return crdschema.CompileRules(c.schema) })
+	})
 	c.fields = selectablePaths(v.SelectableFields)
 	merge[schema.GroupVersion{Group: d.Spec.Group, Version: v.Name}.String()], err = fieldmanager.CustomType(c.schema)
 	if err != nil {
