@@ -38,7 +38,6 @@ func compileRules(of, schema *structural.Structural, whole bool, types *apiserve
 	if of.Items != nil && schema.Items != nil {
 		r.items = compileRules(of.Items, schema.Items, schema.Items.XEmbeddedResource, types.ElemType)
 	}
-	//detcheck:ordered each property is compiled by itself
 	for name, p := range of.Properties {
 		under, ok := schema.Properties[name]
 		if !ok {
@@ -103,10 +102,10 @@ func unnested(n *structural.NestedValueValidation) *structural.Structural {
 		ValueValidation: &n.ValueValidation, ValidationExtensions: n.ValidationExtensions,
 		Generic: n.ForbiddenGenerics, Extensions: n.ForbiddenExtensions, Items: unnested(n.Items),
 	}
+	if n.Properties != nil {
+		s.Properties = make(map[string]structural.Structural, len(n.Properties))
+	}
 	for name, p := range n.Properties {
-		if s.Properties == nil {
-			s.Properties = map[string]structural.Structural{}
-		}
 		s.Properties[name] = *unnested(&p)
 	}
 	if n.AdditionalProperties != nil {
