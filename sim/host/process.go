@@ -155,7 +155,7 @@ func (p *Process) sharedInformer(gvk schema.GroupVersionKind) cache.SharedIndexI
 	}
 	i := &informer{process: p, kind: k, gvk: gvk, state: p.cluster.state(k), cache: newIndexer(p.cluster.free),
 		from: p.from}
-	i.cache.read, i.cache.named = i.noteRead, i.noteNamed
+	i.cache.reader = i
 	if definition, _ := k.Definition(); definition != nil || gvk != k.GVK {
 		i.cache.show = i.show
 	}
