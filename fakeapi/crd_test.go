@@ -344,7 +344,34 @@ func TestDefinitionIsChecked(t *testing.T) {
 		{func(d *crd.Definition, p *apiextensionsv1.JSONSchemaProps) {
 			p.Properties["x"] = apiextensionsv1.JSONSchemaProps{Type: "string",
 				XValidations: apiextensionsv1.ValidationRules{{Rule: "self.format('x')"}}}
-		}, "not modelled: the function format in a rule"},
+		}, "compilation failed: ERROR: <input>:1:12: found no matching overload for 'format' applied to " +
+			"'string.(string)'"},
+		{func(d *crd.Definition, p *apiextensionsv1.JSONSchemaProps) {
+			p.Properties["x"] = apiextensionsv1.JSONSchemaProps{Type: "array",
+				Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &apiextensionsv1.JSONSchemaProps{Type: "string",
+					XValidations: apiextensionsv1.ValidationRules{{Rule: "self.matches('a.*b')"}}}}}
+		}, "properties[x].items.x-kubernetes-validations[0].rule: Forbidden: estimated rule cost exceeds budget by " +
+			"factor of more than 100x"},
+		{func(d *crd.Definition, p *apiextensionsv1.JSONSchemaProps) {
+			p.Properties["x"] = apiextensionsv1.JSONSchemaProps{Type: "array",
+				Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &apiextensionsv1.JSONSchemaProps{Type: "string",
+					XValidations: apiextensionsv1.ValidationRules{{Rule: "self == oldSelf"}}}}}
+		}, "oldSelf cannot be used on the uncorrelatable portion of the schema within " +
+			"spec.versions[0].schema.openAPIV3Schema.properties[x]"},
+		{func(d *crd.Definition, p *apiextensionsv1.JSONSchemaProps) {
+			yes := true
+			p.Properties["x"] = apiextensionsv1.JSONSchemaProps{Type: "string",
+				XValidations: apiextensionsv1.ValidationRules{{Rule: "self == 'a'", OptionalOldSelf: &yes,
+					MessageExpression: "1"}}}
+		}, "[0].optionalOldSelf: Invalid value: true: may not be set if oldSelf is not used in rule"},
+		{func(d *crd.Definition, p *apiextensionsv1.JSONSchemaProps) {
+			p.Properties["x"] = apiextensionsv1.JSONSchemaProps{Type: "object",
+				XValidations: apiextensionsv1.ValidationRules{{Rule: "true", FieldPath: ".y"}}}
+		}, `[0].fieldPath: Invalid value: ".y": must be a valid path`},
+		{func(d *crd.Definition, p *apiextensionsv1.JSONSchemaProps) {
+			p.Properties["x"] = apiextensionsv1.JSONSchemaProps{Type: "string",
+				XValidations: apiextensionsv1.ValidationRules{{Rule: strings.Repeat("(", 300) + "true"}}}
+		}, "expression recursion limit exceeded: 250"},
 		{func(d *crd.Definition, p *apiextensionsv1.JSONSchemaProps) {
 			d.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter}
 		}, "conversion by a webhook is not modelled"},

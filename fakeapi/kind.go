@@ -115,6 +115,19 @@ func (k *Kind) key(namespace, name string) string {
 	return name
 }
 
+// Stored is the kind as its objects are stored: k itself, unless k is a further
+// version of it.
+func (k *Kind) Stored() *Kind {
+	if k.stored == nil {
+		return k
+	}
+	return k.stored
+}
+
+// Show returns a stored object in the kind's version: the object itself where that is
+// its version already.
+func (k *Kind) Show(obj runtime.Object) runtime.Object { return k.shown(obj) }
+
 // shown is a stored object in the kind's version.
 func (k *Kind) shown(obj runtime.Object) runtime.Object {
 	if k.stored == nil || obj == nil || obj.GetObjectKind().GroupVersionKind() != k.stored.GVK {

@@ -158,6 +158,10 @@ func (c *call) beforeUpdate(w *registry.Update, onlyMeta bool, obj runtime.Objec
 	if w.Validate != nil && !onlyMeta {
 		errs = append(errs, w.Validate(obj, old)...)
 	}
+	if w.Check != nil { // metadata are part of the object that rules see
+		found, warnings := w.Check(obj, old)
+		errs, c.warnings = append(errs, found...), append(c.warnings, warnings...)
+	}
 	if len(errs) > 0 {
 		errs = append(errs, c.k.row.RecheckAfter(w, m, oldMeta)...)
 	}

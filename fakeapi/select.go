@@ -92,7 +92,7 @@ func (k *Kind) fieldLabel(label, value string) (string, string, error) {
 	if label == "metadata.name" || label == "metadata.namespace" && k.Namespaced || slices.Contains(keys, label) {
 		return label, value, nil
 	}
-	if len(keys) == 0 {
+	if len(keys) == 0 && k.custom == nil {
 		return "", "", fmt.Errorf("%q is not a known field selector: only %q, %q", label, "metadata.name",
 			"metadata.namespace")
 	}

@@ -24,7 +24,7 @@ func (c *collector) collect(ctx context.Context, n *node) error {
 	}
 	id := n.identity
 	if n.virtual && n.namespace == "" {
-		if k := c.kinds[kindName{n.apiVersion, n.kind}]; k != nil && k.Namespaced {
+		if k := c.kind(id); k != nil && k.Namespaced {
 			return nil // referred to by a cluster-scoped object: see errNamespacedOwner
 		}
 	}

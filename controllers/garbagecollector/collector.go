@@ -30,15 +30,25 @@ type collector struct {
 	env     *host.Env
 	graph   *graph
 	without *Without
-	kinds   map[kindName]*fakeapi.Kind
+	kinds   map[kindName]*fakeapi.Kind         // what is served, by any version
+	current map[schema.GroupKind]*fakeapi.Kind // the same, whatever the version
+	watched map[watching]bool
 
 	complaints map[string]complaint // by dependent's and owner's uid
 }
 
 type kindName struct{ apiVersion, kind string }
 
+// watching is what is watched: a kind of some resource, in whichever version. A name may
+// come back with another definition.
+type watching struct {
+	resource schema.GroupResource
+	kind     string
+}
+
 func newCollector(without *Without, env *host.Env) *collector {
-	c := &collector{env: env, graph: newGraph(without), without: without, complaints: map[string]complaint{}}
+	c := &collector{env: env, graph: newGraph(without), without: without, watched: map[watching]bool{},
+		complaints: map[string]complaint{}}
 	c.graph.look = func(n *node) { env.Queue.Add("delete " + string(n.uid)) }
 	c.graph.orphan = func(n *node) { env.Queue.Add("orphan " + string(n.uid)) }
 	c.graph.complain = c.complain
@@ -53,20 +63,35 @@ const definitions = "CustomResourceDefinition"
 // those of each definition as it is seen. Those that are not served any more it
 // forgets. The real collector asks the server every 30 seconds what kinds there are.
 func (c *collector) discover() {
-	before := c.kinds
-	c.kinds = map[kindName]*fakeapi.Kind{}
+	c.kinds, c.current = map[kindName]*fakeapi.Kind{}, map[schema.GroupKind]*fakeapi.Kind{}
 	for _, k := range c.env.Kinds() {
-		name := kindName{k.GVK.GroupVersion().String(), k.GVK.Kind}
-		if c.kinds[name] = k; before[name] == k {
-			continue
+		c.current[k.GVK.GroupKind()] = k
+		w := watching{k.GVR().GroupResource(), k.GVK.Kind}
+		if k.GVK.Kind == "Event" || c.watched[w] {
+			continue // of events there are too many, and they own nothing (RULES K109)
 		}
-		if k.GVK.Kind == "Event" {
-			continue // too many of them, and they own nothing (RULES K109)
-		}
+		c.watched[w] = true
 		if _, err := c.env.Informer(k.GVK).AddEventHandler(c.handler(k.GVK)); err != nil {
 			panic("garbagecollector: no handler for " + k.GVK.String() + ": " + err.Error())
 		}
 	}
+	for _, k := range c.env.Served() {
+		c.kinds[kindName{k.GVK.GroupVersion().String(), k.GVK.Kind}] = c.current[k.GVK.GroupKind()]
+	}
+}
+
+// kind is what is served of an identity's kind, nil for nothing. An object that was seen
+// is of a kind whose other versions show it too, when the one in which it was seen is
+// not served any more; what a reference says is taken as it is said.
+func (c *collector) kind(id identity) *fakeapi.Kind {
+	k := c.kinds[kindName{id.apiVersion, id.kind}]
+	if k != nil && !(c.without.OtherVersions && k.GVK.GroupVersion().String() != id.apiVersion) {
+		return k
+	}
+	if n := c.graph.nodes[id.uid]; n != nil && !n.virtual && n.identity == id {
+		return c.current[schema.FromAPIVersionAndKind(id.apiVersion, id.kind).GroupKind()]
+	}
+	return nil
 }
 
 // handler feeds the graph with the events on one kind.
@@ -136,7 +161,7 @@ func (e *kindError) Error() string {
 
 // scope returns the kind of an identity and the namespace to look in.
 func (c *collector) scope(id identity) (*fakeapi.Kind, string, error) {
-	k := c.kinds[kindName{id.apiVersion, id.kind}]
+	k := c.kind(id)
 	if k == nil {
 		return nil, "", &kindError{id}
 	}

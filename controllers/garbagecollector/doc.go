@@ -15,28 +15,29 @@ package garbagecollector
 // Without names guards to leave out; see package mutants. The zero value keeps
 // them all. Each guard is checked at one place.
 type Without struct {
-	LiveItem    bool // an object's owners are taken from the graph, not from the server
-	LiveOwner   bool // an owner the graph has not seen is absent, without a look
-	OwnerUID    bool // an owner's namesake passes for the owner
-	OwnerErrors bool // an owner that could not be read is absent
-	UnknownKind bool // an owner of an unknown kind is absent
-	Unserved    bool // ... and one of a kind that has ceased to be served since it was looked up
-	EveryOwner  bool // one absent owner is enough
-	DeadRefs    bool // references to absent owners are left where another owner remains
-	LiveRefs    bool // references to live owners are cut with the dead ones
-	AnyOwner    bool // only ControllerRefs count as owners
-	Waiting     bool // an owner in foreground deletion counts like any other
-	Undeleted   bool // an owner with the foreground finalizer is in foreground deletion though nobody deletes it
-	Finalizers  bool // an object's own orphan or foreground finalizer is overruled
-	Foreground  bool // ... the foreground finalizer alone
-	Cycles      bool // cycles of foreground deletions are not broken up
-	LateCycles  bool // ... which came about before the graph showed them
-	Virtual     bool // owners that were never seen are not looked for
-	Unseen      bool // an owner that was found once is not looked for again, seen or not
-	Scope       bool // a cluster-scoped owner is looked for in its dependent's namespace
-	Reach       bool // a namespaced owner of a cluster-scoped object is looked for in no namespace
-	Guesses     bool // what a cluster-scoped object says of a namespaced owner is not doubted
-	Removed     bool // an object remains a dependent of owners that it no longer refers to
+	LiveItem      bool // an object's owners are taken from the graph, not from the server
+	LiveOwner     bool // an owner the graph has not seen is absent, without a look
+	OwnerUID      bool // an owner's namesake passes for the owner
+	OwnerErrors   bool // an owner that could not be read is absent
+	UnknownKind   bool // an owner of an unknown kind is absent
+	Unserved      bool // ... and one of a kind that has ceased to be served since it was looked up
+	OtherVersions bool // ... and one that is named by another version of its kind than the one that is stored
+	EveryOwner    bool // one absent owner is enough
+	DeadRefs      bool // references to absent owners are left where another owner remains
+	LiveRefs      bool // references to live owners are cut with the dead ones
+	AnyOwner      bool // only ControllerRefs count as owners
+	Waiting       bool // an owner in foreground deletion counts like any other
+	Undeleted     bool // an owner with the foreground finalizer is in foreground deletion though nobody deletes it
+	Finalizers    bool // an object's own orphan or foreground finalizer is overruled
+	Foreground    bool // ... the foreground finalizer alone
+	Cycles        bool // cycles of foreground deletions are not broken up
+	LateCycles    bool // ... which came about before the graph showed them
+	Virtual       bool // owners that were never seen are not looked for
+	Unseen        bool // an owner that was found once is not looked for again, seen or not
+	Scope         bool // a cluster-scoped owner is looked for in its dependent's namespace
+	Reach         bool // a namespaced owner of a cluster-scoped object is looked for in no namespace
+	Guesses       bool // what a cluster-scoped object says of a namespaced owner is not doubted
+	Removed       bool // an object remains a dependent of owners that it no longer refers to
 
 	UIDPrecondition     bool // deletes do not carry the uid
 	VersionPrecondition bool // deletes do not carry the version

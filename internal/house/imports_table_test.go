@@ -5,6 +5,9 @@ const (
 	apimachinery  = "k8s.io/apimachinery"
 	kubeOpenAPI   = "k8s.io/kube-openapi/pkg"
 	apiextensions = "k8s.io/apiextensions-apiserver/pkg"
+	celOfAPI      = "k8s.io/apiserver/pkg/cel"
+	celGo         = "github.com/google/cel-go"
+	celLimits     = "k8s.io/apiserver/pkg/apis/cel"
 	aggregator    = "k8s.io/kube-aggregator/pkg/apis"
 	cache         = "k8s.io/client-go/tools/cache"
 	listers       = "k8s.io/client-go/listers"
@@ -61,23 +64,23 @@ var edges = []edge{
 		"gopkg.in/evanphx/json-patch.v4", "sigs.k8s.io/json", "sigs.k8s.io/yaml",
 		"sigs.k8s.io/structured-merge-diff/v6"},
 		"the server is a function of time and request: it knows neither the kernel nor its clients, so that either " +
-			"can be used without the other; k8s.io/apiserver would bring etcd, gRPC and goroutines"},
+			"can be used without the other; of k8s.io/apiserver more than its evaluator would bring etcd, gRPC and " +
+			"goroutines"},
 	{"fakeapi/internal/same", []string{apimachinery},
 		"when two values are the same does not depend on what they are for"},
 	{"fakeapi/internal/metadata", []string{"fakeapi/internal/same", apimachinery},
 		"metadata is what all kinds have in common, so it knows no kind"},
 	{"fakeapi/internal/metapatch", []string{apimachinery},
 		"a patch of metadata is read and applied whatever the rest of the object is"},
-	{"fakeapi/internal/rule", []string{"fakeapi/internal/same"},
-		"a rule speaks of values as JSON has them: it knows no schema, and nothing of Kubernetes"},
 	{"fakeapi/internal/validation", []string{"fakeapi/internal/same", "fakeapi/internal/metadata", api, apimachinery,
 		"github.com/robfig/cron/v3"},
 		"what is wrong with an object is a function of the object and its old state: it knows no request and no store"},
-	{"fakeapi/internal/crdschema", []string{"fakeapi/internal/same", "fakeapi/internal/rule", apimachinery,
-		apiextensions, kubeOpenAPI},
-		"a schema says what it says of any value, whatever kind it is a value of"},
-	{"fakeapi/internal/crd", []string{"fakeapi/internal/metadata", "fakeapi/internal/rule",
-		"fakeapi/internal/crdschema", apimachinery, apiextensions},
+	{"fakeapi/internal/crdschema", []string{"fakeapi/internal/same", apimachinery, apiextensions, kubeOpenAPI,
+		celOfAPI, celLimits, celGo},
+		"a schema says what it says of any value, whatever kind it is a value of; its rules are evaluated by the " +
+			"real server's own code"},
+	{"fakeapi/internal/crd", []string{"fakeapi/internal/metadata", "fakeapi/internal/crdschema", apimachinery,
+		apiextensions, celOfAPI, celLimits, celGo},
 		"a definition is checked as a text about objects: that it makes kinds is the server's doing"},
 	{"fakeapi/internal/registry", []string{"fakeapi/internal/same", "fakeapi/internal/metadata",
 		"fakeapi/internal/validation", "fakeapi/internal/crd", api, apimachinery, apiextensions, aggregator},
@@ -178,6 +181,13 @@ var edges = []edge{
 		"the analyser reads source; it must not depend on what it checks"},
 }
 
+// celNeeds is what the evaluator of rules of definitions is made of: no server, no store
+// and no client is among it.
+var celNeeds = []string{celOfAPI, celLimits, "k8s.io/apiserver/pkg/warning", "k8s.io/apiserver/pkg/features",
+	"k8s.io/apiserver/pkg/util/feature", "k8s.io/apiserver/pkg/util/compatibility",
+	"k8s.io/apiserver/pkg/authentication/serviceaccount", "k8s.io/apiserver/pkg/authentication/user",
+	"k8s.io/apiserver/pkg/authorization/authorizer"}
+
 // walls are packages that may not be reached at all, directly or through other
 // modules.
 var walls = []struct {
@@ -188,7 +198,7 @@ var walls = []struct {
 }{
 	{"sim", []string{"net", "os", "math/rand", "crypto", "log"}, []string{"os/internal"},
 		"a run is a function of its actors and choices: the kernel has no way to the outside"},
-	{"fakeapi", []string{"sim/...", "k8s.io/client-go", "k8s.io/apiserver", "net/http/httptest"}, nil,
+	{"fakeapi", []string{"sim/...", "k8s.io/client-go", "k8s.io/apiserver", "net/http/httptest"}, celNeeds,
 		"the server can be embedded without its clients"},
 	{"scenarios", []string{"controllers/..."}, nil,
 		"the registry of controllers is passed in"},
@@ -197,6 +207,6 @@ var walls = []struct {
 		nil,
 		"what only tests need does not ship"},
 	{"...", []string{"k8s.io/apiserver", "k8s.io/kubernetes", "sigs.k8s.io/controller-runtime",
-		"k8s.io/client-go/kubernetes/fake"}, nil,
+		"k8s.io/client-go/kubernetes/fake"}, celNeeds,
 		"the library's dependencies stay small; subjects that need these live in modules of their own"},
 }

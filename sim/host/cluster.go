@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/google/btree"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,14 +45,19 @@ func NewCluster(w *sim.World, s *fakeapi.Server) *Cluster {
 	return c
 }
 
-// state returns what is known of a kind; a kind that was defined since the
-// cluster began is taken up.
+// state returns what is known of a kind, in whichever version; a kind that was defined
+// since the cluster began is taken up.
 func (c *Cluster) state(k *fakeapi.Kind) *kindState {
 	if s := c.states[k]; s != nil {
 		return s
 	}
+	if stored := k.Stored(); stored != k {
+		s := c.state(stored)
+		c.states[k] = s
+		return s
+	}
 	// A definition that changes makes the kind anew; its objects stay what they are.
-	if old := c.custom(k.GVK); old != nil {
+	if old := c.custom(k); old != nil {
 		c.states[k] = old
 		return old
 	}
@@ -141,28 +147,25 @@ func (c *Cluster) AbstractHash() uint64 {
 	return uint64(h)
 }
 
-// Kind finds a kind by its GroupVersionKind and panics when the server does not
-// have it: controllers are started against servers that do.
+// Kind finds what is watched of a kind, by its GroupVersionKind, and panics when the
+// server does not have it: controllers are started against servers that do. Processes
+// go on to watch a kind that some definition defines, or defined, as they met it first.
 func (c *Cluster) kind(gvk schema.GroupVersionKind) *fakeapi.Kind {
-	k := c.server.Kind(gvk)
-	if k != nil {
-		if definition, _ := k.Definition(); definition == nil {
-			return k
+	if k := c.server.Kind(gvk); k != nil {
+		return c.state(k).kind
+	}
+	for _, s := range slices.Backward(c.order) {
+		if definition, _ := s.kind.Definition(); definition != nil && s.kind.GVK == gvk {
+			return s.kind
 		}
 	}
-	if s := c.custom(gvk); s != nil {
-		return s.kind
+	text := fmt.Sprintf("kind %s of %s is not served", gvk.Kind, gvk.GroupVersion())
+	if n := c.server.NearestKind(gvk.Kind); n != "" {
+		text += "; did you mean " + n + "?"
+	} else {
+		text += ": create its CustomResourceDefinition before"
 	}
-	if k == nil {
-		text := fmt.Sprintf("kind %s of %s is not served", gvk.Kind, gvk.GroupVersion())
-		if n := c.server.NearestKind(gvk.Kind); n != "" {
-			text += "; did you mean " + n + "?"
-		} else {
-			text += ": create its CustomResourceDefinition before"
-		}
-		panic(Misuse(text))
-	}
-	return k
+	panic(Misuse(text))
 }
 
 // met is a kind as processes watch it.
@@ -173,15 +176,19 @@ func (c *Cluster) met(k *fakeapi.Kind) *fakeapi.Kind {
 	return k
 }
 
-// custom is what is known of a kind that some definition defines, or defined:
-// processes go on to watch it under the kind that they met first. It is nil
-// when nobody met it.
-func (c *Cluster) custom(gvk schema.GroupVersionKind) *kindState {
+// custom is what is known of a kind by an earlier state of its definition, whatever
+// version was stored then. It is nil when nobody met it.
+func (c *Cluster) custom(k *fakeapi.Kind) *kindState {
+	definition, _ := k.Definition()
+	if definition == nil {
+		return nil
+	}
 	for _, s := range c.order {
-		if s.kind.GVK == gvk {
-			if definition, _ := s.kind.Definition(); definition != nil {
-				return s
-			}
+		if s.kind.GVK.Kind != k.GVK.Kind {
+			continue
+		}
+		if was, _ := s.kind.Definition(); was != nil && was.Name == definition.Name {
+			return s
 		}
 	}
 	return nil

@@ -193,6 +193,8 @@ type Env struct {
 	// Kinds is the server's table as it stands, for controllers that work on any
 	// kind: definitions come and go while they run.
 	Kinds func() []*fakeapi.Kind
+	// Served is the same with further versions of the kinds: what references may name.
+	Served func() []*fakeapi.Kind
 
 	_ struct{}
 }

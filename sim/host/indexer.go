@@ -17,9 +17,10 @@ type indexer struct {
 	indexers cache.Indexers          // justNamespaces until there are more
 	indices  map[string]map[string]*btree.BTreeG[*version]
 	rv       uint64
-	asked    bool    // somebody looks at rv
-	reader   reader  // nil outside a process
-	probe    version // for look-ups, so that they do not allocate
+	asked    bool                    // somebody looks at rv
+	show     func(*version) *version // the version in the form that is handed out; nil: as it is
+	reader   reader                  // nil outside a process
+	probe    version                 // for look-ups, so that they do not allocate
 	free     *btree.FreeListG[*version]
 
 	exact, abstract uint64 // sums over the items, of mixed digests
@@ -80,7 +81,7 @@ func (x *indexer) index(v *version, name string) {
 		x.enter(v, name, v.meta.GetNamespace())
 		return
 	}
-	values, err := x.indexers[name](v.obj)
+	values, err := x.indexers[name](x.shown(v).obj)
 	if err != nil {
 		panic(fmt.Sprintf("host: index %q failed on %s: %v", name, v.key, err))
 	}
@@ -150,7 +151,7 @@ func (x *indexer) unindex(v *version) {
 			x.leave(v, name, v.meta.GetNamespace())
 			continue
 		}
-		values, _ := f(v.obj)
+		values, _ := f(x.shown(v).obj)
 		for _, value := range values {
 			x.leave(v, name, value)
 		}
@@ -164,7 +165,16 @@ func (x *indexer) get(key string) *version {
 	return v
 }
 
+// shown is a cached version as the process sees it.
+func (x *indexer) shown(v *version) *version {
+	if x.show == nil || v == nil {
+		return v
+	}
+	return x.show(v)
+}
+
 func (x *indexer) hand(v *version) any {
+	v = x.shown(v)
 	if x.reader != nil {
 		x.reader.noteRead(v)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -16,6 +17,7 @@ import (
 type informer struct {
 	process  *Process
 	kind     *fakeapi.Kind
+	gvk      schema.GroupVersionKind // the version in which the process asks for it
 	state    *kindState
 	cache    *indexer
 	handlers []*registration
@@ -49,6 +51,18 @@ type registration struct {
 	informer *informer
 	handler  cache.ResourceEventHandler
 	gone     bool
+}
+
+// show is a stored version in the version that the process asks for, as the server
+// sends it; as it is stored when that version is not served any more.
+func (i *informer) show(v *version) *version {
+	if v.obj.GetObjectKind().GroupVersionKind() == i.gvk {
+		return v
+	}
+	if k := i.process.cluster.server.Kind(i.gvk); k != nil {
+		return v.as(k)
+	}
+	return v
 }
 
 // pending is the number of deliveries that wait.

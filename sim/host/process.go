@@ -1,6 +1,8 @@
 package host
 
 import (
+	"fmt"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
@@ -66,7 +68,9 @@ func (p *Process) start() {
 	p.queue.careless, p.queue.hasty = p.controller.CarelessQueue, p.controller.CarelessDelay
 	env := &Env{
 		Client: &client{server: c.server, send: p.send}, Queue: p.queue, Now: c.world.Clock.Now,
-		Informer: p.sharedInformer, Behind: p.behind, Kinds: p.kinds,
+		Informer: p.sharedInformer, Behind: p.behind,
+		Kinds:  func() []*fakeapi.Kind { return p.known(c.server.Kinds()) },
+		Served: func() []*fakeapi.Kind { return p.known(c.server.Served()) },
 	}
 	for _, gvk := range p.controller.watched() {
 		p.sharedInformer(gvk)
@@ -116,10 +120,9 @@ func (ctl *Controller) watched() []schema.GroupVersionKind {
 	return out
 }
 
-// kinds is the server's table as the process reads it: it is told by no event, so
+// known is the server's table as the process reads it: it is told by no event, so
 // what was read is part of what it knows.
-func (p *Process) kinds() []*fakeapi.Kind {
-	all := p.cluster.server.Kinds()
+func (p *Process) known(all []*fakeapi.Kind) []*fakeapi.Kind {
 	if !p.cluster.world.Compared() {
 		return all
 	}
@@ -144,10 +147,18 @@ func (p *Process) Controller() Controller { return p.controller }
 func (p *Process) sharedInformer(gvk schema.GroupVersionKind) cache.SharedIndexInformer {
 	k := p.cluster.kind(gvk)
 	if i := p.informers[k]; i != nil {
+		if i.gvk != gvk {
+			panic(Misuse(fmt.Sprintf("%s watches %s in the versions %s and %s: a process watches a kind in one", p.Name,
+				gvk.Kind, i.gvk.Version, gvk.Version)))
+		}
 		return i
 	}
-	i := &informer{process: p, kind: k, state: p.cluster.state(k), cache: newIndexer(p.cluster.free), from: p.from}
+	i := &informer{process: p, kind: k, gvk: gvk, state: p.cluster.state(k), cache: newIndexer(p.cluster.free),
+		from: p.from}
 	i.cache.reader = i
+	if definition, _ := k.Definition(); definition != nil || gvk != k.GVK {
+		i.cache.show = i.show
+	}
 	p.informers[k] = i
 	p.order = append(p.order, i)
 	p.synced = false

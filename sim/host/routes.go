@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -34,10 +33,10 @@ func (p *Process) notify(i *informer, ch *change, old *version, initial bool) {
 		Tombstone: ch.tombstone}
 	e := Event{Tombstone: ch.tombstone}
 	if old != nil {
-		r.Before, e.Old = old.obj, old.obj
+		r.Before, e.Old = old.obj, i.cache.shown(old).obj
 	}
 	if ch.after != nil {
-		r.After, e.New = ch.after.obj, ch.after.obj
+		r.After, e.New = ch.after.obj, i.cache.shown(ch.after).obj
 	}
 	rec := c.world.Record(r)
 	before := c.cause
@@ -46,7 +45,7 @@ func (p *Process) notify(i *informer, ch *change, old *version, initial bool) {
 		p.names = make([]string, 0, 2*namesKept) // records hold on to their part of the old one
 	}
 	start := len(p.names)
-	observed := p.route(i.kind, e)
+	observed := p.route(i.gvk, e)
 	i.handle(e, initial)
 	p.names = append(p.names, observed...)
 	end := len(p.names) - len(observed)
@@ -56,12 +55,12 @@ func (p *Process) notify(i *informer, ch *change, old *version, initial bool) {
 
 // route runs the controller's routes on an event and applies their effect. It
 // returns the keys whose expectations moved.
-func (p *Process) route(k *fakeapi.Kind, e Event) []string {
+func (p *Process) route(gvk schema.GroupVersionKind, e Event) []string {
 	f := &p.effect
 	f.Keys, f.Delayed, f.Created, f.Deleted, f.Forget = f.Keys[:0], f.Delayed[:0], f.Created[:0], f.Deleted[:0],
 		f.Forget[:0]
 	for j := range p.controller.Routes {
-		if p.controller.Routes[j].Kind == k.GVK {
+		if p.controller.Routes[j].Kind == gvk {
 			p.controller.Routes[j].Do((*view)(p), e, f)
 		}
 	}
@@ -127,7 +126,7 @@ func (v *view) Get(gvk schema.GroupVersionKind, namespace, name string) runtime.
 		key = namespace + "/" + name
 	}
 	if ver := i.cache.get(key); ver != nil {
-		return ver.obj
+		return i.cache.shown(ver).obj
 	}
 	return nil
 }
@@ -143,6 +142,6 @@ func (v *view) Each(gvk schema.GroupVersionKind, namespace string, f func(runtim
 		set = i.cache.indices[cache.NamespaceIndex][namespace]
 	}
 	if set != nil {
-		set.Ascend(func(ver *version) bool { return f(ver.obj) })
+		set.Ascend(func(ver *version) bool { return f(i.cache.shown(ver).obj) })
 	}
 }

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -24,8 +25,26 @@ type version struct {
 	// abstract leaves out what differs between two rounds of a fight: see metaRules.
 	abstract uint64
 
-	encoded []byte // as it was stored; a cached object that encodes otherwise was changed in place
-	sync    uint64 // the sync that last checked it, so that each sync checks once
+	views   []*version // the same object in other versions of its kind
+	encoded []byte     // as it was stored; a cached object that encodes otherwise was changed in place
+	sync    uint64     // the sync that last checked it, so that each sync checks once
+}
+
+// as is the version as a version of its kind shows it.
+func (v *version) as(k *fakeapi.Kind) *version {
+	for _, w := range v.views {
+		if w.obj.GetObjectKind().GroupVersionKind() == k.GVK {
+			return w
+		}
+	}
+	obj := k.Show(v.obj)
+	if obj == v.obj {
+		return v
+	}
+	w := &version{obj: obj, meta: obj.(metav1.Object), key: v.key, n: v.n, exact: v.exact, abstract: v.abstract,
+		encoded: encode(obj, nil)}
+	v.views = append(v.views, w)
+	return w
 }
 
 // protoObject is what the generated types of k8s.io/api have.

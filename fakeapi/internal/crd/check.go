@@ -2,7 +2,6 @@ package crd
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -14,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
-	"github.com/threelaws/threelaws/fakeapi/internal/rule"
 )
 
 // internalDefinition is a definition in the form that the real server
@@ -40,7 +38,7 @@ func Validate(d *Definition) field.ErrorList {
 		return errs
 	}
 	errs := apivalidation.ValidateObjectMeta(&in.ObjectMeta, false, name, metadata.Path)
-	errs = append(errs, validateDefinitionSpec(&in.Spec, specPath)...)
+	errs = append(errs, validateDefinitionSpec(&in.Spec, nil, specPath)...)
 	errs = append(errs, validateNames(&in.Status.AcceptedNames, statusPath.Child("acceptedNames"))...)
 	errs = append(errs, validateStoredVersions(in)...)
 	errs = append(errs, validateApproval(d, nil)...)
@@ -55,7 +53,7 @@ func Validate(d *Definition) field.ErrorList {
 func ValidateUpdate(d, old *Definition) field.ErrorList {
 	in, was := internalDefinition(d), internalDefinition(old)
 	errs := apivalidation.ValidateObjectMetaUpdate(&in.ObjectMeta, &was.ObjectMeta, metadata.Path)
-	errs = append(errs, validateDefinitionSpec(&in.Spec, specPath)...)
+	errs = append(errs, validateDefinitionSpec(&in.Spec, pastOf(&was.Spec), specPath)...)
 	if Established(old) {
 		errs = append(errs, apivalidation.ValidateImmutableField(in.Spec.Scope, was.Spec.Scope,
 			specPath.Child("scope"))...)
@@ -157,19 +155,6 @@ func unmodelled(d *apiextensions.CustomResourceDefinition) (errs field.ErrorList
 		errs = append(errs, field.Forbidden(specPath.Child("conversion", "strategy"),
 			"conversion by a webhook is not modelled: this server calls nobody"))
 	}
-	eachSchema(&d.Spec, func(s *apiextensions.JSONSchemaProps, path *field.Path) {
-		eachRule(s, path, func(at *field.Path, r *apiextensions.ValidationRule) {
-			if _, err := rule.Parse(r.Rule); err != nil && strings.TrimSpace(r.Rule) != "" {
-				errs = append(errs, field.Forbidden(at.Child("rule"), "not modelled: "+err.Error()))
-			}
-			if r.MessageExpression != "" {
-				errs = append(errs, field.Forbidden(at.Child("messageExpression"), "not modelled: give a message"))
-			}
-			if r.OptionalOldSelf != nil && *r.OptionalOldSelf {
-				errs = append(errs, field.Forbidden(at.Child("optionalOldSelf"), "not modelled"))
-			}
-		})
-	})
 	return errs
 }
 
@@ -182,29 +167,5 @@ func eachSchema(s *apiextensions.CustomResourceDefinitionSpec, f func(*apiextens
 		if v.Schema != nil && v.Schema.OpenAPIV3Schema != nil {
 			f(v.Schema.OpenAPIV3Schema, specPath.Child("versions").Index(i).Child("schema", "openAPIV3Schema"))
 		}
-	}
-}
-
-// eachRule calls f for every rule of a schema, in a fixed order.
-func eachRule(s *apiextensions.JSONSchemaProps, at *field.Path,
-	f func(at *field.Path, r *apiextensions.ValidationRule)) {
-	if s == nil {
-		return
-	}
-	for i := range s.XValidations {
-		f(at.Child("x-kubernetes-validations").Index(i), &s.XValidations[i])
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		p := s.Properties[name]
-		eachRule(&p, at.Child("properties").Key(name), f)
-	}
-	if s.AdditionalProperties != nil {
-		eachRule(s.AdditionalProperties.Schema, at.Child("additionalProperties"), f)
-	}
-	if s.Items != nil {
-		eachRule(s.Items.Schema, at.Child("items"), f)
-	}
-	for i := range s.AllOf {
-		eachRule(&s.AllOf[i], at.Child("allOf").Index(i), f)
 	}
 }

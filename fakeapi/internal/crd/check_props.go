@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -239,14 +241,35 @@ func validateRuleForms(s *apiextensions.JSONSchemaProps, path *field.Path) (errs
 			errs = append(errs, field.Required(at.Child("message"),
 				"message must be specified if rule contains line breaks"))
 		}
+		if r.MessageExpression != "" && strings.TrimSpace(r.MessageExpression) == "" {
+			errs = append(errs, field.Required(at.Child("messageExpression"),
+				"messageExpression must be non-empty if specified"))
+		}
 		if r.Reason != nil && !slices.Contains(ruleReasons, string(*r.Reason)) {
 			errs = append(errs, field.NotSupported(at.Child("reason"), *r.Reason, ruleReasons))
 		}
 		if r.FieldPath != "" && strings.TrimSpace(r.FieldPath) == "" {
 			errs = append(errs, field.Invalid(at.Child("fieldPath"), r.FieldPath, "must be non-empty if specified"))
 		}
+		if lineBreak.MatchString(r.FieldPath) {
+			errs = append(errs, field.Invalid(at.Child("fieldPath"), r.FieldPath, "must not contain line breaks"))
+		}
+		if r.FieldPath != "" && !leads(s, r.FieldPath) {
+			errs = append(errs, field.Invalid(at.Child("fieldPath"), r.FieldPath, "must be a valid path"))
+		}
 	}
 	return errs
+}
+
+// leads says whether a path leads to a field of a schema; of one that is not structural
+// that is not asked.
+func leads(s *apiextensions.JSONSchemaProps, path string) bool {
+	ss, err := structural.NewStructural(s)
+	if err != nil {
+		return true
+	}
+	_, _, err = cel.ValidFieldPath(path, ss)
+	return err == nil
 }
 
 var ruleReasons = []string{"FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"}

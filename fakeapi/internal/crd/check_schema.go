@@ -26,7 +26,8 @@ var rootFields = []string{"Description", "Type", "Format", "Title", "Maximum", "
 
 // validateSchema checks a schema: it has to be structural, with defaults that
 // it accepts itself.
-func validateSchema(v *apiextensions.CustomResourceValidation, status bool, path *field.Path) (errs field.ErrorList) {
+func validateSchema(v *apiextensions.CustomResourceValidation, was *past, status bool,
+	path *field.Path) (errs field.ErrorList) {
 	if v == nil || v.OpenAPIV3Schema == nil {
 		return nil
 	}
@@ -39,14 +40,20 @@ func validateSchema(v *apiextensions.CustomResourceValidation, status bool, path
 			"nullable cannot be true at the root"))
 	}
 	var unread field.ErrorList
+	structured := false
 	if ss, err := structural.NewStructural(s); err != nil {
 		unread = field.ErrorList{field.Invalid(at, "", err.Error())}
 	} else if bad := structural.ValidateStructural(at, ss); len(bad) > 0 {
 		errs = append(errs, bad...)
 	} else {
-		errs = append(errs, validateDefaults(ss, at)...)
+		bad := validateDefaults(ss, at)
+		errs, structured = append(errs, bad...), len(bad) == 0
 	}
-	errs = append(errs, validateProps(s, at, propsPlace{root: true})...)
+	bad := validateProps(s, at, propsPlace{root: true})
+	errs = append(errs, bad...)
+	if structured {
+		errs = append(errs, checkRules(s, at, was, bad)...)
+	}
 	if len(errs) == 0 {
 		errs = unread
 	}

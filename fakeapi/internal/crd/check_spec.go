@@ -15,7 +15,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/crdschema"
 )
 
-func validateDefinitionSpec(s *apiextensions.CustomResourceDefinitionSpec, path *field.Path) (errs field.ErrorList) {
+func validateDefinitionSpec(s *apiextensions.CustomResourceDefinitionSpec, was *past,
+	path *field.Path) (errs field.ErrorList) {
 	if s.Group == "" {
 		errs = append(errs, field.Required(path.Child("group"), ""))
 	} else if msgs := utilvalidation.IsDNS1123Subdomain(s.Group); len(msgs) > 0 {
@@ -33,7 +34,7 @@ func validateDefinitionSpec(s *apiextensions.CustomResourceDefinitionSpec, path 
 			}
 		}
 	}
-	errs = append(errs, validateVersions(s, path)...)
+	errs = append(errs, validateVersions(s, was, path)...)
 	names := path.Child("names")
 	for _, n := range [...]struct{ name, value string }{{"plural", s.Names.Plural}, {"singular", s.Names.Singular},
 		{"kind", s.Names.Kind}, {"listKind", s.Names.ListKind}} {
@@ -46,7 +47,7 @@ func validateDefinitionSpec(s *apiextensions.CustomResourceDefinitionSpec, path 
 	for _, v := range s.Versions {
 		status = status || v.Subresources != nil && v.Subresources.Status != nil
 	}
-	errs = append(errs, validateSchema(s.Validation, status, path.Child("validation"))...)
+	errs = append(errs, validateSchema(s.Validation, was, status, path.Child("validation"))...)
 	errs = append(errs, validateSubresources(s.Subresources, path.Child("subresources"))...)
 	for i := range s.AdditionalPrinterColumns {
 		errs = append(errs, validateColumn(&s.AdditionalPrinterColumns[i],
@@ -74,7 +75,8 @@ func oneOf(path *field.Path, value string, accepted ...string) field.ErrorList {
 }
 
 // validateVersions checks each version and that they fit together.
-func validateVersions(s *apiextensions.CustomResourceDefinitionSpec, path *field.Path) (errs field.ErrorList) {
+func validateVersions(s *apiextensions.CustomResourceDefinitionSpec, was *past,
+	path *field.Path) (errs field.ErrorList) {
 	seen, stores, unique := map[string]bool{}, 0, true
 	for i := range s.Versions {
 		v, at := &s.Versions[i], path.Child("versions").Index(i)
@@ -86,7 +88,7 @@ func validateVersions(s *apiextensions.CustomResourceDefinitionSpec, path *field
 		if msgs := utilvalidation.IsDNS1035Label(v.Name); len(msgs) > 0 {
 			errs = append(errs, field.Invalid(at.Child("name"), v.Name, strings.Join(msgs, ",")))
 		}
-		errs = append(errs, validateVersion(s, v, at)...)
+		errs = append(errs, validateVersion(s, v, was, at)...)
 	}
 	if !unique {
 		errs = append(errs, field.Invalid(path.Child("versions"), s.Versions, "must contain unique version names"))
@@ -104,7 +106,7 @@ func validateVersions(s *apiextensions.CustomResourceDefinitionSpec, path *field
 }
 
 func validateVersion(s *apiextensions.CustomResourceDefinitionSpec, v *apiextensions.CustomResourceDefinitionVersion,
-	path *field.Path) (errs field.ErrorList) {
+	was *past, path *field.Path) (errs field.ErrorList) {
 	for _, msg := range badWarning(v.Deprecated, v.DeprecationWarning) {
 		errs = append(errs, field.Invalid(path.Child("deprecationWarning"), v.DeprecationWarning, msg))
 	}
@@ -112,7 +114,7 @@ func validateVersion(s *apiextensions.CustomResourceDefinitionSpec, v *apiextens
 	if s.Subresources != nil {
 		sub = s.Subresources
 	}
-	errs = append(errs, validateSchema(v.Schema, sub != nil && sub.Status != nil, path.Child("schema"))...)
+	errs = append(errs, validateSchema(v.Schema, was, sub != nil && sub.Status != nil, path.Child("schema"))...)
 	errs = append(errs, validateSubresources(v.Subresources, path.Child("subresources"))...)
 	for i := range v.AdditionalPrinterColumns {
 		errs = append(errs, validateColumn(&v.AdditionalPrinterColumns[i],

@@ -1,20 +1,52 @@
 package crdschema
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/threelaws/threelaws/fakeapi/internal/rule"
-	"github.com/threelaws/threelaws/fakeapi/internal/same"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/apiserver/pkg/cel/common"
 )
 
-// HasRules says whether a schema has rules (x-kubernetes-validations), at any depth.
+// Rules are the rules of a schema (x-kubernetes-validations), compiled by the real
+// server's own code. Which is evaluated next is decided here, as that code visits an
+// object in the order of Go's maps, another each time, and the order decides what is
+// still evaluated where the budget of an object is used up.
+type Rules struct{ root *rules }
+
+// rules are those of one part of a schema and of what is below it.
+type rules struct {
+	schema     *structural.Structural
+	shape      common.Schema // of its values, as rules see them
+	own        []rule
+	usesOld    bool // one of its own does
+	allOf      []*rules
+	items      *rules
+	properties map[string]*rules
+	additional *rules
+}
+
+// rule is one rule.
+type rule struct {
+	apiextensionsv1.ValidationRule
+	cel.CompilationResult
+}
+
+// text is how errors name a rule.
+func (r *rule) text() string {
+	if r.Message != "" {
+		return strings.TrimSpace(r.Message)
+	}
+	return strings.TrimSpace(r.Rule)
+}
+
+// HasRules says whether a schema has rules, at any depth.
 func HasRules(s *structural.Structural) bool {
 	if s == nil {
 		return false
@@ -31,85 +63,91 @@ func HasRules(s *structural.Structural) bool {
 	return false
 }
 
-// CheckRules checks a value against the rules of its schema. Of the rules of
-// the real server's language only those that [rule.Parse] reads are there:
-// definitions with others are refused.
-func CheckRules(at *field.Path, s *structural.Structural, now, was any) (errs field.ErrorList) {
-	if s == nil || now == nil {
-		return nil
+// Check evaluates the rules on an object, of which there may be an old state. What
+// breaks a rule in a part that is as it was is a warning.
+func (r *Rules) Check(s *structural.Structural, now, was any) (errs field.ErrorList, warnings []string) {
+	c := &checking{budget: celconfig.RuntimeCELCostBudget}
+	var o old
+	if was != nil {
+		o.same = common.NewCorrelatedObject(now, was, &model.Structural{Structural: s})
 	}
-	for i := range s.XValidations {
-		if err := checkRule(at, s, &s.XValidations[i], now, was); err != nil {
-			errs = append(errs, err)
-		}
+	c.check(r.root, nil, now, was, o)
+	return c.errs, c.warnings
+}
+
+// checking is one object being checked.
+type checking struct {
+	budget   int64 // of cost that is left; below 0 nothing more is evaluated
+	errs     field.ErrorList
+	warnings []string
+}
+
+// old is what a part is compared with to see whether it is as it was: its own old state,
+// or, where that cannot be told, that of the nearest part around it of which it can.
+type old struct{ same, around *common.CorrelatedObject }
+
+func (o old) key(name string) old {
+	switch {
+	case o.same == nil:
+		return o
+	case o.around == nil && (name == "apiVersion" || name == "kind"):
+		return old{} // they are made the same before they are compared
+	}
+	return old{o.same.Key(name), o.same}
+}
+
+func (o old) index(i int) old {
+	if o.same == nil {
+		return o
+	}
+	return old{o.same.Index(i), o.same}
+}
+
+// equal says whether the part is as it was.
+func (o old) equal() bool {
+	if o.same != nil {
+		return o.same.CachedDeepEqual()
+	}
+	return o.around.CachedDeepEqual()
+}
+
+func (c *checking) check(r *rules, at *field.Path, now, was any, o old) {
+	if r == nil || now == nil || c.budget < 0 {
+		return
+	}
+	c.evaluate(r, at, now, was, o)
+	for _, one := range r.allOf {
+		c.check(one, at, now, was, old{around: o.around})
 	}
 	switch now := now.(type) {
 	case map[string]any:
-		old, _ := was.(map[string]any)
-		keys := slices.Sorted(maps.Keys(now))
-		for _, key := range keys {
-			path := at.Child(key)
-			if _, named := s.Properties[key]; !named {
-				path = at.Key(key)
-			}
-			errs = append(errs, CheckRules(path, Property(s, key), now[key], old[key])...)
+		before, _ := was.(map[string]any)
+		if !cel.MapIsCorrelatable(r.schema.XMapType) {
+			before = nil
 		}
+		c.checkKeys(r, at, now, before, o)
 	case []any:
-		old, _ := was.([]any)
+		if r.items == nil {
+			return
+		}
+		before, _ := was.([]any)
+		correlated := common.MakeMapList(&model.Structural{Structural: r.schema}, before)
 		for i := range now {
-			var before any
-			if s.XListType != nil && *s.XListType == "map" {
-				before = sameKeys(now[i], old, s.XListMapKeys)
-			}
-			errs = append(errs, CheckRules(at.Index(i), s.Items, now[i], before)...)
+			c.check(r.items, at.Index(i), now[i], correlated.Get(now[i]), o.index(i))
 		}
 	}
-	return errs
 }
 
-func checkRule(at *field.Path, s *structural.Structural, r *apiextensionsv1.ValidationRule, now, was any) *field.Error {
-	parsed, err := rule.Parse(r.Rule)
-	if err != nil {
-		panic("fakeapi: a rule was accepted, but does not parse: " + r.Rule + ": " + err.Error())
+// checkKeys checks the values of a map, in the order of its keys.
+func (c *checking) checkKeys(r *rules, at *field.Path, now, was map[string]any, o old) {
+	if r.additional == nil && len(r.properties) == 0 {
+		return
 	}
-	if parsed.UsesOld && was == nil {
-		return nil
-	}
-	ok, err := parsed.Holds(now, was)
-	if err != nil {
-		return field.Invalid(at, s.Type, fmt.Sprintf("%v evaluating rule: %v", err, ruleText(r)))
-	}
-	if ok || !parsed.UsesOld && was != nil && same.JSON(now, was) {
-		return nil
-	}
-	if path := strings.TrimPrefix(r.FieldPath, "."); path != "" {
-		at = at.Child(path)
-	}
-	message := strings.TrimSpace(r.Message)
-	if r.Message == "" {
-		message = "failed rule: " + ruleText(r)
-	}
-	var value any = now
-	if s.Type == "object" || s.Type == "array" {
-		value = field.OmitValueType{}
-	}
-	if r.Reason != nil {
-		switch *r.Reason {
-		case apiextensionsv1.FieldValueForbidden:
-			return field.Forbidden(at, message)
-		case apiextensionsv1.FieldValueRequired:
-			return field.Required(at, message)
-		case apiextensionsv1.FieldValueDuplicate:
-			return field.Duplicate(at, value)
+	for _, key := range slices.Sorted(maps.Keys(now)) {
+		if r.additional != nil {
+			c.check(r.additional, at.Key(key), now[key], was[key], o.key(key))
+		} else if p := r.properties[key]; p != nil {
+			c.check(p, at.Child(key), now[key], was[key], o.key(key))
 		}
 	}
-	return field.Invalid(at, value, message)
-}
-
-// ruleText is how errors name a rule.
-func ruleText(r *apiextensionsv1.ValidationRule) string {
-	if r.Message != "" {
-		return strings.TrimSpace(r.Message)
-	}
-	return strings.TrimSpace(r.Rule)
 }

@@ -4,6 +4,7 @@ package custom
 
 import (
 	"fmt"
+	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -31,7 +32,11 @@ type Resource struct {
 	whole  *spec.Schema // what objects are validated against
 	status *spec.Schema // what a write to status is validated against; nil: nothing
 	fields []selectablePath
+	rules  func() *crdschema.Rules // compiled when they are first asked for
 }
+
+// compiled are the rules of schemas.
+var compiled crdschema.Memo[*crdschema.Rules]
 
 // Compile reads the schema of one version of a definition, which was validated.
 func Compile(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersion,
@@ -53,6 +58,12 @@ func Compile(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersi
 	if status, ok := c.whole.Properties["status"]; ok && v.Subresources != nil && v.Subresources.Status != nil {
 		c.status = &status
 	}
+	c.rules = sync.OnceValue(func() *crdschema.Rules {
+		if !crdschema.HasRules(c.schema) {
+			return nil
+		}
+		return compiled.Of(v.Schema, "", func() *crdschema.Rules { return crdschema.CompileRules(c.schema) })
+	})
 	c.fields = selectablePaths(v.SelectableFields)
 	merge[schema.GroupVersion{Group: d.Spec.Group, Version: v.Name}.String()], err = fieldmanager.CustomType(c.schema)
 	if err != nil {

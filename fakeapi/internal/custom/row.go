@@ -80,18 +80,25 @@ func (c *Resource) strategy(k *registry.Kind) {
 		}
 		u.SetGeneration(1)
 	})
-	k.ValidateCreate = func(obj runtime.Object) field.ErrorList { return c.validate(k, obj.(*object), nil) }
+	k.ValidateCreate = func(obj runtime.Object) field.ErrorList {
+		errs, _ := c.validate(k, obj.(*object), nil) // what breaks a rule of a new object is refused
+		return errs
+	}
 	k.WarnCreate = func(obj runtime.Object) []string { return warnFinalizers(metadata.Of(obj).GetFinalizers(), nil) }
 	k.Main = registry.Update{
-		Prepare:  registry.Over(func(u, old *object) { prepareUpdate(u, old, status) }),
-		Validate: registry.Compare(func(u, old *object) field.ErrorList { return c.validate(k, u, old) }),
+		Prepare: registry.Over(func(u, old *object) { prepareUpdate(u, old, status) }),
+		Check: func(obj, old runtime.Object) (field.ErrorList, []string) {
+			return c.validate(k, obj.(*object), old.(*object))
+		},
 		Warn: func(obj, old runtime.Object) []string {
 			return warnFinalizers(metadata.Of(obj).GetFinalizers(), metadata.Of(old).GetFinalizers())
 		},
 	}
 	k.ForStatus = registry.Update{
-		Prepare:  registry.Over(prepareStatus),
-		Validate: registry.Compare(func(u, old *object) field.ErrorList { return c.validateStatus(u, old) }),
+		Prepare: registry.Over(prepareStatus),
+		Check: func(obj, old runtime.Object) (field.ErrorList, []string) {
+			return c.validateStatus(obj.(*object), old.(*object))
+		},
 	}
 	k.Selectable = func(obj runtime.Object, set fields.Set) {
 		for _, f := range c.fields {

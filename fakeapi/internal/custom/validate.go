@@ -21,7 +21,7 @@ import (
 
 // validate checks a new object (old nil) or the change of one. What an update
 // leaves as it was is not held against it.
-func (c *Resource) validate(k *registry.Kind, u, old *object) (errs field.ErrorList) {
+func (c *Resource) validate(k *registry.Kind, u, old *object) (errs field.ErrorList, warnings []string) {
 	var was any
 	if old == nil {
 		errs = apivalidation.ValidateObjectMetaAccessor(u, k.Namespaced, apivalidation.NameIsDNSSubdomain,
@@ -39,7 +39,7 @@ func (c *Resource) validate(k *registry.Kind, u, old *object) (errs field.ErrorL
 	return c.validateRules(errs, u.Object, was)
 }
 
-func (c *Resource) validateStatus(u, old *object) field.ErrorList {
+func (c *Resource) validateStatus(u, old *object) (field.ErrorList, []string) {
 	errs := apivalidation.ValidateObjectMetaAccessorUpdate(u, old, metadata.Path)
 	if status, ok := u.Object["status"]; ok && c.status != nil {
 		errs = append(errs, crdschema.Validate(field.NewPath("status"), c.status, status, old.Object["status"])...)
@@ -54,9 +54,10 @@ func (c *Resource) validateStatus(u, old *object) field.ErrorList {
 
 // validateRules checks the schema's rules, unless what was found before makes
 // that useless.
-func (c *Resource) validateRules(errs field.ErrorList, now, was any) field.ErrorList {
-	if !crdschema.HasRules(c.schema) {
-		return errs
+func (c *Resource) validateRules(errs field.ErrorList, now, was any) (field.ErrorList, []string) {
+	rules := c.rules()
+	if rules == nil {
+		return errs, nil
 	}
 	for _, err := range errs {
 		switch err.Type {
@@ -64,10 +65,11 @@ func (c *Resource) validateRules(errs field.ErrorList, now, was any) field.Error
 			field.ErrorTypeTypeInvalid:
 			return append(errs, field.Invalid(nil, nil,
 				"some validation rules were not checked because the object was invalid; correct the existing errors "+
-					"to complete validation"))
+					"to complete validation")), nil
 		}
 	}
-	return append(errs, crdschema.CheckRules(nil, c.schema, now, was)...)
+	broken, warnings := rules.Check(c.schema, now, was)
+	return append(errs, broken...), warnings
 }
 
 // warnFinalizers warns of new finalizers that are not qualified.

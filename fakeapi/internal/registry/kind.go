@@ -107,7 +107,9 @@ type Update struct {
 	// PrepareAt is Prepare where it matters what time it is.
 	PrepareAt func(obj, old runtime.Object, now time.Time)
 	Validate  func(obj, old runtime.Object) field.ErrorList
-	Warn      func(obj, old runtime.Object) []string
+	// Check is Validate where something may be let pass with a warning.
+	Check func(obj, old runtime.Object) (field.ErrorList, []string)
+	Warn  func(obj, old runtime.Object) []string
 	// Keeps says that Prepare does nothing to an edit that changed only metadata.
 	Keeps bool
 	// again are the checks of metadata that the kind's own validation repeats

@@ -26,16 +26,14 @@ func Partial(obj runtime.Object, f media.Format) *metav1.PartialObjectMetadata {
 	return p
 }
 
-// PartialList is a list of objects without everything but their metadata.
+// PartialList is a list of objects without everything but their metadata; one without
+// items has null for them, as recorded.
 func PartialList(r *fakeapi.Response, f media.Format) *metav1.PartialObjectMetadataList {
-	list := &metav1.PartialObjectMetadataList{} // without objects its items are null
-	if len(r.Items) > 0 {
-		list.Items = make([]metav1.PartialObjectMetadata, len(r.Items))
-	}
+	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(schema.GroupVersionKind{Group: f.Group, Version: f.Version, Kind: media.AsPartialList})
 	list.ListMeta = listMeta(r)
-	for i, obj := range r.Items {
-		list.Items[i] = *Partial(obj, f)
+	for _, obj := range r.Items {
+		list.Items = append(list.Items, *Partial(obj, f))
 	}
 	return list
 }
