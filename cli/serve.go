@@ -59,6 +59,9 @@ func serve(ctx context.Context, a *app, o *serving) error {
 	if what != "" {
 		return usage("--controllers: %s", what)
 	}
+	if a.strategies != nil {
+		o.strategies = a.strategies()
+	}
 	s, err := openSite(o, chosen, a.registry.Laws, func(b *law.Breach) { verdict(a, b) })
 	if err != nil {
 		return err

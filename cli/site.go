@@ -30,6 +30,7 @@ type serving struct {
 	load, dump  string
 	realtime    bool
 	anywhere    bool
+	strategies  fakeapi.Strategies
 }
 
 // site is a server with its controllers.
@@ -41,7 +42,7 @@ type site struct {
 
 // openSite makes the server, loads its objects and starts the controllers.
 func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(*law.Breach)) (*site, error) {
-	server := fakeapi.New(fakeapi.Options{ManagedFields: true, Name: randomName})
+	server := fakeapi.New(fakeapi.Options{ManagedFields: true, Name: randomName, Strategies: o.strategies})
 	s := &site{}
 	// The runner comes after the handler, as it runs under the handler's lock.
 	s.handler = httpapi.New(server, func() time.Time {

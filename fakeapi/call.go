@@ -21,6 +21,7 @@ type call struct {
 	events    []Event
 	generated tally          // the count to keep when the create commits
 	kept      runtime.Object // what was stored of an object of another version
+	lazy      bool           // a read completes what is stored of the object
 }
 
 // serverCall is a call that the server makes itself, during another.
@@ -30,17 +31,14 @@ func (c *call) serverCall(k *Kind, subresource string) *call {
 }
 
 // copyIn makes the server's own copy of an object of a request.
-func (c *call) copyIn(in runtime.Object) runtime.Object {
+func (c *call) copyIn(in runtime.Object) (runtime.Object, error) {
 	obj := in.DeepCopyObject()
 	obj.GetObjectKind().SetGroupVersionKind(c.k.GVK)
 	m := metadata.Of(obj)
 	if !c.s.opts.ManagedFields && len(m.GetManagedFields()) > 0 {
 		m.SetManagedFields(nil)
 	}
-	if c.k.Default != nil {
-		c.k.Default(obj)
-	}
-	return obj
+	return obj, c.decoded(obj)
 }
 
 // matchNamespace fills in the namespace of the request.

@@ -30,6 +30,9 @@ type Options struct {
 	// may not set its owners, and who may not finalize an owner may not block its
 	// deletion. It has to be a function of what it is asked.
 	Authorize func(Access) (allowed bool, reason string)
+	// Strategies stand in for the server's own rules about kinds. Without any, which
+	// costs nothing, those are what this package has by hand.
+	Strategies Strategies
 }
 
 // Server is the API server. It is not safe for concurrent use; a server and

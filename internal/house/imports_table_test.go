@@ -174,6 +174,8 @@ var edges = []edge{
 	{"internal/recorded", nil,
 		"the reader of the recorded cases compares text with text: it serves the tests of whatever answers, so it " +
 			"may know none of them"},
+	{"internal/recorded/replay", []string{"internal/recorded"},
+		"a case is played over HTTP, which every server speaks: this one with its own rules or with others', and any other"},
 	{"internal/detcheck/...", []string{"internal/detcheck", "golang.org/x/tools/go"},
 		"the analyser reads source; it must not depend on what it checks"},
 }

@@ -1,0 +1,81 @@
+package upstream_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi"
+	"github.com/threelaws/threelaws/internal/recorded"
+	"github.com/threelaws/threelaws/internal/recorded/replay"
+	"github.com/threelaws/threelaws/upstream"
+)
+
+const vectors = "../fakeapi/testdata/vectors"
+
+// What of the exchanges of the random sequences with rich specs has to be right.
+const (
+	leastStatuses = 4238
+	leastAnswers  = 4238
+)
+
+var strategies = upstream.Strategies()
+
+func subject() *replay.Subject {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	server := fakeapi.New(fakeapi.Options{ManagedFields: true, Strategies: strategies})
+	h := httpapi.New(server, func() time.Time { return now })
+	h.Address, h.Version.GitCommit, h.Version.GoVersion, h.Version.Platform = "192.0.2.2:16443", "recorder", "go1.26.8",
+		"linux/amd64"
+	return &replay.Subject{Handler: h,
+		Sleep:   func(d time.Duration) { now = now.Add(d) },
+		Compact: func() { h.With(func(s *fakeapi.Server) { s.Compact(s.Version()) }) }}
+}
+
+// With kube-apiserver's own strategies the answers are kube-apiserver's.
+func TestRichSequences(t *testing.T) {
+	all, err := recorded.Random2(vectors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	only, told := os.LookupEnv("VECTOR")
+	var sum replay.Tally
+	for _, v := range all {
+		if told && !strings.HasPrefix(v.Name(), only) {
+			continue
+		}
+		replay.Through(subject(), v, &sum, func(ex *recorded.Exchange, sent string, why error) {
+			if told {
+				t.Logf("%s %d: %v\n%s", v.Name(), ex.N, why, sent)
+			}
+		})
+	}
+	t.Logf("rich specs: %s", &sum)
+	if !told && (sum.Statuses < leastStatuses || sum.Answers < leastAnswers) {
+		t.Errorf("want at least %d statuses and %d answers", leastStatuses, leastAnswers)
+	}
+}
+
+// The recorded cases that the server's own rules reproduce these reproduce as well.
+func TestVectors(t *testing.T) {
+	all, err := recorded.Read(vectors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	passed, total := map[string]int{}, map[string]int{}
+	for _, v := range all {
+		if len(v.Controllers) > 0 {
+			continue
+		}
+		total[v.Area]++
+		if err := replay.Case(subject(), v); err != nil {
+			t.Logf("%s: %v", v.Name(), err)
+			continue
+		}
+		passed[v.Area]++
+	}
+	t.Log(fmt.Sprint(passed), fmt.Sprint(total))
+}
