@@ -26,7 +26,7 @@ import (
 // Where the addresses and node ports of Services are from, as in a cluster that is
 // told nothing else.
 var (
-	serviceRange = net.IPNet{IP: net.IPv4(10, 96, 0, 0), Mask: net.CIDRMask(12, 32)}
+	serviceRange = net.IPNet{IP: net.IPv4(10, 0, 0, 0), Mask: net.CIDRMask(24, 32)}
 	nodePorts    = utilnet.PortRange{Base: 30000, Size: 2768}
 )
 
@@ -51,7 +51,11 @@ func beginService(a *fakeapi.Act, obj, old runtime.Object) error {
 	if err != nil {
 		return err
 	}
-	finish, err := beginning(store.Store, requestContext(a, "create"), obj, old)
+	var dryRun []string
+	if a.DryRun {
+		dryRun = []string{metav1.DryRunAll}
+	}
+	finish, err := beginning(store.Store, requestContext(a, "create"), obj, old, dryRun)
 	if err != nil {
 		return err
 	}
@@ -59,12 +63,12 @@ func beginService(a *fakeapi.Act, obj, old runtime.Object) error {
 	return nil
 }
 
-func beginning(s *genericregistry.Store, ctx context.Context, obj, old runtime.Object) (genericregistry.FinishFunc,
-	error) {
+func beginning(s *genericregistry.Store, ctx context.Context, obj, old runtime.Object,
+	dryRun []string) (genericregistry.FinishFunc, error) {
 	if old == nil {
-		return s.BeginCreate(ctx, obj, &metav1.CreateOptions{})
+		return s.BeginCreate(ctx, obj, &metav1.CreateOptions{DryRun: dryRun})
 	}
-	return s.BeginUpdate(ctx, obj, old, &metav1.UpdateOptions{})
+	return s.BeginUpdate(ctx, obj, old, &metav1.UpdateOptions{DryRun: dryRun})
 }
 
 // take takes what a stored Service has. An error says that it was taken already, or
@@ -100,4 +104,3 @@ func (noStorage) GetRESTOptions(r schema.GroupResource, _ runtime.Object) (gener
 		},
 	}, nil
 }
-

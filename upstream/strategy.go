@@ -34,7 +34,7 @@ type strategy struct {
 // Decode implements [fakeapi.Strategy].
 func (s *strategy) Decode(obj runtime.Object) error {
 	s.scheme.Default(obj)
-	in, err := s.internal(obj)
+	in, err := s.own(obj)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (s *strategy) Decode(obj runtime.Object) error {
 
 // Create implements [fakeapi.Strategy].
 func (s *strategy) Create(a *fakeapi.Act, obj runtime.Object) error {
-	in, err := s.internal(obj)
+	in, err := s.own(obj)
 	if err != nil {
 		return err
 	}
@@ -85,9 +85,20 @@ func (s *strategy) Update(a *fakeapi.Act, obj, old runtime.Object) error {
 	return s.store(a, in, obj)
 }
 
-// internal makes the internal form of an object, which shares nothing with it.
+// hub is the version that objects are judged in.
+func (s *strategy) hub() schema.GroupVersion {
+	return schema.GroupVersion{Group: s.kind.Group, Version: runtime.APIVersionInternal}
+}
+
+// own makes the internal form of an object that nobody else has. It shares what the
+// object has: two fields that are one map stay one, as those of a Job's labels are.
+func (s *strategy) own(obj runtime.Object) (runtime.Object, error) {
+	return s.scheme.UnsafeConvertToVersion(obj, s.hub())
+}
+
+// internal makes the internal form of an object that shares nothing with it.
 func (s *strategy) internal(obj runtime.Object) (runtime.Object, error) {
-	return s.scheme.ConvertToVersion(obj, schema.GroupVersion{Group: s.kind.Group, Version: runtime.APIVersionInternal})
+	return s.scheme.ConvertToVersion(obj, s.hub())
 }
 
 // external makes obj the external form of an internal object.
