@@ -108,9 +108,11 @@ mutate:
 # Rewrites goldens: the scenario files' and those of packages whose tests have
 # an -update flag. Read the difference before you commit it.
 update:
-	@for d in $$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -r -n1 dirname | LC_ALL=C sort -u); do \
-	  $(GO) test $$d -update; \
-	done
+	@for m in $(MODULES); do (cd $$m; \
+	  for d in $$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -r -n1 dirname | LC_ALL=C sort -u); do \
+	    root=$$(cd $$d && $(GO) list -m -f '{{.Dir}}'); [ "$$root" = "$$PWD" ] || continue; \
+	    $(GO) test $$d -update; \
+	  done); done
 	$(GO) run ./cmd/threelaws run --update ./scenarios
 	cd kubectltest && $(GO) test -run 'TestKubectl|TestFakes' -update .
 

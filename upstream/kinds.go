@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/registry/rest"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	apiregistrationinstall "k8s.io/kube-aggregator/pkg/apis/apiregistration/install"
@@ -90,6 +91,12 @@ func definingKinds() []*strategy {
 	_ = crd
 	return []*strategy{api}
 }
+
+// everything is an authorizer of a server without authorization.
+var everything = authorizer.AuthorizerFunc(func(context.Context, authorizer.Attributes) (authorizer.Decision, string,
+	error) {
+	return authorizer.DecisionAllow, "", nil
+})
 
 // namespaces reads the namespaces of the server that a request was sent to.
 type namespaces struct {

@@ -25,11 +25,13 @@ func accessKinds() []*strategy {
 	policy := validatingadmissionpolicy.NewStrategy(nil, nil)
 	return []*strategy{
 		of(admissionv1.SchemeGroupVersion, "MutatingAdmissionPolicy", mutatingadmissionpolicy.NewStrategy(nil, nil)),
-		of(admissionv1.SchemeGroupVersion, "MutatingAdmissionPolicyBinding", mutatingadmissionpolicybinding.NewStrategy(nil, nil, nil)),
+		of(admissionv1.SchemeGroupVersion, "MutatingAdmissionPolicyBinding",
+			mutatingadmissionpolicybinding.NewStrategy(nil, nil, nil)),
 		of(admissionv1.SchemeGroupVersion, "MutatingWebhookConfiguration", mutatingwebhookconfiguration.Strategy),
 		of(admissionv1.SchemeGroupVersion, "ValidatingAdmissionPolicy", policy).
 			through("status", validatingadmissionpolicy.NewStatusStrategy(policy)),
-		of(admissionv1.SchemeGroupVersion, "ValidatingAdmissionPolicyBinding", validatingadmissionpolicybinding.NewStrategy(nil, nil, nil)),
+		of(admissionv1.SchemeGroupVersion, "ValidatingAdmissionPolicyBinding",
+			validatingadmissionpolicybinding.NewStrategy(nil, nil, nil)),
 		of(admissionv1.SchemeGroupVersion, "ValidatingWebhookConfiguration", validatingwebhookconfiguration.Strategy),
 		of(certificatesv1.SchemeGroupVersion, "CertificateSigningRequest", certificates.Strategy).
 			through("status", certificates.StatusStrategy).through("approval", certificates.ApprovalStrategy),

@@ -47,7 +47,8 @@ func coreKinds() []*strategy {
 		of(corev1.SchemeGroupVersion, "ResourceQuota", resourcequota.Strategy).
 			through("status", resourcequota.StatusStrategy),
 		of(corev1.SchemeGroupVersion, "Secret", secret.Strategy),
-		of(corev1.SchemeGroupVersion, "Service", service.Strategy).through("status", service.StatusStrategy).after(beginService),
+		of(corev1.SchemeGroupVersion, "Service", service.Strategy).
+			through("status", service.StatusStrategy).after(beginService),
 		of(corev1.SchemeGroupVersion, "ServiceAccount", serviceaccount.Strategy),
 		of(discoveryv1.SchemeGroupVersion, "EndpointSlice", endpointslice.Strategy),
 		of(coordinationv1.SchemeGroupVersion, "Lease", lease.Strategy),

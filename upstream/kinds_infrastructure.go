@@ -27,7 +27,7 @@ import (
 
 // The kinds of networks, nodes, volumes and devices.
 func infrastructureKinds() []*strategy {
-	claim := resourceclaim.NewStrategy(namespaces{}, nil)
+	claim := resourceclaim.NewStrategy(namespaces{}, everything)
 	return []*strategy{
 		of(networkingv1.SchemeGroupVersion, "IPAddress", ipaddress.Strategy),
 		of(networkingv1.SchemeGroupVersion, "Ingress", ingress.Strategy).through("status", ingress.StatusStrategy),

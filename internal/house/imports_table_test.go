@@ -175,7 +175,11 @@ var edges = []edge{
 		"the reader of the recorded cases compares text with text: it serves the tests of whatever answers, so it " +
 			"may know none of them"},
 	{"internal/recorded/replay", []string{"internal/recorded"},
-		"a case is played over HTTP, which every server speaks: this one with its own rules or with others', and any other"},
+		"a case is played over HTTP, which every server speaks: this one with its own rules or with others', and any " +
+			"other"},
+	{"internal/generate", []string{apimachinery},
+		"what a field may be tried with is seen in its type: no rule of any kind is known here, so that none is " +
+			"left out"},
 	{"internal/detcheck/...", []string{"internal/detcheck", "golang.org/x/tools/go"},
 		"the analyser reads source; it must not depend on what it checks"},
 }
