@@ -177,7 +177,10 @@ var edges = []edge{
 	{"internal/recorded/replay", []string{"internal/recorded"},
 		"a case is played over HTTP, which every server speaks: this one with its own rules or with others', and any " +
 			"other"},
-	{"internal/generate", []string{apimachinery},
+	{"internal/differential", []string{"fakeapi", "fakeapi/httpapi", "internal/generate", "internal/recorded",
+		"internal/recorded/replay", apimachinery, "gopkg.in/evanphx/json-patch.v4"},
+		"two servers are compared by what they answer over HTTP"},
+	{"internal/generate", []string{"internal/recorded", apimachinery},
 		"what a field may be tried with is seen in its type: no rule of any kind is known here, so that none is " +
 			"left out"},
 	{"internal/detcheck/...", []string{"internal/detcheck", "golang.org/x/tools/go"},
