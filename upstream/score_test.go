@@ -3,6 +3,7 @@ package upstream_test
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -65,23 +66,29 @@ func TestRichSequences(t *testing.T) {
 		sum.Exchanges, leastStatuses, leastAnswers))
 }
 
+// unlike are the recorded cases that are no matter of strategies and are not reproduced,
+// with the server's own rules neither; fakeapi/httpapi says why.
+var unlike = []string{"admission/crd-cel-messages", "admission/crd-cel-transition", "admission/crd-versions",
+	"discovery/openapi-v3-index"}
+
 // The recorded cases that the server's own rules reproduce these reproduce as well.
 func TestVectors(t *testing.T) {
 	all, err := recorded.Read(vectors)
 	if err != nil {
 		t.Fatal(err)
 	}
-	passed, total := map[string]int{}, map[string]int{}
+	passed, total := 0, 0
 	for _, v := range all {
 		if len(v.Controllers) > 0 {
 			continue
 		}
-		total[v.Area]++
-		if err := replay.Case(subject(), v); err != nil {
-			t.Logf("%s: %v", v.Name(), err)
-			continue
+		total++
+		err := replay.Case(subject(), v)
+		if err == nil {
+			passed++
+		} else if !slices.Contains(unlike, v.Name()) {
+			t.Errorf("%s: %v", v.Name(), err)
 		}
-		passed[v.Area]++
 	}
-	t.Log(fmt.Sprint(passed), fmt.Sprint(total))
+	t.Logf("%d of %d recorded cases pass", passed, total)
 }

@@ -174,7 +174,7 @@ var edges = []edge{
 	{"internal/recorded", nil,
 		"the reader of the recorded cases compares text with text: it serves the tests of whatever answers, so it " +
 			"may know none of them"},
-	{"internal/recorded/replay", []string{"internal/recorded"},
+	{"internal/recorded/replay", []string{"internal/recorded", apimachinery},
 		"a case is played over HTTP, which every server speaks: this one with its own rules or with others', and any " +
 			"other"},
 	{"internal/differential", []string{"fakeapi", "fakeapi/httpapi", "internal/generate", "internal/recorded",
