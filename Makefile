@@ -18,7 +18,7 @@ CORE := ./sim ./sim/host ./sim/law/... ./internal/fight ./internal/difference ./
 MODULES := $(patsubst %/go.mod,%,$(shell \
   find . -name go.mod -not -path '*/testdata/*' -not -path './.*/*' | LC_ALL=C sort))
 
-.PHONY: all test begin vet fmt detcheck unit race run build bench forever fuzz soak track mutate update clean
+.PHONY: all test begin vet fmt detcheck unit race run build bench forever fuzz soak differential track mutate update clean
 
 all: test build
 
@@ -100,6 +100,17 @@ soak:
 	SOAK=$(SOAK) $(GO) test -timeout 24h -count=1 -v -run 'TestExhaustiveIs|TestAStateDecides' ./scenarios/simtest
 	$(GO) test -timeout 24h -count=1 ./scenarios/simtest/acquitted -threelaws.schedules=20000
 
+# Drives a real kube-apiserver and this server with the same generated sequences, and reports the
+# first difference, shrunk. It makes a namespace for each sequence and deletes what it made; controllers that act
+# on the objects make differences of their own: RESOURCES=configmaps,secrets leaves the others out.
+SERVER ?=
+TOKEN ?=
+RESOURCES ?=
+SEQUENCES ?= 200
+differential:
+	$(GO) test ./internal/differential -run TestDifferential -v -count=1 -timeout 2h -server='$(SERVER)' \
+	  -token='$(TOKEN)' -resources='$(RESOURCES)' -rapid.checks=$(SEQUENCES)
+
 # Finds each known bug again, by 30 seeds, and writes docs/track-record.md.
 track:
 	$(GO) run ./cmd/threelaws track --out docs/track-record.md
@@ -113,9 +124,11 @@ mutate:
 # Rewrites goldens: the scenario files' and those of packages whose tests have
 # an -update flag. Read the difference before you commit it.
 update:
-	@for d in $$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -r -n1 dirname | LC_ALL=C sort -u); do \
-	  $(GO) test $$d -update; \
-	done
+	@for m in $(MODULES); do (cd $$m; \
+	  for d in $$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -r -n1 dirname | LC_ALL=C sort -u); do \
+	    root=$$(cd $$d && $(GO) list -m -f '{{.Dir}}'); [ "$$root" = "$$PWD" ] || continue; \
+	    $(GO) test $$d -update; \
+	  done); done
 	$(GO) run ./cmd/threelaws run --update ./scenarios
 	cd kubectltest && $(GO) test -run 'TestKubectl|TestFakes' -update .
 

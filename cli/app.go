@@ -3,6 +3,7 @@ package cli
 import (
 	"strings"
 
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/law"
 )
@@ -16,6 +17,8 @@ type app struct {
 	version  string // "" for what the program was built from
 	annotate bool   // GitHub reads what is printed
 	registry *scenarios.Registry
+
+	strategies func() fakeapi.Strategies // of a server of serve; nil for its own
 
 	code int // the exit code, if nothing goes wrong
 }

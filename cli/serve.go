@@ -65,6 +65,9 @@ func serve(ctx context.Context, a *app, o *serving) error {
 	if what != "" {
 		return usage("--controllers: %s", what)
 	}
+	if a.strategies != nil {
+		o.strategies = a.strategies()
+	}
 	tell := &teller{a: a, told: map[string]bool{}}
 	s, err := openSite(o, chosen, a.registry.Laws, tell.verdict)
 	if err != nil {

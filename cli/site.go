@@ -33,6 +33,7 @@ type serving struct {
 	verbose     bool
 	realtime    bool
 	anywhere    bool
+	strategies  fakeapi.Strategies
 }
 
 // site is a server with its controllers.
@@ -48,7 +49,8 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(*
 	if err != nil {
 		return nil, err
 	}
-	server := fakeapi.New(fakeapi.Options{ManagedFields: true, Name: randomName, Start: start})
+	server := fakeapi.New(fakeapi.Options{ManagedFields: true, Name: randomName, Start: start,
+		Strategies: o.strategies})
 	s := &site{}
 	// The runner comes after the handler, as it runs under the handler's lock.
 	s.handler = httpapi.New(server, func() time.Time {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
 // call is one request being executed.
@@ -21,6 +22,7 @@ type call struct {
 	events    []Event
 	generated tally          // the count to keep when the create commits
 	kept      runtime.Object // what was stored of an object of another version
+	lazy      bool           // a read completes what is stored of the object
 }
 
 // serverCall is a call that the server makes itself, during another.
@@ -30,17 +32,14 @@ func (c *call) serverCall(k *Kind, subresource string) *call {
 }
 
 // copyIn makes the server's own copy of an object of a request.
-func (c *call) copyIn(in runtime.Object) runtime.Object {
+func (c *call) copyIn(in runtime.Object) (runtime.Object, error) {
 	obj := in.DeepCopyObject()
 	obj.GetObjectKind().SetGroupVersionKind(c.k.GVK)
 	m := metadata.Of(obj)
 	if !c.s.opts.ManagedFields && len(m.GetManagedFields()) > 0 {
 		m.SetManagedFields(nil)
 	}
-	if c.k.Default != nil {
-		c.k.Default(obj)
-	}
-	return obj
+	return obj, c.decoded(obj)
 }
 
 // matchNamespace fills in the namespace of the request.
@@ -93,3 +92,64 @@ func (c *call) dedupOwners(m metav1.Object, late bool) {
 		c.warnings = append(c.warnings, duplicateOwners+twice)
 	}
 }
+
+// strategy is what stands in for the server's own rules about the call's kind; nil
+// for nothing.
+func (c *call) strategy() Strategy {
+	if c.s.opts.Strategies == nil {
+		return nil
+	}
+	return c.s.opts.Strategies[c.k.GVK]
+}
+
+// decoded brings an object into the form in which decoding leaves it.
+func (c *call) decoded(obj runtime.Object) error {
+	if st := c.strategy(); st != nil {
+		if err := st.Decode(obj); err != nil {
+			return apierrors.NewBadRequest(err.Error())
+		}
+		return nil
+	}
+	if c.k.Default != nil {
+		c.k.Default(obj)
+	}
+	return nil
+}
+
+func (c *call) act(subresource string, dryRun bool) *Act {
+	return &Act{Kind: c.k, Subresource: subresource, Namespace: c.req.Namespace, Name: c.req.Name,
+		User: c.s.UserNamed(c.req.User), Time: c.now, DryRun: dryRun, Server: c.s}
+}
+
+// createBy has a strategy make a new object what is stored of it.
+func (c *call) createBy(st Strategy, obj runtime.Object, dryRun bool) error {
+	a := c.act("", dryRun)
+	if err := st.Create(a, obj); err != nil {
+		return err
+	}
+	c.warnings, c.lazy = append(c.warnings, a.Warnings...), a.Completed
+	return nil
+}
+
+// updateBy does the same with the new state of an object.
+func (c *call) updateBy(st Strategy, w *registry.Update, dryRun bool, obj, old runtime.Object) error {
+	a := c.act(c.req.Subresource, dryRun)
+	switch w {
+	case &bare:
+		return nil
+	case &c.k.row.Main:
+		if a.Subresource != "scale" {
+			a.Subresource = ""
+		}
+	case &c.k.row.ForStatus:
+		a.Subresource = "status" // or what writes it in passing, as an eviction does
+	}
+	if err := st.Update(a, obj, old); err != nil {
+		return err
+	}
+	c.warnings, c.lazy = append(c.warnings, a.Warnings...), a.Completed
+	return nil
+}
+
+// bare is the way of an update that nobody prepares or judges.
+var bare registry.Update

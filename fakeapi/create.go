@@ -22,7 +22,10 @@ func (c *call) create() Response {
 			return refuse(errOptions("CreateOptions", errs))
 		}
 	}
-	obj := c.copyIn(c.req.Object)
+	obj, err := c.copyIn(c.req.Object)
+	if err != nil {
+		return refuse(err)
+	}
 	m := metadata.Of(obj)
 	if err := c.matchNamespace(m); err != nil {
 		return refuse(err)
@@ -60,7 +63,11 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	if dryRun {
 		m.SetUID(c.s.dryUID(c.k, key))
 	}
-	if err := c.beforeCreate(obj, m); err != nil {
+	if st := c.strategy(); st != nil {
+		if err := c.createBy(st, obj, dryRun); err != nil {
+			return refuse(err)
+		}
+	} else if err := c.beforeCreate(obj, m); err != nil {
 		return refuse(err)
 	}
 	if err := c.permitCreate(obj, m, dryRun); err != nil {
@@ -85,8 +92,10 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 		c.generated.at = c.s.version + 1
 		t.made.ReplaceOrInsert(c.generated)
 	}
-	lazy := c.k.row.ReadDefault != nil && c.k.row.ReadDefault(obj)
-	c.commit(t, nil, key, obj, m).lazy = lazy
+	if c.k.row.ReadDefault != nil && c.k.row.ReadDefault(obj) {
+		c.lazy = true
+	}
+	c.commit(t, nil, key, obj, m).lazy = c.lazy
 	return Response{Object: obj, Code: http.StatusCreated}
 }
 

@@ -54,7 +54,11 @@ func (c *call) modify(ed *edit) Response {
 	if err := c.matchVersion(m, old); err != nil {
 		return refuse(err)
 	}
-	if err := c.beforeUpdate(ed.way, onlyMeta, obj, old); err != nil {
+	if st := c.strategy(); st != nil {
+		if err := c.updateBy(st, ed.way, ed.dryRun, obj, old.obj); err != nil {
+			return refuse(err)
+		}
+	} else if err := c.beforeUpdate(ed.way, onlyMeta, obj, old); err != nil {
 		return refuse(err)
 	}
 	keepStamps(obj, m, old)
@@ -74,7 +78,7 @@ func (c *call) modify(ed *edit) Response {
 		return Response{Object: old.obj, Code: http.StatusOK}
 	}
 	if !ed.dryRun {
-		c.commit(c.s.writable(c.k), old, old.key, obj, m)
+		c.commit(c.s.writable(c.k), old, old.key, obj, m).lazy = c.lazy
 	}
 	return Response{Object: obj, Code: http.StatusOK}
 }

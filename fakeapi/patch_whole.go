@@ -38,10 +38,7 @@ func (c *call) patchWhole(old runtime.Object) (runtime.Object, error) {
 		return nil, err
 	}
 	obj.GetObjectKind().SetGroupVersionKind(c.k.GVK)
-	if c.k.Default != nil {
-		c.k.Default(obj)
-	}
-	return obj, nil
+	return obj, c.decoded(obj)
 }
 
 func (c *call) patchStrategic(old, obj runtime.Object) error {

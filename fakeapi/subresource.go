@@ -67,7 +67,7 @@ func (c *call) bind() Response {
 	bind := whole(func(old *entry) (runtime.Object, error) {
 		return c.bound(old.obj.(*corev1.Pod), asked.Target.Name)
 	})
-	r := c.modify(&edit{way: &registry.Update{}, uid: asked.UID, dryRun: len(c.req.Create.DryRun) > 0, make: bind})
+	r := c.modify(&edit{way: &bare, uid: asked.UID, dryRun: len(c.req.Create.DryRun) > 0, make: bind})
 	if r.Err == nil {
 		r = Response{Object: success(), Code: http.StatusCreated}
 	}

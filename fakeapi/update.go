@@ -14,7 +14,10 @@ func (c *call) update(w *registry.Update) Response {
 			return refuse(errOptions("UpdateOptions", errs))
 		}
 	}
-	obj := c.copyIn(c.req.Object)
+	obj, err := c.copyIn(c.req.Object)
+	if err != nil {
+		return refuse(err)
+	}
 	m := metadata.Of(obj)
 	if err := c.matchNamespace(m); err != nil {
 		return refuse(err)

@@ -177,6 +177,15 @@ var edges = []edge{
 	{"internal/recorded", nil,
 		"the reader of the recorded cases compares text with text: it serves the tests of whatever answers, so it " +
 			"may know none of them"},
+	{"internal/recorded/replay", []string{"internal/recorded", apimachinery},
+		"a case is played over HTTP, which every server speaks: this one with its own rules or with others', and any " +
+			"other"},
+	{"internal/differential", []string{"fakeapi", "fakeapi/httpapi", "internal/generate", "internal/recorded",
+		"internal/recorded/replay", apimachinery, "gopkg.in/evanphx/json-patch.v4"},
+		"two servers are compared by what they answer over HTTP"},
+	{"internal/generate", []string{"internal/recorded", apimachinery},
+		"what a field may be tried with is seen in its type: no rule of any kind is known here, so that none is " +
+			"left out"},
 	{"internal/detcheck/...", []string{"internal/detcheck", "golang.org/x/tools/go"},
 		"the analyser reads source; it must not depend on what it checks"},
 }

@@ -40,6 +40,9 @@ var kept = []struct {
 	{"internal/goroutine/", `current_\w+\.s`, "internal/goroutine/", "assembly, built with the package"},
 	{"internal/mutate/testdata/", `toy\.txt`, "internal/mutate/mutate_test.go", "what becomes of a toy's mutants"},
 	{"internal/render/testdata/", `\w+\.(txt|dot)`, "internal/render/render_test.go", "goldens of pages"},
+	{"upstream/go.mod", "", "", "a module of its own, so that its replacements are nobody else's"},
+	{"upstream/go.sum", "", "", "its checksums"},
+	{"upstream/testdata/", `\w+\.yaml`, "upstream/seeds_test.go", "good objects of each kind, to begin with"},
 	{"kubectltest/testdata/", `\w+\.txtar`, "kubectltest/kubectl_test.go", "kubectl's command lines with their output"},
 	{"scenarios/testdata/", `\w+/[a-z0-9-]+\.txtar`, "scenarios/run_test.go", "the scenarios"},
 }

@@ -1,0 +1,178 @@
+package differential
+
+import (
+	"crypto/tls"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"pgregory.net/rapid"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi"
+	"github.com/threelaws/threelaws/internal/generate"
+	"github.com/threelaws/threelaws/internal/recorded"
+)
+
+var (
+	server   = flag.String("server", "", "the URL of a kube-apiserver to compare with")
+	token    = flag.String("token", "", "a bearer token for it")
+	insecure = flag.Bool("insecure", true, "do not verify its certificate")
+	resource = flag.String("resources", "", "generate objects of these resources alone, with commas between")
+)
+
+// TestDifferential compares this module's server with another.
+func TestDifferential(t *testing.T) {
+	if *server == "" {
+		t.Skip("there is no server to compare with: make differential SERVER=https://...")
+	}
+	s := &remote{url: strings.TrimSuffix(*server, "/"), token: *token, client: &http.Client{Timeout: 30 * time.Second,
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: *insecure}}}}
+	rapid.Check(t, func(rt *rapid.T) { try(rt, s, kinds(t)) })
+}
+
+// world is what sequences are made of.
+type world struct {
+	kinds []*fakeapi.Kind
+	good  map[schema.GroupVersionKind][]apiruntime.Object
+}
+
+// kinds are those that may be compared: what a namespace or a definition does, another
+// process does there.
+func kinds(t *testing.T) *world {
+	s := fakeapi.New(fakeapi.Options{})
+	g := generate.Good{New: func(gvk schema.GroupVersionKind) apiruntime.Object {
+		k := s.Kind(gvk)
+		if k == nil || k.GVK.Kind == "Namespace" || k.GVK.Kind == "CustomResourceDefinition" {
+			return nil
+		}
+		if *resource != "" && !slices.Contains(strings.Split(*resource, ","), k.Resource) {
+			return nil
+		}
+		return k.New()
+	}}
+	cases, err := recorded.Random2("../../fakeapi/testdata/vectors")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.AddRecorded(cases)
+	w := &world{good: g.Of}
+	for _, k := range s.Served() {
+		if len(g.Of[k.GVK]) > 0 {
+			w.kinds = append(w.kinds, k)
+		}
+	}
+	if len(w.kinds) == 0 {
+		t.Fatalf("no kind is left to compare: -resources=%s", *resource)
+	}
+	return w
+}
+
+// tries counts the sequences of the process: each has a namespace of its own.
+var tries atomic.Int64
+
+// try draws a sequence, plays it to a server and to this module's, and fails when they
+// differ. A step is a list of numbers: a shorter one, and smaller numbers, are a plainer step.
+func try(t *rapid.T, s *remote, w *world) {
+	steps := rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, 499), 0, 40), 1, 15).Draw(t, "steps")
+	only := rapid.SliceOfN(rapid.IntRange(0, len(w.kinds)-1), 1, 3).Draw(t, "kinds")
+	id := fmt.Sprintf("%x%d", time.Now().UnixMilli(), tries.Add(1))
+	step, at := -1, 0
+	m := &generate.Mutator{Pick: func(n int) int {
+		if at >= len(steps[step]) {
+			return 0
+		}
+		at++
+		return steps[step][at-1] % n
+	}}
+	p := &plan{mutator: m, namespace: "diff-" + id, prefix: "q" + id, stored: map[string][]byte{},
+		good: func(k *fakeapi.Kind) []apiruntime.Object { return w.good[k.GVK] }}
+	for _, i := range only {
+		p.kinds = append(p.kinds, w.kinds[i])
+		for _, obj := range w.good[w.kinds[i].GVK] {
+			m.Learn(obj)
+		}
+	}
+	c, err := s.record(p, func() bool {
+		step, at = step+1, 0
+		return step < len(steps)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := difference(c); err != nil {
+		t.Fatalf("%v\nafter\n%s", err, told(c))
+	}
+}
+
+// pretender is this module's server in the place of another, on a port.
+func pretender(t *testing.T, opts fakeapi.Options) *remote {
+	opts.ManagedFields = true
+	h := httpapi.New(fakeapi.New(opts), func() time.Time { return time.Now().UTC() })
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	t.Cleanup(h.Close)
+	return &remote{url: s.URL, client: s.Client()}
+}
+
+// A server differs from itself in nothing.
+func TestNothingDiffersFromItself(t *testing.T) {
+	s, w := pretender(t, fakeapi.Options{}), kinds(t)
+	rapid.Check(t, func(rt *rapid.T) { try(rt, s, w) })
+}
+
+// heard is a test that another test reads the failure of.
+type heard struct {
+	*testing.T
+	failed bool
+	said   strings.Builder
+}
+
+func (h *heard) Logf(format string, args ...any)   { fmt.Fprintf(&h.said, format+"\n", args...) }
+func (h *heard) Errorf(format string, args ...any) { h.failed = true; h.Logf(format, args...) }
+func (h *heard) Fail()                             { h.failed = true }
+func (h *heard) Failed() bool                      { return h.failed }
+func (h *heard) FailNow()                          { h.failed = true; runtime.Goexit() }
+func (h *heard) Fatalf(format string, args ...any) { h.Errorf(format, args...); h.FailNow() }
+
+// forgetful is a strategy that loses the data of ConfigMaps when they are updated.
+type forgetful struct{}
+
+func (forgetful) Decode(apiruntime.Object) error               { return nil }
+func (forgetful) Create(*fakeapi.Act, apiruntime.Object) error { return nil }
+func (forgetful) Update(_ *fakeapi.Act, obj, _ apiruntime.Object) error {
+	obj.(*corev1.ConfigMap).Data = nil
+	return nil
+}
+
+// What differs is found, and told in no more requests than it takes.
+func TestADifferenceIsFoundAndSmall(t *testing.T) {
+	for name, value := range map[string]string{"rapid.nofailfile": "true", "rapid.shrinktime": "3s"} {
+		defer flag.Set(name, flag.Lookup(name).Value.String())
+		flag.Set(name, value)
+	}
+	kind := corev1.SchemeGroupVersion.WithKind("ConfigMap")
+	s, w := pretender(t, fakeapi.Options{Strategies: fakeapi.Strategies{kind: forgetful{}}}), kinds(t)
+	w.kinds = slices.DeleteFunc(w.kinds, func(k *fakeapi.Kind) bool { return k.GVK != kind })
+	h := &heard{T: t}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		rapid.Check(h, func(rt *rapid.T) { try(rt, s, w) })
+	}()
+	<-done
+	said := h.said.String()
+	if !h.failed || !strings.Contains(said, "request 2: ") || strings.Contains(said, "\n3 ") {
+		t.Errorf("a server that forgets data is told from one that does not by two requests: %v %s", h.failed, said)
+	}
+}

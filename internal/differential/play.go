@@ -1,0 +1,126 @@
+package differential
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi"
+	"github.com/threelaws/threelaws/internal/recorded"
+	"github.com/threelaws/threelaws/internal/recorded/replay"
+)
+
+// remote is a server that is asked over the network.
+type remote struct {
+	url, token string
+	client     *http.Client
+}
+
+func (s *remote) send(r *request) (status int, body []byte, err error) {
+	path := s.url + r.path
+	if r.query != "" {
+		path += "?" + r.query
+	}
+	req, err := http.NewRequest(r.method, path, bytes.NewReader(r.body))
+	if err != nil {
+		return 0, nil, err
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "") // it would name the field manager, and cases are played without
+	if r.contentType != "" {
+		req.Header.Set("Content-Type", r.contentType)
+	}
+	if s.token != "" {
+		req.Header.Set("Authorization", "Bearer "+s.token)
+	}
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer resp.Body.Close()
+	body, err = io.ReadAll(resp.Body)
+	return resp.StatusCode, body, err
+}
+
+// record plays n requests of a plan to a server and returns the exchanges as a case.
+func (s *remote) record(p *plan, next func() bool) (*recorded.Case, error) {
+	n := newNotes(p.namespace, p.prefix, time.Now())
+	make := &request{method: "POST", path: "/api/v1/namespaces", contentType: "application/json",
+		body: fmt.Appendf(nil, `{"metadata":{"name":%q}}`, p.namespace)}
+	if status, body, err := s.send(make); err != nil || status != http.StatusCreated {
+		return nil, fmt.Errorf("no namespace: %v: %d %s", err, status, body)
+	}
+	defer s.clean(p)
+	c := &recorded.Case{Area: "differential", Case: p.namespace}
+	for next() {
+		r := p.next()
+		status, body, err := s.send(r)
+		if err != nil {
+			return nil, err
+		}
+		p.note(r, status, body)
+		c.Exchanges = append(c.Exchanges, n.exchange(len(c.Exchanges)+1, r, status, body))
+	}
+	return c, nil
+}
+
+func (n *notes) exchange(number int, r *request, status int, body []byte) recorded.Exchange {
+	ex := recorded.Exchange{N: number, Method: r.method, Path: n.text(r.path), Headers: map[string]string{
+		"accept": "application/json"}}
+	if r.contentType != "" {
+		ex.Headers["content-type"] = r.contentType
+	}
+	if q, err := url.ParseQuery(r.query); err == nil && len(q) > 0 {
+		ex.Query = map[string]any{}
+		for k := range q {
+			ex.Query[k] = q.Get(k)
+		}
+	}
+	if len(r.body) > 0 {
+		ex.Body = n.body(r.body)
+	}
+	ex.Response.Status, ex.Response.Body = status, n.body(body)
+	return ex
+}
+
+// clean deletes what a plan has made.
+func (s *remote) clean(p *plan) {
+	for path := range p.stored {
+		s.send(&request{method: "DELETE", path: path})
+	}
+	s.send(&request{method: "DELETE", path: "/api/v1/namespaces/" + p.namespace})
+}
+
+// difference plays a case to this module's server, and says what it answers
+// otherwise first; nil when it answers alike.
+func difference(c *recorded.Case) error {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	h := httpapi.New(fakeapi.New(fakeapi.Options{ManagedFields: true}), func() time.Time { return now })
+	var first error
+	replay.Through(&replay.Subject{Handler: h}, c, new(replay.Tally), func(ex *recorded.Exchange, _ string, why error) {
+		if first == nil {
+			first = fmt.Errorf("request %d: %w", ex.N, why)
+		}
+	})
+	return first
+}
+
+// told is a case as whoever reads the difference wants to see it.
+func told(c *recorded.Case) string {
+	var b bytes.Buffer
+	for i := range c.Exchanges {
+		ex := &c.Exchanges[i]
+		query, _ := json.Marshal(ex.Query)
+		if ex.Query == nil {
+			query = nil
+		}
+		fmt.Fprintf(&b, "%d %s %s %s %s\n  %s\n  -> %d %s\n", ex.N, ex.Method, ex.Path, query, ex.Headers["content-type"],
+			ex.Body, ex.Response.Status, ex.Response.Body)
+	}
+	return b.String()
+}

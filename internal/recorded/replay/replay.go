@@ -1,0 +1,213 @@
+// Package replay plays recorded cases to a server, over HTTP without a network, and
+// says where it answers otherwise than the recorded one. Tests are its only users.
+package replay
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/threelaws/threelaws/internal/recorded"
+)
+
+// Subject is the server that a case is played to. It is new, and nothing but the case
+// acts on it.
+type Subject struct {
+	http.Handler
+	// Sleep lets the server's clock advance.
+	Sleep func(time.Duration)
+	// Compact makes the server forget all revisions but the latest.
+	Compact func()
+}
+
+// Start makes the namespace of a case and what is known of its placeholders.
+func (s *Subject) start(v *recorded.Case) (*recorded.Binding, error) {
+	b := recorded.NewBinding()
+	b.Bind("$ns", "ns-1")
+	for name, token := range v.ContinueToken {
+		b.Tokens[name] = base64.RawURLEncoding.EncodeToString(token)
+	}
+	asJSON := map[string]string{"content-type": "application/json"}
+	code, body := Send(s, "POST", "/api/v1/namespaces", "", asJSON,
+		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"ns-1"}}`)
+	if code != http.StatusCreated {
+		return nil, fmt.Errorf("namespace: %d %s", code, body)
+	}
+	return b, nil
+}
+
+// Case plays a case and returns the first difference. Watches are compared at its end.
+func Case(s *Subject, v *recorded.Case) error {
+	b, err := s.start(v)
+	if err != nil {
+		return err
+	}
+	type opened struct {
+		ex *recorded.Exchange
+		w  *watching
+	}
+	var watches []opened
+	defer func() {
+		for _, w := range watches {
+			w.w.finish()
+		}
+	}()
+	for i := range v.Exchanges {
+		ex := &v.Exchanges[i]
+		s.pause(ex)
+		if ex.Method == "" {
+			s.aside(ex.Aside)
+			continue
+		}
+		r := request(v, b, ex)
+		if ex.Watch != nil {
+			w := open(s, r)
+			if watches = append(watches, opened{ex, w}); w.code != http.StatusOK {
+				return fmt.Errorf("%d: no watch: %d %s", ex.N, w.code, w.finish())
+			}
+			continue
+		}
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		if err := compareAnswer(b, ex, w, v.Area == "random" || v.Area == "admission"); err != nil {
+			return fmt.Errorf("%d: %w", ex.N, err)
+		}
+	}
+	for _, w := range watches {
+		if err := compareWatch(v, b, w.ex, w.w.finish()); err != nil {
+			return fmt.Errorf("%d: watch: %w", w.ex.N, err)
+		}
+	}
+	return b.Order(v.RVOrder)
+}
+
+// Tally counts exchanges, those with the right status, and those that are right wholly.
+type Tally struct{ Exchanges, Statuses, Answers int }
+
+// String says how much of it is right.
+func (t *Tally) String() string {
+	share := func(n int) float64 { return 100 * float64(n) / float64(max(t.Exchanges, 1)) }
+	return fmt.Sprintf("of %d exchanges %d statuses (%.1f %%) and %d answers (%.1f %%) are right",
+		t.Exchanges, t.Statuses, share(t.Statuses), t.Answers, share(t.Answers))
+}
+
+// Through plays a case to its end, whatever differs, and tells of each answer that
+// does. Watches are compared where they are opened.
+func Through(s *Subject, v *recorded.Case, sum *Tally, tell func(ex *recorded.Exchange, sent string, why error)) {
+	b, err := s.start(v)
+	if err != nil {
+		tell(&recorded.Exchange{}, "", err)
+		return
+	}
+	for i := range v.Exchanges {
+		ex := &v.Exchanges[i]
+		s.pause(ex)
+		r := request(v, b, ex)
+		sum.Exchanges++
+		if err := s.exchange(v, b, ex, r, sum); err != nil {
+			tell(ex, sent(v, b, ex), err)
+			continue
+		}
+		sum.Answers++
+	}
+}
+
+func (s *Subject) exchange(v *recorded.Case, b *recorded.Binding, ex *recorded.Exchange, r *http.Request,
+	sum *Tally) error {
+	if ex.Watch != nil {
+		code, text := peek(s, r)
+		if code != http.StatusOK {
+			return fmt.Errorf("no watch: %d %s", code, text)
+		}
+		sum.Statuses++
+		return compareWatch(v, b, ex, text)
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	if w.Code == ex.Response.Status {
+		sum.Statuses++
+	}
+	err := compareAnswer(b, ex, w, true)
+	if err != nil {
+		b.Glean(ex.Response.Body, w.Body.Bytes())
+	}
+	return err
+}
+
+func (s *Subject) pause(ex *recorded.Exchange) {
+	if ex.Pause > 0 {
+		s.Sleep(time.Duration(ex.Pause * float64(time.Second)))
+	}
+}
+
+// aside does what the record says happened outside the API. A server that
+// starts writes something of its own.
+func (s *Subject) aside(what string) {
+	switch {
+	case strings.Contains(what, "compacted"):
+		s.Compact()
+	case strings.Contains(what, "restarted"):
+		Send(s, "POST", "/api/v1/namespaces/kube-system/configmaps", "",
+			map[string]string{"content-type": "application/json"},
+			`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"start-"}}`)
+	}
+}
+
+// sent is the body of a recorded request, its placeholders filled in. The client of
+// random2 sent JSON with spaces, as it stands in the record, the others without: it
+// shows where the server compares what is stored as text, in revisions.
+func sent(v *recorded.Case, b *recorded.Binding, ex *recorded.Exchange) string {
+	if ex.RawBody != nil {
+		return b.Fill(*ex.RawBody)
+	}
+	body := b.Fill(string(ex.Body))
+	var compact bytes.Buffer
+	if v.Area != "random2" && len(body) > 0 && json.Compact(&compact, []byte(body)) == nil {
+		return compact.String()
+	}
+	return body
+}
+
+func request(v *recorded.Case, b *recorded.Binding, ex *recorded.Exchange) *http.Request {
+	path, query := b.Fill(ex.Path), Query(b, ex.Query)
+	return NewRequest(ex.Method, path, query, ex.Headers, sent(v, b, ex))
+}
+
+// Query is a recorded query, its placeholders filled in.
+func Query(b *recorded.Binding, query map[string]any) string {
+	q := url.Values{}
+	for k, v := range query {
+		switch v := v.(type) {
+		case string:
+			q.Add(k, b.Fill(v))
+		case []any:
+			for _, one := range v {
+				q.Add(k, b.Fill(fmt.Sprint(one)))
+			}
+		}
+	}
+	return q.Encode()
+}
+
+// NewRequest makes a request of its parts.
+func NewRequest(method, path, query string, headers map[string]string, body string) *http.Request {
+	u := &url.URL{Path: path, RawQuery: query}
+	r := httptest.NewRequest(method, u.String(), strings.NewReader(body))
+	for k, v := range headers {
+		r.Header.Set(k, v)
+	}
+	return r
+}
+
+// Send sends a request and returns the status and the body of its answer.
+func Send(h http.Handler, method, path, query string, headers map[string]string, body string) (int, string) {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, NewRequest(method, path, query, headers, body))
+	return w.Code, w.Body.String()
+}

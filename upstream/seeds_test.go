@@ -1,0 +1,45 @@
+package upstream_test
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/generate"
+	"github.com/threelaws/threelaws/internal/recorded"
+)
+
+// seeds are good objects of each kind: those of testdata/seeds.yaml, and what the
+// recorded server was sent and stored.
+func seeds(t *testing.T, s *fakeapi.Server) map[schema.GroupVersionKind][]runtime.Object {
+	g := generate.Good{New: func(gvk schema.GroupVersionKind) runtime.Object {
+		if k := s.Kind(gvk); k != nil {
+			return k.New()
+		}
+		return nil
+	}}
+	text, err := os.ReadFile("testdata/seeds.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, doc := range bytes.Split(text, []byte("\n---\n")) {
+		raw, err := yaml.YAMLToJSONStrict(doc)
+		if err == nil {
+			err = g.Add(raw)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	cases, err := recorded.Random2(vectors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.AddRecorded(cases)
+	return g.Of
+}
