@@ -18,8 +18,8 @@ func TestServePodsAreLifelike(t *testing.T) {
 	for _, controllers := range []string{"kubelet", "kubelet,scheduler"} {
 		s := startServe(t, "--controllers", controllers)
 		for _, pod := range []string{
-			`{"metadata":{"name":"a"},"spec":{"initContainers":[{"name":"i","image":"busybox"}],"containers":[{"name":` +
-				`"c","image":"nginx"}]}}`,
+			`{"metadata":{"name":"a"},"spec":{"initContainers":[{"name":"i","image":"busybox"}],"containers":[{` +
+				`"name":"c","image":"nginx"}]}}`,
 			`{"metadata":{"name":"b"},"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"busybox"}]}}`,
 			`{"metadata":{"name":"h"},"spec":{"hostNetwork":true,"containers":[{"name":"c","image":"busybox"}]}}`,
 		} {

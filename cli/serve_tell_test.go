@@ -123,7 +123,9 @@ func TestServeStart(t *testing.T) {
 		want  []string
 	}{
 		{"", []string{"namespace/default", "namespace/kube-node-lease", "namespace/kube-public",
-			"namespace/kube-system", "service/kubernetes", "priorityclass/system-cluster-critical", "priorityclass/system-node-critical",
+			"namespace/kube-system",
+			"service/kubernetes",
+			"priorityclass/system-cluster-critical", "priorityclass/system-node-critical",
 			"serviceaccount/default", "serviceaccount/default", "serviceaccount/default", "serviceaccount/default"}},
 		{"none", []string{"namespace/default", "namespace/kube-system"}},
 		{"service", []string{"namespace/default", "namespace/kube-system", "service/kubernetes"}},

@@ -152,8 +152,8 @@ func digest(of string) string {
 // conditions are those of a pod that runs, or has ended for a reason.
 func conditions(pod *corev1.Pod, now metav1.Time, ready corev1.ConditionStatus, why string) []corev1.PodCondition {
 	var all []corev1.PodCondition
-	for _, t := range []corev1.PodConditionType{corev1.PodReadyToStartContainers, corev1.PodInitialized, corev1.PodReady,
-		corev1.ContainersReady, corev1.PodScheduled} {
+	for _, t := range []corev1.PodConditionType{corev1.PodReadyToStartContainers, corev1.PodInitialized,
+		corev1.PodReady, corev1.ContainersReady, corev1.PodScheduled} {
 		c := corev1.PodCondition{Type: t, Status: corev1.ConditionTrue, LastTransitionTime: now,
 			ObservedGeneration: pod.Generation}
 		switch {
