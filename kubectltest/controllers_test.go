@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/threelaws/threelaws/cli"
+	"github.com/threelaws/threelaws/controllers/kubelet"
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
 	"github.com/threelaws/threelaws/sim"
@@ -39,6 +40,21 @@ func (m *manager) add(t testing.TB, list []string) {
 	for _, c := range chosen {
 		m.members = append(m.members, member{controller: c})
 	}
+}
+
+// join adds a node whose kubelet puts every pod on it.
+func (m *manager) join() (err error) {
+	node := kubelet.NewNode("node-1", time.Now())
+	m.handler.With(func(s *fakeapi.Server) {
+		r, _ := s.Do(time.Now(), &fakeapi.Request{Verb: fakeapi.Create, Kind: s.KindOf(node), Object: node,
+			UserAgent: "kubelet"})
+		if r.Err != nil {
+			err = r.Err
+		}
+	})
+	m.members = append(m.members,
+		member{controller: kubelet.New(kubelet.Options{Lifelike: true, Bind: node.Name})})
+	return err
 }
 
 // run gives the controllers their turns until the context ends.

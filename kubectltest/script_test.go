@@ -117,6 +117,8 @@ func (s *session) do(line string) (string, error) {
 	case "controllers": // LIST: start them, after those that run
 		s.manager.add(s.t, args)
 		return "", nil
+	case "node": // there is one, with a kubelet as serve has it
+		return "", s.manager.join()
 	case "sleep": // DURATION
 		d, err := time.ParseDuration(strings.Join(args, " "))
 		time.Sleep(d)
@@ -129,7 +131,7 @@ func (s *session) do(line string) (string, error) {
 	case "editor": // OLD NEW...: what kubectl edit will do to the text
 		return "", os.Setenv(editVariable, strings.Join(args, editSeparator))
 	}
-	return "", fmt.Errorf("%q is none of kubectl, let, controllers, sleep, await, hangup, editor", words[0])
+	return "", fmt.Errorf("%q is none of kubectl, let, controllers, node, sleep, await, hangup, editor", words[0])
 }
 
 // split cuts a line into words. Single and double quotes group; there are no
