@@ -12,7 +12,7 @@ import (
 var disruptionBudgets = goType[policyv1.PodDisruptionBudget, policyv1.PodDisruptionBudgetList](&Kind{
 	GVK:      policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"),
 	Resource: "poddisruptionbudgets", Singular: "poddisruptionbudget", ShortNames: []string{"pdb"},
-	Namespaced: true, Status: true,
+	Namespaced: true, Status: true, MustVersion: true,
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain,
 		PrepareCreate: On(func(p *policyv1.PodDisruptionBudget) {
