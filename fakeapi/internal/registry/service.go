@@ -17,7 +17,7 @@ import (
 var services = goType[corev1.Service, corev1.ServiceList](&Kind{
 	GVK: corev1.SchemeGroupVersion.WithKind("Service"), Resource: "services", Singular: "service",
 	ShortNames: []string{"svc"}, Categories: []string{"all"},
-	Namespaced: true, Status: true, ReturnDeleted: true, Default: On(defaultService),
+	Namespaced: true, Status: true, ReturnDeleted: true, CreateOnUpdate: true, Default: On(defaultService),
 	strategy: strategy{
 		NameRule:      apivalidation.NameIsDNSLabel,
 		Prefix:        "services/specs",
