@@ -88,8 +88,7 @@ func definingKinds() []*strategy {
 		through("status", apiservice.NewStatusStrategy(services))
 	crd.scheme, api.scheme = definitions, services
 	crd.asJSON, api.asJSON = true, true
-	_ = crd
-	return []*strategy{api}
+	return []*strategy{crd, api}
 }
 
 // everything is an authorizer of a server without authorization.
