@@ -37,8 +37,8 @@ func RuntimeClasses(p *corev1.Pod, classes []*nodev1.RuntimeClass) error {
 		for _, key := range slices.Sorted(maps.Keys(class.Scheduling.NodeSelector)) {
 			value := class.Scheduling.NodeSelector[key]
 			if own, ok := merged[key]; ok && own != value {
-				return fmt.Errorf("conflict: runtimeClass.scheduling.nodeSelector[%s] = %s; pod.spec.nodeSelector[%s] = %s",
-					key, value, key, own)
+				return fmt.Errorf("conflict: runtimeClass.scheduling.nodeSelector[%s] = %s; "+
+					"pod.spec.nodeSelector[%s] = %s", key, value, key, own)
 			}
 			merged[key] = value
 		}

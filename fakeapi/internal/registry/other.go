@@ -44,7 +44,8 @@ var serviceAccounts = goType[corev1.ServiceAccount, corev1.ServiceAccountList](&
 	strategy: strategy{
 		NameRule: apivalidation.ValidateServiceAccountName, PrepareCreate: On(nameSecrets),
 		Main: Update{
-			Prepare: Over(func(a, _ *corev1.ServiceAccount) { nameSecrets(a) }), again: checks{onUpdate}, after: checks{onCreate},
+			Prepare: Over(func(a, _ *corev1.ServiceAccount) { nameSecrets(a) }),
+			again:   checks{onUpdate}, after: checks{onCreate},
 		},
 	},
 })

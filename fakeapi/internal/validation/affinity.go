@@ -100,7 +100,8 @@ func validateLabelKeys(match, mismatch []string, sel *metav1.LabelSelector, path
 			key := sel.MatchExpressions[i].Key
 			_, labelled := sel.MatchLabels[key]
 			if at := lastIndex(match, key); at >= 0 && (labelled || seen[key]) {
-				errs = append(errs, field.Invalid(path.Index(at), key, "exists in both matchLabelKeys and labelSelector"))
+				errs = append(errs, field.Invalid(path.Index(at), key,
+					"exists in both matchLabelKeys and labelSelector"))
 			}
 			seen[key] = true
 		}
@@ -143,7 +144,8 @@ func validateNodeTerm(t *corev1.NodeSelectorTerm, loose bool, path *field.Path) 
 		errs = append(errs, metav1validation.ValidateLabelName(r.Key, at.Child("key"))...)
 		for j, value := range r.Values {
 			if !loose {
-				errs = append(errs, named(value, at.Child("values").Index(j), plain(utilvalidation.IsValidLabelValue))...)
+				errs = append(errs, named(value, at.Child("values").Index(j),
+					plain(utilvalidation.IsValidLabelValue))...)
 			}
 		}
 	}

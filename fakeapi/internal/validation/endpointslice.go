@@ -145,7 +145,8 @@ func validateHints(h *discoveryv1.EndpointHints, path *field.Path) (errs field.E
 		name  string
 		names []string
 		rule  func(string, bool) []string
-	}{{"forZones", zones, plain(utilvalidation.IsValidLabelValue)}, {"forNodes", nodes, apivalidation.NameIsDNSSubdomain}} {
+	}{{"forZones", zones, plain(utilvalidation.IsValidLabelValue)},
+		{"forNodes", nodes, apivalidation.NameIsDNSSubdomain}} {
 		if n := len(list.names); n > 8 {
 			return append(errs, field.TooMany(path.Child(list.name), n, 8))
 		}

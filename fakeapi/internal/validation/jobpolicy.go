@@ -171,12 +171,12 @@ func validateSuccessPolicy(s *batchv1.JobSpec, path *field.Path) (errs field.Err
 			of := at.Child("succeededCount")
 			errs = append(errs, nonNegative(int64(*n), at, "succeededCount")...)
 			if *n > *s.Completions {
-				errs = append(errs, field.Invalid(of, *n,
-					fmt.Sprintf("must be less than or equal to %d (the number of specified completions)", *s.Completions)))
+				errs = append(errs, field.Invalid(of, *n, fmt.Sprintf("must be less than or equal to %d "+
+					"(the number of specified completions)", *s.Completions)))
 			}
 			if r.SucceededIndexes != nil && *n > total {
-				errs = append(errs, field.Invalid(of, *n, fmt.Sprintf("must be less than or equal to %d (the number of "+
-					"indexes in the specified succeededIndexes field)", total)))
+				errs = append(errs, field.Invalid(of, *n, fmt.Sprintf("must be less than or equal to %d "+
+					"(the number of indexes in the specified succeededIndexes field)", total)))
 			}
 		}
 	}

@@ -1,9 +1,7 @@
 package validation
 
 import (
-	"path"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -17,7 +15,8 @@ func (p *podScope) validateMounts(c *corev1.Container, path *field.Path) (errs f
 			errs = append(errs, field.NotFound(at.Child("name"), m.Name))
 		}
 		errs = append(errs, required(m.MountPath, at.Child("mountPath"))...)
-		if slices.ContainsFunc(c.VolumeMounts[:i], func(o corev1.VolumeMount) bool { return o.MountPath == m.MountPath }) {
+		if slices.ContainsFunc(c.VolumeMounts[:i],
+			func(o corev1.VolumeMount) bool { return o.MountPath == m.MountPath }) {
 			errs = append(errs, field.Invalid(at.Child("mountPath"), m.MountPath, "must be unique"))
 		}
 		if slices.ContainsFunc(c.VolumeDevices, func(d corev1.VolumeDevice) bool { return d.Name == m.Name }) {
@@ -68,8 +67,8 @@ func validatePropagation(m *corev1.VolumeMount, security *corev1.SecurityContext
 	path *field.Path) (errs field.ErrorList) {
 	if mode := m.MountPropagation; mode != nil {
 		at := path.Child("mountPropagation")
-		errs = append(errs, among(mode, at, corev1.MountPropagationBidirectional, corev1.MountPropagationHostToContainer,
-			corev1.MountPropagationNone)...)
+		errs = append(errs, among(mode, at, corev1.MountPropagationBidirectional,
+			corev1.MountPropagationHostToContainer, corev1.MountPropagationNone)...)
 		privileged := security != nil && security.Privileged != nil && *security.Privileged
 		if *mode == corev1.MountPropagationBidirectional && !privileged {
 			errs = append(errs, field.Forbidden(at,
@@ -129,30 +128,6 @@ func (p *podScope) validateDevices(c *corev1.Container, path *field.Path) (errs 
 				"must not already exist as a path in volumeMounts"))
 		}
 		names[d.Name] = d.Name != ""
-	}
-	return errs
-}
-
-// descending checks a path that leads down from where it is used.
-func descending(text string, at *field.Path) (errs field.ErrorList) {
-	if path.IsAbs(text) {
-		errs = append(errs, field.Invalid(at, text, "must be a relative path"))
-	}
-	return append(errs, noBacksteps(text, at)...)
-}
-
-func noBacksteps(text string, at *field.Path) field.ErrorList {
-	if !slices.Contains(strings.Split(text, "/"), "..") {
-		return nil
-	}
-	return field.ErrorList{field.Invalid(at, text, "must not contain '..'")}
-}
-
-// unreserved is descending for the names of files that a kubelet makes beside its own.
-func unreserved(text string, at *field.Path) field.ErrorList {
-	errs := descending(text, at)
-	if strings.HasPrefix(text, "..") && !strings.HasPrefix(text, "../") {
-		errs = append(errs, field.Invalid(at, text, "must not start with '..'"))
 	}
 	return errs
 }

@@ -63,7 +63,8 @@ func validateTaints(taints []corev1.Taint) (errs field.ErrorList) {
 			errs = append(errs, field.Invalid(at.Child("value"), t.Value, strings.Join(msgs, ";")))
 		}
 		errs = append(errs, amongSome(t.Effect, at.Child("effect"), taintEffects...)...)
-		if slices.ContainsFunc(taints[:i], func(o corev1.Taint) bool { return o.Effect == t.Effect && o.Key == t.Key }) {
+		if slices.ContainsFunc(taints[:i],
+			func(o corev1.Taint) bool { return o.Effect == t.Effect && o.Key == t.Key }) {
 			twice := field.Duplicate(at, asShown(t))
 			twice.Detail = "taints must be unique by key and effect pair"
 			errs = append(errs, twice)
@@ -90,8 +91,8 @@ func validateNodeStatus(s *corev1.NodeStatus) (errs field.ErrorList) {
 			errs = append(errs, field.Invalid(path.Index(i), name, fmt.Sprintf("invalid feature name %q: "+
 				"must be no more than %d characters", name, utilvalidation.DNS1123SubdomainMaxLength)))
 		} else if !featureName.MatchString(name) {
-			errs = append(errs, field.Invalid(path.Index(i), name, fmt.Sprintf("invalid feature name %q: must start with "+
-				"an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or "+
+			errs = append(errs, field.Invalid(path.Index(i), name, fmt.Sprintf("invalid feature name %q: must start "+
+				"with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or "+
 				"MyFeature/mySubFeature), and contain only alphanumeric characters and slashes", name)))
 		}
 		if i+1 == len(s.DeclaredFeatures) {
@@ -127,11 +128,13 @@ func NodeUpdate(n, old *corev1.Node) field.ErrorList {
 			}
 		}
 		for range changed {
-			errs = append(errs, field.Forbidden(specPath.Child("podCIDRs"), "node updates may not change podCIDR "+from))
+			errs = append(errs, field.Forbidden(specPath.Child("podCIDRs"),
+				"node updates may not change podCIDR "+from))
 		}
 	}
 	if was := old.Spec.ProviderID; was != "" && was != n.Spec.ProviderID {
-		errs = append(errs, field.Forbidden(specPath.Child("providerID"), "node updates may not change providerID "+from))
+		errs = append(errs, field.Forbidden(specPath.Child("providerID"),
+			"node updates may not change providerID "+from))
 	}
 	errs = append(errs, validateTaints(n.Spec.Taints)...)
 	if n.Spec.DoNotUseExternalID != old.Spec.DoNotUseExternalID {

@@ -14,12 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// accessModes are the ways to mount a volume, sorted.
-var accessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadOnlyMany, corev1.ReadWriteMany,
-	corev1.ReadWriteOnce, corev1.ReadWriteOncePod}
-
-var volumeModes = []corev1.PersistentVolumeMode{corev1.PersistentVolumeBlock, corev1.PersistentVolumeFilesystem}
-
 // PersistentVolume checks modes, capacity, policy, source and class.
 func PersistentVolume(v *corev1.PersistentVolume) (errs field.ErrorList) {
 	s := &v.Spec
@@ -71,20 +65,6 @@ func PersistentVolume(v *corev1.PersistentVolume) (errs field.ErrorList) {
 			errs = append(errs, field.Required(specPath.Child("csi"),
 				"has to be specified when using volumeAttributesClassName"))
 		}
-	}
-	return errs
-}
-
-// validateAccess checks access modes.
-func validateAccess(modes []corev1.PersistentVolumeAccessMode, path *field.Path) (errs field.ErrorList) {
-	single, other := false, false
-	for i := range modes {
-		errs = append(errs, among(&modes[i], path, accessModes...)...)
-		single = single || modes[i] == corev1.ReadWriteOncePod
-		other = other || modes[i] != corev1.ReadWriteOncePod && slices.Contains(accessModes, modes[i])
-	}
-	if single && other {
-		errs = append(errs, field.Forbidden(path, "may not use ReadWriteOncePod with other access modes"))
 	}
 	return errs
 }
@@ -143,7 +123,8 @@ func validateRemote(source any, volume string, at *field.Path) (errs field.Error
 			errs = append(errs, field.Invalid(at.Child("targetportal"), s.TargetPortal, longPortal))
 		}
 		errs = append(errs, validateISCSIRest(&iscsi{s.TargetPortal, s.IQN, s.Lun,
-			s.DiscoveryCHAPAuth || s.SessionCHAPAuth, s.SecretRef != nil, s.InitiatorName, "must be valid format"}, at)...)
+			s.DiscoveryCHAPAuth || s.SessionCHAPAuth, s.SecretRef != nil, s.InitiatorName,
+			"must be valid format"}, at)...)
 	case *corev1.CinderPersistentVolumeSource:
 		return append(required(s.VolumeID, at.Child("volumeID")), both(s.SecretRef)...)
 	case *corev1.AzureFilePersistentVolumeSource:

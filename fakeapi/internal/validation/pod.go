@@ -34,7 +34,8 @@ func validatePod(p *corev1.Pod) field.ErrorList {
 	if p.Spec.ServiceAccountName == "" {
 		for i := range p.Spec.Volumes {
 			if s := p.Spec.Volumes[i].Projected; s != nil {
-				errs = append(errs, withoutAccount(s, specPath.Child("volumes").Index(i).Child("projected", "sources"))...)
+				errs = append(errs, withoutAccount(s,
+					specPath.Child("volumes").Index(i).Child("projected", "sources"))...)
 			}
 		}
 	}

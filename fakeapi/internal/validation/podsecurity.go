@@ -144,7 +144,8 @@ func validateAppArmor(p *corev1.AppArmorProfile, path *field.Path) (errs field.E
 		return errs
 	case corev1.AppArmorProfileTypeRuntimeDefault, corev1.AppArmorProfileTypeUnconfined:
 		if p.LocalhostProfile != nil {
-			errs = append(errs, field.Invalid(at, p.LocalhostProfile, "can only be set when AppArmor type is Localhost"))
+			errs = append(errs, field.Invalid(at, p.LocalhostProfile,
+				"can only be set when AppArmor type is Localhost"))
 		}
 		return errs
 	case "":

@@ -73,7 +73,8 @@ func (p *podScope) validateHostPorts(path *field.Path) (errs field.ErrorList) {
 	for i := range p.spec.Containers {
 		for j, port := range p.spec.Containers[i].Ports {
 			if (p.isPod || port.HostPort != 0) && port.HostPort != port.ContainerPort {
-				errs = append(errs, field.Invalid(path.Index(i).Child("ports").Index(j).Child("hostPort"), port.HostPort,
+				at := path.Index(i).Child("ports").Index(j).Child("hostPort")
+				errs = append(errs, field.Invalid(at, port.HostPort,
 					"must match `containerPort` when `hostNetwork` is true"))
 			}
 		}

@@ -42,8 +42,8 @@ func PodStatus(p, old *corev1.Pod) (errs field.ErrorList) {
 		statusPath.Child("qosClass"))...)
 	errs = append(errs, validateClaimStatuses(p)...)
 	if len(s.PodIPs) > 0 {
-		errs = append(errs, validateAddresses(addressesOf(s.PodIPs), addressesOf(old.Status.PodIPs), shownList(s.PodIPs),
-			statusPath.Child("podIPs"))...)
+		errs = append(errs, validateAddresses(addressesOf(s.PodIPs), addressesOf(old.Status.PodIPs),
+			shownList(s.PodIPs), statusPath.Child("podIPs"))...)
 	}
 	if len(s.HostIPs) > 0 {
 		path := statusPath.Child("hostIPs")

@@ -122,7 +122,8 @@ func validateType(s *corev1.Service) (errs field.ErrorList) {
 			{[]string{"ipFamilies"}, len(s.Spec.IPFamilies) > 0},
 			{[]string{"ipFamilyPolicy"}, s.Spec.IPFamilyPolicy != nil}} {
 			if one.set {
-				errs = append(errs, field.Forbidden(specPath.Child(one.at[0]), "may not be set for ExternalName services"))
+				errs = append(errs, field.Forbidden(specPath.Child(one.at[0]),
+					"may not be set for ExternalName services"))
 			}
 		}
 		errs = append(errs, mustName(strings.TrimSuffix(s.Spec.ExternalName, "."), specPath.Child("externalName"),
@@ -300,7 +301,8 @@ func ServiceStatus(s, old *corev1.Service) (errs field.ErrorList) {
 		case one.IPMode != nil && one.IP == "":
 			errs = append(errs, field.Forbidden(mode, "may not be specified when `ip` is not set"))
 		default:
-			errs = append(errs, among(one.IPMode, mode, corev1.LoadBalancerIPModeProxy, corev1.LoadBalancerIPModeVIP)...)
+			errs = append(errs, among(one.IPMode, mode, corev1.LoadBalancerIPModeProxy,
+				corev1.LoadBalancerIPModeVIP)...)
 		}
 		if one.Hostname != "" {
 			errs = append(errs, named(one.Hostname, at.Child("hostname"), apivalidation.NameIsDNSSubdomain)...)

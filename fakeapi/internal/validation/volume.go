@@ -98,7 +98,8 @@ func (p *podScope) validateSource(v *corev1.Volume, path *field.Path) field.Erro
 				errs = append(required(s.Repository, at.Child("repository")),
 					descending(s.Directory, at.Child("directory"))...)
 			case *corev1.SecretVolumeSource:
-				errs = append(required(s.SecretName, at.Child("secretName")), fileMode(s.DefaultMode, "defaultMode", at)...)
+				errs = required(s.SecretName, at.Child("secretName"))
+				errs = append(errs, fileMode(s.DefaultMode, "defaultMode", at)...)
 				errs = append(errs, validateItems(s.Items, at.Child("items"))...)
 			case *corev1.ConfigMapVolumeSource:
 				errs = append(required(s.Name, at.Child("name")), fileMode(s.DefaultMode, "defaultMode", at)...)

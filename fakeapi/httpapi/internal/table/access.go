@@ -5,7 +5,6 @@ import (
 	"time"
 
 	certificatesv1 "k8s.io/api/certificates/v1"
-	certificatesv1beta1 "k8s.io/api/certificates/v1beta1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -20,10 +19,10 @@ var (
 		return bindingCells(&o.ObjectMeta, &o.RoleRef, o.Subjects, now)
 	}, bindingColumns("RoleRef can only reference a ClusterRole in the global "+unresolved, "clusterRoleBinding")...)
 
-	csrSpec = certificatesv1beta1.CertificateSigningRequestSpec{}.SwaggerDoc() // whose words they are
+	csrSpec = certificatesv1.CertificateSigningRequestSpec{}.SwaggerDoc()
 
-	certificateRequests = prints(certificateCells, nameColumn, ageColumn, text("SignerName", csrSpec["signerName"]),
-		text("Requestor", csrSpec["request"]), text("RequestedDuration", csrSpec["expirationSeconds"]),
+	certificateRequests = prints(certificateCells, nameColumn, ageColumn, text("SignerName", oldSigner),
+		text("Requestor", "Base64-encoded PKCS#10 CSR data"), text("RequestedDuration", csrSpec["expirationSeconds"]),
 		text("Condition", certificatesv1.CertificateSigningRequestStatus{}.SwaggerDoc()["conditions"]))
 )
 
@@ -75,3 +74,11 @@ func certificateCells(o *certificatesv1.CertificateSigningRequest, now time.Time
 	}
 	return []any{o.Name, since(o.CreationTimestamp, now), orNone(o.Spec.SignerName), o.Spec.Username, lasts, status}
 }
+
+// oldSigner is what an older version of the API says of a request's signer: the real
+// server describes the column by it.
+const oldSigner = "Requested signer for the request. It is a qualified name in the form: `scope-hostname.io/name`. " +
+	"If empty, it will be defaulted:\n 1. If it's a kubelet client certificate, it is assigned\n    " +
+	"\"kubernetes.io/kube-apiserver-client-kubelet\".\n 2. If it's a kubelet serving certificate, it is assigned\n    " +
+	"\"kubernetes.io/kubelet-serving\".\n 3. Otherwise, it is assigned \"kubernetes.io/legacy-unknown\".\n" +
+	"Distribution of trust for signers happens out of band. You can select on this field using `spec.signerName`."
