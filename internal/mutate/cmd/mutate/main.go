@@ -16,6 +16,7 @@ func main() {
 	var o mutate.Options
 	by := flag.String("by", "", "packages whose tests alone are tried, or \"scenarios\", with commas between")
 	only := flag.String("only", "", "packages, by their path or its last words, with commas between")
+	flag.StringVar(&o.Again, "again", "", "a file with the output of a run: try those alone that it lists as survivors")
 	flag.BoolVar(&o.List, "list", false, "print the mutations and try none")
 	flag.BoolVar(&o.Verbose, "v", false, "print what killed each")
 	flag.BoolVar(&o.Quick, "quick", false, "leave out explored schedules and the mutants made by hand")
