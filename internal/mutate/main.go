@@ -17,6 +17,7 @@ type Options struct {
 	Quick     bool     // default schedules, and tests
 	By        []string // the packages, and "scenarios", whose checks alone are tried; all without any
 	Again     string   // a file with the output of a run: those that it lists as survivors alone are tried
+	Checks    string   // as of go test -run: which tests of packages other than the mutated ones; all without it
 	Write     string   // the document that has the table of scores; "" for none
 	Processes int
 }
