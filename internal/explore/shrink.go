@@ -53,7 +53,7 @@ func (s *Shrunk) String() string {
 // Shrink makes a failing run smaller while it breaks the same law at the same
 // strength: first fewer parts, then fewer faults, then fewer decisions that
 // differ from the default schedule, then fewer steps. It stops after budget
-// executions. The error says that the schedule does not break the law.
+// executions, or shrinkSteps steps in all of them. The error says that the schedule does not break the law.
 func Shrink(subject Shrinkable, breach Finding, from Schedule, budget int) (*Shrunk, error) {
 	s := &shrinker{
 		subject: subject,
@@ -69,7 +69,7 @@ func Shrink(subject Shrinkable, breach Finding, from Schedule, budget int) (*Shr
 	}
 	b := s.best
 	b.Runs = s.runs
-	b.Minimal = s.runs < s.budget
+	b.Minimal = !s.spent()
 	for _, gone := range b.Removed {
 		if !gone {
 			b.Parts++
@@ -84,6 +84,7 @@ type shrinker struct {
 	target  Finding
 	budget  int
 	runs    int
+	steps   int // in all of them
 	best    *Shrunk
 	size    size
 	tried   map[uint64]struct{} // inputs that were run before: they cannot be smaller
@@ -120,7 +121,7 @@ func sizeOf(removed []bool, s Schedule) size {
 // try runs the input and keeps it if it fails alike and is smaller. What is
 // kept is the schedule as it was taken, cut off at the breach.
 func (s *shrinker) try(removed []bool, entries Schedule) bool {
-	if s.runs >= s.budget {
+	if s.spent() {
 		return false
 	}
 	id := identify(removed, entries.Decided())
@@ -135,6 +136,7 @@ func (s *shrinker) try(removed []bool, entries Schedule) bool {
 	s.runs++
 	s.record.Reset(Follow(entries))
 	out := p(&s.record)
+	s.steps += out.Steps
 	breach, ok := s.broken(out)
 	if !ok {
 		return false
@@ -155,6 +157,12 @@ func (s *shrinker) try(removed []bool, entries Schedule) bool {
 	}
 	return true
 }
+
+// shrinkSteps bounds what making a failure small costs where each run is long, as one is
+// that never comes to rest: its parts and its faults are tried, not each of its decisions.
+const shrinkSteps = 1_000_000
+
+func (s *shrinker) spent() bool { return s.runs >= s.budget || s.steps >= shrinkSteps }
 
 func (s *shrinker) broken(out *Outcome) (Finding, bool) {
 	for _, b := range out.Findings {

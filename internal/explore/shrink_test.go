@@ -173,6 +173,21 @@ func TestShrinkIsDeterministicAndKeepsToItsBudget(t *testing.T) {
 	t.Log(first)
 }
 
+// A run that is long costs what it is long.
+func TestShrinkKeepsToItsSteps(t *testing.T) {
+	toy := adders(3, 3)
+	breach, from := failing(t, toy.run)
+	const long = shrinkSteps / 5
+	short, err := Shrink(Just(func(c sim.Choices) *Outcome {
+		out := toy.run(c)
+		out.Steps = long
+		return out
+	}), breach, from, 10_000)
+	if err != nil || short.Runs != 5 || short.Minimal {
+		t.Errorf("%v, %v", short, err)
+	}
+}
+
 func TestShrinkWantsAFailingSchedule(t *testing.T) {
 	toy := adders(2, 0)
 	if _, err := Shrink(Just(toy.run), Finding{Law: "FINAL"}, nil, 100); err == nil {

@@ -70,7 +70,7 @@ func (o asked) below(top field) (out []changed) {
 		case l.Order:
 			out = append(out, changed{l.Path, from, to})
 		default:
-			from, to = cut(from, to)
+			from, to = Shorten(from, to)
 			out = append(out, changed{l.Path, WithoutUIDs(from), WithoutUIDs(to)})
 		}
 	}
@@ -149,8 +149,8 @@ const (
 	lead    = 8
 )
 
-// cut shortens two different values so that they still differ.
-func cut(a, b string) (string, string) {
+// Shorten cuts two different values so that they still differ.
+func Shorten(a, b string) (string, string) {
 	x, y := []rune(a), []rune(b)
 	if len(x) <= longest && len(y) <= longest {
 		return a, b

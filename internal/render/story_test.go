@@ -272,3 +272,29 @@ func TestWide(t *testing.T) {
 		t.Error("a page is narrower than its columns")
 	}
 }
+
+// A page leaves out the middle of a long story, and no line that breaks a law; a story
+// on its own is whole.
+func TestLongStory(t *testing.T) {
+	var records []sim.Record
+	for range 200 {
+		records = append(records, sim.Record{Op: sim.Commit, Process: "a", Verb: "update", Object: shared,
+			Before: configMap(nil), After: configMap(nil)})
+	}
+	p := render.NewPage(tape(records...), render.Mark{Law: "keep-quiet", Text: "says it again", Record: 199}, 0)
+	p.Lines[99].Breaks = []string{"VIOLATES keep-quiet: says it"}
+	text := p.Text()
+	for _, has := range []string{" 30 ", "... 69 more", " 100 ", "keep-quiet: says it", "... 70 more", " 171 ", " 200 "} {
+		if !strings.Contains(text, has) {
+			t.Errorf("does not tell %q", has)
+		}
+	}
+	for _, not := range []string{" 31 ", " 99 ", " 101 ", " 170 "} {
+		if strings.Contains(text, not) {
+			t.Errorf("tells %q", not)
+		}
+	}
+	if whole := render.Story(p.Lines, render.Width); strings.Contains(whole, " more") || !strings.Contains(whole, " 101 ") {
+		t.Error("the story alone leaves something out")
+	}
+}

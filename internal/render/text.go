@@ -22,7 +22,7 @@ func (p *Page) Wide(width int) string {
 	fmt.Fprintf(&b, "    %s %s at step %d\n", p.Breach.Law, word, p.Step())
 	p.sentence(&b, width)
 	b.WriteByte('\n')
-	b.WriteString(story(p.Lines, "    ", width))
+	b.WriteString(story(p.Lines, "    ", width, pageLines))
 	if cycle := Fight(p.Lines, p.Breach); cycle != "" {
 		b.WriteString("\n    " + cycle + "\n")
 	}

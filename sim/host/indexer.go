@@ -13,18 +13,31 @@ import (
 // controller reads is a function of what it was sent. (client-go's own lists in
 // map order.) Every read tells the process, which knows which worker is running.
 type indexer struct {
-	items    *btree.BTreeG[*version]
-	indexers cache.Indexers
+	items    *btree.BTreeG[*version] // nothing until something is put
+	indexers cache.Indexers          // justNamespaces until there are more
 	indices  map[string]map[string]*btree.BTreeG[*version]
 	rv       uint64
-	asked    bool           // somebody looks at rv
-	read     func(*version) // called when a read begins, with nil, and for each version handed out
-	named    func([]string) // the same for keys; both are nil outside a process
-	probe    version        // for look-ups, so that they do not allocate
+	asked    bool    // somebody looks at rv
+	reader   reader  // nil outside a process
+	probe    version // for look-ups, so that they do not allocate
 	free     *btree.FreeListG[*version]
 
 	exact, abstract uint64 // sums over the items, of mixed digests
 }
+
+// reader is told what is read: that a read begins, by nil, each version that is handed
+// out, and keys that are.
+type reader interface {
+	noteRead(v *version)
+	noteNamed(keys []string)
+}
+
+// What caches have in common that hold nothing and have the namespace index alone, as most
+// do of a process that watches every kind. Neither is ever written.
+var (
+	nothing        = btree.NewG(degree, byKey)
+	justNamespaces = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
+)
 
 func byKey(a, b *version) bool { return a.key < b.key }
 
@@ -33,11 +46,7 @@ const degree = 16
 // newIndexer returns an empty cache with the namespace index that generated
 // listers use. Its trees take their nodes from a common free list.
 func newIndexer(free *btree.FreeListG[*version]) *indexer {
-	x := &indexer{free: free}
-	x.items = x.newTree()
-	x.indexers = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
-	x.indices = map[string]map[string]*btree.BTreeG[*version]{cache.NamespaceIndex: {}}
-	return x
+	return &indexer{free: free, items: nothing, indexers: justNamespaces}
 }
 
 func (x *indexer) newTree() *btree.BTreeG[*version] {
@@ -46,6 +55,9 @@ func (x *indexer) newTree() *btree.BTreeG[*version] {
 
 // put stores a version and returns the one it replaced.
 func (x *indexer) put(v *version) *version {
+	if x.items == nothing {
+		x.items = x.newTree()
+	}
 	old, had := x.items.ReplaceOrInsert(v)
 	if had {
 		x.unindex(old)
@@ -81,9 +93,22 @@ func (x *indexer) enter(v *version, name, value string) {
 	set := x.indices[name][value]
 	if set == nil {
 		set = x.newTree()
-		x.indices[name][value] = set
+		x.make(name)[value] = set
 	}
 	set.ReplaceOrInsert(v)
+}
+
+// make returns the index of a name, to be written.
+func (x *indexer) make(name string) map[string]*btree.BTreeG[*version] {
+	index := x.indices[name]
+	if index == nil {
+		if x.indices == nil {
+			x.indices = map[string]map[string]*btree.BTreeG[*version]{}
+		}
+		index = map[string]*btree.BTreeG[*version]{}
+		x.indices[name] = index
+	}
+	return index
 }
 
 func (x *indexer) leave(v *version, name, value string) {
@@ -97,6 +122,9 @@ func (x *indexer) leave(v *version, name, value string) {
 
 // drop removes a key and returns the version it had.
 func (x *indexer) drop(key string) *version {
+	if x.items == nothing {
+		return nil
+	}
 	x.probe.key = key
 	old, had := x.items.Delete(&x.probe)
 	if !had {
@@ -137,16 +165,16 @@ func (x *indexer) get(key string) *version {
 }
 
 func (x *indexer) hand(v *version) any {
-	if x.read != nil {
-		x.read(v)
+	if x.reader != nil {
+		x.reader.noteRead(v)
 	}
 	return v.obj
 }
 
 // begin tells the process that something is read, found or not.
 func (x *indexer) begin() {
-	if x.read != nil {
-		x.read(nil)
+	if x.reader != nil {
+		x.reader.noteRead(nil)
 	}
 }
 

@@ -147,7 +147,7 @@ func (p *Process) sharedInformer(gvk schema.GroupVersionKind) cache.SharedIndexI
 		return i
 	}
 	i := &informer{process: p, kind: k, state: p.cluster.state(k), cache: newIndexer(p.cluster.free), from: p.from}
-	i.cache.read, i.cache.named = i.noteRead, i.noteNamed
+	i.cache.reader = i
 	p.informers[k] = i
 	p.order = append(p.order, i)
 	p.synced = false

@@ -119,7 +119,7 @@ func (w *worker) noteRead(v *version) {
 	}
 }
 
-// noteRead is the cache's read hook.
+// noteRead is what the cache tells of its reads.
 func (i *informer) noteRead(v *version) {
 	w := i.process.cluster.running
 	if w == nil || w.process != i.process {
@@ -136,7 +136,7 @@ func (i *informer) noteRead(v *version) {
 	}
 }
 
-// noteNamed is the cache's hook for keys handed out without their objects.
+// noteNamed is told of keys handed out without their objects.
 func (i *informer) noteNamed(keys []string) {
 	w := i.process.cluster.running
 	if w == nil || w.process != i.process || !w.process.cluster.world.Compared() {

@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 
 	"github.com/google/btree"
@@ -20,8 +21,8 @@ func (x *indexer) ListKeys() []string { return x.keys(keysOf(x.items)) }
 
 // keys hands out keys or values of an index, which tell of the cache too.
 func (x *indexer) keys(list []string) []string {
-	if x.named != nil {
-		x.named(list)
+	if x.reader != nil {
+		x.reader.noteNamed(list)
 	}
 	return list
 }
@@ -101,7 +102,7 @@ func (x *indexer) ListIndexFuncValues(name string) []string {
 }
 
 // GetIndexers returns the index functions.
-func (x *indexer) GetIndexers() cache.Indexers { return x.indexers }
+func (x *indexer) GetIndexers() cache.Indexers { return maps.Clone(x.indexers) }
 
 // AddIndexers adds indexes; what is cached already is indexed.
 func (x *indexer) AddIndexers(more cache.Indexers) error {
@@ -110,9 +111,9 @@ func (x *indexer) AddIndexers(more cache.Indexers) error {
 			return fmt.Errorf("indexer conflict: %s", name)
 		}
 	}
+	x.indexers = maps.Clone(x.indexers)
 	for _, name := range sortedKeys(more) {
 		x.indexers[name] = more[name]
-		x.indices[name] = map[string]*btree.BTreeG[*version]{}
 		x.items.Ascend(func(v *version) bool { x.index(v, name); return true })
 	}
 	return nil

@@ -27,7 +27,7 @@ type ownerCount struct {
 	owned int
 	held  int  // those it owns that are not active any more included: a status may have them
 	want  int  // -1 where the subject doesn't say
-	waits bool // its controller makes no more while one of its dependents is as it is
+	waits bool // its controller makes no more while one of its dependents is as it is, or is forbidden to
 	works bool // nobody who syncs it is down or kept from seeing: it must have converged
 }
 
@@ -117,7 +117,8 @@ func (c *census) addOwners(s *State, sub *Subject) {
 		}
 		c.slots[o.Meta.GetUID()] = len(c.owners)
 		c.owners = append(c.owners,
-			ownerCount{Object: o, sub: sub, next: next, want: want, waits: s.awaits(sub, o), works: works})
+			ownerCount{Object: o, sub: sub, next: next, want: want,
+				waits: s.awaits(sub, o) || s.forbidden.more(o), works: works})
 	}
 }
 

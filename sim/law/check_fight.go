@@ -153,7 +153,8 @@ type alike struct{ namespace, kind, selector string }
 // sum is what a group of them wants and has.
 type sum struct {
 	first, n, want, have int
-	working              int // how many of them must have converged
+	working              int  // how many of them must have converged
+	waits                bool // one of them has an excuse for too few
 }
 
 // checkSums adds up the owners that ask for the same objects and compares with
@@ -181,6 +182,7 @@ func (j *Judge) checkSums(c *census) {
 		if j.settled(o) {
 			sums[k].working++
 		}
+		sums[k].waits = sums[k].waits || o.waits
 		sums[k].want += o.want
 		sums[k].have += o.owned
 	}
@@ -198,7 +200,7 @@ func (j *Judge) checkSum(c *census, s *sum) {
 			s.have++
 		}
 	}
-	if s.want != s.have {
+	if s.want != s.have && !(s.waits && s.have < s.want) {
 		j.Report(Informed, itoa(s.n)+" controllers with one selector want "+itoa(s.want)+", "+itoa(s.have)+" are there")
 	}
 }

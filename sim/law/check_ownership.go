@@ -155,7 +155,7 @@ func (j *Judge) sharing() {
 				continue
 			}
 		}
-		if o.want <= o.owned {
+		if o.want <= o.owned || o.waits {
 			continue
 		}
 		if n := j.shared(o); n > 0 && o.owned+n >= o.want {

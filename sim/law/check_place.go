@@ -16,7 +16,7 @@ import (
 func oneOnEach(j *Judge, _ *sim.Record) {
 	for i := range j.survey().owners {
 		o := &j.census.owners[i]
-		if o.sub.Amiss == nil || !j.settled(o) {
+		if o.sub.Amiss == nil || !j.settled(o) || j.state.forbidden.more(o.Object) {
 			continue
 		}
 		j.Ask()

@@ -170,7 +170,7 @@ func retryErrors(j *Judge, r *sim.Record) {
 		}
 		j.actor = p
 		for i := range p.queue.Keys {
-			if k := &p.queue.Keys[i]; k.Failed && k.Running == 0 && !k.Dirty {
+			if k := &p.queue.Keys[i]; k.Failed && k.Running == 0 && !k.Dirty && !j.state.asksAgain(p, k) {
 				j.Report(Informed, "the error of the last sync of "+k.String()+" by "+p.Subject.Process+" was lost")
 			}
 		}

@@ -19,7 +19,7 @@ func (s *State) digest(h *sim.Hash, hotLoop int, now time.Duration) {
 	h.Word(s.promises.digest())
 	h.Word(s.taken.digest())
 	h.Word(s.ever.digest() + s.vague.digest())
-	h.Word(s.lately.digest(now))
+	h.Word(s.lately.digest(now) + s.forbidden.digest())
 	var kinds, bare uint64
 	for _, l := range s.kinds {
 		kinds += sim.Mix(sim.HashString(l.kind))
@@ -206,6 +206,7 @@ func digestQueue(queue *view.Queue, bound int, now time.Duration) uint64 {
 		h.Word(uint64(q.Running))
 		h.Bool(q.Dirty)
 		h.Word(uint64(min(q.Hot, bound+1)))
+		h.Bool(q.Again)
 		if h.Bool(q.Failed); q.Failed {
 			h.Bool(q.Ended == now)
 		}

@@ -24,6 +24,7 @@ func (s *State) fold(r *sim.Record, p *process, w *Write) {
 		s.noteBare(r, w)
 		s.lately.fold(r)
 		s.vague.fold(s, r, w)
+		s.forbidden.fold(r)
 		if s.byProcess[r.Process] == nil && r.Process != Server { // the user, or whoever else acts from outside
 			s.newEpoch()
 		}
@@ -97,6 +98,7 @@ func (p *process) fold(s *State, r *sim.Record) {
 		}
 	case sim.Read, sim.Refusal:
 		p.answered(s, r)
+		s.forbidden.refused(r)
 	}
 }
 

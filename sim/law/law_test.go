@@ -26,7 +26,8 @@ const (
 // all others too.
 func stories() []story {
 	var all []story
-	for _, s := range [][]story{apiStories, lawStories, fightStories, adoptStories, orphanStories, watchStories,
+	for _, s := range [][]story{apiStories, lawStories, fightStories, forbiddenStories, adoptStories, orphanStories,
+		watchStories,
 		writeStories,
 		gcStories,
 		collectStories,

@@ -24,6 +24,7 @@ type State struct {
 	ever      ever
 	lately    lately
 	vague     vague
+	forbidden forbidden
 
 	epoch     int  // user actions and switches of generation so far
 	dropping  bool // the server is of a version that does not know the controller field
@@ -53,6 +54,7 @@ func (s *State) reset() {
 	s.taken.reset()
 	clear(s.ever.had)
 	clear(s.vague)
+	clear(s.forbidden)
 	clear(s.lately.gone)
 	for _, p := range s.processes {
 		p.restart(0)

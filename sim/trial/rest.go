@@ -2,6 +2,7 @@ package trial
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -29,6 +30,13 @@ type resting struct {
 	since   time.Duration
 	rounds  int
 	changed bool
+	knocks  map[worker][]string // what was forbidden to each in the sync that it is in
+}
+
+// worker is one of the workers of a process.
+type worker struct {
+	process string
+	number  int
 }
 
 // beat is a timer as it comes again and again.
@@ -36,6 +44,7 @@ type beat struct{ owner, label string }
 
 func (r *resting) reset() {
 	clear(r.fired)
+	clear(r.knocks)
 	r.due, r.changed = r.due[:0], true
 }
 
@@ -61,16 +70,35 @@ func (r *resting) digest(h *sim.Hash, now time.Duration) {
 
 // note takes in a record: does it say that something happened? A sync that fails
 // in a process from which events are withheld may wait for just those, and nothing
-// else can happen to it before they are shown.
+// else can happen to it before they are shown. One that fails because the server
+// forbids what it asks for, by a quota or for want of a permission, asks for what is
+// for somebody else to change: to ask again, each time later, is what it should do.
 func (r *resting) note(rec *sim.Record, withheld bool) {
 	switch rec.Op {
 	case sim.Commit:
 		r.changed = r.changed || rec.Before == nil || rec.After == nil || !fight.OnlyTimes(rec.Before, rec.After)
 	case sim.SyncEnd:
-		r.changed = r.changed || rec.Message != "" && !withheld
-	case sim.Refusal, sim.FaultHit, sim.Mutation:
+		r.changed = r.changed || rec.Message != "" && !withheld && !r.knocked(rec)
+		delete(r.knocks, worker{rec.Process, rec.Worker})
+	case sim.Refusal:
+		if rec.Code != http.StatusForbidden {
+			r.changed = true
+			return
+		}
+		if r.knocks == nil {
+			r.knocks = map[worker][]string{}
+		}
+		w := worker{rec.Process, rec.Worker}
+		r.knocks[w] = append(r.knocks[w], rec.Message)
+	case sim.FaultHit, sim.Mutation:
 		r.changed = true
 	}
+}
+
+// knocked reports whether a sync ended with what it was forbidden.
+func (r *resting) knocked(end *sim.Record) bool {
+	return slices.ContainsFunc(r.knocks[worker{end.Process, end.Worker}],
+		func(refusal string) bool { return strings.Contains(end.Message, refusal) })
 }
 
 // heartbeat reports whether the timers that are left change nothing.

@@ -137,8 +137,8 @@ func readSelector(set *appsv1.DaemonSet) (labels.Selector, error) {
 }
 
 func selects(owner runtime.Object, have map[string]string) bool {
-	s := selector(owner.(*appsv1.DaemonSet))
-	return s != nil && s.Matches(labels.Set(have))
+	s := owner.(*appsv1.DaemonSet).Spec.Selector
+	return s != nil && len(s.MatchLabels)+len(s.MatchExpressions) > 0 && ref.Selects(s, have)
 }
 
 // availableLater is how long after a pod became ready its set has to look whether

@@ -8,6 +8,7 @@ package disruption
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -15,11 +16,11 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/controllers/ref"
 	"github.com/threelaws/threelaws/controllers/routing"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
@@ -69,7 +70,7 @@ func wakeForPod(v host.View, e host.Event, out *host.Effect) {
 		pod = e.Old.(*corev1.Pod)
 	}
 	v.Each(budgetKind, pod.Namespace, func(obj runtime.Object) bool {
-		if selectorOf(obj.(*policyv1.PodDisruptionBudget)).Matches(labels.Set(pod.Labels)) {
+		if ref.Selects(obj.(*policyv1.PodDisruptionBudget).Spec.Selector, pod.Labels) {
 			out.Keys = append(out.Keys, routing.Key(obj.(metav1.Object)))
 		}
 		return true
@@ -110,20 +111,6 @@ func wanted(obj runtime.Object) int32 {
 	return *n
 }
 
-// selectorOf is what a budget selects: no selector selects nothing, an empty one all.
-// Every budget of a namespace is asked about every pod that changes there, so labels
-// alone, which the server has validated, are not parsed again.
-func selectorOf(budget *policyv1.PodDisruptionBudget) labels.Selector {
-	if s := budget.Spec.Selector; s != nil && len(s.MatchExpressions) == 0 {
-		return labels.SelectorFromSet(s.MatchLabels)
-	}
-	s, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
-	if err != nil {
-		return labels.Nothing() // the server accepts no such selector
-	}
-	return s
-}
-
 // reconciler has no memory.
 type reconciler struct {
 	env     *host.Env
@@ -132,8 +119,9 @@ type reconciler struct {
 }
 
 func newReconciler(env *host.Env) *reconciler {
-	return &reconciler{env: env,
-		budgets: env.Informer(budgetKind).GetIndexer(), pods: env.Informer(podKind).GetIndexer()}
+	pods := env.Informer(podKind).GetIndexer()
+	pod.IndexLabels(pods)
+	return &reconciler{env: env, budgets: env.Informer(budgetKind).GetIndexer(), pods: pods}
 }
 
 // Digest has nothing to fold.
@@ -196,12 +184,11 @@ func (r *reconciler) update(ctx context.Context, budget *policyv1.PodDisruptionB
 	return recheck, err
 }
 
-func (r *reconciler) podsOf(budget *policyv1.PodDisruptionBudget) (pods []*corev1.Pod) {
-	selector := selectorOf(budget)
-	for _, p := range pod.In(r.pods, budget.Namespace) {
-		if selector.Matches(labels.Set(p.Labels)) {
-			pods = append(pods, p)
-		}
+func (r *reconciler) podsOf(budget *policyv1.PodDisruptionBudget) []*corev1.Pod {
+	s := budget.Spec.Selector
+	if s == nil {
+		return nil
 	}
-	return pods
+	return slices.DeleteFunc(pod.Labelled(r.pods, budget.Namespace, s.MatchLabels),
+		func(p *corev1.Pod) bool { return !ref.Selects(s, p.Labels) })
 }

@@ -7,12 +7,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/controllers/ref"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 )
@@ -80,8 +81,10 @@ type reconciler struct {
 }
 
 func newReconciler(without *Without, env *host.Env) *reconciler {
+	pods := env.Informer(podKind).GetIndexer()
+	pod.IndexLabels(pods)
 	r := &reconciler{env: env, without: without,
-		services: env.Informer(serviceKind).GetIndexer(), pods: env.Informer(podKind).GetIndexer(),
+		services: env.Informer(serviceKind).GetIndexer(), pods: pods,
 		nodes: env.Informer(nodeKind).GetIndexer(), slices: env.Informer(sliceKind).GetIndexer(),
 		written: tracker{}, told: triggers{}, waiting: map[string]bool{}}
 	_, err := env.Informer(sliceKind).AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -140,14 +143,9 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	return r.reconcile(ctx, svc, pods, have, r.told.trigger(key, svc, pods))
 }
 
-func (r *reconciler) podsOf(svc *corev1.Service) (pods []*corev1.Pod) {
-	selector := labels.SelectorFromValidatedSet(svc.Spec.Selector)
-	for _, obj := range list(r.pods, svc.Namespace) {
-		if pod := obj.(*corev1.Pod); selector.Matches(labels.Set(pod.Labels)) {
-			pods = append(pods, pod)
-		}
-	}
-	return pods
+func (r *reconciler) podsOf(svc *corev1.Service) []*corev1.Pod {
+	return slices.DeleteFunc(pod.Labelled(r.pods, svc.Namespace, svc.Spec.Selector),
+		func(p *corev1.Pod) bool { return !ref.Contains(p.Labels, svc.Spec.Selector) })
 }
 
 // slicesOf are the slices that the controller keeps for Services of that name. One that

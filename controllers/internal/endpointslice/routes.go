@@ -3,9 +3,9 @@ package endpointslice
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/threelaws/threelaws/controllers/ref"
 	"github.com/threelaws/threelaws/controllers/routing"
 	"github.com/threelaws/threelaws/sim/host"
 )
@@ -42,9 +42,8 @@ func wakeForPod(v host.View, e host.Event, out *host.Effect) {
 		if svc.Spec.Selector == nil {
 			return true
 		}
-		selector := labels.SelectorFromValidatedSet(svc.Spec.Selector)
-		is := selector.Matches(labels.Set(pod.Labels))
-		was := moved && selector.Matches(labels.Set(old.Labels))
+		is := ref.Contains(pod.Labels, svc.Spec.Selector)
+		was := moved && ref.Contains(old.Labels, svc.Spec.Selector)
 		if is != was || changed && is {
 			out.Keys = append(out.Keys, routing.Key(svc))
 		}
@@ -73,7 +72,7 @@ func wakeLeftOut(v host.View, pod *corev1.Pod, out *host.Effect) {
 	v.Each(serviceKind, pod.Namespace, func(obj runtime.Object) bool {
 		svc := obj.(*corev1.Service)
 		if svc.Spec.Selector != nil && !svc.Spec.PublishNotReadyAddresses &&
-			labels.SelectorFromValidatedSet(svc.Spec.Selector).Matches(labels.Set(pod.Labels)) {
+			ref.Contains(pod.Labels, svc.Spec.Selector) {
 			out.Keys = append(out.Keys, routing.Key(svc))
 		}
 		return true

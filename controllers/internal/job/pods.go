@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/controllers/ref"
 )
 
 // failed reports whether a pod counts as a failure of its Job. One that is being
@@ -65,18 +67,5 @@ func readSelector(j *batchv1.Job) (labels.Selector, error) {
 
 // selects reports whether a Job's selector matches labels.
 func selects(owner runtime.Object, have map[string]string) bool {
-	s := owner.(*batchv1.Job).Spec.Selector
-	if s == nil {
-		return false
-	}
-	if len(s.MatchExpressions) > 0 || len(s.MatchLabels) == 0 {
-		all := selectorOf(owner.(*batchv1.Job))
-		return all != nil && all.Matches(labels.Set(have))
-	}
-	for k, v := range s.MatchLabels {
-		if got, ok := have[k]; !ok || got != v {
-			return false
-		}
-	}
-	return true
+	return ref.Selects(owner.(*batchv1.Job).Spec.Selector, have)
 }

@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
+
+	"github.com/threelaws/threelaws/controllers/ref"
 )
 
 // Untolerated reports whether a node has a taint of one of the effects that none
@@ -40,7 +42,7 @@ func Tolerated(taint *corev1.Taint, tolerations []corev1.Toleration) bool {
 // Selected reports whether a pod's node selector and its required node affinity
 // both select a node.
 func Selected(spec *corev1.PodSpec, node *corev1.Node) bool {
-	if !labels.SelectorFromSet(spec.NodeSelector).Matches(labels.Set(node.Labels)) {
+	if !ref.Contains(node.Labels, spec.NodeSelector) {
 		return false
 	}
 	required := required(spec)

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/controllers/ref"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -19,7 +20,7 @@ func counts(kind *Traits) []host.Count {
 			Name: name,
 			Of: func(owner runtime.Object) int {
 				set := kind.Read(owner)
-				if set.Selector() == nil {
+				if set.selectsNothing() {
 					return -1 // nobody counts for it
 				}
 				return int(of(&set.Status))
@@ -38,7 +39,7 @@ func counts(kind *Traits) []host.Count {
 		number("replicas", func(s *appsv1.ReplicaSetStatus) int32 { return s.Replicas },
 			func(*Set, *corev1.Pod) bool { return true }),
 		number("fullyLabeledReplicas", func(s *appsv1.ReplicaSetStatus) int32 { return s.FullyLabeledReplicas },
-			func(set *Set, p *corev1.Pod) bool { return contains(p.Labels, set.Template.Labels) }),
+			func(set *Set, p *corev1.Pod) bool { return ref.Contains(p.Labels, set.Template.Labels) }),
 		number("readyReplicas", func(s *appsv1.ReplicaSetStatus) int32 { return s.ReadyReplicas },
 			func(_ *Set, p *corev1.Pod) bool { return pod.Ready(p) }),
 	}
@@ -56,7 +57,7 @@ func availableCount(kind *Traits) host.Count {
 		Name: "availableReplicas",
 		Of: func(owner runtime.Object) int {
 			set := kind.Read(owner)
-			if set.MinReadySeconds > 0 || set.Selector() == nil {
+			if set.MinReadySeconds > 0 || set.selectsNothing() {
 				return -1
 			}
 			return int(set.Status.AvailableReplicas)

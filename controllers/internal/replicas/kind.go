@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/controllers/ref"
 )
 
 // Traits is what differs between the two kinds of set.
@@ -68,7 +70,7 @@ func (s *Set) Matches(have map[string]string) bool {
 		selector := s.Selector()
 		return selector != nil && selector.Matches(labels.Set(have))
 	}
-	return len(s.equal) > 0 && contains(have, s.equal)
+	return len(s.equal) > 0 && ref.Contains(have, s.equal)
 }
 
 // Selector is the set's selector; nil for one that selects nothing, or that an
@@ -87,6 +89,11 @@ func (s *Set) Selector() labels.Selector {
 	return labels.SelectorFromValidatedSet(s.equal)
 }
 
+// selectsNothing reports whether the set has no selector that can be read.
+func (s *Set) selectsNothing() bool {
+	return len(s.equal) == 0 && s.expressions == nil || s.expressions != nil && s.Selector() == nil
+}
+
 // Selects is the form of [Set.Matches] that routes use.
 func (k *Traits) Selects(owner runtime.Object, have map[string]string) bool {
 	s := k.Read(owner)
@@ -96,18 +103,8 @@ func (k *Traits) Selects(owner runtime.Object, have map[string]string) bool {
 // wants is how many pods the set wants; negative for one that selects nothing, as
 // nothing is done about those that it has.
 func (s *Set) wants() int {
-	if s.Selector() == nil {
+	if s.selectsNothing() {
 		return -1
 	}
 	return s.Replicas
-}
-
-// contains reports whether have has all of want.
-func contains(have, want map[string]string) bool {
-	for k, v := range want {
-		if got, ok := have[k]; !ok || got != v {
-			return false
-		}
-	}
-	return true
 }

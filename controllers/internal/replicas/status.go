@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/controllers/ref"
 	"github.com/threelaws/threelaws/controllers/routing"
 )
 
@@ -61,7 +62,7 @@ func (r *reconciler) lookAgain(set *Set, pods []*corev1.Pod, now time.Time) {
 func count(set *Set, pods []*corev1.Pod, now time.Time) appsv1.ReplicaSetStatus {
 	status := appsv1.ReplicaSetStatus{Replicas: int32(len(pods))}
 	for _, p := range pods {
-		if contains(p.Labels, set.Template.Labels) {
+		if ref.Contains(p.Labels, set.Template.Labels) {
 			status.FullyLabeledReplicas++
 		}
 		if pod.Ready(p) {

@@ -39,7 +39,7 @@ func (r *reconciler) sync(ctx context.Context, key string) error {
 		return nil
 	}
 	set := r.kind.Read(obj.(runtime.Object))
-	if set.Selector() == nil {
+	if set.selectsNothing() {
 		return nil // it would release what it makes, and make the next; no attempt will mend that
 	}
 	// Before the pods are listed: what is seen in between may be listed or not,

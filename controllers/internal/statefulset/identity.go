@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/controllers/ref"
 )
 
 // identity is the name of the set and the ordinal that a pod's name says: "web", 3
@@ -84,16 +85,7 @@ func member(set *appsv1.StatefulSet, name string, without *Without) bool {
 // empty matches nothing: no set that owns every pod was ever meant.
 func selects(set *appsv1.StatefulSet, have map[string]string) bool {
 	s := set.Spec.Selector
-	if s == nil || len(s.MatchExpressions) > 0 {
-		all := selector(set)
-		return all != nil && all.Matches(labels.Set(have))
-	}
-	for k, v := range s.MatchLabels {
-		if got, ok := have[k]; !ok || got != v {
-			return false
-		}
-	}
-	return len(s.MatchLabels) > 0
+	return s != nil && len(s.MatchLabels)+len(s.MatchExpressions) > 0 && ref.Selects(s, have)
 }
 
 // selector is what a set selects; nil for one that selects nothing, or that an earlier

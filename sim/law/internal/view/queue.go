@@ -34,6 +34,7 @@ type Queued struct {
 	Dirty   bool          // enqueued since its last sync began
 	Failed  bool          // its last sync ended with an error
 	Ended   time.Duration // when
+	Again   bool          // its last sync, if it failed, was a retry of one that had
 	Hot     int           // failed syncs in a row that no event and no backoff came before
 }
 
@@ -77,6 +78,7 @@ func (q *Queue) Add(key string) {
 // Start notes that a worker took a key.
 func (q *Queue) Start(key Key, at time.Duration) {
 	k := q.get(key)
+	k.Again = k.Failed && !k.Dirty
 	if !k.Dirty && k.Failed && k.Ended == at {
 		k.Hot++
 	} else {
@@ -90,5 +92,5 @@ func (q *Queue) Start(key Key, at time.Duration) {
 func (q *Queue) End(key Key, failed bool, at time.Duration) {
 	k := q.get(key)
 	k.Running = max(k.Running-1, 0)
-	k.Failed, k.Ended = failed, at
+	k.Failed, k.Ended, k.Again = failed, at, k.Again && failed
 }

@@ -1,0 +1,61 @@
+package law
+
+import (
+	"net/http"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/internal/fight"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
+)
+
+// forbidden are the owners for which something was to be made that the server forbids,
+// by a quota or for want of a permission, and who was told so. Only somebody else can
+// change that, so the next that somebody else changes takes it back: whoever wants more
+// has to ask again, and to be forbidden again.
+type forbidden map[types.UID]string
+
+// refused takes in what was answered to a worker.
+func (f *forbidden) refused(r *sim.Record) {
+	if r.Code != http.StatusForbidden || r.Verb != "create" || r.For.UID == "" {
+		return
+	}
+	if *f == nil {
+		*f = forbidden{}
+	}
+	(*f)[uidOf(r.For)] = r.Process
+}
+
+// fold takes in a commit. A heartbeat changes nothing.
+func (f forbidden) fold(r *sim.Record) {
+	if len(f) == 0 || r.Before != nil && r.After != nil && fight.OnlyTimes(r.Before, r.After) {
+		return
+	}
+	for owner, process := range f {
+		if process != r.Process {
+			delete(f, owner)
+		}
+	}
+}
+
+// more reports whether more for an owner is forbidden.
+func (f forbidden) more(owner *Object) bool {
+	_, is := f[owner.Meta.GetUID()]
+	return is
+}
+
+// asksAgain reports whether a process has tried a key again to which more is forbidden:
+// that it is tried for ever is no lost error.
+func (s *State) asksAgain(p *process, k *view.Queued) bool {
+	o := s.Named(p.Subject.Kind, k.Namespace, k.Name)
+	return k.Again && o != nil && s.forbidden.more(o)
+}
+
+func (f forbidden) digest() uint64 {
+	var sum uint64
+	for owner, process := range f {
+		sum += digestPair(owner, "", sim.HashString(process))
+	}
+	return sum
+}
