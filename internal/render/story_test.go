@@ -284,7 +284,8 @@ func TestLongStory(t *testing.T) {
 	p := render.NewPage(tape(records...), render.Mark{Law: "keep-quiet", Text: "says it again", Record: 199}, 0)
 	p.Lines[99].Breaks = []string{"VIOLATES keep-quiet: says it"}
 	text := p.Text()
-	for _, has := range []string{" 30 ", "... 69 more", " 100 ", "keep-quiet: says it", "... 70 more", " 171 ", " 200 "} {
+	for _, has := range []string{" 30 ", "... 69 more", " 100 ", "keep-quiet: says it", "... 70 more", " 171 ",
+		" 200 "} {
 		if !strings.Contains(text, has) {
 			t.Errorf("does not tell %q", has)
 		}
@@ -294,7 +295,8 @@ func TestLongStory(t *testing.T) {
 			t.Errorf("tells %q", not)
 		}
 	}
-	if whole := render.Story(p.Lines, render.Width); strings.Contains(whole, " more") || !strings.Contains(whole, " 101 ") {
+	whole := render.Story(p.Lines, render.Width)
+	if strings.Contains(whole, " more") || !strings.Contains(whole, " 101 ") {
 		t.Error("the story alone leaves something out")
 	}
 }

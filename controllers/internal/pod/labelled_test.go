@@ -6,18 +6,19 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 )
 
 // Of the pods that have all labels that are wanted none is left out, and none of another
 // namespace is found.
 func TestLabelled(t *testing.T) {
-	pods := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	pods := cache.NewIndexer(cache.MetaNamespaceKeyFunc,
+		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	IndexLabels(pods)
 	IndexLabels(pods) // for another controller of the process
 	for i := range 8 {
-		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: fmt.Sprint(i), Labels: map[string]string{}}}
+		p := &corev1.Pod{}
+		p.Namespace, p.Name, p.Labels = "a", fmt.Sprint(i), map[string]string{}
 		for k, label := range []string{"app", "tier", "zone"} {
 			if i>>k&1 == 1 {
 				p.Labels[label] = "x"
