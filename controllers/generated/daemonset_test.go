@@ -68,6 +68,26 @@ func init() {
 				w.remove("Node", one(w, list...).Name, "", nil)
 			}
 		}},
+		{8, "the daemons are ready", func(w *world) {
+			for _, p := range objects[*corev1.Pod](w, "Pod") {
+				name := p.Name
+				if !w.in(5) {
+					edit(w, "Pod", "status", func(p *corev1.Pod) bool { return p.Name == name }, func(p *corev1.Pod) {
+						p.Status.Phase = corev1.PodRunning
+						p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue,
+							LastTransitionTime: metav1.NewTime(w.World.Clock.Now().Add(-time.Hour))}}
+					})
+				}
+			}
+		}},
+		{4, "all nodes are alike", func(w *world) {
+			for _, n := range objects[*corev1.Node](w, "Node") {
+				name := n.Name
+				edit(w, "Node", "", func(n *corev1.Node) bool { return n.Name == name }, func(n *corev1.Node) {
+					n.Spec.Taints, n.Spec.Unschedulable = nil, false
+				})
+			}
+		}},
 		{3, "pods fail again and again", func(w *world) {
 			for range 2 + w.n(4) {
 				w.podEnds(corev1.PodFailed)

@@ -53,6 +53,38 @@ var ofAll = []Excuse{
 		"to create none is to do nothing"},
 	{"controllers/internal/replicas/scale.go", "reconciler.scale", "equal missing < 0", Equivalent,
 		"to delete none is to do nothing"},
+	{jobDir + "claim.go", "reconciler.claim", "drop right !metav1.IsControlledBy(p, j) && !tracked(p)", Equivalent,
+		"a copy that names the finalizer twice is tracked as well"},
+	{jobDir + "claim.go", "reconciler.claim", "*len(m.Finalizers) > 0", Equivalent,
+		"generations that put no finalizer on pods do not ask whether it is on"},
+	{jobDir + "conditions.go", "suspended", "drop left j.Spec.Suspend != nil && *j.Spec.Suspend", Equivalent, defaulted},
+	{jobDir + "index.go", "indexPrefix", "equal len(name)+len(suffix) > maxPrefix", Equivalent, ownLength},
+	{jobDir + "old.go", "attempt.scaleOld", "equal n > 0*", Equivalent, "to create or to delete none is to do nothing"},
+	{jobDir + "pods.go", "onlyFailed", "drop left j.Spec.PodReplacementPolicy != nil && *", Equivalent,
+		defaulted + ", to Failed where there is a failure policy"},
+	{jobDir + "pods.go", "onlyFailed", "drop right j.Spec.PodReplacementPolicy != nil && * || *", Equivalent,
+		defaulted + ", to Failed where there is a failure policy"},
+	{deploymentDir + "cleanup.go", "rollout.cleanUp", "equal len(history) <= limit", Equivalent,
+		"where there are as many as the limit none is beyond it"},
+	{deploymentDir + "create.go", "*setName", "equal len(deployment) > room", Equivalent, ownLength},
+	{deploymentDir + "limits.go", "hasDeadline", "drop left s != nil && *s != math.MaxInt32", Equivalent, defaulted},
+	{deploymentDir + "limits.go", "keepsHistory", "drop left n == nil || *n == math.MaxInt32", Equivalent, defaulted},
+	{deploymentDir + "limits.go", "keepsHistory", "drop right n == nil || *n == math.MaxInt32", Equivalent,
+		"nobody has more ReplicaSets than the highest number"},
+	{deploymentDir + "scale.go", "rollout.part", "equal change > 0", Equivalent, "of no change nothing is left"},
+	{daemonsetDir + "place.go", "work.place", "equal len(running) > 1", Equivalent, "of one none is beyond the first"},
+	{daemonsetDir + "revision.go", "work.cleanUp", "equal surplus <= 0*", Equivalent,
+		"the loop ends before the first where none is beyond the limit"},
+	{daemonsetDir + "status.go", "work.writeStatus", "*least > 0*", Equivalent, readyIsAvailable},
+	{statefulsetDir + "controller.go", "reconciler.data", "drop left !ok || e.uid != set.UID", Equivalent,
+		"what is not there has no uid"},
+	{statefulsetDir + "controller.go", "reconciler.data", "drop r.encoded[key] = e", Performance,
+		"it is worked out anew each time"},
+	{statefulsetDir + "controller.go", "reconciler.Forget", "drop delete(r.encoded, key)", Performance,
+		"the template of a set that is gone is kept in vain: another of the name has another uid"},
+	{statefulsetDir + "retention.go", "policy", "drop left p != nil && *", Equivalent, defaulted},
+	{statefulsetDir + "sync.go", "syncing.lookAgain", "drop left seconds == 0 || *", Equivalent, readyIsAvailable},
+	{statefulsetDir + "update.go", "partition", "drop right u != nil && u.Partition != nil", Equivalent, defaulted},
 	{"controllers/ref/patch.go", "adoptPatch", "drop buf = slices.Grow(buf, adoptSize)", Performance,
 		"append grows the buffer by itself, in more steps"},
 	{"controllers/ref/patch.go", "appendString", "equal c < 0x20", Equivalent,
@@ -68,6 +100,15 @@ var ofAll = []Excuse{
 // Reasons that several rows have.
 const (
 	expectationsFile = "controllers/internal/expectations/expectations.go"
+
+	jobDir         = "controllers/internal/job/"
+	deploymentDir  = "controllers/internal/deployment/"
+	daemonsetDir   = "controllers/internal/daemonset/"
+	statefulsetDir = "controllers/internal/statefulset/"
+
+	defaulted        = "the server defaults it"
+	ownLength        = "what is exactly as long as it may be is cut to its own length"
+	readyIsAvailable = "what is ready is available where it need not be so for any time"
 
 	ofMutants  = "only mutants made by hand get here: what else they do is of no account"
 	digests    = "no controller acts by its digest: it tells states apart for exhaustive search"

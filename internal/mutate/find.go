@@ -181,16 +181,16 @@ func (f *finder) binary(n *ast.BinaryExpr) {
 		if !f.isBool(n.X) || !f.isBool(n.Y) {
 			return
 		}
-		before := "(" + switchesName + ".On(%d) || "
-		if n.Op == token.LOR {
-			before = "(!" + switchesName + ".On(%d) && "
+		before := "(" + switchesName + ".On(%d) || ("
+		if n.Op == token.LOR { // an operand may be such a condition itself, and binds less
+			before = "(!" + switchesName + ".On(%d) && ("
 		}
 		text := f.text(n)
 		if !f.idle(n.Op, n.X, n.Y) {
-			f.wrap(n.X, before, ")", f.add(DropLeft, n, text))
+			f.wrap(n.X, before, "))", f.add(DropLeft, n, text))
 		}
 		if !f.idle(n.Op, n.Y, n.X) {
-			f.wrap(n.Y, before, ")", f.add(DropRight, n, text))
+			f.wrap(n.Y, before, "))", f.add(DropRight, n, text))
 		}
 	case token.LSS, token.LEQ, token.GTR, token.GEQ:
 		f.turn(n)

@@ -28,8 +28,9 @@ func TestMain(m *testing.M) { os.Exit(switches.Tests(m)) }
 const mainFile = "mutated_main_test.go"
 
 // Tests has the tests of a package as checks: the leaves of those that have subtests,
-// where deep says so. It is nil for a package without tests.
-func (b *Build) Tests(pkg string, deep bool) (*Suite, error) {
+// where deep says so, and of those the ones that only names, as -run does. It is nil for a
+// package without tests.
+func (b *Build) Tests(pkg string, deep bool, only string) (*Suite, error) {
 	files, err := filepath.Glob(filepath.Join(b.root, pkg, "*_test.go"))
 	if err != nil || len(files) == 0 {
 		return nil, err
@@ -41,7 +42,7 @@ func (b *Build) Tests(pkg string, deep bool) (*Suite, error) {
 	dir := filepath.Join(b.root, pkg)
 	args := []string{"-test.list", "^Test"}
 	if deep {
-		args = []string{"-test.short", "-test.v"}
+		args = []string{"-test.short", "-test.v", "-test.run", only}
 	}
 	c := exec.Command(path, args...)
 	c.Dir, c.Env = dir, append(os.Environ(), few)

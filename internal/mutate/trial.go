@@ -10,6 +10,7 @@ import (
 // checks take without a mutation.
 const (
 	worldBudget   = 2 * time.Second
+	fileBudget    = 5 * time.Second
 	testBudget    = 2 * time.Second
 	exploreBudget = time.Second
 	mutantBudget  = time.Second
@@ -60,7 +61,7 @@ type stage struct {
 func (t *trial) try(pkg string, fates []*Fate) error {
 	for _, s := range []stage{
 		{suite: "controllers/generated", budget: worldBudget},
-		{},
+		{budget: fileBudget},
 		{suite: "controllers/states", budget: testBudget},
 		{suite: pkg, budget: testBudget},
 		{suite: "controllers/recorded", budget: testBudget},
@@ -104,7 +105,7 @@ func (t *trial) suite(pkg string) (*Suite, error) {
 	if pkg == "" {
 		s, err = t.scenarios()
 	} else {
-		s, err = t.b.Tests(pkg, !mutated(pkg))
+		s, err = t.b.Tests(pkg, !mutated(pkg), t.o.Checks)
 	}
 	if err != nil {
 		return nil, err

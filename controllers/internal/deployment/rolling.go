@@ -63,7 +63,7 @@ func (u *rollout) shrink(ctx context.Context) (bool, error) {
 	}
 	spare := total(u.sets, size) - least(u.d) - (size(rs) - rs.Status.AvailableReplicas)
 	shrinking := func(rs *appsv1.ReplicaSet) bool { return rs.Status.AvailableReplicas > size(rs) }
-	if len(old) == 0 || spare <= 0 || slices.ContainsFunc(old, shrinking) {
+	if slices.ContainsFunc(old, shrinking) {
 		return false, nil
 	}
 	unhealthy, err := u.takeFrom(ctx, old, spare, func(rs *appsv1.ReplicaSet) int32 {

@@ -159,7 +159,7 @@ func (u *rollout) shareAmong(ctx context.Context, running []*appsv1.ReplicaSet) 
 func (u *rollout) part(rs *appsv1.ReplicaSet, change, changed int32) int32 {
 	left := change - changed
 	switch {
-	case change == 0 || left == 0:
+	case left == 0:
 		return 0
 	case change > 0:
 		return min(u.fraction(rs), left)

@@ -16,6 +16,9 @@ func main() {
 	var o mutate.Options
 	by := flag.String("by", "", "packages whose tests alone are tried, or \"scenarios\", with commas between")
 	only := flag.String("only", "", "packages, by their path or its last words, with commas between")
+	flag.StringVar(&o.Again, "again", "", "a file with the output of a run: try those alone that it lists as survivors")
+	flag.StringVar(&o.Checks, "checks", "",
+		"with --by: of the tests those alone that match, as of go test -run")
 	flag.BoolVar(&o.List, "list", false, "print the mutations and try none")
 	flag.BoolVar(&o.Verbose, "v", false, "print what killed each")
 	flag.BoolVar(&o.Quick, "quick", false, "leave out explored schedules and the mutants made by hand")
@@ -28,8 +31,8 @@ func main() {
 	if *by != "" {
 		o.By = strings.Split(*by, ",")
 	}
-	if o.By != nil && o.Write != "" {
-		fmt.Fprintln(os.Stderr, "mutate: --write with --by: what is written is what all checks kill")
+	if (o.By != nil || o.Checks != "" || o.Again != "") && o.Write != "" {
+		fmt.Fprintln(os.Stderr, "mutate: --write is for what all checks kill of all, without --by, --checks and --again")
 		os.Exit(2)
 	}
 	ok, err := mutate.Main(&o, os.Stdout, os.Stderr)

@@ -59,3 +59,6 @@ func Sum(list ...int) (int, error) {
 	}
 	return a.Sum, nil
 }
+
+// Odd says whether a number is: each operand of a chain can be left out, and all but the last.
+func Odd(n int) bool { return n < 0 || n > 9 || n == 5 }

@@ -22,6 +22,12 @@ func main() {
 			}
 			return nil
 		}},
+		{Name: "odd", Run: func() error {
+			if toy.Odd(4) || !toy.Odd(12) || !toy.Odd(5) {
+				return fmt.Errorf("4 is odd, or 12 and 5 are not")
+			}
+			return nil
+		}},
 		{Name: "sum", Run: func() error {
 			if n, err := toy.Sum(2, 30, 4); n != 4 || err != nil {
 				return fmt.Errorf("the sum is %d, %v", n, err)
