@@ -13,8 +13,8 @@ import (
 // What of the exchanges of the random sequences with rich specs has to be right:
 // raise it with what is gained.
 const (
-	leastStatuses = 4070
-	leastAnswers  = 4040
+	leastStatuses = 4275
+	leastAnswers  = 4255
 )
 
 // A sequence goes on after a difference, which may then show again and again: one
