@@ -119,7 +119,8 @@ func told(c *recorded.Case) string {
 		if ex.Query == nil {
 			query = nil
 		}
-		fmt.Fprintf(&b, "%d %s %s %s %s\n  %s\n  -> %d %s\n", ex.N, ex.Method, ex.Path, query, ex.Headers["content-type"],
+		fmt.Fprintf(&b, "%d %s %s %s %s\n  %s\n  -> %d %s\n", ex.N, ex.Method, ex.Path, query,
+			ex.Headers["content-type"],
 			ex.Body, ex.Response.Status, ex.Response.Body)
 	}
 	return b.String()

@@ -17,7 +17,8 @@ var texts = []string{"a", "", "b", "x", "a-b.c", "example.com/a", "kubernetes.io
 	"10.0.0.1", "1.2.3.4/8", "10.0.0.0/24", "999.1.1.1", "::1", "/abs", "../x", "https://example.com", "80", "a/b/c",
 	"0", "100%", "5m", strings.Repeat("a", 64), strings.Repeat("a", 254), "\u00e9", " "}
 
-var numbers = []int64{1, 0, -1, 2, 3, 5, 10, 100, 255, 256, 600, 1000, 8080, 30000, 65535, 65536, 86401, 1 << 20, 1<<31 - 1}
+var numbers = []int64{1, 0, -1, 2, 3, 5, 10, 100, 255, 256, 600, 1000, 8080, 30000, 65535, 65536, 86401,
+	1 << 20, 1<<31 - 1}
 
 // scalar gives a string, a number or a bool some value.
 func (m *Mutator) scalar(v reflect.Value, name string) {
