@@ -95,7 +95,8 @@ func (c *collector) unscheduled(ctx context.Context, pods []*corev1.Pod) {
 
 // dispensable orders pods: evicted before others, older before younger, then by name.
 func dispensable(a, b *corev1.Pod) int {
-	return cmp.Or(cmp.Compare(evicted(b), evicted(a)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name),
+	return cmp.Or(cmp.Compare(evicted(b), evicted(a)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
+		strings.Compare(a.Name, b.Name),
 		strings.Compare(a.Namespace, b.Namespace))
 }
 
