@@ -35,7 +35,8 @@ var cronJobs = subject{
 		{16, "a Job ends", (*world).jobEnds},
 		{4, "a Job goes", func(w *world) {
 			if all := w.there("Job"); len(all) > 0 {
-				w.merge(one(w, all...), "", fields{"metadata": fields{"finalizers": one(w, nil, nil, []string{"a.b/c"})}})
+				w.merge(one(w, all...), "", fields{"metadata": fields{"finalizers": one(w, nil, nil,
+					[]string{"a.b/c"})}})
 				w.drop(one(w, all...), metav1.DeletePropagationBackground, nil)
 			}
 		}},
@@ -103,7 +104,8 @@ func (w *world) jobEnds() {
 				j.Status.StartTime = some(w, started, started, metav1.NewTime(w.World.Clock.Now().Add(-time.Minute)))
 				now := metav1.NewTime(w.World.Clock.Now())
 				if w.in(6) {
-					j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionFalse,
+					j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed,
+						Status:             corev1.ConditionFalse,
 						LastTransitionTime: now, LastProbeTime: now}}
 				}
 				add := func(types ...batchv1.JobConditionType) {
@@ -161,7 +163,8 @@ func (w *world) cronJobStatus() {
 		case 3:
 			c.Status.LastScheduleTime = nil
 		default:
-			at := metav1.NewTime(w.World.Clock.Now().Add(-one(w, time.Minute, 3*time.Minute, 3*time.Hour, 30*time.Hour)))
+			at := metav1.NewTime(w.World.Clock.Now().Add(-one(w, time.Minute, 3*time.Minute, 3*time.Hour,
+				30*time.Hour)))
 			c.Status.LastScheduleTime = &at
 		}
 	})

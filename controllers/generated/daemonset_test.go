@@ -74,7 +74,8 @@ func init() {
 				if !w.in(5) {
 					edit(w, "Pod", "status", func(p *corev1.Pod) bool { return p.Name == name }, func(p *corev1.Pod) {
 						p.Status.Phase = corev1.PodRunning
-						p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue,
+						p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady,
+							Status:             corev1.ConditionTrue,
 							LastTransitionTime: metav1.NewTime(w.World.Clock.Now().Add(-time.Hour))}}
 					})
 				}
@@ -124,7 +125,8 @@ func (w *world) nodeLike(n *corev1.Node) {
 	n.Spec.Taints = nil
 	for range w.n(3) {
 		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{
-			Key: one(w, "odd", "odder", corev1.TaintNodeUnschedulable, corev1.TaintNodeNotReady, corev1.TaintNodeDiskPressure,
+			Key: one(w, "odd", "odder", corev1.TaintNodeUnschedulable, corev1.TaintNodeNotReady,
+				corev1.TaintNodeDiskPressure,
 				corev1.TaintNodeNetworkUnavailable),
 			Value: one(w, "", "v"),
 			Effect: one(w, corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute,
@@ -203,7 +205,8 @@ func (w *world) affinity() *corev1.NodeAffinity {
 		}
 		if w.in(3) {
 			t.MatchFields = []corev1.NodeSelectorRequirement{{Key: metav1.ObjectNameField,
-				Operator: one(w, corev1.NodeSelectorOpIn, corev1.NodeSelectorOpNotIn), Values: []string{one(w, "n0", "n1")}}}
+				Operator: one(w, corev1.NodeSelectorOpIn, corev1.NodeSelectorOpNotIn), Values: []string{one(w,
+					"n0", "n1")}}}
 		}
 		a.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms = append(
 			a.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms, t)

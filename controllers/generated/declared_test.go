@@ -55,7 +55,8 @@ func ofStrangers(w *world, c *host.Controller) (lines []string) {
 		for _, obj := range objects[runtime.Object](w, k.GVK.Kind) {
 			var l words
 			if c.Keeps != nil {
-				l.say("kept", c.Keeps(obj, func(kind string) []runtime.Object { return objects[runtime.Object](w, kind) }))
+				l.say("kept", c.Keeps(obj,
+					func(kind string) []runtime.Object { return objects[runtime.Object](w, kind) }))
 			}
 			if c.Spares != nil {
 				get := func(kind, namespace, name string) runtime.Object {

@@ -40,7 +40,10 @@ var deployments = subject{
 func init() {
 	deployments.acts = []act{
 		{8, "the deployment is scaled", func(w *world) {
-			edit(w, "Deployment", "", nil, func(d *appsv1.Deployment) { d.Spec.Replicas = some(w, int32(0), 1, 3, 4, 10) })
+			edit(w, "Deployment", "", nil, func(d *appsv1.Deployment) {
+				d.Spec.Replicas = some(w, int32(0), 1,
+					3, 4, 10)
+			})
 		}},
 		{12, "the template changes", func(w *world) {
 			edit(w, "Deployment", "", nil, func(d *appsv1.Deployment) {
@@ -88,7 +91,8 @@ func init() {
 				case 0:
 					d.Status = appsv1.DeploymentStatus{}
 				case 1:
-					d.Status.Conditions = append(d.Status.Conditions, appsv1.DeploymentCondition{Type: "Odd", Status: "True"})
+					d.Status.Conditions = append(d.Status.Conditions, appsv1.DeploymentCondition{Type: "Odd",
+						Status: "True"})
 				case 2:
 					d.Status.CollisionCount = some(w, int32(0), 1)
 				default:
@@ -106,30 +110,32 @@ func (w *world) setsProgress() {
 			continue
 		}
 		name := s.Name
-		edit(w, "ReplicaSet", "status", func(s *appsv1.ReplicaSet) bool { return s.Name == name }, func(s *appsv1.ReplicaSet) {
-			n := int32(1)
-			if s.Spec.Replicas != nil {
-				n = *s.Spec.Replicas
-			}
-			if !w.in(5) {
-				s.Status.ObservedGeneration = s.Generation
-			}
-			s.Status.Replicas, s.Status.ReadyReplicas, s.Status.AvailableReplicas = n, n, n
-			if w.in(3) {
-				s.Status.ReadyReplicas = int32(w.n(int(n) + 1))
-				s.Status.AvailableReplicas = int32(w.n(int(s.Status.ReadyReplicas) + 1))
-			}
-			s.Status.FullyLabeledReplicas = s.Status.ReadyReplicas
-			if w.in(6) {
-				s.Status.Conditions = []appsv1.ReplicaSetCondition{{Type: appsv1.ReplicaSetReplicaFailure,
-					Status: corev1.ConditionTrue, Reason: "FailedCreate", Message: "quota", LastTransitionTime: w.now()}}
-			} else if w.in(2) {
-				s.Status.Conditions = nil
-			}
-			if w.in(2) {
-				s.Status.TerminatingReplicas = some(w, int32(0), 1)
-			}
-		})
+		edit(w, "ReplicaSet", "status", func(s *appsv1.ReplicaSet) bool { return s.Name == name },
+			func(s *appsv1.ReplicaSet) {
+				n := int32(1)
+				if s.Spec.Replicas != nil {
+					n = *s.Spec.Replicas
+				}
+				if !w.in(5) {
+					s.Status.ObservedGeneration = s.Generation
+				}
+				s.Status.Replicas, s.Status.ReadyReplicas, s.Status.AvailableReplicas = n, n, n
+				if w.in(3) {
+					s.Status.ReadyReplicas = int32(w.n(int(n) + 1))
+					s.Status.AvailableReplicas = int32(w.n(int(s.Status.ReadyReplicas) + 1))
+				}
+				s.Status.FullyLabeledReplicas = s.Status.ReadyReplicas
+				if w.in(6) {
+					s.Status.Conditions = []appsv1.ReplicaSetCondition{{Type: appsv1.ReplicaSetReplicaFailure,
+						Status: corev1.ConditionTrue, Reason: "FailedCreate", Message: "quota",
+						LastTransitionTime: w.now()}}
+				} else if w.in(2) {
+					s.Status.Conditions = nil
+				}
+				if w.in(2) {
+					s.Status.TerminatingReplicas = some(w, int32(0), 1)
+				}
+			})
 	}
 }
 
@@ -145,7 +151,8 @@ func (w *world) setEdited() {
 		case 3:
 			s.OwnerReferences = nil
 		case 4:
-			s.Annotations = with(s.Annotations, map[string]string{w.setAnnotation(): one(w, "1", "2", "9", "x", "", "1,2")})
+			s.Annotations = with(s.Annotations, map[string]string{w.setAnnotation(): one(w, "1", "2", "9", "x",
+				"", "1,2")})
 		default:
 			s.Finalizers = one(w, nil, []string{"example.com/odd"})
 		}

@@ -183,8 +183,9 @@ func (w *world) failurePolicy(perIndex bool) *batchv1.PodFailurePolicy {
 		if w.in(2) {
 			r.OnExitCodes = &batchv1.PodFailurePolicyOnExitCodesRequirement{
 				ContainerName: some(w, "c", "i"),
-				Operator:      one(w, batchv1.PodFailurePolicyOnExitCodesOpIn, batchv1.PodFailurePolicyOnExitCodesOpNotIn),
-				Values:        one(w, []int32{1}, []int32{42}, []int32{2, 3}, []int32{1, 2, 137}),
+				Operator: one(w, batchv1.PodFailurePolicyOnExitCodesOpIn,
+					batchv1.PodFailurePolicyOnExitCodesOpNotIn),
+				Values: one(w, []int32{1}, []int32{42}, []int32{2, 3}, []int32{1, 2, 137}),
 			}
 			if r.OnExitCodes.ContainerName != nil && *r.OnExitCodes.ContainerName == "i" && !w.in(2) {
 				r.OnExitCodes.ContainerName = nil

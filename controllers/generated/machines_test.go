@@ -128,7 +128,8 @@ func (w *world) machine(i int) {
 		one(w, "disk: ssd", "disk: hdd", ""), one(w, "", "", "unschedulable: true"))
 	if !w.in(4) {
 		w.merge(at, "", fields{"spec": fields{"taints": w.taints()}})
-		w.merge(at, "status", fields{"status": fields{"allocatable": one(w, nil, nil, fields{"pods": fmt.Sprint(w.n(4))}),
+		w.merge(at, "status", fields{"status": fields{"allocatable": one(w, nil, nil,
+			fields{"pods": fmt.Sprint(w.n(4))}),
 			"conditions": w.readiness()}})
 	}
 }

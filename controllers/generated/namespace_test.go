@@ -35,11 +35,13 @@ var namespaces = subject{
 		{8, "an object in it", (*world).tenant},
 		{16, "a namespace goes", func(w *world) { w.drop(w.someNamespace(), "", nil) }},
 		{5, "a namespace's finalizers", func(w *world) {
-			w.ask(w.someNamespace(), jsonPatch(`[{"op":"replace","path":"/metadata/labels","value":{"n":"%d"}}]`, w.n(9)))
+			w.ask(w.someNamespace(),
+				jsonPatch(`[{"op":"replace","path":"/metadata/labels","value":{"n":"%d"}}]`, w.n(9)))
 		}},
 		{8, "an object is let go", func(w *world) {
 			if all := w.there(tenants...); len(all) > 0 {
-				w.merge(one(w, all...), "", fields{"metadata": fields{"finalizers": one(w, nil, nil, []string{"a.b/c"})}})
+				w.merge(one(w, all...), "", fields{"metadata": fields{"finalizers": one(w, nil, nil,
+					[]string{"a.b/c"})}})
 			}
 		}},
 		{5, "a pod has stopped", func(w *world) {
@@ -49,7 +51,8 @@ var namespaces = subject{
 		}},
 		{4, "a pod ends", func(w *world) {
 			if all := w.there("Pod"); len(all) > 0 {
-				w.merge(one(w, all...), "status", fields{"status": fields{"phase": one(w, "Succeeded", "Failed", "Running")}})
+				w.merge(one(w, all...), "status", fields{"status": fields{"phase": one(w, "Succeeded", "Failed",
+					"Running")}})
 			}
 		}},
 		{2, "a definition", func(w *world) { w.define(one(w, definitions...)) }},

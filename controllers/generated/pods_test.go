@@ -64,7 +64,8 @@ func (w *world) podStatus() {
 			p.Status.Phase = one(w, corev1.PodPending, corev1.PodRunning, corev1.PodUnknown)
 		case 2:
 			p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{
-				Type: one(w, corev1.DisruptionTarget, "Odd"), Status: one(w, corev1.ConditionTrue, corev1.ConditionFalse)})
+				Type: one(w, corev1.DisruptionTarget, "Odd"), Status: one(w, corev1.ConditionTrue,
+					corev1.ConditionFalse)})
 		default:
 			n := int32(w.n(4))
 			s := corev1.ContainerStatus{Name: "c", RestartCount: n}
@@ -243,7 +244,8 @@ func (w *world) labels() map[string]string {
 func (w *world) annotations() map[string]string {
 	return map[string]string{one(w, "batch.kubernetes.io/job-completion-index", "note",
 		"batch.kubernetes.io/job-index-failure-count", "batch.kubernetes.io/job-index-ignored-failure-count",
-		"controller.kubernetes.io/pod-deletion-cost"): one(w, "0", "1", "2", "7", "-1", "-7", "x", "2147483647", "99999999999")}
+		"controller.kubernetes.io/pod-deletion-cost"): one(w, "0", "1", "2", "7", "-1", "-7", "x", "2147483647",
+		"99999999999")}
 }
 
 func (w *world) finalizers() []string {
@@ -341,7 +343,8 @@ func (w *world) selector(labels map[string]string) *metav1.LabelSelector {
 	s := &metav1.LabelSelector{MatchLabels: map[string]string{"app": labels["app"]}}
 	switch w.n(5) {
 	case 0:
-		s.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "odd", Operator: metav1.LabelSelectorOpDoesNotExist}}
+		s.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "odd",
+			Operator: metav1.LabelSelectorOpDoesNotExist}}
 	case 1:
 		s = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
 			{Key: "app", Operator: metav1.LabelSelectorOpIn, Values: []string{labels["app"]}},

@@ -30,7 +30,8 @@ var quotas = subject{
 		{6, "a quota", (*world).quota},
 		{8, "a quota is changed", func(w *world) {
 			if all := w.there("ResourceQuota"); len(all) > 0 {
-				w.merge(one(w, all...), "", one(w, fields{"spec": fields{"hard": fields{w.quotaName(): fmt.Sprint(w.n(9))}}},
+				w.merge(one(w, all...), "", one(w,
+					fields{"spec": fields{"hard": fields{w.quotaName(): fmt.Sprint(w.n(9))}}},
 					fields{"spec": fields{"hard": fields{w.quotaName(): nil}}},
 					fields{"metadata": fields{"labels": fields{"n": fmt.Sprint(w.n(9))}}}))
 			}
@@ -103,7 +104,8 @@ func (w *world) quota() {
 	}
 	if w.in(3) {
 		hard = []string{`pods: "20"`}
-		scope = one(w, "scopes: [Terminating]", "scopes: [NotTerminating]", "scopes: [BestEffort]", "scopes: [NotBestEffort]",
+		scope = one(w, "scopes: [Terminating]", "scopes: [NotTerminating]", "scopes: [BestEffort]",
+			"scopes: [NotBestEffort]",
 			"scopeSelector: {matchExpressions: [{scopeName: PriorityClass, operator: Exists}]}")
 	}
 	w.make(place{"ResourceQuota", one(w, "default", "default", "kube-system"), one(w, "q", "r", "s")},
@@ -149,11 +151,15 @@ var ttls = subject{
 		{6, "a Job", (*world).brief},
 		{14, "a Job ends", (*world).jobEnds},
 		{6, "a Job's time", func(w *world) {
-			edit(w, "Job", "", nil, func(j *batchv1.Job) { j.Spec.TTLSecondsAfterFinished = some(w, int32(0), 5, 60, 100) })
+			edit(w, "Job", "", nil, func(j *batchv1.Job) {
+				j.Spec.TTLSecondsAfterFinished = some(w, int32(0), 5,
+					60, 100)
+			})
 		}},
 		{4, "a Job's condition", func(w *world) {
 			edit(w, "Job", "status", nil, func(j *batchv1.Job) {
-				j.Status.Conditions = append([]batchv1.JobCondition{{Type: one(w, batchv1.JobSuspended, batchv1.JobFailed),
+				j.Status.Conditions = append([]batchv1.JobCondition{{Type: one(w, batchv1.JobSuspended,
+					batchv1.JobFailed),
 					Status: corev1.ConditionFalse, LastTransitionTime: w.around()}}, j.Status.Conditions...)
 			})
 		}},

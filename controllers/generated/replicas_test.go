@@ -49,7 +49,10 @@ var replicationControllers = subject{
 func init() {
 	replicaSets.acts = []act{
 		{8, "the set is scaled", func(w *world) {
-			edit(w, "ReplicaSet", "", nil, func(s *appsv1.ReplicaSet) { s.Spec.Replicas = some(w, int32(0), 1, 2, 3, 6) })
+			edit(w, "ReplicaSet", "", nil, func(s *appsv1.ReplicaSet) {
+				s.Spec.Replicas = some(w, int32(0), 1,
+					2, 3, 6)
+			})
 		}},
 		{3, "the set changes", func(w *world) {
 			edit(w, "ReplicaSet", "", nil, func(s *appsv1.ReplicaSet) {
@@ -69,7 +72,8 @@ func init() {
 				case 0:
 					s.Status = appsv1.ReplicaSetStatus{}
 				case 1:
-					s.Status.Conditions = append(s.Status.Conditions, appsv1.ReplicaSetCondition{Type: "Odd", Status: "True"})
+					s.Status.Conditions = append(s.Status.Conditions, appsv1.ReplicaSetCondition{Type: "Odd",
+						Status: "True"})
 				default:
 					s.Status.ObservedGeneration = 0
 				}

@@ -42,7 +42,10 @@ var statefulSets = subject{
 func init() {
 	statefulSets.acts = []act{
 		{8, "the set is scaled", func(w *world) {
-			edit(w, "StatefulSet", "", nil, func(s *appsv1.StatefulSet) { s.Spec.Replicas = some(w, int32(0), 1, 2, 3, 4) })
+			edit(w, "StatefulSet", "", nil, func(s *appsv1.StatefulSet) {
+				s.Spec.Replicas = some(w, int32(0), 1,
+					2, 3, 4)
+			})
 		}},
 		{10, "the template changes", func(w *world) {
 			edit(w, "StatefulSet", "", nil, func(s *appsv1.StatefulSet) {
@@ -72,8 +75,9 @@ func init() {
 		{5, "a member comes from elsewhere", (*world).memberMade},
 		{3, "a pod is not itself", func(w *world) {
 			if w.in(2) {
-				w.Cluster.Fail(host.FailedRequest{Process: w.process().Name, Verb: fakeapi.Update, Kind: "Pod", Code: 409,
-					Nth: 1 + w.n(2)})
+				w.Cluster.Fail(host.FailedRequest{Process: w.process().Name, Verb: fakeapi.Update, Kind: "Pod",
+					Code: 409,
+					Nth:  1 + w.n(2)})
 			}
 			edit(w, "Pod", "", nil, func(p *corev1.Pod) {
 				p.Labels = map[string]string{}
@@ -108,7 +112,8 @@ func (w *world) statefulSet() {
 		Selector: w.selector(labels), Template: w.template(labels, corev1.RestartPolicyAlways),
 		UpdateStrategy: w.setStrategy(), MinReadySeconds: int32(one(w, 0, 0, 2, 30)),
 		RevisionHistoryLimit: some(w, int32(0), 1, 2), Ordinals: w.ordinals(),
-		PodManagementPolicy:                  one(w, "", appsv1.OrderedReadyPodManagement, appsv1.ParallelPodManagement),
+		PodManagementPolicy: one(w, "", appsv1.OrderedReadyPodManagement,
+			appsv1.ParallelPodManagement),
 		PersistentVolumeClaimRetentionPolicy: w.retention()}
 	for _, name := range []string{"data", "log"}[:w.n(3)] {
 		c := corev1.PersistentVolumeClaim{Spec: corev1.PersistentVolumeClaimSpec{
@@ -168,7 +173,8 @@ func (w *world) setStrategy() appsv1.StatefulSetUpdateStrategy {
 }
 
 func (w *world) ordinals() *appsv1.StatefulSetOrdinals {
-	return some(w, appsv1.StatefulSetOrdinals{}, appsv1.StatefulSetOrdinals{Start: 1}, appsv1.StatefulSetOrdinals{Start: 3})
+	return some(w, appsv1.StatefulSetOrdinals{}, appsv1.StatefulSetOrdinals{Start: 1},
+		appsv1.StatefulSetOrdinals{Start: 3})
 }
 
 func (w *world) retention() *appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy {
@@ -200,7 +206,8 @@ func (w *world) claimEdited() {
 				c.OwnerReferences[i].Controller = some(w, false)
 			}
 		default:
-			c.OwnerReferences = append(c.OwnerReferences[:len(c.OwnerReferences):len(c.OwnerReferences)], w.claimOwners()...)
+			c.OwnerReferences = append(c.OwnerReferences[:len(c.OwnerReferences):len(c.OwnerReferences)],
+				w.claimOwners()...)
 		}
 	})
 }
@@ -213,7 +220,8 @@ func (w *world) claimOwners() []metav1.OwnerReference {
 		list[0].Kind = one(w, list[0].Kind, "Pod", "StatefulSet")
 	}
 	if p := w.pod(); p != nil && w.in(2) {
-		r := metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: p.Name, UID: p.UID, Controller: some(w, true, false)}
+		r := metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: p.Name, UID: p.UID, Controller: some(w,
+			true, false)}
 		if w.in(3) {
 			r.UID = "0f0f0f0f-0000-4000-8000-000000000002"
 		}
@@ -254,7 +262,8 @@ func (w *world) revisionEdited() {
 	case 1:
 		r := one(w, list...).DeepCopy()
 		w.names++
-		r.ObjectMeta = metav1.ObjectMeta{Name: fmt.Sprintf("h%d", w.names), Labels: r.Labels, OwnerReferences: w.owners()}
+		r.ObjectMeta = metav1.ObjectMeta{Name: fmt.Sprintf("h%d", w.names), Labels: r.Labels,
+			OwnerReferences: w.owners()}
 		r.Revision = int64(w.n(5))
 		if w.in(2) { // of the same template, as it was stored before there was a default
 			r.Data.Raw = bytes.Replace(r.Data.Raw, []byte(`"dnsPolicy":"ClusterFirst",`), nil, 1)

@@ -137,8 +137,9 @@ func (w *world) damaged() *fakeapi.Server {
 
 // unreadable is a selector that nobody can read, or that selects nothing, or all.
 func (w *world) unreadable() *metav1.LabelSelector {
-	return one(w, nil, &metav1.LabelSelector{}, &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
-		{Key: "app", Operator: "Resembles", Values: []string{"x"}}}})
+	return one(w, nil, &metav1.LabelSelector{},
+		&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+			{Key: "app", Operator: "Resembles", Values: []string{"x"}}}})
 }
 
 // begin starts the controllers, before or after there is something to do.

@@ -32,7 +32,7 @@ func main() {
 		o.By = strings.Split(*by, ",")
 	}
 	if (o.By != nil || o.Checks != "" || o.Again != "") && o.Write != "" {
-		fmt.Fprintln(os.Stderr, "mutate: --write is for what all checks kill of all, without --by, --checks and --again")
+		fmt.Fprintln(os.Stderr, "mutate: --write is for all mutants and checks, without --by, --checks and --again")
 		os.Exit(2)
 	}
 	ok, err := mutate.Main(&o, os.Stdout, os.Stderr)
