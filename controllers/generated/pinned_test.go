@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -53,6 +54,12 @@ const (
 // pin rewrites what is pinned: of the first worlds in which the controller does enough, and not
 // too much.
 func (s *subject) pin(t *testing.T) {
+	told, _ := filepath.Glob(s.told("[0-9]*"))
+	for _, old := range told {
+		if err := os.Remove(old); err != nil {
+			t.Fatal(err)
+		}
+	}
 	var lines []string
 	least := leastWrites
 	if s.apart {
