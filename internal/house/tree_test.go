@@ -35,7 +35,7 @@ var kept = []struct {
 	{"controllers/states/testdata/", `[a-z-]+\.txtar`, "controllers/states/states_test.go",
 		"worlds with the states that they come to"},
 	{"fakeapi/testdata/vectors/", `.*\.(json|jsonl|gz)`, "internal/recorded", "what the real server answered"},
-	{"fakeapi/httpapi/testdata/checks/", `[a-z]+\.jsonl`, "fakeapi/httpapi/checks_test.go",
+	{"fakeapi/httpapi/testdata/checks/", `[a-z]+\.jsonl|README\.md`, "fakeapi/httpapi/checks_test.go",
 		"what upstream's own checks say of objects"},
 	{"fakeapi/httpapi/internal/discovery/", `resources\.txt`, "fakeapi/httpapi/internal/discovery/resources.go",
 		"the table of resources, embedded"},

@@ -79,6 +79,7 @@ func certificateCells(o *certificatesv1.CertificateSigningRequest, now time.Time
 // server describes the column by it.
 const oldSigner = "Requested signer for the request. It is a qualified name in the form: `scope-hostname.io/name`. " +
 	"If empty, it will be defaulted:\n 1. If it's a kubelet client certificate, it is assigned\n    " +
-	"\"kubernetes.io/kube-apiserver-client-kubelet\".\n 2. If it's a kubelet serving certificate, it is assigned\n    " +
+	"\"kubernetes.io/kube-apiserver-client-kubelet\".\n 2. If it's a kubelet serving certificate, it is " +
+	"assigned\n    " +
 	"\"kubernetes.io/kubelet-serving\".\n 3. Otherwise, it is assigned \"kubernetes.io/legacy-unknown\".\n" +
 	"Distribution of trust for signers happens out of band. You can select on this field using `spec.signerName`."
