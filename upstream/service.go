@@ -23,10 +23,10 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// Where the addresses and node ports of Services are from, as in a cluster that is
-// told nothing else.
+// Where the addresses and node ports of Services are from, as kubeadm has it: the Service
+// of the server itself is among them.
 var (
-	serviceRange = net.IPNet{IP: net.IPv4(10, 0, 0, 0), Mask: net.CIDRMask(24, 32)}
+	serviceRange = net.IPNet{IP: net.IPv4(10, 96, 0, 0).To4(), Mask: net.CIDRMask(12, 32)}
 	nodePorts    = utilnet.PortRange{Base: 30000, Size: 2768}
 )
 
