@@ -27,7 +27,7 @@ settle
 get widgets
 hash
 ----
-23a3143a3d66c16d
+67bfc6eacb5f5703
 `
 	flip := `[{"op":"replace","path":"/spec/versions/0/storage","value":false},` +
 		`{"op":"replace","path":"/spec/versions/1/storage","value":true}]`

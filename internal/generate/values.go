@@ -49,7 +49,7 @@ var (
 	eithers    = []intstr.IntOrString{intstr.FromInt32(1), intstr.FromInt32(0), intstr.FromInt32(-1),
 		intstr.FromInt32(80), intstr.FromInt32(70000), intstr.FromString("25%"), intstr.FromString("150%"),
 		intstr.FromString("http"), intstr.FromString(""), intstr.FromString("Bad!"), intstr.FromString("-5%")}
-	raws = []string{`{"a":1}`, `{"kind":"X","apiVersion":"v1"}`, `5`, `null`}
+	raws = []string{`{"a":1}`, `{"apiVersion":"v1","kind":"X"}`, `5`, `null`}
 )
 
 // atoms are types whose values are made whole.
