@@ -73,6 +73,25 @@ type fatal struct {
 // kubectl runs one command. What it writes to both its outputs comes back as
 // one text, a last line "[exit N]" included when it fails.
 func (s *session) kubectl(args []string, out *output) {
+	server, empty := address, os.DevNull
+	flags := newFlags(out)
+	flags.APIServer, flags.KubeConfig, flags.CacheDir = &server, &empty, &s.cache
+	flags.WithWrapConfigFn(func(c *rest.Config) *rest.Config {
+		c.Transport, c.QPS = s.transport, -1
+		return c
+	})
+	runKubectl(s.ctx, flags, args, out)
+}
+
+// newFlags are the flags that say which server a command is for.
+func newFlags(out *output) *genericclioptions.ConfigFlags {
+	const discoveryBurst = 300
+	streams := genericiooptions.IOStreams{In: os.Stdin, Out: out, ErrOut: out}
+	return genericclioptions.NewConfigFlags(true).WithDiscoveryBurst(discoveryBurst).WithDiscoveryQPS(
+		-1).WithWarningPrinter(streams)
+}
+
+func runKubectl(ctx context.Context, flags *genericclioptions.ConfigFlags, args []string, out *output) {
 	defer func() {
 		if f, ok := recover().(fatal); ok {
 			out.line(f.message)
@@ -80,21 +99,13 @@ func (s *session) kubectl(args []string, out *output) {
 		}
 	}()
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: out, ErrOut: out}
-	server, empty, discoveryBurst := address, os.DevNull, 300
-	flags := genericclioptions.NewConfigFlags(true).WithDiscoveryBurst(discoveryBurst).WithDiscoveryQPS(
-		-1).WithWarningPrinter(streams)
-	flags.APIServer, flags.KubeConfig, flags.CacheDir = &server, &empty, &s.cache
-	flags.WithWrapConfigFn(func(c *rest.Config) *rest.Config {
-		c.Transport, c.QPS = s.transport, -1
-		return c
-	})
 	cmd := kubectl.NewKubectlCommand(
 		kubectl.KubectlOptions{Arguments: append([]string{"kubectl"}, args...), ConfigFlags: flags, IOStreams: streams})
 	cmd.SetArgs(args)
 	cmd.SetOut(out)
 	cmd.SetErr(out)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	if err := cmd.ExecuteContext(s.ctx); err != nil {
+	if err := cmd.ExecuteContext(ctx); err != nil {
 		out.line("error: " + err.Error())
 		out.line("[exit 1]")
 	}
