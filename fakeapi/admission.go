@@ -164,10 +164,7 @@ func (c *call) admitPosted(obj runtime.Object, dryRun bool) error {
 			return err
 		}
 	}
-	if c.hooked(validatingHooks) {
-		return c.reviewed(admissionv1.Create, obj, nil, dryRun)
-	}
-	return nil
+	return c.validated(admissionv1.Create, obj, nil, dryRun)
 }
 
 // reviewDelete asks the webhooks about a deletion.
@@ -181,8 +178,18 @@ func (c *call) reviewDelete(old *entry, dryRun bool) error {
 			return err
 		}
 	}
+	return c.validated(admissionv1.Delete, nil, old.obj, dryRun)
+}
+
+// validated asks policies and then webhooks whether a request may go on.
+func (c *call) validated(op admissionv1.Operation, obj, old runtime.Object, dryRun bool) error {
+	if c.hooked(policyBindings) {
+		if err := c.judged(op, obj, old, dryRun); err != nil {
+			return err
+		}
+	}
 	if c.hooked(validatingHooks) {
-		return c.reviewed(admissionv1.Delete, nil, old.obj, dryRun)
+		return c.reviewed(op, obj, old, dryRun)
 	}
 	return nil
 }

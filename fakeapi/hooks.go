@@ -151,14 +151,19 @@ func (c *call) send(h *webhook.Hook, a *webhook.Attributes, f *forms) (*admissio
 		return nil, failed("received invalid webhook response", err)
 	}
 	for _, text := range answer.Response.Warnings {
-		if text != "" && !slices.Contains(c.warnings, text) {
-			c.warnings = append(c.warnings, text)
-		}
+		c.warn(text)
 	}
 	if !answer.Response.Allowed {
 		return nil, webhook.Denial(h.Name, answer.Response.Result)
 	}
 	return answer.Response, nil
+}
+
+// warn adds a warning, once.
+func (c *call) warn(text string) {
+	if text != "" && !slices.Contains(c.warnings, text) {
+		c.warnings = append(c.warnings, text)
+	}
 }
 
 func (s *Server) endpointOf(h *webhook.Hook) *webhook.Endpoint {

@@ -48,6 +48,8 @@ var (
 	ingressClassKind  = kindOf(&networkingv1.IngressClass{})
 	mutatingHooks     = kindOf(&registration.MutatingWebhookConfiguration{})
 	validatingHooks   = kindOf(&registration.ValidatingWebhookConfiguration{})
+	policyKind        = kindOf(&registration.ValidatingAdmissionPolicy{})
+	policyBindings    = kindOf(&registration.ValidatingAdmissionPolicyBinding{})
 )
 
 func kindsOf(rows []*registry.Kind) []*Kind {

@@ -38,10 +38,7 @@ func (c *call) permitCreate(obj runtime.Object, m metav1.Object, dryRun bool) er
 	if err != nil {
 		return c.errForbidden(m, err)
 	}
-	if c.hooked(validatingHooks) {
-		return c.reviewed(admissionv1.Create, obj, nil, dryRun)
-	}
-	return nil
+	return c.validated(admissionv1.Create, obj, nil, dryRun)
 }
 
 // permitUpdate is permitCreate for a change. onlyMeta says that it is one of metadata
@@ -68,10 +65,10 @@ func (c *call) permitUpdate(obj runtime.Object, old *entry, m metav1.Object, onl
 	if err != nil {
 		return c.errForbidden(m, err)
 	}
-	if c.hooked(validatingHooks) && !c.posted() {
-		return c.reviewed(admissionv1.Update, obj, old.obj, dryRun)
+	if c.posted() {
+		return nil
 	}
-	return nil
+	return c.validated(admissionv1.Update, obj, old.obj, dryRun)
 }
 
 func (c *call) limitClaim(claim *corev1.PersistentVolumeClaim) error {

@@ -14,7 +14,6 @@ var inert = map[string]string{
 	"csidrivers": unattached, "csinodes": unattached, "csistoragecapacities": unattached,
 	"volumeattachments": unattached, "volumeattributesclasses": "no volume is changed",
 
-	"validatingadmissionpolicies": unevaluated, "validatingadmissionpolicybindings": unevaluated,
 	"mutatingadmissionpolicies": unevaluated, "mutatingadmissionpolicybindings": unevaluated,
 
 	"flowschemas": unqueued, "prioritylevelconfigurations": unqueued,

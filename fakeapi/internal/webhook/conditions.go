@@ -35,8 +35,8 @@ var compiler = sync.OnceValue(func() cel.ConditionCompiler {
 
 var compiledConditions crdschema.Memo[cel.ConditionEvaluator]
 
-// everybody may do everything.
-var everybody = authorizer.AuthorizerFunc(func(context.Context, authorizer.Attributes) (authorizer.Decision, string,
+// Everybody may do everything: what authorizer answers to expressions.
+var Everybody = authorizer.AuthorizerFunc(func(context.Context, authorizer.Attributes) (authorizer.Decision, string,
 	error) {
 	return authorizer.DecisionAllow, "", nil
 })
@@ -68,7 +68,7 @@ func Meets(conditions []registration.MatchCondition, v *admission.VersionedAttri
 	request := cel.CreateAdmissionRequest(v.Attributes, metav1.GroupVersionResource(to.Resource),
 		metav1.GroupVersionKind(to.Kind))
 	results, _, err := evaluator.ForInput(context.Background(), v, request,
-		cel.OptionalVariableBindings{Authorizer: everybody}, nil, celconfig.RuntimeCELCostBudgetMatchConditions)
+		cel.OptionalVariableBindings{Authorizer: Everybody}, nil, celconfig.RuntimeCELCostBudgetMatchConditions)
 	if err != nil {
 		return false, err
 	}

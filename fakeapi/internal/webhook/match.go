@@ -18,7 +18,8 @@ type Rules struct {
 	Equivalent          bool // any form of a resource will do
 	Rules               []registration.RuleWithOperations
 	Not                 []registration.RuleWithOperations // that are not meant after all
-	Names               [][]string                        // by rule: the names that are meant; none: all
+	Names, NotNames     [][]string                        // by rule: the names that are meant; none: all
+	All                 bool                              // whatever is not meant after all
 }
 
 // Match finds the form in which the object of a request is meant; ok says whether it is.
@@ -45,10 +46,15 @@ func (r *Rules) Match(a *Attributes, others []Target, labelsOf func(namespace st
 // target is the first form that a rule is about.
 func (r *Rules) target(a *Attributes, others []Target) (Target, bool) {
 	own := Target{a.Kind, a.Resource}
-	if r.any(r.Not, nil, a, a.Resource) {
+	if r.any(r.Not, r.NotNames, a, a.Resource) {
 		return own, false
 	}
-	if r.any(r.Rules, r.Names, a, a.Resource) {
+	for i := 0; r.Equivalent && i < len(others); i++ {
+		if r.any(r.Not, r.NotNames, a, others[i].Resource) {
+			return own, false
+		}
+	}
+	if r.All || r.any(r.Rules, r.Names, a, a.Resource) {
 		return own, true
 	}
 	if !r.Equivalent {
@@ -57,7 +63,7 @@ func (r *Rules) target(a *Attributes, others []Target) (Target, bool) {
 	for i := range r.Rules {
 		for _, other := range others {
 			if r.any(r.Rules[i:i+1], r.namesOf(i), a, other.Resource) {
-				return other, !r.any(r.Not, nil, a, other.Resource)
+				return other, true
 			}
 		}
 	}
