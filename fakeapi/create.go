@@ -45,7 +45,8 @@ func (c *call) create() Response {
 
 // insert admits, validates and stores a new object of which c is the owner.
 func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response {
-	if err := c.admitCreate(obj, m); err != nil {
+	calls := c.s.calls
+	if err := c.admitCreate(obj, m, dryRun); err != nil {
 		return refuse(err)
 	}
 	t := c.s.writable(c.k)
@@ -71,6 +72,18 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 		return refuse(err)
 	}
 	if err := c.permitCreate(obj, m, dryRun); err != nil {
+		return refuse(err)
+	}
+	if err := c.keep(obj); err != nil {
+		return refuse(err)
+	}
+	if c.s.calls != calls {
+		if c.s.current(c.k) != c.k {
+			return refuse(c.errRedefined())
+		}
+		t = c.s.writable(c.k)
+	}
+	if err := c.charge(obj, nil, m, dryRun); err != nil {
 		return refuse(err)
 	}
 	if rv := m.GetResourceVersion(); rv != "" {
