@@ -4,27 +4,22 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/util/cert"
 
-	"github.com/threelaws/threelaws/cli"
 	"github.com/threelaws/threelaws/kubectltest/operator"
 )
 
 // site is a server that serves as "threelaws serve" does, and an operator's files.
 type site struct {
-	t          *testing.T
-	dir        string
-	kubeconfig string
-	port       int // where the operator's webhooks listen
+	*served
+	port int // where the operator's webhooks listen
 }
 
 // TestOperator installs an operator of kubebuilder's shape by "kubectl apply -k", from the
@@ -74,28 +69,8 @@ func (s *site) refusals() {
 
 // newSite starts a server with the controllers that the operator relies on.
 func newSite(t *testing.T) *site {
-	s := &site{t: t, dir: t.TempDir()}
-	s.kubeconfig = filepath.Join(s.dir, "kubeconfig")
+	s := &site{served: serve(t, "--controllers=all")}
 	s.files()
-	ctx, cancel := context.WithCancel(context.Background())
-	r, w := io.Pipe()
-	code := make(chan int, 1)
-	go func() {
-		code <- cli.Command{Registry: cli.Builtin(), Bare: true, Name: "threelaws", Out: w, Err: io.Discard}.Run(ctx,
-			[]string{"serve", "--controllers=all", "--kubeconfig", s.kubeconfig})
-		w.Close()
-	}()
-	t.Cleanup(func() {
-		cancel()
-		if c := <-code; c != 0 {
-			t.Errorf("serve ended with %d", c)
-		}
-	})
-	var url string
-	if _, err := fmt.Fscanf(r, "serving on %s\n", &url); err != nil {
-		t.Fatal(err)
-	}
-	go io.Copy(io.Discard, r)
 	return s
 }
 
@@ -178,25 +153,4 @@ func (s *site) apply(name, spec string, want ...string) {
 	s.write(name+".yaml", fmt.Sprintf("apiVersion: web.example.com/v1\nkind: Site\nmetadata: {name: %s}\nspec: {%s}\n",
 		name, spec))
 	s.want("apply -f "+name+".yaml", want...)
-}
-
-// want runs kubectl and asks that it says all of what is wanted.
-func (s *site) want(args string, want ...string) {
-	s.t.Helper()
-	var out output
-	flags := newFlags(&out)
-	cache := filepath.Join(s.dir, "cache")
-	flags.KubeConfig, flags.CacheDir = &s.kubeconfig, &cache
-	list := strings.Fields(args)
-	for i, a := range list {
-		if strings.HasPrefix(a, "config/") || strings.HasSuffix(a, ".yaml") {
-			list[i] = filepath.Join(s.dir, a)
-		}
-	}
-	runKubectl(context.Background(), flags, list, &out)
-	for _, w := range want {
-		if !strings.Contains(out.String(), w) {
-			s.t.Fatalf("kubectl %s: want %q in\n%s", args, w, out.String())
-		}
-	}
 }

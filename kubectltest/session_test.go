@@ -20,6 +20,7 @@ import (
 	"k8s.io/klog/v2"
 	kubectl "k8s.io/kubectl/pkg/cmd"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	crlog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
@@ -178,5 +179,6 @@ func (o *output) line(text string) {
 func quiet() {
 	cmdutil.BehaviorOnFatal(func(message string, code int) { panic(fatal{message, code}) })
 	klog.SetLogger(logr.Discard())
+	crlog.SetLogger(logr.Discard())
 	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1] // the other one sleeps until real time
 }
