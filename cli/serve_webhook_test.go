@@ -38,14 +38,14 @@ func TestServeCallsWebhooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := s.post(t, "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations", fmt.Sprintf(
-		`{"metadata":{"name":"m"},"webhooks":[{"name":"m.example.com","sideEffects":"None","admissionReviewVersions":["v1"],
-		"clientConfig":{"url":%q,"caBundle":%s},"rules":[{"operations":["CREATE"],"apiGroups":[""],"apiVersions":["v1"],
+		`{"metadata":{"name":"m"},"webhooks":[{"name":"m.example.com","sideEffects":"None",
+		"admissionReviewVersions":["v1"],"clientConfig":{"url":%q,"caBundle":%s},"rules":[{"operations":["CREATE"],"apiGroups":[""],"apiVersions":["v1"],
 		"resources":["pods"]}]}]}`, hook.URL, bundle))
 	if got.code != 201 || len(got.warnings) > 0 {
 		t.Fatalf("%d %s, warnings %q", got.code, got.body, got.warnings)
 	}
-	s.post(t, "/apis/apps/v1/namespaces/default/replicasets", `{"metadata":{"name":"r"},"spec":{"replicas":3,"selector":`+
-		`{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c",`+
+	s.post(t, "/apis/apps/v1/namespaces/default/replicasets", `{"metadata":{"name":"r"},"spec":{"replicas":3,`+
+		`"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c",`+
 		`"image":"i"}]}}}}`)
 	pods := map[string]bool{}
 	s.until(t, "/api/v1/namespaces/default/pods", func(_ string, p *corev1.Pod) bool {

@@ -98,7 +98,8 @@ func TestValidatingWebhooks(t *testing.T) {
 	var seen []string
 	no := &metav1.Status{Message: "not you", Code: 403, Reason: metav1.StatusReasonForbidden}
 	s := New(Options{Webhooks: answers{"v.example.com": func(r *asked) *answer {
-		seen = append(seen, fmt.Sprintf("%s %s %s/%s %v %v %s %s", r.Operation, r.Resource.Resource, r.Namespace, r.Name,
+		seen = append(seen, fmt.Sprintf("%s %s %s/%s %v %v %s %s", r.Operation, r.Resource.Resource, r.Namespace,
+			r.Name,
 			r.Object.Raw != nil, r.OldObject.Raw != nil, r.UserInfo.Username, r.RequestKind.Kind))
 		if r.Name == "bad" {
 			return &answer{Result: no, Warnings: []string{"w", "w"}}
@@ -120,7 +121,8 @@ func TestValidatingWebhooks(t *testing.T) {
 	must(t, s, &Request{Verb: DeleteCollection, Kind: configMapKind, Namespace: "default",
 		List: metav1.ListOptions{FieldSelector: "metadata.name=good"}})
 	want := []string{"CREATE configmaps default/good true false admin ConfigMap",
-		"DELETE configmaps default/bad false true admin ConfigMap", "UPDATE configmaps default/bad true true admin ConfigMap",
+		"DELETE configmaps default/bad false true admin ConfigMap",
+		"UPDATE configmaps default/bad true true admin ConfigMap",
 		"DELETE configmaps default/ false true admin ConfigMap"}
 	if !slices.Equal(seen, want) {
 		t.Errorf("asked %q, want %q", seen, want)
@@ -150,7 +152,8 @@ func TestWebhookAnswers(t *testing.T) {
 			return &answer{UID: "x"}
 		}, 500, true, `expected response.uid=`, false},
 		{"nobody", nil, 500, true, `failed to call webhook: nobody answers it here`, true},
-		{"a patch of a validating one", allow(`[]`), 500, true, `validating webhook may not return response.patch`, false},
+		{"a patch of a validating one", allow(`[]`), 500, true, `validating webhook may not return response.patch`,
+			false},
 		{"a patch without a type", func(*asked) *answer {
 			return &answer{Allowed: true, Patch: []byte("[]")}
 		}, 500, true, `webhook returned response.patch but not response.patchType`, true},
