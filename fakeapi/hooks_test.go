@@ -93,6 +93,23 @@ func TestMutatingWebhooks(t *testing.T) {
 	}
 }
 
+// What a webhook makes of a change of metadata alone is judged as a whole, and stored.
+func TestMutatingWebhooksOfMetadata(t *testing.T) {
+	patch := ""
+	s := New(Options{Webhooks: answers{"m.example.com": func(r *asked) *answer { return allow(patch)(r) }}})
+	must(t, s, configMap("x", map[string]string{"a": "b"}))
+	configure(t, s, mutatingHooks, "m", "")
+	same := &Request{Verb: Patch, Kind: configMapKind, Namespace: "default", Name: "x",
+		PatchType: types.MergePatchType, Patch: []byte(`{"metadata":{"labels":{"a":"b"}}}`)}
+	patch = `[{"op":"add","path":"/data","value":{"no key":"v"}}]`
+	refused(t, s, same, 422, `data[no key]: Invalid value`)
+	patch = `[{"op":"add","path":"/data","value":{"key":"v"}}]`
+	must(t, s, same)
+	if m := s.Lookup(configMapKind, "default", "x").(*corev1.ConfigMap); m.Data["key"] != "v" {
+		t.Errorf("stored is %v", m.Data)
+	}
+}
+
 // What a validating webhook says of every operation is heard, in the words of the real server.
 func TestValidatingWebhooks(t *testing.T) {
 	var seen []string
