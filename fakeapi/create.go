@@ -82,6 +82,7 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 			return refuse(c.errRedefined())
 		}
 		t = c.s.writable(c.k)
+		c.identify(m, key, dryRun)
 	}
 	if err := c.charge(obj, nil, m, dryRun); err != nil {
 		return refuse(err)
@@ -110,6 +111,19 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	}
 	c.commit(t, nil, key, obj, m).lazy = c.lazy
 	return Response{Object: obj, Code: http.StatusCreated}
+}
+
+// identify gives a new object the uid of its incarnation once more: while a webhook was asked
+// about it, others may have made and deleted one of its name.
+func (c *call) identify(m metav1.Object, key string, dryRun bool) {
+	id := uid(c.k, key, c.s.tables[c.k.ordinal].gone(key)+c.s.born)
+	if dryRun || id == m.GetUID() {
+		return
+	}
+	m.SetUID(id)
+	if c.kept != nil {
+		metadata.Of(c.kept).SetUID(id)
+	}
 }
 
 func (c *call) beforeCreate(obj runtime.Object, m metav1.Object) error {

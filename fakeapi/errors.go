@@ -108,5 +108,6 @@ func (c *call) errRedefined() error {
 // errUnlisted is the answer to a list or a watch while some object cannot be converted:
 // in the real server the cache of the version does not come up.
 func errUnlisted(k *Kind, err error) error {
-	return apierrors.NewTooManyRequests(fmt.Sprintf("storage is (re)initializing: failed to list %v: %v", k.GVK, err), 1)
+	text := fmt.Sprintf("storage is (re)initializing: failed to list %v: %v", k.GVK, err)
+	return apierrors.NewTooManyRequests(text, 1)
 }

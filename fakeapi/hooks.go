@@ -22,6 +22,11 @@ func (c *call) hooked(configurations *Kind) bool {
 	return c.s.tables[configurations.ordinal].objects.Len() > 0 && !c.itself && !webhook.Exempt(c.k.GVK)
 }
 
+// mayAsk says that a webhook may be called before the request is over.
+func (c *call) mayAsk() bool {
+	return c.s.caller != nil && (c.k.ask != nil || c.hooked(mutatingHooks) || c.hooked(validatingHooks))
+}
+
 // hooks are the webhooks of a kind of configuration, in the order in which they are asked.
 func (c *call) hooks(configurations *Kind) (all []webhook.Hook) {
 	c.s.tables[configurations.ordinal].each("", func(e *entry) bool {

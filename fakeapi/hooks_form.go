@@ -77,9 +77,8 @@ func (c *call) back(obj runtime.Object, a *webhook.Attributes, f *forms) (runtim
 }
 
 // complete fills in what a webhook has left open.
-func (f *forms) complete(obj runtime.Object) error {
+func (f *forms) complete(obj runtime.Object) {
 	if f.as != nil && f.as.Default != nil {
 		f.as.Default(obj)
 	}
-	return nil
 }

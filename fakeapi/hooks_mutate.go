@@ -118,9 +118,15 @@ func (c *call) askMutating(h *webhook.Hook, a *webhook.Attributes, f *forms) (ch
 	if err != nil {
 		return false, apierrors.NewInternalError(err)
 	}
+	f.complete(out)
 	changed = !equality.Semantic.DeepEqual(f.obj, out)
 	if out, err = c.back(out, a, f); err != nil {
 		return false, apierrors.NewInternalError(err)
+	}
+	if f.as != nil {
+		if err := c.decoded(out); err != nil {
+			return false, err
+		}
 	}
 	replaceContent(a.Object, out)
 	return changed, nil
@@ -143,14 +149,14 @@ func (c *call) patchedBy(patch jsonpatch.Patch, f *forms) (runtime.Object, error
 		if u.GroupVersionKind() != f.to.Kind {
 			return nil, errors.New("the patch makes the object one of another kind")
 		}
-		return u, f.complete(u)
+		return u, nil
 	}
 	out := reflect.New(reflect.TypeOf(f.obj).Elem()).Interface().(runtime.Object)
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, out); err != nil {
 		return nil, err
 	}
 	out.GetObjectKind().SetGroupVersionKind(f.to.Kind)
-	return out, f.complete(out)
+	return out, nil
 }
 
 // replaceContent makes obj what from is; both are of one Go type.

@@ -15,12 +15,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// answers are functions for webhooks, by name.
-type answers = map[string]func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
+type (
+	asked  = admissionv1.AdmissionRequest
+	answer = admissionv1.AdmissionResponse
+	// answers are functions for webhooks, by name.
+	answers = map[string]func(*asked) *answer
+)
 
-func allow(patch string) func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	return func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-		r := &admissionv1.AdmissionResponse{Allowed: true}
+func allow(patch string) func(*asked) *answer {
+	return func(*asked) *answer {
+		r := &answer{Allowed: true}
 		if kind := admissionv1.PatchTypeJSONPatch; patch != "" {
 			r.Patch, r.PatchType = []byte(patch), &kind
 		}
@@ -28,9 +32,9 @@ func allow(patch string) func(*admissionv1.AdmissionRequest) *admissionv1.Admiss
 	}
 }
 
-func deny(result *metav1.Status) func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	return func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-		return &admissionv1.AdmissionResponse{Result: result}
+func deny(result *metav1.Status) func(*asked) *answer {
+	return func(*asked) *answer {
+		return &answer{Result: result}
 	}
 }
 
@@ -55,26 +59,26 @@ func configMap(name string, labels map[string]string) *Request {
 // What a mutating webhook answers is done, in the order of configurations, and a webhook that
 // wants to is asked once more when a later one has changed the object.
 func TestMutatingWebhooks(t *testing.T) {
-	asked := []string{}
+	order := []string{}
 	s := New(Options{Webhooks: answers{
-		"a.example.com": func(r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-			asked = append(asked, "a")
+		"a.example.com": func(r *asked) *answer {
+			order = append(order, "a")
 			var m corev1.ConfigMap
 			if err := json.Unmarshal(r.Object.Raw, &m); err != nil {
 				t.Error(err)
 			}
 			return allow(fmt.Sprintf(`[{"op":"add","path":"/metadata/labels","value":{"seen":"%d"}}]`, len(m.Data)))(r)
 		},
-		"b.example.com": func(r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-			asked = append(asked, "b")
+		"b.example.com": func(r *asked) *answer {
+			order = append(order, "b")
 			return allow(`[{"op":"add","path":"/data","value":{"k":"v"}}]`)(r)
 		},
 	}})
 	configure(t, s, mutatingHooks, "b", "")
 	configure(t, s, mutatingHooks, "a", `,"reinvocationPolicy":"IfNeeded"`)
 	m := must(t, s, configMap("x", nil)).Object.(*corev1.ConfigMap)
-	if m.Data["k"] != "v" || m.Labels["seen"] != "1" || !slices.Equal(asked, []string{"a", "b", "a"}) {
-		t.Errorf("made %v %v after asking %v", m.Labels, m.Data, asked)
+	if m.Data["k"] != "v" || m.Labels["seen"] != "1" || !slices.Equal(order, []string{"a", "b", "a"}) {
+		t.Errorf("made %v %v after asking %v", m.Labels, m.Data, order)
 	}
 	r := must(t, s, &Request{Verb: Patch, Kind: configMapKind, Namespace: "default", Name: "x",
 		PatchType: types.MergePatchType, Patch: []byte(`{"metadata":{"labels":{"seen":"9"}},"data":null}`)})
@@ -83,8 +87,26 @@ func TestMutatingWebhooks(t *testing.T) {
 	}
 	dry := configMap("y", nil)
 	dry.Create.DryRun = []string{metav1.DryRunAll}
-	if m := must(t, s, dry).Object.(*corev1.ConfigMap); m.Data["k"] != "v" || s.Lookup(configMapKind, "default", "y") != nil {
+	m = must(t, s, dry).Object.(*corev1.ConfigMap)
+	if m.Data["k"] != "v" || s.Lookup(configMapKind, "default", "y") != nil {
 		t.Errorf("a dry run makes %v", m)
+	}
+}
+
+// What a webhook makes of a change of metadata alone is judged as a whole, and stored.
+func TestMutatingWebhooksOfMetadata(t *testing.T) {
+	patch := ""
+	s := New(Options{Webhooks: answers{"m.example.com": func(r *asked) *answer { return allow(patch)(r) }}})
+	must(t, s, configMap("x", map[string]string{"a": "b"}))
+	configure(t, s, mutatingHooks, "m", "")
+	same := &Request{Verb: Patch, Kind: configMapKind, Namespace: "default", Name: "x",
+		PatchType: types.MergePatchType, Patch: []byte(`{"metadata":{"labels":{"a":"b"}}}`)}
+	patch = `[{"op":"add","path":"/data","value":{"no key":"v"}}]`
+	refused(t, s, same, 422, `data[no key]: Invalid value`)
+	patch = `[{"op":"add","path":"/data","value":{"key":"v"}}]`
+	must(t, s, same)
+	if m := s.Lookup(configMapKind, "default", "x").(*corev1.ConfigMap); m.Data["key"] != "v" {
+		t.Errorf("stored is %v", m.Data)
 	}
 }
 
@@ -92,13 +114,14 @@ func TestMutatingWebhooks(t *testing.T) {
 func TestValidatingWebhooks(t *testing.T) {
 	var seen []string
 	no := &metav1.Status{Message: "not you", Code: 403, Reason: metav1.StatusReasonForbidden}
-	s := New(Options{Webhooks: answers{"v.example.com": func(r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-		seen = append(seen, fmt.Sprintf("%s %s %s/%s %v %v %s %s", r.Operation, r.Resource.Resource, r.Namespace, r.Name,
+	s := New(Options{Webhooks: answers{"v.example.com": func(r *asked) *answer {
+		seen = append(seen, fmt.Sprintf("%s %s %s/%s %v %v %s %s", r.Operation, r.Resource.Resource, r.Namespace,
+			r.Name,
 			r.Object.Raw != nil, r.OldObject.Raw != nil, r.UserInfo.Username, r.RequestKind.Kind))
 		if r.Name == "bad" {
-			return &admissionv1.AdmissionResponse{Result: no, Warnings: []string{"w", "w"}}
+			return &answer{Result: no, Warnings: []string{"w", "w"}}
 		}
-		return &admissionv1.AdmissionResponse{Allowed: true, Warnings: []string{"careful"}}
+		return &answer{Allowed: true, Warnings: []string{"careful"}}
 	}}})
 	must(t, s, configMap("bad", nil))
 	configure(t, s, validatingHooks, "v", "")
@@ -115,7 +138,8 @@ func TestValidatingWebhooks(t *testing.T) {
 	must(t, s, &Request{Verb: DeleteCollection, Kind: configMapKind, Namespace: "default",
 		List: metav1.ListOptions{FieldSelector: "metadata.name=good"}})
 	want := []string{"CREATE configmaps default/good true false admin ConfigMap",
-		"DELETE configmaps default/bad false true admin ConfigMap", "UPDATE configmaps default/bad true true admin ConfigMap",
+		"DELETE configmaps default/bad false true admin ConfigMap",
+		"UPDATE configmaps default/bad true true admin ConfigMap",
 		"DELETE configmaps default/ false true admin ConfigMap"}
 	if !slices.Equal(seen, want) {
 		t.Errorf("asked %q, want %q", seen, want)
@@ -127,7 +151,7 @@ func TestWebhookAnswers(t *testing.T) {
 	kind := admissionv1.PatchTypeJSONPatch
 	for _, c := range []struct {
 		what     string
-		by       func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
+		by       func(*asked) *answer
 		code     int32 // 0: it goes through
 		ignored  bool  // it is a failure
 		want     string
@@ -138,19 +162,20 @@ func TestWebhookAnswers(t *testing.T) {
 		{"a reason", deny(&metav1.Status{Reason: "Forbidden"}), 400, false, `denied the request: Forbidden`, false},
 		{"a success code", deny(&metav1.Status{Code: 200, Message: "m"}), 400, false, `denied the request: m`, false},
 		{"a code", deny(&metav1.Status{Code: 422, Message: "m"}), 422, false, `denied the request: m`, true},
-		{"nothing", func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse { return nil }, 500, true,
+		{"nothing", func(*asked) *answer { return nil }, 500, true,
 			`Internal error occurred: failed calling webhook "h.example.com": received invalid webhook response: webhook ` +
 				`response was absent`, false},
-		{"another uid", func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-			return &admissionv1.AdmissionResponse{UID: "x"}
+		{"another uid", func(*asked) *answer {
+			return &answer{UID: "x"}
 		}, 500, true, `expected response.uid=`, false},
 		{"nobody", nil, 500, true, `failed to call webhook: nobody answers it here`, true},
-		{"a patch of a validating one", allow(`[]`), 500, true, `validating webhook may not return response.patch`, false},
-		{"a patch without a type", func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-			return &admissionv1.AdmissionResponse{Allowed: true, Patch: []byte("[]")}
+		{"a patch of a validating one", allow(`[]`), 500, true, `validating webhook may not return response.patch`,
+			false},
+		{"a patch without a type", func(*asked) *answer {
+			return &answer{Allowed: true, Patch: []byte("[]")}
 		}, 500, true, `webhook returned response.patch but not response.patchType`, true},
-		{"a type without a patch", func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-			return &admissionv1.AdmissionResponse{Allowed: true, PatchType: &kind}
+		{"a type without a patch", func(*asked) *answer {
+			return &answer{Allowed: true, PatchType: &kind}
 		}, 500, true, `webhook returned response.patchType but not response.patch`, true},
 		{"no patch", allow(`{`), 500, true, `received undecodable patch in webhook response: `, true},
 		{"a patch that does not fit", allow(`[{"op":"remove","path":"/data/x"}]`), 500, false,
@@ -204,15 +229,15 @@ func TestWebhookMatches(t *testing.T) {
 			`"expression":"object.nothing.here"}]`, false},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			asked := false
-			s := New(Options{Webhooks: answers{"h.example.com": func(r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-				asked = true
+			was := false
+			s := New(Options{Webhooks: answers{"h.example.com": func(r *asked) *answer {
+				was = true
 				return allow("")(r)
 			}}})
 			configure(t, s, validatingHooks, "h", c.more)
 			must(t, s, configMap("x", map[string]string{"app": "x"}))
-			if asked != c.asked {
-				t.Errorf("asked: %v", asked)
+			if was != c.asked {
+				t.Errorf("asked: %v", was)
 			}
 		})
 	}
@@ -225,7 +250,7 @@ func TestWebhookMatches(t *testing.T) {
 // The scale of a Deployment is a Scale to webhooks; so is an eviction an Eviction.
 func TestWebhooksOfSubresources(t *testing.T) {
 	var seen []string
-	s := New(Options{Webhooks: answers{"h.example.com": func(r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	s := New(Options{Webhooks: answers{"h.example.com": func(r *asked) *answer {
 		seen = append(seen, fmt.Sprintf("%s %s.%s %s/%s", r.Operation, r.Kind.Kind, r.Kind.Group, r.Resource.Resource,
 			r.SubResource))
 		return allow(`[{"op":"replace","path":"/spec/replicas","value":5}]`)(r)
@@ -251,7 +276,7 @@ func TestWebhooksOfSubresources(t *testing.T) {
 func TestWebhooksSeeTheirVersion(t *testing.T) {
 	var seen []any
 	s, v1, v2 := gaugeServer(t, levels)
-	s.opts.Webhooks = answers{"h.example.com": func(r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	s.opts.Webhooks = answers{"h.example.com": func(r *asked) *answer {
 		seen = append(seen, strings.Contains(string(r.Object.Raw), `"level":"7cm"`), r.RequestKind.Version)
 		return allow(`[{"op":"replace","path":"/spec/level","value":"8cm"}]`)(r)
 	}}

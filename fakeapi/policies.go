@@ -105,8 +105,8 @@ func (c *call) enforce(p *registration.ValidatingAdmissionPolicy, b *registratio
 		case registration.Deny:
 			note(b.Name, d)
 		case registration.Warn:
-			c.warn(fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s", p.Name, b.Name,
-				d.Message))
+			c.warn(fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s", p.Name,
+				b.Name, d.Message))
 		}
 	}
 }
@@ -115,7 +115,8 @@ func (c *call) enforce(p *registration.ValidatingAdmissionPolicy, b *registratio
 func denied(a *webhook.Attributes, name, binding string, d policy.Denial) error {
 	text := fmt.Sprintf("ValidatingAdmissionPolicy '%s' denied request: %s", name, d.Message)
 	if binding != "" {
-		text = fmt.Sprintf("ValidatingAdmissionPolicy '%s' with binding '%s' denied request: %s", name, binding, d.Message)
+		text = fmt.Sprintf("ValidatingAdmissionPolicy '%s' with binding '%s' denied request: %s", name, binding,
+			d.Message)
 	}
 	object := a.Name
 	if m, ok := a.Object.(metav1.Object); ok && object == "" {

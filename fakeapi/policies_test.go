@@ -14,9 +14,10 @@ import (
 // bind makes a policy for ConfigMaps, and binds it.
 func bindPolicy(t testing.TB, s *Server, spec, binding string) {
 	t.Helper()
-	made[runtime.Object](t, s, policyKind, fmt.Sprintf(`{"metadata":{"name":"p"},"spec":{"matchConstraints":{"resourceRules":[
-		{"operations":["*"],"apiGroups":[""],"apiVersions":["v1"],"resources":["configmaps"]}]},%s}}`, spec))
-	made[runtime.Object](t, s, policyBindings, fmt.Sprintf(`{"metadata":{"name":"b"},"spec":{"policyName":"p",%s}}`, binding))
+	made[runtime.Object](t, s, policyKind, fmt.Sprintf(`{"metadata":{"name":"p"},"spec":{"matchConstraints":{
+		"resourceRules":[{"operations":["*"],"apiGroups":[""],"apiVersions":["v1"],"resources":["configmaps"]}]},%s}}`, spec))
+	made[runtime.Object](t, s, policyBindings,
+		fmt.Sprintf(`{"metadata":{"name":"b"},"spec":{"policyName":"p",%s}}`, binding))
 }
 
 // What a policy says of a request, in the real server's words.
@@ -49,7 +50,8 @@ func TestValidatingAdmissionPolicies(t *testing.T) {
 			`{"operations":["*"],"apiGroups":["*"],"apiVersions":["*"],"resources":["*"],"resourceNames":["x"]}]}`, 0, ""},
 		{"no parameter", `"paramKind":{"apiVersion":"v1","kind":"ConfigMap"},"validations":[{"expression":"true"}]`,
 			deny + `,"paramRef":{"name":"none","parameterNotFoundAction":"Deny"}`, 422,
-			head + "failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction"},
+			head + "failed to configure binding: no params found for policy binding with `Deny` " +
+				"parameterNotFoundAction"},
 		{"parameter", `"paramKind":{"apiVersion":"v1","kind":"ConfigMap"},"validations":[{"expression":` +
 			`"object.metadata.name == params.data.name","messageExpression":"'want ' + params.data.name"}]`,
 			deny + `,"paramRef":{"selector":{"matchLabels":{"is":"params"}},"parameterNotFoundAction":"Deny"}`, 422,

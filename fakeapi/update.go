@@ -35,7 +35,7 @@ func (c *call) update(w *registry.Update) Response {
 				live = old.obj
 			}
 			next := obj
-			if c.s.caller != nil { // there may be another try
+			if c.mayAsk() { // there may be another try
 				next = obj.DeepCopyObject()
 			}
 			return c.manage(live, next, c.req.Update.FieldManager), false, nil

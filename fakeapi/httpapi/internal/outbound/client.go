@@ -64,7 +64,8 @@ func (c *Client) Call(to *webhook.Endpoint, review, response runtime.Object) err
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, timeout)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to.URL+"?timeout="+timeout.String(), bytes.NewReader(body))
+	url := to.URL + "?timeout=" + timeout.String()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
