@@ -32,7 +32,8 @@ func TestOperator(t *testing.T) {
 		"deployment.apps/sites-controller-manager created",
 		"validatingwebhookconfiguration.admissionregistration.k8s.io/sites-validating-webhook-configuration created")
 	s.want("wait --for=condition=Established crd/sites.web.example.com --timeout=60s", "condition met")
-	s.want("-n sites-system rollout status deployment/sites-controller-manager --timeout=60s", "successfully rolled out")
+	s.want("-n sites-system rollout status deployment/sites-controller-manager --timeout=60s",
+		"successfully rolled out")
 	s.want("apply -f config/samples", "failed calling webhook", "connection refused") // nobody is there yet
 	stop := s.run("first")
 	defer stop()
@@ -62,7 +63,8 @@ func (s *site) refusals() {
 		`The Site "big" is invalid: spec.replicas: Forbidden: more than 5 pods are for sites with a domain, not for Big`)
 	s.apply("vague", "title: Vague, image: 'web:latest'",
 		`admission webhook "vsite-v1.kb.io" denied the request: image web:latest: nobody knows what that is`)
-	s.apply("bare", "title: Bare", "Warning: without a domain nobody finds the site", "site.web.example.com/bare created")
+	s.apply("bare", "title: Bare", "Warning: without a domain nobody finds the site",
+		"site.web.example.com/bare created")
 	s.want("get site bare -o jsonpath={.spec}", `"image":"web:1"`, `"replicas":1`)
 	s.want("delete site bare", `site.web.example.com "bare" deleted`)
 }

@@ -87,6 +87,7 @@ func podOf(s *api.Site) corev1.PodSpec {
 			VolumeMounts: []corev1.VolumeMount{{Name: "page", MountPath: "/www"}},
 		}},
 		Volumes: []corev1.Volume{{Name: "page", VolumeSource: corev1.VolumeSource{
-			ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: s.Name}}}}},
+			ConfigMap: &corev1.ConfigMapVolumeSource{
+				LocalObjectReference: corev1.LocalObjectReference{Name: s.Name}}}}},
 	}
 }

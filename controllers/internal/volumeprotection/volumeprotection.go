@@ -85,7 +85,8 @@ func (c *controller) Sync(ctx context.Context, key string) error {
 	case bound(v) && !c.without.Bound:
 		return nil
 	default:
-		changed.Finalizers = slices.DeleteFunc(slices.Clone(v.Finalizers), func(f string) bool { return f == Finalizer })
+		changed.Finalizers = slices.DeleteFunc(slices.Clone(v.Finalizers),
+			func(f string) bool { return f == Finalizer })
 	}
 	_, err = c.env.Client.Update(ctx, &changed)
 	return err
