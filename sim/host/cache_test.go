@@ -251,3 +251,29 @@ func TestCacheIsReadOnly(t *testing.T) {
 		}
 	}
 }
+
+// What waits in a stream has one digest, however it came to wait.
+func TestStreamsDigest(t *testing.T) {
+	var all []change
+	for i := range 20 {
+		all = append(all, change{version: uint64(i + 1), after: podVersion("ns", fmt.Sprint("p", i), "a", 1)})
+	}
+	var s stream
+	seed := sim.NewSeed(5)
+	for from, to := 0, 0; to < len(all); {
+		if s.len() > 0 && seed.Pick(3, "") == 0 {
+			s.pop()
+			from++
+		} else {
+			s.push(all[to])
+			to++
+		}
+		if again := streamOf(all[from:to]); s.sum != again.sum {
+			t.Errorf("%d to %d: %x, anew %x", from, to, s.sum, again.sum)
+		}
+	}
+	a, b := streamOf(all[:2]), streamOf([]change{all[1], all[0]})
+	if a.sum == b.sum {
+		t.Error("the order of what waits does not show")
+	}
+}
