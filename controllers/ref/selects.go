@@ -20,6 +20,41 @@ func Selects(s *metav1.LabelSelector, have map[string]string) bool {
 	return err == nil && all.Matches(labels.Set(have))
 }
 
+// Parse is metav1.LabelSelectorAsSelector for who asks at every sync: what is no more than
+// plain labels is not validated again, which takes longer than all else that is done with it.
+func Parse(s *metav1.LabelSelector) (labels.Selector, error) {
+	if s == nil || len(s.MatchExpressions) > 0 || !plain(s.MatchLabels) {
+		return metav1.LabelSelectorAsSelector(s)
+	}
+	if len(s.MatchLabels) == 0 {
+		return labels.Everything(), nil
+	}
+	return labels.SelectorFromValidatedSet(s.MatchLabels), nil
+}
+
+// plain reports whether the keys and values of labels are such that nobody finds fault
+// with them: short, of letters, digits and inner dashes.
+func plain(set map[string]string) bool {
+	for k, v := range set { //detcheck:ordered all of them are to be plain
+		if k == "" || !plainWord(k) || !plainWord(v) {
+			return false
+		}
+	}
+	return true
+}
+
+func plainWord(s string) bool {
+	const longest = 63 // of a label's name and of its value
+	for i := range len(s) {
+		c := s[i]
+		inner := c == '-' && i > 0 && i < len(s)-1
+		if !inner && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return len(s) <= longest
+}
+
 // Contains reports whether labels have all that are wanted of them.
 func Contains(have, want map[string]string) bool {
 	for k, v := range want {
