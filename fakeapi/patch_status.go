@@ -29,7 +29,7 @@ func (c *call) patchStatus(old *entry) runtime.Object {
 		return nil
 	}
 	obj := old.obj.DeepCopyObject()
-	if !takeNames(patch, metadata.Of(obj)) || len(patch) != 1 || !mergeStatus(c.k.New, obj, patch) {
+	if !takeNames(patch, metadata.Of(obj)) || len(patch) != 1 || !mergeStatus(obj, patch["status"]) {
 		return nil
 	}
 	obj.GetObjectKind().SetGroupVersionKind(c.k.GVK)
@@ -67,25 +67,24 @@ func takeNames(patch map[string]any, m metav1.Object) bool {
 
 // mergeStatus merges a patch of a status into an object's. It returns false where the patch
 // cannot be merged, or has fields that a status does not have.
-func mergeStatus(empty func() runtime.Object, obj runtime.Object, patch map[string]any) bool {
-	part, merged := empty(), empty()
+func mergeStatus(obj runtime.Object, patch any) bool {
+	fields, ok := patch.(map[string]any)
 	status := reflect.ValueOf(obj).Elem().FieldByName("Status")
-	if _, is := patch["status"]; !is || !status.IsValid() {
+	if !ok || !status.IsValid() {
 		return false
 	}
-	reflect.ValueOf(part).Elem().FieldByName("Status").Set(status)
-	original, err := runtime.DefaultUnstructuredConverter.ToUnstructured(part)
+	original, err := runtime.DefaultUnstructuredConverter.ToUnstructured(status.Addr().Interface())
 	if err != nil {
 		return false
 	}
-	original = map[string]any{"status": original["status"]}
-	now, err := strategicpatch.StrategicMergeMapPatch(original, patch, part)
+	merged := reflect.New(status.Type())
+	now, err := strategicpatch.StrategicMergeMapPatch(original, fields, merged.Interface())
 	if err == nil {
-		err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(now, merged, true)
+		err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(now, merged.Interface(), true)
 	}
 	if err != nil {
 		return false
 	}
-	status.Set(reflect.ValueOf(merged).Elem().FieldByName("Status"))
+	status.Set(merged.Elem())
 	return true
 }

@@ -180,9 +180,23 @@ func (x *indexer) handAll() []any {
 	for i, v := range x.found {
 		out[i] = x.hand(v)
 	}
+	x.forget()
+	return out
+}
+
+// takeKeys returns the keys of what was found.
+func (x *indexer) takeKeys() []string {
+	out := make([]string, len(x.found))
+	for i, v := range x.found {
+		out[i] = v.key
+	}
+	x.forget()
+	return out
+}
+
+func (x *indexer) forget() {
 	clear(x.found)
 	x.found = x.found[:0]
-	return out
 }
 
 // begin tells the process that something is read, found or not.

@@ -21,9 +21,8 @@ func (x *indexer) List() []any {
 
 // ListKeys returns all keys, sorted.
 func (x *indexer) ListKeys() []string {
-	out := make([]string, 0, x.items.Len())
-	x.items.Ascend(func(v *version) bool { out = append(out, v.key); return true })
-	return x.keys(out)
+	x.items.Ascend(x.note)
+	return x.keys(x.takeKeys())
 }
 
 // keys hands out keys or values of an index, which tell of the cache too.
@@ -87,11 +86,11 @@ func (x *indexer) ByIndex(name, value string) ([]any, error) {
 }
 
 // IndexKeys returns the keys of the objects with an indexed value, sorted.
-func (x *indexer) IndexKeys(name, value string) (out []string, err error) {
-	if err = x.each(name, value, func(v *version) bool { out = append(out, v.key); return true }); err != nil {
+func (x *indexer) IndexKeys(name, value string) ([]string, error) {
+	if err := x.each(name, value, x.note); err != nil {
 		return nil, err
 	}
-	return x.keys(out), nil
+	return x.keys(x.takeKeys()), nil
 }
 
 // ListIndexFuncValues returns the values that occur in an index, sorted.
