@@ -1,6 +1,8 @@
 package ref
 
 import (
+	"strings"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 )
@@ -33,18 +35,23 @@ func Parse(s *metav1.LabelSelector) (labels.Selector, error) {
 }
 
 // plain reports whether the keys and values of labels are such that nobody finds fault
-// with them: short, of letters, digits and inner dashes.
+// with them: short, of letters, digits and inner dashes, and of a domain if of any.
 func plain(set map[string]string) bool {
-	for k, v := range set { //detcheck:ordered all of them are to be plain
-		if k == "" || !plainWord(k) || !plainWord(v) {
+	for k, v := range set {
+		domain, name, of := strings.Cut(k, "/")
+		if !of {
+			domain, name = "", k
+		}
+		if name == "" || of && !plainDomain(domain) || !plainWord(name) || !plainWord(v) {
 			return false
 		}
 	}
 	return true
 }
 
+const longest = 63 // of a label's name, of its value, and of each part of its domain
+
 func plainWord(s string) bool {
-	const longest = 63 // of a label's name and of its value
 	for i := range len(s) {
 		c := s[i]
 		inner := c == '-' && i > 0 && i < len(s)-1
@@ -53,6 +60,15 @@ func plainWord(s string) bool {
 		}
 	}
 	return len(s) <= longest
+}
+
+func plainDomain(s string) bool {
+	for part := range strings.SplitSeq(s, ".") {
+		if part == "" || !plainWord(part) || strings.ToLower(part) != part {
+			return false
+		}
+	}
+	return len(s) <= 4*longest
 }
 
 // Contains reports whether labels have all that are wanted of them.

@@ -31,7 +31,8 @@ func TestSelects(t *testing.T) {
 // Parse reads what apimachinery reads, and refuses what it refuses.
 func TestParse(t *testing.T) {
 	words := []string{"", "a", "web-1", "-a", "a-", "A9", "a.b", "a/b", "x y", "ä", strings.Repeat("n", 63),
-		strings.Repeat("n", 64)}
+		strings.Repeat("n", 64), "a.b/c", "A.b/c", "a..b/c", ".b/c", "/c", "a.b/", "a/b/c", "a-.b/c",
+		strings.Repeat("n", 64) + "/c", strings.Repeat("a.", 130) + "b/c", "batch.kubernetes.io/controller-uid"}
 	sets := []*metav1.LabelSelector{nil, {}, {MatchExpressions: []metav1.LabelSelectorRequirement{
 		{Key: "a", Operator: metav1.LabelSelectorOpExists}}}}
 	for _, k := range words {
