@@ -54,7 +54,13 @@ var ofReaders = []Excuse{
 	{"controllers/kubelet/kubelet.go", "kubelet.bind", "without Namespace: pod.Namespace #2", Equivalent, whichPod},
 	{"controllers/kubelet/kubelet.go", "kubelet.bind", "without Name: pod.Name #2", Equivalent, whichPod},
 	{"controllers/kubelet/kubelet.go", "kubelet.bind", `without Kind: "Node"`, Equivalent, nodeOnly},
+	{"controllers/namespace/content.go", "controller.deletePods", "drop left t == nil || *", Equivalent,
+		"only for a mutant made by hand is a namespace emptied that nobody deletes"},
 	{"controllers/namespace/controller.go", "controller.Sync", "no error return err", Equivalent, inCache},
+	{"controllers/reaper/reaper.go", "reaper.alone", "negate return false*", Equivalent,
+		"of what failed nobody asks whether it was alone"},
+	{"controllers/routing/dependents.go", "blocks", "negate return *", Equivalent,
+		"two of its answers are compared: it is the same when both are turned"},
 }
 
 // Reasons that several of these rows have.
