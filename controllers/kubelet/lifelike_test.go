@@ -3,6 +3,7 @@ package kubelet
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"net/netip"
@@ -58,8 +59,8 @@ metadata: {name: known}
 spec: {nodeName: n1, containers: [{name: c, image: "img:1"}]}
 status:
   phase: Pending
-  podIP: 10.244.7.7
-  podIPs: [{ip: 10.244.7.7}]
+  podIP: 10.244.0.3
+  podIPs: [{ip: 10.244.0.3}]
   conditions:
   - {type: PodScheduled, status: "True", lastTransitionTime: "2017-02-01T00:00:00Z"}
   - {type: Initialized, status: "False", lastTransitionTime: "2017-02-01T00:00:00Z"}
@@ -149,6 +150,79 @@ func encoded(t *testing.T, obj any) string {
 		t.Fatal(err)
 	}
 	return "  " + strings.ReplaceAll(strings.TrimSpace(string(raw)), "\n", "\n  ")
+}
+
+// broken is a server that refuses what is sent, and notes what a deletion was for.
+type broken struct {
+	host.Client
+	err     error
+	deleted types.UID
+}
+
+func (b *broken) Get(context.Context, schema.GroupVersionKind, string, string) (runtime.Object, error) {
+	return nil, b.err
+}
+
+func (b *broken) Patch(context.Context, schema.GroupVersionKind, string, string, host.Patch) (runtime.Object, error) {
+	return nil, b.err
+}
+
+func (b *broken) Delete(_ context.Context, _ schema.GroupVersionKind, _, _ string, o metav1.DeleteOptions) error {
+	b.deleted = *o.Preconditions.UID
+	return b.err
+}
+
+// What the server refuses is tried again, unless the pod is gone or another: that its own event says.
+// A deletion is completed of the pod that was seen.
+func TestRefused(t *testing.T) {
+	one := int64(1)
+	pod := func(phase corev1.PodPhase) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "u"},
+			Status: corev1.PodStatus{Phase: phase},
+			Spec: corev1.PodSpec{NodeName: "n", RestartPolicy: corev1.RestartPolicyNever,
+				Containers: []corev1.Container{{Name: "c"}}}}
+	}
+	going := pod(corev1.PodSucceeded)
+	going.DeletionTimestamp, going.DeletionGracePeriodSeconds = &metav1.Time{}, &one
+	for _, c := range []struct {
+		err   error
+		again bool
+	}{
+		{apierrors.NewNotFound(schema.GroupResource{Resource: "pods"}, "p"), false},
+		{apierrors.NewInvalid(podKind.GroupKind(), "p", nil), false}, {apierrors.NewInternalError(errors.New("no")), true},
+	} {
+		for _, p := range []*corev1.Pod{pod(corev1.PodPending), pod(corev1.PodRunning), going} {
+			for _, lifelike := range []bool{false, true} {
+				server, cached := &broken{err: c.err}, cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
+				indexAddresses(cached)
+				if err := cached.Add(p); err != nil {
+					t.Fatal(err)
+				}
+				k := &kubelet{options: &Options{Lifelike: lifelike}, pods: cached,
+					env: &host.Env{Client: server, Now: func() time.Time { return time.Unix(1000, 0) }}}
+				if err := k.Sync(t.Context(), "ns/p"); (err != nil) != c.again {
+					t.Errorf("%s, lifelike %t, is answered %v: %v", p.Status.Phase, lifelike, c.err, err)
+				}
+				if p == going && server.deleted != "u" {
+					t.Errorf("the deletion of %q is completed", server.deleted)
+				}
+			}
+		}
+	}
+	k := &kubelet{env: &host.Env{Now: time.Now}}
+	if err := k.end(t.Context(), pod(corev1.PodRunning), []byte("{")); err == nil {
+		t.Error("a status that cannot be read is one")
+	}
+}
+
+// Each sort of kubelet is a generation.
+func TestGenerations(t *testing.T) {
+	for want, o := range map[string]Options{"": {Node: "n"}, "lifelike": {Lifelike: true, Bind: "n"},
+		"binding": {Bind: "n", Endless: true}, "endless": {Endless: true}} {
+		if got := New(o).Generation; got != want {
+			t.Errorf("generation %q, want %q", got, want)
+		}
+	}
 }
 
 // events is a server that takes Events, and notes which are deleted.

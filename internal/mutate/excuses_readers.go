@@ -60,6 +60,8 @@ var ofReaders = []Excuse{
 	{"controllers/kubelet/kubelet.go", "kubelet.bind", "without Namespace: pod.Namespace #2", Equivalent, whichPod},
 	{"controllers/kubelet/kubelet.go", "kubelet.bind", "without Name: pod.Name #2", Equivalent, whichPod},
 	{"controllers/kubelet/kubelet.go", "kubelet.bind", `without Kind: "Node"`, Equivalent, nodeOnly},
+	{"controllers/kubelet/lifelike.go", "indexAddresses", `drop left pod.Status.PodIP == "" || *`, Equivalent,
+		"nobody looks for the pods that have no address"},
 	{"controllers/namespace/content.go", "controller.deletePods", "drop left t == nil || *", Equivalent,
 		"only for a mutant made by hand is a namespace emptied that nobody deletes"},
 	{"controllers/namespace/controller.go", "controller.Sync", "no error return err", Equivalent, inCache},
