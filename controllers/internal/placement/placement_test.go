@@ -51,6 +51,7 @@ func TestSelected(t *testing.T) {
 		"less":                {corev1.PodSpec{Affinity: labelled(require("cores", "Lt", "4"))}, false},
 		"indeed less":         {corev1.PodSpec{Affinity: labelled(require("cores", "Lt", "16"))}, true},
 		"no number":           {corev1.PodSpec{Affinity: labelled(require("disk", "Gt", "4"))}, false},
+		"exists with a value": {corev1.PodSpec{Affinity: labelled(require("disk", "Exists", "ssd"))}, false},
 		"than no number":      {corev1.PodSpec{Affinity: labelled(require("cores", "Gt", "few"))}, false},
 		"no operator":         {corev1.PodSpec{Affinity: labelled(require("cores", "Near", "4"))}, false},
 		"one of two of a term": {
