@@ -93,3 +93,24 @@ func TestFinalizeOfASuccessor(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A namespace is kept by the finalizers of its spec that are others', once the controller's own has gone.
+func TestKeeps(t *testing.T) {
+	for name, c := range map[string]struct {
+		finalizers []corev1.FinalizerName
+		kept       bool
+	}{
+		"none":         {nil, false},
+		"its own":      {[]corev1.FinalizerName{"kubernetes"}, false},
+		"others', too": {[]corev1.FinalizerName{"a.b/c", "kubernetes"}, false},
+		"others'":      {[]corev1.FinalizerName{"a.b/c"}, true},
+	} {
+		ns := &corev1.Namespace{Spec: corev1.NamespaceSpec{Finalizers: c.finalizers}}
+		if got := keeps(ns, nil); (got != "") != c.kept {
+			t.Errorf("%s: kept by %q", name, got)
+		}
+	}
+	if got := keeps(&corev1.Pod{}, nil); got != "" {
+		t.Errorf("a pod is kept by %q", got)
+	}
+}

@@ -1,10 +1,10 @@
 package cronjob
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -116,23 +116,20 @@ func active(cj *batchv1.CronJob) string {
 
 // The Jobs that were started first are cleaned up first, those that never were last.
 func TestByStart(t *testing.T) {
-	var list []*batchv1.Job
-	for name, start := range map[string]string{"d": "", "a": "2024-05-01T00:02:00Z", "c": "2024-05-01T00:01:00Z",
-		"b": "2024-05-01T00:01:00Z", "0": ""} {
-		j := job(name)
-		if start != "" {
-			t := metav1.NewTime(at(start))
-			j.Status.StartTime = &t
+	at := func(text string) *metav1.Time {
+		t := metav1.NewTime(at(text))
+		return &t
+	}
+	order := []*batchv1.Job{job("b"), job("c"), job("a"), job("0"), job("d")}
+	order[0].Status.StartTime = at("2024-05-01T00:01:00Z")
+	order[1].Status.StartTime = at("2024-05-01T00:01:00Z")
+	order[2].Status.StartTime = at("2024-05-01T00:02:00Z")
+	for i, a := range order {
+		for j, b := range order {
+			if got := byStart(a, b); got != cmp.Compare(i, j) {
+				t.Errorf("%s to %s: %d, want %d", a.Name, b.Name, got, cmp.Compare(i, j))
+			}
 		}
-		list = append(list, j)
-	}
-	slices.SortFunc(list, byStart)
-	names := ""
-	for _, j := range list {
-		names += j.Name
-	}
-	if names != "bca0d" {
-		t.Errorf("the order is %s", names)
 	}
 }
 
