@@ -30,7 +30,8 @@ type verdict struct {
 var open = []verdict{
 	{"replication", 37, "never-too-many", "what it expects is forgotten after five minutes, however long the watch " +
 		"stalls (kubernetes#129795); where caches are compared with what was written it is not"},
-	{"cronjob", 33, "dont-share", "a Job that a user took from it stays in its status as long as one of the name is there"},
+	{"cronjob", 33, "dont-share", "a Job that a user took from it stays in its status as long as " +
+		"one of the name is there"},
 	{"cronjob", 35, "status-only-when-going", "reads the CronJob live for a Job that is not in its status, sees that " +
 		"it is going, and looks no more at what it read"},
 	{"garbagecollector", 51, "collect-the-ownerless", "a reference that keeps its uid and changes its name is none " +
