@@ -147,7 +147,8 @@ func TestAlternative(t *testing.T) {
 	named := func(d string, names ...string) *node {
 		n := &node{identity: identity{apiVersion: "v1", kind: "ConfigMap", namespace: "ns", name: d}}
 		for _, name := range names {
-			n.owners = append(n.owners, metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: name, UID: "u"})
+			n.owners = append(n.owners,
+				metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: name, UID: "u"})
 		}
 		return n
 	}

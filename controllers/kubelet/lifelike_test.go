@@ -189,7 +189,8 @@ func TestRefused(t *testing.T) {
 		again bool
 	}{
 		{apierrors.NewNotFound(schema.GroupResource{Resource: "pods"}, "p"), false},
-		{apierrors.NewInvalid(podKind.GroupKind(), "p", nil), false}, {apierrors.NewInternalError(errors.New("no")), true},
+		{apierrors.NewInvalid(podKind.GroupKind(), "p", nil), false},
+		{apierrors.NewInternalError(errors.New("no")), true},
 	} {
 		for _, p := range []*corev1.Pod{pod(corev1.PodPending), pod(corev1.PodRunning), going} {
 			for _, lifelike := range []bool{false, true} {

@@ -78,7 +78,8 @@ func TestRemainingIsTold(t *testing.T) {
 type successor struct{ host.Client }
 
 func (successor) Do(context.Context, *fakeapi.Request) (fakeapi.Response, error) {
-	return fakeapi.Response{}, apierrors.NewConflict(schema.GroupResource{Resource: "namespaces"}, "a", errors.New("no"))
+	return fakeapi.Response{},
+		apierrors.NewConflict(schema.GroupResource{Resource: "namespaces"}, "a", errors.New("no"))
 }
 
 func (successor) Get(context.Context, schema.GroupVersionKind, string, string) (runtime.Object, error) {

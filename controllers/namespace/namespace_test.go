@@ -215,7 +215,8 @@ func TestEndedPodsAreNotWaitedFor(t *testing.T) {
 		c := newCluster(t, namespace.Without{})
 		c.pod("p", "n1", "example.com/hold")
 		c.do(&fakeapi.Request{Verb: fakeapi.Patch, Kind: c.Server.KindNamed("pod"), Namespace: "a", Name: "p",
-			Subresource: "status", PatchType: types.MergePatchType, Patch: []byte(`{"status":{"phase":"` + phase + `"}}`)})
+			Subresource: "status", PatchType: types.MergePatchType,
+			Patch: []byte(`{"status":{"phase":"` + phase + `"}}`)})
 		c.delete("namespace", "a", metav1.DeleteOptions{})
 		c.run(11 * time.Second) // the second look, after its own status, is at the tenth
 		c.release("pod", "p")

@@ -44,7 +44,8 @@ func TestAnnotate(t *testing.T) {
 		t.Errorf("without any before: got %q, want %q", got, want)
 	}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: got}}
-	want := corev1.ObjectReference{Kind: "ReplicationController", APIVersion: "v1", Namespace: "ns", Name: "web", UID: "u"}
+	want := corev1.ObjectReference{Kind: "ReplicationController", APIVersion: "v1", Namespace: "ns", Name: "web",
+		UID: "u"}
 	if c := Creator(pod); c == nil || *c != want {
 		t.Errorf("it was created by %v", c)
 	}

@@ -300,7 +300,8 @@ func TestPollingDeletesByName(t *testing.T) {
 	s, none, yes := &server{}, int32(0), true
 	cj := cronJob()
 	cj.Spec.FailedJobsHistoryLimit, cj.Spec.Suspend = &none, &yes
-	p := &poller{env: &host.Env{Client: s, Now: func() time.Time { return at("2024-05-01T00:00:30Z") }}, generation: ControllerRef,
+	p := &poller{generation: ControllerRef,
+		env:      &host.Env{Client: s, Now: func() time.Time { return at("2024-05-01T00:00:30Z") }},
 		cronJobs: map[string]*batchv1.CronJob{"ns/a": cj}, jobs: []*batchv1.Job{job("j", ended(batchv1.JobFailed))}}
 	if err := p.Sync(t.Context(), "ns/a"); err != nil || fmt.Sprint(s.deleted) != "[j]" {
 		t.Errorf("%v; deleted %s", err, s.deleted)

@@ -59,13 +59,15 @@ func reconcilerOf(s *server) (*reconciler, *queue) {
 // slice is one that the controller keeps for the Service ns/s; its uid is its name.
 func slice(name string) *discoveryv1.EndpointSlice {
 	return &discoveryv1.EndpointSlice{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID(name),
-		Generation: 1, Labels: map[string]string{discoveryv1.LabelServiceName: "s", discoveryv1.LabelManagedBy: manager}},
+		Generation: 1,
+		Labels:     map[string]string{discoveryv1.LabelServiceName: "s", discoveryv1.LabelManagedBy: manager}},
 		AddressType: discoveryv1.AddressTypeIPv6}
 }
 
 func service() *corev1.Service {
-	return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "s", UID: "s"}, Spec: corev1.ServiceSpec{
-		Selector: map[string]string{"app": "x"}, IPFamilies: []corev1.IPFamily{corev1.IPv4Protocol}}}
+	return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "s", UID: "s"},
+		Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "x"},
+			IPFamilies: []corev1.IPFamily{corev1.IPv4Protocol}}}
 }
 
 // The slices of a family that a Service has no longer go, each of them by its uid. What fails is

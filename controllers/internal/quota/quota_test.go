@@ -63,7 +63,8 @@ func TestEachIsWrittenOffInTime(t *testing.T) {
 		}
 		ask("quota", "q", fakeapi.Request{Verb: fakeapi.Create, Object: &corev1.ResourceQuota{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "q"},
-			Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("9")}}}})
+			Spec: corev1.ResourceQuotaSpec{
+				Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("9")}}}})
 		w.Start("resourcequota", New())
 		w.Settle(trial.Limits{For: time.Second})
 		for i, name := range []string{"a", "b"} {
