@@ -115,9 +115,12 @@ func (c *call) charge(obj, old runtime.Object, m metav1.Object, dryRun bool) err
 	if !charge.Costs() {
 		return nil
 	}
-	entries, quotas := make([]*entry, 0, 1), make([]*corev1.ResourceQuota, 0, 1)
+	var entries []*entry
+	var quotas []*corev1.ResourceQuota
 	t.each(m.GetNamespace(), func(e *entry) bool {
-		entries, quotas = append(entries, e), append(quotas, e.obj.(*corev1.ResourceQuota))
+		if q := e.obj.(*corev1.ResourceQuota); len(q.Status.Hard) > 0 {
+			entries, quotas = append(entries, e), append(quotas, q)
+		}
 		return true
 	})
 	used, err := charge.Spend(quotas)
