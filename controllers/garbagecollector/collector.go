@@ -2,6 +2,7 @@ package garbagecollector
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -175,9 +176,15 @@ func (c *collector) scope(id identity) (*fakeapi.Kind, string, error) {
 }
 
 // unserved reports whether an answer says that the server does not know the path, and
-// nothing of an object: no name stands in it.
+// nothing of an object: no name stands in it. Who answers in a server's place may leave
+// out the details altogether.
 func unserved(err error) bool {
-	return apierrors.IsNotFound(err) && err.(apierrors.APIStatus).Status().Details.Name == ""
+	var answer apierrors.APIStatus
+	if !apierrors.IsNotFound(err) || !errors.As(err, &answer) {
+		return false
+	}
+	about := answer.Status().Details
+	return about == nil || about.Name == ""
 }
 
 // get reads an object from the server. A kind may cease to be served before the

@@ -88,6 +88,88 @@ func TestObserved(t *testing.T) {
 	}
 	g.observed(configMaps, nil, deleting(object("f"), metav1.FinalizerOrphanDependents))
 	step("orphaning starts", "orphan f")
+	other := object("h", "f")
+	other.OwnerReferences[0].APIVersion = "v2"
+	g.observed(configMaps, nil, other)
+	step("a reference by another version", "h")
+}
+
+// One that comes to be known while it is deleted in both ways orphans first; it waits for its
+// dependents none the less.
+func TestObservedInBothDeletions(t *testing.T) {
+	g, work := recorder(Without{})
+	both := deleting(object("a"), metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents)
+	g.observed(configMaps, nil, both)
+	g.observed(configMaps, nil, object("d", "!a"))
+	if got := work(); got != "orphan a" {
+		t.Errorf("queued %q", got)
+	}
+	g.removed(object("d"))
+	if got := work(); got != "a" {
+		t.Errorf("a dependent went: queued %q, want a", got)
+	}
+}
+
+// What the collector let go starts anew with the next event, and with that alone.
+func TestReleasedStartsAnewOnce(t *testing.T) {
+	g, work := recorder(Without{})
+	a := deleting(object("a"), metav1.FinalizerDeleteDependents)
+	g.observed(configMaps, nil, a)
+	g.nodes["a"].released = true
+	work()
+	for _, want := range []string{"a", ""} {
+		g.observed(configMaps, a, a)
+		if got := work(); got != want {
+			t.Errorf("queued %q, want %q", got, want)
+		}
+	}
+}
+
+// A cluster-scoped owner is the same one from every namespace: those that named it rightly, before
+// it was seen, are not looked at.
+func TestObservedWithoutNamespace(t *testing.T) {
+	g, work := recorder(Without{})
+	g.observed(configMaps, nil, object("d", "a"))
+	wrong := object("e", "a")
+	wrong.OwnerReferences[0].Name = "z"
+	g.observed(configMaps, nil, wrong)
+	work()
+	a := object("a")
+	a.Namespace = ""
+	g.observed(configMaps, nil, a)
+	if got := work(); got != "e" {
+		t.Errorf("queued %q, want e", got)
+	}
+}
+
+// One dependent may know an owner by several names, the one that was looked for among them.
+func TestAlternative(t *testing.T) {
+	named := func(d string, names ...string) *node {
+		n := &node{identity: identity{apiVersion: "v1", kind: "ConfigMap", namespace: "ns", name: d}}
+		for _, name := range names {
+			n.owners = append(n.owners,
+				metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: name, UID: "u"})
+		}
+		return n
+	}
+	at := func(namespace, name string) identity {
+		return identity{apiVersion: "v1", kind: "ConfigMap", namespace: namespace, name: name, uid: "u"}
+	}
+	for _, c := range []struct {
+		dependents []*node
+		after      identity
+		want       string
+	}{
+		{[]*node{named("d", "a", "b"), named("e", "b")}, at("ns", "a"), "b"},
+		{[]*node{named("d", "a", "b"), named("e", "b")}, at("ns", "b"), "a"},
+		{[]*node{named("d", "a", "b"), named("e", "c")}, at("ns", "b"), "c"},
+		{[]*node{named("d", "a", "b")}, at("", "a"), "b"},
+		{[]*node{named("d", "a", "b")}, at("", "b"), "a"},
+	} {
+		if got := alternative(c.dependents, c.after); got != at("ns", c.want) {
+			t.Errorf("after %+v comes %+v, want %s", c.after, got, c.want)
+		}
+	}
 }
 
 func names(nodes []*node) string {
@@ -142,8 +224,8 @@ func TestVerifiedAbsentDoesNotRemoveWhatWasSeen(t *testing.T) {
 	if got := work(); got != "d" {
 		t.Errorf("queued %q, want d", got)
 	}
-	if g.verifiedAbsent(identity{"v1", "ConfigMap", "ns", "z", "a"}); g.nodes["a"] == nil {
-		t.Error("a was removed")
+	if g.verifiedAbsent(identity{"v1", "ConfigMap", "ns", "z", "a"}) || g.nodes["a"] == nil {
+		t.Error("a was removed, or is to be looked for by another name")
 	}
 	if got := work(); got != "d" {
 		t.Errorf("queued %q, want d", got)
@@ -185,7 +267,8 @@ func TestDigest(t *testing.T) {
 	if digest(a, b) != digest(b, a) {
 		t.Error("the order shows")
 	}
-	if digest(a) == digest(a, b) || digest(a, object("b", "!a")) == digest(a, b) {
+	if digest(a) == digest(a, b) || digest(a, object("b", "!a")) == digest(a, b) ||
+		digest(a) == digest(deleting(object("a"), "example.com/hold")) {
 		t.Error("different graphs have equal digests")
 	}
 }

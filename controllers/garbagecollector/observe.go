@@ -199,8 +199,8 @@ func alternative(dependents []*node, after identity) identity {
 		}
 	}
 	slices.SortFunc(all, compareIdentity)
-	i, found := slices.BinarySearchFunc(all, after, compareIdentity)
-	for found && i < len(all) && all[i] == after {
+	i, _ := slices.BinarySearchFunc(all, after, compareIdentity)
+	for i < len(all) && all[i] == after {
 		i++
 	}
 	if i == len(all) {

@@ -61,7 +61,7 @@ func (k *kubelet) address(pod *corev1.Pod) string {
 		if l.last = l.last.Next(); !podRange.Contains(l.last) {
 			l.last = podRange.Addr().Next().Next()
 		}
-		if used, err := k.pods.IndexKeys(byAddress, l.last.String()); err != nil || len(used) == 0 {
+		if used, _ := k.pods.IndexKeys(byAddress, l.last.String()); len(used) == 0 {
 			return l.last.String()
 		}
 	}
@@ -69,9 +69,8 @@ func (k *kubelet) address(pod *corev1.Pod) string {
 
 // hostAddress is that of a node.
 func (k *kubelet) hostAddress(ctx context.Context, name string) string {
-	obj, err := k.env.Client.Get(ctx, nodeKind, "", name)
-	if node, ok := obj.(*corev1.Node); err == nil && ok {
-		for _, a := range node.Status.Addresses {
+	if obj, err := k.env.Client.Get(ctx, nodeKind, "", name); err == nil {
+		for _, a := range obj.(*corev1.Node).Status.Addresses {
 			if a.Type == corev1.NodeInternalIP {
 				return a.Address
 			}
@@ -89,7 +88,6 @@ func (k *kubelet) run(ctx context.Context, pod *corev1.Pod) error {
 		status.PodIP = k.address(pod)
 	}
 	status.HostIPs = []corev1.HostIP{{IP: status.HostIP}}
-	status.PodIPs = []corev1.PodIP{{IP: status.PodIP}}
 	for _, c := range pod.Spec.InitContainers {
 		s := k.container(pod, &c, now)
 		if c.RestartPolicy == nil {
@@ -271,7 +269,7 @@ func NewNode(name string, now time.Time) *corev1.Node {
 	}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
 		corev1.LabelHostname: name, corev1.LabelOSStable: "linux", corev1.LabelArchStable: "amd64"}}}
-	node.Status = corev1.NodeStatus{Capacity: room, Allocatable: room, Phase: "",
+	node.Status = corev1.NodeStatus{Capacity: room, Allocatable: room,
 		Addresses: []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: nodeAddress.String()},
 			{Type: corev1.NodeHostName, Address: name}},
 		NodeInfo: corev1.NodeSystemInfo{KubeletVersion: "v1.36.3", OperatingSystem: "linux", Architecture: "amd64",

@@ -114,7 +114,6 @@ func (c *controller) deleteAll(ctx context.Context, k *fakeapi.Kind, namespace s
 	case apierrors.IsNotFound(err):
 		return nil
 	case err != nil:
-		left.wait = max(left.wait, wait)
 		return err
 	}
 	return left.add(k, items, wait)

@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -77,18 +76,14 @@ func newController(without *Without, env *host.Env) *controller {
 	return c
 }
 
-// others lists what lives in namespaces beside pods, each resource once. It is
-// asked at every sync: definitions come while the controller runs.
+// others lists what lives in namespaces beside pods. It is asked at every sync:
+// definitions come while the controller runs.
 func (c *controller) others() []*fakeapi.Kind {
 	var kinds []*fakeapi.Kind
-	seen := map[schema.GroupResource]bool{}
 	for _, k := range c.env.Kinds() {
-		resource := k.GVR().GroupResource()
-		if k.GVK == podKind || !k.Namespaced || seen[resource] {
-			continue
+		if k.GVK != podKind && k.Namespaced {
+			kinds = append(kinds, k)
 		}
-		kinds = append(kinds, k)
-		seen[resource] = true
 	}
 	return kinds
 }

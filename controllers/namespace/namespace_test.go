@@ -209,6 +209,47 @@ func TestGracefulPod(t *testing.T) {
 	}
 }
 
+// Pods that have ended need no time to stop, whatever grace period they have.
+func TestEndedPodsAreNotWaitedFor(t *testing.T) {
+	for _, phase := range []corev1.PodPhase{corev1.PodSucceeded, corev1.PodFailed} {
+		c := newCluster(t, namespace.Without{})
+		c.pod("p", "n1", "example.com/hold")
+		c.do(&fakeapi.Request{Verb: fakeapi.Patch, Kind: c.Server.KindNamed("pod"), Namespace: "a", Name: "p",
+			Subresource: "status", PatchType: types.MergePatchType,
+			Patch: []byte(`{"status":{"phase":"` + phase + `"}}`)})
+		c.delete("namespace", "a", metav1.DeleteOptions{})
+		c.run(11 * time.Second) // the second look, after its own status, is at the tenth
+		c.release("pod", "p")
+		// It is thought to need 15 seconds, as whatever has a finalizer: half of that it is left alone.
+		c.run(6 * time.Second)
+		if c.namespace() == nil {
+			t.Errorf("%s: not left alone", phase)
+		}
+		c.run(2 * time.Second)
+		if c.namespace() != nil {
+			t.Errorf("%s: still there", phase)
+		}
+	}
+}
+
+// A namespace that has no finalizer left in its spec has been emptied, or was never to be: what
+// holds it are finalizers of its metadata, and those are others'.
+func TestFinalizedIsLeftAlone(t *testing.T) {
+	c := newCluster(t, namespace.Without{})
+	c.config("kept")
+	c.do(&fakeapi.Request{Verb: fakeapi.Patch, Kind: c.Server.KindNamed("namespace"), Name: "a",
+		PatchType: types.MergePatchType, Patch: []byte(`{"metadata":{"finalizers":["example.com/hold"]}}`)})
+	ns := c.namespace().DeepCopy()
+	ns.Spec.Finalizers = nil
+	c.do(&fakeapi.Request{Verb: fakeapi.Update, Kind: c.Server.KindNamed("namespace"), Name: "a",
+		Subresource: "finalize", Object: ns})
+	c.delete("namespace", "a", metav1.DeleteOptions{})
+	c.run(time.Minute)
+	if !c.has("cm", "kept") || len(c.namespace().Status.Conditions) > 0 {
+		t.Errorf("it was emptied: %+v", c.namespace().Status)
+	}
+}
+
 // The finalizers of others stay with an empty namespace, each once, in the order of their names.
 func TestOthersFinalizersStay(t *testing.T) {
 	c := newCluster(t, namespace.Without{})

@@ -143,6 +143,17 @@ func TestSameSelector(t *testing.T) {
 	d.want("2, ended true, Internal error")
 }
 
+// What selects more than it, or less, may have pods of its own: nothing is safe then.
+func TestOverlappingSelectors(t *testing.T) {
+	for _, other := range []map[string]string{{"x": "y"}, {"x": "y", "tier": "t", "zone": "z"}} {
+		d := newDeletion(t, kinds[1])
+		d.make("a", 2, map[string]string{"x": "y", "tier": "t"})
+		d.make("b", 2, other)
+		d.run(time.Second)
+		d.want("2, ended true, detected overlapping controllers for rc a: b, please manage deletion individually")
+	}
+}
+
 func TestErrorsEndIt(t *testing.T) {
 	for _, c := range []struct {
 		verb fakeapi.Verb

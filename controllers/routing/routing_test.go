@@ -262,9 +262,10 @@ func TestOwn(t *testing.T) {
 
 // A ControllerRef has changed when any of it has.
 func TestSameRef(t *testing.T) {
-	yes := true
+	yes, no := true, false
 	a := &metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "a", UID: "1"}
 	same := *a
+	same.BlockOwnerDeletion = &no // as when it does not say
 	if !sameRef(a, &same) || !sameRef(nil, nil) || sameRef(a, nil) || sameRef(nil, a) {
 		t.Error("the same reference is another, or none is one")
 	}

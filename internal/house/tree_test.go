@@ -33,6 +33,8 @@ var kept = []struct {
 		"what came of the worlds that are made from seeds"},
 	{"controllers/internal/endpointslice/testdata/", `plans\.txt`, "controllers/internal/endpointslice/plan_test.go",
 		"the plans of its test"},
+	{"controllers/kubelet/testdata/", `lifelike\.txt`, "controllers/kubelet/lifelike_test.go",
+		"what a lifelike one writes"},
 	{"controllers/states/testdata/", `[a-z-]+\.txtar`, "controllers/states/states_test.go",
 		"worlds with the states that they come to"},
 	{"fakeapi/testdata/vectors/", `.*\.(json|jsonl|gz)`, "internal/recorded", "what the real server answered"},

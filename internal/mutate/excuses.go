@@ -42,8 +42,6 @@ var ofAll = []Excuse{
 		"both lists are empty in a record that is not open"},
 	{expectationsFile, "Expectations.Satisfied", "drop right r == nil || r.fulfilled()", Equivalent,
 		"a record that is fulfilled is deleted, but for one that is open, which no sync asks"},
-	{"controllers/internal/ttl/ttl.go", "wake", "drop right ok && due(j)", Performance,
-		"what is not due is looked at, and let be"},
 	{"controllers/internal/ttl/ttl.go", "cleaner.Sync", "no error return err", Equivalent,
 		"a lookup by key in a cache never fails"},
 	{"controllers/internal/ttl/ttl.go", "cleaner.Sync", "without UID: &j.UID", Equivalent,

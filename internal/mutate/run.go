@@ -51,13 +51,15 @@ type list struct {
 	reaches []map[int]bool
 	init    []int
 
+	pertinent []int // by check: how many of the mutants that are tried now it reaches
+
 	lock    sync.Mutex
 	killers map[string][]int // by function: the checks that have killed its mutants, the last one first
 }
 
 // Run tries to kill those that live, each by the checks that reach it: those for which
-// which says so, those first that reach most for their time, as long as they take less than so much of a
-// processor together; 0: however long that is.
+// which says so, those first that reach most of all these mutants for their time, as long as they take less than
+// so much of a processor together; 0: however long that is.
 func (s *Suite) Run(fates []*Fate, which func(check string) bool, budget time.Duration) error {
 	if s.list == nil {
 		if err := s.cover(); err != nil {
@@ -68,6 +70,7 @@ func (s *Suite) Run(fates []*Fate, which func(check string) bool, budget time.Du
 	if len(alive) == 0 {
 		return nil
 	}
+	s.list.turnTo(fates)
 	var tried, dead atomic.Int32
 	return s.each(len(alive), func(w *worker, i int) error {
 		if n := tried.Add(1); n%200 == 0 {
@@ -146,9 +149,22 @@ func (s *Suite) cover() error {
 	return err
 }
 
-// cost is how long a check takes for each mutation that it reaches.
+// turnTo has the checks be tried in the order that is best for some mutants: what builds the table of all
+// controllers, every check reaches, and those tell most of it that are about that controller.
+func (l *list) turnTo(fates []*Fate) {
+	l.pertinent = make([]int, len(l.names))
+	for i, reaches := range l.reaches {
+		for _, f := range fates {
+			if reaches[f.ID] {
+				l.pertinent[i]++
+			}
+		}
+	}
+}
+
+// cost is how long a check takes for each of the mutants that it reaches.
 func (l *list) cost(check int) float64 {
-	return float64(l.took[check]) / float64(max(len(l.reaches[check]), 1))
+	return float64(l.took[check]) / float64(max(l.pertinent[check], 1))
 }
 
 // reaching lists the checks that reach a mutation, in the order in which to try them: those that

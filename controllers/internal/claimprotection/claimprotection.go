@@ -73,7 +73,7 @@ func wakeClaims(_ host.View, e host.Event, out *host.Effect) {
 		}
 		eachClaim(p, out)
 	}
-	if old, was := e.Old.(*corev1.Pod); ok && was && old.UID != p.UID {
+	if old, was := e.Old.(*corev1.Pod); was && old.UID != p.UID {
 		eachClaim(old, out)
 	}
 }

@@ -1,6 +1,7 @@
 package createdby
 
 import (
+	"maps"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,5 +21,32 @@ func TestCreator(t *testing.T) {
 		if got := Creator(pod); (got != nil) != want {
 			t.Errorf("%q was created by %v", text, got)
 		}
+	}
+}
+
+// What is written is read, as it was written in those days but for the resourceVersion; other
+// annotations stay, those of the template itself untouched.
+func TestAnnotate(t *testing.T) {
+	creator := &corev1.ReplicationController{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "web", UID: "u"}}
+	kind := corev1.SchemeGroupVersion.WithKind("ReplicationController")
+	const value = `{"kind":"SerializedReference","apiVersion":"v1","reference":{"kind":"ReplicationController",` +
+		`"namespace":"ns","name":"web","uid":"u","apiVersion":"v1"}}`
+	template := map[string]string{"note": "1"}
+	got := Annotate(template, creator, kind)
+	if want := map[string]string{"note": "1", Annotation: value}; !maps.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if len(template) != 1 {
+		t.Errorf("the template's annotations are %q now", template)
+	}
+	got = Annotate(nil, creator, kind)
+	if want := map[string]string{Annotation: value}; !maps.Equal(got, want) {
+		t.Errorf("without any before: got %q, want %q", got, want)
+	}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: got}}
+	want := corev1.ObjectReference{Kind: "ReplicationController", APIVersion: "v1", Namespace: "ns", Name: "web",
+		UID: "u"}
+	if c := Creator(pod); c == nil || *c != want {
+		t.Errorf("it was created by %v", c)
 	}
 }

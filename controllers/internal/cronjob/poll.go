@@ -66,7 +66,7 @@ func (p *poller) Sync(ctx context.Context, key string) error {
 		return nil // it was gone when everything was listed again
 	}
 	r := &reconciler{env: p.env, without: &Without{VictimUID: true, Missing: p.generation == Selector,
-		LiveChild: true, Forgotten: true, TakeOwned: p.generation == Selector, Terminating: true, History: true,
+		LiveChild: true, TakeOwned: p.generation == Selector, Terminating: true, History: true,
 		Victim: true, Stranger: true}}
 	s := &round{reconciler: r, ctx: ctx, cj: cj.DeepCopy(), now: p.env.Now(), polls: true}
 	for _, job := range p.jobs {

@@ -29,7 +29,7 @@ func (s *round) start(forgotten int) (*time.Duration, error) {
 	if err != nil {
 		return nil, nil
 	}
-	if at != nil && !s.tooLate(*at) && !s.started(*at) {
+	if at != nil && !s.started(*at) {
 		wait, err := s.clear(*at, forgotten)
 		if err != nil {
 			return nil, err
@@ -43,19 +43,13 @@ func (s *round) start(forgotten int) (*time.Duration, error) {
 	return untilNext(s.cj, s.now, times), nil
 }
 
-// tooLate: so long after its time a Job is not started.
-func (s *round) tooLate(at time.Time) bool {
-	d := s.cj.Spec.StartingDeadlineSeconds
-	return d != nil && at.Add(time.Duration(*d)*time.Second).Before(s.now)
-}
-
-// started: the Job of that time is in the status.
+// started: the Job of that time is in the status. That no time is due that the last start or
+// the starting deadline has passed, [due] sees to.
 func (s *round) started(at time.Time) bool {
 	name := s.jobName(at)
-	return s.cj.Status.LastScheduleTime.Equal(&metav1.Time{Time: at}) ||
-		slices.ContainsFunc(s.cj.Status.Active, func(r corev1.ObjectReference) bool {
-			return r.Name == name && r.Namespace == s.cj.Namespace
-		})
+	return slices.ContainsFunc(s.cj.Status.Active, func(r corev1.ObjectReference) bool {
+		return r.Name == name && r.Namespace == s.cj.Namespace
+	})
 }
 
 // clear makes way for another Job as the concurrency policy says: it tells to
@@ -82,7 +76,8 @@ func (s *round) clear(at time.Time, forgotten int) (wait bool, err error) {
 // Upstream deletes what has the name. One that the status does not know may be the very
 // Job that is due, started before the controller was killed: that is taken up.
 func (s *round) replace(at time.Time, forgotten bool) error {
-	for _, ref := range slices.Clone(s.cj.Status.Active) {
+	known := s.cj.DeepCopy()
+	for _, ref := range known.Status.Active {
 		obj, err := s.env.Client.Get(s.ctx, jobKind, ref.Namespace, ref.Name)
 		if err != nil {
 			return err
@@ -102,7 +97,7 @@ func (s *round) replace(at time.Time, forgotten bool) error {
 	}
 	for _, job := range s.jobs {
 		due := job.Name == s.jobName(at) && !s.without.Itself
-		if running(job) && job.DeletionTimestamp == nil && !listed(s.cj, job.UID) && !due {
+		if running(job) && job.DeletionTimestamp == nil && !listed(known, job.UID) && !due {
 			if err := s.delete(job); err != nil && !apierrors.IsNotFound(err) {
 				return err
 			}

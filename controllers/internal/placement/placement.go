@@ -77,9 +77,8 @@ func matches(term *corev1.NodeSelectorTerm, node *corev1.Node) bool {
 	return true
 }
 
+// operators are those that [meets] leaves to a label selector.
 var operators = map[corev1.NodeSelectorOperator]selection.Operator{
-	corev1.NodeSelectorOpIn:           selection.In,
-	corev1.NodeSelectorOpNotIn:        selection.NotIn,
 	corev1.NodeSelectorOpExists:       selection.Exists,
 	corev1.NodeSelectorOpDoesNotExist: selection.DoesNotExist,
 	corev1.NodeSelectorOpGt:           selection.GreaterThan,

@@ -38,13 +38,22 @@ func TestSelected(t *testing.T) {
 		"node selector":       {corev1.PodSpec{NodeSelector: map[string]string{"disk": "ssd"}}, true},
 		"other node selector": {corev1.PodSpec{NodeSelector: map[string]string{"disk": "hdd"}}, false},
 		"in":                  {corev1.PodSpec{Affinity: labelled(require("disk", "In", "hdd", "ssd"))}, true},
+		"in others":           {corev1.PodSpec{Affinity: labelled(require("disk", "In", "hdd", "tape"))}, false},
+		"in, without it":      {corev1.PodSpec{Affinity: labelled(require("zone", "In", ""))}, false},
 		"not in":              {corev1.PodSpec{Affinity: labelled(require("disk", "NotIn", "ssd"))}, false},
+		"not in others":       {corev1.PodSpec{Affinity: labelled(require("disk", "NotIn", "hdd"))}, true},
 		"not in, without it":  {corev1.PodSpec{Affinity: labelled(require("zone", "NotIn", "1"))}, true},
+		"not even none":       {corev1.PodSpec{Affinity: labelled(require("zone", "NotIn", ""))}, true},
 		"exists":              {corev1.PodSpec{Affinity: labelled(require("disk", "Exists"))}, true},
 		"does not exist":      {corev1.PodSpec{Affinity: labelled(require("disk", "DoesNotExist"))}, false},
+		"indeed does not":     {corev1.PodSpec{Affinity: labelled(require("zone", "DoesNotExist"))}, true},
 		"greater":             {corev1.PodSpec{Affinity: labelled(require("cores", "Gt", "4"))}, true},
 		"less":                {corev1.PodSpec{Affinity: labelled(require("cores", "Lt", "4"))}, false},
+		"indeed less":         {corev1.PodSpec{Affinity: labelled(require("cores", "Lt", "16"))}, true},
 		"no number":           {corev1.PodSpec{Affinity: labelled(require("disk", "Gt", "4"))}, false},
+		"exists with a value": {corev1.PodSpec{Affinity: labelled(require("disk", "Exists", "ssd"))}, false},
+		"than no number":      {corev1.PodSpec{Affinity: labelled(require("cores", "Gt", "few"))}, false},
+		"no operator":         {corev1.PodSpec{Affinity: labelled(require("cores", "Near", "4"))}, false},
 		"one of two of a term": {
 			corev1.PodSpec{Affinity: labelled(require("disk", "Exists"), require("x", "Exists"))}, false},
 		"name":                 {corev1.PodSpec{Affinity: named(require("metadata.name", "In", "a"))}, true},
@@ -97,8 +106,13 @@ func TestTarget(t *testing.T) {
 		return corev1.NodeSelectorTerm{
 			MatchFields: []corev1.NodeSelectorRequirement{require("metadata.name", "In", values...)}}
 	}
+	field := func(key string, op corev1.NodeSelectorOperator) corev1.NodeSelectorTerm {
+		return corev1.NodeSelectorTerm{
+			MatchFields: []corev1.NodeSelectorRequirement{require(key, op, "elsewhere")}}
+	}
 	for want, spec := range map[string]corev1.PodSpec{
 		"bound": {NodeName: "bound", Affinity: affine(name("elsewhere"))},
+		"meant": {Affinity: affine(field("metadata.name", "NotIn"), field("spec.x", "In"), name("meant"))},
 		"named": {Affinity: affine(corev1.NodeSelectorTerm{}, name("named"), name("later"))},
 		"":      {Affinity: affine(name("one", "two"), name("later"))},
 	} {

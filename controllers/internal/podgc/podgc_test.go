@@ -10,14 +10,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
 // Of the pods that have ended those above the threshold go: evicted ones first, then
-// the oldest. Those that run are not counted.
+// the oldest. Those that run, or will, or may, are not counted.
 func TestThreshold(t *testing.T) {
 	for threshold, want := range map[int]string{
-		-1: "old older evicted running", 1: "old running", 2: "old older running", 3: "old older evicted running"} {
+		-1: "old older evicted running pending unknown", 1: "old running pending unknown",
+		2: "old older running pending unknown", 3: "old older evicted running pending unknown"} {
 		w := trial.New(trial.Options{})
 		w.Start("podgc", New(Options{Threshold: threshold}))
 		pods := w.Server.KindNamed("pod")
@@ -25,7 +27,8 @@ func TestThreshold(t *testing.T) {
 			name, reason string
 			phase        corev1.PodPhase
 		}{{"older", "", corev1.PodFailed}, {"old", "", corev1.PodSucceeded}, {"evicted", "Evicted", corev1.PodFailed},
-			{"running", "", corev1.PodRunning}} {
+			{"running", "", corev1.PodRunning}, {"pending", "", corev1.PodPending},
+			{"unknown", "", corev1.PodUnknown}} {
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: p.name},
 				Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "img:1"}}}}
 			made := w.Cluster.As("user", &fakeapi.Request{Verb: fakeapi.Create, Kind: pods, Namespace: "default",
@@ -48,7 +51,7 @@ func TestThreshold(t *testing.T) {
 			return true
 		})
 		var left []string
-		for _, name := range []string{"old", "older", "evicted", "running"} {
+		for _, name := range []string{"old", "older", "evicted", "running", "pending", "unknown"} {
 			if have[name] {
 				left = append(left, name)
 			}
@@ -57,5 +60,40 @@ func TestThreshold(t *testing.T) {
 			t.Errorf("threshold %d leaves %q, want %q", threshold, got, want)
 		}
 		w.Stop()
+	}
+}
+
+// From a node that is out of service the oldest are removed first.
+func TestOrderOfRemoval(t *testing.T) {
+	w := trial.New(trial.Options{})
+	defer w.Stop()
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}, Spec: corev1.NodeSpec{
+		Taints: []corev1.Taint{{Key: corev1.TaintNodeOutOfService, Effect: corev1.TaintEffectNoExecute}}}}
+	ask := func(r fakeapi.Request) {
+		t.Helper()
+		if resp := w.Cluster.As("user", &r); resp.Err != nil {
+			t.Fatal(resp.Err)
+		}
+	}
+	ask(fakeapi.Request{Verb: fakeapi.Create, Kind: w.Server.KindNamed("node"), Name: "n", Object: node})
+	pods := w.Server.KindNamed("pod")
+	for _, name := range []string{"c", "b", "a"} {
+		pod := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Finalizers: []string{"example.com/hold"}},
+			Spec:       corev1.PodSpec{NodeName: "n", Containers: []corev1.Container{{Name: "c", Image: "img:1"}}}}
+		ask(fakeapi.Request{Verb: fakeapi.Create, Kind: pods, Namespace: "default", Name: name, Object: pod})
+		ask(fakeapi.Request{Verb: fakeapi.Delete, Kind: pods, Namespace: "default", Name: name})
+		w.World.Clock.Advance(time.Second)
+	}
+	w.Start("podgc", New(Options{}))
+	w.Settle(trial.Limits{For: time.Second, Steps: 10_000})
+	order := ""
+	for i := range w.World.History.Len() {
+		if r := w.World.History.At(i); r.Op == sim.Commit && r.Process == "podgc" && r.Verb == "delete" {
+			order += r.Object.Name
+		}
+	}
+	if order != "cba" {
+		t.Errorf("removed in the order %s", order)
 	}
 }

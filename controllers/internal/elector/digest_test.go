@@ -1,0 +1,58 @@
+package elector
+
+import (
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// TestDigest: candidates that will do otherwise have other digests, and what the two have lived
+// through before does not matter.
+func TestDigest(t *testing.T) {
+	now := time.Unix(1000, 0)
+	lease := func(version, holder string, renewed time.Time) *coordinationv1.Lease {
+		at := metav1.NewMicroTime(renewed)
+		return &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{ResourceVersion: version},
+			Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder, RenewTime: &at}}
+	}
+	of := func(later time.Duration, change func(e *elector)) sim.Hash {
+		e := &elector{env: &host.Env{Now: func() time.Time { return now.Add(later) }}, life: 1, leading: true,
+			renewed: now, lease: lease("1", "a", now), since: now}
+		change(e)
+		var h sim.Hash
+		e.Digest(&h)
+		return h
+	}
+	seen := map[sim.Hash]string{}
+	for name, change := range map[string]func(e *elector){
+		"as it is":           func(*elector) {},
+		"does not lead":      func(e *elector) { e.leading = false },
+		"another life":       func(e *elector) { e.life = 2 },
+		"renewed before":     func(e *elector) { e.renewed = now.Add(-time.Second) },
+		"knows of no lease":  func(e *elector) { e.lease = nil },
+		"another version":    func(e *elector) { e.lease = lease("2", "a", now) },
+		"another holder":     func(e *elector) { e.lease = lease("1", "b", now) },
+		"it renewed before":  func(e *elector) { e.lease = lease("1", "a", now.Add(-time.Second)) },
+		"seen for some time": func(e *elector) { e.since = now.Add(-time.Second) },
+	} {
+		h := of(0, change)
+		if other := seen[h]; other != "" {
+			t.Errorf("%q and %q have one digest", name, other)
+		}
+		seen[h] = name
+	}
+	led := func(later time.Duration) func(e *elector) {
+		return func(e *elector) { e.leading, e.lease, e.renewed = false, nil, now.Add(later) }
+	}
+	if of(0, led(0)) != of(0, led(time.Second)) {
+		t.Error("when it led last shows, though it does not lead")
+	}
+	if of(time.Minute, led(0)) != of(0, led(0)) {
+		t.Error("the time of day shows")
+	}
+}

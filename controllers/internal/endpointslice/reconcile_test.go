@@ -1,0 +1,249 @@
+package endpointslice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// server has slices by name, and notes what is deleted of which uid.
+type server struct {
+	host.Client
+	slices  map[string]*discoveryv1.EndpointSlice
+	fails   error
+	deleted []string
+}
+
+func (s *server) Get(_ context.Context, _ schema.GroupVersionKind, _, name string) (runtime.Object, error) {
+	if found := s.slices[name]; found != nil {
+		return found, nil
+	}
+	return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "endpointslices"}, name)
+}
+
+func (s *server) Delete(_ context.Context, _ schema.GroupVersionKind, _, name string, o metav1.DeleteOptions) error {
+	s.deleted = append(s.deleted, fmt.Sprintf("%s %v", name, *o.Preconditions.UID))
+	return s.fails
+}
+
+// queue notes the keys that are woken.
+type queue struct {
+	workqueue.TypedRateLimitingInterface[string]
+	keys []string
+}
+
+func (q *queue) Add(key string) { q.keys = append(q.keys, key) }
+
+func (q *queue) AddAfter(key string, _ time.Duration) { q.keys = append(q.keys, "later "+key) }
+
+func reconcilerOf(s *server) (*reconciler, *queue) {
+	q := &queue{}
+	return &reconciler{env: &host.Env{Client: s, Queue: q}, without: &Without{}, written: tracker{}, told: triggers{},
+		waiting: map[string]bool{}}, q
+}
+
+// slice is one that the controller keeps for the Service ns/s; its uid is its name.
+func slice(name string) *discoveryv1.EndpointSlice {
+	return &discoveryv1.EndpointSlice{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID(name),
+		Generation: 1,
+		Labels:     map[string]string{discoveryv1.LabelServiceName: "s", discoveryv1.LabelManagedBy: manager}},
+		AddressType: discoveryv1.AddressTypeIPv6}
+}
+
+func service() *corev1.Service {
+	return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "s", UID: "s"},
+		Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "x"},
+			IPFamilies: []corev1.IPFamily{corev1.IPv4Protocol}}}
+}
+
+// The slices of a family that a Service has no longer go, each of them by its uid. What fails is
+// tried again.
+func TestFamilyIsGone(t *testing.T) {
+	for _, fails := range []error{nil, errors.New("no")} {
+		s := &server{fails: fails}
+		r, _ := reconcilerOf(s)
+		svc := service()
+		svc.Spec.IPFamilies = nil
+		err := r.reconcile(t.Context(), svc, nil, []*discoveryv1.EndpointSlice{slice("six")}, time.Time{})
+		if fmt.Sprint(s.deleted) != "[six six]" || (err != nil) != (fails != nil) {
+			t.Errorf("deleted %s, and %v", s.deleted, err)
+		}
+		if known := r.written["ns/s"]["six"].generation == deleted; known != (fails == nil) {
+			t.Errorf("that it was deleted is known: %t", known)
+		}
+	}
+}
+
+// A Service owns a slice by its uid, its kind and its version.
+func TestOwnedBy(t *testing.T) {
+	for want, r := range map[string]metav1.OwnerReference{
+		"its own":       {UID: "s", Kind: "Service", APIVersion: "v1"},
+		"another kind":  {UID: "s", Kind: "Pod", APIVersion: "v1"},
+		"another group": {UID: "s", Kind: "Service", APIVersion: "example.com/v1"},
+		"another":       {UID: "t", Kind: "Service", APIVersion: "v1"},
+	} {
+		s := slice("a")
+		s.OwnerReferences = []metav1.OwnerReference{r}
+		if got := ownedBy(s, service()); got != (want == "its own") {
+			t.Errorf("%s: %t", want, got)
+		}
+	}
+}
+
+// A Pod is listed that has an address, in either of the fields; when it is replaced it may have
+// another name.
+func TestListedAndMoves(t *testing.T) {
+	for name, c := range map[string]struct {
+		status corev1.PodStatus
+		want   bool
+	}{
+		"none": {corev1.PodStatus{}, false},
+		"one":  {corev1.PodStatus{PodIP: "1.2.3.4"}, true},
+		"more": {corev1.PodStatus{PodIPs: []corev1.PodIP{{IP: "1.2.3.4"}}}, true},
+	} {
+		if got := listed(&corev1.Pod{Status: c.status}); got != c.want {
+			t.Errorf("with addresses: %s: %t", name, got)
+		}
+	}
+	for name, c := range map[string]struct {
+		cur  corev1.Pod
+		want bool
+	}{
+		"the same":  {corev1.Pod{}, false},
+		"labels":    {corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"a": "b"}}}, true},
+		"hostname":  {corev1.Pod{Spec: corev1.PodSpec{Hostname: "h"}}, true},
+		"subdomain": {corev1.Pod{Spec: corev1.PodSpec{Subdomain: "d"}}, true},
+	} {
+		if got := moves(&corev1.Pod{}, &c.cur); got != c.want {
+			t.Errorf("another %s: %t", name, got)
+		}
+	}
+}
+
+// As many endpoints as fit into one slice get one of their own; and one without endpoints that
+// has ports is not what a Service without endpoints has.
+func TestOwnSlices(t *testing.T) {
+	if roomFor([]*discoveryv1.EndpointSlice{{}}, capacity) != nil {
+		t.Error("a full slice is put into another")
+	}
+	if roomFor([]*discoveryv1.EndpointSlice{{}}, capacity-1) == nil {
+		t.Error("there is no room in an empty slice")
+	}
+	port := int32(80)
+	withPort := slice("a")
+	withPort.Ports = []discoveryv1.EndpointPort{{Port: &port}}
+	for _, c := range []struct {
+		slice  *discoveryv1.EndpointSlice
+		writes int
+	}{{slice("a"), 0}, {withPort, 1}} {
+		p := plan{remove: []*discoveryv1.EndpointSlice{c.slice}}
+		empty := slice("new")
+		if p.keepOne(empty); len(p.create) != c.writes || len(p.remove) != c.writes {
+			t.Errorf("with ports %v: created %d, removed %d", c.slice.Ports, len(p.create), len(p.remove))
+		}
+	}
+	host := "h"
+	if identity(&discoveryv1.Endpoint{Hostname: &host}) == identity(&discoveryv1.Endpoint{}) {
+		t.Error("an endpoint with a name is the one without")
+	}
+}
+
+// A cache that shows a slice that was deleted is behind; of what it does not show the server says
+// whether it is there, by uid.
+func TestBehind(t *testing.T) {
+	s := &server{slices: map[string]*discoveryv1.EndpointSlice{"a": slice("a")}}
+	r, _ := reconcilerOf(s)
+	behind := func(have ...*discoveryv1.EndpointSlice) bool {
+		t.Helper()
+		stale, err := r.behind(t.Context(), "ns/s", "ns", have)
+		if err != nil {
+			t.Error(err)
+		}
+		return stale
+	}
+	r.written.set(slice("a"), 1)
+	if behind(slice("a")) || !behind() {
+		t.Error("what is shown is not, or the other way round")
+	}
+	s.slices["a"].UID = "another"
+	if behind() || len(r.written["ns/s"]) > 0 {
+		t.Error("another slice of the name is waited for")
+	}
+	r.written.set(slice("a"), deleted)
+	if !behind(slice("a")) || behind() {
+		t.Error("what was deleted and is shown is up to date, or is waited for")
+	}
+	var names []string
+	for i := range 9 {
+		names = append(names, fmt.Sprint("s", i))
+		r.written.set(slice(names[i]), 1)
+	}
+	if got := r.written.missing("ns/s", nil); fmt.Sprint(got) != fmt.Sprint(names) {
+		t.Errorf("missing are %s", got)
+	}
+}
+
+// A Service that waited to see one of its slices goes on when that is gone.
+func TestGoneIsShownToo(t *testing.T) {
+	r, q := reconcilerOf(&server{})
+	r.written.set(slice("a"), deleted)
+	r.waiting["ns/s"] = true
+	r.sliceGone(slice("a"))
+	if got := strings.Join(q.keys, ", "); got != "ns/s" || len(r.waiting) > 0 {
+		t.Errorf("woken %s", got)
+	}
+}
+
+// A Service of the same name that was made later is a change.
+func TestTriggerOfAnotherService(t *testing.T) {
+	first, second := time.Unix(1000, 0), time.Unix(2000, 0)
+	svc, told := service(), triggers{}
+	for i, c := range []struct{ made, want time.Time }{{first, first}, {first, time.Time{}}, {second, second}} {
+		svc.CreationTimestamp = metav1.NewTime(c.made)
+		if got := told.trigger("ns/s", svc, nil); !got.Equal(c.want) {
+			t.Errorf("%d: %v, want %v", i, got, c.want)
+		}
+	}
+}
+
+// view has objects of each kind, in order.
+type view struct {
+	host.View
+	all map[schema.GroupVersionKind][]runtime.Object
+}
+
+func (v view) Each(kind schema.GroupVersionKind, _ string, f func(runtime.Object) bool) {
+	for _, obj := range v.all[kind] {
+		if !f(obj) {
+			return
+		}
+	}
+}
+
+// A node that comes to be known wakes all Services that its Pods were left out of.
+func TestNodeWakesAll(t *testing.T) {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Labels: map[string]string{"app": "x"}},
+		Spec: corev1.PodSpec{NodeName: "n"}}
+	other := service()
+	other.Name = "other"
+	v := view{all: map[schema.GroupVersionKind][]runtime.Object{podKind: {pod}, serviceKind: {service(), other}}}
+	var out host.Effect
+	wakeForNode(v, host.Event{New: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}}, &out)
+	if got := fmt.Sprint(out.Keys); got != "[ns/s ns/other]" {
+		t.Errorf("woken %s", got)
+	}
+}

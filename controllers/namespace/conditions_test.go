@@ -1,0 +1,117 @@
+package namespace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// remaining are objects of so many resources, each held by a finalizer of its own.
+func remaining(n int) *contents {
+	left := &contents{resources: map[schema.GroupResource]int{}, finalizers: map[string]int{}}
+	for i := range n {
+		left.resources[schema.GroupResource{Group: "g", Resource: fmt.Sprintf("r%d", i)}] = 1
+		left.finalizers[fmt.Sprintf("example.com/f%d", i)] = 1
+	}
+	return left
+}
+
+// A condition is written when any part of it is another than it should be; it has a new time when
+// its status is.
+func TestConditions(t *testing.T) {
+	then, now := time.Unix(1000, 0), time.Unix(2000, 0)
+	right, _ := conditions(nil, remaining(1), then)
+	for name, c := range map[string]struct {
+		change func(*corev1.NamespaceCondition)
+		want   time.Time // zero: it is not written
+	}{
+		"as it is":       {func(*corev1.NamespaceCondition) {}, time.Time{}},
+		"another status": {func(c *corev1.NamespaceCondition) { c.Status = corev1.ConditionUnknown }, now},
+		"another reason": {func(c *corev1.NamespaceCondition) { c.Reason = "Why" }, then},
+		"other words":    {func(c *corev1.NamespaceCondition) { c.Message = "because" }, then},
+	} {
+		for i := range right {
+			old := append([]corev1.NamespaceCondition(nil), right...)
+			c.change(&old[i])
+			got, changed := conditions(old, remaining(1), now)
+			want := right[i]
+			if !c.want.IsZero() {
+				want.LastTransitionTime = metav1.NewTime(c.want)
+			}
+			if changed == c.want.IsZero() || got[i] != want {
+				t.Errorf("%s: %s: changed %t, to %+v", want.Type, name, changed, got[i])
+			}
+		}
+	}
+}
+
+// What remains is told in the order of its names.
+func TestRemainingIsTold(t *testing.T) {
+	got, _ := conditions(nil, remaining(9), time.Unix(1000, 0))
+	var resources, finalizers []string
+	for i := range 9 {
+		resources = append(resources, fmt.Sprintf("r%d.g has 1 resource instances", i))
+		finalizers = append(finalizers, fmt.Sprintf("example.com/f%d in 1 resource instances", i))
+	}
+	for i, want := range map[int]string{3: "Some resources are remaining: " + strings.Join(resources, ", "),
+		4: "Some content in the namespace has finalizers remaining: " + strings.Join(finalizers, ", ")} {
+		if got[i].Message != want {
+			t.Errorf("%s: %s", got[i].Type, got[i].Message)
+		}
+	}
+}
+
+// successor is a server that has another namespace of the name by now.
+type successor struct{ host.Client }
+
+func (successor) Do(context.Context, *fakeapi.Request) (fakeapi.Response, error) {
+	return fakeapi.Response{},
+		apierrors.NewConflict(schema.GroupResource{Resource: "namespaces"}, "a", errors.New("no"))
+}
+
+func (successor) Get(context.Context, schema.GroupVersionKind, string, string) (runtime.Object, error) {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: types.UID("new")}}, nil
+}
+
+// That the namespace is another by now is an error, and not success.
+func TestFinalizeOfASuccessor(t *testing.T) {
+	c := &controller{env: &host.Env{Client: successor{}}, without: &Without{}}
+	err := c.finalize(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "old"}})
+	if err == nil || !strings.Contains(err.Error(), "is another now") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A namespace is kept by the finalizers of its spec that are others', once the controller's own has gone.
+func TestKeeps(t *testing.T) {
+	for name, c := range map[string]struct {
+		finalizers []corev1.FinalizerName
+		kept       bool
+	}{
+		"none":         {nil, false},
+		"its own":      {[]corev1.FinalizerName{"kubernetes"}, false},
+		"others', too": {[]corev1.FinalizerName{"a.b/c", "kubernetes"}, false},
+		"others'":      {[]corev1.FinalizerName{"a.b/c"}, true},
+	} {
+		ns := &corev1.Namespace{Spec: corev1.NamespaceSpec{Finalizers: c.finalizers}}
+		if got := keeps(ns, nil); (got != "") != c.kept {
+			t.Errorf("%s: kept by %q", name, got)
+		}
+	}
+	if got := keeps(&corev1.Pod{}, nil); got != "" {
+		t.Errorf("a pod is kept by %q", got)
+	}
+}
