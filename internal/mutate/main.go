@@ -16,7 +16,7 @@ type Options struct {
 	Verbose   bool     // print what killed each
 	Quick     bool     // default schedules, and tests
 	By        []string // the packages, and "scenarios", whose checks alone are tried; all without any
-	Again     string   // a file with the output of a run: those that it lists as survivors alone are tried
+	Again     string   // a file with what a run has printed with Verbose: what it has killed counts as killed
 	Checks    string   // as of go test -run: which tests of packages other than the mutated ones; all without it
 	Write     string   // the document that has the table of scores; "" for none
 	Processes int
@@ -45,12 +45,9 @@ func Main(o *Options, out, progress io.Writer) (bool, error) {
 	chosen := slices.DeleteFunc(slices.Clone(p.Mutations), func(m *Mutation) bool {
 		return !mutated(m.Package) || !matches(m.Package, o.Only)
 	})
-	if o.Again != "" {
-		raw, err := os.ReadFile(o.Again)
-		if err != nil {
-			return false, err
-		}
-		chosen = slices.DeleteFunc(chosen, func(m *Mutation) bool { return !survived(string(raw), m) })
+	earlier, err := o.killedEarlier()
+	if err != nil {
+		return false, err
 	}
 	if len(chosen) == 0 {
 		return false, fmt.Errorf("no mutations: no package is called %s", strings.Join(o.Only, ", "))
@@ -76,6 +73,9 @@ func Main(o *Options, out, progress io.Writer) (bool, error) {
 	var all []*Fate
 	for _, pkg := range packagesOf(chosen, o.Only) {
 		fates := Fates(slices.DeleteFunc(slices.Clone(chosen), func(m *Mutation) bool { return m.Package != pkg }))
+		for _, f := range fates {
+			f.By = earlier[f.place()]
+		}
 		if err := t.try(pkg, fates); err != nil {
 			return false, err
 		}
@@ -93,18 +93,6 @@ func Main(o *Options, out, progress io.Writer) (bool, error) {
 	Report(out, all, stale)
 	alive := slices.ContainsFunc(all, func(f *Fate) bool { return !f.Killed() && f.Excuse == nil })
 	return len(stale) == 0 && !alive, nil
-}
-
-// survived reports whether a run has listed a mutant as alive, be it in another line since.
-func survived(listed string, m *Mutation) bool {
-	for line := range strings.Lines(listed) {
-		at, what, _ := strings.Cut(strings.TrimSpace(line), " "+m.Func+": ")
-		file, _, _ := strings.Cut(strings.TrimPrefix(at, "survives: "), ":")
-		if what, _, _ = strings.Cut(what, "  ("); file == m.File && what == m.What {
-			return true
-		}
-	}
-	return false
 }
 
 // packagesOf are the packages of mutations, in the order in which they are asked for.

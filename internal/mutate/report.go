@@ -60,7 +60,7 @@ func Survivors(w io.Writer, fates []*Fate, all bool) {
 	for _, f := range fates {
 		switch {
 		case f.Killed() && all:
-			fmt.Fprintf(w, "killed: %s\n    by %s: %s\n", f, f.By, f.Why)
+			fmt.Fprintf(w, killedBegins+"%s\n"+byBegins+"%s\n", f, strings.TrimSuffix(f.By+": "+f.Why, ": "))
 		case f.Killed() || f.Excuse != nil:
 		case f.Reached:
 			fmt.Fprintf(w, "survives: %s\n", f)
