@@ -146,6 +146,7 @@ func TestPods(t *testing.T) {
 		}
 		writes = append(writes, last)
 	}
+	created := p.DeepCopy()
 	note(client.Create(t.Context(), p))
 	p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: "u",
 		Controller: &yes}}
@@ -158,10 +159,13 @@ func TestPods(t *testing.T) {
 	}
 	note(patch(`{"metadata":{"labels":{"a":"c"}}}`))
 	note(patch(`{"metadata":{"ownerReferences":null}}`))
+	created.Name, created.OwnerReferences = "q", []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet",
+		Name: "web", UID: "v", Controller: &yes}}
+	note(client.Create(t.Context(), created))
 	if _, err := client.Create(t.Context(), p); err == nil {
 		t.Error("a pod was made twice")
 	}
-	if want := []string{"nothing", "this", "this", "this", "an older one"}; !slices.Equal(writes, want) {
+	if want := []string{"nothing", "this", "this", "this", "an older one", "this"}; !slices.Equal(writes, want) {
 		t.Errorf("recorded %q, want %q", writes, want)
 	}
 }

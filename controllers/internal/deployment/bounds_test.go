@@ -18,6 +18,7 @@ func TestShares(t *testing.T) {
 		want                     int32
 	}{
 		{"in proportion", 8, 3, 4, 0, "4", 3}, {"no annotation", 8, 3, 0, 6, "", 1}, {"an annotation of 0", 8, 3, 0, 6, "0", 1},
+		{"an odd annotation", 8, 3, 0, 6, "99999999999", 1},
 		{"nobody knows", 8, 3, 0, 0, "x", 0}, {"to none", 0, 3, 4, 4, "4", -3},
 	} {
 		rs := setOf("a", "i", c.size, "1")
@@ -42,6 +43,10 @@ func TestShares(t *testing.T) {
 		if u.d.Spec.Replicas = &four; u.saturated() != c.want {
 			t.Errorf("%s: saturated: %v", name, !c.want)
 		}
+	}
+	u := &rollout{d: &appsv1.Deployment{}, sets: []*appsv1.ReplicaSet{setOf("a", "i", 0, "1")}}
+	if u.d.Spec.Replicas = new(int32); u.saturated() {
+		t.Error("of none that are asked for one that says nothing has all")
 	}
 }
 
@@ -76,6 +81,12 @@ func TestOversteps(t *testing.T) {
 			sized("now", "now", 1, 1), ""},
 		{"grows too much while paused", func(d *appsv1.Deployment) { d.Spec.Paused = true },
 			[]runtime.Object{sized("a", "old", 3, 3)}, sized("now", "now", 1, 1), sized("now", "now", 3, 1), ""},
+		{"grows too much, and the size has changed", nil, []runtime.Object{
+			func() *appsv1.ReplicaSet {
+				rs := sized("a", "old", 3, 3)
+				rs.Annotations[desiredAnnotation] = "3"
+				return rs
+			}()}, sized("now", "now", 1, 1), sized("now", "now", 3, 1), ""},
 		{"shrinks", nil, []runtime.Object{sized("now", "now", 2, 2)}, sized("a", "old", 3, 3), sized("a", "old", 1, 3), ""},
 		{"shrinks too much", nil, []runtime.Object{sized("now", "now", 2, 2)}, sized("a", "old", 3, 3),
 			sized("a", "old", 0, 3), "leaves 2 available pods"},

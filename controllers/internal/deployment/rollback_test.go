@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 )
@@ -53,6 +54,11 @@ func TestRevisions(t *testing.T) {
 		if got := u.lastRevision(); got != c.last {
 			t.Errorf("of %q the last but one is %d, want %d", c.revisions, got, c.last)
 		}
+	}
+	low, odd := setOf("low", "i", 0, "-1"), setOf("odd", "i", 0, "x")
+	low.CreationTimestamp.Time = odd.CreationTimestamp.Add(time.Hour)
+	if lower(low, odd) != 1 || lower(odd, low) != -1 {
+		t.Error("one that says nothing is not compared by age")
 	}
 	u := &rollout{reconciler: &reconciler{options: &Options{}}, d: &appsv1.Deployment{}, now: 1}
 	for i, r := range []string{"1", "2", "2", "9223372036854775808", "0"} {

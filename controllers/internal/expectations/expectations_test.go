@@ -38,6 +38,11 @@ func TestExpectations(t *testing.T) {
 			e.Made("k", "ns/a")
 			e.Created("k")
 		}, true},
+		{"another is seen before its name was known", func(e *Expectations, _ *time.Time) {
+			e.ExpectCreations("k", "me", 1)
+			e.Seen("k", "ns/b")
+			e.Made("k", "ns/a")
+		}, false},
 		{"another is seen", func(e *Expectations, _ *time.Time) {
 			e.ExpectCreations("k", "me", 1)
 			e.Made("k", "ns/a")

@@ -69,6 +69,14 @@ func TestLacksAndStrands(t *testing.T) {
 		{"the claim is an earlier set's", func(f *fixture) {
 			f.c.OwnerReferences = of(Kind, "web", "former")
 		}, "", ""},
+		{"the claim was an earlier pod's, among others", func(f *fixture) {
+			f.c.OwnerReferences = of(pod.Kind, "web-1", "former")
+			f.c.OwnerReferences[0].Controller = nil
+		}, "pvc/data-web-1 is going", ""},
+		{"the claim was an earlier set's, among others", func(f *fixture) {
+			f.c.OwnerReferences = of(Kind, "web", "former")
+			f.c.OwnerReferences[0].Controller = nil
+		}, "", ""},
 		{"the claim is the set's", func(f *fixture) {
 			f.c.OwnerReferences = of(Kind, "web", "set")
 		}, "", "pvc/data-web-1"},

@@ -70,6 +70,10 @@ func TestMount(t *testing.T) {
 	if mounted(set, p) {
 		t.Error("a volume that is no claim counts as one")
 	}
+	p.Spec.Volumes[1].PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data-web-3"}
+	if mounted(set, p) {
+		t.Error("a claim that is mounted by another name counts")
+	}
 	mount(set, p)
 	if v := p.Spec.Volumes; !mounted(set, p) || len(v) != 2 || v[1].Name != "tmp" ||
 		v[0].PersistentVolumeClaim.ClaimName != "data-web-3" {
