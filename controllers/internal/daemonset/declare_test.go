@@ -36,7 +36,8 @@ func TestAmiss(t *testing.T) {
 			"pods on 0 nodes, and counts 1 in its status", ""},
 		{"two", nodeNamed("n"), []*corev1.Pod{daemon("a", "n"), daemon("b", "n", "new")}, "0", 1,
 			"more than one on n", ""},
-		{"two while it surges", nodeNamed("n"), []*corev1.Pod{daemon("a", "n"), daemon("b", "n", "new")}, "1", 1, "", ""},
+		{"two while it surges", nodeNamed("n"), []*corev1.Pod{daemon("a", "n"), daemon("b", "n", "new")}, "1", 1, "",
+			""},
 		{"two of a template", nodeNamed("n"), []*corev1.Pod{daemon("a", "n"), daemon("b", "n")}, "1", 1,
 			"more than one on n", ""},
 		{"three while it surges", nodeNamed("n"), []*corev1.Pod{daemon("a", "n"), daemon("b", "n", "new"),
@@ -45,8 +46,10 @@ func TestAmiss(t *testing.T) {
 		{"one that waits, and may not stay", tainted, []*corev1.Pod{daemon("a", "n", "waiting")}, "0", 1, "", ""},
 		{"waits for a node that is gone", nodeNamed("n"), []*corev1.Pod{daemon("a", "n"), daemon("b", "m", "waiting")},
 			"0", 1, "", "one that waits for node m, which is gone"},
-		{"is on a node that is gone", nodeNamed("n"), []*corev1.Pod{daemon("a", "n"), daemon("b", "m")}, "0", 1, "", ""},
-		{"waits, and goes", nodeNamed("n"), []*corev1.Pod{daemon("a", "n"), daemon("b", "m", "waiting", "going")}, "0", 1,
+		{"is on a node that is gone", nodeNamed("n"), []*corev1.Pod{daemon("a", "n"), daemon("b", "m")}, "0", 1, "",
+			""},
+		{"waits, and goes", nodeNamed("n"), []*corev1.Pod{daemon("a", "n"), daemon("b", "m", "waiting", "going")},
+			"0", 1,
 			"", ""},
 		{"waited, and has ended", nodeNamed("n"), []*corev1.Pod{daemon("a", "n"), daemon("b", "m", "waiting", "ended")},
 			"0", 1, "", ""},
@@ -88,9 +91,10 @@ func TestLacks(t *testing.T) {
 		"the set's": {func(r *appsv1.ControllerRevision) {
 			r.Name, r.OwnerReferences = "odd", []metav1.OwnerReference{*metav1.NewControllerRef(set, Kind)}
 		}, false},
-		"another's":    {func(r *appsv1.ControllerRevision) { r.Name = "odd" }, true},
-		"elsewhere":    {func(r *appsv1.ControllerRevision) { r.Namespace = "b" }, true},
-		"going":        {func(r *appsv1.ControllerRevision) { r.DeletionTimestamp = &metav1.Time{Time: sim.Epoch} }, true},
+		"another's": {func(r *appsv1.ControllerRevision) { r.Name = "odd" }, true},
+		"elsewhere": {func(r *appsv1.ControllerRevision) { r.Namespace = "b" }, true},
+		"going": {func(r *appsv1.ControllerRevision) { r.DeletionTimestamp = &metav1.Time{Time: sim.Epoch} },
+			true},
 		"another hash": {func(r *appsv1.ControllerRevision) { r.Labels = nil }, true},
 	} {
 		all := func(string) []runtime.Object { return []runtime.Object{there(c.change)} }

@@ -25,7 +25,8 @@ func syncOf(t *testing.T, g Generation) (*work, *host.Cluster) {
 	c := host.NewCluster(world, fakeapi.New(fakeapi.Options{}))
 	namespaced := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 	r := &reconciler{options: &Options{Generation: g}, failures: failures{},
-		env:  &host.Env{Client: c.Client("daemonset"), Queue: waits{after: map[string]time.Duration{}}, Now: world.Clock.Now},
+		env: &host.Env{Client: c.Client("daemonset"), Queue: waits{after: map[string]time.Duration{}},
+			Now: world.Clock.Now},
 		pods: cache.NewIndexer(cache.MetaNamespaceKeyFunc, namespaced), expected: expectations.New(world.Clock.Now)}
 	pod.Index(r.pods)
 	set := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "log"}}
@@ -184,7 +185,8 @@ func TestNewPod(t *testing.T) {
 	for _, c := range []struct {
 		number, want string
 		generation   Generation
-	}{{"7", "7", Current}, {"x", "", Current}, {"", "", ControllerRef}, {"7", "7", ControllerRef}, {"7", "", Selector}} {
+	}{{"7", "7", Current}, {"x", "", Current}, {"", "", ControllerRef}, {"7", "7", ControllerRef}, {"7", "",
+		Selector}} {
 		w, _ := syncOf(t, c.generation)
 		w.set.Annotations = map[string]string{appsv1.DeprecatedTemplateGeneration: c.number}
 		w.set.Spec.Template.Labels = nil

@@ -17,7 +17,8 @@ func TestShares(t *testing.T) {
 		annotation               string
 		want                     int32
 	}{
-		{"in proportion", 8, 3, 4, 0, "4", 3}, {"no annotation", 8, 3, 0, 6, "", 1}, {"an annotation of 0", 8, 3, 0, 6, "0", 1},
+		{"in proportion", 8, 3, 4, 0, "4", 3}, {"no annotation", 8, 3, 0, 6, "", 1}, {"an annotation of 0", 8, 3, 0,
+			6, "0", 1},
 		{"an odd annotation", 8, 3, 0, 6, "99999999999", 1},
 		{"nobody knows", 8, 3, 0, 0, "x", 0}, {"to none", 0, 3, 4, 4, "4", -3},
 	} {
@@ -74,7 +75,8 @@ func TestOversteps(t *testing.T) {
 		before, after *appsv1.ReplicaSet
 		want          string
 	}{
-		{"grows", nil, []runtime.Object{sized("a", "old", 3, 3)}, sized("now", "now", 1, 1), sized("now", "now", 2, 1), ""},
+		{"grows", nil, []runtime.Object{sized("a", "old", 3, 3)}, sized("now", "now", 1, 1), sized("now", "now", 2,
+			1), ""},
 		{"grows too much", nil, []runtime.Object{sized("a", "old", 3, 3)}, sized("now", "now", 1, 1),
 			sized("now", "now", 3, 1), "ask for 6 pods"},
 		{"stays, and there are too many", nil, []runtime.Object{sized("a", "old", 6, 3)}, sized("now", "now", 1, 1),
@@ -87,10 +89,12 @@ func TestOversteps(t *testing.T) {
 				rs.Annotations[desiredAnnotation] = "3"
 				return rs
 			}()}, sized("now", "now", 1, 1), sized("now", "now", 3, 1), ""},
-		{"shrinks", nil, []runtime.Object{sized("now", "now", 2, 2)}, sized("a", "old", 3, 3), sized("a", "old", 1, 3), ""},
+		{"shrinks", nil, []runtime.Object{sized("now", "now", 2, 2)}, sized("a", "old", 3, 3), sized("a", "old", 1,
+			3), ""},
 		{"shrinks too much", nil, []runtime.Object{sized("now", "now", 2, 2)}, sized("a", "old", 3, 3),
 			sized("a", "old", 0, 3), "leaves 2 available pods"},
-		{"shrinks beside one that is about to", nil, []runtime.Object{sized("b", "older", 0, 3)}, sized("a", "old", 4, 4),
+		{"shrinks beside one that is about to", nil, []runtime.Object{sized("b", "older", 0, 3)}, sized("a", "old", 4,
+			4),
 			sized("a", "old", 2, 4), "leaves 2 available pods"},
 		{"shrinks beside a current one that is about to", nil, []runtime.Object{sized("now", "now", 0, 3)},
 			sized("a", "old", 4, 4), sized("a", "old", 2, 4), ""},

@@ -154,7 +154,8 @@ func TestCleanUp(t *testing.T) {
 		"resize":   func() error { u.d.Spec.Paused = true; return u.resize(t.Context()) },
 	} {
 		u, user = rolloutOf(t, limit(0), old("a", "1", nil), setOf("now", "now", 4, "2"))
-		u.d.Status = appsv1.DeploymentStatus{Replicas: 4, UpdatedReplicas: 4, AvailableReplicas: 4, ObservedGeneration: 1}
+		u.d.Status = appsv1.DeploymentStatus{Replicas: 4, UpdatedReplicas: 4, AvailableReplicas: 4,
+			ObservedGeneration: 1}
 		u.env.Client = deletesNone{user}
 		if err := sync(); !errors.Is(err, errRefused) {
 			t.Errorf("%s: nothing said that no old one goes: %v", name, err)

@@ -34,7 +34,8 @@ func attemptOf(t *testing.T, change func(j *batchv1.Job), pods ...*corev1.Pod) (
 		jobs: cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}),
 		pods: cache.NewIndexer(cache.MetaNamespaceKeyFunc, namespaced)}
 	pod.Index(r.pods)
-	j, three, six := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "j", UID: "j"}}, int32(3), int32(6)
+	j, three, six := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "j", UID: "j"}}, int32(3),
+		int32(6)
 	j.Spec.Parallelism, j.Spec.Completions, j.Spec.BackoffLimit = &three, &three, &six
 	j.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "x"}}
 	j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
@@ -137,7 +138,8 @@ func (c refused) Patch(ctx context.Context, gvk schema.GroupVersionKind, namespa
 func TestLate(t *testing.T) {
 	other := func(p *corev1.Pod) {
 		yes := true
-		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "n", UID: "n", Controller: &yes}}
+		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "n", UID: "n",
+			Controller: &yes}}
 	}
 	a, user := attemptOf(t, nil, aPod("works"), aPod("ended", phase(corev1.PodSucceeded)), aPod("others"), aPod("gone"),
 		aPod("ends"))
@@ -209,9 +211,11 @@ func TestFree(t *testing.T) {
 		fails  bool
 	}{
 		{"its Job goes on", nil, nil, false, false}, {"its Job has ended", ends, nil, true, false},
-		{"its Job has ended, and is another's", func(j *batchv1.Job) { ends(j); j.Spec.ManagedBy = &managed }, nil, false,
+		{"its Job has ended, and is another's", func(j *batchv1.Job) { ends(j); j.Spec.ManagedBy = &managed }, nil,
+			false,
 			false},
-		{"it is not answered", ends, func(c host.Client) host.Client { return refused{Client: c, patch: true} }, false, true},
+		{"it is not answered", ends, func(c host.Client) host.Client { return refused{Client: c, patch: true} },
+			false, true},
 	} {
 		a, user := attemptOf(t, c.job, aPod("p"))
 		if c.client != nil {

@@ -73,11 +73,13 @@ func TestFinish(t *testing.T) {
 		u    batchv1.UncountedTerminatedPods
 		ends bool
 	}{
-		"all is counted":              {attempt{end: end}, batchv1.UncountedTerminatedPods{}, true},
-		"it goes on":                  {attempt{}, batchv1.UncountedTerminatedPods{}, false},
-		"one that succeeded is named": {attempt{end: end}, batchv1.UncountedTerminatedPods{Succeeded: []types.UID{"a"}}, false},
-		"one that failed is named":    {attempt{end: end}, batchv1.UncountedTerminatedPods{Failed: []types.UID{"a"}}, false},
-		"one is on its way out":       {attempt{end: end, terminating: 1}, batchv1.UncountedTerminatedPods{}, false},
+		"all is counted": {attempt{end: end}, batchv1.UncountedTerminatedPods{}, true},
+		"it goes on":     {attempt{}, batchv1.UncountedTerminatedPods{}, false},
+		"one that succeeded is named": {attempt{end: end},
+			batchv1.UncountedTerminatedPods{Succeeded: []types.UID{"a"}}, false},
+		"one that failed is named": {attempt{end: end}, batchv1.UncountedTerminatedPods{Failed: []types.UID{"a"}},
+			false},
+		"one is on its way out": {attempt{end: end, terminating: 1}, batchv1.UncountedTerminatedPods{}, false},
 	} {
 		c.a.job = &batchv1.Job{Status: batchv1.JobStatus{UncountedTerminatedPods: &c.u}}
 		if c.a.finish() != c.ends || finished(c.a.job) != c.ends || (c.a.job.Status.CompletionTime != nil) != c.ends {
@@ -118,7 +120,8 @@ func TestWants(t *testing.T) {
 	met := func(types ...batchv1.JobConditionType) func(j *batchv1.Job) {
 		return func(j *batchv1.Job) {
 			for _, is := range types {
-				j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{Type: is, Status: corev1.ConditionTrue})
+				j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{Type: is,
+					Status: corev1.ConditionTrue})
 			}
 		}
 	}
@@ -133,11 +136,14 @@ func TestWants(t *testing.T) {
 		"some are going": {func(j *batchv1.Job) {
 			j.Spec.PodReplacementPolicy, j.Status.Terminating = some(batchv1.Failed), &two
 		}, 1},
-		"one was enough": {func(j *batchv1.Job) { j.Spec.Completions, j.Status.Succeeded, j.Status.Active = nil, 1, 2 }, 2},
-		"given up":       {func(j *batchv1.Job) { j.Status.FailedIndexes = some("0-1") }, 1},
-		"nobody knows":   {func(j *batchv1.Job) { j.Spec.Selector = nil }, -1},
-		"another's":      {func(j *batchv1.Job) { j.Spec.ManagedBy = some("example.com/other") }, -1},
-		"serial":         {func(j *batchv1.Job) { j.Spec.Parallelism = &one }, 1},
+		"one was enough": {func(j *batchv1.Job) {
+			j.Spec.Completions, j.Status.Succeeded, j.Status.Active = nil, 1,
+				2
+		}, 2},
+		"given up":     {func(j *batchv1.Job) { j.Status.FailedIndexes = some("0-1") }, 1},
+		"nobody knows": {func(j *batchv1.Job) { j.Spec.Selector = nil }, -1},
+		"another's":    {func(j *batchv1.Job) { j.Spec.ManagedBy = some("example.com/other") }, -1},
+		"serial":       {func(j *batchv1.Job) { j.Spec.Parallelism = &one }, 1},
 	} {
 		a, _ := attemptOf(t, c.change)
 		if got := wants(a.job); got != c.want {
@@ -162,17 +168,20 @@ func TestOversteps(t *testing.T) {
 		others []*corev1.Pod
 		too    bool
 	}{
-		"too few":            {nil, []*corev1.Pod{works("b"), works("c")}, true},
-		"enough":             {nil, []*corev1.Pod{works("b"), works("c"), works("d")}, false},
-		"fewer are needed":   {nil, []*corev1.Pod{works("b"), works("c"), aPod("d", phase(corev1.PodSucceeded))}, false},
-		"one is counted":     {uncounted(1, 0), []*corev1.Pod{works("b"), works("c")}, false},
-		"one has failed":     {uncounted(0, 1), []*corev1.Pod{works("b"), works("c")}, true},
-		"too many failed":    {func(j *batchv1.Job) { uncounted(0, 1)(j); j.Spec.BackoffLimit = &none }, nil, false},
-		"too many have":      {func(j *batchv1.Job) { j.Status.Failed, j.Spec.BackoffLimit = 1, &none }, nil, false},
-		"it has conditions":  {func(j *batchv1.Job) { j.Status.Conditions = make([]batchv1.JobCondition, 1) }, nil, false},
-		"it has a deadline":  {func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = &seconds }, nil, false},
-		"it has a policy":    {func(j *batchv1.Job) { j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{} }, nil, false},
-		"it has rules":       {func(j *batchv1.Job) { j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{} }, nil, false},
+		"too few": {nil, []*corev1.Pod{works("b"), works("c")}, true},
+		"enough":  {nil, []*corev1.Pod{works("b"), works("c"), works("d")}, false},
+		"fewer are needed": {nil, []*corev1.Pod{works("b"), works("c"), aPod("d", phase(corev1.PodSucceeded))},
+			false},
+		"one is counted":  {uncounted(1, 0), []*corev1.Pod{works("b"), works("c")}, false},
+		"one has failed":  {uncounted(0, 1), []*corev1.Pod{works("b"), works("c")}, true},
+		"too many failed": {func(j *batchv1.Job) { uncounted(0, 1)(j); j.Spec.BackoffLimit = &none }, nil, false},
+		"too many have":   {func(j *batchv1.Job) { j.Status.Failed, j.Spec.BackoffLimit = 1, &none }, nil, false},
+		"it has conditions": {func(j *batchv1.Job) { j.Status.Conditions = make([]batchv1.JobCondition, 1) }, nil,
+			false},
+		"it has a deadline": {func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = &seconds }, nil, false},
+		"it has a policy":   {func(j *batchv1.Job) { j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{} }, nil, false},
+		"it has rules": {func(j *batchv1.Job) { j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{} }, nil,
+			false},
 		"restarts count":     {func(j *batchv1.Job) { j.Spec.Template.Spec.RestartPolicy = "OnFailure" }, nil, false},
 		"it asks for none":   {func(j *batchv1.Job) { j.Spec.Parallelism = &none }, nil, false},
 		"serial, and enough": {func(j *batchv1.Job) { j.Spec.Parallelism = &one }, []*corev1.Pod{works("b")}, false},
@@ -214,7 +223,8 @@ func (v seen) Each(kind schema.GroupVersionKind, namespace string, f func(runtim
 // are when it has ended, is gone, or is another.
 func TestJobRoute(t *testing.T) {
 	job := func(uid types.UID, generation int64, ended bool) *batchv1.Job {
-		j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "j", UID: uid, Generation: generation}}
+		j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "j", UID: uid,
+			Generation: generation}}
 		if j.Spec.Selector = (&metav1.LabelSelector{MatchLabels: map[string]string{"app": "x"}}); ended {
 			j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
 		}

@@ -217,7 +217,8 @@ func TestSaysTheSame(t *testing.T) {
 			t.Errorf("%q changes, and it says the same: %v", name, name != "")
 		}
 	}
-	if !saysTheSame(&appsv1.StatefulSetStatus{ObservedGeneration: 2}, &appsv1.StatefulSetStatus{ObservedGeneration: 1}) {
+	if !saysTheSame(&appsv1.StatefulSetStatus{ObservedGeneration: 2},
+		&appsv1.StatefulSetStatus{ObservedGeneration: 1}) {
 		t.Error("an older generation is told of")
 	}
 }

@@ -16,7 +16,8 @@ func main() {
 	var o mutate.Options
 	by := flag.String("by", "", "packages whose tests alone are tried, or \"scenarios\", with commas between")
 	only := flag.String("only", "", "packages, by their path or its last words, with commas between")
-	flag.StringVar(&o.Again, "again", "", "a file with the output of a run with -v: what that has killed is not tried again")
+	flag.StringVar(&o.Again, "again", "",
+		"a file with the output of a run with -v: what that has killed is not tried again")
 	flag.StringVar(&o.Checks, "checks", "",
 		"with --by: of the tests those alone that match, as of go test -run")
 	flag.BoolVar(&o.List, "list", false, "print the mutations and try none")
@@ -32,7 +33,8 @@ func main() {
 		o.By = strings.Split(*by, ",")
 	}
 	if (o.By != nil || o.Checks != "") && o.Again == "" && o.Write != "" {
-		fmt.Fprintln(os.Stderr, "mutate: --write is for all checks: --by and --checks need --again, with what they leave out")
+		fmt.Fprintln(os.Stderr,
+			"mutate: --write is for all checks: --by and --checks need --again, with what they leave out")
 		os.Exit(2)
 	}
 	ok, err := mutate.Main(&o, os.Stdout, os.Stderr)
