@@ -150,7 +150,7 @@ func (r *reconciler) candidates(set *Set) []*corev1.Pod {
 func (r *reconciler) claimGated(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
 	m := &ref.Manager{
 		Client: r.client, Owner: set, Kind: r.kind.GVK, Dependent: pod.Kind,
-		Without: &ref.Without{LiveCheck: true, ReleaseDeletion: true, ObjectDeletion: true},
+		Without: &ref.Without{LiveCheck: true, ReleaseDeletion: true},
 	}
 	var own []*corev1.Pod
 	var errs []error
