@@ -61,6 +61,12 @@ var ofAll = []Excuse{
 	{deploymentDir + "cleanup.go", "rollout.cleanUp", "equal len(history) <= limit", Equivalent,
 		"where there are as many as the limit none is beyond it"},
 	{deploymentDir + "create.go", "*setName", "equal len(deployment) > room", Equivalent, ownLength},
+	{deploymentDir + "create.go", "rollout.create", "drop rs = obj.(*appsv1.ReplicaSet)", Equivalent,
+		"what has just been made has the size that it is to have, and is not written again in the sync"},
+	{deploymentDir + "rolling.go", "rollout.grow", "equal size(rs) >= replicas(u.d)", Equivalent,
+		"where there are as many as are asked for there is room for none"},
+	{deploymentDir + "rolling.go", "rollout.shrink", "negate return false #2", Equivalent, afterError},
+	{deploymentDir + "rolling.go", "rollout.takeFrom", "negate return took", Equivalent, afterError},
 	{deploymentDir + "limits.go", "hasDeadline", "drop left s != nil && *s != math.MaxInt32", Equivalent, defaulted},
 	{deploymentDir + "limits.go", "keepsHistory", "drop left n == nil || *n == math.MaxInt32", Equivalent, defaulted},
 	{deploymentDir + "limits.go", "keepsHistory", "drop right n == nil || *n == math.MaxInt32", Equivalent,
@@ -110,6 +116,7 @@ const (
 	readyIsAvailable = "what is ready is available where it need not be so for any time"
 
 	digests    = "no controller acts by its digest: it tells states apart for exhaustive search"
+	afterError = "with an error nobody asks whether something has moved"
 	canonical  = "a member's name is the one that its ordinal gives"
 	dying      = "drop left r.open && !slices.Contains(r.early, object) && !slices.Contains(r.dying, object)"
 	dyingTwice = "a name that stands there twice, or in both lists, goes when the round of creations is over"

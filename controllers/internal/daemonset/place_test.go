@@ -199,6 +199,7 @@ func TestNewPod(t *testing.T) {
 		}
 	}
 	w, _ := syncOf(t, Current)
+	w.set.Annotations = nil
 	p, unlabelled := daemon("p", "n"), daemon("q", "n", "new")
 	delete(p.Labels, hashLabel)
 	if w.updated(p) || !w.updated(unlabelled) {

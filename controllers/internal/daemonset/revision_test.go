@@ -129,8 +129,12 @@ func TestRelabel(t *testing.T) {
 	}
 }
 
-// refusing is a client whose patches are refused.
+// refusing is a client whose patches and deletions are refused.
 type refusing struct{ host.Client }
+
+func (refusing) Delete(context.Context, schema.GroupVersionKind, string, string, metav1.DeleteOptions) error {
+	return apierrors.NewInternalError(errors.New("out of order"))
+}
 
 func (refusing) Patch(context.Context, schema.GroupVersionKind, string, string, host.Patch) (runtime.Object, error) {
 	return nil, apierrors.NewInternalError(errors.New("out of order"))
@@ -154,6 +158,78 @@ func TestStore(t *testing.T) {
 		err := w.store(t.Context(), appsv1.DaemonSetStatus{NumberReady: 7})
 		if (err != nil) != c.fails || (stored(t, cluster).Status.NumberReady == 7) == c.fails {
 			t.Errorf("%s: %v, and %v is stored", c.name, err, stored(t, cluster).Status)
+		}
+	}
+}
+
+func revisionOf(t *testing.T, c *host.Cluster, name, hash string, number int64) *appsv1.ControllerRevision {
+	obj, err := c.Client("user").Create(t.Context(), &appsv1.ControllerRevision{Revision: number,
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: map[string]string{hashLabel: hash}},
+		Data:       runtime.RawExtension{Raw: []byte(`{}`)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return obj.(*appsv1.ControllerRevision)
+}
+
+// Of several revisions of a template the newest stays; that another could not be deleted is said.
+func TestUnify(t *testing.T) {
+	w, c := syncOf(t, Current)
+	list := []*appsv1.ControllerRevision{revisionOf(t, c, "a", "a", 1), revisionOf(t, c, "b", "b", 2)}
+	client := w.env.Client
+	w.env.Client = refusing{client}
+	if _, err := w.unify(t.Context(), list); err == nil {
+		t.Error("one was not deleted, and nothing was said")
+	}
+	w.env.Client = client
+	if keep, err := w.unify(t.Context(), list); err != nil || keep.Name != "b" {
+		t.Errorf("%v stays, %v", keep, err)
+	}
+}
+
+// A revision that no pod says it is of goes, though there are pods that say none.
+func TestCleanUp(t *testing.T) {
+	w, c := syncOf(t, Current)
+	w.set.Spec.RevisionHistoryLimit = new(int32)
+	w.old = []*appsv1.ControllerRevision{revisionOf(t, c, "a", "", 1), revisionOf(t, c, "b", "old", 2)}
+	none := daemon("none", "n")
+	delete(none.Labels, hashLabel)
+	w.pods = []*corev1.Pod{none, daemon("old", "n")}
+	if err := w.cleanUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	items, err := c.Client("user").List(t.Context(), history.Kind, "default", metav1.ListOptions{})
+	if err != nil || len(items) != 1 || items[0].(*appsv1.ControllerRevision).Name != "b" {
+		t.Errorf("%v are left, %v", items, err)
+	}
+}
+
+// What is deleted is named by its uid, but by generations before ControllerRef.
+func TestOnly(t *testing.T) {
+	for g, named := range map[Generation]bool{Current: true, ControllerRef: true, Gated: false, Selector: false} {
+		w, _ := syncOf(t, g)
+		o := w.only(metav1.ObjectMeta{UID: "u"}, false)
+		if (o.Preconditions != nil) != named || named && *o.Preconditions.UID != "u" {
+			t.Errorf("%s: %v", g, o)
+		}
+		if o := w.only(metav1.ObjectMeta{UID: "u"}, true); o.Preconditions != nil {
+			t.Errorf("%s, whichever: %v", g, o)
+		}
+	}
+}
+
+// What is not deleted in an update is said.
+func TestRollSaysWhatFails(t *testing.T) {
+	for _, strategy := range []appsv1.DaemonSetUpdateStrategy{rolling("1", "0"), rolling("0", "1")} {
+		w, _ := syncOf(t, Current)
+		w.env.Client, w.set.Spec.UpdateStrategy = refusing{w.env.Client}, strategy
+		w.nodes = []*corev1.Node{nodeNamed("n"), nodeNamed("m")}
+		w.pods = []*corev1.Pod{daemon("a", "n", "ready"), daemon("b", "n", "ready", "new"), daemon("c", "m")}
+		if strategy.RollingUpdate.MaxSurge.IntVal == 0 {
+			w.pods = w.pods[2:]
+		}
+		if err := w.roll(t.Context()); err == nil {
+			t.Errorf("%v: nothing is said", strategy)
 		}
 	}
 }
