@@ -27,6 +27,7 @@ type world struct {
 	story
 
 	generation string // of the controller that the world is for
+	broken     bool   // the server holds what it would not have taken
 	subject    *subject
 	names      int // given so far
 }
@@ -58,16 +59,17 @@ type act struct {
 	do    func(w *world)
 }
 
-// play runs the world of a seed.
-func play(t *testing.T, s *subject, seed uint64, tell bool) *world {
+// play runs the world of a seed, under no law but those given.
+func play(t *testing.T, s *subject, seed uint64, tell bool, laws ...*law.Law) *world {
 	w := &world{t: t, subject: s, draw: draw{sim.NewSeed(seed)}}
 	w.story.full = tell
 	choices := sim.Choices(sim.Zero{})
 	if w.in(4) {
 		choices = sim.NewSeed(seed)
 	}
-	options := trial.Options{Choices: choices, Laws: []*law.Law{}}
+	options := trial.Options{Choices: choices, Laws: append([]*law.Law{}, laws...)}
 	if s.damage != nil && w.in(12) {
+		w.broken = true
 		options.Server = w.damaged()
 	}
 	w.Trial = trial.New(options)

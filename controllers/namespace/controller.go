@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
@@ -33,7 +34,18 @@ func New(without Without) host.Controller {
 		Name: "namespace", Profile: host.Upstream,
 		New:    func(env *host.Env) host.Reconciler { return newController(&without, env) },
 		Routes: []host.Route{{Kind: namespaceKind, Do: wake}},
+		Keeps:  keeps,
 	}
+}
+
+// keeps says why a namespace stays when it has been emptied: others have finalizers in its
+// spec, which they take off themselves.
+func keeps(obj runtime.Object, _ func(kind string) []runtime.Object) string {
+	ns, ok := obj.(*corev1.Namespace)
+	if !ok || len(ns.Spec.Finalizers) == 0 || slices.Contains(ns.Spec.Finalizers, corev1.FinalizerKubernetes) {
+		return ""
+	}
+	return "finalizers of others hold it"
 }
 
 // wake wakes a namespace that is being deleted.

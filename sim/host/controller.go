@@ -126,7 +126,8 @@ type Controller struct {
 	Finalizers []string
 	// Keeps says why an object that is being deleted keeps such a finalizer as things
 	// stand, "" where it need not: a claim of storage that a pod uses. Nil: nothing does
-	// but what is under way. all lists what is stored of a kind (EXACT-6, FIN-3).
+	// but what is under way. Of who empties namespaces: why one stays that it has emptied. all
+	// lists what is stored of a kind (EXACT-6, FIN-3).
 	Keeps func(obj runtime.Object, all func(kind string) []runtime.Object) string
 
 	// Polls: it watches nothing, but looks at everything from time to time, as CronJob's

@@ -72,8 +72,8 @@ func (c *Cluster) committed(req *fakeapi.Request, e *fakeapi.Event, t *sim.Recor
 	if w != nil {
 		r.Saw = w.sawObject(s.kind, r.Object.Namespace, r.Object.Name)
 	}
-	if charges(req, e) {
-		charged(&r)
+	if e.Kind != req.Kind {
+		follows(&r)
 	}
 	c.note(s, e, c.world.Record(r).Index)
 	if e.Kind.GVK.Kind == "CustomResourceDefinition" {
@@ -83,16 +83,18 @@ func (c *Cluster) committed(req *fakeapi.Request, e *fakeapi.Event, t *sim.Recor
 	}
 }
 
-// charges reports whether a change is that of a quota which the server makes of itself as it
-// admits something else.
-func charges(req *fakeapi.Request, e *fakeapi.Event) bool {
-	return e.Kind.GVK.Kind == "ResourceQuota" && req.Kind != e.Kind
-}
-
-// charged makes the record of a charge: it is the server's doing, whoever's request it admits.
-func charged(r *sim.Record) {
-	*r = sim.Record{Op: sim.Commit, Process: apiserver, Verb: string(fakeapi.Update), Subresource: "status",
+// follows makes the record of a change to another kind than the request is about: it is the
+// server's doing, whoever's request it follows from. A quota and a budget are charged, objects
+// go with their definition, and a definition when its last object has gone.
+func follows(r *sim.Record) {
+	*r = sim.Record{Op: sim.Commit, Process: apiserver, Verb: string(fakeapi.Update),
 		Cause: r.Cause, Object: r.Object, Version: r.Version, Before: r.Before, After: r.After}
+	switch {
+	case r.After == nil:
+		r.Verb = string(fakeapi.Delete)
+	case r.Object.Kind == "ResourceQuota" || r.Object.Kind == "PodDisruptionBudget":
+		r.Subresource = "status"
+	}
 }
 
 func (c *Cluster) refused(req *fakeapi.Request, resp fakeapi.Response, t *sim.Record, w *worker) {

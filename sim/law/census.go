@@ -28,13 +28,17 @@ type ownerCount struct {
 	held  int  // those it owns that are not active any more included: a status may have them
 	want  int  // -1 where the subject doesn't say
 	waits bool // its controller makes no more while one of its dependents is as it is, or is forbidden to
+	turns bool // nor removes any, of one that asks for each by name and takes them in turn
 	works bool // nobody who syncs it is down or kept from seeing: it must have converged
 }
 
 // short reports whether an owner has not got what it wants.
 func (o *ownerCount) short() bool {
-	return o.want >= 0 && o.owned != o.want && !(o.waits && o.owned < o.want)
+	return o.want >= 0 && o.owned != o.want && !o.excused()
 }
+
+// excused reports whether its controller waits before it changes how many an owner has.
+func (o *ownerCount) excused() bool { return o.waits && (o.owned < o.want || o.turns) }
 
 func (o *ownerCount) text() string {
 	return o.Ref.String() + " wants " + itoa(o.want) + ", owns " + itoa(o.owned)
@@ -116,9 +120,10 @@ func (c *census) addOwners(s *State, sub *Subject) {
 			next = i
 		}
 		c.slots[o.Meta.GetUID()] = len(c.owners)
+		awaits := s.awaits(sub, o)
 		c.owners = append(c.owners,
 			ownerCount{Object: o, sub: sub, next: next, want: want,
-				waits: s.awaits(sub, o) || s.forbidden.more(o), works: works})
+				waits: awaits || s.forbidden.more(o), turns: awaits && sub.Wanted != nil, works: works})
 	}
 }
 

@@ -3,6 +3,10 @@
 package law
 
 import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
@@ -69,7 +73,7 @@ func statusOnly(j *Judge, r *sim.Record) {
 		}
 	}
 	j.Ask()
-	if w.Dependent && (w.Mine && j.cleansUp(r) || (w.Mine || w.Owner == nil) && w.unhands(r)) {
+	if w.Dependent && (w.Mine && (j.cleansUp(r) || w.tidies(r)) || (w.Mine || w.Owner == nil) && w.unhands(r)) {
 		return
 	}
 	k := w.process.work(r)
@@ -86,6 +90,15 @@ func statusOnly(j *Judge, r *sim.Record) {
 	if o := j.state.Object(uidOf(r.For)); o != nil && meta.Deleting(o.Meta) && !meta.Deleting(w.Before) {
 		j.Report(Committed, what(r)+" for "+r.For.String()+", which is being deleted")
 	}
+}
+
+// tidies reports whether a write keeps up to date what a dependent says, and changes
+// nothing of whose it is and of what holds it, which none that is held to upstream's way
+// of claiming does for an object that is going; the EndpointSlice controller does.
+func (w *Write) tidies(r *sim.Record) bool {
+	return w.Subject.Profile < Upstream && !w.Deletes && w.Before != nil && w.After != nil && !w.Adopts &&
+		slices.Equal(w.Before.GetFinalizers(), w.After.GetFinalizers()) &&
+		equality.Semantic.DeepEqual(w.Before.GetOwnerReferences(), w.After.GetOwnerReferences())
 }
 
 // cleansUp reports whether a write to a dependent is its owner's finalizer at

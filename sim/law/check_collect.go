@@ -36,7 +36,7 @@ func (j *Judge) cutLive(r *sim.Record) {
 	}
 	refs := w.Before.GetOwnerReferences()
 	for i := range refs {
-		if meta.RefTo(w.After, refs[i].UID) != nil {
+		if meta.RefTo(w.After, refs[i].UID) != nil || refs[i].UID == w.Before.GetUID() {
 			continue
 		}
 		j.Ask()

@@ -95,7 +95,7 @@ func (j *Judge) neverTooManyAtOnce(r *sim.Record) {
 		j.Ask()
 		most := sub.Most(r.SawFor)
 		w.process.owners(k, func(owner any) { most = max(most, sub.Most(owner)) })
-		if n := j.state.activeUpTo(sub, k.owner, -1) + 1; k.shown+max(k.own, 0) >= most && n > most {
+		if n := j.state.activeUpTo(sub, k.owner, -1) + 1; k.shown+k.own-k.missed >= most && n > most {
 			j.Report(Informed, "brings "+r.For.String()+" to "+itoa(n)+", it wants "+itoa(most)+" at one time")
 			return
 		}

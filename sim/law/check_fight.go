@@ -135,7 +135,7 @@ func exactSum(j *Judge, r *sim.Record) {
 	c := j.survey()
 	for i := range c.owners {
 		if o := &c.owners[i]; o.want >= 0 && j.settled(o) {
-			if o.waits && o.owned < o.want {
+			if o.excused() {
 				continue // its controller has an excuse: nothing is asked
 			}
 			j.Ask()

@@ -117,3 +117,14 @@ func (s *State) drained() bool {
 	}
 	return false
 }
+
+// keptByOthers reports whether a namespace waits for others than who empties it.
+func (s *State) keptByOthers(namespace *Object) bool {
+	for _, p := range s.processes {
+		if p.works() && p.Subject.Controller == drainer && p.Subject.Keeps != nil &&
+			p.Subject.Keeps(namespace.Value, s.values) != "" {
+			return true
+		}
+	}
+	return false
+}

@@ -44,7 +44,7 @@ func (j *Judge) stuckDraining() {
 		}
 		j.actor = p
 		for _, o := range j.state.Kind("Namespace") {
-			if !meta.Deleting(o.Meta) {
+			if !meta.Deleting(o.Meta) || j.state.keptByOthers(o) {
 				continue
 			}
 			j.Ask()

@@ -79,9 +79,12 @@ func sparing(j *Judge, r *sim.Record) {
 	if ago >= 0 {
 		why += ", or was " + ago.String() + " ago"
 	}
-	strength, late := Informed, false
+	strength, late, seen := Informed, false, r.Saw
+	if seen == nil {
+		seen = r.Before
+	}
 	k := p.work(r)
-	if p.Subject.Spares(r.Before, w.Deletes, func(kind, namespace, name string) any {
+	if p.Subject.Spares(seen, w.Deletes, func(kind, namespace, name string) any {
 		late = late || k != nil && k.begun > 0 && p.Cache(kind).Changed > k.begun
 		if e := p.Cache(kind).Get(namespace, name); e != nil {
 			return e.Value

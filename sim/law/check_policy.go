@@ -111,6 +111,9 @@ func orphanFirst(j *Judge, r *sim.Record) {
 		return
 	}
 	for _, o := range left {
+		if o.Meta.GetUID() == owner || !j.served(o) {
+			continue // it goes with it, or nobody can reach it
+		}
 		if q := j.state.promises.find(o.Meta.GetUID(), owner); q != nil && q.again {
 			continue // it had been orphaned: who adopted it again is to blame
 		}
@@ -178,10 +181,11 @@ func orphansSurvive(j *Judge, r *sim.Record) {
 }
 
 // overruled reports a deletion that took the orphan finalizer off an object with
-// dependents, which that finalizer says are to stay (RULES K101).
+// dependents, which that finalizer says are to stay (RULES K101). What goes because an owner
+// of it waits for it goes as that owner does (garbagecollector.go, attemptToDeleteItem).
 func overruled(j *Judge, w *Write) {
 	left := j.state.Dependents(w.Before.GetUID())
-	if len(left) == 0 {
+	if len(left) == 0 || j.state.standingOf(w.Before).waiting > 0 {
 		return
 	}
 	j.Ask()

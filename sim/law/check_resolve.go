@@ -52,7 +52,9 @@ func (j *Judge) unblocked(r *sim.Record) {
 	}
 	j.Ask()
 	uid := w.Before.GetUID()
-	if slices.ContainsFunc(j.state.Dependents(uid), func(d *Object) bool { return meta.Foreground(d.Meta) }) {
+	if slices.ContainsFunc(j.state.Dependents(uid), func(d *Object) bool {
+		return meta.Foreground(d.Meta) || meta.Orphaning(d.Meta) // of two deletions the second decides
+	}) {
 		return
 	}
 	s, k := Informed, w.process.work(r)
@@ -75,7 +77,8 @@ func unblocks(before, after metav1.Object) bool {
 	})
 }
 
-// deadlocked reports whether an owner waits, through others that wait, for itself.
+// deadlocked reports whether an owner waits, through others that wait, for itself. That it
+// waits for itself without any other nobody need see (RULES K100).
 func (j *Judge) deadlocked(o *Object) bool {
 	met := []*Object{o}
 	for i := 0; i < len(met); i++ {
@@ -84,7 +87,7 @@ func (j *Judge) deadlocked(o *Object) bool {
 			if !meta.Foreground(d.Meta) || !meta.Blocks(meta.RefTo(d.Meta, uid)) {
 				continue
 			}
-			if d == o {
+			if d == o && i > 0 {
 				return true
 			}
 			if !slices.Contains(met, d) {

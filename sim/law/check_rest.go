@@ -50,12 +50,12 @@ func (j *Judge) excused(o *Object, way []*Object) bool {
 		return false
 	}
 	if len(way) > 0 && !meta.Deleting(o.Meta) {
-		return false // nobody has begun: whoever is to do so holds it
+		return !j.resolvable(o) // whoever is to begin holds it; where an owner is nowhere (GC-7) nobody is
 	}
 	way = append(way, o)
 	finalizers := o.Meta.GetFinalizers()
 	if o.Ref.Kind == "Namespace" && len(finalizers) == 0 {
-		return !j.state.drained() || j.anyExcusedIn(o.Ref.Name, way)
+		return !j.state.drained() || j.state.keptByOthers(o) || j.anyExcusedIn(o.Ref.Name, way)
 	}
 	if len(finalizers) == 0 {
 		return true
@@ -72,7 +72,7 @@ func (j *Judge) excused(o *Object, way []*Object) bool {
 func (j *Judge) anyExcusedBlocking(o *Object, way []*Object) bool {
 	uid := o.Meta.GetUID()
 	for _, d := range j.state.Dependents(uid) {
-		if meta.Blocks(meta.RefTo(d.Meta, uid)) && j.excused(d, way) {
+		if meta.Blocks(meta.RefTo(d.Meta, uid)) && (d == o || j.excused(d, way)) {
 			return true
 		}
 	}

@@ -1,8 +1,6 @@
 package law
 
 import (
-	"slices"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
@@ -19,7 +17,7 @@ const (
 )
 
 // footing looks an owner reference of an object in a namespace up.
-func (s *State) footing(ref *metav1.OwnerReference, namespace string) footing {
+func (s *stored) footing(ref *metav1.OwnerReference, namespace string) footing {
 	o := s.byUID[ref.UID]
 	switch {
 	case o == nil || o.Ref.Kind != ref.Kind || o.Ref.Name != ref.Name:
@@ -30,6 +28,11 @@ func (s *State) footing(ref *metav1.OwnerReference, namespace string) footing {
 		return waiting
 	}
 	return solid
+}
+
+// reaches reports whether an owner reference of an object in a namespace leads to its owner.
+func (s *stored) reaches(ref *metav1.OwnerReference, namespace string) bool {
+	return ref != nil && s.footing(ref, namespace) > foreign
 }
 
 // standing counts an object's owner references by footing.
@@ -53,48 +56,4 @@ func (s *State) standingOf(m metav1.Object) standing {
 		}
 	}
 	return st
-}
-
-// eachOwned calls f for every stored object with owner references that the
-// collector works on and that is not being deleted, where all of them can be
-// resolved.
-func (j *Judge) eachOwned(f func(o *Object, st standing)) {
-	watched := j.survey().collector.Subject.Dependents
-	for _, l := range j.state.kinds {
-		if len(watched) > 0 && !slices.Contains(watched, l.kind) {
-			continue
-		}
-		for _, o := range l.objects {
-			if len(o.Meta.GetOwnerReferences()) > 0 && !meta.Deleting(o.Meta) && j.resolvable(o) {
-				f(o, j.state.standing(o))
-			}
-		}
-	}
-}
-
-// eachDangling asks about all that eachOwned finds, and calls f for those one of
-// whose owners is absent.
-func (j *Judge) eachDangling(f func(o *Object, st standing)) {
-	j.eachOwned(func(o *Object, st standing) {
-		j.Ask()
-		if st.absent+st.foreign > 0 {
-			f(o, st)
-		}
-	})
-}
-
-// resolvable reports whether it can be told which of an object's owners are
-// there. A reference to a kind that the server does not know can't be resolved,
-// as the kind may come to be served, and neither can one of a cluster-scoped
-// object to a kind of namespaced ones, as nobody knows where to look (RULES K93,
-// K96): what has such a reference is left alone.
-func (j *Judge) resolvable(o *Object) bool {
-	refs := o.Meta.GetOwnerReferences()
-	for i := range refs {
-		namespaced, served := j.Kinds(refs[i].APIVersion, refs[i].Kind)
-		if !served || namespaced && o.Ref.Namespace == "" {
-			return false
-		}
-	}
-	return true
 }

@@ -69,7 +69,7 @@ func (p *promises) orphaned(s *stored, r *sim.Record, w *Write) {
 func (p *promises) make(s *stored, owner types.UID, record int) {
 	for _, o := range s.Dependents(owner) {
 		uid := o.Meta.GetUID()
-		if p.find(uid, owner) == nil {
+		if p.find(uid, owner) == nil && s.reaches(meta.RefTo(o.Meta, owner), o.Meta.GetNamespace()) {
 			p.byObject[uid] = append(p.byObject[uid], promise{owner: owner, made: record})
 		}
 	}
@@ -105,8 +105,11 @@ func (p *promises) foldDependent(r *sim.Record, w *Write) {
 	}
 	for i := len(list) - 1; i >= 0; i-- {
 		q := &list[i]
-		had, has := meta.RefTo(w.Before, q.owner) != nil, meta.RefTo(w.After, q.owner) != nil
+		was, is := meta.RefTo(w.Before, q.owner), meta.RefTo(w.After, q.owner)
+		had, has := was != nil, is != nil
 		switch {
+		case had && has && (was.Kind != is.Kind || was.Name != is.Name) && w.Subject == nil:
+			p.drop(uid, q.owner) // it leads elsewhere now
 		case had && !has:
 			q.lost = true
 		case has && !had && w.Subject != nil:

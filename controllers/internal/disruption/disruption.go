@@ -17,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/controllers/internal/pod"
@@ -45,7 +46,8 @@ var (
 func New() host.Controller {
 	return host.Controller{
 		Name: "disruption", Profile: host.Upstream, For: budgetKind,
-		New: func(env *host.Env) host.Reconciler { return newReconciler(env) },
+		Tends: []schema.GroupVersionKind{podKind}, // of which it takes back that they go (stale.go)
+		New:   func(env *host.Env) host.Reconciler { return newReconciler(env) },
 		Routes: []host.Route{
 			{Kind: budgetKind, Do: wakeBudget}, {Kind: podKind, Do: wakeForPod},
 			{Kind: replicationKind, Do: wakeForScale}, {Kind: replicaSetKind, Do: wakeForScale},

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -42,16 +43,17 @@ func New(without Without) host.Controller {
 		Routes: []host.Route{
 			{Kind: serviceKind, Do: wakeService}, {Kind: podKind, Do: wakeForPod}, {Kind: nodeKind, Do: wakeForNode},
 		},
-		Replicas: wanted,
+		Replicas: wanted, Most: most, Active: found,
 	}
 }
 
 // wanted is how many slices a Service wants: one for each family of addresses, while
-// its Pods fit into one and agree on the ports; negative where they may not.
+// its Pods fit into one and agree on the ports; negative where they may not, and where
+// those that are there are left as they are.
 func wanted(owner runtime.Object) int {
 	svc := owner.(*corev1.Service)
 	if !selects(svc) {
-		return 0
+		return -1
 	}
 	for i := range svc.Spec.Ports {
 		if svc.Spec.Ports[i].TargetPort.Type == intstr.String {
@@ -59,6 +61,23 @@ func wanted(owner runtime.Object) int {
 		}
 	}
 	return len(families(svc))
+}
+
+// most is how many slices a Service may be given: none if it selects nothing.
+func most(owner runtime.Object) int {
+	if selects(owner.(*corev1.Service)) {
+		return -1
+	}
+	return 0
+}
+
+// found is whether a slice is one that the controller finds by its labels. What a user has
+// relabelled it knows no more, and makes another.
+func found(dependent runtime.Object) bool {
+	slice := dependent.(*discoveryv1.EndpointSlice)
+	owner := metav1.GetControllerOfNoCopy(slice)
+	return owner != nil && slice.Labels[discoveryv1.LabelServiceName] == owner.Name &&
+		slice.Labels[discoveryv1.LabelManagedBy] == manager
 }
 
 // selects: the controller makes slices for it. For others somebody else does.

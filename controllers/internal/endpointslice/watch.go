@@ -7,7 +7,7 @@ import (
 
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -71,8 +71,8 @@ func (r *reconciler) resume(s *discoveryv1.EndpointSlice) {
 }
 
 // behind reports whether the cached slices of a Service are not yet what was written. One
-// that is not shown at all may be gone before it could be, and no event may tell: the
-// server is asked. Upstream is not, and waits for ever.
+// that is not shown at all may be gone before it could be, and no event may tell, or may
+// have another's labels: the server is asked. Upstream does not ask, and waits for ever.
 func (r *reconciler) behind(ctx context.Context, key, namespace string,
 	have []*discoveryv1.EndpointSlice) (bool, error) {
 	stale := r.written.stale(key, have)
@@ -82,7 +82,7 @@ func (r *reconciler) behind(ctx context.Context, key, namespace string,
 		}
 		obj, err := r.env.Client.Get(ctx, sliceKind, namespace, r.written[key][uid].name)
 		switch {
-		case apierrors.IsNotFound(err) || err == nil && obj.(metav1.Object).GetUID() != uid:
+		case apierrors.IsNotFound(err) || err == nil && !still(obj.(*discoveryv1.EndpointSlice), uid, key):
 			delete(r.written[key], uid)
 		case err != nil:
 			return false, err
@@ -91,4 +91,10 @@ func (r *reconciler) behind(ctx context.Context, key, namespace string,
 		}
 	}
 	return stale, nil
+}
+
+// still reports whether a slice is the one that was written, and a Service's by its labels.
+func still(slice *discoveryv1.EndpointSlice, uid types.UID, service string) bool {
+	return slice.UID == uid && serviceOf(slice) == service &&
+		slice.Labels[discoveryv1.LabelManagedBy] == manager
 }

@@ -48,13 +48,15 @@ func New(o Options) host.Controller {
 		Counts:     counts,
 		Active:     func(p runtime.Object) bool { return !pod.Ended(p.(*corev1.Pod)) },
 		Finalizers: []string{tracking},
+		Keeps:      keeps,
 		Profile:    host.Upstream,
 	}
 	if o.Generation == Current {
 		c.Counts, c.Oversteps = slices.Concat(counts, onces), oversteps
 	}
 	if o.Generation != Current {
-		c.Routes, c.Finalizers = []host.Route{routing.Own(Kind, &o.Without.Routing), oldPodRoute(&o)}, nil
+		c.Routes = []host.Route{routing.Own(Kind, &o.Without.Routing), oldPodRoute(&o)}
+		c.Finalizers, c.Keeps = nil, nil
 	}
 	return c
 }

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/controllers/routing"
 )
@@ -50,6 +51,27 @@ func (r *reconciler) free(ctx context.Context, key string) error {
 		return err
 	}
 	return nil
+}
+
+// keeps says why the finalizer is not taken off a pod that is being deleted (RULES I81).
+func keeps(obj runtime.Object, all func(kind string) []runtime.Object) string {
+	p, ok := obj.(*corev1.Pod)
+	if !ok {
+		return ""
+	}
+	owner := metav1.GetControllerOfNoCopy(p)
+	if owner == nil {
+		return ""
+	}
+	if owner.Kind != Kind.Kind || owner.APIVersion != Kind.GroupVersion().String() {
+		return "its controller is no Job"
+	}
+	for _, o := range all(Kind.Kind) {
+		if j := o.(*batchv1.Job); j.UID == owner.UID && foreign(j) {
+			return "its Job is another controller's"
+		}
+	}
+	return ""
 }
 
 // named is the cached Job that a reference names, nil for none.
