@@ -54,8 +54,6 @@ var ofAll = []Excuse{
 		defaulted},
 	{jobDir + "index.go", "indexPrefix", "equal len(name)+len(suffix) > maxPrefix", Equivalent, ownLength},
 	{jobDir + "old.go", "attempt.scaleOld", "equal n > 0*", Equivalent, "to create or to delete none is to do nothing"},
-	{jobDir + "pods.go", "onlyFailed", "drop left j.Spec.PodReplacementPolicy != nil && *", Equivalent,
-		defaulted + ", to Failed where there is a failure policy"},
 	{jobDir + "pods.go", "onlyFailed", "drop right j.Spec.PodReplacementPolicy != nil && * || *", Equivalent,
 		defaulted + ", to Failed where there is a failure policy"},
 	{deploymentDir + "cleanup.go", "rollout.cleanUp", "equal len(history) <= limit", Equivalent,
