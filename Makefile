@@ -18,8 +18,8 @@ CORE := ./sim ./sim/host ./sim/law/... ./internal/fight ./internal/difference ./
 MODULES := $(patsubst %/go.mod,%,$(shell \
   find . -name go.mod -not -path '*/testdata/*' -not -path './.*/*' | LC_ALL=C sort))
 
-.PHONY: all test begin vet fmt detcheck unit race run build bench forever fuzz soak differential track mutate \
-  update clean
+.PHONY: all test begin vet fmt detcheck unit race run build bench forever fuzz soak differential definitions track \
+  mutate update clean
 
 all: test build
 
@@ -111,6 +111,11 @@ SEQUENCES ?= 200
 differential:
 	$(GO) test ./internal/differential -run TestDifferential -v -count=1 -timeout 2h -server='$(SERVER)' \
 	  -token='$(TOKEN)' -resources='$(RESOURCES)' -rapid.checks=$(SEQUENCES)
+
+# Installs the definitions of eight other projects in a server, and runs gateway-api's own tests of its
+# rules against it. It downloads some hundred megabytes.
+definitions:
+	cd kubectltest && $(GO) test -run TestDefinitionsOfOthers -definitions -v -count=1 .
 
 # Finds each known bug again, by 30 seeds, and writes docs/track-record.md.
 track:

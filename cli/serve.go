@@ -29,6 +29,9 @@ object that nothing here acts on is warned, and the log on standard error says s
 as it does of a law that the controllers break, when it is first broken. With -v it
 has a line for each request. With --json all of it is lines of JSON on standard output.
 
+It calls the webhooks of configurations and definitions, at their URL or at a Service that
+has endpoints or an external name (docs/fidelity.md, Webhooks and policies).
+
 It begins with what a real server has when it is new: its namespaces, the Service
 kubernetes, two PriorityClasses, and in each namespace the service account default.`,
 		Example: `  threelaws serve --kubeconfig three.kubeconfig --controllers all

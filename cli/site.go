@@ -60,6 +60,7 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(*
 		return time.Now().UTC()
 	})
 	s.handler.History = o.history
+	s.handler.CallWebhooks()
 	if o.load != "" {
 		if err := s.load(o.load); err != nil {
 			return nil, err

@@ -19,6 +19,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/scheduler"
 	"github.com/threelaws/threelaws/controllers/internal/statefulset"
 	"github.com/threelaws/threelaws/controllers/internal/ttl"
+	"github.com/threelaws/threelaws/controllers/internal/volumeprotection"
 	"github.com/threelaws/threelaws/controllers/kubelet"
 	"github.com/threelaws/threelaws/controllers/namespace"
 	"github.com/threelaws/threelaws/sim/host"
@@ -67,6 +68,7 @@ func Builtin() []host.Controller {
 		podgc.New(podgc.Options{}),
 		ttl.New(ttl.Without{}),
 		claimprotection.New(claimprotection.Without{}),
+		volumeprotection.New(volumeprotection.Without{}),
 		endpointslice.New(endpointslice.Without{}),
 		disruption.New(),
 		quota.New(),

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	nodev1 "k8s.io/api/node/v1"
@@ -20,7 +21,7 @@ import (
 // server's order: namespaces have to exist and to be alive, what the object leaves open
 // is taken from limit ranges and classes. What is refused only when the object is
 // complete and valid is refused by [call.permitCreate].
-func (c *call) admitCreate(obj runtime.Object, m metav1.Object) error {
+func (c *call) admitCreate(obj runtime.Object, m metav1.Object, dryRun bool) error {
 	if c.k.custom != nil && c.k.custom.Terminating {
 		return errTerminating(c.k, m.GetName())
 	}
@@ -29,6 +30,21 @@ func (c *call) admitCreate(obj runtime.Object, m metav1.Object) error {
 			return err
 		}
 	}
+	if err := c.completeNew(obj, m); err != nil {
+		return err
+	}
+	if c.hooked(mutatingHooks) {
+		plugins := func() error { return c.completeNew(obj, m) }
+		if err := c.mutated(admissionv1.Create, obj, nil, dryRun, plugins); err != nil {
+			return err
+		}
+	}
+	c.dedupOwners(m, true)
+	return nil
+}
+
+// completeNew is what the server's own mutating plugins do to a new object.
+func (c *call) completeNew(obj runtime.Object, m metav1.Object) error {
 	if err := c.complete(obj); err != nil {
 		return c.errForbidden(m, err)
 	}
@@ -37,7 +53,6 @@ func (c *call) admitCreate(obj runtime.Object, m metav1.Object) error {
 			return c.errForbidden(m, err)
 		}
 	}
-	c.dedupOwners(m, true)
 	return nil
 }
 
@@ -111,12 +126,70 @@ func (c *call) admitNamespace(m metav1.Object) error {
 
 // admitUpdate is what they do to a change: only to one of the whole object that
 // is more than metadata.
-func (c *call) admitUpdate(obj, old runtime.Object, aside bool) error {
+func (c *call) admitUpdate(obj, old runtime.Object, aside, dryRun bool) error {
 	if c.k.Namespaced && c.s.find(c.s.tables[namespaceKind.ordinal], c.req.Namespace) == nil {
 		return apierrors.NewNotFound(namespaceKind.groupResource(), c.req.Namespace)
 	}
-	if c.k.row.Admit != nil && !aside {
-		return c.k.row.Admit(obj, old)
+	plugins := c.k.row.Admit
+	if aside {
+		plugins = nil
+	}
+	if plugins != nil {
+		if err := plugins(obj, old); err != nil {
+			return err
+		}
+	}
+	if !c.hooked(mutatingHooks) || c.posted() {
+		return nil
+	}
+	return c.mutated(admissionv1.Update, obj, old, dryRun, func() error {
+		if plugins == nil {
+			return nil
+		}
+		return plugins(obj, old)
+	})
+}
+
+// posted says that the request is about what it posts to a subresource, which changes the
+// object by the way.
+func (c *call) posted() bool {
+	return c.req.Subresource == "eviction" || c.req.Subresource == "binding"
+}
+
+// admitPosted asks the webhooks about what is posted to a subresource.
+func (c *call) admitPosted(obj runtime.Object, dryRun bool) error {
+	if c.hooked(mutatingHooks) {
+		err := c.mutated(admissionv1.Create, obj, nil, dryRun, func() error { return nil })
+		if err != nil {
+			return err
+		}
+	}
+	return c.validated(admissionv1.Create, obj, nil, dryRun)
+}
+
+// reviewDelete asks the webhooks about a deletion.
+func (c *call) reviewDelete(old *entry, dryRun bool) error {
+	if c.posted() {
+		return nil
+	}
+	if c.hooked(mutatingHooks) {
+		err := c.mutated(admissionv1.Delete, nil, old.obj, dryRun, func() error { return nil })
+		if err != nil {
+			return err
+		}
+	}
+	return c.validated(admissionv1.Delete, nil, old.obj, dryRun)
+}
+
+// validated asks policies and then webhooks whether a request may go on.
+func (c *call) validated(op admissionv1.Operation, obj, old runtime.Object, dryRun bool) error {
+	if c.hooked(policyBindings) {
+		if err := c.judged(op, obj, old, dryRun); err != nil {
+			return err
+		}
+	}
+	if c.hooked(validatingHooks) {
+		return c.reviewed(op, obj, old, dryRun)
 	}
 	return nil
 }

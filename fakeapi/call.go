@@ -23,11 +23,14 @@ type call struct {
 	generated tally          // the count to keep when the create commits
 	kept      runtime.Object // what was stored of an object of another version
 	lazy      bool           // a read completes what is stored of the object
+	itself    bool           // the server asks: no webhook has a say
+	mutatedIt bool           // a webhook has changed the object
+	tries     int            // of a deletion, while others change the object
 }
 
 // serverCall is a call that the server makes itself, during another.
 func (c *call) serverCall(k *Kind, subresource string) *call {
-	return &call{s: c.s, k: k, now: c.now,
+	return &call{s: c.s, k: k, now: c.now, itself: true,
 		req: &Request{Verb: Update, Kind: k, Subresource: subresource, UserAgent: "kube-apiserver"}}
 }
 

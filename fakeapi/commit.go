@@ -28,7 +28,7 @@ func (c *call) commit(t *table, before *entry, key string, obj runtime.Object, m
 	m.SetResourceVersion(strconv.FormatUint(c.s.version, 10))
 	after := &entry{key: key, obj: obj, meta: m, rv: c.s.version}
 	if c.k.stored != nil {
-		after.obj = c.stored(obj)
+		after.obj = c.stored(obj, m.GetResourceVersion())
 		after.meta = metadata.Of(after.obj)
 		if before != nil {
 			before = c.s.find(t, key)
@@ -60,7 +60,23 @@ func (c *call) drop(t *table, e *entry) runtime.Object {
 }
 
 // stored is what is stored of an object in another version.
-func (c *call) stored(obj runtime.Object) runtime.Object {
-	c.kept = c.k.row.View.Keep(obj)
+func (c *call) stored(obj runtime.Object, version string) runtime.Object {
+	if !c.k.asks() {
+		c.kept = c.k.row.View.Keep(obj)
+		return c.kept
+	}
+	m := metadata.Of(c.kept)
+	if c.s.opts.DropControllerRefs {
+		metadata.DropControllers(m)
+	}
+	m.SetResourceVersion(version)
 	return c.kept
+}
+
+// keep has an object that is about to be stored converted, where that takes asking.
+func (c *call) keep(obj runtime.Object) (err error) {
+	if c.k.asks() {
+		c.kept, err = c.k.convert(obj, true)
+	}
+	return err
 }

@@ -374,7 +374,7 @@ func TestDefinitionIsChecked(t *testing.T) {
 		}, "expression recursion limit exceeded: 250"},
 		{func(d *crd.Definition, p *apiextensionsv1.JSONSchemaProps) {
 			d.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter}
-		}, "conversion by a webhook is not modelled"},
+		}, "spec.conversion.webhookClientConfig: Required value: required when strategy is set to Webhook"},
 		{func(d *crd.Definition, p *apiextensionsv1.JSONSchemaProps) {
 			d.Spec.Group = "example"
 		}, "should be a domain with at least one dot"},

@@ -45,7 +45,8 @@ func (c *call) create() Response {
 
 // insert admits, validates and stores a new object of which c is the owner.
 func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response {
-	if err := c.admitCreate(obj, m); err != nil {
+	calls := c.s.calls
+	if err := c.admitCreate(obj, m, dryRun); err != nil {
 		return refuse(err)
 	}
 	t := c.s.writable(c.k)
@@ -73,6 +74,19 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	if err := c.permitCreate(obj, m, dryRun); err != nil {
 		return refuse(err)
 	}
+	if err := c.keep(obj); err != nil {
+		return refuse(err)
+	}
+	if c.s.calls != calls {
+		if c.s.current(c.k) != c.k {
+			return refuse(c.errRedefined())
+		}
+		t = c.s.writable(c.k)
+		c.identify(m, key, dryRun)
+	}
+	if err := c.charge(obj, nil, m, dryRun); err != nil {
+		return refuse(err)
+	}
 	if rv := m.GetResourceVersion(); rv != "" {
 		if n, err := strconv.ParseUint(rv, 10, 64); err == nil && n != 0 {
 			return refuse(errRVOnCreate)
@@ -97,6 +111,19 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	}
 	c.commit(t, nil, key, obj, m).lazy = c.lazy
 	return Response{Object: obj, Code: http.StatusCreated}
+}
+
+// identify gives a new object the uid of its incarnation once more: while a webhook was asked
+// about it, others may have made and deleted one of its name.
+func (c *call) identify(m metav1.Object, key string, dryRun bool) {
+	id := uid(c.k, key, c.s.tables[c.k.ordinal].gone(key)+c.s.born)
+	if dryRun || id == m.GetUID() {
+		return
+	}
+	m.SetUID(id)
+	if c.kept != nil {
+		metadata.Of(c.kept).SetUID(id)
+	}
 }
 
 func (c *call) beforeCreate(obj runtime.Object, m metav1.Object) error {

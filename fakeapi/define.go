@@ -1,9 +1,16 @@
 package fakeapi
 
 import (
+	"errors"
+	"fmt"
+	"slices"
+
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
+	"github.com/threelaws/threelaws/fakeapi/internal/conversion"
 	"github.com/threelaws/threelaws/fakeapi/internal/crd"
 	"github.com/threelaws/threelaws/fakeapi/internal/custom"
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
@@ -69,6 +76,7 @@ func (s *Server) define(t *table, d *crd.Definition) *table {
 		c := custom.Compile(d, &d.Spec.Versions[i], merge)
 		made[i] = newKind(c.Row(), ordinal)
 		made[i].custom = c
+		made[i].ask, made[i].far = s.asker(d), s.farFrom(d)
 		if c.Version.Storage {
 			stored = made[i]
 		}
@@ -87,25 +95,81 @@ func (s *Server) define(t *table, d *crd.Definition) *table {
 		return s.tables[ordinal]
 	}
 	t = s.writable(t.kind)
+	was := t.kind.GVK.Version
 	t.kind = stored
-	reread(t)
+	t.reread(was)
 	return t
 }
 
-// reread shows stored objects as the real server reads them when the schema
-// has changed since they were written: what the store holds stays as it is.
-func reread(t *table) {
+// reread shows stored objects as the real server reads them when the schema or the
+// storage version has changed since they were written: what the store holds stays as it
+// is. What cannot be read yet, or no more, is away; see [call.settle].
+func (t *table) reread(was string) {
 	var all []*entry
 	t.each("", func(e *entry) bool {
 		all = append(all, e)
 		return true
 	})
+	t.away = false
 	for _, e := range all {
-		obj := e.obj.DeepCopyObject()
-		obj.GetObjectKind().SetGroupVersionKind(t.kind.GVK)
-		t.kind.Default(obj)
-		if !equality.Semantic.DeepEqual(obj, e.obj) {
-			t.objects.ReplaceOrInsert(&entry{key: e.key, obj: obj, meta: metadata.Of(obj), rv: e.rv, lazy: true})
+		now := *e
+		if now.wrote == 0 && was != t.kind.GVK.Version {
+			now.wrote = t.written(was)
+		} else if t.version(e) == t.kind.GVK.Version {
+			now.wrote = 0
+		}
+		if obj, err := t.read(&now, false); err != nil {
+			now.away, t.away = true, true
+		} else if now.away = false; !equality.Semantic.DeepEqual(obj, e.obj) {
+			now.obj, now.meta, now.lazy = obj, metadata.Of(obj), true
+		}
+		if now != *e {
+			t.objects.ReplaceOrInsert(&now)
 		}
 	}
+}
+
+// written is the mark of a version in which objects were stored.
+func (t *table) written(version string) uint8 {
+	i := slices.Index(t.versions, version)
+	if i < 0 {
+		i = len(t.versions)
+		t.versions = append(t.versions[:i:i], version)
+	}
+	return uint8(i + 1)
+}
+
+// version is the one that an object was stored in.
+func (t *table) version(e *entry) string {
+	if e.wrote == 0 {
+		return t.kind.GVK.Version
+	}
+	return t.versions[e.wrote-1]
+}
+
+// errAway says that a webhook has to be called to read an object.
+var errAway = errors.New("it is to be converted")
+
+// read is what a stored object is in the version that is stored now. Unless calls says so,
+// no webhook is called for it.
+func (t *table) read(e *entry, calls bool) (runtime.Object, error) {
+	k := t.kind
+	if v := t.version(e); !crd.HasVersion(k.custom.Definition, v) {
+		return nil, fmt.Errorf("request to convert CR from an invalid group/version: %s/%s", k.GVK.Group, v)
+	}
+	obj := e.obj
+	if k.ask != nil && obj.GetObjectKind().GroupVersionKind() != k.GVK {
+		if k.far() && !calls {
+			return nil, errAway
+		}
+		out, err := conversion.To(obj.(*unstructured.Unstructured), k.GVK.GroupVersion(), k.ask)
+		if err != nil {
+			return nil, err
+		}
+		obj = out
+	}
+	obj = obj.DeepCopyObject()
+	obj.GetObjectKind().SetGroupVersionKind(k.GVK)
+	k.Default(obj)
+	return obj, nil
 }

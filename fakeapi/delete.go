@@ -74,6 +74,18 @@ func (c *call) remove(old *entry, opts metav1.DeleteOptions) (runtime.Object, bo
 	if err := c.admitDelete(old); err != nil {
 		return nil, false, err
 	}
+	calls := c.s.calls
+	if err := c.reviewDelete(old, len(opts.DryRun) > 0); err != nil {
+		return nil, false, err
+	}
+	if c.s.calls != calls {
+		if now, err := c.still(old); now != old {
+			if err != nil {
+				return nil, false, err
+			}
+			return c.remove(now, opts)
+		}
+	}
 	if opts.GracePeriodSeconds != nil && *opts.GracePeriodSeconds < 0 {
 		opts.GracePeriodSeconds = new(int64)
 		*opts.GracePeriodSeconds = 1
@@ -259,6 +271,18 @@ func (c *call) terminate(old *entry, opts *metav1.DeleteOptions) (obj runtime.Ob
 	if err := c.admitDelete(old); err != nil {
 		return nil, false, err
 	}
+	calls := c.s.calls
+	if err := c.reviewDelete(old, len(opts.DryRun) > 0); err != nil {
+		return nil, false, err
+	}
+	if c.s.calls != calls {
+		if now, err := c.still(old); now != old {
+			if err != nil {
+				return nil, false, err
+			}
+			return c.terminate(now, opts)
+		}
+	}
 	if old.meta.GetDeletionTimestamp() != nil {
 		return old.obj, c.k.row.Held != nil && c.k.row.Held(old.obj), nil
 	}
@@ -267,4 +291,21 @@ func (c *call) terminate(old *entry, opts *metav1.DeleteOptions) (obj runtime.Ob
 		c.commit(c.s.writable(c.k), old, old.key, marked, metadata.Of(marked))
 	}
 	return marked, true, nil
+}
+
+// still looks again for an object that is to be deleted, after a webhook was asked about it.
+func (c *call) still(old *entry) (*entry, error) {
+	if c.s.current(c.k) != c.k {
+		return nil, c.errRedefined()
+	}
+	now := c.s.find(c.s.tables[c.k.ordinal], old.key)
+	if now == nil {
+		return nil, c.errNotFound(old.meta.GetName())
+	}
+	if now != old {
+		if c.tries++; c.tries == mostTries {
+			return nil, errOutOfTime()
+		}
+	}
+	return now, nil
 }

@@ -13,7 +13,7 @@ func (s *Server) Do(now time.Time, req *Request) (Response, []Event) {
 		return s.doOther(now, req)
 	}
 	if req.Verb == Get && req.Subresource == "" && req.List.ResourceVersion == "" {
-		if e := s.lookup(s.tables[req.Kind.ordinal], req.Namespace, req.Name); e != nil {
+		if e := s.lookup(s.tables[req.Kind.ordinal], req.Namespace, req.Name); e != nil && !e.away {
 			return Response{Object: e.obj, Code: http.StatusOK}, nil
 		}
 	}
@@ -38,34 +38,16 @@ func (s *Server) doOther(now time.Time, req *Request) (Response, []Event) {
 		c.k = k.stored
 	}
 	r, events := c.run()
-	if c.kept != nil && r.Object != nil && r.Object.GetObjectKind().GroupVersionKind() == k.GVK {
-		r.Object = c.kept
-	}
-	r.Object = k.shown(r.Object)
-	for i := range r.Items {
-		r.Items[i] = k.shown(r.Items[i])
-	}
-	return r, events
-}
-
-// current is the kind that answers requests for k: k itself, or, when the
-// definition that k came from has changed since, what it defines now. It is
-// nil when nothing does.
-func (s *Server) current(k *Kind) *Kind {
-	switch {
-	case k == nil:
-		return nil
-	case k.ordinal < len(s.tables) &&
-		(s.tables[k.ordinal].kind == k || k.stored != nil && s.tables[k.ordinal].kind == k.stored):
-		return k
-	case k.custom != nil:
-		return s.Kind(k.GVK)
-	}
-	return nil
+	return c.present(k, r), events
 }
 
 // run executes the request of a call.
 func (c *call) run() (Response, []Event) {
+	if c.s.tables[c.k.ordinal].away {
+		if err := c.settle(); err != nil {
+			return refuse(err), nil
+		}
+	}
 	switch c.req.Verb {
 	case Get:
 		if c.req.Subresource != "" {

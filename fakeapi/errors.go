@@ -26,6 +26,15 @@ func refuse(err error) Response {
 	return Response{Err: status, Code: int(status.ErrStatus.Code)}
 }
 
+// mostTries is how often a write is tried while somebody else changes the object each time
+// that a webhook is asked about it. The real server goes on for 34 seconds.
+const mostTries = 10
+
+// errOutOfTime is the answer to a write that was tried that often.
+func errOutOfTime() error {
+	return apierrors.NewTimeoutError("request did not complete within requested timeout - context deadline exceeded", 0)
+}
+
 func (s *Server) errNotServed(req *Request) error {
 	if req.Kind == nil {
 		return apierrors.NewBadRequest(s.kindless())
@@ -88,4 +97,17 @@ var unordered = map[string]bool{
 	"metadata.labels": true, "metadata.annotations": true,
 	"spec.template.labels": true, "spec.template.annotations": true,
 	"spec.selector.matchLabels": true,
+}
+
+// errRedefined is the answer to a write whose kind has changed while a webhook was asked.
+func (c *call) errRedefined() error {
+	return apierrors.NewServiceUnavailable(fmt.Sprintf("the definition of %s has changed while a webhook was called; "+
+		"please try again", c.k.groupResource()))
+}
+
+// errUnlisted is the answer to a list or a watch while some object cannot be converted:
+// in the real server the cache of the version does not come up.
+func errUnlisted(k *Kind, err error) error {
+	text := fmt.Sprintf("storage is (re)initializing: failed to list %v: %v", k.GVK, err)
+	return apierrors.NewTooManyRequests(text, 1)
 }

@@ -27,6 +27,11 @@ func (c *call) evict() Response {
 	if asked.Name != "" && asked.Name != c.req.Name {
 		return refuse(apierrors.NewBadRequest("name in URL does not match name in Eviction object"))
 	}
+	asked = asked.DeepCopy()
+	asked.SetGroupVersionKind(evictions.GVK)
+	if err := c.admitPosted(asked, len(c.req.Create.DryRun) > 0); err != nil {
+		return refuse(err)
+	}
 	opts, err := evictionOptions(asked, c.req.Create.DryRun)
 	if err != nil {
 		return refuse(err)

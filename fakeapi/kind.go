@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 
+	"github.com/threelaws/threelaws/fakeapi/internal/conversion"
 	"github.com/threelaws/threelaws/fakeapi/internal/custom"
 	"github.com/threelaws/threelaws/fakeapi/internal/fieldmanager"
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
@@ -42,6 +43,8 @@ type Kind struct {
 	managers fieldmanager.Managers
 
 	custom   *custom.Resource // of kinds that a definition defines
+	ask      conversion.Ask   // who converts its objects, when somebody has to be asked
+	far      func() bool      // with ask: it is a webhook that is called
 	versions []*Kind          // of the stored version of a definition: all versions that are served
 }
 
@@ -70,7 +73,7 @@ func (k *Kind) groupResource() schema.GroupResource {
 func (k *Kind) Deprecation() string { return k.row.Deprecated }
 
 // Inert says what objects of a built-in kind would do in a cluster and do not here:
-// "no webhook is called". It is "" where they do it, or what does it is a controller.
+// "no policy is evaluated". It is "" where they do it, or what does it is a controller.
 func (k *Kind) Inert() string {
 	if k.custom != nil {
 		return ""
@@ -128,18 +131,10 @@ func (k *Kind) Stored() *Kind {
 // its version already.
 func (k *Kind) Show(obj runtime.Object) runtime.Object { return k.shown(obj) }
 
-// shown is a stored object in the kind's version.
-func (k *Kind) shown(obj runtime.Object) runtime.Object {
-	if k.stored == nil || obj == nil || obj.GetObjectKind().GroupVersionKind() != k.stored.GVK {
-		return obj
-	}
-	return k.row.View.Show(obj)
-}
-
 // manager is the field manager of a subresource.
 func (k *Kind) manager(subresource string) *managedfields.FieldManager {
 	if k.custom != nil {
-		return k.managers.Of(k.row, k.custom.Merge, subresource)
+		return k.managers.Of(k.row, &fieldmanager.Custom{Types: k.custom.Merge, Ask: k.ask}, subresource)
 	}
 	return k.managers.Of(k.row, nil, subresource)
 }

@@ -3,8 +3,10 @@ package fakeapi
 import (
 	"reflect"
 
+	registration "k8s.io/api/admissionregistration/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -32,6 +34,8 @@ var (
 	jobKind        = kindOf(&batchv1.Job{})
 	definitionKind = kindOf(&crd.Definition{})
 	budgetKind     = kindOf(&policyv1.PodDisruptionBudget{})
+	serviceKind    = kindOf(&corev1.Service{})
+	sliceKind      = kindOf(&discoveryv1.EndpointSlice{})
 )
 
 // The built-in kinds that admission asks for; nil where one is not served.
@@ -42,6 +46,10 @@ var (
 	storageClassKind  = kindOf(&storagev1.StorageClass{})
 	runtimeClassKind  = kindOf(&nodev1.RuntimeClass{})
 	ingressClassKind  = kindOf(&networkingv1.IngressClass{})
+	mutatingHooks     = kindOf(&registration.MutatingWebhookConfiguration{})
+	validatingHooks   = kindOf(&registration.ValidatingWebhookConfiguration{})
+	policyKind        = kindOf(&registration.ValidatingAdmissionPolicy{})
+	policyBindings    = kindOf(&registration.ValidatingAdmissionPolicyBinding{})
 )
 
 func kindsOf(rows []*registry.Kind) []*Kind {

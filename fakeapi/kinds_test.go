@@ -116,7 +116,7 @@ func guardedServer(t *testing.T) *Server {
 	return s
 }
 
-func allow(t *testing.T, s *Server, n int32) {
+func allowEvictions(t *testing.T, s *Server, n int32) {
 	b := got[*policyv1.PodDisruptionBudget](t, s, budgetKind, "b").DeepCopy()
 	b.Status = policyv1.PodDisruptionBudgetStatus{ObservedGeneration: b.Generation, DisruptionsAllowed: n,
 		CurrentHealthy: 1 + n, DesiredHealthy: 1, ExpectedPods: 1 + n}
@@ -131,13 +131,13 @@ func TestEvictionAsksTheBudget(t *testing.T) {
 			Object: &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: "p"}}}
 	}
 	refused(t, s, evict(), 429, "Cannot evict pod as it would violate the pod's disruption budget.")
-	allow(t, s, 0)
+	allowEvictions(t, s, 0)
 	r, _ := s.Do(epoch, evict())
 	if r.Err == nil || r.Err.ErrStatus.Details.Causes[0].Message != "The disruption budget b needs 1 healthy pods "+
 		"and has 1 currently" {
 		t.Fatal(r.Err)
 	}
-	allow(t, s, 1)
+	allowEvictions(t, s, 1)
 	must(t, s, evict())
 	b := got[*policyv1.PodDisruptionBudget](t, s, budgetKind, "b")
 	if _, noted := b.Status.DisruptedPods["p"]; !noted || b.Status.DisruptionsAllowed != 0 {

@@ -29,41 +29,88 @@ type edit struct {
 	make func(old *entry) (obj runtime.Object, onlyMeta bool, err error)
 }
 
-// modify carries out an edit.
+// modify carries out an edit. When the object has changed while a webhook was asked, it is
+// made anew, of what there is then.
 func (c *call) modify(ed *edit) Response {
-	t := c.s.tables[c.k.ordinal]
-	old := c.s.lookup(t, c.req.Namespace, c.req.Name)
-	if old == nil {
-		return c.modifyMissing(ed)
+	warned := len(c.warnings)
+	for range mostTries {
+		if r, done := c.try(ed); done {
+			return r
+		}
+		c.warnings, c.kept = c.warnings[:warned], nil
 	}
+	return refuse(errOutOfTime())
+}
+
+// try is modify once. It is not done when somebody else has changed the object meanwhile.
+func (c *call) try(ed *edit) (r Response, done bool) {
+	calls := c.s.calls
+	stored := c.s.lookup(c.s.tables[c.k.ordinal], c.req.Namespace, c.req.Name)
+	if stored == nil {
+		r := c.modifyMissing(ed)
+		raced := c.s.calls != calls && ed.creates && r.Err != nil && apierrors.IsAlreadyExists(r.Err)
+		return r, !raced
+	}
+	old := stored
 	if c.k.stored != nil {
-		old = c.k.entry(old)
+		var err error
+		if old, err = c.k.entry(stored); err != nil {
+			return refuse(err), true
+		}
 	}
-	if err := c.conditionUID(old, ed.uid); err != nil {
-		return refuse(err)
-	}
-	obj, onlyMeta, err := ed.make(old)
+	obj, onlyMeta, err := c.edited(ed, old)
 	if err != nil {
-		return refuse(err)
+		return refuse(err), true
+	}
+	if c.s.calls != calls {
+		if c.s.current(c.k) != c.k {
+			return refuse(c.errRedefined()), true
+		}
+		if c.s.lookup(c.s.tables[c.k.ordinal], c.req.Namespace, c.req.Name) != stored {
+			return r, false
+		}
+	}
+	return c.replace(ed, old, obj, onlyMeta), true
+}
+
+// edited is the new state of an object: complete, valid and permitted.
+func (c *call) edited(ed *edit, old *entry) (obj runtime.Object, onlyMeta bool, err error) {
+	if err := c.conditionUID(old, ed.uid); err != nil {
+		return nil, false, err
+	}
+	if obj, onlyMeta, err = ed.make(old); err != nil {
+		return nil, false, err
 	}
 	m := metadata.Of(obj)
-	if err := c.admitUpdate(obj, old.obj, onlyMeta || ed.way != &c.k.row.Main); err != nil {
-		return refuse(err)
+	if err := c.admitUpdate(obj, old.obj, onlyMeta || ed.way != &c.k.row.Main, ed.dryRun); err != nil {
+		return nil, false, err
 	}
+	onlyMeta = onlyMeta && !c.mutatedIt
 	c.dedupOwners(m, true)
 	if err := c.matchVersion(m, old); err != nil {
-		return refuse(err)
+		return nil, false, err
 	}
 	if st := c.strategy(); st != nil {
 		if err := c.updateBy(st, ed.way, ed.dryRun, obj, old.obj); err != nil {
-			return refuse(err)
+			return nil, false, err
 		}
 	} else if err := c.beforeUpdate(ed.way, onlyMeta, obj, old); err != nil {
-		return refuse(err)
+		return nil, false, err
 	}
 	keepStamps(obj, m, old)
 	if err := c.permitUpdate(obj, old, m, onlyMeta, ed.dryRun); err != nil {
-		return refuse(err)
+		return nil, false, err
+	}
+	return obj, onlyMeta, c.keep(obj)
+}
+
+// replace charges for the new state of an object, and stores it.
+func (c *call) replace(ed *edit, old *entry, obj runtime.Object, onlyMeta bool) Response {
+	m := metadata.Of(obj)
+	if !onlyMeta {
+		if err := c.charge(obj, old.obj, m, ed.dryRun); err != nil {
+			return refuse(err)
+		}
 	}
 	if c.s.opts.DropControllerRefs {
 		metadata.DropControllers(m) // as commit would: an adoption that is forgotten changes nothing

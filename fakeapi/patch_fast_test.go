@@ -173,3 +173,50 @@ func TestReplicasPatchIsThePatch(t *testing.T) {
 		}
 	}
 }
+
+// TestStatusPatchIsThePatch compares the way that turns only a status into maps
+// with the general way.
+func TestStatusPatchIsThePatch(t *testing.T) {
+	r := rand.New(rand.NewSource(2))
+	fast := 0
+	const n = 4000
+	for range n {
+		obj := randomPod(r)
+		obj.Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{
+			{Type: corev1.PodReady, Status: corev1.ConditionFalse}, {Type: "a/b", Status: corev1.ConditionTrue}}}
+		first := pick(r, ``, `"metadata":{"uid":"u0"},`, `"metadata":{"resourceVersion":"7"},`,
+			`"metadata":{"labels":{"a":"b"}},`, `"metadata":null,`, `"kind":"Pod",`)
+		patch := `{` + first + `"status":` + randomStatusPatch(r) + `}`
+		c := &call{s: &Server{}, k: podKind, req: &Request{PatchType: types.StrategicMergePatchType,
+			Patch: []byte(patch), Subresource: "status"}}
+		before := obj.DeepCopy()
+		got := c.patchStatus(newEntry("default/p", obj))
+		if !same.Object(before, obj) {
+			t.Fatalf("%s: the stored object is not as it was", patch)
+		}
+		if got == nil {
+			continue
+		}
+		fast++
+		want, err := c.patchWhole(obj)
+		if err != nil || len(c.warnings) > 0 {
+			t.Fatalf("%s: the general way says %v, %q", patch, err, c.warnings)
+		}
+		if !same.Object(got, want) || got.(*corev1.Pod).TypeMeta != want.(*corev1.Pod).TypeMeta {
+			t.Fatalf("%s\nof %+v\nis %+v\nwant %+v", patch, obj, got, want)
+		}
+	}
+	if fast < n/4 || fast > n*3/4 {
+		t.Fatalf("%d of %d patches took the fast way", fast, n)
+	}
+}
+
+func randomStatusPatch(r *rand.Rand) string {
+	return pick(r, `null`, `{}`, `{"$patch":"replace","phase":"Running"}`, `{"phase":null}`, `{"unknown":1}`,
+		`{"phase":5}`,
+		`{"phase":"Running","conditions":[{"type":"Ready","status":"True","lastProbeTime":null}]}`,
+		`{"conditions":[{"type":"a/b","$patch":"delete"},{"type":"c","status":"True"}]}`,
+		`{"$setElementOrder/conditions":[{"type":"a/b"},{"type":"Ready"}],
+			"conditions":[{"type":"Ready","message":"m"}]}`,
+		`{"containerStatuses":[{"name":"c","ready":true,"restartCount":0,"image":"i","imageID":"","state":{}}]}`)
+}

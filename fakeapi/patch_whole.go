@@ -60,6 +60,9 @@ func (c *call) patchStrategic(old, obj runtime.Object) error {
 		return strategicError(err)
 	}
 	err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(merged, obj, c.strict())
+	if err == nil && len(found) == 0 {
+		return nil
+	}
 	return c.strictness(err, found, fmt.Sprintf("%+v", patch))
 }
 

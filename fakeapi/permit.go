@@ -1,6 +1,7 @@
 package fakeapi
 
 import (
+	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -10,14 +11,6 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi/internal/admission"
 )
-
-// Access is what a user would do to objects, for [Options].Authorize to decide.
-type Access struct {
-	User                  string
-	Verb, Group, Version  string // "*" is all of them
-	Resource, Subresource string
-	Namespace, Name       string
-}
 
 // permitCreate is what the validating admission plugins refuse of a new object that is
 // complete and valid. The real server looks only after them whether the name is taken:
@@ -45,7 +38,7 @@ func (c *call) permitCreate(obj runtime.Object, m metav1.Object, dryRun bool) er
 	if err != nil {
 		return c.errForbidden(m, err)
 	}
-	return c.charge(obj, nil, m, dryRun)
+	return c.validated(admissionv1.Create, obj, nil, dryRun)
 }
 
 // permitUpdate is permitCreate for a change. onlyMeta says that it is one of metadata
@@ -72,10 +65,10 @@ func (c *call) permitUpdate(obj runtime.Object, old *entry, m metav1.Object, onl
 	if err != nil {
 		return c.errForbidden(m, err)
 	}
-	if onlyMeta {
+	if c.posted() {
 		return nil
 	}
-	return c.charge(obj, old.obj, m, dryRun)
+	return c.validated(admissionv1.Update, obj, old.obj, dryRun)
 }
 
 func (c *call) limitClaim(claim *corev1.PersistentVolumeClaim) error {
@@ -122,9 +115,12 @@ func (c *call) charge(obj, old runtime.Object, m metav1.Object, dryRun bool) err
 	if !charge.Costs() {
 		return nil
 	}
-	entries, quotas := make([]*entry, 0, 1), make([]*corev1.ResourceQuota, 0, 1)
+	var entries []*entry
+	var quotas []*corev1.ResourceQuota
 	t.each(m.GetNamespace(), func(e *entry) bool {
-		entries, quotas = append(entries, e), append(quotas, e.obj.(*corev1.ResourceQuota))
+		if q := e.obj.(*corev1.ResourceQuota); len(q.Status.Hard) > 0 {
+			entries, quotas = append(entries, e), append(quotas, q)
+		}
 		return true
 	})
 	used, err := charge.Spend(quotas)

@@ -55,6 +55,18 @@ type Response struct {
 	Code     int              // HTTP status
 	Err      *apierrors.StatusError
 	Warnings []string
+
+	later func(r *Response) // what is to be done without the server
+}
+
+// Finish calls the webhooks that convert what a request was answered with, if there are
+// any to be called: [Server.Do] leaves that to whoever serves, who calls it when
+// others may use the server again. Until then nothing of the answer can be relied on.
+func (r *Response) Finish() {
+	if later := r.later; later != nil {
+		r.later = nil
+		later(r)
+	}
 }
 
 // Event is one change to one object, in commit order. An object's removal has

@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metapatch"
@@ -58,12 +59,21 @@ func patchPreconditions(form types.PatchType, patch []byte) (uid types.UID, reso
 			return types.UID(uid), version
 		}
 	}
+	if names := (named{}); bytes.Count(patch, []byte("metadata")) == 1 && bytes.IndexByte(patch, '\\') < 0 &&
+		kjson.UnmarshalCaseSensitivePreserveInts(patch, &names) == nil {
+		return namesIn(names.Metadata)
+	}
 	var body map[string]json.RawMessage
 	var metadata map[string]any
 	if json.Unmarshal(patch, &body) != nil || json.Unmarshal(body["metadata"], &metadata) != nil {
 		return "", ""
 	}
 	return namesIn(metadata)
+}
+
+// named is an object of which nothing but the metadata are read.
+type named struct {
+	Metadata map[string]any `json:"metadata"`
 }
 
 // namesIn are the uid and the resourceVersion that metadata name: of a field that is

@@ -41,7 +41,11 @@ func (s *Server) Restore(objects []runtime.Object) error {
 		k := s.KindOf(obj)
 		c := obj.DeepCopyObject()
 		if k.stored != nil {
-			k, c = k.stored, k.row.View.Keep(obj)
+			var err error
+			if c, err = k.convert(obj, true); err != nil {
+				return fmt.Errorf("%s %s: %w", k.GVK.Kind, metadata.Of(obj).GetName(), err)
+			}
+			k = k.stored
 		}
 		c.GetObjectKind().SetGroupVersionKind(k.GVK)
 		m := metadata.Of(c)

@@ -6,7 +6,6 @@ import (
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/managedfields"
@@ -17,22 +16,6 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
-
-// Scales is the kind of the scale subresource's objects. It is not served by itself.
-var Scales = newKind(registry.Scales, 0)
-
-// scaleOf shows an object as its scale.
-func (k *Kind) scaleOf(obj runtime.Object) *autoscalingv1.Scale {
-	m := metadata.Of(obj)
-	want, have, selector := k.row.Scale.Read(obj)
-	return &autoscalingv1.Scale{
-		TypeMeta: metav1.TypeMeta{Kind: Scales.GVK.Kind, APIVersion: Scales.GVK.GroupVersion().String()},
-		ObjectMeta: metav1.ObjectMeta{Name: m.GetName(), Namespace: m.GetNamespace(), UID: m.GetUID(),
-			ResourceVersion: m.GetResourceVersion(), CreationTimestamp: m.GetCreationTimestamp()},
-		Spec:   autoscalingv1.ScaleSpec{Replicas: want},
-		Status: autoscalingv1.ScaleStatus{Replicas: have, Selector: selector},
-	}
-}
 
 // rescale carries out an update or a patch of the scale subresource.
 func (c *call) rescale() Response {

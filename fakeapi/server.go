@@ -5,11 +5,13 @@ import (
 	"strings"
 	"time"
 
+	admissionv1 "k8s.io/api/admission/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 	"github.com/threelaws/threelaws/internal/nearest"
 )
 
@@ -35,6 +37,14 @@ type Options struct {
 	// Strategies stand in for the server's own rules about kinds. Without any, which
 	// costs nothing, those are what this package has by hand.
 	Strategies Strategies
+	// Convert answers for the conversion webhooks of definitions, by the group and kind
+	// that they define. Objects of a definition whose strategy is Webhook, and that
+	// nobody answers for, can be had in the stored version alone: everything else fails.
+	Convert map[schema.GroupKind]Convert
+	// Webhooks answer for the webhooks of admission, by their names in configurations. They
+	// are given the objects as JSON, and have to be functions of what they are given. A
+	// webhook that nobody answers for fails, by its failure policy.
+	Webhooks map[string]func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
 }
 
 // Strategies complete and judge the objects of kinds in place of the server's own
@@ -80,6 +90,10 @@ type Server struct {
 	born   int     // added to the count of incarnations; see [Server.Restore]
 	dry    int     // how many creates were dry runs
 	missed string  // what KindNamed was asked for last and did not find
+
+	caller  *webhook.Caller // who calls webhooks; nil: nobody
+	calls   int             // that were made in the middle of requests
+	reviews int             // that were asked for
 	store
 }
 
@@ -97,6 +111,22 @@ func (s *Server) Kind(gvk schema.GroupVersionKind) *Kind {
 		if k.GVK == gvk {
 			return k
 		}
+	}
+	return nil
+}
+
+// current is the kind that answers requests for k: k itself, or, when the
+// definition that k came from has changed since, what it defines now. It is
+// nil when nothing does.
+func (s *Server) current(k *Kind) *Kind {
+	switch {
+	case k == nil:
+		return nil
+	case k.ordinal < len(s.tables) &&
+		(s.tables[k.ordinal].kind == k || k.stored != nil && s.tables[k.ordinal].kind == k.stored):
+		return k
+	case k.custom != nil:
+		return s.Kind(k.GVK)
 	}
 	return nil
 }

@@ -25,6 +25,10 @@ type entry struct {
 	// lazy: the store of the real server holds less than this, and defaults the
 	// rest whenever it reads; the next update writes it down.
 	lazy bool
+	// away: nobody can read it in the version that is stored now, or not without asking.
+	away bool
+	// wrote says in which of its table's versions it was written; 0: in that of the kind.
+	wrote uint8
 }
 
 // link says that the object at key names an owner with this uid.
@@ -58,6 +62,9 @@ type table struct {
 	past    *btree.BTreeG[tally] // how many incarnations of a key are gone
 	made    *btree.BTreeG[tally] // how many names were made for a namespace/prefix
 	most    floors               // of what was forgotten of both
+
+	versions []string // in which objects were written, before the kind's
+	away     bool     // some entry is
 
 	log       *change
 	compacted uint64 // changes up to this revision are forgotten
@@ -106,7 +113,7 @@ func (t *table) copyFor(owner *token) *table {
 	return &table{
 		kind: t.kind, owner: owner,
 		objects: t.objects.Clone(), owners: t.owners.Clone(), marks: t.marks.Clone(),
-		past: t.past.Clone(), made: t.made.Clone(), most: t.most,
+		past: t.past.Clone(), made: t.made.Clone(), most: t.most, versions: t.versions, away: t.away,
 		log: t.log, compacted: t.compacted,
 	}
 }
@@ -255,7 +262,10 @@ func newEntry(key string, obj runtime.Object) *entry {
 }
 
 // entry is a stored entry with the object in this version.
-func (k *Kind) entry(e *entry) *entry {
-	obj := k.row.View.Show(e.obj)
-	return &entry{key: e.key, obj: obj, meta: metadata.Of(obj), rv: e.rv, lazy: e.lazy}
+func (k *Kind) entry(e *entry) (*entry, error) {
+	obj, err := k.convert(e.obj, false)
+	if err != nil {
+		return nil, err
+	}
+	return &entry{key: e.key, obj: obj, meta: metadata.Of(obj), rv: e.rv, lazy: e.lazy}, nil
 }

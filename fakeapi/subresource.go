@@ -10,13 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
-	"github.com/threelaws/threelaws/fakeapi/internal/registry"
-)
-
-// The kinds of what is posted to pods/eviction and pods/binding.
-var (
-	evictions = newKind(registry.Evictions, 0)
-	bindings  = newKind(registry.Bindings, 0)
 )
 
 func (c *call) createSubresource() Response {
@@ -64,6 +57,11 @@ func (c *call) bind() Response {
 	if !ok || asked.Target.Name == "" {
 		return refuse(apierrors.NewBadRequest("a binding names the node in target.name"))
 	}
+	asked = asked.DeepCopy()
+	asked.SetGroupVersionKind(bindings.GVK)
+	if err := c.admitPosted(asked, len(c.req.Create.DryRun) > 0); err != nil {
+		return refuse(err)
+	}
 	bind := whole(func(old *entry) (runtime.Object, error) {
 		return c.bound(old.obj.(*corev1.Pod), asked.Target.Name)
 	})
@@ -72,19 +70,6 @@ func (c *call) bind() Response {
 		r = Response{Object: success(), Code: http.StatusCreated}
 	}
 	return r
-}
-
-// BodyKind is the kind of the objects that requests to a subresource carry.
-func (k *Kind) BodyKind(subresource string) *Kind {
-	switch {
-	case subresource == "scale" && k.row.Scale != nil:
-		return Scales
-	case subresource == "eviction":
-		return evictions
-	case subresource == "binding":
-		return bindings
-	}
-	return k
 }
 
 // bound is a Pod with a node.

@@ -34,7 +34,11 @@ func (c *call) update(w *registry.Update) Response {
 			if old != nil {
 				live = old.obj
 			}
-			return c.manage(live, obj, c.req.Update.FieldManager), false, nil
+			next := obj
+			if c.mayAsk() { // there may be another try
+				next = obj.DeepCopyObject()
+			}
+			return c.manage(live, next, c.req.Update.FieldManager), false, nil
 		},
 	})
 }

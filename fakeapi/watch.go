@@ -29,6 +29,11 @@ type Watch struct {
 // each other are refused as the real server refuses them; a revision that was
 // compacted away shows as an ERROR event.
 func (s *Server) Watch(k *Kind, namespace, name string, opts metav1.ListOptions) (*Watch, error) {
+	if t := s.tables[k.ordinal]; t.away {
+		if err := s.settle(k.Stored(), ""); err != nil {
+			return nil, errUnlisted(k, err)
+		}
+	}
 	if k.stored != nil {
 		w, err := s.Watch(k.stored, namespace, name, opts)
 		if err == nil {
@@ -109,9 +114,7 @@ func (w *Watch) next() []watch.Event {
 	changes, err := w.s.Since(w.k, w.seen)
 	if err != nil {
 		w.failed = true
-		status := refuse(err).Err.ErrStatus
-		status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
-		return append(out, watch.Event{Type: watch.Error, Object: &status})
+		return append(out, errorEvent(err))
 	}
 	for i := range changes {
 		w.seen = changes[i].Version
@@ -121,6 +124,13 @@ func (w *Watch) next() []watch.Event {
 	}
 	w.seen = max(w.seen, w.s.version)
 	return out
+}
+
+// errorEvent is what ends a watch.
+func errorEvent(err error) watch.Event {
+	status := refuse(err).Err.ErrStatus
+	status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
+	return watch.Event{Type: watch.Error, Object: &status}
 }
 
 // Done says whether the watch ended with an ERROR event.
@@ -162,13 +172,43 @@ func inNamespace(key, namespace string, namespaced bool) bool {
 // Next returns what happened since the last call, nil when nothing did. After
 // an ERROR event the watch is over and Next returns nil.
 func (w *Watch) Next() []watch.Event {
+	events, err := w.Pull()()
+	if err != nil {
+		return append(events, errorEvent(err))
+	}
+	return events
+}
+
+// Pull is Next in two parts, for whoever serves: what it returns calls the webhooks that
+// convert the objects, if there are any to be called, while others may use the server.
+// Where an object cannot be converted the watch is over, with what came before it and the
+// reason.
+func (w *Watch) Pull() (show func() ([]watch.Event, error)) {
 	events := w.next()
-	if w.as == nil {
-		return events
+	if w.as == nil || len(events) == 0 {
+		return func() ([]watch.Event, error) { return events, nil }
 	}
-	shown := make([]watch.Event, len(events))
-	for i, ev := range events {
-		shown[i] = watch.Event{Type: ev.Type, Object: w.as.shown(ev.Object)}
+	see := func(obj runtime.Object) (runtime.Object, error) { return w.as.shown(obj), nil }
+	var unable error
+	if w.as.asks() {
+		var p *pending
+		if p, unable = w.s.way(w.as); unable == nil {
+			see = p.show
+		}
 	}
-	return shown
+	return func() ([]watch.Event, error) {
+		shown := make([]watch.Event, 0, len(events)+1)
+		for _, ev := range events {
+			obj, err := ev.Object, unable
+			if err == nil {
+				obj, err = see(obj)
+			}
+			if err != nil {
+				w.failed = true
+				return shown, errUnlisted(w.as, err)
+			}
+			shown = append(shown, watch.Event{Type: ev.Type, Object: obj})
+		}
+		return shown, nil
+	}
 }

@@ -20,6 +20,7 @@ import (
 	"k8s.io/klog/v2"
 	kubectl "k8s.io/kubectl/pkg/cmd"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	crlog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
@@ -73,6 +74,25 @@ type fatal struct {
 // kubectl runs one command. What it writes to both its outputs comes back as
 // one text, a last line "[exit N]" included when it fails.
 func (s *session) kubectl(args []string, out *output) {
+	server, empty := address, os.DevNull
+	flags := newFlags(out)
+	flags.APIServer, flags.KubeConfig, flags.CacheDir = &server, &empty, &s.cache
+	flags.WithWrapConfigFn(func(c *rest.Config) *rest.Config {
+		c.Transport, c.QPS = s.transport, -1
+		return c
+	})
+	runKubectl(s.ctx, flags, args, out)
+}
+
+// newFlags are the flags that say which server a command is for.
+func newFlags(out *output) *genericclioptions.ConfigFlags {
+	const discoveryBurst = 300
+	streams := genericiooptions.IOStreams{In: os.Stdin, Out: out, ErrOut: out}
+	return genericclioptions.NewConfigFlags(true).WithDiscoveryBurst(discoveryBurst).WithDiscoveryQPS(
+		-1).WithWarningPrinter(streams)
+}
+
+func runKubectl(ctx context.Context, flags *genericclioptions.ConfigFlags, args []string, out *output) {
 	defer func() {
 		if f, ok := recover().(fatal); ok {
 			out.line(f.message)
@@ -80,21 +100,13 @@ func (s *session) kubectl(args []string, out *output) {
 		}
 	}()
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: out, ErrOut: out}
-	server, empty, discoveryBurst := address, os.DevNull, 300
-	flags := genericclioptions.NewConfigFlags(true).WithDiscoveryBurst(discoveryBurst).WithDiscoveryQPS(
-		-1).WithWarningPrinter(streams)
-	flags.APIServer, flags.KubeConfig, flags.CacheDir = &server, &empty, &s.cache
-	flags.WithWrapConfigFn(func(c *rest.Config) *rest.Config {
-		c.Transport, c.QPS = s.transport, -1
-		return c
-	})
 	cmd := kubectl.NewKubectlCommand(
 		kubectl.KubectlOptions{Arguments: append([]string{"kubectl"}, args...), ConfigFlags: flags, IOStreams: streams})
 	cmd.SetArgs(args)
 	cmd.SetOut(out)
 	cmd.SetErr(out)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	if err := cmd.ExecuteContext(s.ctx); err != nil {
+	if err := cmd.ExecuteContext(ctx); err != nil {
 		out.line("error: " + err.Error())
 		out.line("[exit 1]")
 	}
@@ -167,5 +179,6 @@ func (o *output) line(text string) {
 func quiet() {
 	cmdutil.BehaviorOnFatal(func(message string, code int) { panic(fatal{message, code}) })
 	klog.SetLogger(logr.Discard())
+	crlog.SetLogger(logr.Discard())
 	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1] // the other one sleeps until real time
 }

@@ -1,6 +1,9 @@
 package sim
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Observer is told of each record once the step that wrote it has ended, in
 // order. Judges are observers.
@@ -24,8 +27,8 @@ type World struct {
 	chooser  Chooser
 	compared bool
 	actors   []Actor
+	offered  []Action // by one actor after another
 	enabled  []Action
-	classes  [numClasses][]Action
 	steps    int
 	told     int // records already shown to observers
 	hash     Hash
@@ -76,9 +79,9 @@ func (w *World) Pick(n int, label string) int {
 // Enabled lists the enabled actions in canonical order: by class, then by
 // actor. The slice is reused by the next call.
 func (w *World) Enabled() []Action {
-	w.enabled = w.enabled[:0]
+	w.offered = w.offered[:0]
 	for _, a := range w.actors {
-		w.enabled = a.Offer(w.enabled)
+		w.offered = a.Offer(w.offered)
 	}
 	w.order()
 	return w.enabled
@@ -89,15 +92,20 @@ func (w *World) Enabled() []Action {
 // passes only when nothing else can happen. Where something else can, those
 // beyond the clock's horizon are left out.
 func (w *World) order() {
-	for i := range w.classes {
-		w.classes[i] = w.classes[i][:0]
+	var next [numClasses]int // where in the list the next action of a class belongs
+	for i := range w.offered {
+		next[w.offered[i].Class]++
 	}
-	for _, a := range w.enabled {
-		w.classes[a.Class] = append(w.classes[a.Class], a)
-	}
-	w.enabled = w.enabled[:0]
+	n := 0
 	for c := Respond; c <= Timer; c++ {
-		w.enabled = append(w.enabled, w.classes[c]...)
+		next[c], n = n, n+next[c]
+	}
+	w.enabled = slices.Grow(w.enabled[:0], len(w.offered))[:n]
+	for i := range w.offered {
+		if a := &w.offered[i]; a.Class != Fault {
+			w.enabled[next[a.Class]] = *a
+			next[a.Class]++
+		}
 	}
 	if len(w.enabled) == 0 || w.Clock.within() {
 		for i := range w.Clock.due() {
@@ -105,7 +113,12 @@ func (w *World) order() {
 			w.enabled = append(w.enabled, Action{Class: Timer, Actor: t.Owner, Detail: t.Label, Slot: i})
 		}
 	}
-	w.enabled = append(w.enabled, w.classes[Fault]...)
+	for i := 0; next[Fault] > 0; i++ {
+		if a := &w.offered[i]; a.Class == Fault {
+			w.enabled = append(w.enabled, *a)
+			next[Fault]--
+		}
+	}
 }
 
 // Quiet reports whether nothing but faults is enabled.

@@ -25,7 +25,7 @@ func rows() []mutant {
 		jobMutants,
 		statefulSetMutants,
 		sweepers,
-		claimProtectionMutants,
+		protectionMutants,
 		deploymentMutants,
 		podgcMutants,
 		daemonSetMutants,

@@ -15,6 +15,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/replicas"
 	"github.com/threelaws/threelaws/controllers/internal/statefulset"
 	"github.com/threelaws/threelaws/controllers/internal/ttl"
+	"github.com/threelaws/threelaws/controllers/internal/volumeprotection"
 	"github.com/threelaws/threelaws/controllers/kubelet"
 	"github.com/threelaws/threelaws/controllers/namespace"
 )
@@ -66,6 +67,7 @@ func TestEveryGuardHasAMutant(t *testing.T) {
 		ttl.Without{},
 		statefulset.Without{},
 		claimprotection.Without{},
+		volumeprotection.Without{},
 		deployment.Without{},
 		podgc.Without{},
 		daemonset.Without{},

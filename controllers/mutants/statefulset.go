@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/threelaws/threelaws/controllers/internal/claimprotection"
 	"github.com/threelaws/threelaws/controllers/internal/statefulset"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
@@ -138,21 +137,4 @@ func sts(f func(w *statefulset.Without)) build {
 	o := statefulset.Options{Generation: statefulset.Current}
 	f(&o.Without)
 	return build{func() host.Controller { return statefulset.New(o) }, o.Without}
-}
-
-// claimProtectionMutants lack a guard of the controller that protects claims.
-var claimProtectionMutants = []mutant{
-	{"claimprotection/in-use", "FIN-1", "FIN-3",
-		"lets a claim go that a pod uses",
-		protector(func(w *claimprotection.Without) { w.InUse = true })},
-	{"claimprotection/believes-its-cache", "FIN-1", "FIN-3",
-		"lets a claim go that a pod uses that its cache does not show yet",
-		protector(func(w *claimprotection.Without) { w.Live = true })},
-}
-
-// protector is a controller that protects claims without what f sets.
-func protector(f func(w *claimprotection.Without)) build {
-	var w claimprotection.Without
-	f(&w)
-	return build{func() host.Controller { return claimprotection.New(w) }, w}
 }

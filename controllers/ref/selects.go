@@ -1,6 +1,8 @@
 package ref
 
 import (
+	"strings"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 )
@@ -18,6 +20,55 @@ func Selects(s *metav1.LabelSelector, have map[string]string) bool {
 	}
 	all, err := metav1.LabelSelectorAsSelector(s)
 	return err == nil && all.Matches(labels.Set(have))
+}
+
+// Parse is metav1.LabelSelectorAsSelector for who asks at every sync: what is no more than
+// plain labels is not validated again, which takes longer than all else that is done with it.
+func Parse(s *metav1.LabelSelector) (labels.Selector, error) {
+	if s == nil || len(s.MatchExpressions) > 0 || !plain(s.MatchLabels) {
+		return metav1.LabelSelectorAsSelector(s)
+	}
+	if len(s.MatchLabels) == 0 {
+		return labels.Everything(), nil
+	}
+	return labels.SelectorFromValidatedSet(s.MatchLabels), nil
+}
+
+// plain reports whether the keys and values of labels are such that nobody finds fault
+// with them: short, of letters, digits and inner dashes, and of a domain if of any.
+func plain(set map[string]string) bool {
+	for k, v := range set {
+		domain, name, of := strings.Cut(k, "/")
+		if !of {
+			domain, name = "", k
+		}
+		if name == "" || of && !plainDomain(domain) || !plainWord(name) || !plainWord(v) {
+			return false
+		}
+	}
+	return true
+}
+
+const longest = 63 // of a label's name, of its value, and of each part of its domain
+
+func plainWord(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		inner := c == '-' && i > 0 && i < len(s)-1
+		if !inner && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return len(s) <= longest
+}
+
+func plainDomain(s string) bool {
+	for part := range strings.SplitSeq(s, ".") {
+		if part == "" || !plainWord(part) || strings.ToLower(part) != part {
+			return false
+		}
+	}
+	return len(s) <= 4*longest
 }
 
 // Contains reports whether labels have all that are wanted of them.

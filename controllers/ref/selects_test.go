@@ -1,6 +1,7 @@
 package ref_test
 
 import (
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,6 +24,27 @@ func TestSelects(t *testing.T) {
 			if got := ref.Selects(s, have); got != (err == nil && want.Matches(labels.Set(have))) {
 				t.Errorf("%v selects %v: %v", s, have, got)
 			}
+		}
+	}
+}
+
+// Parse reads what apimachinery reads, and refuses what it refuses.
+func TestParse(t *testing.T) {
+	words := []string{"", "a", "web-1", "-a", "a-", "A9", "a.b", "a/b", "x y", "ä", strings.Repeat("n", 63),
+		strings.Repeat("n", 64), "a.b/c", "A.b/c", "a..b/c", ".b/c", "/c", "a.b/", "a/b/c", "a-.b/c",
+		strings.Repeat("n", 64) + "/c", strings.Repeat("a.", 130) + "b/c", "batch.kubernetes.io/controller-uid"}
+	sets := []*metav1.LabelSelector{nil, {}, {MatchExpressions: []metav1.LabelSelectorRequirement{
+		{Key: "a", Operator: metav1.LabelSelectorOpExists}}}}
+	for _, k := range words {
+		for _, v := range words {
+			sets = append(sets, &metav1.LabelSelector{MatchLabels: map[string]string{k: v, "z": "1"}})
+		}
+	}
+	for _, s := range sets {
+		got, err := ref.Parse(s)
+		want, refused := metav1.LabelSelectorAsSelector(s)
+		if (err == nil) != (refused == nil) || err == nil && got.String() != want.String() {
+			t.Errorf("%v: got %v, %v; want %v, %v", s, got, err, want, refused)
 		}
 	}
 }

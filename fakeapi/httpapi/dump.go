@@ -20,6 +20,11 @@ func (h *Handler) Dump(to io.Writer) (err error) {
 	written := map[types.UID]bool{} // a kind may be served in several versions
 	h.With(func(s *fakeapi.Server) {
 		for _, k := range s.Kinds() {
+			if d, _ := k.Definition(); k.Stored() != k && d.Spec.Conversion != nil &&
+				d.Spec.Conversion.Strategy == "Webhook" && s.Len(k) > 0 && err == nil {
+				err = fmt.Errorf("%s: the version that is stored is not served, and a webhook would have to be "+
+					"called to read what there is: serve it to dump", d.Name)
+			}
 			s.Each(k, func(obj runtime.Object) bool {
 				uid := obj.(metav1.Object).GetUID()
 				if written[uid] {

@@ -59,9 +59,10 @@ func (s *feed) schedule(now time.Time) {
 func (s *feed) ready() (ok, over bool, changed <-chan struct{}, err error) {
 	if len(s.events) == 0 && s.w != nil {
 		s.h.mu.Lock()
-		s.events = s.w.Next()
+		show := s.w.Pull()
 		changed = s.h.changed
 		s.h.mu.Unlock()
+		s.see(show)
 	}
 	if len(s.events) == 0 {
 		return false, s.w != nil && s.w.Done(), changed, nil
@@ -111,9 +112,19 @@ func (s *feed) wait(ctx context.Context) error {
 func (s *feed) mark(now time.Time) {
 	s.schedule(now)
 	s.h.mu.Lock()
-	defer s.h.mu.Unlock()
-	s.events = append(s.events, s.w.Next()...)
+	show, bookmark := s.w.Pull(), s.w.Bookmark(false)
+	s.h.mu.Unlock()
+	s.see(show)
 	if !s.w.Done() {
-		s.events = append(s.events, s.w.Bookmark(false))
+		s.events = append(s.events, bookmark)
+	}
+}
+
+// see adds what was pulled. An object that cannot be converted ends the watch: whoever lists
+// again is told why.
+func (s *feed) see(show func() ([]watch.Event, error)) {
+	events, err := show()
+	if s.events = append(s.events, events...); err != nil {
+		s.events = append(s.events, watch.Event{Type: watch.Error, Object: fail(s.frames.format, err).object})
 	}
 }

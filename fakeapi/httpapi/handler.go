@@ -125,6 +125,7 @@ func (h *Handler) wake(before uint64) {
 
 // do executes one request.
 func (h *Handler) do(req *fakeapi.Request) (resp fakeapi.Response) {
+	defer resp.Finish()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	before := h.server.Version()

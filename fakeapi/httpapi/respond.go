@@ -6,6 +6,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/discovery"
@@ -159,18 +160,30 @@ func (h *Handler) warnCreated(req *fakeapi.Request, obj runtime.Object, a *answe
 	}
 }
 
+// openWatch opens a watch and reads what it begins with.
+func (h *Handler) openWatch(req *fakeapi.Request) (log *fakeapi.Watch, first []watch.Event, err error) {
+	h.mu.Lock()
+	log, err = h.server.Watch(req.Kind, req.Namespace, req.Name, req.List)
+	if err != nil {
+		h.mu.Unlock()
+		return nil, nil, err
+	}
+	show := log.Pull()
+	h.mu.Unlock()
+	first, err = show()
+	return log, first, err
+}
+
 // watch opens a watch.
 func (h *Handler) watch(req *fakeapi.Request, f media.Format) *answer {
 	if f.Type == media.YAML {
 		return fail(f, refusal.StreamFormat())
 	}
-	h.mu.Lock()
-	log, err := h.server.Watch(req.Kind, req.Namespace, req.Name, req.List)
-	h.mu.Unlock()
+	log, first, err := h.openWatch(req)
 	if err != nil {
 		return fail(f, err)
 	}
-	w := &watching{log: log, bookmarks: req.List.AllowWatchBookmarks}
+	w := &watching{log: log, first: first, bookmarks: req.List.AllowWatchBookmarks}
 	if s := req.List.TimeoutSeconds; s != nil {
 		w.setTimeout(*s)
 	}

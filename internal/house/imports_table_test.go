@@ -79,15 +79,24 @@ var edges = []edge{
 		celOfAPI, celLimits, celGo},
 		"a schema says what it says of any value, whatever kind it is a value of; its rules are evaluated by the " +
 			"real server's own code"},
-	{"fakeapi/internal/crd", []string{"fakeapi/internal/metadata", "fakeapi/internal/crdschema", apimachinery,
-		apiextensions, celOfAPI, celLimits, celGo},
+	{"fakeapi/internal/crd", []string{"fakeapi/internal/metadata", "fakeapi/internal/crdschema",
+		"fakeapi/internal/validation", api, apimachinery, apiextensions, celOfAPI, celLimits, celGo},
 		"a definition is checked as a text about objects: that it makes kinds is the server's doing"},
+	{"fakeapi/internal/conversion", []string{apimachinery, apiextensions},
+		"what is believed of an answer does not depend on who gives it: a webhook or a function"},
 	{"fakeapi/internal/registry", []string{"fakeapi/internal/same", "fakeapi/internal/metadata",
 		"fakeapi/internal/validation", "fakeapi/internal/crd", api, apimachinery, apiextensions, aggregator},
 		"a row of the table of kinds knows objects: if it saw requests or the store, every kind could have rules of " +
 			"its own for them"},
-	{"fakeapi/internal/fieldmanager", []string{"fakeapi/internal/registry", api, apimachinery, apiextensions,
-		kubeOpenAPI, "sigs.k8s.io/structured-merge-diff/v6"},
+	{"fakeapi/internal/webhook", []string{"fakeapi/internal/crdschema", api, apimachinery, celOfAPI, celLimits, celGo,
+		"k8s.io/apiserver/pkg/admission", "k8s.io/apiserver/pkg/authentication/user",
+		"k8s.io/apiserver/pkg/authorization/authorizer"},
+		"which webhooks a request is for and what is made of their answers does not depend on who calls them"},
+	{"fakeapi/internal/policy", []string{"fakeapi/internal/webhook", "fakeapi/internal/crdschema", api, apimachinery,
+		celOfAPI, celLimits, celGo, "k8s.io/apiserver/pkg/admission"},
+		"what a policy has against a request is a function of both and of the parameters"},
+	{"fakeapi/internal/fieldmanager", []string{"fakeapi/internal/registry", "fakeapi/internal/conversion", api,
+		apimachinery, apiextensions, kubeOpenAPI, "sigs.k8s.io/structured-merge-diff/v6"},
 		"a field manager is made of a row of the table and nothing else"},
 	{"fakeapi/internal/admission", []string{"fakeapi/internal/metadata", "internal/usage", api, apimachinery},
 		"what is refused for what else there is, is a function of the object and what else there is: it knows no " +
@@ -96,9 +105,11 @@ var edges = []edge{
 		"fakeapi/internal/crd", "fakeapi/internal/registry", "fakeapi/internal/fieldmanager", apimachinery,
 		apiextensions, kubeOpenAPI, "sigs.k8s.io/structured-merge-diff/v6"},
 		"a custom kind is a row like the others, made of a definition"},
-	{"fakeapi/httpapi", []string{"fakeapi", "fakeapi/httpapi/internal/...", "internal/yamldoc", api, apimachinery,
-		"sigs.k8s.io/yaml"},
+	{"fakeapi/httpapi", []string{"fakeapi", "fakeapi/internal/webhook", "fakeapi/httpapi/internal/...",
+		"internal/yamldoc", api, apimachinery, "sigs.k8s.io/yaml"},
 		"the wire is a way in to the server: it knows no client and no host"},
+	{"fakeapi/httpapi/internal/outbound", []string{"fakeapi/internal/webhook", apimachinery},
+		"a webhook is called by whoever serves; nothing else of the wire is a client"},
 	{"fakeapi/httpapi/internal/refusal", []string{apimachinery},
 		"the words of a refusal are the same whatever is refused, so that every part of the wire can say them"},
 	{"fakeapi/httpapi/internal/media", []string{"fakeapi/httpapi/internal/refusal", apimachinery},
@@ -195,7 +206,10 @@ var edges = []edge{
 var celNeeds = []string{celOfAPI, celLimits, "k8s.io/apiserver/pkg/warning", "k8s.io/apiserver/pkg/features",
 	"k8s.io/apiserver/pkg/util/feature", "k8s.io/apiserver/pkg/util/compatibility",
 	"k8s.io/apiserver/pkg/authentication/serviceaccount", "k8s.io/apiserver/pkg/authentication/user",
-	"k8s.io/apiserver/pkg/authorization/authorizer"}
+	"k8s.io/apiserver/pkg/authorization/authorizer",
+	// The evaluator of match conditions takes a request as the admission chain has it.
+	"k8s.io/apiserver/pkg/admission", "k8s.io/apiserver/pkg/apis/apiserver", "k8s.io/apiserver/pkg/apis/audit",
+	"k8s.io/apiserver/pkg/audit", "k8s.io/apiserver/pkg/endpoints/request"}
 
 // walls are packages that may not be reached at all, directly or through other
 // modules.

@@ -27,6 +27,7 @@ var kept = []struct {
 	{"go.sum", "", "", "the module's checksums"},
 	{"kubectltest/go.mod", "", "", "a module of its own, so that kubectl's dependencies are not ours"},
 	{"kubectltest/go.sum", "", "", "its checksums"},
+	{"kubectltest/operator/config/", `.*\.yaml`, "kubectltest/operator_test.go", "what the operator is installed from"},
 	{"cli/testdata/", `.*\.(txtar|txt|json|xml)`, "cli/golden_test.go", "the command line's goldens and what they run"},
 	{"controllers/generated/testdata/", `[a-z-]+(-\d+)?\.txt`, "controllers/generated/pinned_test.go",
 		"what came of the worlds that are made from seeds"},

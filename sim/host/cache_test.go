@@ -3,6 +3,7 @@ package host
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,9 +62,58 @@ func TestIndexerAnswersLikeClientGo(t *testing.T) {
 		a, _ = mine.ByIndex(cache.NamespaceIndex, "n1")
 		b, _ = theirs.ByIndex(cache.NamespaceIndex, "n1")
 		sameObjects(t, "namespace", a, b)
+		sameNames(t, "the namespaces", mine.ListIndexFuncValues(cache.NamespaceIndex),
+			theirs.ListIndexFuncValues(cache.NamespaceIndex))
+		sameNames(t, "the values", mine.ListIndexFuncValues("app"), theirs.ListIndexFuncValues("app"))
+		for _, namespace := range []string{"n0", "n2", "n", ""} {
+			g, _ := mine.IndexKeys(cache.NamespaceIndex, namespace)
+			w, _ := theirs.IndexKeys(cache.NamespaceIndex, namespace)
+			sameNames(t, "the keys of "+namespace, g, w)
+		}
 	}
 	if _, err := mine.ByIndex("nope", "x"); err == nil {
 		t.Error("an index that is not there was read")
+	}
+}
+
+func sameNames(t *testing.T, what string, got, want []string) {
+	t.Helper()
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+// What has no namespace is in the namespace "".
+func TestIndexerOfAKindWithoutNamespaces(t *testing.T) {
+	x := newIndexer(btree.NewFreeListG[*version](8))
+	for _, name := range []string{"b", "a"} {
+		x.put(newVersion(1, name, 1, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}))
+	}
+	all, _ := x.IndexKeys(cache.NamespaceIndex, "")
+	none, _ := x.IndexKeys(cache.NamespaceIndex, "a")
+	if !slices.Equal(all, []string{"a", "b"}) || len(none) > 0 {
+		t.Errorf(`in "" %v, in "a" %v`, all, none)
+	}
+}
+
+// A version is intact just as long as its object encodes as it was stored.
+func TestIntact(t *testing.T) {
+	for name, change := range map[string]func(p *corev1.Pod){
+		"grown":       func(p *corev1.Pod) { p.Spec.NodeName = strings.Repeat("n", 10_000) },
+		"by a little": func(p *corev1.Pod) { p.Labels["b"] = "c" },
+		"shrunk":      func(p *corev1.Pod) { p.Labels = nil },
+		"as long":     func(p *corev1.Pod) { p.Labels["app"] = "c" },
+	} {
+		v := podVersion("ns", "p", "a", 1)
+		buf := make([]byte, len(v.encoded))
+		if !v.intact(buf) {
+			t.Errorf("%s: not intact before anybody changed it", name)
+		}
+		change(v.obj.(*corev1.Pod))
+		if v.intact(buf) {
+			t.Errorf("%s: intact", name)
+		}
 	}
 }
 
@@ -199,5 +249,31 @@ func TestCacheIsReadOnly(t *testing.T) {
 		if err == nil {
 			t.Errorf("%s went through", name)
 		}
+	}
+}
+
+// What waits in a stream has one digest, however it came to wait.
+func TestStreamsDigest(t *testing.T) {
+	var all []change
+	for i := range 20 {
+		all = append(all, change{version: uint64(i + 1), after: podVersion("ns", fmt.Sprint("p", i), "a", 1)})
+	}
+	var s stream
+	seed := sim.NewSeed(5)
+	for from, to := 0, 0; to < len(all); {
+		if s.len() > 0 && seed.Pick(3, "") == 0 {
+			s.pop()
+			from++
+		} else {
+			s.push(all[to])
+			to++
+		}
+		if again := streamOf(all[from:to]); s.sum != again.sum {
+			t.Errorf("%d to %d: %x, anew %x", from, to, s.sum, again.sum)
+		}
+	}
+	a, b := streamOf(all[:2]), streamOf([]change{all[1], all[0]})
+	if a.sum == b.sum {
+		t.Error("the order of what waits does not show")
 	}
 }

@@ -2,6 +2,8 @@ package host
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/google/btree"
 	"k8s.io/client-go/tools/cache"
@@ -13,15 +15,16 @@ import (
 // controller reads is a function of what it was sent. (client-go's own lists in
 // map order.) Every read tells the process, which knows which worker is running.
 type indexer struct {
-	items    *btree.BTreeG[*version] // nothing until something is put
-	indexers cache.Indexers          // justNamespaces until there are more
-	indices  map[string]map[string]*btree.BTreeG[*version]
-	rv       uint64
-	asked    bool                    // somebody looks at rv
-	show     func(*version) *version // the version in the form that is handed out; nil: as it is
-	reader   reader                  // nil outside a process
-	probe    version                 // for look-ups, so that they do not allocate
-	free     *btree.FreeListG[*version]
+	items   *btree.BTreeG[*version] // nothing until something is put
+	indexes []*index                // but for that of namespaces, which begin the keys of items
+	rv      uint64
+	asked   bool                    // somebody looks at rv
+	show    func(*version) *version // the version in the form that is handed out; nil: as it is
+	reader  reader                  // nil outside a process
+	probe   version                 // for look-ups, so that they do not allocate
+	found   []*version              // by the list that is being made
+	prefix  string                  // of the keys of the namespace that was listed last
+	free    *btree.FreeListG[*version]
 
 	exact, abstract uint64 // sums over the items, of mixed digests
 }
@@ -33,12 +36,16 @@ type reader interface {
 	noteNamed(keys []string)
 }
 
-// What caches have in common that hold nothing and have the namespace index alone, as most
-// do of a process that watches every kind. Neither is ever written.
-var (
-	nothing        = btree.NewG(degree, byKey)
-	justNamespaces = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
-)
+// index holds what is cached by values that its function gives it.
+type index struct {
+	name   string
+	values cache.IndexFunc
+	sets   map[string]*btree.BTreeG[*version]
+}
+
+// What caches have in common that hold nothing, as most do of a process that watches every
+// kind. It is never written.
+var nothing = btree.NewG(degree, byKey)
 
 func byKey(a, b *version) bool { return a.key < b.key }
 
@@ -47,7 +54,7 @@ const degree = 16
 // newIndexer returns an empty cache with the namespace index that generated
 // listers use. Its trees take their nodes from a common free list.
 func newIndexer(free *btree.FreeListG[*version]) *indexer {
-	return &indexer{free: free, items: nothing, indexers: justNamespaces}
+	return &indexer{free: free, items: nothing}
 }
 
 func (x *indexer) newTree() *btree.BTreeG[*version] {
@@ -61,13 +68,11 @@ func (x *indexer) put(v *version) *version {
 	}
 	old, had := x.items.ReplaceOrInsert(v)
 	if had {
-		x.unindex(old)
 		x.sum(old, minus)
 	}
 	x.sum(v, plus)
-	//detcheck:ordered each index is its own; the order of updating them does not show
-	for name := range x.indexers {
-		x.index(v, name)
+	for _, ix := range x.indexes {
+		x.enter(ix, v, old)
 	}
 	if !had {
 		return nil
@@ -75,48 +80,39 @@ func (x *indexer) put(v *version) *version {
 	return old
 }
 
-// index enters a version in one index.
-func (x *indexer) index(v *version, name string) {
-	if name == cache.NamespaceIndex {
-		x.enter(v, name, v.meta.GetNamespace())
-		return
-	}
-	values, err := x.indexers[name](x.shown(v).obj)
-	if err != nil {
-		panic(fmt.Sprintf("host: index %q failed on %s: %v", name, v.key, err))
+// enter enters a version in an index, in the place of the one that it replaces, if any.
+func (x *indexer) enter(ix *index, v, old *version) {
+	values := x.valuesOf(ix, v)
+	if old != nil {
+		for _, value := range x.valuesOf(ix, old) {
+			if !slices.Contains(values, value) {
+				ix.leave(old, value)
+			}
+		}
 	}
 	for _, value := range values {
-		x.enter(v, name, value)
-	}
-}
-
-func (x *indexer) enter(v *version, name, value string) {
-	set := x.indices[name][value]
-	if set == nil {
-		set = x.newTree()
-		x.make(name)[value] = set
-	}
-	set.ReplaceOrInsert(v)
-}
-
-// make returns the index of a name, to be written.
-func (x *indexer) make(name string) map[string]*btree.BTreeG[*version] {
-	index := x.indices[name]
-	if index == nil {
-		if x.indices == nil {
-			x.indices = map[string]map[string]*btree.BTreeG[*version]{}
+		set := ix.sets[value]
+		if set == nil {
+			set = x.newTree()
+			ix.sets[value] = set
 		}
-		index = map[string]*btree.BTreeG[*version]{}
-		x.indices[name] = index
+		set.ReplaceOrInsert(v)
 	}
-	return index
 }
 
-func (x *indexer) leave(v *version, name, value string) {
-	if set := x.indices[name][value]; set != nil {
+func (x *indexer) valuesOf(ix *index, v *version) []string {
+	values, err := ix.values(x.shown(v).obj)
+	if err != nil {
+		panic(fmt.Sprintf("host: index %q failed on %s: %v", ix.name, v.key, err))
+	}
+	return values
+}
+
+func (ix *index) leave(v *version, value string) {
+	if set := ix.sets[value]; set != nil {
 		set.Delete(v)
 		if set.Len() == 0 {
-			delete(x.indices[name], value)
+			delete(ix.sets, value)
 		}
 	}
 }
@@ -131,7 +127,11 @@ func (x *indexer) drop(key string) *version {
 	if !had {
 		return nil
 	}
-	x.unindex(old)
+	for _, ix := range x.indexes {
+		for _, value := range x.valuesOf(ix, old) {
+			ix.leave(old, value)
+		}
+	}
 	x.sum(old, minus)
 	return old
 }
@@ -142,20 +142,6 @@ const plus, minus = uint64(1), ^uint64(0)
 func (x *indexer) sum(v *version, sign uint64) {
 	x.exact += sign * sim.Mix(v.exact)
 	x.abstract += sign * sim.Mix(v.abstract)
-}
-
-func (x *indexer) unindex(v *version) {
-	//detcheck:ordered each index is its own; the order of updating them does not show
-	for name, f := range x.indexers {
-		if name == cache.NamespaceIndex {
-			x.leave(v, name, v.meta.GetNamespace())
-			continue
-		}
-		values, _ := f(x.shown(v).obj)
-		for _, value := range values {
-			x.leave(v, name, value)
-		}
-	}
 }
 
 // get returns the version of a key, nil when there is none.
@@ -181,6 +167,38 @@ func (x *indexer) hand(v *version) any {
 	return v.obj
 }
 
+// note adds to what is found.
+func (x *indexer) note(v *version) bool {
+	x.found = append(x.found, v)
+	return true
+}
+
+// handAll hands out what was found.
+func (x *indexer) handAll() []any {
+	x.begin()
+	out := make([]any, len(x.found))
+	for i, v := range x.found {
+		out[i] = x.hand(v)
+	}
+	x.forget()
+	return out
+}
+
+// takeKeys returns the keys of what was found.
+func (x *indexer) takeKeys() []string {
+	out := make([]string, len(x.found))
+	for i, v := range x.found {
+		out[i] = v.key
+	}
+	x.forget()
+	return out
+}
+
+func (x *indexer) forget() {
+	clear(x.found)
+	x.found = x.found[:0]
+}
+
 // begin tells the process that something is read, found or not.
 func (x *indexer) begin() {
 	if x.reader != nil {
@@ -188,15 +206,45 @@ func (x *indexer) begin() {
 	}
 }
 
-func (x *indexer) collect(set *btree.BTreeG[*version]) []any {
-	x.begin()
-	if set == nil || set.Len() == 0 {
+// find returns the index of a name, nil when there is none.
+func (x *indexer) find(name string) *index {
+	for _, ix := range x.indexes {
+		if ix.name == name {
+			return ix
+		}
+	}
+	return nil
+}
+
+// within calls f for the versions of a namespace, in the order of their keys; of a kind
+// that has no namespaces all are in the namespace "".
+func (x *indexer) within(namespace string, f func(*version) bool) {
+	if namespace == "" {
+		if first, ok := x.items.Min(); ok && first.meta.GetNamespace() == "" {
+			x.items.Ascend(f)
+		}
+		return
+	}
+	if n := len(namespace); len(x.prefix) != n+1 || x.prefix[:n] != namespace {
+		x.prefix = namespace + "/"
+	}
+	prefix := x.prefix
+	x.probe.key = prefix
+	x.items.AscendGreaterOrEqual(&x.probe, func(v *version) bool { return strings.HasPrefix(v.key, prefix) && f(v) })
+}
+
+// each calls f for the versions with an indexed value, in the order of their keys.
+func (x *indexer) each(name, value string, f func(*version) bool) error {
+	if name == cache.NamespaceIndex {
+		x.within(value, f)
 		return nil
 	}
-	out := make([]any, 0, set.Len())
-	set.Ascend(func(v *version) bool {
-		out = append(out, x.hand(v))
-		return true
-	})
-	return out
+	ix := x.find(name)
+	if ix == nil {
+		return fmt.Errorf("index with name %s does not exist", name)
+	}
+	if set := ix.sets[value]; set != nil {
+		set.Ascend(f)
+	}
+	return nil
 }

@@ -98,7 +98,7 @@ func (i *informer) list() {
 		at = i.process.cluster.server.Version()
 	}
 	items, later, at := i.process.cluster.listAt(i.state, at)
-	i.stream = stream{changes: later}
+	i.stream = streamOf(later)
 	i.synced = true
 	i.cache.rv = at
 	for _, v := range items {

@@ -166,12 +166,9 @@ func (p *Process) digestAbstract(h *sim.Hash) {
 			continue
 		}
 		for j := range i.backlog {
-			i.backlog[j].digestAbstract(h)
+			h.Word(i.backlog[j].abstract())
 		}
-		waiting := i.stream.waiting()
-		for j := range waiting {
-			waiting[j].digestAbstract(h)
-		}
+		h.Word(i.stream.sum)
 	}
 	h.Word(uint64(p.queue.Len()))
 	if !p.controller.For.Empty() {

@@ -72,7 +72,7 @@ func (c *Cluster) committed(req *fakeapi.Request, e *fakeapi.Event, t *sim.Recor
 	if w != nil {
 		r.Saw = w.sawObject(s.kind, r.Object.Namespace, r.Object.Name)
 	}
-	if e.Kind != req.Kind {
+	if e.Kind.GVK.GroupKind() != req.Kind.GVK.GroupKind() {
 		follows(&r)
 	}
 	c.note(s, e, c.world.Record(r).Index)

@@ -68,11 +68,11 @@ func TestListAt(t *testing.T) {
 // A stream gives back what was put in, in order, whatever of it is out already.
 func TestStream(t *testing.T) {
 	var s stream
-	in, out := uint64(0), uint64(0)
+	in, out, v := uint64(0), uint64(0), podVersion("ns", "p", "a", 1)
 	for round := range 50 {
 		for range round % 7 {
 			in++
-			s.push(change{version: in})
+			s.push(change{version: in, after: v})
 		}
 		for range min(s.len(), round%5) {
 			if out++; s.pop().version != out {

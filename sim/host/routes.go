@@ -137,11 +137,9 @@ func (v *view) Each(gvk schema.GroupVersionKind, namespace string, f func(runtim
 	if i == nil {
 		panic(fmt.Sprintf("host: a route of %s reads %s, which the controller does not watch", v.Name, gvk.Kind))
 	}
-	set := i.cache.items
-	if namespace != "" {
-		set = i.cache.indices[cache.NamespaceIndex][namespace]
-	}
-	if set != nil {
-		set.Ascend(func(ver *version) bool { return f(i.cache.shown(ver).obj) })
+	if each := func(ver *version) bool { return f(i.cache.shown(ver).obj) }; namespace == "" {
+		i.cache.items.Ascend(each)
+	} else {
+		i.cache.within(namespace, each)
 	}
 }

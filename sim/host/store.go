@@ -2,7 +2,7 @@ package host
 
 import (
 	"fmt"
-	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/google/btree"
@@ -14,10 +14,16 @@ import (
 // What client-go's interface asks of a cache; [indexer] is what is behind it.
 
 // List returns everything, sorted by key.
-func (x *indexer) List() []any { return x.collect(x.items) }
+func (x *indexer) List() []any {
+	x.items.Ascend(x.note)
+	return x.handAll()
+}
 
 // ListKeys returns all keys, sorted.
-func (x *indexer) ListKeys() []string { return x.keys(keysOf(x.items)) }
+func (x *indexer) ListKeys() []string {
+	x.items.Ascend(x.note)
+	return x.keys(x.takeKeys())
+}
 
 // keys hands out keys or values of an index, which tell of the cache too.
 func (x *indexer) keys(list []string) []string {
@@ -25,18 +31,6 @@ func (x *indexer) keys(list []string) []string {
 		x.reader.noteNamed(list)
 	}
 	return list
-}
-
-func keysOf(set *btree.BTreeG[*version]) []string {
-	if set == nil {
-		return nil
-	}
-	out := make([]string, 0, set.Len())
-	set.Ascend(func(v *version) bool {
-		out = append(out, v.key)
-		return true
-	})
-	return out
 }
 
 // Get returns the cached version of the object with obj's key.
@@ -60,61 +54,78 @@ func (x *indexer) GetByKey(key string) (any, bool, error) {
 
 // Index returns the objects that share an indexed value with obj.
 func (x *indexer) Index(name string, obj any) ([]any, error) {
-	f := x.indexers[name]
-	if f == nil {
-		return nil, fmt.Errorf("index with name %s does not exist", name)
+	values := cache.IndexFunc(cache.MetaNamespaceIndexFunc)
+	if name != cache.NamespaceIndex {
+		ix := x.find(name)
+		if ix == nil {
+			return nil, fmt.Errorf("index with name %s does not exist", name)
+		}
+		values = ix.values
 	}
-	values, err := f(obj)
+	list, err := values(obj)
 	if err != nil {
 		return nil, err
 	}
-	if len(values) == 1 {
-		return x.collect(x.indices[name][values[0]]), nil
+	if len(list) == 1 {
+		return x.ByIndex(name, list[0])
 	}
 	union := x.newTree()
-	for _, value := range values {
-		if set := x.indices[name][value]; set != nil {
-			set.Ascend(func(v *version) bool { union.ReplaceOrInsert(v); return true })
-		}
+	for _, value := range list {
+		_ = x.each(name, value, func(v *version) bool { union.ReplaceOrInsert(v); return true })
 	}
-	return x.collect(union), nil
+	union.Ascend(x.note)
+	return x.handAll(), nil
 }
 
 // ByIndex returns the objects with an indexed value, sorted by key.
 func (x *indexer) ByIndex(name, value string) ([]any, error) {
-	if x.indexers[name] == nil {
-		return nil, fmt.Errorf("index with name %s does not exist", name)
+	if err := x.each(name, value, x.note); err != nil {
+		return nil, err
 	}
-	return x.collect(x.indices[name][value]), nil
+	return x.handAll(), nil
 }
 
 // IndexKeys returns the keys of the objects with an indexed value, sorted.
 func (x *indexer) IndexKeys(name, value string) ([]string, error) {
-	if x.indexers[name] == nil {
-		return nil, fmt.Errorf("index with name %s does not exist", name)
+	if err := x.each(name, value, x.note); err != nil {
+		return nil, err
 	}
-	return x.keys(keysOf(x.indices[name][value])), nil
+	return x.keys(x.takeKeys()), nil
 }
 
 // ListIndexFuncValues returns the values that occur in an index, sorted.
-func (x *indexer) ListIndexFuncValues(name string) []string {
-	return x.keys(sortedKeys(x.indices[name]))
+func (x *indexer) ListIndexFuncValues(name string) (values []string) {
+	if name == cache.NamespaceIndex {
+		x.items.Ascend(func(v *version) bool { values = append(values, v.meta.GetNamespace()); return true })
+		slices.Sort(values)
+		values = slices.Compact(values)
+	} else if ix := x.find(name); ix != nil {
+		values = sortedKeys(ix.sets)
+	}
+	return x.keys(values)
 }
 
 // GetIndexers returns the index functions.
-func (x *indexer) GetIndexers() cache.Indexers { return maps.Clone(x.indexers) }
+func (x *indexer) GetIndexers() cache.Indexers {
+	all := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
+	for _, ix := range x.indexes {
+		all[ix.name] = ix.values
+	}
+	return all
+}
 
 // AddIndexers adds indexes; what is cached already is indexed.
 func (x *indexer) AddIndexers(more cache.Indexers) error {
-	for _, name := range sortedKeys(more) {
-		if x.indexers[name] != nil {
+	names := sortedKeys(more)
+	for _, name := range names {
+		if name == cache.NamespaceIndex || x.find(name) != nil {
 			return fmt.Errorf("indexer conflict: %s", name)
 		}
 	}
-	x.indexers = maps.Clone(x.indexers)
-	for _, name := range sortedKeys(more) {
-		x.indexers[name] = more[name]
-		x.items.Ascend(func(v *version) bool { x.index(v, name); return true })
+	for _, name := range names {
+		ix := &index{name: name, values: more[name], sets: map[string]*btree.BTreeG[*version]{}}
+		x.indexes = append(x.indexes, ix)
+		x.items.Ascend(func(v *version) bool { x.enter(ix, v, nil); return true })
 	}
 	return nil
 }

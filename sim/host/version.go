@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 
@@ -42,7 +43,7 @@ func (v *version) as(k *fakeapi.Kind) *version {
 		return v
 	}
 	w := &version{obj: obj, meta: obj.(metav1.Object), key: v.key, n: v.n, exact: v.exact, abstract: v.abstract,
-		encoded: encode(obj, nil)}
+		encoded: encode(obj)}
 	v.views = append(v.views, w)
 	return w
 }
@@ -63,7 +64,7 @@ func newVersion(kindSalt uint64, key string, n uint32, obj runtime.Object) *vers
 	abstract.Word(kindSalt)
 	if obj != nil {
 		v.meta = obj.(metav1.Object)
-		v.encoded = encode(obj, nil)
+		v.encoded = encode(obj)
 		if _, ok := obj.(protoObject); ok {
 			digestProto(v.encoded, v.meta.GetGenerateName() != "", &exact, &abstract)
 		} else {
@@ -75,8 +76,8 @@ func newVersion(kindSalt uint64, key string, n uint32, obj runtime.Object) *vers
 	return v
 }
 
-// encode returns a deterministic encoding of an object, in buf where it fits.
-func encode(obj runtime.Object, buf []byte) []byte {
+// encode returns a deterministic encoding of an object.
+func encode(obj runtime.Object) []byte {
 	p, ok := obj.(protoObject)
 	if !ok {
 		data, err := json.Marshal(obj.(runtime.Unstructured).UnstructuredContent())
@@ -85,15 +86,23 @@ func encode(obj runtime.Object, buf []byte) []byte {
 		}
 		return data
 	}
-	size := p.Size()
-	if cap(buf) < size {
-		buf = make([]byte, size)
-	}
-	buf = buf[:size]
+	buf := make([]byte, p.Size())
 	if _, err := p.MarshalToSizedBuffer(buf); err != nil {
 		panic("host: a stored object does not encode: " + err.Error())
 	}
 	return buf
+}
+
+// intact reports whether the object is still as it was stored. The buffer is as long as
+// what was stored: to ask an object for its size takes almost as long as to encode it.
+func (v *version) intact(buf []byte) (same bool) {
+	p, ok := v.obj.(protoObject)
+	if !ok {
+		return bytes.Equal(encode(v.obj), v.encoded)
+	}
+	defer func() { _ = recover() }() // from what does not fit any more
+	n, err := p.MarshalToSizedBuffer(buf)
+	return err == nil && n == len(buf) && bytes.Equal(buf, v.encoded)
 }
 
 // digestProto folds an encoded object into both digests.

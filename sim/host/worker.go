@@ -1,11 +1,11 @@
 package host
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"iter"
 	"runtime/debug"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -243,15 +243,14 @@ func (w *worker) stamp(r *sim.Record) {
 func (w *worker) checkCaches() {
 	c := w.process.cluster
 	for _, v := range w.reads {
-		buf := encode(v.obj, c.scratch)
-		c.scratch = buf
-		if bytes.Equal(buf, v.encoded) {
+		c.scratch = slices.Grow(c.scratch[:0], len(v.encoded))
+		if v.intact(c.scratch[:len(v.encoded)]) {
 			continue
 		}
 		r := mutationOf(c.server.KindOf(v.obj), v)
 		r.Cause = w.start
 		w.stamp(&r)
 		c.world.Record(r)
-		v.encoded = encode(v.obj, nil)
+		v.encoded = encode(v.obj)
 	}
 }

@@ -77,8 +77,7 @@ func unblocks(before, after metav1.Object) bool {
 	})
 }
 
-// deadlocked reports whether an owner waits, through others that wait, for itself. That it
-// waits for itself without any other nobody need see (RULES K100).
+// deadlocked reports whether an owner waits, through others that wait, for itself.
 func (j *Judge) deadlocked(o *Object) bool {
 	met := []*Object{o}
 	for i := 0; i < len(met); i++ {
@@ -87,7 +86,7 @@ func (j *Judge) deadlocked(o *Object) bool {
 			if !meta.Foreground(d.Meta) || !meta.Blocks(meta.RefTo(d.Meta, uid)) {
 				continue
 			}
-			if d == o && i > 0 {
+			if d == o {
 				return true
 			}
 			if !slices.Contains(met, d) {

@@ -72,7 +72,7 @@ func (j *Judge) excused(o *Object, way []*Object) bool {
 func (j *Judge) anyExcusedBlocking(o *Object, way []*Object) bool {
 	uid := o.Meta.GetUID()
 	for _, d := range j.state.Dependents(uid) {
-		if meta.Blocks(meta.RefTo(d.Meta, uid)) && (d == o || j.excused(d, way)) {
+		if meta.Blocks(meta.RefTo(d.Meta, uid)) && j.excused(d, way) {
 			return true
 		}
 	}

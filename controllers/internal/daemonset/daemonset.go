@@ -16,7 +16,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -129,7 +128,7 @@ func selector(set *appsv1.DaemonSet) labels.Selector {
 // readSelector is what a set selects; nil for nothing. One that would match all there
 // is selects nothing: no set that owns every pod was ever meant (RULES G70).
 func readSelector(set *appsv1.DaemonSet) (labels.Selector, error) {
-	s, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
+	s, err := ref.Parse(set.Spec.Selector)
 	if err != nil || set.Spec.Selector == nil || s.Empty() {
 		return nil, err
 	}

@@ -21,6 +21,9 @@ func fits(set *appsv1.DaemonSet, node *corev1.Node, o *Options) (run, stay bool)
 	if spec.NodeName != "" && spec.NodeName != node.Name || !placement.Selected(spec, node) {
 		return false, o.Without.Evict
 	}
+	if len(node.Spec.Taints) == 0 {
+		return true, true
+	}
 	tolerated := tolerations(spec)
 	if placement.Untolerated(node, tolerated, corev1.TaintEffectNoExecute) {
 		return false, o.Without.Evict

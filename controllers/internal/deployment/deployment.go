@@ -80,7 +80,7 @@ func selector(d *appsv1.Deployment) labels.Selector {
 // readSelector is what a Deployment selects; nil for nothing. None, and an empty one,
 // select nothing: no Deployment that owns every ReplicaSet was ever meant.
 func readSelector(d *appsv1.Deployment) (labels.Selector, error) {
-	s, err := metav1.LabelSelectorAsSelector(d.Spec.Selector)
+	s, err := ref.Parse(d.Spec.Selector)
 	if err != nil || d.Spec.Selector == nil || s.Empty() {
 		return nil, err
 	}

@@ -4,9 +4,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/threelaws/threelaws/controllers/ref"
 	"github.com/threelaws/threelaws/controllers/routing"
 	"github.com/threelaws/threelaws/sim/host"
 )
@@ -27,8 +27,8 @@ func tieBreak(v host.View, e host.Event, out *host.Effect) {
 }
 
 func selects(owner runtime.Object, have map[string]string) bool {
-	s := selector(owner.(*appsv1.Deployment))
-	return s != nil && len(have) > 0 && s.Matches(labels.Set(have))
+	s := owner.(*appsv1.Deployment).Spec.Selector
+	return s != nil && len(s.MatchLabels)+len(s.MatchExpressions) > 0 && len(have) > 0 && ref.Selects(s, have)
 }
 
 // podGone wakes a Deployment of strategy Recreate whose last pod is gone: it waits

@@ -5,7 +5,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -58,7 +57,7 @@ func selectorOf(j *batchv1.Job) labels.Selector {
 }
 
 func readSelector(j *batchv1.Job) (labels.Selector, error) {
-	s, err := metav1.LabelSelectorAsSelector(j.Spec.Selector)
+	s, err := ref.Parse(j.Spec.Selector)
 	if err != nil || j.Spec.Selector == nil {
 		return nil, err
 	}

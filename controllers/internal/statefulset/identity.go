@@ -91,7 +91,7 @@ func selects(set *appsv1.StatefulSet, have map[string]string) bool {
 // selector is what a set selects; nil for one that selects nothing, or that an earlier
 // version of the server stored and nobody can read.
 func selector(set *appsv1.StatefulSet) labels.Selector {
-	s, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
+	s, err := ref.Parse(set.Spec.Selector)
 	if err != nil || set.Spec.Selector == nil || s.Empty() {
 		return nil
 	}

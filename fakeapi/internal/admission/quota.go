@@ -100,7 +100,8 @@ func (c *Charge) Spend(quotas []*corev1.ResourceQuota) ([]corev1.ResourceList, e
 }
 
 // measured are the names of a quota that the object is measured by, sorted.
-func (c *Charge) measured(hard corev1.ResourceList) (names []corev1.ResourceName) {
+func (c *Charge) measured(hard corev1.ResourceList) []corev1.ResourceName {
+	names := make([]corev1.ResourceName, 0, len(hard))
 	for name := range hard {
 		if usage.Measures(c.Of, name) {
 			names = append(names, name)

@@ -46,7 +46,7 @@ func Validate(d *Definition) field.ErrorList {
 		errs = append(errs, field.Invalid(specPath.Child("preserveUnknownFields"), p,
 			"cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"))
 	}
-	return append(errs, unmodelled(in)...)
+	return errs
 }
 
 // ValidateUpdate checks a change: names and scope are for ever once they are in force.
@@ -65,8 +65,7 @@ func ValidateUpdate(d, old *Definition) field.ErrorList {
 		specPath.Child("names", "plural"))...)
 	errs = append(errs, validateNames(&in.Status.AcceptedNames, statusPath.Child("acceptedNames"))...)
 	errs = append(errs, validateStoredVersions(in)...)
-	errs = append(errs, validateApproval(d, old)...)
-	return append(errs, unmodelled(in)...)
+	return append(errs, validateApproval(d, old)...)
 }
 
 // ValidateStatus checks a write to the status.
@@ -146,16 +145,6 @@ func validateApproval(d, old *Definition) field.ErrorList {
 		return field.ErrorList{field.Required(path, reason)}
 	}
 	return field.ErrorList{field.Invalid(path, d.Annotations[apiextensionsv1.KubeAPIApprovedAnnotation], reason)}
-}
-
-// unmodelled refuses, by name, what real definitions may have and this server
-// does not do.
-func unmodelled(d *apiextensions.CustomResourceDefinition) (errs field.ErrorList) {
-	if c := d.Spec.Conversion; c != nil && c.Strategy == apiextensions.WebhookConverter {
-		errs = append(errs, field.Forbidden(specPath.Child("conversion", "strategy"),
-			"conversion by a webhook is not modelled: this server calls nobody"))
-	}
-	return errs
 }
 
 // eachSchema calls f for the schema of a definition, or for those of its versions.

@@ -7,12 +7,14 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/crdschema"
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 func validateDefinitionSpec(s *apiextensions.CustomResourceDefinitionSpec, was *past,
@@ -164,7 +166,7 @@ func validateConversion(c *apiextensions.CustomResourceConversion, path *field.P
 	errs = oneOf(path.Child("strategy"), string(c.Strategy), string(apiextensions.NoneConverter),
 		string(apiextensions.WebhookConverter))
 	if c.Strategy == apiextensions.WebhookConverter {
-		return errs
+		return append(errs, validateConversionWebhook(c, path)...)
 	}
 	if c.WebhookClientConfig != nil {
 		errs = append(errs, field.Forbidden(path.Child("webhookClientConfig"),
@@ -173,6 +175,38 @@ func validateConversion(c *apiextensions.CustomResourceConversion, path *field.P
 	if len(c.ConversionReviewVersions) > 0 {
 		errs = append(errs, field.Forbidden(path.Child("conversionReviewVersions"),
 			"should not be set when strategy is not set to Webhook"))
+	}
+	return errs
+}
+
+// validateConversionWebhook leaves the certificates unread: who calls reads them.
+func validateConversionWebhook(c *apiextensions.CustomResourceConversion, path *field.Path) (errs field.ErrorList) {
+	at := path.Child("webhookClientConfig")
+	if w := c.WebhookClientConfig; w == nil {
+		errs = append(errs, field.Required(at, "required when strategy is set to Webhook"))
+	} else {
+		client := &admissionv1.WebhookClientConfig{URL: w.URL}
+		if s := w.Service; s != nil {
+			client.Service = &admissionv1.ServiceReference{Namespace: s.Namespace, Name: s.Name, Path: s.Path,
+				Port: &s.Port}
+		}
+		errs = append(errs, validation.WebhookClient(client, at)...)
+	}
+	versions, at := c.ConversionReviewVersions, path.Child("conversionReviewVersions")
+	if len(versions) == 0 {
+		return append(errs, field.Required(at, ""))
+	}
+	for i, v := range versions {
+		if slices.Contains(versions[:i], v) {
+			errs = append(errs, field.Invalid(at.Index(i), v, "duplicate version"))
+			continue
+		}
+		for _, msg := range utilvalidation.IsDNS1035Label(v) {
+			errs = append(errs, field.Invalid(at.Index(i), v, msg))
+		}
+	}
+	if !slices.Contains(versions, "v1") && !slices.Contains(versions, "v1beta1") {
+		errs = append(errs, field.Invalid(at, versions, "must include at least one of v1, v1beta1"))
 	}
 	return errs
 }

@@ -56,6 +56,22 @@ func Same(a, b *Definition) bool {
 		equality.Semantic.DeepEqual(a.Status.AcceptedNames, b.Status.AcceptedNames)
 }
 
+// ByWebhook says whether a webhook makes objects of one version those of another.
+func ByWebhook(d *Definition) bool {
+	c := d.Spec.Conversion
+	return c != nil && c.Strategy == apiextensionsv1.WebhookConverter
+}
+
+// HasVersion says whether a version is one of the definition's, served or not.
+func HasVersion(d *Definition, name string) bool {
+	for i := range d.Spec.Versions {
+		if d.Spec.Versions[i].Name == name {
+			return true
+		}
+	}
+	return false
+}
+
 // DeletionBegun says whether their deletion is under way.
 func DeletionBegun(d *Definition) bool {
 	for _, condition := range d.Status.Conditions {

@@ -51,8 +51,8 @@ func (c *Resource) Row() *registry.Kind {
 }
 
 // ViewOf makes a version of a definition a view of the stored version:
-// conversion changes nothing but the apiVersion, then each side prunes what it
-// does not know.
+// conversion changes nothing but the apiVersion, unless a webhook has made more of it
+// before, then each side prunes what it does not know.
 func (c *Resource) ViewOf(stored *Resource, k, of *registry.Kind) *registry.View {
 	convert := func(c *Resource, to *registry.Kind, obj runtime.Object) *unstructured.Unstructured {
 		u := obj.DeepCopyObject().(*unstructured.Unstructured)

@@ -13,6 +13,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 	smd "sigs.k8s.io/structured-merge-diff/v6/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/conversion"
 )
 
 // CustomType is how server-side apply merges objects of a custom kind:
@@ -48,11 +50,18 @@ func CustomType(s *structural.Structural) (typed.ParseableType, error) {
 	return parser.Type(name), nil
 }
 
+// Custom says of the versions of a definition how their objects are merged and converted.
+type Custom struct {
+	Types map[string]typed.ParseableType // by apiVersion
+	Ask   conversion.Ask                 // nil: versions differ in their names alone
+}
+
 // customConverter is what the field manager has to know of a custom kind: the
-// merge type of every version, and that versions differ in their names alone.
+// merge type of every version, and how versions become each other.
 type customConverter struct {
 	converter
 	types map[string]typed.ParseableType // by apiVersion
+	ask   conversion.Ask                 // who converts objects; nil: versions differ in their names alone
 }
 
 // ObjectToTyped implements managedfields.TypeConverter.
@@ -76,6 +85,9 @@ func (v customConverter) ConvertToVersion(obj runtime.Object, to runtime.GroupVe
 	}
 	if _, ok := v.types[gvk.GroupVersion().String()]; !ok {
 		return nil, runtime.NewNotRegisteredErrForKind("custom resources", gvk)
+	}
+	if v.ask != nil {
+		return conversion.To(obj.(*unstructured.Unstructured), gvk.GroupVersion(), v.ask)
 	}
 	obj = obj.DeepCopyObject()
 	obj.GetObjectKind().SetGroupVersionKind(gvk)

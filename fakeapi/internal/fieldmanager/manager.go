@@ -10,7 +10,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
-	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
@@ -25,7 +24,7 @@ type Managers struct {
 // Of returns the manager of a subresource of the kind. How its objects are
 // merged is read off their Go types, unless merge says it for each version of a
 // kind that a definition defines.
-func (ms *Managers) Of(k *registry.Kind, merge map[string]typed.ParseableType,
+func (ms *Managers) Of(k *registry.Kind, merge *Custom,
 	subresource string) *managedfields.FieldManager {
 	ms.lock.Lock()
 	defer ms.lock.Unlock()
@@ -43,11 +42,11 @@ func (ms *Managers) Of(k *registry.Kind, merge map[string]typed.ParseableType,
 	return m
 }
 
-func newManager(k *registry.Kind, merge map[string]typed.ParseableType,
+func newManager(k *registry.Kind, merge *Custom,
 	subresource string) (*managedfields.FieldManager, error) {
 	gv, reset := k.GVK.GroupVersion(), resetFields(k, merge != nil, subresource)
 	if merge != nil {
-		types := customConverter{converter{k: k}, merge}
+		types := customConverter{converter{k: k}, merge.Types, merge.Ask}
 		return managedfields.NewDefaultCRDFieldManager(types, types, types, types, k.GVK, gv, subresource, reset)
 	}
 	if family := k.Family(); len(family) > 1 {

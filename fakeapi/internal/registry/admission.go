@@ -8,7 +8,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// Webhooks and policies of admission: no webhook is called, no policy evaluated.
+// Webhooks and policies of admission; no policy is evaluated.
 
 var validatingWebhooks = goType[admissionv1.ValidatingWebhookConfiguration,
 	admissionv1.ValidatingWebhookConfigurationList](&Kind{

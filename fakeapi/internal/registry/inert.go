@@ -14,8 +14,6 @@ var inert = map[string]string{
 	"csidrivers": unattached, "csinodes": unattached, "csistoragecapacities": unattached,
 	"volumeattachments": unattached, "volumeattributesclasses": "no volume is changed",
 
-	"validatingwebhookconfigurations": "no webhook is called", "mutatingwebhookconfigurations": "no webhook is called",
-	"validatingadmissionpolicies": unevaluated, "validatingadmissionpolicybindings": unevaluated,
 	"mutatingadmissionpolicies": unevaluated, "mutatingadmissionpolicybindings": unevaluated,
 
 	"flowschemas": unqueued, "prioritylevelconfigurations": unqueued,

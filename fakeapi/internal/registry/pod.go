@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -117,9 +118,10 @@ func admitPod(obj, old runtime.Object) error {
 			p.Spec.PreemptionPolicy = was.Spec.PreemptionPolicy
 		}
 	}
-	for _, key := range [...]string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
+	unready := [...]string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable}
+	for i, key := range unready {
 		if !tolerates(p.Spec.Tolerations, key) {
-			p.Spec.Tolerations = append(p.Spec.Tolerations, corev1.Toleration{
+			p.Spec.Tolerations = append(slices.Grow(p.Spec.Tolerations, len(unready)-i), corev1.Toleration{
 				Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute,
 				TolerationSeconds: &tolerationTime,
 			})

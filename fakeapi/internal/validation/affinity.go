@@ -230,10 +230,10 @@ func validateSpread(list []corev1.TopologySpreadConstraint, path *field.Path) (e
 }
 
 // validateTolerations checks which taints a Pod does not mind.
-func validateTolerations(list []corev1.Toleration, path *field.Path) (errs field.ErrorList) {
+func validateTolerations(list []corev1.Toleration, spec *field.Path) (errs field.ErrorList) {
 	for i := range list {
 		if !plainToleration(&list[i]) {
-			errs = append(errs, validateToleration(&list[i], path.Index(i))...)
+			errs = append(errs, validateToleration(&list[i], spec.Child("tolerations").Index(i))...)
 		}
 	}
 	return errs

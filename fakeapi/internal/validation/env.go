@@ -196,13 +196,13 @@ func anyPrefix(name string, _ bool) []string { return apivalidation.NameIsDNSSub
 
 // validateFileKeys: a variable is read from a file in an empty directory.
 func (p *podScope) validateFileKeys(path *field.Path) (errs field.ErrorList) {
-	p.each(path, func(c *corev1.Container, at func() *field.Path) {
+	p.each(path, func(c *corev1.Container, at place) {
 		for i := range c.Env {
 			if c.Env[i].ValueFrom == nil || c.Env[i].ValueFrom.FileKeyRef == nil {
 				continue
 			}
 			name := c.Env[i].ValueFrom.FileKeyRef.VolumeName
-			of := at().Child("env").Index(i).Child("valueFrom", "fileKeyRef", "volumeName")
+			of := at.path().Child("env").Index(i).Child("valueFrom", "fileKeyRef", "volumeName")
 			found := slices.IndexFunc(p.spec.Volumes, func(v corev1.Volume) bool { return v.Name == name })
 			if found < 0 {
 				errs = append(errs, field.NotFound(of, name))
@@ -214,16 +214,25 @@ func (p *podScope) validateFileKeys(path *field.Path) (errs field.ErrorList) {
 	return errs
 }
 
+// place is where a container stands, which nobody asks of one that is right.
+type place struct {
+	spec *field.Path
+	list string
+	i    int
+}
+
+func (at place) path() *field.Path { return at.spec.Child(at.list).Index(at.i) }
+
 // each visits all containers in the order of the real server.
-func (p *podScope) each(path *field.Path, visit func(c *corev1.Container, path func() *field.Path)) {
+func (p *podScope) each(path *field.Path, visit func(c *corev1.Container, at place)) {
 	for i := range p.spec.InitContainers {
-		visit(&p.spec.InitContainers[i], func() *field.Path { return path.Child("initContainers").Index(i) })
+		visit(&p.spec.InitContainers[i], place{path, "initContainers", i})
 	}
 	for i := range p.spec.Containers {
-		visit(&p.spec.Containers[i], func() *field.Path { return path.Child("containers").Index(i) })
+		visit(&p.spec.Containers[i], place{path, "containers", i})
 	}
 	for i := range p.spec.EphemeralContainers {
 		visit((*corev1.Container)(&p.spec.EphemeralContainers[i].EphemeralContainerCommon),
-			func() *field.Path { return path.Child("ephemeralContainers").Index(i) })
+			place{path, "ephemeralContainers", i})
 	}
 }

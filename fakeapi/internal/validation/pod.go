@@ -218,7 +218,7 @@ func onlyMoreTolerations(now, was []corev1.Toleration) field.ErrorList {
 	if len(now) == 0 {
 		return nil
 	}
-	return validateTolerations(now, specPath.Child("tolerations"))
+	return validateTolerations(now, specPath)
 }
 
 // validateGates: scheduling gates may only be taken away.

@@ -196,9 +196,9 @@ func (p *podScope) validateHostUsers(path *field.Path) (errs field.ErrorList) {
 			errs = append(errs, field.Forbidden(path.Child(one.name), not))
 		}
 	}
-	p.each(path, func(c *corev1.Container, at func() *field.Path) {
+	p.each(path, func(c *corev1.Container, at place) {
 		if len(c.VolumeDevices) > 0 {
-			errs = append(errs, field.Forbidden(at().Child("volumeDevices"), not))
+			errs = append(errs, field.Forbidden(at.path().Child("volumeDevices"), not))
 		}
 	})
 	return errs

@@ -148,7 +148,7 @@ func validateNames(s *corev1.PodSpec, path *field.Path) (errs field.ErrorList) {
 		errs = append(errs, label(s.Subdomain, path.Child("subdomain"))...)
 	}
 	if len(s.Tolerations) > 0 {
-		errs = append(errs, validateTolerations(s.Tolerations, path.Child("tolerations"))...)
+		errs = append(errs, validateTolerations(s.Tolerations, path)...)
 	}
 	for i := range s.HostAliases {
 		at := path.Child("hostAliases").Index(i)
@@ -165,7 +165,7 @@ func validateNames(s *corev1.PodSpec, path *field.Path) (errs field.ErrorList) {
 		errs = append(errs, named(*s.RuntimeClassName, path.Child("runtimeClassName"),
 			apivalidation.NameIsDNSSubdomain)...)
 	}
-	if s.PreemptionPolicy != nil {
+	if s.PreemptionPolicy != nil && *s.PreemptionPolicy != corev1.PreemptLowerPriority {
 		errs = append(errs, amongSome(*s.PreemptionPolicy, path.Child("preemptionPolicy"),
 			corev1.PreemptLowerPriority, corev1.PreemptNever)...)
 	}

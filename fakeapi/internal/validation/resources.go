@@ -20,6 +20,9 @@ type resourceRule func(name corev1.ResourceName, path *field.Path) field.ErrorLi
 // names: nobody may ask for more than his limit. The real server ranges over maps.
 func validateRequirements(r *corev1.ResourceRequirements, rule resourceRule, claims []corev1.PodResourceClaim,
 	path *field.Path) (errs field.ErrorList) {
+	if soundRequirements(r) {
+		return nil
+	}
 	huge, plain := false, false
 	see := func(name corev1.ResourceName) {
 		huge = huge || hugePages(name)
@@ -54,6 +57,21 @@ func validateRequirements(r *corev1.ResourceRequirements, rule resourceRule, cla
 		errs = append(errs, field.Forbidden(path, "HugePages require cpu or memory"))
 	}
 	return append(errs, validateClaimNames(r.Claims, claims, path.Child("claims"))...)
+}
+
+// soundRequirements knows those that nobody finds fault with, as most are: of processors and
+// memory, and no more than the limits.
+func soundRequirements(r *corev1.ResourceRequirements) bool {
+	for _, list := range [...]corev1.ResourceList{r.Limits, r.Requests} {
+		for name, q := range list {
+			limit, limited := r.Limits[name]
+			if name != corev1.ResourceCPU && name != corev1.ResourceMemory || q.Sign() < 0 ||
+				limited && q.Cmp(limit) > 0 {
+				return false
+			}
+		}
+	}
+	return len(r.Claims) == 0
 }
 
 func hugePages(name corev1.ResourceName) bool {

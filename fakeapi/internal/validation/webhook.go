@@ -74,7 +74,7 @@ func validateWebhook(w *admissionv1.MutatingWebhook, path *field.Path) field.Err
 	}
 	errs = append(errs, among(w.ReinvocationPolicy, path.Child("reinvocationPolicy"),
 		admissionv1.IfNeededReinvocationPolicy, admissionv1.NeverReinvocationPolicy)...)
-	errs = append(errs, validateClient(&w.ClientConfig, path.Child("clientConfig"))...)
+	errs = append(errs, WebhookClient(&w.ClientConfig, path.Child("clientConfig"))...)
 	return append(errs, validateConditions(w.MatchConditions, path.Child("matchConditions"))...)
 }
 
@@ -118,7 +118,8 @@ func validateReviewVersions(versions []string, path *field.Path) (errs field.Err
 	return errs
 }
 
-func validateClient(c *admissionv1.WebhookClientConfig, path *field.Path) field.ErrorList {
+// WebhookClient checks how a webhook is reached.
+func WebhookClient(c *admissionv1.WebhookClientConfig, path *field.Path) field.ErrorList {
 	switch {
 	case (c.URL == nil) == (c.Service == nil):
 		return field.ErrorList{field.Required(path, "exactly one of url or service is required")}

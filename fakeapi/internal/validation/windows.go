@@ -87,7 +87,7 @@ func (p *podScope) validateHostProcess(path *field.Path) (errs field.ErrorList) 
 		whole = c.WindowsOptions.HostProcess
 	}
 	all, hosts := 0, 0
-	p.each(path, func(c *corev1.Container, at func() *field.Path) {
+	p.each(path, func(c *corev1.Container, at place) {
 		all++
 		own := whole
 		if c.SecurityContext != nil && c.SecurityContext.WindowsOptions != nil &&
@@ -95,7 +95,7 @@ func (p *podScope) validateHostProcess(path *field.Path) (errs field.ErrorList) 
 			own = c.SecurityContext.WindowsOptions.HostProcess
 		}
 		if own != nil && whole != nil && *own != *whole {
-			errs = append(errs, field.Invalid(at().Child("securityContext", "windowsOptions", "hostProcess"), *own,
+			errs = append(errs, field.Invalid(at.path().Child("securityContext", "windowsOptions", "hostProcess"), *own,
 				fmt.Sprintf("pod hostProcess value must be identical if both are specified, was %v", *whole)))
 		}
 		if own != nil && *own {
@@ -136,12 +136,12 @@ func (p *podScope) validateOS(path *field.Path) (errs field.ErrorList) {
 			forbid(one.set, no, path.Child(one.at[0], one.at[1:]...))
 		}
 	}
-	p.each(path, func(c *corev1.Container, at func() *field.Path) {
+	p.each(path, func(c *corev1.Container, at place) {
 		if s := c.SecurityContext; s != nil && os == corev1.Linux {
-			forbid(s.WindowsOptions != nil, noWindows, at().Child("securityContext", "windowsOptions"))
+			forbid(s.WindowsOptions != nil, noWindows, at.path().Child("securityContext", "windowsOptions"))
 		} else if s != nil {
 			for _, one := range unixOnly(s) {
-				forbid(one.set, no, at().Child("securityContext", one.at...))
+				forbid(one.set, no, at.path().Child("securityContext", one.at...))
 			}
 		}
 	})

@@ -1,0 +1,93 @@
+// Package volumeprotection lets a volume of storage go when no claim is bound to it any
+// more. The server puts a finalizer on every volume; this controller takes it off.
+package volumeprotection
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// Finalizer is the one that keeps a volume.
+const Finalizer = "kubernetes.io/pv-protection"
+
+var volumeKind = corev1.SchemeGroupVersion.WithKind("PersistentVolume")
+
+// Without names guards to leave out; see package mutants. The zero value keeps them
+// all.
+type Without struct {
+	Bound bool // a volume goes although a claim is bound to it
+}
+
+// New returns the controller. It syncs volumes, and makes none. Whether a claim is bound to
+// one its status says, which whoever binds claims writes.
+func New(without Without) host.Controller {
+	return host.Controller{
+		Name: "persistentvolume-protection", Profile: host.Upstream, Finalizers: []string{Finalizer}, Keeps: keeps,
+		New: func(env *host.Env) host.Reconciler {
+			return &controller{env: env, without: &without, volumes: env.Informer(volumeKind).GetIndexer()}
+		},
+		Routes: []host.Route{{Kind: volumeKind, Do: wake}},
+	}
+}
+
+// keeps says that a claim is bound to a volume.
+func keeps(obj runtime.Object, _ func(kind string) []runtime.Object) string {
+	if v, ok := obj.(*corev1.PersistentVolume); ok && bound(v) {
+		return "it is bound"
+	}
+	return ""
+}
+
+func bound(v *corev1.PersistentVolume) bool { return v.Status.Phase == corev1.VolumeBound }
+
+// misplaced reports whether a volume lacks the finalizer, or waits for it to go.
+func misplaced(v *corev1.PersistentVolume) bool {
+	return slices.Contains(v.Finalizers, Finalizer) == (v.DeletionTimestamp != nil)
+}
+
+func wake(_ host.View, e host.Event, out *host.Effect) {
+	if v, ok := e.New.(*corev1.PersistentVolume); ok && misplaced(v) {
+		out.Keys = append(out.Keys, v.Name)
+	}
+}
+
+type controller struct {
+	env     *host.Env
+	without *Without
+	volumes cache.Indexer
+}
+
+// Digest has nothing to fold: the controller remembers nothing.
+func (c *controller) Digest(*sim.Hash) {}
+
+// Sync takes the finalizer off one volume that is being deleted and not bound, or puts it
+// on one that lacks it.
+func (c *controller) Sync(ctx context.Context, key string) error {
+	obj, exists, err := c.volumes.GetByKey(key)
+	if err != nil || !exists {
+		return err
+	}
+	v := obj.(*corev1.PersistentVolume)
+	if !misplaced(v) {
+		return nil
+	}
+	changed := *v
+	switch {
+	case v.DeletionTimestamp == nil:
+		changed.Finalizers = append(slices.Clone(v.Finalizers), Finalizer)
+	case bound(v) && !c.without.Bound:
+		return nil
+	default:
+		changed.Finalizers = slices.DeleteFunc(slices.Clone(v.Finalizers),
+			func(f string) bool { return f == Finalizer })
+	}
+	_, err = c.env.Client.Update(ctx, &changed)
+	return err
+}

@@ -1,0 +1,231 @@
+package fakeapi
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	registration "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
+)
+
+// hooked says that there are configurations of a kind, and that the webhooks in them may be
+// asked about the request: not about what the server does by itself.
+func (c *call) hooked(configurations *Kind) bool {
+	return c.s.tables[configurations.ordinal].objects.Len() > 0 && !c.itself && !webhook.Exempt(c.k.GVK)
+}
+
+// mayAsk says that a webhook may be called before the request is over.
+func (c *call) mayAsk() bool {
+	return c.s.caller != nil && (c.k.ask != nil || c.hooked(mutatingHooks) || c.hooked(validatingHooks))
+}
+
+// hooks are the webhooks of a kind of configuration, in the order in which they are asked.
+func (c *call) hooks(configurations *Kind) (all []webhook.Hook) {
+	c.s.tables[configurations.ordinal].each("", func(e *entry) bool {
+		switch o := e.obj.(type) {
+		case *registration.MutatingWebhookConfiguration:
+			all = append(all, webhook.Mutating(o)...)
+		case *registration.ValidatingWebhookConfiguration:
+			all = append(all, webhook.Validating(o)...)
+		}
+		return true
+	})
+	return all
+}
+
+// attributes are what webhooks are told of the request: obj is nil when it is deleted, old
+// when it is made.
+func (c *call) attributes(op admissionv1.Operation, obj, old runtime.Object, dryRun bool) *webhook.Attributes {
+	k := c.req.Kind
+	a := &webhook.Attributes{Operation: op, Kind: k.GVK, Resource: k.GVR(), Subresource: c.req.Subresource,
+		Namespace: c.req.Namespace, Name: c.req.Name, Object: obj, Old: old, DryRun: dryRun,
+		User: c.s.UserNamed(c.req.User), Options: c.options(op)}
+	if a.Name == "" && obj != nil {
+		a.Name = metadata.Of(obj).GetName()
+	}
+	if c.k == namespaceKind {
+		a.Namespace = a.Name
+	}
+	switch c.req.Subresource {
+	case "scale":
+		a.Kind, a.Object, a.Old = Scales.GVK, c.k.scaleOf(obj), c.k.scaleOf(old)
+	case "eviction", "binding":
+		a.Kind = k.BodyKind(c.req.Subresource).GVK
+	}
+	return a
+}
+
+// options are the options of the request, as those of the operation that it is.
+func (c *call) options(op admissionv1.Operation) runtime.Object {
+	create, update, patch := c.req.Create, c.req.Update, c.req.PatchO
+	switch {
+	case op == admissionv1.Delete:
+		o := c.req.Delete
+		o.TypeMeta = optionsOf("DeleteOptions")
+		return &o
+	case op == admissionv1.Create && c.req.Verb == Update:
+		create = metav1.CreateOptions{DryRun: update.DryRun, FieldManager: update.FieldManager,
+			FieldValidation: update.FieldValidation}
+	case op == admissionv1.Create && c.req.Verb == Patch:
+		create = metav1.CreateOptions{DryRun: patch.DryRun, FieldManager: patch.FieldManager,
+			FieldValidation: patch.FieldValidation}
+	case c.req.Verb == Patch:
+		update = metav1.UpdateOptions{DryRun: patch.DryRun, FieldManager: patch.FieldManager,
+			FieldValidation: patch.FieldValidation}
+	}
+	if op == admissionv1.Create {
+		create.TypeMeta = optionsOf("CreateOptions")
+		return &create
+	}
+	update.TypeMeta = optionsOf("UpdateOptions")
+	return &update
+}
+
+func optionsOf(kind string) metav1.TypeMeta {
+	return metav1.TypeMeta{Kind: kind, APIVersion: "meta.k8s.io/v1"}
+}
+
+// matched says whether a webhook is asked, and in which form it is shown the objects.
+func (c *call) matched(h *webhook.Hook, a *webhook.Attributes) (f *forms, err error) {
+	to, ok, err := h.For().Match(a, c.others(), c.s.labelsOf)
+	if !ok || err != nil {
+		return nil, err
+	}
+	if f, err = c.formsOf(a, to); err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	if len(h.MatchConditions) == 0 {
+		return f, nil
+	}
+	ok, err = webhook.Meets(h.MatchConditions, a.Versioned(to, f.obj, f.old), to)
+	switch {
+	case err != nil && !h.FailsOpen():
+		return nil, apierrors.NewForbidden(a.Resource.GroupResource(), a.Name, err)
+	case !ok:
+		return nil, nil
+	}
+	return f, nil
+}
+
+// labelsOf are the labels of a namespace.
+func (s *Server) labelsOf(namespace string) (map[string]string, error) {
+	e := s.find(s.tables[namespaceKind.ordinal], namespace)
+	if e == nil {
+		return nil, apierrors.NewNotFound(namespaceKind.groupResource(), namespace)
+	}
+	return e.meta.GetLabels(), nil
+}
+
+// send asks a webhook, by a function or over the network.
+func (c *call) send(h *webhook.Hook, a *webhook.Attributes, f *forms) (*admissionv1.AdmissionResponse, error) {
+	request := a.Request(f.to, f.obj, f.old)
+	request.UID = c.s.reviewUID()
+	review := &admissionv1.AdmissionReview{Request: request}
+	review.SetGroupVersionKind(admissionv1.SchemeGroupVersion.WithKind("AdmissionReview"))
+	failed := func(what string, err error) error {
+		return &webhook.Failure{Webhook: h.Name, Reason: fmt.Errorf("%s: %w", what, err)}
+	}
+	if !slices.Contains(h.AdmissionReviewVersions, admissionv1.SchemeGroupVersion.Version) {
+		return nil, failed("could not create admission objects",
+			errors.New("the webhook takes no AdmissionReview of version v1: others are not modelled"))
+	}
+	answer := &admissionv1.AdmissionReview{}
+	if by := c.s.opts.Webhooks[h.Name]; by != nil {
+		if err := webhook.Encode(request); err != nil {
+			return nil, failed("could not create admission objects", err)
+		}
+		answer.TypeMeta, answer.Response = review.TypeMeta, by(request)
+		if r := answer.Response; r != nil && r.UID == "" {
+			r.UID = request.UID
+		}
+	} else if c.s.caller == nil {
+		return nil, failed("failed to call webhook", fmt.Errorf("nobody answers it here: Options.Webhooks has no "+
+			"function for %s, and webhooks are called by threelaws serve alone", h.Name))
+	} else if err := c.s.call(c.s.endpointOf(h), review, answer); err != nil {
+		return nil, failed("failed to call webhook", err)
+	}
+	if err := webhook.Verify(request.UID, h.Mutating, answer); err != nil {
+		return nil, failed("received invalid webhook response", err)
+	}
+	for _, text := range answer.Response.Warnings {
+		c.warn(text)
+	}
+	if !answer.Response.Allowed {
+		return nil, webhook.Denial(h.Name, answer.Response.Result)
+	}
+	return answer.Response, nil
+}
+
+// warn adds a warning, once.
+func (c *call) warn(text string) {
+	if text != "" && !slices.Contains(c.warnings, text) {
+		c.warnings = append(c.warnings, text)
+	}
+}
+
+func (s *Server) endpointOf(h *webhook.Hook) *webhook.Endpoint {
+	timeout := 10 * time.Second
+	if h.TimeoutSeconds != nil {
+		timeout = time.Duration(*h.TimeoutSeconds) * time.Second
+	}
+	var service *serviceRef
+	if r := h.ClientConfig.Service; r != nil {
+		service = &serviceRef{r.Namespace, r.Name, "", 443}
+		if r.Port != nil {
+			service.port = *r.Port
+		}
+		if r.Path != nil {
+			service.path = *r.Path
+		}
+	}
+	return s.endpoint(h.ClientConfig.URL, service, h.ClientConfig.CABundle, timeout)
+}
+
+// settled is what becomes of the request by what a webhook's call came to: the failure
+// policy lets some errors pass.
+func settled(h *webhook.Hook, err error) error {
+	var failure *webhook.Failure
+	switch {
+	case !errors.As(err, &failure):
+		return err
+	case h.FailsOpen():
+		return nil
+	}
+	return apierrors.NewInternalError(failure)
+}
+
+// reviewed asks the validating webhooks. All are asked, and the first that refuses is heard.
+func (c *call) reviewed(op admissionv1.Operation, obj, old runtime.Object, dryRun bool) (first error) {
+	a := c.attributes(op, obj, old, dryRun)
+	hooks := c.hooks(validatingHooks)
+	meant := make([]*forms, len(hooks))
+	for i := range hooks {
+		var err error
+		if meant[i], err = c.matched(&hooks[i], a); err != nil {
+			return err
+		}
+	}
+	for i := range hooks {
+		if meant[i] == nil {
+			continue
+		}
+		err := error(nil)
+		if h := &hooks[i]; a.DryRun && !h.Dry() {
+			err = webhook.NoDryRun(h.Name)
+		} else if _, err = c.send(h, a, meant[i]); err != nil {
+			err = settled(h, err)
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return first
+}

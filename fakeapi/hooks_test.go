@@ -1,0 +1,306 @@
+package fakeapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+type (
+	asked  = admissionv1.AdmissionRequest
+	answer = admissionv1.AdmissionResponse
+	// answers are functions for webhooks, by name.
+	answers = map[string]func(*asked) *answer
+)
+
+func allow(patch string) func(*asked) *answer {
+	return func(*asked) *answer {
+		r := &answer{Allowed: true}
+		if kind := admissionv1.PatchTypeJSONPatch; patch != "" {
+			r.Patch, r.PatchType = []byte(patch), &kind
+		}
+		return r
+	}
+}
+
+func deny(result *metav1.Status) func(*asked) *answer {
+	return func(*asked) *answer {
+		return &answer{Result: result}
+	}
+}
+
+// configure makes a configuration with one webhook, which is for ConfigMaps unless more
+// says otherwise.
+func configure(t testing.TB, s *Server, kind *Kind, name, more string) {
+	t.Helper()
+	if !strings.Contains(more, `"rules"`) {
+		more += `,"rules":[{"operations":["*"],"apiGroups":[""],"apiVersions":["v1"],"resources":["configmaps"]}]`
+	}
+	text := fmt.Sprintf(`{"metadata":{"name":"c-%s"},"webhooks":[{"name":"%s.example.com","sideEffects":"None",
+		"admissionReviewVersions":["v1"],"clientConfig":{"url":"https://127.0.0.1:1"}%s}]}`, name, name,
+		more)
+	made[runtime.Object](t, s, kind, text)
+}
+
+func configMap(name string, labels map[string]string) *Request {
+	return &Request{Verb: Create, Kind: configMapKind, Namespace: "default",
+		Object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}}
+}
+
+// What a mutating webhook answers is done, in the order of configurations, and a webhook that
+// wants to is asked once more when a later one has changed the object.
+func TestMutatingWebhooks(t *testing.T) {
+	order := []string{}
+	s := New(Options{Webhooks: answers{
+		"a.example.com": func(r *asked) *answer {
+			order = append(order, "a")
+			var m corev1.ConfigMap
+			if err := json.Unmarshal(r.Object.Raw, &m); err != nil {
+				t.Error(err)
+			}
+			return allow(fmt.Sprintf(`[{"op":"add","path":"/metadata/labels","value":{"seen":"%d"}}]`, len(m.Data)))(r)
+		},
+		"b.example.com": func(r *asked) *answer {
+			order = append(order, "b")
+			return allow(`[{"op":"add","path":"/data","value":{"k":"v"}}]`)(r)
+		},
+	}})
+	configure(t, s, mutatingHooks, "b", "")
+	configure(t, s, mutatingHooks, "a", `,"reinvocationPolicy":"IfNeeded"`)
+	m := must(t, s, configMap("x", nil)).Object.(*corev1.ConfigMap)
+	if m.Data["k"] != "v" || m.Labels["seen"] != "1" || !slices.Equal(order, []string{"a", "b", "a"}) {
+		t.Errorf("made %v %v after asking %v", m.Labels, m.Data, order)
+	}
+	r := must(t, s, &Request{Verb: Patch, Kind: configMapKind, Namespace: "default", Name: "x",
+		PatchType: types.MergePatchType, Patch: []byte(`{"metadata":{"labels":{"seen":"9"}},"data":null}`)})
+	if m := r.Object.(*corev1.ConfigMap); m.Data["k"] != "v" || m.Labels["seen"] != "1" {
+		t.Errorf("patched to %v %v", m.Labels, m.Data)
+	}
+	dry := configMap("y", nil)
+	dry.Create.DryRun = []string{metav1.DryRunAll}
+	m = must(t, s, dry).Object.(*corev1.ConfigMap)
+	if m.Data["k"] != "v" || s.Lookup(configMapKind, "default", "y") != nil {
+		t.Errorf("a dry run makes %v", m)
+	}
+}
+
+// What a webhook makes of a change of metadata alone is judged as a whole, and stored.
+func TestMutatingWebhooksOfMetadata(t *testing.T) {
+	patch := ""
+	s := New(Options{Webhooks: answers{"m.example.com": func(r *asked) *answer { return allow(patch)(r) }}})
+	must(t, s, configMap("x", map[string]string{"a": "b"}))
+	configure(t, s, mutatingHooks, "m", "")
+	same := &Request{Verb: Patch, Kind: configMapKind, Namespace: "default", Name: "x",
+		PatchType: types.MergePatchType, Patch: []byte(`{"metadata":{"labels":{"a":"b"}}}`)}
+	patch = `[{"op":"add","path":"/data","value":{"no key":"v"}}]`
+	refused(t, s, same, 422, `data[no key]: Invalid value`)
+	patch = `[{"op":"add","path":"/data","value":{"key":"v"}}]`
+	must(t, s, same)
+	if m := s.Lookup(configMapKind, "default", "x").(*corev1.ConfigMap); m.Data["key"] != "v" {
+		t.Errorf("stored is %v", m.Data)
+	}
+}
+
+// What a validating webhook says of every operation is heard, in the words of the real server.
+func TestValidatingWebhooks(t *testing.T) {
+	var seen []string
+	no := &metav1.Status{Message: "not you", Code: 403, Reason: metav1.StatusReasonForbidden}
+	s := New(Options{Webhooks: answers{"v.example.com": func(r *asked) *answer {
+		seen = append(seen, fmt.Sprintf("%s %s %s/%s %v %v %s %s", r.Operation, r.Resource.Resource, r.Namespace,
+			r.Name,
+			r.Object.Raw != nil, r.OldObject.Raw != nil, r.UserInfo.Username, r.RequestKind.Kind))
+		if r.Name == "bad" {
+			return &answer{Result: no, Warnings: []string{"w", "w"}}
+		}
+		return &answer{Allowed: true, Warnings: []string{"careful"}}
+	}}})
+	must(t, s, configMap("bad", nil))
+	configure(t, s, validatingHooks, "v", "")
+	if r := must(t, s, configMap("good", nil)); !slices.Equal(r.Warnings, []string{"careful"}) {
+		t.Errorf("warnings %q", r.Warnings)
+	}
+	const why = `admission webhook "v.example.com" denied the request: not you`
+	r, _ := s.Do(epoch, &Request{Verb: Delete, Kind: configMapKind, Namespace: "default", Name: "bad"})
+	if r.Err == nil || r.Err.ErrStatus.Message != why || r.Code != 403 || len(r.Warnings) != 1 {
+		t.Errorf("delete: %v %d, warnings %q", r.Err, r.Code, r.Warnings)
+	}
+	refused(t, s, &Request{Verb: Patch, Kind: configMapKind, Namespace: "default", Name: "bad",
+		PatchType: types.MergePatchType, Patch: []byte(`{"metadata":{"labels":{"a":"b"}}}`)}, 403, why)
+	must(t, s, &Request{Verb: DeleteCollection, Kind: configMapKind, Namespace: "default",
+		List: metav1.ListOptions{FieldSelector: "metadata.name=good"}})
+	want := []string{"CREATE configmaps default/good true false admin ConfigMap",
+		"DELETE configmaps default/bad false true admin ConfigMap",
+		"UPDATE configmaps default/bad true true admin ConfigMap",
+		"DELETE configmaps default/ false true admin ConfigMap"}
+	if !slices.Equal(seen, want) {
+		t.Errorf("asked %q, want %q", seen, want)
+	}
+}
+
+// A denial, a failure and nonsense are told apart, and the failure policy is about failures.
+func TestWebhookAnswers(t *testing.T) {
+	kind := admissionv1.PatchTypeJSONPatch
+	for _, c := range []struct {
+		what     string
+		by       func(*asked) *answer
+		code     int32 // 0: it goes through
+		ignored  bool  // it is a failure
+		want     string
+		mutating bool
+	}{
+		{"nothing said", deny(nil), 400, false, `admission webhook "h.example.com" denied the request without explanation`,
+			false},
+		{"a reason", deny(&metav1.Status{Reason: "Forbidden"}), 400, false, `denied the request: Forbidden`, false},
+		{"a success code", deny(&metav1.Status{Code: 200, Message: "m"}), 400, false, `denied the request: m`, false},
+		{"a code", deny(&metav1.Status{Code: 422, Message: "m"}), 422, false, `denied the request: m`, true},
+		{"nothing", func(*asked) *answer { return nil }, 500, true,
+			`Internal error occurred: failed calling webhook "h.example.com": received invalid webhook response: webhook ` +
+				`response was absent`, false},
+		{"another uid", func(*asked) *answer {
+			return &answer{UID: "x"}
+		}, 500, true, `expected response.uid=`, false},
+		{"nobody", nil, 500, true, `failed to call webhook: nobody answers it here`, true},
+		{"a patch of a validating one", allow(`[]`), 500, true, `validating webhook may not return response.patch`,
+			false},
+		{"a patch without a type", func(*asked) *answer {
+			return &answer{Allowed: true, Patch: []byte("[]")}
+		}, 500, true, `webhook returned response.patch but not response.patchType`, true},
+		{"a type without a patch", func(*asked) *answer {
+			return &answer{Allowed: true, PatchType: &kind}
+		}, 500, true, `webhook returned response.patchType but not response.patch`, true},
+		{"no patch", allow(`{`), 500, true, `received undecodable patch in webhook response: `, true},
+		{"a patch that does not fit", allow(`[{"op":"remove","path":"/data/x"}]`), 500, false,
+			`Internal error occurred: remove operation does not apply`, true},
+		{"an empty patch", allow(`[]`), 0, false, "", true},
+	} {
+		for _, policy := range []string{"Fail", "Ignore"} {
+			t.Run(c.what+"/"+policy, func(t *testing.T) {
+				opts := Options{}
+				if c.by != nil {
+					opts.Webhooks = answers{"h.example.com": c.by}
+				}
+				s, at := New(opts), validatingHooks
+				if c.mutating {
+					at = mutatingHooks
+				}
+				configure(t, s, at, "h", `,"failurePolicy":"`+policy+`"`)
+				if c.code == 0 || c.ignored && policy == "Ignore" {
+					must(t, s, configMap("x", nil))
+					return
+				}
+				refused(t, s, configMap("x", nil), c.code, c.want)
+			})
+		}
+	}
+}
+
+// A webhook is asked about what it is for.
+func TestWebhookMatches(t *testing.T) {
+	pods := `,"rules":[{"operations":["*"],"apiGroups":[""],"apiVersions":["v1"],"resources":["pods"]}]`
+	for _, c := range []struct {
+		what, more string
+		asked      bool
+	}{
+		{"its rule", "", true},
+		{"another resource", pods, false},
+		{"another operation", `,"rules":[{"operations":["UPDATE"],"apiGroups":["*"],"apiVersions":["*"],"resources":["*"]}]`,
+			false},
+		{"everything", `,"rules":[{"operations":["*"],"apiGroups":["*"],"apiVersions":["*"],"resources":["*/*"]}]`, true},
+		{"what is cluster-wide", `,"rules":[{"operations":["*"],"apiGroups":["*"],"apiVersions":["*"],"resources":["*"],` +
+			`"scope":"Cluster"}]`, false},
+		{"its namespace", `,"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"default"}}`, true},
+		{"another namespace", `,"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"other"}}`, false},
+		{"its object", `,"objectSelector":{"matchLabels":{"app":"x"}}`, true},
+		{"another object", `,"objectSelector":{"matchLabels":{"app":"y"}}`, false},
+		{"a condition that holds", `,"matchConditions":[{"name":"c","expression":"object.metadata.name == 'x' && ` +
+			`request.operation == 'CREATE' && authorizer.group('').resource('pods').check('get').allowed()"}]`, true},
+		{"a condition that does not", `,"matchConditions":[{"name":"e","expression":"object.nothing.here"},` +
+			`{"name":"c","expression":"request.userInfo.username == 'nobody'"}]`, false},
+		{"a condition that fails, ignored", `,"failurePolicy":"Ignore","matchConditions":[{"name":"e",` +
+			`"expression":"object.nothing.here"}]`, false},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			was := false
+			s := New(Options{Webhooks: answers{"h.example.com": func(r *asked) *answer {
+				was = true
+				return allow("")(r)
+			}}})
+			configure(t, s, validatingHooks, "h", c.more)
+			must(t, s, configMap("x", map[string]string{"app": "x"}))
+			if was != c.asked {
+				t.Errorf("asked: %v", was)
+			}
+		})
+	}
+	s := New(Options{Webhooks: answers{"h.example.com": allow("")}})
+	configure(t, s, validatingHooks, "h", `,"matchConditions":[{"name":"e","expression":"object.nothing.here > 1"}]`)
+	refused(t, s, configMap("x", nil), 403, `configmaps "x" is forbidden: expression 'object.nothing.here > 1' resulted in `+
+		`error: no such key: nothing`)
+}
+
+// The scale of a Deployment is a Scale to webhooks; so is an eviction an Eviction.
+func TestWebhooksOfSubresources(t *testing.T) {
+	var seen []string
+	s := New(Options{Webhooks: answers{"h.example.com": func(r *asked) *answer {
+		seen = append(seen, fmt.Sprintf("%s %s.%s %s/%s", r.Operation, r.Kind.Kind, r.Kind.Group, r.Resource.Resource,
+			r.SubResource))
+		return allow(`[{"op":"replace","path":"/spec/replicas","value":5}]`)(r)
+	}}})
+	k := s.KindNamed("deployments")
+	made[runtime.Object](t, s, k, `{"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":`+
+		`{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
+	configure(t, s, mutatingHooks, "h", `,"rules":[{"operations":["*"],"apiGroups":["apps"],"apiVersions":["v1"],`+
+		`"resources":["deployments/scale"]}]`)
+	must(t, s, &Request{Verb: Patch, Kind: k, Subresource: "scale", Namespace: "default", Name: "d",
+		PatchType: types.MergePatchType, Patch: []byte(`{"spec":{"replicas":3}}`)})
+	u, err := runtime.DefaultUnstructuredConverter.ToUnstructured(s.Lookup(k, "default", "d"))
+	if err != nil || u["spec"].(map[string]any)["replicas"] != int64(5) {
+		t.Errorf("spec %v, %v", u["spec"], err)
+	}
+	if !slices.Equal(seen, []string{"UPDATE Scale.autoscaling deployments/scale"}) {
+		t.Errorf("asked %q", seen)
+	}
+}
+
+// A webhook for one version is shown the objects of another in that version, unless it asks
+// for exact matches, and what it changes comes back.
+func TestWebhooksSeeTheirVersion(t *testing.T) {
+	var seen []any
+	s, v1, v2 := gaugeServer(t, levels)
+	s.opts.Webhooks = answers{"h.example.com": func(r *asked) *answer {
+		seen = append(seen, strings.Contains(string(r.Object.Raw), `"level":"7cm"`), r.RequestKind.Version)
+		return allow(`[{"op":"replace","path":"/spec/level","value":"8cm"}]`)(r)
+	}}
+	rule := `,"rules":[{"operations":["*"],"apiGroups":["example.com"],"apiVersions":["v2"],"resources":["gauges"]}]`
+	configure(t, s, mutatingHooks, "h", rule)
+	must(t, s, &Request{Verb: Create, Kind: v1, Namespace: "default", Object: gauge(v1, "a", int64(7))})
+	if got := level(t, s.Lookup(v1, "default", "a")); got != int64(8) || !equality.Semantic.DeepEqual(seen,
+		[]any{true, "v1"}) {
+		t.Errorf("stored %v after %v", got, seen)
+	}
+	must(t, s, &Request{Verb: Delete, Kind: mutatingHooks, Name: "c-h"})
+	configure(t, s, mutatingHooks, "h", rule+`,"matchPolicy":"Exact"`)
+	must(t, s, &Request{Verb: Create, Kind: v1, Namespace: "default", Object: gauge(v1, "b", int64(7))})
+	must(t, s, &Request{Verb: Create, Kind: v2, Namespace: "default", Object: gauge(v2, "c", "7cm")})
+	if b, c := level(t, s.Lookup(v1, "default", "b")), level(t, s.Lookup(v1, "default", "c")); b != int64(7) ||
+		c != int64(8) {
+		t.Errorf("stored %v and %v", b, c)
+	}
+}
+
+// No webhook is asked about configurations: one could make itself unremovable.
+func TestWebhooksAreNotAskedAboutThemselves(t *testing.T) {
+	s := New(Options{Webhooks: answers{"h.example.com": deny(nil)}})
+	configure(t, s, validatingHooks, "h", `,"rules":[{"operations":["*"],"apiGroups":["*"],"apiVersions":["*"],`+
+		`"resources":["*"]}]`)
+	must(t, s, &Request{Verb: Delete, Kind: validatingHooks, Name: "c-h"})
+}

@@ -1,0 +1,173 @@
+// Package outbound calls webhooks over HTTPS, with the settings with which the real server
+// calls them, and says of what fails what its client says. It stands for the
+// ClientManager of k8s.io/apiserver/pkg/util/webhook, which would bring gRPC, and for
+// client-go's REST client, which would make the command two megabytes larger.
+package outbound
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
+)
+
+const (
+	// mostClients is how many clients are kept: with more, all are made anew.
+	mostClients = 200
+	// mostTime is what a webhook has that names no time of its own.
+	mostTime = 30 * time.Second
+	// mostBytes is how long an answer may be.
+	mostBytes = 16 << 20
+	// mostShown is how much of an answer that is no review an error shows.
+	mostShown = 2048
+)
+
+// Client calls webhooks. Several goroutines may use it.
+type Client struct {
+	ctx  context.Context
+	mu   sync.Mutex
+	kept map[string]*http.Client
+}
+
+// New returns a client whose calls end when the context does.
+func New(ctx context.Context) *Client { return &Client{ctx: ctx, kept: map[string]*http.Client{}} }
+
+// Call posts a review to a webhook and decodes what it answers.
+func (c *Client) Call(to *webhook.Endpoint, review, response runtime.Object) error {
+	client, err := c.client(to)
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(review)
+	if err != nil {
+		return err
+	}
+	timeout := to.Timeout
+	if timeout == 0 {
+		timeout = mostTime
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, timeout)
+	defer cancel()
+	url := to.URL + "?timeout=" + timeout.String()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", runtime.ContentTypeJSON)
+	r.Header.Set("Accept", runtime.ContentTypeJSON+", */*")
+	r.Header.Set("User-Agent", "kube-apiserver-admission")
+	resp, err := client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, mostBytes+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf("unexpected error when reading response body. Please retry. Original error: %w", err)
+	case len(text) > mostBytes:
+		return fmt.Errorf("an answer of more than %d bytes", mostBytes)
+	case resp.StatusCode < 200 || resp.StatusCode > 206:
+		return failure(resp.StatusCode, text)
+	}
+	return decode(text, response)
+}
+
+// failure is the error of an answer that is none.
+func failure(code int, text []byte) error {
+	shown := strings.TrimSpace(string(text[:min(len(text), mostShown)]))
+	return apierrors.NewGenericServerResponse(code, http.MethodPost, schema.GroupResource{}, "", shown, 0, true)
+}
+
+// decode reads a review of the kind that was sent.
+func decode(text []byte, response runtime.Object) error {
+	var is struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+	}
+	if err := json.Unmarshal(text, &is); err != nil {
+		return fmt.Errorf("couldn't get version/kind; json parse error: %v", err)
+	}
+	gv, err := schema.ParseGroupVersion(is.APIVersion)
+	switch {
+	case err != nil:
+		return err
+	case is.Kind == "":
+		return runtime.NewMissingKindErr(string(text))
+	case is.APIVersion == "":
+		return runtime.NewMissingVersionErr(string(text))
+	}
+	if err := json.Unmarshal(text, response); err != nil {
+		return err
+	}
+	response.GetObjectKind().SetGroupVersionKind(gv.WithKind(is.Kind))
+	return nil
+}
+
+// client is the one for a place to call: most are called again.
+func (c *Client) client(to *webhook.Endpoint) (*http.Client, error) {
+	text, err := json.Marshal([]any{to.URL, to.Address, to.CABundle})
+	if err != nil {
+		return nil, err
+	}
+	key := string(text)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if client := c.kept[key]; client != nil && to.Unresolved == nil {
+		return client, nil
+	}
+	client, err := newClient(to)
+	if err != nil || to.Unresolved != nil {
+		return client, err
+	}
+	if len(c.kept) >= mostClients {
+		for _, old := range c.kept {
+			old.CloseIdleConnections()
+		}
+		clear(c.kept)
+	}
+	c.kept[key] = client
+	return client, nil
+}
+
+func newClient(to *webhook.Endpoint) (*http.Client, error) {
+	u, err := url.Parse(to.URL)
+	if err != nil {
+		return nil, err
+	}
+	settings := &tls.Config{MinVersion: tls.VersionTLS12}
+	if len(bytes.TrimSpace(to.CABundle)) > 0 {
+		settings.RootCAs = x509.NewCertPool()
+		if !settings.RootCAs.AppendCertsFromPEM(to.CABundle) {
+			return nil, errors.New("unable to load root certificates: unable to parse bytes as PEM block")
+		}
+	}
+	transport := &http.Transport{TLSClientConfig: settings, TLSHandshakeTimeout: 10 * time.Second,
+		MaxIdleConnsPerHost: 25, IdleConnTimeout: 90 * time.Second}
+	if to.Service {
+		settings.ServerName = u.Hostname()
+		transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+			if to.Unresolved != nil {
+				return nil, to.Unresolved
+			}
+			return (&net.Dialer{Timeout: mostTime}).DialContext(ctx, network, to.Address)
+		}
+	}
+	return &http.Client{Transport: transport}, nil
+}

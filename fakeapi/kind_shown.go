@@ -1,0 +1,53 @@
+package fakeapi
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/conversion"
+)
+
+// convert makes of a stored object that of this version, or the other way round when keep
+// says so; it asks whoever has to be asked.
+func (k *Kind) convert(obj runtime.Object, keep bool) (runtime.Object, error) {
+	to, finish := k.GVK, k.row.View.Show
+	if keep {
+		to, finish = k.stored.GVK, k.row.View.Keep
+	}
+	if k.ask == nil {
+		return finish(obj), nil
+	}
+	out, err := conversion.To(obj.(*unstructured.Unstructured), to.GroupVersion(), k.ask)
+	if err != nil {
+		return nil, err
+	}
+	return finish(out), nil
+}
+
+// asks says that objects of this version are converted by somebody.
+func (k *Kind) asks() bool { return k.stored != nil && k.ask != nil }
+
+// shown is a stored object in the kind's version, for who cannot be refused: where a
+// webhook would have to be called for it, its metadata alone.
+func (k *Kind) shown(obj runtime.Object) runtime.Object {
+	switch {
+	case k.stored == nil || obj == nil || obj.GetObjectKind().GroupVersionKind() != k.stored.GVK:
+		return obj
+	case k.ask != nil && k.far():
+		return k.bareOf(obj)
+	}
+	out, err := k.convert(obj, false)
+	if err != nil {
+		panic("fakeapi: " + err.Error())
+	}
+	return out
+}
+
+// bareOf shows nothing of an object but its metadata, to who cannot wait for it to be
+// converted: that much is the same in every version.
+func (k *Kind) bareOf(obj runtime.Object) runtime.Object {
+	u := obj.(*unstructured.Unstructured)
+	out := &unstructured.Unstructured{Object: map[string]any{"metadata": u.Object["metadata"]}}
+	out.SetGroupVersionKind(k.GVK)
+	return out
+}

@@ -1,0 +1,95 @@
+package fakeapi
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// bind makes a policy for ConfigMaps, and binds it.
+func bindPolicy(t testing.TB, s *Server, spec, binding string) {
+	t.Helper()
+	made[runtime.Object](t, s, policyKind, fmt.Sprintf(`{"metadata":{"name":"p"},"spec":{"matchConstraints":{
+		"resourceRules":[{"operations":["*"],"apiGroups":[""],"apiVersions":["v1"],"resources":["configmaps"]}]},%s}}`, spec))
+	made[runtime.Object](t, s, policyBindings,
+		fmt.Sprintf(`{"metadata":{"name":"b"},"spec":{"policyName":"p",%s}}`, binding))
+}
+
+// What a policy says of a request, in the real server's words.
+func TestValidatingAdmissionPolicies(t *testing.T) {
+	const deny = `"validationActions":["Deny"]`
+	const head = `configmaps "x" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: `
+	for _, c := range []struct {
+		what, spec, binding string
+		code                int32 // 0: it goes through
+		want                string
+	}{
+		{"holds", `"validations":[{"expression":"object.metadata.name == 'x'"}]`, deny, 0, ""},
+		{"fails", `"validations":[{"expression":"object.metadata.name == 'y'"}]`, deny, 422,
+			head + "failed expression: object.metadata.name == 'y'"},
+		{"message", `"validations":[{"expression":"false","message":"no"}]`, deny, 422, head + "no"},
+		{"message of an expression", `"validations":[{"expression":"false","message":"no",` +
+			`"messageExpression":"'not ' + object.metadata.name","reason":"Forbidden"}]`, deny, 403, head + "not x"},
+		{"variables", `"variables":[{"name":"n","expression":"object.metadata.name"},{"name":"m",` +
+			`"expression":"variables.n + '!'"}],"validations":[{"expression":"variables.m == 'x'",` +
+			`"messageExpression":"variables.m"}]`, deny, 422, head + "x!"},
+		{"namespace", `"validations":[{"expression":"namespaceObject.metadata.name != 'default'"}]`, deny, 422,
+			head + "failed expression: namespaceObject.metadata.name != 'default'"},
+		{"condition", `"matchConditions":[{"name":"c","expression":"request.operation != 'CREATE'"}],` +
+			`"validations":[{"expression":"false"}]`, deny, 0, ""},
+		{"error", `"validations":[{"expression":"object.nothing == 1"}]`, deny, 422,
+			head + "expression 'object.nothing == 1' resulted in error: no such key: nothing"},
+		{"error, ignored", `"failurePolicy":"Ignore","validations":[{"expression":"object.nothing == 1"}]`, deny, 0, ""},
+		{"does not compile", `"validations":[{"expression":"nothing"}]`, deny, 422, head + "compilation error: "},
+		{"excluded", `"validations":[{"expression":"false"}]`, deny + `,"matchResources":{"excludeResourceRules":[` +
+			`{"operations":["*"],"apiGroups":["*"],"apiVersions":["*"],"resources":["*"],"resourceNames":["x"]}]}`, 0, ""},
+		{"no parameter", `"paramKind":{"apiVersion":"v1","kind":"ConfigMap"},"validations":[{"expression":"true"}]`,
+			deny + `,"paramRef":{"name":"none","parameterNotFoundAction":"Deny"}`, 422,
+			head + "failed to configure binding: no params found for policy binding with `Deny` " +
+				"parameterNotFoundAction"},
+		{"parameter", `"paramKind":{"apiVersion":"v1","kind":"ConfigMap"},"validations":[{"expression":` +
+			`"object.metadata.name == params.data.name","messageExpression":"'want ' + params.data.name"}]`,
+			deny + `,"paramRef":{"selector":{"matchLabels":{"is":"params"}},"parameterNotFoundAction":"Deny"}`, 422,
+			head + "want y"},
+		{"audited only", `"validations":[{"expression":"false"}]`, `"validationActions":["Audit"]`, 0, ""},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			s := New(Options{})
+			made[*corev1.ConfigMap](t, s, configMapKind,
+				`{"metadata":{"name":"params","labels":{"is":"params"}},"data":{"name":"y"}}`)
+			bindPolicy(t, s, c.spec, c.binding)
+			if c.code == 0 {
+				must(t, s, configMap("x", nil))
+				return
+			}
+			refused(t, s, configMap("x", nil), c.code, c.want)
+		})
+	}
+}
+
+// A binding may warn instead, and a policy without a binding does nothing.
+func TestPoliciesThatWarn(t *testing.T) {
+	s := New(Options{})
+	bindPolicy(t, s, `"validations":[{"expression":"request.operation == 'CREATE'","message":"only once"}]`,
+		`"validationActions":["Warn"]`)
+	must(t, s, configMap("x", nil))
+	r := must(t, s, &Request{Verb: Patch, Kind: configMapKind, Namespace: "default", Name: "x",
+		PatchType: types.MergePatchType, Patch: []byte(`{"data":{"a":"b"}}`)})
+	const want = "Validation failed for ValidatingAdmissionPolicy 'p' with binding 'b': only once"
+	if !slices.Equal(r.Warnings, []string{want}) {
+		t.Errorf("warnings %q", r.Warnings)
+	}
+	r = must(t, s, &Request{Verb: Delete, Kind: configMapKind, Namespace: "default", Name: "x"})
+	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "only once") {
+		t.Errorf("a delete warns %q", r.Warnings)
+	}
+	must(t, s, &Request{Verb: Delete, Kind: policyBindings, Name: "b"})
+	if r := must(t, s, configMap("x", nil)); len(r.Warnings) > 0 {
+		t.Errorf("unbound it warns %q", r.Warnings)
+	}
+}

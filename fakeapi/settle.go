@@ -1,0 +1,133 @@
+package fakeapi
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/conversion"
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+)
+
+// settle reads what was stored in another version than the definition now says: the object
+// that the request names, or all there are.
+func (c *call) settle() error {
+	if c.req.Verb == Create && c.req.Name == "" {
+		return nil
+	}
+	k, key := c.k.Stored(), ""
+	if c.req.Name != "" {
+		key = k.key(c.req.Namespace, c.req.Name)
+	}
+	err := c.s.settle(k, key)
+	if err != nil && key == "" {
+		return errUnlisted(c.req.Kind, err)
+	}
+	return err
+}
+
+// settle reads what is away of a kind: the object of a key, or all. It stops at
+// the first that cannot be read.
+func (s *Server) settle(k *Kind, key string) error {
+	var away []*entry
+	s.tables[k.ordinal].each("", func(e *entry) bool {
+		if e.away && (key == "" || e.key == key) {
+			away = append(away, e)
+		}
+		return true
+	})
+	for _, e := range away {
+		obj, err := s.tables[k.ordinal].read(e, true)
+		if err != nil {
+			return err
+		}
+		t := s.writable(k)
+		if s.find(t, e.key) == e { // who asked a webhook may find that others have been here
+			t.objects.ReplaceOrInsert(&entry{key: e.key, obj: obj, meta: metadata.Of(obj), rv: e.rv, lazy: true,
+				wrote: e.wrote})
+		}
+	}
+	if key == "" {
+		s.writable(k).away = false
+	}
+	return nil
+}
+
+// pending are stored objects on their way to who asked for them in another version.
+type pending struct {
+	k   *Kind
+	ask conversion.Ask
+}
+
+// way is how stored objects become those of a version without the server: a function or a
+// webhook is asked for each.
+func (s *Server) way(k *Kind) (*pending, error) {
+	if !k.far() {
+		return &pending{k, k.ask}, nil
+	}
+	ask, err := s.remote(k.custom.Definition)
+	if err != nil {
+		return nil, err
+	}
+	return &pending{k, ask(s.caller.Call)}, nil
+}
+
+// show converts one object; others are left as they are.
+func (p *pending) show(obj runtime.Object) (runtime.Object, error) {
+	if obj == nil || obj.GetObjectKind().GroupVersionKind() != p.k.stored.GVK {
+		return obj, nil
+	}
+	out, err := conversion.To(obj.(*unstructured.Unstructured), p.k.GVK.GroupVersion(), p.ask)
+	if err != nil {
+		return nil, err
+	}
+	return p.k.row.View.Show(out), nil
+}
+
+// present shows what a request is answered with in the version that it asked for.
+func (c *call) present(k *Kind, r Response) Response {
+	if c.kept != nil && r.Object != nil && r.Object.GetObjectKind().GroupVersionKind() == k.GVK {
+		r.Object = c.kept
+	}
+	if !k.asks() {
+		r.Object = k.shown(r.Object)
+		for i := range r.Items {
+			r.Items[i] = k.shown(r.Items[i])
+		}
+		return r
+	}
+	if r.Object == nil && len(r.Items) == 0 {
+		return r
+	}
+	p, err := c.s.way(k)
+	r.later = func(r *Response) {
+		if err == nil {
+			err = p.finish(r)
+		}
+		if err != nil {
+			if c.req.Verb == List {
+				err = errUnlisted(k, err)
+			}
+			no := refuse(err)
+			no.Warnings, *r = r.Warnings, no
+		}
+	}
+	if err != nil || !k.far() {
+		r.Finish()
+	}
+	return r
+}
+
+// finish shows what is in an answer.
+func (p *pending) finish(r *Response) (err error) {
+	if r.Object, err = p.show(r.Object); err != nil || len(r.Items) == 0 {
+		return err
+	}
+	items := make([]runtime.Object, len(r.Items))
+	for i := range items {
+		if items[i], err = p.show(r.Items[i]); err != nil {
+			return err
+		}
+	}
+	r.Items = items
+	return nil
+}

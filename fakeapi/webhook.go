@@ -1,0 +1,102 @@
+package fakeapi
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
+)
+
+// SetCaller makes the server call the webhooks of definitions and configurations that
+// [Options] have no function for. It is for package httpapi: see Handler.CallWebhooks there.
+func (s *Server) SetCaller(c *webhook.Caller) { s.caller = c }
+
+// endpoint finds out where a webhook is.
+func (s *Server) endpoint(url *string, service *serviceRef, bundle []byte, timeout time.Duration) *webhook.Endpoint {
+	to := &webhook.Endpoint{CABundle: bundle, Timeout: timeout}
+	if url != nil {
+		to.URL = *url
+		return to
+	}
+	host := net.JoinHostPort(service.name+"."+service.namespace+".svc", strconv.Itoa(int(service.port)))
+	to.URL, to.Service = "https://"+host+service.path, true
+	to.Address, to.Unresolved = s.resolve(service)
+	return to
+}
+
+// serviceRef names the service of a webhook.
+type serviceRef struct {
+	namespace, name, path string
+	port                  int32
+}
+
+// resolve finds an address of a service as the real server's aggregator does that is told
+// to route to endpoints: the first that is ready, in the order of names. No address of
+// a Service itself leads anywhere here, but an external name does.
+func (s *Server) resolve(r *serviceRef) (string, error) {
+	obj := s.Lookup(serviceKind, r.namespace, r.name)
+	if obj == nil {
+		return "", apierrors.NewNotFound(serviceKind.groupResource(), r.name)
+	}
+	svc := obj.(*corev1.Service)
+	if svc.Spec.Type == corev1.ServiceTypeExternalName {
+		return net.JoinHostPort(svc.Spec.ExternalName, strconv.Itoa(int(r.port))), nil
+	}
+	for i := range svc.Spec.Ports {
+		if svc.Spec.Ports[i].Port != r.port {
+			continue
+		}
+		if address := s.readyAddress(svc, svc.Spec.Ports[i].Name); address != "" {
+			return address, nil
+		}
+		return "", apierrors.NewServiceUnavailable(fmt.Sprintf("no endpoints available for service %q", r.name))
+	}
+	return "", apierrors.NewServiceUnavailable(fmt.Sprintf("no service port %d found for service %q", r.port, r.name))
+}
+
+// readyAddress is the first ready address of a service's port in its EndpointSlices; ""
+// when there is none.
+func (s *Server) readyAddress(svc *corev1.Service, port string) (address string) {
+	s.EachIn(sliceKind, svc.Namespace, func(obj runtime.Object) bool {
+		slice := obj.(*discoveryv1.EndpointSlice)
+		if slice.Labels[discoveryv1.LabelServiceName] != svc.Name {
+			return true
+		}
+		for _, p := range slice.Ports {
+			if p.Name == nil || *p.Name != port || p.Port == nil {
+				continue
+			}
+			for _, e := range slice.Endpoints {
+				if e.Conditions.Ready == nil || *e.Conditions.Ready {
+					address = net.JoinHostPort(e.Addresses[0], strconv.Itoa(int(*p.Port)))
+					return false
+				}
+			}
+		}
+		return true
+	})
+	return address
+}
+
+// call calls a webhook in the middle of a request. Others may have used the server when
+// it returns: what was looked up before may have changed.
+func (s *Server) call(to *webhook.Endpoint, review, response runtime.Object) error {
+	s.calls++
+	s.caller.Release()
+	defer s.caller.Retake()
+	return s.caller.Call(to, review, response)
+}
+
+// reviewUID names a review.
+func (s *Server) reviewUID() types.UID {
+	s.reviews++
+	return uid(definitionKind, "review", s.reviews)
+}

@@ -1,0 +1,158 @@
+package kubectltest
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/util/cert"
+
+	"github.com/threelaws/threelaws/kubectltest/operator"
+)
+
+// site is a server that serves as "threelaws serve" does, and an operator's files.
+type site struct {
+	*served
+	port int // where the operator's webhooks listen
+}
+
+// TestOperator installs an operator of kubebuilder's shape by "kubectl apply -k", from the
+// manifests that it comes with and an overlay for one that runs beside the cluster, starts it, and
+// uses it: rules of its definition, its webhooks, what it makes, its status, and a deletion in the
+// foreground.
+func TestOperator(t *testing.T) {
+	s := newSite(t)
+	s.want("apply -k config/local", "customresourcedefinition.apiextensions.k8s.io/sites.web.example.com created",
+		"deployment.apps/sites-controller-manager created",
+		"validatingwebhookconfiguration.admissionregistration.k8s.io/sites-validating-webhook-configuration created")
+	s.want("wait --for=condition=Established crd/sites.web.example.com --timeout=60s", "condition met")
+	s.want("-n sites-system rollout status deployment/sites-controller-manager --timeout=60s",
+		"successfully rolled out")
+	s.want("apply -f config/samples", "failed calling webhook", "connection refused") // nobody is there yet
+	stop := s.run("first")
+	defer stop()
+
+	s.want("apply -f config/samples", "site.web.example.com/shop created")
+	s.want("wait --for=condition=Ready site/shop --timeout=60s", "condition met")
+	s.want("get sites", "NAME   WANTED   READY   DOMAIN", "shop   2        2       shop.example.com")
+	s.want("get deployment,configmap -l site!=x -o name", "deployment.apps/shop", "configmap/shop")
+	s.want("get events.events.k8s.io -o custom-columns=:.note", "2 pods serve the page")
+	s.refusals()
+
+	// Another of its kind waits until the first has let go of its lease.
+	s.want("-n sites-system get lease sites.example.com -o jsonpath={.spec.holderIdentity}", "_")
+	stop()
+	defer s.run("second")()
+	s.want("patch site shop --type=merge -p {\"spec\":{\"replicas\":3}}", "site.web.example.com/shop patched")
+	s.want("wait --for=jsonpath={.status.ready}=3 site/shop --timeout=60s", "condition met")
+	s.want("delete site shop --cascade=foreground --timeout=60s", `site.web.example.com "shop" deleted`)
+	s.want("get deployment,replicaset,pod,configmap -l site=shop", "No resources found")
+}
+
+// refusals asks what the definition and the webhooks refuse, complete and warn of.
+func (s *site) refusals() {
+	s.want("patch site shop --type=merge -p {\"spec\":{\"domain\":\"elsewhere.example.com\"}}",
+		`The Site "shop" is invalid: spec.domain: Invalid value: "elsewhere.example.com": a site does not move`)
+	s.apply("big", "title: Big, replicas: 9",
+		`The Site "big" is invalid: spec.replicas: Forbidden: more than 5 pods are for sites with a domain, not for Big`)
+	s.apply("vague", "title: Vague, image: 'web:latest'",
+		`admission webhook "vsite-v1.kb.io" denied the request: image web:latest: nobody knows what that is`)
+	s.apply("bare", "title: Bare", "Warning: without a domain nobody finds the site",
+		"site.web.example.com/bare created")
+	s.want("get site bare -o jsonpath={.spec}", `"image":"web:1"`, `"replicas":1`)
+	s.want("delete site bare", `site.web.example.com "bare" deleted`)
+}
+
+// newSite starts a server with the controllers that the operator relies on.
+func newSite(t *testing.T) *site {
+	s := &site{served: serve(t, "--controllers=all")}
+	s.files()
+	return s
+}
+
+// files writes the operator's manifests, with an overlay that says where its webhooks listen, and
+// their certificate.
+func (s *site) files() {
+	if err := os.CopyFS(filepath.Join(s.dir, "config"), os.DirFS("operator/config")); err != nil {
+		s.t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.port = l.Addr().(*net.TCPAddr).Port
+	l.Close()
+	crt, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", []net.IP{net.IPv4(127, 0, 0, 1)}, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.write("certs/tls.crt", string(crt))
+	s.write("certs/tls.key", string(key))
+	overlay := "resources: [../default]\npatches:\n"
+	for kind, path := range map[string]string{"Mutating": "mutate", "Validating": "validate"} {
+		overlay += fmt.Sprintf(`- target: {kind: %sWebhookConfiguration}
+  patch: |
+    - {op: replace, path: /webhooks/0/clientConfig, value: {
+        url: "https://127.0.0.1:%d/%s-web-example-com-v1-site", caBundle: %s}}
+`, kind, s.port, path, base64.StdEncoding.EncodeToString(crt))
+	}
+	s.write("config/local/kustomization.yaml", overlay)
+}
+
+func (s *site) write(name, text string) {
+	name = filepath.Join(s.dir, name)
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// run starts the operator, and returns when it leads and its webhooks answer.
+func (s *site) run(name string) (stop func()) {
+	s.t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", s.kubeconfig)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	config.UserAgent = name
+	ctx, cancel := context.WithCancel(context.Background())
+	elected, done := make(chan struct{}), make(chan error, 1)
+	go func() {
+		done <- operator.Run(ctx, config, operator.Options{Namespace: "sites-system", Lease: "sites.example.com",
+			CertDir: filepath.Join(s.dir, "certs"), WebhookPort: s.port, Elected: func() { close(elected) }})
+	}()
+	select {
+	case <-elected:
+	case err := <-done:
+		s.t.Fatalf("the operator ended: %v", err)
+	case <-time.After(time.Minute):
+		s.t.Fatal("the operator does not lead after a minute")
+	}
+	stopped := false
+	return func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		cancel()
+		if err := <-done; err != nil {
+			s.t.Errorf("the operator ended: %v", err)
+		}
+	}
+}
+
+// apply applies a Site.
+func (s *site) apply(name, spec string, want ...string) {
+	s.t.Helper()
+	s.write(name+".yaml", fmt.Sprintf("apiVersion: web.example.com/v1\nkind: Site\nmetadata: {name: %s}\nspec: {%s}\n",
+		name, spec))
+	s.want("apply -f "+name+".yaml", want...)
+}
