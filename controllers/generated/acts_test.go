@@ -30,6 +30,7 @@ var podActs = []act{
 	{1, "the namespace is deleted", (*world).namespaceDeleted},
 	{2, "a quota is set", (*world).quotaSet},
 	{6, "time passes", (*world).timePasses},
+	{6, "much happens unseen", (*world).unseen},
 }
 
 // faults happen before something else does.
@@ -115,15 +116,15 @@ func (w *world) requestFails() {
 	f := host.FailedRequest{Process: p.Name, Nth: 1 + w.n(3), Code: one(w, 500, 409, 409, 504, 429)}
 	f.Verb = one(w, "", fakeapi.Create, fakeapi.Patch, fakeapi.Update, fakeapi.Delete, fakeapi.Get)
 	if w.in(2) {
-		list := append([]string{w.subject.kind}, "Pod")
+		list := []string{w.subject.kind, "Pod"}
 		if w.subject.apart {
 			list = list[:0]
-			for _, k := range p.Watches() {
-				list = append(list, k.GVK.Kind)
-			}
-			if len(list) == 0 {
-				return
-			}
+		}
+		for _, k := range p.Watches() {
+			list = append(list, k.GVK.Kind)
+		}
+		if len(list) == 0 {
+			return
 		}
 		for _, owned := range p.Controller().Owns {
 			list = append(list, owned.Kind)
@@ -175,6 +176,42 @@ func (w *world) blinded() {
 	if !w.in(4) {
 		_ = w.Do("release "+k.GVK.Kind, func() error { p.Release(k); return nil })
 	}
+}
+
+// unseen has what a controller owns be replaced, let go or begin to go while it sees none of
+// that, and then acts upon what it takes for its own.
+func (w *world) unseen() {
+	p := w.process()
+	k := w.kind(p.Controller().Owns[0].Kind)
+	hold := func() { _ = w.Do("hold "+k.GVK.Kind, func() error { p.Hold(k); return nil }) }
+	late := w.in(2) // it is shown nothing of what it makes, either
+	if late {
+		hold()
+		w.act(w.subject.acts)
+		w.step(3 + w.n(12))
+	}
+	hold()
+	for range 2 + w.n(4) {
+		switch {
+		case k.GVK.Kind != "Pod":
+			w.act(w.subject.acts)
+		case w.in(3):
+			w.podBound()
+			w.podGoing()
+		case w.in(2):
+			w.podReplaced()
+		default:
+			w.podForsaken()
+		}
+	}
+	for range 1 + w.n(2) {
+		w.act(w.subject.acts)
+		w.step(4 + w.n(16))
+	}
+	if w.in(2) {
+		_ = w.Do("relist "+k.GVK.Kind, func() error { p.Relist(k); return nil })
+	}
+	_ = w.Do("release "+k.GVK.Kind, func() error { p.Release(k); return nil })
 }
 
 func (w *world) viewsGoOn() {

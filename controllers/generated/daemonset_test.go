@@ -99,9 +99,12 @@ func init() {
 		{4, "a revision changes", func(w *world) { w.revisionEdited() }},
 		{2, "the status changes", func(w *world) {
 			edit(w, "DaemonSet", "status", nil, func(s *appsv1.DaemonSet) {
-				switch w.n(2) {
+				switch w.n(3) {
 				case 0:
 					s.Status = appsv1.DaemonSetStatus{}
+				case 1:
+					s.Status.Conditions = append(s.Status.Conditions, appsv1.DaemonSetCondition{Type: "Odd",
+						Status: "True"})
 				default:
 					s.Status.CollisionCount = some(w, int32(0), 1)
 				}

@@ -78,6 +78,8 @@ func init() {
 		}},
 		{8, "replica sets have pods", (*world).setsProgress},
 		{4, "a replica set changes", (*world).setEdited},
+		{4, "a replica set has a pod", (*world).setPod},
+		{2, "pods of replica sets go", (*world).podGone},
 		{2, "a replica set is made", (*world).oldReplicaSet},
 		{3, "a name is taken", (*world).setReplaced},
 		{2, "a replica set is deleted", func(w *world) {
@@ -157,6 +159,25 @@ func (w *world) setEdited() {
 			s.Finalizers = one(w, nil, []string{"example.com/odd"})
 		}
 	})
+}
+
+// setPod makes a pod that a ReplicaSet owns, or another of its name; it goes when somebody says so.
+func (w *world) setPod() {
+	list := objects[*appsv1.ReplicaSet](w, "ReplicaSet")
+	if len(list) == 0 {
+		return
+	}
+	s := one(w, list...)
+	w.names++
+	p := &corev1.Pod{TypeMeta: typeOf("v1", "Pod"), Spec: w.podSpec(corev1.RestartPolicyAlways)}
+	p.Name, p.Labels, p.Spec.NodeName = fmt.Sprintf("p%d", w.names), s.Labels, "n0"
+	p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(s, w.kind("ReplicaSet").GVK)}
+	if w.in(8) {
+		p.OwnerReferences[0].UID = "0f0f0f0f-0000-4000-8000-000000000004"
+	}
+	if w.create(p) && w.in(2) {
+		w.remove("Pod", p.Name, "", nil)
+	}
 }
 
 func (w *world) setAnnotation() string {

@@ -134,6 +134,14 @@ func (w *world) podDeleted() {
 	}
 }
 
+// podGoing has pods begin to go: those that are on a node take their time.
+func (w *world) podGoing() {
+	list := objects[*corev1.Pod](w, "Pod")
+	for range min(len(list), 1+w.n(3)) {
+		w.remove("Pod", one(w, list...).Name, "", new(int64(30)))
+	}
+}
+
 // podGone completes the deletion of pods, as those who run them do.
 func (w *world) podGone() {
 	for _, p := range objects[*corev1.Pod](w, "Pod") {

@@ -256,7 +256,7 @@ func (w *world) revisionEdited() {
 		w.remove(kind, r.Name, "", nil)
 		r.ObjectMeta = metav1.ObjectMeta{Name: r.Name, Labels: r.Labels, OwnerReferences: w.owners()}
 		if r.TypeMeta = typeOf("apps/v1", kind); !w.in(3) {
-			r.Data = runtime.RawExtension{Raw: []byte(`{}`)}
+			r.Data = runtime.RawExtension{Raw: []byte(one(w, `{}`, `{"spec":{"replicas":"x"}}`))}
 		}
 		w.create(r)
 	case 1:
@@ -268,15 +268,18 @@ func (w *world) revisionEdited() {
 		if w.in(2) { // of the same template, as it was stored before there was a default
 			r.Data.Raw = bytes.Replace(r.Data.Raw, []byte(`"dnsPolicy":"ClusterFirst",`), nil, 1)
 		} else if w.in(2) {
-			r.Data = runtime.RawExtension{Raw: []byte(one(w, `{}`, `{"spec":{"template":{"$patch":"replace"}}}`))}
+			r.Data = runtime.RawExtension{Raw: []byte(one(w, `{}`, `{"spec":{"replicas":"x"}}`,
+				`{"spec":{"template":{"$patch":"replace"}}}`))}
 		}
 		r.TypeMeta = typeOf("apps/v1", kind)
 		w.create(r)
 	default:
 		edit(w, kind, "", nil, func(r *appsv1.ControllerRevision) {
-			switch w.n(5) {
+			switch w.n(6) {
 			case 0:
 				r.Labels = w.labels()
+			case 5:
+				r.Labels = with(r.Labels, map[string]string{"controller-revision-hash": ""})
 			case 1:
 				r.OwnerReferences = w.owners()
 			case 2:

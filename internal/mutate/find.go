@@ -31,7 +31,7 @@ func (f *finder) find() {
 	for _, d := range f.file.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			if d.Body == nil {
+			if d.Body == nil || f.forMutants(d) {
 				continue
 			}
 			f.name = funcName(d)

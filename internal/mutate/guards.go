@@ -68,3 +68,48 @@ func (f *finder) idle(op token.Token, left, kept ast.Expr) bool {
 	v, ok := f.settled(kept)
 	return ok && v == decides // the other one always does
 }
+
+// forMutants reports whether a function is one that nothing but the mutants made by hand calls:
+// all that is said of it in its package stands in branches for them.
+func (f *finder) forMutants(d *ast.FuncDecl) bool {
+	of, said, lives := f.pkg.TypesInfo.Defs[d.Name], false, false
+	for _, file := range f.pkg.Syntax {
+		f.uses(file, false, func(what *ast.Ident, dead bool) {
+			if f.pkg.TypesInfo.Uses[what] == of {
+				said, lives = true, lives || !dead
+			}
+		})
+	}
+	return said && !lives
+}
+
+// uses calls say for each name that stands below a node, and says whether only mutants made by hand
+// get there.
+func (f *finder) uses(root ast.Node, dead bool, say func(name *ast.Ident, dead bool)) {
+	ast.Inspect(root, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Ident:
+			say(n, dead)
+		case *ast.CaseClause:
+			if f.never(n) && !dead {
+				f.uses(n, true, say)
+				return false
+			}
+		case *ast.IfStmt:
+			v, ok := f.settled(n.Cond)
+			if !ok || dead {
+				return true
+			}
+			for _, part := range []struct {
+				ast.Node
+				dead bool
+			}{{n.Init, false}, {n.Cond, false}, {n.Body, !v}, {n.Else, v}} {
+				if part.Node != nil {
+					f.uses(part.Node, part.dead, say)
+				}
+			}
+			return false
+		}
+		return true
+	})
+}

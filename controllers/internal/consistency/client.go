@@ -29,14 +29,14 @@ type recorder struct {
 // Create records a pod created.
 func (r *recorder) Create(ctx context.Context, obj runtime.Object) (runtime.Object, error) {
 	made, err := r.Client.Create(ctx, obj)
-	r.record(made, err)
+	r.record(made)
 	return made, err
 }
 
 // Update records a pod updated.
 func (r *recorder) Update(ctx context.Context, obj runtime.Object) (runtime.Object, error) {
 	made, err := r.Client.Update(ctx, obj)
-	r.record(made, err)
+	r.record(made)
 	return made, err
 }
 
@@ -44,13 +44,14 @@ func (r *recorder) Update(ctx context.Context, obj runtime.Object) (runtime.Obje
 func (r *recorder) Patch(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string,
 	p host.Patch) (runtime.Object, error) {
 	made, err := r.Client.Patch(ctx, gvk, namespace, name, p)
-	r.record(made, err)
+	r.record(made)
 	return made, err
 }
 
-func (r *recorder) record(obj runtime.Object, err error) {
+// record records what a request is answered; a refusal has no object.
+func (r *recorder) record(obj runtime.Object) {
 	p, ok := obj.(*corev1.Pod)
-	if err != nil || !ok {
+	if !ok {
 		return
 	}
 	if owner := metav1.GetControllerOfNoCopy(p); owner != nil {

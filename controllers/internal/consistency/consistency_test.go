@@ -1,13 +1,19 @@
 package consistency
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
 )
 
 var (
@@ -91,5 +97,75 @@ func TestNoStore(t *testing.T) {
 	s.Clear("ns/web", "")
 	if err := s.Ready("ns/web"); err != nil || digest(s) != 0 {
 		t.Errorf("a nil store waits: %v", err)
+	}
+}
+
+// Versions that are no numbers cannot be compared: the last one is what is waited for
+// (RULES D49).
+func TestVersionsThatAreNoNumbers(t *testing.T) {
+	var asked []string
+	s := New(func(_ schema.GroupVersionKind, version string) int { asked = append(asked, version); return 0 })
+	for _, version := range []string{"9", "odd", "strange"} {
+		s.Wrote("ns/web", "u", pods, &metav1.ObjectMeta{ResourceVersion: version})
+	}
+	if err := s.Ready("ns/web"); err != nil || !slices.Equal(asked, []string{"strange"}) {
+		t.Errorf("asked for %q: %v", asked, err)
+	}
+}
+
+// Of an owner without a record there is nothing to clear, whoever he is.
+func TestClearNothing(t *testing.T) {
+	s := New(seen{}.behind)
+	s.Clear("ns/web", "u")
+	s.Wrote("ns/web", "u", pods, at(1))
+	if s.Clear("ns/web", "u"); s.Ready("ns/web") != nil {
+		t.Error("its record was not cleared")
+	}
+}
+
+// What is created, updated and patched is recorded for the controller that the answer names.
+func TestPods(t *testing.T) {
+	c := host.NewCluster(sim.New(sim.Zero{}), fakeapi.New(fakeapi.Options{}))
+	s := New(seen{}.behind)
+	client := s.Pods(c.Client("user"))
+	yes := true
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p"},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}
+	var writes []string
+	note := func(obj runtime.Object, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p = obj.(*corev1.Pod).DeepCopy()
+		last := "nothing"
+		if o := s.owners["default/web"]; o != nil {
+			if last = "an older one"; o.writes[0].version == p.ResourceVersion {
+				last = "this"
+			}
+		}
+		writes = append(writes, last)
+	}
+	created := p.DeepCopy()
+	note(client.Create(t.Context(), p))
+	p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: "u",
+		Controller: &yes}}
+	note(client.Update(t.Context(), p))
+	p.Labels = map[string]string{"a": "b"}
+	note(client.Update(t.Context(), p))
+	patch := func(data string) (runtime.Object, error) {
+		return client.Patch(t.Context(), pods, "default", "p",
+			host.Patch{Type: types.MergePatchType, Data: []byte(data)})
+	}
+	note(patch(`{"metadata":{"labels":{"a":"c"}}}`))
+	note(patch(`{"metadata":{"ownerReferences":null}}`))
+	created.Name, created.OwnerReferences = "q", []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet",
+		Name: "web", UID: "v", Controller: &yes}}
+	note(client.Create(t.Context(), created))
+	if _, err := client.Create(t.Context(), p); err == nil {
+		t.Error("a pod was made twice")
+	}
+	if want := []string{"nothing", "this", "this", "this", "an older one", "this"}; !slices.Equal(writes, want) {
+		t.Errorf("recorded %q, want %q", writes, want)
 	}
 }

@@ -66,7 +66,7 @@ func (w *work) manage(ctx context.Context) error {
 		}
 		surplus = append(surplus, drops...)
 	}
-	if !w.bySelector() && !w.options.Without.Lost {
+	if !w.options.Without.Lost {
 		// Nobody puts them on a node that is gone, and who collects pods of such
 		// nodes sees only those that were put there.
 		for _, node := range slices.Sorted(maps.Keys(have)) {
@@ -166,9 +166,9 @@ func (w *work) mayReplace(node string) bool {
 	}
 	now := w.env.Now()
 	key := fmt.Sprintf("%s/%d/%s", w.set.UID, w.set.Status.ObservedGeneration, node)
-	f, known := w.failures[key]
+	f := w.failures[key]
 	switch age := now.Sub(f.since); {
-	case !known || age > 2*mostDelay:
+	case age > 2*mostDelay: // or never
 		f.delay = firstDelay
 	case age < f.delay:
 		w.env.Queue.AddAfter(w.key, f.delay)

@@ -44,7 +44,7 @@ func (w *work) create(ctx context.Context, nodes []string) (errs []error) {
 			obj, err := w.env.Client.Create(ctx, w.newPod(nodes[tried]))
 			switch {
 			case err == nil && !w.bySelector():
-				w.expected.Made(w.key, w.set.UID, routing.Key(obj.(metav1.Object)))
+				w.expected.Made(w.key, routing.Key(obj.(metav1.Object)))
 			case err == nil:
 			case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 				w.expected.Created(w.key) // every create will be refused; trying again is of no use

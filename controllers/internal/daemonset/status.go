@@ -22,8 +22,8 @@ func (w *work) writeStatus(ctx context.Context, observed bool) error {
 			return err
 		}
 	}
-	if least := w.set.Spec.MinReadySeconds; least > 0 && status.NumberReady != status.NumberAvailable {
-		w.env.Queue.AddAfter(w.key, time.Duration(least)*time.Second)
+	if status.NumberReady != status.NumberAvailable {
+		w.env.Queue.AddAfter(w.key, time.Duration(w.set.Spec.MinReadySeconds)*time.Second)
 	}
 	return nil
 }

@@ -92,10 +92,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	if err := r.written.Ready(key); err != nil && !r.options.Without.Consistent {
 		return err
 	}
-	obj, exists, err := r.sets.GetByKey(key)
-	if err != nil {
-		return err
-	}
+	obj, exists, _ := r.sets.GetByKey(key)
 	if !exists {
 		r.Forget(key)
 		return nil
@@ -144,7 +141,7 @@ func (w *work) sync(ctx context.Context) error {
 	if err == nil && w.satisfied() && w.rolls() {
 		err = w.roll(ctx)
 	}
-	if err == nil && w.options.Generation == Current {
+	if err == nil {
 		err = w.cleanUp(ctx)
 	}
 	if statusErr := w.writeStatus(ctx, true); err == nil {
@@ -160,7 +157,7 @@ func (w *work) satisfied() bool {
 // awake says whether the set may create and delete pods, or waits to see what it
 // did. What it expects is compared with the cache as well, as a ReplicaSet's is.
 func (w *work) awake() bool {
-	if !w.satisfied() && !w.bySelector() && !w.options.Without.Recheck {
+	if !w.bySelector() && !w.options.Without.Recheck {
 		w.expected.Recheck(w.key, w.sight)
 	}
 	return w.satisfied() || w.options.Without.Wait

@@ -20,9 +20,8 @@ const generationLabel = "pod-template-generation"
 // templateGeneration is that number of a set's template; "" where the annotation
 // holds none.
 func templateGeneration(set *appsv1.DaemonSet) string {
-	text, found := set.Annotations[appsv1.DeprecatedTemplateGeneration]
-	n, err := strconv.ParseInt(text, 10, 64)
-	if !found || err != nil {
+	n, err := strconv.ParseInt(set.Annotations[appsv1.DeprecatedTemplateGeneration], 10, 64)
+	if err != nil {
 		return ""
 	}
 	return strconv.FormatInt(n, 10)
@@ -66,8 +65,8 @@ func limits(set *appsv1.DaemonSet, nodes int) (surge, unavailable int, err error
 
 // surges reports whether a node may have two pods of a set.
 func surges(set *appsv1.DaemonSet) bool {
-	surge, _, err := limits(set, 1)
-	return err == nil && surge > 0
+	surge, _, _ := limits(set, 1)
+	return surge > 0
 }
 
 // pair is what a node has: at the most one outdated and one updated pod. Where it
@@ -115,7 +114,11 @@ func (w *work) roll(ctx context.Context) error {
 	if surge == 0 || w.options.Generation != Current {
 		return w.scale(ctx, nil, w.replaceable(pairs, unavailable))
 	}
-	return w.surge(ctx, pairs, wanted, surge)
+	nodes, drops, err := w.surge(pairs, wanted, surge)
+	if err != nil {
+		return err
+	}
+	return w.scale(ctx, nodes, drops)
 }
 
 // replaceable are the outdated pods that may be deleted: those that are not
@@ -141,13 +144,13 @@ func (w *work) replaceable(pairs []pair, most int) []*corev1.Pod {
 	return append(now, candidates[:min(max(most-missing, 0), len(candidates))]...)
 }
 
-// surge makes an updated pod beside an outdated one, as many as may be there twice
-// and wherever the outdated one is not available, and deletes the outdated ones whose
-// successors are. On nodes that are not to have one they go when enough others are
-// available.
-func (w *work) surge(ctx context.Context, pairs []pair, wanted, most int) error {
-	var now, candidates []string
-	var drops, misplaced []*corev1.Pod
+// surge says which nodes get an updated pod beside an outdated one, as many as may be there
+// twice and wherever the outdated one is not available, and which outdated ones go: those whose
+// successors are available, and on nodes that are not to have one those that enough others
+// make up for.
+func (w *work) surge(pairs []pair, wanted, most int) (nodes []string, drops []*corev1.Pod, err error) {
+	var candidates []string
+	var misplaced []*corev1.Pod
 	twice, available := 0, 0
 	for _, n := range pairs {
 		if n.more {
@@ -166,7 +169,7 @@ func (w *work) surge(ctx context.Context, pairs []pair, wanted, most int) error 
 		default:
 			node := w.node(n.node)
 			if node == nil {
-				return fmt.Errorf("couldn't get node for nodeName %q: node %q not found", n.node, n.node)
+				return nil, nil, fmt.Errorf("couldn't get node for nodeName %q: node %q not found", n.node, n.node)
 			}
 			run, _ := fits(w.set, node, w.options)
 			switch there := w.available(n.old); {
@@ -177,12 +180,12 @@ func (w *work) surge(ctx context.Context, pairs []pair, wanted, most int) error 
 			case there:
 				candidates = append(candidates, n.node)
 			default:
-				now = append(now, n.node)
+				nodes = append(nodes, n.node)
 			}
 		}
 	}
 	drops = append(drops, misplaced[:min(max(available-wanted, 0), len(misplaced))]...)
-	return w.scale(ctx, append(now, candidates[:min(max(most-twice, 0), len(candidates))]...), drops)
+	return append(nodes, candidates[:min(max(most-twice, 0), len(candidates))]...), drops, nil
 }
 
 // first is the pod that counts while both are there.

@@ -30,7 +30,7 @@ func oversteps(owner runtime.Object, others []runtime.Object, before, after runt
 		sets[i] = obj.(*appsv1.ReplicaSet)
 	}
 	all := rollout{d: d, sets: append(sets[:len(sets):len(sets)], was)}
-	if size(rs) == size(was) || d.Spec.Paused || all.resized() {
+	if d.Spec.Paused || all.resized() {
 		return ""
 	}
 	if size(rs) > size(was) {

@@ -1,6 +1,7 @@
 package deployment
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -42,11 +43,8 @@ func (u *rollout) cleanUp(ctx context.Context) error {
 func lower(a, b *appsv1.ReplicaSet) int {
 	m, err := revision(a)
 	n, other := revision(b)
-	switch {
-	case err != nil || other != nil || m == n:
+	if err != nil || other != nil {
 		return older(a, b)
-	case m < n:
-		return -1
 	}
-	return 1
+	return cmp.Or(cmp.Compare(m, n), older(a, b))
 }

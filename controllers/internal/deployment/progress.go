@@ -75,7 +75,7 @@ func (u *rollout) late(s *appsv1.DeploymentStatus) bool {
 	if c == nil || c.Reason == setAvailable {
 		return false
 	}
-	return c.Reason == timedOut || u.deadline(c).Before(u.env.Now())
+	return u.deadline(c).Before(u.env.Now())
 }
 
 func (u *rollout) deadline(c *appsv1.DeploymentCondition) time.Time {
@@ -87,7 +87,7 @@ func (u *rollout) deadline(c *appsv1.DeploymentCondition) time.Time {
 // looks again every few milliseconds.
 func (u *rollout) lookAgain() {
 	c := condition(&u.d.Status, appsv1.DeploymentProgressing)
-	if !hasDeadline(u.d) || c == nil || c.Reason == timedOut || complete(u.d, &u.d.Status) {
+	if c == nil || c.Reason == timedOut || complete(u.d, &u.d.Status) {
 		return
 	}
 	u.env.Queue.AddAfter(u.key, max(u.deadline(c).Sub(u.env.Now()), 0)+time.Second)

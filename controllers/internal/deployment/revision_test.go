@@ -41,6 +41,9 @@ func TestHistoryHasALimit(t *testing.T) {
 		{"1,3", "5", "1,3,5"},
 		{long, "12", long[len("1234567,"):] + ",12"},
 		{strings.Repeat("9", historyLimit), "7", "7"},
+		{long[2:], "12", long[2:] + ",12"},
+		{"", strings.Repeat("9", historyLimit), strings.Repeat("9", historyLimit)},
+		{"", strings.Repeat("9", historyLimit+1), ""},
 	} {
 		a := map[string]string{}
 		if c.history != "" {

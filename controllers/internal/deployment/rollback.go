@@ -2,6 +2,7 @@ package deployment
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -59,17 +60,14 @@ func annotationsOf(d *appsv1.Deployment, rs *appsv1.ReplicaSet) map[string]strin
 
 // lastRevision is the highest revision but one, 0 for none.
 func (u *rollout) lastRevision() int64 {
-	highest, next := int64(0), int64(0)
+	all := []int64{0, 0}
 	for _, rs := range u.sets {
-		switch n, err := revision(rs); {
-		case err != nil:
-		case n >= highest:
-			highest, next = n, highest
-		case n > next:
-			next = n
+		if n, err := revision(rs); err == nil {
+			all = append(all, n)
 		}
 	}
-	return next
+	slices.Sort(all)
+	return all[len(all)-2]
 }
 
 // ofRevision is the ReplicaSet of a revision, old ones first; nil for none.

@@ -16,7 +16,7 @@ func (u *rollout) roll(ctx context.Context) error {
 		}
 	}
 	moved, err := u.grow(ctx)
-	if err == nil && !moved {
+	if !moved {
 		moved, err = u.shrink(ctx)
 	}
 	if err != nil {

@@ -51,14 +51,14 @@ func podGone(v host.View, e host.Event, out *host.Effect) {
 // deploymentOf is the Deployment that owns the ReplicaSet that owned a pod; nil.
 func deploymentOf(v host.View, pod *corev1.Pod) *appsv1.Deployment {
 	ref := metav1.GetControllerOfNoCopy(pod)
-	if ref == nil || ref.Kind != SetKind.Kind {
+	if ref == nil {
 		return nil
 	}
 	rs, _ := v.Get(SetKind, pod.Namespace, ref.Name).(*appsv1.ReplicaSet)
 	if rs == nil || rs.UID != ref.UID {
 		return nil
 	}
-	if ref = metav1.GetControllerOfNoCopy(rs); ref == nil || ref.Kind != Kind.Kind {
+	if ref = metav1.GetControllerOfNoCopy(rs); ref == nil {
 		return nil
 	}
 	d, _ := v.Get(Kind, pod.Namespace, ref.Name).(*appsv1.Deployment)

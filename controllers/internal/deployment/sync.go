@@ -19,12 +19,13 @@ import (
 // after 15 failures, until the next event (RULES H79). In a namespace that is going
 // away nothing can be made, and nothing is tried again.
 func (r *reconciler) Sync(ctx context.Context, key string) error {
-	obj, exists, err := r.deployments.GetByKey(key)
-	if err != nil || !exists {
-		return err
+	obj, exists, _ := r.deployments.GetByKey(key)
+	if !exists {
+		return nil
 	}
 	d := *obj.(*appsv1.Deployment)
-	if err = r.sync(ctx, key, &d); apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+	err := r.sync(ctx, key, &d)
+	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return nil
 	}
 	return err

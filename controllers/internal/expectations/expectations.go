@@ -88,49 +88,40 @@ func (e *Expectations) Expect(key string, owner types.UID, n int, objects []stri
 }
 
 // Created strikes out one expected creation of key, because it will not happen.
-func (e *Expectations) Created(key string) {
-	if r := e.records[key]; r != nil && r.creations > 0 {
-		r.creations--
-		e.settle(key, r)
-	}
-}
+func (e *Expectations) Created(key string) { e.change(key, (*record).strike) }
+
+// strike strikes out a creation that is known by number only.
+func (r *record) strike() { r.creations = max(r.creations-1, 0) }
 
 // Seen strikes out the expected creation of key that an object turns out to be:
 // the one known by that name, or else one that is known by number only.
 func (e *Expectations) Seen(key, object string) {
-	r := e.records[key]
-	if r == nil {
-		return
-	}
-	if take(&r.made, object) {
-		e.settle(key, r)
-		return
-	}
-	if r.open {
-		r.early = append(r.early, object)
-	}
-	e.Created(key)
+	e.change(key, func(r *record) {
+		if take(&r.made, object) {
+			return
+		}
+		if r.open {
+			r.early = append(r.early, object)
+		}
+		r.strike()
+	})
 }
 
 // Made says which object one of the expected creations of key has become. From
 // then on no other is taken for it: one that was created although the creator was
 // told that it had failed will be seen, too. (Upstream's number alone would count
 // that as seen which was not; since 1.36 its consistency store makes up for it.)
-func (e *Expectations) Made(key string, owner types.UID, object string) {
-	r := e.records[key]
-	if r == nil {
-		r = &record{owner: owner, open: true, since: e.now()}
-		e.records[key] = r
-	}
-	if take(&r.early, object) {
-		e.settle(key, r)
-		return
-	}
-	r.creations = max(r.creations-1, 0)
-	if !take(&r.dying, object) {
-		r.made = append(r.made, object)
-	}
-	e.settle(key, r)
+// A record that was forgotten, with its owner, is not begun again.
+func (e *Expectations) Made(key, object string) {
+	e.change(key, func(r *record) {
+		if take(&r.early, object) {
+			return
+		}
+		r.strike()
+		if !take(&r.dying, object) {
+			r.made = append(r.made, object)
+		}
+	})
 }
 
 // Dying says that an object is being deleted, which may be the first that is
@@ -138,27 +129,20 @@ func (e *Expectations) Made(key string, owner types.UID, object string) {
 // waited for; of an object that another made, or an earlier life of the process,
 // it is not. (Upstream takes none for seen, and sleeps until the record expires.)
 func (e *Expectations) Dying(key, object string) {
-	r := e.records[key]
-	if r == nil {
-		return
-	}
-	if take(&r.made, object) {
-		e.settle(key, r)
-	} else if r.open && !slices.Contains(r.early, object) && !slices.Contains(r.dying, object) {
-		r.dying = append(r.dying, object)
-	}
+	e.change(key, func(r *record) {
+		if take(&r.made, object) {
+			return
+		}
+		if r.open && !slices.Contains(r.early, object) && !slices.Contains(r.dying, object) {
+			r.dying = append(r.dying, object)
+		}
+	})
 }
 
 // Deleted strikes out the expected deletion of an object, because it was seen
 // or because it will not happen. An object that is not expected is no matter.
 func (e *Expectations) Deleted(key, object string) {
-	r := e.records[key]
-	if r == nil {
-		return
-	}
-	if take(&r.deletions, object) {
-		e.settle(key, r)
-	}
+	e.change(key, func(r *record) { take(&r.deletions, object) })
 }
 
 // Sight is how a cache shows an object whose deletion is expected.
@@ -174,30 +158,24 @@ const (
 // Recheck compares the expected deletions of key with a cache, and strikes out
 // those that will not be shown.
 func (e *Expectations) Recheck(key string, look func(object string) Sight) {
-	r := e.records[key]
-	if r == nil || len(r.deletions) == 0 {
-		return
-	}
-	r.deletions = slices.DeleteFunc(r.deletions, func(object string) bool {
-		switch look(object) {
-		case Owned:
-			r.adopted = slices.DeleteFunc(r.adopted, func(o string) bool { return o == object })
-			return false
-		case Lost:
-			return !slices.Contains(r.adopted, object)
-		}
-		return true
+	e.change(key, func(r *record) {
+		r.deletions = slices.DeleteFunc(r.deletions, func(object string) bool {
+			switch look(object) {
+			case Owned:
+				r.adopted = slices.DeleteFunc(r.adopted, func(o string) bool { return o == object })
+				return false
+			case Lost:
+				return !slices.Contains(r.adopted, object)
+			}
+			return true
+		})
 	})
-	e.settle(key, r)
 }
 
 // Answered ends a round of creations of key: the names of all that were made are
 // known.
 func (e *Expectations) Answered(key string) {
-	if r := e.records[key]; r != nil {
-		r.early, r.dying, r.open = nil, nil, false
-		e.settle(key, r)
-	}
+	e.change(key, func(r *record) { r.early, r.dying, r.open = nil, nil, false })
 }
 
 // take strikes an object off a list; it reports whether it stood there.
@@ -209,8 +187,14 @@ func take(list *[]string, object string) bool {
 	return i >= 0
 }
 
-func (e *Expectations) settle(key string, r *record) {
-	if r.fulfilled() && (!r.open || len(r.early)+len(r.dying) == 0) {
+// change changes the record of key, if there is one, and removes it when it is fulfilled.
+// While not all names are known, what was seen by name is still to be compared with them.
+func (e *Expectations) change(key string, how func(r *record)) {
+	r := e.records[key]
+	if r == nil {
+		return
+	}
+	if how(r); r.fulfilled() && len(r.early)+len(r.dying) == 0 {
 		delete(e.records, key)
 	}
 }

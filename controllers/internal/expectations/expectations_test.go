@@ -29,23 +29,28 @@ func TestExpectations(t *testing.T) {
 		}, false},
 		{"seen by name", func(e *Expectations, _ *time.Time) {
 			e.ExpectCreations("k", "me", 1)
-			e.Made("k", "me", "ns/a")
+			e.Made("k", "ns/a")
 			e.Seen("k", "ns/a")
 		}, true},
 		{"seen before its name was known", func(e *Expectations, _ *time.Time) {
 			e.ExpectCreations("k", "me", 2)
 			e.Seen("k", "ns/a")
-			e.Made("k", "me", "ns/a")
+			e.Made("k", "ns/a")
 			e.Created("k")
 		}, true},
+		{"another is seen before its name was known", func(e *Expectations, _ *time.Time) {
+			e.ExpectCreations("k", "me", 1)
+			e.Seen("k", "ns/b")
+			e.Made("k", "ns/a")
+		}, false},
 		{"another is seen", func(e *Expectations, _ *time.Time) {
 			e.ExpectCreations("k", "me", 1)
-			e.Made("k", "me", "ns/a")
+			e.Made("k", "ns/a")
 			e.Seen("k", "ns/b")
 		}, false},
 		{"one failed and was made all the same", func(e *Expectations, _ *time.Time) {
 			e.ExpectCreations("k", "me", 2)
-			e.Made("k", "me", "ns/a")
+			e.Made("k", "ns/a")
 			e.Created("k")
 			e.Seen("k", "ns/b")
 		}, false},
@@ -62,23 +67,23 @@ func TestExpectations(t *testing.T) {
 			func(e *Expectations, _ *time.Time) { e.ExpectCreations("k", "me", 1); e.Created("other") }, false},
 		{"made, and first seen dying", func(e *Expectations, _ *time.Time) {
 			e.ExpectCreations("k", "me", 1)
-			e.Made("k", "me", "ns/a")
+			e.Made("k", "ns/a")
 			e.Dying("k", "ns/a")
 		}, true},
 		{"first seen dying, and made by the time of the response", func(e *Expectations, _ *time.Time) {
 			e.ExpectCreations("k", "me", 1)
 			e.Dying("k", "ns/a")
-			e.Made("k", "me", "ns/a")
+			e.Made("k", "ns/a")
 		}, true},
 		{"seen alive, and dying, counts once", func(e *Expectations, _ *time.Time) {
 			e.ExpectCreations("k", "me", 2)
 			e.Seen("k", "ns/a")
-			e.Made("k", "me", "ns/a")
+			e.Made("k", "ns/a")
 			e.Dying("k", "ns/a")
 		}, false},
 		{"another's object is first seen dying", func(e *Expectations, _ *time.Time) {
 			e.ExpectCreations("k", "me", 1)
-			e.Made("k", "me", "ns/a")
+			e.Made("k", "ns/a")
 			e.Dying("k", "ns/z")
 		}, false},
 		{"a deletion seen twice counts once", func(e *Expectations, _ *time.Time) {
@@ -196,7 +201,7 @@ func TestDigestTellsRecordsApart(t *testing.T) {
 		{"of another key", func(e *Expectations) { e.ExpectCreations("l", "me", 1) }},
 		{"by another owner", func(e *Expectations) { e.ExpectCreations("k", "you", 1) }},
 		{"all names known", func(e *Expectations) { e.ExpectCreations("k", "me", 1); e.Answered("k") }},
-		{"known by name", func(e *Expectations) { e.ExpectCreations("k", "me", 1); e.Made("k", "me", "a") }},
+		{"known by name", func(e *Expectations) { e.ExpectCreations("k", "me", 1); e.Made("k", "a") }},
 		{"seen early", func(e *Expectations) { e.ExpectCreations("k", "me", 2); e.Seen("k", "a") }},
 		{"seen dying", func(e *Expectations) { e.ExpectCreations("k", "me", 1); e.Dying("k", "a") }},
 		{"a second ago", func(e *Expectations) {

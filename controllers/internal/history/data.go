@@ -50,7 +50,7 @@ func Data(template *corev1.PodTemplateSpec) []byte {
 func Restore[Set any](set *Set, revision *appsv1.ControllerRevision) (*Set, error) {
 	now, err := json.Marshal(set)
 	if err != nil {
-		return nil, err
+		panic("history: a set that the server took did not encode: " + err.Error())
 	}
 	then, err := strategicpatch.StrategicMergePatch(now, revision.Data.Raw, *set)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -71,8 +72,11 @@ func TestRestore(t *testing.T) {
 	if restored.Spec.ServiceName != "svc" || restored.UID != "me" {
 		t.Errorf("restored set %v lost what is not in the revision", restored)
 	}
-	if _, err := Restore(set, &appsv1.ControllerRevision{Data: runtime.RawExtension{Raw: []byte(`[1]`)}}); err == nil {
-		t.Error("no error for data that is no patch")
+	for _, odd := range []string{`[1]`, `{"spec":{"replicas":"many"}}`} {
+		r := &appsv1.ControllerRevision{Data: runtime.RawExtension{Raw: []byte(odd)}}
+		if _, err := Restore(set, r); err == nil {
+			t.Errorf("no error for %s, which is no patch of a set", odd)
+		}
 	}
 }
 
@@ -236,6 +240,14 @@ func TestRenumber(t *testing.T) {
 	}
 	if got := stored(t, h); got[0] != "r 3 me" || stale.Revision != 1 {
 		t.Errorf("stored %q, and the cached copy has number %d", got, stale.Revision)
+	}
+}
+
+// What is refused for anything but a conflict is not tried again, and is no success.
+func TestRenumberOfOneThatIsGone(t *testing.T) {
+	h := historyOf(t)
+	if _, err := h.Renumber(t.Context(), revision("gone", `{}`, "me", 1), 2); !apierrors.IsNotFound(err) {
+		t.Errorf("a revision that is not there was given a number: %v", err)
 	}
 }
 

@@ -35,16 +35,24 @@ func TestEndedAt(t *testing.T) {
 	deleted.DeletionTimestamp, deleted.DeletionGracePeriodSeconds = &when, &grace
 	always := corev1.ContainerRestartPolicyAlways
 	beside := exited(5)
-	beside.Spec.InitContainers = []corev1.Container{{Name: "log", RestartPolicy: &always}, {Name: "once"}}
+	never := corev1.ContainerRestartPolicyNever
+	beside.Spec.InitContainers = []corev1.Container{{Name: "log", RestartPolicy: &always}, {Name: "once"},
+		{Name: "never", RestartPolicy: &never}}
 	beside.Status.InitContainerStatuses = []corev1.ContainerStatus{
 		{Name: "log", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: at(8)}}},
-		{Name: "once"}}
+		{Name: "once"}, {Name: "never"}}
+	unsaid, besideUnsaid := exited(4, 6), exited(4)
+	unsaid.Status.ContainerStatuses[1].State.Terminated.FinishedAt = metav1.Time{}
+	besideUnsaid.Spec = beside.Spec
+	besideUnsaid.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "log",
+		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}}}
 	for name, c := range map[string]struct {
 		pod  *corev1.Pod
 		want int
 	}{
 		"its last container": {exited(4, 6, 5), 6}, "not ready any more": {unready, 7}, "deleted": {deleted, 9},
 		"nothing is known": {exited(), 0}, "the container that runs beside": {beside, 8},
+		"one does not say when": {unsaid, 0}, "the one beside does not say when": {besideUnsaid, 0},
 	} {
 		if got, want := endedAt(c.pod), at(c.want).Time; !got.Equal(want) {
 			t.Errorf("%s: %v, want %v", name, got, want)

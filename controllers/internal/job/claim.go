@@ -49,7 +49,7 @@ func (r *reconciler) claim(ctx context.Context, key string, j *batchv1.Job) ([]*
 // meanwhile (WATCH-5), or was shown before it was expected: so what is expected is
 // compared with the cache, too.
 func (r *reconciler) awake(key string, j *batchv1.Job) bool {
-	if !r.expected.Satisfied(key, r.owner(j)) && r.options.Generation == Current {
+	if r.options.Generation == Current {
 		r.expected.Recheck(key, func(object string) expectations.Sight { return r.sight(object, j) })
 	}
 	return r.expected.Satisfied(key, r.owner(j)) || r.options.Without.Wait

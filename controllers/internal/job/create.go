@@ -30,7 +30,7 @@ func (a *attempt) create(ctx context.Context, n int, indexes []int) error {
 			obj, err := r.createOne(ctx, one)
 			if obj != nil {
 				made++
-				r.expected.Made(a.key, r.owner(a.job), routing.Key(obj))
+				r.expected.Made(a.key, routing.Key(obj))
 			} else if firstErr == nil {
 				firstErr = err
 			}

@@ -85,8 +85,8 @@ func (r *reconciler) noteShed(key string, left *corev1.Pod) {
 // for. Upstream waits for an event that shows the pod without it; here the version
 // at which it went is compared, so that a pod that was given it anew counts anew.
 func (r *reconciler) hasShed(key string, p *corev1.Pod) bool {
-	since, ok := r.shed[key][p.UID]
-	if !ok || r.options.Without.Twice {
+	since := r.shed[key][p.UID] // no version is below 0, where none was noted
+	if r.options.Without.Twice {
 		return false
 	}
 	shown, _ := strconv.ParseUint(p.ResourceVersion, 10, 64)

@@ -31,9 +31,9 @@ func orphanOf(key string) (p string, ok bool) {
 // a Job that another controller runs (RULES I81). That a controller is a Job is told
 // by its apiVersion, too.
 func (r *reconciler) free(ctx context.Context, key string) error {
-	obj, exists, err := r.pods.GetByKey(key)
-	if err != nil || !exists {
-		return err
+	obj, exists, _ := r.pods.GetByKey(key)
+	if !exists {
+		return nil
 	}
 	p := obj.(*corev1.Pod)
 	if owner := metav1.GetControllerOfNoCopy(p); owner != nil && !r.options.Without.Thief {

@@ -87,7 +87,7 @@ func NextAvailable(pods []*corev1.Pod, minReadySeconds int32, now time.Time) tim
 	next := time.Duration(0)
 	for _, p := range pods {
 		c := ReadyCondition(p)
-		if c == nil || minReadySeconds <= 0 || c.LastTransitionTime.IsZero() {
+		if c == nil || minReadySeconds <= 0 {
 			continue
 		}
 		if d := availableAt(c, minReadySeconds).Sub(now); d > 0 && (next == 0 || d < next) {

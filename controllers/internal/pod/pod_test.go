@@ -39,9 +39,11 @@ func restarted(n int32) func(*corev1.Pod) {
 func sidecarRestarted(n int32) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		always := corev1.ContainerRestartPolicyAlways
-		p.Spec.InitContainers = []corev1.Container{{Name: "once"}, {Name: "side", RestartPolicy: &always}}
-		p.Status.InitContainerStatuses = []corev1.ContainerStatus{
-			{Name: "once", RestartCount: 50 - n}, {Name: "side", RestartCount: n}}
+		never := corev1.ContainerRestartPolicyNever
+		p.Spec.InitContainers = []corev1.Container{{Name: "once"}, {Name: "never", RestartPolicy: &never},
+			{Name: "side", RestartPolicy: &always}}
+		p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "once", RestartCount: 50 - n},
+			{Name: "never", RestartCount: 50 - n}, {Name: "side", RestartCount: n}}
 	}
 }
 
@@ -90,6 +92,10 @@ func TestAvailable(t *testing.T) {
 	all := []*corev1.Pod{never, old, unsaid, young}
 	if got := NextAvailable(all, 15, sim.Epoch); got != 5*time.Second {
 		t.Errorf("the next is available in %v, want 5s", got)
+	}
+	ahead := a("ahead", "n", corev1.PodRunning, time.Hour, readyFor(-time.Second)) // by the clock of its node
+	if got := NextAvailable([]*corev1.Pod{ahead}, 0, sim.Epoch); got != 0 {
+		t.Errorf("a pod that need not be ready for any time is waited for for %v", got)
 	}
 	if got := NextAvailable(all, 3, sim.Epoch); got != 0 {
 		t.Errorf("all that will be are available, and one is waited for for %v", got)

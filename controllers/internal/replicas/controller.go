@@ -21,7 +21,7 @@ import (
 // Options choose a controller.
 type Options struct {
 	Generation Generation
-	// GarbageCollector says, to [Gated], that the garbage collector is enabled.
+	// GarbageCollector says that the garbage collector is enabled; of [Gated] only.
 	GarbageCollector bool
 	Without          Without
 }
@@ -100,11 +100,10 @@ func podRoute(kind *Traits, o *Options) host.Route {
 // availableLater is how long after a pod became ready its set has to look
 // whether it is available.
 func (k *Traits) availableLater(owner, old, cur runtime.Object) time.Duration {
-	s := k.Read(owner)
-	if s.MinReadySeconds > 0 && !pod.Ready(old.(*corev1.Pod)) && pod.Ready(cur.(*corev1.Pod)) {
-		return time.Duration(s.MinReadySeconds) * time.Second
+	if pod.Ready(old.(*corev1.Pod)) || !pod.Ready(cur.(*corev1.Pod)) {
+		return 0
 	}
-	return 0
+	return time.Duration(k.Read(owner).MinReadySeconds) * time.Second
 }
 
 // reconciler is the controller's memory: what it expects, and what it has written

@@ -13,9 +13,6 @@ import (
 // fightRivals is what a controller must not do: it writes sets that are not the
 // one it syncs, as they select the same pods (LAW-2).
 func (r *reconciler) fightRivals(ctx context.Context, set *Set) error {
-	if !r.options.Without.Rivals && !r.options.Without.RivalsStay {
-		return nil
-	}
 	for _, obj := range r.sets.List() {
 		rival := r.kind.Read(obj.(runtime.Object))
 		if rival.UID == set.UID || rival.Namespace != set.Namespace || rival.Replicas == 0 ||

@@ -49,7 +49,7 @@ func (r *reconciler) create(ctx context.Context, key string, set *Set, n int) er
 			name, err := r.createOne(ctx, p)
 			if err == nil {
 				made++
-				r.made(key, set, name)
+				r.made(key, name)
 			} else if firstErr == nil {
 				firstErr = err
 			}
@@ -90,10 +90,10 @@ func (r *reconciler) createOne(ctx context.Context, p *corev1.Pod) (string, erro
 
 // made has a created pod be waited for by its name. Before ControllerRef creations
 // were but counted.
-func (r *reconciler) made(key string, set *Set, p string) {
+func (r *reconciler) made(key, p string) {
 	if p != "" && r.options.Generation.owned() && !r.options.Without.ExpectFirst &&
 		!r.options.Without.MadeByName {
-		r.expected.Made(key, r.owner(set), p)
+		r.expected.Made(key, p)
 	}
 }
 
@@ -109,7 +109,7 @@ func (r *reconciler) newPod(set *Set) *corev1.Pod {
 
 // reference is what a pod of the set is created with; nil for none.
 func (r *reconciler) reference(set *Set) *metav1.OwnerReference {
-	refs := r.options.Generation.owned() || r.options.Generation == Gated && r.options.GarbageCollector
+	refs := r.options.Generation.owned() || r.options.GarbageCollector
 	if !refs || r.options.Without.TakeOwned {
 		return nil
 	}

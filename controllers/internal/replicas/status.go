@@ -53,9 +53,7 @@ func (r *reconciler) lookAgain(set *Set, pods []*corev1.Pod, now time.Time) {
 	if next == 0 {
 		next = time.Duration(set.MinReadySeconds) * time.Second
 	}
-	if next > 0 {
-		r.env.Queue.AddAfter(routing.Key(set), next)
-	}
+	r.env.Queue.AddAfter(routing.Key(set), next)
 }
 
 // count counts the set's own pods and nobody else's (LAW-3).

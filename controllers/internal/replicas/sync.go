@@ -28,10 +28,7 @@ func (r *reconciler) sync(ctx context.Context, key string) error {
 	if err := r.written.Ready(key); err != nil {
 		return err
 	}
-	obj, exists, err := r.sets.GetByKey(key)
-	if err != nil {
-		return err
-	}
+	obj, exists, _ := r.sets.GetByKey(key)
 	if !exists {
 		if !r.options.Without.Missing {
 			r.Forget(key)
@@ -49,8 +46,10 @@ func (r *reconciler) sync(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	if err := r.fightRivals(ctx, &set); err != nil {
-		return err
+	if r.options.Without.Rivals || r.options.Without.RivalsStay {
+		if err := r.fightRivals(ctx, &set); err != nil {
+			return err
+		}
 	}
 	// A set that sleeps goes on claiming and writing its status (RULES C43). One
 	// that is being deleted does not even claim (ADOPT-3).
@@ -71,7 +70,7 @@ func (r *reconciler) sync(ctx context.Context, key string) error {
 // expected is compared with the cache, too. Upstream does not, and may sleep
 // until the expectation expires.
 func (r *reconciler) awake(key string, set *Set) bool {
-	if !r.expected.Satisfied(key, r.owner(set)) && r.options.Generation.owned() && !r.options.Without.Recheck {
+	if r.options.Generation.owned() && !r.options.Without.Recheck {
 		r.expected.Recheck(key, func(object string) expectations.Sight { return r.sight(object, set) })
 	}
 	return r.expected.Satisfied(key, r.owner(set)) || r.options.Without.Wait
@@ -110,7 +109,7 @@ func (r *reconciler) own(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
 	switch {
 	case r.options.Generation.owned():
 		return r.claim(ctx, set)
-	case r.options.Generation == Gated && r.options.GarbageCollector:
+	case r.options.GarbageCollector:
 		return r.claimGated(ctx, set)
 	}
 	return r.selected(set), nil
@@ -151,7 +150,7 @@ func (r *reconciler) candidates(set *Set) []*corev1.Pod {
 func (r *reconciler) claimGated(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
 	m := &ref.Manager{
 		Client: r.client, Owner: set, Kind: r.kind.GVK, Dependent: pod.Kind,
-		Without: &ref.Without{LiveCheck: true, ReleaseDeletion: true, ObjectDeletion: true},
+		Without: &ref.Without{LiveCheck: true, ReleaseDeletion: true},
 	}
 	var own []*corev1.Pod
 	var errs []error

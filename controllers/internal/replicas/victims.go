@@ -86,7 +86,7 @@ func (r *reconciler) neighbours(set *Set) map[string]int {
 func cost(p *corev1.Pod) int32 {
 	value := p.Annotations[corev1.PodDeletionCost]
 	n, err := strconv.ParseInt(value, 10, 32)
-	if err != nil || strings.HasPrefix(value, "+") || len(value) > 1 && value[0] == '0' {
+	if err != nil || strings.HasPrefix(value, "+") || strings.HasPrefix(value, "0") {
 		return 0
 	}
 	return int32(n)

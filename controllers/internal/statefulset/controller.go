@@ -124,11 +124,10 @@ func claimRoute(o *Options) host.Route {
 // availableLater is how long after a pod became ready its set has to look whether
 // it is available.
 func availableLater(owner, old, cur runtime.Object) time.Duration {
-	seconds := owner.(*appsv1.StatefulSet).Spec.MinReadySeconds
-	if seconds > 0 && !pod.Ready(old.(*corev1.Pod)) && pod.Ready(cur.(*corev1.Pod)) {
-		return time.Duration(seconds) * time.Second
+	if pod.Ready(old.(*corev1.Pod)) || !pod.Ready(cur.(*corev1.Pod)) {
+		return 0
 	}
-	return 0
+	return time.Duration(owner.(*appsv1.StatefulSet).Spec.MinReadySeconds) * time.Second
 }
 
 // reconciler is the controller's memory: what it wrote and has not seen yet, and
@@ -170,8 +169,8 @@ func newReconciler(o *Options, env *host.Env) *reconciler {
 
 // data is a set's template in the form that revisions hold.
 func (r *reconciler) data(key string, set *appsv1.StatefulSet) []byte {
-	e, ok := r.encoded[key]
-	if !ok || e.uid != set.UID || e.generation != set.Generation || r.options.Without.Drift {
+	e := r.encoded[key]
+	if e.uid != set.UID || e.generation != set.Generation || r.options.Without.Drift {
 		template := set.Spec.Template
 		if r.options.Without.Drift {
 			template.Annotations = map[string]string{"drift": set.ResourceVersion}

@@ -136,11 +136,8 @@ func mounted(set *appsv1.StatefulSet, p *corev1.Pod) bool {
 		template := set.Spec.VolumeClaimTemplates[i].Name
 		claim := ""
 		for j := range p.Spec.Volumes {
-			if v := &p.Spec.Volumes[j]; v.Name == template {
-				claim = ""
-				if v.PersistentVolumeClaim != nil {
-					claim = v.PersistentVolumeClaim.ClaimName
-				}
+			if v := &p.Spec.Volumes[j]; v.Name == template && v.PersistentVolumeClaim != nil {
+				claim = v.PersistentVolumeClaim.ClaimName
 			}
 		}
 		if claim != claimName(set, template, ordinal(p)) {

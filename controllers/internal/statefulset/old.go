@@ -47,7 +47,7 @@ func (s *syncing) own(ctx context.Context) ([]*corev1.Pod, error) {
 
 func (s *syncing) updateOld(ctx context.Context, a *arrangement) error {
 	done, err := s.each(a.replicas, func(p *corev1.Pod) (bool, error) { return s.tend(ctx, p, a) })
-	if !done && err == nil {
+	if !done {
 		_, err = s.each(a.condemned, func(p *corev1.Pod) (bool, error) { return s.remove(ctx, p, a) })
 	}
 	return err
@@ -59,9 +59,7 @@ func (s *syncing) writeOldStatus(ctx context.Context, pods []*corev1.Pod) error 
 	s.count(&is, pods)
 	changed := *s.set
 	changed.Status.Replicas = is.Replicas
-	if s.set.Status.ObservedGeneration < s.set.Generation {
-		changed.Status.ObservedGeneration = s.set.Generation
-	}
+	changed.Status.ObservedGeneration = max(s.set.Status.ObservedGeneration, s.set.Generation)
 	if changed.Status.Replicas == s.set.Status.Replicas &&
 		changed.Status.ObservedGeneration == s.set.Status.ObservedGeneration {
 		return nil

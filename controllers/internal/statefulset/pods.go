@@ -40,14 +40,6 @@ func (s *syncing) delete(ctx context.Context, p *corev1.Pod) error {
 	return err
 }
 
-// replace deletes a pod and makes it again at once.
-func (s *syncing) replace(ctx context.Context, p *corev1.Pod) error {
-	if err := s.delete(ctx, p); err != nil {
-		return err
-	}
-	return s.create(ctx, s.build(ordinal(p)))
-}
-
 // attempts is how often a pod is written that is refused for a conflict.
 const attempts = 4
 

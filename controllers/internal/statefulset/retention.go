@@ -66,10 +66,10 @@ func (s *syncing) owners(claim *corev1.PersistentVolumeClaim, p *corev1.Pod) []m
 	return refs
 }
 
-// strange reports whether somebody else controls a claim that is to go with the set or
+// strange reports whether somebody else controls a claim, which then cannot go with the set or
 // the pod. Where claims are kept it makes no difference who does.
 func (s *syncing) strange(claim *corev1.PersistentVolumeClaim, p *corev1.Pod) bool {
-	if whenScaled, whenDeleted := policy(s.set); !whenScaled && !whenDeleted || s.options.Without.Strange {
+	if s.options.Without.Strange {
 		return false
 	}
 	return slices.ContainsFunc(claim.OwnerReferences, func(r metav1.OwnerReference) bool {

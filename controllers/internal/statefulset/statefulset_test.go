@@ -34,6 +34,8 @@ func TestIdentity(t *testing.T) {
 		{"web--1", "web-", 1, false, false},
 		{"a-web-1", "a-web", 1, false, false},
 		{"web-99999999999", "web", -1, false, true},
+		{"-7", "", 7, false, false},
+		{"7", "", -1, false, false},
 	} {
 		set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 		of, n := identity(c.name)
@@ -51,7 +53,7 @@ func TestClaimsAreFoundByName(t *testing.T) {
 	set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
 	for name, want := range map[string]bool{
 		"data-web-0": true, "data-web-17": true, "data-web": false, "log-web-0": false, "data-db-0": false,
-		"x-data-web-0": false,
+		"x-data-web-0": false, "data-web-99999999999": false,
 	} {
 		if claims(set, name) != want {
 			t.Errorf("%s is the set's: %v", name, !want)
@@ -67,6 +69,10 @@ func TestMount(t *testing.T) {
 	p.Spec.Volumes = []corev1.Volume{{Name: "data"}, {Name: "tmp"}}
 	if mounted(set, p) {
 		t.Error("a volume that is no claim counts as one")
+	}
+	p.Spec.Volumes[1].PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data-web-3"}
+	if mounted(set, p) {
+		t.Error("a claim that is mounted by another name counts")
 	}
 	mount(set, p)
 	if v := p.Spec.Volumes; !mounted(set, p) || len(v) != 2 || v[1].Name != "tmp" ||
@@ -89,8 +95,11 @@ func TestRetention(t *testing.T) {
 	ofSet, ofPod := ref(Kind, "web", "set"), ref(pod.Kind, "web-1", "pod")
 	former, formerPod := ref(Kind, "web", "former"), ref(pod.Kind, "web-1", "former")
 	stranger := ref(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, "cm", "cm")
-	quiet := ofSet
-	quiet.Controller = nil
+	quiet, quietPod := ofSet, ofPod
+	quiet.Controller, quietPod.Controller = nil, nil
+	elsewhere := ref(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: Kind.Kind}, "web", "else")
+	other := ref(schema.GroupVersionKind{Group: Kind.Group, Version: Kind.Version, Kind: "Deployment"}, "web", "d")
+	elsewhere.Controller, other.Controller = nil, nil
 	for _, c := range []struct {
 		name            string
 		deleted, scaled kind
@@ -108,6 +117,13 @@ func TestRetention(t *testing.T) {
 		{"owned and not controlled", drop, keep, 2, refs(quiet), refs(ofSet)},
 		{"of an earlier set", drop, drop, 1, refs(former), refs(former)},
 		{"of an earlier pod", drop, drop, 2, refs(formerPod), refs(formerPod)},
+		{"of an earlier set and of this one", keep, keep, 2, refs(former, ofSet), refs(former, ofSet)},
+		{"of an earlier pod and of this one", keep, keep, 2, refs(formerPod, ofPod), refs(formerPod, ofPod)},
+		{"of one of another group, which has the name", drop, keep, 2, refs(elsewhere), refs(elsewhere, ofSet)},
+		{"of one of another kind, which has the name", drop, keep, 2, refs(other), refs(other, ofSet)},
+		{"controlled by a stranger, goes with the set", drop, keep, 2, refs(stranger), refs(stranger)},
+		{"controlled by a stranger, goes with the pod", keep, drop, 1, refs(stranger), refs(stranger)},
+		{"controlled by a stranger, and the pod's", drop, drop, 2, refs(stranger, quietPod), refs(stranger)},
 		{"controlled by a stranger", drop, drop, 2, refs(stranger), refs(stranger)},
 		{"controlled by a stranger, and owned", drop, drop, 2, refs(stranger, quiet), refs(stranger)},
 		{"controlled by a stranger, and kept", keep, keep, 2, refs(stranger), refs(stranger)},
@@ -164,5 +180,54 @@ func TestRevisionMeansTheSame(t *testing.T) {
 		if s.means(r, data) != c.want {
 			t.Errorf("%s means the same: %v", c.raw, !c.want)
 		}
+	}
+}
+
+// The template of a set is remembered for that set as it is: not for another of the name, nor
+// for what it is changed to.
+func TestData(t *testing.T) {
+	r := &reconciler{options: &Options{}, encoded: map[string]encoded{}}
+	set := func(uid types.UID, generation int64, image string) *appsv1.StatefulSet {
+		s := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: uid, Generation: generation}}
+		s.Spec.Template.Spec.Containers = []corev1.Container{{Name: "c", Image: image}}
+		return s
+	}
+	for i, s := range []*appsv1.StatefulSet{set("a", 1, "i"), set("a", 2, "j"), set("b", 2, "k"), set("b", 2, "k")} {
+		if got, want := string(r.data("ns/web", s)), string(history.Data(&s.Spec.Template)); got != want {
+			t.Errorf("%d: %s, want %s", i, got, want)
+		}
+	}
+}
+
+// A status is written for any of its numbers and names, but not for the number of collisions.
+func TestSaysTheSame(t *testing.T) {
+	for name, change := range map[string]func(s *appsv1.StatefulSetStatus){
+		"observedGeneration": func(s *appsv1.StatefulSetStatus) { s.ObservedGeneration++ },
+		"replicas":           func(s *appsv1.StatefulSetStatus) { s.Replicas++ },
+		"readyReplicas":      func(s *appsv1.StatefulSetStatus) { s.ReadyReplicas++ },
+		"availableReplicas":  func(s *appsv1.StatefulSetStatus) { s.AvailableReplicas++ },
+		"currentReplicas":    func(s *appsv1.StatefulSetStatus) { s.CurrentReplicas++ },
+		"updatedReplicas":    func(s *appsv1.StatefulSetStatus) { s.UpdatedReplicas++ },
+		"currentRevision":    func(s *appsv1.StatefulSetStatus) { s.CurrentRevision = "web-1" },
+		"updateRevision":     func(s *appsv1.StatefulSetStatus) { s.UpdateRevision = "web-1" },
+		"":                   func(s *appsv1.StatefulSetStatus) { s.CollisionCount = new(int32) },
+	} {
+		var old, is appsv1.StatefulSetStatus
+		if change(&is); saysTheSame(&old, &is) != (name == "") {
+			t.Errorf("%q changes, and it says the same: %v", name, name != "")
+		}
+	}
+	if !saysTheSame(&appsv1.StatefulSetStatus{ObservedGeneration: 2},
+		&appsv1.StatefulSetStatus{ObservedGeneration: 1}) {
+		t.Error("an older generation is told of")
+	}
+}
+
+// A pod's labels say who it is, though its template has none.
+func TestIdentifyWithoutLabels(t *testing.T) {
+	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-3"}}
+	if identify(set, p); p.Labels[appsv1.StatefulSetPodNameLabel] != "web-3" || p.Labels[appsv1.PodIndexLabel] != "3" {
+		t.Errorf("labels %v", p.Labels)
 	}
 }

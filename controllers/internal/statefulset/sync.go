@@ -110,10 +110,10 @@ func (s *syncing) going() bool {
 // lookAgain syncs the set when the next of its pods is available: nothing else
 // happens then.
 func (s *syncing) lookAgain(pods []*corev1.Pod, status *appsv1.StatefulSetStatus) {
-	seconds := s.set.Spec.MinReadySeconds
-	if seconds == 0 || status.ReadyReplicas == status.AvailableReplicas {
+	if status.ReadyReplicas == status.AvailableReplicas {
 		return
 	}
+	seconds := s.set.Spec.MinReadySeconds
 	after := pod.NextAvailable(pods, seconds, s.now)
 	if after == 0 {
 		after = time.Duration(seconds) * time.Second

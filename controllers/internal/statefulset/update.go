@@ -15,7 +15,7 @@ import (
 type arrangement struct {
 	replicas  []*corev1.Pod // by ordinal, from the first on; one that is missing is as it would be made
 	condemned []*corev1.Pod // beyond the ordinals wanted, the highest first
-	ailing    *corev1.Pod   // the lowest that is not available
+	ailing    *corev1.Pod   // of these, the lowest that is not available
 }
 
 // arrange puts the pods in their places.
@@ -39,9 +39,6 @@ func (s *syncing) arrange(pods []*corev1.Pod) *arrangement {
 			a.ailing = a.condemned[i]
 			break
 		}
-	}
-	if i := slices.IndexFunc(a.replicas, func(p *corev1.Pod) bool { return !s.available(p) }); i >= 0 {
-		a.ailing = a.replicas[i]
 	}
 	return a
 }
@@ -104,7 +101,7 @@ func (s *syncing) update(ctx context.Context, a *arrangement, status *appsv1.Sta
 		{a.condemned, s.remove},
 	} {
 		done, err := s.each(step.pods, func(p *corev1.Pod) (bool, error) { return step.do(ctx, p, a) })
-		if done || err != nil {
+		if done {
 			return err
 		}
 	}
@@ -147,7 +144,11 @@ func (s *syncing) tend(ctx context.Context, p *corev1.Pod, _ *arrangement) (bool
 		// However it ended: a container that was stopped from outside may well have
 		// exited with success. Its successor is made when it is gone (CORPUS C20).
 		if s.options.Without.Ended {
-			return true, s.replace(ctx, p)
+			err := s.delete(ctx, p)
+			if err == nil {
+				err = s.create(ctx, s.build(ordinal(p)))
+			}
+			return true, err
 		}
 		if p.DeletionTimestamp == nil {
 			return true, s.delete(ctx, p)

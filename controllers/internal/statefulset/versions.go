@@ -94,7 +94,7 @@ func (s *syncing) means(r *appsv1.ControllerRevision, data []byte) bool {
 		return false
 	}
 	for _, k := range s.env.Kinds() {
-		if k.GVK == Kind && k.Default != nil {
+		if k.GVK == Kind {
 			k.Default(then)
 		}
 	}

@@ -61,9 +61,6 @@ func write(h hash.Hash, t *corev1.PodTemplateSpec) {
 // a ReplicaSet's has one, that of its Deployment has none, and a later server may
 // compute another.
 func Same(a, b *corev1.PodTemplateSpec) bool {
-	if a == b {
-		return true
-	}
 	if !maps.Equal(Plain(a.Labels), Plain(b.Labels)) {
 		return false
 	}

@@ -35,8 +35,12 @@ func TestHashIsUpstreams(t *testing.T) {
 	if with := Hash(image("img:1"), &one); with == Hash(image("img:1"), nil) {
 		t.Errorf("a collision changes nothing: %s", with)
 	}
-	if old := OldHash(image("img:1")); strings.Trim(old, "0123456789") != "" || old == "" {
+	old := OldHash(image("img:1"))
+	if strings.Trim(old, "0123456789") != "" || old == "" {
 		t.Errorf("the old hash is %q, no number", old)
+	}
+	if old == OldHash(image("img:2")) {
+		t.Errorf("two templates have the old hash %s", old)
 	}
 }
 
@@ -72,5 +76,13 @@ func TestSameButForTheHash(t *testing.T) {
 		if Same(plain, other) != c.same || Same(other, plain) != c.same {
 			t.Errorf("%s: not same=%v", c.name, c.same)
 		}
+	}
+}
+
+// Labels belong to somebody: what is left out of them stays in his.
+func TestPlainChangesNothing(t *testing.T) {
+	labels := map[string]string{"app": "x", HashLabel: "5d57d9744c"}
+	if plain := Plain(labels); len(plain) != 1 || plain["app"] != "x" || len(labels) != 2 {
+		t.Errorf("%v, of %v", plain, labels)
 	}
 }

@@ -33,7 +33,8 @@ func main() {
 		o.By = strings.Split(*by, ",")
 	}
 	if (o.By != nil || o.Checks != "") && o.Again == "" && o.Write != "" {
-		fmt.Fprintln(os.Stderr, "mutate: --write is for all checks: --by and --checks need --again for it")
+		fmt.Fprintln(os.Stderr,
+			"mutate: --write is for all checks: --by and --checks need --again, with what they leave out")
 		os.Exit(2)
 	}
 	ok, err := mutate.Main(&o, os.Stdout, os.Stderr)

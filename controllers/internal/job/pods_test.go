@@ -1,0 +1,389 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// attemptOf is a sync of a Job in a cluster of its own, which has the pods; the caches have them,
+// and the Job. Pods are the Job's if they say no other owner.
+func attemptOf(t *testing.T, change func(j *batchv1.Job), pods ...*corev1.Pod) (*attempt, host.Client) {
+	world := sim.New(sim.Zero{})
+	user := host.NewCluster(world, fakeapi.New(fakeapi.Options{})).Client("user")
+	namespaced := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
+	r := &reconciler{options: &Options{Generation: Current}, shed: map[string]map[types.UID]uint64{},
+		backoffs: map[string]backoff{}, closed: map[string]types.UID{},
+		env:  &host.Env{Client: user, Now: world.Clock.Now},
+		jobs: cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}),
+		pods: cache.NewIndexer(cache.MetaNamespaceKeyFunc, namespaced)}
+	pod.Index(r.pods)
+	j, three, six := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "j", UID: "j"}}, int32(3),
+		int32(6)
+	j.Spec.Parallelism, j.Spec.Completions, j.Spec.BackoffLimit = &three, &three, &six
+	j.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "x"}}
+	j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+	if change != nil {
+		change(j)
+	}
+	if err := r.jobs.Add(j); err != nil {
+		t.Fatal(err)
+	}
+	a := &attempt{r: r, key: "default/j", job: r.copyOf(j)}
+	for _, p := range pods {
+		if p.OwnerReferences == nil {
+			p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(j, Kind)}
+		}
+		status := p.Status
+		obj, err := user.Create(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p = obj.(*corev1.Pod).DeepCopy()
+		if p.Status = status; p.Status.Phase != "" {
+			if obj, err = user.UpdateStatus(t.Context(), p); err != nil {
+				t.Fatal(err)
+			}
+			p = obj.(*corev1.Pod).DeepCopy()
+		}
+		a.pods = append(a.pods, p)
+		if err := r.pods.Add(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return a, user
+}
+
+// aPod is a pod that the finalizer is on.
+func aPod(name string, change ...func(p *corev1.Pod)) *corev1.Pod {
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Finalizers: []string{tracking},
+		Labels: map[string]string{"app": "x"}, Annotations: map[string]string{}}}
+	p.Spec.Containers = []corev1.Container{{Name: "c", Image: "i"}}
+	for _, f := range change {
+		f(p)
+	}
+	return p
+}
+
+func phase(is corev1.PodPhase) func(p *corev1.Pod) {
+	return func(p *corev1.Pod) { p.Status.Phase = is }
+}
+
+func annotate(key, value string) func(p *corev1.Pod) {
+	return func(p *corev1.Pod) { p.Annotations[key] = value }
+}
+
+// left are the pods that the server has, and that are not being deleted.
+func left(t *testing.T, c host.Client) (names []string) {
+	items, err := c.List(t.Context(), pod.Kind, "default", metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, obj := range items {
+		if p := obj.(*corev1.Pod); p.DeletionTimestamp == nil {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// refused is a client some of whose requests are refused.
+type refused struct {
+	host.Client
+	delete, get, patch bool
+}
+
+var errRefused = apierrors.NewInternalError(errors.New("out of order"))
+
+func (c refused) Delete(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string,
+	o metav1.DeleteOptions) error {
+	if c.delete {
+		return errRefused
+	}
+	return c.Client.Delete(ctx, gvk, namespace, name, o)
+}
+
+func (c refused) Get(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string) (runtime.Object, error) {
+	if c.get {
+		return nil, errRefused
+	}
+	return c.Client.Get(ctx, gvk, namespace, name)
+}
+
+func (c refused) Patch(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string,
+	p host.Patch) (runtime.Object, error) {
+	if c.patch {
+		return nil, errRefused
+	}
+	return c.Client.Patch(ctx, gvk, namespace, name, p)
+}
+
+// Who has ended deletes what is at work for him still: what the server has, not what the cache shows.
+func TestLate(t *testing.T) {
+	other := func(p *corev1.Pod) {
+		yes := true
+		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "n", UID: "n",
+			Controller: &yes}}
+	}
+	a, user := attemptOf(t, nil, aPod("works"), aPod("ended", phase(corev1.PodSucceeded)), aPod("others"), aPod("gone"),
+		aPod("ends"))
+	change := func(name string, change func(p *corev1.Pod)) {
+		obj, err := user.Get(t.Context(), pod.Kind, "default", name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := obj.(*corev1.Pod).DeepCopy()
+		if change(p); p.Status.Phase != corev1.PodSucceeded {
+			_, err = user.Update(t.Context(), p)
+		} else {
+			_, err = user.UpdateStatus(t.Context(), p)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	change("others", other)
+	change("ends", phase(corev1.PodSucceeded))
+	change("gone", func(p *corev1.Pod) { p.Finalizers = nil })
+	if err := user.Delete(t.Context(), pod.Kind, "default", "gone", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	going := *a.job
+	going.DeletionTimestamp = &metav1.Time{Time: start}
+	if err := a.r.late(t.Context(), &going); err != nil || len(left(t, user)) != 4 {
+		t.Errorf("one that is being deleted: %q are left, %v", left(t, user), err)
+	}
+	for _, c := range []refused{{Client: user, get: true}, {Client: user, delete: true}} {
+		if a.r.env.Client = c; a.r.late(t.Context(), a.job) == nil {
+			t.Errorf("%v: nothing is said of what is at work still", c)
+		}
+	}
+	a.r.env.Client = user
+	if err := a.r.late(t.Context(), a.job); err != nil {
+		t.Error(err)
+	}
+	if got, want := left(t, user), []string{"ended", "ends", "others"}; !slices.Equal(got, want) {
+		t.Errorf("%q are left, want %q", got, want)
+	}
+}
+
+// A pod is deleted, not another that has its name by then; generations before ControllerRef did.
+func TestDelete(t *testing.T) {
+	for g, spares := range map[Generation]bool{Current: true, ControllerRef: true, Gated: false, Selector: false} {
+		a, user := attemptOf(t, nil, aPod("p"))
+		a.r.options.Generation = g
+		cached := a.pods[0].DeepCopy()
+		cached.UID = "former"
+		err := a.r.delete(t.Context(), cached)
+		if (err != nil) != spares || (len(left(t, user)) == 1) != spares {
+			t.Errorf("%s: %q are left, %v", g, left(t, user), err)
+		}
+	}
+}
+
+// The finalizer comes off pods that nobody would free.
+func TestFree(t *testing.T) {
+	ends := func(j *batchv1.Job) {
+		j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
+	}
+	managed := "example.com/other"
+	for _, c := range []struct {
+		name   string
+		job    func(j *batchv1.Job)
+		client func(c host.Client) host.Client
+		frees  bool
+		fails  bool
+	}{
+		{"its Job goes on", nil, nil, false, false}, {"its Job has ended", ends, nil, true, false},
+		{"its Job has ended, and is another's", func(j *batchv1.Job) { ends(j); j.Spec.ManagedBy = &managed }, nil,
+			false,
+			false},
+		{"it is not answered", ends, func(c host.Client) host.Client { return refused{Client: c, patch: true} },
+			false, true},
+	} {
+		a, user := attemptOf(t, c.job, aPod("p"))
+		if c.client != nil {
+			a.r.env.Client = c.client(user)
+		}
+		err := a.r.free(t.Context(), "default/p")
+		obj, getErr := user.Get(t.Context(), pod.Kind, "default", "p")
+		if getErr != nil {
+			t.Fatal(getErr)
+		}
+		if (err != nil) != c.fails || tracked(obj.(*corev1.Pod)) == c.frees {
+			t.Errorf("%s: it has %q, %v", c.name, obj.(*corev1.Pod).Finalizers, err)
+		}
+		if err := a.r.free(t.Context(), "default/none"); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// A pod that is gone need not be let go of; one that nobody has let go of is held.
+func TestShedAll(t *testing.T) {
+	a, user := attemptOf(t, nil, aPod("p"), aPod("free", func(p *corev1.Pod) { p.Finalizers = nil }))
+	gone := a.pods[0].DeepCopy()
+	gone.Name, gone.UID = "gone", "gone"
+	held := map[types.UID]bool{gone.UID: true, a.pods[0].UID: true}
+	if err := a.shedAll(t.Context(), []*corev1.Pod{gone}, held); err != nil || len(held) != 1 {
+		t.Errorf("%v, and %d are held", err, len(held))
+	}
+	a.r.env.Client = refused{Client: user, patch: true}
+	if err := a.shedAll(t.Context(), a.pods[:1], held); err == nil || len(held) != 1 {
+		t.Errorf("one was not let go of: %v, and %d are held", err, len(held))
+	}
+	if held := a.held(); len(held) != 1 || !held[a.pods[0].UID] {
+		t.Errorf("held are %v", held)
+	}
+	a.r.env.Client = user
+	if err := a.shedAll(t.Context(), a.pods[:1], held); err != nil || len(held) != 0 || len(a.held()) != 0 {
+		t.Errorf("%v, and %d are held, the cache says %d", err, len(held), len(a.held()))
+	}
+	if uncounted := a.uncountedPods(nil, func(*corev1.Pod) bool { return true }); len(uncounted) != 0 {
+		t.Errorf("%d of those that were let go of are to be counted", len(uncounted))
+	}
+}
+
+// Restarts are failures where containers are restarted in pods that are there.
+func TestRestartedTooOften(t *testing.T) {
+	j, two := &batchv1.Job{}, int32(2)
+	j.Spec.BackoffLimit, j.Spec.Template.Spec.RestartPolicy = &two, corev1.RestartPolicyOnFailure
+	for is, want := range map[corev1.PodPhase]bool{corev1.PodRunning: true, corev1.PodPending: true,
+		corev1.PodFailed: false, corev1.PodUnknown: false} {
+		p := aPod("p", phase(is))
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{RestartCount: 1}}
+		p.Status.InitContainerStatuses = []corev1.ContainerStatus{{RestartCount: 1}}
+		if restartedTooOften(j, []*corev1.Pod{p}) != want {
+			t.Errorf("%s: restarted too often: %v", is, !want)
+		}
+	}
+}
+
+// Of a pod's index so many failed before; what is no number, or none that could be, is none.
+func TestIndexes(t *testing.T) {
+	for text, want := range map[string]int{"": nowhere, "x": nowhere, "-7": nowhere, "0": 0, "3": 3} {
+		if got := indexOf(aPod("p", annotate(indexKey, text))); got != want {
+			t.Errorf("index %q is %d, want %d", text, got, want)
+		}
+	}
+	for text, want := range map[string]int{"": 0, "x": 0, "-7": 0, "7": 7, "2147483647": 1<<31 - 1, "2147483648": 0} {
+		if got := annotated(aPod("p", annotate("n", text)), "n"); got != want {
+			t.Errorf("%q is %d, want %d", text, got, want)
+		}
+	}
+}
+
+// The last failed pod of an index is kept until there is another: the one that says of the most
+// failures, or that failed last.
+func TestAwaitingReplacement(t *testing.T) {
+	indexedJob := func(j *batchv1.Job) {
+		mode, limit := batchv1.IndexedCompletion, int32(1)
+		j.Spec.CompletionMode, j.Spec.BackoffLimitPerIndex = &mode, &limit
+	}
+	failed := func(name, index, before string, ended int) *corev1.Pod {
+		return aPod(name, phase(corev1.PodFailed), annotate(indexKey, index),
+			annotate(batchv1.JobIndexFailureCountAnnotation, before), func(p *corev1.Pod) {
+				p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", State: corev1.ContainerState{
+					Terminated: &corev1.ContainerStateTerminated{FinishedAt: at(ended)}}}}
+			})
+	}
+	for _, c := range []struct {
+		name string
+		pods []*corev1.Pod
+		want string
+	}{
+		{"the one", []*corev1.Pod{failed("a", "0", "0", 1)}, "a"},
+		{"of most failures", []*corev1.Pod{failed("a", "0", "1", 9), failed("b", "0", "0", 9)}, "a"},
+		{"of most failures, the later", []*corev1.Pod{failed("a", "0", "0", 9), failed("b", "0", "1", 9)}, "b"},
+		{"the last", []*corev1.Pod{failed("a", "0", "0", 9), failed("b", "0", "0", 1)}, "a"},
+		{"the last, the later", []*corev1.Pod{failed("a", "0", "0", 1), failed("b", "0", "0", 9)}, "b"},
+		{"there is another", []*corev1.Pod{failed("a", "0", "0", 1), aPod("b", annotate(indexKey, "0"))}, ""},
+		{"the index has succeeded", []*corev1.Pod{failed("a", "1", "0", 1)}, ""},
+		{"the index has been given up", []*corev1.Pod{failed("a", "2", "0", 1)}, ""},
+	} {
+		a, _ := attemptOf(t, indexedJob, c.pods...)
+		a.active = keep(a.pods, pod.Active)
+		a.succeededIndexes, a.failedIndexes = parseIntervals("1", 3), &intervals{}
+		*a.failedIndexes = parseIntervals("2", 3)
+		got := ""
+		for _, p := range a.awaitingReplacement() {
+			got += p.Name
+		}
+		if got != c.want {
+			t.Errorf("%s: %q is kept, want %q", c.name, got, c.want)
+		}
+	}
+	a, _ := attemptOf(t, indexedJob, failed("a", "0", "0", 1), failed("b", "1", "1", 1), failed("c", "9", "1", 1),
+		aPod("d", annotate(indexKey, "2"), annotate(batchv1.JobIndexFailureCountAnnotation, "1")))
+	a.pods[1].Finalizers = slices.Clone(a.pods[1].Finalizers)
+	if got := failedIndexes(a.job, a.pods).String(); got != "1" {
+		t.Errorf("the indexes %q are given up, want 1", got)
+	}
+	if a.pods[1].Finalizers = nil; failedIndexes(a.job, a.pods).total() != 0 {
+		t.Error("an index is given up for a pod that was counted")
+	}
+	j, p := a.job, failed("p", "0", "1", 1)
+	j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+		Action:      batchv1.PodFailurePolicyActionIgnore,
+		OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: "In", Values: []int32{42}}}}}
+	p.Status.ContainerStatuses[0].State.Terminated.ExitCode = 42
+	if givesUp(p, j) {
+		t.Error("an index is given up for a failure that is ignored")
+	}
+	if p.Status.ContainerStatuses[0].State.Terminated.ExitCode = 1; !givesUp(p, j) {
+		t.Error("an index is not given up for the last failure that it may have")
+	}
+}
+
+// Of the indexes that are free some wait until their failures are long enough ago.
+func TestNewIndexes(t *testing.T) {
+	a, _ := attemptOf(t, func(j *batchv1.Job) {
+		mode, limit := batchv1.IndexedCompletion, int32(9)
+		j.Spec.CompletionMode, j.Spec.BackoffLimitPerIndex = &mode, &limit
+	}, aPod("going", annotate(indexKey, "0")))
+	a.r.env.Now = func() time.Time { return start }
+	old := func(before string, ended int) *corev1.Pod {
+		p := exited(ended)
+		p.Annotations = map[string]string{batchv1.JobIndexFailureCountAnnotation: before}
+		return p
+	}
+	a.pods[0].DeletionTimestamp = &metav1.Time{Time: start}
+	for _, c := range []struct {
+		name     string
+		awaiting map[int]*corev1.Pod
+		policy   *batchv1.PodReplacementPolicy
+		want     []int
+		wait     time.Duration
+	}{
+		{"all", nil, nil, []int{0, 1, 2}, 0},
+		{"one is going", nil, some(batchv1.Failed), []int{1, 2}, 0},
+		{"one goes when it likes", nil, some(batchv1.TerminatingOrFailed), []int{0, 1, 2}, 0},
+		{"some wait", map[int]*corev1.Pod{0: old("0", 0), 2: old("0", 0)}, nil, []int{1}, 0},
+		{"all wait", map[int]*corev1.Pod{0: old("1", 0), 1: old("0", 0), 2: old("0", 0)}, nil, nil, firstBackoff},
+		{"all wait, the first least", map[int]*corev1.Pod{0: old("0", 0), 1: old("1", 0), 2: old("1", 0)}, nil, nil,
+			firstBackoff},
+	} {
+		a.awaiting, a.job.Spec.PodReplacementPolicy = c.awaiting, c.policy
+		if got, wait := a.newIndexes(3); !slices.Equal(got, c.want) || wait != c.wait {
+			t.Errorf("%s: %v, in %v; want %v, in %v", c.name, got, wait, c.want, c.wait)
+		}
+	}
+}
+
+func some[T any](v T) *T { return &v }

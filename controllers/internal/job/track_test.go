@@ -1,0 +1,271 @@
+package job
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// A condition is another if it says anything else; what is false need not be said.
+func TestSetCondition(t *testing.T) {
+	is := batchv1.JobCondition{Type: batchv1.JobSuspended, Status: corev1.ConditionTrue, Reason: "R", Message: "M"}
+	for name, c := range map[string]struct {
+		change func(c *batchv1.JobCondition)
+		says   bool
+	}{
+		"nothing": {func(*batchv1.JobCondition) {}, false},
+		"status":  {func(c *batchv1.JobCondition) { c.Status = corev1.ConditionFalse }, true},
+		"reason":  {func(c *batchv1.JobCondition) { c.Reason = "S" }, true},
+		"message": {func(c *batchv1.JobCondition) { c.Message = "N" }, true},
+		"type":    {func(c *batchv1.JobCondition) { c.Type = batchv1.JobFailed }, true},
+		"what is not there and false": {func(c *batchv1.JobCondition) {
+			c.Type, c.Status = batchv1.JobFailed, corev1.ConditionFalse
+		}, false},
+	} {
+		s, other := &batchv1.JobStatus{Conditions: []batchv1.JobCondition{is}}, is
+		c.change(&other)
+		if setCondition(s, &other) != c.says || c.says && *find(s.Conditions, other.Type) != other {
+			t.Errorf("%s: %v", name, s.Conditions)
+		}
+	}
+}
+
+// The status says how many pods there are; one that says so already is not written.
+func TestWriteNumbers(t *testing.T) {
+	one, two := int32(1), int32(2)
+	for name, c := range map[string]struct {
+		change func(s *batchv1.JobStatus)
+		writes bool
+	}{
+		"nothing":         {func(*batchv1.JobStatus) {}, false},
+		"active":          {func(s *batchv1.JobStatus) { s.Active = 1 }, true},
+		"ready":           {func(s *batchv1.JobStatus) { s.Ready = &two }, true},
+		"none ready":      {func(s *batchv1.JobStatus) { s.Ready = nil }, true},
+		"terminating":     {func(s *batchv1.JobStatus) { s.Terminating = &two }, true},
+		"none terminates": {func(s *batchv1.JobStatus) { s.Terminating = nil }, true},
+	} {
+		a := &attempt{job: &batchv1.Job{}, running: 3, ready: 1, terminating: 1}
+		a.job.Status = batchv1.JobStatus{Active: 3, Ready: &one, Terminating: &one}
+		c.change(&a.job.Status)
+		s := &a.job.Status
+		if a.writeNumbers() != c.writes || s.Active != 3 || *s.Ready != 1 || *s.Terminating != 1 {
+			t.Errorf("%s: %v", name, a.job.Status)
+		}
+	}
+}
+
+// A Job ends when nothing is left to be counted and nothing is on its way out.
+func TestFinish(t *testing.T) {
+	end := newCondition(batchv1.JobComplete, "", "", start)
+	for name, c := range map[string]struct {
+		a    attempt
+		u    batchv1.UncountedTerminatedPods
+		ends bool
+	}{
+		"all is counted": {attempt{end: end}, batchv1.UncountedTerminatedPods{}, true},
+		"it goes on":     {attempt{}, batchv1.UncountedTerminatedPods{}, false},
+		"one that succeeded is named": {attempt{end: end},
+			batchv1.UncountedTerminatedPods{Succeeded: []types.UID{"a"}}, false},
+		"one that failed is named": {attempt{end: end}, batchv1.UncountedTerminatedPods{Failed: []types.UID{"a"}},
+			false},
+		"one is on its way out": {attempt{end: end, terminating: 1}, batchv1.UncountedTerminatedPods{}, false},
+	} {
+		c.a.job = &batchv1.Job{Status: batchv1.JobStatus{UncountedTerminatedPods: &c.u}}
+		if c.a.finish() != c.ends || finished(c.a.job) != c.ends || (c.a.job.Status.CompletionTime != nil) != c.ends {
+			t.Errorf("%s: %v", name, c.a.job.Status)
+		}
+	}
+}
+
+// The status names 500 pods at once, and the Job does not end before it has named all. One that it names
+// as failed has not succeeded, whatever it says by then.
+func TestNoteEnded(t *testing.T) {
+	a, _ := attemptOf(t, nil)
+	for i := range maxUncounted + 1 {
+		a.pods = append(a.pods, aPod(fmt.Sprint(i), phase(corev1.PodSucceeded), func(p *corev1.Pod) {
+			p.UID = types.UID(p.Name)
+		}))
+	}
+	a.uncountedFailed = map[types.UID]bool{"0": true}
+	pods, noted, full := a.noteEnded()
+	if u := a.job.Status.UncountedTerminatedPods; !noted || full != (len(u.Succeeded) == maxUncounted) ||
+		len(pods) != maxUncounted+1 || slices.Contains(u.Succeeded, "0") {
+		t.Errorf("%d named, %d let go, noted %v, full %v", len(u.Succeeded), len(pods), noted, full)
+	}
+	a.job.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
+	a.uncountedFailed = nil
+	if pods, _, full := a.noteEnded(); !full || len(pods) != maxUncounted {
+		t.Errorf("%d let go, full %v", len(pods), full)
+	}
+	a.pods = []*corev1.Pod{aPod("gone", phase(corev1.PodSucceeded), func(p *corev1.Pod) { p.Finalizers = nil })}
+	if pods, noted, _ := a.noteEnded(); len(pods) > 0 || noted {
+		t.Error("one that was let go of is let go of once more")
+	}
+}
+
+// What a Job asks for is what the laws hold it to.
+func TestWants(t *testing.T) {
+	yes, two, one := true, int32(2), int32(1)
+	met := func(types ...batchv1.JobConditionType) func(j *batchv1.Job) {
+		return func(j *batchv1.Job) {
+			for _, is := range types {
+				j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{Type: is,
+					Status: corev1.ConditionTrue})
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(j *batchv1.Job)
+		want   int
+	}{
+		"as many as may run": {nil, 3}, "suspended": {func(j *batchv1.Job) { j.Spec.Suspend = &yes }, 0},
+		"complete": {met(batchv1.JobComplete), 0}, "failed": {met(batchv1.JobFailed), 0},
+		"is to fail": {met(batchv1.JobFailureTarget), 0}, "has succeeded": {met(batchv1.JobSuccessCriteriaMet), 0},
+		"fewer are left": {func(j *batchv1.Job) { j.Status.Succeeded = 2 }, 1},
+		"some are going": {func(j *batchv1.Job) {
+			j.Spec.PodReplacementPolicy, j.Status.Terminating = some(batchv1.Failed), &two
+		}, 1},
+		"one was enough": {func(j *batchv1.Job) {
+			j.Spec.Completions, j.Status.Succeeded, j.Status.Active = nil, 1,
+				2
+		}, 2},
+		"given up":     {func(j *batchv1.Job) { j.Status.FailedIndexes = some("0-1") }, 1},
+		"nobody knows": {func(j *batchv1.Job) { j.Spec.Selector = nil }, -1},
+		"another's":    {func(j *batchv1.Job) { j.Spec.ManagedBy = some("example.com/other") }, -1},
+		"serial":       {func(j *batchv1.Job) { j.Spec.Parallelism = &one }, 1},
+	} {
+		a, _ := attemptOf(t, c.change)
+		if got := wants(a.job); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+// The deletion of a pod at work leaves too few, but for a Job that may have ended by what its pods are like.
+func TestOversteps(t *testing.T) {
+	works := func(name string) *corev1.Pod { return aPod(name) }
+	uncounted := func(succeeded, failed int) func(j *batchv1.Job) {
+		return func(j *batchv1.Job) {
+			j.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Succeeded: make([]types.UID, succeeded),
+				Failed: make([]types.UID, failed)}
+		}
+	}
+	one, none := int32(1), int32(0)
+	seconds := int64(5)
+	for name, c := range map[string]struct {
+		change func(j *batchv1.Job)
+		others []*corev1.Pod
+		too    bool
+	}{
+		"too few": {nil, []*corev1.Pod{works("b"), works("c")}, true},
+		"enough":  {nil, []*corev1.Pod{works("b"), works("c"), works("d")}, false},
+		"fewer are needed": {nil, []*corev1.Pod{works("b"), works("c"), aPod("d", phase(corev1.PodSucceeded))},
+			false},
+		"one is counted":  {uncounted(1, 0), []*corev1.Pod{works("b"), works("c")}, false},
+		"one has failed":  {uncounted(0, 1), []*corev1.Pod{works("b"), works("c")}, true},
+		"too many failed": {func(j *batchv1.Job) { uncounted(0, 1)(j); j.Spec.BackoffLimit = &none }, nil, false},
+		"too many have":   {func(j *batchv1.Job) { j.Status.Failed, j.Spec.BackoffLimit = 1, &none }, nil, false},
+		"it has conditions": {func(j *batchv1.Job) { j.Status.Conditions = make([]batchv1.JobCondition, 1) }, nil,
+			false},
+		"it has a deadline": {func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = &seconds }, nil, false},
+		"it has a policy":   {func(j *batchv1.Job) { j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{} }, nil, false},
+		"it has rules": {func(j *batchv1.Job) { j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{} }, nil,
+			false},
+		"restarts count":     {func(j *batchv1.Job) { j.Spec.Template.Spec.RestartPolicy = "OnFailure" }, nil, false},
+		"it asks for none":   {func(j *batchv1.Job) { j.Spec.Parallelism = &none }, nil, false},
+		"serial, and enough": {func(j *batchv1.Job) { j.Spec.Parallelism = &one }, []*corev1.Pod{works("b")}, false},
+		"one was enough": {func(j *batchv1.Job) { j.Spec.Completions = nil },
+			[]*corev1.Pod{aPod("b", phase(corev1.PodSucceeded))}, false},
+		"no number, and none yet": {func(j *batchv1.Job) { j.Spec.Completions = nil }, nil, true},
+		"lost ones are not replaced": {func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = some(batchv1.Failed) },
+			[]*corev1.Pod{works("b"), works("c"), aPod("d", phase(corev1.PodFailed))}, false},
+	} {
+		a, _ := attemptOf(t, c.change)
+		var others []runtime.Object
+		for _, p := range c.others {
+			others = append(others, p)
+		}
+		if got := oversteps(a.job, others, works("a"), nil); (got != "") != c.too {
+			t.Errorf("%s: %q", name, got)
+		}
+		if oversteps(a.job, others, aPod("a", phase(corev1.PodFailed)), nil) != "" ||
+			oversteps(a.job, others, works("a"), works("a")) != "" {
+			t.Errorf("%s: one that has ended is missed, or one that stays", name)
+		}
+	}
+}
+
+// seen is what a cache shows.
+type seen []*corev1.Pod
+
+func (v seen) Get(kind schema.GroupVersionKind, namespace, name string) runtime.Object { return nil }
+
+func (v seen) Each(kind schema.GroupVersionKind, namespace string, f func(runtime.Object) bool) {
+	for _, p := range v {
+		if kind == pod.Kind && p.Namespace == namespace && !f(p) {
+			return
+		}
+	}
+}
+
+// A Job is looked at at once when its spec has changed, else after a while; pods that it would have freed
+// are when it has ended, is gone, or is another.
+func TestJobRoute(t *testing.T) {
+	job := func(uid types.UID, generation int64, ended bool) *batchv1.Job {
+		j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "j", UID: uid,
+			Generation: generation}}
+		if j.Spec.Selector = (&metav1.LabelSelector{MatchLabels: map[string]string{"app": "x"}}); ended {
+			j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
+		}
+		return j
+	}
+	for _, c := range []struct {
+		name     string
+		old, cur *batchv1.Job
+		want     string
+	}{
+		{"new", nil, job("a", 1, false), "now"}, {"there before, and has ended", nil, job("a", 1, true), "now"},
+		{"its spec", job("a", 1, false), job("a", 2, false), "now"},
+		{"its status", job("a", 1, false), job("a", 1, false), "later"},
+		{"it ends", job("a", 1, false), job("a", 1, true), "frees later"},
+		{"another", job("a", 1, false), job("b", 1, false), "now frees"},
+		{"gone", job("a", 1, false), nil, "now frees"},
+	} {
+		var e host.Event
+		if c.old != nil {
+			e.Old = c.old
+		}
+		if c.cur != nil {
+			e.New = c.cur
+		}
+		free := aPod("free", func(p *corev1.Pod) { p.Finalizers = nil })
+		var out host.Effect
+		r := jobRoute(&Options{Generation: Current})
+		r.Do(seen{aPod("p"), free}, e, &out)
+		var got []string
+		for _, key := range out.Keys {
+			if p, is := orphanOf(key); !is {
+				got = append(got, "now")
+			} else if p == "default/p" {
+				got = append(got, "frees")
+			}
+		}
+		if len(out.Delayed) > 0 {
+			got = append(got, "later")
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}

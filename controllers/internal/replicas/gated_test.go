@@ -1,0 +1,141 @@
+package replicas
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/controllers/internal/expectations"
+	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// patchesNone is a client that may patch nothing.
+type patchesNone struct{ host.Client }
+
+func (patchesNone) Patch(context.Context, schema.GroupVersionKind, string, string, host.Patch) (runtime.Object, error) {
+	return nil, errors.New("out of order")
+}
+
+// The generation of the proposal's checklist: a set that is being deleted releases, and that an
+// adoption fails is no error.
+func TestClaimGated(t *testing.T) {
+	kind := &Traits{Name: "replicaset", GVK: appsv1.SchemeGroupVersion.WithKind("ReplicaSet")}
+	for _, c := range []struct {
+		name     string
+		deleting bool
+		refused  bool
+		own      []string
+		left     string // the owners of matching, orphan, other
+	}{
+		{"goes on", false, false, []string{"matching", "orphan"}, "me,me,"},
+		{"is being deleted", true, false, []string{"matching"}, "me,,"},
+		{"nothing is granted", false, true, []string{"matching"}, "me,,me"},
+	} {
+		user := host.NewCluster(sim.New(sim.Zero{}), fakeapi.New(fakeapi.Options{})).Client("user")
+		meta := metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "me"}
+		if c.deleting {
+			meta.DeletionTimestamp = &metav1.Time{Time: sim.Epoch}
+		}
+		set := &Set{ObjectMeta: &meta}
+		set.Select(map[string]string{"app": "x"})
+		r := &reconciler{kind: kind, options: &Options{Generation: Gated, GarbageCollector: true}, client: user,
+			pods: cache.NewIndexer(cache.MetaNamespaceKeyFunc,
+				cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})}
+		for _, name := range []string{"matching", "orphan", "other", "ended"} {
+			p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name,
+				Labels: map[string]string{"app": "x"}}}
+			p.Spec.Containers = []corev1.Container{{Name: "c", Image: "i"}}
+			if name != "orphan" {
+				p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(&meta, kind.GVK)}
+			}
+			if name == "other" {
+				p.Labels["app"] = "y"
+			}
+			obj, err := user.Create(t.Context(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p = obj.(*corev1.Pod).DeepCopy()
+			if name == "ended" {
+				p.Status.Phase = corev1.PodFailed
+			}
+			if err := r.pods.Add(p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c.refused {
+			r.client = patchesNone{user}
+		}
+		own, err := r.own(t.Context(), set)
+		if (err != nil) != c.refused {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		var names []string
+		for _, p := range own {
+			names = append(names, p.Name)
+		}
+		owners := ""
+		for _, name := range []string{"matching", "orphan", "other"} {
+			obj, err := user.Get(t.Context(), pod.Kind, "default", name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ref := metav1.GetControllerOfNoCopy(obj.(*corev1.Pod)); ref != nil {
+				owners += string(ref.UID)
+			}
+			if name != "other" {
+				owners += ","
+			}
+		}
+		if slices.Sort(names); !slices.Equal(names, c.own) || owners != c.left {
+			t.Errorf("%s: it counts %q, and the owners are %q; want %q, %q", c.name, names, owners, c.own, c.left)
+		}
+	}
+}
+
+// What a cache shows of a pod that is deleted: one without a controller may be one that was just
+// adopted.
+func TestSight(t *testing.T) {
+	set := &Set{ObjectMeta: &metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "me"}}
+	r := &reconciler{options: &Options{Generation: Current},
+		pods: cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})}
+	for name, c := range map[string]struct {
+		owner string
+		going bool
+		want  expectations.Sight
+	}{
+		"own": {"me", false, expectations.Owned}, "own, and goes": {"me", true, expectations.Moot},
+		"another's": {"other", false, expectations.Moot}, "nobody's": {"", false, expectations.Lost},
+		"nobody's, and goes": {"", true, expectations.Lost},
+	} {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
+		if c.owner != "" {
+			p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(
+				&metav1.ObjectMeta{Name: "web", UID: types.UID(c.owner)}, pod.Kind)}
+		}
+		if c.going {
+			p.DeletionTimestamp = &metav1.Time{Time: sim.Epoch}
+		}
+		if err := r.pods.Add(p); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.sight("default/"+name, set); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+	if got := r.sight("default/gone", set); got != expectations.Moot {
+		t.Errorf("one that is gone: %d", got)
+	}
+}
