@@ -33,6 +33,10 @@ func (c *call) delete() Response {
 	if old == nil {
 		return refuse(c.errNotFound(c.req.Name))
 	}
+	old, err := c.legible(old)
+	if err != nil {
+		return refuse(err)
+	}
 	obj, gone, err := c.remove(old, opts)
 	if err != nil {
 		return refuse(err)
@@ -43,6 +47,38 @@ func (c *call) delete() Response {
 		r.Code = http.StatusAccepted
 	}
 	return r
+}
+
+// legible refuses to delete what cannot be shown in the version of the request: the real
+// server reads it first.
+func (c *call) legible(old *entry) (*entry, error) {
+	calls := c.s.calls
+	if !c.req.Kind.asks() {
+		return old, nil
+	}
+	if _, err := c.req.Kind.convert(old.obj, false); err != nil {
+		return nil, err
+	}
+	if c.s.calls == calls {
+		return old, nil
+	}
+	return c.still(old)
+}
+
+// legibleAll is legible for a collection.
+func (c *call) legibleAll(items []runtime.Object) error {
+	if !c.req.Kind.asks() {
+		return nil
+	}
+	for _, obj := range items {
+		if _, err := c.req.Kind.convert(obj, false); err != nil {
+			return errUnlisted(c.req.Kind, err)
+		}
+	}
+	if c.s.current(c.k) != c.k {
+		return c.errRedefined()
+	}
+	return nil
 }
 
 // plainDelete says that validating the options cannot find anything.
@@ -244,6 +280,9 @@ func (c *call) deleteCollection() Response {
 	found := c.list()
 	if found.Err != nil {
 		return found
+	}
+	if err := c.legibleAll(found.Items); err != nil {
+		return refuse(err)
 	}
 	for _, obj := range found.Items {
 		m := obj.(metav1.Object)
