@@ -95,6 +95,19 @@ func (c *call) warnOrphaned(opts *metav1.DeleteOptions) {
 	}
 }
 
+// reviewedDeletion asks the webhooks about a deletion. What it returns is another state of the
+// object when somebody has changed it meanwhile: that is to be looked at anew.
+func (c *call) reviewedDeletion(old *entry, dryRun bool) (*entry, error) {
+	calls := c.s.calls
+	if err := c.reviewDelete(old, dryRun); err != nil {
+		return nil, err
+	}
+	if c.s.calls == calls {
+		return old, nil
+	}
+	return c.still(old)
+}
+
 // remove deletes an object, or marks it as being deleted. It says whether the
 // object is gone.
 func (c *call) remove(old *entry, opts metav1.DeleteOptions) (runtime.Object, bool, error) {
@@ -110,17 +123,12 @@ func (c *call) remove(old *entry, opts metav1.DeleteOptions) (runtime.Object, bo
 	if err := c.admitDelete(old); err != nil {
 		return nil, false, err
 	}
-	calls := c.s.calls
-	if err := c.reviewDelete(old, len(opts.DryRun) > 0); err != nil {
+	now, err := c.reviewedDeletion(old, len(opts.DryRun) > 0)
+	if err != nil {
 		return nil, false, err
 	}
-	if c.s.calls != calls {
-		if now, err := c.still(old); now != old {
-			if err != nil {
-				return nil, false, err
-			}
-			return c.remove(now, opts)
-		}
+	if now != old {
+		return c.remove(now, opts)
 	}
 	if opts.GracePeriodSeconds != nil && *opts.GracePeriodSeconds < 0 {
 		opts.GracePeriodSeconds = new(int64)
@@ -310,17 +318,12 @@ func (c *call) terminate(old *entry, opts *metav1.DeleteOptions) (obj runtime.Ob
 	if err := c.admitDelete(old); err != nil {
 		return nil, false, err
 	}
-	calls := c.s.calls
-	if err := c.reviewDelete(old, len(opts.DryRun) > 0); err != nil {
+	now, err := c.reviewedDeletion(old, len(opts.DryRun) > 0)
+	if err != nil {
 		return nil, false, err
 	}
-	if c.s.calls != calls {
-		if now, err := c.still(old); now != old {
-			if err != nil {
-				return nil, false, err
-			}
-			return c.terminate(now, opts)
-		}
+	if now != old {
+		return c.terminate(now, opts)
 	}
 	if old.meta.GetDeletionTimestamp() != nil {
 		return old.obj, c.k.row.Held != nil && c.k.row.Held(old.obj), nil
