@@ -72,6 +72,7 @@ func (p *process) gap(kind string, record int) {
 			p.set(e, nil, nil, record, nil)
 			delete(n.ByUID, e.UID)
 			n.Confirm(e)
+			p.Cache(kind).Changed = record
 		}
 	}
 }

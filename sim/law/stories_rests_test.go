@@ -136,6 +136,18 @@ var restsStories = []story{
 				t.commit("vault", "create", v, nil, pod("p", v).on("d"))
 			})
 		}},
+	{"EXACT-9", "made on one that it has made its own, which a list in the middle of the sync has no more", committed,
+		func(t *tape) {
+			v := object("Vault", "v")
+			t.exist(v)
+			d := owned("Disk", "d", v)
+			t.sync("vault", v, func() {
+				t.commit("vault", "create", v, nil, d)
+				t.user(d, nil)
+				t.add(sim.Record{Op: sim.FaultHit, Process: "vault", Verb: "relist", Object: sim.Ref{Kind: "Disk"}})
+				t.commit("vault", "create", v, nil, pod("p", v).on("d"))
+			})
+		}},
 	{"EXACT-9", "made on one of its own making, of which it was shown that it is gone", broken, func(t *tape) {
 		v := object("Vault", "v")
 		t.exist(v)
