@@ -26,6 +26,9 @@ func (s *Server) asker(d *crd.Definition) conversion.Ask {
 			if err != nil {
 				return nil, err
 			}
+			if out == nil {
+				return nil, fmt.Errorf("Options.Convert made nothing of a %s", obj.GetKind())
+			}
 			return []runtime.RawExtension{{Object: out}}, nil
 		}
 	}

@@ -162,6 +162,10 @@ func TestConversionThatFails(t *testing.T) {
 			schema.GroupVersion) (*unstructured.Unstructured, error) {
 			return nil, errors.New("out of order")
 		}},
+		{"nothing", head + "failed: Options.Convert made nothing of a", func(*unstructured.Unstructured,
+			schema.GroupVersion) (*unstructured.Unstructured, error) {
+			return nil, nil
+		}},
 		{"nobody", head + "failed: nobody converts gauges.example.com here: Options.Convert has no function for " +
 			"Gauge.example.com", nil},
 		{"another version", head + "returned invalid object at index 0: invalid groupVersion (expected " +
@@ -189,6 +193,8 @@ func TestConversionThatFails(t *testing.T) {
 				"storage is (re)initializing: failed to list example.com/v2, Kind=Gauge: "+c.want)
 			refused(t, s, &Request{Verb: Patch, Kind: v2, Namespace: "default", Name: "a",
 				PatchType: types.MergePatchType, Patch: []byte(`{"metadata":{"labels":{"x":"y"}}}`)}, 500, c.want)
+			refused(t, s, &Request{Verb: Delete, Kind: v2, Namespace: "default", Name: "a"}, 500, c.want)
+			refused(t, s, &Request{Verb: DeleteCollection, Kind: v2, Namespace: "default"}, 429, c.want)
 			w, err := s.Watch(v2, "", "", metav1.ListOptions{})
 			if err != nil {
 				t.Fatal(err)

@@ -49,6 +49,11 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	if err := c.admitCreate(obj, m, dryRun); err != nil {
 		return refuse(err)
 	}
+	if c.mutatedIt {
+		if err := c.matchNamespace(m); err != nil {
+			return refuse(err)
+		}
+	}
 	t := c.s.writable(c.k)
 	if m.GetName() == "" && m.GetGenerateName() != "" {
 		m.SetName(c.generate(t, m.GetNamespace(), m.GetGenerateName()))

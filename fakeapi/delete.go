@@ -33,6 +33,10 @@ func (c *call) delete() Response {
 	if old == nil {
 		return refuse(c.errNotFound(c.req.Name))
 	}
+	old, err := c.legible(old)
+	if err != nil {
+		return refuse(err)
+	}
 	obj, gone, err := c.remove(old, opts)
 	if err != nil {
 		return refuse(err)
@@ -43,6 +47,38 @@ func (c *call) delete() Response {
 		r.Code = http.StatusAccepted
 	}
 	return r
+}
+
+// legible refuses to delete what cannot be shown in the version of the request: the real
+// server reads it first.
+func (c *call) legible(old *entry) (*entry, error) {
+	calls := c.s.calls
+	if !c.req.Kind.asks() {
+		return old, nil
+	}
+	if _, err := c.req.Kind.convert(old.obj, false); err != nil {
+		return nil, err
+	}
+	if c.s.calls == calls {
+		return old, nil
+	}
+	return c.still(old)
+}
+
+// legibleAll is legible for a collection.
+func (c *call) legibleAll(items []runtime.Object) error {
+	if !c.req.Kind.asks() {
+		return nil
+	}
+	for _, obj := range items {
+		if _, err := c.req.Kind.convert(obj, false); err != nil {
+			return errUnlisted(c.req.Kind, err)
+		}
+	}
+	if c.s.current(c.k) != c.k {
+		return c.errRedefined()
+	}
+	return nil
 }
 
 // plainDelete says that validating the options cannot find anything.
@@ -57,6 +93,19 @@ func (c *call) warnOrphaned(opts *metav1.DeleteOptions) {
 	if c.k.row.OrphanedWarning != "" && opts.PropagationPolicy == nil && opts.OrphanDependents == nil {
 		c.warnings = append(c.warnings, c.k.row.OrphanedWarning)
 	}
+}
+
+// reviewedDeletion asks the webhooks about a deletion. What it returns is another state of the
+// object when somebody has changed it meanwhile: that is to be looked at anew.
+func (c *call) reviewedDeletion(old *entry, dryRun bool) (*entry, error) {
+	calls := c.s.calls
+	if err := c.reviewDelete(old, dryRun); err != nil {
+		return nil, err
+	}
+	if c.s.calls == calls {
+		return old, nil
+	}
+	return c.still(old)
 }
 
 // remove deletes an object, or marks it as being deleted. It says whether the
@@ -74,17 +123,12 @@ func (c *call) remove(old *entry, opts metav1.DeleteOptions) (runtime.Object, bo
 	if err := c.admitDelete(old); err != nil {
 		return nil, false, err
 	}
-	calls := c.s.calls
-	if err := c.reviewDelete(old, len(opts.DryRun) > 0); err != nil {
+	now, err := c.reviewedDeletion(old, len(opts.DryRun) > 0)
+	if err != nil {
 		return nil, false, err
 	}
-	if c.s.calls != calls {
-		if now, err := c.still(old); now != old {
-			if err != nil {
-				return nil, false, err
-			}
-			return c.remove(now, opts)
-		}
+	if now != old {
+		return c.remove(now, opts)
 	}
 	if opts.GracePeriodSeconds != nil && *opts.GracePeriodSeconds < 0 {
 		opts.GracePeriodSeconds = new(int64)
@@ -245,6 +289,9 @@ func (c *call) deleteCollection() Response {
 	if found.Err != nil {
 		return found
 	}
+	if err := c.legibleAll(found.Items); err != nil {
+		return refuse(err)
+	}
 	for _, obj := range found.Items {
 		m := obj.(metav1.Object)
 		old := c.s.lookup(c.s.tables[c.k.ordinal], m.GetNamespace(), m.GetName())
@@ -271,17 +318,12 @@ func (c *call) terminate(old *entry, opts *metav1.DeleteOptions) (obj runtime.Ob
 	if err := c.admitDelete(old); err != nil {
 		return nil, false, err
 	}
-	calls := c.s.calls
-	if err := c.reviewDelete(old, len(opts.DryRun) > 0); err != nil {
+	now, err := c.reviewedDeletion(old, len(opts.DryRun) > 0)
+	if err != nil {
 		return nil, false, err
 	}
-	if c.s.calls != calls {
-		if now, err := c.still(old); now != old {
-			if err != nil {
-				return nil, false, err
-			}
-			return c.terminate(now, opts)
-		}
+	if now != old {
+		return c.terminate(now, opts)
 	}
 	if old.meta.GetDeletionTimestamp() != nil {
 		return old.obj, c.k.row.Held != nil && c.k.row.Held(old.obj), nil

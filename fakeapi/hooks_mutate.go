@@ -147,7 +147,7 @@ func (c *call) patchedBy(patch jsonpatch.Patch, f *forms) (runtime.Object, error
 			return nil, err
 		}
 		if u.GroupVersionKind() != f.to.Kind {
-			return nil, errors.New("the patch makes the object one of another kind")
+			return nil, errOtherKind
 		}
 		return u, nil
 	}
@@ -155,9 +155,16 @@ func (c *call) patchedBy(patch jsonpatch.Patch, f *forms) (runtime.Object, error
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, out); err != nil {
 		return nil, err
 	}
+	// A kind that is left out is the one that was sent.
+	is := out.GetObjectKind().GroupVersionKind()
+	if is.Kind != "" && is.Kind != f.to.Kind.Kind || is.Version != "" && is.GroupVersion() != f.to.Kind.GroupVersion() {
+		return nil, errOtherKind
+	}
 	out.GetObjectKind().SetGroupVersionKind(f.to.Kind)
 	return out, nil
 }
+
+var errOtherKind = errors.New("the patch makes the object one of another kind")
 
 // replaceContent makes obj what from is; both are of one Go type.
 func replaceContent(obj, from runtime.Object) {

@@ -93,6 +93,37 @@ func TestMutatingWebhooks(t *testing.T) {
 	}
 }
 
+// A webhook moves nothing to another namespace, nor out of the one that was asked for, and
+// makes no object one of another kind.
+func TestMutatingWebhooksStayInPlace(t *testing.T) {
+	patch := ""
+	s := New(Options{Webhooks: answers{"m.example.com": func(r *asked) *answer { return allow(patch)(r) }}})
+	configure(t, s, mutatingHooks, "m", "")
+	for _, c := range []struct {
+		patch, want string
+		code        int32
+	}{
+		{`[{"op":"replace","path":"/metadata/namespace","value":"kube-system"}]`,
+			"the namespace of the provided object does not match the namespace sent on the request", 400},
+		{`[{"op":"replace","path":"/kind","value":"Secret"}]`, "the patch makes the object one of another kind", 500},
+		{`[{"op":"replace","path":"/apiVersion","value":"v2"}]`, "the patch makes the object one of another kind", 500},
+	} {
+		patch = c.patch
+		refused(t, s, configMap("x", nil), c.code, c.want)
+		patch = ""
+		must(t, s, configMap("x", nil))
+		patch = c.patch
+		refused(t, s, &Request{Verb: Update, Kind: configMapKind, Namespace: "default", Name: "x",
+			Object: configMap("x", map[string]string{"a": "b"}).Object}, c.code, c.want)
+		patch = ""
+		must(t, s, &Request{Verb: Delete, Kind: configMapKind, Namespace: "default", Name: "x"})
+	}
+	patch = `[{"op":"remove","path":"/metadata/namespace"},{"op":"remove","path":"/kind"}]`
+	if m := must(t, s, configMap("x", nil)).Object.(*corev1.ConfigMap); m.Namespace != "default" {
+		t.Errorf("made %v", m)
+	}
+}
+
 // What a webhook makes of a change of metadata alone is judged as a whole, and stored.
 func TestMutatingWebhooksOfMetadata(t *testing.T) {
 	patch := ""

@@ -86,6 +86,11 @@ func (c *call) edited(ed *edit, old *entry) (obj runtime.Object, onlyMeta bool, 
 		return nil, false, err
 	}
 	onlyMeta = onlyMeta && !c.mutatedIt
+	if c.mutatedIt {
+		if err := c.matchNamespace(m); err != nil {
+			return nil, false, err
+		}
+	}
 	c.dedupOwners(m, true)
 	if err := c.matchVersion(m, old); err != nil {
 		return nil, false, err

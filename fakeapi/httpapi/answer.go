@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -77,28 +76,4 @@ func document(f media.Format, v any) *answer {
 
 func notFoundText() *answer {
 	return &answer{code: http.StatusNotFound, text: "404 page not found\n"}
-}
-
-// setWarnings gives the answer's warnings their headers.
-func (a *answer) setWarnings(header http.Header) {
-	for _, text := range a.warnings {
-		header.Add("Warning", warningHeader(text))
-	}
-}
-
-// warningHeader is one warning as the header has it.
-func warningHeader(text string) string {
-	var b strings.Builder
-	b.WriteString(`299 - "`)
-	for _, r := range text {
-		if r == '"' || r == '\\' {
-			b.WriteByte('\\')
-		}
-		if r == '\n' {
-			r = ' '
-		}
-		b.WriteRune(r)
-	}
-	b.WriteByte('"')
-	return b.String()
 }

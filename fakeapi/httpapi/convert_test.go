@@ -29,7 +29,7 @@ func calling(t *testing.T) *Handler {
 }
 
 // hook serves a webhook over TLS until the test ends.
-func hook(t *testing.T, f http.HandlerFunc) *httptest.Server {
+func hook(t testing.TB, f http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	s := httptest.NewUnstartedServer(f)
 	s.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that are to fail
@@ -60,7 +60,7 @@ func ask(h http.Handler, method, path, body string) (int, string) {
 }
 
 // must is ask where nothing may be refused.
-func must(t *testing.T, h http.Handler, method, path, body string) string {
+func must(t testing.TB, h http.Handler, method, path, body string) string {
 	t.Helper()
 	code, text := ask(h, method, path, body)
 	if code >= 300 {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 const (
@@ -105,6 +106,20 @@ func TestAdmissionWebhooksThatFail(t *testing.T) {
 			func(w http.ResponseWriter, _ *http.Request) { http.NotFound(w, nil) }},
 		{"breaks", head + `an error on the server (\"oops\") has prevented the request from succeeding`, "",
 			func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "oops", 500) }},
+		{"has a status", head + `not this one`, "", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(409)
+			io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"not this one"}`)
+		}},
+		{"has a status of 200", head + `nor this`, "", func(w http.ResponseWriter, _ *http.Request) {
+			io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"nor this"}`)
+		}},
+		{"breaks in JSON", head + `an error on the server (\"unknown\") has prevented the request from succeeding`, "",
+			func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(500)
+				io.WriteString(w, `{"a":"b"}`)
+			}},
 		{"talks", head + `couldn't get version/kind; json parse error: invalid character 'h'`, "",
 			func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") }},
 		{"says nothing", `received invalid webhook response: webhook response was absent`, "",
@@ -130,6 +145,46 @@ func TestAdmissionWebhooksThatFail(t *testing.T) {
 			must(t, h, "POST", mutating, configuration("h", client, `,"failurePolicy":"Ignore"`+c.more))
 			must(t, h, "POST", configMaps, `{"metadata":{"name":"a"}}`)
 		})
+	}
+}
+
+// What a webhook says is no header yet: what cannot be one is left out, and too much of it
+// is cut short, as the real server does.
+func TestWarningsOfWebhooks(t *testing.T) {
+	h := calling(t)
+	many := []string{"a\r\nX-Evil: 1", "\x00", "", "as it is"}
+	s := hook(t, reviewing(func(r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+		return &admissionv1.AdmissionResponse{Allowed: true, Warnings: many}
+	}))
+	must(t, h, "POST", validating, configuration("h", `{"url":"`+s.URL+`","caBundle":`+bundle(s)+`}`, ""))
+	warnings := func(name string) []string {
+		r := httptest.NewRequest("POST", "http://localhost"+configMaps, strings.NewReader(`{"metadata":{"name":"`+name+
+			`"}}`))
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w.Result().Header["Warning"]
+	}
+	if got := warnings("a"); len(got) != 1 || got[0] != `299 - "as it is"` {
+		t.Errorf("%q", got)
+	}
+	many = []string{strings.Repeat("a", 300), strings.Repeat("é", 5000), strings.Repeat("c", 300)}
+	if got := warnings("b"); len(got) != 3 || got[0] != `299 - "`+strings.Repeat("a", 256)+`"` ||
+		got[1] != `299 - "`+strings.Repeat("é", 256)+`"` || got[2] != `299 - "`+strings.Repeat("c", 256)+`"` {
+		t.Errorf("%q", got)
+	}
+}
+
+// A webhook may deny with a code that is none: the answer is one all the same.
+func TestDenialWithoutACode(t *testing.T) {
+	h := calling(t)
+	s := hook(t, reviewing(func(r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+		return &admissionv1.AdmissionResponse{Result: &metav1.Status{Code: 99999, Message: "no"}}
+	}))
+	must(t, h, "POST", validating, configuration("h", `{"url":"`+s.URL+`","caBundle":`+bundle(s)+`}`, ""))
+	if code, text := ask(h, "POST", configMaps, `{"metadata":{"name":"a"}}`); code != 500 || !strings.Contains(text,
+		`denied the request: no`) {
+		t.Errorf("%d %s", code, text)
 	}
 }
 

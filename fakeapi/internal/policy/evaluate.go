@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/plugin/cel"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
@@ -126,20 +125,11 @@ func (e *evaluation) run(c cel.ConditionEvaluator, authorizes bool, namespace *c
 	return c.ForInput(context.Background(), e.subject.Versioned, e.request, bindings, namespace, budget)
 }
 
-// meets says whether all conditions hold: one that does not decides, whatever else fails.
+// meets says whether all conditions hold.
 func (e *evaluation) meets(c cel.ConditionEvaluator) (bool, error) {
 	results, _, err := e.run(c, true, nil, celconfig.RuntimeCELCostBudgetMatchConditions)
 	if err != nil {
 		return false, err
 	}
-	var failed []error
-	for _, r := range results {
-		if r.Error != nil {
-			failed = append(failed, r.Error)
-		}
-		if r.EvalResult == celtypes.False {
-			return false, nil
-		}
-	}
-	return len(failed) == 0, utilerrors.NewAggregate(failed)
+	return webhook.Hold(results)
 }

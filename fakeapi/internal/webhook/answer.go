@@ -53,8 +53,11 @@ func Denial(name string, result *metav1.Status) *apierrors.StatusError {
 	if result != nil {
 		status = *result
 	}
-	if status.Code < http.StatusBadRequest {
+	switch {
+	case status.Code < http.StatusBadRequest:
 		status.Code = http.StatusBadRequest
+	case status.Code > 999: // no answer can have it: the real server's panics
+		status.Code = http.StatusInternalServerError
 	}
 	if status.Status == "" || status.Status == metav1.StatusSuccess {
 		status.Status = metav1.StatusFailure

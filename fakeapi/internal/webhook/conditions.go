@@ -72,6 +72,12 @@ func Meets(conditions []registration.MatchCondition, v *admission.VersionedAttri
 	if err != nil {
 		return false, err
 	}
+	return Hold(results)
+}
+
+// Hold says whether all conditions hold that were evaluated: one that does not decides,
+// whatever else fails.
+func Hold(results []cel.EvaluationResult) (bool, error) {
 	var failed []error
 	for _, r := range results {
 		if r.Error != nil {

@@ -21,8 +21,10 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	kjson "sigs.k8s.io/json"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
@@ -84,15 +86,27 @@ func (c *Client) Call(to *webhook.Endpoint, review, response runtime.Object) err
 	case len(text) > mostBytes:
 		return fmt.Errorf("an answer of more than %d bytes", mostBytes)
 	case resp.StatusCode < 200 || resp.StatusCode > 206:
-		return failure(resp.StatusCode, text)
+		return failure(resp, text)
 	}
 	return decode(text, response)
 }
 
-// failure is the error of an answer that is none.
-func failure(code int, text []byte) error {
-	shown := strings.TrimSpace(string(text[:min(len(text), mostShown)]))
-	return apierrors.NewGenericServerResponse(code, http.MethodPost, schema.GroupResource{}, "", shown, 0, true)
+// failure is the error of an answer that is none: the Status that it has, if it has one.
+func failure(resp *http.Response, text []byte) error {
+	var s metav1.Status
+	if json.Unmarshal(text, &s) == nil && isStatus(s.APIVersion, s.Kind) && s.Status == metav1.StatusFailure {
+		return apierrors.FromObject(&s)
+	}
+	shown := "unknown"
+	if kind := resp.Header.Get("Content-Type"); kind == "" || strings.HasPrefix(kind, "text/") {
+		shown = strings.TrimSpace(string(text[:min(len(text), mostShown)]))
+	}
+	return apierrors.NewGenericServerResponse(resp.StatusCode, http.MethodPost, schema.GroupResource{}, "", shown, 0,
+		true)
+}
+
+func isStatus(apiVersion, kind string) bool {
+	return kind == "Status" && (apiVersion == "" || apiVersion == "v1")
 }
 
 // decode reads a review of the kind that was sent.
@@ -113,7 +127,16 @@ func decode(text []byte, response runtime.Object) error {
 	case is.APIVersion == "":
 		return runtime.NewMissingVersionErr(string(text))
 	}
-	if err := json.Unmarshal(text, response); err != nil {
+	if isStatus(is.APIVersion, is.Kind) {
+		var s metav1.Status
+		if err := kjson.UnmarshalCaseSensitivePreserveInts(text, &s); err != nil {
+			return err
+		}
+		if s.Status != metav1.StatusSuccess {
+			return apierrors.FromObject(&s)
+		}
+	}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, response); err != nil {
 		return err
 	}
 	response.GetObjectKind().SetGroupVersionKind(gv.WithKind(is.Kind))
