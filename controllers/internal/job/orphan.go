@@ -67,11 +67,24 @@ func keeps(obj runtime.Object, all func(kind string) []runtime.Object) string {
 		return "its controller is no Job"
 	}
 	for _, o := range all(Kind.Kind) {
-		if j := o.(*batchv1.Job); j.UID == owner.UID && foreign(j) {
+		j := o.(*batchv1.Job)
+		switch {
+		case j.UID != owner.UID:
+		case foreign(j):
 			return "its Job is another controller's"
+		case awaited(j, p):
+			return "its Job waits until it has failed"
 		}
 	}
 	return ""
+}
+
+// awaited: a Job that replaces failed pods alone waits until one that is being deleted
+// says how it ended, which the kubelet does, or PodGC (job_controller.go, isPodFailed).
+func awaited(j *batchv1.Job, p *corev1.Pod) bool {
+	ended := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+	return onlyFailed(j) && p.DeletionTimestamp != nil && !ended && j.DeletionTimestamp == nil && !finished(j) &&
+		!met(j, batchv1.JobFailureTarget) && !met(j, batchv1.JobSuccessCriteriaMet)
 }
 
 // named is the cached Job that a reference names, nil for none.
