@@ -24,7 +24,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	kjson "sigs.k8s.io/json"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
@@ -129,14 +128,14 @@ func decode(text []byte, response runtime.Object) error {
 	}
 	if isStatus(is.APIVersion, is.Kind) {
 		var s metav1.Status
-		if err := kjson.UnmarshalCaseSensitivePreserveInts(text, &s); err != nil {
+		if err := json.Unmarshal(text, &s); err != nil {
 			return err
 		}
 		if s.Status != metav1.StatusSuccess {
 			return apierrors.FromObject(&s)
 		}
 	}
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, response); err != nil {
+	if err := json.Unmarshal(text, response); err != nil {
 		return err
 	}
 	response.GetObjectKind().SetGroupVersionKind(gv.WithKind(is.Kind))
