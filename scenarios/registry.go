@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
 )
@@ -31,6 +33,19 @@ type Registry struct {
 	// garbage collector: "delete --client-side". It tells outcome how it ended.
 	// It may be nil.
 	Reaper func(kind schema.GroupVersionKind, namespace, name string, outcome func(error)) (host.Controller, error)
+
+	// Convert and Webhooks answer for the webhooks that worlds have, of definitions and of
+	// admission; see [fakeapi.Options]. A webhook that nobody answers for fails.
+	Convert  map[schema.GroupKind]fakeapi.Convert
+	Webhooks map[string]func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
+}
+
+// server is an empty server, nil where it is as any is.
+func (g *Registry) server() *fakeapi.Server {
+	if g.Convert == nil && g.Webhooks == nil {
+		return nil
+	}
+	return fakeapi.New(fakeapi.Options{Convert: g.Convert, Webhooks: g.Webhooks})
 }
 
 // Func is something a Go test does or requires, in a file's place for a verb. Its

@@ -76,7 +76,7 @@ func (c *course) follow(s explore.Schedule) {
 
 // newRun starts a script on an empty cluster under the default schedule.
 func newRun(g *Registry, f *File) *Run {
-	t := trial.New(trial.Options{Laws: g.Laws})
+	t := trial.New(trial.Options{Laws: g.Laws, Server: g.server()})
 	r := &Run{registry: g, file: f, t: t, marks: map[string]uint64{}}
 	r.counting.judge = t.Judge
 	r.telling.history = &t.World.History

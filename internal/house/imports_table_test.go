@@ -108,7 +108,7 @@ var edges = []edge{
 	{"fakeapi/httpapi", []string{"fakeapi", "fakeapi/internal/webhook", "fakeapi/httpapi/internal/...",
 		"internal/yamldoc", api, apimachinery, "sigs.k8s.io/yaml"},
 		"the wire is a way in to the server: it knows no client and no host"},
-	{"fakeapi/httpapi/internal/outbound", []string{"fakeapi/internal/webhook", apimachinery, "sigs.k8s.io/json"},
+	{"fakeapi/httpapi/internal/outbound", []string{"fakeapi/internal/webhook", apimachinery},
 		"a webhook is called by whoever serves; nothing else of the wire is a client"},
 	{"fakeapi/httpapi/internal/refusal", []string{apimachinery},
 		"the words of a refusal are the same whatever is refused, so that every part of the wire can say them"},

@@ -1,9 +1,12 @@
 package simtest
 
 import (
+	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/cli"
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
@@ -38,6 +41,11 @@ type Case struct {
 	// rest: an error breaks it. It only reads.
 	AtRest scenarios.Func
 
+	// Convert and Webhooks answer for the webhooks that the world has, of definitions, by
+	// their group and kind, and of admission, by their names; see [fakeapi.Options].
+	Convert  map[schema.GroupKind]fakeapi.Convert
+	Webhooks map[string]func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
+
 	Laws   []*law.Law     // nil means all
 	Faults map[string]int // how many faults of each name a run may have; see [host.FaultNames]
 	Strict bool           // races lost are broken laws, too
@@ -70,7 +78,8 @@ const atRest = "at-rest"
 // Registry is what the case's files may name: its controllers and functions, and
 // all of this module's.
 func (c *Case) Registry() *scenarios.Registry {
-	g := &scenarios.Registry{Controllers: c.Controllers, Laws: c.Laws, Funcs: map[string]scenarios.Func{}}
+	g := &scenarios.Registry{Controllers: c.Controllers, Laws: c.Laws, Funcs: map[string]scenarios.Func{},
+		Convert: c.Convert, Webhooks: c.Webhooks}
 	for _, a := range c.User {
 		if a.Do != nil {
 			g.Funcs[a.Name] = a.Do
