@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -34,18 +33,17 @@ type Registry struct {
 	// It may be nil.
 	Reaper func(kind schema.GroupVersionKind, namespace, name string, outcome func(error)) (host.Controller, error)
 
-	// Convert and Webhooks answer for the webhooks that worlds have, of definitions and of
-	// admission; see [fakeapi.Options]. A webhook that nobody answers for fails.
-	Convert  map[schema.GroupKind]fakeapi.Convert
-	Webhooks map[string]func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
+	// Server, if set, is what the server of every world is like: who answers for its
+	// webhooks. What depends on time or chance there is no world's.
+	Server *fakeapi.Options
 }
 
 // server is an empty server, nil where it is as any is.
 func (g *Registry) server() *fakeapi.Server {
-	if g.Convert == nil && g.Webhooks == nil {
+	if g.Server == nil {
 		return nil
 	}
-	return fakeapi.New(fakeapi.Options{Convert: g.Convert, Webhooks: g.Webhooks})
+	return fakeapi.New(*g.Server)
 }
 
 // Func is something a Go test does or requires, in a file's place for a verb. Its

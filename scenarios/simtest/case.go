@@ -1,9 +1,7 @@
 package simtest
 
 import (
-	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/cli"
 	"github.com/threelaws/threelaws/fakeapi"
@@ -41,10 +39,9 @@ type Case struct {
 	// rest: an error breaks it. It only reads.
 	AtRest scenarios.Func
 
-	// Convert and Webhooks answer for the webhooks that the world has, of definitions, by
-	// their group and kind, and of admission, by their names; see [fakeapi.Options].
-	Convert  map[schema.GroupKind]fakeapi.Convert
-	Webhooks map[string]func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
+	// Server, if set, is what the world's server is like: Convert and Webhooks of
+	// [fakeapi.Options] answer for the webhooks of definitions and of admission.
+	Server *fakeapi.Options
 
 	Laws   []*law.Law     // nil means all
 	Faults map[string]int // how many faults of each name a run may have; see [host.FaultNames]
@@ -79,7 +76,7 @@ const atRest = "at-rest"
 // all of this module's.
 func (c *Case) Registry() *scenarios.Registry {
 	g := &scenarios.Registry{Controllers: c.Controllers, Laws: c.Laws, Funcs: map[string]scenarios.Func{},
-		Convert: c.Convert, Webhooks: c.Webhooks}
+		Server: c.Server}
 	for _, a := range c.User {
 		if a.Do != nil {
 			g.Funcs[a.Name] = a.Do
