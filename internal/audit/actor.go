@@ -1,0 +1,179 @@
+package audit
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Sort is what sort of actor one is: what it may do depends on it.
+type Sort uint8
+
+// The sorts of actors.
+const (
+	Program Sort = iota // a service account, or a program that has another account
+	Human               // somebody at a keyboard: may do anything
+	Office              // acts by office: a node, the scheduler, the garbage collector
+	Known               // a controller of which it is known what it owes
+)
+
+// Actor is who made a request.
+type Actor struct {
+	Name string // the user, or the controller of kube-controller-manager by its service account
+	Sort Sort
+
+	known    *Controller // for a Known one
+	manager  string      // what it is called in managedFields, as the agent says by default
+	controls []string    // the kinds, as [groupKind] writes them, of the owners that it makes dependents for
+	reads    lookedAt
+}
+
+// Rules says who is who, where the log does not.
+type Rules struct {
+	Human, Program, Office *regexp.Regexp // users that are so, whatever they look like; nil for none
+}
+
+const accountPrefix = "system:serviceaccount:"
+const systemAccount = accountPrefix + "kube-system:"
+
+// managerAgent begins the agent of every client of kube-controller-manager.
+const managerAgent = "kube-controller-manager/"
+
+// byHand are the programs by which people work, as agents begin.
+var byHand = []string{"kubectl", "oc/", "helm", "Helm", "k9s", "Mozilla/", "curl/", "Wget/", "lens", "Lens",
+	"Headlamp", "dashboard"}
+
+// named is an actor by name. A person and a program may use one account.
+type named struct {
+	name string
+	sort Sort
+}
+
+// actors knows who acted, by user and agent.
+type actors struct {
+	rules      Rules
+	known      map[string]*Controller // by service account
+	byIdentity map[[2]string]*Actor   // user, and agent where it makes a difference
+	byName     map[named]*Actor
+}
+
+func newActors(rules Rules, controllers []Controller) *actors {
+	a := &actors{rules: rules, known: map[string]*Controller{}, byIdentity: map[[2]string]*Actor{},
+		byName: map[named]*Actor{}}
+	for i := range controllers {
+		for _, account := range controllers[i].Accounts {
+			a.known[account] = &controllers[i]
+		}
+	}
+	return a
+}
+
+// mostIdentities bounds how many pairs of user and agent are kept.
+const mostIdentities = 1 << 14
+
+// of is who made a request.
+func (a *actors) of(user, agent string) *Actor {
+	id := [2]string{user, agent}
+	if who := a.byIdentity[id]; who != nil {
+		return who
+	}
+	name, sort := a.identify(user, agent)
+	who := a.byName[named{name, sort}]
+	if who == nil {
+		who = &Actor{Name: name, Sort: sort, reads: lookedAt{}}
+		who.manager, _, _ = strings.Cut(agent, "/")
+		if sort == Known {
+			who.known = a.known[strings.TrimPrefix(name, systemAccount)]
+		}
+		a.byName[named{name, sort}] = who
+	}
+	if len(a.byIdentity) >= mostIdentities {
+		clear(a.byIdentity)
+	}
+	a.byIdentity[id] = who
+	return who
+}
+
+// identify names an actor and says what sort it is.
+func (a *actors) identify(user, agent string) (string, Sort) {
+	for _, r := range []struct {
+		users *regexp.Regexp
+		sort  Sort
+	}{{a.rules.Human, Human}, {a.rules.Program, Program}, {a.rules.Office, Office}} {
+		if r.users != nil && r.users.MatchString(user) {
+			return user, r.sort
+		}
+	}
+	if account, ok := strings.CutPrefix(user, accountPrefix); ok {
+		return a.account(user, account)
+	}
+	if strings.HasPrefix(agent, managerAgent) {
+		// Without accounts of their own its controllers put their names behind the agent.
+		last := strings.TrimPrefix(agent[strings.LastIndex(agent, "/")+1:], systemAccount)
+		if a.known[last] != nil || offices[last] {
+			return a.account(systemAccount+last, "kube-system:"+last)
+		}
+		return user, Office
+	}
+	if strings.HasPrefix(user, "system:") {
+		return user, Office
+	}
+	if looksBuilt(agent) && !slices.ContainsFunc(byHand, func(p string) bool { return strings.HasPrefix(agent, p) }) {
+		return user, Program
+	}
+	return user, Human
+}
+
+// account says what sort a service account is.
+func (a *actors) account(user, account string) (string, Sort) {
+	name, system := strings.CutPrefix(account, "kube-system:")
+	switch {
+	case system && a.known[name] != nil:
+		return user, Known
+	case system && offices[name]:
+		return user, Office
+	}
+	return user, Program
+}
+
+// looksBuilt reports whether an agent is one that client-go makes up for a program:
+// "NAME/VERSION (OS/ARCH) kubernetes/COMMIT".
+func looksBuilt(agent string) bool {
+	_, rest, ok := strings.Cut(agent, " (")
+	return ok && strings.Contains(rest, ") kubernetes/")
+}
+
+// makes reports whether an actor was seen to make dependents for owners of a kind.
+func (w *Actor) makes(kind string) bool { return slices.Contains(w.controls, kind) }
+
+func (w *Actor) learn(kind string) {
+	if !w.makes(kind) {
+		w.controls = append(w.controls, kind)
+	}
+}
+
+// offices are the service accounts of kube-system that act on what others own because
+// that is what they are for: those of kube-controller-manager and of the cloud's.
+var offices = func() map[string]bool {
+	m := map[string]bool{}
+	for name := range strings.FieldsSeq(`attachdetach-controller bootstrap-signer certificate-controller
+		clusterrole-aggregation-controller cloud-controller-manager cloud-node-controller cloud-provider
+		device-taint-eviction-controller disruption-controller endpoint-controller endpointslice-controller
+		endpointslicemirroring-controller ephemeral-volume-controller expand-controller generic-garbage-collector
+		horizontal-pod-autoscaler kube-apiserver-serving-clustertrustbundle-publisher kube-controller-manager
+		legacy-service-account-token-cleaner namespace-controller node-controller persistent-volume-binder
+		pod-garbage-collector podcertificaterequest-cleaner podgroup-protection-controller pv-protection-controller
+		pvc-protection-controller resource-claim-controller resourcequota-controller root-ca-cert-publisher
+		route-controller selinux-warning-controller service-account-controller service-cidrs-controller
+		service-controller shared-informers storage-version-migrator-controller taint-eviction-controller
+		token-cleaner ttl-after-finished-controller ttl-controller validatingadmissionpolicy-status-controller
+		volumeattributesclass-protection-controller tokens-controller node-ipam-controller statefulset-controller
+		daemon-set-controller deployment-controller replicaset-controller replication-controller job-controller
+		cronjob-controller`) {
+		m[name] = true
+	}
+	return m
+}()
+
+// collectorAccount is the garbage collector's.
+const collectorAccount = "generic-garbage-collector"

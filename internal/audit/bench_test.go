@@ -1,0 +1,129 @@
+package audit_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/threelaws/threelaws/internal/audit"
+)
+
+// generated is a log of some length, made of a recorded one: its story again and again,
+// each time in another namespace, with other uids and names, later, and with higher
+// versions.
+type generated struct {
+	story [][]byte
+	round int
+	at    int
+	left  int64
+	buf   bytes.Buffer
+}
+
+func newGenerated(t testing.TB, size int64, files ...string) *generated {
+	t.Helper()
+	g := &generated{left: size}
+	for _, name := range files {
+		g.story = append(g.story, bytes.SplitAfter(unzipped(t, name), []byte("\n"))...)
+	}
+	return g
+}
+
+func unzipped(t testing.TB, name string) []byte {
+	t.Helper()
+	f, err := os.Open("testdata/" + name + ".log.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func (g *generated) Read(p []byte) (int, error) {
+	for g.buf.Len() == 0 {
+		if g.left <= 0 {
+			return 0, io.EOF
+		}
+		line := g.again(g.story[g.at])
+		g.left -= int64(len(line))
+		g.buf.Write(line)
+		if g.at++; g.at == len(g.story) {
+			g.at, g.round = 0, g.round+1
+		}
+	}
+	return g.buf.Read(p)
+}
+
+// again is a line as it stands in this round.
+func (g *generated) again(line []byte) []byte {
+	out := bytes.ReplaceAll(line, []byte(`"namespace":"t`), fmt.Appendf(nil, `"namespace":"r%dt`, g.round))
+	out = bytes.ReplaceAll(out, []byte(`"resourceVersion":"`), fmt.Appendf(nil, `"resourceVersion":"%d`, g.round+1))
+	out = bytes.ReplaceAll(out, []byte(`"uid":"`), fmt.Appendf(nil, `"uid":"%d-`, g.round))
+	hour := time.Date(2026, 11, 21, 19, 0, 0, 0, time.UTC).Add(time.Duration(g.round) * time.Hour)
+	return bytes.ReplaceAll(out, []byte("2026-11-21T19:"), []byte(hour.Format("2006-01-02T15:")))
+}
+
+func BenchmarkJudge(b *testing.B) {
+	for _, c := range []struct{ name, files string }{
+		{"rollout", "clean-rollout"}, {"all", "clean-rollout job-run orphan-then-adopt two-rs-one-selector"},
+		{"fights", "label-flapper interferer configmap-war"},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			const size = 32 << 20
+			text, err := io.ReadAll(newGenerated(b, size, strings.Fields(c.files)...))
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				r := judgedText(b, bytes.NewReader(text))
+				if r.Judged == 0 {
+					b.Fatal("nothing was judged")
+				}
+			}
+		})
+	}
+}
+
+// The same memory is enough for a log ten times as long.
+func TestMemoryIsFlat(t *testing.T) {
+	small, large := heapAfter(t, 10<<20), heapAfter(t, 100<<20)
+	t.Logf("live heap: %.1f MB after 10 MB, %.1f MB after 100 MB", float64(small)/1e6, float64(large)/1e6)
+	if float64(large) > 1.5*float64(small)+4e6 {
+		t.Errorf("the live heap is %d bytes after 10 MB of log and %d after 100 MB", small, large)
+	}
+}
+
+func heapAfter(t *testing.T, size int64) uint64 {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	s := audit.NewSource()
+	if err := s.Add("log", newGenerated(t, size, "clean-rollout", "job-run", "interferer")); err != nil {
+		t.Fatal(err)
+	}
+	a := audit.New(options())
+	if err := a.Run(s, never); err != nil {
+		t.Fatal(err)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if r := a.Report(s); r.Judged == 0 {
+		t.Fatal("nothing was judged")
+	}
+	runtime.KeepAlive(a)
+	return max(after.HeapAlloc, before.HeapAlloc) - before.HeapAlloc
+}

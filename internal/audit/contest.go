@@ -1,0 +1,239 @@
+package audit
+
+import (
+	"hash/maphash"
+	"slices"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// note follows the tracks that a change is on.
+func (f *fights) note(a *Auditor, c *change) {
+	if c.met || c.assumed && c.verb != "delete" {
+		return
+	}
+	f.existence(c)
+	f.dependents(a, c)
+	if c.before != nil && c.after != nil {
+		f.claims(c)
+		f.fields(c)
+	}
+}
+
+func (c *change) named() string {
+	return sim.Ref{Kind: c.kind, Namespace: c.place.namespace, Name: c.place.name}.String()
+}
+
+// claims is the track of whose an object is, and how it is labelled.
+func (f *fights) claims(c *change) {
+	d := c.says
+	if !d.owner && !d.labels && !d.refs {
+		return
+	}
+	t := f.track("claim " + string(c.after.UID))
+	t.begin(claim(c.before), c.at)
+	if circle := t.visit(visit{claim(c.after), c.who, c.at, c.wording()}); circle != nil {
+		f.round(t, c, "owner and labels of "+c.named(), circle)
+	}
+}
+
+// claim is a digest of an object's labels and owners.
+func claim(o *Object) (sum uint64) {
+	for k, v := range o.Labels {
+		sum += maphash.String(seed, "l"+k+"="+v)
+	}
+	for _, r := range o.OwnerReferences {
+		sum += maphash.String(seed, "o"+string(r.UID)+strconv.FormatBool(r.Controller != nil && *r.Controller))
+	}
+	return sum
+}
+
+// existence is the track of whether there is an object of a name. What its maker's own
+// doing ends, and what has a name made up by the server, is none.
+func (f *fights) existence(c *change) {
+	makes, ends := c.before == nil, c.says.deletes
+	if !makes && !ends || makes && c.after.GenerateName != "" || ends && c.before.GenerateName != "" {
+		return
+	}
+	there, gone := uint64(1), uint64(0)
+	t := f.track("there " + c.place.String() + "." + c.place.group)
+	if c.who.Sort == Office {
+		t.path = t.path[:0]
+		return
+	}
+	v := visit{there, c.who, c.at, "create"}
+	if ends {
+		t.begin(there, c.at)
+		v.state, v.words = gone, "delete"
+	} else {
+		t.begin(gone, c.at)
+	}
+	if circle := t.visit(v); circle != nil && makes {
+		f.round(t, c, "whether there is "+c.named(), circle)
+	}
+}
+
+// dependents are the tracks of how many dependents an owner has.
+func (f *fights) dependents(a *Auditor, c *change) {
+	was, is := active(c.before), active(c.after)
+	if was != nil && is != nil && was.UID == is.UID {
+		return
+	}
+	f.count(a, c, was, -1)
+	f.count(a, c, is, 1)
+}
+
+// active is the controller that an object counts for, nil for none.
+func active(o *Object) *metav1.OwnerReference {
+	if o.deleting() {
+		return nil
+	}
+	return o.controller()
+}
+
+func (f *fights) count(a *Auditor, c *change, owner *metav1.OwnerReference, by int) {
+	if owner == nil {
+		return
+	}
+	t := f.track("owned " + string(owner.UID) + " " + c.kind)
+	t.begin(uint64(t.count), c.at)
+	t.count += by
+	words := c.verb + " " + c.named()
+	if c.family && by < 0 || c.who.Sort == Program && by < 0 && !a.anothers(c, owner) {
+		t.path = append(t.path[:0], visit{state: uint64(t.count), at: c.at}) // its own to do with as it likes
+		return
+	}
+	if circle := t.visit(visit{uint64(t.count), c.who, c.at, words}); circle != nil {
+		f.round(t, c, "the "+c.place.resource+" of "+sim.Ref{Kind: owner.Kind, Namespace: c.place.namespace,
+			Name: owner.Name}.String(), circle)
+	}
+}
+
+// fields are the tracks of single fields. They are looked at once an object has two
+// writers.
+func (f *fights) fields(c *change) {
+	if c.entry == nil {
+		return
+	}
+	b, n := c.before, c.after
+	for k, v := range b.Annotations {
+		if w := n.Annotations[k]; w != v && writer(&c.entry.specBy, c.who) {
+			f.field(c, "metadata.annotations["+k+"]", v, w)
+		}
+	}
+	for k, w := range n.Annotations {
+		if _, ok := b.Annotations[k]; !ok && writer(&c.entry.specBy, c.who) {
+			f.field(c, "metadata.annotations["+k+"]", "", w)
+		}
+	}
+	if c.says.finalizers && writer(&c.entry.specBy, c.who) {
+		f.field(c, "metadata.finalizers", join(b.Finalizers), join(n.Finalizers))
+	}
+	if c.sub == "scale" {
+		if c.asked.replicas != "" && writer(&c.entry.specBy, c.who) {
+			f.field(c, "spec.replicas", "", c.asked.replicas)
+		}
+		return
+	}
+	if c.says.spec && writer(&c.entry.specBy, c.who) && b.spec != nil {
+		different(b.spec, n.spec, "", func(path, was, is string) { f.field(c, path, was, is) })
+	}
+	if c.says.status && writer(&c.entry.statusBy, c.who) && b.status != nil {
+		different(b.status, n.status, "status", func(path, was, is string) { f.field(c, path, was, is) })
+	}
+}
+
+func (f *fights) field(c *change, path, was, is string) {
+	t := f.track("field " + string(c.after.UID) + " " + path)
+	t.begin(maphash.String(seed, was), c.at)
+	if circle := t.visit(visit{maphash.String(seed, is), c.who, c.at, path + " = " + short(is)}); circle != nil {
+		f.round(t, c, path+" of "+c.named(), circle)
+	}
+}
+
+// writer notes a writer, and reports whether there are others.
+func writer(list *[]*Actor, who *Actor) bool {
+	if !slices.Contains(*list, who) && len(*list) < mostWriters {
+		*list = append(*list, who)
+	}
+	return len(*list) > 1
+}
+
+func join(list []string) string {
+	s := ""
+	for _, v := range list {
+		s += v + " "
+	}
+	return s
+}
+
+// short cuts a value for a line.
+func short(v string) string {
+	if v == "" {
+		return "nothing"
+	}
+	if len(v) > 40 {
+		return v[:37] + "..."
+	}
+	return v
+}
+
+// mostFields is how many fields of one write are followed.
+const mostFields = 16
+
+// different calls f with the fields in which two JSON values differ.
+func different(a, b []byte, path string, f func(path, was, is string)) {
+	left := mostFields
+	differ(a, b, path, &left, f)
+}
+
+func differ(a, b []byte, path string, left *int, f func(path, was, is string)) {
+	if string(a) == string(b) || *left == 0 {
+		return
+	}
+	if len(a) == 0 || len(b) == 0 || a[0] != b[0] || a[0] != '{' && a[0] != '[' {
+		*left--
+		f(path, string(a), string(b))
+		return
+	}
+	if a[0] == '[' {
+		x, y := list2(a), list2(b)
+		if len(x) != len(y) {
+			*left--
+			f(path, string(a), string(b))
+			return
+		}
+		for i := range x {
+			differ(x[i], y[i], path+"["+strconv.Itoa(i)+"]", left, f)
+		}
+		return
+	}
+	var keys []string
+	values := map[string][2][]byte{}
+	for side, from := range [][]byte{a, b} {
+		_ = members(from, func(k, v []byte) bool {
+			pair, ok := values[string(k)]
+			if !ok {
+				keys = append(keys, string(k))
+			}
+			pair[side] = v
+			values[string(k)] = pair
+			return true
+		})
+	}
+	for _, k := range keys {
+		at := k
+		if path != "" {
+			at = path + "." + k
+		}
+		differ(values[k][0], values[k][1], at, left, f)
+	}
+}
+
+func list2(b []byte) (out [][]byte) {
+	elements(b, func(v []byte) { out = append(out, v) })
+	return out
+}

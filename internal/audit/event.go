@@ -1,0 +1,344 @@
+package audit
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// event is what is of interest in one line of a log: a write, a read of somebody's, or a
+// refusal. Its strings are its own, none of the line is kept.
+type event struct {
+	at          time.Time // when its stage was reached
+	order       uint64    // what it is ordered by: the resource version that it made, or one near it
+	user, agent string
+	verb        string
+	uri         string // only the query of the request
+	place       place
+	sub         string // the subresource
+	uid         string // of objectRef
+	code        int
+	reason      string
+	message     string
+	bodiless    bool // a write that the policy, or whoever cut the line short, left without the body it needs
+
+	asked request
+	after *Object   // of the response
+	items []*Object // of the response to deletecollection
+}
+
+// place is where an object of the API stands.
+type place struct{ group, resource, namespace, name string }
+
+// request is what a write said of itself.
+type request struct {
+	version    string // the resource version that it was made from, "" for whatever version
+	uid        bool
+	owners     bool // it says who owns the object
+	labels     bool
+	finalizers bool
+	applies    bool    // a server-side apply
+	replicas   string  // of a Scale
+	body       bool    // it says something of what is neither metadata nor status
+	object     *Object // an update's or a create's, where there is no response
+}
+
+// stray is why a line is no event to be looked at.
+type stray string
+
+// What lines are passed over, and under which name they are counted.
+const (
+	straySilent  stray = ""
+	strayBroken  stray = "lines cut short, or no JSON"
+	strayForeign stray = "lines that are no audit.k8s.io/v1 events"
+	strayStage   stray = "events of a stage before the response"
+)
+
+// reads and writes are the verbs that are looked at.
+var reads = map[string]bool{"get": true, "list": true, "watch": true}
+var writes = map[string]bool{"create": true, "update": true, "patch": true, "delete": true, "deletecollection": true}
+
+// passedOver are resources that nobody owns, that are contested by design, or that are
+// questions.
+var passedOver = map[string]bool{"events": true, "leases": true, "tokenreviews": true, "subjectaccessreviews": true,
+	"selfsubjectaccessreviews": true, "localsubjectaccessreviews": true, "selfsubjectrulesreviews": true,
+	"selfsubjectreviews": true}
+
+// parser reads lines. It is used by one goroutine.
+type parser struct {
+	names names
+}
+
+// envelope is a line as it stands.
+type envelope struct {
+	kind, apiVersion, stage, user, impersonated, agent, object, status, request, response, staged []byte
+	verb                                                                                          string
+	uri                                                                                           []byte
+}
+
+// parse reads a line. It returns a nil event for one that is passed over, and why. Of a
+// broken line it returns what could still be read of it, if that is enough to know which
+// object it was about.
+func (p *parser) parse(line []byte) (*event, stray) {
+	var v envelope
+	err := v.read(p, line)
+	if v.apiVersion != nil && (string(v.apiVersion) != `"audit.k8s.io/v1"` || string(v.kind) != `"Event"`) {
+		return nil, strayForeign
+	}
+	if err == nil && v.apiVersion == nil {
+		return nil, strayForeign
+	}
+	if err == nil && string(v.stage) != `"ResponseComplete"` {
+		return nil, strayStage
+	}
+	if err != nil && (!writes[v.verb] || v.object == nil) {
+		return nil, strayBroken
+	}
+	e := p.event(&v)
+	if err != nil {
+		e.bodiless = true
+		return e, strayBroken
+	}
+	return e, straySilent
+}
+
+// read takes a line apart. What was read is left out beyond what says so: the lists that
+// a log is full of are not walked through.
+func (v *envelope) read(p *parser, line []byte) error {
+	short := false
+	err := members(line, func(key, value []byte) bool {
+		switch string(key) {
+		case "kind":
+			v.kind = value
+		case "apiVersion":
+			v.apiVersion = value
+		case "stage":
+			v.stage = value
+		case "verb":
+			v.verb = p.names.text(value)
+		case "requestURI":
+			v.uri = value
+		case "user":
+			v.user = value
+		case "impersonatedUser":
+			v.impersonated = value
+		case "userAgent":
+			v.agent = value
+		case "objectRef":
+			v.object = value
+		case "responseStatus":
+			v.status = value
+			short = !writes[v.verb] && v.apiVersion != nil && v.stage != nil
+			return !short
+		case "requestObject":
+			v.request = value
+		case "responseObject":
+			v.response = value
+		case "stageTimestamp":
+			v.staged = value
+		}
+		return true
+	})
+	if short {
+		v.staged = lastStamp(line)
+	}
+	return err
+}
+
+// lastStamp finds when the stage of an event was reached, from the end of its line.
+func lastStamp(line []byte) []byte {
+	key := []byte(`"stageTimestamp":`)
+	i := bytes.LastIndex(line, key)
+	if i < 0 {
+		return nil
+	}
+	from := i + len(key)
+	end := skip(line, from)
+	if end < 0 {
+		return nil
+	}
+	return line[space(line, from):end]
+}
+
+// event makes an event of a line, nil where nothing of it is of interest.
+func (p *parser) event(v *envelope) *event {
+	write := writes[v.verb]
+	if v.object == nil || !write && !reads[v.verb] {
+		return nil
+	}
+	e := &event{verb: v.verb, agent: p.names.text(v.agent)}
+	e.at, _ = time.Parse(time.RFC3339Nano, text(v.staged))
+	p.objectRef(e, v.object)
+	if passedOver[e.place.resource] || e.sub == "token" {
+		return nil
+	}
+	who := v.user
+	if v.impersonated != nil {
+		who = v.impersonated
+	}
+	_ = members(who, func(key, value []byte) bool {
+		if string(key) == "username" {
+			e.user = p.names.text(value)
+			return false
+		}
+		return true
+	})
+	_ = members(v.status, func(key, value []byte) bool {
+		switch string(key) {
+		case "code":
+			e.code = int(number(value))
+		case "reason":
+			e.reason = p.names.text(value)
+		case "message":
+			e.message = text(value)
+		}
+		return true
+	})
+	if !write {
+		return e
+	}
+	uri := text(v.uri)
+	if _, query, ok := strings.Cut(uri, "?"); ok {
+		e.uri = query
+	}
+	if strings.Contains(e.uri, "dryRun=") {
+		return nil
+	}
+	p.bodies(e, v)
+	return e
+}
+
+func (p *parser) objectRef(e *event, b []byte) {
+	_ = members(b, func(key, value []byte) bool {
+		switch string(key) {
+		case "resource":
+			e.place.resource = p.names.text(value)
+		case "namespace":
+			e.place.namespace = p.names.text(value)
+		case "name":
+			e.place.name = text(value)
+		case "uid":
+			e.uid = text(value)
+		case "apiGroup":
+			e.place.group = p.names.text(value)
+		case "subresource":
+			e.sub = p.names.text(value)
+		}
+		return true
+	})
+}
+
+// bodies reads what a write asked for and what came of it.
+func (p *parser) bodies(e *event, v *envelope) {
+	e.asked = p.request(e, v.request)
+	if e.code >= 400 {
+		return
+	}
+	switch {
+	case e.verb == "deletecollection":
+		p.collection(e, v.response)
+	case v.response != nil:
+		e.after = p.names.parseObject(v.response, e.sub == "" && e.verb != "create")
+	case v.request != nil && (e.verb == "update" || e.verb == "create") && e.sub == "":
+		if e.after = p.names.parseObject(v.request, false); e.after != nil {
+			e.after.ResourceVersion = "" // it says which it was made from, not which it made
+			if e.after.UID == "" {
+				e.after.UID = types.UID("unknown:" + e.place.String())
+			}
+		}
+	}
+	if e.after != nil {
+		e.order = number([]byte(e.after.ResourceVersion))
+		if e.place.name == "" {
+			e.place.name = e.after.Name
+		}
+	}
+	e.bodiless = e.after == nil && v.response == nil
+}
+
+func (p *parser) request(e *event, b []byte) (r request) {
+	if b == nil {
+		return r
+	}
+	r.owners = bytes.Contains(b, []byte("ownerReferences"))
+	r.labels = bytes.Contains(b, []byte("labels"))
+	r.finalizers = bytes.Contains(b, []byte("inalizers"))
+	if b[0] == '[' {
+		r.body = speaksOfBody(b)
+		return r
+	}
+	kind, version := false, false
+	_ = members(b, func(key, value []byte) bool {
+		switch string(key) {
+		case "kind":
+			kind = true
+		case "apiVersion":
+			version = true
+		case "metadata", "preconditions":
+			_ = members(value, func(key, value []byte) bool {
+				switch string(key) {
+				case "resourceVersion":
+					r.version = text(value)
+				case "uid":
+					r.uid = true
+				}
+				return true
+			})
+		case "status":
+		default:
+			r.body = true
+			if e.sub == "scale" && string(key) == "spec" {
+				_ = members(value, func(key, value []byte) bool {
+					if string(key) == "replicas" {
+						r.replicas = string(value)
+					}
+					return true
+				})
+			}
+		}
+		return true
+	})
+	r.applies = e.verb == "patch" && kind && version
+	return r
+}
+
+// speaksOfBody reports whether a JSON patch changes what is neither metadata nor status.
+func speaksOfBody(b []byte) (is bool) {
+	elements(b, func(op []byte) {
+		_ = members(op, func(key, value []byte) bool {
+			if string(key) == "path" {
+				path := text(value)
+				is = is || !strings.HasPrefix(path, "/metadata") && !strings.HasPrefix(path, "/status")
+			}
+			return true
+		})
+	})
+	return is
+}
+
+func (p *parser) collection(e *event, b []byte) {
+	if b == nil {
+		return
+	}
+	_ = members(b, func(key, value []byte) bool {
+		if string(key) == "items" {
+			elements(value, func(item []byte) {
+				if o := p.names.parseObject(item, false); o != nil {
+					e.items = append(e.items, o)
+				}
+			})
+		}
+		return true
+	})
+}
+
+// String says which object a place is of: "t/pods/web-1".
+func (p place) String() string {
+	if p.namespace == "" {
+		return fmt.Sprintf("%s/%s", p.resource, p.name)
+	}
+	return fmt.Sprintf("%s/%s/%s", p.namespace, p.resource, p.name)
+}

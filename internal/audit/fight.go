@@ -1,0 +1,203 @@
+package audit
+
+import (
+	"container/list"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A fight is a state that comes back by the writes of several: of one field of an object,
+// of whose an object is and how it is labelled, of how many dependents an owner has, of
+// whether there is an object of a name at all. Each of these is a track. On a track the
+// way back to a state is taken out when that state recurs, so that what is left is the
+// shortest circle, and only what took part in it is in it.
+
+const (
+	roundsOfFight = 3         // how often a circle is gone round before it is a fight
+	slowest       = time.Hour // a circle that takes longer is none
+	longestPath   = 24        // states that a track keeps
+	mostTracks    = 20_000    // tracks that are kept
+	mostWriters   = 4         // writers of an object that are told apart
+)
+
+// visit is a state that a track was in, and who brought it there.
+type visit struct {
+	state uint64
+	by    *Actor
+	at    time.Time
+	words string
+}
+
+// track is one thing that may recur.
+type track struct {
+	key    string
+	path   []visit
+	rounds []*Fight
+	count  int // of dependents, for a track of an owner's
+	use    *list.Element
+}
+
+// fights are the tracks, and the circles that were found on them.
+type fights struct {
+	tracks map[string]*track
+	uses   *list.List
+	found  []*Fight
+}
+
+func newFights() *fights { return &fights{tracks: map[string]*track{}, uses: list.New()} }
+
+// Fight is a circle that was gone round again and again.
+type Fight struct {
+	What     string    `json:"what"`     // "data.mode of t/cm/shared"
+	Between  []string  `json:"between"`  // who takes part, whoever is to blame first
+	Culprits []string  `json:"culprits"` // those of them that are not the owner's controller; all where nobody is
+	Owner    string    `json:"owner,omitempty"`
+	Rounds   int       `json:"rounds"`
+	Writes   int       `json:"writes"`
+	First    time.Time `json:"first"`
+	Last     time.Time `json:"last"`
+	Cycle    []line    `json:"cycle"` // one round, the last of those that counted
+
+	actors []*Actor
+	kind   string // of the owner
+}
+
+func (f *fights) track(key string) *track {
+	t := f.tracks[key]
+	if t == nil {
+		t = &track{key: key}
+		t.use = f.uses.PushFront(t)
+		f.tracks[key] = t
+		if len(f.tracks) > mostTracks {
+			last := f.uses.Remove(f.uses.Back()).(*track)
+			delete(f.tracks, last.key)
+		}
+		return t
+	}
+	f.uses.MoveToFront(t.use)
+	return t
+}
+
+// begin sets the state in which a track is met.
+func (t *track) begin(state uint64, at time.Time) {
+	if len(t.path) == 0 {
+		t.path = append(t.path, visit{state: state, at: at})
+	}
+}
+
+// visit notes that a track came into a state. It returns the circle that this closes,
+// nil for none.
+func (t *track) visit(v visit) []visit {
+	if n := len(t.path); n > 0 && t.path[n-1].state == v.state {
+		return nil
+	}
+	if v.by.Sort == Human {
+		t.path = append(t.path[:0], v)
+		return nil
+	}
+	i := slices.IndexFunc(t.path, func(w visit) bool { return w.state == v.state })
+	if i < 0 {
+		if len(t.path) == longestPath {
+			t.path = append(t.path[:0], t.path[1:]...)
+		}
+		t.path = append(t.path, v)
+		return nil
+	}
+	circle := append(slices.Clone(t.path[i+1:]), v)
+	t.path = t.path[:i+1]
+	t.path[i].at = v.at
+	if v.at.Sub(circle[0].at) > slowest {
+		return nil
+	}
+	return circle
+}
+
+// round counts a circle that two or more take part in.
+func (f *fights) round(t *track, c *change, what string, circle []visit) {
+	var who []*Actor
+	for _, v := range circle {
+		if v.by != nil && !slices.Contains(who, v.by) {
+			who = append(who, v.by)
+		}
+	}
+	if len(who) < 2 || !slices.ContainsFunc(who, func(w *Actor) bool { return w.Sort != Office }) {
+		return
+	}
+	slices.SortFunc(who, func(a, b *Actor) int { return strings.Compare(a.Name, b.Name) })
+	i := slices.IndexFunc(t.rounds, func(r *Fight) bool { return slices.Equal(r.actors, who) })
+	if i < 0 {
+		i = len(t.rounds)
+		t.rounds = append(t.rounds, &Fight{What: what, actors: who, First: circle[0].at})
+	}
+	r := t.rounds[i]
+	r.Rounds++
+	r.Writes += len(circle)
+	r.Last = c.at
+	if r.Rounds > roundsOfFight {
+		return
+	}
+	r.Cycle = r.Cycle[:0]
+	for _, v := range circle {
+		if v.by != nil {
+			r.Cycle = append(r.Cycle, line{At: v.at, Who: v.by.Name, Did: v.words})
+		}
+	}
+	if r.Rounds == roundsOfFight {
+		r.of(c)
+		f.found = append(f.found, r)
+	}
+}
+
+// of notes whose the object is that is fought over.
+func (r *Fight) of(c *change) {
+	for _, o := range []*Object{c.after, c.before} {
+		if ref := o.controller(); ref != nil {
+			r.Owner, r.kind = controllerName(o), groupKind(ref)
+			return
+		}
+	}
+}
+
+// final are the fights that stand at the end of the log, with who is to blame.
+func (f *fights) final() []*Fight {
+	out := []*Fight{}
+	for _, r := range f.found {
+		if r.blame() {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// blame says whose fault a fight is, and whether it is one: the owner's controller only
+// defends what is its own, and who acts by office is not to blame for it.
+func (r *Fight) blame() bool {
+	var guilty, others []string
+	controllers := 0
+	for _, w := range r.actors {
+		switch {
+		case w.Sort == Office, r.kind != "" && w.controlsKind(r.kind):
+			others = append(others, w.Name)
+		default:
+			guilty = append(guilty, w.Name)
+		}
+		if w.Sort != Office {
+			controllers++
+		}
+	}
+	if len(guilty) == 0 {
+		if controllers < 2 {
+			return false
+		}
+		guilty, others = others, nil
+	}
+	r.Culprits = guilty
+	r.Between = append(slices.Clone(guilty), others...)
+	return true
+}
+
+// controlsKind reports whether an actor is the controller of owners of a kind.
+func (w *Actor) controlsKind(kind string) bool {
+	return w.makes(kind) || w.known != nil && w.known.groupKind() == kind
+}

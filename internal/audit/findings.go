@@ -1,0 +1,98 @@
+package audit
+
+import (
+	"slices"
+	"time"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+// Finding is what one actor did against one law, to what owners of one kind own, as
+// often as it did.
+type Finding struct {
+	ID       string    `json:"id"` // of the clause
+	Law      string    `json:"law"`
+	Sentence string    `json:"sentence"`
+	Source   string    `json:"source"`
+	Actor    string    `json:"actor"`
+	Count    int       `json:"count"`
+	First    time.Time `json:"first"`
+	Last     time.Time `json:"last"`
+	Text     string    `json:"text"`    // of the first
+	Objects  []string  `json:"objects"` // the first few
+	Doubt    bool      `json:"doubt,omitempty"`
+	Owner    string    `json:"owner,omitempty"` // of the first, before the write
+	Story    []line    `json:"story"`           // of the first
+
+	kind string
+	who  *Actor
+}
+
+// findings are all that were found, in order.
+type findings struct {
+	list []*Finding
+	by   map[finding]*Finding
+}
+
+type finding struct {
+	law   *law.Law
+	who   *Actor
+	kind  string
+	doubt bool
+}
+
+func newFindings() *findings { return &findings{by: map[finding]*Finding{}} }
+
+// mostObjectsNamed is how many objects a finding names.
+const mostObjectsNamed = 3
+
+func (f *findings) add(a *Auditor, c *change, b *law.Breach) {
+	key := finding{law: b.Law, who: c.who, doubt: b.Strength == law.Committed}
+	owner := c.before.controller()
+	if owner != nil {
+		key.kind = groupKind(owner)
+	}
+	found := f.by[key]
+	if found == nil {
+		found = &Finding{ID: b.Law.ID, Law: b.Law.Name, Sentence: b.Law.Sentence, Source: b.Law.Source,
+			Actor: c.who.Name, First: c.at, Text: b.Text, Doubt: key.doubt, kind: key.kind, who: c.who}
+		if owner != nil {
+			found.Owner = sim.Short(owner.Kind) + "/" + owner.Name
+		}
+		if c.entry != nil {
+			found.Story = slices.Clone(c.entry.lines)
+		}
+		found.Story = append(found.Story, lineOf(c))
+		f.by[key] = found
+		f.list = append(f.list, found)
+	}
+	found.Count++
+	found.Last = c.at
+	name := sim.Ref{Kind: c.kind, Namespace: c.place.namespace, Name: c.place.name}.String()
+	if len(found.Objects) < mostObjectsNamed && !slices.Contains(found.Objects, name) {
+		found.Objects = append(found.Objects, name)
+	}
+}
+
+// final are the findings that stand at the end of the log: who was seen to make
+// dependents for a kind in the meantime had a right to what its owners own.
+func (f *findings) final() []*Finding {
+	out := []*Finding{}
+	for _, found := range f.list {
+		if found.ID == "LAW-2" && found.kind != "" && found.who.Sort == Program && found.who.makes(found.kind) {
+			continue
+		}
+		out = append(out, found)
+	}
+	slices.SortStableFunc(out, func(a, b *Finding) int {
+		switch {
+		case a.Doubt == b.Doubt:
+			return 0
+		case a.Doubt:
+			return 1
+		}
+		return -1
+	})
+	return out
+}

@@ -1,0 +1,71 @@
+package audit
+
+import (
+	"encoding/json"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// accounts are the service accounts of kube-controller-manager's controllers that have a
+// collection, by the controllers' names in the table.
+var accounts = map[string][]string{
+	"replicaset":  {"replicaset-controller"},
+	"replication": {"replication-controller"},
+	"deployment":  {"deployment-controller"},
+	"statefulset": {"statefulset-controller"},
+	"daemonset":   {"daemon-set-controller"},
+	"job":         {"job-controller"},
+	"cronjob":     {"cronjob-controller"},
+}
+
+// Hosted is what a table of controllers says of those that kube-controller-manager runs
+// under accounts of their own. Of several generations the last one counts. empty makes an
+// object of a kind.
+func Hosted(table []host.Controller, empty func(schema.GroupVersionKind) runtime.Object) []Controller {
+	var all []Controller
+	at := map[string]int{}
+	for _, c := range table {
+		names := accounts[c.Name]
+		if names == nil || c.For.Empty() {
+			continue
+		}
+		one := hosted(c, names, empty)
+		if i, ok := at[c.Name]; ok {
+			all[i] = one
+			continue
+		}
+		at[c.Name] = len(all)
+		all = append(all, one)
+	}
+	return all
+}
+
+func hosted(c host.Controller, names []string, empty func(schema.GroupVersionKind) runtime.Object) Controller {
+	one := Controller{Name: c.Name, Accounts: names, Kind: c.For, Dependents: c.Owns, Finalizers: c.Finalizers,
+		Polls: c.Polls}
+	for _, k := range c.Tends {
+		one.Tends = append(one.Tends, k.Kind)
+	}
+	if c.Selector != nil {
+		one.Selector = func(m *metav1.ObjectMeta, body []byte) labels.Selector {
+			o := empty(c.For)
+			if o == nil || json.Unmarshal(body, o) != nil {
+				return nil
+			}
+			if of, err := meta.Accessor(o); err == nil {
+				of.SetName(m.Name)
+				of.SetNamespace(m.Namespace)
+				of.SetUID(m.UID)
+				of.SetLabels(m.Labels)
+			}
+			return c.Selector(o)
+		}
+	}
+	return one
+}

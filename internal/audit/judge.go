@@ -1,0 +1,230 @@
+package audit
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+// Options say how a log is judged.
+type Options struct {
+	Controllers []Controller // those of kube-controller-manager that are known
+	Laws        []*law.Law
+	Rules       Rules
+	Strict      bool      // what an actor may not have known counts too
+	Until       time.Time // events after it are left out; zero for none
+}
+
+// Auditor judges the events of a log.
+type Auditor struct {
+	Options
+
+	judge      *law.Judge
+	store      *store
+	actors     *actors
+	sorter     *sorter
+	fights     *fights
+	owners     map[types.UID]*entry
+	introduced map[string]bool     // subjects that the judge knows
+	made       map[string][]string // the kinds that a subject was seen to make
+
+	index       int
+	first, last time.Time
+	writes      int // that there were
+	judged      int // that the laws were asked of
+	findings    *findings
+	left        map[string]*Left
+	told        []string // why writes are left out, in the order in which that came up
+}
+
+// Left are writes that were not judged, for one reason.
+type Left struct {
+	Why   string `json:"why"`
+	Count int    `json:"count"`
+	First string `json:"first"` // the first of them: "update t/pods/web-1 by alice"
+}
+
+// remembered is for how many writes at least the judge remembers what nothing names any
+// more.
+const remembered = 20_000
+
+// New returns an auditor that was shown nothing yet.
+func New(o Options) *Auditor {
+	a := &Auditor{Options: o, store: newStore(), actors: newActors(o.Rules, o.Controllers), sorter: newSorter(),
+		fights: newFights(), owners: map[types.UID]*entry{}, introduced: map[string]bool{}, made: map[string][]string{},
+		findings: newFindings(), left: map[string]*Left{}}
+	a.judge = law.NewJudge(nil, o.Laws)
+	a.judge.Evidence = law.Commits
+	a.judge.Memory = remembered
+	return a
+}
+
+// Run judges what a source has, to its end or until stop says so. It calls progress now and then.
+func (a *Auditor) Run(s *Source, progress func() (stop bool)) error {
+	for n := 1; ; n++ {
+		e, broken, err := s.next()
+		if err != nil {
+			return err
+		}
+		if e == nil || n%1000 == 0 && progress() {
+			break
+		}
+		if !a.Until.IsZero() && e.at.After(a.Until) {
+			continue
+		}
+		if broken && e.place.name == "" {
+			a.store.doubt()
+		}
+		a.sorter.add(e, a.take)
+	}
+	a.sorter.end(a.take)
+	return nil
+}
+
+// take judges one event. They come in order.
+func (a *Auditor) take(e *event) {
+	if a.first.IsZero() {
+		a.first = e.at
+	}
+	if e.at.After(a.last) {
+		a.last = e.at
+	}
+	who := a.actors.of(e.user, e.agent)
+	switch {
+	case reads[e.verb]:
+		if e.code < 300 && who.Sort == Program {
+			who.reads.note(e.place, e.at)
+		}
+		return
+	case e.code >= 400:
+		return
+	}
+	a.writes++
+	for _, c := range a.changes(e) {
+		c.who = who
+		a.hold(c)
+	}
+}
+
+// hold shows a change to the laws, and keeps what came of it.
+func (a *Auditor) hold(c *change) {
+	if old := c.entry; old != nil && old.now != nil && (c.before == nil && !c.met ||
+		c.after != nil && old.now.UID != c.after.UID) {
+		a.vanish(old)
+		c.entry = nil
+	}
+	c.says = c.compare()
+	owing := a.owes(c)
+	if c.met {
+		a.leave(whyUnknown, c.event)
+	} else {
+		a.judged++
+	}
+	a.observe(c, owing)
+	a.keep(c)
+}
+
+// observe makes the record of a change and has it judged.
+func (a *Auditor) observe(c *change, by owing) {
+	r := sim.Record{Index: a.index, Step: a.index, At: c.at.Sub(a.first), Op: sim.Commit, Cause: -1, Process: by.process,
+		For: by.owner, Verb: c.verb, Subresource: c.sub,
+		Object: sim.Ref{Kind: c.kind, Namespace: c.place.namespace, Name: c.place.name}, Version: c.order}
+	a.index++
+	if c.after != nil {
+		r.After, r.Object.UID = c.after, string(c.after.UID)
+	}
+	r.Guards.UID = c.asked.uid
+	r.Guards.ResourceVersion = c.asked.version != ""
+	r.Guards.Applies = c.asked.applies && c.says.owner
+	if c.before != nil {
+		r.Before, r.Object.UID = c.before, string(c.before.UID)
+	}
+	if c.met {
+		if known, _ := a.object(c.after.UID); known != nil {
+			r.Before = known
+		}
+	} else {
+		r.Saw = a.saw(c)
+	}
+	a.judge.Observe(&r)
+	if list := a.judge.Breaches(); len(list) > 0 {
+		for i := range list {
+			if !c.met {
+				a.findings.add(a, c, &list[i])
+			}
+		}
+		a.judge.Since(a.index) // they are kept here; the judge need not
+	}
+}
+
+// keep brings what is known of the cluster up to date with a change.
+func (a *Auditor) keep(c *change) {
+	a.fights.note(a, c)
+	if c.after == nil {
+		if c.entry != nil {
+			delete(a.owners, c.before.UID)
+			a.store.remove(c.entry)
+		}
+		return
+	}
+	moved := c.met || c.entry != nil && !sameController(c.entry.now, c.after)
+	n, gone := a.store.put(c.place, c.kind, c.after)
+	if c.entry == nil {
+		n.since, n.constant = time.Time{}, false
+		if c.before == nil && !c.met {
+			n.maker, n.since, n.constant = c.who, c.at, true
+		}
+		c.entry = n
+	} else if moved {
+		n.since, n.constant = c.at, false
+		if c.met {
+			n.since = time.Time{}
+		}
+	}
+	n.told(c)
+	a.owners[c.after.UID] = n
+	for _, old := range gone {
+		a.forgotten(old)
+	}
+}
+
+func sameController(a, b *Object) bool {
+	x, y := a.controller(), b.controller()
+	return (x == nil) == (y == nil) && (x == nil || x.UID == y.UID)
+}
+
+// vanish notes that an object is gone without a write that says so.
+func (a *Auditor) vanish(n *entry) {
+	a.store.remove(n)
+	a.forgotten(n)
+}
+
+// forgotten takes an object out of what the judge knows.
+func (a *Auditor) forgotten(n *entry) {
+	if n.now == nil {
+		return
+	}
+	delete(a.owners, n.now.UID)
+	known, ref := a.object(n.now.UID)
+	if known == nil {
+		return
+	}
+	a.judge.Observe(&sim.Record{Index: a.index, Step: a.index, Op: sim.Commit, Cause: -1, Process: nobody, Verb: "delete",
+		At: a.last.Sub(a.first), Object: ref, Before: known})
+	a.index++
+	a.judge.Since(a.index)
+}
+
+// leave counts a write that is not judged.
+func (a *Auditor) leave(why string, e *event) {
+	l := a.left[why]
+	if l == nil {
+		l = &Left{Why: why, First: e.verb + " " + e.place.String() + " by " + e.user}
+		a.left[why] = l
+		a.told = append(a.told, why)
+	}
+	l.Count++
+}

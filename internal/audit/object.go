@@ -1,0 +1,251 @@
+package audit
+
+import (
+	"bytes"
+	"hash/maphash"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Object is one version of an object, as a body of the log has it. What a law asks of
+// it is read at once; the rest stays as it stands.
+type Object struct {
+	metav1.ObjectMeta
+	Body uint64 // a digest of all but the metadata: equal where that is
+
+	apiVersion, kind string
+	spec, status     []byte   // the members beside the metadata, as objects; nil once they are forgotten
+	specSum          uint64   // a digest of spec
+	managers         []string // who manages its owner references, by managedFields; only where it was asked for
+	partial          bool     // a PartialObjectMetadata: nothing but metadata is known
+}
+
+var seed = maphash.MakeSeed()
+
+// partialKind is what clients get that ask for metadata alone.
+const partialKind = "PartialObjectMetadata"
+
+// parseObject reads an object. It returns nil for what is none: a Status, a Table, a list.
+func (n names) parseObject(b []byte, managers bool) *Object {
+	o := &Object{}
+	var rest [][2][]byte
+	found := false
+	err := members(b, func(key, value []byte) bool {
+		switch string(key) {
+		case "apiVersion":
+			o.apiVersion = n.text(value)
+		case "kind":
+			o.kind = n.text(value)
+		case "metadata":
+			found = true
+			n.parseMeta(o, value, managers)
+		default:
+			rest = append(rest, [2][]byte{key, value})
+		}
+		return true
+	})
+	if err != nil || !found || o.kind == "Status" || o.kind == "Table" || o.Name == "" {
+		return nil
+	}
+	if o.partial = o.kind == partialKind; !o.partial {
+		i := slices.IndexFunc(rest, func(m [2][]byte) bool { return string(m[0]) == "status" })
+		if i >= 0 {
+			o.status = bytes.Clone(rest[i][1])
+			rest = slices.Delete(rest, i, i+1)
+		}
+		o.spec = joined(rest)
+		o.specSum = maphash.Bytes(seed, o.spec)
+		o.Body = o.specSum ^ maphash.Bytes(seed, o.status)
+	}
+	return o
+}
+
+// joined is an object of these members.
+func joined(rest [][2][]byte) []byte {
+	size := 2
+	for _, m := range rest {
+		size += len(m[0]) + len(m[1]) + 4
+	}
+	b := make([]byte, 0, size)
+	b = append(b, '{')
+	for i, m := range rest {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, '"'), m[0]...), '"', ':')
+		b = append(b, m[1]...)
+	}
+	return append(b, '}')
+}
+
+func (n names) parseMeta(o *Object, b []byte, managers bool) {
+	_ = members(b, func(key, value []byte) bool {
+		switch string(key) {
+		case "name":
+			o.Name = text(value)
+		case "generateName":
+			o.GenerateName = n.text(value)
+		case "namespace":
+			o.Namespace = n.text(value)
+		case "uid":
+			o.UID = types.UID(text(value))
+		case "resourceVersion":
+			o.ResourceVersion = text(value)
+		case "generation":
+			o.Generation = int64(number(value))
+		case "deletionTimestamp":
+			if at, err := time.Parse(time.RFC3339, text(value)); err == nil {
+				o.DeletionTimestamp = &metav1.Time{Time: at}
+			}
+		case "deletionGracePeriodSeconds":
+			s := int64(number(value))
+			o.DeletionGracePeriodSeconds = &s
+		case "labels":
+			o.Labels = n.parseMap(value)
+		case "annotations":
+			o.Annotations = n.parseMap(value)
+		case "finalizers":
+			elements(value, func(v []byte) { o.Finalizers = append(o.Finalizers, n.text(v)) })
+		case "ownerReferences":
+			elements(value, func(v []byte) { o.OwnerReferences = append(o.OwnerReferences, n.parseOwner(v)) })
+		case "managedFields":
+			if managers {
+				o.managers = n.ownerManagers(value)
+			}
+		}
+		return true
+	})
+}
+
+func (n names) parseOwner(b []byte) (r metav1.OwnerReference) {
+	_ = members(b, func(key, value []byte) bool {
+		switch string(key) {
+		case "apiVersion":
+			r.APIVersion = n.text(value)
+		case "kind":
+			r.Kind = n.text(value)
+		case "name":
+			r.Name = n.text(value)
+		case "uid":
+			r.UID = types.UID(n.text(value))
+		case "controller":
+			is := string(value) == "true"
+			r.Controller = &is
+		case "blockOwnerDeletion":
+			is := string(value) == "true"
+			r.BlockOwnerDeletion = &is
+		}
+		return true
+	})
+	return r
+}
+
+// long is from how many bytes on the value of an annotation is kept as a digest.
+const long = 200
+
+// parseMap reads labels or annotations.
+func (n names) parseMap(b []byte) map[string]string {
+	var m map[string]string
+	_ = members(b, func(key, value []byte) bool {
+		if m == nil {
+			m = map[string]string{}
+		}
+		if len(value) > long {
+			var sum [8]byte
+			for i, h := 0, maphash.Bytes(seed, value); i < 8; i, h = i+1, h>>8 {
+				sum[i] = byte(h)
+			}
+			m[n.intern(key)] = "#" + string(sum[:])
+			return true
+		}
+		m[n.intern(key)] = n.text(value)
+		return true
+	})
+	return m
+}
+
+// ownerManagers are the managers that managedFields names for owner references.
+func (n names) ownerManagers(b []byte) (who []string) {
+	if !bytes.Contains(b, []byte(`"f:ownerReferences"`)) {
+		return nil
+	}
+	elements(b, func(entry []byte) {
+		if !bytes.Contains(entry, []byte(`"f:ownerReferences"`)) {
+			return
+		}
+		_ = members(entry, func(key, value []byte) bool {
+			if string(key) == "manager" {
+				who = append(who, n.text(value))
+				return false
+			}
+			return true
+		})
+	})
+	return who
+}
+
+// controller is the ControllerRef, nil for none.
+func (o *Object) controller() *metav1.OwnerReference {
+	if o == nil {
+		return nil
+	}
+	return metav1.GetControllerOfNoCopy(o)
+}
+
+func (o *Object) deleting() bool { return o != nil && o.DeletionTimestamp != nil }
+
+// gone reports whether an object with a deletion timestamp went with the write that left
+// it so: nothing holds it, and no grace is left to it.
+func (o *Object) gone() bool {
+	return o.deleting() && len(o.Finalizers) == 0 &&
+		(o.DeletionGracePeriodSeconds == nil || *o.DeletionGracePeriodSeconds == 0)
+}
+
+// undeleted is the object as it was before its deletion was asked for. The finalizers
+// that a deletion's policy puts on are not told from others.
+func (o *Object) undeleted() *Object {
+	c := *o
+	c.DeletionTimestamp, c.DeletionGracePeriodSeconds = nil, nil
+	c.Finalizers = slices.DeleteFunc(slices.Clone(o.Finalizers), func(f string) bool {
+		return f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents
+	})
+	return &c
+}
+
+// groupKind is an owner's kind as "Kind" or "Kind.group".
+func groupKind(ref *metav1.OwnerReference) string {
+	if g, _, ok := strings.Cut(ref.APIVersion, "/"); ok {
+		return ref.Kind + "." + g
+	}
+	return ref.Kind
+}
+
+// names keeps one copy of each of the strings that come again and again.
+type names map[string]string
+
+// mostNames bounds how many are kept.
+const mostNames = 1 << 14
+
+func (n names) intern(b []byte) string {
+	if s, ok := n[string(b)]; ok {
+		return s
+	}
+	if len(n) >= mostNames {
+		clear(n)
+	}
+	s := string(b)
+	n[s] = s
+	return s
+}
+
+// text is the string that a value is, kept once; "" for another.
+func (n names) text(value []byte) string {
+	if len(value) >= 2 && value[0] == '"' && bytes.IndexByte(value, '\\') < 0 {
+		return n.intern(value[1 : len(value)-1])
+	}
+	return text(value)
+}

@@ -1,0 +1,257 @@
+package audit
+
+import (
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+// owing is under which name a change is shown to the laws, which decides what they hold
+// its actor to, and for which owner he acts.
+type owing struct {
+	process string
+	owner   sim.Ref
+}
+
+const (
+	nobody   = "(the log)"  // who is held to nothing
+	noKind   = "(none)"     // what a stranger syncs
+	stranger = " elsewhere" // behind a name: where its actor has no business
+)
+
+// owes decides what the actor of a change owes, and tells the judge of him.
+func (a *Auditor) owes(c *change) owing {
+	switch {
+	case c.met:
+		return owing{process: nobody}
+	case c.who.Sort == Human:
+		return owing{process: c.who.Name}
+	case c.who.Sort == Known:
+		a.introduce(c.who.known.subject())
+		return owing{process: c.who.known.Name}
+	case c.who.Sort == Office:
+		s := law.Subject{Process: c.who.Name, Controller: c.who.Name}
+		if c.who.Name == systemAccount+collectorAccount {
+			s.Controller = "garbagecollector"
+		}
+		a.introduce(s)
+		return owing{process: c.who.Name}
+	case c.before == nil:
+		return a.owesNew(c)
+	}
+	return a.owesOld(c)
+}
+
+// owesNew is what a program owes for what it makes.
+func (a *Auditor) owesNew(c *change) owing {
+	if ref := c.after.controller(); ref != nil {
+		if a.controllerOf(ref) == nil {
+			c.who.learn(groupKind(ref))
+		}
+		return a.makerFor(c, ref)
+	}
+	if refs := c.after.OwnerReferences; len(refs) > 0 && a.claimable(c.kind) {
+		return a.makerFor(c, &refs[0])
+	}
+	return a.atHome(c)
+}
+
+// owesOld is what a program owes for a write to what is there.
+func (a *Auditor) owesOld(c *change) owing {
+	was, is := c.before.controller(), c.after.controller()
+	switch {
+	case was == nil && is != nil:
+		if a.controllerOf(is) == nil {
+			c.who.learn(groupKind(is))
+		}
+		return a.atHome(c)
+	case was == nil:
+		return a.atHome(c)
+	}
+	taken := is != nil && is.UID != was.UID
+	if taken && !c.who.makes(groupKind(was)) {
+		if a.controllerOf(is) == nil {
+			c.who.learn(groupKind(is))
+		}
+		return a.makerFor(c, is)
+	}
+	if c.family = a.inFamily(c, was); c.family || a.allowed(c, was) {
+		return a.atHome(c)
+	}
+	if !a.anothers(c, was) {
+		a.leave(whyOwner, c.event)
+		return a.atHome(c)
+	}
+	s := law.Subject{Process: c.who.Name + stranger, Controller: c.who.Name, Kind: noKind}
+	a.introduce(s)
+	return owing{process: s.Process}
+}
+
+const whyOwner = "writes of programs to what an owner controls that is not in the log, or whose controller is not"
+
+// makerFor makes a program a controller of the kind of an owner.
+func (a *Auditor) makerFor(c *change, ref *metav1.OwnerReference) owing {
+	s := law.Subject{Process: c.who.Name + " for " + groupKind(ref), Controller: c.who.Name, Kind: ref.Kind}
+	s.Dependents = a.made[s.Process]
+	if !slices.Contains(s.Dependents, c.kind) {
+		s.Dependents = append(s.Dependents, c.kind)
+		a.made[s.Process] = s.Dependents
+		delete(a.introduced, s.Process)
+	}
+	a.introduce(s)
+	owner := sim.Ref{Kind: ref.Kind, Namespace: c.place.namespace, Name: ref.Name, UID: string(ref.UID)}
+	if o := a.judge.State().Object(ref.UID); o != nil {
+		owner = o.Ref
+	}
+	return owing{process: s.Process, owner: owner}
+}
+
+// atHome is for writes that no law of ownership forbids.
+func (a *Auditor) atHome(c *change) owing {
+	a.introduce(law.Subject{Process: c.who.Name, Controller: c.who.Name})
+	return owing{process: c.who.Name}
+}
+
+// introduce makes a subject known to the judge.
+func (a *Auditor) introduce(s law.Subject) {
+	if !a.introduced[s.Process] {
+		a.introduced[s.Process] = true
+		a.judge.AddSubject(s)
+	}
+}
+
+// inFamily reports whether an object is the actor's own by whatever way: it made it, or
+// makes dependents for a kind that is among its owners, or made one of these.
+func (a *Auditor) inFamily(c *change, ref *metav1.OwnerReference) bool {
+	if c.entry != nil && c.entry.maker == c.who {
+		return true
+	}
+	for _, m := range [][]string{c.before.managers, afterManagers(c)} {
+		if slices.Contains(m, c.who.manager) {
+			return true
+		}
+	}
+	for range 8 { // owners of owners end; a circle does not
+		if c.who.makes(groupKind(ref)) {
+			return true
+		}
+		o, _ := a.object(ref.UID)
+		if o == nil {
+			return false
+		}
+		if n := a.owners[ref.UID]; n != nil && n.maker == c.who {
+			return true
+		}
+		if ref = o.controller(); ref == nil {
+			return false
+		}
+	}
+	return false
+}
+
+func afterManagers(c *change) []string {
+	if c.after == nil {
+		return nil
+	}
+	return c.after.managers
+}
+
+// object is the version of an object that the judge has.
+func (a *Auditor) object(uid types.UID) (*Object, sim.Ref) {
+	if o := a.judge.State().Object(uid); o != nil {
+		v, _ := o.Value.(*Object)
+		return v, o.Ref
+	}
+	return nil, sim.Ref{}
+}
+
+// forOthers are subresources that are there for others than who owns the object.
+var forOthers = map[string]bool{"status": true, "ephemeralcontainers": true, "resize": true, "approval": true,
+	"finalize": true}
+
+// allowed reports whether a write to what another's controller controls is one that
+// anybody may make: to a subresource that is there for others, or of annotations, of
+// finalizers, of further owners, of labels by which nobody selects. What is being deleted
+// may be deleted again.
+func (a *Auditor) allowed(c *change, owner *metav1.OwnerReference) bool {
+	if forOthers[c.sub] {
+		return true
+	}
+	if c.verb == "delete" || c.verb == "deletecollection" {
+		return c.before.deleting()
+	}
+	d := c.says
+	if c.assumed {
+		return !c.asked.body
+	}
+	if d.owner || d.deletes || d.spec {
+		return false
+	}
+	return !d.labels || !a.unselects(c, owner)
+}
+
+// unselects reports whether a change of labels is one that the owner's selector notices.
+func (a *Auditor) unselects(c *change, owner *metav1.OwnerReference) bool {
+	known := a.controllerOf(owner)
+	o, _ := a.object(owner.UID)
+	if known == nil || o == nil {
+		return false
+	}
+	sel := known.selects(o)
+	return sel != nil && sel.Matches(labels.Set(c.before.Labels)) != sel.Matches(labels.Set(c.after.Labels))
+}
+
+// anothers reports whether the log shows that an object is not the actor's: who controls
+// its owner's kind is known, and all its owners are there to be looked at.
+func (a *Auditor) anothers(c *change, owner *metav1.OwnerReference) bool {
+	ref := owner
+	for range 8 {
+		o, _ := a.object(ref.UID)
+		if o == nil {
+			return false
+		}
+		up := o.controller()
+		if up == nil {
+			break
+		}
+		ref = up
+	}
+	return a.controllerOf(owner) != nil || a.controls(groupKind(owner), c.who) || len(c.before.managers) > 0
+}
+
+// controls reports whether somebody else than an actor makes dependents for a kind.
+func (a *Auditor) controls(kind string, but *Actor) bool {
+	for _, who := range a.actors.byName {
+		if who != but && who.makes(kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// settled is after how long a version is taken to have reached whoever writes.
+const settled = time.Minute
+
+// saw is the version that the actor is known to have gone by, nil where that cannot be
+// known. It is the one before the write where every version that he may have read had the
+// same controller, where he looked since it has it, or where it has had it for long.
+func (a *Auditor) saw(c *change) any {
+	if c.before == nil || c.who.Sort == Human || c.who.Sort == Office {
+		return nil
+	}
+	n := c.entry
+	switch {
+	case c.asked.version != "":
+	case n == nil || n.now == nil || n.since.IsZero():
+		return nil
+	case !n.constant && !c.who.reads.since(c.place, n.since) && c.at.Sub(n.since) < settled:
+		return nil
+	}
+	return c.before
+}

@@ -1,0 +1,238 @@
+package audit
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// longest is from how many bytes on a line is passed over: no apiserver writes such.
+const longest = 64 << 20
+
+const strayLong stray = "lines of more than 64 MB"
+
+// Source is the events of several files, merged by time as far as each file is in order:
+// those of several apiservers, or of one that began a new file now and then.
+type Source struct {
+	Read  int64 // bytes of the files so far, as they are on the disk
+	Lines int   // lines so far
+
+	files   []*file
+	parser  parser
+	skipped map[stray]*Skipped
+	notes   []string
+	open    []*file // that have an event waiting
+	begun   bool
+}
+
+// Skipped are the lines that were passed over for one reason.
+type Skipped struct {
+	Why   string `json:"why"`
+	Count int    `json:"count"`
+	First string `json:"first"` // where the first of them stands: "audit.log:12"
+}
+
+// file is one file of a source.
+type file struct {
+	name   string
+	from   io.Reader
+	lines  *bufio.Reader
+	buffer []byte
+	line   int
+	events int // lines that are events at all
+	stream io.Closer
+	next   *event
+	broken bool // next is all that could be read of a line
+}
+
+// NewSource returns a source of no files.
+func NewSource() *Source {
+	return &Source{parser: parser{names: names{}}, skipped: map[stray]*Skipped{}}
+}
+
+// Open adds a file, gzip or not.
+func (s *Source) Open(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return bare(name, err)
+	}
+	if info, err := f.Stat(); err != nil || info.IsDir() {
+		f.Close()
+		if err == nil {
+			err = errors.New("a directory; name the files in it")
+		}
+		return bare(name, err)
+	}
+	if err := s.Add(name, f); err != nil {
+		f.Close()
+		return err
+	}
+	s.files[len(s.files)-1].stream = f
+	return nil
+}
+
+// Add adds what a reader gives, gzip or not.
+func (s *Source) Add(name string, r io.Reader) error {
+	in := bufio.NewReaderSize(&counted{r, &s.Read}, 1<<18)
+	f := &file{name: name, from: in, lines: in}
+	if magic, _ := in.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return bare(name, err)
+		}
+		f.lines = bufio.NewReaderSize(z, 1<<20)
+	}
+	s.files = append(s.files, f)
+	return nil
+}
+
+// bare is an error in a file, named once.
+func bare(name string, err error) error {
+	if p := (*os.PathError)(nil); errors.As(err, &p) {
+		err = p.Err
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// counted counts what is read.
+type counted struct {
+	io.Reader
+	n *int64
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.Reader.Read(b)
+	*c.n += int64(n)
+	return n, err
+}
+
+// next is the event that comes next, nil at the end. broken says that its line is cut
+// short.
+func (s *Source) next() (e *event, broken bool, err error) {
+	if !s.begun {
+		s.begun = true
+		for _, f := range s.files {
+			if err := s.advance(f); err != nil {
+				return nil, false, err
+			}
+			if f.next != nil {
+				s.open = append(s.open, f)
+			}
+		}
+	}
+	if len(s.open) == 0 {
+		return nil, false, nil
+	}
+	first := 0
+	for i, f := range s.open {
+		if f.next.at.Before(s.open[first].next.at) {
+			first = i
+		}
+	}
+	f := s.open[first]
+	e, broken = f.next, f.broken
+	if err := s.advance(f); err != nil {
+		return nil, false, err
+	}
+	if f.next == nil {
+		s.open = append(s.open[:first], s.open[first+1:]...)
+	}
+	return e, broken, nil
+}
+
+// advance reads on in a file until there is an event that matters.
+func (s *Source) advance(f *file) error {
+	f.next = nil
+	for {
+		line, err := f.read()
+		if len(line) > 0 || err == bufio.ErrTooLong {
+			f.line++
+			s.Lines++
+		}
+		if err == bufio.ErrTooLong {
+			s.skip(strayLong, f)
+			continue
+		}
+		if len(bytes.TrimSpace(line)) > 0 {
+			e, why := s.parser.parse(line)
+			if why != straySilent {
+				s.skip(why, f)
+			}
+			if why == straySilent || why == strayStage {
+				f.events++
+			}
+			if e != nil {
+				f.next, f.broken = e, why == strayBroken
+				return nil
+			}
+		}
+		if err != nil {
+			return s.close(f, err)
+		}
+	}
+}
+
+// close ends a file. One that has nothing of an audit log in it is a mistake.
+func (s *Source) close(f *file, err error) error {
+	if f.stream != nil {
+		f.stream.Close()
+	}
+	if err != io.EOF {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			err = errors.New("the gzip stream is cut off")
+		}
+		s.notes = append(s.notes, fmt.Sprintf("%s:%d: %v; judged as far as it goes", f.name, f.line, err))
+	}
+	switch {
+	case f.events > 0:
+	case f.line == 0:
+		s.notes = append(s.notes, f.name+": it is empty")
+	default:
+		return fmt.Errorf("%s: no audit log: none of its %d lines is an audit.k8s.io/v1 event, as JSON on a line of its "+
+			"own", f.name, f.line)
+	}
+	return nil
+}
+
+// read is the next line, good until the next one is read.
+func (f *file) read() ([]byte, error) {
+	line, err := f.lines.ReadSlice('\n')
+	if err != bufio.ErrBufferFull {
+		return line, err
+	}
+	f.buffer = f.buffer[:0]
+	for err == bufio.ErrBufferFull {
+		if len(f.buffer) < longest {
+			f.buffer = append(f.buffer, line...)
+		}
+		line, err = f.lines.ReadSlice('\n')
+	}
+	if len(f.buffer) >= longest {
+		return nil, bufio.ErrTooLong
+	}
+	f.buffer = append(f.buffer, line...)
+	return f.buffer, err
+}
+
+func (s *Source) skip(why stray, f *file) {
+	k := s.skipped[why]
+	if k == nil {
+		k = &Skipped{Why: string(why), First: fmt.Sprintf("%s:%d", f.name, f.line)}
+		s.skipped[why] = k
+	}
+	k.Count++
+}
+
+// Size is how many bytes a file has; 0 where nobody knows.
+func Size(name string) int64 {
+	info, err := os.Stat(name)
+	if err != nil || strings.HasPrefix(name, "-") {
+		return 0
+	}
+	return info.Size()
+}

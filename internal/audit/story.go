@@ -1,0 +1,108 @@
+package audit
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// line is one line of the story of an object.
+type line struct {
+	At     time.Time `json:"at"`
+	Who    string    `json:"who"`
+	Did    string    `json:"did"` // "patch"
+	Object string    `json:"object"`
+	Change string    `json:"change,omitempty"`
+}
+
+// lineOf tells a change.
+func lineOf(c *change) line {
+	did := c.verb
+	if c.sub != "" {
+		did += " " + c.sub
+	}
+	ref := sim.Ref{Kind: c.kind, Namespace: c.place.namespace, Name: c.place.name}
+	return line{At: c.at, Who: c.who.Name, Did: did, Object: ref.String(), Change: c.wording()}
+}
+
+// wording says what a change changed, in a few words.
+func (c *change) wording() string {
+	var parts []string
+	b, n, d := c.before, c.after, c.says
+	switch {
+	case c.met:
+		return ""
+	case b == nil:
+		return strings.Join(owned(n), "; ")
+	case n == nil:
+		return strings.Join(append([]string{"gone"}, owned(b)...), "; ")
+	}
+	if d.deletes {
+		parts = append(parts, "deletionTimestamp set")
+	}
+	if d.owner {
+		parts = append(parts, "controller: "+controllerName(b)+" -> "+controllerName(n))
+	}
+	if d.labels {
+		parts = append(parts, "labels: "+differences(b.Labels, n.Labels))
+	}
+	for what, is := range map[string]bool{"finalizers": d.finalizers, "owners": d.refs, "spec": d.spec} {
+		if is {
+			parts = append(parts, what)
+		}
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, "; ")
+}
+
+func owned(o *Object) []string {
+	switch {
+	case o.controller() != nil:
+		return []string{"controller: " + controllerName(o)}
+	case len(o.OwnerReferences) > 0:
+		return []string{"owner, no controller: " + sim.Short(o.OwnerReferences[0].Kind) + "/" + o.OwnerReferences[0].Name}
+	}
+	return nil
+}
+
+func controllerName(o *Object) string {
+	if ref := o.controller(); ref != nil {
+		return sim.Short(ref.Kind) + "/" + ref.Name
+	}
+	return "none"
+}
+
+// differences words what two sets of labels differ in.
+func differences(a, b map[string]string) string {
+	var out []string
+	for _, k := range slices.Sorted(maps.Keys(a)) {
+		if w, ok := b[k]; !ok {
+			out = append(out, "-"+k)
+		} else if w != a[k] {
+			out = append(out, k+": "+a[k]+" -> "+w)
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(b)) {
+		if _, ok := a[k]; !ok {
+			out = append(out, "+"+k+"="+b[k])
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// mostLines is how much of its story an object keeps.
+const mostLines = 5
+
+// told adds a change to an object's story. Writes of status are left out.
+func (n *entry) told(c *change) {
+	if c.before != nil && !c.says.owner && !c.says.labels && !c.says.spec && !c.says.deletes && !c.says.refs {
+		return
+	}
+	if len(n.lines) == mostLines {
+		n.lines = append(n.lines[:1], n.lines[2:]...) // how it began is kept
+	}
+	n.lines = append(n.lines, lineOf(c))
+}
