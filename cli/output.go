@@ -31,6 +31,8 @@ var outputs = []output{
 	{"conformance", "", false, reflect.TypeFor[conformanceReport]()},
 	{"conformance", "with --explain", false, reflect.TypeFor[explanation]()},
 	{"track", "", false, reflect.TypeFor[trackReport]()},
+	{"judge", "", false, reflect.TypeFor[judgement]()},
+	{"judge", "with --tree", false, reflect.TypeFor[drawn]()},
 	{"serve", "", true, reflect.TypeFor[serveLine]()},
 	{"version", "", false, reflect.TypeFor[versionJSON]()},
 	{"completion", "", false, reflect.TypeFor[completionJSON]()},

@@ -17,6 +17,7 @@ const (
 	roundsOfFight = 3         // how often a circle is gone round before it is a fight
 	slowest       = time.Hour // a circle that takes longer is none
 	longestPath   = 24        // states that a track keeps
+	mostFights    = 1000      // fights that are told
 	mostTracks    = 20_000    // tracks that are kept
 	mostWriters   = 4         // writers of an object that are told apart
 )
@@ -143,7 +144,7 @@ func (f *fights) round(t *track, c *change, what string, circle []visit) {
 			r.Cycle = append(r.Cycle, line{At: v.at, Who: v.by.Name, Did: v.words})
 		}
 	}
-	if r.Rounds == roundsOfFight {
+	if r.Rounds == roundsOfFight && len(f.found) < mostFights {
 		r.of(c)
 		f.found = append(f.found, r)
 	}

@@ -47,7 +47,7 @@ func newFindings() *findings { return &findings{by: map[finding]*Finding{}} }
 // mostObjectsNamed is how many objects a finding names.
 const mostObjectsNamed = 3
 
-func (f *findings) add(a *Auditor, c *change, b *law.Breach) {
+func (f *findings) add(c *change, b *law.Breach) {
 	key := finding{law: b.Law, who: c.who, doubt: b.Strength == law.Committed}
 	owner := c.before.controller()
 	if owner != nil {

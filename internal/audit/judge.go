@@ -72,7 +72,7 @@ func (a *Auditor) Run(s *Source, progress func() (stop bool)) error {
 		if e == nil || n%1000 == 0 && progress() {
 			break
 		}
-		if !a.Until.IsZero() && e.at.After(a.Until) {
+		if !a.Until.IsZero() && e.at.After(a.until(e.at)) {
 			continue
 		}
 		if broken && e.place.name == "" {
@@ -100,6 +100,7 @@ func (a *Auditor) take(e *event) {
 		}
 		return
 	case e.code >= 400:
+		a.refused(e, who)
 		return
 	}
 	a.writes++
@@ -107,6 +108,19 @@ func (a *Auditor) take(e *event) {
 		c.who = who
 		a.hold(c)
 	}
+}
+
+// refused shows a refusal of what a known controller asked for to the laws.
+func (a *Auditor) refused(e *event, who *Actor) {
+	kind := a.store.kindOf(e.place, nil)
+	if who.Sort != Known || kind == "" || e.code != 422 {
+		return
+	}
+	a.introduce(who.known.subject())
+	c := &change{event: e, who: who, kind: kind, entry: a.store.at(e.place)}
+	a.show(c, &sim.Record{Index: a.index, Step: a.index, At: e.at.Sub(a.first), Op: sim.Refusal, Cause: -1,
+		Process: who.known.Name, Verb: e.verb, Subresource: e.sub, Code: e.code, Reason: e.reason, Message: e.message,
+		Object: sim.Ref{Kind: kind, Namespace: e.place.namespace, Name: e.place.name}})
 }
 
 // hold shows a change to the laws, and keeps what came of it.
@@ -132,7 +146,6 @@ func (a *Auditor) observe(c *change, by owing) {
 	r := sim.Record{Index: a.index, Step: a.index, At: c.at.Sub(a.first), Op: sim.Commit, Cause: -1, Process: by.process,
 		For: by.owner, Verb: c.verb, Subresource: c.sub,
 		Object: sim.Ref{Kind: c.kind, Namespace: c.place.namespace, Name: c.place.name}, Version: c.order}
-	a.index++
 	if c.after != nil {
 		r.After, r.Object.UID = c.after, string(c.after.UID)
 	}
@@ -149,11 +162,17 @@ func (a *Auditor) observe(c *change, by owing) {
 	} else {
 		r.Saw = a.saw(c)
 	}
-	a.judge.Observe(&r)
+	a.show(c, &r)
+}
+
+// show has a record judged, and takes what it broke.
+func (a *Auditor) show(c *change, r *sim.Record) {
+	a.judge.Observe(r)
+	a.index++
 	if list := a.judge.Breaches(); len(list) > 0 {
 		for i := range list {
 			if !c.met {
-				a.findings.add(a, c, &list[i])
+				a.findings.add(c, &list[i])
 			}
 		}
 		a.judge.Since(a.index) // they are kept here; the judge need not

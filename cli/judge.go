@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/cli/internal/ci"
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/audit"
+	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/scenarios"
+)
+
+// judging is what judge was told to do.
+type judging struct {
+	checks
+
+	human, program, office string
+	at                     string
+	strict, tree           bool
+}
+
+func judgeCommand(a *app) *cobra.Command {
+	j := &judging{}
+	cmd := &cobra.Command{
+		Use:   "judge [flags] FILE...",
+		Short: "hold a real cluster's audit log against the laws",
+		Long: `Reads audit logs of kube-apiserver (audit.k8s.io/v1, JSON lines, gzip or not; - is
+standard input) and says which laws were broken in them, by whom, and how. Files of
+several apiservers, or those that a log was rotated into, are given together and are
+merged by time. docs/judge.md has a policy that logs what the laws need.
+
+Who is a person may do anything, and so may who acts by office: nodes, the
+scheduler, the garbage collector. A person is who has an account that is not a
+service account and does not begin with "system:", and no agent as client-go makes
+it up for programs; kubectl and its like are people's. --human, --program and
+--office say otherwise, by user.
+
+What the log does not show is not judged and nobody is accused of it: the summary
+says what that was. What an actor may not have known is told and breaks nothing,
+but with --strict.
+
+--tree prints who owned what in the end, or --at some time, in place of the verdict.`,
+		Example: `  threelaws judge audit.log
+  threelaws judge --human '^ci-' audit-*.log.gz
+  threelaws judge --tree --at 10:02:30 audit.log`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("judge: an audit log must be given; - is standard input")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return j.run(cmd.Context(), a, args) },
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&j.human, "human", "", "users that are people: a regular expression")
+	fl.StringVar(&j.program, "program", "", "users that are programs")
+	fl.StringVar(&j.office, "office", "", "users that act on what others own because that is what they are for")
+	fl.BoolVar(&j.strict, "strict", false, "what an actor may not have known breaks laws too")
+	fl.BoolVar(&j.tree, "tree", false, "print who owns what")
+	fl.StringVar(&j.at, "at", "", "leave out what came later: 2026-11-21T10:02:30Z, or 10:02:30 on the log's first day")
+	fl.StringVar(&j.junit, "junit", "", "write a JUnit XML file, with one test case for the log")
+	return cmd
+}
+
+func (j *judging) run(ctx context.Context, a *app, files []string) error {
+	o := audit.Options{Controllers: a.hosted(), Laws: a.registry.Laws, Strict: j.strict}
+	for _, f := range []struct {
+		flag, text string
+		to         **regexp.Regexp
+	}{{"human", j.human, &o.Rules.Human}, {"program", j.program, &o.Rules.Program}, {"office", j.office, &o.Rules.Office}} {
+		if f.text == "" {
+			continue
+		}
+		r, err := regexp.Compile(f.text)
+		if err != nil {
+			return usage("--%s: %v", f.flag, err)
+		}
+		*f.to = r
+	}
+	if j.at != "" {
+		until, err := audit.ParseUntil(j.at)
+		if err != nil {
+			return usage("--at: %v", err)
+		}
+		o.Until = until
+	}
+	source := audit.NewSource()
+	size := int64(0)
+	for _, name := range files {
+		var err error
+		if name == stdin {
+			err = source.Add(stdin, a.input)
+		} else {
+			err = source.Open(name)
+			size += audit.Size(name)
+		}
+		if err != nil {
+			return usage("judge: %v", err)
+		}
+	}
+	began := time.Now()
+	auditor := audit.New(o)
+	if err := auditor.Run(source, j.progress(ctx, a, source, size, began)); err != nil {
+		return usage("judge: %v", err)
+	}
+	if j.tree {
+		return printTree(a, auditor)
+	}
+	return j.report(ctx, a, auditor.Report(source), time.Since(began))
+}
+
+// progress shows how far it is, and says when it was interrupted.
+func (j *judging) progress(ctx context.Context, a *app, s *audit.Source, size int64, began time.Time) func() bool {
+	line := a.progress()
+	shown := time.Time{}
+	return func() bool {
+		if ctx.Err() != nil {
+			line.clear()
+			return true
+		}
+		if now := time.Now(); now.Sub(shown) > 200*time.Millisecond {
+			shown = now
+			line.show("%s", soFar(s.Read, size, now.Sub(began)))
+		}
+		return false
+	}
+}
+
+// soFar says how much was read, of how much where that is known.
+func soFar(read, size int64, took time.Duration) string {
+	const mb = 1 << 20
+	speed := float64(read) / mb / max(took.Seconds(), 0.001)
+	if size == 0 {
+		return fmt.Sprintf("%d MB, %.0f MB/s", read/mb, speed)
+	}
+	const wide = 30
+	full := int(min(read*wide/size, wide))
+	return fmt.Sprintf("[%-*s] %d of %d MB, %.0f MB/s", wide, "=============================="[:full], read/mb, size/mb,
+		speed)
+}
+
+// hosted are the controllers of kube-controller-manager, as the registry knows them.
+func (a *app) hosted() []audit.Controller {
+	server := fakeapi.New(fakeapi.Options{})
+	return audit.Hosted(a.registry.Controllers, func(gvk schema.GroupVersionKind) runtime.Object {
+		if k := server.Kind(gvk); k != nil && k.New != nil {
+			return k.New()
+		}
+		return nil
+	})
+}
+
+// report prints what was found.
+func (j *judging) report(ctx context.Context, a *app, r *audit.Report, took time.Duration) error {
+	switch {
+	case r.Broken:
+		a.code = scenarios.ExitFail
+	case ctx.Err() != nil:
+		a.code = exitInterrupted
+	case r.Judged == 0:
+		a.code = exitUncovered
+	}
+	text := r.Text(a.width)
+	one := ci.Case{Name: "audit", Took: took, Page: r.Text(render.Width)}
+	for _, b := range r.Breaches {
+		one.Problems = append(one.Problems, ci.Problem{Title: b.Law, Text: b.Actor + ": " + b.Text})
+	}
+	for _, f := range r.Fights {
+		one.Problems = append(one.Problems, ci.Problem{Title: "never-fight", Text: f.Sentence()})
+	}
+	if err := j.add(a, one); err != nil {
+		return err
+	}
+	if err := j.write("threelaws judge"); err != nil {
+		return err
+	}
+	if a.json {
+		return a.encode(judgement{r, took.Seconds(), a.code})
+	}
+	a.print(text)
+	return nil
+}
+
+// judgement is what judge prints with --json.
+type judgement struct {
+	*audit.Report
+	Seconds  float64 `json:"seconds"`
+	ExitCode int     `json:"exitCode"`
+}
+
+// printTree prints who owns what at the end of what was read.
+func printTree(a *app, auditor *audit.Auditor) error {
+	text := render.Tree(auditor.Owned())
+	if a.json {
+		return a.encode(drawn{Tree: text})
+	}
+	a.print(text)
+	return nil
+}

@@ -1,0 +1,182 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/threelaws/threelaws/internal/render"
+)
+
+// Text is the page that tells a report, in so many columns.
+func (r *Report) Text(width int) string {
+	var b strings.Builder
+	for _, f := range r.Breaches {
+		f.text(&b, width, "broken")
+	}
+	for _, f := range r.Fights {
+		f.text(&b, width)
+	}
+	for _, f := range r.Doubtful {
+		f.text(&b, width, "broken, perhaps unknowingly,")
+	}
+	for _, n := range r.Notes {
+		b.WriteString(render.Fold(n))
+	}
+	for _, s := range r.Skipped {
+		b.WriteString(render.Fold(fmt.Sprintf("passed over: %s: %s, the first at %s", s.Why, itoa(s.Count), s.First)))
+	}
+	for _, l := range r.Left {
+		b.WriteString(render.Fold(fmt.Sprintf("not judged: %s: %s, the first: %s", l.Why, itoa(l.Count), l.First)))
+	}
+	b.WriteString(r.lawsText())
+	b.WriteString(r.summary())
+	return b.String()
+}
+
+func (f *Finding) text(b *strings.Builder, width int, how string) {
+	fmt.Fprintf(b, "--- %s %s %s by %s\n", f.Law, how, times(f.Count), f.Actor)
+	b.WriteString(indented(f.Sentence+" ("+f.Source+")", width))
+	what := f.Text
+	if len(f.Objects) > 0 {
+		what = strings.Join(f.Objects, ", ")
+		if f.Count > len(f.Objects) && len(f.Objects) == mostObjectsNamed {
+			what += " and others"
+		}
+		what += ": " + f.Text
+	}
+	b.WriteString(indented(what+span(f.First, f.Last), width))
+	b.WriteString("\n" + storyText(f.Story, width) + "\n")
+}
+
+// Sentence tells a fight in one sentence.
+func (r *Fight) Sentence() string {
+	who := strings.Join(r.Between, " and ")
+	s := fmt.Sprintf("%s have gone round %s times, with %s writes, over %s%s", who, itoa(r.Rounds), itoa(r.Writes), r.What,
+		span(r.First, r.Last))
+	if f, field := r.field(); field {
+		s = fmt.Sprintf("%s have overwritten %s %s times%s", who, f, itoa(r.Writes), span(r.First, r.Last))
+	}
+	switch {
+	case len(r.Culprits) < len(r.Between) && r.Owner != "":
+		return s + "; it is " + r.Owner + "'s, so " + strings.Join(r.Culprits, " and ") + " should let it be"
+	case r.Owner == "":
+		return s + "; nobody owns it, so ownership does not say who is right"
+	}
+	return s
+}
+
+// field is the field that is fought over, where it is one.
+func (r *Fight) field() (string, bool) {
+	for _, other := range []string{"owner and labels ", "whether ", "the "} {
+		if strings.HasPrefix(r.What, other) {
+			return "", false
+		}
+	}
+	return r.What, true
+}
+
+func (r *Fight) text(b *strings.Builder, width int) {
+	fmt.Fprintf(b, "--- never-fight broken by %s\n", strings.Join(r.Culprits, " and "))
+	b.WriteString(indented(r.Sentence(), width))
+	b.WriteString("\n    one round:\n" + storyText(r.Cycle, width) + "\n")
+}
+
+func storyText(story []line, width int) string {
+	objects := slices.ContainsFunc(story, func(l line) bool { return l.Object != "" })
+	t := render.Table{Indent: "    ", Width: width}
+	for _, l := range story {
+		if objects {
+			t.Add(clock(l.At), account(l.Who), l.Did, l.Object, l.Change)
+		} else {
+			t.Add(clock(l.At), account(l.Who), l.Did)
+		}
+	}
+	return t.String()
+}
+
+// account is a user in a column: a service account as namespace/name.
+func account(user string) string {
+	if name, ok := strings.CutPrefix(user, accountPrefix); ok {
+		return strings.Replace(name, ":", "/", 1)
+	}
+	return user
+}
+
+func clock(at time.Time) string { return at.UTC().Format("15:04:05.000") }
+
+// span says when something happened: " since 10:02:03, until 10:05:00".
+func span(first, last time.Time) string {
+	if first.Equal(last) {
+		return ", at " + first.UTC().Format(time.RFC3339)
+	}
+	return ", since " + first.UTC().Format(time.RFC3339) + ", the last at " + last.UTC().Format("15:04:05")
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return itoa(n) + " times"
+}
+
+func indented(text string, width int) string {
+	var b strings.Builder
+	t := render.Table{Indent: "    ", Width: width}
+	t.Add(text)
+	b.WriteString(t.String())
+	return b.String()
+}
+
+// lawsText says which laws were judged, and what the others would need.
+func (r *Report) lawsText() string {
+	var judged []string
+	var needs []string
+	by := map[string]int{}
+	for _, l := range r.Laws {
+		switch {
+		case l.Judged:
+			judged = append(judged, l.Name)
+		default:
+			if by[l.Why]++; by[l.Why] == 1 {
+				needs = append(needs, l.Why)
+			}
+		}
+	}
+	other := 0
+	for _, n := range by {
+		other += n
+	}
+	return render.Fold("judged: "+strings.Join(judged, ", ")) +
+		render.Fold(fmt.Sprintf("not judged: %d laws that need more than an audit log of whatever policy has: what informers "+
+			"showed, what was synced, when all was at rest (--json names them)", other))
+}
+
+func (r *Report) summary() string {
+	verdict := "no law is broken"
+	switch {
+	case r.Broken:
+		laws := 0
+		for _, l := range r.Laws {
+			if l.Count > 0 {
+				laws++
+			}
+		}
+		verdict = "1 law is broken"
+		if laws > 1 {
+			verdict = fmt.Sprintf("%d laws are broken", laws)
+		}
+		verdict += " by " + strings.Join(r.Culprits(), ", ")
+	case r.Judged == 0:
+		verdict = "nothing could be judged"
+	}
+	s := fmt.Sprintf("%d lines, %d writes, %d judged", r.Lines, r.Writes, r.Judged)
+	if !r.From.IsZero() {
+		s += ", from " + r.From.UTC().Format(time.RFC3339) + " to " + r.To.UTC().Format(time.RFC3339)
+	}
+	return render.Fold(s + ": " + verdict)
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
