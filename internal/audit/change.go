@@ -2,6 +2,7 @@ package audit
 
 import (
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -33,21 +34,21 @@ const (
 )
 
 // changes works out what an event did.
-func (a *Auditor) changes(e *event) []*change {
+func (a *Auditor) changes(e *event, who *Actor) []*change {
 	switch {
 	case e.bodiless && e.verb != "delete", e.bodiless && e.after == nil && a.store.at(e.place) == nil:
 		a.lost(e)
 		return nil
 	case e.verb == "deletecollection":
-		return a.collected(e)
+		return a.collected(e, who)
 	case e.sub == "scale":
-		return a.scaled(e)
+		return a.scaled(e, who)
 	case !wholes[e.sub]:
 		return nil // a binding, an eviction: the object itself is not in the answer
 	case e.after != nil && e.after.Name != e.place.name && e.place.name != "":
 		return nil
 	}
-	c := a.change(e)
+	c := a.change(e, who)
 	if c == nil {
 		return nil
 	}
@@ -72,10 +73,10 @@ func (a *Auditor) lost(e *event) {
 	}
 }
 
-func (a *Auditor) change(e *event) *change {
-	c := &change{event: e, after: e.after, entry: a.store.at(e.place)}
+func (a *Auditor) change(e *event, who *Actor) *change {
+	c := &change{event: e, who: who, after: e.after, entry: a.store.at(e.place)}
 	known := c.entry
-	if known != nil && (known.late || known.now == nil) {
+	if !a.store.current(known) {
 		known = nil
 	}
 	switch {
@@ -89,6 +90,10 @@ func (a *Auditor) change(e *event) *change {
 	case c.after == nil:
 		a.lost(e)
 		return nil
+	}
+	if !c.asked.known {
+		c.met = true
+		return c
 	}
 	if known != nil && known.now.UID == c.after.UID {
 		if v := number([]byte(known.now.ResourceVersion)); c.order != 0 && v != 0 && c.order <= v {
@@ -131,13 +136,24 @@ func (c *change) unspoken() *Object {
 	if put || !c.asked.owners {
 		b.OwnerReferences = n.OwnerReferences
 	}
+	if c.who.Sort == Known && c.asked.text != "" {
+		// Its patches name what they take off. What is gone and is not named went before.
+		b.OwnerReferences = slices.DeleteFunc(slices.Clone(b.OwnerReferences), func(r metav1.OwnerReference) bool {
+			stays := slices.ContainsFunc(n.OwnerReferences, func(x metav1.OwnerReference) bool { return x.UID == r.UID })
+			return !stays && !strings.Contains(c.asked.text, string(r.UID))
+		})
+	}
 	if put || !c.asked.labels {
 		b.Labels = n.Labels
 	}
 	if put || !c.asked.finalizers {
 		b.Finalizers = n.Finalizers
 	}
-	if (put || !c.asked.body || c.sub == "status") && !n.partial {
+	switch {
+	case n.partial:
+	case b.partial, c.sub == "" && !c.asked.body:
+		b.Body, b.spec, b.specSum, b.status = n.Body, n.spec, n.specSum, n.status
+	case put, !c.asked.body, c.sub == "status":
 		b.Body = b.Body ^ b.specSum ^ n.specSum
 		b.spec, b.specSum = n.spec, n.specSum
 	}
@@ -168,13 +184,15 @@ func (a *Auditor) deleted(c *change, known *entry) *change {
 			}
 			return nil
 		}
-		c.before = known.now
+		b := *known.now
+		b.Finalizers = nil // what has any does not go at once
+		c.before = &b
 		return c
 	}
 	c.before = c.after.undeleted()
 	if known != nil && known.now.UID == c.after.UID {
 		b := *known.now
-		b.OwnerReferences, b.Labels = c.after.OwnerReferences, c.after.Labels
+		b.OwnerReferences, b.Labels, b.Finalizers = c.after.OwnerReferences, c.after.Labels, c.before.Finalizers
 		c.before = &b
 	} else {
 		c.assumed = true
@@ -189,12 +207,12 @@ func (a *Auditor) deleted(c *change, known *entry) *change {
 }
 
 // collected works out the deletion of a collection: the answer lists what was there.
-func (a *Auditor) collected(e *event) (all []*change) {
+func (a *Auditor) collected(e *event, who *Actor) (all []*change) {
 	for _, o := range e.items {
 		one := *e
 		one.place.name = o.Name
 		one.after = nil
-		c := &change{event: &one, before: o, entry: a.store.at(one.place), kind: a.store.kindOf(one.place, o)}
+		c := &change{event: &one, who: who, before: o, entry: a.store.at(one.place), kind: a.store.kindOf(one.place, o)}
 		if c.entry != nil {
 			c.kind = c.entry.kind
 		}
@@ -219,9 +237,9 @@ func (a *Auditor) collected(e *event) (all []*change) {
 }
 
 // scaled works out a write to the scale of an object, which is answered with a Scale.
-func (a *Auditor) scaled(e *event) []*change {
+func (a *Auditor) scaled(e *event, who *Actor) []*change {
 	n := a.store.at(e.place)
-	if e.after == nil || n == nil || n.now == nil || n.late || n.now.UID != e.after.UID {
+	if e.after == nil || !a.store.current(n) || n.now.UID != e.after.UID {
 		a.leave(whyUnknown, e)
 		return nil
 	}
@@ -230,7 +248,7 @@ func (a *Auditor) scaled(e *event) []*change {
 	after.specSum ^= uint64(len(e.asked.replicas)+1) * 0x9e3779b97f4a7c15
 	after.Body ^= after.specSum
 	after.spec, after.status = nil, nil // what they say is out of date
-	return []*change{{event: e, before: n.now, after: &after, entry: n, kind: n.kind}}
+	return []*change{{event: e, who: who, before: n.now, after: &after, entry: n, kind: n.kind}}
 }
 
 // edit is what a write changed.

@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"fmt"
+	"hash/maphash"
 	"strings"
 	"time"
 
@@ -23,7 +24,9 @@ type event struct {
 	code        int
 	reason      string
 	message     string
-	bodiless    bool // a write that the policy, or whoever cut the line short, left without the body it needs
+	id          uint64 // a digest of the audit ID
+	doubt       bool   // a line was lost here, and nobody knows what it was about
+	bodiless    bool   // a write that the policy, or whoever cut the line short, left without the body it needs
 
 	asked request
 	after *Object   // of the response
@@ -37,11 +40,13 @@ type place struct{ group, resource, namespace, name string }
 type request struct {
 	version    string // the resource version that it was made from, "" for whatever version
 	uid        bool
-	owners     bool // it says who owns the object
+	owners     bool   // it says who owns the object
+	text       string // all of it, where it does
 	labels     bool
 	finalizers bool
 	applies    bool    // a server-side apply
 	replicas   string  // of a Scale
+	known      bool    // there was a body that says
 	body       bool    // it says something of what is neither metadata nor status
 	object     *Object // an update's or a create's, where there is no response
 }
@@ -74,9 +79,9 @@ type parser struct {
 
 // envelope is a line as it stands.
 type envelope struct {
-	kind, apiVersion, stage, user, impersonated, agent, object, status, request, response, staged []byte
-	verb                                                                                          string
-	uri                                                                                           []byte
+	kind, apiVersion, stage, id, user, impersonated, agent, object, status, request, response, staged []byte
+	verb                                                                                              string
+	uri                                                                                               []byte
 }
 
 // parse reads a line. It returns a nil event for one that is passed over, and why. Of a
@@ -99,7 +104,9 @@ func (p *parser) parse(line []byte) (*event, stray) {
 	}
 	e := p.event(&v)
 	if err != nil {
-		e.bodiless = true
+		if e != nil {
+			e.bodiless = true
+		}
 		return e, strayBroken
 	}
 	return e, straySilent
@@ -117,6 +124,8 @@ func (v *envelope) read(p *parser, line []byte) error {
 			v.apiVersion = value
 		case "stage":
 			v.stage = value
+		case "auditID":
+			v.id = value
 		case "verb":
 			v.verb = p.names.text(value)
 		case "requestURI":
@@ -169,7 +178,10 @@ func (p *parser) event(v *envelope) *event {
 	if v.object == nil || !write && !reads[v.verb] {
 		return nil
 	}
-	e := &event{verb: v.verb, agent: p.names.text(v.agent)}
+	e := &event{verb: v.verb, agent: p.names.text(v.agent), id: maphash.Bytes(seed, v.id)}
+	if v.id == nil {
+		e.id = 0
+	}
 	e.at, _ = time.Parse(time.RFC3339Nano, text(v.staged))
 	p.objectRef(e, v.object)
 	if passedOver[e.place.resource] || e.sub == "token" {
@@ -264,8 +276,12 @@ func (p *parser) request(e *event, b []byte) (r request) {
 		return r
 	}
 	r.owners = bytes.Contains(b, []byte("ownerReferences"))
+	if r.owners && e.verb == "patch" {
+		r.text = string(b)
+	}
 	r.labels = bytes.Contains(b, []byte("labels"))
 	r.finalizers = bytes.Contains(b, []byte("inalizers"))
+	r.known = true
 	if b[0] == '[' {
 		r.body = speaksOfBody(b)
 		return r

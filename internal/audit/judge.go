@@ -37,6 +37,9 @@ type Auditor struct {
 	judged      int // that the laws were asked of
 	findings    *findings
 	left        map[string]*Left
+	ids         map[uint64]bool // of the last events
+	ring        []uint64
+	turn        int
 	told        []string // why writes are left out, in the order in which that came up
 }
 
@@ -55,17 +58,20 @@ const remembered = 20_000
 func New(o Options) *Auditor {
 	a := &Auditor{Options: o, store: newStore(), actors: newActors(o.Rules, o.Controllers), sorter: newSorter(),
 		fights: newFights(), owners: map[types.UID]*entry{}, introduced: map[string]bool{}, made: map[string][]string{},
-		findings: newFindings(), left: map[string]*Left{}}
+		findings: newFindings(), ids: map[uint64]bool{}, left: map[string]*Left{}}
 	a.judge = law.NewJudge(nil, o.Laws)
 	a.judge.Evidence = law.Commits
 	a.judge.Memory = remembered
+	for i := range o.Controllers {
+		a.introduce(o.Controllers[i].subject())
+	}
 	return a
 }
 
 // Run judges what a source has, to its end or until stop says so. It calls progress now and then.
 func (a *Auditor) Run(s *Source, progress func() (stop bool)) error {
 	for n := 1; ; n++ {
-		e, broken, err := s.next()
+		e, err := s.next()
 		if err != nil {
 			return err
 		}
@@ -75,17 +81,42 @@ func (a *Auditor) Run(s *Source, progress func() (stop bool)) error {
 		if !a.Until.IsZero() && e.at.After(a.until(e.at)) {
 			continue
 		}
-		if broken && e.place.name == "" {
-			a.store.doubt()
+		if !a.twice(e.id) {
+			a.sorter.add(e, a.take)
 		}
-		a.sorter.add(e, a.take)
 	}
 	a.sorter.end(a.take)
 	return nil
 }
 
+// lately is how many events are known by their IDs: collectors deliver some twice.
+const lately = 1 << 13
+
+// twice reports whether an event was there before.
+func (a *Auditor) twice(id uint64) bool {
+	if id == 0 {
+		return false
+	}
+	if a.ids[id] {
+		return true
+	}
+	if len(a.ring) == lately {
+		delete(a.ids, a.ring[a.turn])
+		a.ring[a.turn] = id
+		a.turn = (a.turn + 1) % lately
+	} else {
+		a.ring = append(a.ring, id)
+	}
+	a.ids[id] = true
+	return false
+}
+
 // take judges one event. They come in order.
 func (a *Auditor) take(e *event) {
+	if e.doubt {
+		a.store.doubt()
+		return
+	}
 	if a.first.IsZero() {
 		a.first = e.at
 	}
@@ -104,8 +135,7 @@ func (a *Auditor) take(e *event) {
 		return
 	}
 	a.writes++
-	for _, c := range a.changes(e) {
-		c.who = who
+	for _, c := range a.changes(e, who) {
 		a.hold(c)
 	}
 }
@@ -149,7 +179,7 @@ func (a *Auditor) observe(c *change, by owing) {
 	if c.after != nil {
 		r.After, r.Object.UID = c.after, string(c.after.UID)
 	}
-	r.Guards.UID = c.asked.uid
+	r.Guards.UID = c.asked.uid || !c.asked.known // nobody is accused of what he may have said
 	r.Guards.ResourceVersion = c.asked.version != ""
 	r.Guards.Applies = c.asked.applies && c.says.owner
 	if c.before != nil {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 )
 
 // longest is from how many bytes on a line is passed over: no apiserver writes such.
@@ -47,7 +48,7 @@ type file struct {
 	events int // lines that are events at all
 	stream io.Closer
 	next   *event
-	broken bool // next is all that could be read of a line
+	last   time.Time // when the last event that was read was
 }
 
 // NewSource returns a source of no files.
@@ -111,14 +112,13 @@ func (c *counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// next is the event that comes next, nil at the end. broken says that its line is cut
-// short.
-func (s *Source) next() (e *event, broken bool, err error) {
+// next is the event that comes next, nil at the end.
+func (s *Source) next() (e *event, err error) {
 	if !s.begun {
 		s.begun = true
 		for _, f := range s.files {
 			if err := s.advance(f); err != nil {
-				return nil, false, err
+				return nil, err
 			}
 			if f.next != nil {
 				s.open = append(s.open, f)
@@ -126,7 +126,7 @@ func (s *Source) next() (e *event, broken bool, err error) {
 		}
 	}
 	if len(s.open) == 0 {
-		return nil, false, nil
+		return nil, nil
 	}
 	first := 0
 	for i, f := range s.open {
@@ -135,14 +135,14 @@ func (s *Source) next() (e *event, broken bool, err error) {
 		}
 	}
 	f := s.open[first]
-	e, broken = f.next, f.broken
+	e = f.next
 	if err := s.advance(f); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if f.next == nil {
 		s.open = append(s.open[:first], s.open[first+1:]...)
 	}
-	return e, broken, nil
+	return e, nil
 }
 
 // advance reads on in a file until there is an event that matters.
@@ -156,7 +156,8 @@ func (s *Source) advance(f *file) error {
 		}
 		if err == bufio.ErrTooLong {
 			s.skip(strayLong, f)
-			continue
+			f.next = &event{doubt: true, at: f.last}
+			return nil
 		}
 		if len(bytes.TrimSpace(line)) > 0 {
 			e, why := s.parser.parse(line)
@@ -166,8 +167,14 @@ func (s *Source) advance(f *file) error {
 			if why == straySilent || why == strayStage {
 				f.events++
 			}
+			if e == nil && why == strayBroken {
+				e = &event{doubt: true}
+			}
 			if e != nil {
-				f.next, f.broken = e, why == strayBroken
+				if f.next = e; why == strayBroken {
+					e.at = f.last
+				}
+				f.last = e.at
 				return nil
 			}
 		}

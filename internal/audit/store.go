@@ -22,6 +22,7 @@ type entry struct {
 	kind  string
 	late  bool // what is known of it may be out of date: a line was lost since
 
+	epoch    int       // how many lines were lost when it was written
 	maker    *Actor    // who made it, nil where that was before the log
 	since    time.Time // when it got the controller that it has; zero where that was before the log
 	constant bool      // it has had that since it was made
@@ -46,6 +47,7 @@ type store struct {
 	uses    *list.List // of *entry, those used last in front
 	bodies  *list.List // of *entry that have bodies
 	bytes   int
+	epoch   int                  // how many lines were lost
 	kinds   map[[2]string]string // the kind of a group and resource
 }
 
@@ -55,6 +57,11 @@ func newStore() *store {
 
 // at is the object at a place, nil for none that is known.
 func (s *store) at(p place) *entry { return s.objects[p] }
+
+// current reports whether what is known of an object is all there is to know.
+func (s *store) current(n *entry) bool {
+	return n != nil && n.now != nil && !n.late && n.epoch == s.epoch
+}
 
 // kindOf is the kind of the objects of a resource, "" where none was met.
 func (s *store) kindOf(p place, o *Object) string {
@@ -79,7 +86,7 @@ func (s *store) put(p place, kind string, o *Object) (n *entry, gone []*entry) {
 		s.uses.MoveToFront(n.use)
 	}
 	s.weigh(n, -1)
-	n.kind, n.now, n.late = kind, o, false
+	n.kind, n.now, n.late, n.epoch = kind, o, false, s.epoch
 	s.weigh(n, 1)
 	for len(s.objects) > mostObjects {
 		last := s.uses.Back().Value.(*entry)
@@ -125,9 +132,7 @@ func (s *store) remove(n *entry) {
 // doubt marks all that is known as possibly out of date: a write was lost, and nobody
 // knows of what.
 func (s *store) doubt() {
-	for _, n := range s.objects {
-		n.late = true
-	}
+	s.epoch++
 }
 
 // lookedAt is when an actor last read an object, or the list that it is in.

@@ -131,6 +131,9 @@ var edges = []edge{
 		"a schema is made from a kind's Go type or its definition"},
 	{"sim/trial", []string{"sim", "sim/host", "sim/law", "internal/fight", "internal/render", "fakeapi", apimachinery},
 		"a trial joins the host, the laws and the page, so that nobody who runs a world can leave one of them out"},
+	{"internal/audit", []string{"sim", "sim/host", "sim/law", "internal/render", apimachinery},
+		"a log is judged by the laws as a history is: what it is made into are records, and of controllers it knows " +
+			"what they declare"},
 	{"internal/realtime", []string{"sim", "sim/trial", "fakeapi"},
 		"the one runner that reads the clock on the wall stands beside the kernel, so that nothing deterministic can " +
 			"come to lean on it"},
@@ -165,7 +168,7 @@ var edges = []edge{
 	{"cli/internal/ci", nil,
 		"what continuous integration reads is text: it knows files, lines and sentences, and nothing of runs"},
 	{"cli", []string{"cli/internal/ci", "scenarios", "controllers/...", "sim/...", "internal/clause",
-		"internal/conform", "internal/explore", "internal/nearest", "internal/render", "internal/realtime",
+		"internal/audit", "internal/conform", "internal/explore", "internal/nearest", "internal/render", "internal/realtime",
 		"fakeapi/...", api, apimachinery, "github.com/spf13", "golang.org/x/term"},
 		"the command line joins everything but the test adapters"},
 	{"cmd/threelaws", []string{"cli", "scenarios"},

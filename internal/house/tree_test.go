@@ -42,6 +42,7 @@ var kept = []struct {
 		"what upstream's own checks say of objects"},
 	{"fakeapi/httpapi/internal/discovery/", `resources\.txt`, "fakeapi/httpapi/internal/discovery/resources.go",
 		"the table of resources, embedded"},
+	{"internal/audit/testdata/", `[a-z-]+\.log\.gz`, "internal/audit/logs_test.go", "audit logs of a real control plane"},
 	{"internal/goroutine/", `current_\w+\.s`, "internal/goroutine/", "assembly, built with the package"},
 	{"internal/mutate/testdata/", `toy\.txt`, "internal/mutate/mutate_test.go", "what becomes of a toy's mutants"},
 	{"internal/render/testdata/", `\w+\.(txt|dot)`, "internal/render/render_test.go", "goldens of pages"},

@@ -1,0 +1,136 @@
+package audit_test
+
+import (
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/threelaws/threelaws/internal/audit"
+)
+
+// whole is a recorded log as lines.
+func whole(t testing.TB, name string) [][]byte {
+	return bytes.SplitAfter(bytes.TrimSpace(unzipped(t, name)), []byte("\n"))
+}
+
+func judgedLines(t testing.TB, logs ...[][]byte) *audit.Report {
+	var readers []io.Reader
+	for _, l := range logs {
+		readers = append(readers, bytes.NewReader(bytes.Join(l, nil)))
+	}
+	return judgedText(t, readers...)
+}
+
+// Lines out of order by as much as a busy server has requests under way, one log in
+// several files, and stages that say nothing change no verdict.
+func TestOrderMakesNoDifference(t *testing.T) {
+	stages := func(lines [][]byte) [][]byte {
+		var out [][]byte
+		for _, l := range lines {
+			early := bytes.Replace(l, []byte(`"stage":"ResponseComplete"`), []byte(`"stage":"RequestReceived"`), 1)
+			out = append(out, early, l)
+		}
+		return out
+	}
+	shuffled := func(lines [][]byte) [][]byte {
+		out := append([][]byte{}, lines...)
+		r := rand.New(rand.NewPCG(1, 2))
+		for from := 0; from < len(out); from += 20 {
+			part := out[from:min(from+20, len(out))]
+			r.Shuffle(len(part), func(i, k int) { part[i], part[k] = part[k], part[i] })
+		}
+		return out
+	}
+	ended := func(lines [][]byte) [][]byte {
+		last := lines[len(lines)-1]
+		lines[len(lines)-1] = append(bytes.TrimRight(bytes.Clone(last), "\n"), '\n')
+		return lines
+	}
+	for _, c := range recorded {
+		lines := ended(whole(t, c.name))
+		var odd, even [][]byte
+		for i, l := range lines {
+			if i%2 == 0 {
+				even = append(even, l)
+			} else {
+				odd = append(odd, l)
+			}
+		}
+		for how, logs := range map[string][][][]byte{
+			"stages": {stages(lines)}, "shuffled": {shuffled(lines)}, "two files": {odd, even},
+			"rotated": {lines[len(lines)/2:], lines[:len(lines)/2]}, "twice": {lines, lines},
+		} {
+			culprits, laws, fights := short(judgedLines(t, logs...))
+			if culprits != c.culprits || laws != c.laws || fights != c.fights {
+				t.Errorf("%s, %s: culprits %q, laws %q, fights %q", c.name, how, culprits, laws, fights)
+			}
+		}
+	}
+}
+
+// Whatever is lost of a log nobody is accused for it: a log with less says less.
+func TestLossAccusesNobody(t *testing.T) {
+	bodies := regexp.MustCompile(`"requestObject":.*,"requestReceivedTimestamp"`)
+	losses := map[string]func(r *rand.Rand, line []byte) []byte{
+		"cut short": func(r *rand.Rand, line []byte) []byte {
+			return append(bytes.Clone(line[:r.IntN(len(line))]), '\n')
+		},
+		"without bodies": func(_ *rand.Rand, line []byte) []byte {
+			return bytes.Replace(bodies.ReplaceAll(line, []byte(`"requestReceivedTimestamp"`)),
+				[]byte(`"RequestResponse"`), []byte(`"Metadata"`), 1)
+		},
+		"missing": func(*rand.Rand, []byte) []byte { return nil },
+		"unknown kind": func(_ *rand.Rand, line []byte) []byte {
+			return bytes.ReplaceAll(line, []byte(`"kind":"Pod"`), []byte(`"kind":"Widget"`))
+		},
+	}
+	for _, c := range recorded {
+		lines := whole(t, c.name)
+		for how, lose := range losses {
+			for _, share := range []int{1, 2, 10} {
+				r := rand.New(rand.NewPCG(uint64(share), 3))
+				var left [][]byte
+				for _, l := range lines {
+					if r.IntN(share) == 0 {
+						l = lose(r, l)
+					}
+					left = append(left, l)
+				}
+				if how != "unknown kind" && share == 1 {
+					left = append(left, lines[0]) // a file of nothing else would be refused
+				}
+				report := judgedLines(t, left)
+				for _, who := range report.Culprits() {
+					if !strings.Contains(c.culprits, who) {
+						t.Errorf("%s, 1 in %d %s: %s is accused: %s", c.name, share, how, who, report.Text(120))
+					}
+				}
+				if share == 1 && how == "without bodies" && report.Broken {
+					t.Errorf("%s without any body: %s", c.name, report.Text(120))
+				}
+			}
+		}
+	}
+}
+
+// What is passed over is told once, with how often and where.
+func TestToldOnce(t *testing.T) {
+	lines := whole(t, "steal")
+	junk := append([][]byte{[]byte("no JSON\n"), []byte("{\"kind\":\"Event\",\"apiVersion\":\"v1\"}\n")}, lines...)
+	junk = append(junk, []byte("\n{\"kind\""), []byte("\n"))
+	r := judgedLines(t, junk)
+	got := map[string]string{}
+	for _, s := range r.Skipped {
+		got[s.Why] = s.First
+		if n := strings.Count(r.Text(100), s.First); n != 1 {
+			t.Errorf("%s is told %d times", s.First, n)
+		}
+	}
+	if len(got) != 2 || got["lines cut short, or no JSON"] != "log0:1" ||
+		got["lines that are no audit.k8s.io/v1 events"] != "log0:2" || !r.Broken {
+		t.Errorf("%v, broken %v", got, r.Broken)
+	}
+}
