@@ -74,7 +74,8 @@ func (j *judging) run(ctx context.Context, a *app, files []string) error {
 	for _, f := range []struct {
 		flag, text string
 		to         **regexp.Regexp
-	}{{"human", j.human, &o.Rules.Human}, {"program", j.program, &o.Rules.Program}, {"office", j.office, &o.Rules.Office}} {
+	}{{"human", j.human, &o.Rules.Human}, {"program", j.program, &o.Rules.Program},
+		{"office", j.office, &o.Rules.Office}} {
 		if f.text == "" {
 			continue
 		}

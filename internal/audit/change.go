@@ -139,7 +139,8 @@ func (c *change) unspoken() *Object {
 	if c.who.Sort == Known && c.asked.text != "" {
 		// Its patches name what they take off. What is gone and is not named went before.
 		b.OwnerReferences = slices.DeleteFunc(slices.Clone(b.OwnerReferences), func(r metav1.OwnerReference) bool {
-			stays := slices.ContainsFunc(n.OwnerReferences, func(x metav1.OwnerReference) bool { return x.UID == r.UID })
+			stays := slices.ContainsFunc(n.OwnerReferences,
+				func(x metav1.OwnerReference) bool { return x.UID == r.UID })
 			return !stays && !strings.Contains(c.asked.text, string(r.UID))
 		})
 	}
@@ -221,7 +222,8 @@ func (a *Auditor) collected(e *event, who *Actor) (all []*change) {
 			continue
 		}
 		if c.assumed = c.entry == nil; !c.assumed && c.entry.now != nil && !c.entry.now.partial {
-			o.Body, o.spec, o.status, o.specSum = c.entry.now.Body, c.entry.now.spec, c.entry.now.status, c.entry.now.specSum
+			now := c.entry.now
+			o.Body, o.spec, o.status, o.specSum = now.Body, now.spec, now.status, now.specSum
 		}
 		if len(o.Finalizers) > 0 || c.kind == "Pod" { // a pod that runs is given its time to end
 			after := *o
@@ -249,48 +251,4 @@ func (a *Auditor) scaled(e *event, who *Actor) []*change {
 	after.Body ^= after.specSum
 	after.spec, after.status = nil, nil // what they say is out of date
 	return []*change{{event: e, who: who, before: n.now, after: &after, entry: n, kind: n.kind}}
-}
-
-// edit is what a write changed.
-type edit struct {
-	owner      bool // which controller it has
-	refs       bool // its other owners
-	labels     bool
-	finalizers bool
-	spec       bool // what is neither metadata nor status
-	status     bool
-	deletes    bool // it is being deleted from here on, or gone
-}
-
-// compare says what a change to an object that was there is.
-func (c *change) compare() (d edit) {
-	b, n := c.before, c.after
-	if b == nil {
-		return d
-	}
-	d.deletes = !b.deleting() && (n == nil || n.deleting())
-	if n == nil {
-		return d
-	}
-	was, is := b.controller(), n.controller()
-	d.owner = (was == nil) != (is == nil) || was != nil && was.UID != is.UID
-	d.refs = !d.owner && !slices.EqualFunc(b.OwnerReferences, n.OwnerReferences,
-		func(x, y metav1.OwnerReference) bool { return x.UID == y.UID })
-	d.labels = !sameMap(b.Labels, n.Labels)
-	d.finalizers = !slices.Equal(b.Finalizers, n.Finalizers)
-	d.spec = b.specSum != n.specSum && b.apiVersion == n.apiVersion
-	d.status = !d.spec && b.Body != n.Body && b.apiVersion == n.apiVersion
-	return d
-}
-
-func sameMap(a, b map[string]string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for k, v := range a {
-		if w, ok := b[k]; !ok || v != w {
-			return false
-		}
-	}
-	return true
 }

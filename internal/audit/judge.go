@@ -173,8 +173,8 @@ func (a *Auditor) hold(c *change) {
 
 // observe makes the record of a change and has it judged.
 func (a *Auditor) observe(c *change, by owing) {
-	r := sim.Record{Index: a.index, Step: a.index, At: c.at.Sub(a.first), Op: sim.Commit, Cause: -1, Process: by.process,
-		For: by.owner, Verb: c.verb, Subresource: c.sub,
+	r := sim.Record{Index: a.index, Step: a.index, At: c.at.Sub(a.first), Op: sim.Commit, Cause: -1,
+		Process: by.process, For: by.owner, Verb: c.verb, Subresource: c.sub,
 		Object: sim.Ref{Kind: c.kind, Namespace: c.place.namespace, Name: c.place.name}, Version: c.order}
 	if c.after != nil {
 		r.After, r.Object.UID = c.after, string(c.after.UID)
@@ -261,8 +261,8 @@ func (a *Auditor) forgotten(n *entry) {
 	if known == nil {
 		return
 	}
-	a.judge.Observe(&sim.Record{Index: a.index, Step: a.index, Op: sim.Commit, Cause: -1, Process: nobody, Verb: "delete",
-		At: a.last.Sub(a.first), Object: ref, Before: known})
+	a.judge.Observe(&sim.Record{Index: a.index, Step: a.index, Op: sim.Commit, Cause: -1, Process: nobody,
+		Verb: "delete", At: a.last.Sub(a.first), Object: ref, Before: known})
 	a.index++
 	a.judge.Since(a.index)
 }

@@ -54,8 +54,8 @@ func (f *Finding) text(b *strings.Builder, width int, how string) {
 // Sentence tells a fight in one sentence.
 func (r *Fight) Sentence() string {
 	who := strings.Join(r.Between, " and ")
-	s := fmt.Sprintf("%s have gone round %s times, with %s writes, over %s%s", who, itoa(r.Rounds), itoa(r.Writes), r.What,
-		span(r.First, r.Last))
+	s := fmt.Sprintf("%s have gone round %s times, with %s writes, over %s%s", who, itoa(r.Rounds), itoa(r.Writes),
+		r.What, span(r.First, r.Last))
 	if f, field := r.field(); field {
 		s = fmt.Sprintf("%s have overwritten %s %s times%s", who, f, itoa(r.Writes), span(r.First, r.Last))
 	}
@@ -150,8 +150,8 @@ func (r *Report) lawsText() string {
 		other += n
 	}
 	return render.Fold("judged: "+strings.Join(judged, ", ")) +
-		render.Fold(fmt.Sprintf("not judged: %d laws that need more than an audit log of whatever policy has: what informers "+
-			"showed, what was synced, when all was at rest (--json names them)", other))
+		render.Fold(fmt.Sprintf("not judged: %d laws that need more than an audit log of whatever policy has: what "+
+			"informers showed, what was synced, when all was at rest (--json names them)", other))
 }
 
 func (r *Report) summary() string {

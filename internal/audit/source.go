@@ -200,8 +200,8 @@ func (s *Source) close(f *file, err error) error {
 	case f.line == 0:
 		s.notes = append(s.notes, f.name+": it is empty")
 	default:
-		return fmt.Errorf("%s: no audit log: none of its %d lines is an audit.k8s.io/v1 event, as JSON on a line of its "+
-			"own", f.name, f.line)
+		return fmt.Errorf("%s: no audit log: none of its %d lines is an audit.k8s.io/v1 event, as JSON on a line of "+
+			"its own", f.name, f.line)
 	}
 	return nil
 }

@@ -63,7 +63,8 @@ func owned(o *Object) []string {
 	case o.controller() != nil:
 		return []string{"controller: " + controllerName(o)}
 	case len(o.OwnerReferences) > 0:
-		return []string{"owner, no controller: " + sim.Short(o.OwnerReferences[0].Kind) + "/" + o.OwnerReferences[0].Name}
+		return []string{"owner, no controller: " + sim.Short(o.OwnerReferences[0].Kind) + "/" +
+			o.OwnerReferences[0].Name}
 	}
 	return nil
 }

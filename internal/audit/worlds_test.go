@@ -218,7 +218,7 @@ const share = 23
 
 // beyond are worlds of which a log cannot tell what excuses their controllers.
 var beyond = map[string]string{
-	"created-by-is-the-fallback.txtar":              "a CronJob controller from before ControllerRef goes by an annotation",
+	"created-by-is-the-fallback.txtar":              "an old CronJob controller goes by an annotation",
 	"api-server-forgets-the-controller-field.txtar": "the server drops the field that the controller wrote",
 }
 
