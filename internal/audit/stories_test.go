@@ -244,8 +244,8 @@ var stories = []struct {
 	{"two that write fields of their own", "", func(s *story) {
 		s.does("alice", "create", "ConfigMap/c", set{"data": set{"a": "1", "b": "1"}})
 		for i := range 6 {
-			s.does(opOne, "patch", "ConfigMap/c", set{"data": set{"a": fmt.Sprint(i % 2), "b": "1"}})
-			s.does(opTwo, "patch", "ConfigMap/c", set{"data": set{"a": fmt.Sprint(i % 2), "b": fmt.Sprint(i)}})
+			s.does(opOne, "patch", "ConfigMap/c", set{"data.a": fmt.Sprint(i % 2)})
+			s.does(opTwo, "patch", "ConfigMap/c", set{"data.b": fmt.Sprint(i % 2)})
 		}
 	}},
 	{"a fight over a field beside one that only grows", "NOFIGHT-1", func(s *story) {
