@@ -71,6 +71,31 @@ func TestOrderMakesNoDifference(t *testing.T) {
 	}
 }
 
+// Where the times of a log say nothing the resource versions say what came first.
+func TestVersionsDecide(t *testing.T) {
+	fraction := regexp.MustCompile(`("stageTimestamp":"[^"]*)\.\d+Z"`)
+	for _, c := range recorded {
+		lines := whole(t, c.name)
+		r := rand.New(rand.NewPCG(5, 6))
+		for i, l := range lines {
+			lines[i] = append(bytes.TrimRight(fraction.ReplaceAll(l, []byte(`${1}Z"`)), "\n"), '\n')
+		}
+		for from := 0; from < len(lines); from += 20 {
+			part := lines[from:min(from+20, len(lines))]
+			r.Shuffle(len(part), func(i, k int) { part[i], part[k] = part[k], part[i] })
+		}
+		report := judgedLines(t, lines)
+		if got := strings.Join(report.Culprits(), " "); got != c.culprits {
+			t.Errorf("%s: culprits %q", c.name, got)
+		}
+		for _, l := range report.Left {
+			if strings.HasPrefix(l.Why, "writes that stand") {
+				t.Errorf("%s: %d %s", c.name, l.Count, l.Why)
+			}
+		}
+	}
+}
+
 // Whatever is lost of a log nobody is accused for it: a log with less says less.
 func TestLossAccusesNobody(t *testing.T) {
 	bodies := regexp.MustCompile(`"requestObject":.*,"requestReceivedTimestamp"`)

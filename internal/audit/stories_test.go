@@ -160,6 +160,13 @@ var stories = []struct {
 		s.version++
 		s.does(opOne, "patch", "Pod/p", set{"metadata.annotations": set{"ip": "10.0.0.1"}})
 	}},
+	{"a program annotates a pod that another took meanwhile, which the log does not have", "", func(s *story) {
+		s.does("alice", "create", "App/a", nil)
+		s.web()
+		put(s.objects["Pod/p"], "metadata.ownerReferences", s.by("App/a"))
+		s.version++
+		s.does(opOne, "patch", "Pod/p", set{"metadata.annotations": set{"ip": "10.0.0.1"}})
+	}},
 	{"a program puts a label on that nobody selects by", "", func(s *story) {
 		s.web()
 		s.does(opOne, "patch", "Pod/p", set{"metadata.labels": set{"app": "x", "role": "master"}})
