@@ -136,8 +136,8 @@ func (c *change) unspoken() *Object {
 	if put || !c.asked.owners {
 		b.OwnerReferences = n.OwnerReferences
 	}
-	if c.who.Sort == Known && c.asked.text != "" {
-		// Its patches name what they take off. What is gone and is not named went before.
+	if is := n.controller(); c.who.Sort == Known && c.asked.text != "" && is != nil && !sameController(c.before, n) {
+		// Its patches that adopt take off nothing that they do not name: what is gone went before.
 		b.OwnerReferences = slices.DeleteFunc(slices.Clone(b.OwnerReferences), func(r metav1.OwnerReference) bool {
 			stays := slices.ContainsFunc(n.OwnerReferences,
 				func(x metav1.OwnerReference) bool { return x.UID == r.UID })
