@@ -15,8 +15,8 @@ import (
 // The user makes an object again by its manifest.
 func TestApply(t *testing.T) {
 	again := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {keep: \"yes\"}}\n"
-	c := simtest.Case{Controllers: []host.Controller{keeper(keep)}, Objects: []runtime.Object{kept}, With: []string{"gc"},
-		User: []simtest.Action{simtest.Verb("delete cm/a"), simtest.Apply(again)}, Schedules: 20,
+	c := simtest.Case{Controllers: []host.Controller{keeper(keep)}, Objects: []runtime.Object{kept},
+		With: []string{"gc"}, User: []simtest.Action{simtest.Verb("delete cm/a"), simtest.Apply(again)}, Schedules: 20,
 		AtRest: func(user host.Client) error {
 			o, err := user.Get(t.Context(), configMaps, "default", "a")
 			if err != nil || o.(metav1.Object).GetLabels()["keep"] != "yes" {
