@@ -148,6 +148,12 @@ var edges = []edge{
 		[]string{"controllers/...", "sim", "sim/host", "fakeapi", api, apimachinery, cache, listers, workqueue},
 		"a controller is what a stranger could write: it sees the host's surface, never the laws that judge it or " +
 			"the search that schedules it"},
+	{"scenarios/conformance",
+		[]string{"cli", "scenarios", "scenarios/simtest", "sim/...", "internal/clause", "internal/nearest",
+			"internal/yamldoc", "fakeapi", apimachinery, "k8s.io/client-go/rest", "sigs.k8s.io/yaml",
+			"pgregory.net/rapid"},
+		"worlds for anybody's controller are cases of simtest; of client-go it needs the type by which whole " +
+			"programs are told of their server"},
 	{"scenarios/simtest/...",
 		[]string{"cli", "scenarios", "controllers/...", "sim/...", "internal/explore", "internal/nearest",
 			"internal/render", "fakeapi", api, apimachinery, "sigs.k8s.io/yaml", "pgregory.net/rapid"},

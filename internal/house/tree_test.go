@@ -51,6 +51,8 @@ var kept = []struct {
 	{"upstream/go.sum", "", "", "its checksums"},
 	{"upstream/testdata/", `\w+\.yaml`, "upstream/seeds_test.go", "good objects of each kind, to begin with"},
 	{"kubectltest/testdata/", `\w+\.txtar`, "kubectltest/kubectl_test.go", "kubectl's command lines with their output"},
+	{"scenarios/conformance/testdata/", `(crd/)?[a-z]+\.yaml`, "scenarios/conformance/conformance_test.go",
+		"the sample and the definition of its tests' operators"},
 	{"scenarios/testdata/", `\w+/[a-z0-9-]+\.txtar`, "scenarios/run_test.go", "the scenarios"},
 }
 

@@ -55,15 +55,21 @@ type Case struct {
 	_ struct{}
 }
 
-// Action is one thing the user does: a line of a scenario file, or a function.
+// Action is one thing the user does: a line of a scenario file, manifests that are
+// applied, or a function.
 type Action struct {
-	Verb string // "delete widget/a --cascade=orphan"
-	Name string // of the function: one word
-	Do   scenarios.Func
+	Verb      string // "delete widget/a --cascade=orphan"
+	Manifests string // YAML, as in World
+	Name      string // of the function: one word
+	Do        scenarios.Func
 }
 
 // Verb is an action written as a line of a scenario file.
 func Verb(line string) Action { return Action{Verb: line} }
+
+// Apply is an action that creates the objects of manifests, or merges them into those
+// that exist: an owner that is made again under its name.
+func Apply(manifests string) Action { return Action{Manifests: manifests} }
 
 // Do is an action written in Go. The name is one word and stands for it in
 // schedules and in files.

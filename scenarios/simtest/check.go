@@ -37,22 +37,32 @@ var (
 // The flags -threelaws.schedules, .seed and .exhaustive say what is explored,
 // -threelaws.replay runs one file and nothing else, -threelaws.failures says where
 // failures are kept.
-func Check(t *testing.T, c Case) {
+//
+// What the exploration came to is handed over. Where a failure that was kept happens
+// still nothing was explored, and it has the failures alone; it is nil with the flag
+// -threelaws.replay.
+func Check(t *testing.T, c Case) *scenarios.Exploration {
 	t.Helper()
 	g := c.Registry()
 	dir := failures(t)
 	if *replay != "" {
 		rerun(t, g, *replay)
-		return
+		return nil
 	}
 	old, _ := filepath.Glob(filepath.Join(dir, "*.txtar"))
+	kept := &scenarios.Exploration{Stopped: "a failure that was kept happens still"}
 	for _, path := range old {
-		t.Run("replay/"+strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) { rerun(t, g, path) })
+		t.Run("replay/"+strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			if page := rerun(t, g, path); page != nil {
+				b := page.Breach
+				kept.Failures = append(kept.Failures, &scenarios.Counterexample{Law: b.Law, Text: b.Text, Page: page})
+			}
+		})
 	}
 	if t.Failed() {
-		return
+		return kept
 	}
-	c.explore(t, dir)
+	return c.explore(t, dir)
 }
 
 // Explore draws or enumerates the case's schedules and says what they came to. It
@@ -96,7 +106,7 @@ func catch(err *error) {
 }
 
 // explore reports what the case's schedules break.
-func (c *Case) explore(t *testing.T, dir string) {
+func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 	t.Helper()
 	x, err := c.Explore(t.Context(), t.Name())
 	if err != nil {
@@ -113,7 +123,7 @@ func (c *Case) explore(t *testing.T, dir string) {
 		})
 	}
 	if len(x.Failures) > 0 {
-		return
+		return x
 	}
 	if x.Unsettled > 0 {
 		t.Errorf("%d of %d schedules did not settle", x.Unsettled, x.Schedules)
@@ -125,6 +135,7 @@ func (c *Case) explore(t *testing.T, dir string) {
 		t.Log("not asked: " + what)
 	}
 	t.Log("\n" + x.Text())
+	return x
 }
 
 // failures is where a test's failures are kept.
@@ -154,10 +165,10 @@ func again(t *testing.T, path string) string {
 }
 
 // rerun replays a failure file. It fails the test while the failure happens, and
-// also when the file cannot be run.
-func rerun(t *testing.T, g *scenarios.Registry, path string) {
+// also when the file cannot be run. What happens is the page that it returns, nil for
+// nothing.
+func rerun(t *testing.T, g *scenarios.Registry, path string) (page *render.Page) {
 	t.Helper()
-	var page *render.Page
 	res := scenarios.RunFile(path, scenarios.Options{Registry: g, Inspect: func(r *scenarios.Run) {
 		for _, f := range r.Failures() {
 			if page == nil {
@@ -179,6 +190,7 @@ func rerun(t *testing.T, g *scenarios.Registry, path string) {
 	default:
 		t.Logf("%s does not fail any more", path)
 	}
+	return page
 }
 
 // unfit reports whether the schedule no longer fits: the controllers take another

@@ -95,6 +95,12 @@ func (c *Case) compile(name string) (*scenarios.File, *text, error) {
 		t.add(p.name, false, "-- "+section(i)+" --\n")
 		t.add(p.name, p.lines, p.body)
 	}
+	for i, a := range c.User {
+		if a.Manifests != "" {
+			t.add(field(i), false, "-- "+applied(i)+" --\n")
+			t.add(field(i), true, strings.TrimRight(a.Manifests, "\n")+"\n")
+		}
+	}
 	f, err := scenarios.Parse(name, []byte(t.String()))
 	if err == nil {
 		err = f.Check(c.Registry())
@@ -103,6 +109,12 @@ func (c *Case) compile(name string) (*scenarios.File, *text, error) {
 }
 
 func section(i int) string { return fmt.Sprintf("world-%d.yaml", i+1) }
+
+// applied is the section of an action's manifests.
+func applied(i int) string { return fmt.Sprintf("user-%d.yaml", i+1) }
+
+// field is an action as mistakes name it.
+func field(i int) string { return fmt.Sprintf("User[%d]", i) }
 
 // script writes what happens once the controllers are there.
 func (c *Case) script(t *text) {
@@ -114,10 +126,13 @@ func (c *Case) script(t *text) {
 	}
 	for i, a := range c.User {
 		line := a.Verb
-		if a.Do != nil {
+		switch {
+		case a.Do != nil:
 			line = "do " + a.Name
+		case a.Manifests != "":
+			line = "apply " + applied(i)
 		}
-		t.add(fmt.Sprintf("User[%d]", i), false, line+"\n")
+		t.add(field(i), false, line+"\n")
 	}
 	t.add("Case", false, "settle\n")
 	if c.AtRest != nil {

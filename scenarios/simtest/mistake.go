@@ -65,6 +65,11 @@ func (c *Case) checkUser() error {
 	for i, a := range c.User {
 		verb, _, _ := strings.Cut(strings.TrimSpace(a.Verb), " ")
 		switch {
+		case a.Manifests != "":
+			if a.Name != "" || a.Do != nil || verb != "" {
+				return mistake("User[%d]: manifests, and something else: what comes after is the next action", i)
+			}
+			continue
 		case a.Name == "" && a.Do == nil && verb == "":
 			return mistake("User[%d] is empty: write Verb(\"delete cm/a\"), or Do(name, func)", i)
 		case a.Do == nil && a.Name != "":

@@ -1,0 +1,129 @@
+package conformance
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+// sample is a subject of the tests' kind.
+func sample(c host.Controller) Subject {
+	return Subject{Controller: c, CRDs: os.DirFS("testdata/crd"), Owner: "testdata/widget.yaml"}
+}
+
+// A right operator passes without an excuse, whether it adopts or not.
+func TestRightOperators(t *testing.T) {
+	t.Run("numbered", func(t *testing.T) { Test(t, sample(widget(false, wrong{}))) })
+	t.Run("adopting", func(t *testing.T) { Test(t, sample(widget(true, wrong{}))) })
+}
+
+type convicted struct {
+	adopts bool
+	wrong
+	where, law string
+}
+
+// wrongs are operators with a bug, each with the case and the law that convicts it.
+var wrongs = []convicted{
+	{false, wrong{bare: true}, "one-owner", "take-ownership"},
+	{true, wrong{grows: true}, "faults", "exact-sum"},
+	{false, wrong{mixes: true}, "two-owners", "dont-interfere"},
+	{true, wrong{grows: true}, "two-instances", "exact-sum"},
+	{false, wrong{bare: true}, "edit", "take-ownership"},
+	{false, wrong{grows: true}, "scale", "exact-sum"},
+	{false, wrong{shares: true}, "orphan", "dont-interfere"},
+	{true, wrong{shares: true}, "orphan", "exact-sum"},
+	{false, wrong{byLabel: true}, "somebody-elses", "dont-interfere"},
+	{true, wrong{grabs: true}, "rival-for-an-orphan", "one-winner"},
+	{true, wrong{dying: true}, "dying-orphan", "spare-the-dying"},
+	{false, wrong{recalls: true}, "dependent-deleted", "exact-sum"},
+	{true, wrong{clings: true}, "relabelled", "release-what-left"},
+	{true, wrong{fussy: true}, "released-and-gone", "release-tolerates-gone"},
+	{false, wrong{recalls: true}, "reference-taken-away", "exact-sum"},
+	{false, wrong{takes: true}, "name-taken", "claim-orphans-only"},
+	{false, wrong{anchors: true}, "deleted/background", "nothing-stays-terminating"},
+	{false, wrong{anchors: true}, "deleted/foreground", "nothing-stays-terminating"},
+	{true, wrong{going: true}, "deleted/orphan", "status-only-when-going"},
+	{false, wrong{namesake: true}, "namesake/background", "namesakes-are-strangers"},
+	{false, wrong{recalls: true}, "namesake/foreground", "exact-sum"},
+	{true, wrong{going: true}, "namesake/orphan", "status-only-when-going"},
+	{true, wrong{strips: true}, "held", "expect"},
+}
+
+// Each wrong operator is convicted by the law that says what is wrong with it, in the
+// case that brings it about.
+func TestWrongOperators(t *testing.T) {
+	for _, w := range wrongs {
+		t.Run(w.where+" "+w.law, func(t *testing.T) {
+			s, f, places := prepared(t, sample(widget(w.adopts, w.wrong)))
+			p := &places[slices.IndexFunc(places, func(p place) bool { return p.name == w.where })]
+			if p.why != "" {
+				t.Fatalf("not tried: %s\n%s", p.why, f.text(s))
+			}
+			c := p.whole(s, f.declared(s))
+			x, err := c.Explore(t.Context(), t.Name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var laws []string
+			for _, failure := range x.Failures {
+				laws = append(laws, failure.Law)
+			}
+			if !slices.Contains(laws, w.law) {
+				t.Errorf("convicted by %q\n%s\n%s", laws, f.text(s), x.Text())
+			}
+		})
+	}
+}
+
+// Every case convicts somebody: one that cannot fail says nothing by passing.
+func TestEveryCaseConvicts(t *testing.T) {
+	_, _, places := prepared(t, sample(widget(true, wrong{})))
+	for _, p := range places {
+		if !slices.ContainsFunc(wrongs, func(w convicted) bool { return w.where == p.name }) {
+			t.Errorf("nobody is convicted in %s", p.name)
+		}
+	}
+}
+
+// What nobody asked is not called held, and what is broken is told once.
+func TestVerdicts(t *testing.T) {
+	s, f, places := prepared(t, sample(widget(false, wrong{shares: true})))
+	c := f.declared(s)
+	var cases []tried
+	for _, name := range []string{"one-owner", "orphan", "somebody-elses"} {
+		p := &places[slices.IndexFunc(places, func(p place) bool { return p.name == name })]
+		whole := p.whole(s, c)
+		whole.Laws = asks(cases)
+		x, err := whole.Explore(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases = append(cases, tried{name, x})
+	}
+	got := map[string]string{}
+	for _, v := range f.verdicts(s, c, cases) {
+		got[v.Name] = strings.TrimSpace(v.state + ": " + v.why)
+	}
+	for name, want := range map[string]string{
+		"take-ownership":            "held:",
+		"dont-interfere":            "broken: broken in orphan",
+		"adopt-matching-only":       "does not apply: it adopts nothing",
+		"exact-status":              "not judged: which numbers of its status count dependents: declare Counts",
+		"finalizers-hold":           "not asked: nothing that could have broken it happened in these worlds",
+		"nothing-stays-terminating": "does not apply: it puts no finalizers on objects",
+		"never-mutate":              "", // it is held to ownership
+		"collect-the-ownerless":     "", // that is the collector's
+	} {
+		if got[name] != want {
+			t.Errorf("%s is %q, want %q", name, got[name], want)
+		}
+	}
+	if n := len(law.All()); len(got) == 0 || len(got) >= n {
+		t.Errorf("%d verdicts of %d laws", len(got), n)
+	}
+}

@@ -1,0 +1,296 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// found is what quiet runs show of a controller.
+type found struct {
+	creates    []creation
+	owns       []schema.GroupVersionKind // what it creates, and takes ownership of or owes it
+	writes     []string                  // kinds of what it writes beside, as "Widget/status"
+	watches    []string
+	finalizers []string
+	fixed      []string                  // kinds of dependents that it gives their names
+	asleep     []schema.GroupVersionKind // those of owns of which no event wakes it
+
+	of         string     // the sample, as steps of scenario files name it
+	dependents []manifest // its dependents, at rest
+	pair       []manifest // the same beside a second owner
+	second     manifest   // an owner beside the sample, with the same selector
+	seconds    []manifest // its dependents, beside the sample
+
+	adopts   bool // it adopted a copy of a dependent
+	releases bool // it let go one that was relabelled
+	selector *selector
+	scale    *edit // changes how many dependents there are
+	change   *edit // changes something else
+	wants    *wants
+	takes    map[metav1.DeletionPropagation]bool // it deletes its dependents itself, its owner being deleted so
+
+	unknown []string // what could not be found out, and why
+}
+
+// creation is a kind that the controller creates objects of.
+type creation struct {
+	kind schema.GroupVersionKind
+	how  string // "as its controller"
+}
+
+// How an object that is created belongs to the owner.
+const (
+	controls = "with a ControllerRef"
+	refers   = "with a plain reference"
+	none     = "without a reference"
+	afar     = "out of the reach of a reference"
+)
+
+// look runs the controller in quiet worlds. The error is a controller that did nothing,
+// or a world that cannot be made.
+func (s *subject) look() (*found, error) {
+	f := &found{of: s.owner.at(), takes: map[metav1.DeletionPropagation]bool{}}
+	r, err := s.run(s.owner)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Stop()
+	if len(r.writes()) == 0 {
+		return nil, fmt.Errorf("it did nothing for its owner: in a world with %s %s has written nothing (%s)",
+			s.owner.at(), r.process, r.idle())
+	}
+	f.note(r)
+	f.watch(r)
+	if f.dependents = r.controlled(s.owner, f.owns); !r.settled {
+		f.unknown = append(f.unknown, "it does not come to rest with one owner alone: nothing else was looked for")
+		return f, nil
+	}
+	for _, probe := range []func(*subject) error{f.beside, f.names, f.adoption, f.edits, f.deletions} {
+		if err := probe(s); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// watch lists the kinds that its informers showed it, and those of its dependents of which
+// no event wakes it.
+func (f *found) watch(r *quiet) {
+	wakes := map[string]bool{}
+	for i := range r.World.History.Len() {
+		rec := r.World.History.At(i)
+		if rec.Op != sim.Delivery || rec.Process != r.process {
+			continue
+		}
+		kind := rec.Object.Kind
+		wakes[kind] = wakes[kind] || len(rec.Enqueued) > 0
+		if !slices.Contains(f.watches, kind) {
+			f.watches = append(f.watches, kind)
+		}
+	}
+	routed := func(gvk schema.GroupVersionKind) bool {
+		return slices.ContainsFunc(r.s.Controller.Routes, func(to host.Route) bool { return to.Kind == gvk })
+	}
+	for _, gvk := range f.owns {
+		if !wakes[gvk.Kind] && !routed(gvk) && slices.ContainsFunc(f.creates, creates(gvk)) {
+			f.asleep = append(f.asleep, gvk)
+		}
+	}
+	slices.Sort(f.watches)
+}
+
+func creates(gvk schema.GroupVersionKind) func(creation) bool {
+	return func(c creation) bool { return c.kind == gvk }
+}
+
+// awake are the kinds of dependents that are there again when they were taken away.
+func (f *found) awake() []schema.GroupVersionKind {
+	return slices.DeleteFunc(slices.Clone(f.owns), func(gvk schema.GroupVersionKind) bool {
+		return slices.Contains(f.asleep, gvk)
+	})
+}
+
+// names looks of which kinds the controller gives its dependents their names: where
+// something else has such a name, the dependent is not there, or that is made one.
+func (f *found) names(s *subject) error {
+	for _, d := range f.each() {
+		theirs := d.copied(d.GetName())
+		theirs.SetLabels(nil)
+		r, err := s.run(theirs, s.owner)
+		if err != nil {
+			continue
+		}
+		own := r.controlled(s.owner, f.owns)
+		if len(own) < len(f.dependents) || slices.ContainsFunc(own, func(o manifest) bool { return o.at() == d.at() }) {
+			f.fixed = append(f.fixed, d.GetKind())
+		}
+		r.Stop()
+	}
+	return nil
+}
+
+// note takes in what the controller wrote: whom it creates for whom, which finalizers it
+// puts, and where else it writes.
+func (f *found) note(r *quiet) {
+	declared := r.s.Controller.Owns
+	for _, rec := range r.writes() {
+		after, _ := rec.After.(runtime.Object)
+		if after == nil {
+			continue
+		}
+		m := after.(metav1.Object)
+		gvk := r.Server.KindOf(after).GVK
+		if gvk.Empty() || rec.Object.Kind != gvk.Kind {
+			panic("conformance: the server does not know the kind of " + rec.Object.String())
+		}
+		f.holds(rec, m)
+		switch {
+		case rec.Before != nil:
+			f.wrote(rec)
+			continue
+		case gvk.Kind == "Event" || gvk.Kind == "Lease":
+			continue // what it reports and stands for election with is nobody's
+		}
+		c := creation{gvk, belongs(m, r.s.owner, r.stored(r.s.owner))}
+		if !slices.Contains(f.creates, c) {
+			f.creates = append(f.creates, c)
+		}
+		if len(declared) == 0 && (c.how == controls || c.how == none) && !slices.Contains(f.owns, gvk) {
+			f.owns = append(f.owns, gvk)
+		}
+	}
+	if len(declared) > 0 {
+		f.owns = declared
+	}
+}
+
+// holds takes in a finalizer that it puts on an object.
+func (f *found) holds(rec *sim.Record, after metav1.Object) {
+	for _, name := range after.GetFinalizers() {
+		if b, ok := rec.Before.(metav1.Object); ok && slices.Contains(b.GetFinalizers(), name) {
+			continue
+		}
+		if !slices.Contains(f.finalizers, name) {
+			f.finalizers = append(f.finalizers, name)
+		}
+	}
+}
+
+func (f *found) wrote(rec *sim.Record) {
+	what := rec.Object.Kind
+	if rec.Subresource != "" {
+		what += "/" + rec.Subresource
+	}
+	if !slices.Contains(f.writes, what) {
+		f.writes = append(f.writes, what)
+	}
+}
+
+// belongs says how what was created belongs to the owner.
+func belongs(m metav1.Object, owner manifest, stored runtime.Object) string {
+	if owner.GetNamespace() != "" && m.GetNamespace() != owner.GetNamespace() {
+		return afar
+	}
+	for _, ref := range m.GetOwnerReferences() {
+		if stored != nil && ref.UID == stored.(metav1.Object).GetUID() {
+			if ref.Controller != nil && *ref.Controller {
+				return controls
+			}
+			return refers
+		}
+	}
+	return none
+}
+
+// beside looks at a second owner: the sample under another name.
+func (f *found) beside(s *subject) error {
+	f.second = s.owner.renamed(s.owner.GetName() + "-second")
+	r, err := s.run(s.owner, f.second)
+	if err != nil {
+		f.unknown = append(f.unknown, "a second owner: "+err.Error())
+		f.second = manifest{}
+		return nil
+	}
+	defer r.Stop()
+	f.pair, f.seconds = r.controlled(s.owner, f.owns), r.controlled(f.second, f.owns)
+	return nil
+}
+
+// deletions looks who deletes the dependents of an owner that is deleted.
+func (f *found) deletions(s *subject) error {
+	for _, policy := range policies {
+		r, err := s.run(s.owner)
+		if err != nil {
+			return err
+		}
+		if err := r.remove(s.owner, policy); err != nil {
+			f.unknown = append(f.unknown, "its end: "+err.Error())
+		}
+		f.takes[policy] = slices.ContainsFunc(r.writes(), func(rec *sim.Record) bool {
+			return rec.Verb == "delete" && slices.ContainsFunc(f.owns, kindOf(rec.Object.Kind))
+		})
+		r.Stop()
+	}
+	return nil
+}
+
+// policies are those by which an owner can be deleted.
+var policies = []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground,
+	metav1.DeletePropagationOrphan}
+
+func kindOf(kind string) func(schema.GroupVersionKind) bool {
+	return func(gvk schema.GroupVersionKind) bool { return gvk.Kind == kind }
+}
+
+// text is the profile as it is printed.
+func (f *found) text(s *subject) string {
+	var b strings.Builder
+	line := func(what string, list ...string) {
+		if text := strings.Join(list, ", "); text != "" {
+			fmt.Fprintf(&b, "  %-11s %s\n", what, text)
+		}
+	}
+	fmt.Fprintf(&b, "%s, as quiet runs show it:\n", s.Controller.Name)
+	line("works on", worded(s.Controller.For))
+	line("watches", f.watches...)
+	for _, c := range f.creates {
+		line("creates", c.kind.Kind+" "+c.how)
+	}
+	line("writes", f.writes...)
+	line("finalizers", f.finalizers...)
+	switch {
+	case f.selector != nil:
+		line("adopts", f.selector.String())
+	case f.adopts:
+		line("adopts", "yes, by what could not be found out")
+	case len(f.dependents) > 0:
+		line("adopts", "nothing")
+	}
+	if f.releases {
+		line("releases", "what its labels do not match any more")
+	}
+	line("names", f.fixed...)
+	for _, gvk := range f.asleep {
+		line("no event", "on a "+gvk.Kind+" wakes it")
+	}
+	for _, e := range []*edit{f.scale, f.change} {
+		if e != nil {
+			line("follows", e.String())
+		}
+	}
+	for _, p := range policies {
+		if f.takes[p] {
+			line("deletes", "its dependents itself, its owner being deleted by policy "+string(p))
+		}
+	}
+	line("unknown", f.unknown...)
+	return b.String()
+}

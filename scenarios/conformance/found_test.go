@@ -1,0 +1,98 @@
+package conformance
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/controllers"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// What quiet runs show of an operator that declares nothing.
+func TestFound(t *testing.T) {
+	s, f, _ := prepared(t, sample(widget(true, wrong{})))
+	want := `widget, as quiet runs show it:
+  works on    example.com/v1 Widget
+  watches     ConfigMap, Widget
+  creates     ConfigMap with a ControllerRef
+  writes      Widget/status
+  adopts      what has the labels example.com/widget=(metadata.name)
+  releases    what its labels do not match any more
+  follows     spec.size: 2 -> 3, with 3 dependents in place of 2
+  follows     spec.color: green -> greenx
+`
+	if d := cmp.Diff(want, f.text(s)); d != "" {
+		t.Error(d)
+	}
+}
+
+const replicaSet = `
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: web}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: main, image: registry.example/web}]}}
+`
+
+// bare is a controller of this module with nothing declared but what a stranger declares.
+func bare(t *testing.T, name string) (undeclared, whole host.Controller) {
+	for _, c := range controllers.Builtin() {
+		if c.Name == name && c.Generation == "current" {
+			return host.Controller{Name: c.Name, Generation: c.Generation, For: c.For, Routes: c.Routes, New: c.New,
+				Workers: c.Workers}, c
+		}
+	}
+	t.Fatalf("there is no %s@current", name)
+	return
+}
+
+// The ReplicaSet controller passes under the profile upstream given by its reconciler
+// alone, and what is found out of it is what it declares.
+func TestReplicaSet(t *testing.T) {
+	undeclared, whole := bare(t, "replicaset")
+	owner := filepath.Join(t.TempDir(), "web.yaml")
+	if err := os.WriteFile(owner, []byte(replicaSet), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	given := Subject{Controller: undeclared, Owner: owner, Profile: host.Upstream}
+	s, f, _ := prepared(t, given)
+	c := f.declared(s)
+	if !slices.Equal(c.Owns, whole.Owns) {
+		t.Errorf("it owns %v, and says %v", c.Owns, whole.Owns)
+	}
+	if !slices.Equal(c.Finalizers, whole.Finalizers) {
+		t.Errorf("it puts %v, and says %v", c.Finalizers, whole.Finalizers)
+	}
+	for _, n := range []int32{1, 2, 3} {
+		rs, err := s.owner.typed(s.kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rs.(*appsv1.ReplicaSet).Spec.Replicas = &n
+		rs = stored(t, s, rs)
+		if got, want := c.Replicas(rs), whole.Replicas(rs); got != want {
+			t.Errorf("of %d it wants %d, and says %d", n, got, want)
+		}
+		if got, want := c.Selector(rs).String(), whole.Selector(rs).String(); got != want {
+			t.Errorf("it selects %s, and says %s", got, want)
+		}
+	}
+	Test(t, given)
+}
+
+// stored is an object as the server stores it.
+func stored(t *testing.T, s *subject, obj runtime.Object) runtime.Object {
+	server := s.server.Fork()
+	if err := create(server, shown(obj, s.Controller.For)); err != nil {
+		t.Fatal(err)
+	}
+	return server.Lookup(s.kind, s.owner.GetNamespace(), s.owner.GetName())
+}

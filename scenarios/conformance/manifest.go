@@ -1,0 +1,100 @@
+package conformance
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+)
+
+// manifest is an object as files have it.
+type manifest struct{ *unstructured.Unstructured }
+
+// read reads one document. Nothing is no object.
+func read(text []byte) (manifest, error) {
+	m := manifest{&unstructured.Unstructured{}}
+	data, err := yaml.YAMLToJSON(text)
+	if err != nil {
+		return m, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "))
+	}
+	if string(data) == "null" {
+		return manifest{}, nil
+	}
+	return m, json.Unmarshal(data, &m.Object)
+}
+
+// shown is a stored object as a manifest, of the kind that it has.
+func shown(obj runtime.Object, kind schema.GroupVersionKind) manifest {
+	data, err := json.Marshal(obj)
+	if err != nil {
+		panic(fmt.Sprintf("conformance: a stored %s cannot be encoded: %v", kind.Kind, err))
+	}
+	m := manifest{&unstructured.Unstructured{}}
+	if err := json.Unmarshal(data, &m.Object); err != nil {
+		panic(fmt.Sprintf("conformance: a stored %s cannot be decoded: %v", kind.Kind, err))
+	}
+	m.SetGroupVersionKind(kind)
+	return m
+}
+
+// typed is a manifest as the server takes it.
+func (m manifest) typed(k *fakeapi.Kind) (runtime.Object, error) {
+	obj := k.New()
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		u.Object = m.DeepCopy().Object
+		return u, nil
+	}
+	return obj, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(m.Object, obj, true)
+}
+
+// copied is an object of a manifest's kind, labels and contents under another name,
+// nobody's and new.
+func (m manifest) copied(name string) manifest {
+	c := manifest{&unstructured.Unstructured{Object: map[string]any{}}}
+	for field, value := range m.DeepCopy().Object {
+		if field != "status" && field != "metadata" {
+			c.Object[field] = value
+		}
+	}
+	c.SetName(name)
+	c.SetNamespace(m.GetNamespace())
+	c.SetLabels(m.GetLabels())
+	return c
+}
+
+// renamed is a manifest under another name.
+func (m manifest) renamed(name string) manifest {
+	c := manifest{m.DeepCopy()}
+	c.SetName(name)
+	return c
+}
+
+// text is a manifest as YAML.
+func (m manifest) text() string {
+	data, err := yaml.Marshal(m.Object)
+	if err != nil {
+		panic(fmt.Sprintf("conformance: a manifest that was read cannot be written: %v", err))
+	}
+	return string(data)
+}
+
+// at is the object as steps of scenario files name it.
+func (m manifest) at() string {
+	return sim.Ref{Kind: m.GetKind(), Namespace: m.GetNamespace(), Name: m.GetName()}.String()
+}
+
+// world is several manifests as one text.
+func world(all ...manifest) string {
+	var texts []string
+	for _, m := range all {
+		texts = append(texts, m.text())
+	}
+	return strings.Join(texts, "---\n")
+}

@@ -1,0 +1,106 @@
+package conformance
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// A mistake in a subject is told in one line, before anything is explored.
+func TestMistakes(t *testing.T) {
+	good, err := os.ReadFile("testdata/widget.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	crds := func(text string) func(s *Subject) {
+		return func(s *Subject) { s.CRDs = fstest.MapFS{"bases/w.yaml": {Data: []byte(text)}} }
+	}
+	for name, x := range map[string]struct {
+		change func(s *Subject)
+		sample string // in place of the good one
+		want   string
+	}{
+		"nothing to try": {func(s *Subject) { s.Controller = host.Controller{} }, "",
+			"conformance.Subject: there is nothing to try"},
+		"a whole program": {func(s *Subject) {
+			s.Controller = host.Controller{}
+			s.Run = func(context.Context, *rest.Config) error { return nil }
+		}, "", "conformance.Subject: Run: whole programs are hosted by sim/bubble"},
+		"both": {func(s *Subject) { s.Run = func(context.Context, *rest.Config) error { return nil } }, "",
+			"conformance.Subject: Run and Controller: it is one or the other"},
+		"no kind": {func(s *Subject) { s.Controller.For = schema.GroupVersionKind{} }, "",
+			"conformance.Subject: Controller: controller widget: For is empty"},
+		"no sample": {func(s *Subject) { s.Owner = "" }, "",
+			"conformance.Subject: Owner is empty: name a YAML file with a sample Widget"},
+		"no such file": {func(s *Subject) { s.Owner = "testdata/gadget.yaml" }, "",
+			"conformance.Subject: Owner: testdata/gadget.yaml is not there: paths are relative to the package's"},
+		"a field is missing": {nil,
+			"apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\nspec: {color: red}\n",
+			`SAMPLE: the server refuses widget/a: Widget.example.com "a" is invalid: spec.size: Required value`},
+		"a field too much": {nil, strings.Replace(string(good), "color", "colour", 1),
+			"SAMPLE: widget/sample: the definition knows no field spec.colour"},
+		"the wrong kind": {nil, "# none\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+			"SAMPLE: it holds no example.com/v1 Widget, on which widget works, but v1 ConfigMap"},
+		"an empty sample": {nil, "# none\n", "SAMPLE: it holds no example.com/v1 Widget, on which widget works, but " +
+			"nothing at all"},
+		"a kind mistyped": {nil, strings.Replace(string(good), "Widget\n", "Widgte\n", 1),
+			"SAMPLE:1: no server here serves example.com/v1 Widgte; did you mean example.com/v1 Widget?"},
+		"no name": {nil, strings.Replace(string(good), "name: sample", "labels: {a: b}", 1),
+			"SAMPLE:1: the Widget has no metadata.name"},
+		"broken YAML": {nil, "# a comment\n---\nkind: [Widget\n", "SAMPLE:3: yaml: line"},
+		"no definition": {func(s *Subject) { s.CRDs = nil }, "",
+			"testdata/widget.yaml:1: no server here serves example.com/v1 Widget: its CustomResourceDefinition " +
+				"belongs into CRDs"},
+		"another definition": {crds("kind: Kustomization\n"), "",
+			"conformance.Subject: CRDs: no file *.yaml of it holds a CustomResourceDefinition"},
+		"a broken definition": {crds("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: " +
+			"{name: w}\nspec: {}\n"), "", "conformance.Subject: CRDs: bases/w.yaml:1: the server refuses crd/w: "},
+		"broken YAML of a definition": {crds("---\na: [\n"), "",
+			"conformance.Subject: CRDs: bases/w.yaml:2: yaml: line"},
+		"a kind that nobody serves": {func(s *Subject) {
+			s.Controller.Owns = []schema.GroupVersionKind{{Group: "example.com", Version: "v1", Kind: "Gadget"}}
+		}, "", "conformance.Subject: Controller: widget works on Gadget of example.com/v1, which is not served"},
+		"nobody of that name": {func(s *Subject) { s.With = []string{"replicset"} }, "",
+			"conformance.Subject: With[0]: unknown controller replicset; did you mean replicaset?"},
+		"it does nothing": {func(s *Subject) { s.Controller = widget(true, wrong{nothing: true}) }, "",
+			"it did nothing for its owner: in a world with widget/sample widget has written nothing (1 syncs, none " +
+				"of which failed)"},
+		"nothing wakes it": {func(s *Subject) { s.Controller.Routes = nil }, "",
+			"it did nothing for its owner: in a world with widget/sample widget has written nothing (no event " +
+				"brought it to a sync: look at Routes)"},
+		"it makes nothing": {func(s *Subject) {
+			s.Controller.New = func(*host.Env) host.Reconciler { return nil }
+		}, "", "host: controller widget: New returned nil"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := sample(widget(false, wrong{}))
+			if x.sample != "" {
+				s.Owner = filepath.Join(t.TempDir(), "sample.yaml")
+				if err := os.WriteFile(s.Owner, []byte(x.sample), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if x.change != nil {
+				x.change(&s)
+			}
+			got := "no mistake"
+			if loaded, err := load(s); err != nil {
+				got = err.Error()
+			} else if _, err := loaded.find(); err != nil {
+				got = err.Error()
+			}
+			want := strings.ReplaceAll(x.want, "SAMPLE", s.Owner)
+			if !strings.HasPrefix(got, want) || strings.Contains(got, "\n") {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,134 @@
+package conformance
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law"
+	"github.com/threelaws/threelaws/sim/trial"
+)
+
+// quiet is a run in the default schedule, in which nothing is late: what the controller
+// is like shows in it.
+type quiet struct {
+	*trial.Trial
+	s       *subject
+	process string
+	settled bool // it came to rest each time
+	began   int  // the first record since the user has last done something
+}
+
+// mostQuietSteps is how many steps a quiet run may take between two actions of the user:
+// a world of a few objects needs hundreds.
+const mostQuietSteps = 50_000
+
+// run brings a world to rest: what is around the sample, and more. The caller stops it.
+func (s *subject) run(more ...manifest) (*quiet, error) {
+	server := s.server.Fork()
+	for _, m := range append(slices.Clone(s.around), more...) {
+		if err := create(server, m); err != nil {
+			return nil, err
+		}
+	}
+	r := &quiet{Trial: trial.New(trial.Options{Server: server, Laws: []*law.Law{law.ByID(law.ComeToRest)}}), s: s,
+		process: s.Controller.Name, settled: true}
+	s.start(r.Trial, r.process)
+	for i, c := range s.beside {
+		r.Start(s.With[i], c)
+	}
+	r.settle()
+	return r, nil
+}
+
+func (r *quiet) settle() {
+	r.settled = r.Settle(trial.Limits{Steps: mostQuietSteps, Idle: mostQuietSteps / 20}).Settled && r.settled
+}
+
+// does lets the user do something, and brings the world to rest again. The error is the
+// server's refusal.
+func (r *quiet) does(req *fakeapi.Request) error {
+	r.began = r.World.History.Len()
+	if _, err := r.Request(req); err != nil {
+		return err
+	}
+	r.settle()
+	return nil
+}
+
+// merge sends a merge patch.
+func (r *quiet) merge(m manifest, patch map[string]any) error {
+	data, err := json.Marshal(patch)
+	if err != nil {
+		return err
+	}
+	return r.does(&fakeapi.Request{Verb: fakeapi.Patch, Kind: r.Server.Kind(m.GroupVersionKind()),
+		Namespace: m.GetNamespace(), Name: m.GetName(), PatchType: types.MergePatchType, Patch: data})
+}
+
+// remove deletes an object by a policy.
+func (r *quiet) remove(m manifest, policy metav1.DeletionPropagation) error {
+	return r.does(&fakeapi.Request{Verb: fakeapi.Delete, Kind: r.Server.Kind(m.GroupVersionKind()),
+		Namespace: m.GetNamespace(), Name: m.GetName(), Delete: metav1.DeleteOptions{PropagationPolicy: &policy}})
+}
+
+// writes are the commits of the controller since the user has last done something.
+func (r *quiet) writes() (list []*sim.Record) {
+	for i := r.began; i < r.World.History.Len(); i++ {
+		if rec := r.World.History.At(i); rec.Op == sim.Commit && rec.Process == r.process {
+			list = append(list, rec)
+		}
+	}
+	return list
+}
+
+// stored is an object as it is stored, nil for none.
+func (r *quiet) stored(m manifest) runtime.Object {
+	return r.Server.Lookup(r.Server.Kind(m.GroupVersionKind()), m.GetNamespace(), m.GetName())
+}
+
+// controlled lists what an owner controls of some kinds, in the order of kinds and names.
+func (r *quiet) controlled(owner manifest, kinds []schema.GroupVersionKind) (list []manifest) {
+	obj := r.stored(owner)
+	if obj == nil {
+		return nil
+	}
+	uid := obj.(metav1.Object).GetUID()
+	for _, gvk := range kinds {
+		k := r.Server.Kind(gvk)
+		r.Server.Each(k, func(o runtime.Object) bool {
+			m := o.(metav1.Object)
+			if ref := metav1.GetControllerOfNoCopy(m); ref != nil && ref.UID == uid && m.GetDeletionTimestamp() == nil {
+				list = append(list, shown(o, gvk))
+			}
+			return true
+		})
+	}
+	return list
+}
+
+// idle says what a controller that wrote nothing did instead.
+func (r *quiet) idle() string {
+	syncs, failed := 0, ""
+	for i := range r.World.History.Len() {
+		if rec := r.World.History.At(i); rec.Op == sim.SyncEnd && rec.Process == r.process {
+			if syncs++; rec.Message != "" {
+				failed = rec.Message
+			}
+		}
+	}
+	switch {
+	case syncs == 0:
+		return "no event brought it to a sync: look at Routes"
+	case failed != "":
+		return fmt.Sprintf("%d syncs, the last error: %s", syncs, failed)
+	}
+	return fmt.Sprintf("%d syncs, none of which failed", syncs)
+}

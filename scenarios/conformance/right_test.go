@@ -1,0 +1,79 @@
+package conformance
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+const podTemplate = "{metadata: {labels: {app: web}}, spec: {containers: [{name: main, image: registry.example/web}]}}"
+
+// This module's own controllers, of which nothing is told but a sample, keep the laws of
+// ownership: nobody who is right needs an excuse.
+func TestOwnControllers(t *testing.T) {
+	for name, x := range map[string]struct {
+		with   []string
+		sample string
+	}{
+		"deployment": {[]string{"replicaset", "kubelet"}, `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec: {replicas: 2, selector: {matchLabels: {app: web}}, template: ` + podTemplate + `}
+`},
+		"statefulset": {[]string{"kubelet"}, `
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: web}
+spec: {replicas: 2, serviceName: web, selector: {matchLabels: {app: web}}, template: ` + podTemplate + `}
+`},
+		"job": {[]string{"kubelet@endless"}, `
+apiVersion: batch/v1
+kind: Job
+metadata: {name: web}
+spec:
+  completions: 2
+  parallelism: 2
+  template: {spec: {restartPolicy: Never, containers: [{name: main, image: registry.example/web}]}}
+`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			undeclared, _ := bare(t, name)
+			owner := filepath.Join(t.TempDir(), "web.yaml")
+			if err := os.WriteFile(owner, []byte(x.sample), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			Test(t, Subject{Controller: undeclared, Owner: owner, With: x.with, Schedules: 10})
+		})
+	}
+}
+
+// What adopts one kind by its labels and another by more is not taken to go by labels, and
+// what nobody wakes for is not counted.
+func TestFoundOfStatefulSet(t *testing.T) {
+	undeclared, whole := bare(t, "statefulset")
+	owner := filepath.Join(t.TempDir(), "web.yaml")
+	text := "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: web}\nspec: {replicas: 2, serviceName: web, " +
+		"selector: {matchLabels: {app: web}}, template: " + podTemplate + "}\n"
+	if err := os.WriteFile(owner, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, f, _ := prepared(t, Subject{Controller: undeclared, Owner: owner, With: []string{"kubelet"}})
+	if f.selector != nil || !f.adopts {
+		t.Errorf("it adopts %v, by %v", f.adopts, f.selector)
+	}
+	if !slices.Equal(f.asleep, whole.Unwatched) || len(f.asleep) != 1 {
+		t.Errorf("no event wakes it on %v, and it says %v", f.asleep, whole.Unwatched)
+	}
+	if !slices.Contains(f.fixed, "Pod") {
+		t.Errorf("it gives names to %q", f.fixed)
+	}
+	set, err := s.owner.typed(s.kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := f.declared(s).Replicas(stored(t, s, set)); n != 2 {
+		t.Errorf("it wants %d", n)
+	}
+}

@@ -1,0 +1,117 @@
+package conformance
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// asUser says as whose test the binary is run again, in a directory of its own.
+const asUser = "THREELAWS_CONFORMANCE_AS_USER"
+
+// TestAsUser is the test of somebody with a controller of his own: the tests below run
+// it and read what it prints.
+func TestAsUser(t *testing.T) {
+	subjects := map[string]Subject{
+		"right":   sample(widget(false, wrong{})),
+		"shares":  sample(widget(false, wrong{shares: true})),
+		"nothing": sample(widget(false, wrong{nothing: true})),
+	}
+	s, ok := subjects[os.Getenv(asUser)]
+	if !ok {
+		t.Skip("it is run by the other tests of this file")
+	}
+	Test(t, s)
+}
+
+// user runs TestAsUser in a directory that has the sample.
+type user struct{ dir string }
+
+func newUser(t *testing.T) user {
+	u := user{t.TempDir()}
+	if err := os.CopyFS(filepath.Join(u.dir, "testdata"), os.DirFS("testdata")); err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func (u user) run(t *testing.T, who string, args ...string) (out string, passed bool) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], append([]string{"-test.run=^TestAsUser$", "-test.v"}, args...)...)
+	cmd.Dir, cmd.Env = u.dir, append(os.Environ(), asUser+"="+who)
+	text, err := cmd.CombinedOutput()
+	return string(text), err == nil
+}
+
+// kept lists the failures that are kept.
+func (u user) kept(t *testing.T) []string {
+	files, err := filepath.Glob(filepath.Join(u.dir, "testdata/threelaws/*/*.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// What is found is kept, by the same name each time, and replayed first; it is left
+// alone by a run that passes.
+func TestFailuresAreKept(t *testing.T) {
+	u := newUser(t)
+	out, passed := u.run(t, "shares")
+	first := u.kept(t)
+	if passed || len(first) == 0 || !strings.Contains(out, "orphan/dont-interfere") ||
+		!strings.Contains(out, "laws/LAW-2-dont-interfere") {
+		t.Fatalf("passed %v, kept %q\n%s", passed, first, out)
+	}
+	out, passed = u.run(t, "shares")
+	if again := u.kept(t); passed || strings.Join(again, " ") != strings.Join(first, " ") {
+		t.Errorf("kept %q, then %q", first, again)
+	}
+	if !strings.Contains(out, "--- FAIL: TestAsUser/orphan/replay/dont-interfere-") {
+		t.Errorf("nothing was replayed\n%s", out)
+	}
+	if !strings.Contains(out, "broken in orphan") || !strings.Contains(out, "nothing was explored") {
+		t.Errorf("what was replayed is not told\n%s", out)
+	}
+	file := strings.TrimPrefix(first[0], u.dir+"/")
+	out, passed = u.run(t, "shares", "-threelaws.replay="+file)
+	if passed || strings.Contains(out, "TestAsUser/laws/") {
+		t.Errorf("-threelaws.replay: passed %v\n%s", passed, out)
+	}
+	was, err := os.ReadFile(first[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, passed = u.run(t, "right"); !passed {
+		t.Errorf("mended it fails\n%s", out)
+	}
+	if is, err := os.ReadFile(first[0]); err != nil || string(is) != string(was) {
+		t.Errorf("a run that passes has changed %s: %v", first[0], err)
+	}
+	if out, passed = u.run(t, "right", "-threelaws.replay=testdata/threelaws/TestOther/a.txtar"); passed ||
+		!strings.Contains(out, "no case of this test is written to a directory TestOther") {
+		t.Errorf("a file of another test: passed %v\n%s", passed, out)
+	}
+}
+
+// A pass says on what it rests; one that does nothing does not pass.
+func TestSummary(t *testing.T) {
+	u := newUser(t)
+	out, passed := u.run(t, "right", "-threelaws.schedules=5")
+	if !passed || !strings.Contains(out, "ownership: 11 laws held, 0 broken, 2 not asked, 4 not judged, 11 do not "+
+		"apply; 20 cases of 22, 0 of them broken, in 100 schedules") {
+		t.Errorf("passed %v\n%s", passed, out)
+	}
+	if out, passed := u.run(t, "nothing"); passed || !strings.Contains(out, "it did nothing for its owner") {
+		t.Errorf("one that does nothing: passed %v\n%s", passed, out)
+	}
+}
+
+// Rapid draws the cases of a right one in vain.
+func TestProperty(t *testing.T) { rapid.Check(t, Property(t, sample(widget(true, wrong{})))) }
+
+// So does the fuzzer.
+func FuzzOwnership(f *testing.F) { Fuzz(f, sample(widget(true, wrong{}))) }

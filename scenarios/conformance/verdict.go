@@ -1,0 +1,165 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/threelaws/threelaws/internal/clause"
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+// verdict is what became of one law in all cases.
+type verdict struct {
+	*law.Law
+	state  string
+	why    string
+	asked  int      // how often what it is about came up
+	cases  []string // in which it was broken
+	worlds int      // in which it was asked
+}
+
+// What can become of a law; the words are those of threelaws conformance.
+const (
+	held      = "held"
+	broken    = "broken"
+	notAsked  = "not asked"      // nothing came to it in any case
+	notJudged = "not judged"     // nobody can tell it of a black box
+	notIts    = "does not apply" // it is none of this controller's
+)
+
+// elsewhere is whose laws are none of just any controller's.
+var elsewhere = []clause.About{clause.Collector, clause.Drainer, clause.Named, clause.Server, clause.Tool,
+	clause.Generations}
+
+// tried is a case with what came of it.
+type tried struct {
+	name string
+	x    *scenarios.Exploration // nil for one that was not tried
+}
+
+// verdicts are what became of the laws of the controller's profile that any controller may
+// owe. Those on the garbage collector and on named controllers are none of them.
+func (f *found) verdicts(s *subject, c host.Controller, cases []tried) (all []verdict) {
+	for _, l := range law.All() {
+		about := clause.ByID(l.ID).About
+		if l.New == nil || l.Profile > law.Profile(c.Profile) || slices.Contains(elsewhere, about) {
+			continue
+		}
+		v := verdict{Law: l}
+		v.hear(c.Name, cases)
+		missing := f.missing(s, &c, l.ID, about)
+		switch {
+		case len(v.cases) > 0:
+			v.state, v.why = broken, "broken in "+strings.Join(v.cases, ", ")
+		case missing != "" && !(v.asked > 0 && strings.HasPrefix(missing, notIts)):
+			v.state, v.why, _ = strings.Cut(missing, ": ")
+		case v.asked == 0:
+			v.state, v.why = notAsked, "nothing that could have broken it happened in these worlds"
+		default:
+			v.state = held
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// asks are the laws that a case asks after others: nil for all. A law that was broken is
+// told once, in the simplest case, so that the next ones show what else is wrong. What ends
+// a run in any case is always asked.
+func asks(cases []tried) []*law.Law {
+	var told []string
+	for _, t := range cases {
+		if t.x != nil {
+			for _, f := range t.x.Failures {
+				told = append(told, f.Law)
+			}
+		}
+	}
+	if len(told) == 0 {
+		return nil
+	}
+	return slices.DeleteFunc(law.All(), func(l *law.Law) bool {
+		return slices.Contains(told, l.Name) && l.ID != law.ComeToRest && l.ID != "NOFIGHT-1" && l.ID != "EXACT-7b"
+	})
+}
+
+// hear adds up what the cases said of a law.
+func (v *verdict) hear(controller string, cases []tried) {
+	for _, t := range cases {
+		if t.x == nil {
+			continue
+		}
+		for _, f := range t.x.Failures {
+			if f.Law == v.Name {
+				v.cases = append(v.cases, t.name)
+			}
+		}
+		for _, s := range t.x.Said {
+			if s.Law == v.ID && s.Controller == controller && s.Asked > 0 {
+				v.asked += s.Asked
+				v.worlds++
+			}
+		}
+	}
+}
+
+// missing says why a law cannot be told of a controller, or is none of its: the state,
+// and behind a colon why. It is "" where nothing is missing.
+func (f *found) missing(s *subject, c *host.Controller, id string, about clause.About) string {
+	switch {
+	case (id == "EXACT-1" || id == "EXACT-2") && s.Controller.Replicas == nil && s.Controller.Most == nil:
+		return notJudged + ": from without nobody sees how many it may have too many, or lack, for a moment: " +
+			"declare Replicas, with Surge and Unavailable"
+	case id == "EXACT-8" || about == clause.Counting:
+		return unless(len(c.Counts) > 0, notJudged+": which numbers of its status count dependents: declare Counts")
+	case about == clause.Identified:
+		return unless(c.Identity != nil, notJudged+": what no two of its dependents may both be: declare Identity")
+	case about == clause.Claimers && f.adopts:
+		return unless(c.Selector != nil, notJudged+": by what it adopts: declare Selector")
+	case about == clause.Claimers:
+		return unless(c.Selector != nil, notIts+": it adopts nothing")
+	case about == clause.Wanting:
+		return unless(c.Replicas != nil || c.Most != nil,
+			notJudged+": how many dependents an owner wants: declare Replicas")
+	case about == clause.Finalizing:
+		return unless(len(c.Finalizers) > 0, notIts+": it puts no finalizers on objects")
+	case about == clause.Owners:
+		return unless(len(c.Owns) > 0, notIts+": it has no dependents")
+	}
+	return ""
+}
+
+func unless(known bool, why string) string {
+	if known {
+		return ""
+	}
+	return why
+}
+
+// summary is one line on everything.
+func summary(profile host.Profile, cases []tried, verdicts []verdict) string {
+	explored, schedules, failed, kept := 0, 0, 0, ""
+	for _, t := range cases {
+		if t.x == nil {
+			continue
+		}
+		explored++
+		schedules += t.x.Schedules
+		if len(t.x.Failures) > 0 || t.x.Unsettled > 0 {
+			failed++
+		}
+		if t.x.Schedules == 0 {
+			kept = "; where a failure that was kept happens still nothing was explored"
+		}
+	}
+	n := map[string]int{}
+	for _, v := range verdicts {
+		n[v.state]++
+	}
+	return fmt.Sprintf("%s: %d laws held, %d broken, %d not asked, %d not judged, %d do not apply; %d cases of %d, "+
+		"%d of them broken, in %d schedules%s", law.Profile(profile), n[held], n[broken], n[notAsked], n[notJudged],
+		n[notIts], explored, len(cases), failed, schedules, kept)
+}

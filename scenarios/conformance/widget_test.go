@@ -1,0 +1,287 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+var (
+	widgets = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
+	parts   = corev1.SchemeGroupVersion.WithKind("ConfigMap")
+)
+
+// wrong is what an operator on Widgets does wrong; nothing in a right one.
+type wrong struct {
+	bare     bool // creates without a reference
+	byLabel  bool // deletes whatever has its label
+	going    bool // adopts for a Widget that is being deleted
+	dying    bool // adopts a part that is being deleted
+	shares   bool // counts what others own
+	namesake bool // takes the parts of a Widget that had its name for its own
+	nothing  bool // does nothing
+	grows    bool // never deletes
+	recalls  bool // makes no part twice, as it remembers by name
+	clings   bool // never releases
+	fussy    bool // fails where what it releases is gone
+	takes    bool // makes whatever has the name its own
+	anchors  bool // puts a finalizer and never takes it off
+	mixes    bool // takes the parts of all Widgets for one's
+	grabs    bool // writes the list of references anew
+	strips   bool // takes all finalizers off a Widget that is being deleted
+}
+
+// The finalizer of one that anchors.
+const anchor = "example.com/anchor"
+
+// The label of a part.
+const partOf = "example.com/widget"
+
+// operator makes so many ConfigMaps for each Widget, of the Widget's color. One that
+// adopts goes by the label, and has the server complete their names; one that does not
+// numbers them.
+type operator struct {
+	wrong
+	adopts         bool
+	env            *host.Env
+	made           map[string]bool // what one that recalls has made
+	widgets, parts cache.Indexer
+}
+
+// widget is the operator as a controller that declares as little as may be.
+func widget(adopts bool, w wrong) host.Controller {
+	return host.Controller{Name: "widget", For: widgets,
+		Routes: []host.Route{
+			{Kind: widgets, Do: func(_ host.View, e host.Event, out *host.Effect) {
+				out.Keys = append(out.Keys, key(newest(e)))
+			}},
+			{Kind: parts, Do: func(v host.View, e host.Event, out *host.Effect) {
+				for _, o := range []runtime.Object{e.Old, e.New} {
+					if o == nil {
+						continue
+					}
+					if ref := metav1.GetControllerOf(o.(metav1.Object)); ref != nil && ref.Kind == "Widget" {
+						out.Keys = append(out.Keys, "default/"+ref.Name)
+					} else if name := o.(metav1.Object).GetLabels()[partOf]; name != "" {
+						out.Keys = append(out.Keys, "default/"+name)
+					}
+				}
+			}},
+		},
+		New: func(env *host.Env) host.Reconciler {
+			o := &operator{wrong: w, adopts: adopts, env: env, made: map[string]bool{},
+				widgets: env.Informer(widgets).GetIndexer(),
+				parts:   env.Informer(parts).GetIndexer()}
+			return host.SyncFunc(o.sync)
+		},
+	}
+}
+
+func newest(e host.Event) runtime.Object {
+	if e.New != nil {
+		return e.New
+	}
+	return e.Old
+}
+
+func key(o any) string { return o.(metav1.Object).GetNamespace() + "/" + o.(metav1.Object).GetName() }
+
+func (o *operator) sync(ctx context.Context, key string) error {
+	obj, ok, _ := o.widgets.GetByKey(key)
+	if !ok || o.nothing {
+		return nil
+	}
+	w := obj.(*unstructured.Unstructured)
+	if w.GetDeletionTimestamp() != nil && o.strips {
+		return o.holdBy(ctx, w, nil)
+	}
+	if w.GetDeletionTimestamp() != nil && !o.going {
+		return nil
+	}
+	if o.anchors && len(w.GetFinalizers()) == 0 {
+		return o.holdBy(ctx, w, []string{anchor})
+	}
+	own, err := o.claim(ctx, w)
+	if err != nil || w.GetDeletionTimestamp() != nil {
+		return err
+	}
+	if err := o.resize(ctx, w, own); err != nil {
+		return err
+	}
+	return o.report(ctx, w, len(own))
+}
+
+// holdBy gives a Widget other finalizers than it has.
+func (o *operator) holdBy(ctx context.Context, w *unstructured.Unstructured, finalizers []string) error {
+	if slices.Equal(w.GetFinalizers(), finalizers) {
+		return nil
+	}
+	c := w.DeepCopy()
+	c.SetFinalizers(finalizers)
+	_, err := o.env.Client.Update(ctx, c)
+	return err
+}
+
+// claim lists the parts of a Widget, after what is adopted and released.
+func (o *operator) claim(ctx context.Context, w *unstructured.Unstructured) (own []*corev1.ConfigMap, err error) {
+	for _, x := range o.parts.List() {
+		p := x.(*corev1.ConfigMap)
+		ref, matches := metav1.GetControllerOf(p), p.Labels[partOf] == w.GetName()
+		switch mine := ref != nil && ref.UID == w.GetUID(); {
+		case mine && o.adopts && !matches && !o.clings:
+			err = o.refer(ctx, p, fmt.Sprintf(`{"$patch":"delete","uid":%q}`, w.GetUID()))
+		case mine, o.mixes && p.Labels[partOf] != "", o.shares && matches, o.bare && matches, o.byLabel && matches,
+			o.namesake && ref != nil && ref.Name == w.GetName():
+			own = append(own, p)
+		case o.adopts && matches && ref == nil && (p.DeletionTimestamp == nil || o.dying):
+			if err = o.adopt(ctx, w, p); err == nil {
+				own = append(own, p)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(own, func(a, b *corev1.ConfigMap) int { return strings.Compare(a.Name, b.Name) })
+	return own, nil
+}
+
+// adopt looks at the Widget itself before it takes a part for it.
+func (o *operator) adopt(ctx context.Context, w *unstructured.Unstructured, p *corev1.ConfigMap) error {
+	now, err := o.env.Client.Get(ctx, widgets, w.GetNamespace(), w.GetName())
+	if err != nil {
+		return err
+	}
+	if m := now.(metav1.Object); m.GetUID() != w.GetUID() || m.GetDeletionTimestamp() != nil && !o.going {
+		return fmt.Errorf("widget %s is gone or going", w.GetName())
+	}
+	ref, err := json.Marshal(metav1.NewControllerRef(w, widgets))
+	if err != nil {
+		return err
+	}
+	return o.refer(ctx, p, string(ref))
+}
+
+// refer changes the references of a part as it was seen.
+func (o *operator) refer(ctx context.Context, p *corev1.ConfigMap, ref string) error {
+	patch := fmt.Sprintf(`{"metadata":{"uid":%q,"ownerReferences":[%s]}}`, p.UID, ref)
+	how := types.StrategicMergePatchType
+	if o.grabs && !strings.Contains(ref, "delete") {
+		how = types.MergePatchType
+	}
+	_, err := o.env.Client.Patch(ctx, parts, p.Namespace, p.Name, host.Patch{Type: how, Data: []byte(patch)})
+	if o.fussy && apierrors.IsNotFound(err) {
+		return err
+	}
+	if apierrors.IsNotFound(err) || apierrors.IsInvalid(err) && strings.Contains(ref, "delete") {
+		return nil // it has gone
+	}
+	return err
+}
+
+// resize makes what is missing, colors what is there and deletes what is too many.
+func (o *operator) resize(ctx context.Context, w *unstructured.Unstructured, own []*corev1.ConfigMap) error {
+	size, _, _ := unstructured.NestedInt64(w.Object, "spec", "size")
+	color, _, _ := unstructured.NestedString(w.Object, "spec", "color")
+	for i, p := range own {
+		surplus := i >= int(size)
+		if !o.adopts && !o.byLabel {
+			surplus = !slices.Contains(names(w, size), p.Name)
+		}
+		switch {
+		case p.DeletionTimestamp != nil, surplus && o.grows:
+		case surplus:
+			if err := o.remove(ctx, p); err != nil {
+				return err
+			}
+		case p.Data["color"] != color:
+			c := p.DeepCopy()
+			c.Data = map[string]string{"color": color}
+			if _, err := o.env.Client.Update(ctx, c); err != nil {
+				return err
+			}
+		}
+	}
+	if o.adopts {
+		for n := len(own); n < int(size); n++ {
+			if err := o.create(ctx, w, "", color); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for i, name := range names(w, size) {
+		if slices.ContainsFunc(own, func(p *corev1.ConfigMap) bool { return p.Name == name }) ||
+			(o.shares || o.byLabel) && i < len(own) {
+			continue
+		}
+		if o.recalls && o.made[name] {
+			continue
+		}
+		if err := o.create(ctx, w, name, color); err != nil {
+			return err
+		}
+		o.made[name] = true
+	}
+	return nil
+}
+
+// names are those of a Widget's parts.
+func names(w *unstructured.Unstructured, size int64) (list []string) {
+	for i := range size {
+		list = append(list, fmt.Sprintf("%s-%d", w.GetName(), i))
+	}
+	return list
+}
+
+func (o *operator) remove(ctx context.Context, p *corev1.ConfigMap) error {
+	err := o.env.Client.Delete(ctx, parts, p.Namespace, p.Name,
+		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &p.UID, ResourceVersion: &p.ResourceVersion}})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+func (o *operator) create(ctx context.Context, w *unstructured.Unstructured, name, color string) error {
+	p := &corev1.ConfigMap{Data: map[string]string{"color": color}, ObjectMeta: metav1.ObjectMeta{
+		Namespace: w.GetNamespace(), Name: name, Labels: map[string]string{partOf: w.GetName()},
+		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(w, widgets)}}}
+	if name == "" {
+		p.GenerateName = w.GetName() + "-"
+	}
+	if o.bare {
+		p.OwnerReferences = nil
+	}
+	_, err := o.env.Client.Create(ctx, p)
+	if o.takes && apierrors.IsAlreadyExists(err) {
+		_, err = o.env.Client.Update(ctx, p)
+	}
+	return err
+}
+
+// report says in the status how many parts there were.
+func (o *operator) report(ctx context.Context, w *unstructured.Unstructured, n int) error {
+	if was, found, _ := unstructured.NestedInt64(w.Object, "status", "parts"); found && was == int64(n) {
+		return nil
+	}
+	c := w.DeepCopy()
+	if err := unstructured.SetNestedField(c.Object, int64(n), "status", "parts"); err != nil {
+		return err
+	}
+	_, err := o.env.Client.UpdateStatus(ctx, c)
+	return err
+}

@@ -1,0 +1,165 @@
+package conformance
+
+import (
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/simtest"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// place is a world that the controller is tried in.
+type place struct {
+	name string // "namesake/orphan"
+	why  string // it is not tried; "" where it is
+
+	objects []manifest // beside what is around the sample
+	settled bool
+	user    []simtest.Action
+	faults  map[string]int
+	atRest  scenarios.Func
+}
+
+// few are the faults of most worlds: a crash, a start from an older list, a write that
+// comes too late and one whose answer is lost.
+var few = map[string]int{"crash": 1, "stale": 1, "conflict": 1, "lost": 1}
+
+// each fault once.
+func every() map[string]int {
+	all := map[string]int{}
+	for _, name := range host.FaultNames {
+		all[name] = 1
+	}
+	return all
+}
+
+// worlds derives from what was found what the controller is to be tried in.
+func (f *found) worlds(s *subject) (all []place) {
+	all = append(all,
+		place{name: "one-owner", objects: []manifest{s.owner}},
+		place{name: "faults", objects: f.both(s), user: f.edited(f.anyEdit()), faults: every()},
+		place{name: "two-owners", objects: f.both(s), faults: few,
+			user: append(f.edited(f.scale), verbs("label "+s.owner.at()+" "+other+"=yes")...)},
+		place{name: "two-instances", objects: f.both(s), faults: map[string]int{"stale": 1, "conflict": 1},
+			user: append(verbs("duplicate "+s.Controller.Name), f.edited(f.anyEdit())...)},
+		f.follow(s, "edit", f.change, "no field of its sample's spec, edited, made it do anything"),
+		f.follow(s, "scale", f.scale, "no number in its sample's spec changed how many dependents there are"))
+	all = append(all, f.strangers(s)...)
+	all = append(all, f.taken(s)...)
+	return append(all, f.ends(s)...)
+}
+
+// both are the sample and, where there can be one, a second owner.
+func (f *found) both(s *subject) []manifest {
+	if f.second.Unstructured == nil {
+		return []manifest{s.owner}
+	}
+	return []manifest{s.owner, f.second}
+}
+
+// anyEdit is one of those that the controller follows, nil for none.
+func (f *found) anyEdit() *edit {
+	if f.scale != nil {
+		return f.scale
+	}
+	return f.change
+}
+
+// edited is an edit of the sample, and back.
+func (f *found) edited(e *edit) []simtest.Action {
+	if e == nil {
+		return nil
+	}
+	return []simtest.Action{patch(f.of, e.patch(e.to)), patch(f.of, e.patch(e.from))}
+}
+
+// follow edits the sample in mid-flight, there and back and there again.
+func (f *found) follow(s *subject, name string, e *edit, why string) place {
+	if e == nil {
+		return place{name: name, why: why}
+	}
+	p := place{name: name, objects: f.both(s), faults: few, user: f.edited(e)}
+	last := e.to
+	if n, ok := f.less(); ok && e == f.scale {
+		last = n
+	}
+	p.user = append(p.user, patch(f.of, e.patch(last)))
+	return p
+}
+
+// verbs are lines of a scenario file as what the user does.
+func verbs(lines ...string) (list []simtest.Action) {
+	for _, l := range lines {
+		list = append(list, simtest.Verb(l))
+	}
+	return list
+}
+
+// patch is a merge patch as a line of a scenario file.
+func patch(at string, fields map[string]any) simtest.Action {
+	data, err := json.Marshal(fields)
+	if err != nil {
+		panic("conformance: " + err.Error())
+	}
+	return simtest.Verb(fmt.Sprintf("patch %s type=merge '%s'", at, strings.ReplaceAll(string(data), "'", `\u0027`)))
+}
+
+// gone deletes an object as soon as may be.
+func gone(m manifest) simtest.Action {
+	line := "delete " + m.at()
+	if m.GetKind() == "Pod" {
+		line += " --grace-period=0"
+	}
+	return simtest.Verb(line)
+}
+
+// owned gives an object a ControllerRef to another that is there.
+func owned(m, by manifest) manifest {
+	c := manifest{m.DeepCopy()}
+	c.Object["metadata"].(map[string]any)["ownerReferences"] = []any{reference(by)}
+	return c
+}
+
+// reference is a ControllerRef to an object that is there when it is sent.
+func reference(to manifest) map[string]any {
+	return map[string]any{"apiVersion": to.GetAPIVersion(), "kind": to.GetKind(), "name": to.GetName(),
+		"uid": "$(uid " + to.at() + ")", "controller": true}
+}
+
+// rival is the object that owns what is somebody else's: of a kind with which the
+// controller has nothing to do.
+func (f *found) rival(s *subject) manifest {
+	for _, kind := range []string{"ConfigMap", "Secret", "ServiceAccount"} {
+		busy := kind == s.Controller.For.Kind
+		for _, k := range f.watches {
+			busy = busy || k == kind
+		}
+		for _, c := range f.creates {
+			busy = busy || c.kind.Kind == kind
+		}
+		if !busy {
+			ns := s.owner.GetNamespace()
+			if len(f.dependents) > 0 {
+				ns = f.dependents[0].GetNamespace()
+			}
+			m, _ := read([]byte("apiVersion: v1\nkind: " + kind + "\nmetadata: {name: threelaws-rival}\n"))
+			m.SetNamespace(ns)
+			return m
+		}
+	}
+	return manifest{}
+}
+
+// whole is a world as a case of simtest.
+func (p *place) whole(s *subject, c host.Controller) simtest.Case {
+	objects := append(append(append([]manifest(nil), s.definitions...), s.around...), p.objects...)
+	return simtest.Case{Controllers: []host.Controller{c}, With: s.With, World: world(objects...), Settled: p.settled,
+		User: p.user, AtRest: p.atRest, Faults: p.faults, Schedules: s.Schedules}
+}
+
+// propagation is a policy as the verb delete says it.
+func propagation(p metav1.DeletionPropagation) string { return strings.ToLower(string(p)) }

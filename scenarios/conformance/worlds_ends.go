@@ -1,0 +1,132 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/simtest"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// ends are the worlds in which the sample is deleted, by each policy, and made again.
+func (f *found) ends(s *subject) (all []place) {
+	for _, policy := range policies {
+		p := place{name: "deleted/" + propagation(policy), settled: true, faults: few, objects: f.both(s),
+			user: verbs("delete " + s.owner.at() + " --cascade=" + propagation(policy))}
+		switch {
+		case len(f.dependents) == 0:
+		case policy != metav1.DeletePropagationOrphan:
+			p.atRest = f.nothingOf(s.owner)
+		case !f.adopts && !f.takes[policy]: // else the second owner may have adopted them, or its finalizer taken them
+			p.atRest = f.stillThere()
+		}
+		if f.second.Unstructured == nil {
+			p.why = "no second owner can stand beside the one that is deleted"
+		}
+		all = append(all, p)
+	}
+	for _, policy := range policies {
+		p := place{name: "namesake/" + propagation(policy), settled: true, faults: few, objects: f.both(s),
+			user: verbs("delete " + s.owner.at() + " --cascade=" + propagation(policy))}
+		if policy != metav1.DeletePropagationBackground {
+			p.user = append(p.user, simtest.Verb("settle")) // until then it holds its name
+		}
+		p.user = append(p.user, f.again(s)...)
+		if policy == metav1.DeletePropagationOrphan && !f.adopts && !f.takes[policy] {
+			for _, d := range f.pair { // what was left to nobody stands in its way, and goes in the end
+				if f.gives(d) {
+					p.user = append(p.user, gone(d))
+				}
+			}
+		}
+		all = append(all, p)
+	}
+	return append(all, f.held(s))
+}
+
+// again makes the sample anew, as another than it was where the controller follows that,
+// and then goes on editing it: what belongs to the one that is gone must not follow.
+func (f *found) again(s *subject) []simtest.Action {
+	next, back := manifest{s.owner.DeepCopy()}, map[string]any{}
+	if f.change != nil {
+		set(next.Object, f.change.path, f.change.to)
+		set(back, f.change.path, f.change.from)
+	}
+	if n, ok := f.less(); ok {
+		set(back, f.scale.path, n)
+	}
+	if len(back) == 0 {
+		return []simtest.Action{simtest.Apply(next.text())}
+	}
+	return []simtest.Action{simtest.Apply(next.text()), patch(f.of, back)}
+}
+
+// held is the world in which somebody else's finalizer holds the sample after it was
+// deleted: it is there as long as that is.
+func (f *found) held(s *subject) place {
+	p := place{name: "held", objects: f.both(s), settled: true, faults: few, user: []simtest.Action{
+		patch(f.of, map[string]any{"metadata": map[string]any{"finalizers": []any{hold}}}),
+		simtest.Verb("delete " + f.of + " --cascade=background")}}
+	if len(s.owner.GetFinalizers()) > 0 || len(f.finalizers) > 0 {
+		p.why = "it puts finalizers itself, and the user can write the list of them only as a whole"
+	}
+	p.atRest = func(user host.Client) error {
+		o, err := user.Get(context.Background(), s.owner.GroupVersionKind(), s.owner.GetNamespace(), s.owner.GetName())
+		if err != nil || !slices.Contains(o.(metav1.Object).GetFinalizers(), hold) {
+			return fmt.Errorf("%s has lost the finalizer %s, which is somebody else's", f.of, hold)
+		}
+		return nil
+	}
+	return p
+}
+
+// nothingOf asks that no dependent is left of an owner that is gone.
+func (f *found) nothingOf(owner manifest) scenarios.Func {
+	return f.eachLeft(func(o metav1.Object, kind string) error {
+		for _, ref := range o.GetOwnerReferences() {
+			if ref.Kind == owner.GetKind() && ref.Name == owner.GetName() {
+				return fmt.Errorf("%s/%s is left of %s, which is gone", strings.ToLower(kind), o.GetName(), owner.at())
+			}
+		}
+		return nil
+	})
+}
+
+// eachLeft asks something of all objects of the kinds that the controller makes.
+func (f *found) eachLeft(ask func(o metav1.Object, kind string) error) scenarios.Func {
+	kinds := append([]schema.GroupVersionKind(nil), f.owns...)
+	return func(user host.Client) error {
+		for _, gvk := range kinds {
+			list, err := user.List(context.Background(), gvk, "", metav1.ListOptions{})
+			if err != nil {
+				return err
+			}
+			for _, o := range list {
+				if err := ask(o.(metav1.Object), gvk.Kind); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+}
+
+// stillThere asks that the dependents of an owner are there after they were orphaned.
+func (f *found) stillThere() scenarios.Func {
+	left := f.pair
+	return func(user host.Client) error {
+		for _, d := range left {
+			_, err := user.Get(context.Background(), d.GroupVersionKind(), d.GetNamespace(), d.GetName())
+			if err != nil {
+				return fmt.Errorf("%s is gone, though its owner was to leave it", d.at())
+			}
+		}
+		return nil
+	}
+}

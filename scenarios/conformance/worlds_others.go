@@ -1,0 +1,186 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// strangers are the worlds with objects that look like dependents and are not.
+func (f *found) strangers(s *subject) []place {
+	orphans := place{name: "orphan", objects: f.both(s), faults: few}
+	others := place{name: "somebody-elses", objects: f.both(s), faults: few}
+	race := place{name: "rival-for-an-orphan", objects: f.both(s), faults: few}
+	dying := place{name: "dying-orphan", objects: f.both(s), faults: few}
+	all := []*place{&orphans, &others, &race, &dying}
+	rival := f.rival(s)
+	if why := f.lone(rival); why != "" {
+		return barred(why, all)
+	}
+	race.objects = append([]manifest{rival}, race.objects...)
+	others.objects = append([]manifest{rival}, others.objects...)
+	for _, d := range f.each() {
+		o := d.copied(stray)
+		if err := s.makes(o); err != nil {
+			return barred("no copy of a "+d.GetKind()+" can be made: "+err.Error(), all)
+		}
+		theirs := o.renamed("threelaws-others")
+		orphans.objects = append([]manifest{o}, orphans.objects...)
+		orphans.user = append(orphans.user, verbs("label "+o.at()+" "+other+"=yes")...)
+		others.objects = append(others.objects, owned(theirs, rival))
+		others.user = append(others.user, verbs("label "+theirs.at()+" "+other+"=yes")...)
+		race.objects = append(race.objects, o)
+		race.user = append(race.user, patch(o.at(), map[string]any{"metadata": map[string]any{
+			"ownerReferences": []any{reference(rival)}}}))
+		others.atRest = both(others.atRest, stays(theirs, rival))
+		going := o.renamed("threelaws-going")
+		going.SetFinalizers([]string{hold})
+		dying.objects = append(dying.objects, going)
+		dying.user = append(dying.user, gone(going),
+			patch(going.at(), map[string]any{"metadata": map[string]any{"finalizers": nil}}))
+	}
+	if !f.adopts {
+		race.why = "it adopts nothing: a copy of a dependent stayed an orphan"
+		dying.why = race.why
+	}
+	return barred("", all)
+}
+
+// hold is a finalizer that is nobody's here.
+const hold = "example.com/threelaws-hold"
+
+// barred are worlds that are not tried, for a reason; where there is none they are as they
+// were.
+func barred(why string, list []*place) (all []place) {
+	for _, p := range list {
+		if why != "" {
+			p.why = why
+		}
+		all = append(all, *p)
+	}
+	return all
+}
+
+// lone says why nothing can be done to dependents, "" where it can.
+func (f *found) lone(rival manifest) string {
+	switch {
+	case len(f.dependents) == 0:
+		return "it has no dependents: what it creates has no ControllerRef to its owner"
+	case rival.Unstructured == nil:
+		return "it has to do with each kind that a rival could be of"
+	}
+	return ""
+}
+
+// makes reports whether an object can be made beside the sample.
+func (s *subject) makes(m manifest) error {
+	r, err := s.run(m)
+	if err == nil {
+		r.Stop()
+	}
+	return err
+}
+
+// both asks two things at rest.
+func both(a, b scenarios.Func) scenarios.Func {
+	if a == nil {
+		return b
+	}
+	return func(user host.Client) error {
+		if err := a(user); err != nil {
+			return err
+		}
+		return b(user)
+	}
+}
+
+// stays asks that an object is there and has the controller that it had.
+func stays(m, owner manifest) scenarios.Func {
+	return func(user host.Client) error {
+		o, err := user.Get(context.Background(), m.GroupVersionKind(), m.GetNamespace(), m.GetName())
+		if err != nil {
+			return fmt.Errorf("%s, which is %s's, is not there any more", m.at(), owner.at())
+		}
+		if ref := metav1.GetControllerOf(o.(metav1.Object)); ref == nil || ref.Kind != owner.GetKind() {
+			return fmt.Errorf("%s, which was %s's, is not any more", m.at(), owner.at())
+		}
+		return nil
+	}
+}
+
+// taken are the worlds in which something happens to its own dependents.
+func (f *found) taken(s *subject) []place {
+	lost := place{name: "dependent-deleted", objects: f.both(s), settled: true, faults: few}
+	relabelled := place{name: "relabelled", objects: f.both(s), settled: true, faults: few}
+	bared := place{name: "reference-taken-away", objects: f.both(s), settled: true, faults: few}
+	name := place{name: "name-taken", faults: few}
+	let := place{name: "released-and-gone", objects: f.both(s), settled: true, faults: few}
+	all := []*place{&lost, &relabelled, &let, &bared, &name}
+	rival := f.rival(s)
+	if why := f.lone(rival); why != "" {
+		return barred(why, all)
+	}
+	name.objects = append(name.objects, rival)
+	for _, d := range f.firsts() {
+		lost.user = append(lost.user, gone(d))
+		if len(d.GetLabels()) > 0 {
+			relabel := patch(d.at(), map[string]any{"metadata": map[string]any{"labels": others(d)}})
+			relabelled.user = append(relabelled.user, relabel)
+			if f.gives(d) { // what was let go stands in the way of the next, and goes in the end
+				relabelled.user = append(relabelled.user, gone(d))
+			}
+			let.user = append(let.user, relabel, gone(d))
+		}
+		bared.user = append(bared.user, patch(d.at(), map[string]any{"metadata": map[string]any{
+			"ownerReferences": nil}}))
+		if !f.adopts || f.gives(d) { // what stands in its way goes in the end
+			bared.user = append(bared.user, gone(d))
+		}
+		if f.gives(d) {
+			theirs := d.copied(d.GetName())
+			name.objects = append(name.objects, owned(theirs, rival))
+			name.user = append(name.user, gone(theirs))
+		}
+	}
+	name.objects = append(name.objects, f.both(s)...)
+	switch {
+	case len(name.user) == 0:
+		name.why = "it gives its dependents no names: none is taken"
+	case f.copies(s) != nil:
+		name.why = f.copies(s).Error()
+	}
+	if len(relabelled.user) == 0 {
+		relabelled.why, let.why = "its dependents have no labels", "its dependents have no labels"
+	}
+	return barred("", all)
+}
+
+// firsts are the sample's first dependents of each kind where there is a second owner
+// beside it.
+func (f *found) firsts() []manifest {
+	beside := *f
+	if len(f.pair) > 0 {
+		beside.dependents = f.pair
+	}
+	return slices.DeleteFunc(beside.each(), func(d manifest) bool {
+		return slices.Contains(f.asleep, d.GroupVersionKind())
+	})
+}
+
+// gives reports whether the controller gives such a dependent its name.
+func (f *found) gives(d manifest) bool { return slices.Contains(f.fixed, d.GetKind()) }
+
+// copies says why no copies of its dependents can be made, nil where they can.
+func (f *found) copies(s *subject) error {
+	for _, d := range f.each() {
+		if err := s.makes(d.copied(d.GetName())); err != nil {
+			return err
+		}
+	}
+	return nil
+}

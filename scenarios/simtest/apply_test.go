@@ -1,0 +1,43 @@
+package simtest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/scenarios/simtest"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// The user makes an object again by its manifest.
+func TestApply(t *testing.T) {
+	again := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {keep: \"yes\"}}\n"
+	c := simtest.Case{Controllers: []host.Controller{keeper(keep)}, Objects: []runtime.Object{kept},
+		With: []string{"gc"}, User: []simtest.Action{simtest.Verb("delete cm/a"), simtest.Apply(again)}, Schedules: 20,
+		AtRest: func(user host.Client) error {
+			o, err := user.Get(t.Context(), configMaps, "default", "a")
+			if err != nil || o.(metav1.Object).GetLabels()["keep"] != "yes" {
+				return fmt.Errorf("cm/a is not made again: %v", err)
+			}
+			return nil
+		}}
+	if x := simtest.Check(t, c); x == nil || x.Schedules != 20 {
+		t.Errorf("Check hands over %v", x)
+	}
+	for text, want := range map[string]string{
+		"apiVersion: v1\nkind: ConfigMpa\nmetadata: {name: a}\n": "User[1]:",
+		"": "simtest.Case: User[1] is empty",
+	} {
+		c.User[1] = simtest.Apply(text)
+		if _, err := c.File("w"); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q is told as %v", text, err)
+		}
+	}
+	c.User[1] = simtest.Action{Verb: "delete cm/a", Manifests: again}
+	if _, err := c.File("w"); err == nil || !strings.Contains(err.Error(), "manifests, and something else") {
+		t.Errorf("both are told as %v", err)
+	}
+}
