@@ -60,11 +60,11 @@ func (n *notes) text(s string) string {
 func (n *notes) value(key, parent string, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
+		if v["kind"] == "Table" {
+			ageless(v)
+		}
 		out := map[string]any{}
 		for k, child := range v {
-			if k == "managedFields" && key == "metadata" {
-				continue
-			}
 			out[n.text(k)] = n.value(k, key, child)
 		}
 		return out
@@ -82,12 +82,34 @@ func (n *notes) value(key, parent string, v any) any {
 		switch {
 		case key == "resourceVersion" && parent == "metadata" && version.MatchString(v) && v != "0":
 			return n.name("rv", v)
+		case key == "continue" && parent == "metadata":
+			return n.name("continue", v)
 		case (key == "clusterIP" || key == "clusterIPs") && v != "None" && v != "":
 			return n.name("ip", v)
 		}
 		return n.text(v)
 	}
 	return v
+}
+
+// ageless replaces the cells of a table that tell how much time has passed.
+func ageless(table map[string]any) {
+	columns, _ := table["columnDefinitions"].([]any)
+	rows, _ := table["rows"].([]any)
+	for i, c := range columns {
+		column, _ := c.(map[string]any)
+		if name := column["name"]; name != "Age" && name != "Last Seen" && name != "First Seen" {
+			continue
+		}
+		for _, r := range rows {
+			row, _ := r.(map[string]any)
+			if cells, _ := row["cells"].([]any); i < len(cells) {
+				if _, isText := cells[i].(string); isText {
+					cells[i] = "$age"
+				}
+			}
+		}
+	}
 }
 
 // body puts placeholders into JSON; what is none is text.

@@ -20,6 +20,7 @@ type Case struct {
 	Exchanges     []Exchange
 	RVOrder       []string                   `json:"rvOrder"`
 	ContinueToken map[string]json.RawMessage `json:"continueTokens"`
+	Managed       bool                       // managedFields were recorded, too, and warnings
 }
 
 // Name is the case's area and name.

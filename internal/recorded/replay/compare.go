@@ -27,7 +27,7 @@ func compareAnswer(b *recorded.Binding, ex *recorded.Exchange, w *httptest.Respo
 	}
 	var got []string
 	for _, text := range w.Header().Values("Warning") {
-		got = append(got, unquoteWarning(text))
+		got = append(got, Unquoted(text))
 	}
 	if len(got) != len(ex.Response.Warnings) {
 		return fmt.Errorf("%s %s: warnings %q, want %q", ex.Method, ex.Path, got, ex.Response.Warnings)
@@ -71,7 +71,8 @@ func causes(body []byte) (texts []string) {
 	return texts
 }
 
-func unquoteWarning(text string) string {
+// Unquoted is the text of a Warning header.
+func Unquoted(text string) string {
 	text = strings.TrimPrefix(text, `299 - "`)
 	text = strings.TrimSuffix(text, `"`)
 	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(text)
