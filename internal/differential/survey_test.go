@@ -120,16 +120,10 @@ func likeness(ex *recorded.Exchange, why error) string {
 		return fmt.Sprintf("%s %s: not refused: %s", resource, ex.Method, strings.Join(slices.Compact(fields), ", "))
 	}
 	_, text, _ := strings.Cut(why.Error(), ": ")
-	if len(text) > 300 {
-		text = text[:300]
-	}
-	_, text, _ = strings.Cut(text, ": ")
 	if i := strings.Index(text, " is "); i > 0 && strings.HasPrefix(text, "body") {
 		text = text[:i]
 	}
-	if len(text) > 90 {
-		text = text[:90]
-	}
+	text = text[:min(len(text), 120)]
 	return fmt.Sprintf("%s %s: %s", resource, ex.Method, varying.ReplaceAllString(text, "_"))
 }
 
