@@ -6,13 +6,19 @@ import (
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 var events = goType[corev1.Event, corev1.EventList](&Kind{
 	GVK: corev1.SchemeGroupVersion.WithKind("Event"), Resource: "events", Singular: "event", ShortNames: []string{"ev"},
 	Namespaced: true, CreateOnUpdate: true,
 	strategy: strategy{
-		NameRule:       apivalidation.NameIsDNSSubdomain,
+		ValidateCreate: Check(func(e *corev1.Event) field.ErrorList { return validation.Event(e, "reportingComponent") }),
+		Main: Update{Validate: again(func(e *corev1.Event) field.ErrorList {
+			return validation.Event(e, "reportingComponent")
+		})},
 		SelectableKeys: eventKeys,
 		Selectable:     selectEvent,
 	},
@@ -45,6 +51,17 @@ func makeNewEvents() *Kind {
 	k := goType[eventsv1.Event, eventsv1.EventList](&Kind{GVK: eventsv1.SchemeGroupVersion.WithKind("Event")})
 	k.View = between(events, k, showEvent, keepEvent)
 	version(k)
+	k.NameRule = nil // the validation checks the metadata, after what core events keep to
+	k.ValidateCreate = Check(func(e *eventsv1.Event) field.ErrorList {
+		return validation.NewEvent(keepEvent(e), func() field.ErrorList {
+			return k.recheckBy(apivalidation.NameIsDNSSubdomain, checks{onCreate}, e, nil)
+		})
+	})
+	k.Main.Validate = Compare(func(e, old *eventsv1.Event) field.ErrorList {
+		return validation.NewEventUpdate(keepEvent(e), keepEvent(old), func() field.ErrorList {
+			return k.recheckBy(apivalidation.NameIsDNSSubdomain, checks{onUpdate}, e, old)
+		})
+	})
 	k.SelectableKeys = newEventKeys
 	k.Selectable = func(obj runtime.Object, set fields.Set) {
 		selectEvent(keepEvent(obj.(*eventsv1.Event)), set)

@@ -27,8 +27,10 @@ var runtimeClasses = goType[nodev1.RuntimeClass, nodev1.RuntimeClassList](&Kind{
 	Resource: "runtimeclasses", Singular: "runtimeclass", CreateOnUpdate: true, MustVersion: true,
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, ValidateCreate: Check(validation.RuntimeClass),
+		WarnCreate: Warns(validation.WarnRuntimeClass),
 		Main: Update{
 			Validate: Compare(validation.RuntimeClassUpdate), again: checks{onCreate}, after: checks{onUpdate},
+			Warn: WarnsAgain(validation.WarnRuntimeClass),
 		},
 	},
 })

@@ -24,13 +24,14 @@ var services = goType[corev1.Service, corev1.ServiceList](&Kind{
 		PrepareCreate: On(prepareService),
 		Dry:           On(addressDry),
 
-		ValidateCreate: Check(validation.Service),
+		ValidateCreate: Check(validation.Service), WarnCreate: Warns(validation.WarnService),
 		Main: Update{
 			Prepare: Over(prepareServiceUpdate), Validate: Compare(validation.ServiceUpdate), again: checks{onUpdate},
+			Warn: WarnsAgain(validation.WarnService),
 		},
 		ForStatus: Update{Prepare: Over(func(s, old *corev1.Service) {
 			s.Spec = old.Spec
-		}), Validate: Compare(validation.ServiceStatus), again: checks{onUpdate}},
+		}), Validate: Compare(validation.ServiceStatus), again: checks{onUpdate}, Warn: WarnsAgain(validation.WarnServiceStatus)},
 		SelectableKeys: []string{"spec.clusterIP", "spec.type"},
 		Selectable: func(obj runtime.Object, set fields.Set) {
 			s := obj.(*corev1.Service)
