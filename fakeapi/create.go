@@ -105,6 +105,9 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 		if c.k.row.Dry != nil {
 			c.k.row.Dry(obj)
 		}
+		if c.k.row.ReadDefault != nil {
+			c.k.row.ReadDefault(obj)
+		}
 		return Response{Object: obj, Code: http.StatusCreated}
 	}
 	if c.generated.n > 0 {

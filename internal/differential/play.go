@@ -100,7 +100,7 @@ func (n *notes) exchange(number int, r *request, a *answer) recorded.Exchange {
 		}
 	}
 	if len(r.body) > 0 {
-		ex.Body = n.body(r.body)
+		ex.Body = n.sent(r.body)
 	}
 	ex.Response.Status, ex.Response.Body = a.status, n.body(a.body)
 	for _, text := range a.warnings {

@@ -15,6 +15,7 @@ type notes struct {
 	names  map[string]string // what was answered, and its placeholder
 	counts map[string]int
 	began  time.Time
+	client bool // a request is being noted
 }
 
 func newNotes(namespace, prefix string, now time.Time) *notes {
@@ -75,7 +76,7 @@ func (n *notes) value(key, parent string, v any) any {
 		}
 		return out
 	case json.Number:
-		if key == "nodePort" || key == "healthCheckNodePort" {
+		if (key == "nodePort" || key == "healthCheckNodePort") && (!n.client || n.names[v.String()] != "") {
 			return n.name("port", v.String())
 		}
 	case string:
@@ -84,12 +85,27 @@ func (n *notes) value(key, parent string, v any) any {
 			return n.name("rv", v)
 		case key == "continue" && parent == "metadata":
 			return n.name("continue", v)
-		case (key == "clusterIP" || key == "clusterIPs") && v != "None" && v != "":
+		case (key == "clusterIP" || key == "clusterIPs") && v != "None" && v != "" && (!n.client || n.names[v] != ""):
 			return n.name("ip", v)
+		case key == "cells":
+			return n.cell(v)
 		}
 		return n.text(v)
 	}
 	return v
+}
+
+// cell puts placeholders of addresses and ports into a cell of a table.
+func (n *notes) cell(s string) string {
+	for value, p := range n.names {
+		if strings.HasPrefix(p, "$ip:") && s == value {
+			return p
+		}
+		if strings.HasPrefix(p, "$port:") {
+			s = strings.ReplaceAll(s, ":"+value+"/", ":"+p+"/")
+		}
+	}
+	return n.text(s)
 }
 
 // ageless replaces the cells of a table that tell how much time has passed.
@@ -112,12 +128,21 @@ func ageless(table map[string]any) {
 	}
 }
 
+// sent puts placeholders into the JSON of a request: addresses and ports that no answer has
+// had are the client's own.
+func (n *notes) sent(raw []byte) json.RawMessage {
+	n.client = true
+	defer func() { n.client = false }()
+	return n.body(raw)
+}
+
 // body puts placeholders into JSON; what is none is text.
 func (n *notes) body(raw []byte) json.RawMessage {
 	v, err := recorded.Decode(raw)
 	if err != nil {
 		v = string(raw)
 	}
+	recorded.SortManaged(v)
 	out, err := json.Marshal(n.value("", "", v))
 	if err != nil {
 		return raw

@@ -90,6 +90,8 @@ var listKeys = map[reflect.Type][]string{
 var keyDefaults = map[reflect.Type]map[string]any{
 	reflect.TypeFor[corev1.ContainerPort](): {"protocol": "TCP"},
 	reflect.TypeFor[corev1.ServicePort]():   {"protocol": "TCP"},
+
+	reflect.TypeFor[corev1.LocalObjectReference](): {"name": ""},
 }
 
 // atomicMaps are maps that one manager owns as a whole, by type and field.
@@ -122,6 +124,9 @@ var fieldKeys = map[string][]string{
 	"v1.ResourcePolicyRule.verbs":                               {},
 	"v1.CSIDriverSpec.volumeLifecycleModes":                     {},
 }
+
+// granular are fields of an atomic type whose parts have managers of their own all the same.
+var granular = map[string]bool{"v1.PersistentVolumeSpec.claimRef": true}
 
 func scalar(s schema.Scalar) *schema.Scalar { return &s }
 
@@ -216,8 +221,11 @@ func (m *mergeSchema) ref(t reflect.Type, tag reflect.StructTag, path string) sc
 	case reflect.Struct:
 		ref := m.named(t)
 		if atomicTypes[t] {
-			atomic := schema.Atomic
-			ref.ElementRelationship = &atomic
+			how := schema.Atomic
+			if granular[path] {
+				how = schema.Separable
+			}
+			ref.ElementRelationship = &how
 		}
 		return ref
 	case reflect.Slice, reflect.Array:

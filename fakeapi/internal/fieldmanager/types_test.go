@@ -27,6 +27,8 @@ func said(ref schema.TypeRef) string {
 		return "set"
 	case a.Map != nil && a.List == nil && a.Map.ElementRelationship == schema.Atomic:
 		return "atomic"
+	case ref.ElementRelationship != nil && *ref.ElementRelationship == schema.Separable:
+		return "granular"
 	}
 	return ""
 }

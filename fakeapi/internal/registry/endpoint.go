@@ -27,7 +27,7 @@ var endpoints = goType[corev1.Endpoints, corev1.EndpointsList](&Kind{
 		Main: Update{
 			Validate: Compare(func(e, _ *corev1.Endpoints) field.ErrorList { return validation.Endpoints(e) }),
 			Warn:     func(obj, _ runtime.Object) []string { return validation.WarnAddresses(obj.(*corev1.Endpoints)) },
-			again:    checks{onUpdate},
+			again:    checks{onUpdate, onCreate},
 		},
 	},
 })

@@ -68,6 +68,9 @@ func preparePodStatus(p, old *corev1.Pod) {
 	p.Spec = old.Spec
 	p.DeletionTimestamp = nil
 	p.OwnerReferences = old.OwnerReferences
+	if old.Status.NodeAllocatableResourceClaimStatuses == nil { // the feature is off by default
+		p.Status.NodeAllocatableResourceClaimStatuses = nil
+	}
 	if p.Status.QOSClass == "" {
 		p.Status.QOSClass = old.Status.QOSClass
 	}

@@ -34,9 +34,15 @@ var csiDrivers = goType[storagev1.CSIDriver, storagev1.CSIDriverList](&Kind{
 	ReturnDeleted: true, MustVersion: true, Default: On(defaultDriver),
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, ValidateCreate: Check(validation.CSIDriver),
+		// The feature is off by default.
+		PrepareCreate: On(func(d *storagev1.CSIDriver) { d.Spec.PreventPodSchedulingIfMissing = nil }),
 		WarnCreate: Warns(func(d *storagev1.CSIDriver) []string { return validation.WarnCSIDriver(d, nil) }),
 		Main: Update{
-			Prepare:  Recount(func(d *storagev1.CSIDriver) any { return d.Spec }),
+			Prepare: both(Over(func(d, old *storagev1.CSIDriver) {
+				if old.Spec.PreventPodSchedulingIfMissing == nil {
+					d.Spec.PreventPodSchedulingIfMissing = nil
+				}
+			}), Recount(func(d *storagev1.CSIDriver) any { return d.Spec })),
 			Validate: Compare(validation.CSIDriverUpdate), again: checks{onUpdate},
 			Warn: func(obj, old runtime.Object) []string {
 				return validation.WarnCSIDriver(obj.(*storagev1.CSIDriver), old.(*storagev1.CSIDriver))
