@@ -69,6 +69,7 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	if dryRun {
 		m.SetUID(c.s.dryUID(c.k, key))
 	}
+	asked := c.askedPorts(obj, nil)
 	if st := c.strategy(); st != nil {
 		if err := c.createBy(st, obj, dryRun); err != nil {
 			return refuse(err)
@@ -90,6 +91,9 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 		c.identify(m, key, dryRun)
 	}
 	if err := c.charge(obj, nil, m, dryRun); err != nil {
+		return refuse(err)
+	}
+	if err := c.allocatePorts(asked, obj); err != nil {
 		return refuse(err)
 	}
 	if rv := m.GetResourceVersion(); rv != "" {

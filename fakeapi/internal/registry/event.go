@@ -62,25 +62,18 @@ func makeNewEvents() *Kind {
 			return k.recheckBy(apivalidation.NameIsDNSSubdomain, checks{onUpdate}, e, old)
 		})
 	})
-	k.SelectableKeys = newEventKeys
-	k.Selectable = func(obj runtime.Object, set fields.Set) {
-		selectEvent(keepEvent(obj.(*eventsv1.Event)), set)
-		for i, key := range newEventKeys {
-			set[key] = set[eventKeyOf[i]]
-		}
-	}
+	k.View.Labels = newEventLabels
 	return k
 }
 
-// newEventKeys are what selectors call the fields that eventKeyOf names for core events.
-var (
-	newEventKeys = []string{"reason", "regarding.kind", "regarding.namespace", "regarding.name", "regarding.uid",
-		"regarding.apiVersion",
-		"regarding.resourceVersion", "regarding.fieldPath", "reportingController", "type"}
-	eventKeyOf = []string{"reason", "involvedObject.kind", "involvedObject.namespace", "involvedObject.name",
-		"involvedObject.uid", "involvedObject.apiVersion",
-		"involvedObject.resourceVersion", "involvedObject.fieldPath", "reportingComponent", "type"}
-)
+// newEventLabels are what selectors call the fields of events, and what they call those of core
+// events (k8s.io/kubernetes, pkg/apis/events/v1/conversion.go).
+var newEventLabels = map[string]string{"reason": "reason", "regarding.kind": "involvedObject.kind",
+	"regarding.namespace": "involvedObject.namespace", "regarding.name": "involvedObject.name",
+	"regarding.uid": "involvedObject.uid", "regarding.apiVersion": "involvedObject.apiVersion",
+	"regarding.resourceVersion": "involvedObject.resourceVersion",
+	"regarding.fieldPath":       "involvedObject.fieldPath", "reportingController": "reportingComponent", "type": "type",
+	"metadata.name": "metadata.name", "metadata.namespace": "metadata.namespace"}
 
 func showEvent(e *corev1.Event) *eventsv1.Event {
 	out := &eventsv1.Event{ObjectMeta: *e.ObjectMeta.DeepCopy(), EventTime: e.EventTime, Action: e.Action,

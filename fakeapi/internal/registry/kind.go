@@ -217,4 +217,7 @@ type View struct {
 	// version as it is stored. Both leave their argument alone.
 	Show func(obj runtime.Object) runtime.Object
 	Keep func(obj runtime.Object) runtime.Object
+	// Labels are the names of selectable fields in this version, and in the stored one;
+	// nil where both call them alike.
+	Labels map[string]string
 }

@@ -28,7 +28,7 @@ var runtimeClasses = goType[nodev1.RuntimeClass, nodev1.RuntimeClassList](&Kind{
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, AnyFinalizer: true,
 		ValidateCreate: Check(validation.RuntimeClass),
-		WarnCreate: Warns(validation.WarnRuntimeClass),
+		WarnCreate:     Warns(validation.WarnRuntimeClass),
 		Main: Update{
 			Validate: Compare(validation.RuntimeClassUpdate), again: checks{onCreate}, after: checks{onUpdate},
 			Warn: WarnsAgain(validation.WarnRuntimeClass),

@@ -177,6 +177,9 @@ func prepareServiceUpdate(s, old *corev1.Service) {
 	if !external && !was {
 		keepAddress(&s.Spec, &old.Spec)
 	}
+	if external && s.Spec.ClusterIP == "" && slices.Equal(s.Spec.ClusterIPs, old.Spec.ClusterIPs) {
+		s.Spec.ClusterIPs = nil // who clears the one means the other, too
+	}
 	if hasNodePorts(old) && hasNodePorts(s) {
 		keepPorts(&s.Spec, &old.Spec)
 	}

@@ -36,7 +36,7 @@ var csiDrivers = goType[storagev1.CSIDriver, storagev1.CSIDriverList](&Kind{
 		NameRule: apivalidation.NameIsDNSSubdomain, ValidateCreate: Check(validation.CSIDriver),
 		// The feature is off by default.
 		PrepareCreate: On(func(d *storagev1.CSIDriver) { d.Spec.PreventPodSchedulingIfMissing = nil }),
-		WarnCreate: Warns(func(d *storagev1.CSIDriver) []string { return validation.WarnCSIDriver(d, nil) }),
+		WarnCreate:    Warns(func(d *storagev1.CSIDriver) []string { return validation.WarnCSIDriver(d, nil) }),
 		Main: Update{
 			Prepare: both(Over(func(d, old *storagev1.CSIDriver) {
 				if old.Spec.PreventPodSchedulingIfMissing == nil {
