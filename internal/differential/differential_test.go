@@ -31,6 +31,7 @@ var (
 	server   = flag.String("server", "", "the URL of a kube-apiserver to compare with")
 	token    = flag.String("token", "", "a bearer token for it")
 	insecure = flag.Bool("insecure", true, "do not verify its certificate")
+	throw    = flag.Bool("throwaway", false, "generate what is in force for everybody in that server, too")
 	resource = flag.String("resources", "", "generate objects of these resources alone, with commas between")
 )
 
@@ -54,6 +55,25 @@ type world struct {
 	good  map[schema.GroupVersionKind][]apiruntime.Object
 }
 
+// inForce are kinds whose objects act on what others do with the server: webhooks that nobody
+// answers for, defaults, queues.
+var inForce = map[string]bool{
+	"admissionregistration.k8s.io/ValidatingWebhookConfiguration":   true,
+	"admissionregistration.k8s.io/MutatingWebhookConfiguration":     true,
+	"admissionregistration.k8s.io/ValidatingAdmissionPolicy":        true,
+	"admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding": true,
+	"admissionregistration.k8s.io/MutatingAdmissionPolicy":          true,
+	"admissionregistration.k8s.io/MutatingAdmissionPolicyBinding":   true,
+	"scheduling.k8s.io/PriorityClass":                               true,
+	"storage.k8s.io/StorageClass":                                   true,
+	"networking.k8s.io/IngressClass":                                true,
+	"networking.k8s.io/ServiceCIDR":                                 true,
+	"flowcontrol.apiserver.k8s.io/FlowSchema":                       true,
+	"flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration":       true,
+	"apiregistration.k8s.io/APIService":                             true,
+	"rbac.authorization.k8s.io/ClusterRoleBinding":                  true,
+}
+
 // kinds are those that may be compared: what a namespace or a definition does, another
 // process does there.
 func kinds(t *testing.T) *world {
@@ -63,7 +83,8 @@ func kinds(t *testing.T) *world {
 		if k == nil || k.GVK.Kind == "Namespace" || k.GVK.Kind == "CustomResourceDefinition" {
 			return nil
 		}
-		if *resource != "" && !slices.Contains(strings.Split(*resource, ","), k.Resource) {
+		if *resource != "" && !slices.Contains(strings.Split(*resource, ","), k.Resource) ||
+			*resource == "" && *server != "" && !*throw && inForce[gvk.Group+"/"+gvk.Kind] {
 			return nil
 		}
 		return k.New()
@@ -126,8 +147,8 @@ func try(t *rapid.T, s *remote, w *world) {
 // plan is one that makes requests as pick decides; its kinds are yet to be given.
 func (w *world) plan(id string, pick func(int) int) *plan {
 	return &plan{mutator: &generate.Mutator{Pick: pick}, namespace: "diff-" + id, prefix: "q" + id,
-		stored: map[string][]byte{},
-		good:   func(k *fakeapi.Kind) []apiruntime.Object { return w.good[k.GVK] }}
+		stored: map[string][]byte{}, made: map[string]bool{},
+		good: func(k *fakeapi.Kind) []apiruntime.Object { return w.good[k.GVK] }}
 }
 
 // pretender is this module's server in the place of another, on a port.

@@ -109,10 +109,12 @@ func (n *notes) exchange(number int, r *request, a *answer) recorded.Exchange {
 	return ex
 }
 
-// clean deletes what a plan has made.
+// clean deletes what a plan has made, whatever holds it.
 func (s *remote) clean(p *plan) {
-	for path := range p.stored {
+	for path := range p.made {
 		s.send(&request{method: "DELETE", path: path})
+		s.send(&request{method: "PATCH", path: path, contentType: "application/merge-patch+json",
+			body: []byte(`{"metadata":{"finalizers":null}}`)})
 	}
 	s.send(&request{method: "DELETE", path: "/api/v1/namespaces/" + p.namespace})
 }

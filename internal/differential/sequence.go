@@ -30,6 +30,7 @@ type plan struct {
 	namespace string
 	prefix    string            // of the names of what has no namespace
 	stored    map[string][]byte // by path, as it was last answered
+	made      map[string]bool   // paths of all that was ever stored
 }
 
 func (p *plan) pick(n int) int { return p.mutator.Pick(n) }
@@ -202,9 +203,9 @@ func (p *plan) note(r *request, status int, body []byte) {
 	path := strings.TrimSuffix(r.path, "/status")
 	switch {
 	case r.method == "POST":
-		p.stored[path+"/"+obj.Metadata.Name] = body
+		p.stored[path+"/"+obj.Metadata.Name], p.made[path+"/"+obj.Metadata.Name] = body, true
 	case r.method == "PUT" || r.method == "PATCH":
-		p.stored[path] = body
+		p.stored[path], p.made[path] = body, true
 	case r.method == "DELETE" && !strings.Contains(string(r.body), "dryRun"):
 		delete(p.stored, path)
 	}

@@ -1,11 +1,14 @@
 package differential
 
 import (
+	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand"
 	"net/http"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,6 +23,7 @@ import (
 
 var (
 	sequences = flag.Int("sequences", 200, "how many sequences TestSurvey plays")
+	record    = flag.String("record", "", "write the sequences of TestSurvey that are answered alike to this file")
 	seed      = flag.Int64("seed", 1, "what the sequences of TestSurvey are drawn from")
 )
 
@@ -38,6 +42,7 @@ func TestSurvey(t *testing.T) {
 	s, w := another(), kinds(t)
 	found, byKind := map[string]*seen{}, map[string]*[2]int{}
 	compared, alike := 0, 0
+	var alikes []*recorded.Case
 	for i := range *sequences {
 		k := w.kinds[i%len(w.kinds)]
 		c, err := s.record(w.draw(rand.New(rand.NewSource(*seed+int64(i))), k, i))
@@ -57,9 +62,18 @@ func TestSurvey(t *testing.T) {
 			last--
 			note(found, c, at, why)
 		}
+		if why == nil {
+			c.Case = fmt.Sprintf("%s-%d", strings.ToLower(k.GVK.Kind), i)
+			alikes = append(alikes, c)
+		}
 		alike, byKind[k.GVK.Kind][0] = alike+last, byKind[k.GVK.Kind][0]+last
 	}
 	list(t, found)
+	if *record != "" {
+		if err := keep(*record, alikes); err != nil {
+			t.Fatal(err)
+		}
+	}
 	var kinds []string
 	for kind, n := range byKind {
 		kinds = append(kinds, fmt.Sprintf("%s %d/%d", kind, n[0], n[1]))
@@ -67,6 +81,22 @@ func TestSurvey(t *testing.T) {
 	slices.Sort(kinds)
 	t.Logf("%d sequences, %d exchanges compared, %d answered alike (%.2f %%)\n%s", *sequences, compared, alike,
 		100*float64(alike)/float64(max(compared, 1)), strings.Join(kinds, ", "))
+}
+
+// keep writes cases, a line each.
+func keep(name string, cases []*recorded.Case) error {
+	file, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	zipped := gzip.NewWriter(file)
+	out := json.NewEncoder(zipped)
+	for _, c := range cases {
+		if err := out.Encode(c); err != nil {
+			return err
+		}
+	}
+	return errors.Join(zipped.Close(), file.Close())
 }
 
 // draw is a plan of up to 14 requests about one kind.

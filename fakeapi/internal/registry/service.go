@@ -177,8 +177,14 @@ func prepareServiceUpdate(s, old *corev1.Service) {
 	if !external && !was {
 		keepAddress(&s.Spec, &old.Spec)
 	}
-	if external && s.Spec.ClusterIP == "" && slices.Equal(s.Spec.ClusterIPs, old.Spec.ClusterIPs) {
-		s.Spec.ClusterIPs = nil // who clears the one means the other, too
+	if external && s.Spec.ClusterIP != old.Spec.ClusterIP && slices.Equal(s.Spec.ClusterIPs, old.Spec.ClusterIPs) {
+		s.Spec.ClusterIPs = nil // who clears or sets the one means the other, too
+		if s.Spec.ClusterIP != "" {
+			s.Spec.ClusterIPs = []string{s.Spec.ClusterIP}
+		}
+	}
+	if external {
+		s.Spec.InternalTrafficPolicy = nil
 	}
 	if hasNodePorts(old) && hasNodePorts(s) {
 		keepPorts(&s.Spec, &old.Spec)
