@@ -18,8 +18,8 @@ CORE := ./sim ./sim/host ./sim/law/... ./internal/fight ./internal/difference ./
 MODULES := $(patsubst %/go.mod,%,$(shell \
   find . -name go.mod -not -path '*/testdata/*' -not -path './.*/*' | LC_ALL=C sort))
 
-.PHONY: all test begin vet fmt detcheck unit race run build bench forever fuzz soak differential survey definitions track \
-  mutate update clean
+.PHONY: all test begin vet fmt detcheck unit race run build bench forever fuzz soak differential survey definitions \
+  track mutate update clean
 
 all: test build
 

@@ -134,7 +134,10 @@ var varying = regexp.MustCompile(`"[^"]*"|\[[^\]]*\]|\$[a-z]+:[0-9]+|[0-9]+`)
 // likeness is what two differences of one cause have in common.
 func likeness(ex *recorded.Exchange, why error) string {
 	path := strings.Split(ex.Path, "/")
-	at := slices.IndexFunc(path, func(s string) bool { return strings.HasPrefix(s, "v1") || strings.HasPrefix(s, "v2") })
+	at := slices.IndexFunc(path, func(s string) bool {
+		return strings.HasPrefix(s, "v1") || strings.HasPrefix(s,
+			"v2")
+	})
 	if at+2 < len(path) && path[at+1] == "namespaces" && len(path) > at+3 {
 		at += 2
 	}

@@ -15,7 +15,10 @@ var events = goType[corev1.Event, corev1.EventList](&Kind{
 	GVK: corev1.SchemeGroupVersion.WithKind("Event"), Resource: "events", Singular: "event", ShortNames: []string{"ev"},
 	Namespaced: true, CreateOnUpdate: true,
 	strategy: strategy{
-		ValidateCreate: Check(func(e *corev1.Event) field.ErrorList { return validation.Event(e, "reportingComponent") }),
+		ValidateCreate: Check(func(e *corev1.Event) field.ErrorList {
+			return validation.Event(e,
+				"reportingComponent")
+		}),
 		Main: Update{Validate: again(func(e *corev1.Event) field.ErrorList {
 			return validation.Event(e, "reportingComponent")
 		})},
@@ -72,7 +75,8 @@ var newEventLabels = map[string]string{"reason": "reason", "regarding.kind": "in
 	"regarding.namespace": "involvedObject.namespace", "regarding.name": "involvedObject.name",
 	"regarding.uid": "involvedObject.uid", "regarding.apiVersion": "involvedObject.apiVersion",
 	"regarding.resourceVersion": "involvedObject.resourceVersion",
-	"regarding.fieldPath":       "involvedObject.fieldPath", "reportingController": "reportingComponent", "type": "type",
+	"regarding.fieldPath":       "involvedObject.fieldPath",
+	"reportingController":       "reportingComponent", "type": "type",
 	"metadata.name": "metadata.name", "metadata.namespace": "metadata.namespace"}
 
 func showEvent(e *corev1.Event) *eventsv1.Event {

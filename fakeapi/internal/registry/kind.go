@@ -193,7 +193,8 @@ func (k *Kind) recheck(which checks, m, old metav1.Object) (errs field.ErrorList
 }
 
 // recheckBy is recheck with a rule for names that is not the kind's.
-func (k *Kind) recheckBy(rule apivalidation.ValidateNameFunc, which checks, m, old metav1.Object) (errs field.ErrorList) {
+func (k *Kind) recheckBy(rule apivalidation.ValidateNameFunc, which checks, m,
+	old metav1.Object) (errs field.ErrorList) {
 	for _, check := range which {
 		switch check {
 		case onCreate:

@@ -32,7 +32,8 @@ var pods = goType[corev1.Pod, corev1.PodList](&Kind{
 		},
 		ForStatus: Update{
 			Prepare:  Over(preparePodStatus),
-			Validate: Compare(validation.PodStatus), again: checks{onUpdate}, Warn: WarnsAgain(validation.WarnPodStatus),
+			Validate: Compare(validation.PodStatus), again: checks{onUpdate},
+			Warn: WarnsAgain(validation.WarnPodStatus),
 		},
 		other: map[string]*Update{"ephemeralcontainers": {Prepare: Over(prepareEphemeral),
 			Validate: Compare(validation.EphemeralContainers), again: checks{onUpdate}}},

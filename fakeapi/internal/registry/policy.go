@@ -18,7 +18,8 @@ var validatingPolicies = goType[admissionv1.ValidatingAdmissionPolicy,
 		defaultMatch(p.Spec.MatchConstraints)
 	}),
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain, AnyFinalizer: true, ValidateCreate: Check(validation.ValidatingPolicy), WarnCreate: warnStatic,
+		NameRule: apivalidation.NameIsDNSSubdomain, AnyFinalizer: true,
+		ValidateCreate: Check(validation.ValidatingPolicy), WarnCreate: warnStatic,
 		PrepareCreate: On(func(p *admissionv1.ValidatingAdmissionPolicy) {
 			p.Status, p.Generation = admissionv1.ValidatingAdmissionPolicyStatus{}, 1
 		}),

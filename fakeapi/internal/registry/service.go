@@ -31,7 +31,8 @@ var services = goType[corev1.Service, corev1.ServiceList](&Kind{
 		},
 		ForStatus: Update{Prepare: Over(func(s, old *corev1.Service) {
 			s.Spec = old.Spec
-		}), Validate: Compare(validation.ServiceStatus), again: checks{onUpdate}, Warn: WarnsAgain(validation.WarnServiceStatus)},
+		}), Validate: Compare(validation.ServiceStatus), again: checks{onUpdate},
+			Warn: WarnsAgain(validation.WarnServiceStatus)},
 		SelectableKeys: []string{"spec.clusterIP", "spec.type"},
 		Selectable: func(obj runtime.Object, set fields.Set) {
 			s := obj.(*corev1.Service)

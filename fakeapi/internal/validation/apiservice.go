@@ -73,7 +73,8 @@ func APIServiceStatus(a, _ *apiregistrationv1.APIService) (errs field.ErrorList)
 		status := a.Status.Conditions[i].Status
 		if status != apiregistrationv1.ConditionTrue && status != apiregistrationv1.ConditionFalse &&
 			status != apiregistrationv1.ConditionUnknown {
-			errs = append(errs, field.NotSupported(field.NewPath("status", "conditions").Index(i).Child("status"), status,
+			errs = append(errs, field.NotSupported(field.NewPath("status", "conditions").Index(i).Child("status"),
+				status,
 				[]string{"True", "False", "Unknown"}))
 		}
 	}

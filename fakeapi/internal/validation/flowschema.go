@@ -183,11 +183,13 @@ func validateFlowSubject(s *flowcontrolv1.Subject, path *field.Path) (errs field
 		if at := path.Child(m.name); m.is {
 			errs = append(errs, m.check(at)...)
 		} else {
-			errs = append(errs, field.Required(at, fmt.Sprintf("%s is required when subject kind is '%s'", m.name, m.kind)))
+			errs = append(errs, field.Required(at, fmt.Sprintf("%s is required when subject kind is '%s'", m.name,
+				m.kind)))
 		}
 	}
 	if !known {
-		return field.ErrorList{field.NotSupported(path.Child("kind"), s.Kind, []string{"Group", "ServiceAccount", "User"})}
+		return field.ErrorList{field.NotSupported(path.Child("kind"), s.Kind, []string{"Group", "ServiceAccount",
+			"User"})}
 	}
 	// The order of the other two is the real server's.
 	for _, i := range [...]int{1, 0, 2} {

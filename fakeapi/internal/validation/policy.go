@@ -44,7 +44,8 @@ func ValidatingPolicy(p *admissionv1.ValidatingAdmissionPolicy) field.ErrorList 
 		case len(text) > 5*1024:
 			errs = append(errs, field.Required(at.Child("valueExpression"), "must not exceed 5120 bytes in length"))
 		}
-		if slices.ContainsFunc(s.AuditAnnotations[:i], func(o admissionv1.AuditAnnotation) bool { return o.Key == a.Key }) {
+		if slices.ContainsFunc(s.AuditAnnotations[:i],
+			func(o admissionv1.AuditAnnotation) bool { return o.Key == a.Key }) {
 			errs = append(errs, field.Duplicate(at.Child("key"), a.Key))
 		}
 	}

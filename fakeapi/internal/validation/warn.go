@@ -88,17 +88,18 @@ func WarnAccount(a, old *corev1.ServiceAccount) []string {
 	if !now {
 		return nil
 	}
-	return []string{"metadata.annotations[" + mountableSecrets + "]: deprecated in v1.32+; prefer separate namespaces to " +
-		"isolate access to mounted secrets"}
+	return []string{"metadata.annotations[" + mountableSecrets + "]: deprecated in v1.32+; prefer separate " +
+		"namespaces to isolate access to mounted secrets"}
 }
 
 // WarnJobSpec warns of a Job too large to be tracked, and of its template.
 func WarnJobSpec(s *batchv1.JobSpec, path *field.Path) (warnings []string) {
 	if s.CompletionMode != nil && *s.CompletionMode == batchv1.IndexedCompletion && s.Completions != nil &&
 		*s.Completions > 100_000 && s.Parallelism != nil && *s.Parallelism > 10_000 {
-		warnings = append(warnings, fmt.Sprintf("%s: In Indexed Jobs with a number of completions higher than 10^5 and a "+
-			"parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of "+
-			"indexes fail", path))
+		warnings = append(warnings,
+			fmt.Sprintf("%s: In Indexed Jobs with a number of completions higher than 10^5 and a "+
+				"parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big "+
+				"number of indexes fail", path))
 	}
 	return append(warnings, WarnTemplate(&s.Template, path.Child("template"))...)
 }
@@ -113,8 +114,8 @@ func WarnTimeZone(c *batchv1.CronJob) []string {
 	if !strings.Contains(c.Spec.Schedule, "TZ") {
 		return nil
 	}
-	return []string{"cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/" +
-		"concepts/workloads/controllers/cron-jobs/ for more details"}
+	return []string{"cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see " +
+		"https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details"}
 }
 
 // WarnStateful warns of the template, of claims, and of keeping all revisions; of the template

@@ -42,7 +42,8 @@ func WarnService(s *corev1.Service) (all []string) {
 		all = append(all, utilvalidation.GetWarningsForIP(specPath.Child("loadBalancerIP"), spec.LoadBalancerIP)...)
 	}
 	for i, block := range spec.LoadBalancerSourceRanges {
-		all = append(all, utilvalidation.GetWarningsForCIDR(specPath.Child("loadBalancerSourceRanges").Index(i), block)...)
+		all = append(all, utilvalidation.GetWarningsForCIDR(specPath.Child("loadBalancerSourceRanges").Index(i),
+			block)...)
 	}
 	warn(external && len(spec.ExternalIPs) > 0, "spec.externalIPs is ignored when spec.type is %q",
 		corev1.ServiceTypeExternalName)
@@ -80,10 +81,12 @@ func warnBalancer(i int, ip string) []string {
 // WarnPodStatus warns of addresses of a Pod and its host.
 func WarnPodStatus(p *corev1.Pod) (all []string) {
 	for i, ip := range p.Status.PodIPs {
-		all = append(all, utilvalidation.GetWarningsForIP(field.NewPath("status", "podIPs").Index(i).Child("ip"), ip.IP)...)
+		all = append(all, utilvalidation.GetWarningsForIP(field.NewPath("status", "podIPs").Index(i).Child("ip"),
+			ip.IP)...)
 	}
 	for i, ip := range p.Status.HostIPs {
-		all = append(all, utilvalidation.GetWarningsForIP(field.NewPath("status", "hostIPs").Index(i).Child("ip"), ip.IP)...)
+		all = append(all, utilvalidation.GetWarningsForIP(field.NewPath("status", "hostIPs").Index(i).Child("ip"),
+			ip.IP)...)
 	}
 	return all
 }

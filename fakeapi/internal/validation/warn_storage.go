@@ -41,8 +41,9 @@ func WarnVolume(v *corev1.PersistentVolume) (all []string) {
 		}
 	}
 	if s.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimRecycle {
-		all = append(all, fmt.Sprintf("%s: The Recycle reclaim policy is deprecated. Instead, the recommended approach "+
-			"is to use dynamic provisioning.", specPath.Child("persistentVolumeReclaimPolicy")))
+		all = append(all,
+			fmt.Sprintf("%s: The Recycle reclaim policy is deprecated. Instead, the recommended approach "+
+				"is to use dynamic provisioning.", specPath.Child("persistentVolumeReclaimPolicy")))
 	}
 	if a := s.NodeAffinity; a != nil && a.Required != nil {
 		for i := range a.Required.NodeSelectorTerms {
@@ -120,6 +121,6 @@ func WarnCSIDriver(d, old *storagev1.CSIDriver) []string {
 		old != nil && equality.Semantic.DeepEqual(old.Spec.TokenRequests, d.Spec.TokenRequests) {
 		return nil
 	}
-	return []string{"spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent " +
-		"possible logging of tokens in volume attributes"}
+	return []string{"spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true " +
+		"to prevent possible logging of tokens in volume attributes"}
 }

@@ -22,7 +22,8 @@ func WarnTemplate(t *corev1.PodTemplateSpec, path *field.Path) []string {
 
 // deadAnnotations are annotations of Pods that nothing reads any more.
 var deadAnnotations = [...]struct{ key, text string }{
-	{"scheduler.alpha.kubernetes.io/critical-pod", `non-functional in v1.16+; use the "priorityClassName" field instead`},
+	{"scheduler.alpha.kubernetes.io/critical-pod",
+		`non-functional in v1.16+; use the "priorityClassName" field instead`},
 	{"security.alpha.kubernetes.io/sysctls", `non-functional in v1.11+; use the "sysctls" field instead`},
 	{"security.alpha.kubernetes.io/unsafe-sysctls", `non-functional in v1.11+; use the "sysctls" field instead`},
 }
@@ -51,7 +52,8 @@ func warnPodSpec(at *field.Path, s *corev1.PodSpec, annotations map[string]strin
 	all = append(all, warnAffinity(at, s.Affinity)...)
 	if s.DNSConfig != nil {
 		for i, ip := range s.DNSConfig.Nameservers {
-			all = append(all, utilvalidation.GetWarningsForIP(at.Child("spec", "dnsConfig", "nameservers").Index(i), ip)...)
+			all = append(all, utilvalidation.GetWarningsForIP(at.Child("spec", "dnsConfig", "nameservers").Index(i),
+				ip)...)
 		}
 	}
 	for i := range s.HostAliases {
@@ -61,13 +63,15 @@ func warnPodSpec(at *field.Path, s *corev1.PodSpec, annotations map[string]strin
 	return all
 }
 
+const since17 = "deprecated since v1.17; "
+
 // oldNodeLabels are labels of nodes that others have replaced.
 var oldNodeLabels = map[string]string{
 	"beta.kubernetes.io/arch":                       `deprecated since v1.14; use "kubernetes.io/arch" instead`,
 	"beta.kubernetes.io/os":                         `deprecated since v1.14; use "kubernetes.io/os" instead`,
-	"failure-domain.beta.kubernetes.io/region":      `deprecated since v1.17; use "topology.kubernetes.io/region" instead`,
-	"failure-domain.beta.kubernetes.io/zone":        `deprecated since v1.17; use "topology.kubernetes.io/zone" instead`,
-	"beta.kubernetes.io/instance-type":              `deprecated since v1.17; use "node.kubernetes.io/instance-type" instead`,
+	"failure-domain.beta.kubernetes.io/region":      since17 + `use "topology.kubernetes.io/region" instead`,
+	"failure-domain.beta.kubernetes.io/zone":        since17 + `use "topology.kubernetes.io/zone" instead`,
+	"beta.kubernetes.io/instance-type":              since17 + `use "node.kubernetes.io/instance-type" instead`,
 	"app.kubernetes.io/created-by":                  "deprecated since v1.9",
 	"scheduler.alpha.kubernetes.io/preferAvoidPods": "deprecated since v1.22; use Taints and Tolerations instead",
 	"node-role.kubernetes.io/master":                `use "node-role.kubernetes.io/control-plane" instead`,
@@ -159,7 +163,8 @@ func warnTwice(at *field.Path, s *corev1.PodSpec) (all []string) {
 	for i := range s.HostAliases {
 		ip := s.HostAliases[i].IP
 		if slices.ContainsFunc(s.HostAliases[:i], func(o corev1.HostAlias) bool { return o.IP == ip }) {
-			all = append(all, fmt.Sprintf("%s: duplicate ip %q", at.Child("spec", "hostAliases").Index(i).Child("ip"), ip))
+			all = append(all, fmt.Sprintf("%s: duplicate ip %q", at.Child("spec", "hostAliases").Index(i).Child("ip"),
+				ip))
 		}
 	}
 	path := func(i int) *field.Path { return at.Child("spec", "imagePullSecrets").Index(i).Child("name") }
