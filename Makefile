@@ -18,8 +18,8 @@ CORE := ./sim ./sim/host ./sim/law/... ./internal/fight ./internal/difference ./
 MODULES := $(patsubst %/go.mod,%,$(shell \
   find . -name go.mod -not -path '*/testdata/*' -not -path './.*/*' | LC_ALL=C sort))
 
-.PHONY: all test begin vet fmt detcheck unit race run build bench forever fuzz soak differential definitions track \
-  mutate update clean
+.PHONY: all test begin vet fmt detcheck unit race run build bench forever fuzz soak differential survey definitions \
+  track mutate update clean
 
 all: test build
 
@@ -101,16 +101,24 @@ soak:
 	SOAK=$(SOAK) $(GO) test -timeout 24h -count=1 -v -run 'TestExhaustiveIs|TestAStateDecides' ./scenarios/simtest
 	$(GO) test -timeout 24h -count=1 ./scenarios/simtest/acquitted -threelaws.schedules=20000
 
+# Drives a real kube-apiserver and this server with the same generated sequences, counts the answers
+# that are alike, and lists all differences, the commonest first. See docs/fidelity.md for THROWAWAY.
+SEED ?= 1
+survey:
+	$(GO) test ./internal/differential -run TestSurvey -v -count=1 -timeout 2h -server='$(SERVER)' \
+	  -token='$(TOKEN)' -resources='$(RESOURCES)' $(if $(THROWAWAY),-throwaway) -sequences=$(SEQUENCES) -seed=$(SEED)
+
 # Drives a real kube-apiserver and this server with the same generated sequences, and reports the
 # first difference, shrunk. It makes a namespace for each sequence and deletes what it made; controllers that act
 # on the objects make differences of their own: RESOURCES=configmaps,secrets leaves the others out.
+THROWAWAY ?=
 SERVER ?=
 TOKEN ?=
 RESOURCES ?=
 SEQUENCES ?= 200
 differential:
 	$(GO) test ./internal/differential -run TestDifferential -v -count=1 -timeout 2h -server='$(SERVER)' \
-	  -token='$(TOKEN)' -resources='$(RESOURCES)' -rapid.checks=$(SEQUENCES)
+	  -token='$(TOKEN)' -resources='$(RESOURCES)' $(if $(THROWAWAY),-throwaway) -rapid.checks=$(SEQUENCES)
 
 # Installs the definitions of eight other projects in a server, and runs gateway-api's own tests of its
 # rules against it. It downloads some hundred megabytes.

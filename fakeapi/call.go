@@ -26,6 +26,7 @@ type call struct {
 	itself    bool           // the server asks: no webhook has a say
 	mutatedIt bool           // a webhook has changed the object
 	tries     int            // of a deletion, while others change the object
+	asked     []askedPort    // of a Service that is changed
 }
 
 // serverCall is a call that the server makes itself, during another.

@@ -69,6 +69,7 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	if dryRun {
 		m.SetUID(c.s.dryUID(c.k, key))
 	}
+	asked := c.askedPorts(obj, nil)
 	if st := c.strategy(); st != nil {
 		if err := c.createBy(st, obj, dryRun); err != nil {
 			return refuse(err)
@@ -92,6 +93,9 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	if err := c.charge(obj, nil, m, dryRun); err != nil {
 		return refuse(err)
 	}
+	if err := c.allocatePorts(asked, obj); err != nil {
+		return refuse(err)
+	}
 	if rv := m.GetResourceVersion(); rv != "" {
 		if n, err := strconv.ParseUint(rv, 10, 64); err == nil && n != 0 {
 			return refuse(errRVOnCreate)
@@ -104,6 +108,9 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	if dryRun {
 		if c.k.row.Dry != nil {
 			c.k.row.Dry(obj)
+		}
+		if c.k.row.ReadDefault != nil {
+			c.k.row.ReadDefault(obj)
 		}
 		return Response{Object: obj, Code: http.StatusCreated}
 	}

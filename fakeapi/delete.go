@@ -182,7 +182,8 @@ func (c *call) deleted(obj runtime.Object, m metav1.Object) runtime.Object {
 	return &metav1.Status{
 		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
 		Status:   metav1.StatusSuccess,
-		Details:  &metav1.StatusDetails{Name: m.GetName(), Group: c.k.GVK.Group, Kind: c.k.Resource, UID: m.GetUID()},
+		Details: &metav1.StatusDetails{Name: m.GetName(), Group: c.req.Kind.GVK.Group, Kind: c.k.Resource,
+			UID: m.GetUID()},
 	}
 }
 

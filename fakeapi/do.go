@@ -36,6 +36,9 @@ func (s *Server) doOther(now time.Time, req *Request) (Response, []Event) {
 	switch req.Verb {
 	case Get, List, Delete, DeleteCollection:
 		c.k = k.stored
+		if err := k.selectStored(&own.List); err != nil {
+			return refuse(err), nil
+		}
 	}
 	r, events := c.run()
 	return c.present(k, r), events

@@ -73,7 +73,11 @@ func (c *call) errConflict(name, why string) error {
 }
 
 func (c *call) errInvalid(name string, errs field.ErrorList) error {
-	return apierrors.NewInvalid(c.k.GVK.GroupKind(), name, sorted(errs))
+	kind := c.k.GVK.GroupKind()
+	if v := c.k.row.View; v != nil {
+		kind = v.Stored.GVK.GroupKind() // that is what the real server has in its hands
+	}
+	return apierrors.NewInvalid(kind, name, sorted(errs))
 }
 
 func errOptions(kind string, errs field.ErrorList) error {

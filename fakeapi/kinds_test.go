@@ -86,7 +86,8 @@ func TestAutoscalerVersions(t *testing.T) {
 func TestEventsAreOneKind(t *testing.T) {
 	s := New(Options{})
 	made[*eventsv1.Event](t, s, newEventKind,
-		`{metadata: {name: e}, regarding: {kind: Pod, name: p}, note: hello, reason: R}`)
+		`{metadata: {name: e}, regarding: {kind: Pod, name: p}, note: hello, reason: R, action: A, type: Normal,
+		  eventTime: "2026-01-01T00:00:00.000000Z", reportingController: example.com/c, reportingInstance: i}`)
 	if e := got[*corev1.Event](t, s, eventKind, "e"); e.Message != "hello" || e.InvolvedObject.Name != "p" {
 		t.Fatalf("%+v", e)
 	}

@@ -39,6 +39,9 @@ func (c *call) keepTimes(m metav1.Object, old []metav1.ManagedFieldsEntry) {
 	entries := append([]metav1.ManagedFieldsEntry(nil), m.GetManagedFields()...)
 	for i := range entries {
 		e := &entries[i]
+		if e.Time == nil {
+			continue // who applies what is there already has changed nothing, and there is no time of it
+		}
 		if !slices.ContainsFunc(old, func(o metav1.ManagedFieldsEntry) bool {
 			return byManager(&o, e) == 0 && o.Operation == e.Operation && o.Time.Equal(e.Time)
 		}) {

@@ -81,6 +81,7 @@ func (c *call) edited(ed *edit, old *entry) (obj runtime.Object, onlyMeta bool, 
 	if obj, onlyMeta, err = ed.make(old); err != nil {
 		return nil, false, err
 	}
+	c.asked = c.askedPorts(obj, old.obj)
 	m := metadata.Of(obj)
 	if err := c.admitUpdate(obj, old.obj, onlyMeta || ed.way != &c.k.row.Main, ed.dryRun); err != nil {
 		return nil, false, err
@@ -114,6 +115,9 @@ func (c *call) replace(ed *edit, old *entry, obj runtime.Object, onlyMeta bool) 
 	m := metadata.Of(obj)
 	if !onlyMeta {
 		if err := c.charge(obj, old.obj, m, ed.dryRun); err != nil {
+			return refuse(err)
+		}
+		if err := c.allocatePorts(c.asked, obj); err != nil {
 			return refuse(err)
 		}
 	}

@@ -48,6 +48,28 @@ func (k *Kind) selectors(opts *metav1.ListOptions) (selectors, error) {
 	return sel, nil
 }
 
+// selectStored makes what selects objects of a version select those of the stored one.
+func (k *Kind) selectStored(opts *metav1.ListOptions) error {
+	v := k.row.View
+	if v == nil || v.Labels == nil || opts.FieldSelector == "" {
+		return nil
+	}
+	f, err := fields.ParseSelector(opts.FieldSelector)
+	if err == nil {
+		f, err = f.Transform(func(label, value string) (string, string, error) {
+			if stored := v.Labels[label]; stored != "" {
+				return stored, value, nil
+			}
+			return "", "", fmt.Errorf("field label not supported: %s", label)
+		})
+	}
+	if err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	opts.FieldSelector = f.String()
+	return nil
+}
+
 // match says whether an object is selected.
 func (s selectors) match(obj runtime.Object) bool {
 	if s.labels != nil && !s.labels.Matches(labels.Set(metadata.Of(obj).GetLabels())) {

@@ -35,6 +35,9 @@ func (s *Server) Watch(k *Kind, namespace, name string, opts metav1.ListOptions)
 		}
 	}
 	if k.stored != nil {
+		if err := k.selectStored(&opts); err != nil {
+			return nil, err
+		}
 		w, err := s.Watch(k.stored, namespace, name, opts)
 		if err == nil {
 			w.as = k

@@ -1,13 +1,10 @@
 package upstream_test
 
 import (
-	"bytes"
-	"os"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/yaml"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/generate"
@@ -23,18 +20,8 @@ func seeds(t *testing.T, s *fakeapi.Server) map[schema.GroupVersionKind][]runtim
 		}
 		return nil
 	}}
-	text, err := os.ReadFile("testdata/seeds.yaml")
-	if err != nil {
+	if err := g.AddFile("testdata/seeds.yaml"); err != nil {
 		t.Fatal(err)
-	}
-	for _, doc := range bytes.Split(text, []byte("\n---\n")) {
-		raw, err := yaml.YAMLToJSONStrict(doc)
-		if err == nil {
-			err = g.Add(raw)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
 	}
 	cases, err := recorded.Random2(vectors)
 	if err != nil {

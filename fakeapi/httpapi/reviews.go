@@ -90,6 +90,9 @@ func (h *Handler) respondReview(r *http.Request, t *route.Target, f media.Format
 		return fail(f, err)
 	}
 	out, err := q.answer(h, t, user, obj)
+	if own, ok := out.(*authenticationv1.SelfSubjectReview); ok {
+		pretend(r, &own.Status.UserInfo)
+	}
 	if err != nil {
 		return fail(f, err)
 	}
@@ -120,14 +123,14 @@ func reviewOwnAccess(_ *Handler, _ *route.Target, _ string,
 	o *authorizationv1.SelfSubjectAccessReview) (runtime.Object, error) {
 	errs := checkAttributes(o.Spec.ResourceAttributes, o.Spec.NonResourceAttributes)
 	o.Status = allowed
-	return o, invalid("SelfSubjectAccessReview", errs)
+	return o, invalid(errs)
 }
 
 func reviewAccess(_ *Handler, _ *route.Target, _ string,
 	o *authorizationv1.SubjectAccessReview) (runtime.Object, error) {
 	errs := checkAttributes(o.Spec.ResourceAttributes, o.Spec.NonResourceAttributes)
 	o.Status = allowed
-	return o, invalid("SubjectAccessReview", append(errs, checkSubject(&o.Spec)...))
+	return o, invalid(append(errs, checkSubject(&o.Spec)...))
 }
 
 func reviewLocalAccess(_ *Handler, t *route.Target, _ string,
@@ -142,7 +145,7 @@ func reviewLocalAccess(_ *Handler, t *route.Target, _ string,
 		errs = append(errs, field.Invalid(field.NewPath("spec.nonResourceAttributes"), a,
 			"disallowed on this kind of request"))
 	}
-	if err := invalid("LocalSubjectAccessReview", errs); err != nil {
+	if err := invalid(errs); err != nil {
 		return nil, err
 	}
 	if o.Namespace != t.Namespace {
@@ -173,11 +176,12 @@ func checkSubject(s *authorizationv1.SubjectAccessReviewSpec) field.ErrorList {
 		"at least one of user or group must be specified")}
 }
 
-func invalid(kind string, errs field.ErrorList) error {
+// invalid refuses a review; its kind is not told, as the real server does not know it any more.
+func invalid(errs field.ErrorList) error {
 	if len(errs) == 0 {
 		return nil
 	}
-	return apierrors.NewInvalid(schema.GroupKind{Group: authorizationv1.GroupName, Kind: kind}, "", errs)
+	return apierrors.NewInvalid(schema.GroupKind{Group: authorizationv1.GroupName}, "", errs)
 }
 
 func rules(_ *Handler, _ *route.Target, _ string, o *authorizationv1.SelfSubjectRulesReview) (runtime.Object, error) {

@@ -101,9 +101,9 @@ func (h *Handler) user(r *http.Request) (string, error) {
 		}
 	}
 	if as := r.Header.Get("Impersonate-User"); as != "" {
-		name = as
+		return as, nil
 	}
-	return name, nil
+	return name, refusal.NobodyToBe(r.Header)
 }
 
 // requestToken makes a token for a service account.

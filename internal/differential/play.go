@@ -21,16 +21,23 @@ type remote struct {
 	client     *http.Client
 }
 
-func (s *remote) send(r *request) (status int, body []byte, err error) {
+// answer is what a server says to a request.
+type answer struct {
+	status   int
+	warnings []string
+	body     []byte
+}
+
+func (s *remote) send(r *request) (*answer, error) {
 	path := s.url + r.path
 	if r.query != "" {
 		path += "?" + r.query
 	}
 	req, err := http.NewRequest(r.method, path, bytes.NewReader(r.body))
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
-	req.Header.Set("Accept", "application/json")
+	req.Header.Set("Accept", r.accepts())
 	req.Header.Set("User-Agent", "") // it would name the field manager, and cases are played without
 	if r.contentType != "" {
 		req.Header.Set("Content-Type", r.contentType)
@@ -40,11 +47,22 @@ func (s *remote) send(r *request) (status int, body []byte, err error) {
 	}
 	resp, err := s.client.Do(req)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	defer resp.Body.Close()
-	body, err = io.ReadAll(resp.Body)
-	return resp.StatusCode, body, err
+	a := &answer{status: resp.StatusCode}
+	for _, text := range resp.Header.Values("Warning") {
+		a.warnings = append(a.warnings, replay.Unquoted(text))
+	}
+	a.body, err = io.ReadAll(resp.Body)
+	return a, err
+}
+
+func (r *request) accepts() string {
+	if r.accept == "" {
+		return "application/json"
+	}
+	return r.accept
 }
 
 // record plays n requests of a plan to a server and returns the exchanges as a case.
@@ -52,26 +70,26 @@ func (s *remote) record(p *plan, next func() bool) (*recorded.Case, error) {
 	n := newNotes(p.namespace, p.prefix, time.Now())
 	make := &request{method: "POST", path: "/api/v1/namespaces", contentType: "application/json",
 		body: fmt.Appendf(nil, `{"metadata":{"name":%q}}`, p.namespace)}
-	if status, body, err := s.send(make); err != nil || status != http.StatusCreated {
-		return nil, fmt.Errorf("no namespace: %v: %d %s", err, status, body)
+	if a, err := s.send(make); err != nil || a.status != http.StatusCreated {
+		return nil, fmt.Errorf("no namespace: %v: %+v", err, a)
 	}
 	defer s.clean(p)
-	c := &recorded.Case{Area: "differential", Case: p.namespace}
+	c := &recorded.Case{Area: "differential", Case: p.namespace, Managed: true}
 	for next() {
 		r := p.next()
-		status, body, err := s.send(r)
+		a, err := s.send(r)
 		if err != nil {
 			return nil, err
 		}
-		p.note(r, status, body)
-		c.Exchanges = append(c.Exchanges, n.exchange(len(c.Exchanges)+1, r, status, body))
+		p.note(r, a.status, a.body)
+		c.Exchanges = append(c.Exchanges, n.exchange(len(c.Exchanges)+1, r, a))
 	}
 	return c, nil
 }
 
-func (n *notes) exchange(number int, r *request, status int, body []byte) recorded.Exchange {
+func (n *notes) exchange(number int, r *request, a *answer) recorded.Exchange {
 	ex := recorded.Exchange{N: number, Method: r.method, Path: n.text(r.path), Headers: map[string]string{
-		"accept": "application/json"}}
+		"accept": r.accepts()}}
 	if r.contentType != "" {
 		ex.Headers["content-type"] = r.contentType
 	}
@@ -82,32 +100,36 @@ func (n *notes) exchange(number int, r *request, status int, body []byte) record
 		}
 	}
 	if len(r.body) > 0 {
-		ex.Body = n.body(r.body)
+		ex.Body = n.sent(r.body)
 	}
-	ex.Response.Status, ex.Response.Body = status, n.body(body)
+	ex.Response.Status, ex.Response.Body = a.status, n.body(a.body)
+	for _, text := range a.warnings {
+		ex.Response.Warnings = append(ex.Response.Warnings, n.text(text))
+	}
 	return ex
 }
 
-// clean deletes what a plan has made.
+// clean deletes what a plan has made, whatever holds it.
 func (s *remote) clean(p *plan) {
-	for path := range p.stored {
+	for path := range p.made {
 		s.send(&request{method: "DELETE", path: path})
+		s.send(&request{method: "PATCH", path: path, contentType: "application/merge-patch+json",
+			body: []byte(`{"metadata":{"finalizers":null}}`)})
 	}
 	s.send(&request{method: "DELETE", path: "/api/v1/namespaces/" + p.namespace})
 }
 
-// difference plays a case to this module's server, and says what it answers
-// otherwise first; nil when it answers alike.
-func difference(c *recorded.Case) error {
+// difference plays a case to this module's server, and says in which request it answers
+// otherwise first, and how; nil when it answers alike.
+func difference(c *recorded.Case) (request int, why error) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	h := httpapi.New(fakeapi.New(fakeapi.Options{ManagedFields: true}), func() time.Time { return now })
-	var first error
-	replay.Through(&replay.Subject{Handler: h}, c, new(replay.Tally), func(ex *recorded.Exchange, _ string, why error) {
-		if first == nil {
-			first = fmt.Errorf("request %d: %w", ex.N, why)
+	replay.Through(&replay.Subject{Handler: h}, c, new(replay.Tally), func(ex *recorded.Exchange, _ string, err error) {
+		if why == nil {
+			request, why = ex.N, err
 		}
 	})
-	return first
+	return request, why
 }
 
 // told is a case as whoever reads the difference wants to see it.

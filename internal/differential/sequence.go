@@ -18,6 +18,7 @@ import (
 // request is one request of a sequence.
 type request struct {
 	method, path, query, contentType string
+	accept                           string // "" is JSON
 	body                             []byte
 }
 
@@ -29,6 +30,7 @@ type plan struct {
 	namespace string
 	prefix    string            // of the names of what has no namespace
 	stored    map[string][]byte // by path, as it was last answered
+	made      map[string]bool   // paths of all that was ever stored
 }
 
 func (p *plan) pick(n int) int { return p.mutator.Pick(n) }
@@ -46,9 +48,9 @@ func (p *plan) next() *request {
 	case what < 4 || old == nil && what < 9:
 		return p.create(k, name)
 	case what == 4:
-		return &request{method: "GET", path: path}
+		return &request{method: "GET", path: path, accept: p.form()}
 	case what == 5 && k.Namespaced:
-		return &request{method: "GET", path: p.collection(k)}
+		return &request{method: "GET", path: p.collection(k), accept: p.form(), query: p.selection()}
 	case what < 8 && old != nil:
 		return p.put(k, path, old)
 	case what < 10 && old != nil:
@@ -57,6 +59,20 @@ func (p *plan) next() *request {
 		return p.apply(k, path, name)
 	}
 	return p.delete(path)
+}
+
+// form is what a reader accepts: the objects, their table, or their metadata.
+func (p *plan) form() string {
+	return []string{"", asTable, asTable + ",application/json", "application/json;as=PartialObjectMetadataList;" +
+		"v=v1;g=meta.k8s.io,application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"}[p.pick(4)]
+}
+
+const asTable = "application/json;as=Table;v=v1;g=meta.k8s.io"
+
+// selection is what a list leaves out.
+func (p *plan) selection() string {
+	return []string{"", "", "limit=1", "fieldSelector=metadata.name%3Da", "fieldSelector=metadata.name%21%3Da&limit=1",
+		"labelSelector=app", "labelSelector=app%20notin%20(x)", "fieldSelector=spec.none%3Dx"}[p.pick(8)]
 }
 
 // collection is the path of a kind's objects.
@@ -187,9 +203,9 @@ func (p *plan) note(r *request, status int, body []byte) {
 	path := strings.TrimSuffix(r.path, "/status")
 	switch {
 	case r.method == "POST":
-		p.stored[path+"/"+obj.Metadata.Name] = body
+		p.stored[path+"/"+obj.Metadata.Name], p.made[path+"/"+obj.Metadata.Name] = body, true
 	case r.method == "PUT" || r.method == "PATCH":
-		p.stored[path] = body
+		p.stored[path], p.made[path] = body, true
 	case r.method == "DELETE" && !strings.Contains(string(r.body), "dryRun"):
 		delete(p.stored, path)
 	}

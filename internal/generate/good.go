@@ -1,12 +1,15 @@
 package generate
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
 
 	"github.com/threelaws/threelaws/internal/recorded"
 )
@@ -37,6 +40,24 @@ func (g *Good) Add(raw []byte) error {
 		g.Of = map[schema.GroupVersionKind][]runtime.Object{}
 	}
 	g.Of[gvk] = append(g.Of[gvk], obj)
+	return nil
+}
+
+// AddFile adds the objects of a file of YAML documents.
+func (g *Good) AddFile(name string) error {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	for _, doc := range bytes.Split(text, []byte("\n---\n")) {
+		raw, err := yaml.YAMLToJSONStrict(doc)
+		if err == nil {
+			err = g.Add(raw)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
 	return nil
 }
 

@@ -73,7 +73,7 @@ var edges = []edge{
 	{"fakeapi/internal/metapatch", []string{apimachinery},
 		"a patch of metadata is read and applied whatever the rest of the object is"},
 	{"fakeapi/internal/validation", []string{"fakeapi/internal/same", "fakeapi/internal/metadata", api, apimachinery,
-		"github.com/robfig/cron/v3"},
+		"github.com/robfig/cron/v3", aggregator},
 		"what is wrong with an object is a function of the object and its old state: it knows no request and no store"},
 	{"fakeapi/internal/crdschema", []string{"fakeapi/internal/same", apimachinery, apiextensions, kubeOpenAPI,
 		celOfAPI, celLimits, celGo},
@@ -123,7 +123,7 @@ var edges = []edge{
 		"fakeapi/httpapi/internal/refusal", api, apimachinery, apiextensions, aggregator, "sigs.k8s.io/yaml"},
 		"bytes become objects and objects bytes without a handler, so that neither depends on who asked"},
 	{"fakeapi/httpapi/internal/table", []string{"fakeapi", "fakeapi/httpapi/internal/media", api, apimachinery,
-		apiextensions, "k8s.io/client-go/util/jsonpath"},
+		apiextensions, aggregator, "k8s.io/client-go/util/jsonpath"},
 		"an object is printed from itself and the time; the paths of custom columns are read as the real server " +
 			"reads them, by a package that brings nothing else of client-go"},
 	{"fakeapi/httpapi/internal/openapi", []string{"fakeapi", "fakeapi/httpapi/internal/media", apimachinery,
@@ -204,7 +204,7 @@ var edges = []edge{
 	{"internal/differential", []string{"fakeapi", "fakeapi/httpapi", "internal/generate", "internal/recorded",
 		"internal/recorded/replay", apimachinery, "gopkg.in/evanphx/json-patch.v4"},
 		"two servers are compared by what they answer over HTTP"},
-	{"internal/generate", []string{"internal/recorded", apimachinery},
+	{"internal/generate", []string{"internal/recorded", apimachinery, "sigs.k8s.io/yaml"},
 		"what a field may be tried with is seen in its type: no rule of any kind is known here, so that none is " +
 			"left out"},
 	{"internal/detcheck/...", []string{"internal/detcheck", "golang.org/x/tools/go"},

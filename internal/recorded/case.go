@@ -20,6 +20,7 @@ type Case struct {
 	Exchanges     []Exchange
 	RVOrder       []string                   `json:"rvOrder"`
 	ContinueToken map[string]json.RawMessage `json:"continueTokens"`
+	Managed       bool                       // managedFields were recorded, too, and warnings
 }
 
 // Name is the case's area and name.
@@ -54,6 +55,9 @@ type Exchange struct {
 
 // Random2 reads the random sequences of file: rich specs, good and bad, of many kinds.
 func Random2(dir string) ([]*Case, error) { return readRandom(filepath.Join(dir, "random2.jsonl.gz")) }
+
+// Random3 reads the random sequences of all kinds: with warnings, tables, and who manages what.
+func Random3(dir string) ([]*Case, error) { return readRandom(filepath.Join(dir, "random3.jsonl.gz")) }
 
 // Read reads the cases in the folders below dir and the random sequences in
 // dir, sorted by name.

@@ -4,7 +4,12 @@ import (
 	"reflect"
 	"strings"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -40,6 +45,20 @@ var atomicTypes = map[reflect.Type]bool{
 	reflect.TypeFor[corev1.SecretReference]():           true,
 	reflect.TypeFor[corev1.TopologySelectorTerm]():      true,
 	reflect.TypeFor[corev1.ScopeSelector]():             true,
+	reflect.TypeFor[corev1.EndpointAddress]():           true,
+	reflect.TypeFor[corev1.EndpointPort]():              true,
+	reflect.TypeFor[corev1.FileKeySelector]():           true,
+
+	reflect.TypeFor[admissionv1.MatchResources]():                true,
+	reflect.TypeFor[admissionv1.NamedRuleWithOperations]():       true,
+	reflect.TypeFor[admissionv1.ParamKind]():                     true,
+	reflect.TypeFor[admissionv1.ParamRef]():                      true,
+	reflect.TypeFor[admissionv1.Variable]():                      true,
+	reflect.TypeFor[autoscalingv1.CrossVersionObjectReference](): true,
+	reflect.TypeFor[discoveryv1.EndpointPort]():                  true,
+	reflect.TypeFor[networkingv1.ServiceBackendPort]():           true,
+	reflect.TypeFor[rbacv1.RoleRef]():                            true,
+	reflect.TypeFor[rbacv1.Subject]():                            true,
 }
 
 // scalarTypes are Go types that are one value in JSON, or of any form.
@@ -71,12 +90,43 @@ var listKeys = map[reflect.Type][]string{
 var keyDefaults = map[reflect.Type]map[string]any{
 	reflect.TypeFor[corev1.ContainerPort](): {"protocol": "TCP"},
 	reflect.TypeFor[corev1.ServicePort]():   {"protocol": "TCP"},
+
+	reflect.TypeFor[corev1.LocalObjectReference](): {"name": ""},
 }
 
 // atomicMaps are maps that one manager owns as a whole, by type and field.
 var atomicMaps = map[string]bool{
 	"v1.PodSpec.nodeSelector": true, "v1.ReplicationControllerSpec.selector": true, "v1.ServiceSpec.selector": true,
+	"v1.Scheduling.nodeSelector": true,
 }
+
+// fieldKeys are lists whose patch tags say otherwise than the OpenAPI, by type and field:
+// the keys of their elements, none where these are a set, nil where one manager owns all.
+var fieldKeys = map[string][]string{
+	"v1.JobStatus.conditions":                                   nil,
+	"v1.PodStatus.hostIPs":                                      nil,
+	"v1.CertificateSigningRequestStatus.conditions":             {"type"},
+	"v1.ResourceRequirements.claims":                            {"name"},
+	"v1.ResourceStatus.resources":                               {"resourceID"},
+	"v1.ResourceClaimStatus.devices":                            {"driver", "device", "pool", "shareID"},
+	"v1.ValidatingAdmissionPolicyBindingSpec.validationActions": {},
+	"v1.PodFailurePolicyOnExitCodesRequirement.values":          {},
+	"v1.UncountedTerminatedPods.failed":                         {},
+	"v1.UncountedTerminatedPods.succeeded":                      {},
+	"v1.ContainerRestartRuleOnExitCodes.values":                 {},
+	"v1.NodeAllocatableResourceClaimStatus.containers":          {},
+	"v1.Endpoint.addresses":                                     {},
+	"v1.NonResourcePolicyRule.nonResourceURLs":                  {},
+	"v1.NonResourcePolicyRule.verbs":                            {},
+	"v1.ResourcePolicyRule.apiGroups":                           {},
+	"v1.ResourcePolicyRule.namespaces":                          {},
+	"v1.ResourcePolicyRule.resources":                           {},
+	"v1.ResourcePolicyRule.verbs":                               {},
+	"v1.CSIDriverSpec.volumeLifecycleModes":                     {},
+}
+
+// granular are fields of an atomic type whose parts have managers of their own all the same.
+var granular = map[string]bool{"v1.PersistentVolumeSpec.claimRef": true}
 
 func scalar(s schema.Scalar) *schema.Scalar { return &s }
 
@@ -171,12 +221,15 @@ func (m *mergeSchema) ref(t reflect.Type, tag reflect.StructTag, path string) sc
 	case reflect.Struct:
 		ref := m.named(t)
 		if atomicTypes[t] {
-			atomic := schema.Atomic
-			ref.ElementRelationship = &atomic
+			how := schema.Atomic
+			if granular[path] {
+				how = schema.Separable
+			}
+			ref.ElementRelationship = &how
 		}
 		return ref
 	case reflect.Slice, reflect.Array:
-		return schema.TypeRef{Inlined: schema.Atom{List: m.list(t.Elem(), tag)}}
+		return schema.TypeRef{Inlined: schema.Atom{List: m.list(t.Elem(), tag, path)}}
 	case reflect.Map:
 		def := &schema.Map{ElementType: m.ref(t.Elem(), "", "")}
 		if atomicMaps[path] {
@@ -193,8 +246,17 @@ func (m *mergeSchema) ref(t reflect.Type, tag reflect.StructTag, path string) sc
 	return schema.TypeRef{Inlined: schema.Atom{Scalar: scalar(schema.Numeric)}}
 }
 
-func (m *mergeSchema) list(elem reflect.Type, tag reflect.StructTag) *schema.List {
+func (m *mergeSchema) list(elem reflect.Type, tag reflect.StructTag, path string) *schema.List {
 	def := &schema.List{ElementType: m.ref(elem, "", ""), ElementRelationship: schema.Atomic}
+	if keys, ok := fieldKeys[path]; ok {
+		if keys != nil {
+			def.ElementRelationship = schema.Associative
+		}
+		if len(keys) > 0 {
+			def.Keys = keys
+		}
+		return def
+	}
 	keys, corrected := listKeys[elem]
 	key := tag.Get("patchMergeKey")
 	switch {

@@ -4,7 +4,9 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
@@ -24,10 +26,10 @@ var validatingWebhooks = goType[admissionv1.ValidatingWebhookConfiguration,
 	}),
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, AnyFinalizer: true, PrepareCreate: first,
-		ValidateCreate: Check(validation.ValidatingWebhooks),
+		ValidateCreate: Check(validation.ValidatingWebhooks), WarnCreate: warnStatic,
 		Main: Update{
 			Prepare:  Recount(func(c *admissionv1.ValidatingWebhookConfiguration) any { return c.Webhooks }),
-			Validate: again(validation.ValidatingWebhooks), again: checks{onCreate},
+			Validate: again(validation.ValidatingWebhooks), again: checks{onCreate}, Warn: warnStaticAgain,
 		},
 	},
 })
@@ -47,13 +49,17 @@ var mutatingWebhooks = goType[admissionv1.MutatingWebhookConfiguration,
 	}),
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, AnyFinalizer: true, PrepareCreate: first,
-		ValidateCreate: Check(validation.MutatingWebhooks),
+		ValidateCreate: Check(validation.MutatingWebhooks), WarnCreate: warnStatic,
 		Main: Update{
 			Prepare:  Recount(func(c *admissionv1.MutatingWebhookConfiguration) any { return c.Webhooks }),
-			Validate: again(validation.MutatingWebhooks), again: checks{onCreate},
+			Validate: again(validation.MutatingWebhooks), again: checks{onCreate}, Warn: warnStaticAgain,
 		},
 	},
 })
+
+func warnStatic(obj runtime.Object) []string { return validation.WarnStaticName(metadata.Of(obj)) }
+
+func warnStaticAgain(obj, _ runtime.Object) []string { return warnStatic(obj) }
 
 var apiExtensions = []string{"api-extensions"}
 

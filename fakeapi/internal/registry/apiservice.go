@@ -3,6 +3,8 @@ package registry
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 // apiServices name servers of further groups: nothing here is passed on to them.
@@ -15,8 +17,9 @@ var apiServices = goType[apiregistrationv1.APIService, apiregistrationv1.APIServ
 		}
 	}),
 	strategy: strategy{
-		AnyFinalizer: true,
-		Prefix:       "apiregistration.k8s.io/apiservices",
+		AnyFinalizer:   true,
+		Prefix:         "apiregistration.k8s.io/apiservices",
+		ValidateCreate: Check(validation.APIService),
 		PrepareCreate: On(func(a *apiregistrationv1.APIService) {
 			a.Status = apiregistrationv1.APIServiceStatus{}
 			if a.Spec.Service == nil {
@@ -27,15 +30,15 @@ var apiServices = goType[apiregistrationv1.APIService, apiregistrationv1.APIServ
 			}
 		}),
 		Main: Update{
-			Prepare: Over(func(a, old *apiregistrationv1.APIService) { a.Status = old.Status }),
-			again:   checks{onUpdate, onCreate},
+			Prepare:  Over(func(a, old *apiregistrationv1.APIService) { a.Status = old.Status }),
+			Validate: again(validation.APIService), again: checks{onUpdate},
 		},
 		ForStatus: Update{
 			Prepare: Over(func(a, old *apiregistrationv1.APIService) {
 				a.Spec, a.Labels, a.Annotations = old.Spec, old.Labels, old.Annotations
 				a.Finalizers, a.OwnerReferences = old.Finalizers, old.OwnerReferences
 			}),
-			again: checks{onUpdate},
+			Validate: Compare(validation.APIServiceStatus), again: checks{onUpdate},
 		},
 		ResetByStatus: wholeMetadata,
 	},

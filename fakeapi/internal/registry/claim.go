@@ -33,14 +33,15 @@ var claims = goType[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimLi
 			c.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
 			settleSource(&c.Spec, nil)
 		}),
-		ValidateCreate: Check(validation.Claim),
+		ValidateCreate: Check(validation.Claim), WarnCreate: Warns(validation.WarnClaim),
 		Main: Update{Prepare: Over(func(c, old *corev1.PersistentVolumeClaim) {
 			c.Status = old.Status
 			settleSource(&c.Spec, &old.Spec)
-		}), Validate: Compare(validation.ClaimUpdate), again: checks{onUpdate, onCreate}},
+		}), Validate: Compare(validation.ClaimUpdate), again: checks{onUpdate, onCreate},
+			Warn: WarnsAgain(validation.WarnClaim)},
 		ForStatus: Update{Prepare: Over(func(c, old *corev1.PersistentVolumeClaim) {
 			c.Spec = old.Spec
-		}), Validate: Compare(validation.ClaimStatus), again: checks{onUpdate}},
+		}), Validate: Compare(validation.ClaimStatus), again: checks{onUpdate}, Warn: WarnsAgain(validation.WarnClaim)},
 	},
 })
 

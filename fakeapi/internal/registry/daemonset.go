@@ -22,9 +22,11 @@ var daemonSets = goType[appsv1.DaemonSet, appsv1.DaemonSetList](&Kind{
 			setTemplateGeneration(d, max(validation.TemplateGeneration(d), 1))
 		}),
 		ValidateCreate: Check(validation.DaemonSet),
+		WarnCreate:     Warns(warnDaemons),
 		Main: Update{
 			Prepare:  Over(prepareDaemonSet),
 			Validate: Compare(validation.DaemonSetUpdate), again: checks{onUpdate},
+			Warn: WarnsChanged(warnDaemons),
 		},
 		ForStatus: Update{
 			Prepare: Over(func(d, old *appsv1.DaemonSet) {
@@ -91,3 +93,7 @@ var controllerRevisions = goType[appsv1.ControllerRevision, appsv1.ControllerRev
 			again: checks{onUpdate, onCreate}},
 	},
 })
+
+func warnDaemons(d *appsv1.DaemonSet) []string {
+	return validation.WarnTemplate(&d.Spec.Template, template)
+}

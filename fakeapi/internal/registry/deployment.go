@@ -7,8 +7,8 @@ import (
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
@@ -23,7 +23,9 @@ var deployments = goType[appsv1.Deployment, appsv1.DeploymentList](&Kind{
 			d.Status, d.Generation = appsv1.DeploymentStatus{}, 1
 		}),
 		ValidateCreate: Check(validation.Deployment),
-		WarnCreate:     func(obj runtime.Object) []string { return validation.WarnPodPrefix(metadata.Of(obj)) },
+		WarnCreate: Warns(func(o *appsv1.Deployment) []string {
+			return append(validation.WarnPodPrefix(o), validation.WarnTemplate(&o.Spec.Template, template)...)
+		}),
 		Main: Update{
 			Prepare: Over(func(d, old *appsv1.Deployment) {
 				d.Status = old.Status
@@ -32,6 +34,9 @@ var deployments = goType[appsv1.Deployment, appsv1.DeploymentList](&Kind{
 				}
 			}),
 			Validate: Compare(validation.DeploymentUpdate), again: checks{onUpdate},
+			Warn: WarnsChanged(func(o *appsv1.Deployment) []string {
+				return validation.WarnTemplate(&o.Spec.Template, template)
+			}),
 		},
 		ForStatus: Update{
 			Prepare:  Over(func(d, old *appsv1.Deployment) { d.Spec, d.Labels = old.Spec, old.Labels }),
@@ -75,3 +80,6 @@ func orInt32(p **int32, value int32) {
 		*p = &value
 	}
 }
+
+// template is where most workloads have the template of their Pods.
+var template = field.NewPath("spec", "template")

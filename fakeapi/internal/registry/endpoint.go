@@ -27,7 +27,7 @@ var endpoints = goType[corev1.Endpoints, corev1.EndpointsList](&Kind{
 		Main: Update{
 			Validate: Compare(func(e, _ *corev1.Endpoints) field.ErrorList { return validation.Endpoints(e) }),
 			Warn:     func(obj, _ runtime.Object) []string { return validation.WarnAddresses(obj.(*corev1.Endpoints)) },
-			again:    checks{onUpdate},
+			again:    checks{onUpdate, onCreate},
 		},
 	},
 })
@@ -51,7 +51,7 @@ var endpointSlices = goType[discoveryv1.EndpointSlice, discoveryv1.EndpointSlice
 			e.Generation = 1
 			dropTopology(e, nil)
 		}),
-		ValidateCreate: Check(validation.EndpointSlice),
+		ValidateCreate: Check(validation.EndpointSlice), WarnCreate: Warns(validation.WarnNewSlice),
 		Canonicalize: On(func(e *discoveryv1.EndpointSlice) {
 			e.Endpoints, e.Ports = orNil(e.Endpoints), orNil(e.Ports)
 		}),
@@ -62,7 +62,8 @@ var endpointSlices = goType[discoveryv1.EndpointSlice, discoveryv1.EndpointSlice
 				e.Generation = old.Generation + 1
 			}
 			dropTopology(e, old.Endpoints)
-		}), Validate: Compare(validation.EndpointSliceUpdate), again: checks{onCreate}},
+		}), Validate: Compare(validation.EndpointSliceUpdate), again: checks{onCreate},
+			Warn: WarnsAgain(validation.WarnSlice)},
 	},
 })
 

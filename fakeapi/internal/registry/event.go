@@ -6,13 +6,22 @@ import (
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 var events = goType[corev1.Event, corev1.EventList](&Kind{
 	GVK: corev1.SchemeGroupVersion.WithKind("Event"), Resource: "events", Singular: "event", ShortNames: []string{"ev"},
 	Namespaced: true, CreateOnUpdate: true,
 	strategy: strategy{
-		NameRule:       apivalidation.NameIsDNSSubdomain,
+		ValidateCreate: Check(func(e *corev1.Event) field.ErrorList {
+			return validation.Event(e,
+				"reportingComponent")
+		}),
+		Main: Update{Validate: again(func(e *corev1.Event) field.ErrorList {
+			return validation.Event(e, "reportingComponent")
+		})},
 		SelectableKeys: eventKeys,
 		Selectable:     selectEvent,
 	},
@@ -45,25 +54,30 @@ func makeNewEvents() *Kind {
 	k := goType[eventsv1.Event, eventsv1.EventList](&Kind{GVK: eventsv1.SchemeGroupVersion.WithKind("Event")})
 	k.View = between(events, k, showEvent, keepEvent)
 	version(k)
-	k.SelectableKeys = newEventKeys
-	k.Selectable = func(obj runtime.Object, set fields.Set) {
-		selectEvent(keepEvent(obj.(*eventsv1.Event)), set)
-		for i, key := range newEventKeys {
-			set[key] = set[eventKeyOf[i]]
-		}
-	}
+	k.NameRule = nil // the validation checks the metadata, after what core events keep to
+	k.ValidateCreate = Check(func(e *eventsv1.Event) field.ErrorList {
+		return validation.NewEvent(keepEvent(e), func() field.ErrorList {
+			return k.recheckBy(apivalidation.NameIsDNSSubdomain, checks{onCreate}, e, nil)
+		})
+	})
+	k.Main.Validate = Compare(func(e, old *eventsv1.Event) field.ErrorList {
+		return validation.NewEventUpdate(keepEvent(e), keepEvent(old), func() field.ErrorList {
+			return k.recheckBy(apivalidation.NameIsDNSSubdomain, checks{onUpdate}, e, old)
+		})
+	})
+	k.View.Labels = newEventLabels
 	return k
 }
 
-// newEventKeys are what selectors call the fields that eventKeyOf names for core events.
-var (
-	newEventKeys = []string{"reason", "regarding.kind", "regarding.namespace", "regarding.name", "regarding.uid",
-		"regarding.apiVersion",
-		"regarding.resourceVersion", "regarding.fieldPath", "reportingController", "type"}
-	eventKeyOf = []string{"reason", "involvedObject.kind", "involvedObject.namespace", "involvedObject.name",
-		"involvedObject.uid", "involvedObject.apiVersion",
-		"involvedObject.resourceVersion", "involvedObject.fieldPath", "reportingComponent", "type"}
-)
+// newEventLabels are what selectors call the fields of events, and what they call those of core
+// events (k8s.io/kubernetes, pkg/apis/events/v1/conversion.go).
+var newEventLabels = map[string]string{"reason": "reason", "regarding.kind": "involvedObject.kind",
+	"regarding.namespace": "involvedObject.namespace", "regarding.name": "involvedObject.name",
+	"regarding.uid": "involvedObject.uid", "regarding.apiVersion": "involvedObject.apiVersion",
+	"regarding.resourceVersion": "involvedObject.resourceVersion",
+	"regarding.fieldPath":       "involvedObject.fieldPath",
+	"reportingController":       "reportingComponent", "type": "type",
+	"metadata.name": "metadata.name", "metadata.namespace": "metadata.namespace"}
 
 func showEvent(e *corev1.Event) *eventsv1.Event {
 	out := &eventsv1.Event{ObjectMeta: *e.ObjectMeta.DeepCopy(), EventTime: e.EventTime, Action: e.Action,

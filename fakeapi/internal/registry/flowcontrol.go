@@ -4,6 +4,8 @@ import (
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 // Nothing here is queued: requests are executed one at a time.
@@ -20,17 +22,18 @@ var flowSchemas = goType[flowcontrolv1.FlowSchema, flowcontrolv1.FlowSchemaList]
 		PrepareCreate: On(func(f *flowcontrolv1.FlowSchema) {
 			f.Status, f.Generation = flowcontrolv1.FlowSchemaStatus{}, 1
 		}),
+		ValidateCreate: Check(validation.FlowSchema),
 		Main: Update{
 			Prepare: both(Recount(func(f *flowcontrolv1.FlowSchema) any { return f.Spec }),
 				Over(func(f, old *flowcontrolv1.FlowSchema) { f.Status = old.Status })),
-			again: checks{onUpdate, onCreate},
+			Validate: again(validation.FlowSchema), again: checks{onCreate},
 		},
 		ForStatus: Update{
 			Prepare: Over(func(f, old *flowcontrolv1.FlowSchema) {
 				f.Spec = old.Spec
 				metadataStays(&f.ObjectMeta, &old.ObjectMeta)
 			}),
-			again: checks{onUpdate},
+			Validate: Compare(validation.FlowSchemaStatus),
 		},
 		ResetByStatus: wholeMetadata,
 	},
@@ -46,17 +49,18 @@ var priorityLevels = goType[flowcontrolv1.PriorityLevelConfiguration,
 		PrepareCreate: On(func(l *flowcontrolv1.PriorityLevelConfiguration) {
 			l.Status, l.Generation = flowcontrolv1.PriorityLevelConfigurationStatus{}, 1
 		}),
+		ValidateCreate: Check(validation.PriorityLevel),
 		Main: Update{
 			Prepare: both(Recount(func(l *flowcontrolv1.PriorityLevelConfiguration) any { return l.Spec }),
 				Over(func(l, old *flowcontrolv1.PriorityLevelConfiguration) { l.Status = old.Status })),
-			again: checks{onUpdate, onCreate},
+			Validate: again(validation.PriorityLevel), again: checks{onCreate},
 		},
 		ForStatus: Update{
 			Prepare: Over(func(l, old *flowcontrolv1.PriorityLevelConfiguration) {
 				l.Spec = old.Spec
 				metadataStays(&l.ObjectMeta, &old.ObjectMeta)
 			}),
-			again: checks{onUpdate},
+			Validate: Compare(validation.PriorityLevelStatus),
 		},
 		ResetByStatus: wholeMetadata,
 	},

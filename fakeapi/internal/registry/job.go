@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
@@ -40,7 +39,9 @@ var jobs = goType[batchv1.Job, batchv1.JobList](&Kind{
 			return true
 		},
 		ValidateCreate: Check(func(j *batchv1.Job) (errs field.ErrorList) { return validation.Job(j, true) }),
-		WarnCreate:     func(obj runtime.Object) []string { return validation.WarnPodPrefix(metadata.Of(obj)) },
+		WarnCreate: Warns(func(j *batchv1.Job) []string {
+			return append(validation.WarnPodPrefix(j), validation.WarnJobSpec(&j.Spec, field.NewPath("spec"))...)
+		}),
 		Main: Update{
 			Prepare: Over(func(j, old *batchv1.Job) {
 				j.Status = old.Status
@@ -49,6 +50,9 @@ var jobs = goType[batchv1.Job, batchv1.JobList](&Kind{
 				}
 			}),
 			Validate: Compare(validation.JobUpdate), again: checks{onCreate, onUpdate}, Keeps: true,
+			Warn: WarnsChanged(func(j *batchv1.Job) []string {
+				return validation.WarnJobSpec(&j.Spec, field.NewPath("spec"))
+			}),
 		},
 		ForStatus: Update{
 			Prepare:  Over(func(j, old *batchv1.Job) { j.Spec = old.Spec }),
@@ -147,7 +151,9 @@ var cronJobs = goType[batchv1.CronJob, batchv1.CronJobList](&Kind{
 			c.Status, c.Generation = batchv1.CronJobStatus{}, 1
 		}),
 		ValidateCreate: Check(validation.CronJob),
-		WarnCreate:     func(obj runtime.Object) []string { return validation.WarnPodPrefix(metadata.Of(obj)) },
+		WarnCreate: Warns(func(c *batchv1.CronJob) []string {
+			return append(validation.WarnPodPrefix(c), validation.WarnCronJob(c)...)
+		}),
 		Main: Update{
 			Prepare: Over(func(c, old *batchv1.CronJob) {
 				c.Status = old.Status
@@ -156,6 +162,10 @@ var cronJobs = goType[batchv1.CronJob, batchv1.CronJobList](&Kind{
 				}
 			}),
 			Validate: Compare(validation.CronJobUpdate), again: checks{onUpdate}, Keeps: true,
+			Warn: func(obj, old runtime.Object) []string {
+				c := obj.(*batchv1.CronJob)
+				return append(WarnsChanged(validation.WarnCronJob)(obj, old), validation.WarnTimeZone(c)...)
+			},
 		},
 		ForStatus: Update{Prepare: Over(func(c, old *batchv1.CronJob) { c.Spec = old.Spec }), Keeps: true},
 	},

@@ -189,10 +189,16 @@ func (k *Kind) RecheckAfter(u *Update, m, old metav1.Object) field.ErrorList {
 }
 
 func (k *Kind) recheck(which checks, m, old metav1.Object) (errs field.ErrorList) {
+	return k.recheckBy(k.nameRule(), which, m, old)
+}
+
+// recheckBy is recheck with a rule for names that is not the kind's.
+func (k *Kind) recheckBy(rule apivalidation.ValidateNameFunc, which checks, m,
+	old metav1.Object) (errs field.ErrorList) {
 	for _, check := range which {
 		switch check {
 		case onCreate:
-			errs = append(errs, apivalidation.ValidateObjectMetaAccessor(m, k.Namespaced, k.nameRule(),
+			errs = append(errs, apivalidation.ValidateObjectMetaAccessor(m, k.Namespaced, rule,
 				metadata.Path)...)
 		case onUpdate:
 			errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(m, old, metadata.Path)...)
@@ -212,4 +218,7 @@ type View struct {
 	// version as it is stored. Both leave their argument alone.
 	Show func(obj runtime.Object) runtime.Object
 	Keep func(obj runtime.Object) runtime.Object
+	// Labels are the names of selectable fields in this version, and in the stored one;
+	// nil where both call them alike.
+	Labels map[string]string
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 var namespaces = goType[corev1.Namespace, corev1.NamespaceList](&Kind{
@@ -19,12 +20,15 @@ var namespaces = goType[corev1.Namespace, corev1.NamespaceList](&Kind{
 	Default:    On(defaultNamespace), Status: true, ReturnDeleted: true,
 	strategy: strategy{
 		NameRule:      apivalidation.ValidateNamespaceName,
-		PrepareCreate: On(prepareNamespace),
-		Canonicalize:  On(defaultNamespace),
-		Main:          Update{Prepare: Over(keepNamespaceStatus), again: checks{onCreate, onUpdate}},
-		ForStatus:     Update{Prepare: Over(keepNamespaceSpec), again: checks{onUpdate}},
+		PrepareCreate: On(prepareNamespace), ValidateCreate: Check(validation.Namespace),
+		Canonicalize: On(defaultNamespace),
+		Main: Update{Prepare: Over(keepNamespaceStatus), Validate: again(validation.Namespace),
+			again: checks{onCreate}, after: checks{onUpdate}},
+		ForStatus: Update{Prepare: Over(keepNamespaceSpec), Validate: Compare(validation.NamespaceStatus),
+			again: checks{onUpdate}},
 		other: map[string]*Update{"finalize": {Prepare: Over(keepNamespaceStatusOnly),
-			again: checks{onUpdate}}},
+			Validate: Compare(validation.NamespaceFinalize),
+			again:    checks{onUpdate}}},
 		Terminate:      terminateNamespace,
 		Held:           func(obj runtime.Object) bool { return len(obj.(*corev1.Namespace).Spec.Finalizers) > 0 },
 		SelectableKeys: []string{"status.phase", "name"},

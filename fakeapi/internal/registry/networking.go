@@ -6,6 +6,7 @@ import (
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
@@ -31,6 +32,7 @@ var ingresses = goType[networkingv1.Ingress, networkingv1.IngressList](&Kind{
 		ForStatus: Update{
 			Prepare:  Over(func(i, old *networkingv1.Ingress) { i.Spec = old.Spec }),
 			Validate: Compare(validation.IngressStatus), again: checks{onUpdate},
+			Warn: WarnsAgain(validation.WarnIngressStatus),
 		},
 	},
 })
@@ -59,10 +61,11 @@ var networkPolicies = goType[networkingv1.NetworkPolicy, networkingv1.NetworkPol
 	Namespaced: true, Default: On(defaultNetworkPolicy),
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, PrepareCreate: first,
-		ValidateCreate: Check(validation.NetworkPolicy),
+		ValidateCreate: Check(validation.NetworkPolicy), WarnCreate: Warns(validation.WarnNetworkPolicy),
 		Main: Update{
 			Prepare:  Recount(func(p *networkingv1.NetworkPolicy) any { return p.Spec }),
 			Validate: again(validation.NetworkPolicy), again: checks{onUpdate},
+			Warn: WarnsAgain(validation.WarnNetworkPolicy),
 		},
 	},
 })
@@ -90,18 +93,24 @@ func defaultNetworkPolicy(p *networkingv1.NetworkPolicy) {
 var ipAddresses = goType[networkingv1.IPAddress, networkingv1.IPAddressList](&Kind{
 	GVK:      networkingv1.SchemeGroupVersion.WithKind("IPAddress"),
 	Resource: "ipaddresses", Singular: "ipaddress", ShortNames: []string{"ip"},
-	strategy: strategy{Main: Update{again: checks{onUpdate}}},
+	strategy: strategy{
+		NameRule: validation.IPAddressName, ValidateCreate: Check(validation.IPAddress),
+		Main: Update{Validate: Compare(func(a, old *networkingv1.IPAddress) field.ErrorList {
+			return append(validation.IPAddress(a), validation.IPAddressUpdate(a, old)...)
+		}), again: checks{onCreate}},
+	},
 })
 
 var serviceCIDRs = goType[networkingv1.ServiceCIDR, networkingv1.ServiceCIDRList](&Kind{
 	GVK:      networkingv1.SchemeGroupVersion.WithKind("ServiceCIDR"),
 	Resource: "servicecidrs", Singular: "servicecidr", Status: true,
 	strategy: strategy{
-		NameRule:      apivalidation.NameIsDNSSubdomain,
-		PrepareCreate: On(func(c *networkingv1.ServiceCIDR) { c.Status = networkingv1.ServiceCIDRStatus{} }),
+		NameRule:       apivalidation.NameIsDNSSubdomain,
+		PrepareCreate:  On(func(c *networkingv1.ServiceCIDR) { c.Status = networkingv1.ServiceCIDRStatus{} }),
+		ValidateCreate: Check(validation.ServiceCIDR),
 		Main: Update{
-			Prepare: Over(func(c, old *networkingv1.ServiceCIDR) { c.Status = old.Status }),
-			again:   checks{onUpdate},
+			Prepare:  Over(func(c, old *networkingv1.ServiceCIDR) { c.Status = old.Status }),
+			Validate: Compare(validation.ServiceCIDRUpdate), again: checks{onUpdate},
 		},
 		ForStatus: Update{
 			Prepare: Over(func(c, old *networkingv1.ServiceCIDR) {

@@ -23,19 +23,19 @@ var nodes = goType[corev1.Node, corev1.NodeList](&Kind{
 		PrepareCreate: On(func(n *corev1.Node) {
 			n.Spec.ConfigSource, n.Status.Config = nil, nil
 		}),
-		ValidateCreate: Check(validation.Node),
+		ValidateCreate: Check(validation.Node), WarnCreate: Warns(validation.WarnNode),
 		Main: Update{Prepare: Over(func(n, old *corev1.Node) {
 			n.Status = old.Status
 			if old.Spec.ConfigSource == nil {
 				n.Spec.ConfigSource = nil
 			}
-		}), Validate: changedNode, again: checks{onCreate}},
+		}), Validate: changedNode, again: checks{onCreate}, Warn: WarnsAgain(validation.WarnNode)},
 		ForStatus: Update{Prepare: Over(func(n, old *corev1.Node) {
 			n.Spec = old.Spec
 			if old.Status.Config == nil {
 				n.Status.Config = nil
 			}
-		}), Validate: Compare(validation.NodeUpdate), again: checks{onUpdate}},
+		}), Validate: Compare(validation.NodeUpdate), again: checks{onUpdate}, Warn: WarnsAgain(validation.WarnNode)},
 		SelectableKeys: []string{"spec.unschedulable"},
 		Selectable: func(obj runtime.Object, set fields.Set) {
 			set["spec.unschedulable"] = strconv.FormatBool(obj.(*corev1.Node).Spec.Unschedulable)

@@ -29,9 +29,10 @@ var secrets = goType[corev1.Secret, corev1.SecretList](&Kind{
 	}),
 	strategy: strategy{
 		NameRule:       apivalidation.NameIsDNSSubdomain,
-		ValidateCreate: Check(validation.Secret),
+		ValidateCreate: Check(validation.Secret), WarnCreate: Warns(validation.WarnSecret),
 		Main: Update{
 			Validate: Compare(validation.SecretUpdate), again: checks{onUpdate}, after: checks{onCreate},
+			Warn: WarnsAgain(validation.WarnSecret),
 		},
 		SelectableKeys: []string{"type"},
 		Selectable:     func(obj runtime.Object, set fields.Set) { set["type"] = string(obj.(*corev1.Secret).Type) },
@@ -43,9 +44,13 @@ var serviceAccounts = goType[corev1.ServiceAccount, corev1.ServiceAccountList](&
 	ShortNames: []string{"sa"}, Namespaced: true, ReturnDeleted: true,
 	strategy: strategy{
 		NameRule: apivalidation.ValidateServiceAccountName, PrepareCreate: On(nameSecrets),
+		WarnCreate: Warns(func(a *corev1.ServiceAccount) []string { return validation.WarnAccount(a, nil) }),
 		Main: Update{
 			Prepare: Over(func(a, _ *corev1.ServiceAccount) { nameSecrets(a) }),
 			again:   checks{onUpdate}, after: checks{onCreate},
+			Warn: func(obj, old runtime.Object) []string {
+				return validation.WarnAccount(obj.(*corev1.ServiceAccount), old.(*corev1.ServiceAccount))
+			},
 		},
 	},
 })

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
@@ -24,7 +23,9 @@ var pods = goType[corev1.Pod, corev1.PodList](&Kind{
 		Admit:          admitPod,
 		PrepareCreate:  On(preparePod),
 		ValidateCreate: Check(validation.Pod),
-		WarnCreate:     func(obj runtime.Object) []string { return validation.WarnPodName(metadata.Of(obj)) },
+		WarnCreate: Warns(func(p *corev1.Pod) []string {
+			return append(validation.WarnPodName(p), validation.WarnPod(p)...)
+		}),
 		Main: Update{
 			Prepare:  Over(preparePodUpdate),
 			Validate: Compare(validation.PodUpdate), again: checks{onUpdate, onCreate}, Keeps: true,
@@ -32,6 +33,7 @@ var pods = goType[corev1.Pod, corev1.PodList](&Kind{
 		ForStatus: Update{
 			Prepare:  Over(preparePodStatus),
 			Validate: Compare(validation.PodStatus), again: checks{onUpdate},
+			Warn: WarnsAgain(validation.WarnPodStatus),
 		},
 		other: map[string]*Update{"ephemeralcontainers": {Prepare: Over(prepareEphemeral),
 			Validate: Compare(validation.EphemeralContainers), again: checks{onUpdate}}},
@@ -67,6 +69,9 @@ func preparePodStatus(p, old *corev1.Pod) {
 	p.Spec = old.Spec
 	p.DeletionTimestamp = nil
 	p.OwnerReferences = old.OwnerReferences
+	if old.Status.NodeAllocatableResourceClaimStatuses == nil { // the feature is off by default
+		p.Status.NodeAllocatableResourceClaimStatuses = nil
+	}
 	if p.Status.QOSClass == "" {
 		p.Status.QOSClass = old.Status.QOSClass
 	}

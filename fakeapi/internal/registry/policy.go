@@ -4,6 +4,8 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 var validatingPolicies = goType[admissionv1.ValidatingAdmissionPolicy,
@@ -17,13 +19,14 @@ var validatingPolicies = goType[admissionv1.ValidatingAdmissionPolicy,
 	}),
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, AnyFinalizer: true,
+		ValidateCreate: Check(validation.ValidatingPolicy), WarnCreate: warnStatic,
 		PrepareCreate: On(func(p *admissionv1.ValidatingAdmissionPolicy) {
 			p.Status, p.Generation = admissionv1.ValidatingAdmissionPolicyStatus{}, 1
 		}),
 		Main: Update{
 			Prepare: both(Over(func(p, old *admissionv1.ValidatingAdmissionPolicy) { p.Status = old.Status }),
 				Recount(func(p *admissionv1.ValidatingAdmissionPolicy) any { return p.Spec })),
-			again: checks{onCreate},
+			Validate: again(validation.ValidatingPolicy), again: checks{onCreate}, Warn: warnStaticAgain,
 		},
 		ForStatus: Update{Prepare: Over(func(p, old *admissionv1.ValidatingAdmissionPolicy) {
 			p.Spec = old.Spec
@@ -41,9 +44,10 @@ var validatingPolicyBindings = goType[admissionv1.ValidatingAdmissionPolicyBindi
 	Default: On(func(b *admissionv1.ValidatingAdmissionPolicyBinding) { defaultMatch(b.Spec.MatchResources) }),
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, AnyFinalizer: true, PrepareCreate: first,
+		ValidateCreate: Check(validation.ValidatingBinding), WarnCreate: warnStatic,
 		Main: Update{
-			Prepare: Recount(func(b *admissionv1.ValidatingAdmissionPolicyBinding) any { return b.Spec }),
-			again:   checks{onCreate},
+			Prepare:  Recount(func(b *admissionv1.ValidatingAdmissionPolicyBinding) any { return b.Spec }),
+			Validate: again(validation.ValidatingBinding), again: checks{onCreate}, Warn: warnStaticAgain,
 		},
 	},
 })
@@ -58,9 +62,10 @@ var mutatingPolicies = goType[admissionv1.MutatingAdmissionPolicy, admissionv1.M
 	}),
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, AnyFinalizer: true, PrepareCreate: first,
+		ValidateCreate: Check(validation.MutatingPolicy), WarnCreate: warnStatic,
 		Main: Update{
-			Prepare: Recount(func(p *admissionv1.MutatingAdmissionPolicy) any { return p.Spec }),
-			again:   checks{onCreate},
+			Prepare:  Recount(func(p *admissionv1.MutatingAdmissionPolicy) any { return p.Spec }),
+			Validate: again(validation.MutatingPolicy), again: checks{onCreate}, Warn: warnStaticAgain,
 		},
 	},
 })
@@ -73,9 +78,10 @@ var mutatingPolicyBindings = goType[admissionv1.MutatingAdmissionPolicyBinding,
 	Default: On(func(b *admissionv1.MutatingAdmissionPolicyBinding) { defaultMatch(b.Spec.MatchResources) }),
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, AnyFinalizer: true, PrepareCreate: first,
+		ValidateCreate: Check(validation.MutatingBinding), WarnCreate: warnStatic,
 		Main: Update{
-			Prepare: Recount(func(b *admissionv1.MutatingAdmissionPolicyBinding) any { return b.Spec }),
-			again:   checks{onCreate},
+			Prepare:  Recount(func(b *admissionv1.MutatingAdmissionPolicyBinding) any { return b.Spec }),
+			Validate: again(validation.MutatingBinding), again: checks{onCreate}, Warn: warnStaticAgain,
 		},
 	},
 })

@@ -5,7 +5,6 @@ import (
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
@@ -20,7 +19,9 @@ var replicaSets = goType[appsv1.ReplicaSet, appsv1.ReplicaSetList](&Kind{
 			rs.Status, rs.Generation = appsv1.ReplicaSetStatus{}, 1
 		}),
 		ValidateCreate: Check(validation.ReplicaSet),
-		WarnCreate:     func(obj runtime.Object) []string { return validation.WarnPodPrefix(metadata.Of(obj)) },
+		WarnCreate: Warns(func(o *appsv1.ReplicaSet) []string {
+			return append(validation.WarnPodPrefix(o), validation.WarnTemplate(&o.Spec.Template, template)...)
+		}),
 		Main: Update{
 			Prepare: Over(func(rs, old *appsv1.ReplicaSet) {
 				rs.Status = old.Status
@@ -29,6 +30,9 @@ var replicaSets = goType[appsv1.ReplicaSet, appsv1.ReplicaSetList](&Kind{
 				}
 			}),
 			Validate: Compare(validation.ReplicaSetUpdate), again: checks{onUpdate}, Keeps: true,
+			Warn: WarnsChanged(func(o *appsv1.ReplicaSet) []string {
+				return validation.WarnTemplate(&o.Spec.Template, template)
+			}),
 		},
 		ForStatus: Update{
 			Prepare:  Over(func(rs, old *appsv1.ReplicaSet) { rs.Spec = old.Spec }),

@@ -26,7 +26,9 @@ var replicationControllers = goType[corev1.ReplicationController, corev1.Replica
 			rc.Status, rc.Generation = corev1.ReplicationControllerStatus{}, 1
 		}),
 		ValidateCreate: Check(validation.ReplicationController),
-		WarnCreate:     func(obj runtime.Object) []string { return validation.WarnPodPrefix(metadata.Of(obj)) },
+		WarnCreate: Warns(func(rc *corev1.ReplicationController) []string {
+			return append(validation.WarnPodPrefix(rc), warnReplicated(rc)...)
+		}),
 		Main: Update{
 			Prepare: Over(func(rc, old *corev1.ReplicationController) {
 				rc.Status = old.Status
@@ -35,6 +37,13 @@ var replicationControllers = goType[corev1.ReplicationController, corev1.Replica
 				}
 			}),
 			Validate: Compare(validation.ReplicationControllerUpdate), again: checks{onUpdate}, Keeps: true,
+			// The real server looks at the template that was.
+			Warn: func(obj, old runtime.Object) []string {
+				if metadata.Of(obj).GetGeneration() == metadata.Of(old).GetGeneration() {
+					return nil
+				}
+				return warnReplicated(old.(*corev1.ReplicationController))
+			},
 		},
 		ForStatus: Update{
 			Prepare:  Over(func(rc, old *corev1.ReplicationController) { rc.Spec = old.Spec }),
@@ -81,4 +90,11 @@ func copyMap(m map[string]string) map[string]string {
 		c[k] = v
 	}
 	return c
+}
+
+func warnReplicated(rc *corev1.ReplicationController) []string {
+	if rc.Spec.Template == nil {
+		return nil
+	}
+	return validation.WarnTemplate(rc.Spec.Template, template)
 }

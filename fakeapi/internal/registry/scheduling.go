@@ -26,9 +26,12 @@ var runtimeClasses = goType[nodev1.RuntimeClass, nodev1.RuntimeClassList](&Kind{
 	GVK:      nodev1.SchemeGroupVersion.WithKind("RuntimeClass"),
 	Resource: "runtimeclasses", Singular: "runtimeclass", CreateOnUpdate: true, MustVersion: true,
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain, ValidateCreate: Check(validation.RuntimeClass),
+		NameRule: apivalidation.NameIsDNSSubdomain, AnyFinalizer: true,
+		ValidateCreate: Check(validation.RuntimeClass),
+		WarnCreate:     Warns(validation.WarnRuntimeClass),
 		Main: Update{
 			Validate: Compare(validation.RuntimeClassUpdate), again: checks{onCreate}, after: checks{onUpdate},
+			Warn: WarnsAgain(validation.WarnRuntimeClass),
 		},
 	},
 })

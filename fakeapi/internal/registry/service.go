@@ -24,13 +24,15 @@ var services = goType[corev1.Service, corev1.ServiceList](&Kind{
 		PrepareCreate: On(prepareService),
 		Dry:           On(addressDry),
 
-		ValidateCreate: Check(validation.Service),
+		ValidateCreate: Check(validation.Service), WarnCreate: Warns(validation.WarnService),
 		Main: Update{
 			Prepare: Over(prepareServiceUpdate), Validate: Compare(validation.ServiceUpdate), again: checks{onUpdate},
+			Warn: WarnsAgain(validation.WarnService),
 		},
 		ForStatus: Update{Prepare: Over(func(s, old *corev1.Service) {
 			s.Spec = old.Spec
-		}), Validate: Compare(validation.ServiceStatus), again: checks{onUpdate}},
+		}), Validate: Compare(validation.ServiceStatus), again: checks{onUpdate},
+			Warn: WarnsAgain(validation.WarnServiceStatus)},
 		SelectableKeys: []string{"spec.clusterIP", "spec.type"},
 		Selectable: func(obj runtime.Object, set fields.Set) {
 			s := obj.(*corev1.Service)
@@ -175,6 +177,15 @@ func prepareServiceUpdate(s, old *corev1.Service) {
 	external, was := s.Spec.Type == corev1.ServiceTypeExternalName, old.Spec.Type == corev1.ServiceTypeExternalName
 	if !external && !was {
 		keepAddress(&s.Spec, &old.Spec)
+	}
+	if external && s.Spec.ClusterIP != old.Spec.ClusterIP && slices.Equal(s.Spec.ClusterIPs, old.Spec.ClusterIPs) {
+		s.Spec.ClusterIPs = nil // who clears or sets the one means the other, too
+		if s.Spec.ClusterIP != "" {
+			s.Spec.ClusterIPs = []string{s.Spec.ClusterIP}
+		}
+	}
+	if external {
+		s.Spec.InternalTrafficPolicy = nil
 	}
 	if hasNodePorts(old) && hasNodePorts(s) {
 		keepPorts(&s.Spec, &old.Spec)

@@ -20,9 +20,7 @@ var statefulSets = goType[appsv1.StatefulSet, appsv1.StatefulSetList](&Kind{
 			dropMaxUnavailable(s)
 		}),
 		ValidateCreate: Check(validation.StatefulSet),
-		WarnCreate: func(obj runtime.Object) []string {
-			return validation.WarnRevisions(obj.(*appsv1.StatefulSet))
-		},
+		WarnCreate:     Warns(func(s *appsv1.StatefulSet) []string { return validation.WarnStateful(s, true, "") }),
 		Main: Update{
 			Prepare: Over(func(s, old *appsv1.StatefulSet) {
 				s.Status = old.Status
@@ -32,7 +30,10 @@ var statefulSets = goType[appsv1.StatefulSet, appsv1.StatefulSetList](&Kind{
 				}
 			}),
 			Validate: Compare(validation.StatefulSetUpdate), again: checks{onUpdate}, Keeps: true,
-			Warn: func(obj, _ runtime.Object) []string { return validation.WarnRevisions(obj.(*appsv1.StatefulSet)) },
+			Warn: func(obj, old runtime.Object) []string {
+				s := obj.(*appsv1.StatefulSet)
+				return validation.WarnStateful(s, s.Generation != old.(*appsv1.StatefulSet).Generation, "Spec")
+			},
 		},
 		ForStatus: Update{
 			Prepare:  Over(func(s, old *appsv1.StatefulSet) { s.Spec = old.Spec }),

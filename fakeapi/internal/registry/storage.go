@@ -5,6 +5,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
@@ -20,8 +21,10 @@ var storageClasses = goType[storagev1.StorageClass, storagev1.StorageClassList](
 	}),
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, ValidateCreate: Check(validation.StorageClass),
+		WarnCreate: Warns(validation.WarnStorageClass),
 		Main: Update{
 			Validate: Compare(validation.StorageClassUpdate), again: checks{onCreate}, after: checks{onUpdate},
+			Warn: WarnsAgain(validation.WarnStorageClass),
 		},
 	},
 })
@@ -31,9 +34,19 @@ var csiDrivers = goType[storagev1.CSIDriver, storagev1.CSIDriverList](&Kind{
 	ReturnDeleted: true, MustVersion: true, Default: On(defaultDriver),
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, ValidateCreate: Check(validation.CSIDriver),
+		// The feature is off by default.
+		PrepareCreate: On(func(d *storagev1.CSIDriver) { d.Spec.PreventPodSchedulingIfMissing = nil }),
+		WarnCreate:    Warns(func(d *storagev1.CSIDriver) []string { return validation.WarnCSIDriver(d, nil) }),
 		Main: Update{
-			Prepare:  Recount(func(d *storagev1.CSIDriver) any { return d.Spec }),
+			Prepare: both(Over(func(d, old *storagev1.CSIDriver) {
+				if old.Spec.PreventPodSchedulingIfMissing == nil {
+					d.Spec.PreventPodSchedulingIfMissing = nil
+				}
+			}), Recount(func(d *storagev1.CSIDriver) any { return d.Spec })),
 			Validate: Compare(validation.CSIDriverUpdate), again: checks{onUpdate},
+			Warn: func(obj, old runtime.Object) []string {
+				return validation.WarnCSIDriver(obj.(*storagev1.CSIDriver), old.(*storagev1.CSIDriver))
+			},
 		},
 	},
 })
@@ -54,7 +67,10 @@ func defaultDriver(d *storagev1.CSIDriver) {
 var csiNodes = goType[storagev1.CSINode, storagev1.CSINodeList](&Kind{
 	GVK: storagev1.SchemeGroupVersion.WithKind("CSINode"), Resource: "csinodes", Singular: "csinode",
 	ReturnDeleted: true, MustVersion: true,
-	strategy: strategy{NameRule: apivalidation.NameIsDNSSubdomain, Main: Update{again: checks{onCreate}}},
+	strategy: strategy{
+		NameRule: apivalidation.NameIsDNSSubdomain, ValidateCreate: Check(validation.CSINode),
+		Main: Update{Validate: Compare(validation.CSINodeUpdate), again: checks{onCreate}},
+	},
 })
 
 var csiCapacities = goType[storagev1.CSIStorageCapacity, storagev1.CSIStorageCapacityList](&Kind{
@@ -62,8 +78,10 @@ var csiCapacities = goType[storagev1.CSIStorageCapacity, storagev1.CSIStorageCap
 	Resource: "csistoragecapacities", Singular: "csistoragecapacity", Namespaced: true, MustVersion: true,
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, ValidateCreate: Check(validation.CSICapacity),
+		WarnCreate: Warns(validation.WarnCapacity),
 		Main: Update{
 			Validate: Compare(validation.CSICapacityUpdate), again: checks{onCreate}, after: checks{onUpdate},
+			Warn: WarnsAgain(validation.WarnCapacity),
 		},
 	},
 })
@@ -77,16 +95,17 @@ var volumeAttachments = goType[storagev1.VolumeAttachment, storagev1.VolumeAttac
 		PrepareCreate: On(func(a *storagev1.VolumeAttachment) {
 			a.Status = storagev1.VolumeAttachmentStatus{}
 		}),
+		ValidateCreate: Check(validation.VolumeAttachment),
 		Main: Update{
-			Prepare: Over(func(a, old *storagev1.VolumeAttachment) { a.Status = old.Status }),
-			again:   checks{onCreate},
+			Prepare:  Over(func(a, old *storagev1.VolumeAttachment) { a.Status = old.Status }),
+			Validate: Compare(validation.VolumeAttachmentUpdate), again: checks{onCreate},
 		},
 		ForStatus: Update{
 			Prepare: Over(func(a, old *storagev1.VolumeAttachment) {
 				a.Spec = old.Spec
 				metav1.ResetObjectMetaForStatus(a, old)
 			}),
-			again: checks{onCreate},
+			Validate: Compare(validation.VolumeAttachmentUpdate), again: checks{onCreate},
 		},
 		ResetByStatus: wholeMetadata,
 	},

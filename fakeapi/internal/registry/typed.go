@@ -29,6 +29,26 @@ func Compare[T runtime.Object](f func(obj, old T) field.ErrorList) func(obj, old
 	return func(obj, old runtime.Object) field.ErrorList { return f(obj.(T), old.(T)) }
 }
 
+// Warns makes a typed function that warns of a new object one of the table.
+func Warns[T runtime.Object](f func(T) []string) func(runtime.Object) []string {
+	return func(obj runtime.Object) []string { return f(obj.(T)) }
+}
+
+// WarnsAgain makes the same function warn of an update.
+func WarnsAgain[T runtime.Object](f func(T) []string) func(obj, old runtime.Object) []string {
+	return func(obj, _ runtime.Object) []string { return f(obj.(T)) }
+}
+
+// WarnsChanged is WarnsAgain for an update that made another generation.
+func WarnsChanged[T metav1.Object](f func(T) []string) func(obj, old runtime.Object) []string {
+	return func(obj, old runtime.Object) []string {
+		if o := obj.(any).(T); o.GetGeneration() != old.(any).(T).GetGeneration() {
+			return f(o)
+		}
+		return nil
+	}
+}
+
 // Recount makes an update that counts a generation when the part that of names is
 // another: most kinds count their specs.
 func Recount[T metav1.Object, P any](of func(T) P) func(obj, old runtime.Object) {

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
@@ -22,12 +23,13 @@ var persistentVolumes = goType[corev1.PersistentVolume, corev1.PersistentVolumeL
 			now := v.CreationTimestamp
 			v.Status = corev1.PersistentVolumeStatus{Phase: corev1.VolumePending, LastPhaseTransitionTime: &now}
 		}),
-		ValidateCreate: Check(validation.PersistentVolume),
+		ValidateCreate: Check(validation.PersistentVolume), WarnCreate: Warns(validation.WarnVolume),
 		Main: Update{
 			Prepare:  Over(func(v, old *corev1.PersistentVolume) { v.Status = old.Status }),
 			Validate: Compare(validation.PersistentVolumeUpdate), again: checks{onCreate, onCreate},
+			Warn: WarnsAgain(validation.WarnVolume),
 		},
-		ForStatus: Update{PrepareAt: preparePhase, again: checks{onUpdate}},
+		ForStatus: Update{PrepareAt: preparePhase, again: checks{onUpdate}, Warn: WarnsAgain(validation.WarnVolume)},
 	},
 })
 
@@ -90,9 +92,15 @@ var podTemplates = goType[corev1.PodTemplate, corev1.PodTemplateList](&Kind{
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, PrepareCreate: first,
 		ValidateCreate: Check(validation.PodTemplate),
+		WarnCreate: Warns(func(t *corev1.PodTemplate) []string {
+			return validation.WarnTemplate(&t.Template, field.NewPath("template"))
+		}),
 		Main: Update{
 			Prepare:  Recount(func(t *corev1.PodTemplate) any { return t.Template }),
 			Validate: again(validation.PodTemplate), again: checks{onUpdate},
+			Warn: WarnsChanged(func(t *corev1.PodTemplate) []string {
+				return validation.WarnTemplate(&t.Template, field.NewPath("template"))
+			}),
 		},
 	},
 })

@@ -34,6 +34,11 @@ func Endpoints(e *corev1.Endpoints) (errs field.ErrorList) {
 			for _, msg := range utilvalidation.IsValidPortNum(int(p.Port)) {
 				errs = append(errs, field.Invalid(at.Child("port"), p.Port, msg))
 			}
+			errs = append(errs, amongSome(p.Protocol, at.Child("protocol"), corev1.ProtocolSCTP, corev1.ProtocolTCP,
+				corev1.ProtocolUDP)...)
+			if p.AppProtocol != nil {
+				errs = append(errs, qualified(*p.AppProtocol, at.Child("appProtocol"))...)
+			}
 		}
 	}
 	return errs

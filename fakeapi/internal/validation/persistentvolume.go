@@ -44,7 +44,7 @@ func PersistentVolume(v *corev1.PersistentVolume) (errs field.ErrorList) {
 	} else if a != nil {
 		errs = append(errs, validateNodeSelector(a.Required, specPath.Child("nodeAffinity", "required"))...)
 	}
-	errs = append(errs, validateVolumeSource(v)...)
+	errs = append(errs, validateVolumeSource(s, v.Name, specPath)...)
 	if h := s.HostPath; h != nil && path.Clean(h.Path) == "/" &&
 		s.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimRecycle {
 		errs = append(errs, field.Forbidden(specPath.Child("persistentVolumeReclaimPolicy"),
@@ -75,8 +75,7 @@ var volumeOrder = []string{"HostPath", "GCEPersistentDisk", "AWSElasticBlockStor
 	"PhotonPersistentDisk", "PortworxVolume", "AzureDisk", "ScaleIO", "Local", "StorageOS", "CSI"}
 
 // validateVolumeSource checks that there is one source, and what it says.
-func validateVolumeSource(v *corev1.PersistentVolume) field.ErrorList {
-	s := &v.Spec
+func validateVolumeSource(s *corev1.PersistentVolumeSpec, name string, path *field.Path) field.ErrorList {
 	check := func(source any, at *field.Path) (errs field.ErrorList) {
 		switch source := source.(type) {
 		case *corev1.CSIPersistentVolumeSource:
@@ -84,16 +83,16 @@ func validateVolumeSource(v *corev1.PersistentVolume) field.ErrorList {
 		case *corev1.LocalVolumeSource:
 			errs = append(required(source.Path, at.Child("path")), noBacksteps(source.Path, at.Child("path"))...)
 			if s.NodeAffinity == nil {
-				errs = append(errs, field.Required(specPath.Child("nodeAffinity"),
+				errs = append(errs, field.Required(path.Child("nodeAffinity"),
 					"Local volume requires node affinity"))
 			}
 			return errs
 		}
-		return validateRemote(source, v.Name, at)
+		return validateRemote(source, name, at)
 	}
-	errs, n := eachSource(reflect.ValueOf(&s.PersistentVolumeSource).Elem(), volumeOrder, specPath, check)
+	errs, n := eachSource(reflect.ValueOf(&s.PersistentVolumeSource).Elem(), volumeOrder, path, check)
 	if n == 0 {
-		errs = append(errs, field.Required(specPath, "must specify a volume type"))
+		errs = append(errs, field.Required(path, "must specify a volume type"))
 	}
 	return errs
 }

@@ -2,12 +2,14 @@ package validation
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -57,9 +59,28 @@ func PriorityClassUpdate(c, old *schedulingv1.PriorityClass) (errs field.ErrorLi
 		field.NewPath("preemptionPolicy"))...)
 }
 
-// RuntimeClass checks the handler of a class.
+// RuntimeClass checks the handler of a class, what it needs and where it runs.
 func RuntimeClass(c *nodev1.RuntimeClass) field.ErrorList {
-	return mustName(c.Handler, field.NewPath("handler"), apivalidation.NameIsDNSLabel)
+	errs := mustName(c.Handler, field.NewPath("handler"), apivalidation.NameIsDNSLabel)
+	if c.Overhead != nil {
+		errs = append(errs, validateRequirements(&corev1.ResourceRequirements{Limits: c.Overhead.PodFixed},
+			containerResource, nil, field.NewPath("overhead"))...)
+	}
+	if s := c.Scheduling; s != nil {
+		path := field.NewPath("scheduling")
+		if s.NodeSelector != nil {
+			errs = append(errs, metav1validation.ValidateLabels(s.NodeSelector, path.Child("nodeSelector"))...)
+		}
+		errs = append(errs, validateTolerations(s.Tolerations, path)...)
+		for i, t := range s.Tolerations {
+			if slices.ContainsFunc(s.Tolerations[:i], func(o corev1.Toleration) bool {
+				return o.Key == t.Key && o.Operator == t.Operator && o.Value == t.Value && o.Effect == t.Effect
+			}) {
+				errs = append(errs, field.Duplicate(path.Child("tolerations").Index(i), asShown(&t)))
+			}
+		}
+	}
+	return errs
 }
 
 // RuntimeClassUpdate checks that it stays the same.

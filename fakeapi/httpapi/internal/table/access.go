@@ -23,7 +23,7 @@ var (
 
 	certificateRequests = prints(certificateCells, nameColumn, ageColumn, text("SignerName", oldSigner),
 		text("Requestor", "Base64-encoded PKCS#10 CSR data"), text("RequestedDuration", csrSpec["expirationSeconds"]),
-		text("Condition", certificatesv1.CertificateSigningRequestStatus{}.SwaggerDoc()["conditions"]))
+		text("Condition", "Conditions applied to the request, such as approval or denial."))
 )
 
 // unresolved ends what v1beta1 says of a role, which the real server still shows.

@@ -13,14 +13,18 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
 	"github.com/threelaws/threelaws/fakeapi"
 )
@@ -67,6 +71,24 @@ var printers = map[reflect.Type]*printer{
 	reflect.TypeFor[*nodev1.RuntimeClass]():                        runtimeClasses,
 	reflect.TypeFor[*admissionv1.ValidatingWebhookConfiguration](): validatingWebhooks,
 	reflect.TypeFor[*admissionv1.MutatingWebhookConfiguration]():   mutatingWebhooks,
+
+	reflect.TypeFor[*corev1.PodTemplate]():                           podTemplates,
+	reflect.TypeFor[*eventsv1.Event]():                               newEvents,
+	reflect.TypeFor[*networkingv1.IPAddress]():                       ipAddresses,
+	reflect.TypeFor[*networkingv1.ServiceCIDR]():                     serviceCIDRs,
+	reflect.TypeFor[*storagev1.VolumeAttachment]():                   attachments,
+	reflect.TypeFor[*storagev1.VolumeAttributesClass]():              attributesClasses,
+	reflect.TypeFor[*resourcev1.DeviceClass]():                       deviceClasses,
+	reflect.TypeFor[*resourcev1.ResourceClaim]():                     resourceClaims,
+	reflect.TypeFor[*resourcev1.ResourceClaimTemplate]():             resourceClaimTemplates,
+	reflect.TypeFor[*resourcev1.ResourceSlice]():                     resourceSlices,
+	reflect.TypeFor[*flowcontrolv1.FlowSchema]():                     flowSchemas,
+	reflect.TypeFor[*flowcontrolv1.PriorityLevelConfiguration]():     priorityLevels,
+	reflect.TypeFor[*admissionv1.ValidatingAdmissionPolicy]():        validatingPolicies,
+	reflect.TypeFor[*admissionv1.ValidatingAdmissionPolicyBinding](): validatingBindings,
+	reflect.TypeFor[*admissionv1.MutatingAdmissionPolicy]():          mutatingPolicies,
+	reflect.TypeFor[*admissionv1.MutatingAdmissionPolicyBinding]():   mutatingBindings,
+	reflect.TypeFor[*apiregistrationv1.APIService]():                 apiServices,
 }
 
 // plain shows what every object has: its name and when it was made.

@@ -30,7 +30,25 @@ var (
 	csiNodes = prints(func(o *storagev1.CSINode, now time.Time) []any {
 		return []any{o.Name, int64(len(o.Spec.Drivers)), since(o.CreationTimestamp, now)}
 	}, nameColumn, number("Drivers", "Drivers indicates the number of CSI drivers registered on the node"), ageColumn)
+
+	attachment  = storagev1.VolumeAttachmentSpec{}.SwaggerDoc()
+	attachments = prints(attachmentCells, nameColumn,
+		column{Name: "Attacher", Type: "string", Format: "name", Description: attachment["attacher"]},
+		text("PV", storagev1.VolumeAttachmentSource{}.SwaggerDoc()["persistentVolumeName"]),
+		text("Node", attachment["nodeName"]),
+		flag("Attached", storagev1.VolumeAttachmentStatus{}.SwaggerDoc()["attached"]), ageColumn)
+	attributesClasses = prints(func(o *storagev1.VolumeAttributesClass, now time.Time) []any {
+		return []any{o.Name, o.DriverName, since(o.CreationTimestamp, now)}
+	}, nameColumn, text("DriverName", storagev1.VolumeAttributesClass{}.SwaggerDoc()["driverName"]), ageColumn)
 )
+
+func attachmentCells(o *storagev1.VolumeAttachment, now time.Time) []any {
+	volume := ""
+	if o.Spec.Source.PersistentVolumeName != nil {
+		volume = *o.Spec.Source.PersistentVolumeName
+	}
+	return []any{o.Name, o.Spec.Attacher, volume, o.Spec.NodeName, o.Status.Attached, since(o.CreationTimestamp, now)}
+}
 
 func flag(name, description string) column {
 	return column{Name: name, Type: "boolean", Description: description}

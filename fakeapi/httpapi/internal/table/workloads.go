@@ -47,6 +47,11 @@ var (
 		containersColumn, imagesColumn, wide("Selector", dsSpec["selector"]))
 	controllerRevisions = prints(controllerRevisionCells, nameColumn, text("Controller", "Controller of the object"),
 		text("Revision", appsv1.ControllerRevision{}.SwaggerDoc()["revision"]), ageColumn)
+	podTemplates = prints(func(o *corev1.PodTemplate, _ time.Time) []any {
+		names, images := containers(o.Template.Spec.Containers)
+		return []any{o.Name, names, images, labels.FormatLabels(o.Template.Labels)}
+	}, nameColumn, text("Containers", containersColumn.Description), text("Images", imagesColumn.Description),
+		text("Pod Labels", "The labels for the pod template."))
 	scales = prints(scaleCells, text("Name", metaDocs["name"]),
 		number("Desired", autoscalingv1.ScaleSpec{}.SwaggerDoc()["replicas"]),
 		number("Available", autoscalingv1.ScaleStatus{}.SwaggerDoc()["replicas"]), ageColumn)

@@ -1,0 +1,71 @@
+package fakeapi
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// The node ports that there are: the default of --service-node-port-range.
+const firstNodePort, lastNodePort = 30000, 32767
+
+// askedPort is a node port that a Service asks for, and which of its ports that is for.
+type askedPort struct {
+	i    int
+	port int32
+}
+
+// askedPorts are the node ports that a request asks for in a Service: those it names and
+// which the Service, if it is there, does not have yet.
+func (c *call) askedPorts(obj, old runtime.Object) (asked []askedPort) {
+	s, ok := obj.(*corev1.Service)
+	if !ok {
+		return nil
+	}
+	was, _ := old.(*corev1.Service)
+	for i, p := range s.Spec.Ports {
+		if p.NodePort != 0 && (was == nil || !usesPort(was, p.NodePort)) {
+			asked = append(asked, askedPort{i, p.NodePort})
+		}
+	}
+	return asked
+}
+
+func usesPort(s *corev1.Service, port int32) bool {
+	return s.Spec.HealthCheckNodePort == port ||
+		slices.ContainsFunc(s.Spec.Ports, func(p corev1.ServicePort) bool { return p.NodePort == port })
+}
+
+// allocatePorts refuses a Service node ports that are none or that another one has
+// (k8s.io/kubernetes, pkg/registry/core/service/storage/alloc.go).
+func (c *call) allocatePorts(asked []askedPort, obj runtime.Object) error {
+	for _, a := range asked {
+		s := obj.(*corev1.Service)
+		if a.i >= len(s.Spec.Ports) || s.Spec.Ports[a.i].NodePort != a.port {
+			continue // dropped with the type that had it
+		}
+		why := error(nil)
+		if a.port < firstNodePort || a.port > lastNodePort {
+			why = fmt.Errorf("provided port is not in the valid range. The range of valid ports is %d-%d",
+				firstNodePort,
+				lastNodePort)
+		}
+		c.s.Each(serviceKind, func(other runtime.Object) bool {
+			o := other.(*corev1.Service)
+			if usesPort(o, a.port) && (o.Name != s.Name || o.Namespace != s.Namespace) {
+				why = errors.New("provided port is already allocated")
+			}
+			return why == nil
+		})
+		if why != nil {
+			return apierrors.NewInvalid(c.k.GVK.GroupKind(), s.Name, field.ErrorList{field.Invalid(
+				field.NewPath("spec", "ports").Index(a.i).Child("nodePort"), a.port, why.Error())})
+		}
+	}
+	return nil
+}
