@@ -29,6 +29,8 @@ type answer struct {
 	contentType string // when it is not the format's
 	format      media.Format
 	watch       *watching // the answer goes on for as long as the client listens
+	feed        *Feed     // or so does this, behind a gate
+	lost        error     // there is no answer: what the client's transport fails with
 }
 
 // watching is a watch that a request has opened.

@@ -26,6 +26,10 @@ type Controller struct {
 	// New makes the controller's memory. It is called at every start and again
 	// after each crash: whatever it does not get from the API is lost.
 	New func(env *Env) Reconciler
+	// Program, in place of New, makes a whole program that runs as a process of a name, on
+	// goroutines of its own. What it does is asked of it by its requests and its watches
+	// alone: Routes and Workers say nothing of it (package bubble).
+	Program func(c *Cluster, process string) Program
 
 	// Routes say what events enqueue. They are run before handlers that the
 	// controller adds to its informers itself.

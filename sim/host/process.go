@@ -21,6 +21,7 @@ type Process struct {
 
 	cluster    *Cluster
 	controller Controller
+	guest      *guest // of a process that runs a whole program; it then has none of the following
 	reconciler Reconciler
 	queue      *queue
 	workers    []*worker
@@ -63,6 +64,11 @@ func (p *Process) start() {
 	p.Generation, p.Down, p.restarts, p.synced, p.busy = p.controller.Generation, false, false, false, 0
 	p.informers, p.order = map[*fakeapi.Kind]*informer{}, nil
 	p.causes, p.memory = map[string]int{}, 0
+	if p.controller.Program != nil {
+		p.startProgram()
+		return
+	}
+	p.guest = nil
 	p.queue = newQueue(&c.world.Clock, p.Name, p.enqueued)
 	p.queue.cause, p.queue.delayed = &c.cause, func(key string) { p.names = append(p.names, key) }
 	p.queue.careless, p.queue.hasty = p.controller.CarelessQueue, p.controller.CarelessDelay
@@ -83,6 +89,13 @@ func (p *Process) start() {
 		p.workers = append(p.workers, newWorker(p, i))
 	}
 	p.listEmpty()
+}
+
+// startProgram begins a life of a whole program.
+func (p *Process) startProgram() {
+	p.queue, p.workers, p.reconciler = nil, nil, nil
+	p.guest = newGuest(p)
+	p.guest.start()
 }
 
 // listEmpty performs the initial lists that are sure to find nothing, those of

@@ -1,0 +1,152 @@
+package bubble
+
+import (
+	"math/rand"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/threelaws/threelaws/fakeapi/httpapi"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// Patience is how long, in real time, the programs of a world may run on one thing that they
+// were told before they are taken to hang.
+const Patience = 30 * time.Second
+
+// room is the bubble in which the programs of one cluster run. Whatever is done to them is
+// done on its main goroutine, which then waits until each of theirs does.
+type room struct {
+	cluster *host.Cluster
+	handler *httpapi.Handler
+	do      chan func()
+	done    chan struct{}
+	left    chan struct{} // closed when the bubble is gone
+	watch   *time.Timer
+	stirred chan struct{} // of the bubble: a program has asked something, or returned
+	seeds   int64
+	idle    idling
+}
+
+var (
+	roomsMu sync.Mutex
+	rooms   = map[*host.Cluster]*room{}
+	turn    sync.Mutex // of the commands of all rooms: math/rand's source is theirs together
+)
+
+// roomOf is the room of a cluster, which is made for its first program.
+func roomOf(c *host.Cluster) *room {
+	settle()
+	roomsMu.Lock()
+	defer roomsMu.Unlock()
+	r := rooms[c]
+	if r == nil {
+		r = open(c)
+		rooms[c] = r
+		c.AtStop(r.close)
+	}
+	return r
+}
+
+// open makes a room, at the cluster's time.
+func open(c *host.Cluster) *room {
+	r := &room{cluster: c, do: make(chan func()), done: make(chan struct{}), left: make(chan struct{}),
+		watch: time.NewTimer(Patience)}
+	clock := &c.World().Clock
+	r.handler = httpapi.New(c.Server(), clock.Now)
+	go r.live()
+	r.in(func() {
+		r.stirred = make(chan struct{}, 1)
+		time.Sleep(clock.Now().Sub(time.Now()))
+	})
+	r.idle.clock = clock
+	clock.Beside = r.beside
+	return r
+}
+
+// live is the life of the bubble. Goroutines that programs leave behind when it ends stay
+// where they are, and are no part of any world any more.
+func (r *room) live() {
+	defer close(r.left)
+	defer func() { _ = recover() }() // that goroutines were left behind
+	synctest.Test(&testing.T{}, func(*testing.T) {
+		for f := range r.do {
+			f()
+			synctest.Wait()
+			r.done <- struct{}{}
+		}
+	})
+}
+
+// in does something in the bubble, and waits until every goroutine there waits.
+func (r *room) in(f func()) {
+	turn.Lock()
+	defer turn.Unlock()
+	r.watch.Reset(Patience)
+	r.do <- f
+	select {
+	case <-r.done:
+	case <-r.watch.C:
+		panic(hung())
+	}
+}
+
+// close ends the bubble.
+func (r *room) close() {
+	roomsMu.Lock()
+	delete(rooms, r.cluster)
+	roomsMu.Unlock()
+	r.in(func() { time.Sleep(farewell) })
+	close(r.do)
+	<-r.left
+}
+
+// farewell is how much virtual time goroutines are given to find out that their program
+// has ended.
+const farewell = time.Minute
+
+// kick says that something has happened that the scheduler has to look at.
+func (r *room) kick() {
+	select {
+	case r.stirred <- struct{}{}:
+	default:
+	}
+}
+
+// seed makes what programs draw from math/rand, as the jitter of a backoff, follow from
+// what happened before.
+func (r *room) seed() {
+	r.seeds++
+	turn.Lock()
+	rand.Seed(r.seeds) //nolint:staticcheck // it is the global source that client-go draws from
+	turn.Unlock()
+}
+
+// beside moves the bubble's clock on to a time, or until a program asks something.
+func (r *room) beside(to time.Duration) (came time.Duration) {
+	r.seed()
+	r.in(func() {
+		select {
+		case <-r.stirred:
+		default:
+		}
+		d := sim.Epoch.Add(to).Sub(time.Now())
+		if d > 0 {
+			timer := time.NewTimer(d)
+			select {
+			case <-timer.C:
+			case <-r.stirred:
+				r.idle.stir = true
+			}
+			timer.Stop()
+		}
+		came = time.Since(sim.Epoch)
+	})
+	if r.idle.stir {
+		r.idle.stir = false
+		r.stir()
+	}
+	return came
+}
