@@ -46,7 +46,14 @@ func neverTooMany(j *Judge, r *sim.Record) {
 	w := &j.write
 	sub := w.Subject
 	if sub == nil || sub.Replicas == nil && sub.Most == nil || !w.Dependent || w.Before != nil ||
-		!w.isFor(w.NewOwner) || !sub.counts(r.After, w.After) {
+		!sub.counts(r.After, w.After) {
+		return
+	}
+	if sub.Opaque {
+		j.tooManyOfItsOwn(r)
+		return
+	}
+	if !w.isFor(w.NewOwner) {
 		return
 	}
 	if sub.Replicas == nil {

@@ -150,7 +150,7 @@ func (j *Judge) collecting() bool {
 // binds reports whether the law whose check is running is owed by a subject.
 func (j *Judge) binds(s *Subject) bool {
 	l := j.seats[j.sitting].law
-	return l.Profile <= s.Profile && (!s.Opaque || l.Needs&Syncs == 0)
+	return l.Profile <= s.Profile && (!s.Opaque || l.Needs&^ofPrograms == 0)
 }
 
 // settled reports whether an owner must have what the law whose check is running

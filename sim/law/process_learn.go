@@ -52,7 +52,7 @@ func (p *process) told(r *sim.Record) {
 			p.set(e, nil, nil, r.Index, k) // kept: older news of it may be under way
 		}
 	}
-	if e != nil && k != nil && e.Owner == k.owner && !e.Active && p.tookFor(r, e) {
+	if e != nil && k != nil && k.owner != "" && e.Owner == k.owner && !e.Active && p.tookFor(r, e) {
 		k.more++
 	}
 	if e != nil && !e.Ahead {

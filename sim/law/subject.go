@@ -31,7 +31,7 @@ type Subject struct {
 	Keeps   func(obj any, all func(kind string) []any) string
 	Profile Profile // which laws it is held to
 	// Opaque is one of which nobody knows when a sync begins and whom it is for, as a whole
-	// program: laws that need [Syncs] are not asked of it.
+	// program: laws that need [Syncs] or [Queues] are not asked of it.
 	Opaque bool
 
 	Selector func(owner any) labels.Selector // what an owner selects; nil or a nil result: nothing, or nobody knows

@@ -1,0 +1,54 @@
+package hosted
+
+import (
+	"context"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/kubernetes/cmd/kube-controller-manager/app"
+
+	"github.com/threelaws/threelaws/cli"
+	"github.com/threelaws/threelaws/sim/bubble"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// Generation is the generation of the controllers of this package.
+const Generation = "upstream"
+
+// Controllers are upstream's own controllers of those names that the table of controllers
+// has, with what its newest generation says of them for the laws.
+func Controllers() []host.Controller {
+	var all []host.Controller
+	for _, c := range cli.Builtin().Controllers {
+		name := nameOf(c.Name)
+		if name == "" {
+			continue
+		}
+		c = Controller(name, c)
+		if n := len(all); n > 0 && all[n-1].Name == c.Name {
+			all[n-1] = c
+			continue
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// nameOf is what kube-controller-manager calls a controller, "" for one that it has not.
+func nameOf(name string) string {
+	if n, ok := app.ControllerAliases()[name]; ok {
+		return n
+	}
+	if n := name + "-controller"; app.NewControllerDescriptors()[n] != nil {
+		return n
+	}
+	return ""
+}
+
+// Controller is upstream's controller of a name, described as another is: one that makes
+// the same of the same objects.
+func Controller(name string, as host.Controller) host.Controller {
+	c := bubble.Controller(as.Name, func(ctx context.Context, cfg *rest.Config) error { return run(ctx, cfg, name) })
+	as.New, as.Program, as.Routes, as.Workers = nil, c.Program, nil, 0
+	as.Generation = Generation
+	return as
+}
