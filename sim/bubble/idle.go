@@ -8,11 +8,13 @@ import (
 
 // Nobody can see which timers a program has set. So time passes in the room by steps of
 // its own that grow: each ends at once when a program asks something, and when the longest
-// has passed in vain the programs are at rest.
+// has passed in vain the programs are at rest. That is after seven minutes in all, longer
+// than upstream's expectations last (five) and than client-go's queues wait to try for the
+// sixteenth time. A program that acts later by itself needs a settle with a time of its own.
 const (
 	firstWait = 5 * time.Millisecond // as the first retry of client-go's queues
 	longer    = 4
-	lastWait  = 20 * time.Minute // longer than the last of them, which is 1,000 s
+	lastWait  = firstWait << 16
 )
 
 // idling is how long the programs of a room have asked nothing.

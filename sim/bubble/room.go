@@ -105,7 +105,7 @@ func (r *room) close() {
 
 // farewell is how much virtual time goroutines are given to find out that their program
 // has ended.
-const farewell = time.Minute
+const farewell = 10 * time.Second
 
 // kick says that something has happened that the scheduler has to look at.
 func (r *room) kick() {

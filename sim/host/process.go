@@ -154,6 +154,9 @@ func (p *Process) known(all []*fakeapi.Kind) []*fakeapi.Kind {
 
 func (p *Process) workersWanted() int { return max(p.controller.Workers, 1) }
 
+// IsProgram reports whether the process runs a whole program.
+func (p *Process) IsProgram() bool { return p.controller.Program != nil }
+
 // Controller is what the process runs.
 func (p *Process) Controller() Controller { return p.controller }
 

@@ -19,19 +19,7 @@ func (j *Judge) tooManyOfItsOwn(r *sim.Record) {
 		return
 	}
 	j.Ask()
-	roof := sub.roof(owner.Value)
-	if e := p.known.ByUID[w.NewOwner.UID]; e != nil {
-		for _, value := range [...]any{e.Value, e.Cached} {
-			if value != nil {
-				roof = max(roof, sub.roof(value))
-			}
-		}
-	}
-	for i := range p.known.Journal.Entries {
-		if g := &p.known.Journal.Entries[i]; g.UID == w.NewOwner.UID && g.Value != nil {
-			roof = max(roof, sub.roof(g.Value))
-		}
-	}
+	roof := max(sub.roof(owner.Value), p.roofs[w.NewOwner.UID])
 	own := 0
 	for _, e := range p.known.Members(w.NewOwner.UID) {
 		o := j.state.Object(e.UID)

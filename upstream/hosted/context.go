@@ -15,6 +15,7 @@ import (
 	"k8s.io/controller-manager/pkg/informerfactory"
 	"k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	"k8s.io/kubernetes/cmd/kube-controller-manager/app/options"
+	"k8s.io/kubernetes/cmd/kube-controller-manager/names"
 	"k8s.io/kubernetes/pkg/controller/garbagecollector"
 
 	"github.com/threelaws/threelaws/sim/bubble"
@@ -25,7 +26,7 @@ const protobuf = "application/vnd.kubernetes.protobuf"
 
 // manager is what a controller's descriptor is given, as kube-controller-manager's command
 // makes it, for one controller alone.
-func manager(ctx context.Context, cfg *rest.Config) (app.ControllerContext, func(), error) {
+func manager(ctx context.Context, cfg *rest.Config, name string) (app.ControllerContext, func(), error) {
 	var none app.ControllerContext
 	component, err := options.NewDefaultComponentConfig()
 	if err != nil {
@@ -56,17 +57,24 @@ func manager(ctx context.Context, cfg *rest.Config) (app.ControllerContext, func
 		InformersStarted:                make(chan struct{}),
 		ResyncPeriod:                    func() time.Duration { return component.Generic.MinResyncPeriod.Duration },
 	}
-	ignored := map[schema.GroupResource]struct{}{}
-	for _, r := range component.GarbageCollectorController.GCIgnoredResources {
-		ignored[schema.GroupResource{Group: r.Group, Resource: r.Resource}] = struct{}{}
+	if name == names.GarbageCollectorController {
+		c.GraphBuilder = graph(ctx, &c, meta)
 	}
-	c.GraphBuilder = garbagecollector.NewDependencyGraphBuilder(ctx, meta, c.RESTMapper, ignored,
-		c.ObjectOrMetadataInformerFactory, c.InformersStarted)
 	return c, func() {
 		typed.StartWithContext(ctx)
 		partial.Start(ctx.Done())
 		close(c.InformersStarted)
 	}, nil
+}
+
+// graph is what the garbage collector knows of who depends on whom.
+func graph(ctx context.Context, c *app.ControllerContext, meta metadata.Interface) *garbagecollector.GraphBuilder {
+	ignored := map[schema.GroupResource]struct{}{}
+	for _, r := range c.ComponentConfig.GarbageCollectorController.GCIgnoredResources {
+		ignored[schema.GroupResource{Group: r.Group, Resource: r.Resource}] = struct{}{}
+	}
+	return garbagecollector.NewDependencyGraphBuilder(ctx, meta, c.RESTMapper, ignored,
+		c.ObjectOrMetadataInformerFactory, c.InformersStarted)
 }
 
 // run runs the controller of a name until its context ends.
@@ -75,7 +83,7 @@ func run(ctx context.Context, cfg *rest.Config, name string) error {
 	if descriptor == nil {
 		return fmt.Errorf("kube-controller-manager has no controller %s", name)
 	}
-	c, begin, err := manager(ctx, cfg)
+	c, begin, err := manager(ctx, cfg, name)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"k8s.io/kubernetes/cmd/kube-controller-manager/app"
 
 	"github.com/threelaws/threelaws/cli"
+	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/bubble"
 	"github.com/threelaws/threelaws/sim/host"
 )
@@ -18,8 +19,12 @@ const Generation = "upstream"
 // has, with what its newest generation says of them for the laws.
 func Controllers() []host.Controller {
 	var all []host.Controller
+	aliases, descriptors := app.ControllerAliases(), app.NewControllerDescriptors()
 	for _, c := range cli.Builtin().Controllers {
-		name := nameOf(c.Name)
+		name := aliases[c.Name]
+		if n := c.Name + "-controller"; name == "" && descriptors[n] != nil {
+			name = n
+		}
 		if name == "" {
 			continue
 		}
@@ -33,15 +38,12 @@ func Controllers() []host.Controller {
 	return all
 }
 
-// nameOf is what kube-controller-manager calls a controller, "" for one that it has not.
-func nameOf(name string) string {
-	if n, ok := app.ControllerAliases()[name]; ok {
-		return n
-	}
-	if n := name + "-controller"; app.NewControllerDescriptors()[n] != nil {
-		return n
-	}
-	return ""
+// Registry is everything that the command threelaws knows, and upstream's own controllers
+// beside: "controllers replicaset@upstream".
+func Registry() *scenarios.Registry {
+	g := cli.Builtin()
+	g.Controllers = append(Controllers(), g.Controllers...) // the last of a name is its default
+	return g
 }
 
 // Controller is upstream's controller of a name, described as another is: one that makes

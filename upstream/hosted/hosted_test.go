@@ -5,11 +5,11 @@ import (
 	"time"
 
 	"github.com/threelaws/threelaws/cli"
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/trial"
-	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/upstream/hosted"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -71,7 +71,7 @@ func TestReplicaSets(t *testing.T) {
 	for seed := range uint64(20) {
 		var first uint64
 		for i := range 2 {
-			w := world(t, sim.NewSeed(seed), map[string]int{"crash": 1, "relist": 1, "conflict": 1}, "replicaset", "garbagecollector")
+			w := world(t, sim.NewSeed(seed), map[string]int{"crash": 1, "relist": 1, "conflict": 1}, "replicaset")
 			s := w.Settle(trial.Limits{})
 			if !s.Settled || w.Broken() != nil {
 				t.Errorf("seed %d: %+v %v", seed, s, w.Broken())

@@ -8,16 +8,9 @@ import (
 
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 
-	"github.com/threelaws/threelaws/cli"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/upstream/hosted"
 )
-
-func registry() *scenarios.Registry {
-	g := cli.Builtin()
-	g.Controllers = append(hosted.Controllers(), g.Controllers...)
-	return g
-}
 
 func TestC01(t *testing.T) {
 	raw, err := os.ReadFile("../../scenarios/testdata/bugs/c01-expectations-expire-while-the-watch-lags.txtar")
@@ -43,7 +36,7 @@ settle
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, err := scenarios.Explore(context.Background(), f, len(f.Steps), registry(), scenarios.ExploreOptions{Schedules: 200})
+		x, err := scenarios.Explore(context.Background(), f, len(f.Steps), hosted.Registry(), scenarios.ExploreOptions{Schedules: 200})
 		if err != nil {
 			t.Fatal(err)
 		}
