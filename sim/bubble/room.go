@@ -14,7 +14,7 @@ import (
 
 // Patience is how long, in real time, the programs of a world may run on one thing that they
 // were told before they are taken to hang.
-const Patience = 30 * time.Second
+var Patience = 30 * time.Second
 
 // room is the bubble in which the programs of one cluster run. Whatever is done to them is
 // done on its main goroutine, which then waits until each of theirs does.
@@ -24,6 +24,9 @@ type room struct {
 	do      chan func()
 	done    chan struct{}
 	left    chan struct{} // closed when the bubble is gone
+	leaked  []string      // goroutines that it left behind
+	name    string        // of the bubble, as the runtime prints it in stacks
+	hangs   bool          // nothing can be done in it any more
 	watch   *time.Timer
 	stirred chan struct{} // of the bubble: a program has asked something, or returned
 	seeds   int64
@@ -66,12 +69,16 @@ func open(c *host.Cluster) *room {
 	return r
 }
 
-// live is the life of the bubble. Goroutines that programs leave behind when it ends stay
-// where they are, and are no part of any world any more.
+// live is the life of the bubble.
 func (r *room) live() {
 	defer close(r.left)
-	defer func() { _ = recover() }() // that goroutines were left behind
+	defer func() {
+		if recover() != nil { // goroutines were left behind, and stay where they are
+			r.leaked = r.stacks()
+		}
+	}()
 	synctest.Test(&testing.T{}, func(*testing.T) {
+		r.name = bubbleHere()
 		for f := range r.do {
 			f()
 			synctest.Wait()
@@ -84,12 +91,16 @@ func (r *room) live() {
 func (r *room) in(f func()) {
 	turn.Lock()
 	defer turn.Unlock()
+	if r.hangs {
+		return // it was told
+	}
 	r.watch.Reset(Patience)
 	r.do <- f
 	select {
 	case <-r.done:
 	case <-r.watch.C:
-		panic(hung())
+		r.hangs = true
+		panic(r.hung())
 	}
 }
 
@@ -98,9 +109,13 @@ func (r *room) close() {
 	roomsMu.Lock()
 	delete(rooms, r.cluster)
 	roomsMu.Unlock()
-	r.in(func() { time.Sleep(farewell) })
+	if r.in(func() { time.Sleep(farewell) }); r.hangs {
+		return
+	}
 	close(r.do)
-	<-r.left
+	if <-r.left; len(r.leaked) > 0 {
+		panic(leaked(r.leaked))
+	}
 }
 
 // farewell is how much virtual time goroutines are given to find out that their program
