@@ -19,6 +19,11 @@ type Clock struct {
 	// not be carried beyond it. 0 means that there is none.
 	Horizon time.Duration
 
+	// Beside, if set, is another clock that keeps time with this one, and may be ahead of what
+	// this one knows: it is asked to move on to a time, since Epoch, and says how far it came
+	// before something happened there.
+	Beside func(to time.Duration) time.Duration
+
 	elapsed time.Duration
 	seq     uint64
 	timers  []*Alarm // sorted, see compareAlarms
@@ -78,7 +83,23 @@ func (c *Clock) Pending() []*Alarm { return c.timers }
 
 // Advance moves the clock by d without firing anything; timers that became due
 // fire as steps, at the time reached.
-func (c *Clock) Advance(d time.Duration) { c.elapsed += max(d, 0) }
+func (c *Clock) Advance(d time.Duration) {
+	for to := c.elapsed + max(d, 0); !c.Reach(to); {
+	}
+}
+
+// Reach moves the clock to a time, since Epoch, as [Clock.Advance] does, or only as far as
+// something happens before on the clock beside it. It reports whether it came there.
+func (c *Clock) Reach(to time.Duration) bool {
+	if to > c.elapsed {
+		came := to
+		if c.Beside != nil {
+			came = c.Beside(to)
+		}
+		c.elapsed = min(to, max(came, c.elapsed))
+	}
+	return to <= c.elapsed
+}
 
 // due returns how many of the earliest timers fire next: all with the same time.
 func (c *Clock) due() int {
@@ -101,12 +122,4 @@ func (c *Clock) Jump() time.Duration {
 		return 0
 	}
 	return max(0, c.timers[0].At-c.elapsed)
-}
-
-// fire takes the i-th of the due timers.
-func (c *Clock) fire(i int) *Alarm {
-	a := c.timers[i]
-	c.timers = slices.Delete(c.timers, i, i+1)
-	c.elapsed = max(c.elapsed, a.At)
-	return a
 }

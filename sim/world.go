@@ -170,7 +170,10 @@ func (w *World) Take(a Action) {
 func (w *World) perform(a Action) {
 	if a.Class == Timer {
 		if t := w.Clock.timers; a.Slot < len(t) && t[a.Slot].Label == a.Detail && t[a.Slot].Owner == a.Actor {
-			w.Clock.fire(a.Slot).Fire()
+			if x := t[a.Slot]; w.Clock.Reach(x.At) {
+				w.Clock.Stop(x)
+				x.Fire()
+			}
 			return
 		}
 	}

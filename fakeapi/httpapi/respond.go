@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -115,9 +116,9 @@ func (h *Handler) respondObjects(r *http.Request, t *route.Target, f media.Forma
 	case err != nil:
 		a = fail(f, err)
 	case verb == fakeapi.List && t.Watches(r):
-		a = h.watch(req, f)
+		a = h.watch(r.Context(), req, f)
 	default:
-		a = h.execute(req, f)
+		a = h.execute(r.Context(), req, f)
 	}
 	if len(warnings) > 0 {
 		a.warnings = append(warnings, a.warnings...)
@@ -126,8 +127,16 @@ func (h *Handler) respondObjects(r *http.Request, t *route.Target, f media.Forma
 }
 
 // execute executes a request but for a watch.
-func (h *Handler) execute(req *fakeapi.Request, f media.Format) *answer {
-	resp := h.do(req)
+func (h *Handler) execute(ctx context.Context, req *fakeapi.Request, f media.Format) *answer {
+	var resp fakeapi.Response
+	if g := gated(ctx); g != nil {
+		var err error
+		if resp, err = g.Do(ctx, req); err != nil {
+			return &answer{lost: err}
+		}
+	} else {
+		resp = h.do(req)
+	}
 	if resp.Err != nil {
 		a := fail(f, resp.Err)
 		a.warnings = resp.Warnings
@@ -175,9 +184,12 @@ func (h *Handler) openWatch(req *fakeapi.Request) (log *fakeapi.Watch, first []w
 }
 
 // watch opens a watch.
-func (h *Handler) watch(req *fakeapi.Request, f media.Format) *answer {
+func (h *Handler) watch(ctx context.Context, req *fakeapi.Request, f media.Format) *answer {
 	if f.Type == media.YAML {
 		return fail(f, refusal.StreamFormat())
+	}
+	if gated(ctx) != nil {
+		return &answer{code: http.StatusOK, kind: req.Kind, format: f, watch: &watching{gated: req}}
 	}
 	log, first, err := h.openWatch(req)
 	if err != nil {

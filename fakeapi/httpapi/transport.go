@@ -12,11 +12,14 @@ import (
 // Transport connects HTTP clients of the same process to a handler, without a
 // connection: a request is executed on the goroutine that makes it, and a
 // watch is read from the server's log when its body is read.
-type Transport struct{ h *Handler }
+type Transport struct {
+	h    *Handler
+	gate Gate // nil for none
+}
 
 // Transport returns a RoundTripper that every request of which is answered by
 // the handler, whatever host it names.
-func (h *Handler) Transport() *Transport { return &Transport{h} }
+func (h *Handler) Transport() *Transport { return &Transport{h: h} }
 
 // RoundTrip executes one request. It fails only when the request's context is
 // over.
@@ -27,12 +30,30 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
 	}
+	if t.gate != nil {
+		r = r.WithContext(context.WithValue(r.Context(), gateKey{}, t.gate))
+	}
 	a := t.h.respond(r)
+	if a.lost != nil {
+		return nil, a.lost
+	}
+	var gated *gatedFeed
+	if a.watch != nil && a.watch.gated != nil {
+		var err error
+		if gated, a, err = t.watchGated(r.Context(), a); err != nil {
+			return nil, err
+		}
+	}
 	resp := &http.Response{
 		Status: strconv.Itoa(a.code) + " " + http.StatusText(a.code), StatusCode: a.code,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: make(http.Header, 2), Request: r, ContentLength: -1,
 	}
 	a.setWarnings(resp.Header)
+	if gated != nil {
+		resp.Header["Content-Type"] = []string{gated.frames.contentType()}
+		resp.Body = feedBody{gated, r.Context()}
+		return resp, nil
+	}
 	if a.watch != nil {
 		ctx, cancel := context.WithCancel(r.Context())
 		feed := t.h.newFeed(a)

@@ -29,6 +29,7 @@ type Cluster struct {
 	compacted uint64   // the server was told to forget revisions up to this one
 	scratch   []byte
 	free      *btree.FreeListG[*version] // nodes of the caches' trees
+	closing   []func()
 }
 
 // NewCluster joins a server to a world. What the server holds already is the
@@ -83,10 +84,21 @@ func (c *Cluster) Stop() {
 		for _, w := range p.workers {
 			w.stop()
 		}
+		if p.engine != nil && !p.Down {
+			p.engine.kill()
+		}
 		p.workers, p.Down, p.restarts = nil, true, false
 		c.world.Clock.StopAll(p.Name)
 	}
+	for _, f := range c.closing {
+		f()
+	}
+	c.closing = nil
 }
+
+// AtStop has a function called once when the cluster stops: where programs ran is
+// cleared up then.
+func (c *Cluster) AtStop(f func()) { c.closing = append(c.closing, f) }
 
 // World is the world that the cluster is in.
 func (c *Cluster) World() *sim.World { return c.world }

@@ -26,7 +26,6 @@ type Controller struct {
 	// New makes the controller's memory. It is called at every start and again
 	// after each crash: whatever it does not get from the API is lost.
 	New func(env *Env) Reconciler
-
 	// Routes say what events enqueue. They are run before handlers that the
 	// controller adds to its informers itself.
 	Routes []Route
@@ -141,6 +140,9 @@ type Controller struct {
 	CarelessQueue bool // a key may be synced by two workers at once (WRITE-1)
 	CarelessDelay bool // ... if its delay is over while it is being synced
 	DropErrors    bool // a failed sync is not retried (WRITE-8)
+
+	// Program says that it is a whole program; [Hosting] sets it.
+	Program bool
 
 	_ struct{}
 }

@@ -24,6 +24,9 @@ func (p *Process) Crash(comeBack bool) {
 
 // kill ends the process's workers and timers. It says what they were about.
 func (p *Process) kill() (detail string) {
+	if p.engine != nil {
+		detail = p.engine.kill()
+	}
 	for _, w := range p.workers {
 		switch w.state {
 		case asking:

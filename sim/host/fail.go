@@ -22,11 +22,11 @@ type FailedRequest struct {
 // Fail adds a failure.
 func (c *Cluster) Fail(f FailedRequest) { c.failures = append(c.failures, &f) }
 
-// fault returns the failure that hits a worker's pending request, nil for none.
-func (c *Cluster) fault(w *worker) *FailedRequest {
+// fault returns the failure that hits a pending request of a process, nil for none.
+func (c *Cluster) fault(process string, req *fakeapi.Request) *FailedRequest {
 	var hit *FailedRequest
 	for _, f := range c.failures {
-		if !f.matches(w) {
+		if !f.matches(process, req) {
 			continue
 		}
 		f.seen++
@@ -37,10 +37,10 @@ func (c *Cluster) fault(w *worker) *FailedRequest {
 	return hit
 }
 
-func (f *FailedRequest) matches(w *worker) bool {
-	return (f.Process == "" || f.Process == w.process.Name) &&
-		(f.Verb == "" || f.Verb == w.req.Verb) &&
-		(f.Kind == "" || f.Kind == w.req.Kind.GVK.Kind)
+func (f *FailedRequest) matches(process string, req *fakeapi.Request) bool {
+	return (f.Process == "" || f.Process == process) &&
+		(f.Verb == "" || f.Verb == req.Verb) &&
+		(f.Kind == "" || f.Kind == req.Kind.GVK.Kind)
 }
 
 // response is what the process is told instead.
@@ -60,4 +60,10 @@ func (f *FailedRequest) response(req *fakeapi.Request) fakeapi.Response {
 		err = apierrors.NewInternalError(errors.New("etcdserver: request timed out"))
 	}
 	return fakeapi.Response{Code: int(err.ErrStatus.Code), Err: err}
+}
+
+// asker is a thread of a process that waits to have a request executed.
+type asker interface {
+	request() *fakeapi.Request
+	executeFailing(f *FailedRequest)
 }

@@ -1,10 +1,6 @@
 package host
 
-import (
-	"slices"
-
-	"github.com/threelaws/threelaws/fakeapi"
-)
+import "github.com/threelaws/threelaws/fakeapi"
 
 // conflict is a write that is answered 409 without having been executed.
 var conflict = answer("conflict", FailedRequest{Code: 409})
@@ -18,16 +14,37 @@ var failure = answer("error", FailedRequest{Code: 500})
 // lost is a write that is executed and answered 504.
 var lost = answer("lost", FailedRequest{Code: 504, Commits: true})
 
+// asker finds the first of the threads of a process that wait to have a request executed
+// of which f holds; nil for none.
+func (p *Process) asker(f func(asker) bool) asker {
+	for _, w := range p.workers {
+		if w.state == asking && f(w) {
+			return w
+		}
+	}
+	if p.engine != nil {
+		return p.engine.asker(f)
+	}
+	return nil
+}
+
 // answer is a fault that answers a pending request of a process.
 func answer(name string, f FailedRequest) *fault {
-	hits := func(w *worker) bool { return w.state == asking && f.answers(w.req) }
+	hits := func(a asker) bool { return f.answers(a.request()) }
 	return &fault{
 		name:    name,
-		strikes: func(p *Process) bool { return slices.ContainsFunc(p.workers, hits) },
+		strikes: func(p *Process) bool { return p.asker(hits) != nil },
 		strike: func(p *Process) {
-			w := pick(p.cluster.world, p.workers, hits, "request")
-			p.cluster.fact(p, name, string(w.req.Verb)+" "+w.req.Name)
-			w.executeFailing(&f)
+			var all []asker
+			p.asker(func(a asker) bool {
+				if hits(a) {
+					all = append(all, a)
+				}
+				return false
+			})
+			a := all[p.cluster.world.Pick(len(all), "request")]
+			p.cluster.fact(p, name, string(a.request().Verb)+" "+a.request().Name)
+			a.executeFailing(&f)
 		},
 	}
 }

@@ -10,20 +10,35 @@ import (
 // in between.
 var relist = onWatch("relist", (*Process).Relist, func(i *informer) bool {
 	return i.synced && i.pending() > 1 && len(i.backlog) == 0
-})
+}, engine.gaps)
 
-// resync is every cached object delivered again, unchanged.
+// resync is every cached object delivered again, unchanged. A whole program does that by
+// itself, or not.
 var resync = onWatch("resync", (*Process).Resync, func(i *informer) bool {
 	return i.process.synced && i.synced && i.pending() == 0 && i.cache.items.Len() > 0
-})
+}, func(engine) []*fakeapi.Kind { return nil })
 
 // onWatch is a fault that hits one of a process's watches to which it makes a
-// difference.
-func onWatch(name string, hit func(*Process, *fakeapi.Kind) bool, differs func(*informer) bool) *fault {
+// difference: of a reconciler's, or of a whole program's.
+func onWatch(name string, hit func(*Process, *fakeapi.Kind) bool, differs func(*informer) bool,
+	kinds func(engine) []*fakeapi.Kind) *fault {
 	return &fault{
-		name:    name,
-		strikes: func(p *Process) bool { return slices.ContainsFunc(p.order, differs) },
-		strike:  func(p *Process) { hit(p, pick(p.cluster.world, p.order, differs, name).kind) },
+		name: name,
+		strikes: func(p *Process) bool {
+			if p.engine != nil {
+				return len(kinds(p.engine)) > 0
+			}
+			return slices.ContainsFunc(p.order, differs)
+		},
+		strike: func(p *Process) {
+			w := p.cluster.world
+			if p.engine != nil {
+				of := kinds(p.engine)
+				hit(p, of[w.Pick(len(of), name)])
+				return
+			}
+			hit(p, pick(w, p.order, differs, name).kind)
+		},
 	}
 }
 
@@ -36,10 +51,12 @@ func (p *Process) Release(kind *fakeapi.Kind) bool { return p.setHeld(kind, fals
 
 func (p *Process) setHeld(kind *fakeapi.Kind, held bool, verb string) bool {
 	i := p.informers[kind]
-	if i == nil {
+	switch {
+	case i != nil:
+		i.held = held
+	case p.engine == nil || !p.engine.hold(kind, held):
 		return false
 	}
-	i.held = held
 	p.cluster.factOn(p, verb, kind.GVK.Kind, kind.GVK.Kind)
 	return true
 }
@@ -48,10 +65,11 @@ func (p *Process) setHeld(kind *fakeapi.Kind, held bool, verb string) bool {
 // and never sees the events in between. It reports whether it watches the kind.
 func (p *Process) Relist(kind *fakeapi.Kind) bool {
 	i := p.informers[kind]
-	if i == nil || p.Down {
+	switch {
+	case p.Down || i == nil && p.engine == nil || p.engine != nil && !p.engine.relist(kind):
 		return false
-	}
-	if i.synced {
+	case p.engine != nil:
+	case i.synced:
 		i.relist()
 	}
 	p.cluster.factOn(p, "relist", kind.GVK.Kind, kind.GVK.Kind)

@@ -24,6 +24,9 @@ func (a actor) Offer(into []sim.Action) []sim.Action {
 		}
 		return into
 	}
+	if p.engine != nil {
+		return p.engine.offer(into)
+	}
 	free := -1
 	for i, w := range p.workers {
 		switch w.state {
@@ -52,6 +55,10 @@ func (a actor) Offer(into []sim.Action) []sim.Action {
 func (a actor) Take(x sim.Action) {
 	p := a.p
 	switch {
+	case x.Class == sim.Work && x.Detail == restart:
+		p.Restart(p.from)
+	case p.engine != nil:
+		p.engine.take(x)
 	case x.Class == sim.Respond:
 		p.workers[x.Slot].resumeSync()
 	case x.Class == sim.Execute:
@@ -59,8 +66,6 @@ func (a actor) Take(x sim.Action) {
 	case x.Class == sim.Deliver:
 		p.order[x.Slot].deliver()
 		p.noteSynced()
-	case x.Class == sim.Work && x.Detail == restart:
-		p.Restart(p.from)
 	case x.Class == sim.Work:
 		p.workers[x.Slot].begin()
 	default:
@@ -75,6 +80,9 @@ func (p *Process) Asking() (req *fakeapi.Request, isAnswered, ok bool) {
 		if w.state != idle && w.req != nil {
 			return w.req, w.state == answered, true
 		}
+	}
+	if p.engine != nil && !p.Down {
+		return p.engine.asking()
 	}
 	return nil, false, false
 }
@@ -99,6 +107,8 @@ func (a actor) Footprint(x sim.Action) sim.Footprint {
 	p := a.p
 	f := sim.Footprint{Process: p.Name, Global: len(p.members) > 0} // it may start and stop others
 	switch {
+	case p.engine != nil:
+		f.Global = true
 	case x.Class == sim.Execute:
 		req := p.workers[x.Slot].req
 		f.Kind, f.Write = req.Kind.GVK.Kind, req.Verb != fakeapi.Get && req.Verb != fakeapi.List
@@ -137,6 +147,10 @@ func (a actor) Digest(h *sim.Hash) {
 		}
 		return
 	}
+	if p.engine != nil {
+		p.engine.digestAbstract(h) // of what the program remembers nobody knows: see Undigested
+		return
+	}
 	for _, i := range p.order {
 		i.digest(h)
 	}
@@ -152,6 +166,15 @@ func (a actor) Digest(h *sim.Hash) {
 	p.digestMemory(h)
 }
 
+// Undigested names a process that runs a whole program: states of its memory cannot be
+// told apart.
+func (a actor) Undigested() string {
+	if a.p.IsProgram() {
+		return "the program " + a.p.Name
+	}
+	return ""
+}
+
 // digestAbstract folds what matters to whether a fight goes round. What a
 // controller remembers is left out: it follows from what it sees, or it is a
 // bug of another kind.
@@ -159,6 +182,10 @@ func (p *Process) digestAbstract(h *sim.Hash) {
 	h.Bool(p.Down)
 	if p.Down {
 		return // what it had seen is lost
+	}
+	if p.engine != nil {
+		p.engine.digestAbstract(h)
+		return
 	}
 	for _, i := range p.order {
 		h.Word(i.cache.abstract)

@@ -8,53 +8,60 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// serve executes a worker's pending request, or fails it as a fault says.
-func (c *Cluster) serve(w *worker) fakeapi.Response {
-	return c.serveFailing(w, c.fault(w))
+// caller is one thread of a process that asks: a worker of the stepped host, or a
+// goroutine of a program. It is all that the records of a request need of either host.
+type caller interface {
+	// sign fills in who is acting, and because of what.
+	sign(r *sim.Record)
+	// sawObject is the version of an object as the thread had last read it, nil when it
+	// had not.
+	sawObject(k *fakeapi.Kind, namespace, name string) any
+	// told notes what the answer to a request shows it.
+	told(k *fakeapi.Kind, m metav1.Object)
 }
 
-// serveFailing executes a worker's pending request under a failure, nil for none.
-func (c *Cluster) serveFailing(w *worker, f *FailedRequest) fakeapi.Response {
-	t := sim.Record{Cause: w.start, Asked: w.asked}
-	w.stamp(&t)
+// serve executes a pending request under a failure, nil for none.
+func (c *Cluster) serve(by caller, req *fakeapi.Request, f *FailedRequest) fakeapi.Response {
+	var t sim.Record
+	by.sign(&t)
 	switch {
 	case f == nil:
-		return c.request(w.req, &t, w)
+		return c.request(req, &t, by)
 	case f.Commits:
 		t.Lost = true
-		if resp := c.request(w.req, &t, w); resp.Err != nil {
+		if resp := c.request(req, &t, by); resp.Err != nil {
 			return resp
 		}
-		return f.response(w.req)
+		return f.response(req)
 	default:
-		resp := f.response(w.req)
-		c.refused(w.req, resp, &t, w)
+		resp := f.response(req)
+		c.refused(req, resp, &t, by)
 		return resp
 	}
 }
 
 // request has the server execute a request and records what came of it.
-func (c *Cluster) request(req *fakeapi.Request, t *sim.Record, w *worker) fakeapi.Response {
+func (c *Cluster) request(req *fakeapi.Request, t *sim.Record, by caller) fakeapi.Response {
 	resp, events := c.server.Do(c.world.Clock.Now(), req)
 	for i := range events {
-		c.committed(req, &events[i], t, w)
+		c.committed(req, &events[i], t, by)
 	}
 	switch {
 	case resp.Err != nil:
-		c.refused(req, resp, t, w)
+		c.refused(req, resp, t, by)
 	case len(events) == 0:
 		c.answered(req, resp, t)
 	}
-	if w != nil && resp.Err == nil {
+	if by != nil && resp.Err == nil {
 		if m, ok := resp.Object.(metav1.Object); ok {
-			w.live = append(w.live, liveRead{kind: c.met(req.Kind), meta: m})
+			by.told(c.met(req.Kind), m)
 		}
 	}
 	return resp
 }
 
 // committed records one change and notes it.
-func (c *Cluster) committed(req *fakeapi.Request, e *fakeapi.Event, t *sim.Record, w *worker) {
+func (c *Cluster) committed(req *fakeapi.Request, e *fakeapi.Event, t *sim.Record, by caller) {
 	r, s := *t, c.state(e.Kind)
 	r.Op, r.Verb, r.Subresource, r.Version = sim.Commit, string(req.Verb), req.Subresource, e.Version
 	m := e.After
@@ -69,8 +76,8 @@ func (c *Cluster) committed(req *fakeapi.Request, e *fakeapi.Event, t *sim.Recor
 		r.After = e.After
 	}
 	r.Guards = guards(req)
-	if w != nil {
-		r.Saw = w.sawObject(s.kind, r.Object.Namespace, r.Object.Name)
+	if by != nil {
+		r.Saw = by.sawObject(s.kind, r.Object.Namespace, r.Object.Name)
 	}
 	if e.Kind.GVK.GroupKind() != req.Kind.GVK.GroupKind() {
 		follows(&r)
@@ -97,7 +104,7 @@ func follows(r *sim.Record) {
 	}
 }
 
-func (c *Cluster) refused(req *fakeapi.Request, resp fakeapi.Response, t *sim.Record, w *worker) {
+func (c *Cluster) refused(req *fakeapi.Request, resp fakeapi.Response, t *sim.Record, by caller) {
 	r := *t
 	r.Op, r.Verb, r.Subresource = sim.Refusal, string(req.Verb), req.Subresource
 	r.Object = sim.Ref{Namespace: req.Namespace, Name: req.Name}
@@ -107,8 +114,8 @@ func (c *Cluster) refused(req *fakeapi.Request, resp fakeapi.Response, t *sim.Re
 	st := resp.Err.ErrStatus
 	r.Code, r.Reason, r.Message = int(st.Code), string(st.Reason), st.Message
 	r.Guards = guards(req)
-	if w != nil && req.Name != "" {
-		r.Saw = w.sawObject(c.met(req.Kind), req.Namespace, req.Name)
+	if by != nil && req.Name != "" {
+		r.Saw = by.sawObject(c.met(req.Kind), req.Namespace, req.Name)
 	}
 	c.world.Record(r)
 }

@@ -13,6 +13,9 @@ func (p *Process) Watches() []*fakeapi.Kind {
 	for _, i := range p.order {
 		out = append(out, i.kind)
 	}
+	if p.engine != nil {
+		return p.engine.watched()
+	}
 	return out
 }
 
@@ -26,7 +29,8 @@ func (p *Process) Waiting() []string {
 
 // Holding reports whether the process's view of some kind is frozen.
 func (p *Process) Holding() bool {
-	return slices.ContainsFunc(p.order, func(i *informer) bool { return i.held })
+	return slices.ContainsFunc(p.order, func(i *informer) bool { return i.held }) ||
+		p.engine != nil && p.engine.holding()
 }
 
 // Withheld reports whether events wait for a held view of the process.
@@ -36,7 +40,7 @@ func (p *Process) Withheld() bool {
 			return true
 		}
 	}
-	return false
+	return p.engine != nil && p.engine.withheld()
 }
 
 // Settled records that the world is quiet, and who waits for ever.

@@ -194,14 +194,15 @@ func (w *worker) call(req *fakeapi.Request) fakeapi.Response {
 
 // execute has the server execute the pending request.
 func (w *worker) execute() {
-	w.resp = w.process.cluster.serve(w)
+	c := w.process.cluster
+	w.resp = c.serve(w, w.req, c.fault(w.process.Name, w.req))
 	w.state = answered
 	w.fold()
 }
 
 // executeFailing is execute under a fault that struck just now.
 func (w *worker) executeFailing(f *FailedRequest) {
-	w.resp = w.process.cluster.serveFailing(w, f)
+	w.resp = w.process.cluster.serve(w, w.req, f)
 	w.state = answered
 	w.fold()
 }
@@ -226,6 +227,19 @@ func (w *worker) sawObject(k *fakeapi.Kind, namespace, name string) any {
 		}
 	}
 	return nil
+}
+
+func (w *worker) request() *fakeapi.Request { return w.req }
+
+// told notes a live read.
+func (w *worker) told(k *fakeapi.Kind, m metav1.Object) {
+	w.live = append(w.live, liveRead{kind: k, meta: m})
+}
+
+// sign is stamp for a request, which follows from the sync.
+func (w *worker) sign(r *sim.Record) {
+	r.Cause, r.Asked = w.start, w.asked
+	w.stamp(r)
 }
 
 // stamp fills in who is acting.

@@ -46,7 +46,14 @@ func neverTooMany(j *Judge, r *sim.Record) {
 	w := &j.write
 	sub := w.Subject
 	if sub == nil || sub.Replicas == nil && sub.Most == nil || !w.Dependent || w.Before != nil ||
-		!w.isFor(w.NewOwner) || !sub.counts(r.After, w.After) {
+		!sub.counts(r.After, w.After) {
+		return
+	}
+	if sub.Opaque {
+		j.tooManyOfItsOwn(r)
+		return
+	}
+	if !w.isFor(w.NewOwner) {
 		return
 	}
 	if sub.Replicas == nil {
@@ -109,26 +116,4 @@ func (j *Judge) neverTooManyAtOnce(r *sim.Record) {
 		j.Report(Committed, "brings "+r.For.String()+" to "+itoa(n)+", it wants "+itoa(sub.Most(o.Value))+
 			" at one time")
 	}
-}
-
-// floor is how many active dependents an owner may not have less than.
-func (s *Subject) floor(owner any) int {
-	n := s.Replicas(owner)
-	if s.Unavailable != nil {
-		n -= s.Unavailable(owner)
-	}
-	return n
-}
-
-// roof is how many it may not have more than; negative where it does not say. What it
-// leaves alone it makes nothing for.
-func (s *Subject) roof(owner any) int {
-	n := s.Replicas(owner)
-	if s.leaves(owner) {
-		n = 0
-	}
-	if s.Surge != nil && n >= 0 {
-		n += s.Surge(owner)
-	}
-	return n
 }

@@ -10,15 +10,19 @@ type Evidence uint8
 const (
 	Commits    Evidence = 1 << iota // who wrote what, and what was refused
 	Reads                           // what the writers had read: Read records, Saw
-	Deliveries                      // what informers showed, and what that enqueued
+	Deliveries                      // what informers showed
 	Syncs                           // SyncStart, SyncEnd, and For on all that is done in between
 	Rest                            // Settled, Stuck and Fighting records, and who was down or held
 	Table                           // which kinds the server knows: Judge.Kinds
+	Queues                          // what informers enqueued, and whose expectations they lowered
 
-	everything = Commits | Reads | Deliveries | Syncs | Rest | Table
+	everything = Commits | Reads | Deliveries | Syncs | Rest | Table | Queues
+
+	// ofPrograms is what is known of a whole program: see Subject.Opaque.
+	ofPrograms = everything &^ (Syncs | Queues)
 )
 
-var evidenceNames = [...]string{"commits", "reads", "deliveries", "syncs", "rest", "table of kinds"}
+var evidenceNames = [...]string{"commits", "reads", "deliveries", "syncs", "rest", "table of kinds", "queues"}
 
 // Names lists the sorts.
 func (e Evidence) Names() []string {

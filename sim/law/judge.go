@@ -41,9 +41,9 @@ type Judge struct {
 	laws     []*Law
 	seats    []seat
 	evidence Evidence
-	open     bool                    // byOp is made
-	byOp     [profiles][numOps][]int // indexes into seats, those of the first to be named first
-	sitting  int                     // the seat whose check is running
+	open     bool                       // byOp is made
+	byOp     [2][profiles][numOps][]int // indexes into seats, first to be named first; [1] for the Opaque
+	sitting  int                        // the seat whose check is running
 	record   *sim.Record
 	actor    *process      // whom the record, or what a check looks at now, is about; nil for none
 	now      time.Duration // of the last record
@@ -95,7 +95,7 @@ func (j *Judge) Observe(r *sim.Record) {
 	case sim.Settled:
 		j.census.taken = false
 	}
-	for _, i := range j.byOp[p.heldTo()][r.Op] {
+	for _, i := range j.byOp[p.opaque()][p.heldTo()][r.Op] {
 		j.sitting, j.actor = i, p
 		j.seats[i].check.Record(r)
 	}
@@ -111,6 +111,14 @@ func (p *process) heldTo() Profile {
 		return Upstream
 	}
 	return p.Subject.Profile
+}
+
+// opaque is 1 for an opaque subject, 0 for any other.
+func (p *process) opaque() int {
+	if p != nil && p.Subject.Opaque {
+		return 1
+	}
+	return 0
 }
 
 // Ask is how a check says that the record it was called for is one that its law
@@ -140,7 +148,10 @@ func (j *Judge) collecting() bool {
 }
 
 // binds reports whether the law whose check is running is owed by a subject.
-func (j *Judge) binds(s *Subject) bool { return j.seats[j.sitting].law.Profile <= s.Profile }
+func (j *Judge) binds(s *Subject) bool {
+	l := j.seats[j.sitting].law
+	return l.Profile <= s.Profile && (!s.Opaque || l.Needs&^ofPrograms == 0)
+}
 
 // settled reports whether an owner must have what the law whose check is running
 // says: whoever syncs it works, and owes that. What the check looks at from here on is

@@ -5,33 +5,33 @@ import "github.com/threelaws/threelaws/sim"
 var watchLaws = []*Law{{
 	ID: "WATCH-1", Name: "owner-alone",
 	Sentence: "An event on an owned object syncs the owner that kind, name and uid point to, and nobody else.",
-	Profile:  Upstream, Needs: Deliveries,
+	Profile:  Upstream, Needs: Deliveries | Queues,
 	New: On(ownerAlone, sim.Delivery),
 }, {
 	ID: "WATCH-2", Name: "own-expectations",
 	Sentence: "An event moves the expectations of the object's owner only.",
-	Profile:  Upstream, Needs: Deliveries,
+	Profile:  Upstream, Needs: Deliveries | Queues,
 	New: On(ownExpectations, sim.Delivery),
 }, {
 	ID: "WATCH-3", Name: "tell-the-old-owner",
 	Sentence: "An update that takes the ControllerRef away or changes it syncs the old owner, and every match if " +
 		"the object is an orphan now.",
-	Profile: Upstream, Needs: Deliveries,
+	Profile: Upstream, Needs: Deliveries | Queues,
 	New: On(tellOldOwner, sim.Delivery),
 }, {
 	ID: "WATCH-4", Name: "offer-new-orphans",
 	Sentence: "A new orphan syncs every controller that selects it and moves no expectations.",
-	Profile:  Upstream, Needs: Deliveries,
+	Profile:  Upstream, Needs: Deliveries | Queues,
 	New: On(offerOrphans, sim.Delivery),
 }, {
 	ID: "WATCH-5", Name: "ignore-lost-orphans",
 	Sentence: "A deleted orphan syncs nobody and moves no expectations.",
-	Profile:  Upstream, Needs: Deliveries,
+	Profile:  Upstream, Needs: Deliveries | Queues,
 	New: On(ignoreLostOrphans, sim.Delivery),
 }, {
 	ID: "WATCH-6", Name: "offer-relabelled-orphans",
 	Sentence: "An updated orphan syncs every controller that selects it if its labels changed, and nobody if not.",
-	Profile:  Upstream, Needs: Deliveries,
+	Profile:  Upstream, Needs: Deliveries | Queues,
 	New: On(relabelOffers, sim.Delivery),
 }, {
 	ID: "WATCH-7", Name: "never-hang",
@@ -43,7 +43,7 @@ var watchLaws = []*Law{{
 	ID: "WATCH-8", Name: "no-tie-break",
 	Sentence: "An event goes to the owner, not to the first of the controllers that match: that one may be of the " +
 		"wrong kind.",
-	Profile: Upstream, Needs: Deliveries,
+	Profile: Upstream, Needs: Deliveries | Queues,
 	New: On(noTieBreak, sim.Delivery),
 }}
 
@@ -66,7 +66,7 @@ var writeLaws = []*Law{{
 }, {
 	ID: "WRITE-4", Name: "shared-informers",
 	Sentence: "A sync reads collections from the shared informers, not from the server.",
-	Profile:  Writing, Needs: Reads,
+	Profile:  Writing, Needs: Reads | Syncs,
 	New: On(sharedInformers, sim.Read),
 }, {
 	ID: "WRITE-5", Name: "never-mutate",
@@ -76,7 +76,7 @@ var writeLaws = []*Law{{
 }, {
 	ID: "WRITE-6", Name: "wait-for-caches",
 	Sentence: "A process writes nothing before every cache it reads has had its initial list.",
-	Profile:  Writing, Needs: Commits | Deliveries | Rest,
+	Profile:  Writing, Needs: Commits | Deliveries | Syncs | Rest,
 	New: newWaitForCaches,
 }, {
 	ID: "WRITE-7", Name: "others-act",
@@ -91,7 +91,7 @@ var writeLaws = []*Law{{
 }, {
 	ID: "WRITE-9", Name: "skip-resyncs",
 	Sentence: "An update of a dependent whose resource version is the same syncs nobody.",
-	Profile:  Writing, Needs: Deliveries,
+	Profile:  Writing, Needs: Deliveries | Queues,
 	New: On(skipResyncs, sim.Delivery),
 }}
 

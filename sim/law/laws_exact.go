@@ -26,7 +26,7 @@ var exactLaws = []*Law{{
 	New: On(neverTooFew, sim.Commit),
 }, {
 	ID: "EXACT-2", Name: "never-too-many",
-	Needs: Commits | Reads | Deliveries | Syncs,
+	Needs: Commits | Reads | Deliveries,
 	Sentence: "A controller's own create never brings the active dependents above what their owner wants and the " +
 		"surge that is declared, not even for a moment.",
 	New: On(neverTooMany, sim.Commit),

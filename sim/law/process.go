@@ -46,6 +46,7 @@ type process struct {
 	puts  map[string]bool   // finalizers that it was seen to put on objects
 	gave  map[race]bool     // references to others that it put on objects
 	known view.Known        // of what it syncs and manages
+	roofs map[types.UID]int // of a program: how many dependents it was shown an owner to ask for, at the most
 	made  made              // what it created of other kinds, and has not been shown
 }
 
@@ -175,7 +176,7 @@ func (p *process) restart(incarnation int) {
 	}
 	p.queue.Clear()
 	p.synced, p.early, p.version, p.kind = false, -1, 0, ""
-	p.made = nil
+	p.made, p.roofs = nil, nil
 	p.forgot = false
 	clear(p.gone)
 	clear(p.lookups)
@@ -186,7 +187,7 @@ func (p *process) forgetRun() {
 	p.down, p.stopped, p.held, p.former = false, false, p.held[:0], p.former[:0]
 	p.reordered, p.wasOff, p.disturbed = false, false, false
 	p.shares = p.shares[:0]
-	p.made = nil
+	p.made, p.roofs = nil, nil
 	p.known.Clear()
 	clear(p.known.Past)
 	clear(p.gave)

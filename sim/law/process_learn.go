@@ -52,7 +52,7 @@ func (p *process) told(r *sim.Record) {
 			p.set(e, nil, nil, r.Index, k) // kept: older news of it may be under way
 		}
 	}
-	if e != nil && k != nil && e.Owner == k.owner && !e.Active && p.tookFor(r, e) {
+	if e != nil && k != nil && k.owner != "" && e.Owner == k.owner && !e.Active && p.tookFor(r, e) {
 		k.more++
 	}
 	if e != nil && !e.Ahead {
@@ -95,7 +95,21 @@ func (p *process) learn(kind string, value any, m metav1.Object, record int, by 
 	}
 	p.set(e, value, m, record, by)
 	e.Version = version
+	p.raise(kind, uid, value)
 	return e
+}
+
+// raise keeps the most dependents that a program was ever shown an owner to ask for: nobody
+// knows which version it goes by.
+func (p *process) raise(kind string, uid types.UID, value any) {
+	sub := &p.Subject
+	if !sub.Opaque || kind != sub.Kind || sub.Replicas == nil {
+		return
+	}
+	if p.roofs == nil {
+		p.roofs = map[types.UID]int{}
+	}
+	p.roofs[uid] = max(p.roofs[uid], sub.roof(value))
 }
 
 // removed takes in that an object is gone for good.

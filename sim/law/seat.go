@@ -25,15 +25,19 @@ func (j *Judge) convene() {
 		wants[i] = j.wants(&j.seats[n])
 	}
 	slab := make([]int, 0, 8*len(order)) // of all the lists: a judge is made for each run
-	for p := range j.byOp {
-		for op := range numOps {
-			from := len(slab)
-			for i, n := range order {
-				if wants[i].Wants(sim.Op(op)) && j.seats[n].law.Profile <= Profile(p) {
-					slab = append(slab, n)
+	for opaque := range j.byOp {
+		for p := range j.byOp[opaque] {
+			for op := range numOps {
+				from := len(slab)
+				for i, n := range order {
+					l := j.seats[n].law
+					if wants[i].Wants(sim.Op(op)) && l.Profile <= Profile(p) &&
+						(opaque == 0 || l.Needs&^ofPrograms == 0) {
+						slab = append(slab, n)
+					}
 				}
+				j.byOp[opaque][p][op] = slab[from:len(slab):len(slab)]
 			}
-			j.byOp[p][op] = slab[from:len(slab):len(slab)]
 		}
 	}
 }

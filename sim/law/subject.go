@@ -30,6 +30,9 @@ type Subject struct {
 	// need not; nil: nothing does.
 	Keeps   func(obj any, all func(kind string) []any) string
 	Profile Profile // which laws it is held to
+	// Opaque is one of which nobody knows when a sync begins and whom it is for, as a whole
+	// program: laws that need [Syncs] or [Queues] are not asked of it.
+	Opaque bool
 
 	Selector func(owner any) labels.Selector // what an owner selects; nil or a nil result: nothing, or nobody knows
 	Replicas func(owner any) int             // how many active dependents an owner wants; nil: not judged
@@ -131,3 +134,25 @@ func (p Profile) String() string { return profileNames[p] }
 
 // Profiles are the names of the profiles, the smallest first.
 func Profiles() []string { return profileNames[:] }
+
+// floor is how many active dependents an owner may not have less than.
+func (s *Subject) floor(owner any) int {
+	n := s.Replicas(owner)
+	if s.Unavailable != nil {
+		n -= s.Unavailable(owner)
+	}
+	return n
+}
+
+// roof is how many it may not have more than; negative where it does not say. What it
+// leaves alone it makes nothing for.
+func (s *Subject) roof(owner any) int {
+	n := s.Replicas(owner)
+	if s.leaves(owner) {
+		n = 0
+	}
+	if s.Surge != nil && n >= 0 {
+		n += s.Surge(owner)
+	}
+	return n
+}

@@ -38,6 +38,18 @@ type stepped struct {
 // instances of one controller may by chance undo each other's work once.
 const fightRounds = 3
 
+// programRounds is how often where whole programs run: what they have queued cannot be
+// seen, and a state that looks the same may not be the same.
+const programRounds = 12
+
+// enough is how often a state must recur in this world.
+func (t *Trial) enough() int {
+	if slices.ContainsFunc(t.Cluster.Processes(), (*host.Process).IsProgram) {
+		return programRounds
+	}
+	return fightRounds
+}
+
 func (w *watch) init(t *Trial) {
 	w.threads = map[[2]string]string{}
 	w.detector.Busy = t.busy
@@ -99,7 +111,7 @@ func (t *Trial) watch() {
 		w.growth.reset()
 	}
 	if cycle, found := w.detector.Observe(hash, d.record, d.thread, d.record >= 0, d.outside); found {
-		if w.rounds++; w.rounds == fightRounds {
+		if w.rounds++; w.rounds >= t.enough() {
 			w.cycle, w.rounds = cycle, 0
 		}
 	}

@@ -90,7 +90,9 @@ func (t *Trial) Settle(l Limits) Settling {
 	for {
 		enabled := t.World.Enabled()
 		if l.For > 0 && t.idleUntil(enabled) > start+l.For {
-			t.World.Clock.Advance(start + l.For - t.World.Clock.Elapsed())
+			if !t.World.Clock.Reach(start + l.For) {
+				continue // something happens before
+			}
 			s.Settled = true
 			break
 		}

@@ -13,7 +13,8 @@ import (
 // subjectOf tells the laws what a process runs.
 func subjectOf(process string, c host.Controller) law.Subject {
 	s := law.Subject{Process: process, Controller: c.Name, Kind: c.For.Kind, APIVersion: c.For.GroupVersion().String(),
-		Finalizers: c.Finalizers, Quarantine: c.Quarantine, Profile: law.Profile(c.Profile), Polls: c.Polls}
+		Finalizers: c.Finalizers, Quarantine: c.Quarantine, Profile: law.Profile(c.Profile), Polls: c.Polls,
+		Opaque: c.Program}
 	for _, gvk := range c.Owns {
 		s.Dependents = append(s.Dependents, gvk.Kind)
 	}

@@ -1,13 +1,15 @@
 // The command threelaws-upstream is threelaws with kube-apiserver's own defaults and
-// validation where it serves. See "threelaws-upstream help serve".
+// validation where it serves, and kube-controller-manager's own controllers beside its own
+// in scenario files: "controllers replicaset@upstream". See "threelaws-upstream help serve".
 package main
 
 import (
 	"github.com/threelaws/threelaws/cli"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/upstream"
+	"github.com/threelaws/threelaws/upstream/hosted"
 )
 
 func main() {
-	cli.Command{Registry: cli.Builtin(), Library: scenarios.Library(), Strategies: upstream.Strategies}.Main()
+	cli.Command{Registry: hosted.Registry(), Library: scenarios.Library(), Strategies: upstream.Strategies}.Main()
 }

@@ -1,0 +1,40 @@
+package httpapi
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/threelaws/threelaws/fakeapi"
+)
+
+// Gate decides when the requests of one client are executed and answered, and when its
+// watches are sent what: a scheduler stands behind it. Its methods are called on the
+// client's goroutine, with no lock held, and may block. What is not about objects
+// (discovery, schemas, reviews) does not come to it.
+type Gate interface {
+	// Do executes a request. An error is what the client's transport fails with, as a
+	// connection that breaks.
+	Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error)
+	// Watch opens a watch. What its client is sent is what the gate gives to the feed.
+	Watch(ctx context.Context, req *fakeapi.Request, f Feed) (fakeapi.Response, error)
+}
+
+// Feed is what a watch behind a [Gate] is sent.
+type Feed interface {
+	// Send sends an event. The error is that of an object that cannot be encoded as the
+	// client asked for it.
+	Send(e watch.Event) error
+	// End ends the watch once everything has been read.
+	End()
+	// Closed reports whether the client has closed the watch.
+	Closed() bool
+}
+
+type gateKey struct{}
+
+// gated is the gate that a request has to go through, nil for none.
+func gated(ctx context.Context) Gate {
+	g, _ := ctx.Value(gateKey{}).(Gate)
+	return g
+}

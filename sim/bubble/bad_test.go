@@ -1,0 +1,138 @@
+package bubble_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/bubble"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/trial"
+)
+
+// misuse runs a program until it is told to be unfit, and returns how.
+func misuse(t *testing.T, run func(context.Context, *rest.Config) error) (text string) {
+	t.Helper()
+	defer func(d time.Duration) { *bubble.Patience = d }(*bubble.Patience)
+	*bubble.Patience = 2 * time.Second
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+			t.Error("it was hosted")
+		case host.Misuse:
+			text = r.Error()
+		default:
+			panic(r)
+		}
+	}()
+	w := trial.New(trial.Options{})
+	w.Start("bad", bubble.Controller(host.Controller{Name: "bad"}, run))
+	w.Settle(trial.Limits{})
+	w.Stop()
+	return ""
+}
+
+// spins never waits until it is let go.
+func spins(let chan struct{}) func(context.Context, *rest.Config) error {
+	return func(context.Context, *rest.Config) error {
+		for {
+			select {
+			case <-let:
+				return nil
+			default:
+			}
+		}
+	}
+}
+
+func TestProgramNeverWaits(t *testing.T) {
+	let := make(chan struct{})
+	defer close(let)
+	if text := misuse(t, spins(let)); !strings.Contains(text, "has not come to rest after 2s") ||
+		!strings.Contains(text, "spins.func1") {
+		t.Error(text)
+	}
+}
+
+// A goroutine waits for an answer with a mutex that another one wants.
+func TestMutexAcrossARequest(t *testing.T) {
+	text := misuse(t, func(ctx context.Context, cfg *rest.Config) error {
+		client := kubernetes.NewForConfigOrDie(cfg)
+		var mu sync.Mutex
+		holds := make(chan struct{})
+		go func() {
+			mu.Lock()
+			defer mu.Unlock()
+			close(holds)
+			_, _ = client.CoreV1().Pods("default").List(ctx, metav1.ListOptions{})
+		}()
+		<-holds
+		mu.Lock()
+		return nil
+	})
+	if !strings.Contains(text, "TestMutexAcrossARequest.func1") || !strings.Contains(text, "sync.Mutex.Lock") {
+		t.Error(text)
+	}
+}
+
+func TestGoroutinesOutliveTheProgram(t *testing.T) {
+	text := misuse(t, func(ctx context.Context, _ *rest.Config) error {
+		go func() { <-make(chan int) }()
+		<-ctx.Done()
+		return nil
+	})
+	if !strings.Contains(text, "goroutines outlive their program") || !strings.Contains(text,
+		"TestGoroutinesOutliveTheProgram.func1.1") {
+		t.Error(text)
+	}
+}
+
+// lives starts a program that ends in a way and is well the next time; it returns what the
+// history says of that.
+func lives(t *testing.T, ends func() error) string {
+	t.Helper()
+	n := 0
+	w := trial.New(trial.Options{})
+	defer w.Stop()
+	mortal := func(ctx context.Context, cfg *rest.Config) error {
+		if n++; n == 1 {
+			return ends()
+		}
+		_, err := kubernetes.NewForConfigOrDie(cfg).CoreV1().ConfigMaps("default").Create(ctx,
+			&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("life-", n)}}, metav1.CreateOptions{})
+		<-ctx.Done()
+		return err
+	}
+	w.Start("mortal", bubble.Controller(host.Controller{Name: "mortal"}, mortal))
+	if s := w.Settle(trial.Limits{}); !s.Settled {
+		t.Errorf("%+v", s)
+	}
+	if k := w.Server.KindNamed("cm"); w.Server.Lookup(k, "default", "life-2") == nil || w.Server.Len(k) != 1 {
+		t.Error("it was not started again, or more than once")
+	}
+	for i := range w.World.History.Len() {
+		if r := w.World.History.At(i); r.Op == sim.FaultHit && r.Verb == "crash" {
+			return r.Reason
+		}
+	}
+	return ""
+}
+
+func TestProgramEnds(t *testing.T) {
+	if got := lives(t, func() error { return errors.New("no lease") }); got != "the program returned: no lease" {
+		t.Error(got)
+	}
+	if got := lives(t, func() error { panic("a nil map") }); got != "the program returned: panic: a nil map" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,34 @@
+// Package bubble is the host for whole programs: anything that takes a [rest.Config] and
+// runs until its context ends, unmodified: a manager, an operator's main, a program built on
+// client-go's informers, the controllers of kube-controller-manager.
+//
+//	widgets := bubble.Controller(host.Controller{Name: "widgets"}, func(ctx context.Context, cfg *rest.Config) error {
+//		client, err := kubernetes.NewForConfig(cfg)
+//		...
+//	})
+//
+// What comes of it is a [host.Controller] like any other: it takes part in the same worlds,
+// under the same faults and laws, in tests and in files. Its goroutines run in a bubble of
+// testing/synctest, of which a world has one, with the world's virtual time. They run until
+// each waits; then the scheduler decides what happens next: which of the requests that wait
+// is executed, which answer is delivered, which watch is sent its next event, whether time
+// passes. Reads from a program's own caches are no steps: nobody can see them.
+//
+// # What it takes to be deterministic
+//
+// A program is a function of what it is told only as far as Go lets it. client-go's caches
+// list in the order of a map, so a program that adopts or deletes what a lister returns does
+// so in another order each time. [Informers] and [Sorted] list in order, for
+// whoever makes his informers himself or can tell his manager how to. That a run is not the
+// same twice is found out and said, with the first step that differs.
+//
+// What a bubble sets for the whole Go process, once: utilruntime's error handlers are taken
+// out (one logs, one remembers the wall clock), client-go's WatchListClient is off (its
+// lists come in the order of a map), and math/rand's global source is seeded.
+//
+// # What is reported rather than hosted
+//
+// A program that never waits, or one of whose goroutines holds a mutex while it waits for an
+// answer and another wants that mutex, is told after half a minute of real time, with the
+// goroutines at fault. A panic that nobody recovers ends the Go process, as anywhere.
+package bubble

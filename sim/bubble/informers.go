@@ -1,0 +1,113 @@
+package bubble
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/informers/admissionregistration"
+	"k8s.io/client-go/informers/apiserverinternal"
+	"k8s.io/client-go/informers/apps"
+	"k8s.io/client-go/informers/autoscaling"
+	"k8s.io/client-go/informers/batch"
+	"k8s.io/client-go/informers/certificates"
+	"k8s.io/client-go/informers/coordination"
+	"k8s.io/client-go/informers/core"
+	"k8s.io/client-go/informers/discovery"
+	"k8s.io/client-go/informers/events"
+	"k8s.io/client-go/informers/extensions"
+	"k8s.io/client-go/informers/flowcontrol"
+	"k8s.io/client-go/informers/internalinterfaces"
+	"k8s.io/client-go/informers/networking"
+	"k8s.io/client-go/informers/node"
+	"k8s.io/client-go/informers/policy"
+	"k8s.io/client-go/informers/rbac"
+	"k8s.io/client-go/informers/resource"
+	"k8s.io/client-go/informers/scheduling"
+	"k8s.io/client-go/informers/storage"
+	"k8s.io/client-go/informers/storagemigration"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+)
+
+// Informers is a factory of shared informers, as informers.NewSharedInformerFactory makes
+// one, whose caches list in the order of names. Programs that take a factory are
+// deterministic with it.
+func Informers(client kubernetes.Interface, resync time.Duration) informers.SharedInformerFactory {
+	return factory{informers.NewSharedInformerFactory(client, resync)}
+}
+
+// factory makes every informer sorted: the typed ones come through InformerFor.
+type factory struct {
+	informers.SharedInformerFactory
+}
+
+// InformerFor is the informer of a type.
+func (f factory) InformerFor(obj runtime.Object, make internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
+	return Sorted(f.SharedInformerFactory.InformerFor(obj, make))
+}
+
+// ForResource is the informer of a resource.
+func (f factory) ForResource(r schema.GroupVersionResource) (informers.GenericInformer, error) {
+	i, err := f.SharedInformerFactory.ForResource(r)
+	if err != nil {
+		return nil, err
+	}
+	return generic{Sorted(i.Informer()), r.GroupResource()}, nil
+}
+
+type generic struct {
+	informer cache.SharedIndexInformer
+	resource schema.GroupResource
+}
+
+// Informer is the informer.
+func (g generic) Informer() cache.SharedIndexInformer { return g.informer }
+
+// Lister lists what it has.
+func (g generic) Lister() cache.GenericLister {
+	return cache.NewGenericLister(g.informer.GetIndexer(), g.resource)
+}
+
+func (f factory) Admissionregistration() admissionregistration.Interface {
+	return admissionregistration.New(f, metav1.NamespaceAll, nil)
+}
+func (f factory) Internal() apiserverinternal.Interface {
+	return apiserverinternal.New(f, metav1.NamespaceAll, nil)
+}
+func (f factory) Apps() apps.Interface { return apps.New(f, metav1.NamespaceAll, nil) }
+func (f factory) Autoscaling() autoscaling.Interface {
+	return autoscaling.New(f, metav1.NamespaceAll, nil)
+}
+func (f factory) Batch() batch.Interface { return batch.New(f, metav1.NamespaceAll, nil) }
+func (f factory) Certificates() certificates.Interface {
+	return certificates.New(f, metav1.NamespaceAll, nil)
+}
+func (f factory) Coordination() coordination.Interface {
+	return coordination.New(f, metav1.NamespaceAll, nil)
+}
+func (f factory) Core() core.Interface           { return core.New(f, metav1.NamespaceAll, nil) }
+func (f factory) Discovery() discovery.Interface { return discovery.New(f, metav1.NamespaceAll, nil) }
+func (f factory) Events() events.Interface       { return events.New(f, metav1.NamespaceAll, nil) }
+func (f factory) Extensions() extensions.Interface {
+	return extensions.New(f, metav1.NamespaceAll, nil)
+}
+func (f factory) Flowcontrol() flowcontrol.Interface {
+	return flowcontrol.New(f, metav1.NamespaceAll, nil)
+}
+func (f factory) Networking() networking.Interface {
+	return networking.New(f, metav1.NamespaceAll, nil)
+}
+func (f factory) Node() node.Interface         { return node.New(f, metav1.NamespaceAll, nil) }
+func (f factory) Policy() policy.Interface     { return policy.New(f, metav1.NamespaceAll, nil) }
+func (f factory) Rbac() rbac.Interface         { return rbac.New(f, metav1.NamespaceAll, nil) }
+func (f factory) Resource() resource.Interface { return resource.New(f, metav1.NamespaceAll, nil) }
+func (f factory) Scheduling() scheduling.Interface {
+	return scheduling.New(f, metav1.NamespaceAll, nil)
+}
+func (f factory) Storage() storage.Interface { return storage.New(f, metav1.NamespaceAll, nil) }
+func (f factory) Storagemigration() storagemigration.Interface {
+	return storagemigration.New(f, metav1.NamespaceAll, nil)
+}

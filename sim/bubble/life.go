@@ -1,0 +1,159 @@
+package bubble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi"
+	"github.com/threelaws/threelaws/internal/goroutine"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// life is a program from its start to its end or its crash. It is the gate of its
+// transport: every request waits here.
+type life struct {
+	room   *room
+	dead   chan struct{} // closed at its end: a request made without a context ends, too
+	cancel context.CancelFunc
+
+	mu     sync.Mutex
+	asked  []*host.Call
+	open   map[*host.Call]chan struct{}
+	feeds  map[*host.Stream]httpapi.Feed
+	over   bool // the program has returned
+	err    error
+	buried bool
+}
+
+func newLife(r *room) *life {
+	return &life{room: r, dead: make(chan struct{}), open: map[*host.Call]chan struct{}{},
+		feeds: map[*host.Stream]httpapi.Feed{}}
+}
+
+// begin lets the program run.
+func (l *life) begin(cfg *rest.Config, run func(context.Context, *rest.Config) error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	l.cancel = cancel
+	go func() {
+		err := l.call(ctx, cfg, run)
+		cancel()
+		l.mu.Lock()
+		l.over, l.err = true, err
+		l.mu.Unlock()
+		l.room.kick()
+	}()
+}
+
+// call runs the program. A panic on its own goroutine ends it, as a process that exits.
+func (l *life) call(ctx context.Context, cfg *rest.Config, run func(context.Context, *rest.Config) error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r)
+		}
+	}()
+	return run(ctx, cfg)
+}
+
+// end kills the program: its context is over, and no request of it is answered.
+func (l *life) end() {
+	l.mu.Lock()
+	l.buried = true
+	l.mu.Unlock()
+	close(l.dead)
+	l.cancel()
+}
+
+// errDead is what the requests of a process fail with that was killed.
+var errDead = errors.New("the process was killed")
+
+// ask holds a request until the scheduler has had it executed and delivers the answer.
+func (l *life) ask(ctx context.Context, req *fakeapi.Request, watches bool) (*host.Call, error) {
+	var gone atomic.Bool
+	c := host.NewCall(req, watches, uint64(goroutine.Current()), gone.Load)
+	answered := make(chan struct{})
+	l.mu.Lock()
+	if l.buried {
+		l.mu.Unlock()
+		return nil, errDead
+	}
+	l.asked = append(l.asked, c)
+	l.open[c] = answered
+	l.mu.Unlock()
+	l.room.kick()
+	select {
+	case <-answered:
+		return c, nil
+	case <-l.dead:
+		return nil, errDead
+	case <-ctx.Done():
+		gone.Store(true)
+		return nil, ctx.Err()
+	}
+}
+
+// Do is a request that changes or reads objects.
+func (l *life) Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
+	c, err := l.ask(ctx, req, false)
+	if err != nil {
+		return fakeapi.Response{}, err
+	}
+	return c.Response, nil
+}
+
+// Watch is a request that watches them.
+func (l *life) Watch(ctx context.Context, req *fakeapi.Request, f httpapi.Feed) (fakeapi.Response, error) {
+	c, err := l.ask(ctx, req, true)
+	if err != nil {
+		return fakeapi.Response{}, err
+	}
+	if c.Stream != nil {
+		c.Stream.SetClosed(f.Closed)
+		l.mu.Lock()
+		l.feeds[c.Stream] = f
+		l.mu.Unlock()
+	}
+	return c.Response, nil
+}
+
+// taken are the calls that were made since it was last called.
+func (l *life) taken() []*host.Call {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	asked := l.asked
+	l.asked = nil
+	return asked
+}
+
+// answer lets the goroutine go on that waits for an answer.
+func (l *life) answer(c *host.Call) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	close(l.open[c])
+	delete(l.open, c)
+}
+
+// send gives an event to the feed of a watch.
+func (l *life) send(s *host.Stream, e watch.Event) {
+	l.mu.Lock()
+	f := l.feeds[s]
+	if e.Type == watch.Error {
+		delete(l.feeds, s)
+	}
+	l.mu.Unlock()
+	if f == nil {
+		panic(fmt.Sprintf("bubble: an event of %s for a watch that was not opened", s.Kind.GVK.Kind))
+	}
+	if err := f.Send(e); err != nil {
+		panic(fmt.Sprintf("bubble: an event of %s does not encode: %v", s.Kind.GVK.Kind, err))
+	}
+	if e.Type == watch.Error {
+		f.End()
+	}
+}

@@ -1,0 +1,167 @@
+package bubble
+
+import (
+	"math/rand"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/threelaws/threelaws/fakeapi/httpapi"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// patience is how long, in real time, the programs of a world may run on one thing that they
+// were told before they are taken to hang.
+var patience = 30 * time.Second
+
+// room is the bubble in which the programs of one cluster run. Whatever is done to them is
+// done on its main goroutine, which then waits until each of theirs does.
+type room struct {
+	cluster *host.Cluster
+	handler *httpapi.Handler
+	do      chan func()
+	done    chan struct{}
+	left    chan struct{} // closed when the bubble is gone
+	leaked  []string      // goroutines that it left behind
+	name    string        // of the bubble, as the runtime prints it in stacks
+	hangs   bool          // nothing can be done in it any more
+	watch   *time.Timer
+	stirred chan struct{} // of the bubble: a program has asked something, or returned
+	seeds   int64
+	idle    idling
+}
+
+var (
+	roomsMu sync.Mutex
+	rooms   = map[*host.Cluster]*room{}
+	turn    sync.Mutex // of the commands of all rooms: math/rand's source is theirs together
+)
+
+// roomOf is the room of a cluster, which is made for its first program.
+func roomOf(c *host.Cluster) *room {
+	settle()
+	roomsMu.Lock()
+	defer roomsMu.Unlock()
+	r := rooms[c]
+	if r == nil {
+		r = open(c)
+		rooms[c] = r
+		c.AtStop(r.close)
+	}
+	return r
+}
+
+// open makes a room, at the cluster's time.
+func open(c *host.Cluster) *room {
+	r := &room{cluster: c, do: make(chan func()), done: make(chan struct{}), left: make(chan struct{}),
+		watch: time.NewTimer(patience)}
+	clock := &c.World().Clock
+	r.handler = httpapi.New(c.Server(), clock.Now)
+	go r.live()
+	r.in(func() {
+		r.stirred = make(chan struct{}, 1)
+		time.Sleep(clock.Now().Sub(time.Now()))
+	})
+	r.idle.clock = clock
+	clock.Beside = r.beside
+	return r
+}
+
+// live is the life of the bubble.
+func (r *room) live() {
+	defer close(r.left)
+	defer func() {
+		if recover() != nil { // goroutines were left behind, and stay where they are
+			r.leaked = r.stacks()
+		}
+	}()
+	synctest.Test(&testing.T{}, func(*testing.T) {
+		r.name = bubbleHere()
+		for f := range r.do {
+			f()
+			synctest.Wait()
+			r.done <- struct{}{}
+		}
+	})
+}
+
+// in does something in the bubble, and waits until every goroutine there waits.
+func (r *room) in(f func()) {
+	turn.Lock()
+	defer turn.Unlock()
+	if r.hangs {
+		return // it was told
+	}
+	r.watch.Reset(patience)
+	r.do <- f
+	select {
+	case <-r.done:
+	case <-r.watch.C:
+		r.hangs = true
+		panic(r.hung())
+	}
+}
+
+// close ends the bubble.
+func (r *room) close() {
+	roomsMu.Lock()
+	delete(rooms, r.cluster)
+	roomsMu.Unlock()
+	if r.in(func() { time.Sleep(farewell) }); r.hangs {
+		return
+	}
+	close(r.do)
+	if <-r.left; len(r.leaked) > 0 {
+		panic(leaked(r.leaked))
+	}
+}
+
+// farewell is how much virtual time goroutines are given to find out that their program
+// has ended.
+const farewell = 10 * time.Second
+
+// kick says that something has happened that the scheduler has to look at.
+func (r *room) kick() {
+	select {
+	case r.stirred <- struct{}{}:
+	default:
+	}
+}
+
+// seed makes what programs draw from math/rand, as the jitter of a backoff, follow from
+// what happened before.
+func (r *room) seed() {
+	r.seeds++
+	turn.Lock()
+	rand.Seed(r.seeds) //nolint:staticcheck // it is the global source that client-go draws from
+	turn.Unlock()
+}
+
+// beside moves the bubble's clock on to a time, or until a program asks something.
+func (r *room) beside(to time.Duration) (came time.Duration) {
+	r.seed()
+	r.in(func() {
+		select {
+		case <-r.stirred:
+		default:
+		}
+		d := sim.Epoch.Add(to).Sub(time.Now())
+		if d > 0 {
+			timer := time.NewTimer(d)
+			select {
+			case <-timer.C:
+			case <-r.stirred:
+				r.idle.stir = true
+			}
+			timer.Stop()
+		}
+		came = time.Since(sim.Epoch)
+	})
+	if r.idle.stir {
+		r.idle.stir = false
+		r.stir()
+	}
+	return came
+}

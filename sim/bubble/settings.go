@@ -1,0 +1,26 @@
+package bubble
+
+import (
+	"os"
+	"sync"
+
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientfeatures "k8s.io/client-go/features"
+)
+
+// settle makes the settings of the Go process that the package's documentation names.
+var settle = sync.OnceFunc(func() {
+	utilruntime.ErrorHandlers = nil
+	clientfeatures.ReplaceFeatureGates(gates{clientfeatures.FeatureGates()})
+	if err := os.Setenv("GODEBUG", "randseednop=0,"+os.Getenv("GODEBUG")); err != nil {
+		panic("bubble: " + err.Error())
+	}
+})
+
+// gates are client-go's features, without lists that come in the order of a map.
+type gates struct{ clientfeatures.Gates }
+
+// Enabled reports whether a feature is on.
+func (g gates) Enabled(f clientfeatures.Feature) bool {
+	return f != clientfeatures.WatchListClient && g.Gates.Enabled(f)
+}

@@ -1,0 +1,69 @@
+package bubble
+
+import (
+	"cmp"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+)
+
+// Sorted is an informer whose cache lists in the order of names. The rest of it is the
+// informer's own.
+func Sorted(i cache.SharedIndexInformer) cache.SharedIndexInformer { return sortedInformer{i} }
+
+type sortedInformer struct{ cache.SharedIndexInformer }
+
+// GetStore is the informer's cache.
+func (s sortedInformer) GetStore() cache.Store { return s.GetIndexer() }
+
+// GetIndexer is the informer's cache.
+func (s sortedInformer) GetIndexer() cache.Indexer {
+	return sortedIndexer{s.SharedIndexInformer.GetIndexer()}
+}
+
+// sortedIndexer is a cache that lists in the order of names: client-go's lists in the order
+// of a map, another each time.
+type sortedIndexer struct{ cache.Indexer }
+
+func sorted(objects []any) []any {
+	slices.SortFunc(objects, func(a, b any) int {
+		x, isObject := a.(metav1.Object)
+		y, too := b.(metav1.Object)
+		if !isObject || !too {
+			return 0
+		}
+		return cmp.Or(cmp.Compare(x.GetNamespace(), y.GetNamespace()), cmp.Compare(x.GetName(), y.GetName()))
+	})
+	return objects
+}
+
+// List lists everything.
+func (s sortedIndexer) List() []any { return sorted(s.Indexer.List()) }
+
+// ListKeys lists all keys.
+func (s sortedIndexer) ListKeys() []string { return slices.Sorted(slices.Values(s.Indexer.ListKeys())) }
+
+// Index lists what shares a value of an index with an object.
+func (s sortedIndexer) Index(name string, obj any) ([]any, error) {
+	objects, err := s.Indexer.Index(name, obj)
+	return sorted(objects), err
+}
+
+// ByIndex lists what has a value of an index.
+func (s sortedIndexer) ByIndex(name, value string) ([]any, error) {
+	objects, err := s.Indexer.ByIndex(name, value)
+	return sorted(objects), err
+}
+
+// IndexKeys lists the keys of what has a value of an index.
+func (s sortedIndexer) IndexKeys(name, value string) ([]string, error) {
+	keys, err := s.Indexer.IndexKeys(name, value)
+	slices.Sort(keys)
+	return keys, err
+}
+
+// ListIndexFuncValues lists the values of an index.
+func (s sortedIndexer) ListIndexFuncValues(name string) []string {
+	return slices.Sorted(slices.Values(s.Indexer.ListIndexFuncValues(name)))
+}

@@ -1,0 +1,215 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+)
+
+// guest is what the host knows of a process that runs a [Program]: what the program has
+// asked, what it watches, and what it has been shown.
+type guest struct {
+	process *Process
+	make    func(c *Cluster, process string) Program
+	program Program
+	calls   []*Call // in canonical order
+	streams []*Stream
+	held    map[*fakeapi.Kind]bool
+	known   map[*fakeapi.Kind]*sights
+	order   []*sights
+	aging   map[*fakeapi.Kind]bool // kinds that this life has listed
+	last    int                    // the record of what the program was told last, -1 for nothing
+	spoken  map[uint64]int         // goroutines that were answered in the last step -> since when they are at it
+	from    uint64                 // the revision at which this life's first lists are answered; 0 for the latest
+}
+
+// Hosting is a controller that is a whole program, which make makes for each process of it.
+// New, Routes and Workers are a reconciler's; all else that a [Controller] says of itself
+// tells the laws what to ask of the program.
+func Hosting(as Controller, make func(c *Cluster, process string) Program) Controller {
+	as.Program, as.Routes, as.Workers = true, nil, 0
+	as.New = func(*Env) Reconciler { return &guest{make: make, held: map[*fakeapi.Kind]bool{}} }
+	return as
+}
+
+// Sync is never called: a program has no syncs that anybody knows of.
+func (g *guest) Sync(_ context.Context, key string) error {
+	panic("host: a program was to sync " + key)
+}
+
+// start begins a new life of the program.
+func (g *guest) start(p *Process) {
+	g.process, g.program = p, g.make(p.cluster, p.Name)
+	g.calls, g.streams, g.order = nil, nil, nil
+	g.known, g.aging = map[*fakeapi.Kind]*sights{}, map[*fakeapi.Kind]bool{}
+	g.last, g.spoken, g.from = -1, nil, g.process.from
+	g.program.Start()
+}
+
+// kill ends it. It says what it was about.
+func (g *guest) kill() (detail string) {
+	for _, c := range g.calls {
+		if c.state == answered {
+			detail = "after " + string(c.Request.Verb) + " " + c.Request.Name
+		} else if detail == "" {
+			detail = "before " + string(c.Request.Verb) + " " + c.Request.Name
+		}
+	}
+	g.program.Kill()
+	g.calls, g.streams = nil, nil
+	return detail
+}
+
+// collect takes in what the program has asked, and drops what it does not wait for.
+func (g *guest) collect() {
+	if g.process.Down {
+		return
+	}
+	g.calls = slices.DeleteFunc(g.calls, func(c *Call) bool { return c.withdrawn() })
+	g.streams = slices.DeleteFunc(g.streams, (*Stream).Closed)
+	spoken := g.spoken
+	g.spoken = nil
+	fresh := g.program.Asked()
+	if len(fresh) == 0 {
+		return
+	}
+	now := g.process.cluster.world.History.Len()
+	for _, c := range fresh {
+		c.guest, c.state, c.asked, c.since, c.cause = g, asking, now, now, g.last
+		if since, ok := spoken[c.Thread]; ok {
+			c.since = since // it may be at the same as before
+		}
+		verb := string(c.Request.Verb)
+		if c.Watches {
+			verb = "watch"
+		}
+		r := c.Request
+		c.key = strings.TrimSpace(fmt.Sprintf("%s %s/%s %s/%s %s", verb, r.Kind.Resource, r.Subresource, r.Namespace,
+			r.Name, scopeOf(&fakeapi.Request{List: r.List})))
+		g.calls = append(g.calls, c)
+	}
+	g.distinguish()
+	slices.SortStableFunc(g.calls, func(a, b *Call) int {
+		return cmp.Or(strings.Compare(a.key, b.key), cmp.Compare(a.digest, b.digest))
+	})
+}
+
+// distinguish tells calls of one key apart by what they send.
+func (g *guest) distinguish() {
+	seen := map[string]*Call{}
+	for _, c := range g.calls {
+		if first := seen[c.key]; first != nil {
+			first.digest, c.digest = first.content(), c.content()
+		}
+		seen[c.key] = c
+	}
+}
+
+// content digests what a call sends.
+func (c *Call) content() uint64 {
+	var h sim.Hash
+	if c.Request.Object != nil {
+		h.Word(newVersion(0, "", 0, c.Request.Object).exact)
+	}
+	h.Word(patchDigest(c.Request))
+	h.Word(optionsDigest(c.Request))
+	return uint64(h)
+}
+
+// exit is the action of a program that has returned; it is started again after a while.
+const (
+	exit    = "exit"
+	backOff = 10 * time.Second // as a kubelet waits before it restarts a container
+)
+
+// offer lists what the program can be given next.
+func (g *guest) offer(into []sim.Action) []sim.Action {
+	g.collect()
+	name := g.process.Name
+	if _, ended := g.program.Ended(); ended {
+		return append(into, sim.Action{Class: sim.Work, Actor: name, Detail: exit})
+	}
+	for i, c := range g.calls {
+		class := sim.Execute
+		if c.state == answered {
+			class = sim.Respond
+		}
+		into = append(into, sim.Action{Class: class, Actor: name, Detail: c.key, Slot: i})
+	}
+	for i, s := range g.streams {
+		if !g.held[s.Kind] && s.pending() > 0 {
+			into = append(into, sim.Action{Class: sim.Deliver, Actor: name, Detail: g.detail(s), Slot: i})
+		}
+	}
+	return into
+}
+
+// detail names a watch among those of its process: by its kind, where that says enough.
+func (g *guest) detail(s *Stream) string {
+	if s.scope == "" {
+		return s.Kind.GVK.Kind
+	}
+	return s.Kind.GVK.Kind + " " + s.scope
+}
+
+// take performs one of the actions offered.
+func (g *guest) take(x sim.Action) {
+	switch {
+	case x.Class == sim.Respond:
+		g.answer(x.Slot)
+	case x.Class == sim.Execute:
+		c := g.calls[x.Slot]
+		c.execute(g.process.cluster.fault(g.process.Name, c.Request))
+	case x.Class == sim.Deliver:
+		g.streams[x.Slot].deliver()
+	case x.Detail == exit:
+		g.exited()
+	default:
+		panic("host: took " + x.Key() + ", which a program does not offer")
+	}
+}
+
+// answer delivers the answer to a call.
+func (g *guest) answer(i int) {
+	c := g.calls[i]
+	g.calls = slices.Delete(g.calls, i, i+1)
+	g.spoken = map[uint64]int{c.Thread: c.since}
+	g.last = max(c.cause, g.process.cluster.lastOf(c.asked))
+	if fills(c.Request) && c.Response.Err == nil && !c.Watches {
+		g.listed(c.Request, c.at)
+	}
+	if c.Stream != nil {
+		g.streams = append(g.streams, c.Stream)
+		slices.SortStableFunc(g.streams, func(a, b *Stream) int {
+			return cmp.Or(strings.Compare(g.detail(a), g.detail(b)))
+		})
+	}
+	g.program.Answer(c)
+}
+
+// lastOf is the newest record, if it is no older than a call: what its answer shows.
+func (c *Cluster) lastOf(asked int) int {
+	if n := c.world.History.Len(); n > asked {
+		return n - 1
+	}
+	return -1
+}
+
+// exited is a program that has returned: the process comes up again by itself.
+func (g *guest) exited() {
+	p := g.process
+	err, _ := g.program.Ended()
+	detail := "the program returned"
+	if err != nil {
+		detail = "the program returned: " + err.Error()
+	}
+	p.kill()
+	p.cluster.fact(p, "crash", detail)
+	p.cluster.world.Clock.After(backOff, p.Name, restart, func() { p.Restart(0) })
+}

@@ -1,0 +1,130 @@
+package host
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+)
+
+// Program is a whole program that a process runs in place of a reconciler's coroutines,
+// on goroutines of its own: see [Hosting]. It is the other host's side of a
+// process; package bubble has one. The scheduler calls it, and nobody else. Start, Kill,
+// Answer and Send return when every goroutine of the program waits for an answer, an
+// event or the clock.
+type Program interface {
+	// Start begins a new life, with an empty memory.
+	Start()
+	// Kill ends it where it stands: nothing that it asked is answered any more.
+	Kill()
+	// Asked lists the calls that were made since it was last asked, in any order.
+	Asked() []*Call
+	// Ended reports whether the program has returned, and with what.
+	Ended() (err error, ended bool)
+	// Answer delivers the Response of a call, or of one that watches its Stream.
+	Answer(c *Call)
+	// Send delivers an event of a watch. After one of type ERROR the watch is over.
+	Send(s *Stream, e watch.Event)
+}
+
+// Call is a request of a program that waits to be executed, or for its answer.
+type Call struct {
+	Request  *fakeapi.Request
+	Watches  bool   // it opens a watch on what it lists
+	Thread   uint64 // of the goroutine that asks
+	Response fakeapi.Response
+	Stream   *Stream // of one that watches, once it has been executed
+
+	withdrawn func() bool // nobody waits for the answer any more
+	guest     *guest
+	state     workerState
+	key       string
+	digest    uint64 // tells calls of one key apart; 0 where there is one
+	asked     int    // how many records there were when it was made
+	since     int    // how many there were when the goroutine began what it is at
+	at        uint64 // the revision of what a list was answered
+	cause     int    // the record of what the goroutine was told last, -1 for nothing
+}
+
+// NewCall is a call of a goroutine. The function says whether its caller has gone.
+func NewCall(req *fakeapi.Request, watches bool, thread uint64, withdrawn func() bool) *Call {
+	return &Call{Request: req, Watches: watches, Thread: thread, withdrawn: withdrawn}
+}
+
+// sign fills in who is acting.
+func (c *Call) sign(r *sim.Record) {
+	p := c.guest.process
+	r.Process, r.Generation, r.Incarnation = p.Name, p.Generation, p.Incarnation
+	r.Cause, r.Asked = c.cause, c.asked
+}
+
+// sawObject is what the goroutine can have gone by: what it was answered itself, or what
+// the process had been shown when the goroutine began what it is at. What it was shown
+// since it may have read or not.
+func (c *Call) sawObject(k *fakeapi.Kind, namespace, name string) any {
+	return c.guest.sights(k).saw(namespace, name, c)
+}
+
+func (c *Call) told(k *fakeapi.Kind, m metav1.Object) { c.guest.sights(k).answered(m, c) }
+
+// execute has the server execute the call, under a failure, nil for none.
+func (c *Call) execute(f *FailedRequest) {
+	g := c.guest
+	cluster := g.process.cluster
+	switch {
+	case c.Watches && f != nil:
+		c.Response = f.response(c.Request)
+	case c.Watches:
+		c.Stream, c.Response = g.open(c)
+	default:
+		var req *fakeapi.Request
+		req, c.at = g.aged(c.Request)
+		c.Response = cluster.serve(c, req, f)
+	}
+	c.state = answered
+}
+
+// executeFailing is execute under a fault that struck just now.
+func (c *Call) executeFailing(f *FailedRequest) { c.execute(f) }
+
+func (c *Call) request() *fakeapi.Request { return c.Request }
+
+// Stream is a watch of a program.
+type Stream struct {
+	Kind *fakeapi.Kind
+
+	guest  *guest
+	source *fakeapi.Watch
+	scope  string // the selection, as steps name it; "" for all there is
+	queue  []pending
+	closed func() bool
+	over   bool
+}
+
+// pending is an event that is yet to be delivered.
+type pending struct {
+	event watch.Event
+	is    change // what it tells of; without versions for a bookmark and for an error
+}
+
+// SetClosed says how to find out whether the program has closed the watch.
+func (s *Stream) SetClosed(f func() bool) { s.closed = f }
+
+// Closed reports whether the watch is over.
+func (s *Stream) Closed() bool { return s.over || s.closed != nil && s.closed() }
+
+// scopeOf words what a request selects of its kind.
+func scopeOf(req *fakeapi.Request) string {
+	scope := req.Namespace
+	if req.Name != "" {
+		scope += " " + fields.OneTermEqualSelector("metadata.name", req.Name).String()
+	}
+	for _, sel := range [...]string{req.List.LabelSelector, req.List.FieldSelector} {
+		if sel != "" {
+			scope += " " + sel
+		}
+	}
+	return scope
+}

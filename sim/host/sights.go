@@ -1,0 +1,247 @@
+package host
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+)
+
+// sights is what a program has been shown of a kind, by whichever of its watches: the
+// newest version of each object, and what was shown before it.
+type sights struct {
+	state    *kindState
+	shown    map[string]*version
+	abstract uint64
+	past     map[string][]sight // by key, oldest first
+}
+
+// sight is one version of an object as the program came to know it.
+type sight struct {
+	at     int    // how many records there were
+	thread uint64 // the goroutine that was answered so; 0 where a watch showed it
+	obj    any    // nil: that it is gone
+}
+
+// sightsKept is how much is remembered of one object: more than a goroutine is told of it
+// while it is at one thing.
+const sightsKept = 16
+
+func (g *guest) sights(k *fakeapi.Kind) *sights {
+	s := g.known[k]
+	if s == nil {
+		s = &sights{state: g.process.cluster.state(k), shown: map[string]*version{}, past: map[string][]sight{}}
+		g.known[k] = s
+		g.order = append(g.order, s)
+	}
+	return s
+}
+
+// saw is what a call can have gone by.
+func (s *sights) saw(namespace, name string, c *Call) (saw any) {
+	key := name
+	if namespace != "" {
+		key = namespace + "/" + name
+	}
+	for _, x := range s.past[key] {
+		if x.at <= c.since || x.thread == c.Thread && x.at <= c.asked {
+			saw = x.obj
+		}
+	}
+	return saw
+}
+
+// answered notes what a goroutine was answered.
+func (s *sights) answered(m metav1.Object, c *Call) {
+	s.remember(keyOf(m), sight{at: c.guest.process.cluster.world.History.Len(), thread: c.Thread, obj: m})
+}
+
+func (s *sights) remember(key string, x sight) {
+	past := append(s.past[key], x)
+	if len(past) > sightsKept {
+		past = slices.Delete(past, 0, 1)
+	}
+	s.past[key] = past
+}
+
+// put makes a version what is known of its key; it returns what was.
+func (s *sights) put(key string, v *version) (old *version) {
+	if old = s.shown[key]; old != nil {
+		s.abstract -= sim.Mix(old.abstract)
+		delete(s.shown, key)
+	}
+	if v != nil {
+		s.abstract += sim.Mix(v.abstract)
+		s.shown[key] = v
+	}
+	return old
+}
+
+// show records that a watch has shown a change, where it is news to the process.
+func (g *guest) show(k *fakeapi.Kind, ch *change, initial bool) {
+	s, key, c := g.sights(k), ch.key(), g.process.cluster
+	known := s.shown[key]
+	if ch.after != nil && known != nil && known.n >= ch.after.n || ch.after == nil &&
+		(known == nil || known.meta.GetUID() != ch.before.meta.GetUID()) {
+		return // another watch of the process was earlier
+	}
+	v := ch.after
+	if v == nil {
+		v = ch.before
+	}
+	p := g.process
+	r := sim.Record{Op: sim.Delivery, Cause: ch.cause, Process: p.Name, Generation: p.Generation,
+		Incarnation: p.Incarnation, Verb: "deliver", Object: refOf(s.state.kind, v.meta), Version: ch.version,
+		Initial: initial, Tombstone: ch.tombstone}
+	if old := s.put(key, ch.after); old != nil {
+		r.Before = old.obj
+	}
+	is := sight{}
+	if ch.after != nil {
+		r.After, is.obj = ch.after.obj, ch.after.obj
+	}
+	g.last = c.world.Record(r).Index
+	is.at = c.world.History.Len()
+	s.remember(key, is)
+}
+
+// open opens a watch: what its program has listed before it has seen by now.
+func (g *guest) open(c *Call) (*Stream, fakeapi.Response) {
+	cluster, req := g.process.cluster, c.Request
+	source, err := cluster.server.Watch(req.Kind, req.Namespace, req.Name, req.List)
+	if err != nil {
+		var status *apierrors.StatusError
+		if !errors.As(err, &status) {
+			status = apierrors.NewInternalError(err)
+		}
+		return nil, fakeapi.Response{Code: int(status.ErrStatus.Code), Err: status}
+	}
+	if from, _ := strconv.ParseUint(req.List.ResourceVersion, 10, 64); from > 0 {
+		g.listed(req, from)
+	}
+	s := &Stream{Kind: cluster.met(req.Kind), guest: g, source: source, scope: scopeOf(req)}
+	return s, fakeapi.Response{Code: http.StatusOK}
+}
+
+// listed shows what a list at a revision shows of what there is, and what is not there any
+// more of what the process has been shown of that before.
+func (g *guest) listed(req *fakeapi.Request, from uint64) {
+	c := g.process.cluster
+	there := c.selected(req, from)
+	if there == nil {
+		return // it has been forgotten; the watch says so
+	}
+	known := g.sights(c.met(req.Kind))
+	initial := len(known.past) == 0
+	items, _, at := c.listAt(known.state, from)
+	for _, v := range items {
+		if there[v.key] {
+			g.show(known.state.kind, &change{version: at, after: v, cause: -1}, initial)
+		}
+	}
+	if scope := scopeOf(req); scope != "" && scope != req.Namespace {
+		return // what has left a selection may well be there
+	}
+	for _, key := range sortedKeys(known.shown) {
+		v := known.shown[key]
+		if !there[key] && (req.Namespace == "" || v.meta.GetNamespace() == req.Namespace) {
+			g.show(known.state.kind, &change{version: at, before: v, cause: -1, tombstone: true}, false)
+		}
+	}
+}
+
+// selected lists the keys of what a request selects at a revision; nil where that has
+// been forgotten.
+func (c *Cluster) selected(req *fakeapi.Request, revision uint64) map[string]bool {
+	list := metav1.ListOptions{LabelSelector: req.List.LabelSelector, FieldSelector: req.List.FieldSelector,
+		ResourceVersion: strconv.FormatUint(revision, 10), ResourceVersionMatch: metav1.ResourceVersionMatchExact}
+	resp, _ := c.server.Do(c.world.Clock.Now(), &fakeapi.Request{Verb: fakeapi.List, Kind: req.Kind,
+		Namespace: req.Namespace, List: list})
+	if resp.Err != nil {
+		return nil
+	}
+	there := make(map[string]bool, len(resp.Items))
+	for _, obj := range resp.Items {
+		if m := obj.(metav1.Object); req.Name == "" || m.GetName() == req.Name {
+			there[keyOf(m)] = true
+		}
+	}
+	return there
+}
+
+// pending is how many events wait in a watch.
+func (s *Stream) pending() int {
+	c := s.guest.process.cluster
+	for _, e := range s.source.Next() {
+		p := pending{event: e}
+		if e.Type != watch.Error && e.Type != watch.Bookmark {
+			p.is = c.toldBy(s.Kind, e)
+		}
+		s.queue = append(s.queue, p)
+	}
+	return len(s.queue)
+}
+
+// toldBy is the change that an event tells of.
+func (c *Cluster) toldBy(k *fakeapi.Kind, e watch.Event) change {
+	m := e.Object.(metav1.Object)
+	revision, _ := strconv.ParseUint(m.GetResourceVersion(), 10, 64)
+	s := c.state(k)
+	if at := c.find(revision); at < len(c.noted) && c.noted[at].version == revision {
+		ch := c.noted[at]
+		if e.Type == watch.Deleted && ch.after != nil { // it has left the selection
+			ch.before, ch.after = ch.after, nil
+		}
+		return ch
+	}
+	v := newVersion(s.salt, keyOf(m), 1, e.Object)
+	if e.Type == watch.Deleted {
+		return change{version: revision, before: v, cause: -1}
+	}
+	return change{version: revision, after: v, cause: -1}
+}
+
+// deliver delivers the next event.
+func (s *Stream) deliver() {
+	next := s.queue[0]
+	s.queue = s.queue[1:]
+	if next.is.after != nil || next.is.before != nil {
+		s.guest.show(s.Kind, &next.is, false)
+	}
+	s.over = next.event.Type == watch.Error
+	s.guest.program.Send(s, next.event)
+}
+
+// expired is what a watch is told that the server cannot go on with.
+func expired() runtime.Object {
+	return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
+		Message: "too old resource version", Reason: metav1.StatusReasonExpired, Code: http.StatusGone}
+}
+
+// aged is a list as a server answers it that lags: the first of each kind that a process
+// reads which was started from an older state, where any state will do. The revision is
+// that of what is read.
+func (g *guest) aged(req *fakeapi.Request) (*fakeapi.Request, uint64) {
+	if g.from == 0 || !fills(req) || g.aging[req.Kind] {
+		return req, g.process.cluster.server.Version()
+	}
+	g.aging[req.Kind] = true
+	old := *req
+	old.List.ResourceVersion = strconv.FormatUint(g.from, 10)
+	old.List.ResourceVersionMatch = metav1.ResourceVersionMatchExact
+	return &old, g.from
+}
+
+// fills reports whether a request is the list that fills a cache: any state will do for
+// it.
+func fills(req *fakeapi.Request) bool {
+	return req.Verb == fakeapi.List && req.List.ResourceVersion == "0"
+}

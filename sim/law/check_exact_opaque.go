@@ -1,0 +1,37 @@
+// EXACT-2 of a whole program, of which nobody knows when it looked.
+
+package law
+
+import "github.com/threelaws/threelaws/sim"
+
+// tooManyOfItsOwn reports a dependent that a program makes though it had been answered,
+// before it asked, that as many of its own making are there as the owner ever asked for, as
+// far as it may know. What others made it may have been shown too late, and what it adopted
+// it may take for released: neither is counted.
+func (j *Judge) tooManyOfItsOwn(r *sim.Record) {
+	w := &j.write
+	sub, p := w.Subject, w.process
+	if sub.Replicas == nil || sub.Wanted != nil || w.NewOwner == nil || w.NewOwner.Kind != sub.Kind {
+		return
+	}
+	owner := j.state.Object(w.NewOwner.UID)
+	if owner == nil {
+		return
+	}
+	j.Ask()
+	roof := max(sub.roof(owner.Value), p.roofs[w.NewOwner.UID])
+	own := 0
+	for _, e := range p.known.Members(w.NewOwner.UID) {
+		o := j.state.Object(e.UID)
+		if e.Active && e.Since <= r.Asked && o != nil && o.maker == w.maker() &&
+			j.state.isActiveOf(sub, w.NewOwner.UID, o) {
+			own++
+		}
+	}
+	if own < roof || roof < 0 {
+		return
+	}
+	n := j.state.activeUpTo(sub, w.NewOwner.UID, -1) + 1
+	j.Report(Informed, "brings "+owner.Ref.String()+" to "+itoa(n)+", it wants "+itoa(roof)+
+		", and was told that it has made "+itoa(own))
+}

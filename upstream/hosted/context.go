@@ -1,0 +1,102 @@
+package hosted
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	cacheddiscovery "k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/metadata/metadatainformer"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+	"k8s.io/controller-manager/pkg/clientbuilder"
+	"k8s.io/controller-manager/pkg/informerfactory"
+	"k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	"k8s.io/kubernetes/cmd/kube-controller-manager/app/options"
+	"k8s.io/kubernetes/cmd/kube-controller-manager/names"
+	"k8s.io/kubernetes/pkg/controller/garbagecollector"
+
+	"github.com/threelaws/threelaws/sim/bubble"
+)
+
+// protobuf is what kube-controller-manager speaks by default.
+const protobuf = "application/vnd.kubernetes.protobuf"
+
+// manager is what a controller's descriptor is given, as kube-controller-manager's command
+// makes it, for one controller alone.
+func manager(ctx context.Context, cfg *rest.Config, name string) (app.ControllerContext, func(), error) {
+	var none app.ControllerContext
+	component, err := options.NewDefaultComponentConfig()
+	if err != nil {
+		return none, nil, err
+	}
+	component.Generic.Controllers = []string{"*"}
+	clients := clientbuilder.SimpleControllerClientBuilder{ClientConfig: rest.CopyConfig(cfg)}
+	clients.ClientConfig.ContentType = protobuf
+	client, err := clients.Client("shared-informers")
+	if err != nil {
+		return none, nil, err
+	}
+	meta, err := metadata.NewForConfig(cfg)
+	if err != nil {
+		return none, nil, err
+	}
+	discovery, err := clients.DiscoveryClient("controller-discovery")
+	if err != nil {
+		return none, nil, err
+	}
+	typed := bubble.Informers(client, 0)
+	partial := metadatainformer.NewSharedInformerFactory(meta, 0)
+	mapper := restmapper.NewDeferredDiscoveryRESTMapper(cacheddiscovery.NewMemCacheClient(discovery))
+	c := app.ControllerContext{
+		ClientBuilder: clients, InformerFactory: typed,
+		ObjectOrMetadataInformerFactory: informerfactory.NewInformerFactory(typed, partial),
+		ComponentConfig:                 component,
+		RESTMapper:                      mapper,
+		InformersStarted:                make(chan struct{}),
+		ResyncPeriod:                    func() time.Duration { return component.Generic.MinResyncPeriod.Duration },
+	}
+	if name == names.GarbageCollectorController {
+		c.GraphBuilder = graph(ctx, &c, meta)
+	}
+	return c, func() {
+		typed.StartWithContext(ctx)
+		partial.Start(ctx.Done())
+		close(c.InformersStarted)
+	}, nil
+}
+
+// graph is what the garbage collector knows of who depends on whom.
+func graph(ctx context.Context, c *app.ControllerContext, meta metadata.Interface) *garbagecollector.GraphBuilder {
+	ignored := map[schema.GroupResource]struct{}{}
+	for _, r := range c.ComponentConfig.GarbageCollectorController.GCIgnoredResources {
+		ignored[schema.GroupResource{Group: r.Group, Resource: r.Resource}] = struct{}{}
+	}
+	return garbagecollector.NewDependencyGraphBuilder(ctx, meta, c.RESTMapper, ignored,
+		c.ObjectOrMetadataInformerFactory, c.InformersStarted)
+}
+
+// run runs the controller of a name until its context ends.
+func run(ctx context.Context, cfg *rest.Config, name string) error {
+	descriptor := app.NewControllerDescriptors()[name]
+	if descriptor == nil {
+		return fmt.Errorf("kube-controller-manager has no controller %s", name)
+	}
+	c, begin, err := manager(ctx, cfg, name)
+	if err != nil {
+		return err
+	}
+	controller, err := descriptor.BuildController(ctx, c)
+	if err != nil {
+		return err
+	}
+	if controller == nil {
+		<-ctx.Done() // it is switched off by a feature gate
+		return ctx.Err()
+	}
+	begin()
+	controller.Run(ctx)
+	return ctx.Err()
+}
