@@ -100,6 +100,9 @@ func (f *found) watch(r *quiet) {
 		return slices.ContainsFunc(r.s.Controller.Routes, func(to host.Route) bool { return to.Kind == gvk })
 	}
 	for _, gvk := range f.owns {
+		if r.s.Controller.Program {
+			break // what events wake in a program cannot be seen
+		}
 		if !wakes[gvk.Kind] && !routed(gvk) && slices.ContainsFunc(f.creates, creates(gvk)) {
 			f.asleep = append(f.asleep, gvk)
 		}

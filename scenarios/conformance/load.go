@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,6 +19,7 @@ import (
 	"github.com/threelaws/threelaws/internal/yamldoc"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/bubble"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/trial"
 )
@@ -55,10 +57,12 @@ func (s *subject) program() error {
 	case s.Run != nil && c.New != nil:
 		return errors.New("conformance.Subject: Run and Controller: it is one or the other")
 	case s.Run != nil:
-		return errors.New("conformance.Subject: Run: whole programs are hosted by sim/bubble, which this package " +
-			"does not reach yet; give a stepped reconciler as Controller")
+		if err := s.whole(); err != nil {
+			return err
+		}
 	case c.New == nil && c.Name == "":
-		return errors.New("conformance.Subject: there is nothing to try: give a stepped reconciler as Controller")
+		return errors.New("conformance.Subject: there is nothing to try: give a program as Run, or a stepped " +
+			"reconciler as Controller")
 	}
 	if err := c.Check(); err != nil {
 		return fmt.Errorf("conformance.Subject: Controller: %w", err)
@@ -78,6 +82,36 @@ func (s *subject) program() error {
 		s.beside = append(s.beside, b)
 	}
 	s.Profile = max(s.Profile, c.Profile)
+	return nil
+}
+
+// whole makes a controller of a whole program. It works on the sample's kind, where nothing
+// else is said: the first custom object of the file, or else its first.
+func (s *subject) whole() error {
+	c := &s.Controller
+	if c.Name == "" {
+		c.Name = "program"
+	}
+	if c.For.Empty() {
+		data, err := os.ReadFile(s.Owner)
+		if err != nil {
+			return s.noSample()
+		}
+		for _, doc := range yamldoc.Split(data) {
+			m, err := read(doc.Text)
+			if err != nil || m.Unstructured == nil {
+				continue // readOwner says what is wrong with it
+			}
+			custom := s.server.Kind(m.GroupVersionKind()) == nil
+			if custom || c.For.Empty() {
+				c.For = m.GroupVersionKind()
+			}
+			if custom {
+				break
+			}
+		}
+	}
+	*c = bubble.Controller(*c, s.Run)
 	return nil
 }
 
@@ -118,17 +152,22 @@ func (s *subject) define() error {
 	return nil
 }
 
+// noSample says that there is no file with a sample.
+func (s *subject) noSample() error {
+	if s.Owner == "" {
+		return errors.New("conformance.Subject: Owner is empty: name a YAML file with a sample " +
+			cmp.Or(s.Controller.For.Kind, "of the kind that it works on"))
+	}
+	at, _ := os.Getwd()
+	return fmt.Errorf("conformance.Subject: Owner: %s is not there: paths are relative to the package's "+
+		"directory, %s", s.Owner, filepath.Base(at))
+}
+
 // readOwner reads the sample.
 func (s *subject) readOwner() error {
-	if s.Owner == "" {
-		return fmt.Errorf("conformance.Subject: Owner is empty: name a YAML file with a sample %s",
-			s.Controller.For.Kind)
-	}
 	data, err := os.ReadFile(s.Owner)
 	if err != nil {
-		at, _ := os.Getwd()
-		return fmt.Errorf("conformance.Subject: Owner: %s is not there: paths are relative to the package's "+
-			"directory, %s", s.Owner, filepath.Base(at))
+		return s.noSample()
 	}
 	var kinds []string
 	for _, doc := range yamldoc.Split(data) {

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,10 +31,14 @@ func TestMistakes(t *testing.T) {
 	}{
 		"nothing to try": {func(s *Subject) { s.Controller = host.Controller{} }, "",
 			"conformance.Subject: there is nothing to try"},
-		"a whole program": {func(s *Subject) {
-			s.Controller = host.Controller{}
+		"a program and no sample": {func(s *Subject) {
+			s.Controller, s.Owner = host.Controller{}, ""
 			s.Run = func(context.Context, *rest.Config) error { return nil }
-		}, "", "conformance.Subject: Run: whole programs are hosted by sim/bubble"},
+		}, "", "conformance.Subject: Owner is empty: name a YAML file with a sample of the kind that it works on"},
+		"a program that returns": {func(s *Subject) {
+			s.Controller = host.Controller{}
+			s.Run = func(context.Context, *rest.Config) error { return errors.New("no flags") }
+		}, "", "the program returned: no flags"},
 		"both": {func(s *Subject) { s.Run = func(context.Context, *rest.Config) error { return nil } }, "",
 			"conformance.Subject: Run and Controller: it is one or the other"},
 		"no kind": {func(s *Subject) { s.Controller.For = schema.GroupVersionKind{} }, "",

@@ -116,6 +116,9 @@ func (r *quiet) controlled(owner manifest, kinds []schema.GroupVersionKind) (lis
 
 // idle says what a controller that wrote nothing did instead.
 func (r *quiet) idle() string {
+	if r.s.Controller.Program {
+		return r.asked()
+	}
 	syncs, failed := 0, ""
 	for i := range r.World.History.Len() {
 		if rec := r.World.History.At(i); rec.Op == sim.SyncEnd && rec.Process == r.process {
@@ -131,4 +134,24 @@ func (r *quiet) idle() string {
 		return fmt.Sprintf("%d syncs, the last error: %s", syncs, failed)
 	}
 	return fmt.Sprintf("%d syncs, none of which failed", syncs)
+}
+
+// asked says what a program did instead.
+func (r *quiet) asked() string {
+	n, last := 0, ""
+	for i := range r.World.History.Len() {
+		switch rec := r.World.History.At(i); {
+		case rec.Process != r.process:
+		case rec.Op == sim.Read || rec.Op == sim.Commit:
+			n++
+		case rec.Op == sim.Refusal:
+			n, last = n+1, ": "+rec.Verb+" "+rec.Object.String()+": "+rec.Message
+		case rec.Op == sim.FaultHit && rec.Verb == "crash":
+			return rec.Reason
+		}
+	}
+	if last != "" {
+		return fmt.Sprintf("%d requests, the last of which was refused%s", n, last)
+	}
+	return fmt.Sprintf("%d requests, none of which was refused", n)
 }

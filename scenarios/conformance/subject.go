@@ -16,7 +16,10 @@ type Subject struct {
 	// laws need beside, as Owns, Selector, Replicas and Finalizers, is found out where it
 	// is not declared.
 	Controller host.Controller
-	// Run is a whole program, which is to be hosted as it stands. It is one or the other.
+	// Run is a whole program, which is hosted as it stands (package bubble): a manager, an
+	// operator's main, anything that takes a configuration and serves until its context ends.
+	// It is one or the other; of Controller then only what is known of the program counts:
+	// For, where the sample does not say it, and what the laws may ask.
 	Run func(ctx context.Context, config *rest.Config) error
 
 	// CRDs holds the CustomResourceDefinitions of its kinds, in files *.yaml at any depth;

@@ -51,6 +51,9 @@ func (f *found) verdicts(s *subject, c host.Controller, cases []tried) (all []ve
 		v := verdict{Law: l}
 		v.hear(c.Name, cases)
 		missing := f.missing(s, &c, l.ID, about)
+		if c.Program && l.Needs&(law.Syncs|law.Queues) != 0 {
+			missing = notJudged + ": whom a sync is for, and what events enqueue, cannot be seen of a whole program"
+		}
 		switch {
 		case len(v.cases) > 0:
 			v.state, v.why = broken, "broken in "+strings.Join(v.cases, ", ")

@@ -29,7 +29,7 @@ func (c *Case) Unasked(x *scenarios.Exploration) []string {
 			all = append(all,
 				fmt.Sprintf("no %s is left at the end of any of %d schedules: of %s nothing was asked at rest; add "+
 					"one that the user does not delete", kind, x.Schedules, name))
-		} else if kind != "" && !x.Keyed[name] {
+		} else if kind != "" && !x.Keyed[name] && !c.Controllers[i].Program {
 			all = append(all,
 				fmt.Sprintf("no key that %s synced names a %s: how many it makes and deletes for each was not asked; "+
 					"keys are namespace/name", name, kind))

@@ -45,18 +45,38 @@ func (g *guest) sights(k *fakeapi.Kind) *sights {
 	return s
 }
 
-// saw is what a call can have gone by.
-func (s *sights) saw(namespace, name string, c *Call) (saw any) {
+// saw is what a call can have gone by. An update says itself which version it was made of.
+// For any other, of what the goroutine can have read since it began what it is at, the
+// oldest is taken that is of the object that is there: it may have read that.
+func (s *sights) saw(namespace, name string, c *Call) any {
 	key := name
 	if namespace != "" {
 		key = namespace + "/" + name
 	}
+	var read []any
+	_, version := c.Request.Preconditions()
 	for _, x := range s.past[key] {
-		if x.at <= c.since || x.thread == c.Thread && x.at <= c.asked {
-			saw = x.obj
+		m, is := x.obj.(metav1.Object)
+		switch {
+		case version != "" && is && m.GetResourceVersion() == version:
+			return x.obj
+		case x.at <= c.since:
+			read = append(read[:0], x.obj)
+		case x.at <= c.asked && (x.thread == 0 || x.thread == c.Thread):
+			read = append(read, x.obj)
 		}
 	}
-	return saw
+	if len(read) == 0 {
+		return nil
+	}
+	if now := s.state.current(namespace, name); now != nil && now.obj != nil {
+		for _, obj := range read {
+			if m, is := obj.(metav1.Object); is && m.GetUID() == now.meta.GetUID() {
+				return obj
+			}
+		}
+	}
+	return read[0]
 }
 
 // answered notes what a goroutine was answered.

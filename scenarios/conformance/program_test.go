@@ -1,0 +1,179 @@
+package conformance
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/bubble"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// program is the operator on Widgets as a whole program: client-go's clients, informers and
+// queue, and a worker.
+func program(adopts bool, w wrong) func(context.Context, *rest.Config) error {
+	return func(ctx context.Context, cfg *rest.Config) error {
+		any, err := dynamic.NewForConfig(cfg)
+		if err != nil {
+			return err
+		}
+		typed, err := kubernetes.NewForConfig(cfg)
+		if err != nil {
+			return err
+		}
+		custom, core := dynamicinformer.NewDynamicSharedInformerFactory(any, 0), bubble.Informers(typed, 0)
+		of := bubble.Sorted(custom.ForResource(resourceOf(widgets)).Informer())
+		their := core.Core().V1().ConfigMaps().Informer()
+		o := &operator{wrong: w, adopts: adopts, env: &host.Env{Client: client{dynamic: any}}, made: map[string]bool{},
+			widgets: of.GetIndexer(), parts: their.GetIndexer()}
+		queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())
+		wake(of, their, queue)
+		custom.Start(ctx.Done())
+		core.Start(ctx.Done())
+		custom.WaitForCacheSync(ctx.Done())
+		core.WaitForCacheSync(ctx.Done())
+		context.AfterFunc(ctx, queue.ShutDown)
+		for {
+			key, quit := queue.Get()
+			if quit {
+				return ctx.Err()
+			}
+			if err := o.sync(ctx, key); err != nil {
+				queue.AddRateLimited(key)
+			} else {
+				queue.Forget(key)
+			}
+			queue.Done(key)
+		}
+	}
+}
+
+// wake has events put the Widgets into the queue that they are about.
+func wake(widgets, parts cache.SharedIndexInformer, queue workqueue.TypedInterface[string]) {
+	handle := func(i cache.SharedIndexInformer, each func(m metav1.Object)) {
+		about := func(obj any) {
+			if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+				obj = gone.Obj
+			}
+			each(obj.(metav1.Object))
+		}
+		_, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: about, DeleteFunc: about,
+			UpdateFunc: func(old, now any) { about(old); about(now) }})
+		if err != nil {
+			panic(err)
+		}
+	}
+	handle(widgets, func(m metav1.Object) { queue.Add(key(m)) })
+	handle(parts, func(m metav1.Object) {
+		if ref := metav1.GetControllerOf(m); ref != nil && ref.Kind == "Widget" {
+			queue.Add("default/" + ref.Name)
+		} else if name := m.GetLabels()[partOf]; name != "" {
+			queue.Add("default/" + name)
+		}
+	})
+}
+
+// client is the operator's client over client-go's.
+type client struct {
+	host.Client
+	dynamic dynamic.Interface
+}
+
+func resourceOf(gvk schema.GroupVersionKind) schema.GroupVersionResource {
+	return gvk.GroupVersion().WithResource(map[string]string{"Widget": "widgets", "ConfigMap": "configmaps"}[gvk.Kind])
+}
+
+func (c client) of(gvk schema.GroupVersionKind, namespace string) dynamic.ResourceInterface {
+	return c.dynamic.Resource(resourceOf(gvk)).Namespace(namespace)
+}
+
+// sent is an object as it is sent.
+func sent(obj runtime.Object) *unstructured.Unstructured {
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		return u
+	}
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+	if err != nil {
+		panic(err)
+	}
+	u := &unstructured.Unstructured{Object: fields}
+	u.SetGroupVersionKind(parts)
+	return u
+}
+
+func (c client) Get(ctx context.Context, gvk schema.GroupVersionKind, ns, name string) (runtime.Object, error) {
+	return c.of(gvk, ns).Get(ctx, name, metav1.GetOptions{})
+}
+
+func (c client) Create(ctx context.Context, obj runtime.Object) (runtime.Object, error) {
+	u := sent(obj)
+	return c.of(u.GroupVersionKind(), u.GetNamespace()).Create(ctx, u, metav1.CreateOptions{})
+}
+
+func (c client) Update(ctx context.Context, obj runtime.Object) (runtime.Object, error) {
+	u := sent(obj)
+	return c.of(u.GroupVersionKind(), u.GetNamespace()).Update(ctx, u, metav1.UpdateOptions{})
+}
+
+func (c client) UpdateStatus(ctx context.Context, obj runtime.Object) (runtime.Object, error) {
+	u := sent(obj)
+	return c.of(u.GroupVersionKind(), u.GetNamespace()).UpdateStatus(ctx, u, metav1.UpdateOptions{})
+}
+
+func (c client) Patch(ctx context.Context, gvk schema.GroupVersionKind, ns, name string, p host.Patch) (runtime.Object,
+	error) {
+	return c.of(gvk, ns).Patch(ctx, name, p.Type, p.Data, metav1.PatchOptions{})
+}
+
+func (c client) Delete(ctx context.Context, gvk schema.GroupVersionKind, ns, name string, o metav1.DeleteOptions) error {
+	return c.of(gvk, ns).Delete(ctx, name, o)
+}
+
+// whole is the sample with a program.
+func whole(adopts bool, w wrong) Subject {
+	s := sample(host.Controller{})
+	s.Run = program(adopts, w)
+	return s
+}
+
+// A right operator passes as a whole program, too.
+func TestWholeProgram(t *testing.T) {
+	t.Run("numbered", func(t *testing.T) { Test(t, whole(false, wrong{})) })
+	t.Run("adopting", func(t *testing.T) { Test(t, whole(true, wrong{})) })
+}
+
+// Four of the classic mistakes are found in whole programs, in the same cases. That one takes
+// a namesake's parts for its own shows in for whom a sync was, which nobody knows of a program.
+func TestWrongPrograms(t *testing.T) {
+	for _, w := range []convicted{
+		{false, wrong{bare: true}, "one-owner", "take-ownership"},
+		{false, wrong{byLabel: true}, "somebody-elses", "exact-sum"},
+		{true, wrong{going: true}, "deleted/orphan", "status-only-when-going"},
+		{true, wrong{shares: true}, "orphan", "exact-sum"},
+	} {
+		t.Run(w.where+" "+w.law, func(t *testing.T) {
+			s, f, places := prepared(t, whole(w.adopts, w.wrong))
+			p := &places[slices.IndexFunc(places, func(p place) bool { return p.name == w.where })]
+			c := p.whole(s, f.declared(s))
+			x, err := c.Explore(t.Context(), t.Name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(x.Failures, func(f *scenarios.Counterexample) bool { return f.Law == w.law }) {
+				t.Errorf("not convicted\n%s\n%s", f.text(s), x.Text())
+			}
+		})
+	}
+}
