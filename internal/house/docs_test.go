@@ -89,7 +89,8 @@ func TestMutantsNamedAreThere(t *testing.T) {
 // What the README shows of Go is what the tests compile and run, byte for byte.
 func TestReadmeShowsWhatIsRun(t *testing.T) {
 	var run strings.Builder
-	for _, f := range []string{"scenarios/simtest/readme_test.go", "cmd/threelaws/main.go", "cli/example_test.go"} {
+	for _, f := range []string{"scenarios/simtest/readme_test.go", "cmd/threelaws/main.go", "cli/example_test.go",
+		"controllerruntime/example_test.go"} {
 		run.WriteString(read(t, f))
 	}
 	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(read(t, "README.md"), -1)

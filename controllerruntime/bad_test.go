@@ -1,0 +1,160 @@
+package controllerruntime_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/threelaws/threelaws/controllerruntime"
+	"github.com/threelaws/threelaws/controllerruntime/internal/widget"
+	"github.com/threelaws/threelaws/scenarios/simtest"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law"
+	"github.com/threelaws/threelaws/sim/trial"
+)
+
+// of makes a setup of one controller for ConfigMaps.
+func of(reconcile func(ctx context.Context, mgr ctrl.Manager, req ctrl.Request) (ctrl.Result,
+	error)) controllerruntime.Setup {
+	return func(mgr ctrl.Manager) error {
+		return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(reconcileFunc(mgr, reconcile))
+	}
+}
+
+func reconcileFunc(mgr ctrl.Manager, f func(context.Context, ctrl.Manager, ctrl.Request) (ctrl.Result,
+	error)) reconcile.Func {
+	return func(ctx context.Context, req ctrl.Request) (ctrl.Result, error) { return f(ctx, mgr, req) }
+}
+
+func nothing(context.Context, ctrl.Request) (ctrl.Result, error) { return ctrl.Result{}, nil }
+
+// What cannot be run is refused in one line, before anything runs.
+func TestRefusedBeforeAnythingRuns(t *testing.T) {
+	shared := widget.New(nil, nil, nil, widget.Without{})
+	for _, c := range []struct {
+		name  string
+		setup controllerruntime.Setup
+		want  string
+	}{
+		{"nothing", func(ctrl.Manager) error { return nil }, "adds no controller"},
+		{"an error", func(ctrl.Manager) error { return errors.New("no") }, "no"},
+		{"one reconciler for all lives", shared.SetupWithManager,
+			"hands over the same *widget.Reconciler at every call"},
+		{"a runnable", func(mgr ctrl.Manager) error {
+			return mgr.Add(manager.RunnableFunc(func(context.Context) error { return nil }))
+		}, "manager.RunnableFunc to its manager: only controllers run here"},
+		{"a webhook", func(mgr ctrl.Manager) error {
+			mgr.GetWebhookServer().Register("/mutate", http.NotFoundHandler())
+			return nil
+		}, "registers the webhook /mutate"},
+		{"a channel", func(mgr ctrl.Manager) error {
+			return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).WatchesRawSource(source.Channel(
+				make(chan event.GenericEvent), &handler.EnqueueRequestForObject{})).Complete(reconcile.Func(nothing))
+		}, "its events come from goroutines of its own"},
+		{"a read", func(mgr ctrl.Manager) error {
+			return mgr.GetAPIReader().Get(context.Background(), client.ObjectKey{Name: "a"}, &corev1.ConfigMap{})
+		}, "can neither read nor write"},
+	} {
+		_, err := controllerruntime.Controllers(widget.Scheme(), c.setup, controllerruntime.Options{})
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+// A kind that no server serves is told before anything runs; what a reconciler may not do
+// is told by the law that no sync panics.
+func TestReportedNotHung(t *testing.T) {
+	cm := &corev1.ConfigMap{}
+	for _, c := range []struct {
+		name  string
+		setup controllerruntime.Setup
+		want  string
+	}{
+		{"no definition", widget.Setup(widget.Without{}), "Widget of example.com/v1, which is not served"},
+		{"a panic", of(func(context.Context, ctrl.Manager, ctrl.Request) (ctrl.Result, error) {
+			panic("ouch")
+		}), "ouch"},
+		{"a read of what nobody watches", of(func(ctx context.Context, mgr ctrl.Manager, _ ctrl.Request) (ctrl.Result,
+			error) {
+			return ctrl.Result{}, mgr.GetClient().Get(ctx, client.ObjectKey{Name: "a"}, &corev1.Secret{})
+		}), "Options.Reads"},
+		{"a watch that is added", func(mgr ctrl.Manager) error {
+			var c interface{ Watch(source.Source) error }
+			built, err := ctrl.NewControllerManagedBy(mgr).For(cm).Build(
+				reconcile.Func(func(context.Context, ctrl.Request) (ctrl.Result, error) {
+					return ctrl.Result{}, c.Watch(source.Func(nil))
+				}))
+			c = built
+			return err
+		}, "adds a watch while it runs"},
+	} {
+		all, err := controllerruntime.Controllers(widget.Scheme(), c.setup, controllerruntime.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := simtest.Case{Controllers: all, Schedules: 3,
+			World: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\n"}
+		found, err := x.Explore(t.Context(), "bad")
+		text := ""
+		if err != nil {
+			text = err.Error()
+		} else {
+			text = found.Text()
+		}
+		if !strings.Contains(strings.Join(strings.Fields(text), " "), c.want) {
+			t.Errorf("%s: %s\nwant %q", c.name, text, c.want)
+		}
+	}
+}
+
+// A result says when its request comes again, by the world's clock.
+func TestResults(t *testing.T) {
+	var at []time.Duration
+	var began time.Time
+	results := []struct {
+		result ctrl.Result
+		err    error
+	}{{err: errors.New("no")}, {result: ctrl.Result{Requeue: true}}, {err: errors.New("no")},
+		{result: ctrl.Result{RequeueAfter: time.Minute}}, {err: errors.New("no")},
+		{err: reconcile.TerminalError(errors.New("no"))}}
+	setup := of(func(ctx context.Context, mgr ctrl.Manager, req ctrl.Request) (ctrl.Result, error) {
+		n := len(at)
+		at = append(at, clock().Sub(began))
+		return results[n].result, results[n].err
+	})
+	all, err := controllerruntime.Controllers(widget.Scheme(), setup, controllerruntime.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := trial.New(trial.Options{Choices: sim.Zero{}, Laws: []*law.Law{}})
+	defer run.Stop()
+	clock, began = run.World.Clock.Now, run.World.Clock.Now()
+	create(t, run, configMap("a"))
+	run.Start("configmap", all[0])
+	run.Settle(trial.Limits{Writes: 10, Steps: 1000})
+	ms := time.Millisecond
+	want := []time.Duration{0, 5 * ms, 15 * ms, 35 * ms, time.Minute + 35*ms, time.Minute + 40*ms}
+	if len(at) != len(want) {
+		t.Fatalf("reconciled at %v, want %v", at, want)
+	}
+	for i := range want {
+		if at[i] != want[i] {
+			t.Fatalf("reconciled at %v, want %v", at, want)
+		}
+	}
+}
+
+var clock func() time.Time

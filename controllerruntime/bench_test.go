@@ -1,0 +1,251 @@
+package controllerruntime_test
+
+import (
+	"context"
+	"fmt"
+	goruntime "runtime"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/record"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/yaml"
+
+	"github.com/threelaws/threelaws/controllerruntime"
+	"github.com/threelaws/threelaws/controllerruntime/internal/widget"
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
+	"github.com/threelaws/threelaws/sim/trial"
+)
+
+// rounds is how often the Widgets of a run are scaled.
+const rounds = 10
+
+// BenchmarkReconcile is two operators at work for ten rounds, stepped, under random
+// schedules, on the full API server, with all laws and with none: one of built-in kinds,
+// whose Secrets a user deletes, and one of a custom resource, whose replicas he changes.
+// The latter is also called by hand with controller-runtime's fake client, which has no
+// schedule, no cache that lags and no laws.
+func BenchmarkReconcile(b *testing.B) {
+	for _, laws := range []bool{true, false} {
+		b.Run(fmt.Sprintf("builtin/laws=%v", laws), func(b *testing.B) {
+			all, err := controllerruntime.Controllers(scheme.Scheme, setUpKeeper, controllerruntime.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			measure(b, func(seed uint64) *trial.Trial { return kept(b, all[0], seed, laws) })
+		})
+		b.Run(fmt.Sprintf("custom/laws=%v", laws), func(b *testing.B) {
+			c := operator(b, widget.Without{})
+			measure(b, func(seed uint64) *trial.Trial { return stepped(b, c, seed, laws, rounds) })
+		})
+	}
+	b.Run("fake", func(b *testing.B) {
+		// Building it takes seconds, of which nothing is counted.
+		c := fake.NewClientBuilder().WithScheme(widget.Scheme()).WithStatusSubresource(&widget.Widget{}).Build()
+		n, before := 0, mallocs()
+		for b.Loop() {
+			n += faked(b, c)
+		}
+		b.ReportMetric(float64(mallocs()-before)/float64(n), "allocs/reconcile")
+		b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "reconciles/s")
+	})
+}
+
+// measure runs one run after the other.
+func measure(b *testing.B, run func(seed uint64) *trial.Trial) {
+	b.Helper()
+	steps, syncs, before := 0, 0, mallocs()
+	for i := 0; b.Loop(); i++ {
+		t := run(uint64(i))
+		steps += t.World.Steps()
+		for j := range t.World.History.Records {
+			if t.World.History.Records[j].Op == sim.SyncStart {
+				syncs++
+			}
+		}
+		t.Recycle()
+	}
+	b.ReportMetric(float64(mallocs()-before)/float64(steps), "allocs/step")
+	b.ReportMetric(float64(steps)/b.Elapsed().Seconds(), "steps/s")
+	b.ReportMetric(float64(syncs)/b.Elapsed().Seconds(), "reconciles/s")
+	b.ReportMetric(float64(steps)/float64(b.N), "steps/run")
+}
+
+// mallocs is the number of objects allocated by the program so far.
+func mallocs() uint64 {
+	var m goruntime.MemStats
+	goruntime.ReadMemStats(&m)
+	return m.Mallocs
+}
+
+// widgetNamed is a Widget as the server keeps it.
+func widgetNamed(name string, replicas int64) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget",
+		"metadata": map[string]any{"namespace": "default", "name": name},
+		"spec":     map[string]any{"replicas": replicas, "source": "text"}}}
+}
+
+var text = &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "text"},
+	Data: map[string][]byte{"text": []byte("hello")}}
+
+// stepped is one run from a cold start.
+func stepped(b testing.TB, c host.Controller, seed uint64, laws bool, times int) *trial.Trial {
+	b.Helper()
+	o := trial.Options{Choices: sim.NewSeed(seed)}
+	if !laws {
+		o.Laws = []*law.Law{}
+	}
+	t := trial.New(o)
+	for _, obj := range []runtime.Object{definition(b), text, widgetNamed("a", 2), widgetNamed("b", 1)} {
+		m := obj.(metav1.Object)
+		if _, err := t.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: t.Server.KindOf(obj),
+			Namespace: m.GetNamespace(), Name: m.GetName(), Object: obj}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	t.Start("widget", c)
+	settled(b, t)
+	for round := range times {
+		for i, name := range []string{"a", "b"} {
+			patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, 2+3*((round+i)%2))
+			if _, err := t.Request(&fakeapi.Request{Verb: fakeapi.Patch, Kind: t.Server.KindNamed("widget"),
+				Namespace: "default", Name: name, PatchType: types.MergePatchType, Patch: patch}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		settled(b, t)
+	}
+	return t
+}
+
+// kept is one run of the example's Keeper from a cold start.
+func kept(b testing.TB, c host.Controller, seed uint64, laws bool) *trial.Trial {
+	b.Helper()
+	o := trial.Options{Choices: sim.NewSeed(seed)}
+	if !laws {
+		o.Laws = []*law.Law{}
+	}
+	t := trial.New(o)
+	names := []string{"a", "b", "c", "d", "e"}
+	for _, name := range names {
+		create(b, t, configMap(name))
+	}
+	t.Start("configmap", c)
+	settled(b, t)
+	for range rounds {
+		for _, name := range names {
+			if _, err := t.Request(&fakeapi.Request{Verb: fakeapi.Delete, Kind: t.Server.KindNamed("secret"),
+				Namespace: "default", Name: name}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		settled(b, t)
+	}
+	return t
+}
+
+func settled(b testing.TB, t *trial.Trial) {
+	b.Helper()
+	if how := t.Settle(trial.Limits{Writes: 10_000, Steps: 100_000}); !how.Settled {
+		b.Fatalf("not at rest after %d steps", how.Steps)
+	}
+	if broken := t.Broken(); broken != nil {
+		b.Fatal(broken)
+	}
+}
+
+func definition(b testing.TB) *apiextensionsv1.CustomResourceDefinition {
+	b.Helper()
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.UnmarshalStrict([]byte(widget.Definition), crd); err != nil {
+		b.Fatal(err)
+	}
+	return crd
+}
+
+// faked is the same work with controller-runtime's fake client: each change, then
+// Reconcile until nothing is left to do. It returns how often that was called.
+func faked(b *testing.B, c client.Client) (reconciles int) {
+	b.Helper()
+	ctx := context.Background()
+	r := widget.New(c, c, record.NewFakeRecorder(1000), widget.Without{})
+	all := []client.Object{text.DeepCopy(), widgetNamed("a", 2), widgetNamed("b", 1)}
+	for _, obj := range all {
+		obj.SetUID(types.UID(obj.GetName())) // which nobody else does there
+		if err := c.Create(ctx, obj); err != nil {
+			b.Fatal(err)
+		}
+	}
+	defer func() {
+		clear := append(all, &corev1.ConfigMap{})
+		for _, obj := range clear {
+			if err := c.DeleteAllOf(ctx, obj, client.InNamespace("default")); err != nil {
+				b.Fatal(err)
+			}
+		}
+		for _, name := range []string{"a", "b"} { // which lets its finalizer go
+			if _, err := r.Reconcile(ctx, ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "default",
+				Name: name}}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}()
+	settle := func() {
+		for range 3 { // a finalizer, ConfigMaps, their status
+			for _, name := range []string{"a", "b"} {
+				reconciles++
+				_, err := r.Reconcile(ctx, ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "default",
+					Name: name}})
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	}
+	settle()
+	for round := range rounds {
+		for i, name := range []string{"a", "b"} {
+			patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, 2+3*((round+i)%2))
+			w := &widget.Widget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
+			if err := c.Patch(ctx, w, client.RawPatch(types.MergePatchType, patch)); err != nil {
+				b.Fatal(err)
+			}
+		}
+		settle()
+	}
+	return reconciles
+}
+
+// Two runs of one seed are one run, to the last step.
+func TestSeedsAreIdentical(t *testing.T) {
+	c := operator(t, widget.Without{})
+	distinct := map[uint64]bool{}
+	for seed := range uint64(2000) {
+		var hashes [2]uint64
+		for i := range hashes {
+			run := stepped(t, c, seed, true, 1)
+			hashes[i] = run.World.Hash()
+			run.Recycle()
+		}
+		first, second := hashes[0], hashes[1]
+		if first != second {
+			t.Fatalf("seed %d: hashes %x and %x", seed, first, second)
+		}
+		distinct[first] = true
+	}
+	t.Logf("2000 seeds twice, %d distinct runs", len(distinct))
+	if len(distinct) < 1000 {
+		t.Errorf("only %d distinct runs: the seeds decide too little", len(distinct))
+	}
+}

@@ -1,0 +1,192 @@
+package controllerruntime
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/threelaws/threelaws/fakeapi"
+)
+
+// apiClient is a manager's client: it reads from the cache and writes to the server.
+type apiClient struct{ p *process }
+
+// Get reads from the cache, or live what the manager's client does not cache.
+func (c apiClient) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+	live, err := c.readsLive(obj)
+	if err != nil {
+		return err
+	}
+	if live {
+		return apiReader(c).Get(ctx, key, obj, opts...)
+	}
+	return cacheReader(c).Get(ctx, key, obj, opts...)
+}
+
+// List reads from the cache, or live what the manager's client does not cache.
+func (c apiClient) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	live, err := c.readsLive(list)
+	if err != nil {
+		return err
+	}
+	if live {
+		return apiReader(c).List(ctx, list, opts...)
+	}
+	return cacheReader(c).List(ctx, list, opts...)
+}
+
+func (c apiClient) readsLive(obj runtime.Object) (bool, error) {
+	gvk, err := c.p.gvkOf(obj)
+	if err != nil {
+		return false, err
+	}
+	if meta.IsListType(obj) {
+		gvk.Kind = trimList(gvk.Kind)
+	}
+	_, untyped := obj.(runtime.Unstructured)
+	return c.p.live[gvk] || untyped && !c.p.o.CacheUnstructured, nil
+}
+
+// Create creates an object.
+func (c apiClient) Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error {
+	if _, ok := obj.(*metav1.PartialObjectMetadata); ok {
+		return fmt.Errorf("cannot create using only metadata")
+	}
+	o := (&client.CreateOptions{}).ApplyOptions(opts)
+	return c.send(ctx, obj, obj, &fakeapi.Request{Verb: fakeapi.Create, Create: *o.AsCreateOptions()})
+}
+
+// Update replaces an object.
+func (c apiClient) Update(ctx context.Context, obj client.Object, opts ...client.UpdateOption) error {
+	defer keepKind(obj)()
+	if _, ok := obj.(*metav1.PartialObjectMetadata); ok {
+		return fmt.Errorf("cannot update using only metadata -- did you mean to patch?")
+	}
+	o := client.UpdateOptions{}
+	o.ApplyOptions(opts)
+	return c.send(ctx, obj, obj, &fakeapi.Request{Verb: fakeapi.Update, Update: *o.AsUpdateOptions()})
+}
+
+// Patch patches an object.
+func (c apiClient) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
+	defer keepKind(obj)()
+	data, err := patch.Data(obj)
+	if err != nil {
+		return err
+	}
+	o := (&client.PatchOptions{}).ApplyOptions(opts)
+	return c.send(ctx, obj, obj, &fakeapi.Request{Verb: fakeapi.Patch, PatchType: patch.Type(), Patch: data,
+		PatchO: *o.AsPatchOptions()})
+}
+
+// Delete deletes an object.
+func (c apiClient) Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error {
+	o := (&client.DeleteOptions{}).ApplyOptions(opts)
+	return c.send(ctx, obj, nil, &fakeapi.Request{Verb: fakeapi.Delete, Delete: *o.AsDeleteOptions()})
+}
+
+// DeleteAllOf deletes all objects of obj's kind that the options select.
+func (c apiClient) DeleteAllOf(ctx context.Context, obj client.Object, opts ...client.DeleteAllOfOption) error {
+	k, _, err := c.p.kindOf(obj)
+	if err != nil {
+		return err
+	}
+	o := (&client.DeleteAllOfOptions{}).ApplyOptions(opts)
+	req := &fakeapi.Request{Verb: fakeapi.DeleteCollection, Kind: k, List: *o.AsListOptions(),
+		Delete: *o.AsDeleteOptions()}
+	if req.Namespace, err = path(req, o.ListOptions.Namespace); err != nil {
+		return err
+	}
+	if k.Namespaced && req.Namespace == "" { // there is no such path
+		return apierrors.NewGenericServerResponse(http.StatusMethodNotAllowed, "", schema.GroupResource{}, "",
+			"", 0, true)
+	}
+	_, err = c.p.do(ctx, req)
+	return err
+}
+
+// send sends a request about obj, with body where its verb has one, and makes body what it
+// was answered with; nil: the answer is dropped.
+func (c apiClient) send(ctx context.Context, obj, content client.Object, req *fakeapi.Request) error {
+	k, _, err := c.p.kindOf(obj)
+	if err != nil {
+		return err
+	}
+	req.Kind, req.Name = k, obj.GetName()
+	if req.Namespace, err = path(req, obj.GetNamespace()); err != nil {
+		return err
+	}
+	sent := k.BodyKind(req.Subresource)
+	if content != nil && req.Verb != fakeapi.Patch {
+		if req.Object, err = body(sent, content); err != nil {
+			return err
+		}
+	}
+	resp, err := c.p.do(ctx, req)
+	if err != nil || content == nil {
+		return err
+	}
+	return c.p.answer(content, sent, resp)
+}
+
+// answer makes obj what a write was answered with. A Status in place of an object leaves
+// it empty, as controller-runtime's decoder does.
+func (p *process) answer(obj client.Object, sent *fakeapi.Kind, resp fakeapi.Response) error {
+	if resp.Object == nil || resp.Object.GetObjectKind().GroupVersionKind().Kind != sent.GVK.Kind {
+		empty(obj)
+		return nil
+	}
+	gvk, err := p.gvkOf(obj)
+	if err != nil {
+		return err
+	}
+	return p.fill(obj, resp.Object, gvk)
+}
+
+// keepKind returns what puts back what an object says of its kind: an update and a patch
+// leave that as it was.
+func keepKind(obj client.Object) func() {
+	gvk := obj.GetObjectKind().GroupVersionKind()
+	return func() {
+		if !gvk.Empty() {
+			obj.GetObjectKind().SetGroupVersionKind(gvk)
+		}
+	}
+}
+
+// Status writes the status of objects.
+func (c apiClient) Status() client.SubResourceWriter { return c.SubResource("status") }
+
+// SubResource reads and writes a subresource.
+func (c apiClient) SubResource(name string) client.SubResourceClient { return subresource{c, name} }
+
+// Scheme is the manager's.
+func (c apiClient) Scheme() *runtime.Scheme { return c.p.scheme }
+
+// RESTMapper is the manager's.
+func (c apiClient) RESTMapper() meta.RESTMapper { return c.p.mapper }
+
+// GroupVersionKindFor is the kind of an object, by the scheme.
+func (c apiClient) GroupVersionKindFor(obj runtime.Object) (schema.GroupVersionKind, error) {
+	return c.p.gvkOf(obj)
+}
+
+// IsObjectNamespaced reports whether objects of this one's kind are in namespaces.
+func (c apiClient) IsObjectNamespaced(obj runtime.Object) (bool, error) {
+	gvk, err := c.p.gvkOf(obj)
+	if err != nil {
+		return false, err
+	}
+	m, err := c.p.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+	if err != nil {
+		return false, err
+	}
+	return m.Scope.Name() != meta.RESTScopeNameRoot, nil
+}

@@ -1,0 +1,102 @@
+package controllerruntime
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/reference"
+
+	"github.com/threelaws/threelaws/fakeapi"
+)
+
+// oldRecorder records events of the old API.
+type oldRecorder struct {
+	p    *process
+	name string
+}
+
+// Event records an event.
+func (r oldRecorder) Event(object runtime.Object, kind, reason, message string) {
+	r.p.event(r.name, object, nil, corev1.Event{Type: kind, Reason: reason, Message: message})
+}
+
+// Eventf records an event.
+func (r oldRecorder) Eventf(object runtime.Object, kind, reason, format string, args ...any) {
+	r.Event(object, kind, reason, fmt.Sprintf(format, args...))
+}
+
+// AnnotatedEventf records an event with annotations.
+func (r oldRecorder) AnnotatedEventf(object runtime.Object, annotations map[string]string, kind, reason, format string,
+	args ...any) {
+	e := corev1.Event{Type: kind, Reason: reason, Message: fmt.Sprintf(format, args...)}
+	e.Annotations = annotations
+	r.p.event(r.name, object, nil, e)
+}
+
+// newRecorder records events of the new API.
+type newRecorder struct {
+	p    *process
+	name string
+}
+
+// Eventf records an event.
+func (r newRecorder) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
+	e := corev1.Event{Type: kind, Reason: reason, Action: action, Message: fmt.Sprintf(note, args...)}
+	if r.p.env != nil {
+		e.EventTime = metav1.NewMicroTime(r.p.env.Now())
+	}
+	r.p.event(r.name, regarding, related, e)
+}
+
+// event tells of an event and, where that is asked for, writes it. Like a recorder it
+// tells nobody of one that cannot be recorded: it is logged.
+func (p *process) event(component string, regarding, related runtime.Object, e corev1.Event) {
+	if p.env == nil || !p.started {
+		return
+	}
+	ref, err := reference.GetReference(p.scheme, regarding)
+	if err != nil {
+		p.o.Logger.Error(err, "Could not construct reference, will not report event", "reason", e.Reason)
+		return
+	}
+	if related != nil {
+		if e.Related, err = reference.GetReference(p.scheme, related); err != nil {
+			p.o.Logger.Error(err, "Could not construct reference, will not report event", "reason", e.Reason)
+			return
+		}
+	}
+	p.recorded++
+	now := p.env.Now()
+	e.InvolvedObject, e.Namespace = *ref, ref.Namespace
+	if e.Namespace == "" {
+		e.Namespace = metav1.NamespaceDefault
+	}
+	e.Name = fmt.Sprintf("%s.%x", ref.Name, now.UnixNano()+int64(p.recorded)) // time stands still in a step
+	e.Source.Component, e.ReportingController = component, component
+	if !e.EventTime.IsZero() {
+		e.ReportingInstance = component
+	} else {
+		e.FirstTimestamp, e.LastTimestamp, e.Count = metav1.NewTime(now), metav1.NewTime(now), 1
+	}
+	if p.o.Recorded != nil {
+		p.o.Recorded(e)
+	}
+	if p.o.WriteEvents {
+		p.write(&e)
+	}
+}
+
+// write creates an event. One that is refused is logged, and that is all.
+func (p *process) write(e *corev1.Event) {
+	k, err := p.kind(corev1.SchemeGroupVersion.WithKind("Event"))
+	if err == nil {
+		_, err = p.do(context.Background(), &fakeapi.Request{Verb: fakeapi.Create, Kind: k, Namespace: e.Namespace,
+			Name: e.Name, Object: e})
+	}
+	if err != nil {
+		p.o.Logger.Error(err, "Unable to write event", "event", e.Name)
+	}
+}

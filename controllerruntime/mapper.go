@@ -1,0 +1,84 @@
+package controllerruntime
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// mapper is a RESTMapper of what the server serves now.
+type mapper struct {
+	p     *process
+	asked int // how often for a mapping
+}
+
+// RESTMapping finds the resource of a kind. Where a setup is only looked at there is no
+// server to ask, and whatever it says is thrown away: a guess will do.
+func (m *mapper) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
+	m.asked++
+	if m.p.env == nil {
+		guess := gk.WithVersion("v1")
+		if len(versions) > 0 {
+			guess = gk.WithVersion(versions[0])
+		}
+		resource, _ := meta.UnsafeGuessKindToResource(guess)
+		return &meta.RESTMapping{Resource: resource, GroupVersionKind: guess, Scope: meta.RESTScopeNamespace}, nil
+	}
+	for _, version := range append(versions, "") {
+		for _, k := range m.p.env.Served() {
+			if k.GVK.GroupKind() == gk && (k.GVK.Version == version || version == "" && len(versions) == 0) {
+				scope := meta.RESTScopeRoot
+				if k.Namespaced {
+					scope = meta.RESTScopeNamespace
+				}
+				return &meta.RESTMapping{Resource: k.GVR(), GroupVersionKind: k.GVK, Scope: scope}, nil
+			}
+		}
+	}
+	return nil, &meta.NoKindMatchError{GroupKind: gk, SearchedVersions: versions}
+}
+
+// RESTMappings finds the resources of a kind.
+func (m *mapper) RESTMappings(gk schema.GroupKind, versions ...string) ([]*meta.RESTMapping, error) {
+	return m.all().RESTMappings(gk, versions...)
+}
+
+// KindFor finds the kind of a resource.
+func (m *mapper) KindFor(r schema.GroupVersionResource) (schema.GroupVersionKind, error) {
+	return m.all().KindFor(r)
+}
+
+// KindsFor finds the kinds of a resource.
+func (m *mapper) KindsFor(r schema.GroupVersionResource) ([]schema.GroupVersionKind, error) {
+	return m.all().KindsFor(r)
+}
+
+// ResourceFor completes a resource.
+func (m *mapper) ResourceFor(r schema.GroupVersionResource) (schema.GroupVersionResource, error) {
+	return m.all().ResourceFor(r)
+}
+
+// ResourcesFor completes a resource in all ways.
+func (m *mapper) ResourcesFor(r schema.GroupVersionResource) ([]schema.GroupVersionResource, error) {
+	return m.all().ResourcesFor(r)
+}
+
+// ResourceSingularizer is the singular of a resource.
+func (m *mapper) ResourceSingularizer(resource string) (string, error) {
+	return m.all().ResourceSingularizer(resource)
+}
+
+// all is apimachinery's mapper of everything that is served. It is seldom asked for.
+func (m *mapper) all() meta.RESTMapper {
+	all := meta.NewDefaultRESTMapper(nil)
+	if m.p.env == nil {
+		return all
+	}
+	for _, k := range m.p.env.Served() {
+		scope := meta.RESTScopeRoot
+		if k.Namespaced {
+			scope = meta.RESTScopeNamespace
+		}
+		all.AddSpecific(k.GVK, k.GVR(), k.GVR().GroupVersion().WithResource(k.Singular), scope)
+	}
+	return all
+}

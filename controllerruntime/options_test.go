@@ -1,0 +1,94 @@
+package controllerruntime_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"golang.org/x/time/rate"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/threelaws/threelaws/controllerruntime"
+	"github.com/threelaws/threelaws/controllerruntime/internal/widget"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law"
+	"github.com/threelaws/threelaws/sim/trial"
+)
+
+// alone runs a setup's first controller in a world with one ConfigMap, to its rest.
+func alone(t *testing.T, setup controllerruntime.Setup, o controllerruntime.Options) *trial.Trial {
+	t.Helper()
+	all, err := controllerruntime.Controllers(widget.Scheme(), setup, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := trial.New(trial.Options{Choices: sim.Zero{}, Laws: []*law.Law{}})
+	t.Cleanup(run.Stop)
+	create(t, run, configMap("a"))
+	run.Start(all[0].Name, all[0])
+	run.Settle(trial.Limits{Writes: 100, Steps: 1000})
+	return run
+}
+
+// A token bucket goes by the world's clock, also inside of another limiter: one token each
+// ten minutes, of which two are there in the beginning.
+func TestTokenBucketsGoByTheWorldsClock(t *testing.T) {
+	tries := 0
+	run := alone(t, func(mgr ctrl.Manager) error {
+		bucket := &workqueue.TypedBucketRateLimiter[reconcile.Request]{
+			Limiter: rate.NewLimiter(rate.Every(10*time.Minute), 2)}
+		limiter := workqueue.NewTypedWithMaxWaitRateLimiter(workqueue.NewTypedMaxOfRateLimiter(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](time.Second,
+				time.Second), bucket), time.Hour)
+		return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).
+			WithOptions(controller.Options{RateLimiter: limiter}).Complete(
+			reconcile.Func(func(context.Context, ctrl.Request) (ctrl.Result, error) {
+				if tries++; tries <= 4 {
+					return ctrl.Result{}, errors.New("again")
+				}
+				return ctrl.Result{}, nil
+			}))
+	}, controllerruntime.Options{})
+	// Two tokens at 0s, so tries at 1s and 2s; the third is there at 10m0s, the fourth at 20m0s.
+	if got := run.World.Clock.Elapsed(); got != 20*time.Minute || tries != 5 {
+		t.Errorf("%d tries in %v", tries, got)
+	}
+}
+
+// Events are told, and written only where that is asked for.
+func TestEvents(t *testing.T) {
+	for _, written := range []bool{false, true} {
+		var told []corev1.Event
+		run := alone(t, func(mgr ctrl.Manager) error {
+			c, old, recorder := mgr.GetClient(), mgr.GetEventRecorderFor("old"), mgr.GetEventRecorder("new")
+			return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(
+				reconcile.Func(func(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+					var cm corev1.ConfigMap
+					if err := c.Get(ctx, req.NamespacedName, &cm); err != nil {
+						return ctrl.Result{}, client.IgnoreNotFound(err)
+					}
+					old.Eventf(&cm, corev1.EventTypeNormal, "Seen", "%d", 1)
+					recorder.Eventf(&cm, nil, corev1.EventTypeWarning, "Seen", "Look", "%d", 2)
+					return ctrl.Result{}, nil
+				}))
+		}, controllerruntime.Options{WriteEvents: written, Recorded: func(e corev1.Event) { told = append(told, e) }})
+		if len(told) != 2 || told[0].Message != "1" || told[1].Message != "2" || told[1].Action != "Look" ||
+			told[0].InvolvedObject.Name != "a" || told[0].InvolvedObject.Kind != "ConfigMap" ||
+			told[0].Name == told[1].Name {
+			t.Errorf("told of %v", told)
+		}
+		stored := 0
+		run.Server.Each(run.Server.Kind(corev1.SchemeGroupVersion.WithKind("Event")),
+			func(runtime.Object) bool { stored++; return true })
+		if want := map[bool]int{true: 2}[written]; stored != want {
+			t.Errorf("written: %v: %d events are stored, want %d", written, stored, want)
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package controllerruntime
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// process is one life of a controller's process: what its manager hands out works on it.
+// One without an Env is made to learn what a setup sets up; nothing can be read or
+// written there.
+type process struct {
+	o       *Options
+	scheme  *runtime.Scheme
+	env     *host.Env
+	manager *recordingManager
+	mapper  *mapper
+	started bool // the sources are started: syncs may begin
+
+	gvks  map[reflect.Type]schema.GroupVersionKind // of Go types in the scheme
+	lists map[reflect.Type]form                    // what lists of Go types hold
+	live  map[schema.GroupVersionKind]bool         // never read from the cache
+	at    map[schema.GroupVersionKind]int          // where the server had a kind when it was last looked for
+	views map[form]*view
+
+	indexed  []schema.GroupVersionKind // where the setup is only looked at: of which it indexes fields
+	starting *requests                 // the queue of the source that is being started
+	giveUp   func()                    // ends the start of that source
+	failed   any                       // what went wrong in its goroutine
+	recorded int                       // events
+}
+
+func newProcess(scheme *runtime.Scheme, o *Options, env *host.Env) *process {
+	p := &process{o: o, scheme: scheme, env: env, gvks: map[reflect.Type]schema.GroupVersionKind{},
+		lists: map[reflect.Type]form{}, live: map[schema.GroupVersionKind]bool{},
+		at: map[schema.GroupVersionKind]int{}, views: map[form]*view{}}
+	p.mapper = &mapper{p: p}
+	p.manager = newManager(p)
+	return p
+}
+
+// setUp has a setup make its controllers.
+func (p *process) setUp(setup Setup) error {
+	for _, obj := range p.o.Live {
+		gvk, err := p.gvkOf(obj)
+		if err != nil {
+			return fmt.Errorf("Live: %w", err)
+		}
+		p.live[gvk] = true
+	}
+	return setup(p.manager)
+}
+
+// gvkOf is the kind of an object, by the scheme where it does not say itself.
+func (p *process) gvkOf(obj runtime.Object) (schema.GroupVersionKind, error) {
+	switch obj.(type) {
+	case runtime.Unstructured, *metav1.PartialObjectMetadata, *metav1.PartialObjectMetadataList:
+		return apiutil.GVKForObject(obj, p.scheme)
+	}
+	t := reflect.TypeOf(obj)
+	if gvk, ok := p.gvks[t]; ok {
+		return gvk, nil
+	}
+	gvk, err := apiutil.GVKForObject(obj, p.scheme)
+	if err == nil {
+		p.gvks[t] = gvk
+	}
+	return gvk, err
+}
+
+// kind finds what serves a kind, as a client's RESTMapper does.
+func (p *process) kind(gvk schema.GroupVersionKind) (*fakeapi.Kind, error) {
+	if p.env == nil {
+		return nil, errNoServer
+	}
+	all := p.env.Served()
+	if i, ok := p.at[gvk]; ok && i < len(all) && all[i].GVK == gvk {
+		return all[i], nil
+	}
+	for i, k := range all {
+		if k.GVK == gvk {
+			p.at[gvk] = i
+			return k, nil
+		}
+	}
+	return nil, &meta.NoKindMatchError{GroupKind: gvk.GroupKind(), SearchedVersions: []string{gvk.Version}}
+}
+
+// kindOf finds what serves an object.
+func (p *process) kindOf(obj runtime.Object) (*fakeapi.Kind, schema.GroupVersionKind, error) {
+	gvk, err := p.gvkOf(obj)
+	if err != nil {
+		return nil, gvk, err
+	}
+	k, err := p.kind(gvk)
+	return k, gvk, err
+}
+
+// errNoServer answers who asks for anything while a setup is only looked at.
+var errNoServer = fmt.Errorf("controllerruntime: a setup can neither read nor write: it is called before there is a " +
+	"server, to learn what it sets up")
+
+// do sends a request, unless it is made in the setup.
+func (p *process) do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
+	if p.env == nil || !p.started {
+		return fakeapi.Response{}, errNoServer
+	}
+	return p.env.Client.Do(ctx, req)
+}
+
+// form is a kind in a Go type.
+type form struct {
+	gvk schema.GroupVersionKind
+	as  reflect.Type // of a pointer
+}
+
+// The forms that are not of the scheme.
+var (
+	unstructuredType = reflect.TypeFor[*unstructured.Unstructured]()
+	metadataType     = reflect.TypeFor[*metav1.PartialObjectMetadata]()
+)
+
+// formOf is the kind and the Go type of an object.
+func (p *process) formOf(obj runtime.Object) (form, error) {
+	gvk, err := p.gvkOf(obj)
+	return form{gvk, reflect.TypeOf(obj)}, err
+}
+
+// itemsOf is the kind and the Go type of what a list holds, as controller-runtime's
+// cache finds them.
+func (p *process) itemsOf(list client.ObjectList) (form, error) {
+	t := reflect.TypeOf(list)
+	if f, ok := p.lists[t]; ok {
+		return f, nil
+	}
+	gvk, err := p.gvkOf(list)
+	if err != nil {
+		return form{}, err
+	}
+	gvk.Kind = trimList(gvk.Kind)
+	switch list.(type) {
+	case runtime.Unstructured:
+		return form{gvk, unstructuredType}, nil
+	case *metav1.PartialObjectMetadataList:
+		return form{gvk, metadataType}, nil
+	}
+	item, err := p.scheme.New(gvk)
+	if err != nil {
+		return form{}, err
+	}
+	f := form{gvk, reflect.TypeOf(item)}
+	p.lists[t] = f
+	return f, nil
+}
+
+// trimList is the kind of the items of a list.
+func trimList(kind string) string {
+	if n := len(kind) - len("List"); n > 0 && kind[n:] == "List" {
+		return kind[:n]
+	}
+	return kind
+}

@@ -1,0 +1,168 @@
+package controllerruntime
+
+import (
+	"fmt"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	toolscache "k8s.io/client-go/tools/cache"
+	ctrlcache "sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// view is the process's cache of a kind in one Go type. Where that is not the type that
+// the server keeps, what was made of a version is kept for as long as that may be read.
+type view struct {
+	form
+	kind     *fakeapi.Kind
+	informer toolscache.SharedIndexInformer
+	made     map[runtime.Object]client.Object // nil: nothing is kept
+}
+
+// viewOf finds the cache of a kind in the Go type of obj, and makes it before the process
+// has started.
+func (p *process) viewOf(f form) (*view, error) {
+	if v := p.views[f]; v != nil {
+		return v, nil
+	}
+	if p.env == nil {
+		return nil, &ctrlcache.ErrCacheNotStarted{}
+	}
+	k, err := p.kind(f.gvk)
+	if err != nil {
+		return nil, err
+	}
+	v := &view{form: f, kind: k}
+	if p.started {
+		for other, has := range p.views { // any of them will do
+			if other.gvk == f.gvk {
+				v.informer = has.informer
+			}
+		}
+		if v.informer == nil {
+			return nil, p.unwatched(f)
+		}
+	} else {
+		v.informer = p.env.Informer(f.gvk)
+		if reflect.TypeOf(k.New()) != f.as {
+			v.made = map[runtime.Object]client.Object{}
+		}
+	}
+	p.views[f] = v
+	return v, nil
+}
+
+// unwatched is the end of a run in which a kind is read that nobody watches: an informer
+// that is started now would have to be waited for in the midst of the sync.
+func (p *process) unwatched(f form) error {
+	panic(host.Misuse(fmt.Sprintf("%s is read from the manager's cache, and no source watches it: name it in "+
+		"Options.Reads (or in Options.Live, where the manager's client does not cache it)", f.gvk.Kind)))
+}
+
+// mustView makes the cache of a kind in the Go type of obj.
+func (p *process) mustView(obj client.Object) *view {
+	f, err := p.formOf(obj)
+	if err == nil {
+		var v *view
+		if v, err = p.viewOf(f); err == nil {
+			return v
+		}
+	}
+	panic(host.Misuse(err.Error()))
+}
+
+// try is a stored object in the view's Go type, shared.
+func (v *view) try(stored runtime.Object) (client.Object, error) {
+	if reflect.TypeOf(stored) == v.as {
+		return stored.(client.Object), nil
+	}
+	if obj, ok := v.made[stored]; ok {
+		return obj, nil
+	}
+	obj, err := as(stored, v.form)
+	if err == nil && v.made != nil {
+		v.made[stored] = obj
+	}
+	return obj, err
+}
+
+// of is try for what a cache holds. An object that does not fit its Go type ends the run:
+// a real informer would list for ever.
+func (v *view) of(stored any) client.Object {
+	obj, err := v.try(stored.(runtime.Object))
+	if err != nil {
+		panic(host.Misuse(err.Error()))
+	}
+	return obj
+}
+
+// forget adds the handler that drops what was made of versions that are gone. It has to
+// be the last.
+func (v *view) forget() {
+	if v.made == nil {
+		return
+	}
+	drop := func(stored any) {
+		if t, ok := stored.(toolscache.DeletedFinalStateUnknown); ok {
+			stored = t.Obj
+		}
+		delete(v.made, stored.(runtime.Object))
+	}
+	_, err := v.informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		UpdateFunc: func(before, after any) {
+			if before != after {
+				drop(before)
+			}
+		},
+		DeleteFunc: drop,
+	})
+	if err != nil {
+		panic(fmt.Sprintf("controllerruntime: no handler can be added: %v", err))
+	}
+}
+
+// index adds a field index, as controller-runtime's cache does: each value once with the
+// namespace before it, and once for all namespaces.
+func (v *view) index(field string, values client.IndexerFunc) error {
+	return v.informer.AddIndexers(toolscache.Indexers{v.indexName(field): func(stored any) ([]string, error) {
+		obj := v.of(stored)
+		m, err := meta.Accessor(obj)
+		if err != nil {
+			return nil, err
+		}
+		raw, namespace := values(obj), m.GetNamespace()
+		out := make([]string, 0, 2*len(raw))
+		for _, value := range raw {
+			out = append(out, indexKey(namespace, value))
+		}
+		if namespace != "" {
+			for _, value := range raw {
+				out = append(out, indexKey("", value))
+			}
+		}
+		return out, nil
+	}})
+}
+
+// indexName tells the indexes of a field in one Go type from those in another, which
+// controller-runtime keeps in caches of their own.
+func (v *view) indexName(field string) string {
+	switch {
+	case v.as == metadataType:
+		return "field:metadata:" + field
+	case v.as == unstructuredType:
+		return "field:unstructured:" + field
+	}
+	return "field:" + field
+}
+
+func indexKey(namespace, value string) string {
+	if namespace == "" {
+		namespace = "__all_namespaces"
+	}
+	return namespace + "/" + value
+}

@@ -1,0 +1,206 @@
+package controllerruntime_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/threelaws/threelaws/controllerruntime"
+	"github.com/threelaws/threelaws/controllerruntime/internal/widget"
+	"github.com/threelaws/threelaws/scenarios/simtest"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// operator is the operator of package widget, with what the laws may know of it.
+func operator(t testing.TB, without widget.Without) host.Controller {
+	t.Helper()
+	all, err := controllerruntime.Controllers(widget.Scheme(), widget.Setup(without), controllerruntime.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := all[0]
+	c.Replicas = controllerruntime.Of(func(w *widget.Widget) int { return int(w.Spec.Replicas) })
+	c.Selector = controllerruntime.Of(func(w *widget.Widget) labels.Selector {
+		return labels.SelectorFromSet(labels.Set{widget.Label: w.Name})
+	})
+	c.Finalizers = []string{widget.Finalizer}
+	c.Counted = controllerruntime.Of(func(w *widget.Widget) int { return int(w.Status.Ready) })
+	return c
+}
+
+const widgets = `
+apiVersion: example.com/v1
+kind: Widget
+metadata: {name: a, namespace: default}
+spec: {replicas: 2, source: text}
+---
+apiVersion: example.com/v1
+kind: Widget
+metadata: {name: b, namespace: default}
+spec: {replicas: 1}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: text, namespace: default}
+stringData: {text: hello}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: orphan, namespace: default, labels: {widget: a}}
+`
+
+// faults are those that a run may have.
+var faults = map[string]int{"crash": 1, "lost": 1, "conflict": 1, "relist": 1, "resync": 1, "stale": 1, "error": 1}
+
+// world is two Widgets whose ConfigMaps a user scales, labels anew and orphans, and whose
+// name he uses again.
+func world(c host.Controller) simtest.Case {
+	return simtest.Case{
+		Controllers: []host.Controller{c}, With: []string{"gc"}, Settled: true,
+		World: widget.Definition + "---" + widgets,
+		User: []simtest.Action{
+			simtest.Verb("scale widget/a replicas=3"),
+			simtest.Verb("label cm/orphan widget=b"),
+			simtest.Do("another-orphan", another),
+			simtest.Verb("delete widget/b --cascade=orphan"),
+			simtest.Verb("scale widget/a replicas=1"),
+			simtest.Verb("delete widget/a"),
+			simtest.Do("again", again),
+		},
+		Faults: faults, Schedules: 1500,
+	}
+}
+
+func another(user host.Client) error {
+	_, err := user.Create(context.Background(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "default", Name: "another", Labels: map[string]string{widget.Label: "b"}}})
+	return err
+}
+
+func again(user host.Client) error {
+	_, err := user.Create(context.Background(), &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "example.com/v1", "kind": "Widget", "metadata": map[string]any{"namespace": "default",
+			"name": "a"},
+		"spec": map[string]any{"replicas": int64(1)}}})
+	if apierrors.IsAlreadyExists(err) {
+		return nil // it is there still
+	}
+	return err
+}
+
+func TestRightOperatorKeepsTheLaws(t *testing.T) {
+	simtest.Check(t, world(operator(t, widget.Without{})))
+}
+
+// The same from the first step on.
+func TestRightOperatorKeepsTheLawsFromTheStart(t *testing.T) {
+	c := world(operator(t, widget.Without{}))
+	c.Settled, c.User, c.Schedules = false, c.User[:2], 1000
+	simtest.Check(t, c)
+}
+
+// planted are operators with a guard left out, the world that each shows in, and the law
+// that says what is wrong with it.
+var planted = []struct {
+	name    string
+	without widget.Without
+	world   string
+	user    []simtest.Action
+	law     string
+}{
+	{"creates without a controller reference", widget.Without{Reference: true}, "", nil, "take-ownership"},
+	{"deletes what its label selects", widget.Without{Ownership: true}, rivals, nil, "dont-interfere"},
+	{"adopts for a Widget that is being deleted", widget.Without{Deletion: true}, "",
+		[]simtest.Action{simtest.Do("another-orphan", another),
+			simtest.Verb("delete widget/b")}, "status-only-when-going"},
+	{"adopts again what was orphaned", widget.Without{Recheck: true}, "",
+		[]simtest.Action{simtest.Verb("hold widget sees=Widget"), simtest.Verb("delete widget/b --cascade=orphan")},
+		"status-only-when-going"},
+	{"adopts what is being deleted", widget.Without{Dying: true}, held,
+		[]simtest.Action{simtest.Verb("delete cm/held"), simtest.Verb("label cm/held widget=b")}, "spare-the-dying"},
+	{"adopts what has an owner", widget.Without{Others: true}, rivals, nil, "claim-orphans-only"},
+	{"counts what others control", widget.Without{Count: true}, rivals, nil, "dont-share"},
+	{"takes a namesake's for its own", widget.Without{UID: true}, "",
+		[]simtest.Action{simtest.Verb("delete widget/a"), simtest.Do("again", again)}, "namesakes-are-strangers"},
+}
+
+// A guard that is left out is found, by the law that the guard is for.
+func TestPlantedBugsAreFound(t *testing.T) {
+	for _, p := range planted {
+		t.Run(p.name, func(t *testing.T) {
+			c := world(operator(t, p.without))
+			c.World += p.world
+			c.User, c.Schedules, c.Faults = p.user, 100, nil
+			c.Strict = p.without.Recheck // its view is held: it could have known by asking only
+			x, err := c.Explore(t.Context(), "planted")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var found []string
+			for _, f := range x.Failures {
+				found = append(found, f.Law)
+			}
+			if !slices.Contains(found, p.law) {
+				t.Errorf("%s is not among what was found: %v\n%s", p.law, found, x.Text())
+			}
+		})
+	}
+}
+
+// The same worlds accuse nobody who has all guards.
+func TestRightOperatorKeepsTheLawsWhereBugsShow(t *testing.T) {
+	for _, p := range planted {
+		c := world(operator(t, widget.Without{}))
+		c.World += p.world
+		c.User, c.Schedules, c.Faults = p.user, 100, nil
+		x, err := c.Explore(t.Context(), "right")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range x.Failures {
+			t.Errorf("where another %s: %s is broken\n%s", p.name, f.Law, f.Page.Text())
+		}
+	}
+}
+
+// rivals are ConfigMaps that a Widget selects and a ReplicaSet controls.
+const rivals = `
+---
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: rival, namespace: default}
+spec:
+  replicas: 0
+  selector: {matchLabels: {app: rival}}
+  template: {metadata: {labels: {app: rival}}, spec: {containers: [{name: c, image: i}]}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: zz-first
+  namespace: default
+  labels: {widget: a}
+  ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: rival, uid: $(uid rs/rival), controller: true}]
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: zz-second
+  namespace: default
+  labels: {widget: a}
+  ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: rival, uid: $(uid rs/rival), controller: true}]
+`
+
+// held is a ConfigMap that stays when it is deleted.
+const held = `
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: held, namespace: default, finalizers: [example.com/kept]}
+`
