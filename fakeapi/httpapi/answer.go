@@ -35,10 +35,10 @@ type answer struct {
 // watching is a watch that a request has opened.
 type watching struct {
 	gated     *fakeapi.Request // behind a gate: what is to be watched; nothing else is known yet
-	log       *fakeapi.Watch // nil: nothing can happen but
-	first     []watch.Event  // these
-	bookmarks bool           // the client asked for them
-	timeout   time.Duration  // 0 is the server's default
+	log       *fakeapi.Watch   // nil: nothing can happen but
+	first     []watch.Event    // these
+	bookmarks bool             // the client asked for them
+	timeout   time.Duration    // 0 is the server's default
 }
 
 // maxTimeout bounds what a client may ask for, in seconds.
