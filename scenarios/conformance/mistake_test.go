@@ -38,7 +38,8 @@ func TestMistakes(t *testing.T) {
 		"a program that returns": {func(s *Subject) {
 			s.Controller = host.Controller{}
 			s.Run = func(context.Context, *rest.Config) error { return errors.New("no flags") }
-		}, "", "the program returned: no flags"},
+		}, "", "it did nothing for its owner: in a world with widget/sample program has written nothing (the program " +
+			"returned: no flags)"},
 		"both": {func(s *Subject) { s.Run = func(context.Context, *rest.Config) error { return nil } }, "",
 			"conformance.Subject: Run and Controller: it is one or the other"},
 		"no kind": {func(s *Subject) { s.Controller.For = schema.GroupVersionKind{} }, "",

@@ -137,7 +137,8 @@ func (c client) Patch(ctx context.Context, gvk schema.GroupVersionKind, ns, name
 	return c.of(gvk, ns).Patch(ctx, name, p.Type, p.Data, metav1.PatchOptions{})
 }
 
-func (c client) Delete(ctx context.Context, gvk schema.GroupVersionKind, ns, name string, o metav1.DeleteOptions) error {
+func (c client) Delete(ctx context.Context, gvk schema.GroupVersionKind, ns, name string,
+	o metav1.DeleteOptions) error {
 	return c.of(gvk, ns).Delete(ctx, name, o)
 }
 
