@@ -1,0 +1,94 @@
+package law
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// program is one of which nobody knows when a sync begins, nor whom it is for.
+func program() Subject {
+	return Subject{Process: "program", Controller: "fleet", Kind: "Fleet", APIVersion: "v1",
+		Dependents: []string{"Pod"}, Opaque: true, Profile: Upstream, Selector: selectorOf,
+		Replicas: func(o any) int { return o.(*thing).Replicas },
+	}
+}
+
+func fleet(name string, replicas int) *thing {
+	o := set(name, replicas)
+	o.Kind = "Fleet"
+	return o
+}
+
+// unasked is a commit of a program: nobody knows for which of its objects it is.
+func (t *tape) unasked(verb string, saw, before, after *thing) *sim.Record {
+	r := t.commit("program", verb, nil, before, after)
+	r.Saw, r.Guards = value(saw), sim.Guards{}
+	return r
+}
+
+// away has a program delete a pod that it saw as f left it and that g has changed since.
+func (t *tape) away(f, g func(own, other, p *thing) *thing) {
+	own, other := fleet("own", 1), fleet("other", 1)
+	t.exist(own, other)
+	t.show("program", own, other)
+	p := pod("p", nil)
+	saw := f(own, other, p)
+	t.exist(saw)
+	t.show("program", saw)
+	is := g(own, other, saw)
+	t.user(saw, is)
+	t.unasked("delete", saw, is, nil)
+}
+
+func ofOwn(own, _, p *thing) *thing { return p.owned(controlledBy(own)) }
+func nobodys(_, _, p *thing) *thing { return p.owned() }
+func strangers(_, _, p *thing) *thing {
+	return p.owned(metav1.OwnerReference{APIVersion: "v1", Kind: "App", Name: "a", UID: "a", Controller: new(true)})
+}
+
+var programStories = []story{
+	{"LAW-2", "a program deletes what was its own when it looked, and is nobody's", committed, func(t *tape) {
+		t.away(ofOwn, nobodys)
+	}},
+	{"LAW-2", "a program deletes what was its own when it looked, and is a stranger's", committed, func(t *tape) {
+		t.away(ofOwn, strangers)
+	}},
+	{"LAW-2", "a program deletes what was an orphan when it looked", broken, func(t *tape) {
+		t.away(nobodys, nobodys)
+	}},
+	{"LAW-2", "a program deletes what was a stranger's when it looked", broken, func(t *tape) {
+		t.away(strangers, nobodys)
+	}},
+	{"LAW-2", "a program deletes what has come to be that of another of its objects", kept, func(t *tape) {
+		t.away(ofOwn, func(_, other, p *thing) *thing { return p.owned(controlledBy(other)) })
+	}},
+	{"EXACT-4", "a program deletes a namesake of what it saw", broken, func(t *tape) {
+		t.away(ofOwn, func(own, _, p *thing) *thing { return p.again() })
+	}},
+	{"EXACT-2", "a program makes another though it was told of as many as are asked for", broken, func(t *tape) {
+		t.fills(1, 2)
+	}},
+	{"EXACT-2", "a program makes as many as are asked for", kept, func(t *tape) { t.fills(2, 2) }},
+	{"EXACT-2", "a program makes as many as were asked for once", kept, func(t *tape) {
+		own := t.fills(2, 1)
+		less := own.as(func(o *thing) { o.Replicas = 1 })
+		t.user(own, less)
+		t.show("program", less)
+		t.unasked("create", nil, nil, pod("late", own)).Asked = len(t.records)
+	}},
+}
+
+// fills has a program make so many pods for an owner that wants some, and see each.
+func (t *tape) fills(want, made int) *thing {
+	own := fleet("own", want)
+	t.exist(own)
+	t.show("program", own)
+	for range made {
+		p := pod("p", own)
+		asked := len(t.records)
+		t.unasked("create", nil, nil, p).Asked = asked
+		t.show("program", p)
+	}
+	return own
+}
