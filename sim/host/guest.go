@@ -24,6 +24,7 @@ type guest struct {
 	known   map[*fakeapi.Kind]*sights
 	order   []*sights
 	aging   map[*fakeapi.Kind]bool // kinds that this life has listed
+	expired map[*fakeapi.Kind]bool // kinds whose watch was ended by the server: they are listed again
 	last    int                    // the record of what the program was told last, -1 for nothing
 	spoken  map[uint64]int         // goroutines that were answered in the last step -> since when they are at it
 	from    uint64                 // the revision at which this life's first lists are answered; 0 for the latest
@@ -36,7 +37,7 @@ func newGuest(p *Process) *guest {
 // start begins a new life of the program.
 func (g *guest) start() {
 	g.calls, g.streams, g.order = nil, nil, nil
-	g.known, g.aging = map[*fakeapi.Kind]*sights{}, map[*fakeapi.Kind]bool{}
+	g.known, g.aging, g.expired = map[*fakeapi.Kind]*sights{}, map[*fakeapi.Kind]bool{}, map[*fakeapi.Kind]bool{}
 	g.last, g.spoken, g.from = -1, nil, g.process.from
 	g.program.Start()
 }
@@ -169,7 +170,9 @@ func (g *guest) answer(i int) {
 	g.calls = slices.Delete(g.calls, i, i+1)
 	g.spoken = map[uint64]int{c.Thread: c.since}
 	g.last = max(c.cause, g.process.cluster.lastOf(c.asked))
-	if fills(c.Request) && c.Response.Err == nil && !c.Watches {
+	if k := c.Request.Kind; c.Request.Verb == fakeapi.List && (fills(c.Request) || g.expired[k]) && c.Response.Err == nil &&
+		!c.Watches {
+		delete(g.expired, k)
 		g.listed(c.Request, c.at)
 	}
 	if c.Stream != nil {
@@ -214,7 +217,7 @@ func (g *guest) relist(k *fakeapi.Kind) bool {
 		if s.Kind != k {
 			continue
 		}
-		s.queue, s.over, hit = nil, true, true
+		s.queue, s.over, hit, g.expired[k] = nil, true, true, true
 		g.program.Send(s, watch.Event{Type: watch.Error, Object: expired()})
 	}
 	g.streams = slices.DeleteFunc(g.streams, (*Stream).Closed)

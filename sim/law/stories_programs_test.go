@@ -1,6 +1,9 @@
 package law
 
 import (
+	"slices"
+	"testing"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/sim"
@@ -63,6 +66,12 @@ var programStories = []story{
 	{"LAW-2", "a program deletes what has come to be that of another of its objects", kept, func(t *tape) {
 		t.away(ofOwn, func(_, other, p *thing) *thing { return p.owned(controlledBy(other)) })
 	}},
+	{"ADOPT-4", "a program adopts for one of its own that is going", committed, func(t *tape) {
+		t.takes(func(own *thing) *thing { return own.dying("orphan") })
+	}},
+	{"ADOPT-4", "a program adopts, and nobody knows whether it looked", kept, func(t *tape) {
+		t.takes(func(own *thing) *thing { return own })
+	}},
 	{"EXACT-4", "a program deletes a namesake of what it saw", broken, func(t *tape) {
 		t.away(ofOwn, func(own, _, p *thing) *thing { return p.again() })
 	}},
@@ -77,6 +86,46 @@ var programStories = []story{
 		t.show("program", less)
 		t.unasked("create", nil, nil, pod("late", own)).Asked = len(t.records)
 	}},
+}
+
+// takes has a program adopt a pod for an owner as f has left it.
+func (t *tape) takes(f func(own *thing) *thing) {
+	own, p := fleet("own", 1), pod("p", nil)
+	t.exist(own, p)
+	t.show("program", own, p)
+	if is := f(own); is != own {
+		t.user(own, is)
+	}
+	t.unasked("patch", p, p, p.owned(controlledBy(own)))
+}
+
+// A collector that is a program lets an owner go that was to orphan a dependent, which it
+// has been shown, and collects that: nobody knows whether it could have known.
+func TestAProgramThatCollects(t *testing.T) {
+	own := fleet("own", 1)
+	p, going := pod("p", own), own.dying(metav1.FinalizerOrphanDependents)
+	tp := &tape{}
+	tp.exist(own, p)
+	tp.show("gc", own, p)
+	tp.user(own, going)
+	tp.deliver("gc", own, going)
+	write := sim.Record{Op: sim.Commit, Process: "gc", Verb: "patch", Object: own.ref(), Before: going, Saw: going}
+	tp.add(write)
+	write.Verb, write.Object, write.Before, write.Saw = "delete", p.ref(), p, p
+	tp.add(write)
+	for _, opaque := range []bool{true, false} {
+		j := NewJudge([]Subject{{Process: "gc", Controller: collector, Profile: Upstream, Opaque: opaque}}, All())
+		j.Kinds = served
+		for i := range tp.records {
+			j.Observe(&tp.records[i])
+		}
+		for _, id := range []string{"GC-3", "GC-4"} {
+			i := slices.IndexFunc(j.Breaches(), func(b Breach) bool { return b.Law.ID == id })
+			if i < 0 || j.Breaches()[i].Strength == Committed != opaque {
+				t.Errorf("opaque %t: %s: %v", opaque, id, j.Breaches())
+			}
+		}
+	}
 }
 
 // fills has a program make so many pods for an owner that wants some, and see each.
