@@ -29,12 +29,12 @@ type answer struct {
 	contentType string // when it is not the format's
 	format      media.Format
 	watch       *watching // the answer goes on for as long as the client listens
-	feed        *Feed     // or so does this, behind a gate
 	lost        error     // there is no answer: what the client's transport fails with
 }
 
 // watching is a watch that a request has opened.
 type watching struct {
+	gated     *fakeapi.Request // behind a gate: what is to be watched; nothing else is known yet
 	log       *fakeapi.Watch // nil: nothing can happen but
 	first     []watch.Event  // these
 	bookmarks bool           // the client asked for them

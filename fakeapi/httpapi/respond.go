@@ -132,7 +132,7 @@ func (h *Handler) execute(ctx context.Context, req *fakeapi.Request, f media.For
 	if g := gated(ctx); g != nil {
 		var err error
 		if resp, err = g.Do(ctx, req); err != nil {
-			return broken(err)
+			return &answer{lost: err}
 		}
 	} else {
 		resp = h.do(req)
@@ -183,26 +183,13 @@ func (h *Handler) openWatch(req *fakeapi.Request) (log *fakeapi.Watch, first []w
 	return log, first, err
 }
 
-// watchGated opens a watch behind a gate.
-func (h *Handler) watchGated(ctx context.Context, g Gate, req *fakeapi.Request, f media.Format) *answer {
-	a := &answer{code: http.StatusOK, kind: req.Kind, format: f}
-	a.feed = h.newGatedFeed(a)
-	switch resp, err := g.Watch(ctx, req, a.feed); {
-	case err != nil:
-		return broken(err)
-	case resp.Err != nil:
-		return fail(f, resp.Err)
-	}
-	return a
-}
-
 // watch opens a watch.
 func (h *Handler) watch(ctx context.Context, req *fakeapi.Request, f media.Format) *answer {
 	if f.Type == media.YAML {
 		return fail(f, refusal.StreamFormat())
 	}
-	if g := gated(ctx); g != nil {
-		return h.watchGated(ctx, g, req, f)
+	if gated(ctx) != nil {
+		return &answer{code: http.StatusOK, kind: req.Kind, format: f, watch: &watching{gated: req}}
 	}
 	log, first, err := h.openWatch(req)
 	if err != nil {

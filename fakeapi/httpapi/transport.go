@@ -37,14 +37,21 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if a.lost != nil {
 		return nil, a.lost
 	}
+	var gated *gatedFeed
+	if a.watch != nil && a.watch.gated != nil {
+		var err error
+		if gated, a, err = t.watchGated(r.Context(), a); err != nil {
+			return nil, err
+		}
+	}
 	resp := &http.Response{
 		Status: strconv.Itoa(a.code) + " " + http.StatusText(a.code), StatusCode: a.code,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: make(http.Header, 2), Request: r, ContentLength: -1,
 	}
 	a.setWarnings(resp.Header)
-	if a.feed != nil {
-		resp.Header["Content-Type"] = []string{a.feed.frames.contentType()}
-		resp.Body = feedBody{a.feed, r.Context()}
+	if gated != nil {
+		resp.Header["Content-Type"] = []string{gated.frames.contentType()}
+		resp.Body = feedBody{gated, r.Context()}
 		return resp, nil
 	}
 	if a.watch != nil {

@@ -129,6 +129,11 @@ var edges = []edge{
 	{"fakeapi/httpapi/internal/openapi", []string{"fakeapi", "fakeapi/httpapi/internal/media", apimachinery,
 		apiextensions, "github.com/google/gnostic-models/openapiv2", "google.golang.org/protobuf/proto"},
 		"a schema is made from a kind's Go type or its definition"},
+	{"sim/bubble",
+		[]string{"sim", "sim/host", "fakeapi", "fakeapi/httpapi", "internal/goroutine", apimachinery,
+			"k8s.io/client-go"},
+		"whoever hosts a whole program gives it the wire, and informers whose lists have an order; what the program " +
+			"does with them is none of its business"},
 	{"sim/trial", []string{"sim", "sim/host", "sim/law", "internal/fight", "internal/render", "fakeapi", apimachinery},
 		"a trial joins the host, the laws and the page, so that nobody who runs a world can leave one of them out"},
 	{"internal/realtime", []string{"sim", "sim/trial", "fakeapi"},

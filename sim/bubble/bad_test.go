@@ -21,10 +21,10 @@ import (
 )
 
 // misuse runs a program until it is told to be unfit, and returns how.
-func misuse(t *testing.T, run bubble.Run) (text string) {
+func misuse(t *testing.T, run func(context.Context, *rest.Config) error) (text string) {
 	t.Helper()
-	defer func(d time.Duration) { bubble.Patience = d }(bubble.Patience)
-	bubble.Patience = 2 * time.Second
+	defer func(d time.Duration) { *bubble.Patience = d }(*bubble.Patience)
+	*bubble.Patience = 2 * time.Second
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -36,14 +36,14 @@ func misuse(t *testing.T, run bubble.Run) (text string) {
 		}
 	}()
 	w := trial.New(trial.Options{})
-	w.Start("bad", bubble.Controller("bad", run))
+	w.Start("bad", bubble.Controller(host.Controller{Name: "bad"}, run))
 	w.Settle(trial.Limits{})
 	w.Stop()
 	return ""
 }
 
 // spins never waits until it is let go.
-func spins(let chan struct{}) bubble.Run {
+func spins(let chan struct{}) func(context.Context, *rest.Config) error {
 	return func(context.Context, *rest.Config) error {
 		for {
 			select {
@@ -104,7 +104,7 @@ func lives(t *testing.T, ends func() error) string {
 	n := 0
 	w := trial.New(trial.Options{})
 	defer w.Stop()
-	w.Start("mortal", bubble.Controller("mortal", func(ctx context.Context, cfg *rest.Config) error {
+	mortal := func(ctx context.Context, cfg *rest.Config) error {
 		if n++; n == 1 {
 			return ends()
 		}
@@ -112,7 +112,8 @@ func lives(t *testing.T, ends func() error) string {
 			&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("life-", n)}}, metav1.CreateOptions{})
 		<-ctx.Done()
 		return err
-	}))
+	}
+	w.Start("mortal", bubble.Controller(host.Controller{Name: "mortal"}, mortal))
 	if s := w.Settle(trial.Limits{}); !s.Settled {
 		t.Errorf("%+v", s)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/bubble"
+	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
@@ -50,8 +51,9 @@ func greeter(ctx context.Context, cfg *rest.Config) error {
 		if _, err := secretLister.Secrets(ns).Get(name); err == nil {
 			return nil
 		}
-		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: ns, OwnerReferences: []metav1.OwnerReference{
-			*metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}}}
+		ref := metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: ns,
+			OwnerReferences: []metav1.OwnerReference{*ref}}}
 		_, err = client.CoreV1().Secrets(ns).Create(ctx, secret, metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) {
 			return nil
@@ -80,8 +82,9 @@ func start(t testing.TB, choices sim.Choices, faults map[string]int) *trial.Tria
 	w := trial.New(trial.Options{})
 	kind := w.Server.KindNamed("cm")
 	for _, name := range []string{"a", "b", "c"} {
-		if _, err := w.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: kind, Namespace: "default", Object: &corev1.ConfigMap{
-			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}}}); err != nil {
+		owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}}
+		if _, err := w.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: kind, Namespace: "default",
+			Object: owner}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -89,7 +92,7 @@ func start(t testing.TB, choices sim.Choices, faults map[string]int) *trial.Tria
 	if err := w.Faults(faults); err != nil {
 		t.Fatal(err)
 	}
-	w.Start("greeter", bubble.Controller("greeter", greeter))
+	w.Start("greeter", bubble.Controller(host.Controller{Name: "greeter"}, greeter))
 	return w
 }
 

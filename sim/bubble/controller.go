@@ -8,23 +8,21 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Run is a program: it serves until its context ends. When it returns, whatever it returns,
-// its process starts it anew after a while, as a kubelet would.
-type Run func(ctx context.Context, cfg *rest.Config) error
-
-// Controller is a program as a controller of a name. For and Owns, and what else a
-// [host.Controller] says of itself, tell the laws what to ask of it; whoever can sets them.
-func Controller(name string, run Run) host.Controller {
-	return host.Controller{Name: name, Program: func(c *host.Cluster, process string) host.Program {
+// Controller is a program as a controller. It serves until its context ends; when it
+// returns, whatever it returns, its process starts it anew after a while, as a kubelet
+// would. As says its name, and what the laws may ask of it: For and Owns, and whatever else
+// is known.
+func Controller(as host.Controller, run func(ctx context.Context, cfg *rest.Config) error) host.Controller {
+	return host.Hosting(as, func(c *host.Cluster, process string) host.Program {
 		return &program{room: roomOf(c), name: process, run: run}
-	}}
+	})
 }
 
 // program is a program of a process. It lives again after each crash.
 type program struct {
 	room *room
 	name string
-	run  Run
+	run  func(ctx context.Context, cfg *rest.Config) error
 	life *life
 }
 

@@ -2,7 +2,7 @@
 // runs until its context ends, unmodified: a manager, an operator's main, a program built on
 // client-go's informers, the controllers of kube-controller-manager.
 //
-//	widgets := bubble.Controller("widgets", func(ctx context.Context, cfg *rest.Config) error {
+//	widgets := bubble.Controller(host.Controller{Name: "widgets"}, func(ctx context.Context, cfg *rest.Config) error {
 //		client, err := kubernetes.NewForConfig(cfg)
 //		...
 //	})
@@ -29,6 +29,6 @@
 // # What is reported rather than hosted
 //
 // A program that never waits, or one of whose goroutines holds a mutex while it waits for an
-// answer and another wants that mutex, is told after [Patience] of real time, with the
+// answer and another wants that mutex, is told after half a minute of real time, with the
 // goroutines at fault. A panic that nobody recovers ends the Go process, as anywhere.
 package bubble

@@ -50,7 +50,7 @@ func (r *room) hung() host.Misuse {
 		at = append(at, "no goroutine of it is seen to run")
 	}
 	return host.Misuse(fmt.Sprintf("a program has not come to rest after %s: it never waits, or one of its goroutines "+
-		"holds a mutex while it waits for an answer that another goroutine wants:\n%s", Patience,
+		"holds a mutex while it waits for an answer that another goroutine wants:\n%s", patience,
 		strings.Join(at, "\n\n")))
 }
 
@@ -61,6 +61,6 @@ func leaked(stacks []string) host.Misuse {
 	if n := len(stacks) - most; n > 0 {
 		stacks, more = stacks[:most], fmt.Sprintf("\n\nand %d more", n)
 	}
-	return host.Misuse(fmt.Sprintf("goroutines outlive their program: its context has ended, and they wait for ever:\n%s%s",
-		strings.Join(stacks, "\n\n"), more))
+	return host.Misuse("goroutines outlive their program: its context has ended, and they wait for ever:\n" +
+		strings.Join(stacks, "\n\n") + more)
 }

@@ -26,7 +26,7 @@ type life struct {
 	mu     sync.Mutex
 	asked  []*host.Call
 	open   map[*host.Call]chan struct{}
-	feeds  map[*host.Stream]*httpapi.Feed
+	feeds  map[*host.Stream]httpapi.Feed
 	over   bool // the program has returned
 	err    error
 	buried bool
@@ -34,11 +34,11 @@ type life struct {
 
 func newLife(r *room) *life {
 	return &life{room: r, dead: make(chan struct{}), open: map[*host.Call]chan struct{}{},
-		feeds: map[*host.Stream]*httpapi.Feed{}}
+		feeds: map[*host.Stream]httpapi.Feed{}}
 }
 
 // begin lets the program run.
-func (l *life) begin(cfg *rest.Config, run Run) {
+func (l *life) begin(cfg *rest.Config, run func(context.Context, *rest.Config) error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	l.cancel = cancel
 	go func() {
@@ -52,7 +52,7 @@ func (l *life) begin(cfg *rest.Config, run Run) {
 }
 
 // call runs the program. A panic on its own goroutine ends it, as a process that exits.
-func (l *life) call(ctx context.Context, cfg *rest.Config, run Run) (err error) {
+func (l *life) call(ctx context.Context, cfg *rest.Config, run func(context.Context, *rest.Config) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v", r)
@@ -108,7 +108,7 @@ func (l *life) Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, 
 }
 
 // Watch is a request that watches them.
-func (l *life) Watch(ctx context.Context, req *fakeapi.Request, f *httpapi.Feed) (fakeapi.Response, error) {
+func (l *life) Watch(ctx context.Context, req *fakeapi.Request, f httpapi.Feed) (fakeapi.Response, error) {
 	c, err := l.ask(ctx, req, true)
 	if err != nil {
 		return fakeapi.Response{}, err

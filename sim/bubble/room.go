@@ -12,9 +12,9 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Patience is how long, in real time, the programs of a world may run on one thing that they
+// patience is how long, in real time, the programs of a world may run on one thing that they
 // were told before they are taken to hang.
-var Patience = 30 * time.Second
+var patience = 30 * time.Second
 
 // room is the bubble in which the programs of one cluster run. Whatever is done to them is
 // done on its main goroutine, which then waits until each of theirs does.
@@ -56,7 +56,7 @@ func roomOf(c *host.Cluster) *room {
 // open makes a room, at the cluster's time.
 func open(c *host.Cluster) *room {
 	r := &room{cluster: c, do: make(chan func()), done: make(chan struct{}), left: make(chan struct{}),
-		watch: time.NewTimer(Patience)}
+		watch: time.NewTimer(patience)}
 	clock := &c.World().Clock
 	r.handler = httpapi.New(c.Server(), clock.Now)
 	go r.live()
@@ -94,7 +94,7 @@ func (r *room) in(f func()) {
 	if r.hangs {
 		return // it was told
 	}
-	r.watch.Reset(Patience)
+	r.watch.Reset(patience)
 	r.do <- f
 	select {
 	case <-r.done:

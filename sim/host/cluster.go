@@ -84,8 +84,8 @@ func (c *Cluster) Stop() {
 		for _, w := range p.workers {
 			w.stop()
 		}
-		if p.guest != nil && !p.Down {
-			p.guest.kill()
+		if p.engine != nil && !p.Down {
+			p.engine.kill()
 		}
 		p.workers, p.Down, p.restarts = nil, true, false
 		c.world.Clock.StopAll(p.Name)

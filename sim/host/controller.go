@@ -26,11 +26,6 @@ type Controller struct {
 	// New makes the controller's memory. It is called at every start and again
 	// after each crash: whatever it does not get from the API is lost.
 	New func(env *Env) Reconciler
-	// Program, in place of New, makes a whole program that runs as a process of a name, on
-	// goroutines of its own. What it does is asked of it by its requests and its watches
-	// alone: Routes and Workers say nothing of it (package bubble).
-	Program func(c *Cluster, process string) Program
-
 	// Routes say what events enqueue. They are run before handlers that the
 	// controller adds to its informers itself.
 	Routes []Route
@@ -145,6 +140,9 @@ type Controller struct {
 	CarelessQueue bool // a key may be synced by two workers at once (WRITE-1)
 	CarelessDelay bool // ... if its delay is over while it is being synced
 	DropErrors    bool // a failed sync is not retried (WRITE-8)
+
+	// Program says that it is a whole program; [Hosting] sets it.
+	Program bool
 
 	_ struct{}
 }

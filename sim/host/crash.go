@@ -24,8 +24,8 @@ func (p *Process) Crash(comeBack bool) {
 
 // kill ends the process's workers and timers. It says what they were about.
 func (p *Process) kill() (detail string) {
-	if p.guest != nil {
-		detail = p.guest.kill()
+	if p.engine != nil {
+		detail = p.engine.kill()
 	}
 	for _, w := range p.workers {
 		switch w.state {

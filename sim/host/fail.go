@@ -61,3 +61,9 @@ func (f *FailedRequest) response(req *fakeapi.Request) fakeapi.Response {
 	}
 	return fakeapi.Response{Code: int(err.ErrStatus.Code), Err: err}
 }
+
+// asker is a thread of a process that waits to have a request executed.
+type asker interface {
+	request() *fakeapi.Request
+	executeFailing(f *FailedRequest)
+}

@@ -14,12 +14,6 @@ var failure = answer("error", FailedRequest{Code: 500})
 // lost is a write that is executed and answered 504.
 var lost = answer("lost", FailedRequest{Code: 504, Commits: true})
 
-// asker is a thread of a process that waits to have a request executed.
-type asker interface {
-	request() *fakeapi.Request
-	executeFailing(f *FailedRequest)
-}
-
 // asker finds the first of the threads of a process that wait to have a request executed
 // of which f holds; nil for none.
 func (p *Process) asker(f func(asker) bool) asker {
@@ -28,12 +22,8 @@ func (p *Process) asker(f func(asker) bool) asker {
 			return w
 		}
 	}
-	if p.guest != nil {
-		for _, c := range p.guest.calls {
-			if c.state == asking && !c.Watches && f(c) {
-				return c
-			}
-		}
+	if p.engine != nil {
+		return p.engine.asker(f)
 	}
 	return nil
 }

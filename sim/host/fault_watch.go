@@ -10,39 +10,36 @@ import (
 // in between.
 var relist = onWatch("relist", (*Process).Relist, func(i *informer) bool {
 	return i.synced && i.pending() > 1 && len(i.backlog) == 0
-}, func(s *Stream) bool { return s.pending() > 1 })
+}, engine.gaps)
 
 // resync is every cached object delivered again, unchanged. A whole program does that by
 // itself, or not.
 var resync = onWatch("resync", (*Process).Resync, func(i *informer) bool {
 	return i.process.synced && i.synced && i.pending() == 0 && i.cache.items.Len() > 0
-}, func(*Stream) bool { return false })
+}, func(engine) []*fakeapi.Kind { return nil })
 
 // onWatch is a fault that hits one of a process's watches to which it makes a
-// difference.
+// difference: of a reconciler's, or of a whole program's.
 func onWatch(name string, hit func(*Process, *fakeapi.Kind) bool, differs func(*informer) bool,
-	streams func(*Stream) bool) *fault {
+	kinds func(engine) []*fakeapi.Kind) *fault {
 	return &fault{
 		name: name,
 		strikes: func(p *Process) bool {
-			return slices.ContainsFunc(p.order, differs) || slices.ContainsFunc(p.streams(), streams)
+			if p.engine != nil {
+				return len(kinds(p.engine)) > 0
+			}
+			return slices.ContainsFunc(p.order, differs)
 		},
 		strike: func(p *Process) {
-			if p.guest != nil {
-				hit(p, pick(p.cluster.world, p.streams(), streams, name).Kind)
+			w := p.cluster.world
+			if p.engine != nil {
+				of := kinds(p.engine)
+				hit(p, of[w.Pick(len(of), name)])
 				return
 			}
-			hit(p, pick(p.cluster.world, p.order, differs, name).kind)
+			hit(p, pick(w, p.order, differs, name).kind)
 		},
 	}
-}
-
-// streams are the open watches of a process that runs a whole program.
-func (p *Process) streams() []*Stream {
-	if p.guest == nil {
-		return nil
-	}
-	return p.guest.streams
 }
 
 // Hold freezes a process's view of one kind: events of it wait. It reports
@@ -57,9 +54,7 @@ func (p *Process) setHeld(kind *fakeapi.Kind, held bool, verb string) bool {
 	switch {
 	case i != nil:
 		i.held = held
-	case p.guest != nil && (!held || p.guest.watches(kind)):
-		p.guest.held[kind] = held
-	default:
+	case p.engine == nil || !p.engine.hold(kind, held):
 		return false
 	}
 	p.cluster.factOn(p, verb, kind.GVK.Kind, kind.GVK.Kind)
@@ -71,12 +66,9 @@ func (p *Process) setHeld(kind *fakeapi.Kind, held bool, verb string) bool {
 func (p *Process) Relist(kind *fakeapi.Kind) bool {
 	i := p.informers[kind]
 	switch {
-	case p.Down || i == nil && p.guest == nil:
+	case p.Down || i == nil && p.engine == nil || p.engine != nil && !p.engine.relist(kind):
 		return false
-	case p.guest != nil:
-		if !p.guest.relist(kind) {
-			return false
-		}
+	case p.engine != nil:
 	case i.synced:
 		i.relist()
 	}

@@ -2,12 +2,11 @@ package host
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
-
-	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
@@ -17,6 +16,7 @@ import (
 // asked, what it watches, and what it has been shown.
 type guest struct {
 	process *Process
+	make    func(c *Cluster, process string) Program
 	program Program
 	calls   []*Call // in canonical order
 	streams []*Stream
@@ -30,12 +30,23 @@ type guest struct {
 	from    uint64                 // the revision at which this life's first lists are answered; 0 for the latest
 }
 
-func newGuest(p *Process) *guest {
-	return &guest{process: p, program: p.controller.Program(p.cluster, p.Name), held: map[*fakeapi.Kind]bool{}}
+// Hosting is a controller that is a whole program, which make makes for each process of it.
+// New, Routes and Workers are a reconciler's; all else that a [Controller] says of itself
+// tells the laws what to ask of the program.
+func Hosting(as Controller, make func(c *Cluster, process string) Program) Controller {
+	as.Program, as.Routes, as.Workers = true, nil, 0
+	as.New = func(*Env) Reconciler { return &guest{make: make, held: map[*fakeapi.Kind]bool{}} }
+	return as
+}
+
+// Sync is never called: a program has no syncs that anybody knows of.
+func (g *guest) Sync(_ context.Context, key string) error {
+	panic("host: a program was to sync " + key)
 }
 
 // start begins a new life of the program.
-func (g *guest) start() {
+func (g *guest) start(p *Process) {
+	g.process, g.program = p, g.make(p.cluster, p.Name)
 	g.calls, g.streams, g.order = nil, nil, nil
 	g.known, g.aging, g.expired = map[*fakeapi.Kind]*sights{}, map[*fakeapi.Kind]bool{}, map[*fakeapi.Kind]bool{}
 	g.last, g.spoken, g.from = -1, nil, g.process.from
@@ -79,8 +90,9 @@ func (g *guest) collect() {
 		if c.Watches {
 			verb = "watch"
 		}
-		c.key = strings.TrimSpace(fmt.Sprintf("%s %s/%s %s/%s %s", verb, c.Request.Kind.Resource,
-			c.Request.Subresource, c.Request.Namespace, c.Request.Name, scopeOf(&fakeapi.Request{List: c.Request.List})))
+		r := c.Request
+		c.key = strings.TrimSpace(fmt.Sprintf("%s %s/%s %s/%s %s", verb, r.Kind.Resource, r.Subresource, r.Namespace,
+			r.Name, scopeOf(&fakeapi.Request{List: r.List})))
 		g.calls = append(g.calls, c)
 	}
 	g.distinguish()
@@ -158,7 +170,7 @@ func (g *guest) take(x sim.Action) {
 	case x.Class == sim.Deliver:
 		g.streams[x.Slot].deliver()
 	case x.Detail == exit:
-		g.process.exited()
+		g.exited()
 	default:
 		panic("host: took " + x.Key() + ", which a program does not offer")
 	}
@@ -193,8 +205,9 @@ func (c *Cluster) lastOf(asked int) int {
 }
 
 // exited is a program that has returned: the process comes up again by itself.
-func (p *Process) exited() {
-	err, _ := p.guest.program.Ended()
+func (g *guest) exited() {
+	p := g.process
+	err, _ := g.program.Ended()
 	detail := "the program returned"
 	if err != nil {
 		detail = "the program returned: " + err.Error()
@@ -202,51 +215,4 @@ func (p *Process) exited() {
 	p.kill()
 	p.cluster.fact(p, "crash", detail)
 	p.cluster.world.Clock.After(backOff, p.Name, restart, func() { p.Restart(0) })
-}
-
-// watches reports whether the program watches a kind.
-func (g *guest) watches(k *fakeapi.Kind) bool {
-	return slices.ContainsFunc(g.streams, func(s *Stream) bool { return s.Kind == k })
-}
-
-// relist ends the watches of a kind, as a server does that has forgotten where they
-// stand: the program lists again.
-func (g *guest) relist(k *fakeapi.Kind) bool {
-	hit := false
-	for _, s := range g.streams {
-		if s.Kind != k {
-			continue
-		}
-		s.queue, s.over, hit, g.expired[k] = nil, true, true, true
-		g.program.Send(s, watch.Event{Type: watch.Error, Object: expired()})
-	}
-	g.streams = slices.DeleteFunc(g.streams, (*Stream).Closed)
-	return hit
-}
-
-// digestAbstract folds what matters to whether a fight goes round.
-func (g *guest) digestAbstract(h *sim.Hash) {
-	g.collect()
-	for _, s := range g.order {
-		h.Word(s.abstract)
-	}
-	for _, s := range g.streams {
-		s.pending()
-		h.Word(uint64(len(s.queue)))
-		for i := range s.queue {
-			if is := &s.queue[i].is; is.after != nil || is.before != nil {
-				h.Word(is.abstract())
-			}
-		}
-	}
-	var sum uint64
-	for _, c := range g.calls {
-		var one sim.Hash
-		one.String(string(c.Request.Verb))
-		one.String(c.Request.Kind.GVK.Kind)
-		one.Word(uint64(c.state))
-		one.Word(uint64(c.Response.Code))
-		sum += sim.Mix(uint64(one))
-	}
-	h.Word(sum)
 }

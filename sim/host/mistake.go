@@ -40,12 +40,10 @@ func (ctl *Controller) mistake() string {
 		return "the Name is taken: so whoever acts from outside the world is called"
 	case strings.ContainsAny(ctl.Generation, notInNames):
 		return fmt.Sprintf("Generation %q: it is one word, without quotes and @ # , =", ctl.Generation)
-	case ctl.New == nil && ctl.Program == nil:
+	case ctl.New == nil:
 		return "New is nil: it makes the memory and the Sync of each start"
-	case ctl.New != nil && ctl.Program != nil:
-		return "New and Program are both set: a process runs a reconciler or a whole program"
-	case ctl.Program != nil && len(ctl.Routes) > 0:
-		return "Routes are of a reconciler: a whole program watches what it watches"
+	case ctl.Program && (len(ctl.Routes) > 0 || ctl.Workers > 0):
+		return "Routes and Workers are of a reconciler: a whole program has its own"
 	case ctl.For.Empty() && (len(ctl.Owns) > 0 || ctl.Replicas != nil || ctl.Selector != nil):
 		return "For is empty: the laws ask what it does for each object of that kind"
 	}

@@ -24,8 +24,8 @@ func (a actor) Offer(into []sim.Action) []sim.Action {
 		}
 		return into
 	}
-	if p.guest != nil {
-		return p.guest.offer(into)
+	if p.engine != nil {
+		return p.engine.offer(into)
 	}
 	free := -1
 	for i, w := range p.workers {
@@ -57,8 +57,8 @@ func (a actor) Take(x sim.Action) {
 	switch {
 	case x.Class == sim.Work && x.Detail == restart:
 		p.Restart(p.from)
-	case p.guest != nil:
-		p.guest.take(x)
+	case p.engine != nil:
+		p.engine.take(x)
 	case x.Class == sim.Respond:
 		p.workers[x.Slot].resumeSync()
 	case x.Class == sim.Execute:
@@ -81,8 +81,8 @@ func (p *Process) Asking() (req *fakeapi.Request, isAnswered, ok bool) {
 			return w.req, w.state == answered, true
 		}
 	}
-	if g := p.guest; g != nil && len(g.calls) > 0 {
-		return g.calls[0].Request, g.calls[0].state == answered, true
+	if p.engine != nil && !p.Down {
+		return p.engine.asking()
 	}
 	return nil, false, false
 }
@@ -107,7 +107,7 @@ func (a actor) Footprint(x sim.Action) sim.Footprint {
 	p := a.p
 	f := sim.Footprint{Process: p.Name, Global: len(p.members) > 0} // it may start and stop others
 	switch {
-	case p.guest != nil:
+	case p.engine != nil:
 		f.Global = true
 	case x.Class == sim.Execute:
 		req := p.workers[x.Slot].req
@@ -147,8 +147,8 @@ func (a actor) Digest(h *sim.Hash) {
 		}
 		return
 	}
-	if p.guest != nil {
-		p.guest.digestAbstract(h) // of what the program remembers nobody knows: see Undigested
+	if p.engine != nil {
+		p.engine.digestAbstract(h) // of what the program remembers nobody knows: see Undigested
 		return
 	}
 	for _, i := range p.order {
@@ -169,7 +169,7 @@ func (a actor) Digest(h *sim.Hash) {
 // Undigested names a process that runs a whole program: states of its memory cannot be
 // told apart.
 func (a actor) Undigested() string {
-	if a.p.controller.Program != nil {
+	if a.p.IsProgram() {
 		return "the program " + a.p.Name
 	}
 	return ""
@@ -183,8 +183,8 @@ func (p *Process) digestAbstract(h *sim.Hash) {
 	if p.Down {
 		return // what it had seen is lost
 	}
-	if p.guest != nil {
-		p.guest.digestAbstract(h)
+	if p.engine != nil {
+		p.engine.digestAbstract(h)
 		return
 	}
 	for _, i := range p.order {

@@ -21,7 +21,7 @@ type Process struct {
 
 	cluster    *Cluster
 	controller Controller
-	guest      *guest // of a process that runs a whole program; it then has none of the following
+	engine     engine // of a process that runs a whole program; nil for a reconciler
 	reconciler Reconciler
 	queue      *queue
 	workers    []*worker
@@ -39,6 +39,31 @@ type Process struct {
 
 	names  []string // keys enqueued and observed, in records
 	effect Effect
+}
+
+// engine runs what a process runs that is no reconciler of the stepped host. A process
+// that has one has no workers, queue and informers of its own.
+type engine interface {
+	start(p *Process)
+	kill() (about string)
+	offer(into []sim.Action) []sim.Action
+	take(x sim.Action)
+	digestAbstract(h *sim.Hash)
+
+	// asking is a request that waits to be executed, or answered.
+	asking() (req *fakeapi.Request, answered, ok bool)
+	// asker finds a thread that waits to have a request executed.
+	asker(f func(asker) bool) asker
+	// watched are the kinds that it watches, gaps those of which more than one event waits.
+	watched() []*fakeapi.Kind
+	gaps() []*fakeapi.Kind
+	// relist ends the watches of a kind; it reports whether there was one.
+	relist(k *fakeapi.Kind) bool
+	// hold keeps the events of a kind back, or not any more; it reports whether it watches it.
+	hold(k *fakeapi.Kind, held bool) bool
+	// holding reports whether events of some kind are kept back, withheld whether any wait.
+	holding() bool
+	withheld() bool
 }
 
 // Start runs a controller as a process of its own. The name must be unique in
@@ -64,11 +89,13 @@ func (p *Process) start() {
 	p.Generation, p.Down, p.restarts, p.synced, p.busy = p.controller.Generation, false, false, false, 0
 	p.informers, p.order = map[*fakeapi.Kind]*informer{}, nil
 	p.causes, p.memory = map[string]int{}, 0
-	if p.controller.Program != nil {
-		p.startProgram()
+	if p.engine = nil; p.controller.Program {
+		p.queue, p.workers = nil, nil
+		p.reconciler = p.controller.New(nil)
+		p.engine = p.reconciler.(engine)
+		p.engine.start(p)
 		return
 	}
-	p.guest = nil
 	p.queue = newQueue(&c.world.Clock, p.Name, p.enqueued)
 	p.queue.cause, p.queue.delayed = &c.cause, func(key string) { p.names = append(p.names, key) }
 	p.queue.careless, p.queue.hasty = p.controller.CarelessQueue, p.controller.CarelessDelay
@@ -89,13 +116,6 @@ func (p *Process) start() {
 		p.workers = append(p.workers, newWorker(p, i))
 	}
 	p.listEmpty()
-}
-
-// startProgram begins a life of a whole program.
-func (p *Process) startProgram() {
-	p.queue, p.workers, p.reconciler = nil, nil, nil
-	p.guest = newGuest(p)
-	p.guest.start()
 }
 
 // listEmpty performs the initial lists that are sure to find nothing, those of
@@ -155,7 +175,7 @@ func (p *Process) known(all []*fakeapi.Kind) []*fakeapi.Kind {
 func (p *Process) workersWanted() int { return max(p.controller.Workers, 1) }
 
 // IsProgram reports whether the process runs a whole program.
-func (p *Process) IsProgram() bool { return p.controller.Program != nil }
+func (p *Process) IsProgram() bool { return p.controller.Program }
 
 // Controller is what the process runs.
 func (p *Process) Controller() Controller { return p.controller }

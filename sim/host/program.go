@@ -10,7 +10,7 @@ import (
 )
 
 // Program is a whole program that a process runs in place of a reconciler's coroutines,
-// on goroutines of its own: see [Controller.Program]. It is the other host's side of a
+// on goroutines of its own: see [Hosting]. It is the other host's side of a
 // process; package bubble has one. The scheduler calls it, and nobody else. Start, Kill,
 // Answer and Send return when every goroutine of the program waits for an answer, an
 // event or the clock.

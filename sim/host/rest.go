@@ -13,10 +13,8 @@ func (p *Process) Watches() []*fakeapi.Kind {
 	for _, i := range p.order {
 		out = append(out, i.kind)
 	}
-	for _, s := range p.streams() {
-		if !slices.Contains(out, s.Kind) {
-			out = append(out, s.Kind)
-		}
+	if p.engine != nil {
+		return p.engine.watched()
 	}
 	return out
 }
@@ -32,7 +30,7 @@ func (p *Process) Waiting() []string {
 // Holding reports whether the process's view of some kind is frozen.
 func (p *Process) Holding() bool {
 	return slices.ContainsFunc(p.order, func(i *informer) bool { return i.held }) ||
-		slices.ContainsFunc(p.streams(), func(s *Stream) bool { return s.guest.held[s.Kind] })
+		p.engine != nil && p.engine.holding()
 }
 
 // Withheld reports whether events wait for a held view of the process.
@@ -42,7 +40,7 @@ func (p *Process) Withheld() bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(p.streams(), func(s *Stream) bool { return s.guest.held[s.Kind] && s.pending() > 0 })
+	return p.engine != nil && p.engine.withheld()
 }
 
 // Settled records that the world is quiet, and who waits for ever.

@@ -134,7 +134,7 @@ func recheck(j *Judge, r *sim.Record) {
 		j.Report(Informed, "adopted though a live read showed "+r.For.String()+" gone or going")
 	default:
 		if o := j.state.Object(w.NewOwner.UID); o == nil || meta.Deleting(o.Meta) {
-			j.Report(Committed, "adopted by "+r.For.String()+", gone or going since the live read")
+			j.Report(Committed, "adopted by "+w.For.String()+", gone or going since the live read")
 		}
 	}
 }

@@ -23,7 +23,8 @@ func (j *Judge) tooManyOfItsOwn(r *sim.Record) {
 	own := 0
 	for _, e := range p.known.Members(w.NewOwner.UID) {
 		o := j.state.Object(e.UID)
-		if e.Active && e.Since <= r.Asked && o != nil && o.maker == w.maker() && j.state.isActiveOf(sub, w.NewOwner.UID, o) {
+		if e.Active && e.Since <= r.Asked && o != nil && o.maker == w.maker() &&
+			j.state.isActiveOf(sub, w.NewOwner.UID, o) {
 			own++
 		}
 	}

@@ -134,3 +134,25 @@ func (p Profile) String() string { return profileNames[p] }
 
 // Profiles are the names of the profiles, the smallest first.
 func Profiles() []string { return profileNames[:] }
+
+// floor is how many active dependents an owner may not have less than.
+func (s *Subject) floor(owner any) int {
+	n := s.Replicas(owner)
+	if s.Unavailable != nil {
+		n -= s.Unavailable(owner)
+	}
+	return n
+}
+
+// roof is how many it may not have more than; negative where it does not say. What it
+// leaves alone it makes nothing for.
+func (s *Subject) roof(owner any) int {
+	n := s.Replicas(owner)
+	if s.leaves(owner) {
+		n = 0
+	}
+	if s.Surge != nil && n >= 0 {
+		n += s.Surge(owner)
+	}
+	return n
+}

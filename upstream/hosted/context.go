@@ -51,11 +51,12 @@ func manager(ctx context.Context, cfg *rest.Config, name string) (app.Controller
 	}
 	typed := bubble.Informers(client, 0)
 	partial := metadatainformer.NewSharedInformerFactory(meta, 0)
+	mapper := restmapper.NewDeferredDiscoveryRESTMapper(cacheddiscovery.NewMemCacheClient(discovery))
 	c := app.ControllerContext{
 		ClientBuilder: clients, InformerFactory: typed,
 		ObjectOrMetadataInformerFactory: informerfactory.NewInformerFactory(typed, partial),
 		ComponentConfig:                 component,
-		RESTMapper:                      restmapper.NewDeferredDiscoveryRESTMapper(cacheddiscovery.NewMemCacheClient(discovery)),
+		RESTMapper:                      mapper,
 		InformersStarted:                make(chan struct{}),
 		ResyncPeriod:                    func() time.Duration { return component.Generic.MinResyncPeriod.Duration },
 	}

@@ -68,10 +68,6 @@ func Registry() *scenarios.Registry {
 // Controller is upstream's controller of a name, described as another is: one that makes
 // the same of the same objects. It is built with those feature gates off.
 func Controller(name string, as host.Controller, off ...featuregate.Feature) host.Controller {
-	c := bubble.Controller(as.Name, func(ctx context.Context, cfg *rest.Config) error {
-		return run(ctx, cfg, name, off)
-	})
-	as.New, as.Program, as.Routes, as.Workers = nil, c.Program, nil, 0
 	as.Generation = Generation
-	return as
+	return bubble.Controller(as, func(ctx context.Context, cfg *rest.Config) error { return run(ctx, cfg, name, off) })
 }

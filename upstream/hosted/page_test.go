@@ -24,7 +24,7 @@ A world is explored, and a shortest schedule replayed, by the command that has u
 ` + "```sh" + `
 cd upstream && go build ./cmd/threelaws-upstream
 ./threelaws-upstream run hosted/testdata/b12-deletes-what-was-released.txtar
-./threelaws-upstream run hosted/testdata/shrunk/b12-deletes-what-was-released.txtar
+./threelaws-upstream replay hosted/testdata/shrunk/b12-deletes-what-was-released.txtar
 ` + "```" + `
 
 *RACES* marks a breach that the controller could not have known of when it sent the request: a race that it lost.
@@ -36,8 +36,8 @@ const knownHead = `
 
 Bugs of the collection of [track-record.md](track-record.md), found again where they happened.
 
-| bug | world | law broken | steps | found in schedule |
-|---|---|---|---|---|
+| bug | world | law broken | steps |
+|---|---|---|---|
 `
 
 // findingsPage is docs/findings.md.
@@ -48,14 +48,14 @@ func findingsPage(all []*proof) []byte {
 		if p.bug == "" {
 			continue
 		}
-		broken := "none: it is mended | | "
-		if p.found != nil {
-			broken = fmt.Sprintf("%s | %d | %d", p.found.Law, p.found.Page.Step(), p.found.Index)
+		broken := "none: it is mended | "
+		if p.small != nil {
+			broken = fmt.Sprintf("%s | %d", p.law, p.small.Step())
 		}
 		fmt.Fprintf(&b, "| [%s](%s) | %s | %s |\n", p.bug, p.url, p.link(), broken)
 	}
 	for _, p := range all {
-		if p.bug != "" && p.found != nil {
+		if p.bug != "" && p.small != nil {
 			p.tell(&b)
 		}
 	}
@@ -74,8 +74,8 @@ func (p *proof) link() string {
 
 // tell tells of one finding as it could be filed.
 func (p *proof) tell(b *strings.Builder) {
-	fmt.Fprintf(b, "\n### %s\n\n%s\n*In* %s.\n\n```text\n%s```\n\n", p.name, p.what, codes(p.code), p.found.Page.Text())
-	fmt.Fprintf(b, "Explored: %s; replayed: `threelaws-upstream run hosted/%s`.\n", p.link(), p.shrunk())
+	fmt.Fprintf(b, "\n### %s\n\n%s\n*In* %s.\n\n```text\n%s```\n\n", p.name, p.what, codes(p.code), p.small.Text())
+	fmt.Fprintf(b, "Explored: %s; replayed: `threelaws-upstream replay hosted/%s`.\n", p.link(), p.shrunk())
 }
 
 // codes words files and functions: "pkg/a.go, f (why); pkg/b.go, g".
