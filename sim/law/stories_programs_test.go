@@ -17,6 +17,43 @@ func program() Subject {
 	}
 }
 
+// limiting is a program that asks for no number, but for no more than so many at one time.
+func limiting() Subject {
+	s := program()
+	s.Process, s.Controller, s.Kind, s.Replicas = "limiting", "queue", "Queue", nil
+	s.Most = func(o any) int { return o.(*thing).Replicas }
+	s.Active = func(o any) bool { return !o.(*thing).Failed }
+	return s
+}
+
+// limits has it make so many pods for an owner that allows some.
+func (t *tape) limits(most, made int) (own, last *thing) {
+	own = fleet("q", most)
+	own.Kind = "Queue"
+	t.exist(own)
+	t.show("limiting", own)
+	for range made {
+		last = pod("p", own)
+		asked := len(t.records)
+		r := t.unasked("create", nil, nil, last)
+		r.Process, r.Asked = "limiting", asked
+		t.show("limiting", last)
+	}
+	return own, last
+}
+
+// beside has it make one, and crash, and make another when f has happened and it has been shown the first again.
+func (t *tape) beside(f func(p *thing)) {
+	own, p := t.limits(1, 1)
+	t.fault("limiting", "crash")
+	t.fault("limiting", "restart")
+	f(p)
+	t.show("limiting", own, p)
+	asked := len(t.records)
+	r := t.unasked("create", nil, nil, pod("second", own))
+	r.Process, r.Asked = "limiting", asked
+}
+
 func fleet(name string, replicas int) *thing {
 	o := set(name, replicas)
 	o.Kind = "Fleet"
@@ -78,6 +115,13 @@ var programStories = []story{
 	{"EXACT-2", "a program makes another though it was told of as many as are asked for", broken, func(t *tape) {
 		t.fills(1, 2)
 	}},
+	{"EXACT-2", "a program that may have one at a time makes another beside it, after a crash", broken, func(t *tape) {
+		t.beside(func(*thing) {})
+	}},
+	{"EXACT-2", "a program that may have one at a time makes another when that has failed", kept, func(t *tape) {
+		t.beside(func(p *thing) { t.user(p, p.as(func(p *thing) { p.Failed = true })) })
+	}},
+	{"EXACT-2", "a program that may have as many as it likes makes two", kept, func(t *tape) { t.limits(-1, 2) }},
 	{"EXACT-2", "a program makes as many as are asked for", kept, func(t *tape) { t.fills(2, 2) }},
 	{"EXACT-2", "a program makes as many as were asked for once", kept, func(t *tape) {
 		own := t.fills(2, 1)
