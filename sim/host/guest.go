@@ -24,6 +24,7 @@ type guest struct {
 	known   map[*fakeapi.Kind]*sights
 	order   []*sights
 	aging   map[*fakeapi.Kind]bool // kinds that this life has listed
+	expired map[*fakeapi.Kind]bool // kinds whose watch was ended by the server: they are listed again
 	last    int                    // the record of what the program was told last, -1 for nothing
 	spoken  map[uint64]int         // goroutines that were answered in the last step -> since when they are at it
 	from    uint64                 // the revision at which this life's first lists are answered; 0 for the latest
@@ -47,7 +48,7 @@ func (g *guest) Sync(_ context.Context, key string) error {
 func (g *guest) start(p *Process) {
 	g.process, g.program = p, g.make(p.cluster, p.Name)
 	g.calls, g.streams, g.order = nil, nil, nil
-	g.known, g.aging = map[*fakeapi.Kind]*sights{}, map[*fakeapi.Kind]bool{}
+	g.known, g.aging, g.expired = map[*fakeapi.Kind]*sights{}, map[*fakeapi.Kind]bool{}, map[*fakeapi.Kind]bool{}
 	g.last, g.spoken, g.from = -1, nil, g.process.from
 	g.program.Start()
 }
@@ -181,7 +182,9 @@ func (g *guest) answer(i int) {
 	g.calls = slices.Delete(g.calls, i, i+1)
 	g.spoken = map[uint64]int{c.Thread: c.since}
 	g.last = max(c.cause, g.process.cluster.lastOf(c.asked))
-	if fills(c.Request) && c.Response.Err == nil && !c.Watches {
+	if k := c.Request.Kind; c.Request.Verb == fakeapi.List && (fills(c.Request) || g.expired[k]) && c.Response.Err == nil &&
+		!c.Watches {
+		delete(g.expired, k)
 		g.listed(c.Request, c.at)
 	}
 	if c.Stream != nil {

@@ -72,7 +72,7 @@ func (g *guest) relist(k *fakeapi.Kind) bool {
 		if s.Kind != k {
 			continue
 		}
-		s.queue, s.over, hit = nil, true, true
+		s.queue, s.over, hit, g.expired[k] = nil, true, true, true
 		g.program.Send(s, watch.Event{Type: watch.Error, Object: expired()})
 	}
 	g.streams = slices.DeleteFunc(g.streams, (*Stream).Closed)

@@ -3,6 +3,8 @@ package law
 import (
 	"slices"
 	"strconv"
+
+	"github.com/threelaws/threelaws/sim"
 )
 
 // Breach is one breaking of one law.
@@ -28,6 +30,9 @@ func (b Breach) String() string {
 
 // Report is how a check says that the record it was called for breaks its law.
 func (j *Judge) Report(s Strength, text string) {
+	if j.actor.opaque() == 1 && j.seats[j.sitting].law.Races && j.record.Op == sim.Commit {
+		s = Committed // nobody can say what it had been shown when it looked
+	}
 	j.report(Breach{Strength: s, Record: j.record.Index, Text: text})
 }
 

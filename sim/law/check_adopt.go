@@ -128,6 +128,9 @@ func recheck(j *Judge, r *sim.Record) {
 	}
 	j.Ask()
 	k := w.process.work(r)
+	if w.Subject.Opaque {
+		k = nil // it may have looked, and nobody knows when
+	}
 	switch {
 	case k != nil && !k.read:
 		j.Report(Informed, "adopted without a live read of "+r.For.String())
@@ -135,7 +138,7 @@ func recheck(j *Judge, r *sim.Record) {
 		j.Report(Informed, "adopted though a live read showed "+r.For.String()+" gone or going")
 	default:
 		if o := j.state.Object(w.NewOwner.UID); o == nil || meta.Deleting(o.Meta) {
-			j.Report(Committed, "adopted by "+r.For.String()+", gone or going since the live read")
+			j.Report(Committed, "adopted by "+w.For.String()+", gone or going since the live read")
 		}
 	}
 }

@@ -30,7 +30,7 @@ func (j *Judge) takesForTheGoing(r *sim.Record) {
 func (j *Judge) tooManyOfItsOwn(r *sim.Record) {
 	w := &j.write
 	sub, p := w.Subject, w.process
-	if sub.Replicas == nil || sub.Wanted != nil || w.NewOwner == nil || w.NewOwner.Kind != sub.Kind {
+	if sub.Wanted != nil || w.NewOwner == nil || w.NewOwner.Kind != sub.Kind {
 		return
 	}
 	owner := j.state.Object(w.NewOwner.UID)
@@ -38,7 +38,11 @@ func (j *Judge) tooManyOfItsOwn(r *sim.Record) {
 		return
 	}
 	j.Ask()
-	roof := max(sub.roof(owner.Value), p.roofs[w.NewOwner.UID])
+	roof, once := sub.mostAtOnce(owner.Value), p.roofs[w.NewOwner.UID]
+	if roof < 0 || once < 0 {
+		return // as many as it likes
+	}
+	roof = max(roof, once)
 	own := 0
 	for _, e := range p.known.Members(w.NewOwner.UID) {
 		o := j.state.Object(e.UID)
@@ -47,10 +51,19 @@ func (j *Judge) tooManyOfItsOwn(r *sim.Record) {
 			own++
 		}
 	}
-	if own < roof || roof < 0 {
+	if own < roof {
 		return
 	}
 	n := j.state.activeUpTo(sub, w.NewOwner.UID, -1) + 1
 	j.Report(Informed, "brings "+owner.Ref.String()+" to "+itoa(n)+", it wants "+itoa(roof)+
 		", and was told that it has made "+itoa(own))
+}
+
+// mostAtOnce is how many an owner may have at one time, by its number or by its limit;
+// negative where it does not say.
+func (s *Subject) mostAtOnce(owner any) int {
+	if s.Replicas == nil {
+		return s.Most(owner)
+	}
+	return s.roof(owner)
 }

@@ -12,6 +12,7 @@ type Law struct {
 	Profile  Profile  // who owes it
 	Needs    Evidence // what must be known of a run before the law can be asked
 	Unasked  string   // the part of the sentence that no check asks about; "" where it is asked whole
+	Races    bool     // programs are asked, too, though Needs has [Syncs]: what they write against it is a race lost
 
 	New   func(j *Judge) Check // a fresh check for one run, see [On]; nil for a law checked elsewhere (Where says so)
 	Where string               // for a law without a check of histories: the test that pins it

@@ -49,6 +49,7 @@ func stories() []story {
 		sharedKindStories,
 		restsStories,
 		boundsStories,
+		programStories,
 	} {
 		all = append(all, s...)
 	}

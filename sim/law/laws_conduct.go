@@ -111,14 +111,14 @@ var gcLaws = []*Law{{
 	ID: "GC-3", Name: "orphan-before-going",
 	Sentence: "In an orphaning deletion every dependent loses its reference before the owner goes, and the owner " +
 		"does go.",
-	Needs: Commits | Deliveries | Syncs | Rest,
-	New:   On(orphanFirst, sim.Commit, sim.Settled),
+	Needs: Commits | Deliveries | Syncs | Rest, Races: true,
+	New: On(orphanFirst, sim.Commit, sim.Settled),
 }, {
 	ID: "GC-4", Name: "orphans-survive",
 	Sentence: "What depended on an object when its orphaning deletion was accepted is never deleted because of that " +
 		"object.",
-	Needs: Commits | Reads | Deliveries | Syncs,
-	New:   On(orphansSurvive, sim.Commit),
+	Needs: Commits | Reads | Deliveries | Syncs, Races: true,
+	New: On(orphansSurvive, sim.Commit),
 }, {
 	ID: "GC-5", Name: "check-before-collecting",
 	Sentence: "The collector deletes an object only when it has made sure that each of its owners, by uid, is gone " +

@@ -106,7 +106,7 @@ var adoptLaws = []*Law{{
 	ID: "ADOPT-4", Name: "recheck-before-adopting",
 	Sentence: "Before the first adoption of a sync the adopter reads its own object live and finds the same uid and " +
 		"no deletion.",
-	Profile: Upstream, Needs: Commits | Reads | Syncs,
+	Profile: Upstream, Needs: Commits | Reads | Syncs, Races: true,
 	New: On(recheck, sim.Commit),
 }, {
 	ID: "ADOPT-5", Name: "spare-the-dying",

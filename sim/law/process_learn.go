@@ -103,13 +103,17 @@ func (p *process) learn(kind string, value any, m metav1.Object, record int, by 
 // knows which version it goes by.
 func (p *process) raise(kind string, uid types.UID, value any) {
 	sub := &p.Subject
-	if !sub.Opaque || kind != sub.Kind || sub.Replicas == nil {
+	if !sub.Opaque || kind != sub.Kind || sub.Replicas == nil && sub.Most == nil {
 		return
 	}
 	if p.roofs == nil {
 		p.roofs = map[types.UID]int{}
 	}
-	p.roofs[uid] = max(p.roofs[uid], sub.roof(value))
+	if is, was := sub.mostAtOnce(value), p.roofs[uid]; is < 0 || was < 0 {
+		p.roofs[uid] = -1
+	} else {
+		p.roofs[uid] = max(is, was)
+	}
 }
 
 // removed takes in that an object is gone for good.

@@ -32,7 +32,7 @@ func (j *Judge) convene() {
 				for i, n := range order {
 					l := j.seats[n].law
 					if wants[i].Wants(sim.Op(op)) && l.Profile <= Profile(p) &&
-						(opaque == 0 || l.Needs&^ofPrograms == 0) {
+						(opaque == 0 || l.ofPrograms()) {
 						slab = append(slab, n)
 					}
 				}

@@ -89,12 +89,15 @@ func (w *Write) outOfReach(s *State, r *sim.Record) bool {
 
 // inferFor takes the ControllerRef of the object that is written, if it is of the
 // kind the actor syncs, for what it acts for: the one it had, or else the one it
-// gets. A namesake of what the key names is not meant: nothing is known of the
-// object that the key stands for.
+// gets, or else the one that it had when the actor looked. A namesake of what the key names
+// is not meant: nothing is known of the object that the key stands for.
 func (w *Write) inferFor(r *sim.Record) {
 	ref := w.Owner
 	if ref == nil {
 		ref = w.NewOwner
+	}
+	if saw := w.SawOwner; saw != nil && saw.Kind == w.Subject.Kind && !w.Claims && (ref == nil || ref.Kind != saw.Kind) {
+		ref = saw
 	}
 	if ref == nil || ref.Kind != w.Subject.Kind || ref.Name == r.For.Name && r.Object.Namespace == r.For.Namespace {
 		return

@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	cacheddiscovery "k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
+	"k8s.io/component-base/featuregate"
 	"k8s.io/controller-manager/pkg/clientbuilder"
 	"k8s.io/controller-manager/pkg/informerfactory"
 	"k8s.io/kubernetes/cmd/kube-controller-manager/app"
@@ -78,8 +80,9 @@ func graph(ctx context.Context, c *app.ControllerContext, meta metadata.Interfac
 		c.ObjectOrMetadataInformerFactory, c.InformersStarted)
 }
 
-// run runs the controller of a name until its context ends.
-func run(ctx context.Context, cfg *rest.Config, name string) error {
+// run runs the controller of a name until its context ends. Feature gates are looked at when
+// it is built, and only one program of the Go process runs at a time.
+func run(ctx context.Context, cfg *rest.Config, name string, off []featuregate.Feature) error {
 	descriptor := app.NewControllerDescriptors()[name]
 	if descriptor == nil {
 		return fmt.Errorf("kube-controller-manager has no controller %s", name)
@@ -88,7 +91,12 @@ func run(ctx context.Context, cfg *rest.Config, name string) error {
 	if err != nil {
 		return err
 	}
+	restore, err := without(off)
+	if err != nil {
+		return err
+	}
 	controller, err := descriptor.BuildController(ctx, c)
+	restore()
 	if err != nil {
 		return err
 	}
@@ -99,4 +107,20 @@ func run(ctx context.Context, cfg *rest.Config, name string) error {
 	begin()
 	controller.Run(ctx)
 	return ctx.Err()
+}
+
+// without switches feature gates off, until the function is called that it returns.
+func without(off []featuregate.Feature) (restore func(), err error) {
+	for _, f := range off {
+		if err := utilfeature.DefaultMutableFeatureGate.Set(string(f) + "=false"); err != nil {
+			return nil, err
+		}
+	}
+	return func() {
+		for _, f := range off {
+			if err := utilfeature.DefaultMutableFeatureGate.Set(string(f) + "=true"); err != nil {
+				panic("hosted: " + err.Error())
+			}
+		}
+	}, nil
 }

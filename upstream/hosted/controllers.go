@@ -2,9 +2,13 @@ package hosted
 
 import (
 	"context"
+	"slices"
 
 	"k8s.io/client-go/rest"
+	"k8s.io/component-base/featuregate"
 	"k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	"k8s.io/kubernetes/cmd/kube-controller-manager/names"
+	"k8s.io/kubernetes/pkg/features"
 
 	"github.com/threelaws/threelaws/cli"
 	"github.com/threelaws/threelaws/scenarios"
@@ -12,8 +16,22 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Generation is the generation of the controllers of this package.
-const Generation = "upstream"
+// The generations of the controllers of this package.
+const (
+	Generation = "upstream"
+	// Unguarded is upstream's with the feature gate off by which a sync waits until the caches
+	// show what the controller wrote last, as it was before v1.36. Only those that have the gate
+	// have this generation.
+	Unguarded = "upstream-unguarded"
+)
+
+// guards are the feature gates of those that wait for their caches.
+var guards = map[string]featuregate.Feature{
+	names.DaemonSetController:   features.StaleControllerConsistencyDaemonSet,
+	names.JobController:         features.StaleControllerConsistencyJob,
+	names.ReplicaSetController:  features.StaleControllerConsistencyReplicaSet,
+	names.StatefulSetController: features.StaleControllerConsistencyStatefulSet,
+}
 
 // Controllers are upstream's own controllers of those names that the table of controllers
 // has, with what its newest generation says of them for the laws.
@@ -28,12 +46,13 @@ func Controllers() []host.Controller {
 		if name == "" {
 			continue
 		}
-		c = Controller(name, c)
-		if n := len(all); n > 0 && all[n-1].Name == c.Name {
-			all[n-1] = c
-			continue
+		all = slices.DeleteFunc(all, func(older host.Controller) bool { return older.Name == c.Name })
+		if guards[name] != "" {
+			old := Controller(name, c, guards[name])
+			old.Generation = Unguarded
+			all = append(all, old)
 		}
-		all = append(all, c)
+		all = append(all, Controller(name, c))
 	}
 	return all
 }
@@ -47,8 +66,8 @@ func Registry() *scenarios.Registry {
 }
 
 // Controller is upstream's controller of a name, described as another is: one that makes
-// the same of the same objects.
-func Controller(name string, as host.Controller) host.Controller {
+// the same of the same objects. It is built with those feature gates off.
+func Controller(name string, as host.Controller, off ...featuregate.Feature) host.Controller {
 	as.Generation = Generation
-	return bubble.Controller(as, func(ctx context.Context, cfg *rest.Config) error { return run(ctx, cfg, name) })
+	return bubble.Controller(as, func(ctx context.Context, cfg *rest.Config) error { return run(ctx, cfg, name, off) })
 }

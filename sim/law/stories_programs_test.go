@@ -1,0 +1,187 @@
+package law
+
+import (
+	"slices"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// program is one of which nobody knows when a sync begins, nor whom it is for.
+func program() Subject {
+	return Subject{Process: "program", Controller: "fleet", Kind: "Fleet", APIVersion: "v1",
+		Dependents: []string{"Pod"}, Opaque: true, Profile: Upstream, Selector: selectorOf,
+		Replicas: func(o any) int { return o.(*thing).Replicas },
+	}
+}
+
+// limiting is a program that asks for no number, but for no more than so many at one time.
+func limiting() Subject {
+	s := program()
+	s.Process, s.Controller, s.Kind, s.Replicas = "limiting", "queue", "Queue", nil
+	s.Most = func(o any) int { return o.(*thing).Replicas }
+	s.Active = func(o any) bool { return !o.(*thing).Failed }
+	return s
+}
+
+// limits has it make so many pods for an owner that allows some.
+func (t *tape) limits(most, made int) (own, last *thing) {
+	own = fleet("q", most)
+	own.Kind = "Queue"
+	t.exist(own)
+	t.show("limiting", own)
+	for range made {
+		last = pod("p", own)
+		asked := len(t.records)
+		r := t.unasked("create", nil, nil, last)
+		r.Process, r.Asked = "limiting", asked
+		t.show("limiting", last)
+	}
+	return own, last
+}
+
+// beside has it make one, and crash, and make another when f has happened and it has been shown the first again.
+func (t *tape) beside(f func(p *thing)) {
+	own, p := t.limits(1, 1)
+	t.fault("limiting", "crash")
+	t.fault("limiting", "restart")
+	f(p)
+	t.show("limiting", own, p)
+	asked := len(t.records)
+	r := t.unasked("create", nil, nil, pod("second", own))
+	r.Process, r.Asked = "limiting", asked
+}
+
+func fleet(name string, replicas int) *thing {
+	o := set(name, replicas)
+	o.Kind = "Fleet"
+	return o
+}
+
+// unasked is a commit of a program: nobody knows for which of its objects it is.
+func (t *tape) unasked(verb string, saw, before, after *thing) *sim.Record {
+	r := t.commit("program", verb, nil, before, after)
+	r.Saw, r.Guards = value(saw), sim.Guards{}
+	return r
+}
+
+// away has a program delete a pod that it saw as f left it and that g has changed since.
+func (t *tape) away(f, g func(own, other, p *thing) *thing) {
+	own, other := fleet("own", 1), fleet("other", 1)
+	t.exist(own, other)
+	t.show("program", own, other)
+	p := pod("p", nil)
+	saw := f(own, other, p)
+	t.exist(saw)
+	t.show("program", saw)
+	is := g(own, other, saw)
+	t.user(saw, is)
+	t.unasked("delete", saw, is, nil)
+}
+
+func ofOwn(own, _, p *thing) *thing { return p.owned(controlledBy(own)) }
+func nobodys(_, _, p *thing) *thing { return p.owned() }
+func strangers(_, _, p *thing) *thing {
+	return p.owned(metav1.OwnerReference{APIVersion: "v1", Kind: "App", Name: "a", UID: "a", Controller: new(true)})
+}
+
+var programStories = []story{
+	{"LAW-2", "a program deletes what was its own when it looked, and is nobody's", committed, func(t *tape) {
+		t.away(ofOwn, nobodys)
+	}},
+	{"LAW-2", "a program deletes what was its own when it looked, and is a stranger's", committed, func(t *tape) {
+		t.away(ofOwn, strangers)
+	}},
+	{"LAW-2", "a program deletes what was an orphan when it looked", broken, func(t *tape) {
+		t.away(nobodys, nobodys)
+	}},
+	{"LAW-2", "a program deletes what was a stranger's when it looked", broken, func(t *tape) {
+		t.away(strangers, nobodys)
+	}},
+	{"LAW-2", "a program deletes what has come to be that of another of its objects", kept, func(t *tape) {
+		t.away(ofOwn, func(_, other, p *thing) *thing { return p.owned(controlledBy(other)) })
+	}},
+	{"ADOPT-4", "a program adopts for one of its own that is going", committed, func(t *tape) {
+		t.takes(func(own *thing) *thing { return own.dying("orphan") })
+	}},
+	{"ADOPT-4", "a program adopts, and nobody knows whether it looked", kept, func(t *tape) {
+		t.takes(func(own *thing) *thing { return own })
+	}},
+	{"EXACT-4", "a program deletes a namesake of what it saw", broken, func(t *tape) {
+		t.away(ofOwn, func(own, _, p *thing) *thing { return p.again() })
+	}},
+	{"EXACT-2", "a program makes another though it was told of as many as are asked for", broken, func(t *tape) {
+		t.fills(1, 2)
+	}},
+	{"EXACT-2", "a program that may have one at a time makes another beside it, after a crash", broken, func(t *tape) {
+		t.beside(func(*thing) {})
+	}},
+	{"EXACT-2", "a program that may have one at a time makes another when that has failed", kept, func(t *tape) {
+		t.beside(func(p *thing) { t.user(p, p.as(func(p *thing) { p.Failed = true })) })
+	}},
+	{"EXACT-2", "a program that may have as many as it likes makes two", kept, func(t *tape) { t.limits(-1, 2) }},
+	{"EXACT-2", "a program makes as many as are asked for", kept, func(t *tape) { t.fills(2, 2) }},
+	{"EXACT-2", "a program makes as many as were asked for once", kept, func(t *tape) {
+		own := t.fills(2, 1)
+		less := own.as(func(o *thing) { o.Replicas = 1 })
+		t.user(own, less)
+		t.show("program", less)
+		t.unasked("create", nil, nil, pod("late", own)).Asked = len(t.records)
+	}},
+}
+
+// takes has a program adopt a pod for an owner as f has left it.
+func (t *tape) takes(f func(own *thing) *thing) {
+	own, p := fleet("own", 1), pod("p", nil)
+	t.exist(own, p)
+	t.show("program", own, p)
+	if is := f(own); is != own {
+		t.user(own, is)
+	}
+	t.unasked("patch", p, p, p.owned(controlledBy(own)))
+}
+
+// A collector that is a program lets an owner go that was to orphan a dependent, which it
+// has been shown, and collects that: nobody knows whether it could have known.
+func TestAProgramThatCollects(t *testing.T) {
+	own := fleet("own", 1)
+	p, going := pod("p", own), own.dying(metav1.FinalizerOrphanDependents)
+	tp := &tape{}
+	tp.exist(own, p)
+	tp.show("gc", own, p)
+	tp.user(own, going)
+	tp.deliver("gc", own, going)
+	write := sim.Record{Op: sim.Commit, Process: "gc", Verb: "patch", Object: own.ref(), Before: going, Saw: going}
+	tp.add(write)
+	write.Verb, write.Object, write.Before, write.Saw = "delete", p.ref(), p, p
+	tp.add(write)
+	for _, opaque := range []bool{true, false} {
+		j := NewJudge([]Subject{{Process: "gc", Controller: collector, Profile: Upstream, Opaque: opaque}}, All())
+		j.Kinds = served
+		for i := range tp.records {
+			j.Observe(&tp.records[i])
+		}
+		for _, id := range []string{"GC-3", "GC-4"} {
+			i := slices.IndexFunc(j.Breaches(), func(b Breach) bool { return b.Law.ID == id })
+			if i < 0 || j.Breaches()[i].Strength == Committed != opaque {
+				t.Errorf("opaque %t: %s: %v", opaque, id, j.Breaches())
+			}
+		}
+	}
+}
+
+// fills has a program make so many pods for an owner that wants some, and see each.
+func (t *tape) fills(want, made int) *thing {
+	own := fleet("own", want)
+	t.exist(own)
+	t.show("program", own)
+	for range made {
+		p := pod("p", own)
+		asked := len(t.records)
+		t.unasked("create", nil, nil, p).Asked = asked
+		t.show("program", p)
+	}
+	return own
+}

@@ -1,0 +1,188 @@
+package hosted_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/upstream/hosted"
+)
+
+var update = flag.Bool("update", false, "rewrite the output of the worlds in testdata, the shrunk ones, and docs/findings.md")
+
+const (
+	page    = "../../docs/findings.md"
+	longest = 16   // steps of the timeline of a finding
+	budget  = 1000 // executions that making one small may take
+)
+
+// proof is a world in which upstream's controllers are found guilty, or are not.
+type proof struct {
+	name  string // of its file
+	what  string // what happens, in prose
+	bug   string // of the collection; "" for one that is not in it
+	url   string
+	code  string // what does it in upstream's code
+	file  *scenarios.File
+	until int             // the step that explores
+	small *scenarios.Page // the shortest schedule, replayed; nil where nothing was found
+	law   string          // that it breaks
+}
+
+var line = regexp.MustCompile(`^# (bug|finding|code) (.*)`)
+
+// proofs are the worlds in testdata.
+func proofs(t *testing.T) []*proof {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no worlds: ", err)
+	}
+	var all []*proof
+	for _, at := range files {
+		raw, err := os.ReadFile(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := scenarios.Parse(at, raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &proof{name: strings.TrimSuffix(filepath.Base(at), ".txtar"), file: f}
+		p.until = slices.IndexFunc(f.Steps, func(s *scenarios.Step) bool { return s.Verb == "explore" })
+		p.read(string(raw))
+		all = append(all, p)
+	}
+	return all
+}
+
+// guilty reports whether the file says that a law is broken.
+func (p *proof) guilty() bool { return p.file.Steps[p.until].Expect }
+
+// read reads the comment on top.
+func (p *proof) read(text string) {
+	for l := range strings.Lines(text) {
+		rest, ok := strings.CutPrefix(l, "# ")
+		if !ok {
+			return
+		}
+		m := line.FindStringSubmatch(l)
+		switch {
+		case m == nil:
+			p.what += rest
+		case m[1] == "bug":
+			p.bug, p.url, _ = strings.Cut(m[2], " ")
+			p.url, _, _ = strings.Cut(p.url, " ")
+		case m[1] == "code":
+			p.code = strings.TrimSpace(m[2])
+		}
+	}
+}
+
+// explore looks for what the file says, in as many schedules, or until it is found.
+func (p *proof) explore(t *testing.T, first bool) *scenarios.Exploration {
+	o, err := p.file.Steps[p.until].ExploreOptions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.First, o.Budget, o.Workers = first, budget, 1
+	if first {
+		o.Budget = 1 // the shortest form is there
+	}
+	x, err := scenarios.Explore(t.Context(), p.file, p.until, hosted.Registry(), o)
+	if err != nil {
+		t.Fatalf("%s: %v", p.name, err)
+	}
+	if guilty := len(x.Failures) > 0; guilty != p.guilty() {
+		t.Errorf("%s: guilty: %t, want %t\n%s", p.name, guilty, p.guilty(), x.Text())
+	}
+	return x
+}
+
+// shrunk is where the file is that replays what was found.
+func (p *proof) shrunk() string { return filepath.Join("testdata", "shrunk", p.name+".txtar") }
+
+// rewrite explores the whole world, and writes down what comes of it.
+func (p *proof) rewrite(t *testing.T) {
+	x := p.explore(t, false)
+	p.file.Steps[p.until].Golden = x.Text()
+	write(t, p.file.Name, p.file.Format())
+	if len(x.Failures) > 0 {
+		write(t, p.shrunk(), x.Failures[0].File)
+	}
+}
+
+// What upstream's own controllers are found guilty of is found again, and is replayed from
+// its shortest form, as small as it was: the same steps, the same law, the same words.
+func TestUpstreamIsFoundGuiltyAgain(t *testing.T) {
+	all := proofs(t)
+	for _, p := range all {
+		if !strings.Contains(p.name, *only) {
+			continue
+		}
+		switch {
+		case *update:
+			p.rewrite(t)
+		case long():
+			if is, s := p.explore(t, false).Text(), p.file.Steps[p.until]; is != s.Golden {
+				t.Errorf("%s: -update writes it anew:\n%s", p.name, is)
+			}
+		default:
+			p.explore(t, true)
+		}
+	}
+	for _, p := range all {
+		if p.guilty() {
+			p.replay(t)
+		}
+	}
+	is := findingsPage(all)
+	if *update {
+		write(t, page, is)
+	}
+	if was, err := os.ReadFile(page); err != nil || string(was) != string(is) {
+		t.Errorf("docs/findings.md is not what was found: -update writes it anew (%v)", err)
+	}
+}
+
+// replay runs the shortest form, twice: it breaks the same law again.
+func (p *proof) replay(t *testing.T) {
+	raw, err := os.ReadFile(p.shrunk())
+	if err != nil {
+		t.Fatalf("%v: -update writes it", err)
+	}
+	f, err := scenarios.Parse(p.shrunk(), raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := scenarios.Interpret(f, scenarios.Options{Registry: hosted.Registry(), Twice: true, Inspect: func(run *scenarios.Run) {
+		for _, found := range run.Failures() {
+			if found.Expected() && p.small == nil {
+				p.small, p.law = run.Page(&found), found.Breach.Law
+			}
+		}
+	}})
+	switch {
+	case r.ExitCode != scenarios.ExitPass:
+		t.Errorf("%s, replayed: %s: %v", p.name, r.Verdict, r.Errors)
+	case p.small == nil:
+		t.Fatalf("%s, replayed, breaks no law", p.name)
+	case !strings.HasPrefix(string(raw), "# "+p.law+" is broken: "):
+		t.Errorf("%s, replayed, breaks %s", p.name, p.law)
+	case p.small.Step() == 0 || p.small.Step() > longest:
+		t.Errorf("%s: %d steps: not small", p.name, p.small.Step())
+	}
+}
+
+func write(t *testing.T, at string, text []byte) {
+	if err := os.MkdirAll(filepath.Dir(at), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(at, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
