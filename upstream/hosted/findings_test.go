@@ -24,6 +24,10 @@ var findings = map[accusation]string{
 	{"job/namesake-of-a-pod-unseen", "same-incarnation"}: "job-strips-a-namesake",
 	{"overlap/set-replaced-amid-a-sync", "exact-sum"}:    "waits-for-its-predecessor",
 
+	{"statefulset/name-is-taken", "release-what-left"}:    "statefulset-takes-web-01-for-web-1",
+	{"statefulset/names-decide", "exact-sum"}:             "statefulset-takes-web-01-for-web-1",
+	{"statefulset/victim-is-another", "same-incarnation"}: "statefulset-deletes-a-namesake",
+
 	{"orphan/kind-moves-to-another-version", "collect-the-ownerless"}:      "gc-knows-by-a-version-that-is-gone",
 	{"orphan/kind-of-the-owner-goes-and-comes", "check-before-collecting"}: "gc-takes-an-unserved-kind-for-an-absent-owner",
 }
