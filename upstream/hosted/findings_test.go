@@ -14,6 +14,7 @@ var findings = map[accusation]string{
 	{"bugs/d21-two-that-own-each-other", "resolve-the-unseen"}: "D21: a circle whose objects both wait is not broken",
 
 	{"cronjob/killed-after-the-start", "never-too-many"}:       "cronjob-forbids-and-starts-a-second",
+	{"cronjob/replaces-the-first", "never-too-many"}:           "cronjob-forbids-and-starts-a-second, with Replace, when an answer is lost",
 	{"cronjob/namesake-of-a-finished-job", "same-incarnation"}: "cronjob-deletes-a-namesake",
 	{"cronjob/replaces-the-first", "dont-interfere"}:           "cronjob-replaces-what-it-had-lost",
 

@@ -35,7 +35,9 @@ func TestUpstreamIsAccusedOfNothingElse(t *testing.T) {
 			t.Errorf("%s: %v", w.name, err)
 			continue
 		}
-		total += x.Schedules
+		if total += x.Schedules; x.Ended == 0 {
+			t.Errorf("%s: no schedule came to its end: nothing was asked of it", w.name)
+		}
 		if took := time.Since(at); took > 5*time.Second {
 			t.Logf("%s took %v", w.name, took)
 		}
