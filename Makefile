@@ -95,10 +95,13 @@ fuzz:
 
 # The long proofs: exhaustive search against random and unreduced search on every
 # world small enough, and SOAK schedules with faults of all sorts over all worlds.
+# Upstream's own controllers are a hundred times slower than ours: a hundred thousand schedules of them.
 SOAK ?= 1000000
 soak:
 	SOAK=$(SOAK) $(GO) test -timeout 24h -count=1 -v -run 'TestConforming' ./cli
 	SOAK=$(SOAK) $(GO) test -timeout 24h -count=1 -v -run 'TestExhaustiveIs|TestAStateDecides' ./scenarios/simtest
+	cd upstream && SOAK=$$(($(SOAK) / 10)) $(GO) test -timeout 24h -count=1 -v \
+	  -run 'TestUpstreamIsAccusedOfNothingElse|TestUpstreamIsFoundGuiltyAgain' ./hosted
 	$(GO) test -timeout 24h -count=1 ./scenarios/simtest/acquitted -threelaws.schedules=20000
 
 # Drives a real kube-apiserver and this server with the same generated sequences, counts the answers

@@ -58,6 +58,8 @@ var kept = []struct {
 	{"upstream/go.mod", "", "", "a module of its own, so that its replacements are nobody else's"},
 	{"upstream/go.sum", "", "", "its checksums"},
 	{"upstream/testdata/", `\w+\.yaml`, "upstream/seeds_test.go", "good objects of each kind, to begin with"},
+	{"upstream/hosted/testdata/", `(shrunk/)?[a-z0-9.-]+\.txtar`, "upstream/hosted/proofs_test.go",
+		"worlds in which upstream's own controllers are found guilty, and the shortest ways there"},
 	{"kubectltest/testdata/", `\w+\.txtar`, "kubectltest/kubectl_test.go", "kubectl's command lines with their output"},
 	{"scenarios/conformance/testdata/", `(crd/)?[a-z]+\.yaml`, "scenarios/conformance/conformance_test.go",
 		"the sample and the definition of its tests' operators"},

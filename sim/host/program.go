@@ -3,7 +3,6 @@ package host
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -66,27 +65,6 @@ func (c *Call) sign(r *sim.Record) {
 // since it may have read or not.
 func (c *Call) sawObject(k *fakeapi.Kind, namespace, name string) any {
 	return c.guest.sights(k).saw(namespace, name, c)
-}
-
-// sawFor is the controller of what was written, as the goroutine can have gone by it.
-func (c *Call) sawFor(after metav1.Object) any {
-	ref := metav1.GetControllerOfNoCopy(after)
-	if ref == nil {
-		return nil
-	}
-	k := c.guest.process.cluster.server.Kind(schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind))
-	if k == nil {
-		return nil
-	}
-	namespace := ""
-	if k.Namespaced {
-		namespace = after.GetNamespace()
-	}
-	saw := c.sawObject(c.guest.process.cluster.met(k), namespace, ref.Name)
-	if m, is := saw.(metav1.Object); !is || m.GetUID() != ref.UID {
-		return nil
-	}
-	return saw
 }
 
 func (c *Call) told(k *fakeapi.Kind, m metav1.Object) { c.guest.sights(k).answered(m, c) }

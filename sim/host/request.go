@@ -16,9 +16,6 @@ type caller interface {
 	// sawObject is the version of an object as the thread had last read it, nil when it
 	// had not.
 	sawObject(k *fakeapi.Kind, namespace, name string) any
-	// sawFor is what the thread had last read of the controller of an object that it has
-	// written, where that is not known from the sync that it is in; nil for nothing.
-	sawFor(after metav1.Object) any
 	// told notes what the answer to a request shows it.
 	told(k *fakeapi.Kind, m metav1.Object)
 }
@@ -81,9 +78,6 @@ func (c *Cluster) committed(req *fakeapi.Request, e *fakeapi.Event, t *sim.Recor
 	r.Guards = guards(req)
 	if by != nil {
 		r.Saw = by.sawObject(s.kind, r.Object.Namespace, r.Object.Name)
-		if e.After != nil && r.SawFor == nil {
-			r.SawFor = by.sawFor(m.(metav1.Object))
-		}
 	}
 	if e.Kind.GVK.GroupKind() != req.Kind.GVK.GroupKind() {
 		follows(&r)

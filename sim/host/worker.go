@@ -236,9 +236,6 @@ func (w *worker) told(k *fakeapi.Kind, m metav1.Object) {
 	w.live = append(w.live, liveRead{kind: k, meta: m})
 }
 
-// sawFor is nothing: the sync says whom it is for.
-func (w *worker) sawFor(metav1.Object) any { return nil }
-
 // sign is stamp for a request, which follows from the sync.
 func (w *worker) sign(r *sim.Record) {
 	r.Cause, r.Asked = w.start, w.asked

@@ -63,10 +63,6 @@ func adoptAll(j *Judge, r *sim.Record) {
 // Its own finalizers it takes off dependents at any time: nothing could go otherwise.
 func statusOnly(j *Judge, r *sim.Record) {
 	w := &j.write
-	if w.Subject != nil && w.Subject.Opaque {
-		j.takesForTheGoing(r)
-		return
-	}
 	if w.Subject == nil || r.For.UID == "" || w.read {
 		return
 	}

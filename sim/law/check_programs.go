@@ -1,27 +1,8 @@
-// EXACT-2 and ADOPT-3 of a whole program, of which nobody knows when it looked.
+// EXACT-2 of a whole program, of which nobody knows when it looked.
 
 package law
 
-import (
-	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/law/internal/meta"
-)
-
-// takesForTheGoing is ADOPT-3 of what a program makes or adopts: all the versions of the
-// owner that it can have gone by are of one that is being deleted.
-func (j *Judge) takesForTheGoing(r *sim.Record) {
-	w := &j.write
-	if w.NewOwner == nil || w.NewOwner.Kind != w.Subject.Kind || meta.SameRef(w.Owner, w.NewOwner) {
-		return
-	}
-	owner := j.state.Object(w.NewOwner.UID)
-	if owner == nil {
-		return
-	}
-	if j.Ask(); meta.Deleting(meta.Of(r.SawFor)) {
-		j.Report(Informed, what(r)+" for "+owner.Ref.String()+", known to be going")
-	}
-}
+import "github.com/threelaws/threelaws/sim"
 
 // tooManyOfItsOwn reports a dependent that a program makes though it had been answered,
 // before it asked, that as many of its own making are there as the owner ever asked for, as

@@ -100,7 +100,7 @@ var adoptLaws = []*Law{{
 	ID: "ADOPT-3", Name: "status-only-when-going",
 	Sentence: "For an object that is being deleted its controller writes status and does nothing else, but delete " +
 		"what is that object's own while its own finalizer holds it.",
-	Needs: Commits | Reads,
+	Needs: Commits | Reads | Syncs,
 	New:   On(statusOnly, sim.Commit),
 }, {
 	ID: "ADOPT-4", Name: "recheck-before-adopting",

@@ -40,6 +40,9 @@ func Controllers() []host.Controller {
 	aliases, descriptors := app.ControllerAliases(), app.NewControllerDescriptors()
 	for _, c := range cli.Builtin().Controllers {
 		name := aliases[c.Name]
+		if c.Name == "replication" {
+			name = names.ReplicationControllerController
+		}
 		if n := c.Name + "-controller"; name == "" && descriptors[n] != nil {
 			name = n
 		}

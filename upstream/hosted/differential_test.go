@@ -22,7 +22,7 @@ import (
 // How many schedules of a world are drawn: of upstream's controllers, and of ours, which
 // are to have come to each end that upstream's come to.
 const (
-	theirSeeds = 2
+	theirSeeds = 1
 	ourSeeds   = 40
 )
 
@@ -115,8 +115,12 @@ func (w *world) plain(t *testing.T) *scenarios.File {
 		b.WriteString(s.String() + "\n")
 	}
 	b.WriteString("settle\nensure ends\n")
-	if _, sections, ok := strings.Cut(string(w.file.Format()), "\n-- "); ok {
-		b.WriteString("\n-- " + sections)
+	sections := strings.Split(string(w.file.Format()), "\n-- ")
+	for _, s := range sections[1:] {
+		name, _, _ := strings.Cut(s, " --")
+		if dir, _, _ := strings.Cut(name, "/"); strings.Contains(b.String(), dir) {
+			b.WriteString("\n-- " + s)
+		}
 	}
 	f, err := scenarios.Parse(w.file.Name, []byte(b.String()))
 	if err != nil {
@@ -163,6 +167,7 @@ func (w *world) play(t *testing.T, g *scenarios.Registry, c sim.Choices) end {
 // the default schedule and by some that are drawn, but for what the table says.
 func TestUpstreamComesToTheSameEnd(t *testing.T) {
 	all, _ := worlds(t)
+	all = third(all, 1)
 	began, runs, restless := time.Now(), 0, 0
 	for _, w := range all {
 		if !strings.Contains(w.name, *only) {

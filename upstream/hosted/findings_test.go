@@ -3,6 +3,32 @@ package hosted_test
 // accusation is a law that upstream's controllers break in a world of the library.
 type accusation struct{ world, law string }
 
+const byName = "replicaset-deletes-a-namesake: a pod is deleted by its name, without a uid"
+
 // findings are the accusations that are true: the bug of the collection, or the finding of
 // docs/findings.md, that each of them is.
-var findings = map[accusation]string{}
+var findings = map[accusation]string{
+	{"bugs/b21-cronjob-takes-jobs-by-name", "dont-interfere"}:  "B21: Jobs are known by the name of their controller",
+	{"bugs/c17-slice-held-by-a-finalizer", "exact-sum"}:        "C17: a slice that is held counts as one to come",
+	{"bugs/c21-daemonset-stays-one-short", "one-on-each-node"}: "C21: nobody is told that an orphan is gone",
+	{"bugs/d21-two-that-own-each-other", "resolve-the-unseen"}: "D21: a circle whose objects both wait is not broken",
+
+	{"cronjob/killed-after-the-start", "never-too-many"}:       "cronjob-forbids-and-starts-a-second",
+	{"cronjob/replaces-the-first", "never-too-many"}:           "cronjob-forbids-and-starts-a-second, with Replace, when an answer is lost",
+	{"cronjob/namesake-of-a-finished-job", "same-incarnation"}: "cronjob-deletes-a-namesake",
+	{"cronjob/replaces-the-first", "dont-interfere"}:           "cronjob-replaces-what-it-had-lost",
+
+	{"daemonset/pod-is-another", "same-incarnation"}:  byName,
+	{"job/namesake-of-a-pod", "dont-interfere"}:       byName,
+	{"overlap/victim-is-another", "same-incarnation"}: byName,
+
+	{"job/namesake-of-a-pod-unseen", "same-incarnation"}: "job-strips-a-namesake",
+	{"overlap/set-replaced-amid-a-sync", "exact-sum"}:    "waits-for-its-predecessor",
+
+	{"statefulset/name-is-taken", "release-what-left"}:    "statefulset-takes-web-01-for-web-1",
+	{"statefulset/names-decide", "exact-sum"}:             "statefulset-takes-web-01-for-web-1",
+	{"statefulset/victim-is-another", "same-incarnation"}: "statefulset-deletes-a-namesake",
+
+	{"orphan/kind-moves-to-another-version", "collect-the-ownerless"}:      "gc-knows-by-a-version-that-is-gone",
+	{"orphan/kind-of-the-owner-goes-and-comes", "check-before-collecting"}: "gc-takes-an-unserved-kind-for-an-absent-owner",
+}

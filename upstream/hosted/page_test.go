@@ -75,7 +75,10 @@ func (p *proof) link() string {
 // tell tells of one finding as it could be filed.
 func (p *proof) tell(b *strings.Builder) {
 	fmt.Fprintf(b, "\n### %s\n\n%s\n*In* %s.\n\n```text\n%s```\n\n", p.name, p.what, codes(p.code), p.small.Text())
-	fmt.Fprintf(b, "Explored: %s; replayed: `threelaws-upstream replay hosted/%s`.\n", p.link(), p.shrunk())
+	if p.until >= 0 {
+		fmt.Fprintf(b, "Explored: %s. ", p.link())
+	}
+	fmt.Fprintf(b, "Replayed: `threelaws-upstream replay hosted/%s`.\n", p.shrunk())
 }
 
 // codes words files and functions: "pkg/a.go, f (why); pkg/b.go, g".

@@ -4,6 +4,9 @@
 package main
 
 import (
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+
 	"github.com/threelaws/threelaws/cli"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/upstream"
@@ -11,5 +14,6 @@ import (
 )
 
 func main() {
+	klog.SetLogger(logr.Discard()) // what upstream's controllers log is no part of a page
 	cli.Command{Registry: hosted.Registry(), Library: scenarios.Library(), Strategies: upstream.Strategies}.Main()
 }
