@@ -166,6 +166,7 @@ func (w *world) play(t *testing.T, g *scenarios.Registry, c sim.Choices) end {
 // Upstream's controllers and ours come to the same end in every world of the library, by
 // the default schedule and by some that are drawn, but for what the table says.
 func TestUpstreamComesToTheSameEnd(t *testing.T) {
+	longOnly(t)
 	all, _ := worlds(t)
 	all = third(all, 1)
 	began, runs, restless := time.Now(), 0, 0
