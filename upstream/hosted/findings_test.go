@@ -13,8 +13,9 @@ var findings = map[accusation]string{
 	{"bugs/c21-daemonset-stays-one-short", "one-on-each-node"}: "C21: nobody is told that an orphan is gone",
 	{"bugs/d21-two-that-own-each-other", "resolve-the-unseen"}: "D21: a circle whose objects both wait is not broken",
 
-	{"cronjob/killed-after-the-start", "never-too-many"}:       "cronjob-forbids-and-starts-a-second",
-	{"cronjob/replaces-the-first", "never-too-many"}:           "cronjob-forbids-and-starts-a-second, with Replace, when an answer is lost",
+	{"cronjob/killed-after-the-start", "never-too-many"}: "cronjob-forbids-and-starts-a-second",
+	{"cronjob/replaces-the-first", "never-too-many"}: "" +
+		"cronjob-forbids-and-starts-a-second, with Replace, when an answer is lost",
 	{"cronjob/namesake-of-a-finished-job", "same-incarnation"}: "cronjob-deletes-a-namesake",
 	{"cronjob/replaces-the-first", "dont-interfere"}:           "cronjob-replaces-what-it-had-lost",
 
@@ -29,6 +30,7 @@ var findings = map[accusation]string{
 	{"statefulset/names-decide", "exact-sum"}:             "statefulset-takes-web-01-for-web-1",
 	{"statefulset/victim-is-another", "same-incarnation"}: "statefulset-deletes-a-namesake",
 
-	{"orphan/kind-moves-to-another-version", "collect-the-ownerless"}:      "gc-knows-by-a-version-that-is-gone",
-	{"orphan/kind-of-the-owner-goes-and-comes", "check-before-collecting"}: "gc-takes-an-unserved-kind-for-an-absent-owner",
+	{"orphan/kind-moves-to-another-version", "collect-the-ownerless"}: "gc-knows-by-a-version-that-is-gone",
+	{"orphan/kind-of-the-owner-goes-and-comes", "check-before-collecting"}: "" +
+		"gc-takes-an-unserved-kind-for-an-absent-owner",
 }
