@@ -39,12 +39,3 @@ func (j *Judge) tooManyOfItsOwn(r *sim.Record) {
 	j.Report(Informed, "brings "+owner.Ref.String()+" to "+itoa(n)+", it wants "+itoa(roof)+
 		", and was told that it has made "+itoa(own))
 }
-
-// mostAtOnce is how many an owner may have at one time, by its number or by its limit;
-// negative where it does not say.
-func (s *Subject) mostAtOnce(owner any) int {
-	if s.Replicas == nil {
-		return s.Most(owner)
-	}
-	return s.roof(owner)
-}

@@ -156,3 +156,12 @@ func (s *Subject) roof(owner any) int {
 	}
 	return n
 }
+
+// mostAtOnce is how many an owner may have at one time, by its number or by its limit;
+// negative where it does not say.
+func (s *Subject) mostAtOnce(owner any) int {
+	if s.Replicas == nil {
+		return s.Most(owner)
+	}
+	return s.roof(owner)
+}

@@ -76,7 +76,8 @@ func (r *resting) digest(h *sim.Hash, now time.Duration) {
 func (r *resting) note(rec *sim.Record, withheld bool) {
 	switch rec.Op {
 	case sim.Commit:
-		r.changed = r.changed || !told(rec) && (rec.Before == nil || rec.After == nil || !fight.OnlyTimes(rec.Before, rec.After))
+		r.changed = r.changed || !told(rec) &&
+			(rec.Before == nil || rec.After == nil || !fight.OnlyTimes(rec.Before, rec.After))
 	case sim.SyncEnd:
 		r.changed = r.changed || rec.Message != "" && !withheld && !r.knocked(rec)
 		delete(r.knocks, worker{rec.Process, rec.Worker})

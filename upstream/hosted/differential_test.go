@@ -200,5 +200,6 @@ func TestUpstreamComesToTheSameEnd(t *testing.T) {
 			t.Logf("%s took %v", w.name, took)
 		}
 	}
-	t.Logf("%d worlds, %d of which not even ours bring to rest, %d runs of upstream's, in %v", len(all), restless, runs, time.Since(began).Round(time.Second))
+	t.Logf("%d worlds, %d of which not even ours bring to rest, %d runs of upstream's, in %v", len(all), restless, runs,
+		time.Since(began).Round(time.Second))
 }

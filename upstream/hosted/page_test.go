@@ -74,11 +74,32 @@ func (p *proof) link() string {
 
 // tell tells of one finding as it could be filed.
 func (p *proof) tell(b *strings.Builder) {
-	fmt.Fprintf(b, "\n### %s\n\n%s\n*In* %s.\n\n```text\n%s```\n\n", p.name, p.what, codes(p.code), p.small.Text())
+	fmt.Fprintf(b, "\n### %s\n\n%s\n%s\n```text\n%s```\n\n", p.name, wrapped(p.what),
+		wrapped("*In* "+codes(p.code)+"."), p.small.Text())
 	if p.until >= 0 {
-		fmt.Fprintf(b, "Explored: %s. ", p.link())
+		fmt.Fprintf(b, "Explored: %s.\n", p.link())
 	}
-	fmt.Fprintf(b, "Replayed: `threelaws-upstream replay hosted/%s`.\n", p.shrunk())
+	fmt.Fprintf(b, "Replayed:\n`threelaws-upstream replay hosted/%s`.\n", p.shrunk())
+}
+
+// wrapped is text in lines of the width of pages.
+func wrapped(text string) string {
+	var b strings.Builder
+	at := 0
+	for _, w := range strings.Fields(text) {
+		switch {
+		case at == 0:
+		case at+1+len(w) > 116:
+			b.WriteByte('\n')
+			at = 0
+		default:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(w)
+		at += len(w)
+	}
+	return b.String() + "\n"
 }
 
 // codes words files and functions: "pkg/a.go, f (why); pkg/b.go, g".
