@@ -5,6 +5,8 @@ type accusation struct{ world, law string }
 
 const unserved = "gc-takes-an-unserved-kind-for-an-absent-owner"
 
+const twice = "gc-misses-a-second-deletion: D12 is mended where there is no gap in the watch"
+
 const byName = "replicaset-deletes-a-namesake: a pod is deleted by its name, without a uid"
 
 // findings are the accusations that are true: the bug of the collection, or the finding of
@@ -21,6 +23,7 @@ var findings = map[accusation]string{
 
 	{"daemonset/pod-is-another", "same-incarnation"}:  byName,
 	{"job/namesake-of-a-pod", "dont-interfere"}:       byName,
+	{"job/namesake-of-a-pod", "same-incarnation"}:     byName,
 	{"overlap/victim-is-another", "same-incarnation"}: byName,
 
 	{"job/namesake-of-a-pod-unseen", "same-incarnation"}: "job-strips-a-namesake",
@@ -29,6 +32,9 @@ var findings = map[accusation]string{
 	{"statefulset/name-is-taken", "release-what-left"}:    "statefulset-takes-web-01-for-web-1",
 	{"statefulset/names-decide", "exact-sum"}:             "statefulset-takes-web-01-for-web-1",
 	{"statefulset/victim-is-another", "same-incarnation"}: "statefulset-deletes-a-namesake",
+
+	{"orphan/foreground-asked-for-twice", "owner-waits"}:     twice,
+	{"orphan/orphan-asked-for-twice", "orphan-before-going"}: twice,
 
 	{"orphan/kind-moves-to-another-version", "collect-the-ownerless"}:      "gc-knows-by-a-version-that-is-gone",
 	{"orphan/kind-of-the-owner-goes-and-comes", "check-before-collecting"}: unserved,
