@@ -17,10 +17,9 @@ import (
 // nobody knows: it may have been any of them, and no uid stands for them.
 type forbidden map[types.UID]string
 
-// refused takes in what was answered to a worker, or to a program.
-func (f *forbidden) refused(r *sim.Record, p *process) {
-	if r.Code != http.StatusForbidden || r.Verb != "create" ||
-		r.For.UID == "" && (p.opaque() == 0 || !p.manages(r.Object.Kind)) {
+// refused takes in what was answered to a worker, or to a program about what it makes.
+func (f *forbidden) refused(r *sim.Record, program bool) {
+	if r.Code != http.StatusForbidden || r.Verb != "create" || r.For.UID == "" && !program {
 		return
 	}
 	if *f == nil {
