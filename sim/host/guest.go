@@ -182,8 +182,8 @@ func (g *guest) answer(i int) {
 	g.calls = slices.Delete(g.calls, i, i+1)
 	g.spoken = map[uint64]int{c.Thread: c.since}
 	g.last = max(c.cause, g.process.cluster.lastOf(c.asked))
-	if k := c.Request.Kind; c.Request.Verb == fakeapi.List && (fills(c.Request) || g.expired[k]) &&
-		c.Response.Err == nil && !c.Watches {
+	k := c.Request.Kind
+	if c.Request.Verb == fakeapi.List && (fills(c.Request) || g.expired[k]) && c.Response.Err == nil && !c.Watches {
 		delete(g.expired, k)
 		g.listed(c.Request, c.at)
 	}

@@ -28,9 +28,16 @@ func (g *guest) asker(f func(asker) bool) asker {
 	return nil
 }
 
-// watched are the kinds that the program watches.
+// watched are the kinds that the program watches, and those whose watch the server has ended
+// and that it is about to watch again.
 func (g *guest) watched() []*fakeapi.Kind {
-	return g.kinds(func(*Stream) bool { return true })
+	all := g.kinds(func(*Stream) bool { return true })
+	for _, s := range g.order {
+		if k := s.state.kind; g.expired[k] && !slices.Contains(all, k) {
+			all = append(all, k)
+		}
+	}
+	return all
 }
 
 // gaps are the kinds of which more than one event waits.

@@ -30,7 +30,7 @@ func (b Breach) String() string {
 
 // Report is how a check says that the record it was called for breaks its law.
 func (j *Judge) Report(s Strength, text string) {
-	if j.actor.opaque() == 1 && j.seats[j.sitting].law.Races && j.record.Op == sim.Commit {
+	if j.actor != nil && j.actor.Subject.Opaque && j.seats[j.sitting].law.Races && j.record.Op == sim.Commit {
 		s = Committed // nobody can say what it had been shown when it looked
 	}
 	j.report(Breach{Strength: s, Record: j.record.Index, Text: text})

@@ -98,7 +98,7 @@ func (p *process) fold(s *State, r *sim.Record) {
 		}
 	case sim.Read, sim.Refusal:
 		p.answered(s, r)
-		s.forbidden.refused(r)
+		s.forbidden.refused(r, p.Subject.Opaque && p.manages(r.Object.Kind))
 	}
 }
 

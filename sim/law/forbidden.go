@@ -13,12 +13,13 @@ import (
 // forbidden are the owners for which something was to be made that the server forbids,
 // by a quota or for want of a permission, and who was told so. Only somebody else can
 // change that, so the next that somebody else changes takes it back: whoever wants more
-// has to ask again, and to be forbidden again.
+// has to ask again, and to be forbidden again. For which of its owners a program asked
+// nobody knows: it may have been any of them, and no uid stands for them.
 type forbidden map[types.UID]string
 
-// refused takes in what was answered to a worker.
-func (f *forbidden) refused(r *sim.Record) {
-	if r.Code != http.StatusForbidden || r.Verb != "create" || r.For.UID == "" {
+// refused takes in what was answered to a worker, or to a program about what it makes.
+func (f *forbidden) refused(r *sim.Record, program bool) {
+	if r.Code != http.StatusForbidden || r.Verb != "create" || r.For.UID == "" && !program {
 		return
 	}
 	if *f == nil {
@@ -42,7 +43,8 @@ func (f forbidden) fold(r *sim.Record) {
 // more reports whether more for an owner is forbidden.
 func (f forbidden) more(owner *Object) bool {
 	_, is := f[owner.Meta.GetUID()]
-	return is
+	_, anyOfThem := f[""]
+	return is || anyOfThem
 }
 
 // asksAgain reports whether a process has tried a key again to which more is forbidden:

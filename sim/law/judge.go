@@ -153,10 +153,6 @@ func (j *Judge) binds(s *Subject) bool {
 	return l.Profile <= s.Profile && (!s.Opaque || l.ofPrograms())
 }
 
-// ofPrograms reports whether a law is asked of programs, of which nobody knows when a sync
-// begins.
-func (l *Law) ofPrograms() bool { return l.Races || l.Needs&^ofPrograms == 0 }
-
 // settled reports whether an owner must have what the law whose check is running
 // says: whoever syncs it works, and owes that. What the check looks at from here on is
 // about him.

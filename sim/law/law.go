@@ -18,6 +18,10 @@ type Law struct {
 	Where string               // for a law without a check of histories: the test that pins it
 }
 
+// ofPrograms reports whether a law is asked of programs, of which nobody knows when a sync
+// begins.
+func (l *Law) ofPrograms() bool { return l.Races || l.Needs&^ofPrograms == 0 }
+
 // Category of clause, as the clause list marks them.
 type Category byte
 

@@ -109,6 +109,8 @@ var programStories = []story{
 	{"ADOPT-4", "a program adopts, and nobody knows whether it looked", kept, func(t *tape) {
 		t.takes(func(own *thing) *thing { return own })
 	}},
+	{"NOFIGHT-3", "a program lacks what it is forbidden", kept, func(t *tape) { t.denied(403) }},
+	{"NOFIGHT-3", "a program lacks what it was refused otherwise", broken, func(t *tape) { t.denied(500) }},
 	{"EXACT-4", "a program deletes a namesake of what it saw", broken, func(t *tape) {
 		t.away(ofOwn, func(own, _, p *thing) *thing { return p.again() })
 	}},
@@ -170,6 +172,15 @@ func TestAProgramThatCollects(t *testing.T) {
 			}
 		}
 	}
+}
+
+// denied has a program that wants one pod be refused it, and rest.
+func (t *tape) denied(code int) {
+	own := fleet("own", 1)
+	t.exist(own)
+	t.show("program", own)
+	t.refuse("program", "create", nil, pod("p", own), nil, code, "no")
+	t.settled()
 }
 
 // fills has a program make so many pods for an owner that wants some, and see each.

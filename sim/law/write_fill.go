@@ -96,8 +96,8 @@ func (w *Write) inferFor(r *sim.Record) {
 	if ref == nil {
 		ref = w.NewOwner
 	}
-	if saw := w.SawOwner; saw != nil && saw.Kind == w.Subject.Kind && !w.Claims &&
-		(ref == nil || ref.Kind != saw.Kind) {
+	saw := w.SawOwner
+	if saw != nil && saw.Kind == w.Subject.Kind && !w.Claims && (ref == nil || ref.Kind != saw.Kind) {
 		ref = saw
 	}
 	if ref == nil || ref.Kind != w.Subject.Kind || ref.Name == r.For.Name && r.Object.Namespace == r.For.Namespace {

@@ -13,8 +13,8 @@ func TestEventsOnlyTell(t *testing.T) {
 		var r resting
 		ref := sim.Ref{Kind: kind, Namespace: "default", Name: "a"}
 		for i := range growthFrom + growthMost {
-			rec := sim.Record{Op: sim.Commit, Index: i, Process: "p", Verb: "patch", Object: ref, Before: i,
-				After: i + 1}
+			rec := sim.Record{Op: sim.Commit, Index: i, Process: "p", Verb: "patch", Object: ref}
+			rec.Before, rec.After = i, i+1
 			g.note(&rec)
 			r.note(&rec, false)
 		}

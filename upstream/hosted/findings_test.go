@@ -3,6 +3,10 @@ package hosted_test
 // accusation is a law that upstream's controllers break in a world of the library.
 type accusation struct{ world, law string }
 
+const unserved = "gc-takes-an-unserved-kind-for-an-absent-owner"
+
+const twice = "gc-misses-a-second-deletion: D12 is mended where there is no gap in the watch"
+
 const byName = "replicaset-deletes-a-namesake: a pod is deleted by its name, without a uid"
 
 // findings are the accusations that are true: the bug of the collection, or the finding of
@@ -13,14 +17,13 @@ var findings = map[accusation]string{
 	{"bugs/c21-daemonset-stays-one-short", "one-on-each-node"}: "C21: nobody is told that an orphan is gone",
 	{"bugs/d21-two-that-own-each-other", "resolve-the-unseen"}: "D21: a circle whose objects both wait is not broken",
 
-	{"cronjob/killed-after-the-start", "never-too-many"}: "cronjob-forbids-and-starts-a-second",
-	{"cronjob/replaces-the-first", "never-too-many"}: "" +
-		"cronjob-forbids-and-starts-a-second, with Replace, when an answer is lost",
+	{"cronjob/replaces-the-first", "never-too-many"}:           "cronjob-forbids-and-starts-a-second, by Replace",
 	{"cronjob/namesake-of-a-finished-job", "same-incarnation"}: "cronjob-deletes-a-namesake",
 	{"cronjob/replaces-the-first", "dont-interfere"}:           "cronjob-replaces-what-it-had-lost",
 
 	{"daemonset/pod-is-another", "same-incarnation"}:  byName,
 	{"job/namesake-of-a-pod", "dont-interfere"}:       byName,
+	{"job/namesake-of-a-pod", "same-incarnation"}:     byName,
 	{"overlap/victim-is-another", "same-incarnation"}: byName,
 
 	{"job/namesake-of-a-pod-unseen", "same-incarnation"}: "job-strips-a-namesake",
@@ -30,7 +33,9 @@ var findings = map[accusation]string{
 	{"statefulset/names-decide", "exact-sum"}:             "statefulset-takes-web-01-for-web-1",
 	{"statefulset/victim-is-another", "same-incarnation"}: "statefulset-deletes-a-namesake",
 
-	{"orphan/kind-moves-to-another-version", "collect-the-ownerless"}: "gc-knows-by-a-version-that-is-gone",
-	{"orphan/kind-of-the-owner-goes-and-comes", "check-before-collecting"}: "" +
-		"gc-takes-an-unserved-kind-for-an-absent-owner",
+	{"orphan/foreground-asked-for-twice", "owner-waits"}:     twice,
+	{"orphan/orphan-asked-for-twice", "orphan-before-going"}: twice,
+
+	{"orphan/kind-moves-to-another-version", "collect-the-ownerless"}:      "gc-knows-by-a-version-that-is-gone",
+	{"orphan/kind-of-the-owner-goes-and-comes", "check-before-collecting"}: unserved,
 }

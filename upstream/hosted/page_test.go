@@ -7,10 +7,10 @@ import (
 
 const pageHead = `# Findings in upstream's own code
 
-kube-controller-manager's controllers, of k8s.io/kubernetes v1.36.3, run unmodified as processes of a world: each is
-built by its own descriptor, in a bubble of goroutines whose requests, watches and clock are the world's. Nobody told the
-laws what is wrong with them: each schedule below was found by exploration of a plain world, made small, and is replayed
-by one command.
+kube-controller-manager's controllers, of k8s.io/kubernetes v1.36.3, run unmodified as processes of a world:
+each is built by its own descriptor, in a bubble of goroutines whose requests, watches and clock are the
+world's. Nobody told the laws what is wrong with them: each schedule below was found by exploration of a plain
+world, made small, and is replayed by one command.
 
 This page is written by the tests of the module ` + "`upstream`" + `, which may import k8s.io/kubernetes, and not with
 docs/track-record.md, whose generator may not:
@@ -74,11 +74,32 @@ func (p *proof) link() string {
 
 // tell tells of one finding as it could be filed.
 func (p *proof) tell(b *strings.Builder) {
-	fmt.Fprintf(b, "\n### %s\n\n%s\n*In* %s.\n\n```text\n%s```\n\n", p.name, p.what, codes(p.code), p.small.Text())
+	fmt.Fprintf(b, "\n### %s\n\n%s\n%s\n```text\n%s```\n\n", p.name, wrapped(p.what),
+		wrapped("*In* "+codes(p.code)+"."), p.small.Text())
 	if p.until >= 0 {
-		fmt.Fprintf(b, "Explored: %s. ", p.link())
+		fmt.Fprintf(b, "Explored: [the world](../upstream/hosted/testdata/%s.txtar).\n", p.name)
 	}
-	fmt.Fprintf(b, "Replayed: `threelaws-upstream replay hosted/%s`.\n", p.shrunk())
+	fmt.Fprintf(b, "Replayed:\n`threelaws-upstream replay hosted/%s`.\n", p.shrunk())
+}
+
+// wrapped is text in lines of the width of pages.
+func wrapped(text string) string {
+	var b strings.Builder
+	at := 0
+	for _, w := range strings.Fields(text) {
+		switch {
+		case at == 0:
+		case at+1+len(w) > 116:
+			b.WriteByte('\n')
+			at = 0
+		default:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(w)
+		at += len(w)
+	}
+	return b.String() + "\n"
 }
 
 // codes words files and functions: "pkg/a.go, f (why); pkg/b.go, g".

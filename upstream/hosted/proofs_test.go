@@ -13,8 +13,7 @@ import (
 	"github.com/threelaws/threelaws/upstream/hosted"
 )
 
-var update = flag.Bool("update", false,
-	"rewrite the output of the worlds in testdata, the shrunk ones, and docs/findings.md")
+var update = flag.Bool("update", false, "explore the worlds in testdata anew, and rewrite docs/findings.md")
 
 const (
 	page    = "../../docs/findings.md"
