@@ -19,15 +19,18 @@ const restart = "restart"
 // request executed, see the next event of a watch, take a key from its queue,
 // come up again. What it was the last time it is as long as nobody touched the process;
 // of a whole program nobody knows when it was touched.
-func (a actor) Offer(into []sim.Action) []sim.Action {
+func (a actor) Offer(into []sim.Action) []sim.Action { return append(into, a.Offers()...) }
+
+// Offers is what Offer appends, as the process keeps it.
+func (a actor) Offers() []sim.Action {
 	p := a.p
-	if p.engine != nil && !p.Down {
-		return p.engine.offer(into)
-	}
-	if p.touched {
+	switch {
+	case p.engine != nil && !p.Down:
+		p.offers, p.touched = p.engine.offer(p.offers[:0]), true
+	case p.touched:
 		p.offers, p.touched = p.offer(p.offers[:0]), false
 	}
-	return append(into, p.offers...)
+	return p.offers
 }
 
 // offer is what the process can do next, found out.
