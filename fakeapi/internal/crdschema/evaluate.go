@@ -73,13 +73,14 @@ func (c *checking) evaluate(r *rules, at *place, now, was any) {
 		case err == errBudget:
 			c.stop(field.Invalid(at.path(), kind, outOfBudget))
 		case err != nil && strings.HasPrefix(err.Error(), "operation cancelled: actual cost limit exceeded"):
-			c.stop(field.Invalid(at.path(), kind, fmt.Sprintf("'%v': no further validation rules will be run due to call "+
-				"cost exceeds limit for rule: %v", err, rule.text())))
+			c.stop(field.Invalid(at.path(), kind, fmt.Sprintf("'%v': no further validation rules will be run due to "+
+				"call cost exceeds limit for rule: %v", err, rule.text())))
 		case err != nil && strings.HasPrefix(err.Error(), "no such overload"):
-			c.errs = append(c.errs, field.Invalid(at.path(), kind, fmt.Sprintf("'%v': call arguments did not match a "+
-				"supported operator, function or macro signature for rule: %v", err, rule.text())))
+			c.errs = append(c.errs, field.Invalid(at.path(), kind, fmt.Sprintf("'%v': call arguments did not match "+
+				"a supported operator, function or macro signature for rule: %v", err, rule.text())))
 		case err != nil:
-			c.errs = append(c.errs, field.Invalid(at.path(), kind, fmt.Sprintf("%v evaluating rule: %v", err, rule.text())))
+			c.errs = append(c.errs, field.Invalid(at.path(), kind,
+				fmt.Sprintf("%v evaluating rule: %v", err, rule.text())))
 		case holds != types.True:
 			c.broken(rule, at, kind, now, plain)
 		}
