@@ -65,8 +65,9 @@ func TestOrderOfGoroutines(t *testing.T) {
 	var first uint64
 	for i := range 100 {
 		w := trial.New(trial.Options{})
-		if _, err := w.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: w.Server.KindNamed("cm"), Namespace: "default",
-			Object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "default"}}}); err != nil {
+		a := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "default"}}
+		if _, err := w.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: w.Server.KindNamed("cm"),
+			Namespace: "default", Object: a}); err != nil {
 			t.Fatal(err)
 		}
 		w.Start("crowd", bubble.Controller(host.Controller{Name: "crowd"}, crowd))
