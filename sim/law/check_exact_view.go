@@ -67,13 +67,14 @@ func noOlderView(j *Judge, r *sim.Record) {
 	}
 }
 
-// byItsCache reports whether the actor went by the newest that its cache had of an
+// byItsCache reports whether the actor deletes by the newest that its cache had of an
 // object, and knew better from the answers to its own requests alone. Operators do not
-// keep those, and lose nothing by it as long as they have the same owner in it that the
-// object has; upstream's own controllers have expectations, or claim anew.
+// keep those, and destroy nothing but what they wrote themselves, as long as they have
+// the same owner in it that the object has; upstream's own controllers have expectations,
+// or claim anew.
 func (w *Write) byItsCache(saw uint64) bool {
 	e := w.process.known.ByUID[w.Before.GetUID()]
-	if w.Subject.Profile >= Upstream || e == nil || !e.Ahead || e.Cached == nil {
+	if !w.Deletes || w.Subject.Profile >= Upstream || e == nil || !e.Ahead || e.Cached == nil {
 		return false
 	}
 	cached, ok := e.Cached.(metav1.Object)
