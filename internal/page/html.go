@@ -30,8 +30,18 @@ var (
 	pageScript string
 )
 
-// HTML is the page as one file, which needs no other and may load none.
+// MostRecords is how many records a run may have that is shown whole: a browser still
+// opens twice as many in a second.
+const MostRecords = 50_000
+
+// HTML is the page as one file, which needs no other and may load none. The error is a
+// run with more than [MostRecords].
 func (p *Page) HTML() ([]byte, error) {
+	for _, r := range p.Runs {
+		if n := len(r.Records); n > MostRecords {
+			return nil, fmt.Errorf("no page is made of a run with %d records, more than %d", n, MostRecords)
+		}
+	}
 	data, err := json.Marshal(p) // which writes <, > and & as escapes: no tag can end or begin in it
 	if err != nil {
 		return nil, fmt.Errorf("the page of %s: %w", p.Title, err)

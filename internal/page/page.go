@@ -1,6 +1,7 @@
 package page
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/threelaws/threelaws/internal/render"
@@ -23,6 +24,32 @@ func Failure(name string, p *render.Page) Source {
 	h, first, lines := p.Run()
 	return Source{Name: name, History: h, Breaches: []render.Mark{p.Breach}, First: first, Lines: lines,
 		Small: p.Small, Replay: p.Replay}
+}
+
+// mostFound is how many records a run may have that is shown beside the one made small
+// of it: a page is to be sent around.
+const mostFound = 2000
+
+// Counterexample is the page of a failure that was made small: that run, and what it was
+// before; found says what it was, nil for nobody knows.
+func Counterexample(p *render.Page, found func() *render.Page) *Page {
+	small := Failure("made small", p)
+	if found == nil {
+		return Of(p.Title, small)
+	}
+	was := found()
+	if was == nil {
+		return Of(p.Title, small)
+	}
+	before := Failure("as it was found", was)
+	switch n := before.History.Len(); {
+	case n > mostFound:
+		small.Small += fmt.Sprintf("; as it was found it has %d records, too many for this page", n)
+		return Of(p.Title, small)
+	case n == small.History.Len():
+		return Of(p.Title, small)
+	}
+	return Of(p.Title, small, before)
 }
 
 // Whole is a run with all that the laws found in it. The initial world, what the user

@@ -210,13 +210,15 @@ func (d *picture) row(i int) {
 	if l.Because != "" {
 		more = strings.TrimPrefix(more+" · because "+l.Because, " · ")
 	}
+	d.text(38, y+29, smallSize, "start", soft, "normal", short(more, mostWords+8))
 	if len(l.Breaks) > 0 {
-		more = strings.Join(l.Breaks, "; ")
-		if r.Op != "commit" {
-			d.text(textWide+bracketWide+8, y+21, fontSize, "start", wrong, "bold", short(more, (d.wide-textWide)/8))
+		at := y + 21
+		if r.Op == "commit" {
+			at = y + rowHigh - 3 // beneath the arrow
 		}
+		d.text(textWide+bracketWide+8, at, fontSize, "start", wrong, "bold",
+			short(strings.Join(l.Breaks, "; "), (d.wide-textWide)/8))
 	}
-	d.text(38, y+29, smallSize, "start", fill, "normal", short(more, mostWords+8))
 	from, to := d.process[r.Process], d.lane(r.Object)
 	switch {
 	case r.Op == "fault" && from > 0:

@@ -20,6 +20,7 @@ type Page struct {
 	Small   string `json:"small,omitempty"`
 	Replay  string `json:"replay,omitempty"`  // the command that runs it again
 	Picture string `json:"picture,omitempty"` // the command that draws it, set by Draw
+	HTML    string `json:"html,omitempty"`    // the file that shows it
 
 	history sim.History // as it was when the page was made
 	options Options     // of Lines

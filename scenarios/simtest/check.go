@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/threelaws/threelaws/internal/page"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/host"
@@ -29,7 +30,8 @@ var (
 // [Case.AtRest]. Failures that were written earlier are replayed first, each as a
 // subtest; what is found is made small, printed as a page, and written to
 // testdata/threelaws/NAME-OF-THE-TEST to be replayed first next time. Commit that
-// file with the mend; delete it when the world it holds makes no sense any more.
+// file with the mend; delete it when the world it holds makes no sense any more. A
+// page beside it, of the same name with .html, shows the run in a browser.
 //
 // A case that asks nothing of a controller under test fails too; see
 // [Case.Unasked]. What else was not asked is logged; see [Case.Spared].
@@ -53,9 +55,9 @@ func Check(t *testing.T, c Case) *scenarios.Exploration {
 	kept := &scenarios.Exploration{Stopped: "a failure that was kept happens still"}
 	for _, path := range old {
 		t.Run("replay/"+strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			if page := rerun(t, g, path); page != nil {
-				b := page.Breach
-				kept.Failures = append(kept.Failures, &scenarios.Counterexample{Law: b.Law, Text: b.Text, Page: page})
+			if told := rerun(t, g, path); told != nil {
+				b := told.Breach
+				kept.Failures = append(kept.Failures, &scenarios.Counterexample{Law: b.Law, Text: b.Text, Page: told})
 			}
 		})
 	}
@@ -119,6 +121,7 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 				t.Error(err)
 			}
 			failing.Page.Replay = again(t, path)
+			leave(t, path, failing.Page, failing.Found)
 			t.Error("\n" + failing.Page.Text())
 		})
 	}
@@ -158,6 +161,27 @@ func keepFile(dir string, f *scenarios.Counterexample) (string, error) {
 	return path, f.WriteFile(path)
 }
 
+// leave writes the page of a failure beside the file that replays it, where git does not take it: the file
+// is what is kept. What cannot be written is logged.
+func leave(t *testing.T, path string, p *render.Page, found func() *render.Page) {
+	t.Helper()
+	text, err := page.Counterexample(p, found).HTML()
+	at := strings.TrimSuffix(path, ".txtar") + ".html"
+	if err == nil {
+		err = os.WriteFile(at, text, 0o644)
+	}
+	if ignore := filepath.Join(filepath.Dir(path), ".gitignore"); err == nil {
+		if _, e := os.Stat(ignore); e != nil {
+			err = os.WriteFile(ignore, []byte("*.html\n.gitignore\n"), 0o644)
+		}
+	}
+	if err != nil {
+		t.Logf("no page is left: %v", err)
+		return
+	}
+	p.HTML = at
+}
+
 // again is the command that replays a failure file.
 func again(t *testing.T, path string) string {
 	name, _, _ := strings.Cut(t.Name(), "/")
@@ -167,19 +191,20 @@ func again(t *testing.T, path string) string {
 // rerun replays a failure file. It fails the test while the failure happens, and
 // also when the file cannot be run. What happens is the page that it returns, nil for
 // nothing.
-func rerun(t *testing.T, g *scenarios.Registry, path string) (page *render.Page) {
+func rerun(t *testing.T, g *scenarios.Registry, path string) (told *render.Page) {
 	t.Helper()
 	res := scenarios.RunFile(path, scenarios.Options{Registry: g, Inspect: func(r *scenarios.Run) {
 		for _, f := range r.Failures() {
-			if page == nil {
-				page = r.Page(&f)
+			if told == nil {
+				told = r.Page(&f)
 			}
 		}
 	}})
 	switch {
-	case page != nil:
-		page.Replay = again(t, path)
-		t.Error("\n" + page.Text())
+	case told != nil:
+		told.Replay = again(t, path)
+		leave(t, path, told, nil)
+		t.Error("\n" + told.Text())
 	case res.ExitCode == scenarios.ExitUsage && !unfit(res):
 		for _, e := range res.Errors {
 			t.Error(e)
@@ -190,7 +215,7 @@ func rerun(t *testing.T, g *scenarios.Registry, path string) (page *render.Page)
 	default:
 		t.Logf("%s does not fail any more", path)
 	}
-	return page
+	return told
 }
 
 // unfit reports whether the schedule no longer fits: the controllers take another

@@ -1,7 +1,7 @@
 "use strict";
 // The swimlanes: what is in sight of them is drawn anew, whatever else there is.
 
-const ROW = 42, HEAD = 46, GUTTER = 344, BRACKET = 44, PROCESS = 132, OBJECT = 112, GAP = 24;
+const ROW = 42, HEAD = 46, GUTTER = 330, BRACKET = 40, PROCESS = 124, OBJECT = 104, GAP = 12;
 
 // svg makes an element of a picture. Text goes in as text.
 function svg(name, attributes, text) {
@@ -90,7 +90,8 @@ function drawRow(s, view, i) {
   const head = svg("text", { x: 40, y: y + 18, class: broken ? "wrongtext" : line ? "head" : "" }, cut(says(run, row), 42));
   const more = broken ? broken.join("; ") : adds(run, row);
   head.append(svg("title", {}, says(run, row) + (more ? "\n" + more : "")));
-  s.front.append(head, svg("text", { x: 40, y: y + 34, class: broken ? "wrongtext" : "soft" }, cut(more, 50)));
+  const sub = broken ? adds(run, row) : more;
+  s.front.append(head, svg("text", { x: 40, y: y + 34, class: "soft" }, cut(sub, 50)));
   if (!r || row.begin) return;
   const from = at.process.get(r.p), to = at.object.get(r.r);
   if (broken) {

@@ -57,7 +57,14 @@ function drawVerdict(run) {
   if (!run.breaks.length) into.append(el("div", { class: "verdict fine" }, el("div", { class: "law" }, "No law is broken")));
   const small = [run.small, run.replay && "run it again: "].filter(Boolean).join(" · ");
   if (small) into.append(el("p", { class: "small" }, small, run.replay ? el("code", {}, run.replay) : "", copy || ""));
+  fit();
   $("broken").disabled = !run.breaks.some((b) => b.line);
+}
+
+// fit gives the lanes what the head leaves of the window.
+function fit() {
+  const rest = document.querySelector("header").offsetHeight + $("scrubber").offsetHeight + 8;
+  document.documentElement.style.setProperty("--rest", rest + "px");
 }
 
 // copied puts a text into the clipboard, and says so.
@@ -212,7 +219,7 @@ function begin() {
   let waiting = false;
   const later = () => { if (!waiting) { waiting = true; requestAnimationFrame(() => { waiting = false; draw(view); }); } };
   view.box.addEventListener("scroll", later);
-  window.addEventListener("resize", later);
+  window.addEventListener("resize", () => { fit(); later(); });
   window.addEventListener("beforeprint", () => { view.whole = true; $("table").open = true; draw(view); });
   window.addEventListener("afterprint", () => { view.whole = false; draw(view); });
   take(0);

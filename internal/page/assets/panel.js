@@ -116,7 +116,7 @@ function processPart(view, state) {
     for (const b of s.busy) body.push(el("li", {}, "at work on " + b[0]));
     body.push(el("li", {}, "queue: " + ([...s.queue].map(([k, n]) => k + (n > 1 ? " (again)" : "")).join(", ") || "empty")));
     const awaits = [...s.awaits.values()].map((at) => run.records[at].v + " " + nameOf(run, run.records[at].r));
-    if (awaits.length) body.push(el("li", {}, "its own, not yet shown to it: " + cut(awaits.join(", "), 200)));
+    if (awaits.length) body.push(el("li", {}, "its own, not yet shown to it: " + cut([...new Set(awaits)].join(", "), 200)));
     body.push(el("li", {}, "cache: " + s.cache.size + (s.cache.size === 1 ? " object" : " objects") + (late.length ? "" : ", none of them late")));
     for (const l of late.slice(0, 12)) body.push(el("li", { class: "late" }, link(view, l.object), " " + l.text));
     if (late.length > 12) body.push(el("li", { class: "late" }, late.length - 12 + " more are late"));
