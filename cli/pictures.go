@@ -38,7 +38,7 @@ const extensionHTML = ".html"
 func beside(path string) string { return strings.TrimSuffix(path, extension) + extensionHTML }
 
 // pageOf is where the page of a run of a file is left: where explore has left one, else
-// in the directory of failures.
+// in the directory of failures, by the name of the file with its family's.
 func pageOf(file, law string) string {
 	if path := beside(file); onDisk(file) {
 		if _, err := os.Stat(path); err == nil {
@@ -48,6 +48,9 @@ func pageOf(file, law string) string {
 	name := strings.TrimSuffix(filepath.Base(file), extension)
 	if law != "" {
 		name += "-" + law
+	}
+	if family := filepath.Base(filepath.Dir(file)); family != "." && !strings.HasPrefix(family, ".") {
+		name = family + "-" + name
 	}
 	return filepath.Join(failuresDir, name+extensionHTML)
 }

@@ -65,7 +65,9 @@ func replay(a *app, path string) error {
 	}
 	if rep.Page != nil {
 		rep.Page.Draw(a.name + " show --as dot " + argument(rep.File))
+		rep.Page.Replay = a.name + " replay " + argument(rep.File)
 		a.leave(pageOf(rep.File, ""), rep.Page, nil)
+		rep.Page.Replay = "" // who reads this has just typed it
 	}
 	a.code = rep.ExitCode
 	if a.json {

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/threelaws/threelaws/internal/render"
@@ -42,7 +43,10 @@ func (m *maker) broken(b *render.Mark) {
 			j.Story = []string{sentence(l)}
 		}
 	}
-	m.run.Breaks = append(m.run.Breaks, j)
+	again := func(b Break) bool { return b.Law == j.Law && b.Line == j.Line && b.Text == j.Text }
+	if !slices.ContainsFunc(m.run.Breaks, again) {
+		m.run.Breaks = append(m.run.Breaks, j)
+	}
 }
 
 // sentence says what a line did: "rs/a deletes pod/b-1".

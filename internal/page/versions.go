@@ -8,15 +8,17 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// Version is a stored version of an object, as YAML: of the version named Base it
-// has the first Head and the last Tail lines, and between them its own.
+// Version is a stored version of an object, as YAML: the lines of the version named Base
+// with those that Put replaces; or else its first Head and last Tail lines, and between
+// them its own.
 type Version struct {
 	Object int   `json:"r"`
 	By     int   `json:"c,omitempty"` // the record that stored it, from one; 0 for one that was there before
 	Base   int   `json:"v,omitempty"` // from one; 0 for none
 	Head   int   `json:"h,omitempty"`
 	Tail   int   `json:"e,omitempty"`
-	Lines  []int `json:"l"` // positions in the run's Text, from zero
+	Lines  []int `json:"l,omitempty"` // positions in the run's Text, from zero
+	Put    []int `json:"p,omitempty"` // pairs of a line's place and its position in Text
 
 	UID        string   `json:"u,omitempty"`
 	Revision   string   `json:"n,omitempty"`
@@ -74,9 +76,11 @@ func (v *versions) add(version any, object, by int) int {
 		lines = append(lines, i)
 	}
 	last := v.last[object]
-	head, tail := shared(last.lines, lines)
-	j := Version{Object: object, By: by, Base: last.position, Head: head, Tail: tail,
-		Lines: append([]int{}, lines[head:len(lines)-tail]...)}
+	j := Version{Object: object, By: by, Base: last.position}
+	if j.Put = replaced(last.lines, lines); j.Put == nil {
+		j.Head, j.Tail = shared(last.lines, lines)
+		j.Lines = append([]int{}, lines[j.Head:len(lines)-j.Tail]...)
+	}
 	j.meta(version)
 	v.list = append(v.list, j)
 	v.of[version] = len(v.list)
@@ -95,6 +99,24 @@ func (v *Version) meta(version any) {
 	for _, w := range render.Owners(version) {
 		v.Owners = append(v.Owners, Owner{Name: w.Ref.String(), UID: w.Ref.UID, Controller: w.Controller})
 	}
+}
+
+// replaced are the lines that a version has in place of those of another that is as long;
+// nil where there are more of them than of others.
+func replaced(a, b []int) (put []int) {
+	if len(a) != len(b) {
+		return nil
+	}
+	put = []int{}
+	for i := range b {
+		if a[i] != b[i] {
+			put = append(put, i, b[i])
+		}
+	}
+	if len(put) > len(b) {
+		return nil
+	}
+	return put
 }
 
 // shared is how many lines at the head and at the tail two versions have in common.
@@ -123,5 +145,12 @@ func (r *Run) positions(version int) []int {
 	}
 	v := &r.Versions[version-1]
 	base := r.positions(v.Base)
+	if v.Put != nil {
+		lines := slices.Clone(base)
+		for i := 0; i < len(v.Put); i += 2 {
+			lines[v.Put[i]] = v.Put[i+1]
+		}
+		return lines
+	}
 	return slices.Concat(base[:v.Head], v.Lines, base[len(base)-v.Tail:])
 }

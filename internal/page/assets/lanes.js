@@ -80,14 +80,15 @@ function tip(kind, x, y) {
 function drawRow(s, view, i) {
   const { run, at, rows } = view, row = rows[i], y = i * ROW, mid = y + ROW / 2;
   const line = row.line, r = run.records[row.record];
-  const broken = line && line.breaks;
-  const band = svg("rect", { x: 0, y, width: at.width, height: ROW, class: "row" + (broken ? " broken" : i === view.pick ? " pick" : i % 2 ? " zebra" : "") });
+  const broken = line && line.breaks, race = broken && raced(line);
+  const red = race ? "racetext" : "wrongtext";
+  const band = svg("rect", { x: 0, y, width: at.width, height: ROW, class: "row" + (broken ? (race ? " raced" : " broken") : i === view.pick ? " pick" : i % 2 ? " zebra" : "") });
   s.back.append(band);
   if (i === view.pick) s.front.append(svg("rect", { x: 1, y: y + 1, width: at.width - 2, height: ROW - 2, class: "frame" }));
   if (view.hits.has(i)) s.front.append(svg("rect", { x: 4, y: y + 3, width: GUTTER - 14, height: ROW - 6, class: "hit" }));
   const number = row.begin ? "" : line ? String(line.n) : "";
   s.front.append(svg("text", { x: 32, y: y + 18, "text-anchor": "end", class: "head" }, (line && line.stale ? "~" : "") + number));
-  const head = svg("text", { x: 40, y: y + 18, class: broken ? "wrongtext" : line ? "head" : "" }, cut(says(run, row), 42));
+  const head = svg("text", { x: 40, y: y + 18, class: broken ? red : line ? "head" : "" }, cut(says(run, row), 42));
   const more = broken ? broken.join("; ") : adds(run, row);
   head.append(svg("title", {}, says(run, row) + (more ? "\n" + more : "")));
   const sub = broken ? adds(run, row) : more;
@@ -95,7 +96,7 @@ function drawRow(s, view, i) {
   if (!r || row.begin) return;
   const from = at.process.get(r.p), to = at.object.get(r.r);
   if (broken) {
-    const text = svg("text", { x: GUTTER + BRACKET + 6, y: y + (to === undefined || r.o !== "commit" ? 26 : ROW - 4), class: "wrongtext" }, broken.join("; "));
+    const text = svg("text", { x: GUTTER + BRACKET + 6, y: y + (to === undefined || r.o !== "commit" ? 26 : ROW - 4), class: red }, broken.join("; "));
     s.front.append(text);
   }
   if (r.o === "fault") {
@@ -103,11 +104,11 @@ function drawRow(s, view, i) {
     return;
   }
   if (from === undefined || to === undefined || r.o === "delivery" || r.o === "syncStart" || r.o === "syncEnd") return;
-  const kind = broken ? "wrong" : classOf(run, row), shape = classOf(run, row), ay = mid - 4;
+  const kind = broken && !race ? "wrong" : classOf(run, row), shape = classOf(run, row), ay = mid - 4;
   const side = to > from ? -1 : 1;
   s.front.append(svg("path", { d: `M${from} ${ay}L${to + side * 8} ${ay}`, class: "ask " + kind + (shape === "refused" ? " refused" : "") }));
   const t = tip(shape, to, ay);
-  if (broken) t.classList.add("wrong");
+  if (broken && !race) t.classList.add("wrong");
   s.front.append(t);
   s.front.append(svg("circle", { cx: from, cy: ay, r: 4, class: "tip " + kind }));
   s.front.append(svg("text", { x: to + side * 14, y: ay - 4, "text-anchor": side < 0 ? "end" : "start", class: kind }, (line ? line.verb : r.v) + (shape === "refused" ? " refused" : "")));
@@ -116,7 +117,7 @@ function drawRow(s, view, i) {
 // drawSpans draws what lasts: lanes, lives, work, what is held, down or stale, news on its way.
 function drawSpans(s, view, top, bottom) {
   const { run, at, rows } = view;
-  const y = (record) => (record < 0 ? 0 : heightOf(run, rows, record) * ROW - 4);
+  const y = (record) => (record < 0 ? 0 : view.heights[record] * ROW - 4);
   for (const l of at.lanes) s.under.append(svg("path", { d: `M${l.x} ${top}V${bottom}`, class: l.process ? "proc" : "lane" }));
   for (const l of view.lives) {
     const x = at.object.get(l.object);
@@ -136,16 +137,24 @@ function drawSpans(s, view, top, bottom) {
     s.under.append(box);
   }
   if (view.want.detail === "writes") return;
-  for (const n of view.news) {
-    const x = at.process.get(n.process), from = at.object.get(n.object);
-    if (x === undefined || from === undefined || (view.want.process && n.process !== view.want.process)) continue;
-    const a = y(n.from), b = y(n.to);
-    if (b < top - 40 || a > bottom + 40) continue;
-    const side = from > x ? 1 : -1;
-    const g = svg("path", { d: `M${from} ${a}L${x} ${b}m${side * 8} -4l${-side * 8} 4l${side * 8} 3`, class: "news" + (n.late ? " late" : "") });
-    g.append(svg("title", {}, processOf(run, n.process) + " is shown " + nameOf(run, n.object) + (n.late ? ", after it had acted without" : "")));
+  for (const n of view.arrows) {
+    if (n.b < top - 40 || n.a > bottom + 40) continue;
+    const side = n.from > n.x ? 1 : -1;
+    const g = svg("path", { d: `M${n.from} ${n.a}L${n.x} ${n.b}m${side * 8} -4l${-side * 8} 4l${side * 8} 3`, class: "news" + (n.news.late ? " late" : "") });
+    g.append(svg("title", {}, processOf(run, n.news.process) + " is shown " + nameOf(run, n.news.object) + (n.news.late ? ", after it had acted without" : "")));
     s.under.append(g);
   }
+}
+
+// arrowsOf places the news whose lanes are shown, once for all drawings.
+function arrowsOf(view) {
+  const out = [];
+  for (const news of view.news) {
+    const x = view.at.process.get(news.process), from = view.at.object.get(news.object);
+    if (x === undefined || from === undefined) continue;
+    out.push({ news, x, from, a: view.heights[news.from] * ROW - 4, b: view.heights[news.to] * ROW - 4 });
+  }
+  return out;
 }
 
 // drawBrackets draws the cycles of fights.
@@ -162,12 +171,18 @@ function drawBrackets(s, view) {
   }
 }
 
+// firstInSight is the first row that is drawn.
+function firstInSight(view) {
+  return Math.max(0, Math.floor((view.box.scrollTop - HEAD) / ROW) - 4);
+}
+
 // draw draws what is in sight.
 function draw(view) {
   const box = view.box, whole = view.whole;
-  const first = whole ? 0 : Math.max(0, Math.floor((box.scrollTop - HEAD) / ROW) - 4);
+  const first = whole ? 0 : firstInSight(view);
   const last = whole ? Math.min(view.rows.length, 600) : Math.min(view.rows.length, first + Math.ceil(box.clientHeight / ROW) + 9);
   const top = first * ROW, bottom = last * ROW;
+  view.drawn = first;
   const s = svg("svg", { width: view.at.width, height: bottom - top, viewBox: `0 ${top} ${view.at.width} ${Math.max(1, bottom - top)}`, role: "img", "aria-label": "Swimlanes of the steps in sight" });
   s.style.top = top + "px";
   const layer = { back: svg("g", {}), under: svg("g", {}), front: svg("g", {}) };

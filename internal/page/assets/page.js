@@ -29,7 +29,7 @@ function take(i) {
 
 // firstPick is the record that is shown first: of the broken law, or the last.
 function firstPick(run) {
-  const b = run.breaks.find((x) => x.line) || null;
+  const b = run.breaks.find((x) => x.line && !x.race) || run.breaks.find((x) => x.line);
   if (b) return run.lines[b.line - 1].record;
   return run.lines.length ? run.lines[run.lines.length - 1].record : run.records.length - 1;
 }
@@ -46,7 +46,7 @@ function drawVerdict(run) {
   const into = $("verdict"), copy = run.replay && el("button", { type: "button", id: "copy", on: () => copied(run.replay) }, "Copy");
   into.replaceChildren();
   for (const b of run.breaks.slice(0, 3)) {
-    const box = el("div", { class: "verdict" }, el("div", { class: "law" }, b.law + (b.race ? " lost to a race" : " is broken") + (b.line ? " at step " + b.line : "")));
+    const box = el("div", { class: "verdict" + (b.race ? " race" : "") }, el("div", { class: "law" }, b.law + (b.race ? ": a race is lost" : " is broken") + (b.line ? " at step " + b.line : "")));
     if (b.story && b.first) box.append(el("p", { class: "story" }, b.story.join(", then ") + (b.last - b.first + 1 > b.story.length ? ", …" : "") + " — ", el("span", { class: "forever" }, "and so on, for ever.")));
     else if (b.story) box.append(el("p", { class: "story" }, b.story.join(", ") + (b.text ? ": " : "."), b.text || ""));
     else if (b.text) box.append(el("p", { class: "story" }, b.text));
@@ -87,6 +87,8 @@ function copied(text) {
 function filter(record) {
   view.rows = rowsOf(view.run, view.want);
   view.at = layout(view.run, view.want);
+  view.heights = heightsOf(view.run, view.rows);
+  view.arrows = arrowsOf(view);
   view.pick = rowBefore(view.rows, record);
   $("slider").max = view.rows.length - 1;
   search();
@@ -109,7 +111,18 @@ function to(i) {
   $("next").disabled = $("last").disabled = view.pick === view.rows.length - 1;
   draw(view);
   drawPanel(view);
-  try { history.replaceState(null, "", "#step=" + (row.line ? row.line.n : "r" + row.record)); } catch { /* a page in a frame of another may not */ }
+  clearTimeout(view.naming);
+  view.naming = setTimeout(named, 300);
+}
+
+// named puts the step into the address, so that a link leads to it.
+function named() {
+  const row = view.rows[view.pick];
+  try {
+    history.replaceState(null, "", "#step=" + (row.line ? row.line.n : 0));
+  } catch {
+    // a page that is shown within another may not
+  }
 }
 
 // clicked chooses the row and the object that were clicked on.
@@ -164,7 +177,7 @@ function drawTable(from) {
   }
   view.rows.slice(from, from + mostRows).forEach((row) => {
     const l = row.line;
-    body.append(el("tr", { class: l && l.breaks ? "broken" : undefined }, el("td", {}, l ? String(l.n) : ""), el("td", {}, timeOf(view.run, Math.max(0, row.record))),
+    body.append(el("tr", { class: l && l.breaks ? (raced(l) ? "raced" : "broken") : undefined }, el("td", {}, l ? String(l.n) : ""), el("td", {}, timeOf(view.run, Math.max(0, row.record))),
       el("td", {}, says(view.run, row)), el("td", {}, adds(view.run, row)), el("td", {}, ((l && l.breaks) || []).join("; "))));
   });
   const more = into.querySelector("button");
@@ -217,9 +230,16 @@ function begin() {
   $("table").addEventListener("toggle", () => drawTable(0));
   document.addEventListener("keydown", pressed);
   let waiting = false;
-  const later = () => { if (!waiting) { waiting = true; requestAnimationFrame(() => { waiting = false; draw(view); }); } };
-  view.box.addEventListener("scroll", later);
-  window.addEventListener("resize", () => { fit(); later(); });
+  const later = (always) => {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => {
+      waiting = false;
+      if (always || view.drawn !== firstInSight(view)) draw(view);
+    });
+  };
+  view.box.addEventListener("scroll", () => later(false));
+  window.addEventListener("resize", () => { fit(); later(true); });
   window.addEventListener("beforeprint", () => { view.whole = true; $("table").open = true; draw(view); });
   window.addEventListener("afterprint", () => { view.whole = false; draw(view); });
   take(0);

@@ -38,11 +38,12 @@ function link(view, object, name) {
 function stepPart(view, row) {
   const { run } = view, l = row.line, parts = [];
   parts.push(el("p", { class: "step", id: "step" }, (l ? l.n + "  " : "") + says(run, row)));
-  if (l && l.breaks) for (const b of l.breaks) parts.push(el("p", { class: "bad" }, b));
+  if (l && l.breaks) for (const b of l.breaks) parts.push(el("p", { class: raced(l) ? "late" : "bad" }, b));
   if (adds(run, row)) parts.push(el("p", { class: "note" }, adds(run, row)));
   if (row.begin) return parts;
   for (const v of l && l.stale ? staleIn(run, row.record) : []) {
-    const saw = linesOf(run, v.saw), stood = linesOf(run, v.stood);
+    const told = (x) => linesOf(run, x).filter((line) => !/^ *(resourceVersion|generation|uid):/.test(line));
+    const saw = told(v.saw), stood = told(v.stood);
     const d = diffOf(saw, stood);
     const side = (sign) => diffBlock(d.filter((x) => x.sign === " " || x.sign === sign), false);
     parts.push(el("h2", {}, "It acted on an old view of " + nameOf(run, v.object)));

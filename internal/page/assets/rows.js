@@ -73,6 +73,11 @@ function matches(run, rows, text) {
   return out;
 }
 
+// raced reports whether a line broke laws only where its actor could not know: races that were lost.
+function raced(line) {
+  return line.breaks.every((b) => b.startsWith("RACES"));
+}
+
 // rowBefore is the last row at or before a record.
 function rowBefore(rows, record) {
   let lo = 0, hi = rows.length - 1;
@@ -84,11 +89,16 @@ function rowBefore(rows, record) {
   return lo;
 }
 
-// heightOf is where a record stands, in rows: between two of them for one that has none.
-function heightOf(run, rows, record) {
-  const i = rowBefore(rows, record);
-  const from = rows[i].record, to = i + 1 < rows.length ? rows[i + 1].record : run.records.length;
-  return i + 0.5 + Math.min(1, Math.max(0, (record - from) / Math.max(1, to - from)));
+// heightsOf is where each record stands, in rows: between two of them for one that has none.
+function heightsOf(run, rows) {
+  const out = new Float64Array(run.records.length + 1);
+  let i = 0;
+  for (let record = 0; record <= run.records.length; record++) {
+    while (i + 1 < rows.length && rows[i + 1].record <= record) i++;
+    const from = rows[i].record, to = i + 1 < rows.length ? rows[i + 1].record : run.records.length;
+    out[record] = i + 0.5 + Math.min(1, Math.max(0, (record - from) / Math.max(1, to - from)));
+  }
+  return out;
 }
 
 // livesOf lists from which record to which objects were there.

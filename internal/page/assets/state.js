@@ -9,6 +9,12 @@ function linesOf(run, version) {
   while (chain.length) {
     const v = chain.pop(), j = run.versions[v - 1];
     const base = j.v ? cache.get(j.v) : [];
+    if (j.p || !j.l) {
+      const lines = base.slice();
+      for (let i = 0; i < (j.p || []).length; i += 2) lines[j.p[i]] = j.p[i + 1];
+      cache.set(v, lines);
+      continue;
+    }
     const tail = j.e ? base.slice(base.length - j.e) : [];
     cache.set(v, base.slice(0, j.h || 0).concat(j.l, tail));
   }
