@@ -44,10 +44,11 @@ func TestVersionsReadBack(t *testing.T) {
 
 // Texts that YAML reads as something else are quoted, and lists stand as lists.
 func TestYAML(t *testing.T) {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "on", Labels: map[string]string{"a": "true", "b": "1", "c": "",
-		"d": "- x", "e": "é: \n#", "No": "~", "f": "0x1f", "g": "plain"},
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "on", Labels: map[string]string{"a": "true", "b": "1",
+		"c": "", "d": "- x", "e": "é: \n#", "No": "~", "f": "0x1f", "g": "plain"},
 		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "me"}}},
-		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Args: []string{"-a", "b c", "null"}}, {Name: "d"}}}}
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Args: []string{"-a", "b c", "null"}},
+			{Name: "d"}}}}
 	text := strings.Join(yamlOf(pod), "\n")
 	var got corev1.Pod
 	if err := yaml.UnmarshalStrict([]byte(text), &got); err != nil {

@@ -114,7 +114,8 @@ func (d *picture) verdict() {
 		return
 	}
 	b := &d.run.Breaks[0]
-	fmt.Fprintf(d, `<rect width="%d" height="44" fill="#fde7e4"/><rect width="6" height="44" fill="%s"/>`+"\n", d.wide, wrong)
+	fmt.Fprintf(d, `<rect width="%d" height="44" fill="#fde7e4"/>`+"\n", d.wide)
+	fmt.Fprintf(d, `<rect width="6" height="44" fill="%s"/>`+"\n", wrong)
 	d.text(16, 18, 15, "start", wrong, "bold", fmt.Sprintf("%s is broken at step %d", b.Law, b.Line))
 	story := strings.Join(b.Story, ", then ")
 	if b.First > 0 {
@@ -205,7 +206,8 @@ func (d *picture) row(i int) {
 		mark = "~" + mark
 	}
 	d.text(30, y+16, fontSize, "end", fill, "bold", mark)
-	d.text(38, y+16, fontSize, "start", fill, "bold", short(strings.TrimSpace(l.Who+" "+l.Verb+" "+l.Object), mostWords))
+	said := strings.TrimSpace(l.Who + " " + l.Verb + " " + l.Object)
+	d.text(38, y+16, fontSize, "start", fill, "bold", short(said, mostWords))
 	more := l.Did
 	if l.Because != "" {
 		more = strings.TrimPrefix(more+" · because "+l.Because, " · ")
@@ -247,11 +249,13 @@ func (d *picture) arrow(l *Line, from, to, y int) {
 	if to > from {
 		side, anchor = -1, "end"
 	}
-	fmt.Fprintf(d, `<path d="M%d %dH%d" stroke="%s" stroke-width="2" fill="none"%s/>`+"\n", from, y, to+8*side, colour, dash)
+	fmt.Fprintf(d, `<path d="M%d %dH%d" stroke="%s" stroke-width="2" fill="none"%s/>`+"\n", from, y, to+8*side, colour,
+		dash)
 	fmt.Fprintf(d, `<circle cx="%d" cy="%d" r="4" fill="%s"/>`+"\n", from, y, colour)
 	switch {
 	case l.Refused:
-		fmt.Fprintf(d, `<circle cx="%d" cy="%d" r="6" fill="#ffffff" stroke="%s" stroke-width="2"/>`+"\n", to, y, colour)
+		fmt.Fprintf(d, `<circle cx="%d" cy="%d" r="6" fill="#ffffff" stroke="%s" stroke-width="2"/>`+"\n", to, y,
+			colour)
 	case l.Verb == "create":
 		fmt.Fprintf(d, `<circle cx="%d" cy="%d" r="7" fill="%s"/>`+"\n", to, y, colour)
 	case l.Verb == "delete":

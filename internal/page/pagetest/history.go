@@ -55,7 +55,8 @@ func Long(records int) *sim.History {
 		was, who := now[name], fmt.Sprintf("writer-%d", i%2)
 		is := m.object(name, fmt.Sprint(i))
 		now[name] = is
-		r := sim.Record{Op: sim.Commit, Cause: -1, Process: who, Verb: "create", Object: ref(is), For: ref(is), After: is}
+		r := sim.Record{Op: sim.Commit, Cause: -1, Process: who, Verb: "create", Object: ref(is), For: ref(is),
+			After: is}
 		if was != nil {
 			r.Verb, r.Before, r.Saw = "update", was, was
 		}
