@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/threelaws/threelaws/internal/page"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/host"
@@ -121,7 +120,9 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 				t.Error(err)
 			}
 			failing.Page.Replay = again(t, path)
-			leave(t, path, failing.Page, failing.Found)
+			if err := leave(path, failing.Page, failing.Found); err != nil {
+				t.Logf("no page is left: %v", err)
+			}
 			t.Error("\n" + failing.Page.Text())
 		})
 	}
@@ -161,27 +162,6 @@ func keepFile(dir string, f *scenarios.Counterexample) (string, error) {
 	return path, f.WriteFile(path)
 }
 
-// leave writes the page of a failure beside the file that replays it, where git does not take it: the file
-// is what is kept. What cannot be written is logged.
-func leave(t *testing.T, path string, p *render.Page, found func() *render.Page) {
-	t.Helper()
-	text, err := page.Counterexample(p, found).HTML()
-	at := strings.TrimSuffix(path, ".txtar") + ".html"
-	if err == nil {
-		err = os.WriteFile(at, text, 0o644)
-	}
-	if ignore := filepath.Join(filepath.Dir(path), ".gitignore"); err == nil {
-		if _, e := os.Stat(ignore); e != nil {
-			err = os.WriteFile(ignore, []byte("*.html\n.gitignore\n"), 0o644)
-		}
-	}
-	if err != nil {
-		t.Logf("no page is left: %v", err)
-		return
-	}
-	p.HTML = at
-}
-
 // again is the command that replays a failure file.
 func again(t *testing.T, path string) string {
 	name, _, _ := strings.Cut(t.Name(), "/")
@@ -203,7 +183,9 @@ func rerun(t *testing.T, g *scenarios.Registry, path string) (told *render.Page)
 	switch {
 	case told != nil:
 		told.Replay = again(t, path)
-		leave(t, path, told, nil)
+		if err := leave(path, told, nil); err != nil {
+			t.Logf("no page is left: %v", err)
+		}
 		t.Error("\n" + told.Text())
 	case res.ExitCode == scenarios.ExitUsage && !unfit(res):
 		for _, e := range res.Errors {
