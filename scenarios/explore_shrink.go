@@ -47,8 +47,9 @@ func (p *Script) shrink(f *explore.Failing, budget int) (*Counterexample, error)
 	}
 	page := run.Page(failed)
 	page.Small = smallness(small, f)
+	schedule := f.Schedule
 	failing := &Counterexample{Law: run.lawName(small.Breach.Law), Text: small.Breach.Text, Index: f.Index,
-		Strategy: f.Strategy, Small: page.Small, Page: page, Found: func() *Page { return p.found(f.Schedule) }}
+		Strategy: f.Strategy, Small: page.Small, Page: page, Found: func() *Page { return p.found(schedule) }}
 	failing.File, err = q.counterexampleFile(failing, small, failed.Step)
 	return failing, err
 }

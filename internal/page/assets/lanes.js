@@ -72,7 +72,7 @@ function classOf(run, row) {
 function tip(kind, x, y) {
   if (kind === "create") return svg("circle", { cx: x, cy: y, r: 7, class: "tip create" });
   if (kind === "delete") return svg("path", { d: `M${x - 6} ${y - 6}L${x + 6} ${y + 6}M${x + 6} ${y - 6}L${x - 6} ${y + 6}`, class: "cross delete" });
-  if (kind === "refused") return svg("circle", { cx: x, cy: y, r: 6, fill: "none", "stroke-width": 2, class: "ask refused" });
+  if (kind === "refused") return svg("circle", { cx: x, cy: y, r: 6, class: "refused ring" });
   return svg("path", { d: `M${x} ${y - 8}L${x + 7} ${y}L${x} ${y + 8}L${x - 7} ${y}Z`, class: "tip " + kind });
 }
 

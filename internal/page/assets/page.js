@@ -41,11 +41,14 @@ function options(select, entries) {
   select.value = "";
 }
 
+// mostVerdicts is how many broken laws are told of before the lanes.
+const mostVerdicts = 2;
+
 // drawVerdict says what the run came to, before anything is looked at.
 function drawVerdict(run) {
   const into = $("verdict"), copy = run.replay && el("button", { type: "button", id: "copy", on: () => copied(run.replay) }, "Copy");
   into.replaceChildren();
-  for (const b of run.breaks.slice(0, 3)) {
+  for (const b of run.breaks.slice(0, mostVerdicts)) {
     const box = el("div", { class: "verdict" + (b.race ? " race" : "") }, el("div", { class: "law" }, b.law + (b.race ? ": a race is lost" : " is broken") + (b.line ? " at step " + b.line : "")));
     if (b.story && b.first) box.append(el("p", { class: "story" }, b.story.join(", then ") + (b.last - b.first + 1 > b.story.length ? ", …" : "") + " — ", el("span", { class: "forever" }, "and so on, for ever.")));
     else if (b.story) box.append(el("p", { class: "story" }, b.story.join(", ") + (b.text ? ": " : "."), b.text || ""));
@@ -53,7 +56,8 @@ function drawVerdict(run) {
     box.append(el("div", { class: "small" }, "What must hold: " + b.sentence + (b.source ? " (" + b.source + ")" : "")));
     into.append(box);
   }
-  if (run.breaks.length > 3) into.append(el("p", {}, run.breaks.length - 3 + " more are marked below"));
+  const more = run.breaks.length - mostVerdicts;
+  if (more > 0) into.append(el("p", { class: "small" }, more + (more === 1 ? " more is" : " more are") + " marked below"));
   if (!run.breaks.length) into.append(el("div", { class: "verdict fine" }, el("div", { class: "law" }, "No law is broken")));
   const small = [run.small, run.replay && "run it again: "].filter(Boolean).join(" · ");
   if (small) into.append(el("p", { class: "small" }, small, run.replay ? el("code", {}, run.replay) : "", copy || ""));

@@ -12,12 +12,14 @@ function el(name, attributes, ...children) {
   return e;
 }
 
-// diffBlock shows a diff; of what is the same, the lines around changes only unless all are wanted.
-function diffBlock(lines, all) {
+// diffBlock shows a diff; of what is the same, the lines around changes only unless all are wanted. With
+// a sign it shows one side of it: what is the same, and the lines with that sign.
+function diffBlock(lines, all, sign) {
   const near = lines.map((l, i) => all || lines.slice(Math.max(0, i - 2), i + 3).some((x) => x.sign !== " "));
   const pre = el("pre", { tabindex: "0" });
   let gap = false;
   lines.forEach((l, i) => {
+    if (sign && l.sign !== " " && l.sign !== sign) return;
     if (!near[i]) {
       if (!gap) pre.append(el("span", { class: "same" }, "  ⋯"));
       gap = true;
@@ -45,7 +47,7 @@ function stepPart(view, row) {
     const told = (x) => linesOf(run, x).filter((line) => !/^ *(resourceVersion|generation|uid):/.test(line));
     const saw = told(v.saw), stood = told(v.stood);
     const d = diffOf(saw, stood);
-    const side = (sign) => diffBlock(d.filter((x) => x.sign === " " || x.sign === sign), false);
+    const side = (sign) => diffBlock(d, false, sign);
     parts.push(el("h2", {}, "It acted on an old view of " + nameOf(run, v.object)));
     parts.push(el("div", { class: "two", id: "stale" },
       el("div", {}, el("strong", {}, "acted on"), side("-")),
