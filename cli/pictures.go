@@ -46,6 +46,9 @@ func pageOf(file, law string) string {
 		}
 	}
 	name := strings.TrimSuffix(filepath.Base(file), extension)
+	if file == stdin {
+		name = "stdin"
+	}
 	if law != "" {
 		name += "-" + law
 	}

@@ -81,7 +81,12 @@ func TestRunWritesPages(t *testing.T) {
 	typed(t, "run --html PAGES testdata/settles.txtar testdata/fights.txtar")
 	isPage(t, "PAGES/testdata-settles.html", `"breaks":[]`)
 	isPage(t, "PAGES/testdata-fights.html", `"law":"never-fight"`)
-	isPage(t, "PAGES/index.html", `<td class="broken"><a href="testdata-fights.html">broken</a></td>`)
+	isPage(t, "PAGES/index.html", `<td class="broken"><a href="./testdata-fights.html">broken</a></td>`)
+	copyFile(t, "testdata/settles.txtar", "testdata-settles.txtar")
+	got := typed(t, "run --html PAGES testdata-settles.txtar testdata/settles.txtar")
+	if got.code != scenarios.ExitUsage || !strings.Contains(got.err, "have one page, testdata-settles.html") {
+		t.Errorf("two files with one page: exit %d\n%s", got.code, got.err)
+	}
 	if got := typed(t, "run --html testdata/fights.txtar testdata/settles.txtar"); got.code != scenarios.ExitUsage {
 		t.Errorf("a file as the directory of pages: exit %d\n%s", got.code, got.err)
 	}

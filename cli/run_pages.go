@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,6 +52,11 @@ func (s *pages) watching(a *app, name string, o scenarios.Options) scenarios.Opt
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		for other, r := range s.rows {
+			if err == nil && r.Page != "" && r.Page == row.Page {
+				err = fmt.Errorf("%s and %s have one page, %s", min(name, other), max(name, other), row.Page)
+			}
+		}
 		s.rows[name] = row
 		if s.err == nil {
 			s.err = err

@@ -3,6 +3,7 @@ package page
 import (
 	_ "embed"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -61,7 +62,8 @@ func (r *Row) link(words string) string {
 	if r.Page == "" {
 		return escape(words) + " (" + escape(r.Why) + ")"
 	}
-	return `<a href="` + escape(r.Page) + `">` + escape(words) + "</a>"
+	to := url.URL{Path: "./" + r.Page} // whatever its name begins with, a file beside this one
+	return `<a href="` + escape(to.String()) + `">` + escape(words) + "</a>"
 }
 
 // cell says what became of a law in the run.
