@@ -136,11 +136,13 @@ func TestTooLong(t *testing.T) {
 // The index has a row for each run and a column for each law that is broken.
 func TestIndex(t *testing.T) {
 	html := string(Index("all", []Row{
-		{Name: "a<b", Page: "javascript:a?b.html", Broken: []Cell{{Law: "never-fight"}, {Law: "dont-share", Race: true}}},
+		{Name: "a<b", Page: "javascript:a?b.html",
+			Broken: []Cell{{Law: "never-fight"}, {Law: "dont-share", Race: true}}},
 		{Name: "c", Page: "c.html", Expected: true, Broken: []Cell{{Law: "never-fight"}}},
 		{Name: "d", Why: "too long"},
 	}))
-	for _, want := range []string{`<a href="./javascript:a%3Fb.html">a&lt;b</a>`, `<td class="broken"><a href="./javascript:a%3Fb.html">broken</a></td>`,
+	for _, want := range []string{`<a href="./javascript:a%3Fb.html">a&lt;b</a>`,
+		`<td class="broken"><a href="./javascript:a%3Fb.html">broken</a></td>`,
 		`<td class="expected"><a href="./c.html">broken, as expected</a></td>`, "a race was lost", "d (too long)",
 		`<th scope="col" title="">dont-share</th><th scope="col" title="">never-fight</th>`} {
 		if !strings.Contains(html, want) {
