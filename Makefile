@@ -19,7 +19,7 @@ MODULES := $(patsubst %/go.mod,%,$(shell \
   find . -name go.mod -not -path '*/testdata/*' -not -path './.*/*' | LC_ALL=C sort))
 
 .PHONY: all test begin vet fmt detcheck unit race run build bench forever fuzz soak differential survey definitions \
-  track mutate update clean
+  track mutate browser picture update clean
 
 all: test build
 
@@ -47,6 +47,8 @@ detcheck:
 
 # Packages are listed as they pass.
 unit:
+	@command -v chromium chromium-browser google-chrome >/dev/null || \
+	  echo "module ./browser is NOT RUN: no chromium (make browser installs it)"
 	@for m in $(MODULES); do echo "test $$m"; \
 	  (cd $$m && $(GO) test $(TESTFLAGS) ./... | { grep -v 'no test files' || true; }); done
 
@@ -137,6 +139,22 @@ track:
 MUTATE ?=
 mutate:
 	$(GO) run ./internal/mutate/cmd/mutate --write docs/mutation.md $(MUTATE)
+
+# Opens pages in a real browser: what they show, what cannot run in them, how quick they are, and what
+# axe-core, from npm where there is one, has against them. It installs Debian's Chromium where none is.
+AXE := bin/axe/package/axe.min.js
+browser:
+	@command -v chromium chromium-browser google-chrome >/dev/null || \
+	  { apt-get update && apt-get install -y --no-install-recommends chromium fonts-dejavu-core; } || \
+	  echo "Chromium cannot be installed here"
+	@mkdir -p bin/axe; [ -f $(AXE) ] || ! command -v npm >/dev/null || \
+	  (cd bin/axe && npm pack --silent axe-core@4 >/dev/null && tar xzf axe-core-*.tgz package/axe.min.js) || \
+	  echo "axe-core cannot be had from npm"
+	cd browser && $(GO) test -v -count=1 -bench=. -benchtime=5x . $$([ ! -f ../$(AXE) ] || echo -axe=$(CURDIR)/$(AXE))
+
+# Draws the picture of the README anew.
+picture:
+	$(GO) test ./cli -run TestPictureOfTheFight -update
 
 # Rewrites goldens: the scenario files' and those of packages whose tests have
 # an -update flag. Read the difference before you commit it.

@@ -140,7 +140,8 @@ func TestBadUsage(t *testing.T) {
 			"threelaws: --at: step 99 is not in the timeline, which has 5 steps"},
 		{"show --as tree --at -1 testdata/settles.txtar", "threelaws: --at: step -1 is not in the timeline"},
 		{"show --as json --at 1 testdata/settles.txtar", "threelaws: --at: json is the whole history"},
-		{"show --as svg testdata/settles.txtar", "threelaws: --as: svg is not one of its values"},
+		{"show --as png testdata/settles.txtar", "threelaws: --as: png is not one of its values"},
+		{"show --as html --at 1 testdata/settles.txtar", "threelaws: --at: html is the whole history"},
 		{"laws never-figt", "threelaws: laws: unknown law never-figt; did you mean never-fight?"},
 		{"mutants testdata replicaset/skip-rechek",
 			"threelaws: mutants: unknown mutant or directory replicaset/skip-rechek; did you mean " +

@@ -119,6 +119,7 @@ func exploreFile(ctx context.Context, a *app, name string, x *exploring) (*explo
 		}
 		failing.Page.Replay = a.name + " replay " + argument(path)
 		failing.Page.Draw(a.name + " show --as dot " + argument(path))
+		a.leave(beside(path), failing.Page, failing.Found)
 		rep.Failures = append(rep.Failures, failureJSON{failing, path})
 	}
 	a.code = worse(a.code, rep.ExitCode)

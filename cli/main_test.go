@@ -189,6 +189,7 @@ func TestReplayFindsNondeterminism(t *testing.T) {
 }
 
 func TestRunUpdate(t *testing.T) {
+	work(t)
 	t.Setenv("CI", "")
 	path := filepath.Join(t.TempDir(), "a.txtar")
 	before := copyFile(t, "testdata/differs.txtar", path)
@@ -214,6 +215,7 @@ func TestRunUpdate(t *testing.T) {
 }
 
 func TestJSON(t *testing.T) {
+	work(t)
 	for _, args := range []string{
 		"run testdata/settles.txtar testdata/breaks.txtar", "explore -n 10 testdata/settles.txtar",
 		"replay testdata/settles.txtar",

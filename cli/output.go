@@ -25,7 +25,7 @@ var outputs = []output{
 	{"replay", "", false, reflect.TypeFor[replayed]()},
 	{"show", "with --as json, or without --as", true, reflect.TypeFor[recordJSON]()},
 	{"show", "with --as timeline", false, reflect.TypeFor[[]render.Line]()},
-	{"show", "with --as tree or dot", false, reflect.TypeFor[drawn]()},
+	{"show", "with --as tree, dot, html or svg", false, reflect.TypeFor[drawn]()},
 	{"laws", "", false, reflect.TypeFor[[]lawJSON]()},
 	{"mutants", "", false, reflect.TypeFor[mutantsReport]()},
 	{"conformance", "", false, reflect.TypeFor[conformanceReport]()},

@@ -27,8 +27,8 @@ func worlds(t *testing.T) []*scenarios.File {
 	return files
 }
 
-// page holds a page of docs to what it is made of.
-func page(t *testing.T, path string, is []byte) {
+// asMade holds a page of docs to what it is made of.
+func asMade(t *testing.T, path string, is []byte) {
 	t.Helper()
 	if *update {
 		if err := os.WriteFile(path, is, 0o644); err != nil {
@@ -64,8 +64,8 @@ func TestPages(t *testing.T) {
 		}
 	}
 	cover := conform.Coverage(files, g)
-	page(t, "../docs/clauses.md", conform.ClausesPage(cover, r))
-	page(t, "../docs/checklist.md", conform.ChecklistPage(r, cover, g, ".."))
+	asMade(t, "../docs/clauses.md", conform.ClausesPage(cover, r))
+	asMade(t, "../docs/checklist.md", conform.ChecklistPage(r, cover, g, ".."))
 }
 
 // uncovered are the clauses for which there is nothing, and why.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -48,12 +49,6 @@ type guardJSON struct {
 	ResourceVersion bool `json:"resourceVersion"`
 }
 
-var opNames = [...]string{
-	sim.Commit: "commit", sim.Refusal: "refusal", sim.Read: "read", sim.Delivery: "delivery",
-	sim.SyncStart: "syncStart", sim.SyncEnd: "syncEnd", sim.FaultHit: "fault", sim.Mutation: "mutation",
-	sim.Stuck: "stuck", sim.Settled: "settled", sim.Fighting: "fighting", sim.Unsettled: "unsettled",
-}
-
 // records prints a history, one record a line.
 func records(c *console, h *sim.History) error {
 	for i := range h.Records {
@@ -65,7 +60,7 @@ func records(c *console, h *sim.History) error {
 }
 
 func recordOf(r *sim.Record) *recordJSON {
-	j := &recordJSON{Index: r.Index, Step: r.Step, At: r.At.String(), Op: opNames[r.Op], Cause: r.Cause,
+	j := &recordJSON{Index: r.Index, Step: r.Step, At: r.At.String(), Op: render.OpName(r.Op), Cause: r.Cause,
 		Process: r.Process, Generation: r.Generation, Incarnation: r.Incarnation, Worker: r.Worker,
 		For: refOf(r.For), Verb: r.Verb, Subresource: r.Subresource, Object: refOf(r.Object), Version: r.Version,
 		Code: r.Code, Reason: r.Reason, Message: r.Message, Initial: r.Initial, Tombstone: r.Tombstone,

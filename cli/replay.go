@@ -33,6 +33,7 @@ A failure that happens again is shown, and the exit code is 1 (3 for a world tha
 does not settle), whether or not the file expects it with "!". It is 0 when no
 law is broken and the output is as recorded, and 4 when the two runs differ; the
 first differing step is named.
+What fails is left as a page as well, in .threelaws or where explore has left one.
 To hold a failure file against its golden text, use "threelaws run".`,
 		Example: "  threelaws replay .threelaws/FILE.txtar",
 		Args:    oneFile,
@@ -64,6 +65,9 @@ func replay(a *app, path string) error {
 	}
 	if rep.Page != nil {
 		rep.Page.Draw(a.name + " show --as dot " + argument(rep.File))
+		rep.Page.Replay = a.name + " replay " + argument(rep.File)
+		a.leave(pageOf(rep.File, ""), rep.Page, nil)
+		rep.Page.Replay = "" // who reads this has just typed it
 	}
 	a.code = rep.ExitCode
 	if a.json {

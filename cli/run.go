@@ -19,6 +19,7 @@ type running struct {
 	checks
 
 	verbose bool
+	html    string // the directory for the pages of all runs; "" for none
 	whose   string // whose files they are where none was named
 }
 
@@ -37,6 +38,9 @@ The file - is standard input. What explore has written to its own directory is
 left out, as all files and directories are whose names begin with a dot. The
 output of a settle without ---- beneath it is held against nothing; -v names them.
 
+What fails is left as a page in .threelaws: swimlanes, and the state at each step.
+--html does it for every file, and lists them with the laws that they break.
+
 --update rewrites the golden text. It never does so where a law is broken, and
 not under CI.`,
 		Example: "  threelaws run\n  threelaws run ./scenarios\n  threelaws run --update scenarios/testdata/overlap",
@@ -53,9 +57,11 @@ not under CI.`,
 	}
 	cmd.Flags().BoolVar(&r.Update, "update", false, "rewrite the golden text")
 	cmd.Flags().BoolVarP(&r.verbose, "verbose", "v", false, "print what every step printed")
+	cmd.Flags().StringVar(&r.html, "html", "", "write a page of every run into this directory, and index.html")
 	cmd.Flags().BoolVar(&r.Strict, "strict", false, "races that were lost are broken laws")
 	cmd.Flags().BoolVar(&r.Twice, "twice", false, "run every file twice and compare the hashes, not only one in 16")
 	r.flags(cmd)
+	complete(cmd, "html", completeDirs)
 	cmd.ValidArgsFunction = completeFiles(&a.shelf, 0)
 	return cmd
 }
@@ -98,9 +104,19 @@ func runFiles(ctx context.Context, a *app, files []string, r *running) error {
 	line := a.progress()
 	line.show("0 of %s", plural(len(files), "file"))
 	var failed error
-	done := inOrder(ctx, files, func(name string) timed { return runFile(a, name, r.Options) }, func(t timed) {
+	shelf, err := newPages(r.html)
+	if err != nil {
+		return err
+	}
+	one := func(name string) timed {
+		t := runFile(a, name, shelf.watching(a, name, r.Options))
+		shelf.passed(name, t.ExitCode)
+		return t
+	}
+	done := inOrder(ctx, files, one, func(t timed) {
 		line.clear()
 		rep.add(t.Result)
+		point(a, t.Result)
 		if !a.json {
 			report(a, t.Result, r.verbose)
 		}
@@ -119,6 +135,9 @@ func runFiles(ctx context.Context, a *app, files []string, r *running) error {
 	rep.Seconds = elapsed.Seconds()
 	a.code = rep.ExitCode
 	if err := r.write("threelaws run"); failed == nil {
+		failed = err
+	}
+	if err := shelf.index(files); failed == nil {
 		failed = err
 	}
 	if failed != nil {

@@ -100,12 +100,21 @@ func wrongs(a *app, res *scenarios.Result, width int) string {
 		}
 		b.WriteString(e.Error() + "\n")
 	}
-	if p := res.Page; p != nil {
-		p.Replay = a.name + " replay " + argument(res.File)
-		p.Draw(a.name + " show --as dot " + argument(res.File))
-		b.WriteString(p.Wide(width))
+	if res.Page != nil {
+		b.WriteString(res.Page.Wide(width))
 	}
 	return b.String()
+}
+
+// point says in the page of what went wrong how it is run again, and leaves it as a file.
+func point(a *app, res *scenarios.Result) {
+	p := res.Page
+	if p == nil {
+		return
+	}
+	p.Replay = a.name + " replay " + argument(res.File)
+	p.Draw(a.name + " show --as dot " + argument(res.File))
+	a.leave(pageOf(res.File, p.Breach.Law), p, nil)
 }
 
 // phaseAt is the phase that the step on a line belongs to.

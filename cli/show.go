@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/threelaws/threelaws/internal/page"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim"
@@ -12,7 +13,7 @@ func showCommand(a *app) *cobra.Command {
 	as, verbose, at := "timeline", false, 0
 	cmd := &cobra.Command{
 		Use:   "show [flags] FILE",
-		Short: "show a file's run as a timeline, an ownership tree, a graph or records",
+		Short: "show a file's run as a timeline, an ownership tree, a picture, a page or records",
 		Long: `Runs the file in its schedule, those of its steps left out that explore, and
 shows the run:
 
@@ -21,9 +22,13 @@ shows the run:
   tree      who owns what in the end, or after the step that --at names
   dot       the same as a graph in the language of Graphviz; a fight is drawn as
             it stands in its cycle, with what is done to which object
-  json      every record of the history, one JSON object a line`,
+  json      every record of the history, one JSON object a line
+  html      a page with swimlanes, and beside them the state at each step: one file,
+            which needs no network
+  svg       its swimlanes alone, as a picture`,
 		Example: `  threelaws show FILE
   threelaws show --as tree --at 5 FILE
+  threelaws show --as html FILE > run.html
   threelaws show --as dot FILE | dot -Tsvg > owners.svg`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -36,21 +41,24 @@ shows the run:
 			switch {
 			case at < 0:
 				return usage("--at: step %d is not in the timeline", at)
-			case at > 0 && as == "json":
-				return usage("--at: json is the whole history; timeline, tree and dot can end at a step")
+			case at > 0 && (as == "json" || as == "html" || as == "svg"):
+				return usage("--at: %s is the whole history; timeline, tree and dot can end at a step", as)
 			}
 			var h sim.History
 			var breaches []render.Mark
-			_, err := a.watch(args[0], scenarios.Options{Inspect: func(r *scenarios.Run) {
+			res, err := a.watch(args[0], scenarios.Options{Inspect: func(r *scenarios.Run) {
 				h, breaches = r.World().History, r.Breaches()
 			}})
 			if err != nil {
 				return err
 			}
+			if as == "html" || as == "svg" {
+				return picture(a, as, res.File, page.Whole("the run", &h, breaches))
+			}
 			return show(a, &shown{h: &h, breaches: breaches, as: as, verbose: verbose, at: at})
 		},
 	}
-	cmd.Flags().StringVar(&as, "as", as, "timeline, tree, dot or json")
+	cmd.Flags().StringVar(&as, "as", as, "timeline, tree, dot, json, html or svg")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "timeline: status writes too")
 	cmd.Flags().IntVar(&at, "at", 0, "timeline, tree and dot: up to this step of the timeline")
 	complete(cmd, "as", completeWords(forms...))
@@ -59,12 +67,14 @@ shows the run:
 }
 
 // forms are the ways a run is shown.
-var forms = []string{"timeline", "tree", "dot", "json"}
+var forms = []string{"timeline", "tree", "dot", "json", "html", "svg"}
 
-// drawn is what show prints with --json for a tree or a graph.
+// drawn is what show prints with --json for a tree, a graph, a picture or a page.
 type drawn struct {
 	Tree string `json:"tree,omitempty"`
 	DOT  string `json:"dot,omitempty"`
+	HTML string `json:"html,omitempty"`
+	SVG  string `json:"svg,omitempty"`
 }
 
 // shown is a run, and how it is to be shown.

@@ -46,6 +46,10 @@ type Counterexample struct {
 	Small    string `json:"small"` // how small it is
 	Page     *Page  `json:"page"`
 	File     []byte `json:"-"` // a scenario file that replays it
+
+	// Found runs the schedule once more as it was found, before it was made small; nil where it does not
+	// fail any more.
+	Found func() *Page `json:"-"`
 }
 
 // WriteFile writes the scenario file that replays the failure.

@@ -47,10 +47,18 @@ func (p *Script) shrink(f *explore.Failing, budget int) (*Counterexample, error)
 	}
 	page := run.Page(failed)
 	page.Small = smallness(small, f)
+	schedule := f.Schedule
 	failing := &Counterexample{Law: run.lawName(small.Breach.Law), Text: small.Breach.Text, Index: f.Index,
-		Strategy: f.Strategy, Small: page.Small, Page: page}
+		Strategy: f.Strategy, Small: page.Small, Page: page, Found: func() *Page { return p.found(schedule) }}
 	failing.File, err = q.counterexampleFile(failing, small, failed.Step)
 	return failing, err
+}
+
+// found shows a failing schedule as it was found.
+func (p *Script) found(schedule Schedule) *Page {
+	run, _ := p.once(explore.Follow(schedule))
+	defer run.stop()
+	return run.Page(run.failed.last())
 }
 
 // smallness says how small a failure is: the step at which it fails, now and as

@@ -20,6 +20,10 @@ type Page struct {
 	Small   string `json:"small,omitempty"`
 	Replay  string `json:"replay,omitempty"`  // the command that runs it again
 	Picture string `json:"picture,omitempty"` // the command that draws it, set by Draw
+	HTML    string `json:"html,omitempty"`    // the file that shows it
+
+	history sim.History // as it was when the page was made
+	options Options     // of Lines
 
 	broken int    // position in Lines
 	drawn  bool   // a picture would show an edge
@@ -37,10 +41,10 @@ func NewPage(h *sim.History, b Mark, from int) *Page {
 	for h.At(to) != nil && h.At(to).Step == h.At(to-1).Step {
 		to++ // the whole of the step that broke it
 	}
-	p := &Page{Breach: b, broken: -1}
-	p.Lines = Timeline(h,
-		Options{From: min(from, b.Record), To: to, Others: true,
-			Breaches: []Mark{{Record: b.Record, Law: b.Law, Text: b.Text, Race: b.Race}}, Also: b.about(h)})
+	p := &Page{Breach: b, broken: -1, history: *h}
+	p.options = Options{From: min(from, b.Record), To: to, Others: true,
+		Breaches: []Mark{{Record: b.Record, Law: b.Law, Text: b.Text, Race: b.Race}}, Also: b.about(&p.history)}
+	p.Lines = Timeline(h, p.options)
 	Explain(h, p.Lines)
 	for i := range p.Lines {
 		if len(p.Lines[i].Breaks) > 0 {
@@ -50,4 +54,14 @@ func NewPage(h *sim.History, b Mark, from int) *Page {
 	p.Errors = ErrorsBefore(h, to)
 	p.trees(h)
 	return p
+}
+
+// Run is the history that the page is about, the first record that it shows, and the
+// lines of the timeline to the history's end, numbered as those of the page.
+func (p *Page) Run() (h *sim.History, first int, lines []Line) {
+	o := p.options
+	o.To = 0
+	lines = Timeline(&p.history, o)
+	Explain(&p.history, lines)
+	return &p.history, o.From, lines
 }

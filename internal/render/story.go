@@ -42,7 +42,7 @@ func storyTable(lines []Line, indent string, width, most, change int) *Table {
 			t.Note("... " + itoa(left) + " more")
 			left = 0
 		}
-		row := []string{l.mark(), right(l.N, 4), l.time(), l.Who, l.Verb, l.Object, l.did()}
+		row := []string{l.mark(), right(l.N, 4), l.time(), l.Who, l.Verb, l.Object, l.Did()}
 		if change != 0 {
 			row = append(row, l.Because)
 		}

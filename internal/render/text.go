@@ -38,7 +38,7 @@ func (p *Page) Wide(width int) string {
 	if p.Small != "" {
 		b.WriteString(indent(foldAt(p.Small, width-4), "    "))
 	}
-	for _, line := range []string{label("replay: ", p.Replay), label("picture: ", p.Picture)} {
+	for _, line := range []string{label("replay: ", p.Replay), label("picture: ", p.Picture), label("page: ", p.HTML)} {
 		if line != "" {
 			b.WriteString(fitted(line, width))
 		}

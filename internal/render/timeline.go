@@ -196,15 +196,15 @@ func (l *Line) time() string {
 
 // what is the line's last column.
 func (l *Line) what() string {
-	s := l.did()
+	s := l.Did()
 	for _, b := range l.Breaks {
 		s = join(s, b)
 	}
 	return s
 }
 
-// did is what came of the request, without the laws it broke.
-func (l *Line) did() string {
+// Did is what came of the request, without the laws it broke.
+func (l *Line) Did() string {
 	s := l.Detail
 	if l.Refused {
 		s = "refused"

@@ -66,6 +66,18 @@ func TestFailuresAreKept(t *testing.T) {
 		!strings.Contains(out, "laws/LAW-2-dont-interfere") {
 		t.Fatalf("passed %v, kept %q\n%s", passed, first, out)
 	}
+	for _, file := range first {
+		path := strings.TrimSuffix(file, ".txtar") + ".html"
+		page, err := os.ReadFile(path)
+		if err != nil || !strings.HasPrefix(string(page), "<!DOCTYPE html>") ||
+			!strings.Contains(out, "page: "+strings.TrimPrefix(path, u.dir+"/")) {
+			t.Errorf("no page beside %s, or it is not named: %v\n%s", file, err, out)
+		}
+		if ignored, err := os.ReadFile(filepath.Join(filepath.Dir(file), ".gitignore")); err != nil ||
+			!strings.HasPrefix(string(ignored), "*.html\n") {
+			t.Errorf("git takes the page: %q, %v", ignored, err)
+		}
+	}
 	out, passed = u.run(t, "shares")
 	if again := u.kept(t); passed || strings.Join(again, " ") != strings.Join(first, " ") {
 		t.Errorf("kept %q, then %q", first, again)

@@ -29,7 +29,8 @@ var (
 // [Case.AtRest]. Failures that were written earlier are replayed first, each as a
 // subtest; what is found is made small, printed as a page, and written to
 // testdata/threelaws/NAME-OF-THE-TEST to be replayed first next time. Commit that
-// file with the mend; delete it when the world it holds makes no sense any more.
+// file with the mend; delete it when the world it holds makes no sense any more. A
+// page beside it, of the same name with .html, shows the run in a browser.
 //
 // A case that asks nothing of a controller under test fails too; see
 // [Case.Unasked]. What else was not asked is logged; see [Case.Spared].
@@ -53,9 +54,9 @@ func Check(t *testing.T, c Case) *scenarios.Exploration {
 	kept := &scenarios.Exploration{Stopped: "a failure that was kept happens still"}
 	for _, path := range old {
 		t.Run("replay/"+strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			if page := rerun(t, g, path); page != nil {
-				b := page.Breach
-				kept.Failures = append(kept.Failures, &scenarios.Counterexample{Law: b.Law, Text: b.Text, Page: page})
+			if told := rerun(t, g, path); told != nil {
+				b := told.Breach
+				kept.Failures = append(kept.Failures, &scenarios.Counterexample{Law: b.Law, Text: b.Text, Page: told})
 			}
 		})
 	}
@@ -119,6 +120,9 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 				t.Error(err)
 			}
 			failing.Page.Replay = again(t, path)
+			if err := leave(path, failing.Page, failing.Found); err != nil {
+				t.Logf("no page is left: %v", err)
+			}
 			t.Error("\n" + failing.Page.Text())
 		})
 	}
@@ -167,19 +171,22 @@ func again(t *testing.T, path string) string {
 // rerun replays a failure file. It fails the test while the failure happens, and
 // also when the file cannot be run. What happens is the page that it returns, nil for
 // nothing.
-func rerun(t *testing.T, g *scenarios.Registry, path string) (page *render.Page) {
+func rerun(t *testing.T, g *scenarios.Registry, path string) (told *render.Page) {
 	t.Helper()
 	res := scenarios.RunFile(path, scenarios.Options{Registry: g, Inspect: func(r *scenarios.Run) {
 		for _, f := range r.Failures() {
-			if page == nil {
-				page = r.Page(&f)
+			if told == nil {
+				told = r.Page(&f)
 			}
 		}
 	}})
 	switch {
-	case page != nil:
-		page.Replay = again(t, path)
-		t.Error("\n" + page.Text())
+	case told != nil:
+		told.Replay = again(t, path)
+		if err := leave(path, told, nil); err != nil {
+			t.Logf("no page is left: %v", err)
+		}
+		t.Error("\n" + told.Text())
 	case res.ExitCode == scenarios.ExitUsage && !unfit(res):
 		for _, e := range res.Errors {
 			t.Error(e)
@@ -190,7 +197,7 @@ func rerun(t *testing.T, g *scenarios.Registry, path string) (page *render.Page)
 	default:
 		t.Logf("%s does not fail any more", path)
 	}
-	return page
+	return told
 }
 
 // unfit reports whether the schedule no longer fits: the controllers take another

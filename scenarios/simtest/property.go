@@ -145,5 +145,9 @@ func (v *Drawn) write(dir string) string {
 	if err != nil {
 		return err.Error()
 	}
-	return small.Page.Text() + "written to " + path
+	left := ""
+	if err := leave(path, small.Page, small.Found); err != nil {
+		left = "no page is left: " + err.Error() + "\n"
+	}
+	return small.Page.Text() + left + "written to " + path
 }

@@ -1,0 +1,261 @@
+"use strict";
+// The page: what is chosen, and what the keys, the slider and the mouse do to it.
+
+const $ = (id) => document.getElementById(id);
+const page = JSON.parse($("data").textContent);
+const view = { want: { detail: "story", process: 0, kind: "", fold: 0 }, pick: 0, object: 0, hits: new Set(), whole: false };
+view.box = $("lanes");
+view.panel = $("panel");
+view.clicked = clicked;
+view.choose = (object) => { view.object = object; drawPanel(view); };
+
+// take begins to show one of the page's runs.
+function take(i) {
+  const run = page.runs[i];
+  view.run = run;
+  view.object = 0;
+  view.lives = livesOf(run);
+  view.spans = spansOf(run);
+  view.news = newsOf(run);
+  view.want.fold = run.fold;
+  view.want.process = 0;
+  view.want.kind = "";
+  options($("process"), run.processes.map((p, n) => [n + 1, p.name]));
+  options($("kind"), [...new Set(run.objects.map((o) => o.kind))].sort().map((k) => [k, k]));
+  $("fold").value = run.fold;
+  drawVerdict(run);
+  filter(firstPick(run));
+}
+
+// firstPick is the record that is shown first: of the broken law, or the last.
+function firstPick(run) {
+  const b = run.breaks.find((x) => x.line && !x.race) || run.breaks.find((x) => x.line);
+  if (b) return run.lines[b.line - 1].record;
+  return run.lines.length ? run.lines[run.lines.length - 1].record : run.records.length - 1;
+}
+
+// options fills a choice, behind its first entry.
+function options(select, entries) {
+  while (select.options.length > 1) select.remove(1);
+  for (const [value, text] of entries) select.append(el("option", { value }, text));
+  select.value = "";
+}
+
+// mostVerdicts is how many broken laws are told of before the lanes.
+const mostVerdicts = 2;
+
+// drawVerdict says what the run came to, before anything is looked at.
+function drawVerdict(run) {
+  const into = $("verdict"), copy = run.replay && el("button", { type: "button", id: "copy", on: () => copied(run.replay) }, "Copy");
+  into.replaceChildren();
+  for (const b of run.breaks.slice(0, mostVerdicts)) {
+    const box = el("div", { class: "verdict" + (b.race ? " race" : "") }, el("div", { class: "law" }, b.law + (b.race ? ": a race is lost" : " is broken") + (b.line ? " at step " + b.line : "")));
+    if (b.story && b.first) box.append(el("p", { class: "story" }, b.story.join(", then ") + (b.last - b.first + 1 > b.story.length ? ", …" : "") + " — ", el("span", { class: "forever" }, "and so on, for ever.")));
+    else if (b.story) box.append(el("p", { class: "story" }, b.story.join(", ") + (b.text ? ": " : "."), b.text || ""));
+    else if (b.text) box.append(el("p", { class: "story" }, b.text));
+    box.append(el("div", { class: "small" }, "What must hold: " + b.sentence + (b.source ? " (" + b.source + ")" : "")));
+    into.append(box);
+  }
+  const more = run.breaks.length - mostVerdicts;
+  if (more > 0) into.append(el("p", { class: "small" }, more + (more === 1 ? " more is" : " more are") + " marked below"));
+  if (!run.breaks.length) into.append(el("div", { class: "verdict fine" }, el("div", { class: "law" }, "No law is broken")));
+  const small = [run.small, run.replay && "run it again: "].filter(Boolean).join(" · ");
+  if (small) into.append(el("p", { class: "small" }, small, run.replay ? el("code", {}, run.replay) : "", copy || ""));
+  fit();
+  $("broken").disabled = !run.breaks.some((b) => b.line);
+}
+
+// fit gives the lanes what the head leaves of the window.
+function fit() {
+  const rest = document.querySelector("header").offsetHeight + $("scrubber").offsetHeight + 8;
+  document.documentElement.style.setProperty("--rest", rest + "px");
+}
+
+// copied puts a text into the clipboard, and says so.
+function copied(text) {
+  const done = () => { $("copy").textContent = "Copied"; };
+  const by = () => {
+    const t = el("textarea", {});
+    t.value = text;
+    document.body.append(t);
+    t.select();
+    document.execCommand("copy");
+    t.remove();
+    done();
+  };
+  if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, by);
+  else by();
+}
+
+// filter makes the rows anew, and stays at a record.
+function filter(record) {
+  view.rows = rowsOf(view.run, view.want);
+  view.at = layout(view.run, view.want);
+  view.heights = heightsOf(view.run, view.rows);
+  view.arrows = arrowsOf(view);
+  view.pick = rowBefore(view.rows, record);
+  $("slider").max = view.rows.length - 1;
+  search();
+  drawHeads(heads, view.at);
+  drawTable(0);
+  to(view.pick);
+}
+
+// to chooses a row, brings it into sight and draws.
+function to(i) {
+  view.pick = Math.max(0, Math.min(view.rows.length - 1, i));
+  const y = HEAD + view.pick * ROW, box = view.box;
+  if (y < box.scrollTop + HEAD + ROW) box.scrollTop = Math.max(0, y - HEAD - ROW * 2);
+  else if (y + ROW * 2 > box.scrollTop + box.clientHeight) box.scrollTop = y + ROW * 3 - box.clientHeight;
+  const row = view.rows[view.pick], upto = Math.max(0, row.record);
+  $("slider").value = view.pick;
+  $("slider").setAttribute("aria-valuetext", says(view.run, row));
+  $("now").textContent = view.pick + " of " + (view.rows.length - 1) + " · " + timeOf(view.run, upto);
+  $("back").disabled = $("first").disabled = view.pick === 0;
+  $("next").disabled = $("last").disabled = view.pick === view.rows.length - 1;
+  draw(view);
+  drawPanel(view);
+  clearTimeout(view.naming);
+  view.naming = setTimeout(named, 300);
+}
+
+// named puts the step into the address, so that a link leads to it.
+function named() {
+  const row = view.rows[view.pick];
+  try {
+    history.replaceState(null, "", "#step=" + (row.line ? row.line.n : 0));
+  } catch {
+    // a page that is shown within another may not
+  }
+}
+
+// clicked chooses the row and the object that were clicked on.
+function clicked(e, top) {
+  const box = e.currentTarget.getBoundingClientRect();
+  const i = Math.floor((e.clientY - box.top + top) / ROW), x = e.clientX - box.left;
+  if (i < 0 || i >= view.rows.length) return;
+  const row = view.rows[i], r = view.run.records[row.record];
+  if (r && r.r && Math.abs((view.at.object.get(r.r) ?? -1000) - x) < OBJECT / 2) view.object = r.r;
+  else for (const l of view.lives) {
+    const lane = view.at.object.get(l.object);
+    if (lane !== undefined && Math.abs(lane - x) < OBJECT / 3 && l.from <= row.record && row.record <= l.to) view.object = l.object;
+  }
+  to(i);
+  view.box.focus({ preventScroll: true });
+}
+
+// search marks the rows in which the words stand.
+function search() {
+  const hits = matches(view.run, view.rows, $("search").value);
+  view.hits = new Set(hits);
+  $("hits").textContent = $("search").value.trim() ? hits.length + " found" : "";
+  return hits;
+}
+
+// found goes to the next hit.
+function found() {
+  const hits = search(), next = hits.find((i) => i > view.pick) ?? hits[0];
+  if (next === undefined) draw(view);
+  else to(next);
+}
+
+// broken goes to the next step that broke a law.
+function broken() {
+  const all = view.rows.map((r, i) => (r.line && r.line.breaks ? i : -1)).filter((i) => i >= 0);
+  const next = all.find((i) => i > view.pick) ?? all[0];
+  if (next !== undefined) to(next);
+}
+
+// mostRows is how many rows the table gets at a time: it is made only when somebody opens it.
+const mostRows = 500;
+
+// drawTable writes the rows from one on into the table.
+function drawTable(from) {
+  const box = $("table"), into = box.querySelector("div");
+  if (from === 0) into.replaceChildren();
+  if (!box.open) return;
+  let body = into.querySelector("tbody");
+  if (!body) {
+    body = el("tbody", {});
+    into.append(el("table", {}, el("thead", {}, el("tr", {}, ...["step", "at", "what happened", "what changed, and why", "broken law"].map((h) => el("th", { scope: "col" }, h)))), body));
+  }
+  view.rows.slice(from, from + mostRows).forEach((row) => {
+    const l = row.line;
+    body.append(el("tr", { class: l && l.breaks ? (raced(l) ? "raced" : "broken") : undefined }, el("td", {}, l ? String(l.n) : ""), el("td", {}, timeOf(view.run, Math.max(0, row.record))),
+      el("td", {}, says(view.run, row)), el("td", {}, adds(view.run, row)), el("td", {}, ((l && l.breaks) || []).join("; "))));
+  });
+  const more = into.querySelector("button");
+  if (more) more.remove();
+  if (from + mostRows < view.rows.length) into.append(el("button", { type: "button", on: () => drawTable(from + mostRows) }, "More rows"));
+}
+
+// pressed does what a key stands for.
+function pressed(e) {
+  if (e.ctrlKey || e.metaKey || e.altKey) return;
+  if (e.target.matches("input[type=search], select, textarea")) {
+    if (e.key === "Escape") view.box.focus();
+    if (e.key === "Enter" && e.target === $("search")) found();
+    return;
+  }
+  const steps = { ArrowRight: 1, ArrowDown: 1, j: 1, ArrowLeft: -1, ArrowUp: -1, k: -1, PageDown: 10, PageUp: -10 };
+  const inPanel = view.panel.contains(e.target) && e.target.closest("#panel") && e.key.startsWith("Arrow") && e.target !== view.panel;
+  if (inPanel) return;
+  if (e.key in steps) to(view.pick + steps[e.key]);
+  else if (e.key === "Home") to(0);
+  else if (e.key === "End") to(view.rows.length - 1);
+  else if (e.key === "b") broken();
+  else if (e.key === "/") $("search").focus();
+  else return;
+  e.preventDefault();
+}
+
+// heads and tall are what scrolls: the names stay on top.
+const heads = el("div", { class: "heads" });
+view.tall = el("div", { class: "tall" });
+view.box.append(heads, view.tall);
+
+function begin() {
+  for (const [name, text] of [["create", "● create"], ["change", "◆ change"], ["own", "◆ adopt, release"], ["delete", "✕ delete"], ["refused", "○ refused"], ["late", "— told late, or acted on an old view"]])
+    $("legend").append(el("span", { class: "key " + name }, text));
+  page.runs.forEach((r, i) => $("run").append(el("option", { value: i }, r.name)));
+  $("run-label").hidden = page.runs.length < 2;
+  $("run").addEventListener("change", () => take(Number($("run").value)));
+  const wants = (id, set) => $(id).addEventListener("change", () => { set($(id).value); filter(Math.max(0, view.rows[view.pick].record)); });
+  wants("detail", (v) => { view.want.detail = v; });
+  wants("process", (v) => { view.want.process = Number(v); });
+  wants("kind", (v) => { view.want.kind = v; });
+  wants("fold", (v) => { view.want.fold = Number(v); });
+  $("search").addEventListener("input", () => { search(); draw(view); });
+  $("slider").addEventListener("input", () => to(Number($("slider").value)));
+  for (const [id, where] of [["first", () => 0], ["back", () => view.pick - 1], ["next", () => view.pick + 1], ["last", () => view.rows.length - 1]])
+    $(id).addEventListener("click", () => to(where()));
+  $("broken").addEventListener("click", broken);
+  $("theme").addEventListener("click", theme);
+  $("table").addEventListener("toggle", () => drawTable(0));
+  document.addEventListener("keydown", pressed);
+  let waiting = false;
+  const later = (always) => {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => {
+      waiting = false;
+      if (always || view.drawn !== firstInSight(view)) draw(view);
+    });
+  };
+  view.box.addEventListener("scroll", () => later(false));
+  window.addEventListener("resize", () => { fit(); later(true); });
+  window.addEventListener("beforeprint", () => { view.whole = true; $("table").open = true; draw(view); });
+  window.addEventListener("afterprint", () => { view.whole = false; draw(view); });
+  take(0);
+  const wanted = /^#step=(\d+)$/.exec(asked);
+  if (wanted && view.run.lines[wanted[1] - 1]) to(rowBefore(view.rows, view.run.lines[wanted[1] - 1].record));
+}
+
+// theme turns light into dark and back.
+function theme() {
+  const root = document.documentElement, dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+}
+
+const asked = location.hash; // before the first step is chosen
+begin();

@@ -1,0 +1,173 @@
+"use strict";
+// The state beside the lanes: what a step did, who owns what, what each process knew, a version.
+
+// el makes an element; children that are words go in as text.
+function el(name, attributes, ...children) {
+  const e = document.createElement(name);
+  for (const k in attributes || {}) {
+    if (k === "on") e.addEventListener("click", attributes[k]);
+    else if (attributes[k] !== undefined) e.setAttribute(k, attributes[k]);
+  }
+  e.append(...children.filter((c) => c !== null && c !== undefined && c !== ""));
+  return e;
+}
+
+// diffBlock shows a diff; of what is the same, the lines around changes only unless all are wanted. With
+// a sign it shows one side of it: what is the same, and the lines with that sign.
+function diffBlock(lines, all, sign) {
+  const near = lines.map((l, i) => all || lines.slice(Math.max(0, i - 2), i + 3).some((x) => x.sign !== " "));
+  const pre = el("pre", { tabindex: "0" });
+  let gap = false;
+  lines.forEach((l, i) => {
+    if (sign && l.sign !== " " && l.sign !== sign) return;
+    if (!near[i]) {
+      if (!gap) pre.append(el("span", { class: "same" }, "  ⋯"));
+      gap = true;
+      return;
+    }
+    gap = false;
+    pre.append(el("span", { class: l.sign === "+" ? "add" : l.sign === "-" ? "del" : "same" }, l.sign + " " + l.text));
+  });
+  return pre;
+}
+
+// link is an object's name that shows the object.
+function link(view, object, name) {
+  return el("button", { type: "button", class: "link", on: () => view.choose(object) }, name || nameOf(view.run, object));
+}
+
+// stepPart says what the step did, and what its actor went by where that was no longer so.
+function stepPart(view, row) {
+  const { run } = view, l = row.line, parts = [];
+  parts.push(el("p", { class: "step", id: "step" }, (l ? l.n + "  " : "") + says(run, row)));
+  if (l && l.breaks) for (const b of l.breaks) parts.push(el("p", { class: raced(l) ? "late" : "bad" }, b));
+  if (adds(run, row)) parts.push(el("p", { class: "note" }, adds(run, row)));
+  if (row.begin) return parts;
+  for (const v of l && l.stale ? staleIn(run, row.record) : []) {
+    const told = (x) => linesOf(run, x).filter((line) => !/^ *(resourceVersion|generation|uid):/.test(line));
+    const saw = told(v.saw), stood = told(v.stood);
+    const d = diffOf(saw, stood);
+    const side = (sign) => diffBlock(d, false, sign);
+    parts.push(el("h2", {}, "It acted on an old view of " + nameOf(run, v.object)));
+    parts.push(el("div", { class: "two", id: "stale" },
+      el("div", {}, el("strong", {}, "acted on"), side("-")),
+      el("div", {}, el("strong", {}, "was true"), v.stood ? side("+") : el("p", { class: "bad" }, "gone"))));
+  }
+  const r = run.records[row.record];
+  if (r.o === "commit" && r.b && r.a)
+    parts.push(el("details", {}, el("summary", {}, "What it changed"), diffBlock(diffOf(linesOf(run, r.b), linesOf(run, r.a)), false)));
+  return parts;
+}
+
+// mostShown is how many objects a list names before it says how many more there are.
+const mostShown = 60;
+
+// treePart draws who owns what.
+function treePart(view, state) {
+  const { run } = view, byUID = new Map(), under = new Map(), roots = [];
+  for (const [o, v] of state.objects) byUID.set(run.versions[v - 1].u, o);
+  for (const [o, v] of state.objects) {
+    const owners = run.versions[v - 1].o || [];
+    const real = owners.filter((w) => byUID.has(w.uid));
+    const parent = real.find((w) => w.controller) || real[0];
+    if (!parent || byUID.get(parent.uid) === o) roots.push(o);
+    else under.set(byUID.get(parent.uid), (under.get(byUID.get(parent.uid)) || []).concat(o));
+  }
+  let left = mostShown;
+  const branch = (list, seen) => {
+    const ul = el("ul", {});
+    list.sort((a, b) => nameOf(run, a).localeCompare(nameOf(run, b), "en", { numeric: true }));
+    for (const o of list) {
+      if (left-- <= 0 || seen.has(o)) continue;
+      const kids = under.get(o) || [];
+      ul.append(el("li", {}, link(view, o), ...ownerNotes(run, state, byUID, o), kids.length ? branch(kids, new Set([...seen, o])) : null));
+    }
+    return ul;
+  };
+  const tree = branch(roots, new Set());
+  const parts = [el("h2", {}, "Who owns what, after this step"), state.objects.size ? tree : el("p", { class: "note" }, "nothing is there")];
+  if (left < 0) parts.push(el("p", { class: "note" }, -left + " more"));
+  return parts;
+}
+
+// ownerNotes says what the place in the tree does not.
+function ownerNotes(run, state, byUID, o) {
+  const v = run.versions[state.objects.get(o) - 1], out = [];
+  const owners = v.o || [];
+  for (const w of owners) if (!byUID.has(w.uid)) out.push(el("span", { class: "bad" }, " " + (w.controller ? "controller " : "owner ") + w.name + " is gone"));
+  const real = owners.filter((w) => byUID.has(w.uid));
+  const parent = real.find((w) => w.controller) || real[0];
+  for (const w of real) {
+    if (w === parent && !w.controller) out.push(el("span", { class: "note" }, " owner, not controller"));
+    if (w !== parent) out.push(el("span", { class: "note" }, " also owned by " + w.name));
+  }
+  if (!owners.length && (run.objects[o - 1].kind === "Pod")) out.push(el("span", { class: "note" }, " has no owner"));
+  if (v.f) out.push(el("span", { class: "note" }, " held by " + v.f.join(", ")));
+  if (v.d) out.push(el("span", { class: "bad" }, " being deleted"));
+  return out;
+}
+
+// processPart says what each process knew.
+function processPart(view, state) {
+  const { run } = view, parts = [el("h2", {}, "What each process knew")];
+  run.processes.forEach((p, i) => {
+    const s = state.processes[i], kinds = state.kinds[i];
+    if (!kinds.size && !s.queue.size && !s.down) return;
+    const body = [], late = lateIn(run, state, s, kinds);
+    if (s.down) body.push(el("li", { class: "bad" }, "is down"));
+    for (const h of s.held) body.push(el("li", { class: "late" }, "its watch of " + h + " is held"));
+    for (const b of s.busy) body.push(el("li", {}, "at work on " + b[0]));
+    body.push(el("li", {}, "queue: " + ([...s.queue].map(([k, n]) => k + (n > 1 ? " (again)" : "")).join(", ") || "empty")));
+    const awaits = [...s.awaits.values()].map((at) => run.records[at].v + " " + nameOf(run, run.records[at].r));
+    if (awaits.length) body.push(el("li", {}, "its own, not yet shown to it: " + cut([...new Set(awaits)].join(", "), 200)));
+    body.push(el("li", {}, "cache: " + s.cache.size + (s.cache.size === 1 ? " object" : " objects") + (late.length ? "" : ", none of them late")));
+    for (const l of late.slice(0, 12)) body.push(el("li", { class: "late" }, link(view, l.object), " " + l.text));
+    if (late.length > 12) body.push(el("li", { class: "late" }, late.length - 12 + " more are late"));
+    parts.push(el("details", { open: "" }, el("summary", {}, p.name + (late.length ? " — its view is late" : "")), el("ul", {}, ...body)));
+  });
+  return parts;
+}
+
+// lateIn lists what a process's cache shows otherwise than it is.
+function lateIn(run, state, s, kinds) {
+  const out = [];
+  for (const [o, v] of s.cache) {
+    const now = state.objects.get(o);
+    if (now === undefined) out.push({ object: o, text: "still there for it, and gone" });
+    else if (now !== v) out.push({ object: o, text: "as of revision " + run.versions[v - 1].n + ", now " + run.versions[now - 1].n });
+  }
+  for (const [o] of state.objects)
+    if (kinds.has(run.objects[o - 1].kind) && !s.cache.has(o)) out.push({ object: o, text: "there, and not yet for it" });
+  return out;
+}
+
+// objectPart shows the version of the chosen object, what changed in it, and who had seen which.
+function objectPart(view, state, upto) {
+  const { run } = view, o = view.object;
+  if (!o) return [];
+  const writes = [];
+  run.records.forEach((r, i) => { if (r.o === "commit" && r.r === o && i <= upto) writes.push(i); });
+  const parts = [el("h2", {}, nameOf(run, o) + ", after this step"), el("button", { type: "button", on: () => view.choose(0) }, "Close")];
+  const lastWrite = writes[writes.length - 1], now = state.objects.get(o);
+  if (lastWrite === undefined) return parts.concat(el("p", { class: "note" }, "not there yet"));
+  const w = run.records[lastWrite];
+  parts.push(el("p", { class: "note" }, "last written by " + processOf(run, w.p) + ": " + w.v + (w.d ? ", " + w.d : "")));
+  if (now === undefined) parts.push(el("p", { class: "bad" }, "gone"));
+  parts.push(el("div", { id: "yaml" }, diffBlock(diffOf(linesOf(run, w.b || 0), linesOf(run, w.a || 0)), true)));
+  const list = el("ul", {});
+  for (const i of writes.slice(-20).reverse()) {
+    const r = run.records[i];
+    const seen = r.a ? seenBy(run, r.a, upto).map((s) => processOf(run, s.process)) : [];
+    list.append(el("li", {}, (r.a ? "revision " + run.versions[r.a - 1].n : "removed") + ", " + r.v + " by " + processOf(run, r.p) + ": " +
+      (r.a ? (seen.length ? "seen by " + [...new Set(seen)].join(", ") : "seen by nobody yet") : "")));
+  }
+  return parts.concat(el("h2", {}, "Its versions, and who had seen them"), list);
+}
+
+// drawPanel shows the state at the chosen row.
+function drawPanel(view) {
+  const row = view.rows[view.pick], next = view.rows[view.pick + 1];
+  const upto = row.begin ? Math.min(view.run.first - 1, next ? next.record - 1 : 0) : row.record;
+  const state = stateAt(view.run, upto);
+  view.panel.replaceChildren(...stepPart(view, row), ...objectPart(view, state, upto), ...treePart(view, state), ...processPart(view, state));
+}

@@ -1,0 +1,145 @@
+package page
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/sim"
+)
+
+// Lane is a lane of objects.
+type Lane struct {
+	Name string `json:"name"`
+	Kind string `json:"kind"`
+	Size int    `json:"size"` // how many objects are in it
+}
+
+// mostLanes is how many lanes of objects are still seen at a glance.
+const mostLanes = 12
+
+// lanes gives a lane to each object that the timeline is about, or that owns one of
+// these: owners first, then in the order in which they come. Objects of one
+// generated name, and of one kind, are folded into one where there are many.
+func (m *maker) lanes() {
+	order := m.matter()
+	prefix := m.generated()
+	for _, o := range order {
+		obj := &m.run.Objects[o-1]
+		name := obj.Name
+		if p := prefix[o]; p != "" {
+			name = p
+		}
+		for fold, lane := range []string{obj.Name, name, sim.Short(obj.Kind) + "/*"} {
+			obj.Lane[fold] = m.lane(fold, lane, obj)
+		}
+	}
+	m.run.Fold = len(m.run.Lanes) - 1
+	for fold := m.run.Fold; fold >= 0; fold-- {
+		m.single(fold)
+		if len(m.run.Lanes[fold]) <= mostLanes {
+			m.run.Fold = fold
+		}
+	}
+}
+
+// lane is the position of a lane, from one; it is made where there is none.
+func (m *maker) lane(fold int, name string, obj *Object) int {
+	lanes := m.run.Lanes[fold]
+	i := slices.IndexFunc(lanes, func(l Lane) bool { return l.Name == name && l.Kind == obj.Kind })
+	if i < 0 {
+		i = len(lanes)
+		m.run.Lanes[fold] = append(lanes, Lane{Name: name, Kind: obj.Kind})
+	}
+	m.run.Lanes[fold][i].Size++
+	return i + 1
+}
+
+// single gives lanes of one object that object's name.
+func (m *maker) single(fold int) {
+	if m.run.Lanes[fold] == nil {
+		m.run.Lanes[fold] = []Lane{}
+	}
+	for i := range m.run.Objects {
+		o := &m.run.Objects[i]
+		if o.Lane[fold] == 0 {
+			continue
+		}
+		if l := &m.run.Lanes[fold][o.Lane[fold]-1]; l.Size == 1 {
+			l.Name = o.Name
+		}
+	}
+}
+
+// matter lists the objects that have lanes.
+func (m *maker) matter() []int {
+	var owners, others []int
+	in := map[int]bool{}
+	add := func(list *[]int, o int) {
+		if o > 0 && !in[o] {
+			in[o] = true
+			*list = append(*list, o)
+		}
+	}
+	var mine []int
+	for i := range m.lines {
+		for _, k := range m.lines[i].Records {
+			r := &m.run.Records[k-m.base]
+			add(&owners, r.For)
+			mine = append(mine, r.Object)
+			for _, w := range m.owners(m.src.History.At(k)) {
+				add(&owners, w)
+			}
+			if r.For > 0 && r.Process > 0 {
+				p, name := &m.run.Processes[r.Process-1], m.run.Objects[r.For-1].Name
+				if !slices.Contains(p.Syncs, name) {
+					p.Syncs = append(p.Syncs, name)
+				}
+			}
+		}
+	}
+	for _, o := range mine {
+		add(&others, o)
+	}
+	return append(owners, others...)
+}
+
+// owners are the owners of a record's object that are objects of the run.
+func (m *maker) owners(r *sim.Record) (out []int) {
+	for _, version := range []any{r.Before, r.After} {
+		for _, w := range render.Owners(version) {
+			if o := m.objects[w.Ref.Kind+" "+w.Ref.Namespace+" "+w.Ref.Name]; o > 0 {
+				out = append(out, o)
+			}
+		}
+	}
+	return out
+}
+
+// generated says of objects whose names the server made of which prefix: "pod/b-*".
+func (m *maker) generated() map[int]string {
+	out := map[int]string{}
+	for i := range m.run.Records {
+		r := &m.run.Records[i]
+		o, ok := m.src.History.At(i + m.base).After.(metav1.Object)
+		if !ok || r.Object == 0 || out[r.Object] != "" || o.GetGenerateName() == "" {
+			continue
+		}
+		name := m.run.Objects[r.Object-1].Name
+		if cut := strings.LastIndex(name, o.GetGenerateName()); cut >= 0 {
+			out[r.Object] = name[:cut] + o.GetGenerateName() + "*"
+		}
+	}
+	return out
+}
+
+// label is a lane's name with how many objects are in it.
+func (l *Lane) label() string {
+	if l.Size > 1 {
+		return l.Name + " (" + strconv.Itoa(l.Size) + ")"
+	}
+	return l.Name
+}

@@ -1,0 +1,274 @@
+package page
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/sim"
+)
+
+// Source is one run, and what the laws found in it.
+type Source struct {
+	Name     string // "made small", "as it was found"
+	History  *sim.History
+	Breaches []render.Mark
+	First    int // the first record that is shown; what came before is the initial world
+	Lines    []render.Line
+	Small    string // how small it is, "" where nobody made it so
+	Replay   string // the command that runs it again, "" for none
+}
+
+// Failure is the run that a page of text tells of.
+func Failure(name string, p *render.Page) Source {
+	h, first, lines := p.Run()
+	return Source{Name: name, History: h, Breaches: []render.Mark{p.Breach}, First: first, Lines: lines,
+		Small: p.Small, Replay: p.Replay}
+}
+
+// mostFound is how many records a run may have that is shown beside the one made small
+// of it: a page is to be sent around.
+const mostFound = 2000
+
+// Counterexample is the page of a failure that was made small: that run, and what it was
+// before; found says what it was, nil for nobody knows.
+func Counterexample(p *render.Page, found func() *render.Page) *Page {
+	small := Failure("made small", p)
+	if found == nil {
+		return Of(p.Title, small)
+	}
+	was := found()
+	if was == nil {
+		return Of(p.Title, small)
+	}
+	before := Failure("as it was found", was)
+	switch n := before.History.Len(); {
+	case n > mostFound:
+		small.Small += fmt.Sprintf("; as it was found it has %d records, too many for this page", n)
+		return Of(p.Title, small)
+	case n == small.History.Len():
+		return Of(p.Title, small)
+	}
+	return Of(p.Title, small, before)
+}
+
+// Whole is a run with all that the laws found in it. The initial world, what the user
+// did before any process acted, is where it begins.
+func Whole(name string, h *sim.History, breaches []render.Mark) Source {
+	first := 0
+	for i := range h.Len() {
+		if r := h.At(i); r != nil && r.Process != "user" {
+			first = i
+			break
+		}
+	}
+	lines := render.Timeline(h, render.Options{From: first, Breaches: breaches, Others: true})
+	render.Explain(h, lines)
+	return Source{Name: name, History: h, Breaches: breaches, First: first, Lines: lines}
+}
+
+// Page is what an HTML file shows: one run, or the same failure in several.
+type Page struct {
+	Title string `json:"title"`
+	Runs  []*Run `json:"runs"`
+}
+
+// Run is a run as the page's program reads it. Positions in its lists count from
+// one where zero means none.
+type Run struct {
+	Name      string    `json:"name"`
+	Small     string    `json:"small,omitempty"`
+	Replay    string    `json:"replay,omitempty"`
+	First     int       `json:"first"` // position in Records, from zero
+	Breaks    []Break   `json:"breaks"`
+	Processes []Process `json:"processes"`
+	Objects   []Object  `json:"objects"`
+	Lanes     [3][]Lane `json:"lanes"` // of objects: each its own, by generated name, by kind
+	Fold      int       `json:"fold"`  // which of Lanes is shown first
+	Records   []Record  `json:"records"`
+	Lines     []Line    `json:"lines"`
+	Versions  []Version `json:"versions"`
+	Text      []string  `json:"text"` // the lines that versions are made of
+}
+
+// Process is who acts: a controller's process, the user.
+type Process struct {
+	Name       string   `json:"name"`
+	Generation string   `json:"generation,omitempty"`
+	Syncs      []string `json:"syncs,omitempty"` // the objects that it works for
+	Acts       bool     `json:"acts"`            // in what is shown
+}
+
+// Object is an object of the run, by its name: a namesake that comes later is the
+// same object with another uid.
+type Object struct {
+	Name string `json:"name"`
+	Kind string `json:"kind"`
+	Lane [3]int `json:"lane"` // in each of the run's Lanes
+}
+
+// Line is a line of the timeline.
+type Line struct {
+	N       int      `json:"n"`
+	At      string   `json:"at"`
+	Who     string   `json:"who"`
+	Verb    string   `json:"verb"`
+	Object  string   `json:"object"`
+	Did     string   `json:"did,omitempty"`
+	Because string   `json:"because,omitempty"`
+	Breaks  []string `json:"breaks,omitempty"`
+	Write   bool     `json:"write,omitempty"`
+	Refused bool     `json:"refused,omitempty"`
+	Stale   bool     `json:"stale,omitempty"`
+	Record  int      `json:"record"` // where it is drawn, from zero
+}
+
+// Record is a record of the history.
+type Record struct {
+	Op       string   `json:"o"`
+	Step     int      `json:"s"`
+	At       string   `json:"t,omitempty"` // where it differs from the record before
+	Cause    int      `json:"c,omitempty"`
+	Process  int      `json:"p,omitempty"`
+	Object   int      `json:"r,omitempty"`
+	For      int      `json:"f,omitempty"`
+	Verb     string   `json:"v,omitempty"`
+	Detail   string   `json:"d,omitempty"`
+	Before   int      `json:"b,omitempty"`
+	After    int      `json:"a,omitempty"`
+	Saw      int      `json:"w,omitempty"`
+	SawFor   int      `json:"z,omitempty"`
+	Enqueued []string `json:"q,omitempty"`
+	Observed []string `json:"x,omitempty"`
+	Line     int      `json:"n,omitempty"` // number of the line it is in
+	Noise    bool     `json:"u,omitempty"` // a write of status, a lease renewed
+	Lost     bool     `json:"l,omitempty"`
+	Again    bool     `json:"g,omitempty"` // a delivery of a first list or of a relist
+}
+
+// Of makes a page of runs.
+func Of(title string, runs ...Source) *Page {
+	p := &Page{Title: title}
+	for i := range runs {
+		p.Runs = append(p.Runs, runOf(&runs[i]))
+	}
+	return p
+}
+
+// maker makes a run out of a history.
+type maker struct {
+	src       *Source
+	run       *Run
+	base      int // index of the first record that the history still holds
+	lines     []render.Line
+	processes map[string]int
+	objects   map[string]int
+	versions  versions
+	at        time.Duration
+}
+
+func runOf(src *Source) *Run {
+	m := &maker{src: src, run: &Run{Name: src.Name, Small: src.Small, Replay: src.Replay, Breaks: []Break{},
+		Lines: []Line{}, Records: []Record{}}, processes: map[string]int{}, objects: map[string]int{},
+		versions: newVersions(), at: -1}
+	h := src.History
+	for m.base < h.Len() && h.At(m.base) == nil {
+		m.base++
+	}
+	m.run.First = max(0, src.First-m.base)
+	m.lines = src.Lines
+	for i := m.base; i < h.Len(); i++ {
+		m.run.Records = append(m.run.Records, m.record(h.At(i)))
+	}
+	m.timeline()
+	for i := range src.Breaches {
+		m.broken(&src.Breaches[i])
+	}
+	m.lanes()
+	m.run.Versions, m.run.Text = m.versions.list, m.versions.text
+	return m.run
+}
+
+// record takes over one record, with the versions that it knows of.
+func (m *maker) record(r *sim.Record) Record {
+	j := Record{Op: render.OpName(r.Op), Step: r.Step, Cause: m.position(r.Cause), Process: m.process(r),
+		Object: m.object(r.Object), For: m.object(r.For), Verb: r.Verb, Detail: r.Message,
+		Enqueued: r.Enqueued, Observed: r.Observed, Lost: r.Lost, Again: r.Initial || r.Tombstone}
+	if r.At != m.at {
+		j.At, m.at = r.At.String(), r.At
+	}
+	switch r.Op {
+	case sim.Commit:
+		c := render.ChangeOf(r)
+		j.Verb, j.Detail, j.Noise = c.Verb, c.Detail, c.Noise
+	case sim.Refusal:
+		j.Detail = render.RefusalOf(r)
+	case sim.FaultHit:
+		j.Detail = r.Reason
+		j.Object = 0
+	}
+	by := 0
+	if r.Op == sim.Commit {
+		by = m.position(r.Index)
+	}
+	j.Before = m.versions.add(r.Before, j.Object, 0)
+	j.After = m.versions.add(r.After, j.Object, by)
+	j.Saw = m.versions.add(r.Saw, j.Object, 0)
+	j.SawFor = m.versions.add(r.SawFor, j.For, 0)
+	return j
+}
+
+// position is where a record stands in the run's list, from one; 0 for one that is
+// not there.
+func (m *maker) position(index int) int { return max(0, index-m.base+1) }
+
+// process is who the record is of, from one.
+func (m *maker) process(r *sim.Record) int {
+	if r.Process == "" {
+		return 0
+	}
+	if m.processes[r.Process] == 0 {
+		m.run.Processes = append(m.run.Processes, Process{Name: r.Process})
+		m.processes[r.Process] = len(m.run.Processes)
+	}
+	p := &m.run.Processes[m.processes[r.Process]-1]
+	if r.Generation != "" {
+		p.Generation = r.Generation
+	}
+	return m.processes[r.Process]
+}
+
+// object is an object by its name, from one; 0 for none.
+func (m *maker) object(ref sim.Ref) int {
+	if ref.IsZero() || ref.Name == "" {
+		return 0
+	}
+	name := ref.String()
+	key := ref.Kind + " " + ref.Namespace + " " + ref.Name
+	if m.objects[key] == 0 {
+		m.run.Objects = append(m.run.Objects, Object{Name: name, Kind: ref.Kind})
+		m.objects[key] = len(m.run.Objects)
+	}
+	return m.objects[key]
+}
+
+// timeline takes over the lines, and says of each record in which it is.
+func (m *maker) timeline() {
+	for i := range m.lines {
+		l := &m.lines[i]
+		at := l.Records[len(l.Records)-1]
+		if l.Refused {
+			at = l.Records[0] // equal ones that come later are counted in it
+		}
+		m.run.Lines = append(m.run.Lines, Line{N: l.N, At: l.From.String(), Who: l.Who, Verb: l.Verb,
+			Object: l.Object, Did: l.Did(), Because: l.Because, Breaks: l.Breaks, Write: l.Write,
+			Refused: l.Refused, Stale: l.Stale, Record: at - m.base})
+		for _, k := range l.Records {
+			r := &m.run.Records[k-m.base]
+			r.Line = l.N
+			if r.Process > 0 {
+				m.run.Processes[r.Process-1].Acts = true
+			}
+		}
+	}
+}

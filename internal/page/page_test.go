@@ -1,0 +1,166 @@
+package page
+
+import (
+	"encoding/json"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/threelaws/threelaws/internal/page/pagetest"
+	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/sim"
+)
+
+// A version is read back by a reader of YAML as what it is, whatever is in it, through
+// what it has in common with the one before.
+func TestVersionsReadBack(t *testing.T) {
+	for name, h := range map[string]*sim.History{"long": pagetest.Long(400), "hostile": pagetest.Hostile()} {
+		run := Of(name, Whole(name, h, nil)).Runs[0]
+		for i := range h.Records {
+			o, ok := h.Records[i].After.(metav1.Object)
+			if !ok {
+				continue
+			}
+			text := strings.Join(run.linesOf(run.Records[i].After), "\n")
+			var got, want any
+			if err := yaml.Unmarshal([]byte(text), &got); err != nil {
+				t.Fatalf("%s: record %d: %v\n%s", name, i, err, text)
+			}
+			j, _ := json.Marshal(o)
+			_ = json.Unmarshal(j, &want)
+			delete(want.(map[string]any)["metadata"].(map[string]any), "creationTimestamp")
+			delete(got.(map[string]any)["metadata"].(map[string]any), "creationTimestamp")
+			if !reflect.DeepEqual(got, want) {
+				t.Fatalf("%s: record %d: got %v, want %v", name, i, got, want)
+			}
+		}
+	}
+}
+
+// Texts that YAML reads as something else are quoted, and lists stand as lists.
+func TestYAML(t *testing.T) {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "on", Labels: map[string]string{"a": "true", "b": "1",
+		"c": "", "d": "- x", "e": "é: \n#", "No": "~", "f": "0x1f", "g": "plain"},
+		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "me"}}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Args: []string{"-a", "b c", "null"}},
+			{Name: "d"}}}}
+	text := strings.Join(yamlOf(pod), "\n")
+	var got corev1.Pod
+	if err := yaml.UnmarshalStrict([]byte(text), &got); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	pod.ManagedFields = nil
+	if !reflect.DeepEqual(got.ObjectMeta, pod.ObjectMeta) || !reflect.DeepEqual(got.Spec, pod.Spec) {
+		t.Errorf("read back as %+v\n%s", got, text)
+	}
+}
+
+// A version shares lines with the one before of its object, so that a page stays small.
+func TestVersionsShare(t *testing.T) {
+	run := Of("", Whole("", pagetest.Long(3000), nil)).Runs[0]
+	own := 0
+	for _, v := range run.Versions {
+		own += len(v.Lines) + len(v.Put)/2
+	}
+	if perVersion := float64(own) / float64(len(run.Versions)); perVersion > 4 {
+		t.Errorf("a version has %.1f lines of its own; one field changes in each", perVersion)
+	}
+}
+
+// No tag begins or ends in the data, whatever the history holds, and the policy names
+// the program that stands in the file.
+func TestNothingOfAHistoryIsMarkup(t *testing.T) {
+	text, err := Of(pagetest.Evil, Whole(pagetest.Evil, pagetest.Hostile(), nil)).HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	html := string(text)
+	if n := strings.Count(html, "<script"); n != 2 {
+		t.Errorf("%d scripts begin in the page, want the data and the program", n)
+	}
+	if strings.Contains(html, "onerror=\"") || strings.Contains(html, "<img") {
+		t.Error("a history's text stands in the page as markup")
+	}
+	program := regexp.MustCompile(`(?s)<script>(.*?)</script>`).FindStringSubmatch(html)
+	if program == nil || !strings.Contains(html, strings.ReplaceAll(hash(program[1]), "'", "&#39;")) {
+		t.Error("the policy does not name the page's program")
+	}
+	svg := string(Of(pagetest.Evil, Whole(pagetest.Evil, pagetest.Hostile(), nil)).SVG())
+	if strings.Contains(svg, "<script") || strings.Contains(svg, "<img") {
+		t.Error("a history's text stands in the picture as markup")
+	}
+}
+
+// Many objects are folded: by the names that the server made, then by kind.
+func TestLanesFold(t *testing.T) {
+	run := Of("", Whole("", pagetest.Long(900), nil)).Runs[0]
+	if run.Fold != 2 || len(run.Lanes[0]) != 40 || len(run.Lanes[2]) != 1 || run.Lanes[2][0].Size != 40 {
+		t.Errorf("forty objects are shown in %d lanes, fold %d: %v", len(run.Lanes[run.Fold]), run.Fold, run.Lanes[2])
+	}
+	run = Of("", Whole("", pagetest.Long(12), nil)).Runs[0]
+	if run.Fold != 0 || len(run.Lanes[0]) != 4 {
+		t.Errorf("four objects are shown in %d lanes, fold %d", len(run.Lanes[0]), run.Fold)
+	}
+}
+
+// What was a race and what was broken, the lines of a fight and its story in sentences
+// are taken over; what two records of one step say twice is said once.
+func TestBreaks(t *testing.T) {
+	h := pagetest.Long(30)
+	fight := render.Mark{Record: 27, Law: "never-fight", Sentence: "s", Text: "t", Cycle: []int{21, 24}}
+	race := render.Mark{Record: 3, Law: "dont-share", Text: "lost", Race: true}
+	run := Of("", Whole("", h, []render.Mark{race, race, fight})).Runs[0]
+	if len(run.Breaks) != 2 || !run.Breaks[0].Race || run.Breaks[0].Line != 2 {
+		t.Fatalf("breaks %+v", run.Breaks)
+	}
+	b := run.Breaks[1]
+	if b.First != 8 || b.Last != 9 || strings.Join(b.Story, "; ") !=
+		"writer-1: cm/o-7 creates cm/o-7; writer-0: cm/o-8 creates cm/o-8" {
+		t.Errorf("the fight is %+v", b)
+	}
+}
+
+// A run that is too long for a page is refused, and says so.
+func TestTooLong(t *testing.T) {
+	p := &Page{Title: "long", Runs: []*Run{{Records: make([]Record, MostRecords+1)}}}
+	if _, err := p.HTML(); err == nil || !strings.Contains(err.Error(), "50001 records, more than 50000") {
+		t.Errorf("a run of 50001 records: %v", err)
+	}
+}
+
+// The index has a row for each run and a column for each law that is broken.
+func TestIndex(t *testing.T) {
+	html := string(Index("all", []Row{
+		{Name: "a<b", Page: "javascript:a?b.html",
+			Broken: []Cell{{Law: "never-fight"}, {Law: "dont-share", Race: true}}},
+		{Name: "c", Page: "c.html", Expected: true, Broken: []Cell{{Law: "never-fight"}}},
+		{Name: "d", Why: "too long"},
+	}))
+	for _, want := range []string{`<a href="./javascript:a%3Fb.html">a&lt;b</a>`,
+		`<td class="broken"><a href="./javascript:a%3Fb.html">broken</a></td>`,
+		`<td class="expected"><a href="./c.html">broken, as expected</a></td>`, "a race was lost", "d (too long)",
+		`<th scope="col" title="">dont-share</th><th scope="col" title="">never-fight</th>`} {
+		if !strings.Contains(html, want) {
+			t.Errorf("the index lacks %s:\n%s", want, html)
+		}
+	}
+}
+
+// Making the page of a run of ten thousand records: from the history to the file's bytes.
+func BenchmarkHTML(b *testing.B) {
+	h := pagetest.Long(10_000)
+	bytes := 0
+	for b.Loop() {
+		text, err := Of("long", Whole("the run", h, nil)).HTML()
+		if err != nil {
+			b.Fatal(err)
+		}
+		bytes = len(text)
+	}
+	b.ReportMetric(float64(bytes)/1024, "KB")
+}

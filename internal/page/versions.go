@@ -1,0 +1,156 @@
+package page
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/internal/render"
+)
+
+// Version is a stored version of an object, as YAML: the lines of the version named Base
+// with those that Put replaces; or else its first Head and last Tail lines, and between
+// them its own.
+type Version struct {
+	Object int   `json:"r"`
+	By     int   `json:"c,omitempty"` // the record that stored it, from one; 0 for one that was there before
+	Base   int   `json:"v,omitempty"` // from one; 0 for none
+	Head   int   `json:"h,omitempty"`
+	Tail   int   `json:"e,omitempty"`
+	Lines  []int `json:"l,omitempty"` // positions in the run's Text, from zero
+	Put    []int `json:"p,omitempty"` // pairs of a line's place and its position in Text
+
+	UID        string   `json:"u,omitempty"`
+	Revision   string   `json:"n,omitempty"`
+	Owners     []Owner  `json:"o,omitempty"`
+	Finalizers []string `json:"f,omitempty"`
+	Deleting   bool     `json:"d,omitempty"`
+}
+
+// Owner is an owner reference of a version.
+type Owner struct {
+	Name       string `json:"name"`
+	UID        string `json:"uid"`
+	Controller bool   `json:"controller,omitempty"`
+}
+
+// versions holds each version once, and each line of them once.
+type versions struct {
+	of   map[any]int // version -> position, from one
+	list []Version
+	text []string
+	line map[string]int
+	last map[int]latest // by object
+}
+
+// latest is the version of an object that came last.
+type latest struct {
+	position int
+	lines    []int
+}
+
+func newVersions() versions {
+	return versions{of: map[any]int{}, list: []Version{}, text: []string{}, line: map[string]int{},
+		last: map[int]latest{}}
+}
+
+// add is the position of a version, from one; 0 for none. Versions are shared by
+// pointer, so that the same one is seen to be the same.
+func (v *versions) add(version any, object, by int) int {
+	if version == nil {
+		return 0
+	}
+	if i := v.of[version]; i > 0 {
+		if by > 0 {
+			v.list[i-1].By = by
+		}
+		return i
+	}
+	var lines []int
+	for _, text := range yamlOf(version) {
+		i, ok := v.line[text]
+		if !ok {
+			i = len(v.text)
+			v.text, v.line[text] = append(v.text, text), i
+		}
+		lines = append(lines, i)
+	}
+	last := v.last[object]
+	j := Version{Object: object, By: by, Base: last.position}
+	if j.Put = replaced(last.lines, lines); j.Put == nil {
+		j.Head, j.Tail = shared(last.lines, lines)
+		j.Lines = append([]int{}, lines[j.Head:len(lines)-j.Tail]...)
+	}
+	j.meta(version)
+	v.list = append(v.list, j)
+	v.of[version] = len(v.list)
+	v.last[object] = latest{len(v.list), lines}
+	return len(v.list)
+}
+
+// meta takes over what the ownership tree is made of.
+func (v *Version) meta(version any) {
+	o, ok := version.(metav1.Object)
+	if !ok {
+		return
+	}
+	v.UID, v.Revision = string(o.GetUID()), o.GetResourceVersion()
+	v.Finalizers, v.Deleting = o.GetFinalizers(), render.Deleting(version)
+	for _, w := range render.Owners(version) {
+		v.Owners = append(v.Owners, Owner{Name: w.Ref.String(), UID: w.Ref.UID, Controller: w.Controller})
+	}
+}
+
+// replaced are the lines that a version has in place of those of another that is as long;
+// nil where there are more of them than of others.
+func replaced(a, b []int) (put []int) {
+	if len(a) != len(b) {
+		return nil
+	}
+	put = []int{}
+	for i := range b {
+		if a[i] != b[i] {
+			put = append(put, i, b[i])
+		}
+	}
+	if len(put) > len(b) {
+		return nil
+	}
+	return put
+}
+
+// shared is how many lines at the head and at the tail two versions have in common.
+func shared(a, b []int) (head, tail int) {
+	for head < min(len(a), len(b)) && a[head] == b[head] {
+		head++
+	}
+	for tail < min(len(a), len(b))-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	return head, tail
+}
+
+// linesOf is a version's text, for who reads a run in Go.
+func (r *Run) linesOf(version int) []string {
+	var lines []string
+	for _, i := range r.positions(version) {
+		lines = append(lines, r.Text[i])
+	}
+	return lines
+}
+
+func (r *Run) positions(version int) []int {
+	if version == 0 {
+		return nil
+	}
+	v := &r.Versions[version-1]
+	base := r.positions(v.Base)
+	if v.Put != nil {
+		lines := slices.Clone(base)
+		for i := 0; i < len(v.Put); i += 2 {
+			lines[v.Put[i]] = v.Put[i+1]
+		}
+		return lines
+	}
+	return slices.Concat(base[:v.Head], v.Lines, base[len(base)-v.Tail:])
+}

@@ -1,0 +1,12 @@
+package render
+
+import "github.com/threelaws/threelaws/sim"
+
+var opNames = [...]string{
+	sim.Commit: "commit", sim.Refusal: "refusal", sim.Read: "read", sim.Delivery: "delivery",
+	sim.SyncStart: "syncStart", sim.SyncEnd: "syncEnd", sim.FaultHit: "fault", sim.Mutation: "mutation",
+	sim.Stuck: "stuck", sim.Settled: "settled", sim.Fighting: "fighting", sim.Unsettled: "unsettled",
+}
+
+// OpName is what a record is of, in a word: "commit", "delivery".
+func OpName(op sim.Op) string { return opNames[op] }
