@@ -95,7 +95,8 @@ func awaited(j *batchv1.Job, p *corev1.Pod) bool {
 // failed how often that was, until the index is started again: which a Job does not that is suspended,
 // or runs as many as it may (indexed_job_utils.go, getPodsWithDelayedDeletionPerIndex).
 func tallies(j *batchv1.Job, p *corev1.Pod, pods []runtime.Object) bool {
-	if !indexed(j) || !perIndex(j) || j.DeletionTimestamp != nil || finished(j) || !within(p, j) || !failed(p, j) ||
+	if p.DeletionTimestamp == nil || !indexed(j) || !perIndex(j) || j.DeletionTimestamp != nil || finished(j) ||
+		met(j, batchv1.JobFailureTarget) || met(j, batchv1.JobSuccessCriteriaMet) || !within(p, j) || !failed(p, j) ||
 		givesUp(p, j) {
 		return false
 	}
