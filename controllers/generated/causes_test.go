@@ -1,6 +1,7 @@
 package generated_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -17,8 +18,9 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// listedByUser: of what a CronJob's status lists there is a Job of the name that is not its own, or
-// it stands there twice. Where a verdict is on a world at rest, that is as when it was last synced.
+// listedByUser: as much of what a CronJob's status lists as it counts too much is of a Job that is there and
+// not its own, or stands there twice; a user has put it there, or has taken that Job from it. Where a verdict
+// is on a world at rest, that is as when it was last synced.
 func listedByUser(w *world, b *law.Breach) bool {
 	at, r := b.Record, w.record(b.Record)
 	cj, _ := r.After.(*batchv1.CronJob)
@@ -30,15 +32,32 @@ func listedByUser(w *world, b *law.Breach) bool {
 			}
 		}
 	}
-	all := w.storedAt(at)
+	all, n := w.storedAt(at), 0
 	for i, e := range cj.Status.Active {
 		twice := slices.ContainsFunc(cj.Status.Active[:i],
 			func(o corev1.ObjectReference) bool { return o.UID == e.UID })
-		if j := all.at("Job", e.Namespace, e.Name); j != nil && (twice || !controls(cj.UID, j) || j.GetUID() != e.UID) {
-			return true
+		j := all.at("Job", e.Namespace, e.Name)
+		if j != nil && (twice || !controls(cj.UID, j) || j.GetUID() != e.UID) && w.listable(cj, e.UID, b.Record) {
+			n++
 		}
 	}
-	return false
+	var counts, own int
+	if k, _ := fmt.Sscanf(b.Text, "counts %d in its status, has been shown %d", &counts, &own); k != 2 {
+		_, text, _ := strings.Cut(b.Text, " ")
+		if _, err := fmt.Sscanf(text, "counts %d in its status, owns %d", &counts, &own); err != nil {
+			w.t.Fatalf("%s: %v", b.Text, err)
+		}
+	}
+	return n >= counts-own
+}
+
+// listable: a user has written a status of the CronJob that lists a Job, or that Job was its own once.
+func (w *world) listable(cj *batchv1.CronJob, job types.UID, until int) bool {
+	return anyOf(w.commits(0, until), func(_ int, r *sim.Record) bool {
+		written, _ := r.After.(*batchv1.CronJob)
+		return is(r.After, job) && controls(cj.UID, r.After) ||
+			r.Process == law.User && written != nil && written.UID == cj.UID && lists(written, job)
+	})
 }
 
 // unlisted: the CronJob has an unfinished Job which a user has made, and which its status did not list when
@@ -61,7 +80,8 @@ func lists(cj *batchv1.CronJob, job types.UID) bool {
 func readForUnlisted(w *world, b *law.Breach) bool {
 	r := w.record(b.Record)
 	return anyOf(w.records(w.begun(b.Record), b.Record), func(i int, read *sim.Record) bool {
-		if read.Op != sim.Read || read.Process != r.Process || read.Object.Kind != "CronJob" || !going(object(read.After)) {
+		if read.Op != sim.Read || read.Process != r.Process || read.Object.Kind != "CronJob" ||
+			!going(object(read.After)) {
 			return false
 		}
 		live := read.After.(*batchv1.CronJob)
@@ -101,7 +121,8 @@ func unobserved(w *world, b *law.Breach) bool {
 	return anyOf(w.commits(0, b.Record), func(i int, r *sim.Record) bool {
 		return w.expects(r, owner) && w.record(b.Record).At-r.At <= 5*time.Minute && !w.observed(i, b.Record, owner) &&
 			anyOf(w.records(i, b.Record), func(_ int, f *sim.Record) bool {
-				return f.Op == sim.FaultHit && f.Process == w.subject.name && f.Verb == "relist" && f.Object.Kind == "Pod"
+				return f.Op == sim.FaultHit && f.Process == w.subject.name && f.Verb == "relist" &&
+					f.Object.Kind == "Pod"
 			})
 	})
 }
@@ -145,8 +166,10 @@ func (w *world) observed(commit, until int, owner types.UID) bool {
 func freedMeanwhile(w *world, b *law.Breach) bool {
 	r := w.record(b.Record)
 	uid := object(r.Before).GetUID()
-	return strings.HasPrefix(r.Verb, "delete") && anyOf(w.commits(w.begun(b.Record), b.Record), func(_ int, c *sim.Record) bool {
-		return c.Process == r.Process && c.Verb == "patch" && is(c.Before, uid) && !controls(types.UID(r.For.UID), c.Before) &&
+	sync := w.commits(w.begun(b.Record), b.Record)
+	return strings.HasPrefix(r.Verb, "delete") && anyOf(sync, func(_ int, c *sim.Record) bool {
+		return c.Process == r.Process && c.Verb == "patch" && is(c.Before, uid) &&
+			!controls(types.UID(r.For.UID), c.Before) &&
 			slices.Contains(object(c.Before).GetFinalizers(), batchv1.JobTrackingFinalizer)
 	})
 }
