@@ -75,7 +75,11 @@ func renamed(w *world, b *law.Breach) bool {
 // letGoOnce: a dependent of the object that is written was shown as one that goes with its own
 // dependents, and is there though its finalizer is off.
 func letGoOnce(w *world, b *law.Breach) bool {
-	owner := object(w.record(b.Record).Before).GetUID()
+	r := w.record(b.Record)
+	if r.Op != sim.Commit {
+		return false
+	}
+	owner := object(r.Before).GetUID()
 	return w.storedAt(b.Record).find(func(d stored) bool {
 		return referenceTo(d.Object, owner) != nil && !held(d.Object, metav1.FinalizerDeleteDependents) &&
 			anyOf(w.shown(0, b.Record), func(_ int, r *sim.Record) bool {
@@ -87,8 +91,10 @@ func letGoOnce(w *world, b *law.Breach) bool {
 // orphanedOnce: the owner for which the collector works was shown as one whose deletion orphans its
 // dependents, and then as one whose deletion does not.
 func orphanedOnce(w *world, b *law.Breach) bool {
-	began := w.begun(b.Record)
-	r := w.record(b.Record)
+	began, r := w.begun(b.Record), w.record(b.Record)
+	if r.Op != sim.Commit {
+		return false
+	}
 	for _, ref := range object(r.Before).GetOwnerReferences() {
 		if r.For.Name == "orphan "+string(ref.UID) && referenceTo(object(r.After), ref.UID) == nil &&
 			anyOf(w.shown(0, began), func(_ int, d *sim.Record) bool {

@@ -37,7 +37,8 @@ func listedByUser(w *world, b *law.Breach) bool {
 		twice := slices.ContainsFunc(cj.Status.Active[:i],
 			func(o corev1.ObjectReference) bool { return o.UID == e.UID })
 		j := all.at("Job", e.Namespace, e.Name)
-		if j != nil && (twice || !controls(cj.UID, j) || j.GetUID() != e.UID) && w.listable(cj, e.UID, b.Record) {
+		others := j != nil && (!controls(cj.UID, j) || j.GetUID() != e.UID)
+		if (twice || others) && w.listable(cj, e.UID, b.Record) {
 			n++
 		}
 	}
