@@ -216,12 +216,23 @@ func crowded(w *world, b *law.Breach) bool {
 	return n > 100
 }
 
-// labelledAsIts: a user has made the slice with the labels by which the controller knows its own, and
-// without a controller.
+// labelledAsIts: there is a slice with the labels by which the controller knows its own and without a
+// controller, of a user's making; it is what is written, or what its Service has in the place of another.
 func labelledAsIts(w *world, b *law.Breach) bool {
-	slice, _ := w.record(b.Record).Before.(*discoveryv1.EndpointSlice)
+	r := w.record(b.Record)
+	if r.Op == sim.Commit {
+		return isLabelled(r.Before, r.For.Name)
+	}
+	svc, _ := w.about(b).(*corev1.Service)
+	return svc != nil && w.storedAt(b.Record).find(func(o stored) bool {
+		return o.GetNamespace() == svc.Namespace && isLabelled(o.Object, svc.Name)
+	}) != nil
+}
+
+func isLabelled(version any, service string) bool {
+	slice, _ := version.(*discoveryv1.EndpointSlice)
 	return slice != nil && metav1.GetControllerOfNoCopy(slice) == nil &&
-		slice.Labels[discoveryv1.LabelServiceName] == w.record(b.Record).For.Name &&
+		slice.Labels[discoveryv1.LabelServiceName] == service &&
 		slice.Labels[discoveryv1.LabelManagedBy] == "endpointslice-controller.k8s.io"
 }
 
@@ -229,4 +240,22 @@ func labelledAsIts(w *world, b *law.Breach) bool {
 func serviceGoes(w *world, b *law.Breach) bool {
 	svc, _ := w.record(b.Record).SawFor.(*corev1.Service)
 	return svc != nil && svc.DeletionTimestamp != nil
+}
+
+// quarantinedUnseen: a round as long ago as a quarantine lasts found a pod on a node that had not been shown by
+// then, and was shown later.
+func quarantinedUnseen(w *world, b *law.Breach) bool {
+	const quarantine = 40 * time.Second
+	r := w.record(b.Record)
+	pod, _ := r.Before.(*corev1.Pod)
+	if pod == nil {
+		return false
+	}
+	sees := func(_ int, d *sim.Record) bool {
+		return d.Object.Kind == "Node" && d.Object.Name == pod.Spec.NodeName && d.After != nil
+	}
+	return anyOf(w.records(0, b.Record), func(i int, s *sim.Record) bool {
+		return s.Op == sim.SyncStart && s.Process == r.Process && r.At-s.At >= quarantine &&
+			!anyOf(w.shown(0, i), sees) && anyOf(w.shown(i, b.Record), sees)
+	})
 }

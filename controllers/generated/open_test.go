@@ -62,12 +62,15 @@ var open = []*cause{
 	{controller: "job", laws: "exact-status", when: endedUntracked,
 		why: "a pod that ends without the finalizer is taken for one that was counted (job_controller.go, " +
 			"getValidPodsWithFilter)"},
-	{controller: "statefulset", laws: "exact-sum level-driven any-order others-act", when: staleClaim,
+	{controller: "statefulset", laws: atRest, when: staleClaim,
 		why: "while a claim belongs to an earlier pod of the name no pod is made: the garbage collector, which is " +
 			"not there, is to take it first (stateful_pod_control.go, PodClaimIsStale)"},
-	{controller: "endpointslice", laws: "exact-sum never-too-many level-driven any-order others-act", when: crowded,
+	{controller: "endpointslice", laws: "never-too-many " + atRest, when: crowded,
 		why: "that a Service wants one slice is said of one whose pods fit into it"},
-	{controller: "endpointslice", laws: "dont-interfere", when: labelledAsIts,
+	{controller: "podgc", laws: "spare-what-can-run", when: quarantinedUnseen,
+		why: "the quarantine of a node begins when a pod is seen that is on it and the node is not, and it does not end " +
+			"when the node is shown (gc_controller.go, gcOrphaned, discoverDeletedNodes)"},
+	{controller: "endpointslice", laws: "dont-interfere " + atRest, when: labelledAsIts,
 		why: "its slices are those with its labels, whoever controls them (endpointslice_controller.go, " +
 			"syncService)"},
 	{controller: "endpointslice", laws: "status-only-when-going", when: serviceGoes,
@@ -75,7 +78,8 @@ var open = []*cause{
 }
 
 const (
-	missing    = "never-hang exact-sum level-driven any-order others-act dont-share"
+	atRest     = "exact-sum level-driven any-order others-act dont-share" // of who has not got what it wants
+	missing    = "never-hang " + atRest
 	neverShown = "a pod that it has made, or deleted, and that somebody has taken from it, or replaced, before " +
 		"that was shown, in a gap of the watch, is expected for five minutes (controller_utils.go, " +
 		"SatisfiedExpectations)"

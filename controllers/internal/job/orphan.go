@@ -107,8 +107,19 @@ func tallies(j *batchv1.Job, p *corev1.Pod, pods []runtime.Object) bool {
 	}
 	return !slices.ContainsFunc(pods, func(obj runtime.Object) bool {
 		o := obj.(*corev1.Pod)
-		return metav1.IsControlledBy(o, j) && pod.Active(o) && indexOf(o) == i
+		return metav1.IsControlledBy(o, j) && indexOf(o) == i && o.UID != p.UID &&
+			(pod.Active(o) || tracked(o) && failed(o, j) && follows(o, p))
 	})
+}
+
+// follows: of two failed pods of an index it is this one from which it is told how often that was.
+func follows(o, p *corev1.Pod) bool {
+	_, ours := failures(o)
+	_, theirs := failures(p)
+	if o.Name > p.Name { // the later in the order of the cache counts, if it is no step back
+		return theirs <= ours && !endedAt(o).Before(endedAt(p))
+	}
+	return theirs < ours || endedAt(p).Before(endedAt(o))
 }
 
 // named is the cached Job that a reference names, nil for none.

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // TestTallies holds what keeps a pod that is being deleted to what upstream's
@@ -14,12 +15,18 @@ import (
 func TestTallies(t *testing.T) {
 	yes, now := true, metav1.Now()
 	made := func(name, index string, ending bool) *corev1.Pod {
-		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{indexKey: index},
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name),
+			Annotations: map[string]string{indexKey: index},
 			OwnerReferences: []metav1.OwnerReference{{
 				APIVersion: "batch/v1", Kind: "Job", Name: "a", UID: "u", Controller: &yes}}}}
 		if ending {
 			p.DeletionTimestamp = &now
 		}
+		return p
+	}
+	fails := func(name, index string) *corev1.Pod {
+		p := made(name, index, true)
+		p.Finalizers = []string{tracking}
 		return p
 	}
 	limited := func() *batchv1.Job {
@@ -35,6 +42,8 @@ func TestTallies(t *testing.T) {
 	}{
 		"of a suspended Job": {kept: true},
 		"started again":      {others: []runtime.Object{made("again", "1", false)}},
+		"failed later":       {others: []runtime.Object{fails("q", "1")}},
+		"failed before":      {others: []runtime.Object{fails("a", "1")}, kept: true},
 		"another started":    {others: []runtime.Object{made("other", "2", false)}, kept: true},
 		"no limit":           {change: func(j *batchv1.Job, _ *corev1.Pod) { j.Spec.BackoffLimitPerIndex = nil }},
 		"failed for good": {change: func(_ *batchv1.Job, p *corev1.Pod) {
