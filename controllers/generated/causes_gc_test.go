@@ -106,3 +106,26 @@ func orphanedOnce(w *world, b *law.Breach) bool {
 	}
 	return false
 }
+
+// tiedToWaiting: what the verdict is about was shown with a reference to an owner after that owner had been
+// shown as one that waits for its dependents, and waits still.
+func tiedToWaiting(w *world, b *law.Breach) bool {
+	o := w.about(b)
+	if o == nil {
+		return false
+	}
+	all := w.storedAt(b.Record)
+	return slices.ContainsFunc(o.GetOwnerReferences(), func(ref metav1.OwnerReference) bool {
+		owner := all.with(ref.UID)
+		if owner == nil || !held(owner, metav1.FinalizerDeleteDependents) {
+			return false
+		}
+		return anyOf(w.shown(0, b.Record), func(i int, d *sim.Record) bool {
+			tied := is(d.After, o.GetUID()) && referenceTo(object(d.After), ref.UID) != nil
+			before := is(d.Before, o.GetUID()) && referenceTo(object(d.Before), ref.UID) != nil
+			return tied && !before && anyOf(w.shown(0, i), func(_ int, e *sim.Record) bool {
+				return is(e.After, ref.UID) && held(e.After, metav1.FinalizerDeleteDependents)
+			})
+		})
+	})
+}

@@ -34,6 +34,9 @@ var open = []*cause{
 	{controller: "garbagecollector", laws: "collect-the-ownerless", when: orphanedOnce,
 		why: "whose deletion was to orphan its dependents when it was queued is not looked at again " +
 			"(garbagecollector.go, attemptToOrphanWorker)"},
+	{controller: "garbagecollector", laws: "solid-owner-wins", when: tiedToWaiting,
+		why: "who is tied to an owner that waits already is not looked at: the dependents are when it begins to, and " +
+			"those that block it when it is looked at again (graph_builder.go, addDependentToOwners)"},
 	{controller: "cronjob", laws: "dont-share", when: listedByUser,
 		why: "what stands in status.active stays as long as there is a Job of the name, whosever it is, and as " +
 			"often as it stands there; nothing wakes its CronJob when that goes (cronjob_controllerv2.go, " +
@@ -49,6 +52,7 @@ var open = []*cause{
 	{controller: "deployment", laws: "stay-within-bounds", when: unseenWrite,
 		why: "it has neither expectations nor a look at what it wrote: of what it did to a ReplicaSet and is yet " +
 			"to be shown it knows nothing (deployment_controller.go, syncDeployment)"},
+	{controller: "daemonset", laws: "one-on-each-node " + missing, when: unobserved, why: neverShown},
 	{controller: "job", laws: missing, when: unobserved, why: neverShown},
 	{controller: "replicaset", laws: missing, when: unobserved, why: neverShown},
 	{controller: "replication", laws: missing, when: unobserved, why: neverShown},
@@ -68,8 +72,8 @@ var open = []*cause{
 	{controller: "endpointslice", laws: "never-too-many " + atRest, when: crowded,
 		why: "that a Service wants one slice is said of one whose pods fit into it"},
 	{controller: "podgc", laws: "spare-what-can-run", when: quarantinedUnseen,
-		why: "the quarantine of a node begins when a pod is seen that is on it and the node is not, and it does not end " +
-			"when the node is shown (gc_controller.go, gcOrphaned, discoverDeletedNodes)"},
+		why: "the quarantine of a node begins when a pod is seen that is on it and the node is not, and it does " +
+			"not end when the node is shown (gc_controller.go, gcOrphaned, discoverDeletedNodes)"},
 	{controller: "endpointslice", laws: "dont-interfere " + atRest, when: labelledAsIts,
 		why: "its slices are those with its labels, whoever controls them (endpointslice_controller.go, " +
 			"syncService)"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
 // owners calls f with every version of its owner that the process knew of while
@@ -30,6 +31,15 @@ func (p *process) owners(k *work, f func(owner any)) {
 func (p *process) owns(object, owner types.UID) bool {
 	e := p.known.ByUID[object]
 	return e != nil && e.Owner == owner
+}
+
+// tookForOwn reports whether the worker that a record is of may have taken an object for one that an owner
+// controls: by what the process knows, or has known since the sync began.
+func (p *process) tookForOwn(r *sim.Record, object, owner types.UID) bool {
+	k := p.work(r)
+	return p.owns(object, owner) || k != nil && slices.ContainsFunc(p.known.Journal.Entries, func(g view.Glimpse) bool {
+		return g.UID == object && g.Owner == owner && g.Record >= k.begun
+	})
 }
 
 // sawGoing reports whether a collector's view has an owner as one that lets its
