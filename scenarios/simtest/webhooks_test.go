@@ -91,8 +91,8 @@ func TestConversionThatFails(t *testing.T) {
 		Server: &fakeapi.Options{Convert: map[schema.GroupKind]fakeapi.Convert{
 			{Group: "example.com", Kind: "Gauge"}: fails}}}
 	want := "simtest.Case: a watch of Gauge in version example.com/v2 cannot be sent default/a: conversion webhook " +
-		"for example.com/v1, Kind=Gauge failed: no level: it is no request that could be refused, so a conversion has to " +
-		"make something of every object that is stored"
+		"for example.com/v1, Kind=Gauge failed: no level: it is no request that could be refused, so a conversion " +
+		"has to make something of every object that is stored"
 	if _, err := c.Explore(t.Context(), "w"); err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
