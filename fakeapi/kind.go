@@ -128,8 +128,8 @@ func (k *Kind) Stored() *Kind {
 }
 
 // Show returns a stored object in the kind's version: the object itself where that is
-// its version already.
-func (k *Kind) Show(obj runtime.Object) runtime.Object { return k.shown(obj) }
+// its version already. The error is that of whoever converts objects of the kind.
+func (k *Kind) Show(obj runtime.Object) (runtime.Object, error) { return k.show(obj) }
 
 // manager is the field manager of a subresource.
 func (k *Kind) manager(subresource string) *managedfields.FieldManager {

@@ -27,16 +27,21 @@ func (k *Kind) convert(obj runtime.Object, keep bool) (runtime.Object, error) {
 // asks says that objects of this version are converted by somebody.
 func (k *Kind) asks() bool { return k.stored != nil && k.ask != nil }
 
-// shown is a stored object in the kind's version, for who cannot be refused: where a
-// webhook would have to be called for it, its metadata alone.
-func (k *Kind) shown(obj runtime.Object) runtime.Object {
+// show is a stored object in the kind's version: where a webhook would have to be called for
+// it, its metadata alone.
+func (k *Kind) show(obj runtime.Object) (runtime.Object, error) {
 	switch {
 	case k.stored == nil || obj == nil || obj.GetObjectKind().GroupVersionKind() != k.stored.GVK:
-		return obj
+		return obj, nil
 	case k.ask != nil && k.far():
-		return k.bareOf(obj)
+		return k.bareOf(obj), nil
 	}
-	out, err := k.convert(obj, false)
+	return k.convert(obj, false)
+}
+
+// shown is show for who cannot be refused.
+func (k *Kind) shown(obj runtime.Object) runtime.Object {
+	out, err := k.show(obj)
 	if err != nil {
 		panic("fakeapi: " + err.Error())
 	}

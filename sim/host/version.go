@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -38,7 +39,12 @@ func (v *version) as(k *fakeapi.Kind) *version {
 			return w
 		}
 	}
-	obj := k.Show(v.obj)
+	obj, err := k.Show(v.obj)
+	if err != nil {
+		panic(Misuse(fmt.Sprintf("a watch of %s in version %s cannot be sent %s: %v: it is no request that could be "+
+			"refused, so a conversion has to make something of every object that is stored", k.GVK.Kind,
+			k.GVK.GroupVersion(), v.key, err)))
+	}
 	if obj == v.obj {
 		return v
 	}

@@ -126,8 +126,7 @@ func (j *Judge) inFamily(r *sim.Record, ref *metav1.OwnerReference) bool {
 		c := meta.ControllerOf(o.Meta)
 		return c != nil && string(c.UID) == w.For.UID
 	}
-	e := w.process.known.ByUID[ref.UID]
-	return e != nil && string(e.Owner) == w.For.UID
+	return w.process.owns(ref.UID, uidOf(w.For))
 }
 
 // manages reports whether a controller syncs one kind and makes or claims another.

@@ -105,6 +105,9 @@ func claimOrphansOnly(j *Judge, r *sim.Record) {
 	if w.Saw == nil && !w.Unread || w.SawOwner != nil && !meta.SameRef(w.SawOwner, w.NewOwner) {
 		s = w.inherits(r)
 	}
+	if w.isFor(w.Owner) && w.process.tookForOwn(r, w.NewOwner.UID, uidOf(w.For)) {
+		s = Committed // its own it may give to its own, as which it knows the other
+	}
 	j.Report(s, "taken from "+refName(w.Owner)+" by "+refName(w.NewOwner))
 }
 

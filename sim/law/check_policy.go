@@ -35,7 +35,7 @@ func foregroundWaits(j *Judge, r *sim.Record) {
 		if left == nil {
 			left = o
 		}
-		if w.process.sawBefore(r, o, owner) {
+		if meta.Blocks(w.process.knewTied(r, o, owner)) {
 			s, left = Informed, o
 			break
 		}
@@ -117,7 +117,7 @@ func orphanFirst(j *Judge, r *sim.Record) {
 		if q := j.state.promises.find(o.Meta.GetUID(), owner); q != nil && q.again {
 			continue // it had been orphaned: who adopted it again is to blame
 		}
-		if w.process.sawBefore(r, o, owner) {
+		if w.process.knewTied(r, o, owner) != nil {
 			j.Report(Informed, "let go while "+o.Ref.String()+" refers to it")
 			return
 		}

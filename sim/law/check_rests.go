@@ -142,7 +142,8 @@ func takenAlong(j *Judge, r *sim.Record) {
 
 // usedIsKept is FIN-3. That its caches show no use of it is no proof: something may have
 // begun to use it that they do not show. Committed is what only those could know who
-// looked at the server in this sync, and something has changed since.
+// looked at the server in this sync, and something has changed since; or who had read the object itself
+// as one that nothing keeps.
 func usedIsKept(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.process == nil || w.process.Subject.Keeps == nil || w.Before == nil || !letsGo(&w.process.Subject, w) {
@@ -155,7 +156,8 @@ func usedIsKept(j *Judge, r *sim.Record) {
 	}
 	s := Informed
 	if k := w.process.work(r); k != nil && k.listed &&
-		w.process.Subject.Keeps(r.Before, w.process.shows) == "" {
+		w.process.Subject.Keeps(r.Before, w.process.shows) == "" ||
+		w.Saw != nil && r.Saw != r.Before && w.process.Subject.Keeps(r.Saw, j.state.values) == "" {
 		s = Committed
 	}
 	j.Report(s, "let go though "+why)

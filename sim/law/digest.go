@@ -114,6 +114,11 @@ func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64
 	for uid := range p.gone {
 		sum += sim.Mix(digestUID(uid))
 	}
+	for uid, c := range p.cut {
+		for _, owner := range c.owners {
+			sum += digestPair(uid, owner, 2)
+		}
+	}
 	for n := range p.met {
 		var h sim.Hash
 		h.String(n.Namespace)

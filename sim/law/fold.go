@@ -157,6 +157,9 @@ func (p *process) deliver(r *sim.Record) {
 	}
 	c := p.Cache(r.Object.Kind)
 	before, after := c.Fold(r, r.Object.Kind == p.Subject.Kind)
+	if len(p.cut) > 0 {
+		p.shownCut(before, after)
+	}
 	if p.Subject.Counted != nil && p.manages(r.Object.Kind) {
 		p.recount(c, meta.ControllerOf(before), meta.ControllerOf(after))
 	}
@@ -201,6 +204,7 @@ func (p *process) oneMore(owner types.UID) {
 
 // noteWrite is called for every commit of anybody.
 func (p *process) noteWrite(r *sim.Record, w *Write) {
+	p.cuts(r, w)
 	if p.Subject.Kind == "" {
 		return
 	}

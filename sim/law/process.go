@@ -36,6 +36,7 @@ type process struct {
 	gone    map[types.UID]bool // collector: owners it was told are gone
 	lookups map[coords]lookup  // collectors: what its last live read of a name found
 	forgot  bool               // some of both, that it may remember
+	cut     map[types.UID]cut  // collector: by object, what it took off and is yet to be shown
 
 	shares []Share // by seat
 
@@ -179,6 +180,7 @@ func (p *process) restart(incarnation int) {
 	p.made, p.roofs = nil, nil
 	p.forgot = false
 	clear(p.gone)
+	clear(p.cut)
 	clear(p.lookups)
 	clear(p.looked)
 }

@@ -3,11 +3,14 @@
 package law
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
 // owners calls f with every version of its owner that the process knew of while
@@ -24,6 +27,21 @@ func (p *process) owners(k *work, f func(owner any)) {
 	}
 }
 
+// owns reports whether an owner controls an object by what the process knows.
+func (p *process) owns(object, owner types.UID) bool {
+	e := p.known.ByUID[object]
+	return e != nil && e.Owner == owner
+}
+
+// tookForOwn reports whether the worker that a record is of may have taken an object for one that an owner
+// controls: by what the process knows, or has known since the sync began.
+func (p *process) tookForOwn(r *sim.Record, object, owner types.UID) bool {
+	k := p.work(r)
+	return p.owns(object, owner) || k != nil && slices.ContainsFunc(p.known.Journal.Entries, func(g view.Glimpse) bool {
+		return g.UID == object && g.Owner == owner && g.Record >= k.begun
+	})
+}
+
 // sawGoing reports whether a collector's view has an owner as one that lets its
 // dependents go: they are orphaned, or it waits for them.
 func (p *process) sawGoing(owner *Object) bool {
@@ -31,19 +49,63 @@ func (p *process) sawGoing(owner *Object) bool {
 	return c != nil && c.Meta.GetUID() == owner.Meta.GetUID() && (meta.Orphaning(c.Meta) || meta.Foreground(c.Meta))
 }
 
-// sawBefore reports whether the process had been shown a dependent's reference
-// before the request left that a record answers. Where the record does not say
-// when that was, it is taken to be when its sync began, or else now.
-func (p *process) sawBefore(r *sim.Record, o *Object, owner types.UID) bool {
+// sawBefore is a dependent's reference as the process had been shown it before the request
+// left that a record answers, nil for none. Where the record does not say when that was, it is
+// taken to be when its sync began, or else now.
+func (p *process) sawBefore(r *sim.Record, o *Object, owner types.UID) *metav1.OwnerReference {
 	c, k := p.Cache(o.Ref.Kind).Get(o.Ref.Namespace, o.Ref.Name), p.work(r)
-	if c == nil || k == nil || c.Meta.GetUID() != o.Meta.GetUID() || meta.RefTo(c.Meta, owner) == nil {
-		return false
+	if c == nil || k == nil || c.Meta.GetUID() != o.Meta.GetUID() {
+		return nil
 	}
 	left := r.Asked
 	if left == 0 {
 		left = k.begun
 	}
-	return left == 0 || c.Since < left
+	if left > 0 && c.Since >= left {
+		return nil
+	}
+	return meta.RefTo(c.Meta, owner)
+}
+
+// knewTied is sawBefore of a reference that is there: what the cache still shows of one that the
+// process itself has taken off says nothing of one that was put there since.
+func (p *process) knewTied(r *sim.Record, o *Object, owner types.UID) *metav1.OwnerReference {
+	if slices.Contains(p.cut[o.Meta.GetUID()].owners, owner) {
+		return nil
+	}
+	return p.sawBefore(r, o, owner)
+}
+
+// cut is which references a collector has taken off an object by a write that it is yet to be
+// shown.
+type cut struct {
+	owners  []types.UID
+	version uint64 // that the write made
+}
+
+// cuts notes what a collector's write took off.
+func (p *process) cuts(r *sim.Record, w *Write) {
+	if !w.GC || w.process != p || r.Lost || r.Incarnation != p.incarnation || w.Before == nil || w.After == nil {
+		return
+	}
+	uid := w.Before.GetUID()
+	for _, ref := range w.Before.GetOwnerReferences() {
+		if meta.RefTo(w.After, ref.UID) == nil {
+			c := p.cut[uid]
+			c.owners, c.version = append(c.owners, ref.UID), meta.Version(w.After)
+			p.cut[uid] = c
+		}
+	}
+}
+
+// shownCut forgets what was taken off an object that is shown as it was left then, or later.
+func (p *process) shownCut(before, after metav1.Object) {
+	if before != nil && (after == nil || after.GetUID() != before.GetUID()) {
+		delete(p.cut, before.GetUID())
+	}
+	if after != nil && meta.Version(after) >= p.cut[after.GetUID()].version {
+		delete(p.cut, after.GetUID())
+	}
 }
 
 // tookForAnother reports whether the object of a commit was another incarnation

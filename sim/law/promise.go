@@ -87,7 +87,7 @@ func (p *promises) ownerDone(s *stored, r *sim.Record, w *Write) {
 		case q == nil:
 		case !w.GC:
 			p.drop(uid, owner)
-		case !w.process.sawBefore(r, o, owner):
+		case w.process.sawBefore(r, o, owner) == nil:
 			q.strength = Committed
 		}
 	}

@@ -76,7 +76,7 @@ func (s *State) addSubject(sub Subject) {
 		p.lookups = map[coords]lookup{}
 	}
 	if sub.Controller == collector {
-		p.gone, p.lookups = map[types.UID]bool{}, map[coords]lookup{}
+		p.gone, p.lookups, p.cut = map[types.UID]bool{}, map[coords]lookup{}, map[types.UID]cut{}
 	}
 	s.processes = append(s.processes, p)
 	s.byProcess[sub.Process] = p

@@ -17,6 +17,39 @@ func (t *tape) dependent() (a, p *thing) {
 	return a, p
 }
 
+// blocksAgain has a user make a reference one that blocks which the collector was shown as one that
+// does not, while its owner waits, and the collector let the owner go.
+func (t *tape) blocksAgain(shown bool) {
+	a := set("a", 1)
+	p := pod("p", nil).owned(plain(a))
+	t.exist(a, p)
+	t.show("gc", a, p)
+	b := a.dying(foregroundFinalizer)
+	t.user(a, b)
+	q := p.owned(controlledBy(a))
+	t.user(p, q)
+	if shown {
+		t.deliver("gc", p, q)
+	}
+	t.commit("gc", "patch", nil, b, nil)
+}
+
+// tiedAgain has the collector orphan a dependent, a user tie it to its owner again before the
+// collector is shown either, and the collector let the owner go.
+func (t *tape) tiedAgain(shown bool) {
+	a, p := t.dependent()
+	b := a.dying(orphanFinalizer)
+	t.user(a, b)
+	q := p.owned()
+	t.commit("gc", "patch", nil, p, q)
+	again := q.owned(controlledBy(a))
+	t.user(q, again)
+	if shown {
+		t.deliver("gc", p, again)
+	}
+	t.commit("gc", "patch", nil, b, nil)
+}
+
 var gcStories = []story{
 	{"GC-1", "collected", kept, func(t *tape) {
 		a, p := t.dependent()
@@ -62,6 +95,8 @@ var gcStories = []story{
 		t.user(a, b)
 		t.commit("gc", "patch", nil, b, nil)
 	}},
+	{"GC-2", "blocks again, unseen", committed, func(t *tape) { t.blocksAgain(false) }},
+	{"GC-2", "blocks again, and was shown so", broken, func(t *tape) { t.blocksAgain(true) }},
 	{"GC-2", "waits for ever", broken, func(t *tape) {
 		t.exist(set("a", 0).dying(foregroundFinalizer))
 		t.settled()
@@ -84,6 +119,8 @@ var gcStories = []story{
 		t.user(a, b)
 		t.commit("gc", "patch", nil, b, nil)
 	}},
+	{"GC-3", "orphaned, and tied again unseen", committed, func(t *tape) { t.tiedAgain(false) }},
+	{"GC-3", "orphaned, and tied again, and was shown so", broken, func(t *tape) { t.tiedAgain(true) }},
 	{"GC-3", "never goes", broken, func(t *tape) { t.exist(set("a", 0).dying(orphanFinalizer)); t.settled() }},
 	{"GC-4", "survives", kept, func(t *tape) {
 		a := set("a", 1)

@@ -207,6 +207,18 @@ var namedStories = []story{
 		t.exist(c)
 		t.gives(a, c, controlledBy(a))
 	}},
+	{"LAW-1b", "a claim is given to a pod that was let go", committed, func(t *tape) { t.givesToFreed(false) }},
+	{"LAW-1b", "a claim is given to a pod that is shown to be free meanwhile", committed, func(t *tape) {
+		a, p := t.line(1, "s-0")
+		c := object("Claim", "data-s-0").owned(controlledBy(a))
+		t.exist(c)
+		t.sync("sts", a, func() {
+			t.user(p[0], p[0].owned())
+			t.deliver("sts", p[0], p[0].owned())
+			t.commit("sts", "update", a, c, c.owned(controlledBy(p[0]))).Guards.ResourceVersion = true
+		})
+	}},
+	{"LAW-1b", "a claim is given to a pod that is known to be free", broken, func(t *tape) { t.givesToFreed(true) }},
 	{"LAW-2", "the claim of its pod", kept, func(t *tape) {
 		a, p := t.line(1, "s-0")
 		c := object("Claim", "data-s-0").owned(controlledBy(p[0]))
@@ -238,4 +250,17 @@ var namedStories = []story{
 		t.fault("sts", "restart")
 		t.gives(a, c, controlledBy(p[0]))
 	}},
+}
+
+// givesToFreed has a user take a pod from its set, and the set's controller give that pod a claim.
+func (t *tape) givesToFreed(shown bool) {
+	a, p := t.line(1, "s-0")
+	c := object("Claim", "data-s-0").owned(controlledBy(a))
+	t.exist(c)
+	free := p[0].owned()
+	t.user(p[0], free)
+	if shown {
+		t.deliver("sts", p[0], free)
+	}
+	t.gives(a, c, controlledBy(p[0]))
 }

@@ -30,6 +30,9 @@ func placing() []Subject {
 			}},
 		{Process: "vp", Controller: "protection", Profile: Upstream, Finalizers: []string{inUse},
 			Keeps: func(o any, all func(kind string) []any) string {
+				if o.(*thing).Failed {
+					return "it says itself that it is"
+				}
 				for _, p := range all("Pod") {
 					if p.(*thing).Node == o.(*thing).Name {
 						return "it is in use"

@@ -224,6 +224,8 @@ var restsStories = []story{
 		t.exist(pod("p", nil).on("d"))
 		t.commit("vp", "update", nil, d, nil)
 	}},
+	{"FIN-3", "what is itself in use, by what was read", broken, func(t *tape) { t.letsGoOfFailed(true) }},
+	{"FIN-3", "what is itself in use, since it was read", committed, func(t *tape) { t.letsGoOfFailed(false) }},
 	{"FIN-3", "another finalizer goes", kept, func(t *tape) {
 		d := object("Disk", "d").dying(inUse, "example.com/other")
 		t.exist(d, pod("p", nil).on("d"))
@@ -303,4 +305,18 @@ var restsStories = []story{
 		_, p, _ := t.lidded()
 		t.user(p, nil)
 	}},
+}
+
+// letsGoOfFailed takes the finalizer off a disk that says itself that it is in use, as was read or not.
+func (t *tape) letsGoOfFailed(read bool) {
+	d := object("Disk", "d").dying(inUse)
+	t.exist(d)
+	t.show("vp", d)
+	t.start("vp", nil)
+	f := d.as(func(o *thing) { o.Failed = true })
+	t.user(d, f)
+	r := t.commit("vp", "update", nil, f, nil)
+	if r.Saw = d; read {
+		r.Saw = f
+	}
 }

@@ -13,8 +13,7 @@ import (
 // reconcile brings the status up to date and starts what is due. It returns
 // after what time to look again; nil where only a change can make a difference.
 func (s *round) reconcile() (*time.Duration, error) {
-	going := s.cj.DeletionTimestamp != nil
-	if !going || s.without.History {
+	if s.cj.DeletionTimestamp == nil || s.without.History {
 		// Upstream's cleanup goes on while the CronJob is being deleted (RULES J91).
 		s.cleanUp()
 	}
@@ -25,7 +24,7 @@ func (s *round) reconcile() (*time.Duration, error) {
 	if err := s.dropMissing(); err != nil {
 		return nil, err
 	}
-	if going && !s.without.Terminating {
+	if s.cj.DeletionTimestamp != nil && !s.without.Terminating { // by what was read live, where it was
 		return nil, nil // whoever deletes it decides about its Jobs (ADOPT-3)
 	}
 	return s.start(forgotten)

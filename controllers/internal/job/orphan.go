@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -10,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/threelaws/threelaws/controllers/internal/pod"
 	"github.com/threelaws/threelaws/controllers/routing"
 )
 
@@ -74,6 +76,8 @@ func keeps(obj runtime.Object, all func(kind string) []runtime.Object) string {
 			return "its Job is another controller's"
 		case awaited(j, p):
 			return "its Job waits until it has failed"
+		case tallies(j, p, all(pod.Kind.Kind)):
+			return "its Job tells from it how often its index has failed"
 		}
 	}
 	return ""
@@ -85,6 +89,37 @@ func awaited(j *batchv1.Job, p *corev1.Pod) bool {
 	ended := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 	return onlyFailed(j) && p.DeletionTimestamp != nil && !ended && j.DeletionTimestamp == nil && !finished(j) &&
 		!met(j, batchv1.JobFailureTarget) && !met(j, batchv1.JobSuccessCriteriaMet)
+}
+
+// tallies: a Job that limits the failures of each index tells from the last pod of one that
+// failed how often that was, until the index is started again: which a Job does not that is suspended,
+// or runs as many as it may (indexed_job_utils.go, getPodsWithDelayedDeletionPerIndex).
+func tallies(j *batchv1.Job, p *corev1.Pod, pods []runtime.Object) bool {
+	if p.DeletionTimestamp == nil || !indexed(j) || !perIndex(j) || j.DeletionTimestamp != nil || finished(j) ||
+		met(j, batchv1.JobFailureTarget) || met(j, batchv1.JobSuccessCriteriaMet) || !within(p, j) || !failed(p, j) ||
+		givesUp(p, j) {
+		return false
+	}
+	i, most := indexOf(p), int(*j.Spec.Completions)
+	if parseIntervals(j.Status.CompletedIndexes, most).has(i) ||
+		j.Status.FailedIndexes != nil && parseIntervals(*j.Status.FailedIndexes, most).has(i) {
+		return false
+	}
+	return !slices.ContainsFunc(pods, func(obj runtime.Object) bool {
+		o := obj.(*corev1.Pod)
+		return metav1.IsControlledBy(o, j) && indexOf(o) == i && o.UID != p.UID &&
+			(pod.Active(o) || tracked(o) && failed(o, j) && follows(o, p))
+	})
+}
+
+// follows: of two failed pods of an index it is this one from which it is told how often that was.
+func follows(o, p *corev1.Pod) bool {
+	_, ours := failures(o)
+	_, theirs := failures(p)
+	if o.Name > p.Name { // the later in the order of the cache counts, if it is no step back
+		return theirs <= ours && !endedAt(o).Before(endedAt(p))
+	}
+	return theirs < ours || endedAt(p).Before(endedAt(o))
 }
 
 // named is the cached Job that a reference names, nil for none.

@@ -1,0 +1,261 @@
+package generated_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+// listedByUser: as much of what a CronJob's status lists as it counts too much is of a Job that is there and
+// not its own, or stands there twice; a user has put it there, or has taken that Job from it. Where a verdict
+// is on a world at rest, that is as when it was last synced.
+func listedByUser(w *world, b *law.Breach) bool {
+	at, r := b.Record, w.record(b.Record)
+	cj, _ := r.After.(*batchv1.CronJob)
+	if r.Op == sim.Settled {
+		cj, _ = w.about(b).(*batchv1.CronJob)
+		for ; at > 0; at-- {
+			if s := w.record(at); s.Op == sim.SyncEnd && s.For.UID == string(cj.UID) {
+				break
+			}
+		}
+	}
+	all, n := w.storedAt(at), 0
+	for i, e := range cj.Status.Active {
+		twice := slices.ContainsFunc(cj.Status.Active[:i],
+			func(o corev1.ObjectReference) bool { return o.UID == e.UID })
+		j := all.at("Job", e.Namespace, e.Name)
+		others := j != nil && (!controls(cj.UID, j) || j.GetUID() != e.UID)
+		if (twice || others) && w.listable(cj, e.UID, b.Record) {
+			n++
+		}
+	}
+	var counts, own int
+	if k, _ := fmt.Sscanf(b.Text, "counts %d in its status, has been shown %d", &counts, &own); k != 2 {
+		_, text, _ := strings.Cut(b.Text, " ")
+		if _, err := fmt.Sscanf(text, "counts %d in its status, owns %d", &counts, &own); err != nil {
+			w.t.Fatalf("%s: %v", b.Text, err)
+		}
+	}
+	return n >= counts-own
+}
+
+// listable: a user has written a status of the CronJob that lists a Job, or that Job was its own once.
+func (w *world) listable(cj *batchv1.CronJob, job types.UID, until int) bool {
+	return anyOf(w.commits(0, until), func(_ int, r *sim.Record) bool {
+		written, _ := r.After.(*batchv1.CronJob)
+		return is(r.After, job) && controls(cj.UID, r.After) ||
+			r.Process == law.User && written != nil && written.UID == cj.UID && lists(written, job)
+	})
+}
+
+// unlisted: the CronJob has an unfinished Job which a user has made, and which its status did not list when
+// it was synced.
+func unlisted(w *world, b *law.Breach) bool {
+	r := w.record(b.Record)
+	cj := r.SawFor.(*batchv1.CronJob)
+	return anyOf(w.commits(0, b.Record), func(_ int, c *sim.Record) bool {
+		return c.Process == law.User && controls(cj.UID, c.After) && !lists(cj, object(c.After).GetUID()) &&
+			w.storedAt(b.Record).with(object(c.After).GetUID()) != nil
+	})
+}
+
+func lists(cj *batchv1.CronJob, job types.UID) bool {
+	return slices.ContainsFunc(cj.Status.Active, func(o corev1.ObjectReference) bool { return o.UID == job })
+}
+
+// readForUnlisted: the CronJob was read live in the sync, for a Job that neither the status lists that
+// the sync began with, nor the one that was read.
+func readForUnlisted(w *world, b *law.Breach) bool {
+	r := w.record(b.Record)
+	return anyOf(w.records(w.begun(b.Record), b.Record), func(i int, read *sim.Record) bool {
+		if read.Op != sim.Read || read.Process != r.Process || read.Object.Kind != "CronJob" ||
+			!going(object(read.After)) {
+			return false
+		}
+		live := read.After.(*batchv1.CronJob)
+		return anyOf(w.commits(0, i), func(_ int, c *sim.Record) bool {
+			return c.Object.Kind == "Job" && controls(live.UID, c.After) && !lists(live, object(c.After).GetUID()) &&
+				!lists(r.SawFor.(*batchv1.CronJob), object(c.After).GetUID())
+		})
+	})
+}
+
+// hashEmptied: a user has emptied the label of a revision of the set's.
+func hashEmptied(w *world, b *law.Breach) bool {
+	owner := w.ownerAt(b)
+	return anyOf(w.commits(0, b.Record), func(_ int, r *sim.Record) bool {
+		return r.Process == law.User && r.Object.Kind == "ControllerRevision" && r.Before != nil && r.After != nil &&
+			controls(owner, r.Before) && object(r.Before).GetLabels()[appsv1.ControllerRevisionHashLabelKey] != "" &&
+			object(r.After).GetLabels()[appsv1.ControllerRevisionHashLabelKey] == ""
+	})
+}
+
+// unseenWrite: what the controller itself has made of a ReplicaSet of the Deployment's had not been shown
+// when the sync began.
+func unseenWrite(w *world, b *law.Breach) bool {
+	owner, began := w.ownerAt(b), w.begun(b.Record)
+	return anyOf(w.commits(0, began), func(i int, r *sim.Record) bool {
+		return r.Process == w.subject.name && r.Object.Kind == "ReplicaSet" && controls(owner, r.After) &&
+			!anyOf(w.shown(i, began), func(_ int, d *sim.Record) bool {
+				return d.Object.Kind == "ReplicaSet" && d.Version >= r.Version
+			})
+	})
+}
+
+// unobserved: what the controller has made for the owner, or deleted of it, less than five minutes ago,
+// no event has shown as that, and there was a gap in its watch.
+func unobserved(w *world, b *law.Breach) bool {
+	owner := w.ownerAt(b)
+	return anyOf(w.commits(0, b.Record), func(i int, r *sim.Record) bool {
+		return w.expects(r, owner) && w.record(b.Record).At-r.At <= 5*time.Minute && !w.observed(i, b.Record, owner) &&
+			anyOf(w.records(i, b.Record), func(_ int, f *sim.Record) bool {
+				return f.Op == sim.FaultHit && f.Process == w.subject.name && f.Verb == "relist" &&
+					f.Object.Kind == "Pod"
+			})
+	})
+}
+
+// expired: what the controller has made for the owner more than five minutes ago no event has shown.
+func expired(w *world, b *law.Breach) bool {
+	owner := w.ownerAt(b)
+	return anyOf(w.commits(0, b.Record), func(i int, r *sim.Record) bool {
+		return w.expects(r, owner) && r.Before == nil && w.record(b.Record).At-r.At >= 5*time.Minute &&
+			!w.observed(i, b.Record, owner)
+	})
+}
+
+// expects reports whether the controller expects to be shown what a commit does: of a pod that it has made
+// for an owner, or deleted.
+func (w *world) expects(r *sim.Record, owner types.UID) bool {
+	deletes := !going(object(r.Before)) && (r.After == nil || going(object(r.After)))
+	return r.Process == w.subject.name && r.Object.Kind == "Pod" && r.For.UID == string(owner) &&
+		(r.Before == nil || deletes)
+}
+
+// observed reports whether what a commit did to a pod of an owner was shown before another record, as it is
+// counted: a creation by the pod as the owner's, a deletion by the end of such a pod.
+func (w *world) observed(commit, until int, owner types.UID) bool {
+	r := w.record(commit)
+	if r.Before == nil {
+		uid := object(r.After).GetUID()
+		return anyOf(w.shown(commit, until), func(_ int, d *sim.Record) bool {
+			return is(d.After, uid) && !is(d.Before, uid) && controls(owner, d.After)
+		})
+	}
+	uid := object(r.Before).GetUID()
+	return anyOf(w.shown(commit, until), func(_ int, d *sim.Record) bool {
+		return is(d.After, uid) && going(object(d.After)) && controls(owner, d.After) ||
+			is(d.Before, uid) && !is(d.After, uid) && controls(owner, d.Before)
+	})
+}
+
+// freedMeanwhile: in the same sync the controller has taken its finalizer off the pod, which was nobody's by
+// then.
+func freedMeanwhile(w *world, b *law.Breach) bool {
+	r := w.record(b.Record)
+	uid := object(r.Before).GetUID()
+	sync := w.commits(w.begun(b.Record), b.Record)
+	return strings.HasPrefix(r.Verb, "delete") && anyOf(sync, func(_ int, c *sim.Record) bool {
+		return c.Process == r.Process && c.Verb == "patch" && is(c.Before, uid) &&
+			!controls(types.UID(r.For.UID), c.Before) &&
+			slices.Contains(object(c.Before).GetFinalizers(), batchv1.JobTrackingFinalizer)
+	})
+}
+
+// endedUntracked: a pod of the Job's has succeeded when the finalizer was not on it.
+func endedUntracked(w *world, b *law.Breach) bool {
+	owner := w.ownerAt(b)
+	return anyOf(w.commits(0, b.Record), func(_ int, r *sim.Record) bool {
+		before, _ := r.Before.(*corev1.Pod)
+		after, _ := r.After.(*corev1.Pod)
+		return before != nil && after != nil && controls(owner, after) && before.Status.Phase != corev1.PodSucceeded &&
+			after.Status.Phase == corev1.PodSucceeded &&
+			!slices.Contains(after.Finalizers, batchv1.JobTrackingFinalizer)
+	})
+}
+
+// staleClaim: a claim of the set's belongs to a pod that is not there any more.
+func staleClaim(w *world, b *law.Breach) bool {
+	set, _ := w.about(b).(*appsv1.StatefulSet)
+	all := w.storedAt(b.Record)
+	return w.Cluster.Process("gc") == nil && all.find(func(o stored) bool {
+		return o.ref.Kind == "PersistentVolumeClaim" && strings.Contains(o.ref.Name, "-"+set.Name+"-") &&
+			slices.ContainsFunc(o.GetOwnerReferences(), func(ref metav1.OwnerReference) bool {
+				return ref.Kind == "Pod" && all.with(ref.UID) == nil
+			})
+	}) != nil
+}
+
+// crowded: a hundred pods and more have at one time had the labels that the Service selects.
+func crowded(w *world, b *law.Breach) bool {
+	owner := w.ownerAt(b)
+	all := w.storedAt(b.Record)
+	svc, _ := all.with(owner).(*corev1.Service)
+	if svc == nil {
+		return false
+	}
+	n := 0
+	for _, o := range all {
+		if o.ref.Kind == "Pod" && labels.SelectorFromSet(svc.Spec.Selector).Matches(labels.Set(o.GetLabels())) {
+			n++
+		}
+	}
+	return n > 100
+}
+
+// labelledAsIts: there is a slice with the labels by which the controller knows its own and without a
+// controller, of a user's making; it is what is written, or what its Service has in the place of another.
+func labelledAsIts(w *world, b *law.Breach) bool {
+	r := w.record(b.Record)
+	if r.Op == sim.Commit {
+		return isLabelled(r.Before, r.For.Name)
+	}
+	svc, _ := w.about(b).(*corev1.Service)
+	return svc != nil && w.storedAt(b.Record).find(func(o stored) bool {
+		return o.GetNamespace() == svc.Namespace && isLabelled(o.Object, svc.Name)
+	}) != nil
+}
+
+func isLabelled(version any, service string) bool {
+	slice, _ := version.(*discoveryv1.EndpointSlice)
+	return slice != nil && metav1.GetControllerOfNoCopy(slice) == nil &&
+		slice.Labels[discoveryv1.LabelServiceName] == service &&
+		slice.Labels[discoveryv1.LabelManagedBy] == "endpointslice-controller.k8s.io"
+}
+
+// serviceGoes: what was synced is a Service that was shown as one that is being deleted.
+func serviceGoes(w *world, b *law.Breach) bool {
+	svc, _ := w.record(b.Record).SawFor.(*corev1.Service)
+	return svc != nil && svc.DeletionTimestamp != nil
+}
+
+// quarantinedUnseen: a round as long ago as a quarantine lasts found a pod on a node that had not been shown by
+// then, and was shown later.
+func quarantinedUnseen(w *world, b *law.Breach) bool {
+	const quarantine = 40 * time.Second
+	r := w.record(b.Record)
+	pod, _ := r.Before.(*corev1.Pod)
+	if pod == nil {
+		return false
+	}
+	sees := func(_ int, d *sim.Record) bool {
+		return d.Object.Kind == "Node" && d.Object.Name == pod.Spec.NodeName && d.After != nil
+	}
+	return anyOf(w.records(0, b.Record), func(i int, s *sim.Record) bool {
+		return s.Op == sim.SyncStart && s.Process == r.Process && r.At-s.At >= quarantine &&
+			!anyOf(w.shown(0, i), sees) && anyOf(w.shown(i, b.Record), sees)
+	})
+}

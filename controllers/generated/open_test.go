@@ -1,0 +1,110 @@
+package generated_test
+
+import (
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+// cause is why a controller that does as upstream's does is rightly found guilty: something in the
+// history of a world by which upstream's own would break the law there, too.
+type cause struct {
+	controller string
+	laws       string // names, with blanks between
+	why        string // with upstream's file and function, where it is upstream's
+	when       func(w *world, b *law.Breach) bool
+	met        atomic.Int32 // in how many worlds it was
+}
+
+// open are the causes of verdicts that are right.
+var open = []*cause{
+	{controller: "garbagecollector", laws: "resolve-the-unseen nothing-stays-terminating", when: ownsItself,
+		why: "an object that owns itself waits for itself, for ever, and so does who waits for it: only " +
+			"dependents that are not going themselves are looked at (garbagecollector.go, " +
+			"processDeletingDependentsItem)"},
+	{controller: "garbagecollector", laws: "collect-the-ownerless resolve-the-unseen any-owner-counts", when: renamed,
+		why: "a reference that keeps its uid and changes its name is none that is new (graph_builder.go, " +
+			"referencesDiffs)"},
+	{controller: "garbagecollector", laws: "resolve-the-unseen", when: letGoOnce,
+		why: "what was going with its dependents is taken for that as long as it is there, though its finalizer " +
+			"has been taken off (graph.go, markDeletingDependents: nothing takes the mark off)"},
+	{controller: "garbagecollector", laws: "collect-the-ownerless", when: orphanedOnce,
+		why: "whose deletion was to orphan its dependents when it was queued is not looked at again " +
+			"(garbagecollector.go, attemptToOrphanWorker)"},
+	{controller: "garbagecollector", laws: "solid-owner-wins", when: tiedToWaiting,
+		why: "who is tied to an owner that waits already is not looked at: the dependents are when it begins to, and " +
+			"those that block it when it is looked at again (graph_builder.go, addDependentToOwners)"},
+	{controller: "cronjob", laws: "dont-share", when: listedByUser,
+		why: "what stands in status.active stays as long as there is a Job of the name, whosever it is, and as " +
+			"often as it stands there; nothing wakes its CronJob when that goes (cronjob_controllerv2.go, " +
+			"syncCronJob, deleteJob)"},
+	{controller: "cronjob", laws: "status-only-when-going", when: readForUnlisted,
+		why: "a CronJob that is read live for a Job that its status does not list is looked at for that Job alone " +
+			"(cronjob_controllerv2.go, syncCronJob)"},
+	{controller: "cronjob", laws: "never-too-many", when: unlisted,
+		why: "Forbid and Replace go by what status.active lists (cronjob_controllerv2.go, syncCronJob)"},
+	{controller: "daemonset", laws: "rest-on-what-stays one-for-each-identity", when: hashEmptied,
+		why: "where somebody has emptied the label of the revision that says its hash, pods are made without one, " +
+			"and those of it cannot be told from those that say none (update.go, constructHistory)"},
+	{controller: "deployment", laws: "stay-within-bounds", when: unseenWrite,
+		why: "it has neither expectations nor a look at what it wrote: of what it did to a ReplicaSet and is yet " +
+			"to be shown it knows nothing (deployment_controller.go, syncDeployment)"},
+	{controller: "daemonset", laws: "one-on-each-node " + missing, when: unobserved, why: neverShown},
+	{controller: "job", laws: missing, when: unobserved, why: neverShown},
+	{controller: "replicaset", laws: missing, when: unobserved, why: neverShown},
+	{controller: "replication", laws: missing, when: unobserved, why: neverShown},
+	{controller: "replication", laws: "never-too-many", when: expired,
+		why: "what it made is expected for five minutes, and where its view stands still longer than that it " +
+			"makes it again: it has no consistency store (replication_controller.go, NewReplicationManager; " +
+			"kubernetes#129795)"},
+	{controller: "job", laws: "dont-interfere", when: freedMeanwhile,
+		why: "what the answer to the patch says that takes the finalizer off is not looked at before the pod is " +
+			"deleted (job_controller.go, deleteJobPods)"},
+	{controller: "job", laws: "exact-status", when: endedUntracked,
+		why: "a pod that ends without the finalizer is taken for one that was counted (job_controller.go, " +
+			"getValidPodsWithFilter)"},
+	{controller: "statefulset", laws: atRest, when: staleClaim,
+		why: "while a claim belongs to an earlier pod of the name no pod is made: the garbage collector, which is " +
+			"not there, is to take it first (stateful_pod_control.go, PodClaimIsStale)"},
+	{controller: "endpointslice", laws: "never-too-many " + atRest, when: crowded,
+		why: "that a Service wants one slice is said of one whose pods fit into it"},
+	{controller: "podgc", laws: "spare-what-can-run", when: quarantinedUnseen,
+		why: "the quarantine of a node begins when a pod is seen that is on it and the node is not, and it does " +
+			"not end when the node is shown (gc_controller.go, gcOrphaned, discoverDeletedNodes)"},
+	{controller: "endpointslice", laws: "dont-interfere " + atRest, when: labelledAsIts,
+		why: "its slices are those with its labels, whoever controls them (endpointslice_controller.go, " +
+			"syncService)"},
+	{controller: "endpointslice", laws: "status-only-when-going", when: serviceGoes,
+		why: "a Service that is being deleted is served as any other (endpointslice_controller.go, syncService)"},
+}
+
+const (
+	atRest     = "exact-sum level-driven any-order others-act dont-share" // of who has not got what it wants
+	missing    = "never-hang " + atRest
+	neverShown = "a pod that it has made, or deleted, and that somebody has taken from it, or replaced, before " +
+		"that was shown, in a gap of the watch, is expected for five minutes (controller_utils.go, " +
+		"SatisfiedExpectations)"
+)
+
+// explained reports whether a verdict has a cause in the history of its world.
+func (w *world) explained(b *law.Breach) bool {
+	for _, c := range open {
+		if c.controller == w.subject.name && slices.Contains(strings.Fields(c.laws), b.Law.Name) && c.when(w, b) {
+			c.met.Add(1)
+			return true
+		}
+	}
+	return false
+}
+
+// allMet reports causes that were in no world.
+func allMet(t *testing.T) {
+	for _, c := range open {
+		if c.met.Load() == 0 {
+			t.Errorf("nothing in these worlds comes of what %s is excused of under %s: %s", c.controller, c.laws, c.why)
+		}
+	}
+}

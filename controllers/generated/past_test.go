@@ -1,0 +1,163 @@
+package generated_test
+
+import (
+	"iter"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+// stored is an object as it was at some time.
+type stored struct {
+	metav1.Object
+	ref sim.Ref
+}
+
+// storedAt is what was there when a record was written.
+type storedAt []stored
+
+func (w *world) storedAt(record int) storedAt {
+	var all storedAt
+	for _, r := range w.commits(0, record) {
+		if old := object(r.Before); old != nil {
+			all = slices.DeleteFunc(all, func(o stored) bool { return o.GetUID() == old.GetUID() })
+		}
+		if now := object(r.After); now != nil {
+			all = append(all, stored{now, r.Object})
+		}
+	}
+	return all
+}
+
+// find is the first that is such, nil for none.
+func (l storedAt) find(is func(o stored) bool) metav1.Object {
+	if i := slices.IndexFunc(l, is); i >= 0 {
+		return l[i].Object
+	}
+	return nil
+}
+
+// named is the object that prints so.
+func (l storedAt) named(text string) metav1.Object {
+	return l.find(func(o stored) bool { return o.ref.String() == text })
+}
+
+func (l storedAt) at(kind, namespace, name string) metav1.Object {
+	return l.find(func(o stored) bool {
+		return o.ref.Kind == kind && o.ref.Namespace == namespace && o.ref.Name == name
+	})
+}
+
+func (l storedAt) with(uid types.UID) metav1.Object {
+	return l.find(func(o stored) bool { return o.GetUID() == uid })
+}
+
+// about is the object that a verdict on a world at rest names first, as it was then; nil for none.
+func (w *world) about(b *law.Breach) metav1.Object {
+	all := w.storedAt(b.Record)
+	for _, word := range strings.Fields(b.Text) {
+		if o := all.named(strings.TrimSuffix(word, ",")); o != nil {
+			return o
+		}
+	}
+	return nil
+}
+
+// ownerAt is whom a verdict is about: who was being synced, or who is named at rest.
+func (w *world) ownerAt(b *law.Breach) types.UID {
+	if r := w.record(b.Record); r.For.UID != "" {
+		return types.UID(r.For.UID)
+	}
+	if o := w.about(b); o != nil {
+		return o.GetUID()
+	}
+	return ""
+}
+
+func (w *world) record(i int) *sim.Record { return w.World.History.At(i) }
+
+// records are those from one on and before another.
+func (w *world) records(from, to int) iter.Seq2[int, *sim.Record] {
+	return func(yield func(int, *sim.Record) bool) {
+		for i := from; i < to; i++ {
+			if !yield(i, w.record(i)) {
+				return
+			}
+		}
+	}
+}
+
+func (w *world) commits(from, to int) iter.Seq2[int, *sim.Record] {
+	return w.such(from, to, func(r *sim.Record) bool { return r.Op == sim.Commit })
+}
+
+// shown is what was delivered to the controller that the world is for.
+func (w *world) shown(from, to int) iter.Seq2[int, *sim.Record] {
+	return w.such(from, to, func(r *sim.Record) bool { return r.Op == sim.Delivery && r.Process == w.subject.name })
+}
+
+func (w *world) such(from, to int, is func(r *sim.Record) bool) iter.Seq2[int, *sim.Record] {
+	return func(yield func(int, *sim.Record) bool) {
+		for i, r := range w.records(from, to) {
+			if is(r) && !yield(i, r) {
+				return
+			}
+		}
+	}
+}
+
+// anyOf reports whether one of the records is such.
+func anyOf(list iter.Seq2[int, *sim.Record], is func(i int, r *sim.Record) bool) bool {
+	for i, r := range list {
+		if is(i, r) {
+			return true
+		}
+	}
+	return false
+}
+
+// begun is the record at which the sync began that a record is of.
+func (w *world) begun(record int) int {
+	r := w.record(record)
+	for i := record; i > 0; i-- {
+		if s := w.record(i); s.Op == sim.SyncStart && s.Process == r.Process && s.Worker == r.Worker {
+			return i
+		}
+	}
+	return 0
+}
+
+// object is a stored version as the metadata that it has, nil for none.
+func object(version any) metav1.Object {
+	m, _ := version.(metav1.Object)
+	return m
+}
+
+// is reports whether a version is of the object with a uid.
+func is(version any, uid types.UID) bool {
+	m := object(version)
+	return m != nil && m.GetUID() == uid
+}
+
+// controls reports whether a version of an object is controlled by an owner.
+func controls(owner types.UID, version any) bool {
+	m := object(version)
+	if m == nil {
+		return false
+	}
+	ref := metav1.GetControllerOfNoCopy(m)
+	return ref != nil && ref.UID == owner
+}
+
+func going(m metav1.Object) bool { return m != nil && m.GetDeletionTimestamp() != nil }
+
+// held reports whether a version is being deleted and has a finalizer.
+func held(version any, finalizer string) bool {
+	m := object(version)
+	return going(m) && slices.Contains(m.GetFinalizers(), finalizer)
+}
