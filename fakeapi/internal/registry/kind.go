@@ -117,6 +117,8 @@ type Update struct {
 	again checks
 	// after are those that it repeats at its end.
 	after checks
+	// Last is what the kind's own validation checks behind those.
+	Last func(obj, old runtime.Object) field.ErrorList
 }
 
 // metaCheck is a common check of an object's metadata.
