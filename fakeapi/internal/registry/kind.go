@@ -35,6 +35,8 @@ type Kind struct {
 	Default func(obj runtime.Object)
 	// OrphanByDefault: a delete that names no policy orphans (GCPOLICY-1, GCPOLICY-2).
 	OrphanByDefault bool
+	// NoPolicy: a delete heeds no propagation policy, since the kind's objects have no dependents.
+	NoPolicy bool
 	// Status says whether the kind has a status subresource.
 	Status bool
 	// ReturnDeleted: a delete answers with the object, not with a Status.
