@@ -75,21 +75,24 @@ func TestValidatingAdmissionPolicies(t *testing.T) {
 // What does not compile, or does not yield what it has to, is not stored.
 func TestExpressionsAreCompiled(t *testing.T) {
 	s := New(Options{})
-	for spec, want := range map[string]string{
-		`"validations":[{"expression":"nothing"}]`: "spec.validations[0].expression: Invalid value: \"nothing\": " +
-			"compilation failed: ERROR: <input>:1:1: undeclared reference to 'nothing'",
-		`"validations":[{"expression":"1"}]`: "spec.validations[0].expression: Invalid value: \"1\": must evaluate to " +
-			"bool but got int",
-		`"matchConditions":[{"name":"c","expression":"params.x"}],"validations":[{"expression":"true"}]`: "undeclared reference to 'params'",
-		`"variables":[{"name":"n","expression":"1"}],"validations":[{"expression":"variables.m == 1"}]`:  "undefined field 'm'",
-		`"validations":[{"expression":"true","messageExpression":"authorizer"}]`:                         "undeclared reference to 'authorizer'",
+	const params = `"matchConditions":[{"name":"c","expression":"params.x"}],"validations":[{"expression":"true"}]`
+	const variable = `"variables":[{"name":"n","expression":"1"}],"validations":[{"expression":"variables.m == 1"}]`
+	const message = `"validations":[{"expression":"true","messageExpression":"authorizer"}]`
+	for _, c := range [][2]string{
+		{`"validations":[{"expression":"nothing"}]`, "spec.validations[0].expression: Invalid value: \"nothing\": " +
+			"compilation failed: ERROR: <input>:1:1: undeclared reference to 'nothing'"},
+		{`"validations":[{"expression":"1"}]`, "must evaluate to bool but got int"},
+		{params, "undeclared reference to 'params'"},
+		{variable, "undefined field 'm'"},
+		{message, "undeclared reference to 'authorizer'"},
 	} {
 		p := policyKind.New()
-		if err := yaml.UnmarshalStrict(fmt.Appendf(nil, `{"metadata":{"name":"p"},"spec":{"matchConstraints":{"resourceRules":[{
-			"operations":["*"],"apiGroups":[""],"apiVersions":["v1"],"resources":["configmaps"]}]},%s}}`, spec), p); err != nil {
+		text := fmt.Appendf(nil, `{"metadata":{"name":"p"},"spec":{"matchConstraints":{"resourceRules":[{
+			"operations":["*"],"apiGroups":[""],"apiVersions":["v1"],"resources":["configmaps"]}]},%s}}`, c[0])
+		if err := yaml.UnmarshalStrict(text, p); err != nil {
 			t.Fatal(err)
 		}
-		refused(t, s, &Request{Verb: Create, Kind: policyKind, Object: p}, 422, want)
+		refused(t, s, &Request{Verb: Create, Kind: policyKind, Object: p}, 422, c[1])
 	}
 }
 

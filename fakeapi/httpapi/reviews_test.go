@@ -119,7 +119,8 @@ func TestTokenIsBound(t *testing.T) {
 	h := newHandler()
 	const space = "/api/v1/namespaces/default/"
 	for kind, name := range map[string]string{"serviceaccounts": "robot", "secrets": "s"} {
-		if code, body := send(h, http.MethodPost, space+kind, "", asJSON, `{"metadata":{"name":"`+name+`"}}`); code != 201 {
+		code, body := send(h, http.MethodPost, space+kind, "", asJSON, `{"metadata":{"name":"`+name+`"}}`)
+		if code != 201 {
 			t.Fatal(body)
 		}
 	}

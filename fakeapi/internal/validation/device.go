@@ -73,7 +73,8 @@ func deviceSelectors(list []resourcev1.DeviceSelector, path *field.Path) field.E
 			case s.CEL == nil:
 				return field.ErrorList{field.Required(at, "")}
 			case len(s.CEL.Expression) > resourcev1.CELSelectorExpressionMaxLength:
-				return field.ErrorList{field.TooLong(at.Child("expression"), "", resourcev1.CELSelectorExpressionMaxLength)}
+				return field.ErrorList{field.TooLong(at.Child("expression"), "",
+					resourcev1.CELSelectorExpressionMaxLength)}
 			}
 			return nil
 		})
@@ -189,7 +190,8 @@ func bindingConditions(good, bad []string, path *field.Path) field.ErrorList {
 	case len(good) == 0 && len(bad) > 0:
 		errs = append(errs, field.Invalid(at, good, "bindingConditions are required to use bindingFailureConditions"))
 	case len(good) > 0 && len(bad) == 0:
-		errs = append(errs, field.Invalid(failures, bad, "bindingFailureConditions are required to use bindingConditions"))
+		errs = append(errs, field.Invalid(failures, bad,
+			"bindingFailureConditions are required to use bindingConditions"))
 	}
 	return errs
 }

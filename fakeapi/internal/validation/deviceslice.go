@@ -101,7 +101,8 @@ func whichNodes(s *resourcev1.ResourceSliceSpec) (errs field.ErrorList) {
 	case len(set) == 0:
 		errs = append(errs, field.Required(specPath, what))
 	case len(set) > 1:
-		errs = append(errs, field.Invalid(specPath, "{"+strings.Join(set, ", ")+"}", what+", but multiple fields are set"))
+		errs = append(errs, field.Invalid(specPath, "{"+strings.Join(set, ", ")+"}",
+			what+", but multiple fields are set"))
 	}
 	return errs
 }

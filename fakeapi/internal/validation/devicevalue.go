@@ -79,7 +79,8 @@ const mostOptions = 10
 func capacityValues(plain, most resource.Quantity, of []resource.Quantity, path *field.Path) (errs field.ErrorList) {
 	for i := 1; i < len(of); i++ {
 		if of[i-1].Cmp(of[i]) > 0 {
-			errs = append(errs, field.Invalid(path.Index(i), of[i].String(), "values must be sorted in ascending order"))
+			errs = append(errs, field.Invalid(path.Index(i), of[i].String(),
+				"values must be sorted in ascending order"))
 		}
 	}
 	found := false
@@ -90,7 +91,8 @@ func capacityValues(plain, most resource.Quantity, of []resource.Quantity, path 
 			if q.Cmp(most) <= 0 {
 				return nil
 			}
-			return field.ErrorList{field.Invalid(at, q.String(), "option is larger than capacity value: "+most.String())}
+			return field.ErrorList{field.Invalid(at, q.String(),
+				"option is larger than capacity value: "+most.String())}
 		})...)
 	if !found {
 		errs = append(errs, field.Invalid(path, plain.String(),
