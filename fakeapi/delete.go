@@ -260,6 +260,7 @@ func (c *call) setDeletionFinalizers(m metav1.Object, opts *metav1.DeleteOptions
 	//lint:ignore SA1019 old clients send orphanDependents
 	old := opts.OrphanDependents
 	switch {
+	case c.k.row.NoPolicy:
 	case old != nil:
 		orphan = *old
 	case opts.PropagationPolicy != nil && *opts.PropagationPolicy != "":

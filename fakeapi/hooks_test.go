@@ -254,10 +254,10 @@ func TestWebhookMatches(t *testing.T) {
 		{"another object", `,"objectSelector":{"matchLabels":{"app":"y"}}`, false},
 		{"a condition that holds", `,"matchConditions":[{"name":"c","expression":"object.metadata.name == 'x' && ` +
 			`request.operation == 'CREATE' && authorizer.group('').resource('pods').check('get').allowed()"}]`, true},
-		{"a condition that does not", `,"matchConditions":[{"name":"e","expression":"object.nothing.here"},` +
+		{"a condition that does not", `,"matchConditions":[{"name":"e","expression":"object.nothing.here == 1"},` +
 			`{"name":"c","expression":"request.userInfo.username == 'nobody'"}]`, false},
 		{"a condition that fails, ignored", `,"failurePolicy":"Ignore","matchConditions":[{"name":"e",` +
-			`"expression":"object.nothing.here"}]`, false},
+			`"expression":"object.nothing.here == 1"}]`, false},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			was := false

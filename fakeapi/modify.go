@@ -225,6 +225,9 @@ func (c *call) beforeUpdate(w *registry.Update, onlyMeta bool, obj runtime.Objec
 	if len(errs) > 0 {
 		errs = append(errs, c.k.row.RecheckAfter(w, m, oldMeta)...)
 	}
+	if w.Last != nil && !onlyMeta {
+		errs = append(errs, w.Last(obj, old)...)
+	}
 	if len(errs) > 0 {
 		return c.errInvalid(m.GetName(), errs)
 	}

@@ -44,6 +44,9 @@ func TestOperator(t *testing.T) {
 	s.want("get deployment,configmap -l site!=x -o name", "deployment.apps/shop", "configmap/shop")
 	s.want("get events.events.k8s.io -o custom-columns=:.note", "2 pods serve the page")
 	s.refusals()
+	// The operator deletes it, with DeleteOptions of the group of its own kind.
+	s.apply("glance", "title: Glance, domain: glance.example.com, preview: true", "site.web.example.com/glance created")
+	s.want("wait --for=delete site/glance --timeout=60s", "condition met")
 
 	// Another of its kind waits until the first has let go of its lease.
 	s.want("-n sites-system get lease sites.example.com -o jsonpath={.spec.holderIdentity}", "_")

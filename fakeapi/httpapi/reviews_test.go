@@ -3,6 +3,7 @@ package httpapi
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -110,6 +111,48 @@ func TestTokenNamesItsAccount(t *testing.T) {
 	}
 	if code, _ := send(h, http.MethodPost, accounts+"/nobody/token", "", asJSON, `{"spec":{}}`); code != 404 {
 		t.Errorf("a token of nobody: %d", code)
+	}
+}
+
+// A token that is bound to an object holds no longer than the object is there.
+func TestTokenIsBound(t *testing.T) {
+	h := newHandler()
+	const space = "/api/v1/namespaces/default/"
+	for kind, name := range map[string]string{"serviceaccounts": "robot", "secrets": "s"} {
+		code, body := send(h, http.MethodPost, space+kind, "", asJSON, `{"metadata":{"name":"`+name+`"}}`)
+		if code != 201 {
+			t.Fatal(body)
+		}
+	}
+	send(h, http.MethodPost, space+"pods", "", asJSON, `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c",`+
+		`"image":"i"}]}}`)
+	ask := func(ref string) (int, string) {
+		return send(h, http.MethodPost, space+"serviceaccounts/robot/token", "", asJSON,
+			`{"spec":{"boundObjectRef":{`+ref+`}}}`)
+	}
+	for ref, want := range map[string]string{
+		`"kind":"Pod","apiVersion":"v1","name":"none"`:              `404 pods \"none\" not found`,
+		`"kind":"Pod","apiVersion":"v1","name":"p"`:                 `400 cannot bind token for serviceaccount`,
+		`"kind":"Lease","apiVersion":"v1","name":"p"`:               `400 cannot bind token to object of type`,
+		`"kind":"Secret","apiVersion":"v1","name":"s","uid":"else"`: `409 does not match the UID in record`,
+	} {
+		status, text, _ := strings.Cut(want, " ")
+		if code, body := ask(ref); strconv.Itoa(code) != status || !strings.Contains(body, text) {
+			t.Errorf("a token for %s: %d %s, want %s", ref, code, body, want)
+		}
+	}
+	code, body := ask(`"kind":"Secret","apiVersion":"v1","name":"s"`)
+	var made authenticationv1.TokenRequest
+	if err := json.Unmarshal([]byte(body), &made); code != 201 || err != nil {
+		t.Fatal(code, body, err)
+	}
+	ours := map[string]string{"authorization": "Bearer " + made.Status.Token}
+	if code, body := send(h, http.MethodGet, space+"secrets/s", "", ours, ""); code != 200 {
+		t.Errorf("a bound token: %d %s", code, body)
+	}
+	send(h, http.MethodDelete, space+"secrets/s", "", nil, "")
+	if code, _ := send(h, http.MethodGet, space+"pods", "", ours, ""); code != http.StatusUnauthorized {
+		t.Errorf("a token whose secret is gone: %d", code)
 	}
 }
 

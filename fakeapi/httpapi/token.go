@@ -34,14 +34,12 @@ type claims struct {
 	Expires  int64    `json:"exp"`
 	Issued   int64    `json:"iat"`
 	Own      struct {
-		Namespace string      `json:"namespace"`
-		Account   accountName `json:"serviceaccount"`
+		Namespace string     `json:"namespace"`
+		Account   boundName  `json:"serviceaccount"`
+		Pod       *boundName `json:"pod,omitempty"`
+		Node      *boundName `json:"node,omitempty"`
+		Secret    *boundName `json:"secret,omitempty"`
 	} `json:"kubernetes.io"`
-}
-
-type accountName struct {
-	Name string `json:"name"`
-	UID  string `json:"uid"`
 }
 
 // tokenKey signs tokens. It is no secret, and has none to keep: who has no token may
@@ -81,10 +79,12 @@ func readToken(token string) *claims {
 	return c
 }
 
-// holds says whether a token is in force: it has not expired, and the account is
-// the one that it was made for.
+// holds says whether a token is in force: it has not expired, the account is the one that it was
+// made for, and what it is bound to is there.
 func (h *Handler) holds(c *claims) bool {
-	return h.now().Unix() < c.Expires && h.userNamed(c.Subject).UID == c.Own.Account.UID
+	return h.now().Unix() < c.Expires && h.userNamed(c.Subject).UID == c.Own.Account.UID &&
+		h.there("pods", c.Own.Namespace, c.Own.Pod) && h.there("secrets", c.Own.Namespace, c.Own.Secret) &&
+		h.there("nodes", "", c.Own.Node)
 }
 
 // user is who makes a request: whom a token of this server's names, or whom the
@@ -139,7 +139,12 @@ func requestToken(h *Handler, t *route.Target, _ string, o *authenticationv1.Tok
 	expires := now.Add(time.Duration(*out.Spec.ExpirationSeconds) * time.Second)
 	c := &claims{Issuer: audience, Subject: fakeapi.AccountName(account.Namespace, account.Name),
 		Audience: out.Spec.Audiences, Expires: expires.Unix(), Issued: now.Unix()}
-	c.Own.Namespace, c.Own.Account = account.Namespace, accountName{account.Name, string(account.UID)}
+	c.Own.Namespace, c.Own.Account = account.Namespace, boundName{account.Name, string(account.UID)}
+	if ref := out.Spec.BoundObjectRef; ref != nil {
+		if err := h.bind(c, ref); err != nil {
+			return nil, err
+		}
+	}
 	out.Status = authenticationv1.TokenRequestStatus{Token: c.token(), ExpirationTimestamp: metav1.Time{Time: expires}}
 	return out, nil
 }

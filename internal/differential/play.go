@@ -65,7 +65,8 @@ func (r *request) accepts() string {
 	return r.accept
 }
 
-// record plays n requests of a plan to a server and returns the exchanges as a case.
+// record plays n requests of a plan to a server and returns the exchanges as a case. When a request
+// is not answered, it returns those before it and the error.
 func (s *remote) record(p *plan, next func() bool) (*recorded.Case, error) {
 	n := newNotes(p.namespace, p.prefix, time.Now())
 	make := &request{method: "POST", path: "/api/v1/namespaces", contentType: "application/json",
@@ -79,7 +80,7 @@ func (s *remote) record(p *plan, next func() bool) (*recorded.Case, error) {
 		r := p.next()
 		a, err := s.send(r)
 		if err != nil {
-			return nil, err
+			return c, fmt.Errorf("not answered: %w\n%s", err, r.body)
 		}
 		p.note(r, a.status, a.body)
 		c.Exchanges = append(c.Exchanges, n.exchange(len(c.Exchanges)+1, r, a))

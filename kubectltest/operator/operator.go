@@ -6,6 +6,7 @@ package operator
 
 import (
 	"context"
+	"errors"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
@@ -40,6 +42,7 @@ func Run(ctx context.Context, cluster *rest.Config, o Options) error {
 	mgr, err := ctrl.NewManager(cluster, ctrl.Options{
 		Scheme:                  scheme,
 		Metrics:                 metricsserver.Options{BindAddress: "0"},
+		HealthProbeBindAddress:  "0",
 		LeaderElection:          true,
 		LeaderElectionID:        o.Lease,
 		LeaderElectionNamespace: o.Namespace,
@@ -58,6 +61,10 @@ func Run(ctx context.Context, cluster *rest.Config, o Options) error {
 		return err
 	}
 	err = ctrl.NewWebhookManagedBy(mgr, &api.Site{}).WithDefaulter(defaulter{}).WithValidator(validator{}).Complete()
+	if err != nil {
+		return err
+	}
+	err = errors.Join(mgr.AddHealthzCheck("healthz", healthz.Ping), mgr.AddReadyzCheck("readyz", healthz.Ping))
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,14 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}); err != nil {
 		return ctrl.Result{}, err
 	}
-	return ctrl.Result{}, r.report(ctx, site, deployment.Status.ReadyReplicas)
+	if err := r.report(ctx, site, deployment.Status.ReadyReplicas); err != nil || !site.Spec.Preview {
+		return ctrl.Result{}, err
+	}
+	if !meta.IsStatusConditionTrue(site.Status.Conditions, "Ready") {
+		return ctrl.Result{}, nil
+	}
+	return ctrl.Result{}, r.Delete(ctx, site, client.PropagationPolicy(metav1.DeletePropagationBackground),
+		client.Preconditions{UID: &site.UID})
 }
 
 // report writes the status of a Site where it is another than before.

@@ -5,12 +5,14 @@ import (
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/threelaws/threelaws/fakeapi/internal/expression"
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// Webhooks and policies of admission; no policy is evaluated.
+// Webhooks of admission.
 
 var validatingWebhooks = goType[admissionv1.ValidatingWebhookConfiguration,
 	admissionv1.ValidatingWebhookConfigurationList](&Kind{
@@ -26,10 +28,10 @@ var validatingWebhooks = goType[admissionv1.ValidatingWebhookConfiguration,
 	}),
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, AnyFinalizer: true, PrepareCreate: first,
-		ValidateCreate: Check(validation.ValidatingWebhooks), WarnCreate: warnStatic,
+		ValidateCreate: Check(spoken(validation.ValidatingWebhooks)), WarnCreate: warnStatic,
 		Main: Update{
 			Prepare:  Recount(func(c *admissionv1.ValidatingWebhookConfiguration) any { return c.Webhooks }),
-			Validate: again(validation.ValidatingWebhooks), again: checks{onCreate}, Warn: warnStaticAgain,
+			Validate: again(spoken(validation.ValidatingWebhooks)), again: checks{onCreate}, Warn: warnStaticAgain,
 		},
 	},
 })
@@ -49,10 +51,10 @@ var mutatingWebhooks = goType[admissionv1.MutatingWebhookConfiguration,
 	}),
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, AnyFinalizer: true, PrepareCreate: first,
-		ValidateCreate: Check(validation.MutatingWebhooks), WarnCreate: warnStatic,
+		ValidateCreate: Check(spoken(validation.MutatingWebhooks)), WarnCreate: warnStatic,
 		Main: Update{
 			Prepare:  Recount(func(c *admissionv1.MutatingWebhookConfiguration) any { return c.Webhooks }),
-			Validate: again(validation.MutatingWebhooks), again: checks{onCreate}, Warn: warnStaticAgain,
+			Validate: again(spoken(validation.MutatingWebhooks)), again: checks{onCreate}, Warn: warnStaticAgain,
 		},
 	},
 })
@@ -93,4 +95,9 @@ func defaultMatch(m *admissionv1.MatchResources) {
 	for i := range m.ExcludeResourceRules {
 		orDefault(&m.ExcludeResourceRules[i].Scope, admissionv1.AllScopes)
 	}
+}
+
+// spoken makes a validation of what has expressions one that compiles them.
+func spoken[T any](f func(validation.Language, T) field.ErrorList) func(T) field.ErrorList {
+	return func(obj T) field.ErrorList { return f(expression.Language, obj) }
 }

@@ -1,15 +1,16 @@
 package registry
 
 import (
+	"maps"
 	"time"
 
 	resourcev1 "k8s.io/api/resource/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 // Devices and claims to them: nothing here allocates.
@@ -19,9 +20,10 @@ var deviceClasses = goType[resourcev1.DeviceClass, resourcev1.DeviceClassList](&
 	ReturnDeleted: true,
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, PrepareCreate: first,
+		ValidateCreate: Check(validation.DeviceClass),
 		Main: Update{
-			Prepare: Recount(func(c *resourcev1.DeviceClass) any { return c.Spec }),
-			again:   checks{onUpdate},
+			Prepare:  Recount(func(c *resourcev1.DeviceClass) any { return c.Spec }),
+			Validate: Compare(validation.DeviceClassUpdate), again: checks{onCreate, onUpdate},
 		},
 	},
 })
@@ -31,18 +33,19 @@ var resourceClaims = goType[resourcev1.ResourceClaim, resourcev1.ResourceClaimLi
 	Resource: "resourceclaims", Singular: "resourceclaim", Namespaced: true, Status: true, ReturnDeleted: true,
 	Default: On(func(c *resourcev1.ResourceClaim) { defaultRequests(c.Spec.Devices.Requests) }),
 	strategy: strategy{
-		NameRule:      apivalidation.NameIsDNSSubdomain,
-		PrepareCreate: On(func(c *resourcev1.ResourceClaim) { c.Status = resourcev1.ResourceClaimStatus{} }),
+		NameRule:       apivalidation.NameIsDNSSubdomain,
+		PrepareCreate:  On(func(c *resourcev1.ResourceClaim) { c.Status = resourcev1.ResourceClaimStatus{} }),
+		ValidateCreate: Check(validation.ResourceClaim),
 		Main: Update{
-			Prepare: Over(func(c, old *resourcev1.ResourceClaim) { c.Status = old.Status }),
-			again:   checks{onUpdate},
+			Prepare:  Over(func(c, old *resourcev1.ResourceClaim) { c.Status = old.Status }),
+			Validate: Compare(validation.ResourceClaimUpdate), again: checks{onCreate, onUpdate},
 		},
 		ForStatus: Update{
 			Prepare: Over(func(c, old *resourcev1.ResourceClaim) {
 				c.Spec = old.Spec
 				metav1.ResetObjectMetaForStatus(c, old)
 			}),
-			again: checks{onUpdate},
+			Validate: Compare(validation.ResourceClaimStatus), again: checks{onUpdate},
 		},
 		ResetByStatus: wholeMetadata,
 	},
@@ -53,7 +56,9 @@ var resourceClaimTemplates = goType[resourcev1.ResourceClaimTemplate, resourcev1
 	Resource: "resourceclaimtemplates", Singular: "resourceclaimtemplate", Namespaced: true, ReturnDeleted: true,
 	Default: On(func(t *resourcev1.ResourceClaimTemplate) { defaultRequests(t.Spec.Spec.Devices.Requests) }),
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain, Main: Update{again: checks{onCreate}, after: checks{onUpdate}},
+		NameRule: apivalidation.NameIsDNSSubdomain, ValidateCreate: Check(validation.ResourceClaimTemplate),
+		Main: Update{Validate: again(validation.ResourceClaimTemplate), again: checks{onCreate},
+			after: checks{onUpdate}, Last: Compare(validation.ResourceClaimTemplateUpdate)},
 	},
 })
 
@@ -62,10 +67,20 @@ func defaultRequests(requests []resourcev1.DeviceRequest) {
 	for i := range requests {
 		if e := requests[i].Exactly; e != nil {
 			defaultCount(&e.AllocationMode, &e.Count)
+			defaultTolerations(e.Tolerations)
 		}
 		for j := range requests[i].FirstAvailable {
 			s := &requests[i].FirstAvailable[j]
 			defaultCount(&s.AllocationMode, &s.Count)
+			defaultTolerations(s.Tolerations)
+		}
+	}
+}
+
+func defaultTolerations(all []resourcev1.DeviceToleration) {
+	for i := range all {
+		if all[i].Operator == "" {
+			all[i].Operator = resourcev1.DeviceTolerationOpEqual
 		}
 	}
 }
@@ -82,31 +97,37 @@ func defaultCount(mode *resourcev1.DeviceAllocationMode, count *int64) {
 var resourceSlices = goType[resourcev1.ResourceSlice, resourcev1.ResourceSliceList](&Kind{
 	GVK:      resourcev1.SchemeGroupVersion.WithKind("ResourceSlice"),
 	Resource: "resourceslices", Singular: "resourceslice", ReturnDeleted: true,
-	Default: On(defaultSlice),
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain,
 		PrepareCreate: On(func(s *resourcev1.ResourceSlice) {
 			s.Generation = 1
+			dropDisabled(s)
 			noteTaints(s, s.CreationTimestamp)
 		}),
-		Main: Update{PrepareAt: prepareSlice, again: checks{onUpdate}},
+		ValidateCreate: Check(validation.ResourceSlice),
+		Main: Update{PrepareAt: prepareSlice, Validate: Compare(validation.ResourceSliceUpdate),
+			again: checks{onUpdate}},
 	},
 })
 
-func defaultSlice(s *resourcev1.ResourceSlice) {
+// dropDisabled leaves out what the real server has only where a gate is opened.
+func dropDisabled(s *resourcev1.ResourceSlice) {
 	for i := range s.Spec.Devices {
-		mappings := s.Spec.Devices[i].NodeAllocatableResourceMappings
-		for name, m := range mappings {
-			if m.AllocationMultiplier == nil {
-				one := resource.MustParse("1")
-				m.AllocationMultiplier = &one
-				mappings[name] = m
+		d := &s.Spec.Devices[i]
+		d.NodeAllocatableResourceMappings = nil
+		for name, a := range d.Attributes {
+			if a.BoolValues == nil && a.IntValues == nil && a.StringValues == nil && a.VersionValues == nil {
+				continue
 			}
+			a.BoolValues, a.IntValues, a.StringValues, a.VersionValues = nil, nil, nil, nil
+			d.Attributes = maps.Clone(d.Attributes)
+			d.Attributes[name] = a
 		}
 	}
 }
 
 func prepareSlice(obj, old runtime.Object, now time.Time) {
+	dropDisabled(obj.(*resourcev1.ResourceSlice))
 	noteTaints(obj.(*resourcev1.ResourceSlice), metadata.Seconds(now))
 	Recount(func(s *resourcev1.ResourceSlice) any { return s.Spec })(obj, old)
 }

@@ -13,7 +13,7 @@ import (
 
 var events = goType[corev1.Event, corev1.EventList](&Kind{
 	GVK: corev1.SchemeGroupVersion.WithKind("Event"), Resource: "events", Singular: "event", ShortNames: []string{"ev"},
-	Namespaced: true, CreateOnUpdate: true,
+	Namespaced: true, CreateOnUpdate: true, NoPolicy: true,
 	strategy: strategy{
 		ValidateCreate: Check(func(e *corev1.Event) field.ErrorList {
 			return validation.Event(e,

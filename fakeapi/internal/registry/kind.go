@@ -35,6 +35,8 @@ type Kind struct {
 	Default func(obj runtime.Object)
 	// OrphanByDefault: a delete that names no policy orphans (GCPOLICY-1, GCPOLICY-2).
 	OrphanByDefault bool
+	// NoPolicy: a delete heeds no propagation policy, since the kind's objects have no dependents.
+	NoPolicy bool
 	// Status says whether the kind has a status subresource.
 	Status bool
 	// ReturnDeleted: a delete answers with the object, not with a Status.
@@ -117,6 +119,8 @@ type Update struct {
 	again checks
 	// after are those that it repeats at its end.
 	after checks
+	// Last is what the kind's own validation checks behind those.
+	Last func(obj, old runtime.Object) field.ErrorList
 }
 
 // metaCheck is a common check of an object's metadata.

@@ -50,7 +50,8 @@ var ingressClasses = goType[networkingv1.IngressClass, networkingv1.IngressClass
 		ValidateCreate: Check(validation.IngressClass),
 		Main: Update{
 			Prepare:  Recount(func(c *networkingv1.IngressClass) any { return c.Spec }),
-			Validate: Compare(validation.IngressClassUpdate), again: checks{onUpdate, onCreate},
+			Validate: Compare(validation.IngressClassUpdate), again: checks{onUpdate}, after: checks{onCreate},
+			Last: again(validation.IngressClass),
 		},
 	},
 })

@@ -19,19 +19,19 @@ var validatingPolicies = goType[admissionv1.ValidatingAdmissionPolicy,
 	}),
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, AnyFinalizer: true,
-		ValidateCreate: Check(validation.ValidatingPolicy), WarnCreate: warnStatic,
+		ValidateCreate: Check(spoken(validation.ValidatingPolicy)), WarnCreate: warnStatic,
 		PrepareCreate: On(func(p *admissionv1.ValidatingAdmissionPolicy) {
 			p.Status, p.Generation = admissionv1.ValidatingAdmissionPolicyStatus{}, 1
 		}),
 		Main: Update{
 			Prepare: both(Over(func(p, old *admissionv1.ValidatingAdmissionPolicy) { p.Status = old.Status }),
 				Recount(func(p *admissionv1.ValidatingAdmissionPolicy) any { return p.Spec })),
-			Validate: again(validation.ValidatingPolicy), again: checks{onCreate}, Warn: warnStaticAgain,
+			Validate: again(spoken(validation.ValidatingPolicy)), again: checks{onCreate}, Warn: warnStaticAgain,
 		},
 		ForStatus: Update{Prepare: Over(func(p, old *admissionv1.ValidatingAdmissionPolicy) {
 			p.Spec = old.Spec
 			metav1.ResetObjectMetaForStatus(p, old)
-		}), again: checks{onCreate}},
+		}), Validate: again(validation.ValidatingPolicyStatus)},
 		ResetByStatus: wholeMetadata,
 	},
 })
@@ -62,10 +62,10 @@ var mutatingPolicies = goType[admissionv1.MutatingAdmissionPolicy, admissionv1.M
 	}),
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, AnyFinalizer: true, PrepareCreate: first,
-		ValidateCreate: Check(validation.MutatingPolicy), WarnCreate: warnStatic,
+		ValidateCreate: Check(spoken(validation.MutatingPolicy)), WarnCreate: warnStatic,
 		Main: Update{
 			Prepare:  Recount(func(p *admissionv1.MutatingAdmissionPolicy) any { return p.Spec }),
-			Validate: again(validation.MutatingPolicy), again: checks{onCreate}, Warn: warnStaticAgain,
+			Validate: again(spoken(validation.MutatingPolicy)), again: checks{onCreate}, Warn: warnStaticAgain,
 		},
 	},
 })

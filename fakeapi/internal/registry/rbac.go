@@ -35,8 +35,8 @@ var (
 		Default: On(func(b *rbacv1.RoleBinding) { defaultBinding(&b.RoleRef, b.Subjects) }),
 		strategy: strategy{
 			NameRule: metadata.PathSegment, ValidateCreate: Check(validation.RoleBinding),
-			Main: Update{Validate: Compare(validation.RoleBindingUpdate),
-				again: checks{onCreate}, after: checks{onUpdate}},
+			Main: Update{Validate: again(validation.RoleBinding), again: checks{onCreate},
+				after: checks{onUpdate}, Last: Compare(validation.RoleBindingUpdate)},
 		},
 	})
 	clusterRoleBindings = goType[rbacv1.ClusterRoleBinding, rbacv1.ClusterRoleBindingList](&Kind{
@@ -45,8 +45,8 @@ var (
 		Default: On(func(b *rbacv1.ClusterRoleBinding) { defaultBinding(&b.RoleRef, b.Subjects) }),
 		strategy: strategy{
 			NameRule: metadata.PathSegment, ValidateCreate: Check(validation.ClusterRoleBinding),
-			Main: Update{Validate: Compare(validation.ClusterRoleBindingUpdate),
-				again: checks{onCreate}, after: checks{onUpdate}},
+			Main: Update{Validate: again(validation.ClusterRoleBinding), again: checks{onCreate},
+				after: checks{onUpdate}, Last: Compare(validation.ClusterRoleBindingUpdate)},
 		},
 	})
 )

@@ -120,6 +120,7 @@ var volumeAttributesClasses = goType[storagev1.VolumeAttributesClass, storagev1.
 		ValidateCreate: Check(validation.AttributesClass),
 		Main: Update{
 			Validate: Compare(validation.AttributesClassUpdate), again: checks{onUpdate}, after: checks{onCreate},
+			Last: again(validation.AttributesClass),
 		},
 	},
 })

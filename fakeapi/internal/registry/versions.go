@@ -33,7 +33,7 @@ func version(k *Kind) *Kind {
 
 // update makes a way to change stored objects one for objects of this version.
 func (v *View) update(u Update) Update {
-	own := Update{again: u.again, Keeps: u.Keeps}
+	own := Update{again: u.again, after: u.after, Keeps: u.Keeps}
 	if u.Prepare != nil {
 		own.Prepare = func(obj, old runtime.Object) {
 			in := v.Keep(obj)
@@ -43,6 +43,9 @@ func (v *View) update(u Update) Update {
 	}
 	if u.Validate != nil {
 		own.Validate = func(obj, old runtime.Object) field.ErrorList { return u.Validate(v.Keep(obj), v.Keep(old)) }
+	}
+	if u.Last != nil {
+		own.Last = func(obj, old runtime.Object) field.ErrorList { return u.Last(v.Keep(obj), v.Keep(old)) }
 	}
 	return own
 }

@@ -2,6 +2,7 @@ package validation
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -14,13 +15,11 @@ func Endpoints(e *corev1.Endpoints) (errs field.ErrorList) {
 		if len(s.Addresses) == 0 && len(s.NotReadyAddresses) == 0 {
 			errs = append(errs, field.Required(path, "must specify `addresses` or `notReadyAddresses`"))
 		}
-		for j, a := range s.Addresses {
-			errs = append(errs, utilvalidation.IsValidIPForLegacyField(path.Child("addresses").Index(j).Child("ip"),
-				a.IP, false, nil)...)
+		for j := range s.Addresses {
+			errs = append(errs, validateEndpoint(&s.Addresses[j], path.Child("addresses").Index(j))...)
 		}
-		for j, a := range s.NotReadyAddresses {
-			errs = append(errs, utilvalidation.IsValidIPForLegacyField(path.Child("notReadyAddresses").Index(j).Child(
-				"ip"), a.IP, false, nil)...)
+		for j := range s.NotReadyAddresses {
+			errs = append(errs, validateEndpoint(&s.NotReadyAddresses[j], path.Child("notReadyAddresses").Index(j))...)
 		}
 		for j := range s.Ports {
 			p, at := &s.Ports[j], path.Child("ports").Index(j)
@@ -42,6 +41,18 @@ func Endpoints(e *corev1.Endpoints) (errs field.ErrorList) {
 		}
 	}
 	return errs
+}
+
+// validateEndpoint checks one address.
+func validateEndpoint(a *corev1.EndpointAddress, path *field.Path) field.ErrorList {
+	errs := utilvalidation.IsValidIPForLegacyField(path.Child("ip"), a.IP, false, nil)
+	if a.Hostname != "" {
+		errs = append(errs, label(a.Hostname, path.Child("hostname"))...)
+	}
+	if a.NodeName != nil {
+		errs = append(errs, named(*a.NodeName, path.Child("nodeName"), apivalidation.NameIsDNSSubdomain)...)
+	}
+	return append(errs, endpointIP(a.IP, path.Child("ip"))...)
 }
 
 // managedByEndpoints marks what the endpoints controller writes.

@@ -29,8 +29,7 @@ func IngressClass(c *networkingv1.IngressClass) (errs field.ErrorList) {
 
 // IngressClassUpdate checks that the controller stays the same.
 func IngressClassUpdate(c, old *networkingv1.IngressClass) field.ErrorList {
-	return append(apivalidation.ValidateImmutableField(c.Spec.Controller, old.Spec.Controller,
-		specPath.Child("controller")), IngressClass(c)...)
+	return apivalidation.ValidateImmutableField(c.Spec.Controller, old.Spec.Controller, specPath.Child("controller"))
 }
 
 func validateParametersRef(p *networkingv1.IngressClassParametersReference, path *field.Path) field.ErrorList {

@@ -16,20 +16,19 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// ValidatingPolicy checks what a policy is about and what it says. Whether its expressions compile
-// is found when they are evaluated.
-func ValidatingPolicy(p *admissionv1.ValidatingAdmissionPolicy) field.ErrorList {
-	s := &p.Spec
+// ValidatingPolicy checks what a policy is about and what it says.
+func ValidatingPolicy(of Language, p *admissionv1.ValidatingAdmissionPolicy) field.ErrorList {
+	s, params, x := &p.Spec, p.Spec.ParamKind != nil, of(len(p.Spec.Variables) > 0)
 	errs := validateCommon(s.FailurePolicy, s.ParamKind, s.MatchConstraints)
-	errs = append(errs, validateConditions(s.MatchConditions, specPath.Child("matchConditions"))...)
-	errs = append(errs, validateVariables(s.Variables)...)
+	errs = append(errs, validateConditions(of, params, s.MatchConditions, specPath.Child("matchConditions"))...)
+	errs = append(errs, validateVariables(x, params, s.Variables)...)
 	validations, annotations := specPath.Child("validations"), specPath.Child("auditAnnotations")
 	if len(s.Validations) == 0 && len(s.AuditAnnotations) == 0 {
 		const none = "validations or auditAnnotations must contain at least one item"
 		return append(errs, field.Required(validations, none), field.Required(annotations, none))
 	}
 	for i := range s.Validations {
-		errs = append(errs, validateValidation(&s.Validations[i], validations.Index(i))...)
+		errs = append(errs, validateValidation(x, params, &s.Validations[i], validations.Index(i))...)
 	}
 	if len(s.AuditAnnotations) > 20 {
 		errs = append(errs, field.Invalid(annotations, asShown(&s.AuditAnnotations),
@@ -43,6 +42,9 @@ func ValidatingPolicy(p *admissionv1.ValidatingAdmissionPolicy) field.ErrorList 
 			errs = append(errs, field.Required(at.Child("valueExpression"), "valueExpression is not specified"))
 		case len(text) > 5*1024:
 			errs = append(errs, field.Required(at.Child("valueExpression"), "must not exceed 5120 bytes in length"))
+		default:
+			errs = append(errs, compiles(x, Expression{Text: text, Yields: YieldAnnotation, Params: params},
+				a.ValueExpression, at.Child("valueExpression"))...)
 		}
 		if slices.ContainsFunc(s.AuditAnnotations[:i],
 			func(o admissionv1.AuditAnnotation) bool { return o.Key == a.Key }) {
@@ -50,6 +52,19 @@ func ValidatingPolicy(p *admissionv1.ValidatingAdmissionPolicy) field.ErrorList 
 		}
 	}
 	return errs
+}
+
+// ValidatingPolicyStatus checks what is said of a policy's types and conditions, but for whether a
+// reference to a field is a path.
+func ValidatingPolicyStatus(p *admissionv1.ValidatingAdmissionPolicy) (errs field.ErrorList) {
+	if t := p.Status.TypeChecking; t != nil {
+		path := statusPath.Child("typeChecking", "expressionWarnings")
+		for i, w := range t.ExpressionWarnings {
+			errs = append(errs, required(w.Warning, path.Index(i).Child("warning"))...)
+			errs = append(errs, required(strings.TrimSpace(w.FieldRef), path.Index(i).Child("fieldRef"))...)
+		}
+	}
+	return append(errs, metav1validation.ValidateConditions(p.Status.Conditions, statusPath.Child("conditions"))...)
 }
 
 func validateCommon(failure *admissionv1.FailurePolicyType, kind *admissionv1.ParamKind,
@@ -132,7 +147,7 @@ var (
 		"if", "import", "let", "loop", "package", "namespace", "return", "var", "void", "while"}
 )
 
-func validateVariables(all []admissionv1.Variable) (errs field.ErrorList) {
+func validateVariables(x Expressions, params bool, all []admissionv1.Variable) (errs field.ErrorList) {
 	for i, v := range all {
 		path := specPath.Child("variables").Index(i)
 		if strings.TrimSpace(v.Name) == "" {
@@ -142,18 +157,28 @@ func validateVariables(all []admissionv1.Variable) (errs field.ErrorList) {
 		}
 		if strings.TrimSpace(v.Expression) == "" {
 			errs = append(errs, field.Required(path.Child("expression"), "expression is not specified"))
+			continue
 		}
+		errs = append(errs, compiles(x, Expression{Text: v.Expression, Variable: v.Name, Yields: YieldAny,
+			Params: params}, v.Expression, path.Child("expression"))...)
 	}
 	return errs
 }
 
-func validateValidation(v *admissionv1.Validation, path *field.Path) (errs field.ErrorList) {
-	if strings.TrimSpace(v.Expression) == "" {
-		errs = append(errs, field.Required(path.Child("expression"), "expression is not specified"))
+func validateValidation(x Expressions, params bool, v *admissionv1.Validation,
+	path *field.Path) (errs field.ErrorList) {
+	if at := path.Child("expression"); strings.TrimSpace(v.Expression) == "" {
+		errs = append(errs, field.Required(at, "expression is not specified"))
+	} else {
+		errs = append(errs, compiles(x, Expression{Text: v.Expression, Params: params}, v.Expression, at)...)
 	}
-	if v.MessageExpression != "" && strings.TrimSpace(v.MessageExpression) == "" {
-		errs = append(errs, field.Invalid(path.Child("messageExpression"), v.MessageExpression,
-			"must be non-empty if specified"))
+	switch at := path.Child("messageExpression"); {
+	case v.MessageExpression == "":
+	case strings.TrimSpace(v.MessageExpression) == "":
+		errs = append(errs, field.Invalid(at, v.MessageExpression, "must be non-empty if specified"))
+	default:
+		errs = append(errs, compiles(x, Expression{Text: v.MessageExpression, Yields: YieldText, Params: params},
+			v.MessageExpression, at)...)
 	}
 	switch text := strings.TrimSpace(v.Message); {
 	case v.Message != "" && text == "":
@@ -166,20 +191,20 @@ func validateValidation(v *admissionv1.Validation, path *field.Path) (errs field
 }
 
 // MutatingPolicy checks what a policy is about and what it changes.
-func MutatingPolicy(p *admissionv1.MutatingAdmissionPolicy) field.ErrorList {
-	s := &p.Spec
+func MutatingPolicy(of Language, p *admissionv1.MutatingAdmissionPolicy) field.ErrorList {
+	s, params, x := &p.Spec, p.Spec.ParamKind != nil, of(true)
 	errs := validateCommon(s.FailurePolicy, s.ParamKind, s.MatchConstraints)
 	if s.MatchConstraints != nil {
 		errs = append(errs, mutable(s.MatchConstraints, specPath.Child("matchConstraints"))...)
 	}
-	errs = append(errs, validateConditions(s.MatchConditions, specPath.Child("matchConditions"))...)
-	errs = append(errs, validateVariables(s.Variables)...)
+	errs = append(errs, validateConditions(of, params, s.MatchConditions, specPath.Child("matchConditions"))...)
+	errs = append(errs, validateVariables(x, params, s.Variables)...)
 	path := specPath.Child("mutations")
 	if len(s.Mutations) == 0 {
 		errs = append(errs, field.Required(path, "mutations must contain at least one item"))
 	}
 	for i := range s.Mutations {
-		errs = append(errs, validateMutation(&s.Mutations[i], path.Index(i))...)
+		errs = append(errs, validateMutation(x, params, &s.Mutations[i], path.Index(i))...)
 	}
 	return append(errs, amongSome(s.ReinvocationPolicy, specPath.Child("reinvocationPolicy"),
 		admissionv1.IfNeededReinvocationPolicy, admissionv1.NeverReinvocationPolicy)...)
@@ -196,14 +221,16 @@ func mutable(m *admissionv1.MatchResources, path *field.Path) (errs field.ErrorL
 	return errs
 }
 
-func validateMutation(m *admissionv1.Mutation, path *field.Path) (errs field.ErrorList) {
+func validateMutation(x Expressions, params bool, m *admissionv1.Mutation, path *field.Path) (errs field.ErrorList) {
 	ways := [...]struct {
 		kind       admissionv1.PatchType
 		name       string
 		is         bool
+		yields     Yield
 		expression string
-	}{{kind: admissionv1.PatchTypeApplyConfiguration, name: "applyConfiguration", is: m.ApplyConfiguration != nil},
-		{kind: admissionv1.PatchTypeJSONPatch, name: "jsonPatch", is: m.JSONPatch != nil}}
+	}{{kind: admissionv1.PatchTypeApplyConfiguration, name: "applyConfiguration", is: m.ApplyConfiguration != nil,
+		yields: YieldObject},
+		{kind: admissionv1.PatchTypeJSONPatch, name: "jsonPatch", is: m.JSONPatch != nil, yields: YieldJSONPatch}}
 	if m.ApplyConfiguration != nil {
 		ways[0].expression = m.ApplyConfiguration.Expression
 	}
@@ -222,6 +249,10 @@ func validateMutation(m *admissionv1.Mutation, path *field.Path) (errs field.Err
 		errs = append(errs, field.Required(at, fmt.Sprintf("must be specified when patchType is %s", own.kind)))
 	case strings.TrimSpace(own.expression) == "":
 		errs = append(errs, field.Required(at.Child("expression"), ""))
+	default:
+		text := strings.TrimSpace(own.expression)
+		errs = append(errs, compiles(x, Expression{Text: text, Yields: own.yields, Params: params}, text,
+			at.Child("expression"))...)
 	}
 	if other.is {
 		errs = append(errs, field.Invalid(path.Child(other.name), "{"+other.name+"}",

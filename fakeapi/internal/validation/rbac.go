@@ -73,9 +73,9 @@ func RoleBinding(b *rbacv1.RoleBinding) field.ErrorList {
 	return validateBinding(&b.RoleRef, b.Subjects, "Role", "ClusterRole")
 }
 
-// RoleBindingUpdate checks that the role stays the same, too.
+// RoleBindingUpdate checks that the role stays the same.
 func RoleBindingUpdate(b, old *rbacv1.RoleBinding) field.ErrorList {
-	return append(RoleBinding(b), sameRole(b.RoleRef, old.RoleRef)...)
+	return sameRole(b.RoleRef, old.RoleRef)
 }
 
 // ClusterRoleBinding checks what cluster role is bound to whom.
@@ -83,9 +83,9 @@ func ClusterRoleBinding(b *rbacv1.ClusterRoleBinding) field.ErrorList {
 	return validateBinding(&b.RoleRef, b.Subjects, "ClusterRole")
 }
 
-// ClusterRoleBindingUpdate checks that the role stays the same, too.
+// ClusterRoleBindingUpdate checks that the role stays the same.
 func ClusterRoleBindingUpdate(b, old *rbacv1.ClusterRoleBinding) field.ErrorList {
-	return append(ClusterRoleBinding(b), sameRole(b.RoleRef, old.RoleRef)...)
+	return sameRole(b.RoleRef, old.RoleRef)
 }
 
 func sameRole(ref, old rbacv1.RoleRef) field.ErrorList {

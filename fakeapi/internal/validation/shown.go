@@ -101,21 +101,22 @@ func writeShown(b *bytes.Buffer, v, spec reflect.Value) {
 
 func writeFields(b *bytes.Buffer, v, spec reflect.Value) {
 	comma := func() {
-		if last := b.Bytes()[b.Len()-1]; last != '{' {
+		if last := b.Bytes()[b.Len()-1]; last != '{' && last != ',' {
 			b.WriteByte(',')
 		}
 	}
 	names := internalFields[v.Type()]
 	if names == nil {
 		for i := range v.NumField() {
-			if v.Type().Field(i).Anonymous {
-				writeFields(b, v.Field(i), spec)
-				continue
-			}
 			names = append(names, v.Type().Field(i).Name)
 		}
 	}
 	for _, name := range names {
+		if of, ok := v.Type().FieldByName(name); ok && of.Anonymous {
+			comma()
+			writeEmbedded(b, v.FieldByIndex(of.Index), spec)
+			continue
+		}
 		f := v.FieldByName(name)
 		if !f.IsValid() {
 			f = spec.FieldByName(name)
@@ -128,4 +129,17 @@ func writeFields(b *bytes.Buffer, v, spec reflect.Value) {
 		}
 		writeShown(b, f, spec)
 	}
+}
+
+// writeEmbedded writes the fields of what is embedded: metadata by the names that the API has for them.
+func writeEmbedded(b *bytes.Buffer, v, spec reflect.Value) {
+	if strings.HasPrefix(v.Type().PkgPath(), "k8s.io/api/") {
+		writeFields(b, v, spec)
+		return
+	}
+	raw, err := json.Marshal(v.Interface())
+	if err != nil {
+		panic("fakeapi: embedded fields do not encode: " + err.Error())
+	}
+	b.Write(bytes.TrimSuffix(bytes.TrimPrefix(raw, []byte("{")), []byte("}")))
 }

@@ -193,5 +193,5 @@ func AttributesClassUpdate(c, old *storagev1.VolumeAttributesClass) (errs field.
 	if !maps.Equal(c.Parameters, old.Parameters) {
 		errs = append(errs, field.Forbidden(field.NewPath("parameters"), "updates to parameters are forbidden."))
 	}
-	return append(errs, AttributesClass(c)...)
+	return errs
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // ValidatingWebhooks checks the webhooks of a configuration.
-func ValidatingWebhooks(c *admissionv1.ValidatingWebhookConfiguration) field.ErrorList {
+func ValidatingWebhooks(of Language, c *admissionv1.ValidatingWebhookConfiguration) field.ErrorList {
 	all := make([]admissionv1.MutatingWebhook, len(c.Webhooks))
 	for i := range c.Webhooks {
 		w := &c.Webhooks[i]
@@ -23,19 +23,19 @@ func ValidatingWebhooks(c *admissionv1.ValidatingWebhookConfiguration) field.Err
 			ObjectSelector: w.ObjectSelector, SideEffects: w.SideEffects, TimeoutSeconds: w.TimeoutSeconds,
 			AdmissionReviewVersions: w.AdmissionReviewVersions, MatchConditions: w.MatchConditions}
 	}
-	return validateWebhooks(all)
+	return validateWebhooks(of, all)
 }
 
 // MutatingWebhooks checks the webhooks of a configuration.
-func MutatingWebhooks(c *admissionv1.MutatingWebhookConfiguration) field.ErrorList {
-	return validateWebhooks(c.Webhooks)
+func MutatingWebhooks(of Language, c *admissionv1.MutatingWebhookConfiguration) field.ErrorList {
+	return validateWebhooks(of, c.Webhooks)
 }
 
-func validateWebhooks(all []admissionv1.MutatingWebhook) (errs field.ErrorList) {
+func validateWebhooks(of Language, all []admissionv1.MutatingWebhook) (errs field.ErrorList) {
 	seen := map[string]bool{}
 	for i := range all {
 		w, path := &all[i], field.NewPath("webhooks").Index(i)
-		errs = append(errs, validateWebhook(w, path)...)
+		errs = append(errs, validateWebhook(of, w, path)...)
 		errs = append(errs, validateReviewVersions(w.AdmissionReviewVersions,
 			path.Child("admissionReviewVersions"))...)
 		if w.Name != "" && seen[w.Name] {
@@ -46,7 +46,7 @@ func validateWebhooks(all []admissionv1.MutatingWebhook) (errs field.ErrorList) 
 	return errs
 }
 
-func validateWebhook(w *admissionv1.MutatingWebhook, path *field.Path) field.ErrorList {
+func validateWebhook(of Language, w *admissionv1.MutatingWebhook, path *field.Path) field.ErrorList {
 	errs := utilvalidation.IsFullyQualifiedName(path.Child("name"), w.Name)
 	for i := range w.Rules {
 		errs = append(errs, validateRule(&w.Rules[i], path.Child("rules").Index(i))...)
@@ -75,30 +75,7 @@ func validateWebhook(w *admissionv1.MutatingWebhook, path *field.Path) field.Err
 	errs = append(errs, among(w.ReinvocationPolicy, path.Child("reinvocationPolicy"),
 		admissionv1.IfNeededReinvocationPolicy, admissionv1.NeverReinvocationPolicy)...)
 	errs = append(errs, WebhookClient(&w.ClientConfig, path.Child("clientConfig"))...)
-	return append(errs, validateConditions(w.MatchConditions, path.Child("matchConditions"))...)
-}
-
-// validateConditions leaves the expressions unread: nothing here evaluates them.
-func validateConditions(all []admissionv1.MatchCondition, path *field.Path) (errs field.ErrorList) {
-	if len(all) > 64 {
-		errs = append(errs, field.TooMany(path, len(all), 64))
-	}
-	seen := map[string]bool{}
-	for i, c := range all {
-		if strings.TrimSpace(c.Expression) == "" {
-			errs = append(errs, field.Required(path.Index(i).Child("expression"), ""))
-		}
-		switch at := path.Index(i).Child("name"); {
-		case c.Name == "":
-			errs = append(errs, field.Required(at, ""))
-		case seen[c.Name]:
-			errs = append(append(errs, qualified(c.Name, at)...), field.Duplicate(at, c.Name))
-		default:
-			errs = append(errs, qualified(c.Name, at)...)
-		}
-		seen[c.Name] = true
-	}
-	return errs
+	return append(errs, validateConditions(of, false, w.MatchConditions, path.Child("matchConditions"))...)
 }
 
 func validateReviewVersions(versions []string, path *field.Path) (errs field.ErrorList) {

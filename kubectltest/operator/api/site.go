@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/scheme"
 )
 
 // Group is the group and version that Sites are served in.
@@ -17,6 +18,8 @@ type SiteSpec struct {
 	Image    string `json:"image,omitempty"`
 	Title    string `json:"title"`
 	Domain   string `json:"domain,omitempty"` // once set it stays
+	// Preview is a site that goes once it has been ready.
+	Preview bool `json:"preview,omitempty"`
 }
 
 // SiteStatus is what a Site is.
@@ -42,12 +45,12 @@ type SiteList struct {
 	Items []Site `json:"items"`
 }
 
+// builder registers the kind as kubebuilder's scaffold does: DeleteOptions in its group included,
+// so that clients send them as of that group.
+var builder = (&scheme.Builder{GroupVersion: Group}).Register(&Site{}, &SiteList{})
+
 // AddToScheme adds the kind to a scheme.
-func AddToScheme(s *runtime.Scheme) error {
-	s.AddKnownTypes(Group, &Site{}, &SiteList{})
-	metav1.AddToGroupVersion(s, Group)
-	return nil
-}
+var AddToScheme = builder.AddToScheme
 
 // DeepCopyObject copies a Site.
 func (s *Site) DeepCopyObject() runtime.Object {

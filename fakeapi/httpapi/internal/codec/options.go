@@ -56,18 +56,18 @@ func DeleteOptions(r *http.Request, body []byte) (opts metav1.DeleteOptions, err
 	if len(body) == 0 {
 		return opts, WriteOptions(r, &opts)
 	}
-	info, ok := runtime.SerializerInfoForMediaType(deleteCodecs.SupportedMediaTypes(), media.ContentType(r))
+	info, ok := runtime.SerializerInfoForMediaType(metascheme.Codecs.SupportedMediaTypes(), media.ContentType(r))
 	if !ok {
 		return opts, refusal.UnknownFormat()
 	}
+	// That scheme takes DeleteOptions of any group and version: clients send those of their own kind's.
 	want := metav1.SchemeGroupVersion.WithKind("DeleteOptions") // what a body without a version is
-	obj, _, err := info.Serializer.Decode(body, &want, nil)
+	obj, _, err := metascheme.Codecs.DecoderToVersion(info.Serializer, want.GroupVersion()).Decode(body, &want, &opts)
 	if err != nil {
 		return opts, apierrors.NewBadRequest(err.Error())
 	}
-	read, ok := obj.(*metav1.DeleteOptions)
-	if !ok {
+	if obj != &opts {
 		return opts, apierrors.NewBadRequest("decoded object cannot be converted to DeleteOptions")
 	}
-	return *read, nil
+	return opts, nil
 }

@@ -30,8 +30,7 @@ import (
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 )
 
-// scheme knows the Go types of the built-in kinds; deleteScheme knows
-// DeleteOptions in every group and version, for old clients.
+// scheme knows the Go types of the built-in kinds.
 var (
 	scheme = makeScheme(corev1.AddToScheme, appsv1.AddToScheme, autoscalingv1.AddToScheme, autoscalingv2.AddToScheme,
 		eventsv1.AddToScheme, policyv1.AddToScheme, batchv1.AddToScheme, coordinationv1.AddToScheme,
@@ -39,10 +38,8 @@ var (
 		certificatesv1.AddToScheme, flowcontrolv1.AddToScheme, networkingv1.AddToScheme, nodev1.AddToScheme,
 		resourcev1.AddToScheme, schedulingv1.AddToScheme, storagev1.AddToScheme, apiregistrationv1.AddToScheme,
 		authenticationv1.AddToScheme, authorizationv1.AddToScheme)
-	deleteScheme = makeDeleteScheme()
-	codecs       = serializer.NewCodecFactory(scheme)
-	deleteCodecs = serializer.NewCodecFactory(deleteScheme)
-	parameters   = runtime.NewParameterCodec(scheme)
+	codecs     = serializer.NewCodecFactory(scheme)
+	parameters = runtime.NewParameterCodec(scheme)
 )
 
 func makeScheme(add ...func(*runtime.Scheme) error) *runtime.Scheme {
@@ -53,14 +50,5 @@ func makeScheme(add ...func(*runtime.Scheme) error) *runtime.Scheme {
 			panic("httpapi: the scheme does not take a group: " + err.Error())
 		}
 	}
-	return s
-}
-
-func makeDeleteScheme() *runtime.Scheme {
-	s := runtime.NewScheme()
-	for _, gv := range scheme.PrioritizedVersionsAllGroups() {
-		metav1.AddToGroupVersion(s, gv)
-	}
-	metav1.AddToGroupVersion(s, metav1.SchemeGroupVersion)
 	return s
 }

@@ -45,13 +45,22 @@ func (s *schemas) list(k *fakeapi.Kind) object {
 	}
 	name := customModel(k) + "List"
 	if _, known := s.named[name]; !known {
-		s.named[name] = object{"type": "object", "required": []string{"items"}, "properties": withTypeMeta(object{
-			"items":    object{"type": "array", "items": s.custom(k, version)},
-			"metadata": s.of(reflect.TypeFor[metav1.ListMeta]()),
-		})}
+		meta, _ := reflect.TypeFor[metav1.PartialObjectMetadataList]().FieldByName("ListMeta")
+		s.named[name] = object{"type": "object", "description": k.GVK.Kind + "List is a list of " + k.GVK.Kind,
+			"required": []string{"items"}, "properties": withTypeMeta(object{
+				"items": object{"type": "array", "items": s.custom(k, version),
+					"description": "List of " + k.Resource + ". More info: " + conventions},
+				"metadata": s.property(meta, standard+"list metadata. More info: "+conventions+"#types-kinds"),
+			})}
 	}
 	return object{"$ref": s.ref(name)}
 }
+
+// What the real server says of the metadata of custom kinds.
+const (
+	standard    = "Standard "
+	conventions = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md"
+)
 
 // customModel is the model name of a custom kind: its group backwards, its
 // version and kind.
@@ -84,7 +93,8 @@ func (s *schemas) custom(k *fakeapi.Kind, version *apiextensionsv1.CustomResourc
 	if properties == nil {
 		properties = object{}
 	}
-	properties["metadata"] = s.of(reflect.TypeFor[metav1.ObjectMeta]())
+	meta, _ := reflect.TypeFor[metav1.PartialObjectMetadata]().FieldByName("ObjectMeta")
+	properties["metadata"] = s.property(meta, standard+"object's metadata. More info: "+conventions+"#metadata")
 	o["properties"] = withTypeMeta(properties)
 	s.named[name] = o
 	return object{"$ref": s.ref(name)}
