@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/threelaws/threelaws/internal/fight"
-	"github.com/threelaws/threelaws/sim"
 )
 
 // note follows the tracks that a change is on.
@@ -144,7 +143,7 @@ func (c *Cluster) count(x *change, o *object, by int) {
 		key += " " + string(r.uid)
 		terms += strconv.Itoa(r.wants) + " "
 		differ = differ || r.wants != rivals[0].wants
-		names = append(names, sim.Short(r.of.Kind)+"/"+r.name+", which wants "+strconv.Itoa(r.wants))
+		names = append(names, ownerOf(r)+" wants "+strconv.Itoa(r.wants))
 		who = append(who, r.reporter())
 	}
 	t := c.fights.track(key)
@@ -154,9 +153,9 @@ func (c *Cluster) count(x *change, o *object, by int) {
 	}
 	t.path.Begin(uint64(t.count), x.at)
 	t.count += by
-	v := fight.Visit[string]{State: uint64(t.count), At: x.at, Words: "gone: " + sim.Short(o.of.Kind) + "/" + o.name}
+	v := fight.Visit[string]{State: uint64(t.count), At: x.at, Words: "gone: " + ownerOf(o)}
 	if by > 0 {
-		v.By, v.Words = x.who, "create "+sim.Short(o.of.Kind)+"/"+o.name
+		v.By, v.Words = x.who, "create "+ownerOf(o)
 	}
 	circle, makers := t.come(v)
 	if circle == nil || !differ || len(makers) == 0 {
@@ -164,9 +163,9 @@ func (c *Cluster) count(x *change, o *object, by int) {
 	}
 	who = slices.DeleteFunc(append(who, makers...), func(w string) bool { return w == "" })
 	slices.Sort(who)
-	c.fights.round(t, bout{object: o.namespace + "/" + o.of.Resource, about: key, what: "the " + o.of.Resource +
-		" in namespace " + o.namespace + " that are selected by " + strings.Join(names, " and ") +
-		", and have no controller", who: slices.Compact(who), circle: circle})
+	c.fights.round(t, bout{object: o.namespace + "/" + o.of.Resource, about: key + " " + terms, set: true,
+		what: strings.Join(names, " and ") + " of the " + o.of.Resource + " that they select, and none of these has a " +
+			"controller", who: slices.Compact(who), circle: circle})
 }
 
 // reporter is the manager that last wrote an owner's status, which is its controller.

@@ -95,7 +95,8 @@ type bout struct {
 	what   string // "data.mode"
 	who    []string
 	circle []fight.Visit[string]
-	field  bool
+	field  bool // what is the path of one
+	set    bool // what is who wants how many
 }
 
 // round counts a circle.
@@ -145,6 +146,9 @@ func (f *fights) round(t *track, r bout) {
 func (b *brawl) sentence(r bout) string {
 	who := strings.Join(b.Who, " and ")
 	since := ", since " + b.First.UTC().Format(time.RFC3339)
+	if r.set {
+		return r.what + ": they have come and gone " + times(b.Rounds) + since + ", made by " + who
+	}
 	if !r.field {
 		return who + " have gone round " + times(b.Rounds) + " over " + r.what + since
 	}

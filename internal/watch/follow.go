@@ -103,8 +103,8 @@ func (f *follower) say(ctx context.Context, h heard) {
 
 // wait waits before it is tried again: as long as the server says, or ever longer.
 func (f *follower) wait(ctx context.Context, err error) {
-	d := min(firstWait<<min(f.failed, 10), longWait)
-	d = d/2 + rand.N(d/2)
+	d := min(f.first<<min(f.failed, 10), longWait)
+	d = d/2 + rand.N(d/2+1)
 	if r := (*refusal)(nil); errors.As(err, &r) && r.after > d {
 		d = r.after
 	}

@@ -47,6 +47,7 @@ type object struct {
 	generated       bool // its name was made up by the server
 	created         time.Time
 	deleted         time.Time // when it is to be gone; zero where nobody deleted it
+	grace           *int64    // the seconds that it was given then
 	labels          map[string]string
 	annotations     map[string]string
 	finalizers      []string
@@ -82,6 +83,7 @@ type metadata struct {
 	Generation        int64                   `json:"generation"`
 	CreationTimestamp time.Time               `json:"creationTimestamp"`
 	DeletionTimestamp *time.Time              `json:"deletionTimestamp"`
+	GracePeriod       *int64                  `json:"deletionGracePeriodSeconds"`
 	Labels            map[string]string       `json:"labels"`
 	Annotations       map[string]string       `json:"annotations"`
 	Finalizers        []string                `json:"finalizers"`
@@ -108,7 +110,7 @@ func parse(k *Kind, raw []byte) (*object, error) {
 		generation: m.Generation, generated: m.GenerateName != "", created: m.CreationTimestamp, labels: m.Labels,
 		annotations: m.Annotations, finalizers: m.Finalizers, owners: m.OwnerReferences, wants: -1}
 	if m.DeletionTimestamp != nil {
-		o.deleted = *m.DeletionTimestamp
+		o.deleted, o.grace = *m.DeletionTimestamp, m.GracePeriod
 	}
 	for _, f := range m.ManagedFields {
 		o.managers = append(o.managers, manager{f.Manager, f.Subresource, f.Time, f.FieldsV1,

@@ -19,6 +19,7 @@ type Reader struct {
 	config *Config
 	client *http.Client
 	slots  chan struct{} // for lists that are under way at once
+	first  time.Duration // before what failed is tried again
 }
 
 // mostLists is how many lists are asked for at once.
@@ -30,7 +31,8 @@ func NewReader(config *Config) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{config: config, client: client, slots: make(chan struct{}, mostLists), Note: func(string) {}}, nil
+	return &Reader{config: config, client: client, slots: make(chan struct{}, mostLists), first: firstWait,
+		Note: func(string) {}}, nil
 }
 
 // again is how often it is asked which kinds there are: definitions come and go.

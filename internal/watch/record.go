@@ -197,7 +197,7 @@ func (o *object) json() map[string]any {
 	}
 	if o.terminating() {
 		at := metav1.NewTime(o.deleted)
-		meta.DeletionTimestamp = &at
+		meta.DeletionTimestamp, meta.DeletionGracePeriodSeconds = &at, o.grace
 	}
 	b, _ := json.Marshal(meta)
 	var metadata map[string]any
