@@ -3,6 +3,9 @@ package watch
 import (
 	"encoding/json"
 	"hash/maphash"
+	"maps"
+	"slices"
+	"strconv"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -126,9 +129,25 @@ func parse(k *Kind, raw []byte) (*object, error) {
 	if k.secret() {
 		conceal(members)
 	}
-	body, err := json.Marshal(members)
-	o.body, o.sum = body, maphash.Bytes(seed, body)
-	return o, err
+	o.body = joined(members)
+	o.sum = maphash.Bytes(seed, o.body)
+	return o, nil
+}
+
+// joined is an object of these members, in their order.
+func joined(members map[string]json.RawMessage) []byte {
+	size := 2
+	for k, v := range members {
+		size += len(k) + len(v) + 4
+	}
+	b := append(make([]byte, 0, size), '{')
+	for i, k := range slices.Sorted(maps.Keys(members)) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(strconv.AppendQuote(b, k), ':'), members[k]...)
+	}
+	return append(b, '}')
 }
 
 // reports reports whether several report on the state of objects of a kind, which is no
