@@ -110,6 +110,10 @@ func (w *watching) look(ctx context.Context, a *app, r *watch.Reader, c *watch.C
 		end = time.Now().Add(w.lasts)
 	}
 	err := r.Run(ctx, c, func() bool {
+		if !w.once && !t.begun && c.Synced() {
+			t.begun = true
+			t.begin(c)
+		}
 		return w.once && !c.Pending() || !end.IsZero() && time.Now().After(end)
 	})
 	if unknown := (*watch.Unknown)(nil); errors.As(err, &unknown) {
@@ -135,6 +139,7 @@ func (w *watching) look(ctx context.Context, a *app, r *watch.Reader, c *watch.C
 type telling struct {
 	a     *app
 	json  bool
+	begun bool
 	mu    sync.Mutex
 	notes []string
 }
@@ -163,6 +168,17 @@ func (t *telling) finding(f watch.Finding) {
 	t.a.print(f.Page(t.a.width))
 }
 
+// begin says that all of every kind was seen, and that what happens is told from now on.
+func (t *telling) begin(c *watch.Cluster) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.json {
+		_ = t.a.line(watchLine{Event: "watching", Objects: c.Len()})
+		return
+	}
+	t.a.printf("watching %s\n", plural(c.Len(), "object"))
+}
+
 // end says what was looked at.
 func (t *telling) end(c *watch.Cluster) {
 	t.mu.Lock()
@@ -180,7 +196,7 @@ func (t *telling) end(c *watch.Cluster) {
 
 // watchLine is one line of watch --output json.
 type watchLine struct {
-	Event string `json:"event"` // finding, note or end
+	Event string `json:"event"` // watching, finding, note or end
 	*watch.Finding
 	Text     string `json:"text,omitempty"`
 	Objects  int    `json:"objects,omitempty"` // that were there at the end

@@ -139,6 +139,9 @@ var edges = []edge{
 	{"internal/audit", []string{"sim", "sim/host", "sim/law", "internal/render", apimachinery},
 		"a log is judged by the laws as a history is: what it is made into are records, and of controllers it knows " +
 			"what they declare"},
+	{"internal/watch", []string{"sim", "internal/fight", "internal/render", apimachinery, "sigs.k8s.io/yaml"},
+		"a cluster is read over HTTP, as any server: what it looks at it knows from metadata, and neither a server nor a " +
+			"law; a client of client-go would be a thirtieth of the command"},
 	{"internal/realtime", []string{"sim", "sim/trial", "fakeapi"},
 		"the one runner that reads the clock on the wall stands beside the kernel, so that nothing deterministic can " +
 			"come to lean on it"},
@@ -181,7 +184,7 @@ var edges = []edge{
 	{"cli", []string{"cli/internal/ci", "scenarios", "controllers/...", "sim/...", "internal/clause",
 		"internal/audit", "internal/conform", "internal/explore", "internal/nearest", "internal/render",
 		"internal/realtime",
-		"fakeapi/...", api, apimachinery, "github.com/spf13", "golang.org/x/term"},
+		"internal/watch", "fakeapi/...", api, apimachinery, "github.com/spf13", "golang.org/x/term"},
 		"the command line joins everything but the test adapters"},
 	{"cmd/threelaws", []string{"cli", "scenarios"},
 		"the command is the command line with the controllers and scenarios of this module: whoever has others " +

@@ -255,7 +255,7 @@ func TestRecord(t *testing.T) {
 		}
 		got = append(got, fmt.Sprintf("%s by %s %s", e.Verb, e.User.Username, body))
 	}
-	want := []string{"create by a ", `patch by b {"data":{"mode":"two"}}`, "delete by system:unknown null"}
+	want := []string{"create by a ", `patch by b {"data":{"mode":"two"}}`, "delete by (unknown) null"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -24,8 +24,9 @@ type Record struct {
 	n int
 }
 
-// unknownUser is who did what nobody is known to have done: judge accuses no such user.
-const unknownUser = "system:unknown"
+// unknownUser is who did what nobody is known to have done. It looks like a person, who may
+// do anything, and with whom nobody fights.
+const unknownUser = "(unknown)"
 
 type auditEvent struct {
 	Kind           string            `json:"kind"`
@@ -79,7 +80,7 @@ func (r *Record) found(at time.Time, o *object) {
 
 // note writes a change.
 func (r *Record) note(x *change) {
-	if r == nil {
+	if r == nil || x.new == nil && x.old.ending() {
 		return
 	}
 	o := x.new
@@ -116,6 +117,12 @@ func (r *Record) note(x *change) {
 		}
 	}
 	r.write(e)
+}
+
+// ending reports whether an object goes as soon as its deletion is accepted: that was
+// written then.
+func (o *object) ending() bool {
+	return o.terminating() && len(o.finalizers) == 0 && (o.grace == nil || *o.grace == 0)
 }
 
 func (r *Record) event(o *object, at time.Time) *auditEvent {
@@ -162,6 +169,11 @@ func (x *change) user() (user, agent string) {
 		return "system:kube-scheduler", "kube-scheduler/v0" + built
 	case x.who == controllerManager:
 		return "system:kube-controller-manager", controllerManager + "/v0" + built + "/" + x.controllerName()
+	}
+	for _, a := range accounts {
+		if strings.ReplaceAll(strings.TrimSuffix(a, "-controller"), "-", "") == x.who {
+			return "system:serviceaccount:kube-system:" + a, x.who + "/v0" + built // one that runs by itself
+		}
 	}
 	return x.who, x.who + "/v0" + built
 }
