@@ -75,7 +75,8 @@ func announce(a *app, l serveLine) error {
 // verdict tells of a law that is broken while the server runs.
 func (t *teller) verdict(v verdict) {
 	text := render.WithoutUIDs(v.breach.Text)
-	l := serveLine{Event: "violates", ID: v.breach.Law.ID, Law: v.breach.Law.Name, By: v.by, Object: v.object, Text: text}
+	l := serveLine{Event: "violates", ID: v.breach.Law.ID, Law: v.breach.Law.Name, By: v.by, Object: v.object,
+		Text: text}
 	head := "VIOLATES " + l.Law
 	if len(v.by) > 0 {
 		head += " by " + strings.Join(v.by, " and ")

@@ -63,7 +63,8 @@ The exit code is 1 where something is wrong.`,
 		"leases and secrets otherwise")
 	f.BoolVar(&w.once, "once", false, "look at what is there, and end")
 	f.DurationVar(&w.lasts, "for", 0, "end after this time")
-	f.DurationVar(&w.patience, "patience", 30*time.Second, "how long what the collector or an adopter may mend must last")
+	f.DurationVar(&w.patience, "patience", 30*time.Second,
+		"how long what the collector or an adopter may mend must last")
 	f.DurationVar(&w.stuck, "stuck-after", 5*time.Minute, "how long after its time a deleted object is stuck")
 	f.StringVarP(&w.output, "output", "o", "text", "text, or json: a line of JSON for each")
 	f.StringVar(&w.record, "record", "", "write what happens to this file, as an audit log that judge reads")

@@ -91,7 +91,8 @@ func TestWatchOnce(t *testing.T) {
 		sorts = append(sorts, l.Event+" "+l.Sort)
 	}
 	slices.Sort(sorts)
-	if want := []string{"end ", "finding foreign-owner", "finding lost-owner"}; !slices.Equal(sorts, want) || got.code != 1 {
+	want := []string{"end ", "finding foreign-owner", "finding lost-owner"}
+	if !slices.Equal(sorts, want) || got.code != 1 {
 		t.Errorf("exit %d, lines %q, want %q", got.code, sorts, want)
 	}
 }
@@ -162,8 +163,8 @@ func TestWatchFight(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	text := strings.Join(strings.Fields(f.String()), " ")
-	for _, want := range []string{"rs/a wants 1", "rc/b wants 2", "come and gone 3 times", "made by replicaset and replication",
-		"create pod/b-"} {
+	for _, want := range []string{"rs/a wants 1", "rc/b wants 2", "come and gone 3 times",
+		"made by replicaset and replication", "create pod/b-"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q:\n%s", want, f)
 		}
@@ -185,8 +186,8 @@ func TestWatchRollout(t *testing.T) {
 		return "template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: " + image + "}]}}"
 	}
 	const deployments = "/apis/apps/v1/namespaces/default/deployments"
-	s.apply(t, deployments, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {replicas: 3, selector: "+
-		"{matchLabels: {app: web}}, "+pod("one")+"}}")
+	s.apply(t, deployments, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {replicas: 3, "+
+		"selector: {matchLabels: {app: web}}, "+pod("one")+"}}")
 	s.available(t, deployments+"/web", 3)
 	for _, c := range []struct {
 		patch string
@@ -220,8 +221,8 @@ func (s *served) available(t *testing.T, path string, n int) {
 		if err := json.Unmarshal([]byte(s.get(t, path).body), &d); err != nil {
 			t.Fatal(err)
 		}
-		if st := d.Status; st.ObservedGeneration == d.Metadata.Generation && st.Replicas == n && st.UpdatedReplicas == n &&
-			st.AvailableReplicas == n {
+		if st := d.Status; st.ObservedGeneration == d.Metadata.Generation && st.Replicas == n &&
+			st.UpdatedReplicas == n && st.AvailableReplicas == n {
 			return
 		}
 		if time.Now().After(deadline) {

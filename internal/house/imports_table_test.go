@@ -140,8 +140,8 @@ var edges = []edge{
 		"a log is judged by the laws as a history is: what it is made into are records, and of controllers it knows " +
 			"what they declare"},
 	{"internal/watch", []string{"sim", "internal/fight", "internal/render", apimachinery, "sigs.k8s.io/yaml"},
-		"a cluster is read over HTTP, as any server: what it looks at it knows from metadata, and neither a server nor a " +
-			"law; a client of client-go would be a thirtieth of the command"},
+		"a cluster is read over HTTP, as any server: what it looks at it knows from metadata, and neither a server " +
+			"nor a law; a client of client-go would be a thirtieth of the command"},
 	{"internal/realtime", []string{"sim", "sim/trial", "fakeapi"},
 		"the one runner that reads the clock on the wall stands beside the kernel, so that nothing deterministic can " +
 			"come to lean on it"},

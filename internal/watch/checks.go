@@ -1,7 +1,9 @@
 package watch
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -118,7 +120,8 @@ func (c *Cluster) Pending() bool {
 
 func compareRefs(a, b *object) int {
 	x, y := a.place(), b.place()
-	return slices.Compare([]string{x.group, x.kind, x.namespace, x.name}, []string{y.group, y.kind, y.namespace, y.name})
+	return cmp.Or(strings.Compare(x.group, y.group), strings.Compare(x.kind, y.kind),
+		strings.Compare(x.namespace, y.namespace), strings.Compare(x.name, y.name))
 }
 
 func (e *entry) finding(k *check, text string, since, now time.Time) Finding {

@@ -69,11 +69,13 @@ func NewCluster(o Options) *Cluster {
 }
 
 func (c *Cluster) tell(f Finding) {
-	c.told++
+	if !f.Goes {
+		c.told++
+	}
 	c.Tell(f)
 }
 
-// Told is how many findings there were.
+// Told is how many findings there were, those that have grown once.
 func (c *Cluster) Told() int { return c.told }
 
 // Len is how many objects there are.

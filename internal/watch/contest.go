@@ -59,8 +59,8 @@ func (c *Cluster) fields(x *change) {
 		circle, who := t.come(fight.Visit[string]{State: sumOf(text(l.is)), By: l.writer(x), At: x.at,
 			Words: l.path + " = " + cut(l.is)})
 		if len(who) > 1 {
-			c.fights.round(t, bout{object: x.new.ref(), about: string(x.new.uid), what: l.path, who: who, circle: circle,
-				field: true})
+			c.fights.round(t, bout{object: x.new.ref(), about: string(x.new.uid), what: l.path, who: who,
+				circle: circle, field: true})
 		}
 	}
 }
@@ -164,8 +164,8 @@ func (c *Cluster) count(x *change, o *object, by int) {
 	who = slices.DeleteFunc(append(who, makers...), func(w string) bool { return w == "" })
 	slices.Sort(who)
 	c.fights.round(t, bout{object: o.namespace + "/" + o.of.Resource, about: key + " " + terms, set: true,
-		what: strings.Join(names, " and ") + " of the " + o.of.Resource + " that they select, and none of these has a " +
-			"controller", who: slices.Compact(who), circle: circle})
+		what: strings.Join(names, " and ") + " of the " + o.of.Resource + " that they select, and none of these has " +
+			"a controller", who: slices.Compact(who), circle: circle})
 }
 
 // reporter is the manager that last wrote an owner's status, which is its controller.

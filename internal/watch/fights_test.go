@@ -114,14 +114,15 @@ func TestFights(t *testing.T) {
 		{"kubectl apply again and again", []string{shared}, func(w *world) {
 			w.write("op", "ConfigMap/shared", "data.other=x")
 			for i := range 30 {
-				w.write("kubectl-client-side-apply", "ConfigMap/shared", "metadata.generation="+strconv.Itoa(i), "data.mode=zero")
+				w.write("kubectl-client-side-apply", "ConfigMap/shared", "metadata.generation="+strconv.Itoa(i),
+					"data.mode=zero")
 				w.pass(time.Second)
 			}
 		}, ""},
 		{"a heartbeat", []string{shared}, func(w *world) {
 			for i := range 30 {
-				w.write([]string{"a", "b"}[i%2], "ConfigMap/shared", "data.seen="+began.Add(time.Duration(i%2)*time.Second).
-					Format(time.RFC3339))
+				w.write([]string{"a", "b"}[i%2], "ConfigMap/shared", "data.seen="+
+					began.Add(time.Duration(i%2)*time.Second).Format(time.RFC3339))
 				w.pass(time.Second)
 			}
 		}, ""},
@@ -209,7 +210,8 @@ func TestFightsOverSets(t *testing.T) {
 		{"the collector deletes what its owner left", nil, func(w *world) {
 			for range 6 {
 				w.create("kubectl-create", web)
-				w.create("kube-controller-manager", `Pod t/p {"metadata":{"ownerReferences":`+w.owned("ReplicaSet/web")+`}}`)
+				w.create("kube-controller-manager", `Pod t/p {"metadata":{"ownerReferences":`+
+					w.owned("ReplicaSet/web")+`}}`)
 				w.delete("ReplicaSet/web")
 				w.pass(time.Second)
 				w.delete("Pod/p")

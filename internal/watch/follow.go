@@ -191,11 +191,12 @@ func (f *follower) page(ctx context.Context, rest string, into any) error {
 // watch says what happens from the last version on. A watch that ends is nothing to speak
 // of, and neither is one that broke off after it had shown something.
 func (f *follower) watch(ctx context.Context) error {
-	ctx, stop := context.WithTimeout(ctx, watchTime+listTime)
+	ctx, stop := context.WithTimeout(ctx, 2*watchTime)
 	defer stop()
 	began := time.Now()
+	lasts := int((watchTime + rand.N(watchTime)/2).Seconds())
 	resp, err := f.get(ctx, f.path(), url.Values{"watch": {"1"}, "resourceVersion": {f.version},
-		"allowWatchBookmarks": {"1"}, "timeoutSeconds": {strconv.Itoa(int((watchTime + rand.N(watchTime)/2).Seconds()))}})
+		"allowWatchBookmarks": {"1"}, "timeoutSeconds": {strconv.Itoa(lasts)}})
 	if is(err, http.StatusGone, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound) {
 		return err
 	}

@@ -54,7 +54,8 @@ func (r *Reader) discover(ctx context.Context, first bool) ([]*Kind, error) {
 					return nil, ctx.Err()
 				}
 				if first {
-					r.Note(fmt.Sprintf("not looked at: %s: the server does not say what is in it: %v", v.GroupVersion, err))
+					r.Note(fmt.Sprintf("not looked at: %s: the server does not say what is in it: %v",
+						v.GroupVersion, err))
 				}
 				continue
 			}

@@ -145,7 +145,8 @@ func (c *Cluster) handed(e *entry, x *change) {
 	default:
 		e.taken, e.had = e.had, nil
 		e.taken.who = x.who
-		if o := c.byUID[e.taken.ref.UID]; o == nil || !o.now.selects(x.new) || !maps.Equal(e.taken.labels, x.new.labels) {
+		o := c.byUID[e.taken.ref.UID]
+		if o == nil || !o.now.selects(x.new) || !maps.Equal(e.taken.labels, x.new.labels) {
 			e.taken = nil // it was let go for a reason, and adopted
 		}
 	}
@@ -158,8 +159,8 @@ func (c *Cluster) again(e *entry, x *change) {
 		return
 	}
 	ref := owner(&e.had.ref)
-	text := fmt.Sprintf("%s let go of it, or somebody took it away, and %s later it is %s's again: its labels are what "+
-		"they were", ref, x.at.Sub(e.had.at).Round(time.Millisecond), ref)
+	text := fmt.Sprintf("%s let go of it, or somebody took it away, and %s later it is %s's again: its labels are "+
+		"what they were", ref, x.at.Sub(e.had.at).Round(time.Millisecond), ref)
 	if key := string(SecondThought) + ref; !e.told[key] {
 		e.told[key] = true
 		f := Finding{Sort: SecondThought, Law: laws[SecondThought], Object: x.new.ref(), Text: text, First: e.had.at,

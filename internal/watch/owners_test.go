@@ -38,7 +38,8 @@ func TestOwners(t *testing.T) {
 		}, "takeover pod/p"},
 		{"its controller goes, and another adopts it", []string{web, other}, func(w *world) {
 			pod(w)
-			w.write("", "ReplicaSet/web", `metadata.deletionTimestamp="2026-11-23T10:00:01Z"`, `metadata.finalizers=["orphan"]`)
+			w.write("", "ReplicaSet/web", `metadata.deletionTimestamp="2026-11-23T10:00:01Z"`,
+				`metadata.finalizers=["orphan"]`)
 			owners(w, "", "[]")
 			w.delete("ReplicaSet/web")
 			owners(w, kcm, w.owned("ReplicaSet/other"))
@@ -81,7 +82,8 @@ func TestOwners(t *testing.T) {
 			owners(w, "", "[]")
 			w.delete("ReplicaSet/web")
 		}, "orphan pod/p"},
-		{"an orphan that was there before", []string{`ReplicaSet t/web-5d {"metadata":{"labels":{"pod-template-hash":"5d"}}}`},
+		{"an orphan that was there before", []string{
+			`ReplicaSet t/web-5d {"metadata":{"labels":{"pod-template-hash":"5d"}}}`},
 			func(*world) {}, "orphan rs/web-"},
 		{"an orphan that somebody will adopt", []string{web, other}, func(w *world) {
 			pod(w)
@@ -103,7 +105,8 @@ func TestOwners(t *testing.T) {
 			w.create("kubectl-create", other)
 			owners(w, kcm, w.owned("ReplicaSet/other"))
 		}, ""},
-		{"a pod that a person made", []string{`Pod t/shell {"metadata":{"generateName":"shell-"}}`}, func(*world) {}, ""},
+		{"a pod that a person made", []string{`Pod t/shell {"metadata":{"generateName":"shell-"}}`},
+			func(*world) {}, ""},
 		{"a pod of a Job that is done", []string{web}, func(w *world) {
 			pod(w)
 			w.write("kubelet|status", "Pod/p", "status.phase=Succeeded")
@@ -126,11 +129,13 @@ func TestOwners(t *testing.T) {
 			w.delete("ReplicaSet/web")
 			w.create("kubectl-create", web)
 		}, "lost-owner pod/p"},
-		{"a uid of somebody else", []string{`ConfigMap t/o {"metadata":{"uid":"u1"}}`, named(ref("ConfigMap", "x", "u1"))},
+		{"a uid of somebody else", []string{`ConfigMap t/o {"metadata":{"uid":"u1"}}`,
+			named(ref("ConfigMap", "x", "u1"))},
 			func(*world) {}, "lost-owner cm/d"},
 		{"an owner in another namespace", []string{`ConfigMap s/o {"metadata":{"uid":"u1"}}`,
 			named(ref("ConfigMap", "o", "u1"))}, func(*world) {}, "foreign-owner cm/d"},
-		{"an owner that is there", []string{`ConfigMap t/o {"metadata":{"uid":"u1"}}`, named(ref("ConfigMap", "o", "u1"))},
+		{"an owner that is there", []string{`ConfigMap t/o {"metadata":{"uid":"u1"}}`,
+			named(ref("ConfigMap", "o", "u1"))},
 			func(*world) {}, ""},
 		{"an owner of a kind that is not looked at", []string{named(ref("Widget", "o", "u1"))}, func(*world) {}, ""},
 		{"an owner whose watch comes later", nil, func(w *world) {
@@ -179,8 +184,8 @@ func TestStuck(t *testing.T) {
 			`"2026-11-23T10:00:00Z"}}`, 6 * time.Minute, "the kubelet of node n1"},
 		{"a pod that has an hour to end", `Pod t/p {"spec":{"nodeName":"n1"},"metadata":{"deletionTimestamp":` +
 			`"2026-11-23T11:00:00Z"}}`, 30 * time.Minute, ""},
-		{"dependents that block it", "ReplicaSet t/web " + deleted(`,"finalizers":["foregroundDeletion"]`), 6 * time.Minute,
-			"pod/p (which has example.com/drain)"},
+		{"dependents that block it", "ReplicaSet t/web " + deleted(`,"finalizers":["foregroundDeletion"]`),
+			6 * time.Minute, "pod/p (which has example.com/drain)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, c.there)

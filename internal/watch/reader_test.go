@@ -199,7 +199,8 @@ func TestKubeconfig(t *testing.T) {
 		return path
 	}
 	file("token", "from-a-file\n")
-	plugin := file("plugin", "#!/bin/sh\necho '{\"kind\":\"ExecCredential\",\"status\":{\"token\":\"from-a-plugin\"}}'\n")
+	plugin := file("plugin", "#!/bin/sh\necho "+
+		"'{\"kind\":\"ExecCredential\",\"status\":{\"token\":\"from-a-plugin\"}}'\n")
 	config := func(user, context string) string {
 		return file("config", `{current-context: x, clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}],
 			contexts: [{name: `+context+`, context: {cluster: c, user: u}}], users: [{name: u, user: `+user+`}]}`)

@@ -21,8 +21,8 @@ func (c *Cluster) stuck(e *entry) string {
 			parts = append(parts, "the finalizer foregroundDeletion, which the garbage collector takes off when its "+
 				"dependents are gone: "+c.blocking(e))
 		case "orphan":
-			parts = append(parts, "the finalizer orphan, which the garbage collector takes off when it has taken the owner "+
-				"off its dependents")
+			parts = append(parts, "the finalizer orphan, which the garbage collector takes off when it has taken the "+
+				"owner off its dependents")
 		default:
 			parts = append(parts, "the finalizer "+f+", for whoever put it there")
 		}
