@@ -10,8 +10,6 @@ import (
 // way, and in a circle there is only what took part in it. The zero value is ready. A is
 // who can have brought it into a state.
 type Path[A comparable] struct {
-	Longest int // states that are kept; zero for 24
-
 	visits []Visit[A]
 }
 
@@ -21,16 +19,24 @@ type Visit[A comparable] struct {
 	By    A // of no use in the state in which a thing was met
 	At    time.Time
 	Words string // what was done
-	Met   bool   // nobody is known to have brought it there
 }
 
+// longestPath is how many states are kept.
 const longestPath = 24
 
 // Begin sets the state in which a thing is met, where nothing is known of it.
 func (p *Path[A]) Begin(state uint64, at time.Time) {
 	if len(p.visits) == 0 {
-		p.visits = append(p.visits, Visit[A]{State: state, At: at, Met: true})
+		p.visits = append(p.visits, Visit[A]{State: state, At: at})
 	}
+}
+
+// Last is the state that it is in, false where nothing is known.
+func (p *Path[A]) Last() (Visit[A], bool) {
+	if len(p.visits) == 0 {
+		return Visit[A]{}, false
+	}
+	return p.visits[len(p.visits)-1], true
 }
 
 // Restart forgets the way here.
@@ -47,11 +53,7 @@ func (p *Path[A]) Visit(v Visit[A]) []Visit[A] {
 	}
 	i := slices.IndexFunc(p.visits, func(w Visit[A]) bool { return w.State == v.State })
 	if i < 0 {
-		longest := p.Longest
-		if longest == 0 {
-			longest = longestPath
-		}
-		if len(p.visits) >= longest {
+		if len(p.visits) == longestPath {
 			p.visits = append(p.visits[:0], p.visits[1:]...)
 		}
 		p.visits = append(p.visits, v)

@@ -136,7 +136,7 @@ var edges = []edge{
 			"does with them is none of its business"},
 	{"sim/trial", []string{"sim", "sim/host", "sim/law", "internal/fight", "internal/render", "fakeapi", apimachinery},
 		"a trial joins the host, the laws and the page, so that nobody who runs a world can leave one of them out"},
-	{"internal/audit", []string{"sim", "sim/host", "sim/law", "internal/render", apimachinery},
+	{"internal/audit", []string{"sim", "sim/host", "sim/law", "internal/fight", "internal/render", apimachinery},
 		"a log is judged by the laws as a history is: what it is made into are records, and of controllers it knows " +
 			"what they declare"},
 	{"internal/watch", []string{"sim", "internal/fight", "internal/render", apimachinery, "sigs.k8s.io/yaml"},

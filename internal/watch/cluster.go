@@ -63,7 +63,7 @@ func NewCluster(o Options) *Cluster {
 	c := &Cluster{Options: o, kinds: map[schema.GroupKind]*served{}, objects: map[place]*entry{},
 		byUID: map[types.UID]*entry{}, dependents: map[types.UID]map[*entry]bool{},
 		claimers: map[string]map[*entry]bool{}, strays: map[*entry]bool{}, open: map[*entry]map[Sort]time.Time{},
-		bodies: list.New(), gone: recently{at: map[types.UID]bool{}}}
+		bodies: list.New(), gone: recently{at: map[types.UID]bool{}, most: mostGone}}
 	c.fights = newFights(c.tell)
 	return c
 }

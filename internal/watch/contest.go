@@ -67,16 +67,10 @@ func (c *Cluster) fields(x *change) {
 
 // writer is who wrote a field: of the managers that have it the one that wrote last.
 func (l *leaf) writer(x *change) string {
-	who, at := "", time.Time{}
-	for _, s := range l.by {
-		if who == "" || s.at.After(at) {
-			who, at = s.name, s.at
-		}
+	if who := newest(l.by); who != "" {
+		return who
 	}
-	if who == "" {
-		return x.who
-	}
-	return who
+	return x.who
 }
 
 // collector is who deletes what names owners that never were.

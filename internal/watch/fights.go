@@ -49,11 +49,12 @@ type fights struct {
 	brawls map[string]*brawl
 	recent *list.List // of *brawl
 	tell   func(Finding)
+	most   int // tracks that are kept
 }
 
 func newFights(tell func(Finding)) *fights {
 	return &fights{tracks: map[string]*track{}, uses: list.New(), brawls: map[string]*brawl{}, recent: list.New(),
-		tell: tell}
+		tell: tell, most: mostTracks}
 }
 
 func (f *fights) track(key string) *track {
@@ -62,7 +63,7 @@ func (f *fights) track(key string) *track {
 		t = &track{key: key}
 		t.use = f.uses.PushFront(t)
 		f.tracks[key] = t
-		if len(f.tracks) > mostTracks {
+		if len(f.tracks) > f.most {
 			last := f.uses.Remove(f.uses.Back()).(*track)
 			delete(f.tracks, last.key)
 		}

@@ -66,6 +66,16 @@ func TestFights(t *testing.T) {
 				w.write("b", "ConfigMap/shared", "data.b="+strconv.Itoa(i%2))
 			}
 		}, ""},
+		{"each writes a field of its own, and not every version is seen", []string{shared}, func(w *world) {
+			for i := range 12 {
+				w.missed = true
+				w.write("a", "ConfigMap/shared", "data.mode="+strconv.Itoa(i%2))
+				w.pass(time.Second)
+				w.missed = false
+				w.write([]string{"b", "c"}[i%2], "ConfigMap/shared", "data.n"+strconv.Itoa(i%2)+"="+strconv.Itoa(i))
+				w.pass(time.Second)
+			}
+		}, ""},
 		{"a counter never comes back", []string{shared}, func(w *world) {
 			for i := range 40 {
 				w.write([]string{"a", "b"}[i%2], "ConfigMap/shared", "data.n="+strconv.Itoa(i))
@@ -223,5 +233,13 @@ func TestFightsOverSets(t *testing.T) {
 			c.do(w)
 			w.want(c.want)
 		})
+	}
+}
+
+// Of several who have a field the one that wrote last wrote it, wherever it stands.
+func TestNewest(t *testing.T) {
+	a, b := set{name: "a", at: began}, set{name: "b", at: began.Add(time.Second)}
+	if x, y := newest([]set{a, b}), newest([]set{b, a}); x != "b" || y != "b" || newest(nil) != "" {
+		t.Errorf("got %q and %q", x, y)
 	}
 }

@@ -83,17 +83,18 @@ type recently struct {
 	at   map[types.UID]bool
 	ring []types.UID
 	turn int
+	most int // that are kept
 }
 
 const mostGone = 20_000
 
 func (r *recently) add(uid types.UID) {
-	if len(r.ring) < mostGone {
+	if len(r.ring) < r.most {
 		r.ring = append(r.ring, uid)
 	} else {
 		delete(r.at, r.ring[r.turn])
 		r.ring[r.turn] = uid
-		r.turn = (r.turn + 1) % mostGone
+		r.turn = (r.turn + 1) % r.most
 	}
 	r.at[uid] = true
 }

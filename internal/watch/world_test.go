@@ -17,6 +17,7 @@ type world struct {
 	found   []Finding
 	at      time.Time
 	version int
+	missed  bool // no watch shows what is written
 	there   map[string]*thing
 }
 
@@ -188,7 +189,9 @@ func (w *world) write(manager, name string, fields ...string) {
 		th.by(manager, w.at.Truncate(time.Second), path)
 	}
 	w.stamp(th)
-	w.cl.Put(w.at, w.read(th))
+	if !w.missed {
+		w.cl.Put(w.at, w.read(th))
+	}
 }
 
 // delete takes an object away.

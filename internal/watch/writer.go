@@ -88,22 +88,30 @@ func items(list any, by []string) (out []item, ok bool) {
 // wrote last. Where nobody has it, as it was taken away, it is whose entry is newer than
 // it was. It is "" where that cannot be known.
 func (c *change) writer() string {
-	who, at := "", time.Time{}
+	var all []set
 	for _, l := range c.leaves {
-		for _, s := range l.by {
-			if s.at.After(at) || who == "" {
-				who, at = s.name, s.at
-			}
-		}
+		all = append(all, l.by...)
 	}
-	if who != "" {
-		return who
+	if len(all) > 0 {
+		return newest(all)
 	}
+	who, at := "", time.Time{}
 	for _, m := range c.new.managers {
 		if m.at.After(at) && !slices.ContainsFunc(c.old.managers, func(w manager) bool {
 			return w.name == m.name && w.subresource == m.subresource && !w.at.Before(m.at)
 		}) {
 			who, at = m.name, m.at
+		}
+	}
+	return who
+}
+
+// newest is the manager that wrote last, of some that have a field; "" for none.
+func newest(sets []set) string {
+	who, at := "", time.Time{}
+	for _, s := range sets {
+		if who == "" || s.at.After(at) {
+			who, at = s.name, s.at
 		}
 	}
 	return who
