@@ -44,6 +44,18 @@ func TestOwners(t *testing.T) {
 			w.delete("ReplicaSet/web")
 			owners(w, kcm, w.owned("ReplicaSet/other"))
 		}, ""},
+		{"handed on by a controller that is going", []string{web, other}, func(w *world) {
+			pod(w)
+			w.write("", "ReplicaSet/web", `metadata.deletionTimestamp="2026-11-23T10:00:01Z"`,
+				`metadata.finalizers=["example.com/hand-on"]`)
+			owners(w, "op", w.owned("ReplicaSet/other"))
+		}, ""},
+		{"its controller selects others now, and another adopts it", []string{web, other}, func(w *world) {
+			pod(w)
+			w.write("kubectl-edit", "ReplicaSet/web", "spec.selector.matchLabels.app=else")
+			owners(w, "", "[]")
+			owners(w, kcm, w.owned("ReplicaSet/other"))
+		}, ""},
 		{"its controller is made anew, and it is given to that", []string{web}, func(w *world) {
 			pod(w)
 			w.delete("ReplicaSet/web")
