@@ -38,7 +38,8 @@ func podJSON(i, version int) string {
 }
 
 // BenchmarkEvents is what an event costs of a cluster of 5,000 pods, from the bytes of the
-// watch on: of each two one writes the spec. At 200 a second a core is busy for share-%.
+// watch on; each writes the spec. At 200 a second a core is busy for share-%, where it has
+// nothing else to do.
 func BenchmarkEvents(b *testing.B) {
 	const objects = 5000
 	c := NewCluster(Options{Patience: 30 * time.Second, Stuck: time.Minute, Tell: func(f Finding) { b.Fatal(f) }})
