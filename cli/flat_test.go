@@ -13,7 +13,6 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/law"
 )
 
 // churn creates and deletes objects for ever, in a site with two controllers.
@@ -31,7 +30,7 @@ func newChurn(t testing.TB, history uint64) *churn {
 		t.Fatal(what)
 	}
 	s, err := openSite(&serving{realtime: true, history: history}, chosen, registry.Laws,
-		func(b *law.Breach) { t.Errorf("%s is broken: %s", b.Law.Name, b.Text) })
+		func(v verdict) { t.Errorf("%s is broken: %s", v.breach.Law.Name, v.breach.Text) })
 	if err != nil {
 		t.Fatal(err)
 	}

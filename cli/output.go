@@ -33,6 +33,7 @@ var outputs = []output{
 	{"track", "", false, reflect.TypeFor[trackReport]()},
 	{"judge", "", false, reflect.TypeFor[judgement]()},
 	{"judge", "with --tree", false, reflect.TypeFor[drawn]()},
+	{"watch", "", true, reflect.TypeFor[watchLine]()},
 	{"serve", "", true, reflect.TypeFor[serveLine]()},
 	{"version", "", false, reflect.TypeFor[versionJSON]()},
 	{"completion", "", false, reflect.TypeFor[completionJSON]()},

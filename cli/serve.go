@@ -26,7 +26,7 @@ therefore listens on loopback addresses only, unless told otherwise.
 
 It says which controllers run, and for which kinds none does. Whoever creates an
 object that nothing here acts on is warned, and the log on standard error says so,
-as it does of a law that the controllers break, when it is first broken. With -v it
+as it does of a law that is broken, once for each controller that breaks it. With -v it
 has a line for each request. With --json all of it is lines of JSON on standard output.
 
 It calls the webhooks of configurations and definitions, at their URL or at a Service that

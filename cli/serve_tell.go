@@ -9,7 +9,6 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
 	"github.com/threelaws/threelaws/internal/render"
-	"github.com/threelaws/threelaws/sim/law"
 )
 
 // serveLine is one line of serve --json: where the server is, once it can be
@@ -22,6 +21,8 @@ type serveLine struct {
 	Unattended  []string `json:"unattended,omitempty"`  // kinds whose controllers do not, with those
 	ID          string   `json:"id,omitempty"`          // of the law, by clause
 	Law         string   `json:"law,omitempty"`
+	By          []string `json:"by,omitempty"`     // the controllers that broke it
+	Object      string   `json:"object,omitempty"` // what they wrote
 	Text        string   `json:"text,omitempty"`
 
 	Verb    string  `json:"verb,omitempty"`
@@ -72,9 +73,18 @@ func announce(a *app, l serveLine) error {
 }
 
 // verdict tells of a law that is broken while the server runs.
-func (t *teller) verdict(b *law.Breach) {
-	text := render.WithoutUIDs(b.Text)
-	t.say(serveLine{Event: "violates", ID: b.Law.ID, Law: b.Law.Name, Text: text}, "VIOLATES "+b.Law.Name+": "+text)
+func (t *teller) verdict(v verdict) {
+	text := render.WithoutUIDs(v.breach.Text)
+	l := serveLine{Event: "violates", ID: v.breach.Law.ID, Law: v.breach.Law.Name, By: v.by, Object: v.object,
+		Text: text}
+	head := "VIOLATES " + l.Law
+	if len(v.by) > 0 {
+		head += " by " + strings.Join(v.by, " and ")
+	}
+	if v.object != "" {
+		text = v.object + ": " + text
+	}
+	t.say(l, head+": "+text)
 }
 
 // created tells of an object that was created and does not do here what it does in a

@@ -257,7 +257,7 @@ func TestServeJSON(t *testing.T) {
 	}
 }
 
-// A server that runs controllers judges them, and tells of each law once.
+// A server that runs controllers judges them, and tells of each law once for each of them.
 func TestServeJudges(t *testing.T) {
 	s := startServe(t, "--listen", "127.0.0.1:0", "--controllers", "replicaset@selector,replication@selector")
 	post := func(path, body string) {
@@ -278,8 +278,8 @@ func TestServeJudges(t *testing.T) {
 	events := 0
 	s.until(t, "/api/v1/namespaces/default/pods", func(string, *corev1.Pod) bool { events++; return events > 50 })
 	_, stderr := s.stop()
-	for _, want := range []string{"VIOLATES take-ownership: created without a ControllerRef",
-		"VIOLATES never-fight: "} {
+	for _, want := range []string{"VIOLATES take-ownership by replicaset: pod/a-",
+		"VIOLATES take-ownership by replication: pod/b-", "VIOLATES never-fight by replicaset and replication: "} {
 		if strings.Count(stderr, want) != 1 {
 			t.Errorf("%q is not told once:\n%s", want, stderr)
 		}

@@ -16,7 +16,6 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
 	"github.com/threelaws/threelaws/internal/realtime"
 	"github.com/threelaws/threelaws/scenarios"
-	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
 	"github.com/threelaws/threelaws/sim/trial"
@@ -44,7 +43,7 @@ type site struct {
 }
 
 // openSite makes the server, loads its objects and starts the controllers.
-func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(*law.Breach)) (*site, error) {
+func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(verdict)) (*site, error) {
 	start, err := startOf(o.start, time.Now())
 	if err != nil {
 		return nil, err
@@ -71,7 +70,7 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(*
 	}
 	s.trial = trial.New(trial.Options{Laws: laws, Server: server})
 	s.trial.Forget(int(o.history))
-	s.trial.World.Observers = append(s.trial.World.Observers, &reporter{s.trial.Judge, 0, map[string]bool{}, tell})
+	s.trial.World.Observers = append(s.trial.World.Observers, newReporter(s.trial.Judge, tell))
 	s.runner = realtime.New(s.trial, func(f func()) { s.handler.With(func(*fakeapi.Server) { f() }) }, !o.realtime)
 	s.handler.Execute = s.runner.Do
 	for _, c := range lifelike(s, chosen) {
@@ -87,26 +86,6 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(*
 // keptHistory is how many revisions a server that runs for ever keeps: what most
 // watches that come back after a minute need.
 const keptHistory = 10_000
-
-// reporter tells of each law when it is first broken while a server runs.
-type reporter struct {
-	judge *law.Judge
-	seen  int // breaches looked at
-	told  map[string]bool
-	tell  func(*law.Breach)
-}
-
-// Observe looks at the breaches that are new.
-func (r *reporter) Observe(*sim.Record) {
-	all := r.judge.Breaches()
-	for ; r.seen < len(all); r.seen++ {
-		b := &all[r.seen]
-		if b.Strength == law.Informed && !r.told[b.Law.ID] {
-			r.told[b.Law.ID] = true
-			r.tell(b)
-		}
-	}
-}
 
 // run serves until the context is over, then ends what is under way.
 func (s *site) run(ctx context.Context, listener net.Listener, anywhere bool) error {

@@ -34,8 +34,8 @@ func (f *fights) claims(c *change) {
 		return
 	}
 	t := f.track("claim " + string(c.after.UID))
-	t.begin(claim(c.before), c.at)
-	if circle := t.visit(visit{claim(c.after), c.who, c.at, c.wording()}); circle != nil {
+	t.path.Begin(claim(c.before), c.at)
+	if circle := t.visit(visit{State: claim(c.after), By: c.who, At: c.at, Words: c.wording()}); circle != nil {
 		f.round(t, c, "owner and labels of "+c.named(), circle)
 	}
 }
@@ -61,15 +61,15 @@ func (f *fights) existence(c *change) {
 	there, gone := uint64(1), uint64(0)
 	t := f.track("there " + c.place.String() + "." + c.place.group)
 	if c.who.Sort == Office {
-		t.path = t.path[:0]
+		t.path.Clear()
 		return
 	}
-	v := visit{there, c.who, c.at, "create"}
+	v := visit{State: there, By: c.who, At: c.at, Words: "create"}
 	if ends {
-		t.begin(there, c.at)
-		v.state, v.words = gone, "delete"
+		t.path.Begin(there, c.at)
+		v.State, v.Words = gone, "delete"
 	} else {
-		t.begin(gone, c.at)
+		t.path.Begin(gone, c.at)
 	}
 	if circle := t.visit(v); circle != nil && makes {
 		f.round(t, c, "whether there is "+c.named(), circle)
@@ -99,14 +99,14 @@ func (f *fights) count(a *Auditor, c *change, owner *metav1.OwnerReference, by i
 		return
 	}
 	t := f.track("owned " + string(owner.UID) + " " + c.kind)
-	t.begin(uint64(t.count), c.at)
+	t.path.Begin(uint64(t.count), c.at)
 	t.count += by
 	words := c.verb + " " + c.named()
 	if c.family && by < 0 || c.who.Sort == Program && by < 0 && !a.anothers(c, owner) {
-		t.path = append(t.path[:0], visit{state: uint64(t.count), at: c.at}) // its own to do with as it likes
+		t.path.Restart(visit{State: uint64(t.count), At: c.at}) // its own to do with as it likes
 		return
 	}
-	if circle := t.visit(visit{uint64(t.count), c.who, c.at, words}); circle != nil {
+	if circle := t.visit(visit{State: uint64(t.count), By: c.who, At: c.at, Words: words}); circle != nil {
 		f.round(t, c, "the "+c.place.resource+" of "+sim.Ref{Kind: owner.Kind, Namespace: c.place.namespace,
 			Name: owner.Name}.String(), circle)
 	}
@@ -148,8 +148,9 @@ func (f *fights) fields(c *change) {
 
 func (f *fights) field(c *change, path, was, is string) {
 	t := f.track("field " + string(c.after.UID) + " " + path)
-	t.begin(maphash.String(seed, was), c.at)
-	if circle := t.visit(visit{maphash.String(seed, is), c.who, c.at, path + " = " + short(is)}); circle != nil {
+	t.path.Begin(maphash.String(seed, was), c.at)
+	if circle := t.visit(visit{State: maphash.String(seed, is), By: c.who, At: c.at,
+		Words: path + " = " + short(is)}); circle != nil {
 		f.round(t, c, path+" of "+c.named(), circle)
 	}
 }

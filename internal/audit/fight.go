@@ -5,35 +5,29 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/threelaws/threelaws/internal/fight"
 )
 
 // A fight is a state that comes back by the writes of several: of one field of an object,
 // of whose an object is and how it is labelled, of how many dependents an owner has, of
-// whether there is an object of a name at all. Each of these is a track. On a track the
-// way back to a state is taken out when that state recurs, so that what is left is the
-// shortest circle, and only what took part in it is in it.
+// whether there is an object of a name at all. Each of these is a track.
 
 const (
 	roundsOfFight = 3         // how often a circle is gone round before it is a fight
 	slowest       = time.Hour // a circle that takes longer is none
-	longestPath   = 24        // states that a track keeps
 	mostFights    = 1000      // fights that are told
 	mostTracks    = 20_000    // tracks that are kept
 	mostWriters   = 4         // writers of an object that are told apart
 )
 
 // visit is a state that a track was in, and who brought it there.
-type visit struct {
-	state uint64
-	by    *Actor
-	at    time.Time
-	words string
-}
+type visit = fight.Visit[*Actor]
 
 // track is one thing that may recur.
 type track struct {
 	key    string
-	path   []visit
+	path   fight.Path[*Actor]
 	rounds []*Fight
 	count  int // of dependents, for a track of an owner's
 	use    *list.Element
@@ -80,35 +74,17 @@ func (f *fights) track(key string) *track {
 	return t
 }
 
-// begin sets the state in which a track is met.
-func (t *track) begin(state uint64, at time.Time) {
-	if len(t.path) == 0 {
-		t.path = append(t.path, visit{state: state, at: at})
-	}
-}
-
 // visit notes that a track came into a state. It returns the circle that this closes,
-// nil for none.
+// nil for none. What a person does begins anew.
 func (t *track) visit(v visit) []visit {
-	if n := len(t.path); n > 0 && t.path[n-1].state == v.state {
-		return nil
-	}
-	if v.by.Sort == Human {
-		t.path = append(t.path[:0], v)
-		return nil
-	}
-	i := slices.IndexFunc(t.path, func(w visit) bool { return w.state == v.state })
-	if i < 0 {
-		if len(t.path) == longestPath {
-			t.path = append(t.path[:0], t.path[1:]...)
+	if v.By.Sort == Human {
+		if last, ok := t.path.Last(); !ok || last.State != v.State {
+			t.path.Restart(v)
 		}
-		t.path = append(t.path, v)
 		return nil
 	}
-	circle := append(slices.Clone(t.path[i+1:]), v)
-	t.path = t.path[:i+1]
-	t.path[i].at = v.at
-	if v.at.Sub(circle[0].at) > slowest {
+	circle := t.path.Visit(v)
+	if circle == nil || v.At.Sub(circle[0].At) > slowest {
 		return nil
 	}
 	return circle
@@ -118,8 +94,8 @@ func (t *track) visit(v visit) []visit {
 func (f *fights) round(t *track, c *change, what string, circle []visit) {
 	var who []*Actor
 	for _, v := range circle {
-		if v.by != nil && !slices.Contains(who, v.by) {
-			who = append(who, v.by)
+		if v.By != nil && !slices.Contains(who, v.By) {
+			who = append(who, v.By)
 		}
 	}
 	if len(who) < 2 || !slices.ContainsFunc(who, func(w *Actor) bool { return w.Sort != Office }) {
@@ -129,7 +105,7 @@ func (f *fights) round(t *track, c *change, what string, circle []visit) {
 	i := slices.IndexFunc(t.rounds, func(r *Fight) bool { return slices.Equal(r.actors, who) })
 	if i < 0 {
 		i = len(t.rounds)
-		t.rounds = append(t.rounds, &Fight{What: what, actors: who, First: circle[0].at})
+		t.rounds = append(t.rounds, &Fight{What: what, actors: who, First: circle[0].At})
 	}
 	r := t.rounds[i]
 	r.Rounds++
@@ -140,8 +116,8 @@ func (f *fights) round(t *track, c *change, what string, circle []visit) {
 	}
 	r.Cycle = r.Cycle[:0]
 	for _, v := range circle {
-		if v.by != nil {
-			r.Cycle = append(r.Cycle, line{At: v.at, Who: v.by.Name, Did: v.words})
+		if v.By != nil {
+			r.Cycle = append(r.Cycle, line{At: v.At, Who: v.By.Name, Did: v.Words})
 		}
 	}
 	if r.Rounds == roundsOfFight && len(f.found) < mostFights {

@@ -144,9 +144,12 @@ var edges = []edge{
 			"does with them is none of its business"},
 	{"sim/trial", []string{"sim", "sim/host", "sim/law", "internal/fight", "internal/render", "fakeapi", apimachinery},
 		"a trial joins the host, the laws and the page, so that nobody who runs a world can leave one of them out"},
-	{"internal/audit", []string{"sim", "sim/host", "sim/law", "internal/render", apimachinery},
+	{"internal/audit", []string{"sim", "sim/host", "sim/law", "internal/fight", "internal/render", apimachinery},
 		"a log is judged by the laws as a history is: what it is made into are records, and of controllers it knows " +
 			"what they declare"},
+	{"internal/watch", []string{"sim", "internal/fight", "internal/render", apimachinery, "sigs.k8s.io/yaml"},
+		"a cluster is read over HTTP, as any server: what it looks at it knows from metadata, and neither a server " +
+			"nor a law; a client of client-go would be a thirtieth of the command"},
 	{"internal/realtime", []string{"sim", "sim/trial", "fakeapi"},
 		"the one runner that reads the clock on the wall stands beside the kernel, so that nothing deterministic can " +
 			"come to lean on it"},
@@ -188,7 +191,7 @@ var edges = []edge{
 		"what continuous integration reads is text: it knows files, lines and sentences, and nothing of runs"},
 	{"cli", []string{"cli/internal/ci", "scenarios", "controllers/...", "sim/...", "internal/clause",
 		"internal/audit", "internal/conform", "internal/explore", "internal/nearest", "internal/page",
-		"internal/render", "internal/realtime",
+		"internal/render", "internal/realtime", "internal/watch",
 		"fakeapi/...", api, apimachinery, "github.com/spf13", "golang.org/x/term"},
 		"the command line joins everything but the test adapters"},
 	{"cmd/threelaws", []string{"cli", "scenarios"},

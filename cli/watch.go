@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/threelaws/threelaws/internal/watch"
+	"github.com/threelaws/threelaws/scenarios"
+)
+
+// watching is what watch was told to do.
+type watching struct {
+	kubeconfig, context string
+	namespace           string
+	kinds               []string
+	once                bool
+	lasts               time.Duration
+	patience, stuck     time.Duration
+	output, record      string
+}
+
+func watchCommand(a *app) *cobra.Command {
+	w := &watching{}
+	cmd := &cobra.Command{
+		Use:   "watch [flags]",
+		Short: "look at a cluster that runs, and tell who fights over what",
+		Long: `Lists and watches the objects of a cluster, of version 1.28 or later, and tells of
+each thing that is wrong once, with its story:
+
+  fight           a field, an object's owner and labels, an object or the number of
+                  objects comes back to what it was, by the writes of several
+  takeover        an object of one controller's became another's
+  second-thought  an object lost its controller and got it back
+  stuck           deleted long ago and still there, and what it waits for
+  orphan          made by a controller, and nobody's any more
+  lost-owner      an owner reference to what is not there
+  foreign-owner   an owner reference into another namespace
+
+A fight that goes on is told again when it is twice as long. Who wrote is known from
+metadata.managedFields, who deleted from nothing: "threelaws judge" knows it from an
+audit log. It writes nothing; docs/watch.md has the role that it needs.
+
+The exit code is 1 where something is wrong.`,
+		Example: `  threelaws watch --kubeconfig three.kubeconfig
+  threelaws watch --once -n shop
+  threelaws watch --kinds pods,replicasets.apps --for 10m --record history.log`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return w.run(cmd.Context(), a) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&w.kubeconfig, "kubeconfig", "", "the cluster; without it what kubectl would take, or that of the pod")
+	f.StringVar(&w.context, "context", "", "the context of the kubeconfig")
+	f.StringVarP(&w.namespace, "namespace", "n", "", "look at this namespace only")
+	f.StringSliceVar(&w.kinds, "kinds", nil, "look at these kinds only: pods,deployments.apps; all but events, "+
+		"leases and secrets otherwise")
+	f.BoolVar(&w.once, "once", false, "look at what is there, and end")
+	f.DurationVar(&w.lasts, "for", 0, "end after this time")
+	f.DurationVar(&w.patience, "patience", 30*time.Second,
+		"how long what the collector or an adopter may mend must last")
+	f.DurationVar(&w.stuck, "stuck-after", 5*time.Minute, "how long after its time a deleted object is stuck")
+	f.StringVarP(&w.output, "output", "o", "text", "text, or json: a line of JSON for each")
+	f.StringVar(&w.record, "record", "", "write what happens to this file, as an audit log that judge reads")
+	complete(cmd, "output", completeWords("text", "json"))
+	return cmd
+}
+
+func (w *watching) run(ctx context.Context, a *app) error {
+	if err := oneOf("output", w.output, "text", "json"); err != nil {
+		return err
+	}
+	switch {
+	case w.patience <= 0, w.stuck <= 0, w.lasts < 0:
+		return usage("--patience, --stuck-after and --for are times, as 30s")
+	case w.once && w.lasts > 0:
+		return usage("--once and --for: it is one or the other")
+	}
+	config, err := watch.Load(w.kubeconfig, w.context)
+	if err != nil {
+		return usage("--kubeconfig: %v", err)
+	}
+	r, err := watch.NewReader(config)
+	if err != nil {
+		return usage("--kubeconfig: %v", err)
+	}
+	t := &telling{a: a, json: a.json || w.output == "json"}
+	r.Namespace, r.Kinds, r.Note = w.namespace, w.kinds, t.note
+	o := watch.Options{Patience: w.patience, Stuck: w.stuck, Tell: t.finding}
+	if w.record != "" {
+		file, err := os.Create(w.record)
+		if err != nil {
+			return usage("--record: %v", err)
+		}
+		defer file.Close()
+		o.Record = &watch.Record{To: file}
+	}
+	return w.look(ctx, a, r, watch.NewCluster(o), t)
+}
+
+// look reads the cluster until it is time to end, and says how it was.
+func (w *watching) look(ctx context.Context, a *app, r *watch.Reader, c *watch.Cluster, t *telling) error {
+	end := time.Time{}
+	if w.lasts > 0 {
+		end = time.Now().Add(w.lasts)
+	}
+	err := r.Run(ctx, c, func() bool {
+		if !w.once && !t.begun && c.Synced() {
+			t.begun = true
+			t.begin(c)
+		}
+		return w.once && !c.Pending() || !end.IsZero() && time.Now().After(end)
+	})
+	if unknown := (*watch.Unknown)(nil); errors.As(err, &unknown) {
+		return usage("--kinds: %v%s", unknown, suggest(unknown.Kind, unknown.There))
+	}
+	if err == nil && c.Record != nil {
+		err = c.Record.Err
+	}
+	if err != nil {
+		return usage("watch: %v", err)
+	}
+	switch {
+	case c.Told() > 0:
+		a.code = scenarios.ExitFail
+	case ctx.Err() != nil:
+		a.code = exitInterrupted
+	}
+	t.end(c)
+	return nil
+}
+
+// telling prints what a watch finds. Notes come from several goroutines.
+type telling struct {
+	a     *app
+	json  bool
+	begun bool
+	mu    sync.Mutex
+	notes []string
+}
+
+func (t *telling) note(text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if slices.Contains(t.notes, text) {
+		return
+	}
+	t.notes = append(t.notes, text)
+	if t.json {
+		_ = t.a.line(watchLine{Event: "note", Text: text})
+		return
+	}
+	fmt.Fprintln(t.a.err, strings.TrimSpace(text))
+}
+
+func (t *telling) finding(f watch.Finding) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.json {
+		_ = t.a.line(watchLine{Event: "finding", Finding: &f})
+		return
+	}
+	t.a.print(f.Page(t.a.width))
+}
+
+// begin says that all of every kind was seen, and that what happens is told from now on.
+func (t *telling) begin(c *watch.Cluster) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.json {
+		_ = t.a.line(watchLine{Event: "watching", Objects: c.Len()})
+		return
+	}
+	t.a.printf("watching %s\n", plural(c.Len(), "object"))
+}
+
+// end says what was looked at.
+func (t *telling) end(c *watch.Cluster) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.json {
+		_ = t.a.line(watchLine{Event: "end", Objects: c.Len(), Findings: c.Told(), ExitCode: t.a.code})
+		return
+	}
+	verdict := "nothing is wrong"
+	if n := c.Told(); n > 0 {
+		verdict = plural(n, "finding")
+	}
+	t.a.printf("%s: %s\n", plural(c.Len(), "object"), verdict)
+}
+
+// watchLine is one line of watch --output json.
+type watchLine struct {
+	Event string `json:"event"` // watching, finding, note or end
+	*watch.Finding
+	Text     string `json:"text,omitempty"`
+	Objects  int    `json:"objects,omitempty"` // that were there at the end
+	Findings int    `json:"findings,omitempty"`
+	ExitCode int    `json:"exitCode"`
+}

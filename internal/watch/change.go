@@ -1,0 +1,220 @@
+package watch
+
+import (
+	"encoding/json"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// change is what became of one object from one version to the next that was seen.
+type change struct {
+	old, new *object // either nil: it was not there, or is gone
+	at       time.Time
+	who      string // the manager; "" where that is not known
+	leaves   []leaf
+}
+
+// leaf is one field that differs, or one entry of a list.
+type leaf struct {
+	path    string
+	was, is any   // nil for none
+	by      []set // whose it is now
+}
+
+// unseen are annotations that say what somebody did rather than what he wants.
+var unseen = []string{"kubectl.kubernetes.io/last-applied-configuration"}
+
+// compare finds what differs. Both are there.
+func compare(old, new *object, at time.Time) *change {
+	c := &change{old: old, new: new, at: at}
+	var sets []set
+	within := func(key string) []set {
+		if sets == nil {
+			sets = new.owned()
+		}
+		return below(below(sets, "f:metadata"), key)
+	}
+	if !maps.Equal(old.labels, new.labels) {
+		c.differ("metadata.labels", tree(old.labels), tree(new.labels), within("f:labels"))
+	}
+	if !maps.Equal(old.annotations, new.annotations) {
+		c.differ("metadata.annotations", tree(old.annotations), tree(new.annotations), within("f:annotations"))
+	}
+	if !slices.Equal(old.finalizers, new.finalizers) {
+		c.leaf("metadata.finalizers", values(old.finalizers), values(new.finalizers), within("f:finalizers"))
+	}
+	if !sameOwners(old.owners, new.owners) {
+		c.differ("metadata.ownerReferences", owners(old.owners), owners(new.owners), within("f:ownerReferences"))
+	}
+	if old.body != nil && new.body != nil && old.sum != new.sum {
+		var a, b any
+		if json.Unmarshal(old.body, &a) == nil && json.Unmarshal(new.body, &b) == nil {
+			if sets == nil {
+				sets = new.owned()
+			}
+			c.differ("", a, b, sets)
+		}
+	}
+	c.who = c.writer()
+	return c
+}
+
+// differ notes where two values differ.
+func (c *change) differ(path string, a, b any, sets []set) {
+	x, isMap := a.(map[string]any)
+	y, areMaps := b.(map[string]any)
+	if isMap && (areMaps || b == nil) || areMaps && a == nil {
+		keys := slices.AppendSeq(slices.Collect(maps.Keys(x)), maps.Keys(y))
+		slices.Sort(keys)
+		for _, k := range slices.Compact(keys) {
+			c.differ(join(path, k), x[k], y[k], below(sets, "f:"+k))
+		}
+		return
+	}
+	if by := keyed(sets); by != nil {
+		was, ok := items(a, by)
+		is, are := items(b, by)
+		if ok && are {
+			c.items(path, was, is, sets)
+			return
+		}
+	}
+	c.leaf(path, a, b, sets)
+}
+
+func (c *change) items(path string, was, is []item, sets []set) {
+	at := func(all []item, key string) any {
+		if i := slices.IndexFunc(all, func(e item) bool { return e.key == key }); i >= 0 {
+			return all[i].value
+		}
+		return nil
+	}
+	for _, e := range was {
+		c.differ(path+"["+e.words()+"]", e.value, at(is, e.key), below(sets, e.key))
+	}
+	for _, e := range is {
+		if at(was, e.key) == nil {
+			c.differ(path+"["+e.words()+"]", nil, e.value, below(sets, e.key))
+		}
+	}
+}
+
+// words names an entry by the values of its key.
+func (e item) words() string {
+	var key map[string]any
+	_ = json.Unmarshal([]byte(strings.TrimPrefix(e.key, "k:")), &key)
+	var out []string
+	for _, k := range slices.Sorted(maps.Keys(key)) {
+		out = append(out, text(key[k]))
+	}
+	return strings.Join(out, "/")
+}
+
+// leaf notes one value that differs, unless it differs in nothing but times of day.
+func (c *change) leaf(path string, a, b any, sets []set) {
+	if text(a) == text(b) || isTime(a) && isTime(b) || isTime(a) && b == nil || a == nil && isTime(b) {
+		return
+	}
+	if slices.ContainsFunc(unseen, func(u string) bool { return strings.HasSuffix(path, "["+u+"]") }) {
+		return
+	}
+	c.leaves = append(c.leaves, leaf{path, a, b, sets})
+}
+
+// has reports whether something below a path differs.
+func (c *change) has(path string) bool {
+	return slices.ContainsFunc(c.leaves, func(l leaf) bool { return strings.HasPrefix(l.path, path) })
+}
+
+// text is a value as JSON, with times of day left out.
+func text(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	b, _ := json.Marshal(timeless(v))
+	return string(b)
+}
+
+func timeless(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, x := range v {
+			out[k] = timeless(x)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = timeless(x)
+		}
+		return out
+	}
+	if isTime(v) {
+		return "(time)"
+	}
+	return v
+}
+
+func isTime(v any) bool {
+	s, ok := v.(string)
+	if !ok || len(s) < len("2006-01-02T15:04:05Z") || s[4] != '-' {
+		return false
+	}
+	_, err := time.Parse(time.RFC3339, s)
+	return err == nil
+}
+
+func sumOf(s string) uint64 { return maphash.String(seed, s) }
+
+// short is a number as a few letters.
+func short(n uint64) string { return strconv.FormatUint(n, 36)[:6] }
+
+func tree(m map[string]string) any {
+	if m == nil {
+		return nil
+	}
+	out := make(map[string]any, len(m))
+	for k, v := range m {
+		out[k] = v
+	}
+	return out
+}
+
+func values(all []string) any {
+	out := make([]any, 0, len(all))
+	for _, v := range all {
+		out = append(out, v)
+	}
+	return out
+}
+
+func owners(all []metav1.OwnerReference) any {
+	out := make([]any, 0, len(all))
+	for _, r := range all {
+		out = append(out, map[string]any{"uid": string(r.UID), "owner": sim.Short(r.Kind) + "/" + r.Name,
+			"controller": r.Controller != nil && *r.Controller})
+	}
+	return out
+}
+
+func sameOwners(a, b []metav1.OwnerReference) bool { return text(owners(a)) == text(owners(b)) }
+
+// join puts the name of a field behind a path, in brackets where it has dots of its own.
+func join(path, key string) string {
+	switch {
+	case strings.ContainsAny(key, "./"):
+		return path + "[" + key + "]"
+	case path == "":
+		return key
+	}
+	return path + "." + key
+}

@@ -1,0 +1,174 @@
+package watch
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/threelaws/threelaws/internal/fight"
+)
+
+// note follows the tracks that a change is on.
+func (c *Cluster) note(x *change) {
+	c.exists(x)
+	c.counts(x)
+	if x.old != nil && x.new != nil {
+		c.claims(x)
+		c.fields(x)
+	}
+}
+
+// claims is the track of whose an object is, and how it is labelled.
+func (c *Cluster) claims(x *change) {
+	if !x.has("metadata.labels") && !x.has("metadata.ownerReferences") {
+		return
+	}
+	t := c.fights.track("claim " + string(x.new.uid))
+	t.path.Begin(x.old.claim(), x.at)
+	circle, who := t.come(fight.Visit[string]{State: x.new.claim(), By: x.who, At: x.at, Words: x.words()})
+	if len(who) > 1 {
+		c.fights.round(t, bout{object: x.new.ref(), about: t.key, what: "owner and labels of " + x.new.ref(), who: who,
+			circle: circle})
+	}
+}
+
+// claim is a digest of an object's labels and owners.
+func (o *object) claim() (sum uint64) {
+	for k, v := range o.labels {
+		sum += sumOf("l" + k + "=" + v)
+	}
+	for _, r := range o.owners {
+		sum += sumOf("o" + string(r.UID) + strconv.FormatBool(r.Controller != nil && *r.Controller))
+	}
+	return sum
+}
+
+// fields are the tracks of single fields. They are looked at once an object has two
+// managers.
+func (c *Cluster) fields(x *change) {
+	if !slices.ContainsFunc(x.new.managers, func(m manager) bool { return m.name != x.new.managers[0].name }) {
+		return
+	}
+	for _, l := range x.leaves {
+		if strings.HasPrefix(l.path, "metadata.labels") || strings.HasPrefix(l.path, "metadata.ownerReferences") {
+			continue
+		}
+		t := c.fights.track("field " + string(x.new.uid) + " " + l.path)
+		t.path.Begin(sumOf(text(l.was)), x.at)
+		circle, who := t.come(fight.Visit[string]{State: sumOf(text(l.is)), By: l.writer(x), At: x.at,
+			Words: l.path + " = " + cut(l.is)})
+		if len(who) > 1 {
+			c.fights.round(t, bout{object: x.new.ref(), about: string(x.new.uid), what: l.path, who: who,
+				circle: circle, field: true})
+		}
+	}
+}
+
+// writer is who wrote a field: of the managers that have it the one that wrote last.
+func (l *leaf) writer(x *change) string {
+	if who := newest(l.by); who != "" {
+		return who
+	}
+	return x.who
+}
+
+// collector is who deletes what names owners that never were.
+const collector = "(the garbage collector)"
+
+// exists is the track of whether there is an object of a name, and by whom. Who deletes is
+// not known, but for what the collector cannot but delete.
+func (c *Cluster) exists(x *change) {
+	var v fight.Visit[string]
+	o := x.new
+	switch {
+	case x.old == nil && x.new != nil && !o.generated && x.who != "":
+		v = fight.Visit[string]{State: sumOf("there " + x.who), By: x.who, At: x.at, Words: "create"}
+	case x.new == nil && !x.old.generated && c.neverOwned(x.old):
+		o = x.old
+		v = fight.Visit[string]{State: sumOf("gone"), By: collector, At: x.at, Words: "delete: its owner is not there"}
+	default:
+		return
+	}
+	t := c.fights.track("there " + o.of.String() + " " + o.namespace + "/" + o.name)
+	circle, who := t.come(v)
+	if len(who) > 1 {
+		c.fights.round(t, bout{object: o.ref(), about: t.key, what: "whether there is " + o.ref(), who: who,
+			circle: circle})
+	}
+}
+
+// counts are the tracks of how many objects there are that nobody controls and several
+// owners select, each of which wants another number of them: controllers that know no
+// ControllerRef make and delete them for ever.
+func (c *Cluster) counts(x *change) {
+	was, is := x.old.loose(), x.new.loose()
+	if was && is && x.old.claim() == x.new.claim() || !was && !is {
+		return
+	}
+	if was {
+		c.count(x, x.old, -1)
+	}
+	if is {
+		c.count(x, x.new, 1)
+	}
+}
+
+// loose reports whether an object is there for whoever selects it.
+func (o *object) loose() bool {
+	return o != nil && o.of.claimable() && o.controller() == nil && !o.terminating() && !o.ended
+}
+
+func (c *Cluster) count(x *change, o *object, by int) {
+	var rivals []*object
+	for e := range c.claimers[o.namespace] {
+		if e.now.wants >= 0 && e.now.selects(o) {
+			rivals = append(rivals, e.now)
+		}
+	}
+	if len(rivals) < 2 {
+		return
+	}
+	slices.SortFunc(rivals, func(a, b *object) int { return strings.Compare(string(a.uid), string(b.uid)) })
+	key, terms := "set "+o.of.String(), ""
+	var names, who []string
+	differ := false
+	for _, r := range rivals {
+		key += " " + string(r.uid)
+		terms += strconv.Itoa(r.wants) + " "
+		differ = differ || r.wants != rivals[0].wants
+		names = append(names, ownerOf(r)+" wants "+strconv.Itoa(r.wants))
+		who = append(who, r.reporter())
+	}
+	t := c.fights.track(key)
+	if t.terms != terms {
+		t.terms = terms
+		t.path.Clear()
+	}
+	t.path.Begin(uint64(t.count), x.at)
+	t.count += by
+	v := fight.Visit[string]{State: uint64(t.count), At: x.at, Words: "gone: " + ownerOf(o)}
+	if by > 0 {
+		v.By, v.Words = x.who, "create "+ownerOf(o)
+	}
+	circle, makers := t.come(v)
+	if circle == nil || !differ || len(makers) == 0 {
+		return
+	}
+	who = slices.DeleteFunc(append(who, makers...), func(w string) bool { return w == "" })
+	slices.Sort(who)
+	c.fights.round(t, bout{object: o.namespace + "/" + o.of.Resource, about: key + " " + terms, set: true,
+		what: strings.Join(names, " and ") + " of the " + o.of.Resource + " that they select, and none of these has " +
+			"a controller", who: slices.Compact(who), circle: circle})
+}
+
+// reporter is the manager that last wrote an owner's status, which is its controller.
+func (o *object) reporter() string {
+	who, at := "", time.Time{}
+	for _, m := range o.managers {
+		if m.subresource == "status" && m.at.After(at) {
+			who, at = m.name, m.at
+		}
+	}
+	return who
+}

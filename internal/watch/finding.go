@@ -1,0 +1,159 @@
+package watch
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// Sort is what sort of thing is wrong.
+type Sort string
+
+// The sorts of findings.
+const (
+	Fight         Sort = "fight"          // a state comes back by the writes of several
+	Takeover      Sort = "takeover"       // one controller's object became another's
+	SecondThought Sort = "second-thought" // a controller let go of an object and took it back
+	Stuck         Sort = "stuck"          // deleted long ago and still there
+	Orphan        Sort = "orphan"         // made by a controller, and nobody's any more
+	LostOwner     Sort = "lost-owner"     // a reference to an owner that is not there
+	ForeignOwner  Sort = "foreign-owner"  // a reference to an owner in another namespace
+)
+
+// Finding is one thing that is wrong.
+type Finding struct {
+	Sort   Sort      `json:"sort"`
+	Law    string    `json:"law,omitempty"` // the name of the law that it breaks, where it is one's
+	Object string    `json:"object"`        // "t/pod/web-1"
+	Who    []string  `json:"who,omitempty"` // managers, those that are known
+	Text   string    `json:"text"`
+	First  time.Time `json:"first"`
+	Last   time.Time `json:"last"`
+	Rounds int       `json:"rounds,omitempty"` // of a fight
+	Writes int       `json:"writes,omitempty"`
+	Goes   bool      `json:"goesOn,omitempty"` // it was told before, and has grown
+	Story  []Line    `json:"story,omitempty"`
+}
+
+// Line is one line of the story of an object.
+type Line struct {
+	At     time.Time `json:"at"`
+	Who    string    `json:"who"`
+	Did    string    `json:"did"`
+	Object string    `json:"object"`
+	Change string    `json:"change,omitempty"`
+}
+
+// laws are the laws that findings break, by name (sim/law).
+var laws = map[Sort]string{Fight: "never-fight", Takeover: "claim-orphans-only", SecondThought: "few-handovers"}
+
+// mostLines is how much of its story an object keeps.
+const mostLines = 5
+
+// line tells a change.
+func (c *change) line() Line {
+	o := c.new
+	l := Line{At: c.at, Who: somebody(c.who), Did: "write"}
+	switch {
+	case c.new == nil:
+		o = c.old
+		l.Did = "gone"
+	case c.old == nil:
+		l.Did, l.Change = "create", owned(o)
+	default:
+		l.Change = c.words()
+	}
+	l.Object = o.ref()
+	return l
+}
+
+// words says what a change changed.
+func (c *change) words() string {
+	var parts []string
+	if c.new.terminating() && !c.old.terminating() {
+		parts = append(parts, "deletion asked for")
+	}
+	if a, b := c.old.controller(), c.new.controller(); !sameController(a, b) {
+		parts = append(parts, "controller: "+owner(a)+" -> "+owner(b))
+	} else if c.has("metadata.ownerReferences") {
+		parts = append(parts, "owners")
+	}
+	if c.has("metadata.labels") {
+		parts = append(parts, "labels: "+differences(c.old.labels, c.new.labels))
+	}
+	more := 0
+	for _, l := range c.leaves {
+		switch {
+		case strings.HasPrefix(l.path, "metadata.labels"), strings.HasPrefix(l.path, "metadata.ownerReferences"):
+		case len(parts) < 4:
+			parts = append(parts, l.path+" = "+cut(l.is))
+		default:
+			more++
+		}
+	}
+	if more > 0 {
+		parts = append(parts, "and more")
+	}
+	return strings.Join(parts, "; ")
+}
+
+func owned(o *object) string {
+	if o.controller() == nil && len(o.owners) > 0 {
+		return "owner, no controller: " + owner(&o.owners[0])
+	}
+	return "controller: " + owner(o.controller())
+}
+
+func owner(r *metav1.OwnerReference) string {
+	if r == nil {
+		return "none"
+	}
+	return sim.Short(r.Kind) + "/" + r.Name
+}
+
+func sameController(a, b *metav1.OwnerReference) bool {
+	return (a == nil) == (b == nil) && (a == nil || a.UID == b.UID)
+}
+
+// differences words what two sets of labels differ in.
+func differences(a, b map[string]string) string {
+	var out []string
+	for _, k := range slices.Sorted(maps.Keys(a)) {
+		if w, ok := b[k]; !ok {
+			out = append(out, "-"+k)
+		} else if w != a[k] {
+			out = append(out, k+": "+a[k]+" -> "+w)
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(b)) {
+		if _, ok := a[k]; !ok {
+			out = append(out, "+"+k+"="+b[k])
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// cut is a value in a few letters.
+func cut(v any) string {
+	s := text(v)
+	if v == nil {
+		s = "nothing"
+	}
+	if r := []rune(s); len(r) > 40 {
+		s = string(r[:37]) + "..."
+	}
+	return s
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return strconv.Itoa(n) + " times"
+}

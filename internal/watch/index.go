@@ -1,0 +1,100 @@
+package watch
+
+import "k8s.io/apimachinery/pkg/types"
+
+// Version is one version of an object.
+type Version struct{ o *object }
+
+// Parse reads a version of an object of a kind, as JSON.
+func Parse(k *Kind, raw []byte) (*Version, error) {
+	o, err := parse(k, raw)
+	if err != nil {
+		return nil, err
+	}
+	return &Version{o}, nil
+}
+
+// Number is its resource version.
+func (v *Version) Number() string { return v.o.version }
+
+// store makes a version the one that is there.
+func (c *Cluster) store(e *entry, o *object) {
+	c.drop(e)
+	e.now = o
+	for i := range o.managers {
+		o.managers[i].fields = nil
+	}
+	c.byUID[o.uid] = e
+	for _, r := range o.owners {
+		if c.dependents[r.UID] == nil {
+			c.dependents[r.UID] = map[*entry]bool{}
+		}
+		c.dependents[r.UID][e] = true
+	}
+	if o.selector != nil {
+		if c.claimers[o.namespace] == nil {
+			c.claimers[o.namespace] = map[*entry]bool{}
+		}
+		c.claimers[o.namespace][e] = true
+	}
+	if o.of.claimable() && len(o.owners) == 0 {
+		c.strays[e] = true
+	}
+	if o.body == nil {
+		return
+	}
+	e.body = c.bodies.PushFront(e)
+	c.bytes += len(o.body)
+	for c.bytes > mostBodies && c.bodies.Len() > 1 {
+		last := c.bodies.Back().Value.(*entry)
+		c.drop(last)
+		last.now.body = nil
+	}
+}
+
+// drop takes the body of an entry out of the count.
+func (c *Cluster) drop(e *entry) {
+	if e.body != nil {
+		c.bodies.Remove(e.body)
+		c.bytes -= len(e.now.body)
+		e.body = nil
+	}
+}
+
+// unindex takes an entry out of the tables, as it is.
+func (c *Cluster) unindex(e *entry) {
+	o := e.now
+	delete(c.byUID, o.uid)
+	for _, r := range o.owners {
+		if delete(c.dependents[r.UID], e); len(c.dependents[r.UID]) == 0 {
+			delete(c.dependents, r.UID)
+		}
+	}
+	if o.selector != nil {
+		if delete(c.claimers[o.namespace], e); len(c.claimers[o.namespace]) == 0 {
+			delete(c.claimers, o.namespace)
+		}
+	}
+	delete(c.strays, e)
+}
+
+// recently is the uids of what went last.
+type recently struct {
+	at   map[types.UID]bool
+	ring []types.UID
+	turn int
+	most int // that are kept
+}
+
+const mostGone = 20_000
+
+func (r *recently) add(uid types.UID) {
+	if len(r.ring) < r.most {
+		r.ring = append(r.ring, uid)
+	} else {
+		delete(r.at, r.ring[r.turn])
+		r.ring[r.turn] = uid
+		r.turn = (r.turn + 1) % r.most
+	}
+	r.at[uid] = true
+}

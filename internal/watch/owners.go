@@ -1,0 +1,196 @@
+package watch
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// refKind is the kind that a reference names, nil where it is not looked at: nothing is
+// known of whether such an owner is there.
+func (c *Cluster) refKind(r *metav1.OwnerReference) *Kind {
+	gv, err := schema.ParseGroupVersion(r.APIVersion)
+	if err != nil {
+		return nil
+	}
+	s := c.kinds[schema.GroupKind{Group: gv.Group, Kind: r.Kind}]
+	if s == nil || !s.synced {
+		return nil
+	}
+	return s.Kind
+}
+
+// lost says which of an object's owners are not there. Two objects have the same uid in no
+// case, so an owner of this uid is looked for, in whatever place it stands.
+func (c *Cluster) lost(e *entry) string {
+	o := e.now
+	if o.terminating() {
+		return ""
+	}
+	var parts []string
+	for i := range o.owners {
+		r := &o.owners[i]
+		k := c.refKind(r)
+		if k == nil {
+			continue
+		}
+		is := c.byUID[r.UID]
+		named := place{k.Group, k.Kind, "", r.Name}
+		if k.Namespaced {
+			named.namespace = o.namespace
+		}
+		switch other := c.objects[named]; {
+		case is != nil && (is.now.name != r.Name || is.now.of.groupKind() != k.groupKind()):
+			parts = append(parts, fmt.Sprintf("it names %s with the uid of %s", owner(r), is.now.ref()))
+		case is != nil:
+		case k.Namespaced && o.namespace == "":
+			parts = append(parts, fmt.Sprintf("it is in no namespace and names %s, which is in one", owner(r)))
+		case other != nil:
+			parts = append(parts, fmt.Sprintf("its owner %s is gone: the %s that is there has another uid (%s, not %s)",
+				owner(r), owner(r), other.now.uid, r.UID))
+		default:
+			parts = append(parts, fmt.Sprintf("its owner %s is gone", owner(r)))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// foreign says which of an object's owners are in other namespaces.
+func (c *Cluster) foreign(e *entry) string {
+	o := e.now
+	var parts []string
+	for i := range o.owners {
+		r := &o.owners[i]
+		k, is := c.refKind(r), c.byUID[r.UID]
+		if k != nil && is != nil && k.Namespaced && is.now.namespace != o.namespace && is.now.name == r.Name {
+			parts = append(parts, fmt.Sprintf("its owner %s is in namespace %s: for the collector it is not there",
+				owner(r), is.now.namespace))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// neverOwned reports whether an object named owners none of which was ever there for it, so
+// that the collector could not but delete it.
+func (c *Cluster) neverOwned(o *object) bool {
+	for i := range o.owners {
+		r := &o.owners[i]
+		is := c.byUID[r.UID]
+		if c.refKind(r) == nil || c.gone.at[r.UID] || is != nil && is.now.namespace == o.namespace {
+			return false
+		}
+		if is != nil && is.now.namespace == "" {
+			return false
+		}
+	}
+	return len(o.owners) > 0 && !slices.ContainsFunc(o.finalizers, func(f string) bool { return f != "" })
+}
+
+// traces are labels that controllers put on what they make, and nobody else does.
+var traces = []string{"pod-template-hash", "controller-revision-hash", "pod-template-generation",
+	"statefulset.kubernetes.io/pod-name", "batch.kubernetes.io/controller-uid", "controller-uid"}
+
+// manager of kube-controller-manager's controllers: whatever it makes of kinds that are
+// claimed has a controller.
+const controllerManager = "kube-controller-manager"
+
+// orphan says that an object which a controller made is nobody's, and that nobody who is
+// there selects it. What was made without an owner is none.
+func (c *Cluster) orphan(e *entry) string {
+	o := e.now
+	if !c.strays[e] || o.terminating() || o.ended {
+		return ""
+	}
+	made := e.released || o.maker() == controllerManager ||
+		slices.ContainsFunc(traces, func(t string) bool { return o.labels[t] != "" })
+	if !made {
+		return ""
+	}
+	for _, k := range slices.Collect(maps.Keys(claims)) {
+		if slices.Contains(claims[k], o.of.Kind) && c.kinds[schema.GroupKind{Group: k[0], Kind: k[1]}] == nil {
+			return "" // somebody may select it that nobody here can see
+		}
+	}
+	for s := range c.claimers[o.namespace] {
+		if s.now.selects(o) {
+			return ""
+		}
+	}
+	return "a controller made it, nobody owns it, and nobody who is there selects it: nobody will ever delete it"
+}
+
+// handed notes who had an object, and whose it is.
+func (c *Cluster) handed(e *entry, x *change) {
+	was, is := x.old.controller(), x.new.controller()
+	if sameController(was, is) {
+		return
+	}
+	old := func() *hold { return &hold{ref: *was, labels: x.old.labels, at: x.at, who: x.who} }
+	switch {
+	case is == nil:
+		e.had, e.released, e.taken = old(), true, nil
+	case was != nil:
+		e.taken, e.had = old(), nil
+	case e.had == nil:
+	case e.had.ref.UID == is.UID:
+		c.again(e, x)
+		e.had = nil
+	default:
+		e.taken, e.had = e.had, nil
+		e.taken.who = x.who
+		o := c.byUID[e.taken.ref.UID]
+		if o == nil || !o.now.selects(x.new) || !maps.Equal(e.taken.labels, x.new.labels) {
+			e.taken = nil // it was let go for a reason, and adopted
+		}
+	}
+}
+
+// again tells of a controller that took back what it had let go, and nothing had changed
+// for it. Where the labels differ that is what it should do.
+func (c *Cluster) again(e *entry, x *change) {
+	if !maps.Equal(e.had.labels, x.new.labels) || x.at.Sub(e.had.at) > slowest {
+		return
+	}
+	ref := owner(&e.had.ref)
+	text := fmt.Sprintf("%s let go of it, or somebody took it away, and %s later it is %s's again: its labels are "+
+		"what they were", ref, x.at.Sub(e.had.at).Round(time.Millisecond), ref)
+	if key := string(SecondThought) + ref; !e.told[key] {
+		e.told[key] = true
+		f := Finding{Sort: SecondThought, Law: laws[SecondThought], Object: x.new.ref(), Text: text, First: e.had.at,
+			Last: x.at, Story: slices.Clone(e.lines)}
+		if x.who != "" {
+			f.Who = []string{x.who}
+		}
+		c.tell(f)
+	}
+}
+
+// takeover says that an object was taken from a controller's object that is there, and is
+// not about to go.
+func (c *Cluster) takeover(e *entry) string {
+	if e.taken == nil {
+		return ""
+	}
+	is, old := e.now.controller(), c.byUID[e.taken.ref.UID]
+	if is == nil || old == nil || old.now.terminating() {
+		return ""
+	}
+	return fmt.Sprintf("it was %s's, which is there, and is %s's now", owner(&e.taken.ref), owner(is))
+}
+
+func (e *entry) taker() string {
+	if e.taken == nil {
+		return ""
+	}
+	return e.taken.who
+}
+
+// ownerOf is an owner as findings name it.
+func ownerOf(o *object) string { return sim.Short(o.of.Kind) + "/" + o.name }
