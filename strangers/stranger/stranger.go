@@ -24,6 +24,8 @@ type Stranger struct {
 	Controllers []host.Controller
 	// Server, if set, says who answers for its webhooks.
 	Server *fakeapi.Options
+	// Timed: it writes the real time into objects, so that no two runs have one hash.
+	Timed bool
 
 	kept string // the directory with its definitions, see definitions
 }
