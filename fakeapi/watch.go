@@ -175,6 +175,9 @@ func inNamespace(key, namespace string, namespaced bool) bool {
 // Next returns what happened since the last call, nil when nothing did. After
 // an ERROR event the watch is over and Next returns nil.
 func (w *Watch) Next() []watch.Event {
+	if w.seen == w.s.version && len(w.initial) == 0 {
+		return nil // who steps a world asks each watch at each step
+	}
 	events, err := w.Pull()()
 	if err != nil {
 		return append(events, errorEvent(err))

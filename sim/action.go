@@ -107,3 +107,9 @@ type Actor interface {
 	// Footprint says what taking the action now would touch.
 	Footprint(a Action) Footprint
 }
+
+// keeper is an [Actor] that keeps what it offers from step to step.
+type keeper interface {
+	// Offers is what Offer appends. It is good until the actor changes; nobody else changes it.
+	Offers() []Action
+}

@@ -27,7 +27,9 @@ type World struct {
 	chooser  Chooser
 	compared bool
 	actors   []Actor
-	offered  []Action // by one actor after another
+	keepers  []keeper   // the same, nil for those that are none
+	offered  []Action   // by one actor after another, but for those of keepers
+	lists    [][]Action // what each actor offers
 	enabled  []Action
 	steps    int
 	told     int // records already shown to observers
@@ -57,7 +59,11 @@ func (w *World) SetChoices(c Choices) {
 func (w *World) Compared() bool { return w.compared }
 
 // Add adds an actor. The order in which actors are added is canonical order.
-func (w *World) Add(a Actor) { w.actors = append(w.actors, a) }
+func (w *World) Add(a Actor) {
+	w.actors = append(w.actors, a)
+	k, _ := a.(keeper)
+	w.keepers = append(w.keepers, k)
+}
 
 // Steps is the number of steps taken.
 func (w *World) Steps() int { return w.steps }
@@ -79,9 +85,19 @@ func (w *World) Pick(n int, label string) int {
 // Enabled lists the enabled actions in canonical order: by class, then by
 // actor. The slice is reused by the next call.
 func (w *World) Enabled() []Action {
-	w.offered = w.offered[:0]
-	for _, a := range w.actors {
-		w.offered = a.Offer(w.offered)
+	w.offered, w.lists = w.offered[:0], w.lists[:0]
+	for i, a := range w.actors {
+		list := []Action(nil)
+		if k := w.keepers[i]; k != nil {
+			list = k.Offers()
+		} else {
+			from := len(w.offered)
+			w.offered = a.Offer(w.offered)
+			list = w.offered[from:]
+		}
+		if len(list) > 0 {
+			w.lists = append(w.lists, list)
+		}
 	}
 	w.order()
 	return w.enabled
@@ -93,18 +109,24 @@ func (w *World) Enabled() []Action {
 // beyond the clock's horizon are left out.
 func (w *World) order() {
 	var next [numClasses]int // where in the list the next action of a class belongs
-	for i := range w.offered {
-		next[w.offered[i].Class]++
+	all := 0
+	for _, list := range w.lists {
+		all += len(list)
+		for i := range list {
+			next[list[i].Class]++
+		}
 	}
 	n := 0
 	for c := Respond; c <= Timer; c++ {
 		next[c], n = n, n+next[c]
 	}
-	w.enabled = slices.Grow(w.enabled[:0], len(w.offered))[:n]
-	for i := range w.offered {
-		if a := &w.offered[i]; a.Class != Fault {
-			w.enabled[next[a.Class]] = *a
-			next[a.Class]++
+	w.enabled = slices.Grow(w.enabled[:0], all)[:n]
+	for _, list := range w.lists {
+		for i := range list {
+			if a := &list[i]; a.Class != Fault {
+				w.enabled[next[a.Class]] = *a
+				next[a.Class]++
+			}
 		}
 	}
 	if len(w.enabled) == 0 || w.Clock.within() {
@@ -113,10 +135,14 @@ func (w *World) order() {
 			w.enabled = append(w.enabled, Action{Class: Timer, Actor: t.Owner, Detail: t.Label, Slot: i})
 		}
 	}
-	for i := 0; next[Fault] > 0; i++ {
-		if a := &w.offered[i]; a.Class == Fault {
-			w.enabled = append(w.enabled, *a)
-			next[Fault]--
+	if next[Fault] == 0 {
+		return
+	}
+	for _, list := range w.lists {
+		for i := range list {
+			if list[i].Class == Fault {
+				w.enabled = append(w.enabled, list[i])
+			}
 		}
 	}
 }

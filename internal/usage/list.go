@@ -2,7 +2,88 @@ package usage
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 )
+
+// Amounts is what is used, each name once and in no order. There are few, and each write
+// that may cost something is measured: a list of them is cheaper than a map.
+type Amounts []Amount
+
+// Amount is how much is used of what a quota limits by a name.
+type Amount struct {
+	Name corev1.ResourceName
+	N    resource.Quantity
+}
+
+// AddTo adds the amounts to a sum.
+func (a Amounts) AddTo(sum corev1.ResourceList) {
+	for i := range a {
+		total := sum[a[i].Name].DeepCopy()
+		total.Add(a[i].N)
+		sum[a[i].Name] = total
+	}
+}
+
+// list is the amounts as a list of their own.
+func (a Amounts) list() corev1.ResourceList {
+	out := make(corev1.ResourceList, len(a))
+	for i := range a {
+		out[a[i].Name] = a[i].N
+	}
+	return out
+}
+
+// Get is the amount of a name, nil where there is none.
+func (a Amounts) Get(name corev1.ResourceName) *resource.Quantity {
+	for i := range a {
+		if a[i].Name == name {
+			return &a[i].N
+		}
+	}
+	return nil
+}
+
+// set sets the amount of a name.
+func (a *Amounts) set(name corev1.ResourceName, n resource.Quantity) {
+	if have := a.Get(name); have != nil {
+		*have = n
+		return
+	}
+	*a = append(*a, Amount{name, n})
+}
+
+// add adds a list to the amounts.
+func (a *Amounts) add(more corev1.ResourceList) {
+	//detcheck:ordered amounts have no order
+	for name, n := range more {
+		a.plus(name, n)
+	}
+}
+
+func (a *Amounts) plus(name corev1.ResourceName, n resource.Quantity) {
+	var total resource.Quantity
+	if have := a.Get(name); have != nil {
+		total = have.DeepCopy()
+	}
+	total.Add(n)
+	a.set(name, total)
+}
+
+// addAll is add for other amounts.
+func (a *Amounts) addAll(more Amounts) {
+	for i := range more {
+		a.plus(more[i].Name, more[i].N)
+	}
+}
+
+// atLeast raises the amounts to others.
+func (a *Amounts) atLeast(least Amounts) {
+	for i := range least {
+		if have := a.Get(least[i].Name); have == nil || least[i].N.Cmp(*have) > 0 {
+			a.set(least[i].Name, least[i].N)
+		}
+	}
+}
 
 // Equal reports whether two lists have the same names with the same values.
 func Equal(a, b corev1.ResourceList) bool {
@@ -15,13 +96,4 @@ func Equal(a, b corev1.ResourceList) bool {
 		}
 	}
 	return true
-}
-
-// Add adds a list to a sum.
-func Add(sum, more corev1.ResourceList) {
-	for name, n := range more {
-		total := sum[name].DeepCopy()
-		total.Add(n)
-		sum[name] = total
-	}
 }

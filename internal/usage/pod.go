@@ -8,32 +8,45 @@ import (
 )
 
 // ofPod puts into a list what a Pod that has not ended uses.
-func ofPod(pod *corev1.Pod, out corev1.ResourceList) {
-	out[corev1.ResourcePods] = one()
+func ofPod(pod *corev1.Pod, out *Amounts) {
+	out.set(corev1.ResourcePods, one())
 	asked, limits := total(pod, asks), total(pod, limitsTo)
-	Add(asked, pod.Spec.Overhead)
+	asked.add(pod.Spec.Overhead)
+	//detcheck:ordered amounts have no order
 	for name, n := range pod.Spec.Overhead {
-		if l, limited := limits[name]; limited {
-			l = l.DeepCopy()
-			l.Add(n)
-			limits[name] = l
+		if limits.Get(name) != nil {
+			limits.plus(name, n)
 		}
 	}
-	for name, n := range asked {
+	for i := range asked {
+		name, n := asked[i].Name, asked[i].N
 		switch {
 		case name == corev1.ResourceCPU, name == corev1.ResourceMemory, name == corev1.ResourceEphemeralStorage,
 			strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix):
-			out[name], out[requests+name] = n, n
+			out.set(name, n)
+			out.set(requested(name), n)
 		case extended(string(name)):
-			out[requests+name] = n
+			out.set(requests+name, n)
 		}
 	}
-	for _, name := range [...]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory,
-		corev1.ResourceEphemeralStorage} {
-		if n, ok := limits[name]; ok {
-			out["limits."+name] = n
+	for _, l := range [...]struct{ name, limit corev1.ResourceName }{
+		{corev1.ResourceCPU, corev1.ResourceLimitsCPU}, {corev1.ResourceMemory, corev1.ResourceLimitsMemory},
+		{corev1.ResourceEphemeralStorage, corev1.ResourceLimitsEphemeralStorage}} {
+		if n := limits.Get(l.name); n != nil {
+			out.set(l.limit, *n)
 		}
 	}
+}
+
+// requested is the name by which requests of a resource are limited.
+func requested(name corev1.ResourceName) corev1.ResourceName {
+	switch name {
+	case corev1.ResourceCPU:
+		return corev1.ResourceRequestsCPU
+	case corev1.ResourceMemory:
+		return corev1.ResourceRequestsMemory
+	}
+	return requests + name
 }
 
 func asks(r *corev1.ResourceRequirements) corev1.ResourceList     { return r.Requests }
@@ -42,17 +55,18 @@ func limitsTo(r *corev1.ResourceRequirements) corev1.ResourceList { return r.Lim
 // total is what the containers of a Pod need at the time when they need most: all
 // containers and sidecars together, or one init container beside the sidecars that
 // run before it. What the Pod says for itself goes before that.
-func total(pod *corev1.Pod, of func(*corev1.ResourceRequirements) corev1.ResourceList) corev1.ResourceList {
-	sum := corev1.ResourceList{}
+func total(pod *corev1.Pod, of func(*corev1.ResourceRequirements) corev1.ResourceList) (sum Amounts) {
 	for i := range pod.Spec.Containers {
-		Add(sum, of(&pod.Spec.Containers[i].Resources))
+		sum.add(of(&pod.Spec.Containers[i].Resources))
 	}
 	if len(pod.Spec.InitContainers) > 0 {
-		atLeast(sum, begin(pod, sum, of))
+		most := begin(pod, &sum, of)
+		sum.atLeast(most)
 	}
 	if own := pod.Spec.Resources; own != nil {
+		//detcheck:ordered amounts have no order
 		for name, n := range of(own) {
-			sum[name] = n
+			sum.set(name, n)
 		}
 	}
 	return sum
@@ -60,31 +74,22 @@ func total(pod *corev1.Pod, of func(*corev1.ResourceRequirements) corev1.Resourc
 
 // begin is what an init container needs at the time when one of them needs most. The
 // sidecars among them go on beside the containers, so they are added to the sum.
-func begin(pod *corev1.Pod, sum corev1.ResourceList,
-	of func(*corev1.ResourceRequirements) corev1.ResourceList) corev1.ResourceList {
-	beside, most := corev1.ResourceList{}, corev1.ResourceList{}
+func begin(pod *corev1.Pod, sum *Amounts,
+	of func(*corev1.ResourceRequirements) corev1.ResourceList) (most Amounts) {
+	var beside Amounts
 	for i := range pod.Spec.InitContainers {
 		c := &pod.Spec.InitContainers[i]
-		need := corev1.ResourceList{}
+		var need Amounts
 		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
-			Add(sum, of(&c.Resources))
-			Add(beside, of(&c.Resources))
+			sum.add(of(&c.Resources))
+			beside.add(of(&c.Resources))
 		} else {
-			Add(need, of(&c.Resources))
+			need.add(of(&c.Resources))
 		}
-		Add(need, beside)
-		atLeast(most, need)
+		need.addAll(beside)
+		most.atLeast(need)
 	}
 	return most
-}
-
-// atLeast raises the entries of a list to those of another.
-func atLeast(have, least corev1.ResourceList) {
-	for name, n := range least {
-		if m, ok := have[name]; !ok || n.Cmp(m) > 0 {
-			have[name] = n
-		}
-	}
 }
 
 func ended(pod *corev1.Pod) bool {
@@ -109,5 +114,5 @@ func UntilWrittenOff(pod *corev1.Pod, now time.Time) time.Duration {
 // TotalOf is what the containers of a Pod ask for, and what they are limited to, at the
 // time when that is most.
 func TotalOf(pod *corev1.Pod) (requests, limits corev1.ResourceList) {
-	return total(pod, asks), total(pod, limitsTo)
+	return total(pod, asks).list(), total(pod, limitsTo).list()
 }

@@ -17,23 +17,24 @@ import (
 const storageClass = ".storageclass.storage.k8s.io/"
 
 // Of is what one object of a resource uses, by the names that quotas limit.
-func Of(of schema.GroupResource, obj runtime.Object, now time.Time) corev1.ResourceList {
-	out := corev1.ResourceList{CountOf(of): one()}
+func Of(of schema.GroupResource, obj runtime.Object, now time.Time) Amounts {
+	out := make(Amounts, 1, 8)
+	out[0] = Amount{CountOf(of), one()}
 	if of.Group != "" {
 		return out
 	}
 	switch o := obj.(type) {
 	case *corev1.Pod:
 		if !ended(o) && !writtenOff(o, now) {
-			ofPod(o, out)
+			ofPod(o, &out)
 		}
 	case *corev1.Service:
-		ofService(o, out)
+		ofService(o, &out)
 	case *corev1.PersistentVolumeClaim:
-		ofClaim(o, out)
+		ofClaim(o, &out)
 	default:
 		if Measures(of, corev1.ResourceName(of.Resource)) {
-			out[corev1.ResourceName(of.Resource)] = one()
+			out.set(corev1.ResourceName(of.Resource), one())
 		}
 	}
 	return out
@@ -41,8 +42,8 @@ func Of(of schema.GroupResource, obj runtime.Object, now time.Time) corev1.Resou
 
 func one() resource.Quantity { return *resource.NewQuantity(1, resource.DecimalSI) }
 
-func ofService(svc *corev1.Service, out corev1.ResourceList) {
-	out[corev1.ResourceServices] = one()
+func ofService(svc *corev1.Service, out *Amounts) {
+	out.set(corev1.ResourceServices, one())
 	ports, balancers := 0, int64(0)
 	switch svc.Spec.Type {
 	case corev1.ServiceTypeNodePort:
@@ -58,17 +59,17 @@ func ofService(svc *corev1.Service, out corev1.ResourceList) {
 			}
 		}
 	}
-	out[corev1.ResourceServicesNodePorts] = *resource.NewQuantity(int64(ports), resource.DecimalSI)
-	out[corev1.ResourceServicesLoadBalancers] = *resource.NewQuantity(balancers, resource.DecimalSI)
+	out.set(corev1.ResourceServicesNodePorts, *resource.NewQuantity(int64(ports), resource.DecimalSI))
+	out.set(corev1.ResourceServicesLoadBalancers, *resource.NewQuantity(balancers, resource.DecimalSI))
 }
 
 // ofClaim: a claim uses what it asks for, or what a resize that failed has taken already.
-func ofClaim(c *corev1.PersistentVolumeClaim, out corev1.ResourceList) {
+func ofClaim(c *corev1.PersistentVolumeClaim, out *Amounts) {
 	class := ClassOf(c)
 	put := func(name corev1.ResourceName, n resource.Quantity) {
-		out[name] = n
+		out.set(name, n)
 		if class != "" {
-			out[corev1.ResourceName(class+storageClass)+name] = n
+			out.set(corev1.ResourceName(class+storageClass)+name, n)
 		}
 	}
 	put(corev1.ResourcePersistentVolumeClaims, one())

@@ -62,7 +62,7 @@ func TestTotalOf(t *testing.T) {
 			t.Errorf("%v then %v: %s, want %s", c.first, c.then, requests.Cpu(), c.want)
 		}
 		used := Of(schema.GroupResource{Resource: "pods"}, pod, time.Time{})
-		if n := used["requests.cpu"]; n.String() != c.want {
+		if n := used.Get("requests.cpu"); n.String() != c.want {
 			t.Errorf("%v then %v use %s, want %s", c.first, c.then, n.String(), c.want)
 		}
 	}

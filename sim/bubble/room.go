@@ -46,6 +46,7 @@ func roomOf(c *host.Cluster) *room {
 	defer roomsMu.Unlock()
 	r := rooms[c]
 	if r == nil {
+		solitude.enter()
 		r = open(c)
 		rooms[c] = r
 		c.AtStop(r.close)
@@ -94,6 +95,7 @@ func (r *room) in(f func()) {
 	if r.hangs {
 		return // it was told
 	}
+	solitude.sweep()
 	r.watch.Reset(patience)
 	r.do <- f
 	select {
@@ -109,6 +111,11 @@ func (r *room) close() {
 	roomsMu.Lock()
 	delete(rooms, r.cluster)
 	roomsMu.Unlock()
+	defer func() {
+		roomsMu.Lock()
+		solitude.leave()
+		roomsMu.Unlock()
+	}()
 	if r.in(func() { time.Sleep(farewell) }); r.hangs {
 		return
 	}

@@ -87,7 +87,7 @@ func (c *Cluster) Stop() {
 		if p.engine != nil && !p.Down {
 			p.engine.kill()
 		}
-		p.workers, p.Down, p.restarts = nil, true, false
+		p.workers, p.Down, p.restarts, p.touched = nil, true, false, true
 		c.world.Clock.StopAll(p.Name)
 	}
 	for _, f := range c.closing {

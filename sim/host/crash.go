@@ -18,7 +18,7 @@ func (p *Process) Crash(comeBack bool) {
 		m.standBy(p.Name + " crashes")
 	}
 	detail := p.kill()
-	p.restarts = comeBack
+	p.restarts, p.touched = comeBack, true
 	p.cluster.fact(p, "crash", detail)
 }
 
@@ -37,7 +37,7 @@ func (p *Process) kill() (detail string) {
 		w.stop()
 		w.state = idle
 	}
-	p.Down, p.restarts = true, false
+	p.Down, p.restarts, p.touched = true, false, true
 	p.cluster.world.Clock.StopAll(p.Name)
 	return detail
 }

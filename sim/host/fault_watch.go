@@ -54,6 +54,7 @@ func (p *Process) setHeld(kind *fakeapi.Kind, held bool, verb string) bool {
 	switch {
 	case i != nil:
 		i.held = held
+		i.notice()
 	case p.engine == nil || !p.engine.hold(kind, held):
 		return false
 	}

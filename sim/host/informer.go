@@ -19,11 +19,13 @@ type informer struct {
 	kind     *fakeapi.Kind
 	gvk      schema.GroupVersionKind // the version in which the process asks for it
 	state    *kindState
+	slot     int // in the process's order
 	cache    *indexer
 	handlers []*registration
 
 	synced  bool
 	held    bool     // its view is frozen
+	noticed bool     // the process knows that it has news
 	stream  stream   // from its watch
 	backlog []change // differences of a relist, delivered before the stream
 	from    uint64   // revision the initial list is to be read at; 0 for the latest
@@ -82,11 +84,13 @@ func (i *informer) deliver() {
 	if len(i.backlog) > 0 {
 		c := i.backlog[0]
 		i.backlog = i.backlog[1:]
+		i.notice()
 		i.apply(&c, false)
 		i.caughtUp()
 		return
 	}
 	c := i.stream.pop()
+	i.notice()
 	i.cache.rv = c.version
 	i.apply(&c, false)
 }
@@ -100,6 +104,7 @@ func (i *informer) list() {
 	items, later, at := i.process.cluster.listAt(i.state, at)
 	i.stream = streamOf(later)
 	i.synced = true
+	i.notice()
 	i.cache.rv = at
 	for _, v := range items {
 		i.apply(&change{version: at, after: v, cause: -1}, true)
@@ -129,6 +134,7 @@ func (i *informer) relist() {
 		i.process.resyncLater()
 	}
 	i.stream, i.relisted = stream{}, at
+	i.notice()
 	i.caughtUp()
 }
 
@@ -190,6 +196,7 @@ func (i *informer) resync() {
 		i.backlog = append(i.backlog, change{before: v, after: v, cause: -1, resync: true})
 		return true
 	})
+	i.notice()
 }
 
 // apply brings the cache up to date with one change and tells routes and

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"slices"
+
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 )
@@ -15,17 +17,29 @@ const restart = "restart"
 
 // Offer lists what the process can do next: have a response delivered, have a
 // request executed, see the next event of a watch, take a key from its queue,
-// come up again.
-func (a actor) Offer(into []sim.Action) []sim.Action {
+// come up again. What it was the last time it is as long as nobody touched the process;
+// of a whole program nobody knows when it was touched.
+func (a actor) Offer(into []sim.Action) []sim.Action { return append(into, a.Offers()...) }
+
+// Offers is what Offer appends, as the process keeps it.
+func (a actor) Offers() []sim.Action {
 	p := a.p
+	switch {
+	case p.engine != nil && !p.Down:
+		p.offers, p.touched = p.engine.offer(p.offers[:0]), true
+	case p.touched:
+		p.offers, p.touched = p.offer(p.offers[:0]), false
+	}
+	return p.offers
+}
+
+// offer is what the process can do next, found out.
+func (p *Process) offer(into []sim.Action) []sim.Action {
 	if p.Down {
 		if p.restarts {
 			into = append(into, sim.Action{Class: sim.Work, Actor: p.Name, Detail: restart})
 		}
 		return into
-	}
-	if p.engine != nil {
-		return p.engine.offer(into)
 	}
 	free := -1
 	for i, w := range p.workers {
@@ -40,20 +54,35 @@ func (a actor) Offer(into []sim.Action) []sim.Action {
 			}
 		}
 	}
-	for i, inf := range p.order {
-		if !inf.held && inf.pending() > 0 {
-			into = append(into, sim.Action{Class: sim.Deliver, Actor: p.Name, Detail: inf.kind.GVK.Kind, Slot: i})
-		}
-	}
+	into = append(into, p.news...)
 	if free >= 0 && p.queue.Len() > 0 && (p.synced || p.controller.StartUnsynced) {
 		into = append(into, sim.Action{Class: sim.Work, Actor: p.Name, Detail: p.workers[free].label, Slot: free})
 	}
 	return into
 }
 
+// notice takes down whether a view has news now: whatever may change that calls it. A
+// collector has a view of every kind there is, and of most of them there is never any.
+func (i *informer) notice() {
+	has := !i.held && i.pending() > 0
+	if has == i.noticed {
+		return
+	}
+	p := i.process
+	p.touched = true
+	at, _ := slices.BinarySearchFunc(p.news, i.slot, func(a sim.Action, slot int) int { return a.Slot - slot })
+	if i.noticed = has; has {
+		a := sim.Action{Class: sim.Deliver, Actor: p.Name, Detail: i.kind.GVK.Kind, Slot: i.slot}
+		p.news = slices.Insert(p.news, at, a)
+	} else {
+		p.news = slices.Delete(p.news, at, at+1)
+	}
+}
+
 // Take performs one of the actions offered.
 func (a actor) Take(x sim.Action) {
 	p := a.p
+	p.touched = true
 	switch {
 	case x.Class == sim.Work && x.Detail == restart:
 		p.Restart(p.from)
@@ -71,6 +100,7 @@ func (a actor) Take(x sim.Action) {
 	default:
 		panic("host: took " + x.Key() + ", which a process does not offer")
 	}
+	p.touched = true
 }
 
 // Asking returns the verb, kind and name of the request a worker of the process

@@ -26,11 +26,14 @@ type Process struct {
 	queue      *queue
 	workers    []*worker
 	informers  map[*fakeapi.Kind]*informer
-	order      []*informer // in the order in which they were asked for
-	synced     bool        // every informer has delivered its initial list
-	busy       int         // workers in a sync
-	restarts   bool        // down, and free to come up again
-	from       uint64      // revision the next start lists at; 0 for the latest
+	order      []*informer  // in the order in which they were asked for
+	synced     bool         // every informer has delivered its initial list
+	news       []sim.Action // the deliveries that are possible: see notice
+	offers     []sim.Action // what it offered the last time
+	touched    bool         // it may offer something else by now
+	busy       int          // workers in a sync
+	restarts   bool         // down, and free to come up again
+	from       uint64       // revision the next start lists at; 0 for the latest
 
 	causes  map[string]int // queued key -> the record that queued it
 	memory  sim.Hash       // everything the process was told since it started
@@ -87,7 +90,8 @@ func (c *Cluster) Start(name string, ctl Controller) *Process {
 func (p *Process) start() {
 	c := p.cluster
 	p.Generation, p.Down, p.restarts, p.synced, p.busy = p.controller.Generation, false, false, false, 0
-	p.informers, p.order = map[*fakeapi.Kind]*informer{}, nil
+	p.informers, p.order, p.news = map[*fakeapi.Kind]*informer{}, nil, p.news[:0]
+	p.touched = true
 	p.causes, p.memory = map[string]int{}, 0
 	if p.engine = nil; p.controller.Program {
 		p.queue, p.workers = nil, nil
@@ -97,7 +101,8 @@ func (p *Process) start() {
 		return
 	}
 	p.queue = newQueue(&c.world.Clock, p.Name, p.enqueued)
-	p.queue.cause, p.queue.delayed = &c.cause, func(key string) { p.names = append(p.names, key) }
+	p.queue.cause, p.queue.pushed = &c.cause, &p.touched
+	p.queue.delayed = func(key string) { p.names = append(p.names, key) }
 	p.queue.careless, p.queue.hasty = p.controller.CarelessQueue, p.controller.CarelessDelay
 	env := &Env{
 		Client: &client{server: c.server, send: p.send}, Queue: p.queue, Now: c.world.Clock.Now,
@@ -125,6 +130,7 @@ func (p *Process) listEmpty() {
 	for _, i := range p.order {
 		if len(i.state.latest) == 0 {
 			i.synced, i.cache.rv = true, p.cluster.server.Version()
+			i.notice()
 		}
 	}
 	p.noteSynced()
@@ -190,7 +196,7 @@ func (p *Process) sharedInformer(gvk schema.GroupVersionKind) cache.SharedIndexI
 		return i
 	}
 	i := &informer{process: p, kind: k, gvk: gvk, state: p.cluster.state(k), cache: newIndexer(p.cluster.free),
-		from: p.from}
+		from: p.from, slot: len(p.order)}
 	i.cache.reader = i
 	if definition, _ := k.Definition(); definition != nil || gvk != k.GVK {
 		i.cache.show = i.show
@@ -198,6 +204,7 @@ func (p *Process) sharedInformer(gvk schema.GroupVersionKind) cache.SharedIndexI
 	p.informers[k] = i
 	p.order = append(p.order, i)
 	p.synced = false
+	i.notice()
 	return i
 }
 

@@ -24,6 +24,7 @@ type queue struct {
 	waiting    map[string]*sim.Alarm
 	shut       bool
 	cause      *int                         // the record that what happens now follows from
+	pushed     *bool                        // set when a key is put into the queue
 	delayed    func(key string)             // told of each key that is to be added later
 	added      func(key string, fresh bool) // told of each Add; fresh when the key was not queued already
 	careless   bool                         // mutant: hands a key out twice at once
@@ -42,7 +43,8 @@ const (
 
 func newQueue(clock *sim.Clock, owner string, added func(string, bool)) *queue {
 	return &queue{
-		clock: clock, owner: owner, added: added, delayed: func(string) {}, cause: new(int), line: line{power: 1},
+		clock: clock, owner: owner, added: added, delayed: func(string) {}, cause: new(int), pushed: new(bool),
+		line:  line{power: 1},
 		dirty: map[string]bool{}, processing: map[string]bool{}, waiting: map[string]*sim.Alarm{},
 		limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[string](backoffBase, backoffMax),
 	}
@@ -65,7 +67,7 @@ func (q *queue) Add(key string) {
 
 // push puts a key at the end of the queue.
 func (q *queue) push(key string) {
-	q.ready = append(q.ready, key)
+	q.ready, *q.pushed = append(q.ready, key), true
 	q.line.push(key)
 }
 

@@ -32,6 +32,7 @@ func (c *Cluster) note(s *kindState, e *fakeapi.Event, cause int) {
 	for _, p := range c.processes {
 		if i := p.informers[s.kind]; i != nil && i.synced && !p.Down { // a dead watch is sent nothing
 			i.stream.push(ch)
+			i.notice()
 		}
 	}
 	c.forget()

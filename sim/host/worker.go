@@ -196,14 +196,14 @@ func (w *worker) call(req *fakeapi.Request) fakeapi.Response {
 func (w *worker) execute() {
 	c := w.process.cluster
 	w.resp = c.serve(w, w.req, c.fault(w.process.Name, w.req))
-	w.state = answered
+	w.state, w.process.touched = answered, true
 	w.fold()
 }
 
 // executeFailing is execute under a fault that struck just now.
 func (w *worker) executeFailing(f *FailedRequest) {
 	w.resp = w.process.cluster.serve(w, w.req, f)
-	w.state = answered
+	w.state, w.process.touched = answered, true
 	w.fold()
 }
 

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
@@ -55,7 +57,7 @@ func noOlderView(j *Judge, r *sim.Record) {
 	saw := meta.Version(w.Saw)
 	switch k := w.process.work(r); {
 	case saw == 0 || !w.destroys(r):
-	case k != nil && k.busy && saw < w.process.known.VersionAt(uid, k.begun):
+	case k != nil && k.busy && saw < w.process.known.VersionAt(uid, k.begun) && !w.byItsCache(saw):
 		j.Report(Informed, what(r)+" on version "+w.Saw.GetResourceVersion()+" of it, though shown a newer one")
 	case saw < w.process.known.Past[uid]:
 		j.Report(Committed, what(r)+" on version "+w.Saw.GetResourceVersion()+
@@ -63,6 +65,20 @@ func noOlderView(j *Judge, r *sim.Record) {
 	case w.undoes(r):
 		j.Report(Committed, what(r)+" puts back what has been changed since it was read")
 	}
+}
+
+// byItsCache reports whether the actor deletes by the newest that its cache had of an
+// object, and knew better from the answers to its own requests alone. Operators do not
+// keep those, and destroy nothing but what they wrote themselves, as long as they have
+// the same owner in it that the object has; upstream's own controllers have expectations,
+// or claim anew.
+func (w *Write) byItsCache(saw uint64) bool {
+	e := w.process.known.ByUID[w.Before.GetUID()]
+	if !w.Deletes || w.Subject.Profile >= Upstream || e == nil || !e.Ahead || e.Cached == nil {
+		return false
+	}
+	cached, ok := e.Cached.(metav1.Object)
+	return ok && meta.Version(cached) == saw && meta.SameRef(meta.ControllerOf(w.Saw), meta.ControllerOf(w.Before))
 }
 
 // undoes reports whether an update that is not conditional takes back to what the

@@ -48,7 +48,8 @@ var exactLaws = []*Law{{
 	Sentence: "Nothing is deleted, scaled or overwritten on a view of it that is older than what the process, or an " +
 		"earlier life of it, had been shown, and no update without a version takes back what has been changed " +
 		"meanwhile.",
-	New: On(noOlderView, sim.Commit),
+	Unasked: "of an operator that deletes, that it keeps what the answers to its own requests told it",
+	New:     On(noOlderView, sim.Commit),
 }, {
 	ID: "EXACT-6", Name: "nothing-stays-terminating",
 	Needs:    Commits | Rest,

@@ -59,6 +59,20 @@ var exactStories = []story{
 			t.commit("rs", "delete", a, q, nil).Saw = p[0]
 		})
 	}},
+	{"EXACT-5", "told of a newer one by its own write alone, where it keeps what it is told", broken,
+		func(t *tape) { t.stale("rs", set("a", 0), nil) }},
+	{"EXACT-5", "told of a newer one by its own write alone", kept, func(t *tape) { t.stale("op", app("a"), nil) }},
+	{"EXACT-5", "told so, when its cache was to know a newer one still", broken, func(t *tape) {
+		t.stale("op", app("a"), func(p, q *thing) { t.deliver("op", p, p.labelled("mid"), "default/a") })
+	}},
+	{"EXACT-5", "told so of one that is nobody's by its cache", broken, func(t *tape) {
+		a, p := app("a"), pod("p", nil)
+		t.exist(a, p)
+		t.show("op", a, p)
+		q := p.labelled("db").owned(controlledBy(a))
+		t.sync("op", a, func() { t.commit("op", "update", a, p, q) })
+		t.sync("op", a, func() { t.commit("op", "delete", a, q, nil).Saw = p })
+	}},
 	{"EXACT-5", "an earlier life was shown a newer one", committed, func(t *tape) { t.behind("delete") }},
 	{"EXACT-5", "overwritten on an older view", committed, func(t *tape) { t.behind("update") }},
 	{"EXACT-5", "on condition of the version", kept, func(t *tape) {
@@ -240,4 +254,18 @@ func (t *tape) threads(numbers ...int) (*thing, []*thing) {
 		own = append(own, p)
 	}
 	return a, own
+}
+
+// stale is a controller that changes a Pod and, in a sync later on, deletes it as its cache
+// still shows it.
+func (t *tape) stale(process string, a *thing, between func(p, q *thing)) {
+	p := pod("p", a)
+	q := p.labelled("db")
+	t.exist(a, p)
+	t.show(process, a, p)
+	t.sync(process, a, func() { t.commit(process, "update", a, p, q) })
+	if between != nil {
+		between(p, q)
+	}
+	t.sync(process, a, func() { t.commit(process, "delete", a, q, nil).Saw = p })
 }

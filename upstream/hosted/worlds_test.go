@@ -38,7 +38,7 @@ var strange = []struct {
 	{regexp.MustCompile(`@|(?m)^switch `), "it is about older generations"},
 	{regexp.MustCompile(`(?m)^managers `), "it is about instances of the manager"},
 	{regexp.MustCompile(`(?m)^controllers .*(\bnamespace\b|\*)`), mapOrder + "the kinds in a namespace"},
-	{regexp.MustCompile(`(?m)^controllers .*\bpodgc\b`), unlike},
+	{regexp.MustCompile(`(?m)^controllers .*\bpodgc\b`), oneInstant},
 }
 
 const mapOrder = "upstream's controller goes in the order of a map, another in each run, through "
@@ -49,11 +49,10 @@ var unplayed = map[string]string{
 	"daemonset/template-changes":               mapOrder + "nodes",
 	"endpointslice/one-too-many":               mapOrder + "slices",
 	"endpointslice/deleted-before-it-was-seen": unwatched,
-	"orphan/adopted-after-the-orphan-pass":     unlike,
 	"overlap/first-seen-dying":                 unwatched,
 }
 
-const unlike = "two runs of one schedule differ, seldom, and it is not known why"
+const oneInstant = "upstream's controller has two timers due at one instant, and a bubble fires those in any order"
 
 const unwatched = "it holds a watch before a program has opened it"
 

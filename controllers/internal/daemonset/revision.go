@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/controllers/internal/history"
 	"github.com/threelaws/threelaws/controllers/internal/pod"
@@ -34,7 +33,7 @@ func (w *work) construct(ctx context.Context) error {
 		return err
 	}
 	var current []*appsv1.ControllerRevision
-	data := history.Data(&w.set.Spec.Template)
+	data := w.encoded.Data(w.key, w.set, &w.set.Spec.Template)
 	for _, r := range all {
 		if r, err = w.labelled(ctx, r); err != nil {
 			return err
@@ -64,15 +63,11 @@ func (w *work) construct(ctx context.Context) error {
 
 // claimRevisions adopts and releases revisions, as pods are.
 func (w *work) claimRevisions(ctx context.Context) ([]*appsv1.ControllerRevision, error) {
-	objs, err := w.revisions.ByIndex(cache.NamespaceIndex, w.set.Namespace)
-	if err != nil {
-		panic("daemonset: " + err.Error())
+	candidates := history.Own(w.revisions, w.set)
+	if w.options.Without.Revisions.Foreign {
+		candidates = history.In(w.revisions, w.set.Namespace)
 	}
-	var all []*appsv1.ControllerRevision
-	for _, obj := range objs {
-		all = append(all, obj.(*appsv1.ControllerRevision))
-	}
-	return ref.Claim(ctx, w.manager(&w.options.Without.Revisions, history.Kind), all,
+	return ref.Claim(ctx, w.manager(&w.options.Without.Revisions, history.Kind), candidates,
 		func(r *appsv1.ControllerRevision) bool { return selects(w.set, r.Labels) })
 }
 

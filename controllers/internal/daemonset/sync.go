@@ -20,8 +20,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// reconciler is the controller's memory: what it waits to see, and how often pods
-// have failed on each node.
+// reconciler is the controller's memory: what it waits to see, how often pods have failed on
+// each node, and templates in the form that revisions hold, which could be worked out anew.
 type reconciler struct {
 	options   *Options
 	env       *host.Env
@@ -32,17 +32,20 @@ type reconciler struct {
 	expected  *expectations.Expectations
 	written   *consistency.Store // nil in the generations before
 	failures  failures
+	encoded   history.Memo
 }
 
 func newReconciler(o *Options, env *host.Env) *reconciler {
 	own := *env // its client will record what it writes
-	r := &reconciler{options: o, env: &own, expected: expectations.New(env.Now), failures: failures{}}
+	r := &reconciler{options: o, env: &own, expected: expectations.New(env.Now), failures: failures{},
+		encoded: history.Memo{}}
 	r.sets = env.Informer(Kind).GetIndexer()
 	r.pods = env.Informer(pod.Kind).GetIndexer()
 	r.nodes = env.Informer(nodeKind).GetIndexer()
 	pod.Index(r.pods)
 	if o.Generation == Current {
 		r.revisions = env.Informer(history.Kind).GetIndexer()
+		history.Index(r.revisions)
 		r.written = consistency.New(env.Behind)
 		r.env.Client = r.written.Pods(env.Client)
 	}
@@ -63,6 +66,7 @@ func (r *reconciler) Observed(key string, deletion bool, object string) {
 func (r *reconciler) Forget(key string) {
 	r.expected.Forget(key)
 	r.written.Clear(key, "")
+	delete(r.encoded, key)
 }
 
 // Waiting lists the keys that will not act until they have seen something.

@@ -18,7 +18,9 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
@@ -42,6 +44,27 @@ func Data(template *corev1.PodTemplateSpec) []byte {
 		panic("history: a template that the server took did not encode: " + err.Error())
 	}
 	return data
+}
+
+// Memo remembers by its set's key what a revision of a template holds: what it holds was worked
+// out from the template, and can be again.
+type Memo map[string]memorized
+
+type memorized struct {
+	uid        types.UID
+	generation int64
+	data       []byte
+}
+
+// Data is [Data] of a set's template, which is another one only in another generation of the
+// set.
+func (m Memo) Data(key string, set metav1.Object, template *corev1.PodTemplateSpec) []byte {
+	e, ok := m[key]
+	if !ok || e.uid != set.GetUID() || e.generation != set.GetGeneration() {
+		e = memorized{set.GetUID(), set.GetGeneration(), Data(template)}
+		m[key] = e
+	}
+	return e.data
 }
 
 // Restore returns a set as it was at a revision: with the template, and whatever

@@ -3,6 +3,7 @@ package history
 import (
 	"bytes"
 	"context"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -26,25 +27,15 @@ var resource = appsv1.SchemeGroupVersion.WithResource("controllerrevisions").Gro
 type History struct {
 	Client    host.Client
 	Owner     metav1.Object // the set, as cached
-	Revisions cache.Indexer // of ControllerRevisions
+	Revisions cache.Indexer // of ControllerRevisions, with [Index]
 	Without   *Without
 }
 
 // List returns the revisions that are the set's, or nobody's, and whose labels
 // match: what a claim is to look at, and what is left of it after one.
 func (h *History) List(matches func(labels map[string]string) bool) []*appsv1.ControllerRevision {
-	objs, err := h.Revisions.ByIndex(cache.NamespaceIndex, h.Owner.GetNamespace())
-	if err != nil {
-		panic("history: " + err.Error())
-	}
-	var list []*appsv1.ControllerRevision
-	for _, obj := range objs {
-		r := obj.(*appsv1.ControllerRevision)
-		owner := metav1.GetControllerOfNoCopy(r)
-		if (owner == nil || owner.UID == h.Owner.GetUID()) && matches(r.Labels) {
-			list = append(list, r)
-		}
-	}
+	list := slices.DeleteFunc(Own(h.Revisions, h.Owner),
+		func(r *appsv1.ControllerRevision) bool { return !matches(r.Labels) })
 	Sort(list)
 	return list
 }

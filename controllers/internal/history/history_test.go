@@ -85,8 +85,9 @@ func historyOf(t *testing.T) *History {
 	c := host.NewCluster(sim.New(sim.Zero{}), fakeapi.New(fakeapi.Options{}))
 	set := recordedSet(t)
 	indexers := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
-	return &History{Client: c.Client("user"), Owner: set, Without: &Without{},
-		Revisions: cache.NewIndexer(cache.MetaNamespaceKeyFunc, indexers)}
+	revisions := cache.NewIndexer(cache.MetaNamespaceKeyFunc, indexers)
+	Index(revisions)
+	return &History{Client: c.Client("user"), Owner: set, Without: &Without{}, Revisions: revisions}
 }
 
 // stored are the revisions that the server has, with their owners and numbers.
@@ -276,5 +277,26 @@ func TestTruncate(t *testing.T) {
 		if got := stored(t, h); !slices.Equal(got, c.want) {
 			t.Errorf("limit %d: %q, want %q", c.limit, got, c.want)
 		}
+	}
+}
+
+// Of the revisions in the cache a set is handed its own and nobody's, in the order of their names.
+func TestOwn(t *testing.T) {
+	h := historyOf(t)
+	elsewhere, theirs := revision("a", "", "me", 1), revision("a", "", "", 1)
+	elsewhere.Namespace, theirs.Namespace = "other", "other"
+	for _, r := range []*appsv1.ControllerRevision{revision("d", "", "me", 1), revision("b", "", "me", 1),
+		revision("c", "", "", 1), revision("e", "", "you", 1), elsewhere, theirs} {
+		if err := h.Revisions.Add(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	Index(h.Revisions) // a second time
+	var got string
+	for _, r := range Own(h.Revisions, h.Owner) {
+		got += r.Namespace + "/" + r.Name + " "
+	}
+	if want := "default/b default/c default/d "; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -113,7 +113,7 @@ func (r *reconciler) measure(q *corev1.ResourceQuota, used corev1.ResourceList) 
 			if !usage.Governs(q, obj) {
 				continue
 			}
-			usage.Add(sum, usage.Of(k.GVR().GroupResource(), obj, r.env.Now()))
+			usage.Of(k.GVR().GroupResource(), obj, r.env.Now()).AddTo(sum)
 			if pod, ok := obj.(*corev1.Pod); ok {
 				if left := usage.UntilWrittenOff(pod, r.env.Now()); left > 0 && (soon == 0 || left < soon) {
 					soon = left

@@ -41,7 +41,7 @@ func New() host.Controller {
 		Name: "scheduler", Profile: host.Upstream,
 		New: func(env *host.Env) host.Reconciler {
 			pods := env.Informer(podKind).GetIndexer()
-			if err := pods.AddIndexers(cache.Indexers{byNode: nodeOf}); err != nil {
+			if err := pods.AddIndexers(cache.Indexers{byNode: nodeOf, unplaced: uidOfUnplaced}); err != nil {
 				panic("scheduler: " + err.Error())
 			}
 			return &scheduler{env: env, pods: pods, nodes: env.Informer(nodeKind).GetIndexer(),
@@ -90,6 +90,17 @@ const byNode = "node"
 func nodeOf(obj any) ([]string, error) {
 	if pod := obj.(*corev1.Pod); counts(pod) {
 		return []string{pod.Spec.NodeName}, nil
+	}
+	return nil, nil
+}
+
+// unplaced is the index of the pods that have no node, by uid: whether one still has none is
+// found out without it being looked at.
+const unplaced = "unplaced"
+
+func uidOfUnplaced(obj any) ([]string, error) {
+	if pod := obj.(*corev1.Pod); pod.Spec.NodeName == "" {
+		return []string{string(pod.UID)}, nil
 	}
 	return nil, nil
 }
@@ -170,7 +181,7 @@ func (s *scheduler) load() map[string]int64 {
 		have[node] = int64(len(pods))
 	}
 	for _, key := range slices.Sorted(maps.Keys(s.bound)) {
-		if s.pending(key) {
+		if s.pending(s.bound[key].uid) {
 			have[s.bound[key].node]++
 		} else {
 			delete(s.bound, key)
@@ -180,13 +191,12 @@ func (s *scheduler) load() map[string]int64 {
 }
 
 // pending reports whether the cache is yet to show the node of a pod that was bound.
-func (s *scheduler) pending(key string) bool {
-	obj, exists, err := s.pods.GetByKey(key)
-	if err != nil || !exists {
-		return false
+func (s *scheduler) pending(uid types.UID) bool {
+	keys, err := s.pods.IndexKeys(unplaced, string(uid))
+	if err != nil {
+		panic("scheduler: " + err.Error())
 	}
-	pod := obj.(*corev1.Pod)
-	return pod.UID == s.bound[key].uid && pod.Spec.NodeName == ""
+	return len(keys) > 0
 }
 
 func capacity(node *corev1.Node) int64 {

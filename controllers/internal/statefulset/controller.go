@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/controllers/internal/consistency"
@@ -140,19 +139,12 @@ type reconciler struct {
 	claims    cache.Indexer
 	revisions cache.Indexer
 	written   *consistency.Store
-	encoded   map[string]encoded
-}
-
-// encoded is a set's template in the form that revisions hold.
-type encoded struct {
-	uid        types.UID
-	generation int64
-	data       []byte
+	encoded   history.Memo
 }
 
 func newReconciler(o *Options, env *host.Env) *reconciler {
 	own := *env // its client will record what it writes
-	r := &reconciler{options: o, env: &own, encoded: map[string]encoded{}}
+	r := &reconciler{options: o, env: &own, encoded: history.Memo{}}
 	if o.Generation == Current {
 		r.written = consistency.New(env.Behind)
 		r.env.Client = r.written.Pods(env.Client)
@@ -164,21 +156,18 @@ func newReconciler(o *Options, env *host.Env) *reconciler {
 		*c.cache = env.Informer(c.kind).GetIndexer()
 	}
 	pod.Index(r.pods)
+	history.Index(r.revisions)
 	return r
 }
 
 // data is a set's template in the form that revisions hold.
 func (r *reconciler) data(key string, set *appsv1.StatefulSet) []byte {
-	e := r.encoded[key]
-	if e.uid != set.UID || e.generation != set.Generation || r.options.Without.Drift {
+	if r.options.Without.Drift {
 		template := set.Spec.Template
-		if r.options.Without.Drift {
-			template.Annotations = map[string]string{"drift": set.ResourceVersion}
-		}
-		e = encoded{set.UID, set.Generation, history.Data(&template)}
-		r.encoded[key] = e
+		template.Annotations = map[string]string{"drift": set.ResourceVersion}
+		return history.Data(&template)
 	}
-	return e.data
+	return r.encoded.Data(key, set, &set.Spec.Template)
 }
 
 // Forget drops what is remembered of a key.

@@ -186,7 +186,7 @@ func TestRevisionMeansTheSame(t *testing.T) {
 // The template of a set is remembered for that set as it is: not for another of the name, nor
 // for what it is changed to.
 func TestData(t *testing.T) {
-	r := &reconciler{options: &Options{}, encoded: map[string]encoded{}}
+	r := &reconciler{options: &Options{}, encoded: history.Memo{}}
 	set := func(uid types.UID, generation int64, image string) *appsv1.StatefulSet {
 		s := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: uid, Generation: generation}}
 		s.Spec.Template.Spec.Containers = []corev1.Container{{Name: "c", Image: image}}

@@ -4,6 +4,7 @@
 package template
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"hash"
@@ -66,7 +67,15 @@ func Same(a, b *corev1.PodTemplateSpec) bool {
 	}
 	x, y := a.ObjectMeta, b.ObjectMeta
 	x.Labels, y.Labels = nil, nil
-	return equality.Semantic.DeepEqual(&x, &y) && equality.Semantic.DeepEqual(&a.Spec, &b.Spec)
+	return equality.Semantic.DeepEqual(&x, &y) && sameSpec(&a.Spec, &b.Spec)
+}
+
+// sameSpec: two that encode alike are the same, which they mostly do, and which takes a
+// fraction of the time that it takes to compare them field by field.
+func sameSpec(a, b *corev1.PodSpec) bool {
+	x, errX := a.Marshal()
+	y, errY := b.Marshal()
+	return errX == nil && errY == nil && bytes.Equal(x, y) || equality.Semantic.DeepEqual(a, b)
 }
 
 // Plain is labels without the hash.

@@ -9,11 +9,13 @@ package admission
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -59,16 +61,13 @@ func ends(pod *corev1.Pod) bool { return pod.Spec.ActiveDeadlineSeconds != nil }
 func (c *Charge) Spend(quotas []*corev1.ResourceQuota) ([]corev1.ResourceList, error) {
 	governing := make([]int, 0, 1)
 	for i, q := range quotas {
-		names := c.measured(q.Status.Hard)
-		if len(names) == 0 || !usage.Governs(q, c.Obj) {
+		measured, doubtful := c.look(q)
+		if !measured || !usage.Governs(q, c.Obj) {
 			continue
 		}
-		if err := unspecified(q.Name, names, c.Obj); err != nil {
-			return nil, err
-		}
-		for _, name := range names {
-			if _, known := q.Status.Used[name]; !known {
-				return nil, fmt.Errorf("status unknown for quota: %s, resources: %s", q.Name, join(names))
+		if doubtful {
+			if err := c.refusal(q); err != nil {
+				return nil, err
 			}
 		}
 		governing = append(governing, i)
@@ -80,7 +79,7 @@ func (c *Charge) Spend(quotas []*corev1.ResourceQuota) ([]corev1.ResourceList, e
 	if below := negative(whole); len(below) > 0 {
 		return nil, fmt.Errorf("quota usage is negative for resource(s): %s", join(below))
 	}
-	var before corev1.ResourceList
+	var before usage.Amounts
 	if c.Old != nil {
 		before = usage.Of(c.Of, c.Old, c.Now)
 	}
@@ -99,6 +98,35 @@ func (c *Charge) Spend(quotas []*corev1.ResourceQuota) ([]corev1.ResourceList, e
 	return charged, nil
 }
 
+// look says whether the object is measured by some name of a quota, and whether one of those
+// may be a reason to refuse it whatever it uses.
+func (c *Charge) look(q *corev1.ResourceQuota) (measured, doubtful bool) {
+	for name := range q.Status.Hard {
+		if !usage.Measures(c.Of, name) {
+			continue
+		}
+		measured = true
+		if _, known := q.Status.Used[name]; !known || leftOpen(name, c.Obj) {
+			doubtful = true
+		}
+	}
+	return measured, doubtful
+}
+
+// refusal is why a quota refuses the object whatever it uses, if it does.
+func (c *Charge) refusal(q *corev1.ResourceQuota) error {
+	names := c.measured(q.Status.Hard)
+	if err := unspecified(q.Name, names, c.Obj); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if _, known := q.Status.Used[name]; !known {
+			return fmt.Errorf("status unknown for quota: %s, resources: %s", q.Name, join(names))
+		}
+	}
+	return nil
+}
+
 // measured are the names of a quota that the object is measured by, sorted.
 func (c *Charge) measured(hard corev1.ResourceList) []corev1.ResourceName {
 	names := make([]corev1.ResourceName, 0, len(hard))
@@ -113,64 +141,67 @@ func (c *Charge) measured(hard corev1.ResourceList) []corev1.ResourceName {
 
 // spend is what is used of one quota when more is used of what it limits, or why that
 // is too much. Nil says that it is none of what the quota limits.
-func spend(q *corev1.ResourceQuota, more corev1.ResourceList, limited bool) (corev1.ResourceList, error) {
-	names := make([]corev1.ResourceName, 0, len(more))
+func spend(q *corev1.ResourceQuota, more usage.Amounts, limited bool) (corev1.ResourceList, error) {
+	var used corev1.ResourceList
 	var exceeded []corev1.ResourceName
-	for name, n := range more {
-		if _, ok := q.Status.Hard[name]; ok && !n.IsZero() {
-			names = append(names, name)
+	for i := range more {
+		name, n := more[i].Name, &more[i].N
+		hard, ok := q.Status.Hard[name]
+		if !ok || n.IsZero() {
+			continue
 		}
-	}
-	if len(names) == 0 {
-		return nil, nil
-	}
-	slices.Sort(names)
-	used := make(corev1.ResourceList, len(q.Status.Used))
-	for name, n := range q.Status.Used {
-		used[name] = n
-	}
-	for _, name := range names {
-		n := used[name].DeepCopy()
-		n.Add(more[name])
-		used[name] = n
-		if n.Cmp(q.Status.Hard[name]) > 0 {
+		if used == nil {
+			used = maps.Clone(q.Status.Used)
+		}
+		total := used[name].DeepCopy() // there is one: what is measured and unknown was refused
+		total.Add(*n)
+		used[name] = total
+		if total.Cmp(hard) > 0 {
 			exceeded = append(exceeded, name)
 		}
 	}
 	if limited && len(exceeded) > 0 {
+		slices.Sort(exceeded)
+		asked := func(name corev1.ResourceName) resource.Quantity { return *more.Get(name) }
 		return nil, fmt.Errorf("exceeded quota: %s, requested: %s, used: %s, limited: %s", q.Name,
-			show(more, exceeded), show(q.Status.Used, exceeded), show(q.Status.Hard, exceeded))
+			show(asked, exceeded), show(of(q.Status.Used), exceeded), show(of(q.Status.Hard), exceeded))
 	}
 	return used, nil
 }
 
-// beyond is what a list has more than another; less is none.
-func beyond(now, before corev1.ResourceList) corev1.ResourceList {
-	out := corev1.ResourceList{}
-	for _, name := range names(now) {
-		n := now[name].DeepCopy()
-		n.Sub(before[name])
+// beyond is what the amounts are more than others; less is none.
+func beyond(now, before usage.Amounts) usage.Amounts {
+	var out usage.Amounts
+	for i := range now {
+		n := now[i].N.DeepCopy()
+		if was := before.Get(now[i].Name); was != nil {
+			n.Sub(*was)
+		}
 		if n.Sign() > 0 {
-			out[name] = n
+			out = append(out, usage.Amount{Name: now[i].Name, N: n})
 		}
 	}
 	return out
 }
 
-func negative(list corev1.ResourceList) (names []corev1.ResourceName) {
-	for name, n := range list {
-		if n.Sign() < 0 {
-			names = append(names, name)
+func negative(list usage.Amounts) (names []corev1.ResourceName) {
+	for i := range list {
+		if list[i].N.Sign() < 0 {
+			names = append(names, list[i].Name)
 		}
 	}
 	slices.Sort(names)
 	return names
 }
 
-func show(list corev1.ResourceList, names []corev1.ResourceName) string {
+func of(list corev1.ResourceList) func(corev1.ResourceName) resource.Quantity {
+	return func(name corev1.ResourceName) resource.Quantity { return list[name] }
+}
+
+func show(amount func(corev1.ResourceName) resource.Quantity, names []corev1.ResourceName) string {
 	parts := make([]string, len(names))
 	for i, name := range names {
-		n := list[name]
+		n := amount(name)
 		parts[i] = string(name) + "=" + n.String()
 	}
 	return strings.Join(parts, ",")

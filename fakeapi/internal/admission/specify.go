@@ -61,6 +61,27 @@ func unspecified(quota string, names []corev1.ResourceName, obj runtime.Object) 
 	return errors.New("failed quota: " + quota + ": must specify " + strings.Join(missing, "; "))
 }
 
+// leftOpen reports whether a container of a Pod has no value for a name that it must have one
+// for.
+func leftOpen(name corev1.ResourceName, obj runtime.Object) bool {
+	pod, ok := obj.(*corev1.Pod)
+	if !ok {
+		return false
+	}
+	specifies := mustSpecify[name]
+	if specifies == nil {
+		return false
+	}
+	for _, list := range [...][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
+		for i := range list { // a copy of each would take longer than the question
+			if !specifies(&list[i].Resources) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // saysItself: the Pod's own resources, which count for all its containers, are set.
 func saysItself(pod *corev1.Pod) bool {
 	own := pod.Spec.Resources

@@ -41,13 +41,13 @@ func (s *seen) Parent() interpreter.Activation { return nil }
 // evaluate evaluates the rules of one part on its value, as validateExpressions does in
 // k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel, which reads the schema anew
 // for every field that a rule names.
-func (c *checking) evaluate(r *rules, at *field.Path, now, was any, o old) {
+func (c *checking) evaluate(r *rules, at *place, now, was any) {
 	if len(r.own) == 0 {
 		return
 	}
 	kind := r.schema.Type
 	if c.budget <= 0 {
-		c.stop(field.Invalid(at, kind, outOfBudget))
+		c.stop(field.Invalid(at.path(), kind, outOfBudget))
 		return
 	}
 	plain := &seen{self: common.UnstructuredToVal(now, r.shape)}
@@ -71,17 +71,18 @@ func (c *checking) evaluate(r *rules, at *field.Path, now, was any, o old) {
 		holds, err := c.run(rule.Program, sees)
 		switch {
 		case err == errBudget:
-			c.stop(field.Invalid(at, kind, outOfBudget))
+			c.stop(field.Invalid(at.path(), kind, outOfBudget))
 		case err != nil && strings.HasPrefix(err.Error(), "operation cancelled: actual cost limit exceeded"):
-			c.stop(field.Invalid(at, kind, fmt.Sprintf("'%v': no further validation rules will be run due to call "+
-				"cost exceeds limit for rule: %v", err, rule.text())))
+			c.stop(field.Invalid(at.path(), kind, fmt.Sprintf("'%v': no further validation rules will be run due to "+
+				"call cost exceeds limit for rule: %v", err, rule.text())))
 		case err != nil && strings.HasPrefix(err.Error(), "no such overload"):
-			c.errs = append(c.errs, field.Invalid(at, kind, fmt.Sprintf("'%v': call arguments did not match a "+
-				"supported operator, function or macro signature for rule: %v", err, rule.text())))
+			c.errs = append(c.errs, field.Invalid(at.path(), kind, fmt.Sprintf("'%v': call arguments did not match "+
+				"a supported operator, function or macro signature for rule: %v", err, rule.text())))
 		case err != nil:
-			c.errs = append(c.errs, field.Invalid(at, kind, fmt.Sprintf("%v evaluating rule: %v", err, rule.text())))
+			c.errs = append(c.errs, field.Invalid(at.path(), kind,
+				fmt.Sprintf("%v evaluating rule: %v", err, rule.text())))
 		case holds != types.True:
-			c.broken(rule, at, kind, now, plain, o)
+			c.broken(rule, at, kind, now, plain)
 		}
 		if c.budget < 0 {
 			return
@@ -119,7 +120,8 @@ func (c *checking) run(p celgo.Program, sees *seen) (ref.Val, error) {
 
 // broken says that a rule does not hold: refused, or let pass with a warning where the
 // value is as it was.
-func (c *checking) broken(rule *rule, at *field.Path, kind string, now any, sees *seen, o old) {
+func (c *checking) broken(rule *rule, where *place, kind string, now any, sees *seen) {
+	at := where.path()
 	if rule.NormalizedRuleFieldPath != "" {
 		at = at.Child(rule.NormalizedRuleFieldPath)
 	}
@@ -132,7 +134,7 @@ func (c *checking) broken(rule *rule, at *field.Path, kind string, now any, sees
 	if failed == nil {
 		err = refusal(rule.Reason, at, value, message)
 	}
-	if !rule.UsesOldSelf && o.equal() {
+	if !rule.UsesOldSelf && where.old(&c.whole).equal() {
 		c.warnings = append(c.warnings, err.Error())
 	} else {
 		c.errs = append(c.errs, err)

@@ -66,58 +66,26 @@ func HasRules(s *structural.Structural) bool {
 // Check evaluates the rules on an object, of which there may be an old state. What
 // breaks a rule in a part that is as it was is a warning.
 func (r *Rules) Check(s *structural.Structural, now, was any) (errs field.ErrorList, warnings []string) {
-	c := &checking{budget: celconfig.RuntimeCELCostBudget}
-	var o old
-	if was != nil {
-		o.same = common.NewCorrelatedObject(now, was, &model.Structural{Structural: s})
-	}
-	c.check(r.root, nil, now, was, o)
+	c := &checking{whole: whole{s, now, was}, budget: celconfig.RuntimeCELCostBudget}
+	c.check(r.root, &place{}, now, was)
 	return c.errs, c.warnings
 }
 
 // checking is one object being checked.
 type checking struct {
+	whole
 	budget   int64 // of cost that is left; below 0 nothing more is evaluated
 	errs     field.ErrorList
 	warnings []string
 }
 
-// old is what a part is compared with to see whether it is as it was: its own old state,
-// or, where that cannot be told, that of the nearest part around it of which it can.
-type old struct{ same, around *common.CorrelatedObject }
-
-func (o old) key(name string) old {
-	switch {
-	case o.same == nil:
-		return o
-	case o.around == nil && (name == "apiVersion" || name == "kind"):
-		return old{} // they are made the same before they are compared
-	}
-	return old{o.same.Key(name), o.same}
-}
-
-func (o old) index(i int) old {
-	if o.same == nil {
-		return o
-	}
-	return old{o.same.Index(i), o.same}
-}
-
-// equal says whether the part is as it was.
-func (o old) equal() bool {
-	if o.same != nil {
-		return o.same.CachedDeepEqual()
-	}
-	return o.around.CachedDeepEqual()
-}
-
-func (c *checking) check(r *rules, at *field.Path, now, was any, o old) {
+func (c *checking) check(r *rules, at *place, now, was any) {
 	if r == nil || now == nil || c.budget < 0 {
 		return
 	}
-	c.evaluate(r, at, now, was, o)
+	c.evaluate(r, at, now, was)
 	for _, one := range r.allOf {
-		c.check(one, at, now, was, old{around: o.around})
+		c.check(one, &place{above: at, step: branch}, now, was)
 	}
 	switch now := now.(type) {
 	case map[string]any:
@@ -125,7 +93,7 @@ func (c *checking) check(r *rules, at *field.Path, now, was any, o old) {
 		if !cel.MapIsCorrelatable(r.schema.XMapType) {
 			before = nil
 		}
-		c.checkKeys(r, at, now, before, o)
+		c.checkKeys(r, at, now, before)
 	case []any:
 		if r.items == nil {
 			return
@@ -133,21 +101,21 @@ func (c *checking) check(r *rules, at *field.Path, now, was any, o old) {
 		before, _ := was.([]any)
 		correlated := common.MakeMapList(&model.Structural{Structural: r.schema}, before)
 		for i := range now {
-			c.check(r.items, at.Index(i), now[i], correlated.Get(now[i]), o.index(i))
+			c.check(r.items, &place{above: at, step: item, index: i}, now[i], correlated.Get(now[i]))
 		}
 	}
 }
 
 // checkKeys checks the values of a map, in the order of its keys.
-func (c *checking) checkKeys(r *rules, at *field.Path, now, was map[string]any, o old) {
+func (c *checking) checkKeys(r *rules, at *place, now, was map[string]any) {
 	if r.additional == nil && len(r.properties) == 0 {
 		return
 	}
 	for _, key := range slices.Sorted(maps.Keys(now)) {
 		if r.additional != nil {
-			c.check(r.additional, at.Key(key), now[key], was[key], o.key(key))
+			c.check(r.additional, &place{above: at, step: entry, name: key}, now[key], was[key])
 		} else if p := r.properties[key]; p != nil {
-			c.check(p, at.Child(key), now[key], was[key], o.key(key))
+			c.check(p, &place{above: at, step: property, name: key}, now[key], was[key])
 		}
 	}
 }

@@ -55,10 +55,29 @@ func WarnPodName(m metav1.Object) []string {
 }
 
 func warnName(name, text string) []string {
+	if isLabel(name) {
+		return nil
+	}
 	if msgs := utilvalidation.IsDNS1123Label(name); len(msgs) > 0 {
 		return []string{fmt.Sprintf("%s%v", text, msgs)}
 	}
 	return nil
+}
+
+// isLabel reports whether a name is made of lower case letters and digits, with a dash between
+// them here and there, as nearly all are: a DNS label, without the expression that says so.
+func isLabel(name string) bool {
+	if name == "" || len(name) > utilvalidation.DNS1123LabelMaxLength {
+		return false
+	}
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '-' && i > 0 && i < len(name)-1:
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // WarnNode warns of fields of nodes that are no more.

@@ -20,20 +20,26 @@ func warnFraction(list corev1.ResourceList, name corev1.ResourceName, at func() 
 		at().Key(string(name)), q.String())}
 }
 
+// standing is where a container stands. Its path is worked out where there is something to say.
+type standing struct {
+	at   *field.Path
+	list string
+	i    int
+}
+
+func (p standing) path() *field.Path { return p.at.Child("spec").Child(p.list).Index(p.i) }
+
 // eachContainer visits the containers of a spec in the real server's order.
-func eachContainer(at *field.Path, s *corev1.PodSpec, visit func(c *corev1.Container, path func() *field.Path)) {
-	path := func(list string, i int) func() *field.Path {
-		return func() *field.Path { return at.Child("spec").Child(list).Index(i) }
-	}
+func eachContainer(at *field.Path, s *corev1.PodSpec, visit func(c *corev1.Container, p standing)) {
 	for i := range s.InitContainers {
-		visit(&s.InitContainers[i], path("initContainers", i))
+		visit(&s.InitContainers[i], standing{at, "initContainers", i})
 	}
 	for i := range s.Containers {
-		visit(&s.Containers[i], path("containers", i))
+		visit(&s.Containers[i], standing{at, "containers", i})
 	}
 	for i := range s.EphemeralContainers {
 		c := corev1.Container(s.EphemeralContainers[i].EphemeralContainerCommon)
-		visit(&c, path("ephemeralContainers", i))
+		visit(&c, standing{at, "ephemeralContainers", i})
 	}
 }
 
@@ -52,7 +58,7 @@ func warnContainers(at *field.Path, s *corev1.PodSpec, annotations map[string]st
 		}
 		dead("seccomp.security.alpha.kubernetes.io/pod", profile)
 	}
-	eachContainer(at, s, func(c *corev1.Container, path func() *field.Path) {
+	eachContainer(at, s, func(c *corev1.Container, in standing) {
 		if len(annotations) > 0 {
 			var profile *corev1.SeccompProfile
 			if c.SecurityContext != nil {
@@ -63,17 +69,17 @@ func warnContainers(at *field.Path, s *corev1.PodSpec, annotations map[string]st
 		}
 		for _, name := range byteResources {
 			all = append(all, warnFraction(c.Resources.Limits, name,
-				func() *field.Path { return path().Child("resources", "limits") })...)
+				func() *field.Path { return in.path().Child("resources", "limits") })...)
 			all = append(all, warnFraction(c.Resources.Requests, name,
-				func() *field.Path { return path().Child("resources", "requests") })...)
+				func() *field.Path { return in.path().Child("resources", "requests") })...)
 		}
-		all = append(all, warnEnv(c.Env, path)...)
+		all = append(all, warnEnv(c.Env, in)...)
 	})
 	return all
 }
 
 // warnEnv warns of variables that hide others of their name.
-func warnEnv(list []corev1.EnvVar, path func() *field.Path) (all []string) {
+func warnEnv(list []corev1.EnvVar, in standing) (all []string) {
 	if len(list) < 2 {
 		return nil
 	}
@@ -83,7 +89,7 @@ func warnEnv(list []corev1.EnvVar, path func() *field.Path) (all []string) {
 		ref := "$(" + e.Name + ")"
 		if seen[e.Name] && (e.ValueFrom != nil || e.Value == ref || !strings.Contains(e.Value, ref)) {
 			all = append(all, fmt.Sprintf("%s: hides previous definition of %q, which may be dropped when using apply",
-				path().Child("env").Index(i), e.Name))
+				in.path().Child("env").Index(i), e.Name))
 		}
 		seen[e.Name] = true
 	}
@@ -97,9 +103,9 @@ func warnPorts(at *field.Path, s *corev1.PodSpec) (all []string) {
 		port *corev1.ContainerPort
 	}
 	var before []definition
-	eachContainer(at, s, func(c *corev1.Container, path func() *field.Path) {
+	eachContainer(at, s, func(c *corev1.Container, in standing) {
 		for i := range c.Ports {
-			p, own := &c.Ports[i], func() *field.Path { return path().Child("ports").Index(i) }
+			p, own := &c.Ports[i], func() *field.Path { return in.path().Child("ports").Index(i) }
 			if p.HostIP != "" && p.HostPort == 0 {
 				all = append(all, fmt.Sprintf("%s: hostIP set without hostPort: %+v", own(), *p))
 			}
@@ -132,13 +138,13 @@ func overlapping(a, b *corev1.ContainerPort) string {
 
 func warnPortNames(at *field.Path, s *corev1.PodSpec) (all []string) {
 	var seen map[string]*field.Path
-	eachContainer(at, s, func(c *corev1.Container, path func() *field.Path) {
+	eachContainer(at, s, func(c *corev1.Container, in standing) {
 		for i := range c.Ports {
 			name := c.Ports[i].Name
 			if name == "" {
 				continue
 			}
-			own := path().Child("ports").Index(i)
+			own := in.path().Child("ports").Index(i)
 			if other := seen[name]; other != nil {
 				all = append(all, fmt.Sprintf("%s: duplicate port name %q with %s, services and probes that select "+
 					"ports by name will use %s", own, name, other, other))

@@ -94,9 +94,11 @@ func warnNodeTerm(t *corev1.NodeSelectorTerm, values bool, path *field.Path) (al
 }
 
 func warnPlacement(at *field.Path, s *corev1.PodSpec) (all []string) {
-	for _, key := range slices.Sorted(maps.Keys(s.NodeSelector)) {
-		if text, old := oldNodeLabels[key]; old {
-			all = append(all, fmt.Sprintf("%s: %s", at.Child("spec", "nodeSelector").Key(key), text))
+	if len(s.NodeSelector) > 0 {
+		for _, key := range slices.Sorted(maps.Keys(s.NodeSelector)) {
+			if text, old := oldNodeLabels[key]; old {
+				all = append(all, fmt.Sprintf("%s: %s", at.Child("spec", "nodeSelector").Key(key), text))
+			}
 		}
 	}
 	if a := s.Affinity; a != nil && a.NodeAffinity != nil {

@@ -1,0 +1,206 @@
+package recorded
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// CompareJSON compares a recorded body with ours.
+func (b *Binding) CompareJSON(want json.RawMessage, got []byte) error {
+	w, err := Decode(want)
+	if err != nil {
+		return fmt.Errorf(": the record: %v", err)
+	}
+	g, err := Decode(got)
+	if err != nil {
+		if text, ok := w.(string); ok {
+			return b.Match(text, string(got))
+		}
+		return fmt.Errorf(": ours: %v: %s", err, got)
+	}
+	if b.Managed {
+		SortManaged(g)
+	} else {
+		DropManaged(g)
+	}
+	if text, ok := w.(string); ok {
+		if s, ok := g.(string); !ok || s != text {
+			return b.Match(text, string(got))
+		}
+	}
+	return b.Compare("", w, g)
+}
+
+// Learn takes over what placeholders it can without complaint.
+func (b *Binding) Learn(want json.RawMessage, got []byte) {
+	w, err := Decode(want)
+	if err != nil {
+		return
+	}
+	if g, err := Decode(got); err == nil {
+		b.Compare("", w, g)
+	}
+}
+
+// Glean is Learn that goes on after a difference.
+func (b *Binding) Glean(want json.RawMessage, got []byte) {
+	w, err := Decode(want)
+	if err != nil {
+		return
+	}
+	if g, err := Decode(got); err == nil {
+		b.glean(w, g)
+	}
+}
+
+func (b *Binding) glean(want, got any) {
+	switch w := want.(type) {
+	case map[string]any:
+		g, _ := got.(map[string]any)
+		for _, k := range slices.Sorted(maps.Keys(w)) {
+			b.glean(w[k], g[k])
+		}
+	case []any:
+		g, _ := got.([]any)
+		for i := 0; i < len(w) && len(g) == len(w); i++ {
+			b.glean(w[i], g[i])
+		}
+	case string:
+		if g, ok := got.(string); ok {
+			_ = b.Match(w, g)
+		}
+	}
+}
+
+// Decode decodes JSON, numbers as they are written.
+func Decode(raw []byte) (v any, err error) {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return nil, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	err = d.Decode(&v)
+	return v, err
+}
+
+// DropManaged drops the managedFields everywhere in a decoded value.
+func DropManaged(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if m, ok := v["metadata"].(map[string]any); ok {
+			delete(m, "managedFields")
+		}
+		for _, child := range v {
+			DropManaged(child)
+		}
+	case []any:
+		for _, child := range v {
+			DropManaged(child)
+		}
+	}
+}
+
+// SortManaged puts managedFields everywhere in a decoded value into an order that the times
+// in them have no part in.
+func SortManaged(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if m, ok := v["metadata"].(map[string]any); ok {
+			if entries, ok := m["managedFields"].([]any); ok {
+				slices.SortFunc(entries, func(a, b any) int { return strings.Compare(manager(a), manager(b)) })
+			}
+		}
+		for _, child := range v {
+			SortManaged(child)
+		}
+	case []any:
+		for _, child := range v {
+			SortManaged(child)
+		}
+	}
+}
+
+// manager is whose an entry of managedFields is.
+func manager(entry any) string {
+	e, _ := entry.(map[string]any)
+	return fmt.Sprint(e["operation"], e["manager"], e["apiVersion"], e["subresource"])
+}
+
+// Compare compares two decoded values; at is where they are, for errors.
+func (b *Binding) Compare(at string, want, got any) error {
+	switch w := want.(type) {
+	case map[string]any:
+		g, ok := got.(map[string]any)
+		if !ok {
+			return fmt.Errorf("%s is %s, want an object", at, show(got))
+		}
+		return b.compareMaps(at, w, g)
+	case []any:
+		g, ok := got.([]any)
+		if !ok || len(g) != len(w) {
+			return fmt.Errorf("%s is %s, want %s", at, show(got), show(want))
+		}
+		for i := range w {
+			if err := b.Compare(fmt.Sprintf("%s[%d]", at, i), w[i], g[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	case string:
+		if g, ok := got.(string); ok {
+			if err := b.Match(w, g); err != nil {
+				return fmt.Errorf("%s%w", at, err)
+			}
+			return nil
+		}
+		if n, ok := got.(json.Number); ok && strings.HasPrefix(w, "$port:") {
+			return b.Match(w, n.String())
+		}
+	}
+	if want != got {
+		return fmt.Errorf("%s is %s, want %s", at, show(got), show(want))
+	}
+	return nil
+}
+
+func (b *Binding) compareMaps(at string, w, g map[string]any) error {
+	keys := make([]string, 0, len(w))
+	for k := range w {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	seen := map[string]bool{}
+	for _, k := range keys {
+		own := k
+		if placeholder.MatchString(k) {
+			own = b.Fill(k)
+		}
+		child, ok := g[own]
+		if !ok {
+			return fmt.Errorf("%s/%s is missing, want %s", at, k, show(w[k]))
+		}
+		seen[own] = true
+		if err := b.Compare(at+"/"+k, w[k], child); err != nil {
+			return err
+		}
+	}
+	for k := range g {
+		if !seen[k] {
+			return fmt.Errorf("%s/%s is %s, want nothing", at, k, show(g[k]))
+		}
+	}
+	return nil
+}
+
+func show(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(raw)
+}
