@@ -50,6 +50,7 @@ func TestClusterAPI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stranger.Test(t, stranger.Stranger{Module: "sigs.k8s.io/cluster-api", Controllers: all, Timed: true, Definitions: []string{
-		"core/config/crd/bases/cluster.x-k8s.io_clusters.yaml", "core/config/crd/bases/cluster.x-k8s.io_machine*s.yaml"}})
+	stranger.Test(t, stranger.Stranger{Module: "sigs.k8s.io/cluster-api", Controllers: all, Timed: true,
+		Definitions: []string{
+			"core/config/crd/bases/cluster.x-k8s.io_clusters.yaml", "core/config/crd/bases/cluster.x-k8s.io_machine*s.yaml"}})
 }

@@ -36,7 +36,8 @@ func setUp(mgr ctrl.Manager) error {
 
 func TestJobSet(t *testing.T) {
 	in := stranger.Program(runtime.NewScheme(), clientgoscheme.AddToScheme, v1alpha2.AddToScheme)
-	stranger.Test(t, stranger.Stranger{Module: "sigs.k8s.io/jobset", Definitions: []string{"config/components/crd/bases/*.yaml"},
+	stranger.Test(t, stranger.Stranger{Module: "sigs.k8s.io/jobset",
+		Definitions: []string{"config/components/crd/bases/*.yaml"},
 		Controllers: []host.Controller{in(host.Controller{Name: "jobset", For: v1alpha2.GroupVersion.WithKind("JobSet"),
 			Owns: []schema.GroupVersionKind{batchv1.SchemeGroupVersion.WithKind("Job"),
 				corev1.SchemeGroupVersion.WithKind("Service")}}, setUp)}})

@@ -49,7 +49,8 @@ func TestLeaderWorkerSet(t *testing.T) {
 				Owns:  []schema.GroupVersionKind{sets},
 				Tends: []schema.GroupVersionKind{corev1.SchemeGroupVersion.WithKind("Pod")}, // it restarts groups
 			}, func(m ctrl.Manager) error {
-				return controllers.NewPodReconciler(m.GetClient(), m.GetScheme(), m.GetEventRecorder("pod"), nil).SetupWithManager(m)
+				return controllers.NewPodReconciler(m.GetClient(), m.GetScheme(), m.GetEventRecorder("pod"), nil).
+					SetupWithManager(m)
 			}),
 		}})
 }
