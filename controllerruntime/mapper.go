@@ -3,6 +3,8 @@ package controllerruntime
 import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/fakeapi"
 )
 
 // mapper is a RESTMapper of what the server serves now.
@@ -25,12 +27,15 @@ func (m *mapper) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RES
 	}
 	for _, version := range append(versions, "") {
 		for _, k := range m.p.env.Served() {
-			if k.GVK.GroupKind() == gk && (k.GVK.Version == version || version == "" && len(versions) == 0) {
-				scope := meta.RESTScopeRoot
-				if k.Namespaced {
-					scope = meta.RESTScopeNamespace
-				}
-				return &meta.RESTMapping{Resource: k.GVR(), GroupVersionKind: k.GVK, Scope: scope}, nil
+			if k.GVK.Group != gk.Group || k.GVK.Version != version && (version != "" || len(versions) > 0) {
+				continue
+			}
+			switch gk.Kind {
+			case k.GVK.Kind:
+				return &meta.RESTMapping{Resource: k.GVR(), GroupVersionKind: k.GVK, Scope: scopeOf(k)}, nil
+			case k.GVK.Kind + "List":
+				lists, _ := meta.UnsafeGuessKindToResource(listOf(k))
+				return &meta.RESTMapping{Resource: lists, GroupVersionKind: listOf(k), Scope: scopeOf(k)}, nil
 			}
 		}
 	}
@@ -74,11 +79,20 @@ func (m *mapper) all() meta.RESTMapper {
 		return all
 	}
 	for _, k := range m.p.env.Served() {
-		scope := meta.RESTScopeRoot
-		if k.Namespaced {
-			scope = meta.RESTScopeNamespace
-		}
-		all.AddSpecific(k.GVK, k.GVR(), k.GVR().GroupVersion().WithResource(k.Singular), scope)
+		all.AddSpecific(k.GVK, k.GVR(), k.GVR().GroupVersion().WithResource(k.Singular), scopeOf(k))
+		all.Add(listOf(k), scopeOf(k))
 	}
 	return all
+}
+
+func scopeOf(k *fakeapi.Kind) meta.RESTScope {
+	if k.Namespaced {
+		return meta.RESTScopeNamespace
+	}
+	return meta.RESTScopeRoot
+}
+
+// listOf is the kind of lists, which client-go's mapper of discovery has beside each kind.
+func listOf(k *fakeapi.Kind) schema.GroupVersionKind {
+	return k.GVK.GroupVersion().WithKind(k.GVK.Kind + "List")
 }

@@ -110,7 +110,7 @@ type Controller struct {
 	Profile Profile
 	// Tends are kinds that it edits by its office, whoever owns them, as an autoscaler
 	// does its targets. It leaves their owner references alone, and removes those of
-	// others only where Spares says which it has to leave (LAW-2).
+	// others, and takes references off, only where Spares says which it has to leave (LAW-2).
 	Tends []schema.GroupVersionKind
 	// Spares says, of one that marks and removes objects of others by its office, why it
 	// has to leave one alone as things stand; "" where it need not. get looks at what is

@@ -83,10 +83,11 @@ func (j *Judge) concerns(r *sim.Record) bool {
 // takes off the reference of another owner who is there: what a list of owners that is written
 // anew, or from a copy that is out of date, forgets. Its own sort of owners an
 // actor may arrange as it likes, and so what it makes itself, and references that
-// it put there. A deletion and a release are judged by other laws.
+// it put there. Who hands objects over by his office, as one that claims what a pool has
+// ready, says of which by Spares. A deletion and a release are judged by other laws.
 func (j *Judge) cutsOthers(r *sim.Record) {
 	w := &j.write
-	if w.After == nil || w.Deletes || w.Drops {
+	if w.After == nil || w.Deletes || w.Drops || w.tended(r) && j.handsOver(r) {
 		return
 	}
 	for _, ref := range w.Before.GetOwnerReferences() {
@@ -105,6 +106,18 @@ func (j *Judge) cutsOthers(r *sim.Record) {
 		j.Report(s, "takes off the reference to "+refName(&ref)+", which is there")
 		return
 	}
+}
+
+// handsOver reports whether the actor need not leave what it tends to its owner, as things
+// stand.
+func (j *Judge) handsOver(r *sim.Record) bool {
+	spares := j.write.Subject.Spares
+	return spares != nil && spares(r.Before, false, func(kind, namespace, name string) any {
+		if o := j.state.Named(kind, namespace, name); o != nil {
+			return o.Value
+		}
+		return nil
+	}) == ""
 }
 
 // inFamily reports whether an owner is the object that the actor syncs, or a dependent

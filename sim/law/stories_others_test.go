@@ -124,6 +124,18 @@ var othersStories = []story{
 		t.exist(a, b)
 		t.commit("cleaner", "delete", a, b, nil)
 	}},
+	{"LAW-2", "hands over by its office what it says it may", kept, func(t *tape) {
+		a, d := object("Policy", "a"), object("Deployment", "d")
+		b := rc("b", 1).owned(controlledBy(d))
+		t.exist(a, d, b)
+		t.commit("cleaner", "update", a, b, b.owned())
+	}},
+	{"LAW-2", "hands over what it says it has to leave", broken, func(t *tape) {
+		a, d := object("Policy", "a"), object("Deployment", "d")
+		b := rc("kept", 1).owned(controlledBy(d))
+		t.exist(a, d, b)
+		t.commit("cleaner", "update", a, b, b.owned())
+	}},
 	{"LAW-2", "from a queue of pods, its own", kept, func(t *tape) { t.otherQueue("App") }},
 	{"LAW-2", "from a queue of pods, another's", broken, func(t *tape) { t.otherQueue("ReplicaSet") }},
 	{"LAW-2", "adoption that takes finalizers off", broken, func(t *tape) {

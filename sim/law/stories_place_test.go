@@ -48,7 +48,12 @@ func placing() []Subject {
 				return ""
 			}},
 		{Process: "cleaner", Controller: "cleaner", Kind: "Policy", Tends: []string{"ReplicationController"},
-			Spares: func(any, bool, func(kind, namespace, name string) any) string { return "" }},
+			Spares: func(o any, _ bool, _ func(kind, namespace, name string) any) string {
+				if o.(*thing).Name == "kept" {
+					return "it is to be kept"
+				}
+				return ""
+			}},
 		crew(),
 	}
 }

@@ -1,0 +1,42 @@
+package strangers
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/strangers.md")
+
+const (
+	page = "../docs/strangers.md"
+	head = "testdata/head.md"
+)
+
+// The page is what the tests of all strangers have written down.
+func TestPage(t *testing.T) {
+	verdicts, err := filepath.Glob("*/testdata/verdict.md")
+	if err != nil || len(verdicts) == 0 {
+		t.Fatal("nothing is written down: ", err)
+	}
+	var is []byte
+	for _, at := range append([]string{head}, verdicts...) {
+		text, err := os.ReadFile(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if is != nil {
+			is = append(is, '\n')
+		}
+		is = append(is, text...)
+	}
+	if *update {
+		if err := os.WriteFile(page, is, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if was, err := os.ReadFile(page); err != nil || string(was) != string(is) {
+		t.Errorf("%s is not what the strangers' tests wrote down: -update writes it anew (%v)", page, err)
+	}
+}
