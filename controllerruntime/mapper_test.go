@@ -24,7 +24,8 @@ func TestMapperKnowsLists(t *testing.T) {
 			} else if m.Scope.Name() != "namespace" || m.Resource.Resource != "configmaplists" {
 				t.Errorf("%v %v", m.Scope.Name(), m.Resource)
 			}
-			if _, err := mgr.GetRESTMapper().KindFor(corev1.SchemeGroupVersion.WithResource("configmaplists")); err != nil {
+			lists := corev1.SchemeGroupVersion.WithResource("configmaplists")
+			if _, err := mgr.GetRESTMapper().KindFor(lists); err != nil {
 				t.Error(err)
 			}
 		}

@@ -129,6 +129,7 @@ func compiled(f, text string) bool {
 		for _, arch := range []string{"amd64", "arm64", "riscv64"} {
 			c := build.Default
 			c.GOOS, c.GOARCH, c.CgoEnabled = system, arch, true
+			c.BuildTags = []string{"strangers"} // of make strangers
 			c.OpenFile = func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
 			if ok, err := c.MatchFile(path.Split(f)); ok && err == nil {
 				return true

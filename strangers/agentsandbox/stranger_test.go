@@ -35,18 +35,22 @@ func TestAgentSandbox(t *testing.T) {
 	in := stranger.Program(controllers.Scheme, v1alpha1.AddToScheme)
 	stranger.Test(t, stranger.Stranger{Module: "sigs.k8s.io/agent-sandbox",
 		Definitions: []string{"k8s/crds/*.yaml"}, Controllers: []host.Controller{
-			in(host.Controller{Name: "sandbox", For: core.GroupVersion.WithKind("Sandbox"), Owns: pods}, func(m ctrl.Manager) error {
-				return (&controllers.SandboxReconciler{Client: m.GetClient(), Scheme: m.GetScheme(), Tracer: untraced{}}).
-					SetupWithManager(m, 1)
-			}),
+			in(host.Controller{Name: "sandbox", For: core.GroupVersion.WithKind("Sandbox"), Owns: pods},
+				func(m ctrl.Manager) error {
+					return (&controllers.SandboxReconciler{Client: m.GetClient(), Scheme: m.GetScheme(),
+						Tracer: untraced{}}).SetupWithManager(m, 1)
+				}),
 			in(host.Controller{Name: "sandboxclaim", For: v1alpha1.GroupVersion.WithKind("SandboxClaim"),
 				Owns:  []schema.GroupVersionKind{core.GroupVersion.WithKind("Sandbox")},
 				Tends: pods, Spares: ofNoPool}, func(m ctrl.Manager) error {
-				return (&extensions.SandboxClaimReconciler{Client: m.GetClient(), Scheme: m.GetScheme(), Tracer: untraced{},
-					Recorder: m.GetEventRecorderFor("sandboxclaim-controller")}).SetupWithManager(m, 1)
+				return (&extensions.SandboxClaimReconciler{Client: m.GetClient(), Scheme: m.GetScheme(),
+					Tracer: untraced{}, Recorder: m.GetEventRecorderFor("sandboxclaim-controller")}).
+					SetupWithManager(m, 1)
 			}),
-			in(host.Controller{Name: "sandboxwarmpool", For: v1alpha1.GroupVersion.WithKind("SandboxWarmPool"), Owns: pods,
-				Replicas: controllerruntime.Of(func(p *v1alpha1.SandboxWarmPool) int { return int(p.Spec.Replicas) }),
+			in(host.Controller{Name: "sandboxwarmpool", For: v1alpha1.GroupVersion.WithKind("SandboxWarmPool"),
+				Owns: pods, Replicas: controllerruntime.Of(func(p *v1alpha1.SandboxWarmPool) int {
+					return int(p.Spec.Replicas)
+				}),
 			}, func(m ctrl.Manager) error {
 				return (&extensions.SandboxWarmPoolReconciler{Client: m.GetClient()}).SetupWithManager(m, 1)
 			}),

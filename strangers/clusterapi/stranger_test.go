@@ -51,6 +51,6 @@ func TestClusterAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	stranger.Test(t, stranger.Stranger{Module: "sigs.k8s.io/cluster-api", Controllers: all, Timed: true,
-		Definitions: []string{
-			"core/config/crd/bases/cluster.x-k8s.io_clusters.yaml", "core/config/crd/bases/cluster.x-k8s.io_machine*s.yaml"}})
+		Definitions: []string{"core/config/crd/bases/cluster.x-k8s.io_clusters.yaml",
+			"core/config/crd/bases/cluster.x-k8s.io_machine*s.yaml"}})
 }

@@ -37,8 +37,9 @@ func TestLeaderWorkerSet(t *testing.T) {
 	in := stranger.Program(runtime.NewScheme(), clientgoscheme.AddToScheme, lws.AddToScheme)
 	stranger.Test(t, stranger.Stranger{Module: "sigs.k8s.io/lws",
 		Definitions: []string{"config/crd/bases/leaderworkerset.x-k8s.io_leaderworkersets.yaml"},
-		Server: &fakeapi.Options{Webhooks: map[string]func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse{
-			"mpod.kb.io": complete}},
+		Server: &fakeapi.Options{
+			Webhooks: map[string]func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse{
+				"mpod.kb.io": complete}},
 		Controllers: []host.Controller{
 			in(host.Controller{Name: "leaderworkerset", For: lws.GroupVersion.WithKind("LeaderWorkerSet"),
 				Owns: []schema.GroupVersionKind{sets, services}}, func(m ctrl.Manager) error {
