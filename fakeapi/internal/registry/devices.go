@@ -115,14 +115,12 @@ func dropDisabled(s *resourcev1.ResourceSlice) {
 	for i := range s.Spec.Devices {
 		d := &s.Spec.Devices[i]
 		d.NodeAllocatableResourceMappings = nil
+		plain := maps.Clone(d.Attributes)
 		for name, a := range d.Attributes {
-			if a.BoolValues == nil && a.IntValues == nil && a.StringValues == nil && a.VersionValues == nil {
-				continue
-			}
 			a.BoolValues, a.IntValues, a.StringValues, a.VersionValues = nil, nil, nil, nil
-			d.Attributes = maps.Clone(d.Attributes)
-			d.Attributes[name] = a
+			plain[name] = a
 		}
+		d.Attributes = plain
 	}
 }
 
