@@ -140,7 +140,8 @@ strangers:
 	@cd strangers && at=$$($(GO) mod download -json k8s.io/sample-controller | sed -n 's/.*"Dir": "\(.*\)".*/\1/p') && \
 	  printf '{"Replace": {"%s/samplecontroller/controller.go": "%s/controller.go"}}\n' "$$PWD" "$$at" \
 	    >../bin/strangers.json
-	cd strangers && $(GO) test $(TESTFLAGS) -count=1 -tags strangers -overlay ../bin/strangers.json ./*/ $(UPDATE)
+	cd strangers && $(GO) test $(TESTFLAGS) -count=1 -tags strangers -overlay ../bin/strangers.json \
+	  $$($(GO) list -tags strangers ./... | grep /strangers/) $(UPDATE)
 	cd strangers && $(GO) test -count=1 . $(UPDATE)
 
 # Finds each known bug again, by 30 seeds, and writes docs/track-record.md.

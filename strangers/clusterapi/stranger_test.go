@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
 	"sigs.k8s.io/cluster-api/core/reconcilers/machineset"
+	"sigs.k8s.io/cluster-api/feature"
 
 	"github.com/threelaws/threelaws/controllerruntime"
 	"github.com/threelaws/threelaws/strangers/stranger"
@@ -33,6 +34,10 @@ func (unconnected) GetClusterSource(string, func(context.Context, client.Object)
 
 func setUp(m ctrl.Manager) error {
 	rand.Seed(1) // of names
+	// The limit is by the real clock, in which the world has no say.
+	if err := feature.MutableGates.SetFromMap(map[string]bool{string(feature.ReconcilerRateLimiting): false}); err != nil {
+		return err
+	}
 	return (&machineset.Reconciler{Client: m.GetClient(), APIReader: m.GetAPIReader(), ClusterCache: unconnected{}}).
 		SetupWithManager(context.Background(), m, controller.Options{})
 }
