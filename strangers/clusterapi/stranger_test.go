@@ -35,7 +35,8 @@ func (unconnected) GetClusterSource(string, func(context.Context, client.Object)
 func setUp(m ctrl.Manager) error {
 	rand.Seed(1) // of names
 	// The limit is by the real clock, in which the world has no say.
-	if err := feature.MutableGates.SetFromMap(map[string]bool{string(feature.ReconcilerRateLimiting): false}); err != nil {
+	off := map[string]bool{string(feature.ReconcilerRateLimiting): false}
+	if err := feature.MutableGates.SetFromMap(off); err != nil {
 		return err
 	}
 	return (&machineset.Reconciler{Client: m.GetClient(), APIReader: m.GetAPIReader(), ClusterCache: unconnected{}}).
