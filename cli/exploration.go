@@ -48,7 +48,15 @@ type outcome struct {
 // failureJSON is the first schedule that broke a law.
 type failureJSON struct {
 	*scenarios.Counterexample
-	Written string `json:"written"` // the scenario file that replays it
+	Written string `json:"written"` // the scenario file that replays it, "" where it could not be written
+}
+
+// replay says how a failure is run again.
+func (f failureJSON) replay() string {
+	if f.Written == "" {
+		return "the file that replays it could not be written"
+	}
+	return "replay: " + f.Page.Replay
 }
 
 // newExploration adds up what was found.
@@ -136,7 +144,7 @@ func (r *exploration) text(width int) string {
 			continue
 		}
 		fmt.Fprintf(&b, "\n%s, first in schedule %d: %s\n    %s\n    %s\n", f.Law, f.Index, f.Text, f.Small,
-			"replay: "+f.Page.Replay)
+			f.replay())
 	}
 	return b.String()
 }

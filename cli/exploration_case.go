@@ -26,7 +26,7 @@ func (s *shelf) caseExplored(name string, rep *exploration, err error) ci.Case {
 		c.Problems = append(c.Problems, ci.Problem{File: s.place(name), Title: title, Text: text})
 	}
 	for _, f := range rep.Failures {
-		add(f.Law, fmt.Sprintf("%s\n%s\n%s", f.Text, f.Small, "replay: "+f.Page.Replay))
+		add(f.Law, fmt.Sprintf("%s\n%s\n%s", f.Text, f.Small, f.replay()))
 	}
 	switch {
 	case len(c.Problems) > 0:

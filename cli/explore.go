@@ -2,12 +2,9 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/threelaws/threelaws/scenarios"
 )
 
 func exploreCommand(a *app) *cobra.Command {
@@ -81,8 +78,7 @@ func exploreAll(ctx context.Context, a *app, files []string, x *exploring) error
 		if err != nil && len(files) == 1 {
 			failed = err
 		} else if err != nil {
-			fmt.Fprintln(a.err, err)
-			a.code = worse(a.code, scenarios.ExitCode(err))
+			a.complain(err)
 		}
 	}
 	if err := x.write("threelaws explore"); failed == nil {
@@ -114,8 +110,10 @@ func exploreFile(ctx context.Context, a *app, name string, x *exploring) (*explo
 	rep.Seconds = rep.elapsed.Seconds()
 	for _, failing := range found.Failures {
 		path, err := writeFailure(x.out, f, failing)
-		if err != nil {
-			return nil, err
+		if err != nil { // what was found is told all the same
+			a.complain(err)
+			rep.Failures = append(rep.Failures, failureJSON{Counterexample: failing})
+			continue
 		}
 		failing.Page.Replay = a.name + " replay " + argument(path)
 		failing.Page.Draw(a.name + " show --as dot " + argument(path))

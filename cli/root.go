@@ -28,14 +28,21 @@ func execute(ctx context.Context, a *app, args []string) int {
 		err = usage("not all could be printed: %v", a.lost)
 	}
 	if err != nil {
-		var e *scenarios.Error
-		if errors.As(err, &e) && e.File == "" {
-			e.File = a.name
-		}
-		fmt.Fprintln(a.err, err)
+		a.complain(err)
 		return scenarios.ExitCode(err)
 	}
 	return a.code
+}
+
+// complain says on standard error what went wrong, and counts it. What is wrong with no
+// file is told under the command's name.
+func (a *app) complain(err error) {
+	var e *scenarios.Error
+	if errors.As(err, &e) && e.File == "" {
+		e.File = a.name
+	}
+	fmt.Fprintln(a.err, err)
+	a.code = worse(a.code, scenarios.ExitCode(err))
 }
 
 // rootCommand makes the tree of commands. Of one that is asked about and is not

@@ -156,7 +156,7 @@ func (t *telling) note(text string) {
 		_ = t.a.line(watchLine{Event: "note", Text: text})
 		return
 	}
-	fmt.Fprintln(t.a.err, strings.TrimSpace(text))
+	fmt.Fprintln(t.a.err, watch.Plain(strings.TrimSpace(text)))
 }
 
 func (t *telling) finding(f watch.Finding) {

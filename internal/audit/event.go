@@ -65,6 +65,7 @@ type envelope struct {
 	kind, apiVersion, stage, id, user, impersonated, agent, object, status, request, response, staged []byte
 	verb                                                                                              string
 	uri                                                                                               []byte
+	watched                                                                                           bool
 }
 
 // parse reads a line. It returns a nil event for one that is passed over, and why. Of a
@@ -131,6 +132,8 @@ func (v *envelope) read(p *parser, line []byte) error {
 			v.response = value
 		case "stageTimestamp":
 			v.staged = value
+		case "annotations":
+			v.watched = bytes.Contains(value, []byte(`"threelaws.example/from":"watch"`))
 		}
 		return true
 	})

@@ -180,7 +180,7 @@ func (a *Auditor) observe(c *change, by owing) {
 		r.After, r.Object.UID = c.after, string(c.after.UID)
 	}
 	r.Guards.UID = c.asked.uid || !c.asked.known // nobody is accused of what he may have said
-	r.Guards.ResourceVersion = c.asked.version != ""
+	r.Guards.ResourceVersion = c.asked.version != "" || c.asked.watched
 	r.Guards.Applies = c.asked.applies && c.says.owner
 	if c.before != nil {
 		r.Before, r.Object.UID = c.before, string(c.before.UID)

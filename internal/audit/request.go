@@ -18,6 +18,7 @@ type request struct {
 	applies    bool    // a server-side apply
 	replicas   string  // of a Scale
 	known      bool    // there was a body that says
+	watched    bool    // it is made up of what a watch showed: what it was on condition of is not known
 	body       bool    // it says something of what is neither metadata nor status
 	object     *Object // an update's or a create's, where there is no response
 }
@@ -25,6 +26,7 @@ type request struct {
 // bodies reads what a write asked for and what came of it.
 func (p *parser) bodies(e *event, v *envelope) {
 	e.asked = p.request(e, v.request)
+	e.asked.watched = v.watched
 	if e.code >= 400 {
 		return
 	}

@@ -79,6 +79,8 @@ func (f *follower) run(ctx context.Context) {
 		}
 		if f.failed++; f.failed == 3 && !f.known {
 			f.leave(ctx, err) // it may come later
+		} else {
+			f.silent(err)
 		}
 		f.wait(ctx, err)
 	}
@@ -212,8 +214,17 @@ func (f *follower) watch(ctx context.Context) error {
 		return err
 	}
 	f.failed++
+	f.silent(err)
 	f.wait(ctx, err)
 	return nil
+}
+
+// silent tells of a server that has not answered three times in a row: what happens
+// meanwhile is seen only as far as it lasts.
+func (f *follower) silent(err error) {
+	if away := (*url.Error)(nil); f.failed == 3 && errors.As(err, &away) && !errors.Is(err, context.Canceled) {
+		f.Note("the server does not answer: " + away.Err.Error())
+	}
 }
 
 // events reads what a watch shows, to its end.

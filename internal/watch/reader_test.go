@@ -2,7 +2,6 @@ package watch
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -233,31 +232,5 @@ func TestKubeconfig(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(dir, "none")+string(os.PathListSeparator)+config("{token: t}", "x"))
 	if k, err := Load("", "x"); err != nil || k.user.Token != "t" {
 		t.Errorf("of a list: %v", err)
-	}
-}
-
-// What is recorded reads back as JSON lines, with merge patches of what differs.
-func TestRecord(t *testing.T) {
-	var b strings.Builder
-	w := newWorld(t)
-	w.cl.Record = &Record{To: &b}
-	w.create("a", shared)
-	w.write("b", "ConfigMap/shared", "data.mode=two")
-	w.delete("ConfigMap/shared")
-	var got []string
-	for line := range strings.Lines(b.String()) {
-		var e auditEvent
-		if err := json.Unmarshal([]byte(line), &e); err != nil {
-			t.Fatal(err)
-		}
-		body, _ := json.Marshal(e.RequestObject)
-		if e.Verb == "create" {
-			body = nil
-		}
-		got = append(got, fmt.Sprintf("%s by %s %s", e.Verb, e.User.Username, body))
-	}
-	want := []string{"create by a ", `patch by b {"data":{"mode":"two"}}`, "delete by (unknown) null"}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
 	}
 }

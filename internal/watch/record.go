@@ -2,7 +2,6 @@ package watch
 
 import (
 	"encoding/json"
-	"errors"
 	"io"
 	"maps"
 	"reflect"
@@ -141,7 +140,9 @@ func (r *Record) write(e *auditEvent) {
 	if err == nil {
 		_, err = r.To.Write(append(b, '\n'))
 	}
-	r.Err = errors.Join(r.Err, err)
+	if r.Err == nil {
+		r.Err = err
+	}
 }
 
 func (o *object) path() string {

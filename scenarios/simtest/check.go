@@ -115,13 +115,13 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 	}
 	for _, failing := range x.Failures {
 		t.Run(failing.Law, func(t *testing.T) {
-			path, err := keepFile(dir, failing)
-			if err != nil {
-				t.Error(err)
-			}
-			failing.Page.Replay = again(t, path)
-			if err := leave(path, failing.Page, failing.Found); err != nil {
-				t.Logf("no page is left: %v", err)
+			if path, err := keepFile(dir, failing); err != nil {
+				t.Errorf("the file that replays it is not written: %v", err)
+			} else {
+				failing.Page.Replay = again(t, path)
+				if err := leave(path, failing.Page, failing.Found); err != nil {
+					t.Logf("no page is left: %v", err)
+				}
 			}
 			t.Error("\n" + failing.Page.Text())
 		})
