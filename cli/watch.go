@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -94,8 +95,10 @@ func (w *watching) run(ctx context.Context, a *app) error {
 	r.Namespace, r.Kinds, r.Note = w.namespace, w.kinds, t.note
 	o := watch.Options{Patience: w.patience, Stuck: w.stuck, Tell: t.finding}
 	if w.record != "" {
-		file, err := os.Create(w.record)
-		if err != nil {
+		file, err := os.OpenFile(w.record, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if errors.Is(err, fs.ErrExist) {
+			return usage("--record: %s is there already, and is not written over", w.record)
+		} else if err != nil {
 			return usage("--record: %v", err)
 		}
 		defer file.Close()
@@ -189,8 +192,11 @@ func (t *telling) end(c *watch.Cluster) {
 		return
 	}
 	verdict := "nothing is wrong"
-	if n := c.Told(); n > 0 {
+	switch n := c.Told(); {
+	case n > 0:
 		verdict = plural(n, "finding")
+	case c.Len() == 0:
+		verdict = "there was nothing to look at"
 	}
 	t.a.printf("%s: %s\n", plural(c.Len(), "object"), verdict)
 }

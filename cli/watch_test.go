@@ -74,7 +74,7 @@ func TestWatchOnce(t *testing.T) {
 	}{
 		{once + clean, 0, ": nothing is wrong\n"},
 		{once + broken + " -n kube-node-lease", 0, ": nothing is wrong\n"},
-		{once + broken + " --kinds deploy", 0, "0 objects: nothing is wrong\n"},
+		{once + broken + " --kinds deploy", 0, "0 objects: there was nothing to look at\n"},
 		{once + broken + " --kinds rs,deployments.apps", 1, "--- orphan: rs/web-5d"},
 	} {
 		if got := typed(t, c.args); got.code != c.code || !strings.Contains(got.out, c.out) || got.err != "" {
@@ -251,6 +251,7 @@ func TestWatchUsage(t *testing.T) {
 		{"watch --kubeconfig " + config + " --output xml", "xml is not one of its values"},
 		{"watch --kubeconfig " + config + " --patience 0s", "are times, as 30s"},
 		{"watch --kubeconfig " + config + " --record /no/such/file", "--record: open /no/such/file"},
+		{"watch --kubeconfig " + config + " --record " + config, "is there already, and is not written over"},
 		{"watch more", "watch takes no arguments"},
 	} {
 		if got := typed(t, c.args); got.code != 2 || !strings.Contains(got.err, c.want) {
