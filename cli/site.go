@@ -33,6 +33,8 @@ type serving struct {
 	realtime    bool
 	anywhere    bool
 	strategies  fakeapi.Strategies
+	fault       []string // lines
+	faults      string   // a file of them
 }
 
 // site is a server with its controllers.
@@ -72,7 +74,7 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(v
 	s.trial.Forget(int(o.history))
 	s.trial.World.Observers = append(s.trial.World.Observers, newReporter(s.trial.Judge, tell))
 	s.runner = realtime.New(s.trial, func(f func()) { s.handler.With(func(*fakeapi.Server) { f() }) }, !o.realtime)
-	s.handler.Execute = s.runner.Do
+	s.handler.Execute, s.handler.Fail = s.runner.Do, s.runner.Fail
 	for _, c := range lifelike(s, chosen) {
 		if what := scenarios.Unserved(server, c); what != "" {
 			what = strings.TrimSuffix(what, ": apply its definition before")
@@ -89,7 +91,7 @@ const keptHistory = 10_000
 
 // run serves until the context is over, then ends what is under way.
 func (s *site) run(ctx context.Context, listener net.Listener, anywhere bool) error {
-	handler := http.Handler(s.handler)
+	handler := faultsOnly(s.handler, s.handler)
 	if !anywhere {
 		handler = loopbackOnly(handler)
 	}
