@@ -30,6 +30,11 @@ object that nothing here acts on is warned, and the log on standard error says s
 as it does of a law that is broken, once for each controller that breaks it. With -v it
 has a line for each request. With --json all of it is lines of JSON on standard output.
 
+Whoever else uses the server is judged where --programs says whose work he does, as
+my-replicas=replicaset for the user agent my-replicas/v1.0: by what he writes, and what that
+was answered. That is the laws of ownership, and never to make more than is asked for. One
+name is one program: instances of it that take turns have names of their own.
+
 What it is asked by --fault, by --faults FILE, or by the command faults while it runs, goes
 wrong with the requests and watches of programs that use it: threelaws help faults has the
 lines. In real time nothing of this is deterministic, and there is no replay: to have a
@@ -53,6 +58,8 @@ kubernetes, two PriorityClasses, and in each namespace the service account defau
 	f.StringSliceVar(&o.controllers, "controllers", nil,
 		"controllers to run, NAME[@GENERATION],...; * for those of the controller manager, all for every one, "+
 			"-NAME for all but one")
+	f.StringSliceVar(&o.programs, "programs", nil,
+		"programs of others to be judged as controllers, by their user agents, NAME=CONTROLLER,...")
 	f.StringVar(&o.load, "load", "", "begin with the objects of this YAML file")
 	f.StringVar(&o.dump, "dump", "", "write all objects to this file at the end")
 	f.Uint64Var(&o.history, "history", keptHistory,
@@ -82,6 +89,10 @@ func serve(ctx context.Context, a *app, o *serving) error {
 		o.strategies = a.strategies()
 	}
 	tell := &teller{a: a, told: map[string]bool{}}
+	var err error
+	if o.played, err = playedBy(a.registry, o.programs); err != nil {
+		return err
+	}
 	s, err := openSite(o, chosen, a.registry.Laws, tell.verdict)
 	if err != nil {
 		return err
