@@ -87,6 +87,22 @@ func (p *outside) careful(name string, replicas int) {
 	p.t.Errorf("%s has not come to have %d pods", name, replicas)
 }
 
+// Who was not answered and tries once more is not named: it is told of one pod only, as it is in
+// simulations. Whoever is answered knows.
+func TestServeKnowsWhoWasAnswered(t *testing.T) {
+	for fault, named := range map[string]bool{"fail my-replicas create pod with=lost": false,
+		"fail my-replicas get pod with=lost": true} {
+		s := startServe(t, "--programs", "my-replicas=replicaset", "--fault", fault)
+		p := &outside{t, s.url, "my-replicas"}
+		pod := p.owner("web", 1)
+		p.call("POST", podsPath, pod)
+		p.call("POST", podsPath, pod)
+		if _, stderr := s.stop(); strings.Contains(stderr, "VIOLATES never-too-many by my-replicas") != named {
+			t.Errorf("%s: named %t, want %t:\n%s", fault, !named, named, stderr)
+		}
+	}
+}
+
 // Who makes a second pod after the answer to the first was lost is named under that fault, and
 // only then.
 func TestServeJudgesOthersUnderFaults(t *testing.T) {
