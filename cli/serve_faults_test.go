@@ -56,8 +56,8 @@ func (p *outside) owner(name string, replicas int) (pod string) {
 	if !ok || uid == nil {
 		p.t.Fatal(text)
 	}
-	return fmt.Sprintf(`{"metadata":{"generateName":"%s-","labels":{"app":%[1]q},"ownerReferences":[{"apiVersion":"apps/v1",
-		"kind":"ReplicaSet","name":%[1]q,"uid":%q,"controller":true}]},"spec":{"containers":[{"name":"c","image":"i"}]}}`,
+	return fmt.Sprintf(`{"metadata":{"generateName":"%s-","labels":{"app":%[1]q},"ownerReferences":[{
+		"apiVersion":"apps/v1","kind":"ReplicaSet","name":%[1]q,"uid":%q,"controller":true}]},"spec":{"containers":[{"name":"c","image":"i"}]}}`,
 		name, uid[1])
 }
 
@@ -168,8 +168,8 @@ func TestFaultsCommand(t *testing.T) {
 	s := startServe(t, "--faults", file)
 	for _, c := range []struct{ args, code, out string }{
 		{"", "0", "  1  hold op sees=pods  (never struck)\n"},
-		{"fail op get node with=500|delay op list node by=1ms", "0", "  2  fail op get nodes nth=1 with=500  (never struck)\n" +
-			"  3  delay op list nodes nth=1 by=1ms  (never struck)\n"},
+		{"fail op get node with=500|delay op list node by=1ms", "0", "  2  fail op get nodes nth=1 with=500  " +
+			"(never struck)\n  3  delay op list nodes nth=1 by=1ms  (never struck)\n"},
 		{"relist op Pod|hold op sees=Pdo", "2", `line 2: hold: the kind "Pdo" is not served; did you mean Pod?`},
 		{"release op", "0", "  1  hold op sees=pods  (never struck)\n"},
 		{"--remove=3", "0", "  3  delay op list nodes nth=1 by=1ms  (never struck)\n"},
@@ -190,7 +190,8 @@ func TestFaultsCommand(t *testing.T) {
 		}
 	}
 	for _, server := range []string{"", "127.0.0.1:1", "https://127.0.0.1:1"} {
-		if code, _, stderr := faultsRun("--server", server); code != 2 || !strings.Contains(stderr, "--server must be given") {
+		if code, _, stderr := faultsRun("--server", server); code != 2 ||
+			!strings.Contains(stderr, "--server must be given") {
 			t.Errorf("--server %q: exit code %d, %s", server, code, stderr)
 		}
 	}
@@ -245,7 +246,8 @@ func TestServeFaultsUsage(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--fault", "fail op craete pod with=500"}, "--fault: fail: unknown API verb craete; did you mean create?"},
+		{[]string{"--fault", "fail op craete pod with=500"},
+			"--fault: fail: unknown API verb craete; did you mean create?"},
 		{[]string{"--faults", bad}, "bad:3: unknown fault hodl; did you mean hold?"},
 		{[]string{"--faults", bad + "x"}, "badx: "},
 		{[]string{"--programs", "my-op"}, "--programs: my-op is no NAME=CONTROLLER"},

@@ -14,8 +14,8 @@ func playedBy(g *scenarios.Registry, words []string) (map[string]host.Controller
 	for _, word := range words {
 		name, controller, ok := strings.Cut(word, "=")
 		if !ok || name == "" || strings.Contains(name, "/") {
-			return nil, usage("--programs: %s is no NAME=CONTROLLER: a user agent up to its slash, and a controller of "+
-				"the table", word)
+			return nil, usage("--programs: %s is no NAME=CONTROLLER: a user agent up to its slash, and a "+
+				"controller of the table", word)
 		}
 		if _, twice := played[name]; twice {
 			return nil, usage("--programs: %s is named twice", name)

@@ -136,7 +136,8 @@ func TestStrike(t *testing.T) {
 			code = s.Err.ErrStatus.Code
 		}
 		if code != c.code || (s != nil && s.Delay > 0) != c.waits {
-			t.Errorf("request %d: answered %d, waits %t; want %d, %t", i, code, s != nil && s.Delay > 0, c.code, c.waits)
+			t.Errorf("request %d: answered %d, waits %t; want %d, %t", i, code,
+				s != nil && s.Delay > 0, c.code, c.waits)
 		}
 	}
 }

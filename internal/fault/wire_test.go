@@ -76,8 +76,8 @@ func (s *site) asked(what string) int {
 // client is client-go's, of a program with a name.
 func (s *site) client(name string) *rest.RESTClient {
 	s.t.Helper()
-	c, err := rest.RESTClientFor(&rest.Config{Host: s.url, APIPath: "/api", UserAgent: name + "/v1 (linux/amd64)", QPS: -1,
-		ContentConfig: rest.ContentConfig{GroupVersion: &corev1.SchemeGroupVersion,
+	c, err := rest.RESTClientFor(&rest.Config{Host: s.url, APIPath: "/api", UserAgent: name + "/v1 (linux/amd64)",
+		QPS: -1, ContentConfig: rest.ContentConfig{GroupVersion: &corev1.SchemeGroupVersion,
 			NegotiatedSerializer: scheme.Codecs.WithoutConversion()}})
 	if err != nil {
 		s.t.Fatal(err)
@@ -331,8 +331,8 @@ func TestFailReads(t *testing.T) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	want := "watch configmaps of op is not executed, and answered 503\nget configmaps default/a of op is not executed, " +
-		"and answered 500\nlist configmaps of op waits 200ms"
+	want := "watch configmaps of op is not executed, and answered 503\nget configmaps default/a of op is not " +
+		"executed, and answered 500\nlist configmaps of op waits 200ms"
 	if got := strings.Join(s.told, "\n"); got != want {
 		t.Errorf("told:\n%s\nwant:\n%s", got, want)
 	}

@@ -124,9 +124,15 @@ var programStories = []story{
 		t.beside(func(p *thing) { t.user(p, p.as(func(p *thing) { p.Failed = true })) })
 	}},
 	{"EXACT-2", "a program that may have as many as it likes makes two", kept, func(t *tape) { t.limits(-1, 2) }},
-	{"EXACT-2", "a program outside makes another though it was answered", broken, func(t *tape) { t.abroad(1, 1, 2, 0) }},
-	{"EXACT-2", "a program outside makes another as it was not answered", kept, func(t *tape) { t.abroad(1, 1, 2, 1) }},
-	{"EXACT-2", "a program outside makes one more once it was answered", broken, func(t *tape) { t.abroad(1, 1, 3, 1) }},
+	{"EXACT-2", "a program outside makes another though it was answered", broken, func(t *tape) {
+		t.abroad(1, 1, 2, 0)
+	}},
+	{"EXACT-2", "a program outside makes another as it was not answered", kept, func(t *tape) {
+		t.abroad(1, 1, 2, 1)
+	}},
+	{"EXACT-2", "a program outside makes one more once it was answered", broken, func(t *tape) {
+		t.abroad(1, 1, 3, 1)
+	}},
 	{"EXACT-2", "a program outside may not have seen that fewer are asked for", kept, func(t *tape) {
 		t.abroad(3, 1, 3, 0)
 	}},

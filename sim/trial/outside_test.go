@@ -33,7 +33,8 @@ func TestOutsideGoesByWhatWas(t *testing.T) {
 		}
 		return resp
 	}
-	made := do(law.User, fakeapi.Request{Verb: fakeapi.Create, Kind: server.Kind(sets), Namespace: "default", Object: set})
+	made := do(law.User, fakeapi.Request{Verb: fakeapi.Create, Kind: server.Kind(sets), Namespace: "default",
+		Object: set})
 	w.Outside("op", host.Controller{Name: "replicaset", For: sets,
 		Owns:     []schema.GroupVersionKind{corev1.SchemeGroupVersion.WithKind("Pod")},
 		Replicas: func(o runtime.Object) int { return int(*o.(*appsv1.ReplicaSet).Spec.Replicas) }})
@@ -44,7 +45,8 @@ func TestOutsideGoesByWhatWas(t *testing.T) {
 	for i := range 3 {
 		do("op", fakeapi.Request{Verb: fakeapi.Create, Kind: server.KindNamed("pod"), Namespace: "default",
 			Object: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: "web-", Labels: map[string]string{"a": "b"},
-				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(less, sets)}}, Spec: spec.Template.Spec}})
+				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(less, sets)}},
+				Spec: spec.Template.Spec}})
 		if b := w.Broken(); (b != nil) != (i == 2) || b != nil && b.Law.ID != "EXACT-2" {
 			t.Fatalf("after %d pods: %+v", i+1, b)
 		}
