@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/threelaws/threelaws/internal/fault"
 	"github.com/threelaws/threelaws/internal/render"
 )
 
@@ -35,6 +36,7 @@ var outputs = []output{
 	{"judge", "with --tree", false, reflect.TypeFor[drawn]()},
 	{"watch", "", true, reflect.TypeFor[watchLine]()},
 	{"serve", "", true, reflect.TypeFor[serveLine]()},
+	{"faults", "", false, reflect.TypeFor[[]fault.Shown]()},
 	{"version", "", false, reflect.TypeFor[versionJSON]()},
 	{"completion", "", false, reflect.TypeFor[completionJSON]()},
 	{"help", "of a command", false, reflect.TypeFor[commandJSON]()},

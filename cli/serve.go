@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/fault"
 )
 
 func serveCommand(a *app) *cobra.Command {
@@ -29,6 +30,16 @@ object that nothing here acts on is warned, and the log on standard error says s
 as it does of a law that is broken, once for each controller that breaks it. With -v it
 has a line for each request. With --json all of it is lines of JSON on standard output.
 
+Whoever else uses the server is judged where --programs says whose work he does, as
+my-replicas=replicaset for the user agent my-replicas/v1.0: by what he writes, and what that
+was answered. That is the laws of ownership, and never to make more than is asked for. One
+name is one program: instances of it that take turns have names of their own.
+
+What it is asked by --fault, by --faults FILE, or by the command faults while it runs, goes
+wrong with the requests and watches of programs that use it: threelaws help faults has the
+lines. In real time nothing of this is deterministic, and there is no replay: to have a
+failure again, write a scenario of it.
+
 It calls the webhooks of configurations and definitions, at their URL or at a Service that
 has endpoints or an external name (docs/fidelity.md, Webhooks and policies).
 
@@ -36,7 +47,8 @@ It begins with what a real server has when it is new: its namespaces, the Servic
 kubernetes, two PriorityClasses, and in each namespace the service account default.`,
 		Example: `  threelaws serve --kubeconfig three.kubeconfig --controllers all
   KUBECONFIG=three.kubeconfig kubectl get all -A
-  threelaws serve --load world.yaml --dump world.yaml`,
+  threelaws serve --load world.yaml --dump world.yaml
+  threelaws serve --fault 'fail my-operator update deployment nth=1 with=lost'`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), a, &o) },
 	}
@@ -46,10 +58,15 @@ kubernetes, two PriorityClasses, and in each namespace the service account defau
 	f.StringSliceVar(&o.controllers, "controllers", nil,
 		"controllers to run, NAME[@GENERATION],...; * for those of the controller manager, all for every one, "+
 			"-NAME for all but one")
+	f.StringSliceVar(&o.programs, "programs", nil,
+		"programs of others to be judged as controllers, by their user agents, NAME=CONTROLLER,...")
 	f.StringVar(&o.load, "load", "", "begin with the objects of this YAML file")
 	f.StringVar(&o.dump, "dump", "", "write all objects to this file at the end")
 	f.Uint64Var(&o.history, "history", keptHistory,
 		"revisions to keep, at least: a watch, or the rest of a list, from before is answered 410 Expired")
+	f.StringArrayVar(&o.fault, "fault", nil,
+		"what is to go wrong with others' requests, a line as 'hold my-operator sees=Pod'; more than once")
+	f.StringVar(&o.faults, "faults", "", "read such lines from this file")
 	f.StringSliceVar(&o.start, "start", startWords(), "what the server holds besides default and kube-system, or none")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "tell of each request: verb, path, user, client, status, duration")
 	f.BoolVar(&o.realtime, "realtime", true,
@@ -72,8 +89,16 @@ func serve(ctx context.Context, a *app, o *serving) error {
 		o.strategies = a.strategies()
 	}
 	tell := &teller{a: a, told: map[string]bool{}}
+	var err error
+	if o.played, err = playedBy(a.registry, o.programs); err != nil {
+		return err
+	}
 	s, err := openSite(o, chosen, a.registry.Laws, tell.verdict)
 	if err != nil {
+		return err
+	}
+	s.handler.Faults = &fault.List{Tell: tell.fault}
+	if err := o.ask(s.handler); err != nil {
 		return err
 	}
 	alone := unattendedBy(a.registry, chosen)
@@ -104,6 +129,7 @@ func serve(ctx context.Context, a *app, o *serving) error {
 		return err
 	}
 	err = s.run(ctx, listener, o.anywhere)
+	tell.unstruck(s.handler.Faults)
 	if o.dump != "" {
 		err = errors.Join(err, s.dump(o.dump))
 	}

@@ -14,7 +14,7 @@ import (
 // serveLine is one line of serve --json: where the server is, once it can be
 // reached, and then what happens.
 type serveLine struct {
-	Event       string   `json:"event"` // serving, violates, stored, unattended or request
+	Event       string   `json:"event"` // serving, violates, stored, unattended, fault, unstruck or request
 	URL         string   `json:"url,omitempty"`
 	Kubeconfig  string   `json:"kubeconfig,omitempty"`
 	Controllers []string `json:"controllers,omitempty"` // that run
@@ -24,6 +24,7 @@ type serveLine struct {
 	By          []string `json:"by,omitempty"`     // the controllers that broke it
 	Object      string   `json:"object,omitempty"` // what they wrote
 	Text        string   `json:"text,omitempty"`
+	Fault       string   `json:"fault,omitempty"` // the line that asked for it
 
 	Verb    string  `json:"verb,omitempty"`
 	Path    string  `json:"path,omitempty"`
@@ -51,6 +52,9 @@ func (t *teller) say(l serveLine, text string) {
 	fmt.Fprintln(t.a.err, text)
 }
 
+// inRealTime is what whoever comes from simulations has to know of a server.
+const inRealTime = "in real time: what happens here is not deterministic, and cannot be replayed"
+
 // announce says where the server is, and what it does.
 func announce(a *app, l serveLine) error {
 	l.Event = "serving"
@@ -61,6 +65,7 @@ func announce(a *app, l serveLine) error {
 	if l.Kubeconfig != "" {
 		a.printf("kubeconfig: %s\n", l.Kubeconfig)
 	}
+	a.printf("%s\n", inRealTime)
 	running := "none"
 	if len(l.Controllers) > 0 {
 		running = strings.Join(l.Controllers, ", ")

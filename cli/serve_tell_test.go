@@ -46,12 +46,14 @@ func banner(t *testing.T, args ...string) string {
 // The banner names the controllers that run, and the kinds whose controllers do not.
 func TestServeBanner(t *testing.T) {
 	for args, want := range map[string]string{
-		"--controllers replicaset,gc,kubelet,namespace": "controllers: replicaset, garbagecollector, kubelet, " +
+		"--controllers replicaset,gc,kubelet,namespace": inRealTime +
+			"\ncontrollers: replicaset, garbagecollector, kubelet, " +
 			"namespace\nno controller runs for: cronjobs (cronjob), daemonsets (daemonset), deployments " +
 			"(deployment), jobs (job), persistentvolumeclaims (persistentvolumeclaim-protection), " +
 			"poddisruptionbudgets (disruption), replicationcontrollers (replication), resourcequotas " +
 			"(resourcequota), services (endpointslice), statefulsets (statefulset)\n",
-		"": "controllers: none\nno controller runs for: cronjobs (cronjob), daemonsets (daemonset), deployments " +
+		"": inRealTime + "\ncontrollers: none\n" +
+			"no controller runs for: cronjobs (cronjob), daemonsets (daemonset), deployments " +
 			"(deployment), jobs (job), namespaces (namespace), persistentvolumeclaims " +
 			"(persistentvolumeclaim-protection), poddisruptionbudgets (disruption), pods (kubelet), replicasets " +
 			"(replicaset), replicationcontrollers (replication), resourcequotas (resourcequota), services " +

@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -33,6 +35,10 @@ type serving struct {
 	realtime    bool
 	anywhere    bool
 	strategies  fakeapi.Strategies
+	programs    []string                   // NAME=CONTROLLER: who uses the server, and whose work he does
+	played      map[string]host.Controller // the same, read
+	fault       []string                   // lines
+	faults      string                     // a file of them
 }
 
 // site is a server with its controllers.
@@ -65,14 +71,17 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(v
 			return nil, err
 		}
 	}
-	if len(chosen) == 0 {
+	if len(chosen) == 0 && len(o.played) == 0 {
 		return s, nil
 	}
 	s.trial = trial.New(trial.Options{Laws: laws, Server: server})
 	s.trial.Forget(int(o.history))
+	for _, name := range slices.Sorted(maps.Keys(o.played)) {
+		s.trial.Outside(name, o.played[name])
+	}
 	s.trial.World.Observers = append(s.trial.World.Observers, newReporter(s.trial.Judge, tell))
 	s.runner = realtime.New(s.trial, func(f func()) { s.handler.With(func(*fakeapi.Server) { f() }) }, !o.realtime)
-	s.handler.Execute = s.runner.Do
+	s.handler.Execute, s.handler.Fail = s.runner.Do, s.runner.Fail
 	for _, c := range lifelike(s, chosen) {
 		if what := scenarios.Unserved(server, c); what != "" {
 			what = strings.TrimSuffix(what, ": apply its definition before")
@@ -89,7 +98,7 @@ const keptHistory = 10_000
 
 // run serves until the context is over, then ends what is under way.
 func (s *site) run(ctx context.Context, listener net.Listener, anywhere bool) error {
-	handler := http.Handler(s.handler)
+	handler := faultsOnly(s.handler, s.handler)
 	if !anywhere {
 		handler = loopbackOnly(handler)
 	}

@@ -29,6 +29,7 @@ type answer struct {
 	contentType string // when it is not the format's
 	format      media.Format
 	watch       *watching // the answer goes on for as long as the client listens
+	retryAfter  string    // the header, in seconds
 	lost        error     // there is no answer: what the client's transport fails with
 }
 
@@ -37,6 +38,7 @@ type watching struct {
 	gated     *fakeapi.Request // behind a gate: what is to be watched; nothing else is known yet
 	log       *fakeapi.Watch   // nil: nothing can happen but
 	first     []watch.Event    // these
+	request   *fakeapi.Request // that opened it; nil where nothing can happen
 	bookmarks bool             // the client asked for them
 	timeout   time.Duration    // 0 is the server's default
 }

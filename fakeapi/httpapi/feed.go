@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/fault"
 )
 
 // Durations of watches.
@@ -26,6 +27,9 @@ const (
 type feed struct {
 	h         *Handler
 	w         *fakeapi.Watch // nil: nothing ever happens
+	open      *fault.Stream  // as faults see it; nil where there are none
+	over      bool           // nothing comes after events
+	listed    int            // how many of events are a list, which is not held
 	frames    framer
 	events    []watch.Event // to be sent
 	bookmarks bool
@@ -42,6 +46,12 @@ func (h *Handler) newFeed(a *answer) *feed {
 	now := time.Now()
 	s := &feed{h: h, w: a.watch.log, frames: framer{h: h, kind: a.kind, format: a.format},
 		events: a.watch.first, bookmarks: a.watch.bookmarks, end: now.Add(timeout)}
+	if req := a.watch.request; req != nil {
+		s.open = h.Faults.Open(req)
+		if lists(&req.List) {
+			s.listed = len(s.events)
+		}
+	}
 	s.schedule(now)
 	return s
 }
@@ -57,19 +67,26 @@ func (s *feed) schedule(now time.Time) {
 // ready makes the next frame if there is one; otherwise changed is closed when
 // there may be, and over says that there will never be one.
 func (s *feed) ready() (ok, over bool, changed <-chan struct{}, err error) {
+	held, expired, woken := s.open.State()
+	switch {
+	case expired:
+		s.expire()
+	case held && s.listed == 0:
+		return false, false, woken, nil
+	}
 	if len(s.events) == 0 && s.w != nil {
-		s.h.mu.Lock()
-		show := s.w.Pull()
-		changed = s.h.changed
-		s.h.mu.Unlock()
+		var show func() ([]watch.Event, error)
+		if show, changed = s.pull(); show == nil {
+			return false, false, changed, nil
+		}
 		s.see(show)
 	}
 	if len(s.events) == 0 {
-		return false, s.w != nil && s.w.Done(), changed, nil
+		return false, s.over || s.w != nil && s.w.Done(), changed, nil
 	}
 	err = s.frames.fill(&s.frame, &s.events[0])
 	s.events[0] = watch.Event{}
-	s.events = s.events[1:]
+	s.events, s.listed = s.events[1:], max(s.listed-1, 0)
 	return true, false, nil, err
 }
 
@@ -89,7 +106,8 @@ func (s *feed) wait(ctx context.Context) error {
 			return io.EOF
 		}
 		next := s.end
-		if s.bookmarks && s.bookmark.Before(s.end) && s.w != nil {
+		held, _, _ := s.open.State()
+		if s.bookmarks && s.bookmark.Before(s.end) && s.w != nil && !held {
 			next = s.bookmark
 		}
 		timer := time.NewTimer(next.Sub(now))
@@ -111,9 +129,11 @@ func (s *feed) wait(ctx context.Context) error {
 // mark puts a bookmark at the end of what there is to send.
 func (s *feed) mark(now time.Time) {
 	s.schedule(now)
-	s.h.mu.Lock()
-	show, bookmark := s.w.Pull(), s.w.Bookmark(false)
-	s.h.mu.Unlock()
+	show, _ := s.pull()
+	if show == nil {
+		return
+	}
+	bookmark := s.w.Bookmark(false)
 	s.see(show)
 	if !s.w.Done() {
 		s.events = append(s.events, bookmark)

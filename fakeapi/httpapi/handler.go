@@ -30,6 +30,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/codec"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/openapi"
+	"github.com/threelaws/threelaws/internal/fault"
 )
 
 // DefaultHistory is how many revisions are kept for watches to start from and
@@ -55,6 +56,14 @@ type Handler struct {
 	// Execute, if set, executes requests in the server's stead, under the
 	// handler's lock: a world's host, which has to know of every change.
 	Execute func(req *fakeapi.Request) fakeapi.Response
+
+	// Faults, if set, are what goes wrong with requests about objects, and with watches: it is
+	// shown all of them but those that go through a [Gate].
+	Faults *fault.List
+	// Fail, if set, executes in the server's stead a request that a fault makes fail: it is
+	// told what it returns in place of its answer, where commits says that it is executed and
+	// the server does not refuse it, or at once. It is called as Execute is.
+	Fail func(req *fakeapi.Request, told fakeapi.Response, commits bool) fakeapi.Response
 
 	// Created, if set, is told of each object that a request has created, and says
 	// what its creator is to be warned of, "" for nothing: that nothing here acts on
@@ -124,14 +133,20 @@ func (h *Handler) wake(before uint64) {
 }
 
 // do executes one request.
-func (h *Handler) do(req *fakeapi.Request) (resp fakeapi.Response) {
+func (h *Handler) do(req *fakeapi.Request) fakeapi.Response { return h.doUnder(nil, req) }
+
+// doUnder executes one request under what strikes it, nil for nothing.
+func (h *Handler) doUnder(s *fault.Strike, req *fakeapi.Request) (resp fakeapi.Response) {
 	defer resp.Finish()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	before := h.server.Version()
-	if h.Execute != nil {
+	switch {
+	case s != nil && s.Err != nil:
+		resp = h.fail(req, s)
+	case h.Execute != nil:
 		resp = h.Execute(req)
-	} else {
+	default:
 		resp, _ = h.server.Do(h.now(), req)
 	}
 	h.wake(before)

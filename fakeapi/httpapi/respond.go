@@ -135,7 +135,14 @@ func (h *Handler) execute(ctx context.Context, req *fakeapi.Request, f media.For
 			return &answer{lost: err}
 		}
 	} else {
-		resp = h.do(req)
+		s, err := h.strike(ctx, req, false)
+		if err != nil {
+			return &answer{lost: err}
+		}
+		resp = h.doUnder(s, req)
+		if s != nil && s.Err != nil && resp.Err == s.Err {
+			return struck(f, s)
+		}
 	}
 	if resp.Err != nil {
 		a := fail(f, resp.Err)
@@ -191,11 +198,18 @@ func (h *Handler) watch(ctx context.Context, req *fakeapi.Request, f media.Forma
 	if gated(ctx) != nil {
 		return &answer{code: http.StatusOK, kind: req.Kind, format: f, watch: &watching{gated: req}}
 	}
+	s, err := h.strike(ctx, req, true)
+	switch {
+	case err != nil:
+		return &answer{lost: err}
+	case s != nil && s.Err != nil:
+		return struck(f, s)
+	}
 	log, first, err := h.openWatch(req)
 	if err != nil {
 		return fail(f, err)
 	}
-	w := &watching{log: log, first: first, bookmarks: req.List.AllowWatchBookmarks}
+	w := &watching{log: log, first: first, request: req, bookmarks: req.List.AllowWatchBookmarks}
 	if s := req.List.TimeoutSeconds; s != nil {
 		w.setTimeout(*s)
 	}

@@ -17,7 +17,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h.Log != nil {
 		defer h.log(r, a, began)
 	}
+	if a.lost != nil {
+		panic(http.ErrAbortHandler) // the connection is closed, and nothing said
+	}
 	a.setWarnings(w.Header())
+	a.setRetryAfter(w.Header())
 	if a.watch != nil {
 		h.stream(w, r, a)
 		return
@@ -46,6 +50,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // not read, or its time is up.
 func (h *Handler) stream(w http.ResponseWriter, r *http.Request, a *answer) {
 	s := h.newFeed(a)
+	defer s.open.Close()
 	w.Header().Set("Content-Type", s.frames.contentType())
 	w.Header().Set("Cache-Control", "no-cache, private")
 	w.WriteHeader(http.StatusOK)

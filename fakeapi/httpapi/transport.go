@@ -49,6 +49,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: make(http.Header, 2), Request: r, ContentLength: -1,
 	}
 	a.setWarnings(resp.Header)
+	a.setRetryAfter(resp.Header)
 	if gated != nil {
 		resp.Header["Content-Type"] = []string{gated.frames.contentType()}
 		resp.Body = feedBody{gated, r.Context()}
@@ -57,6 +58,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if a.watch != nil {
 		ctx, cancel := context.WithCancel(r.Context())
 		feed := t.h.newFeed(a)
+		context.AfterFunc(ctx, feed.open.Close)
 		resp.Header["Content-Type"] = []string{feed.frames.contentType()}
 		resp.Body = &watchBody{feed: feed, ctx: ctx, cancel: cancel}
 		return resp, nil

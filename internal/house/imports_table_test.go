@@ -114,7 +114,7 @@ var edges = []edge{
 		apiextensions, kubeOpenAPI, "sigs.k8s.io/structured-merge-diff/v6"},
 		"a custom kind is a row like the others, made of a definition"},
 	{"fakeapi/httpapi", []string{"fakeapi", "fakeapi/internal/webhook", "fakeapi/httpapi/internal/...",
-		"internal/yamldoc", api, apimachinery, "sigs.k8s.io/yaml"},
+		"internal/fault", "internal/yamldoc", api, apimachinery, "sigs.k8s.io/yaml"},
 		"the wire is a way in to the server: it knows no client and no host"},
 	{"fakeapi/httpapi/internal/outbound", []string{"fakeapi/internal/webhook", apimachinery},
 		"a webhook is called by whoever serves; nothing else of the wire is a client"},
@@ -150,6 +150,9 @@ var edges = []edge{
 	{"internal/watch", []string{"sim", "internal/fight", "internal/render", apimachinery, "sigs.k8s.io/yaml"},
 		"a cluster is read over HTTP, as any server: what it looks at it knows from metadata, and neither a server " +
 			"nor a law; a client of client-go would be a thirtieth of the command"},
+	{"internal/fault", []string{"fakeapi", "internal/nearest", apimachinery},
+		"what goes wrong with a request is read from a line and from the request: it knows no connection, no clock " +
+			"and no world"},
 	{"internal/realtime", []string{"sim", "sim/trial", "fakeapi"},
 		"the one runner that reads the clock on the wall stands beside the kernel, so that nothing deterministic can " +
 			"come to lean on it"},
@@ -190,8 +193,8 @@ var edges = []edge{
 	{"cli/internal/ci", nil,
 		"what continuous integration reads is text: it knows files, lines and sentences, and nothing of runs"},
 	{"cli", []string{"cli/internal/ci", "scenarios", "controllers/...", "sim/...", "internal/clause",
-		"internal/audit", "internal/conform", "internal/explore", "internal/nearest", "internal/page",
-		"internal/render", "internal/realtime", "internal/watch",
+		"internal/audit", "internal/conform", "internal/explore", "internal/fault", "internal/nearest",
+		"internal/page", "internal/render", "internal/realtime", "internal/watch",
 		"fakeapi/...", api, apimachinery, "github.com/spf13", "golang.org/x/term"},
 		"the command line joins everything but the test adapters"},
 	{"cmd/threelaws", []string{"cli", "scenarios"},

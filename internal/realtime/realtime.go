@@ -67,13 +67,25 @@ func (r *Runner) Now() time.Time {
 // Do executes one request of a client as a step of the world. The caller has
 // the lock.
 func (r *Runner) Do(req *fakeapi.Request) fakeapi.Response {
+	return r.serve(req, func(who string) fakeapi.Response { return r.trial.Cluster.As(who, req) })
+}
+
+// Fail is Do of a request that a fault makes fail: its client is answered with told, where it is
+// executed at all (commits) only if the server does not refuse it.
+func (r *Runner) Fail(req *fakeapi.Request, told fakeapi.Response, commits bool) fakeapi.Response {
+	return r.serve(req, func(who string) fakeapi.Response {
+		return r.trial.Cluster.AsFailing(who, req, told, commits)
+	})
+}
+
+func (r *Runner) serve(req *fakeapi.Request, as func(who string) fakeapi.Response) fakeapi.Response {
 	r.advance()
 	who, _, _ := strings.Cut(req.UserAgent, "/")
 	if who == "" {
 		who = "user"
 	}
 	r.until = r.clock().Elapsed() + horizon
-	resp := r.trial.Cluster.As(who, req)
+	resp := as(who)
 	if req.Verb != fakeapi.Get && req.Verb != fakeapi.List {
 		r.Wake()
 	}

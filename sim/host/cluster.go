@@ -134,6 +134,27 @@ func (c *Cluster) Request(who string, req *fakeapi.Request) fakeapi.Response {
 	return c.request(req, &sim.Record{Process: who, Cause: -1}, nil)
 }
 
+// AsFailing is As of a request that is answered with told in place of the server's own answer: at
+// once, or, where commits says so, when it has been executed and the server has not refused it.
+func (c *Cluster) AsFailing(who string, req *fakeapi.Request, told fakeapi.Response, commits bool) (
+	resp fakeapi.Response) {
+	if req.UserAgent == "" {
+		req.UserAgent = who
+	}
+	c.world.Do(who+" "+string(req.Verb), func() {
+		t := sim.Record{Process: who, Cause: -1, Lost: commits}
+		if commits {
+			if resp = c.request(req, &t, nil); resp.Err != nil {
+				return
+			}
+		} else {
+			c.refused(req, told, &t, nil)
+		}
+		resp = told
+	})
+	return resp
+}
+
 // digest folds the server's contents.
 func (c *Cluster) digest(h *sim.Hash) {
 	for _, s := range c.order {

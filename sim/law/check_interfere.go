@@ -69,6 +69,9 @@ func (w *Write) tended(r *sim.Record) bool {
 // ADOPT-8's.
 func (j *Judge) concerns(r *sim.Record) bool {
 	w := &j.write
+	if w.Subject.Outside {
+		return w.Owner != nil // what it makes besides, nobody says
+	}
 	if w.Dependent {
 		return true
 	}

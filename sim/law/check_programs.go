@@ -24,10 +24,13 @@ func (j *Judge) tooManyOfItsOwn(r *sim.Record) {
 		return // as many as it likes
 	}
 	roof = max(roof, once)
-	own := 0
+	own, asked := 0, r.Asked
+	if sub.Outside {
+		asked = r.Index // its requests are executed as they come
+	}
 	for _, e := range p.known.Members(w.NewOwner.UID) {
 		o := j.state.Object(e.UID)
-		if e.Active && e.Since <= r.Asked && o != nil && o.maker == w.maker() &&
+		if e.Active && e.Since <= asked && o != nil && o.maker == w.maker() &&
 			j.state.isActiveOf(sub, w.NewOwner.UID, o) {
 			own++
 		}

@@ -208,6 +208,9 @@ func (p *process) noteWrite(r *sim.Record, w *Write) {
 	if p.Subject.Kind == "" {
 		return
 	}
+	if p.Subject.Outside && r.Object.Kind == p.Subject.Kind {
+		p.mayHaveSeen(w, r)
+	}
 	if r.Process != p.Subject.Process {
 		if w.Owner != nil && w.Owner.Kind == p.Subject.Kind {
 			p.disturbed = true

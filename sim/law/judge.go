@@ -42,7 +42,7 @@ type Judge struct {
 	seats    []seat
 	evidence Evidence
 	open     bool                       // byOp is made
-	byOp     [2][profiles][numOps][]int // indexes into seats, first to be named first; [1] for the Opaque
+	byOp     [3][profiles][numOps][]int // indexes into seats, first to be named first; [1] for the Opaque, [2] Outside
 	sitting  int                        // the seat whose check is running
 	record   *sim.Record
 	actor    *process      // whom the record, or what a check looks at now, is about; nil for none
@@ -113,9 +113,19 @@ func (p *process) heldTo() Profile {
 	return p.Subject.Profile
 }
 
-// opaque is 1 for an opaque subject, 0 for any other.
+// opaque is 2 for a subject outside, 1 for another opaque one, 0 for any other.
 func (p *process) opaque() int {
-	if p != nil && p.Subject.Opaque {
+	if p == nil {
+		return 0
+	}
+	return p.Subject.opaque()
+}
+
+func (s *Subject) opaque() int {
+	switch {
+	case s.Outside:
+		return 2
+	case s.Opaque:
 		return 1
 	}
 	return 0
@@ -150,7 +160,7 @@ func (j *Judge) collecting() bool {
 // binds reports whether the law whose check is running is owed by a subject.
 func (j *Judge) binds(s *Subject) bool {
 	l := j.seats[j.sitting].law
-	return l.Profile <= s.Profile && (!s.Opaque || l.ofPrograms())
+	return l.Profile <= s.Profile && l.asks(s.opaque())
 }
 
 // settled reports whether an owner must have what the law whose check is running

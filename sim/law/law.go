@@ -14,8 +14,22 @@ type Law struct {
 	Unasked  string   // the part of the sentence that no check asks about; "" where it is asked whole
 	Races    bool     // programs are asked, too, though Needs has [Syncs]: what they write against it is a race lost
 
+	Outside bool // programs in other processes are asked, too, of which only what they wrote is known
+
 	New   func(j *Judge) Check // a fresh check for one run, see [On]; nil for a law checked elsewhere (Where says so)
 	Where string               // for a law without a check of histories: the test that pins it
+}
+
+// asks reports whether a law is asked of a subject that has so little known of it: 0 for one of
+// which all is, 1 for an Opaque one, 2 for one Outside.
+func (l *Law) asks(opaque int) bool {
+	switch opaque {
+	case 0:
+		return true
+	case 1:
+		return l.ofPrograms()
+	}
+	return l.Outside
 }
 
 // ofPrograms reports whether a law is asked of programs, of which nobody knows when a sync

@@ -29,7 +29,8 @@ var exactLaws = []*Law{{
 	Needs: Commits | Reads | Deliveries,
 	Sentence: "A controller's own create never brings the active dependents above what their owner wants and the " +
 		"surge that is declared, not even for a moment.",
-	New: On(neverTooMany, sim.Commit),
+	Outside: true,
+	New:     On(neverTooMany, sim.Commit),
 }, {
 	ID: "EXACT-3", Name: "one-for-each-identity",
 	Needs: Commits | Reads | Deliveries | Syncs | Rest,

@@ -44,20 +44,23 @@ var threeLaws = []*Law{{
 	Sentence: "What a controller creates for its collection carries its ControllerRef from the first write on, and " +
 		"whatever else it creates the reference to its object that it is to have; a ControllerRef that it writes has " +
 		"its object's own uid, kind, name and apiVersion, and that object is in reach.",
-	Needs: Commits,
-	New:   On(takeOwnership, sim.Commit),
+	Needs:   Commits,
+	Outside: true,
+	New:     On(takeOwnership, sim.Commit),
 }, {
 	ID: "LAW-1b", Name: "claim-orphans-only",
 	Sentence: "A controller claims an object it did not create only while that object has no ControllerRef.",
 	Needs:    Commits,
+	Outside:  true,
 	New:      On(claimOrphansOnly, sim.Commit),
 }, {
 	ID: "LAW-2", Name: "dont-interfere",
 	Sentence: "A controller does not edit, scale or delete an object that is another controller's or not its own, " +
 		"except to adopt an orphan or to take back its own reference, and then changes nothing but the " +
 		"reference; and from its own it takes no other owner's reference.",
-	Needs: Commits,
-	New:   On(dontInterfere, sim.Commit),
+	Needs:   Commits,
+	Outside: true,
+	New:     On(dontInterfere, sim.Commit),
 }, {
 	ID: "LAW-3", Name: "dont-share",
 	Sentence: "A controller counts only objects it owns toward what it wants, and only those in its status.",

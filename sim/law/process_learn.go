@@ -205,3 +205,16 @@ func (p *process) atWork() bool {
 	p.known.Journal.Clear()
 	return false
 }
+
+// mayHaveSeen takes in a change of an object that a program outside syncs: it may have been shown
+// it as it was and as it is, and of one that is gone nothing more is asked.
+func (p *process) mayHaveSeen(w *Write, r *sim.Record) {
+	switch {
+	case w.After == nil:
+		delete(p.roofs, w.Before.GetUID())
+		return
+	case w.Before != nil:
+		p.raise(r.Object.Kind, w.Before.GetUID(), r.Before)
+	}
+	p.raise(r.Object.Kind, w.After.GetUID(), r.After)
+}

@@ -31,8 +31,7 @@ func (j *Judge) convene() {
 				from := len(slab)
 				for i, n := range order {
 					l := j.seats[n].law
-					if wants[i].Wants(sim.Op(op)) && l.Profile <= Profile(p) &&
-						(opaque == 0 || l.ofPrograms()) {
+					if wants[i].Wants(sim.Op(op)) && l.Profile <= Profile(p) && l.asks(opaque) {
 						slab = append(slab, n)
 					}
 				}

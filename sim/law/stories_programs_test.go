@@ -124,6 +124,39 @@ var programStories = []story{
 		t.beside(func(p *thing) { t.user(p, p.as(func(p *thing) { p.Failed = true })) })
 	}},
 	{"EXACT-2", "a program that may have as many as it likes makes two", kept, func(t *tape) { t.limits(-1, 2) }},
+	{"EXACT-2", "a program outside makes another though it was answered", broken, func(t *tape) {
+		t.abroad(1, 1, 2, 0)
+	}},
+	{"EXACT-2", "a program outside makes another as it was not answered", kept, func(t *tape) {
+		t.abroad(1, 1, 2, 1)
+	}},
+	{"EXACT-2", "a program outside makes one more once it was answered", broken, func(t *tape) {
+		t.abroad(1, 1, 3, 1)
+	}},
+	{"EXACT-2", "a program outside may not have seen that fewer are asked for", kept, func(t *tape) {
+		t.abroad(3, 1, 3, 0)
+	}},
+	{"LAW-1", "a program outside makes what has no owner", broken, func(t *tape) {
+		t.unasked("create", nil, nil, pod("p", nil)).Process = "outsider"
+	}},
+	{"LAW-2", "a program outside deletes what is a stranger's", broken, func(t *tape) {
+		p := pod("p", nil)
+		p = strangers(nil, nil, p)
+		t.exist(p)
+		r := t.unasked("delete", nil, p, nil)
+		r.Process, r.Guards.ResourceVersion = "outsider", true
+	}},
+	{"LAW-2", "a program outside deletes what it cannot have known to be a stranger's", committed, func(t *tape) {
+		p := pod("p", nil)
+		p = strangers(nil, nil, p)
+		t.exist(p)
+		t.unasked("delete", nil, p, nil).Process = "outsider"
+	}},
+	{"LAW-2", "a program outside deletes an orphan", kept, func(t *tape) {
+		p := pod("p", nil)
+		t.exist(p)
+		t.unasked("delete", nil, p, nil).Process = "outsider"
+	}},
 	{"EXACT-2", "a program makes as many as are asked for", kept, func(t *tape) { t.fills(2, 2) }},
 	{"EXACT-2", "a program makes as many as were asked for once", kept, func(t *tape) {
 		own := t.fills(2, 1)
@@ -181,6 +214,29 @@ func (t *tape) denied(code int) {
 	t.show("program", own)
 	t.refuse("program", "create", nil, pod("p", own), nil, code, "no")
 	t.settled()
+}
+
+// outsider is a program in another process.
+func outsider() Subject {
+	s := program()
+	s.Process, s.Controller, s.Outside = "outsider", "outsider", true
+	return s
+}
+
+// abroad has one make so many pods for a fleet that asked for some, and asks for some now; the answers
+// to those before told are lost.
+func (t *tape) abroad(asked, asks, made, told int) (own *thing) {
+	own = fleet("own", asked)
+	t.exist(own)
+	if asks != asked {
+		less := own.as(func(o *thing) { o.Replicas = asks })
+		t.user(own, less)
+	}
+	for i := range made {
+		r := t.unasked("create", nil, nil, pod("p", own))
+		r.Process, r.Lost = "outsider", i < told
+	}
+	return own
 }
 
 // fills has a program make so many pods for an owner that wants some, and see each.

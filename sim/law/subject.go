@@ -33,6 +33,9 @@ type Subject struct {
 	// Opaque is one of which nobody knows when a sync begins and whom it is for, as a whole
 	// program: laws that need [Syncs] or [Queues] are not asked of it.
 	Opaque bool
+	// Outside is an Opaque one in another process than the world: nothing is known but what it wrote, and what
+	// that was answered. It is asked the laws for which that is enough ([Law.Outside]).
+	Outside bool
 
 	Selector func(owner any) labels.Selector // what an owner selects; nil or a nil result: nothing, or nobody knows
 	Replicas func(owner any) int             // how many active dependents an owner wants; nil: not judged

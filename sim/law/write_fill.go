@@ -16,6 +16,9 @@ func (w *Write) fill(s *State, r *sim.Record, p *process, known Evidence) {
 	if w.process == nil {
 		return
 	}
+	if w.process.Subject.Outside {
+		known = Commits
+	}
 	w.GC = w.process.Subject.Controller == collector
 	w.Saw = meta.Of(r.Saw)
 	if w.Saw == nil && known&Reads == 0 {

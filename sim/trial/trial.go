@@ -87,6 +87,15 @@ func (t *Trial) Start(name string, c host.Controller) *host.Process {
 	return t.Cluster.Start(name, c)
 }
 
+// Outside tells the laws of a program that is not of this world and acts in it ([host.Cluster.As]):
+// by which name, and what it owes, which is what a controller declares. What it knows is what its
+// own requests were answered.
+func (t *Trial) Outside(name string, as host.Controller) {
+	s := subjectOf(name, as)
+	s.Controller, s.Opaque, s.Outside = name, true, true
+	t.Judge.AddSubject(s)
+}
+
 // StartManager starts an instance of a controller manager, which runs its members
 // while it leads ([host.Cluster.StartManager]).
 func (t *Trial) StartManager(name string, elector func(lead func(bool)) host.Controller,

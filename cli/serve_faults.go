@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi"
+	"github.com/threelaws/threelaws/internal/fault"
+	"github.com/threelaws/threelaws/scenarios"
+)
+
+// faultsPath is where a server is asked for faults. No kind is served below it: those are below
+// /api and /apis.
+const faultsPath = "/threelaws/faults"
+
+// mostAsked is how many bytes may be asked at once.
+const mostAsked = 64 << 10
+
+// ask asks for the faults of the command line, and of the file.
+func (o *serving) ask(h *httpapi.Handler) error {
+	for _, line := range o.fault {
+		if _, err := askLine(h, line); err != nil {
+			return usage("--fault: %v", err)
+		}
+	}
+	if o.faults == "" {
+		return nil
+	}
+	text, err := os.ReadFile(o.faults)
+	if err != nil {
+		return missing(o.faults, err, nil)
+	}
+	return eachLine(string(text), func(n int, line string) error {
+		if _, err := askLine(h, line); err != nil {
+			return &scenarios.Error{File: o.faults, Line: n, Text: err.Error(), Code: scenarios.ExitUsage}
+		}
+		return nil
+	})
+}
+
+// eachLine calls f with the lines of a text, but for empty ones and comments, until one fails.
+func eachLine(text string, f func(n int, line string) error) error {
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		if err := f(n, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func askLine(h *httpapi.Handler, line string) (done []fault.Shown, err error) {
+	h.With(func(s *fakeapi.Server) { done, err = h.Faults.Ask(s, line) })
+	return done, err
+}
+
+// faultsOnly answers what is about a server's faults, and leaves all else to next. It answers
+// programs of this machine, and no page of another origin that a browser shows: a browser says
+// where a request comes from that is more than a link.
+func faultsOnly(h *httpapi.Handler, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rest, ours := strings.CutPrefix(r.URL.Path, faultsPath)
+		if !ours || rest != "" && rest[0] != '/' || h.Faults == nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		if why := foreign(r); why != "" {
+			http.Error(w, why, http.StatusForbidden)
+			return
+		}
+		code, list, err := answerFaults(h, r, strings.Trim(rest, "/"))
+		switch {
+		case err != nil:
+			http.Error(w, err.Error(), code)
+		case strings.Contains(r.Header.Get("Accept"), "application/json"):
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(list)
+		default:
+			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+			for _, s := range list {
+				fmt.Fprintln(w, s)
+			}
+		}
+	})
+}
+
+// foreign says why a request may not change what goes wrong, "" where it may.
+func foreign(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
+		return "faults are asked for from this machine only"
+	}
+	origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
+	if origin != "" && origin != "http://"+r.Host || site != "" && site != "same-origin" && site != "none" {
+		return "faults are not asked for by pages of another origin"
+	}
+	return ""
+}
+
+// answerFaults does what is asked: GET lists, POST asks for lines, DELETE removes one, or all.
+func answerFaults(h *httpapi.Handler, r *http.Request, id string) (code int, list []fault.Shown, err error) {
+	n := 0
+	if id != "" {
+		if n, err = strconv.Atoi(id); err != nil || n < 1 || r.Method != http.MethodDelete {
+			return http.StatusNotFound, nil, fmt.Errorf("there is no %s%s: DELETE %s/1 removes fault 1", faultsPath,
+				"/"+id, faultsPath)
+		}
+	}
+	switch r.Method {
+	case http.MethodGet:
+		return http.StatusOK, h.Faults.All(), nil
+	case http.MethodDelete:
+		list, err = h.Faults.Remove(n)
+		return http.StatusNotFound, list, err
+	case http.MethodPost:
+		text, err := io.ReadAll(io.LimitReader(r.Body, mostAsked+1))
+		if err == nil && len(text) > mostAsked {
+			err = fmt.Errorf("more than %d bytes are asked at once", mostAsked)
+		}
+		if err == nil {
+			list, err = askAll(h, string(text))
+		}
+		return http.StatusBadRequest, list, err
+	}
+	return http.StatusMethodNotAllowed, nil, fmt.Errorf("%s is none of GET, POST and DELETE", r.Method)
+}
+
+// askAll asks for all lines of a text, or, where one is wrong, for none.
+func askAll(h *httpapi.Handler, text string) (done []fault.Shown, err error) {
+	asked := 0
+	h.With(func(s *fakeapi.Server) {
+		err = eachLine(text, func(n int, line string) error {
+			asked++
+			if err := fault.Check(s, line); err != nil {
+				return fmt.Errorf("line %d: %w", n, err)
+			}
+			return nil
+		})
+	})
+	if err == nil && asked == 0 {
+		err = fmt.Errorf("nothing is asked for; a line is one of\n%s", fault.Grammar)
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = eachLine(text, func(n int, line string) error {
+		list, err := askLine(h, line)
+		done = append(done, list...)
+		if err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+		return nil
+	})
+	return done, err
+}
+
+// fault tells of one that strikes.
+func (t *teller) fault(line, what string) {
+	t.say(serveLine{Event: "fault", Fault: line, Text: what}, "fault: "+what+" ("+line+")")
+}
+
+// unstruck tells of the faults that never struck, when all is over.
+func (t *teller) unstruck(l *fault.List) {
+	for _, f := range l.All() {
+		if f.Struck == 0 {
+			t.say(serveLine{Event: "unstruck", Fault: f.Line}, "fault never struck: "+f.Line)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
+	"github.com/threelaws/threelaws/internal/fault"
+)
+
+// errLost is what a request fails with whose answer a fault keeps from its client.
+var errLost = errors.New("httpapi: the connection is closed without an answer")
+
+// strike finds out what goes wrong with a request, and waits where that is to come late. An
+// error says that its client has gone meanwhile.
+func (h *Handler) strike(ctx context.Context, req *fakeapi.Request, isWatch bool) (*fault.Strike, error) {
+	s := h.Faults.Strike(req, isWatch)
+	if s == nil || s.Delay == 0 {
+		return s, nil
+	}
+	timer := time.NewTimer(s.Delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-h.closed:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	return s, nil
+}
+
+// fail executes a request that a fault makes fail. The caller has the lock.
+func (h *Handler) fail(req *fakeapi.Request, s *fault.Strike) fakeapi.Response {
+	told := fakeapi.Response{Code: int(s.Err.ErrStatus.Code), Err: s.Err}
+	if h.Fail != nil {
+		return h.Fail(req, told, s.Commits)
+	}
+	if s.Commits {
+		if resp, _ := h.server.Do(h.now(), req); resp.Err != nil {
+			return resp
+		}
+	}
+	return told
+}
+
+// struck is the answer to a request that a fault has made fail, in the form in which the real
+// server gives it. Priority and fairness, and the filter for requests that take too long, know
+// no form that the client has asked for.
+func struck(f media.Format, s *fault.Strike) *answer {
+	status := s.Err.ErrStatus
+	switch {
+	case s.Lost:
+		return &answer{lost: errLost}
+	case status.Code == http.StatusTooManyRequests:
+		return &answer{code: int(status.Code), retryAfter: "1", text: "Too many requests, please try again later.\n"}
+	case status.Code == http.StatusGatewayTimeout:
+		text, err := json.Marshal(status)
+		if err != nil {
+			panic("httpapi: a Status does not encode: " + err.Error())
+		}
+		return &answer{code: int(status.Code), text: string(text) + "\n"}
+	}
+	a := fail(f, s.Err)
+	if status.Code == http.StatusServiceUnavailable {
+		a.retryAfter = "1"
+	}
+	return a
+}
+
+// setRetryAfter gives an answer its header that says when to ask again.
+func (a *answer) setRetryAfter(header http.Header) {
+	if a.retryAfter != "" {
+		header.Set("Retry-After", a.retryAfter)
+	}
+}
+
+// lists reports whether a watch begins with the objects that there are.
+func lists(o *metav1.ListOptions) bool {
+	if o.SendInitialEvents != nil {
+		return *o.SendInitialEvents
+	}
+	return o.ResourceVersion == "" || o.ResourceVersion == "0"
+}
+
+// pull reads what has happened, unless the watch is held or has expired. The list is asked while
+// no request is executed: what is written after a hold was asked for is kept back.
+func (s *feed) pull() (show func() ([]watch.Event, error), changed <-chan struct{}) {
+	s.h.mu.Lock()
+	defer s.h.mu.Unlock()
+	if held, expired, woken := s.open.State(); held || expired {
+		return nil, woken
+	}
+	return s.w.Pull(), s.h.changed
+}
+
+// expire ends the watch as one whose place in the log is not kept any more.
+func (s *feed) expire() {
+	s.h.mu.Lock()
+	now := s.h.server.Version()
+	s.h.mu.Unlock()
+	at := "0"
+	if m, ok := s.w.Bookmark(false).Object.(metav1.Object); ok {
+		at = m.GetResourceVersion()
+	}
+	err := apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %s (%d)", at, now))
+	s.events = []watch.Event{{Type: watch.Error, Object: fail(s.frames.format, err).object}}
+	s.w, s.open = nil, nil
+	s.over = true
+}

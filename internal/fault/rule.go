@@ -1,0 +1,157 @@
+package fault
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/fakeapi"
+)
+
+// The verbs of lines.
+const (
+	hold    = "hold"
+	release = "release"
+	relist  = "relist"
+	fail    = "fail"
+	delay   = "delay"
+)
+
+// What a request can be called beside the API's own verbs.
+const (
+	watches = "watch"
+	write   = "write" // anything that changes an object
+)
+
+// rule is one fault that was asked for.
+type rule struct {
+	id   int
+	verb string // hold, relist, fail or delay
+	who  string // a pattern of names
+
+	asks            string           // fail, delay: the verb of the request
+	kind            schema.GroupKind // empty for every kind
+	resource        string           // of the kind, "*" for every one
+	namespace, name string           // patterns; "" for any
+	nth             int              // fail, delay: which one, from 1; 0 for every one
+	with            *answer          // fail: what it is answered
+	by              time.Duration    // delay
+
+	seen   int // how many it was about
+	struck int // how many of them it hit
+}
+
+// String is the line that asks for it.
+func (r *rule) String() string {
+	switch r.verb {
+	case hold:
+		return fmt.Sprintf("hold %s sees=%s", r.who, r.resource)
+	case relist:
+		return fmt.Sprintf("relist %s %s", r.who, r.resource)
+	}
+	object := r.resource
+	if r.name != "" {
+		object += "/" + r.name
+	}
+	if r.namespace != "" {
+		object = r.namespace + "/" + object
+	}
+	line := fmt.Sprintf("%s %s %s %s nth=%d", r.verb, r.who, r.asks, object, r.nth)
+	if r.verb == delay {
+		return line + " by=" + r.by.String()
+	}
+	return line + " with=" + r.with.word
+}
+
+// spent reports whether it can strike no more.
+func (r *rule) spent() bool { return r.struck > 0 && (r.verb == relist || r.verb != hold && r.nth > 0) }
+
+// deed is a request as rules see it.
+type deed struct {
+	who             []string // by which names it is known who asks
+	verb            string
+	kind            schema.GroupKind
+	namespace, name string
+}
+
+func deedOf(req *fakeapi.Request, isWatch bool) *deed {
+	d := &deed{verb: string(req.Verb), kind: req.Kind.GVK.GroupKind(), namespace: req.Namespace, name: req.Name}
+	if isWatch {
+		d.verb = watches
+	}
+	if agent, _, _ := strings.Cut(req.UserAgent, "/"); agent != "" {
+		d.who = append(d.who, agent)
+	}
+	if req.User != "" {
+		d.who = append(d.who, req.User)
+	}
+	if m, ok := req.Object.(metav1.Object); ok && d.name == "" {
+		if d.name = m.GetName(); d.name == "" {
+			d.name = m.GetGenerateName()
+		}
+	}
+	return d
+}
+
+// String is the request as the log has it: "update pods default/web-1".
+func (d *deed) String(resource string) string {
+	text := d.verb + " " + resource
+	if d.name == "" {
+		return text
+	}
+	if d.namespace != "" {
+		return text + " " + d.namespace + "/" + d.name
+	}
+	return text + " " + d.name
+}
+
+// about reports whether a rule is about who asks and the kind that he asks about.
+func (r *rule) about(d *deed) bool {
+	return (r.kind.Empty() || r.kind == d.kind) && fitsAny(r.who, d.who)
+}
+
+// fits reports whether a rule is about a request.
+func (r *rule) fits(d *deed, req *fakeapi.Request) bool {
+	if !r.about(d) || r.namespace != "" && !matches(r.namespace, d.namespace) ||
+		r.name != "" && !matches(r.name, d.name) {
+		return false
+	}
+	if r.asks != d.verb && (r.asks != write || reads(d.verb)) {
+		return false
+	}
+	return r.with == nil || r.with.can(req, d.verb)
+}
+
+func reads(verb string) bool {
+	return verb == string(fakeapi.Get) || verb == string(fakeapi.List) || verb == watches
+}
+
+func fitsAny(pattern string, names []string) bool {
+	for _, n := range names {
+		if matches(pattern, n) {
+			return true
+		}
+	}
+	return pattern == "*"
+}
+
+// matches reports whether a text fits a pattern, in which * stands for any letters, or none.
+func matches(pattern, text string) bool {
+	parts := strings.Split(pattern, "*")
+	rest, ok := strings.CutPrefix(text, parts[0])
+	if !ok || len(parts) == 1 {
+		return ok && rest == ""
+	}
+	last := len(parts) - 1
+	for _, part := range parts[1:last] {
+		at := strings.Index(rest, part)
+		if at < 0 {
+			return false
+		}
+		rest = rest[at+len(part):]
+	}
+	return strings.HasSuffix(rest, parts[last])
+}

@@ -1,0 +1,54 @@
+package trial
+
+import (
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+// A program outside may go by what an owner that was there before it asked for, until then and
+// since; it may not make more than that.
+func TestOutsideGoesByWhatWas(t *testing.T) {
+	sets := appsv1.SchemeGroupVersion.WithKind("ReplicaSet")
+	server := fakeapi.New(fakeapi.Options{})
+	spec := appsv1.ReplicaSetSpec{Replicas: new(int32(2)),
+		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}},
+		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"a": "b"}},
+			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}
+	set := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default"}, Spec: spec}
+	w := New(Options{Server: server})
+	do := func(who string, r fakeapi.Request) fakeapi.Response {
+		t.Helper()
+		resp := w.Cluster.As(who, &r)
+		if resp.Err != nil {
+			t.Fatal(resp.Err)
+		}
+		return resp
+	}
+	made := do(law.User, fakeapi.Request{Verb: fakeapi.Create, Kind: server.Kind(sets), Namespace: "default",
+		Object: set})
+	w.Outside("op", host.Controller{Name: "replicaset", For: sets,
+		Owns:     []schema.GroupVersionKind{corev1.SchemeGroupVersion.WithKind("Pod")},
+		Replicas: func(o runtime.Object) int { return int(*o.(*appsv1.ReplicaSet).Spec.Replicas) }})
+	less := made.Object.(*appsv1.ReplicaSet).DeepCopy()
+	less.Spec.Replicas = new(int32(1))
+	do(law.User, fakeapi.Request{Verb: fakeapi.Update, Kind: server.Kind(sets), Namespace: "default", Name: "web",
+		Object: less})
+	for i := range 3 {
+		do("op", fakeapi.Request{Verb: fakeapi.Create, Kind: server.KindNamed("pod"), Namespace: "default",
+			Object: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: "web-", Labels: map[string]string{"a": "b"},
+				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(less, sets)}},
+				Spec: spec.Template.Spec}})
+		if b := w.Broken(); (b != nil) != (i == 2) || b != nil && b.Law.ID != "EXACT-2" {
+			t.Fatalf("after %d pods: %+v", i+1, b)
+		}
+	}
+}
