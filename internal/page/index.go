@@ -54,7 +54,7 @@ func Index(title string, rows []Row) []byte {
 		b.WriteString("</tr>\n")
 	}
 	b.WriteString("</tbody></table>\n")
-	return document(indexSkeleton, title, "", []byte(b.String()))
+	return document(indexSkeleton, filling{title: title, data: []byte(b.String())})
 }
 
 // link leads to the run's page; where there is none it says why.

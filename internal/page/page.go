@@ -165,12 +165,18 @@ type maker struct {
 	objects   map[string]int
 	versions  versions
 	at        time.Duration
+	when      func(time.Duration) string // how a time is written
+}
+
+func newMaker(src *Source) *maker {
+	return &maker{src: src, run: &Run{Name: src.Name, Small: src.Small, Replay: src.Replay, Breaks: []Break{},
+		Lines: []Line{}, Records: []Record{}, Processes: []Process{}, Objects: []Object{}, Versions: []Version{},
+		Text: []string{}}, processes: map[string]int{}, objects: map[string]int{},
+		versions: newVersions(), at: -1, when: time.Duration.String}
 }
 
 func runOf(src *Source) *Run {
-	m := &maker{src: src, run: &Run{Name: src.Name, Small: src.Small, Replay: src.Replay, Breaks: []Break{},
-		Lines: []Line{}, Records: []Record{}}, processes: map[string]int{}, objects: map[string]int{},
-		versions: newVersions(), at: -1}
+	m := newMaker(src)
 	h := src.History
 	for m.base < h.Len() && h.At(m.base) == nil {
 		m.base++
@@ -195,7 +201,7 @@ func (m *maker) record(r *sim.Record) Record {
 		Object: m.object(r.Object), For: m.object(r.For), Verb: r.Verb, Detail: r.Message,
 		Enqueued: r.Enqueued, Observed: r.Observed, Lost: r.Lost, Again: r.Initial || r.Tombstone}
 	if r.At != m.at {
-		j.At, m.at = r.At.String(), r.At
+		j.At, m.at = m.when(r.At), r.At
 	}
 	switch r.Op {
 	case sim.Commit:
@@ -260,7 +266,7 @@ func (m *maker) timeline() {
 		if l.Refused {
 			at = l.Records[0] // equal ones that come later are counted in it
 		}
-		m.run.Lines = append(m.run.Lines, Line{N: l.N, At: l.From.String(), Who: l.Who, Verb: l.Verb,
+		m.run.Lines = append(m.run.Lines, Line{N: l.N, At: m.when(l.From), Who: l.Who, Verb: l.Verb,
 			Object: l.Object, Did: l.Did(), Because: l.Because, Breaks: l.Breaks, Write: l.Write,
 			Refused: l.Refused, Stale: l.Stale, Record: at - m.base})
 		for _, k := range l.Records {
