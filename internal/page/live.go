@@ -20,6 +20,7 @@ type Live struct {
 	offset int           // what the history's indexes are off by
 	world  int           // records that are the world at the beginning
 	lines  []render.Line
+	shared int           // kinds that several controllers sync
 	marks  []render.Mark // by the history's indexes
 	breaks []Break       // as they were when they were told, one for each of marks
 	parts  []reach
@@ -68,7 +69,7 @@ func (l *Live) Begin(standing []sim.Record, first int, records []sim.Record) {
 	l.maker = *newMaker(&Source{Name: "live", History: &sim.History{Records: world}})
 	l.when = func(at time.Duration) string { return max(0, at-l.zero).Round(time.Millisecond).String() }
 	l.world, l.offset, l.next = len(world), len(world)-first, first
-	l.lines, l.parts = nil, []reach{{}}
+	l.lines, l.shared, l.parts = nil, 0, []reach{{}}
 	for i := range world {
 		world[i].Index, world[i].Cause = i, -1
 		l.run.Records = append(l.run.Records, l.record(&world[i]))
@@ -122,6 +123,9 @@ func (l *Live) grow(records []sim.Record) {
 func (l *Live) finish(from int) int {
 	h := l.src.History
 	marks := l.inSight()
+	if shared := render.CastOf(h).Shared(); shared > l.shared {
+		l.shared, from = shared, l.run.First
+	}
 	keep := len(l.lines)
 	for keep > 0 && slices.Max(l.lines[keep-1].Records) >= from {
 		keep--
