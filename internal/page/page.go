@@ -15,8 +15,9 @@ type Source struct {
 	Breaches []render.Mark
 	First    int // the first record that is shown; what came before is the initial world
 	Lines    []render.Line
-	Small    string // how small it is, "" where nobody made it so
-	Replay   string // the command that runs it again, "" for none
+	Small    string    // how small it is, "" where nobody made it so
+	Replay   string    // the command that runs it again, "" for none
+	Began    time.Time // when time was zero, for a run whose times are those of day; else zero
 }
 
 // Failure is the run that a page of text tells of.
@@ -169,10 +170,14 @@ type maker struct {
 }
 
 func newMaker(src *Source) *maker {
+	when := time.Duration.String
+	if !src.Began.IsZero() {
+		when = func(at time.Duration) string { return src.Began.Add(at).UTC().Format("15:04:05.000") }
+	}
 	return &maker{src: src, run: &Run{Name: src.Name, Small: src.Small, Replay: src.Replay, Breaks: []Break{},
 		Lines: []Line{}, Records: []Record{}, Processes: []Process{}, Objects: []Object{}, Versions: []Version{},
 		Text: []string{}}, processes: map[string]int{}, objects: map[string]int{},
-		versions: newVersions(), at: -1, when: time.Duration.String}
+		versions: newVersions(), at: -1, when: when}
 }
 
 func runOf(src *Source) *Run {
