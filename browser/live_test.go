@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -84,8 +87,8 @@ func (s *served) pair(t testing.TB) (first, second func()) {
 // until waits until an expression holds in the page.
 func until(t testing.TB, b *tab, expression string) {
 	t.Helper()
-	eval[bool](t, b, "new Promise((done) => { const look = () => ("+expression+") ? done(true) : setTimeout(look, 20); "+
-		"look() })")
+	eval[bool](t, b, "new Promise((done) => { const look = () => ("+expression+
+		") ? done(true) : setTimeout(look, 20); look() })")
 }
 
 // What happens in a server is seen on its page while it happens: the step, who owns what
@@ -125,6 +128,47 @@ func TestLivePage(t *testing.T) {
 	b.quiet(t)
 	s.stop()
 	until(t, b, "live.className === 'lost'")
+}
+
+// The session of the README, typed beside the page: what it does is seen there, to the
+// ReplicaSet that is left without an owner.
+func TestSessionOfTheREADME(t *testing.T) {
+	if _, err := exec.LookPath("kubectl"); err != nil {
+		fmt.Fprintln(os.Stderr, "NOT RUN: TestSessionOfTheREADME needs kubectl on the PATH")
+		t.Skip("NOT RUN: no kubectl on the PATH")
+	}
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(t.TempDir(), "three.kubeconfig")
+	s := serve(t, "--kubeconfig", config, "--controllers", "all")
+	b := open(t, s.page)
+	typed, last := 0, ""
+	for _, line := range strings.Split(string(readme), "\n") {
+		command, is := strings.CutPrefix(line, "$ kubectl ")
+		if !is {
+			continue
+		}
+		run := exec.Command("sh", "-c", "kubectl "+command)
+		run.Env = append(os.Environ(), "KUBECONFIG="+config)
+		out, err := run.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", line, err, out)
+		}
+		typed, last = typed+1, string(out)
+	}
+	if typed < 5 || !strings.Contains(last, "<none>") {
+		t.Fatalf("%d commands were typed; the last printed\n%s", typed, last)
+	}
+	until(t, b, "view.run.lines.some((l) => l.who === 'kubectl' && l.verb === 'create' && l.object === 'deploy/web')")
+	until(t, b, "view.run.lines.some((l) => l.verb === 'delete' && l.object === 'deploy/web')")
+	until(t, b, "[...document.querySelectorAll('#panel > ul > li > .link')]"+
+		".some((e) => e.textContent.startsWith('rs/web-'))")
+	if v := text(t, b, "#verdict"); v != "No law is broken so far" {
+		t.Errorf("the controllers that come with the command break a law:\n%s", v)
+	}
+	b.quiet(t)
 }
 
 // Nothing that somebody stores in the server can run in its page.

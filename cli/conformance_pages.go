@@ -49,8 +49,8 @@ func writePages(dir string, r *conform.Report, cover []*conform.Cover) error {
 			return err
 		}
 	}
-	words := fmt.Sprintf("What each controller does about each clause, in %d schedules of %d worlds. What is broken leads "+
-		"to the shortest run that was found, all else to what it rests on.", r.Schedules, r.Worlds)
+	words := fmt.Sprintf("What each controller does about each clause, in %d schedules of %d worlds. What is "+
+		"broken leads to the shortest run that was found, all else to what it rests on.", r.Schedules, r.Worlds)
 	return p.write("index.html", page.Grid("threelaws conformance", words, "clause", columns, rows))
 }
 
@@ -102,11 +102,13 @@ func (p *clausePages) sheet(s *conform.Sheet, ticks []page.Entry) error {
 			found += ": " + row.Breach.World + ": " + row.Breach.Text
 		}
 		rows = append(rows, page.GridRow{ID: row.ID, Head: page.Entry{Text: strings.TrimSpace(row.ID + " " + row.Law)},
-			In: []page.Entry{e, {Text: found}, {Text: row.Sentence + " (" + row.Source + ")"}, {Text: p.rests(row.ID)}}})
+			In: []page.Entry{e, {Text: found}, {Text: row.Sentence + " (" + row.Source + ")"},
+				{Text: p.rests(row.ID)}}})
 	}
 	columns := []page.Entry{{Text: "it is"}, {Text: "because"}, {Text: "what must hold"}, {Text: "asked by"}}
-	return p.write(sheetPage(s), page.Grid(s.String(), "How it stands to each clause, and which scenarios ask for it and "+
-		"mutants break it: threelaws conformance --explain CLAUSE runs one of them.", "clause", columns, rows))
+	words := "How it stands to each clause, and which scenarios ask for it and mutants break it: " +
+		"threelaws conformance --explain CLAUSE runs one of them."
+	return p.write(sheetPage(s), page.Grid(s.String(), words, "clause", columns, rows))
 }
 
 // rests says what there is that asks for a clause.

@@ -61,12 +61,12 @@ func TestConformancePages(t *testing.T) {
 	if runs < 10 || rows < 20 || strings.Count(index, "<tr>") < 30 {
 		t.Errorf("%d runs, %d rows and %d clauses are led to", runs, rows, strings.Count(index, "<tr>"))
 	}
-	for _, want := range []string{`title="A controller does not edit`, `class="expected"`, `class="kept"`} {
+	for _, want := range []string{`title="Of N racing adopters`, `class="expected"`, `class="kept"`} {
 		if !strings.Contains(index, want) {
 			t.Errorf("the grid has no %s", want)
 		}
 	}
-	if !strings.Contains(read("replication@selector.html"), "scenarios fights") {
+	if !strings.Contains(read("replication@selector.html"), "fights.txtar") {
 		t.Error("the list does not say what asks for a clause")
 	}
 	file := filepath.Join(dir, "fights.txtar")

@@ -15,7 +15,8 @@ import (
 func (s *site) page() *live.Feed {
 	look := func(see func(live.World)) {
 		s.handler.With(func(server *fakeapi.Server) {
-			see(live.World{History: &s.trial.World.History, Broken: s.broken, Standing: func() []sim.Record { return trial.Standing(server) }})
+			see(live.World{History: &s.trial.World.History, Broken: s.broken,
+				Standing: func() []sim.Record { return trial.Standing(server) }})
 		})
 	}
 	return live.New(look, s.trial.World.Clock.Elapsed(), strconv.FormatInt(time.Now().UnixNano(), 36))

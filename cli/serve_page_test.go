@@ -63,8 +63,8 @@ func TestServePage(t *testing.T) {
 		}
 		return true
 	})
-	s.post(t, "/apis/apps/v1/namespaces/default/replicasets", `{"metadata":{"name":"a"},"spec":{"replicas":1,"selector":`+
-		`{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c",`+
+	s.post(t, "/apis/apps/v1/namespaces/default/replicasets", `{"metadata":{"name":"a"},"spec":{"replicas":1,`+
+		`"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c",`+
 		`"image":"i"}]}}}}`)
 	made := false
 	s.parts(t, func(p part) bool {

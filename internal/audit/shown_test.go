@@ -38,7 +38,9 @@ func TestShown(t *testing.T) {
 	if len(s.Marks) != 9 || fight != 1 || len(s.Marks[1].Cycle) < 2 || s.Marks[1].Sentence == "" {
 		t.Errorf("%d marks, want eight and a fight, which is told second with its cycle: %+v", len(s.Marks), s.Marks)
 	}
-	pod := slices.IndexFunc(s.History.Records, func(r sim.Record) bool { return r.Object.Kind == "Pod" && r.After != nil })
+	pod := slices.IndexFunc(s.History.Records, func(r sim.Record) bool {
+		return r.Object.Kind == "Pod" && r.After != nil
+	})
 	if pod < 0 {
 		t.Fatal("no pod is shown")
 	}

@@ -193,7 +193,8 @@ var edges = []edge{
 		"what continuous integration reads is text: it knows files, lines and sentences, and nothing of runs"},
 	{"cli", []string{"cli/internal/ci", "scenarios", "controllers/...", "sim/...", "internal/clause",
 		"internal/audit", "internal/conform", "internal/explore", "internal/live", "internal/nearest",
-		"internal/page", "internal/render", "internal/realtime", "internal/watch", "fakeapi/...", api, apimachinery, "github.com/spf13", "golang.org/x/term"},
+		"internal/page", "internal/render", "internal/realtime", "internal/watch", "fakeapi/...", api, apimachinery,
+		"github.com/spf13", "golang.org/x/term"},
 		"the command line joins everything but the test adapters"},
 	{"cmd/threelaws", []string{"cli", "scenarios"},
 		"the command is the command line with the controllers and scenarios of this module: whoever has others " +

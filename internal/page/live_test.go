@@ -92,8 +92,8 @@ func TestLivePartsAddUp(t *testing.T) {
 					for at < min(len(a), len(b)) && a[at] == b[at] {
 						at++
 					}
-					t.Fatalf("%s in parts of %d, read %s: got\n%.300s\nwant\n%.300s", name, size, who, a[max(0, at-99):],
-						b[max(0, at-99):])
+					t.Fatalf("%s in parts of %d, read %s: got\n%.300s\nwant\n%.300s", name, size, who,
+						a[max(0, at-99):], b[max(0, at-99):])
 				}
 			}
 		}
@@ -175,7 +175,8 @@ func TestLiveWorldIsBounded(t *testing.T) {
 // The page of a live run asks its own server and nobody else.
 func TestLivePolicy(t *testing.T) {
 	html := string(LiveHTML(pagetest.Evil, "/feed"))
-	if !strings.Contains(html, "; connect-src &#39;self&#39;\"") || !strings.Contains(html, "default-src &#39;none&#39;") {
+	if !strings.Contains(html, "; connect-src &#39;self&#39;\"") ||
+		!strings.Contains(html, "default-src &#39;none&#39;") {
 		t.Error("the policy is not that of a page that asks its own server")
 	}
 	if n := strings.Count(html, "<script"); n != 2 {
