@@ -1,6 +1,8 @@
 package simtest
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/cli"
@@ -33,6 +35,10 @@ type Case struct {
 	// Settled brings the world to rest in the default schedule before the user
 	// acts. Without it everything races from the first step on.
 	Settled bool
+	// For is how much virtual time the world is given where something in it goes on for
+	// ever: an object that no controller can handle is tried again and again, each time
+	// later. After that the world is taken for one at rest. 0 is until nothing more happens.
+	For time.Duration
 	// User is what the user does, in this order, at any time.
 	User []Action
 	// AtRest is what must hold, beside the laws, whenever the world has come to

@@ -120,7 +120,7 @@ func field(i int) string { return fmt.Sprintf("User[%d]", i) }
 func (c *Case) script(t *text) {
 	switch {
 	case c.Settled:
-		t.add("Settled", false, "settle quiet\n")
+		t.add("Settled", false, "settle quiet"+c.long()+"\n")
 	case len(c.User) > 0:
 		t.add("User", false, "race\n")
 	}
@@ -134,10 +134,18 @@ func (c *Case) script(t *text) {
 		}
 		t.add(field(i), false, line+"\n")
 	}
-	t.add("Case", false, "settle\n")
+	t.add("Case", false, "settle"+c.long()+"\n")
 	if c.AtRest != nil {
 		t.add("AtRest", false, "ensure "+atRest+"\n")
 	}
+}
+
+// long words for how long the world is given.
+func (c *Case) long() string {
+	if c.For == 0 {
+		return ""
+	}
+	return " for=" + c.For.String() + " rest"
 }
 
 // part is some of what the world holds.

@@ -98,6 +98,9 @@ func (c *Case) checkUser() error {
 }
 
 func (c *Case) checkBounds() error {
+	if c.For < 0 {
+		return mistake("For is %s: a world is given some time, or none", c.For)
+	}
 	if c.Schedules < 0 {
 		return mistake("Schedules is %d: how many are drawn, 0 for 1000", c.Schedules)
 	}

@@ -2,6 +2,7 @@ package simtest_test
 
 import (
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -23,6 +24,8 @@ func TestMistakes(t *testing.T) {
 			func(c *simtest.Case) { c.Controllers[0].New = func(*host.Env) host.Reconciler { return nil } }},
 		{"simtest.Case: With[0]: unknown controller kubelt; did you mean kubelet?",
 			func(c *simtest.Case) { c.With = []string{"kubelt"} }},
+		{"simtest.Case: For is -1s: a world is given some time, or none",
+			func(c *simtest.Case) { c.For = -time.Second }},
 		{"User[0]: unknown verb delte; did you mean delete?",
 			func(c *simtest.Case) { c.User = []simtest.Action{simtest.Verb("delte cm/a")} }},
 		{`simtest.Case: User[0]: the name in Do("two words", ...) is one word: it stands in files and schedules`,

@@ -43,8 +43,9 @@ func (p *Process) Withheld() bool {
 	return p.engine != nil && p.engine.withheld()
 }
 
-// Settled records that the world is quiet, and who waits for ever.
-func (c *Cluster) Settled() {
+// Settled records that the world is quiet, and who waits for ever. The reason says why it is
+// taken for quiet where it is not.
+func (c *Cluster) Settled(reason string) {
 	c.world.Do("settled", func() {
 		for _, p := range c.processes {
 			if p.Withheld() {
@@ -59,6 +60,6 @@ func (c *Cluster) Settled() {
 				c.world.Record(r)
 			}
 		}
-		c.world.Record(sim.Record{Op: sim.Settled, Cause: -1, Verb: "settle"})
+		c.world.Record(sim.Record{Op: sim.Settled, Cause: -1, Verb: "settle", Reason: reason})
 	})
 }

@@ -160,7 +160,7 @@ func retryErrors(j *Judge, r *sim.Record) {
 		}
 		j.Ask()
 		if k := p.queue.Find(view.KeyOf(r.For)); k != nil && k.Hot > j.HotLoop {
-			j.Report(Informed, r.For.String()+" failed "+itoa(k.Hot+1)+" times without backoff: "+r.Message)
+			j.Report(Informed, r.For.String()+" failed "+itoa(k.Hot+1)+" times without a backoff that grows: "+r.Message)
 		}
 		return
 	}
@@ -170,7 +170,8 @@ func retryErrors(j *Judge, r *sim.Record) {
 		}
 		j.actor = p
 		for i := range p.queue.Keys {
-			if k := &p.queue.Keys[i]; k.Failed && k.Running == 0 && !k.Dirty && !j.state.asksAgain(p, k) {
+			if k := &p.queue.Keys[i]; k.Failed && k.Running == 0 && !k.Dirty && !(r.Reason == CutShort && k.Again) &&
+				!j.state.asksAgain(p, k) {
 				j.Report(Informed, "the error of the last sync of "+k.String()+" by "+p.Subject.Process+" was lost")
 			}
 		}

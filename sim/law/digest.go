@@ -213,7 +213,7 @@ func digestQueue(queue *view.Queue, bound int, now time.Duration) uint64 {
 		h.Word(uint64(min(q.Hot, bound+1)))
 		h.Bool(q.Again)
 		if h.Bool(q.Failed); q.Failed {
-			h.Bool(q.Ended == now)
+			h.Word(uint64(min(now-q.Ended, view.Brief)))
 		}
 		sum += sim.Mix(uint64(h))
 	}

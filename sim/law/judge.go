@@ -17,7 +17,7 @@ type Judge struct {
 
 	// What some laws leave to whoever judges. NewJudge sets 1, 10 and 1000.
 	Handovers int // NOFIGHT-2: hand-overs of one object between two user actions
-	HotLoop   int // WRITE-8: retries of one key without any backoff
+	HotLoop   int // WRITE-8: retries of one key in a row that were hardly waited for
 	Keep      int // breaches kept of each law; later ones are only counted
 	// Memory is for how many records at least it remembers what nothing names any more, so
 	// that a judge of a world that goes on for ever does not grow. What it may have

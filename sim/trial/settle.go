@@ -38,6 +38,8 @@ const (
 	maxWrites = 500_000
 	maxSteps  = 2_000_000
 	maxIdle   = 20_000
+
+	stepsOfLook = 20 // of a process that looks again at all it has
 )
 
 func (l *Limits) fill() {
@@ -132,8 +134,10 @@ func (t *Trial) Settle(l Limits) Settling {
 	t.limit = deadline{}
 	t.rest.reset()
 	switch {
-	case s.Settled && (l.Rest || beats || t.World.Quiet()):
-		t.Cluster.Settled()
+	case s.Settled && (beats || t.World.Quiet()):
+		t.Cluster.Settled("")
+	case s.Settled && l.Rest:
+		t.Cluster.Settled(law.CutShort)
 	case !s.Settled && !s.Fight && !s.Broken && !s.Ended:
 		t.unsettled(&s)
 	}
@@ -152,16 +156,14 @@ func (t *Trial) idleUntil(e []sim.Action) time.Duration {
 }
 
 // mostIdle is how many steps without a commit are too many: a process that comes
-// up looks at every object there is, and a settle with a time to pass may well look
-// on in vain until then.
+// up looks at every object there is, and in a settle with a time to pass each may well
+// look on in vain every second until then.
 func (t *Trial) mostIdle(l *Limits) int {
-	switch {
-	case l.Idle > 0:
+	if l.Idle > 0 {
 		return l.Idle
-	case l.For > 0:
-		return l.Steps
 	}
-	return maxIdle + 4*t.objects()*len(t.Cluster.Processes())
+	looks := 4*t.objects() + stepsOfLook*int(l.For/time.Second)
+	return maxIdle + looks*len(t.Cluster.Processes())
 }
 
 // objects is how many objects are stored.

@@ -283,7 +283,7 @@ func TestTruncate(t *testing.T) {
 // Of the revisions in the cache a set is handed its own and nobody's, in the order of their names.
 func TestOwn(t *testing.T) {
 	h := historyOf(t)
-	elsewhere, theirs := revision("a", "", "me", 1), revision("a", "", "", 1)
+	elsewhere, theirs := revision("a", "", "me", 1), revision("f", "", "", 1)
 	elsewhere.Namespace, theirs.Namespace = "other", "other"
 	for _, r := range []*appsv1.ControllerRevision{revision("d", "", "me", 1), revision("b", "", "me", 1),
 		revision("c", "", "", 1), revision("e", "", "you", 1), elsewhere, theirs} {

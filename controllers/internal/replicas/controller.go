@@ -63,6 +63,7 @@ type Without struct {
 	Consistency bool // a sync begins before it was shown what the set wrote
 	SharedCache bool // cached pods are changed in place
 	Backoff     bool // a failed sync is repeated at once
+	Growth      bool // ... is forgotten, and so repeated after the shortest backoff each time
 	Unchanged   bool // a status that is right already is written again
 }
 

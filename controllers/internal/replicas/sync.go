@@ -21,6 +21,9 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	if err != nil && r.options.Without.Backoff {
 		r.env.Queue.Add(key)
 	}
+	if err != nil && r.options.Without.Growth {
+		r.env.Queue.Forget(key)
+	}
 	return err
 }
 

@@ -36,8 +36,12 @@ type Queued struct {
 	Failed  bool          // its last sync ended with an error
 	Ended   time.Duration // when
 	Again   bool          // its last sync, if it failed, was a retry of one that had
-	Hot     int           // failed syncs in a row that no event and no backoff came before
+	Hot     int           // failed syncs in a row that no event came before, and less than [Brief]
 }
+
+// Brief is a backoff that is none where it does not grow: client-go's, which doubles from five
+// milliseconds on, is longer after eight failures.
+const Brief = time.Second
 
 // NewQueue returns an empty queue.
 func NewQueue() Queue { return Queue{at: map[Key]int{}} }
@@ -91,7 +95,7 @@ func (q *Queue) Tidy() {
 func (q *Queue) Start(key Key, at time.Duration) {
 	k := q.get(key)
 	k.Again = k.Failed && !k.Dirty
-	if !k.Dirty && k.Failed && k.Ended == at {
+	if !k.Dirty && k.Failed && at-k.Ended < Brief {
 		k.Hot++
 	} else {
 		k.Hot = 0

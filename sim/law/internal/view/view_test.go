@@ -33,15 +33,16 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// A key is hot that fails and is taken again at once, and no more once it was put into
-// the queue anew or some time has passed.
+// A key is hot that fails and is taken again soon, and no more once it was put into the queue
+// anew or a second has passed.
 func TestHot(t *testing.T) {
 	q, k := NewQueue(), Key{"default", "a"}
 	for i, c := range []struct {
 		add  bool
 		at   time.Duration
 		want int
-	}{{true, 0, 0}, {false, 0, 1}, {false, 0, 2}, {true, 0, 0}, {false, 0, 1}, {false, 1, 0}} {
+	}{{true, 0, 0}, {false, 0, 1}, {false, 0, 2}, {true, 0, 0}, {false, 0, 1}, {false, Brief - 1, 2},
+		{false, 2*Brief - 1, 0}} {
 		if c.add {
 			q.Add(k.String())
 		}

@@ -1,0 +1,71 @@
+package simtest_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/scenarios/simtest"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// An object that no controller can handle is tried for ever. A world that is given a time is judged
+// with it: who waits ever longer in between passes, and who does not wait is named.
+func TestObjectThatNobodyCanHandle(t *testing.T) {
+	tries := func(after func(*host.Env, string)) syncOf {
+		return func(ctx context.Context, env *host.Env, m *corev1.ConfigMap) error {
+			if m.Name != "bad" {
+				return keep(ctx, env, m)
+			}
+			s := secret(m)
+			s.Name = "No_Name"
+			_, err := env.Client.Create(ctx, s)
+			if after != nil {
+				after(env, "default/"+m.Name)
+			}
+			return err
+		}
+	}
+	stops := func(context.Context, *host.Env, *corev1.ConfigMap) error { return errors.New("there is a bad one") }
+	forgets := func(env *host.Env, key string) { env.Queue.Forget(key) }
+	for name, c := range map[string]struct {
+		sync    syncOf
+		profile host.Profile
+		given   time.Duration
+		law     string
+	}{
+		"waits longer":                    {tries(nil), host.Writing, time.Hour, ""},
+		"waits longer, and no time given": {tries(nil), host.Ownership, 0, "come-to-rest"},
+		"hardly waits":                    {tries(forgets), host.Writing, time.Hour, "retry-errors"},
+		"keeps the others waiting":        {stops, host.Ownership, time.Hour, "exact-sum"},
+		"hardly waits, not asked of":      {tries(forgets), host.Ownership, time.Minute, "come-to-rest"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := planted("tries", c.sync)
+			k.Profile = c.profile
+			k.Replicas = func(o runtime.Object) int { return map[string]int{"a": 1, "bad": -1}[o.(*corev1.ConfigMap).Name] }
+			x, err := (&simtest.Case{Controllers: []host.Controller{k}, For: c.given, Schedules: 20, World: `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: bad}
+`}).Explore(t.Context(), "w")
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case c.law == "" && len(x.Failures) > 0:
+				t.Errorf("broken:\n%s", x.Failures[0].Page.Text())
+			case c.law != "" && (len(x.Failures) == 0 || x.Failures[0].Law != c.law):
+				t.Errorf("%s is not broken: %+v", c.law, x.Failures)
+			}
+		})
+	}
+}
