@@ -58,7 +58,7 @@ unit:
 race:
 	@if command -v $${CC:-cc} >/dev/null; then \
 	  echo "the race detector"; \
-	  CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) ./fakeapi/httpapi ./internal/realtime; \
+	  CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) ./fakeapi/httpapi ./internal/live ./internal/realtime; \
 	  CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) -run 'Report|Interrupt|Double|Share|Failure' ./internal/explore; \
 	else echo "the race detector is not run: no C compiler"; fi
 

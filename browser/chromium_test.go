@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -39,7 +40,7 @@ type tab struct {
 	told []string // what the browser complained of
 }
 
-// open opens a file in a browser of its own.
+// open opens a file, or what is at an address, in a browser of its own.
 func open(t testing.TB, path string) *tab {
 	t.Helper()
 	binary := chromium()
@@ -85,10 +86,13 @@ func (b *tab) listen(event any) {
 	}
 }
 
-// visit goes to a file, and waits until it is loaded.
+// visit goes to a file or an address, and waits until it is loaded.
 func (b *tab) visit(t testing.TB, path string) {
 	t.Helper()
-	if err := chromedp.Do(b, chromedp.Navigate("file://"+path)); err != nil {
+	if !strings.Contains(path, "://") {
+		path = "file://" + path
+	}
+	if err := chromedp.Do(b, chromedp.Navigate(path)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -18,6 +18,7 @@ type conforming struct {
 	checks
 
 	dir, profile, explain string
+	html                  string // the directory for pages; "" for none
 	markdown              bool
 }
 
@@ -37,10 +38,13 @@ Without --controller prints a line for each, and what is not as it should be.
 scenarios and mutants, and the run in which such a mutant breaks it, with the owners
 before and after; of a clause that no mutant breaks, a run of its scenario.
 
+--html writes a grid of clauses by controllers into a directory, as index.html, and what
+each of its cells leads to: the run that breaks the clause, or what a tick rests on.
+
 The exit code is 1 where a clause is broken that should not be, 5 where one was not asked
 for which there is no reason.`,
 		Example: "  threelaws conformance\n  threelaws conformance --controller replicaset --generation selector\n" +
-			"  threelaws conformance --explain ADOPT-4",
+			"  threelaws conformance --html pages\n  threelaws conformance --explain ADOPT-4",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := x.check(a); err != nil {
@@ -73,9 +77,11 @@ for which there is no reason.`,
 	fl.IntVar(&x.Workers, "workers", 0, "how many worlds at a time; 0 for one for each core")
 	fl.StringVar(&x.explain, "explain", "", "say what a clause rests on, instead")
 	fl.BoolVar(&x.markdown, "markdown", false, "print Markdown")
+	fl.StringVar(&x.html, "html", "", "write a page of every cell into this directory, and index.html with the grid")
 	fl.StringVar(&x.dir, "dir", x.dir, "where the scenarios are; in the program where there is no such directory")
 	x.flags(cmd)
 	complete(cmd, "dir", completeDirs)
+	complete(cmd, "html", completeDirs)
 	complete(cmd, "profile", completeWords(law.Profiles()...))
 	complete(cmd, "generation", completeWords(a.registry.Generations()...))
 	complete(cmd, "explain", completeWords(a.lawIDs()...))
@@ -118,6 +124,11 @@ func (a *app) lawIDs() []string {
 
 // examine explores, and prints what came of it.
 func examine(ctx context.Context, a *app, x *conforming, files []*scenarios.File) error {
+	if x.html != "" {
+		if err := makeOut(x.html); err != nil {
+			return usage("--html: %v", err)
+		}
+	}
 	line := a.progress()
 	x.Progress = func(done, total int) { line.show("%d of %d worlds explored", done, total) }
 	r, err := conform.Examine(ctx, files, a.registry, x.Options)
@@ -142,6 +153,11 @@ func examine(ctx context.Context, a *app, x *conforming, files []*scenarios.File
 	}
 	if err := x.write("threelaws conformance"); err != nil {
 		return err
+	}
+	if x.html != "" {
+		if err := writePages(x.html, r, conform.Coverage(files, a.registry)); err != nil {
+			return usage("--html: %v", err)
+		}
 	}
 	switch {
 	case a.json:

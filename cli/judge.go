@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"github.com/threelaws/threelaws/cli/internal/ci"
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/audit"
+	"github.com/threelaws/threelaws/internal/page"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
 )
@@ -22,7 +24,7 @@ type judging struct {
 	checks
 
 	human, program, office string
-	at                     string
+	at, html               string
 	strict, tree           bool
 }
 
@@ -46,9 +48,12 @@ What the log does not show is not judged and nobody is accused of it: the summar
 says what that was. What an actor may not have known is told and breaks nothing,
 but with --strict.
 
---tree prints who owned what in the end, or --at some time, in place of the verdict.`,
+--tree prints who owned what in the end, or --at some time, in place of the verdict.
+--html writes a page of the log's writes (docs/page.md); of a long log it shows those
+around each thing that was found.`,
 		Example: `  threelaws judge audit.log
   threelaws judge --human '^ci-' audit-*.log.gz
+  threelaws judge --html audit.html audit.log
   threelaws judge --tree --at 10:02:30 audit.log`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -65,12 +70,13 @@ but with --strict.
 	fl.BoolVar(&j.strict, "strict", false, "what an actor may not have known breaks laws too")
 	fl.BoolVar(&j.tree, "tree", false, "print who owns what")
 	fl.StringVar(&j.at, "at", "", "leave out what came later: 2026-11-21T10:02:30Z, or 10:02:30 on the log's first day")
+	fl.StringVar(&j.html, "html", "", "write a page of what is in the log to this file")
 	fl.StringVar(&j.junit, "junit", "", "write a JUnit XML file, with one test case for the log")
 	return cmd
 }
 
 func (j *judging) run(ctx context.Context, a *app, files []string) error {
-	o := audit.Options{Controllers: a.hosted(), Laws: a.registry.Laws, Strict: j.strict}
+	o := audit.Options{Controllers: a.hosted(), Laws: a.registry.Laws, Strict: j.strict, Keep: j.html != ""}
 	for _, f := range []struct {
 		flag, text string
 		to         **regexp.Regexp
@@ -111,10 +117,31 @@ func (j *judging) run(ctx context.Context, a *app, files []string) error {
 	if err := auditor.Run(source, j.progress(ctx, a, source, size, began)); err != nil {
 		return usage("judge: %v", err)
 	}
+	report := auditor.Report(source)
+	if j.html != "" {
+		if err := j.page(auditor.Shown(report), files); err != nil {
+			return usage("--html: %v", err)
+		}
+	}
 	if j.tree {
 		return printTree(a, auditor)
 	}
-	return j.report(ctx, a, auditor.Report(source), time.Since(began))
+	return j.report(ctx, a, report, time.Since(began))
+}
+
+// page writes the page of a log.
+func (j *judging) page(s *audit.Shown, files []string) error {
+	src := page.Whole("the log", &s.History, s.Marks)
+	src.Began = s.Began
+	if n := s.History.Len(); n < s.Of {
+		src.Small = fmt.Sprintf("of %d writes and refusals this shows %d: the last, and those around what was found",
+			s.Of, n)
+	}
+	text, err := page.Of(strings.Join(files, ", "), src).HTML()
+	if err != nil {
+		return err
+	}
+	return writeWhole(j.html, text)
 }
 
 // progress shows how far it is, and says when it was interrupted.

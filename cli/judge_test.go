@@ -53,6 +53,29 @@ func TestJudgeJSON(t *testing.T) {
 	}
 }
 
+// The page of a log has what was found, whose doing it was, and the objects as they were.
+func TestJudgePage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit.html")
+	got := typed(t, "judge --html "+path+" "+auditLogs+"interferer.log.gz")
+	if got.code != scenarios.ExitFail || got.err != "" {
+		t.Fatalf("exit %d: %s", got.code, got.err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"law":"dont-interfere"`, `"law":"never-fight"`, `"who":"operators/op-one"`,
+		`"name":"t36475e/rs/web"`, `"kind: ReplicaSet"`, `"at":"19:46:58.`} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	if got := typed(t, "judge --html nowhere/audit.html "+auditLogs+"interferer.log.gz"); got.code != 2 ||
+		!strings.Contains(got.err, "--html: ") {
+		t.Errorf("where it cannot be written: exit %d: %s", got.code, got.err)
+	}
+}
+
 // What is no audit log is told by name, and by what is wrong with it.
 func TestJudgeBadFiles(t *testing.T) {
 	dir := t.TempDir()

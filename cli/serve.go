@@ -12,6 +12,7 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/fault"
+	"github.com/threelaws/threelaws/internal/live"
 )
 
 func serveCommand(a *app) *cobra.Command {
@@ -30,6 +31,9 @@ object that nothing here acts on is warned, and the log on standard error says s
 as it does of a law that is broken, once for each controller that breaks it. With -v it
 has a line for each request. With --json all of it is lines of JSON on standard output.
 
+With --ui it serves a page that shows what happens while it happens: who writes what,
+what each controller knows, who owns what, and which laws are broken (docs/page.md).
+
 Whoever else uses the server is judged where --programs says whose work he does, as
 my-replicas=replicaset for the user agent my-replicas/v1.0: by what he writes, and what that
 was answered. That is the laws of ownership, and never to make more than is asked for. One
@@ -47,6 +51,7 @@ It begins with what a real server has when it is new: its namespaces, the Servic
 kubernetes, two PriorityClasses, and in each namespace the service account default.`,
 		Example: `  threelaws serve --kubeconfig three.kubeconfig --controllers all
   KUBECONFIG=three.kubeconfig kubectl get all -A
+  threelaws serve --ui --controllers all
   threelaws serve --load world.yaml --dump world.yaml
   threelaws serve --fault 'fail my-operator update deployment nth=1 with=lost'`,
 		Args: noArguments,
@@ -71,6 +76,7 @@ kubernetes, two PriorityClasses, and in each namespace the service account defau
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "tell of each request: verb, path, user, client, status, duration")
 	f.BoolVar(&o.realtime, "realtime", true,
 		"timers of controllers wait as long as they say; false: only until nothing else can happen")
+	f.BoolVar(&o.ui, "ui", false, "show what happens, and what breaks, as a page for the browser on the same port")
 	f.BoolVar(&o.anywhere, "unauthenticated-anywhere", false, "listen on any address, without authentication")
 	complete(cmd, "start", completeList(append(startWords(), "none")))
 	complete(cmd, "controllers", completeList(append(controllerWords(a.registry), "all")))
@@ -120,6 +126,9 @@ func serve(ctx context.Context, a *app, o *serving) error {
 		}
 	}
 	banner := serveLine{URL: url, Kubeconfig: o.kubeconfig}
+	if o.ui {
+		banner.Page = url + live.Path
+	}
 	for _, c := range chosen {
 		banner.Controllers = append(banner.Controllers, c.Name)
 	}

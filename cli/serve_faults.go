@@ -13,6 +13,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
 	"github.com/threelaws/threelaws/internal/fault"
+	"github.com/threelaws/threelaws/internal/live"
 	"github.com/threelaws/threelaws/scenarios"
 )
 
@@ -101,11 +102,7 @@ func foreign(r *http.Request) string {
 	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
 		return "faults are asked for from this machine only"
 	}
-	origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
-	if origin != "" && origin != "http://"+r.Host || site != "" && site != "same-origin" && site != "none" {
-		return "faults are not asked for by pages of another origin"
-	}
-	return ""
+	return live.Stranger(r)
 }
 
 // answerFaults does what is asked: GET lists, POST asks for lines, DELETE removes one, or all.

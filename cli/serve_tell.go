@@ -16,6 +16,7 @@ import (
 type serveLine struct {
 	Event       string   `json:"event"` // serving, violates, stored, unattended, fault, unstruck or request
 	URL         string   `json:"url,omitempty"`
+	Page        string   `json:"page,omitempty"` // for the browser, with --ui
 	Kubeconfig  string   `json:"kubeconfig,omitempty"`
 	Controllers []string `json:"controllers,omitempty"` // that run
 	Unattended  []string `json:"unattended,omitempty"`  // kinds whose controllers do not, with those
@@ -62,6 +63,9 @@ func announce(a *app, l serveLine) error {
 		return a.line(l)
 	}
 	a.printf("serving on %s\n", l.URL)
+	if l.Page != "" {
+		a.printf("page: %s\n", l.Page)
+	}
 	if l.Kubeconfig != "" {
 		a.printf("kubeconfig: %s\n", l.Kubeconfig)
 	}

@@ -16,7 +16,9 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
+	"github.com/threelaws/threelaws/internal/live"
 	"github.com/threelaws/threelaws/internal/realtime"
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
@@ -34,6 +36,7 @@ type serving struct {
 	verbose     bool
 	realtime    bool
 	anywhere    bool
+	ui          bool
 	strategies  fakeapi.Strategies
 	programs    []string                   // NAME=CONTROLLER: who uses the server, and whose work he does
 	played      map[string]host.Controller // the same, read
@@ -43,9 +46,11 @@ type serving struct {
 
 // site is a server with its controllers.
 type site struct {
-	trial   *trial.Trial // nil without controllers
+	trial   *trial.Trial // nil where there is nothing but the server: no controllers and no page
 	handler *httpapi.Handler
-	runner  *realtime.Runner // nil without controllers
+	runner  *realtime.Runner // nil without a trial
+	feed    *live.Feed       // of the page, nil without one
+	broken  []render.Mark    // what was told of, for the page
 }
 
 // openSite makes the server, loads its objects and starts the controllers.
@@ -71,8 +76,11 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(v
 			return nil, err
 		}
 	}
-	if len(chosen) == 0 && len(o.played) == 0 {
+	if len(chosen) == 0 && len(o.played) == 0 && !o.ui {
 		return s, nil
+	}
+	if o.ui {
+		tell = s.noting(tell)
 	}
 	s.trial = trial.New(trial.Options{Laws: laws, Server: server})
 	s.trial.Forget(int(o.history))
@@ -82,6 +90,9 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(v
 	s.trial.World.Observers = append(s.trial.World.Observers, newReporter(s.trial.Judge, tell))
 	s.runner = realtime.New(s.trial, func(f func()) { s.handler.With(func(*fakeapi.Server) { f() }) }, !o.realtime)
 	s.handler.Execute, s.handler.Fail = s.runner.Do, s.runner.Fail
+	if o.ui {
+		s.feed = s.page()
+	}
 	for _, c := range lifelike(s, chosen) {
 		if what := scenarios.Unserved(server, c); what != "" {
 			what = strings.TrimSuffix(what, ": apply its definition before")
@@ -98,7 +109,11 @@ const keptHistory = 10_000
 
 // run serves until the context is over, then ends what is under way.
 func (s *site) run(ctx context.Context, listener net.Listener, anywhere bool) error {
-	handler := faultsOnly(s.handler, s.handler)
+	handler := http.Handler(s.handler)
+	if s.feed != nil {
+		handler = s.feed.Over(handler)
+	}
+	handler = faultsOnly(s.handler, handler)
 	if !anywhere {
 		handler = loopbackOnly(handler)
 	}
@@ -117,6 +132,9 @@ func (s *site) run(ctx context.Context, listener net.Listener, anywhere bool) er
 	}
 	stop()
 	s.handler.Close()
+	if s.feed != nil {
+		s.feed.Close()
+	}
 	grace, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if server.Shutdown(grace) != nil {

@@ -19,6 +19,7 @@ type change struct {
 	assumed bool // what it was is taken from what it is: owners are known, contents are not
 	family  bool // it is the actor's own, by whatever way
 	says    edit
+	index   int // of its record
 }
 
 // wholes are the subresources whose requests are answered with the object itself.

@@ -56,6 +56,7 @@ type Fight struct {
 
 	actors []*Actor
 	kind   string // of the owner
+	record int    // index of the record that ended the last round that counted
 }
 
 func (f *fights) track(key string) *track {
@@ -114,6 +115,7 @@ func (f *fights) round(t *track, c *change, what string, circle []visit) {
 	if r.Rounds > roundsOfFight {
 		return
 	}
+	r.record = c.index
 	r.Cycle = r.Cycle[:0]
 	for _, v := range circle {
 		if v.By != nil {

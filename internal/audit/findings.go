@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law"
 )
@@ -25,8 +26,9 @@ type Finding struct {
 	Owner    string    `json:"owner,omitempty"` // of the first, before the write
 	Story    []line    `json:"story"`           // of the first
 
-	kind string
-	who  *Actor
+	kind  string
+	who   *Actor
+	marks []render.Mark // on the first few records that it was found with
 }
 
 // findings are all that were found, in order.
@@ -47,14 +49,15 @@ func newFindings() *findings { return &findings{by: map[finding]*Finding{}} }
 // mostObjectsNamed is how many objects a finding names.
 const mostObjectsNamed = 3
 
-func (f *findings) add(c *change, b *law.Breach) {
+// add takes in a breach, and reports whether nothing like it was found before.
+func (f *findings) add(c *change, b *law.Breach) (first bool) {
 	key := finding{law: b.Law, who: c.who, doubt: b.Strength == law.Committed}
 	owner := c.before.controller()
 	if owner != nil {
 		key.kind = groupKind(owner)
 	}
 	found := f.by[key]
-	if found == nil {
+	if first = found == nil; first {
 		found = &Finding{ID: b.Law.ID, Law: b.Law.Name, Sentence: b.Law.Sentence, Source: b.Law.Source,
 			Actor: c.who.Name, First: c.at, Text: b.Text, Doubt: key.doubt, kind: key.kind, who: c.who}
 		if owner != nil {
@@ -69,10 +72,14 @@ func (f *findings) add(c *change, b *law.Breach) {
 	}
 	found.Count++
 	found.Last = c.at
+	if len(found.marks) < mostMarksOfFinding {
+		found.marks = append(found.marks, render.MarkOf(*b))
+	}
 	name := sim.Ref{Kind: c.kind, Namespace: c.place.namespace, Name: c.place.name}.String()
 	if len(found.Objects) < mostObjectsNamed && !slices.Contains(found.Objects, name) {
 		found.Objects = append(found.Objects, name)
 	}
+	return first
 }
 
 // final are the findings that stand at the end of the log: who was seen to make

@@ -16,6 +16,7 @@ type Options struct {
 	Rules       Rules
 	Strict      bool      // what an actor may not have known counts too
 	Until       time.Time // events after it are left out; zero for none
+	Keep        bool      // records, for [Auditor.Shown]
 }
 
 // Auditor judges the events of a log.
@@ -40,6 +41,8 @@ type Auditor struct {
 	ids         map[uint64]bool // of the last events
 	ring        []uint64
 	turn        int
+	kept        kept
+	fought      int      // fights that were found
 	told        []string // why writes are left out, in the order in which that came up
 }
 
@@ -59,6 +62,7 @@ func New(o Options) *Auditor {
 	a := &Auditor{Options: o, store: newStore(), actors: newActors(o.Rules, o.Controllers), sorter: newSorter(),
 		fights: newFights(), owners: map[types.UID]*entry{}, introduced: map[string]bool{}, made: map[string][]string{},
 		findings: newFindings(), ids: map[uint64]bool{}, left: map[string]*Left{}}
+	a.kept.most = mostKept
 	a.judge = law.NewJudge(nil, o.Laws)
 	a.judge.Evidence = law.Commits
 	a.judge.Memory = remembered
@@ -198,11 +202,20 @@ func (a *Auditor) observe(c *change, by owing) {
 // show has a record judged, and takes what it broke.
 func (a *Auditor) show(c *change, r *sim.Record) {
 	a.judge.Observe(r)
+	if a.Keep {
+		shown := *r
+		if shown.Process = c.who.Name; c.who.known != nil {
+			shown.Process = c.who.known.Name
+		}
+		shown.Process = account(shown.Process)
+		a.kept.add(shown)
+	}
+	c.index = a.index
 	a.index++
 	if list := a.judge.Breaches(); len(list) > 0 {
 		for i := range list {
-			if !c.met {
-				a.findings.add(c, &list[i])
+			if !c.met && a.findings.add(c, &list[i]) {
+				a.kept.found = append(a.kept.found, c.index)
 			}
 		}
 		a.judge.Since(a.index) // they are kept here; the judge need not
@@ -211,7 +224,10 @@ func (a *Auditor) show(c *change, r *sim.Record) {
 
 // keep brings what is known of the cluster up to date with a change.
 func (a *Auditor) keep(c *change) {
-	a.fights.note(a, c)
+	if a.fights.note(a, c); len(a.fights.found) > a.fought {
+		a.fought = len(a.fights.found)
+		a.kept.found = append(a.kept.found, c.index)
+	}
 	if c.after == nil {
 		if c.entry != nil {
 			delete(a.owners, c.before.UID)
@@ -261,8 +277,12 @@ func (a *Auditor) forgotten(n *entry) {
 	if known == nil {
 		return
 	}
-	a.judge.Observe(&sim.Record{Index: a.index, Step: a.index, Op: sim.Commit, Cause: -1, Process: nobody,
-		Verb: "delete", At: a.last.Sub(a.first), Object: ref, Before: known})
+	r := sim.Record{Index: a.index, Step: a.index, Op: sim.Commit, Cause: -1, Process: nobody, Verb: "delete",
+		At: a.last.Sub(a.first), Object: ref, Before: known}
+	a.judge.Observe(&r)
+	if a.Keep {
+		a.kept.add(r)
+	}
 	a.index++
 	a.judge.Since(a.index)
 }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"encoding/json"
 	"hash/maphash"
 	"slices"
 	"strings"
@@ -28,6 +29,25 @@ var seed = maphash.MakeSeed()
 
 // partialKind is what clients get that ask for metadata alone.
 const partialKind = "PartialObjectMetadata"
+
+// MarshalJSON writes what is known of the object, as the API has it.
+func (o *Object) MarshalJSON() ([]byte, error) {
+	members := map[string]any{}
+	if o.spec != nil {
+		_ = json.Unmarshal(o.spec, &members) // what the log has; without it the metadata stands alone
+	}
+	members["metadata"] = &o.ObjectMeta
+	if o.kind != "" {
+		members["kind"] = o.kind
+	}
+	if o.apiVersion != "" {
+		members["apiVersion"] = o.apiVersion
+	}
+	if o.status != nil {
+		members["status"] = json.RawMessage(o.status)
+	}
+	return json.Marshal(members)
+}
 
 // parseObject reads an object. It returns nil for what is none: a Status, a Table, a list.
 func (n names) parseObject(b []byte, managers bool) *Object {

@@ -23,8 +23,17 @@ type Break struct {
 // mostStory is how many sentences tell a fight before its lines do.
 const mostStory = 6
 
-// broken takes over what a law found.
+// broken takes over what a law found, once.
 func (m *maker) broken(b *render.Mark) {
+	j := m.breakOf(b)
+	again := func(b Break) bool { return b.Law == j.Law && b.Line == j.Line && b.Text == j.Text }
+	if !slices.ContainsFunc(m.run.Breaks, again) {
+		m.run.Breaks = append(m.run.Breaks, j)
+	}
+}
+
+// breakOf is what a law found, with the lines that it is about.
+func (m *maker) breakOf(b *render.Mark) Break {
 	j := Break{Law: b.Law, Sentence: b.Sentence, Source: b.Source, Text: b.Text, Race: b.Race}
 	for i := range m.lines {
 		for _, r := range m.lines[i].Records {
@@ -43,10 +52,7 @@ func (m *maker) broken(b *render.Mark) {
 			j.Story = []string{sentence(l)}
 		}
 	}
-	again := func(b Break) bool { return b.Law == j.Law && b.Line == j.Line && b.Text == j.Text }
-	if !slices.ContainsFunc(m.run.Breaks, again) {
-		m.run.Breaks = append(m.run.Breaks, j)
-	}
+	return j
 }
 
 // sentence says what a line did: "rs/a deletes pod/b-1".

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"slices"
 	"strings"
 )
 
@@ -26,6 +27,8 @@ var (
 	lanesScript string
 	//go:embed assets/panel.js
 	panelScript string
+	//go:embed assets/live.js
+	liveScript string
 	//go:embed assets/page.js
 	pageScript string
 )
@@ -46,14 +49,30 @@ func (p *Page) HTML() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the page of %s: %w", p.Title, err)
 	}
-	script := strings.Join([]string{stateScript, rowsScript, lanesScript, panelScript, pageScript}, "\n")
-	return document(skeleton, p.Title, script, data), nil
+	return document(skeleton, filling{title: p.Title, script: scripts(), data: data,
+		foot: "this file loads nothing"}), nil
+}
+
+// scripts is the program of a page, with further parts before the last, which begins.
+func scripts(more ...string) string {
+	parts := slices.Concat([]string{stateScript, rowsScript, lanesScript, panelScript}, more, []string{pageScript})
+	return strings.Join(parts, "\n")
+}
+
+// filling is what goes into a skeleton.
+type filling struct {
+	title, script, foot string
+	data                []byte
+	connect             string // what the program may ask for, as the policy has it; "" for nothing
 }
 
 // document fills in a skeleton: each of the words in braces stands in it once, apart from the title.
-func document(skeleton, title, script string, data []byte) []byte {
+func document(skeleton string, f filling) []byte {
 	policy := "default-src 'none'; base-uri 'none'; form-action 'none'; style-src " + hash(style) +
-		"; script-src " + hash(script)
+		"; script-src " + hash(f.script)
+	if f.connect != "" {
+		policy += "; connect-src " + f.connect
+	}
 	var b bytes.Buffer
 	rest := skeleton
 	for {
@@ -66,15 +85,17 @@ func document(skeleton, title, script string, data []byte) []byte {
 		word, rest, _ = strings.Cut(after, "}}")
 		switch word {
 		case "title":
-			b.WriteString(html.EscapeString(title))
+			b.WriteString(html.EscapeString(f.title))
 		case "policy":
 			b.WriteString(html.EscapeString(policy))
 		case "style":
 			b.WriteString(style)
 		case "script":
-			b.WriteString(script)
+			b.WriteString(f.script)
 		case "data":
-			b.Write(data)
+			b.Write(f.data)
+		case "foot":
+			b.WriteString(html.EscapeString(f.foot))
 		default:
 			panic("page: the skeleton has no " + word)
 		}

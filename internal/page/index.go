@@ -54,7 +54,8 @@ func Index(title string, rows []Row) []byte {
 		b.WriteString("</tr>\n")
 	}
 	b.WriteString("</tbody></table>\n")
-	return document(indexSkeleton, title, "", []byte(b.String()))
+	return document(indexSkeleton, filling{title: title, data: []byte(b.String()),
+		foot: "Every run has a page of its own. A law has a column where some run breaks it."})
 }
 
 // link leads to the run's page; where there is none it says why.

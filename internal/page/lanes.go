@@ -27,6 +27,7 @@ const mostLanes = 12
 func (m *maker) lanes() {
 	order := m.matter()
 	prefix := m.generated()
+	at := map[laneKey]int{}
 	for _, o := range order {
 		obj := &m.run.Objects[o-1]
 		name := obj.Name
@@ -34,7 +35,7 @@ func (m *maker) lanes() {
 			name = p
 		}
 		for fold, lane := range []string{obj.Name, name, sim.Short(obj.Kind) + "/*"} {
-			obj.Lane[fold] = m.lane(fold, lane, obj)
+			obj.Lane[fold] = m.lane(at, laneKey{fold, lane, obj.Kind})
 		}
 	}
 	m.run.Fold = len(m.run.Lanes) - 1
@@ -46,16 +47,20 @@ func (m *maker) lanes() {
 	}
 }
 
+// laneKey tells lanes apart.
+type laneKey struct {
+	fold       int
+	name, kind string
+}
+
 // lane is the position of a lane, from one; it is made where there is none.
-func (m *maker) lane(fold int, name string, obj *Object) int {
-	lanes := m.run.Lanes[fold]
-	i := slices.IndexFunc(lanes, func(l Lane) bool { return l.Name == name && l.Kind == obj.Kind })
-	if i < 0 {
-		i = len(lanes)
-		m.run.Lanes[fold] = append(lanes, Lane{Name: name, Kind: obj.Kind})
+func (m *maker) lane(at map[laneKey]int, k laneKey) int {
+	if at[k] == 0 {
+		m.run.Lanes[k.fold] = append(m.run.Lanes[k.fold], Lane{Name: k.name, Kind: k.kind})
+		at[k] = len(m.run.Lanes[k.fold])
 	}
-	m.run.Lanes[fold][i].Size++
-	return i + 1
+	m.run.Lanes[k.fold][at[k]-1].Size++
+	return at[k]
 }
 
 // single gives lanes of one object that object's name.

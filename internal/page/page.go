@@ -15,8 +15,9 @@ type Source struct {
 	Breaches []render.Mark
 	First    int // the first record that is shown; what came before is the initial world
 	Lines    []render.Line
-	Small    string // how small it is, "" where nobody made it so
-	Replay   string // the command that runs it again, "" for none
+	Small    string    // how small it is, "" where nobody made it so
+	Replay   string    // the command that runs it again, "" for none
+	Began    time.Time // when time was zero, for a run whose times are those of day; else zero
 }
 
 // Failure is the run that a page of text tells of.
@@ -165,12 +166,22 @@ type maker struct {
 	objects   map[string]int
 	versions  versions
 	at        time.Duration
+	when      func(time.Duration) string // how a time is written
+}
+
+func newMaker(src *Source) *maker {
+	when := time.Duration.String
+	if !src.Began.IsZero() {
+		when = func(at time.Duration) string { return src.Began.Add(at).UTC().Format("15:04:05.000") }
+	}
+	return &maker{src: src, run: &Run{Name: src.Name, Small: src.Small, Replay: src.Replay, Breaks: []Break{},
+		Lines: []Line{}, Records: []Record{}, Processes: []Process{}, Objects: []Object{}, Versions: []Version{},
+		Text: []string{}}, processes: map[string]int{}, objects: map[string]int{},
+		versions: newVersions(), at: -1, when: when}
 }
 
 func runOf(src *Source) *Run {
-	m := &maker{src: src, run: &Run{Name: src.Name, Small: src.Small, Replay: src.Replay, Breaks: []Break{},
-		Lines: []Line{}, Records: []Record{}}, processes: map[string]int{}, objects: map[string]int{},
-		versions: newVersions(), at: -1}
+	m := newMaker(src)
 	h := src.History
 	for m.base < h.Len() && h.At(m.base) == nil {
 		m.base++
@@ -195,7 +206,7 @@ func (m *maker) record(r *sim.Record) Record {
 		Object: m.object(r.Object), For: m.object(r.For), Verb: r.Verb, Detail: r.Message,
 		Enqueued: r.Enqueued, Observed: r.Observed, Lost: r.Lost, Again: r.Initial || r.Tombstone}
 	if r.At != m.at {
-		j.At, m.at = r.At.String(), r.At
+		j.At, m.at = m.when(r.At), r.At
 	}
 	switch r.Op {
 	case sim.Commit:
@@ -260,7 +271,7 @@ func (m *maker) timeline() {
 		if l.Refused {
 			at = l.Records[0] // equal ones that come later are counted in it
 		}
-		m.run.Lines = append(m.run.Lines, Line{N: l.N, At: l.From.String(), Who: l.Who, Verb: l.Verb,
+		m.run.Lines = append(m.run.Lines, Line{N: l.N, At: m.when(l.From), Who: l.Who, Verb: l.Verb,
 			Object: l.Object, Did: l.Did(), Because: l.Because, Breaks: l.Breaks, Write: l.Write,
 			Refused: l.Refused, Stale: l.Stale, Record: at - m.base})
 		for _, k := range l.Records {

@@ -31,6 +31,10 @@ func CastOf(h *sim.History) *Cast {
 	return c
 }
 
+// Shared is how many kinds several controllers sync. Where that grows, who acted before is
+// said otherwise.
+func (c *Cast) Shared() int { return len(c.many) }
+
 // Who says who acted: the object being synced, with the instance's number
 // where there is more than one ("rs/a#2"), and the process in front where
 // controllers share the kind ("widget-a: cm/shared"); or else the process.

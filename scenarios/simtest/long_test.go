@@ -47,7 +47,9 @@ func TestObjectThatNobodyCanHandle(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			k := planted("tries", c.sync)
 			k.Profile = c.profile
-			k.Replicas = func(o runtime.Object) int { return map[string]int{"a": 1, "bad": -1}[o.(*corev1.ConfigMap).Name] }
+			k.Replicas = func(o runtime.Object) int {
+				return map[string]int{"a": 1, "bad": -1}[o.(*corev1.ConfigMap).Name]
+			}
 			x, err := (&simtest.Case{Controllers: []host.Controller{k}, For: c.given, Schedules: 20, World: `
 apiVersion: v1
 kind: ConfigMap

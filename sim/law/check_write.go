@@ -160,7 +160,8 @@ func retryErrors(j *Judge, r *sim.Record) {
 		}
 		j.Ask()
 		if k := p.queue.Find(view.KeyOf(r.For)); k != nil && k.Hot > j.HotLoop {
-			j.Report(Informed, r.For.String()+" failed "+itoa(k.Hot+1)+" times without a backoff that grows: "+r.Message)
+			j.Report(Informed, r.For.String()+" failed "+itoa(k.Hot+1)+" times without a backoff that grows: "+
+				r.Message)
 		}
 		return
 	}

@@ -66,17 +66,25 @@ func New(o Options) *Trial {
 
 // initial tells the laws of what a server holds that somebody has filled.
 func (t *Trial) initial() {
-	for _, k := range t.Server.Kinds() {
-		t.Server.Each(k, func(obj runtime.Object) bool {
+	for _, r := range Standing(t.Server) {
+		t.World.Record(r)
+	}
+}
+
+// Standing has a record for each object that a server holds: its creation, by the user.
+func Standing(s *fakeapi.Server) (records []sim.Record) {
+	for _, k := range s.Kinds() {
+		s.Each(k, func(obj runtime.Object) bool {
 			m := obj.(metav1.Object)
 			version, _ := strconv.ParseUint(m.GetResourceVersion(), 10, 64)
-			t.World.Record(
+			records = append(records,
 				sim.Record{Op: sim.Commit, Cause: -1, Process: law.User, Verb: "create", After: obj, Version: version,
 					Object: sim.Ref{Kind: k.GVK.Kind, Namespace: m.GetNamespace(), Name: m.GetName(),
 						UID: string(m.GetUID())}})
 			return true
 		})
 	}
+	return records
 }
 
 // Start runs a controller as a process of its own, and tells the laws what it

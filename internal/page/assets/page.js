@@ -14,17 +14,22 @@ function take(i) {
   const run = page.runs[i];
   view.run = run;
   view.object = 0;
-  view.lives = livesOf(run);
-  view.spans = spansOf(run);
-  view.news = newsOf(run);
   view.want.fold = run.fold;
   view.want.process = 0;
   view.want.kind = "";
-  options($("process"), run.processes.map((p, n) => [n + 1, p.name]));
-  options($("kind"), [...new Set(run.objects.map((o) => o.kind))].sort().map((k) => [k, k]));
-  $("fold").value = run.fold;
+  gather(run);
   drawVerdict(run);
   filter(firstPick(run));
+}
+
+// gather makes of a run what is drawn of it whatever is chosen, and says what can be chosen.
+function gather(run) {
+  view.lives = livesOf(run);
+  view.spans = spansOf(run);
+  view.news = newsOf(run);
+  options($("process"), run.processes.map((p, n) => [n + 1, p.name]), view.want.process || "");
+  options($("kind"), [...new Set(run.objects.map((o) => o.kind))].sort().map((k) => [k, k]), view.want.kind);
+  $("fold").value = view.want.fold;
 }
 
 // firstPick is the record that is shown first: of the broken law, or the last.
@@ -34,11 +39,14 @@ function firstPick(run) {
   return run.lines.length ? run.lines[run.lines.length - 1].record : run.records.length - 1;
 }
 
-// options fills a choice, behind its first entry.
-function options(select, entries) {
-  while (select.options.length > 1) select.remove(1);
-  for (const [value, text] of entries) select.append(el("option", { value }, text));
-  select.value = "";
+// options fills a choice, behind its first entry, unless it is as it should be.
+function options(select, entries, chosen) {
+  const there = [...select.options].slice(1);
+  if (there.length !== entries.length || there.some((o, i) => o.text !== entries[i][1])) {
+    there.forEach((o) => o.remove());
+    for (const [value, text] of entries) select.append(el("option", { value }, text));
+  }
+  select.value = chosen;
 }
 
 // mostVerdicts is how many broken laws are told of before the lanes.
@@ -57,8 +65,9 @@ function drawVerdict(run) {
     into.append(box);
   }
   const more = run.breaks.length - mostVerdicts;
-  if (more > 0) into.append(el("p", { class: "small" }, more + (more === 1 ? " more is" : " more are") + " marked below"));
-  if (!run.breaks.length) into.append(el("div", { class: "verdict fine" }, el("div", { class: "law" }, "No law is broken")));
+  if (more > 0 && page.feed) into.append(before(run.breaks.slice(mostVerdicts)));
+  else if (more > 0) into.append(el("p", { class: "small" }, more + (more === 1 ? " more is" : " more are") + " marked below"));
+  if (!run.breaks.length) into.append(el("div", { class: "verdict fine" }, el("div", { class: "law" }, "No law is broken" + (page.feed ? " so far" : ""))));
   const small = [run.small, run.replay && "run it again: "].filter(Boolean).join(" · ");
   if (small) into.append(el("p", { class: "small" }, small, run.replay ? el("code", {}, run.replay) : "", copy || ""));
   fit();
@@ -87,8 +96,8 @@ function copied(text) {
   else by();
 }
 
-// filter makes the rows anew, and stays at a record.
-function filter(record) {
+// filter makes the rows anew, and stays at a record; where it is to be still, the lanes do not move.
+function filter(record, still) {
   view.rows = rowsOf(view.run, view.want);
   view.at = layout(view.run, view.want);
   view.heights = heightsOf(view.run, view.rows);
@@ -98,15 +107,16 @@ function filter(record) {
   search();
   drawHeads(heads, view.at);
   drawTable(0);
-  to(view.pick);
+  to(view.pick, still);
 }
 
 // to chooses a row, brings it into sight and draws.
-function to(i) {
+function to(i, still) {
   view.pick = Math.max(0, Math.min(view.rows.length - 1, i));
   const y = HEAD + view.pick * ROW, box = view.box;
-  if (y < box.scrollTop + HEAD + ROW) box.scrollTop = Math.max(0, y - HEAD - ROW * 2);
-  else if (y + ROW * 2 > box.scrollTop + box.clientHeight) box.scrollTop = y + ROW * 3 - box.clientHeight;
+  view.tall.style.height = view.rows.length * ROW + "px";
+  if (!still && y < box.scrollTop + HEAD + ROW) box.scrollTop = Math.max(0, y - HEAD - ROW * 2);
+  else if (!still && y + ROW * 2 > box.scrollTop + box.clientHeight) box.scrollTop = y + ROW * 3 - box.clientHeight;
   const row = view.rows[view.pick], upto = Math.max(0, row.record);
   $("slider").value = view.pick;
   $("slider").setAttribute("aria-valuetext", says(view.run, row));
@@ -116,7 +126,7 @@ function to(i) {
   draw(view);
   drawPanel(view);
   clearTimeout(view.naming);
-  view.naming = setTimeout(named, 300);
+  if (!page.feed) view.naming = setTimeout(named, 300); // a step of a live run has its number for a while only
 }
 
 // named puts the step into the address, so that a link leads to it.
@@ -247,6 +257,7 @@ function begin() {
   window.addEventListener("beforeprint", () => { view.whole = true; $("table").open = true; draw(view); });
   window.addEventListener("afterprint", () => { view.whole = false; draw(view); });
   take(0);
+  if (page.feed) listen(page.feed);
   const wanted = /^#step=(\d+)$/.exec(asked);
   if (wanted && view.run.lines[wanted[1] - 1]) to(rowBefore(view.rows, view.run.lines[wanted[1] - 1].record));
 }

@@ -1,0 +1,189 @@
+package browser
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/threelaws/threelaws/cli"
+	"github.com/threelaws/threelaws/internal/page/pagetest"
+)
+
+// served is a server with a page.
+type served struct {
+	url, page string
+	stop      func()
+}
+
+// serve runs "threelaws serve --ui" until the test ends.
+func serve(t testing.TB, args ...string) *served {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	r, w := io.Pipe()
+	var stderr bytes.Buffer
+	done := make(chan int, 1)
+	go func() {
+		c := cli.Command{Registry: cli.Builtin(), Bare: true, Name: "threelaws", Out: w, Err: &stderr}
+		done <- c.Run(ctx, append([]string{"serve", "--ui"}, args...))
+		w.Close()
+	}()
+	s := &served{}
+	s.stop = func() {
+		cancel()
+		if code := <-done; code != 0 {
+			t.Errorf("serve: exit code %d\n%s", code, stderr.String())
+		}
+		done <- 0
+	}
+	t.Cleanup(s.stop)
+	if _, err := fmt.Fscanf(r, "serving on %s\npage: %s\n", &s.url, &s.page); err != nil {
+		t.Fatal(err)
+	}
+	go io.Copy(io.Discard, r)
+	return s
+}
+
+// create creates an object as a client does.
+func (s *served) create(t testing.TB, path string, object any) {
+	t.Helper()
+	body, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.Post(s.url+path, "application/json", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if text, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusCreated {
+		t.Fatalf("%s: %s", path, text)
+	}
+}
+
+// pair are a ReplicaSet a and a ReplicationController b that select the same pods.
+func (s *served) pair(t testing.TB) (first, second func()) {
+	labels := map[string]any{"app": "web"}
+	template := map[string]any{"metadata": map[string]any{"labels": labels},
+		"spec": map[string]any{"containers": []any{map[string]any{"name": "c", "image": "i"}}}}
+	return func() {
+			s.create(t, "/apis/apps/v1/namespaces/default/replicasets", map[string]any{"apiVersion": "apps/v1",
+				"kind": "ReplicaSet", "metadata": map[string]any{"name": "a"}, "spec": map[string]any{"replicas": 1,
+					"selector": map[string]any{"matchLabels": labels}, "template": template}})
+		}, func() {
+			s.create(t, "/api/v1/namespaces/default/replicationcontrollers", map[string]any{"apiVersion": "v1",
+				"kind": "ReplicationController", "metadata": map[string]any{"name": "b"}, "spec": map[string]any{
+					"replicas": 2, "selector": labels, "template": template}})
+		}
+}
+
+// until waits until an expression holds in the page.
+func until(t testing.TB, b *tab, expression string) {
+	t.Helper()
+	eval[bool](t, b, "new Promise((done) => { const look = () => ("+expression+
+		") ? done(true) : setTimeout(look, 20); look() })")
+}
+
+// What happens in a server is seen on its page while it happens: the step, who owns what
+// then, and the law that is broken. Who is at the last step stays at the last; who is at
+// another stays there.
+func TestLivePage(t *testing.T) {
+	s := serve(t, "--controllers", "replicaset@selector,replication@selector")
+	b := open(t, s.page)
+	until(t, b, "live.textContent === 'live' && view.run.records.length > 0")
+	if v := text(t, b, "#verdict"); v != "No law is broken so far" {
+		t.Errorf("before anything happened the page says %q", v)
+	}
+	first, second := s.pair(t)
+	first()
+	until(t, b, "view.rows.some((r) => says(view.run, r).startsWith('rs/a create pod/a-'))")
+	until(t, b, "view.run.breaks.some((b) => b.law === 'take-ownership')")
+	if v := text(t, b, "#verdict"); !strings.Contains(v, " is broken at step ") {
+		t.Errorf("a law is broken, and the page says %q", v)
+	}
+	if tree := text(t, b, "#panel"); !strings.Contains(tree, "rs/a") || !strings.Contains(tree, "pod/a-") {
+		t.Errorf("who is at the last step sees who owns what after it; the panel says\n%s", tree)
+	}
+	if n := eval[int](t, b, "document.querySelectorAll('svg .row.broken').length"); n == 0 {
+		t.Error("the step that broke the law is not red")
+	}
+	second()
+	until(t, b, "document.querySelector('#verdict').textContent.includes('never-fight')")
+	until(t, b, "view.run.breaks.some((b) => b.law === 'never-fight' && b.first > 0)")
+	until(t, b, "view.pick === view.rows.length - 1")
+	press(t, b, "Home")
+	press(t, b, "ArrowRight")
+	step, length := text(t, b, "#step"), eval[int](t, b, "view.run.records.length")
+	until(t, b, fmt.Sprintf("view.run.records.length > %d", length))
+	if now := text(t, b, "#step"); now != step || eval[int](t, b, "view.pick") != 1 {
+		t.Errorf("who looks at %q is shown %q when more comes", step, now)
+	}
+	b.quiet(t)
+	s.stop()
+	until(t, b, "live.className === 'lost'")
+}
+
+// The session of the README, typed beside the page: what it does is seen there, to the
+// ReplicaSet that is left without an owner.
+func TestSessionOfTheREADME(t *testing.T) {
+	if _, err := exec.LookPath("kubectl"); err != nil {
+		fmt.Fprintln(os.Stderr, "NOT RUN: TestSessionOfTheREADME needs kubectl on the PATH")
+		t.Skip("NOT RUN: no kubectl on the PATH")
+	}
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(t.TempDir(), "three.kubeconfig")
+	s := serve(t, "--kubeconfig", config, "--controllers", "all")
+	b := open(t, s.page)
+	typed, last := 0, ""
+	for _, line := range strings.Split(string(readme), "\n") {
+		command, is := strings.CutPrefix(line, "$ kubectl ")
+		if !is {
+			continue
+		}
+		run := exec.Command("sh", "-c", "kubectl "+command)
+		run.Env = append(os.Environ(), "KUBECONFIG="+config)
+		out, err := run.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", line, err, out)
+		}
+		typed, last = typed+1, string(out)
+	}
+	if typed < 5 || !strings.Contains(last, "<none>") {
+		t.Fatalf("%d commands were typed; the last printed\n%s", typed, last)
+	}
+	until(t, b, "view.run.lines.some((l) => l.who === 'kubectl' && l.verb === 'create' && l.object === 'deploy/web')")
+	until(t, b, "view.run.lines.some((l) => l.verb === 'delete' && l.object === 'deploy/web')")
+	until(t, b, "[...document.querySelectorAll('#panel > ul > li > .link')]"+
+		".some((e) => e.textContent.startsWith('rs/web-'))")
+	if v := text(t, b, "#verdict"); v != "No law is broken so far" {
+		t.Errorf("the controllers that come with the command break a law:\n%s", v)
+	}
+	b.quiet(t)
+}
+
+// Nothing that somebody stores in the server can run in its page.
+func TestNothingRunsLive(t *testing.T) {
+	s := serve(t)
+	b := open(t, s.page)
+	s.create(t, "/api/v1/namespaces/default/configmaps", map[string]any{"metadata": map[string]any{"name": "evil",
+		"annotations": map[string]any{"example.com/says": pagetest.Evil}}, "data": map[string]any{"a": pagetest.Evil}})
+	until(t, b, "view.rows.some((r) => says(view.run, r).endsWith('create cm/evil'))")
+	eval[bool](t, b, "(view.choose(view.run.objects.findIndex((o) => o.name === 'cm/evil') + 1), true)")
+	if yaml := text(t, b, "#yaml"); !strings.Contains(yaml, "</script><script>window.pwned=1") {
+		t.Errorf("what is stored is not shown as it is:\n%s", yaml)
+	}
+	if got := eval[string](t, b, "String(window.pwned)"); got != "undefined" {
+		t.Errorf("something that was stored ran: %s", got)
+	}
+	b.quiet(t)
+}

@@ -1,0 +1,254 @@
+package page
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/sim"
+)
+
+// Live is the run of a world that goes on, up to where it was told of it. It grows by
+// parts, and says what a reader lacks who has so many of them. A world that goes on for
+// ever is begun anew from time to time ([Live.Begin]), so that it stays a page.
+type Live struct {
+	maker
+
+	zero   time.Duration // the time in the world from which times count
+	offset int           // what the history's indexes are off by
+	world  int           // records that are the world at the beginning
+	lines  []render.Line
+	shared int           // kinds that several controllers sync
+	marks  []render.Mark // by the history's indexes
+	breaks []Break       // as they were when they were told, one for each of marks
+	parts  []reach
+	next   int // index in the history of the record that comes next
+}
+
+// reach is how far a run went before a part was added to it. Its lines were as they are
+// now as far as that.
+type reach struct {
+	Records  int `json:"records"`
+	Versions int `json:"versions"`
+	Text     int `json:"text"`
+	Lines    int `json:"lines"`
+}
+
+// Part is what came of a run since its reader was told of it last: how much he keeps of the lists that
+// grow, and what comes behind; the other lists whole.
+type Part struct {
+	Run
+
+	Keep reach `json:"keep"`
+}
+
+// mostBegun is how many objects a world has at the most that a live page begins with.
+const mostBegun = 2000
+
+// NewLive makes a run of no records. Its times count from a time of the world.
+func NewLive(zero time.Duration) *Live { return &Live{zero: zero} }
+
+// Next is the index of the first record that it was not told of.
+func (l *Live) Next() int { return l.next }
+
+// Len is how many records it has, those of the world at its beginning left out.
+func (l *Live) Len() int {
+	if l.run == nil {
+		return 0
+	}
+	return len(l.run.Records) - l.world
+}
+
+// Begin begins anew with the last records of a history, of which the first has an index.
+// standing has a creation for each object that there is now; what the records did is
+// taken back from it. Laws that were broken before stay broken.
+func (l *Live) Begin(standing []sim.Record, first int, records []sim.Record) {
+	world := before(standing, records)
+	l.maker = *newMaker(&Source{Name: "live", History: &sim.History{Records: world}})
+	l.when = func(at time.Duration) string { return max(0, at-l.zero).Round(time.Millisecond).String() }
+	l.world, l.offset, l.next = len(world), len(world)-first, first
+	l.lines, l.shared, l.parts = nil, 0, []reach{{}}
+	for i := range world {
+		world[i].Index, world[i].Cause = i, -1
+		l.run.Records = append(l.run.Records, l.record(&world[i]))
+	}
+	l.run.First = len(world)
+	for i := range records {
+		if first > 0 || records[i].Step != records[0].Step || records[i].Process != "user" {
+			break
+		}
+		l.run.First++ // what the world was made with
+	}
+	l.grow(records)
+	l.finish(l.run.First)
+}
+
+// Add adds records, the first of which is that of [Live.Next], and what the laws found.
+func (l *Live) Add(records []sim.Record, marks []render.Mark) {
+	if len(records)+len(marks) == 0 {
+		return
+	}
+	was := reach{len(l.run.Records), len(l.versions.list), len(l.versions.text), 0}
+	from := was.Records
+	for i := range marks {
+		if at := marks[i].Record + l.offset; at >= l.run.First {
+			from = min(from, at)
+		}
+	}
+	l.grow(records)
+	l.marks = append(l.marks, marks...)
+	l.breaks = append(l.breaks, make([]Break, len(marks))...)
+	was.Lines = l.finish(from)
+	l.parts = append(l.parts, was)
+}
+
+// grow takes over records, with indexes of its own.
+func (l *Live) grow(records []sim.Record) {
+	h := l.src.History
+	for _, r := range records {
+		r.Index += l.offset
+		if r.Cause += l.offset; r.Cause < l.world {
+			r.Cause = -1 // forgotten
+		}
+		h.Records = append(h.Records, r)
+		l.run.Records = append(l.run.Records, l.record(&r))
+	}
+	l.next += len(records)
+}
+
+// finish makes anew what is made of all records: the lines from a record on, what the
+// laws found, the lanes. It returns how many lines stay as they were.
+func (l *Live) finish(from int) int {
+	h := l.src.History
+	marks := l.inSight()
+	if shared := render.CastOf(h).Shared(); shared > l.shared {
+		l.shared, from = shared, l.run.First
+	}
+	keep := len(l.lines)
+	for keep > 0 && slices.Max(l.lines[keep-1].Records) >= from {
+		keep--
+	}
+	for keep > 0 && l.lines[keep-1].Refused { // one that is like it may be counted in it
+		keep--
+	}
+	if keep < len(l.lines) {
+		from = min(from, l.lines[keep].Records[0])
+	}
+	more := render.Timeline(h, render.Options{From: max(from, l.run.First), Breaches: marks, Others: true})
+	for i := range more {
+		more[i].N += keep
+	}
+	l.lines = append(l.lines[:keep:keep], more...)
+	render.Explain(h, l.lines)
+	l.maker.lines, l.run.Lines, l.run.Lanes = l.lines, []Line{}, [3][]Lane{}
+	for i := range l.run.Processes {
+		l.run.Processes[i].Syncs, l.run.Processes[i].Acts = nil, false
+	}
+	for i := range l.run.Objects {
+		l.run.Objects[i].Lane = [3]int{}
+	}
+	l.timeline()
+	l.lanes()
+	l.broke(marks)
+	return keep
+}
+
+// inSight is what the laws found, by the run's own indexes: of what is forgotten -1.
+func (l *Live) inSight() []render.Mark {
+	marks := slices.Clone(l.marks)
+	for i := range marks {
+		m := &marks[i]
+		m.Record = max(-1, m.Record+l.offset)
+		if m.Record < l.run.First {
+			m.Record = -1
+		}
+		cycle := m.Cycle
+		m.Cycle = nil
+		for _, c := range cycle {
+			if c += l.offset; c < l.run.First {
+				m.Cycle = nil
+				break
+			}
+			m.Cycle = append(m.Cycle, c)
+		}
+	}
+	return marks
+}
+
+// broke takes over what the laws found, the last first. What has no line any more is told
+// as it was when it had one.
+func (l *Live) broke(marks []render.Mark) {
+	l.run.Breaks = []Break{}
+	for i := range marks {
+		b := &l.breaks[i]
+		if marks[i].Record >= 0 || b.Law == "" {
+			*b = l.breakOf(&marks[i])
+		} else {
+			b.Line, b.First, b.Last = 0, 0, 0
+		}
+		l.run.Breaks = append(l.run.Breaks, *b)
+	}
+	slices.Reverse(l.run.Breaks)
+}
+
+// Parts is how many parts the run has.
+func (l *Live) Parts() int { return len(l.parts) }
+
+// Since is, as JSON, what a reader lacks who has so many parts of the run; nil for nothing.
+func (l *Live) Since(known int) ([]byte, error) {
+	if known >= len(l.parts) {
+		return nil, nil
+	}
+	p := Part{Run: *l.run, Keep: l.parts[known]}
+	for _, r := range l.parts[known:] {
+		p.Keep.Lines = min(p.Keep.Lines, r.Lines)
+	}
+	p.Records, p.Lines = l.run.Records[p.Keep.Records:], l.run.Lines[p.Keep.Lines:]
+	p.Versions, p.Text = l.versions.list[p.Keep.Versions:], l.versions.text[p.Keep.Text:]
+	return json.Marshal(&p)
+}
+
+// before is a world as it was before some records: of those that stand there now, what
+// records made is left out, and what they changed or removed is as it was. Of many
+// objects those written last are kept.
+func before(standing, records []sim.Record) []sim.Record {
+	at := make(map[sim.Ref]int, len(standing))
+	key := func(ref sim.Ref) sim.Ref { ref.UID = ""; return ref }
+	for i := range standing {
+		at[key(standing[i].Object)] = i
+	}
+	for i := len(records) - 1; i >= 0; i-- {
+		r := &records[i]
+		if r.Op != sim.Commit {
+			continue
+		}
+		j, there := at[key(r.Object)]
+		if !there {
+			j = len(standing)
+			at[key(r.Object)] = j
+			standing = append(standing, sim.Record{Op: sim.Commit, Verb: "create"})
+		}
+		standing[j].Object, standing[j].After = r.Object, r.Before
+	}
+	standing = slices.DeleteFunc(standing, func(r sim.Record) bool { return r.After == nil })
+	slices.SortStableFunc(standing, func(a, b sim.Record) int { return cmp.Compare(a.Version, b.Version) })
+	return standing[max(0, len(standing)-mostBegun):]
+}
+
+// LiveHTML is the page of a run that comes from an address on the same server, as a
+// stream of server-sent events with a [Part] in each.
+func LiveHTML(title, from string) []byte {
+	nothing := NewLive(0)
+	nothing.Begin(nil, 0, nil)
+	data, err := json.Marshal(struct {
+		Page
+		Feed string `json:"feed"`
+	}{Page{title, []*Run{nothing.run}}, from})
+	if err != nil {
+		panic(err) // there is nothing in it but strings
+	}
+	return document(skeleton, filling{title: title, script: scripts(liveScript), data: data, connect: "'self'",
+		foot: "this page asks the server that it is from, and no other"})
+}
