@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/threelaws/threelaws/sim/bubble"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -36,6 +37,12 @@ type Options struct {
 	CacheUnstructured bool
 	// Client, if set, is put around the manager's client: client.WithFieldOwner.
 	Client func(client.Client) client.Client
+
+	// Goroutines: a Reconcile starts goroutines that call the API, as an errgroup does. Their
+	// requests are pending at one time, and the schedule decides about each; it costs time, and
+	// one processor for the whole Go process: see bubble.Concurrent. Without it such a call is a
+	// mistake, and ends the Go process.
+	Goroutines bool
 
 	// Controller is the manager's Controller options: concurrency of kinds and the like.
 	Controller config.Controller
@@ -138,6 +145,9 @@ func (p *process) declare(i int, c *controller, setup Setup) (host.Controller, e
 	scheme, o, roles := p.scheme, p.o, rolesOf(watched)
 	ctl.New = func(env *host.Env) host.Reconciler {
 		return start(newProcess(scheme, o, env), setup, i, ctl.Name, roles)
+	}
+	if p.o.Goroutines {
+		ctl = bubble.Concurrent(ctl)
 	}
 	return ctl, ctl.Check()
 }

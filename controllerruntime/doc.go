@@ -43,6 +43,7 @@
 //     middle of the sync, and wait.
 //   - Requests are worked off in the order in which they came, as without a priority
 //     queue. Reconcile's context has no deadline, no ReconcileID, and never ends.
+//   - Goroutines that a Reconcile starts may call the API with [Options.Goroutines] only.
 //   - What runs beside controllers is refused by name: other runnables, webhooks
 //     ([Options.LeaveOut]), channel sources, watches that are added while it runs,
 //     requests of another type, and clients made of GetConfig or GetHTTPClient.

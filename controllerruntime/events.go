@@ -68,13 +68,16 @@ func (p *process) event(component string, regarding, related runtime.Object, e c
 			return
 		}
 	}
+	p.mu.Lock()
 	p.recorded++
+	number := p.recorded
+	p.mu.Unlock()
 	now := p.env.Now()
 	e.InvolvedObject, e.Namespace = *ref, ref.Namespace
 	if e.Namespace == "" {
 		e.Namespace = metav1.NamespaceDefault
 	}
-	e.Name = fmt.Sprintf("%s.%x", ref.Name, now.UnixNano()+int64(p.recorded)) // time stands still in a step
+	e.Name = fmt.Sprintf("%s.%x", ref.Name, now.UnixNano()+int64(number)) // time stands still in a step
 	e.Source.Component, e.ReportingController = component, component
 	if !e.EventTime.IsZero() {
 		e.ReportingInstance = component

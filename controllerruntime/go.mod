@@ -7,6 +7,7 @@ replace github.com/threelaws/threelaws => ../
 require (
 	github.com/go-logr/logr v1.4.3
 	github.com/threelaws/threelaws v0.0.0-00010101000000-000000000000
+	golang.org/x/sync v0.24.0
 	golang.org/x/time v0.14.0
 	k8s.io/api v0.36.3
 	k8s.io/apiextensions-apiserver v0.36.3
@@ -59,7 +60,6 @@ require (
 	golang.org/x/exp v0.0.0-20251219203646-944ab1f22d93 // indirect
 	golang.org/x/net v0.61.0 // indirect
 	golang.org/x/oauth2 v0.34.0 // indirect
-	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/term v0.47.0 // indirect
 	golang.org/x/text v0.43.0 // indirect

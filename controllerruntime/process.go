@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,6 +29,7 @@ type process struct {
 	mapper  *mapper
 	started bool // the sources are started: syncs may begin
 
+	mu    sync.Mutex                               // of the maps, which goroutines of a Reconcile share
 	gvks  map[reflect.Type]schema.GroupVersionKind // of Go types in the scheme
 	lists map[reflect.Type]form                    // what lists of Go types hold
 	live  map[schema.GroupVersionKind]bool         // never read from the cache
@@ -69,6 +71,8 @@ func (p *process) gvkOf(obj runtime.Object) (schema.GroupVersionKind, error) {
 		return apiutil.GVKForObject(obj, p.scheme)
 	}
 	t := reflect.TypeOf(obj)
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if gvk, ok := p.gvks[t]; ok {
 		return gvk, nil
 	}
@@ -85,6 +89,8 @@ func (p *process) kind(gvk schema.GroupVersionKind) (*fakeapi.Kind, error) {
 		return nil, errNoServer
 	}
 	all := p.env.Served()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if i, ok := p.at[gvk]; ok && i < len(all) && all[i].GVK == gvk {
 		return all[i], nil
 	}
@@ -141,7 +147,10 @@ func (p *process) formOf(obj runtime.Object) (form, error) {
 // cache finds them.
 func (p *process) itemsOf(list client.ObjectList) (form, error) {
 	t := reflect.TypeOf(list)
-	if f, ok := p.lists[t]; ok {
+	p.mu.Lock()
+	f, ok := p.lists[t]
+	p.mu.Unlock()
+	if ok {
 		return f, nil
 	}
 	gvk, err := p.gvkOf(list)
@@ -159,8 +168,10 @@ func (p *process) itemsOf(list client.ObjectList) (form, error) {
 	if err != nil {
 		return form{}, err
 	}
-	f := form{gvk, reflect.TypeOf(item)}
+	f = form{gvk, reflect.TypeOf(item)}
+	p.mu.Lock()
 	p.lists[t] = f
+	p.mu.Unlock()
 	return f, nil
 }
 

@@ -29,10 +29,13 @@ func newReconciler(p *process, c *controller) *reconciler {
 // with Requeue when the controller's rate limiter says, after RequeueAfter else. The host
 // does not put it back itself (DropErrors): its limiter would forget a request that asks
 // for another turn without an error.
-func (r *reconciler) Sync(_ context.Context, key string) error {
+func (r *reconciler) Sync(of context.Context, key string) error {
 	req, ctx := requestOf(key), r.ctx
-	if r.p.o.Logger.GetSink() != nil {
-		ctx = log.IntoContext(context.Background(), r.c.log(&req))
+	switch {
+	case r.p.o.Logger.GetSink() != nil:
+		ctx = log.IntoContext(of, r.c.log(&req))
+	case r.p.o.Goroutines:
+		ctx = log.IntoContext(of, r.p.o.Logger)
 	}
 	result, err := r.c.do.Reconcile(ctx, req)
 	if len(*r.c.sources) != r.sources {

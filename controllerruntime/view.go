@@ -3,6 +3,7 @@ package controllerruntime
 import (
 	"fmt"
 	"reflect"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -18,6 +19,7 @@ import (
 // the server keeps, what was made of a version is kept for as long as that may be read.
 type view struct {
 	form
+	mu       *sync.Mutex // of made
 	kind     *fakeapi.Kind
 	informer toolscache.SharedIndexInformer
 	made     map[runtime.Object]client.Object // nil: nothing is kept
@@ -26,7 +28,10 @@ type view struct {
 // viewOf finds the cache of a kind in the Go type of obj, and makes it before the process
 // has started.
 func (p *process) viewOf(f form) (*view, error) {
-	if v := p.views[f]; v != nil {
+	p.mu.Lock()
+	v := p.views[f]
+	p.mu.Unlock()
+	if v != nil {
 		return v, nil
 	}
 	if p.env == nil {
@@ -36,13 +41,15 @@ func (p *process) viewOf(f form) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &view{form: f, kind: k}
+	v = &view{form: f, kind: k, mu: &p.mu}
 	if p.started {
+		p.mu.Lock()
 		for other, has := range p.views { // any of them will do
 			if other.gvk == f.gvk {
 				v.informer = has.informer
 			}
 		}
+		p.mu.Unlock()
 		if v.informer == nil {
 			return nil, p.unwatched(f)
 		}
@@ -52,7 +59,9 @@ func (p *process) viewOf(f form) (*view, error) {
 			v.made = map[runtime.Object]client.Object{}
 		}
 	}
+	p.mu.Lock()
 	p.views[f] = v
+	p.mu.Unlock()
 	return v, nil
 }
 
@@ -80,6 +89,8 @@ func (v *view) try(stored runtime.Object) (client.Object, error) {
 	if reflect.TypeOf(stored) == v.as {
 		return stored.(client.Object), nil
 	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	if obj, ok := v.made[stored]; ok {
 		return obj, nil
 	}

@@ -1,6 +1,8 @@
 package fakeapi
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -382,5 +384,45 @@ func TestDefinitionIsChecked(t *testing.T) {
 		d := widgetDefinition(t)
 		c.change(d, d.Spec.Versions[0].Schema.OpenAPIV3Schema)
 		refused(t, s, &Request{Verb: Create, Kind: definitionKind, Object: d}, 422, c.text)
+	}
+}
+
+// What people type goes by the preferred version of a definition, wherever that stands in it:
+// a patch by another would lose what that does not know.
+func TestTypedNamesAreOfThePreferredVersion(t *testing.T) {
+	d := widgetDefinition(t)
+	d.Spec.Versions[0].Name, d.Spec.Versions[1].Name = "v1beta1", "v1beta2"
+	d.Spec.Versions[0].Storage, d.Spec.Versions[1].Storage = false, true
+	s := New(Options{})
+	must(t, s, &Request{Verb: Create, Kind: definitionKind, Object: d})
+	var all []string
+	for _, k := range s.Served() {
+		if k.GVK.Kind == "Widget" {
+			all = append(all, k.GVK.Version)
+		}
+	}
+	if k := s.KindNamed("widget"); k.GVK.Version != "v1beta2" || !slices.Equal(all, []string{"v1beta2", "v1beta1"}) {
+		t.Errorf("widget is %v of %q", k.GVK, all)
+	}
+}
+
+// BenchmarkDefinition is a new server with a definition of two hundred fields: what a world
+// with custom resources begins with, in every schedule.
+func BenchmarkDefinition(b *testing.B) {
+	d := widgetDefinition(b)
+	for i := range d.Spec.Versions {
+		p := d.Spec.Versions[i].Schema.OpenAPIV3Schema.Properties["spec"].Properties
+		for j := range 200 {
+			p[fmt.Sprint("field", j)] = apiextensionsv1.JSONSchemaProps{Type: "object", Description: "a field",
+				Properties: map[string]apiextensionsv1.JSONSchemaProps{"a": {Type: "string"}, "b": {Type: "integer"}}}
+		}
+	}
+	begin := func() {
+		s := New(Options{})
+		must(b, s, &Request{Verb: Create, Kind: definitionKind, Object: d.DeepCopy()})
+	}
+	begin() // what is kept of a schema is made by the first
+	for b.Loop() {
+		begin()
 	}
 }

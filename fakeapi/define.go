@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/version"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/conversion"
@@ -90,6 +91,10 @@ func (s *Server) define(t *table, d *crd.Definition) *table {
 			stored.versions = append(stored.versions, k)
 		}
 	}
+	// The first is preferred, as discovery lists them: see customresource_discovery_controller.go.
+	slices.SortStableFunc(stored.versions, func(a, b *Kind) int {
+		return version.CompareKubeAwareVersionStrings(b.GVK.Version, a.GVK.Version)
+	})
 	if t == nil {
 		s.tables = append(s.tables[:len(s.tables):len(s.tables)], newTable(stored, s.token))
 		return s.tables[ordinal]

@@ -31,7 +31,8 @@ func (p *program) Start() {
 	p.room.seed()
 	p.room.in(func() {
 		p.life = newLife(p.room)
-		p.life.begin(p.config(), p.run)
+		cfg := p.config()
+		p.life.begin(func(ctx context.Context) error { return p.run(ctx, cfg) })
 	})
 	p.room.stir()
 }
@@ -40,7 +41,7 @@ func (p *program) Start() {
 // time is virtual and the schedule says how slow a server is.
 func (p *program) config() *rest.Config {
 	return &rest.Config{Host: "http://" + p.name, UserAgent: p.name, QPS: -1,
-		Transport: p.room.handler.GatedTransport(p.life)}
+		Transport: p.room.gate().GatedTransport(p.life)}
 }
 
 // Kill ends the life that is going on.

@@ -49,5 +49,9 @@ func (r *room) passed() {
 	if w.wait < lastWait {
 		w.wait = min(longer*w.wait, lastWait)
 		w.alarm = w.clock.After(w.wait, "", passes, r.passed)
+		return
+	}
+	for _, s := range r.syncs {
+		s.stuck()
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/rest"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
@@ -23,6 +22,8 @@ type life struct {
 	dead   chan struct{} // closed at its end: a request made without a context ends, too
 	cancel context.CancelFunc
 
+	sync bool // it is one sync of a reconciler: see [Concurrent]
+
 	mu     sync.Mutex
 	asked  []*host.Call
 	open   map[*host.Call]chan struct{}
@@ -30,6 +31,7 @@ type life struct {
 	over   bool // the program has returned
 	err    error
 	buried bool
+	killed bool // it did not come to its end
 }
 
 func newLife(r *room) *life {
@@ -38,12 +40,14 @@ func newLife(r *room) *life {
 }
 
 // begin lets the program run.
-func (l *life) begin(cfg *rest.Config, run func(context.Context, *rest.Config) error) {
+func (l *life) begin(run func(context.Context) error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	l.cancel = cancel
 	go func() {
-		err := l.call(ctx, cfg, run)
-		cancel()
+		err := l.call(ctx, run)
+		if !l.sync { // a sync's goroutines may go on without it
+			cancel()
+		}
 		l.mu.Lock()
 		l.over, l.err = true, err
 		l.mu.Unlock()
@@ -52,19 +56,19 @@ func (l *life) begin(cfg *rest.Config, run func(context.Context, *rest.Config) e
 }
 
 // call runs the program. A panic on its own goroutine ends it, as a process that exits.
-func (l *life) call(ctx context.Context, cfg *rest.Config, run func(context.Context, *rest.Config) error) (err error) {
+func (l *life) call(ctx context.Context, run func(context.Context) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v", r)
 		}
 	}()
-	return run(ctx, cfg)
+	return run(ctx)
 }
 
 // end kills the program: its context is over, and no request of it is answered.
 func (l *life) end() {
 	l.mu.Lock()
-	l.buried = true
+	l.buried, l.killed = true, true
 	l.mu.Unlock()
 	close(l.dead)
 	l.cancel()
@@ -77,9 +81,15 @@ var errDead = errors.New("the process was killed")
 func (l *life) ask(ctx context.Context, req *fakeapi.Request, watches bool) (*host.Call, error) {
 	var gone atomic.Bool
 	c := host.NewCall(req, watches, uint64(goroutine.Current()), gone.Load)
+	if l.sync {
+		c.Thread, c.From = numberHere(), whence()
+	}
 	answered := make(chan struct{})
 	l.mu.Lock()
 	if l.buried {
+		if l.sync && !l.killed {
+			l.room.strays = append(l.room.strays, c.From)
+		}
 		l.mu.Unlock()
 		return nil, errDead
 	}

@@ -31,6 +31,9 @@ type room struct {
 	stirred chan struct{} // of the bubble: a program has asked something, or returned
 	seeds   int64
 	idle    idling
+	syncs   []*shift // that are going on
+	strays  []string // where goroutines asked whose sync had returned
+	cut     bool     // some sync did not come to its end: its goroutines may stay
 }
 
 var (
@@ -59,7 +62,6 @@ func open(c *host.Cluster) *room {
 	r := &room{cluster: c, do: make(chan func()), done: make(chan struct{}), left: make(chan struct{}),
 		watch: time.NewTimer(patience)}
 	clock := &c.World().Clock
-	r.handler = httpapi.New(c.Server(), clock.Now)
 	go r.live()
 	r.in(func() {
 		r.stirred = make(chan struct{}, 1)
@@ -68,6 +70,14 @@ func open(c *host.Cluster) *room {
 	r.idle.clock = clock
 	clock.Beside = r.beside
 	return r
+}
+
+// gate is the wire of the server, for programs.
+func (r *room) gate() *httpapi.Handler {
+	if r.handler == nil {
+		r.handler = httpapi.New(r.cluster.Server(), r.cluster.World().Clock.Now)
+	}
+	return r.handler
 }
 
 // live is the life of the bubble.
@@ -100,6 +110,12 @@ func (r *room) in(f func()) {
 	r.do <- f
 	select {
 	case <-r.done:
+		if len(r.strays) > 0 {
+			at := r.strays[0]
+			r.strays = nil
+			panic(host.Misuse("a goroutine outlives the sync that started it: it asks, at " + at +
+				", when that has returned"))
+		}
 	case <-r.watch.C:
 		r.hangs = true
 		panic(r.hung())
@@ -120,7 +136,7 @@ func (r *room) close() {
 		return
 	}
 	close(r.do)
-	if <-r.left; len(r.leaked) > 0 {
+	if <-r.left; len(r.leaked) > 0 && !r.cut {
 		panic(leaked(r.leaked))
 	}
 }

@@ -17,13 +17,16 @@ import (
 // running worker, or that of somebody who is no process.
 type client struct {
 	server *fakeapi.Server
-	send   func(req *fakeapi.Request) fakeapi.Response
+	send   func(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error)
 }
 
 // Do sends a request. A kind the server does not have is answered with 404, as a
 // client without discovery sees it.
-func (c *client) Do(_ context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
-	resp := c.send(req)
+func (c *client) Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
+	resp, err := c.send(ctx, req)
+	if err != nil {
+		return fakeapi.Response{}, err
+	}
 	if resp.Err != nil {
 		return resp, resp.Err
 	}
@@ -33,27 +36,35 @@ func (c *client) Do(_ context.Context, req *fakeapi.Request) (fakeapi.Response, 
 // Client returns a client for somebody who is not a process: the user, a third
 // party. Each call is executed at once, within the step that is under way.
 func (c *Cluster) Client(who string) Client {
-	return &client{server: c.server, send: func(req *fakeapi.Request) fakeapi.Response { return c.Request(who, req) }}
+	return &client{server: c.server, send: func(_ context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
+		return c.Request(who, req), nil
+	}}
 }
 
 // send gives up the processor until the response to a request is delivered.
-func (p *Process) send(req *fakeapi.Request) fakeapi.Response {
+func (p *Process) send(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
 	w := p.workerHere()
+	if p.concurrent() {
+		w = p.here(ctx)
+	}
 	if w == nil {
 		panic(fmt.Sprintf("host: %s made an API call outside a sync (%s): from a goroutine that its Sync started, or "+
 			"from a handler or a factory. "+
 			"Calls come from Sync itself, one after another: the schedule decides about each of them. "+
-			"What is to run side by side goes into a loop here, or into the syncs of several Workers", p.Name,
-			req.Verb))
+			"A Sync that starts goroutines is declared so: bubble.Concurrent of its host.Controller, or "+
+			"controllerruntime.Options.Goroutines", p.Name, req.Verb))
 	}
 	if req.Kind == nil { // the server's answer says why; no request can be sent
 		resp, _ := p.cluster.server.Do(p.cluster.world.Clock.Now(), req)
-		return resp
+		return resp, nil
 	}
 	if req.UserAgent == "" {
 		req.UserAgent = p.Name
 	}
-	return w.call(req)
+	if p.concurrent() {
+		return w.askFor(ctx, req)
+	}
+	return w.call(req), nil
 }
 
 func (c *client) kind(gvk schema.GroupVersionKind) (*fakeapi.Kind, error) {

@@ -82,6 +82,9 @@ func (c *Cluster) state(k *fakeapi.Kind) *kindState {
 func (c *Cluster) Stop() {
 	for _, p := range c.processes {
 		for _, w := range p.workers {
+			if w.crew != nil {
+				w.crew.program.Kill()
+			}
 			w.stop()
 		}
 		if p.engine != nil && !p.Down {

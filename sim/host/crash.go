@@ -34,6 +34,11 @@ func (p *Process) kill() (detail string) {
 		case answered:
 			detail = "after " + string(w.req.Verb) + " " + w.req.Name
 		}
+		if w.crew != nil {
+			detail = w.crew.about()
+			w.crew.program.Kill()
+			w.crew = nil
+		}
 		w.stop()
 		w.state = idle
 	}

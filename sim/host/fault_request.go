@@ -21,6 +21,11 @@ func (p *Process) asker(f func(asker) bool) asker {
 		if w.state == asking && f(w) {
 			return w
 		}
+		if w.crew != nil {
+			if a := w.crew.asker(f); a != nil {
+				return a
+			}
+		}
 	}
 	if p.engine != nil {
 		return p.engine.asker(f)

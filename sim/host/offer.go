@@ -27,6 +27,8 @@ func (a actor) Offers() []sim.Action {
 	switch {
 	case p.engine != nil && !p.Down:
 		p.offers, p.touched = p.engine.offer(p.offers[:0]), true
+	case p.concurrent() && p.busy > 0: // time may wake goroutines
+		p.offers, p.touched = p.offer(p.offers[:0]), true
 	case p.touched:
 		p.offers, p.touched = p.offer(p.offers[:0]), false
 	}
@@ -44,6 +46,8 @@ func (p *Process) offer(into []sim.Action) []sim.Action {
 	free := -1
 	for i, w := range p.workers {
 		switch w.state {
+		case gathered:
+			into = w.offer(i, into)
 		case answered:
 			into = append(into, sim.Action{Class: sim.Respond, Actor: p.Name, Detail: w.label, Slot: i})
 		case asking:
@@ -88,12 +92,16 @@ func (a actor) Take(x sim.Action) {
 		p.Restart(p.from)
 	case p.engine != nil:
 		p.engine.take(x)
+	case p.callOf(x) != nil:
+		p.callOf(x).worker.take(p.callOf(x), x.Class)
+	case x.Class == sim.Respond && p.workers[x.Slot].crew != nil:
+		p.workers[x.Slot].dismiss()
 	case x.Class == sim.Respond:
 		p.workers[x.Slot].resumeSync()
 	case x.Class == sim.Execute:
 		p.workers[x.Slot].execute()
 	case x.Class == sim.Deliver:
-		p.order[x.Slot].deliver()
+		p.inside("a handler", p.order[x.Slot].deliver)
 		p.noteSynced()
 	case x.Class == sim.Work:
 		p.workers[x.Slot].begin()
@@ -109,6 +117,9 @@ func (p *Process) Asking() (req *fakeapi.Request, isAnswered, ok bool) {
 	for _, w := range p.workers {
 		if w.state != idle && w.req != nil {
 			return w.req, w.state == answered, true
+		}
+		if w.crew != nil && len(w.crew.calls) > 0 {
+			return w.crew.calls[0].Request, w.crew.calls[0].state == answered, true
 		}
 	}
 	if p.engine != nil && !p.Down {
@@ -140,7 +151,12 @@ func (a actor) Footprint(x sim.Action) sim.Footprint {
 	case p.engine != nil:
 		f.Global = true
 	case x.Class == sim.Execute:
-		req := p.workers[x.Slot].req
+		var req *fakeapi.Request
+		if c := p.callOf(x); c != nil {
+			req = c.Request
+		} else {
+			req = p.workers[x.Slot].req
+		}
 		f.Kind, f.Write = req.Kind.GVK.Kind, req.Verb != fakeapi.Get && req.Verb != fakeapi.List
 		if req.Name != "" {
 			f.Object = req.Namespace + "/" + req.Name
@@ -186,6 +202,10 @@ func (a actor) Digest(h *sim.Hash) {
 	}
 	p.queue.digest(h)
 	for _, w := range p.workers {
+		if w.crew != nil {
+			w.gather()
+			w.crew.digest(h)
+		}
 		h.Word(uint64(w.state))
 		h.String(w.key)
 		h.Word(uint64(w.local))
@@ -234,5 +254,11 @@ func (p *Process) digestAbstract(h *sim.Hash) {
 	for _, w := range p.workers {
 		h.Word(uint64(w.state))
 		h.Word(uint64(w.abstract))
+		if w.crew != nil {
+			for _, c := range w.crew.calls {
+				h.Word(uint64(c.state))
+				h.Word(uint64(c.abstract))
+			}
+		}
 	}
 }

@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
@@ -39,6 +40,8 @@ type Process struct {
 	memory  sim.Hash       // everything the process was told since it started
 	manager *Process       // whose member it is; nil: it runs by itself
 	members []*Process     // that run while it leads
+
+	reads sync.Mutex // of caches, by the goroutines of syncs
 
 	names  []string // keys enqueued and observed, in records
 	effect Effect
@@ -113,7 +116,8 @@ func (p *Process) start() {
 	for _, gvk := range p.controller.watched() {
 		p.sharedInformer(gvk)
 	}
-	if p.reconciler = p.controller.New(env); p.reconciler == nil {
+	p.inside("New", func() { p.reconciler = p.controller.New(env) })
+	if p.reconciler == nil {
 		panic(Misuse("controller " + p.controller.Name + ": New returned nil"))
 	}
 	p.workers = p.workers[:0]
@@ -165,6 +169,8 @@ func (p *Process) known(all []*fakeapi.Kind) []*fakeapi.Kind {
 	if !p.cluster.world.Compared() {
 		return all
 	}
+	p.reads.Lock()
+	defer p.reads.Unlock()
 	var h sim.Hash
 	for _, k := range all {
 		h.String(k.GVK.Group)
@@ -173,7 +179,7 @@ func (p *Process) known(all []*fakeapi.Kind) []*fakeapi.Kind {
 	}
 	p.memory.Word(uint64(h))
 	if w := p.cluster.running; w != nil && w.process == p {
-		w.local.Word(uint64(h))
+		w.foldRead(uint64(h))
 	}
 	return all
 }

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"context"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/watch"
@@ -34,11 +36,13 @@ type Call struct {
 	Request  *fakeapi.Request
 	Watches  bool   // it opens a watch on what it lists
 	Thread   uint64 // of the goroutine that asks
+	From     string // where in the source it asks, if that is known
 	Response fakeapi.Response
 	Stream   *Stream // of one that watches, once it has been executed
 
 	withdrawn func() bool // nobody waits for the answer any more
 	guest     *guest
+	worker    *worker // in place of a guest: whose sync the goroutine is of
 	state     workerState
 	key       string
 	digest    uint64 // tells calls of one key apart; 0 where there is one
@@ -46,7 +50,16 @@ type Call struct {
 	since     int    // how many there were when the goroutine began what it is at
 	at        uint64 // the revision of what a list was answered
 	cause     int    // the record of what the goroutine was told last, -1 for nothing
+
+	// Of a call of a sync:
+	done            int      // how many records there were when it was executed
+	late            uint64   // as [worker]'s
+	local, abstract sim.Hash // of the response, once it is there
 }
+
+// Ask waits, on the goroutine that calls it, until a request is answered. An error is that
+// nobody answers it any more.
+type Ask func(ctx context.Context, req *fakeapi.Request) (*Call, error)
 
 // NewCall is a call of a goroutine. The function says whether its caller has gone.
 func NewCall(req *fakeapi.Request, watches bool, thread uint64, withdrawn func() bool) *Call {
@@ -55,6 +68,11 @@ func NewCall(req *fakeapi.Request, watches bool, thread uint64, withdrawn func()
 
 // sign fills in who is acting.
 func (c *Call) sign(r *sim.Record) {
+	if w := c.worker; w != nil {
+		w.sign(r)
+		r.Asked = c.asked
+		return
+	}
 	p := c.guest.process
 	r.Process, r.Generation, r.Incarnation = p.Name, p.Generation, p.Incarnation
 	r.Cause, r.Asked = c.cause, c.asked
@@ -64,13 +82,30 @@ func (c *Call) sign(r *sim.Record) {
 // the process had been shown when the goroutine began what it is at. What it was shown
 // since it may have read or not.
 func (c *Call) sawObject(k *fakeapi.Kind, namespace, name string) any {
+	if c.worker != nil {
+		return c.worker.sawObject(k, namespace, name)
+	}
 	return c.guest.sights(k).saw(namespace, name, c)
 }
 
-func (c *Call) told(k *fakeapi.Kind, m metav1.Object) { c.guest.sights(k).answered(m, c) }
+func (c *Call) told(k *fakeapi.Kind, m metav1.Object) {
+	if c.worker != nil {
+		c.worker.told(k, m)
+		return
+	}
+	c.guest.sights(k).answered(m, c)
+}
 
 // execute has the server execute the call, under a failure, nil for none.
 func (c *Call) execute(f *FailedRequest) {
+	if w := c.worker; w != nil {
+		cluster := w.process.cluster
+		c.done = cluster.world.History.Len()
+		c.Response = cluster.serve(c, c.Request, f)
+		c.state, w.process.touched = answered, true
+		cluster.fold(c.Request, &c.Response, &c.local, &c.abstract)
+		return
+	}
 	g := c.guest
 	cluster := g.process.cluster
 	switch {

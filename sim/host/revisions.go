@@ -178,6 +178,8 @@ func (c *Cluster) DigestHistory(h *sim.Hash) {
 // it reads from the cache itself. That it is behind by none is not: who had a reason
 // to ask then knows no more than who had none, and the two go on alike.
 func (p *Process) behind(gvk schema.GroupVersionKind, resourceVersion string) int {
+	p.reads.Lock()
+	defer p.reads.Unlock()
 	i := p.informers[p.cluster.kind(gvk)]
 	revision, err := strconv.ParseUint(resourceVersion, 10, 64)
 	if i == nil || err != nil {
@@ -185,9 +187,10 @@ func (p *Process) behind(gvk schema.GroupVersionKind, resourceVersion string) in
 	}
 	n := i.behind(revision)
 	if w := p.cluster.running; n > 0 && w != nil && w.process == p {
-		w.local.Word(i.state.salt)
-		w.local.Word(revision)
-		w.local.Word(uint64(n))
+		h := sim.Hash(i.state.salt)
+		h.Word(revision)
+		h.Word(uint64(n))
+		w.foldRead(uint64(h))
 	}
 	return n
 }

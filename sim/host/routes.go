@@ -25,6 +25,9 @@ func (p *Process) notify(i *informer, ch *change, old *version, initial bool) {
 		if w.state == asking {
 			w.late += sim.Mix(v.exact)
 		}
+		if w.crew != nil {
+			w.crew.shown(v)
+		}
 	}
 	p.memory.Word(changeFlags(ch, initial))
 	r := sim.Record{Op: sim.Delivery, Cause: ch.cause, Process: p.Name, Generation: p.Generation,

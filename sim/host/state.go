@@ -18,12 +18,21 @@ import (
 
 // resumeSync gives the processor to a sync: at its start, or with a response.
 func (w *worker) resumeSync() {
+	w.listen()
+	if w.process.concurrent() {
+		w.muster()
+		return
+	}
+	w.run()
+}
+
+// listen makes what a sync finds when it gets the processor part of its state.
+func (w *worker) listen() {
 	if p := w.process; p.cluster.world.Compared() {
 		w.local.Word(uint64(p.cluster.world.Clock.Elapsed())) // it may read the clock
 		p.digestMemory(&w.local)
 		p.memory.Word(uint64(w.local))
 	}
-	w.run()
 }
 
 // digestMemory folds what the controller remembers: as it says itself, or all
@@ -39,29 +48,40 @@ func (p *Process) digestMemory(h *sim.Hash) {
 }
 
 // fold makes the response part of the worker's state.
-func (w *worker) fold() {
-	w.local.Word(uint64(w.resp.Code))
-	w.abstract.Word(uint64(w.resp.Code))
-	if w.resp.Err != nil {
-		w.local.String(string(w.resp.Err.ErrStatus.Reason))
-		w.local.String(w.resp.Err.ErrStatus.Message)
-	} else {
-		c := w.process.cluster
-		if m, ok := w.resp.Object.(metav1.Object); ok {
-			w.foldObject(c.state(w.req.Kind), m)
-		}
-		w.local.Word(uint64(len(w.resp.Items)))
-		for _, o := range w.resp.Items {
-			w.foldObject(c.state(w.req.Kind), o.(metav1.Object))
-		}
+func (w *worker) fold() { w.process.cluster.fold(w.req, &w.resp, &w.local, &w.abstract) }
+
+// fold folds the response to a request.
+func (c *Cluster) fold(req *fakeapi.Request, resp *fakeapi.Response, local, abstract *sim.Hash) {
+	local.Word(uint64(resp.Code))
+	abstract.Word(uint64(resp.Code))
+	if resp.Err != nil {
+		local.String(string(resp.Err.ErrStatus.Reason))
+		local.String(resp.Err.ErrStatus.Message)
+		return
+	}
+	if m, ok := resp.Object.(metav1.Object); ok {
+		c.state(req.Kind).foldObject(m, local, abstract)
+	}
+	local.Word(uint64(len(resp.Items)))
+	for _, o := range resp.Items {
+		c.state(req.Kind).foldObject(o.(metav1.Object), local, abstract)
 	}
 }
 
-func (w *worker) foldObject(s *kindState, m metav1.Object) {
+func (s *kindState) foldObject(m metav1.Object, local, abstract *sim.Hash) {
 	if v := s.current(m.GetNamespace(), m.GetName()); v != nil {
-		w.local.Word(v.exact)
-		w.abstract.Word(v.abstract)
+		local.Word(v.exact)
+		abstract.Word(v.abstract)
 	}
+}
+
+// foldRead makes something that the running sync has read part of its state.
+func (w *worker) foldRead(digest uint64) {
+	if w.crew != nil {
+		w.crew.read += sim.Mix(digest)
+		return
+	}
+	w.local.Word(digest)
 }
 
 // foldRequest makes the request that a sync waits to have executed part of the
@@ -111,7 +131,7 @@ func optionsDigest(r *fakeapi.Request) uint64 {
 
 // noteRead is told of each cached version the running sync reads.
 func (w *worker) noteRead(v *version) {
-	w.local.Word(v.exact)
+	w.foldRead(v.exact)
 	w.abstract += sim.Hash(sim.Mix(v.abstract))
 	if v.sync != w.sync {
 		v.sync = w.sync
@@ -130,7 +150,7 @@ func (i *informer) noteRead(v *version) {
 	}
 	i.readBy[w.id] = readMark{sync: w.sync, seq: i.seq}
 	if v == nil {
-		w.local.Word(i.state.salt)
+		w.foldRead(i.state.salt)
 	} else {
 		w.noteRead(v)
 	}
@@ -142,10 +162,12 @@ func (i *informer) noteNamed(keys []string) {
 	if w == nil || w.process != i.process || !w.process.cluster.world.Compared() {
 		return
 	}
+	var h sim.Hash
 	for _, k := range keys {
-		w.local.String(k)
+		h.String(k)
 	}
-	w.local.Word(uint64(len(keys)))
+	h.Word(uint64(len(keys)))
+	w.foldRead(uint64(h))
 }
 
 // digest folds the view into a state digest.

@@ -62,7 +62,7 @@ func TestCallFromAGoroutine(t *testing.T) {
 	case r := <-told:
 		text, _ := r.(string)
 		for _, want := range []string{"toy made an API call outside a sync (get)",
-			"from a goroutine that its Sync started", "goes into a loop"} {
+			"from a goroutine that its Sync started", "bubble.Concurrent"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("recovered %v, want %q in it", r, want)
 			}

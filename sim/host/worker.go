@@ -6,6 +6,7 @@ import (
 	"iter"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -20,6 +21,7 @@ const (
 	idle     workerState = iota
 	asking               // a request waits to be executed
 	answered             // its response waits to be delivered
+	gathered             // a sync is going on whose goroutines ask: see crew
 )
 
 // worker is one thread of a process: a coroutine that syncs keys and gives up
@@ -30,6 +32,8 @@ type worker struct {
 	label   string // in action keys; "" where the process has one worker
 
 	goroutine goroutine.ID // that the coroutine runs on
+
+	crew *crew // of the sync that is going on, where syncs may start goroutines; nil for a coroutine
 
 	resume func() (struct{}, bool)
 	stop   func()
@@ -69,6 +73,10 @@ func newWorker(p *Process, id int) *worker {
 	if p.workersWanted() > 1 {
 		w.label = fmt.Sprintf("w%d", id)
 	}
+	if p.concurrent() {
+		w.stop = func() {}
+		return w
+	}
 	w.resume, w.stop = iter.Pull(w.body)
 	w.run() // to the first yield
 	return w
@@ -85,7 +93,7 @@ func (w *worker) body(yield func(struct{}) bool) {
 		}
 	}()
 	for yield(struct{}{}) {
-		w.err = w.syncOnce()
+		w.err = w.syncOnce(context.Background())
 		w.finish()
 	}
 }
@@ -94,7 +102,7 @@ func (w *worker) body(yield func(struct{}) bool) {
 func (p *Process) workerHere() *worker {
 	here := goroutine.Current()
 	for _, w := range p.workers {
-		if w.goroutine == here {
+		if w.goroutine == here && w.resume != nil {
 			return w
 		}
 	}
@@ -103,7 +111,7 @@ func (p *Process) workerHere() *worker {
 
 // syncOnce calls the controller's sync function. A panic in it is the
 // controller's bug: it ends the sync and is reported as such.
-func (w *worker) syncOnce() (err error) {
+func (w *worker) syncOnce(ctx context.Context) (err error) {
 	defer func() {
 		r := recover()
 		if r == nil {
@@ -114,7 +122,7 @@ func (w *worker) syncOnce() (err error) {
 		}
 		err = &panicError{Process: w.process.Name, Key: w.key, Value: r, Stack: string(debug.Stack())}
 	}()
-	return w.process.reconciler.Sync(context.Background(), w.key)
+	return w.process.reconciler.Sync(ctx, w.key)
 }
 
 // panicError is a panic in a controller's sync.
@@ -163,7 +171,8 @@ func (w *worker) finish() {
 	w.stamp(&r)
 	if w.err != nil {
 		r.Message = w.err.Error()
-		if _, ok := w.err.(*panicError); ok {
+		switch w.err.(type) {
+		case *panicError, *strayError:
 			r.Reason = "panic"
 		}
 		if !p.controller.DropErrors {
@@ -256,6 +265,9 @@ func (w *worker) stamp(r *sim.Record) {
 // (WRITE-5). The cache shares them with the server and with everybody else.
 func (w *worker) checkCaches() {
 	c := w.process.cluster
+	if w.process.concurrent() { // who read first is up to the goroutines
+		slices.SortFunc(w.reads, func(a, b *version) int { return strings.Compare(a.key, b.key) })
+	}
 	for _, v := range w.reads {
 		c.scratch = slices.Grow(c.scratch[:0], len(v.encoded))
 		if v.intact(c.scratch[:len(v.encoded)]) {

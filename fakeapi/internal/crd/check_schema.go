@@ -24,13 +24,26 @@ var rootFields = []string{"Description", "Type", "Format", "Title", "Maximum", "
 	"ExternalDocs", "Example",
 	"XPreserveUnknownFields", "XValidations"}
 
+// faults is what is wrong with schemas of new definitions.
+var faults crdschema.Memo[field.ErrorList]
+
 // validateSchema checks a schema: it has to be structural, with defaults that
 // it accepts itself.
 func validateSchema(v *apiextensions.CustomResourceValidation, was *past, status bool,
-	path *field.Path) (errs field.ErrorList) {
-	if v == nil || v.OpenAPIV3Schema == nil {
+	path *field.Path) field.ErrorList {
+	switch {
+	case v == nil || v.OpenAPIV3Schema == nil:
 		return nil
+	case was != nil: // what was wrong before may stay so
+		return checkSchema(v, was, status, path)
 	}
+	return slices.Clone(faults.Of(v, fmt.Sprint(status, path), func() field.ErrorList {
+		return checkSchema(v, nil, status, path)
+	}))
+}
+
+func checkSchema(v *apiextensions.CustomResourceValidation, was *past, status bool,
+	path *field.Path) (errs field.ErrorList) {
 	s, at := v.OpenAPIV3Schema, path.Child("openAPIV3Schema")
 	if status {
 		errs = append(errs, validateRoot(s, path)...)

@@ -35,26 +35,48 @@ type Resource struct {
 	rules  func() *crdschema.Rules // compiled when they are first asked for
 }
 
-// compiled are the rules of schemas.
-var compiled crdschema.Memo[*crdschema.Rules]
+// compiled are the rules of schemas, read the schemas themselves.
+var (
+	compiled crdschema.Memo[*crdschema.Rules]
+	read     crdschema.Memo[*reading]
+)
 
-// Compile reads the schema of one version of a definition, which was validated.
-func Compile(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersion,
-	merge map[string]typed.ParseableType) *Resource {
-	c := &Resource{Definition: d, Version: v, Merge: merge, Terminating: crd.Terminating(d)}
-	in := &apiextensions.CustomResourceValidation{}
+// reading is what a schema is made into, for every server that has it. Nobody changes it.
+type reading struct {
+	schema *structural.Structural
+	whole  *spec.Schema
+	merge  typed.ParseableType
+}
+
+// readSchema reads the schema of one version of a definition, which was validated.
+func readSchema(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersion) *reading {
+	r, in := &reading{}, &apiextensions.CustomResourceValidation{}
 	err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(v.Schema, in,
 		nil)
 	if err == nil {
-		c.schema, err = structural.NewStructural(in.OpenAPIV3Schema)
+		r.schema, err = structural.NewStructural(in.OpenAPIV3Schema)
 	}
 	if err != nil {
 		panic(fmt.Sprintf("fakeapi: the schema of %s in version %s was accepted, but is not structural: %v", d.Name,
 			v.Name, err))
 	}
-	c.schema = c.schema.DeepCopy()
-	c.whole = c.schema.ToKubeOpenAPI()
-	crdschema.ForValidation(c.whole)
+	r.schema = r.schema.DeepCopy()
+	r.whole = r.schema.ToKubeOpenAPI()
+	crdschema.ForValidation(r.whole)
+	if r.merge, err = fieldmanager.CustomType(r.schema); err != nil {
+		panic(fmt.Sprintf("fakeapi: the schema of %s in version %s was accepted, but cannot be merged: %v", d.Name,
+			v.Name, err))
+	}
+	return r
+}
+
+// Compile makes one version of a definition, which was validated.
+func Compile(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersion,
+	merge map[string]typed.ParseableType) *Resource {
+	r := read.Of(v.Schema, "", func() *reading { return readSchema(d, v) })
+	c := &Resource{Definition: d, Version: v, Merge: merge, Terminating: crd.Terminating(d), schema: r.schema,
+		whole: r.whole}
+	merge[schema.GroupVersion{Group: d.Spec.Group, Version: v.Name}.String()] = r.merge
 	if status, ok := c.whole.Properties["status"]; ok && v.Subresources != nil && v.Subresources.Status != nil {
 		c.status = &status
 	}
@@ -65,11 +87,6 @@ func Compile(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersi
 		return compiled.Of(v.Schema, "", func() *crdschema.Rules { return crdschema.CompileRules(c.schema) })
 	})
 	c.fields = selectablePaths(v.SelectableFields)
-	merge[schema.GroupVersion{Group: d.Spec.Group, Version: v.Name}.String()], err = fieldmanager.CustomType(c.schema)
-	if err != nil {
-		panic(fmt.Sprintf("fakeapi: the schema of %s in version %s was accepted, but cannot be merged: %v", d.Name,
-			v.Name, err))
-	}
 	return c
 }
 

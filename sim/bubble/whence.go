@@ -1,0 +1,80 @@
+package bubble
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// numberHere is the number of the calling goroutine. On one processor they are numbered in the
+// order in which they are started, whoever of them runs first.
+func numberHere() uint64 {
+	var head [64]byte
+	text, _ := strings.CutPrefix(string(head[:runtime.Stack(head[:], false)]), "goroutine ")
+	number, _, _ := strings.Cut(text, " ")
+	n, err := strconv.ParseUint(number, 10, 64)
+	if err != nil {
+		panic("bubble: the runtime prints stacks otherwise than is known here: " + string(head[:]))
+	}
+	return n
+}
+
+// within are the packages between a line of a controller and the request that it sends, or
+// what it waits for.
+var within = regexp.MustCompile(`^(runtime|sync|time|internal/[a-z/]+|context|iter|golang\.org/x/sync/errgroup|` +
+	`sigs\.k8s\.io/controller-runtime/[^.]*|github\.com/threelaws/threelaws/` +
+	`(sim|sim/host|sim/bubble|fakeapi|controllerruntime))\.`)
+
+// whence is the line of the controller that is being executed.
+func whence() string {
+	var pcs [32]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	for {
+		f, more := frames.Next()
+		if !within.MatchString(f.Function) {
+			return place(f.File, f.Line)
+		}
+		if !more {
+			return ""
+		}
+	}
+}
+
+// place is a line, by the last two parts of its file's path: the same on every machine.
+func place(file string, line int) string {
+	return fmt.Sprintf("%s/%s:%d", path.Base(path.Dir(file)), path.Base(file), line)
+}
+
+// frame is a function and its line in a stack, or who started its goroutine.
+var frame = regexp.MustCompile(`(?m)^(created by )?(\S[^\n]*)\n\t(\S+):(\d+)`)
+
+// waiting says what the goroutines of the bubble wait for, and where, without what differs
+// between two runs.
+func (r *room) waiting() string {
+	var all []string
+	for _, g := range r.stacks() {
+		state, _, _ := strings.Cut(bubbled.FindStringSubmatch(g)[1], ",")
+		state = strings.TrimSuffix(state, " (durable)")
+		at, by := "", ""
+		for _, f := range frame.FindAllStringSubmatch(g, -1) {
+			line, _ := strconv.Atoi(f[4])
+			switch {
+			case f[1] != "":
+				if !within.MatchString(f[2]) {
+					by = ", started at " + place(f[3], line)
+				}
+			case at == "" && !within.MatchString(f[2]):
+				at = " at " + place(f[3], line)
+			}
+		}
+		if at != "" {
+			all = append(all, fmt.Sprintf("a goroutine is in %s%s%s", state, at, by))
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), "; ")
+}

@@ -1,0 +1,269 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+)
+
+// crew is a sync that may start goroutines: it runs beside the scheduler, until each of its
+// goroutines waits. What they ask by then are requests that are pending at one time, in an
+// order that does not depend on who ran first.
+type crew struct {
+	program Program
+	ask     Ask
+	calls   []*Call        // in canonical order
+	made    map[string]int // requests of each key, so far
+	read    uint64         // what was read since the scheduler looked last: whoever read it first
+}
+
+// workerKey is the key of the worker in the context of its sync.
+type workerKey struct{}
+
+// concurrent reports whether syncs of the process may start goroutines.
+func (p *Process) concurrent() bool { return p.controller.Goroutines != nil }
+
+// inside does something where the syncs of the process run: what the controller makes there (a
+// channel, a context) belongs there.
+func (p *Process) inside(what string, f func()) {
+	if !p.concurrent() {
+		f()
+		return
+	}
+	var failed any
+	does := p.controller.Goroutines(p.cluster, func(context.Context, Ask) error {
+		defer func() { failed = recover() }()
+		f()
+		return nil
+	})
+	does.Start()
+	_, ended := does.Ended()
+	if !ended {
+		panic(Misuse(fmt.Sprintf("controller %s: %s waits, and nothing can happen before it returns", p.controller.Name,
+			what)))
+	}
+	does.Kill()
+	if failed != nil {
+		panic(failed)
+	}
+}
+
+// muster begins the worker's sync on goroutines.
+func (w *worker) muster() {
+	k := &crew{made: map[string]int{}}
+	k.program = w.process.controller.Goroutines(w.process.cluster,
+		func(ctx context.Context, ask Ask) error {
+			k.ask = ask
+			return w.syncOnce(context.WithValue(ctx, workerKey{}, w))
+		})
+	w.crew, w.state = k, gathered
+	w.turn(k.program.Start)
+}
+
+// turn gives the processor to the goroutines of a sync, until each waits.
+func (w *worker) turn(f func()) {
+	c := w.process.cluster
+	before := c.running
+	c.running = w
+	f()
+	c.running = before
+	w.gather()
+	if _, ended := w.crew.program.Ended(); ended {
+		w.dismiss()
+	}
+}
+
+// gather takes in what the goroutines have asked, and drops what nobody waits for.
+func (w *worker) gather() {
+	k, c := w.crew, w.process.cluster
+	if k.read != 0 {
+		w.local.Word(k.read)
+		k.read = 0
+	}
+	k.calls = slices.DeleteFunc(k.calls, func(c *Call) bool { return c.withdrawn() })
+	fresh := k.program.Asked()
+	for _, call := range fresh {
+		r := call.Request
+		call.worker, call.state, call.asked = w, asking, c.world.History.Len()
+		for _, other := range k.calls {
+			if other.state == answered { // which nobody was told yet
+				call.asked = min(call.asked, other.done)
+			}
+		}
+		call.key = strings.TrimSpace(fmt.Sprintf("%s %s/%s %s/%s %s", r.Verb, r.Kind.Resource, r.Subresource,
+			r.Namespace, r.Name, scopeOf(&fakeapi.Request{List: r.List})))
+		call.digest = call.content()
+	}
+	if len(fresh) > 0 {
+		w.local.Word(uint64(c.world.Clock.Elapsed())) // which may have woken them
+	}
+	slices.SortFunc(fresh, func(a, b *Call) int {
+		return cmp.Or(strings.Compare(a.key, b.key), cmp.Compare(a.digest, b.digest), cmp.Compare(a.Thread, b.Thread))
+	})
+	for _, call := range fresh {
+		if k.made[call.key]++; k.made[call.key] > 1 {
+			call.key = fmt.Sprintf("%s #%d", call.key, k.made[call.key])
+		}
+		w.local.String(call.key)
+		w.local.Word(call.digest)
+	}
+	k.calls = append(k.calls, fresh...)
+	slices.SortFunc(k.calls, func(a, b *Call) int { return strings.Compare(a.key, b.key) })
+}
+
+// dismiss ends a sync that has returned, or that never will. Requests that are pending then
+// are those of goroutines that outlive it.
+func (w *worker) dismiss() {
+	k := w.crew
+	w.err, _ = k.program.Ended()
+	if len(k.calls) > 0 {
+		what := "is pending"
+		if k.calls[0].state == answered {
+			what = "is not answered yet"
+		}
+		w.err = &strayError{fmt.Sprintf("%s: the sync of %s has returned, and a goroutine that it started runs on: "+
+			"its %s %s%s", w.process.Name, w.key, k.calls[0].key, what, at(k.calls[0]))}
+	}
+	k.program.Kill()
+	w.crew = nil
+	w.finish()
+}
+
+func at(c *Call) string {
+	if c.From == "" {
+		return ""
+	}
+	return ", asked at " + c.From
+}
+
+// strayError is a sync whose goroutines do not come to an end, or not with it.
+type strayError struct{ what string }
+
+// Error says which.
+func (e *strayError) Error() string { return e.what }
+
+// Stray is the error of a [Program] that runs a sync in which nothing can happen any more,
+// with the goroutines that wait.
+func Stray(what string) error { return &strayError{what} }
+
+// returns is the action of a sync that has come to its end by itself, when time had passed.
+const returns = "return"
+
+// offer lists what can happen next to the goroutines of the worker's sync.
+func (w *worker) offer(slot int, into []sim.Action) []sim.Action {
+	p := w.process
+	w.gather()
+	if _, ended := w.crew.program.Ended(); ended {
+		return append(into, sim.Action{Class: sim.Respond, Actor: p.Name, Detail: w.detail(returns), Slot: slot})
+	}
+	for j, c := range w.crew.calls {
+		class := sim.Execute
+		if c.state == answered {
+			class = sim.Respond
+		}
+		into = append(into, sim.Action{Class: class, Actor: p.Name, Detail: w.detail(c.key),
+			Slot: (j+1)*len(p.workers) + slot})
+	}
+	return into
+}
+
+func (w *worker) detail(of string) string { return strings.TrimSpace(w.label + " " + of) }
+
+// callOf is the request of a sync's goroutine that an action is about, nil where it is about
+// none.
+func (p *Process) callOf(x sim.Action) *Call {
+	n := len(p.workers)
+	if !p.concurrent() || x.Class != sim.Respond && x.Class != sim.Execute || x.Slot < n {
+		return nil
+	}
+	return p.workers[x.Slot%n].crew.calls[x.Slot/n-1]
+}
+
+// take performs an action on a request of the worker's sync.
+func (w *worker) take(c *Call, class sim.Class) {
+	if class == sim.Execute {
+		c.execute(w.process.cluster.fault(w.process.Name, c.Request))
+		return
+	}
+	k := w.crew
+	k.calls = slices.Delete(k.calls, slices.Index(k.calls, c), slices.Index(k.calls, c)+1)
+	w.local.String(c.key)
+	w.local.Word(uint64(c.local))
+	w.abstract.Word(uint64(c.abstract))
+	w.listen()
+	w.turn(func() { k.program.Answer(c) })
+}
+
+// askFor waits, on a goroutine of a sync, until a request is answered.
+func (w *worker) askFor(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
+	call, err := w.crew.ask(ctx, req)
+	if err != nil {
+		return fakeapi.Response{}, err
+	}
+	return call.Response, nil
+}
+
+// about says what the sync is about when it is killed.
+func (k *crew) about() (detail string) {
+	for _, c := range k.calls {
+		if c.state == answered {
+			detail = "after " + string(c.Request.Verb) + " " + c.Request.Name
+		} else if detail == "" {
+			detail = "before " + string(c.Request.Verb) + " " + c.Request.Name
+		}
+	}
+	return detail
+}
+
+// shown notes for the requests that wait what the process is shown meanwhile.
+func (k *crew) shown(v *version) {
+	for _, c := range k.calls {
+		if c.state == asking {
+			c.late += sim.Mix(v.exact)
+		}
+	}
+}
+
+// digest folds the requests of a sync.
+func (k *crew) digest(h *sim.Hash) {
+	for _, c := range k.calls {
+		h.String(c.key)
+		h.Word(uint64(c.state))
+		h.Word(uint64(c.local))
+		if c.state == asking {
+			h.Word(c.late)
+		}
+	}
+}
+
+// asker finds a request of the sync that waits to be executed.
+func (k *crew) asker(f func(asker) bool) asker {
+	for _, c := range k.calls {
+		if c.state == asking && f(c) {
+			return c
+		}
+	}
+	return nil
+}
+
+// here is the worker whose sync a goroutine belongs to: as its context says, or else the one
+// that has the processor.
+func (p *Process) here(ctx context.Context) *worker {
+	if w, ok := ctx.Value(workerKey{}).(*worker); ok && w.process == p {
+		return w
+	}
+	if w := p.cluster.running; w != nil && w.process == p {
+		return w
+	}
+	for _, w := range p.workers {
+		if w.crew != nil {
+			return w
+		}
+	}
+	return nil
+}
