@@ -37,7 +37,8 @@ var open = []*cause{
 	{controller: "garbagecollector", laws: "solid-owner-wins", when: tiedToWaiting,
 		why: "who is tied to an owner that waits already is not looked at: the dependents are when it begins to, and " +
 			"those that block it when it is looked at again (graph_builder.go, addDependentToOwners)"},
-	{controller: "garbagecollector", laws: "collect-the-ownerless resolve-the-unseen", when: reachableSince,
+	{controller: "garbagecollector", laws: "collect-the-ownerless resolve-the-unseen any-owner-counts",
+		when: reachableSince,
 		why: "a cluster-scoped object with a namespaced owner is not judged, and when that reference is taken off " +
 			"it is not looked at again (garbagecollector.go, attemptToDeleteWorker; graph_builder.go, " +
 			"processGraphChanges)"},
