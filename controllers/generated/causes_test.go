@@ -50,6 +50,20 @@ func listedByUser(w *world, b *law.Breach) bool {
 	return n >= counts-own
 }
 
+// unended: the pod that the verdict is about was shown as one that has ended, and a user has made it run again.
+func unended(w *world, b *law.Breach) bool {
+	o := w.about(b)
+	return o != nil && anyOf(w.commits(0, b.Record), func(_ int, r *sim.Record) bool {
+		before, _ := r.Before.(*corev1.Pod)
+		return is(r.After, o.GetUID()) && r.Process == law.User && before != nil && ended(before) &&
+			!ended(r.After.(*corev1.Pod))
+	})
+}
+
+func ended(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+}
+
 // listable: a user has written a status of the CronJob that lists a Job, or that Job was its own once.
 func (w *world) listable(cj *batchv1.CronJob, job types.UID, until int) bool {
 	return anyOf(w.commits(0, until), func(_ int, r *sim.Record) bool {

@@ -65,6 +65,16 @@ func unseenWrite(w *world, b *law.Breach) bool {
 	return (before != nil || after != nil) && c.Oversteps(owner, others, before, after) == ""
 }
 
+// rollsBack: a Deployment that replaces all pods at once and is asked to roll back is given the ReplicaSet of the
+// template that it has before that, as large as it is to be itself.
+func rollsBack(w *world, b *law.Breach) bool {
+	r := w.record(b.Record)
+	d, is := r.SawFor.(*appsv1.Deployment)
+	rs, made := r.After.(*appsv1.ReplicaSet)
+	return is && made && d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType && r.Before == nil &&
+		d.Annotations["deprecated.deployment.rollback.to"] != "" && *rs.Spec.Replicas == *d.Spec.Replicas
+}
+
 // hashEmptied: a user has emptied the label by which the pods of a revision of the set's are known, and that is what
 // the set's newest says, or did when the pod was made that the verdict is about and that says none.
 func hashEmptied(w *world, b *law.Breach) bool {

@@ -26,6 +26,8 @@ var asked = slices.DeleteFunc(law.All(), func(l *law.Law) bool { return l.Name =
 var further = map[string][]uint64{
 	"job": {230, 352, 370}, "statefulset": {384}, "cronjob": {201, 382}, "daemonset": {687}, "podgc": {609},
 	"endpointslice":    {183, 260, 322},
+	"replication":      {947},
+	"deployment":       {1959},
 	"garbagecollector": {166, 188, 284, 341, 369, 438, 544, 675, 1432},
 }
 
