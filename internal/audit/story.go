@@ -1,11 +1,11 @@
 package audit
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -47,7 +47,7 @@ func (c *change) wording() string {
 		parts = append(parts, "controller: "+controllerName(b)+" -> "+controllerName(n))
 	}
 	if d.labels {
-		parts = append(parts, "labels: "+differences(b.Labels, n.Labels))
+		parts = append(parts, render.MapChanges("labels", b.Labels, n.Labels)...)
 	}
 	for what, is := range map[string]bool{"finalizers": d.finalizers, "owners": d.refs, "spec": d.spec} {
 		if is {
@@ -74,24 +74,6 @@ func controllerName(o *Object) string {
 		return sim.Short(ref.Kind) + "/" + ref.Name
 	}
 	return "none"
-}
-
-// differences words what two sets of labels differ in.
-func differences(a, b map[string]string) string {
-	var out []string
-	for _, k := range slices.Sorted(maps.Keys(a)) {
-		if w, ok := b[k]; !ok {
-			out = append(out, "-"+k)
-		} else if w != a[k] {
-			out = append(out, k+": "+a[k]+" -> "+w)
-		}
-	}
-	for _, k := range slices.Sorted(maps.Keys(b)) {
-		if _, ok := a[k]; !ok {
-			out = append(out, "+"+k+"="+b[k])
-		}
-	}
-	return strings.Join(out, ", ")
 }
 
 // mostLines is how much of its story an object keeps.

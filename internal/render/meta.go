@@ -39,11 +39,12 @@ func metaChanges(before, after metav1.Object) []string {
 	case was != nil && is != nil && !was.Equal(is):
 		out = append(out, "deletionTimestamp moved")
 	}
-	out = append(out, mapChanges("labels", before.GetLabels(), after.GetLabels())...)
-	return append(out, mapChanges("annotations", before.GetAnnotations(), after.GetAnnotations())...)
+	out = append(out, MapChanges("labels", before.GetLabels(), after.GetLabels())...)
+	return append(out, MapChanges("annotations", before.GetAnnotations(), after.GetAnnotations())...)
 }
 
-func mapChanges(what string, before, after map[string]string) []string {
+// MapChanges words what two maps differ in, in one line; none where they are equal.
+func MapChanges(what string, before, after map[string]string) []string {
 	var words []string
 	for k, v := range after {
 		if old, ok := before[k]; !ok {

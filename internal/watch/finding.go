@@ -1,14 +1,13 @@
 package watch
 
 import (
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -85,7 +84,7 @@ func (c *change) words() string {
 		parts = append(parts, "owners")
 	}
 	if c.has("metadata.labels") {
-		parts = append(parts, "labels: "+differences(c.old.labels, c.new.labels))
+		parts = append(parts, render.MapChanges("labels", c.old.labels, c.new.labels)...)
 	}
 	more := 0
 	for _, l := range c.leaves {
@@ -119,24 +118,6 @@ func owner(r *metav1.OwnerReference) string {
 
 func sameController(a, b *metav1.OwnerReference) bool {
 	return (a == nil) == (b == nil) && (a == nil || a.UID == b.UID)
-}
-
-// differences words what two sets of labels differ in.
-func differences(a, b map[string]string) string {
-	var out []string
-	for _, k := range slices.Sorted(maps.Keys(a)) {
-		if w, ok := b[k]; !ok {
-			out = append(out, "-"+k)
-		} else if w != a[k] {
-			out = append(out, k+": "+a[k]+" -> "+w)
-		}
-	}
-	for _, k := range slices.Sorted(maps.Keys(b)) {
-		if _, ok := a[k]; !ok {
-			out = append(out, "+"+k+"="+b[k])
-		}
-	}
-	return strings.Join(out, ", ")
 }
 
 // cut is a value in a few letters.

@@ -40,11 +40,8 @@ func (a *alone) enter() {
 	}
 	a.procs = runtime.GOMAXPROCS(1)
 	a.percent = debug.SetGCPercent(-1)
-	a.heap = a.grown()
 	a.limit = debug.SetMemoryLimit(-1)
-	if a.limit == math.MaxInt64 {
-		debug.SetMemoryLimit(int64(a.heap) + beyond)
-	}
+	a.grow()
 }
 
 // leave undoes that with the last room.
@@ -66,11 +63,17 @@ func (a *alone) sweep() {
 		return
 	}
 	runtime.GC()
-	a.heap = a.grown()
+	a.grow()
 }
 
-// grown is to how much the heap may grow from what it is.
-func (a *alone) grown() uint64 { return max(least, a.size()/100*uint64(100+max(a.percent, 0))) }
+// grow sets to how much the heap may grow from what it is, and with it the limit at which the
+// runtime collects in the midst of a command; a limit that the user has set stays.
+func (a *alone) grow() {
+	a.heap = max(least, a.size()/100*uint64(100+max(a.percent, 0)))
+	if a.limit == math.MaxInt64 {
+		debug.SetMemoryLimit(int64(a.heap) + beyond)
+	}
+}
 
 func (a *alone) size() uint64 {
 	metrics.Read(a.sample)
