@@ -7,6 +7,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -165,7 +166,9 @@ func crowded(w *world, b *law.Breach) bool {
 	}
 	have, families := 0, max(len(svc.Spec.IPFamilies), 1)
 	for _, o := range all {
-		if o.ref.Kind == "EndpointSlice" && controls(owner, o.Object) {
+		l := o.GetLabels() // one that was relabelled it does not know any more
+		if o.ref.Kind == "EndpointSlice" && controls(owner, o.Object) &&
+			l[discoveryv1.LabelServiceName] == svc.Name && l[discoveryv1.LabelManagedBy] != "" {
 			have++
 		}
 	}
