@@ -20,9 +20,13 @@ func TestUpToDate(t *testing.T) {
 				Status: metav1.ConditionTrue, Reason: policyv1.SufficientPodsReason}}}
 	}
 	for name, spoil := range map[string]func(s *policyv1.PodDisruptionBudgetStatus){
-		"no condition":       func(s *policyv1.PodDisruptionBudgetStatus) { s.Conditions = nil },
-		"its status":         func(s *policyv1.PodDisruptionBudgetStatus) { s.Conditions[0].Status = metav1.ConditionFalse },
-		"its reason":         func(s *policyv1.PodDisruptionBudgetStatus) { s.Conditions[0].Reason = policyv1.SyncFailedReason },
+		"no condition": func(s *policyv1.PodDisruptionBudgetStatus) { s.Conditions = nil },
+		"its status": func(s *policyv1.PodDisruptionBudgetStatus) {
+			s.Conditions[0].Status = metav1.ConditionFalse
+		},
+		"its reason": func(s *policyv1.PodDisruptionBudgetStatus) {
+			s.Conditions[0].Reason = policyv1.SyncFailedReason
+		},
 		"currentHealthy":     func(s *policyv1.PodDisruptionBudgetStatus) { s.CurrentHealthy++ },
 		"desiredHealthy":     func(s *policyv1.PodDisruptionBudgetStatus) { s.DesiredHealthy++ },
 		"expectedPods":       func(s *policyv1.PodDisruptionBudgetStatus) { s.ExpectedPods++ },
