@@ -15,6 +15,7 @@ import (
 // goroutines waits. What they ask by then are requests that are pending at one time, in an
 // order that does not depend on who ran first.
 type crew struct {
+	worker  *worker
 	program Program
 	ask     Ask
 	calls   []*Call        // in canonical order
@@ -55,7 +56,7 @@ func (p *Process) inside(what string, f func()) {
 
 // muster begins the worker's sync on goroutines.
 func (w *worker) muster() {
-	k := &crew{made: map[string]int{}}
+	k := &crew{worker: w, made: map[string]int{}}
 	k.program = w.process.controller.Goroutines(w.process.cluster,
 		func(ctx context.Context, ask Ask) error {
 			k.ask = ask
@@ -89,7 +90,7 @@ func (w *worker) gather() {
 	fresh := k.program.Asked()
 	for _, call := range fresh {
 		r := call.Request
-		call.worker, call.state, call.asked = w, asking, c.world.History.Len()
+		call.of, call.state, call.asked = k, asking, c.world.History.Len()
 		for _, other := range k.calls {
 			if other.state == answered { // which nobody was told yet
 				call.asked = min(call.asked, other.done)
@@ -141,16 +142,6 @@ func at(c *Call) string {
 	return ", asked at " + c.From
 }
 
-// strayError is a sync whose goroutines do not come to an end, or not with it.
-type strayError struct{ what string }
-
-// Error says which.
-func (e *strayError) Error() string { return e.what }
-
-// Stray is the error of a [Program] that runs a sync in which nothing can happen any more,
-// with the goroutines that wait.
-func Stray(what string) error { return &strayError{what} }
-
 // returns is the action of a sync that has come to its end by itself, when time had passed.
 const returns = "return"
 
@@ -174,14 +165,16 @@ func (w *worker) offer(slot int, into []sim.Action) []sim.Action {
 
 func (w *worker) detail(of string) string { return strings.TrimSpace(w.label + " " + of) }
 
-// callOf is the request of a sync's goroutine that an action is about, nil where it is about
-// none.
-func (p *Process) callOf(x sim.Action) *Call {
+// asks reports whether an action is about a request of a sync's goroutine.
+func (p *Process) asks(x sim.Action) bool {
+	return p.concurrent() && (x.Class == sim.Respond || x.Class == sim.Execute) && x.Slot >= len(p.workers)
+}
+
+// callOf is the request that such an action is about, and whose sync asks.
+func (p *Process) callOf(x sim.Action) (*worker, *Call) {
 	n := len(p.workers)
-	if !p.concurrent() || x.Class != sim.Respond && x.Class != sim.Execute || x.Slot < n {
-		return nil
-	}
-	return p.workers[x.Slot%n].crew.calls[x.Slot/n-1]
+	w := p.workers[x.Slot%n]
+	return w, w.crew.calls[x.Slot/n-1]
 }
 
 // take performs an action on a request of the worker's sync.
