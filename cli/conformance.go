@@ -93,6 +93,9 @@ func (x *conforming) check(a *app) error {
 	if x.Schedules < 1 {
 		return usage("--schedules=%d: at least 1", x.Schedules)
 	}
+	if x.explain != "" && x.html != "" {
+		return usage("--explain and --html: it is one of them; the pages say what every tick rests on")
+	}
 	if x.Controller != "" {
 		c, what := a.registry.Controller(x.Controller)
 		if what != "" {

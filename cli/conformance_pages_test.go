@@ -70,6 +70,10 @@ func TestConformancePages(t *testing.T) {
 		t.Error("the list does not say what asks for a clause")
 	}
 	file := filepath.Join(dir, "fights.txtar")
+	if got := typed(t, "conformance --explain ADOPT-4 --html "+out); got.code != 2 ||
+		!strings.Contains(got.err, "--explain and --html") {
+		t.Errorf("--explain with --html: exit code %d, %q", got.code, got.err)
+	}
 	if got := typed(t, "conformance --html "+file); got.code != 2 || !strings.Contains(got.err, "--html: ") {
 		t.Errorf("into a file: exit %d: %s", got.code, got.err)
 	}

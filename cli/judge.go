@@ -118,15 +118,19 @@ func (j *judging) run(ctx context.Context, a *app, files []string) error {
 		return usage("judge: %v", err)
 	}
 	report := auditor.Report(source)
-	if j.html != "" {
-		if err := j.page(auditor.Shown(report), files); err != nil {
-			return usage("--html: %v", err)
-		}
-	}
+	tell := func() error { return j.report(ctx, a, report, time.Since(began)) }
 	if j.tree {
-		return printTree(a, auditor)
+		tell = func() error { return printTree(a, auditor) }
 	}
-	return j.report(ctx, a, report, time.Since(began))
+	if j.html == "" {
+		return tell()
+	}
+	paged := j.page(auditor.Shown(report), files)
+	told := tell() // what took long to read is told, whatever comes of the page
+	if paged != nil {
+		return usage("--html: %v", paged)
+	}
+	return told
 }
 
 // page writes the page of a log.

@@ -71,8 +71,8 @@ func TestJudgePage(t *testing.T) {
 		}
 	}
 	if got := typed(t, "judge --html nowhere/audit.html "+auditLogs+"interferer.log.gz"); got.code != 2 ||
-		!strings.Contains(got.err, "--html: ") {
-		t.Errorf("where it cannot be written: exit %d: %s", got.code, got.err)
+		!strings.Contains(got.err, "--html: ") || !strings.Contains(got.out, "dont-interfere") {
+		t.Errorf("where it cannot be written: exit %d: %s\n%s", got.code, got.err, got.out)
 	}
 }
 

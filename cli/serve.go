@@ -3,9 +3,11 @@ package cli
 import (
 	"context"
 	"errors"
+	"maps"
 	"net"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -96,7 +98,7 @@ func serve(ctx context.Context, a *app, o *serving) error {
 	}
 	tell := &teller{a: a, told: map[string]bool{}}
 	var err error
-	if o.played, err = playedBy(a.registry, o.programs); err != nil {
+	if o.played, err = playedBy(a.registry, o.programs, chosen); err != nil {
 		return err
 	}
 	s, err := openSite(o, chosen, a.registry.Laws, tell.verdict)
@@ -107,7 +109,7 @@ func serve(ctx context.Context, a *app, o *serving) error {
 	if err := o.ask(s.handler); err != nil {
 		return err
 	}
-	alone := unattendedBy(a.registry, chosen)
+	alone := unattendedBy(a.registry, slices.AppendSeq(slices.Clone(chosen), maps.Values(o.played)))
 	s.handler.Created = func(k *fakeapi.Kind, namespace, name string) string {
 		return tell.created(alone, k, namespace, name)
 	}

@@ -27,7 +27,7 @@ const mostAsked = 64 << 10
 // ask asks for the faults of the command line, and of the file.
 func (o *serving) ask(h *httpapi.Handler) error {
 	for _, line := range o.fault {
-		if _, err := askLine(h, line); err != nil {
+		if _, _, err := askLines(h, line); err != nil {
 			return usage("--fault: %v", err)
 		}
 	}
@@ -38,32 +38,29 @@ func (o *serving) ask(h *httpapi.Handler) error {
 	if err != nil {
 		return missing(o.faults, err, nil)
 	}
-	return eachLine(string(text), func(n int, line string) error {
-		if _, err := askLine(h, line); err != nil {
-			return &scenarios.Error{File: o.faults, Line: n, Text: err.Error(), Code: scenarios.ExitUsage}
-		}
-		return nil
-	})
-}
-
-// eachLine calls f with the lines of a text, but for empty ones and comments, until one fails.
-func eachLine(text string, f func(n int, line string) error) error {
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
-			continue
-		}
-		if err := f(n, line); err != nil {
-			return err
-		}
+	lines, at := linesOf(string(text))
+	if _, wrong, err := askLines(h, lines...); err != nil {
+		return &scenarios.Error{File: o.faults, Line: at[wrong], Text: err.Error(), Code: scenarios.ExitUsage}
 	}
 	return nil
 }
 
-func askLine(h *httpapi.Handler, line string) (done []fault.Shown, err error) {
-	h.With(func(s *fakeapi.Server) { done, err = h.Faults.Ask(s, line) })
-	return done, err
+// linesOf are the lines of a text, but for empty ones and comments, with their numbers.
+func linesOf(text string) (lines []string, at []int) {
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			lines, at = append(lines, line), append(at, n)
+		}
+	}
+	return lines, at
+}
+
+// askLines asks for all of the lines, or, where one is wrong, for none: that one has the index wrong.
+func askLines(h *httpapi.Handler, lines ...string) (done []fault.Shown, wrong int, err error) {
+	h.With(func(s *fakeapi.Server) { done, wrong, err = h.Faults.Ask(s, lines...) })
+	return done, wrong, err
 }
 
 // faultsOnly answers what is about a server's faults, and leaves all else to next. It answers
@@ -134,32 +131,16 @@ func answerFaults(h *httpapi.Handler, r *http.Request, id string) (code int, lis
 }
 
 // askAll asks for all lines of a text, or, where one is wrong, for none.
-func askAll(h *httpapi.Handler, text string) (done []fault.Shown, err error) {
-	asked := 0
-	h.With(func(s *fakeapi.Server) {
-		err = eachLine(text, func(n int, line string) error {
-			asked++
-			if err := fault.Check(s, line); err != nil {
-				return fmt.Errorf("line %d: %w", n, err)
-			}
-			return nil
-		})
-	})
-	if err == nil && asked == 0 {
-		err = fmt.Errorf("nothing is asked for; a line is one of\n%s", fault.Grammar)
+func askAll(h *httpapi.Handler, text string) ([]fault.Shown, error) {
+	lines, at := linesOf(text)
+	if len(lines) == 0 {
+		return nil, fmt.Errorf("nothing is asked for; a line is one of\n%s", fault.Grammar)
 	}
+	done, wrong, err := askLines(h, lines...)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("line %d: %w", at[wrong], err)
 	}
-	err = eachLine(text, func(n int, line string) error {
-		list, err := askLine(h, line)
-		done = append(done, list...)
-		if err != nil {
-			return fmt.Errorf("line %d: %w", n, err)
-		}
-		return nil
-	})
-	return done, err
+	return done, nil
 }
 
 // fault tells of one that strikes.

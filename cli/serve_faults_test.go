@@ -250,6 +250,9 @@ func TestServeFaultsUsage(t *testing.T) {
 			"--fault: fail: unknown API verb craete; did you mean create?"},
 		{[]string{"--faults", bad}, "bad:3: unknown fault hodl; did you mean hold?"},
 		{[]string{"--faults", bad + "x"}, "badx: "},
+		{[]string{"--faults", t.TempDir()}, "cannot be read: is a directory\n"},
+		{[]string{"--programs", "user=job"}, "user is what the server calls whoever has no user agent"},
+		{[]string{"--programs", "job=job", "--controllers", "job"}, "job is a controller that the server runs"},
 		{[]string{"--programs", "my-op"}, "--programs: my-op is no NAME=CONTROLLER"},
 		{[]string{"--programs", "my-op=replicasett"}, "did you mean replicaset?"},
 		{[]string{"--programs", "my-op=gc"}, "gc is not one controller that syncs a kind"},
@@ -260,6 +263,18 @@ func TestServeFaultsUsage(t *testing.T) {
 		if code := a.Run(t.Context(), append([]string{"serve"}, c.args...)); code != 2 ||
 			!strings.Contains(stderr.String(), c.want) {
 			t.Errorf("%q: exit code %d, %q, want %q", c.args, code, stderr.String(), c.want)
+		}
+	}
+}
+
+// A kind whose work a program does is not one that nobody acts on.
+func TestServeKnowsWhoseWorkIsDone(t *testing.T) {
+	for _, args := range [][]string{{"--programs", "my-replicas=replicaset"}, nil} {
+		s := startServe(t, args...)
+		p := &outside{t, s.url, "kubectl"}
+		p.owner("web", 1)
+		if _, stderr := s.stop(); strings.Contains(stderr, "replicaset default/web is created, and no") != (args == nil) {
+			t.Errorf("%q: %s", args, stderr)
 		}
 	}
 }

@@ -40,6 +40,8 @@ func attendants(g *scenarios.Registry) map[schema.GroupKind]attended {
 // unattended are the kinds on whose objects none of the chosen controllers acts.
 type unattended map[schema.GroupKind]attended
 
+// unattendedBy leaves out the kinds that one of the controllers is for, whether the server runs it or a
+// program does its work.
 func unattendedBy(g *scenarios.Registry, chosen []host.Controller) unattended {
 	all := unattended(attendants(g))
 	for at, a := range all {

@@ -1,15 +1,17 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // playedBy reads the flag --programs: which controller of the table each program is to be judged
-// as, by the name that its user agent begins with.
-func playedBy(g *scenarios.Registry, words []string) (map[string]host.Controller, error) {
+// as, by the name that its user agent begins with. That is nobody's who acts in the server already.
+func playedBy(g *scenarios.Registry, words []string, runs []host.Controller) (map[string]host.Controller, error) {
 	played := map[string]host.Controller{}
 	for _, word := range words {
 		name, controller, ok := strings.Cut(word, "=")
@@ -19,6 +21,14 @@ func playedBy(g *scenarios.Registry, words []string) (map[string]host.Controller
 		}
 		if _, twice := played[name]; twice {
 			return nil, usage("--programs: %s is named twice", name)
+		}
+		if name == law.User || name == law.Server {
+			return nil, usage("--programs: %s is what the server calls %s: give the program another user agent", name,
+				map[string]string{law.User: "whoever has no user agent", law.Server: "itself"}[name])
+		}
+		if slices.ContainsFunc(runs, func(c host.Controller) bool { return c.Name == name }) {
+			return nil, usage("--programs: %s is a controller that the server runs: give the program another user "+
+				"agent, or leave it out of --controllers", name)
 		}
 		chosen, what := g.Choose([]string{controller})
 		switch {

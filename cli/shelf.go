@@ -222,6 +222,9 @@ func missing(name string, err error, library []string) error {
 	if errors.As(err, &pe) {
 		text = pe.Err.Error()
 	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return notFile(name, "cannot be read: "+text) // it is there, so that it is what was meant
+	}
 	var names []string
 	entries, _ := os.ReadDir(filepath.Dir(name))
 	for _, e := range entries {

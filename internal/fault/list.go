@@ -44,20 +44,58 @@ type Strike struct {
 	Lost    bool                   // no answer arrives: the connection is closed
 }
 
-// Ask does what a line says: it adds a fault, and returns it, or releases what is held, and
-// returns what that was. An error says what is wrong with the line.
-func (l *List) Ask(kinds Kinds, line string) ([]Shown, error) {
-	r, err := parse(kinds, line)
-	if err != nil {
-		return nil, err
+// Ask does what lines say: it adds faults, and releases what is held. It returns both. All is
+// done, or nothing where one of them is wrong: an error says what is wrong with the line of that
+// index.
+func (l *List) Ask(kinds Kinds, lines ...string) (done []Shown, wrong int, err error) {
+	asked := make([]*rule, len(lines))
+	for i, line := range lines {
+		if asked[i], err = parse(kinds, line); err != nil {
+			return nil, i, err
+		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if r.verb == release {
-		return l.release(r)
+	if wrong, err = possible(l.rules, asked); err != nil {
+		return nil, wrong, err
 	}
-	if len(l.rules) >= most {
-		return nil, fmt.Errorf("%s: there are %d faults already; remove some", r.verb, most)
+	for _, r := range asked {
+		done = append(done, l.do(r)...)
+	}
+	return done, 0, nil
+}
+
+// possible says which of the lines cannot be done with the faults that there are and what the
+// lines before it leave of them.
+func possible(rules, asked []*rule) (wrong int, err error) {
+	rules = slices.Clone(rules)
+	for i, r := range asked {
+		switch {
+		case r.verb == release:
+			gone, err := released(rules, r)
+			if err != nil {
+				return i, err
+			}
+			rules = slices.DeleteFunc(rules, func(r *rule) bool { return slices.Contains(gone, r) })
+		case len(rules) >= most:
+			return i, fmt.Errorf("%s: there can be %d faults, and no more; remove some", r.verb, most)
+		default:
+			rules = append(rules, r)
+		}
+	}
+	return 0, nil
+}
+
+// do does what a line says that is possible.
+func (l *List) do(r *rule) (done []Shown) {
+	if r.verb == release {
+		gone, _ := released(l.rules, r)
+		for _, g := range gone {
+			done = append(done, g.shown())
+		}
+		l.rules = slices.DeleteFunc(l.rules, func(r *rule) bool { return slices.Contains(gone, r) })
+		l.refresh()
+		return done
 	}
 	l.last++
 	r.id = l.last
@@ -65,23 +103,22 @@ func (l *List) Ask(kinds Kinds, line string) ([]Shown, error) {
 	for _, s := range l.streams {
 		l.meet(s, r)
 	}
-	return []Shown{r.shown()}, nil
+	return []Shown{r.shown()}
 }
 
-// release ends the holds of whoever is named as he was named then; * is everybody.
-func (l *List) release(by *rule) (gone []Shown, err error) {
+// released are the holds that a release ends: of whoever is named as he was named then; * is
+// everybody.
+func released(rules []*rule, by *rule) (gone []*rule, err error) {
 	var held []string
-	l.rules = slices.DeleteFunc(l.rules, func(r *rule) bool {
+	for _, r := range rules {
 		if r.verb != hold {
-			return false
+			continue
 		}
 		held = append(held, r.who)
-		if by.who != "*" && by.who != r.who || by.resource != "" && by.resource != r.resource {
-			return false
+		if (by.who == "*" || by.who == r.who) && (by.resource == "" || by.resource == r.resource) {
+			gone = append(gone, r)
 		}
-		gone = append(gone, r.shown())
-		return true
-	})
+	}
 	switch {
 	case len(held) == 0:
 		return nil, fmt.Errorf("release: nothing is held")
@@ -90,7 +127,6 @@ func (l *List) release(by *rule) (gone []Shown, err error) {
 	case len(gone) == 0:
 		return nil, fmt.Errorf("release: nothing is held of %s%s", by.who, suggest(by.who, held))
 	}
-	l.refresh()
 	return gone, nil
 }
 
@@ -198,10 +234,4 @@ func (l *List) tell(r *rule, what string) {
 	if l.Tell != nil {
 		l.Tell(r.String(), what)
 	}
-}
-
-// Check says what is wrong with a line, without doing what it says.
-func Check(kinds Kinds, line string) error {
-	_, err := parse(kinds, line)
-	return err
 }

@@ -45,10 +45,16 @@ var asked = []string{string(fakeapi.Create), string(fakeapi.Update), string(fake
 // longest is how long a request can be delayed.
 const longest = time.Hour
 
+// widest is how many bytes a line has at the most: two names have 253, and the rest is short.
+const widest = 1000
+
 // parse reads a line. Its verb is release where it asks for no fault.
 func parse(kinds Kinds, line string) (*rule, error) {
 	words := strings.Fields(line)
-	if len(words) == 0 {
+	switch {
+	case len(line) > widest:
+		return nil, fmt.Errorf("%.40s...: a line of %d bytes; none needs more than %d", line, len(line), widest)
+	case len(words) == 0:
 		return nil, fmt.Errorf("nothing is asked for")
 	}
 	var verbs []string

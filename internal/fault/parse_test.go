@@ -1,6 +1,7 @@
 package fault_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,7 +25,7 @@ func TestLines(t *testing.T) {
 	} {
 		var again string
 		for _, l := range []string{line, want} {
-			got, err := new(fault.List).Ask(server, l)
+			got, _, err := new(fault.List).Ask(server, l)
 			if err != nil {
 				t.Fatalf("%s: %v", l, err)
 			}
@@ -64,7 +65,7 @@ func TestWrongLines(t *testing.T) {
 		"delay op create po by=2":          "delay: by=2 is no duration of up to an hour",
 		"delay op create po by=-2s":        "delay: by=-2s is no duration",
 	} {
-		if _, err := new(fault.List).Ask(server, line); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := new(fault.List).Ask(server, line); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", line, err, want)
 		}
 	}
@@ -75,7 +76,7 @@ func TestRelease(t *testing.T) {
 	server, l := fakeapi.New(fakeapi.Options{}), &fault.List{}
 	ask := func(line, wrong string, want ...string) {
 		t.Helper()
-		got, err := l.Ask(server, line)
+		got, _, err := l.Ask(server, line)
 		if wrong != "" && (err == nil || !strings.Contains(err.Error(), wrong)) || wrong == "" && err != nil {
 			t.Fatalf("%s: %v, want %q", line, err, wrong)
 		}
@@ -102,13 +103,43 @@ func TestRelease(t *testing.T) {
 	}
 }
 
+// Of several lines all are asked for, or none where one is wrong, whatever it is wrong by.
+func TestAskAllOrNone(t *testing.T) {
+	server := fakeapi.New(fakeapi.Options{})
+	many := slices.Repeat([]string{"fail op write pod with=500"}, 1000)
+	for want, c := range map[string]struct {
+		lines []string
+		wrong int
+	}{
+		"unknown fault hodl; did you mean hold?":      {[]string{"hold op sees=pod", "hodl op sees=pod"}, 1},
+		"release: nothing is held of opp":             {[]string{"hold op sees=pod", "release opp"}, 1},
+		"release: nothing is held":                    {[]string{"hold op sees=pod", "release op", "release op"}, 2},
+		"fail: there can be 1000 faults, and no more": {many, 999},
+		"a line of 1018 bytes; none needs more than":  {[]string{"hold " + strings.Repeat("a", 1004) + " sees=pod"}, 0},
+	} {
+		l := &fault.List{}
+		if _, _, err := l.Ask(server, "fail first write pod with=500"); err != nil {
+			t.Fatal(err)
+		}
+		done, wrong, err := l.Ask(server, c.lines...)
+		if err == nil || !strings.Contains(err.Error(), want) || wrong != c.wrong || done != nil || len(l.All()) != 1 {
+			t.Errorf("want %q of line %d and nothing done, got %v of line %d, %v", want, c.wrong, err, wrong, l.All())
+		}
+	}
+	l := &fault.List{}
+	lines := []string{"hold op sees=pod", "release op", "relist op pod"}
+	if done, _, err := l.Ask(server, lines...); err != nil || len(done) != 3 || len(l.All()) != 1 {
+		t.Errorf("%v: %v, left %v", err, done, l.All())
+	}
+}
+
 // A request is struck where its agent or its user, its verb, kind, namespace and name fit, and
 // each rule counts by itself.
 func TestStrike(t *testing.T) {
 	server, l := fakeapi.New(fakeapi.Options{}), &fault.List{}
 	for _, line := range []string{"fail op-* update prod/cm/a* nth=2 with=500", "delay * write * nth=0 by=1s",
 		"fail system:serviceaccount:*:op create Pod nth=0 with=429"} {
-		if _, err := l.Ask(server, line); err != nil {
+		if _, _, err := l.Ask(server, line); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -14,6 +14,9 @@ func Word(word string, valid []string) string {
 	best, distance := "", min((len(word)+2)/3, most)+1
 	low := strings.ToLower(word)
 	for _, v := range valid {
+		if len(low)-len(v) > most {
+			continue // however long it is: what was typed may be anything
+		}
 		if d := edits(low, strings.ToLower(v)); d < distance {
 			best, distance = v, d
 		}

@@ -1,6 +1,9 @@
 package nearest
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestWord(t *testing.T) {
 	for _, c := range []struct {
@@ -24,5 +27,15 @@ func TestWord(t *testing.T) {
 		if got := Word(c.word, c.valid); got != c.want {
 			t.Errorf("%s among %v: %q, want %q", c.word, c.valid, got, c.want)
 		}
+	}
+}
+
+// What is far longer than any word is compared with none of them: somebody may send a server
+// megabytes.
+func TestWordIsNoText(t *testing.T) {
+	text := strings.Repeat("a", 1<<20)
+	var got string
+	if n := testing.AllocsPerRun(1, func() { got = Word(text, []string{"Pod", "Node"}) }); n > 10 || got != "" {
+		t.Errorf("%q after %.0f allocations", got, n)
 	}
 }

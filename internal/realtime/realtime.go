@@ -84,6 +84,9 @@ func (r *Runner) serve(req *fakeapi.Request, as func(who string) fakeapi.Respons
 	if who == "" {
 		who = "user"
 	}
+	if r.trial.Cluster.Process(who) != nil {
+		who += " (client)" // a namesake of a controller that runs here, which answers for its own writes only
+	}
 	r.until = r.clock().Elapsed() + horizon
 	resp := as(who)
 	if req.Verb != fakeapi.Get && req.Verb != fakeapi.List {

@@ -2,6 +2,7 @@ package realtime_test
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/realtime"
+	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/trial"
 )
@@ -112,5 +114,30 @@ func TestHurryHasAHorizon(t *testing.T) {
 	case at := <-again:
 		t.Errorf("time went to %v without a request", at)
 	case <-time.After(100 * time.Millisecond):
+	}
+}
+
+// A client that calls itself what a controller of the world is called is not taken for it.
+func TestNamesakesAreClients(t *testing.T) {
+	server := fakeapi.New(fakeapi.Options{})
+	w := trial.New(trial.Options{Server: server})
+	defer w.Stop()
+	w.Start("waiter", waiter(time.Hour, nil))
+	r := realtime.New(w, func(f func()) { f() }, false)
+	for _, agent := range []string{"waiter/v1", "other/v1"} {
+		resp := r.Do(&fakeapi.Request{Verb: fakeapi.Create, Kind: server.Kind(configMaps), Namespace: "default",
+			Object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "a-"}}, UserAgent: agent})
+		if resp.Err != nil {
+			t.Fatal(resp.Err)
+		}
+	}
+	var who []string
+	for _, rec := range w.World.History.Records {
+		if rec.Op == sim.Commit && rec.Object.Kind == "ConfigMap" {
+			who = append(who, rec.Process)
+		}
+	}
+	if want := []string{"waiter (client)", "other"}; !slices.Equal(who[max(0, len(who)-2):], want) {
+		t.Errorf("written by %q, want %q at the end", who, want)
 	}
 }
