@@ -111,7 +111,12 @@ func (c *collector) policy(latest metav1.Object) metav1.DeletionPropagation {
 	return metav1.DeletePropagationBackground
 }
 
+// classify divides an object's owners. A cluster-scoped object that is yet to be seen was given the namespace of
+// who refers to it: its own owners are not to be looked for there (GC-7). Upstream looks there.
 func (c *collector) classify(ctx context.Context, id identity, refs []metav1.OwnerReference) (owners, error) {
+	if k := c.kind(id); k != nil && !k.Namespaced && !c.without.Borrowed {
+		id.namespace = ""
+	}
 	var o owners
 	for i := range refs {
 		r := &refs[i]

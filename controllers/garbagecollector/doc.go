@@ -36,6 +36,7 @@ type Without struct {
 	Unseen        bool // an owner that was found once is not looked for again, seen or not
 	Scope         bool // a cluster-scoped owner is looked for in its dependent's namespace
 	Reach         bool // a namespaced owner of a cluster-scoped object is looked for in no namespace
+	Borrowed      bool // owners of a cluster-scoped object are looked for in the namespace of who refers to it
 	Guesses       bool // what a cluster-scoped object says of a namespaced owner is not doubted
 	Removed       bool // an object remains a dependent of owners that it no longer refers to
 

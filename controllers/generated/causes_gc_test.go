@@ -129,3 +129,23 @@ func tiedToWaiting(w *world, b *law.Breach) bool {
 		})
 	})
 }
+
+// reachableSince: what the verdict is about is cluster-scoped; when it was last looked at it had a reference to an
+// owner of a namespaced kind, which has been taken off since.
+func reachableSince(w *world, b *law.Breach) bool {
+	o := w.about(b)
+	if o == nil || o.GetNamespace() != "" {
+		return false
+	}
+	var last metav1.Object
+	for _, r := range w.records(0, b.Record) {
+		if r.Op == sim.Read && r.Process == w.subject.name && r.For.Name == "delete "+string(o.GetUID()) &&
+			is(r.After, o.GetUID()) {
+			last = object(r.After)
+		}
+	}
+	return last != nil && slices.ContainsFunc(last.GetOwnerReferences(), func(ref metav1.OwnerReference) bool {
+		k := w.Server.KindNamed(ref.Kind)
+		return k != nil && k.Namespaced && referenceTo(o, ref.UID) == nil
+	})
+}

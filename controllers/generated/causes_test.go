@@ -6,12 +6,10 @@ import (
 	"strings"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
@@ -52,6 +50,20 @@ func listedByUser(w *world, b *law.Breach) bool {
 	return n >= counts-own
 }
 
+// unended: the pod that the verdict is about was shown as one that has ended, and a user has made it run again.
+func unended(w *world, b *law.Breach) bool {
+	o := w.about(b)
+	return o != nil && anyOf(w.commits(0, b.Record), func(_ int, r *sim.Record) bool {
+		before, _ := r.Before.(*corev1.Pod)
+		return is(r.After, o.GetUID()) && r.Process == law.User && before != nil && ended(before) &&
+			!ended(r.After.(*corev1.Pod))
+	})
+}
+
+func ended(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+}
+
 // listable: a user has written a status of the CronJob that lists a Job, or that Job was its own once.
 func (w *world) listable(cj *batchv1.CronJob, job types.UID, until int) bool {
 	return anyOf(w.commits(0, until), func(_ int, r *sim.Record) bool {
@@ -90,28 +102,6 @@ func readForUnlisted(w *world, b *law.Breach) bool {
 			return c.Object.Kind == "Job" && controls(live.UID, c.After) && !lists(live, object(c.After).GetUID()) &&
 				!lists(r.SawFor.(*batchv1.CronJob), object(c.After).GetUID())
 		})
-	})
-}
-
-// hashEmptied: a user has emptied the label of a revision of the set's.
-func hashEmptied(w *world, b *law.Breach) bool {
-	owner := w.ownerAt(b)
-	return anyOf(w.commits(0, b.Record), func(_ int, r *sim.Record) bool {
-		return r.Process == law.User && r.Object.Kind == "ControllerRevision" && r.Before != nil && r.After != nil &&
-			controls(owner, r.Before) && object(r.Before).GetLabels()[appsv1.ControllerRevisionHashLabelKey] != "" &&
-			object(r.After).GetLabels()[appsv1.ControllerRevisionHashLabelKey] == ""
-	})
-}
-
-// unseenWrite: what the controller itself has made of a ReplicaSet of the Deployment's had not been shown
-// when the sync began.
-func unseenWrite(w *world, b *law.Breach) bool {
-	owner, began := w.ownerAt(b), w.begun(b.Record)
-	return anyOf(w.commits(0, began), func(i int, r *sim.Record) bool {
-		return r.Process == w.subject.name && r.Object.Kind == "ReplicaSet" && controls(owner, r.After) &&
-			!anyOf(w.shown(i, began), func(_ int, d *sim.Record) bool {
-				return d.Object.Kind == "ReplicaSet" && d.Version >= r.Version
-			})
 	})
 }
 
@@ -185,35 +175,6 @@ func endedUntracked(w *world, b *law.Breach) bool {
 			after.Status.Phase == corev1.PodSucceeded &&
 			!slices.Contains(after.Finalizers, batchv1.JobTrackingFinalizer)
 	})
-}
-
-// staleClaim: a claim of the set's belongs to a pod that is not there any more.
-func staleClaim(w *world, b *law.Breach) bool {
-	set, _ := w.about(b).(*appsv1.StatefulSet)
-	all := w.storedAt(b.Record)
-	return w.Cluster.Process("gc") == nil && all.find(func(o stored) bool {
-		return o.ref.Kind == "PersistentVolumeClaim" && strings.Contains(o.ref.Name, "-"+set.Name+"-") &&
-			slices.ContainsFunc(o.GetOwnerReferences(), func(ref metav1.OwnerReference) bool {
-				return ref.Kind == "Pod" && all.with(ref.UID) == nil
-			})
-	}) != nil
-}
-
-// crowded: a hundred pods and more have at one time had the labels that the Service selects.
-func crowded(w *world, b *law.Breach) bool {
-	owner := w.ownerAt(b)
-	all := w.storedAt(b.Record)
-	svc, _ := all.with(owner).(*corev1.Service)
-	if svc == nil {
-		return false
-	}
-	n := 0
-	for _, o := range all {
-		if o.ref.Kind == "Pod" && labels.SelectorFromSet(svc.Spec.Selector).Matches(labels.Set(o.GetLabels())) {
-			n++
-		}
-	}
-	return n > 100
 }
 
 // labelledAsIts: there is a slice with the labels by which the controller knows its own and without a

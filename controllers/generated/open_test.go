@@ -37,6 +37,11 @@ var open = []*cause{
 	{controller: "garbagecollector", laws: "solid-owner-wins", when: tiedToWaiting,
 		why: "who is tied to an owner that waits already is not looked at: the dependents are when it begins to, and " +
 			"those that block it when it is looked at again (graph_builder.go, addDependentToOwners)"},
+	{controller: "garbagecollector", laws: "collect-the-ownerless resolve-the-unseen any-owner-counts",
+		when: reachableSince,
+		why: "a cluster-scoped object with a namespaced owner is not judged, and when that reference is taken off " +
+			"it is not looked at again (garbagecollector.go, attemptToDeleteWorker; graph_builder.go, " +
+			"processGraphChanges)"},
 	{controller: "cronjob", laws: "dont-share", when: listedByUser,
 		why: "what stands in status.active stays as long as there is a Job of the name, whosever it is, and as " +
 			"often as it stands there; nothing wakes its CronJob when that goes (cronjob_controllerv2.go, " +
@@ -52,10 +57,16 @@ var open = []*cause{
 	{controller: "deployment", laws: "stay-within-bounds", when: unseenWrite,
 		why: "it has neither expectations nor a look at what it wrote: of what it did to a ReplicaSet and is yet " +
 			"to be shown it knows nothing (deployment_controller.go, syncDeployment)"},
+	{controller: "deployment", laws: "stay-within-bounds", when: rollsBack,
+		why: "before it looks where to roll back to it makes the ReplicaSet of the template, of its whole size " +
+			"(rollback.go, rollback; sync.go, getNewReplicaSet)"},
 	{controller: "daemonset", laws: "one-on-each-node " + missing, when: unobserved, why: neverShown},
 	{controller: "job", laws: missing, when: unobserved, why: neverShown},
 	{controller: "replicaset", laws: missing, when: unobserved, why: neverShown},
 	{controller: "replication", laws: missing, when: unobserved, why: neverShown},
+	{controller: "replication", laws: "adopt-all-matching", when: unended,
+		why: "an orphan wakes those that select it when its labels or references change: that one which had ended " +
+			"runs is no such change (replica_set.go, updatePod)"},
 	{controller: "replication", laws: "never-too-many", when: expired,
 		why: "what it made is expected for five minutes, and where its view stands still longer than that it " +
 			"makes it again: it has no consistency store (replication_controller.go, NewReplicationManager; " +

@@ -177,3 +177,11 @@ var offices = func() map[string]bool {
 
 // collectorAccount is the garbage collector's.
 const collectorAccount = "generic-garbage-collector"
+
+// account is a user in a column: a service account as namespace/name.
+func account(user string) string {
+	if name, ok := strings.CutPrefix(user, accountPrefix); ok {
+		return strings.Replace(name, ":", "/", 1)
+	}
+	return user
+}

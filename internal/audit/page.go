@@ -97,14 +97,6 @@ func storyText(story []line, width int) string {
 	return t.String()
 }
 
-// account is a user in a column: a service account as namespace/name.
-func account(user string) string {
-	if name, ok := strings.CutPrefix(user, accountPrefix); ok {
-		return strings.Replace(name, ":", "/", 1)
-	}
-	return user
-}
-
 func clock(at time.Time) string { return at.UTC().Format("15:04:05.000") }
 
 // span says when something happened: " since 10:02:03, until 10:05:00".

@@ -52,8 +52,8 @@ func (f *Feed) Over(api http.Handler) http.Handler {
 }
 
 // Stranger says why a request is not from a page of this server itself, nor from somebody who opens one, nor
-// from a program; "" where it is. A browser sends pages of other origins here as well: they tell where they are from, and one whose
-// name was made to lead here asks for that name.
+// from a program; "" where it is. A browser sends pages of other origins here as well: they tell where they
+// are from, and one whose name was made to lead here asks for that name.
 func Stranger(r *http.Request) string {
 	name := r.Host
 	if h, _, err := net.SplitHostPort(name); err == nil {

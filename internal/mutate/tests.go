@@ -54,8 +54,12 @@ func (b *Build) Tests(pkg string, deep bool, only string) (*Suite, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
+	checks := path + ".checks"
+	if err := os.WriteFile(checks, []byte(strings.Join(names, "\n")), 0o644); err != nil {
+		return nil, err
+	}
 	return &Suite{Name: pkg + " test ", Root: dir, Path: path, Args: []string{"-test.short"},
-		Env: []string{few, switches.ChecksEnv + "=" + strings.Join(names, "\n")}}, nil
+		Env: []string{few, switches.ChecksEnv + "=" + checks}}, nil
 }
 
 // few has recorded cases replayed under fewer schedules.

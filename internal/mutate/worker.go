@@ -68,6 +68,9 @@ func (w *worker) start(mutation int) error {
 	w.cmd.ExtraFiles = []*os.File{answers} // the first is [switches.AnswersFile]
 	w.in, w.from, w.out = in, out, json.NewDecoder(bufio.NewReader(out))
 	if err := w.cmd.Start(); err != nil {
+		in.Close()
+		out.Close()
+		w.cmd = nil // there is none to stop
 		return fmt.Errorf("%s: %w", w.path, err)
 	}
 	return nil

@@ -23,7 +23,7 @@ import (
 // It costs some microseconds a step, and one processor for the whole Go process; a sync without
 // goroutines needs none of it.
 func Concurrent(ctl host.Controller) host.Controller {
-	ctl.Goroutines = func(c *host.Cluster, run func(context.Context, host.Ask) error) host.Program {
+	ctl.Goroutines = func(c host.Place, run func(context.Context, host.Ask) error) host.Program {
 		return &shift{room: roomOf(c), run: run}
 	}
 	return ctl

@@ -19,7 +19,7 @@ var patience = 30 * time.Second
 // room is the bubble in which the programs of one cluster run. Whatever is done to them is
 // done on its main goroutine, which then waits until each of theirs does.
 type room struct {
-	cluster *host.Cluster
+	cluster host.Place
 	handler *httpapi.Handler
 	do      chan func()
 	done    chan struct{}
@@ -38,12 +38,12 @@ type room struct {
 
 var (
 	roomsMu sync.Mutex
-	rooms   = map[*host.Cluster]*room{}
+	rooms   = map[host.Place]*room{}
 	turn    sync.Mutex // of the commands of all rooms: math/rand's source is theirs together
 )
 
 // roomOf is the room of a cluster, which is made for its first program.
-func roomOf(c *host.Cluster) *room {
+func roomOf(c host.Place) *room {
 	settle()
 	roomsMu.Lock()
 	defer roomsMu.Unlock()
@@ -58,7 +58,7 @@ func roomOf(c *host.Cluster) *room {
 }
 
 // open makes a room, at the cluster's time.
-func open(c *host.Cluster) *room {
+func open(c host.Place) *room {
 	r := &room{cluster: c, do: make(chan func()), done: make(chan struct{}), left: make(chan struct{}),
 		watch: time.NewTimer(patience)}
 	clock := &c.World().Clock

@@ -35,7 +35,7 @@ type Controller struct {
 	// Goroutines, if set, is what runs a Sync that may start goroutines, and New, on goroutines
 	// of its own: a [Program] for each of them, which calls run once and ends with it. The ask
 	// that run is given waits until a call is answered. Package bubble has one: see its Concurrent.
-	Goroutines func(c *Cluster, run func(ctx context.Context, ask Ask) error) Program
+	Goroutines func(at Place, run func(ctx context.Context, ask Ask) error) Program
 
 	// Selector and Replicas tell the laws what an object of kind For asks for.
 	// Any may be nil. Selector may return nil for "selects nothing, or cannot be read",

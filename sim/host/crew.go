@@ -93,7 +93,7 @@ func (w *worker) gather() {
 	fresh := slices.DeleteFunc(k.program.Asked(), func(c *Call) bool { return c.withdrawn() })
 	for _, call := range fresh {
 		r := call.Request
-		call.worker, call.state, call.asked = w, asking, c.world.History.Len()
+		call.of, call.state, call.asked = k, asking, c.world.History.Len()
 		for _, other := range k.calls {
 			if other.state == answered { // which nobody was told yet
 				call.asked = min(call.asked, other.done)
@@ -145,16 +145,6 @@ func at(c *Call) string {
 	return ", asked at " + c.From
 }
 
-// strayError is a sync whose goroutines do not come to an end, or not with it.
-type strayError struct{ what string }
-
-// Error says which.
-func (e *strayError) Error() string { return e.what }
-
-// Stray is the error of a [Program] that runs a sync in which nothing can happen any more,
-// with the goroutines that wait.
-func Stray(what string) error { return &strayError{what} }
-
 // returns is the action of a sync that has come to its end by itself, when time had passed.
 const returns = "return"
 
@@ -178,14 +168,16 @@ func (w *worker) offer(slot int, into []sim.Action) []sim.Action {
 
 func (w *worker) detail(of string) string { return strings.TrimSpace(w.label + " " + of) }
 
-// callOf is the request of a sync's goroutine that an action is about, nil where it is about
-// none.
-func (p *Process) callOf(x sim.Action) *Call {
+// asks reports whether an action is about a request of a sync's goroutine.
+func (p *Process) asks(x sim.Action) bool {
+	return p.concurrent() && (x.Class == sim.Respond || x.Class == sim.Execute) && x.Slot >= len(p.workers)
+}
+
+// callOf is the request that such an action is about, and whose sync asks.
+func (p *Process) callOf(x sim.Action) (*worker, *Call) {
 	n := len(p.workers)
-	if !p.concurrent() || x.Class != sim.Respond && x.Class != sim.Execute || x.Slot < n {
-		return nil
-	}
-	return p.workers[x.Slot%n].crew.calls[x.Slot/n-1]
+	w := p.workers[x.Slot%n]
+	return w, w.crew.calls[x.Slot/n-1]
 }
 
 // take performs an action on a request of the worker's sync.

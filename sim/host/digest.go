@@ -1,10 +1,14 @@
 package host
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -152,4 +156,29 @@ func digestValue(v any, h *sim.Hash) {
 	default:
 		h.String(fmt.Sprintf("%T %v", v, v))
 	}
+}
+
+// patchDigest digests a patch: the revision in it, a precondition, follows from
+// the version that was read, which was folded when it was.
+func patchDigest(r *fakeapi.Request) uint64 {
+	var tree map[string]any
+	if _, version := r.Preconditions(); version == "" || json.Unmarshal(r.Patch, &tree) != nil {
+		return sim.HashBytes(r.Patch)
+	}
+	var exact, abstract sim.Hash
+	digestTree(tree, false, &exact, &abstract)
+	return uint64(exact)
+}
+
+// optionsDigest digests the options of a request, revisions left out.
+func optionsDigest(r *fakeapi.Request) uint64 {
+	del := r.Delete
+	if p := del.Preconditions; p != nil && p.ResourceVersion != nil {
+		del.Preconditions = &metav1.Preconditions{UID: p.UID}
+	}
+	data, err := json.Marshal([]any{r.Create, r.Update, del, r.PatchO, r.List})
+	if err != nil {
+		panic("host: the options of a request do not encode: " + err.Error())
+	}
+	return sim.HashBytes(data)
 }

@@ -19,24 +19,6 @@ type FailedRequest struct {
 	seen    int
 }
 
-// Fail adds a failure.
-func (c *Cluster) Fail(f FailedRequest) { c.failures = append(c.failures, &f) }
-
-// fault returns the failure that hits a pending request of a process, nil for none.
-func (c *Cluster) fault(process string, req *fakeapi.Request) *FailedRequest {
-	var hit *FailedRequest
-	for _, f := range c.failures {
-		if !f.matches(process, req) {
-			continue
-		}
-		f.seen++
-		if hit == nil && (f.Nth == 0 || f.seen == f.Nth) {
-			hit = f
-		}
-	}
-	return hit
-}
-
 func (f *FailedRequest) matches(process string, req *fakeapi.Request) bool {
 	return (f.Process == "" || f.Process == process) &&
 		(f.Verb == "" || f.Verb == req.Verb) &&

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 )
@@ -82,7 +84,7 @@ func (g *guest) collect() {
 	}
 	now := g.process.cluster.world.History.Len()
 	for _, c := range fresh {
-		c.guest, c.state, c.asked, c.since, c.cause = g, asking, now, now, g.last
+		c.of, c.state, c.asked, c.since, c.cause = g, asking, now, now, g.last
 		if since, ok := spoken[c.Thread]; ok {
 			c.since = since // it may be at the same as before
 		}
@@ -112,15 +114,36 @@ func (g *guest) distinguish() {
 	}
 }
 
-// content digests what a call sends.
-func (c *Call) content() uint64 {
-	var h sim.Hash
-	if c.Request.Object != nil {
-		h.Word(newVersion(0, "", 0, c.Request.Object).exact)
+// sign fills in who is acting.
+func (g *guest) sign(c *Call, r *sim.Record) {
+	p := g.process
+	r.Process, r.Generation, r.Incarnation = p.Name, p.Generation, p.Incarnation
+	r.Cause, r.Asked = c.cause, c.asked
+}
+
+// saw is the version of an object that a call can have gone by.
+func (g *guest) saw(c *Call, k *fakeapi.Kind, namespace, name string) any {
+	return g.sights(k).saw(namespace, name, c)
+}
+
+func (g *guest) told(c *Call, k *fakeapi.Kind, m metav1.Object) {
+	g.sights(k).remember(keyOf(m), sight{at: g.process.cluster.world.History.Len(), thread: c.Thread, obj: m})
+}
+
+// execute has the server execute a call.
+func (g *guest) execute(c *Call, f *FailedRequest) {
+	cluster := g.process.cluster
+	switch {
+	case c.Watches && f != nil:
+		c.Response = f.response(c.Request)
+	case c.Watches:
+		c.Stream, c.Response = g.open(c)
+	default:
+		var req *fakeapi.Request
+		req, c.at = g.aged(c.Request)
+		c.Response = cluster.serve(c, req, f)
 	}
-	h.Word(patchDigest(c.Request))
-	h.Word(optionsDigest(c.Request))
-	return uint64(h)
+	c.state = answered
 }
 
 // exit is the action of a program that has returned; it is started again after a while.
@@ -144,7 +167,7 @@ func (g *guest) offer(into []sim.Action) []sim.Action {
 		into = append(into, sim.Action{Class: class, Actor: name, Detail: c.key, Slot: i})
 	}
 	for i, s := range g.streams {
-		if !g.held[s.Kind] && s.pending() > 0 {
+		if !g.held[s.Kind] && g.waiting(s) > 0 {
 			into = append(into, sim.Action{Class: sim.Deliver, Actor: name, Detail: g.detail(s), Slot: i})
 		}
 	}
@@ -168,7 +191,7 @@ func (g *guest) take(x sim.Action) {
 		c := g.calls[x.Slot]
 		c.execute(g.process.cluster.fault(g.process.Name, c.Request))
 	case x.Class == sim.Deliver:
-		g.streams[x.Slot].deliver()
+		g.deliver(g.streams[x.Slot])
 	case x.Detail == exit:
 		g.exited()
 	default:

@@ -42,7 +42,7 @@ func (g *guest) watched() []*fakeapi.Kind {
 
 // gaps are the kinds of which more than one event waits.
 func (g *guest) gaps() []*fakeapi.Kind {
-	return g.kinds(func(s *Stream) bool { return s.pending() > 1 })
+	return g.kinds(func(s *Stream) bool { return g.waiting(s) > 1 })
 }
 
 func (g *guest) kinds(of func(*Stream) bool) (all []*fakeapi.Kind) {
@@ -68,7 +68,7 @@ func (g *guest) holding() bool {
 }
 
 func (g *guest) withheld() bool {
-	return slices.ContainsFunc(g.streams, func(s *Stream) bool { return g.held[s.Kind] && s.pending() > 0 })
+	return slices.ContainsFunc(g.streams, func(s *Stream) bool { return g.held[s.Kind] && g.waiting(s) > 0 })
 }
 
 // relist ends the watches of a kind, as a server does that has forgotten where they
@@ -93,7 +93,7 @@ func (g *guest) digestAbstract(h *sim.Hash) {
 		h.Word(s.abstract)
 	}
 	for _, s := range g.streams {
-		s.pending()
+		g.waiting(s)
 		h.Word(uint64(len(s.queue)))
 		for i := range s.queue {
 			if is := &s.queue[i].is; is.after != nil || is.before != nil {

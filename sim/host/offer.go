@@ -92,8 +92,9 @@ func (a actor) Take(x sim.Action) {
 		p.Restart(p.from)
 	case p.engine != nil:
 		p.engine.take(x)
-	case p.callOf(x) != nil:
-		p.callOf(x).worker.take(p.callOf(x), x.Class)
+	case p.asks(x):
+		w, c := p.callOf(x)
+		w.take(c, x.Class)
 	case x.Class == sim.Respond && p.workers[x.Slot].crew != nil:
 		p.workers[x.Slot].dismiss()
 	case x.Class == sim.Respond:
@@ -152,7 +153,8 @@ func (a actor) Footprint(x sim.Action) sim.Footprint {
 		f.Global = true
 	case x.Class == sim.Execute:
 		var req *fakeapi.Request
-		if c := p.callOf(x); c != nil {
+		if p.asks(x) {
+			_, c := p.callOf(x)
 			req = c.Request
 		} else {
 			req = p.workers[x.Slot].req

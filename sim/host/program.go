@@ -31,6 +31,15 @@ type Program interface {
 	Send(s *Stream, e watch.Event)
 }
 
+type workerState uint8
+
+const (
+	idle     workerState = iota
+	asking               // a request waits to be executed
+	answered             // its response waits to be delivered
+	gathered             // a sync is going on whose goroutines ask: see crew
+)
+
 // Call is a request of a program that waits to be executed, or for its answer.
 type Call struct {
 	Request  *fakeapi.Request
@@ -41,8 +50,7 @@ type Call struct {
 	Stream   *Stream // of one that watches, once it has been executed
 
 	withdrawn func() bool // nobody waits for the answer any more
-	guest     *guest
-	worker    *worker // in place of a guest: whose sync the goroutine is of
+	of        party
 	state     workerState
 	key       string
 	digest    uint64 // tells calls of one key apart; 0 where there is one
@@ -57,6 +65,13 @@ type Call struct {
 	local, abstract sim.Hash // of the response, once it is there
 }
 
+// Place is the [Cluster] that a program runs beside, as far as it has to know it.
+type Place interface {
+	World() *sim.World
+	Server() *fakeapi.Server
+	AtStop(f func())
+}
+
 // Ask waits, on the goroutine that calls it, until a request is answered. An error is that
 // nobody answers it any more.
 type Ask func(ctx context.Context, req *fakeapi.Request) (*Call, error)
@@ -66,59 +81,36 @@ func NewCall(req *fakeapi.Request, watches bool, thread uint64, withdrawn func()
 	return &Call{Request: req, Watches: watches, Thread: thread, withdrawn: withdrawn}
 }
 
+// party is whose a goroutine that asks is: a program, or a sync.
+type party interface {
+	sign(c *Call, r *sim.Record)
+	saw(c *Call, k *fakeapi.Kind, namespace, name string) any
+	told(c *Call, k *fakeapi.Kind, m metav1.Object)
+	execute(c *Call, f *FailedRequest)
+}
+
 // sign fills in who is acting.
-func (c *Call) sign(r *sim.Record) {
-	if w := c.worker; w != nil {
-		w.sign(r)
-		r.Asked = c.asked
-		return
-	}
-	p := c.guest.process
-	r.Process, r.Generation, r.Incarnation = p.Name, p.Generation, p.Incarnation
-	r.Cause, r.Asked = c.cause, c.asked
-}
+func (c *Call) sign(r *sim.Record) { c.of.sign(c, r) }
 
-// sawObject is what the goroutine can have gone by: what it was answered itself, or what
-// the process had been shown when the goroutine began what it is at. What it was shown
-// since it may have read or not.
+// sawObject is what the goroutine can have gone by.
 func (c *Call) sawObject(k *fakeapi.Kind, namespace, name string) any {
-	if c.worker != nil {
-		return c.worker.sawObject(k, namespace, name)
-	}
-	return c.guest.sights(k).saw(namespace, name, c)
+	return c.of.saw(c, k, namespace, name)
 }
 
-func (c *Call) told(k *fakeapi.Kind, m metav1.Object) {
-	if c.worker != nil {
-		c.worker.told(k, m)
-		return
-	}
-	c.guest.sights(k).answered(m, c)
-}
+func (c *Call) told(k *fakeapi.Kind, m metav1.Object) { c.of.told(c, k, m) }
 
 // execute has the server execute the call, under a failure, nil for none.
-func (c *Call) execute(f *FailedRequest) {
-	if w := c.worker; w != nil {
-		cluster := w.process.cluster
-		c.done = cluster.world.History.Len()
-		c.Response = cluster.serve(c, c.Request, f)
-		c.state, w.process.touched = answered, true
-		cluster.fold(c.Request, &c.Response, &c.local, &c.abstract)
-		return
+func (c *Call) execute(f *FailedRequest) { c.of.execute(c, f) }
+
+// content digests what a call sends.
+func (c *Call) content() uint64 {
+	var h sim.Hash
+	if c.Request.Object != nil {
+		h.Word(newVersion(0, "", 0, c.Request.Object).exact)
 	}
-	g := c.guest
-	cluster := g.process.cluster
-	switch {
-	case c.Watches && f != nil:
-		c.Response = f.response(c.Request)
-	case c.Watches:
-		c.Stream, c.Response = g.open(c)
-	default:
-		var req *fakeapi.Request
-		req, c.at = g.aged(c.Request)
-		c.Response = cluster.serve(c, req, f)
-	}
-	c.state = answered
+	h.Word(patchDigest(c.Request))
+	h.Word(optionsDigest(c.Request))
+	return uint64(h)
 }
 
 // executeFailing is execute under a fault that struck just now.
@@ -130,7 +122,6 @@ func (c *Call) request() *fakeapi.Request { return c.Request }
 type Stream struct {
 	Kind *fakeapi.Kind
 
-	guest  *guest
 	source *fakeapi.Watch
 	scope  string // the selection, as steps name it; "" for all there is
 	queue  []pending

@@ -20,6 +20,24 @@ type caller interface {
 	told(k *fakeapi.Kind, m metav1.Object)
 }
 
+// Fail adds a failure.
+func (c *Cluster) Fail(f FailedRequest) { c.failures = append(c.failures, &f) }
+
+// fault returns the failure that hits a pending request of a process, nil for none.
+func (c *Cluster) fault(process string, req *fakeapi.Request) *FailedRequest {
+	var hit *FailedRequest
+	for _, f := range c.failures {
+		if !f.matches(process, req) {
+			continue
+		}
+		f.seen++
+		if hit == nil && (f.Nth == 0 || f.seen == f.Nth) {
+			hit = f
+		}
+	}
+	return hit
+}
+
 // serve executes a pending request under a failure, nil for none.
 func (c *Cluster) serve(by caller, req *fakeapi.Request, f *FailedRequest) fakeapi.Response {
 	var t sim.Record

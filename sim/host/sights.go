@@ -79,11 +79,6 @@ func (s *sights) saw(namespace, name string, c *Call) any {
 	return read[0]
 }
 
-// answered notes what a goroutine was answered.
-func (s *sights) answered(m metav1.Object, c *Call) {
-	s.remember(keyOf(m), sight{at: c.guest.process.cluster.world.History.Len(), thread: c.Thread, obj: m})
-}
-
 func (s *sights) remember(key string, x sight) {
 	past := append(s.past[key], x)
 	if len(past) > sightsKept {
@@ -147,7 +142,7 @@ func (g *guest) open(c *Call) (*Stream, fakeapi.Response) {
 	if from, _ := strconv.ParseUint(req.List.ResourceVersion, 10, 64); from > 0 {
 		g.listed(req, from)
 	}
-	s := &Stream{Kind: cluster.met(req.Kind), guest: g, source: source, scope: scopeOf(req)}
+	s := &Stream{Kind: cluster.met(req.Kind), source: source, scope: scopeOf(req)}
 	return s, fakeapi.Response{Code: http.StatusOK}
 }
 
@@ -197,9 +192,9 @@ func (c *Cluster) selected(req *fakeapi.Request, revision uint64) map[string]boo
 	return there
 }
 
-// pending is how many events wait in a watch.
-func (s *Stream) pending() int {
-	c := s.guest.process.cluster
+// waiting is how many events wait in a watch.
+func (g *guest) waiting(s *Stream) int {
+	c := g.process.cluster
 	for _, e := range s.source.Next() {
 		p := pending{event: e}
 		if e.Type != watch.Error && e.Type != watch.Bookmark {
@@ -229,15 +224,15 @@ func (c *Cluster) toldBy(k *fakeapi.Kind, e watch.Event) change {
 	return change{version: revision, after: v, cause: -1}
 }
 
-// deliver delivers the next event.
-func (s *Stream) deliver() {
+// deliver delivers the next event of a watch.
+func (g *guest) deliver(s *Stream) {
 	next := s.queue[0]
 	s.queue = s.queue[1:]
 	if next.is.after != nil || next.is.before != nil {
-		s.guest.show(s.Kind, &next.is, false)
+		g.show(s.Kind, &next.is, false)
 	}
 	s.over = next.event.Type == watch.Error
-	s.guest.program.Send(s, next.event)
+	g.program.Send(s, next.event)
 }
 
 // expired is what a watch is told that the server cannot go on with.

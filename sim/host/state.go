@@ -1,8 +1,6 @@
 package host
 
 import (
-	"encoding/json"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -102,31 +100,6 @@ func (w *worker) foldRequest() {
 	}
 	h.Word(patchDigest(r))
 	h.Word(optionsDigest(r))
-}
-
-// patchDigest digests a patch: the revision in it, a precondition, follows from
-// the version that was read, which was folded when it was.
-func patchDigest(r *fakeapi.Request) uint64 {
-	var tree map[string]any
-	if _, version := r.Preconditions(); version == "" || json.Unmarshal(r.Patch, &tree) != nil {
-		return sim.HashBytes(r.Patch)
-	}
-	var exact, abstract sim.Hash
-	digestTree(tree, false, &exact, &abstract)
-	return uint64(exact)
-}
-
-// optionsDigest digests the options of a request, revisions left out.
-func optionsDigest(r *fakeapi.Request) uint64 {
-	del := r.Delete
-	if p := del.Preconditions; p != nil && p.ResourceVersion != nil {
-		del.Preconditions = &metav1.Preconditions{UID: p.UID}
-	}
-	data, err := json.Marshal([]any{r.Create, r.Update, del, r.PatchO, r.List})
-	if err != nil {
-		panic("host: the options of a request do not encode: " + err.Error())
-	}
-	return sim.HashBytes(data)
 }
 
 // noteRead is told of each cached version the running sync reads.

@@ -15,15 +15,6 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-type workerState uint8
-
-const (
-	idle     workerState = iota
-	asking               // a request waits to be executed
-	answered             // its response waits to be delivered
-	gathered             // a sync is going on whose goroutines ask: see crew
-)
-
 // worker is one thread of a process: a coroutine that syncs keys and gives up
 // the processor at every API call.
 type worker struct {

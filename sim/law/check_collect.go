@@ -66,11 +66,7 @@ func checkFirst(j *Judge, r *sim.Record) {
 	for i := range refs {
 		switch j.state.footing(&refs[i], w.Before.GetNamespace()) {
 		case solid:
-			s := newsTo(w, refs[i].UID)
-			if w.process.readWaiting(&refs[i], w.Before.GetNamespace()) {
-				s = Committed
-			}
-			j.Report(s, "deleted while its owner "+refName(&refs[i])+" is there")
+			j.Report(collects(w, &refs[i]), "deleted while its owner "+refName(&refs[i])+" is there")
 			return
 		case absent, foreign:
 			if r.Incarnation >= w.process.incarnation && !w.process.knowsAbsent(&refs[i], w.Before.GetNamespace()) {
@@ -142,7 +138,7 @@ func solidWins(j *Judge, r *sim.Record) {
 				s := Committed
 				for i := range refs {
 					if j.state.footing(&refs[i], w.Before.GetNamespace()) == solid {
-						s = min(s, newsTo(w, refs[i].UID))
+						s = min(s, collects(w, &refs[i]))
 					}
 				}
 				j.Report(s, "deleted for a waiting owner though another is there")

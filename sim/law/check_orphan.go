@@ -143,11 +143,8 @@ func bitBlind(j *Judge, r *sim.Record) {
 		if meta.Controls(&refs[i]) || j.state.footing(&refs[i], w.Before.GetNamespace()) != solid {
 			continue
 		}
-		s := Informed
-		if w.Saw != nil && meta.RefTo(w.Saw, refs[i].UID) == nil {
-			s = Committed
-		}
-		j.Report(s, "deleted though "+refName(&refs[i])+", an owner that does not control, is there")
+		j.Report(collects(w, &refs[i]),
+			"deleted though "+refName(&refs[i])+", an owner that does not control, is there")
 		return
 	}
 }

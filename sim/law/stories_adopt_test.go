@@ -242,6 +242,16 @@ var orphanStories = []story{
 		t.user(a, nil)
 		t.commit("gc", "delete", nil, p, nil)
 	}},
+	{"ORPHAN-4", "the owner waited when it was read, and was deleted once more", committed, func(t *tape) {
+		a, b := set("a", 1), set("b", 0)
+		p := pod("p", nil).owned(controlledBy(a), plain(b))
+		w := b.dying(foregroundFinalizer)
+		t.exist(a, w, p)
+		t.user(a, nil)
+		t.read("gc", nil, w)
+		t.user(w, b.dying(orphanFinalizer))
+		t.commit("gc", "delete", nil, p, nil)
+	}},
 	{"ORPHAN-4", "only a ControllerRef dangles", broken, func(t *tape) {
 		a := set("a", 0)
 		t.exist(a, pod("p", nil).labelled("db").owned(plain(a)))

@@ -243,6 +243,15 @@ var gcStories = []story{
 		_, _, p := twoOwners(t)
 		t.commit("gc", "delete", nil, p, nil)
 	}},
+	{"GC-8", "the other one waited when it was read, and was deleted once more", committed, func(t *tape) {
+		a, b, p := twoOwners(t)
+		w := b.dying(foregroundFinalizer)
+		t.user(b, w)
+		t.read("gc", nil, a)
+		t.read("gc", nil, w)
+		t.user(w, b.dying(orphanFinalizer))
+		t.commit("gc", "delete", nil, p, nil)
+	}},
 	{"GC-8", "still waiting", broken, func(t *tape) { twoOwners(t); t.settled() }},
 	{"GC-9", "by uid", kept, func(t *tape) {
 		a, p := t.dependent()

@@ -1,6 +1,7 @@
 package law
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
@@ -53,4 +54,14 @@ func newsTo(w *Write, owner types.UID) Strength {
 		return Committed
 	}
 	return Informed
+}
+
+// collects is the strength of a collector's deletion of what an owner keeps: Committed where it had last read the
+// object without that reference, or the owner as one that waits for its dependents. Whoever deletes an owner once
+// more, by another policy, makes one of it that does not.
+func collects(w *Write, ref *metav1.OwnerReference) Strength {
+	if w.process.readWaiting(ref, w.Before.GetNamespace()) {
+		return Committed
+	}
+	return newsTo(w, ref.UID)
 }

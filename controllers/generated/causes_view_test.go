@@ -1,0 +1,180 @@
+package generated_test
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+// view is what the controller had been shown of a kind when a sync began, with what it has written in that sync.
+func (w *world) view(kind string, record int) map[types.UID]runtime.Object {
+	all, began := map[types.UID]runtime.Object{}, w.begun(record)
+	note := func(r *sim.Record) {
+		if r.Object.Kind != kind {
+			return
+		}
+		if old := object(r.Before); old != nil {
+			delete(all, old.GetUID())
+		}
+		if now := object(r.After); now != nil {
+			all[now.GetUID()] = r.After.(runtime.Object)
+		}
+	}
+	for _, r := range w.shown(0, began) {
+		note(r)
+	}
+	for _, r := range w.commits(began, record) {
+		if r.Process == w.subject.name && r.Worker == w.record(record).Worker {
+			note(r)
+		}
+	}
+	return all
+}
+
+// unseenWrite: by what it had been shown when the sync began, and has done in it, the controller was right: what
+// it had made of a ReplicaSet of the Deployment's before that it did not know.
+func unseenWrite(w *world, b *law.Breach) bool {
+	r := w.record(b.Record)
+	c := w.process().Controller()
+	owner, is := r.SawFor.(*appsv1.Deployment)
+	if !is {
+		return false
+	}
+	shown := w.view("ReplicaSet", b.Record)
+	var before, after runtime.Object
+	if now := object(r.After); now != nil {
+		before, after = shown[now.GetUID()], r.After.(runtime.Object)
+	} else {
+		before = shown[object(r.Before).GetUID()]
+	}
+	var others []runtime.Object
+	for _, o := range shown { // a sum of sizes, in any order
+		if o != before && controls(owner.UID, o) {
+			others = append(others, o)
+		}
+	}
+	return (before != nil || after != nil) && c.Oversteps(owner, others, before, after) == ""
+}
+
+// rollsBack: a Deployment that replaces all pods at once and is asked to roll back is given the ReplicaSet of the
+// template that it has before that, as large as it is to be itself.
+func rollsBack(w *world, b *law.Breach) bool {
+	r := w.record(b.Record)
+	d, is := r.SawFor.(*appsv1.Deployment)
+	rs, made := r.After.(*appsv1.ReplicaSet)
+	return is && made && d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType && r.Before == nil &&
+		d.Annotations["deprecated.deployment.rollback.to"] != "" && *rs.Spec.Replicas == *d.Spec.Replicas
+}
+
+// hashEmptied: a user has emptied the label by which the pods of a revision of the set's are known, and that is what
+// the set's newest says, or did when the pod was made that the verdict is about and that says none.
+func hashEmptied(w *world, b *law.Breach) bool {
+	r := w.record(b.Record)
+	pod, _ := r.After.(*corev1.Pod)
+	owner, made := w.ownerAt(b), b.Record
+	if pod == nil || pod.Labels[appsv1.ControllerRevisionHashLabelKey] != "" {
+		// One beside it, or one that a revision is taken from.
+		other, _ := w.storedAt(b.Record).find(func(o stored) bool {
+			return o.ref.Kind == "Pod" && strings.Contains(b.Text, o.ref.String()) && controls(owner, o.Object) &&
+				o.GetLabels()[appsv1.ControllerRevisionHashLabelKey] == ""
+		}).(*corev1.Pod)
+		if other == nil {
+			return false
+		}
+		made = w.madeAt(other.UID)
+	}
+	newest := (*appsv1.ControllerRevision)(nil)
+	for _, o := range w.storedAt(made) {
+		rev, _ := o.Object.(*appsv1.ControllerRevision)
+		// One that it has let go it finds again by its name, and goes by its label.
+		if rev != nil && (newest == nil || rev.Revision > newest.Revision) &&
+			anyOf(w.commits(0, made), func(_ int, r *sim.Record) bool {
+				return is(r.After, rev.UID) && controls(owner, r.After)
+			}) {
+			newest = rev
+		}
+	}
+	return newest != nil && newest.Labels[appsv1.ControllerRevisionHashLabelKey] == "" &&
+		anyOf(w.commits(0, made), func(_ int, r *sim.Record) bool {
+			return r.Process == law.User && is(r.After, newest.UID) &&
+				object(r.After).GetLabels()[appsv1.ControllerRevisionHashLabelKey] == ""
+		})
+}
+
+// madeAt is the record at which an object was created.
+func (w *world) madeAt(uid types.UID) int {
+	for i, r := range w.commits(0, w.World.History.Len()) {
+		if is(r.After, uid) {
+			return i
+		}
+	}
+	return 0
+}
+
+// staleClaim: the claim of the first pod that the set is without, or, where it makes all at once, of each of them,
+// belongs to a pod that is not there any more; and it is without some.
+func staleClaim(w *world, b *law.Breach) bool {
+	set, _ := w.about(b).(*appsv1.StatefulSet)
+	if w.Cluster.Process("garbagecollector") != nil || set == nil {
+		return false
+	}
+	first := 0
+	if o := set.Spec.Ordinals; o != nil {
+		first = int(o.Start)
+	}
+	all, without := w.storedAt(b.Record), 0
+	for n := first; n < first+int(*set.Spec.Replicas); n++ {
+		name := set.Name + "-" + strconv.Itoa(n)
+		if o := all.at("Pod", set.Namespace, name); o != nil && controls(set.UID, o) {
+			continue
+		}
+		without++
+		if !isStale(all, set, n) {
+			return without > 1 && set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
+		}
+	}
+	return without > 0
+}
+
+// isStale: a claim of a set's pod belongs to an earlier one of the name.
+func isStale(all storedAt, set *appsv1.StatefulSet, ordinal int) bool {
+	return slices.ContainsFunc(set.Spec.VolumeClaimTemplates, func(t corev1.PersistentVolumeClaim) bool {
+		claim := all.at("PersistentVolumeClaim", set.Namespace, t.Name+"-"+set.Name+"-"+strconv.Itoa(ordinal))
+		return claim != nil && slices.ContainsFunc(claim.GetOwnerReferences(), func(ref metav1.OwnerReference) bool {
+			return ref.Kind == "Pod" && all.with(ref.UID) == nil
+		})
+	})
+}
+
+// crowded: a hundred pods and more have the labels that the Service selects, and it has no more slices than they
+// fill, of each family of addresses, and no fewer than one.
+func crowded(w *world, b *law.Breach) bool {
+	all, owner := w.storedAt(b.Record), w.ownerAt(b)
+	svc, _ := all.with(owner).(*corev1.Service)
+	if svc == nil {
+		return false
+	}
+	have, families := 0, max(len(svc.Spec.IPFamilies), 1)
+	for _, o := range all {
+		l := o.GetLabels() // one that was relabelled it does not know any more
+		if o.ref.Kind == "EndpointSlice" && controls(owner, o.Object) &&
+			l[discoveryv1.LabelServiceName] == svc.Name && l[discoveryv1.LabelManagedBy] != "" {
+			have++
+		}
+	}
+	if object(w.record(b.Record).After) != nil {
+		have++ // the one that is made
+	}
+	pods := selected(all, svc)
+	return pods > 100 && have >= families && have <= families*((pods+99)/100)
+}
