@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	goruntime "runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -325,6 +326,107 @@ func TestSyncIsKilled(t *testing.T) {
 			}()
 		}
 		return errors.Join(<-results, <-results)
+	})
+	for seed := range uint64(50) {
+		w := crewed(t, c, sim.NewSeed(seed), map[string]int{"crash": 3}, "a", "b")
+		if s := w.Settle(trial.Limits{}); !s.Settled || w.Broken() != nil {
+			t.Fatalf("seed %d: %+v %v", seed, s, w.Broken())
+		}
+		w.Stop()
+	}
+}
+
+// A request whose context is over is not sent, and one that is withdrawn in the same breath is
+// not one that a goroutine still waits for.
+func TestRequestsOfAContextThatIsOver(t *testing.T) {
+	var failed []error
+	w := crewed(t, syncing(func(ctx context.Context, env *host.Env, key string) error {
+		ctx, cancel := context.WithCancel(ctx)
+		asks := func() {
+			_, err := env.Client.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default",
+				Name: "x"}})
+			failed = append(failed, err)
+		}
+		var all sync.WaitGroup
+		all.Go(asks)
+		goruntime.Gosched() // it asks
+		cancel()
+		all.Wait()
+		asks()
+		return nil
+	}), sim.Zero{}, nil, "a")
+	defer w.Stop()
+	if s := w.Settle(trial.Limits{}); !s.Settled || w.Broken() != nil {
+		t.Errorf("%+v %v", s, w.Broken())
+	}
+	for _, err := range failed {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("told %v", err)
+		}
+	}
+	if n := w.Server.Len(w.Server.KindNamed("secret")); n != 0 || len(failed) != 2 {
+		t.Errorf("%d secrets, %v", n, failed)
+	}
+}
+
+// What a goroutine asks when its sync has long returned is named, though another sync goes on,
+// and whatever its context says.
+func TestGoroutineOutlivesItsSync(t *testing.T) {
+	for name, of := range map[string]func(context.Context) context.Context{
+		"the sync's context": func(ctx context.Context) context.Context { return ctx },
+		"none":               func(context.Context) context.Context { return context.Background() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, names := range [][]string{{"a"}, {"a", "b"}} {
+				told := misused(t, func(ctx context.Context, env *host.Env, key string) error {
+					if key == "default/b" {
+						if name == "none" {
+							return nil // with one that goes on nobody can tell whose it is
+						}
+						time.Sleep(time.Minute)
+						return nil
+					}
+					go func() {
+						time.Sleep(time.Second)
+						env.Client.Get(of(ctx), secrets, "default", "x")
+					}()
+					return nil
+				}, names...)
+				for _, want := range []string{"outlives the sync", "bubble/concurrent_test.go:"} {
+					if !strings.Contains(told, want) {
+						t.Errorf("of %q: %q, want %q in it", names, told, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+// misused is what is told of a controller that cannot go on.
+func misused(t *testing.T, sync func(ctx context.Context, env *host.Env, key string) error, names ...string) string {
+	t.Helper()
+	w := crewed(t, syncing(sync), sim.Zero{}, nil, names...)
+	told := func() (told any) {
+		defer func() { told = recover() }()
+		w.Settle(trial.Limits{})
+		w.Stop() // goroutines are given time to end
+		return nil
+	}()
+	return fmt.Sprint(told)
+}
+
+// A goroutine that sleeps when its process is killed is told so when it wakes, and nobody else is.
+func TestSleeperIsKilled(t *testing.T) {
+	c := syncing(func(ctx context.Context, env *host.Env, key string) error {
+		var all sync.WaitGroup
+		for i := range 2 {
+			all.Go(func() {
+				time.Sleep(time.Duration(i) * time.Second)
+				env.Client.Get(ctx, configMaps, "default", "a")
+			})
+		}
+		all.Wait()
+		return nil
 	})
 	for seed := range uint64(50) {
 		w := crewed(t, c, sim.NewSeed(seed), map[string]int{"crash": 3}, "a", "b")

@@ -79,6 +79,9 @@ var errDead = errors.New("the process was killed")
 
 // ask holds a request until the scheduler has had it executed and delivers the answer.
 func (l *life) ask(ctx context.Context, req *fakeapi.Request, watches bool) (*host.Call, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err // such a request is not sent
+	}
 	var gone atomic.Bool
 	c := host.NewCall(req, watches, uint64(goroutine.Current()), gone.Load)
 	if l.sync {

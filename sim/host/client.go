@@ -43,16 +43,15 @@ func (c *Cluster) Client(who string) Client {
 
 // send gives up the processor until the response to a request is delivered.
 func (p *Process) send(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
-	w := p.workerHere()
+	var w *worker
+	var k *crew
 	if p.concurrent() {
-		w = p.here(ctx)
+		k = p.here(ctx)
+	} else {
+		w = p.workerHere()
 	}
-	if w == nil {
-		panic(fmt.Sprintf("host: %s made an API call outside a sync (%s): from a goroutine that its Sync started, or "+
-			"from a handler or a factory. "+
-			"Calls come from Sync itself, one after another: the schedule decides about each of them. "+
-			"A Sync that starts goroutines is declared so: bubble.Concurrent of its host.Controller, or "+
-			"controllerruntime.Options.Goroutines", p.Name, req.Verb))
+	if w == nil && k == nil {
+		panic(p.outsideSync(req))
 	}
 	if req.Kind == nil { // the server's answer says why; no request can be sent
 		resp, _ := p.cluster.server.Do(p.cluster.world.Clock.Now(), req)
@@ -61,10 +60,22 @@ func (p *Process) send(ctx context.Context, req *fakeapi.Request) (fakeapi.Respo
 	if req.UserAgent == "" {
 		req.UserAgent = p.Name
 	}
-	if p.concurrent() {
-		return w.askFor(ctx, req)
+	if k != nil {
+		return k.askFor(ctx, req)
 	}
 	return w.call(req), nil
+}
+
+// outsideSync words that a request comes from where none can be sent.
+func (p *Process) outsideSync(req *fakeapi.Request) string {
+	called := fmt.Sprintf("host: %s made an API call outside a sync (%s): ", p.Name, req.Verb)
+	if p.concurrent() {
+		return called + "from a handler or a factory. Calls come from Sync, and from goroutines that it started"
+	}
+	return called + "from a goroutine that its Sync started, or from a handler or a factory. " +
+		"Calls come from Sync itself, one after another: the schedule decides about each of them. " +
+		"A Sync that starts goroutines is declared so: bubble.Concurrent of its host.Controller, or " +
+		"controllerruntime.Options.Goroutines"
 }
 
 func (c *client) kind(gvk schema.GroupVersionKind) (*fakeapi.Kind, error) {

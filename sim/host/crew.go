@@ -23,8 +23,8 @@ type crew struct {
 	read    uint64         // what was read since the scheduler looked last: whoever read it first
 }
 
-// workerKey is the key of the worker in the context of its sync.
-type workerKey struct{}
+// crewKey is the key of the crew in the context of its sync.
+type crewKey struct{}
 
 // concurrent reports whether syncs of the process may start goroutines.
 func (p *Process) concurrent() bool { return p.controller.Goroutines != nil }
@@ -36,6 +36,9 @@ func (p *Process) inside(what string, f func()) {
 		f()
 		return
 	}
+	before := p.apart
+	p.apart = what
+	defer func() { p.apart = before }()
 	var failed any
 	does := p.controller.Goroutines(p.cluster, func(context.Context, Ask) error {
 		defer func() { failed = recover() }()
@@ -60,9 +63,9 @@ func (w *worker) muster() {
 	k.program = w.process.controller.Goroutines(w.process.cluster,
 		func(ctx context.Context, ask Ask) error {
 			k.ask = ask
-			return w.syncOnce(context.WithValue(ctx, workerKey{}, w))
+			return w.syncOnce(context.WithValue(ctx, crewKey{}, k))
 		})
-	w.crew, w.state = k, gathered
+	w.crew, w.process.last, w.state = k, k, gathered
 	w.turn(k.program.Start)
 }
 
@@ -87,7 +90,7 @@ func (w *worker) gather() {
 		k.read = 0
 	}
 	k.calls = slices.DeleteFunc(k.calls, func(c *Call) bool { return c.withdrawn() })
-	fresh := k.program.Asked()
+	fresh := slices.DeleteFunc(k.program.Asked(), func(c *Call) bool { return c.withdrawn() })
 	for _, call := range fresh {
 		r := call.Request
 		call.of, call.state, call.asked = k, asking, c.world.History.Len()
@@ -192,9 +195,10 @@ func (w *worker) take(c *Call, class sim.Class) {
 	w.turn(func() { k.program.Answer(c) })
 }
 
-// askFor waits, on a goroutine of a sync, until a request is answered.
-func (w *worker) askFor(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
-	call, err := w.crew.ask(ctx, req)
+// askFor waits, on a goroutine of the sync, until a request is answered. The sync may have
+// ended: then it never is, and who runs it knows whether that is to be told.
+func (k *crew) askFor(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
+	call, err := k.ask(ctx, req)
 	if err != nil {
 		return fakeapi.Response{}, err
 	}
@@ -244,19 +248,22 @@ func (k *crew) asker(f func(asker) bool) asker {
 	return nil
 }
 
-// here is the worker whose sync a goroutine belongs to: as its context says, or else the one
-// that has the processor.
-func (p *Process) here(ctx context.Context) *worker {
-	if w, ok := ctx.Value(workerKey{}).(*worker); ok && w.process == p {
-		return w
+// here is the sync that a goroutine belongs to: as its context says, or else the one that has
+// the processor, one that is going on, or the last that was. It is nil in what is no sync.
+func (p *Process) here(ctx context.Context) *crew {
+	if p.apart != "" {
+		return nil
 	}
-	if w := p.cluster.running; w != nil && w.process == p {
-		return w
+	if k, ok := ctx.Value(crewKey{}).(*crew); ok && k.worker.process == p {
+		return k
+	}
+	if w := p.cluster.running; w != nil && w.process == p && w.crew != nil {
+		return w.crew
 	}
 	for _, w := range p.workers {
 		if w.crew != nil {
-			return w
+			return w.crew
 		}
 	}
-	return nil
+	return p.last
 }

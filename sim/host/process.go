@@ -42,6 +42,8 @@ type Process struct {
 	members []*Process     // that run while it leads
 
 	reads sync.Mutex // of caches, by the goroutines of syncs
+	last  *crew      // that was begun
+	apart string     // what is done that is no sync, where syncs may start goroutines
 
 	names  []string // keys enqueued and observed, in records
 	effect Effect
