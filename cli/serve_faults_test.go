@@ -273,7 +273,8 @@ func TestServeKnowsWhoseWorkIsDone(t *testing.T) {
 		s := startServe(t, args...)
 		p := &outside{t, s.url, "kubectl"}
 		p.owner("web", 1)
-		if _, stderr := s.stop(); strings.Contains(stderr, "replicaset default/web is created, and no") != (args == nil) {
+		_, stderr := s.stop()
+		if warned := strings.Contains(stderr, "replicaset default/web is created, and no"); warned != (args == nil) {
 			t.Errorf("%q: %s", args, stderr)
 		}
 	}
