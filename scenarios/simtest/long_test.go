@@ -30,6 +30,12 @@ func TestObjectThatNobodyCanHandle(t *testing.T) {
 			return err
 		}
 	}
+	looks := func(ctx context.Context, env *host.Env, m *corev1.ConfigMap) error {
+		if err := tries(nil)(ctx, env, m); err != nil {
+			env.Queue.AddAfter("default/"+m.Name, time.Second)
+		}
+		return nil
+	}
 	stops := func(context.Context, *host.Env, *corev1.ConfigMap) error { return errors.New("there is a bad one") }
 	forgets := func(env *host.Env, key string) { env.Queue.Forget(key) }
 	for name, c := range map[string]struct {
@@ -42,6 +48,7 @@ func TestObjectThatNobodyCanHandle(t *testing.T) {
 		"waits longer, and no time given": {tries(nil), host.Ownership, 0, "come-to-rest"},
 		"hardly waits":                    {tries(forgets), host.Writing, time.Hour, "retry-errors"},
 		"keeps the others waiting":        {stops, host.Ownership, time.Hour, "exact-sum"},
+		"waits a second each time":        {looks, host.Writing, 10 * time.Minute, ""},
 		"hardly waits, not asked of":      {tries(forgets), host.Ownership, time.Minute, "come-to-rest"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -25,7 +25,7 @@ type Settling struct {
 type Limits struct {
 	Writes int           // commits, those of status left out; 0: half a million
 	Steps  int           // 0: two million
-	Idle   int           // steps without a commit; 0: 20,000, and more where there are many objects to look at
+	Idle   int           // steps without a commit, to which For adds; 0: 20,000, and more for many objects
 	For    time.Duration // virtual; 0: none
 	Rest   bool          // judge the world as at rest when that time has passed
 	Stop   func() bool   // asked after each step: the law it waits for is broken; nil: never
@@ -112,7 +112,7 @@ func (t *Trial) Settle(l Limits) Settling {
 			break
 		}
 		if idle := t.World.Steps() - c.committed; idle >= maxIdle || l.Idle > 0 && idle >= l.Idle {
-			if l.Idle = t.mostIdle(&l); idle >= l.Idle {
+			if idle >= t.mostIdle(&l) {
 				s.Idle = fmt.Sprintf("no write in %d steps: %s", idle, t.goingRound())
 				break
 			}
@@ -159,11 +159,11 @@ func (t *Trial) idleUntil(e []sim.Action) time.Duration {
 // up looks at every object there is, and in a settle with a time to pass each may well
 // look on in vain every second until then.
 func (t *Trial) mostIdle(l *Limits) int {
+	each := stepsOfLook * int(l.For/time.Second)
 	if l.Idle > 0 {
-		return l.Idle
+		return l.Idle + each*len(t.Cluster.Processes())
 	}
-	looks := 4*t.objects() + stepsOfLook*int(l.For/time.Second)
-	return maxIdle + looks*len(t.Cluster.Processes())
+	return maxIdle + (4*t.objects()+each)*len(t.Cluster.Processes())
 }
 
 // objects is how many objects are stored.
