@@ -92,15 +92,22 @@ func (r *Run) eachView(verb, process, kind string, f func(*host.Process, *fakeap
 	})
 }
 
-// watched is the kind as a process watches it: the same, but for a kind that is
-// not of the run's own server.
+// watched is the kind as a process watches it: in whichever version, and the same but for a
+// kind that is not of the run's own server.
 func (r *Run) watched(p *host.Process, k *fakeapi.Kind) (*fakeapi.Kind, error) {
 	var kinds []string
+	var other *fakeapi.Kind
 	for _, w := range p.Watches() {
 		if w.GVK == k.GVK {
 			return w, nil
 		}
+		if w.GVK.GroupKind() == k.GVK.GroupKind() {
+			other = w
+		}
 		kinds = append(kinds, w.GVK.Kind)
+	}
+	if other != nil {
+		return other, nil
 	}
 	return nil, r.errorf("%s does not watch %s%s", p.Name, k.GVK.Kind, suggest(k.GVK.Kind, kinds))
 }
