@@ -21,6 +21,9 @@ var findings = map[accusation]string{
 	{"cronjob/namesake-of-a-finished-job", "same-incarnation"}: "cronjob-deletes-a-namesake",
 	{"cronjob/replaces-the-first", "dont-interfere"}:           "cronjob-replaces-what-it-had-lost",
 
+	{"orphan/cluster-scoped-object-is-known-from-its-dependent", "check-before-collecting"}: "the collector looks " +
+		"for its owner in the dependent's namespace",
+
 	{"daemonset/pod-is-another", "same-incarnation"}:  byName,
 	{"job/namesake-of-a-pod", "dont-interfere"}:       byName,
 	{"job/namesake-of-a-pod", "same-incarnation"}:     byName,
