@@ -135,13 +135,7 @@ func (j *judging) run(ctx context.Context, a *app, files []string) error {
 
 // page writes the page of a log.
 func (j *judging) page(s *audit.Shown, files []string) error {
-	src := page.Whole("the log", &s.History, s.Marks)
-	src.Began = s.Began
-	if n := s.History.Len(); n < s.Of {
-		src.Small = fmt.Sprintf("of %d writes and refusals this shows %d: the last, and those around what was found",
-			s.Of, n)
-	}
-	text, err := page.Of(strings.Join(files, ", "), src).HTML()
+	text, err := page.Of(strings.Join(files, ", "), logPage(s)).HTML()
 	if err != nil {
 		return err
 	}

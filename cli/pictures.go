@@ -12,7 +12,6 @@ import (
 
 // picture prints a run as a page or as a picture; with --json as a string.
 func picture(a *app, as, title string, src page.Source) error {
-	src.Replay = a.name + " replay " + argument(title)
 	p := page.Of(titleOf(title), src)
 	text := p.SVG()
 	if as == "html" {

@@ -13,9 +13,10 @@ func showCommand(a *app) *cobra.Command {
 	as, verbose, at := "timeline", false, 0
 	cmd := &cobra.Command{
 		Use:   "show [flags] FILE",
-		Short: "show a file's run as a timeline, an ownership tree, a picture, a page or records",
+		Short: "show a file's run, or a log, as a timeline, an ownership tree, a picture, a page or records",
 		Long: `Runs the file in its schedule, those of its steps left out that explore, and
-shows the run:
+shows the run. An audit log, and what watch has recorded, is not run but read, as
+judge reads it:
 
   timeline  the writes, refusals and faults, in order, with what made their actors
             act; "!" marks a broken law, "~" an action on a stale view
@@ -29,6 +30,7 @@ shows the run:
 		Example: `  threelaws show FILE
   threelaws show --as tree --at 5 FILE
   threelaws show --as html FILE > run.html
+  threelaws show --as tree recorded.log
   threelaws show --as dot FILE | dot -Tsvg > owners.svg`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -44,18 +46,24 @@ shows the run:
 			case at > 0 && (as == "json" || as == "html" || as == "svg"):
 				return usage("--at: %s is the whole history; timeline, tree and dot can end at a step", as)
 			}
+			s := &shown{as: as, verbose: verbose, at: at}
+			if a.logged(args[0]) {
+				return s.log(a, args[0])
+			}
 			var h sim.History
-			var breaches []render.Mark
 			res, err := a.watch(args[0], scenarios.Options{Inspect: func(r *scenarios.Run) {
-				h, breaches = r.World().History, r.Breaches()
+				h, s.breaches = r.World().History, r.Breaches()
 			}})
 			if err != nil {
 				return err
 			}
 			if as == "html" || as == "svg" {
-				return picture(a, as, res.File, page.Whole("the run", &h, breaches))
+				src := page.Whole("the run", &h, s.breaches)
+				src.Replay = a.name + " replay " + argument(res.File)
+				return picture(a, as, res.File, src)
 			}
-			return show(a, &shown{h: &h, breaches: breaches, as: as, verbose: verbose, at: at})
+			s.h = &h
+			return show(a, s)
 		},
 	}
 	cmd.Flags().StringVar(&as, "as", as, "timeline, tree, dot, json, html or svg")

@@ -174,6 +174,10 @@ func TestWatchFight(t *testing.T) {
 		strings.Contains(judged.out, "not judged: writes") {
 		t.Errorf("judge: exit %d\n%s%s", judged.code, judged.out, judged.err)
 	}
+	if shown := typed(t, "show "+record); shown.code != 0 || shown.err != "" ||
+		!strings.Contains(shown.out, "VIOLATES take-ownership") || !strings.Contains(shown.out, " pod/b-") {
+		t.Errorf("show: exit %d\n%.3000s%s", shown.code, shown.out, shown.err)
+	}
 }
 
 // A rollout by the controllers of today is nothing to speak of, live and as recorded.

@@ -32,10 +32,7 @@ const partialKind = "PartialObjectMetadata"
 
 // MarshalJSON writes what is known of the object, as the API has it.
 func (o *Object) MarshalJSON() ([]byte, error) {
-	members := map[string]any{}
-	if o.spec != nil {
-		_ = json.Unmarshal(o.spec, &members) // what the log has; without it the metadata stands alone
-	}
+	members := o.UnstructuredContent()
 	members["metadata"] = &o.ObjectMeta
 	if o.kind != "" {
 		members["kind"] = o.kind
@@ -43,10 +40,22 @@ func (o *Object) MarshalJSON() ([]byte, error) {
 	if o.apiVersion != "" {
 		members["apiVersion"] = o.apiVersion
 	}
-	if o.status != nil {
-		members["status"] = json.RawMessage(o.status)
-	}
 	return json.Marshal(members)
+}
+
+// UnstructuredContent is what is known of the object beside its type and metadata: what the log
+// has of it, nothing where that is forgotten.
+func (o *Object) UnstructuredContent() map[string]any {
+	members := map[string]any{}
+	if o.spec != nil {
+		_ = json.Unmarshal(o.spec, &members) // the log was parsed before
+	}
+	if o.status != nil {
+		var status any
+		_ = json.Unmarshal(o.status, &status)
+		members["status"] = status
+	}
+	return members
 }
 
 // parseObject reads an object. It returns nil for what is none: a Status, a Table, a list.

@@ -26,7 +26,7 @@ func (r *Report) Text(width int) string {
 		b.WriteString(render.Fold(n))
 	}
 	for _, s := range r.Skipped {
-		b.WriteString(render.Fold(fmt.Sprintf("passed over: %s: %s, the first at %s", s.Why, itoa(s.Count), s.First)))
+		b.WriteString(render.Fold(s.String()))
 	}
 	for _, l := range r.Left {
 		b.WriteString(render.Fold(fmt.Sprintf("not judged: %s: %s, the first: %s", l.Why, itoa(l.Count), l.First)))

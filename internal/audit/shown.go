@@ -24,6 +24,7 @@ func (a *Auditor) Shown(r *Report) *Shown {
 	for _, rec := range a.kept.records {
 		at[rec.Index] = len(s.History.Records)
 		rec.Index = len(s.History.Records)
+		alike(&rec)
 		s.History.Records = append(s.History.Records, rec)
 	}
 	mark := func(m render.Mark) {
@@ -65,4 +66,17 @@ func (a *Auditor) Shown(r *Report) *Shown {
 		finding(f.marks, true)
 	}
 	return s
+}
+
+// alike leaves the bodies out of a record in which one of them is not known, so that nothing
+// seems to have come or gone with it.
+func alike(r *sim.Record) {
+	before, _ := r.Before.(*Object)
+	after, _ := r.After.(*Object)
+	if before == nil || after == nil || (before.spec == nil) == (after.spec == nil) {
+		return
+	}
+	b, n := *before, *after
+	b.spec, b.status, n.spec, n.status = nil, nil, nil, nil
+	r.Before, r.After = &b, &n
 }

@@ -38,6 +38,10 @@ type Skipped struct {
 	First string `json:"first"` // where the first of them stands: "audit.log:12"
 }
 
+func (s *Skipped) String() string {
+	return fmt.Sprintf("passed over: %s: %d, the first at %s", s.Why, s.Count, s.First)
+}
+
 // file is one file of a source.
 type file struct {
 	name   string
