@@ -206,7 +206,7 @@ func TestStatusPatchIsThePatch(t *testing.T) {
 			t.Fatalf("%s\nof %+v\nis %+v\nwant %+v", patch, obj, got, want)
 		}
 	}
-	if fast < n/4 || fast > n*3/4 {
+	if fast < n/5 || fast > n*3/4 {
 		t.Fatalf("%d of %d patches took the fast way", fast, n)
 	}
 }

@@ -6,10 +6,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+	"github.com/threelaws/threelaws/fakeapi/internal/typedpatch"
 )
 
 // patchStatus applies a strategic merge patch of a status and of nothing else, as kubelets
@@ -66,25 +66,12 @@ func takeNames(patch map[string]any, m metav1.Object) bool {
 }
 
 // mergeStatus merges a patch of a status into an object's. It returns false where the patch
-// cannot be merged, or has fields that a status does not have.
+// cannot be merged so, or has fields that a status does not have.
 func mergeStatus(obj runtime.Object, patch any) bool {
 	fields, ok := patch.(map[string]any)
 	status := reflect.ValueOf(obj).Elem().FieldByName("Status")
 	if !ok || !status.IsValid() {
 		return false
 	}
-	original, err := runtime.DefaultUnstructuredConverter.ToUnstructured(status.Addr().Interface())
-	if err != nil {
-		return false
-	}
-	merged := reflect.New(status.Type())
-	now, err := strategicpatch.StrategicMergeMapPatch(original, fields, merged.Interface())
-	if err == nil {
-		err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(now, merged.Interface(), true)
-	}
-	if err != nil {
-		return false
-	}
-	status.Set(merged.Elem())
-	return true
+	return typedpatch.Merge(status, fields)
 }

@@ -102,14 +102,23 @@ func (a actor) Take(x sim.Action) {
 	case x.Class == sim.Execute:
 		p.workers[x.Slot].execute()
 	case x.Class == sim.Deliver:
-		p.inside("a handler", p.order[x.Slot].deliver)
-		p.noteSynced()
+		p.deliver(p.order[x.Slot])
 	case x.Class == sim.Work:
 		p.workers[x.Slot].begin()
 	default:
 		panic("host: took " + x.Key() + ", which a process does not offer")
 	}
 	p.touched = true
+}
+
+// deliver shows a view what its watch has next, to whatever handles it.
+func (p *Process) deliver(i *informer) {
+	if p.concurrent() {
+		p.inside("a handler", i.deliver)
+	} else {
+		i.deliver() // nearly all do: a method as a value would be made for each delivery
+	}
+	p.noteSynced()
 }
 
 // Asking returns the verb, kind and name of the request a worker of the process

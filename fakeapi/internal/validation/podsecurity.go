@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"reflect"
 	"regexp"
 	"strings"
 
@@ -12,6 +13,9 @@ import (
 // validatePodSecurity checks as whom a Pod runs, and with which settings of the kernel.
 func validatePodSecurity(s *corev1.PodSpec, path *field.Path) (errs field.ErrorList) {
 	c := s.SecurityContext
+	if reflect.ValueOf(*c).IsZero() {
+		return nil // as it mostly is, and the paths of its fields need not be made then
+	}
 	errs = append(errs, groupID(c.FSGroup, path.Child("fsGroup"))...)
 	errs = append(errs, userID(c.RunAsUser, path.Child("runAsUser"))...)
 	errs = append(errs, groupID(c.RunAsGroup, path.Child("runAsGroup"))...)
