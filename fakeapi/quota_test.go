@@ -99,19 +99,36 @@ func TestQuotaChangesWhileItIsUsed(t *testing.T) {
 	}
 }
 
-// What 50,000 Pods under a quota cost more than those under none.
+// What 50,000 Pods under a quota cost more than those under none: under one of their number, and
+// one of three names, of which one is what they may use.
 func BenchmarkCreateUnderQuota(b *testing.B) {
-	s := full(b)
-	limited(b, s, "q", map[corev1.ResourceName]string{"pods": "100000000", "count/pods": "100000000",
-		"limits.cpu": "100000000"})
-	p := pod("")
-	p.Spec.Containers[0].Resources.Limits = corev1.ResourceList{"cpu": resource.MustParse("1m")}
-	req := &Request{Verb: Create, Kind: podKind, Namespace: "default", Object: p}
-	b.ResetTimer()
-	for i := range b.N {
-		p.Name = fmt.Sprintf("n%08d", i)
-		if r, _ := s.Do(noon, req); r.Err != nil {
-			b.Fatal(r.Err)
-		}
+	limits := corev1.ResourceList{"cpu": resource.MustParse("1m")}
+	for _, c := range []struct {
+		of     string
+		hard   map[corev1.ResourceName]string
+		limits corev1.ResourceList
+	}{
+		{"nothing", nil, nil},
+		{"pods", map[corev1.ResourceName]string{"pods": "100000000"}, nil},
+		{"nothing,limits", nil, limits},
+		{"limits", map[corev1.ResourceName]string{"pods": "100000000", "count/pods": "100000000",
+			"limits.cpu": "100000000"}, limits},
+	} {
+		b.Run("of="+c.of, func(b *testing.B) {
+			s := full(b)
+			if c.hard != nil {
+				limited(b, s, "q", c.hard)
+			}
+			p := pod("")
+			p.Spec.Containers[0].Resources.Limits = c.limits
+			req := &Request{Verb: Create, Kind: podKind, Namespace: "default", Object: p}
+			b.ResetTimer()
+			for i := range b.N {
+				p.Name = fmt.Sprintf("n%08d", i)
+				if r, _ := s.Do(noon, req); r.Err != nil {
+					b.Fatal(r.Err)
+				}
+			}
+		})
 	}
 }
