@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
@@ -33,8 +32,8 @@ func program(adopts bool, w wrong) func(context.Context, *rest.Config) error {
 		if err != nil {
 			return err
 		}
-		custom, core := dynamicinformer.NewDynamicSharedInformerFactory(any, 0), bubble.Informers(typed, 0)
-		of := bubble.Sorted(custom.ForResource(resourceOf(widgets)).Informer())
+		custom, core := bubble.DynamicInformers(any, 0), bubble.Informers(typed, 0)
+		of := custom.ForResource(resourceOf(widgets)).Informer()
 		their := core.Core().V1().ConfigMaps().Informer()
 		o := &operator{wrong: w, adopts: adopts, env: &host.Env{Client: client{dynamic: any}}, made: map[string]bool{},
 			widgets: of.GetIndexer(), parts: their.GetIndexer()}

@@ -1,6 +1,8 @@
 package bubble
 
 import (
+	"context"
+	"reflect"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,29 +35,60 @@ import (
 )
 
 // Informers is a factory of shared informers, as informers.NewSharedInformerFactory makes
-// one, whose caches list in the order of names. Programs that take a factory are
-// deterministic with it.
+// one, of those that [NewInformer] makes. Programs that take a factory are deterministic with it.
 func Informers(client kubernetes.Interface, resync time.Duration) informers.SharedInformerFactory {
-	return factory{informers.NewSharedInformerFactory(client, resync)}
+	return &factory{SharedInformerFactory: informers.NewSharedInformerFactory(client, resync), client: client,
+		resync: resync, running: newRunning[reflect.Type]()}
 }
 
-// factory makes every informer sorted: the typed ones come through InformerFor.
+// factory makes every informer anew: the typed ones come through InformerFor.
 type factory struct {
-	informers.SharedInformerFactory
+	informers.SharedInformerFactory // makes what they are made of, and starts none
+	*running[reflect.Type]
+
+	client kubernetes.Interface
+	resync time.Duration
 }
 
 // InformerFor is the informer of a type.
-func (f factory) InformerFor(obj runtime.Object, make internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
-	return Sorted(f.SharedInformerFactory.InformerFor(obj, make))
+func (f *factory) InformerFor(of runtime.Object, make internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
+	return f.get(reflect.TypeOf(of), func() cache.SharedIndexInformer { return anew(make(f.client, f.resync)) })
 }
 
 // ForResource is the informer of a resource.
-func (f factory) ForResource(r schema.GroupVersionResource) (informers.GenericInformer, error) {
+func (f *factory) ForResource(r schema.GroupVersionResource) (informers.GenericInformer, error) {
 	i, err := f.SharedInformerFactory.ForResource(r)
 	if err != nil {
 		return nil, err
 	}
-	return generic{Sorted(i.Informer()), r.GroupResource()}, nil
+	typed := i.Informer()
+	of := f.get(reflect.TypeOf(madeOf(typed).of), func() cache.SharedIndexInformer { return anew(typed) })
+	return generic{of, r.GroupResource()}, nil
+}
+
+// Start starts all informers.
+func (f *factory) Start(stop <-chan struct{}) { f.running.Start(stop) }
+
+// StartWithContext starts all informers.
+func (f *factory) StartWithContext(ctx context.Context) { f.running.StartWithContext(ctx) }
+
+// Shutdown waits until all informers have stopped.
+func (f *factory) Shutdown() { f.running.Shutdown() }
+
+// WaitForCacheSync waits until all informers have listed.
+func (f *factory) WaitForCacheSync(stop <-chan struct{}) map[reflect.Type]bool {
+	return f.running.WaitForCacheSync(stop)
+}
+
+// WaitForCacheSyncWithContext is WaitForCacheSync.
+func (f *factory) WaitForCacheSyncWithContext(ctx context.Context) cache.SyncResult {
+	r := cache.SyncResult{Synced: f.running.WaitForCacheSync(ctx.Done())}
+	for _, synced := range r.Synced {
+		if !synced {
+			r.Err = context.Cause(ctx)
+		}
+	}
+	return r
 }
 
 type generic struct {
@@ -71,43 +104,43 @@ func (g generic) Lister() cache.GenericLister {
 	return cache.NewGenericLister(g.informer.GetIndexer(), g.resource)
 }
 
-func (f factory) Admissionregistration() admissionregistration.Interface {
+func (f *factory) Admissionregistration() admissionregistration.Interface {
 	return admissionregistration.New(f, metav1.NamespaceAll, nil)
 }
-func (f factory) Internal() apiserverinternal.Interface {
+func (f *factory) Internal() apiserverinternal.Interface {
 	return apiserverinternal.New(f, metav1.NamespaceAll, nil)
 }
-func (f factory) Apps() apps.Interface { return apps.New(f, metav1.NamespaceAll, nil) }
-func (f factory) Autoscaling() autoscaling.Interface {
+func (f *factory) Apps() apps.Interface { return apps.New(f, metav1.NamespaceAll, nil) }
+func (f *factory) Autoscaling() autoscaling.Interface {
 	return autoscaling.New(f, metav1.NamespaceAll, nil)
 }
-func (f factory) Batch() batch.Interface { return batch.New(f, metav1.NamespaceAll, nil) }
-func (f factory) Certificates() certificates.Interface {
+func (f *factory) Batch() batch.Interface { return batch.New(f, metav1.NamespaceAll, nil) }
+func (f *factory) Certificates() certificates.Interface {
 	return certificates.New(f, metav1.NamespaceAll, nil)
 }
-func (f factory) Coordination() coordination.Interface {
+func (f *factory) Coordination() coordination.Interface {
 	return coordination.New(f, metav1.NamespaceAll, nil)
 }
-func (f factory) Core() core.Interface           { return core.New(f, metav1.NamespaceAll, nil) }
-func (f factory) Discovery() discovery.Interface { return discovery.New(f, metav1.NamespaceAll, nil) }
-func (f factory) Events() events.Interface       { return events.New(f, metav1.NamespaceAll, nil) }
-func (f factory) Extensions() extensions.Interface {
+func (f *factory) Core() core.Interface           { return core.New(f, metav1.NamespaceAll, nil) }
+func (f *factory) Discovery() discovery.Interface { return discovery.New(f, metav1.NamespaceAll, nil) }
+func (f *factory) Events() events.Interface       { return events.New(f, metav1.NamespaceAll, nil) }
+func (f *factory) Extensions() extensions.Interface {
 	return extensions.New(f, metav1.NamespaceAll, nil)
 }
-func (f factory) Flowcontrol() flowcontrol.Interface {
+func (f *factory) Flowcontrol() flowcontrol.Interface {
 	return flowcontrol.New(f, metav1.NamespaceAll, nil)
 }
-func (f factory) Networking() networking.Interface {
+func (f *factory) Networking() networking.Interface {
 	return networking.New(f, metav1.NamespaceAll, nil)
 }
-func (f factory) Node() node.Interface         { return node.New(f, metav1.NamespaceAll, nil) }
-func (f factory) Policy() policy.Interface     { return policy.New(f, metav1.NamespaceAll, nil) }
-func (f factory) Rbac() rbac.Interface         { return rbac.New(f, metav1.NamespaceAll, nil) }
-func (f factory) Resource() resource.Interface { return resource.New(f, metav1.NamespaceAll, nil) }
-func (f factory) Scheduling() scheduling.Interface {
+func (f *factory) Node() node.Interface         { return node.New(f, metav1.NamespaceAll, nil) }
+func (f *factory) Policy() policy.Interface     { return policy.New(f, metav1.NamespaceAll, nil) }
+func (f *factory) Rbac() rbac.Interface         { return rbac.New(f, metav1.NamespaceAll, nil) }
+func (f *factory) Resource() resource.Interface { return resource.New(f, metav1.NamespaceAll, nil) }
+func (f *factory) Scheduling() scheduling.Interface {
 	return scheduling.New(f, metav1.NamespaceAll, nil)
 }
-func (f factory) Storage() storage.Interface { return storage.New(f, metav1.NamespaceAll, nil) }
-func (f factory) Storagemigration() storagemigration.Interface {
+func (f *factory) Storage() storage.Interface { return storage.New(f, metav1.NamespaceAll, nil) }
+func (f *factory) Storagemigration() storagemigration.Interface {
 	return storagemigration.New(f, metav1.NamespaceAll, nil)
 }

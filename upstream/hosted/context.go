@@ -9,7 +9,6 @@ import (
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	cacheddiscovery "k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 	"k8s.io/component-base/featuregate"
@@ -50,7 +49,7 @@ func manager(ctx context.Context, cfg *rest.Config, name string) (app.Controller
 		return none, nil, err
 	}
 	typed := bubble.Informers(client, 0)
-	partial := metadatainformer.NewSharedInformerFactory(meta, 0)
+	partial := bubble.MetadataInformers(meta, 0)
 	mapper := restmapper.NewDeferredDiscoveryRESTMapper(cacheddiscovery.NewMemCacheClient(discovery))
 	c := app.ControllerContext{
 		ClientBuilder: clients, InformerFactory: typed,

@@ -1,0 +1,163 @@
+package bubble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+)
+
+// NewInformer is a shared informer, as cache.NewSharedIndexInformer makes one, whose cache lists
+// in the order of names, and whose handlers are told in an order that nothing draws: client-go's
+// own selects between taking a notification and passing one on. A manager takes it as
+// cache.Options.NewInformer of controller-runtime.
+func NewInformer(lw cache.ListerWatcher, of runtime.Object, resync time.Duration, by cache.Indexers,
+) cache.SharedIndexInformer {
+	i := &informer{resync: resync, synced: newGate(fmt.Sprintf("informer of %T", of)),
+		cache: sortedIndexer{cache.NewIndexer(cache.DeletionHandlingMetaNamespaceKeyFunc, by)}}
+	i.config = cache.Config{ListerWatcher: lw, ObjectType: of, ShouldResync: i.due, Process: i.take}
+	return i
+}
+
+// informer is client-go's reflector, queue and store, and handlers that are told without a draw.
+type informer struct {
+	config    cache.Config
+	cache     sortedIndexer
+	transform cache.TransformFunc
+	resync    time.Duration // of handlers that name no time
+	synced    *gate
+
+	mu       sync.Mutex // held for as long as it takes to note what happened: no handler is called under it
+	reads    cache.Controller
+	stopped  bool
+	handlers []*handler
+	telling  sync.WaitGroup
+}
+
+var errStarted = errors.New("informer has already started")
+
+// RunWithContext lists and watches until the context ends.
+func (i *informer) RunWithContext(ctx context.Context) {
+	if !i.start() {
+		return
+	}
+	i.telling.Go(func() {
+		select {
+		case <-ctx.Done():
+		case <-i.reads.HasSyncedChecker().Done():
+			i.mu.Lock()
+			defer i.mu.Unlock()
+			i.synced.open()
+			for _, h := range i.handlers {
+				h.add(notice{what: listed})
+			}
+		}
+	})
+	i.reads.RunWithContext(ctx)
+	i.mu.Lock()
+	i.stopped = true
+	for _, h := range i.handlers {
+		h.close()
+	}
+	i.mu.Unlock()
+	i.telling.Wait()
+}
+
+// start makes what reads. It returns false where that is there already.
+func (i *informer) start() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.reads != nil {
+		return false
+	}
+	i.config.Queue = cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{KnownObjects: i.cache,
+		Transformer: i.transform})
+	for _, h := range i.handlers {
+		if p := &i.config.FullResyncPeriod; h.resync > 0 && (*p == 0 || h.resync < *p) {
+			*p = h.resync
+		}
+		i.telling.Go(h.run)
+	}
+	i.reads = cache.New(&i.config)
+	return true
+}
+
+// Run is RunWithContext.
+func (i *informer) Run(stop <-chan struct{}) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		<-stop
+		cancel()
+	}()
+	i.RunWithContext(ctx)
+}
+
+// take stores what the queue has next, and has the handlers told of it.
+func (i *informer) take(obj any, initial bool) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, d := range obj.(cache.Deltas) {
+		if err := i.store(d, initial); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (i *informer) store(d cache.Delta, initial bool) error {
+	n := notice{what: updated, now: d.Object}
+	old, exists, err := i.cache.Get(d.Object)
+	switch {
+	case d.Type == cache.Deleted:
+		n = notice{what: deleted, old: d.Object}
+		err = i.cache.Delete(d.Object)
+	case err != nil || !exists:
+		n.what, n.initial = added, initial
+		err = i.cache.Add(d.Object)
+	default:
+		n.old = old
+		err = i.cache.Update(d.Object)
+	}
+	if err == nil {
+		i.tell(n)
+	}
+	return err
+}
+
+// tell has the handlers told, of an update to what is there already those only that are due to be
+// told everything.
+func (i *informer) tell(n notice) {
+	again := n.what == updated && version(n.old) == version(n.now)
+	for _, h := range i.handlers {
+		if !again || h.due {
+			h.add(n)
+		}
+	}
+}
+
+func version(obj any) string {
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return ""
+	}
+	return m.GetResourceVersion()
+}
+
+// due finds out which handlers are to be told everything again.
+func (i *informer) due() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	now, some := time.Now(), false
+	for _, h := range i.handlers {
+		if h.due = h.resync > 0 && !now.Before(h.next); h.due {
+			h.next, some = now.Add(h.resync), true
+		}
+	}
+	return some
+}

@@ -1,0 +1,184 @@
+package bubble
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/tools/cache"
+)
+
+// gate is closed until something has happened.
+type gate struct {
+	name string
+	once sync.Once
+	c    chan struct{}
+}
+
+func newGate(name string) *gate { return &gate{name: name, c: make(chan struct{})} }
+
+func (g *gate) open() { g.once.Do(func() { close(g.c) }) }
+
+func (g *gate) isOpen() bool {
+	select {
+	case <-g.c:
+		return true
+	default:
+		return false
+	}
+}
+
+// Name is what one waits for.
+func (g *gate) Name() string { return g.name }
+
+// Done is closed when it has happened.
+func (g *gate) Done() <-chan struct{} { return g.c }
+
+type sort int
+
+const (
+	added sort = iota
+	updated
+	deleted
+	listed // all that the first list had was told
+)
+
+// notice is what a handler is told of.
+type notice struct {
+	what     sort
+	old, now any
+	initial  bool
+}
+
+// handler is told of things one after the other, by a goroutine of its own.
+type handler struct {
+	of     cache.ResourceEventHandler
+	synced *gate
+
+	resync time.Duration // 0 for never
+	next   time.Time
+	due    bool
+
+	mu     sync.Mutex
+	more   *sync.Cond
+	queue  []notice
+	closed bool
+}
+
+// HasSynced reports whether it was told of all that was there when it came.
+func (h *handler) HasSynced() bool { return h.synced.isOpen() }
+
+// HasSyncedChecker is HasSynced for who waits.
+func (h *handler) HasSyncedChecker() cache.DoneChecker { return h.synced }
+
+func (h *handler) add(n notice) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.queue = append(h.queue, n)
+	h.more.Signal()
+}
+
+func (h *handler) close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+	h.more.Signal()
+}
+
+// take waits for what is next.
+func (h *handler) take() (n notice, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for len(h.queue) == 0 && !h.closed {
+		h.more.Wait()
+	}
+	if h.closed {
+		return n, false
+	}
+	n, h.queue = h.queue[0], h.queue[1:]
+	return n, true
+}
+
+// run tells the handler until it is closed.
+func (h *handler) run() {
+	for {
+		n, ok := h.take()
+		if !ok {
+			return
+		}
+		h.tell(n)
+	}
+}
+
+func (h *handler) tell(n notice) {
+	defer runtime.HandleCrash()
+	switch n.what {
+	case added:
+		h.of.OnAdd(n.now, n.initial)
+	case updated:
+		h.of.OnUpdate(n.old, n.now)
+	case deleted:
+		h.of.OnDelete(n.old)
+	case listed:
+		h.synced.open()
+	}
+}
+
+// AddEventHandler adds a handler.
+func (i *informer) AddEventHandler(of cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+	return i.AddEventHandlerWithOptions(of, cache.HandlerOptions{})
+}
+
+// AddEventHandlerWithResyncPeriod adds a handler that is told everything again after a time.
+func (i *informer) AddEventHandlerWithResyncPeriod(of cache.ResourceEventHandler, resync time.Duration,
+) (cache.ResourceEventHandlerRegistration, error) {
+	return i.AddEventHandlerWithOptions(of, cache.HandlerOptions{ResyncPeriod: &resync})
+}
+
+// AddEventHandlerWithOptions adds a handler. One that is added to an informer that runs is told
+// of all that there is.
+func (i *informer) AddEventHandlerWithOptions(of cache.ResourceEventHandler, o cache.HandlerOptions,
+) (cache.ResourceEventHandlerRegistration, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.stopped {
+		return nil, errors.New("a handler was not added to a shared informer because it has stopped already")
+	}
+	h := &handler{of: of, resync: i.resync, synced: newGate(i.synced.name + " + event handler")}
+	h.more = sync.NewCond(&h.mu)
+	if o.ResyncPeriod != nil {
+		h.resync = *o.ResyncPeriod
+	}
+	if h.resync > 0 {
+		h.resync = max(h.resync, time.Second) // as client-go has it
+		if i.reads != nil {
+			h.resync = max(h.resync, i.config.FullResyncPeriod)
+		}
+		h.next = time.Now().Add(h.resync)
+	}
+	i.handlers = append(i.handlers, h)
+	if i.reads == nil {
+		return h, nil
+	}
+	for _, obj := range i.cache.List() {
+		h.add(notice{what: added, now: obj, initial: true})
+	}
+	if i.synced.isOpen() {
+		h.add(notice{what: listed})
+	}
+	i.telling.Go(h.run)
+	return h, nil
+}
+
+// RemoveEventHandler removes a handler.
+func (i *informer) RemoveEventHandler(r cache.ResourceEventHandlerRegistration) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if h, ok := r.(*handler); ok {
+		h.close()
+		i.handlers = slices.DeleteFunc(i.handlers, func(one *handler) bool { return one == h })
+	}
+	return nil
+}
