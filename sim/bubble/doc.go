@@ -18,9 +18,10 @@
 //
 // A program is a function of what it is told only as far as Go lets it. client-go's caches
 // list in the order of a map, so a program that adopts or deletes what a lister returns does
-// so in another order each time. [Informers] and [Sorted] list in order, for
-// whoever makes his informers himself or can tell his manager how to. That a run is not the
-// same twice is found out and said, with the first step that differs.
+// so in another order each time, and its informers draw which of their goroutines goes first.
+// [NewInformer] makes one that draws nothing, for a manager that can be told how to, and
+// [Informers], [MetadataInformers] and [DynamicInformers] are factories of them. That a run is
+// not the same twice is found out and said, with the first step that differs.
 //
 // What a bubble sets for the whole Go process, once: utilruntime's error handlers are taken
 // out (one logs, one remembers the wall clock), client-go's WatchListClient is off (its

@@ -8,20 +8,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Sorted is an informer whose cache lists in the order of names. The rest of it is the
-// informer's own.
-func Sorted(i cache.SharedIndexInformer) cache.SharedIndexInformer { return sortedInformer{i} }
-
-type sortedInformer struct{ cache.SharedIndexInformer }
-
-// GetStore is the informer's cache.
-func (s sortedInformer) GetStore() cache.Store { return s.GetIndexer() }
-
-// GetIndexer is the informer's cache.
-func (s sortedInformer) GetIndexer() cache.Indexer {
-	return sortedIndexer{s.SharedIndexInformer.GetIndexer()}
-}
-
 // sortedIndexer is a cache that lists in the order of names: client-go's lists in the order
 // of a map, another each time.
 type sortedIndexer struct{ cache.Indexer }

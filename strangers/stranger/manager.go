@@ -2,13 +2,11 @@ package stranger
 
 import (
 	"context"
-	"time"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/client-go/rest"
-	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -37,7 +35,7 @@ func Program(scheme *runtime.Scheme, add ...func(*runtime.Scheme) error) func(as
 				Metrics: server.Options{BindAddress: "0"},
 				// A world starts it again after each crash.
 				Controller: config.Controller{SkipNameValidation: ptr.To(true)},
-				Cache:      cache.Options{NewInformer: informer},
+				Cache:      cache.Options{NewInformer: bubble.NewInformer},
 			})
 			if err != nil {
 				return err
@@ -48,9 +46,4 @@ func Program(scheme *runtime.Scheme, add ...func(*runtime.Scheme) error) func(as
 			return mgr.Start(ctx)
 		})
 	}
-}
-
-func informer(lw toolscache.ListerWatcher, of runtime.Object, resync time.Duration, by toolscache.Indexers,
-) toolscache.SharedIndexInformer {
-	return bubble.Sorted(toolscache.NewSharedIndexInformer(lw, of, resync, by))
 }

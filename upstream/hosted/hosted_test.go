@@ -137,7 +137,8 @@ func TestMemoryOfRunsIsFlat(t *testing.T) {
 	if late := live(); late > early+early/10+1<<20 {
 		t.Errorf("%d bytes after %d runs, %d after %d", early, runs/10, late, runs)
 	} else {
-		t.Logf("%.1f MiB after %d runs, %.1f MiB after %d", float64(early)/(1<<20), runs/10, float64(late)/(1<<20), runs)
+		const mb = 1 << 20
+		t.Logf("%.1f MiB after %d runs, %.1f MiB after %d", float64(early)/mb, runs/10, float64(late)/mb, runs)
 	}
 }
 
