@@ -18,7 +18,8 @@ import (
 
 // A program that draws by itself is told so, with what is mostly the reason.
 func TestProgramThatDraws(t *testing.T) {
-	draws := bubble.Controller(host.Controller{Name: "draws", For: configMaps}, func(ctx context.Context, cfg *rest.Config) error {
+	of := host.Controller{Name: "draws", For: configMaps}
+	draws := bubble.Controller(of, func(ctx context.Context, cfg *rest.Config) error {
 		client, err := kubernetes.NewForConfig(cfg)
 		if err != nil {
 			return err

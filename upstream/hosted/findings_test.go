@@ -21,8 +21,12 @@ var findings = map[accusation]string{
 	{"cronjob/namesake-of-a-finished-job", "same-incarnation"}: "cronjob-deletes-a-namesake",
 	{"cronjob/replaces-the-first", "dont-interfere"}:           "cronjob-replaces-what-it-had-lost",
 
-	{"orphan/cluster-scoped-object-is-known-from-its-dependent", "check-before-collecting"}: "the collector looks " +
-		"for its owner in the dependent's namespace",
+	{"orphan/cluster-scoped-object-is-known-from-its-dependent", "check-before-collecting"}: "gc-borrows-a-namespace",
+
+	{"bugs/b19-children-found-by-labels-that-change", "never-too-many"}: "cronjob-asks-in-no-namespace",
+	{"cronjob/forbids-a-second", "never-too-many"}:                      "cronjob-asks-in-no-namespace",
+	{"bugs/b26-endpointslices-that-others-change", "exact-sum"}:         "endpointslice-forgets-what-it-made",
+	{"deployment/history-is-forgotten", "same-incarnation"}:             "deployment-deletes-a-namesake",
 
 	{"daemonset/pod-is-another", "same-incarnation"}:  byName,
 	{"job/namesake-of-a-pod", "dont-interfere"}:       byName,
@@ -39,6 +43,5 @@ var findings = map[accusation]string{
 	{"orphan/foreground-asked-for-twice", "owner-waits"}:     twice,
 	{"orphan/orphan-asked-for-twice", "orphan-before-going"}: twice,
 
-	{"orphan/kind-moves-to-another-version", "collect-the-ownerless"}:      "gc-knows-by-a-version-that-is-gone",
 	{"orphan/kind-of-the-owner-goes-and-comes", "check-before-collecting"}: unserved,
 }

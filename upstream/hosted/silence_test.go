@@ -17,7 +17,7 @@ var (
 )
 
 // enough is how many schedules of a world find each row of the table.
-const enough = 100
+const enough = 300
 
 // Whoever is accused in a world that the library's own controllers are right in is guilty
 // of what the table says, and of nothing else. An ordinary run explores every third world;
