@@ -29,7 +29,8 @@ func whole(informer cache.Options) host.Controller {
 		Owns: []schema.GroupVersionKind{core.WithKind("Secret")}},
 		func(ctx context.Context, cfg *rest.Config) error {
 			mgr, err := ctrl.NewManager(cfg, ctrl.Options{Scheme: scheme.Scheme, Logger: logr.Discard(),
-				Cache: informer, Metrics: server.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: &again}})
+				Cache: informer, Metrics: server.Options{BindAddress: "0"},
+				Controller: config.Controller{SkipNameValidation: &again}})
 			if err != nil {
 				return err
 			}
