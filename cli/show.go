@@ -13,7 +13,7 @@ func showCommand(a *app) *cobra.Command {
 	as, verbose, at := "timeline", false, 0
 	cmd := &cobra.Command{
 		Use:   "show [flags] FILE",
-		Short: "show a file's run, or a log, as a timeline, an ownership tree, a picture, a page or records",
+		Short: "show a run or a log as a timeline, an ownership tree, a picture, a page or records",
 		Long: `Runs the file in its schedule, those of its steps left out that explore, and
 shows the run. An audit log, and what watch has recorded, is not run but read, as
 judge reads it:
