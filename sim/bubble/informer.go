@@ -20,7 +20,8 @@ func NewInformer(lw cache.ListerWatcher, of runtime.Object, resync time.Duration
 ) cache.SharedIndexInformer {
 	i := &informer{resync: resync, synced: newGate(fmt.Sprintf("informer of %T", of)),
 		cache: sortedIndexer{cache.NewIndexer(cache.DeletionHandlingMetaNamespaceKeyFunc, by)}}
-	i.config = cache.Config{ListerWatcher: lw, ObjectType: of, ShouldResync: i.due, Process: i.take}
+	i.config = cache.Config{ListerWatcher: lw, ObjectType: of, ShouldResync: i.due, Process: i.take,
+		FullResyncPeriod: resync}
 	return i
 }
 
@@ -78,9 +79,6 @@ func (i *informer) start() bool {
 	i.config.Queue = cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{KnownObjects: i.cache,
 		Transformer: i.transform})
 	for _, h := range i.handlers {
-		if p := &i.config.FullResyncPeriod; h.resync > 0 && (*p == 0 || h.resync < *p) {
-			*p = h.resync
-		}
 		i.telling.Go(h.run)
 	}
 	i.reads = cache.New(&i.config)

@@ -52,6 +52,8 @@ type notice struct {
 	initial  bool
 }
 
+const shortest = time.Second // between two times that a handler is told everything, in client-go
+
 // handler is told of things one after the other, by a goroutine of its own.
 type handler struct {
 	of     cache.ResourceEventHandler
@@ -59,7 +61,7 @@ type handler struct {
 
 	resync time.Duration // 0 for never
 	next   time.Time
-	due    bool
+	due    bool // it is told of what has not changed: until time is first looked at, as client-go has it, all are
 
 	mu     sync.Mutex
 	more   *sync.Cond
@@ -146,18 +148,12 @@ func (i *informer) AddEventHandlerWithOptions(of cache.ResourceEventHandler, o c
 	if i.stopped {
 		return nil, errors.New("a handler was not added to a shared informer because it has stopped already")
 	}
-	h := &handler{of: of, resync: i.resync, synced: newGate(i.synced.name + " + event handler")}
+	h := &handler{of: of, resync: i.resync, due: true, synced: newGate(i.synced.name + " + event handler")}
 	h.more = sync.NewCond(&h.mu)
 	if o.ResyncPeriod != nil {
 		h.resync = *o.ResyncPeriod
 	}
-	if h.resync > 0 {
-		h.resync = max(h.resync, time.Second) // as client-go has it
-		if i.reads != nil {
-			h.resync = max(h.resync, i.config.FullResyncPeriod)
-		}
-		h.next = time.Now().Add(h.resync)
-	}
+	i.look(h)
 	i.handlers = append(i.handlers, h)
 	if i.reads == nil {
 		return h, nil
@@ -170,6 +166,23 @@ func (i *informer) AddEventHandlerWithOptions(of cache.ResourceEventHandler, o c
 	}
 	i.telling.Go(h.run)
 	return h, nil
+}
+
+// look settles how often time is looked at, and a handler told everything again: an informer that
+// was made to tell nothing twice never does, and one that runs looks no more often for a newcomer.
+func (i *informer) look(newcomer *handler) {
+	every := &i.config.FullResyncPeriod
+	switch {
+	case *every == 0:
+		newcomer.resync = 0
+	case newcomer.resync == 0:
+	case i.reads != nil:
+		newcomer.resync = max(newcomer.resync, *every)
+	default:
+		newcomer.resync = max(newcomer.resync, shortest)
+		*every = min(*every, newcomer.resync)
+	}
+	newcomer.next = time.Now().Add(newcomer.resync)
 }
 
 // RemoveEventHandler removes a handler.

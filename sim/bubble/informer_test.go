@@ -1,0 +1,147 @@
+package bubble_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+	source "k8s.io/client-go/tools/cache/testing"
+
+	"github.com/threelaws/threelaws/sim/bubble"
+)
+
+// heard is what a handler was told.
+type heard struct{ lines []string }
+
+func (h *heard) OnAdd(o any, initial bool) { h.note(fmt.Sprint("add initial=", initial), o) }
+func (h *heard) OnUpdate(old, o any)       { h.note("update from "+version(old), o) }
+func (h *heard) OnDelete(o any)            { h.note("delete", o) }
+
+func (h *heard) note(what string, o any) {
+	if gone, ok := o.(cache.DeletedFinalStateUnknown); ok {
+		what, o = what+" unseen", gone.Obj
+	}
+	h.lines = append(h.lines, what+" "+o.(metav1.Object).GetName()+" "+version(o))
+}
+
+// version is what a pod is told apart by: its source counts versions up.
+func version(o any) string { return o.(metav1.Object).GetLabels()["n"] }
+
+func labelled(name, n string) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "d", Labels: map[string]string{"n": n}}}
+}
+
+type maker func(cache.ListerWatcher, time.Duration) cache.SharedIndexInformer
+
+// laterStory is of handlers that come when the informer runs already, as a manager's do.
+func laterStory(t *testing.T, make maker, resync time.Duration) (told []string) {
+	synctest.Test(t, func(t *testing.T) {
+		from := source.NewFakeControllerSource()
+		i := make(from, resync)
+		from.Add(labelled("a", "1"))
+		ctx, stop := context.WithCancel(t.Context())
+		go i.RunWithContext(ctx)
+		synctest.Wait()
+		all := []*heard{{}, {}, {}}
+		_, _ = i.AddEventHandler(all[0])
+		_, _ = i.AddEventHandlerWithResyncPeriod(all[1], time.Millisecond)
+		_, _ = i.AddEventHandlerWithResyncPeriod(all[2], 90*time.Second)
+		time.Sleep(185 * time.Second)
+		stop()
+		synctest.Wait()
+		from.Broadcaster.Shutdown()
+		for n, h := range all {
+			told = append(told, fmt.Sprintf("handler %d:\n  %s", n, strings.Join(h.lines, "\n  ")))
+		}
+	})
+	return told
+}
+
+// story tells an informer of additions, changes, deletions and gaps, with handlers that come before
+// it runs and after, that want to be told again and that do not, and one that goes; it returns what
+// each was told. Where one thing had no order to be told in, it is sorted.
+func story(t *testing.T, make maker, resync time.Duration) (told []string) {
+	synctest.Test(t, func(t *testing.T) {
+		from := source.NewFakeControllerSource()
+		i := make(from, resync)
+		all := []*heard{}
+		add := func(resync ...time.Duration) cache.ResourceEventHandlerRegistration {
+			h := &heard{}
+			all = append(all, h)
+			r, err := i.AddEventHandler(h)
+			if len(resync) > 0 {
+				_ = i.RemoveEventHandler(r)
+				r, err = i.AddEventHandlerWithResyncPeriod(h, resync[0])
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		state := func(what string, rs ...cache.ResourceEventHandlerRegistration) {
+			synctest.Wait()
+			line := fmt.Sprintf("%s: synced %t stopped %t, %d", what, i.HasSynced(), i.IsStopped(), len(i.GetStore().List()))
+			for _, r := range rs {
+				line += fmt.Sprint(" ", r.HasSynced())
+			}
+			told = append(told, line)
+		}
+		from.Add(labelled("a", "1"))
+		never, often := add(0), add(30*time.Second)
+		ctx, stop := context.WithCancel(t.Context())
+		state("before", never, often)
+		go i.RunWithContext(ctx)
+		state("started", never, often)
+		from.Add(labelled("b", "1"))
+		from.Modify(labelled("a", "2"))
+		late := add()
+		state("late", never, late)
+		time.Sleep(65 * time.Second) // everything again: for often twice, for late once
+		from.ResetWatch()
+		from.DeleteDropWatch(labelled("a", "2")) // in a gap
+		from.AddDropWatch(labelled("c", "1"))
+		time.Sleep(10 * time.Second)
+		state("after a gap")
+		_ = i.RemoveEventHandler(often)
+		from.Delete(labelled("b", "1"))
+		time.Sleep(125 * time.Second)
+		state("at the end")
+		stop()
+		state("stopped")
+		from.Broadcaster.Shutdown()
+		_, err := i.AddEventHandler(&heard{})
+		told = append(told, fmt.Sprint("too late: ", err != nil))
+		for n, h := range all {
+			told = append(told, fmt.Sprintf("handler %d:\n  %s", n, strings.Join(h.lines, "\n  ")))
+		}
+	})
+	return told
+}
+
+// Handlers are told by our informer what client-go's tells them.
+func TestInformerIsAnInformer(t *testing.T) {
+	for name, tell := range map[string]func(*testing.T, maker, time.Duration) []string{
+		"from the start": story, "later": laterStory,
+	} {
+		for _, resync := range []time.Duration{0, time.Minute} {
+			t.Run(fmt.Sprintf("%s, again every %s", name, resync), func(t *testing.T) {
+				want := tell(t, func(lw cache.ListerWatcher, resync time.Duration) cache.SharedIndexInformer {
+					return cache.NewSharedIndexInformer(lw, &corev1.Pod{}, resync, cache.Indexers{})
+				}, resync)
+				got := tell(t, func(lw cache.ListerWatcher, resync time.Duration) cache.SharedIndexInformer {
+					return bubble.NewInformer(lw, &corev1.Pod{}, resync, cache.Indexers{})
+				}, resync)
+				if !slices.Equal(got, want) {
+					t.Errorf("told\n%s\nby client-go's\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+				}
+			})
+		}
+	}
+}
