@@ -61,7 +61,7 @@ type handler struct {
 
 	resync time.Duration // 0 for never
 	next   time.Time
-	due    bool // it is told of what has not changed: until time is first looked at, as client-go has it, all are
+	due    bool // to be told of what has not changed: all are until time is first looked at, as in client-go
 
 	mu     sync.Mutex
 	more   *sync.Cond

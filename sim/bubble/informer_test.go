@@ -3,6 +3,7 @@ package bubble_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -18,7 +19,7 @@ import (
 )
 
 // heard is what a handler was told.
-type heard struct{ lines []string }
+type heard struct{ of map[string][]string }
 
 func (h *heard) OnAdd(o any, initial bool) { h.note(fmt.Sprint("add initial=", initial), o) }
 func (h *heard) OnUpdate(old, o any)       { h.note("update from "+version(old), o) }
@@ -28,7 +29,22 @@ func (h *heard) note(what string, o any) {
 	if gone, ok := o.(cache.DeletedFinalStateUnknown); ok {
 		what, o = what+" unseen", gone.Obj
 	}
-	h.lines = append(h.lines, what+" "+o.(metav1.Object).GetName()+" "+version(o))
+	if h.of == nil {
+		h.of = map[string][]string{}
+	}
+	name := o.(metav1.Object).GetName()
+	h.of[name] = append(h.of[name], what+" "+version(o))
+}
+
+// report is what each was told of each object, in the order that it was told: between objects that
+// are listed together, client-go's informer has none.
+func report(all []*heard) (lines []string) {
+	for n, h := range all {
+		for _, name := range slices.Sorted(maps.Keys(h.of)) {
+			lines = append(lines, fmt.Sprintf("handler %d of %s:\n  %s", n, name, strings.Join(h.of[name], "\n  ")))
+		}
+	}
+	return lines
 }
 
 // version is what a pod is told apart by: its source counts versions up.
@@ -57,16 +73,14 @@ func laterStory(t *testing.T, make maker, resync time.Duration) (told []string) 
 		stop()
 		synctest.Wait()
 		from.Broadcaster.Shutdown()
-		for n, h := range all {
-			told = append(told, fmt.Sprintf("handler %d:\n  %s", n, strings.Join(h.lines, "\n  ")))
-		}
+		told = report(all)
 	})
 	return told
 }
 
 // story tells an informer of additions, changes, deletions and gaps, with handlers that come before
 // it runs and after, that want to be told again and that do not, and one that goes; it returns what
-// each was told. Where one thing had no order to be told in, it is sorted.
+// each was told.
 func story(t *testing.T, make maker, resync time.Duration) (told []string) {
 	synctest.Test(t, func(t *testing.T) {
 		from := source.NewFakeControllerSource()
@@ -87,7 +101,8 @@ func story(t *testing.T, make maker, resync time.Duration) (told []string) {
 		}
 		state := func(what string, rs ...cache.ResourceEventHandlerRegistration) {
 			synctest.Wait()
-			line := fmt.Sprintf("%s: synced %t stopped %t, %d", what, i.HasSynced(), i.IsStopped(), len(i.GetStore().List()))
+			line := fmt.Sprintf("%s: synced %t stopped %t, %d", what,
+				i.HasSynced(), i.IsStopped(), len(i.GetStore().List()))
 			for _, r := range rs {
 				line += fmt.Sprint(" ", r.HasSynced())
 			}
@@ -104,9 +119,9 @@ func story(t *testing.T, make maker, resync time.Duration) (told []string) {
 		late := add()
 		state("late", never, late)
 		time.Sleep(65 * time.Second) // everything again: for often twice, for late once
-		from.ResetWatch()
 		from.DeleteDropWatch(labelled("a", "2")) // in a gap
 		from.AddDropWatch(labelled("c", "1"))
+		from.ResetWatch()
 		time.Sleep(10 * time.Second)
 		state("after a gap")
 		_ = i.RemoveEventHandler(often)
@@ -118,9 +133,7 @@ func story(t *testing.T, make maker, resync time.Duration) (told []string) {
 		from.Broadcaster.Shutdown()
 		_, err := i.AddEventHandler(&heard{})
 		told = append(told, fmt.Sprint("too late: ", err != nil))
-		for n, h := range all {
-			told = append(told, fmt.Sprintf("handler %d:\n  %s", n, strings.Join(h.lines, "\n  ")))
-		}
+		told = append(told, report(all)...)
 	})
 	return told
 }
