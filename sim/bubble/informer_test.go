@@ -116,9 +116,11 @@ func story(t *testing.T, make maker, resync time.Duration) (told []string) {
 		state("started", never, often)
 		from.Add(labelled("b", "1"))
 		from.Modify(labelled("a", "2"))
+		synctest.Wait()
 		late := add()
 		state("late", never, late)
 		time.Sleep(65 * time.Second) // everything again: for often twice, for late once
+		synctest.Wait()
 		from.DeleteDropWatch(labelled("a", "2")) // in a gap
 		from.AddDropWatch(labelled("c", "1"))
 		from.ResetWatch()
