@@ -55,6 +55,15 @@ var ofAll = []Excuse{
 	{jobDir + "conditions.go", "suspended", "drop left j.Spec.Suspend != nil && *j.Spec.Suspend", Equivalent,
 		defaulted},
 	{jobDir + "index.go", "indexPrefix", "equal len(name)+len(suffix) > maxPrefix", Equivalent, ownLength},
+	{jobDir + "index.go", "attempt.newIndexes", "equal left < wait", Equivalent,
+		"of two times that are equal it is no matter which is kept"},
+	{jobDir + "intervals.go", "intervals.union", "equal list[0].first < other[0].first", Equivalent,
+		"of two that begin alike either may be added first"},
+	{jobDir + "sync.go", "reconciler.Sync", "drop left j.Spec.CompletionMode != nil && *", Equivalent, defaulted},
+	{jobDir + "manage.go", "attempt.carryOn", "no error return err", Equivalent,
+		"where enough have succeeded and none is at work nothing is done that could fail"},
+	{jobDir + "orphan.go", "tallies", "drop right metav1.IsControlledBy(o, j) && indexOf(o) == i && o.UID != p.UID",
+		Equivalent, "a pod that is being deleted is not at work, and does not follow itself"},
 	{jobDir + "old.go", "attempt.scaleOld", "equal n > 0*", Equivalent, "to create or to delete none is to do nothing"},
 	{jobDir + "pods.go", "onlyFailed", "drop right j.Spec.PodReplacementPolicy != nil && * || *", Equivalent,
 		defaulted + ", to Failed where there is a failure policy"},
@@ -71,7 +80,11 @@ var ofAll = []Excuse{
 	{deploymentDir + "limits.go", "keepsHistory", "drop left n == nil || *n == math.MaxInt32", Equivalent, defaulted},
 	{deploymentDir + "limits.go", "keepsHistory", "drop right n == nil || *n == math.MaxInt32", Equivalent,
 		"nobody has more ReplicaSets than the highest number"},
+	{deploymentDir + "route.go", "selects", "drop left s != nil && *", Equivalent, demanded},
 	{deploymentDir + "scale.go", "rollout.part", "equal change > 0", Equivalent, "of no change nothing is left"},
+	{deploymentDir + "scale.go", "rollout.shareAmong", "equal change > 0", Equivalent,
+		"where nothing changes nobody has a part"},
+	{daemonsetDir + "daemonset.go", "selects", "drop left s != nil && *", Equivalent, demanded},
 	{daemonsetDir + "place.go", "work.place", "equal len(running) > 1", Equivalent, "of one none is beyond the first"},
 	{daemonsetDir + "revision.go", "work.cleanUp", "equal surplus <= 0*", Equivalent,
 		"the loop ends before the first where none is beyond the limit"},
@@ -86,6 +99,8 @@ var ofAll = []Excuse{
 		"drop right s.going() || s.set.Spec.RevisionHistoryLimit == nil", Equivalent, defaulted},
 	{"controllers/internal/history/data.go", "Memo.Data", "drop m[key] = e", Performance,
 		"it is worked out anew each time"},
+	{daemonsetDir + "sync.go", "reconciler.Forget", `drop r.written.Clear(key, "")`, Performance,
+		"what a set that is gone wrote is kept in vain: the caches show it by then"},
 	{daemonsetDir + "sync.go", "reconciler.Forget", "drop delete(r.encoded, key)", Performance,
 		"the template of a set that is gone is kept in vain: another of the name has another uid"},
 	{statefulsetDir + "controller.go", "reconciler.Forget", "drop delete(r.encoded, key)", Performance,
@@ -114,6 +129,7 @@ const (
 	statefulsetDir = "controllers/internal/statefulset/"
 
 	defaulted        = "the server defaults it"
+	demanded         = "the server takes none without a selector"
 	ownLength        = "what is exactly as long as it may be is cut to its own length"
 	readyIsAvailable = "what is ready is available where it need not be so for any time"
 

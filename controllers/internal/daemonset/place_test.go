@@ -121,6 +121,7 @@ func TestOutlived(t *testing.T) {
 		{"the new one is not ready", []*corev1.Pod{daemon("a", "n", "ready"), daemon("b", "n", "new")}, nil},
 		{"the new one is", []*corev1.Pod{daemon("a", "n", "ready"), daemon("b", "n", "new", "ready")}, []string{"a"}},
 		{"neither is", []*corev1.Pod{daemon("a", "n"), daemon("b", "n", "new")}, []string{"a"}},
+		{"two old ones", []*corev1.Pod{daemon("a", "n"), daemon("b", "n")}, []string{"b"}},
 		{"two of each", []*corev1.Pod{daemon("a", "n", "ready"), daemon("b", "n"), daemon("c", "n", "new"),
 			daemon("d", "n", "new")}, []string{"b", "d"}},
 	} {
@@ -254,5 +255,20 @@ func TestAlike(t *testing.T) {
 	labelled := node(same)
 	if labelled.Labels = map[string]string{"a": "b"}; alike(node(same), labelled) {
 		t.Error("nodes with other labels are alike")
+	}
+}
+
+// A set that goes by ControllerRef does not wait for the deletion of a pod that it has lost; one that goes by selector
+// alone has lost none.
+func TestAwake(t *testing.T) {
+	for g, awake := range map[Generation]bool{Current: true, ControllerRef: true, Gated: false, Selector: false} {
+		w, _ := syncOf(t, g)
+		if err := w.reconciler.pods.Add(daemon("p", "n")); err != nil {
+			t.Fatal(err)
+		}
+		w.expected.ExpectDeletions(w.key, w.set.UID, []string{"default/p"})
+		if got := w.awake(); got != awake {
+			t.Errorf("%s: awake: %v", g, got)
+		}
 	}
 }

@@ -171,6 +171,42 @@ func TestCleanUp(t *testing.T) {
 	}
 }
 
+// What is gone already need not be deleted; nothing old is deleted before all that is moved has come to rest.
+func TestCleanUpWaits(t *testing.T) {
+	old := setOf("a", "a", 0, "1")
+	old.Status.ObservedGeneration = 1
+	none := func(d *appsv1.Deployment) { d.Spec.RevisionHistoryLimit = new(int32) }
+	u, user := rolloutOf(t, none, old)
+	if err := user.Delete(t.Context(), SetKind, "default", "a", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := u.cleanUp(t.Context()); err != nil {
+		t.Errorf("one that is gone: %v", err)
+	}
+	u, user = rolloutOf(t, none, old, setOf("now", "now", 3, "2"))
+	u.d.Status = appsv1.DeploymentStatus{Replicas: 4, UpdatedReplicas: 4, AvailableReplicas: 4, ObservedGeneration: 1}
+	if err := u.roll(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got, want := there(t, user), []string{"a=0", "now=4"}; !slices.Equal(got, want) {
+		t.Errorf("%q are left, want %q", got, want)
+	}
+}
+
+// What could not be written is said: by one that shares its pods among ReplicaSets, and by one that is being deleted.
+func TestSaysWhatIsNotWritten(t *testing.T) {
+	u, user := rolloutOf(t, nil, setOf("a", "a", 2, "1"), setOf("now", "now", 4, "2"))
+	u.env.Client = writesNone{user}
+	if err := u.share(t.Context()); !errors.Is(err, errRefused) {
+		t.Errorf("a size: %v", err)
+	}
+	u, user = rolloutOf(t, nil, setOf("a", "a", 2, "1"), setOf("now", "now", 4, "1"))
+	u.env.Client = writesNone{user}
+	if err := u.writeOff(t.Context()); !errors.Is(err, errRefused) {
+		t.Errorf("a revision: %v", err)
+	}
+}
+
 // whether any went.
 func TestShrink(t *testing.T) {
 	strategy := func(d *appsv1.Deployment) { d.Spec.Strategy.Type = appsv1.RollingUpdateDeploymentStrategyType }

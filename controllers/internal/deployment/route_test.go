@@ -59,7 +59,7 @@ func TestPodGone(t *testing.T) {
 		{"one of several", appsv1.RecreateDeploymentStrategyType, pod("rs", "rs"), []runtime.Object{pod("rs", "rs")},
 			false},
 		{"beside others", appsv1.RecreateDeploymentStrategyType, pod("rs", "rs"), []runtime.Object{pod("", ""),
-			pod("rs", "former"), pod("free", "free"), pod("lost", "lost")}, true},
+			pod("rs", "former"), pod("free", "free"), pod("lost", "lost"), pod("others", "others")}, true},
 		{"of strategy RollingUpdate", appsv1.RollingUpdateDeploymentStrategyType, pod("rs", "rs"), nil, false},
 		{"nobody's", appsv1.RecreateDeploymentStrategyType, pod("", ""), nil, false},
 		{"of an earlier ReplicaSet", appsv1.RecreateDeploymentStrategyType, pod("rs", "former"), nil, false},
@@ -78,6 +78,10 @@ func TestPodGone(t *testing.T) {
 			}
 			view[SetKind] = append(view[SetKind], rs)
 		}
+		other := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "other", UID: "other"}}
+		others := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "others", UID: "others",
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(other, Kind)}}}
+		view[Kind], view[SetKind] = append(view[Kind], other), append(view[SetKind], others)
 		var out host.Effect
 		for _, r := range routes(&Options{Generation: Current}) {
 			if r.Kind == podKind {

@@ -29,6 +29,8 @@ func TestTallies(t *testing.T) {
 		p.Finalizers = []string{tracking}
 		return p
 	}
+	counted := func(p *corev1.Pod) *corev1.Pod { p.Finalizers = nil; return p }
+	succeeded := func(p *corev1.Pod) *corev1.Pod { p.Status.Phase = corev1.PodSucceeded; return p }
 	limited := func() *batchv1.Job {
 		mode := batchv1.IndexedCompletion
 		return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "u"}, Spec: batchv1.JobSpec{Suspend: &yes,
@@ -40,12 +42,25 @@ func TestTallies(t *testing.T) {
 		others []runtime.Object
 		kept   bool
 	}{
-		"of a suspended Job": {kept: true},
-		"started again":      {others: []runtime.Object{made("again", "1", false)}},
-		"failed later":       {others: []runtime.Object{fails("q", "1")}},
-		"failed before":      {others: []runtime.Object{fails("a", "1")}, kept: true},
-		"another started":    {others: []runtime.Object{made("other", "2", false)}, kept: true},
-		"no limit":           {change: func(j *batchv1.Job, _ *corev1.Pod) { j.Spec.BackoffLimitPerIndex = nil }},
+		"of a suspended Job":            {kept: true},
+		"started again":                 {others: []runtime.Object{made("again", "1", false)}},
+		"failed later":                  {others: []runtime.Object{fails("q", "1")}},
+		"failed before":                 {others: []runtime.Object{fails("a", "1")}, kept: true},
+		"another started":               {others: []runtime.Object{made("other", "2", false)}, kept: true},
+		"failed later, and was counted": {others: []runtime.Object{counted(fails("q", "1"))}, kept: true},
+		"succeeded later":               {others: []runtime.Object{succeeded(fails("q", "1"))}, kept: true},
+		"another Job's": {others: []runtime.Object{&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "q", UID: "q",
+			Annotations: map[string]string{indexKey: "1"}}}}, kept: true},
+		"none has been given up": {change: func(j *batchv1.Job, _ *corev1.Pod) { j.Status.FailedIndexes = nil }, kept: true},
+		"not being deleted": {change: func(_ *batchv1.Job, p *corev1.Pod) {
+			p.DeletionTimestamp, p.Status.Phase = nil, corev1.PodFailed
+		}},
+		"has no indexes": {change: func(j *batchv1.Job, _ *corev1.Pod) { j.Spec.CompletionMode = nil }},
+		"has ended":      {change: ends(batchv1.JobComplete)},
+		"is to fail":     {change: ends(batchv1.JobFailureTarget)},
+		"is to succeed":  {change: ends(batchv1.JobSuccessCriteriaMet)},
+		"has not failed": {change: func(_ *batchv1.Job, p *corev1.Pod) { succeeded(p) }},
+		"no limit":       {change: func(j *batchv1.Job, _ *corev1.Pod) { j.Spec.BackoffLimitPerIndex = nil }},
 		"failed for good": {change: func(_ *batchv1.Job, p *corev1.Pod) {
 			p.Annotations[batchv1.JobIndexFailureCountAnnotation] = "1"
 		}},
@@ -69,5 +84,85 @@ func TestTallies(t *testing.T) {
 				t.Errorf("kept because %q", why)
 			}
 		})
+	}
+}
+
+// TestAwaited: a Job that replaces failed pods alone waits for one that is being deleted to say how it ended, for as
+// long as the Job goes on.
+func TestAwaited(t *testing.T) {
+	yes, now := true, metav1.Now()
+	for name, c := range map[string]struct {
+		change func(j *batchv1.Job, p *corev1.Pod)
+		kept   bool
+	}{
+		"it has not said":  {kept: true},
+		"it has failed":    {change: func(_ *batchv1.Job, p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }},
+		"it has succeeded": {change: func(_ *batchv1.Job, p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }},
+		"it stays":         {change: func(_ *batchv1.Job, p *corev1.Pod) { p.DeletionTimestamp = nil }},
+		"any is replaced":  {change: func(j *batchv1.Job, _ *corev1.Pod) { j.Spec.PodReplacementPolicy = nil }},
+		"the Job goes":     {change: func(j *batchv1.Job, _ *corev1.Pod) { j.DeletionTimestamp = &now }},
+		"it has ended":     {change: ends(batchv1.JobFailed)},
+		"it is to fail":    {change: ends(batchv1.JobFailureTarget)},
+		"it is to succeed": {change: ends(batchv1.JobSuccessCriteriaMet)},
+		"another controller's": {change: func(j *batchv1.Job, _ *corev1.Pod) {
+			j.Spec.ManagedBy = some("example.com/other")
+		}, kept: true},
+		"of another API": {change: func(j *batchv1.Job, p *corev1.Pod) {
+			j.Spec.PodReplacementPolicy, p.OwnerReferences[0].APIVersion = nil, "example.com/v1"
+		}, kept: true},
+		"of another kind": {change: func(j *batchv1.Job, p *corev1.Pod) {
+			j.Spec.PodReplacementPolicy, p.OwnerReferences[0].Kind = nil, "CronJob"
+		}, kept: true},
+		"a Job that is gone": {change: func(_ *batchv1.Job, p *corev1.Pod) { p.OwnerReferences[0].UID = "former" }},
+		"nobody's":           {change: func(_ *batchv1.Job, p *corev1.Pod) { p.OwnerReferences = nil }},
+	} {
+		j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "u"},
+			Spec: batchv1.JobSpec{PodReplacementPolicy: some(batchv1.Failed)}}
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "p", DeletionTimestamp: &now,
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "a", UID: "u",
+				Controller: &yes}}}}
+		if c.change != nil {
+			c.change(j, p)
+		}
+		if why := keeps(p, func(string) []runtime.Object { return []runtime.Object{j} }); (why != "") != c.kept {
+			t.Errorf("%s: kept because %q", name, why)
+		}
+	}
+}
+
+// ends has a Job say that it ends, or has ended.
+func ends(how batchv1.JobConditionType) func(*batchv1.Job, *corev1.Pod) {
+	return func(j *batchv1.Job, _ *corev1.Pod) {
+		j.Status.Conditions = []batchv1.JobCondition{{Type: how, Status: corev1.ConditionTrue}}
+	}
+}
+
+// TestFollows: of two failed pods of an index the later in order counts unless that would be a step back, in how often
+// the index had failed or in time (indexed_job_utils.go, getPodsWithDelayedDeletionPerIndex).
+func TestFollows(t *testing.T) {
+	one := func(name string, before string, ended int) *corev1.Pod {
+		p := exited(ended)
+		p.Name, p.Annotations = name, map[string]string{batchv1.JobIndexFailureCountAnnotation: before}
+		return p
+	}
+	for _, c := range []struct {
+		name string
+		o, p *corev1.Pod
+		want bool
+	}{
+		{"itself", one("a", "0", 1), one("a", "0", 1), false},
+		{"the later", one("b", "1", 1), one("a", "1", 1), true},
+		{"the earlier", one("a", "1", 1), one("b", "1", 1), false},
+		{"the later, of fewer failures", one("b", "0", 9), one("a", "1", 1), false},
+		{"the later, of more", one("b", "1", 1), one("a", "0", 1), true},
+		{"the later, which ended before", one("b", "1", 1), one("a", "0", 9), false},
+		{"the earlier, of more failures", one("a", "1", 1), one("b", "0", 1), true},
+		{"the earlier, of fewer failures", one("a", "0", 1), one("b", "1", 1), false},
+		{"the earlier, which ended after", one("a", "0", 9), one("b", "0", 1), true},
+		{"the earlier, of as many failures", one("a", "1", 1), one("b", "1", 1), false},
+	} {
+		if got := follows(c.o, c.p); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/threelaws/threelaws/controllers/internal/expectations"
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
@@ -29,7 +30,7 @@ func attemptOf(t *testing.T, change func(j *batchv1.Job), pods ...*corev1.Pod) (
 	user := host.NewCluster(world, fakeapi.New(fakeapi.Options{})).Client("user")
 	namespaced := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 	r := &reconciler{options: &Options{Generation: Current}, shed: map[string]map[types.UID]uint64{},
-		backoffs: map[string]backoff{}, closed: map[string]types.UID{},
+		expected: expectations.New(world.Clock.Now), backoffs: map[string]backoff{}, closed: map[string]types.UID{},
 		env:  &host.Env{Client: user, Now: world.Clock.Now},
 		jobs: cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}),
 		pods: cache.NewIndexer(cache.MetaNamespaceKeyFunc, namespaced)}
@@ -106,15 +107,16 @@ func left(t *testing.T, c host.Client) (names []string) {
 // refused is a client some of whose requests are refused.
 type refused struct {
 	host.Client
-	delete, get, patch bool
+	delete     error
+	get, patch bool
 }
 
 var errRefused = apierrors.NewInternalError(errors.New("out of order"))
 
 func (c refused) Delete(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string,
 	o metav1.DeleteOptions) error {
-	if c.delete {
-		return errRefused
+	if c.delete != nil {
+		return c.delete
 	}
 	return c.Client.Delete(ctx, gvk, namespace, name, o)
 }
@@ -141,8 +143,8 @@ func TestLate(t *testing.T) {
 		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "n", UID: "n",
 			Controller: &yes}}
 	}
-	a, user := attemptOf(t, nil, aPod("works"), aPod("ended", phase(corev1.PodSucceeded)), aPod("others"), aPod("gone"),
-		aPod("ends"))
+	a, user := attemptOf(t, nil, aPod("works"), aPod("works-too"), aPod("ended", phase(corev1.PodSucceeded)),
+		aPod("others"), aPod("gone"), aPod("ends"))
 	change := func(name string, change func(p *corev1.Pod)) {
 		obj, err := user.Get(t.Context(), pod.Kind, "default", name)
 		if err != nil {
@@ -166,10 +168,17 @@ func TestLate(t *testing.T) {
 	}
 	going := *a.job
 	going.DeletionTimestamp = &metav1.Time{Time: start}
-	if err := a.r.late(t.Context(), &going); err != nil || len(left(t, user)) != 4 {
+	if err := a.r.late(t.Context(), &going); err != nil || len(left(t, user)) != 5 {
 		t.Errorf("one that is being deleted: %q are left, %v", left(t, user), err)
 	}
-	for _, c := range []refused{{Client: user, get: true}, {Client: user, delete: true}} {
+	for _, err := range []error{apierrors.NewNotFound(schema.GroupResource{}, "works"),
+		apierrors.NewConflict(schema.GroupResource{}, "works", nil)} {
+		a.r.env.Client = refused{Client: user, delete: err}
+		if err := a.r.late(t.Context(), a.job); err != nil {
+			t.Errorf("one that is gone, or another by now: %v", err)
+		}
+	}
+	for _, c := range []refused{{Client: user, get: true}, {Client: user, delete: errRefused}} {
 		if a.r.env.Client = c; a.r.late(t.Context(), a.job) == nil {
 			t.Errorf("%v: nothing is said of what is at work still", c)
 		}
@@ -311,6 +320,7 @@ func TestAwaitingReplacement(t *testing.T) {
 		{"the one", []*corev1.Pod{failed("a", "0", "0", 1)}, "a"},
 		{"of most failures", []*corev1.Pod{failed("a", "0", "1", 9), failed("b", "0", "0", 9)}, "a"},
 		{"of most failures, the later", []*corev1.Pod{failed("a", "0", "0", 9), failed("b", "0", "1", 9)}, "b"},
+		{"of as many failures, the later", []*corev1.Pod{failed("a", "0", "1", 9), failed("b", "0", "1", 9)}, "b"},
 		{"the last", []*corev1.Pod{failed("a", "0", "0", 9), failed("b", "0", "0", 1)}, "a"},
 		{"the last, the later", []*corev1.Pod{failed("a", "0", "0", 1), failed("b", "0", "0", 9)}, "b"},
 		{"there is another", []*corev1.Pod{failed("a", "0", "0", 1), aPod("b", annotate(indexKey, "0"))}, ""},
@@ -376,6 +386,8 @@ func TestNewIndexes(t *testing.T) {
 		{"one goes when it likes", nil, some(batchv1.TerminatingOrFailed), []int{0, 1, 2}, 0},
 		{"some wait", map[int]*corev1.Pod{0: old("0", 0), 2: old("0", 0)}, nil, []int{1}, 0},
 		{"all wait", map[int]*corev1.Pod{0: old("1", 0), 1: old("0", 0), 2: old("0", 0)}, nil, nil, firstBackoff},
+		{"one waits longest of all", map[int]*corev1.Pod{0: old("2", 0), 1: old("2", 0), 2: old("2", 0)}, nil, nil,
+			4 * firstBackoff},
 		{"all wait, the first least", map[int]*corev1.Pod{0: old("0", 0), 1: old("1", 0), 2: old("1", 0)}, nil, nil,
 			firstBackoff},
 	} {

@@ -1,0 +1,173 @@
+package job
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/controllers/internal/expectations"
+)
+
+// A Job that has not seen all that it did does not end, whatever has succeeded; what could not be deleted is said,
+// and so is that the Job ends.
+func TestCarryOn(t *testing.T) {
+	a, user := attemptOf(t, func(j *batchv1.Job) { *j.Spec.Completions, *j.Spec.Parallelism = 1, 1 },
+		aPod("done", phase(corev1.PodSucceeded)), aPod("works"), aPod("too"))
+	a.awake, a.running, a.active = true, 2, a.pods[1:]
+	a.r.env.Client = refused{Client: user, delete: errRefused}
+	a.succeeded = 0
+	if changed, err := a.carryOn(t.Context()); err == nil || changed || a.end != nil {
+		t.Errorf("pods too many cannot be deleted: %v, %v, %v", changed, err, a.end)
+	}
+	a.running, a.succeeded, a.awake = 0, 1, false
+	if _, err := a.carryOn(t.Context()); err != nil || a.end != nil {
+		t.Errorf("it has not seen what it did, and ends: %v, %v", err, a.end)
+	}
+	if a.awake = true; a.job.Spec.Completions != nil {
+		changed, err := a.carryOn(t.Context())
+		if err != nil || a.end == nil || a.end.Reason != batchv1.JobReasonCompletionsReached || changed {
+			t.Errorf("it has succeeded: %v, %v, %v", changed, err, a.end)
+		}
+	}
+}
+
+// A Job that ends deletes what is at work; one that is being deleted does not (ADOPT-3).
+func TestStop(t *testing.T) {
+	for name, c := range map[string]struct {
+		going bool
+		want  []string
+	}{"it ends": {false, nil}, "it goes": {true, []string{"p"}}} {
+		a, user := attemptOf(t, nil, aPod("p"))
+		if a.awake, a.active = true, a.pods; c.going {
+			a.job.DeletionTimestamp = &metav1.Time{Time: start}
+		}
+		if err := a.stop(t.Context()); err != nil || !slices.Equal(left(t, user), c.want) {
+			t.Errorf("%s: %q are left, %v", name, left(t, user), err)
+		}
+	}
+}
+
+// What a Job without a number of completions waits for is that nothing is at work; what could not be made is said.
+func TestManageOld(t *testing.T) {
+	for name, c := range map[string]struct {
+		running, succeeded int32
+		ends               bool
+	}{"one has succeeded, and one is at work": {1, 1, false}, "one has succeeded": {0, 1, true},
+		"none has succeeded": {0, 0, false}} {
+		a, _ := attemptOf(t, func(j *batchv1.Job) { j.Spec.Completions, *j.Spec.Parallelism = nil, 1 })
+		a.r.options.Generation, a.running, a.succeeded = ControllerRef, c.running, c.succeeded
+		if err := a.manageOld(t.Context()); err != nil || finished(a.job) != c.ends {
+			t.Errorf("%s: %v, %v", name, a.job.Status.Conditions, err)
+		}
+	}
+	a, user := attemptOf(t, func(j *batchv1.Job) {
+		j.Spec.ActiveDeadlineSeconds, j.Status.StartTime = some(int64(1)), &metav1.Time{Time: start}
+	}, aPod("p"))
+	a.r.options.Generation, a.active, a.running = ControllerRef, a.pods, 1
+	a.r.env.Now = func() time.Time { return start.Add(time.Hour) }
+	a.r.env.Client = refused{Client: user, delete: errRefused}
+	if err := a.manageOld(t.Context()); err == nil || !finished(a.job) {
+		t.Errorf("what is at work after the deadline cannot be deleted: %v, %v", a.job.Status.Conditions, err)
+	}
+}
+
+// A pod that replaces one of its index says how often the index has failed, and apart from that how often so that it
+// does not count.
+func TestForIndex(t *testing.T) {
+	for name, c := range map[string]struct {
+		counted, ignored string
+		code             int32
+		want             [2]string
+	}{
+		"the first":                 {"", "", 1, [2]string{"1", ""}},
+		"one more":                  {"2", "1", 1, [2]string{"3", "1"}},
+		"one that is ignored":       {"2", "1", 42, [2]string{"2", "2"}},
+		"the first that is ignored": {"", "", 42, [2]string{"0", "1"}},
+	} {
+		old := aPod("old", phase(corev1.PodFailed), annotate(batchv1.JobIndexFailureCountAnnotation, c.counted),
+			annotate(batchv1.JobIndexIgnoredFailureCountAnnotation, c.ignored))
+		old.Status.ContainerStatuses = []corev1.ContainerStatus{exitCode("c", c.code)}
+		a := &attempt{job: &batchv1.Job{}, awaiting: map[int]*corev1.Pod{1: old}}
+		a.job.Spec.BackoffLimitPerIndex = some(int32(9))
+		a.job.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+			Action:      batchv1.PodFailurePolicyActionIgnore,
+			OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: "In", Values: []int32{42}}}}}
+		made := a.forIndex(&corev1.Pod{}, 1).Annotations
+		if got := [2]string{made[batchv1.JobIndexFailureCountAnnotation],
+			made[batchv1.JobIndexIgnoredFailureCountAnnotation]}; got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// How the cache shows a pod that is to be deleted says whether its deletion is yet to be seen.
+func TestSight(t *testing.T) {
+	a, _ := attemptOf(t, nil, aPod("owned"), aPod("going"), aPod("others"), aPod("released"))
+	a.pods[1].DeletionTimestamp = &metav1.Time{Time: start}
+	a.pods[2].OwnerReferences[0].UID = "other"
+	a.pods[3].OwnerReferences = nil
+	for name, want := range map[string]expectations.Sight{"owned": expectations.Owned, "going": expectations.Moot,
+		"others": expectations.Moot, "released": expectations.Lost, "gone": expectations.Moot} {
+		if got := a.r.sight("default/"+name, a.job); got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
+
+// A pod fails a Job by its policy once it has failed; one that succeeded while it was deleted has not.
+func TestWhyFailed(t *testing.T) {
+	a, _ := attemptOf(t, func(j *batchv1.Job) {
+		j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+			Action:          batchv1.PodFailurePolicyActionFailJob,
+			OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: "Lost", Status: "True"}}}}}
+	}, aPod("p"))
+	a.pods[0].Status.Conditions = []corev1.PodCondition{{Type: "Lost", Status: corev1.ConditionTrue}}
+	if reason, message := a.whyFailed(start); reason != "" {
+		t.Errorf("a pod that is at work fails its Job: %s", message)
+	}
+	a.pods[0].Status.Phase = corev1.PodFailed
+	if reason, _ := a.whyFailed(start); reason != batchv1.JobReasonPodFailurePolicy {
+		t.Errorf("a pod that has failed does not: %q", reason)
+	}
+	now := metav1.Time{Time: start}
+	p := aPod("p", phase(corev1.PodSucceeded))
+	if p.DeletionTimestamp = &now; failed(p, &batchv1.Job{}) {
+		t.Error("what succeeded and is being deleted has failed")
+	}
+}
+
+// What a Job expects of the deletion of a pod that its cache shows no more is not waited for; generations before
+// compared nothing with the cache.
+func TestAwake(t *testing.T) {
+	for g, awake := range map[Generation]bool{Current: true, ControllerRef: false} {
+		a, _ := attemptOf(t, nil, aPod("p"))
+		a.r.options.Generation = g
+		a.r.expected.ExpectDeletions(a.key, a.r.owner(a.job), []string{"default/gone"})
+		if got := a.r.awake(a.key, a.job); got != awake {
+			t.Errorf("%s: awake: %v", g, got)
+		}
+	}
+}
+
+// A failed pod may go that is not the one from which it is told how often its index has failed; and what the status
+// names is not told of anew.
+func TestMayGo(t *testing.T) {
+	a, _ := attemptOf(t, func(j *batchv1.Job) {
+		j.Spec.CompletionMode = some(batchv1.IndexedCompletion)
+	}, aPod("p", phase(corev1.PodFailed), annotate(indexKey, "0")), aPod("q", phase(corev1.PodFailed),
+		annotate(indexKey, "0")))
+	a.awaiting = map[int]*corev1.Pod{0: a.pods[1]}
+	if !a.mayGo(a.pods[0]) || a.mayGo(a.pods[1]) {
+		t.Errorf("the former may go: %v, the last: %v", a.mayGo(a.pods[0]), a.mayGo(a.pods[1]))
+	}
+	known := map[types.UID]bool{a.pods[0].UID: true}
+	got := a.uncountedPods(known, func(*corev1.Pod) bool { return true })
+	if len(got) != 1 || got[0] != a.pods[1] {
+		t.Errorf("%d pods have not been told of", len(got))
+	}
+}
