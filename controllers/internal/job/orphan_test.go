@@ -51,7 +51,8 @@ func TestTallies(t *testing.T) {
 		"succeeded later":               {others: []runtime.Object{succeeded(fails("q", "1"))}, kept: true},
 		"another Job's": {others: []runtime.Object{&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "q", UID: "q",
 			Annotations: map[string]string{indexKey: "1"}}}}, kept: true},
-		"none has been given up": {change: func(j *batchv1.Job, _ *corev1.Pod) { j.Status.FailedIndexes = nil }, kept: true},
+		"none has been given up": {kept: true,
+			change: func(j *batchv1.Job, _ *corev1.Pod) { j.Status.FailedIndexes = nil }},
 		"not being deleted": {change: func(_ *batchv1.Job, p *corev1.Pod) {
 			p.DeletionTimestamp, p.Status.Phase = nil, corev1.PodFailed
 		}},
