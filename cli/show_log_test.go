@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,6 +40,28 @@ func TestShowLog(t *testing.T) {
 	}
 	if got := typed(t, "show --at 4 "+steal); strings.Contains(got.out, "take over") {
 		t.Errorf("the timeline goes on after its step:\n%s", got.out)
+	}
+}
+
+// What is in a log does not reach the terminal as what it would obey, in whatever form it is shown.
+func TestShowLogIsPlain(t *testing.T) {
+	const evil = "\\u001b[31m\\u202e\\u0000"
+	event := `{"kind":"Event","apiVersion":"audit.k8s.io/v1","stage":"ResponseComplete","stageTimestamp":` +
+		`"2026-11-21T10:00:0%d.000000Z","verb":"%s","user":{"username":"a` + evil + `"},"objectRef":{"resource":` +
+		`"configmaps","namespace":"t","name":"c` + evil + `"},"responseStatus":{"code":%d},"requestObject":{},` +
+		`"responseObject":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c` + evil + `","namespace":"t",` +
+		`"uid":"u","resourceVersion":"%d","annotations":{"k":"v` + evil + `%[1]d"}},"data":{"m":"` + evil + `%[1]d"}}}` +
+		"\n"
+	path := filepath.Join(t.TempDir(), "audit.log")
+	log := fmt.Sprintf(event, 1, "create", 201, 11) + fmt.Sprintf(event, 2, "update", 200, 12)
+	if err := os.WriteFile(path, []byte(log), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, as := range []string{"timeline", "tree", "dot", "svg"} {
+		got := typed(t, "show --as "+as+" "+path)
+		if strings.ContainsAny(got.out+got.err, "\x00\x1b\u202e") || !strings.Contains(got.out, `\x1b[31m`) {
+			t.Errorf("--as %s: %q %s", as, got.out, got.err)
+		}
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/internal/watch"
 	"github.com/threelaws/threelaws/scenarios"
 )
@@ -159,7 +160,7 @@ func (t *telling) note(text string) {
 		_ = t.a.line(watchLine{Event: "note", Text: text})
 		return
 	}
-	fmt.Fprintln(t.a.err, watch.Plain(strings.TrimSpace(text)))
+	fmt.Fprintln(t.a.err, render.Plain(strings.TrimSpace(text)))
 }
 
 func (t *telling) finding(f watch.Finding) {

@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"hash/maphash"
 	"slices"
 	"strings"
@@ -10,6 +11,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/internal/render"
 )
 
 // Object is one version of an object, as a body of the log has it. What a law asks of
@@ -91,6 +94,23 @@ func (n names) parseObject(b []byte, managers bool) *Object {
 		o.Body = o.specSum ^ maphash.Bytes(seed, o.status)
 	}
 	return o
+}
+
+// rescale makes an object one of the replicas that a Scale says. Where it has them elsewhere than in
+// spec.replicas nobody knows what is in it any more.
+func (o *Object) rescale(scale *Object) {
+	if replicas := member(member(scale.spec, "spec"), "replicas"); replicas != nil {
+		if old := member(member(o.spec, "spec"), "replicas"); old != nil {
+			at := cap(o.spec) - cap(old) // old is a part of spec
+			o.spec = slices.Concat(o.spec[:at], replicas, o.spec[at+len(old):])
+			o.Body ^= o.specSum
+			o.specSum = maphash.Bytes(seed, o.spec)
+			o.Body ^= o.specSum
+			return
+		}
+	}
+	o.Body, o.specSum = ^o.Body, ^o.specSum
+	o.spec, o.status = nil, nil
 }
 
 // joined is an object of these members.
@@ -184,11 +204,7 @@ func (n names) parseMap(b []byte) map[string]string {
 			m = map[string]string{}
 		}
 		if len(value) > long {
-			var sum [8]byte
-			for i, h := 0, maphash.Bytes(seed, value); i < 8; i, h = i+1, h>>8 {
-				sum[i] = byte(h)
-			}
-			m[n.intern(key)] = "#" + string(sum[:])
+			m[n.intern(key)] = fmt.Sprintf("#%016x", maphash.Bytes(seed, value))
 			return true
 		}
 		m[n.intern(key)] = n.text(value)
@@ -266,12 +282,12 @@ func (n names) intern(b []byte) string {
 	if len(n) >= mostNames {
 		clear(n)
 	}
-	s := string(b)
-	n[s] = s
+	s := render.Plain(string(b))
+	n[string(b)] = s
 	return s
 }
 
-// text is the string that a value is, kept once; "" for another.
+// text is [text], kept once.
 func (n names) text(value []byte) string {
 	if len(value) >= 2 && value[0] == '"' && bytes.IndexByte(value, '\\') < 0 {
 		return n.intern(value[1 : len(value)-1])

@@ -4,7 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"unicode/utf8"
+
+	"github.com/threelaws/threelaws/internal/render"
 )
 
 // errJSON is what is wrong with text that is no JSON, or ends too early.
@@ -133,6 +134,17 @@ func members(b []byte, f func(key, value []byte) bool) error {
 	return nil
 }
 
+// member is a member of an object, as it stands; nil where there is none.
+func member(b []byte, name string) (found []byte) {
+	_ = members(b, func(key, value []byte) bool {
+		if string(key) == name {
+			found = value
+		}
+		return found == nil
+	})
+	return found
+}
+
 // elements calls f with each element of a list, as it stands.
 func elements(b []byte, f func(value []byte)) {
 	i := space(b, 0)
@@ -151,20 +163,21 @@ func elements(b []byte, f func(value []byte)) {
 	}
 }
 
-// text is the string that a value is, "" for another.
+// text is the string that a value is, as [render.Plain] has it: whoever writes to a log gets no
+// hold of the terminal on which it is read, and forges no lines. It is "" for another value.
 func text(value []byte) string {
 	if len(value) < 2 || value[0] != '"' {
 		return ""
 	}
 	in := value[1 : len(value)-1]
-	if bytes.IndexByte(in, '\\') < 0 && utf8.Valid(in) {
-		return string(in)
+	if bytes.IndexByte(in, '\\') < 0 {
+		return render.Plain(string(in))
 	}
 	var s string
 	if json.Unmarshal(value, &s) != nil {
 		return ""
 	}
-	return s
+	return render.Plain(s)
 }
 
 // number is the whole number that a value is, 0 for another.

@@ -1,7 +1,10 @@
 package page
 
 import (
+	"bytes"
 	"encoding/json"
+	"encoding/xml"
+	"io"
 	"reflect"
 	"regexp"
 	"strings"
@@ -93,6 +96,22 @@ func TestNothingOfAHistoryIsMarkup(t *testing.T) {
 	svg := string(Of(pagetest.Evil, Whole(pagetest.Evil, pagetest.Hostile(), nil)).SVG())
 	if strings.Contains(svg, "<script") || strings.Contains(svg, "<img") {
 		t.Error("a history's text stands in the picture as markup")
+	}
+}
+
+// A picture is XML whatever stands in it, letters that XML has none of among it.
+func TestPictureIsXML(t *testing.T) {
+	for _, title := range []string{pagetest.Evil, "a\x00b\x1b[31m\ufffe\xff"} {
+		h := pagetest.Hostile()
+		h.Records[0].Process = title
+		svg := Of(title, Whole(title, h, nil)).SVG()
+		for d := xml.NewDecoder(bytes.NewReader(svg)); ; {
+			if _, err := d.Token(); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatalf("%q: %v", title, err)
+			}
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"strings"
+	"unicode"
 )
 
 // The measures of a picture, in pixels.
@@ -93,7 +94,15 @@ func (d *picture) lane(object int) int {
 	return d.object[d.run.Objects[object-1].Lane[d.run.Fold]]
 }
 
-func escape(text string) string { return html.EscapeString(text) }
+// escape makes text one that may stand in XML, which has no control characters, however written.
+func escape(text string) string {
+	return html.EscapeString(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\ufffe' || r == '\uffff' {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text))
+}
 
 func short(text string, most int) string {
 	if r := []rune(text); len(r) > most {

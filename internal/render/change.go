@@ -55,6 +55,7 @@ func ChangeOf(r *sim.Record) Change {
 		status = nil // it follows from the rest: a namespace that is deleted is terminating
 	}
 	c.Detail, c.shape = word(details, append(fields, status...))
+	c.Detail = Plain(c.Detail) // labels, annotations and values are anybody's
 	return c
 }
 
