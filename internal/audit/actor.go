@@ -25,6 +25,7 @@ type Actor struct {
 	known    *Controller // for a Known one
 	manager  string      // what it is called in managedFields, as the agent says by default
 	controls []string    // the kinds, as [groupKind] writes them, of the owners that it makes dependents for
+	reports  []string    // the kinds whose status it writes
 	reads    lookedAt
 }
 
@@ -32,6 +33,9 @@ type Actor struct {
 type Rules struct {
 	Human, Program, Office *regexp.Regexp // users that are so, whatever they look like; nil for none
 }
+
+// unknown is who made a request of which the log does not say whose it is. Nobody is accused of it.
+const unknown = "(unknown)"
 
 const accountPrefix = "system:serviceaccount:"
 const systemAccount = accountPrefix + "kube-system:"
@@ -96,6 +100,9 @@ func (a *actors) of(user, agent string) *Actor {
 
 // identify names an actor and says what sort it is.
 func (a *actors) identify(user, agent string) (string, Sort) {
+	if user == "" {
+		return unknown, Human
+	}
 	for _, r := range []struct {
 		users *regexp.Regexp
 		sort  Sort

@@ -19,7 +19,8 @@ type change struct {
 	assumed bool // what it was is taken from what it is: owners are known, contents are not
 	family  bool // it is the actor's own, by whatever way
 	says    edit
-	index   int // of its record
+	edited  string // what it is, as [groupKind] writes it, where it is edited and programs may have its kind to tend
+	index   int    // of its record
 }
 
 // wholes are the subresources whose requests are answered with the object itself.
@@ -28,7 +29,7 @@ var wholes = map[string]bool{"": true, "status": true, "finalize": true, "epheme
 
 // The reasons for which writes are not judged.
 const (
-	whyBodies  = "writes without their bodies: the policy logs them at level Metadata, or the bodies were cut off"
+	whyBodies  = "writes of which the log has not what came of them: it is below level RequestResponse, or cut off"
 	whyLate    = "writes that stand in the log far behind what came after them: give each apiserver's file by itself"
 	whyUnknown = "writes to objects of which the log does not show what they were before"
 	whyKind    = "writes to objects of which the log does not show of what kind they are"
@@ -248,8 +249,6 @@ func (a *Auditor) scaled(e *event, who *Actor) []*change {
 	}
 	after := *n.now
 	after.ResourceVersion = e.after.ResourceVersion
-	after.specSum ^= uint64(len(e.asked.replicas)+1) * 0x9e3779b97f4a7c15
-	after.Body ^= after.specSum
-	after.spec, after.status = nil, nil // what they say is out of date
+	after.rescale(e.after)
 	return []*change{{event: e, who: who, before: n.now, after: &after, entry: n, kind: n.kind}}
 }

@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -35,6 +36,8 @@ func (f *fights) claims(c *change) {
 	}
 	t := f.track("claim " + string(c.after.UID))
 	t.path.Begin(claim(c.before), c.at)
+	t.control(claim(c.before), c.before)
+	t.control(claim(c.after), c.after)
 	if circle := t.visit(visit{State: claim(c.after), By: c.who, At: c.at, Words: c.wording()}); circle != nil {
 		f.round(t, c, "owner and labels of "+c.named(), circle)
 	}
@@ -52,9 +55,13 @@ func claim(o *Object) (sum uint64) {
 }
 
 // existence is the track of whether there is an object of a name. What its maker's own
-// doing ends, and what has a name made up by the server, is none.
+// doing ends, and what has a name made up by the server, is none; what has a controller is
+// counted among its dependents.
 func (f *fights) existence(c *change) {
 	makes, ends := c.before == nil, c.says.deletes
+	if active(c.before) != nil || active(c.after) != nil {
+		return
+	}
 	if !makes && !ends || makes && c.after.GenerateName != "" || ends && c.before.GenerateName != "" {
 		return
 	}
@@ -71,7 +78,7 @@ func (f *fights) existence(c *change) {
 	} else {
 		t.path.Begin(gone, c.at)
 	}
-	if circle := t.visit(v); circle != nil && makes {
+	if circle := t.visit(v); circle != nil {
 		f.round(t, c, "whether there is "+c.named(), circle)
 	}
 }
@@ -79,8 +86,8 @@ func (f *fights) existence(c *change) {
 // dependents are the tracks of how many dependents an owner has.
 func (f *fights) dependents(a *Auditor, c *change) {
 	was, is := active(c.before), active(c.after)
-	if was != nil && is != nil && was.UID == is.UID {
-		return
+	if was != nil && is != nil {
+		return // it stays, or is taken over, which is told by whose it is
 	}
 	f.count(a, c, was, -1)
 	f.count(a, c, is, 1)
@@ -132,7 +139,7 @@ func (f *fights) fields(c *change) {
 	if c.says.finalizers && writer(&c.entry.specBy, c.who) {
 		f.field(c, "metadata.finalizers", join(b.Finalizers), join(n.Finalizers))
 	}
-	if c.sub == "scale" {
+	if c.sub == "scale" && n.spec == nil {
 		if c.asked.replicas != "" && writer(&c.entry.specBy, c.who) {
 			f.field(c, "spec.replicas", "", c.asked.replicas)
 		}
@@ -147,6 +154,7 @@ func (f *fights) fields(c *change) {
 }
 
 func (f *fights) field(c *change, path, was, is string) {
+	path = render.Plain(path)
 	t := f.track("field " + string(c.after.UID) + " " + path)
 	t.path.Begin(maphash.String(seed, was), c.at)
 	if circle := t.visit(visit{State: maphash.String(seed, is), By: c.who, At: c.at,
@@ -176,10 +184,10 @@ func short(v string) string {
 	if v == "" {
 		return "nothing"
 	}
-	if len(v) > 40 {
-		return v[:37] + "..."
+	if r := []rune(render.Plain(v)); len(r) > 40 {
+		return string(r[:37]) + "..."
 	}
-	return v
+	return render.Plain(v)
 }
 
 // mostFields is how many fields of one write are followed.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // edit is what a write changed.
@@ -48,4 +49,29 @@ func sameMap(a, b map[string]string) bool {
 		}
 	}
 	return true
+}
+
+// tends reports whether an actor is what works on objects of a kind, whoever owns them: it
+// writes their status, or makes dependents for them.
+func (w *Actor) tends(kind string) bool {
+	return kind != "" && (w.makes(kind) || slices.Contains(w.reports, kind))
+}
+
+// tended notes what a program works on. What a known controller has or makes is its alone: others
+// write conditions into the status of a pod.
+func (a *Auditor) tended(c *change) {
+	kind := schema.GroupKind{Group: c.place.group, Kind: c.kind}
+	is := func(gvk schema.GroupVersionKind) bool { return gvk.GroupKind() == kind }
+	if c.who.Sort != Program || c.before == nil || c.after == nil || slices.ContainsFunc(a.Controllers,
+		func(k Controller) bool { return is(k.Kind) || slices.ContainsFunc(k.Dependents, is) }) {
+		return
+	}
+	switch {
+	case c.sub == "status":
+		if !c.who.tends(kind.String()) {
+			c.who.reports = append(c.who.reports, kind.String())
+		}
+	case !c.says.owner && !c.says.deletes:
+		c.edited = kind.String()
+	}
 }

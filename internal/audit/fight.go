@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/threelaws/threelaws/internal/fight"
 )
 
@@ -29,7 +31,8 @@ type track struct {
 	key    string
 	path   fight.Path[*Actor]
 	rounds []*Fight
-	count  int // of dependents, for a track of an owner's
+	count  int                               // of dependents, for a track of an owner's
+	owners map[uint64]*metav1.OwnerReference // for a track of whose an object is: who controls it in a state
 	use    *list.Element
 }
 
@@ -44,10 +47,10 @@ func newFights() *fights { return &fights{tracks: map[string]*track{}, uses: lis
 
 // Fight is a circle that was gone round again and again.
 type Fight struct {
-	What     string    `json:"what"`     // "data.mode of t/cm/shared"
-	Between  []string  `json:"between"`  // who takes part, whoever is to blame first
-	Culprits []string  `json:"culprits"` // those of them that are not the owner's controller; all where nobody is
-	Owner    string    `json:"owner,omitempty"`
+	What     string    `json:"what"`            // "data.mode of t/cm/shared"
+	Between  []string  `json:"between"`         // who takes part, whoever is to blame first
+	Culprits []string  `json:"culprits"`        // those who are not the owner's controller; all where nobody is
+	Owner    string    `json:"owner,omitempty"` // "" where it has none, or several in turn
 	Rounds   int       `json:"rounds"`
 	Writes   int       `json:"writes"`
 	First    time.Time `json:"first"`
@@ -56,6 +59,7 @@ type Fight struct {
 
 	actors []*Actor
 	kind   string // of the owner
+	shared bool   // it has several owners in turn
 	record int    // index of the record that ended the last round that counted
 }
 
@@ -123,19 +127,45 @@ func (f *fights) round(t *track, c *change, what string, circle []visit) {
 		}
 	}
 	if r.Rounds == roundsOfFight && len(f.found) < mostFights {
-		r.of(c)
+		r.of(c, t.heldBy(circle))
 		f.found = append(f.found, r)
 	}
 }
 
-// of notes whose the object is that is fought over.
-func (r *Fight) of(c *change) {
-	for _, o := range []*Object{c.after, c.before} {
-		if ref := o.controller(); ref != nil {
-			r.Owner, r.kind = controllerName(o), groupKind(ref)
+// of notes whose the object is that is fought over: of those who control it in the circle, where
+// that is what the track is about, else of who does when the circle closes.
+func (r *Fight) of(c *change, held []*metav1.OwnerReference) {
+	if r.shared = len(held) > 1; r.shared {
+		return
+	}
+	for _, ref := range append(held, c.after.controller(), c.before.controller()) {
+		if ref != nil {
+			r.Owner, r.kind = ownerName(ref), groupKind(ref)
 			return
 		}
 	}
+}
+
+// heldBy are those who control an object in the states of a circle, each once.
+func (t *track) heldBy(circle []visit) (held []*metav1.OwnerReference) {
+	for _, v := range circle {
+		ref := t.owners[v.State]
+		if ref != nil && !slices.ContainsFunc(held, func(h *metav1.OwnerReference) bool { return h.UID == ref.UID }) {
+			held = append(held, ref)
+		}
+	}
+	return held
+}
+
+// mostStates is of how many states a track remembers who controls its object in them.
+const mostStates = 64
+
+// control notes who controls an object in a state.
+func (t *track) control(state uint64, o *Object) {
+	if t.owners == nil || len(t.owners) == mostStates {
+		t.owners = map[uint64]*metav1.OwnerReference{}
+	}
+	t.owners[state] = o.controller()
 }
 
 // final are the fights that stand at the end of the log, with who is to blame.

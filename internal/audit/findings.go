@@ -26,7 +26,8 @@ type Finding struct {
 	Owner    string    `json:"owner,omitempty"` // of the first, before the write
 	Story    []line    `json:"story"`           // of the first
 
-	kind  string
+	kind  string // of the owner
+	what  string // the kind of what was edited, "" for other writes
 	who   *Actor
 	marks []render.Mark // on the first few records that it was found with
 }
@@ -38,10 +39,10 @@ type findings struct {
 }
 
 type finding struct {
-	law   *law.Law
-	who   *Actor
-	kind  string
-	doubt bool
+	law        *law.Law
+	who        *Actor
+	kind, what string
+	doubt      bool
 }
 
 func newFindings() *findings { return &findings{by: map[finding]*Finding{}} }
@@ -56,10 +57,13 @@ func (f *findings) add(c *change, b *law.Breach) (first bool) {
 	if owner != nil {
 		key.kind = groupKind(owner)
 	}
+	if b.Law.ID == ownedLaw {
+		key.what = c.edited
+	}
 	found := f.by[key]
 	if first = found == nil; first {
 		found = &Finding{ID: b.Law.ID, Law: b.Law.Name, Sentence: b.Law.Sentence, Source: b.Law.Source,
-			Actor: c.who.Name, First: c.at, Text: b.Text, Doubt: key.doubt, kind: key.kind, who: c.who}
+			Actor: c.who.Name, First: c.at, Text: b.Text, Doubt: key.doubt, kind: key.kind, what: key.what, who: c.who}
 		if owner != nil {
 			found.Owner = sim.Short(owner.Kind) + "/" + owner.Name
 		}
@@ -82,12 +86,17 @@ func (f *findings) add(c *change, b *law.Breach) (first bool) {
 	return first
 }
 
+// ownedLaw is the clause that nobody edits or deletes what another controls.
+const ownedLaw = "LAW-2"
+
 // final are the findings that stand at the end of the log: who was seen to make
-// dependents for a kind in the meantime had a right to what its owners own.
+// dependents for a kind in the meantime had a right to what its owners own, and who was
+// seen to work on objects of a kind one to edit them.
 func (f *findings) final() []*Finding {
 	out := []*Finding{}
 	for _, found := range f.list {
-		if found.ID == "LAW-2" && found.kind != "" && found.who.Sort == Program && found.who.makes(found.kind) {
+		if found.ID == ownedLaw && found.kind != "" && found.who.Sort == Program &&
+			(found.who.makes(found.kind) || found.who.tends(found.what)) {
 			continue
 		}
 		out = append(out, found)

@@ -165,6 +165,7 @@ func (a *Auditor) hold(c *change) {
 		c.entry = nil
 	}
 	c.says = c.compare()
+	a.tended(c)
 	owing := a.owes(c)
 	if c.met {
 		a.leave(whyUnknown, c.event)

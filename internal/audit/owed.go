@@ -81,7 +81,7 @@ func (a *Auditor) owesOld(c *change) owing {
 		}
 		return a.makerFor(c, is)
 	}
-	if c.family = a.inFamily(c, was); c.family || a.allowed(c, was) {
+	if c.family = a.inFamily(c, was); c.family || a.allowed(c, was) || c.who.tends(c.edited) {
 		return a.atHome(c)
 	}
 	if !a.anothers(c, was) {

@@ -62,6 +62,8 @@ func (r *Fight) Sentence() string {
 	switch {
 	case len(r.Culprits) < len(r.Between) && r.Owner != "":
 		return s + "; it is " + r.Owner + "'s, so " + strings.Join(r.Culprits, " and ") + " should let it be"
+	case r.shared:
+		return s + "; it is now one's and now another's, so ownership does not say who is right"
 	case r.Owner == "":
 		return s + "; nobody owns it, so ownership does not say who is right"
 	}

@@ -73,10 +73,16 @@ func (s *story) does(user, verb, what string, set map[string]any) {
 	if user == "alice" {
 		agent = "kubectl/v1.36.3 (linux/amd64) kubernetes/abc"
 	}
+	var answer any = o
+	if sub == "scale" {
+		spec := o["spec"].(map[string]any)
+		answer = map[string]any{"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": o["metadata"],
+			"spec": map[string]any{"replicas": spec["replicas"]}}
+	}
 	s.line(map[string]any{"verb": verb, "user": map[string]any{"username": user}, "userAgent": agent,
 		"objectRef": map[string]any{"resource": strings.ToLower(kind) + "s", "namespace": "default", "name": name,
 			"apiGroup": group, "subresource": sub},
-		"responseStatus": map[string]any{"code": code}, "requestObject": request, "responseObject": o})
+		"responseStatus": map[string]any{"code": code}, "requestObject": request, "responseObject": answer})
 }
 
 func (s *story) line(e map[string]any) {
@@ -222,6 +228,34 @@ var stories = []struct {
 		s.does(opTwo, "update", "ConfigMap/c", set{"data": set{"a": "2"}})
 		s.does(opTwo, "create", "ConfigMap/d", set{"metadata.ownerReferences": s.by("App/a"), "data": set{"a": "1"}})
 	}},
+	{"who works on objects of a kind fills in what another made of it", "", func(s *story) {
+		s.does("alice", "create", "App/a", nil)
+		s.does(opOne, "create", "Bucket/b", set{"metadata.ownerReferences": s.by("App/a"), "spec": set{"size": 1}})
+		s.does(opTwo, "patch", "Bucket/b", set{"spec.id": "x-1"})
+		s.does(opTwo, "patch", "Bucket/b/status", set{"status": set{"ready": true}})
+		s.does(opTwo, "patch", "Bucket/b", set{"spec.region": "eu"})
+	}},
+	{"who makes dependents for objects of a kind edits them", "", func(s *story) {
+		s.does("alice", "create", "App/a", nil)
+		s.does(opOne, "create", "Bucket/b", set{"metadata.ownerReferences": s.by("App/a"), "spec": set{"size": 1}})
+		s.does(opTwo, "create", "ConfigMap/c", set{"metadata.ownerReferences": s.by("Bucket/b")})
+		s.does(opTwo, "patch", "Bucket/b", set{"spec.id": "x-1"})
+	}},
+	{"who works on objects of a kind deletes what another made of it", "LAW-2", func(s *story) {
+		s.does("alice", "create", "App/a", nil)
+		s.does(opOne, "create", "Bucket/b", set{"metadata.ownerReferences": s.by("App/a"), "spec": set{"size": 1}})
+		s.does(opTwo, "patch", "Bucket/b/status", set{"status": set{"ready": true}})
+		s.does(opTwo, "delete", "Bucket/b", nil)
+	}},
+	{"who writes a condition of a pod edits it", "LAW-2", func(s *story) {
+		s.web()
+		s.does(opOne, "patch", "Pod/p/status", set{"status": set{"conditions": []any{set{"type": "gate"}}}})
+		s.does(opOne, "update", "Pod/p", set{"spec": set{"image": "b"}})
+	}},
+	{"nobody knows who edits a pod", "", func(s *story) {
+		s.web()
+		s.does("", "update", "Pod/p", set{"spec": set{"image": "b"}})
+	}},
 	{"a deployer edits what nobody owns", "", func(s *story) {
 		s.does(opOne, "create", "Deployment/d", set{"spec": set{"replicas": 1}})
 		s.does(opTwo, "update", "Deployment/d", set{"spec": set{"replicas": 2}})
@@ -239,6 +273,26 @@ var stories = []struct {
 		for range 5 {
 			s.does(hpa, "patch", "Deployment/d", set{"spec": set{"replicas": 3}})
 			s.does(opOne, "patch", "Deployment/d", set{"spec": set{"replicas": 1}})
+		}
+	}},
+	{"an operator fights over the scale with one that writes the scale", "NOFIGHT-1", func(s *story) {
+		s.does(opOne, "create", "Deployment/d", set{"spec": set{"replicas": 1, "paused": false}})
+		for range 5 {
+			s.does(opTwo, "update", "Deployment/d/scale", set{"spec.replicas": 3})
+			s.does(opOne, "patch", "Deployment/d", set{"spec.replicas": 1})
+		}
+	}},
+	{"a scale by one, and another field by another", "", func(s *story) {
+		s.does(opOne, "create", "Deployment/d", set{"spec": set{"replicas": 1, "paused": false}})
+		for i := range 8 {
+			s.does(opTwo, "update", "Deployment/d/scale", set{"spec.replicas": 1 + i%2})
+			s.does(opOne, "patch", "Deployment/d", set{"spec.paused": i%2 == 0})
+		}
+	}},
+	{"one makes what another deletes", "NOFIGHT-1", func(s *story) {
+		for range 4 {
+			s.does(opOne, "create", "ConfigMap/c", nil)
+			s.does(opTwo, "delete", "ConfigMap/c", nil)
 		}
 	}},
 	{"one operator that goes to and fro by itself", "", func(s *story) {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
 )
@@ -71,10 +73,12 @@ func owned(o *Object) []string {
 
 func controllerName(o *Object) string {
 	if ref := o.controller(); ref != nil {
-		return sim.Short(ref.Kind) + "/" + ref.Name
+		return ownerName(ref)
 	}
 	return "none"
 }
+
+func ownerName(ref *metav1.OwnerReference) string { return sim.Short(ref.Kind) + "/" + ref.Name }
 
 // mostLines is how much of its story an object keeps.
 const mostLines = 5

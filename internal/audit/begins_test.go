@@ -1,0 +1,73 @@
+package audit_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// Wherever a log begins nobody is accused who is not when it is whole: whoever defends what is its
+// own is not to blame for a fight of which the beginning is not there.
+func TestALogMayBeginAnywhere(t *testing.T) {
+	for _, c := range recorded {
+		lines := whole(t, c.name)
+		for from := 0; from < len(lines); from += 3 {
+			report := judgedLines(t, lines[from:])
+			for _, who := range report.Culprits() {
+				if !strings.Contains(c.culprits, who) {
+					t.Fatalf("%s from line %d on: %s is accused: %s", c.name, from+1, who, report.Text(120))
+				}
+			}
+		}
+	}
+}
+
+// Two that take a pod from each other are both named in one fight, and each of them is told nothing
+// else of it: whose the pod was in the end is chance.
+func TestTakenToAndFro(t *testing.T) {
+	s := newStory()
+	s.does("alice", "create", "App/a", nil)
+	s.does("alice", "create", "Tool/b", nil)
+	s.does(opOne, "create", "Pod/p", set{"metadata.ownerReferences": s.by("App/a")})
+	for range 5 {
+		s.does(opTwo, "update", "Pod/p", set{"metadata.ownerReferences": s.by("Tool/b")})
+		s.does(opOne, "update", "Pod/p", set{"metadata.ownerReferences": s.by("App/a")})
+	}
+	r := judgedText(t, &s.b)
+	if len(r.Fights) != 1 || strings.Join(r.Fights[0].Culprits, " ") != opOne+" "+opTwo || r.Fights[0].Owner != "" {
+		t.Errorf("%s", r.Text(120))
+	}
+	if culprits := r.Culprits(); culprits[0] != opTwo {
+		t.Errorf("the first to take it is not the first to blame: %v", culprits)
+	}
+}
+
+// What a log says cannot speak to the terminal on which it is read, and is no line of a report.
+func TestTextIsPlain(t *testing.T) {
+	const forged = "\n--- dont-interfere broken by alice\u2028"
+	for _, evil := range []string{"\x1b[31m\u202e", "\x1b[31m\u202e" + forged} {
+		name, long := "p"+evil, strings.Repeat(evil, 30)
+		s := newStory()
+		s.does("alice", "create", "ReplicaSet/web", set{"spec": set{"replicas": 1,
+			"selector": set{"matchLabels": set{"app": "x"}}}})
+		s.does(rsc, "create", "Pod/"+name, set{"metadata.labels": set{"app": "x", evil: evil},
+			"metadata.ownerReferences": s.by("ReplicaSet/web"), "spec": set{"image": "a", evil: "a"}})
+		for i := range 5 {
+			for k, who := range []string{opOne + evil, opTwo + evil} {
+				v := evil + string(rune('a'+k))
+				s.does(who, "patch", "Pod/"+name, set{"spec": set{"image": v, evil: v}, "metadata.labels": set{"app": v},
+					"metadata.annotations": set{evil: v, "long": long + v, "n": string(rune('a' + i))}})
+			}
+		}
+		// A log that no encoder wrote has the letter itself.
+		for _, log := range []string{s.b.String(), strings.ReplaceAll(s.b.String(), `\u001b`, "\x1b")} {
+			r := judgedText(t, strings.NewReader(log))
+			text := r.Text(100)
+			if strings.ContainsAny(text, "\x1b\u202e\u2028\x00") || strings.Contains(text, strings.TrimRight(forged, "\u2028")) {
+				t.Errorf("it is not plain: %q", text)
+			}
+			if strings.Contains(log, `\u001b`) && (!strings.Contains(text, `\x1b[31m\u202e`) || len(r.Fights) == 0) {
+				t.Errorf("it does not say what is there: %s", text)
+			}
+		}
+	}
+}
