@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"github.com/threelaws/threelaws/internal/page"
 	"github.com/threelaws/threelaws/internal/page/pagetest"
 )
@@ -86,6 +88,34 @@ func TestLayout(t *testing.T) {
 	if strings.TrimSpace(string(want)) != string(got) {
 		t.Errorf("want\n%s\ngot\n%s", want, got)
 	}
+}
+
+// All lanes of a fight are in sight on a screen of ordinary width, with names that do not run into
+// each other; where the window gets too narrow for that they stand at ease, to be scrolled to.
+func TestLanesFitTheWindow(t *testing.T) {
+	b := open(t, fight(t))
+	for _, c := range []struct {
+		wide int64
+		fits bool
+	}{{1400, true}, {1280, true}, {1000, false}, {2000, true}} {
+		if err := chromedp.Do(b, chromedp.EmulateViewport(c.wide, 800)); err != nil {
+			t.Fatal(err)
+		}
+		eval[bool](t, b, "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
+		if fits := eval[bool](t, b, "view.at.width <= view.box.clientWidth"); fits != c.fits {
+			t.Errorf("%d pixels wide: all lanes in sight %v, want %v", c.wide, fits, c.fits)
+		}
+		if s := eval[string](t, b, `(() => {
+  const texts = [...document.querySelectorAll('.heads svg text')];
+  const all = texts.map((e) => ({text: e.firstChild.data, box: e.getBoundingClientRect()}));
+  const into = (p, q) => p !== q && Math.abs(p.box.top - q.box.top) < 4 && p.box.left <= q.box.left &&
+    p.box.right > q.box.left;
+  return all.flatMap((p) => all.filter((q) => into(p, q)).map((q) => p.text + ' runs into ' + q.text)).join('; ');
+})()`); s != "" {
+			t.Errorf("%d pixels wide: %s", c.wide, s)
+		}
+	}
+	b.quiet(t)
 }
 
 // Keys, buttons and the slider go through the steps, and the state beside the lanes with them.

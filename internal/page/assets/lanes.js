@@ -1,7 +1,9 @@
 "use strict";
 // The swimlanes: what is in sight of them is drawn anew, whatever else there is.
 
-const ROW = 42, HEAD = 46, GUTTER = 330, BRACKET = 40, PROCESS = 124, OBJECT = 104, GAP = 12;
+const ROW = 42, HEAD = 46, GUTTER = 330, BRACKET = 40, GAP = 12, EDGE = 20;
+// How wide the lanes of processes and of objects are, and to what they shrink so that all are in sight.
+const WIDE = [124, 104], NARROW = [92, 58], LETTER = 6.2;
 
 // svg makes an element of a picture. Text goes in as text.
 function svg(name, attributes, text) {
@@ -16,31 +18,42 @@ function cut(text, most) {
   return text.length > most ? text.slice(0, most - 1) + "…" : text;
 }
 
-// layout gives each lane its place.
-function layout(run, want) {
+// widths are those of the lanes of so many processes and objects: as wide as there is room for.
+function widths(processes, objects, room) {
+  const left = room - GUTTER - BRACKET - GAP - EDGE;
+  const least = processes * NARROW[0] + objects * NARROW[1], most = processes * WIDE[0] + objects * WIDE[1];
+  if (left >= most || left < least) return WIDE; // what does not fit is scrolled to, and stands at ease
+  const share = (left - least) / (most - least);
+  return [0, 1].map((i) => Math.floor(NARROW[i] + (WIDE[i] - NARROW[i]) * share));
+}
+
+// layout gives each lane its place, in so much room if that will do.
+function layout(run, want, room) {
   const at = { process: new Map(), object: new Map(), lanes: [], width: 0 };
+  const acts = (p, i) => (p.acts || want.detail === "all") && (!want.process || want.process === i + 1);
+  const shown = (l) => !want.kind || l.kind === want.kind;
+  const [PROCESS, OBJECT] = widths(run.processes.filter(acts).length, run.lanes[want.fold].filter(shown).length, room);
   let x = GUTTER + BRACKET;
   run.processes.forEach((p, i) => {
-    if (!p.acts && want.detail !== "all") return;
-    if (want.process && want.process !== i + 1) return;
+    if (!acts(p, i)) return;
     at.process.set(i + 1, x + PROCESS / 2);
     const sub = (p.syncs || []).slice(0, 2).join(" ") + ((p.syncs || []).length > 2 ? " …" : "");
-    at.lanes.push({ x: x + PROCESS / 2, name: p.name, sub: [sub, p.generation && "@" + p.generation].filter(Boolean).join(" "), process: i + 1 });
+    at.lanes.push({ x: x + PROCESS / 2, name: p.name, sub: [sub, p.generation && "@" + p.generation].filter(Boolean).join(" "), process: i + 1, wide: PROCESS });
     x += PROCESS;
   });
   x += GAP;
   const xs = new Map();
   run.lanes[want.fold].forEach((l, i) => {
-    if (want.kind && l.kind !== want.kind) return;
+    if (!shown(l)) return;
     xs.set(i + 1, x + OBJECT / 2);
-    at.lanes.push({ x: x + OBJECT / 2, name: l.name, sub: l.size > 1 ? l.size + " objects" : l.kind, lane: i + 1 });
+    at.lanes.push({ x: x + OBJECT / 2, name: l.name, sub: l.size > 1 ? l.size + " objects" : l.kind, lane: i + 1, wide: OBJECT });
     x += OBJECT;
   });
   run.objects.forEach((o, i) => {
     const lane = o.lane[want.fold];
     if (xs.has(lane)) at.object.set(i + 1, xs.get(lane));
   });
-  at.width = x + 20;
+  at.width = x + EDGE;
   return at;
 }
 
@@ -50,9 +63,11 @@ function drawHeads(into, at) {
   const s = svg("svg", { width: at.width, height: HEAD, "aria-hidden": "true" });
   s.append(svg("text", { x: 12, y: 20, class: "head" }, "what happened"), svg("text", { x: 12, y: 36, class: "soft" }, "time runs downwards"));
   for (const l of at.lanes) {
-    const t = svg("text", { x: l.x, y: 20, "text-anchor": "middle", class: "head" }, cut(l.name, 17));
+    const t = svg("text", { x: l.x, y: 20, "text-anchor": "middle", class: "head" }, cut(l.name, Math.floor(l.wide / LETTER)));
     t.append(svg("title", {}, l.name));
-    s.append(t, svg("text", { x: l.x, y: 36, "text-anchor": "middle", class: "soft" }, cut(l.sub, 19)));
+    const sub = svg("text", { x: l.x, y: 36, "text-anchor": "middle", class: "soft" }, cut(l.sub, Math.floor(l.wide / LETTER) + 1));
+    sub.append(svg("title", {}, l.sub));
+    s.append(t, sub);
   }
   into.append(s);
 }

@@ -99,7 +99,7 @@ function copied(text) {
 // filter makes the rows anew, and stays at a record; where it is to be still, the lanes do not move.
 function filter(record, still) {
   view.rows = rowsOf(view.run, view.want);
-  view.at = layout(view.run, view.want);
+  view.at = layout(view.run, view.want, view.box.clientWidth);
   view.heights = heightsOf(view.run, view.rows);
   view.arrows = arrowsOf(view);
   view.pick = rowBefore(view.rows, record);
@@ -244,16 +244,16 @@ function begin() {
   $("table").addEventListener("toggle", () => drawTable(0));
   document.addEventListener("keydown", pressed);
   let waiting = false;
-  const later = (always) => {
+  const later = () => {
     if (waiting) return;
     waiting = true;
     requestAnimationFrame(() => {
       waiting = false;
-      if (always || view.drawn !== firstInSight(view)) draw(view);
+      if (view.drawn !== firstInSight(view)) draw(view);
     });
   };
-  view.box.addEventListener("scroll", () => later(false));
-  window.addEventListener("resize", () => { fit(); later(true); });
+  view.box.addEventListener("scroll", later);
+  window.addEventListener("resize", () => { fit(); filter(view.rows[view.pick].record, true); });
   window.addEventListener("beforeprint", () => { view.whole = true; $("table").open = true; draw(view); });
   window.addEventListener("afterprint", () => { view.whole = false; draw(view); });
   take(0);
