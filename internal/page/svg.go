@@ -11,10 +11,10 @@ import (
 // The measures of a picture, in pixels.
 const (
 	rowHigh, headHigh          = 34, 64
-	textWide, bracketWide      = 292, 34
+	textWide, bracketWide      = 340, 34
 	processWide, objectWide    = 118, 96
-	mostRows                   = 60 // rows of a picture; the middle of a longer run is left out
-	mostWords, mostName        = 40, 16
+	mostRows                   = 60    // rows of a picture; the middle of a longer run is left out
+	mostWords, letterWide      = 40, 9 // a bold one, and some room between names
 	fontSize, smallSize        = 12, 10
 	lightStyle                 = "text{font:12px system-ui,'DejaVu Sans',sans-serif;fill:#1b1f24}"
 	create, remove, own, other = "#116b36", "#1b1f24", "#6b34b3", "#0b57b0"
@@ -111,6 +111,14 @@ func short(text string, most int) string {
 	return text
 }
 
+// tail shortens a name: what tells it from others is at its end.
+func tail(name string, most int) string {
+	if r := []rune(name); len(r) > most {
+		return "…" + string(r[len(r)-most+1:])
+	}
+	return name
+}
+
 // text writes words into the picture.
 func (d *picture) text(x, y, size int, anchor, fill, weight, words string) {
 	fmt.Fprintf(d, `<text x="%d" y="%d" text-anchor="%s" style="font-size:%dpx;font-weight:%s;fill:%s">%s</text>`+"\n",
@@ -144,13 +152,13 @@ func (d *picture) heads(high int) {
 		if x == 0 {
 			continue
 		}
-		d.text(x, y, fontSize, "middle", "#1b1f24", "bold", short(p.Name, mostName))
-		d.text(x, y+16, smallSize, "middle", soft, "normal", short(strings.Join(p.Syncs, " "), mostName+2))
+		d.text(x, y, fontSize, "middle", "#1b1f24", "bold", tail(p.Name, processWide/letterWide))
+		d.text(x, y+16, smallSize, "middle", soft, "normal", short(strings.Join(p.Syncs, " "), processWide/6))
 		fmt.Fprintf(d, `<path d="M%d %dV%d" stroke="#c4ccd6" stroke-width="3"/>`+"\n", x, d.top-10, high-6)
 	}
 	for i, l := range d.run.Lanes[d.run.Fold] {
 		x := d.object[i+1]
-		d.text(x, y, fontSize, "middle", "#1b1f24", "bold", short(l.label(), mostName-2))
+		d.text(x, y, fontSize, "middle", "#1b1f24", "bold", tail(l.label(), objectWide/letterWide))
 		fmt.Fprintf(d, `<path d="M%d %dV%d" stroke="#c4ccd6"/>`+"\n", x, d.top-10, high-6)
 	}
 }

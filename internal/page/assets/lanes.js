@@ -3,7 +3,7 @@
 
 const ROW = 42, HEAD = 46, GUTTER = 330, BRACKET = 40, GAP = 12, EDGE = 20;
 // How wide the lanes of processes and of objects are, and to what they shrink so that all are in sight.
-const WIDE = [124, 104], NARROW = [92, 58], LETTER = 6.2;
+const WIDE = [124, 104], NARROW = [92, 58], BOLD = 8.2, SMALL = 6;
 
 // svg makes an element of a picture. Text goes in as text.
 function svg(name, attributes, text) {
@@ -16,6 +16,11 @@ function svg(name, attributes, text) {
 // cut shortens a text to so many characters.
 function cut(text, most) {
   return text.length > most ? text.slice(0, most - 1) + "…" : text;
+}
+
+// tail shortens a name to so many characters: what tells it from others is at its end.
+function tail(text, most) {
+  return text.length > most ? "…" + text.slice(text.length - most + 1) : text;
 }
 
 // widths are those of the lanes of so many processes and objects: as wide as there is room for.
@@ -63,9 +68,9 @@ function drawHeads(into, at) {
   const s = svg("svg", { width: at.width, height: HEAD, "aria-hidden": "true" });
   s.append(svg("text", { x: 12, y: 20, class: "head" }, "what happened"), svg("text", { x: 12, y: 36, class: "soft" }, "time runs downwards"));
   for (const l of at.lanes) {
-    const t = svg("text", { x: l.x, y: 20, "text-anchor": "middle", class: "head" }, cut(l.name, Math.floor(l.wide / LETTER)));
+    const t = svg("text", { x: l.x, y: 20, "text-anchor": "middle", class: "head" }, tail(l.name, Math.floor(l.wide / BOLD)));
     t.append(svg("title", {}, l.name));
-    const sub = svg("text", { x: l.x, y: 36, "text-anchor": "middle", class: "soft" }, cut(l.sub, Math.floor(l.wide / LETTER) + 1));
+    const sub = svg("text", { x: l.x, y: 36, "text-anchor": "middle", class: "soft" }, cut(l.sub, Math.floor(l.wide / SMALL)));
     sub.append(svg("title", {}, l.sub));
     s.append(t, sub);
   }
