@@ -33,7 +33,7 @@ func TestTakenToAndFro(t *testing.T) {
 		s.does(opOne, "update", "Pod/p", set{"metadata.ownerReferences": s.by("App/a")})
 	}
 	r := judgedText(t, &s.b)
-	if len(r.Fights) != 1 || strings.Join(r.Fights[0].Culprits, " ") != opOne+" "+opTwo || r.Fights[0].Owner != "" {
+	if len(r.Fights) != 1 || r.Fights[0].Owner != "" || strings.Join(r.Fights[0].Culprits, " ") != opOne+" "+opTwo {
 		t.Errorf("%s", r.Text(120))
 	}
 	if culprits := r.Culprits(); culprits[0] != opTwo {
@@ -54,7 +54,7 @@ func TestTextIsPlain(t *testing.T) {
 		for i := range 5 {
 			for k, who := range []string{opOne + evil, opTwo + evil} {
 				v := evil + string(rune('a'+k))
-				s.does(who, "patch", "Pod/"+name, set{"spec": set{"image": v, evil: v}, "metadata.labels": set{"app": v},
+				s.does(who, "patch", "Pod/"+name, set{"metadata.labels": set{"app": v}, "spec": set{"image": v, evil: v},
 					"metadata.annotations": set{evil: v, "long": long + v, "n": string(rune('a' + i))}})
 			}
 		}
@@ -62,7 +62,8 @@ func TestTextIsPlain(t *testing.T) {
 		for _, log := range []string{s.b.String(), strings.ReplaceAll(s.b.String(), `\u001b`, "\x1b")} {
 			r := judgedText(t, strings.NewReader(log))
 			text := r.Text(100)
-			if strings.ContainsAny(text, "\x1b\u202e\u2028\x00") || strings.Contains(text, strings.TrimRight(forged, "\u2028")) {
+			line := strings.TrimRight(forged, "\u2028")
+			if strings.ContainsAny(text, "\x1b\u202e\u2028\x00") || strings.Contains(text, line) {
 				t.Errorf("it is not plain: %q", text)
 			}
 			if strings.Contains(log, `\u001b`) && (!strings.Contains(text, `\x1b[31m\u202e`) || len(r.Fights) == 0) {

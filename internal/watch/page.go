@@ -30,7 +30,7 @@ func (f *Finding) Page(width int) string {
 	}
 	story := render.Table{Indent: "    ", Width: width}
 	for _, l := range f.Story {
-		cells := []string{l.At.UTC().Format("15:04:05.000"), render.Plain(l.Who), l.Did}
+		cells := []string{l.At.UTC().Format("15:04:05.000"), render.Plain(l.Who), render.Plain(l.Did)}
 		if l.Change != "" {
 			cells = append(cells, render.Plain(l.Change))
 		}

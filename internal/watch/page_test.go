@@ -8,7 +8,7 @@ import (
 // What a cluster holds cannot pass for a finding, or speak to the terminal.
 func TestPageIsPlain(t *testing.T) {
 	f := Finding{Sort: Fight, Object: "t/cm/a", Text: "a\x1b[31m", Story: []Line{{Who: "b\u202e", Did: "write",
-		Change: "data.mode = x\n--- fight: é"}}}
+		Change: "data.mode = x\n--- fight: é"}, {Who: "b", Did: "data.mode = \x1b[31m\n--- fight: a"}}}
 	got := f.Page(100)
 	if strings.Count(got, "\n---") != 0 || strings.ContainsAny(got, "\x1b\u202e") {
 		t.Errorf("got %q", got)
