@@ -54,7 +54,8 @@ func TestTextIsPlain(t *testing.T) {
 		for i := range 5 {
 			for k, who := range []string{opOne + evil, opTwo + evil} {
 				v := evil + string(rune('a'+k))
-				s.does(who, "patch", "Pod/"+name, set{"metadata.labels": set{"app": v}, "spec": set{"image": v, evil: v},
+				s.does(who, "patch", "Pod/"+name, set{"metadata.labels": set{"app": v},
+					"spec": set{"image": v, evil: v},
 					"metadata.annotations": set{evil: v, "long": long + v, "n": string(rune('a' + i))}})
 			}
 		}
