@@ -41,6 +41,34 @@ func TestTakenToAndFro(t *testing.T) {
 	}
 }
 
+// A log that begins when the object that is fought over is there already shows by managedFields who wrote
+// whose it is; without these it says that it does not know, and accuses nobody alone.
+func TestWhoseFightWithoutItsBeginning(t *testing.T) {
+	for _, managed := range []bool{true, false} {
+		s := newStory()
+		s.does("alice", "create", "App/a", nil)
+		s.does(opOne, "create", "ConfigMap/c", set{"metadata.ownerReferences": s.by("App/a"), "data": set{"m": "0"}})
+		if managed {
+			put(s.objects["ConfigMap/c"], "metadata.managedFields", []any{set{"manager": "op-one",
+				"operation": "Update", "fieldsV1": set{"f:metadata": set{"f:ownerReferences": set{}}}}})
+		}
+		s.b.Reset()
+		for range 6 {
+			s.does(opTwo, "patch", "ConfigMap/c", set{"data": set{"m": "2"}})
+			s.does(opOne, "patch", "ConfigMap/c", set{"data": set{"m": "1"}})
+		}
+		r := judgedText(t, &s.b)
+		want, says := opOne+" "+opTwo, "the log does not show whose work that is"
+		if managed {
+			want, says = opTwo, "it is app/a's, so "+opTwo+" should let it be"
+		}
+		if len(r.Fights) != 1 || strings.Join(r.Culprits(), " ") != want ||
+			!strings.Contains(strings.Join(strings.Fields(r.Text(100)), " "), says) {
+			t.Errorf("managed fields %v: %s", managed, r.Text(100))
+		}
+	}
+}
+
 // What a log says cannot speak to the terminal on which it is read, and is no line of a report.
 func TestTextIsPlain(t *testing.T) {
 	const forged = "\n--- dont-interfere broken by alice\u2028"
@@ -55,7 +83,7 @@ func TestTextIsPlain(t *testing.T) {
 			for k, who := range []string{opOne + evil, opTwo + evil} {
 				v := evil + string(rune('a'+k))
 				s.does(who, "patch", "Pod/"+name, set{"metadata.labels": set{"app": v},
-					"spec": set{"image": v, evil: v},
+					"spec":                 set{"image": v, evil: v},
 					"metadata.annotations": set{evil: v, "long": long + v, "n": string(rune('a' + i))}})
 			}
 		}

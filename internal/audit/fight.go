@@ -60,6 +60,7 @@ type Fight struct {
 	actors []*Actor
 	kind   string // of the owner
 	shared bool   // it has several owners in turn
+	dark   bool   // the log does not show who the owner's controller is
 	record int    // index of the record that ended the last round that counted
 }
 
@@ -184,6 +185,7 @@ func (f *fights) final() []*Fight {
 func (r *Fight) blame() bool {
 	var guilty, others []string
 	controllers := 0
+	r.dark = r.kind != "" && !slices.ContainsFunc(r.actors, func(w *Actor) bool { return w.controlsKind(r.kind) })
 	for _, w := range r.actors {
 		switch {
 		case w.Sort == Office, r.kind != "" && w.controlsKind(r.kind):

@@ -134,6 +134,9 @@ func (a *Auditor) inFamily(c *change, ref *metav1.OwnerReference) bool {
 	}
 	for _, m := range [][]string{c.before.managers, afterManagers(c)} {
 		if slices.Contains(m, c.who.manager) {
+			if a.controllerOf(ref) == nil {
+				c.who.learn(groupKind(ref)) // it wrote who the owner is
+			}
 			return true
 		}
 	}

@@ -60,6 +60,8 @@ func (r *Fight) Sentence() string {
 		s = fmt.Sprintf("%s have overwritten %s %s times%s", who, f, itoa(r.Writes), span(r.First, r.Last))
 	}
 	switch {
+	case r.dark:
+		return s + "; it is " + r.Owner + "'s, and the log does not show whose work that is"
 	case len(r.Culprits) < len(r.Between) && r.Owner != "":
 		return s + "; it is " + r.Owner + "'s, so " + strings.Join(r.Culprits, " and ") + " should let it be"
 	case r.shared:
