@@ -75,5 +75,7 @@ var kcmClauses = []Clause{
 	{ID: "KCM-2", Kind: Data, About: Tool, Source: "kube-controller-manager notes",
 		Sentence: "All controllers in the source document's registry can be run in the harness: the ones that own " +
 			"objects natively, all of them by hosting the upstream code unmodified.",
-		Lacking: "of the registry there is what docs/generations.md lists, and none of it is upstream's own code"},
+		Tests: []string{"upstream/hosted.TestUpstreamComesToTheSameEnd", "upstream.TestManagerHasUpstreamsNames"},
+		Lacking: "of the registry there is what docs/generations.md lists: upstream's own code is hosted of those, " +
+			"and of no others"},
 }

@@ -78,7 +78,9 @@ var jobselClauses = []Clause{
 	{ID: "JOBSEL-7", Kind: Data, About: Server, Source: "selector-generation.md",
 		Sentence: "Conversion between the old version's `autoSelector` and the new one's `manualSelector` " +
 			"follows the proposal's table and round-trips as it says.",
-		Lacking: "no version of the API that has `autoSelector` is served"},
+		Tests: []string{"controllers/internal/job/conversion.TestTable",
+			"controllers/internal/job/conversion.TestRoundTrip"},
+		Lacking: "that a server converts: no version of the API that has `autoSelector` is served"},
 	{ID: "JOBSEL-8", Kind: Safety, About: Named, Source: "selector-generation.md",
 		Sentence: "A Job deleted without cascading leaves pods that a later Job of the same name does not pick up.",
 		Only:     []string{"job"}},

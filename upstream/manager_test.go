@@ -1,0 +1,49 @@
+package upstream_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"k8s.io/kubernetes/cmd/kube-controller-manager/app"
+
+	"github.com/threelaws/threelaws/controllers"
+)
+
+// The names and the earlier names that are known here, of controllers that are here or are
+// refused, are kube-controller-manager's, and those that it starts unless told otherwise are
+// started.
+func TestManagerHasUpstreamsNames(t *testing.T) {
+	want := map[string]string{}
+	for _, name := range app.KnownControllers() {
+		want[name] = name
+	}
+	maps.Copy(want, app.ControllerAliases())
+	m := controllers.KubeControllerManager()
+	known := slices.Concat(m.Runs, m.Absent, slices.Collect(maps.Keys(m.Aliases)))
+	for name := range want {
+		if !slices.Contains(known, name) {
+			t.Errorf("%s is not known", name)
+		}
+	}
+	// Ours in the table are called by a name of upstream's, or by one that a name of upstream's stands for.
+	for _, name := range known {
+		if _, ok := want[name]; !ok && !slices.Contains(slices.Collect(maps.Values(m.Aliases)), name) {
+			t.Errorf("%s is no name of kube-controller-manager", name)
+		}
+	}
+	of := map[string]string{} // ours, by upstream's name
+	for alias, ours := range m.Aliases {
+		name := want[alias]
+		if before, ok := of[name]; ok && before != ours {
+			t.Errorf("%s is %s and %s", name, before, ours)
+		}
+		of[name] = ours
+	}
+	off := app.ControllersDisabledByDefault()
+	for name, ours := range of {
+		if starts := slices.Contains(m.Runs, ours); starts == slices.Contains(off, name) {
+			t.Errorf("%s is started: %t", name, starts)
+		}
+	}
+}
