@@ -25,6 +25,7 @@ type suiteXML struct {
 		Error *struct {
 			Message string `xml:"message,attr"`
 		} `xml:"error"`
+		Skipped *struct{} `xml:"skipped"`
 	} `xml:"testsuite>testcase"`
 }
 

@@ -60,16 +60,20 @@ func conformanceOf(r *conform.Report, code int) conformanceReport {
 	return j
 }
 
-// caseOf is what continuous integration is told of a row.
+// caseOf is what continuous integration is told of a row: that it passed only where the clause
+// held.
 func caseOf(s *conform.Sheet, row *conform.Row) ci.Case {
 	c := ci.Case{Name: s.String() + "/" + row.ID}
-	if row.State == conform.Breaking || row.State == conform.Unasked && row.Why == "" {
+	switch {
+	case row.State == conform.Breaking, row.State == conform.Unasked && row.Why == "":
 		p := ci.Problem{Title: row.ID, Text: fmt.Sprintf("%s: %s", row.State, row.Sentence)}
 		if row.Breach != nil {
 			p.Text += "\n" + row.Breach.World + ": " + row.Breach.Text
 			c.Page = row.Breach.Page.Text()
 		}
 		c.Problems = append(c.Problems, p)
+	case row.State != conform.Held:
+		c.Skipped = row.Note()
 	}
 	return c
 }

@@ -24,10 +24,13 @@ func TestConformancePages(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := filepath.Join(dir, "pages")
-	got := typed(t, "conformance --dir "+dir+" --controller replication --generation selector -n 1 --html "+out)
+	suite := filepath.Join(dir, "junit.xml")
+	got := typed(t, "conformance --dir "+dir+" --controller replication --generation selector -n 1 --html "+out+
+		" --junit "+suite)
 	if got.code == 2 || got.err != "" {
 		t.Fatalf("exit %d: %s", got.code, got.err)
 	}
+	passesWhatIsHeld(t, readSuite(t, suite), got.out)
 	read := func(name string) string {
 		text, err := os.ReadFile(filepath.Join(out, name))
 		if err != nil {
@@ -76,5 +79,20 @@ func TestConformancePages(t *testing.T) {
 	}
 	if got := typed(t, "conformance --html "+file); got.code != 2 || !strings.Contains(got.err, "--html: ") {
 		t.Errorf("into a file: exit %d: %s", got.code, got.err)
+	}
+}
+
+// passesWhatIsHeld holds a JUnit file to the rows that were printed: a test that passed is a clause
+// that held.
+func passesWhatIsHeld(t *testing.T, s *suiteXML, rows string) {
+	t.Helper()
+	passed := 0
+	for _, c := range s.Cases {
+		if c.Failure == nil && c.Error == nil && c.Skipped == nil {
+			passed++
+		}
+	}
+	if held := strings.Count(rows, "[x]"); passed != held || held == 0 {
+		t.Errorf("%d tests passed, and %d clauses held", passed, held)
 	}
 }

@@ -39,8 +39,8 @@ func (r *Report) Owed(p law.Profile) {
 // mark is how a state is ticked.
 var mark = map[State]string{Held: "[x]", Broken: "[-]", Breaking: "[!]", Unasked: "[ ]", NotIts: " - "}
 
-// note is what there is to say of a row beside its state.
-func (row *Row) note() string {
+// Note is what there is to say of a row beside its state.
+func (row *Row) Note() string {
 	switch row.State {
 	case Held:
 		return fmt.Sprintf("asked %s in %s of %s", times(row.Asked), plural(row.Schedules, "schedule"),
@@ -73,7 +73,7 @@ func Text(r *Report, width int, rows bool) string {
 			fmt.Fprintf(&b, "%s%s\n", s.String(), s.age())
 			t := render.Table{Indent: "  ", Width: width}
 			for _, row := range s.Rows {
-				t.Add(mark[row.State], row.ID, row.Law, row.note())
+				t.Add(mark[row.State], row.ID, row.Law, row.Note())
 			}
 			b.WriteString(t.String() + "\n")
 		}
@@ -106,7 +106,7 @@ func (s *Sheet) amiss(width int) string {
 		case row.State == Broken:
 			broken = append(broken, row.ID)
 		case row.State == Breaking || row.State == Unasked && row.Why == "":
-			t.Add(mark[row.State], row.ID, row.note())
+			t.Add(mark[row.State], row.ID, row.Note())
 		}
 	}
 	if len(broken) > 0 {
@@ -146,7 +146,7 @@ func Markdown(r *Report) []byte {
 		fmt.Fprintf(&b, "\n## %s%s\n\n| clause | law | | |\n|---|---|---|---|\n", s.String(), s.age())
 		for _, row := range s.Rows {
 			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", row.ID, row.Law, row.State,
-				strings.ReplaceAll(strings.TrimPrefix(row.note(), string(row.State)+": "), "|", "\\|"))
+				strings.ReplaceAll(strings.TrimPrefix(row.Note(), string(row.State)+": "), "|", "\\|"))
 		}
 	}
 	return []byte(b.String())

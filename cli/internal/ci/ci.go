@@ -11,6 +11,7 @@ type Case struct {
 	Took time.Duration
 
 	Problems []Problem // none where it passed
+	Skipped  string    // why it says nothing; "" where it does
 	Page     string    // what was printed of it
 }
 

@@ -16,6 +16,7 @@ var cases = []Case{
 		{File: "a:b,c%.txtar", Title: "", Text: "second"},
 	}},
 	{Name: "bad.txtar", Problems: []Problem{{Error: true, Title: "bad file", Text: "unknown verb aply"}}},
+	{Name: "web/ADOPT-1", Skipped: `does not apply: it "selects" nothing`},
 }
 
 // suites is the root of a JUnit file, as a reader of XML has it.
@@ -24,6 +25,7 @@ type suites struct {
 	Tests    int      `xml:"tests,attr"`
 	Failures int      `xml:"failures,attr"`
 	Errors   int      `xml:"errors,attr"`
+	Skipped  int      `xml:"skipped,attr"`
 	Time     string   `xml:"time,attr"`
 	Suites   []suite  `xml:"testsuite"`
 }
@@ -44,6 +46,7 @@ type testcase struct {
 	Time    string   `xml:"time,attr"`
 	Failure *problem `xml:"failure"`
 	Error   *problem `xml:"error"`
+	Skipped *problem `xml:"skipped"`
 }
 
 type problem struct {
@@ -62,12 +65,14 @@ func TestJUnit(t *testing.T) {
 	if err := xml.Unmarshal(b.Bytes(), &got); err != nil {
 		t.Fatalf("%v\n%s", err, b.String())
 	}
-	if got.Tests != 3 || got.Failures != 1 || got.Errors != 1 || got.Time != "2.500" || len(got.Suites) != 1 {
+	if got.Tests != 4 || got.Failures != 1 || got.Errors != 1 || got.Skipped != 1 ||
+		got.Time != "2.500" || len(got.Suites) != 1 {
 		t.Errorf("counts are wrong: %+v", got)
 	}
 	s := got.Suites[0]
-	passes, fights, bad := s.Cases[0], s.Cases[1], s.Cases[2]
-	if passes.Name != "passes" || passes.Class != "overlap" || passes.Failure != nil || passes.Error != nil {
+	passes, fights, bad, skipped := s.Cases[0], s.Cases[1], s.Cases[2], s.Cases[3]
+	if passes.Name != "passes" || passes.Class != "overlap" || passes.Failure != nil || passes.Error != nil ||
+		passes.Skipped != nil {
 		t.Errorf("%+v", passes)
 	}
 	want := problem{Message: "100% of runs:", Type: "never-fight", Text: "--- FAIL\n  <1> & \"two\"\uFFFD\n"}
@@ -76,6 +81,9 @@ func TestJUnit(t *testing.T) {
 	}
 	if bad.Error == nil || bad.Error.Message != "unknown verb aply" || bad.Failure != nil {
 		t.Errorf("%+v", bad)
+	}
+	if skipped.Skipped == nil || skipped.Skipped.Message != `does not apply: it "selects" nothing` {
+		t.Errorf("%+v", skipped)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // written by hand: encoding/xml would be a five-hundredth of the command.
 func WriteJUnit(w io.Writer, name string, cases []Case) error {
 	var body strings.Builder
-	failures, errors := 0, 0
+	failures, errors, skipped := 0, 0, 0
 	took := time.Duration(0)
 	for i := range cases {
 		c := &cases[i]
@@ -25,19 +25,25 @@ func WriteJUnit(w io.Writer, name string, cases []Case) error {
 			failures++
 		case "error":
 			errors++
+		case "skipped":
+			skipped++
 		}
 		c.testcase(&body)
 	}
-	counts := fmt.Sprintf(`tests="%d" failures="%d" errors="%d" time="%s"`, len(cases), failures, errors, seconds(took))
+	counts := fmt.Sprintf(`tests="%d" failures="%d" errors="%d" skipped="%d" time="%s"`, len(cases), failures, errors,
+		skipped, seconds(took))
 	_, err := fmt.Fprintf(w, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites %s>\n"+
 		"  <testsuite name=\"%s\" %s>%s\n  </testsuite>\n</testsuites>\n", counts, escape(name, true), counts,
 		body.String())
 	return err
 }
 
-// problem is the element that tells a case's first problem: JUnit has one for each.
+// problem is the element that tells a case's first problem, JUnit has one for each, or that it
+// was skipped; "" where it passed.
 func (c *Case) problem() string {
 	switch {
+	case len(c.Problems) == 0 && c.Skipped != "":
+		return "skipped"
 	case len(c.Problems) == 0:
 		return ""
 	case c.Problems[0].Error:
@@ -51,7 +57,11 @@ func (c *Case) testcase(b *strings.Builder) {
 	fmt.Fprintf(b, "\n    <testcase name=\"%s\" classname=\"%s\" file=\"%s\" time=\"%s\">",
 		escape(strings.TrimSuffix(path.Base(file), path.Ext(file)), true), escape(path.Dir(file), true),
 		escape(file, true), seconds(c.Took))
-	if kind := c.problem(); kind != "" {
+	switch kind := c.problem(); kind {
+	case "":
+	case "skipped":
+		fmt.Fprintf(b, "\n      <skipped message=\"%s\"></skipped>\n    ", escape(c.Skipped, true))
+	default:
 		first := c.Problems[0]
 		message, _, _ := strings.Cut(first.Text, "\n")
 		fmt.Fprintf(b, "\n      <%s message=\"%s\" type=\"%s\">%s</%s>\n    ", kind, escape(message, true),
