@@ -52,6 +52,9 @@ var wrongs = []convicted{
 	{false, wrong{recalls: true}, "namesake/foreground", "exact-sum"},
 	{true, wrong{going: true}, "namesake/orphan", "status-only-when-going"},
 	{true, wrong{strips: true}, "held", "expect"},
+	{true, wrong{going: true}, "going", "status-only-when-going"},
+	{false, wrong{namesake: true}, "namesake/restored", "namesakes-are-strangers"},
+	{true, wrong{namesake: true}, "namesake/restored", "namesakes-are-strangers"},
 }
 
 // Each wrong operator is convicted by the law that says what is wrong with it, in the

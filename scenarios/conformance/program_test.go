@@ -154,14 +154,16 @@ func TestWholeProgram(t *testing.T) {
 	t.Run("adopting", func(t *testing.T) { Test(t, whole(true, wrong{})) })
 }
 
-// Three of the classic mistakes are found in whole programs, in the same cases. That one adopts
-// for an owner that is going, or takes a namesake's parts for its own, shows in for whom a sync
-// was, which nobody knows of a program.
+// The classic mistakes are found in whole programs, too. That one adopts for an owner that is
+// going, or takes a namesake's parts for its own, shows in what it does after a rest.
 func TestWrongPrograms(t *testing.T) {
 	for _, w := range []convicted{
 		{false, wrong{bare: true}, "one-owner", "take-ownership"},
 		{false, wrong{byLabel: true}, "somebody-elses", "exact-sum"},
 		{true, wrong{shares: true}, "orphan", "exact-sum"},
+		{true, wrong{going: true}, "going", "status-only-when-going"},
+		{false, wrong{namesake: true}, "namesake/restored", "namesakes-are-strangers"},
+		{true, wrong{namesake: true}, "namesake/restored", "namesakes-are-strangers"},
 	} {
 		t.Run(w.where+" "+w.law, func(t *testing.T) {
 			s, f, places := prepared(t, whole(w.adopts, w.wrong))

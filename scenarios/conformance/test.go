@@ -100,7 +100,7 @@ func (v *verdict) tell(t *testing.T) {
 	t.Run("laws/"+v.ID+"-"+v.Name, func(t *testing.T) {
 		switch v.state {
 		case held:
-			t.Logf("held: asked %d times in %d cases", v.asked, v.worlds)
+			t.Logf("held: asked %d times in %d cases%s", v.asked, v.worlds, v.why)
 		case broken:
 			t.Errorf("%s\n%s (%s)", v.why, v.Sentence, v.Source)
 		default:

@@ -47,7 +47,7 @@ func (f *found) ends(s *subject) (all []place) {
 		}
 		all = append(all, p)
 	}
-	return append(all, f.held(s))
+	return append(all, f.held(s), f.going(s), f.restored(s))
 }
 
 // again makes the sample anew, as another than it was where the controller follows that,

@@ -63,6 +63,10 @@ func adoptAll(j *Judge, r *sim.Record) {
 // Its own finalizers it takes off dependents at any time: nothing could go otherwise.
 func statusOnly(j *Judge, r *sim.Record) {
 	w := &j.write
+	if w.Subject != nil && w.Subject.Opaque {
+		j.forTheGoing(r)
+		return
+	}
 	if w.Subject == nil || r.For.UID == "" || w.read {
 		return
 	}
@@ -175,6 +179,10 @@ func orphansStayOrphans(j *Judge, r *sim.Record) {
 // for one is done to the other.
 func successor(j *Judge, r *sim.Record) {
 	w := &j.write
+	if w.Subject != nil && w.Subject.Opaque {
+		j.ofTheGone(r)
+		return
+	}
 	if w.Subject == nil || w.Before == nil || r.For.UID == "" || w.read {
 		return
 	}

@@ -97,10 +97,6 @@ const ComeToRest = "EXACT-7"
 // alone: a process is down, or kept from seeing.
 const Disturbed = "disturbed"
 
-// CutShort is the Reason of a Settled record about a world that was given a time, after which
-// timers were left: what was tried again may be to be tried again.
-const CutShort = "cut short"
-
 // comeToRest is EXACT-7: whoever runs the world writes an Unsettled record when
 // it gives up waiting.
 func comeToRest(j *Judge, r *sim.Record) {

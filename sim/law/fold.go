@@ -25,6 +25,7 @@ func (s *State) fold(r *sim.Record, p *process, w *Write) {
 		s.lately.fold(r)
 		s.vague.fold(s, r, w)
 		s.forbidden.fold(r)
+		s.parted.fold(w.Before, w.Deletes || w.After == nil)
 		if s.byProcess[r.Process] == nil && r.Process != Server { // the user, or whoever else acts from outside
 			s.newEpoch()
 		}
@@ -33,10 +34,24 @@ func (s *State) fold(r *sim.Record, p *process, w *Write) {
 		}
 	case sim.FaultHit:
 		s.foldFault(r)
+	case sim.Settled:
+		s.rest(r)
 	case sim.Delivery, sim.SyncStart, sim.SyncEnd, sim.Read, sim.Refusal:
 		if p != nil {
 			p.fold(s, r)
 		}
+	}
+}
+
+// rest takes in that the world is at rest: each process that is up and sees has been shown all
+// that there is.
+func (s *State) rest(r *sim.Record) {
+	if r.Reason == CutShort {
+		return
+	}
+	clear(s.parted)
+	for _, p := range s.processes {
+		p.rested = p.works()
 	}
 }
 

@@ -14,6 +14,10 @@ type Law struct {
 	Unasked  string   // the part of the sentence that no check asks about; "" where it is asked whole
 	Races    bool     // programs are asked, too, though Needs has [Syncs]: what they write against it is a race lost
 
+	// Rested says that programs are asked, too, though Needs has [Syncs]: of what they do against what a
+	// world at rest had shown them.
+	Rested bool
+
 	Outside bool // programs in other processes are asked, too, of which only what they wrote is known
 
 	New   func(j *Judge) Check // a fresh check for one run, see [On]; nil for a law checked elsewhere (Where says so)
@@ -34,7 +38,7 @@ func (l *Law) asks(opaque int) bool {
 
 // ofPrograms reports whether a law is asked of programs, of which nobody knows when a sync
 // begins.
-func (l *Law) ofPrograms() bool { return l.Races || l.Needs&^ofPrograms == 0 }
+func (l *Law) ofPrograms() bool { return l.Races || l.Rested || l.Needs&^ofPrograms == 0 }
 
 // Category of clause, as the clause list marks them.
 type Category byte

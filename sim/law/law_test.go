@@ -50,6 +50,7 @@ func stories() []story {
 		restsStories,
 		boundsStories,
 		programStories,
+		restedStories,
 	} {
 		all = append(all, s...)
 	}

@@ -103,8 +103,8 @@ var adoptLaws = []*Law{{
 	ID: "ADOPT-3", Name: "status-only-when-going",
 	Sentence: "For an object that is being deleted its controller writes status and does nothing else, but delete " +
 		"what is that object's own while its own finalizer holds it.",
-	Needs: Commits | Reads | Syncs,
-	New:   On(statusOnly, sim.Commit),
+	Needs: Commits | Reads | Syncs, Rested: true,
+	New: On(statusOnly, sim.Commit),
 }, {
 	ID: "ADOPT-4", Name: "recheck-before-adopting",
 	Sentence: "Before the first adoption of a sync the adopter reads its own object live and finds the same uid and " +
@@ -131,7 +131,7 @@ var adoptLaws = []*Law{{
 	ID: "ADOPT-8", Name: "namesakes-are-strangers",
 	Sentence: "A controller object of the same name and another uid inherits nothing, and nothing decided for the " +
 		"one is done to the other.",
-	Needs:   Commits | Reads | Syncs,
+	Needs: Commits | Reads | Syncs, Rested: true,
 	Unasked: "what is inherited by other ways than a write",
 	New:     On(successor, sim.Commit),
 }}

@@ -24,6 +24,7 @@ type process struct {
 	former      []work // of the incarnation before: its last requests may still land
 	queue       view.Queue
 
+	rested  bool // the world was at rest in this life, and it had been shown everything
 	synced  bool // every informer of this incarnation had its initial list
 	early   int  // index of its first write before that; -1 for none
 	version uint64
@@ -176,7 +177,7 @@ func (p *process) restart(incarnation int) {
 		c.Clear()
 	}
 	p.queue.Clear()
-	p.synced, p.early, p.version, p.kind = false, -1, 0, ""
+	p.synced, p.rested, p.early, p.version, p.kind = false, false, -1, 0, ""
 	p.made, p.roofs = nil, nil
 	p.forgot = false
 	clear(p.gone)

@@ -25,6 +25,7 @@ type State struct {
 	lately    lately
 	vague     vague
 	forbidden forbidden
+	parted    parted // nil where no program is asked
 
 	epoch     int  // user actions and switches of generation so far
 	dropping  bool // the server is of a version that does not know the controller field
@@ -56,6 +57,7 @@ func (s *State) reset() {
 	clear(s.vague)
 	clear(s.forbidden)
 	clear(s.lately.gone)
+	clear(s.parted)
 	for _, p := range s.processes {
 		p.restart(0)
 		p.forgetRun()
@@ -66,6 +68,9 @@ func (s *State) reset() {
 func (s *State) addSubject(sub Subject) {
 	s.ever.know(&sub)
 	s.lately.long = max(s.lately.long, sub.Quarantine)
+	if sub.Opaque && !sub.Outside && s.parted == nil {
+		s.parted = parted{}
+	}
 	if p := s.byProcess[sub.Process]; p != nil {
 		p.Subject = sub
 		clear(s.selectors)

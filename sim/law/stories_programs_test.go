@@ -13,7 +13,7 @@ import (
 func program() Subject {
 	return Subject{Process: "program", Controller: "fleet", Kind: "Fleet", APIVersion: "v1",
 		Dependents: []string{"Pod"}, Opaque: true, Profile: Upstream, Selector: selectorOf,
-		Replicas: func(o any) int { return o.(*thing).Replicas },
+		Replicas: func(o any) int { return o.(*thing).Replicas }, Finalizers: []string{handle},
 	}
 }
 

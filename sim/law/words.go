@@ -10,6 +10,10 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
+// CutShort is the Reason of a Settled record about a world that was given a time, after which
+// timers were left: what was tried again may be to be tried again.
+const CutShort = "cut short"
+
 // ownedBy words a ControllerRef: "owned by rs/web-b", "owned by none".
 func ownedBy(ref *metav1.OwnerReference) string {
 	if ref == nil {
