@@ -2,6 +2,9 @@ package bubble_test
 
 import (
 	"context"
+	"errors"
+	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -132,4 +135,34 @@ func TestSeeds(t *testing.T) {
 		}
 	}
 	t.Logf("%d steps, %.0f a second", steps, float64(steps)/time.Since(began).Seconds())
+}
+
+// What a program asks and withdraws in one breath nobody can execute any more.
+func TestWithdrawnAtOnce(t *testing.T) {
+	w := trial.New(trial.Options{})
+	defer w.Stop()
+	var failed error
+	w.Start("hasty", bubble.Controller(host.Controller{Name: "hasty"}, func(ctx context.Context, cfg *rest.Config) error {
+		client, err := kubernetes.NewForConfig(cfg)
+		if err != nil {
+			return err
+		}
+		short, cancel := context.WithCancel(ctx)
+		var asks sync.WaitGroup
+		asks.Go(func() {
+			s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}}
+			_, failed = client.CoreV1().Secrets("default").Create(short, s, metav1.CreateOptions{})
+		})
+		runtime.Gosched() // it asks
+		cancel()
+		asks.Wait()
+		<-ctx.Done()
+		return nil
+	}))
+	if s := w.Settle(trial.Limits{}); !s.Settled || w.Broken() != nil {
+		t.Errorf("%+v %v", s, w.Broken())
+	}
+	if n := w.Server.Len(w.Server.KindNamed("secret")); n != 0 || !errors.Is(failed, context.Canceled) {
+		t.Errorf("%d secrets; it was told %v", n, failed)
+	}
 }

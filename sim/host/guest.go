@@ -78,7 +78,7 @@ func (g *guest) collect() {
 	g.streams = slices.DeleteFunc(g.streams, (*Stream).Closed)
 	spoken := g.spoken
 	g.spoken = nil
-	fresh := g.program.Asked()
+	fresh := slices.DeleteFunc(g.program.Asked(), func(c *Call) bool { return c.withdrawn() })
 	if len(fresh) == 0 {
 		return
 	}
