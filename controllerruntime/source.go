@@ -28,8 +28,9 @@ const (
 
 // watch is one source of a controller.
 type watch struct {
-	gvk  schema.GroupVersionKind // empty for a source.Func
-	role role
+	gvk   schema.GroupVersionKind // empty for a source.Func
+	role  role
+	every bool // forOwner: an owner that does not control is woken as well
 }
 
 // watched says of each source of a controller what it watches, or which it is that cannot
@@ -59,8 +60,8 @@ func (p *process) watched(c *controller) (out []watch, err error) {
 			if w.role = forObject; for_.Empty() {
 				for_ = w.gvk
 			}
-		case p.wakesOwner(h, obj, for_):
-			w.role = forOwner
+		case p.wakesOwner(h, obj, for_, true):
+			w.role, w.every = forOwner, p.wakesOwner(h, obj, for_, false)
 		}
 		out = append(out, w)
 	}
@@ -77,9 +78,10 @@ func isKind(s source.Source) bool {
 }
 
 // wakesOwner reports whether a handler is one of EnqueueRequestForOwner: it is shown an
-// object that an owner controls, and has to look up the owner's resource and enqueue the
-// owner. Its own fields cannot be looked at. Mapping functions are not tried.
-func (p *process) wakesOwner(h reflect.Value, like client.Object, owner schema.GroupVersionKind) (wakes bool) {
+// object that an owner controls, or has without controlling it, and has to look up the owner's
+// resource and enqueue the owner. Its own fields cannot be looked at. Mapping functions are not tried.
+func (p *process) wakesOwner(h reflect.Value, like client.Object, owner schema.GroupVersionKind,
+	controls bool) (wakes bool) {
 	create := h
 	if reflect.Indirect(h).Kind() != reflect.Struct || !strings.HasPrefix(typeName(h), "TypedFuncs[") || owner.Empty() {
 		return false
@@ -92,8 +94,9 @@ func (p *process) wakesOwner(h reflect.Value, like client.Object, owner schema.G
 	obj := like.DeepCopyObject().(client.Object)
 	obj.SetNamespace("n")
 	obj.SetName("dependent")
-	obj.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(
-		&metav1.ObjectMeta{Name: "owner", UID: "1"}, owner)})
+	ref := metav1.NewControllerRef(&metav1.ObjectMeta{Name: "owner", UID: "1"}, owner)
+	ref.Controller = &controls
+	obj.SetOwnerReferences([]metav1.OwnerReference{*ref})
 	q := &requests{}
 	asked := p.mapper.asked
 	e := reflect.New(create.MethodByName("Create").Type().In(1)).Elem() // a TypedCreateEvent of its object type

@@ -28,7 +28,7 @@ func (r *Run) label(out *explore.Outcome) string {
 	cast := render.CastOf(h)
 	for i := r.course.from; i < h.Len(); i++ {
 		rec := h.At(i)
-		if rec == nil || rec.Op != sim.Commit || rec.For.IsZero() || render.Replaced(h, rec) {
+		if rec == nil || rec.Op != sim.Commit || rec.For.IsZero() && !r.byProgram(rec) || render.Replaced(h, rec) {
 			continue
 		}
 		c := render.VerbOf(rec)
@@ -51,6 +51,12 @@ func (r *Run) label(out *explore.Outcome) string {
 		return "nothing is written"
 	}
 	return strings.Join(parts, "; ")
+}
+
+// byProgram reports whether a whole program did something: for which object nobody knows.
+func (r *Run) byProgram(rec *sim.Record) bool {
+	p := r.t.Cluster.Process(rec.Process)
+	return p != nil && p.Controller().Program
 }
 
 // doesNotSettle is the outcome of runs that break EXACT-7.

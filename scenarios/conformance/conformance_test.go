@@ -19,6 +19,7 @@ func sample(c host.Controller) Subject {
 func TestRightOperators(t *testing.T) {
 	t.Run("numbered", func(t *testing.T) { Test(t, sample(widget(false, wrong{}))) })
 	t.Run("adopting", func(t *testing.T) { Test(t, sample(widget(true, wrong{}))) })
+	t.Run("by name", func(t *testing.T) { Test(t, sample(widget(false, wrong{joins: true}))) })
 }
 
 type convicted struct {

@@ -18,9 +18,7 @@ const plenty = 1 << 20
 func (f *found) declared(s *subject) host.Controller {
 	c := s.Controller
 	c.Profile = s.Profile
-	if len(c.Owns) == 0 {
-		c.Owns = f.owns
-	}
+	c.Owns = f.owns
 	if len(c.Finalizers) == 0 {
 		c.Finalizers = f.finalizers
 	}

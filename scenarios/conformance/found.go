@@ -30,6 +30,7 @@ type found struct {
 	seconds    []manifest // its dependents, beside the sample
 
 	adopts   bool // it adopted a copy of a dependent
+	byName   bool // it made what has a dependent's name, and was nobody's, its own
 	releases bool // it let go one that was relabelled
 	selector *selector
 	scale    *edit // changes how many dependents there are
@@ -132,7 +133,8 @@ func (f *found) names(s *subject) error {
 			continue
 		}
 		own := r.controlled(s.owner, f.owns)
-		if len(own) < len(f.dependents) || slices.ContainsFunc(own, func(o manifest) bool { return o.at() == d.at() }) {
+		took := slices.ContainsFunc(own, func(o manifest) bool { return o.at() == d.at() })
+		if f.byName = f.byName || took; took || len(own) < len(f.dependents) {
 			f.fixed = append(f.fixed, d.GetKind())
 		}
 		r.Stop()
@@ -144,6 +146,7 @@ func (f *found) names(s *subject) error {
 // puts, and where else it writes.
 func (f *found) note(r *quiet) {
 	declared := r.s.Controller.Owns
+	f.owns = slices.Clone(declared)
 	for _, rec := range r.writes() {
 		after, _ := rec.After.(runtime.Object)
 		if after == nil {
@@ -166,12 +169,9 @@ func (f *found) note(r *quiet) {
 		if !slices.Contains(f.creates, c) {
 			f.creates = append(f.creates, c)
 		}
-		if len(declared) == 0 && (c.how == controls || c.how == none) && !slices.Contains(f.owns, gvk) {
+		if (c.how == controls || c.how == none && len(declared) == 0) && !slices.Contains(f.owns, gvk) {
 			f.owns = append(f.owns, gvk)
 		}
-	}
-	if len(declared) > 0 {
-		f.owns = declared
 	}
 }
 
@@ -274,6 +274,8 @@ func (f *found) text(s *subject) string {
 		line("adopts", f.selector.String())
 	case f.adopts:
 		line("adopts", "yes, by what could not be found out")
+	case f.byName:
+		line("adopts", "what has the name of a dependent")
 	case len(f.dependents) > 0:
 		line("adopts", "nothing")
 	}

@@ -8,7 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/controllers"
 	"github.com/threelaws/threelaws/sim/host"
@@ -95,4 +97,14 @@ func stored(t *testing.T, s *subject, obj runtime.Object) runtime.Object {
 		t.Fatal(err)
 	}
 	return server.Lookup(s.kind, s.owner.GetNamespace(), s.owner.GetName())
+}
+
+// What it declares to own it owns, and what it was seen to control beside.
+func TestFoundBesideDeclared(t *testing.T) {
+	c := widget(false, wrong{})
+	c.Owns = []schema.GroupVersionKind{corev1.SchemeGroupVersion.WithKind("Secret")}
+	s, f, _ := prepared(t, sample(c))
+	if got := f.declared(s).Owns; !slices.Equal(got, append(slices.Clone(c.Owns), parts)) {
+		t.Errorf("it owns %v", got)
+	}
 }

@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -152,6 +153,17 @@ func whole(adopts bool, w wrong) Subject {
 func TestWholeProgram(t *testing.T) {
 	t.Run("numbered", func(t *testing.T) { Test(t, whole(false, wrong{})) })
 	t.Run("adopting", func(t *testing.T) { Test(t, whole(true, wrong{})) })
+}
+
+// What a program wrote is told, though for which object nobody knows.
+func TestOutcomesOfPrograms(t *testing.T) {
+	s, f, places := prepared(t, whole(false, wrong{}))
+	c := places[0].whole(s, f.declared(s))
+	c.Schedules = 3
+	x, err := c.Explore(t.Context(), t.Name())
+	if err != nil || !strings.Contains(x.Text(), "program creates 2") {
+		t.Errorf("%v\n%s", err, x.Text())
+	}
 }
 
 // The classic mistakes are found in whole programs, too. That one adopts for an owner that is

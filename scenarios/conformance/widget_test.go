@@ -42,6 +42,8 @@ type wrong struct {
 	mixes    bool // takes the parts of all Widgets for one's
 	grabs    bool // writes the list of references anew
 	strips   bool // takes all finalizers off a Widget that is being deleted
+
+	joins bool // is right, and makes what has a part's name and is nobody's its own, as CreateOrUpdate does
 }
 
 // The finalizer of one that anchors.
@@ -267,9 +269,27 @@ func (o *operator) create(ctx context.Context, w *unstructured.Unstructured, nam
 		p.OwnerReferences = nil
 	}
 	_, err := o.env.Client.Create(ctx, p)
+	if o.joins && apierrors.IsAlreadyExists(err) {
+		return o.join(ctx, p)
+	}
 	if o.takes && apierrors.IsAlreadyExists(err) {
 		_, err = o.env.Client.Update(ctx, p)
 	}
+	return err
+}
+
+// join makes what has a part's name that part, if it is nobody's.
+func (o *operator) join(ctx context.Context, p *corev1.ConfigMap) error {
+	obj, err := o.env.Client.Get(ctx, parts, p.Namespace, p.Name)
+	if err != nil {
+		return err
+	}
+	is := obj.(metav1.Object)
+	if ref := metav1.GetControllerOf(is); ref != nil {
+		return fmt.Errorf("configmap %s is controlled by %s (%s)", p.Name, ref.Name, ref.UID)
+	}
+	p.ResourceVersion = is.GetResourceVersion()
+	_, err = o.env.Client.Update(ctx, p)
 	return err
 }
 

@@ -108,7 +108,11 @@ func claimOrphansOnly(j *Judge, r *sim.Record) {
 	if w.isFor(w.Owner) && w.process.tookForOwn(r, w.NewOwner.UID, uidOf(w.For)) {
 		s = Committed // its own it may give to its own, as which it knows the other
 	}
-	j.Report(s, "taken from "+refName(w.Owner)+" by "+refName(w.NewOwner))
+	text := "taken from " + refName(w.Owner) + " by " + refName(w.NewOwner)
+	if o, n := w.Owner, w.NewOwner; o.Kind == n.Kind && o.Name == n.Name {
+		text += ", another of that name: the uid is not the same"
+	}
+	j.Report(s, text)
 }
 
 // dontShare is LAW-3. While things move, a status may count no more than the
