@@ -142,7 +142,7 @@ func TestWithdrawnAtOnce(t *testing.T) {
 	w := trial.New(trial.Options{})
 	defer w.Stop()
 	var failed error
-	w.Start("hasty", bubble.Controller(host.Controller{Name: "hasty"}, func(ctx context.Context, cfg *rest.Config) error {
+	hasty := func(ctx context.Context, cfg *rest.Config) error {
 		client, err := kubernetes.NewForConfig(cfg)
 		if err != nil {
 			return err
@@ -158,7 +158,8 @@ func TestWithdrawnAtOnce(t *testing.T) {
 		asks.Wait()
 		<-ctx.Done()
 		return nil
-	}))
+	}
+	w.Start("hasty", bubble.Controller(host.Controller{Name: "hasty"}, hasty))
 	if s := w.Settle(trial.Limits{}); !s.Settled || w.Broken() != nil {
 		t.Errorf("%+v %v", s, w.Broken())
 	}
