@@ -23,7 +23,7 @@ func (f *found) ends(s *subject) (all []place) {
 		case len(f.dependents) == 0:
 		case policy != metav1.DeletePropagationOrphan:
 			p.atRest = f.nothingOf(s.owner)
-		case !f.adopts && !f.byName && !f.takes[policy]: // else it may have adopted them again, or its finalizer taken them
+		case !f.adopts && !f.byName && !f.takes[policy]: // else they may be adopted again, or its finalizer took them
 			p.atRest = f.stillThere()
 		}
 		if f.second.Unstructured == nil {
