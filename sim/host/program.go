@@ -102,9 +102,10 @@ func (c *Call) told(k *fakeapi.Kind, m metav1.Object) { c.of.told(c, k, m) }
 // execute has the server execute the call, under a failure, nil for none.
 func (c *Call) execute(f *FailedRequest) { c.of.execute(c, f) }
 
-// content digests what a call sends.
+// content digests what a call sends, and in which version of its kind.
 func (c *Call) content() uint64 {
 	var h sim.Hash
+	h.String(c.Request.Kind.GVK.GroupVersion().String())
 	if c.Request.Object != nil {
 		h.Word(newVersion(0, "", 0, c.Request.Object).exact)
 	}
