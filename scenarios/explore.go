@@ -74,7 +74,7 @@ func (p *Script) draw(ctx context.Context, o ExploreOptions) (*Exploration, erro
 			return nil, err
 		}
 	}
-	c := explore.Config{New: func() explore.Program { return p.Run }, Runs: o.Schedules, Seed: o.Seed,
+	c := explore.Config{New: func() explore.Program { return p.fit }, Runs: o.Schedules, Seed: o.Seed,
 		Strategy: strategy, Workers: o.Workers, All: !o.First, Progress: o.Progress}
 	rep, err := c.Run(ctx)
 	if err != nil {

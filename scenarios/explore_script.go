@@ -61,6 +61,21 @@ func (p *Script) Run(c sim.Choices) *Outcome {
 	return out
 }
 
+// fit is Run, and returns why a controller cannot be run in an outcome, rather than panic: a
+// schedule of many may be the first that shows it.
+func (p *Script) fit(c sim.Choices) (out *Outcome) {
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case host.Misuse:
+			out = &Outcome{Unfit: e}
+		default:
+			panic(e)
+		}
+	}()
+	return p.Run(c)
+}
+
 // once executes the program and keeps the run, to be looked at and stopped by
 // the caller.
 func (p *Script) once(c sim.Choices) (*Run, *explore.Outcome) {
@@ -91,6 +106,12 @@ func (p *Script) begin(c sim.Choices) *Run {
 
 // execute performs the steps of the program and says what they came to.
 func (p *Script) execute(r *Run) *explore.Outcome {
+	over := false
+	defer func() {
+		if !over { // in a panic, and the caller has no run to stop
+			r.abandon()
+		}
+	}()
 	out := &explore.Outcome{Settled: true}
 	var broken *explore.Finding
 	for _, s := range p.program() {
@@ -115,6 +136,7 @@ func (p *Script) execute(r *Run) *explore.Outcome {
 	if p.asked != nil {
 		p.asked.note(r)
 	}
+	over = true
 	return out
 }
 

@@ -98,6 +98,12 @@ func (r *Run) digest(h *sim.Hash) {
 // stop ends the run's processes. The run must not be used afterwards.
 func (r *Run) stop() { r.t.Stop() }
 
+// abandon is stop where it is known already that something is wrong.
+func (r *Run) abandon() {
+	defer func() { _ = recover() }()
+	r.stop()
+}
+
 // World is the world that the script ran in, with its history.
 func (r *Run) World() *sim.World { return r.t.World }
 

@@ -40,7 +40,7 @@ const doubleShare = 64
 // Run explores until every run is done, the first law is broken (unless
 // [Config.All]), or ctx is done: then the report covers the runs so far and
 // says that it was interrupted. The error is a [*Disagreement] between two runs
-// of one schedule.
+// of one schedule, or why a program is unfit to be run.
 func (c Config) Run(ctx context.Context) (*Report, error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -56,8 +56,9 @@ func (c Config) Run(ctx context.Context) (*Report, error) {
 	d.last.Store(int64(c.Runs) - 1)
 	first := d.worker()
 	if c.Runs > 0 && c.Strategy != Random {
-		if d.plan.Steps = first.length(); d.plan.Steps == 0 {
-			return &Report{Interrupted: true}, nil
+		var unfit error
+		if d.plan.Steps, unfit = first.length(); unfit != nil || d.plan.Steps == 0 {
+			return &Report{Interrupted: true}, unfit
 		}
 	}
 	return d.fold(d.start(first))
@@ -102,7 +103,7 @@ func (d *driver) fold(results <-chan result) (*Report, error) {
 	began := d.Now()
 	told := began
 	early := map[int]result{}
-	var failed *Disagreement
+	var failed error
 	for r := range results {
 		early[r.index] = r
 		for failed == nil && int64(t.report.Runs) <= d.last.Load() {
@@ -111,8 +112,9 @@ func (d *driver) fold(results <-chan result) (*Report, error) {
 				break
 			}
 			delete(early, r.index)
-			failed = r.disagree
-			t.add(&r)
+			if failed = r.failed(); r.unfit == nil {
+				t.add(&r)
+			}
 		}
 		if d.Progress != nil {
 			if now := d.Now(); now.Sub(told) >= d.Every {
@@ -122,10 +124,7 @@ func (d *driver) fold(results <-chan result) (*Report, error) {
 		}
 	}
 	t.report.Interrupted = int64(t.report.Runs) <= d.last.Load()
-	if failed != nil {
-		return t.report, failed
-	}
-	return t.report, nil
+	return t.report, failed
 }
 
 func (d *driver) progress(r *Report, elapsed time.Duration) Progress {
@@ -163,12 +162,12 @@ func (d *driver) worker() *worker {
 
 // length runs the first schedule for the number of its decisions: PCT's k. It
 // returns 0 when it was interrupted.
-func (w *worker) length() int {
-	w.run(0)
+func (w *worker) length() (int, error) {
+	out, _, _ := w.run(0)
 	if w.record.Ended() {
-		return 0
+		return 0, out.Unfit
 	}
-	return max(len(w.record.Trail()), 1)
+	return max(len(w.record.Trail()), 1), out.Unfit
 }
 
 func (w *worker) work(results chan<- result) {
@@ -181,7 +180,7 @@ func (w *worker) work(results chan<- result) {
 		if !ok {
 			return
 		}
-		if r.disagree != nil || r.breach != nil && !w.All {
+		if r.failed() != nil || r.breach != nil && !w.All {
 			w.stopAfter(r.index)
 		}
 		results <- r
@@ -209,6 +208,9 @@ func (w *worker) one(index int) (result, bool) {
 		index: index, hash: out.Hash, state: out.State, steps: out.Steps,
 		label: out.Label, settled: out.Settled, fight: out.Fight,
 	}
+	if r.unfit = out.Unfit; r.unfit != nil {
+		return r, true
+	}
 	if w.record.Ended() {
 		return r, false
 	}
@@ -223,6 +225,9 @@ func (w *worker) one(index int) (result, bool) {
 	}
 	first := traceOf(w.record, out).clone()
 	again, _, _ := w.run(index)
+	if r.unfit = again.Unfit; r.unfit != nil {
+		return r, true
+	}
 	if w.record.Ended() {
 		return r, false
 	}

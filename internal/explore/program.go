@@ -21,6 +21,7 @@ type Outcome struct {
 	Settled  bool      // the world came to rest
 	Fight    bool      // the world repeats itself with writes in between
 	Cut      bool      // something that is no part of the state ended the run, or a settle of it: a fight was found
+	Unfit    error     // it cannot be run at all, and nothing else is known of it; [Config.Run] alone asks
 }
 
 // Finding is a broken law.

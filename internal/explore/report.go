@@ -51,6 +51,15 @@ type result struct {
 	breach   *Finding
 	failure  *Failing // for the first of each law that the worker met
 	disagree *Disagreement
+	unfit    error
+}
+
+// failed is why nothing more is explored, nil where nothing speaks against it.
+func (r *result) failed() error {
+	if r.disagree != nil {
+		return r.disagree
+	}
+	return r.unfit
 }
 
 // tally folds results, in order of index, into a report.

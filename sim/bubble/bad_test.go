@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -35,8 +39,15 @@ func misuse(t *testing.T, run func(context.Context, *rest.Config) error) (text s
 			panic(r)
 		}
 	}()
+	procs, percent := runtime.GOMAXPROCS(0), debug.SetGCPercent(99)
+	defer debug.SetGCPercent(percent)
+	defer func() {
+		if now, gc := runtime.GOMAXPROCS(0), debug.SetGCPercent(99); now != procs || gc != 99 {
+			t.Errorf("it leaves %d processors and %d percent, want %d and 99", now, gc, procs)
+		}
+	}()
 	w := trial.New(trial.Options{})
-	w.Start("bad", bubble.Controller(host.Controller{Name: "bad"}, run))
+	w.Start("bad", bubble.Controller(host.Controller{Name: t.Name()}, run))
 	w.Settle(trial.Limits{})
 	w.Stop()
 	return ""
@@ -57,31 +68,77 @@ func spins(let chan struct{}) func(context.Context, *rest.Config) error {
 
 func TestProgramNeverWaits(t *testing.T) {
 	let := make(chan struct{})
-	defer close(let)
-	if text := misuse(t, spins(let)); !strings.Contains(text, "has not come to rest after 2s") ||
-		!strings.Contains(text, "spins.func1") {
+	if text := misuse(t, spins(let)); !strings.Contains(text, "has not come to rest after 2s: it never waits:") ||
+		!strings.Contains(text, "spins.func") {
 		t.Error(text)
 	}
+	waits := func(ctx context.Context, _ *rest.Config) error {
+		<-ctx.Done()
+		return nil
+	}
+	t.Run("beside", func(t *testing.T) { // which another would have to wait for
+		if text := misuse(t, waits); !strings.Contains(text, t.Name()+" is not hosted") {
+			t.Error(text)
+		}
+	})
+	close(let)
+	bubble.AwaitRest()
+	w := trial.New(trial.Options{})
+	w.Start("good", bubble.Controller(host.Controller{Name: t.Name()}, waits))
+	w.Stop()
 }
 
 // A goroutine waits for an answer with a mutex that another one wants.
 func TestMutexAcrossARequest(t *testing.T) {
-	text := misuse(t, func(ctx context.Context, cfg *rest.Config) error {
+	holds := func(ctx context.Context, cfg *rest.Config) error {
 		client := kubernetes.NewForConfigOrDie(cfg)
 		var mu sync.Mutex
-		holds := make(chan struct{})
+		held := make(chan struct{})
 		go func() {
 			mu.Lock()
 			defer mu.Unlock()
-			close(holds)
+			close(held)
 			_, _ = client.CoreV1().Pods("default").List(ctx, metav1.ListOptions{})
 		}()
-		<-holds
+		<-held
 		mu.Lock()
 		return nil
-	})
-	if !strings.Contains(text, "TestMutexAcrossARequest.func1") || !strings.Contains(text, "sync.Mutex.Lock") {
+	}
+	text := misuse(t, holds)
+	waiter, holder, both := strings.Cut(text, "one of them may hold the mutex")
+	if !both || !strings.Contains(waiter, "sync.Mutex.Lock") || !strings.Contains(waiter,
+		"TestMutexAcrossARequest.func1(") || !strings.Contains(holder, "TestMutexAcrossARequest.func1.1(") {
 		t.Error(text)
+	}
+	if again := misuse(t, holds); !strings.Contains(again, t.Name()+" is not hosted") {
+		t.Error("another world waited as long: " + again)
+	}
+}
+
+// What a program waits for that is none of its world's.
+func TestProgramWaitsForTheWorldOutside(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for what, waits := range map[string]func(){
+		"a channel that was made outside": func() { <-wait.NeverStop },
+		"the real network": func() {
+			if c, err := net.Dial("tcp", l.Addr().String()); err == nil {
+				_, _ = c.Read(make([]byte, 1))
+			}
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			text := misuse(t, func(context.Context, *rest.Config) error {
+				waits()
+				return nil
+			})
+			if !strings.Contains(text, "a goroutine waits for "+what) || !strings.Contains(text, "bad_test.go:") {
+				t.Error(text)
+			}
+		})
 	}
 }
 
@@ -132,7 +189,9 @@ func TestProgramEnds(t *testing.T) {
 	if got := lives(t, func() error { return errors.New("no lease") }); got != "the program returned: no lease" {
 		t.Error(got)
 	}
-	if got := lives(t, func() error { panic("a nil map") }); got != "the program returned: panic: a nil map" {
+	_, _, line, _ := runtime.Caller(0)
+	want := fmt.Sprint("the program returned: panic: a nil map, at bubble/bad_test.go:", line+2)
+	if got := lives(t, func() error { panic("a nil map") }); got != want {
 		t.Error(got)
 	}
 }

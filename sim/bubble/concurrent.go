@@ -24,7 +24,7 @@ import (
 // goroutines needs none of it.
 func Concurrent(ctl host.Controller) host.Controller {
 	ctl.Goroutines = func(c host.Place, run func(context.Context, host.Ask) error) host.Program {
-		return &shift{room: roomOf(c), run: run}
+		return &shift{room: roomOf(c, ctl.Name), run: run}
 	}
 	return ctl
 }

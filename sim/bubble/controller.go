@@ -14,7 +14,7 @@ import (
 // is known.
 func Controller(as host.Controller, run func(ctx context.Context, cfg *rest.Config) error) host.Controller {
 	return host.Hosting(as, func(c *host.Cluster, process string) host.Program {
-		return &program{room: roomOf(c), name: process, run: run}
+		return &program{room: roomOf(c, as.Name), name: process, run: run}
 	})
 }
 

@@ -29,7 +29,13 @@
 //
 // # What is reported rather than hosted
 //
-// A program that never waits, or one of whose goroutines holds a mutex while it waits for an
-// answer and another wants that mutex, is told after half a minute of real time, with the
-// goroutines at fault. A panic that nobody recovers ends the Go process, as anywhere.
+// A program that never waits, that waits for a channel from outside, a file or the real network, or
+// one of whose goroutines holds a mutex while it waits for an answer and another wants that mutex, is
+// told after half a minute of real time, with the goroutines at fault. Nobody can end them: no
+// program of that name is hosted by this Go process any more, and while one runs on, none at all. A
+// panic of the program's own goroutine ends the program and is told with its line; one of another
+// goroutine that nobody recovers ends the Go process, as anywhere.
+//
+// What answers at once from outside, as a file, a network that is fast, or a clock that is not Go's,
+// is not seen: it is found out where two runs of a schedule differ by it.
 package bubble

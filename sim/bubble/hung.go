@@ -2,8 +2,10 @@ package bubble
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/threelaws/threelaws/sim/host"
@@ -37,21 +39,58 @@ func (r *room) stacks() []string {
 	return all
 }
 
-// hung words what the goroutines of a bubble are at that does not come to rest: those that
-// run, and those that wait for a mutex.
-func (r *room) hung() host.Misuse {
-	var at []string
+// hung words what the goroutines of a bubble are at that does not come to rest, and reports
+// whether one of them runs.
+func (r *room) hung() (why host.Misuse, runs bool) {
+	var at, holders []string
+	reasons := map[string]bool{}
 	for _, g := range r.stacks() {
-		if state := bubbled.FindStringSubmatch(g)[1]; !strings.Contains(state, "(durable)") {
-			at = append(at, g)
+		state, durable := strings.CutSuffix(bubbled.FindStringSubmatch(g)[1], " (durable)")
+		switch {
+		case !durable:
+			at, reasons[reason(state)] = append(at, g), true
+		case strings.Contains(g, asks):
+			holders = append(holders, g)
 		}
 	}
+	text := strings.Join(slices.Sorted(maps.Keys(reasons)), ", and ")
 	if len(at) == 0 {
-		at = append(at, "no goroutine of it is seen to run")
+		text = "no goroutine of it is seen to run"
 	}
-	return host.Misuse(fmt.Sprintf("a program has not come to rest after %s: it never waits, or one of its goroutines "+
-		"holds a mutex while it waits for an answer that another goroutine wants:\n%s", patience,
-		strings.Join(at, "\n\n")))
+	text = fmt.Sprintf("a program has not come to rest after %s: %s:\n%s", patience, text, strings.Join(at, "\n\n"))
+	if reasons[locked] && len(holders) > 0 {
+		text += "\n\nthese wait for an answer meanwhile, and one of them may hold the mutex:\n" +
+			strings.Join(holders, "\n\n")
+	}
+	return host.Misuse(text), reasons[busy]
+}
+
+// asks is in the stack of a goroutine that waits for the answer to a request.
+const asks = "bubble.(*life).ask("
+
+// What keeps a bubble from coming to rest.
+const (
+	busy    = "it never waits"
+	locked  = "a goroutine waits for a mutex, which another holds while it waits itself, or for ever"
+	foreign = "a goroutine waits for a channel that was made outside the program, as wait.NeverStop"
+	outside = "a goroutine waits for the real network, or another file"
+	other   = "a goroutine waits for something of which the schedule knows nothing"
+)
+
+// reason is what a goroutine is about that waits in a state which is none of the bubble's.
+func reason(state string) string {
+	state, _, _ = strings.Cut(state, ",")
+	switch {
+	case strings.HasPrefix(state, "run"):
+		return busy
+	case strings.HasPrefix(state, "sync."):
+		return locked
+	case strings.HasPrefix(state, "chan"), strings.HasPrefix(state, "select"):
+		return foreign
+	case state == "IO wait", state == "syscall":
+		return outside
+	}
+	return other
 }
 
 // leaked words which goroutines outlive their program.

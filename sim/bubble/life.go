@@ -59,7 +59,7 @@ func (l *life) begin(run func(context.Context) error) {
 func (l *life) call(ctx context.Context, run func(context.Context) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v", r)
+			err = fmt.Errorf("panic: %v, at %s", r, whence())
 		}
 	}()
 	return run(ctx)

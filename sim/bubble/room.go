@@ -21,6 +21,7 @@ var patience = 30 * time.Second
 type room struct {
 	cluster host.Place
 	handler *httpapi.Handler
+	hosts   map[string]bool // the names of its controllers
 	do      chan func()
 	done    chan struct{}
 	left    chan struct{} // closed when the bubble is gone
@@ -42,9 +43,10 @@ var (
 	turn    sync.Mutex // of the commands of all rooms: math/rand's source is theirs together
 )
 
-// roomOf is the room of a cluster, which is made for its first program.
-func roomOf(c host.Place) *room {
+// roomOf is the room of a cluster, for a controller of that name. It is made for its first program.
+func roomOf(c host.Place, name string) *room {
 	settle()
+	refuse(name)
 	roomsMu.Lock()
 	defer roomsMu.Unlock()
 	r := rooms[c]
@@ -54,13 +56,14 @@ func roomOf(c host.Place) *room {
 		rooms[c] = r
 		c.AtStop(r.close)
 	}
+	r.hosts[name] = true
 	return r
 }
 
 // open makes a room, at the cluster's time.
 func open(c host.Place) *room {
-	r := &room{cluster: c, do: make(chan func()), done: make(chan struct{}), left: make(chan struct{}),
-		watch: time.NewTimer(patience)}
+	r := &room{cluster: c, hosts: map[string]bool{}, do: make(chan func()), done: make(chan struct{}),
+		left: make(chan struct{}), watch: time.NewTimer(patience)}
 	clock := &c.World().Clock
 	go r.live()
 	r.in(func() {
@@ -118,26 +121,32 @@ func (r *room) in(f func()) {
 		}
 	case <-r.watch.C:
 		r.hangs = true
-		panic(r.hung())
+		why, runs := r.hung()
+		r.giveUp(runs)
+		panic(why)
 	}
 }
 
 // close ends the bubble.
 func (r *room) close() {
-	roomsMu.Lock()
-	delete(rooms, r.cluster)
-	roomsMu.Unlock()
-	defer func() {
-		roomsMu.Lock()
-		solitude.leave()
-		roomsMu.Unlock()
-	}()
-	if r.in(func() { time.Sleep(farewell) }); r.hangs {
+	if r.hangs {
 		return
 	}
+	defer r.forget()
+	r.in(func() { time.Sleep(farewell) })
 	close(r.do)
 	if <-r.left; len(r.leaked) > 0 && !r.cut {
 		panic(leaked(r.leaked))
+	}
+}
+
+// forget takes the room off the list of those that there are.
+func (r *room) forget() {
+	roomsMu.Lock()
+	defer roomsMu.Unlock()
+	if rooms[r.cluster] == r {
+		delete(rooms, r.cluster)
+		solitude.leave()
 	}
 }
 

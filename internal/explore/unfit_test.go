@@ -1,0 +1,30 @@
+package explore
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// A program that cannot be run in some schedule ends the exploration with why, as does one that
+// cannot be run at all: in the run that measures, in any other, and in one that is done twice.
+func TestUnfit(t *testing.T) {
+	why := errors.New("it never waits")
+	for _, double := range []int{-1, 1} {
+		for _, good := range []int{0, 1, 2, 9} {
+			runs := 0
+			program := func(c sim.Choices) *Outcome {
+				if runs++; runs > good {
+					return &Outcome{Unfit: why}
+				}
+				return adders(2, 0).run(c)
+			}
+			r, err := Config{New: func() Program { return program }, Runs: 50, Workers: 1, Double: double,
+				All: true}.Run(t.Context())
+			if !errors.Is(err, why) || runs != good+1 || r.Runs > good {
+				t.Errorf("after %d good runs: %d of %d, %v", good, r.Runs, runs, err)
+			}
+		}
+	}
+}
