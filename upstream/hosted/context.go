@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	cacheddiscovery "k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/metadata"
@@ -69,14 +68,11 @@ func manager(ctx context.Context, cfg *rest.Config, name string) (app.Controller
 	}, nil
 }
 
-// graph is what the garbage collector knows of who depends on whom.
+// graph is what the garbage collector knows of who depends on whom. The command's options leave
+// out of it what is left out by default, which the configuration alone does not name.
 func graph(ctx context.Context, c *app.ControllerContext, meta metadata.Interface) *garbagecollector.GraphBuilder {
-	ignored := map[schema.GroupResource]struct{}{}
-	for _, r := range c.ComponentConfig.GarbageCollectorController.GCIgnoredResources {
-		ignored[schema.GroupResource{Group: r.Group, Resource: r.Resource}] = struct{}{}
-	}
-	return garbagecollector.NewDependencyGraphBuilder(ctx, meta, c.RESTMapper, ignored,
-		c.ObjectOrMetadataInformerFactory, c.InformersStarted)
+	return garbagecollector.NewDependencyGraphBuilder(ctx, meta, c.RESTMapper,
+		garbagecollector.DefaultIgnoredResources(), c.ObjectOrMetadataInformerFactory, c.InformersStarted)
 }
 
 // run runs the controller of a name until its context ends. Feature gates are looked at when
