@@ -58,6 +58,7 @@ func (p *program) Asked() []*host.Call {
 	if p.life == nil {
 		return nil
 	}
+	p.room.wake()
 	return p.life.taken()
 }
 

@@ -193,7 +193,7 @@ func (r *room) beside(to time.Duration) (came time.Duration) {
 	})
 	if r.idle.stir {
 		r.idle.stir = false
-		r.stir()
+		r.asked(came)
 	}
 	return came
 }

@@ -50,14 +50,11 @@ var unplayed = map[string]string{
 	"endpointslice/one-too-many":               mapOrder + "slices",
 	"endpointslice/deleted-before-it-was-seen": unwatched,
 	"overlap/first-seen-dying":                 unwatched,
-	"quota/used-up-by-all":                     impatient,
 }
 
 const oneInstant = "upstream's controller has two timers due at one instant, and a bubble fires those in any order"
 
 const unwatched = "it holds a watch before a program has opened it"
-
-const impatient = "a key is tried so often that it waits longer than programs are given to come to rest"
 
 // worlds are the files of the library whose first exploration the right controllers
 // survive, by the names of their directory and file; left is how many others there are, by
