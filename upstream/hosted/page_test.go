@@ -79,7 +79,7 @@ func (p *proof) tell(b *strings.Builder) {
 	if p.until >= 0 {
 		fmt.Fprintf(b, "Explored: [the world](../upstream/hosted/testdata/%s.txtar).\n", p.name)
 	}
-	fmt.Fprintf(b, "Replayed:\n`threelaws-upstream replay hosted/%s`.\n", p.shrunk())
+	fmt.Fprintf(b, "Replayed:\n`./threelaws-upstream replay hosted/%s`.\n", p.shrunk())
 }
 
 // wrapped is text in lines of the width of pages.
