@@ -35,6 +35,7 @@ type pair struct {
 	example   map[difference]string
 	tried     int
 	same      int
+	drawn     drawn // of the object that lives
 }
 
 var at = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -101,6 +102,7 @@ func (p *pair) kind(k *fakeapi.Kind, good []runtime.Object) {
 // life creates an object on both servers, and changes it while they agree.
 func (p *pair) life(m *generate.Mutator, k *fakeapi.Kind, obj runtime.Object) {
 	own, real := p.own.Fork(), p.real.Fork()
+	p.drawn = drawn{}
 	acc, _ := meta.Accessor(obj)
 	stored, _ := p.both(m, k, own, real, &fakeapi.Request{Verb: fakeapi.Create, Kind: k, Namespace: acc.GetNamespace(),
 		Object: obj}, "create")
@@ -129,11 +131,18 @@ func (p *pair) both(m *generate.Mutator, k *fakeapi.Kind, own, real *fakeapi.Ser
 	way string) (stored runtime.Object, agreed bool) {
 	p.tried++
 	sent, _ := json.Marshal(req.Object)
-	mine, yours := answer(own, req), answer(real, req)
+	mine := answer(own, req)
+	asked := *req
+	asked.Object = p.drawn.object(req.Object)
+	yours := answer(real, &asked)
+	if mine.Err == nil && yours.Err == nil {
+		p.drawn.note(string(sent), mine.Object, yours.Object)
+	}
 	if yours.Err != nil {
 		learn(m, yours.Err.ErrStatus.Details)
 	}
-	differs := compare(&mine, &yours)
+	translated := p.drawn.answer(mine)
+	differs := compare(&translated, &yours)
 	if len(differs) == 0 {
 		p.same++
 		return mine.Object, true

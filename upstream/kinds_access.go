@@ -5,9 +5,11 @@ import (
 	certificatesv1 "k8s.io/api/certificates/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingadmissionpolicy"
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingadmissionpolicybinding"
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingwebhookconfiguration"
+	"k8s.io/kubernetes/pkg/registry/admissionregistration/resolver"
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/validatingadmissionpolicy"
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/validatingadmissionpolicybinding"
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/validatingwebhookconfiguration"
@@ -26,12 +28,12 @@ func accessKinds() []*strategy {
 	return []*strategy{
 		of(admissionv1.SchemeGroupVersion, "MutatingAdmissionPolicy", mutatingadmissionpolicy.NewStrategy(nil, nil)),
 		of(admissionv1.SchemeGroupVersion, "MutatingAdmissionPolicyBinding",
-			mutatingadmissionpolicybinding.NewStrategy(nil, nil, nil)),
+			mutatingadmissionpolicybinding.NewStrategy(nil, nil, unresolved)),
 		of(admissionv1.SchemeGroupVersion, "MutatingWebhookConfiguration", mutatingwebhookconfiguration.Strategy),
 		of(admissionv1.SchemeGroupVersion, "ValidatingAdmissionPolicy", policy).
 			through("status", validatingadmissionpolicy.NewStatusStrategy(policy)),
 		of(admissionv1.SchemeGroupVersion, "ValidatingAdmissionPolicyBinding",
-			validatingadmissionpolicybinding.NewStrategy(nil, nil, nil)),
+			validatingadmissionpolicybinding.NewStrategy(nil, nil, unresolved)),
 		of(admissionv1.SchemeGroupVersion, "ValidatingWebhookConfiguration", validatingwebhookconfiguration.Strategy),
 		of(certificatesv1.SchemeGroupVersion, "CertificateSigningRequest", certificates.Strategy).
 			through("status", certificates.StatusStrategy).through("approval", certificates.ApprovalStrategy),
@@ -45,3 +47,9 @@ func accessKinds() []*strategy {
 		of(rbacv1.SchemeGroupVersion, "RoleBinding", rolebinding.Strategy),
 	}
 }
+
+// unresolved is the resolver of resources that a binding's strategy insists on. It is for
+// an authorizer to ask, and everybody may do everything.
+var unresolved = resolver.ResourceResolverFunc(func(gvk schema.GroupVersionKind) (schema.GroupVersionResource, error) {
+	panic("upstream: nobody authorizes, and the resource of " + gvk.String() + " was asked for")
+})

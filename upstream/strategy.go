@@ -101,12 +101,15 @@ func (s *strategy) internal(obj runtime.Object) (runtime.Object, error) {
 	return s.scheme.ConvertToVersion(obj, s.hub())
 }
 
-// external makes obj the external form of an internal object.
+// external makes obj the external form of an internal object, which may have pointers to
+// what obj holds.
 func (s *strategy) external(in, obj runtime.Object) error {
-	wipe(obj)
-	if err := s.scheme.Convert(in, obj, nil); err != nil {
+	to := reflect.ValueOf(obj).Elem()
+	made := reflect.New(to.Type())
+	if err := s.scheme.Convert(in, made.Interface(), nil); err != nil {
 		return err
 	}
+	to.Set(made.Elem())
 	obj.GetObjectKind().SetGroupVersionKind(s.kind)
 	return nil
 }
