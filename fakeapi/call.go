@@ -43,7 +43,11 @@ func (c *call) copyIn(in runtime.Object) (runtime.Object, error) {
 	if !c.s.opts.ManagedFields && len(m.GetManagedFields()) > 0 {
 		m.SetManagedFields(nil)
 	}
-	return obj, c.decoded(obj)
+	if err := c.decoded(obj); err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", c.k.GVK.Kind,
+			c.k.GVK.Version, c.k.GVK.Kind, err))
+	}
+	return obj, nil
 }
 
 // matchNamespace fills in the namespace of the request.
@@ -109,10 +113,12 @@ func (c *call) strategy() Strategy {
 // decoded brings an object into the form in which decoding leaves it.
 func (c *call) decoded(obj runtime.Object) error {
 	if st := c.strategy(); st != nil {
-		if err := st.Decode(obj); err != nil {
-			return apierrors.NewBadRequest(err.Error())
+		return st.Decode(obj)
+	}
+	if c.k.row.Judged != nil {
+		if err := c.k.row.Judged(obj); err != nil {
+			return err
 		}
-		return nil
 	}
 	if c.k.Default != nil {
 		c.k.Default(obj)

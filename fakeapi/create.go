@@ -146,6 +146,9 @@ func (c *call) beforeCreate(obj runtime.Object, m metav1.Object) error {
 		user := c.s.UserNamed(c.req.User)
 		c.k.row.By(obj, &user)
 	}
+	if err := c.begin(obj, m, nil); err != nil {
+		return err
+	}
 	var errs field.ErrorList
 	if c.k.row.NameRule != nil {
 		if !metadata.SoundNew(m, c.k.Namespaced, c.k.row.NameRule) {

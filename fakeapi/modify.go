@@ -207,6 +207,11 @@ func (c *call) beforeUpdate(w *registry.Update, onlyMeta bool, obj runtime.Objec
 	if grace := oldMeta.GetDeletionGracePeriodSeconds(); grace != nil && m.GetDeletionGracePeriodSeconds() == nil {
 		m.SetDeletionGracePeriodSeconds(grace)
 	}
+	if w == &c.k.row.Main && !onlyMeta {
+		if err := c.begin(obj, m, old); err != nil {
+			return err
+		}
+	}
 	var errs field.ErrorList
 	if !metadata.Sound(m, oldMeta) {
 		errs = apivalidation.ValidateObjectMetaAccessor(m, c.k.Namespaced, metadata.PathSegment, metadata.Path)
@@ -236,6 +241,16 @@ func (c *call) beforeUpdate(w *registry.Update, onlyMeta bool, obj runtime.Objec
 	}
 	if c.k.row.Canonicalize != nil {
 		c.k.row.Canonicalize(obj)
+	}
+	return nil
+}
+
+// begin refuses what its kind cannot even begin with.
+func (c *call) begin(obj runtime.Object, m metav1.Object, old runtime.Object) error {
+	if c.k.row.Begin != nil {
+		if errs := c.k.row.Begin(obj, old); len(errs) > 0 {
+			return c.errInvalid(m.GetName(), errs)
+		}
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func (c *call) patchMeta(old *entry) runtime.Object {
 	}
 	obj := c.k.row.Shallow(old.obj)
 	m := metadata.Of(obj)
-	if !p.Apply(m, strategic) {
+	if !p.Apply(m, strategic) || c.k.row.Judged != nil && c.k.row.Judged(obj) != nil {
 		return nil
 	}
 	return obj

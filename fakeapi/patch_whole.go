@@ -30,7 +30,9 @@ func (c *call) patchWhole(old runtime.Object) (runtime.Object, error) {
 	obj := c.k.New()
 	var err error
 	if c.req.PatchType == types.StrategicMergePatchType {
-		err = c.patchStrategic(old, obj)
+		if err = c.patchStrategic(old, obj); err == nil {
+			err = c.decoded(obj)
+		}
 	} else {
 		err = c.patchJSON(old, obj)
 	}
@@ -38,7 +40,7 @@ func (c *call) patchWhole(old runtime.Object) (runtime.Object, error) {
 		return nil, err
 	}
 	obj.GetObjectKind().SetGroupVersionKind(c.k.GVK)
-	return obj, c.decoded(obj)
+	return obj, nil
 }
 
 func (c *call) patchStrategic(old, obj runtime.Object) error {
@@ -94,6 +96,9 @@ func (c *call) patchJSON(old, obj runtime.Object) error {
 		return err
 	}
 	strictErrs, err := kjson.UnmarshalStrict(patched, obj)
+	if err == nil {
+		err = c.decoded(obj)
+	}
 	if err != nil {
 		return c.strictness(err, nil, string(patched))
 	}

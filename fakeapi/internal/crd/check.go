@@ -42,6 +42,11 @@ func Validate(d *Definition) field.ErrorList {
 	errs = append(errs, validateNames(&in.Status.AcceptedNames, statusPath.Child("acceptedNames"))...)
 	errs = append(errs, validateStoredVersions(in)...)
 	errs = append(errs, validateApproval(d, nil)...)
+	return append(errs, validatePreserving(in)...)
+}
+
+// validatePreserving: schemas say what is kept, and not the whole definition.
+func validatePreserving(in *apiextensions.CustomResourceDefinition) (errs field.ErrorList) {
 	if p := in.Spec.PreserveUnknownFields; p != nil && *p {
 		errs = append(errs, field.Invalid(specPath.Child("preserveUnknownFields"), p,
 			"cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"))
@@ -65,7 +70,8 @@ func ValidateUpdate(d, old *Definition) field.ErrorList {
 		specPath.Child("names", "plural"))...)
 	errs = append(errs, validateNames(&in.Status.AcceptedNames, statusPath.Child("acceptedNames"))...)
 	errs = append(errs, validateStoredVersions(in)...)
-	return append(errs, validateApproval(d, old)...)
+	errs = append(errs, validateApproval(d, old)...)
+	return append(errs, validatePreserving(in)...)
 }
 
 // ValidateStatus checks a write to the status.
@@ -83,10 +89,11 @@ func validateStoredVersions(d *apiextensions.CustomResourceDefinition) (errs fie
 	}
 	named := map[string]bool{}
 	for _, v := range d.Spec.Versions {
-		named[v.Name] = true
-		if v.Storage && !slices.Contains(have, v.Name) {
+		// The second version of a name finds its name taken.
+		if v.Storage && (named[v.Name] || !slices.Contains(have, v.Name)) {
 			errs = append(errs, field.Invalid(path, have, "must have the storage version "+v.Name))
 		}
+		named[v.Name] = true
 	}
 	for i, v := range have {
 		if !named[v] {

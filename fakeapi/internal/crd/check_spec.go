@@ -36,6 +36,11 @@ func validateDefinitionSpec(s *apiextensions.CustomResourceDefinitionSpec, was *
 			}
 		}
 	}
+	preserves := s.PreserveUnknownFields == nil || *s.PreserveUnknownFields
+	if preserves && hasDefaults(s) {
+		errs = append(errs, field.Invalid(path.Child("preserveUnknownFields"), true,
+			"must be false in order to use defaults in the schema"))
+	}
 	errs = append(errs, validateVersions(s, was, path)...)
 	names := path.Child("names")
 	for _, n := range [...]struct{ name, value string }{{"plural", s.Names.Plural}, {"singular", s.Names.Singular},
@@ -62,6 +67,10 @@ func validateDefinitionSpec(s *apiextensions.CustomResourceDefinitionSpec, was *
 		} else {
 			errs = append(errs, validateSelectable(s.SelectableFields, s.Validation.OpenAPIV3Schema, path)...)
 		}
+	}
+	if preserves && s.Conversion != nil && s.Conversion.Strategy != apiextensions.NoneConverter {
+		errs = append(errs, field.Invalid(path.Child("conversion", "strategy"), s.Conversion.Strategy,
+			"must be None if spec.preserveUnknownFields is true"))
 	}
 	return append(errs, validateConversion(s.Conversion, path.Child("conversion"))...)
 }

@@ -29,8 +29,9 @@ var validatingWebhooks = goType[admissionv1.ValidatingWebhookConfiguration,
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, AnyFinalizer: true, PrepareCreate: first,
 		ValidateCreate: Check(spoken(validation.ValidatingWebhooks)), WarnCreate: warnStatic,
+		Canonicalize: asStored,
 		Main: Update{
-			Prepare:  Recount(func(c *admissionv1.ValidatingWebhookConfiguration) any { return c.Webhooks }),
+			Prepare:  RecountExactly(func(c *admissionv1.ValidatingWebhookConfiguration) any { return c.Webhooks }),
 			Validate: again(spoken(validation.ValidatingWebhooks)), again: checks{onCreate}, Warn: warnStaticAgain,
 		},
 	},
@@ -52,8 +53,9 @@ var mutatingWebhooks = goType[admissionv1.MutatingWebhookConfiguration,
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, AnyFinalizer: true, PrepareCreate: first,
 		ValidateCreate: Check(spoken(validation.MutatingWebhooks)), WarnCreate: warnStatic,
+		Canonicalize: asStored,
 		Main: Update{
-			Prepare:  Recount(func(c *admissionv1.MutatingWebhookConfiguration) any { return c.Webhooks }),
+			Prepare:  RecountExactly(func(c *admissionv1.MutatingWebhookConfiguration) any { return c.Webhooks }),
 			Validate: again(spoken(validation.MutatingWebhooks)), again: checks{onCreate}, Warn: warnStaticAgain,
 		},
 	},

@@ -16,7 +16,7 @@ var autoscalers = goType[autoscalingv2.HorizontalPodAutoscaler, autoscalingv2.Ho
 	Categories: []string{"all"},
 	Namespaced: true, Status: true, Default: On(defaultAutoscaler),
 	strategy: strategy{
-		NameRule: apivalidation.NameIsDNSSubdomain,
+		NameRule: apivalidation.NameIsDNSSubdomain, Canonicalize: asStored,
 		PrepareCreate: On(func(a *autoscalingv2.HorizontalPodAutoscaler) {
 			a.Status = autoscalingv2.HorizontalPodAutoscalerStatus{}
 		}),

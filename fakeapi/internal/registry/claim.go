@@ -30,9 +30,13 @@ var claims = goType[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimLi
 		NameRule: apivalidation.NameIsDNSSubdomain,
 		Admit:    protect("kubernetes.io/pvc-protection"),
 		PrepareCreate: On(func(c *corev1.PersistentVolumeClaim) {
-			c.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
+			c.Status = corev1.PersistentVolumeClaimStatus{}
 			settleSource(&c.Spec, nil)
 		}),
+		ReadDefault: func(obj runtime.Object) bool {
+			obj.(*corev1.PersistentVolumeClaim).Status.Phase = corev1.ClaimPending
+			return true
+		},
 		ValidateCreate: Check(validation.Claim), WarnCreate: Warns(validation.WarnClaim),
 		Main: Update{Prepare: Over(func(c, old *corev1.PersistentVolumeClaim) {
 			c.Status = old.Status
@@ -41,7 +45,7 @@ var claims = goType[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimLi
 			Warn: WarnsAgain(validation.WarnClaim)},
 		ForStatus: Update{Prepare: Over(func(c, old *corev1.PersistentVolumeClaim) {
 			c.Spec = old.Spec
-		}), Validate: Compare(validation.ClaimStatus), again: checks{onUpdate}, Warn: WarnsAgain(validation.WarnClaim)},
+		}), Validate: Compare(validation.ClaimStatus), again: checks{onUpdate}},
 	},
 })
 
@@ -49,9 +53,15 @@ func defaultClaim(c *corev1.PersistentVolumeClaim) {
 	if c.Status.Phase == "" {
 		c.Status.Phase = corev1.ClaimPending
 	}
-	if c.Spec.VolumeMode == nil {
-		c.Spec.VolumeMode = &volumeFS
+	roundUp(&c.Status.Capacity, &c.Status.AllocatedResources)
+	defaultClaimSpec(&c.Spec)
+}
+
+func defaultClaimSpec(s *corev1.PersistentVolumeClaimSpec) {
+	if s.VolumeMode == nil {
+		s.VolumeMode = &volumeFS
 	}
+	roundUp(&s.Resources.Limits, &s.Resources.Requests)
 }
 
 // settleSource makes one thing of the old and the new way to name what a claim is

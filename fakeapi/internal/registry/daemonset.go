@@ -5,6 +5,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
@@ -14,7 +15,7 @@ import (
 var daemonSets = goType[appsv1.DaemonSet, appsv1.DaemonSetList](&Kind{
 	GVK: appsv1.SchemeGroupVersion.WithKind("DaemonSet"), Resource: "daemonsets", Singular: "daemonset",
 	ShortNames: []string{"ds"}, Categories: []string{"all"},
-	Namespaced: true, Status: true, Default: On(defaultDaemonSet),
+	Namespaced: true, Status: true, Default: On(defaultDaemonSet), Judged: readGeneration,
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain,
 		PrepareCreate: On(func(d *appsv1.DaemonSet) {
@@ -37,6 +38,16 @@ var daemonSets = goType[appsv1.DaemonSet, appsv1.DaemonSetList](&Kind{
 		},
 	},
 })
+
+// readGeneration reads the annotation, which is a field of the form in which DaemonSets are judged.
+func readGeneration(obj runtime.Object) error {
+	text, ok := obj.(*appsv1.DaemonSet).Annotations[appsv1.DeprecatedTemplateGeneration]
+	if !ok {
+		return nil
+	}
+	_, err := strconv.ParseInt(text, 10, 64)
+	return err
+}
 
 func setTemplateGeneration(d *appsv1.DaemonSet, n int64) {
 	text := strconv.FormatInt(n, 10)

@@ -1,7 +1,9 @@
 package registry
 
 import (
+	"fmt"
 	"maps"
+	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -16,7 +18,7 @@ import (
 var deployments = goType[appsv1.Deployment, appsv1.DeploymentList](&Kind{
 	GVK: appsv1.SchemeGroupVersion.WithKind("Deployment"), Resource: "deployments", Singular: "deployment",
 	ShortNames: []string{"deploy"}, Categories: []string{"all"},
-	Namespaced: true, Status: true, Default: On(defaultDeployment),
+	Namespaced: true, Status: true, Default: On(defaultDeployment), Judged: readRollback,
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain,
 		PrepareCreate: On(func(d *appsv1.Deployment) {
@@ -83,3 +85,12 @@ func orInt32(p **int32, value int32) {
 
 // template is where most workloads have the template of their Pods.
 var template = field.NewPath("spec", "template")
+
+// readRollback reads the annotation, which is a field of the form in which Deployments are judged.
+func readRollback(obj runtime.Object) error {
+	text := obj.(*appsv1.Deployment).Annotations[appsv1.DeprecatedRollbackTo]
+	if _, err := strconv.ParseInt(text, 10, 64); text != "" && err != nil {
+		return fmt.Errorf("failed to parse annotation[%s]=%s as int64: %v", appsv1.DeprecatedRollbackTo, text, err)
+	}
+	return nil
+}

@@ -57,6 +57,7 @@ var resourceClaimTemplates = goType[resourcev1.ResourceClaimTemplate, resourcev1
 	Default: On(func(t *resourcev1.ResourceClaimTemplate) { defaultRequests(t.Spec.Spec.Devices.Requests) }),
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, ValidateCreate: Check(validation.ResourceClaimTemplate),
+		Canonicalize: asStored,
 		Main: Update{Validate: again(validation.ResourceClaimTemplate), again: checks{onCreate},
 			after: checks{onUpdate}, Last: Compare(validation.ResourceClaimTemplateUpdate)},
 	},

@@ -33,6 +33,8 @@ type Kind struct {
 
 	// Default fills in defaults on create and update, as the API's conversion does.
 	Default func(obj runtime.Object)
+	// Judged says why the form in which objects are judged cannot be made of one; nil: it can.
+	Judged func(obj runtime.Object) error
 	// OrphanByDefault: a delete that names no policy orphans (GCPOLICY-1, GCPOLICY-2).
 	OrphanByDefault bool
 	// NoPolicy: a delete heeds no propagation policy, since the kind's objects have no dependents.
@@ -61,6 +63,10 @@ type strategy struct {
 	NameRule apivalidation.ValidateNameFunc
 	// Admit changes an object on its way in, on create and update (old nil on create).
 	Admit func(obj, old runtime.Object) error
+
+	// Begin refuses what can be given nothing that it needs, on create (old nil) and update:
+	// of that nothing else is said.
+	Begin func(obj, old runtime.Object) field.ErrorList
 
 	PrepareCreate func(obj runtime.Object)
 	// Dry shows what a create that is not stored answers otherwise.

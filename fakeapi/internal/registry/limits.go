@@ -25,6 +25,7 @@ var limitRanges = goType[corev1.LimitRange, corev1.LimitRangeList](&Kind{
 func defaultLimitRange(l *corev1.LimitRange) {
 	for i := range l.Spec.Limits {
 		item := &l.Spec.Limits[i]
+		roundUp(&item.Max, &item.Min, &item.Default, &item.DefaultRequest, &item.MaxLimitRequestRatio)
 		if item.Type != corev1.LimitTypeContainer {
 			continue
 		}
@@ -49,6 +50,7 @@ var resourceQuotas = goType[corev1.ResourceQuota, corev1.ResourceQuotaList](&Kin
 	GVK: corev1.SchemeGroupVersion.WithKind("ResourceQuota"), Resource: "resourcequotas", Singular: "resourcequota",
 	ShortNames: []string{"quota"},
 	Namespaced: true, Status: true, ReturnDeleted: true,
+	Default: On(func(q *corev1.ResourceQuota) { roundUp(&q.Spec.Hard, &q.Status.Hard, &q.Status.Used) }),
 	strategy: strategy{
 		NameRule:       apivalidation.NameIsDNSSubdomain,
 		PrepareCreate:  On(func(q *corev1.ResourceQuota) { q.Status = corev1.ResourceQuotaStatus{} }),

@@ -6,7 +6,6 @@ import (
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
@@ -63,8 +62,9 @@ var networkPolicies = goType[networkingv1.NetworkPolicy, networkingv1.NetworkPol
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, PrepareCreate: first,
 		ValidateCreate: Check(validation.NetworkPolicy), WarnCreate: Warns(validation.WarnNetworkPolicy),
+		Canonicalize: asStored,
 		Main: Update{
-			Prepare:  Recount(func(p *networkingv1.NetworkPolicy) any { return p.Spec }),
+			Prepare:  RecountExactly(func(p *networkingv1.NetworkPolicy) any { return p.Spec }),
 			Validate: again(validation.NetworkPolicy), again: checks{onUpdate},
 			Warn: WarnsAgain(validation.WarnNetworkPolicy),
 		},
@@ -96,9 +96,10 @@ var ipAddresses = goType[networkingv1.IPAddress, networkingv1.IPAddressList](&Ki
 	Resource: "ipaddresses", Singular: "ipaddress", ShortNames: []string{"ip"},
 	strategy: strategy{
 		NameRule: validation.IPAddressName, ValidateCreate: Check(validation.IPAddress),
-		Main: Update{Validate: Compare(func(a, old *networkingv1.IPAddress) field.ErrorList {
-			return append(validation.IPAddress(a), validation.IPAddressUpdate(a, old)...)
-		}), again: checks{onCreate}},
+		Main: Update{
+			Validate: again(validation.IPAddress), again: checks{onCreate}, after: checks{onUpdate},
+			Last: Compare(validation.IPAddressUpdate),
+		},
 	},
 })
 

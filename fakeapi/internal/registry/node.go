@@ -35,7 +35,7 @@ var nodes = goType[corev1.Node, corev1.NodeList](&Kind{
 			if old.Status.Config == nil {
 				n.Status.Config = nil
 			}
-		}), Validate: Compare(validation.NodeUpdate), again: checks{onUpdate}, Warn: WarnsAgain(validation.WarnNode)},
+		}), Validate: Compare(validation.NodeUpdate), again: checks{onUpdate}},
 		SelectableKeys: []string{"spec.unschedulable"},
 		Selectable: func(obj runtime.Object, set fields.Set) {
 			set["spec.unschedulable"] = strconv.FormatBool(obj.(*corev1.Node).Spec.Unschedulable)
@@ -62,6 +62,7 @@ func defaultNode(n *corev1.Node) {
 	case len(s.PodCIDRs) > 0:
 		s.PodCIDR = s.PodCIDRs[0]
 	}
+	roundUp(&n.Status.Capacity, &n.Status.Allocatable)
 	if n.Status.Allocatable == nil && n.Status.Capacity != nil {
 		n.Status.Allocatable = n.Status.Capacity.DeepCopy()
 	}

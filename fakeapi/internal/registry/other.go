@@ -30,6 +30,7 @@ var secrets = goType[corev1.Secret, corev1.SecretList](&Kind{
 	strategy: strategy{
 		NameRule:       apivalidation.NameIsDNSSubdomain,
 		ValidateCreate: Check(validation.Secret), WarnCreate: Warns(validation.WarnSecret),
+		Canonicalize: On(func(s *corev1.Secret) { s.Data = mapOrNil(s.Data) }),
 		Main: Update{
 			Validate: Compare(validation.SecretUpdate), again: checks{onUpdate}, after: checks{onCreate},
 			Warn: WarnsAgain(validation.WarnSecret),
@@ -94,6 +95,9 @@ var configMaps = goType[corev1.ConfigMap, corev1.ConfigMapList](&Kind{
 	strategy: strategy{
 		NameRule:       apivalidation.NameIsDNSSubdomain,
 		ValidateCreate: Check(validation.ConfigMap),
-		Main:           Update{Validate: Compare(validation.ConfigMapUpdate), again: checks{onUpdate, onCreate}},
+		Canonicalize: On(func(c *corev1.ConfigMap) {
+			c.Data, c.BinaryData = mapOrNil(c.Data), mapOrNil(c.BinaryData)
+		}),
+		Main: Update{Validate: Compare(validation.ConfigMapUpdate), again: checks{onUpdate, onCreate}},
 	},
 })

@@ -23,6 +23,9 @@ func defaultPod(p *corev1.Pod) {
 	if g := p.Spec.TerminationGracePeriodSeconds; g != nil && *g < 0 {
 		p.Spec.TerminationGracePeriodSeconds = new(int64(1))
 	}
+	roundUp(&p.Status.AllocatedResources)
+	roundResources(p.Status.Resources)
+	roundStatuses(p.Status.InitContainerStatuses, p.Status.ContainerStatuses, p.Status.EphemeralContainerStatuses)
 	for i := range p.Spec.Containers {
 		requestLimits(&p.Spec.Containers[i].Resources)
 	}
@@ -85,6 +88,8 @@ func defaultPodSpec(s *corev1.PodSpec) {
 		s.DeprecatedServiceAccount = s.ServiceAccountName
 	}
 	s.SchedulingGroup = nil // the feature is off by default
+	roundUp(&s.Overhead)
+	roundResources(s.Resources)
 	for i := range s.InitContainers {
 		defaultContainer(&s.InitContainers[i], s.HostNetwork)
 	}
@@ -112,6 +117,7 @@ func defaultContainer(c *corev1.Container, hostNetwork bool) {
 			c.ImagePullPolicy = corev1.PullAlways
 		}
 	}
+	roundResources(&c.Resources)
 	for i := range c.Ports {
 		if c.Ports[i].Protocol == "" {
 			c.Ports[i].Protocol = corev1.ProtocolTCP
@@ -127,6 +133,12 @@ func defaultContainer(c *corev1.Container, hostNetwork bool) {
 	}
 	for _, p := range [...]*corev1.Probe{c.LivenessProbe, c.ReadinessProbe, c.StartupProbe} {
 		defaultProbe(p)
+	}
+	if c.Lifecycle != nil && c.Lifecycle.StopSignal != nil {
+		c.Lifecycle.StopSignal = nil // the feature is off by default
+		if *c.Lifecycle == (corev1.Lifecycle{}) {
+			c.Lifecycle = nil
+		}
 	}
 	if c.Lifecycle != nil {
 		for _, h := range [...]*corev1.LifecycleHandler{c.Lifecycle.PostStart, c.Lifecycle.PreStop} {
@@ -215,9 +227,16 @@ func defaultVolume(v *corev1.Volume) {
 		}
 	case v.HostPath != nil && v.HostPath.Type == nil:
 		v.HostPath.Type = &hostPathUnset
-	case v.Ephemeral != nil && v.Ephemeral.VolumeClaimTemplate != nil &&
-		v.Ephemeral.VolumeClaimTemplate.Spec.VolumeMode == nil:
-		v.Ephemeral.VolumeClaimTemplate.Spec.VolumeMode = &volumeFS
+	case v.ISCSI != nil:
+		orText(&v.ISCSI.ISCSIInterface, defaultInterface)
+	case v.RBD != nil:
+		defaultRBD(&v.RBD.RBDPool, &v.RBD.RadosUser, &v.RBD.Keyring)
+	case v.AzureDisk != nil:
+		defaultAzureDisk(v.AzureDisk)
+	case v.ScaleIO != nil:
+		defaultScaleIO(&v.ScaleIO.StorageMode, &v.ScaleIO.FSType)
+	case v.Ephemeral != nil && v.Ephemeral.VolumeClaimTemplate != nil:
+		defaultClaimSpec(&v.Ephemeral.VolumeClaimTemplate.Spec)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
@@ -24,6 +25,10 @@ var services = goType[corev1.Service, corev1.ServiceList](&Kind{
 		PrepareCreate: On(prepareService),
 		Dry:           On(addressDry),
 
+		Begin: func(obj, old runtime.Object) field.ErrorList {
+			was, _ := old.(*corev1.Service)
+			return validation.Addressable(obj.(*corev1.Service), was)
+		},
 		ValidateCreate: Check(validation.Service), WarnCreate: Warns(validation.WarnService),
 		Main: Update{
 			Prepare: Over(prepareServiceUpdate), Validate: Compare(validation.ServiceUpdate), again: checks{onUpdate},

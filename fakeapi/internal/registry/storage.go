@@ -69,7 +69,8 @@ var csiNodes = goType[storagev1.CSINode, storagev1.CSINodeList](&Kind{
 	ReturnDeleted: true, MustVersion: true,
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, ValidateCreate: Check(validation.CSINode),
-		Main: Update{Validate: Compare(validation.CSINodeUpdate), again: checks{onCreate}},
+		Canonicalize: asStored,
+		Main:         Update{Validate: Compare(validation.CSINodeUpdate), again: checks{onCreate}},
 	},
 })
 
@@ -90,6 +91,11 @@ var volumeAttachments = goType[storagev1.VolumeAttachment, storagev1.VolumeAttac
 	GVK:      storagev1.SchemeGroupVersion.WithKind("VolumeAttachment"),
 	Resource: "volumeattachments", Singular: "volumeattachment",
 	Status: true, ReturnDeleted: true, MustVersion: true,
+	Default: On(func(a *storagev1.VolumeAttachment) {
+		if spec := a.Spec.Source.InlineVolumeSpec; spec != nil {
+			defaultVolumeSpec(spec)
+		}
+	}),
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain,
 		PrepareCreate: On(func(a *storagev1.VolumeAttachment) {

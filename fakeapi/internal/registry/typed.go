@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"reflect"
+
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -60,6 +62,16 @@ func Recount[T metav1.Object, P any](of func(T) P) func(obj, old runtime.Object)
 	}
 }
 
+// RecountExactly is Recount where a list that is empty differs from none.
+func RecountExactly[T metav1.Object, P any](of func(T) P) func(obj, old runtime.Object) {
+	return func(obj, old runtime.Object) {
+		o, was := obj.(any).(T), old.(any).(T)
+		if !reflect.DeepEqual(of(o), of(was)) {
+			o.SetGeneration(was.GetGeneration() + 1)
+		}
+	}
+}
+
 // both does one thing after the other.
 func both(one, other func(obj, old runtime.Object)) func(obj, old runtime.Object) {
 	return func(obj, old runtime.Object) {
@@ -79,6 +91,43 @@ func orNil[T any](list []T) []T {
 		return nil
 	}
 	return list
+}
+
+// mapOrNil is the same for a map.
+func mapOrNil[T any](m map[string]T) map[string]T {
+	if len(m) == 0 {
+		return nil
+	}
+	return m
+}
+
+// asStored makes an object what is read again of it: lists and maps that are empty were not stored.
+func asStored(obj runtime.Object) { dropEmpty(reflect.ValueOf(obj)) }
+
+func dropEmpty(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			dropEmpty(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				dropEmpty(v.Field(i))
+			}
+		}
+	case reflect.Slice:
+		if v.Len() == 0 && v.Type().Elem().Kind() != reflect.Uint8 {
+			v.SetZero()
+		}
+		for i := range v.Len() {
+			dropEmpty(v.Index(i))
+		}
+	case reflect.Map:
+		if v.Len() == 0 {
+			v.SetZero()
+		}
+	}
 }
 
 // first makes an object the first of its generations.

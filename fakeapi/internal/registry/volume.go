@@ -29,7 +29,7 @@ var persistentVolumes = goType[corev1.PersistentVolume, corev1.PersistentVolumeL
 			Validate: Compare(validation.PersistentVolumeUpdate), again: checks{onCreate, onCreate},
 			Warn: WarnsAgain(validation.WarnVolume),
 		},
-		ForStatus: Update{PrepareAt: preparePhase, again: checks{onUpdate}, Warn: WarnsAgain(validation.WarnVolume)},
+		ForStatus: Update{PrepareAt: preparePhase, again: checks{onUpdate}},
 	},
 })
 
@@ -56,27 +56,48 @@ func defaultVolumeObject(v *corev1.PersistentVolume) {
 		v.Spec.PersistentVolumeReclaimPolicy = corev1.PersistentVolumeReclaimRetain
 	}
 	orDefault(&v.Spec.VolumeMode, corev1.PersistentVolumeFilesystem)
-	if h := v.Spec.HostPath; h != nil {
+	defaultVolumeSpec(&v.Spec)
+}
+
+// defaultVolumeSpec fills in what a volume and one that is attached inline have in common.
+func defaultVolumeSpec(spec *corev1.PersistentVolumeSpec) {
+	roundUp(&spec.Capacity)
+	if h := spec.HostPath; h != nil {
 		orDefault(&h.Type, corev1.HostPathUnset)
 	}
-	if s := v.Spec.ISCSI; s != nil && s.ISCSIInterface == "" {
-		s.ISCSIInterface = "default"
+	if s := spec.ISCSI; s != nil {
+		orText(&s.ISCSIInterface, defaultInterface)
 	}
-	if r := v.Spec.RBD; r != nil {
-		orText(&r.RBDPool, "rbd")
-		orText(&r.RadosUser, "admin")
-		orText(&r.Keyring, "/etc/ceph/keyring")
+	if r := spec.RBD; r != nil {
+		defaultRBD(&r.RBDPool, &r.RadosUser, &r.Keyring)
 	}
-	if d := v.Spec.AzureDisk; d != nil {
-		orDefault(&d.CachingMode, corev1.AzureDataDiskCachingReadWrite)
-		orDefault(&d.FSType, "ext4")
-		orDefault(&d.ReadOnly, false)
-		orDefault(&d.Kind, corev1.AzureSharedBlobDisk)
+	if d := spec.AzureDisk; d != nil {
+		defaultAzureDisk(d)
 	}
-	if s := v.Spec.ScaleIO; s != nil {
-		orText(&s.StorageMode, "ThinProvisioned")
-		orText(&s.FSType, "xfs")
+	if s := spec.ScaleIO; s != nil {
+		defaultScaleIO(&s.StorageMode, &s.FSType)
 	}
+}
+
+// What the sources of Pods' volumes and of PersistentVolumes have in common.
+const defaultInterface = "default"
+
+func defaultRBD(pool, user, keyring *string) {
+	orText(pool, "rbd")
+	orText(user, "admin")
+	orText(keyring, "/etc/ceph/keyring")
+}
+
+func defaultAzureDisk(d *corev1.AzureDiskVolumeSource) {
+	orDefault(&d.CachingMode, corev1.AzureDataDiskCachingReadWrite)
+	orDefault(&d.FSType, "ext4")
+	orDefault(&d.ReadOnly, false)
+	orDefault(&d.Kind, corev1.AzureSharedBlobDisk)
+}
+
+func defaultScaleIO(mode, fs *string) {
+	orText(mode, "ThinProvisioned")
+	orText(fs, "xfs")
 }
 
 func orText(p *string, value string) {

@@ -84,9 +84,9 @@ func validateFamilies(s *corev1.Service, path *field.Path) (errs field.ErrorList
 	return errs
 }
 
-// addressable says why no address can be given to a Service: what it says of addresses is
+// Addressable says why no address can be given to a Service: what it says of addresses is
 // wrong, or the cluster, which knows IPv4 alone, has none.
-func addressable(s, old *corev1.Service) (errs field.ErrorList) {
+func Addressable(s, old *corev1.Service) (errs field.ErrorList) {
 	if s.Spec.Type == corev1.ServiceTypeExternalName {
 		return nil
 	}

@@ -1,8 +1,8 @@
 package validation
 
 import (
-	"bytes"
 	"maps"
+	"reflect"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -42,10 +42,10 @@ func ConfigMapUpdate(c, old *corev1.ConfigMap) (errs field.ErrorList) {
 		if c.Immutable == nil || !*c.Immutable {
 			errs = append(errs, field.Forbidden(field.NewPath("immutable"), msg))
 		}
-		if !maps.Equal(c.Data, old.Data) {
+		if !reflect.DeepEqual(c.Data, old.Data) {
 			errs = append(errs, field.Forbidden(field.NewPath("data"), msg))
 		}
-		if !maps.EqualFunc(c.BinaryData, old.BinaryData, bytes.Equal) {
+		if !reflect.DeepEqual(c.BinaryData, old.BinaryData) {
 			errs = append(errs, field.Forbidden(field.NewPath("binaryData"), msg))
 		}
 	}

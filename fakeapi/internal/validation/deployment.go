@@ -1,6 +1,8 @@
 package validation
 
 import (
+	"strconv"
+
 	appsv1 "k8s.io/api/apps/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -21,6 +23,9 @@ func Deployment(d *appsv1.Deployment) field.ErrorList {
 	errs = append(errs, validateStrategy(&s.Strategy)...)
 	errs = append(errs, nonNegative(int64(s.MinReadySeconds), specPath, "minReadySeconds")...)
 	errs = append(errs, nonNegative(int64(*s.RevisionHistoryLimit), specPath, "revisionHistoryLimit")...)
+	if n, err := strconv.ParseInt(d.Annotations[appsv1.DeprecatedRollbackTo], 10, 64); err == nil {
+		errs = append(errs, nonNegative(n, specPath.Child("rollback"), "version")...)
+	}
 	errs = append(errs, nonNegative(int64(*s.ProgressDeadlineSeconds), specPath, "progressDeadlineSeconds")...)
 	if *s.ProgressDeadlineSeconds <= s.MinReadySeconds {
 		errs = append(errs, field.Invalid(specPath.Child("progressDeadlineSeconds"), s.ProgressDeadlineSeconds,

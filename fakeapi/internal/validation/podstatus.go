@@ -9,8 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// PodStatus checks a write to the status: conditions, the node, and addresses. What the
-// status says of containers and devices is stored as it comes.
+// PodStatus checks a write to the status.
 func PodStatus(p, old *corev1.Pod) (errs field.ErrorList) {
 	const natural = "must be a non-negative integer"
 	s := &p.Status
@@ -40,7 +39,9 @@ func PodStatus(p, old *corev1.Pod) (errs field.ErrorList) {
 	}
 	errs = append(errs, apivalidation.ValidateImmutableField(s.QOSClass, old.Status.QOSClass,
 		statusPath.Child("qosClass"))...)
+	errs = append(errs, keptTerminated(p, old)...)
 	errs = append(errs, validateClaimStatuses(p)...)
+	errs = append(errs, validateExtendedClaim(p)...)
 	if len(s.PodIPs) > 0 {
 		errs = append(errs, validateAddresses(addressesOf(s.PodIPs), addressesOf(old.Status.PodIPs),
 			shownList(s.PodIPs), statusPath.Child("podIPs"))...)
@@ -52,6 +53,17 @@ func PodStatus(p, old *corev1.Pod) (errs field.ErrorList) {
 		}
 		errs = append(errs, validateAddresses(addressesOf(s.HostIPs), addressesOf(old.Status.HostIPs),
 			shownList(s.HostIPs), path)...)
+	}
+	errs = append(errs, validateUsers(s.ContainerStatuses, "containerStatuses", p.Spec.OS)...)
+	errs = append(errs, validateUsers(s.InitContainerStatuses, "initContainerStatuses", p.Spec.OS)...)
+	errs = append(errs, validateUsers(s.EphemeralContainerStatuses, "ephemeralContainerStatuses", p.Spec.OS)...)
+	errs = append(errs, validateAllocated(s.ContainerStatuses, "containerStatuses", p.Spec.Containers)...)
+	errs = append(errs, validateAllocated(s.InitContainerStatuses, "initContainerStatuses", p.Spec.InitContainers)...)
+	for i := range s.EphemeralContainerStatuses {
+		if len(s.EphemeralContainerStatuses[i].AllocatedResourcesStatus) > 0 {
+			errs = append(errs, field.Forbidden(statusPath.Child("ephemeralContainerStatuses").Index(i).
+				Child("allocatedResourcesStatus"), "must not be specified in container status"))
+		}
 	}
 	return errs
 }

@@ -15,19 +15,11 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// Service checks a new Service. Nothing else is said of one that no address can be given.
-func Service(s *corev1.Service) field.ErrorList {
-	if errs := addressable(s, nil); len(errs) > 0 {
-		return errs
-	}
-	return validateServiceSpec(s, nil)
-}
+// Service checks a new Service.
+func Service(s *corev1.Service) field.ErrorList { return validateServiceSpec(s, nil) }
 
 // ServiceUpdate checks a change: addresses and their families are for ever.
 func ServiceUpdate(s, old *corev1.Service) field.ErrorList {
-	if errs := addressable(s, old); len(errs) > 0 {
-		return errs
-	}
 	errs := append(keptAddresses(s, old), keptFamilies(s, old)...)
 	class, was := s.Spec.LoadBalancerClass, old.Spec.LoadBalancerClass
 	balanced := s.Spec.Type == corev1.ServiceTypeLoadBalancer

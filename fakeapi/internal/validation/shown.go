@@ -61,6 +61,9 @@ func shownTemplate(t *corev1.PodTemplateSpec) any {
 
 // asShown is a value of the core group as messages show it.
 func asShown[T any](value *T) any {
+	if value == nil {
+		return value
+	}
 	var b bytes.Buffer
 	writeShown(&b, reflect.ValueOf(*value), reflect.ValueOf(*value))
 	return shown{b.Bytes()}

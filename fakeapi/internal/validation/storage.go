@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -168,7 +169,7 @@ func CSICapacity(c *storagev1.CSIStorageCapacity) field.ErrorList {
 // CSICapacityUpdate checks that what is measured stays the same, too.
 func CSICapacityUpdate(c, old *storagev1.CSIStorageCapacity) field.ErrorList {
 	errs := CSICapacity(c)
-	if !reflect.DeepEqual(c.NodeTopology, old.NodeTopology) {
+	if !equality.Semantic.DeepEqual(c.NodeTopology, old.NodeTopology) {
 		errs = append(errs, field.Invalid(field.NewPath("nodeTopology"), c.NodeTopology, immutable))
 	}
 	if c.StorageClassName != old.StorageClassName {
