@@ -63,6 +63,9 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 			m.SetLabels(maps.Clone(m.GetLabels()))
 		}
 	}
+	if m.GetName() == "" && c.k.row.NamesItself {
+		m.SetName(c.unnamed(t, m.GetNamespace()))
+	}
 	key := c.k.key(m.GetNamespace(), m.GetName())
 	m.SetCreationTimestamp(metadata.Seconds(c.now))
 	m.SetUID(uid(c.k, key, t.gone(key)+c.s.born))

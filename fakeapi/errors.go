@@ -89,12 +89,15 @@ func errOptions(kind string, errs field.ErrorList) error {
 func sorted(errs field.ErrorList) field.ErrorList {
 	for i := 1; i < len(errs); i++ {
 		for j := i; j > 0 && errs[j].Field == errs[j-1].Field && unordered[errs[j].Field] &&
-			errs[j].Error() < errs[j-1].Error(); j-- {
+			about(errs[j]) < about(errs[j-1]); j-- {
 			errs[j], errs[j-1] = errs[j-1], errs[j]
 		}
 	}
 	return errs
 }
+
+// about is what an error is about: what is said of one key or value has its order.
+func about(err *field.Error) string { return fmt.Sprint(err.Type, err.BadValue) }
 
 // unordered are the fields whose errors come from a range over a map.
 var unordered = map[string]bool{

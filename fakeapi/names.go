@@ -82,3 +82,13 @@ func scramble(x uint64) uint64 {
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
+
+// unnamed is the name of an object of a kind that names itself: a uid that no other is called by.
+func (c *call) unnamed(t *table, namespace string) string {
+	for n := 0; ; n++ {
+		name := string(uid(c.k, c.k.key(namespace, ""), n))
+		if key := c.k.key(namespace, name); c.s.find(t, key) == nil && t.gone(key) == 0 {
+			return name
+		}
+	}
+}

@@ -68,6 +68,19 @@ var exchanges = map[string][]exchange{
 		{"PATCH", "/api/v1/persistentvolumes/a", `{"spec":{"nodeAffinity":null}}`, 422,
 			`nodeAffinity: Invalid value: null: field is immutable`},
 	},
+	"a limit range without a name is given one": {
+		{"POST", "/api/v1/namespaces/default/limitranges", `{"spec":{"limits":[]}}`, 201, `"name":"`},
+		{"POST", "/api/v1/namespaces/default/limitranges", `{"spec":{"limits":[]}}`, 201, `"name":"`},
+	},
+	"what is said of one label is said in order": {
+		{"POST", podsPath, `{"metadata":{"name":"a","labels":{"a":"` + strings.Repeat("!", 64) + `"}},` + container + `}}`,
+			422, `must be no more than 63 bytes, metadata.labels: Invalid value: \"!!!!`},
+	},
+	"a driver without a name is said to have none, and no more": {
+		{"POST", "/api/v1/persistentvolumes", `{"metadata":{"name":"a"},"spec":{"capacity":{"storage":"1Gi"},` +
+			`"accessModes":["ReadWriteOnce"],"csi":{"driver":"","volumeHandle":"h"}}}`, 422,
+			`\"a\" is invalid: spec.csi.driver: Required value"`},
+	},
 	"a status brings no warnings of the spec": {
 		{"POST", "/api/v1/nodes", `{"metadata":{"name":"a"},"spec":{"externalID":"x"}}`, 201, `Warning: 299`},
 		{"PATCH", "/api/v1/nodes/a/status", `{"status":{"phase":"Running"}}`, 200, `no warning`},

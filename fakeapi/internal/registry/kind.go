@@ -47,6 +47,8 @@ type Kind struct {
 	MustVersion bool
 	// CreateOnUpdate: an update of an object that does not exist creates it.
 	CreateOnUpdate bool
+	// NamesItself: a new object without a name is given that of a random UUID.
+	NamesItself bool
 	// Deprecated is what every request for the kind is warned of; "" for most.
 	Deprecated string
 

@@ -12,7 +12,7 @@ import (
 var limitRanges = goType[corev1.LimitRange, corev1.LimitRangeList](&Kind{
 	GVK: corev1.SchemeGroupVersion.WithKind("LimitRange"), Resource: "limitranges", Singular: "limitrange",
 	ShortNames: []string{"limits"},
-	Namespaced: true, CreateOnUpdate: true, Default: On(defaultLimitRange),
+	Namespaced: true, CreateOnUpdate: true, NamesItself: true, Default: On(defaultLimitRange),
 	strategy: strategy{
 		NameRule: apivalidation.NameIsDNSSubdomain, ValidateCreate: Check(validation.LimitRange),
 		Main:         Update{Validate: again(validation.LimitRange), again: checks{onCreate}},

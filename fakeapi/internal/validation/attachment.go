@@ -12,19 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// csiDriverName checks the name of a driver that has to be given.
-func csiDriverName(name string, path *field.Path) field.ErrorList {
-	if name == "" {
-		return field.ErrorList{field.Required(path, "")}
-	}
-	return driverName(name, path)
-}
-
 // CSINode checks the drivers of a node.
 func CSINode(n *storagev1.CSINode) (errs field.ErrorList) {
 	for i := range n.Spec.Drivers {
 		d, path := &n.Spec.Drivers[i], specPath.Child("drivers").Index(i)
-		errs = append(errs, csiDriverName(d.Name, path.Child("name"))...)
+		errs = append(errs, driverName(d.Name, path.Child("name"))...)
 		errs = append(errs, required(d.NodeID, path.Child("nodeID"))...)
 		if len(d.NodeID) > 256 {
 			errs = append(errs, field.Invalid(path.Child("nodeID"), d.NodeID, "must be 256 characters or less"))
@@ -67,7 +59,7 @@ func CSINodeUpdate(n, old *storagev1.CSINode) field.ErrorList {
 // VolumeAttachment checks who attaches which volume where, and what came of it.
 func VolumeAttachment(a *storagev1.VolumeAttachment) field.ErrorList {
 	source := specPath.Child("source")
-	errs := csiDriverName(a.Spec.Attacher, specPath.Child("attacher"))
+	errs := driverName(a.Spec.Attacher, specPath.Child("attacher"))
 	name, inline := a.Spec.Source.PersistentVolumeName, a.Spec.Source.InlineVolumeSpec
 	const either = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
 	switch {

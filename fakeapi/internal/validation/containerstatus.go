@@ -138,7 +138,8 @@ func validateUsers(list []corev1.ContainerStatus, name string, os *corev1.PodOS)
 }
 
 // validateAllocated checks how what was allocated to containers fares.
-func validateAllocated(list []corev1.ContainerStatus, name string, containers []corev1.Container) (errs field.ErrorList) {
+func validateAllocated(list []corev1.ContainerStatus, name string,
+	containers []corev1.Container) (errs field.ErrorList) {
 	for i := range list {
 		k := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == list[i].Name })
 		for j, r := range list[i].AllocatedResourcesStatus {

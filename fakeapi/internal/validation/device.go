@@ -86,7 +86,7 @@ func deviceConfiguration(c *resourcev1.DeviceConfiguration, path *field.Path, st
 	if c.Opaque == nil {
 		return field.ErrorList{field.Required(path, "")}
 	}
-	errs := csiDriverName(c.Opaque.Driver, path.Child("driver"))
+	errs := driverName(c.Opaque.Driver, path.Child("driver"))
 	most := resourcev1.OpaqueParametersMaxLength
 	if stored {
 		most = len(c.Opaque.Parameters.Raw)
@@ -141,7 +141,7 @@ func deviceKey(name string, path *field.Path) (errs field.ErrorList) {
 	case domain == "":
 		errs = append(errs, field.Invalid(path, "", "the domain must not be empty"))
 	default:
-		errs = append(errs, csiDriverName(domain, path)...)
+		errs = append(errs, driverName(domain, path)...)
 	}
 	if id == "" {
 		return append(errs, field.Invalid(path, "", "the name must not be empty"))

@@ -21,7 +21,7 @@ func ResourceSlice(s *resourcev1.ResourceSlice) field.ErrorList { return Resourc
 // node stay.
 func ResourceSliceUpdate(s, old *resourcev1.ResourceSlice) field.ErrorList {
 	spec, pool := &s.Spec, specPath.Child("pool")
-	errs := csiDriverName(spec.Driver, specPath.Child("driver"))
+	errs := driverName(spec.Driver, specPath.Child("driver"))
 	errs = append(errs, poolName(spec.Pool.Name, pool.Child("name"))...)
 	if n := spec.Pool.ResourceSliceCount; n <= 0 {
 		errs = append(errs, field.Invalid(pool.Child("resourceSliceCount"), n, "must be greater than zero"))

@@ -122,7 +122,7 @@ func allocation(a *resourcev1.AllocationResult, path *field.Path, names requests
 	errs := upTo(a.Devices.Results, resourcev1.AllocationResultsMaxSize, devices.Child("results"),
 		func(r *resourcev1.DeviceRequestAllocationResult, at *field.Path) field.ErrorList {
 			errs := requestRef(r.Request, at.Child("request"), names)
-			errs = append(errs, csiDriverName(r.Driver, at.Child("driver"))...)
+			errs = append(errs, driverName(r.Driver, at.Child("driver"))...)
 			errs = append(errs, poolName(r.Pool, at.Child("pool"))...)
 			errs = append(errs, label(r.Device, at.Child("device"))...)
 			errs = append(errs, bindingConditions(r.BindingConditions, r.BindingFailureConditions, at)...)
@@ -143,7 +143,7 @@ func allocation(a *resourcev1.AllocationResult, path *field.Path, names requests
 
 func deviceStatus(d *resourcev1.AllocatedDeviceStatus, path *field.Path,
 	allocated map[sharedDevice]bool) field.ErrorList {
-	errs := csiDriverName(d.Driver, path.Child("driver"))
+	errs := driverName(d.Driver, path.Child("driver"))
 	errs = append(errs, poolName(d.Pool, path.Child("pool"))...)
 	errs = append(errs, label(d.Device, path.Child("device"))...)
 	errs = append(errs, shareID(d.ShareID, path.Child("shareID"))...)

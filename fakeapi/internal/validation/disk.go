@@ -260,9 +260,11 @@ func storageOS(name, namespace string, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// driverName checks the name of a CSI driver.
-func driverName(name string, path *field.Path) field.ErrorList {
-	errs := required(name, path)
+// driverName checks the name of a driver, which has to be given.
+func driverName(name string, path *field.Path) (errs field.ErrorList) {
+	if name == "" {
+		return field.ErrorList{field.Required(path, "")}
+	}
 	if len(name) > 63 {
 		errs = append(errs, field.TooLong(path, "", 63))
 	}
