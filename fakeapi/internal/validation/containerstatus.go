@@ -76,10 +76,11 @@ func restarts(c *corev1.Container, policy corev1.RestartPolicy, code int32) bool
 
 // validateExtendedClaim checks what was allocated for extended resources of containers.
 func validateExtendedClaim(p *corev1.Pod) (errs field.ErrorList) {
-	s, path := p.Status.ExtendedResourceClaimStatus, statusPath.Child("extendedResourceClaimStatus")
+	s := p.Status.ExtendedResourceClaimStatus
 	if s == nil {
 		return nil
 	}
+	path := statusPath.Child("extendedResourceClaimStatus")
 	all := slices.Concat(p.Spec.Containers, p.Spec.InitContainers)
 	mappings := path.Child("requestMappings")
 	if len(s.RequestMappings) == 0 {
