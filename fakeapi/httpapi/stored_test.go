@@ -73,8 +73,8 @@ var exchanges = map[string][]exchange{
 		{"POST", "/api/v1/namespaces/default/limitranges", `{"spec":{"limits":[]}}`, 201, `"name":"`},
 	},
 	"what is said of one label is said in order": {
-		{"POST", podsPath, `{"metadata":{"name":"a","labels":{"a":"` + strings.Repeat("!", 64) + `"}},` + container + `}}`,
-			422, `must be no more than 63 bytes, metadata.labels: Invalid value: \"!!!!`},
+		{"POST", podsPath, `{"metadata":{"name":"a","labels":{"a":"` + strings.Repeat("!", 64) + `"}},` + container +
+			`}}`, 422, `must be no more than 63 bytes, metadata.labels: Invalid value: \"!!!!`},
 	},
 	"a driver without a name is said to have none, and no more": {
 		{"POST", "/api/v1/persistentvolumes", `{"metadata":{"name":"a"},"spec":{"capacity":{"storage":"1Gi"},` +
