@@ -29,6 +29,7 @@ func stories() []story {
 	for _, s := range [][]story{apiStories, lawStories, fightStories, forbiddenStories, adoptStories, orphanStories,
 		watchStories,
 		writeStories,
+		retryStories,
 		gcStories,
 		collectStories,
 		namespaceStories,
