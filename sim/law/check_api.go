@@ -113,7 +113,8 @@ func restartMovesNothing(j *Judge, r *sim.Record) {
 	}
 	for _, p := range j.state.processes {
 		sub := &p.Subject
-		if sub.Kind != owner.Ref.Kind || !sub.manages(r.Object.Kind) || !j.state.Selects(sub, owner.Value, w.Before) {
+		if sub.Kind != owner.Ref.Kind || !sub.manages(r.Object.Kind) ||
+			!j.state.Selects(sub, owner.Value, w.Before) || !sub.fits(owner.Value, r.Before) {
 			continue
 		}
 		s := Informed

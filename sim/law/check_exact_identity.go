@@ -89,12 +89,12 @@ func (s *Subject) holds(value any, m metav1.Object) string {
 }
 
 // knewHolder reports whether the actor knew that an object holds an identity:
-// from before the sync, or by an answer to a request of its own.
+// from before the sync, in which it need not look twice, or by an answer to a request of its own.
 func (w *Write) knewHolder(r *sim.Record, o *Object, id string) bool {
 	e := w.process.known.ByUID[o.Meta.GetUID()]
 	k := w.process.work(r)
 	if e == nil || k == nil || !e.Active || e.Owner != k.owner {
 		return false
 	}
-	return e.Since < k.begun && w.Subject.Identity(e.Value) == id || e.Ahead
+	return e.Since < k.begun && w.Subject.Identity(w.process.known.ValueAt(e.UID, k.begun)) == id || e.Ahead
 }

@@ -71,7 +71,7 @@ func between(low, high int) string {
 
 // explained is between which numbers a count may be: the dependents that were
 // such all through the sync, and those that were so at any moment of it, by the
-// actor's cache or by what it was answered. What the owner does not select need
+// actor's cache or by what it was answered. What the owner does not select, or would not take, need
 // not be counted, which is looked at where it is asked for: low is too high
 // otherwise. Nor need what a request found gone.
 func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *view.Sorted, selected bool) (low, high int) {
@@ -153,7 +153,8 @@ func (m *moments) inCache(value any) {
 func (m *moments) at(value any, owner types.UID) {
 	n := m.c.of(m.seen, value)
 	m.mine, m.most = m.mine || owner == m.owner, max(m.most, n)
-	if owner != m.owner || m.state != nil && value != nil && !m.state.Selects(m.sub, m.seen, meta.Of(value)) {
+	if owner != m.owner || m.state != nil && value != nil &&
+		(!m.state.Selects(m.sub, m.seen, meta.Of(value)) || !m.sub.fits(m.seen, value)) {
 		n = 0
 	}
 	if m.least < 0 || n < m.least {

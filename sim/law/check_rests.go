@@ -141,9 +141,9 @@ func takenAlong(j *Judge, r *sim.Record) {
 }
 
 // usedIsKept is FIN-3. That its caches show no use of it is no proof: something may have
-// begun to use it that they do not show. Committed is what only those could know who
-// looked at the server in this sync, and something has changed since; or who had read the object itself
-// as one that nothing keeps.
+// begun to use it that they do not show. Committed is what nobody could know who looked at the server in
+// this sync, and found no use of it: that something has changed since, whether or not its caches have moved on to
+// that; or who had read the object itself as one that nothing keeps.
 func usedIsKept(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.process == nil || w.process.Subject.Keeps == nil || w.Before == nil || !letsGo(&w.process.Subject, w) {
@@ -155,8 +155,7 @@ func usedIsKept(j *Judge, r *sim.Record) {
 		return
 	}
 	s := Informed
-	if k := w.process.work(r); k != nil && k.listed &&
-		w.process.Subject.Keeps(r.Before, w.process.shows) == "" ||
+	if k := w.process.work(r); k != nil && k.listed && !slices.Contains(k.used, w.Before.GetUID()) ||
 		w.Saw != nil && r.Saw != r.Before && w.process.Subject.Keeps(r.Saw, j.state.values) == "" {
 		s = Committed
 	}

@@ -166,6 +166,9 @@ func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64
 		h.Word(uint64(w.began + w.more - w.own)) // what fewest and most go by
 		h.Word(uint64(w.fewer))
 		h.Bool(w.listed)
+		for _, uid := range w.used {
+			h.Word(digestUID(uid))
+		}
 		h.Bool(p.Subject.Neglects != nil && w.begun > p.news)
 		h.Word(p.newsSince(w.begun))
 		h.Word(s.promises.madeSince(w.begun))

@@ -30,6 +30,7 @@ func stories() []story {
 		watchStories,
 		writeStories,
 		retryStories,
+		unfitStories,
 		gcStories,
 		collectStories,
 		namespaceStories,

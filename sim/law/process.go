@@ -65,13 +65,14 @@ type work struct {
 	counted int // dependents of For it can have seen in this sync
 	shown   int // active ones that its cache showed when the sync began, where Most is asked
 
-	busy   bool // in a sync
-	began  int  // active dependents of For that it knew when the sync began (EXACT-1)
-	more   int  // that it has been shown since
-	fewer  int  // that it has been shown to be so no more
-	own    int  // that its own writes of this sync added, or took away
-	listed bool // it has listed dependents live, or what may use what it keeps
-	missed int  // dependents that its requests found gone
+	busy   bool        // in a sync
+	began  int         // active dependents of For that it knew when the sync began (EXACT-1)
+	more   int         // that it has been shown since
+	fewer  int         // that it has been shown to be so no more
+	own    int         // that its own writes of this sync added, or took away
+	listed bool        // it has listed dependents live, or what may use what it keeps
+	missed int         // dependents that its requests found gone
+	used   []types.UID // what its finalizer keeps, and was in use when it listed what may use that
 
 	release string // the refusal of a release that found the object gone; "" for none
 	refused bool   // some other request of the sync was refused

@@ -67,6 +67,7 @@ func (p *process) answered(s *State, r *sim.Record) {
 		if p.manages(r.Object.Kind) {
 			p.lists(s, r, k)
 		}
+		k.used = p.used(s)
 	}
 	found := meta.Of(r.After)
 	if found != nil {
@@ -101,6 +102,21 @@ func (p *process) answered(s *State, r *sim.Record) {
 			}
 		}
 	}
+}
+
+// used are those that its finalizers keep and that are going, and in use as things stand.
+func (p *process) used(s *State) (all []types.UID) {
+	if p.Subject.Keeps == nil {
+		return nil
+	}
+	for _, l := range s.kinds {
+		for _, o := range l.objects {
+			if meta.Deleting(o.Meta) && s.held(&p.Subject, o.Meta) && p.Subject.Keeps(o.Value, s.values) != "" {
+				all = append(all, o.Meta.GetUID())
+			}
+		}
+	}
+	return all
 }
 
 // lists notes what a live list may have shown of the owner's dependents: those

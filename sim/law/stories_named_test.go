@@ -31,6 +31,13 @@ func byName() Subject {
 		},
 		Willing: func(owner, o any) bool { return !is(o, "Pod") || number(owner, o) >= 0 },
 		Awaits:  func(_, o any) bool { return o.(*thing).DeletionTimestamp != nil },
+		Counts: []Count{{Name: "placed", Is: func(_, o any) bool { return is(o, "Pod") },
+			Of: func(o any) int {
+				if n := o.(*thing).Placed; n != 0 {
+					return max(n, 0)
+				}
+				return -1
+			}}},
 	}
 }
 

@@ -115,8 +115,11 @@ func (s *Subject) leaves(owner any) bool { return s.Leaves != nil && s.Leaves(ow
 
 // willing reports whether it would adopt an orphan that an owner selects.
 func (s *Subject) willing(owner, object any) bool {
-	return (s.Willing == nil || s.Willing(owner, object)) && !s.leaves(owner)
+	return s.fits(owner, object) && !s.leaves(owner)
 }
+
+// fits reports whether it takes an object that an owner selects for one of that owner's.
+func (s *Subject) fits(owner, object any) bool { return s.Willing == nil || s.Willing(owner, object) }
 
 // Profile says which laws a controller owes. Each holds the one before.
 type Profile uint8

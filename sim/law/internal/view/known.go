@@ -159,13 +159,24 @@ func (n *Known) Fresh() *Sight {
 
 // VersionAt is the version of an object that a process knew at a record.
 func (n *Known) VersionAt(uid types.UID, record int) uint64 {
+	_, version := n.at(uid, record)
+	return version
+}
+
+// ValueAt is that version itself, nil for none.
+func (n *Known) ValueAt(uid types.UID, record int) any {
+	value, _ := n.at(uid, record)
+	return value
+}
+
+func (n *Known) at(uid types.UID, record int) (value any, version uint64) {
 	for i := range n.Journal.Entries {
 		if g := &n.Journal.Entries[i]; g.UID == uid && g.Record >= record {
-			return g.Version
+			return g.Value, g.Version
 		}
 	}
 	if e := n.ByUID[uid]; e != nil {
-		return e.Version
+		return e.Value, e.Version
 	}
-	return 0
+	return nil, 0
 }
