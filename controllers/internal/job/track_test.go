@@ -136,6 +136,19 @@ func TestWants(t *testing.T) {
 		"some are going": {func(j *batchv1.Job) {
 			j.Spec.PodReplacementPolicy, j.Status.Terminating = some(batchv1.Failed), &two
 		}, 1},
+		"some are going, and all that may run do": {func(j *batchv1.Job) {
+			j.Spec.PodReplacementPolicy, j.Status.Terminating, j.Status.Active = some(batchv1.Failed), &two, 3
+		}, 3},
+		"some are going, and more run than may": {func(j *batchv1.Job) {
+			j.Spec.PodReplacementPolicy, j.Status.Terminating, j.Status.Active = some(batchv1.Failed), &two, 4
+		}, 3},
+		"has indexes no more that have succeeded": {func(j *batchv1.Job) {
+			j.Spec.CompletionMode, j.Status.CompletedIndexes = some(batchv1.IndexedCompletion), "0,5-6"
+			j.Status.Succeeded = 3
+		}, 2},
+		"has indexes that nobody wrote down": {func(j *batchv1.Job) {
+			j.Spec.CompletionMode, j.Status.Succeeded = some(batchv1.IndexedCompletion), 2
+		}, 1},
 		"one was enough": {func(j *batchv1.Job) {
 			j.Spec.Completions, j.Status.Succeeded, j.Status.Active = nil, 1,
 				2

@@ -24,7 +24,8 @@ func wants(owner runtime.Object) int {
 	}
 	n := most(j)
 	if onlyFailed(j) && j.Status.Terminating != nil {
-		n -= int(*j.Status.Terminating)
+		// None is made in the place of one that is going, and none that runs goes for it.
+		n = max(n-int(*j.Status.Terminating), min(n, int(j.Status.Active)))
 	}
 	return max(n, 0)
 }
@@ -33,13 +34,23 @@ func wants(owner runtime.Object) int {
 func most(j *batchv1.Job) int {
 	n := int(*j.Spec.Parallelism)
 	if j.Spec.Completions != nil {
-		left := int(*j.Spec.Completions) - int(j.Status.Succeeded)
+		left := int(*j.Spec.Completions) - succeeded(j)
 		if j.Status.FailedIndexes != nil {
 			left -= parseIntervals(*j.Status.FailedIndexes, int(*j.Spec.Completions)).total()
 		}
 		n = min(n, left)
 	}
 	return max(n, 0)
+}
+
+// succeeded is how many pods a Job needs no more. Of an Indexed one that is how many of the indexes that it has:
+// the counter keeps those that it had before it shrank, since the server takes no lower one. Before there were
+// indexes nobody wrote them down.
+func succeeded(j *batchv1.Job) int {
+	if indexed(j) && j.Spec.Completions != nil && j.Status.CompletedIndexes != "" {
+		return parseIntervals(j.Status.CompletedIndexes, int(*j.Spec.Completions)).total()
+	}
+	return int(j.Status.Succeeded)
 }
 
 // surge is how many more it may have than it asks for: its status may tell of pods
