@@ -21,6 +21,7 @@ type Without struct {
 	Stranger    bool // a Job that has the name already is taken for one that was started before
 	Victim      bool // a Job is replaced whosever it is by now
 	Itself      bool // ... and the very Job that is due, where the status does not know that it was started
+	Unread      bool // ... and one that the status does not know, as the cache shows it
 	VictimUID   bool // Jobs are deleted by name, whichever Job has it by now
 	LiveChild   bool // a Job that the cache does not show is taken for gone
 	LiveUID     bool // ... and another of its name for it

@@ -134,12 +134,13 @@ func TestByStart(t *testing.T) {
 }
 
 // Where a Job that runs is to be replaced all that run are deleted, each of them once and by its
-// uid: those in the status and those that are not, but for what is being deleted already, and
-// the very Job that is due.
+// uid: those in the status and those that are not, but for what is being deleted already, what is
+// gone or is its own no longer when it is read, and the very Job that is due.
 func TestReplace(t *testing.T) {
 	own := []*batchv1.Job{job("listed"), job("forgotten"), job("going", going), job("a-28575360"),
-		job("ended", ended(batchv1.JobFailed))}
-	s := &server{jobs: map[string]*batchv1.Job{"listed": own[0]}}
+		job("ended", ended(batchv1.JobFailed)), job("gone"), job("taken")}
+	taken := job("taken", func(j *batchv1.Job) { j.OwnerReferences = nil })
+	s := &server{jobs: map[string]*batchv1.Job{"listed": own[0], "forgotten": own[1], "taken": taken}}
 	r := newRound(t, s, cronJob("listed"), own...)
 	if err := r.replace(at("2024-05-01T00:00:00Z"), true); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/controllers/internal/createdby"
 )
@@ -78,17 +79,8 @@ func (s *round) clear(at time.Time, forgotten int) (wait bool, err error) {
 func (s *round) replace(at time.Time, forgotten bool) error {
 	known := s.cj.DeepCopy()
 	for _, ref := range known.Status.Active {
-		obj, err := s.env.Client.Get(s.ctx, jobKind, ref.Namespace, ref.Name)
-		if err != nil {
-			return err
-		}
-		job := obj.(*batchv1.Job)
 		s.changed = true
-		if !metav1.IsControlledBy(job, s.cj) && !s.without.Victim {
-			unlist(s.cj, ref.UID)
-			continue
-		}
-		if err := s.delete(job); err != nil {
+		if err := s.replaceOne(ref.Namespace, ref.Name, ref.UID); err != nil {
 			return err
 		}
 	}
@@ -98,12 +90,34 @@ func (s *round) replace(at time.Time, forgotten bool) error {
 	for _, job := range s.jobs {
 		due := job.Name == s.jobName(at) && !s.without.Itself
 		if running(job) && job.DeletionTimestamp == nil && !listed(known, job.UID) && !due {
-			if err := s.delete(job); err != nil && !apierrors.IsNotFound(err) {
+			if err := s.replaceForgotten(job); err != nil && !apierrors.IsNotFound(err) {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// replaceForgotten deletes a Job that only the cache knows: whose it is by now, that does not say.
+func (s *round) replaceForgotten(job *batchv1.Job) error {
+	if s.without.Unread {
+		return s.delete(job)
+	}
+	return s.replaceOne(job.Namespace, job.Name, job.UID)
+}
+
+// replaceOne deletes the Job of a name, as it is read live.
+func (s *round) replaceOne(namespace, name string, uid types.UID) error {
+	obj, err := s.env.Client.Get(s.ctx, jobKind, namespace, name)
+	if err != nil {
+		return err
+	}
+	job := obj.(*batchv1.Job)
+	if !metav1.IsControlledBy(job, s.cj) && !s.without.Victim {
+		unlist(s.cj, uid)
+		return nil
+	}
+	return s.delete(job)
 }
 
 // create starts the Job of a time and enters it in the status. Where a stranger's
