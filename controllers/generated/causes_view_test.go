@@ -93,10 +93,28 @@ func hashEmptied(w *world, b *law.Breach) bool {
 		}
 		made = w.madeAt(other.UID)
 	}
-	newest := (*appsv1.ControllerRevision)(nil)
+	newest := w.goesBy(owner, made)
+	return newest != nil && newest.Labels[appsv1.ControllerRevisionHashLabelKey] == "" &&
+		anyOf(w.commits(0, made), func(_ int, r *sim.Record) bool {
+			return r.Process == law.User && is(r.After, newest.UID) &&
+				object(r.After).GetLabels()[appsv1.ControllerRevisionHashLabelKey] == ""
+		})
+}
+
+// goesBy is the revision by which a set's pod is made: the one that the sync has found by the name that it wanted to
+// make one by, or the newest. One that it has let go it finds again so, and goes by its label.
+func (w *world) goesBy(owner types.UID, made int) (newest *appsv1.ControllerRevision) {
+	for i, r := range w.records(w.begun(made), made) {
+		if rev, _ := r.After.(*appsv1.ControllerRevision); r.Op == sim.Read && r.Process == w.subject.name &&
+			r.Worker == w.record(made).Worker && rev != nil && anyOf(w.records(w.begun(made), i),
+			func(_ int, c *sim.Record) bool {
+				return c.Op == sim.Refusal && c.Process == r.Process && c.Verb == "create" && c.Object.Name == rev.Name
+			}) {
+			return rev
+		}
+	}
 	for _, o := range w.storedAt(made) {
 		rev, _ := o.Object.(*appsv1.ControllerRevision)
-		// One that it has let go it finds again by its name, and goes by its label.
 		if rev != nil && (newest == nil || rev.Revision > newest.Revision) &&
 			anyOf(w.commits(0, made), func(_ int, r *sim.Record) bool {
 				return is(r.After, rev.UID) && controls(owner, r.After)
@@ -104,11 +122,7 @@ func hashEmptied(w *world, b *law.Breach) bool {
 			newest = rev
 		}
 	}
-	return newest != nil && newest.Labels[appsv1.ControllerRevisionHashLabelKey] == "" &&
-		anyOf(w.commits(0, made), func(_ int, r *sim.Record) bool {
-			return r.Process == law.User && is(r.After, newest.UID) &&
-				object(r.After).GetLabels()[appsv1.ControllerRevisionHashLabelKey] == ""
-		})
+	return newest
 }
 
 // madeAt is the record at which an object was created.
@@ -122,12 +136,13 @@ func (w *world) madeAt(uid types.UID) int {
 }
 
 // staleClaim: the claim of the first pod that the set is without, or, where it makes all at once, of each of them,
-// belongs to a pod that is not there any more; and it is without some.
+// belongs to another pod of the name; and it is without some.
 func staleClaim(w *world, b *law.Breach) bool {
 	set, _ := w.about(b).(*appsv1.StatefulSet)
-	if w.Cluster.Process("garbagecollector") != nil || set == nil {
+	if set == nil {
 		return false
 	}
+	collects := w.Cluster.Process("garbagecollector") != nil
 	first := 0
 	if o := set.Spec.Ordinals; o != nil {
 		first = int(o.Start)
@@ -139,19 +154,27 @@ func staleClaim(w *world, b *law.Breach) bool {
 			continue
 		}
 		without++
-		if !isStale(all, set, n) {
+		if !isStale(all, set, n, collects) {
 			return without > 1 && set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
 		}
 	}
 	return without > 0
 }
 
-// isStale: a claim of a set's pod belongs to an earlier one of the name.
-func isStale(all storedAt, set *appsv1.StatefulSet, ordinal int) bool {
+// isStale: a claim of a set's pod, which goes with that when the set is scaled down, belongs to another pod of the name
+// that is none of the set's, and stays: the pod is there, or nobody collects, or the claim waits for somebody.
+func isStale(all storedAt, set *appsv1.StatefulSet, ordinal int, collects bool) bool {
+	policy := set.Spec.PersistentVolumeClaimRetentionPolicy
+	if policy == nil || policy.WhenScaled != appsv1.DeletePersistentVolumeClaimRetentionPolicyType {
+		return false
+	}
+	pod := set.Name + "-" + strconv.Itoa(ordinal)
 	return slices.ContainsFunc(set.Spec.VolumeClaimTemplates, func(t corev1.PersistentVolumeClaim) bool {
-		claim := all.at("PersistentVolumeClaim", set.Namespace, t.Name+"-"+set.Name+"-"+strconv.Itoa(ordinal))
+		claim := all.at("PersistentVolumeClaim", set.Namespace, t.Name+"-"+pod)
 		return claim != nil && slices.ContainsFunc(claim.GetOwnerReferences(), func(ref metav1.OwnerReference) bool {
-			return ref.Kind == "Pod" && all.with(ref.UID) == nil
+			other := all.with(ref.UID)
+			stays := other != nil || !collects || going(claim)
+			return ref.Kind == "Pod" && ref.Name == pod && stays && (other == nil || !controls(set.UID, other))
 		})
 	})
 }

@@ -1,7 +1,6 @@
 package generated_test
 
 import (
-	"context"
 	"reflect"
 	"slices"
 	"strings"
@@ -9,9 +8,9 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
@@ -25,14 +24,20 @@ var wrong = []struct {
 	subject *subject
 	seed    uint64
 	cause   func(w *world, b *law.Breach) bool
-	near    func(w *world, b *law.Breach) bool // a part of what the cause asks of a world
-	change  func(obj runtime.Object) []runtime.Object
+	near    func(w *world, b *law.Breach) bool        // a part of what the cause asks of a world
+	change  func(obj runtime.Object) []runtime.Object // nil for one that deletes too much
 }{
 	{"asks for three pods more", &deployments, 15, unseenWrite, someWriteUnseen, larger},
 	{"asks for three pods more", &deployments, 84, unseenWrite, someWriteUnseen, larger},
+	{"asks for three pods more", &deployments, 612, shares, someResized, larger},
+	{"makes each ReplicaSet twice", &deployments, 1894, recounted, someCountChanged, twiceNamed},
+	{"makes pods of no revision", &statefulSets, 1325, restsOnGoing, someRevisionGoing, unlabelled},
+	{"counts no fewer than two pods", &statefulSets, 483, goneAsOrphan, someGone, counted},
+	{"deletes its other pods with one", &statefulSets, 1552, endedAsRead, someAdopted, nil},
+	{"deletes its other pods with one", &replicationControllers, 259, expiredDeletions, someDeletionUnseen, nil},
 	{"makes pods of no revision", &daemonSets, 2, hashEmptied, someHashEmptied, unlabelled},
 	{"makes pods of no revision", &daemonSets, 49, hashEmptied, someHashEmptied, unlabelled},
-	{"never makes the first pod", &statefulSets, 56, staleClaim, someClaimStale, notTheFirst},
+	{"never makes the first pod", &statefulSets, 139, staleClaim, someClaimStale, notTheFirst},
 	{"makes each slice twice", &endpoints, 260, crowded, many, twice},
 	{"makes no slice", &endpoints, 260, crowded, many, noSlice},
 }
@@ -68,76 +73,6 @@ func excusable(when func(*world, *law.Breach) bool, w *world, b *law.Breach) boo
 	})
 }
 
-// changed is a controller that sends, in the place of each object that it creates or updates, what change makes of it.
-func changed(c host.Controller, change func(runtime.Object) []runtime.Object) host.Controller {
-	inner := c.New
-	c.New = func(env *host.Env) host.Reconciler {
-		e := *env
-		e.Client = careless{env.Client, change}
-		return inner(&e)
-	}
-	return c
-}
-
-type careless struct {
-	host.Client
-	change func(runtime.Object) []runtime.Object
-}
-
-func (c careless) Create(ctx context.Context, obj runtime.Object) (runtime.Object, error) {
-	return each(ctx, obj, c.change, c.Client.Create)
-}
-
-func (c careless) Update(ctx context.Context, obj runtime.Object) (runtime.Object, error) {
-	return each(ctx, obj, c.change, c.Client.Update)
-}
-
-func each(ctx context.Context, obj runtime.Object, change func(runtime.Object) []runtime.Object,
-	send func(context.Context, runtime.Object) (runtime.Object, error)) (answer runtime.Object, err error) {
-	answer = obj
-	for _, o := range change(obj.DeepCopyObject()) {
-		if answer, err = send(ctx, o); err != nil {
-			return nil, err
-		}
-	}
-	return answer, nil
-}
-
-func larger(obj runtime.Object) []runtime.Object {
-	if rs, is := obj.(*appsv1.ReplicaSet); is {
-		*rs.Spec.Replicas += 3
-	}
-	return []runtime.Object{obj}
-}
-
-func unlabelled(obj runtime.Object) []runtime.Object {
-	if p, is := obj.(*corev1.Pod); is {
-		delete(p.Labels, appsv1.ControllerRevisionHashLabelKey)
-	}
-	return []runtime.Object{obj}
-}
-
-func notTheFirst(obj runtime.Object) []runtime.Object {
-	if p, is := obj.(*corev1.Pod); is && strings.HasSuffix(p.Name, "-0") {
-		return nil
-	}
-	return []runtime.Object{obj}
-}
-
-func twice(obj runtime.Object) []runtime.Object {
-	if s, is := obj.(*discoveryv1.EndpointSlice); is && s.ResourceVersion == "" {
-		return []runtime.Object{obj, obj.DeepCopyObject()}
-	}
-	return []runtime.Object{obj}
-}
-
-func noSlice(obj runtime.Object) []runtime.Object {
-	if _, is := obj.(*discoveryv1.EndpointSlice); is {
-		return nil
-	}
-	return []runtime.Object{obj}
-}
-
 // someWriteUnseen: something that the controller has made of a ReplicaSet of the Deployment's had not been shown when
 // the sync began.
 func someWriteUnseen(w *world, b *law.Breach) bool {
@@ -160,12 +95,52 @@ func someHashEmptied(w *world, b *law.Breach) bool {
 	})
 }
 
-// someClaimStale: a claim of the set's belongs to a pod that is not there any more.
+// someResized: a ReplicaSet of the Deployment's that said another size of it has been written in the same sync before.
+func someResized(w *world, b *law.Breach) bool {
+	d, was, _ := w.scales(b)
+	return d != nil && was != nil && d.Spec.Strategy.Type == appsv1.RollingUpdateDeploymentStrategyType &&
+		anyOf(w.commits(w.begun(b.Record), b.Record), func(_ int, c *sim.Record) bool {
+			rs, _ := c.Before.(*appsv1.ReplicaSet)
+			return rs != nil && c.Process == w.subject.name && controls(d.UID, rs) && *rs.Spec.Replicas > 0 &&
+				annotated(rs, desiredPods) >= 0 && annotated(rs, desiredPods) != int(*d.Spec.Replicas)
+		})
+}
+
+// someCountChanged: a user has changed by which number the names of the Deployment's ReplicaSets are made.
+func someCountChanged(w *world, b *law.Breach) bool {
+	owner := w.ownerAt(b)
+	return anyOf(w.commits(0, b.Record), func(_ int, c *sim.Record) bool { return w.changesCount(c, owner) })
+}
+
+// someRevisionGoing: a revision of the set's is being deleted.
+func someRevisionGoing(w *world, b *law.Breach) bool {
+	return w.goingRevision(b, func(*appsv1.ControllerRevision) bool { return true })
+}
+
+// someGone: a pod of the set's has gone and was shown last as nobody's.
+func someGone(w *world, b *law.Breach) bool {
+	return w.record(b.Record).Op == sim.Settled && w.goneUnshown(w.ownerAt(b), b.Record) > 0
+}
+
+// someAdopted: in the same sync a pod was adopted which had ended when it was read.
+func someAdopted(w *world, b *law.Breach) bool {
+	r := w.record(b.Record)
+	return anyOf(w.commits(w.begun(b.Record), b.Record), func(_ int, c *sim.Record) bool {
+		saw, _ := c.Saw.(*corev1.Pod)
+		return c.Process == r.Process && saw != nil && ended(saw) && controls(types.UID(r.For.UID), c.After)
+	})
+}
+
+// someDeletionUnseen: the controller has deleted a pod of the owner's more than five minutes ago, and no event has
+// shown it.
+func someDeletionUnseen(w *world, b *law.Breach) bool { return w.unseenDeletions(b) > 0 }
+
+// someClaimStale: a claim of the set's belongs to another pod of the name.
 func someClaimStale(w *world, b *law.Breach) bool {
 	set, _ := w.about(b).(*appsv1.StatefulSet)
 	all := w.storedAt(b.Record)
 	return set != nil && slices.ContainsFunc([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, func(n int) bool {
-		return isStale(all, set, n)
+		return isStale(all, set, n, w.Cluster.Process("garbagecollector") != nil)
 	})
 }
 

@@ -24,10 +24,12 @@ var asked = slices.DeleteFunc(law.All(), func(l *law.Law) bool { return l.Name =
 // further are worlds beyond the first ones: those in which a right controller was once accused, and
 // those in which a cause is met that is rare.
 var further = map[string][]uint64{
-	"job": {230, 352, 370}, "statefulset": {384}, "cronjob": {201, 382}, "daemonset": {687}, "podgc": {609},
+	"job": {230, 352, 370, 977, 1268, 1535}, "cronjob": {201, 382, 1608}, "daemonset": {669, 687, 1786},
+	"statefulset":      {384, 483, 1325, 1419, 1465, 1476, 1505, 1547, 1552, 1671},
+	"podgc":            {609},
 	"endpointslice":    {183, 260, 322},
-	"replication":      {947},
-	"deployment":       {1959},
+	"replication":      {947, 1312, 1984},
+	"deployment":       {612, 949, 1894, 1924, 1959},
 	"garbagecollector": {166, 188, 284, 341, 369, 438, 544, 675, 1432},
 }
 

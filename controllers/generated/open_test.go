@@ -60,6 +60,16 @@ var open = []*cause{
 	{controller: "deployment", laws: "stay-within-bounds", when: rollsBack,
 		why: "before it looks where to roll back to it makes the ReplicaSet of the template, of its whole size " +
 			"(rollback.go, rollback; sync.go, getNewReplicaSet)"},
+	{controller: "deployment", laws: "stay-within-bounds", when: shares,
+		why: "what each ReplicaSet gets of a change of size is worked out once, by annotations that somebody may have " +
+			"made up; when the last is written the others say the new size already (sync.go, scale; " +
+			"deployment_util.go, getReplicaSetFraction)"},
+	{controller: "deployment", laws: "one-for-each-identity", when: recounted,
+		why: "the ReplicaSet of a template that it has not been shown it finds again by the name alone, which is another " +
+			"when somebody has changed status.collisionCount (sync.go, getNewReplicaSet)"},
+	{controller: "deployment", laws: "dont-interfere", when: freedWhileAdopting,
+		why: "whom a ReplicaSet deletes it picks among the pods that it had before it adopts one (replica_set.go, " +
+			"syncReplicaSet, manageReplicas); that it lists them again to rank them makes no difference"},
 	{controller: "daemonset", laws: "one-on-each-node " + missing, when: unobserved, why: neverShown},
 	{controller: "job", laws: missing, when: unobserved, why: neverShown},
 	{controller: "replicaset", laws: missing, when: unobserved, why: neverShown},
@@ -71,6 +81,9 @@ var open = []*cause{
 		why: "what it made is expected for five minutes, and where its view stands still longer than that it " +
 			"makes it again: it has no consistency store (replication_controller.go, NewReplicationManager; " +
 			"kubernetes#129795)"},
+	{controller: "replication", laws: "never-too-few", when: expiredDeletions,
+		why: "and what it deleted it deletes again, one that is there for one that is not any more " +
+			"(controller_utils.go, SatisfiedExpectations)"},
 	{controller: "job", laws: "dont-interfere", when: freedMeanwhile,
 		why: "what the answer to the patch says that takes the finalizer off is not looked at before the pod is " +
 			"deleted (job_controller.go, deleteJobPods)"},
@@ -78,8 +91,17 @@ var open = []*cause{
 		why: "a pod that ends without the finalizer is taken for one that was counted (job_controller.go, " +
 			"getValidPodsWithFilter)"},
 	{controller: "statefulset", laws: atRest, when: staleClaim,
-		why: "while a claim belongs to an earlier pod of the name no pod is made: the garbage collector, which is " +
-			"not there, is to take it first (stateful_pod_control.go, PodClaimIsStale)"},
+		why: "while a claim belongs to another pod of the name no pod is made: somebody is to take it first, who is " +
+			"not there, or waits himself (stateful_pod_control.go, PodClaimIsStale)"},
+	{controller: "statefulset", laws: "exact-status", when: goneAsOrphan,
+		why: "that a pod has gone which was shown last as an orphan, before it was adopted, wakes nobody " +
+			"(stateful_set.go, deletePod)"},
+	{controller: "statefulset", laws: "rest-on-what-stays", when: restsOnGoing,
+		why: "a revision that is being deleted is as good as any (controller_history.go, ListControllerRevisions; " +
+			"stateful_set_control.go, getStatefulSetRevisions)"},
+	{controller: "statefulset", laws: "never-too-few", when: endedAsRead,
+		why: "what the answer to the patch says that adopts a pod is not looked at before it is deleted " +
+			"(stateful_set_control.go, processReplica)"},
 	{controller: "endpointslice", laws: "never-too-many " + atRest, when: crowded,
 		why: "that a Service wants one slice is said of one whose pods fit into it"},
 	{controller: "podgc", laws: "spare-what-can-run", when: quarantinedUnseen,
