@@ -117,7 +117,8 @@ func freedWhileAdopting(w *world, b *law.Breach) bool {
 	}
 	return strings.HasPrefix(r.Verb, "delete") && mine && freed &&
 		anyOf(w.commits(began, b.Record), func(_ int, c *sim.Record) bool {
-			return c.Process == r.Process && c.Object.Kind == "Pod" && !controls(owner, c.Before) && controls(owner, c.After)
+			return c.Process == r.Process && c.Object.Kind == "Pod" && !controls(owner, c.Before) &&
+				controls(owner, c.After)
 		})
 }
 

@@ -61,12 +61,12 @@ var open = []*cause{
 		why: "before it looks where to roll back to it makes the ReplicaSet of the template, of its whole size " +
 			"(rollback.go, rollback; sync.go, getNewReplicaSet)"},
 	{controller: "deployment", laws: "stay-within-bounds", when: shares,
-		why: "what each ReplicaSet gets of a change of size is worked out once, by annotations that somebody may have " +
-			"made up; when the last is written the others say the new size already (sync.go, scale; " +
+		why: "what each ReplicaSet gets of a change of size is worked out once, by annotations that somebody may " +
+			"have made up; when the last is written the others say the new size already (sync.go, scale; " +
 			"deployment_util.go, getReplicaSetFraction)"},
 	{controller: "deployment", laws: "one-for-each-identity", when: recounted,
-		why: "the ReplicaSet of a template that it has not been shown it finds again by the name alone, which is another " +
-			"when somebody has changed status.collisionCount (sync.go, getNewReplicaSet)"},
+		why: "the ReplicaSet of a template that it has not been shown it finds again by the name alone, which is " +
+			"another when somebody has changed status.collisionCount (sync.go, getNewReplicaSet)"},
 	{controller: "deployment", laws: "dont-interfere", when: freedWhileAdopting,
 		why: "whom a ReplicaSet deletes it picks among the pods that it had before it adopts one (replica_set.go, " +
 			"syncReplicaSet, manageReplicas); that it lists them again to rank them makes no difference"},

@@ -33,7 +33,7 @@ func (s *State) digest(h *sim.Hash, hotLoop int, now time.Duration) {
 	h.Word(bare)
 	for _, p := range s.processes {
 		h.Word(s.digestProcess(p, hotLoop, now))
-		h.Word(s.digestKnown(&p.known))
+		h.Word(s.digestKnown(&p.Subject, &p.known))
 	}
 }
 
@@ -81,8 +81,9 @@ func (t *taken) digest() uint64 {
 
 // digestKnown folds what the world's own state does not tell of a process's
 // knowledge: what it knows from answers alone, what it has been shown during the
-// syncs at work, and which objects earlier lives were shown in newer versions.
-func (s *State) digestKnown(n *view.Known) uint64 {
+// syncs at work, with the identities that were held until then, and which objects earlier lives were shown in
+// newer versions.
+func (s *State) digestKnown(sub *Subject, n *view.Known) uint64 {
 	var sum uint64
 	for uid, e := range n.ByUID {
 		var h sim.Hash
@@ -95,7 +96,12 @@ func (s *State) digestKnown(n *view.Known) uint64 {
 		sum += sim.Mix(uint64(h))
 	}
 	for i := range n.Journal.Entries {
-		sum += digestPair(n.Journal.Entries[i].UID, n.Journal.Entries[i].Owner, 0)
+		g := &n.Journal.Entries[i]
+		var held sim.Hash
+		if sub.Identity != nil && sub.manages(g.Kind) && g.Value != nil {
+			held.String(sub.Identity(g.Value))
+		}
+		sum += digestPair(g.UID, g.Owner, uint64(held))
 	}
 	for uid, version := range n.Past {
 		if o := s.byUID[uid]; o != nil {
