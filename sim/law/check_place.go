@@ -38,15 +38,6 @@ func oneOnEach(j *Judge, _ *sim.Record) {
 	}
 }
 
-// values are the stored objects of a kind.
-func (s *State) values(kind string) []any {
-	var all []any
-	for _, o := range s.Kind(kind) {
-		all = append(all, o.Value)
-	}
-	return all
-}
-
 // sparing is PODGC-1: who writes and removes objects of others by its office leaves
 // those alone that it has to spare as things stand. Committed where what it had been
 // shown, and had found gone at the server, allowed it, and where it was shown something

@@ -5,6 +5,7 @@ package law
 
 import (
 	"math"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -111,7 +112,8 @@ func (p *process) used(s *State) (all []types.UID) {
 	}
 	for _, l := range s.kinds {
 		for _, o := range l.objects {
-			if meta.Deleting(o.Meta) && s.held(&p.Subject, o.Meta) && p.Subject.Keeps(o.Value, s.values) != "" {
+			held := slices.ContainsFunc(p.Subject.Finalizers, func(f string) bool { return meta.Finalized(o.Meta, f) })
+			if held && meta.Deleting(o.Meta) && p.Subject.Keeps(o.Value, s.values) != "" {
 				all = append(all, o.Meta.GetUID())
 			}
 		}

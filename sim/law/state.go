@@ -137,3 +137,12 @@ func (s *State) terminating(namespace string) bool {
 	ns := s.Named("Namespace", "", namespace)
 	return ns != nil && meta.Deleting(ns.Meta)
 }
+
+// values are the stored objects of a kind.
+func (s *State) values(kind string) []any {
+	var all []any
+	for _, o := range s.Kind(kind) {
+		all = append(all, o.Value)
+	}
+	return all
+}
