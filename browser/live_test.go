@@ -91,9 +91,12 @@ func until(t testing.TB, b *tab, expression string) {
 		") ? done(true) : setTimeout(look, 20); look() })")
 }
 
+// newest is the step that came last, whether it is shown or not.
+const newest = "(fed.ahead || view.run).records.at(-1).s"
+
 // What happens in a server is seen on its page while it happens: the step, who owns what
 // then, and the law that is broken. Who is at the last step stays at the last; who is at
-// another stays there.
+// another stays there, also when the server has forgotten it, until he goes to the end.
 func TestLivePage(t *testing.T) {
 	s := serve(t, "--controllers", "replicaset@selector,replication@selector")
 	b := open(t, s.page)
@@ -120,11 +123,19 @@ func TestLivePage(t *testing.T) {
 	until(t, b, "view.pick === view.rows.length - 1")
 	press(t, b, "Home")
 	press(t, b, "ArrowRight")
-	step, length := text(t, b, "#step"), eval[int](t, b, "view.run.records.length")
-	until(t, b, fmt.Sprintf("view.run.records.length > %d", length))
+	step, after := text(t, b, "#step"), eval[int](t, b, newest)
+	until(t, b, fmt.Sprintf("%s > %d", newest, after))
 	if now := text(t, b, "#step"); now != step || eval[int](t, b, "view.pick") != 1 {
 		t.Errorf("who looks at %q is shown %q when more comes", step, now)
 	}
+	until(t, b, "fed.ahead && live.textContent.includes('End')")
+	if now := text(t, b, "#step"); now != step || eval[int](t, b, "view.pick") != 1 {
+		t.Errorf("who looks at %q is shown %q when the server has forgotten it", step, now)
+	}
+	press(t, b, "End")
+	until(t, b, "!fed.ahead && live.textContent === 'live' && view.pick === view.rows.length - 1")
+	after = eval[int](t, b, newest)
+	until(t, b, fmt.Sprintf("%s > %d && view.run.records.length > 1", newest, after))
 	b.quiet(t)
 	s.stop()
 	until(t, b, "live.className === 'lost'")

@@ -1,8 +1,9 @@
 "use strict";
 // The run of a server that is running: what comes is added to it, and who is at the last step stays at the last.
 
-// fed shows how the server that feeds the page is.
-const fed = { status: null };
+// fed shows how the server that feeds the page is. ahead is the run as it is by now, of one who looks at what the
+// server has forgotten: he keeps what he sees, until he goes to the end.
+const fed = { status: null, ahead: null };
 
 // listen asks for the run, and for what comes. The browser comes back by itself when the connection is lost.
 function listen(from) {
@@ -10,38 +11,74 @@ function listen(from) {
   $("title").after(fed.status);
   $("now").setAttribute("aria-live", "off");
   const stream = new EventSource(from);
-  const say = (text, lost) => { fed.status.textContent = text; fed.status.className = lost ? "lost" : ""; };
-  stream.addEventListener("open", () => say("live", false));
+  stream.addEventListener("open", () => say(fed.ahead ? held : "live"));
   stream.addEventListener("part", (e) => came(JSON.parse(e.data)));
-  stream.addEventListener("error", () => say(stream.readyState === 2 ? "the server feeds this page no more: load it again" : "the server is gone: asking again", true));
+  stream.addEventListener("error", () => say(stream.readyState === 2 ? "the server feeds this page no more: load it again" : "the server is gone: asking again", "lost"));
+  view.moved = () => { if (fed.ahead && atLast()) anew(fed.ahead, true); };
+}
+
+const held = "the run went on, and this step is kept: End goes on";
+
+// say says how the server is.
+function say(text, name) {
+  fed.status.textContent = text;
+  fed.status.className = name || "";
+}
+
+// atLast reports whether the last row is chosen.
+function atLast() {
+  return view.pick === view.rows.length - 1;
 }
 
 // came takes in what came: the whole of a run, or what is new of the one that is shown.
 function came(part) {
-  const was = view.run, keep = part.keep;
-  const last = view.pick === view.rows.length - 1;
-  if (keep.records === 0) return anew(part, last);
-  for (const list of ["records", "versions", "text", "lines"]) {
-    was[list].length = keep[list];
-    for (const x of part[list]) was[list].push(x);
+  const was = fed.ahead || view.run, told = JSON.stringify(was.breaks), last = atLast();
+  if (part.keep.records === 0) {
+    if (fed.ahead || (!last && forgotten(part))) {
+      fed.ahead = part;
+      say(held);
+    } else anew(part, last);
+    return;
   }
-  if (part.processes.length !== was.processes.length) was.state = undefined;
-  was.replaced = undefined;
-  if (view.want.fold === was.fold) view.want.fold = part.fold;
-  const told = JSON.stringify(was.breaks);
-  for (const list of ["processes", "objects", "lanes", "fold", "breaks"]) was[list] = part[list];
+  grow(was, part);
+  if (fed.ahead) return;
   gather(was);
   if (JSON.stringify(was.breaks) !== told) drawVerdict(was);
   if (last) filter(was.records.length - 1, !nearEnd());
   else filter(Math.max(0, view.rows[view.pick].record), true);
 }
 
+// grow adds to a run what is new of it.
+function grow(run, part) {
+  for (const list of ["records", "versions", "text", "lines"]) {
+    run[list].length = part.keep[list];
+    for (const x of part[list]) run[list].push(x);
+  }
+  if (part.processes.length !== run.processes.length) run.state = undefined;
+  run.replaced = undefined;
+  if (run === view.run && view.want.fold === run.fold) view.want.fold = part.fold;
+  for (const list of ["processes", "objects", "lanes", "fold", "breaks"]) run[list] = part[list];
+}
+
+// forgotten reports whether a run begins behind the step that is chosen.
+function forgotten(run) {
+  const then = view.run.records[view.rows[view.pick].record], first = run.records[run.first];
+  return then && first && then.s < first.s;
+}
+
 // anew shows a run from its beginning on, at the step at which the one before was.
 function anew(run, last) {
-  const was = view.run, then = was.records[view.rows[view.pick].record];
-  const step = then ? then.s : 0, object = nameOf(was, view.object);
+  const was = view.run, then = was.records[view.rows[view.pick].record], want = { ...view.want };
+  const step = then ? then.s : 0, object = nameOf(was, view.object), process = processOf(was, want.process);
+  if (fed.ahead) say("live");
+  fed.ahead = null;
   page.runs = [run];
-  take(0);
+  show(run, {
+    ...want,
+    fold: want.fold === was.fold ? run.fold : want.fold,
+    process: run.processes.findIndex((p) => p.name === process) + 1,
+    kind: run.objects.some((o) => o.kind === want.kind) ? want.kind : "",
+  });
   if (object) view.object = run.objects.findIndex((o) => o.name === object) + 1;
   let at = run.records.length - 1;
   if (!last) while (at > 0 && run.records[at].s > step) at--;

@@ -12,14 +12,17 @@ view.choose = (object) => { view.object = object; drawPanel(view); };
 // take begins to show one of the page's runs.
 function take(i) {
   const run = page.runs[i];
+  show(run, { ...view.want, fold: run.fold, process: 0, kind: "" });
+  filter(firstPick(run));
+}
+
+// show makes a run the one that is shown, and what of it is wanted.
+function show(run, want) {
   view.run = run;
   view.object = 0;
-  view.want.fold = run.fold;
-  view.want.process = 0;
-  view.want.kind = "";
+  view.want = want;
   gather(run);
   drawVerdict(run);
-  filter(firstPick(run));
 }
 
 // gather makes of a run what is drawn of it whatever is chosen, and says what can be chosen.
@@ -127,6 +130,7 @@ function to(i, still) {
   drawPanel(view);
   clearTimeout(view.naming);
   if (!page.feed) view.naming = setTimeout(named, 300); // a step of a live run has its number for a while only
+  else if (view.moved) view.moved();
 }
 
 // named puts the step into the address, so that a link leads to it.
