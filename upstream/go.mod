@@ -51,6 +51,7 @@ require (
 	k8s.io/controller-manager v0.36.3
 	k8s.io/kube-aggregator v0.36.3
 	k8s.io/kubernetes v1.36.3
+	pgregory.net/rapid v1.3.0
 	sigs.k8s.io/yaml v1.6.0
 )
 

@@ -152,7 +152,9 @@ const (
 	backOff = 10 * time.Second // as a kubelet waits before it restarts a container
 )
 
-// offer lists what the program can be given next.
+// offer lists what the program can be given next. Of what waits in its watches the oldest comes
+// first: it acts at once on what it is told, and where it is busy for ever with one kind it would by
+// default never be told of another.
 func (g *guest) offer(into []sim.Action) []sim.Action {
 	g.collect()
 	name := g.process.Name
@@ -166,11 +168,15 @@ func (g *guest) offer(into []sim.Action) []sim.Action {
 		}
 		into = append(into, sim.Action{Class: class, Actor: name, Detail: c.key, Slot: i})
 	}
+	calls := len(into)
 	for i, s := range g.streams {
 		if !g.held[s.Kind] && g.waiting(s) > 0 {
 			into = append(into, sim.Action{Class: sim.Deliver, Actor: name, Detail: g.detail(s), Slot: i})
 		}
 	}
+	slices.SortStableFunc(into[calls:], func(a, b sim.Action) int {
+		return cmp.Compare(g.streams[a.Slot].queue[0].is.version, g.streams[b.Slot].queue[0].is.version)
+	})
 	return into
 }
 

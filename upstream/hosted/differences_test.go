@@ -15,7 +15,6 @@ var differences = map[string]string{
 
 	"orphan/cluster-scoped-object-is-known-from-its-dependent": "the collector looks for its owner in the " +
 		"dependent's namespace",
-	"orphan/kind-moves-to-another-version":    "gc-knows-by-a-version-that-is-gone",
 	"orphan/kind-of-the-owner-goes-and-comes": unserved,
 	"orphan/orphan-asked-for-twice":           twice,
 

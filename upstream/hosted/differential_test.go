@@ -139,8 +139,8 @@ func (e end) String() string {
 	return e.state + "laws broken: " + e.law + fmt.Sprintf("; at rest: %t\n", !e.restless)
 }
 
-// drawn are the choices of a seed; of 0 those of the default schedule.
-func drawn(seed uint64) sim.Choices {
+// choices are those of a seed; of 0 those of the default schedule.
+func choices(seed uint64) sim.Choices {
 	if seed == 0 {
 		return sim.Zero{}
 	}
@@ -182,9 +182,9 @@ func TestUpstreamComesToTheSameEnd(t *testing.T) {
 		differs, reached := "", map[end]bool{is: true}
 		for seed := range uint64(theirSeeds + 1) {
 			runs++
-			e := w.play(t, inTheirPlace(), drawn(seed))
+			e := w.play(t, inTheirPlace(), choices(seed))
 			for own := uint64(1); own <= ourSeeds && !reached[e]; own++ {
-				reached[w.play(t, ours(), drawn(own))] = true
+				reached[w.play(t, ours(), choices(own))] = true
 			}
 			if !reached[e] && differs == "" {
 				differs = fmt.Sprintf("upstream's come to (seed %d)\n%sours to\n%s", seed, e, is)

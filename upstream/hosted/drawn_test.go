@@ -1,0 +1,193 @@
+package hosted_test
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
+	"github.com/threelaws/threelaws/sim/trial"
+)
+
+const (
+	// between is the time from one act to the next: longer than programs are waited for until they are at
+	// rest, so that each act is done at the same time here and there.
+	between = 20 * time.Minute
+
+	drawnWorlds = 300 // how many are drawn, or a tenth of SOAK where that is more
+)
+
+// told is how a world ended, and how many writes that took of its controllers, events left out.
+type told struct {
+	end
+	writes int
+}
+
+// play plays the world with the controllers of a registry, of which some are replaced.
+func (d *drawing) play(t rapid.TB, g *scenarios.Registry, instead map[string]host.Controller, c sim.Choices) (e told) {
+	w := trial.New(trial.Options{Choices: c})
+	defer w.Stop()
+	for _, name := range d.started {
+		c, wrong := g.Controller(name)
+		if wrong != "" {
+			t.Fatal(wrong)
+		}
+		if other, is := instead[name]; is {
+			c = other
+		}
+		w.Start(name, c)
+	}
+	for i, a := range d.acts {
+		if left := time.Duration(i)*between - w.World.Clock.Elapsed(); left > 0 {
+			w.World.Clock.Advance(left)
+		}
+		if err := a.on(w); err != nil {
+			t.Fatal(err)
+		}
+		e.restless = e.restless || !w.Settle(trial.Limits{Steps: 50_000}).Settled
+	}
+	broken := map[string]bool{}
+	for _, b := range w.Judge.Breaches() {
+		if b.Strength == law.Informed {
+			broken[b.Law.ID] = true
+		}
+	}
+	e.law = strings.Join(slices.Sorted(maps.Keys(broken)), " ")
+	if err := ends(&e.state)(w.Cluster.Client(law.User)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range w.World.History.Records {
+		r := &w.World.History.Records[i]
+		if r.Op == sim.Commit && slices.Contains(d.started, r.Process) && r.Object.Kind != "Event" {
+			e.writes++
+		}
+	}
+	return e
+}
+
+// neverRests reports whether somebody goes on for ever: that the world does not come to rest, or the law
+// that he breaks, says so.
+func (e *told) neverRests() bool {
+	return e.restless || slices.ContainsFunc(strings.Fields(e.law), func(id string) bool {
+		return slices.Contains([]string{"EXACT-7", "NOFIGHT-3", "WRITE-7", "WRITE-8"}, id)
+	})
+}
+
+// likeness reports whether two came to the same end, the laws say the same of both, and neither took
+// more than twice the writes of the other, and ten. Of two that never rest nothing more is asked: where
+// they are when they are looked at is chance.
+func (e *told) likeness(o *told) bool {
+	if e.neverRests() && o.neverRests() {
+		return true
+	}
+	return e.end == o.end && e.writes <= 2*o.writes+10 && o.writes <= 2*e.writes+10
+}
+
+// differs compares what upstream's controllers came to with what ours do, by the default schedule
+// and by some that are drawn: "" where one of them is alike.
+func (d *drawing) differs(t rapid.TB, theirs told, instead map[string]host.Controller) string {
+	var all []told
+	for seed := uint64(0); seed <= ourSeeds; seed++ {
+		is := d.play(t, ours(), instead, choices(seed))
+		if is.likeness(&theirs) {
+			return ""
+		}
+		if !slices.Contains(all, is) {
+			all = append(all, is)
+		}
+	}
+	text := fmt.Sprintf("upstream's come, by %d writes, to\n%s", theirs.writes, theirs)
+	for _, is := range all[:min(len(all), 3)] {
+		text += fmt.Sprintf("ours come, by %d writes, to\n%s", is.writes, is)
+	}
+	return text
+}
+
+// draw draws the same worlds every time.
+func draw(t *testing.T, n int, see func(t *rapid.T, d *drawing)) {
+	for name, value := range map[string]string{"checks": strconv.Itoa(n), "seed": "1", "nofailfile": "true"} {
+		f := flag.Lookup("rapid." + name)
+		was := f.Value.String()
+		f.Value.Set(value)
+		defer f.Value.Set(was)
+	}
+	rapid.Check(t, func(t *rapid.T) { see(t, drawn.Draw(t, "world")) })
+}
+
+// In drawn worlds upstream's controllers and ours come to the same end, by about as many writes, and the
+// laws say the same of both.
+func TestUpstreamComesToTheSameEndOfDrawnWorlds(t *testing.T) {
+	began, n, writes, restless, lawless := time.Now(), 0, 0, 0, 0
+	draw(t, max(drawnWorlds, soak()/10), func(t *rapid.T, d *drawing) {
+		theirs := d.play(t, inTheirPlace(), nil, sim.Zero{})
+		if what := d.differs(t, theirs, nil); what != "" {
+			t.Fatalf("%s%s", d, what)
+		}
+		n, writes = n+1, writes+theirs.writes
+		switch {
+		case theirs.neverRests():
+			restless++
+		case theirs.law != "":
+			lawless++
+		}
+	})
+	if restless > n/50 || writes < 5*n {
+		t.Errorf("of %d worlds %d never rest, and upstream's wrote %d times: that says little", n, restless, writes)
+	}
+	t.Logf("%d worlds, %d writes of upstream's, %d that never rest, %d others in which a law is broken, in %v", n, writes,
+		restless, lawless, time.Since(began).Round(time.Second))
+}
+
+// told apart by the worlds drawn first: of each controller that is compared some guard.
+var toldApart = []string{"replicaset/create-without-ref", "replicaset/takes-over", "replicaset/adopt-nothing",
+	"deployment/create-without-ref", "statefulset/never-the-same", "statefulset/forgets-what-is-in-use",
+	"daemonset/claim-foreign", "job/ignores-suspend", "job/runs-surplus", "endpointslice/create-without-ref",
+	"gc/foreground-without-waiting", "gc/orphan-finalizer-first"}
+
+// A controller of ours that lacks a guard comes to another end than upstream's in some drawn world. With SOAK
+// in the environment all mutants are tried, and it is told how many are found.
+func TestDrawnWorldsTellMutantsApart(t *testing.T) {
+	type played struct {
+		*drawing
+		theirs told
+	}
+	var all []played
+	n, found, tried := 50, 0, 0
+	if long() {
+		n = drawnWorlds
+	}
+	draw(t, n, func(t *rapid.T, d *drawing) {
+		all = append(all, played{d, d.play(t, inTheirPlace(), nil, sim.Zero{})})
+	})
+	for _, m := range ours().Mutants {
+		must := slices.Contains(toldApart, m.Name)
+		if !must && !long() {
+			continue
+		}
+		tried++
+		c := m.Make()
+		told := slices.ContainsFunc(all, func(p played) bool {
+			return slices.Contains(p.started, c.Name) &&
+				p.differs(t, p.theirs, map[string]host.Controller{c.Name: c}) != ""
+		})
+		if told {
+			found++
+		} else if must {
+			t.Errorf("%s comes to the end of upstream's in all of %d worlds", m.Name, n)
+		}
+	}
+	if found < len(toldApart) {
+		t.Errorf("%d mutants are told apart, fewer than %d: one has another name by now", found, len(toldApart))
+	}
+	t.Logf("%d of %d mutants come to another end in %d worlds", found, tried, n)
+}
