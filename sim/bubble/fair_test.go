@@ -61,8 +61,8 @@ func TestOldestIsToldFirst(t *testing.T) {
 	}
 	create := func(kind string, obj runtime.Object) {
 		t.Helper()
-		if _, err := w.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: w.Server.KindNamed(kind), Namespace: "default",
-			Object: obj}); err != nil {
+		r := &fakeapi.Request{Verb: fakeapi.Create, Kind: w.Server.KindNamed(kind), Namespace: "default", Object: obj}
+		if _, err := w.Request(r); err != nil {
 			t.Fatal(err)
 		}
 	}

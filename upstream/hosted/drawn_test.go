@@ -144,8 +144,8 @@ func TestUpstreamComesToTheSameEndOfDrawnWorlds(t *testing.T) {
 	if restless > n/50 || writes < 5*n {
 		t.Errorf("of %d worlds %d never rest, and upstream's wrote %d times: that says little", n, restless, writes)
 	}
-	t.Logf("%d worlds, %d writes of upstream's, %d that never rest, %d others in which a law is broken, in %v", n, writes,
-		restless, lawless, time.Since(began).Round(time.Second))
+	t.Logf("%d worlds, %d writes of upstream's, %d that never rest, %d others in which a law is broken, in %v", n,
+		writes, restless, lawless, time.Since(began).Round(time.Second))
 }
 
 // told apart by the worlds drawn first: of each controller that is compared some guard.
