@@ -18,7 +18,11 @@ import (
 // cache.Options.NewInformer of controller-runtime.
 func NewInformer(lw cache.ListerWatcher, of runtime.Object, resync time.Duration, by cache.Indexers,
 ) cache.SharedIndexInformer {
-	i := &informer{resync: resync, synced: newGate(fmt.Sprintf("informer of %T", of)),
+	name := fmt.Sprintf("informer of %T", of)
+	if of != nil { // one of untyped objects names their kind
+		name += of.GetObjectKind().GroupVersionKind().String()
+	}
+	i := &informer{resync: resync, synced: newGate(name),
 		cache: sortedIndexer{cache.NewIndexer(cache.DeletionHandlingMetaNamespaceKeyFunc, by)}}
 	i.config = cache.Config{ListerWatcher: lw, ObjectType: of, ShouldResync: i.due, Process: i.take,
 		FullResyncPeriod: resync}

@@ -2,6 +2,7 @@ package bubble
 
 import (
 	"errors"
+	"hash/fnv"
 	"slices"
 	"sync"
 	"time"
@@ -66,6 +67,7 @@ type handler struct {
 	mu     sync.Mutex
 	more   *sync.Cond
 	queue  []notice
+	late   bool // not to be told yet
 	closed bool
 }
 
@@ -82,6 +84,14 @@ func (h *handler) add(n notice) {
 	h.more.Signal()
 }
 
+// begin has it told, from now on.
+func (h *handler) begin() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.late = false
+	h.more.Signal()
+}
+
 func (h *handler) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -93,7 +103,7 @@ func (h *handler) close() {
 func (h *handler) take() (n notice, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for len(h.queue) == 0 && !h.closed {
+	for (h.late || len(h.queue) == 0) && !h.closed {
 		h.more.Wait()
 	}
 	if h.closed {
@@ -140,7 +150,7 @@ func (i *informer) AddEventHandlerWithResyncPeriod(of cache.ResourceEventHandler
 }
 
 // AddEventHandlerWithOptions adds a handler. One that is added to an informer that runs is told
-// of all that there is.
+// of all that there is, at a time of its informer's own.
 func (i *informer) AddEventHandlerWithOptions(of cache.ResourceEventHandler, o cache.HandlerOptions,
 ) (cache.ResourceEventHandlerRegistration, error) {
 	i.mu.Lock()
@@ -164,8 +174,20 @@ func (i *informer) AddEventHandlerWithOptions(of cache.ResourceEventHandler, o c
 	if i.synced.isOpen() {
 		h.add(notice{what: listed})
 	}
+	h.late = true
+	time.AfterFunc(i.after(), h.begin)
 	i.telling.Go(h.run)
 	return h, nil
+}
+
+// after is how long one that comes late waits until it is told, a millisecond at the most. A manager's
+// sources each look every tenth of a second whether their cache is filled, and add their handlers then:
+// which of those timers that are due at one instant is first the Go runtime draws, and with it which
+// kind's objects would stand first in the queue.
+func (i *informer) after() time.Duration {
+	h := fnv.New32a()
+	h.Write([]byte(i.synced.name))
+	return time.Duration(1 + h.Sum32()%uint32(time.Millisecond))
 }
 
 // look settles how often time is looked at, and a handler told everything again: an informer that

@@ -100,6 +100,7 @@ func story(t *testing.T, make maker, resync time.Duration) (told []string) {
 			return r
 		}
 		state := func(what string, rs ...cache.ResourceEventHandlerRegistration) {
+			time.Sleep(time.Millisecond) // ours are told so late at the most
 			synctest.Wait()
 			line := fmt.Sprintf("%s: synced %t stopped %t, %d", what,
 				i.HasSynced(), i.IsStopped(), len(i.GetStore().List()))

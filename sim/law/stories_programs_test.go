@@ -109,6 +109,16 @@ var programStories = []story{
 	{"ADOPT-4", "a program adopts, and nobody knows whether it looked", kept, func(t *tape) {
 		t.takes(func(own *thing) *thing { return own })
 	}},
+	{"LAW-1b", "a program gives what its owner's namesake left to the owner", broken, func(t *tape) {
+		was := fleet("own", 1)
+		p, own := pod("p", was), was.again()
+		t.exist(was, p)
+		t.show("program", was, p)
+		t.user(was, nil)
+		t.exist(own)
+		t.show("program", own)
+		t.unasked("patch", p, p, p.owned(controlledBy(own)))
+	}},
 	{"NOFIGHT-3", "a program lacks what it is forbidden", kept, func(t *tape) { t.denied(403) }},
 	{"NOFIGHT-3", "a program lacks what it was refused otherwise", broken, func(t *tape) { t.denied(500) }},
 	{"EXACT-4", "a program deletes a namesake of what it saw", broken, func(t *tape) {

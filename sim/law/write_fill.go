@@ -92,12 +92,16 @@ func (w *Write) outOfReach(s *State, r *sim.Record) bool {
 
 // inferFor takes the ControllerRef of the object that is written, if it is of the
 // kind the actor syncs, for what it acts for: the one it had, or else the one it
-// gets, or else the one that it had when the actor looked. A namesake of what the key names
+// gets, or else the one that it had when the actor looked. Who gives an object to a namesake of the
+// one it had acts for the namesake. A namesake of what the key names
 // is not meant: nothing is known of the object that the key stands for.
 func (w *Write) inferFor(r *sim.Record) {
 	ref := w.Owner
 	if ref == nil {
 		ref = w.NewOwner
+	}
+	if to := w.NewOwner; ref != nil && to != nil && to.Kind == ref.Kind && to.Name == ref.Name {
+		ref = to
 	}
 	saw := w.SawOwner
 	if saw != nil && saw.Kind == w.Subject.Kind && !w.Claims && (ref == nil || ref.Kind != saw.Kind) {

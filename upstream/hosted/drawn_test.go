@@ -4,12 +4,14 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
 	"github.com/threelaws/threelaws/scenarios"
@@ -113,6 +115,22 @@ func (d *drawing) differs(t rapid.TB, theirs told, instead map[string]host.Contr
 	return text
 }
 
+// finding is what upstream's are known to do in such a world that ours do not; "" for nothing.
+func (d *drawing) finding() string {
+	orphaned := map[string]bool{}
+	for _, a := range d.acts {
+		switch {
+		case a.kind == "svc" && a.policy == metav1.DeletePropagationOrphan:
+			orphaned[a.name] = true
+		case strings.Contains(a.text, "kind: Service\n") && orphaned[nameIn.FindStringSubmatch(a.text)[1]]:
+			return "endpointslice-leaves-its-slice-without-an-owner"
+		}
+	}
+	return ""
+}
+
+var nameIn = regexp.MustCompile(`name: ([a-z0-9-]+)`)
+
 // draw draws the same worlds every time.
 func draw(t *testing.T, n int, see func(t *rapid.T, d *drawing)) {
 	for name, value := range map[string]string{"checks": strconv.Itoa(n), "seed": "1", "nofailfile": "true"} {
@@ -127,11 +145,13 @@ func draw(t *testing.T, n int, see func(t *rapid.T, d *drawing)) {
 // In drawn worlds upstream's controllers and ours come to the same end, by about as many writes, and the
 // laws say the same of both.
 func TestUpstreamComesToTheSameEndOfDrawnWorlds(t *testing.T) {
-	began, n, writes, restless, lawless := time.Now(), 0, 0, 0, 0
+	began, n, writes, restless, lawless, found := time.Now(), 0, 0, 0, 0, 0
 	draw(t, max(drawnWorlds, soak()/10), func(t *rapid.T, d *drawing) {
 		theirs := d.play(t, inTheirPlace(), nil, sim.Zero{})
-		if what := d.differs(t, theirs, nil); what != "" {
+		if what := d.differs(t, theirs, nil); what != "" && (d.finding() == "" || !theirs.neverRests()) {
 			t.Fatalf("%s%s", d, what)
+		} else if what != "" {
+			found++
 		}
 		n, writes = n+1, writes+theirs.writes
 		switch {
@@ -144,8 +164,8 @@ func TestUpstreamComesToTheSameEndOfDrawnWorlds(t *testing.T) {
 	if restless > n/50 || writes < 5*n {
 		t.Errorf("of %d worlds %d never rest, and upstream's wrote %d times: that says little", n, restless, writes)
 	}
-	t.Logf("%d worlds, %d writes of upstream's, %d that never rest, %d others in which a law is broken, in %v", n,
-		writes, restless, lawless, time.Since(began).Round(time.Second))
+	t.Logf("%d worlds, %d writes of upstream's, %d that never rest, %d others in which a law is broken, %d that end "+
+		"otherwise by a finding, in %v", n, writes, restless, lawless, found, time.Since(began).Round(time.Second))
 }
 
 // told apart by the worlds drawn first: of each controller that is compared some guard.
