@@ -31,7 +31,8 @@ type budget struct {
 // wherever they make a difference; an error on a name that is not in [FaultNames].
 // The faults are:
 //
-//	crash     a process dies with a request pending or its answer under way, and comes back
+//	crash     a process dies with a request pending or its answer under way, and comes back; a program
+//	          not before it has asked for something else than lists and watches
 //	stale     the same, and it comes back to lists from a lagging server
 //	conflict  a write is answered 409 without having been executed
 //	throttle  a request is answered 429

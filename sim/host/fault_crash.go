@@ -4,7 +4,7 @@ import "github.com/threelaws/threelaws/sim"
 
 // crash is a process that dies with a request pending or its answer under way,
 // and comes back.
-var crash = &fault{name: "crash", strikes: (*Process).isAsking, strike: func(p *Process) { p.Crash(true) }}
+var crash = &fault{name: "crash", strikes: (*Process).isAtWork, strike: func(p *Process) { p.Crash(true) }}
 
 // mostStale is how many writes ago the lists of a lagging server may be from.
 const mostStale = 4
@@ -13,7 +13,7 @@ const mostStale = 4
 // server.
 var stale = &fault{
 	name:    "stale",
-	strikes: (*Process).isAsking,
+	strikes: (*Process).isAtWork,
 	strike: func(p *Process) {
 		p.Crash(true)
 		c := p.cluster
@@ -23,7 +23,9 @@ var stale = &fault{
 	digest: func(c *Cluster, h *sim.Hash) { c.digestLast(mostStale, h) },
 }
 
-func (p *Process) isAsking() bool {
+// isAtWork reports whether a process is asking something, and not only filling its caches: it has done nothing
+// then that a crash could interrupt, and a manager of controller-runtime that is stopped then spins for ever.
+func (p *Process) isAtWork() bool {
 	_, _, ok := p.Asking()
-	return ok
+	return ok && (p.engine == nil || !p.engine.filling())
 }

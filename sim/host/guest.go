@@ -27,6 +27,7 @@ type guest struct {
 	order   []*sights
 	aging   map[*fakeapi.Kind]bool // kinds that this life has listed
 	expired map[*fakeapi.Kind]bool // kinds whose watch was ended by the server: they are listed again
+	begun   bool                   // this life has asked for something else than lists and watches
 	last    int                    // the record of what the program was told last, -1 for nothing
 	spoken  map[uint64]int         // goroutines that were answered in the last step -> since when they are at it
 	from    uint64                 // the revision at which this life's first lists are answered; 0 for the latest
@@ -51,7 +52,7 @@ func (g *guest) start(p *Process) {
 	g.process, g.program = p, g.make(p.cluster, p.Name)
 	g.calls, g.streams, g.order = nil, nil, nil
 	g.known, g.aging, g.expired = map[*fakeapi.Kind]*sights{}, map[*fakeapi.Kind]bool{}, map[*fakeapi.Kind]bool{}
-	g.last, g.spoken, g.from = -1, nil, g.process.from
+	g.begun, g.last, g.spoken, g.from = false, -1, nil, g.process.from
 	g.program.Start()
 }
 
@@ -88,6 +89,7 @@ func (g *guest) collect() {
 		if since, ok := spoken[c.Thread]; ok {
 			c.since = since // it may be at the same as before
 		}
+		g.begun = g.begun || !c.Watches && c.Request.Verb != fakeapi.List
 		verb := string(c.Request.Verb)
 		if c.Watches {
 			verb = "watch"

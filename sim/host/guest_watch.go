@@ -17,6 +17,11 @@ func (g *guest) asking() (req *fakeapi.Request, isAnswered, ok bool) {
 	return g.calls[0].Request, g.calls[0].state == answered, true
 }
 
+func (g *guest) filling() bool {
+	g.collect()
+	return !g.begun
+}
+
 // asker finds a call that waits to be executed. One that opens a watch is not among them:
 // what faults answer is what is asked of objects.
 func (g *guest) asker(f func(asker) bool) asker {

@@ -60,6 +60,8 @@ type engine interface {
 
 	// asking is a request that waits to be executed, or answered.
 	asking() (req *fakeapi.Request, answered, ok bool)
+	// filling reports whether it has asked for nothing yet but lists and watches.
+	filling() bool
 	// asker finds a thread that waits to have a request executed.
 	asker(f func(asker) bool) asker
 	// watched are the kinds that it watches, gaps those of which more than one event waits.
