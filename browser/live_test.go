@@ -198,3 +198,44 @@ func TestNothingRunsLive(t *testing.T) {
 	}
 	b.quiet(t)
 }
+
+// Who keeps a step keeps it when he chooses what he sees of the run, is told which laws are broken meanwhile, and
+// is not told that the page is live when it is not.
+func TestKeptStep(t *testing.T) {
+	s := serve(t, "--controllers", "replicaset@selector,replication@selector")
+	b := open(t, s.page)
+	until(t, b, "live.textContent === 'live' && view.run.records.length > 0")
+	first, second := s.pair(t)
+	first()
+	second()
+	until(t, b, "view.rows.some((r) => says(view.run, r).endsWith('create rc/b'))")
+	eval[bool](t, b, "(to(view.rows.findIndex((r) => says(view.run, r).endsWith('create rc/b'))), true)")
+	until(t, b, "fed.ahead && live.textContent.includes('End')")
+	step := text(t, b, "#step")
+	choose := func(what string) {
+		eval[bool](t, b, "(document.getElementById('process').value = "+what+", "+
+			"document.getElementById('process').dispatchEvent(new Event('change')))")
+	}
+	choose("view.run.records[view.rows[view.pick].record].p")
+	if n := eval[int](t, b, "view.rows.length - view.pick"); n != 1 {
+		t.Fatalf("the step that is kept is to be the last one by its process, and is followed by %d", n-1)
+	}
+	if now := text(t, b, "#step"); now != step || !eval[bool](t, b, "!!fed.ahead") {
+		t.Errorf("who keeps %q is shown %q when he chooses a process", step, now)
+	}
+	if eval[bool](t, b, "document.getElementById('last').disabled") {
+		t.Error("no button goes to the end")
+	}
+	now := eval[string](t, b,
+		"(came({...fed.ahead, keep: {records: 0}, breaks: [{law: 'one-owner'}]}), live.textContent)")
+	if !strings.Contains(now, "broke one-owner") {
+		t.Errorf("a law is broken meanwhile, and the page says %q", now)
+	}
+	b.quiet(t)
+	s.stop()
+	until(t, b, "live.className === 'lost'")
+	press(t, b, "End")
+	if eval[bool](t, b, "!!fed.ahead") || eval[string](t, b, "live.className") != "lost" {
+		t.Errorf("the server is gone, and the page says %q", text(t, b, "#live"))
+	}
+}

@@ -2,8 +2,8 @@
 // The run of a server that is running: what comes is added to it, and who is at the last step stays at the last.
 
 // fed shows how the server that feeds the page is. ahead is the run as it is by now, of one who looks at what the
-// server has forgotten: he keeps what he sees, until he goes to the end.
-const fed = { status: null, ahead: null };
+// server has forgotten: he keeps what he sees, until he goes to the end. lost says why nothing comes.
+const fed = { status: null, ahead: null, lost: "" };
 
 // listen asks for the run, and for what comes. The browser comes back by itself when the connection is lost.
 function listen(from) {
@@ -11,18 +11,26 @@ function listen(from) {
   $("title").after(fed.status);
   $("now").setAttribute("aria-live", "off");
   const stream = new EventSource(from);
-  stream.addEventListener("open", () => say(fed.ahead ? held : "live"));
+  const are = (lost) => { fed.lost = lost; say(); };
+  stream.addEventListener("open", () => are(""));
   stream.addEventListener("part", (e) => came(JSON.parse(e.data)));
-  stream.addEventListener("error", () => say(stream.readyState === 2 ? "the server feeds this page no more: load it again" : "the server is gone: asking again", "lost"));
+  stream.addEventListener("error", () => are(stream.readyState === 2 ? "the server feeds this page no more: load it again" : "the server is gone: asking again"));
+  view.held = () => fed.ahead !== null;
   view.moved = () => { if (fed.ahead && atLast()) anew(fed.ahead, true); };
 }
 
-const held = "the run went on, and this step is kept: End goes on";
-
 // say says how the server is.
-function say(text, name) {
-  fed.status.textContent = text;
-  fed.status.className = name || "";
+function say() {
+  const text = fed.lost || (fed.ahead ? kept() : "live");
+  if (fed.status.textContent !== text) fed.status.textContent = text;
+  fed.status.className = fed.lost ? "lost" : "";
+}
+
+// kept says that a step is kept, and which laws were broken that the page does not tell of meanwhile.
+function kept() {
+  const laws = new Set(fed.ahead.breaks.map((b) => b.law));
+  for (const b of view.run.breaks) laws.delete(b.law);
+  return "the run went on" + (laws.size ? " and broke " + [...laws].join(", ") : "") + ", and this step is kept: End goes on";
 }
 
 // atLast reports whether the last row is chosen.
@@ -36,12 +44,12 @@ function came(part) {
   if (part.keep.records === 0) {
     if (fed.ahead || (!last && forgotten(part))) {
       fed.ahead = part;
-      say(held);
+      say();
     } else anew(part, last);
     return;
   }
   grow(was, part);
-  if (fed.ahead) return;
+  if (fed.ahead) return say();
   gather(was);
   if (JSON.stringify(was.breaks) !== told) drawVerdict(was);
   if (last) filter(was.records.length - 1, !nearEnd());
@@ -70,8 +78,8 @@ function forgotten(run) {
 function anew(run, last) {
   const was = view.run, then = was.records[view.rows[view.pick].record], want = { ...view.want };
   const step = then ? then.s : 0, object = nameOf(was, view.object), process = processOf(was, want.process);
-  if (fed.ahead) say("live");
   fed.ahead = null;
+  say();
   page.runs = [run];
   show(run, {
     ...want,

@@ -110,11 +110,17 @@ function filter(record, still) {
   search();
   drawHeads(heads, view.at);
   drawTable(0);
-  to(view.pick, still);
+  bring(view.pick, still);
 }
 
-// to chooses a row, brings it into sight and draws.
-function to(i, still) {
+// to goes to a row.
+function to(i) {
+  bring(i);
+  if (view.moved) view.moved();
+}
+
+// bring chooses a row, brings it into sight and draws.
+function bring(i, still) {
   view.pick = Math.max(0, Math.min(view.rows.length - 1, i));
   const y = HEAD + view.pick * ROW, box = view.box;
   view.tall.style.height = view.rows.length * ROW + "px";
@@ -125,12 +131,12 @@ function to(i, still) {
   $("slider").setAttribute("aria-valuetext", says(view.run, row));
   $("now").textContent = view.pick + " of " + (view.rows.length - 1) + " · " + timeOf(view.run, upto);
   $("back").disabled = $("first").disabled = view.pick === 0;
-  $("next").disabled = $("last").disabled = view.pick === view.rows.length - 1;
+  $("next").disabled = view.pick === view.rows.length - 1;
+  $("last").disabled = $("next").disabled && !(view.held && view.held());
   draw(view);
   drawPanel(view);
   clearTimeout(view.naming);
   if (!page.feed) view.naming = setTimeout(named, 300); // a step of a live run has its number for a while only
-  else if (view.moved) view.moved();
 }
 
 // named puts the step into the address, so that a link leads to it.
