@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"sync"
 	"time"
 
@@ -19,8 +20,9 @@ import (
 func NewInformer(lw cache.ListerWatcher, of runtime.Object, resync time.Duration, by cache.Indexers,
 ) cache.SharedIndexInformer {
 	name := fmt.Sprintf("informer of %T", of)
-	if of != nil { // one of untyped objects names their kind
-		name += of.GetObjectKind().GroupVersionKind().String()
+	if of != nil { // two groups may have a type of one name, and one of untyped objects names their kind
+		name += " of " + reflect.Indirect(reflect.ValueOf(of)).Type().PkgPath() + " " +
+			of.GetObjectKind().GroupVersionKind().String()
 	}
 	i := &informer{resync: resync, synced: newGate(name),
 		cache: sortedIndexer{cache.NewIndexer(cache.DeletionHandlingMetaNamespaceKeyFunc, by)}}

@@ -43,7 +43,7 @@ func read[T any](of reflect.Value, name string, into *T) {
 }
 
 // anew is an informer of ours like one of client-go's that nobody has used.
-func anew(i cache.SharedIndexInformer) cache.SharedIndexInformer {
+func anew(i cache.SharedIndexInformer) *informer {
 	m := madeOf(i)
 	of := NewInformer(m.lw, m.of, m.resync, i.GetIndexer().GetIndexers()).(*informer)
 	of.transform = m.transform

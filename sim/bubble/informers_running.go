@@ -97,8 +97,11 @@ type byResource struct {
 
 // ForResource is the informer of a resource.
 func (f byResource) ForResource(of schema.GroupVersionResource) informers.GenericInformer {
-	return generic{f.get(of, func() cache.SharedIndexInformer { return anew(f.make(of).Informer()) }),
-		of.GroupResource()}
+	return generic{f.get(of, func() cache.SharedIndexInformer {
+		i := anew(f.make(of).Informer())
+		i.synced = newGate("informer of " + of.String()) // what it is of is untyped, and does not say
+		return i
+	}), of.GroupResource()}
 }
 
 // MetadataInformers is [Informers] of objects' metadata, as metadatainformer's factory.
