@@ -38,8 +38,8 @@ var kept = []schema.GroupVersionKind{
 }
 
 // ends reads how a world ended: what there is of each kind, whose it is, what holds it and
-// what its status counts. Names, uids and times are left out.
-func ends(into *string) scenarios.Func {
+// what its status counts, and more. Names, uids and times are left out.
+func ends(into *string, more func(o runtime.Object, all []runtime.Object) string) scenarios.Func {
 	return func(user host.Client) error {
 		names, all := map[string]string{"": "nobody"}, []runtime.Object{}
 		for _, gvk := range kept {
@@ -55,7 +55,11 @@ func ends(into *string) scenarios.Func {
 		}
 		counts := map[string]int{}
 		for _, o := range all {
-			counts[row(o.(metav1.Object), names)+numbers(o)]++
+			text := row(o.(metav1.Object), names) + numbers(o)
+			if more != nil {
+				text += more(o, all)
+			}
+			counts[text]++
 		}
 		var b strings.Builder
 		for _, r := range slices.Sorted(maps.Keys(counts)) {
@@ -150,7 +154,7 @@ func choices(seed uint64) sim.Choices {
 // play runs a world once.
 func (w *world) play(t *testing.T, g *scenarios.Registry, c sim.Choices) end {
 	var e end
-	g.Funcs = map[string]scenarios.Func{"ends": ends(&e.state)}
+	g.Funcs = map[string]scenarios.Func{"ends": ends(&e.state, nil)}
 	f := w.plain(t)
 	if err := f.Check(g); err != nil {
 		t.Fatalf("%s: %v", w.name, err)
