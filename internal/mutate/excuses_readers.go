@@ -22,8 +22,6 @@ var ofReaders = []Excuse{
 		"of what failed nobody asks whether the Job was there"},
 	{"controllers/internal/cronjob/poll.go", "poller.Sync", "without ctx: ctx", Equivalent, noContext},
 	{"controllers/internal/disruption/disruption.go", "reconciler.Sync", "no error return err", Equivalent, inCache},
-	{"controllers/internal/disruption/disruption.go", "reconciler.Sync", "drop left err == nil && recheck > 0",
-		Performance, "what has failed is tried again, and looks when again then"},
 	{"controllers/internal/disruption/disruption.go", "wakeForPod", "drop left there && announced(pod) != nil",
 		Performance,
 		"a pod that is gone is not found when it is looked at"},
