@@ -106,3 +106,15 @@ func TestLacks(t *testing.T) {
 		}
 	}
 }
+
+// A set whose selector is empty, as an older server took it, selects nothing.
+func TestAnEmptySelectorSelectsNothing(t *testing.T) {
+	set := &appsv1.DaemonSet{Spec: appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{}}}
+	if selects(set, map[string]string{"app": "web"}) || selects(set, nil) {
+		t.Error("it selects what has labels, or has none")
+	}
+	set.Spec.Selector.MatchLabels = map[string]string{"app": "web"}
+	if !selects(set, map[string]string{"app": "web"}) {
+		t.Error("it does not select what it asks for")
+	}
+}

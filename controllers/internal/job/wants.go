@@ -47,7 +47,7 @@ func most(j *batchv1.Job) int {
 // the counter keeps those that it had before it shrank, since the server takes no lower one. Before there were
 // indexes nobody wrote them down.
 func succeeded(j *batchv1.Job) int {
-	if indexed(j) && j.Spec.Completions != nil && j.Status.CompletedIndexes != "" {
+	if j.Status.CompletedIndexes != "" { // the server takes it of Indexed ones alone
 		return parseIntervals(j.Status.CompletedIndexes, int(*j.Spec.Completions)).total()
 	}
 	return int(j.Status.Succeeded)
