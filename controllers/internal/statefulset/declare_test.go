@@ -83,6 +83,10 @@ func TestLacksAndStrands(t *testing.T) {
 		{"the claim is the pod's", func(f *fixture) {
 			f.c.OwnerReferences = of(pod.Kind, "web-1", "pod")
 		}, "", ""},
+		{"the claim is the pod's, which does not control it", func(f *fixture) {
+			f.c.OwnerReferences = of(pod.Kind, "web-1", "pod")
+			f.c.OwnerReferences[0].Controller = nil
+		}, "", ""},
 		{"the claim is a stranger's", func(f *fixture) {
 			f.c.OwnerReferences = of(pod.Kind, "db-0", "db")
 		}, "", ""},

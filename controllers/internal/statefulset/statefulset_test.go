@@ -115,6 +115,7 @@ func TestRetention(t *testing.T) {
 		{"goes with either, the pod is wanted", drop, drop, 2, refs(ofPod), refs(ofSet)},
 		{"goes with either, the pod is not wanted", drop, drop, 1, refs(ofSet), refs(ofPod)},
 		{"owned and not controlled", drop, keep, 2, refs(quiet), refs(ofSet)},
+		{"owned by its pod and not controlled", keep, drop, 1, refs(quietPod), refs(ofPod)},
 		{"of an earlier set", drop, drop, 1, refs(former), refs(former)},
 		{"of an earlier pod", drop, drop, 2, refs(formerPod), refs(formerPod)},
 		{"of an earlier set and of this one", keep, keep, 2, refs(former, ofSet), refs(former, ofSet)},
