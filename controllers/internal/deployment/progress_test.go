@@ -61,7 +61,8 @@ func TestWriteOff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := condition(&obj.(*appsv1.Deployment).Status, appsv1.DeploymentProgressing); c == nil || c.Reason != setFound {
+	c := condition(&obj.(*appsv1.Deployment).Status, appsv1.DeploymentProgressing)
+	if c == nil || c.Reason != setFound {
 		t.Errorf("its status says %+v", c)
 	}
 }
