@@ -50,7 +50,8 @@ func TestClaimsWithoutTheirOwners(t *testing.T) {
 	set.Spec.PersistentVolumeClaimRetentionPolicy = &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{
 		WhenDeleted: drop, WhenScaled: drop}
 	claims := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
-	_ = claims.Add(&corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "data-web-0"}})
+	_ = claims.Add(&corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "data-web-0"}})
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-0", UID: "pod"}}
 	for name, c := range map[string]struct {
 		do   func(s *syncing) error
@@ -94,7 +95,8 @@ func TestWaitsForAStaleClaim(t *testing.T) {
 func TestMendsTheSamePod(t *testing.T) {
 	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "set"}}
 	own := refs(*metav1.NewControllerRef(&set.ObjectMeta, Kind))
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-0", UID: "pod", OwnerReferences: own}}
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-0", UID: "pod",
+		OwnerReferences: own}}
 	another, freed := *p, *p
 	another.UID, freed.OwnerReferences = "another", nil
 	for name, c := range map[string]struct {
