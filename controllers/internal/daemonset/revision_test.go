@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/controllers/internal/history"
 	"github.com/threelaws/threelaws/controllers/internal/pod"
@@ -231,5 +232,21 @@ func TestRollSaysWhatFails(t *testing.T) {
 		if err := w.roll(t.Context()); err == nil {
 			t.Errorf("%v: nothing is said", strategy)
 		}
+	}
+}
+
+// A revision that could not be adopted is said: what it is of is not known without it.
+func TestConstructSaysWhatItCouldNotAdopt(t *testing.T) {
+	w, c := syncOf(t, Current)
+	w.revisions = cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{
+		cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	history.Index(w.revisions)
+	orphan := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "log-1",
+		Labels: map[string]string{"app": "x"}}}
+	_ = w.revisions.Add(orphan)
+	w.encoded = history.Memo{}
+	w.env.Client = refusing{c.Client("daemonset")}
+	if err := w.construct(t.Context()); err == nil || !strings.Contains(err.Error(), "out of order") {
+		t.Errorf("it goes on without: %v", err)
 	}
 }
