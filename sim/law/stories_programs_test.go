@@ -120,6 +120,11 @@ var programStories = []story{
 		t.unasked("patch", p, p, p.owned(controlledBy(own)))
 	}},
 	{"NOFIGHT-3", "a program lacks what it is forbidden", kept, func(t *tape) { t.denied(403) }},
+	{"NOFIGHT-3", "a program lacks what it is forbidden, and another says in an event that it is, too", kept,
+		func(t *tape) { t.deniedBefore(403, func() { t.says("another") }) }},
+	{"NOFIGHT-3", "a program lacks what it was forbidden before somebody made room", broken, func(t *tape) {
+		t.deniedBefore(403, func() { t.user(nil, pod("room", nil)) })
+	}},
 	{"NOFIGHT-3", "a program lacks what it was refused otherwise", broken, func(t *tape) { t.denied(500) }},
 	{"EXACT-4", "a program deletes a namesake of what it saw", broken, func(t *tape) {
 		t.away(ofOwn, func(own, _, p *thing) *thing { return p.again() })
@@ -218,12 +223,23 @@ func TestAProgramThatCollects(t *testing.T) {
 }
 
 // denied has a program that wants one pod be refused it, and rest.
-func (t *tape) denied(code int) {
+func (t *tape) denied(code int) { t.deniedBefore(code, func() {}) }
+
+// deniedBefore is denied, with something that happens before the rest.
+func (t *tape) deniedBefore(code int, then func()) {
 	own := fleet("own", 1)
 	t.exist(own)
 	t.show("program", own)
 	t.refuse("program", "create", nil, pod("p", own), nil, code, "no")
+	then()
 	t.settled()
+}
+
+// says has a process write an event.
+func (t *tape) says(process string) {
+	e := pod("e", nil)
+	e.Kind = "Event"
+	t.commit(process, "create", nil, nil, e)
 }
 
 // outsider is a program in another process.
