@@ -81,6 +81,16 @@ func TestProgramNeverWaits(t *testing.T) {
 			t.Error(text)
 		}
 	})
+	t.Run("stopped", func(t *testing.T) { // a world whose program was refused is stopped without a word
+		defer func() {
+			if r, is := recover().(host.Misuse); !is || !strings.Contains(r.Error(), t.Name()+" is not hosted") {
+				t.Errorf("%v", r)
+			}
+		}()
+		w := trial.New(trial.Options{})
+		defer w.Stop()
+		w.Start("bad", bubble.Controller(host.Controller{Name: t.Name()}, waits))
+	})
 	close(let)
 	bubble.AwaitRest()
 	w := trial.New(trial.Options{})

@@ -58,6 +58,9 @@ func (g *guest) start(p *Process) {
 
 // kill ends it. It says what it was about.
 func (g *guest) kill() (detail string) {
+	if g.program == nil { // it could not be made
+		return ""
+	}
 	for _, c := range g.calls {
 		if c.state == answered {
 			detail = "after " + string(c.Request.Verb) + " " + c.Request.Name

@@ -31,7 +31,8 @@ func (f *forbidden) refused(r *sim.Record, program bool) {
 // fold takes in a commit. A heartbeat changes nothing, and neither does an event: others that are
 // forbidden something say so in theirs.
 func (f forbidden) fold(r *sim.Record) {
-	if len(f) == 0 || r.Object.Kind == "Event" || r.Before != nil && r.After != nil && fight.OnlyTimes(r.Before, r.After) {
+	if len(f) == 0 || r.Object.Kind == "Event" ||
+		r.Before != nil && r.After != nil && fight.OnlyTimes(r.Before, r.After) {
 		return
 	}
 	for owner, process := range f {
