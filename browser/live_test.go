@@ -21,6 +21,7 @@ import (
 type served struct {
 	url, page string
 	stop      func()
+	agent     string // of the client that creates; "" for Go's own
 }
 
 // serve runs "threelaws serve --ui" until the test ends.
@@ -58,7 +59,15 @@ func (s *served) create(t testing.TB, path string, object any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resp, err := http.Post(s.url+path, "application/json", bytes.NewReader(body))
+	req, err := http.NewRequest("POST", s.url+path, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if s.agent != "" {
+		req.Header.Set("User-Agent", s.agent)
+	}
+	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,13 +126,12 @@ func TestLivePage(t *testing.T) {
 	if n := eval[int](t, b, "document.querySelectorAll('svg .row.broken').length"); n == 0 {
 		t.Error("the step that broke the law is not red")
 	}
+	second()
+	until(t, b, "document.querySelector('#verdict').textContent.includes('never-fight')")
 	until(t, b, "view.pick === view.rows.length - 1")
 	press(t, b, "Home")
 	press(t, b, "ArrowRight")
 	step, after := text(t, b, "#step"), eval[int](t, b, newest)
-	second()
-	until(t, b, "document.querySelector('#verdict').textContent.includes('never-fight')")
-	until(t, b, "view.run.breaks.some((b) => b.law === 'never-fight' && b.first > 0)")
 	until(t, b, fmt.Sprintf("%s > %d", newest, after))
 	if now := text(t, b, "#step"); now != step || eval[int](t, b, "view.pick") != 1 {
 		t.Errorf("who looks at %q is shown %q when more comes", step, now)
@@ -206,13 +214,15 @@ func TestKeptStep(t *testing.T) {
 	b := open(t, s.page)
 	until(t, b, "live.textContent === 'live' && view.run.records.length > 0")
 	first, second := s.pair(t)
+	// Kept is what happened before the fight, which a process did that does no more: what the fight begins with may
+	// be forgotten before it is looked for.
+	s.agent = "keeper"
+	s.create(t, "/api/v1/namespaces/default/configmaps", map[string]any{"metadata": map[string]any{"name": "kept"}})
+	s.agent = ""
 	first()
 	until(t, b, "view.rows.some((r) => says(view.run, r).startsWith('rs/a create pod/a-'))")
-	press(t, b, "Home")
-	press(t, b, "ArrowRight") // or what the fight begins with may be forgotten before it is looked for
+	eval[bool](t, b, "(to(view.rows.findIndex((r) => says(view.run, r).endsWith('create cm/kept'))), true)")
 	second()
-	until(t, b, "view.rows.some((r) => says(view.run, r).endsWith('create rc/b'))")
-	eval[bool](t, b, "(to(view.rows.findIndex((r) => says(view.run, r).endsWith('create rc/b'))), true)")
 	until(t, b, "fed.ahead && live.textContent.includes('End')")
 	step := text(t, b, "#step")
 	choose := func(what string) {
