@@ -81,10 +81,11 @@ func (d *drawing) play(t rapid.TB, g *scenarios.Registry, instead map[string]hos
 }
 
 // neverRests reports whether somebody goes on for ever: that the world does not come to rest, or the law
-// that he breaks, says so.
+// that he breaks, says so. A program that is refused a name that is taken, and tries again ever later, is at
+// rest where ours is not: of it WRITE-7 says that it has not come to the right end.
 func (e *told) neverRests() bool {
 	return e.restless || slices.ContainsFunc(strings.Fields(e.law), func(id string) bool {
-		return slices.Contains([]string{"EXACT-7", "NOFIGHT-3", "WRITE-7", "WRITE-8"}, id)
+		return slices.Contains([]string{"EXACT-7", "NOFIGHT-1", "WRITE-7", "WRITE-8"}, id)
 	})
 }
 
@@ -153,7 +154,7 @@ func TestUpstreamComesToTheSameEndOfDrawnWorlds(t *testing.T) {
 		theirs := d.play(t, inTheirPlace(), nil, sim.Zero{})
 		what, seed := d.differs(t, theirs, nil)
 		switch {
-		case what != "" && (d.finding() == "" || !theirs.neverRests()):
+		case what != "" && (d.finding() == "" || !strings.Contains(theirs.law, "NOFIGHT-3")):
 			t.Fatalf("%s%s", d, what)
 		case what != "":
 			found++
