@@ -140,7 +140,7 @@ func TestReplace(t *testing.T) {
 	own := []*batchv1.Job{job("listed"), job("forgotten"), job("going", going), job("a-28575360"),
 		job("ended", ended(batchv1.JobFailed)), job("gone"), job("taken")}
 	taken := job("taken", func(j *batchv1.Job) { j.OwnerReferences = nil })
-	s := &server{jobs: map[string]*batchv1.Job{"listed": own[0], "forgotten": own[1], "taken": taken}}
+	s := &server{jobs: map[string]*batchv1.Job{"listed": own[0], "forgotten": own[1], "going": own[2], "taken": taken}}
 	r := newRound(t, s, cronJob("listed"), own...)
 	if err := r.replace(at("2024-05-01T00:00:00Z"), true); err != nil {
 		t.Fatal(err)
