@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
+	clientfeatures "k8s.io/client-go/features"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -82,8 +83,13 @@ func (i *informer) start() bool {
 	if i.reads != nil {
 		return false
 	}
-	i.config.Queue = cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{KnownObjects: i.cache,
-		Transformer: i.transform})
+	o := cache.RealFIFOOptions{Transformer: i.transform}
+	if clientfeatures.FeatureGates().Enabled(clientfeatures.AtomicFIFO) {
+		o.AtomicEvents, o.EmitDeltaTypeBookmark = true, true
+	} else {
+		o.KnownObjects = i.cache
+	}
+	i.config.Queue = cache.NewRealFIFOWithOptions(o)
 	for _, h := range i.handlers {
 		i.telling.Go(h.run)
 	}
@@ -115,6 +121,18 @@ func (i *informer) take(obj any, initial bool) error {
 }
 
 func (i *informer) store(d cache.Delta, initial bool) error {
+	switch is := d.Object.(type) {
+	case cache.ReplacedAllInfo:
+		return i.replace(is, initial)
+	case cache.SyncAllInfo:
+		for _, o := range i.cache.List() {
+			i.tell(notice{what: updated, old: o, now: o})
+		}
+		return nil
+	case cache.BookmarkInfo:
+		i.cache.Bookmark(is.ResourceVersion)
+		return nil
+	}
 	n := notice{what: updated, now: d.Object}
 	old, exists, err := i.cache.Get(d.Object)
 	switch {
@@ -132,6 +150,36 @@ func (i *informer) store(d cache.Delta, initial bool) error {
 		i.tell(n)
 	}
 	return err
+}
+
+// replace stores what a list has, and the version of the list with it: it is newer than that of any
+// object, and who waits to see what he wrote asks for it. What is there no more is told first.
+func (i *informer) replace(list cache.ReplacedAllInfo, initial bool) error {
+	listed, told := map[string]bool{}, []notice{}
+	for _, o := range list.Objects {
+		key, err := cache.MetaNamespaceKeyFunc(o)
+		if err != nil {
+			return err
+		}
+		n := notice{what: added, now: o, initial: initial}
+		if old, there, _ := i.cache.GetByKey(key); there {
+			n = notice{what: updated, old: old, now: o}
+		}
+		listed[key], told = true, append(told, n)
+	}
+	var gone []notice
+	for _, key := range i.cache.ListKeys() {
+		if old, there, _ := i.cache.GetByKey(key); there && !listed[key] {
+			gone = append(gone, notice{what: deleted, old: cache.DeletedFinalStateUnknown{Key: key, Obj: old}})
+		}
+	}
+	if err := i.cache.Replace(list.Objects, list.ResourceVersion); err != nil {
+		return err
+	}
+	for _, n := range append(gone, told...) {
+		i.tell(n)
+	}
+	return nil
 }
 
 // tell has the handlers told, of an update to what is there already those only that are due to be

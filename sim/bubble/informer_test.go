@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clientfeatures "k8s.io/client-go/features"
 	"k8s.io/client-go/tools/cache"
 	source "k8s.io/client-go/tools/cache/testing"
 
@@ -102,8 +103,8 @@ func story(t *testing.T, make maker, resync time.Duration) (told []string) {
 		state := func(what string, rs ...cache.ResourceEventHandlerRegistration) {
 			time.Sleep(time.Millisecond) // ours are told so late at the most
 			synctest.Wait()
-			line := fmt.Sprintf("%s: synced %t stopped %t, %d", what,
-				i.HasSynced(), i.IsStopped(), len(i.GetStore().List()))
+			line := fmt.Sprintf("%s: synced %t stopped %t, %d as of %s", what, i.HasSynced(), i.IsStopped(),
+				len(i.GetStore().List()), i.GetStore().LastStoreSyncResourceVersion())
 			for _, r := range rs {
 				line += fmt.Sprint(" ", r.HasSynced())
 			}
@@ -141,8 +142,24 @@ func story(t *testing.T, make maker, resync time.Duration) (told []string) {
 	return told
 }
 
-// Handlers are told by our informer what client-go's tells them.
+// inParts is client-go without lists that are stored at once.
+type inParts struct{ clientfeatures.Gates }
+
+func (g inParts) Enabled(f clientfeatures.Feature) bool {
+	return f != clientfeatures.AtomicFIFO && f != clientfeatures.UnlockWhileProcessingFIFO && g.Gates.Enabled(f)
+}
+
+// Handlers are told by our informer what client-go's tells them, and its cache is as new as client-go's, which
+// is by default as new as the last list.
 func TestInformerIsAnInformer(t *testing.T) {
+	isAnInformer(t)
+	was := clientfeatures.FeatureGates()
+	clientfeatures.ReplaceFeatureGates(inParts{was})
+	defer clientfeatures.ReplaceFeatureGates(was)
+	t.Run("in parts", isAnInformer)
+}
+
+func isAnInformer(t *testing.T) {
 	for name, tell := range map[string]func(*testing.T, maker, time.Duration) []string{
 		"from the start": story, "later": laterStory,
 	} {

@@ -23,8 +23,9 @@ import (
 
 const (
 	// between is the time from one act to the next: longer than programs are waited for until they are at
-	// rest, so that each act is done at the same time here and there.
-	between = 20 * time.Minute
+	// rest, so that each act is done at the same time here and there. A key that is refused may be tried
+	// once more after 1000 s, and after that nothing has to happen for seven minutes.
+	between = 30 * time.Minute
 
 	drawnWorlds = 300 // how many are drawn, or a tenth of SOAK where that is more
 )

@@ -50,13 +50,9 @@ var unplayed = map[string]string{
 	"endpointslice/one-too-many":               mapOrder + "slices",
 	"endpointslice/deleted-before-it-was-seen": unwatched,
 	"overlap/first-seen-dying":                 unwatched,
-	"quota/used-up-by-all":                     untried,
 }
 
 const oneInstant = "upstream's controller has two timers due at one instant, and a bubble fires those in any order"
-
-const untried = "in one schedule of a hundred a ReplicaSet that a quota refused pods, and whose controller then " +
-	"crashed, is not tried again within the longest time that a queue waits; why is not known"
 
 const unwatched = "it holds a watch before a program has opened it"
 
