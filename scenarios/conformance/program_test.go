@@ -174,6 +174,7 @@ func TestWrongPrograms(t *testing.T) {
 		{false, wrong{byLabel: true}, "somebody-elses", "exact-sum"},
 		{true, wrong{shares: true}, "orphan", "exact-sum"},
 		{true, wrong{going: true}, "going", "status-only-when-going"},
+		{false, wrong{cascades: true}, "deleted/orphan", "expect"},
 		{false, wrong{namesake: true}, "namesake/restored", "namesakes-are-strangers"},
 		{true, wrong{namesake: true}, "namesake/restored", "namesakes-are-strangers"},
 	} {

@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,8 +43,10 @@ type wrong struct {
 	mixes    bool // takes the parts of all Widgets for one's
 	grabs    bool // writes the list of references anew
 	strips   bool // takes all finalizers off a Widget that is being deleted
+	cascades bool // deletes the parts of a Widget that is being deleted, by whatever policy
 
-	joins bool // is right, and makes what has a part's name and is nobody's its own, as CreateOrUpdate does
+	silent bool // is right, and writes no status
+	joins  bool // is right, and makes what has a part's name and is nobody's its own, as CreateOrUpdate does
 }
 
 // The finalizer of one that anchors.
@@ -110,18 +113,26 @@ func (o *operator) sync(ctx context.Context, key string) error {
 	if w.GetDeletionTimestamp() != nil && o.strips {
 		return o.holdBy(ctx, w, nil)
 	}
-	if w.GetDeletionTimestamp() != nil && !o.going {
+	if w.GetDeletionTimestamp() != nil && !o.going && !o.cascades {
 		return nil
 	}
 	if o.anchors && len(w.GetFinalizers()) == 0 {
 		return o.holdBy(ctx, w, []string{anchor})
 	}
 	own, err := o.claim(ctx, w)
+	if err == nil && w.GetDeletionTimestamp() != nil && o.cascades {
+		for _, p := range own {
+			err = errors.Join(err, o.remove(ctx, p))
+		}
+	}
 	if err != nil || w.GetDeletionTimestamp() != nil {
 		return err
 	}
 	if err := o.resize(ctx, w, own); err != nil {
 		return err
+	}
+	if o.silent {
+		return nil
 	}
 	return o.report(ctx, w, len(own))
 }

@@ -28,6 +28,10 @@ type place struct {
 // comes too late and one whose answer is lost.
 var few = map[string]int{"crash": 1, "stale": 1, "conflict": 1, "lost": 1}
 
+// atWork are those without the start from an older list: a collector that has one lets an owner go before it has
+// seen all that it was to orphan, and collects the rest.
+var atWork = map[string]int{"crash": 1, "conflict": 1, "lost": 1}
+
 // each fault once.
 func every() map[string]int {
 	all := map[string]int{}

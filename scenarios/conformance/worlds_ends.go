@@ -23,8 +23,8 @@ func (f *found) ends(s *subject) (all []place) {
 		case len(f.dependents) == 0:
 		case policy != metav1.DeletePropagationOrphan:
 			p.atRest = f.nothingOf(s.owner)
-		case !f.adopts && !f.byName && !f.takes[policy]: // else they may be adopted again, or its finalizer took them
-			p.atRest = f.stillThere()
+		case !f.adopts && !f.byName && !f.takesByFinalizer(policy): // else they may be adopted again, or it took them
+			p.atRest, p.faults = f.stillThere(), atWork
 		}
 		if f.second.Unstructured == nil {
 			p.why = "no second owner can stand beside the one that is deleted"
@@ -38,7 +38,7 @@ func (f *found) ends(s *subject) (all []place) {
 			p.user = append(p.user, simtest.Verb("settle")) // until then it holds its name
 		}
 		p.user = append(p.user, f.again(s)...)
-		if policy == metav1.DeletePropagationOrphan && !f.adopts && !f.takes[policy] {
+		if policy == metav1.DeletePropagationOrphan && !f.adopts && !f.takesByFinalizer(policy) {
 			for _, d := range f.pair { // what was left to nobody stands in its way, and goes in the end
 				if f.gives(d) {
 					p.user = append(p.user, gone(d))
@@ -84,6 +84,12 @@ func (f *found) held(s *subject) place {
 		return nil
 	}
 	return p
+}
+
+// takesByFinalizer reports whether the controller holds its owner until it has deleted the dependents. Without
+// a finalizer of its own it has no say in what an owner is deleted by.
+func (f *found) takesByFinalizer(policy metav1.DeletionPropagation) bool {
+	return f.takes[policy] && len(f.finalizers) > 0
 }
 
 // nothingOf asks that no dependent is left of an owner that is gone.
