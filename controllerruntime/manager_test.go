@@ -3,6 +3,7 @@ package controllerruntime_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"testing"
 
 	"github.com/go-logr/logr"
@@ -14,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/bubble"
@@ -21,8 +23,8 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// whole is the Keeper in a manager as its main makes one.
-func whole(informer cache.Options) host.Controller {
+// whole is what is set up in a manager as its main makes one.
+func whole(informer cache.Options, setUp func(ctrl.Manager) error) host.Controller {
 	again := true // a world starts it after each crash, in one process
 	core := corev1.SchemeGroupVersion
 	return bubble.Controller(host.Controller{Name: "keeper", For: core.WithKind("ConfigMap"),
@@ -34,7 +36,7 @@ func whole(informer cache.Options) host.Controller {
 			if err != nil {
 				return err
 			}
-			if err := setUpKeeper(mgr); err != nil {
+			if err := setUp(mgr); err != nil {
 				return err
 			}
 			return mgr.Start(ctx)
@@ -65,7 +67,7 @@ func ten(t testing.TB, c host.Controller, seed uint64, faults map[string]int) *t
 
 // A manager that is hosted whole goes the same way in two runs of one schedule, under faults too.
 func TestWholeManagerIsOneRun(t *testing.T) {
-	c := whole(cache.Options{NewInformer: bubble.NewInformer})
+	c := whole(cache.Options{NewInformer: bubble.NewInformer}, setUpKeeper)
 	for seed := range uint64(20) {
 		var first uint64
 		for i := range 2 {
@@ -80,9 +82,26 @@ func TestWholeManagerIsOneRun(t *testing.T) {
 	}
 }
 
+// A manager whose reconciler panics is told so, with the line, though it recovers and goes on.
+func TestManagerPanics(t *testing.T) {
+	w := trial.New(trial.Options{})
+	defer w.Stop()
+	create(t, w, configMap("a"))
+	_, _, line, _ := runtime.Caller(0)
+	panics := reconcile.Func(func(context.Context, ctrl.Request) (ctrl.Result, error) { panic("ouch") })
+	w.Start("keeper", whole(cache.Options{NewInformer: bubble.NewInformer}, func(mgr ctrl.Manager) error {
+		return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(panics)
+	}))
+	w.Settle(trial.Limits{Steps: 1000})
+	want := fmt.Sprint("ouch, at controllerruntime/manager_test.go:", line+1)
+	if b := w.Broken(); b == nil || b.Law.Name != "never-panic" || b.Text != want {
+		t.Errorf("%v is broken, want never-panic: %s", b, want)
+	}
+}
+
 // BenchmarkManager is schedules of a whole manager in a world of ten objects, from its start to rest.
 func BenchmarkManager(b *testing.B) {
-	c, steps := whole(cache.Options{NewInformer: bubble.NewInformer}), 0
+	c, steps := whole(cache.Options{NewInformer: bubble.NewInformer}, setUpKeeper), 0
 	for i := 0; b.Loop(); i++ {
 		w := ten(b, c, uint64(i), nil)
 		steps += w.World.Steps()

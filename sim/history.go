@@ -20,6 +20,9 @@ const (
 	Unsettled           // whoever ran the world gave up waiting for it to come to rest
 )
 
+// Panicked begins the Reason of a crash that was a panic of the process's program.
+const Panicked = "panic: "
+
 // Record is one entry of the history. Which fields are set depends on Op; a
 // field that does not apply is zero. Objects are immutable versions, held by
 // pointer; the kernel never looks inside them.

@@ -28,7 +28,7 @@ var exactClauses = []Clause{
 		Sentence: "A world that is left alone settles; the breach names the last error. Writes without end are " +
 			"NOFIGHT-1, though the state grows and never recurs. What only tells the time is rest."},
 	{ID: "EXACT-7b", Kind: Safety, About: Anybody, Source: "Writing Controllers, guideline 8",
-		Sentence: "A sync does not panic."},
+		Sentence: "A sync does not panic, and no program ends by it."},
 	{ID: "EXACT-8", Kind: Safety, About: Counting, Before: "it counts whatever it selects",
 		Source: "controller-ref.md, The Three Laws of Controllers, Third Law",
 		Sentence: "A status counts owned objects exactly: replicas, ready, available and the like, neither above " +

@@ -175,6 +175,7 @@ func TestWrongPrograms(t *testing.T) {
 		{true, wrong{shares: true}, "orphan", "exact-sum"},
 		{true, wrong{going: true}, "going", "status-only-when-going"},
 		{false, wrong{cascades: true}, "deleted/orphan", "expect"},
+		{false, wrong{panics: true}, "faults", "never-panic"},
 		{false, wrong{namesake: true}, "namesake/restored", "namesakes-are-strangers"},
 		{true, wrong{namesake: true}, "namesake/restored", "namesakes-are-strangers"},
 	} {

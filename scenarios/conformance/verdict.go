@@ -51,7 +51,7 @@ func (f *found) verdicts(s *subject, c host.Controller, cases []tried) (all []ve
 		v := verdict{Law: l}
 		v.hear(c.Name, cases)
 		missing := f.missing(s, &c, l.ID, about)
-		if c.Program && !l.Rested && l.Needs&(law.Syncs|law.Queues) != 0 {
+		if c.Program && !l.Rested && !l.Ends && l.Needs&(law.Syncs|law.Queues) != 0 {
 			missing = notJudged + ": whom a sync is for, and what events enqueue, cannot be seen of a whole program"
 		}
 		switch {
@@ -62,8 +62,12 @@ func (f *found) verdicts(s *subject, c host.Controller, cases []tried) (all []ve
 		case v.asked == 0:
 			v.state, v.why = notAsked, "nothing that could have broken it happened in these worlds"
 		default:
-			if v.state = held; c.Program && l.Rested {
+			v.state = held
+			switch {
+			case c.Program && l.Rested:
 				v.why = ", of what it did after a rest: no more can be seen of a whole program"
+			case c.Program && l.Ends:
+				v.why = ", of what ends a program: a panic that it recovers itself is not seen"
 			}
 		}
 		all = append(all, v)

@@ -43,6 +43,7 @@ type wrong struct {
 	mixes    bool // takes the parts of all Widgets for one's
 	grabs    bool // writes the list of references anew
 	strips   bool // takes all finalizers off a Widget that is being deleted
+	panics   bool // panics where a write fails
 	cascades bool // deletes the parts of a Widget that is being deleted, by whatever policy
 
 	silent bool // is right, and writes no status
@@ -129,6 +130,9 @@ func (o *operator) sync(ctx context.Context, key string) error {
 		return err
 	}
 	if err := o.resize(ctx, w, own); err != nil {
+		if o.panics {
+			panic(err.Error())
+		}
 		return err
 	}
 	if o.silent {

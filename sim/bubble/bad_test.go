@@ -7,6 +7,7 @@ import (
 	"net"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -165,15 +167,15 @@ func TestGoroutinesOutliveTheProgram(t *testing.T) {
 }
 
 // lives starts a program that ends in a way and is well the next time; it returns what the
-// history says of that.
-func lives(t *testing.T, ends func() error) string {
+// history says of that, and which laws it broke by it.
+func lives(t *testing.T, ends func(context.Context) error) (why string, broken []string) {
 	t.Helper()
 	n := 0
 	w := trial.New(trial.Options{})
 	defer w.Stop()
 	mortal := func(ctx context.Context, cfg *rest.Config) error {
 		if n++; n == 1 {
-			return ends()
+			return ends(ctx)
 		}
 		_, err := kubernetes.NewForConfigOrDie(cfg).CoreV1().ConfigMaps("default").Create(ctx,
 			&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("life-", n)}}, metav1.CreateOptions{})
@@ -187,21 +189,70 @@ func lives(t *testing.T, ends func() error) string {
 	if k := w.Server.KindNamed("cm"); w.Server.Lookup(k, "default", "life-2") == nil || w.Server.Len(k) != 1 {
 		t.Error("it was not started again, or more than once")
 	}
+	for _, b := range w.Judge.Breaches() {
+		broken = append(broken, b.Law.Name+": "+b.Text)
+	}
 	for i := range w.World.History.Len() {
 		if r := w.World.History.At(i); r.Op == sim.FaultHit && r.Verb == "crash" {
-			return r.Reason
+			return r.Reason, broken
 		}
 	}
-	return ""
+	return "", broken
 }
 
 func TestProgramEnds(t *testing.T) {
-	if got := lives(t, func() error { return errors.New("no lease") }); got != "the program returned: no lease" {
-		t.Error(got)
+	got, broken := lives(t, func(context.Context) error { return errors.New("no lease") })
+	if got != "the program returned: no lease" || len(broken) > 0 {
+		t.Error(got, broken)
 	}
+}
+
+// A panic ends a program, and breaks a law: on its own goroutine, and on one on which Kubernetes handles
+// crashes, with a context of the program's or without.
+func TestProgramPanics(t *testing.T) {
 	_, _, line, _ := runtime.Caller(0)
-	want := fmt.Sprint("the program returned: panic: a nil map, at bubble/bad_test.go:", line+2)
-	if got := lives(t, func() error { panic("a nil map") }); got != want {
-		t.Error(got)
+	panics := func() { panic("a nil map") }
+	want := fmt.Sprint("a nil map, at bubble/bad_test.go:", line+1)
+	waits := func(ctx context.Context) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	for name, ends := range map[string]func(context.Context) error{
+		"its own": func(context.Context) error { panics(); return nil },
+		"another, with its context": func(ctx context.Context) error {
+			go wait.UntilWithContext(ctx, func(context.Context) { panics() }, time.Second)
+			return waits(ctx)
+		},
+		"another": func(ctx context.Context) error {
+			go wait.Until(panics, time.Second, ctx.Done())
+			return waits(ctx)
+		},
+		"one that is waited for": func(ctx context.Context) error {
+			var all sync.WaitGroup
+			all.Go(func() {
+				defer utilruntime.HandleCrashWithContext(ctx)
+				time.Sleep(time.Second)
+				panics()
+			})
+			all.Wait()
+			return waits(ctx)
+		},
+		"one that recovers and tells": func(ctx context.Context) error {
+			defer func() {
+				why := recover()
+				for _, told := range utilruntime.PanicHandlers {
+					told(ctx, why)
+				}
+			}()
+			panics()
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, broken := lives(t, ends)
+			if got != "panic: "+want || !slices.Equal(broken, []string{"never-panic: " + want}) {
+				t.Errorf("%q, and breaks %q, want %q", got, broken, want)
+			}
+		})
 	}
 }

@@ -24,17 +24,22 @@
 // not the same twice is found out and said, with the first step that differs.
 //
 // What a bubble sets for the whole Go process, once: utilruntime's error handlers are taken
-// out (one logs, one remembers the wall clock), client-go's WatchListClient is off (its
-// lists come in the order of a map), and math/rand's global source is seeded.
+// out (one logs, one remembers the wall clock), its panic handlers get one more, client-go's
+// WatchListClient is off (its lists come in the order of a map), and math/rand's global source is
+// seeded.
 //
 // # What is reported rather than hosted
 //
 // A program that never waits, that waits for a channel from outside, a file or the real network, or
 // one of whose goroutines holds a mutex while it waits for an answer and another wants that mutex, is
 // told after half a minute of real time, with the goroutines at fault. Nobody can end them: no
-// program of that name is hosted by this Go process any more, and while one runs on, none at all. A
-// panic of the program's own goroutine ends the program and is told with its line; one of another
-// goroutine that nobody recovers ends the Go process, as anywhere.
+// program of that name is hosted by this Go process any more, and while one runs on, none at all.
+//
+// A panic ends the program and breaks never-panic, with its line: on the program's own goroutine, on
+// one that defers HandleCrash of apimachinery, as client-go's and kube-controller-manager's do, and in
+// a reconcile that controller-runtime recovers. HandleCrash without a context is known of a program that
+// is alone in its world. A panic of another goroutine that nobody recovers ends the Go process, as
+// anywhere.
 //
 // What answers at once from outside, as a file, a network that is fast, or a clock that is not Go's,
 // is not seen: it is found out where two runs of a schedule differ by it.

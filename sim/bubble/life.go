@@ -41,7 +41,7 @@ func newLife(r *room) *life {
 
 // begin lets the program run.
 func (l *life) begin(run func(context.Context) error) {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), lifeKey{}, l))
 	l.cancel = cancel
 	go func() {
 		err := l.call(ctx, run)
@@ -49,7 +49,9 @@ func (l *life) begin(run func(context.Context) error) {
 			cancel()
 		}
 		l.mu.Lock()
-		l.over, l.err = true, err
+		if !l.over {
+			l.over, l.err = true, err
+		}
 		l.mu.Unlock()
 		l.room.kick()
 	}()
@@ -59,7 +61,7 @@ func (l *life) begin(run func(context.Context) error) {
 func (l *life) call(ctx context.Context, run func(context.Context) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v, at %s", r, whence())
+			err = &host.Panic{Text: fmt.Sprintf("%v, at %s", r, whence())}
 		}
 	}()
 	return run(ctx)

@@ -34,7 +34,9 @@ type room struct {
 	idle    idling
 	syncs   []*shift // that are going on
 	strays  []string // where goroutines asked whose sync had returned
-	cut     bool     // some sync did not come to its end: its goroutines may stay
+	livesMu sync.Mutex
+	lives   []*life // of programs
+	cut     bool    // some sync did not come to its end: its goroutines may stay
 }
 
 var (

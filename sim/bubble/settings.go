@@ -1,6 +1,7 @@
 package bubble
 
 import (
+	"context"
 	"os"
 	"sync"
 
@@ -11,6 +12,7 @@ import (
 // settle makes the settings of the Go process that the package's documentation names.
 var settle = sync.OnceFunc(func() {
 	utilruntime.ErrorHandlers = nil
+	utilruntime.PanicHandlers = append([]func(context.Context, any){toldOfPanic}, utilruntime.PanicHandlers...)
 	clientfeatures.ReplaceFeatureGates(gates{clientfeatures.FeatureGates()})
 	if err := os.Setenv("GODEBUG", "randseednop=0,"+os.Getenv("GODEBUG")); err != nil {
 		panic("bubble: " + err.Error())

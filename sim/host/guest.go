@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -243,7 +244,9 @@ func (g *guest) exited() {
 	p := g.process
 	err, _ := g.program.Ended()
 	detail := "the program returned"
-	if err != nil {
+	if p := (*Panic)(nil); errors.As(err, &p) {
+		detail = sim.Panicked + p.Text
+	} else if err != nil {
 		detail = "the program returned: " + err.Error()
 	}
 	p.kill()

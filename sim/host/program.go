@@ -31,6 +31,12 @@ type Program interface {
 	Send(s *Stream, e watch.Event)
 }
 
+// Panic is what Ended returns of a program that a panic ended.
+type Panic struct{ Text string } // the value, and the line: "a nil map, at widget/sync.go:17"
+
+// Error is the text.
+func (p *Panic) Error() string { return sim.Panicked + p.Text }
+
 type workerState uint8
 
 const (

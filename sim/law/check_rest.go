@@ -106,10 +106,26 @@ func comeToRest(j *Judge, r *sim.Record) {
 	}
 }
 
-// neverPanic is EXACT-7b.
+// neverPanic is EXACT-7b. Of a program the history has how it ended, and a rest that it came to
+// without.
 func neverPanic(j *Judge, r *sim.Record) {
-	j.Ask()
-	if r.Reason == "panic" {
-		j.Report(Informed, r.Message)
+	switch r.Op {
+	case sim.Settled:
+		for _, p := range j.state.processes {
+			if p.Subject.opaque() == 1 && p.works() {
+				j.actor = p
+				j.Ask()
+			}
+		}
+	case sim.FaultHit:
+		if why, is := strings.CutPrefix(r.Reason, sim.Panicked); is {
+			j.Ask()
+			j.Report(Informed, why)
+		}
+	default:
+		j.Ask()
+		if r.Reason == "panic" {
+			j.Report(Informed, r.Message)
+		}
 	}
 }

@@ -17,6 +17,7 @@ type Law struct {
 	// Rested says that programs are asked, too, though Needs has [Syncs]: of what they do against what a
 	// world at rest had shown them.
 	Rested bool
+	Ends   bool // programs are asked, too, though Needs has [Syncs]: of how they end
 
 	Outside bool // programs in other processes are asked, too, of which only what they wrote is known
 
@@ -38,7 +39,7 @@ func (l *Law) asks(opaque int) bool {
 
 // ofPrograms reports whether a law is asked of programs, of which nobody knows when a sync
 // begins.
-func (l *Law) ofPrograms() bool { return l.Races || l.Rested || l.Needs&^ofPrograms == 0 }
+func (l *Law) ofPrograms() bool { return l.Races || l.Rested || l.Ends || l.Needs&^ofPrograms == 0 }
 
 // Category of clause, as the clause list marks them.
 type Category byte

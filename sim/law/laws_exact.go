@@ -9,9 +9,9 @@ var restLaws = []*Law{{
 	New:      On(comeToRest, sim.Unsettled, sim.Settled),
 }, {
 	ID: "EXACT-7b", Name: "never-panic",
-	Sentence: "A sync does not panic.",
-	Needs:    Syncs,
-	New:      On(neverPanic, sim.SyncEnd),
+	Sentence: "A sync does not panic, and no program ends by it.",
+	Needs:    Syncs, Ends: true,
+	New: On(neverPanic, sim.SyncEnd, sim.FaultHit, sim.Settled),
 }}
 
 // exactLaws are about what no rest shows: nothing on the way may be overdone,
