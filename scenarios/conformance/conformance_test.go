@@ -63,6 +63,7 @@ var wrongs = []convicted{
 	{true, wrong{dying: true}, "dying-orphan", "spare-the-dying"},
 	{false, wrong{recalls: true}, "dependent-deleted", "exact-sum"},
 	{true, wrong{clings: true}, "relabelled", "release-what-left"},
+	{true, wrong{drops: true}, "relabelled", "release-what-left"},
 	{true, wrong{fussy: true}, "released-and-gone", "release-tolerates-gone"},
 	{false, wrong{recalls: true}, "reference-taken-away", "exact-sum"},
 	{false, wrong{takes: true}, "name-taken", "claim-orphans-only"},

@@ -37,6 +37,7 @@ type wrong struct {
 	grows    bool // never deletes
 	recalls  bool // makes no part twice, as it remembers by name
 	clings   bool // never releases
+	drops    bool // takes all references off what it releases
 	fussy    bool // fails where what it releases is gone
 	takes    bool // makes whatever has the name its own
 	anchors  bool // puts a finalizer and never takes it off
@@ -158,6 +159,10 @@ func (o *operator) claim(ctx context.Context, w *unstructured.Unstructured) (own
 		p := x.(*corev1.ConfigMap)
 		ref, matches := metav1.GetControllerOf(p), p.Labels[partOf] == w.GetName()
 		switch mine := ref != nil && ref.UID == w.GetUID(); {
+		case mine && o.adopts && !matches && o.drops:
+			none := fmt.Sprintf(`{"metadata":{"ownerReferences":null,"resourceVersion":%q}}`, p.ResourceVersion)
+			_, err = o.env.Client.Patch(ctx, parts, p.Namespace, p.Name,
+				host.Patch{Type: types.MergePatchType, Data: []byte(none)})
 		case mine && o.adopts && !matches && !o.clings:
 			err = o.refer(ctx, p, fmt.Sprintf(`{"$patch":"delete","uid":%q}`, w.GetUID()))
 		case mine, o.mixes && p.Labels[partOf] != "", o.shares && matches, o.bare && matches, o.byLabel && matches,

@@ -103,13 +103,17 @@ func verbs(lines ...string) (list []simtest.Action) {
 	return list
 }
 
-// patch is a merge patch as a line of a scenario file.
-func patch(at string, fields map[string]any) simtest.Action {
-	data, err := json.Marshal(fields)
+// patch is a merge patch as a line of a scenario file, jsonPatch one of operations.
+func patch(at string, fields map[string]any) simtest.Action { return patches(at, "merge", fields) }
+
+func jsonPatch(at string, operations ...any) simtest.Action { return patches(at, "json", operations) }
+
+func patches(at, how string, what any) simtest.Action {
+	data, err := json.Marshal(what)
 	if err != nil {
 		panic("conformance: " + err.Error())
 	}
-	return simtest.Verb(fmt.Sprintf("patch %s type=merge '%s'", at, strings.ReplaceAll(string(data), "'", `\u0027`)))
+	return simtest.Verb(fmt.Sprintf("patch %s type=%s '%s'", at, how, strings.ReplaceAll(string(data), "'", `\u0027`)))
 }
 
 // gone deletes an object as soon as may be.

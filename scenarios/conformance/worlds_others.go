@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/simtest"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -126,11 +127,12 @@ func (f *found) taken(s *subject) []place {
 		return barred(why, all)
 	}
 	name.objects = append(name.objects, rival)
+	relabelled.objects = append(relabelled.objects, rival)
 	for _, d := range f.firsts() {
 		lost.user = append(lost.user, gone(d))
 		if len(d.GetLabels()) > 0 {
 			relabel := patch(d.at(), map[string]any{"metadata": map[string]any{"labels": others(d)}})
-			relabelled.user = append(relabelled.user, relabel)
+			relabelled.user = append(relabelled.user, second(d, rival), relabel)
 			if f.gives(d) { // what was let go stands in the way of the next, and goes in the end
 				relabelled.user = append(relabelled.user, gone(d))
 			}
@@ -158,6 +160,13 @@ func (f *found) taken(s *subject) []place {
 		relabelled.why, let.why = "its dependents have no labels", "its dependents have no labels"
 	}
 	return barred("", all)
+}
+
+// second gives an object one more owner, which does not control it: who releases it lets that one be.
+func second(d, owner manifest) simtest.Action {
+	ref := reference(owner)
+	delete(ref, "controller")
+	return jsonPatch(d.at(), map[string]any{"op": "add", "path": "/metadata/ownerReferences/-", "value": ref})
 }
 
 // firsts are the sample's first dependents of each kind where there is a second owner
