@@ -31,7 +31,7 @@ func (p *program) Start() {
 	p.room.seed()
 	p.room.in(func() {
 		p.life = newLife(p.room)
-		p.room.bear(p.life)
+		p.room.last[p.name] = p.life
 		cfg := p.config()
 		p.life.begin(func(ctx context.Context) error { return p.run(ctx, cfg) })
 	})
@@ -49,7 +49,6 @@ func (p *program) config() *rest.Config {
 func (p *program) Kill() {
 	if l := p.life; l != nil {
 		p.life = nil
-		p.room.bury(l)
 		p.room.in(l.end)
 		p.room.stir()
 	}
@@ -71,7 +70,6 @@ func (p *program) Ended() (error, bool) {
 	}
 	p.life.mu.Lock()
 	defer p.life.mu.Unlock()
-	p.room.cut = p.room.cut || crashed(p.life.err)
 	return p.life.err, p.life.over
 }
 

@@ -37,9 +37,10 @@
 //
 // A panic ends the program and breaks never-panic, with its line: on the program's own goroutine, on
 // one that defers HandleCrash of apimachinery, as client-go's and kube-controller-manager's do, and in
-// a reconcile that controller-runtime recovers. HandleCrash without a context is known of a program that
-// is alone in its world. A panic of another goroutine that nobody recovers ends the Go process, as
-// anywhere.
+// a reconcile that controller-runtime recovers. HandleCrash without a context is known of the program that
+// was told something just now and, where time has passed, of one that is alone in its world. A panic of
+// another goroutine that nobody recovers ends the Go process, as anywhere. One that leaves a mutex locked
+// which another goroutine wants is told with the mutex, after half a minute.
 //
 // What answers at once from outside, as a file, a network that is fast, or a clock that is not Go's,
 // is not seen: it is found out where two runs of a schedule differ by it.

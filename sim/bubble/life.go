@@ -42,11 +42,14 @@ func newLife(r *room) *life {
 // begin lets the program run.
 func (l *life) begin(run func(context.Context) error) {
 	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), lifeKey{}, l))
-	l.cancel = cancel
+	l.cancel, l.room.acts = cancel, l
 	go func() {
 		err := l.call(ctx, run)
 		if !l.sync { // a sync's goroutines may go on without it
 			cancel()
+			if crashed(err) {
+				l.room.cut.Store(true)
+			}
 		}
 		l.mu.Lock()
 		if !l.over {
@@ -61,7 +64,8 @@ func (l *life) begin(run func(context.Context) error) {
 func (l *life) call(ctx context.Context, run func(context.Context) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = &host.Panic{Text: fmt.Sprintf("%v, at %s", r, whence())}
+			at, _ := raised()
+			err = &host.Panic{Text: fmt.Sprintf("%v, at %s", r, at)}
 		}
 	}()
 	return run(ctx)
@@ -69,6 +73,7 @@ func (l *life) call(ctx context.Context, run func(context.Context) error) (err e
 
 // end kills the program: its context is over, and no request of it is answered.
 func (l *life) end() {
+	l.room.acts = l
 	l.mu.Lock()
 	l.buried, l.killed = true, true
 	l.mu.Unlock()
@@ -148,6 +153,7 @@ func (l *life) taken() []*host.Call {
 
 // answer lets the goroutine go on that waits for an answer.
 func (l *life) answer(c *host.Call) {
+	l.room.acts = l
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	close(l.open[c])
@@ -156,6 +162,7 @@ func (l *life) answer(c *host.Call) {
 
 // send gives an event to the feed of a watch.
 func (l *life) send(s *host.Stream, e watch.Event) {
+	l.room.acts = l
 	l.mu.Lock()
 	f := l.feeds[s]
 	if e.Type == watch.Error {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
@@ -21,7 +20,7 @@ type lifeKey struct{}
 func toldOfPanic(ctx context.Context, why any) {
 	l, is := ctx.Value(lifeKey{}).(*life)
 	if !is {
-		l = aloneHere()
+		l = whoseHere()
 	}
 	if l == nil || l.sync {
 		return
@@ -40,6 +39,7 @@ func (l *life) panicked(why any, at string) {
 		l.over, l.err = true, &host.Panic{Text: fmt.Sprintf("%v, at %s", why, at)}
 	}
 	l.mu.Unlock()
+	l.room.cut.Store(true)
 	l.cancel()
 	l.room.kick()
 }
@@ -48,6 +48,14 @@ func (l *life) panicked(why any, at string) {
 func crashed(err error) bool {
 	p := (*host.Panic)(nil)
 	return errors.As(err, &p)
+}
+
+// ended is the panic that ended the life, nil if it has not.
+func (l *life) ended() (p *host.Panic) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	errors.As(l.err, &p)
+	return p
 }
 
 // raised is the line of the last panic that is going on, and whether it is on its way through HandleCrash,
@@ -72,39 +80,26 @@ func raised() (at string, crashes bool) {
 
 const handlesCrash = "k8s.io/apimachinery/pkg/util/runtime.handleCrash"
 
-// aloneHere is the life of the only program in the bubble that the calling goroutine is in: of several
-// nobody knows whose goroutine it is without a context.
-func aloneHere() *life {
+// whoseHere is the life whose goroutine it is that calls: of what was told something just now, or where
+// time passed, of the only program in its bubble. Of several nobody knows without a context.
+func whoseHere() *life {
 	var head [128]byte
 	m := bubbled.FindSubmatch(head[:runtime.Stack(head[:], false)])
 	if m == nil {
 		return nil
 	}
-	roomsMu.Lock()
-	defer roomsMu.Unlock()
-	for _, r := range rooms {
-		if r.name != string(m[2]) {
-			continue
-		}
-		if r.livesMu.Lock(); len(r.lives) != 1 {
-			r.livesMu.Unlock()
-			return nil
-		}
-		defer r.livesMu.Unlock()
-		return r.lives[0]
+	is, _ := bubbles.Load(string(m[2]))
+	r, _ := is.(*room)
+	switch {
+	case r == nil:
+		return nil
+	case r.acts != nil:
+		return r.acts
+	case len(r.last) != 1 || len(r.syncs) > 0:
+		return nil
+	}
+	for _, l := range r.last {
+		return l
 	}
 	return nil
-}
-
-// bear and bury keep the list of those who live in a room.
-func (r *room) bear(l *life) {
-	r.livesMu.Lock()
-	defer r.livesMu.Unlock()
-	r.lives = append(r.lives, l)
-}
-
-func (r *room) bury(l *life) {
-	r.livesMu.Lock()
-	defer r.livesMu.Unlock()
-	r.lives = slices.DeleteFunc(r.lives, func(o *life) bool { return o == l })
 }

@@ -3,6 +3,7 @@ package bubble
 import (
 	"math/rand"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -32,16 +33,17 @@ type room struct {
 	stirred chan struct{} // of the bubble: a program has asked something, or returned
 	seeds   int64
 	idle    idling
-	syncs   []*shift // that are going on
-	strays  []string // where goroutines asked whose sync had returned
-	livesMu sync.Mutex
-	lives   []*life // of programs
-	cut     bool    // some sync did not come to its end: its goroutines may stay
+	syncs   []*shift         // that are going on
+	strays  []string         // where goroutines asked whose sync had returned
+	acts    *life            // what was told something just now, nil where time passes: nobody else's goroutines run
+	last    map[string]*life // of each program
+	cut     atomic.Bool      // a sync did not come to its end, or a program panicked: its goroutines may stay
 }
 
 var (
 	roomsMu sync.Mutex
 	rooms   = map[host.Place]*room{}
+	bubbles sync.Map   // their names -> rooms: who holds roomsMu may wait for the turn of who looks here
 	turn    sync.Mutex // of the commands of all rooms: math/rand's source is theirs together
 )
 
@@ -64,8 +66,8 @@ func roomOf(c host.Place, name string) *room {
 
 // open makes a room, at the cluster's time.
 func open(c host.Place) *room {
-	r := &room{cluster: c, hosts: map[string]bool{}, do: make(chan func()), done: make(chan struct{}),
-		left: make(chan struct{}), watch: time.NewTimer(patience)}
+	r := &room{cluster: c, hosts: map[string]bool{}, last: map[string]*life{},
+		do: make(chan func()), done: make(chan struct{}), left: make(chan struct{}), watch: time.NewTimer(patience)}
 	clock := &c.World().Clock
 	go r.live()
 	r.in(func() {
@@ -95,7 +97,10 @@ func (r *room) live() {
 	}()
 	synctest.Test(&testing.T{}, func(*testing.T) {
 		r.name = bubbleHere()
+		bubbles.Store(r.name, r)
+		defer bubbles.Delete(r.name)
 		for f := range r.do {
+			r.acts = nil
 			f()
 			synctest.Wait()
 			r.done <- struct{}{}
@@ -137,7 +142,7 @@ func (r *room) close() {
 	defer r.forget()
 	r.in(func() { time.Sleep(farewell) })
 	close(r.do)
-	if <-r.left; len(r.leaked) > 0 && !r.cut {
+	if <-r.left; len(r.leaked) > 0 && !r.cut.Load() {
 		panic(leaked(r.leaked))
 	}
 }

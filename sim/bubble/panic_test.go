@@ -1,0 +1,180 @@
+package bubble_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/bubble"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/trial"
+)
+
+// panicked are the crashes in a history that were panics, by whom.
+func panicked(w *trial.Trial) (all []string) {
+	for i := range w.World.History.Len() {
+		r := w.World.History.At(i)
+		if why, is := strings.CutPrefix(r.Reason, sim.Panicked); r.Op == sim.FaultHit && is {
+			all = append(all, r.Process+": "+why)
+		}
+	}
+	return all
+}
+
+// program is a program that runs as it is said to.
+func program(name string, run func(context.Context, *rest.Config) error) host.Controller {
+	return bubble.Controller(host.Controller{Name: name}, run)
+}
+
+func waits(ctx context.Context, _ *rest.Config) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// asks panics where it is not answered, on a goroutine that has no context of the program's.
+func asks(ctx context.Context, cfg *rest.Config) error {
+	client := kubernetes.NewForConfigOrDie(cfg)
+	go wait.Until(func() {
+		if _, err := client.CoreV1().Pods("default").List(context.Background(), metav1.ListOptions{}); err != nil {
+			panic(err)
+		}
+	}, time.Hour, ctx.Done())
+	return waits(ctx, cfg)
+}
+
+// A program that is killed panics because nobody answers it: that is told of nobody, alone or not.
+func TestKilledPrograms(t *testing.T) {
+	for _, beside := range []bool{false, true} {
+		t.Run(fmt.Sprint("beside another ", beside), func(t *testing.T) {
+			w := trial.New(trial.Options{})
+			defer w.Stop()
+			w.Start("a", program("asks", asks))
+			if beside {
+				w.Start("b", program("waits", waits))
+			}
+			w.Cluster.Process("a").Crash(false)
+			w.Settle(trial.Limits{Steps: 100})
+			if got := panicked(w); got != nil {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// Of two programs that has panicked which was told something just now.
+func TestOneOfTwoPanics(t *testing.T) {
+	w := trial.New(trial.Options{})
+	defer w.Stop()
+	w.Start("a", program("asks", func(ctx context.Context, cfg *rest.Config) error {
+		client := kubernetes.NewForConfigOrDie(cfg)
+		go wait.Until(func() {
+			_, _ = client.CoreV1().Pods("default").List(ctx, metav1.ListOptions{})
+			panic("ouch")
+		}, time.Hour, ctx.Done())
+		return waits(ctx, cfg)
+	}))
+	w.Start("b", program("waits", waits))
+	w.Settle(trial.Limits{Steps: 10})
+	if got := panicked(w); len(got) == 0 || !strings.HasPrefix(got[0], "a: ouch, at bubble/panic_test.go:") ||
+		slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, "b:") }) {
+		t.Error(got)
+	}
+}
+
+// A program is not blamed for a goroutine of a sync beside it, when that runs because time has passed.
+func TestSyncPanicsBesideAProgram(t *testing.T) {
+	raised := 0
+	c := syncing(func(context.Context, *host.Env, string) error {
+		var all sync.WaitGroup
+		all.Go(func() {
+			defer func() {
+				if recover() != nil {
+					raised++
+				}
+			}()
+			defer utilruntime.HandleCrash()
+			time.Sleep(time.Second)
+			panic("ouch")
+		})
+		all.Wait()
+		return nil
+	})
+	w := crewed(t, c, sim.Zero{}, nil, "a")
+	defer w.Stop()
+	w.Start("b", program("waits", waits))
+	w.Settle(trial.Limits{})
+	if got := panicked(w); got != nil || raised != 1 {
+		t.Errorf("%q, and was raised again %d times, want once", got, raised)
+	}
+}
+
+// Worlds that are made meanwhile and panics do not wait for each other.
+func TestPanicsOfManyWorlds(t *testing.T) {
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 20 {
+				w := trial.New(trial.Options{})
+				w.Start("p", program("panics", func(ctx context.Context, cfg *rest.Config) error {
+					go wait.Until(func() { panic("ouch") }, time.Second, ctx.Done())
+					return waits(ctx, cfg)
+				}))
+				w.Settle(trial.Limits{Steps: 5})
+				if len(panicked(w)) == 0 {
+					t.Error("nobody has panicked")
+				}
+				w.Stop()
+			}
+		})
+	}
+	all.Wait()
+}
+
+// The line is where it was raised first, not where it was passed on; and what waits for the goroutine
+// that panicked stays, though the world stops before anybody has looked.
+func TestPanicIsPassedOn(t *testing.T) {
+	_, _, line, _ := runtime.Caller(0)
+	_, broken := lives(t, func(context.Context) error {
+		defer func() { panic(recover()) }()
+		panic("ouch")
+	})
+	if want := []string{fmt.Sprint("never-panic: ouch, at bubble/panic_test.go:", line+3)}; !slices.Equal(broken, want) {
+		t.Errorf("breaks %q, want %q", broken, want)
+	}
+	w := trial.New(trial.Options{})
+	w.Start("p", program("stays", func(ctx context.Context, _ *rest.Config) error {
+		go wait.Until(func() { panic("ouch") }, time.Second, ctx.Done())
+		<-make(chan int)
+		return nil
+	}))
+	w.Stop()
+}
+
+// A panic with a mutex that others want is told with them.
+func TestPanicWithAMutex(t *testing.T) {
+	text := misuse(t, func(ctx context.Context, _ *rest.Config) error {
+		var mu sync.Mutex
+		go wait.UntilWithContext(ctx, func(context.Context) {
+			mu.Lock()
+			panic("ouch")
+		}, time.Second)
+		time.Sleep(time.Second)
+		mu.Lock()
+		return nil
+	})
+	if !strings.Contains(text, "a program has panicked before: ouch, at bubble/panic_test.go:") {
+		t.Error(text)
+	}
+}
