@@ -96,7 +96,7 @@ func (s *shift) Kill() {
 	l.buried = l.buried || clean
 	l.mu.Unlock()
 	if !clean {
-		r.cut.Store(true)
+		r.cut = true
 		r.in(l.end)
 	}
 }

@@ -62,10 +62,8 @@ func (r *room) hung() (why host.Misuse, runs bool) {
 		text += "\n\nthese wait for an answer meanwhile, and one of them may hold the mutex:\n" +
 			strings.Join(holders, "\n\n")
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.last)) {
-		if why := r.last[name].ended(); why != nil {
-			text += "\n\na program has panicked before: " + why.Text + ": a mutex that was held then stays locked"
-		}
+	if p := r.panic.Load(); p != nil {
+		text += "\n\na program has panicked before: " + p.Text + ": a mutex that was held then stays locked"
 	}
 	return host.Misuse(text), reasons[busy]
 }

@@ -42,22 +42,25 @@ func newLife(r *room) *life {
 // begin lets the program run.
 func (l *life) begin(run func(context.Context) error) {
 	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), lifeKey{}, l))
-	l.cancel, l.room.acts = cancel, l
+	l.cancel = cancel
+	l.room.whose.Store(l)
 	go func() {
 		err := l.call(ctx, run)
 		if !l.sync { // a sync's goroutines may go on without it
 			cancel()
-			if crashed(err) {
-				l.room.cut.Store(true)
-			}
 		}
-		l.mu.Lock()
-		if !l.over {
-			l.over, l.err = true, err
-		}
-		l.mu.Unlock()
-		l.room.kick()
+		l.ended(err)
 	}()
+}
+
+// ended notes how it has ended first.
+func (l *life) ended(err error) {
+	l.mu.Lock()
+	if !l.over {
+		l.over, l.err = true, err
+	}
+	l.mu.Unlock()
+	l.room.kick()
 }
 
 // call runs the program. A panic on its own goroutine ends it, as a process that exits.
@@ -65,7 +68,7 @@ func (l *life) call(ctx context.Context, run func(context.Context) error) (err e
 	defer func() {
 		if r := recover(); r != nil {
 			at, _ := raised()
-			err = &host.Panic{Text: fmt.Sprintf("%v, at %s", r, at)}
+			err = l.panicked(r, at)
 		}
 	}()
 	return run(ctx)
@@ -73,7 +76,7 @@ func (l *life) call(ctx context.Context, run func(context.Context) error) (err e
 
 // end kills the program: its context is over, and no request of it is answered.
 func (l *life) end() {
-	l.room.acts = l
+	l.room.whose.Store(l)
 	l.mu.Lock()
 	l.buried, l.killed = true, true
 	l.mu.Unlock()
@@ -153,7 +156,7 @@ func (l *life) taken() []*host.Call {
 
 // answer lets the goroutine go on that waits for an answer.
 func (l *life) answer(c *host.Call) {
-	l.room.acts = l
+	l.room.whose.Store(l)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	close(l.open[c])
@@ -162,7 +165,7 @@ func (l *life) answer(c *host.Call) {
 
 // send gives an event to the feed of a watch.
 func (l *life) send(s *host.Stream, e watch.Event) {
-	l.room.acts = l
+	l.room.whose.Store(l)
 	l.mu.Lock()
 	f := l.feeds[s]
 	if e.Type == watch.Error {

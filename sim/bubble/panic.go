@@ -2,7 +2,6 @@ package bubble
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 
@@ -26,35 +25,19 @@ func toldOfPanic(ctx context.Context, why any) {
 		return
 	}
 	at, crashes := raised()
-	l.panicked(why, at)
+	l.ended(l.panicked(why, at))
+	l.cancel()
 	if crashes && utilruntime.ReallyCrash {
 		runtime.Goexit()
 	}
 }
 
-// panicked ends the life.
-func (l *life) panicked(why any, at string) {
-	l.mu.Lock()
-	if !l.over {
-		l.over, l.err = true, &host.Panic{Text: fmt.Sprintf("%v, at %s", why, at)}
+// panicked is the panic that has ended the life.
+func (l *life) panicked(why any, at string) *host.Panic {
+	p := &host.Panic{Text: fmt.Sprintf("%v, at %s", why, at)}
+	if !l.sync {
+		l.room.panic.Store(p)
 	}
-	l.mu.Unlock()
-	l.room.cut.Store(true)
-	l.cancel()
-	l.room.kick()
-}
-
-// crashed reports whether a program has ended by a panic: who waits for the goroutine that it was on stays.
-func crashed(err error) bool {
-	p := (*host.Panic)(nil)
-	return errors.As(err, &p)
-}
-
-// ended is the panic that ended the life, nil if it has not.
-func (l *life) ended() (p *host.Panic) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	errors.As(l.err, &p)
 	return p
 }
 
@@ -80,26 +63,25 @@ func raised() (at string, crashes bool) {
 
 const handlesCrash = "k8s.io/apimachinery/pkg/util/runtime.handleCrash"
 
-// whoseHere is the life whose goroutine it is that calls: of what was told something just now, or where
-// time passed, of the only program in its bubble. Of several nobody knows without a context.
+// whoseHere is the life whose goroutine it is that calls.
 func whoseHere() *life {
 	var head [128]byte
 	m := bubbled.FindSubmatch(head[:runtime.Stack(head[:], false)])
 	if m == nil {
 		return nil
 	}
-	is, _ := bubbles.Load(string(m[2]))
-	r, _ := is.(*room)
-	switch {
-	case r == nil:
-		return nil
-	case r.acts != nil:
-		return r.acts
-	case len(r.last) != 1 || len(r.syncs) > 0:
-		return nil
-	}
-	for _, l := range r.last {
-		return l
+	if r, is := bubbles.Load(string(m[2])); is {
+		return r.(*room).whose.Load()
 	}
 	return nil
+}
+
+// alone is the life of the only program in a room, where time passes and no sync is going on: of several
+// nobody knows whose goroutines run then.
+func (r *room) alone() (only *life) {
+	if len(r.last) == 1 && len(r.syncs) == 0 {
+		for _, only = range r.last {
+		}
+	}
+	return only
 }

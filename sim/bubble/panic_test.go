@@ -10,12 +10,16 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/bubble"
 	"github.com/threelaws/threelaws/sim/host"
@@ -73,23 +77,51 @@ func TestKilledPrograms(t *testing.T) {
 	}
 }
 
-// Of two programs that has panicked which was told something just now.
+// Of two programs that has panicked which was told something just now: it was started, or answered, or sent an event.
 func TestOneOfTwoPanics(t *testing.T) {
-	w := trial.New(trial.Options{})
-	defer w.Stop()
-	w.Start("a", program("asks", func(ctx context.Context, cfg *rest.Config) error {
-		client := kubernetes.NewForConfigOrDie(cfg)
-		go wait.Until(func() {
-			_, _ = client.CoreV1().Pods("default").List(ctx, metav1.ListOptions{})
-			panic("ouch")
-		}, time.Hour, ctx.Done())
-		return waits(ctx, cfg)
-	}))
-	w.Start("b", program("waits", waits))
-	w.Settle(trial.Limits{Steps: 10})
-	if got := panicked(w); len(got) == 0 || !strings.HasPrefix(got[0], "a: ouch, at bubble/panic_test.go:") ||
-		slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, "b:") }) {
-		t.Error(got)
+	ouch := func(any) { panic("ouch") }
+	for name, run := range map[string]func(context.Context, kubernetes.Interface){
+		"started": func(ctx context.Context, _ kubernetes.Interface) {
+			go wait.Until(func() { ouch(nil) }, time.Hour, ctx.Done())
+		},
+		"answered": func(ctx context.Context, client kubernetes.Interface) {
+			go wait.Until(func() {
+				_, _ = client.CoreV1().Pods("default").List(ctx, metav1.ListOptions{})
+				ouch(nil)
+			}, time.Hour, ctx.Done())
+		},
+		"sent an event": func(ctx context.Context, client kubernetes.Interface) {
+			all := bubble.Informers(client, 0)
+			_, _ = all.Core().V1().ConfigMaps().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: ouch})
+			all.Start(ctx.Done())
+		},
+		"sent an event of client-go's": func(ctx context.Context, client kubernetes.Interface) {
+			all := informers.NewSharedInformerFactory(client, 0)
+			_, _ = all.Core().V1().ConfigMaps().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: ouch})
+			all.Start(ctx.Done())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := trial.New(trial.Options{})
+			defer w.Stop()
+			w.Start("b", program("waits", waits))
+			w.Start("a", program("panics", func(ctx context.Context, cfg *rest.Config) error {
+				run(ctx, kubernetes.NewForConfigOrDie(cfg))
+				return waits(ctx, cfg)
+			}))
+			w.Settle(trial.Limits{Steps: 10})
+			_, err := w.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: w.Server.KindNamed("cm"), Namespace: "default",
+				Object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "m", Namespace: "default"}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.Settle(trial.Limits{Steps: 10})
+			if got := panicked(w); len(got) == 0 || slices.ContainsFunc(got, func(s string) bool {
+				return !strings.HasPrefix(s, "a: ouch, at bubble/panic_test.go:")
+			}) {
+				t.Error(got)
+			}
+		})
 	}
 }
 
@@ -150,7 +182,8 @@ func TestPanicIsPassedOn(t *testing.T) {
 		defer func() { panic(recover()) }()
 		panic("ouch")
 	})
-	if want := []string{fmt.Sprint("never-panic: ouch, at bubble/panic_test.go:", line+3)}; !slices.Equal(broken, want) {
+	want := []string{fmt.Sprint("never-panic: ouch, at bubble/panic_test.go:", line+3)}
+	if !slices.Equal(broken, want) {
 		t.Errorf("breaks %q, want %q", broken, want)
 	}
 	w := trial.New(trial.Options{})

@@ -33,11 +33,12 @@ type room struct {
 	stirred chan struct{} // of the bubble: a program has asked something, or returned
 	seeds   int64
 	idle    idling
-	syncs   []*shift         // that are going on
-	strays  []string         // where goroutines asked whose sync had returned
-	acts    *life            // what was told something just now, nil where time passes: nobody else's goroutines run
-	last    map[string]*life // of each program
-	cut     atomic.Bool      // a sync did not come to its end, or a program panicked: its goroutines may stay
+	syncs   []*shift                   // that are going on
+	strays  []string                   // where goroutines asked whose sync had returned
+	whose   atomic.Pointer[life]       // whose goroutines run now: nil for nobody knows
+	last    map[string]*life           // of each program
+	cut     bool                       // some sync did not come to its end: its goroutines may stay
+	panic   atomic.Pointer[host.Panic] // the last of a program: what waits for its goroutine stays
 }
 
 var (
@@ -100,7 +101,7 @@ func (r *room) live() {
 		bubbles.Store(r.name, r)
 		defer bubbles.Delete(r.name)
 		for f := range r.do {
-			r.acts = nil
+			r.whose.Store(r.alone())
 			f()
 			synctest.Wait()
 			r.done <- struct{}{}
@@ -142,7 +143,7 @@ func (r *room) close() {
 	defer r.forget()
 	r.in(func() { time.Sleep(farewell) })
 	close(r.do)
-	if <-r.left; len(r.leaked) > 0 && !r.cut.Load() {
+	if <-r.left; len(r.leaked) > 0 && !r.cut && r.panic.Load() == nil {
 		panic(leaked(r.leaked))
 	}
 }
