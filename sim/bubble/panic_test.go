@@ -77,9 +77,11 @@ func TestKilledPrograms(t *testing.T) {
 	}
 }
 
-// Of two programs that has panicked which was told something just now: it was started, or answered, or sent an event.
+// Of two programs that has panicked which was told something just now: it was started, or answered, or sent
+// an event.
 func TestOneOfTwoPanics(t *testing.T) {
 	ouch := func(any) { panic("ouch") }
+	adds := cache.ResourceEventHandlerFuncs{AddFunc: ouch}
 	for name, run := range map[string]func(context.Context, kubernetes.Interface){
 		"started": func(ctx context.Context, _ kubernetes.Interface) {
 			go wait.Until(func() { ouch(nil) }, time.Hour, ctx.Done())
@@ -92,12 +94,12 @@ func TestOneOfTwoPanics(t *testing.T) {
 		},
 		"sent an event": func(ctx context.Context, client kubernetes.Interface) {
 			all := bubble.Informers(client, 0)
-			_, _ = all.Core().V1().ConfigMaps().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: ouch})
+			_, _ = all.Core().V1().ConfigMaps().Informer().AddEventHandler(adds)
 			all.Start(ctx.Done())
 		},
 		"sent an event of client-go's": func(ctx context.Context, client kubernetes.Interface) {
 			all := informers.NewSharedInformerFactory(client, 0)
-			_, _ = all.Core().V1().ConfigMaps().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: ouch})
+			_, _ = all.Core().V1().ConfigMaps().Informer().AddEventHandler(adds)
 			all.Start(ctx.Done())
 		},
 	} {
@@ -110,8 +112,9 @@ func TestOneOfTwoPanics(t *testing.T) {
 				return waits(ctx, cfg)
 			}))
 			w.Settle(trial.Limits{Steps: 10})
-			_, err := w.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: w.Server.KindNamed("cm"), Namespace: "default",
-				Object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "m", Namespace: "default"}}})
+			_, err := w.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: w.Server.KindNamed("cm"),
+				Namespace: "default", Object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "m",
+					Namespace: "default"}}})
 			if err != nil {
 				t.Fatal(err)
 			}

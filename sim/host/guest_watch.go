@@ -23,10 +23,13 @@ func (g *guest) filling() bool {
 }
 
 // asker finds a call that waits to be executed. One that opens a watch is not among them:
-// what faults answer is what is asked of objects.
+// what faults answer is what is asked of objects. Nor is one for whose answer nobody waits any more.
 func (g *guest) asker(f func(asker) bool) asker {
+	if _, ended := g.program.Ended(); ended {
+		return nil
+	}
 	for _, c := range g.calls {
-		if c.state == asking && !c.Watches && f(c) {
+		if c.state == asking && !c.Watches && !c.withdrawn() && f(c) {
 			return c
 		}
 	}
