@@ -37,8 +37,10 @@ type told struct {
 	divides bool // it panicked, as replicaset-divides-by-an-age has it
 }
 
-// play plays the world with the controllers of a registry, of which some are replaced.
-func (d *drawing) play(t rapid.TB, g *scenarios.Registry, instead map[string]host.Controller, c sim.Choices) (e told) {
+// play plays the world with the controllers of a registry, of which some are replaced; those that are no
+// programs have so many workers, 0 meaning one.
+func (d *drawing) play(t rapid.TB, g *scenarios.Registry, instead map[string]host.Controller, workers int,
+	c sim.Choices) (e told) {
 	w := trial.New(trial.Options{Choices: c})
 	defer w.Stop()
 	for _, name := range d.started {
@@ -48,6 +50,9 @@ func (d *drawing) play(t rapid.TB, g *scenarios.Registry, instead map[string]hos
 		}
 		if other, is := instead[name]; is {
 			c = other
+		}
+		if !c.Program {
+			c.Workers = workers
 		}
 		w.Start(name, c)
 	}
@@ -102,12 +107,16 @@ func (e *told) likeness(o *told) bool {
 	return e.end == o.end && e.writes <= 2*o.writes+10 && o.writes <= 2*e.writes+10
 }
 
+// theirWorkers is how many keys most of upstream's controllers sync at once.
+const theirWorkers = 5
+
 // differs compares what upstream's controllers came to with what ours do, by the default schedule
-// and by some that are drawn: what is "" where one of them is alike, which is the seed-th.
+// and by some that are drawn, in every second of which they have as many workers: what is "" where one of
+// them is alike, which is the seed-th.
 func (d *drawing) differs(t rapid.TB, theirs told, instead map[string]host.Controller) (what string, seed uint64) {
 	var all []told
 	for seed = 0; seed <= ourSeeds; seed++ {
-		is := d.play(t, ours(), instead, choices(seed))
+		is := d.play(t, ours(), instead, int(seed%2)*theirWorkers, choices(seed))
 		if is.likeness(&theirs) {
 			return "", seed
 		}
@@ -160,7 +169,7 @@ func draw(t *testing.T, n int, see func(t *rapid.T, d *drawing)) {
 func TestUpstreamComesToTheSameEndOfDrawnWorlds(t *testing.T) {
 	began, n, writes, restless, lawless, found, others := time.Now(), 0, 0, 0, 0, 0, 0
 	draw(t, max(drawnWorlds, soak()/10), func(t *rapid.T, d *drawing) {
-		theirs := d.play(t, inTheirPlace(), nil, sim.Zero{})
+		theirs := d.play(t, inTheirPlace(), nil, 0, sim.Zero{})
 		what, seed := d.differs(t, theirs, nil)
 		switch {
 		case what != "" && d.finding(theirs) == "":
@@ -206,7 +215,7 @@ func TestDrawnWorldsTellMutantsApart(t *testing.T) {
 		n = drawnWorlds
 	}
 	draw(t, n, func(t *rapid.T, d *drawing) {
-		all = append(all, played{d, d.play(t, inTheirPlace(), nil, sim.Zero{})})
+		all = append(all, played{d, d.play(t, inTheirPlace(), nil, 0, sim.Zero{})})
 	})
 	for _, m := range ours().Mutants {
 		must := slices.Contains(toldApart, m.Name)
