@@ -53,6 +53,7 @@ const (
 	refers   = "with a plain reference"
 	none     = "without a reference"
 	afar     = "out of the reach of a reference"
+	elses    = "for an object of another kind"
 )
 
 // look runs the controller in quiet worlds. The error is a controller that did nothing,
@@ -165,7 +166,7 @@ func (f *found) note(r *quiet) {
 		case gvk.Kind == "Event" || gvk.Kind == "Lease":
 			continue // what it reports and stands for election with is nobody's
 		}
-		c := creation{gvk, belongs(m, r.s.owner, r.stored(r.s.owner))}
+		c := creation{gvk, r.belongs(m)}
 		if !slices.Contains(f.creates, c) {
 			f.creates = append(f.creates, c)
 		}
@@ -197,8 +198,14 @@ func (f *found) wrote(rec *sim.Record) {
 	}
 }
 
-// belongs says how what was created belongs to the owner.
-func belongs(m metav1.Object, owner manifest, stored runtime.Object) string {
+// belongs says how what was created belongs to the owner. A program may have other
+// controllers beside that of the sample.
+func (r *quiet) belongs(m metav1.Object) string {
+	owner, stored := r.s.owner, r.stored(r.s.owner)
+	if ref := metav1.GetControllerOf(m); r.s.Controller.Program && ref != nil && ref.Kind != owner.GetKind() &&
+		r.there(ref) {
+		return elses
+	}
 	if owner.GetNamespace() != "" && m.GetNamespace() != owner.GetNamespace() {
 		return afar
 	}

@@ -2,10 +2,15 @@ package conformance
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -153,6 +158,61 @@ func whole(adopts bool, w wrong) Subject {
 func TestWholeProgram(t *testing.T) {
 	t.Run("numbered", func(t *testing.T) { Test(t, whole(false, wrong{})) })
 	t.Run("adopting", func(t *testing.T) { Test(t, whole(true, wrong{})) })
+}
+
+// A program has other controllers beside the one of the sample: what those make for objects of their own is none of
+// its, and nobody is accused for it.
+func TestSecondControllerOfAProgram(t *testing.T) {
+	s := whole(false, wrong{})
+	s.Run, s.Schedules = withLocks(s.Run), 20
+	good, err := os.ReadFile(s.Owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Owner = filepath.Join(t.TempDir(), "both.yaml")
+	lock := "---\napiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: lock}\n"
+	if err := os.WriteFile(s.Owner, append(good, lock...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, f, _ := prepared(t, s)
+	if text := f.text(&subject{Subject: s}); len(f.owns) != 1 || !strings.Contains(text, "Secret "+elses) {
+		t.Errorf("owns %v\n%s", f.owns, text)
+	}
+	Test(t, s)
+}
+
+// withLocks adds to a program a controller that keeps a ConfigMap and a Secret for each Lease.
+func withLocks(run func(context.Context, *rest.Config) error) func(context.Context, *rest.Config) error {
+	return func(ctx context.Context, cfg *rest.Config) error {
+		typed, err := kubernetes.NewForConfig(cfg)
+		if err != nil {
+			return err
+		}
+		core := bubble.Informers(typed, 0)
+		leases, queue := core.Coordination().V1().Leases().Informer(), workqueue.NewTyped[string]()
+		_, err = leases.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(o any) { queue.Add(key(o)) }})
+		if err != nil {
+			return err
+		}
+		core.Start(ctx.Done())
+		context.AfterFunc(ctx, queue.ShutDown)
+		go func() {
+			for name, quit := queue.Get(); !quit; name, quit = queue.Get() {
+				lock, _, _ := leases.GetIndexer().GetByKey(name)
+				ref := metav1.NewControllerRef(lock.(metav1.Object), coordinationv1.SchemeGroupVersion.WithKind("Lease"))
+				made := metav1.ObjectMeta{Name: "of-the-lock", OwnerReferences: []metav1.OwnerReference{*ref}}
+				_, err1 := typed.CoreV1().ConfigMaps("default").Create(ctx, &corev1.ConfigMap{ObjectMeta: made},
+					metav1.CreateOptions{})
+				_, err2 := typed.CoreV1().Secrets("default").Create(ctx, &corev1.Secret{ObjectMeta: made},
+					metav1.CreateOptions{})
+				if queue.Done(name); err1 != nil && !apierrors.IsAlreadyExists(err1) ||
+					err2 != nil && !apierrors.IsAlreadyExists(err2) {
+					queue.Add(name)
+				}
+			}
+		}()
+		return run(ctx, cfg)
+	}
 }
 
 // What a program wrote is told, though for which object nobody knows.

@@ -94,6 +94,17 @@ func (r *quiet) stored(m manifest) runtime.Object {
 	return r.Server.Lookup(r.Server.Kind(m.GroupVersionKind()), m.GetNamespace(), m.GetName())
 }
 
+// there reports whether an object that a reference is to is stored.
+func (r *quiet) there(ref *metav1.OwnerReference) (found bool) {
+	if k := r.Server.Kind(schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)); k != nil {
+		r.Server.Each(k, func(o runtime.Object) bool {
+			found = found || o.(metav1.Object).GetUID() == ref.UID
+			return !found
+		})
+	}
+	return found
+}
+
 // controlled lists what an owner controls of some kinds, in the order of kinds and names.
 func (r *quiet) controlled(owner manifest, kinds []schema.GroupVersionKind) (list []manifest) {
 	obj := r.stored(owner)

@@ -24,10 +24,7 @@ func dontInterfere(j *Judge, r *sim.Record) {
 		j.cutsOthers(r)
 		return
 	}
-	if w.made() {
-		return
-	}
-	if w.harmless(r) {
+	if w.made() || w.harmless(r) || j.colleaguesOwn(r) {
 		return
 	}
 	s := Informed
@@ -52,6 +49,14 @@ func dontInterfere(j *Judge, r *sim.Record) {
 func (w *Write) made() bool {
 	return w.Subject.Polls && w.Dependent && w.Owner == nil && w.For.UID != "" &&
 		strings.Contains(w.Before.GetAnnotations()[createdBy], strconv.Quote(w.For.UID))
+}
+
+// colleaguesOwn reports whether an object belongs to what another controller of the same
+// program may work for, and is of the program's own making.
+func (j *Judge) colleaguesOwn(r *sim.Record) bool {
+	o := j.state.Object(j.write.Before.GetUID())
+	return o != nil && o.maker != nil && o.maker.Controller == j.write.Subject.Controller &&
+		j.colleagues(r, j.write.Owner)
 }
 
 // tended reports whether a write is one that the actor makes by its office, whoever

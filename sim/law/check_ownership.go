@@ -3,6 +3,8 @@
 package law
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
@@ -30,7 +32,7 @@ func takeOwnership(j *Judge, r *sim.Record) {
 	switch {
 	case w.isFor(w.NewOwner):
 		j.misnamed(r, "created")
-	case w.dropped:
+	case w.dropped, j.colleagues(r, w.NewOwner):
 	case w.NewOwner != nil:
 		j.Report(Informed, "created for "+j.strangeOwner(r))
 	case meta.RefTo(w.After, uidOf(w.For)) != nil:
@@ -38,6 +40,25 @@ func takeOwnership(j *Judge, r *sim.Record) {
 	default:
 		j.Report(Informed, "created without a ControllerRef")
 	}
+}
+
+// colleagues reports whether an owner is one that another controller of the same program may work for: a program
+// may have several, and the subject says what one of them does. It is of another kind, which nobody else here
+// syncs, and it is there, or the program was shown it.
+func (j *Judge) colleagues(r *sim.Record, ref *metav1.OwnerReference) bool {
+	w := &j.write
+	if !w.Subject.Opaque || ref == nil || ref.Kind == w.Subject.Kind || j.state.subjectFor(ref.Kind) != nil {
+		return false
+	}
+	if o := j.state.Object(ref.UID); o != nil {
+		return o.Ref.Kind == ref.Kind && o.Ref.Name == ref.Name
+	}
+	for _, namespace := range []string{r.Object.Namespace, ""} {
+		if e := w.process.Cache(ref.Kind).Get(namespace, ref.Name); e != nil && e.Meta.GetUID() == ref.UID {
+			return true
+		}
+	}
+	return false
 }
 
 // ownedLate reports a reference to the actor's object on what the same actor made without

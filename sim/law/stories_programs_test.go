@@ -103,6 +103,27 @@ var programStories = []story{
 	{"LAW-2", "a program deletes what has come to be that of another of its objects", kept, func(t *tape) {
 		t.away(ofOwn, func(_, other, p *thing) *thing { return p.owned(controlledBy(other)) })
 	}},
+	{"LAW-1", "a program that has another controller makes a pod for that one's object", kept, func(t *tape) {
+		t.another(func(app, p *thing) {})
+	}},
+	{"LAW-1", "a program makes a pod for an object that nobody has", broken, func(t *tape) {
+		t.unasked("create", nil, nil, strangers(nil, nil, pod("p", nil)))
+	}},
+	{"LAW-1", "a program makes a pod for an object of another program", broken, func(t *tape) {
+		rs := set("web", 1)
+		t.exist(rs)
+		t.unasked("create", nil, nil, pod("p", rs))
+	}},
+	{"LAW-2", "a program that has another controller deletes what that one has made", kept, func(t *tape) {
+		t.another(func(app, p *thing) { t.unasked("delete", p, p, nil) })
+	}},
+	{"LAW-2", "a program deletes what somebody else has made for an object that is nobody's", broken, func(t *tape) {
+		app := object("Gadget", "a")
+		p := pod("p", app)
+		t.exist(app, p)
+		t.show("program", p)
+		t.unasked("delete", p, p, nil)
+	}},
 	{"ADOPT-4", "a program adopts for one of its own that is going", committed, func(t *tape) {
 		t.takes(func(own *thing) *thing { return own.dying("orphan") })
 	}},
@@ -180,6 +201,16 @@ var programStories = []story{
 		t.show("program", less)
 		t.unasked("create", nil, nil, pod("late", own)).Asked = len(t.records)
 	}},
+}
+
+// another has a program make a pod for an object of a kind that nothing is known of.
+func (t *tape) another(then func(app, p *thing)) {
+	app := object("Gadget", "a")
+	p := pod("p", app)
+	t.exist(app)
+	t.unasked("create", nil, nil, p)
+	t.show("program", p)
+	then(app, p)
 }
 
 // takes has a program adopt a pod for an owner as f has left it.
