@@ -199,7 +199,8 @@ func withLocks(run func(context.Context, *rest.Config) error) func(context.Conte
 		go func() {
 			for name, quit := queue.Get(); !quit; name, quit = queue.Get() {
 				lock, _, _ := leases.GetIndexer().GetByKey(name)
-				ref := metav1.NewControllerRef(lock.(metav1.Object), coordinationv1.SchemeGroupVersion.WithKind("Lease"))
+				kind := coordinationv1.SchemeGroupVersion.WithKind("Lease")
+				ref := metav1.NewControllerRef(lock.(metav1.Object), kind)
 				made := metav1.ObjectMeta{Name: "of-the-lock", OwnerReferences: []metav1.OwnerReference{*ref}}
 				_, err1 := typed.CoreV1().ConfigMaps("default").Create(ctx, &corev1.ConfigMap{ObjectMeta: made},
 					metav1.CreateOptions{})
