@@ -199,11 +199,11 @@ func (f *found) wrote(rec *sim.Record) {
 }
 
 // belongs says how what was created belongs to the owner. A program may have other
-// controllers beside that of the sample.
+// controllers beside that of the sample, on kinds that it watches.
 func (r *quiet) belongs(m metav1.Object) string {
 	owner, stored := r.s.owner, r.stored(r.s.owner)
 	if ref := metav1.GetControllerOf(m); r.s.Controller.Program && ref != nil && ref.Kind != owner.GetKind() &&
-		r.there(ref) {
+		r.shows(ref.Kind) && r.there(ref, m.GetNamespace()) {
 		return elses
 	}
 	if owner.GetNamespace() != "" && m.GetNamespace() != owner.GetNamespace() {

@@ -97,7 +97,8 @@ type client struct {
 }
 
 func resourceOf(gvk schema.GroupVersionKind) schema.GroupVersionResource {
-	return gvk.GroupVersion().WithResource(map[string]string{"Widget": "widgets", "ConfigMap": "configmaps"}[gvk.Kind])
+	return gvk.GroupVersion().WithResource(map[string]string{"Widget": "widgets", "ConfigMap": "configmaps",
+		"Namespace": "namespaces"}[gvk.Kind])
 }
 
 func (c client) of(gvk schema.GroupVersionKind, namespace string) dynamic.ResourceInterface {
@@ -232,6 +233,7 @@ func TestOutcomesOfPrograms(t *testing.T) {
 func TestWrongPrograms(t *testing.T) {
 	for _, w := range []convicted{
 		{false, wrong{bare: true}, "one-owner", "take-ownership"},
+		{false, wrong{misgives: true}, "one-owner", "take-ownership"},
 		{false, wrong{byLabel: true}, "somebody-elses", "exact-sum"},
 		{true, wrong{shares: true}, "orphan", "exact-sum"},
 		{true, wrong{going: true}, "going", "status-only-when-going"},

@@ -94,15 +94,27 @@ func (r *quiet) stored(m manifest) runtime.Object {
 	return r.Server.Lookup(r.Server.Kind(m.GroupVersionKind()), m.GetNamespace(), m.GetName())
 }
 
-// there reports whether an object that a reference is to is stored.
-func (r *quiet) there(ref *metav1.OwnerReference) (found bool) {
-	if k := r.Server.Kind(schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)); k != nil {
-		r.Server.Each(k, func(o runtime.Object) bool {
-			found = found || o.(metav1.Object).GetUID() == ref.UID
-			return !found
-		})
+// there reports whether an object that a reference from a namespace is to is stored.
+func (r *quiet) there(ref *metav1.OwnerReference, namespace string) bool {
+	k := r.Server.Kind(schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind))
+	if k == nil {
+		return false
 	}
-	return found
+	if !k.Namespaced {
+		namespace = ""
+	}
+	o := r.Server.Lookup(k, namespace, ref.Name)
+	return o != nil && o.(metav1.Object).GetUID() == ref.UID
+}
+
+// shows reports whether the controller's informers showed it anything of a kind.
+func (r *quiet) shows(kind string) bool {
+	for i := range r.World.History.Len() {
+		if rec := r.World.History.At(i); rec.Op == sim.Delivery && rec.Process == r.process && rec.Object.Kind == kind {
+			return true
+		}
+	}
+	return false
 }
 
 // controlled lists what an owner controls of some kinds, in the order of kinds and names.

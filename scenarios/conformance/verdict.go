@@ -67,7 +67,7 @@ func (f *found) verdicts(s *subject, c host.Controller, cases []tried) (all []ve
 			case c.Program && l.Rested:
 				v.why = ", of what it did after a rest: no more can be seen of a whole program"
 			case c.Program && l.Ends:
-				v.why = ", of what ends a program: a panic that it recovers itself is not seen"
+				v.why = ", of what ends a program: a panic that it recovers, and tells nobody of, is not seen"
 			}
 		}
 		all = append(all, v)

@@ -23,11 +23,14 @@ import (
 var (
 	widgets = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
 	parts   = corev1.SchemeGroupVersion.WithKind("ConfigMap")
+
+	namespaces = corev1.SchemeGroupVersion.WithKind("Namespace")
 )
 
 // wrong is what an operator on Widgets does wrong; nothing in a right one.
 type wrong struct {
 	bare     bool // creates without a reference
+	misgives bool // creates with a reference to a Namespace
 	byLabel  bool // deletes whatever has its label
 	going    bool // adopts for a Widget that is being deleted
 	dying    bool // adopts a part that is being deleted
@@ -287,6 +290,13 @@ func (o *operator) create(ctx context.Context, w *unstructured.Unstructured, nam
 	}
 	if o.bare {
 		p.OwnerReferences = nil
+	}
+	if o.misgives {
+		ns, err := o.env.Client.Get(ctx, namespaces, "", w.GetNamespace())
+		if err != nil {
+			return err
+		}
+		p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(ns.(metav1.Object), namespaces)}
 	}
 	_, err := o.env.Client.Create(ctx, p)
 	if o.joins && apierrors.IsAlreadyExists(err) {

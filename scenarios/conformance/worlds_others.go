@@ -132,7 +132,7 @@ func (f *found) taken(s *subject) []place {
 		lost.user = append(lost.user, gone(d))
 		if len(d.GetLabels()) > 0 {
 			relabel := patch(d.at(), map[string]any{"metadata": map[string]any{"labels": others(d)}})
-			relabelled.user = append(relabelled.user, second(d, rival), relabel)
+			relabelled.user = append(relabelled.user, alsoOwned(d, rival), relabel)
 			if f.gives(d) { // what was let go stands in the way of the next, and goes in the end
 				relabelled.user = append(relabelled.user, gone(d))
 			}
@@ -162,8 +162,8 @@ func (f *found) taken(s *subject) []place {
 	return barred("", all)
 }
 
-// second gives an object one more owner, which does not control it: who releases it lets that one be.
-func second(d, owner manifest) simtest.Action {
+// alsoOwned gives an object one more owner, which does not control it: who releases it lets that one be.
+func alsoOwned(d, owner manifest) simtest.Action {
 	ref := reference(owner)
 	delete(ref, "controller")
 	return jsonPatch(d.at(), map[string]any{"op": "add", "path": "/metadata/ownerReferences/-", "value": ref})

@@ -43,18 +43,22 @@ func takeOwnership(j *Judge, r *sim.Record) {
 }
 
 // colleagues reports whether an owner is one that another controller of the same program may work for: a program
-// may have several, and the subject says what one of them does. It is of another kind, which nobody else here
-// syncs, and it is there, or the program was shown it.
+// may have several, and the subject says what one of them does. It is of another kind, which the program watches and
+// nobody else here syncs, and it is there, or the program was shown it.
 func (j *Judge) colleagues(r *sim.Record, ref *metav1.OwnerReference) bool {
 	w := &j.write
 	if !w.Subject.Opaque || ref == nil || ref.Kind == w.Subject.Kind || j.state.subjectFor(ref.Kind) != nil {
+		return false
+	}
+	shown := w.process.Cache(ref.Kind)
+	if shown.Changed == 0 {
 		return false
 	}
 	if o := j.state.Object(ref.UID); o != nil {
 		return o.Ref.Kind == ref.Kind && o.Ref.Name == ref.Name
 	}
 	for _, namespace := range []string{r.Object.Namespace, ""} {
-		if e := w.process.Cache(ref.Kind).Get(namespace, ref.Name); e != nil && e.Meta.GetUID() == ref.UID {
+		if e := shown.Get(namespace, ref.Name); e != nil && e.Meta.GetUID() == ref.UID {
 			return true
 		}
 	}

@@ -106,6 +106,11 @@ var programStories = []story{
 	{"LAW-1", "a program that has another controller makes a pod for that one's object", kept, func(t *tape) {
 		t.another(func(app, p *thing) {})
 	}},
+	{"LAW-1", "a program makes a pod for an object of a kind that it does not watch", broken, func(t *tape) {
+		app := object("Gadget", "a")
+		t.exist(app)
+		t.unasked("create", nil, nil, pod("p", app))
+	}},
 	{"LAW-1", "a program makes a pod for an object that nobody has", broken, func(t *tape) {
 		t.unasked("create", nil, nil, strangers(nil, nil, pod("p", nil)))
 	}},
@@ -121,7 +126,7 @@ var programStories = []story{
 		app := object("Gadget", "a")
 		p := pod("p", app)
 		t.exist(app, p)
-		t.show("program", p)
+		t.show("program", app, p)
 		t.unasked("delete", p, p, nil)
 	}},
 	{"ADOPT-4", "a program adopts for one of its own that is going", committed, func(t *tape) {
@@ -208,6 +213,7 @@ func (t *tape) another(then func(app, p *thing)) {
 	app := object("Gadget", "a")
 	p := pod("p", app)
 	t.exist(app)
+	t.show("program", app)
 	t.unasked("create", nil, nil, p)
 	t.show("program", p)
 	then(app, p)
