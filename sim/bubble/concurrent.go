@@ -97,7 +97,7 @@ func (s *shift) Kill() {
 	l.mu.Unlock()
 	if !clean {
 		r.cut = true
-		r.in(l.end)
+		l.end()
 	}
 }
 

@@ -49,7 +49,7 @@ func (p *program) config() *rest.Config {
 func (p *program) Kill() {
 	if l := p.life; l != nil {
 		p.life = nil
-		p.room.in(l.end)
+		l.end()
 		p.room.stir()
 	}
 }

@@ -74,14 +74,30 @@ func (l *life) call(ctx context.Context, run func(context.Context) error) (err e
 	return run(ctx)
 }
 
-// end kills the program: its context is over, and no request of it is answered.
+// end kills the program. Its context is over first, and what goes by that stops, as queues do;
+// then its requests fail. Otherwise who has his answer may go on with a queue that does not stop
+// any more, and stay behind with a mutex of it.
 func (l *life) end() {
+	l.room.in(l.stop)
+	l.room.in(l.fail)
+}
+
+// stop ends the program's context. What it still asks waits for the end.
+func (l *life) stop() {
 	l.room.whose.Store(l)
 	l.mu.Lock()
-	l.buried, l.killed = true, true
+	l.killed = true
+	l.mu.Unlock()
+	l.cancel()
+}
+
+// fail lets every request of the program fail, and any that is still to come.
+func (l *life) fail() {
+	l.room.whose.Store(l)
+	l.mu.Lock()
+	l.buried = true
 	l.mu.Unlock()
 	close(l.dead)
-	l.cancel()
 }
 
 // errDead is what the requests of a process fail with that was killed.
@@ -106,8 +122,10 @@ func (l *life) ask(ctx context.Context, req *fakeapi.Request, watches bool) (*ho
 		l.mu.Unlock()
 		return nil, errDead
 	}
-	l.asked = append(l.asked, c)
-	l.open[c] = answered
+	if !l.killed { // one that is being killed sends nothing any more
+		l.asked = append(l.asked, c)
+		l.open[c] = answered
+	}
 	l.mu.Unlock()
 	l.room.kick()
 	select {
