@@ -3,6 +3,7 @@ package scenarios
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/sim"
@@ -32,6 +33,9 @@ func (p *Script) shrinkAll(failures []explore.Failing, o ExploreOptions) ([]*Cou
 // shrink makes a failure small and writes it down as a scenario file.
 func (p *Script) shrink(f *explore.Failing, budget int) (*Counterexample, error) {
 	parts := p.parts(f.Breach)
+	if p.needsAll(f.Breach) {
+		parts = nil
+	}
 	small, err := explore.Shrink(p.subject(parts, f), f.Breach, f.Schedule, budget)
 	if err != nil {
 		return nil, err
@@ -128,6 +132,12 @@ func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 		}
 	}
 	return s
+}
+
+// needsAll reports whether nothing of the script can be left out: of what a Go function speaks nobody knows, and
+// if it fails by the default schedule, it may fail without what it is about, too.
+func (p *Script) needsAll(b explore.Finding) bool {
+	return b.Law == expectation && strings.HasPrefix(b.Text, verbEnsure.Name+" ") && p.failsByDefault(b)
 }
 
 // failsByDefault reports whether the default schedule breaks the program so.

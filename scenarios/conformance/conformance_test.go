@@ -68,6 +68,7 @@ var wrongs = []convicted{
 	{true, wrong{fussy: true}, "released-and-gone", "release-tolerates-gone"},
 	{false, wrong{recalls: true}, "reference-taken-away", "exact-sum"},
 	{false, wrong{takes: true}, "name-taken", "claim-orphans-only"},
+	{false, wrong{blind: true}, "replaced", "same-incarnation"},
 	{false, wrong{anchors: true}, "deleted/background", "nothing-stays-terminating"},
 	{false, wrong{anchors: true}, "deleted/foreground", "nothing-stays-terminating"},
 	{true, wrong{going: true}, "deleted/orphan", "status-only-when-going"},

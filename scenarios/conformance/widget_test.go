@@ -48,6 +48,7 @@ type wrong struct {
 	grabs    bool // writes the list of references anew
 	strips   bool // takes all finalizers off a Widget that is being deleted
 	panics   bool // panics where a write fails
+	blind    bool // deletes by the name alone
 	cascades bool // deletes the parts of a Widget that is being deleted, by whatever policy
 
 	silent bool // is right, and writes no status
@@ -273,8 +274,11 @@ func names(w *unstructured.Unstructured, size int64) (list []string) {
 }
 
 func (o *operator) remove(ctx context.Context, p *corev1.ConfigMap) error {
-	err := o.env.Client.Delete(ctx, parts, p.Namespace, p.Name,
-		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &p.UID, ResourceVersion: &p.ResourceVersion}})
+	var only metav1.DeleteOptions
+	if !o.blind {
+		only.Preconditions = &metav1.Preconditions{UID: &p.UID, ResourceVersion: &p.ResourceVersion}
+	}
+	err := o.env.Client.Delete(ctx, parts, p.Namespace, p.Name, only)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

@@ -53,7 +53,7 @@ func (f *found) worlds(s *subject) (all []place) {
 		f.follow(s, "edit", f.change, "no field of its sample's spec, edited, made it do anything"),
 		f.follow(s, "scale", f.scale, "no number in its sample's spec changed how many dependents there are"))
 	all = append(all, f.strangers(s)...)
-	all = append(all, f.taken(s)...)
+	all = append(append(all, f.taken(s)...), f.replaced(s))
 	return append(all, f.ends(s)...)
 }
 

@@ -1,10 +1,13 @@
 package simtest_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -39,5 +42,36 @@ func TestApply(t *testing.T) {
 	c.User[1] = simtest.Action{Verb: "delete cm/a", Manifests: again}
 	if _, err := c.File("w"); err == nil || !strings.Contains(err.Error(), "manifests, and something else") {
 		t.Errorf("both are told as %v", err)
+	}
+}
+
+// What a Go function asks at rest, and fails in every schedule, is not made small by taking out what it is about:
+// it would fail without, too, and say nothing of the controller.
+func TestAtRestKeepsWhatItIsAbout(t *testing.T) {
+	c := simtest.Case{Objects: []runtime.Object{kept}, Schedules: 20,
+		Controllers: []host.Controller{keeper(func(ctx context.Context, env *host.Env, m *corev1.ConfigMap) error {
+			if m.Annotations["note"] == "" {
+				return keep(ctx, env, m)
+			}
+			bare := m.DeepCopy()
+			bare.Annotations = nil
+			_, err := env.Client.Update(ctx, bare)
+			return err
+		})},
+		User: []simtest.Action{simtest.Verb("annotate cm/a note=mine"), simtest.Verb("settle")},
+		AtRest: func(user host.Client) error {
+			o, err := user.Get(t.Context(), configMaps, "default", "a")
+			if err == nil && o.(metav1.Object).GetAnnotations()["note"] == "" {
+				return errors.New("its note is lost")
+			}
+			return err
+		}}
+	x, err := c.Explore(t.Context(), t.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(x.Failures) != 1 || x.Failures[0].Law != "expect" ||
+		!strings.Contains(string(x.Failures[0].File), "\nannotate cm/a note=mine") {
+		t.Errorf("made small it does not write what it asks for: %s", x.Text())
 	}
 }
