@@ -77,8 +77,14 @@ func (g *Registry) Controller(spec string) (host.Controller, string) {
 	case slices.Contains(g.Absent, name):
 		return host.Controller{}, name + " is one of kube-controller-manager's controllers, and is not here"
 	case len(generations) == 0:
-		names = append(names, slices.Sorted(maps.Keys(g.Aliases))...)
-		return host.Controller{}, "unknown controller " + name + suggest(name, names)
+		text := suggest(name, append(slices.Clone(names), slices.Sorted(maps.Keys(g.Aliases))...))
+		if text == "" { // a long list is better than none
+			slices.Sort(names)
+			text = "; there are " + strings.Join(names, ", ")
+		}
+		return host.Controller{}, "unknown controller " + name + text
+	case len(generations) == 1 && generations[0] == "":
+		return host.Controller{}, "unknown generation " + generation + " of " + name + ", which is the same in all of them"
 	}
 	return host.Controller{}, "unknown generation " + generation + " of " + name + suggest(generation, generations)
 }
