@@ -35,10 +35,13 @@ func detail(o runtime.Object, all []runtime.Object) string {
 	}
 	if kind := fmt.Sprintf("%T", o); !strings.HasSuffix(kind, ".Pod") {
 		conditions, _, _ := unstructured.NestedSlice(raw, "status", "conditions")
+		said := []string{} // in the order in which they last changed, which is no state: their list is a map by type
 		for _, c := range conditions {
 			m := c.(map[string]any)
-			text += fmt.Sprintf(" %v=%v(%v)", m["type"], m["status"], m["reason"])
+			said = append(said, fmt.Sprintf(" %v=%v(%v)", m["type"], m["status"], m["reason"]))
 		}
+		slices.Sort(said)
+		text += strings.Join(said, "")
 	}
 	if endpoints, is, _ := unstructured.NestedSlice(raw, "endpoints"); is {
 		text += fmt.Sprintf(" %d endpoints", len(endpoints))
