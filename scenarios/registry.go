@@ -84,7 +84,8 @@ func (g *Registry) Controller(spec string) (host.Controller, string) {
 		}
 		return host.Controller{}, "unknown controller " + name + text
 	case len(generations) == 1 && generations[0] == "":
-		return host.Controller{}, "unknown generation " + generation + " of " + name + ", which is the same in all of them"
+		return host.Controller{}, "unknown generation " + generation + " of " + name +
+			", which is the same in all of them"
 	}
 	return host.Controller{}, "unknown generation " + generation + " of " + name + suggest(generation, generations)
 }

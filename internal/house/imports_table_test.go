@@ -146,7 +146,8 @@ var edges = []edge{
 			"k8s.io/client-go"},
 		"whoever hosts a whole program gives it the wire, and informers whose lists have an order; what the program " +
 			"does with them is none of its business"},
-	{"sim/trial", []string{"sim", "sim/host", "sim/law", "internal/fight", "internal/render", "fakeapi", apimachinery},
+	{"sim/trial", []string{"sim", "sim/host", "sim/law", "internal/fight", "internal/render", "internal/watchdog",
+		"fakeapi", apimachinery},
 		"a trial joins the host, the laws and the page, so that nobody who runs a world can leave one of them out"},
 	{"internal/audit", []string{"sim", "sim/host", "sim/law", "internal/fight", "internal/render", apimachinery},
 		"a log is judged by the laws as a history is: what it is made into are records, and of controllers it knows " +
@@ -214,6 +215,8 @@ var edges = []edge{
 		"a program is mutated whatever it does: it is seen as a text with types, and as a process that answers"},
 	{"internal/goroutine", nil,
 		"telling goroutines apart needs nothing but the runtime"},
+	{"internal/watchdog", []string{"internal/goroutine"},
+		"who watches from real time knows of a world no more than that a step has ended"},
 	{"internal/nearest", nil,
 		"a word is near another whatever they are words of"},
 	{"internal/yamldoc", nil,

@@ -51,6 +51,7 @@ type convicted struct {
 // wrongs are operators with a bug, each with the case and the law that convicts it.
 var wrongs = []convicted{
 	{false, wrong{bare: true}, "one-owner", "take-ownership"},
+	{false, wrong{plain: true}, "one-owner", "take-ownership"},
 	{false, wrong{misgives: true}, "one-owner", "take-ownership"},
 	{true, wrong{grows: true}, "faults", "exact-sum"},
 	{false, wrong{mixes: true}, "two-owners", "dont-interfere"},

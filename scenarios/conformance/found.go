@@ -170,7 +170,8 @@ func (f *found) note(r *quiet) {
 		if !slices.Contains(f.creates, c) {
 			f.creates = append(f.creates, c)
 		}
-		if (c.how == controls || c.how == none && len(declared) == 0) && !slices.Contains(f.owns, gvk) {
+		owes := len(declared) == 0 && (c.how == none || c.how == refers)
+		if (owes || c.how == controls) && !slices.Contains(f.owns, gvk) {
 			f.owns = append(f.owns, gvk)
 		}
 	}

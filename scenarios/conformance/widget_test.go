@@ -30,6 +30,7 @@ var (
 // wrong is what an operator on Widgets does wrong; nothing in a right one.
 type wrong struct {
 	bare     bool // creates without a reference
+	plain    bool // creates with a reference that does not control
 	misgives bool // creates with a reference to a Namespace
 	byLabel  bool // deletes whatever has its label
 	going    bool // adopts for a Widget that is being deleted
@@ -294,6 +295,9 @@ func (o *operator) create(ctx context.Context, w *unstructured.Unstructured, nam
 	}
 	if o.bare {
 		p.OwnerReferences = nil
+	}
+	if o.plain {
+		p.OwnerReferences[0].Controller = nil
 	}
 	if o.misgives {
 		ns, err := o.env.Client.Get(ctx, namespaces, "", w.GetNamespace())

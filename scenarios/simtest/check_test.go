@@ -155,6 +155,9 @@ func TestCheckFails(t *testing.T) {
 			}
 			if len(x.Failures) == 0 || x.Failures[0].Law != c.law {
 				t.Errorf("want %s: %s", c.law, x.Text())
+			} else if at := "no luck, at simtest/check_test.go:"; c.name == "panics" &&
+				!strings.Contains(x.Failures[0].Text, at) {
+				t.Errorf("it is not told where: %s", x.Failures[0].Text)
 			}
 		})
 	}

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/workqueue"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/bubble"
@@ -162,6 +163,21 @@ func TestGoroutinesOutliveTheProgram(t *testing.T) {
 	})
 	if !strings.Contains(text, "goroutines outlive their program") || !strings.Contains(text,
 		"TestGoroutinesOutliveTheProgram.func1.1") {
+		t.Error(text)
+	}
+}
+
+// Of many goroutines that stay those are shown that are at something of the program's own.
+func TestOwnGoroutinesAreShownFirst(t *testing.T) {
+	text := misuse(t, func(ctx context.Context, _ *rest.Config) error {
+		for range 5 {
+			workqueue.NewTypedDelayingQueue[string]() // nobody shuts them down
+		}
+		go func() { <-make(chan int) }()
+		<-ctx.Done()
+		return nil
+	})
+	if !strings.Contains(text, "TestOwnGoroutinesAreShownFirst.func1.1") || !strings.Contains(text, "more") {
 		t.Error(text)
 	}
 }

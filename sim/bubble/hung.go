@@ -1,6 +1,7 @@
 package bubble
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/threelaws/threelaws/internal/goroutine"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -96,10 +98,24 @@ func reason(state string) string {
 	return other
 }
 
+// from is 0 for a goroutine that is at something in the program itself, 1 for one in what it is made of.
+func from(stack string) int {
+	for _, f := range frame.FindAllStringSubmatch(stack, -1) {
+		if f[1] == "" && !goroutine.Within(f[2]) {
+			if strings.HasPrefix(f[2], "k8s.io/") {
+				return 1
+			}
+			return 0
+		}
+	}
+	return 1
+}
+
 // leaked words which goroutines outlive their program.
 func leaked(stacks []string) host.Misuse {
 	const most = 3
 	more := ""
+	slices.SortStableFunc(stacks, func(a, b string) int { return cmp.Compare(from(a), from(b)) })
 	if n := len(stacks) - most; n > 0 {
 		stacks, more = stacks[:most], fmt.Sprintf("\n\nand %d more", n)
 	}

@@ -7,6 +7,7 @@ import (
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
+	"github.com/threelaws/threelaws/internal/goroutine"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -44,20 +45,7 @@ func (l *life) panicked(why any, at string) *host.Panic {
 // raised is the line of the last panic that is going on, and whether it is on its way through HandleCrash,
 // which raises it again.
 func raised() (at string, crashes bool) {
-	var pcs [128]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
-	for more := true; more; {
-		var f runtime.Frame
-		f, more = frames.Next()
-		switch {
-		case f.Function == "runtime.gopanic":
-			at = ""
-		case f.Function == handlesCrash:
-			crashes = true
-		case at == "" && !within.MatchString(f.Function):
-			at = place(f.File, f.Line)
-		}
-	}
+	at = goroutine.Raised(func(function string) { crashes = crashes || function == handlesCrash })
 	return at, crashes
 }
 

@@ -2,12 +2,13 @@ package bubble
 
 import (
 	"fmt"
-	"path"
 	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/threelaws/threelaws/internal/goroutine"
 )
 
 // numberHere is the number of the calling goroutine. On one processor they are numbered in the
@@ -23,30 +24,19 @@ func numberHere() uint64 {
 	return n
 }
 
-// within are the packages between a line of a controller and the request that it sends, or
-// what it waits for.
-var within = regexp.MustCompile(`^(runtime|sync|time|internal/[a-z/]+|context|iter|golang\.org/x/sync/errgroup|` +
-	`sigs\.k8s\.io/controller-runtime/[^.]*|github\.com/threelaws/threelaws/` +
-	`(sim|sim/host|sim/bubble|fakeapi|controllerruntime))\.`)
-
 // whence is the line of the controller that is being executed.
 func whence() string {
 	var pcs [32]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
 	for {
 		f, more := frames.Next()
-		if !within.MatchString(f.Function) {
-			return place(f.File, f.Line)
+		if !goroutine.Within(f.Function) {
+			return goroutine.Place(f.File, f.Line)
 		}
 		if !more {
 			return ""
 		}
 	}
-}
-
-// place is a line, by the last two parts of its file's path: the same on every machine.
-func place(file string, line int) string {
-	return fmt.Sprintf("%s/%s:%d", path.Base(path.Dir(file)), path.Base(file), line)
 }
 
 // frame is a function and its line in a stack, or who started its goroutine.
@@ -64,11 +54,11 @@ func (r *room) waiting() string {
 			line, _ := strconv.Atoi(f[4])
 			switch {
 			case f[1] != "":
-				if !within.MatchString(f[2]) {
-					by = ", started at " + place(f[3], line)
+				if !goroutine.Within(f[2]) {
+					by = ", started at " + goroutine.Place(f[3], line)
 				}
-			case at == "" && !within.MatchString(f[2]):
-				at = " at " + place(f[3], line)
+			case at == "" && !goroutine.Within(f[2]):
+				at = " at " + goroutine.Place(f[3], line)
 			}
 		}
 		if at != "" {

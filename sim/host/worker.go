@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -111,7 +110,7 @@ func (w *worker) syncOnce(ctx context.Context) (err error) {
 		if _, ok := r.(killed); ok {
 			panic(r)
 		}
-		err = &panicError{Process: w.process.Name, Key: w.key, Value: r, Stack: string(debug.Stack())}
+		err = &panicError{Process: w.process.Name, Key: w.key, Value: r, At: goroutine.Raised(nil)}
 	}()
 	return w.process.reconciler.Sync(ctx, w.key)
 }
@@ -120,12 +119,16 @@ func (w *worker) syncOnce(ctx context.Context) (err error) {
 type panicError struct {
 	Process, Key string
 	Value        any
-	Stack        string
+	At           string // the line, where it is the controller's
 }
 
 // Error says who panicked over what.
 func (e *panicError) Error() string {
-	return fmt.Sprintf("panic in %s while syncing %s: %v", e.Process, e.Key, e.Value)
+	text := fmt.Sprintf("panic in %s while syncing %s: %v", e.Process, e.Key, e.Value)
+	if e.At != "" {
+		text += ", at " + e.At
+	}
+	return text
 }
 
 // run gives the processor to the worker until it parks again.

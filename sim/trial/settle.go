@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/threelaws/threelaws/internal/watchdog"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law"
 )
@@ -89,6 +90,8 @@ func (t *Trial) Settle(l Limits) Settling {
 		t.limit.writes, t.limit.tally = writes+l.Writes, c
 	}
 	s, look, beats := Settling{}, firstLook, false
+	dog := watchdog.Watch()
+	defer dog.End()
 	for {
 		enabled := t.World.Enabled()
 		if l.For > 0 && t.idleUntil(enabled) > start+l.For {
@@ -107,6 +110,7 @@ func (t *Trial) Settle(l Limits) Settling {
 			s.Ended = !s.Settled
 			break
 		}
+		dog.Step()
 		t.spring()
 		if c.writes-writes >= l.Writes || t.World.Steps()-steps >= l.Steps {
 			break

@@ -1,0 +1,79 @@
+package watchdog_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/watchdog"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/trial"
+)
+
+// A sync that does not give up the processor is told of with its line, whatever it is at; one that does is not.
+func TestSyncThatHangs(t *testing.T) {
+	for want, sync := range map[string]func(free chan struct{}){
+		"a sync is in chan receive at ": func(free chan struct{}) { <-free },
+		"a sync is in sync.Mutex.Lock at ": func(free chan struct{}) {
+			var m sync.Mutex
+			m.Lock()
+			go func() { <-free; m.Unlock() }()
+			m.Lock()
+		},
+		"a sync is in run": func(free chan struct{}) {
+			for {
+				select {
+				case <-free:
+					return
+				default:
+				}
+			}
+		},
+		"": func(chan struct{}) {},
+	} {
+		t.Run(want, func(t *testing.T) {
+			free, told := make(chan struct{}), make(chan string, 1)
+			undo := watchdog.Hurry(2*time.Millisecond, func(text string) { told <- text; close(free) })
+			hosted(t, func() { sync(free) })
+			undo()
+			close(told)
+			if text := <-told; text == "" != (want == "") || !strings.Contains(text, want) ||
+				want != "" && !strings.Contains(text, "watchdog_test.go:") {
+				t.Errorf("told %q", text)
+			}
+		})
+	}
+}
+
+// hosted runs a controller that does something in each sync.
+func hosted(t *testing.T, sync func()) {
+	maps := corev1.SchemeGroupVersion.WithKind("ConfigMap")
+	c := host.Controller{Name: "toy", For: maps,
+		Routes: []host.Route{{Kind: maps, Do: func(_ host.View, e host.Event, out *host.Effect) {
+			out.Keys = append(out.Keys, "default/a")
+		}}},
+		New: func(env *host.Env) host.Reconciler {
+			env.Informer(maps)
+			return host.SyncFunc(func(context.Context, string) error {
+				sync()
+				return nil
+			})
+		}}
+	w := trial.New(trial.Options{})
+	defer w.Stop()
+	w.Start("toy", c)
+	_, err := w.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: w.Server.Kind(maps), Namespace: "default",
+		Object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := w.Settle(trial.Limits{}); !s.Settled {
+		t.Errorf("%+v", s)
+	}
+}
