@@ -17,14 +17,25 @@ import (
 )
 
 // Of a program that is killed everything that goes by its context has stopped, however many goroutines
-// tell each other of it, before a request of it fails that does not; and what it asks meanwhile is not sent.
+// tell each other of it, before a request of it fails, be that one that goes by the context itself; and what
+// it asks meanwhile is not sent.
 func TestContextEndsBeforeRequestsFail(t *testing.T) {
+	background := func(context.Context) context.Context { return context.Background() }
+	for name, by := range map[string]func(context.Context) context.Context{
+		"a request that does not go by the context": background,
+		"one that does": func(ctx context.Context) context.Context { return ctx },
+	} {
+		t.Run(name, func(t *testing.T) { endsFirst(t, by) })
+	}
+}
+
+func endsFirst(t *testing.T, by func(context.Context) context.Context) {
 	var stopped, early bool
 	var late error
 	run := func(ctx context.Context, cfg *rest.Config) error {
 		maps := kubernetes.NewForConfigOrDie(cfg).CoreV1().ConfigMaps("default")
 		create := func(name string) error {
-			_, err := maps.Create(context.Background(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}},
+			_, err := maps.Create(by(ctx), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}},
 				metav1.CreateOptions{})
 			return err
 		}

@@ -75,8 +75,8 @@ func (l *life) call(ctx context.Context, run func(context.Context) error) (err e
 }
 
 // end kills the program. Its context is over first, and what goes by that stops, as queues do;
-// then its requests fail. Otherwise who has his answer may go on with a queue that does not stop
-// any more, and stay behind with a mutex of it.
+// then its requests fail, those that go by the context too. Otherwise who has his answer may go on
+// with a queue that does not stop any more, and stay behind with a mutex of it.
 func (l *life) end() {
 	l.room.in(l.stop)
 	l.room.in(l.fail)
@@ -105,8 +105,8 @@ var errDead = errors.New("the process was killed")
 
 // ask holds a request until the scheduler has had it executed and delivers the answer.
 func (l *life) ask(ctx context.Context, req *fakeapi.Request, watches bool) (*host.Call, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err // such a request is not sent
+	if ctx.Err() != nil {
+		return nil, l.lapsed(ctx) // such a request is not sent
 	}
 	var gone atomic.Bool
 	c := host.NewCall(req, watches, uint64(goroutine.Current()), gone.Load)
@@ -135,8 +135,20 @@ func (l *life) ask(ctx context.Context, req *fakeapi.Request, watches bool) (*ho
 		return nil, errDead
 	case <-ctx.Done():
 		gone.Store(true)
-		return nil, ctx.Err()
+		return nil, l.lapsed(ctx)
 	}
+}
+
+// lapsed is what a request fails with whose context is over. One of a program that is being killed fails
+// with the others: whoever made it goes on when queues have been shut down.
+func (l *life) lapsed(ctx context.Context) error {
+	l.mu.Lock()
+	killed := l.killed
+	l.mu.Unlock()
+	if killed {
+		<-l.dead
+	}
+	return ctx.Err()
 }
 
 // Do is a request that changes or reads objects.
