@@ -90,6 +90,11 @@ func (c *collector) judge(ctx context.Context, n *node, id identity, latest meta
 		}
 		return c.cut(ctx, id, dead) // GC-1, GC-8
 	case len(o.waiting) > 0 && len(n.dependents) > 0:
+		if latest.GetDeletionTimestamp() != nil && has(latest, metav1.FinalizerOrphanDependents) && !c.without.Asked {
+			// Somebody has asked for its dependents to be orphaned, which the graph is yet to show: to delete it
+			// in the foreground would take that back. Upstream does.
+			return nil
+		}
 		if err := c.breakCycle(ctx, n); err != nil {
 			return err
 		}

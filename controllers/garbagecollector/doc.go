@@ -30,6 +30,7 @@ type Without struct {
 	Undeleted     bool // an owner with the foreground finalizer is in foreground deletion though nobody deletes it
 	Finalizers    bool // an object's own orphan or foreground finalizer is overruled
 	Foreground    bool // ... the foreground finalizer alone
+	Asked         bool // ... or, where an owner waits for it, the orphan finalizer that its deletion asked for
 	Cycles        bool // cycles of foreground deletions are not broken up
 	LateCycles    bool // ... which came about before the graph showed them
 	Virtual       bool // owners that were never seen are not looked for

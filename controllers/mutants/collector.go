@@ -106,6 +106,10 @@ var collectorMutants = []mutant{
 	{"gc/overrule-foreground", "GC-2", "GC-2",
 		"deletes an object in the background whose own finalizer says that its dependents are to go before it",
 		collector(func(w *garbagecollector.Without) { w.Foreground = true })},
+	{"gc/foreground-over-orphan", "GC-4", "GC-3",
+		"deletes an object with its dependents because its owner waits for it, although somebody is deleting it and " +
+			"has asked for them to be orphaned",
+		collector(func(w *garbagecollector.Without) { w.Asked = true })},
 	{"gc/overrule-the-user", "GC-4", "GC-3",
 		"repeats a delete that was refused for its version although somebody has asked for the dependents to be " +
 			"orphaned meanwhile",
