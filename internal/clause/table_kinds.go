@@ -74,7 +74,9 @@ var jobselClauses = []Clause{
 		Cases: []string{"jobselector/copy-job"}},
 	{ID: "JOBSEL-6", Kind: Data, About: Server, Source: "selector-generation.md",
 		Sentence: "`manualSelector` is not shown where it was not used.",
-		Cases:    []string{"jobselector/put-get-roundtrip"}},
+		Cases:    []string{"jobselector/put-get-roundtrip"},
+		Lacking: "a server of today says manualSelector: false where nobody has set it, and so does this one: a copy " +
+			"of it asks for nothing"},
 	{ID: "JOBSEL-7", Kind: Data, About: Server, Source: "selector-generation.md",
 		Sentence: "Conversion between the old version's `autoSelector` and the new one's `manualSelector` " +
 			"follows the proposal's table and round-trips as it says.",

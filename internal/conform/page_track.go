@@ -67,8 +67,12 @@ func TrackPage(bugs []*Bug, seeds int, earlier string) ([]byte, string) {
 		slices.Sort(tried)
 		slices.Sort(took)
 		n := len(bugs) / 2
-		fmt.Fprintf(&b, "\n%d bugs, each looked for by %d seeds; in the median %s and %s to find one, and %s.\n",
-			len(bugs), seeds, plural(tried[n], "schedule"), took[n].Round(time.Millisecond), plural(steps[n], "step"))
+		ids := map[string]bool{}
+		for _, bug := range bugs {
+			ids[bug.ID] = true
+		}
+		fmt.Fprintf(&b, "\n%d bugs, in %d files, each looked for by %d seeds; in the median %s and %s to find one, and "+
+			"%s.\n", len(ids), len(bugs), seeds, plural(tried[n], "schedule"), took[n].Round(time.Millisecond), plural(steps[n], "step"))
 	} else {
 		_, line, _ := strings.Cut(earlier, "made small.\n\n")
 		line, _, _ = strings.Cut(line, "\n")
