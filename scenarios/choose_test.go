@@ -24,6 +24,8 @@ func TestChoose(t *testing.T) {
 		{"all", "a@new b kubelet"},
 		{"* -b", "a@new"},
 		{"-b *", "a@new"},
+		{"* -b b", "a@new"},
+		{"b * -b", "a@new b"},
 		{"* kubelet", "a@new b kubelet"},
 		{"* a@old", "a@old b"},
 		{"*@old", "a@old b"},

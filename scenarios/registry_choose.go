@@ -12,6 +12,7 @@ import (
 // that the controller manager runs unless told otherwise, "all" every one of the
 // table, "-name" leaves one out that "*" or "all" means. "*@generation" and
 // "all@generation" take that generation where there is one, and the newest elsewhere.
+// Of what is both named and left out the first mention counts (KCM-1).
 // The string says what is wrong, "" when nothing is.
 func (g *Registry) Choose(specs []string) ([]host.Controller, string) {
 	var chosen []host.Controller
@@ -31,6 +32,7 @@ func (g *Registry) Choose(specs []string) ([]host.Controller, string) {
 		case minus:
 			out = append(out, c.Name)
 		case isWildcard(name):
+		case slices.Contains(out, c.Name):
 		case slices.ContainsFunc(chosen, func(d host.Controller) bool { return d.Name == c.Name }):
 			return nil, c.Name + " is named twice"
 		default:
