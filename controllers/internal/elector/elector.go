@@ -19,8 +19,8 @@ import (
 )
 
 // The lease, and the times of kube-controller-manager: how long others leave a lease
-// alone that is not renewed, after how long without renewing it its holder gives up,
-// and how often either looks.
+// alone that is not renewed, for how long its holder tries in vain to renew it, and how
+// often either looks.
 const (
 	namespace = "kube-system"
 	name      = "kube-controller-manager"
@@ -65,17 +65,20 @@ func (e *elector) identity() string { return fmt.Sprintf("%s_%d", e.candidate, e
 // Sync tries once to take or to keep the lease, and looks again later.
 func (e *elector) Sync(ctx context.Context, key string) error {
 	asked := e.env.Now()
-	switch held := e.try(ctx); {
+	// The deadline runs from the first try in vain, and that is one retry after the last
+	// that was not.
+	over := e.leading && asked.Sub(e.renewed) >= retry+deadline
+	switch held := !over && e.try(ctx); {
+	case over:
+		// A real manager exits, and comes up as somebody else.
+		e.leading, e.lease = false, nil
+		e.life++
+		e.lead(false)
 	case held && !e.leading:
 		e.leading, e.renewed = true, asked
 		e.lead(true)
 	case held:
 		e.renewed = asked
-	case e.leading && e.env.Now().Sub(e.renewed) >= deadline:
-		// A real manager exits, and comes up as somebody else.
-		e.leading, e.lease = false, nil
-		e.life++
-		e.lead(false)
 	}
 	e.env.Queue.AddAfter(key, retry)
 	return nil
