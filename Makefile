@@ -106,6 +106,7 @@ soak:
 	SOAK=$(SOAK) $(GO) test -timeout 24h -count=1 -v -run 'TestExhaustiveIs|TestAStateDecides' ./scenarios/simtest
 	cd upstream && SOAK=$$(($(SOAK) / 10)) $(GO) test -timeout 24h -count=1 -v \
 	  -run 'AccusedOfNothingElse|ComesToTheSameEnd|DrawnWorlds|FoundGuiltyAgain' ./hosted
+	cd upstream && $(GO) test -timeout 24h -count=1 -v -run OwnRules . -attempts 10000
 	$(GO) test -timeout 24h -count=1 ./scenarios/simtest/acquitted -threelaws.schedules=20000
 
 # Drives a real kube-apiserver and this server with the same generated sequences, counts the answers
