@@ -71,8 +71,9 @@ func TrackPage(bugs []*Bug, seeds int, earlier string) ([]byte, string) {
 		for _, bug := range bugs {
 			ids[bug.ID] = true
 		}
-		fmt.Fprintf(&b, "\n%d bugs, in %d files, each looked for by %d seeds; in the median %s and %s to find one, and "+
-			"%s.\n", len(ids), len(bugs), seeds, plural(tried[n], "schedule"), took[n].Round(time.Millisecond), plural(steps[n], "step"))
+		fmt.Fprintf(&b, "\n%d bugs, in %d files, each looked for by %d seeds; ", len(ids), len(bugs), seeds)
+		fmt.Fprintf(&b, "in the median %s and %s to find one, and %s.\n", plural(tried[n], "schedule"),
+			took[n].Round(time.Millisecond), plural(steps[n], "step"))
 	} else {
 		_, line, _ := strings.Cut(earlier, "made small.\n\n")
 		line, _, _ = strings.Cut(line, "\n")

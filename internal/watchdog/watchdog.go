@@ -87,6 +87,6 @@ func hangs(after time.Duration) string {
 	if len(at) == 0 {
 		at = append(at, string(text))
 	}
-	return fmt.Sprintf("a step has not ended after %v: a controller waits for ever, or goes on without an API call:\n\n%s",
-		after, strings.Join(at, "\n\n"))
+	return fmt.Sprintf("a step has not ended after %v: a controller waits for ever, or goes on without an API "+
+		"call:\n\n%s", after, strings.Join(at, "\n\n"))
 }

@@ -76,15 +76,15 @@ func TestTakenAway(t *testing.T) {
 	e.pass(5 * time.Second)
 	other := "b"
 	e.write(func(l *coordinationv1.Lease) { l.Spec.HolderIdentity = &other })
-	e.pass(8 * time.Second)
+	e.pass(10 * time.Second)
 	e.want("b", 0, 4*time.Second, "0s true")
 	e.pass(2 * time.Second)
-	e.want("b", 0, 4*time.Second, "0s true", "14s false")
+	e.want("b", 0, 4*time.Second, "0s true", "16s false")
 	// Since the deadline it has known nothing of the lease: its time begins anew.
 	e.pass(15 * time.Second)
-	e.want("b", 0, 4*time.Second, "0s true", "14s false")
+	e.want("b", 0, 4*time.Second, "0s true", "16s false")
 	e.pass(2 * time.Second)
-	e.want("a_2", 1, 32*time.Second, "0s true", "14s false", "32s true")
+	e.want("a_2", 1, 34*time.Second, "0s true", "16s false", "34s true")
 }
 
 // A lease that nobody holds is taken at once.
@@ -103,5 +103,5 @@ func TestCutOff(t *testing.T) {
 	e.pass(time.Second)
 	e.Cluster.Fail(host.FailedRequest{Process: "manager", Verb: fakeapi.Get, Code: 500})
 	e.pass(12 * time.Second)
-	e.want("a_1", 0, 0, "0s true", "10s false")
+	e.want("a_1", 0, 0, "0s true", "12s false")
 }
