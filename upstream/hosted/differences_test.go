@@ -18,7 +18,6 @@ var differences = map[string]string{
 	"orphan/kind-of-the-owner-goes-and-comes": unserved,
 	"orphan/orphan-asked-for-twice":           twice,
 
-	"statefulset/name-is-taken":     "statefulset-takes-web-01-for-web-1",
-	"statefulset/names-decide":      "statefulset-takes-web-01-for-web-1",
-	"statefulset/victim-is-another": "statefulset-deletes-a-namesake",
+	"statefulset/name-is-taken": "statefulset-takes-web-01-for-web-1",
+	"statefulset/names-decide":  "statefulset-takes-web-01-for-web-1",
 }
