@@ -95,9 +95,10 @@ func (r *Report) add(e *examined) {
 		c := clause.ByID(id)
 		for i := range e.w.cast {
 			s := &e.w.cast[i]
-			if c.About == clause.Generations && !crosses(e.w.file, s.Name, r.registry) ||
-				c.About == clause.Named && !slices.Contains(c.Only, s.Name) {
-				continue // it only stands by
+			ages := agesIn(e.w.file, s.Name, r.registry)
+			if c.About == clause.Generations && len(ages) < 2 || c.About == clause.Named &&
+				(!slices.Contains(c.Only, s.Name) || !slices.Contains(ages, s.Generation)) {
+				continue // it only stands by, or another generation of it runs
 			}
 			h := r.of(s, id)
 			if e.x.Ended+e.x.Failed > 0 {

@@ -13,7 +13,13 @@ import (
 // pin is a file that pins a clause of no law by what it expects.
 func pin(t *testing.T, name, expect string) *scenarios.File {
 	t.Helper()
-	f, err := scenarios.Parse(name, []byte("# KIND-RS\ncontrollers replicaset\napply rs.yaml\nsettle\n"+expect+`
+	return pinOf(t, "replicaset", name, expect)
+}
+
+// pinOf is such a file of a generation.
+func pinOf(t *testing.T, controller, name, expect string) *scenarios.File {
+	t.Helper()
+	f, err := scenarios.Parse(name, []byte("# KIND-RS\ncontrollers "+controller+"\napply rs.yaml\nsettle\n"+expect+`
 -- rs.yaml --
 apiVersion: apps/v1
 kind: ReplicaSet
@@ -31,16 +37,18 @@ spec:
 	return f
 }
 
-// A clause that no law asks is held where each file that pins it passes: one that fails
-// breaks it, whatever another says.
+// A clause that no law asks is held by the generation that a file runs, where each file that
+// pins it passes: one that fails breaks it, whatever another says.
 func TestPinThatFailsBreaksItsClause(t *testing.T) {
 	right, wrong := pin(t, "right", "expect pod/web-1"), pin(t, "wrong", "expect pod/another")
+	older := pinOf(t, "replicaset@controllerref", "older", "expect pod/web-1")
 	for _, x := range []struct {
 		files []*scenarios.File
 		want  conform.State
 	}{
 		{nil, conform.Unasked},
 		{[]*scenarios.File{right}, conform.Held},
+		{[]*scenarios.File{older}, conform.Unasked}, // of another generation it says nothing
 		{[]*scenarios.File{wrong}, conform.Breaking},
 		{[]*scenarios.File{right, wrong}, conform.Breaking},
 	} {

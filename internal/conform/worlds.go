@@ -82,9 +82,8 @@ func newest(name string, all []Subject) []Subject {
 	return all[i : i+1]
 }
 
-// crosses reports whether a file runs a controller in more than one generation.
-func crosses(f *scenarios.File, name string, g *scenarios.Registry) bool {
-	var seen []string
+// agesIn are the generations that a file runs a controller in.
+func agesIn(f *scenarios.File, name string, g *scenarios.Registry) (seen []string) {
 	add := func(spec string) {
 		if c, what := g.Controller(spec); what == "" && c.Name == name && !slices.Contains(seen, c.Generation) {
 			seen = append(seen, c.Generation)
@@ -104,7 +103,7 @@ func crosses(f *scenarios.File, name string, g *scenarios.Registry) bool {
 			}
 		}
 	}
-	return len(seen) > 1
+	return seen
 }
 
 // cast are the names of the controllers that a file starts.
