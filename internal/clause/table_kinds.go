@@ -44,7 +44,8 @@ var createdbyClauses = []Clause{
 	{ID: "CREATEDBY-1", Kind: Seen, About: Tool, Source: "controller-ref.md, Created-by annotation",
 		Sentence: "`kubectl describe` shows the controller from ControllerRef (\"Controlled By\"), falling back to " +
 			"created-by.",
-		Tests: []string{"kubectltest.TestKubectl"}},
+		Tests:   []string{"kubectltest.TestKubectl"},
+		Lacking: "kubectl of today does not fall back: of what has no ControllerRef it names nobody"},
 	{ID: "CREATEDBY-2", Kind: Seen, About: Tool, Source: "controller-ref.md, Created-by annotation",
 		Sentence: "`kubectl drain` decides by ControllerRef which pods are managed (refuses unmanaged ones without " +
 			"--force, refuses DaemonSet pods without --ignore-daemonsets).",
