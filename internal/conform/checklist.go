@@ -41,6 +41,12 @@ func policy(recorded string) item {
 	return item{"is orphaned from by default, in the versions that were", []string{}, recorded}
 }
 
+// outgrown is that of a kind whose versions that were are not served: the one that is served does not.
+func outgrown(recorded string) item {
+	return item{"is orphaned from by default in the versions that were, of which none is served: the one that is " +
+		"leaves its dependents to the collector", []string{}, recorded}
+}
+
 const vectors = "fakeapi/testdata/vectors/"
 
 // gated is the item of ControllerRef without a garbage collector.
@@ -59,16 +65,16 @@ var checklist = []part{
 	{"ReplicationController", "replication", []item{going, adopting, letting, creating,
 		policy(vectors + "finalizers/default-policy-rc.json"), claiming, gated("KIND-RC"), mapping}},
 	{"ReplicaSet", "replicaset", []item{going, adopting, letting, creating,
-		policy(vectors + "finalizers/default-policy-rs.json"), claiming, gated("KIND-RS"), mapping}},
+		outgrown(vectors + "finalizers/default-policy-rs.json"), claiming, gated("KIND-RS"), mapping}},
 	{"StatefulSet", "statefulset", []item{going, creating,
-		policy(vectors + "finalizers/default-policy-sts.json"), claiming, mapping}},
+		outgrown(vectors + "finalizers/default-policy-sts.json"), claiming, mapping}},
 	{"DaemonSet", "daemonset", []item{going, creating,
-		policy(vectors + "finalizers/default-policy-ds.json"), claiming, mapping}},
+		outgrown(vectors + "finalizers/default-policy-ds.json"), claiming, mapping}},
 	{"Deployment", "deployment", []item{going, creating,
-		policy(vectors + "controllers/cascade-deployment-default.json"), claiming, mapping}},
+		outgrown(vectors + "controllers/cascade-deployment-default.json"), claiming, mapping}},
 	{"Job", "job", []item{going, creating, policy(vectors + "controllers/job-delete-default.json"), claiming, mapping}},
 	{"CronJob", "cronjob", []item{going, creating,
-		policy(vectors + "finalizers/default-policy-cronjob.json"),
+		outgrown(vectors + "finalizers/default-policy-cronjob.json"),
 		{"maps Jobs to their CronJobs by ControllerRef", []string{"KIND-CRON-1"}, ""}}},
 	{"Tests", "", []item{
 		{"of each controller with ControllerRef", nil, "controllers/recorded/replay_test.go"},
