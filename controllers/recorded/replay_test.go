@@ -3,7 +3,6 @@ package recorded_test
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -86,13 +85,9 @@ func schedules() uint64 {
 	return 200
 }
 
-// playOtherwise replays a case at other paces and under other schedules. Where
-// the record waits, what it shows depends on how long everything took.
+// playOtherwise replays a case at other paces and under other schedules.
 func playOtherwise(c *recorded.Case) error {
 	if races[c.Name()] != "" {
-		return nil
-	}
-	if slices.ContainsFunc(c.Exchanges, func(ex recorded.Exchange) bool { return ex.Pause > 0 }) {
 		return nil
 	}
 	if err := playSwayed(c, sim.Zero{}, hasty); err != nil {
