@@ -31,9 +31,10 @@ const grace = 5 * time.Second
 func New(without Without) host.Controller {
 	return host.Controller{
 		Name: "namespace", Profile: host.Upstream,
-		New:    func(env *host.Env) host.Reconciler { return newController(&without, env) },
-		Routes: []host.Route{{Kind: namespaceKind, Do: wake}},
-		Keeps:  keeps,
+		Backoff: host.Backoff{First: 5 * time.Millisecond, Longest: time.Minute},
+		New:     func(env *host.Env) host.Reconciler { return newController(&without, env) },
+		Routes:  []host.Route{{Kind: namespaceKind, Do: wake}},
+		Keeps:   keeps,
 	}
 }
 

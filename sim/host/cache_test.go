@@ -200,7 +200,7 @@ func TestVersionDigests(t *testing.T) {
 // was added while it was worked on.
 func TestQueue(t *testing.T) {
 	var clock sim.Clock
-	q := newQueue(&clock, "p", func(string, bool) {})
+	q := newQueue(&clock, "p", Backoff{}, func(string, bool) {})
 	for _, k := range []string{"a", "b", "a"} {
 		q.Add(k)
 	}
@@ -224,7 +224,7 @@ func TestQueue(t *testing.T) {
 		clock.StopAll("p")
 		clear(q.waiting)
 	}
-	if !slices.Equal(waits, []time.Duration{backoffBase, 2 * backoffBase, 4 * backoffBase}) || q.NumRequeues("c") != 3 {
+	if !slices.Equal(waits, []time.Duration{usual.First, 2 * usual.First, 4 * usual.First}) || q.NumRequeues("c") != 3 {
 		t.Errorf("backoff %v", waits)
 	}
 	q.Forget("c")

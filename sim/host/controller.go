@@ -32,6 +32,9 @@ type Controller struct {
 
 	// Workers is how many keys may be synced at once; 0 means 1.
 	Workers int
+	// Backoff is how long a key waits whose sync has failed; zero: as client-go's queues
+	// have it unless told otherwise (WRITE-8).
+	Backoff Backoff
 	// Goroutines, if set, is what runs a Sync that may start goroutines, and New, on goroutines
 	// of its own: a [Program] for each of them, which calls run once and ends with it. The ask
 	// that run is given waits until a call is answered. Package bubble has one: see its Concurrent.

@@ -143,7 +143,7 @@ func TestWhatTheFutureDependsOnIsDigested(t *testing.T) {
 		t.Error("a tombstone is a deletion that was seen")
 	}
 	var clock sim.Clock
-	q := newQueue(&clock, "p", func(string, bool) {})
+	q := newQueue(&clock, "p", Backoff{}, func(string, bool) {})
 	state := func() (h sim.Hash) { q.digest(&h); return h }
 	for _, at := range []struct {
 		name string

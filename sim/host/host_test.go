@@ -195,8 +195,8 @@ func TestFailures(t *testing.T) {
 		if n := len(podNames(c)); n != 2 {
 			t.Errorf("%+v: %d pods, want 2", f, n)
 		}
-		if c.world.Clock.Elapsed() != backoffBase {
-			t.Errorf("%+v: settled at %v, want one backoff of %v", f, c.world.Clock.Elapsed(), backoffBase)
+		if c.world.Clock.Elapsed() != usual.First {
+			t.Errorf("%+v: settled at %v, want one backoff of %v", f, c.world.Clock.Elapsed(), usual.First)
 		}
 	}
 }

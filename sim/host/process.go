@@ -107,7 +107,7 @@ func (p *Process) start() {
 		p.engine.start(p)
 		return
 	}
-	p.queue = newQueue(&c.world.Clock, p.Name, p.enqueued)
+	p.queue = newQueue(&c.world.Clock, p.Name, p.controller.Backoff, p.enqueued)
 	p.queue.cause, p.queue.pushed = &c.cause, &p.touched
 	p.queue.delayed = func(key string) { p.names = append(p.names, key) }
 	p.queue.careless, p.queue.hasty = p.controller.CarelessQueue, p.controller.CarelessDelay

@@ -31,22 +31,27 @@ type queue struct {
 	hasty      bool                         // mutant: ... when its delay is over
 }
 
-// The backoff of one key: 5 ms, doubled at each failure up to 1000 s; the
-// per-key half of workqueue.DefaultTypedControllerRateLimiter. Its other half,
-// a token bucket over all keys, reads the wall clock.
-const (
-	backoffBase = 5 * time.Millisecond
-	backoffMax  = 1000 * time.Second
+// Backoff is how long a key waits after its first failure; that is doubled at each
+// further one, up to the longest.
+type Backoff struct{ First, Longest time.Duration }
 
-	backoffSteps = 18 // failures after which it grows no longer
-)
+// usual is the per-key half of workqueue.DefaultTypedControllerRateLimiter. Its other
+// half, a token bucket over all keys, reads the wall clock.
+var usual = Backoff{First: 5 * time.Millisecond, Longest: 1000 * time.Second}
 
-func newQueue(clock *sim.Clock, owner string, added func(string, bool)) *queue {
+// backoffSteps is after how many failures the usual one grows no longer; none that a
+// controller has grows for longer.
+const backoffSteps = 18
+
+func newQueue(clock *sim.Clock, owner string, backoff Backoff, added func(string, bool)) *queue {
+	if backoff == (Backoff{}) {
+		backoff = usual
+	}
 	return &queue{
 		clock: clock, owner: owner, added: added, delayed: func(string) {}, cause: new(int), pushed: new(bool),
 		line:  line{power: 1},
 		dirty: map[string]bool{}, processing: map[string]bool{}, waiting: map[string]*sim.Alarm{},
-		limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[string](backoffBase, backoffMax),
+		limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[string](backoff.First, backoff.Longest),
 	}
 }
 

@@ -39,7 +39,8 @@ func New(without Without) host.Controller {
 	return host.Controller{
 		Name: "endpointslice", Profile: host.Writing,
 		For: serviceKind, Owns: []schema.GroupVersionKind{sliceKind},
-		New: func(env *host.Env) host.Reconciler { return newReconciler(&without, env) },
+		Backoff: host.Backoff{First: time.Second, Longest: 1000 * time.Second},
+		New:     func(env *host.Env) host.Reconciler { return newReconciler(&without, env) },
 		Routes: []host.Route{
 			{Kind: serviceKind, Do: wakeService}, {Kind: podKind, Do: wakeForPod}, {Kind: nodeKind, Do: wakeForNode},
 		},

@@ -14,6 +14,7 @@ package job
 
 import (
 	"slices"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -53,6 +54,7 @@ func New(o Options) host.Controller {
 	}
 	if o.Generation == Current {
 		c.Counts, c.Oversteps = slices.Concat(counts, onces), oversteps
+		c.Backoff = host.Backoff{First: time.Second, Longest: time.Minute}
 	}
 	if o.Generation != Current {
 		c.Routes = []host.Route{routing.Own(Kind, &o.Without.Routing), oldPodRoute(&o)}
