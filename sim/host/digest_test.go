@@ -2,6 +2,7 @@ package host
 
 import (
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -165,6 +166,27 @@ func TestWhatTheFutureDependsOnIsDigested(t *testing.T) {
 		for q.Len() > 0 {
 			q.Get()
 			q.Done("k")
+		}
+	}
+}
+
+// Each backoff has its own number of failures after which it stays as long as it is.
+func TestBackoffSteps(t *testing.T) {
+	for b, want := range map[Backoff]int{
+		usual: 18, {time.Second, time.Minute}: 6, {time.Second, time.Second}: 0, {}: 0,
+	} {
+		q := newQueue(new(sim.Clock), "p", b, func(string, bool) {})
+		if b.steps() != want {
+			t.Errorf("%v grows for %d failures, want %d", b, b.steps(), want)
+		}
+		if b == (Backoff{}) {
+			continue
+		}
+		for range want {
+			q.limiter.When("k")
+		}
+		if d := q.limiter.When("k"); d != b.Longest {
+			t.Errorf("%v after %d failures: waits %v", b, want, d)
 		}
 	}
 }

@@ -21,6 +21,7 @@ type queue struct {
 	dirty      map[string]bool
 	processing map[string]bool
 	limiter    workqueue.TypedRateLimiter[string]
+	steps      int // failures after which the limiter's backoff grows no longer
 	waiting    map[string]*sim.Alarm
 	shut       bool
 	cause      *int                         // the record that what happens now follows from
@@ -39,9 +40,13 @@ type Backoff struct{ First, Longest time.Duration }
 // half, a token bucket over all keys, reads the wall clock.
 var usual = Backoff{First: 5 * time.Millisecond, Longest: 1000 * time.Second}
 
-// backoffSteps is after how many failures the usual one grows no longer; none that a
-// controller has grows for longer.
-const backoffSteps = 18
+// steps is after how many failures it grows no longer: how many more there were is no state.
+func (b Backoff) steps() (n int) {
+	for d := b.First; d > 0 && d < b.Longest; d *= 2 {
+		n++
+	}
+	return n
+}
 
 func newQueue(clock *sim.Clock, owner string, backoff Backoff, added func(string, bool)) *queue {
 	if backoff == (Backoff{}) {
@@ -52,6 +57,7 @@ func newQueue(clock *sim.Clock, owner string, backoff Backoff, added func(string
 		line:  line{power: 1},
 		dirty: map[string]bool{}, processing: map[string]bool{}, waiting: map[string]*sim.Alarm{},
 		limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[string](backoff.First, backoff.Longest),
+		steps:   backoff.steps(),
 	}
 }
 
@@ -155,7 +161,7 @@ func (q *queue) digest(h *sim.Hash) {
 	h.Word(uint64(len(q.ready)))
 	for _, k := range q.ready {
 		h.String(k)
-		h.Word(uint64(min(q.limiter.NumRequeues(k), backoffSteps)))
+		h.Word(uint64(min(q.limiter.NumRequeues(k), q.steps)))
 	}
 	var sum uint64
 	for k := range q.processing {
@@ -178,7 +184,7 @@ func (q *queue) digestKey(key string, set uint64) uint64 {
 	var h sim.Hash
 	h.String(key)
 	h.Word(set)
-	h.Word(uint64(min(q.limiter.NumRequeues(key), backoffSteps)))
+	h.Word(uint64(min(q.limiter.NumRequeues(key), q.steps)))
 	return sim.Mix(uint64(h))
 }
 
