@@ -1,68 +1,17 @@
 package controllers_test
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/controllers"
-	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/trial"
 )
-
-// generationWorlds make an object for the controller of each name that may have
-// several generations: with a label app for its children, and n of them where that
-// is up to it. A controller with several generations and without a world fails
-// TestGenerations.
-var generationWorlds = map[string]func(name, app string, n int32) runtime.Object{
-	"replicaset":  func(name, app string, n int32) runtime.Object { return replicaSet(name, app, n) },
-	"replication": func(name, app string, n int32) runtime.Object { return replicationController(name, app, n) },
-	"deployment": func(name, app string, n int32) runtime.Object {
-		return &appsv1.Deployment{ObjectMeta: named(name),
-			Spec: appsv1.DeploymentSpec{Replicas: &n, Selector: selects(app), Template: template(app)}}
-	},
-	"statefulset": func(name, app string, n int32) runtime.Object {
-		return &appsv1.StatefulSet{ObjectMeta: named(name), Spec: appsv1.StatefulSetSpec{Replicas: &n,
-			Selector: selects(app), ServiceName: name, Template: template(app),
-			// Pods from before there were revisions have none, and a rolling update replaces them.
-			UpdateStrategy: appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType}}}
-	},
-	"daemonset": func(name, app string, _ int32) runtime.Object {
-		return &appsv1.DaemonSet{ObjectMeta: named(name),
-			Spec: appsv1.DaemonSetSpec{Selector: selects(app), Template: template(app)}}
-	},
-	"job": func(name, app string, n int32) runtime.Object {
-		t := template(app)
-		t.Spec.RestartPolicy = corev1.RestartPolicyNever
-		return &batchv1.Job{ObjectMeta: named(name),
-			Spec: batchv1.JobSpec{Parallelism: &n, Completions: &n, Template: t}}
-	},
-	"cronjob": func(name, app string, _ int32) runtime.Object {
-		t := template(app)
-		t.Spec.RestartPolicy = corev1.RestartPolicyNever
-		return &batchv1.CronJob{ObjectMeta: named(name),
-			Spec: batchv1.CronJobSpec{Schedule: "* * * * *",
-				JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: t}}}}
-	},
-}
-
-func named(name string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{Namespace: "default", Name: name}
-}
-
-func selects(app string) *metav1.LabelSelector {
-	return &metav1.LabelSelector{MatchLabels: labelled(app)}
-}
 
 // Each controller of the table goes from each of its generations to each other one,
 // in many schedules: what the switch creates, deletes and hands over is predicted
@@ -84,14 +33,14 @@ func TestGenerations(t *testing.T) {
 		if len(byName[name]) < 2 {
 			continue
 		}
-		if generationWorlds[name] == nil {
+		if generationWorlds[name].object == nil {
 			t.Errorf("%s has several generations, and no world in generationWorlds", name)
 			continue
 		}
 		for _, from := range byName[name] {
 			for _, to := range byName[name] {
 				if from.Generation != to.Generation {
-					p := pair{from: from, to: to, object: generationWorlds[name]}
+					p := pair{world: generationWorlds[name], from: from, to: to}
 					t.Run(name+"/"+from.Generation+"-"+to.Generation, p.test)
 				}
 			}
@@ -101,26 +50,40 @@ func TestGenerations(t *testing.T) {
 
 // pair is one switch.
 type pair struct {
+	world
 	from, to host.Controller
-	object   func(name, app string, n int32) runtime.Object
 }
 
 const generationSeeds = 20
 
 func (p pair) test(t *testing.T) {
+	asked := []func(*testing.T, *cluster){p.switched}
+	if p.apart == "" {
+		asked = append(asked, p.overlapping)
+	} else {
+		t.Logf("two owners do not overlap: %s", p.apart)
+	}
+	if p.size != nil {
+		asked = append(asked, p.together)
+	} else {
+		asked = append(asked, p.ticking)
+	}
+	if p.apart == "" && owns(&p.from) && owns(&p.to) {
+		asked = append(asked, p.contending)
+	}
 	for seed := range uint64(generationSeeds) {
-		choices := func() sim.Choices {
-			if seed == 0 {
-				return sim.Zero{}
+		for _, ask := range asked {
+			var choices sim.Choices = sim.Zero{}
+			if seed > 0 {
+				choices = sim.NewSeed(seed)
 			}
-			return sim.NewSeed(seed)
-		}
-		p.apart(t, newCluster(t, choices()))
-		if p.from.Name == "replicaset" {
-			p.overlapping(t, newCluster(t, choices()))
-		}
-		if p.from.Name == "replicaset" || p.from.Name == "replication" {
-			p.together(t, newCluster(t, choices()))
+			c := newCluster(t, choices)
+			if seed%2 == 1 {
+				if err := c.Faults(map[string]int{"crash": 1}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			ask(t, c)
 		}
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
@@ -144,21 +107,27 @@ func owns(c *host.Controller) bool {
 // an owner. ControllerRevisions are a controller's own notes: no user sees them.
 type change struct{ created, deleted, adopted, released int }
 
-func (c *cluster) since(from int) change {
+func (c *cluster) since(from int, kinds ...string) change {
 	var d change
 	h := &c.World.History
 	for i := from; i < h.Len(); i++ {
 		r := h.At(i)
-		if r.Op != sim.Commit || r.Process == "user" || r.Object.Kind == "Event" ||
-			r.Object.Kind == "ControllerRevision" {
+		kind := r.Object.Kind
+		if r.Op != sim.Commit || r.Process == "user" || kind == "Event" || kind == "ControllerRevision" {
 			continue
 		}
+		counts := len(kinds) == 0 || slices.Contains(kinds, kind)
 		before, after := controllerOf(r.Before), controllerOf(r.After)
 		switch {
 		case r.Before == nil:
-			d.created++
+			if counts {
+				d.created++
+			}
+		case !going(r.Before) && (r.After == nil || going(r.After)):
+			if counts {
+				d.deleted++
+			}
 		case r.After == nil:
-			d.deleted++
 		case before == "" && after != "":
 			d.adopted++
 		case before != "" && after == "":
@@ -167,6 +136,8 @@ func (c *cluster) since(from int) change {
 	}
 	return d
 }
+
+func going(obj any) bool { return obj.(metav1.Object).GetDeletionTimestamp() != nil }
 
 func controllerOf(obj any) string {
 	if m, ok := obj.(metav1.Object); ok {
@@ -182,7 +153,7 @@ func controllerOf(obj any) string {
 func (p pair) switchTo(c *cluster) int {
 	mark := c.World.History.Len()
 	for _, running := range c.Cluster.Processes() {
-		if running.Controller().Generation == "" {
+		if running.Controller().Generation == "" || running.Name == "kubelet" {
 			continue
 		}
 		c.Switch(running, inGeneration(c.t, running.Controller().Name, p.to.Generation))
@@ -217,100 +188,5 @@ func (p pair) lawful(t *testing.T, c *cluster, when string) {
 	}
 	if b := c.Broken(); b != nil && conforms(&p.to) {
 		t.Errorf("%s: %v; last:\n%s", when, b, c.tail(40))
-	}
-}
-
-// apart: without overlap a switch creates and deletes nothing, in either direction.
-// What the old generation left without an owner goes to those that select it, and
-// nothing else changes hands (UPGRADE-1).
-func (p pair) apart(t *testing.T, c *cluster) {
-	t.Helper()
-	if p.from.Name == "daemonset" {
-		for _, name := range []string{"one", "two"} {
-			c.create(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
-			c.do(&fakeapi.Request{Verb: fakeapi.Patch, Kind: c.Server.KindNamed("node"), Name: name,
-				PatchType: types.MergePatchType, Patch: []byte(`{"spec":{"taints":null}}`)}) // it is ready
-		}
-		c.start("scheduler") // older generations know a pod's node when it has one
-	}
-	c.Start(p.from.Name, p.from)
-	c.create(p.object("a", "x", 2))
-	c.create(p.object("b", "y", 3))
-	if how := c.Settle(p.limits(80 * time.Second)); !how.Settled {
-		t.Errorf("apart, before the switch: does not settle; last:\n%s", c.tail(40))
-	}
-	orphans := c.since(0).created
-	if owns(&p.from) || !owns(&p.to) || p.from.Name == "cronjob" { // whose Jobs are not adopted: created-by links them
-		orphans = 0
-	}
-	if p.from.Name == "cronjob" && c.since(0).created != 2 {
-		t.Errorf("apart: %+v in the first minute, want 2 Jobs; last:\n%s", c.since(0), c.tail(40))
-	}
-	mark := p.switchTo(c)
-	if how := c.Settle(p.limits(30 * time.Second)); !how.Settled {
-		t.Errorf("apart: does not settle; last:\n%s", c.tail(40))
-	}
-	if got, want := c.since(mark), (change{adopted: orphans}); got != want {
-		t.Errorf("apart: the switch made %+v, want %+v; last:\n%s", got, want, c.tail(60))
-	}
-	p.lawful(t, c, "apart")
-}
-
-// overlapping: a ReplicaSet and a ReplicationController select the same pods and want
-// 2 and 3 of them. Up, the fight ends (UPGRADE-2), families may be split (UPGRADE-3), and what is created
-// beyond what is deleted is what was lacking (UPGRADE-4). Down, to a generation that
-// goes by selectors, they fight (DOWNGRADE-1) and delete (DOWNGRADE-2).
-func (p pair) overlapping(t *testing.T, c *cluster) {
-	t.Helper()
-	c.Start(p.from.Name, p.from)
-	c.Start("replication", inGeneration(t, "replication", p.from.Generation))
-	c.create(replicaSet("a", "x", 2))
-	c.create(replicationController("b", "x", 3))
-	if how := c.Settle(trial.Limits{}); how.Fight == owns(&p.from) {
-		t.Errorf("overlapping, before the switch: fight %v; last:\n%s", how.Fight, c.tail(40))
-	}
-	owned := c.owned()
-	had, unowned := owned["a"]+owned["b"]+owned[""], owned[""]
-	mark := p.switchTo(c)
-	how := c.Settle(trial.Limits{})
-	got := c.since(mark)
-	if !owns(&p.to) {
-		if !how.Fight || got.deleted == 0 {
-			t.Errorf("overlapping: no fight after a downgrade: %+v; last:\n%s", got, c.tail(40))
-		}
-		return
-	}
-	if !how.Settled {
-		t.Errorf("overlapping: does not settle; last:\n%s", c.tail(40))
-	}
-	if got.created-got.deleted != 5-had || got.created > 5 || got.adopted > unowned || got.released > 0 {
-		t.Errorf("overlapping: %d pods, %d of them unowned, and the switch made %+v; last:\n%s", had, unowned, got,
-			c.tail(60))
-	}
-	if owned = c.owned(); fmt.Sprint(owned) != "map[a:2 b:3]" {
-		t.Errorf("overlapping: %v; last:\n%s", owned, c.tail(60))
-	}
-	p.lawful(t, c, "overlapping")
-}
-
-// together: both generations run at once, as in a slow hand-over; nobody overlaps.
-// They come to rest, with as many as are wanted, however often that changes.
-func (p pair) together(t *testing.T, c *cluster) {
-	t.Helper()
-	kind := p.from.For.Kind
-	c.Start(p.from.Name, p.from)
-	c.Start(p.from.Name+"#2", p.to)
-	c.create(p.object("a", "x", 2))
-	for _, want := range []int{2, 4, 1} {
-		c.patch(kind, "a", fmt.Sprintf(`{"spec":{"replicas":%d}}`, want))
-		if how := c.Settle(trial.Limits{}); !how.Settled {
-			t.Errorf("together: does not settle; last:\n%s", c.tail(40))
-		}
-		if got := len(c.objects("pod")); got != want {
-			t.Errorf("together: %d pods, want %d; last:\n%s", got, want, c.tail(60))
-		}
-	}
-	if conforms(&p.from) {
-		p.lawful(t, c, "together")
 	}
 }

@@ -1,0 +1,197 @@
+package controllers_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/trial"
+)
+
+// start runs a generation's controllers, in a cluster with the nodes that they need.
+func (p pair) start(c *cluster, suffix string, of host.Controller) {
+	c.t.Helper()
+	if suffix == "" && p.nodes > 0 {
+		for i := range p.nodes {
+			name := fmt.Sprint("node-", i)
+			c.create(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
+			c.patch("Node", name, `{"spec":{"taints":null}}`) // it is ready
+		}
+		c.start("scheduler") // older generations know a pod's node when it has one
+		c.start("kubelet@endless")
+	}
+	c.Start(of.Name+suffix, of)
+	if p.with != "" {
+		c.Start(p.with+suffix, inGeneration(c.t, p.with, of.Generation))
+	}
+}
+
+// make has an object for the controller.
+func (p pair) make(c *cluster, name, app string, n int) {
+	c.t.Helper()
+	if p.label {
+		c.label(name, n)
+	}
+	c.create(p.object(name, app, int32(n)))
+}
+
+// switched: without overlap a switch creates and deletes nothing, in either direction.
+// What the old generation left without an owner goes to those that select it, and
+// nothing else changes hands (UPGRADE-1).
+func (p pair) switched(t *testing.T, c *cluster) {
+	t.Helper()
+	p.start(c, "", p.from)
+	p.make(c, "a", "x", 2)
+	p.make(c, "b", "y", 3)
+	if how := c.Settle(p.limits(80 * time.Second)); !how.Settled {
+		t.Errorf("apart, before the switch: does not settle; last:\n%s", c.tail(40))
+	}
+	orphans := c.since(0).created
+	if owns(&p.from) || !owns(&p.to) || p.from.Name == "cronjob" { // whose Jobs are not adopted: created-by links them
+		orphans = 0
+	}
+	if p.from.Name == "cronjob" && c.since(0).created != 2 {
+		t.Errorf("apart: %+v in the first minute, want 2 Jobs; last:\n%s", c.since(0), c.tail(40))
+	}
+	mark := p.switchTo(c)
+	if how := c.Settle(p.limits(30 * time.Second)); !how.Settled {
+		t.Errorf("apart: does not settle; last:\n%s", c.tail(40))
+	}
+	if got, want := c.since(mark), (change{adopted: orphans}); got != want {
+		t.Errorf("apart: the switch made %+v, want %+v; last:\n%s", got, want, c.tail(60))
+	}
+	p.lawful(t, c, "apart")
+}
+
+// overlap makes two owners of the same pods, that want 2 and 3 of them.
+func (p pair) overlap(c *cluster) {
+	c.t.Helper()
+	p.make(c, "a", "x", 2)
+	if p.rival != nil {
+		c.create(p.rival("b", "x", 3))
+		return
+	}
+	p.make(c, "b", "x", 3)
+}
+
+// overlapping: two owners select the same pods and want 2 and 3 of them. Up, the fight ends
+// (UPGRADE-2), families may be split (UPGRADE-3), and what is created beyond what is deleted is
+// what was lacking (UPGRADE-4). Down, to a generation that goes by selectors, they fight
+// (DOWNGRADE-1) and delete (DOWNGRADE-2).
+func (p pair) overlapping(t *testing.T, c *cluster) {
+	t.Helper()
+	p.start(c, "", p.from)
+	p.overlap(c)
+	how := c.Settle(trial.Limits{})
+	if how.Fight && owns(&p.from) || !how.Fight && !owns(&p.from) && p.rival != nil {
+		t.Errorf("overlapping, before the switch: fight %v; last:\n%s", how.Fight, c.tail(40))
+	}
+	had, unowned := size(c.families()), c.unowned()
+	mark := p.switchTo(c)
+	how = c.Settle(trial.Limits{})
+	if p.to.Generation == "gated" {
+		c.resync() // a pod's event still goes to the oldest that selects it, and what another expects goes stale
+		how = c.Settle(trial.Limits{})
+	}
+	got := c.since(mark, "Pod")
+	if !owns(&p.to) {
+		p.downgraded(t, c, how.Fight, got)
+		return
+	}
+	if !how.Settled {
+		t.Errorf("overlapping: does not settle; last:\n%s", c.tail(40))
+	}
+	if got.created-got.deleted != 5-had || got.created > 5 || got.adopted > unowned || got.released > 0 {
+		t.Errorf("overlapping: %d pods, %d of them unowned, and the switch made %+v; last:\n%s", had, unowned, got,
+			c.tail(60))
+	}
+	if families := c.families(); fmt.Sprint(families) != "map[a:2 b:3]" {
+		t.Errorf("overlapping: %v; last:\n%s", families, c.tail(60))
+	}
+	p.lawful(t, c, "overlapping")
+}
+
+// downgraded: what selects the same pods fights over them, where it is of two kinds. Two owners of
+// one kind may come to rest, since a pod's event wakes the oldest of them alone; but then as well the
+// one that looks last has deleted what is too much for it (DOWNGRADE-1 and -2).
+func (p pair) downgraded(t *testing.T, c *cluster, fight bool, got change) {
+	t.Helper()
+	if !fight && p.rival != nil || owns(&p.from) && got.deleted == 0 {
+		t.Errorf("overlapping: fight %v after a downgrade: %+v; last:\n%s", fight, got, c.tail(40))
+	}
+	if n := size(c.families()); !fight && n != 2 && n != 3 {
+		t.Errorf("overlapping: rests with %d pods after a downgrade: %+v; last:\n%s", n, got, c.tail(40))
+	}
+}
+
+// together: both generations run at once, as in a slow hand-over; nobody overlaps.
+// They come to rest, with as many as are wanted, however often that changes (SKEW-1).
+func (p pair) together(t *testing.T, c *cluster) {
+	t.Helper()
+	p.start(c, "", p.from)
+	p.start(c, "#2", p.to)
+	p.make(c, "a", "x", 2)
+	for _, want := range []int{2, 4, 1} {
+		p.size(c, want)
+		if how := c.Settle(trial.Limits{}); !how.Settled {
+			t.Errorf("together: does not settle; last:\n%s", c.tail(40))
+		}
+		if got := size(c.families()); got != want {
+			t.Errorf("together: %d pods, want %d; last:\n%s", got, want, c.tail(60))
+		}
+		if got := len(c.objects("replicaset")); p.from.Name == "deployment" && got != 1 && (got != 2 || !hashes(&p)) {
+			t.Errorf("together: %d ReplicaSets of one template; last:\n%s", got, c.tail(60))
+		}
+	}
+	if conforms(&p.from) {
+		p.lawful(t, c, "together")
+	}
+}
+
+// hashes says whether one of two generations names the ReplicaSet of a template otherwise than the
+// other: the first ones hashed with Adler.
+func hashes(p *pair) bool {
+	return (p.from.Generation == "selector") != (p.to.Generation == "selector")
+}
+
+// ticking: of two generations of a CronJob's controller that run at once each starts a Job each minute.
+// They do so once between them where they name it alike: the polling ones counted seconds in names,
+// and today's counts minutes (SKEW-1).
+func (p pair) ticking(t *testing.T, c *cluster) {
+	t.Helper()
+	p.start(c, "", p.from)
+	p.start(c, "#2", p.to)
+	p.make(c, "a", "x", 1)
+	if how := c.Settle(p.limits(3*time.Minute + 30*time.Second)); !how.Settled {
+		t.Errorf("ticking: does not settle; last:\n%s", c.tail(40))
+	}
+	most := 3
+	if p.from.Generation == "current" || p.to.Generation == "current" {
+		most = 6
+	}
+	if got := len(c.objects("job")); got < 3 || got > most {
+		t.Errorf("ticking: %d Jobs in three minutes, want 3 to %d; last:\n%s", got, most, c.tail(60))
+	}
+}
+
+// contending: both generations run at once, and two owners overlap: those that go by
+// ControllerRef do not fight, whoever of them looks (SKEW-1).
+func (p pair) contending(t *testing.T, c *cluster) {
+	t.Helper()
+	p.start(c, "", p.from)
+	p.start(c, "#2", p.to)
+	p.overlap(c)
+	if how := c.Settle(trial.Limits{}); !how.Settled {
+		t.Errorf("contending: does not settle; last:\n%s", c.tail(40))
+	}
+	if families := c.families(); fmt.Sprint(families) != "map[a:2 b:3]" {
+		t.Errorf("contending: %v; last:\n%s", families, c.tail(60))
+	}
+	if conforms(&p.from) {
+		p.lawful(t, c, "contending")
+	}
+}

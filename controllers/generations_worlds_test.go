@@ -1,0 +1,169 @@
+package controllers_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// world is what the controller of one name is asked in, whatever its generation.
+type world struct {
+	object func(name, app string, n int32) runtime.Object // has a label app for its children, and wants n of them
+	with   string                                         // a controller of the same generations that it needs
+	// size asks for n children of object a; nil: they are as many as minutes have passed.
+	size func(c *cluster, n int)
+	// rival, if set, makes the second object where two overlap; else it is another of object.
+	rival func(name, app string, n int32) runtime.Object
+	apart string // why two owners cannot overlap
+	// nodes is how many there are to run pods, and label says that an object wants one on each that has
+	// a label.
+	nodes int
+	label bool
+}
+
+// generationWorlds are those of every controller that may have several generations. One without
+// a world fails TestGenerations.
+var generationWorlds = map[string]world{
+	"replicaset": {
+		object: func(name, app string, n int32) runtime.Object { return replicaSet(name, app, n) },
+		with:   "replication", size: replicas("ReplicaSet"),
+		rival: func(name, app string, n int32) runtime.Object { return replicationController(name, app, n) },
+	},
+	"replication": {
+		object: func(name, app string, n int32) runtime.Object { return replicationController(name, app, n) },
+		with:   "replicaset", size: replicas("ReplicationController"),
+		rival: func(name, app string, n int32) runtime.Object { return replicaSet(name, app, n) },
+	},
+	"deployment": {
+		object: func(name, app string, n int32) runtime.Object {
+			never := int32(math.MaxInt32) // an alarm after ten minutes would outlast expectations, which end after five
+			return &appsv1.Deployment{ObjectMeta: named(name), Spec: appsv1.DeploymentSpec{Replicas: &n,
+				Selector: selects(app), Template: template(app), ProgressDeadlineSeconds: &never}}
+		},
+		with: "replicaset", size: replicas("Deployment"), nodes: 1,
+	},
+	"statefulset": {
+		object: func(name, app string, n int32) runtime.Object {
+			return &appsv1.StatefulSet{ObjectMeta: named(name), Spec: appsv1.StatefulSetSpec{Replicas: &n,
+				Selector: selects(app), ServiceName: name, Template: template(app),
+				// Pods from before there were revisions have none, and a rolling update replaces them.
+				UpdateStrategy: appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType}}}
+		},
+		size: replicas("StatefulSet"), nodes: 1,
+		apart: "names decide whose a pod is",
+	},
+	"daemonset": {
+		object: func(name, app string, _ int32) runtime.Object {
+			t := template(app)
+			t.Spec.NodeSelector = map[string]string{"of-" + name: "yes"}
+			return &appsv1.DaemonSet{ObjectMeta: named(name),
+				Spec: appsv1.DaemonSetSpec{Selector: selects(app), Template: t,
+					UpdateStrategy: appsv1.DaemonSetUpdateStrategy{Type: appsv1.OnDeleteDaemonSetStrategyType}}}
+		},
+		size: func(c *cluster, n int) { c.label("a", n) }, nodes: 4, label: true,
+	},
+	"job": {
+		object: func(name, app string, n int32) runtime.Object {
+			t := template(app)
+			t.Spec.RestartPolicy = corev1.RestartPolicyNever
+			completions, manual := int32(9), true
+			return &batchv1.Job{ObjectMeta: named(name), Spec: batchv1.JobSpec{Parallelism: &n,
+				Completions: &completions, ManualSelector: &manual, Selector: selects(app), Template: t}}
+		},
+		size: func(c *cluster, n int) { c.patch("Job", "a", fmt.Sprintf(`{"spec":{"parallelism":%d}}`, n)) },
+	},
+	"cronjob": {
+		object: func(name, app string, _ int32) runtime.Object {
+			t := template(app)
+			t.Spec.RestartPolicy = corev1.RestartPolicyNever
+			return &batchv1.CronJob{ObjectMeta: named(name),
+				Spec: batchv1.CronJobSpec{Schedule: "* * * * *",
+					JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: t}}}}
+		},
+		apart: "a CronJob selects nothing",
+	},
+}
+
+func named(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: "default", Name: name}
+}
+
+func selects(app string) *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchLabels: labelled(app)}
+}
+
+// replicas scales object a of a kind.
+func replicas(kind string) func(*cluster, int) {
+	return func(c *cluster, n int) { c.patch(kind, "a", fmt.Sprintf(`{"spec":{"replicas":%d}}`, n)) }
+}
+
+// label makes the first n nodes those of a DaemonSet, and no other.
+func (c *cluster) label(set string, n int) {
+	for i := range len(c.objects("node")) {
+		value := `null`
+		if i < n {
+			value = `"yes"`
+		}
+		c.patch("Node", fmt.Sprint("node-", i), fmt.Sprintf(`{"metadata":{"labels":{"of-%s":%s}}}`, set, value))
+	}
+}
+
+// resync is what informers did every few hours: each ReplicaSet is looked at again, when what was
+// expected of it does not count any more.
+func (c *cluster) resync() {
+	c.t.Helper()
+	c.World.Clock.Advance(6 * time.Minute)
+	for _, rs := range c.objects("replicaset") {
+		name, _, _ := strings.Cut(rs, " <")
+		c.patch("ReplicaSet", name, `{"metadata":{"annotations":{"looked":"again"}}}`)
+	}
+}
+
+// families counts pods that are not going by who is to answer for them: their controller, or its own.
+func (c *cluster) families() map[string]int {
+	above := map[string]string{}
+	for _, rs := range c.objects("replicaset") {
+		if name, owner, owned := strings.Cut(rs, " <"); owned {
+			above[name] = owner
+		}
+	}
+	n := map[string]int{}
+	for _, pod := range c.objects("pod") {
+		if strings.HasSuffix(pod, " going") {
+			continue
+		}
+		_, owner, _ := strings.Cut(pod, " <")
+		if above[owner] != "" {
+			owner = above[owner]
+		}
+		n[owner]++
+	}
+	return n
+}
+
+// size is how many pods there are of all families.
+func size(families map[string]int) (n int) {
+	for _, pods := range families {
+		n += pods
+	}
+	return n
+}
+
+// unowned counts what owners make and nobody owns.
+func (c *cluster) unowned() (n int) {
+	for _, kind := range []string{"pod", "replicaset"} {
+		for _, name := range c.objects(kind) {
+			if !strings.Contains(name, " <") {
+				n++
+			}
+		}
+	}
+	return n
+}
