@@ -47,7 +47,7 @@ func regenerate(g *scenarios.Registry, f *scenarios.File, generation string) err
 			if alias, ok := g.Aliases[name]; ok {
 				name = alias
 			}
-			if has[name+"@"+generation] {
+			if has[name+"@"+generation] || name == "*" || name == "all" {
 				s.Args[i] = scenarios.Arg{Text: name + "@" + generation, Value: name + "@" + generation}
 				changed = true
 			}

@@ -139,7 +139,7 @@ func (c *cluster) touched(name string) int {
 
 // wantBackoff counts the syncs that failed for an object of a name. It requires that
 // they became ever rarer: the next comes at least half as long again after one as that
-// did after the last.
+// did after the last, until it is a minute.
 func (c *cluster) wantBackoff(name string) int {
 	c.t.Helper()
 	var failed []time.Duration
@@ -159,7 +159,7 @@ func (c *cluster) wantBackoff(name string) int {
 		c.t.Errorf("%s was synced %d times in %v\n%s", name, syncs, c.World.Clock.Elapsed(), c.tail(40))
 	}
 	for i := 2; i < len(failed); i++ {
-		if last, next := failed[i-1]-failed[i-2], failed[i]-failed[i-1]; next < last*3/2 {
+		if last, next := failed[i-1]-failed[i-2], failed[i]-failed[i-1]; next < min(last*3/2, time.Minute) {
 			c.t.Errorf("%s failed at %v: no back-off", name, failed)
 			break
 		}

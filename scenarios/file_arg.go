@@ -7,6 +7,14 @@ import (
 	"github.com/threelaws/threelaws/scenarios/internal/words"
 )
 
+// items are the words that one is: commas part those of a list.
+func (v *Verb) items(w words.Word) []string {
+	if !v.Listed || w.Quoted {
+		return []string{w.Text}
+	}
+	return strings.FieldsFunc(w.Text, func(r rune) bool { return r == ',' })
+}
+
 // arg tells parameters from bare words.
 func arg(w words.Word) Arg {
 	a := Arg{Text: w.Text, Value: w.Text}

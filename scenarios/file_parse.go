@@ -130,7 +130,9 @@ func (p *parser) step(text, phase string) error {
 		return p.noVerb(s.Verb)
 	}
 	for _, w := range line[1:] {
-		s.Args = append(s.Args, arg(w))
+		for _, text := range s.verb.items(w) {
+			s.Args = append(s.Args, arg(words.Word{Text: text, Quoted: w.Quoted}))
+		}
 	}
 	if err := s.checkShape(); err != nil {
 		return err

@@ -55,6 +55,10 @@ func TestMistakes(t *testing.T) {
 			"f:1: controllers: unknown controller zzzzzzzz; there are cronjob, daemonset, "},
 		{"no generations", "controllers podgc@old\n",
 			"f:1: controllers: unknown generation old of podgc, which is the same in all of them"},
+		{"unknown in a list", "controllers *,-jb\n", "f:1: controllers: unknown controller jb; did you mean job?"},
+		{"empty list", "controllers ,\n", "f:1: controllers: too few arguments"},
+		{"field of a kind", "get pods path=spec\n",
+			"f:1: get: path picks a field of one object: name one, as pods/NAME"},
 		{"started twice", "controllers replicaset\ncontrollers replicaset\n",
 			"f:2: controllers: replicaset runs already"},
 		{"unknown process", "controllers replicaset\nhold replicset sees=Pod\n",
@@ -151,6 +155,19 @@ func TestParse(t *testing.T) {
 	want := strings.Replace(text, "x\n  y\n", "z\n", 1)
 	if got := string(f.Format()); got != want {
 		t.Errorf("Format with new golden text:\n%s", got)
+	}
+}
+
+// Commas part the names of a list, as spaces do.
+func TestLists(t *testing.T) {
+	for _, line := range []string{"controllers *,-job,kubelet", "controllers *, -job kubelet", "controllers * -job kubelet"} {
+		f, err := scenarios.Parse("f", []byte(line+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(f.Steps[0].Words(), " "); got != "* -job kubelet" {
+			t.Errorf("%s is %s", line, got)
+		}
 	}
 }
 

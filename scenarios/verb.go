@@ -18,6 +18,7 @@ type Verb struct {
 	Min     int     // how many bare words at least
 	Max     int     // and at most; negative for any number
 	Raw     bool    // key=value without "--" is a word (labels)
+	Listed  bool    // commas part words, as they do in --controllers of a command
 
 	acts     bool // it changes the world, so that in explored runs it is offered as an action of class user
 	sends    bool // it sends the manifests of sections

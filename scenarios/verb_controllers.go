@@ -1,15 +1,16 @@
 package scenarios
 
 var verbControllers = &Verb{
-	Name: "controllers", Args: "NAME[@GENERATION]...", Min: 1, Max: -1,
+	Name: "controllers", Args: "NAME[@GENERATION]...", Min: 1, Max: -1, Listed: true,
 	Summary: "start one process of each controller",
 	Detail: `Each process has its own caches, queue and workers, and is named like its
 controller. Without a generation the newest one runs. The kinds it works on must be
 served: those of a CustomResourceDefinition from the step on that applies it. The list
 is as kube-controller-manager has it: * is all that it starts unless told otherwise,
 all is every controller there is (a kubelet, too), -NAME leaves one out of these, and
-its names are names here. *@GENERATION is each in that generation where there is one.`,
-	Example: "controllers replicaset@controllerref garbagecollector\ncontrollers * -job kubelet",
+its names are names here. *@GENERATION is each in that generation where there is one.
+Commas part the names as spaces do.`,
+	Example: "controllers replicaset@controllerref garbagecollector\ncontrollers *,-job kubelet",
 	acts:    true,
 	check: func(c *checker, s *Step) error {
 		chosen, what := c.registry.Choose(s.Words())

@@ -26,6 +26,9 @@ times); path picks one field of it.`,
 		if strings.Contains(s.Word(0), "/") {
 			return c.object(s, s.Word(0))
 		}
+		if _, given := s.Param("path"); given {
+			return s.wrong("path picks a field of one object: name one, as %s/NAME", s.Word(0))
+		}
 		_, err := c.kind(s, s.Word(0))
 		return err
 	},

@@ -11,7 +11,7 @@ import (
 const managerName = "manager"
 
 var verbManagers = &Verb{
-	Name: "managers", Args: "NAME[@GENERATION]... [count=N]", Min: 1, Max: -1,
+	Name: "managers", Args: "NAME[@GENERATION]... [count=N]", Min: 1, Max: -1, Listed: true,
 	Summary: "start instances of the controller manager, of which one leads",
 	Detail: `Each instance stands for election by the Lease kube-system/kube-controller-manager,
 and runs the controllers of the list (see controllers) while it holds it. The first is

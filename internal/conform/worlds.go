@@ -84,17 +84,25 @@ func newest(name string, all []Subject) []Subject {
 
 // agesIn are the generations that a file runs a controller in.
 func agesIn(f *scenarios.File, name string, g *scenarios.Registry) (seen []string) {
-	add := func(spec string) {
-		if c, what := g.Controller(spec); what == "" && c.Name == name && !slices.Contains(seen, c.Generation) {
+	take := func(c *host.Controller) {
+		if c.Name == name && !slices.Contains(seen, c.Generation) {
 			seen = append(seen, c.Generation)
+		}
+	}
+	add := func(spec string) {
+		if c, what := g.Controller(spec); what == "" {
+			take(&c)
 		}
 	}
 	for _, s := range f.Steps {
 		switch s.Verb {
-		case "controllers", "managers", "duplicate":
-			for _, spec := range s.Words() {
-				add(spec)
+		case "controllers", "managers":
+			chosen, _ := g.Choose(s.Words())
+			for i := range chosen {
+				take(&chosen[i])
 			}
+		case "duplicate":
+			add(s.Word(0))
 		case "switch":
 			if process, _, _ := strings.Cut(s.Word(0), "#"); process == "all" || process == "manager" {
 				add(name + "@" + s.Word(1))
@@ -113,9 +121,10 @@ func cast(f *scenarios.File, g *scenarios.Registry) []string {
 		if s.Verb != "controllers" {
 			continue
 		}
-		for _, spec := range s.Words() {
-			if c, what := g.Controller(spec); what == "" && !slices.Contains(names, c.Name) {
-				names = append(names, c.Name)
+		chosen, _ := g.Choose(s.Words())
+		for i := range chosen {
+			if !slices.Contains(names, chosen[i].Name) {
+				names = append(names, chosen[i].Name)
 			}
 		}
 	}

@@ -15,14 +15,14 @@ import (
 // through before does not matter.
 func TestDigest(t *testing.T) {
 	now := time.Unix(1000, 0)
-	lease := func(version, holder string, renewed time.Time) *coordinationv1.Lease {
+	lease := func(term int32, holder string, renewed time.Time) *coordinationv1.Lease {
 		at := metav1.NewMicroTime(renewed)
-		return &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{ResourceVersion: version},
-			Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder, RenewTime: &at}}
+		return &coordinationv1.Lease{
+			Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder, RenewTime: &at, LeaseTransitions: &term}}
 	}
 	of := func(later time.Duration, change func(e *elector)) sim.Hash {
 		e := &elector{env: &host.Env{Now: func() time.Time { return now.Add(later) }}, life: 1, leading: true,
-			renewed: now, lease: lease("1", "a", now), since: now}
+			renewed: now, lease: lease(1, "a", now), since: now}
 		change(e)
 		var h sim.Hash
 		e.Digest(&h)
@@ -35,9 +35,9 @@ func TestDigest(t *testing.T) {
 		"another life":       func(e *elector) { e.life = 2 },
 		"renewed before":     func(e *elector) { e.renewed = now.Add(-time.Second) },
 		"knows of no lease":  func(e *elector) { e.lease = nil },
-		"another version":    func(e *elector) { e.lease = lease("2", "a", now) },
-		"another holder":     func(e *elector) { e.lease = lease("1", "b", now) },
-		"it renewed before":  func(e *elector) { e.lease = lease("1", "a", now.Add(-time.Second)) },
+		"another term":       func(e *elector) { e.lease = lease(2, "a", now) },
+		"another holder":     func(e *elector) { e.lease = lease(1, "b", now) },
+		"it renewed before":  func(e *elector) { e.lease = lease(1, "a", now.Add(-time.Second)) },
 		"seen for some time": func(e *elector) { e.since = now.Add(-time.Second) },
 	} {
 		h := of(0, change)

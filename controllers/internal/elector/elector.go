@@ -11,8 +11,10 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
@@ -94,10 +96,11 @@ func (e *elector) try(ctx context.Context) bool {
 		return false
 	}
 	found := obj.(*coordinationv1.Lease)
-	if e.lease == nil || found.ResourceVersion != e.lease.ResourceVersion {
+	// Its metadata is no matter: who annotates a lease does not renew it.
+	if e.lease == nil || !equality.Semantic.DeepEqual(found.Spec, e.lease.Spec) {
 		e.lease, e.since = found, e.env.Now()
 	}
-	if holder := holderOf(found); holder != "" && holder != e.identity() && e.env.Now().Before(e.since.Add(duration)) {
+	if holder := holderOf(found); holder != "" && holder != e.identity() && e.env.Now().Before(e.since.Add(term(found))) {
 		return false
 	}
 	return e.write(e.env.Client.Update(ctx, e.claim(found)))
@@ -131,6 +134,11 @@ func (e *elector) claim(found *coordinationv1.Lease) *coordinationv1.Lease {
 	return lease
 }
 
+// term is how long others leave a lease alone, by its holder's word.
+func term(l *coordinationv1.Lease) time.Duration {
+	return time.Duration(ptr.Deref(l.Spec.LeaseDurationSeconds, 0)) * time.Second
+}
+
 func holderOf(l *coordinationv1.Lease) string {
 	if l.Spec.HolderIdentity == nil {
 		return ""
@@ -147,9 +155,15 @@ func (e *elector) Digest(h *sim.Hash) {
 		h.Word(uint64(now.Sub(e.renewed)))
 	}
 	if e.lease != nil {
-		h.String(e.lease.ResourceVersion) // another one is a lease renewed
+		s := &e.lease.Spec
 		h.String(holderOf(e.lease))
-		h.Word(uint64(now.Sub(e.lease.Spec.RenewTime.Time)))
+		h.Word(uint64(term(e.lease)))
+		h.Word(uint64(ptr.Deref(s.LeaseTransitions, -1)))
+		for _, at := range []*metav1.MicroTime{s.AcquireTime, s.RenewTime} {
+			if h.Bool(at != nil); at != nil {
+				h.Word(uint64(now.Sub(at.Time)))
+			}
+		}
 		h.Word(uint64(now.Sub(e.since)))
 	}
 }

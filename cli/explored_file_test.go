@@ -1,0 +1,29 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/threelaws/threelaws/scenarios"
+)
+
+// --generation is of every controller of a file that has it, named one by one or as all of them.
+func TestRegenerate(t *testing.T) {
+	for _, x := range []struct{ line, want string }{
+		{"replicaset podgc", "replicaset@selector podgc"},
+		{"rs@current,rc", "replicaset@selector replication@selector"},
+		{"* -cronjob kubelet", "*@selector -cronjob kubelet"},
+		{"all@current", "all@selector"},
+	} {
+		f, err := scenarios.Parse("f", []byte("controllers "+x.line+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := regenerate(Builtin(), f, "selector"); err != nil {
+			t.Errorf("%s: %v", x.line, err)
+		}
+		if got := strings.Join(f.Steps[0].Words(), " "); got != x.want {
+			t.Errorf("%s in selector is %s, want %s", x.line, got, x.want)
+		}
+	}
+}
