@@ -37,7 +37,14 @@ func TestRecorded(t *testing.T) {
 				}
 			}
 		})
-		t.Logf("%-12s %3d of %3d", area, passed.Load(), len(cases))
+		faulty := 0
+		for _, c := range cases {
+			if _, with := faults[c.Name()]; with && strings.HasPrefix(c.Name(), only) {
+				faulty++
+			}
+		}
+		t.Logf("%-12s %3d of %3d with ours as they are, %d with one that errs as upstream's does", area,
+			int(passed.Load())-faulty, len(cases), faulty)
 	}
 }
 
