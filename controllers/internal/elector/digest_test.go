@@ -6,6 +6,7 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
@@ -36,6 +37,9 @@ func TestDigest(t *testing.T) {
 		"renewed before":     func(e *elector) { e.renewed = now.Add(-time.Second) },
 		"knows of no lease":  func(e *elector) { e.lease = nil },
 		"another term":       func(e *elector) { e.lease = lease(2, "a", now) },
+		"never renewed":      func(e *elector) { e.lease.Spec.RenewTime = nil },
+		"acquired":           func(e *elector) { e.lease.Spec.AcquireTime = e.lease.Spec.RenewTime },
+		"for longer":         func(e *elector) { e.lease.Spec.LeaseDurationSeconds = ptr.To[int32](60) },
 		"another holder":     func(e *elector) { e.lease = lease(1, "b", now) },
 		"it renewed before":  func(e *elector) { e.lease = lease(1, "a", now.Add(-time.Second)) },
 		"seen for some time": func(e *elector) { e.since = now.Add(-time.Second) },
