@@ -105,6 +105,9 @@ func serve(ctx context.Context, a *app, o *serving) error {
 	if err != nil {
 		return err
 	}
+	if s.trial != nil { // there is somebody who may fail
+		s.trial.World.Observers = append(s.trial.World.Observers, &stuck{map[failing]int{}, tell.fails})
+	}
 	s.handler.Faults = &fault.List{Tell: tell.fault}
 	if err := o.ask(s.handler); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -136,7 +137,9 @@ func TestServeDefinitions(t *testing.T) {
 	}
 	s.send(t, "PATCH", gizmosPath+"/last", `[{"op":"remove","path":"/metadata/finalizers"}]`)
 	s.gone(t, definitionsPath+"/gizmos.example.com")
-	if code, stderr := s.stop(); code != 0 || stderr != "" {
+	// The collector may have met a reference to what is not defined any more five times.
+	unresolved := regexp.MustCompile(`garbagecollector fails, .*: no matches for kind "Gizmo" .*\n`)
+	if code, stderr := s.stop(); code != 0 || unresolved.ReplaceAllString(stderr, "") != "" {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }

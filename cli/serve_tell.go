@@ -14,7 +14,7 @@ import (
 // serveLine is one line of serve --json: where the server is, once it can be
 // reached, and then what happens.
 type serveLine struct {
-	Event       string   `json:"event"` // serving, violates, stored, unattended, fault, unstruck or request
+	Event       string   `json:"event"` // serving, violates, fails, stored, unattended, fault, unstruck or request
 	URL         string   `json:"url,omitempty"`
 	Page        string   `json:"page,omitempty"` // for the browser, with --ui
 	Kubeconfig  string   `json:"kubeconfig,omitempty"`

@@ -34,8 +34,9 @@ spec:
 
 // served is a server that was started by the command.
 type served struct {
-	url  string
-	stop func() (code int, stderr string)
+	url   string
+	stop  func() (code int, stderr string)
+	heard *heard
 }
 
 // startServe runs "threelaws serve" and waits until it serves.
@@ -43,9 +44,9 @@ func startServe(t *testing.T, args ...string) *served {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	r, w := io.Pipe()
-	var stderr bytes.Buffer
+	stderr := newHeard()
 	code := make(chan int, 1)
-	a := Command{Registry: Builtin(), Bare: true, Name: "threelaws", Out: w, Err: &stderr}
+	a := Command{Registry: Builtin(), Bare: true, Name: "threelaws", Out: w, Err: stderr}
 	go func() {
 		code <- a.Run(ctx, append([]string{"serve"}, args...))
 		w.Close()
@@ -61,7 +62,7 @@ func startServe(t *testing.T, args ...string) *served {
 		return <-code, stderr.String()
 	}
 	t.Cleanup(cancel)
-	return &served{url, stop}
+	return &served{url, stop, stderr}
 }
 
 // until reads a watch until the condition holds of an event's object.
@@ -283,6 +284,32 @@ func TestServeJudges(t *testing.T) {
 		if strings.Count(stderr, want) != 1 {
 			t.Errorf("%q is not told once:\n%s", want, stderr)
 		}
+	}
+}
+
+// What a controller fails at for ever is told once, and the others go on.
+func TestServeTellsOfWhatFails(t *testing.T) {
+	s := startServe(t, "--listen", "127.0.0.1:0", "--controllers", "replicaset")
+	post := func(name, finalizer string) {
+		t.Helper()
+		resp, err := http.Post(s.url+"/apis/apps/v1/namespaces/default/replicasets", "application/yaml",
+			strings.NewReader("{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: "+name+"}, spec: "+
+				"{replicas: 1, selector: {matchLabels: {app: "+name+"}}, template: {metadata: {labels: {app: "+
+				name+"}, finalizers: ["+finalizer+"]}, spec: {containers: [{name: c, image: i}]}}}}"))
+		if err != nil || resp.StatusCode != http.StatusCreated {
+			t.Fatal(resp, err)
+		}
+		resp.Body.Close()
+	}
+	post("bad", "nobody")
+	post("good", "")
+	s.until(t, "/api/v1/namespaces/default/pods",
+		func(_ string, p *corev1.Pod) bool { return p.Labels["app"] == "good" })
+	s.untilSaid(t, "replicaset fails at rs/bad, 5 times by now")
+	_, stderr := s.stop()
+	if n := strings.Count(stderr, " fails at "); n != 1 ||
+		!strings.Contains(stderr, "metadata.finalizers[0]: Invalid value: \"nobody\"") {
+		t.Errorf("told %d times:\n%s", n, stderr)
 	}
 }
 

@@ -160,8 +160,8 @@ func TestParse(t *testing.T) {
 
 // Commas part the names of a list, as spaces do.
 func TestLists(t *testing.T) {
-	for _, line := range []string{"controllers *,-job,kubelet", "controllers *, -job kubelet", "controllers * -job kubelet"} {
-		f, err := scenarios.Parse("f", []byte(line+"\n"))
+	for _, line := range []string{"*,-job,kubelet", "*, -job kubelet", "* -job kubelet"} {
+		f, err := scenarios.Parse("f", []byte("controllers "+line+"\n"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
@@ -100,7 +99,8 @@ func (e *elector) try(ctx context.Context) bool {
 	if e.lease == nil || !equality.Semantic.DeepEqual(found.Spec, e.lease.Spec) {
 		e.lease, e.since = found, e.env.Now()
 	}
-	if holder := holderOf(found); holder != "" && holder != e.identity() && e.env.Now().Before(e.since.Add(term(found))) {
+	over := e.since.Add(term(found))
+	if holder := holderOf(found); holder != "" && holder != e.identity() && e.env.Now().Before(over) {
 		return false
 	}
 	return e.write(e.env.Client.Update(ctx, e.claim(found)))
@@ -136,7 +136,10 @@ func (e *elector) claim(found *coordinationv1.Lease) *coordinationv1.Lease {
 
 // term is how long others leave a lease alone, by its holder's word.
 func term(l *coordinationv1.Lease) time.Duration {
-	return time.Duration(ptr.Deref(l.Spec.LeaseDurationSeconds, 0)) * time.Second
+	if l.Spec.LeaseDurationSeconds == nil {
+		return 0
+	}
+	return time.Duration(*l.Spec.LeaseDurationSeconds) * time.Second
 }
 
 func holderOf(l *coordinationv1.Lease) string {
@@ -158,7 +161,9 @@ func (e *elector) Digest(h *sim.Hash) {
 		s := &e.lease.Spec
 		h.String(holderOf(e.lease))
 		h.Word(uint64(term(e.lease)))
-		h.Word(uint64(ptr.Deref(s.LeaseTransitions, -1)))
+		if h.Bool(s.LeaseTransitions != nil); s.LeaseTransitions != nil {
+			h.Word(uint64(*s.LeaseTransitions))
+		}
 		for _, at := range []*metav1.MicroTime{s.AcquireTime, s.RenewTime} {
 			if h.Bool(at != nil); at != nil {
 				h.Word(uint64(now.Sub(at.Time)))
