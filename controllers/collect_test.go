@@ -200,3 +200,20 @@ func TestUnknownOwnerKindIsNeverCollected(t *testing.T) {
 	}
 	c.want("cm", "d")
 }
+
+// What is there before the history begins is there: a namespace that nobody made owns as any other.
+func TestOwnedByTheFirstNamespace(t *testing.T) {
+	c := newCluster(t, sim.Zero{}, "garbagecollector")
+	home := c.Server.Lookup(c.Server.KindNamed("namespace"), "", "default").(metav1.Object)
+	c.create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "owned",
+		OwnerReferences: []metav1.OwnerReference{
+			{APIVersion: "v1", Kind: "Namespace", Name: "default", UID: home.GetUID()},
+			{APIVersion: "v1", Kind: "ConfigMap", Name: "nobody", UID: "gone"},
+		}}})
+	c.settle()
+	c.want("configmap", "owned")
+	owned := c.Server.Lookup(c.Server.KindNamed("configmap"), "default", "owned").(metav1.Object)
+	if refs := owned.GetOwnerReferences(); len(refs) != 1 || refs[0].Name != "default" {
+		t.Errorf("owners are %v", refs)
+	}
+}

@@ -72,6 +72,15 @@ func NewJudge(subjects []Subject, laws []*Law) *Judge {
 // that is known already is described anew: what it has seen is kept.
 func (j *Judge) AddSubject(s Subject) { j.state.addSubject(s) }
 
+// Begin tells the laws of what is there before the history begins: a creation each, which nobody
+// is asked for. It is to be called before the first record.
+func (j *Judge) Begin(standing []sim.Record) {
+	for i := range standing {
+		j.write.fill(&j.state, &standing[i], nil, 0)
+		j.state.fold(&standing[i], nil, &j.write)
+	}
+}
+
 // State is what the records so far add up to. While a check runs, the record
 // it was called for is not yet part of it.
 func (j *Judge) State() *State { return &j.state }

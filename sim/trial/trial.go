@@ -60,6 +60,8 @@ func New(o Options) *Trial {
 	t.World.Digests = append(t.World.Digests, t.digest)
 	if given {
 		t.World.Do("initial", t.initial)
+	} else {
+		t.Judge.Begin(Standing(o.Server)) // an empty one has its namespaces
 	}
 	return t
 }
