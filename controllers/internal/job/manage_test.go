@@ -24,6 +24,10 @@ func TestCarryOn(t *testing.T) {
 	if changed, err := a.carryOn(t.Context()); err == nil || changed || a.end != nil {
 		t.Errorf("pods too many cannot be deleted: %v, %v, %v", changed, err, a.end)
 	}
+	a.r.env.Client, a.awake = user, false
+	if _, err := a.carryOn(t.Context()); err != nil || len(left(t, user)) != 3 {
+		t.Errorf("it has not seen what it did, and leaves %q: %v", left(t, user), err)
+	}
 	a.running, a.succeeded, a.awake = 0, 1, false
 	if _, err := a.carryOn(t.Context()); err != nil || a.end != nil {
 		t.Errorf("it has not seen what it did, and ends: %v, %v", err, a.end)

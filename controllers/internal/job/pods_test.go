@@ -298,6 +298,29 @@ func TestIndexes(t *testing.T) {
 	}
 }
 
+// Of the pods of one index all but one are too many, in whatever order they are listed, and of those that
+// have succeeded one counts.
+func TestOneOfAnIndex(t *testing.T) {
+	indexed := func(j *batchv1.Job) { j.Spec.CompletionMode = some(batchv1.IndexedCompletion) }
+	of := func(name, index string, change ...func(p *corev1.Pod)) *corev1.Pod {
+		return aPod(name, append(change, annotate(indexKey, index))...)
+	}
+	a, _ := attemptOf(t, indexed, of("a", "0"), of("b", "1"), of("c", "0"), of("d", "1"), of("e", "7"))
+	surplus, rest := duplicates(a.job, a.pods)
+	var indexes []int
+	for _, p := range rest {
+		indexes = append(indexes, indexOf(p))
+	}
+	if slices.Sort(indexes); len(surplus) != 3 || !slices.Equal(indexes, []int{0, 1}) {
+		t.Errorf("%d too many, and of indexes %v one is left", len(surplus), indexes)
+	}
+	done := phase(corev1.PodSucceeded)
+	a, _ = attemptOf(t, indexed, of("a", "0", done), of("b", "1", done), of("c", "0", done))
+	if a.survey(); a.succeeded != 2 {
+		t.Errorf("%d have succeeded, want 2 indexes", a.succeeded)
+	}
+}
+
 // The last failed pod of an index is kept until there is another: the one that says of the most
 // failures, or that failed last.
 func TestAwaitingReplacement(t *testing.T) {
