@@ -126,7 +126,7 @@ var collectorMutants = []mutant{
 	{"gc/begun-is-begun", "GC-3", "GC-3",
 		"does not notice a policy that is asked for while the object is being deleted already",
 		collector(func(w *garbagecollector.Without) { w.Begun, w.AskedAgain = true, true })},
-	{"gc/says-no-policy", "GC-4", "",
+	{"gc/says-no-policy", "GC-1", "GC-1",
 		"deletes without a policy, so that the default of the kind may keep what is to go",
 		collector(func(w *garbagecollector.Without) { w.Policy = true })},
 	{"gc/asked-once", "GC-3", "GC-3",

@@ -17,8 +17,8 @@ var gcClauses = []Clause{
 	{ID: "GC-1", Kind: Liveness, About: Collector,
 		Source: "garbage-collection.md, Cascading deletion with Garbage Collector",
 		Sentence: "Background: dependents without any remaining owner are deleted; those with another live " +
-			"owner lose " +
-			"only the dead reference."},
+			"owner lose only the dead reference. Collecting one leaves none of its own dependents behind, unless " +
+			"its finalizer says so."},
 	{ID: "GC-2", Kind: Liveness, About: Collector, Source: "synchronous-garbage-collection.md",
 		Sentence: "Foreground: the owner stays, with deletionTimestamp and its finalizer, until every blocking " +
 			"dependent is gone; non-blocking dependents don't hold it."},

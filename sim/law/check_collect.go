@@ -5,6 +5,8 @@ package law
 import (
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
@@ -13,6 +15,7 @@ import (
 func collectAll(j *Judge, r *sim.Record) {
 	if r.Op == sim.Commit {
 		j.cutLive(r)
+		j.leavesBehind(r)
 		return
 	}
 	if !j.collecting() {
@@ -53,6 +56,29 @@ func (j *Judge) cutLive(r *sim.Record) {
 		}
 		j.Report(s, "loses its reference to "+refName(&refs[i])+", which is there")
 	}
+}
+
+// leavesBehind reports a deletion by the collector that orphans the dependents of what it
+// deletes, though no finalizer of that asks for it: a delete that names no policy has the
+// default of the kind, and what is below would stay.
+func (j *Judge) leavesBehind(r *sim.Record) {
+	w := j.deletedByCollector(r)
+	if w == nil {
+		return
+	}
+	left := j.state.Dependents(w.Before.GetUID())
+	if len(left) == 0 {
+		return
+	}
+	j.Ask()
+	if !meta.Orphaning(w.After) || meta.Finalized(w.Before, metav1.FinalizerOrphanDependents) {
+		return
+	}
+	s := Informed
+	if meta.Finalized(w.Saw, metav1.FinalizerOrphanDependents) {
+		s = Committed
+	}
+	j.Report(s, "deleted so that "+left[0].Ref.String()+" is orphaned, which nothing asks for")
 }
 
 // checkFirst is GC-5.

@@ -98,7 +98,8 @@ var writeLaws = []*Law{{
 var gcLaws = []*Law{{
 	ID: "GC-1", Name: "collect-the-ownerless",
 	Sentence: "At rest no object is left whose owners are all gone, and none with another owner keeps a reference " +
-		"to one that is gone; no reference to an owner that is there is taken off.",
+		"to one that is gone; no reference to an owner that is there is taken off, and what is collected takes " +
+		"along what depends on it, unless its own finalizer says otherwise.",
 	Needs: Commits | Reads | Deliveries | Rest | Table,
 	New:   On(collectAll, sim.Commit, sim.Settled),
 }, {

@@ -1,5 +1,7 @@
 package law
 
+import "github.com/threelaws/threelaws/sim"
+
 // chained stores three sets, each the owner of the next and blocked by it.
 func (t *tape) chained() (a, b, c *thing) {
 	a = set("a", 1)
@@ -22,7 +24,45 @@ func finalized(o *thing, finalizer string) *thing {
 	return o.as(func(o *thing) { o.Finalizers = []string{finalizer} })
 }
 
+// below has the collector delete the middle one of a chain, its owner gone, which then is as f makes it.
+func (t *tape) below(f func(b *thing) (before, after *thing)) *sim.Record {
+	a, b, _ := t.chained()
+	before, after := f(b)
+	if before != b {
+		t.user(b, before)
+	}
+	t.user(a, nil)
+	t.deliver("gc", a, nil)
+	r := t.commit("gc", "delete", nil, before, after)
+	r.Saw = value(b)
+	return r
+}
+
 var collectStories = []story{
+	{"GC-1", "takes along what is below", kept, func(t *tape) {
+		t.below(func(b *thing) (before, after *thing) { return b, nil })
+	}},
+	{"GC-1", "what is below is orphaned, which nobody asked for", broken, func(t *tape) {
+		t.below(func(b *thing) (before, after *thing) { return b, b.dying(orphanFinalizer) })
+	}},
+	{"GC-1", "what is below is orphaned, as a finalizer says", kept, func(t *tape) {
+		t.below(func(b *thing) (before, after *thing) {
+			before = finalized(b, orphanFinalizer)
+			return before, before.dying(orphanFinalizer)
+		})
+	}},
+	{"GC-1", "what is below is orphaned, as a finalizer said when it was read", committed, func(t *tape) {
+		t.below(func(b *thing) (before, after *thing) { return b, b.dying(orphanFinalizer) }).Saw =
+			value(finalized(set("b", 1), orphanFinalizer))
+	}},
+	{"GC-1", "nothing is below", kept, func(t *tape) {
+		a, b := set("a", 1), set("b", 1)
+		b = b.owned(controlledBy(a))
+		t.exist(a, b)
+		t.user(a, nil)
+		t.collects(b, a).After = value(b.dying(orphanFinalizer))
+	}},
+
 	{"GC-2", "has the finalizer before anybody deletes it", broken, func(t *tape) {
 		a, b, c := set("a", 1), finalized(set("b", 1), foregroundFinalizer), pod("c", nil)
 		b = b.owned(controlledBy(a))
