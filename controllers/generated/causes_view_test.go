@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -63,7 +64,7 @@ func unseenWrite(w *world, b *law.Breach) bool {
 			others = append(others, o)
 		}
 	}
-	return (before != nil || after != nil) && c.Oversteps(owner, others, before, after) == ""
+	return (before != nil || after != nil) && c.Oversteps(owner, others, before, after, time.Time{}, nil) == ""
 }
 
 // rollsBack: a Deployment that replaces all pods at once and is asked to roll back is given the ReplicaSet of the

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -39,7 +40,7 @@ func declared(w *world) []string {
 		for i, obj := range own {
 			others := slices.Delete(slices.Clone(own), i, i+1)
 			lines = append(lines, fmt.Sprintf("%s, %s: %s", m.GetName(), obj.(metav1.Object).GetName(),
-				ofDependent(&c, owner, obj, others, all)))
+				ofDependent(&c, owner, obj, others, all, w.World.Clock.Now())))
 		}
 	}
 	return lines
@@ -112,7 +113,7 @@ func ofOwner(c *host.Controller, owner runtime.Object, own []runtime.Object,
 }
 
 func ofDependent(c *host.Controller, owner, obj runtime.Object, others []runtime.Object,
-	all func(string) []runtime.Object) string {
+	all func(string) []runtime.Object, now time.Time) string {
 	var l words
 	if c.Identity != nil {
 		l.say("is", c.Identity(obj))
@@ -148,11 +149,11 @@ func ofDependent(c *host.Controller, owner, obj runtime.Object, others []runtime
 		}
 	}
 	if c.Oversteps != nil && kindOf(obj) == kindOf(c.Owns[0]) {
-		l.say("made", c.Oversteps(owner, others, nil, obj))
-		l.say("deleted", c.Oversteps(owner, others, obj, nil))
+		l.say("made", c.Oversteps(owner, others, nil, obj, now, all))
+		l.say("deleted", c.Oversteps(owner, others, obj, nil, now, all))
 		for _, other := range others {
 			if kindOf(other) == kindOf(obj) {
-				l.say("written", c.Oversteps(owner, others, other, obj))
+				l.say("written", c.Oversteps(owner, others, other, obj, now, all))
 			}
 		}
 	}

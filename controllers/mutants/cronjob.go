@@ -35,7 +35,7 @@ var cronJobMutants = []mutant{
 	{"cronjob/replaces-unread", "EXACT-5", "",
 		"replaces a Job that its status does not know as the cache shows it, whosever it is by now",
 		ticker(func(w *cronjob.Without) { w.Unread = true })},
-	{"cronjob/replaces-itself", "EXACT-3", "",
+	{"cronjob/replaces-itself", "EXACT-11", "EXACT-11",
 		"deletes the Job that is due, which it has started already, and starts it again",
 		ticker(func(w *cronjob.Without) { w.Itself = true })},
 	{"cronjob/delete-any-incarnation", "EXACT-4", "EXACT-4",

@@ -49,8 +49,8 @@ var exactClauses = []Clause{
 		Sentence: "A rollout stays within its bounds: its ReplicaSets together never ask for more pods than " +
 			"`replicas` and `maxSurge`, old ones are not scaled down where fewer would be available than " +
 			"`maxUnavailable` leaves, and with Recreate no new one grows while an old one has pods. A Job deletes " +
-			"no pod at work that it needs.",
-		Only: []string{"deployment", "job"}},
+			"no pod at work that it needs, a CronJob no Job at work before the next of its times.",
+		Only: []string{"deployment", "job", "cronjob"}},
 	{ID: "EXACT-12", Kind: Safety, About: Named, Source: "pkg/controller/job, tracking with finalizers (v1.36)",
 		Sentence: "A pod that has ended is counted once, by its uid: what a Job's status says of succeeded and " +
 			"failed pods, counted or named as still to be counted, is never more than there have been.",

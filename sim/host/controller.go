@@ -92,9 +92,10 @@ type Controller struct {
 	Lacks func(owner, dependent runtime.Object, all func(kind string) []runtime.Object) string
 	// Oversteps says in what a write to one dependent, nil before for one that is made and
 	// after for one that is deleted, goes beyond what an owner allows of all of them
-	// together, as a rollout its surge; others are the rest of those that it controls; ""
-	// for nothing (EXACT-11).
-	Oversteps func(owner runtime.Object, others []runtime.Object, before, after runtime.Object) string
+	// together, as a rollout its surge; others are the rest of those that it controls, and
+	// all lists what is there of a kind; "" for nothing (EXACT-11).
+	Oversteps func(owner runtime.Object, others []runtime.Object, before, after runtime.Object, now time.Time,
+		all func(kind string) []runtime.Object) string
 	// Strands says what is to go with a dependent, and would stay if that were deleted as
 	// things are: a claim that is not the pod's yet; "" for nothing. Its controller ties it
 	// to the dependent first (EXACT-10).

@@ -3,11 +3,14 @@
 package law
 
 import (
+	"time"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
 // withinBounds is EXACT-11: a write to one dependent oversteps what its owner allows of all
@@ -36,7 +39,7 @@ func withinBounds(j *Judge, r *sim.Record) {
 	if w.Deletes {
 		after = nil
 	}
-	what := sub.Oversteps(owner.Value, others, r.Before, after)
+	what := sub.Oversteps(owner.Value, others, r.Before, after, sim.Epoch.Add(r.At), j.state.values)
 	if what == "" {
 		return
 	}
@@ -61,26 +64,69 @@ func (w *Write) uid() types.UID {
 	return w.Before.GetUID()
 }
 
-// knewBounds reports whether a write oversteps by what the actor knows. What it was shown
-// during the sync it need not have looked at.
+// knewBounds reports whether a write oversteps by what the actor knows: by what it was told, and
+// by what its caches show, which it may go by where it keeps nothing else in mind; whatever the
+// time was since the sync began. What it was shown during the sync it need not have looked at.
 func (w *Write) knewBounds(r *sim.Record, after any) bool {
-	k := w.counting(r)
-	if k == nil || k.listed || w.process.Cache(r.Object.Kind).Changed > k.begun {
+	k, p := w.counting(r), w.process
+	if k == nil || k.listed || p.Cache(r.Object.Kind).Changed > k.begun {
 		return false
 	}
 	before := r.Before
 	if w.Saw != nil {
 		before = r.Saw
 	}
-	var others []any
+	late := false
+	all := func(kind string) []any {
+		c := p.Cache(kind)
+		late = late || c.Changed > k.begun
+		return c.Values()
+	}
+	over := func(owner any) bool {
+		for _, others := range [2][]any{w.toldOf(k), w.cached(k)} {
+			for _, at := range [2]time.Duration{k.at, r.At} {
+				if w.Subject.Oversteps(owner, others, before, after, sim.Epoch.Add(at), all) == "" {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	knew := over(r.SawFor)
+	p.owners(k, func(owner any) { knew = knew && over(owner) })
+	return knew && !late
+}
+
+// toldOf are the other dependents of the owner that the actor knows of.
+func (w *Write) toldOf(k *work) (others []any) {
 	for _, e := range w.process.known.Members(k.owner) {
 		if e.UID != w.uid() && e.Value != nil {
 			others = append(others, e.Value)
 		}
 	}
-	over := w.Subject.Oversteps(r.SawFor, others, before, after) != ""
-	w.process.owners(k, func(owner any) {
-		over = over && w.Subject.Oversteps(owner, others, before, after) != ""
-	})
-	return over
+	return others
+}
+
+// cached are the other dependents of the owner in the actor's caches, with what it has made of
+// them itself in this sync.
+func (w *Write) cached(k *work) (others []any) {
+	p := w.process
+	mine := func(e *view.Sight) bool { return e != nil && e.Told > k.begun }
+	for _, kind := range p.Subject.Dependents {
+		c := p.Cache(kind)
+		for i := range c.Entries {
+			e := &c.Entries[i]
+			ref := meta.ControllerOf(e.Meta)
+			if ref != nil && ref.UID == k.owner && e.Meta.GetUID() != w.uid() &&
+				!mine(p.known.ByUID[e.Meta.GetUID()]) {
+				others = append(others, e.Value)
+			}
+		}
+	}
+	for _, e := range p.known.Members(k.owner) {
+		if e.UID != w.uid() && e.Value != nil && mine(e) {
+			others = append(others, e.Value)
+		}
+	}
+	return others
 }

@@ -172,6 +172,9 @@ func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64
 		h.Word(uint64(w.began + w.more - w.own)) // what fewest and most go by
 		h.Word(uint64(w.fewer))
 		h.Bool(w.listed)
+		if p.Subject.Oversteps != nil {
+			h.Word(uint64(now - w.at))
+		}
 		for _, uid := range w.used {
 			h.Word(digestUID(uid))
 		}

@@ -77,8 +77,8 @@ var exactLaws = []*Law{{
 	ID: "EXACT-11", Name: "stay-within-bounds",
 	Needs: Commits | Reads | Deliveries | Syncs,
 	Sentence: "Who scales down or rolls out stays within the bounds of its owner: it never asks for more than is " +
-		"wanted and the surge allows, gives up nothing that works where too little of it would be left, and starts " +
-		"nothing beside what is to go first.",
+		"wanted and the surge allows, gives up nothing that works where too little of it would be left or before its " +
+		"successor is due, and starts nothing beside what is to go first.",
 	Unasked: "how a change of the owner's own size is shared out",
 	New:     On(withinBounds, sim.Commit),
 }, {

@@ -2,6 +2,7 @@ package law
 
 import (
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -54,8 +55,9 @@ type process struct {
 
 // work is what one worker is at.
 type work struct {
-	owner types.UID // of For; "" when idle
-	begun int       // the record of its SyncStart
+	owner types.UID     // of For; "" when idle
+	begun int           // the record of its SyncStart
+	at    time.Duration // ... and when that was
 	key   view.Key
 
 	read    bool      // it has read For live in this sync

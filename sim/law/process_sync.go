@@ -20,7 +20,7 @@ func (p *process) start(r *sim.Record) {
 	if k == nil {
 		return
 	}
-	*k = work{begun: r.Index, owner: types.UID(r.For.UID), key: view.KeyOf(r.For), busy: true}
+	*k = work{begun: r.Index, at: r.At, owner: types.UID(r.For.UID), key: view.KeyOf(r.For), busy: true}
 	k.began = p.known.Active(k.owner)
 	p.eitherWay(k)
 	if p.Subject.Most != nil {

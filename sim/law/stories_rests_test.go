@@ -2,6 +2,7 @@ package law
 
 import (
 	"slices"
+	"time"
 
 	"github.com/threelaws/threelaws/sim"
 )
@@ -24,7 +25,7 @@ func vaults() Subject {
 			}
 			return ""
 		},
-		Oversteps: func(owner any, others []any, _, after any) string {
+		Oversteps: func(owner any, others []any, _, after any, _ time.Time, _ func(string) []any) string {
 			if after == nil {
 				return ""
 			}

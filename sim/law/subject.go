@@ -61,7 +61,7 @@ type Subject struct {
 	// Lacks says what a dependent rests on and is not there to stay (EXACT-9), "" for nothing; nil: not judged.
 	Lacks func(owner, dependent any, all func(kind string) []any) string
 	// Oversteps says in what a write to one dependent goes beyond what an owner allows of all (EXACT-11).
-	Oversteps func(owner any, others []any, before, after any) string
+	Oversteps func(owner any, others []any, before, after any, now time.Time, all func(kind string) []any) string
 	// Strands says what is to go with a dependent, and would not if that were deleted (EXACT-10).
 	Strands func(owner, dependent any, all func(kind string) []any) string
 	// Spares says why an object may not be written, or removed, by it (PODGC-1), "" where it may; nil: not judged.

@@ -1,6 +1,8 @@
 package trial
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -92,10 +94,12 @@ func byOffice(s *law.Subject, c *host.Controller) {
 	}
 	s.Amiss, s.Neglects = atRest(c.Amiss), atRest(c.Neglects)
 	if c.Oversteps != nil {
-		s.Oversteps = func(owner any, others []any, before, after any) string {
+		s.Oversteps = func(owner any, others []any, before, after any, now time.Time,
+			all func(kind string) []any) string {
 			was, _ := before.(runtime.Object)
 			is, _ := after.(runtime.Object)
-			return c.Oversteps(owner.(runtime.Object), objects(others), was, is)
+			return c.Oversteps(owner.(runtime.Object), objects(others), was, is, now,
+				func(kind string) []runtime.Object { return objects(all(kind)) })
 		}
 	}
 	s.Lacks, s.Strands = among(c.Lacks), among(c.Strands)

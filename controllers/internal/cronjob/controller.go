@@ -29,7 +29,7 @@ func New(without Without) host.Controller {
 	jobs := &routing.Dependents{Owner: cronJobKind, Without: &without.Routing,
 		Selects: func(runtime.Object, map[string]string) bool { return false }}
 	c := declared("current")
-	c.Profile = host.Upstream
+	c.Profile, c.Oversteps = host.Upstream, oversteps
 	c.Counted = func(owner runtime.Object) int { return len(owner.(*batchv1.CronJob).Status.Active) }
 	c.New = func(env *host.Env) host.Reconciler { return newReconciler(&without, env) }
 	c.Routes = []host.Route{cronJobRoute(&without), jobs.Route(jobKind)}

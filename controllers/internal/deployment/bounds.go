@@ -2,6 +2,7 @@ package deployment
 
 import (
 	"fmt"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -13,7 +14,8 @@ import (
 // beyond the bounds of a rollout (EXACT-11). A change of the Deployment's size, and a
 // Deployment that is paused, are no rollout: what there is to give or to take is shared
 // then.
-func oversteps(owner runtime.Object, others []runtime.Object, before, after runtime.Object) string {
+func oversteps(owner runtime.Object, others []runtime.Object, before, after runtime.Object, _ time.Time,
+	_ func(kind string) []runtime.Object) string {
 	if after == nil {
 		if rs := before.(*appsv1.ReplicaSet); size(rs) > 0 || rs.Status.Replicas > 0 {
 			return "deleted while it has pods"

@@ -3,6 +3,7 @@ package deployment
 import (
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -106,7 +107,7 @@ func TestOversteps(t *testing.T) {
 				rs.Spec.Template = u.d.Spec.Template
 			}
 		}
-		got := oversteps(u.d, c.others, c.before, c.after)
+		got := oversteps(u.d, c.others, c.before, c.after, time.Time{}, nil)
 		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}

@@ -2,6 +2,7 @@ package job
 
 import (
 	"fmt"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -14,7 +15,8 @@ import (
 // (EXACT-11). It says so of a Job only that cannot have come to an end by what its pods
 // are like: upstream deletes first and writes the condition after. One pod of an Indexed
 // Job is not as good as another.
-func oversteps(owner runtime.Object, others []runtime.Object, before, after runtime.Object) string {
+func oversteps(owner runtime.Object, others []runtime.Object, before, after runtime.Object, _ time.Time,
+	_ func(kind string) []runtime.Object) string {
 	j := owner.(*batchv1.Job)
 	if after != nil || !pod.Active(before.(*corev1.Pod)) || wants(j) <= 0 || indexed(j) || endsOtherwise(j) {
 		return ""

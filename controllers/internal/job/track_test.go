@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -209,11 +210,11 @@ func TestOversteps(t *testing.T) {
 		for _, p := range c.others {
 			others = append(others, p)
 		}
-		if got := oversteps(a.job, others, works("a"), nil); (got != "") != c.too {
+		if got := oversteps(a.job, others, works("a"), nil, time.Time{}, nil); (got != "") != c.too {
 			t.Errorf("%s: %q", name, got)
 		}
-		if oversteps(a.job, others, aPod("a", phase(corev1.PodFailed)), nil) != "" ||
-			oversteps(a.job, others, works("a"), works("a")) != "" {
+		if oversteps(a.job, others, aPod("a", phase(corev1.PodFailed)), nil, time.Time{}, nil) != "" ||
+			oversteps(a.job, others, works("a"), works("a"), time.Time{}, nil) != "" {
 			t.Errorf("%s: one that has ended is missed, or one that stays", name)
 		}
 	}

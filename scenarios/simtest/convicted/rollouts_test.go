@@ -2,6 +2,7 @@ package convicted_test
 
 import (
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -98,7 +99,8 @@ func laden(c host.Controller) host.Controller {
 // atSea says that no more than one ship may be missing.
 func atSea(c host.Controller) host.Controller {
 	c.Replicas = nil
-	c.Oversteps = func(owner runtime.Object, others []runtime.Object, before, after runtime.Object) string {
+	c.Oversteps = func(owner runtime.Object, others []runtime.Object, before, after runtime.Object, _ time.Time,
+		_ func(kind string) []runtime.Object) string {
 		if n := want(owner); before != nil && after == nil && len(others) < n-1 {
 			return fmt.Sprintf("leaves %d of %d at sea", len(others), n)
 		}

@@ -61,6 +61,15 @@ func (c *Cache) Recount(old, now *metav1.OwnerReference) {
 	}
 }
 
+// Values are the objects of the view.
+func (c *Cache) Values() []any {
+	all := make([]any, len(c.Entries))
+	for i := range c.Entries {
+		all[i] = c.Entries[i].Value
+	}
+	return all
+}
+
 // Clear forgets what was delivered.
 func (c *Cache) Clear() {
 	clear(c.Entries)

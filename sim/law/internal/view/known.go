@@ -35,6 +35,7 @@ type Sight struct {
 	Ahead   bool
 	Removed bool // the process itself has asked for its deletion
 	Since   int  // the record that made it active and its owner's
+	Told    int  // the record of the last request of the process's own that was answered with it
 	slot    int  // in its family, where it has one
 }
 
