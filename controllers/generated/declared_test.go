@@ -132,6 +132,9 @@ func ofDependent(c *host.Controller, owner, obj runtime.Object, others []runtime
 	if c.Lacks != nil {
 		l.say("lacks", c.Lacks(owner, obj, all))
 	}
+	if c.Retries != nil {
+		l.say("retries", c.Retries(owner, obj, all))
+	}
 	if c.Strands != nil {
 		l.say("strands", c.Strands(owner, obj, all))
 	}

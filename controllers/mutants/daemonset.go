@@ -58,7 +58,7 @@ var daemonSetMutants = []mutant{
 	{"daemonset/keeps-pods-of-lost-nodes", "KIND-DS", "KIND-DS",
 		"leaves pods that wait for a node that is gone",
 		daemon(func(w *daemonset.Without) { w.Lost = true })},
-	{"daemonset/impatient", "WRITE-8", "",
+	{"daemonset/impatient", "WRITE-8", "WRITE-8",
 		"replaces a pod that fails again and again as fast as it fails",
 		daemon(func(w *daemonset.Without) { w.Patience = true })},
 	{"daemonset/delete-any-incarnation", "EXACT-4", "EXACT-4",

@@ -51,7 +51,8 @@ var writeClauses = []Clause{
 		Source:   "Writing Controllers, guideline 7",
 		Sentence: "Correct although others change objects at any moment."},
 	{ID: "WRITE-8", Kind: Liveness, About: Anybody, Source: "Writing Controllers, guideline 8",
-		Sentence: "An error is retried with backoff until it succeeds; never lost, never hot-looping."},
+		Sentence: "An error is retried with backoff until it succeeds; never lost, never hot-looping. So is a pod " +
+			"that fails again and again."},
 	{ID: "WRITE-9", Kind: Liveness, About: Owners, Source: "Writing Controllers, guideline 9",
 		Sentence: "A resync (update with equal resourceVersion) causes no wasted write."},
 }

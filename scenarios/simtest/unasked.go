@@ -60,6 +60,7 @@ var declarations = []struct {
 		return slices.ContainsFunc(c.Counts, func(n host.Count) bool { return n.Once })
 	}},
 	{"Lacks", "EXACT-9", func(c *host.Controller) bool { return c.Lacks != nil }},
+	{"Retries", "WRITE-8", func(c *host.Controller) bool { return c.Retries != nil }},
 	{"Strands", "EXACT-10", func(c *host.Controller) bool { return c.Strands != nil }},
 	{"Oversteps", "EXACT-11", func(c *host.Controller) bool { return c.Oversteps != nil }},
 	{"Amiss", "KIND-DS", func(c *host.Controller) bool { return c.Amiss != nil }},

@@ -100,6 +100,10 @@ type Controller struct {
 	// things are: a claim that is not the pod's yet; "" for nothing. Its controller ties it
 	// to the dependent first (EXACT-10).
 	Strands func(owner, dependent runtime.Object, all func(kind string) []runtime.Object) string
+	// Retries names what is tried again when this dependent, which has failed, is deleted to be
+	// made anew, so that what fails again and again is not replaced as fast as it fails; "" for
+	// nothing (WRITE-8).
+	Retries func(owner, dependent runtime.Object, all func(kind string) []runtime.Object) string
 	// Counts are the numbers in an object's status that count its dependents
 	// (EXACT-8).
 	Counts []Count

@@ -153,6 +153,10 @@ func writes(verb string) bool {
 
 // retryErrors is WRITE-8.
 func retryErrors(j *Judge, r *sim.Record) {
+	if r.Op == sim.Commit {
+		j.replacesAgain(r)
+		return
+	}
 	if r.Op == sim.SyncEnd {
 		p := j.state.process(r.Process)
 		if p == nil || r.Message == "" {

@@ -112,7 +112,7 @@ func (s *State) digestKnown(sub *Subject, n *view.Known) uint64 {
 }
 
 func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64 {
-	sum := digestQueue(&p.queue, hotLoop, now)
+	sum := digestQueue(&p.queue, hotLoop, now) + digestTries(p.tried, now)
 	if p.early >= 0 {
 		sum++
 	}
@@ -172,7 +172,7 @@ func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64
 		h.Word(uint64(w.began + w.more - w.own)) // what fewest and most go by
 		h.Word(uint64(w.fewer))
 		h.Bool(w.listed)
-		if p.Subject.Oversteps != nil {
+		if p.Subject.Oversteps != nil || p.Subject.Retries != nil {
 			h.Word(uint64(now - w.at))
 		}
 		for _, uid := range w.used {

@@ -30,6 +30,7 @@ func stories() []story {
 		watchStories,
 		writeStories,
 		retryStories,
+		replaceStories,
 		unfitStories,
 		gcStories,
 		collectStories,

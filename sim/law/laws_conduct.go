@@ -85,9 +85,10 @@ var writeLaws = []*Law{{
 	New: converges(func(p *process) bool { return p.disturbed }, "had others change what it manages"),
 }, {
 	ID: "WRITE-8", Name: "retry-errors",
-	Sentence: "A sync that failed is retried, with backoff, until it succeeds.",
-	Profile:  Writing, Needs: Deliveries | Syncs | Rest,
-	New: On(retryErrors, sim.SyncEnd, sim.Settled),
+	Sentence: "A sync that failed is retried, with backoff, until it succeeds, and what has failed is not replaced " +
+		"again at once.",
+	Profile: Writing, Needs: Deliveries | Syncs | Rest,
+	New: On(retryErrors, sim.SyncEnd, sim.Commit, sim.Settled),
 }, {
 	ID: "WRITE-9", Name: "skip-resyncs",
 	Sentence: "An update of a dependent whose resource version is the same syncs nobody.",

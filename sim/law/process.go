@@ -35,6 +35,8 @@ type process struct {
 	wasOff    bool // it was down, blind or late for a while
 	disturbed bool // others changed what it manages
 
+	tried map[try]time.Duration // what it has tried again by replacing what had failed; when that sync began
+
 	gone    map[types.UID]bool // collector: owners it was told are gone
 	lookups map[coords]lookup  // collectors: what its last live read of a name found
 	forgot  bool               // some of both, that it may remember
@@ -187,6 +189,7 @@ func (p *process) restart(incarnation int) {
 	clear(p.cut)
 	clear(p.lookups)
 	clear(p.looked)
+	clear(p.tried)
 }
 
 func (p *process) forgetRun() {
@@ -199,4 +202,5 @@ func (p *process) forgetRun() {
 	clear(p.gave)
 	clear(p.met)
 	clear(p.puts)
+	clear(p.tried)
 }

@@ -38,6 +38,12 @@ func vaults() Subject {
 			}
 			return ""
 		},
+		Retries: func(_, dependent any, all func(kind string) []any) string {
+			if p := dependent.(*thing); p.Failed && len(all("Lid")) == 0 {
+				return "on " + p.Node
+			}
+			return ""
+		},
 		Strands: func(_, dependent any, all func(kind string) []any) string {
 			for _, lid := range all("Lid") {
 				if m := lid.(*thing); m.Name == dependent.(*thing).Name && len(m.OwnerReferences) == 0 {

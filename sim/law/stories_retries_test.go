@@ -1,6 +1,75 @@
 package law
 
-import "time"
+import (
+	"time"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// replaces has a vault's controller delete a Pod that has failed.
+func (t *tape) replaces(v *thing, node string) {
+	p := pod("p", v).on(node)
+	failed := p.as(func(o *thing) { o.Failed = true })
+	t.user(nil, failed)
+	t.show("vault", failed)
+	t.sync("vault", v, func() { t.commit("vault", "delete", v, failed, nil) })
+}
+
+// replaceStories are of a vault whose Pods fail.
+var replaceStories = []story{
+	{"WRITE-8", "what fails again is replaced after a second", kept, func(t *tape) {
+		v := object("Vault", "v")
+		t.exist(v)
+		t.show("vault", v)
+		t.replaces(v, "a")
+		t.at += time.Second
+		t.replaces(v, "a")
+	}},
+	{"WRITE-8", "what fails again is replaced at once", broken, func(t *tape) {
+		v := object("Vault", "v")
+		t.exist(v)
+		t.show("vault", v)
+		t.replaces(v, "a")
+		t.at += time.Second - 1
+		t.replaces(v, "a")
+	}},
+	{"WRITE-8", "what fails elsewhere is replaced at once", kept, func(t *tape) {
+		v := object("Vault", "v")
+		t.exist(v)
+		t.show("vault", v)
+		t.replaces(v, "a")
+		t.replaces(v, "b")
+	}},
+	{"WRITE-8", "what fails again is replaced at once by a new life", kept, func(t *tape) {
+		v := object("Vault", "v")
+		t.exist(v)
+		t.show("vault", v)
+		t.replaces(v, "a")
+		t.fault("vault", "crash")
+		n := len(t.records)
+		t.add(sim.Record{Op: sim.FaultHit, Process: "vault", Verb: "restart"})
+		t.show("vault", v)
+		t.replaces(v, "a")
+		for i := n; i < len(t.records); i++ {
+			if t.records[i].Process == "vault" {
+				t.records[i].Incarnation = 1
+			}
+		}
+	}},
+	{"WRITE-8", "replaced at once, for another reason that it was shown meanwhile", kept, func(t *tape) {
+		v, lid := object("Vault", "v"), object("Lid", "l")
+		t.exist(v, lid)
+		t.show("vault", v)
+		t.replaces(v, "a")
+		p := pod("p", v).on("a").as(func(o *thing) { o.Failed = true })
+		t.user(nil, p)
+		t.show("vault", p)
+		t.sync("vault", v, func() {
+			t.show("vault", lid)
+			t.commit("vault", "delete", v, p, nil)
+		})
+	}},
+}
 
 // retryStories are of one key that fails each time it is tried.
 var retryStories = []story{

@@ -64,6 +64,8 @@ type Subject struct {
 	Oversteps func(owner any, others []any, before, after any, now time.Time, all func(kind string) []any) string
 	// Strands says what is to go with a dependent, and would not if that were deleted (EXACT-10).
 	Strands func(owner, dependent any, all func(kind string) []any) string
+	// Retries names what is tried again when a dependent that has failed is deleted (WRITE-8), "" for nothing.
+	Retries func(owner, dependent any, all func(kind string) []any) string
 	// Spares says why an object may not be written, or removed, by it (PODGC-1), "" where it may; nil: not judged.
 	Spares func(object any, deletes bool, get func(kind, namespace, name string) any) string
 	// Quarantine is how long what Spares asks for must have been gone before it counts as gone.

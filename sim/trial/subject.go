@@ -102,7 +102,7 @@ func byOffice(s *law.Subject, c *host.Controller) {
 				func(kind string) []runtime.Object { return objects(all(kind)) })
 		}
 	}
-	s.Lacks, s.Strands = among(c.Lacks), among(c.Strands)
+	s.Lacks, s.Strands, s.Retries = among(c.Lacks), among(c.Strands), among(c.Retries)
 	if c.Keeps != nil {
 		s.Keeps = func(obj any, all func(kind string) []any) string {
 			return c.Keeps(obj.(runtime.Object), func(kind string) []runtime.Object { return objects(all(kind)) })

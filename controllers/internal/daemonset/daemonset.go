@@ -113,7 +113,7 @@ func New(o Options) host.Controller {
 	if o.Generation == Current {
 		c.Owns = append(c.Owns, history.Kind)
 		c.Routes = append(c.Routes, revisionRoute(&o))
-		c.Lacks = lacks
+		c.Lacks, c.Retries = lacks, retries
 	}
 	return c
 }

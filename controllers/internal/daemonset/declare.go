@@ -106,6 +106,25 @@ func holds(own []runtime.Object) int {
 	return len(nodes)
 }
 
+// retries names the node on which a pod of the current template has failed, with the template as
+// the set's status counts it, where no other reason is to delete it: an outdated pod is replaced
+// however often it fails, and one on a node that may not have it goes.
+func retries(owner, obj runtime.Object, all func(kind string) []runtime.Object) string {
+	set := owner.(*appsv1.DaemonSet)
+	p, ok := obj.(*corev1.Pod)
+	number := templateGeneration(set)
+	if !ok || p.Status.Phase != corev1.PodFailed || number == "" || p.Labels[generationLabel] != number {
+		return ""
+	}
+	for _, obj := range all(nodeKind.Kind) {
+		node := obj.(*corev1.Node)
+		if _, stay := fits(set, node, &Options{}); stay && node.Name == identity(p) {
+			return fmt.Sprintf("%d on %s", set.Status.ObservedGeneration, node.Name)
+		}
+	}
+	return ""
+}
+
 // lacks says that the revision that a pod is of is not there. One that holds the same under
 // the name it would have is as good as the set's own, whoever's it is (RULES G72).
 func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) string {

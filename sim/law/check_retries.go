@@ -1,0 +1,69 @@
+// The check of WRITE-8 on dependents that fail.
+
+package law
+
+import (
+	"maps"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/view"
+)
+
+// try is what an owner tries again when a dependent of its that has failed is replaced.
+type try struct {
+	owner types.UID
+	what  string
+}
+
+// replacesAgain reports the replacement of a dependent that has failed less than a second after
+// one in whose place it was made. Who decided it had looked at the clock when the sync of the
+// first had begun at the earliest.
+func (j *Judge) replacesAgain(r *sim.Record) {
+	w := &j.write
+	if w.Subject == nil || w.Subject.Retries == nil || !w.Dependent || !w.Mine || !w.Deletes {
+		return
+	}
+	k, p := w.counting(r), w.process
+	if k == nil {
+		return
+	}
+	seen, late := r.Saw, false
+	if seen == nil {
+		seen = r.Before
+	}
+	what := w.Subject.Retries(r.SawFor, seen, func(kind string) []any {
+		late = late || p.Cache(kind).Changed > k.begun
+		return p.Cache(kind).Values()
+	})
+	if what == "" || late {
+		return
+	}
+	j.Ask()
+	maps.DeleteFunc(p.tried, func(_ try, at time.Duration) bool { return r.At-at >= view.Brief })
+	of := try{k.owner, what}
+	if at, again := p.tried[of]; again {
+		j.Report(Informed, "replaced though it has failed, as the one before it "+(r.At-at).String()+" ago")
+	}
+	if p.tried == nil {
+		p.tried = map[try]time.Duration{}
+	}
+	p.tried[of] = k.at
+}
+
+// digestTries folds what was tried a short while ago.
+func digestTries(tried map[try]time.Duration, now time.Duration) uint64 {
+	var sum uint64
+	for t, at := range tried {
+		if now-at < view.Brief {
+			var h sim.Hash
+			h.Word(digestUID(t.owner))
+			h.String(t.what)
+			h.Word(uint64(now - at))
+			sum += sim.Mix(uint64(h))
+		}
+	}
+	return sum
+}
