@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/controllers/internal/statefulset"
 	"github.com/threelaws/threelaws/sim"
@@ -20,6 +21,9 @@ var statefulSetMutants = []mutant{
 	{"statefulset/any-name", "KIND-STS-1", "ADOPT-1",
 		"adopts pods whatever their names are",
 		sts(func(w *statefulset.Without) { w.Member = true })},
+	{"statefulset/member-by-prefix", "KIND-STS-1", "ADOPT-1",
+		"takes pods of a set whose name begins with its own for its pods, and tells so to whoever asks",
+		byPrefix()},
 	{"statefulset/two-of-a-number", "KIND-STS-1", "ADOPT-1",
 		"takes web-01 for web-1, and has that number twice",
 		sts(func(w *statefulset.Without) { w.Canonical = true })},
@@ -130,6 +134,19 @@ func (s *sweeping) Sync(ctx context.Context, key string) error {
 		}
 	}
 	return s.statefulSet.Sync(ctx, key)
+}
+
+// byPrefix is a StatefulSet controller whose declaration would take whatever it takes: the laws
+// have to know by themselves whose a pod is.
+func byPrefix() build {
+	b := sts(func(w *statefulset.Without) { w.Prefix = true })
+	inner := b.make
+	b.make = func() host.Controller {
+		c := inner()
+		c.Willing = func(_, _ runtime.Object) bool { return true }
+		return c
+	}
+	return b
 }
 
 // sts is a StatefulSet controller of today without what f sets.

@@ -70,7 +70,8 @@ var nofightClauses = []Clause{
 
 var adoptClauses = []Clause{
 	{ID: "ADOPT-1", Kind: Safety, About: Claimers, Source: "controller-ref.md, Adoption",
-		Sentence: "Adoption only of objects that match the selector, in the actor's namespace."},
+		Sentence: "Adoption only of objects that match the selector, in the actor's namespace. Whether a pod is of a " +
+			"StatefulSet its name says as well, which the law reads itself."},
 	{ID: "ADOPT-2", Kind: Liveness, About: Claimers, Before: "it adopts nothing",
 		Source:   "controller-ref.md, Adoption",
 		Sentence: "A willing controller eventually adopts every matching orphan it should."},

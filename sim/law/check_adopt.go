@@ -26,7 +26,7 @@ func adoptMatching(j *Judge, r *sim.Record) {
 		j.Report(Informed, refName(w.NewOwner)+" does not select it")
 		return
 	}
-	if r.SawFor != nil && !w.Subject.willing(r.SawFor, value) {
+	if r.SawFor != nil && !w.Subject.willing(r.SawFor, r.Object.Kind, value) {
 		j.Report(Informed, refName(w.NewOwner)+" selects it, and by its name it is none of it")
 		return
 	}
@@ -49,7 +49,7 @@ func adoptAll(j *Judge, r *sim.Record) {
 			if !j.settled(a) {
 				continue
 			}
-			if j.state.wouldOwn(a, o) && a.sub.willing(a.Value, o.Value) {
+			if j.state.wouldOwn(a, o) && a.sub.willing(a.Value, o.Ref.Kind, o.Value) {
 				j.Report(Informed, o.Ref.String()+" stays an orphan though "+a.Ref.String()+" selects it")
 				break
 			}

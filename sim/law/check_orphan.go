@@ -42,12 +42,12 @@ func (j *Judge) releasedMatching(r *sim.Record) {
 	if seen == nil {
 		seen, value = w.Before, r.Before
 	}
-	if j.state.Selects(w.Subject, r.SawFor, seen) && w.Subject.willing(r.SawFor, value) {
+	if j.state.Selects(w.Subject, r.SawFor, seen) && w.Subject.willing(r.SawFor, r.Object.Kind, value) {
 		j.Report(Informed, "released by "+w.For.String()+", which selects it")
 		return
 	}
 	o := j.state.Object(uidOf(w.For))
-	if o != nil && j.state.Selects(w.Subject, o.Value, w.Before) && w.Subject.willing(o.Value, r.Before) {
+	if o != nil && j.state.Selects(w.Subject, o.Value, w.Before) && w.Subject.willing(o.Value, r.Object.Kind, r.Before) {
 		j.Report(Committed, "released by "+w.For.String()+", which selects it by now")
 	}
 }
@@ -68,7 +68,7 @@ func (j *Judge) unreleased() {
 			j.Ask()
 			if !j.state.Selects(o.sub, o.Value, d.Meta) {
 				j.Report(Informed, d.Ref.String()+" is still owned by "+o.Ref.String()+", which does not select it")
-			} else if !o.sub.willing(o.Value, d.Value) {
+			} else if !o.sub.willing(o.Value, d.Ref.Kind, d.Value) {
 				j.Report(Informed, d.Ref.String()+" is still owned by "+o.Ref.String()+
 					", and by its name it is none of it")
 			}

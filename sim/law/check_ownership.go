@@ -203,7 +203,7 @@ func (j *Judge) shared(o *ownerCount) int {
 	for _, kind := range o.sub.Dependents {
 		for _, d := range j.state.Kind(kind) {
 			if o.sub.counts(d.Value, d.Meta) && j.state.Selects(o.sub, o.Value, d.Meta) &&
-				o.sub.willing(o.Value, d.Value) {
+				o.sub.willing(o.Value, d.Ref.Kind, d.Value) {
 				if ref := meta.ControllerOf(d.Meta); ref == nil || ref.UID != o.Meta.GetUID() {
 					n++
 				}

@@ -91,9 +91,10 @@ var fightLaws = []*Law{{
 
 var adoptLaws = []*Law{{
 	ID: "ADOPT-1", Name: "adopt-matching-only",
-	Sentence: "A controller adopts only what its selector matches, in its own namespace.",
-	Needs:    Commits,
-	New:      On(adoptMatching, sim.Commit),
+	Sentence: "A controller adopts only what its selector matches, in its own namespace; a StatefulSet of these only " +
+		"what has the name of one of its pods.",
+	Needs: Commits,
+	New:   On(adoptMatching, sim.Commit),
 }, {
 	ID: "ADOPT-2", Name: "adopt-all-matching",
 	Sentence: "No orphan that a willing controller selects is left an orphan when all is quiet.",

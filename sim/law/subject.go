@@ -2,6 +2,8 @@ package law
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -116,8 +118,22 @@ func (s *Subject) counts(value any, m metav1.Object) bool {
 func (s *Subject) leaves(owner any) bool { return s.Leaves != nil && s.Leaves(owner) }
 
 // willing reports whether it would adopt an orphan that an owner selects.
-func (s *Subject) willing(owner, object any) bool {
-	return s.fits(owner, object) && !s.leaves(owner)
+func (s *Subject) willing(owner any, kind string, object any) bool {
+	if s.leaves(owner) {
+		return false
+	}
+	if kind == "Pod" && s.Kind == "StatefulSet" && strings.HasPrefix(s.APIVersion, "apps/") {
+		return numbered(meta.Of(owner).GetName(), meta.Of(object).GetName())
+	}
+	return s.fits(owner, object)
+}
+
+// numbered reports whether a pod's name is that of a StatefulSet's pod of some number. It is the
+// laws' own rule, whatever the subject says of itself (KIND-STS-1).
+func numbered(set, pod string) bool {
+	digits, its := strings.CutPrefix(pod, set+"-")
+	n, err := strconv.ParseUint(digits, 10, 31)
+	return its && err == nil && strconv.FormatUint(n, 10) == digits
 }
 
 // fits reports whether it takes an object that an owner selects for one of that owner's.

@@ -52,6 +52,7 @@ type Without struct {
 	History history.Without
 
 	Member      bool // pods of any name are members
+	Prefix      bool // pods of a set whose name begins with this one's are members, too
 	Canonical   bool // a pod whose name writes its ordinal otherwise (web-01) is a member, too
 	Terminating bool // a set that is being deleted goes on as if it were not
 	VictimUID   bool // pods are deleted by name, whatever pod has it by now

@@ -78,7 +78,8 @@ func wants(set *appsv1.StatefulSet, ordinal int) bool {
 // too: one that is web-1, and that no update can give its name.
 func member(set *appsv1.StatefulSet, name string, without *Without) bool {
 	of, n := identity(name)
-	return without.Member || of == set.Name && (name == nameOf(set, n) || without.Canonical)
+	return without.Member || of == set.Name && (name == nameOf(set, n) || without.Canonical) ||
+		without.Prefix && strings.HasPrefix(of, set.Name+"-")
 }
 
 // selects reports whether a set's selector matches labels. One that is nil or
