@@ -45,12 +45,15 @@ var exactClauses = []Clause{
 			"pod that a scale-down takes are the pod's by then.",
 		Only: []string{"statefulset"}},
 	{ID: "EXACT-11", Kind: Safety, About: Named,
-		Source: "pkg/controller/deployment, rolling.go and recreate.go (v1.36)",
+		Source: "pkg/controller/deployment, rolling.go and recreate.go; daemon, update.go; statefulset (v1.36)",
 		Sentence: "A rollout stays within its bounds: its ReplicaSets together never ask for more pods than " +
 			"`replicas` and `maxSurge`, old ones are not scaled down where fewer would be available than " +
 			"`maxUnavailable` leaves, and with Recreate no new one grows while an old one has pods. A Job deletes " +
-			"no pod at work that it needs, a CronJob no Job at work before the next of its times.",
-		Only: []string{"deployment", "job", "cronjob"}},
+			"no pod at work that it needs, a CronJob no Job at work before the next of its times. An update of a " +
+			"DaemonSet makes no more of the nodes that are to have a pod unavailable, and gives no more of them two, " +
+			"than it says; one of a StatefulSet takes the next pod when those above it are available again, and " +
+			"leaves those below its partition alone; the pods of an ordered set come and go in order.",
+		Only: []string{"deployment", "job", "cronjob", "daemonset", "statefulset"}},
 	{ID: "EXACT-12", Kind: Safety, About: Named, Source: "pkg/controller/job, tracking with finalizers (v1.36)",
 		Sentence: "A pod that has ended is counted once, by its uid: what a Job's status says of succeeded and " +
 			"failed pods, counted or named as still to be counted, is never more than there have been.",

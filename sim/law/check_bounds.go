@@ -72,9 +72,13 @@ func (w *Write) knewBounds(r *sim.Record, after any) bool {
 	if k == nil || k.listed || p.Cache(r.Object.Kind).Changed > k.begun {
 		return false
 	}
-	before := r.Before
+	befores := []any{r.Before}
 	if w.Saw != nil {
-		before = r.Saw
+		befores[0] = r.Saw
+		if e := p.Cache(r.Object.Kind).Get(r.Object.Namespace, r.Object.Name); e != nil &&
+			e.Meta.GetUID() == w.uid() && e.Value != r.Saw {
+			befores = append(befores, e.Value)
+		}
 	}
 	late := false
 	all := func(kind string) []any {
@@ -84,9 +88,11 @@ func (w *Write) knewBounds(r *sim.Record, after any) bool {
 	}
 	over := func(owner any) bool {
 		for _, others := range [2][]any{w.toldOf(k), w.cached(k)} {
-			for _, at := range [2]time.Duration{k.at, r.At} {
-				if w.Subject.Oversteps(owner, others, before, after, sim.Epoch.Add(at), all) == "" {
-					return false
+			for _, before := range befores {
+				for _, at := range [2]time.Duration{k.at, r.At} {
+					if w.Subject.Oversteps(owner, others, before, after, sim.Epoch.Add(at), all) == "" {
+						return false
+					}
 				}
 			}
 		}
@@ -108,17 +114,18 @@ func (w *Write) toldOf(k *work) (others []any) {
 }
 
 // cached are the other dependents of the owner in the actor's caches, with what it has made of
-// them itself in this sync.
+// them itself in this sync. What it has adopted in it is as the cache has it.
 func (w *Write) cached(k *work) (others []any) {
 	p := w.process
-	mine := func(e *view.Sight) bool { return e != nil && e.Told > k.begun }
+	mine := func(e *view.Sight) bool { return e != nil && e.Made > k.begun }
 	for _, kind := range p.Subject.Dependents {
 		c := p.Cache(kind)
 		for i := range c.Entries {
 			e := &c.Entries[i]
-			ref := meta.ControllerOf(e.Meta)
-			if ref != nil && ref.UID == k.owner && e.Meta.GetUID() != w.uid() &&
-				!mine(p.known.ByUID[e.Meta.GetUID()]) {
+			uid := e.Meta.GetUID()
+			ref, told := meta.ControllerOf(e.Meta), p.known.ByUID[uid]
+			its := ref != nil && ref.UID == k.owner || told != nil && told.Owner == k.owner
+			if its && uid != w.uid() && !mine(told) {
 				others = append(others, e.Value)
 			}
 		}
@@ -129,4 +136,11 @@ func (w *Write) cached(k *work) (others []any) {
 		}
 	}
 	return others
+}
+
+// makes reports whether a write of the process's own makes another thing of an object than it
+// was, and does not only say whose it is.
+func (p *process) makes(r *sim.Record) bool {
+	return p.Subject.Oversteps != nil && r.Op == sim.Commit && (r.Before == nil || r.After == nil ||
+		meta.Deleting(meta.Of(r.After)) || !meta.SameBody(r.Before, r.After))
 }

@@ -52,8 +52,8 @@ func (p *process) told(r *sim.Record) {
 			p.set(e, nil, nil, r.Index, k) // kept: older news of it may be under way
 		}
 	}
-	if e != nil {
-		e.Told = r.Index
+	if e != nil && p.makes(r) {
+		e.Made = r.Index
 	}
 	if e != nil && k != nil && k.owner != "" && e.Owner == k.owner && !e.Active && p.tookFor(r, e) {
 		k.more++

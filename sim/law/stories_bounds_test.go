@@ -34,6 +34,12 @@ var boundsStories = []story{
 			t.commit("vault", "update", v, q, q.threads(3))
 		})
 	}},
+	{"EXACT-11", "more, with one that its cache shows to have less", committed, func(t *tape) {
+		v, p, q := t.threaded()
+		t.show("vault", v, p, q)
+		t.sync("vault", v, func() { t.commit("vault", "update", v, p, p.threads(2)) })
+		t.sync("vault", v, func() { t.commit("vault", "update", v, q, q.threads(2)) })
+	}},
 	{"EXACT-11", "more than are allowed by now", committed, func(t *tape) {
 		v, p, q := t.threaded()
 		t.show("vault", v, p, q)

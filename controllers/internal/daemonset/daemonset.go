@@ -77,6 +77,9 @@ type Without struct {
 	Evict     bool // pods stay on nodes that are not eligible any more
 	Ended     bool // pods that have failed or succeeded stay
 	Patience  bool // a pod that fails again and again is deleted and made again at once
+	AllNodes  bool // percentages are of all nodes, and not of those that are to have a pod
+	Missing   bool // an update goes on though as many pods are unavailable as may be
+	Crowded   bool // an update puts pods beside all old ones at once
 	TakeOwned bool // pods are created without a reference to the set
 	VictimUID bool // pods are deleted by name, whatever pod has it by now
 	Dying     bool // pods that have ended and are being deleted hold their node
@@ -113,7 +116,7 @@ func New(o Options) host.Controller {
 	if o.Generation == Current {
 		c.Owns = append(c.Owns, history.Kind)
 		c.Routes = append(c.Routes, revisionRoute(&o))
-		c.Lacks, c.Retries = lacks, retries
+		c.Lacks, c.Retries, c.Oversteps = lacks, retries, oversteps
 	}
 	return c
 }

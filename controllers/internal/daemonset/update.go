@@ -81,9 +81,12 @@ type pair struct {
 func (w *work) pairs() (pairs []pair, wanted int) {
 	have := w.byNode(w.pods)
 	for _, node := range w.nodes {
-		if run, _ := fits(w.set, node, w.options); run {
-			wanted++
+		run, _ := fits(w.set, node, w.options)
+		if run {
 			have[node.Name] = append(have[node.Name], nil...)
+		}
+		if run || w.options.Without.AllNodes {
+			wanted++
 		}
 	}
 	for _, node := range slices.Sorted(maps.Keys(have)) {
@@ -141,6 +144,9 @@ func (w *work) replaceable(pairs []pair, most int) []*corev1.Pod {
 			candidates = append(candidates, n.old)
 		}
 	}
+	if w.options.Without.Missing {
+		missing = 0
+	}
 	return append(now, candidates[:min(max(most-missing, 0), len(candidates))]...)
 }
 
@@ -183,6 +189,9 @@ func (w *work) surge(pairs []pair, wanted, most int) (nodes []string, drops []*c
 				nodes = append(nodes, n.node)
 			}
 		}
+	}
+	if w.options.Without.Crowded {
+		most = len(pairs)
 	}
 	drops = append(drops, misplaced[:min(max(available-wanted, 0), len(misplaced))]...)
 	return append(nodes, candidates[:min(max(most-twice, 0), len(candidates))]...), drops, nil

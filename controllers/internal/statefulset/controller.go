@@ -60,6 +60,9 @@ type Without struct {
 	SameSet     bool // ... and so is the status
 	Ended       bool // a pod that has ended is made again before it is gone
 	RollAlone   bool // a rolling update does not wait for what it has replaced
+	RollUnready bool // ... does not wait until what it has replaced is available
+	Partition   bool // ... leaves none alone
+	Order       bool // pods that should wait for those before them do not
 	Drift       bool // a revision holds more than the template, and never equals one made before
 
 	ClaimLater  bool // a claim gets its owners when it is seen, not when it is made

@@ -24,7 +24,7 @@ func declare(c *host.Controller, g Generation) {
 	if g == Current {
 		c.Owns = append(c.Owns, history.Kind)
 		c.Unwatched = []schema.GroupVersionKind{history.Kind}
-		c.Lacks, c.Strands = lacks, strands
+		c.Lacks, c.Strands, c.Oversteps = lacks, strands, oversteps
 	}
 	c.Leaves = func(owner runtime.Object) bool { return selector(owner.(*appsv1.StatefulSet)) == nil }
 	c.Selector = func(owner runtime.Object) labels.Selector { return selector(owner.(*appsv1.StatefulSet)) }

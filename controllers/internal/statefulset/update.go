@@ -112,7 +112,7 @@ func (s *syncing) update(ctx context.Context, a *arrangement, status *appsv1.Sta
 // where pods do not wait for each other, to all of them, in batches of 1, 2, 4 and
 // so on until one fails.
 func (s *syncing) each(pods []*corev1.Pod, do func(*corev1.Pod) (bool, error)) (bool, error) {
-	if ordered(s.set, s.options.Generation) {
+	if ordered(s.set, s.options.Generation) && !s.options.Without.Order {
 		for _, p := range pods {
 			if done, err := do(p); done || err != nil {
 				return true, err
@@ -194,7 +194,11 @@ func (s *syncing) roll(ctx context.Context, a *arrangement) error {
 	if s.set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
 		return nil
 	}
-	for i := len(a.replicas) - 1; i >= partition(s.set); i-- {
+	least := partition(s.set)
+	if s.options.Without.Partition {
+		least = 0
+	}
+	for i := len(a.replicas) - 1; i >= least; i-- {
 		p := a.replicas[i]
 		if revisionOf(p) != s.next.revision && p.DeletionTimestamp == nil {
 			if err := s.delete(ctx, p); err != nil {
@@ -203,7 +207,8 @@ func (s *syncing) roll(ctx context.Context, a *arrangement) error {
 			s.rolled = true
 			return nil
 		}
-		if !s.available(p) && !s.options.Without.RollAlone {
+		there := exists(p) && p.DeletionTimestamp == nil && s.options.Without.RollUnready
+		if !s.available(p) && !there && !s.options.Without.RollAlone {
 			return nil
 		}
 	}

@@ -35,7 +35,7 @@ type Sight struct {
 	Ahead   bool
 	Removed bool // the process itself has asked for its deletion
 	Since   int  // the record that made it active and its owner's
-	Told    int  // the record of the last request of the process's own that was answered with it
+	Made    int  // the record of the last write of the process's own that changed more of it than whose it is
 	slot    int  // in its family, where it has one
 }
 

@@ -1,0 +1,145 @@
+package daemonset
+
+import (
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/threelaws/threelaws/controllers/internal/pod"
+)
+
+// oversteps says how deleting a pod, or making one beside another, goes beyond the bounds of an
+// update (EXACT-11). It says nothing of a pod that is not available, and of one that has to leave
+// its node: these go whatever is available.
+func oversteps(owner runtime.Object, others []runtime.Object, before, after runtime.Object, now time.Time,
+	all func(kind string) []runtime.Object) string {
+	l := newLook(owner.(*appsv1.DaemonSet), others, now, all(nodeKind.Kind))
+	was, _ := before.(*corev1.Pod)
+	is, _ := after.(*corev1.Pod)
+	switch {
+	case was != nil && after == nil && pod.Active(was) && l.stay[identity(was)] && l.available(was):
+		return l.deprives(was)
+	case is != nil && before == nil:
+		return l.crowds(is)
+	}
+	return ""
+}
+
+// look is what an update of a set goes by.
+type look struct {
+	set  *appsv1.DaemonSet
+	now  time.Time
+	on   map[string][]*corev1.Pod // by node, those that are not being deleted
+	run  map[string]bool          // the nodes that are to have a pod
+	stay map[string]bool          // ... or may keep one
+}
+
+func newLook(set *appsv1.DaemonSet, pods []runtime.Object, now time.Time, nodes []runtime.Object) *look {
+	l := &look{set: set, now: now, on: map[string][]*corev1.Pod{}, run: map[string]bool{}, stay: map[string]bool{}}
+	for _, obj := range nodes {
+		node := obj.(*corev1.Node)
+		run, stay := fits(set, node, &Options{})
+		if run {
+			l.run[node.Name] = true
+		}
+		l.stay[node.Name] = stay
+	}
+	for _, obj := range pods {
+		p, ok := obj.(*corev1.Pod)
+		if node := identity(obj); ok && node != "" && !dying(p) {
+			l.on[node] = append(l.on[node], p)
+		}
+	}
+	return l
+}
+
+func (l *look) available(p *corev1.Pod) bool {
+	return pod.Available(p, l.set.Spec.MinReadySeconds, l.now)
+}
+
+// bounds are how many pods may be there twice and how many may be unavailable: percentages are of
+// the nodes that are to have one.
+func (l *look) bounds() (surge, unavailable int) {
+	rolling := l.set.Spec.UpdateStrategy.RollingUpdate
+	if rolling == nil {
+		return 0, 1
+	}
+	of := func(n *intstr.IntOrString) int {
+		scaled, err := intstr.GetScaledValueFromIntOrPercent(n, len(l.run), true)
+		if n == nil || err != nil {
+			return 0
+		}
+		return scaled
+	}
+	surge, unavailable = of(rolling.MaxSurge), of(rolling.MaxUnavailable)
+	if surge+unavailable == 0 {
+		unavailable = 1
+	}
+	return surge, unavailable
+}
+
+// deprives says that the deletion of an available pod leaves too few of them. One of several on a
+// node may go however many there are, but for the last that is available of a set that surges.
+func (l *look) deprives(p *corev1.Pod) string {
+	node := identity(p)
+	surge, most := l.bounds()
+	switch beside := l.on[node]; {
+	case l.set.Spec.UpdateStrategy.Type != appsv1.RollingUpdateDaemonSetStrategyType:
+		if len(beside) == 0 {
+			return "deleted, though its set replaces none by itself"
+		}
+	case surge > 0 && l.run[node]:
+		for _, q := range beside {
+			if l.available(q) || q.Labels[hashLabel] == p.Labels[hashLabel] {
+				return ""
+			}
+		}
+		return "leaves none that is available on " + node
+	case surge == 0 && len(beside) == 0:
+		missing := 0
+		for name := range l.run {
+			if name != node && !l.one(name) {
+				missing++
+			}
+		}
+		if missing >= most {
+			return fmt.Sprintf("makes %d nodes unavailable, at most %d may be", missing+1, most)
+		}
+	}
+	return ""
+}
+
+// one reports whether a node has one pod, and that is available.
+func (l *look) one(node string) bool { return len(l.on[node]) == 1 && l.available(l.on[node][0]) }
+
+// crowds says that a pod is made beside one that is available, on more nodes than may have two.
+func (l *look) crowds(p *corev1.Pod) string {
+	node := identity(p)
+	if surge, _ := l.bounds(); surge > 0 && l.both(node, p) {
+		n := 1
+		for name := range l.run {
+			if name != node && len(l.on[name]) == 2 && (l.both(name, l.on[name][0]) || l.both(name, l.on[name][1])) {
+				n++
+			}
+		}
+		if n > surge {
+			return fmt.Sprintf("puts two on %d nodes, at most %d may have them", n, surge)
+		}
+	}
+	return ""
+}
+
+// both reports whether a node has an available pod of another template beside this one, which is not
+// available itself.
+func (l *look) both(node string, p *corev1.Pod) bool {
+	for _, q := range l.on[node] {
+		if q != p && l.available(q) && !l.available(p) && q.Labels[hashLabel] != p.Labels[hashLabel] {
+			return true
+		}
+	}
+	return false
+}
