@@ -4,68 +4,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law"
 )
-
-// view is what the controller had been shown of a kind when a sync began, with what it has written in that sync.
-func (w *world) view(kind string, record int) map[types.UID]runtime.Object {
-	all, began := map[types.UID]runtime.Object{}, w.begun(record)
-	note := func(r *sim.Record) {
-		if r.Object.Kind != kind {
-			return
-		}
-		if old := object(r.Before); old != nil {
-			delete(all, old.GetUID())
-		}
-		if now := object(r.After); now != nil {
-			all[now.GetUID()] = r.After.(runtime.Object)
-		}
-	}
-	for _, r := range w.shown(0, began) {
-		note(r)
-	}
-	for _, r := range w.commits(began, record) {
-		if r.Process == w.subject.name && r.Worker == w.record(record).Worker {
-			note(r)
-		}
-	}
-	return all
-}
-
-// unseenWrite: by what it had been shown when the sync began, and has done in it, the controller was right: what
-// it had made of a ReplicaSet of the Deployment's before that it did not know.
-func unseenWrite(w *world, b *law.Breach) bool {
-	r := w.record(b.Record)
-	c := w.process().Controller()
-	owner, is := r.SawFor.(*appsv1.Deployment)
-	if !is {
-		return false
-	}
-	shown := w.view("ReplicaSet", b.Record)
-	var before, after runtime.Object
-	if now := object(r.After); now != nil {
-		before, after = shown[now.GetUID()], r.After.(runtime.Object)
-	} else {
-		before = shown[object(r.Before).GetUID()]
-	}
-	var others []runtime.Object
-	for _, o := range shown { // a sum of sizes, in any order
-		if o != before && controls(owner.UID, o) {
-			others = append(others, o)
-		}
-	}
-	return (before != nil || after != nil) && c.Oversteps(owner, others, before, after, time.Time{}, nil) == ""
-}
 
 // rollsBack: a Deployment that replaces all pods at once and is asked to roll back is given the ReplicaSet of the
 // template that it has before that, as large as it is to be itself.

@@ -27,8 +27,6 @@ var wrong = []struct {
 	near    func(w *world, b *law.Breach) bool        // a part of what the cause asks of a world
 	change  func(obj runtime.Object) []runtime.Object // nil for one that deletes too much
 }{
-	{"asks for three pods more", &deployments, 15, unseenWrite, someWriteUnseen, larger},
-	{"asks for three pods more", &deployments, 84, unseenWrite, someWriteUnseen, larger},
 	{"asks for three pods more", &deployments, 612, shares, someResized, larger},
 	{"makes each ReplicaSet twice", &deployments, 1894, recounted, someCountChanged, twiceNamed},
 	{"makes pods of no revision", &statefulSets, 1325, restsOnGoing, someRevisionGoing, unlabelled},
@@ -70,18 +68,6 @@ func excusable(when func(*world, *law.Breach) bool, w *world, b *law.Breach) boo
 		return c.controller == w.subject.name &&
 			reflect.ValueOf(c.when).Pointer() == reflect.ValueOf(when).Pointer() &&
 			slices.Contains(strings.Fields(c.laws), b.Law.Name)
-	})
-}
-
-// someWriteUnseen: something that the controller has made of a ReplicaSet of the Deployment's had not been shown when
-// the sync began.
-func someWriteUnseen(w *world, b *law.Breach) bool {
-	owner, began := w.ownerAt(b), w.begun(b.Record)
-	return anyOf(w.commits(0, began), func(i int, r *sim.Record) bool {
-		return r.Process == w.subject.name && r.Object.Kind == "ReplicaSet" && controls(owner, r.After) &&
-			!anyOf(w.shown(i, began), func(_ int, d *sim.Record) bool {
-				return d.Object.Kind == "ReplicaSet" && d.Version >= r.Version
-			})
 	})
 }
 

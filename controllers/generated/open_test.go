@@ -54,9 +54,6 @@ var open = []*cause{
 	{controller: "daemonset", laws: "rest-on-what-stays one-for-each-identity", when: hashEmptied,
 		why: "where somebody has emptied the label of the revision that says its hash, pods are made without one, " +
 			"and those of it cannot be told from those that say none (update.go, constructHistory)"},
-	{controller: "deployment", laws: "stay-within-bounds", when: unseenWrite,
-		why: "it has neither expectations nor a look at what it wrote: of what it did to a ReplicaSet and is yet " +
-			"to be shown it knows nothing (deployment_controller.go, syncDeployment)"},
 	{controller: "deployment", laws: "stay-within-bounds", when: rollsBack,
 		why: "before it looks where to roll back to it makes the ReplicaSet of the template, of its whole size " +
 			"(rollback.go, rollback; sync.go, getNewReplicaSet)"},

@@ -46,6 +46,9 @@ var claimMutants = []mutant{
 	{"replicaset/adopt-with-wrong-version", "LAW-1", "LAW-1",
 		"adopts with a reference by an apiVersion that is not its own",
 		of(func(w *replicas.Without) { w.Ref.Version = true })},
+	{"replicaset/adopt-without-blocking", "LAW-1", "LAW-1",
+		"adopts with a reference that does not hold its own deletion up",
+		of(func(w *replicas.Without) { w.Ref.Blocks = true })},
 	{"replicaset/adopt-nothing", "ADOPT-2", "WATCH-4",
 		"never hears of orphans that were made after it",
 		of(func(w *replicas.Without) {

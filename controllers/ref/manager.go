@@ -1,6 +1,7 @@
 package ref
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
@@ -78,6 +79,9 @@ func (m *Manager) Adopt(ctx context.Context, obj metav1.Object) error {
 		kind.Version = "v1beta1"
 	}
 	m.buf = adoptPatch(m.buf[:0], m.uid(obj), kind, m.Owner)
+	if m.Without.Blocks {
+		m.buf = bytes.Replace(m.buf, []byte(`,"blockOwnerDeletion":true`), nil, 1)
+	}
 	m.buf = withFinalizers(m.buf, "finalizers", m.Finalizers)
 	if m.Without.AdoptFields {
 		m.buf = alsoFinalizers(m.buf)

@@ -20,6 +20,7 @@ type Without struct {
 	DependentUID  bool // patches do not carry the dependent's uid
 	AppendOnly    bool // adoption replaces the list of owners
 	AdoptFields   bool // adoption takes the dependent's finalizers off, too
+	Blocks        bool // adoption does not say that the dependent blocks the controller's deletion
 	Version       bool // adoption names the controller by another apiVersion
 	OwnEntryOnly  bool // release removes every owner
 	ReleaseFields bool // release takes the dependent's finalizers off, too

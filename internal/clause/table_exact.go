@@ -49,7 +49,8 @@ var exactClauses = []Clause{
 		Sentence: "A rollout stays within its bounds: its ReplicaSets together never ask for more pods than " +
 			"`replicas` and `maxSurge`, old ones are not scaled down where fewer would be available than " +
 			"`maxUnavailable` leaves, and with Recreate no new one grows while an old one has pods. A Job deletes " +
-			"no pod at work that it needs, a CronJob no Job at work before the next of its times. An update of a " +
+			"no pod at work that it needs, a CronJob no Job at work before the next of its times, " +
+			"and of those that have ended none of the last, which it keeps. An update of a " +
 			"DaemonSet makes no more of the nodes that are to have a pod unavailable, and gives no more of them two, " +
 			"than it says; one of a StatefulSet takes the next pod when those above it are available again, and " +
 			"leaves those below its partition alone; the pods of an ordered set come and go in order.",

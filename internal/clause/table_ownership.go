@@ -35,7 +35,7 @@ var lawClauses = []Clause{
 		Source: "controller-ref.md, The Three Laws of Controllers, First Law",
 		Sentence: "Take ownership: every object a controller creates for its collection carries its ControllerRef in " +
 			"the create request itself; uid, kind, name and apiVersion are the owner's, and an owner in a " +
-			"namespace is one in the object's."},
+			"namespace is one in the object's. What it adopts holds the owner's deletion in the foreground up."},
 	{ID: "LAW-1b", Kind: Safety, About: Claimers,
 		Source:   "controller-ref.md, The Three Laws of Controllers, First Law",
 		Sentence: "It may claim an object it did not create only while that object has no ControllerRef."},

@@ -112,6 +112,8 @@ func (j *Judge) misnamed(r *sim.Record, how string) {
 	case version != "" && ref.APIVersion != version:
 		j.Report(Informed, how+" with a ControllerRef of apiVersion "+ref.APIVersion+", though "+w.For.String()+
 			" is of "+version)
+	case w.Subject.Profile >= Upstream && w.Adopts && !meta.Blocks(ref):
+		j.Report(Informed, how+" with a ControllerRef that does not block the deletion of "+w.For.String())
 	}
 }
 

@@ -43,7 +43,8 @@ var threeLaws = []*Law{{
 	ID: "LAW-1", Name: "take-ownership",
 	Sentence: "What a controller creates for its collection carries its ControllerRef from the first write on, and " +
 		"whatever else it creates the reference to its object that it is to have; a ControllerRef that it writes has " +
-		"its object's own uid, kind, name and apiVersion, and that object is in reach.",
+		"its object's own uid, kind, name and apiVersion, and that object is in reach; one of upstream's adopts " +
+		"with a reference that blocks its object's deletion.",
 	Needs:   Commits,
 	Outside: true,
 	New:     On(takeOwnership, sim.Commit),

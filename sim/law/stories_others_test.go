@@ -37,6 +37,16 @@ var namingStories = []story{
 	{"LAW-1", "adopted with a ControllerRef of another name", broken, func(t *tape) {
 		t.misnames(pod("p", nil), func(r *metav1.OwnerReference) { r.Name = "b" })
 	}},
+	{"LAW-1", "adopted with a ControllerRef that blocks no deletion", broken, func(t *tape) {
+		a, p := set("a", 1), pod("p", nil)
+		t.exist(a, p)
+		t.sync("rs", a, func() { t.commit("rs", "patch", a, p, unblocking(p, a)) })
+	}},
+	{"LAW-1", "adopted with one, by whom does not owe as much", kept, func(t *tape) {
+		v, p := object("Vault", "v"), pod("p", nil)
+		t.exist(v, p)
+		t.sync("vault", v, func() { t.commit("vault", "patch", v, p, unblocking(p, v)) })
+	}},
 	{"LAW-1", "adopted with its own", kept, func(t *tape) {
 		t.misnames(pod("p", nil), func(*metav1.OwnerReference) {})
 	}},

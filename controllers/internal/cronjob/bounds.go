@@ -12,10 +12,16 @@ import (
 // oversteps says that a Job at work is deleted that is of the last time of the schedule: it gives
 // way to the Job of a later time, and to nothing else (EXACT-11). For which time it was started
 // its name says, which nobody can change.
-func oversteps(owner runtime.Object, _ []runtime.Object, before, after runtime.Object, now time.Time,
+func oversteps(owner runtime.Object, others []runtime.Object, before, after runtime.Object, now time.Time,
 	_ func(kind string) []runtime.Object) string {
 	cj, job := owner.(*batchv1.CronJob), before
-	if after != nil || !running(job.(*batchv1.Job)) {
+	if after != nil {
+		return ""
+	}
+	if how := finished(job.(*batchv1.Job)); how != "" {
+		return forgets(cj, job.(*batchv1.Job), how, others)
+	}
+	if !running(job.(*batchv1.Job)) {
 		return ""
 	}
 	digits, named := strings.CutPrefix(job.(*batchv1.Job).Name, cj.Name+"-")
@@ -28,6 +34,24 @@ func oversteps(owner runtime.Object, _ []runtime.Object, before, after runtime.O
 	scheduled := times.Next(at.Add(-time.Second)).Equal(at) // else somebody else has made it
 	if scheduled && !at.After(now) && times.Next(at).After(now) {
 		return "deleted before the next is due"
+	}
+	return ""
+}
+
+// forgets says that a Job that has ended is deleted though it is among the last to have begun of
+// those that ended so, of which the CronJob keeps some.
+func forgets(cj *batchv1.CronJob, job *batchv1.Job, how batchv1.JobConditionType, others []runtime.Object) string {
+	limit, newer := cj.Spec.SuccessfulJobsHistoryLimit, 0
+	if how == batchv1.JobFailed {
+		limit = cj.Spec.FailedJobsHistoryLimit
+	}
+	for _, obj := range others {
+		if j := obj.(*batchv1.Job); finished(j) == how && byStart(j, job) > 0 {
+			newer++
+		}
+	}
+	if limit == nil || newer < int(*limit) {
+		return "deleted though it is among the last that are kept"
 	}
 	return ""
 }

@@ -5,7 +5,9 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 func TestOversteps(t *testing.T) {
@@ -37,5 +39,37 @@ func TestOversteps(t *testing.T) {
 	ended := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "c-10"}}
 	if oversteps(unreadable, nil, ended, nil, time.Unix(660, 0), nil) != "" {
 		t.Error("what has ended may go")
+	}
+}
+
+// TestHistory: of Jobs a to c, started in that order, the last is kept.
+func TestHistory(t *testing.T) {
+	one, none := int32(1), int32(0)
+	ended := func(name string, minute int64, how batchv1.JobConditionType) *batchv1.Job {
+		at := metav1.Unix(60*minute, 0)
+		return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: batchv1.JobStatus{StartTime: &at,
+			Conditions: []batchv1.JobCondition{{Type: how, Status: corev1.ConditionTrue}}}}
+	}
+	a, b := ended("a", 1, batchv1.JobComplete), ended("b", 2, batchv1.JobComplete)
+	c, failed := ended("c", 3, batchv1.JobComplete), ended("d", 4, batchv1.JobFailed)
+	for _, x := range []struct {
+		name      string
+		limit     *int32
+		which     *batchv1.Job
+		others    []runtime.Object
+		forgotten bool
+	}{
+		{"the first", &one, a, []runtime.Object{b, c, failed}, false},
+		{"the second, while the first is left", &one, b, []runtime.Object{a, c}, false},
+		{"the last", &one, c, []runtime.Object{a, b, failed}, true},
+		{"the only one that has failed", &one, failed, []runtime.Object{a, b, c}, true},
+		{"the last, where none is kept", &none, c, nil, false},
+		{"any, where all are kept", nil, a, []runtime.Object{b, c}, true},
+	} {
+		cj := &batchv1.CronJob{Spec: batchv1.CronJobSpec{SuccessfulJobsHistoryLimit: x.limit,
+			FailedJobsHistoryLimit: x.limit}}
+		if got := oversteps(cj, x.others, x.which, nil, time.Time{}, nil); (got != "") != x.forgotten {
+			t.Errorf("%s: %q", x.name, got)
+		}
 	}
 }

@@ -20,6 +20,7 @@ type Without struct {
 	Name        bool // Jobs have names that the server makes up
 	Stranger    bool // a Job that has the name already is taken for one that was started before
 	Victim      bool // a Job is replaced whosever it is by now
+	Newest      bool // of Jobs that have ended the last are cleaned up, not the first
 	Itself      bool // ... and the very Job that is due, where the status does not know that it was started
 	Unread      bool // ... and one that the status does not know, as the cache shows it
 	VictimUID   bool // Jobs are deleted by name, whichever Job has it by now

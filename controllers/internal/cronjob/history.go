@@ -26,6 +26,9 @@ func (s *round) trim(how batchv1.JobConditionType, limit *int32) {
 		}
 	}
 	slices.SortFunc(ended, byStart)
+	if s.without.Newest {
+		slices.Reverse(ended)
+	}
 	for _, job := range ended[:max(0, len(ended)-int(*limit))] {
 		if s.delete(job) == nil {
 			s.changed = true
