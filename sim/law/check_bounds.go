@@ -137,10 +137,3 @@ func (w *Write) cached(k *work) (others []any) {
 	}
 	return others
 }
-
-// makes reports whether a write of the process's own makes another thing of an object than it
-// was, and does not only say whose it is.
-func (p *process) makes(r *sim.Record) bool {
-	return p.Subject.Oversteps != nil && r.Op == sim.Commit && (r.Before == nil || r.After == nil ||
-		meta.Deleting(meta.Of(r.After)) || !meta.SameBody(r.Before, r.After))
-}

@@ -47,7 +47,8 @@ func (j *Judge) releasedMatching(r *sim.Record) {
 		return
 	}
 	o := j.state.Object(uidOf(w.For))
-	if o != nil && j.state.Selects(w.Subject, o.Value, w.Before) && w.Subject.willing(o.Value, r.Object.Kind, r.Before) {
+	if o != nil && j.state.Selects(w.Subject, o.Value, w.Before) &&
+		w.Subject.willing(o.Value, r.Object.Kind, r.Before) {
 		j.Report(Committed, "released by "+w.For.String()+", which selects it by now")
 	}
 }

@@ -6,17 +6,9 @@ import (
 	"maps"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
-
-// try is what an owner tries again when a dependent of its that has failed is replaced.
-type try struct {
-	owner types.UID
-	what  string
-}
 
 // replacesAgain reports the replacement of a dependent that has failed less than a second after
 // one in whose place it was made. Who decided it had looked at the clock when the sync of the
@@ -51,19 +43,4 @@ func (j *Judge) replacesAgain(r *sim.Record) {
 		p.tried = map[try]time.Duration{}
 	}
 	p.tried[of] = k.at
-}
-
-// digestTries folds what was tried a short while ago.
-func digestTries(tried map[try]time.Duration, now time.Duration) uint64 {
-	var sum uint64
-	for t, at := range tried {
-		if now-at < view.Brief {
-			var h sim.Hash
-			h.Word(digestUID(t.owner))
-			h.String(t.what)
-			h.Word(uint64(now - at))
-			sum += sim.Mix(uint64(h))
-		}
-	}
-	return sum
 }

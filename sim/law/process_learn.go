@@ -64,6 +64,13 @@ func (p *process) told(r *sim.Record) {
 	}
 }
 
+// makes reports whether a write of the process's own makes another thing of an object than it
+// was, and does not only say whose it is.
+func (p *process) makes(r *sim.Record) bool {
+	return p.Subject.Oversteps != nil && r.Op == sim.Commit && (r.Before == nil || r.After == nil ||
+		meta.Deleting(meta.Of(r.After)) || !meta.SameBody(r.Before, r.After))
+}
+
 // gap forgets what is known from answers alone of a kind that was listed anew:
 // what the list does not hold is gone, and no event will say so. Who is in the
 // middle of a sync has known it until then.
