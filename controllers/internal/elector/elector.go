@@ -125,8 +125,8 @@ func (e *elector) claim(found *coordinationv1.Lease) *coordinationv1.Lease {
 	s := &lease.Spec
 	if holderOf(lease) != holder {
 		transitions := int32(0)
-		if s.LeaseTransitions != nil {
-			transitions = *s.LeaseTransitions + 1
+		if found != nil {
+			transitions = ptr.Deref(s.LeaseTransitions, 0) + 1
 		}
 		s.AcquireTime, s.LeaseTransitions, s.HolderIdentity = &now, &transitions, &holder
 	}

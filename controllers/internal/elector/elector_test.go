@@ -105,3 +105,16 @@ func TestCutOff(t *testing.T) {
 	e.pass(12 * time.Second)
 	e.want("a_1", 0, 0, "0s true", "12s false")
 }
+
+// Who takes a lease that somebody holds counts it as a transition, though the lease has not
+// counted any so far.
+func TestUncounted(t *testing.T) {
+	e := newElection(t)
+	e.pass(time.Second)
+	other, second := "b", int32(1)
+	e.write(func(l *coordinationv1.Lease) {
+		l.Spec = coordinationv1.LeaseSpec{HolderIdentity: &other, LeaseDurationSeconds: &second}
+	})
+	e.pass(5 * time.Second)
+	e.want("a_1", 1, 6*time.Second, "0s true")
+}
