@@ -47,7 +47,7 @@ func TestSetsThatSelectNothingMakeNothing(t *testing.T) {
 				stored(rc, "bad-rc"), stored(p, "owned")}); err != nil {
 				t.Fatal(err)
 			}
-			c := &cluster{trial.New(trial.Options{Server: server}), t, true}
+			c := &cluster{Trial: trial.New(trial.Options{Server: server}), t: t, laws: true}
 			t.Cleanup(c.Stop)
 			c.start("replicaset@controllerref")
 			c.start("replication@controllerref")

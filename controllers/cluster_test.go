@@ -24,12 +24,13 @@ import (
 type cluster struct {
 	*trial.Trial
 	t    *testing.T
+	late bool // a process crashes after a switch
 	laws bool // hold them to the laws: none of them is from before ControllerRef
 }
 
 func newCluster(t *testing.T, c sim.Choices, names ...string) *cluster {
 	t.Helper()
-	cl := &cluster{trial.New(trial.Options{Choices: c}), t, true}
+	cl := &cluster{Trial: trial.New(trial.Options{Choices: c}), t: t, laws: true}
 	t.Cleanup(cl.Stop)
 	for _, name := range names {
 		cl.start(name)

@@ -28,6 +28,9 @@ func (p pair) start(c *cluster, suffix string, of host.Controller) {
 	if p.with != "" {
 		c.Start(p.with+suffix, inGeneration(c.t, p.with, of.Generation))
 	}
+	if suffix != "" && c.late {
+		c.crash()
+	}
 }
 
 // make has an object for the controller.
@@ -105,7 +108,7 @@ func (p pair) overlapping(t *testing.T, c *cluster) {
 	if !how.Settled {
 		t.Errorf("overlapping: does not settle; last:\n%s", c.tail(40))
 	}
-	if got.created-got.deleted != 5-had || got.created > 5 || got.adopted > unowned || got.released > 0 {
+	if got.created-got.deleted != 5-had || got.created > 5 || got.adopted > unowned || got.released+got.moved > 0 {
 		t.Errorf("overlapping: %d pods, %d of them unowned, and the switch made %+v; last:\n%s", had, unowned, got,
 			c.tail(60))
 	}

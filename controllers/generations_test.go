@@ -78,10 +78,9 @@ func (p pair) test(t *testing.T) {
 				choices = sim.NewSeed(seed)
 			}
 			c := newCluster(t, choices)
-			if seed%2 == 1 {
-				if err := c.Faults(map[string]int{"crash": 1}); err != nil {
-					t.Fatal(err)
-				}
+			c.late = seed%4 == 3
+			if seed%4 == 1 {
+				c.crash()
 			}
 			ask(t, c)
 		}
@@ -105,7 +104,7 @@ func owns(c *host.Controller) bool {
 
 // change is what the commits since a record did to objects that somebody made for
 // an owner. ControllerRevisions are a controller's own notes: no user sees them.
-type change struct{ created, deleted, adopted, released int }
+type change struct{ created, deleted, adopted, released, moved int }
 
 func (c *cluster) since(from int, kinds ...string) change {
 	var d change
@@ -132,6 +131,8 @@ func (c *cluster) since(from int, kinds ...string) change {
 			d.adopted++
 		case before != "" && after == "":
 			d.released++
+		case before != after:
+			d.moved++
 		}
 	}
 	return d
@@ -159,7 +160,18 @@ func (p pair) switchTo(c *cluster) int {
 		c.Switch(running, inGeneration(c.t, running.Controller().Name, p.to.Generation))
 	}
 	c.Judge.Since(mark)
+	if c.late {
+		c.crash() // one from the beginning has struck long since
+	}
 	return mark
+}
+
+// crash lets a process crash, from here on.
+func (c *cluster) crash() {
+	c.t.Helper()
+	if err := c.Faults(map[string]int{"crash": 1}); err != nil {
+		c.t.Fatal(err)
+	}
 }
 
 func inGeneration(t *testing.T, name, generation string) host.Controller {

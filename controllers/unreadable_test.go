@@ -142,7 +142,7 @@ func storedCluster(t *testing.T, names []string, objs ...runtime.Object) *cluste
 	if err := server.Restore(append(objs, stored(namespace, "ns"))); err != nil {
 		t.Fatal(err)
 	}
-	c := &cluster{trial.New(trial.Options{Server: server}), t, true}
+	c := &cluster{Trial: trial.New(trial.Options{Server: server}), t: t, laws: true}
 	t.Cleanup(c.Stop)
 	for _, name := range names {
 		c.start(name)
