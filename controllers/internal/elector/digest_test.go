@@ -6,7 +6,6 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
@@ -15,7 +14,7 @@ import (
 // TestDigest: candidates that will do otherwise have other digests, and what the two have lived
 // through before does not matter.
 func TestDigest(t *testing.T) {
-	now := time.Unix(1000, 0)
+	now, minute := time.Unix(1000, 0), int32(60)
 	lease := func(term int32, holder string, renewed time.Time) *coordinationv1.Lease {
 		at := metav1.NewMicroTime(renewed)
 		return &coordinationv1.Lease{
@@ -39,7 +38,7 @@ func TestDigest(t *testing.T) {
 		"another term":       func(e *elector) { e.lease = lease(2, "a", now) },
 		"never renewed":      func(e *elector) { e.lease.Spec.RenewTime = nil },
 		"acquired":           func(e *elector) { e.lease.Spec.AcquireTime = e.lease.Spec.RenewTime },
-		"for longer":         func(e *elector) { e.lease.Spec.LeaseDurationSeconds = ptr.To[int32](60) },
+		"for longer":         func(e *elector) { e.lease.Spec.LeaseDurationSeconds = &minute },
 		"another holder":     func(e *elector) { e.lease = lease(1, "b", now) },
 		"it renewed before":  func(e *elector) { e.lease = lease(1, "a", now.Add(-time.Second)) },
 		"seen for some time": func(e *elector) { e.since = now.Add(-time.Second) },

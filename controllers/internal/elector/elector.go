@@ -58,7 +58,7 @@ type elector struct {
 	leading bool
 	renewed time.Time             // when it last held the lease for sure
 	lease   *coordinationv1.Lease // as last read or written
-	since   time.Time             // when it first saw it so
+	since   time.Time             // when it first saw it say so
 }
 
 func (e *elector) identity() string { return fmt.Sprintf("%s_%d", e.candidate, e.life) }
@@ -87,6 +87,10 @@ func (e *elector) Sync(ctx context.Context, key string) error {
 
 // try reports whether the lease is the candidate's.
 func (e *elector) try(ctx context.Context) bool {
+	// Who holds it renews what it last saw, and reads it only when that is refused.
+	if e.holds() && e.write(e.env.Client.Update(ctx, e.claim(e.lease))) {
+		return true
+	}
 	obj, err := e.env.Client.Get(ctx, leaseKind, namespace, name)
 	if apierrors.IsNotFound(err) {
 		return e.write(e.env.Client.Create(ctx, e.claim(nil)))
@@ -97,14 +101,22 @@ func (e *elector) try(ctx context.Context) bool {
 	found := obj.(*coordinationv1.Lease)
 	// Its metadata is no matter: who annotates a lease does not renew it.
 	if e.lease == nil || !equality.Semantic.DeepEqual(found.Spec, e.lease.Spec) {
-		e.lease, e.since = found, e.env.Now()
+		e.since = e.env.Now()
 	}
-	over := e.since.Add(term(found))
-	if holder := holderOf(found); holder != "" && holder != e.identity() && e.env.Now().Before(over) {
+	e.lease = found
+	if holder := holderOf(found); holder != "" && holder != e.identity() && e.valid() {
 		return false
 	}
 	return e.write(e.env.Client.Update(ctx, e.claim(found)))
 }
+
+// holds reports whether the lease is the candidate's, for all it has seen.
+func (e *elector) holds() bool {
+	return e.lease != nil && holderOf(e.lease) == e.identity() && e.valid()
+}
+
+// valid reports whether others leave the lease alone.
+func (e *elector) valid() bool { return e.env.Now().Before(e.since.Add(term(e.lease))) }
 
 // write takes in the answer to a write: a conflict means that somebody was faster.
 func (e *elector) write(obj any, err error) bool {
@@ -125,8 +137,11 @@ func (e *elector) claim(found *coordinationv1.Lease) *coordinationv1.Lease {
 	s := &lease.Spec
 	if holderOf(lease) != holder {
 		transitions := int32(0)
+		if s.LeaseTransitions != nil {
+			transitions = *s.LeaseTransitions
+		}
 		if found != nil {
-			transitions = ptr.Deref(s.LeaseTransitions, 0) + 1
+			transitions++
 		}
 		s.AcquireTime, s.LeaseTransitions, s.HolderIdentity = &now, &transitions, &holder
 	}
@@ -159,6 +174,9 @@ func (e *elector) Digest(h *sim.Hash) {
 	}
 	if e.lease != nil {
 		s := &e.lease.Spec
+		if e.holds() {
+			h.String(e.lease.ResourceVersion) // which is what is renewed
+		}
 		h.String(holderOf(e.lease))
 		h.Word(uint64(term(e.lease)))
 		if h.Bool(s.LeaseTransitions != nil); s.LeaseTransitions != nil {

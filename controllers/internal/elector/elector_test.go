@@ -97,13 +97,29 @@ func TestReleased(t *testing.T) {
 	e.want("a_1", 4, 2*time.Second, "0s true")
 }
 
-// Who cannot read the lease does not hold it, for all it knows.
+// Who cannot write the lease does not hold it, for all it knows; to read it its holder has no need.
 func TestCutOff(t *testing.T) {
+	for verb, cutOff := range map[fakeapi.Verb]bool{fakeapi.Update: true, fakeapi.Get: false} {
+		e := newElection(t)
+		e.pass(time.Second)
+		e.Cluster.Fail(host.FailedRequest{Process: "manager", Verb: verb, Code: 500})
+		if e.pass(12 * time.Second); cutOff {
+			e.want("a_1", 0, 0, "0s true", "12s false")
+		} else {
+			e.want("a_1", 0, 12*time.Second, "0s true")
+		}
+	}
+}
+
+// Who holds the lease and finds that somebody has annotated it reads it, and goes on.
+func TestAnnotated(t *testing.T) {
 	e := newElection(t)
+	for range 10 {
+		e.pass(2 * time.Second)
+		e.write(func(l *coordinationv1.Lease) { l.Annotations = map[string]string{"at": e.World.Clock.Now().String()} })
+	}
 	e.pass(time.Second)
-	e.Cluster.Fail(host.FailedRequest{Process: "manager", Verb: fakeapi.Get, Code: 500})
-	e.pass(12 * time.Second)
-	e.want("a_1", 0, 0, "0s true", "12s false")
+	e.want("a_1", 0, 20*time.Second, "0s true")
 }
 
 // Who takes a lease that somebody holds counts it as a transition, though the lease has not
