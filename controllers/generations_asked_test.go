@@ -67,6 +67,11 @@ func (p pair) switched(t *testing.T, c *cluster) {
 	if got, want := c.since(mark), (change{adopted: orphans}); got != want {
 		t.Errorf("apart: the switch made %+v, want %+v; last:\n%s", got, want, c.tail(60))
 	}
+	if p.from.Name == "cronjob" {
+		if c.Settle(p.limits(time.Minute)); c.since(mark).created != 2 {
+			t.Errorf("apart: %+v in the next minute, want a Job of each; last:\n%s", c.since(mark), c.tail(40))
+		}
+	}
 	p.lawful(t, c, "apart")
 }
 
@@ -112,6 +117,9 @@ func (p pair) overlapping(t *testing.T, c *cluster) {
 		t.Errorf("overlapping: %d pods, %d of them unowned, and the switch made %+v; last:\n%s", had, unowned, got,
 			c.tail(60))
 	}
+	if owns(&p.from) && got != (change{}) {
+		t.Errorf("overlapping: each had its own, and the switch made %+v; last:\n%s", got, c.tail(60))
+	}
 	if families := c.families(); fmt.Sprint(families) != "map[a:2 b:3]" {
 		t.Errorf("overlapping: %v; last:\n%s", families, c.tail(60))
 	}
@@ -146,8 +154,8 @@ func (p pair) together(t *testing.T, c *cluster) {
 		if got := size(c.families()); got != want {
 			t.Errorf("together: %d pods, want %d; last:\n%s", got, want, c.tail(60))
 		}
-		if got := len(c.objects("replicaset")); p.from.Name == "deployment" && got != 1 && (got != 2 || !hashes(&p)) {
-			t.Errorf("together: %d ReplicaSets of one template; last:\n%s", got, c.tail(60))
+		if got, used := c.sets(); p.from.Name == "deployment" && (used != 1 || got != 1 && (got != 2 || !hashes(&p))) {
+			t.Errorf("together: %d ReplicaSets of one template, %d of them with pods; last:\n%s", got, used, c.tail(60))
 		}
 	}
 	if conforms(&p.from) {

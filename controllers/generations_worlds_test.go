@@ -148,6 +148,17 @@ func (c *cluster) families() map[string]int {
 	return n
 }
 
+// sets counts ReplicaSets, and those that are to have pods.
+func (c *cluster) sets() (all, used int) {
+	c.Server.Each(c.Server.KindNamed("replicaset"), func(obj runtime.Object) bool {
+		if all++; *obj.(*appsv1.ReplicaSet).Spec.Replicas > 0 {
+			used++
+		}
+		return true
+	})
+	return all, used
+}
+
 // size is how many pods there are of all families.
 func size(families map[string]int) (n int) {
 	for _, pods := range families {

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -23,10 +24,14 @@ times); path picks one field of it.`,
 	Example: "get pods\nget rs/web-a path=status.replicas",
 	Params:  []Param{{Name: "path", Summary: "a field, such as spec.replicas"}},
 	check: func(c *checker, s *Step) error {
+		path, given := s.Param("path")
+		if given && (strings.ContainsAny(path, "[]") || slices.Contains(strings.Split(path, "."), "")) {
+			return s.wrong("path=%s: a field is names with a dot between, and no element of a list", path)
+		}
 		if strings.Contains(s.Word(0), "/") {
 			return c.object(s, s.Word(0))
 		}
-		if _, given := s.Param("path"); given {
+		if given {
 			return s.wrong("path picks a field of one object: name one, as %s/NAME", s.Word(0))
 		}
 		_, err := c.kind(s, s.Word(0))

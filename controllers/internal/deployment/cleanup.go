@@ -24,7 +24,13 @@ func (u *rollout) cleanUp(ctx context.Context) error {
 	}
 	slices.SortFunc(history, lower)
 	for _, rs := range history[:len(history)-limit] {
-		if rs.Status.Replicas != 0 || active(rs) || rs.Generation > rs.Status.ObservedGeneration {
+		has := rs.Status.Replicas
+		if u.options.Without.Idle {
+			has = rs.Status.ReadyReplicas
+		} else if active(rs) {
+			continue
+		}
+		if has != 0 || rs.Generation > rs.Status.ObservedGeneration {
 			continue
 		}
 		only := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &rs.UID}}

@@ -65,6 +65,7 @@ type Without struct {
 	Least bool // old pods are given up however few are available
 	Empty bool // with strategy Recreate the new pods are asked for while old ones run
 
+	Idle      bool // old ReplicaSets whose pods are not ready count as ones without
 	VictimUID bool // old ReplicaSets are deleted by name, whatever has it by now
 	Unchanged bool // a status that is right already is written again
 	Pods      bool // pods of old ReplicaSets are deleted by the Deployment itself
