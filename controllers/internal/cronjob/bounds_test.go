@@ -23,7 +23,8 @@ func TestOversteps(t *testing.T) {
 		{"of a time to come", "c-14", 11 * time.Minute, false},
 		{"of no time", "c-9", 9 * time.Minute, false},
 		{"of another name", "d-10", 11 * time.Minute, false},
-		{"of no number", "c-x", 11 * time.Minute, false},
+		{"of a bare number", "10", 11 * time.Minute, false},
+		{"of no number", "c-x", time.Minute, false}, // which would be the first of all
 	} {
 		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: c.job,
 			Annotations: map[string]string{batchv1.CronJobScheduledTimestampAnnotation: "then"}}}
@@ -36,9 +37,10 @@ func TestOversteps(t *testing.T) {
 		}
 	}
 	unreadable := &batchv1.CronJob{ObjectMeta: cj.ObjectMeta, Spec: batchv1.CronJobSpec{Schedule: "now and then"}}
-	ended := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "c-10"}}
-	if oversteps(unreadable, nil, ended, nil, time.Unix(660, 0), nil) != "" {
-		t.Error("what has ended may go")
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "c-10",
+		Annotations: map[string]string{batchv1.CronJobScheduledTimestampAnnotation: "then"}}}
+	if oversteps(unreadable, nil, job, nil, time.Unix(660, 0), nil) != "" {
+		t.Error("of a schedule that nobody can read it is not known when the next is due")
 	}
 }
 

@@ -49,8 +49,11 @@ func newLook(set *appsv1.DaemonSet, pods []runtime.Object, now time.Time, nodes 
 		l.stay[node.Name] = stay
 	}
 	for _, obj := range pods {
-		p, ok := obj.(*corev1.Pod)
-		if node := identity(obj); ok && node != "" && !dying(p) {
+		node := identity(obj)
+		if node == "" { // a revision, and a pod that is for no node
+			continue
+		}
+		if p := obj.(*corev1.Pod); !dying(p) {
 			l.on[node] = append(l.on[node], p)
 		}
 	}
@@ -68,11 +71,8 @@ func (l *look) bounds() (surge, unavailable int) {
 	if rolling == nil {
 		return 0, 1
 	}
-	of := func(n *intstr.IntOrString) int {
-		scaled, err := intstr.GetScaledValueFromIntOrPercent(n, len(l.run), true)
-		if n == nil || err != nil {
-			return 0
-		}
+	of := func(n *intstr.IntOrString) int { // 0 for none, and for what nobody can read
+		scaled, _ := intstr.GetScaledValueFromIntOrPercent(n, len(l.run), true)
 		return scaled
 	}
 	surge, unavailable = of(rolling.MaxSurge), of(rolling.MaxUnavailable)
@@ -137,7 +137,7 @@ func (l *look) crowds(p *corev1.Pod) string {
 // available itself.
 func (l *look) both(node string, p *corev1.Pod) bool {
 	for _, q := range l.on[node] {
-		if q != p && l.available(q) && !l.available(p) && q.Labels[hashLabel] != p.Labels[hashLabel] {
+		if l.available(q) && !l.available(p) && q.Labels[hashLabel] != p.Labels[hashLabel] {
 			return true
 		}
 	}

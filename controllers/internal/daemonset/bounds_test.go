@@ -65,6 +65,14 @@ func TestOversteps(t *testing.T) {
 			stood("a", "new", false), ""},
 		{"beside one that is not available", surging, []runtime.Object{stood("a", "old", false), b,
 			stood("b", "new", false)}, nil, stood("a", "new", false), ""},
+		{"a third on its node", surging, []runtime.Object{a, stood("a", "new", false), b, c}, nil,
+			stood("a", "new", false), ""},
+		{"a second beside another, the newer first", surging, []runtime.Object{a, stood("b", "new", false), b}, nil,
+			stood("a", "new", false), "puts two on 2 nodes"},
+		{"two of a kind elsewhere", surging, []runtime.Object{a, b, stood("b", "old", false)}, nil,
+			stood("a", "new", false), ""},
+		{"written beside another", surging, []runtime.Object{a, b, stood("b", "new", false)},
+			stood("a", "new", false), stood("a", "new", false), ""},
 		{"written", one, nil, a, a, ""},
 		{"something else", one, nil, &appsv1.ControllerRevision{}, nil, ""},
 	} {
@@ -87,6 +95,23 @@ func TestOversteps(t *testing.T) {
 		got := oversteps(set, x.others, x.was, x.is, time.Time{}, all)
 		if (got == "") != (x.want == "") || !strings.Contains(got, x.want) {
 			t.Errorf("%s: %q, want %q", x.name, got, x.want)
+		}
+	}
+}
+
+// A pod of a set without a number of its template is of no template that could have failed again.
+func TestRetries(t *testing.T) {
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+	all := func(string) []runtime.Object { return []runtime.Object{node} }
+	for _, c := range []struct{ number, label, want string }{{"1", "1", "0 on a"}, {"2", "1", ""}, {"", "", ""}} {
+		set, p := &appsv1.DaemonSet{}, stood("a", "new", false)
+		p.Status.Phase = corev1.PodFailed
+		if c.number != "" {
+			set.Annotations = map[string]string{appsv1.DeprecatedTemplateGeneration: c.number}
+			p.Labels[generationLabel] = c.label
+		}
+		if got := retries(set, p, all); got != c.want {
+			t.Errorf("template %q, pod of %q: %q, want %q", c.number, c.label, got, c.want)
 		}
 	}
 }

@@ -41,6 +41,7 @@ func TestOversteps(t *testing.T) {
 		want                  string
 	}{
 		{"the highest", "web-0 web-1", "web-2", "", nil, ""},
+		{"beside one of another name", "web-0 web-1 db-0!", "web-2", "", nil, ""},
 		{"the next", "web-0 web-2", "web-1", "", nil, ""},
 		{"the next too early", "web-0 web-2!", "web-1", "", nil, "deleted while web-2 is not available"},
 		{"the next while one is missing", "web-0", "web-1", "", nil, "deleted while web-2"},
@@ -84,6 +85,26 @@ func TestOversteps(t *testing.T) {
 		got := oversteps(set, others, was, is, time.Time{}, nil)
 		if (got == "") != (x.want == "") || !strings.Contains(got, x.want) {
 			t.Errorf("%s: %q, want %q", x.name, got, x.want)
+		}
+	}
+}
+
+// A selector that is none, and one that asks for nothing, selects no pod.
+func TestSelects(t *testing.T) {
+	web := map[string]string{"app": "web"}
+	asks := &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: "Exists"}}}
+	for _, c := range []struct {
+		selector *metav1.LabelSelector
+		labels   map[string]string
+		want     bool
+	}{
+		{nil, web, false}, {&metav1.LabelSelector{}, web, false}, {&metav1.LabelSelector{MatchLabels: web}, web, true},
+		{&metav1.LabelSelector{MatchLabels: web}, nil, false}, {asks, web, true}, {asks, nil, false},
+	} {
+		set := &appsv1.StatefulSet{}
+		set.Spec.Selector = c.selector
+		if got := selects(set, c.labels); got != c.want {
+			t.Errorf("%v selects %v: %v", c.selector, c.labels, got)
 		}
 	}
 }

@@ -207,8 +207,8 @@ func (s *syncing) roll(ctx context.Context, a *arrangement) error {
 			s.rolled = true
 			return nil
 		}
-		there := exists(p) && p.DeletionTimestamp == nil && s.options.Without.RollUnready
-		if !s.available(p) && !there && !s.options.Without.RollAlone {
+		if !s.available(p) && !s.options.Without.RollAlone && !(s.options.Without.RollUnready && exists(p) &&
+			p.DeletionTimestamp == nil) {
 			return nil
 		}
 	}
