@@ -30,6 +30,8 @@ var ofAll = []Excuse{
 		"the pod that is written is not in the row"},
 	{"controllers/internal/cronjob/bounds.go", "forgets", "equal byStart(j, job) > 0", Equivalent,
 		"no two Jobs have one name"},
+	{"controllers/ref/selects.go", "Parse", "equal len(s.MatchExpressions) > 0", Performance,
+		"what is read in full says the same"},
 	{"controllers/internal/consistency/consistency.go", "Store.Wrote", "equal c < 0", Equivalent,
 		"a version is replaced by itself"},
 	{"controllers/internal/history/history.go", "History.Truncate", "equal len(old) <= limit", Equivalent,
