@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/threelaws/threelaws/scenarios"
@@ -57,11 +58,17 @@ func wholeWorlds(t *testing.T) []*scenarios.File {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.ContainsFunc(f.Steps, changesGeneration) { // part of it is of an older one by intent
+		// Part of it is of an older generation by intent, or two instances of one controller are at work, which
+		// may undo what the other does for as long as one's view is held back.
+		if !slices.ContainsFunc(f.Steps, changesGeneration) && !slices.ContainsFunc(f.Steps, twoLead) {
 			files = append(files, f)
 		}
 	}
 	return files
+}
+
+func twoLead(s *scenarios.Step) bool {
+	return s.Verb == "patch" && strings.Contains(s.String(), "holderIdentity")
 }
 
 func changesGeneration(s *scenarios.Step) bool {
