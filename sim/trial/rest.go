@@ -21,6 +21,9 @@ const (
 	beatsTimes = 3
 	beatsFor   = time.Hour
 	beatsMost  = 1000 // rounds, when they are short
+
+	// A timer fires three times at distances that double within that many of the first one.
+	beatsAway = 1 << beatsTimes
 )
 
 // resting is what has been seen of heartbeats since something changed.
@@ -29,6 +32,7 @@ type resting struct {
 	due     []*sim.Alarm // what could fire in the last step
 	since   time.Duration
 	rounds  int
+	lull    time.Duration // until when nothing is waited for but timers that lie far off; 0: none is
 	changed bool
 	knocks  map[worker][]string // what was forbidden to each in the sync that it is in
 }
@@ -57,6 +61,7 @@ func (r *resting) digest(h *sim.Hash, now time.Duration) {
 	}
 	h.Word(uint64(min(now-r.since, beatsFor)))
 	h.Word(uint64(min(r.rounds, beatsMost)))
+	h.Bool(r.lulled(now))
 	var sum uint64
 	for b, n := range r.fired {
 		var one sim.Hash
@@ -122,7 +127,7 @@ func (t *Trial) heartbeat(enabled []sim.Action, timed bool) bool {
 	now := t.World.Clock.Elapsed()
 	if r.changed {
 		clear(r.fired)
-		r.changed, r.since, r.rounds = false, now, 0
+		r.changed, r.since, r.rounds, r.lull = false, now, 0, 0
 	}
 	for _, a := range pending {
 		if a.At == pending[0].At || a.At <= now {
@@ -132,9 +137,20 @@ func (t *Trial) heartbeat(enabled []sim.Action, timed bool) bool {
 	if now-r.since < t.patience(pending, timed) && r.rounds < beatsMost {
 		return false
 	}
-	return !slices.ContainsFunc(pending,
-		func(a *sim.Alarm) bool { return r.fired[beat{a.Owner, a.Label}] < beatsTimes })
+	if !slices.ContainsFunc(pending,
+		func(a *sim.Alarm) bool { return r.fired[beat{a.Owner, a.Label}] < beatsTimes }) {
+		return true
+	}
+	if r.lull == 0 {
+		r.lull = now + beatsAway*(pending[len(pending)-1].At-now)
+	}
+	return false
 }
+
+// lulled reports whether the world does at a time what would be its rest, were there not
+// timers that lie far off: a resync in twelve hours, while a lease is renewed every two
+// seconds.
+func (r *resting) lulled(now time.Duration) bool { return !r.changed && now < r.lull }
 
 // withheld reports whether events are kept from the process of a name.
 func (t *Trial) withheld(process string) bool {

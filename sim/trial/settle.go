@@ -22,7 +22,8 @@ type Settling struct {
 }
 
 // Limits end a settle that does not come to rest by itself. The zero value is
-// for a world of any size: the bounds are far above what it needs.
+// for a world of any size: the bounds are far above what it needs. Heartbeats that
+// go on while all else waits for a timer that lies far off do not count.
 type Limits struct {
 	Writes int           // commits, those of status left out; 0: half a million
 	Steps  int           // 0: two million
@@ -55,6 +56,26 @@ func orElse(n, otherwise int) int {
 	return n
 }
 
+// counted is from where on the limits of a settle count, which moves with what does not
+// count, and how much of that there was.
+type counted struct{ writes, steps, lulled, wrote int }
+
+// pass notes a step, with what it wrote: in a lull it does not count.
+func (t *Trial) pass(from *counted) {
+	c := &t.fight.tally
+	wrote := c.writes - from.wrote
+	if from.wrote = c.writes; !t.rest.lulled(t.World.Clock.Elapsed()) || from.lulled >= maxSteps {
+		return
+	}
+	from.lulled++
+	from.steps++
+	from.writes += wrote
+	c.committed++
+	if t.limit.tally != nil {
+		t.limit.writes += wrote
+	}
+}
+
 // deadline is after how many writes the settle that is under way will end: part
 // of what the future depends on.
 type deadline struct {
@@ -80,6 +101,7 @@ func (t *Trial) Settle(l Limits) Settling {
 	t.rest.reset()
 	c := &t.fight.tally
 	writes, steps, start := c.writes, t.World.Steps(), t.World.Clock.Elapsed()
+	from := counted{writes: writes, steps: steps, wrote: writes}
 	c.committed = steps
 	t.limit = deadline{}
 	if l.For > 0 {
@@ -112,7 +134,8 @@ func (t *Trial) Settle(l Limits) Settling {
 		}
 		dog.Step()
 		t.spring()
-		if c.writes-writes >= l.Writes || t.World.Steps()-steps >= l.Steps {
+		t.pass(&from)
+		if c.writes-from.writes >= l.Writes || t.World.Steps()-from.steps >= l.Steps {
 			break
 		}
 		if idle := t.World.Steps() - c.committed; idle >= maxIdle || l.Idle > 0 && idle >= l.Idle {
@@ -128,7 +151,7 @@ func (t *Trial) Settle(l Limits) Settling {
 		if s.Fight = t.fought(); s.Fight {
 			break
 		}
-		if done := c.writes - writes; done >= look {
+		if done := c.writes - from.writes; done >= look {
 			if look *= 4; t.loops() {
 				break
 			}

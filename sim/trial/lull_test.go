@@ -1,0 +1,75 @@
+package trial_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/trial"
+)
+
+// beats writes the time into its object every two seconds.
+func beats() host.Controller {
+	return syncs(later(2*time.Second, writes(func(_ *corev1.ConfigMap, now time.Time) string {
+		return now.Format(time.RFC3339)
+	})))
+}
+
+// waits makes a Secret twelve hours after it has first looked.
+func waits() host.Controller {
+	const morning = "default/morning"
+	waiting := false
+	return syncs(func(ctx context.Context, r reads, key string) error {
+		if !waiting {
+			r.Queue.AddAfter(morning, 12*time.Hour)
+			waiting = true
+		}
+		if key != morning {
+			return nil
+		}
+		_, err := r.Client.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s"}})
+		return err
+	})
+}
+
+// wanders looks at something else every time.
+func wanders() host.Controller {
+	return syncs(func(_ context.Context, r reads, key string) error {
+		r.Queue.AddAfter(key+"x", 10*time.Second)
+		return nil
+	})
+}
+
+// What beats while all else waits for a timer that lies far off does not use up the limits of a
+// settle; a timer that is always followed by another does.
+func TestHeartbeatsDoNotCount(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		other  host.Controller
+		broken string // the law, "" for none
+		within time.Duration
+		made   int
+	}{
+		{"acts after twelve hours", waits(), "", 15 * time.Hour, 1},
+		{"looks at another every time", wanders(), "EXACT-7", 2 * time.Hour, 0},
+	} {
+		w := trial.New(trial.Options{})
+		t.Cleanup(w.Stop)
+		w.Start("beats", beats())
+		w.Start("other", c.other)
+		object(t, w, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
+		how := w.Settle(trial.Limits{Writes: 5000, Steps: 30_000})
+		broken := ""
+		if b := w.Broken(); b != nil {
+			broken = b.Law.ID
+		}
+		if n := w.Server.Len(w.Server.Kind(secrets)); broken != c.broken || how.Settled != (c.broken == "") ||
+			how.At > c.within || n != c.made {
+			t.Errorf("%s: %+v, breaks %q, %d Secrets", c.name, how, broken, n)
+		}
+	}
+}
