@@ -137,11 +137,16 @@ func (t *Trial) heartbeat(enabled []sim.Action, timed bool) bool {
 	if now-r.since < t.patience(pending, timed) && r.rounds < beatsMost {
 		return false
 	}
-	if !slices.ContainsFunc(pending,
-		func(a *sim.Alarm) bool { return r.fired[beat{a.Owner, a.Label}] < beatsTimes }) {
+	beats := 0
+	for _, a := range pending {
+		if r.fired[beat{a.Owner, a.Label}] >= beatsTimes {
+			beats++
+		}
+	}
+	if beats == len(pending) {
 		return true
 	}
-	if r.lull == 0 {
+	if beats > 0 && r.lull == 0 {
 		r.lull = now + beatsAway*(pending[len(pending)-1].At-now)
 	}
 	return false
