@@ -49,7 +49,7 @@ func declared(w *world) []string {
 // ofStrangers is what a controller without a kind of its own says of the objects that it may
 // keep, or remove.
 func ofStrangers(w *world, c *host.Controller) (lines []string) {
-	if c.Keeps == nil && c.Spares == nil {
+	if c.Keeps == nil && c.Spares == nil && c.Stays == nil {
 		return nil
 	}
 	for _, k := range w.process().Watches() {
@@ -58,6 +58,9 @@ func ofStrangers(w *world, c *host.Controller) (lines []string) {
 			if c.Keeps != nil {
 				l.say("kept", c.Keeps(obj,
 					func(kind string) []runtime.Object { return objects[runtime.Object](w, kind) }))
+			}
+			if c.Stays != nil {
+				l.say("stays", c.Stays(obj, w.World.Clock.Now()))
 			}
 			if c.Spares != nil {
 				get := func(kind, namespace, name string) runtime.Object {

@@ -102,4 +102,13 @@ var jobMutants = []mutant{
 	{"ttl/any-incarnation", "EXACT-4", "EXACT-4",
 		"deletes by name: a Job that took the place of the one that had ended is deleted unseen",
 		cleaner(func(w *ttl.Without) { w.UID = true })},
+	{"ttl/from-the-start", "TTL-1", "TTL-1",
+		"counts the time for which a Job is kept from when it was made",
+		cleaner(func(w *ttl.Without) { w.End = true })},
+	{"ttl/at-once", "TTL-1", "TTL-1",
+		"deletes a Job as soon as it has ended, however long it is to be kept",
+		cleaner(func(w *ttl.Without) { w.Time = true })},
+	{"ttl/looks-once", "TTL-1", "TTL-1",
+		"looks at a Job when it ends and not again when its time is over",
+		cleaner(func(w *ttl.Without) { w.Later = true })},
 }

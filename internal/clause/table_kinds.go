@@ -38,6 +38,9 @@ var kindClauses = []Clause{
 			"node that has been gone for a while or is out of service, never on one and being deleted, or ended; it " +
 			"marks one that has not ended Failed first.",
 		Only: []string{"podgc"}},
+	{ID: "TTL-1", Kind: Safety, About: Named, Source: "pkg/controller/ttlafterfinished (v1.36)",
+		Sentence: "A Job that says how long it is kept after its end is deleted then and not before.",
+		Only:     []string{"ttl-after-finished"}},
 }
 
 var createdbyClauses = []Clause{

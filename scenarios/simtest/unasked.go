@@ -64,6 +64,7 @@ var declarations = []struct {
 	{"Strands", "EXACT-10", func(c *host.Controller) bool { return c.Strands != nil }},
 	{"Oversteps", "EXACT-11", func(c *host.Controller) bool { return c.Oversteps != nil }},
 	{"Amiss", "KIND-DS", func(c *host.Controller) bool { return c.Amiss != nil }},
+	{"Stays", "TTL-1", func(c *host.Controller) bool { return c.Stays != nil }},
 	{"Spares", "PODGC-1", func(c *host.Controller) bool { return c.Spares != nil }},
 }
 

@@ -131,6 +131,10 @@ type Controller struct {
 	// Quarantine is how long a cluster-scoped object that Spares asks for must have been
 	// gone before it counts as gone, since it may come back (PODGC-1).
 	Quarantine time.Duration
+	// Stays says, of one that deletes what others have made when its time is over, why an
+	// object is to stay as yet; "" where it is to go. It is asked of what it deletes, and of all
+	// that it watches once all is quiet (TTL-1).
+	Stays func(obj runtime.Object, now time.Time) string
 	// Finalizers are those that it puts on objects and takes off again: at rest
 	// nothing may wait for them alone (EXACT-6). One that is held to more than
 	// ownership declares them all.

@@ -49,6 +49,7 @@ func stories() []story {
 		trackingStories,
 		namedStories,
 		placeStories,
+		timeStories,
 		sharedKindStories,
 		restsStories,
 		boundsStories,

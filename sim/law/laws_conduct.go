@@ -177,6 +177,12 @@ var placeLaws = []*Law{{
 		"no others: not those of a node that went a moment ago and may come back.",
 	Needs: Commits | Reads | Deliveries,
 	New:   On(sparing, sim.Commit),
+}, {
+	ID: "TTL-1", Name: "not-before-its-time",
+	Sentence: "Who deletes what others have made when its time is over, as a Job's some while after its end, does so " +
+		"then and not before.",
+	Needs: Commits | Reads | Deliveries | Rest,
+	New:   On(inTime, sim.Commit, sim.Settled),
 }}
 
 var namespaceLaws = []*Law{{

@@ -68,6 +68,8 @@ type Subject struct {
 	Strands func(owner, dependent any, all func(kind string) []any) string
 	// Retries names what is tried again when a dependent that has failed is deleted (WRITE-8), "" for nothing.
 	Retries func(owner, dependent any, all func(kind string) []any) string
+	// Stays says why an object is not deleted by it as yet (TTL-1), "" where it is to go; nil: not judged.
+	Stays func(object any, now time.Time) string
 	// Spares says why an object may not be written, or removed, by it (PODGC-1), "" where it may; nil: not judged.
 	Spares func(object any, deletes bool, get func(kind, namespace, name string) any) string
 	// Quarantine is how long what Spares asks for must have been gone before it counts as gone.

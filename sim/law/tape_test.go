@@ -233,7 +233,7 @@ func subjects() []Subject {
 		Tends: []string{"ReplicationController"}}
 	return append([]Subject{s, c, work, cron, op, byName(), vaults(), program(), limiting(), outsider(),
 		{Process: "gc", Controller: collector, Profile: Upstream},
-		{Process: "ns", Controller: drainer, Profile: Upstream}}, placing()...)
+		{Process: "ns", Controller: drainer, Profile: Upstream}, timing()}, placing()...)
 }
 
 // served is a server that knows every kind but Widgets.

@@ -108,6 +108,9 @@ func byOffice(s *law.Subject, c *host.Controller) {
 			return c.Keeps(obj.(runtime.Object), func(kind string) []runtime.Object { return objects(all(kind)) })
 		}
 	}
+	if c.Stays != nil {
+		s.Stays = func(object any, now time.Time) string { return c.Stays(object.(runtime.Object), now) }
+	}
 	if c.Spares != nil {
 		s.Spares = func(object any, deletes bool, get func(kind, namespace, name string) any) string {
 			return c.Spares(object.(runtime.Object), deletes, func(kind, namespace, name string) runtime.Object {

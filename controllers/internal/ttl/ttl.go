@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/controllers/routing"
@@ -20,7 +21,10 @@ import (
 // Without names guards to leave out; see package mutants. The zero value keeps them
 // all. Each guard is checked at one place.
 type Without struct {
-	UID bool // a Job is deleted by name, whatever Job has it by now
+	UID   bool // a Job is deleted by name, whatever Job has it by now
+	End   bool // its time is counted from when it was made
+	Time  bool // ... is over as soon as it has ended
+	Later bool // it is not looked at again when its time has come
 }
 
 var kind = batchv1.SchemeGroupVersion.WithKind("Job")
@@ -29,7 +33,7 @@ var kind = batchv1.SchemeGroupVersion.WithKind("Job")
 // and to own. It deletes those of which the owner has said when.
 func New(without Without) host.Controller {
 	return host.Controller{
-		Name: "ttl-after-finished", Profile: host.Upstream,
+		Name: "ttl-after-finished", Profile: host.Upstream, Stays: stays,
 		New: func(env *host.Env) host.Reconciler {
 			return &cleaner{without: without, env: env, jobs: env.Informer(kind).GetIndexer()}
 		},
@@ -95,12 +99,39 @@ func (c *cleaner) expired(key string, j *batchv1.Job) bool {
 	if !due(j) {
 		return false
 	}
-	at := endedAt(j).Add(time.Duration(*j.Spec.TTLSecondsAfterFinished) * time.Second)
-	if left := at.Sub(c.env.Now()); left > 0 {
-		c.env.Queue.AddAfter(key, left)
+	at := over(j)
+	if c.without.End {
+		at = j.CreationTimestamp.Add(at.Sub(endedAt(j)))
+	}
+	if left := at.Sub(c.env.Now()); left > 0 && !c.without.Time {
+		if !c.without.Later {
+			c.env.Queue.AddAfter(key, left)
+		}
 		return false
 	}
 	return true
+}
+
+// stays says why a Job is not deleted as yet (TTL-1).
+func stays(obj runtime.Object, now time.Time) string {
+	j, ok := obj.(*batchv1.Job)
+	switch {
+	case !ok:
+		return "deleted, and it is no Job"
+	case j.Spec.TTLSecondsAfterFinished == nil:
+		return "deleted, and it says nothing of how long it is kept"
+	case endedAt(j).IsZero():
+		return "deleted, and it has not ended"
+	}
+	if left := over(j).Sub(now); left > 0 {
+		return "deleted " + left.String() + " before its time is over"
+	}
+	return ""
+}
+
+// over is when the time of a Job that is due is over.
+func over(j *batchv1.Job) time.Time {
+	return endedAt(j).Add(time.Duration(*j.Spec.TTLSecondsAfterFinished) * time.Second)
 }
 
 // due reports whether a Job is to be deleted, now or later.
