@@ -123,6 +123,7 @@ func (p pair) overlapping(t *testing.T, c *cluster) {
 	if families := c.families(); fmt.Sprint(families) != "map[a:2 b:3]" {
 		t.Errorf("overlapping: %v; last:\n%s", families, c.tail(60))
 	}
+	p.fewer(t, c, "overlapping", 1)
 	p.lawful(t, c, "overlapping")
 }
 
@@ -136,6 +137,31 @@ func (p pair) downgraded(t *testing.T, c *cluster, fight bool, got change) {
 	}
 	if n := size(c.families()); !fight && n != 2 && n != 3 {
 		t.Errorf("overlapping: rests with %d pods after a downgrade: %+v; last:\n%s", n, got, c.tail(40))
+	}
+}
+
+// fewer: of two owners of the same pods, that have 2 and 3, the first is to have 1: it deletes one of its
+// own. Then that is relabelled: it is released, and another is made. Each of several instances of its
+// controller may do so, and then what is too much goes again.
+func (p pair) fewer(t *testing.T, c *cluster, when string, instances int) {
+	t.Helper()
+	mark := c.World.History.Len()
+	p.size(c, 1)
+	c.Settle(trial.Limits{})
+	if got, families := c.since(mark, "Pod"), fmt.Sprint(c.families()); !got.within(change{deleted: 1}, instances) ||
+		families != "map[a:1 b:3]" {
+		t.Errorf("%s: with one less, %+v and %v; last:\n%s", when, got, families, c.tail(60))
+	}
+	mark = c.World.History.Len()
+	c.patch("Pod", c.podOf("a"), `{"metadata":{"labels":{"app":"z"}}}`)
+	c.Settle(trial.Limits{})
+	if p.to.Generation == "gated" {
+		c.resync()
+		c.Settle(trial.Limits{})
+	}
+	if got, families := c.since(mark, "Pod"), fmt.Sprint(c.families()); families != "map[:1 a:1 b:3]" ||
+		!got.within(change{created: 1, released: 1}, instances) {
+		t.Errorf("%s: with one relabelled, %+v and %v; last:\n%s", when, got, families, c.tail(60))
 	}
 }
 
@@ -202,6 +228,7 @@ func (p pair) contending(t *testing.T, c *cluster) {
 	if families := c.families(); fmt.Sprint(families) != "map[a:2 b:3]" {
 		t.Errorf("contending: %v; last:\n%s", families, c.tail(60))
 	}
+	p.fewer(t, c, "contending", 2)
 	if conforms(&p.from) {
 		p.lawful(t, c, "contending")
 	}

@@ -106,6 +106,14 @@ func owns(c *host.Controller) bool {
 // an owner. ControllerRevisions are a controller's own notes: no user sees them.
 type change struct{ created, deleted, adopted, released, moved int }
 
+// within reports whether a change is the one wanted, but for what several instances made or deleted
+// beyond it and made good again.
+func (d change) within(want change, instances int) bool {
+	more := d.created - want.created
+	d.created, d.deleted = d.created-more, d.deleted-more
+	return d == want && (more == 0 || more > 0 && instances > 1)
+}
+
 func (c *cluster) since(from int, kinds ...string) change {
 	var d change
 	h := &c.World.History

@@ -126,6 +126,25 @@ func (c *cluster) resync() {
 	}
 }
 
+// podOf names a pod of somebody that is not going.
+func (c *cluster) podOf(owner string) string {
+	c.t.Helper()
+	above := map[string]string{}
+	for _, rs := range c.objects("replicaset") {
+		if name, of, owned := strings.Cut(rs, " <"); owned {
+			above[name] = of
+		}
+	}
+	for _, pod := range c.objects("pod") {
+		name, of, _ := strings.Cut(pod, " <")
+		if of == owner || above[of] == owner {
+			return name
+		}
+	}
+	c.t.Fatalf("%s has no pod; last:\n%s", owner, c.tail(60))
+	return ""
+}
+
 // families counts pods that are not going by who is to answer for them: their controller, or its own.
 func (c *cluster) families() map[string]int {
 	above := map[string]string{}
