@@ -2,7 +2,6 @@ package pod
 
 import (
 	"cmp"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,10 +10,10 @@ import (
 // Before orders active pods by what is lost with them, the least first: without a
 // node before with one; pending before unknown before running; not ready before
 // ready; ready for a shorter time; restarted more often; younger. Pods that are
-// equal in all that are in the order of their names, so that the order is one.
+// equal in all that stay in their order, where they are sorted by it.
 func Before(a, b *corev1.Pod) int {
 	return cmp.Or(Stage(a, b), Later(ReadySince(a), ReadySince(b)), Restarts(a, b),
-		Later(a.CreationTimestamp.Time, b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
+		Later(a.CreationTimestamp.Time, b.CreationTimestamp.Time))
 }
 
 // Stage orders pods by how far they have come: without a node before with one,

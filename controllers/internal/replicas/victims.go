@@ -15,7 +15,8 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 )
 
-// victims chooses n of the pods for deletion: those whose loss costs least.
+// victims chooses n of the pods for deletion: those whose loss costs least. Of pods that are equal
+// those come first that were the set's before this sync adopted the others.
 func (r *reconciler) victims(set *Set, pods []*corev1.Pod, n int) []*corev1.Pod {
 	if n >= len(pods) {
 		return pods
@@ -52,7 +53,6 @@ func (r *reconciler) cheaper(set *Set) func(a, b *corev1.Pod) int {
 			younger(pod.ReadySince(a), pod.ReadySince(b), byUID),
 			pod.Restarts(a, b),
 			younger(a.CreationTimestamp.Time, b.CreationTimestamp.Time, byUID),
-			strings.Compare(a.Name, b.Name),
 		)
 	}
 }
