@@ -58,7 +58,11 @@ func TestBefore(t *testing.T) {
 		a("f", "n", corev1.PodRunning, time.Hour, readyFor(time.Hour), restarted(1), sidecarRestarted(3)),
 		a("g", "n", corev1.PodRunning, time.Minute, readyFor(time.Hour), restarted(1), sidecarRestarted(2)),
 		a("h", "n", corev1.PodRunning, time.Hour, readyFor(time.Hour), restarted(1), sidecarRestarted(2)),
-		a("i", "n", corev1.PodRunning, time.Hour, readyFor(time.Hour), restarted(1), sidecarRestarted(2)),
+	}
+	last := ranked[len(ranked)-1]
+	equal := a("a", "n", corev1.PodRunning, time.Hour, readyFor(time.Hour), restarted(1), sidecarRestarted(2))
+	if Before(equal, last) != 0 || Before(last, equal) != 0 {
+		t.Error("of equal pods one is before the other")
 	}
 	for rotation := range ranked {
 		got := append(slices.Clone(ranked[rotation:]), ranked[:rotation]...)
