@@ -71,7 +71,8 @@ var finClauses = []Clause{
 var kcmClauses = []Clause{
 	{ID: "KCM-1", Kind: Data, About: Tool, Source: "kube-controller-manager notes",
 		Sentence: "Controllers are registered by name in one place and started by it, on request a subset, as " +
-			"kube-controller-manager does."},
+			"kube-controller-manager does.",
+		Tests: []string{"controllers.TestKubeControllerManager"}},
 	{ID: "KCM-2", Kind: Data, About: Tool, Source: "kube-controller-manager notes",
 		Sentence: "All controllers in the source document's registry can be run in the harness: the ones that own " +
 			"objects natively, all of them by hosting the upstream code unmodified.",
