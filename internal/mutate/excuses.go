@@ -46,6 +46,7 @@ var ofAll = []Excuse{
 		"no namesake has the resourceVersion that is asked for as well"},
 	{"controllers/internal/replicas/kind.go", "Set.selectsNothing", "drop left s.expressions != nil && *", Equivalent,
 		"equal labels that there are make a selector"},
+	{"controllers/internal/pod/labelled.go", "Labelled", "equal k < first", Equivalent, "no two labels have one key"},
 	{"controllers/internal/replicas/scale.go", "reconciler.scale", "equal missing > 0", Equivalent,
 		"to create none is to do nothing"},
 	{"controllers/internal/replicas/status.go", "replicaFailure", "equal have < set.Replicas", Equivalent,

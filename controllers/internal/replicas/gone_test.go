@@ -33,6 +33,19 @@ func TestWhatIsGoneExpectsNothing(t *testing.T) {
 	}
 }
 
+// A creation that a namespace's end has refused has no name to be waited for by: the first pod that is seen, as one of
+// an earlier life of the process, is taken for it.
+func TestWhatWasNotMadeHasNoName(t *testing.T) {
+	r := &reconciler{options: &Options{Generation: Current}, expected: expectations.New(clock)}
+	r.expected.ExpectCreations("default/web", "uid", 1)
+	r.made("default/web", "")
+	r.expected.Seen("default/web", "default/web-1")
+	r.expected.Answered("default/web")
+	if !r.expected.Satisfied("default/web", "uid") {
+		t.Errorf("waits: %v", r.expected.Waiting())
+	}
+}
+
 // looks is a queue that notes which keys are to be looked at later.
 type looks struct {
 	workqueue.TypedRateLimitingInterface[string]
