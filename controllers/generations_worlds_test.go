@@ -2,7 +2,9 @@ package controllers_test
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -126,45 +128,49 @@ func (c *cluster) resync() {
 	}
 }
 
-// podOf names a pod of somebody that is not going.
-func (c *cluster) podOf(owner string) string {
-	c.t.Helper()
-	above := map[string]string{}
-	for _, rs := range c.objects("replicaset") {
-		if name, of, owned := strings.Cut(rs, " <"); owned {
-			above[name] = of
-		}
-	}
-	for _, pod := range c.objects("pod") {
-		name, of, _ := strings.Cut(pod, " <")
-		if of == owner || above[of] == owner {
-			return name
-		}
-	}
-	c.t.Fatalf("%s has no pod; last:\n%s", owner, c.tail(60))
-	return ""
-}
-
-// families counts pods that are not going by who is to answer for them: their controller, or its own.
-func (c *cluster) families() map[string]int {
+// answering names who is to answer for each pod that is not going: its controller, or that one's own; "" for
+// nobody.
+func (c *cluster) answering() map[string]string {
 	above := map[string]string{}
 	for _, rs := range c.objects("replicaset") {
 		if name, owner, owned := strings.Cut(rs, " <"); owned {
 			above[name] = owner
 		}
 	}
-	n := map[string]int{}
+	of := map[string]string{}
 	for _, pod := range c.objects("pod") {
 		if strings.HasSuffix(pod, " going") {
 			continue
 		}
-		_, owner, _ := strings.Cut(pod, " <")
+		name, owner, _ := strings.Cut(pod, " <")
 		if above[owner] != "" {
 			owner = above[owner]
 		}
+		of[name] = owner
+	}
+	return of
+}
+
+// families counts pods that are not going by who is to answer for them.
+func (c *cluster) families() map[string]int {
+	n := map[string]int{}
+	for _, owner := range c.answering() {
 		n[owner]++
 	}
 	return n
+}
+
+// podOf names the first pod of somebody that is not going.
+func (c *cluster) podOf(owner string) string {
+	c.t.Helper()
+	of := c.answering()
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		if of[name] == owner {
+			return name
+		}
+	}
+	c.t.Fatalf("%s has no pod; last:\n%s", owner, c.tail(60))
+	return ""
 }
 
 // sets counts ReplicaSets, and those that are to have pods.

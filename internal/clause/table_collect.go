@@ -61,6 +61,7 @@ var finClauses = []Clause{
 		Source: "k8s.io/apiserver/pkg/registry/generic/registry (v1.36), deletion with a policy",
 		Sentence: "`propagationPolicy` sets/removes the orphan and foregroundDeletion finalizers as the real server " +
 			"does, for explicit policy, legacy `orphanDependents`, existing finalizers, and per-kind default.",
+		Tests: []string{"fakeapi.TestOrphanDependents"},
 		Cases: []string{"finalizers/policy-"}},
 	{ID: "FIN-3", Kind: Safety, About: Named, Source: "pkg/controller/volume/pvcprotection (v1.36)",
 		Sentence: "A finalizer that keeps what is in use stays while something uses it: that a cache shows no use " +

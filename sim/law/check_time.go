@@ -51,12 +51,13 @@ func (j *Judge) overdue(r *sim.Record) {
 		j.actor = p
 		for i := range p.caches {
 			for _, o := range j.state.Kind(p.caches[i].Kind) {
-				if meta.Deleting(o.Meta) {
+				// What stays for good is not asked about: a yes to that says nothing.
+				_, spared := j.state.spared[o.Meta.GetUID()]
+				if spared || meta.Deleting(o.Meta) || p.Subject.Stays(o.Value, now) != "" {
 					continue
 				}
-				if j.Ask(); p.Subject.Stays(o.Value, now) == "" && !j.state.forbidden.more(o) {
-					j.Report(Informed, o.Ref.String()+what)
-				}
+				j.Ask()
+				j.Report(Informed, o.Ref.String()+what)
 			}
 		}
 	}

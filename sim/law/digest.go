@@ -19,7 +19,7 @@ func (s *State) digest(h *sim.Hash, hotLoop int, now time.Duration) {
 	h.Word(s.promises.digest())
 	h.Word(s.taken.digest())
 	h.Word(s.ever.digest() + s.vague.digest())
-	h.Word(s.lately.digest(now) + s.forbidden.digest())
+	h.Word(s.lately.digest(now) + s.forbidden.digest() + sim.Mix(s.spared.digest()))
 	var kinds, bare uint64
 	for _, l := range s.kinds {
 		kinds += sim.Mix(sim.HashString(l.kind))

@@ -25,6 +25,7 @@ func (s *State) fold(r *sim.Record, p *process, w *Write) {
 		s.lately.fold(r)
 		s.vague.fold(s, r, w)
 		s.forbidden.fold(r)
+		s.spared.fold(r)
 		s.parted.fold(w.Before, w.Deletes || w.After == nil)
 		if s.byProcess[r.Process] == nil && r.Process != Server { // the user, or whoever else acts from outside
 			s.newEpoch()
@@ -114,6 +115,7 @@ func (p *process) fold(s *State, r *sim.Record) {
 	case sim.Read, sim.Refusal:
 		p.answered(s, r)
 		s.forbidden.refused(r, p.Subject.Opaque && p.manages(r.Object.Kind))
+		s.spared.spared(r)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/threelaws/threelaws/internal/fight"
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
@@ -22,10 +23,21 @@ func (f *forbidden) refused(r *sim.Record, program bool) {
 	if r.Code != http.StatusForbidden || r.Verb != "create" || r.For.UID == "" && !program {
 		return
 	}
+	f.note(uidOf(r.For), r)
+}
+
+// spared takes in that a deletion is forbidden: of the objects in it that is what is forbidden.
+func (f *forbidden) spared(r *sim.Record) {
+	if r.Code == http.StatusForbidden && r.Verb == "delete" && r.Saw != nil {
+		f.note(meta.Of(r.Saw).GetUID(), r)
+	}
+}
+
+func (f *forbidden) note(uid types.UID, r *sim.Record) {
 	if *f == nil {
 		*f = forbidden{}
 	}
-	(*f)[uidOf(r.For)] = r.Process
+	(*f)[uid] = r.Process
 }
 
 // fold takes in a commit. A heartbeat changes nothing, and neither does an event: others that are

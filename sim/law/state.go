@@ -25,7 +25,8 @@ type State struct {
 	lately    lately
 	vague     vague
 	forbidden forbidden
-	parted    parted // nil where no program is asked
+	spared    forbidden // objects that the server forbids somebody to delete
+	parted    parted    // nil where no program is asked
 
 	epoch     int  // user actions and switches of generation so far
 	dropping  bool // the server is of a version that does not know the controller field
@@ -56,6 +57,7 @@ func (s *State) reset() {
 	clear(s.ever.had)
 	clear(s.vague)
 	clear(s.forbidden)
+	clear(s.spared)
 	clear(s.lately.gone)
 	clear(s.parted)
 	for _, p := range s.processes {

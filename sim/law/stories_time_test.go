@@ -71,6 +71,18 @@ var timeStories = []story{
 	{"TTL-1", "its time was over when the clock cut it short", broken, func(t *tape) {
 		t.leaves(failed(0), CutShort, false)
 	}},
+	{"TTL-1", "it is left as its deletion is forbidden", kept, func(t *tape) {
+		r := failed(0)
+		t.exist(r)
+		t.show("ttl", r)
+		for range 3 {
+			t.start("ttl", r)
+			t.refuse("ttl", "delete", r, r, r, 403, "no permission")
+			t.end("ttl", r, "no permission")
+			t.at += 5e6
+		}
+		t.settled()
+	}},
 	{"TTL-1", "nothing is to go", kept, func(t *tape) { t.leaves(object("Run", "r"), "", false) }},
 	{"TTL-1", "it is left while its controller is down", kept, func(t *tape) { t.leaves(failed(1), "", true) }},
 }

@@ -57,8 +57,12 @@ func orElse(n, otherwise int) int {
 }
 
 // counted is from where on the limits of a settle count, which moves with what does not
-// count, and how much of that there was.
-type counted struct{ writes, steps, lulled, wrote int }
+// count.
+type counted struct {
+	writes, steps int
+	wrote         int // the tally of writes after the last step
+	lulled        int // steps that did not count
+}
 
 // pass notes a step, with what it wrote: in a lull it does not count.
 func (t *Trial) pass(from *counted) {

@@ -10,7 +10,7 @@ import (
 // Before orders active pods by what is lost with them, the least first: without a
 // node before with one; pending before unknown before running; not ready before
 // ready; ready for a shorter time; restarted more often; younger. Pods that are
-// equal in all that stay in their order, where they are sorted by it.
+// equal in all that have no order: who sorts says in which they stay.
 func Before(a, b *corev1.Pod) int {
 	return cmp.Or(Stage(a, b), Later(ReadySince(a), ReadySince(b)), Restarts(a, b),
 		Later(a.CreationTimestamp.Time, b.CreationTimestamp.Time))
