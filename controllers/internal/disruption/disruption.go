@@ -38,11 +38,10 @@ var (
 
 // New returns the controller.
 //
-// Upstream looks at one budget of those that select a Pod, whichever comes first,
-// and at none when a controller is scaled: it waits for the Pods. Here every budget
-// that selects a Pod is looked at, and those of a namespace when one of its
-// controllers is to have another number. That a Pod is selected no longer, or that its
-// controller is gone, is seen with the next change of a Pod, as upstream sees it.
+// Upstream looks at one budget of those that select a Pod, whichever comes first. Here
+// every budget that selects a Pod is looked at. That a controller is scaled is seen with
+// the next change of a Pod, as upstream sees it, and so is that a Pod is selected no
+// longer, or that its controller is gone.
 func New() host.Controller {
 	return host.Controller{
 		Name: "disruption", Profile: host.Upstream, For: budgetKind,
@@ -50,8 +49,8 @@ func New() host.Controller {
 		New:   func(env *host.Env) host.Reconciler { return newReconciler(env) },
 		Routes: []host.Route{
 			{Kind: budgetKind, Do: wakeBudget}, {Kind: podKind, Do: wakeForPod},
-			{Kind: replicationKind, Do: wakeForScale}, {Kind: replicaSetKind, Do: wakeForScale},
-			{Kind: deploymentKind, Do: wakeForScale}, {Kind: statefulSetKind, Do: wakeForScale},
+			{Kind: replicationKind, Do: ignore}, {Kind: replicaSetKind, Do: ignore},
+			{Kind: deploymentKind, Do: ignore}, {Kind: statefulSetKind, Do: ignore},
 		},
 	}
 }
@@ -63,6 +62,9 @@ func wakeBudget(_ host.View, e host.Event, out *host.Effect) {
 	}
 	out.Keys = append(out.Keys, routing.Key(obj.(metav1.Object)))
 }
+
+// ignore is for the kinds of which only the numbers are read.
+func ignore(host.View, host.Event, *host.Effect) {}
 
 // wakeForPod wakes the budgets that select a Pod, and the Pod itself if it is said to be
 // evicted.
@@ -80,18 +82,6 @@ func wakeForPod(v host.View, e host.Event, out *host.Effect) {
 	if there && announced(pod) != nil {
 		out.Keys = append(out.Keys, podKey(pod))
 	}
-}
-
-// wakeForScale wakes the budgets of a namespace in which a controller is to have
-// another number of Pods.
-func wakeForScale(v host.View, e host.Event, out *host.Effect) {
-	if e.New == nil || e.Old != nil && wanted(e.Old) == wanted(e.New) {
-		return
-	}
-	v.Each(budgetKind, e.New.(metav1.Object).GetNamespace(), func(budget runtime.Object) bool {
-		out.Keys = append(out.Keys, routing.Key(budget.(metav1.Object)))
-		return true
-	})
 }
 
 // wanted is how many Pods a controller of a kind that is known here is to have.
