@@ -53,6 +53,9 @@ func (c Config) Run(ctx context.Context) (*Report, error) {
 	}
 	d := &driver{Config: c, plan: Plan{Strategy: c.Strategy, Seed: c.Seed}}
 	defer context.AfterFunc(ctx, func() { d.halted.Store(true) })()
+	if ctx.Err() != nil { // what is called after it may come too late for few runs
+		d.halted.Store(true)
+	}
 	d.last.Store(int64(c.Runs) - 1)
 	first := d.worker()
 	if c.Runs > 0 && c.Strategy != Random {
