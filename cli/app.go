@@ -28,16 +28,6 @@ func (a *app) named(text string) string {
 	return strings.ReplaceAll(text, "threelaws ", a.name+" ")
 }
 
-// lawNamed finds a law by name, nil when there is none.
-func (a *app) lawNamed(name string) *law.Law {
-	for _, l := range a.registry.Laws {
-		if l.Name == name {
-			return l
-		}
-	}
-	return nil
-}
-
 // lawsNamed finds laws by name or clause; all without names.
 func (a *app) lawsNamed(names []string) ([]*law.Law, error) {
 	if len(names) == 0 {

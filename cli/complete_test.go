@@ -53,7 +53,6 @@ func TestCompletions(t *testing.T) {
 		{"explore --laws never-fight,exact-s|", "never-fight,exact-status never-fight,exact-sum"},
 		{"laws NOFIGHT|", "NOFIGHT-1 NOFIGHT-2 NOFIGHT-3"},
 		{"laws --profile up|", "upstream"},
-		{"mutants replicaset/skip-re|", "replicaset/skip-recheck"},
 		{"serve --controllers replicaset,g|", "replicaset,garbage-collector replicaset,garbage-collector-controller " +
 			"replicaset,garbagecollector replicaset,gc"},
 		{"serve --controllers replicaset@c|", "replicaset@controllerref replicaset@current"},

@@ -76,12 +76,12 @@ func owed(laws []*law.Law, profile string) ([]*law.Law, error) {
 	return slices.DeleteFunc(slices.Clone(laws), func(l *law.Law) bool { return l.Profile > law.Profile(p) }), nil
 }
 
-func listLaws(a *app, laws []*law.Law, p *pins) error {
+func listLaws(a *app, laws []*law.Law, p pins) error {
 	list := []lawJSON{}
 	for _, l := range laws {
 		j := lawJSON{ID: l.ID, Name: l.Name, Kind: kindNames[l.Category], Sentence: l.Sentence, Source: l.Source,
 			Profile: l.Profile.String(), Needs: l.Needs.Names(), Unasked: l.Unasked, Where: l.Where,
-			Scenarios: p.laws[l.ID]}
+			Scenarios: p[l.ID]}
 		for _, m := range a.registry.Mutants {
 			if m.Law == l.ID {
 				j.Mutants = append(j.Mutants, m.Name)

@@ -22,7 +22,6 @@ func TestLibrary(t *testing.T) {
 		{"replay overlap/adoption-lost", "no law is broken"},
 		{"explore -n 5 overlap/adoption-lost", "5 schedules, "},
 		{"laws LAW-2", "overlap/"},
-		{"mutants replicaset/skip-recheck", "(orphan/adopted-after-the-orphan-pass.txtar:"},
 	} {
 		got := cli(t, strings.Fields(c.args)...)
 		if got.code != 0 || got.err != "" || !strings.Contains(got.out, c.want) {

@@ -1,5 +1,5 @@
-// Package cli is the command line: run, explore, replay, show, laws, mutants
-// and serve, with help, version and shell completion, for whatever controllers
+// Package cli is the command line: run, explore, replay, show, laws and
+// serve, with help, version and shell completion, for whatever controllers
 // it is given. A main of one statement has it with its own:
 //
 //	func main() {

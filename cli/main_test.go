@@ -86,8 +86,6 @@ func TestGolden(t *testing.T) {
 		{"show-dot", "show --as dot testdata/settles.txtar"},
 		{"show-dot-fight", "show --as dot testdata/fights.txtar"},
 		{"laws", "laws --dir testdata LAW-3 never-fight"},
-		{"mutants", "mutants testdata/mutants replicaset/claim-foreign replicaset/adopt-deleting-pod " +
-			"replicaset/skip-recheck"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path, err := filepath.Abs(filepath.Join("testdata", "golden", c.name+".txt"))
@@ -220,8 +218,7 @@ func TestJSON(t *testing.T) {
 		"run testdata/settles.txtar testdata/breaks.txtar", "explore -n 10 testdata/settles.txtar",
 		"replay testdata/settles.txtar",
 		"replay testdata/breaks.txtar", "show --as timeline testdata/settles.txtar",
-		"show --as tree testdata/settles.txtar", "laws",
-		"mutants testdata/mutants replicaset/claim-foreign", "help", "help run", "help scenario",
+		"show --as tree testdata/settles.txtar", "laws", "help", "help run", "help scenario",
 		"help scenario settle",
 	} {
 		got := cli(t, append([]string{"--json"}, strings.Fields(args)...)...)
@@ -345,7 +342,7 @@ func TestInterrupt(t *testing.T) {
 	cancel()
 	for _, args := range []string{
 		"run testdata/settles.txtar", "explore -n 1000000 testdata/settles.txtar",
-		"explore --strategy exhaustive testdata/settles.txtar", "mutants testdata/mutants replicaset/claim-foreign",
+		"explore --strategy exhaustive testdata/settles.txtar",
 	} {
 		got := threelaws(ctx, Builtin(), strings.Fields(args)...)
 		if got.code != exitInterrupted || !strings.Contains(got.out, "interrupted") {

@@ -128,10 +128,6 @@ func TestOwnController(t *testing.T) {
 			t.Errorf("%s: exit %d\n%s%s", c.args, got.code, got.out, got.err)
 		}
 	}
-	if got := own("mutants", "."); got.code != scenarios.ExitUsage ||
-		!strings.HasPrefix(got.err, "widgetctl: mutants: ") {
-		t.Errorf("mutants: exit %d\n%s%s", got.code, got.out, got.err)
-	}
 }
 
 // A world that does not come to rest is one exit code, explored or not; a

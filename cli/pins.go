@@ -8,22 +8,13 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// pins is what scenario files say of laws and mutants.
-type pins struct {
-	laws    map[string][]string // clause -> files whose comments name it
-	mutants map[string][]killing
-}
+// pins holds, for each clause, the scenario files whose comments name it.
+type pins map[string][]string
 
-// killing is a step that means to kill a mutant.
-type killing struct {
-	path string
-	line int
-}
-
-// pins reads all scenario files below a directory, see [shelf.all]. Without one
-// there are no pins; a file that cannot be read has none, which run will say.
-func (s *shelf) pins(dir string) (*pins, error) {
-	p := &pins{laws: map[string][]string{}, mutants: map[string][]killing{}}
+// pins reads all scenario files below a directory, see [shelf.all]. Without a
+// directory there are no pins. A file that cannot be read has none; run reports it.
+func (s *shelf) pins(dir string) (pins, error) {
+	p := pins{}
 	files, err := s.all(dir)
 	if err != nil {
 		return nil, usage("%v", err)
@@ -36,7 +27,7 @@ func (s *shelf) pins(dir string) (*pins, error) {
 	return p, nil
 }
 
-func (p *pins) add(f *scenarios.File) {
+func (p pins) add(f *scenarios.File) {
 	for line := range strings.Lines(string(f.Format())) {
 		if strings.HasPrefix(line, "-- ") {
 			break
@@ -45,14 +36,9 @@ func (p *pins) add(f *scenarios.File) {
 			continue
 		}
 		for _, id := range clause.In(line) {
-			if !slices.Contains(p.laws[id], f.Name) {
-				p.laws[id] = append(p.laws[id], f.Name)
+			if !slices.Contains(p[id], f.Name) {
+				p[id] = append(p[id], f.Name)
 			}
-		}
-	}
-	for _, s := range f.Steps {
-		if s.Verb == "mutant" {
-			p.mutants[s.Word(0)] = append(p.mutants[s.Word(0)], killing{f.Name, s.Line})
 		}
 	}
 }

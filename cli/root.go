@@ -77,7 +77,7 @@ func rootCommand(a *app, unknown *error) *cobra.Command {
 		explain(a, cmd)
 	})
 	root.AddCommand(runCommand(a), exploreCommand(a), replayCommand(a), showCommand(a), lawsCommand(a),
-		mutantsCommand(a), conformanceCommand(a), trackCommand(a), judgeCommand(a), watchCommand(a), serveCommand(a),
+		judgeCommand(a), watchCommand(a), serveCommand(a),
 		faultsCommand(a), versionCommand(a),
 		completionCommand(a))
 	root.SetHelpCommand(helpCommand(a))

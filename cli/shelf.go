@@ -187,15 +187,6 @@ func (s *shelf) all(dir string) ([]string, error) {
 	return nil, nil
 }
 
-// below is all, for who can do nothing without a scenario: a directory that holds none, or
-// that there is not, is a mistake.
-func (s *shelf) below(dir string) ([]string, error) {
-	if dir == defaultDir && !onDisk(dir) {
-		return s.shelved(""), nil
-	}
-	return s.named(dir)
-}
-
 // walk lists the scenario files below a directory in lexical order. Hidden ones
 // are left out.
 func walk(dir string) ([]string, error) {

@@ -170,22 +170,6 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// A grid has rows by columns; what a cell says or leads to is text.
-func TestGrid(t *testing.T) {
-	html := string(Grid("all", "some <words>", "law", []Entry{{Text: "a", Page: "a.html"}},
-		[]GridRow{{ID: pagetest.Evil, Head: Entry{Text: "b", More: pagetest.Evil}, In: []Entry{{Text: pagetest.Evil,
-			Page: "javascript:a?b.html#c d", As: "kept", More: "why"}}}}))
-	for _, want := range []string{`<th scope="col"><a href="./a.html">a</a></th>`, "some &lt;words&gt;",
-		`<td class="kept" title="why"><a href="./javascript:a%3Fb.html#c%20d">&lt;/script&gt;`} {
-		if !strings.Contains(html, want) {
-			t.Errorf("the grid lacks %s:\n%s", want, html)
-		}
-	}
-	if strings.Contains(html, "<img") || strings.Contains(html, "<svg") || strings.Count(html, "<script") > 0 {
-		t.Error("what a cell says stands in the page as markup")
-	}
-}
-
 // Making the page of a run of ten thousand records: from the history to the file's bytes.
 func BenchmarkHTML(b *testing.B) {
 	h := pagetest.Long(10_000)

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/threelaws/threelaws/internal/mutate/switches"
+	"github.com/threelaws/threelaws/lab/mutate/switches"
 )
 
 // mainOfTests is what the tests of a package are compiled with, so that they serve as

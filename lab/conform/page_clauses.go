@@ -110,10 +110,9 @@ func (c *Cover) pinned() string {
 	return some(links)
 }
 
-// link is a link from docs to a scenario of this module.
+// link is a link from docs to a scenario of the library.
 func link(file string) string {
-	_, below, _ := strings.Cut(file, "scenarios/testdata/")
-	return fmt.Sprintf("[%s](../scenarios/testdata/%s)", strings.TrimSuffix(path.Base(file), ".txtar"), below)
+	return fmt.Sprintf("[%s](../scenarios/testdata/%s)", strings.TrimSuffix(path.Base(file), ".txtar"), file)
 }
 
 func (c *Cover) besides() string {

@@ -30,7 +30,7 @@ func (b *Build) newTrial(o *Options, say func(string, ...any)) *trial {
 
 // scenarios are the scenario files as checks.
 func (t *trial) scenarios() (*Suite, error) {
-	path, err := t.b.Command("./internal/mutate/worker")
+	path, err := t.b.Command("./lab/mutate/worker")
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/toy.txt")
 
-const toy = "internal/mutate/testdata/toy"
+const toy = "mutate/testdata/toy"
 
 func root(t *testing.T) string {
 	t.Helper()
@@ -26,7 +26,7 @@ func root(t *testing.T) string {
 
 // TestToy has every mutant of a small program tried, and says what becomes of each.
 func TestToy(t *testing.T) {
-	p, err := Load(root(t), "./"+toy)
+	p, err := Load(filepath.Join(root(t), "lab"), "./"+toy)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestToy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path, err := b.Command("./" + toy + "/check")
+	path, err := b.Command("./lab/" + toy + "/check")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 // Options are those of the command.
 type Options struct {
+	Root      string   // the directory of the module that is mutated
 	Only      []string // packages; all without any
 	List      bool     // print the mutations and try none
 	Verbose   bool     // print what killed each
@@ -31,10 +32,9 @@ func mutated(pkg string) bool {
 		"controllers/states", "controllers/generated"}, pkg)
 }
 
-// Main mutates the controllers of the module in the working directory, and reports
-// whether all is well: no survivor without an excuse, and no excuse without a survivor.
+// Main mutates the controllers of a module, and reports whether all is well: no survivor without an excuse, and no excuse without a survivor.
 func Main(o *Options, out, progress io.Writer) (bool, error) {
-	root, err := os.Getwd()
+	root, err := filepath.Abs(o.Root)
 	if err != nil {
 		return false, err
 	}

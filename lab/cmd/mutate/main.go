@@ -9,13 +9,14 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/threelaws/threelaws/internal/mutate"
+	"github.com/threelaws/threelaws/lab/mutate"
 )
 
 func main() {
 	var o mutate.Options
 	by := flag.String("by", "", "packages whose tests alone are tried, or \"scenarios\", with commas between")
 	only := flag.String("only", "", "packages, by their path or its last words, with commas between")
+	flag.StringVar(&o.Root, "root", "..", "the directory of the module")
 	flag.StringVar(&o.Again, "again", "",
 		"a file with the output of a run with -v: what that has killed is not tried again")
 	flag.StringVar(&o.Checks, "checks", "",

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/threelaws/threelaws/cli"
-	"github.com/threelaws/threelaws/internal/mutate/switches"
+	"github.com/threelaws/threelaws/lab/mutate/switches"
 	"github.com/threelaws/threelaws/scenarios"
 )
 

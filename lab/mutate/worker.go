@@ -9,7 +9,7 @@ import (
 	"os/exec"
 	"strconv"
 
-	"github.com/threelaws/threelaws/internal/mutate/switches"
+	"github.com/threelaws/threelaws/lab/mutate/switches"
 )
 
 // worker is a process that is asked about one mutant after another. It is started

@@ -4,8 +4,8 @@ package main
 import (
 	"fmt"
 
-	"github.com/threelaws/threelaws/internal/mutate/switches"
-	"github.com/threelaws/threelaws/internal/mutate/testdata/toy"
+	"github.com/threelaws/threelaws/lab/mutate/switches"
+	"github.com/threelaws/threelaws/lab/mutate/testdata/toy"
 )
 
 func main() {

@@ -73,5 +73,5 @@ func (n *names) clause() string {
 
 const (
 	module       = "github.com/threelaws/threelaws/"
-	switchesPath = module + "internal/mutate/switches"
+	switchesPath = module + "lab/mutate/switches"
 )

@@ -83,7 +83,7 @@ func TrackPage(bugs []*Bug, seeds int, earlier string) ([]byte, string) {
 	b.WriteString(unfoundTable())
 	b.WriteString(playedHead)
 	for _, p := range played {
-		file := link("scenarios/testdata/" + p.file + ".txtar")
+		file := link(p.file + ".txtar")
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", p.bug, p.what, file, p.without)
 	}
 	return []byte(b.String()), ""

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/threelaws/threelaws/internal/mutate/switches"
+	"github.com/threelaws/threelaws/lab/mutate/switches"
 )
 
 // Fates are those of mutants that nothing has been tried on.

@@ -22,7 +22,9 @@ type Build struct {
 // Overlay writes the mutated files to a directory, for the go command to take them
 // in the place of the real ones.
 func (p *Program) Overlay(root, dir string) (*Build, error) {
-	b := &Build{root: root, dir: dir, replace: map[string]string{}}
+	b := &Build{root: root, dir: dir, replace: map[string]string{
+		filepath.Join(root, "lab", "go.mod"): "", // so that mutated files can import the switches
+	}}
 	for _, name := range slices.Sorted(maps.Keys(p.files)) {
 		if err := b.put(name, p.files[name]); err != nil {
 			return nil, err

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/threelaws/threelaws/controllers"
-	"github.com/threelaws/threelaws/internal/conform"
+	"github.com/threelaws/threelaws/lab/conform"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/law"
 )
