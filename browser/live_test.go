@@ -15,6 +15,7 @@ import (
 
 	"github.com/threelaws/threelaws/cli"
 	"github.com/threelaws/threelaws/internal/page/pagetest"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
 // served is a server with a page.
@@ -32,7 +33,7 @@ func serve(t testing.TB, args ...string) *served {
 	var stderr bytes.Buffer
 	done := make(chan int, 1)
 	go func() {
-		c := cli.Command{Registry: cli.Builtin(), Bare: true, Name: "threelaws", Out: w, Err: &stderr}
+		c := cli.Command{Registry: builtin.Registry(), Bare: true, Name: "threelaws", Out: w, Err: &stderr}
 		done <- c.Run(ctx, append([]string{"serve", "--ui"}, args...))
 		w.Close()
 	}()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
 // suiteXML is what is asked of a JUnit file.
@@ -107,7 +108,7 @@ func TestAnnotations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Command{Registry: Builtin(), Bare: true, Out: &b, Err: &b, GitHub: true, Workspace: filepath.Dir(here)}
+	c := Command{Registry: builtin.Registry(), Bare: true, Out: &b, Err: &b, GitHub: true, Workspace: filepath.Dir(here)}
 	c.Run(t.Context(), []string{"run", "testdata"})
 	place := "::error file=" + filepath.Base(here) + "/testdata/breaks.txtar,line=5,"
 	if got := annotated(b.String()); len(got) != 4 || !strings.HasPrefix(got[0], place) {

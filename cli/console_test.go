@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
 // full is a disk that is full.
@@ -21,7 +22,7 @@ func TestFullDisk(t *testing.T) {
 		"run testdata/settles.txtar", "show testdata/settles.txtar",
 	} {
 		var err bytes.Buffer
-		c := Command{Registry: Builtin(), Bare: true, Name: "threelaws", Out: full{}, Err: &err}
+		c := Command{Registry: builtin.Registry(), Bare: true, Name: "threelaws", Out: full{}, Err: &err}
 		code := c.Run(t.Context(), strings.Fields(line))
 		if code != scenarios.ExitUsage || !strings.Contains(err.String(), "no space left on device") {
 			t.Errorf("%s: exit %d, %q", line, code, err.String())

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
 // --generation is of every controller of a file that has it, named one by one or as all of them.
@@ -19,7 +20,7 @@ func TestRegenerate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := regenerate(Builtin(), f, "selector"); err != nil {
+		if err := regenerate(builtin.Registry(), f, "selector"); err != nil {
 			t.Errorf("%s: %v", x.line, err)
 		}
 		if got := strings.Join(f.Steps[0].Words(), " "); got != x.want {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -24,7 +25,7 @@ type churn struct {
 
 func newChurn(t testing.TB, history uint64) *churn {
 	t.Helper()
-	registry := Builtin()
+	registry := builtin.Registry()
 	chosen, what := registry.Choose([]string{"gc", "replicaset"})
 	if what != "" {
 		t.Fatal(what)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
 // Away from any clone, the scenarios in the program are found by family and name
@@ -76,7 +77,7 @@ func TestTheDiskComesFirst(t *testing.T) {
 func TestRunWithoutArguments(t *testing.T) {
 	work(t)
 	var b strings.Builder
-	own := Command{Registry: Builtin(), Bare: true, Library: os.DirFS("testdata"), Out: &b, Err: &b}
+	own := Command{Registry: builtin.Registry(), Bare: true, Library: os.DirFS("testdata"), Out: &b, Err: &b}
 	if code := own.Run(t.Context(), []string{"run"}); code != scenarios.ExitFail ||
 		!strings.Contains(b.String(), "\n5 files of this program, 1 passed, 4 failed") {
 		t.Errorf("exit %d\n%s", code, b.String())
@@ -90,7 +91,7 @@ func TestRunWithoutArguments(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	b.Reset()
-	bare := Command{Registry: Builtin(), Bare: true, Name: "widgetctl", Out: &b, Err: &b}
+	bare := Command{Registry: builtin.Registry(), Bare: true, Name: "widgetctl", Out: &b, Err: &b}
 	want := "widgetctl: run: a scenario file or a directory must be given\n"
 	code := bare.Run(t.Context(), []string{"run"})
 	if code != scenarios.ExitUsage || b.String() != want {

@@ -15,8 +15,6 @@
 //   - [Main] runs the command line of the process with a registry, and exits.
 //   - [Command] is the same with streams, a name and a library of scenarios of one's
 //     own; [Command.Run] returns the exit code instead. Its example is one that runs.
-//   - [Builtin] is the registry of this module's own controllers and mutants, and
-//     [Complete] adds them to another.
 //
 // # Where to go next
 //
@@ -38,12 +36,13 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
 // Command is a command line and what it works with.
 type Command struct {
 	// Registry is what files may name. What every world needs is added to it,
-	// see [Complete], unless Bare is set.
+	// see [builtin.Complete], unless Bare is set.
 	Registry *scenarios.Registry
 	Bare     bool
 
@@ -112,7 +111,7 @@ func (c Command) Run(ctx context.Context, args []string) int {
 		strategies: c.Strategies,
 	}
 	if !c.Bare {
-		a.registry = Complete(c.Registry)
+		a.registry = builtin.Complete(c.Registry)
 	}
 	if a.input == nil {
 		a.input = strings.NewReader("")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -34,7 +35,7 @@ func threelaws(ctx context.Context, g *scenarios.Registry, args ...string) outco
 
 func cli(t *testing.T, args ...string) outcomeOf {
 	t.Helper()
-	return threelaws(t.Context(), Builtin(), args...)
+	return threelaws(t.Context(), builtin.Registry(), args...)
 }
 
 // typed runs a command line that has no blanks in its words.
@@ -165,7 +166,7 @@ func TestReplayOfAPassingFile(t *testing.T) {
 
 // A controller that is no function of its inputs is found out.
 func TestReplayFindsNondeterminism(t *testing.T) {
-	g := Builtin()
+	g := builtin.Registry()
 	starts := 0
 	for i, c := range g.Controllers {
 		if c.Name != "replicaset" {
@@ -240,7 +241,7 @@ func TestStandardInput(t *testing.T) {
 		{"run -", "aply x\n", "", "stdin:1: unknown verb aply; did you mean apply?\n"},
 	} {
 		var out, err bytes.Buffer
-		Command{Registry: Builtin(), Bare: true, Name: "threelaws", In: strings.NewReader(c.text), Out: &out,
+		Command{Registry: builtin.Registry(), Bare: true, Name: "threelaws", In: strings.NewReader(c.text), Out: &out,
 			Err: &err}.Run(t.Context(), strings.Fields(c.args))
 		if !strings.Contains(out.String(), c.want) || err.String() != c.err {
 			t.Errorf("%s: %s%s", c.args, out.String(), err.String())
@@ -344,7 +345,7 @@ func TestInterrupt(t *testing.T) {
 		"run testdata/settles.txtar", "explore -n 1000000 testdata/settles.txtar",
 		"explore --strategy exhaustive testdata/settles.txtar",
 	} {
-		got := threelaws(ctx, Builtin(), strings.Fields(args)...)
+		got := threelaws(ctx, builtin.Registry(), strings.Fields(args)...)
 		if got.code != exitInterrupted || !strings.Contains(got.out, "interrupted") {
 			t.Errorf("%s: exit %d\n%s%s", args, got.code, got.out, got.err)
 		}

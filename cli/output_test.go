@@ -8,12 +8,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
 // Every command says what it prints with --json, and names every key of it in
 // lowerCamel, in a tag of its own.
 func TestEveryCommandListsItsJSON(t *testing.T) {
-	a := &app{registry: Builtin(), console: console{out: io.Discard}}
+	a := &app{registry: builtin.Registry(), console: console{out: io.Discard}}
 	for _, c := range rootCommand(a, new(error)).Commands() {
 		if !slices.ContainsFunc(outputs, func(o output) bool { return o.command == c.Name() }) {
 			t.Errorf("%s says nothing of what it prints with --json", c.Name())

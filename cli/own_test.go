@@ -217,25 +217,3 @@ func TestBadRegistry(t *testing.T) {
 		}
 	}
 }
-
-// A registry that says nothing has what every world needs; what it says
-// counts.
-func TestComplete(t *testing.T) {
-	mine := host.Controller{Name: "replicaset"}
-	g := Complete(&scenarios.Registry{Controllers: []host.Controller{sloppy(), mine, {Name: "rc"}}})
-	for spec, want := range map[string]string{
-		"sloppy": "sloppy", "gc": "garbagecollector", "kubelet": "kubelet", "namespace": "namespace",
-		"replicaset": "replicaset", "replicaset@selector": "replicaset", "rc": "rc", "replication": "replication",
-	} {
-		c, what := g.Controller(spec)
-		if what != "" || c.Name != want {
-			t.Errorf("%s: found %q; %s", spec, c.Name, what)
-		}
-	}
-	if c, _ := g.Controller("replicaset"); c.Generation != "" {
-		t.Errorf("replicaset is that of this module, generation %s", c.Generation)
-	}
-	if g.Reaper == nil || len(g.Laws) == 0 || len(g.Mutants) != 0 {
-		t.Errorf("laws %d, mutants %d, reaper %v", len(g.Laws), len(g.Mutants), g.Reaper != nil)
-	}
-}

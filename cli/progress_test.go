@@ -8,6 +8,7 @@ import (
 
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
 // On a terminal a run tells from its beginning how far it is, and leaves nothing
@@ -15,7 +16,7 @@ import (
 func TestRunTellsHowFarItIs(t *testing.T) {
 	work(t)
 	var out, err bytes.Buffer
-	c := Command{Registry: Builtin(), Bare: true, Library: scenarios.Library(), Out: &out, Err: &err, Live: true}
+	c := Command{Registry: builtin.Registry(), Bare: true, Library: scenarios.Library(), Out: &out, Err: &err, Live: true}
 	if code := c.Run(t.Context(), []string{"run", "testdata/settles.txtar", "overlap/adoption-lost"}); code != 0 {
 		t.Fatalf("exit %d\n%s%s", code, out.String(), err.String())
 	}
@@ -33,7 +34,7 @@ func TestRunTellsHowFarItIs(t *testing.T) {
 func TestWidth(t *testing.T) {
 	work(t)
 	var b bytes.Buffer
-	c := Command{Registry: Builtin(), Bare: true, Name: "threelaws", Out: &b, Err: &b, Width: 72}
+	c := Command{Registry: builtin.Registry(), Bare: true, Name: "threelaws", Out: &b, Err: &b, Width: 72}
 	args := "explore -n 20 --generation selector --out a-directory-of-some-length testdata/settles.txtar"
 	c.Run(t.Context(), strings.Fields(args))
 	for line := range strings.Lines(b.String()) {

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
 // outside is a program that uses a server as one in another process does: over connections,
@@ -154,7 +156,7 @@ func TestServeAccusesNoneUnderFaults(t *testing.T) {
 // faultsRun runs the command faults.
 func faultsRun(args ...string) (code int, stdout, stderr string) {
 	var out, err strings.Builder
-	c := Command{Registry: Builtin(), Bare: true, Name: "threelaws", Out: &out, Err: &err}
+	c := Command{Registry: builtin.Registry(), Bare: true, Name: "threelaws", Out: &out, Err: &err}
 	code = c.Run(context.Background(), append([]string{"faults"}, args...))
 	return code, out.String(), err.String()
 }
@@ -259,7 +261,7 @@ func TestServeFaultsUsage(t *testing.T) {
 		{[]string{"--programs", "a=job,a=job"}, "a is named twice"},
 	} {
 		var out, stderr strings.Builder
-		a := Command{Registry: Builtin(), Bare: true, Name: "threelaws", Out: &out, Err: &stderr}
+		a := Command{Registry: builtin.Registry(), Bare: true, Name: "threelaws", Out: &out, Err: &stderr}
 		if code := a.Run(t.Context(), append([]string{"serve"}, c.args...)); code != 2 ||
 			!strings.Contains(stderr.String(), c.want) {
 			t.Errorf("%q: exit code %d, %q, want %q", c.args, code, stderr.String(), c.want)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
 // banner is what serve prints before it serves.
@@ -22,7 +23,7 @@ func banner(t *testing.T, args ...string) string {
 	r, w := io.Pipe()
 	done := make(chan struct{})
 	go func() {
-		Command{Registry: Builtin(), Bare: true, Name: "threelaws", Out: w, Err: io.Discard}.Run(ctx,
+		Command{Registry: builtin.Registry(), Bare: true, Name: "threelaws", Out: w, Err: io.Discard}.Run(ctx,
 			append([]string{"serve"}, args...))
 		w.Close()
 		close(done)

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
 const worldYAML = `apiVersion: v1
@@ -46,7 +48,7 @@ func startServe(t *testing.T, args ...string) *served {
 	r, w := io.Pipe()
 	stderr := newHeard()
 	code := make(chan int, 1)
-	a := Command{Registry: Builtin(), Bare: true, Name: "threelaws", Out: w, Err: stderr}
+	a := Command{Registry: builtin.Registry(), Bare: true, Name: "threelaws", Out: w, Err: stderr}
 	go func() {
 		code <- a.Run(ctx, append([]string{"serve"}, args...))
 		w.Close()
@@ -212,7 +214,7 @@ func TestServeUsage(t *testing.T) {
 		{"more", "serve takes no arguments"},
 	} {
 		var stdout, stderr bytes.Buffer
-		c := Command{Registry: Builtin(), Bare: true, Out: &stdout, Err: &stderr}
+		c := Command{Registry: builtin.Registry(), Bare: true, Out: &stdout, Err: &stderr}
 		if code := c.Run(context.Background(), append([]string{"serve"}, strings.Fields(x.args)...)); code != 2 ||
 			!strings.Contains(stderr.String(), x.want) {
 			t.Errorf("serve %s: exit code %d, %q, want 2 and %q", x.args, code, stderr.String(), x.want)
@@ -232,7 +234,7 @@ func TestServeJSON(t *testing.T) {
 	r, w := io.Pipe()
 	var stderr bytes.Buffer
 	go func() {
-		Command{Registry: Builtin(), Bare: true, Out: w, Err: &stderr}.Run(ctx,
+		Command{Registry: builtin.Registry(), Bare: true, Out: w, Err: &stderr}.Run(ctx,
 			[]string{"serve", "--json", "--load", path, "--controllers", "replicaset@selector"})
 		w.Close()
 	}()

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -26,7 +27,7 @@ func TestConformingGenerationKeepsTheLaws(t *testing.T) {
 	for _, name := range host.FaultNames {
 		faults[name] = 1
 	}
-	g := Builtin()
+	g := builtin.Registry()
 	schedules := 0
 	for i, f := range files {
 		_ = regenerate(g, f, "current") // of files without a controller that has generations it makes nothing

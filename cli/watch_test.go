@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
 const brokenYAML = `apiVersion: v1
@@ -128,7 +130,7 @@ func beginWatch(t *testing.T, args ...string) (f *following, stop func() (code i
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	f = &following{seen: make(chan struct{}, 1), done: make(chan int, 1)}
 	go func() {
-		f.done <- Command{Registry: Builtin(), Bare: true, Name: "threelaws", Out: f, Err: f}.Run(ctx,
+		f.done <- Command{Registry: builtin.Registry(), Bare: true, Name: "threelaws", Out: f, Err: f}.Run(ctx,
 			append([]string{"watch"}, args...))
 	}()
 	t.Cleanup(cancel)

@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/threelaws/threelaws/cli"
 	"github.com/threelaws/threelaws/controllers/kubelet"
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 )
@@ -33,7 +33,7 @@ type member struct {
 
 // add starts the controllers that a list means, as serve --controllers reads it.
 func (m *manager) add(t testing.TB, list []string) {
-	chosen, what := cli.Builtin().Choose(list)
+	chosen, what := builtin.Registry().Choose(list)
 	if what != "" {
 		t.Fatal("controllers: " + what)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/threelaws/threelaws/cli"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
 // served is a server on a port of this machine, and kubectl for it.
@@ -26,7 +27,7 @@ func serve(t *testing.T, args ...string) *served {
 	r, w := io.Pipe()
 	code := make(chan int, 1)
 	go func() {
-		code <- cli.Command{Registry: cli.Builtin(), Bare: true, Name: "threelaws", Out: w, Err: io.Discard}.Run(ctx,
+		code <- cli.Command{Registry: builtin.Registry(), Bare: true, Name: "threelaws", Out: w, Err: io.Discard}.Run(ctx,
 			append([]string{"serve", "--kubeconfig", s.kubeconfig}, args...))
 		w.Close()
 	}()

@@ -5,8 +5,9 @@ package main
 import (
 	"github.com/threelaws/threelaws/cli"
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
 func main() {
-	cli.Command{Registry: cli.Builtin(), Library: scenarios.Library()}.Main()
+	cli.Command{Registry: builtin.Registry(), Library: scenarios.Library()}.Main()
 }

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/threelaws/threelaws/cli"
 	"github.com/threelaws/threelaws/internal/audit"
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -229,7 +229,7 @@ func TestLogsAgreeWithWorlds(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	g := cli.Builtin()
+	g := builtin.Registry()
 	worlds, silent, both, missed := 0, 0, 0, 0
 	for i, f := range files {
 		if strings.Contains(f, "badinput") || os.Getenv("SOAK") == "" && i%share != 0 {

@@ -3,9 +3,9 @@ package conform_test
 import (
 	"testing"
 
-	"github.com/threelaws/threelaws/cli"
 	"github.com/threelaws/threelaws/lab/conform"
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
 // library reads every scenario of the module.
@@ -21,7 +21,7 @@ func library(t *testing.T) []*scenarios.File {
 // Every clause has a law with a mutant, a scenario, a test or a recorded case. A clause about one
 // controller needs none until that controller exists.
 func TestEveryClauseIsCovered(t *testing.T) {
-	for _, c := range conform.Coverage(library(t), cli.Builtin()) {
+	for _, c := range conform.Coverage(library(t), builtin.Registry()) {
 		if lacks := c.Lacks(); lacks != "" && c.Waits == "" {
 			t.Errorf("%s: %s", c.ID, lacks)
 		}

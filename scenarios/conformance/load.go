@@ -13,11 +13,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/threelaws/threelaws/cli"
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/nearest"
 	"github.com/threelaws/threelaws/internal/yamldoc"
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/bubble"
 	"github.com/threelaws/threelaws/sim/host"
@@ -72,7 +72,7 @@ func (s *subject) program() error {
 			"on", c.Name)
 	}
 	s.start = func(t *trial.Trial, name string) *host.Process { return t.Start(name, *c) }
-	g := cli.Complete(&scenarios.Registry{Controllers: []host.Controller{*c}})
+	g := builtin.Complete(&scenarios.Registry{Controllers: []host.Controller{*c}})
 	s.With = append(slices.DeleteFunc(slices.Clone(s.With), func(name string) bool { return name == "gc" }), "gc")
 	for i, name := range s.With {
 		b, what := g.Controller(name)

@@ -5,9 +5,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/threelaws/threelaws/cli"
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
 )
@@ -97,5 +97,5 @@ func (c *Case) Registry() *scenarios.Registry {
 	if c.AtRest != nil {
 		g.Funcs[atRest] = c.AtRest
 	}
-	return cli.Complete(g)
+	return builtin.Complete(g)
 }

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/threelaws/threelaws/cli"
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -32,7 +32,7 @@ type Stranger struct {
 
 // registry is what its worlds may name.
 func (s *Stranger) registry() *scenarios.Registry {
-	g := cli.Builtin()
+	g := builtin.Registry()
 	g.Controllers = append(s.Controllers, g.Controllers...)
 	g.Server = s.Server
 	return g

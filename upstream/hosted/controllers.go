@@ -10,8 +10,8 @@ import (
 	"k8s.io/kubernetes/cmd/kube-controller-manager/names"
 	"k8s.io/kubernetes/pkg/features"
 
-	"github.com/threelaws/threelaws/cli"
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 	"github.com/threelaws/threelaws/sim/bubble"
 	"github.com/threelaws/threelaws/sim/host"
 )
@@ -38,7 +38,7 @@ var guards = map[string]featuregate.Feature{
 func Controllers() []host.Controller {
 	var all []host.Controller
 	aliases, descriptors := app.ControllerAliases(), app.NewControllerDescriptors()
-	for _, c := range cli.Builtin().Controllers {
+	for _, c := range builtin.Registry().Controllers {
 		name := aliases[c.Name]
 		if c.Name == "replication" {
 			name = names.ReplicationControllerController
@@ -63,7 +63,7 @@ func Controllers() []host.Controller {
 // Registry is everything that the command threelaws knows, and upstream's own controllers
 // beside: "controllers replicaset@upstream".
 func Registry() *scenarios.Registry {
-	g := cli.Builtin()
+	g := builtin.Registry()
 	g.Controllers = append(Controllers(), g.Controllers...) // the last of a name is its default
 	return g
 }

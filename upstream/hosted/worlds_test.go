@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/threelaws/threelaws/cli"
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 	"github.com/threelaws/threelaws/upstream/hosted"
 )
 
@@ -22,13 +22,13 @@ type world struct {
 
 // inTheirPlace is the registry in which a plain name is upstream's own controller.
 func inTheirPlace() *scenarios.Registry {
-	g := cli.Builtin()
+	g := builtin.Registry()
 	g.Controllers = append(g.Controllers, hosted.Controllers()...)
-	return cli.Complete(g)
+	return builtin.Complete(g)
 }
 
 // ours is the library's own.
-func ours() *scenarios.Registry { return cli.Complete(cli.Builtin()) }
+func ours() *scenarios.Registry { return builtin.Complete(builtin.Registry()) }
 
 // strange is what in a file says that its world is none for upstream's controllers.
 var strange = []struct {

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/threelaws/threelaws/cli"
 	"github.com/threelaws/threelaws/lab/mutate/switches"
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
 func main() {
@@ -109,7 +109,7 @@ func (p part) of(name string, src []byte) (*scenarios.File, error) {
 // run is what is wrong with a file. The controllers are made anew, as what makes them is
 // mutated too.
 func run(f *scenarios.File) error {
-	if res := scenarios.Interpret(f, scenarios.Options{Registry: cli.Builtin()}); len(res.Errors) > 0 {
+	if res := scenarios.Interpret(f, scenarios.Options{Registry: builtin.Registry()}); len(res.Errors) > 0 {
 		return res.Errors[0]
 	}
 	return nil

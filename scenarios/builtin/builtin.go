@@ -1,4 +1,5 @@
-package cli
+// Package builtin is the registry of this module: its controllers, their mutants and all laws.
+package builtin
 
 import (
 	"maps"
@@ -12,18 +13,16 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Builtin is everything this module brings: its controllers, their mutants,
-// every law.
-func Builtin() *scenarios.Registry {
+// Registry returns the controllers of this module, their mutants and every law.
+func Registry() *scenarios.Registry {
 	g := Complete(&scenarios.Registry{})
 	g.Mutants = mutants.All()
 	return g
 }
 
-// Complete returns a registry with what is missing from it: the controllers of
-// this module before its own, so that its own is the one that a name means;
-// every law where it has none; the aliases and the reaper of this module.
-// Mutants are not added: whoever lists them owes a scenario that kills each.
+// Complete returns a copy of a registry with what it lacks: the controllers, aliases and
+// reaper of this module, and every law where it has none. A name that both have means the
+// registry's own controller. Mutants are not added: each needs a scenario that kills it.
 func Complete(g *scenarios.Registry) *scenarios.Registry {
 	full := scenarios.Registry{}
 	if g != nil {

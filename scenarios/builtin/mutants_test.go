@@ -1,0 +1,80 @@
+package builtin_test
+
+import (
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
+)
+
+// Every law has a mutant that it is the one to kill. The server keeps the first three: no
+// controller can break them.
+func TestEveryLawHasAMutantOfItsOwn(t *testing.T) {
+	theServers := []string{"API-1", "API-2", "API-3"}
+	g := builtin.Registry()
+	killers := map[string]bool{}
+	for _, m := range g.Mutants {
+		killers[m.Law] = true
+	}
+	for _, l := range g.Laws {
+		if !killers[l.ID] && !slices.Contains(theServers, l.ID) {
+			t.Errorf("no mutant is killed by %s %s as its own", l.ID, l.Name)
+		}
+	}
+}
+
+// Every mutant has a step in some scenario that says it is killed by the law it is meant for. That
+// the step is right is tested where all scenarios are run.
+func TestEveryMutantIsKilledByItsLaw(t *testing.T) {
+	g := builtin.Registry()
+	killed := killers(t)
+	for _, m := range g.Mutants {
+		law := ""
+		for _, l := range g.Laws {
+			if l.ID == m.Law {
+				law = l.Name
+			}
+		}
+		switch by := killed[m.Name]; {
+		case len(by) == 0:
+			t.Errorf(`no scenario has a step "mutant %s"`, m.Name)
+		case law != "" && !slices.Contains(by, law):
+			t.Errorf("%s is meant for %s %s, and is killed by %s", m.Name, m.Law, law, strings.Join(by, ", "))
+		}
+	}
+}
+
+// killers reads the library, and returns the laws that its steps say each mutant is killed by.
+func killers(t *testing.T) map[string][]string {
+	t.Helper()
+	killed := map[string][]string{}
+	library := scenarios.Library()
+	err := fs.WalkDir(library, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || path.Ext(name) != ".txtar" {
+			return err
+		}
+		text, err := fs.ReadFile(library, name)
+		if err != nil {
+			return err
+		}
+		f, err := scenarios.Parse(name, text)
+		if err != nil {
+			return err
+		}
+		for _, s := range f.Steps {
+			if law, is := strings.CutPrefix(s.Golden, "killed by "); is && s.Verb == "mutant" {
+				law, _, _ = strings.Cut(law, " ")
+				killed[s.Word(0)] = append(killed[s.Word(0)], strings.TrimRight(law, ":\n"))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return killed
+}
