@@ -33,6 +33,7 @@ func TestScenarios(t *testing.T) {
 			return err
 		}
 		t.Run(strings.TrimSuffix(filepath.ToSlash(path), ".txtar"), func(t *testing.T) {
+			t.Parallel()
 			res := scenarios.RunFile(path, scenarios.Options{Registry: g, Twice: true})
 			for _, e := range res.Errors {
 				t.Error(e)

@@ -138,7 +138,7 @@ func TestSway(t *testing.T) {
 		if play(c, sim.NewSeed(seed), somewhat(20)) != nil {
 			differs++
 		}
-		if err := playSwayed(c, sim.NewSeed(seed), somewhat(20)); err != nil {
+		if err := (&player{swayed: true}).play(c, sim.NewSeed(seed), somewhat(20)); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 		}
 	}

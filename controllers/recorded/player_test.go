@@ -77,11 +77,6 @@ func play(c *recorded.Case, choices sim.Choices, between pace) error {
 	return (&player{}).play(c, choices, between)
 }
 
-// playSwayed replays a case otherwise: see [listing.sway].
-func playSwayed(c *recorded.Case, choices sim.Choices, between pace) error {
-	return (&player{swayed: severalEndpoints(c)}).play(c, choices, between)
-}
-
 func (p *player) play(c *recorded.Case, choices sim.Choices, between pace) error {
 	server := fakeapi.New(fakeapi.Options{})
 	p.cluster, p.known = host.NewCluster(sim.New(choices), server), recorded.NewBinding()

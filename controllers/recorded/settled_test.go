@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/threelaws/threelaws/internal/recorded"
 )
@@ -55,7 +56,7 @@ func newSearch(listings []*listing) *search {
 	for i, l := range listings {
 		for _, items := range [...][]any{l.items, l.ours} {
 			for _, item := range items {
-				s.present[uidOf(item)] += fmt.Sprint(i, " ")
+				s.present[uidOf(item)] += strconv.Itoa(i) + " "
 			}
 		}
 	}
@@ -68,17 +69,15 @@ var errTries = errors.New("no naming found: given up")
 
 // name returns a binding that knows what b knows and names the listings.
 func name(b *recorded.Binding, listings []*listing) (*recorded.Binding, error) {
-	for _, l := range listings { // each by itself first: errors are clearer
-		if _, err := newSearch([]*listing{l}).listing(b, 0); err != nil {
-			return nil, fmt.Errorf("%d: %s: %w", l.n, l.path, err)
-		}
-	}
 	found, err := newSearch(listings).listing(b, 0)
-	if err != nil {
-		last := listings[len(listings)-1]
-		return nil, fmt.Errorf("%d: %s, with the listings before: %w", last.n, last.path, err)
+	if err == nil {
+		return found, nil
 	}
-	return found, nil
+	last := listings[len(listings)-1]
+	if _, alone := newSearch([]*listing{last}).listing(b, 0); alone != nil { // says more clearly what differs
+		return nil, fmt.Errorf("%d: %s: %w", last.n, last.path, alone)
+	}
+	return nil, fmt.Errorf("%d: %s, with the listings before: %w", last.n, last.path, err)
 }
 
 func (s *search) listing(b *recorded.Binding, i int) (*recorded.Binding, error) {
@@ -87,7 +86,7 @@ func (s *search) listing(b *recorded.Binding, i int) (*recorded.Binding, error) 
 	}
 	l := s.listings[i]
 	b = b.Clone()
-	if err := b.Compare("", l.want, l.got); err != nil {
+	if err := b.Compare(l.want, l.got); err != nil {
 		return nil, err
 	}
 	if len(l.items) != len(l.ours) {
@@ -113,8 +112,10 @@ func (s *search) item(b *recorded.Binding, i, j int, used []bool) (*recorded.Bin
 			return nil, errTries
 		}
 		c := b.Clone()
-		err := c.Compare(fmt.Sprintf("%s is not %s: ", nameOf(l.ours[k]), nameOf(l.items[j])), l.items[j], l.ours[k])
-		if err == nil {
+		err := c.Compare(l.items[j], l.ours[k])
+		if err != nil {
+			err = fmt.Errorf("%s is not %s: %w", nameOf(l.ours[k]), nameOf(l.items[j]), err)
+		} else {
 			used[k] = true
 			var found *recorded.Binding
 			if found, err = s.item(c, i, j+1, used); err == nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -33,7 +32,7 @@ func (b *Binding) CompareJSON(want json.RawMessage, got []byte) error {
 			return b.Match(text, string(got))
 		}
 	}
-	return b.Compare("", w, g)
+	return b.Compare(w, g)
 }
 
 // Learn takes over what placeholders it can without complaint.
@@ -43,7 +42,7 @@ func (b *Binding) Learn(want json.RawMessage, got []byte) {
 		return
 	}
 	if g, err := Decode(got); err == nil {
-		b.Compare("", w, g)
+		b.Compare(w, g)
 	}
 }
 
@@ -131,67 +130,60 @@ func manager(entry any) string {
 	return fmt.Sprint(e["operation"], e["manager"], e["apiVersion"], e["subresource"])
 }
 
-// Compare compares two decoded values; at is where they are, for errors.
-func (b *Binding) Compare(at string, want, got any) error {
+// Compare compares two decoded values. Its error begins with the path of the first difference.
+func (b *Binding) Compare(want, got any) error {
 	switch w := want.(type) {
 	case map[string]any:
 		g, ok := got.(map[string]any)
 		if !ok {
-			return fmt.Errorf("%s is %s, want an object", at, show(got))
+			return fmt.Errorf(" is %s, want an object", show(got))
 		}
-		return b.compareMaps(at, w, g)
+		return b.compareMaps(w, g)
 	case []any:
 		g, ok := got.([]any)
 		if !ok || len(g) != len(w) {
-			return fmt.Errorf("%s is %s, want %s", at, show(got), show(want))
+			return fmt.Errorf(" is %s, want %s", show(got), show(want))
 		}
 		for i := range w {
-			if err := b.Compare(fmt.Sprintf("%s[%d]", at, i), w[i], g[i]); err != nil {
-				return err
+			if err := b.Compare(w[i], g[i]); err != nil {
+				return fmt.Errorf("[%d]%w", i, err)
 			}
 		}
 		return nil
 	case string:
 		if g, ok := got.(string); ok {
-			if err := b.Match(w, g); err != nil {
-				return fmt.Errorf("%s%w", at, err)
-			}
-			return nil
+			return b.Match(w, g)
 		}
 		if n, ok := got.(json.Number); ok && strings.HasPrefix(w, "$port:") {
 			return b.Match(w, n.String())
 		}
 	}
 	if want != got {
-		return fmt.Errorf("%s is %s, want %s", at, show(got), show(want))
+		return fmt.Errorf(" is %s, want %s", show(got), show(want))
 	}
 	return nil
 }
 
-func (b *Binding) compareMaps(at string, w, g map[string]any) error {
-	keys := make([]string, 0, len(w))
-	for k := range w {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	seen := map[string]bool{}
-	for _, k := range keys {
+// compareMaps goes in the order of the keys: placeholders are bound in one order.
+func (b *Binding) compareMaps(w, g map[string]any) error {
+	filled := map[string]bool{} // keys of ours that a key with a placeholder stands for
+	for _, k := range slices.Sorted(maps.Keys(w)) {
 		own := k
-		if placeholder.MatchString(k) {
+		if strings.Contains(k, "$") {
 			own = b.Fill(k)
+			filled[own] = true
 		}
 		child, ok := g[own]
 		if !ok {
-			return fmt.Errorf("%s/%s is missing, want %s", at, k, show(w[k]))
+			return fmt.Errorf("/%s is missing, want %s", k, show(w[k]))
 		}
-		seen[own] = true
-		if err := b.Compare(at+"/"+k, w[k], child); err != nil {
-			return err
+		if err := b.Compare(w[k], child); err != nil {
+			return fmt.Errorf("/%s%w", k, err)
 		}
 	}
 	for k := range g {
-		if !seen[k] {
-			return fmt.Errorf("%s/%s is %s, want nothing", at, k, show(g[k]))
+		if _, ok := w[k]; !ok && !filled[k] {
+			return fmt.Errorf("/%s is %s, want nothing", k, show(g[k]))
 		}
 	}
 	return nil

@@ -140,7 +140,7 @@ func TestHeartbeatsArePartOfTheState(t *testing.T) {
 		n := &tally{}
 		p := &proof{size: size{states: 1000, naive: 100, random: 100}, Script: scenarios.Script{
 			File: f, Registry: full(), Until: until, Faults: map[string]int{"relist": 1}}}
-		if p.prove(t, f.Name, n); n.proved != 1 {
+		if p.prove(t, f.Name, n); n.proved.Load() != 1 {
 			t.Error(n)
 		}
 		if _, wrong := follows(&p.Script, 100); wrong != "" {

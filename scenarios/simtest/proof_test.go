@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/threelaws/threelaws/controllers/mutants"
@@ -26,7 +27,8 @@ import (
 // size says how much of the proof is run: a sample in ordinary tests, all of it
 // where SOAK is set.
 type size struct {
-	every  int // one of so many worlds, mutants and faults
+	files  int // one of so many scenario files
+	every  int // one of so many mutants and faults
 	worlds int // generated ones
 	states int // bound of one search
 	naive  int // runs of the search without state hashing
@@ -35,8 +37,8 @@ type size struct {
 }
 
 var sizes = map[bool]size{
-	false: {every: 6, worlds: 10, states: 300, naive: 100, random: 40, least: 20},
-	true:  {every: 1, worlds: 100, states: 40_000, naive: 5000, random: 1000, least: 60},
+	false: {files: 1, every: 6, worlds: 10, states: 300, naive: 100, random: 40, least: 20},
+	true:  {files: 1, every: 1, worlds: 100, states: 40_000, naive: 5000, random: 1000, least: 60},
 }
 
 func proofSize() size { return sizes[os.Getenv("SOAK") != ""] }
@@ -143,8 +145,8 @@ type comparing struct{ sim.Chooser }
 
 func (comparing) ComparesStates() bool { return true }
 
-// tally counts what a part of the proof came to.
-type tally struct{ proved, naive, early, bounded, livelocked, refused int }
+// tally counts what a part of the proof came to. Worlds are proved in parallel.
+type tally struct{ proved, naive, early, bounded, livelocked, refused atomic.Int32 }
 
 // prove holds one world to the proof. It returns how many states it has, 0 for a
 // world that proves nothing.
@@ -154,19 +156,19 @@ func (p *proof) prove(t *testing.T, name string, n *tally) (states int) {
 	var undigested *explore.Undigested
 	switch {
 	case errors.As(err, &undigested):
-		n.refused++
+		n.refused.Add(1)
 		return 0
 	case err != nil:
 		t.Errorf("%s: %v", name, err)
 		return 0
 	case cover.Livelocks > 0:
-		n.livelocked++
+		n.livelocked.Add(1)
 		return 0
 	case !cover.Complete:
-		n.bounded++
+		n.bounded.Add(1)
 		return 0
 	}
-	n.proved++
+	n.proved.Add(1)
 	if what := all.lacks(p.draw(false)); what != "" {
 		t.Errorf("%s: random schedules reach what the exhaustive search does not: %s\n%s", name, what, cover)
 	}
@@ -181,7 +183,7 @@ func (p *proof) prove(t *testing.T, name string, n *tally) (states int) {
 		reduction := "sleep sets"
 		if x.NoHashing {
 			reduction = "state hashing"
-			n.naive++
+			n.naive.Add(1)
 		}
 		if what := all.lacks(other); what != "" {
 			t.Errorf("%s: %s reduce away %s", name, reduction, what)
@@ -193,7 +195,7 @@ func (p *proof) prove(t *testing.T, name string, n *tally) (states int) {
 	if all, c, err := p.search(explore.Exhaust{Early: -1}); err != nil {
 		t.Errorf("%s: %v", name, err)
 	} else if c.Complete {
-		n.early++
+		n.early.Add(1)
 		if what := all.lacks(p.draw(true)); what != "" {
 			t.Errorf("%s: random schedules with early timers reach what the exhaustive search does not: %s\n%s", name,
 				what, c)
@@ -205,7 +207,7 @@ func (p *proof) prove(t *testing.T, name string, n *tally) (states int) {
 func (n *tally) String() string {
 	return fmt.Sprintf("%d proved, %d of them also without hashing and %d with any timer before its time; %d met a "+
 		"bound, %d are livelocked, %d cannot be digested",
-		n.proved, n.naive, n.early, n.bounded, n.livelocked, n.refused)
+		n.proved.Load(), n.naive.Load(), n.early.Load(), n.bounded.Load(), n.livelocked.Load(), n.refused.Load())
 }
 
 // chosen reports whether a name is among the one in so many that a sample consists of:
@@ -260,26 +262,32 @@ func shipped(t *testing.T, g *scenarios.Registry) []*scenarios.File {
 
 func TestExhaustiveIsExhaustive(t *testing.T) {
 	s, plain, faulty, g := proofSize(), &tally{}, &tally{}, full()
-	for _, f := range shipped(t, g) {
-		until, _ := script(f)
-		p := &proof{Script: scenarios.Script{File: f, Registry: g, Until: until}, size: s}
-		states := p.prove(t, f.Name, plain)
-		if states == 0 || states > s.states/3 {
-			continue // with a fault there are many more
-		}
-		for _, name := range host.FaultNames {
-			if !chosen(f.Name+" "+name, s.every) {
+	t.Run("files", func(t *testing.T) {
+		for _, f := range shipped(t, g) {
+			if !chosen(f.Name, s.files) {
 				continue
 			}
-			p.Faults = map[string]int{name: 1}
-			p.states = 3 * s.states
-			p.prove(t, f.Name+" "+name, faulty)
+			t.Run(f.Name, func(t *testing.T) {
+				t.Parallel()
+				until, _ := script(f)
+				p := &proof{Script: scenarios.Script{File: f, Registry: g, Until: until}, size: s}
+				states := p.prove(t, f.Name, plain)
+				if states == 0 || states > s.states/3 {
+					return // with a fault there are many more
+				}
+				for _, name := range host.FaultNames {
+					if chosen(f.Name+" "+name, s.every) {
+						p.Faults, p.states = map[string]int{name: 1}, 3*s.states
+						p.prove(t, f.Name+" "+name, faulty)
+					}
+				}
+			})
 		}
-	}
+	})
 	t.Log("without faults: ", plain)
 	t.Log("with one: ", faulty)
-	if plain.proved < s.least {
-		t.Errorf("only %d worlds were proved", plain.proved)
+	if int(plain.proved.Load()) < s.least {
+		t.Errorf("only %d worlds were proved", plain.proved.Load())
 	}
 }
 
@@ -287,20 +295,24 @@ func TestExhaustiveIsExhaustive(t *testing.T) {
 func TestExhaustiveIsExhaustiveForMutants(t *testing.T) {
 	s, n, g := proofSize(), &tally{}, full()
 	all := mutants.All()
-	for _, f := range shipped(t, g) {
-		until, names := script(f)
-		for _, name := range names {
-			k := slices.IndexFunc(all, func(m host.Mutant) bool { return m.Name == name })
-			if k < 0 || !chosen(f.Name+" "+name, (s.every+1)/2) {
-				continue
+	t.Run("files", func(t *testing.T) {
+		for _, f := range shipped(t, g) {
+			until, names := script(f)
+			for _, name := range names {
+				k := slices.IndexFunc(all, func(m host.Mutant) bool { return m.Name == name })
+				if k < 0 || !chosen(f.Name+" "+name, (s.every+1)/2) {
+					continue
+				}
+				t.Run(f.Name+" "+name, func(t *testing.T) {
+					t.Parallel()
+					ctl := all[k].Make()
+					p := &proof{Script: scenarios.Script{File: f, Registry: g, Until: until,
+						Replace: map[string]host.Controller{ctl.Name: ctl}}, size: s}
+					p.prove(t, f.Name+" "+name, n)
+				})
 			}
-			ctl := all[k].Make()
-			p := &proof{
-				Script: scenarios.Script{File: f, Registry: g, Until: until,
-					Replace: map[string]host.Controller{ctl.Name: ctl}}, size: s}
-			p.prove(t, f.Name+" "+name, n)
 		}
-	}
+	})
 	t.Log(n)
 }
 
@@ -317,7 +329,7 @@ func TestExhaustiveIsExhaustiveOnGeneratedWorlds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n.proved >= s.worlds {
+			if int(n.proved.Load()) >= s.worlds {
 				break
 			}
 			p := &proof{Script: scenarios.Script{File: f, Registry: registry, Until: len(f.Steps)}, size: s}
@@ -328,7 +340,7 @@ func TestExhaustiveIsExhaustiveOnGeneratedWorlds(t *testing.T) {
 		}
 	}
 	t.Log(n)
-	if n.proved < s.worlds {
-		t.Errorf("only %d generated worlds were proved", n.proved)
+	if int(n.proved.Load()) < s.worlds {
+		t.Errorf("only %d generated worlds were proved", n.proved.Load())
 	}
 }

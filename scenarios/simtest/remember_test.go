@@ -120,7 +120,7 @@ func TestExhaustiveIsExhaustiveForWhoRemembers(t *testing.T) {
 			p := &proof{
 				Script: scenarios.Script{File: f, Registry: c.Registry(), Until: len(f.Steps), Faults: c.Faults},
 				size:   size{states: 3000, naive: 500, random: 200}}
-			if p.prove(t, name, n); n.proved != 1 {
+			if p.prove(t, name, n); n.proved.Load() != 1 {
 				t.Error(n)
 			}
 		})
