@@ -86,12 +86,14 @@ func (h *Handler) aboutResources(r *http.Request, kinds []*fakeapi.Kind) *answer
 	if !ok {
 		return fail(media.Format{}, refusal.NotAcceptable())
 	}
+	if len(parts) == 1 && f.As != "" {
+		contentType := media.JSON + ";g=" + f.Group + ";v=" + f.Version + ";as=" + f.As
+		text := h.aggregated.Aggregated(kinds, core, schema.GroupVersion{Group: f.Group, Version: f.Version})
+		f.Type = media.JSON
+		return &answer{code: http.StatusOK, raw: text, format: f.Plain(), contentType: contentType}
+	}
 	all := discovery.Served(kinds)
 	switch {
-	case len(parts) == 1 && f.As != "":
-		a := document(f, discovery.Aggregated(all, core, schema.GroupVersion{Group: f.Group, Version: f.Version}))
-		a.contentType = media.JSON + ";g=" + f.Group + ";v=" + f.Version + ";as=" + f.As
-		return a
 	case !reads(r):
 		return fail(f, refusal.Method())
 	case core && len(parts) == 1:

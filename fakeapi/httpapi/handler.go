@@ -29,6 +29,7 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/codec"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/discovery"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/openapi"
 	"github.com/threelaws/threelaws/internal/fault"
 )
@@ -82,8 +83,9 @@ type Handler struct {
 	closing sync.Once
 	encoded codec.Cache
 
-	patience time.Duration // with a connection that is not read
-	docs     openapi.Documents
+	patience   time.Duration // with a connection that is not read
+	docs       openapi.Documents
+	aggregated discovery.Documents
 }
 
 // New returns a handler for a server, which from then on is the handler's:

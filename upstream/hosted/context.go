@@ -33,9 +33,9 @@ func manager(ctx context.Context, cfg *rest.Config, name string) (app.Controller
 		return none, nil, err
 	}
 	component.Generic.Controllers = []string{"*"}
-	clients := clientbuilder.SimpleControllerClientBuilder{ClientConfig: rest.CopyConfig(cfg)}
-	clients.ClientConfig.ContentType = protobuf
-	client, err := clients.Client("shared-informers")
+	builder := clients{clientbuilder.SimpleControllerClientBuilder{ClientConfig: rest.CopyConfig(cfg)}}
+	builder.ClientConfig.ContentType = protobuf
+	client, err := builder.Client("shared-informers")
 	if err != nil {
 		return none, nil, err
 	}
@@ -43,7 +43,7 @@ func manager(ctx context.Context, cfg *rest.Config, name string) (app.Controller
 	if err != nil {
 		return none, nil, err
 	}
-	discovery, err := clients.DiscoveryClient("controller-discovery")
+	discovery, err := builder.DiscoveryClient("controller-discovery")
 	if err != nil {
 		return none, nil, err
 	}
@@ -51,7 +51,7 @@ func manager(ctx context.Context, cfg *rest.Config, name string) (app.Controller
 	partial := bubble.MetadataInformers(meta, 0)
 	mapper := restmapper.NewDeferredDiscoveryRESTMapper(cacheddiscovery.NewMemCacheClient(discovery))
 	c := app.ControllerContext{
-		ClientBuilder: clients, InformerFactory: typed,
+		ClientBuilder: builder, InformerFactory: typed,
 		ObjectOrMetadataInformerFactory: informerfactory.NewInformerFactory(typed, partial),
 		ComponentConfig:                 component,
 		RESTMapper:                      mapper,

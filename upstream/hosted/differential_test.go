@@ -171,7 +171,7 @@ func (w *world) play(t *testing.T, g *scenarios.Registry, c sim.Choices) end {
 // the default schedule and by some that are drawn, but for what the table says.
 func TestUpstreamComesToTheSameEnd(t *testing.T) {
 	all, _ := worlds(t)
-	all = third(all, 1)
+	all = sample(all, 1)
 	began, runs, restless := time.Now(), 0, 0
 	for _, w := range all {
 		if !strings.Contains(w.name, *only) {

