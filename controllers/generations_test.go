@@ -1,6 +1,7 @@
 package controllers_test
 
 import (
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -54,9 +55,17 @@ type pair struct {
 	from, to host.Controller
 }
 
-const generationSeeds = 20
+// generationSeeds is how many schedules each pair is tried in: 8, two of each of the four kinds below, or 300
+// with SOAK in the environment.
+func generationSeeds() uint64 {
+	if os.Getenv("SOAK") != "" {
+		return 300
+	}
+	return 8
+}
 
 func (p pair) test(t *testing.T) {
+	t.Parallel()
 	asked := []func(*testing.T, *cluster){p.switched}
 	if p.apart == "" {
 		asked = append(asked, p.overlapping)
@@ -71,7 +80,7 @@ func (p pair) test(t *testing.T) {
 	if p.apart == "" && owns(&p.from) && owns(&p.to) {
 		asked = append(asked, p.contending)
 	}
-	for seed := range uint64(generationSeeds) {
+	for seed := range generationSeeds() {
 		for _, ask := range asked {
 			var choices sim.Choices = sim.Zero{}
 			if seed > 0 {

@@ -5,6 +5,7 @@ package acquitted_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,9 +50,9 @@ func tried(c simtest.Case) simtest.Case {
 	for _, f := range host.FaultNames {
 		c.Faults[f] = 1
 	}
-	c.Schedules = 1200 // make soak takes 20,000
-	if testing.Short() {
-		c.Schedules = 200
+	c.Schedules = 300
+	if os.Getenv("SOAK") != "" {
+		c.Schedules = 5000
 	}
 	return c
 }
