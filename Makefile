@@ -10,28 +10,48 @@ FUZZTIME ?= 30s
 BENCHTIME ?= 1s
 TESTFLAGS ?= -timeout 20m
 
+# Simulations make much garbage and keep little.
+export GOGC ?= 400
+
 # The deterministic core: what the analyser checks. See docs/design.md, Determinism.
 CORE := ./sim ./sim/host ./sim/law/... ./internal/fight ./internal/difference ./internal/render ./internal/usage \
   ./sim/trial ./fakeapi ./fakeapi/internal/... ./controllers/...
 
-# The module roots: this one and every nested one. That of the strangers compiles half of other people's projects:
-# make strangers runs it.
-MODULES := $(patsubst %/go.mod,%,$(shell \
-  find . -name go.mod -not -path '*/testdata/*' -not -path './.*/*' -not -path './strangers/*' | LC_ALL=C sort))
+# The modules. "make test" runs the tests of all but lab, which judges this project, and strangers, which compiles
+# half of other people's projects: "make test-long" runs those two.
+TESTED := . browser controllerruntime kubectltest upstream
+MODULES := $(TESTED) lab
 
-.PHONY: all test begin vet fmt detcheck unit race run build bench forever fuzz soak differential survey definitions \
-  track mutate browser picture strangers update clean
+# The packages whose tests run worlds for more than some seconds: they are tested after the others.
+SLOW := /threelaws/(cli|controllers|scenarios|sim/bubble)(/|$$)
+
+.PHONY: all test test-long begin fmt vet detcheck unit race run build bench forever fuzz definitions \
+  browser picture strangers update clean
 
 all: test build
 
-# Every part says what it does before it does it: with cold caches the first of them
-# compiles all there is, and takes minutes.
+# Each part says what it does before it does it. With cold caches the first one compiles everything, which takes
+# minutes.
 test: begin fmt vet detcheck unit race
-	@echo "not run: other projects' controllers, which compile for minutes: make strangers"
+	@cat bin/.seconds
 	@echo "make test: passed in $$(( $$(date +%s) - $$(cat bin/.began) )) s"
 
+# The first line of each thing that is missing on this machine.
 begin:
-	@mkdir -p bin && date +%s >bin/.began
+	@mkdir -p bin && date +%s >bin/.began && : >bin/.seconds
+	@for v in GOCACHE GOMODCACHE; do d=$$($(GO) env $$v); \
+	  { mkdir -p "$$d" && [ -w "$$d" ]; } 2>/dev/null || \
+	  { echo "make test: $$d cannot be written: set $$v to a directory that can"; exit 1; }; done
+	@for m in $(MODULES); do \
+	  (cd $$m && GOPROXY=off $(GO) list -deps -test ./... >/dev/null 2>&1) && continue; \
+	  echo "downloading the modules that $$m needs"; \
+	  (cd $$m && $(GO) list -deps -test ./... >/dev/null) 2>bin/.download || \
+	  { echo "make test: modules of $$m cannot be downloaded: $$(grep -v '^go: downloading' bin/.download | head -1)"; exit 1; }; \
+	  done
+	@[ "$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)" -gt 1 ] || echo "one core: this takes twice as long"
+	@command -v $${CC:-cc} >/dev/null || echo "the race detector is NOT RUN: no C compiler"
+	@command -v chromium chromium-browser google-chrome >/dev/null || \
+	  echo "the pages are NOT OPENED in a browser: no chromium (make browser installs it)"
 	@echo "make test: gofmt, vet, the analyser, tests, the race detector ($$($(GO) version | cut -d' ' -f3);" \
 	  "the first run compiles everything, which takes minutes)"
 
@@ -47,20 +67,37 @@ detcheck:
 	@echo "the analyser for determinism"
 	@$(GO) run ./internal/detcheck/cmd/detcheck -test=false $(CORE)
 
-# Packages are listed as they pass.
+# timed runs a command and keeps how long it took.
+timed = at=$$(date +%s); $(2); echo "$(1): $$(( $$(date +%s) - at )) s" >>bin/.seconds
+tests = $(GO) test -vet=off $(TESTFLAGS) $(1) | { grep -v 'no test files' || true; }
+
+# Packages are listed as they pass, quick ones first. The tests of upstream host whole programs, which takes one
+# core: they run beside the slow packages, and what they print comes after those.
 unit:
-	@command -v chromium chromium-browser google-chrome >/dev/null || \
-	  echo "module ./browser is NOT RUN: no chromium (make browser installs it)"
-	@for m in $(MODULES); do echo "test $$m"; \
-	  (cd $$m && $(GO) test $(TESTFLAGS) ./... | { grep -v 'no test files' || true; }); done
+	@$(call timed,tests of the quick packages,$(call tests,$$($(GO) list ./... | grep -Ev '$(SLOW)')))
+	@(cd upstream && $(call tests,./...)) >bin/.upstream 2>&1 & upstream=$$!; trap "kill $$upstream 2>/dev/null || true" EXIT; \
+	  $(call timed,tests of the slow packages,$(call tests,$$($(GO) list ./... | grep -E '$(SLOW)'))); \
+	  $(call timed,tests of upstream beyond that,wait $$upstream || { cat bin/.upstream; exit 1; }); cat bin/.upstream
+	@for m in $(filter-out . upstream,$(TESTED)); do \
+	  $(call timed,tests of $$m,(cd $$m && $(call tests,./...))); done
 
 # The parts that have goroutines, under the race detector, which needs a C compiler.
 race:
 	@if command -v $${CC:-cc} >/dev/null; then \
 	  echo "the race detector"; \
-	  CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) ./fakeapi/httpapi ./internal/live ./internal/realtime; \
-	  CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) -run 'Report|Interrupt|Double|Share|Failure' ./internal/explore; \
-	else echo "the race detector is not run: no C compiler"; fi
+	  $(call timed,the race detector,CGO_ENABLED=1 $(GO) test -vet=off -race $(TESTFLAGS) ./fakeapi/httpapi \
+	    ./internal/live ./internal/realtime; CGO_ENABLED=1 $(GO) test -vet=off -race $(TESTFLAGS) \
+	    -run 'Report|Interrupt|Double|Share|Failure' ./internal/explore); fi
+
+# The long proofs, before a release and every night: SOAK schedules with faults over all worlds, exhaustive search
+# against random and unreduced search on every small world, upstream's controllers in every world, this project's
+# mutants, other projects' controllers. Hours; SOAK=1000000 takes most of a day.
+SOAK ?= 20000
+test-long: test $(MODULES:%=long-%) strangers
+
+long-%:
+	@echo "the long tests of module $*"
+	@cd $* && SOAK=$(SOAK) $(GO) test -vet=off -timeout 24h ./... | { grep -v 'no test files' || true; }
 
 # Builds the command, and runs every scenario.
 run:
@@ -96,18 +133,6 @@ fuzz:
 	      $(GO) test -run='^$$' -fuzz="^$$t\$$" -fuzztime=$(FUZZTIME) $$d; \
 	    done; \
 	  done); done
-
-# The long proofs: exhaustive search against random and unreduced search on every
-# world small enough, and SOAK schedules with faults of all sorts over all worlds.
-# Upstream's own controllers are a hundred times slower than ours: a hundred thousand schedules of them.
-SOAK ?= 1000000
-soak:
-	SOAK=$(SOAK) $(GO) test -timeout 24h -count=1 -v -run 'TestConforming' ./cli
-	SOAK=$(SOAK) $(GO) test -timeout 24h -count=1 -v -run 'TestExhaustiveIs|TestAStateDecides' ./scenarios/simtest
-	cd upstream && SOAK=$$(($(SOAK) / 10)) $(GO) test -timeout 24h -count=1 -v \
-	  -run 'AccusedOfNothingElse|ComesToTheSameEnd|DrawnWorlds|FoundGuiltyAgain' ./hosted
-	cd upstream && $(GO) test -timeout 24h -count=1 -v -run OwnRules . -attempts 10000
-	$(GO) test -timeout 24h -count=1 ./scenarios/simtest/acquitted -threelaws.schedules=20000
 
 # Drives a real kube-apiserver and this server with the same generated sequences, counts the answers
 # that are alike, and lists all differences, the commonest first. See docs/fidelity.md for THROWAWAY.

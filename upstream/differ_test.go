@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand"
+	"os"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -36,6 +37,14 @@ type pair struct {
 	tried     int
 	same      int
 	drawn     drawn // of the object that lives
+}
+
+// tries is how many objects of each kind are generated: 10,000 with SOAK in the environment.
+func tries() int {
+	if os.Getenv("SOAK") != "" {
+		return max(*attempts, 10_000)
+	}
+	return *attempts
 }
 
 var at = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -85,7 +94,7 @@ func (p *pair) kind(k *fakeapi.Kind, good []runtime.Object) {
 	for _, obj := range good {
 		m.Learn(obj)
 	}
-	for n := range *attempts {
+	for n := range tries() {
 		obj := good[n%len(good)].DeepCopyObject()
 		acc, _ := meta.Accessor(obj)
 		acc.SetOwnerReferences(nil)

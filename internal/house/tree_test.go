@@ -19,6 +19,7 @@ var kept = []struct {
 	why   string
 }{
 	{".ci/run", "", "", "what continuous integration calls"},
+	{".github/workflows/", `(test|nightly)\.yml`, "", "what GitHub runs at each change and every night"},
 	{".gitignore", "", "", "git reads it"},
 	{"LICENSE", "", "", "the licence"},
 	{"Makefile", "", "", "the commands of the README"},
