@@ -174,7 +174,7 @@ func (t *table) index(e *entry) {
 	for _, ref := range e.meta.GetOwnerReferences() {
 		t.owners.ReplaceOrInsert(link{ref.UID, e.key})
 	}
-	for label, value := range e.meta.GetLabels() { // the tree is the same in any order
+	for label, value := range e.meta.GetLabels() { //detcheck:ordered the tree is sorted
 		t.marks.ReplaceOrInsert(mark{label, value, e.key})
 	}
 }
@@ -183,7 +183,7 @@ func (t *table) unindex(e *entry) {
 	for _, ref := range e.meta.GetOwnerReferences() {
 		t.owners.Delete(link{ref.UID, e.key})
 	}
-	for label, value := range e.meta.GetLabels() {
+	for label, value := range e.meta.GetLabels() { //detcheck:ordered the tree is sorted
 		t.marks.Delete(mark{label, value, e.key})
 	}
 }
@@ -198,12 +198,12 @@ func (t *table) reindex(before, after *entry) {
 		}
 	}
 	old, now := before.meta.GetLabels(), after.meta.GetLabels()
-	for label, value := range old {
+	for label, value := range old { //detcheck:ordered the tree is sorted
 		if v, ok := now[label]; !ok || v != value {
 			t.marks.Delete(mark{label, value, before.key})
 		}
 	}
-	for label, value := range now {
+	for label, value := range now { //detcheck:ordered the tree is sorted
 		if v, ok := old[label]; !ok || v != value {
 			t.marks.ReplaceOrInsert(mark{label, value, after.key})
 		}

@@ -1,270 +1,207 @@
 package detcheck
 
 import (
-	"fmt"
 	"go/ast"
-	"go/format"
 	"go/token"
 	"go/types"
-	"strings"
+
+	"golang.org/x/tools/go/ast/inspector"
 )
 
-// loop is one range over a map while it is judged.
+// loop is one range over a map while it is checked.
 type loop struct {
 	*checker
+	cur    inspector.Cursor
 	stmt   *ast.RangeStmt
-	over   string // the map, as written
-	keyed  bool   // the first variable is the map's key: another one in each turn
-	label  string
-	fn     *ast.BlockStmt
-	params map[types.Object]bool
-
-	writes []write
-	exits  []exit
-	first  *problem
+	key    string         // the variable of the map's key, "" if there is none
+	writes map[string]int // what the body changes, with the number of mentions that the changes account for
+	result string         // what the body returns
 }
 
-// problem is why the order escapes, and where.
-type problem struct {
-	pos token.Pos
-	why string
-}
-
-// write is one change to something that outlives the turn of the loop.
-type write struct {
-	target string // as written, without the index for elements
-	root   types.Object
-	class  string // writes of one class to one target commute
-	own    []ast.Expr
-	block  []ast.Stmt
-	pos    token.Pos
-}
-
-// exit is a statement that ends the loop early.
-type exit struct {
-	text  string
-	block []ast.Stmt
-	pos   token.Pos
-}
-
-func (l *loop) fail(at ast.Node, format string, args ...any) {
-	if l.first == nil {
-		l.first = &problem{at.Pos(), fmt.Sprintf(format, args...)}
-	}
-}
-
-// check returns nil when the order of the loop's turns cannot matter.
-func (l *loop) check() *problem {
+// check returns a node whose effect may depend on the order of the turns, nil if there is none.
+func (l *loop) check() ast.Node {
 	if l.stmt.Tok == token.ASSIGN {
-		return &problem{l.stmt.Pos(), "the last entry visited stays in the loop's variables"}
+		return l.stmt // the loop's variables keep the last entry
 	}
-	l.block(l.stmt.Body.List, scope{})
-	if l.first == nil {
-		l.reads()
+	if bad := l.hidden(); bad != nil {
+		return bad
 	}
-	if l.first == nil {
-		l.mixes()
+	if bad := l.block(l.stmt.Body.List); bad != nil {
+		return bad
 	}
-	if l.first == nil {
-		l.leaves()
+	if l.result != "" && len(l.writes) > 0 {
+		return l.stmt // how much is written before it returns depends on the order
 	}
-	return l.first
+	for target, n := range l.writes {
+		if mentions(l.stmt.Body, target) > n {
+			return l.stmt // it reads what earlier turns wrote
+		}
+	}
+	return nil
 }
 
-// scope says what surrounds a statement inside the loop.
-type scope struct {
-	inner   bool // an inner loop or switch takes an unlabelled break
-	closure bool // inside a function literal: return ends only that
-	block   []ast.Stmt
+// hidden returns an effect inside an expression: a call of a function variable or of Pick, a receive,
+// or a function literal that does more than return a value.
+func (l *loop) hidden() (bad ast.Node) {
+	ast.Inspect(l.stmt.Body, func(n ast.Node) bool {
+		ok := true
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			name, _ := n.Fun.(*ast.Ident)
+			_, variable := l.TypesInfo.Uses[name].(*types.Var)
+			f := l.callee(n)
+			ok = !variable && (f == nil || f.Name() != "Pick")
+		case *ast.UnaryExpr:
+			ok = n.Op != token.ARROW
+		case *ast.FuncLit:
+			ok = len(n.Body.List) == 1 && isReturn(n.Body.List[0])
+		}
+		if !ok && bad == nil {
+			bad = n
+		}
+		return true
+	})
+	return bad
 }
 
-func (l *loop) block(list []ast.Stmt, in scope) {
-	in.block = list
+func isReturn(s ast.Stmt) bool {
+	_, ok := s.(*ast.ReturnStmt)
+	return ok
+}
+
+func (l *loop) block(list []ast.Stmt) ast.Node {
 	for _, s := range list {
-		l.statement(s, in)
+		if bad := l.statement(s); bad != nil {
+			return bad
+		}
 	}
+	return nil
 }
 
-func (l *loop) statement(s ast.Stmt, in scope) {
-	nested := in
-	nested.inner = true
+// statement returns the part of a statement that does not commute with itself in another turn.
+func (l *loop) statement(s ast.Stmt) ast.Node {
+	ok := false
 	switch s := s.(type) {
-	case nil, *ast.EmptyStmt:
+	case nil:
+		return nil
 	case *ast.BlockStmt:
-		l.block(s.List, in)
-	case *ast.LabeledStmt:
-		l.statement(s.Stmt, in)
+		return l.block(s.List)
 	case *ast.IfStmt:
-		if l.keepsExtreme(s, in) {
-			return
+		for _, part := range []ast.Stmt{s.Init, s.Body, s.Else} {
+			if bad := l.statement(part); bad != nil {
+				return bad
+			}
 		}
-		l.statement(s.Init, in)
-		l.expr(s.Cond)
-		l.block(s.Body.List, in)
-		l.statement(s.Else, in)
-	case *ast.ForStmt:
-		l.statement(s.Init, nested)
-		l.expr(s.Cond)
-		l.statement(s.Post, nested)
-		l.block(s.Body.List, nested)
+		return nil
 	case *ast.RangeStmt:
-		l.expr(s.X)
-		l.block(s.Body.List, nested)
-	case *ast.SwitchStmt:
-		l.statement(s.Init, nested)
-		l.expr(s.Tag)
-		l.block(s.Body.List, nested)
-	case *ast.TypeSwitchStmt:
-		l.statement(s.Init, nested)
-		l.block(s.Body.List, nested)
-	case *ast.CaseClause:
-		for _, e := range s.List {
-			l.expr(e)
+		if s.Tok != token.ASSIGN {
+			return l.statement(s.Body)
 		}
-		l.block(s.Body, in)
-	default:
-		l.simple(s, in)
-	}
-}
-
-// simple judges a statement without statements in it.
-func (l *loop) simple(s ast.Stmt, in scope) {
-	switch s := s.(type) {
 	case *ast.DeclStmt:
-		for _, spec := range s.Decl.(*ast.GenDecl).Specs {
-			if v, ok := spec.(*ast.ValueSpec); ok {
-				for _, e := range v.Values {
-					l.expr(e)
-				}
-			}
-		}
-	case *ast.AssignStmt:
-		l.assign(s, in)
-	case *ast.IncDecStmt:
-		l.store(s.X, nil, token.ADD_ASSIGN, in)
-	case *ast.ExprStmt:
-		l.effect(s, in)
+		ok = true
 	case *ast.BranchStmt:
-		l.branch(s, in)
+		ok = s.Tok == token.CONTINUE
+	case *ast.IncDecStmt:
+		ok = l.sum(s.X)
+	case *ast.AssignStmt:
+		ok = l.assign(s)
 	case *ast.ReturnStmt:
-		for _, e := range s.Results {
-			l.expr(e)
-			if !in.closure && l.varies(e) {
-				l.fail(s, "which entry's %s is returned depends on which is visited first", types.ExprString(e))
-			}
-		}
-		if !in.closure {
-			l.exits = append(l.exits, exit{"return" + l.texts(s.Results), in.block, s.Pos()})
-		}
-	default:
-		l.fail(s, "%s happens in map order", kindOf(s))
+		ok = l.returns(s)
+	case *ast.ExprStmt:
+		ok = l.call(s)
 	}
-}
-
-func kindOf(s ast.Stmt) string {
-	switch s.(type) {
-	case *ast.SendStmt:
-		return "a send"
-	case *ast.DeferStmt:
-		return "a defer"
-	case *ast.GoStmt:
-		return "a go statement"
-	}
-	return "a statement with effects"
-}
-
-func (l *loop) texts(list []ast.Expr) (s string) {
-	for _, e := range list {
-		s += " " + l.source(e)
+	if ok {
+		return nil
 	}
 	return s
 }
 
-// source is an expression in full; types.ExprString leaves out what is in
-// literals.
-func (l *loop) source(e ast.Expr) string {
-	var b strings.Builder
-	if err := format.Node(&b, l.Fset, e); err != nil {
-		panic("detcheck: cannot print an expression that was parsed: " + err.Error())
+// sum allows x++ and x += y for integers.
+func (l *loop) sum(x ast.Expr) bool {
+	if b, ok := l.TypesInfo.TypeOf(x).Underlying().(*types.Basic); !ok || b.Info()&types.IsInteger == 0 {
+		return false
 	}
-	return b.String()
+	if !l.local(x) {
+		l.writes[types.ExprString(x)]++
+	}
+	return true
 }
 
-func (l *loop) branch(s *ast.BranchStmt, in scope) {
-	switch {
-	case s.Tok == token.CONTINUE && (s.Label == nil || s.Label.Name == l.label || l.labelInside(s.Label)):
-	case s.Tok == token.BREAK && s.Label == nil && in.inner:
-	case s.Tok == token.BREAK && s.Label != nil && l.labelInside(s.Label):
-	case s.Tok == token.FALLTHROUGH:
-	case s.Label != nil && s.Label.Name != l.label:
-		l.exits = append(l.exits, exit{s.Tok.String() + " " + s.Label.Name, in.block, s.Pos()})
-	default:
-		l.exits = append(l.exits, exit{s.Tok.String(), in.block, s.Pos()})
+// assign allows new and local variables, sums, elements under the range key, and appending to a slice
+// that is sorted next.
+func (l *loop) assign(s *ast.AssignStmt) bool {
+	if s.Tok == token.DEFINE {
+		return true
 	}
+	if s.Tok == token.ADD_ASSIGN && l.sum(s.Lhs[0]) {
+		return true
+	}
+	if x := l.appends(s); x != "" && l.sortedNext(l.cur, x) {
+		l.writes[x] += 2
+		return true
+	}
+	for _, x := range s.Lhs {
+		ix, ok := ast.Unparen(x).(*ast.IndexExpr)
+		if !l.local(x) && !(ok && l.element(ix.X, ix.Index)) {
+			return false
+		}
+	}
+	return true
 }
 
-func (l *loop) labelInside(label *ast.Ident) bool {
-	obj := l.TypesInfo.Uses[label]
-	return obj != nil && l.inside(obj)
+// element allows a change of the element of a map under the range key.
+func (l *loop) element(m, index ast.Expr) bool {
+	if l.key == "" || types.ExprString(index) != l.key || !isMap(l.TypesInfo.TypeOf(m)) {
+		return false
+	}
+	of := types.ExprString(m)
+	l.writes[of] = mentions(l.stmt.Body, of+"["+l.key+"]") + mentions(l.stmt.Body, "delete("+of+", "+l.key+")")
+	return true
 }
 
-// reads fails the loop when it looks at something that earlier turns changed.
-func (l *loop) reads() {
-	own := map[ast.Node]bool{}
-	for _, w := range l.writes {
-		for _, e := range w.own {
-			own[e] = true
-		}
+// local reports whether an expression is a variable of the body, or a field of one.
+func (l *loop) local(x ast.Expr) bool {
+	switch x := x.(type) {
+	case *ast.Ident:
+		o := l.TypesInfo.ObjectOf(x)
+		return o == nil || l.stmt.Pos() <= o.Pos() && o.Pos() < l.stmt.End()
+	case *ast.SelectorExpr:
+		_, value := l.TypesInfo.TypeOf(x.X).Underlying().(*types.Struct)
+		return value && l.local(x.X)
 	}
-	ast.Inspect(l.stmt.Body, func(n ast.Node) bool {
-		e, ok := n.(ast.Expr)
-		if !ok || own[n] || l.first != nil {
-			return l.first == nil && !own[n]
-		}
-		ix, element := e.(*ast.IndexExpr)
-		if element = element && l.distinct(ix.Index); element {
-			e = ix.X
-		}
-		text := types.ExprString(e)
-		for _, w := range l.writes {
-			if text != w.target || l.root(e) != w.root || element && w.class == "element" {
-				continue // another target, or an element that only this turn touches
-			}
-			l.fail(e, "it reads %s, which earlier turns changed", text)
-		}
-		return !element
-	})
+	return false
 }
 
-// mixes fails the loop when one target is changed in ways that do not commute.
-func (l *loop) mixes() {
-	for i, w := range l.writes {
-		for _, v := range l.writes[:i] {
-			if v.target == w.target && v.root == w.root && v.class != w.class {
-				l.first = &problem{w.pos, w.target + " is changed in two ways that do not commute"}
-				return
-			}
+// returns allows one and the same constant.
+func (l *loop) returns(s *ast.ReturnStmt) bool {
+	text := "return"
+	for _, r := range s.Results {
+		if v := l.TypesInfo.Types[r]; v.Value == nil && !v.IsNil() {
+			return false
 		}
+		text += " " + types.ExprString(r)
 	}
+	same := l.result == "" || l.result == text
+	l.result = text
+	return same
 }
 
-// leaves fails the loop when it can end early and what it did until then, or
-// how it ended, depends on the entries visited first.
-func (l *loop) leaves() {
-	if len(l.exits) == 0 {
-		return
+// call allows the deletion of an element and a method of a local variable.
+func (l *loop) call(s *ast.ExprStmt) bool {
+	call, ok := s.X.(*ast.CallExpr)
+	if !ok {
+		return false
 	}
-	for _, e := range l.exits[1:] {
-		if e.text != l.exits[0].text || len(l.writes) > 0 {
-			l.first = &problem{e.pos, "which way it leaves depends on which entry is visited first"}
-			return
-		}
+	if l.builtin(call) == "delete" {
+		return l.element(call.Args[0], call.Args[1])
 	}
-	for _, w := range l.writes {
-		if len(w.block) == 0 || &w.block[0] != &l.exits[0].block[0] {
-			l.first = &problem{l.exits[0].pos,
-				"it leaves early, and " + w.target + " depends on the entries visited before"}
-			return
-		}
+	method, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || !l.local(method.X) {
+		return false
 	}
+	switch l.TypesInfo.TypeOf(method.X).Underlying().(type) {
+	case *types.Pointer, *types.Interface:
+		return false
+	}
+	return true
 }

@@ -79,7 +79,7 @@ func (w *walk) maps(path string, a, b reflect.Value) {
 	}
 	var names []string
 	for _, m := range []reflect.Value{a, b} {
-		for _, k := range m.MapKeys() {
+		for _, k := range m.MapKeys() { //detcheck:ordered the names are sorted below
 			names = append(names, k.String())
 		}
 	}

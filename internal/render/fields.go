@@ -120,7 +120,7 @@ func tops(before, after any) (out []field) {
 	}
 	names := map[string]bool{}
 	for _, m := range []reflect.Value{a, b} {
-		for _, k := range m.MapKeys() {
+		for _, k := range m.MapKeys() { //detcheck:ordered the names are sorted below
 			names[k.String()] = true
 		}
 	}

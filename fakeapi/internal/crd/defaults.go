@@ -38,7 +38,9 @@ func anyDefault(s *apiextensions.JSONSchemaProps) bool {
 	for _, named := range [...]map[string]apiextensions.JSONSchemaProps{s.Properties, s.PatternProperties,
 		s.Definitions} {
 		for _, p := range named {
-			found = found || anyDefault(&p)
+			if anyDefault(&p) {
+				return true
+			}
 		}
 	}
 	return found

@@ -108,7 +108,7 @@ func SetDefaults(x any, s *structural.Structural) {
 	missing := func(value any, s *structural.Structural) bool { return value == nil && s != nil && !s.Nullable }
 	switch x := x.(type) {
 	case map[string]any:
-		for key, p := range s.Properties {
+		for key, p := range s.Properties { //detcheck:ordered each value is changed by itself
 			if value, ok := x[key]; p.Default.Object != nil && (!ok || missing(value, &p)) {
 				x[key] = runtime.DeepCopyJSONValue(p.Default.Object)
 			}

@@ -9,7 +9,6 @@ import (
 // real server stores of them.
 func roundUp(lists ...*corev1.ResourceList) {
 	for _, list := range lists {
-		//detcheck:ordered each quantity is rounded by itself
 		for name, q := range *list {
 			was := q
 			if q.RoundUp(resource.Milli); q.Cmp(was) != 0 {

@@ -125,7 +125,7 @@ func onlyUpdatable(p, old *corev1.Pod) (errs field.ErrorList) {
 // What is said of it is put back in the new spec.
 func narrowed(now, old *corev1.PodSpec) (errs field.ErrorList) {
 	if !equality.Semantic.DeepEqual(now.NodeSelector, old.NodeSelector) {
-		for key, value := range old.NodeSelector { // one finding, whichever is the first
+		for key, value := range old.NodeSelector { //detcheck:ordered the error is the same for each key
 			if kept, ok := now.NodeSelector[key]; !ok || kept != value {
 				errs = field.ErrorList{field.Invalid(specPath.Child("nodeSelector"), now.NodeSelector,
 					"only additions to spec.nodeSelector are allowed (no mutations or deletions)")}

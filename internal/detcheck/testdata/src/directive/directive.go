@@ -20,7 +20,7 @@ outer:
 
 func trailing(m, n map[string]int, f func(string)) {
 	for k := range m { //detcheck:ordered f adds to a set
-		for j := range n { // want `order of the range over n escapes`
+		for j := range n { // want `order of the range over n can matter`
 			f(k + j)
 		}
 	}
@@ -36,11 +36,11 @@ func faulty(m map[string]int, f func(string)) {
 	}
 	//detcheck:ordered too far away // want `directive excuses nothing`
 
-	for k := range m { // want `order of the range over m escapes`
+	for k := range m { // want `order of the range over m can matter`
 		f(k)
 	}
 	//detcheck:ignore me // want `unknown directive detcheck:ignore; the only one is //detcheck:ordered <reason>`
-	for k := range m { // want `order of the range over m escapes`
+	for k := range m { // want `order of the range over m can matter`
 		f(k)
 	}
 }
