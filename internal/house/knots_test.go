@@ -19,7 +19,7 @@ import (
 const mostInKnot = 12
 
 func TestNoLargeKnots(t *testing.T) {
-	for _, p := range shipped(tree(t)) {
+	for _, p := range tree(t) {
 		for _, k := range knots(uses(p)) {
 			if len(k) > mostInKnot {
 				t.Errorf("%s: %d files use each other in a circle, more than %d; move what the others use "+

@@ -1,6 +1,10 @@
 package house
 
 import (
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,11 +21,11 @@ const root = "../.."
 // module is its path.
 const module = "github.com/threelaws/threelaws"
 
-// load type-checks the module's packages, tests included, once for all tests.
+// load type-checks the module's packages without their tests, once for all tests.
 var load = sync.OnceValues(func() ([]*packages.Package, error) {
 	mode := packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes |
-		packages.NeedTypesInfo | packages.NeedImports | packages.NeedForTest
-	return packages.Load(&packages.Config{Mode: mode, Dir: root, Tests: true}, "./...")
+		packages.NeedTypesInfo | packages.NeedImports
+	return packages.Load(&packages.Config{Mode: mode, Dir: root}, "./...")
 })
 
 // tree is the module's packages as [load] has them; a package that does not
@@ -40,14 +44,28 @@ func tree(t *testing.T) []*packages.Package {
 	return pkgs
 }
 
-// shipped leaves out test binaries and packages with their tests compiled in.
-func shipped(pkgs []*packages.Package) (out []*packages.Package) {
-	for _, p := range pkgs {
-		if p.ForTest == "" && !strings.HasSuffix(p.PkgPath, ".test") {
-			out = append(out, p)
+// parseTests parses the test files of the tree once for all tests.
+var parseTests = sync.OnceValues(func() (out []*ast.File, err error) {
+	paths, err := listFiles()
+	for _, f := range paths {
+		if !strings.HasSuffix(f, "_test.go") || strings.Contains(f, "testdata/") {
+			continue
 		}
+		file, parseErr := parser.ParseFile(token.NewFileSet(), filepath.Join(root, f), nil,
+			parser.ParseComments|parser.SkipObjectResolution)
+		out, err = append(out, file), errors.Join(err, parseErr)
 	}
-	return out
+	return out, err
+})
+
+// testFiles returns the parsed test files of this module and the nested ones.
+func testFiles(t *testing.T) []*ast.File {
+	t.Helper()
+	files, err := parseTests()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }
 
 // public reports whether other modules may import a package that holds more than
@@ -56,19 +74,27 @@ func public(p *packages.Package) bool {
 	return p.Name != "main" && !strings.Contains(p.PkgPath+"/", "/internal/")
 }
 
-// files are the paths of the tree's files from its root, in order: those that git
-// keeps, or where there is no git, as in an archive, all that it would keep.
-func files(t *testing.T) (out []string) {
+// files returns the paths of the tree's files from its root, in order: the files that git
+// tracks, or without git, as in an archive, all that are not ignored.
+func files(t *testing.T) []string {
 	t.Helper()
+	out, err := listFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+var listFiles = sync.OnceValues(func() (out []string, err error) {
 	if listed, err := exec.Command("git", "-C", root, "ls-files", "-z").Output(); err == nil {
 		for f := range strings.SplitSeq(strings.TrimSuffix(string(listed), "\x00"), "\x00") {
-			if _, err := os.Lstat(filepath.Join(root, f)); err == nil { // else it is about to be removed
+			if _, err := os.Lstat(filepath.Join(root, f)); err == nil { // otherwise it is about to be removed
 				out = append(out, f)
 			}
 		}
-		return out
+		return out, nil
 	}
-	err := filepath.WalkDir(root, func(path string, e os.DirEntry, err error) error {
+	err = filepath.WalkDir(root, func(path string, e os.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -84,11 +110,8 @@ func files(t *testing.T) (out []string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
+	return out, err
+})
 
 // ignored are the names of files that .gitignore keeps out anywhere.
 func ignored(name string) bool {
