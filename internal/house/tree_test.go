@@ -52,8 +52,6 @@ var kept = []struct {
 		"what upstream's own checks say of objects"},
 	{"fakeapi/httpapi/internal/table/testdata/", `columns\.jsonl`, "fakeapi/httpapi/internal/table/columns_test.go",
 		"the real server's columns"},
-	{"fakeapi/internal/fieldmanager/testdata/", `merging\.txt`, "fakeapi/internal/fieldmanager/types_test.go",
-		"how the real server merges fields"},
 	{"fakeapi/httpapi/internal/discovery/", `resources\.txt`, "fakeapi/httpapi/internal/discovery/resources.go",
 		"the table of resources, embedded"},
 	{"internal/audit/testdata/", `[a-z-]+\.log\.gz`, "internal/audit/logs_test.go",

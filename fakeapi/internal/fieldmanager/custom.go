@@ -2,7 +2,6 @@ package fieldmanager
 
 import (
 	"fmt"
-	"reflect"
 
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,21 +31,20 @@ func CustomType(s *structural.Structural) (typed.ParseableType, error) {
 	if err != nil {
 		return typed.ParseableType{}, err
 	}
-	m := &mergeSchema{types: converted.Types, seen: map[reflect.Type]bool{}}
-	m.types = append(m.types, smd.TypeDef{Name: "any", Atom: anything()})
-	meta := m.named(reflect.TypeFor[metav1.ObjectMeta]())
-	for i := range m.types {
-		if m.types[i].Name != name || m.types[i].Map == nil {
+	meta := metav1.ObjectMeta{}.OpenAPIModelName()
+	for i := range converted.Types {
+		if converted.Types[i].Name != name || converted.Types[i].Map == nil {
 			continue
 		}
-		fields := m.types[i].Map.Fields
+		fields := converted.Types[i].Map.Fields
 		for j := range fields {
 			if fields[j].Name == "metadata" {
-				fields[j].Type = meta
+				fields[j].Type = smd.TypeRef{NamedType: &meta}
 			}
 		}
 	}
-	parser := typed.Parser{Schema: smd.Schema{Types: m.types}}
+	types := append(converted.Types, openAPITypes().Types...)
+	parser := typed.Parser{Schema: smd.Schema{Types: types}}
 	return parser.Type(name), nil
 }
 

@@ -21,9 +21,8 @@ type Managers struct {
 	made map[string]*managedfields.FieldManager
 }
 
-// Of returns the manager of a subresource of the kind. How its objects are
-// merged is read off their Go types, unless merge says it for each version of a
-// kind that a definition defines.
+// Of returns the manager of a subresource of the kind. Merge says how objects of a custom kind
+// are merged; it is nil for built-in kinds.
 func (ms *Managers) Of(k *registry.Kind, merge *Custom,
 	subresource string) *managedfields.FieldManager {
 	ms.lock.Lock()
