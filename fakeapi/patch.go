@@ -44,9 +44,6 @@ func (c *call) patched(old *entry) (obj runtime.Object, onlyMeta bool, err error
 		obj = c.patchReplicas(old)
 	}
 	if obj == nil {
-		obj = c.patchStatus(old)
-	}
-	if obj == nil {
 		if obj, err = c.patchWhole(old.obj); err != nil {
 			return nil, false, err
 		}

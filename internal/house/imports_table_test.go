@@ -78,8 +78,6 @@ var edges = []edge{
 		"metadata is what all kinds have in common, so it knows no kind"},
 	{"fakeapi/internal/metapatch", []string{apimachinery},
 		"a patch of metadata is read and applied whatever the rest of the object is"},
-	{"fakeapi/internal/typedpatch", []string{apimachinery},
-		"how a patch is merged follows from the tags of a type, whatever type it is"},
 	{"fakeapi/internal/validation", []string{"fakeapi/internal/same", "fakeapi/internal/metadata", api, apimachinery,
 		"github.com/robfig/cron/v3", aggregator},
 		"what is wrong with an object is a function of the object and its old state: it knows no request and no store"},
