@@ -152,9 +152,10 @@ var edges = []edge{
 	{"internal/audit", []string{"sim", "sim/host", "sim/law", "internal/fight", "internal/render", apimachinery},
 		"a log is judged by the laws as a history is: what it is made into are records, and of controllers it knows " +
 			"what they declare"},
-	{"internal/watch", []string{"sim", "internal/fight", "internal/render", apimachinery, "sigs.k8s.io/yaml"},
-		"a cluster is read over HTTP, as any server: what it looks at it knows from metadata, and neither a server " +
-			"nor a law; a client of client-go would be a thirtieth of the command"},
+	{"internal/watch", []string{"sim", "internal/fight", "internal/render", apimachinery, "k8s.io/client-go",
+		"k8s.io/klog", "gopkg.in/evanphx/json-patch.v4"},
+		"a real cluster is read by client-go; what an object means is read from its metadata, so this package needs " +
+			"no server and no law"},
 	{"internal/fault", []string{"fakeapi", "internal/nearest", apimachinery},
 		"what goes wrong with a request is read from a line and from the request: it knows no connection, no clock " +
 			"and no world"},

@@ -16,7 +16,7 @@ import (
 
 // change is what became of one object from one version to the next that was seen.
 type change struct {
-	old, new *object // either nil: it was not there, or is gone
+	old, new *Version // either nil: it was not there, or is gone
 	at       time.Time
 	who      string // the manager; "" where that is not known
 	leaves   []leaf
@@ -33,7 +33,7 @@ type leaf struct {
 var unseen = []string{"kubectl.kubernetes.io/last-applied-configuration"}
 
 // compare finds what differs. Both are there.
-func compare(old, new *object, at time.Time) *change {
+func compare(old, new *Version, at time.Time) *change {
 	c := &change{old: old, new: new, at: at}
 	var sets []set
 	within := func(key string) []set {
@@ -42,17 +42,18 @@ func compare(old, new *object, at time.Time) *change {
 		}
 		return below(below(sets, "f:metadata"), key)
 	}
-	if !maps.Equal(old.labels, new.labels) {
-		c.differ("metadata.labels", tree(old.labels), tree(new.labels), within("f:labels"))
+	if !maps.Equal(old.Labels, new.Labels) {
+		c.differ("metadata.labels", tree(old.Labels), tree(new.Labels), within("f:labels"))
 	}
-	if !maps.Equal(old.annotations, new.annotations) {
-		c.differ("metadata.annotations", tree(old.annotations), tree(new.annotations), within("f:annotations"))
+	if !maps.Equal(old.Annotations, new.Annotations) {
+		c.differ("metadata.annotations", tree(old.Annotations), tree(new.Annotations), within("f:annotations"))
 	}
-	if !slices.Equal(old.finalizers, new.finalizers) {
-		c.leaf("metadata.finalizers", values(old.finalizers), values(new.finalizers), within("f:finalizers"))
+	if !slices.Equal(old.Finalizers, new.Finalizers) {
+		c.leaf("metadata.finalizers", values(old.Finalizers), values(new.Finalizers), within("f:finalizers"))
 	}
-	if !sameOwners(old.owners, new.owners) {
-		c.differ("metadata.ownerReferences", owners(old.owners), owners(new.owners), within("f:ownerReferences"))
+	if !sameOwners(old.OwnerReferences, new.OwnerReferences) {
+		c.differ("metadata.ownerReferences", owners(old.OwnerReferences), owners(new.OwnerReferences),
+			within("f:ownerReferences"))
 	}
 	if old.body != nil && new.body != nil && old.sum != new.sum {
 		var a, b any

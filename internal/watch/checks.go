@@ -46,7 +46,9 @@ func (c *Cluster) soon(_ *entry, since, now time.Time) bool {
 	return now.Sub(since) >= min(lag, c.Patience)
 }
 
-func (c *Cluster) overdue(e *entry, _, now time.Time) bool { return now.Sub(e.now.deleted) >= c.Stuck }
+func (c *Cluster) overdue(e *entry, _, now time.Time) bool {
+	return now.Sub(e.now.DeletionTimestamp.Time) >= c.Stuck
+}
 
 // suspect notes what may be wrong with an object.
 func (c *Cluster) suspect(now time.Time, e *entry) {
@@ -118,7 +120,7 @@ func (c *Cluster) Pending() bool {
 	return !c.Synced()
 }
 
-func compareRefs(a, b *object) int {
+func compareRefs(a, b *Version) int {
 	x, y := a.place(), b.place()
 	return cmp.Or(strings.Compare(x.group, y.group), strings.Compare(x.kind, y.kind),
 		strings.Compare(x.namespace, y.namespace), strings.Compare(x.name, y.name))
@@ -128,7 +130,7 @@ func (e *entry) finding(k *check, text string, since, now time.Time) Finding {
 	f := Finding{Sort: k.sort, Law: laws[k.sort], Object: e.now.ref(), Text: text, First: since, Last: now,
 		Story: slices.Clone(e.lines)}
 	if k.sort == Stuck {
-		f.First = e.now.deleted
+		f.First = e.now.DeletionTimestamp.Time
 	}
 	if who := k.who(e); who != "" {
 		f.Who = []string{who}

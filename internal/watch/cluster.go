@@ -49,7 +49,7 @@ type served struct {
 
 // entry is one object that is there.
 type entry struct {
-	now      *object
+	now      *Version
 	lines    []Line // what became of it lately
 	had      *hold  // who controlled it before nobody did
 	taken    *hold  // who controlled it before its controller became another
@@ -104,10 +104,10 @@ func (c *Cluster) Synced() bool {
 func (c *Cluster) Listed(now time.Time, k *Kind, all []*Version) {
 	there := map[types.UID]bool{}
 	for _, v := range all {
-		there[v.o.uid] = true
+		there[v.UID] = true
 	}
 	for _, e := range slices.Collect(maps.Values(c.objects)) {
-		if e.now.of.groupKind() == k.groupKind() && !there[e.now.uid] {
+		if e.now.of.groupKind() == k.groupKind() && !there[e.now.UID] {
 			c.remove(now, e)
 		}
 	}
@@ -128,15 +128,15 @@ func (c *Cluster) Listed(now time.Time, k *Kind, all []*Version) {
 
 // Put says that an object is as it is in this version.
 func (c *Cluster) Put(now time.Time, v *Version) {
-	o := v.o
+	o := v
 	e := c.objects[o.place()]
-	if e != nil && e.now.uid != o.uid {
+	if e != nil && e.now.UID != o.UID {
 		c.remove(now, e)
 		e = nil
 	}
 	s := c.kinds[o.of.groupKind()]
 	switch {
-	case s == nil, e != nil && e.now.version == o.version:
+	case s == nil, e != nil && e.now.ResourceVersion == o.ResourceVersion:
 		return
 	case e != nil:
 		c.changed(now, e, o)
@@ -158,7 +158,7 @@ func (c *Cluster) Put(now time.Time, v *Version) {
 	c.suspect(now, e)
 }
 
-func (c *Cluster) changed(now time.Time, e *entry, o *object) {
+func (c *Cluster) changed(now time.Time, e *entry, o *Version) {
 	x := compare(e.now, o, now)
 	c.Record.note(x)
 	c.unindex(e)
@@ -185,9 +185,9 @@ func (c *Cluster) story(e *entry, x *change) {
 
 // Gone says that an object is gone.
 func (c *Cluster) Gone(now time.Time, v *Version) {
-	if e := c.objects[v.o.place()]; e != nil && e.now.uid == v.o.uid {
-		if c.kinds[v.o.of.groupKind()] != nil {
-			v.o.body = nil
+	if e := c.objects[v.place()]; e != nil && e.now.UID == v.UID {
+		if c.kinds[v.of.groupKind()] != nil {
+			v.body = nil
 		}
 		c.remove(now, e)
 	}
@@ -202,13 +202,13 @@ func (c *Cluster) remove(now time.Time, e *entry) {
 	delete(c.objects, o.place())
 	delete(c.open, e)
 	c.note(x)
-	c.gone.add(o.uid)
-	for d := range c.dependents[o.uid] {
+	c.gone.add(o.UID)
+	for d := range c.dependents[o.UID] {
 		c.suspect(now, d)
 	}
 	if o.selector != nil {
 		for s := range c.strays {
-			if s.now.namespace == o.namespace {
+			if s.now.Namespace == o.Namespace {
 				c.suspect(now, s)
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/threelaws/threelaws/internal/fight"
 )
 
@@ -24,7 +26,7 @@ func (c *Cluster) claims(x *change) {
 	if !x.has("metadata.labels") && !x.has("metadata.ownerReferences") {
 		return
 	}
-	t := c.fights.track("claim " + string(x.new.uid))
+	t := c.fights.track("claim " + string(x.new.UID))
 	t.path.Begin(x.old.claim(), x.at)
 	circle, who := t.come(fight.Visit[string]{State: x.new.claim(), By: x.who, At: x.at, Words: x.words()})
 	if len(who) > 1 {
@@ -34,11 +36,11 @@ func (c *Cluster) claims(x *change) {
 }
 
 // claim is a digest of an object's labels and owners.
-func (o *object) claim() (sum uint64) {
-	for k, v := range o.labels {
+func (o *Version) claim() (sum uint64) {
+	for k, v := range o.Labels {
 		sum += sumOf("l" + k + "=" + v)
 	}
-	for _, r := range o.owners {
+	for _, r := range o.OwnerReferences {
 		sum += sumOf("o" + string(r.UID) + strconv.FormatBool(r.Controller != nil && *r.Controller))
 	}
 	return sum
@@ -47,19 +49,20 @@ func (o *object) claim() (sum uint64) {
 // fields are the tracks of single fields. They are looked at once an object has two
 // managers.
 func (c *Cluster) fields(x *change) {
-	if !slices.ContainsFunc(x.new.managers, func(m manager) bool { return m.name != x.new.managers[0].name }) {
+	other := func(m metav1.ManagedFieldsEntry) bool { return m.Manager != x.new.ManagedFields[0].Manager }
+	if !slices.ContainsFunc(x.new.ManagedFields, other) {
 		return
 	}
 	for _, l := range x.leaves {
 		if strings.HasPrefix(l.path, "metadata.labels") || strings.HasPrefix(l.path, "metadata.ownerReferences") {
 			continue
 		}
-		t := c.fights.track("field " + string(x.new.uid) + " " + l.path)
+		t := c.fights.track("field " + string(x.new.UID) + " " + l.path)
 		t.path.Begin(sumOf(text(l.was)), x.at)
 		circle, who := t.come(fight.Visit[string]{State: sumOf(text(l.is)), By: l.writer(x), At: x.at,
 			Words: l.path + " = " + cut(l.is)})
 		if len(who) > 1 {
-			c.fights.round(t, bout{object: x.new.ref(), about: string(x.new.uid), what: l.path, who: who,
+			c.fights.round(t, bout{object: x.new.ref(), about: string(x.new.UID), what: l.path, who: who,
 				circle: circle, field: true})
 		}
 	}
@@ -82,15 +85,15 @@ func (c *Cluster) exists(x *change) {
 	var v fight.Visit[string]
 	o := x.new
 	switch {
-	case x.old == nil && x.new != nil && !o.generated && x.who != "":
+	case x.old == nil && x.new != nil && o.GenerateName == "" && x.who != "":
 		v = fight.Visit[string]{State: sumOf("there " + x.who), By: x.who, At: x.at, Words: "create"}
-	case x.new == nil && !x.old.generated && c.neverOwned(x.old):
+	case x.new == nil && x.old.GenerateName == "" && c.neverOwned(x.old):
 		o = x.old
 		v = fight.Visit[string]{State: sumOf("gone"), By: collector, At: x.at, Words: "delete: its owner is not there"}
 	default:
 		return
 	}
-	t := c.fights.track("there " + o.of.String() + " " + o.namespace + "/" + o.name)
+	t := c.fights.track("there " + o.of.String() + " " + o.Namespace + "/" + o.Name)
 	circle, who := t.come(v)
 	if len(who) > 1 {
 		c.fights.round(t, bout{object: o.ref(), about: t.key, what: "whether there is " + o.ref(), who: who,
@@ -115,13 +118,13 @@ func (c *Cluster) counts(x *change) {
 }
 
 // loose reports whether an object is there for whoever selects it.
-func (o *object) loose() bool {
+func (o *Version) loose() bool {
 	return o != nil && o.of.claimable() && o.controller() == nil && !o.terminating() && !o.ended
 }
 
-func (c *Cluster) count(x *change, o *object, by int) {
-	var rivals []*object
-	for e := range c.claimers[o.namespace] {
+func (c *Cluster) count(x *change, o *Version, by int) {
+	var rivals []*Version
+	for e := range c.claimers[o.Namespace] {
 		if e.now.wants >= 0 && e.now.selects(o) {
 			rivals = append(rivals, e.now)
 		}
@@ -129,12 +132,12 @@ func (c *Cluster) count(x *change, o *object, by int) {
 	if len(rivals) < 2 {
 		return
 	}
-	slices.SortFunc(rivals, func(a, b *object) int { return strings.Compare(string(a.uid), string(b.uid)) })
+	slices.SortFunc(rivals, func(a, b *Version) int { return strings.Compare(string(a.UID), string(b.UID)) })
 	key, terms := "set "+o.of.String(), ""
 	var names, who []string
 	differ := false
 	for _, r := range rivals {
-		key += " " + string(r.uid)
+		key += " " + string(r.UID)
 		terms += strconv.Itoa(r.wants) + " "
 		differ = differ || r.wants != rivals[0].wants
 		names = append(names, ownerOf(r)+" wants "+strconv.Itoa(r.wants))
@@ -157,17 +160,17 @@ func (c *Cluster) count(x *change, o *object, by int) {
 	}
 	who = slices.DeleteFunc(append(who, makers...), func(w string) bool { return w == "" })
 	slices.Sort(who)
-	c.fights.round(t, bout{object: o.namespace + "/" + o.of.Resource, about: key + " " + terms, set: true,
+	c.fights.round(t, bout{object: o.Namespace + "/" + o.of.Resource, about: key + " " + terms, set: true,
 		what: strings.Join(names, " and ") + " of the " + o.of.Resource + " that they select, and none of these has " +
 			"a controller", who: slices.Compact(who), circle: circle})
 }
 
 // reporter is the manager that last wrote an owner's status, which is its controller.
-func (o *object) reporter() string {
+func (o *Version) reporter() string {
 	who, at := "", time.Time{}
-	for _, m := range o.managers {
-		if m.subresource == "status" && m.at.After(at) {
-			who, at = m.name, m.at
+	for _, m := range o.ManagedFields {
+		if m.Subresource == "status" && m.Time.After(at) {
+			who, at = m.Manager, m.Time.Time
 		}
 	}
 	return who

@@ -84,7 +84,7 @@ func (c *change) words() string {
 		parts = append(parts, "owners")
 	}
 	if c.has("metadata.labels") {
-		parts = append(parts, render.MapChanges("labels", c.old.labels, c.new.labels)...)
+		parts = append(parts, render.MapChanges("labels", c.old.Labels, c.new.Labels)...)
 	}
 	more := 0
 	for _, l := range c.leaves {
@@ -102,9 +102,9 @@ func (c *change) words() string {
 	return strings.Join(parts, "; ")
 }
 
-func owned(o *object) string {
-	if o.controller() == nil && len(o.owners) > 0 {
-		return "owner, no controller: " + owner(&o.owners[0])
+func owned(o *Version) string {
+	if o.controller() == nil && len(o.OwnerReferences) > 0 {
+		return "owner, no controller: " + owner(&o.OwnerReferences[0])
 	}
 	return "controller: " + owner(o.controller())
 }

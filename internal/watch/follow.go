@@ -2,15 +2,21 @@ package watch
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"math/rand/v2"
-	"net/http"
 	"net/url"
-	"strconv"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/cache"
 )
 
 // heard is what a follower has to say to the cluster.
@@ -41,220 +47,149 @@ func (h *heard) tell(c *Cluster) {
 }
 
 const (
-	pageSize  = 500
-	listTime  = time.Minute
-	watchTime = 5 * time.Minute
-	firstWait = 200 * time.Millisecond // before it is tried again; twice as long each time
-	longWait  = 30 * time.Second
+	pageSize = 500
+	listTime = time.Minute // for a page
 )
 
-// follower lists the objects of one kind and watches them.
+// follower is the store of a Reflector of one kind: it passes on what it is given.
 type follower struct {
 	*Reader
-	kind  *Kind
-	news  chan<- heard
-	whole bool // bodies of the first list are wanted
+	context.Context
 
-	version string // the last that was seen
-	failed  int    // times in a row
-	known   bool   // it was listed once
-	noted   bool
+	kind    *Kind
+	objects dynamic.ResourceInterface
+	news    chan<- heard
+	whole   bool // bodies of the first list are wanted
+	stop    context.CancelFunc
+
+	failed int  // times in a row
+	known  bool // it was listed once
 }
 
-// run lists and watches until the context is over, or the kind cannot be read at all.
-func (f *follower) run(ctx context.Context) {
-	for ctx.Err() == nil {
-		err := f.list(ctx)
-		for err == nil && ctx.Err() == nil {
-			err = f.watch(ctx)
-		}
-		switch {
-		case ctx.Err() != nil:
-			return
-		case is(err, http.StatusGone):
-			continue
-		case is(err, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed):
-			f.leave(ctx, err)
-			return
-		}
-		if f.failed++; f.failed == 3 && !f.known {
-			f.leave(ctx, err) // it may come later
-		} else {
-			f.silent(err)
-		}
-		f.wait(ctx, err)
-	}
+// follow lists the objects of a kind and watches them until the context is over, or the
+// server says that the kind cannot be read.
+func (r *Reader) follow(ctx context.Context, k *Kind, news chan<- heard, whole bool) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	objects := r.client.Resource(schema.GroupVersionResource{Group: k.Group, Version: k.Version, Resource: k.Resource})
+	f := &follower{Reader: r, Context: ctx, kind: k, objects: objects.Namespace(r.Namespace), news: news, whole: whole,
+		stop: stop}
+	lists := &cache.ListWatch{ListWithContextFunc: f.list, WatchFuncWithContext: f.watch}
+	reflector := cache.NewReflectorWithOptions(cache.ToListWatcherWithWatchListSemantics(lists, f), nil, f,
+		cache.ReflectorOptions{Backoff: &wait.Backoff{Duration: r.first, Factor: 2, Jitter: 1, Steps: 20, Cap: longWait}})
+	reflector.WatchListPageSize = pageSize
+	reflector.RunWithContext(ctx)
 }
 
-// leave says that a kind is not looked at.
-func (f *follower) leave(ctx context.Context, err error) {
-	if !f.noted {
-		f.noted = true
-		f.Note(fmt.Sprintf("not looked at: %s: %v", f.kind, err))
-	}
-	f.say(ctx, heard{left: true, why: err.Error()})
-}
+// IsWatchListSemanticsUnSupported makes the Reflector list by pages: a streamed list would
+// hold every object whole until its end.
+func (f *follower) IsWatchListSemanticsUnSupported() bool { return true }
 
-func (f *follower) say(ctx context.Context, h heard) {
-	h.kind, h.at = f.kind, time.Now()
-	select {
-	case f.news <- h:
-	case <-ctx.Done():
-	}
-}
-
-// wait waits before it is tried again: as long as the server says, or ever longer.
-func (f *follower) wait(ctx context.Context, err error) {
-	d := min(f.first<<min(f.failed, 10), longWait)
-	d = d/2 + rand.N(d/2+1)
-	if r := (*refusal)(nil); errors.As(err, &r) && r.after > d {
-		d = r.after
-	}
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
-}
-
-func (f *follower) path() string {
-	p := "/api/" + f.kind.Version
-	if f.kind.Group != "" {
-		p = "/apis/" + f.kind.Group + "/" + f.kind.Version
-	}
-	if f.Namespace != "" {
-		p += "/namespaces/" + f.Namespace
-	}
-	return p + "/" + f.kind.Resource
-}
-
-// list reads all objects, page by page.
-func (f *follower) list(ctx context.Context) error {
+// list reads a page.
+func (f *follower) list(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	select {
 	case f.slots <- struct{}{}:
 		defer func() { <-f.slots }()
 	case <-ctx.Done():
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
-	var all []*Version
-	rest := ""
-	for {
-		var page struct {
-			Metadata struct{ ResourceVersion, Continue string }
-			Items    []json.RawMessage
-		}
-		if err := f.page(ctx, rest, &page); err != nil {
-			return err
-		}
-		for i, raw := range page.Items {
-			v, err := Parse(f.kind, raw)
-			if err != nil {
-				return err
-			}
-			if !f.known {
-				v.o.lighten(f.whole)
-			}
-			all, page.Items[i] = append(all, v), nil
-		}
-		if rest = page.Metadata.Continue; rest == "" {
-			f.version = page.Metadata.ResourceVersion
-			break
-		}
-	}
-	f.known, f.failed = true, 0
-	f.say(ctx, heard{listed: true, all: all})
-	return nil
-}
-
-// lighten leaves out of an object what only a comparison with another version needs.
-func (o *object) lighten(whole bool) {
-	for i := range o.managers {
-		o.managers[i].fields = nil
-	}
-	if !whole {
-		o.body = nil
-	}
-}
-
-func (f *follower) page(ctx context.Context, rest string, into any) error {
 	ctx, stop := context.WithTimeout(ctx, listTime)
 	defer stop()
-	query := url.Values{"limit": {strconv.Itoa(pageSize)}}
-	if rest != "" {
-		query.Set("continue", rest)
+	o.ResourceVersion = "" // only consistent lists come in pages
+	page, err := f.objects.List(ctx, o)
+	if f.answered(err); err != nil {
+		return nil, err
 	}
-	resp, err := f.get(ctx, f.path(), query)
-	if err != nil {
-		return err
+	list := &internalversion.List{ListMeta: metav1.ListMeta{ResourceVersion: page.GetResourceVersion(),
+		Continue: page.GetContinue()}}
+	for i := range page.Items {
+		v, err := Parse(f.kind, page.Items[i].Object)
+		if err != nil {
+			return nil, err
+		}
+		if !f.known {
+			v.lighten(f.whole)
+		}
+		list.Items = append(list.Items, v)
 	}
-	defer resp.Body.Close()
-	return json.NewDecoder(resp.Body).Decode(into)
+	return list, nil
 }
 
-// watch says what happens from the last version on. A watch that ends is nothing to speak
-// of, and neither is one that broke off after it had shown something.
-func (f *follower) watch(ctx context.Context) error {
-	ctx, stop := context.WithTimeout(ctx, 2*watchTime)
-	defer stop()
-	began := time.Now()
-	lasts := int((watchTime + rand.N(watchTime)/2).Seconds())
-	resp, err := f.get(ctx, f.path(), url.Values{"watch": {"1"}, "resourceVersion": {f.version},
-		"allowWatchBookmarks": {"1"}, "timeoutSeconds": {strconv.Itoa(lasts)}})
-	if is(err, http.StatusGone, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound) {
-		return err
+func (f *follower) watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	w, err := f.objects.Watch(ctx, o)
+	f.answered(err)
+	return w, err
+}
+
+// answered counts failures in a row. A kind that cannot be read is left: for good where the
+// server refuses it, until it can be listed where it was not listed yet.
+func (f *follower) answered(err error) {
+	if err == nil || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+		f.failed = 0
+		return
 	}
-	if err == nil {
-		shown := 0
-		shown, err = f.events(ctx, resp.Body)
-		resp.Body.Close()
-		if shown > 0 || time.Since(began) > time.Second {
-			f.failed = 0
-		}
-	}
-	if is(err, http.StatusGone) {
-		return err
+	if f.Err() != nil {
+		return
 	}
 	f.failed++
-	f.silent(err)
-	f.wait(ctx, err)
-	return nil
-}
-
-// silent tells of a server that has not answered three times in a row: what happens
-// meanwhile is seen only as far as it lasts.
-func (f *follower) silent(err error) {
-	if away := (*url.Error)(nil); f.failed == 3 && errors.As(err, &away) && !errors.Is(err, context.Canceled) {
+	third, away := f.failed == 3, (*url.Error)(nil)
+	switch {
+	case apierrors.IsForbidden(err), apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err),
+		apierrors.IsUnauthorized(err) && third: // an exec plugin is asked again after the first
+		f.leave(err)
+		f.stop()
+	case third && !f.known:
+		f.leave(err)
+	case third && errors.As(err, &away):
 		f.Note("the server does not answer: " + away.Err.Error())
 	}
 }
 
-// events reads what a watch shows, to its end.
-func (f *follower) events(ctx context.Context, from io.Reader) (shown int, err error) {
-	for d := json.NewDecoder(from); ; shown++ {
-		var e struct {
-			Type   string
-			Object json.RawMessage
-		}
-		if err := d.Decode(&e); err != nil {
-			return shown, err
-		}
-		if e.Type == "ERROR" {
-			var status struct {
-				Code    int
-				Message string
-			}
-			_ = json.Unmarshal(e.Object, &status)
-			return shown, &refusal{code: status.Code, message: status.Message}
-		}
-		v, err := Parse(f.kind, e.Object)
-		if err != nil {
-			return shown, err
-		}
-		switch e.Type {
-		case "ADDED", "MODIFIED":
-			f.say(ctx, heard{put: v})
-		case "DELETED":
-			f.say(ctx, heard{gone: v})
-		}
-		f.version = v.Number()
+// leave says that a kind is not looked at.
+func (f *follower) leave(err error) {
+	f.Note(fmt.Sprintf("not looked at: %s: %v", f.kind, err))
+	f.say(heard{left: true, why: err.Error()})
+}
+
+func (f *follower) say(h heard) {
+	h.kind, h.at = f.kind, time.Now()
+	select {
+	case f.news <- h:
+	case <-f.Done():
 	}
 }
+
+// Replace takes over a list.
+func (f *follower) Replace(list []any, _ string) error {
+	all := make([]*Version, 0, len(list))
+	for _, v := range list {
+		all = append(all, v.(*Version))
+	}
+	f.known = true
+	f.say(heard{listed: true, all: all})
+	return nil
+}
+
+// Add takes over an object that a watch shows.
+func (f *follower) Add(object any) error { return f.Update(object) }
+
+// Update takes over a version that a watch shows.
+func (f *follower) Update(object any) error {
+	v, err := Parse(f.kind, object.(*unstructured.Unstructured).Object)
+	if err == nil {
+		f.say(heard{put: v})
+	}
+	return err
+}
+
+// Delete takes over that an object is gone.
+func (f *follower) Delete(object any) error {
+	v, err := Parse(f.kind, object.(*unstructured.Unstructured).Object)
+	if err == nil {
+		f.say(heard{gone: v})
+	}
+	return err
+}
+
+// Resync does nothing: there is nothing that is told again.
+func (f *follower) Resync() error { return nil }

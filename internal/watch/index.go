@@ -2,42 +2,25 @@ package watch
 
 import "k8s.io/apimachinery/pkg/types"
 
-// Version is one version of an object.
-type Version struct{ o *object }
-
-// Parse reads a version of an object of a kind, as JSON.
-func Parse(k *Kind, raw []byte) (*Version, error) {
-	o, err := parse(k, raw)
-	if err != nil {
-		return nil, err
-	}
-	return &Version{o}, nil
-}
-
-// Number is its resource version.
-func (v *Version) Number() string { return v.o.version }
-
 // store makes a version the one that is there.
-func (c *Cluster) store(e *entry, o *object) {
+func (c *Cluster) store(e *entry, o *Version) {
 	c.drop(e)
 	e.now = o
-	for i := range o.managers {
-		o.managers[i].fields = nil
-	}
-	c.byUID[o.uid] = e
-	for _, r := range o.owners {
+	o.lighten(true)
+	c.byUID[o.UID] = e
+	for _, r := range o.OwnerReferences {
 		if c.dependents[r.UID] == nil {
 			c.dependents[r.UID] = map[*entry]bool{}
 		}
 		c.dependents[r.UID][e] = true
 	}
 	if o.selector != nil {
-		if c.claimers[o.namespace] == nil {
-			c.claimers[o.namespace] = map[*entry]bool{}
+		if c.claimers[o.Namespace] == nil {
+			c.claimers[o.Namespace] = map[*entry]bool{}
 		}
-		c.claimers[o.namespace][e] = true
+		c.claimers[o.Namespace][e] = true
 	}
-	if o.of.claimable() && len(o.owners) == 0 {
+	if o.of.claimable() && len(o.OwnerReferences) == 0 {
 		c.strays[e] = true
 	}
 	if o.body == nil {
@@ -64,15 +47,15 @@ func (c *Cluster) drop(e *entry) {
 // unindex takes an entry out of the tables, as it is.
 func (c *Cluster) unindex(e *entry) {
 	o := e.now
-	delete(c.byUID, o.uid)
-	for _, r := range o.owners {
+	delete(c.byUID, o.UID)
+	for _, r := range o.OwnerReferences {
 		if delete(c.dependents[r.UID], e); len(c.dependents[r.UID]) == 0 {
 			delete(c.dependents, r.UID)
 		}
 	}
 	if o.selector != nil {
-		if delete(c.claimers[o.namespace], e); len(c.claimers[o.namespace]) == 0 {
-			delete(c.claimers, o.namespace)
+		if delete(c.claimers[o.Namespace], e); len(c.claimers[o.Namespace]) == 0 {
+			delete(c.claimers, o.Namespace)
 		}
 	}
 	delete(c.strays, e)

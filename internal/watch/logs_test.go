@@ -128,10 +128,7 @@ func TestRecordedClusters(t *testing.T) {
 						cl.Listed(at, k, nil)
 					}
 				}
-				v, err := Parse(s.kind, s.raw)
-				if err != nil {
-					t.Fatal(err)
-				}
+				v := version(t, s.kind, string(s.raw))
 				if s.gone {
 					cl.Gone(at, v)
 				} else {

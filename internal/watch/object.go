@@ -4,13 +4,10 @@ import (
 	"encoding/json"
 	"hash/maphash"
 	"maps"
-	"slices"
-	"strconv"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/sim"
 )
@@ -40,24 +37,14 @@ func (k *Kind) apiVersion() string {
 // place is where an object stands, whatever its uid.
 type place struct{ group, kind, namespace, name string }
 
-// object is one version of an object, as far as it matters.
-type object struct {
-	of              *Kind
-	namespace, name string
-	uid             types.UID
-	version         string
-	generation      int64
-	generated       bool // its name was made up by the server
-	created         time.Time
-	deleted         time.Time // when it is to be gone; zero where nobody deleted it
-	grace           *int64    // the seconds that it was given then
-	labels          map[string]string
-	annotations     map[string]string
-	finalizers      []string
-	owners          []metav1.OwnerReference
-	managers        []manager
-	body            []byte // all but metadata and what is not looked at, as JSON; nil where it is not kept
-	sum             uint64 // of the body
+// Version is one version of an object, as far as it matters. It is a runtime.Object, so that
+// client-go's lists can hold it.
+type Version struct {
+	metav1.PartialObjectMetadata // without its type; of managed fields only what says who wrote when, once it is stored
+
+	of   *Kind
+	body []byte // all but metadata and what is not looked at, as JSON; nil where it is not kept
+	sum  uint64 // of the body
 
 	selector labels.Selector // of a controller's object: what it selects; nil for none
 	wants    int             // so many of them; -1 where it does not say
@@ -66,88 +53,45 @@ type object struct {
 	ended    bool            // of a pod: it runs no more
 }
 
-// manager is an entry of managedFields.
-type manager struct {
-	name, subresource string
-	at                time.Time
-	fields            json.RawMessage // until the version is stored
-	sum               uint64          // of fields
-}
-
 var seed = maphash.MakeSeed()
 
-// metadata is what is read of an object's metadata.
-type metadata struct {
-	Name              string                  `json:"name"`
-	GenerateName      string                  `json:"generateName"`
-	Namespace         string                  `json:"namespace"`
-	UID               types.UID               `json:"uid"`
-	ResourceVersion   string                  `json:"resourceVersion"`
-	Generation        int64                   `json:"generation"`
-	CreationTimestamp time.Time               `json:"creationTimestamp"`
-	DeletionTimestamp *time.Time              `json:"deletionTimestamp"`
-	GracePeriod       *int64                  `json:"deletionGracePeriodSeconds"`
-	Labels            map[string]string       `json:"labels"`
-	Annotations       map[string]string       `json:"annotations"`
-	Finalizers        []string                `json:"finalizers"`
-	OwnerReferences   []metav1.OwnerReference `json:"ownerReferences"`
-	ManagedFields     []struct {
-		Manager     string          `json:"manager"`
-		Subresource string          `json:"subresource"`
-		Time        time.Time       `json:"time"`
-		FieldsV1    json.RawMessage `json:"fieldsV1"`
-	} `json:"managedFields"`
-}
-
-// parse reads an object as a list or a watch has it.
-func parse(k *Kind, raw []byte) (*object, error) {
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &members); err != nil {
+// Parse reads an object as a list or a watch has it. It keeps nothing of the map.
+func Parse(k *Kind, content map[string]any) (*Version, error) {
+	v := &Version{of: k, wants: -1}
+	meta, _ := content["metadata"].(map[string]any)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(meta, &v.ObjectMeta); err != nil {
 		return nil, err
 	}
-	var m metadata
-	if err := json.Unmarshal(members["metadata"], &m); err != nil {
-		return nil, err
+	for i := range v.ManagedFields {
+		if v.ManagedFields[i].Time == nil {
+			v.ManagedFields[i].Time = &metav1.Time{}
+		}
 	}
-	o := &object{of: k, namespace: m.Namespace, name: m.Name, uid: m.UID, version: m.ResourceVersion,
-		generation: m.Generation, generated: m.GenerateName != "", created: m.CreationTimestamp, labels: m.Labels,
-		annotations: m.Annotations, finalizers: m.Finalizers, owners: m.OwnerReferences, wants: -1}
-	if m.DeletionTimestamp != nil {
-		o.deleted, o.grace = *m.DeletionTimestamp, m.GracePeriod
+	v.know(content)
+	body := maps.Clone(content)
+	for _, member := range []string{"metadata", "apiVersion", "kind"} {
+		delete(body, member)
 	}
-	for _, f := range m.ManagedFields {
-		o.managers = append(o.managers, manager{f.Manager, f.Subresource, f.Time, f.FieldsV1,
-			maphash.Bytes(seed, f.FieldsV1)})
-	}
-	o.know(members)
-	delete(members, "metadata")
-	delete(members, "apiVersion")
-	delete(members, "kind")
 	if k.reports() {
-		delete(members, "status")
+		delete(body, "status")
 	}
 	if k.secret() {
-		conceal(members)
+		body["data"] = concealed(body["data"])
 	}
-	o.body = joined(members)
-	o.sum = maphash.Bytes(seed, o.body)
-	return o, nil
+	var err error
+	v.body, err = json.Marshal(body)
+	v.sum = maphash.Bytes(seed, v.body)
+	return v, err
 }
 
-// joined is an object of these members, in their order.
-func joined(members map[string]json.RawMessage) []byte {
-	size := 2
-	for k, v := range members {
-		size += len(k) + len(v) + 4
+// lighten drops what only a comparison with another version needs.
+func (v *Version) lighten(whole bool) {
+	for i := range v.ManagedFields {
+		v.ManagedFields[i].FieldsV1 = nil
 	}
-	b := append(make([]byte, 0, size), '{')
-	for i, k := range slices.Sorted(maps.Keys(members)) {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(append(strconv.AppendQuote(b, k), ':'), members[k]...)
+	if !whole {
+		v.body = nil
 	}
-	return append(b, '}')
 }
 
 // reports reports whether several report on the state of objects of a kind, which is no
@@ -156,34 +100,25 @@ func (k *Kind) reports() bool { return k.Group == "" && (k.Kind == "Node" || k.K
 
 func (k *Kind) secret() bool { return k.Group == "" && k.Kind == "Secret" }
 
-// conceal puts digests in the place of what nobody should read.
-func conceal(members map[string]json.RawMessage) {
-	var data map[string]string
-	if json.Unmarshal(members["data"], &data) != nil {
-		return
+// concealed is a Secret's data with digests in place of the values.
+func concealed(data any) map[string]any {
+	values, _ := data.(map[string]any)
+	out := make(map[string]any, len(values))
+	for k, v := range values {
+		out[k] = "(secret " + short(sumOf(text(v))) + ")"
 	}
-	for k, v := range data {
-		data[k] = "(secret " + short(sumOf(v)) + ")"
-	}
-	members["data"], _ = json.Marshal(data)
+	return out
 }
 
-func (o *object) place() place { return place{o.of.Group, o.of.Kind, o.namespace, o.name} }
+func (o *Version) place() place { return place{o.of.Group, o.of.Kind, o.Namespace, o.Name} }
 
 // ref is the object as pages name it.
-func (o *object) ref() string {
-	return sim.Ref{Kind: o.of.Kind, Namespace: o.namespace, Name: o.name}.String()
+func (o *Version) ref() string {
+	return sim.Ref{Kind: o.of.Kind, Namespace: o.Namespace, Name: o.Name}.String()
 }
 
 // controller is its ControllerRef, nil for none.
-func (o *object) controller() *metav1.OwnerReference {
-	for i := range o.owners {
-		if c := o.owners[i].Controller; c != nil && *c {
-			return &o.owners[i]
-		}
-	}
-	return nil
-}
+func (o *Version) controller() *metav1.OwnerReference { return metav1.GetControllerOfNoCopy(o) }
 
 // terminating reports whether it was deleted and is still there.
-func (o *object) terminating() bool { return o != nil && !o.deleted.IsZero() }
+func (o *Version) terminating() bool { return o != nil && o.DeletionTimestamp != nil }

@@ -35,8 +35,8 @@ func (c *Cluster) lost(e *entry) string {
 		return ""
 	}
 	var parts []string
-	for i := range o.owners {
-		r := &o.owners[i]
+	for i := range o.OwnerReferences {
+		r := &o.OwnerReferences[i]
 		k := c.refKind(r)
 		if k == nil {
 			continue
@@ -44,17 +44,17 @@ func (c *Cluster) lost(e *entry) string {
 		is := c.byUID[r.UID]
 		named := place{k.Group, k.Kind, "", r.Name}
 		if k.Namespaced {
-			named.namespace = o.namespace
+			named.namespace = o.Namespace
 		}
 		switch other := c.objects[named]; {
-		case is != nil && (is.now.name != r.Name || is.now.of.groupKind() != k.groupKind()):
+		case is != nil && (is.now.Name != r.Name || is.now.of.groupKind() != k.groupKind()):
 			parts = append(parts, fmt.Sprintf("it names %s with the uid of %s", owner(r), is.now.ref()))
 		case is != nil:
-		case k.Namespaced && o.namespace == "":
+		case k.Namespaced && o.Namespace == "":
 			parts = append(parts, fmt.Sprintf("it is in no namespace and names %s, which is in one", owner(r)))
 		case other != nil:
 			parts = append(parts, fmt.Sprintf("its owner %s is gone: the %s that is there has another uid (%s, not %s)",
-				owner(r), owner(r), other.now.uid, r.UID))
+				owner(r), owner(r), other.now.UID, r.UID))
 		default:
 			parts = append(parts, fmt.Sprintf("its owner %s is gone", owner(r)))
 		}
@@ -66,12 +66,12 @@ func (c *Cluster) lost(e *entry) string {
 func (c *Cluster) foreign(e *entry) string {
 	o := e.now
 	var parts []string
-	for i := range o.owners {
-		r := &o.owners[i]
+	for i := range o.OwnerReferences {
+		r := &o.OwnerReferences[i]
 		k, is := c.refKind(r), c.byUID[r.UID]
-		if k != nil && is != nil && k.Namespaced && is.now.namespace != o.namespace && is.now.name == r.Name {
+		if k != nil && is != nil && k.Namespaced && is.now.Namespace != o.Namespace && is.now.Name == r.Name {
 			parts = append(parts, fmt.Sprintf("its owner %s is in namespace %s: for the collector it is not there",
-				owner(r), is.now.namespace))
+				owner(r), is.now.Namespace))
 		}
 	}
 	return strings.Join(parts, "; ")
@@ -79,18 +79,18 @@ func (c *Cluster) foreign(e *entry) string {
 
 // neverOwned reports whether an object named owners none of which was ever there for it, so
 // that the collector could not but delete it.
-func (c *Cluster) neverOwned(o *object) bool {
-	for i := range o.owners {
-		r := &o.owners[i]
+func (c *Cluster) neverOwned(o *Version) bool {
+	for i := range o.OwnerReferences {
+		r := &o.OwnerReferences[i]
 		is := c.byUID[r.UID]
-		if c.refKind(r) == nil || c.gone.at[r.UID] || is != nil && is.now.namespace == o.namespace {
+		if c.refKind(r) == nil || c.gone.at[r.UID] || is != nil && is.now.Namespace == o.Namespace {
 			return false
 		}
-		if is != nil && is.now.namespace == "" {
+		if is != nil && is.now.Namespace == "" {
 			return false
 		}
 	}
-	return len(o.owners) > 0 && !slices.ContainsFunc(o.finalizers, func(f string) bool { return f != "" })
+	return len(o.OwnerReferences) > 0 && !slices.ContainsFunc(o.Finalizers, func(f string) bool { return f != "" })
 }
 
 // traces are labels that controllers put on what they make, and nobody else does.
@@ -109,7 +109,7 @@ func (c *Cluster) orphan(e *entry) string {
 		return ""
 	}
 	made := e.released || o.maker() == controllerManager ||
-		slices.ContainsFunc(traces, func(t string) bool { return o.labels[t] != "" })
+		slices.ContainsFunc(traces, func(t string) bool { return o.Labels[t] != "" })
 	if !made {
 		return ""
 	}
@@ -118,7 +118,7 @@ func (c *Cluster) orphan(e *entry) string {
 			return "" // somebody may select it that nobody here can see
 		}
 	}
-	for s := range c.claimers[o.namespace] {
+	for s := range c.claimers[o.Namespace] {
 		if s.now.selects(o) {
 			return ""
 		}
@@ -132,7 +132,7 @@ func (c *Cluster) handed(e *entry, x *change) {
 	if sameController(was, is) {
 		return
 	}
-	old := func() *hold { return &hold{ref: *was, labels: x.old.labels, at: x.at, who: x.who} }
+	old := func() *hold { return &hold{ref: *was, labels: x.old.Labels, at: x.at, who: x.who} }
 	switch {
 	case is == nil:
 		e.had, e.released, e.taken = old(), true, nil
@@ -146,7 +146,7 @@ func (c *Cluster) handed(e *entry, x *change) {
 		e.taken, e.had = e.had, nil
 		e.taken.who = x.who
 		o := c.byUID[e.taken.ref.UID]
-		if o == nil || !o.now.selects(x.new) || !maps.Equal(e.taken.labels, x.new.labels) {
+		if o == nil || !o.now.selects(x.new) || !maps.Equal(e.taken.labels, x.new.Labels) {
 			e.taken = nil // it was let go for a reason, and adopted
 		}
 	}
@@ -155,7 +155,7 @@ func (c *Cluster) handed(e *entry, x *change) {
 // again tells of a controller that took back what it had let go, and nothing had changed
 // for it. Where the labels differ that is what it should do.
 func (c *Cluster) again(e *entry, x *change) {
-	if !maps.Equal(e.had.labels, x.new.labels) || x.at.Sub(e.had.at) > slowest {
+	if !maps.Equal(e.had.labels, x.new.Labels) || x.at.Sub(e.had.at) > slowest {
 		return
 	}
 	ref := owner(&e.had.ref)
@@ -193,4 +193,4 @@ func (e *entry) taker() string {
 }
 
 // ownerOf is an owner as findings name it.
-func ownerOf(o *object) string { return sim.Short(o.of.Kind) + "/" + o.name }
+func ownerOf(o *Version) string { return sim.Short(o.of.Kind) + "/" + o.Name }

@@ -3,10 +3,12 @@ package watch
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"net/url"
-	"strings"
 	"time"
+
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
 )
 
 // Reader reads a cluster: with lists and watches, and nothing else.
@@ -16,36 +18,62 @@ type Reader struct {
 	// Note is told what is not looked at, and why, once each. Several goroutines call it.
 	Note func(text string)
 
-	config *Config
-	client *http.Client
-	slots  chan struct{} // for lists that are under way at once
-	first  time.Duration // before what failed is tried again
+	discovery discovery.DiscoveryInterface
+	client    dynamic.Interface
+	slots     chan struct{} // for lists that are under way at once
+	first     time.Duration // before what failed is tried again; twice as long each time
 }
 
-// mostLists is how many lists are asked for at once.
-const mostLists = 8
+const (
+	mostLists = 8
+	firstWait = 200 * time.Millisecond
+	longWait  = 30 * time.Second
+)
 
 // NewReader returns a reader of the server that a configuration names.
-func NewReader(config *Config) (*Reader, error) {
-	client, err := config.client()
+func NewReader(config *rest.Config) (*Reader, error) {
+	config = rest.CopyConfig(config)
+	config.UserAgent = "threelaws-watch"
+	config.QPS = -1 // the slots limit how much is asked for at once
+	config.WarningHandler = rest.NoWarnings{}
+	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{config: config, client: client, slots: make(chan struct{}, mostLists), first: firstWait,
+	kinds, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{discovery: kinds, client: client, slots: make(chan struct{}, mostLists), first: firstWait,
 		Note: func(string) {}}, nil
 }
 
-// again is how often it is asked which kinds there are: definitions come and go.
+// again is how often discovery is repeated: CRDs come and go.
 const again = 5 * time.Minute
 
 // Run tells a cluster what it reads, until the context is over or done says so. It is an
 // error where nothing can be read at all.
 func (r *Reader) Run(ctx context.Context, c *Cluster, done func() bool) error {
-	ctx, stop := context.WithCancel(ctx)
+	ctx, stop := context.WithCancel(klog.NewContext(ctx, klog.Logger{})) // client-go logs nothing: Note says it
 	defer stop()
-	kinds, err := r.discover(ctx, true)
-	if err != nil {
-		return err
+	type found struct {
+		kinds []*Kind
+		err   error
+	}
+	more := make(chan found, 1)
+	discover := func(first bool) {
+		kinds, err := r.discover(first)
+		more <- found{kinds, err}
+	}
+	go discover(true)
+	var begin found
+	select {
+	case <-ctx.Done():
+		return nil
+	case begin = <-more:
+	}
+	if begin.err != nil {
+		return begin.err
 	}
 	news := make(chan heard, 256)
 	followed := map[string]bool{}
@@ -54,23 +82,24 @@ func (r *Reader) Run(ctx context.Context, c *Cluster, done func() bool) error {
 			if !followed[k.String()] {
 				followed[k.String()] = true
 				c.Look(k)
-				f := &follower{Reader: r, kind: k, news: news, whole: c.Record != nil}
-				go f.run(ctx)
+				go r.follow(ctx, k, news, c.Record != nil)
 			}
 		}
 	}
-	follow(kinds)
+	follow(begin.kinds)
 	tick := time.NewTicker(max(min(time.Second, c.Patience/4), 20*time.Millisecond))
 	defer tick.Stop()
-	more := make(chan []*Kind)
-	go r.rediscover(ctx, more)
+	rediscover := time.NewTicker(again)
+	defer rediscover.Stop()
 	left := 0
 	for !done() {
 		select {
 		case <-ctx.Done():
 			return nil
-		case kinds := <-more:
-			follow(kinds)
+		case <-rediscover.C:
+			go discover(false)
+		case f := <-more:
+			follow(f.kinds) // none where it failed
 		case now := <-tick.C:
 			c.Tick(now)
 		case h := <-news:
@@ -83,49 +112,4 @@ func (r *Reader) Run(ctx context.Context, c *Cluster, done func() bool) error {
 		}
 	}
 	return nil
-}
-
-// rediscover says now and then which kinds there are.
-func (r *Reader) rediscover(ctx context.Context, to chan<- []*Kind) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(again):
-		}
-		if kinds, err := r.discover(ctx, false); err == nil {
-			select {
-			case to <- kinds:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}
-}
-
-// get asks for a path.
-func (r *Reader) get(ctx context.Context, path string, query url.Values) (*http.Response, error) {
-	u := *r.config.Server
-	u.Path = strings.TrimSuffix(u.Path, "/") + path
-	u.RawQuery = query.Encode()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Accept", "application/json")
-	req.Header.Set("User-Agent", "threelaws-watch")
-	if err := r.config.sign(req); err != nil {
-		return nil, err
-	}
-	resp, err := r.client.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	if resp.StatusCode == http.StatusUnauthorized {
-		r.config.forget()
-	}
-	if resp.StatusCode != http.StatusOK {
-		return nil, refusalOf(resp)
-	}
-	return resp, nil
 }

@@ -3,14 +3,13 @@ package watch
 import (
 	"encoding/json"
 	"io"
-	"maps"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // Record writes the history of a cluster as an audit log (audit.k8s.io/v1, a JSON event a
@@ -65,7 +64,7 @@ type auditStatus struct {
 }
 
 // found writes an object that was there before anybody looked, as made by nobody.
-func (r *Record) found(at time.Time, o *object) {
+func (r *Record) found(at time.Time, o *Version) {
 	if r == nil {
 		return
 	}
@@ -120,16 +119,17 @@ func (r *Record) note(x *change) {
 
 // ending reports whether an object goes as soon as its deletion is accepted: that was
 // written then.
-func (o *object) ending() bool {
-	return o.terminating() && len(o.finalizers) == 0 && (o.grace == nil || *o.grace == 0)
+func (o *Version) ending() bool {
+	grace := o.DeletionGracePeriodSeconds
+	return o.terminating() && len(o.Finalizers) == 0 && (grace == nil || *grace == 0)
 }
 
-func (r *Record) event(o *object, at time.Time) *auditEvent {
+func (r *Record) event(o *Version, at time.Time) *auditEvent {
 	r.n++
 	stamp := at.UTC().Format("2006-01-02T15:04:05.000000Z07:00")
 	return &auditEvent{Kind: "Event", APIVersion: "audit.k8s.io/v1", Level: "RequestResponse",
-		AuditID: "watch-" + strconv.Itoa(r.n) + "-" + o.version, Stage: "ResponseComplete", RequestURI: o.path(),
-		ObjectRef: auditRef{Resource: o.of.Resource, Namespace: o.namespace, Name: o.name, UID: string(o.uid),
+		AuditID: "watch-" + strconv.Itoa(r.n) + "-" + o.ResourceVersion, Stage: "ResponseComplete", RequestURI: o.path(),
+		ObjectRef: auditRef{Resource: o.of.Resource, Namespace: o.Namespace, Name: o.Name, UID: string(o.UID),
 			APIGroup: o.of.Group, APIVersion: o.of.Version},
 		ResponseStatus: auditStatus{200}, Received: stamp, Staged: stamp,
 		Annotations: map[string]string{"threelaws.example/from": "watch"}}
@@ -145,15 +145,15 @@ func (r *Record) write(e *auditEvent) {
 	}
 }
 
-func (o *object) path() string {
+func (o *Version) path() string {
 	p := "/api/" + o.of.Version
 	if o.of.Group != "" {
 		p = "/apis/" + o.of.Group + "/" + o.of.Version
 	}
-	if o.namespace != "" {
-		p += "/namespaces/" + o.namespace
+	if o.Namespace != "" {
+		p += "/namespaces/" + o.Namespace
 	}
-	return p + "/" + o.of.Resource + "/" + o.name
+	return p + "/" + o.of.Resource + "/" + o.Name
 }
 
 // user is who made a change, as an audit log names him, and by which program.
@@ -197,53 +197,25 @@ func (x *change) controllerName() string {
 }
 
 // json is an object as the API has it, without managedFields and what is not looked at.
-func (o *object) json() map[string]any {
+func (o *Version) json() map[string]any {
 	m := map[string]any{}
 	if o.body != nil {
 		_ = json.Unmarshal(o.body, &m)
 	}
-	meta := metav1.ObjectMeta{Name: o.name, Namespace: o.namespace, UID: o.uid, ResourceVersion: o.version,
-		Generation: o.generation, CreationTimestamp: metav1.NewTime(o.created), Labels: maps.Clone(o.labels),
-		Annotations: maps.Clone(o.annotations), Finalizers: o.finalizers, OwnerReferences: o.owners}
-	if o.generated {
-		meta.GenerateName = o.name[:max(0, strings.LastIndex(o.name, "-")+1)]
-	}
-	if o.terminating() {
-		at := metav1.NewTime(o.deleted)
-		meta.DeletionTimestamp, meta.DeletionGracePeriodSeconds = &at, o.grace
-	}
-	b, _ := json.Marshal(meta)
-	var metadata map[string]any
-	_ = json.Unmarshal(b, &metadata)
-	m["metadata"], m["apiVersion"], m["kind"] = metadata, o.of.apiVersion(), o.of.Kind
+	meta := o.ObjectMeta
+	meta.ManagedFields = nil
+	m["metadata"], _ = runtime.DefaultUnstructuredConverter.ToUnstructured(&meta)
+	m["apiVersion"], m["kind"] = o.of.apiVersion(), o.of.Kind
 	return m
 }
 
-// merge is the JSON merge patch (RFC 7386) that makes b of a, nil where they are equal.
+// merge is the JSON merge patch that makes b of a, nil where they are equal.
 func merge(a, b map[string]any) any {
-	patch := map[string]any{}
-	for k, v := range b {
-		was, ok := a[k]
-		if ok && reflect.DeepEqual(was, v) {
-			continue
-		}
-		x, isMap := was.(map[string]any)
-		y, are := v.(map[string]any)
-		if isMap && are {
-			if p := merge(x, y); p != nil {
-				patch[k] = p
-			}
-			continue
-		}
-		patch[k] = v
-	}
-	for k := range a {
-		if _, ok := b[k]; !ok {
-			patch[k] = nil
-		}
-	}
-	if len(patch) == 0 {
+	before, _ := json.Marshal(a)
+	after, _ := json.Marshal(b)
+	patch, err := jsonpatch.CreateMergePatch(before, after)
+	if err != nil || string(patch) == "{}" {
 		return nil
 	}
-	return patch
+	return json.RawMessage(patch)
 }

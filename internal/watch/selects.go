@@ -1,11 +1,12 @@
 package watch
 
 import (
-	"encoding/json"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // claims are the kinds whose objects claim others by what they select, with the kinds that
@@ -28,58 +29,59 @@ func (k *Kind) claimable() bool {
 }
 
 // selects reports whether an owner would claim an object, whoever has it now.
-func (o *object) selects(x *object) bool {
-	return o.selector != nil && !o.terminating() && o.namespace == x.namespace &&
+func (o *Version) selects(x *Version) bool {
+	return o.selector != nil && !o.terminating() && o.Namespace == x.Namespace &&
 		slices.Contains(claims[[2]string{o.of.Group, o.of.Kind}], x.of.Kind) &&
-		o.selector.Matches(labels.Set(x.labels))
+		o.selector.Matches(labels.Set(x.Labels))
 }
 
 // know reads what a detector asks of some kinds beside their metadata.
-func (o *object) know(members map[string]json.RawMessage) {
+func (o *Version) know(content map[string]any) {
 	switch key := [2]string{o.of.Group, o.of.Kind}; {
 	case claims[key] != nil:
-		o.knowSelector(members["spec"])
+		o.knowSelector(content["spec"])
 	case key == [2]string{"", "Pod"}:
-		var spec struct{ NodeName string }
-		var status struct{ Phase string }
-		_, _ = json.Unmarshal(members["spec"], &spec), json.Unmarshal(members["status"], &status)
-		o.node, o.ended = spec.NodeName, status.Phase == "Succeeded" || status.Phase == "Failed"
+		o.node, _, _ = unstructured.NestedString(content, "spec", "nodeName")
+		phase, _, _ := unstructured.NestedString(content, "status", "phase")
+		o.ended = phase == "Succeeded" || phase == "Failed"
 	case key == [2]string{"", "Namespace"} && o.terminating():
 		var status struct {
-			Conditions []struct{ Type, Status, Message string }
+			Conditions []metav1.Condition `json:"conditions"`
 		}
-		_ = json.Unmarshal(members["status"], &status)
+		convert(content["status"], &status)
 		for _, c := range status.Conditions {
-			if c.Status == "True" {
+			if c.Status == metav1.ConditionTrue {
 				o.waits = append(o.waits, c.Message)
 			}
 		}
 	}
 }
 
-func (o *object) knowSelector(raw json.RawMessage) {
+func (o *Version) knowSelector(content any) {
 	var spec struct {
-		Replicas *int
-		Selector json.RawMessage
+		Replicas *int           `json:"replicas"`
+		Selector map[string]any `json:"selector"`
 	}
-	if json.Unmarshal(raw, &spec) != nil {
+	if !convert(content, &spec) {
 		return
 	}
 	if spec.Replicas != nil {
 		o.wants = *spec.Replicas
 	}
 	if o.of.Kind == "ReplicationController" {
-		var set labels.Set
-		if json.Unmarshal(spec.Selector, &set) == nil && len(set) > 0 {
-			o.selector = set.AsSelector()
-		}
-		return
+		spec.Selector = map[string]any{"matchLabels": spec.Selector}
 	}
 	var s metav1.LabelSelector
-	if json.Unmarshal(spec.Selector, &s) != nil {
+	if !convert(spec.Selector, &s) {
 		return
 	}
 	if sel, err := metav1.LabelSelectorAsSelector(&s); err == nil && !sel.Empty() {
 		o.selector = sel
 	}
+}
+
+// convert reads a part of an object into a struct with JSON tags.
+func convert(content, into any) bool {
+	m, ok := content.(map[string]any)
+	return ok && runtime.DefaultUnstructuredConverter.FromUnstructured(m, into) == nil
 }

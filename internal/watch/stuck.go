@@ -15,7 +15,7 @@ func (c *Cluster) stuck(e *entry) string {
 		return ""
 	}
 	var parts []string
-	for _, f := range o.finalizers {
+	for _, f := range o.Finalizers {
 		switch f {
 		case "foregroundDeletion":
 			parts = append(parts, "the finalizer foregroundDeletion, which the garbage collector takes off when its "+
@@ -43,14 +43,14 @@ func (c *Cluster) stuck(e *entry) string {
 // blocking names the dependents that keep an owner from going, and what these wait for.
 func (c *Cluster) blocking(e *entry) string {
 	var names []string
-	for d := range c.dependents[e.now.uid] {
-		for _, r := range d.now.owners {
-			if r.UID != e.now.uid || r.BlockOwnerDeletion == nil || !*r.BlockOwnerDeletion {
+	for d := range c.dependents[e.now.UID] {
+		for _, r := range d.now.OwnerReferences {
+			if r.UID != e.now.UID || r.BlockOwnerDeletion == nil || !*r.BlockOwnerDeletion {
 				continue
 			}
 			name := ownerOf(d.now)
-			if d.now.terminating() && len(d.now.finalizers) > 0 {
-				name += " (which has " + strings.Join(d.now.finalizers, ", ") + ")"
+			if d.now.terminating() && len(d.now.Finalizers) > 0 {
+				name += " (which has " + strings.Join(d.now.Finalizers, ", ") + ")"
 			}
 			names = append(names, name)
 		}

@@ -137,11 +137,7 @@ func (w *world) stamp(th *thing) {
 
 func (w *world) read(th *thing) *Version {
 	w.t.Helper()
-	raw, err := json.Marshal(th.o)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	v, err := Parse(th.kind, raw)
+	v, err := Parse(th.kind, th.o)
 	if err != nil {
 		w.t.Fatal(err)
 	}

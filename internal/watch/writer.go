@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // set is what one manager owns, from some field on: a part of fieldsV1.
@@ -25,11 +27,11 @@ func below(sets []set, key string) (out []set) {
 }
 
 // owned are the sets of a version.
-func (o *object) owned() (out []set) {
-	for _, m := range o.managers {
+func (o *Version) owned() (out []set) {
+	for _, m := range o.ManagedFields {
 		var f map[string]any
-		if json.Unmarshal(m.fields, &f) == nil {
-			out = append(out, set{m.name, m.at, f})
+		if m.FieldsV1 != nil && json.Unmarshal(m.FieldsV1.GetRawBytes(), &f) == nil {
+			out = append(out, set{m.Manager, m.Time.Time, f})
 		}
 	}
 	return out
@@ -96,11 +98,11 @@ func (c *change) writer() string {
 		return newest(all)
 	}
 	who, at := "", time.Time{}
-	for _, m := range c.new.managers {
-		if m.at.After(at) && !slices.ContainsFunc(c.old.managers, func(w manager) bool {
-			return w.name == m.name && w.subresource == m.subresource && !w.at.Before(m.at)
+	for _, m := range c.new.ManagedFields {
+		if m.Time.After(at) && !slices.ContainsFunc(c.old.ManagedFields, func(w metav1.ManagedFieldsEntry) bool {
+			return w.Manager == m.Manager && w.Subresource == m.Subresource && !w.Time.Time.Before(m.Time.Time)
 		}) {
-			who, at = m.name, m.at
+			who, at = m.Manager, m.Time.Time
 		}
 	}
 	return who
@@ -118,10 +120,10 @@ func newest(sets []set) string {
 }
 
 // maker is who made an object: the manager that wrote to it when it came to be.
-func (o *object) maker() string {
-	for _, m := range o.managers {
-		if m.subresource == "" && !m.at.After(o.created.Add(time.Second)) {
-			return m.name
+func (o *Version) maker() string {
+	for _, m := range o.ManagedFields {
+		if m.Subresource == "" && !m.Time.After(o.CreationTimestamp.Time.Add(time.Second)) {
+			return m.Manager
 		}
 	}
 	return ""
