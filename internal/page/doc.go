@@ -8,6 +8,5 @@
 //
 // The file asks the network for nothing and may not: its policy of content names the
 // hashes of its own style and program, and forbids all else. The program writes what
-// a history holds as text, never as markup. (html/template is not used: with it the
-// linker keeps every method of every type of the API, a fifth of the command.)
+// a history holds as text, never as markup.
 package page

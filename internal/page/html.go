@@ -3,35 +3,28 @@ package page
 import (
 	"bytes"
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"html"
+	"html/template"
 	"slices"
 	"strings"
 )
 
-// What an HTML file is made of. The program is in parts, each of which is about one
-// thing; they are one script.
-var (
-	//go:embed assets/page.html
-	skeleton string
-	//go:embed assets/page.css
-	style string
-	//go:embed assets/state.js
-	stateScript string
-	//go:embed assets/rows.js
-	rowsScript string
-	//go:embed assets/lanes.js
-	lanesScript string
-	//go:embed assets/panel.js
-	panelScript string
-	//go:embed assets/live.js
-	liveScript string
-	//go:embed assets/page.js
-	pageScript string
-)
+//go:embed assets
+var assets embed.FS
+
+var templates = template.Must(template.ParseFS(assets, "assets/*.html"))
+
+// asset returns a file that is embedded.
+func asset(name string) string {
+	text, err := assets.ReadFile("assets/" + name)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
 
 // MostRecords is how many records a run may have that is shown whole: a browser still
 // opens twice as many in a second.
@@ -49,57 +42,46 @@ func (p *Page) HTML() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the page of %s: %w", p.Title, err)
 	}
-	return document(skeleton, filling{title: p.Title, script: scripts(), data: data,
-		foot: "this file loads nothing"}), nil
+	return document("page.html", &frame{Title: p.Title, Script: scripts(), Data: template.JS(data),
+		Foot: "this file loads nothing"}), nil
 }
 
-// scripts is the program of a page, with further parts before the last, which begins.
-func scripts(more ...string) string {
-	parts := slices.Concat([]string{stateScript, rowsScript, lanesScript, panelScript}, more, []string{pageScript})
-	return strings.Join(parts, "\n")
+// scripts is the program of a page: one script in parts, each of which is about one thing. More parts go
+// before the last, which starts the program.
+func scripts(more ...string) template.JS {
+	var parts []string
+	for _, name := range slices.Concat([]string{"state.js", "rows.js", "lanes.js", "panel.js"}, more, []string{"page.js"}) {
+		parts = append(parts, asset(name))
+	}
+	return template.JS(strings.Join(parts, "\n"))
 }
 
-// filling is what goes into a skeleton.
-type filling struct {
-	title, script, foot string
-	data                []byte
-	connect             string // what the program may ask for, as the policy has it; "" for nothing
+// frame holds the values of a template.
+type frame struct {
+	Title, Foot string
+	Style       template.CSS
+	Policy      string
+	Connect     string // what the program may ask for, as the policy has it; "" for nothing
+
+	Script, Data template.JS // of a page
+
+	Laws []Cell // the columns of an index
+	Rows []indexRow
 }
 
-// document fills in a skeleton: each of the words in braces stands in it once, apart from the title.
-func document(skeleton string, f filling) []byte {
-	policy := "default-src 'none'; base-uri 'none'; form-action 'none'; style-src " + hash(style) +
-		"; script-src " + hash(f.script)
-	if f.connect != "" {
-		policy += "; connect-src " + f.connect
+// document fills in a template. Its policy of content allows its own style and program, and nothing else.
+func document(name string, f *frame) []byte {
+	f.Style = template.CSS(asset("page.css"))
+	f.Policy = "default-src 'none'; base-uri 'none'; form-action 'none'; style-src " + hash(string(f.Style)) +
+		"; script-src " + hash(string(f.Script))
+	if f.Connect != "" {
+		f.Policy += "; connect-src " + f.Connect
 	}
 	var b bytes.Buffer
-	rest := skeleton
-	for {
-		before, after, found := strings.Cut(rest, "{{")
-		b.WriteString(before)
-		if !found {
-			return b.Bytes()
-		}
-		var word string
-		word, rest, _ = strings.Cut(after, "}}")
-		switch word {
-		case "title":
-			b.WriteString(html.EscapeString(f.title))
-		case "policy":
-			b.WriteString(html.EscapeString(policy))
-		case "style":
-			b.WriteString(style)
-		case "script":
-			b.WriteString(f.script)
-		case "data":
-			b.Write(f.data)
-		case "foot":
-			b.WriteString(html.EscapeString(f.foot))
-		default:
-			panic("page: the skeleton has no " + word)
-		}
+	if err := templates.ExecuteTemplate(&b, name, f); err != nil {
+		panic(err) // the template does not fit its frame
 	}
+	return b.Bytes()
 }
 
 // hash names a style or a script in a policy of content.

@@ -1,15 +1,10 @@
 package page
 
 import (
-	_ "embed"
-	"fmt"
+	"cmp"
 	"net/url"
 	"slices"
-	"strings"
 )
-
-//go:embed assets/index.html
-var indexSkeleton string
 
 // Row is one run in an index.
 type Row struct {
@@ -26,57 +21,54 @@ type Cell struct {
 	Race          bool // lost to a race
 }
 
+// indexRow is a row of an index as its template has it.
+type indexRow struct {
+	Head link
+	In   []link // one for each law
+}
+
+// link leads to the page of a run, or says why there is none.
+type link struct{ Page, Words, Why, Class string }
+
 // Index is the page of many runs: a row for each, a column for each law that one of
 // them breaks, and in a cell the way to the run that breaks it.
 func Index(title string, rows []Row) []byte {
-	sentence := map[string]string{}
-	var laws []string
+	f := &frame{Title: title,
+		Foot: "Every run has a page of its own. A law has a column where some run breaks it."}
 	for _, r := range rows {
-		for _, c := range r.Broken {
-			if _, ok := sentence[c.Law]; !ok {
-				laws = append(laws, c.Law)
-			}
-			sentence[c.Law] = c.Sentence
-		}
+		f.Laws = append(f.Laws, r.Broken...)
 	}
-	slices.Sort(laws)
-	var b strings.Builder
-	b.WriteString(`<table class="grid"><thead><tr><th scope="col">run</th>`)
-	for _, l := range laws {
-		fmt.Fprintf(&b, `<th scope="col" title="%s">%s</th>`, escape(sentence[l]), escape(l))
-	}
-	b.WriteString("</tr></thead>\n<tbody>\n")
+	slices.SortStableFunc(f.Laws, func(a, b Cell) int { return cmp.Compare(a.Law, b.Law) })
+	f.Laws = slices.CompactFunc(f.Laws, func(a, b Cell) bool { return a.Law == b.Law })
 	for _, r := range rows {
-		b.WriteString("<tr><th scope=\"row\">" + r.link(r.Name) + "</th>")
-		for _, l := range laws {
-			b.WriteString(r.cell(l))
+		row := indexRow{Head: r.link("", r.Name)}
+		for _, l := range f.Laws {
+			row.In = append(row.In, r.cell(l.Law))
 		}
-		b.WriteString("</tr>\n")
+		f.Rows = append(f.Rows, row)
 	}
-	b.WriteString("</tbody></table>\n")
-	return document(indexSkeleton, filling{title: title, data: []byte(b.String()),
-		foot: "Every run has a page of its own. A law has a column where some run breaks it."})
+	return document("index.html", f)
 }
 
-// link leads to the run's page; where there is none it says why.
-func (r *Row) link(words string) string {
-	if r.Page == "" {
-		return escape(words) + " (" + escape(r.Why) + ")"
+func (r *Row) link(class, words string) link {
+	l := link{Words: words, Why: r.Why, Class: class}
+	if r.Page != "" {
+		to := url.URL{Path: "./" + r.Page} // whatever its name begins with, a file beside this one
+		l.Page = to.String()
 	}
-	to := url.URL{Path: "./" + r.Page} // whatever its name begins with, a file beside this one
-	return `<a href="` + escape(to.String()) + `">` + escape(words) + "</a>"
+	return l
 }
 
 // cell says what became of a law in the run.
-func (r *Row) cell(law string) string {
+func (r *Row) cell(law string) link {
 	i := slices.IndexFunc(r.Broken, func(c Cell) bool { return c.Law == law })
 	switch {
 	case i < 0:
-		return "<td></td>"
+		return link{}
 	case r.Broken[i].Race:
-		return `<td class="expected">` + r.link("a race was lost") + "</td>"
+		return r.link("expected", "a race was lost")
 	case r.Expected:
-		return `<td class="expected">` + r.link("broken, as expected") + "</td>"
+		return r.link("expected", "broken, as expected")
 	}
-	return `<td class="broken">` + r.link("broken") + "</td>"
+	return r.link("broken", "broken")
 }

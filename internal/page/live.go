@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"encoding/json"
+	"html/template"
 	"slices"
 	"time"
 
@@ -249,6 +250,6 @@ func LiveHTML(title, from string) []byte {
 	if err != nil {
 		panic(err) // there is nothing in it but strings
 	}
-	return document(skeleton, filling{title: title, script: scripts(liveScript), data: data, connect: "'self'",
-		foot: "this page asks the server that it is from, and no other"})
+	return document("page.html", &frame{Title: title, Script: scripts("live.js"), Data: template.JS(data),
+		Connect: "'self'", Foot: "this page asks the server that it is from, and no other"})
 }
