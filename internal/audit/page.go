@@ -29,7 +29,7 @@ func (r *Report) Text(width int) string {
 		b.WriteString(render.Fold(s.String()))
 	}
 	for _, l := range r.Left {
-		b.WriteString(render.Fold(fmt.Sprintf("not judged: %s: %s, the first: %s", l.Why, itoa(l.Count), l.First)))
+		b.WriteString(render.Fold(fmt.Sprintf("not judged: %s: %d, the first: %s", l.Why, l.Count, l.First)))
 	}
 	b.WriteString(r.lawsText())
 	b.WriteString(r.summary())
@@ -54,10 +54,10 @@ func (f *Finding) text(b *strings.Builder, width int, how string) {
 // Sentence tells a fight in one sentence.
 func (r *Fight) Sentence() string {
 	who := strings.Join(r.Between, " and ")
-	s := fmt.Sprintf("%s have gone round %s times, with %s writes, over %s%s", who, itoa(r.Rounds), itoa(r.Writes),
-		r.What, span(r.First, r.Last))
+	s := fmt.Sprintf("%s have gone round %d times, with %d writes, over %s%s", who, r.Rounds, r.Writes, r.What,
+		span(r.First, r.Last))
 	if f, field := r.field(); field {
-		s = fmt.Sprintf("%s have overwritten %s %s times%s", who, f, itoa(r.Writes), span(r.First, r.Last))
+		s = fmt.Sprintf("%s have overwritten %s %d times%s", who, f, r.Writes, span(r.First, r.Last))
 	}
 	switch {
 	case r.dark:
@@ -115,7 +115,7 @@ func times(n int) string {
 	if n == 1 {
 		return "once"
 	}
-	return itoa(n) + " times"
+	return strconv.Itoa(n) + " times"
 }
 
 func indented(text string, width int) string {
@@ -174,5 +174,3 @@ func (r *Report) summary() string {
 	}
 	return render.Fold(s + ": " + verdict)
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }

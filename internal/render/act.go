@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/threelaws/threelaws/sim"
@@ -25,7 +26,7 @@ func Acts(h *sim.History, lines []Line, cycle []int) []Act {
 			continue
 		}
 		if r := h.At(l.Records[0]); r != nil && r.Op == sim.Commit {
-			acts = append(acts, Act{Who: l.Who, For: r.For, Ref: r.Object, Verb: itoa(l.N) + ": " + l.Verb})
+			acts = append(acts, Act{Who: l.Who, For: r.For, Ref: r.Object, Verb: strconv.Itoa(l.N) + ": " + l.Verb})
 		}
 	}
 	return acts

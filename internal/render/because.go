@@ -2,6 +2,7 @@ package render
 
 import (
 	"github.com/threelaws/threelaws/sim"
+	"strconv"
 )
 
 // views knows which commit replaced a version of an object. Versions are
@@ -73,7 +74,7 @@ func (c *causes) because(l *Line) string {
 	}
 	why := c.stale(r)
 	if l := c.cause(r); l != nil {
-		why = join(why, itoa(l.N)+": "+l.summary())
+		why = join(why, strconv.Itoa(l.N)+": "+l.summary())
 	}
 	return why
 }
@@ -117,7 +118,7 @@ func (c *causes) stale(r *sim.Record) string {
 // before words "as it was before a commit".
 func (c *causes) before(commit int, known bool) string {
 	if i, ok := c.of[commit]; ok && known {
-		return "as it was before " + itoa(c.lines[i].N)
+		return "as it was before " + strconv.Itoa(c.lines[i].N)
 	}
 	return "as it was earlier"
 }

@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -108,7 +109,7 @@ func word(details []string, fields []changed) (detail, shape string) {
 	var full, bare []string
 	for i, d := range fields {
 		if i == mostFields && len(fields) > mostFields+1 {
-			full = append(full, itoa(len(fields)-i)+" more fields")
+			full = append(full, strconv.Itoa(len(fields)-i)+" more fields")
 			break
 		}
 		full, bare = append(full, d.String()), append(bare, d.shape())

@@ -2,6 +2,7 @@ package render
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/threelaws/threelaws/sim"
@@ -129,13 +130,13 @@ func (p *Page) errors(b *strings.Builder, width int) {
 	shown := p.Errors
 	if more := len(shown) - mostErrors; more > 0 {
 		shown = shown[more:]
-		b.WriteString("      ... " + itoa(more) + " more\n")
+		b.WriteString("      ... " + strconv.Itoa(more) + " more\n")
 	}
 	t := Table{Indent: "      ", Width: width}
 	for _, e := range shown {
 		text := e.Text
 		if e.Count > 1 {
-			text = "x" + itoa(e.Count) + " " + text
+			text = "x" + strconv.Itoa(e.Count) + " " + text
 		}
 		t.Add(e.Process, e.Key, text)
 		for _, f := range e.Stack {

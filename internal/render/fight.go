@@ -1,6 +1,9 @@
 package render
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Cycle finds the fight at the end of a timeline: the shortest run of lines
 // that repeats up to the end at least twice in full, generated names taken as
@@ -132,7 +135,7 @@ func Fight(lines []Line, b Mark) string {
 	case hidden == 1:
 		text += " and 1 write of status"
 	case hidden > 1:
-		text += " and " + itoa(hidden) + " writes of status"
+		text += " and " + strconv.Itoa(hidden) + " writes of status"
 	}
 	return text + ", for ever"
 }

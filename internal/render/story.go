@@ -1,5 +1,7 @@
 package render
 
+import "strconv"
+
 // Story renders lines with their causes, in so many columns, at least [Narrowest].
 // [Explain] sets the causes.
 func Story(lines []Line, width int) string {
@@ -39,7 +41,7 @@ func storyTable(lines []Line, indent string, width, most, change int) *Table {
 			continue
 		}
 		if left > 0 {
-			t.Note("... " + itoa(left) + " more")
+			t.Note("... " + strconv.Itoa(left) + " more")
 			left = 0
 		}
 		row := []string{l.mark(), right(l.N, 4), l.time(), l.Who, l.Verb, l.Object, l.Did()}
@@ -72,7 +74,7 @@ func (l *Line) mark() string {
 // Span words a range of lines: "step 4", "steps 4-5".
 func Span(first, last int) string {
 	if first == last {
-		return "step " + itoa(first)
+		return "step " + strconv.Itoa(first)
 	}
-	return "steps " + itoa(first) + "-" + itoa(last)
+	return "steps " + strconv.Itoa(first) + "-" + strconv.Itoa(last)
 }

@@ -178,5 +178,3 @@ func right(n, width int) string {
 	s := strconv.Itoa(n)
 	return strings.Repeat(" ", max(width-len(s), 0)) + s
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }

@@ -2,6 +2,7 @@ package render
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -209,7 +210,7 @@ func (l *Line) Did() string {
 	if l.Refused {
 		s = "refused"
 		if l.Count > 1 {
-			s += " x" + itoa(l.Count)
+			s += " x" + strconv.Itoa(l.Count)
 		}
 		if l.Detail != "" {
 			s += ": " + l.Detail

@@ -2,6 +2,7 @@ package law
 
 import (
 	"slices"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -41,7 +42,7 @@ func (o *ownerCount) short() bool {
 func (o *ownerCount) excused() bool { return o.waits && (o.owned < o.want || o.turns) }
 
 func (o *ownerCount) text() string {
-	return o.Ref.String() + " wants " + itoa(o.want) + ", owns " + itoa(o.owned)
+	return o.Ref.String() + " wants " + strconv.Itoa(o.want) + ", owns " + strconv.Itoa(o.owned)
 }
 
 // take counts what is stored.

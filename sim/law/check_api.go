@@ -3,6 +3,7 @@
 package law
 
 import (
+	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,7 +27,7 @@ func oneController(j *Judge, r *sim.Record) {
 		}
 	}
 	if n > 1 {
-		j.Report(Informed, "stored with "+itoa(n)+" ControllerRefs")
+		j.Report(Informed, "stored with "+strconv.Itoa(n)+" ControllerRefs")
 	}
 }
 

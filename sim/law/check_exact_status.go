@@ -4,6 +4,7 @@ package law
 
 import (
 	"k8s.io/apimachinery/pkg/types"
+	"strconv"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
@@ -46,7 +47,7 @@ func exactStatus(j *Judge, r *sim.Record) {
 			if j.state.guesses(w.process, r, k.owner) {
 				s = Committed
 			}
-			j.Report(s, c.Name+" is "+itoa(n)+", it has had "+itoa(had))
+			j.Report(s, c.Name+" is "+strconv.Itoa(n)+", it has had "+strconv.Itoa(had))
 			return
 		}
 		if c.Ever {
@@ -56,7 +57,7 @@ func exactStatus(j *Judge, r *sim.Record) {
 			continue
 		}
 		if low, high := j.explained(w, r, k, c, seen, true); n < low || n > high {
-			j.Report(Informed, c.Name+" is "+itoa(n)+", it has been shown "+between(low, high))
+			j.Report(Informed, c.Name+" is "+strconv.Itoa(n)+", it has been shown "+between(low, high))
 			return
 		}
 	}
@@ -64,9 +65,9 @@ func exactStatus(j *Judge, r *sim.Record) {
 
 func between(low, high int) string {
 	if low == high {
-		return itoa(low)
+		return strconv.Itoa(low)
 	}
-	return itoa(low) + " to " + itoa(high)
+	return strconv.Itoa(low) + " to " + strconv.Itoa(high)
 }
 
 // explained is between which numbers a count may be: the dependents that were
@@ -186,9 +187,9 @@ func (j *Judge) statusesAtRest() {
 			}
 			switch {
 			case count.Ever && n > had:
-				j.Report(strength, count.Name+" of "+o.Ref.String()+" is "+itoa(n)+", it has had "+itoa(had))
+				j.Report(strength, count.Name+" of "+o.Ref.String()+" is "+strconv.Itoa(n)+", it has had "+strconv.Itoa(had))
 			case n < there, n > there && !count.Ever:
-				j.Report(strength, count.Name+" of "+o.Ref.String()+" is "+itoa(n)+", there are "+itoa(there))
+				j.Report(strength, count.Name+" of "+o.Ref.String()+" is "+strconv.Itoa(n)+", there are "+strconv.Itoa(there))
 			}
 		}
 	}

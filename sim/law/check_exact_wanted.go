@@ -5,6 +5,7 @@ package law
 
 import (
 	"k8s.io/apimachinery/pkg/types"
+	"strconv"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
@@ -39,7 +40,8 @@ func (j *Judge) neverUnasked(r *sim.Record) {
 		roof := sub.roof(r.SawFor)
 		w.process.owners(k, func(owner any) { roof = max(roof, sub.roof(owner)) })
 		if n := w.knownWanted(k, r) + 1; roof >= 0 && n > roof && j.state.wanted(sub, k.owner, r.SawFor) >= roof {
-			j.Report(Informed, "brings those that "+r.For.String()+" asks for to "+itoa(n)+", it wants "+itoa(roof))
+			j.Report(Informed, "brings those that "+r.For.String()+" asks for to "+strconv.Itoa(n)+", it wants "+
+				strconv.Itoa(roof))
 			return
 		}
 	}
@@ -52,7 +54,8 @@ func (j *Judge) neverUnasked(r *sim.Record) {
 		return
 	}
 	if n, roof := j.state.wanted(sub, uidOf(r.For), o.Value)+1, sub.roof(o.Value); roof >= 0 && n > roof {
-		j.Report(Committed, "brings those that "+r.For.String()+" asks for to "+itoa(n)+", it wants "+itoa(roof))
+		j.Report(Committed, "brings those that "+r.For.String()+" asks for to "+strconv.Itoa(n)+", it wants "+
+			strconv.Itoa(roof))
 	}
 }
 

@@ -5,6 +5,7 @@ package law
 import (
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
+	"strconv"
 )
 
 // neverTooFew is EXACT-1. Informed goes by the owner as the actor had seen it and
@@ -25,7 +26,7 @@ func neverTooFew(j *Judge, r *sim.Record) {
 		victim := w.process.known.ByUID[w.Before.GetUID()]
 		if victim != nil && victim.Active && k.most()-1 < floor {
 			if left := j.state.activeUpTo(sub, k.owner, floor+1) - 1; left < floor {
-				j.Report(Informed, "leaves "+r.For.String()+" with "+itoa(left)+", it wants "+itoa(floor))
+				j.Report(Informed, "leaves "+r.For.String()+" with "+strconv.Itoa(left)+", it wants "+strconv.Itoa(floor))
 				return
 			}
 		}
@@ -36,7 +37,7 @@ func neverTooFew(j *Judge, r *sim.Record) {
 	}
 	floor := sub.floor(o.Value) - away
 	if left := j.state.activeUpTo(sub, uidOf(r.For), floor+1) - 1; left < floor {
-		j.Report(Committed, "leaves "+r.For.String()+" with "+itoa(left)+", it wants "+itoa(floor))
+		j.Report(Committed, "leaves "+r.For.String()+" with "+strconv.Itoa(left)+", it wants "+strconv.Itoa(floor))
 	}
 }
 
@@ -73,7 +74,7 @@ func neverTooMany(j *Judge, r *sim.Record) {
 		w.process.owners(k, func(owner any) { roof = max(roof, sub.roof(owner)) })
 		if roof >= 0 && k.fewest()+1 > roof {
 			if n := j.state.activeUpTo(sub, k.owner, -1) + 1; n > roof {
-				j.Report(Informed, "brings "+r.For.String()+" to "+itoa(n)+", it wants "+itoa(roof))
+				j.Report(Informed, "brings "+r.For.String()+" to "+strconv.Itoa(n)+", it wants "+strconv.Itoa(roof))
 				return
 			}
 		}
@@ -87,7 +88,7 @@ func neverTooMany(j *Judge, r *sim.Record) {
 		return
 	}
 	if n := j.state.activeUpTo(sub, uidOf(r.For), -1) + 1; n > roof {
-		j.Report(Committed, "brings "+r.For.String()+" to "+itoa(n)+", it wants "+itoa(roof))
+		j.Report(Committed, "brings "+r.For.String()+" to "+strconv.Itoa(n)+", it wants "+strconv.Itoa(roof))
 	}
 }
 
@@ -103,7 +104,8 @@ func (j *Judge) neverTooManyAtOnce(r *sim.Record) {
 		most := sub.Most(r.SawFor)
 		w.process.owners(k, func(owner any) { most = max(most, sub.Most(owner)) })
 		if n := j.state.activeUpTo(sub, k.owner, -1) + 1; k.shown+k.own-k.missed >= most && n > most {
-			j.Report(Informed, "brings "+r.For.String()+" to "+itoa(n)+", it wants "+itoa(most)+" at one time")
+			j.Report(Informed, "brings "+r.For.String()+" to "+strconv.Itoa(n)+", it wants "+
+				strconv.Itoa(most)+" at one time")
 			return
 		}
 	}
@@ -113,7 +115,7 @@ func (j *Judge) neverTooManyAtOnce(r *sim.Record) {
 	}
 	j.Ask()
 	if n := j.state.activeUpTo(sub, uidOf(r.For), -1) + 1; n > sub.Most(o.Value) {
-		j.Report(Committed, "brings "+r.For.String()+" to "+itoa(n)+", it wants "+itoa(sub.Most(o.Value))+
+		j.Report(Committed, "brings "+r.For.String()+" to "+strconv.Itoa(n)+", it wants "+strconv.Itoa(sub.Most(o.Value))+
 			" at one time")
 	}
 }

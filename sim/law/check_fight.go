@@ -4,6 +4,7 @@ package law
 
 import (
 	"k8s.io/apimachinery/pkg/types"
+	"strconv"
 
 	"github.com/threelaws/threelaws/internal/fight"
 	"github.com/threelaws/threelaws/sim"
@@ -20,7 +21,7 @@ func neverFight(j *Judge, r *sim.Record) {
 	cycle := fight.ParseCycle(r.Reason)
 	text := r.Message
 	if text == "" {
-		text = "the state recurs after " + itoa(len(cycle)) + " writes"
+		text = "the state recurs after " + strconv.Itoa(len(cycle)) + " writes"
 	}
 	j.report(Breach{Strength: Informed, Record: r.Index, Text: text, Cycle: cycle})
 }
@@ -88,7 +89,7 @@ func (h *handovers) Record(r *sim.Record) {
 		if n.behind {
 			strength = Committed
 		}
-		h.j.Report(strength, "changes hands "+itoa(n.count)+" times, now to "+refName(w.NewOwner))
+		h.j.Report(strength, "changes hands "+strconv.Itoa(n.count)+" times, now to "+refName(w.NewOwner))
 	}
 }
 
@@ -201,6 +202,7 @@ func (j *Judge) checkSum(c *census, s *sum) {
 		}
 	}
 	if s.want != s.have && !(s.waits && s.have < s.want) {
-		j.Report(Informed, itoa(s.n)+" controllers with one selector want "+itoa(s.want)+", "+itoa(s.have)+" are there")
+		j.Report(Informed, strconv.Itoa(s.n)+" controllers with one selector want "+strconv.Itoa(s.want)+", "+
+			strconv.Itoa(s.have)+" are there")
 	}
 }

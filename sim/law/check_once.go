@@ -4,6 +4,7 @@ package law
 
 import (
 	"slices"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -122,5 +123,5 @@ func (c *once) status(r *sim.Record, w *Write, p *process, count *Count) {
 	if c.j.state.guesses(p, r, t.owner) {
 		s = Committed
 	}
-	c.j.Report(s, count.Name+" is "+itoa(n)+", there have been no more than "+itoa(most))
+	c.j.Report(s, count.Name+" is "+strconv.Itoa(n)+", there have been no more than "+strconv.Itoa(most))
 }

@@ -3,6 +3,8 @@
 package law
 
 import (
+	"strconv"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/sim"
@@ -155,8 +157,8 @@ func dontShare(j *Judge, r *sim.Record) {
 		j.Ask()
 	}
 	if over {
-		j.Report(Informed, "counts "+itoa(j.write.Subject.Counted(r.After))+" in its status, has been shown "+
-			itoa(k.counted)+" of its own")
+		j.Report(Informed, "counts "+strconv.Itoa(j.write.Subject.Counted(r.After))+" in its status, has been shown "+
+			strconv.Itoa(k.counted)+" of its own")
 	}
 }
 
@@ -185,7 +187,7 @@ func (j *Judge) sharing() {
 		j.Ask()
 		if o.sub.Counted != nil {
 			if n := o.sub.Counted(o.Value); n > o.held {
-				j.Report(Informed, o.Ref.String()+" counts "+itoa(n)+" in its status, owns "+itoa(o.held))
+				j.Report(Informed, o.Ref.String()+" counts "+strconv.Itoa(n)+" in its status, owns "+strconv.Itoa(o.held))
 				continue
 			}
 		}
@@ -193,8 +195,9 @@ func (j *Judge) sharing() {
 			continue
 		}
 		if n := j.shared(o); n > 0 && o.owned+n >= o.want {
-			j.Report(Informed, o.Ref.String()+" wants "+itoa(o.want)+", owns "+itoa(o.owned)+", is content with "+
-				itoa(n)+" it does not own")
+			j.Report(Informed, o.Ref.String()+" wants "+strconv.Itoa(o.want)+", owns "+strconv.Itoa(o.owned)+
+				", is content with "+
+				strconv.Itoa(n)+" it does not own")
 		}
 	}
 }

@@ -2,7 +2,10 @@
 
 package law
 
-import "github.com/threelaws/threelaws/sim"
+import (
+	"github.com/threelaws/threelaws/sim"
+	"strconv"
+)
 
 // tooManyOfItsOwn reports a dependent that a program makes though it had been answered,
 // before it asked, that as many of its own making are there as the owner ever asked for, as
@@ -39,6 +42,6 @@ func (j *Judge) tooManyOfItsOwn(r *sim.Record) {
 		return
 	}
 	n := j.state.activeUpTo(sub, w.NewOwner.UID, -1) + 1
-	j.Report(Informed, "brings "+owner.Ref.String()+" to "+itoa(n)+", it wants "+itoa(roof)+
-		", and was told that it has made "+itoa(own))
+	j.Report(Informed, "brings "+owner.Ref.String()+" to "+strconv.Itoa(n)+", it wants "+strconv.Itoa(roof)+
+		", and was told that it has made "+strconv.Itoa(own))
 }

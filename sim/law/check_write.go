@@ -5,6 +5,7 @@ package law
 import (
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/view"
+	"strconv"
 )
 
 // oneWorker is WRITE-1: no key at two workers of one process, and no change
@@ -164,7 +165,7 @@ func retryErrors(j *Judge, r *sim.Record) {
 		}
 		j.Ask()
 		if k := p.queue.Find(view.KeyOf(r.For)); k != nil && k.Hot > j.HotLoop {
-			j.Report(Informed, r.For.String()+" failed "+itoa(k.Hot+1)+" times without a backoff that grows: "+
+			j.Report(Informed, r.For.String()+" failed "+strconv.Itoa(k.Hot+1)+" times without a backoff that grows: "+
 				r.Message)
 		}
 		return

@@ -1,6 +1,7 @@
 package law
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/threelaws/threelaws/sim"
@@ -20,7 +21,7 @@ func placing() []Subject {
 			},
 			Amiss: func(_ any, own []any, all func(kind string) []any) string {
 				if len(own) != len(all("Node")) {
-					return itoa(len(own)) + " for " + itoa(len(all("Node"))) + " nodes"
+					return strconv.Itoa(len(own)) + " for " + strconv.Itoa(len(all("Node"))) + " nodes"
 				}
 				return ""
 			},

@@ -2,6 +2,7 @@ package law
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/threelaws/threelaws/sim"
@@ -34,7 +35,7 @@ func vaults() Subject {
 				n += o.(*thing).Threads
 			}
 			if most := owner.(*thing).Threads; n > most {
-				return itoa(n) + " threads, at most " + itoa(most)
+				return strconv.Itoa(n) + " threads, at most " + strconv.Itoa(most)
 			}
 			return ""
 		},

@@ -3,8 +3,6 @@
 package law
 
 import (
-	"strconv"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/sim"
@@ -31,5 +29,3 @@ func what(r *sim.Record) string {
 	}
 	return r.Verb
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }

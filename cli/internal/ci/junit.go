@@ -1,104 +1,102 @@
 package ci
 
 import (
+	"encoding/xml"
 	"fmt"
 	"io"
 	"path"
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
+// counts are the attributes of a suite, and of all suites.
+type counts struct {
+	Tests    int    `xml:"tests,attr"`
+	Failures int    `xml:"failures,attr"`
+	Errors   int    `xml:"errors,attr"`
+	Skipped  int    `xml:"skipped,attr"`
+	Time     string `xml:"time,attr"`
+}
+
+type suites struct {
+	XMLName xml.Name `xml:"testsuites"`
+	counts
+	Suite suite `xml:"testsuite"`
+}
+
+type suite struct {
+	Name string `xml:"name,attr"`
+	counts
+	Cases []testcase `xml:"testcase"`
+}
+
+type testcase struct {
+	Name    string   `xml:"name,attr"`
+	Class   string   `xml:"classname,attr"`
+	File    string   `xml:"file,attr"`
+	Time    string   `xml:"time,attr"`
+	Skipped *problem `xml:"skipped"`
+	Failure *problem `xml:"failure"`
+	Error   *problem `xml:"error"`
+}
+
+type problem struct {
+	Message string `xml:"message,attr"`
+	Type    string `xml:"type,attr,omitempty"`
+	Text    string `xml:",chardata"`
+}
+
 // WriteJUnit writes a suite of the cases, one testcase each. There is no standard; these
-// are the elements and attributes that Jenkins, GitLab and GitHub's actions read. They are
-// written by hand: encoding/xml would be a five-hundredth of the command.
+// are the elements and attributes that Jenkins, GitLab and GitHub's actions read.
 func WriteJUnit(w io.Writer, name string, cases []Case) error {
-	var body strings.Builder
-	failures, errors, skipped := 0, 0, 0
+	n := counts{Tests: len(cases)}
+	all := suites{Suite: suite{Name: name}}
 	took := time.Duration(0)
 	for i := range cases {
 		c := &cases[i]
 		took += c.Took
-		switch c.problem() {
-		case "failure":
-			failures++
-		case "error":
-			errors++
-		case "skipped":
-			skipped++
+		t := c.testcase()
+		switch {
+		case t.Skipped != nil:
+			n.Skipped++
+		case t.Failure != nil:
+			n.Failures++
+		case t.Error != nil:
+			n.Errors++
 		}
-		c.testcase(&body)
+		all.Suite.Cases = append(all.Suite.Cases, t)
 	}
-	counts := fmt.Sprintf(`tests="%d" failures="%d" errors="%d" skipped="%d" time="%s"`, len(cases), failures, errors,
-		skipped, seconds(took))
-	_, err := fmt.Fprintf(w, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites %s>\n"+
-		"  <testsuite name=\"%s\" %s>%s\n  </testsuite>\n</testsuites>\n", counts, escape(name, true), counts,
-		body.String())
+	n.Time = seconds(took)
+	all.counts, all.Suite.counts = n, n
+	text, err := xml.MarshalIndent(&all, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, text)
 	return err
 }
 
-// problem is the element that tells a case's first problem, JUnit has one for each, or that it
-// was skipped; "" where it passed.
-func (c *Case) problem() string {
-	switch {
-	case len(c.Problems) == 0 && c.Skipped != "":
-		return "skipped"
-	case len(c.Problems) == 0:
-		return ""
-	case c.Problems[0].Error:
-		return "error"
-	}
-	return "failure"
-}
-
-func (c *Case) testcase(b *strings.Builder) {
+// testcase is a case with its first problem, as JUnit has one for each.
+func (c *Case) testcase() testcase {
 	file := filepath.ToSlash(c.Name)
-	fmt.Fprintf(b, "\n    <testcase name=\"%s\" classname=\"%s\" file=\"%s\" time=\"%s\">",
-		escape(strings.TrimSuffix(path.Base(file), path.Ext(file)), true), escape(path.Dir(file), true),
-		escape(file, true), seconds(c.Took))
-	switch kind := c.problem(); kind {
-	case "":
-	case "skipped":
-		fmt.Fprintf(b, "\n      <skipped message=\"%s\"></skipped>\n    ", escape(c.Skipped, true))
-	default:
-		first := c.Problems[0]
-		message, _, _ := strings.Cut(first.Text, "\n")
-		fmt.Fprintf(b, "\n      <%s message=\"%s\" type=\"%s\">%s</%s>\n    ", kind, escape(message, true),
-			escape(first.Title, true), escape(c.Page, false), kind)
-	}
-	b.WriteString("</testcase>")
-}
-
-// escape writes text as XML has it. What XML has no letter for is shown as what no letter
-// is known for.
-func escape(text string, attribute bool) string {
-	var b strings.Builder
-	for _, r := range text {
-		switch {
-		case r == '&':
-			b.WriteString("&amp;")
-		case r == '<':
-			b.WriteString("&lt;")
-		case r == '>':
-			b.WriteString("&gt;")
-		case r == '"':
-			b.WriteString("&#34;")
-		case r == '\'':
-			b.WriteString("&#39;")
-		case r == '\t':
-			b.WriteString("&#x9;")
-		case r == '\n' && attribute:
-			b.WriteString("&#xA;")
-		case r == '\r':
-			b.WriteString("&#xD;")
-		case r < ' ' && r != '\n', r == 0xFFFE, r == 0xFFFF:
-			b.WriteRune(utf8.RuneError)
-		default:
-			b.WriteRune(r)
+	t := testcase{Name: strings.TrimSuffix(path.Base(file), path.Ext(file)), Class: path.Dir(file), File: file,
+		Time: seconds(c.Took)}
+	if len(c.Problems) == 0 {
+		if c.Skipped != "" {
+			t.Skipped = &problem{Message: c.Skipped}
 		}
+		return t
 	}
-	return b.String()
+	first := c.Problems[0]
+	message, _, _ := strings.Cut(first.Text, "\n")
+	p := &problem{Message: message, Type: first.Title, Text: c.Page}
+	if first.Error {
+		t.Error = p
+	} else {
+		t.Failure = p
+	}
+	return t
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }

@@ -20,8 +20,8 @@ import (
 
 // ruleCheck compiles the rules of a schema, and adds up what they may cost. It follows
 // the real server's validation of definitions, package
-// k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation, which itself would
-// make programs 11 MB larger: it can call webhooks.
+// k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation, which itself
+// needs gRPC and OpenTelemetry: it can call webhooks.
 type ruleCheck struct {
 	past  *past
 	same  bool // the schema is as it was: what one rule costs was accepted

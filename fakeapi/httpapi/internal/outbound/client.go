@@ -1,7 +1,7 @@
 // Package outbound calls webhooks over HTTPS, with the settings with which the real server
 // calls them, and says of what fails what its client says. It stands for the
-// ClientManager of k8s.io/apiserver/pkg/util/webhook, which would bring gRPC, and for
-// client-go's REST client, which would make the command two megabytes larger.
+// ClientManager of k8s.io/apiserver/pkg/util/webhook, which needs gRPC, and for
+// client-go's REST client, since the server can be embedded without client-go.
 package outbound
 
 import (
