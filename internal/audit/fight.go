@@ -1,12 +1,12 @@
 package audit
 
 import (
-	"container/list"
 	"slices"
 	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/lru"
 
 	"github.com/threelaws/threelaws/internal/fight"
 )
@@ -28,22 +28,19 @@ type visit = fight.Visit[*Actor]
 
 // track is one thing that may recur.
 type track struct {
-	key    string
 	path   fight.Path[*Actor]
 	rounds []*Fight
 	count  int                               // of dependents, for a track of an owner's
 	owners map[uint64]*metav1.OwnerReference // for a track of whose an object is: who controls it in a state
-	use    *list.Element
 }
 
 // fights are the tracks, and the circles that were found on them.
 type fights struct {
-	tracks map[string]*track
-	uses   *list.List
+	tracks *lru.Cache // of *track, by key
 	found  []*Fight
 }
 
-func newFights() *fights { return &fights{tracks: map[string]*track{}, uses: list.New()} }
+func newFights() *fights { return &fights{tracks: lru.New(mostTracks)} }
 
 // Fight is a circle that was gone round again and again.
 type Fight struct {
@@ -65,18 +62,11 @@ type Fight struct {
 }
 
 func (f *fights) track(key string) *track {
-	t := f.tracks[key]
-	if t == nil {
-		t = &track{key: key}
-		t.use = f.uses.PushFront(t)
-		f.tracks[key] = t
-		if len(f.tracks) > mostTracks {
-			last := f.uses.Remove(f.uses.Back()).(*track)
-			delete(f.tracks, last.key)
-		}
-		return t
+	if t, ok := f.tracks.Get(key); ok {
+		return t.(*track)
 	}
-	f.uses.MoveToFront(t.use)
+	t := &track{}
+	f.tracks.Add(key, t)
 	return t
 }
 

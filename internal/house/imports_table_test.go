@@ -149,11 +149,12 @@ var edges = []edge{
 	{"sim/trial", []string{"sim", "sim/host", "sim/law", "internal/fight", "internal/render", "internal/watchdog",
 		"fakeapi", apimachinery},
 		"a trial joins the host, the laws and the page, so that nobody who runs a world can leave one of them out"},
-	{"internal/audit", []string{"sim", "sim/host", "sim/law", "internal/fight", "internal/render", apimachinery},
+	{"internal/audit", []string{"sim", "sim/host", "sim/law", "internal/fight", "internal/render", apimachinery,
+		"k8s.io/utils/lru"},
 		"a log is judged by the laws as a history is: what it is made into are records, and of controllers it knows " +
 			"what they declare"},
 	{"internal/watch", []string{"sim", "internal/fight", "internal/render", apimachinery, "k8s.io/client-go",
-		"k8s.io/klog", "gopkg.in/evanphx/json-patch.v4"},
+		"k8s.io/klog", "k8s.io/utils/lru", "gopkg.in/evanphx/json-patch.v4"},
 		"a real cluster is read by client-go; what an object means is read from its metadata, so this package needs " +
 			"no server and no law"},
 	{"internal/fault", []string{"fakeapi", "internal/nearest", apimachinery},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/lru"
 )
 
 // podJSON is a pod as kubelets write it: a third of it is managedFields.
@@ -141,7 +142,7 @@ func TestMemoryIsFlat(t *testing.T) {
 			w.found = nil
 		}
 	}
-	w.cl.fights.most, w.cl.gone.most = 500, 500
+	w.cl.fights.tracks, w.cl.gone = lru.New(500), lru.New(500)
 	churn(1000) // the tables are full
 	before := live()
 	churn(5000)

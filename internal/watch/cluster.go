@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/lru"
 )
 
 // Options say what is told, and to whom.
@@ -23,6 +24,8 @@ type Options struct {
 // written longest ago go first, and are compared again from the next write on.
 const mostBodies = 128 << 20
 
+const mostGone = 20_000
+
 // Cluster is what is known of a cluster. It is used by one goroutine.
 type Cluster struct {
 	Options
@@ -34,7 +37,7 @@ type Cluster struct {
 	claimers   map[string]map[*entry]bool // by namespace: whose objects select others
 	strays     map[*entry]bool            // that nobody owns, of kinds that are claimed
 	open       map[*entry]map[Sort]time.Time
-	gone       recently
+	gone       *lru.Cache // the uids of what went last
 	fights     *fights
 	bodies     *list.List // of *entry, those written last in front
 	bytes      int
@@ -63,7 +66,7 @@ func NewCluster(o Options) *Cluster {
 	c := &Cluster{Options: o, kinds: map[schema.GroupKind]*served{}, objects: map[place]*entry{},
 		byUID: map[types.UID]*entry{}, dependents: map[types.UID]map[*entry]bool{},
 		claimers: map[string]map[*entry]bool{}, strays: map[*entry]bool{}, open: map[*entry]map[Sort]time.Time{},
-		bodies: list.New(), gone: recently{at: map[types.UID]bool{}, most: mostGone}}
+		bodies: list.New(), gone: lru.New(mostGone)}
 	c.fights = newFights(c.tell)
 	return c
 }
@@ -202,7 +205,7 @@ func (c *Cluster) remove(now time.Time, e *entry) {
 	delete(c.objects, o.place())
 	delete(c.open, e)
 	c.note(x)
-	c.gone.add(o.UID)
+	c.gone.Add(o.UID, nil)
 	for d := range c.dependents[o.UID] {
 		c.suspect(now, d)
 	}

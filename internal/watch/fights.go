@@ -1,10 +1,11 @@
 package watch
 
 import (
-	"container/list"
 	"slices"
 	"strings"
 	"time"
+
+	"k8s.io/utils/lru"
 
 	"github.com/threelaws/threelaws/internal/fight"
 )
@@ -25,7 +26,6 @@ const (
 type track struct {
 	key  string
 	path fight.Path[string] // by manager; "" for one that is not known
-	use  *list.Element
 
 	count int    // of objects, for a track of a set
 	terms string // what the owners of a set want
@@ -34,42 +34,29 @@ type track struct {
 // brawl is a circle that is gone round again and again.
 type brawl struct {
 	Finding
-	key   string
 	lead  string   // the track that is counted by: of many fields that are overwritten the first one
 	also  []string // the other fields
 	hands bool     // a person takes part
 	next  int      // at how many rounds it is told
-	use   *list.Element
 }
 
 // fights are the tracks, and the circles that were found on them.
 type fights struct {
-	tracks map[string]*track
-	uses   *list.List // of *track, those used last in front
-	brawls map[string]*brawl
-	recent *list.List // of *brawl
+	tracks *lru.Cache // of *track, by key
+	brawls *lru.Cache // of *brawl, by what they are about and who takes part
 	tell   func(Finding)
-	most   int // tracks that are kept
 }
 
 func newFights(tell func(Finding)) *fights {
-	return &fights{tracks: map[string]*track{}, uses: list.New(), brawls: map[string]*brawl{}, recent: list.New(),
-		tell: tell, most: mostTracks}
+	return &fights{tracks: lru.New(mostTracks), brawls: lru.New(mostBrawls), tell: tell}
 }
 
 func (f *fights) track(key string) *track {
-	t := f.tracks[key]
-	if t == nil {
-		t = &track{key: key}
-		t.use = f.uses.PushFront(t)
-		f.tracks[key] = t
-		if len(f.tracks) > f.most {
-			last := f.uses.Remove(f.uses.Back()).(*track)
-			delete(f.tracks, last.key)
-		}
-		return t
+	if t, ok := f.tracks.Get(key); ok {
+		return t.(*track)
 	}
-	f.uses.MoveToFront(t.use)
+	t := &track{key: key}
+	f.tracks.Add(key, t)
 	return t
 }
 
@@ -103,22 +90,17 @@ type bout struct {
 // round counts a circle.
 func (f *fights) round(t *track, r bout) {
 	key := r.about + " " + strings.Join(r.who, " ")
-	b := f.brawls[key]
+	known, ok := f.brawls.Get(key)
+	b, _ := known.(*brawl)
 	last := r.circle[len(r.circle)-1].At
-	if b == nil {
-		b = &brawl{key: key, lead: t.key, next: roundsOfFight, hands: slices.ContainsFunc(r.who, byHand)}
+	if !ok {
+		b = &brawl{lead: t.key, next: roundsOfFight, hands: slices.ContainsFunc(r.who, byHand)}
 		b.Finding = Finding{Sort: Fight, Law: laws[Fight], Object: r.object, Who: r.who, First: r.circle[0].At}
 		if b.hands {
 			b.next = roundsByHand
 		}
-		b.use = f.recent.PushFront(b)
-		f.brawls[key] = b
-		if len(f.brawls) > mostBrawls {
-			oldest := f.recent.Remove(f.recent.Back()).(*brawl)
-			delete(f.brawls, oldest.key)
-		}
+		f.brawls.Add(key, b)
 	}
-	f.recent.MoveToFront(b.use)
 	if b.lead != t.key {
 		if !slices.Contains(b.also, r.what) && len(b.also) < 100 {
 			b.also = append(b.also, r.what)

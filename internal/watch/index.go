@@ -1,7 +1,5 @@
 package watch
 
-import "k8s.io/apimachinery/pkg/types"
-
 // store makes a version the one that is there.
 func (c *Cluster) store(e *entry, o *Version) {
 	c.drop(e)
@@ -59,25 +57,4 @@ func (c *Cluster) unindex(e *entry) {
 		}
 	}
 	delete(c.strays, e)
-}
-
-// recently is the uids of what went last.
-type recently struct {
-	at   map[types.UID]bool
-	ring []types.UID
-	turn int
-	most int // that are kept
-}
-
-const mostGone = 20_000
-
-func (r *recently) add(uid types.UID) {
-	if len(r.ring) < r.most {
-		r.ring = append(r.ring, uid)
-	} else {
-		delete(r.at, r.ring[r.turn])
-		r.ring[r.turn] = uid
-		r.turn = (r.turn + 1) % r.most
-	}
-	r.at[uid] = true
 }

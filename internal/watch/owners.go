@@ -83,7 +83,8 @@ func (c *Cluster) neverOwned(o *Version) bool {
 	for i := range o.OwnerReferences {
 		r := &o.OwnerReferences[i]
 		is := c.byUID[r.UID]
-		if c.refKind(r) == nil || c.gone.at[r.UID] || is != nil && is.now.Namespace == o.Namespace {
+		_, was := c.gone.Get(r.UID)
+		if c.refKind(r) == nil || was || is != nil && is.now.Namespace == o.Namespace {
 			return false
 		}
 		if is != nil && is.now.Namespace == "" {
