@@ -27,7 +27,9 @@ func TestJUnit(t *testing.T) {
   <testsuite name="run" tests="4" failures="1" errors="1" skipped="1" time="2.500">
     <testcase name="passes" classname="overlap" file="overlap/passes.txtar" time="1.500"></testcase>
     <testcase name="fights" classname="overlap" file="overlap/fights.txtar" time="1.000">
-      <failure message="100% of runs:" type="never-fight">--- FAIL&#xA;  &lt;1&gt; &amp; &#34;two&#34;�&#xA;</failure>
+      <failure message="100% of runs:" type="never-fight">--- FAIL
+  &lt;1&gt; &amp; &#34;two&#34;�
+</failure>
     </testcase>
     <testcase name="bad" classname="." file="bad.txtar" time="0.000">
       <error message="unknown verb aply" type="bad file"></error>

@@ -2,6 +2,7 @@ package ci
 
 import (
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -41,10 +42,15 @@ type testcase struct {
 	Error   *problem `xml:"error"`
 }
 
-type problem struct {
-	Message string `xml:"message,attr"`
-	Type    string `xml:"type,attr,omitempty"`
-	Text    string `xml:",chardata"`
+type problem struct{ message, title, text string }
+
+// MarshalXML writes the text with its lines as they are: xml.Marshal escapes their ends.
+func (p *problem) MarshalXML(e *xml.Encoder, start xml.StartElement) error {
+	start.Attr = []xml.Attr{{Name: xml.Name{Local: "message"}, Value: p.message}}
+	if p.title != "" {
+		start.Attr = append(start.Attr, xml.Attr{Name: xml.Name{Local: "type"}, Value: p.title})
+	}
+	return errors.Join(e.EncodeToken(start), e.EncodeToken(xml.CharData(p.text)), e.EncodeToken(start.End()))
 }
 
 // WriteJUnit writes a suite of the cases, one testcase each. There is no standard; these
@@ -84,13 +90,13 @@ func (c *Case) testcase() testcase {
 		Time: seconds(c.Took)}
 	if len(c.Problems) == 0 {
 		if c.Skipped != "" {
-			t.Skipped = &problem{Message: c.Skipped}
+			t.Skipped = &problem{message: c.Skipped}
 		}
 		return t
 	}
 	first := c.Problems[0]
 	message, _, _ := strings.Cut(first.Text, "\n")
-	p := &problem{Message: message, Type: first.Title, Text: c.Page}
+	p := &problem{message, first.Title, c.Page}
 	if first.Error {
 		t.Error = p
 	} else {
