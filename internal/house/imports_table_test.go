@@ -43,7 +43,7 @@ var edges = []edge{
 	{"internal/render", []string{"sim", "sim/law", "internal/difference", apimachinery},
 		"a picture is made from a history and what the laws found in it, so that a saved history can be drawn " +
 			"without its world; it knows what owns an object, but no server and no host"},
-	{"internal/page", []string{"sim", "internal/render", apimachinery},
+	{"internal/page", []string{"sim", "internal/render", apimachinery, "go.yaml.in/yaml"},
 		"a page is made from a history and the lines of its timeline, as a picture is: it runs nothing"},
 	{"internal/live", []string{"sim", "internal/page", "internal/render"},
 		"a page is fed from a history that grows, whatever world it is of: it knows no server and no host"},

@@ -1,13 +1,14 @@
 package page
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -26,9 +27,16 @@ func yamlOf(version any) []string {
 		content = maps.Clone(content)
 		content["metadata"] = meta
 	}
-	w := &yamlWriter{}
-	w.fields(content, "", order)
-	return w.lines
+	var b strings.Builder
+	for _, k := range slices.SortedFunc(maps.Keys(content), compareKeys) {
+		e := yaml.NewEncoder(&b)
+		e.SetIndent(2)
+		e.CompactSeqIndent()
+		if err := e.Encode(map[string]any{k: content[k]}); err != nil {
+			return []string{fmt.Sprintf("# %v", err)}
+		}
+	}
+	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 }
 
 func decoded(version any) (map[string]any, error) {
@@ -36,100 +44,20 @@ func decoded(version any) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var content map[string]any
-	if json.Unmarshal(text, &content) != nil {
-		content = map[string]any{"value": json.RawMessage(text)}
+	var value any
+	if err := json.Unmarshal(text, &value); err != nil {
+		return nil, err
 	}
-	return content, nil
+	if content, ok := value.(map[string]any); ok {
+		return content, nil
+	}
+	return map[string]any{"value": value}, nil
 }
 
-// order is that of kubectl's readers: what it is, then what is said of it.
-var order = []string{"apiVersion", "kind", "metadata", "spec"}
-
-// yamlWriter writes values of JSON as YAML in blocks.
-type yamlWriter struct{ lines []string }
-
-// fields writes a map, the keys of first before all others.
-func (w *yamlWriter) fields(m map[string]any, indent string, first []string) {
-	keys := slices.SortedFunc(maps.Keys(m), func(a, b string) int {
-		return compareKeys(a, b, first)
-	})
-	for _, k := range keys {
-		w.field(indent+scalar(k)+":", m[k], indent)
+// compareKeys orders keys as kubectl's readers do: what it is, then what is said of it.
+func compareKeys(a, b string) int {
+	place := func(k string) int {
+		return slices.Index([]string{"spec", "metadata", "kind", "apiVersion"}, k)
 	}
-}
-
-func compareKeys(a, b string, first []string) int {
-	x, y := slices.Index(first, a), slices.Index(first, b)
-	switch {
-	case x >= 0 && y >= 0:
-		return x - y
-	case x >= 0:
-		return -1
-	case y >= 0:
-		return 1
-	}
-	return strings.Compare(a, b)
-}
-
-// field writes a value behind its key, or beneath it.
-func (w *yamlWriter) field(key string, value any, indent string) {
-	switch v := value.(type) {
-	case map[string]any:
-		if len(v) == 0 {
-			w.lines = append(w.lines, key+" {}")
-			return
-		}
-		w.lines = append(w.lines, key)
-		w.fields(v, indent+"  ", nil)
-	case []any:
-		if len(v) == 0 {
-			w.lines = append(w.lines, key+" []")
-			return
-		}
-		w.lines = append(w.lines, key)
-		for _, item := range v {
-			w.item(item, indent)
-		}
-	default:
-		w.lines = append(w.lines, key+" "+scalar(v))
-	}
-}
-
-// item writes an element of a list, the first line of it behind the dash.
-func (w *yamlWriter) item(value any, indent string) {
-	at := len(w.lines)
-	switch v := value.(type) {
-	case map[string]any:
-		w.fields(v, indent+"  ", nil)
-	case []any:
-		for _, inner := range v {
-			w.item(inner, indent+"  ")
-		}
-	}
-	if len(w.lines) == at { // a scalar, or nothing in it
-		w.field(indent+"-", value, indent)
-		return
-	}
-	w.lines[at] = indent + "- " + w.lines[at][len(indent)+2:]
-}
-
-// plain is a text that YAML reads as itself without quotes, and as nothing else.
-var plain = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_./@-]*$`)
-
-// notText are plain words that YAML reads as something else.
-var notText = []string{"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
-
-// scalar writes a value in one line: JSON is YAML.
-func scalar(value any) string {
-	if s, ok := value.(string); ok && plain.MatchString(s) && !slices.Contains(notText, strings.ToLower(s)) {
-		return s
-	}
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(value); err != nil {
-		return fmt.Sprintf("%q", fmt.Sprint(value))
-	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return cmp.Or(cmp.Compare(place(b), place(a)), cmp.Compare(a, b))
 }
