@@ -3,9 +3,9 @@
 // prints itself is one value whatever it is made of, and a list or map is the same
 // empty as not there.
 //
-// It is what go-cmp would be used for, and its tests hold it to go-cmp. In a program
-// that ships go-cmp costs a fifth of the binary: it asks types for methods by number,
-// and so the linker must keep every method of every type of the API.
+// go-cmp compares lists by position and shows neither the order of named entries nor a change of it,
+// and with options and a Reporter for the rest it takes seven times as long. Its verdict of equal or
+// not is the reference of the tests.
 package difference
 
 import (
