@@ -61,7 +61,7 @@ func TestRichSequences(t *testing.T) {
 	if sum.Statuses < leastStatuses || sum.Answers < leastAnswers {
 		t.Errorf("want at least %d statuses and %d answers", leastStatuses, leastAnswers)
 	}
-	documentedAs(t, "rich upstream", fmt.Sprintf(
+	documentPart(t, "rich upstream", fmt.Sprintf(
 		"```\nexchanges %d\nstatuses  %d at least\nanswers   %d at least\n```\n",
 		sum.Exchanges, leastStatuses, leastAnswers))
 }

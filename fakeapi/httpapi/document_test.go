@@ -18,35 +18,33 @@ var update = flag.Bool("update", false, "rewrite what docs/fidelity.md holds of 
 
 const fidelity = "../../docs/fidelity.md"
 
-// documentedAs compares a part of docs/fidelity.md with what it should be. The
-// part stands between two comments with its name.
-func documentedAs(t *testing.T, name, want string) {
+// documentPart writes a part of docs/fidelity.md with -update. The part stands between two
+// comments with its name.
+func documentPart(t *testing.T, name, part string) {
 	t.Helper()
+	if !*update {
+		return
+	}
 	raw, err := os.ReadFile(fidelity)
 	if err != nil {
 		t.Fatal(err)
 	}
 	begin, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->\n"
 	before, rest, ok := strings.Cut(string(raw), begin)
-	have, after, closed := strings.Cut(rest, end)
+	_, after, closed := strings.Cut(rest, end)
 	if !ok || !closed {
 		t.Fatalf("%s has no part %s", fidelity, name)
 	}
-	if have == want {
-		return
-	}
-	if !*update {
-		t.Errorf("%s is out of date: go test ./fakeapi/httpapi -update rewrites it. The part %s should be\n%s",
-			fidelity, name, want)
-		return
-	}
-	if err := os.WriteFile(fidelity, []byte(before+begin+want+end+after), 0o644); err != nil {
+	if err := os.WriteFile(fidelity, []byte(before+begin+part+end+after), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// What the documentation says of the kinds is what the table of kinds says.
+// With -update the tables of kinds in docs/fidelity.md are written from the table of kinds.
 func TestDocumentedKinds(t *testing.T) {
+	if !*update {
+		t.Skip("it only writes tables: -update")
+	}
 	h := newHandler()
 	var kinds []*fakeapi.Kind
 	h.With(func(s *fakeapi.Server) { kinds = s.Served() })
@@ -101,7 +99,7 @@ func TestDocumentedKinds(t *testing.T) {
 	for _, why := range whys {
 		fmt.Fprintf(&inert, "| %s | %s |\n", strings.Join(stored[why], ", "), why)
 	}
-	documentedAs(t, "kinds", served.String())
-	documentedAs(t, "stored", inert.String())
-	documentedAs(t, "refused", refused.String())
+	documentPart(t, "kinds", served.String())
+	documentPart(t, "stored", inert.String())
+	documentPart(t, "refused", refused.String())
 }

@@ -44,6 +44,6 @@ func TestRichSequences(t *testing.T) {
 		t.Errorf("want at least %d statuses and %d answers", leastStatuses, leastAnswers)
 	}
 	// The order of maps shows in a few: what is documented is the least.
-	documentedAs(t, "rich", fmt.Sprintf("```\nexchanges %d\nstatuses  %d at least\nanswers   %d at least\n```\n",
+	documentPart(t, "rich", fmt.Sprintf("```\nexchanges %d\nstatuses  %d at least\nanswers   %d at least\n```\n",
 		sum.Exchanges, leastStatuses, leastAnswers))
 }

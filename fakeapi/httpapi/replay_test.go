@@ -63,7 +63,7 @@ func TestVectors(t *testing.T) {
 	}
 	t.Logf("recorded cases that pass\n%s", table.String())
 	if only == "" {
-		documentedAs(t, "score", "```\n"+table.String()+"```\n")
+		documentPart(t, "score", "```\n"+table.String()+"```\n")
 	}
 }
 
