@@ -31,5 +31,5 @@ var checklistClauses = []Clause{
 		Sentence: "The proposal's implementation checklist (one row for each controller and capability) is " +
 			"printed by " +
 			"the tool from what its checks found, not written by hand.",
-		Tests: []string{"cli.TestPages"}},
+		Tests: []string{"lab/conform.TestControllersKeepTheClauses"}},
 }

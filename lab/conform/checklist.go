@@ -96,11 +96,10 @@ type tick struct {
 
 const checklistHead = `# The proposal's checklist
 
-The ControllerRef proposal ends with a list of what is to be done, which was never ticked to its end. This page is
-printed by ` + "`make update`" + ` from what ` + "`threelaws conformance`" + ` found of each controller's newest
-generation: an item is ticked where each clause it stands for was asked of that controller and held in every
-schedule. Beside it stand, for each clause, the law and a mutant of that controller that the law kills, where there is
-one, with the scenario; or the recorded case of the real server, or the code, that it is. The items are in our words.
+For whoever asks what became of the ControllerRef proposal's implementation list. Its items are in our words here. An
+item is ticked when every clause that it stands for was evaluated for the controller's newest generation and held in
+every schedule. The last column names the law of each clause, and a mutant of that controller that the law kills. Other
+items rest on a recorded case of the real server or on code, which is named.
 `
 
 // ChecklistPage is docs/checklist.md: root is where the files of this module are.

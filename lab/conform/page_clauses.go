@@ -11,26 +11,25 @@ import (
 
 const clausesHead = `# The clauses
 
-Every sentence that a program can be held to of the ControllerRef proposal (2017), the job selector proposal,
-"Writing Controllers" and the kube-controller-manager notes, one row each, in our own words. The list is
-` + "`internal/clause`" + `; this page is made of it by ` + "`make update`" + `, with what [covers](#coverage) each
-clause: a named check that fails on a build that breaks it (a mutant) and passes on the reference controllers,
-a scenario, a test, or a recorded case of the real server; *lacking* says what nothing covers.
-` + "`threelaws laws`" + ` lists the laws that a run is judged by, ` + "`threelaws conformance`" + `
-which controller keeps which clause.
+For whoever asks what a law rests on, or what is checked at all. The list has every sentence of the ControllerRef
+proposal (2017), the job selector proposal, "Writing Controllers" and the kube-controller-manager notes that a program
+can be held to, one row each, in our own words. Its source is ` + "`internal/clause`" + `. The second table,
+[Coverage](#coverage), shows what covers each clause: a law that kills a mutant and passes the reference controllers, a
+scenario, a test, or a recorded case of the real server. *Lacking* says what nothing covers. ` + "`threelaws laws`" + `
+lists the laws that a run is judged by.
 
-Kinds: **S** safety (checked at every step), **L** liveness (checked at quiescence, or by finding a cycle),
-**R** routing (what an event may enqueue), **V** validation (what the API server accepts), **D**
+Kinds: **S** safety (checked at every step), **L** liveness (checked when the world has settled, or by finding a
+cycle), **R** routing (what an event may enqueue), **V** validation (what the API server accepts), **D**
 defaulting/data, **X** cross-version (upgrade/downgrade), **U** what a user sees.
 
-Two strengths of a safety clause, reported separately: *informed* : the actor broke it against what it had
-itself been shown; *committed* : the write was lawful for what the actor knew, but not for the state it landed
-on (a race window that the API should have closed with a precondition). An informed breach fails a run; a
-committed breach fails it only when the scenario or the caller asks for ` + "`strict`" + `.
+Violations of a safety clause have two strengths, which are reported separately. *Informed*: the actor broke the clause
+against what it had itself been shown. *Committed*: the write was lawful for what the actor knew, but not for the state
+that it changed; a precondition would have closed this race. An informed violation fails a run. A committed violation
+fails it only when the scenario or the caller asks for ` + "`strict`" + `.
 
 Each clause with a law declares the evidence it needs: *commits*, *reads*, *deliveries*, *syncs* (and for which
-owner), *rest*, the *table of kinds*. A judge given less answers "not judged". The profiles are nested:
-**ownership** is owed by any controller, **writing** adds the guidelines of Writing Controllers, **upstream** how
+owner), *rest*, the *table of kinds*. Without that evidence the law answers "not judged". The profiles are nested:
+**ownership** is for any controller, **writing** adds the guidelines of Writing Controllers, **upstream** adds how
 kube-controller-manager's own controllers are written.
 `
 
@@ -55,10 +54,9 @@ func ClausesPage(cover []*Cover, r *Report) []byte {
 
 const coverageHead = `
 ## Coverage
-A scenario pins a clause if its comments name it, or if its law kills a mutant there. Of many the first are named;
-` + "`threelaws laws`" + ` and ` + "`threelaws conformance --explain CLAUSE`" + ` list them all. The last column is what
-` + "`threelaws conformance`" + ` finds: the controllers that were asked and keep the clause in their newest
-generation, and the older generations that break it.
+A scenario covers a clause if its comments name it, or if the clause's law kills a mutant there. Only the first of many
+are named. The last column comes from exploring the scenarios with every controller: which controllers keep the clause
+in their newest generation, and which older generations break it.
 
 | clause | checked by | mutants that it kills | scenarios that pin it | tests and recorded cases | held by |
 |---|---|---|---|---|---|

@@ -1,6 +1,7 @@
 package conform
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,22 +10,27 @@ import (
 
 const trackHead = `# Track record
 
-Ownership bugs that happened to people, and the file in which each is found again: from a plain world, by
-exploration, in the controller without the guard that mended it (a mutant, or an older generation), while the right
-one survives the same schedules. What is still *open* upstream is shown as what it is, a race that the right
-controller loses too: a breach of *committed* strength.
+For whoever asks whether exploration finds real bugs. Each row is an ownership bug that happened to people, and the
+scenario file that finds it again. The file has a plain world. Exploration finds the bug in a controller without the
+guard that fixed it, which is a mutant or an older generation. The right controller passes the same schedules. An
+*open* bug is not fixed upstream: the right controller loses the race too, which is a violation of *committed* strength.
 
-` + "`make track`" + ` measures how many schedules, drawn one after the other on one core, and how much time it takes
-until the bug shows (medians over the seeds), and how many steps its timeline has when it has been made small.
+Schedules are drawn one after the other on one core. *Schedules* and *time* are the medians over the seeds until the
+bug shows. *Steps* is the length of the minimized timeline.
 `
+
+// unfound is the table of the bugs that no file finds, with the reasons.
+//
+//go:embed unfound.md
+var unfound string
 
 const trackTable = `
 | bug | what happened | file | in | law broken | steps | schedules | time |
 |---|---|---|---|---|---|---|---|
 `
 
-// cells are the columns of a bug that measuring does not change.
-func (b *Bug) cells() string {
+// row is the line of a bug.
+func (b *Bug) row() string {
 	by := "an older generation"
 	switch {
 	case b.Open:
@@ -32,59 +38,33 @@ func (b *Bug) cells() string {
 	case b.By != "":
 		by = "`" + b.By + "`"
 	}
-	return fmt.Sprintf("| [%s](%s) | %s | %s | %s | %s | %d |", b.ID, b.URL, strings.ReplaceAll(b.What, "|", "\\|"),
-		link(b.File.Name), by, b.Law, b.Steps)
+	return fmt.Sprintf("| [%s](%s) | %s | %s | %s | %s | %d | %d | %s |\n", b.ID, b.URL,
+		strings.ReplaceAll(b.What, "|", "\\|"), link(b.File.Name), by, b.Law, b.Steps, b.Schedules,
+		b.Took.Round(time.Millisecond))
 }
 
-// measured are those that it does.
-func (b *Bug) measured() string {
-	return fmt.Sprintf(" %d | %s |", b.Schedules, b.Took.Round(time.Millisecond))
-}
-
-// TrackPage is docs/track-record.md, with what was measured of each bug; where nothing
-// was, with what an earlier page says of it. The string names a bug of which that says
-// nothing, "" for none.
-func TrackPage(bugs []*Bug, seeds int, earlier string) ([]byte, string) {
+// TrackPage is docs/track-record.md: what was measured of each bug by so many seeds.
+func TrackPage(bugs []*Bug, seeds int) []byte {
 	var b strings.Builder
 	b.WriteString(trackHead)
 	var steps, tried []int
 	var took []time.Duration
-	var rows strings.Builder
+	ids := map[string]bool{}
 	for _, bug := range bugs {
-		said := bug.measured()
-		if bug.Found == 0 {
-			at := strings.Index(earlier, "\n"+bug.cells())
-			if at < 0 {
-				return nil, bug.ID
-			}
-			said, _, _ = strings.Cut(earlier[at+1+len(bug.cells()):], "\n")
-		}
-		rows.WriteString(bug.cells() + said + "\n")
 		steps, tried, took = append(steps, bug.Steps), append(tried, bug.Schedules), append(took, bug.Took)
+		ids[bug.ID] = true
 	}
-	if bugs[0].Found > 0 {
-		slices.Sort(steps)
-		slices.Sort(tried)
-		slices.Sort(took)
-		n := len(bugs) / 2
-		ids := map[string]bool{}
-		for _, bug := range bugs {
-			ids[bug.ID] = true
-		}
-		fmt.Fprintf(&b, "\n%d bugs, in %d files, each looked for by %d seeds; ", len(ids), len(bugs), seeds)
-		fmt.Fprintf(&b, "in the median %s and %s to find one, and %s.\n", plural(tried[n], "schedule"),
-			took[n].Round(time.Millisecond), plural(steps[n], "step"))
-	} else {
-		_, line, _ := strings.Cut(earlier, "made small.\n\n")
-		line, _, _ = strings.Cut(line, "\n")
-		b.WriteString("\n" + line + "\n")
+	slices.Sort(steps)
+	slices.Sort(tried)
+	slices.Sort(took)
+	n := len(bugs) / 2
+	fmt.Fprintf(&b, "\n%d bugs, in %d files, each searched for with %d seeds. The median is %s and %s to find a bug, "+
+		"and %s to show it.\n", len(ids), len(bugs), seeds, plural(tried[n], "schedule"),
+		took[n].Round(time.Millisecond), plural(steps[n], "step"))
+	b.WriteString(trackTable)
+	for _, bug := range bugs {
+		b.WriteString(bug.row())
 	}
-	b.WriteString(trackTable + rows.String())
-	b.WriteString(unfoundTable())
-	b.WriteString(playedHead)
-	for _, p := range played {
-		file := link(p.file + ".txtar")
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", p.bug, p.what, file, p.without)
-	}
-	return []byte(b.String()), ""
+	b.WriteString(unfound)
+	return []byte(b.String())
 }

@@ -60,6 +60,24 @@ type Breach struct {
 	Page  *scenarios.Page
 }
 
+// Amiss reports whether a row is not as it should be: broken without an excuse, or not asked
+// without a reason.
+func (row *Row) Amiss() bool {
+	return row.State == Breaking || row.State == Unasked && row.Why == ""
+}
+
+// Amiss lists the rows that are not as they should be, one line each.
+func (r *Report) Amiss() (lines []string) {
+	for _, s := range r.Sheets {
+		for _, row := range s.Rows {
+			if row.Amiss() {
+				lines = append(lines, s.String()+": "+row.ID+": "+row.Note())
+			}
+		}
+	}
+	return lines
+}
+
 // heard is what was said of one subject and one clause in all worlds.
 type heard struct {
 	asked, worlds, schedules, broken int
@@ -194,7 +212,7 @@ func (r *Report) row(s *Sheet, c *Cover) *Row {
 	return row
 }
 
-// shorten finds for each broken clause the shortest way to break it.
+// shorten finds a short run for each clause that is broken without an excuse.
 func (r *Report) shorten(ctx context.Context, g *scenarios.Registry, o Options) error {
 	type job struct {
 		row *Row
@@ -203,7 +221,7 @@ func (r *Report) shorten(ctx context.Context, g *scenarios.Registry, o Options) 
 	var jobs []job
 	for _, s := range r.Sheets {
 		for _, row := range s.Rows {
-			if h := r.of(&s.Subject, row.ID); row.Broken > 0 && h.where != nil && row.Law != "" {
+			if h := r.of(&s.Subject, row.ID); row.State == Breaking && h.where != nil && row.Law != "" {
 				jobs = append(jobs, job{row, h.where})
 			}
 		}

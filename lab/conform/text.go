@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/threelaws/threelaws/internal/render"
-	"github.com/threelaws/threelaws/sim/law"
 )
 
 // count is how many rows of a sheet are in a state.
@@ -21,19 +20,6 @@ func (s *Sheet) count(states ...State) int {
 		}
 	}
 	return n
-}
-
-// Owed leaves only the clauses that a controller of a profile owes.
-func (r *Report) Owed(p law.Profile) {
-	for _, s := range r.Sheets {
-		rows := s.Rows[:0]
-		for _, row := range s.Rows {
-			if l := law.ByID(row.ID); l == nil || l.Profile <= p {
-				rows = append(rows, row)
-			}
-		}
-		s.Rows = rows
-	}
 }
 
 // mark is how a state is ticked.
@@ -105,7 +91,7 @@ func (s *Sheet) amiss(width int) string {
 		switch {
 		case row.State == Broken:
 			broken = append(broken, row.ID)
-		case row.State == Breaking || row.State == Unasked && row.Why == "":
+		case row.Amiss():
 			t.Add(mark[row.State], row.ID, row.Note())
 		}
 	}
@@ -136,20 +122,6 @@ func (r *Report) summary() string {
 		text += fmt.Sprintf(", %d not asked", unasked)
 	}
 	return text + fmt.Sprintf(" (%s of %s)\n", plural(r.Schedules, "schedule"), plural(r.Worlds, "world"))
-}
-
-// Markdown is the whole list as Markdown.
-func Markdown(r *Report) []byte {
-	var b strings.Builder
-	b.WriteString("# Conformance\n\n" + r.summary())
-	for _, s := range r.Sheets {
-		fmt.Fprintf(&b, "\n## %s%s\n\n| clause | law | | |\n|---|---|---|---|\n", s.String(), s.age())
-		for _, row := range s.Rows {
-			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", row.ID, row.Law, row.State,
-				strings.ReplaceAll(strings.TrimPrefix(row.Note(), string(row.State)+": "), "|", "\\|"))
-		}
-	}
-	return []byte(b.String())
 }
 
 func plural(n int, noun string) string {

@@ -20,6 +20,5 @@
 // apply. A controller that does nothing for the sample fails.
 //
 // It is imported by tests only, as simtest is. docs/conformance-test.md lists the cases,
-// and shows a failure. "threelaws conformance" is another thing: the list of clauses as
-// the controllers of a registry keep them, in worlds that were made for those.
+// and shows a failure.
 package conformance

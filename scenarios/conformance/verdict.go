@@ -21,7 +21,7 @@ type verdict struct {
 	worlds int      // in which it was asked
 }
 
-// What can become of a law; the words are those of threelaws conformance.
+// What can become of a law; the words are those of docs/clauses.md.
 const (
 	held      = "held"
 	broken    = "broken"

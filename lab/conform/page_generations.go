@@ -1,38 +1,21 @@
-package cli
+package conform
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
-	"testing"
 
 	"github.com/threelaws/threelaws/controllers"
 )
 
-const generationsPage = "../docs/generations.md"
-
-// docs/generations.md says what there is: UPDATE=1 rewrites it.
-func TestGenerationsPage(t *testing.T) {
-	want := generationsText()
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(generationsPage, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, err := os.ReadFile(generationsPage); err != nil || string(got) != want {
-		t.Errorf("%s is out of date (%v): UPDATE=1 go test ./cli -run GenerationsPage", generationsPage, err)
-	}
-}
-
-// generationsText is the page: a row for each controller of the table, in its order,
-// and what of kube-controller-manager is not here.
-func generationsText() string {
+// GenerationsPage is docs/generations.md: the controllers in the order of their table, and the
+// controllers of kube-controller-manager that are missing here.
+func GenerationsPage() []byte {
 	var b strings.Builder
 	b.WriteString(`# Controllers and their generations
 
-Written by a test from the table of controllers. A name alone means the last of its generations. The names of
-kube-controller-manager, and their earlier ones, name the same controllers.
+For whoever writes a scenario file: the names that it may give to controllers. A name alone means the last of its
+generations. The current and earlier names in kube-controller-manager mean the same controllers.
 
 | controller | its names in kube-controller-manager | generations |
 | --- | --- | --- |
@@ -68,7 +51,7 @@ kube-controller-manager, and their earlier ones, name the same controllers.
 			fmt.Fprintf(&b, "- `%s`\n", name)
 		}
 	}
-	return b.String()
+	return []byte(b.String())
 }
 
 // switches says what TestGenerations of package controllers asks of every pair.

@@ -1,0 +1,46 @@
+// Command conformance says which clauses the controllers of this module keep:
+//
+//	go run -C lab ./cmd/conformance [-controller replicaset] [-generation current]
+//
+// It explores the scenarios of each controller and the worlds of package conform, with and without
+// faults. It exits with 1 where a clause is broken or not asked without a reason.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/threelaws/threelaws/lab/conform"
+	"github.com/threelaws/threelaws/scenarios/builtin"
+)
+
+func main() {
+	var o conform.Options
+	flag.StringVar(&o.Controller, "controller", "", "this controller alone, clause by clause")
+	flag.StringVar(&o.Generation, "generation", "", "this generation alone")
+	flag.IntVar(&o.Schedules, "schedules", 10, "the schedules of each world")
+	flag.Parse()
+	g := builtin.Registry()
+	files, err := conform.Files()
+	if err == nil && o.Controller != "" {
+		c, what := g.Controller(o.Controller)
+		if what != "" {
+			err = fmt.Errorf("-controller: %s", what)
+		}
+		o.Controller = c.Name
+	}
+	var r *conform.Report
+	if err == nil {
+		r, err = conform.Examine(context.Background(), files, g, o)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "conformance:", err)
+		os.Exit(2)
+	}
+	fmt.Print(conform.Text(r, 100, o.Controller != ""))
+	if len(r.Amiss()) > 0 {
+		os.Exit(1)
+	}
+}
