@@ -20,7 +20,6 @@ type Cover struct {
 	Law       *law.Law // nil for none
 	Scenarios []string // files whose comments name it
 	Kills     []Kill   // mutants that its law kills
-	Meant     []string // mutants that leave out what it demands, and are killed by another law or none
 	Waits     string   // for a controller that the registry does not have; "" for none
 }
 
@@ -36,7 +35,6 @@ type Kill struct {
 // running them holds to be so.
 func Coverage(files []*scenarios.File, g *scenarios.Registry) []*Cover {
 	pins, kills := map[string][]string{}, map[string][]Kill{}
-	killed := map[string]string{} // mutant -> the name of a law that kills it
 	for _, f := range files {
 		for _, id := range clause.In(comments(f)) {
 			pins[id] = append(pins[id], f.Name)
@@ -50,7 +48,6 @@ func Coverage(files []*scenarios.File, g *scenarios.Registry) []*Cover {
 				if !slices.ContainsFunc(kills[by], func(o Kill) bool { return o.Mutant == k.Mutant }) {
 					kills[by] = append(kills[by], k)
 				}
-				killed[k.Mutant] += by + " "
 			}
 		}
 	}
@@ -65,11 +62,6 @@ func Coverage(files []*scenarios.File, g *scenarios.Registry) []*Cover {
 		for _, l := range g.Laws {
 			if l.ID == c.ID {
 				v.Law, v.Kills = l, kills[l.Name]
-			}
-		}
-		for _, m := range g.Mutants {
-			if m.Clause == c.ID && (v.Law == nil || !strings.Contains(killed[m.Name], v.Law.Name+" ")) {
-				v.Meant = append(v.Meant, m.Name)
 			}
 		}
 		all = append(all, v)

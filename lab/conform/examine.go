@@ -35,18 +35,18 @@ type examined struct {
 // there are.
 func Examine(ctx context.Context, files []*scenarios.File, g *scenarios.Registry, o Options) (*Report, error) {
 	all := Subjects(g)
-	worlds, crossing, err := plan(files, g, all, o)
+	worlds, pinned, err := plan(files, g, all, o)
 	if err != nil {
 		return nil, err
 	}
-	results := make([]examined, len(worlds)+len(crossing))
+	results := make([]examined, len(worlds)+len(pinned))
 	var mutex sync.Mutex
 	done := 0
 	each(ctx, len(results), o.Workers, func(i int) {
 		if i < len(worlds) {
 			results[i] = explored(ctx, worlds[i], g, o)
 		} else {
-			results[i] = crossed(ctx, crossing[i-len(worlds)], g, o)
+			results[i] = ownScript(ctx, pinned[i-len(worlds)], g, o)
 		}
 		mutex.Lock()
 		defer mutex.Unlock()
@@ -70,11 +70,10 @@ func Examine(ctx context.Context, files []*scenarios.File, g *scenarios.Registry
 
 // plan lists the worlds to explore: the scenarios with the newest generation, and what
 // every controller is held to with the older ones as well, which in a scenario of another
-// age go on and on. It lists apart the files that go from one generation to
-// another, or pin what no law asks.
+// age go on and on. Pinned are the files that name a clause without a law.
 func plan(
 	files []*scenarios.File, g *scenarios.Registry, all []Subject, o Options,
-) (worlds, crossing []*world, err error) {
+) (worlds, pinned []*world, err error) {
 	add := func(name string, text []byte, generations []string) error {
 		for _, generation := range generations {
 			for _, faults := range []map[string]int{nil, everyFault()} {
@@ -97,13 +96,13 @@ func plan(
 				return nil, nil, err
 			}
 		}
-		if pinned := unlawed(f, g); len(pinned) > 0 {
+		if len(unlawed(f, g)) > 0 {
 			w := &world{file: f, text: f.Format()}
 			for _, name := range cast(f, g) {
 				w.cast = append(w.cast, newest(name, all)...)
 			}
 			if w.wanted(o) {
-				crossing = append(crossing, w)
+				pinned = append(pinned, w)
 			}
 		}
 	}
@@ -118,34 +117,7 @@ func plan(
 			}
 		}
 	}
-	more, err := planCrossings(g, all, o)
-	return worlds, append(crossing, more...), err
-}
-
-// planCrossings lists the worlds in which the newest generation of a controller is gone to
-// and come from, and runs beside each older one.
-func planCrossings(g *scenarios.Registry, all []Subject, o Options) (list []*world, err error) {
-	for _, s := range all {
-		if !s.Newest || !o.wants(&s) {
-			continue
-		}
-		texts := map[string][]byte{}
-		for i, from := range ages(s.Name, all) {
-			for j, to := range ages(s.Name, all) {
-				if i != j {
-					maps.Copy(texts, crossedWorlds(s.Name, from, to))
-				}
-			}
-		}
-		for _, name := range slices.Sorted(maps.Keys(texts)) {
-			f, err := scenarios.Parse(name, texts[name])
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, &world{file: f, text: texts[name], cast: newest(s.Name, all), paired: true})
-		}
-	}
-	return list, nil
+	return worlds, pinned, nil
 }
 
 // of reports whether somebody of the world runs in a generation.
@@ -206,13 +178,9 @@ const oldTimes = 5
 // them there are.
 const mostSteps = 4_000
 
-// crossed runs a file's own script, what it expects included, under other schedules.
-func crossed(ctx context.Context, w *world, g *scenarios.Registry, o Options) examined {
-	n := o.Schedules
-	if w.paired {
-		n = (n + 1) / 2 // there is one for each pair of generations
-	}
-	x, err := scenarios.Explore(ctx, w.file, -1, g, scenarios.ExploreOptions{Schedules: n, Seed: 1,
+// ownScript runs a file's own script, what it expects included, under other schedules.
+func ownScript(ctx context.Context, w *world, g *scenarios.Registry, o Options) examined {
+	x, err := scenarios.Explore(ctx, w.file, -1, g, scenarios.ExploreOptions{Schedules: o.Schedules, Seed: 1,
 		Workers: 1, First: true, Budget: 1, Steps: mostSteps})
 	return examined{w: w, x: x, err: err, pins: unlawed(w.file, g)}
 }

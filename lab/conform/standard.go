@@ -27,6 +27,16 @@ type standing struct {
 	rival  *against // one of another kind that may adopt the stray too
 }
 
+// against is an object of another controller.
+type against struct {
+	controller string
+	owner      string // manifest
+}
+
+// rivalSet is a ReplicaSet that wants no Pods.
+const rivalSet = "\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: rival}\nspec: {replicas: 0, " +
+	"selector: {matchLabels: {app: web}}, template: " + podTemplate + "}\n"
+
 const podTemplate = "{metadata: {labels: {app: web}}, spec: {containers: [{name: main, image: registry.example/web}]}}"
 
 const strayPod = `
@@ -64,7 +74,7 @@ metadata: {name: NAME}
 spec: {replicas: 2, selector: {matchLabels: {app: web}}, template: ` + podTemplate + `}
 `},
 	"statefulset": {object: "sts/NAME", scales: true, names: true, stray: "pod/web-0",
-		rival:  &against{"replicaset", "rs/rival", rivalSet("0"), 0},
+		rival:  &against{"replicaset", rivalSet},
 		orphan: strings.ReplaceAll(strayPod, "stray", "web-0"), owner: `
 apiVersion: apps/v1
 kind: StatefulSet

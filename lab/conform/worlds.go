@@ -14,7 +14,6 @@ type world struct {
 	text   []byte         // of the file, for another reading of it
 	faults map[string]int // that a run may have
 	cast   []Subject      // the controllers that take part
-	paired bool           // it is of one of many pairs of generations
 }
 
 // Subject is a controller in one generation.
@@ -57,16 +56,6 @@ func generations(name string, all []Subject) []string {
 	list := []string{""}
 	for _, s := range all {
 		if s.Name == name && !s.Newest {
-			list = append(list, s.Generation)
-		}
-	}
-	return list
-}
-
-// ages are a controller's generations by name, the oldest first.
-func ages(name string, all []Subject) (list []string) {
-	for _, s := range all {
-		if s.Name == name {
 			list = append(list, s.Generation)
 		}
 	}
