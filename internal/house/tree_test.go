@@ -59,6 +59,7 @@ var kept = []struct {
 	{"internal/goroutine/", `current_\w+\.s`, "internal/goroutine/", "assembly, built with the package"},
 	{"lab/go.mod", "", "", "a module of its own: it judges this module, and does not ship"},
 	{"lab/go.sum", "", "", "its checksums"},
+	{"lab/conform/", `(generations|unfound)\.md`, "lab/conform/page_generations.go", "parts of pages, embedded"},
 	{"lab/mutate/testdata/", `toy\.txt`, "lab/mutate/mutate_test.go", "what becomes of a toy's mutants"},
 	{"internal/render/testdata/", `\w+\.(txt|dot)`, "internal/render/render_test.go", "goldens of pages"},
 	{"strangers/go.mod", "", "", "a module of its own, so that other projects are nobody's dependencies"},

@@ -20,7 +20,6 @@ type Cover struct {
 	Law       *law.Law // nil for none
 	Scenarios []string // files whose comments name it
 	Kills     []Kill   // mutants that its law kills
-	Waits     string   // for a controller that the registry does not have; "" for none
 }
 
 // Kill is a mutant that a scenario kills.
@@ -54,11 +53,6 @@ func Coverage(files []*scenarios.File, g *scenarios.Registry) []*Cover {
 	var all []*Cover
 	for _, c := range clause.All() {
 		v := &Cover{Clause: c, Scenarios: pins[c.ID]}
-		for _, name := range c.Only {
-			if _, what := g.Controller(name); what != "" {
-				v.Waits = name
-			}
-		}
 		for _, l := range g.Laws {
 			if l.ID == c.ID {
 				v.Law, v.Kills = l, kills[l.Name]

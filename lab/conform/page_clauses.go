@@ -121,9 +121,6 @@ func (c *Cover) besides() string {
 	for _, r := range c.Cases {
 		list = append(list, "`"+r+"*`")
 	}
-	if c.Waits != "" && len(c.Pins()) == 0 {
-		list = append(list, "there is no controller "+c.Waits+" yet")
-	}
 	if c.Lacking != "" {
 		list = append(list, "lacking: "+c.Lacking)
 	}
