@@ -135,7 +135,8 @@ func press(t testing.TB, b *tab, key string) {
 func threelaws(t testing.TB, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
-	c := cli.Command{Registry: builtin.Registry(), Bare: true, Library: scenarios.Library(), Name: "threelaws", Out: &out,
+	c := cli.Command{Registry: builtin.Registry(), Bare: true, Library: scenarios.Library(), Name: "threelaws",
+		Out: &out,
 		Err: &errs}
 	if code := c.Run(context.Background(), args); code > 1 {
 		t.Fatalf("%v: exit %d\n%s", args, code, errs.String())

@@ -48,17 +48,17 @@ func TestJUnit(t *testing.T) {
 	}
 	got := cli(t, "run", "--junit", "out.xml", "testdata", "bad.txtar")
 	s := readSuite(t, "out.xml")
-	if got.code != scenarios.ExitUsage || s.Tests != 6 || s.Failures != 4 || s.Errors != 1 || len(s.Cases) != 6 {
+	if got.code != scenarios.ExitUsage || s.Tests != 5 || s.Failures != 3 || s.Errors != 1 || len(s.Cases) != 5 {
 		t.Fatalf("exit %d\n%s", got.code, read(t, "out.xml"))
 	}
-	breaks, settles := s.Cases[0], s.Cases[4]
+	breaks, settles := s.Cases[0], s.Cases[3]
 	if f := breaks.Failure; f == nil || f.Type != "take-ownership" || !strings.Contains(f.Text, "--- FAIL: ") {
 		t.Errorf("%+v", breaks)
 	}
 	if settles.Name != "settles" || settles.Failure != nil || settles.Error != nil {
 		t.Errorf("%+v", settles)
 	}
-	if e := s.Cases[5].Error; e == nil || !strings.Contains(e.Message, "unknown verb aply") {
+	if e := s.Cases[4].Error; e == nil || !strings.Contains(e.Message, "unknown verb aply") {
 		t.Errorf("%+v", e)
 	}
 
@@ -89,7 +89,7 @@ func TestAnnotations(t *testing.T) {
 		return lines
 	}
 	got := annotated(cli(t, "run", "--annotations", "testdata").out)
-	if len(got) != 4 || !strings.HasPrefix(got[0], "::error file=testdata/breaks.txtar,line=5,title=take-ownership::") {
+	if len(got) != 3 || !strings.HasPrefix(got[0], "::error file=testdata/breaks.txtar,line=5,title=take-ownership::") {
 		t.Fatal(strings.Join(got, "\n"))
 	}
 	if !strings.Contains(got[1], "title=output differs::") || !strings.Contains(got[1], "%0A") {
@@ -108,10 +108,11 @@ func TestAnnotations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Command{Registry: builtin.Registry(), Bare: true, Out: &b, Err: &b, GitHub: true, Workspace: filepath.Dir(here)}
+	c := Command{Registry: builtin.Registry(), Bare: true, Out: &b, Err: &b, GitHub: true,
+		Workspace: filepath.Dir(here)}
 	c.Run(t.Context(), []string{"run", "testdata"})
 	place := "::error file=" + filepath.Base(here) + "/testdata/breaks.txtar,line=5,"
-	if got := annotated(b.String()); len(got) != 4 || !strings.HasPrefix(got[0], place) {
+	if got := annotated(b.String()); len(got) != 3 || !strings.HasPrefix(got[0], place) {
 		t.Errorf("GitHub is told:\n%s", b.String())
 	}
 }

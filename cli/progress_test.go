@@ -16,7 +16,8 @@ import (
 func TestRunTellsHowFarItIs(t *testing.T) {
 	work(t)
 	var out, err bytes.Buffer
-	c := Command{Registry: builtin.Registry(), Bare: true, Library: scenarios.Library(), Out: &out, Err: &err, Live: true}
+	c := Command{Registry: builtin.Registry(), Bare: true, Library: scenarios.Library(), Out: &out, Err: &err,
+		Live: true}
 	if code := c.Run(t.Context(), []string{"run", "testdata/settles.txtar", "overlap/adoption-lost"}); code != 0 {
 		t.Fatalf("exit %d\n%s%s", code, out.String(), err.String())
 	}

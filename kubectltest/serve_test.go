@@ -27,7 +27,8 @@ func serve(t *testing.T, args ...string) *served {
 	r, w := io.Pipe()
 	code := make(chan int, 1)
 	go func() {
-		code <- cli.Command{Registry: builtin.Registry(), Bare: true, Name: "threelaws", Out: w, Err: io.Discard}.Run(ctx,
+		code <- cli.Command{Registry: builtin.Registry(), Bare: true, Name: "threelaws", Out: w,
+			Err: io.Discard}.Run(ctx,
 			append([]string{"serve", "--kubeconfig", s.kubeconfig}, args...))
 		w.Close()
 	}()

@@ -31,7 +31,7 @@
 //   - [Interpret] runs a file and holds it to its golden text: a [Result].
 //   - [Explore] runs it under other schedules: an [Exploration], its failures made
 //     small, each a [Counterexample].
-//   - [Kill] does so with a mutant.
+//   - [Kill] does so with a mutant: how it was [Killed].
 //
 // The example of [Interpret] is one that runs.
 //

@@ -32,7 +32,8 @@ func mutated(pkg string) bool {
 		"controllers/states", "controllers/generated"}, pkg)
 }
 
-// Main mutates the controllers of a module, and reports whether all is well: no survivor without an excuse, and no excuse without a survivor.
+// Main mutates the controllers of a module, and reports whether all is well: no
+// survivor without an excuse, and no excuse without a survivor.
 func Main(o *Options, out, progress io.Writer) (bool, error) {
 	root, err := filepath.Abs(o.Root)
 	if err != nil {
