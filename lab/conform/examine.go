@@ -17,9 +17,6 @@ type Options struct {
 	Controller string // this one only; "" for all
 	Generation string // this one only; "" for all
 	Schedules  int    // of each world
-	Workers    int    // worlds at a time; 0 for one for each core
-
-	Progress func(done, total int) // told of each world; may be nil
 }
 
 // examined is what came of one world.
@@ -31,8 +28,7 @@ type examined struct {
 }
 
 // Examine explores the worlds of a registry's controllers and says which clause each
-// keeps in each generation. It depends on the options alone, not on how many workers
-// there are.
+// keeps in each generation. The result depends on the options alone, not on the cores.
 func Examine(ctx context.Context, files []*scenarios.File, g *scenarios.Registry, o Options) (*Report, error) {
 	all := Subjects(g)
 	worlds, pinned, err := plan(files, g, all, o)
@@ -40,18 +36,11 @@ func Examine(ctx context.Context, files []*scenarios.File, g *scenarios.Registry
 		return nil, err
 	}
 	results := make([]examined, len(worlds)+len(pinned))
-	var mutex sync.Mutex
-	done := 0
-	each(ctx, len(results), o.Workers, func(i int) {
+	each(ctx, len(results), func(i int) {
 		if i < len(worlds) {
 			results[i] = explored(ctx, worlds[i], g, o)
 		} else {
 			results[i] = ownScript(ctx, pinned[i-len(worlds)], g, o)
-		}
-		mutex.Lock()
-		defer mutex.Unlock()
-		if done++; o.Progress != nil {
-			o.Progress(done, len(results))
 		}
 	})
 	if err := ctx.Err(); err != nil {
@@ -185,14 +174,11 @@ func ownScript(ctx context.Context, w *world, g *scenarios.Registry, o Options) 
 	return examined{w: w, x: x, err: err, pins: unlawed(w.file, g)}
 }
 
-// each calls f for 0 to n-1, on as many cores as asked.
-func each(ctx context.Context, n, workers int, f func(i int)) {
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
+// each calls f for 0 to n-1, on all cores.
+func each(ctx context.Context, n int, f func(i int)) {
 	next := make(chan int)
 	var group sync.WaitGroup
-	for range workers {
+	for range runtime.GOMAXPROCS(0) {
 		group.Go(func() {
 			for i := range next {
 				f(i)

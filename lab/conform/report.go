@@ -57,7 +57,6 @@ type Breach struct {
 	World string // the scenario
 	Text  string // what happened, in one line
 	Steps int    // of its timeline
-	Page  *scenarios.Page
 }
 
 // Amiss reports whether a row is not as it should be: broken without an excuse, or not asked
@@ -125,7 +124,7 @@ func (r *Report) add(e *examined) {
 			h.broken += e.x.Failed + e.x.Unsettled
 			if len(e.x.Failures) > 0 && (h.breach == nil || e.w.simpler(h.where)) {
 				f := e.x.Failures[0]
-				h.where, h.breach = e.w, &Breach{e.w.file.Name, f.Text, f.Page.Step(), f.Page}
+				h.where, h.breach = e.w, &Breach{e.w.file.Name, f.Text, f.Page.Step()}
 			}
 		}
 	}
@@ -227,7 +226,7 @@ func (r *Report) shorten(ctx context.Context, g *scenarios.Registry, o Options) 
 		}
 	}
 	errs := make([]error, len(jobs))
-	each(ctx, len(jobs), o.Workers, func(i int) {
+	each(ctx, len(jobs), func(i int) {
 		row, w := jobs[i].row, jobs[i].w
 		x, err := scenarios.Explore(ctx, w.file, -1, g, scenarios.ExploreOptions{Schedules: o.Schedules, Seed: 1,
 			Faults: w.faults, LawsOnly: true, Laws: []string{row.ID}, First: true, Budget: shortenBudget,
@@ -236,7 +235,7 @@ func (r *Report) shorten(ctx context.Context, g *scenarios.Registry, o Options) 
 			return
 		}
 		f := x.Failures[0]
-		row.Breach = &Breach{World: w.file.Name, Text: f.Text, Steps: f.Page.Step(), Page: f.Page}
+		row.Breach = &Breach{World: w.file.Name, Text: f.Text, Steps: f.Page.Step()}
 	})
 	for _, err := range errs {
 		if err != nil {

@@ -50,21 +50,19 @@ func (row *Row) Note() string {
 	return "does not apply: " + row.Why
 }
 
-// Text is the list as a person reads it: of each controller how many clauses it keeps
-// and what is not as it should be, or row by row.
+// Text is the list for a terminal: every clause of each controller, or without rows how many
+// clauses each keeps, and what is not as it should be.
 func Text(r *Report, width int, rows bool) string {
 	var b strings.Builder
 	if rows {
 		for _, s := range r.Sheets {
-			fmt.Fprintf(&b, "%s%s\n", s.String(), s.age())
 			t := render.Table{Indent: "  ", Width: width}
 			for _, row := range s.Rows {
 				t.Add(mark[row.State], row.ID, row.Law, row.Note())
 			}
-			b.WriteString(t.String() + "\n")
+			b.WriteString(s.String() + "\n" + t.String() + "\n")
 		}
-		b.WriteString(r.summary())
-		return b.String()
+		return b.String() + r.summary()
 	}
 	t := render.Table{Width: width}
 	t.Add("controller", "held", "broken", "not asked", "does not apply")
@@ -72,40 +70,11 @@ func Text(r *Report, width int, rows bool) string {
 		t.Add(s.String(), strconv.Itoa(s.count(Held)), strconv.Itoa(s.count(Broken, Breaking)),
 			strconv.Itoa(s.count(Unasked)), strconv.Itoa(s.count(NotIts)))
 	}
-	b.WriteString(t.String())
-	for _, s := range r.Sheets {
-		if text := s.amiss(width); text != "" {
-			b.WriteString("\n" + s.String() + s.age() + "\n" + text)
-		}
+	b.WriteString(t.String() + "\n")
+	for _, line := range r.Amiss() {
+		b.WriteString(line + "\n")
 	}
-	b.WriteString("\n" + r.summary())
-	return b.String()
-}
-
-// amiss is what is to be said of a controller: the clauses it breaks or was not asked,
-// of an older generation by name alone.
-func (s *Sheet) amiss(width int) string {
-	t := render.Table{Indent: "  ", Width: width}
-	var broken []string
-	for _, row := range s.Rows {
-		switch {
-		case row.State == Broken:
-			broken = append(broken, row.ID)
-		case row.Amiss():
-			t.Add(mark[row.State], row.ID, row.Note())
-		}
-	}
-	if len(broken) > 0 {
-		t.Add(mark[Broken], "breaks", strings.Join(broken, " "))
-	}
-	return t.String()
-}
-
-func (s *Sheet) age() string {
-	if s.Newest {
-		return ""
-	}
-	return ", an older generation"
+	return b.String() + r.summary()
 }
 
 func (r *Report) summary() string {
