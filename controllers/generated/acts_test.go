@@ -40,7 +40,7 @@ var faults = []act{
 	{4, "views go on", (*world).viewsGoOn},
 	{2, "a watch breaks", (*world).watchBreaks},
 	{4, "the controller crashes", (*world).crashes},
-	{1, "the controller is another", (*world).switches},
+	{1, "the controller is replaced", (*world).replaced},
 	{3, "the controller is blind", (*world).blinded},
 }
 
@@ -78,7 +78,6 @@ func (w *world) ownerDeleted() {
 	w.remove(w.subject.kind, obj.GetName(), one(w, "", metav1.DeletePropagationBackground,
 		metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan), nil)
 	if w.in(3) {
-		w.write(w)
 		w.patch(w.subject.kind, obj.GetName(), "", `{"metadata":{"finalizers":null}}`)
 		w.subject.owner(w)
 	}
@@ -135,7 +134,6 @@ func (w *world) requestFails() {
 	if f.Code == 409 && (f.Verb == fakeapi.Get || f.Verb == "") {
 		f.Code = 500
 	}
-	w.say("the %d. %s of %s is answered %d, commits: %v", f.Nth, f.Verb, f.Kind, f.Code, f.Commits)
 	w.Cluster.Fail(f)
 }
 
@@ -250,8 +248,8 @@ func (w *world) crashes() {
 	_ = w.Do("crash", func() error { p.Restart(from); return nil })
 }
 
-func (w *world) switches() {
-	w.generation = one(w, w.subject.generations...)
-	c := w.program()
-	_ = w.Do("switch to "+w.generation, func() error { w.Switch(w.process(), c); return nil })
+// replaced stops the controller and starts a new process in its place, as a rollout does.
+func (w *world) replaced() {
+	c := w.made()
+	_ = w.Do("replace "+c.Name, func() error { w.Switch(w.process(), c); return nil })
 }

@@ -15,7 +15,7 @@ import (
 // of them defined in these worlds, namespaced and not, whose references are right, or name
 // what is gone, what never was, or the right uid by wrong coordinates.
 var collectors = subject{
-	name: "garbagecollector", generations: []string{""}, seeds: 240,
+	name:  "garbagecollector",
 	apart: true,
 	begin: func(w *world) {
 		w.make(place{"Namespace", "", "two"}, "")

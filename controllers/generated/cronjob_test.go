@@ -14,7 +14,7 @@ import (
 // dense, rare and impossible, zones, policies, deadlines and limits; Jobs that end, go, are
 // listed in the status or forgotten, or are somebody else's under the name that is due.
 var cronJobs = subject{
-	name: "cronjob", generations: []string{"selector", "controllerref", "current"}, kind: "CronJob", seeds: 150,
+	name: "cronjob", kind: "CronJob",
 	apart: true,
 	most:  10 * time.Minute,
 	begin: func(w *world) {

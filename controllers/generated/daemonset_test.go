@@ -7,16 +7,13 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 var daemonSets = subject{
-	name:        "daemonset",
-	generations: []string{"selector", "gated", "controllerref", "current"},
-	beside:      []string{"kubelet", "garbagecollector", "scheduler", "podgc"},
-	kind:        "DaemonSet",
-	seeds:       300,
+	name:   "daemonset",
+	beside: []string{"kubelet", "garbagecollector", "scheduler", "podgc"},
+	kind:   "DaemonSet",
 	begin: func(w *world) {
 		for range 1 + w.n(4) {
 			w.node()
@@ -29,8 +26,7 @@ var daemonSets = subject{
 			w.daemonSet()
 		}
 	},
-	owner:  (*world).daemonSet,
-	damage: func(w *world, obj runtime.Object) { obj.(*appsv1.DaemonSet).Spec.Selector = w.unreadable() },
+	owner: (*world).daemonSet,
 }
 
 func init() {

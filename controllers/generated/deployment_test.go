@@ -7,16 +7,13 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 var deployments = subject{
-	name:        "deployment",
-	generations: []string{"selector", "gated", "controllerref", "current"},
-	beside:      []string{"replicaset", "replicaset", "kubelet", "garbagecollector"},
-	kind:        "Deployment",
-	seeds:       300,
+	name:   "deployment",
+	beside: []string{"replicaset", "replicaset", "kubelet", "garbagecollector"},
+	kind:   "Deployment",
 	begin: func(w *world) {
 		for range w.n(3) {
 			w.oldReplicaSet()
@@ -27,14 +24,6 @@ var deployments = subject{
 		}
 	},
 	owner: (*world).deployment,
-	damage: func(w *world, obj runtime.Object) {
-		d := obj.(*appsv1.Deployment)
-		if w.in(4) {
-			d.Spec.Strategy.Type = "Odd"
-		} else {
-			d.Spec.Selector = w.unreadable()
-		}
-	},
 }
 
 func init() {

@@ -18,7 +18,7 @@ import (
 // pods in every condition on nodes with zones and without, or that are not there, and
 // people who lay hands on the slices.
 var endpoints = subject{
-	name: "endpointslice", generations: []string{""}, kind: "Service", seeds: 140,
+	name: "endpointslice", kind: "Service",
 	apart: true,
 	begin: func(w *world) {
 		for i := range 2 + w.n(2) {

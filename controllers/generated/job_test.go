@@ -5,15 +5,12 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
 var jobs = subject{
-	name:        "job",
-	generations: []string{"selector", "gated", "controllerref", "current"},
-	beside:      []string{"kubelet@endless", "kubelet", "garbagecollector"},
-	kind:        "Job",
-	seeds:       350,
+	name:   "job",
+	beside: []string{"kubelet@endless", "kubelet", "garbagecollector"},
+	kind:   "Job",
 	begin: func(w *world) {
 		for range 1 + w.n(4) {
 			w.podMade()
@@ -24,14 +21,6 @@ var jobs = subject{
 		}
 	},
 	owner: (*world).job,
-	damage: func(w *world, obj runtime.Object) {
-		j := obj.(*batchv1.Job)
-		if w.in(4) {
-			j.Spec.CompletionMode = some(w, batchv1.CompletionMode("Odd"))
-		} else {
-			j.Spec.Selector = w.unreadable()
-		}
-	},
 }
 
 func init() {

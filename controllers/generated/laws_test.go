@@ -17,6 +17,10 @@ const enough = 160
 
 var seeds = flag.Int("seeds", enough, "in how many worlds of each controller the laws are asked")
 
+// subjects are the controllers that worlds are made for.
+var subjects = []*subject{&jobs, &statefulSets, &deployments, &daemonSets, &replicaSets, &replicationControllers,
+	&collectors, &endpoints, &cronJobs, &namespaces, &podCollectors, &claimKeepers, &ttls}
+
 // asked are the laws that hold in these worlds, in which a user does what he likes: all but those
 // on coming to rest, since a world is cut off after some steps.
 var asked = slices.DeleteFunc(law.All(), func(l *law.Law) bool { return l.Name == "come-to-rest" })
@@ -49,15 +53,13 @@ func TestWorldsKeepTheLaws(t *testing.T) {
 		allMet(t)
 	})
 	for _, s := range subjects {
-		today := *s
-		today.generations = s.generations[len(s.generations)-1:]
 		list := append(slices.Collect(first(worlds)), further[s.name]...)
 		all += len(list)
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			for _, seed := range list {
 				t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
-					today.judge(t, seed)
+					s.judge(t, seed)
 					judged.Add(1)
 				})
 			}
@@ -78,18 +80,12 @@ func first(n int) iter.Seq[uint64] {
 
 // judge reports the first breach in the world of a seed that has no cause in the table.
 func (s *subject) judge(t *testing.T, seed uint64) {
-	w := play(t, s, seed, *tell, asked...)
-	if w.broken {
-		return // what the server would not have taken it may break its head over
-	}
+	w := play(t, s, seed, asked...)
 	for _, b := range w.Judge.Breaches() {
 		if b.Strength == law.Committed || w.explained(&b) {
 			continue
 		}
 		t.Errorf("%s\n%s", b, render.NewPage(&w.World.History, render.MarkOf(b), 0).Text())
 		break
-	}
-	if *tell {
-		t.Log(w.text.String())
 	}
 }

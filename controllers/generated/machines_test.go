@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/controllers/internal/podgc"
-	"github.com/threelaws/threelaws/controllers/kubelet"
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim/host"
 
@@ -18,7 +17,7 @@ import (
 // podCollectors are worlds of the collector of pods: nodes that are out of service, or gone,
 // or come back, and more pods that have ended than may stay.
 var podCollectors = subject{
-	name: "podgc", generations: []string{""}, seeds: 150,
+	name:  "podgc",
 	apart: true, most: 5 * time.Minute,
 	begin: (*world).machines, acts: machineActs,
 	made: func(w *world) host.Controller {
@@ -26,29 +25,9 @@ var podCollectors = subject{
 	},
 }
 
-// schedulers are worlds of the scheduler: pods that fit somewhere or nowhere, in the order in
-// which room is made.
-var schedulers = subject{
-	name: "scheduler", generations: []string{""}, seeds: 150,
-	apart: true, most: 5 * time.Minute,
-	begin: (*world).machines, acts: machineActs,
-}
-
-// kubelets are worlds of a kubelet, in each of its sorts: pods that end, well or not, or go on,
-// on its node or on others.
-var kubelets = subject{
-	name: "kubelet", generations: []string{""}, seeds: 150,
-	apart: true, most: 5 * time.Minute,
-	begin: (*world).machines, acts: machineActs,
-	made: func(w *world) host.Controller {
-		return kubelet.New(one(w, kubelet.Options{}, kubelet.Options{Bind: "n1"}, kubelet.Options{Endless: true},
-			kubelet.Options{Node: "n1"}))
-	},
-}
-
 // claimKeepers are worlds of the controller that keeps claims which pods use.
 var claimKeepers = subject{
-	name: "persistentvolumeclaim-protection", generations: []string{""}, seeds: 150,
+	name:  "persistentvolumeclaim-protection",
 	apart: true, most: 5 * time.Minute,
 	begin: func(w *world) {
 		w.machines()

@@ -49,12 +49,16 @@ func (w *world) make(at place, manifest string, args ...any) bool {
 
 // merge makes a merge patch of an object anywhere.
 func (w *world) merge(at place, sub string, patch any) bool {
-	raw, err := json.Marshal(patch)
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	return w.ask(at, fakeapi.Request{Verb: fakeapi.Patch, Subresource: sub, PatchType: types.MergePatchType,
-		Patch: raw})
+		Patch: encode(patch)})
+}
+
+func encode(v any) []byte {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic("generated: " + err.Error())
+	}
+	return raw
 }
 
 // drop deletes an object anywhere.

@@ -15,7 +15,7 @@ import (
 // with pods that take their time, objects that something holds, and kinds that come and go
 // or cannot be listed.
 var namespaces = subject{
-	name: "namespace", generations: []string{""}, kind: "Namespace", seeds: 120,
+	name: "namespace", kind: "Namespace",
 	apart: true,
 	begin: func(w *world) {
 		for _, d := range definitions {

@@ -3,15 +3,12 @@ package generated_test
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
 var replicaSets = subject{
-	name:        "replicaset",
-	generations: []string{"selector", "gated", "gated-without-gc", "controllerref", "current"},
-	beside:      []string{"kubelet", "garbagecollector"},
-	kind:        "ReplicaSet",
-	seeds:       150,
+	name:   "replicaset",
+	beside: []string{"kubelet", "garbagecollector"},
+	kind:   "ReplicaSet",
 	begin: func(w *world) {
 		for range w.n(5) {
 			w.podMade()
@@ -21,16 +18,13 @@ var replicaSets = subject{
 			w.replicaSet()
 		}
 	},
-	owner:  (*world).replicaSet,
-	damage: func(w *world, obj runtime.Object) { obj.(*appsv1.ReplicaSet).Spec.Selector = w.unreadable() },
+	owner: (*world).replicaSet,
 }
 
 var replicationControllers = subject{
-	name:        "replication",
-	generations: []string{"selector", "gated", "gated-without-gc", "controllerref", "current"},
-	beside:      []string{"kubelet", "garbagecollector"},
-	kind:        "ReplicationController",
-	seeds:       100,
+	name:   "replication",
+	beside: []string{"kubelet", "garbagecollector"},
+	kind:   "ReplicationController",
 	begin: func(w *world) {
 		for range w.n(4) {
 			w.podMade()
@@ -38,12 +32,6 @@ var replicationControllers = subject{
 		w.replicationController()
 	},
 	owner: (*world).replicationController,
-	damage: func(w *world, obj runtime.Object) {
-		s := &obj.(*corev1.ReplicationController).Spec
-		if s.Selector = nil; w.in(2) {
-			s.Template = nil
-		}
-	},
 }
 
 func init() {

@@ -15,11 +15,9 @@ import (
 )
 
 var statefulSets = subject{
-	name:        "statefulset",
-	generations: []string{"selector", "controllerref", "current"},
-	beside:      []string{"kubelet", "garbagecollector", "persistentvolumeclaim-protection"},
-	kind:        "StatefulSet",
-	seeds:       300,
+	name:   "statefulset",
+	beside: []string{"kubelet", "garbagecollector", "persistentvolumeclaim-protection"},
+	kind:   "StatefulSet",
 	begin: func(w *world) {
 		for range w.n(4) {
 			w.podMade()
@@ -35,8 +33,7 @@ var statefulSets = subject{
 			w.memberMade()
 		}
 	},
-	owner:  (*world).statefulSet,
-	damage: func(w *world, obj runtime.Object) { obj.(*appsv1.StatefulSet).Spec.Selector = w.unreadable() },
+	owner: (*world).statefulSet,
 }
 
 func init() {

@@ -39,8 +39,6 @@ var kept = []struct {
 	{"controllerruntime/internal/widget/", `crd\.yaml`, "controllerruntime/internal/widget/types.go",
 		"the definition of the operator under test, embedded"},
 	{"cli/testdata/", `.*\.(txtar|txt|json|xml)`, "cli/golden_test.go", "the command line's goldens and what they run"},
-	{"controllers/generated/testdata/", `[a-z-]+(-\d+)?\.txt`, "controllers/generated/pinned_test.go",
-		"what came of the worlds that are made from seeds"},
 	{"controllers/internal/endpointslice/testdata/", `plans\.txt`, "controllers/internal/endpointslice/plan_test.go",
 		"the plans of its test"},
 	{"controllers/kubelet/testdata/", `lifelike\.txt`, "controllers/kubelet/lifelike_test.go",
