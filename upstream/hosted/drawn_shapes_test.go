@@ -131,7 +131,9 @@ spec:
     metadata:
       labels: {app: APP}
       annotations: {threelaws.example/exit-code: "` + d.one("0", "0", "1") + `"}
-    spec: {restartPolicy: Never, containers: [{name: main, image: registry.example/web}]}
+    spec:
+      restartPolicy: ` + d.one("Never", "Never", "OnFailure") + `
+      containers: [{name: main, image: registry.example/web}]
 `
 		}},
 	{"svc", []string{"endpointslice"}, "", false, []string{"{spec: {selector: {app: api}}}",

@@ -1,13 +1,13 @@
 package hosted_test
 
 import (
-	"flag"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,7 +28,8 @@ const (
 	between = 30 * time.Minute
 
 	drawnWorlds = 200 // how many are drawn, or a tenth of SOAK where that is more
-	apartWorlds = 50  // of them are tried with mutants; all of the first 300 with SOAK
+	shortWorlds = 60  // in a short run
+	apartWorlds = 100 // of them are tried with mutants; the first 300 with SOAK
 )
 
 // told is how a world ended, and how many writes that took of its controllers, events left out.
@@ -154,79 +155,79 @@ func (d *drawing) finding(theirs told) string {
 
 var nameIn = regexp.MustCompile(`name: ([a-z0-9-]+)`)
 
-// draw draws the same worlds every time.
-func draw(t *testing.T, n int, see func(t *rapid.T, d *drawing)) {
-	for name, value := range map[string]string{"checks": strconv.Itoa(n), "seed": "1", "nofailfile": "true"} {
-		f := flag.Lookup("rapid." + name)
-		was := f.Value.String()
-		f.Value.Set(value)
-		defer f.Value.Set(was)
+// theirs plays the drawn world of a seed with upstream's controllers, once in a process.
+func theirs(t rapid.TB, seed int) (*drawing, told) {
+	type played struct {
+		d *drawing
+		e told
 	}
-	rapid.Check(t, func(t *rapid.T) { see(t, drawn.Draw(t, "world")) })
+	is, known := playedBefore.Load(seed)
+	if !known {
+		d := drawn.Example(seed)
+		is = played{d, d.play(t, inTheirPlace(), nil, 0, sim.Zero{})}
+		playedBefore.Store(seed, is)
+	}
+	return is.(played).d, is.(played).e
 }
 
-// played is a drawn world and how it ended for upstream's controllers.
-type played struct {
-	*drawing
-	theirs told
-}
+var playedBefore sync.Map // by seed
 
 // In drawn worlds upstream's controllers and ours come to the same end, by about as many writes, and the
 // laws report the same of both. Mutants of ours come to another end.
 func TestDrawnWorlds(t *testing.T) {
-	var early []played // the worlds for mutants
-	t.Run("same end", func(t *testing.T) { early = comparesDrawnWorlds(t) })
-	t.Run("mutants", func(t *testing.T) { tellsMutantsApart(t, early) })
+	t.Run("same end", comparesDrawnWorlds)
+	t.Run("mutants", tellsMutantsApart)
 }
 
-func comparesDrawnWorlds(t *testing.T) (early []played) {
-	most := apartWorlds
-	if long() {
-		most = 300
+func comparesDrawnWorlds(t *testing.T) {
+	worlds := max(drawnWorlds, soak()/10)
+	if testing.Short() {
+		worlds = shortWorlds
 	}
 	began, n, writes, restless, lawless, found, others := time.Now(), 0, 0, 0, 0, 0, 0
-	draw(t, max(drawnWorlds, soak()/10), func(t *rapid.T, d *drawing) {
-		theirs := d.play(t, inTheirPlace(), nil, 0, sim.Zero{})
-		if len(early) < most {
-			early = append(early, played{d, theirs})
-		}
-		what, seed := d.differs(t, theirs, nil)
-		switch {
-		case what != "" && d.finding(theirs) == "":
-			t.Fatalf("%s%s", d, what)
-		case what != "":
-			found++
-		case seed > 0:
-			others++
-		}
-		n, writes = n+1, writes+theirs.writes
-		switch {
-		case theirs.neverRests():
-			restless++
-		case theirs.law != "":
-			lawless++
-		}
-	})
-	if restless+found > n/50 || others > n/20 || writes < 5*n {
+	for seed := range worlds {
+		t.Run(strconv.Itoa(seed), func(t *testing.T) {
+			d, theirs := theirs(t, seed)
+			what, by := d.differs(t, theirs, nil)
+			switch {
+			case what != "" && d.finding(theirs) == "":
+				t.Fatalf("%s%s", d, what)
+			case what != "":
+				found++
+			case by > 0:
+				others++
+			}
+			n, writes = n+1, writes+theirs.writes
+			switch {
+			case theirs.neverRests():
+				restless++
+			case theirs.law != "":
+				lawless++
+			}
+		})
+	}
+	if n == worlds && (restless+found > n/50 || others > n/20 || writes < 5*n) {
 		t.Errorf("of %d worlds %d never rest, %d end otherwise by a finding, %d not as by our default schedule, and "+
 			"upstream's wrote %d times: that says little", n, restless, found, others, writes)
 	}
 	t.Logf("%d worlds, %d writes of upstream's, %d that never rest, %d others in which a law is broken, %d that end "+
 		"otherwise by a finding, %d as by another schedule of ours than the default one, in %v", n, writes, restless,
 		lawless, found, others, time.Since(began).Round(time.Second))
-	return early
 }
 
 // toldApart are mutants that the first drawn worlds tell apart, some of each compared controller.
 var toldApart = []string{"replicaset/create-without-ref", "replicaset/takes-over", "replicaset/adopt-nothing",
-	"deployment/create-without-ref", "statefulset/forgets-what-is-in-use", "daemonset/claim-foreign", "job/runs-surplus",
-	"endpointslice/create-without-ref",
-	"gc/foreground-without-waiting", "gc/orphan-finalizer-first"}
+	"deployment/create-without-ref", "statefulset/forgets-what-is-in-use", "daemonset/claim-foreign",
+	"job/ignores-suspend", "job/runs-surplus", "endpointslice/create-without-ref", "gc/foreground-without-waiting",
+	"gc/orphan-finalizer-first"}
 
 // tellsMutantsApart tries mutants in the worlds: one of each controller that is compared, or all of them with SOAK,
 // where the test logs how many come to another end.
-func tellsMutantsApart(t *testing.T, all []played) {
-	found, tried := 0, 0
+func tellsMutantsApart(t *testing.T) {
+	worlds, found, tried := apartWorlds, 0, 0
+	if long() {
+		worlds = 300
+	}
 	for _, m := range ours().Mutants {
 		must := slices.Contains(toldApart, m.Name)
 		if !must && !long() {
@@ -234,21 +235,21 @@ func tellsMutantsApart(t *testing.T, all []played) {
 		}
 		tried++
 		c := m.Make()
-		told := slices.ContainsFunc(all, func(p played) bool {
-			if !slices.Contains(p.started, c.Name) {
-				return false
+		apart := false
+		for seed := 0; seed < worlds && !apart; seed++ {
+			if d, theirs := theirs(t, seed); slices.Contains(d.started, c.Name) {
+				what, _ := d.differs(t, theirs, map[string]host.Controller{c.Name: c})
+				apart = what != ""
 			}
-			what, _ := p.differs(t, p.theirs, map[string]host.Controller{c.Name: c})
-			return what != ""
-		})
-		if told {
+		}
+		if apart {
 			found++
 		} else if must {
-			t.Errorf("%s comes to the end of upstream's in all of %d worlds", m.Name, len(all))
+			t.Errorf("%s comes to the end of upstream's in all of %d worlds", m.Name, worlds)
 		}
 	}
 	if found < len(toldApart) {
 		t.Errorf("%d mutants are told apart, fewer than %d: one has another name by now", found, len(toldApart))
 	}
-	t.Logf("%d of %d mutants come to another end in %d worlds", found, tried, len(all))
+	t.Logf("%d of %d mutants come to another end in %d worlds", found, tried, worlds)
 }
