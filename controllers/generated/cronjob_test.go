@@ -10,9 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// cronJobs are worlds of the CronJob controller in its three generations: schedules that are
-// dense, rare and impossible, zones, policies, deadlines and limits; Jobs that end, go, are
-// listed in the status or forgotten, or are somebody else's under the name that is due.
+// cronJobs are worlds of the CronJob controller. Schedules are dense, rare or impossible, with zones, policies,
+// deadlines and limits. Jobs end or go, are listed in the status or forgotten, or are foreign Jobs of the name that is
+// due.
 var cronJobs = subject{
 	name: "cronjob", kind: "CronJob",
 	apart: true,

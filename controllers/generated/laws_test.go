@@ -37,7 +37,7 @@ var further = map[string][]uint64{
 	"garbagecollector": {166, 188, 284, 341, 369, 438, 544, 675, 1432},
 }
 
-// TestWorldsKeepTheLaws runs worlds of today's generation of each controller under the laws.
+// TestWorldsKeepTheLaws runs worlds of each controller, in its current era, under the laws.
 // Nobody thought of these worlds when the laws were written. Whatever breaks one has its cause in a
 // table, and every cause of the table is met.
 func TestWorldsKeepTheLaws(t *testing.T) {

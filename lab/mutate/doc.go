@@ -5,13 +5,11 @@
 // is not held by anything.
 //
 // All mutations are compiled into one program ([Program.Overlay]): each asks package
-// switches whether it is on. The program is run over every scenario file once, to learn
-// which mutations each file reaches, and then over the files that reach a mutation
-// with that one on, until one of them fails. What fails is the file as it stands:
-// golden text, what it expects, the laws. Those that survive the default schedules
-// meet the tests of their package, those of package controllers, the recorded cases,
-// a few explored schedules of each file, and the mutants by hand, which have to die as
-// before. Tests are served by one process too, by a TestMain that the overlay adds.
+// switches whether it is on. Each check runs once without a mutation, to learn which
+// mutations it reaches. Then each mutant meets the checks that reach it, until one of them
+// fails: scenario files, tests, the laws in generated worlds, recorded cases, and the
+// comparison with upstream's controllers, whose tests are built in their own module. The
+// overlay adds a TestMain that serves tests from one process.
 //
 // A survivor is a hole, or has a row in [Excuses].
 package mutate

@@ -19,7 +19,7 @@ type Options struct {
 	By        []string // the packages, and "scenarios", whose checks alone are tried; all without any
 	Again     string   // a file with what a run has printed with Verbose: what it has killed counts as killed
 	Checks    string   // as of go test -run: which tests of packages other than the mutated ones; all without it
-	Write     string   // the document that has the table of scores; "" for none
+	Every     int      // try one mutation in so many, by number; all for 0 and 1
 	Processes int
 }
 
@@ -32,8 +32,8 @@ func mutated(pkg string) bool {
 		"controllers/states", "controllers/generated"}, pkg)
 }
 
-// Main mutates the controllers of a module, and reports whether all is well: no
-// survivor without an excuse, and no excuse without a survivor.
+// Main mutates the controllers of a module, and reports whether all is well: no survivor without an excuse, and no
+// excuse without a survivor.
 func Main(o *Options, out, progress io.Writer) (bool, error) {
 	root, err := filepath.Abs(o.Root)
 	if err != nil {
@@ -44,7 +44,7 @@ func Main(o *Options, out, progress io.Writer) (bool, error) {
 		return false, err
 	}
 	chosen := slices.DeleteFunc(slices.Clone(p.Mutations), func(m *Mutation) bool {
-		return !mutated(m.Package) || !matches(m.Package, o.Only)
+		return !mutated(m.Package) || !matches(m.Package, o.Only) || m.ID%max(o.Every, 1) != 0
 	})
 	earlier, err := o.killedEarlier()
 	if err != nil {
@@ -83,14 +83,11 @@ func Main(o *Options, out, progress io.Writer) (bool, error) {
 		Forgive(fates, Excuses)
 		Survivors(out, fates, o.Verbose)
 		all = append(all, fates...)
-		if o.Write == "" {
-			continue
-		}
-		if err := Document(filepath.Join(root, o.Write), Scores(fates)); err != nil {
-			return false, err
-		}
 	}
 	stale := Forgive(all, Excuses)
+	if o.Every > 1 {
+		stale = nil // their mutants may not be in the sample
+	}
 	Report(out, all, stale)
 	alive := slices.ContainsFunc(all, func(f *Fate) bool { return !f.Killed() && f.Excuse == nil })
 	return len(stale) == 0 && !alive, nil

@@ -58,7 +58,7 @@ func (b *Build) test(pkg, file string) (string, error) {
 		return "", err
 	}
 	out := filepath.Join(b.dir, strings.ReplaceAll(pkg, "/", "-")+".test")
-	return out, b.goTool("test", "-c", "-o", out, "./"+pkg)
+	return out, b.goTool("test", "-c", "-o", out, dir)
 }
 
 // goTool runs a command of the go tool, with the overlay.
@@ -71,11 +71,11 @@ func (b *Build) goTool(command string, args ...string) error {
 	if err := os.WriteFile(overlay, raw, 0o644); err != nil {
 		return err
 	}
-	if command == "test" {
-		args = append([]string{"-vet=off"}, args...)
-	}
 	c := exec.Command("go", append([]string{command, "-overlay", overlay}, args...)...)
-	c.Dir = b.root
+	if c.Dir = b.root; command == "test" {
+		c.Args = slices.Insert(c.Args, 2, "-vet=off")
+		c.Dir = args[len(args)-1] // its own module has the packages that it imports
+	}
 	if out, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("go %s %v: %w\n%s", command, args, err, out)
 	}

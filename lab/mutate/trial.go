@@ -4,16 +4,25 @@ import (
 	"cmp"
 	"strings"
 	"time"
+
+	"github.com/threelaws/threelaws/lab/mutate/switches"
 )
 
 // Budgets of processor time that a survivor is given, of each sort of check, as the
 // checks take without a mutation.
 const (
-	worldBudget   = 2 * time.Second
-	fileBudget    = 5 * time.Second
-	testBudget    = 2 * time.Second
-	exploreBudget = time.Second
-	mutantBudget  = time.Second
+	worldBudget    = 2 * time.Second
+	fileBudget     = 5 * time.Second
+	testBudget     = 2 * time.Second
+	upstreamBudget = 30 * time.Second // most of it is spent by upstream's controllers, once in a process
+	exploreBudget  = time.Second
+	mutantBudget   = time.Second
+)
+
+// The test that compares the controllers with upstream's, in drawn worlds, and its package.
+const (
+	upstreamTests = "upstream/hosted"
+	sameEnd       = "^TestDrawnWorlds$/^same_end$"
 )
 
 // trial is what mutants are tried by: suites that are built once.
@@ -55,21 +64,24 @@ type stage struct {
 	slow        bool
 }
 
-// try tries the mutants of a package: the generated worlds, the default schedules, the states, the tests of the
-// package, the recorded cases, the tests of package controllers; then, on those that survive, a few other
-// schedules, and whether the mutants made by hand still die.
+// try tries the mutants of a package: the default schedules of the scenario files, the tests of the package, the laws
+// in generated worlds, the states, the recorded cases, the tests of package controllers, and the comparison with
+// upstream's controllers. On those that survive it tries a few other schedules, and whether the mutants made by hand
+// still die.
 func (t *trial) try(pkg string, fates []*Fate) error {
 	for _, s := range []stage{
-		{suite: "controllers/generated", budget: worldBudget},
 		{budget: fileBudget},
-		{suite: "controllers/states", budget: testBudget},
 		{suite: pkg, budget: testBudget},
+		{suite: "controllers/generated", budget: worldBudget},
+		{suite: "controllers/states", budget: testBudget},
 		{suite: "controllers/recorded", budget: testBudget},
 		{suite: "controllers", budget: testBudget},
+		{suite: upstreamTests, budget: upstreamBudget},
 		{kind: "explore", budget: exploreBudget, slow: true},
 		{kind: "mutant", budget: mutantBudget, slow: true},
 	} {
-		if s.slow && t.o.Quick || !matches(cmp.Or(s.suite, "scenarios"), t.o.By) {
+		before := living(fates)
+		if before == 0 || s.slow && t.o.Quick || !matches(cmp.Or(s.suite, "scenarios"), t.o.By) {
 			continue
 		}
 		suite, err := t.suite(s.suite)
@@ -79,7 +91,6 @@ func (t *trial) try(pkg string, fates []*Fate) error {
 		if suite == nil {
 			continue
 		}
-		before := living(fates)
 		began := time.Now()
 		if err := suite.Run(fates, s.has, s.budget); err != nil {
 			return err
@@ -102,9 +113,14 @@ func (t *trial) suite(pkg string) (*Suite, error) {
 		return s, nil
 	}
 	var err error
-	if pkg == "" {
+	switch {
+	case pkg == "":
 		s, err = t.scenarios()
-	} else {
+	case pkg == upstreamTests:
+		if s, err = t.b.Tests(pkg, true, cmp.Or(t.o.Checks, sameEnd)); s != nil {
+			s.Env = append(s.Env, switches.CleanEnv+"=1")
+		}
+	default:
 		s, err = t.b.Tests(pkg, !mutated(pkg), t.o.Checks)
 	}
 	if err != nil {

@@ -24,7 +24,7 @@ func main() {
 	flag.BoolVar(&o.List, "list", false, "print the mutations and try none")
 	flag.BoolVar(&o.Verbose, "v", false, "print what killed each")
 	flag.BoolVar(&o.Quick, "quick", false, "leave out explored schedules and the mutants made by hand")
-	flag.StringVar(&o.Write, "write", "", "the document whose table of scores is brought up to date")
+	flag.IntVar(&o.Every, "every", 1, "try one mutation in `n`, by number")
 	flag.IntVar(&o.Processes, "j", runtime.NumCPU(), "how many processes")
 	flag.Parse()
 	if *only != "" {
@@ -32,11 +32,6 @@ func main() {
 	}
 	if *by != "" {
 		o.By = strings.Split(*by, ",")
-	}
-	if (o.By != nil || o.Checks != "") && o.Again == "" && o.Write != "" {
-		fmt.Fprintln(os.Stderr,
-			"mutate: --write is for all checks: --by and --checks need --again, with what they leave out")
-		os.Exit(2)
 	}
 	ok, err := mutate.Main(&o, os.Stdout, os.Stderr)
 	switch {

@@ -48,6 +48,10 @@ const (
 // check prints is in nobody's way.
 const AnswersFile = 3
 
+// CleanEnv is the variable that has each check run once without a mutation before the first one with a mutation, for
+// checks that remember something of their first run.
+const CleanEnv = "THREELAWS_MUTATION_CLEAN"
+
 // Serve answers the requests on standard input, one a line, until it ends. A check
 // that takes more time or memory than any other ends the process.
 func Serve(checks []Check) {
@@ -57,7 +61,10 @@ func Serve(checks []Check) {
 	if err := syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: addressLimit, Max: addressLimit}); err != nil {
 		panic("switches: " + err.Error())
 	}
-	s := &server{checks: checks, out: out}
+	s := &server{checks: checks, out: out, ran: make([]bool, len(checks))}
+	for i := range s.ran {
+		s.ran[i] = os.Getenv(CleanEnv) == ""
+	}
 	go s.watch()
 	for in.Scan() {
 		var r Request
@@ -74,6 +81,7 @@ func Serve(checks []Check) {
 type server struct {
 	checks   []Check
 	out      *json.Encoder
+	ran      []bool       // by check: it need not run without a mutation first
 	at       atomic.Int64 // the check that runs
 	deadline atomic.Int64 // and when it has to be over; 0 for never
 }
@@ -88,9 +96,14 @@ func (s *server) answer(r *Request) *Answer {
 		return a
 	}
 	Reached() // what the initialisation reached is of no check
-	Turn(r.Mutation)
 	defer Turn(None)
 	for i, n := range r.Checks {
+		if r.Mutation != None && !s.ran[n] {
+			Turn(None)
+			_ = run(s.checks[n])
+		}
+		s.ran[n] = true
+		Turn(r.Mutation)
 		began := processorTime()
 		if len(r.Limits) > 0 {
 			s.at.Store(int64(i))
