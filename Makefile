@@ -25,8 +25,8 @@ MODULES := $(TESTED) lab
 # The packages whose tests run worlds for more than some seconds: they are tested after the others.
 SLOW := /threelaws/(cli|controllers|scenarios|sim/bubble)(/|$$)
 
-.PHONY: all test test-long begin fmt vet detcheck unit race run build bench forever fuzz definitions \
-  browser picture strangers update clean
+.PHONY: all test test-long begin fmt vet detcheck unit race run build bench forever fuzz survey differential \
+  definitions strangers evidence mutate browser picture update clean
 
 all: test build
 
@@ -138,7 +138,7 @@ fuzz:
 # that are alike, and lists all differences, the commonest first. See docs/fidelity.md for THROWAWAY.
 SEED ?= 1
 survey:
-	$(GO) test ./internal/differential -run TestSurvey -v -count=1 -timeout 2h -server='$(SERVER)' \
+	$(GO) test -C lab ./differential -run TestSurvey -v -count=1 -timeout 2h -server='$(SERVER)' \
 	  -token='$(TOKEN)' -resources='$(RESOURCES)' $(if $(THROWAWAY),-throwaway) -sequences=$(SEQUENCES) -seed=$(SEED)
 
 # Drives a real kube-apiserver and this server with the same generated sequences, and reports the
@@ -150,7 +150,7 @@ TOKEN ?=
 RESOURCES ?=
 SEQUENCES ?= 200
 differential:
-	$(GO) test ./internal/differential -run TestDifferential -v -count=1 -timeout 2h -server='$(SERVER)' \
+	$(GO) test -C lab ./differential -run TestDifferential -v -count=1 -timeout 2h -server='$(SERVER)' \
 	  -token='$(TOKEN)' -resources='$(RESOURCES)' $(if $(THROWAWAY),-throwaway) -rapid.checks=$(SEQUENCES)
 
 # Installs the definitions of eight other projects in a server, and runs gateway-api's own tests of its
@@ -170,15 +170,16 @@ strangers:
 	  $$($(GO) list -tags strangers ./... | grep /strangers/) $(UPDATE)
 	cd strangers && $(GO) test -count=1 . $(UPDATE)
 
-# Finds each known bug again, by 30 seeds, and writes docs/track-record.md.
-track:
-	$(GO) run ./cmd/threelaws track --out docs/track-record.md
+# Writes the pages of evidence under docs, before a release: clauses, checklist, track record and others.
+VERSION ?= unreleased
+evidence:
+	$(GO) run -C lab ./cmd/evidence -version '$(VERSION)'
 
-# Mutates the controllers, one place at a time, lists what nothing notices, and brings the table of
-# docs/mutation.md up to date: an hour of one core. MUTATE=--only=ref does it for one package.
+# Changes one place of the controllers at a time and lists the changes that no check notices, before a release: an
+# hour of one core. MUTATE=--only=ref does it for one package. See docs/mutation.md.
 MUTATE ?=
 mutate:
-	$(GO) run ./internal/mutate/cmd/mutate --write docs/mutation.md $(MUTATE)
+	$(GO) run -C lab ./cmd/mutate $(MUTATE)
 
 # Opens pages in a real browser: what they show, what cannot run in them, how quick they are, and what
 # axe-core, from npm where there is one, has against them. It installs Debian's Chromium where none is.

@@ -37,7 +37,7 @@ type size struct {
 }
 
 var sizes = map[bool]size{
-	false: {files: 1, every: 6, worlds: 10, states: 300, naive: 100, random: 40, least: 20},
+	false: {files: 3, every: 6, worlds: 10, states: 300, naive: 100, random: 40, least: 20},
 	true:  {files: 1, every: 1, worlds: 100, states: 40_000, naive: 5000, random: 1000, least: 60},
 }
 
