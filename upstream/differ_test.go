@@ -21,7 +21,7 @@ import (
 
 var (
 	update   = flag.Bool("update", false, "rewrite what is generated in docs/fidelity.md")
-	attempts = flag.Int("attempts", 300, "objects that are generated of each kind")
+	attempts = flag.Int("attempts", 150, "objects that are generated of each kind")
 	only     = flag.String("kind", "", "generate objects of this kind alone, and show an example of each difference")
 )
 

@@ -226,8 +226,6 @@ var edges = []edge{
 	{"internal/generate", []string{"internal/recorded", apimachinery, "sigs.k8s.io/yaml"},
 		"what a field may be tried with is seen in its type: no rule of any kind is known here, so that none is " +
 			"left out"},
-	{"internal/detcheck/...", []string{"internal/detcheck", "golang.org/x/tools/go"},
-		"the analyser reads source; it must not depend on what it checks"},
 }
 
 // celNeeds is what the evaluator of rules of definitions is made of: no server, no store

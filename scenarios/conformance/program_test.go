@@ -157,8 +157,15 @@ func whole(adopts bool, w wrong) Subject {
 
 // A right operator passes as a whole program, too.
 func TestWholeProgram(t *testing.T) {
-	t.Run("numbered", func(t *testing.T) { Test(t, whole(false, wrong{})) })
-	t.Run("adopting", func(t *testing.T) { Test(t, whole(true, wrong{})) })
+	for name, adopts := range map[string]bool{"numbered": false, "adopting": true} {
+		t.Run(name, func(t *testing.T) {
+			s := whole(adopts, wrong{})
+			if os.Getenv("SOAK") == "" {
+				s.Schedules = usual / 3
+			}
+			Test(t, s)
+		})
+	}
 }
 
 // A program has other controllers beside the one of the sample: what those make for objects of their own is none of

@@ -5,7 +5,7 @@ package main
 import (
 	"golang.org/x/tools/go/analysis/singlechecker"
 
-	"github.com/threelaws/threelaws/internal/detcheck"
+	"github.com/threelaws/threelaws/lab/detcheck"
 )
 
 func main() { singlechecker.Main(detcheck.Analyzer) }

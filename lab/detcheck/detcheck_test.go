@@ -5,7 +5,7 @@ import (
 
 	"golang.org/x/tools/go/analysis/analysistest"
 
-	"github.com/threelaws/threelaws/internal/detcheck"
+	"github.com/threelaws/threelaws/lab/detcheck"
 )
 
 // Each package of testdata holds what a rule flags, marked with the message,
