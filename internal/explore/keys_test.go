@@ -1,12 +1,25 @@
 package explore
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/threelaws/threelaws/sim"
 )
+
+// parseSchedule is the inverse of [Schedule.Keys].
+func parseSchedule(keys ...string) (s Schedule, err error) {
+	for i, k := range keys {
+		e, err := ParseEntry(k)
+		if err != nil {
+			return nil, fmt.Errorf("entry %d: %w", i+1, err)
+		}
+		s = append(s, e)
+	}
+	return s, nil
+}
 
 func TestReplayByKeysHasTheSameHash(t *testing.T) {
 	for seed := range uint64(200) {
@@ -16,7 +29,7 @@ func TestReplayByKeysHasTheSameHash(t *testing.T) {
 			&sim.Bytes{Data: []byte("threelaws of robots")}} {
 			r := Record(c)
 			want := toy.run(r)
-			parsed, err := ParseSchedule(r.Schedule().Keys())
+			parsed, err := parseSchedule(r.Schedule().Keys()...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,7 +79,7 @@ func TestStrictReplayNamesTheStep(t *testing.T) {
 			"fault faults spoil v0", "leave"},
 			`enabled are nothing: the run was over`},
 	} {
-		s, err := ParseSchedule(c.keys)
+		s, err := parseSchedule(c.keys...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +96,7 @@ func TestStrictReplayNamesTheStep(t *testing.T) {
 
 func TestLenientReplaySkips(t *testing.T) {
 	toy := adders(2, 0)
-	s, err := ParseSchedule([]string{"work t9 none", "work t1 w read v0", "pick 3 x", "leave", "work t0 w read v0"})
+	s, err := parseSchedule("work t9 none", "work t1 w read v0", "pick 3 x", "leave", "work t0 w read v0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,13 +111,13 @@ func TestLenientReplaySkips(t *testing.T) {
 	}
 }
 
-func TestParseScheduleErrors(t *testing.T) {
+func TestParseEntryErrors(t *testing.T) {
 	for _, c := range []struct{ key, want string }{
 		{"", "not an action"}, {"wrok t0", "unknown class wrok; did you mean work?"},
 		{"plough t0", "respond, execute, deliver, work, user, timer, fault"},
 		{"pick x name", "a pick is written"}, {"pick -1 name", "a pick is written"}, {"work", "not an action"},
 	} {
-		_, err := ParseSchedule([]string{"leave", c.key})
+		_, err := parseSchedule("leave", c.key)
 		if err == nil || !strings.HasPrefix(err.Error(), "entry 2: ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v", c.key, err)
 		}

@@ -95,20 +95,6 @@ func (s Schedule) Keys() []string {
 	return keys
 }
 
-// ParseSchedule is the inverse of [Schedule.Keys]. The error names the entry,
-// counted from 1.
-func ParseSchedule(keys []string) (Schedule, error) {
-	s := make(Schedule, len(keys))
-	for i, k := range keys {
-		e, err := ParseEntry(k)
-		if err != nil {
-			return nil, fmt.Errorf("entry %d: %w", i+1, err)
-		}
-		s[i] = e
-	}
-	return s, nil
-}
-
 // Deviations counts the entries that differ from the default schedule. It is
 // known for recorded schedules only; a parsed one counts as deviating
 // throughout.

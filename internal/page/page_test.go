@@ -8,6 +8,7 @@ import (
 	"io"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,7 +31,7 @@ func TestVersionsReadBack(t *testing.T) {
 			if !ok {
 				continue
 			}
-			text := strings.Join(run.linesOf(run.Records[i].After), "\n")
+			text := strings.Join(linesOf(run, run.Records[i].After), "\n")
 			var got, want any
 			if err := yaml.Unmarshal([]byte(text), &got); err != nil {
 				t.Fatalf("%s: record %d: %v\n%s", name, i, err, text)
@@ -183,4 +184,29 @@ func BenchmarkHTML(b *testing.B) {
 		bytes = len(text)
 	}
 	b.ReportMetric(float64(bytes)/1024, "KB")
+}
+
+// linesOf returns the text of a version.
+func linesOf(r *Run, version int) []string {
+	var lines []string
+	for _, i := range positions(r, version) {
+		lines = append(lines, r.Text[i])
+	}
+	return lines
+}
+
+func positions(r *Run, version int) []int {
+	if version == 0 {
+		return nil
+	}
+	v := &r.Versions[version-1]
+	base := positions(r, v.Base)
+	if v.Put != nil {
+		lines := slices.Clone(base)
+		for i := 0; i < len(v.Put); i += 2 {
+			lines[v.Put[i]] = v.Put[i+1]
+		}
+		return lines
+	}
+	return slices.Concat(base[:v.Head], v.Lines, base[len(base)-v.Tail:])
 }

@@ -1,8 +1,6 @@
 package page
 
 import (
-	"slices"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/internal/render"
@@ -128,29 +126,4 @@ func shared(a, b []int) (head, tail int) {
 		tail++
 	}
 	return head, tail
-}
-
-// linesOf is a version's text, for who reads a run in Go.
-func (r *Run) linesOf(version int) []string {
-	var lines []string
-	for _, i := range r.positions(version) {
-		lines = append(lines, r.Text[i])
-	}
-	return lines
-}
-
-func (r *Run) positions(version int) []int {
-	if version == 0 {
-		return nil
-	}
-	v := &r.Versions[version-1]
-	base := r.positions(v.Base)
-	if v.Put != nil {
-		lines := slices.Clone(base)
-		for i := 0; i < len(v.Put); i += 2 {
-			lines[v.Put[i]] = v.Put[i+1]
-		}
-		return lines
-	}
-	return slices.Concat(base[:v.Head], v.Lines, base[len(base)-v.Tail:])
 }

@@ -7,7 +7,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -161,13 +160,4 @@ func WarnStaticName(m metav1.Object) []string {
 	}
 	return []string{fmt.Sprintf("metadata.name: names ending with %q are reserved for static manifest-based "+
 		"configurations and cannot be managed via the API", suffix)}
-}
-
-// WarnDriverName warns of a driver whose name has upper case letters.
-func WarnDriverName(s *resourcev1.ResourceSlice) []string {
-	if s.Spec.Driver == strings.ToLower(s.Spec.Driver) {
-		return nil
-	}
-	return []string{fmt.Sprintf("spec.driver: driver names should be lowercase; %q contains uppercase characters",
-		s.Spec.Driver)}
 }
