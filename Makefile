@@ -36,24 +36,30 @@ test: begin fmt vet detcheck unit race
 	@cat bin/.seconds
 	@echo "make test: passed in $$(( $$(date +%s) - $$(cat bin/.began) )) s"
 
-# The first line of each thing that is missing on this machine.
+# A line for each thing that is missing on this machine.
 begin:
-	@mkdir -p bin && date +%s >bin/.began && : >bin/.seconds
-	@for v in GOCACHE GOMODCACHE; do d=$$($(GO) env $$v); \
-	  { mkdir -p "$$d" && [ -w "$$d" ]; } 2>/dev/null || \
-	  { echo "make test: $$d cannot be written: set $$v to a directory that can"; exit 1; }; done
+	@mkdir -p bin 2>/dev/null && : >bin/.seconds || { echo "make test: $$PWD cannot be written"; exit 1; }
+	@command -v $(GO) >/dev/null || { echo "make test: there is no $(GO) in PATH: install Go 1.26 or newer"; exit 1; }
+	@date +%s >bin/.began
+	@d=$$($(GO) env GOCACHE); [ -n "$$d" ] && [ "$$d" != off ] && mkdir -p "$$d" 2>/dev/null && [ -w "$$d" ] || \
+	  { echo "make test: the build cache '$$d' cannot be written: set GOCACHE to a directory that can"; exit 1; }
 	@for m in $(MODULES); do \
 	  (cd $$m && GOPROXY=off $(GO) list -deps -test ./... >/dev/null 2>&1) && continue; \
+	  d=$$($(GO) env GOMODCACHE); [ -n "$$d" ] && mkdir -p "$$d" 2>/dev/null && [ -w "$$d" ] || \
+	  { echo "make test: modules are missing and '$$d' cannot be written: set GOMODCACHE to a directory that can"; exit 1; }; \
 	  echo "downloading the modules that $$m needs"; \
 	  (cd $$m && $(GO) list -deps -test ./... >/dev/null) 2>bin/.download || \
-	  { echo "make test: modules of $$m cannot be downloaded: $$(grep -v '^go: downloading' bin/.download | head -1)"; exit 1; }; \
+	  { echo "make test: the packages of $$m cannot be listed: $$(grep -v '^go: downloading' bin/.download | head -1)"; exit 1; }; \
 	  done
-	@[ "$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)" -gt 1 ] || echo "one core: this takes twice as long"
-	@command -v $${CC:-cc} >/dev/null || echo "the race detector is NOT RUN: no C compiler"
+	@[ "$$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)" -gt 1 ] || echo "one core: this takes twice as long"
+	@$(compiler) || echo "the race detector is NOT RUN: no C compiler"
 	@command -v chromium chromium-browser google-chrome >/dev/null || \
 	  echo "the pages are NOT OPENED in a browser: no chromium (make browser installs it)"
 	@echo "make test: gofmt, vet, the analyser, tests, the race detector ($$($(GO) version | cut -d' ' -f3);" \
 	  "the first run compiles everything, which takes minutes)"
+
+# compiler succeeds where there is the C compiler that Go uses.
+compiler = cc=$$($(GO) env CC) && command -v $${cc%% *} >/dev/null
 
 fmt:
 	@echo "gofmt"
@@ -61,7 +67,7 @@ fmt:
 	if [ -n "$$out" ]; then echo "not gofmt'ed:"; echo "$$out"; exit 1; fi
 
 vet:
-	@for m in $(MODULES); do echo "vet $$m"; (cd $$m && $(GO) vet ./...); done
+	@for m in $(MODULES); do echo "vet $$m"; $(call timed,vet of $$m,(cd $$m && $(GO) vet ./...)); done
 
 detcheck:
 	@echo "the analyser for determinism"
@@ -69,16 +75,19 @@ detcheck:
 	@bin/detcheck -test=false $(CORE)
 
 # timed runs a command and keeps how long it took.
-timed = at=$$(date +%s); $(2); echo "$(1): $$(( $$(date +%s) - at )) s" >>bin/.seconds
-tests = $(GO) test -vet=off $(TESTFLAGS) $(1) | { grep -v 'no test files' || true; }
+timed = mkdir -p bin; at=$$(date +%s); $(2); echo "$(1): $$(( $$(date +%s) - at )) s" >>bin/.seconds
+tests = $(GO) test -vet=off $(TESTFLAGS) $(1) | { grep --line-buffered -v 'no test files' || true; }
 
 # Packages are listed as they pass, quick ones first. The tests of upstream host whole programs, which takes one
-# core: they run beside the slow packages, and what they print comes after those.
+# core: they run beside the slow packages, and what they print comes after those. Both are process groups of their
+# own, so that nothing is left running when make ends.
 unit:
 	@$(call timed,tests of the quick packages,$(call tests,$$($(GO) list ./... | grep -Ev '$(SLOW)')))
-	@(cd upstream && $(call tests,./...)) >bin/.upstream 2>&1 & upstream=$$!; trap "kill $$upstream 2>/dev/null || true" EXIT; \
-	  $(call timed,tests of the slow packages,$(call tests,$$($(GO) list ./... | grep -E '$(SLOW)'))); \
-	  $(call timed,tests of upstream beyond that,wait $$upstream || { cat bin/.upstream; exit 1; }); cat bin/.upstream
+	@set -m; \
+	  ($(call timed,tests of upstream,(cd upstream && $(call tests,./...)) >bin/.upstream 2>&1)) & upstream=$$!; \
+	  ($(call timed,tests of the slow packages,$(call tests,$$($(GO) list ./... | grep -E '$(SLOW)')))) & slow=$$!; \
+	  set +m; trap "kill -- -$$upstream -$$slow 2>/dev/null || true" EXIT; trap 'exit 130' INT TERM HUP; \
+	  code=0; wait $$slow || code=1; wait $$upstream || code=1; cat bin/.upstream; exit $$code
 	@$(call timed,tests of the analyser,(cd lab && $(call tests,./detcheck)))
 	@for m in $(filter-out . upstream,$(TESTED)); do \
 	  $(call timed,tests of $$m,(cd $$m && $(call tests,./...))); done
@@ -86,7 +95,7 @@ unit:
 # The parts that have goroutines, under the race detector, which needs a C compiler. The recorded cases send one
 # request after another.
 race:
-	@if command -v $${CC:-cc} >/dev/null; then \
+	@if $(compiler); then \
 	  echo "the race detector"; \
 	  $(call timed,the race detector,CGO_ENABLED=1 $(GO) test -vet=off -race $(TESTFLAGS) \
 	    -skip 'Vectors|Sequences|FuzzWire|Checks' ./fakeapi/httpapi ./internal/live ./internal/realtime; \
