@@ -86,7 +86,7 @@ func (w *watching) run(ctx context.Context, a *app) error {
 	}
 	config, err := watch.Load(w.kubeconfig, w.context)
 	if err != nil {
-		return usage("--kubeconfig: %v", err)
+		return usage("watch: %v", err)
 	}
 	r, err := watch.NewReader(config)
 	if err != nil {

@@ -1,22 +1,53 @@
 package watch
 
 import (
-	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
 )
 
 // Load reads the configuration that kubectl would use: of a file, of the files that the
 // variable KUBECONFIG names, of .kube/config in the home directory, or of the pod that the
-// program runs in. A context of "" is the file's own.
+// program runs in. A context of "" is the file's own. Its errors name the files.
 func Load(file, context string) (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = file
-	overrides := &clientcmd.ConfigOverrides{CurrentContext: context}
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides).ClientConfig()
-	if clientcmd.IsEmptyConfig(err) {
-		err = errors.New("there is no kubeconfig, and this is no pod; set KUBECONFIG or --kubeconfig")
+	loaded, err := rules.Load()
+	from := strings.Join(rules.GetLoadingPrecedence(), ", ")
+	switch {
+	case err != nil && strings.Contains(err.Error(), from):
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", from, err)
+	case file == "" && api.IsConfigEmpty(loaded): // kubectl goes by the pod then
+		config, err := rest.InClusterConfig()
+		if err != nil {
+			err = fmt.Errorf("%s: there is no kubeconfig, and this is no pod; set KUBECONFIG or --kubeconfig", from)
+		}
+		return config, err
 	}
-	return config, err
+	if context == "" {
+		context = loaded.CurrentContext
+	}
+	known := strings.Join(slices.Sorted(maps.Keys(loaded.Contexts)), ", ")
+	switch c := loaded.Contexts[context]; {
+	case known == "":
+		return nil, fmt.Errorf("%s: there is no context in it", from)
+	case context == "":
+		return nil, fmt.Errorf("%s: no context is current; --context names one of: %s", from, known)
+	case c == nil:
+		return nil, fmt.Errorf("%s: there is no context %q; there are: %s", from, context, known)
+	case loaded.Clusters[c.Cluster] == nil:
+		return nil, fmt.Errorf("%s: context %q names the cluster %q, which is not there", from, context, c.Cluster)
+	}
+	config, err := clientcmd.NewNonInteractiveClientConfig(*loaded, context, &clientcmd.ConfigOverrides{}, rules).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", from, err)
+	}
+	return config, nil
 }

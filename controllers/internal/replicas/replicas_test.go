@@ -15,6 +15,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/sim"
+
+	"github.com/threelaws/threelaws/sim/host"
 )
 
 func TestMatches(t *testing.T) {
@@ -191,6 +193,11 @@ func TestNeighbours(t *testing.T) {
 	}
 	if near := r.neighbours(web); !maps.Equal(near, map[string]int{"n0": 3, "n1": 2}) {
 		t.Errorf("beside the pods of %s: %v", web.Name, near)
+	}
+	r.env = &host.Env{Now: func() time.Time { return time.Time{} }}
+	of := func(node string) *corev1.Pod { return &corev1.Pod{Spec: corev1.PodSpec{NodeName: node}} }
+	if order := r.cheaper(web)(of("n0"), of("n1")); order >= 0 {
+		t.Errorf("a pod on the crowded node does not go first: %d", order)
 	}
 	if near := r.neighbours(alone); len(near) > 0 {
 		t.Errorf("a set without a controller has neighbours: %v", near)
