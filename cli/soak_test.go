@@ -15,10 +15,10 @@ import (
 
 // The newest generation of every controller keeps every law in every world of this
 // project, under schedules with faults of all sorts. SOAK says how many schedules there
-// are over all worlds; without it there are thirty of each.
+// are over all worlds; without it there are twenty of each.
 func TestConformingGenerationKeepsTheLaws(t *testing.T) {
 	files := wholeWorlds(t)
-	total := 30 * len(files)
+	total := 20 * len(files)
 	if n, err := strconv.Atoi(os.Getenv("SOAK")); err == nil && n > 1 {
 		total = n
 	}

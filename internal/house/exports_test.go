@@ -188,8 +188,7 @@ func packageComment(p *packages.Package) string {
 	return all.String()
 }
 
-// What a package declares it uses: a row that no table has is not there, and the
-// compiler does not mind.
+// Every variable of a package is used. A row that is in no table has no effect, and the compiler accepts it.
 func TestEveryVariableIsUsed(t *testing.T) {
 	for _, p := range tree(t) {
 		used := map[types.Object]bool{}

@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// heard is what a follower has to say to the cluster.
+// heard is a message from a follower to the cluster.
 type heard struct {
 	kind      *Kind
 	at        time.Time

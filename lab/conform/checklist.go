@@ -96,7 +96,7 @@ type tick struct {
 
 const checklistHead = `# The proposal's checklist
 
-For whoever asks what became of the ControllerRef proposal's implementation list. Its items are in our words here. An
+This page shows what became of the ControllerRef proposal's implementation list. The items are in our words. An
 item is ticked when every clause that it stands for was evaluated for the controller's newest generation and held in
 every schedule. The last column names the law of each clause, and a mutant of that controller that the law kills. Other
 items rest on a recorded case of the real server or on code, which is named.

@@ -57,9 +57,9 @@ func Examine(ctx context.Context, files []*scenarios.File, g *scenarios.Registry
 	return r, r.shorten(ctx, g, o)
 }
 
-// plan lists the worlds to explore: the scenarios with the newest generation, and what
-// every controller is held to with the older ones as well, which in a scenario of another
-// age go on and on. Pinned are the files that name a clause without a law.
+// plan lists the worlds to explore: the scenarios with the newest generation of each controller, and the worlds that
+// are made for each clause with the older ones too, which never settle in many scenarios. Pinned are the files that
+// name a clause without a law.
 func plan(
 	files []*scenarios.File, g *scenarios.Registry, all []Subject, o Options,
 ) (worlds, pinned []*world, err error) {

@@ -8,8 +8,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// A registry that says nothing has what every world needs; what it says
-// counts.
+// Complete fills in what every world needs and keeps what the registry has.
 func TestComplete(t *testing.T) {
 	mine := host.Controller{Name: "replicaset"}
 	g := builtin.Complete(&scenarios.Registry{Controllers: []host.Controller{{Name: "sloppy"}, mine, {Name: "rc"}}})

@@ -11,8 +11,8 @@ import (
 	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
-// Every law has a mutant that it is the one to kill. The server keeps the first three: no
-// controller can break them.
+// Every law kills a mutant of its own. The first three laws have none: the server keeps them, so no controller can
+// break them.
 func TestEveryLawHasAMutantOfItsOwn(t *testing.T) {
 	theServers := []string{"API-1", "API-2", "API-3"}
 	g := builtin.Registry()

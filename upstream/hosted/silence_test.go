@@ -19,10 +19,9 @@ var (
 // enough is how many schedules of a world find each row of the table.
 const enough = 300
 
-// Whoever is accused in a world that the library's own controllers are right in is guilty
-// of what the table says, and of nothing else. An ordinary run explores every sixth world;
-// one with SOAK in its environment all of them, and where they are
-// enough of each, every row of the table has to be found.
+// In worlds in which this module's controllers keep the laws, upstream's break those that the table lists and no
+// others. An ordinary run explores every sixth world. With SOAK it explores all of them, and every row of the table
+// must be found once each world has enough schedules.
 func TestUpstreamIsAccusedOfNothingElse(t *testing.T) {
 	all, left := worlds(t)
 	each := max(*schedules, soak()/len(all))

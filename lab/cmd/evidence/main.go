@@ -115,7 +115,7 @@ func stamped(page []byte, version string) []byte {
 	return slices.Concat(title, []byte("\n\n"+stamp+version+".\n\n"), rest)
 }
 
-// measured is what the pages are made of.
+// measured holds the results that the pages show.
 type measured struct {
 	root             string
 	schedules, seeds int
