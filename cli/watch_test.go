@@ -249,7 +249,7 @@ func (s *served) apply(t *testing.T, path, body string) {
 func TestWatchUsage(t *testing.T) {
 	_, config := serveWith(t)
 	for _, c := range []struct{ args, want string }{
-		{"watch --kubeconfig nothing", "watch: stat nothing"},
+		{"watch --kubeconfig nothing", "watch: nothing: stat nothing"},
 		{"watch --kubeconfig " + config + " --context no", `there is no context "no"; there are: threelaws`},
 		{"watch --kubeconfig " + config + " --kinds podz", "there is no kind podz that can be listed and watched; " +
 			"did you mean pods?"},

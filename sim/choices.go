@@ -76,6 +76,3 @@ func (b *Bytes) Pick(n int, _ string) int {
 	}
 	return v % n
 }
-
-// Done reports whether all bytes were consumed.
-func (b *Bytes) Done() bool { return b.pos >= len(b.Data) }

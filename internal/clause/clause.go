@@ -37,12 +37,6 @@ const (
 	Seen       Kind = 'U' // by what a user sees
 )
 
-var kindNames = map[Kind]string{Safety: "safety", Liveness: "liveness", Routing: "routing",
-	Validation: "validation", Data: "data", Crossing: "crossing", Seen: "seen"}
-
-// String names the kind.
-func (k Kind) String() string { return kindNames[k] }
-
 // About is whose doing a clause is.
 type About byte
 

@@ -201,7 +201,7 @@ func BenchmarkShrink(b *testing.B) {
 		}
 	}
 	for range b.N {
-		got, err := Shrink(Just(toy.run), Finding{Law: "FINAL"}, from, 10_000)
+		got, err := Shrink(just(toy.run), Finding{Law: "FINAL"}, from, 10_000)
 		if err != nil || !got.Minimal {
 			b.Fatal(got, err)
 		}

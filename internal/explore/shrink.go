@@ -21,11 +21,6 @@ type Shrinkable struct {
 	Keep func(*Entry) bool
 }
 
-// Just is a subject without parts.
-func Just(p Program) Shrinkable {
-	return Shrinkable{Without: func([]bool) Program { return p }}
-}
-
 // Shrunk is a failing run made small.
 type Shrunk struct {
 	Breach   Finding

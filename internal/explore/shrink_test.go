@@ -9,6 +9,9 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
+// just is a subject without parts.
+func just(p Program) Shrinkable { return Shrinkable{Without: func([]bool) Program { return p }} }
+
 func failing(t *testing.T, p Program) (Finding, Schedule) {
 	t.Helper()
 	for seed := range uint64(2000) {
@@ -43,7 +46,7 @@ func TestShrinkFindsTheFewestDeviations(t *testing.T) {
 	for _, lines := range []int{0, 1, 2} {
 		toy := adders(2, lines)
 		breach, from := failing(t, toy.run)
-		got, err := Shrink(Just(toy.run), breach, from, 10_000)
+		got, err := Shrink(just(toy.run), breach, from, 10_000)
 		if err != nil || !got.Minimal {
 			t.Fatal(got, err)
 		}
@@ -70,7 +73,7 @@ func TestShrinkKeepsTheEarlyTimer(t *testing.T) {
 		t.Fatal("the default schedule lets time pass early")
 	}
 	breach, from := failing(t, toy.run)
-	got, err := Shrink(Just(toy.run), breach, from, 10_000)
+	got, err := Shrink(just(toy.run), breach, from, 10_000)
 	if err != nil || !got.Minimal {
 		t.Fatal(got, err)
 	}
@@ -156,17 +159,17 @@ func TestShrinkRemovesPartsAndFaults(t *testing.T) {
 func TestShrinkIsDeterministicAndKeepsToItsBudget(t *testing.T) {
 	toy := adders(3, 3)
 	breach, from := failing(t, toy.run)
-	first, err := Shrink(Just(toy.run), breach, from, 10_000)
+	first, err := Shrink(just(toy.run), breach, from, 10_000)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, _ := Shrink(Just(toy.run), breach, from, 10_000)
+	second, _ := Shrink(just(toy.run), breach, from, 10_000)
 	if first.String() != second.String() || !slices.Equal(first.Schedule.Keys(), second.Schedule.Keys()) {
 		t.Errorf("%s, then %s", first, second)
 	}
 	runs := 0
 	counted := func(c sim.Choices) *Outcome { runs++; return toy.run(c) }
-	short, err := Shrink(Just(counted), breach, from, 7)
+	short, err := Shrink(just(counted), breach, from, 7)
 	if err != nil || runs != 7 || short.Runs != 7 || short.Minimal {
 		t.Errorf("%d runs, %v, %v", runs, short, err)
 	}
@@ -178,7 +181,7 @@ func TestShrinkKeepsToItsSteps(t *testing.T) {
 	toy := adders(3, 3)
 	breach, from := failing(t, toy.run)
 	const long = shrinkSteps / 5
-	short, err := Shrink(Just(func(c sim.Choices) *Outcome {
+	short, err := Shrink(just(func(c sim.Choices) *Outcome {
 		out := toy.run(c)
 		out.Steps = long
 		return out
@@ -190,7 +193,7 @@ func TestShrinkKeepsToItsSteps(t *testing.T) {
 
 func TestShrinkWantsAFailingSchedule(t *testing.T) {
 	toy := adders(2, 0)
-	if _, err := Shrink(Just(toy.run), Finding{Law: "FINAL"}, nil, 100); err == nil {
+	if _, err := Shrink(just(toy.run), Finding{Law: "FINAL"}, nil, 100); err == nil {
 		t.Error("the default schedule breaks no law, yet it was shrunk")
 	}
 }
@@ -200,7 +203,7 @@ func TestShrinkWantsAFailingSchedule(t *testing.T) {
 func TestShrunkIsMinimal(t *testing.T) {
 	toy := adders(3, 2)
 	breach, from := failing(t, toy.run)
-	got, err := Shrink(Just(toy.run), breach, from, 10_000)
+	got, err := Shrink(just(toy.run), breach, from, 10_000)
 	if err != nil || !got.Minimal {
 		t.Fatal(got, err)
 	}

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,31 +12,25 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Load reads the configuration that kubectl would use: of a file, of the files that the
-// variable KUBECONFIG names, of .kube/config in the home directory, or of the pod that the
-// program runs in. A context of "" is the file's own. Its errors name the files.
+// Load reads the configuration that kubectl would use: of a file, of the files that the variable KUBECONFIG names, of
+// .kube/config in the home directory, or of the pod that the program runs in. A context of "" is the file's own. Its
+// errors name the files.
 func Load(file, context string) (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = file
 	loaded, err := rules.Load()
 	from := strings.Join(rules.GetLoadingPrecedence(), ", ")
 	switch {
-	case err != nil && strings.Contains(err.Error(), from):
-		return nil, err
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", from, err)
 	case file == "" && api.IsConfigEmpty(loaded): // kubectl goes by the pod then
-		config, err := rest.InClusterConfig()
-		if err != nil {
-			err = fmt.Errorf("%s: there is no kubeconfig, and this is no pod; set KUBECONFIG or --kubeconfig", from)
+		if config, err := rest.InClusterConfig(); err == nil {
+			return config, nil
 		}
-		return config, err
+		return nil, fmt.Errorf("%s: there is no kubeconfig, and this is no pod; set KUBECONFIG or --kubeconfig", from)
 	}
-	if context == "" {
-		context = loaded.CurrentContext
-	}
-	known := strings.Join(slices.Sorted(maps.Keys(loaded.Contexts)), ", ")
-	switch c := loaded.Contexts[context]; {
+	context = cmp.Or(context, loaded.CurrentContext)
+	switch c, known := loaded.Contexts[context], strings.Join(slices.Sorted(maps.Keys(loaded.Contexts)), ", "); {
 	case known == "":
 		return nil, fmt.Errorf("%s: there is no context in it", from)
 	case context == "":
