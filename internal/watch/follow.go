@@ -135,7 +135,7 @@ func (f *follower) answered(err error) {
 	third, away := f.failed == 3, (*url.Error)(nil)
 	switch {
 	case apierrors.IsForbidden(err), apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err),
-		apierrors.IsUnauthorized(err) && third: // an exec plugin is asked again after the first
+		apierrors.IsUnauthorized(err) && third: // the first refusal makes client-go call an exec plugin again
 		f.leave(err)
 		f.stop()
 	case third && !f.known:
@@ -191,5 +191,5 @@ func (f *follower) Delete(object any) error {
 	return err
 }
 
-// Resync does nothing: there is nothing that is told again.
+// Resync does nothing: the cluster needs no event twice.
 func (f *follower) Resync() error { return nil }

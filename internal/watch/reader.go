@@ -34,7 +34,7 @@ const (
 func NewReader(config *rest.Config) (*Reader, error) {
 	config = rest.CopyConfig(config)
 	config.UserAgent = "threelaws-watch"
-	config.QPS = -1 // the slots limit how much is asked for at once
+	config.QPS = -1 // the slots limit the requests at once
 	config.WarningHandler = rest.NoWarnings{}
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
