@@ -78,7 +78,7 @@ func rootCommand(a *app, unknown *error) *cobra.Command {
 	})
 	root.AddCommand(runCommand(a), exploreCommand(a), replayCommand(a), showCommand(a), lawsCommand(a),
 		judgeCommand(a), watchCommand(a), serveCommand(a),
-		faultsCommand(a), versionCommand(a),
+		faultsCommand(a), overlayCommand(a), versionCommand(a),
 		completionCommand(a))
 	root.SetHelpCommand(helpCommand(a))
 	root.InitDefaultHelpCmd()

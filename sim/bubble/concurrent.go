@@ -69,7 +69,7 @@ func (s *shift) wait() {
 	waits := !s.life.over && len(s.life.open) == 0
 	s.life.mu.Unlock()
 	if waits {
-		s.room.stir()
+		s.room.quiet.Stir()
 	}
 }
 

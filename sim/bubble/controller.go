@@ -35,7 +35,7 @@ func (p *program) Start() {
 		cfg := p.config()
 		p.life.begin(func(ctx context.Context) error { return p.run(ctx, cfg) })
 	})
-	p.room.stir()
+	p.room.quiet.Stir()
 }
 
 // config is what the program is given: a client without a rate limit of its own, since
@@ -50,7 +50,7 @@ func (p *program) Kill() {
 	if l := p.life; l != nil {
 		p.life = nil
 		l.end()
-		p.room.stir()
+		p.room.quiet.Stir()
 	}
 }
 
@@ -59,7 +59,7 @@ func (p *program) Asked() []*host.Call {
 	if p.life == nil {
 		return nil
 	}
-	p.room.wake()
+	p.room.quiet.Wake()
 	return p.life.taken()
 }
 
@@ -79,5 +79,5 @@ func (p *program) Answer(c *host.Call) {
 		p.room.seed()
 	}
 	p.room.in(func() { p.life.answer(c) })
-	p.room.stir()
+	p.room.quiet.Stir()
 }

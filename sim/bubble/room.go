@@ -11,6 +11,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/internal/quiet"
 )
 
 // patience is how long, in real time, the programs of a world may run on one thing that they
@@ -32,7 +33,8 @@ type room struct {
 	watch   *time.Timer
 	stirred chan struct{} // of the bubble: a program has asked something, or returned
 	seeds   int64
-	idle    idling
+	quiet   *quiet.Quiet
+	asked   bool                       // a program has made a request while time passed
 	syncs   []*shift                   // that are going on
 	strays  []string                   // where goroutines asked whose sync had returned
 	whose   atomic.Pointer[life]       // whose goroutines run now: nil for nobody knows
@@ -75,7 +77,8 @@ func open(c host.Place) *room {
 		r.stirred = make(chan struct{}, 1)
 		time.Sleep(clock.Now().Sub(time.Now()))
 	})
-	r.idle.clock = clock
+	r.quiet = quiet.New(c.World())
+	r.quiet.Settled = r.settled
 	clock.Beside = r.beside
 	return r
 }
@@ -193,15 +196,22 @@ func (r *room) beside(to time.Duration) (came time.Duration) {
 			select {
 			case <-timer.C:
 			case <-r.stirred:
-				r.idle.stir = true
+				r.asked = true
 			}
 			timer.Stop()
 		}
 		came = time.Since(sim.Epoch)
 	})
-	if r.idle.stir {
-		r.idle.stir = false
-		r.asked(came)
+	if r.asked {
+		r.asked = false
+		r.quiet.Asked(came)
 	}
 	return came
+}
+
+// settled is called when time has passed for long without a request.
+func (r *room) settled() {
+	for _, s := range r.syncs {
+		s.stuck()
+	}
 }

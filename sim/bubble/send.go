@@ -12,5 +12,5 @@ func (p *program) Send(s *host.Stream, e watch.Event) {
 		p.room.seed()
 	}
 	p.room.in(func() { p.life.send(s, e) })
-	p.room.stir()
+	p.room.quiet.Stir()
 }

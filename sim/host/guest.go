@@ -154,8 +154,10 @@ func (g *guest) execute(c *Call, f *FailedRequest) {
 
 // exit is the action of a program that has returned; it is started again after a while.
 const (
-	exit    = "exit"
-	backOff = 10 * time.Second // as a kubelet waits before it restarts a container
+	exit        = "exit"
+	backOff     = 10 * time.Second // what a kubelet waits before it restarts a container, doubled each time
+	mostBackOff = 5 * time.Minute
+	crashLoop   = 5 // exits in a row without a successful write
 )
 
 // offer lists what the program can be given next. Of what waits in its watches the oldest comes
@@ -243,13 +245,36 @@ func (c *Cluster) lastOf(asked int) int {
 func (g *guest) exited() {
 	p := g.process
 	err, _ := g.program.Ended()
-	detail := "the program returned"
+	detail, hangs := "the program returned", false
 	if p := (*Panic)(nil); errors.As(err, &p) {
-		detail = sim.Panicked + p.Text
+		detail, hangs = sim.Panicked+p.Text, p.Hangs
 	} else if err != nil {
 		detail = "the program returned: " + err.Error()
 	}
+	if g.wroteSince(p.exitedAt) {
+		p.exits = 0
+	}
+	if p.exits++; p.exits == crashLoop && !strings.HasPrefix(detail, sim.Panicked) {
+		detail = fmt.Sprintf("%scrash loop: it has exited %d times in a row and written nothing between: %s", sim.Panicked,
+			p.exits, strings.TrimPrefix(detail, "the program returned: "))
+	}
 	p.kill()
 	p.cluster.fact(p, "crash", detail)
-	p.cluster.world.Clock.After(backOff, p.Name, restart, func() { p.Restart(0) })
+	p.exitedAt = p.cluster.world.History.Len()
+	if hangs || p.exits >= crashLoop {
+		return // it would end in the same way again
+	}
+	wait := min(backOff<<min(p.exits-1, crashLoop), mostBackOff)
+	p.cluster.world.Clock.After(wait, p.Name, restart, func() { p.Restart(0) })
+}
+
+// wroteSince reports whether the process has changed an object since a record.
+func (g *guest) wroteSince(from int) bool {
+	h := &g.process.cluster.world.History
+	for i := from; i < h.Len(); i++ {
+		if r := h.At(i); r != nil && r.Op == sim.Commit && r.Process == g.process.Name {
+			return true
+		}
+	}
+	return false
 }

@@ -36,6 +36,9 @@ type Process struct {
 	restarts   bool         // down, and free to come up again
 	from       uint64       // revision the next start lists at; 0 for the latest
 
+	exits    int // of its program, in a row, without a successful write between
+	exitedAt int // how many records there were at the last exit
+
 	causes  map[string]int // queued key -> the record that queued it
 	memory  sim.Hash       // everything the process was told since it started
 	manager *Process       // whose member it is; nil: it runs by itself

@@ -31,8 +31,11 @@ type Program interface {
 	Send(s *Stream, e watch.Event)
 }
 
-// Panic is what Ended returns of a program that a panic ended.
-type Panic struct{ Text string } // the value, and the line: "a nil map, at widget/sync.go:17"
+// Panic is the error of a program that a panic ended, or that had to be ended.
+type Panic struct {
+	Text  string // the value, and the line: "a nil map, at widget/sync.go:17"
+	Hangs bool   // it would never have ended by itself: it is not started again
+}
 
 // Error is the text.
 func (p *Panic) Error() string { return sim.Panicked + p.Text }

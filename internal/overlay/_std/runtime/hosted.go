@@ -1,0 +1,129 @@
+package runtime
+
+import (
+	"internal/hosted"
+	"internal/runtime/atomic"
+	_ "unsafe" // for linkname
+)
+
+// hostedTime is the time before a bubble begins: package initialisations seed with it.
+const hostedTime = 1488326400 // 2017-03-01, the epoch of every world
+
+// hostedInit is called as soon as the environment can be read.
+func hostedInit() { hosted.On = gogetenv("THREELAWS_AGENT") != "" }
+
+// hostedIdle are the waits that count as waiting in a hosted process: the world answers nothing else meanwhile.
+var hostedIdle = [len(waitReasonStrings)]bool{
+	waitReasonIOWait:            true,
+	waitReasonSelect:            true,
+	waitReasonChanReceive:       true,
+	waitReasonChanSend:          true,
+	waitReasonSyncMutexLock:     true,
+	waitReasonSyncRWMutexRLock:  true,
+	waitReasonSyncRWMutexLock:   true,
+	waitReasonSyncWaitGroupWait: true,
+}
+
+var hostedDrawn uint64
+
+// hostedRand is the random source of a hosted process outside its bubble.
+func hostedRand() uint64 { return hostedMix(atomic.Xadd64(&hostedDrawn, -0x61c8864680b583eb)) }
+
+// draw is the random source of a bubble.
+func (b *synctestBubble) draw() uint64 {
+	b.drawn += 0x9e3779b97f4a7c15
+	return hostedMix(b.drawn)
+}
+
+func hostedMix(z uint64) uint64 {
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb
+	return z ^ (z >> 31)
+}
+
+// hostedSeed sets the random source of the calling goroutine's bubble.
+//
+//go:linkname hostedSeed threelaws/agent.seedBubble
+func hostedSeed(seed uint64) { getg().bubble.drawn = seed }
+
+// hostedNext returns when the next timer of the bubble is due, 0 for never.
+//
+//go:linkname hostedNext threelaws/agent.nextTimer
+func hostedNext() int64 { return getg().bubble.timers.wakeTime() }
+
+// hostedGoroutine returns the number of the calling goroutine.
+//
+//go:linkname hostedGoroutine threelaws/agent.goroutine
+func hostedGoroutine() uint64 { return getg().goid }
+
+// hostedHolder is hostedGoroutine for the mutex that is locked.
+//
+//go:linkname hostedHolder internal/sync.hostedGoroutine
+func hostedHolder() uint64 { return getg().goid }
+
+// hostedMutex is a mutex of package internal/sync.
+type hostedMutex struct {
+	state  int32
+	sema   uint32
+	holder uint64
+}
+
+// hostedWaits notes which mutex the calling goroutine waits for, nil for none.
+//
+//go:linkname hostedWaits internal/sync.hostedWaits
+func hostedWaits(m *hostedMutex) { getg().awaited = m }
+
+// hostedDeadlock returns the numbers of goroutines of which each waits for a mutex that the next holds, and
+// the last for one that the first holds; nil where there are none.
+//
+//go:linkname hostedDeadlock threelaws/agent.deadlock
+func hostedDeadlock() (circle []uint64) {
+	waits := map[uint64]uint64{}
+	var all []uint64
+	forEachG(func(gp *g) {
+		if m := gp.awaited; m != nil && gp.bubble != nil && readgstatus(gp)&^_Gscan == _Gwaiting {
+			waits[gp.goid] = m.holder
+			all = append(all, gp.goid)
+		}
+	})
+	for _, first := range all {
+		circle = append(circle[:0], first)
+		for at := waits[first]; at != 0 && len(circle) <= len(all); at = waits[at] {
+			if at == first {
+				return circle
+			}
+			circle = append(circle, at)
+		}
+	}
+	return nil
+}
+
+// hostedRandom fills b for package crypto/rand. It reports false in a process that no world hosts.
+//
+//go:linkname hostedRandom crypto/internal/sysrand.hosted
+func hostedRandom(b []byte) bool {
+	if !hosted.On {
+		return false
+	}
+	for len(b) > 0 {
+		x := rand()
+		for i := 0; i < 8 && len(b) > 0; i++ {
+			b[0] = byte(x)
+			b, x = b[1:], x>>8
+		}
+	}
+	return true
+}
+
+// hostedPatience is how long a goroutine of a bubble may run before another may take its processor.
+const hostedPatience = 10 * 1000 * 1000 * 1000
+
+// hostedRuns reports whether a processor runs a goroutine of a bubble that has not lost patience.
+func hostedRuns(pp *p, ran int64) bool {
+	mp := pp.m.ptr()
+	if ran > hostedPatience || mp == nil {
+		return false
+	}
+	gp := mp.curg
+	return gp != nil && gp.bubble != nil
+}

@@ -1,0 +1,214 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"threelaws/wire"
+)
+
+// call is a request that waits for its answer, or whose body goes on.
+type call struct {
+	id       int64
+	life     *life
+	answered chan struct{}
+	resp     *http.Response
+	stream   *stream // of a body that goes on
+}
+
+// errDead is the error of requests of a killed program.
+var errDead = errors.New("the process was killed")
+
+// RoundTrip sends a request to the world and waits for the answer.
+func (l *life) RoundTrip(r *http.Request) (*http.Response, error) {
+	var body []byte
+	if r.Body != nil {
+		var err error
+		if body, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
+		r.Body.Close()
+	}
+	ctx := r.Context()
+	if ctx.Err() != nil {
+		return nil, l.lapsed(ctx)
+	}
+	c := &call{life: l, answered: make(chan struct{})}
+	l.mu.Lock()
+	if l.failed {
+		l.mu.Unlock()
+		return nil, errDead
+	}
+	if !l.stopped {
+		l.last++
+		c.id = l.last
+		l.calls[c.id] = c
+		if l.ask(c, r, body); c.resp != nil { // at once: the caller may hold a mutex that others want
+			l.mu.Unlock()
+			c.resp.Request = r
+			return c.resp, nil
+		}
+	}
+	l.mu.Unlock()
+	l.stir()
+	select {
+	case <-c.answered:
+		c.resp.Request = r
+		if c.stream != nil {
+			c.stream.ctx = ctx
+		}
+		return c.resp, nil
+	case <-l.dead:
+		return nil, errDead
+	case <-ctx.Done():
+		l.withdraw(c.id)
+		return nil, l.lapsed(ctx)
+	}
+}
+
+// ask tells the world of a request. The world answers at once, or parks it.
+func (l *life) ask(c *call, r *http.Request, body []byte) {
+	var m wire.Message
+	m.Num(wire.Ask)
+	m.Num(c.id)
+	m.Num(l.id)
+	m.Num(int64(goroutine()))
+	m.Text(r.Method)
+	m.Text(r.URL.String())
+	header(&m, r.Header)
+	m.Bytes(body)
+	l.write(m)
+	m = l.read()
+	if m.TakeNum() == wire.Reply {
+		m.TakeNum() // the time has not moved
+		l.reply(m)
+	}
+}
+
+// header appends the headers in the order of their names.
+func header(m *wire.Message, h http.Header) {
+	keys := make([]string, 0, len(h))
+	n := 0
+	for k, values := range h {
+		keys = append(keys, k)
+		n += len(values)
+	}
+	slices.Sort(keys)
+	m.Num(int64(n))
+	for _, k := range keys {
+		for _, v := range h[k] {
+			m.Text(k)
+			m.Text(v)
+		}
+	}
+}
+
+func (a *agent) withdraw(id int64) {
+	a.mu.Lock()
+	a.withdrawn = append(a.withdrawn, id)
+	a.mu.Unlock()
+}
+
+// lapsed is the error of a request whose context is over. In a program that is being killed it waits for
+// the others: its caller would otherwise go on with queues that no longer stop.
+func (l *life) lapsed(ctx context.Context) error {
+	l.mu.Lock()
+	stopped := l.stopped
+	l.mu.Unlock()
+	if stopped {
+		<-l.dead
+	}
+	return ctx.Err()
+}
+
+// reply delivers the answer to a request.
+func (a *agent) reply(m wire.Message) {
+	c := a.calls[m.TakeNum()]
+	code := int(m.TakeNum())
+	c.resp = &http.Response{StatusCode: code, Status: strconv.Itoa(code) + " " + http.StatusText(code), Proto: "HTTP/1.1",
+		ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{}, ContentLength: -1}
+	for n := m.TakeNum(); n > 0; n-- {
+		k := m.TakeText()
+		c.resp.Header.Add(k, m.TakeText())
+	}
+	if m.TakeFlag() {
+		c.stream = &stream{id: c.id, life: c.life, ctx: context.Background(), more: make(chan struct{}, 1)}
+		c.resp.Body = c.stream
+	} else {
+		body := m.TakeBytes()
+		c.resp.ContentLength = int64(len(body))
+		c.resp.Body = io.NopCloser(bytes.NewReader(body))
+		delete(a.calls, c.id)
+	}
+	close(c.answered)
+}
+
+// stream is a body that goes on.
+type stream struct {
+	id   int64
+	life *life
+	ctx  context.Context
+	more chan struct{}
+
+	mu     sync.Mutex
+	unread []byte
+	ended  bool
+	closed bool
+}
+
+func (b *stream) send(end bool, p []byte) {
+	b.mu.Lock()
+	b.unread, b.ended = append(b.unread, p...), b.ended || end
+	b.mu.Unlock()
+	b.wake()
+}
+
+func (b *stream) wake() {
+	select {
+	case b.more <- struct{}{}:
+	default:
+	}
+}
+
+// Read waits until there is something to read.
+func (b *stream) Read(p []byte) (int, error) {
+	for {
+		b.mu.Lock()
+		n := copy(p, b.unread)
+		b.unread = b.unread[n:]
+		ended, closed := b.ended, b.closed
+		b.mu.Unlock()
+		switch {
+		case n > 0:
+			return n, nil
+		case closed:
+			return 0, http.ErrBodyReadAfterClose
+		case ended:
+			return 0, io.EOF
+		}
+		select {
+		case <-b.more:
+		case <-b.ctx.Done():
+			b.Close()
+			return 0, b.ctx.Err()
+		}
+	}
+}
+
+// Close ends the body from the client's side.
+func (b *stream) Close() error {
+	b.mu.Lock()
+	first := !b.closed
+	b.closed = true
+	b.mu.Unlock()
+	if first {
+		b.life.withdraw(b.id)
+	}
+	b.wake()
+	return nil
+}

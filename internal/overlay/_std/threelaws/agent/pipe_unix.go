@@ -1,0 +1,40 @@
+//go:build unix
+
+package agent
+
+import (
+	"io"
+	"syscall"
+	"unsafe"
+)
+
+// pipe is read and written without giving up the processor: a goroutine that asks in the middle of a command
+// goes on before any other, however long the answer takes.
+type pipe int
+
+func (p pipe) Read(b []byte) (int, error) {
+	for {
+		n, _, err := syscall.RawSyscall(syscall.SYS_READ, uintptr(p), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
+		switch {
+		case err == syscall.EINTR:
+		case err != 0:
+			return 0, err
+		case n == 0:
+			return 0, io.EOF
+		default:
+			return int(n), nil
+		}
+	}
+}
+
+func (p pipe) Write(b []byte) (done int, _ error) {
+	for done < len(b) {
+		n, _, err := syscall.RawSyscall(syscall.SYS_WRITE, uintptr(p), uintptr(unsafe.Pointer(&b[done])), uintptr(len(b)-done))
+		if err != 0 && err != syscall.EINTR {
+			return done, err
+		} else if err == 0 {
+			done += int(n)
+		}
+	}
+	return done, nil
+}

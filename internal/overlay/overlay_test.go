@@ -1,0 +1,154 @@
+package overlay_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/threelaws/threelaws/internal/overlay"
+)
+
+// goroot copies what the overlay reads of this test's own toolchain.
+func goroot(t *testing.T) overlay.Toolchain {
+	t.Helper()
+	own, err := overlay.In(t.Context(), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := overlay.Toolchain{Root: t.TempDir(), Version: own.Version}
+	for _, dir := range []string{"runtime", "internal/runtime/maps", "internal/sync", "net", "os", "crypto/internal/sysrand"} {
+		if err := os.CopyFS(filepath.Join(copied.Root, "src", dir), os.DirFS(filepath.Join(own.Root, "src", dir))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return copied
+}
+
+func TestOwnToolchainIsKnown(t *testing.T) {
+	own, err := overlay.In(t.Context(), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(overlay.Versions(), own.Version) {
+		t.Errorf("%s builds this module and is not known: go run -C lab ./cmd/toolchains", own.Version)
+	}
+	cache := t.TempDir()
+	path, err := overlay.Make(&own, cache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := overlay.Make(&own, cache); again != path || err != nil {
+		t.Errorf("made again, it is %s, %v; it was %s", again, err, path)
+	}
+	if after, err := os.Stat(path); err != nil || !after.ModTime().Equal(before.ModTime()) {
+		t.Errorf("it was written twice: %v", err)
+	}
+}
+
+// A toolchain that somebody has changed is refused by the name of its version.
+func TestChangedToolchainIsRefused(t *testing.T) {
+	changed := goroot(t)
+	at := filepath.Join(changed.Root, "src", "runtime", "rand.go")
+	text, err := os.ReadFile(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(at, append(text, "\n// changed\n"...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	changed.Version = "go1.99.0"
+	_, err = overlay.Make(&changed, t.TempDir())
+	var unknown *overlay.UnknownError
+	if !errors.As(err, &unknown) {
+		t.Fatalf("the error is %v", err)
+	}
+	for _, want := range []string{"go1.99.0", "runtime/rand.go", overlay.Versions()[0]} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v\ndoes not name %s", err, want)
+		}
+	}
+}
+
+// A file of the overlay that is lost is written again.
+func TestLostFileIsWrittenAgain(t *testing.T) {
+	own, err := overlay.In(t.Context(), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := t.TempDir()
+	path, err := overlay.Make(&own, cache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := filepath.Join(filepath.Dir(path), "runtime_rand.go.txt")
+	if err := os.Remove(lost); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := overlay.Make(&own, cache); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(lost); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCacheThatCannotBeWritten(t *testing.T) {
+	own, err := overlay.In(t.Context(), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := overlay.Make(&own, file); err == nil || !strings.Contains(err.Error(), file) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// What is no single main package is refused before anything is built.
+func TestNoMain(t *testing.T) {
+	for _, test := range []struct{ pkg, want string }{
+		{".", "is package overlay, not main"},
+		{"./...", "name the main package"},
+		{"./none", "./none is no package"},
+	} {
+		_, err := overlay.Build{Dir: ".", Package: test.pkg, Out: filepath.Join(t.TempDir(), "x"), Cache: t.TempDir()}.
+			Run(t.Context())
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", test.pkg, err)
+		}
+	}
+}
+
+// The overlay compiles for the systems on which nothing is hosted as well.
+func TestOverlayCompilesElsewhere(t *testing.T) {
+	if os.Getenv("SOAK") == "" {
+		t.Skip("the standard library is compiled for three systems: with SOAK in the environment only")
+	}
+	own, err := overlay.In(t.Context(), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := overlay.Make(&own, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, system := range []string{"linux/arm64", "darwin/arm64", "windows/amd64"} {
+		name, arch, _ := strings.Cut(system, "/")
+		cmd := exec.CommandContext(t.Context(), "go", "build", "-overlay", path, "threelaws/agent")
+		cmd.Env = append(os.Environ(), "GOOS="+name, "GOARCH="+arch, "CGO_ENABLED=0")
+		if text, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s (built on %s): %v\n%s", system, runtime.GOOS, err, text)
+		}
+	}
+}

@@ -1,0 +1,238 @@
+package overlay
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// patch is what changes in one file of the standard library.
+type patch struct {
+	file  string // below GOROOT/src
+	edits []edit
+}
+
+// edit replaces text that occurs exactly count times; with count 0, once. In an edit with a pattern, old is a
+// regular expression that occurs at least once.
+type edit struct {
+	old, new string
+	count    int
+	pattern  bool
+}
+
+// apply edits a file.
+func (p patch) apply(text string) (string, error) {
+	for _, e := range p.edits {
+		if e.pattern {
+			re := regexp.MustCompile(e.old)
+			if !re.MatchString(text) {
+				return "", fmt.Errorf("%s has no match of %q", p.file, e.old)
+			}
+			text = re.ReplaceAllString(text, e.new)
+			continue
+		}
+		if n := strings.Count(text, e.old); n != max(e.count, 1) {
+			return "", fmt.Errorf("%s has %d times %q, not %d", p.file, n, e.old, max(e.count, 1))
+		}
+		text = strings.ReplaceAll(text, e.old, e.new)
+	}
+	return text, nil
+}
+
+// imports adds an import of the leaf package that says whether the process is hosted.
+func imports(packages ...string) edit {
+	return edit{old: "import (\n", new: "import (\n\t\"" + strings.Join(append(packages, "internal/hosted"), "\"\n\t\"") + "\"\n"}
+}
+
+// path lets a function of package os use the path that the hosted process has in place of another.
+func path(function, name, writes string) edit {
+	return edit{old: function + "\n", new: function + "\n	" + name + " = hostedPath(" + name + ", " + writes + ")\n"}
+}
+
+// maps is the directory of the runtime's maps. In each of its files a map hashes with one seed, so that its
+// order is a function of what was put in.
+const maps = "internal/runtime/maps"
+
+var hash = edit{pattern: true, old: `\bm\.seed\b([^ ]| [^=]| =[=])`, new: "0x1d8e4e27c47d124f$1"}
+
+// patches are the files that change, beside those of maps. Each edit says why.
+var patches = []patch{
+	{"runtime/rand.go", []edit{
+		// What the process draws before its first goroutine runs, hash keys among it, is a fixed sequence.
+		{old: "func bootstrapRand() uint64 {\n", new: `var bootstrapDrawn uint64
+
+func bootstrapRand() uint64 {
+	bootstrapDrawn += 0x9e3779b97f4a7c15
+	if z := bootstrapDrawn; z != 0 {
+		return hostedMix(z)
+	}
+`},
+		// What a bubble draws comes from a stream of its own.
+		{old: "func rand() uint64 {\n", new: `func rand() uint64 {
+	if b := getg().bubble; b != nil {
+		return b.draw()
+	}
+	if hosted.On {
+		return hostedRand()
+	}
+`},
+		imports(),
+	}},
+	{"runtime/synctest.go", []edit{
+		{old: "	waiting bool   // true if a goroutine is calling synctest.Wait\n",
+			new: "	waiting bool   // true if a goroutine is calling synctest.Wait\n	drawn   uint64 // the state of its random source\n"},
+	}},
+	{"runtime/select.go", []edit{
+		// The case that select tries first.
+		{old: "j := cheaprandn(uint32(norder + 1))", new: `j := cheaprandn(uint32(norder + 1))
+		if gp.bubble != nil {
+			j = randn(uint32(norder + 1))
+		}`},
+	}},
+	{"runtime/time.go", []edit{
+		// Timers of one instant fire in a fixed order.
+		{old: "			t.rand = cheaprand()", new: "			t.rand = 0"},
+		{old: "		return sec, nsec, 0\n	}\n	return time_now()\n", new: `		return sec, nsec, 0
+	}
+	if hosted.On {
+		return hostedTime, 0, 0
+	}
+	return time_now()
+`},
+		imports(),
+	}},
+	{"runtime/proc.go", []edit{
+		// A goroutine of a bubble runs until it waits.
+		{old: "} else if pd.schedwhen+forcePreemptNS <= now {", new: "} else if pd.schedwhen+forcePreemptNS <= now && !hostedRuns(pp, now-pd.schedwhen) {"},
+		// On one processor, a system call keeps it for up to 100 ms of real time.
+		{old: "if runqempty(pp) && sched.nmspinning.Load()+sched.npidle.Load() > 0 && pd.syscallwhen+10*1000*1000 > now {",
+			new: "if gomaxprocs == 1 && pd.syscallwhen+100*1000*1000 > now || runqempty(pp) && sched.nmspinning.Load()+sched.npidle.Load() > 0 && pd.syscallwhen+10*1000*1000 > now {"},
+		{old: "			sysretake = true\n", new: "			sysretake = gomaxprocs > 1\n"},
+		{old: "\n	goenvs()\n", new: "\n	goenvs()\n	hostedInit()\n"},
+	}},
+	{"runtime/runtime2.go", []edit{
+		{old: "	bubble  *synctestBubble\n", new: "	bubble  *synctestBubble\n	awaited *hostedMutex // that it waits for\n"},
+		{old: "	return isIdleInSynctest[w]\n", new: "	return isIdleInSynctest[w] || hosted.On && hostedIdle[w]\n"},
+		imports(),
+	}},
+	{"internal/sync/mutex.go", []edit{
+		// Who holds a mutex is known, so that a deadlock is seen.
+		{old: "	state int32\n	sema  uint32\n}\n", new: `	state  int32
+	sema   uint32
+	holder uint64 // the goroutine that locked it last
+}
+
+//go:linkname hostedGoroutine
+func hostedGoroutine() uint64
+
+//go:linkname hostedWaits
+func hostedWaits(m *Mutex)
+`},
+		{old: "			race.Acquire(unsafe.Pointer(m))\n		}\n		return\n	}\n	// Slow path",
+			new: "			race.Acquire(unsafe.Pointer(m))\n		}\n		m.holder = hostedGoroutine()\n		return\n	}\n	// Slow path"},
+		{old: "		race.Acquire(unsafe.Pointer(m))\n	}\n	return true\n", new: "		race.Acquire(unsafe.Pointer(m))\n	}\n	m.holder = hostedGoroutine()\n	return true\n"},
+		{old: "func (m *Mutex) lockSlow() {\n", new: "func (m *Mutex) lockSlow() {\n	defer func() { m.holder = hostedGoroutine() }()\n"},
+		{old: "			runtime_SemacquireMutex(&m.sema, queueLifo, 2)\n", new: "			hostedWaits(m)\n			runtime_SemacquireMutex(&m.sema, queueLifo, 2)\n			hostedWaits(nil)\n"},
+		// When a waiter is preferred does not depend on real time.
+		{old: "	starvationThresholdNs = 1e6\n", new: "	starvationThresholdNs = 1e18\n"},
+	}},
+	{"runtime/debug.go", []edit{
+		// One processor, whatever the program asks for.
+		{old: "func GOMAXPROCS(n int) int {\n", new: "func GOMAXPROCS(n int) int {\n	if hosted.On {\n		return 1\n	}\n"},
+		{old: "	return int(numCPUStartup)\n", new: "	if hosted.On {\n		return 2\n	}\n	return int(numCPUStartup)\n"},
+		imports(),
+	}},
+	{"runtime/debug/garbage.go", []edit{
+		// Garbage is collected between commands.
+		{old: "func SetGCPercent(percent int) int {\n", new: "func SetGCPercent(percent int) int {\n	if hosted.On {\n		return 100\n	}\n"},
+		{old: "func SetMemoryLimit(limit int64) int64 {\n", new: "func SetMemoryLimit(limit int64) int64 {\n	if hosted.On {\n		return 1<<63 - 1\n	}\n"},
+		imports(),
+	}},
+	{"crypto/internal/sysrand/rand.go", []edit{
+		{old: "func Read(b []byte) {\n", new: "func Read(b []byte) {\n	if hosted(b) {\n		return\n	}\n"},
+		{old: "var testingOnlyFailRead bool\n", new: "var testingOnlyFailRead bool\n\n//go:linkname hosted\nfunc hosted(b []byte) bool\n"},
+	}},
+	{"net/http/roundtrip.go", []edit{
+		{old: "import _ \"unsafe\" // for linkname\n", new: `import _ "unsafe" // for linkname
+
+// hostedRoundTrip, if set, answers the requests for the API server.
+//
+//go:linkname hostedRoundTrip
+var hostedRoundTrip func(*Request) (*Response, error)
+`},
+		{old: "	return t.roundTrip(req)\n", new: `	if hostedRoundTrip != nil && req.URL != nil && (req.URL.Host == "apiserver" || req.URL.Host == "apiserver:443") {
+		return hostedRoundTrip(req)
+	}
+	return t.roundTrip(req)
+`},
+	}},
+	{"net/dial.go", []edit{
+		{old: "func (lc *ListenConfig) Listen(ctx context.Context, network, address string) (Listener, error) {\n",
+			new: "func (lc *ListenConfig) Listen(ctx context.Context, network, address string) (Listener, error) {\n	if hosted.On {\n		return hostedListen(network, address)\n	}\n"},
+		{old: "func (d *Dialer) DialContext(ctx context.Context, network, address string) (Conn, error) {\n",
+			new: "func (d *Dialer) DialContext(ctx context.Context, network, address string) (Conn, error) {\n	if hosted.On {\n		return hostedDial(ctx, network, address)\n	}\n"},
+		imports(),
+	}},
+	{"net/sock_posix.go", []edit{
+		// No socket leads out of the process.
+		{old: "	s, err := sysSocket(family, sotype, proto)\n", new: "	if hosted.On {\n		return nil, hostedRefused\n	}\n	s, err := sysSocket(family, sotype, proto)\n"},
+		imports(),
+	}},
+	{"net/lookup.go", []edit{
+		{old: "	trace, _ := ctx.Value(nettrace.TraceKey{}).(*nettrace.Trace)\n	if trace != nil && trace.DNSStart != nil {\n",
+			new: "	if hosted.On {\n		return hostedLookup(host)\n	}\n	trace, _ := ctx.Value(nettrace.TraceKey{}).(*nettrace.Trace)\n	if trace != nil && trace.DNSStart != nil {\n"},
+		imports(),
+	}},
+	{"os/signal/signal.go", []edit{
+		// Nobody sends signals.
+		{old: "		panic(\"os/signal: Notify using nil channel\")\n	}\n", new: "		panic(\"os/signal: Notify using nil channel\")\n	}\n	if hosted.On {\n		return\n	}\n"},
+		imports(),
+	}},
+	{"os/file.go", []edit{
+		{old: "func (f *File) Write(b []byte) (n int, err error) {\n", new: `func (f *File) Write(b []byte) (n int, err error) {
+	if f != nil && (f == Stdout || f == Stderr) && hosted.Output != nil {
+		hosted.Output(b)
+		return len(b), nil
+	}
+`},
+		// A hosted program reads what the world projects, and writes to a folder of its own.
+		path("func OpenFile(name string, flag int, perm FileMode) (*File, error) {", "name", "flag&(O_WRONLY|O_RDWR|O_CREATE) != 0"),
+		path("func Mkdir(name string, perm FileMode) error {", "name", "true"),
+		path("func Chdir(dir string) error {", "dir", "false"),
+		path("func Rename(oldpath, newpath string) error {", "oldpath", "true"),
+		path("func Rename(oldpath, newpath string) error {", "newpath", "true"),
+		path("func Readlink(name string) (string, error) {", "name", "false"),
+		{old: "error { return chmod(name, mode) }", new: "error { return chmod(hostedPath(name, true), mode) }"},
+		imports(),
+	}},
+	{"os/stat.go", []edit{
+		path("func Stat(name string) (FileInfo, error) {", "name", "false"),
+		path("func Lstat(name string) (FileInfo, error) {", "name", "false"),
+	}},
+	{"os/path.go", []edit{path("func RemoveAll(path string) error {", "path", "true")}},
+	{"os/file_unix.go", []edit{
+		path("func Remove(name string) error {", "name", "true"),
+		path("func Truncate(name string, size int64) error {", "name", "true"),
+		path("func Link(oldname, newname string) error {", "newname", "true"),
+		path("func Symlink(oldname, newname string) error {", "newname", "true"),
+	}},
+	{"syscall/syscall_linux.go", []edit{
+		// Nothing tells of changed files: a hosted program that watches them also looks by itself.
+		{old: "func Syscall(trap, a1, a2, a3 uintptr) (r1, r2 uintptr, err Errno) {\n", new: `func Syscall(trap, a1, a2, a3 uintptr) (r1, r2 uintptr, err Errno) {
+	if trap == SYS_INOTIFY_ADD_WATCH && hosted.On {
+		return 1, 0, 0
+	}
+`},
+		imports(),
+	}},
+	{"os/exec.go", []edit{
+		// A hosted program is alone: it starts no other.
+		{old: "	testlog.Open(name)\n	return startProcess(name, argv, attr)\n", new: "	testlog.Open(name)\n	if hosted.On {\n		return nil, &PathError{Op: \"fork/exec\", Path: name, Err: syscall.EPERM}\n	}\n	return startProcess(name, argv, attr)\n"},
+		{old: "func Getpid() int {", new: "func Getpid() int {\n	if hosted.On {\n		return 1\n	}\n	return getpid()\n}\n\nfunc getpid() int {"},
+		imports(),
+	}},
+	{"os/sys.go", []edit{
+		{old: "	return hostname()\n", new: "	if name := Getenv(\"HOSTNAME\"); hosted.On && name != \"\" {\n		return name, nil\n	}\n	return hostname()\n"},
+		{old: "package os\n", new: "package os\n\nimport \"internal/hosted\"\n"},
+	}},
+}

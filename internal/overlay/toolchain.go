@@ -1,0 +1,107 @@
+package overlay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Toolchain is an installed Go.
+type Toolchain struct {
+	Root    string // GOROOT
+	Version string // "go1.26.8"
+
+	modules string // GOMODCACHE
+}
+
+// In returns the toolchain that builds the module of a directory.
+func In(ctx context.Context, dir string) (Toolchain, error) {
+	cmd := exec.CommandContext(ctx, "go", "env", "-json", "GOROOT", "GOVERSION", "GOMODCACHE")
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if err != nil {
+		if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
+			err = errors.New(strings.TrimSpace(string(failed.Stderr)))
+		}
+		return Toolchain{}, fmt.Errorf("go env: %w", err)
+	}
+	var env struct{ GOROOT, GOVERSION, GOMODCACHE string }
+	if err := json.Unmarshal(out, &env); err != nil {
+		return Toolchain{}, fmt.Errorf("go env: %w", err)
+	}
+	version, _, _ := strings.Cut(env.GOVERSION, " ")
+	return Toolchain{Root: env.GOROOT, Version: version, modules: env.GOMODCACHE}, nil
+}
+
+// Go is the toolchain's command.
+func (t Toolchain) Go() string { return filepath.Join(t.Root, "bin", "go") }
+
+// source is a file of the toolchain that is patched.
+type source struct {
+	name, text string
+	patch      patch
+}
+
+// sources reads the files that are patched.
+func (t Toolchain) sources() ([]source, error) {
+	all := patches
+	in := filepath.Join(t.Root, "src", filepath.FromSlash(maps))
+	entries, err := os.ReadDir(in)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if name := e.Name(); strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") {
+			text, err := os.ReadFile(filepath.Join(in, name))
+			if err != nil {
+				return nil, err
+			}
+			if edited, err := (patch{maps + "/" + name, []edit{hash}}).apply(string(text)); err == nil && edited != string(text) {
+				all = append(all[:len(all):len(all)], patch{maps + "/" + name, []edit{hash}})
+			}
+		}
+	}
+	var list []source
+	for _, p := range all {
+		text, err := os.ReadFile(filepath.Join(t.Root, "src", filepath.FromSlash(p.file)))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, source{p.file, string(text), p})
+	}
+	return list, nil
+}
+
+// leaveModules copies a toolchain that lies in the module cache to a cache directory.
+func (t *Toolchain) leaveModules(cache string) error {
+	if t.modules == "" || !strings.HasPrefix(t.Root, t.modules+string(filepath.Separator)) {
+		return nil
+	}
+	from, to := t.Root, filepath.Join(cache, "toolchain", t.Version)
+	t.Root = to
+	if _, err := os.Stat(to); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	half, err := os.MkdirTemp(filepath.Dir(to), "."+t.Version)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(half)
+	if err := os.CopyFS(half, os.DirFS(from)); err != nil {
+		return err
+	}
+	if err := os.Rename(half, to); err != nil {
+		if _, there := os.Stat(to); there != nil { // another process was no faster
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,126 @@
+// Package wire is the protocol between a world and the agent in a hosted process: messages over two
+// pipes. It is compiled into the command and, as threelaws/wire, into the overlaid standard library.
+package wire
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// Environment names the variable by which the world starts a process as an agent. Its value is [Version].
+const Environment = "THREELAWS_AGENT"
+
+// Version is the version of the protocol.
+const Version = "1"
+
+// The files of the pipes in the agent's process.
+const (
+	In  = 3 // commands and answers, from the world
+	Out = 4 // requests, output and reports, to the world
+)
+
+// The operations that the world sends. The first field of each command is the virtual time, in nanoseconds
+// since 1970, which the agent reaches before it acts. The agent answers each command with a [Report] when
+// every goroutine of the program waits.
+const (
+	Open   = 'O' // begin a world: seed of maps and selects
+	Start  = 'S' // begin a life: number, program, process
+	Stop   = 'K' // end the context of a life: number
+	Fail   = 'F' // fail the requests of a life, present and future: number
+	Reply  = 'A' // answer a request: number, status, headers, whether the body goes on, body
+	Chunk  = 'C' // continue a body: number, whether it ends, bytes
+	Pass   = 'T' // let time pass
+	Stacks = 'G' // print the goroutines of the program
+	Close  = 'X' // end the world
+)
+
+// Park answers a request that waits for its [Reply].
+const Park = 'P'
+
+// The operations that the agent sends.
+const (
+	Ask    = 'Q' // a request, answered by Park or Reply: number, life, goroutine, method, URL, headers, body
+	Output = 'L' // the program wrote to stdout or stderr: bytes
+	Report = 'R' // all wait: the time, the time of the next timer or 0, withdrawn calls, ended lives and errors
+	Dump   = 'D' // the answer to Stacks, before its report: goroutines that are deadlocked, text
+)
+
+// Message is a message without its length. A number is a varint. A text is its length and its bytes.
+type Message []byte
+
+// Command returns the start of a message: its operation and the virtual time.
+func Command(op byte, now int64) (m Message) {
+	m.Num(int64(op))
+	m.Num(now)
+	return m
+}
+
+// Num appends a number.
+func (m *Message) Num(n int64) { *m = binary.AppendVarint(*m, n) }
+
+// Flag appends a flag.
+func (m *Message) Flag(b bool) {
+	n := int64(0)
+	if b {
+		n = 1
+	}
+	m.Num(n)
+}
+
+// Text appends a text.
+func (m *Message) Text(s string) {
+	m.Num(int64(len(s)))
+	*m = append(*m, s...)
+}
+
+// Bytes appends bytes.
+func (m *Message) Bytes(b []byte) {
+	m.Num(int64(len(b)))
+	*m = append(*m, b...)
+}
+
+// TakeNum removes a number from the front.
+func (m *Message) TakeNum() int64 {
+	n, size := binary.Varint(*m)
+	if size <= 0 {
+		panic(fmt.Sprintf("wire: a number is cut short: % x", []byte(*m)))
+	}
+	*m = (*m)[size:]
+	return n
+}
+
+// TakeFlag removes a flag from the front.
+func (m *Message) TakeFlag() bool { return m.TakeNum() == 1 }
+
+// TakeBytes removes bytes from the front. They share the message's memory.
+func (m *Message) TakeBytes() []byte {
+	n := m.TakeNum()
+	if n < 0 || n > int64(len(*m)) {
+		panic(fmt.Sprintf("wire: a field of %d bytes in a message of %d", n, len(*m)))
+	}
+	b := (*m)[:n:n]
+	*m = (*m)[n:]
+	return b
+}
+
+// TakeText removes a text from the front.
+func (m *Message) TakeText() string { return string(m.TakeBytes()) }
+
+// Read reads one message.
+func Read(r io.Reader) (Message, error) {
+	var size [4]byte
+	if _, err := io.ReadFull(r, size[:]); err != nil {
+		return nil, err
+	}
+	m := make(Message, binary.BigEndian.Uint32(size[:]))
+	_, err := io.ReadFull(r, m)
+	return m, err
+}
+
+// Write writes the message.
+func (m Message) Write(w io.Writer) error {
+	whole := binary.BigEndian.AppendUint32(make([]byte, 0, len(m)+4), uint32(len(m)))
+	_, err := w.Write(append(whole, m...))
+	return err
+}

@@ -1,0 +1,130 @@
+package agent_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/trial"
+)
+
+// keeper is what the programs of testdata are: each keeps a Secret beside each ConfigMap.
+var keeper = host.Controller{Name: "keeper", For: corev1.SchemeGroupVersion.WithKind("ConfigMap"),
+	Owns: []schema.GroupVersionKind{corev1.SchemeGroupVersion.WithKind("Secret")}}
+
+// owners is how many ConfigMaps a world has.
+const owners = 5
+
+// run starts a world with a program and lets it settle. The caller stops it.
+func run(t testing.TB, c host.Controller, choices sim.Choices, faults map[string]int, processes ...string) *trial.Trial {
+	t.Helper()
+	w := trial.New(trial.Options{Choices: choices})
+	for i := range owners {
+		m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprint("m", i)}}
+		if _, err := w.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: w.Server.KindOf(m), Namespace: "default",
+			Object: m}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Faults(faults); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append([]string{"keeper"}, processes...) {
+		w.Start(name, c)
+	}
+	w.Settle(trial.Limits{Writes: 1000, Steps: 20_000})
+	return w
+}
+
+func secrets(w *trial.Trial) int { return w.Server.Len(w.Server.KindNamed("secret")) }
+
+// same runs every seed twice and reports those whose runs differ.
+func same(t *testing.T, c host.Controller, seeds uint64, faults map[string]int, processes ...string) {
+	t.Helper()
+	for seed := range seeds {
+		var hashes [2]uint64
+		for i := range hashes {
+			w := run(t, c, sim.NewSeed(seed), faults, processes...)
+			if b := w.Broken(); b != nil {
+				t.Errorf("seed %d: %v", seed, b)
+			}
+			if n := secrets(w); n != owners {
+				t.Errorf("seed %d: %d Secrets for %d ConfigMaps", seed, n, owners)
+			}
+			hashes[i] = w.World.Hash()
+			w.Stop()
+		}
+		if hashes[0] != hashes[1] {
+			t.Errorf("seed %d: two runs differ", seed)
+		}
+	}
+}
+
+var manyFaults = map[string]int{"crash": 1, "stale": 1, "conflict": 1, "lost": 1, "relist": 1}
+
+func TestTwoRunsAreOne(t *testing.T) {
+	seeds := uint64(20)
+	if testing.Short() {
+		seeds = 5
+	}
+	same(t, program(t, "bare").Controller(keeper), seeds, manyFaults)
+}
+
+func TestTwoReplicasAreOneRun(t *testing.T) {
+	same(t, program(t, "bare").Controller(keeper), 10, map[string]int{"crash": 1, "stale": 1}, "keeper-2")
+}
+
+// What a program does to its process is a violation, or harmless.
+func TestBadPrograms(t *testing.T) {
+	for _, test := range []struct{ does, violation string }{
+		{"panic", `assignment to entry in nil map, at bare/main.go:\d+`},
+		{"fatal", `sync: unlock of unlocked mutex, at bare/main.go:\d+`},
+		{"crashloop", `crash loop: it has exited 5 times in a row and written nothing between: exit status 3; the last lines ` +
+			`that it printed:\n\tcannot find the certificate`},
+		{"deadlock", `deadlock: a goroutine waits for a mutex that it holds itself, at bare/main.go:\d+`},
+		{"loop", `endless loop: a goroutine never waits, at bare/main.go:\d+`},
+		{"memory", `out of memory`},
+		{"exit", ""}, // and is started again, once for each Secret
+		{"print", ""},
+		{"fork", ""},
+		{"dial", ""},
+	} {
+		t.Run(test.does, func(t *testing.T) {
+			w := run(t, program(t, "bare", test.does).Controller(keeper), sim.Zero{}, nil)
+			defer w.Stop()
+			switch b := w.Broken(); {
+			case test.violation == "" && b != nil:
+				t.Errorf("it breaks a law: %v", b)
+			case test.violation == "":
+				if secrets(w) != owners {
+					t.Errorf("%d Secrets for %d ConfigMaps", secrets(w), owners)
+				}
+			case b == nil:
+				t.Error("it breaks no law")
+			case !regexp.MustCompile(test.violation).MatchString(b.String()):
+				t.Errorf("%v\nis not worded as %s", b, test.violation)
+			}
+		})
+	}
+}
+
+// A program that closes its files loses the world, which says so.
+func TestClosedFiles(t *testing.T) {
+	w := run(t, program(t, "bare", "files").Controller(keeper), sim.Zero{}, nil)
+	defer w.Stop()
+	found := false
+	for i := range w.World.History.Len() {
+		found = found || strings.Contains(w.World.History.At(i).Reason, "lost its connection to the world")
+	}
+	if !found {
+		t.Error("nothing says that the connection to the world was lost")
+	}
+}

@@ -1,0 +1,28 @@
+package agent
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// alone makes a process end with this one, and keeps the terminal's signals from it.
+func alone(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+}
+
+// used is the processor time of the process; 0 where that cannot be read.
+func (p *process) used() time.Duration {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/stat")
+	if err != nil {
+		return 0
+	}
+	// The second field is the name in parentheses. The times are fields 14 and 15, in hundredths of a second.
+	f := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
+	user, _ := strconv.Atoi(string(f[11]))
+	system, _ := strconv.Atoi(string(f[12]))
+	return time.Duration(user+system) * 10 * time.Millisecond
+}

@@ -1,0 +1,152 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/threelaws/threelaws/internal/overlay/wire"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// ended says how the process has ended: a [host.Panic] for a panic and for what else the runtime ends a
+// process for.
+func (p *process) ended() error {
+	crash := p.crash.String()
+	for _, mark := range []string{"panic: ", "fatal error: ", "runtime: out of memory"} {
+		if i := strings.Index(crash, mark); i >= 0 && (i == 0 || crash[i-1] == '\n') {
+			return &host.Panic{Text: raised(crash[i:])}
+		}
+	}
+	if i := strings.Index(crash, "threelaws: "); i >= 0 {
+		line, _, _ := strings.Cut(crash[i+len("threelaws: "):], "\n")
+		return errors.New(line)
+	}
+	text := p.cmd.ProcessState.String()
+	if text == "exit status 0" {
+		text = "it returned"
+	}
+	if last := append(p.printed.last(3), p.crash.last(1)...); len(last) > 0 {
+		text += "; the last lines that it printed:\n\t" + strings.Join(last, "\n\t")
+	}
+	return errors.New(text)
+}
+
+// looped ends a process that does not answer, and says what it was at.
+func (p *process) looped() error {
+	quit(p.cmd.Process)
+	select {
+	case <-p.waited:
+	case <-time.After(3 * looks):
+	}
+	p.kill()
+	text := "endless loop: a goroutine never waits"
+	if at := running(p.crash.String()); at != "" {
+		text += ", " + at
+	}
+	return &host.Panic{Text: text, Hangs: true}
+}
+
+// raised is the value of a panic and the line of the program that raised it.
+func raised(crash string) string {
+	value, stack, _ := strings.Cut(crash, "\n")
+	value = strings.TrimPrefix(strings.TrimPrefix(value, "panic: "), "fatal error: ")
+	value, _, _ = strings.Cut(value, " [recovered")
+	if i := strings.LastIndex(stack, "\npanic("); i >= 0 {
+		stack = stack[i+1:]
+	}
+	if at := place(stack); at != "" {
+		return value + ", at " + at
+	}
+	return value
+}
+
+// place is the first line in a stack that belongs to no library, or else the first.
+func place(stack string) string {
+	first := ""
+	for line := range strings.Lines(stack) {
+		line, is := strings.CutPrefix(strings.TrimRight(line, "\n"), "\t")
+		if !is {
+			if line == "" && first != "" {
+				break // another goroutine
+			}
+			continue
+		}
+		line, _, _ = strings.Cut(line, " ")
+		if strings.Contains(line, "/threelaws/agent/") || strings.Contains(line, "/src/runtime/") {
+			continue
+		}
+		dirs := strings.Split(line, "/")
+		short := strings.Join(dirs[max(0, len(dirs)-2):], "/")
+		if first == "" {
+			first = short
+		}
+		if !strings.Contains(line, "/pkg/mod/") && !strings.Contains(line, "/vendor/") && !strings.Contains(line, "/src/") {
+			return short
+		}
+	}
+	return first
+}
+
+// goroutine is one goroutine of a bubble in a dump.
+type goroutine struct {
+	number string
+	state  string // "sync.Mutex.Lock"
+	at     string // "cr20/main.go:57"
+}
+
+// goroutines lists those of the program in a dump.
+func goroutines(dump string) (all []goroutine) {
+	for g := range strings.SplitSeq(dump, "\n\n") {
+		head, stack, _ := strings.Cut(g, "\n")
+		if !strings.HasPrefix(head, "goroutine ") || !strings.Contains(head, "synctest bubble") ||
+			strings.Contains(stack, "threelaws/agent.(*agent).world") {
+			continue
+		}
+		number, _, _ := strings.Cut(strings.TrimPrefix(head, "goroutine "), " ")
+		_, state, _ := strings.Cut(head, "[")
+		state, _, _ = strings.Cut(state, ",")
+		all = append(all, goroutine{number, strings.TrimSuffix(state, " (durable)"), place(stack)})
+	}
+	return all
+}
+
+// deadlock words a dump with goroutines that wait for each other, "" for one without.
+func deadlock(m wire.Message) string {
+	var circle []string
+	for n := m.TakeNum(); n > 0; n-- {
+		circle = append(circle, strconv.FormatInt(m.TakeNum(), 10))
+	}
+	if len(circle) == 0 {
+		return ""
+	}
+	all := goroutines(m.TakeText())
+	var at []string
+	for _, number := range circle {
+		if i := slices.IndexFunc(all, func(g goroutine) bool { return g.number == number }); i >= 0 {
+			at = append(at, all[i].at)
+		}
+	}
+	if len(circle) == 1 {
+		return "deadlock: a goroutine waits for a mutex that it holds itself, at " + strings.Join(at, "")
+	}
+	return "deadlock: goroutines wait for mutexes that the next of them holds, at " + strings.Join(at, " and ")
+}
+
+// running is where a goroutine of the program runs.
+func running(dump string) string {
+	for _, g := range goroutines(dump) {
+		if strings.HasPrefix(g.state, "run") {
+			return fmt.Sprintf("at %s", g.at)
+		}
+	}
+	return ""
+}
+
+// quit makes a Go process print its goroutines and end.
+func quit(p *os.Process) { _ = p.Signal(syscall.SIGQUIT) }

@@ -1,0 +1,173 @@
+package agent
+
+import (
+	"io"
+	"time"
+
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/threelaws/threelaws/internal/overlay/wire"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// life is a program from its start to its end; it lives again after each crash.
+type life struct {
+	room   *room
+	binary *Binary
+	name   string // of the process in the world
+
+	process *process // nil before the start and after the end
+	next    time.Duration
+	came    time.Duration // the time in the process
+	calls   map[int64]*call
+	asked   []*host.Call
+	open    map[*host.Call]*call
+	streams map[*host.Stream]*call
+	over    bool
+	err     error
+}
+
+// lifeNumber is the number of the only life of a process.
+const lifeNumber = 1
+
+// Start begins a life in a new process.
+func (l *life) Start() {
+	l.process = l.binary.take()
+	l.over, l.err, l.asked, l.next = false, nil, nil, 0
+	l.calls, l.open, l.streams = map[int64]*call{}, map[*host.Call]*call{}, map[*host.Stream]*call{}
+	l.room.lives = append(l.room.lives, l)
+	m := wire.Command(wire.Open, l.room.now())
+	m.Num(0) // the seed of maps and selects
+	if l.tell(m) {
+		m = wire.Command(wire.Start, l.room.now())
+		m.Num(lifeNumber)
+		m.Text("")
+		m.Text(l.name)
+		l.tell(m)
+	}
+	l.room.quiet.Stir()
+}
+
+// Kill ends the process.
+func (l *life) Kill() {
+	if l.process == nil {
+		l.over = false
+		return
+	}
+	l.end()
+	l.room.quiet.Stir()
+}
+
+// end kills the process and drops what it waits for.
+func (l *life) end() {
+	l.process.kill()
+	l.gone()
+}
+
+// gone drops what a process that has ended waits for.
+func (l *life) gone() {
+	l.process = nil
+	l.room.leave(l)
+	for _, c := range l.calls {
+		c.drop()
+	}
+	l.calls, l.next = nil, 0
+}
+
+// tell sends a command and takes in what the process reports. It reports false where the process has ended.
+func (l *life) tell(m wire.Message) bool {
+	if l.process == nil {
+		return false
+	}
+	report, err := l.process.tell(m, l.ask)
+	if err != nil {
+		l.gone()
+		l.over, l.err = true, err
+		return false
+	}
+	l.came = time.Duration(report.TakeNum() - sim.Epoch.UnixNano())
+	l.next = 0
+	if next := report.TakeNum(); next != 0 {
+		l.next = max(0, time.Duration(next-sim.Epoch.UnixNano()))
+	}
+	for n := report.TakeNum(); n > 0; n-- {
+		if id := report.TakeNum(); l.calls[id] != nil {
+			l.calls[id].drop()
+			delete(l.calls, id)
+		}
+	}
+	for n := report.TakeNum(); n > 0; n-- {
+		panic("agent: a main returned and its process goes on")
+	}
+	return true
+}
+
+// pass lets time pass in the process, or until it makes a request or ends.
+func (l *life) pass(until time.Duration) (came time.Duration, stirred bool) {
+	asked := len(l.asked)
+	if !l.tell(wire.Command(wire.Pass, sim.Epoch.Add(until).UnixNano())) {
+		return until, true
+	}
+	return l.came, len(l.asked) > asked
+}
+
+// Asked lists the calls that were made since it was last called.
+func (l *life) Asked() []*host.Call {
+	l.room.quiet.Wake()
+	asked := l.asked
+	l.asked = nil
+	return asked
+}
+
+// Ended reports whether the program has ended by itself.
+func (l *life) Ended() (error, bool) { return l.err, l.over }
+
+// Answer delivers the answer to a call.
+func (l *life) Answer(h *host.Call) {
+	c := l.open[h]
+	delete(l.open, h)
+	if h.Stream != nil {
+		h.Stream.SetClosed(c.gone.Load)
+		l.streams[h.Stream] = c
+	}
+	close(c.on)
+	m := c.reply(l.room.now())
+	if h.Stream == nil {
+		delete(l.calls, c.id)
+	}
+	l.tell(m)
+	l.room.quiet.Stir()
+}
+
+// Send delivers an event of a watch, in the encoding that its client asked for.
+func (l *life) Send(s *host.Stream, e watch.Event) {
+	c := l.streams[s]
+	if err := c.feed.Send(e); err != nil {
+		panic("agent: an event of " + s.Kind.GVK.Kind + " does not encode: " + err.Error())
+	}
+	m := wire.Command(wire.Chunk, l.room.now())
+	m.Num(c.id)
+	m.Flag(e.Type == watch.Error)
+	m.Bytes(read(c.resp.Body))
+	if e.Type == watch.Error {
+		c.feed.End()
+		delete(l.streams, s)
+	}
+	l.tell(m)
+	l.room.quiet.Stir()
+}
+
+// read takes what a feed holds. A read that does not fill its buffer was the last.
+func read(from io.Reader) (all []byte) {
+	buf := make([]byte, 1<<16)
+	for {
+		n, err := from.Read(buf)
+		if err != nil {
+			panic("agent: a feed cannot be read: " + err.Error())
+		}
+		if all = append(all, buf[:n]...); n < len(buf) {
+			return all
+		}
+	}
+}

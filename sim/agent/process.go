@@ -1,0 +1,162 @@
+package agent
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/threelaws/threelaws/internal/overlay/wire"
+)
+
+// process is a process of a program.
+type process struct {
+	cmd     *exec.Cmd
+	in      *os.File // commands
+	out     *bufio.Reader
+	outFile *os.File
+	crash   log           // what the runtime printed
+	printed log           // what the program printed
+	waited  chan struct{} // closed when it has ended
+	broken  error         // it could not be started
+
+	deadlock string // what the last command to print goroutines found
+}
+
+// start starts a process. Where it cannot, every command to it fails.
+func (b *Binary) start() *process {
+	p := &process{cmd: b.command(), waited: make(chan struct{})}
+	commands, in, err := os.Pipe()
+	if err != nil {
+		p.broken = err
+		return p
+	}
+	defer commands.Close()
+	out, reports, err := os.Pipe()
+	if err != nil {
+		in.Close()
+		p.broken = err
+		return p
+	}
+	defer reports.Close()
+	p.in, p.outFile, p.out = in, out, bufio.NewReaderSize(out, 1<<16)
+	p.cmd.Env = append(append([]string(nil), b.Env...), wire.Environment+"="+wire.Version,
+		"GODEBUG=asynctimerchan=0", "GOMAXPROCS=1", "GOGC=off", "GOTRACEBACK=crash", "TZ=UTC")
+	p.cmd.Stdout, p.cmd.Stderr = &p.crash, &p.crash
+	p.cmd.ExtraFiles = []*os.File{commands, reports}
+	alone(p.cmd)
+	if err := p.cmd.Start(); err != nil {
+		p.broken = err
+		p.close()
+		return p
+	}
+	go func() {
+		_ = p.cmd.Wait() // how it ended stands in its state
+		close(p.waited)
+	}()
+	return p
+}
+
+func (p *process) close() {
+	if p.in != nil {
+		p.in.Close()
+		p.outFile.Close()
+	}
+}
+
+// kill ends the process.
+func (p *process) kill() {
+	if p.broken == nil {
+		_ = p.cmd.Process.Kill() // it may have ended by itself
+		<-p.waited
+	}
+	p.close()
+}
+
+const (
+	looks   = time.Second      // how often a process that does not answer is looked at
+	busy    = 5 * time.Second  // of processor time on one command: an endless loop
+	blocked = 60 * time.Second // of real time without an answer: a system call that does not return
+)
+
+// tell sends a command and waits for its report. Requests that the program makes meanwhile are answered by
+// ask. An error is that the process has ended, and how.
+func (p *process) tell(m wire.Message, ask func(wire.Message) wire.Message) (wire.Message, error) {
+	if p.broken != nil {
+		return nil, p.broken
+	}
+	began, used := time.Now(), p.used()
+	err := m.Write(p.in)
+	for err == nil {
+		_ = p.outFile.SetReadDeadline(time.Now().Add(looks)) // pipes have deadlines
+		if _, err = p.out.Peek(1); os.IsTimeout(err) && time.Since(began) < blocked && p.used()-used < busy {
+			err = nil
+			continue
+		}
+		_ = p.outFile.SetReadDeadline(time.Time{})
+		var r wire.Message
+		if err == nil {
+			r, err = wire.Read(p.out)
+		}
+		if err != nil {
+			break
+		}
+		switch op := r.TakeNum(); op {
+		case wire.Report:
+			return r, nil
+		case wire.Ask:
+			answer := ask(r)
+			err = answer.Write(p.in)
+		case wire.Output:
+			p.printed.Write(r.TakeBytes())
+		case wire.Dump:
+			p.deadlock = deadlock(r)
+		default:
+			panic(fmt.Sprintf("agent: the process of %s sent %d", p.cmd.Path, op))
+		}
+	}
+	if os.IsTimeout(err) {
+		return nil, p.looped()
+	}
+	select {
+	case <-p.waited:
+	case <-time.After(looks): // it has closed its end of the pipe and goes on
+	}
+	p.kill()
+	return nil, p.ended()
+}
+
+// most is how much of what a program prints is kept.
+const most = 1 << 20
+
+// log keeps the last of what is written to it.
+type log struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// Write never fails.
+func (l *log) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = append(l.text, b...)
+	if len(l.text) > 2*most {
+		l.text = append([]byte(nil), l.text[len(l.text)-most:]...)
+	}
+	return len(b), nil
+}
+
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return string(l.text)
+}
+
+// last returns the last lines that are not empty.
+func (l *log) last(n int) []string {
+	lines := strings.FieldsFunc(l.String(), func(r rune) bool { return r == '\n' })
+	return lines[max(0, len(lines)-n):]
+}

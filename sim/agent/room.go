@@ -1,0 +1,121 @@
+package agent
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/threelaws/threelaws/fakeapi/httpapi"
+	"github.com/threelaws/threelaws/internal/overlay/wire"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/internal/quiet"
+)
+
+// Controller returns the program as a controller. For, Owns and all else that as says tell the laws what may
+// be expected of it.
+func (b *Binary) Controller(as host.Controller) host.Controller {
+	return host.Hosting(as, func(c *host.Cluster, name string) host.Program {
+		return &life{room: roomOf(c), binary: b, name: name}
+	})
+}
+
+// room is what the processes of one world have in common.
+type room struct {
+	place   host.Place
+	clock   *sim.Clock
+	handler *httpapi.Handler
+	lives   []*life // that go on, in the order in which they began
+	quiet   *quiet.Quiet
+}
+
+var (
+	roomsMu sync.Mutex
+	rooms   = map[host.Place]*room{}
+)
+
+// roomOf returns the room of a world. It is made for the world's first program.
+func roomOf(c host.Place) *room {
+	roomsMu.Lock()
+	defer roomsMu.Unlock()
+	r := rooms[c]
+	if r == nil {
+		clock := &c.World().Clock
+		r = &room{place: c, clock: clock, handler: httpapi.New(c.Server(), clock.Now), quiet: quiet.New(c.World())}
+		r.quiet.Next, r.quiet.Settled = r.next, r.settled
+		clock.Beside = r.beside
+		rooms[c] = r
+		c.AtStop(r.close)
+	}
+	return r
+}
+
+// now is the world's time as the wire says it.
+func (r *room) now() int64 { return sim.Epoch.Add(r.clock.Elapsed()).UnixNano() }
+
+// next returns how long from now the next timer of a program is due.
+func (r *room) next() (least time.Duration, any bool) {
+	for _, l := range r.lives {
+		if l.next != 0 && (!any || l.next-r.clock.Elapsed() < least) {
+			least, any = max(0, l.next-r.clock.Elapsed()), true
+		}
+	}
+	return least, any
+}
+
+// beside lets time pass to a time, or until a program makes a request or ends.
+func (r *room) beside(to time.Duration) time.Duration {
+	for {
+		first := r.first(to)
+		if first == nil {
+			return to
+		}
+		until := to
+		for _, l := range r.lives {
+			if l != first && l.next != 0 && l.next < until {
+				until = l.next
+			}
+		}
+		came, stirred := first.pass(until)
+		if stirred {
+			r.quiet.Asked(came)
+			return came
+		}
+	}
+}
+
+// first returns the life with the earliest timer that is due by a time, nil for none.
+func (r *room) first(to time.Duration) (first *life) {
+	for _, l := range r.lives {
+		if l.next != 0 && l.next <= to && (first == nil || l.next < first.next) {
+			first = l
+		}
+	}
+	return first
+}
+
+// settled looks for deadlocks.
+func (r *room) settled() {
+	for _, l := range slices.Clone(r.lives) {
+		if l.tell(wire.Command(wire.Stacks, r.now())) && l.process.deadlock != "" {
+			text := l.process.deadlock
+			l.end()
+			l.over, l.err = true, &host.Panic{Text: text, Hangs: true}
+		}
+	}
+}
+
+// leave takes a life off the list of those that go on.
+func (r *room) leave(l *life) {
+	r.lives = slices.DeleteFunc(r.lives, func(x *life) bool { return x == l })
+}
+
+// close ends the world.
+func (r *room) close() {
+	roomsMu.Lock()
+	delete(rooms, r.place)
+	roomsMu.Unlock()
+	for _, l := range slices.Clone(r.lives) {
+		l.end()
+	}
+}

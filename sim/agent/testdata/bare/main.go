@@ -1,0 +1,138 @@
+// Command bare keeps a Secret beside each ConfigMap, without any library. Its first argument names what else it
+// does.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const api = "http://apiserver/api/v1/namespaces/default/"
+
+type object struct {
+	Metadata struct {
+		Name            string `json:"name"`
+		UID             string `json:"uid"`
+		ResourceVersion string `json:"resourceVersion"`
+	} `json:"metadata"`
+}
+
+func main() {
+	does := ""
+	if len(os.Args) > 1 {
+		does = os.Args[1]
+	}
+	if does == "crashloop" {
+		fmt.Fprintln(os.Stderr, "cannot find the certificate")
+		os.Exit(3)
+	}
+	client := &http.Client{Transport: &http.Transport{}}
+	for {
+		var list struct {
+			object
+			Items []object `json:"items"`
+		}
+		get(client, api+"configmaps", &list)
+		for _, m := range list.Items {
+			keep(client, m, does)
+		}
+		watch(client, list.Metadata.ResourceVersion, does)
+	}
+}
+
+func get(client *http.Client, url string, into any) {
+	r, err := client.Get(url)
+	if err != nil {
+		time.Sleep(time.Second)
+		return
+	}
+	defer r.Body.Close()
+	json.NewDecoder(r.Body).Decode(into)
+}
+
+func watch(client *http.Client, from, does string) {
+	r, err := client.Get(api + "configmaps?watch=1&resourceVersion=" + from)
+	if err != nil {
+		time.Sleep(time.Second)
+		return
+	}
+	defer r.Body.Close()
+	for d := json.NewDecoder(r.Body); ; {
+		var e struct {
+			Type   string `json:"type"`
+			Object object `json:"object"`
+		}
+		if d.Decode(&e) != nil || e.Type == "ERROR" {
+			return
+		}
+		if e.Type == "ADDED" {
+			keep(client, e.Object, does)
+		}
+	}
+}
+
+var mu sync.Mutex
+
+func keep(client *http.Client, m object, does string) {
+	data := fmt.Sprintf(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":%q,"ownerReferences":[{"apiVersion":"v1",`+
+		`"kind":"ConfigMap","name":%q,"uid":%q,"controller":true}]}}`, m.Metadata.Name, m.Metadata.Name, m.Metadata.UID)
+	r, err := client.Post(api+"secrets", "application/json", bytes.NewReader([]byte(data)))
+	if err == nil {
+		io.Copy(io.Discard, r.Body)
+		r.Body.Close()
+	}
+	switch does {
+	case "panic":
+		go func() {
+			var counts map[string]int
+			counts[m.Metadata.Name]++
+		}()
+	case "fatal":
+		new(sync.Mutex).Unlock()
+	case "exit":
+		if err != nil || r.StatusCode != http.StatusCreated {
+			return
+		}
+		fmt.Fprintln(os.Stderr, "lost the lease")
+		os.Exit(7)
+	case "deadlock":
+		mu.Lock()
+		mu.Lock()
+	case "loop":
+		for {
+		}
+	case "memory":
+		var all [][]byte
+		for {
+			b := make([]byte, 1<<26)
+			for i := range b {
+				b[i] = 1
+			}
+			all = append(all, b)
+		}
+	case "print":
+		for range 1000 {
+			fmt.Println("a line that says nothing at all, again and again")
+		}
+	case "files":
+		for fd := 3; fd < 100; fd++ {
+			syscall.Close(fd)
+		}
+	case "fork":
+		if err := exec.Command("/bin/true").Run(); err == nil {
+			panic("another program was started")
+		}
+	case "dial":
+		if _, err := http.Get("http://example.com"); err == nil {
+			panic("the network was reached")
+		}
+	}
+}
