@@ -10,15 +10,6 @@ import (
 	"github.com/threelaws/threelaws/sim/agent"
 )
 
-// kubeconfig is what the world's only client knows of it.
-const kubeconfig = `apiVersion: v1
-kind: Config
-clusters: [{name: w, cluster: {server: "http://apiserver"}}]
-users: [{name: u, user: {}}]
-contexts: [{name: c, context: {cluster: w, user: u, namespace: default}}]
-current-context: c
-`
-
 var built sync.Map // directories below testdata -> func() string
 
 // program builds a module below testdata, once, with the overlay.
@@ -39,15 +30,11 @@ func program(t testing.TB, module string, args ...string) *agent.Binary {
 		if _, err := b.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, "kubeconfig"), []byte(kubeconfig), 0o644); err != nil {
-			t.Fatal(err)
-		}
 		return dir
 	})
 	once, _ := built.LoadOrStore(module, build)
 	dir := once.(func() string)()
-	b := &agent.Binary{Path: filepath.Join(dir, "main"), Args: args, Dir: dir,
-		Env: []string{"KUBECONFIG=" + filepath.Join(dir, "kubeconfig")}}
+	b := &agent.Binary{Path: filepath.Join(dir, "main"), Args: args}
 	t.Cleanup(b.Close)
 	return b
 }

@@ -12,8 +12,7 @@ import (
 
 // A binary that was built with the overlay is a controller as any other.
 func ExampleBinary_Controller() {
-	operator := &agent.Binary{Path: "/tmp/operator", Args: []string{"--leader-elect=false"},
-		Env: []string{"KUBECONFIG=/tmp/kubeconfig"}}
+	operator := &agent.Binary{Path: "/tmp/operator", Args: []string{"--leader-elect=false"}}
 	defer operator.Close()
 	w := trial.New(trial.Options{})
 	defer w.Stop()

@@ -25,7 +25,9 @@ type life struct {
 	open    map[*host.Call]*call
 	streams map[*host.Stream]*call
 	over    bool
-	err     error
+
+	projected []string // the versions of what its volumes show
+	err       error
 }
 
 // lifeNumber is the number of the only life of a process.
@@ -36,6 +38,7 @@ func (l *life) Start() {
 	l.process = l.binary.take()
 	l.over, l.err, l.asked, l.next = false, nil, nil, 0
 	l.calls, l.open, l.streams = map[int64]*call{}, map[*host.Call]*call{}, map[*host.Stream]*call{}
+	l.projected = make([]string, len(l.binary.Projections))
 	l.room.lives = append(l.room.lives, l)
 	m := wire.Command(wire.Open, l.room.now())
 	m.Num(0) // the seed of maps and selects
@@ -79,6 +82,9 @@ func (l *life) gone() {
 func (l *life) tell(m wire.Message) bool {
 	if l.process == nil {
 		return false
+	}
+	if l.process.broken == nil {
+		l.project()
 	}
 	report, err := l.process.tell(m, l.ask)
 	if err != nil {

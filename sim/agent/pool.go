@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"os/exec"
 	"runtime"
 	"sync"
 )
@@ -9,9 +8,14 @@ import (
 // Binary is a program that was built with the overlay.
 type Binary struct {
 	Path string
+	Name string   // of the operator; its pod is named after it
 	Args []string // of its main
-	Env  []string // its whole environment, beside what the agent needs
-	Dir  string   // its working directory
+	Env  []string // "NAME=value", beside what every process gets
+
+	Namespace   string // of its service account; "" is default
+	WorkingDir  string // of the image; "" is /
+	Repository  string // a folder in which it may read files by relative paths; "" for none
+	Projections []Projection
 
 	mu    sync.Mutex
 	ready chan *process // started ahead
@@ -63,11 +67,4 @@ func (b *Binary) Close() {
 		(<-b.ready).kill()
 	}
 	b.ready = nil
-}
-
-// command is how a process is started.
-func (b *Binary) command() *exec.Cmd {
-	cmd := exec.Command(b.Path, b.Args...)
-	cmd.Dir = b.Dir
-	return cmd
 }

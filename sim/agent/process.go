@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +16,7 @@ import (
 // process is a process of a program.
 type process struct {
 	cmd     *exec.Cmd
+	root    string   // a folder of its own
 	in      *os.File // commands
 	out     *bufio.Reader
 	outFile *os.File
@@ -28,7 +30,10 @@ type process struct {
 
 // start starts a process. Where it cannot, every command to it fails.
 func (b *Binary) start() *process {
-	p := &process{cmd: b.command(), waited: make(chan struct{})}
+	p := &process{cmd: exec.Command(b.Path, b.Args...), waited: make(chan struct{})}
+	if p.root, p.broken = b.root(); p.broken != nil {
+		return p
+	}
 	commands, in, err := os.Pipe()
 	if err != nil {
 		p.broken = err
@@ -43,7 +48,8 @@ func (b *Binary) start() *process {
 	}
 	defer reports.Close()
 	p.in, p.outFile, p.out = in, out, bufio.NewReaderSize(out, 1<<16)
-	p.cmd.Env = append(append([]string(nil), b.Env...), wire.Environment+"="+wire.Version,
+	p.cmd.Dir = filepath.Join(p.root, b.WorkingDir)
+	p.cmd.Env = append(b.environment(p.root), wire.Environment+"="+wire.Version,
 		"GODEBUG=asynctimerchan=0", "GOMAXPROCS=1", "GOGC=off", "GOTRACEBACK=crash", "TZ=UTC")
 	p.cmd.Stdout, p.cmd.Stderr = &p.crash, &p.crash
 	p.cmd.ExtraFiles = []*os.File{commands, reports}
@@ -65,11 +71,12 @@ func (p *process) close() {
 		p.in.Close()
 		p.outFile.Close()
 	}
+	_ = os.RemoveAll(p.root) // a folder of the system's temporary files
 }
 
 // kill ends the process.
 func (p *process) kill() {
-	if p.broken == nil {
+	if p.cmd.Process != nil {
 		_ = p.cmd.Process.Kill() // it may have ended by itself
 		<-p.waited
 	}
