@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -82,6 +83,31 @@ func TestTwoReplicasAreOneRun(t *testing.T) {
 	same(t, program(t, "bare").Controller(keeper), 10, map[string]int{"crash": 1, "stale": 1}, "keeper-2")
 }
 
+// The order of maps is a choice of the schedule.
+func TestOrderOfMapsIsExplored(t *testing.T) {
+	c := program(t, "bare", "order").Controller(keeper)
+	first := func(choices sim.Choices) (all string) {
+		w := run(t, c, choices, nil)
+		defer w.Stop()
+		w.Server.Each(w.Server.KindNamed("secret"), func(o runtime.Object) bool {
+			all += string(o.(*corev1.Secret).Data["first"])
+			return true
+		})
+		return all
+	}
+	seen := map[string]bool{}
+	for seed := range uint64(8) {
+		one, other := first(sim.NewSeed(seed)), first(sim.NewSeed(seed))
+		if one != other {
+			t.Errorf("seed %d: %s, then %s", seed, one, other)
+		}
+		seen[one] = true
+	}
+	if len(seen) < 2 {
+		t.Errorf("every seed has the order %v", seen)
+	}
+}
+
 // What a program does to its process is a violation, or harmless.
 func TestBadPrograms(t *testing.T) {
 	for _, test := range []struct{ does, violation string }{
@@ -127,4 +153,13 @@ func TestClosedFiles(t *testing.T) {
 	if !found {
 		t.Error("nothing says that the connection to the world was lost")
 	}
+}
+
+func TestManagerIsOneRun(t *testing.T) {
+	same(t, program(t, "manager").Controller(keeper), 10, manyFaults)
+}
+
+// Two replicas elect a leader, which keeps its Lease for ever.
+func TestElectedManagersSettle(t *testing.T) {
+	same(t, program(t, "manager", "--leader-elect").Controller(keeper), 5, map[string]int{"crash": 1}, "keeper-2")
 }

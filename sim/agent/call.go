@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"maps"
 	"net/http"
-	"slices"
 	"sync/atomic"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -38,20 +36,19 @@ func (l *life) ask(m wire.Message) wire.Message {
 	c.thread = uint64(m.TakeNum())
 	var ctx context.Context
 	ctx, c.cancel = context.WithCancel(context.Background())
-	method, url := m.TakeText(), m.TakeText()
-	head := http.Header{}
-	for n := m.TakeNum(); n > 0; n-- {
-		name := m.TakeText()
-		head.Add(name, m.TakeText())
-	}
+	method, url, head := m.TakeText(), m.TakeText(), m.TakeHeader()
 	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(m.TakeBytes()))
 	if err != nil {
 		panic("agent: " + err.Error())
 	}
 	req.Header = head
 	l.calls[c.id] = c
+	transport := l.room.handler.GatedTransport(c)
+	if l.answering { // a request of the server waits for this one: it cannot wait for the scheduler
+		transport = l.room.handler.Transport()
+	}
 	go func() {
-		c.resp, c.err = l.room.handler.GatedTransport(c).RoundTrip(req)
+		c.resp, c.err = transport.RoundTrip(req)
 		close(c.done)
 	}()
 	select {
@@ -76,17 +73,7 @@ func (c *call) reply(now int64) wire.Message {
 	m := wire.Command(wire.Reply, now)
 	m.Num(c.id)
 	m.Num(int64(c.resp.StatusCode))
-	n := 0
-	for _, values := range c.resp.Header {
-		n += len(values)
-	}
-	m.Num(int64(n))
-	for _, k := range slices.Sorted(maps.Keys(c.resp.Header)) {
-		for _, v := range c.resp.Header[k] {
-			m.Text(k)
-			m.Text(v)
-		}
-	}
+	m.Header(c.resp.Header)
 	streams := c.feed != nil && c.resp.StatusCode == http.StatusOK
 	m.Flag(streams)
 	if streams {

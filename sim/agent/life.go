@@ -26,12 +26,17 @@ type life struct {
 	streams map[*host.Stream]*call
 	over    bool
 
+	answering bool     // a webhook of it is called
+	called    int64    // the number of the last call of a webhook
 	projected []string // the versions of what its volumes show
 	err       error
 }
 
 // lifeNumber is the number of the only life of a process.
 const lifeNumber = 1
+
+// orders is how many orders of maps and selects a schedule chooses from. The first is the default.
+const orders = 64
 
 // Start begins a life in a new process.
 func (l *life) Start() {
@@ -41,7 +46,7 @@ func (l *life) Start() {
 	l.projected = make([]string, len(l.binary.Projections))
 	l.room.lives = append(l.room.lives, l)
 	m := wire.Command(wire.Open, l.room.now())
-	m.Num(0) // the seed of maps and selects
+	m.Num(int64(l.room.place.World().Pick(orders, "order of maps and selects")))
 	if l.tell(m) {
 		m = wire.Command(wire.Start, l.room.now())
 		m.Num(lifeNumber)

@@ -16,6 +16,7 @@ type Binary struct {
 	WorkingDir  string // of the image; "" is /
 	Repository  string // a folder in which it may read files by relative paths; "" for none
 	Projections []Projection
+	Ports       map[string]int64 // its ports by name, as Services of webhooks name them
 
 	mu    sync.Mutex
 	ready chan *process // started ahead

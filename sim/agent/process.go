@@ -25,12 +25,13 @@ type process struct {
 	waited  chan struct{} // closed when it has ended
 	broken  error         // it could not be started
 
-	deadlock string // what the last command to print goroutines found
+	answers  map[int64]wire.Message // of webhooks
+	deadlock string                 // what the last command to print goroutines found
 }
 
 // start starts a process. Where it cannot, every command to it fails.
 func (b *Binary) start() *process {
-	p := &process{cmd: exec.Command(b.Path, b.Args...), waited: make(chan struct{})}
+	p := &process{cmd: exec.Command(b.Path, b.Args...), waited: make(chan struct{}), answers: map[int64]wire.Message{}}
 	if p.root, p.broken = b.root(); p.broken != nil {
 		return p
 	}
@@ -119,6 +120,8 @@ func (p *process) tell(m wire.Message, ask func(wire.Message) wire.Message) (wir
 			err = answer.Write(p.in)
 		case wire.Output:
 			p.printed.Write(r.TakeBytes())
+		case wire.Answer:
+			p.answers[r.TakeNum()] = r
 		case wire.Dump:
 			p.deadlock = deadlock(r)
 		default:

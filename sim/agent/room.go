@@ -44,6 +44,7 @@ func roomOf(c host.Place) *room {
 		r = &room{place: c, clock: clock, handler: httpapi.New(c.Server(), clock.Now), quiet: quiet.New(c.World())}
 		r.quiet.Next, r.quiet.Settled = r.next, r.settled
 		clock.Beside = r.beside
+		r.handler.CallWebhooksVia(r.webhooks)
 		rooms[c] = r
 		c.AtStop(r.close)
 	}

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"net/http"
+	"slices"
 )
 
 // Environment names the variable by which the world starts a process as an agent. Its value is [Version].
@@ -31,6 +33,7 @@ const (
 	Reply  = 'A' // answer a request: number, status, headers, whether the body goes on, body
 	Chunk  = 'C' // continue a body: number, whether it ends, bytes
 	Pass   = 'T' // let time pass
+	Call   = 'W' // call a webhook of the program: number, port, server name ("" for plain HTTP), CA bundle, method, URL, headers, body
 	Stacks = 'G' // print the goroutines of the program
 	Close  = 'X' // end the world
 )
@@ -41,6 +44,7 @@ const Park = 'P'
 // The operations that the agent sends.
 const (
 	Ask    = 'Q' // a request, answered by Park or Reply: number, life, goroutine, method, URL, headers, body
+	Answer = 'V' // a webhook answered: number, error ("" for none), status, headers, body
 	Output = 'L' // the program wrote to stdout or stderr: bytes
 	Report = 'R' // all wait: the time, the time of the next timer or 0, withdrawn calls, ended lives and errors
 	Dump   = 'D' // the answer to Stacks, before its report: goroutines that are deadlocked, text
@@ -72,6 +76,34 @@ func (m *Message) Flag(b bool) {
 func (m *Message) Text(s string) {
 	m.Num(int64(len(s)))
 	*m = append(*m, s...)
+}
+
+// Header appends headers in the order of their names.
+func (m *Message) Header(h http.Header) {
+	keys := make([]string, 0, len(h))
+	n := 0
+	for k, values := range h {
+		keys = append(keys, k)
+		n += len(values)
+	}
+	slices.Sort(keys)
+	m.Num(int64(n))
+	for _, k := range keys {
+		for _, v := range h[k] {
+			m.Text(k)
+			m.Text(v)
+		}
+	}
+}
+
+// TakeHeader removes headers from the front.
+func (m *Message) TakeHeader() http.Header {
+	h := http.Header{}
+	for n := m.TakeNum(); n > 0; n-- {
+		k := m.TakeText()
+		h.Add(k, m.TakeText())
+	}
+	return h
 }
 
 // Bytes appends bytes.

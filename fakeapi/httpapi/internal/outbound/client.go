@@ -42,12 +42,18 @@ const (
 // Client calls webhooks. Several goroutines may use it.
 type Client struct {
 	ctx  context.Context
+	via  func(*webhook.Endpoint) http.RoundTripper // nil: the network
 	mu   sync.Mutex
 	kept map[string]*http.Client
 }
 
 // New returns a client whose calls end when the context does.
 func New(ctx context.Context) *Client { return &Client{ctx: ctx, kept: map[string]*http.Client{}} }
+
+// Via returns a client that reaches webhooks by other means than the network.
+func Via(means func(*webhook.Endpoint) http.RoundTripper) *Client {
+	return &Client{ctx: context.Background(), via: means}
+}
 
 // Call posts a review to a webhook and decodes what it answers.
 func (c *Client) Call(to *webhook.Endpoint, review, response runtime.Object) error {
@@ -144,6 +150,9 @@ func decode(text []byte, response runtime.Object) error {
 
 // client is the one for a place to call: most are called again.
 func (c *Client) client(to *webhook.Endpoint) (*http.Client, error) {
+	if c.via != nil {
+		return &http.Client{Transport: c.via(to)}, nil
+	}
 	text, err := json.Marshal([]any{to.URL, to.Address, to.CABundle})
 	if err != nil {
 		return nil, err

@@ -34,6 +34,9 @@ func main() {
 		fmt.Fprintln(os.Stderr, "cannot find the certificate")
 		os.Exit(3)
 	}
+	if does == "webhook" {
+		go serve()
+	}
 	client := &http.Client{Transport: &http.Transport{}}
 	for {
 		var list struct {
@@ -46,6 +49,27 @@ func main() {
 		}
 		watch(client, list.Metadata.ResourceVersion, does)
 	}
+}
+
+// serve denies what is named bad.
+func serve() {
+	for {
+		if _, err := os.Stat("/certs/tls.crt"); err == nil {
+			break
+		}
+		time.Sleep(time.Second)
+	}
+	err := http.ListenAndServeTLS(":9443", "/certs/tls.crt", "/certs/tls.key", http.HandlerFunc(
+		func(w http.ResponseWriter, r *http.Request) {
+			var review struct {
+				Request struct{ UID, Name string }
+			}
+			json.NewDecoder(r.Body).Decode(&review)
+			fmt.Fprintf(w, `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":%q,"allowed":%t}}`,
+				review.Request.UID, review.Request.Name != "bad")
+		}))
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
 }
 
 func get(client *http.Client, url string, into any) {
@@ -82,8 +106,15 @@ func watch(client *http.Client, from, does string) {
 var mu sync.Mutex
 
 func keep(client *http.Client, m object, does string) {
-	data := fmt.Sprintf(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":%q,"ownerReferences":[{"apiVersion":"v1",`+
-		`"kind":"ConfigMap","name":%q,"uid":%q,"controller":true}]}}`, m.Metadata.Name, m.Metadata.Name, m.Metadata.UID)
+	first := ""
+	if does == "order" {
+		for first = range map[string]bool{"a": true, "b": true, "c": true, "d": true} {
+			break
+		}
+	}
+	data := fmt.Sprintf(`{"apiVersion":"v1","kind":"Secret","stringData":{"first":%q},"metadata":{"name":%q,`+
+		`"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":%q,"uid":%q,"controller":true}]}}`,
+		first, m.Metadata.Name, m.Metadata.Name, m.Metadata.UID)
 	r, err := client.Post(api+"secrets", "application/json", bytes.NewReader([]byte(data)))
 	if err == nil {
 		io.Copy(io.Discard, r.Body)

@@ -165,6 +165,8 @@ func (a *agent) obey(m wire.Message) bool {
 		c := a.calls[m.TakeNum()]
 		end := m.TakeFlag()
 		c.stream.send(end, m.TakeBytes())
+	case wire.Call:
+		a.webhook(m)
 	case wire.Stacks:
 		a.dump()
 	case wire.Close:

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"slices"
 	"strconv"
 	"sync"
 	"threelaws/wire"
@@ -80,31 +79,13 @@ func (l *life) ask(c *call, r *http.Request, body []byte) {
 	m.Num(int64(goroutine()))
 	m.Text(r.Method)
 	m.Text(r.URL.String())
-	header(&m, r.Header)
+	m.Header(r.Header)
 	m.Bytes(body)
 	l.write(m)
 	m = l.read()
 	if m.TakeNum() == wire.Reply {
 		m.TakeNum() // the time has not moved
 		l.reply(m)
-	}
-}
-
-// header appends the headers in the order of their names.
-func header(m *wire.Message, h http.Header) {
-	keys := make([]string, 0, len(h))
-	n := 0
-	for k, values := range h {
-		keys = append(keys, k)
-		n += len(values)
-	}
-	slices.Sort(keys)
-	m.Num(int64(n))
-	for _, k := range keys {
-		for _, v := range h[k] {
-			m.Text(k)
-			m.Text(v)
-		}
 	}
 }
 
@@ -131,11 +112,7 @@ func (a *agent) reply(m wire.Message) {
 	c := a.calls[m.TakeNum()]
 	code := int(m.TakeNum())
 	c.resp = &http.Response{StatusCode: code, Status: strconv.Itoa(code) + " " + http.StatusText(code), Proto: "HTTP/1.1",
-		ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{}, ContentLength: -1}
-	for n := m.TakeNum(); n > 0; n-- {
-		k := m.TakeText()
-		c.resp.Header.Add(k, m.TakeText())
-	}
+		ProtoMajor: 1, ProtoMinor: 1, Header: m.TakeHeader(), ContentLength: -1}
 	if m.TakeFlag() {
 		c.stream = &stream{id: c.id, life: c.life, ctx: context.Background(), more: make(chan struct{}, 1)}
 		c.resp.Body = c.stream

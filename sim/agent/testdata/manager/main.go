@@ -1,0 +1,71 @@
+// Command manager keeps a Secret beside each ConfigMap, as a main that kubebuilder has generated does.
+package main
+
+import (
+	"context"
+	"flag"
+	"os"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+)
+
+type keeper struct{ client.Client }
+
+// Reconcile creates the Secret of a ConfigMap.
+func (k *keeper) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	var owner corev1.ConfigMap
+	if err := k.Get(ctx, req.NamespacedName, &owner); err != nil || owner.DeletionTimestamp != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	var s corev1.Secret
+	if err := k.Get(ctx, req.NamespacedName, &s); client.IgnoreNotFound(err) != nil || err == nil {
+		return ctrl.Result{}, err
+	}
+	s.Namespace, s.Name = owner.Namespace, owner.Name
+	if err := controllerutil.SetControllerReference(&owner, &s, k.Scheme()); err != nil {
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{}, client.IgnoreAlreadyExists(k.Create(ctx, &s))
+}
+
+func main() {
+	var metrics, probes string
+	var elect bool
+	flag.StringVar(&metrics, "metrics-bind-address", ":8080", "where metrics are served")
+	flag.StringVar(&probes, "health-probe-bind-address", ":8081", "where probes are answered")
+	flag.BoolVar(&elect, "leader-elect", false, "run only while elected")
+	logging := zap.Options{Development: true}
+	logging.BindFlags(flag.CommandLine)
+	flag.Parse()
+	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&logging)))
+
+	scheme := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	mgr, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{Scheme: scheme,
+		Metrics: server.Options{BindAddress: metrics}, HealthProbeBindAddress: probes,
+		LeaderElection: elect, LeaderElectionID: "keeper.example.com"})
+	if err != nil {
+		ctrl.Log.Error(err, "unable to create the manager")
+		os.Exit(1)
+	}
+	err = ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).Complete(&keeper{mgr.GetClient()})
+	if err != nil {
+		ctrl.Log.Error(err, "unable to create the controller")
+		os.Exit(1)
+	}
+	utilruntime.Must(mgr.AddHealthzCheck("healthz", healthz.Ping))
+	utilruntime.Must(mgr.AddReadyzCheck("readyz", healthz.Ping))
+	if err := mgr.Start(ctrl.SetupSignalHandler()); err != nil {
+		ctrl.Log.Error(err, "the manager ended")
+		os.Exit(1)
+	}
+}
