@@ -1,0 +1,128 @@
+package install
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+const crdKind = "CustomResourceDefinition"
+
+func isCRD(o Object) bool { return o.GetKind() == crdKind }
+
+func (d document) isCRD() bool { return d.kind == crdKind }
+
+// addCRD takes a CRD unless there is one of its name. It reports whether it was
+// taken.
+func (f *finder) addCRD(o Object) bool {
+	if !defines(o) || slices.ContainsFunc(f.CRDs, func(have Object) bool { return have.GetName() == o.GetName() }) {
+		return false
+	}
+	f.CRDs = append(f.CRDs, o)
+	return true
+}
+
+// defines reports whether a CRD is whole: patches of CRDs have the same kind.
+func defines(o Object) bool {
+	group, _, _ := unstructured.NestedString(o.Object, "spec", "group")
+	kind, _, _ := unstructured.NestedString(o.Object, "spec", "names", "kind")
+	versions, _, _ := unstructured.NestedSlice(o.Object, "spec", "versions")
+	return o.GetAPIVersion() == "apiextensions.k8s.io/v1" && o.GetName() != "" && group != "" && kind != "" &&
+		len(versions) > 0
+}
+
+// findCRDs adds the CRDs that the install manifests lack: those of
+// config/crd/bases, and if there are none at all, those of the first place in
+// the repository that has any.
+func (f *finder) findCRDs(context.Context) error {
+	installed := f.CRDs
+	if len(f.opts.CRDs) > 0 {
+		f.CRDs = nil
+		for _, name := range f.opts.CRDs {
+			objects, err := f.readGiven("--crds", name)
+			if err != nil {
+				return err
+			}
+			n := 0
+			for _, o := range objects {
+				if isCRD(o) && f.addCRD(o) {
+					n++
+				}
+			}
+			if n == 0 {
+				return fmt.Errorf("--crds %s: it holds no CustomResourceDefinition of apiextensions.k8s.io/v1 that no "+
+					"earlier --crds has", name)
+			}
+			f.note("%d CRDs from %s", n, name)
+		}
+		for _, o := range installed {
+			f.addCRD(o)
+		}
+		return nil
+	}
+	f.takeCRDs(func(file string) bool { return strings.HasPrefix(file, "config/crd/bases/") })
+	for _, place := range []func(string) bool{
+		func(file string) bool { return !aside(file) && inCRDFolder(file) },
+		func(file string) bool { return !aside(file) },
+	} {
+		if len(f.CRDs) == 0 {
+			f.takeCRDs(place)
+		}
+	}
+	if len(f.CRDs) == 0 {
+		f.note("no CRDs: the operator is taken to work on built-in kinds; name others with --crds")
+	}
+	return nil
+}
+
+// inCRDFolder reports whether a file stands below a folder crd or crds.
+func inCRDFolder(file string) bool {
+	parts := strings.Split(path.Dir(file), "/")
+	return slices.ContainsFunc(parts, func(part string) bool { return part == "crd" || part == "crds" })
+}
+
+// takeCRDs takes the CRDs of the files of a place, and notes from where.
+func (f *finder) takeCRDs(place func(file string) bool) {
+	var files []string
+	for _, file := range f.files {
+		if place(file) {
+			files = append(files, file)
+		}
+	}
+	taken, copies := map[string]int{}, map[string]bool{}
+	var dirs []string
+	had := len(f.CRDs)
+	for _, o := range f.search(files, document.isCRD) {
+		dir := path.Dir(o.File)
+		switch {
+		case f.addCRD(o):
+			if taken[dir]++; taken[dir] == 1 {
+				dirs = append(dirs, dir)
+			}
+		case defines(o) && had == 0:
+			copies[o.File] = true
+		case had == 0 && strings.HasPrefix(o.GetAPIVersion(), "apiextensions.k8s.io/v1beta1"):
+			f.note("%s:%d: CRD %s is of apiextensions.k8s.io/v1beta1, which no server since 1.22 serves: left out",
+				o.File, o.Line, o.GetName())
+		}
+	}
+	for _, dir := range dirs {
+		f.note("%d CRDs from %s%s", taken[dir], dir, cmp.Or(map[bool]string{true: ", which the install lacks"}[had > 0], ""))
+	}
+	if len(copies) > 0 {
+		f.note("%d more files have CRDs of the same names: left out", len(copies))
+	}
+}
+
+// crdKindOf is the group and kind that a CRD defines, and its scope.
+func crdKindOf(o Object) (group, kind, scope string) {
+	group, _, _ = unstructured.NestedString(o.Object, "spec", "group")
+	kind, _, _ = unstructured.NestedString(o.Object, "spec", "names", "kind")
+	scope, _, _ = unstructured.NestedString(o.Object, "spec", "scope")
+	return group, kind, scope
+}

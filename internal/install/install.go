@@ -1,0 +1,127 @@
+// Package install reads an operator's repository: the main package, the
+// manifests that install the operator, its CRDs, and samples of its kinds. It
+// reads files, renders kustomizations and charts, and runs go list. It builds
+// nothing, asks no cluster, and writes nothing into the repository.
+package install
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Repository is what was found in an operator's repository.
+type Repository struct {
+	Dir  string // the directory of the main module's go.mod, absolute
+	Main string // the main package, as go build takes it in Dir: "./cmd/manager"
+
+	// CRDs has one CustomResourceDefinition for each name.
+	CRDs []Object
+
+	// Objects are the other objects that the install manifests create, in the
+	// order in which a server accepts them: namespaces first, webhook
+	// configurations last. The operator's workload is not among them.
+	Objects []Object
+
+	// Samples has at most one sample for each kind of the CRDs, unless Options
+	// names them: then it has all that were named.
+	Samples []Sample
+
+	// Workload runs the operator. It is nil if no install manifest has it.
+	Workload *Workload
+
+	// Notes say what was taken from where, and what was left out and why: one
+	// sentence each.
+	Notes []string
+}
+
+// Object is an object with the place where it was written.
+type Object struct {
+	*unstructured.Unstructured
+	File string // relative to Repository.Dir where it is below it
+	Line int    // of the document's first line, 0 where it is not known
+}
+
+// Sample is an object of a custom kind, and what its file holds beside it.
+type Sample struct {
+	Object
+	Beside []Object
+}
+
+// Options say where to look. All but Dir may be empty.
+type Options struct {
+	Dir      string   // in the operator's module; "" is the working directory
+	Main     string   // the main package: a directory, a file in it, or an import path
+	Install  string   // a kustomization, a chart, a folder or a file of YAML; "none" reads no install manifests
+	Workload string   // the name of the workload that runs the operator
+	CRDs     []string // files and folders with CRDs; they win over all others of the same name
+	Samples  []string // files and folders with samples
+	Helm     string   // the helm binary; "" is the one of PATH
+}
+
+// finder collects a Repository.
+type finder struct {
+	Repository
+	opts  Options
+	files []string              // the YAML and JSON files of the repository, relative to Dir, shallow ones first
+	texts map[string][]document // what was read of them
+	names names
+
+	namespace string  // of objects that name none, "" where the manifests do not say it
+	picked    *picked // the workload, before it is described
+}
+
+// Find reads the repository around opts.Dir. Errors are mistakes in the
+// repository or in the options, each in one line.
+func Find(ctx context.Context, opts Options) (*Repository, error) {
+	f := &finder{opts: opts}
+	for _, step := range []func(context.Context) error{
+		f.findModule, f.findMain, f.findFiles, f.findInstall, f.findCRDs, f.pickWorkload, f.place, f.describe,
+		f.findSamples,
+	} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return &f.Repository, nil
+}
+
+func (f *finder) note(format string, args ...any) {
+	if note := fmt.Sprintf(format, args...); !slices.Contains(f.Notes, note) {
+		f.Notes = append(f.Notes, note)
+	}
+}
+
+// abs is a path of the repository, or one that was given, as the system takes it.
+func (f *finder) abs(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(f.Dir, filepath.FromSlash(name))
+}
+
+// rel is a path as it is shown: relative to the repository where it is below it.
+func (f *finder) rel(name string) string {
+	if rel, err := filepath.Rel(f.Dir, name); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return name
+}
+
+// given makes a path of the options absolute: they are relative to opts.Dir.
+func (f *finder) given(name string) (string, error) {
+	path := name
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(f.opts.Dir, path)
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	_, err = os.Stat(path)
+	return path, err
+}

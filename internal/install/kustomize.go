@@ -1,0 +1,252 @@
+package install
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/kustomize/api/konfig"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
+)
+
+// kustomization is the file of a directory that kustomize reads, "" if it has
+// none.
+func kustomization(dir string) string {
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
+		file := filepath.Join(dir, name)
+		if info, err := os.Stat(file); err == nil && !info.IsDir() {
+			return file
+		}
+	}
+	return ""
+}
+
+// kustomize renders the kustomization of a directory. No plugin runs and
+// nothing is fetched.
+func (f *finder) kustomize(dir string) (_ []Object, err error) {
+	if err := f.checkLocal(dir, map[string]bool{}); err != nil {
+		return nil, err
+	}
+	defer func() {
+		// A kustomization must not end the command: the library panics on some malformed ones.
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%s: kustomize panics: %v", f.rel(dir), p)
+		}
+	}()
+	options := krusty.MakeDefaultOptions()
+	options.LoadRestrictions = types.LoadRestrictionsNone
+	options.Reorder = krusty.ReorderOptionNone
+	found, err := krusty.MakeKustomizer(options).Run(readOnly{filesys.MakeFsOnDisk(), kustomization(dir)}, dir)
+	if err != nil {
+		return nil, f.kustomizeError(dir, err)
+	}
+	var all []Object
+	for _, r := range found.Resources() {
+		data, err := r.MarshalJSON()
+		if err != nil {
+			return nil, f.kustomizeError(dir, err)
+		}
+		u := &unstructured.Unstructured{}
+		if err := json.Unmarshal(data, &u.Object); err != nil {
+			return nil, f.kustomizeError(dir, err)
+		}
+		file := kustomization(dir)
+		if origin, err := r.GetOrigin(); err == nil && origin != nil {
+			if origin.Path != "" {
+				file = filepath.Join(dir, origin.Path)
+			} else if origin.ConfiguredIn != "" {
+				file = filepath.Join(dir, origin.ConfiguredIn)
+			}
+		}
+		dropOrigin(u)
+		o := Object{u, f.rel(file), 0}
+		o.Line = f.lineOf(o)
+		all = append(all, o)
+	}
+	return all, nil
+}
+
+// originAnnotation is where kustomize says which file an object is from.
+const originAnnotation = "config.kubernetes.io/origin"
+
+func dropOrigin(u *unstructured.Unstructured) {
+	unstructured.RemoveNestedField(u.Object, "metadata", "annotations", originAnnotation)
+	if len(u.GetAnnotations()) == 0 {
+		unstructured.RemoveNestedField(u.Object, "metadata", "annotations")
+	}
+}
+
+// lineOf finds the document that a rendered object is made of. Its name may
+// have a prefix and a suffix by now.
+func (f *finder) lineOf(o Object) int {
+	line, longest := 0, -1
+	for _, d := range f.documents(o.File) {
+		if d.kind != o.GetKind() {
+			continue
+		}
+		m := nameLine.FindSubmatch(d.text)
+		if m != nil && len(m[1]) > longest && strings.Contains(o.GetName(), string(m[1])) {
+			line, longest = d.line, len(m[1])
+		}
+	}
+	return line
+}
+
+var nameLine = regexp.MustCompile(`(?m)^ +name:[ \t]*["']?([^\s"'#]+)`)
+
+// readOnly is the disk, of which kustomize may only read. The kustomization
+// that is rendered asks for the annotation that says where objects come from.
+type readOnly struct {
+	filesys.FileSystem
+	root string
+}
+
+var errReadOnly = errors.New("the repository is only read")
+
+func (readOnly) Create(string) (filesys.File, error) { return nil, errReadOnly }
+func (readOnly) Mkdir(string) error                  { return errReadOnly }
+func (readOnly) MkdirAll(string) error               { return errReadOnly }
+func (readOnly) RemoveAll(string) error              { return errReadOnly }
+func (readOnly) WriteFile(string, []byte) error      { return errReadOnly }
+
+func (r readOnly) ReadFile(name string) ([]byte, error) {
+	text, err := r.FileSystem.ReadFile(name)
+	if err != nil || !sameFile(name, r.root) {
+		return text, err
+	}
+	var fields map[string]any
+	if yaml.Unmarshal(text, &fields) != nil || fields == nil {
+		return text, nil // kustomize says what is wrong with it
+	}
+	list, _ := fields["buildMetadata"].([]any)
+	if slices.Contains(list, any(types.OriginAnnotations)) {
+		return text, nil
+	}
+	fields["buildMetadata"] = append(list, types.OriginAnnotations)
+	return yaml.Marshal(fields)
+}
+
+func sameFile(a, b string) bool {
+	if a == b {
+		return true
+	}
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
+}
+
+// checkLocal refuses a kustomization that names something which is not in the
+// repository. kustomize would run git or ask the network for it.
+func (f *finder) checkLocal(dir string, seen map[string]bool) error {
+	if seen[dir] {
+		return nil
+	}
+	seen[dir] = true
+	file := kustomization(dir)
+	if file == "" {
+		return fmt.Errorf("%s: it has no kustomization.yaml", f.rel(dir))
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("%s: %s", f.rel(file), cause(err))
+	}
+	var k types.Kustomization
+	if err := k.Unmarshal(text); err != nil {
+		return fmt.Errorf("%s: %s", f.rel(file), oneLine(err.Error()))
+	}
+	k.FixKustomization()
+	for _, list := range [][]string{k.Resources, k.Components, k.Crds, k.Configurations, k.Generators, k.Transformers,
+		k.Validators} {
+		for _, entry := range list {
+			if strings.Contains(entry, "\n") {
+				continue // a manifest in the kustomization itself
+			}
+			at := filepath.Join(dir, entry)
+			info, err := os.Stat(at)
+			switch {
+			case remote(entry):
+				return fmt.Errorf("%s:%d: %s is remote: nothing is fetched: name another install with --install, or "+
+					"copy it into the repository", f.rel(file), lineWith(text, entry), entry)
+			case err != nil:
+				return fmt.Errorf("%s:%d: %s: %s", f.rel(file), lineWith(text, entry), entry, cause(err))
+			case info.IsDir():
+				if err := f.checkLocal(at, seen); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for _, p := range k.Patches {
+		if remote(p.Path) {
+			return fmt.Errorf("%s:%d: %s is remote: nothing is fetched: copy it into the repository", f.rel(file),
+				lineWith(text, p.Path), p.Path)
+		}
+	}
+	if len(k.HelmCharts) > 0 || len(k.HelmChartInflationGenerator) > 0 {
+		return fmt.Errorf("%s:%d: helmCharts are not rendered: name the chart with --install", f.rel(file),
+			lineWith(text, "helmChart"))
+	}
+	return nil
+}
+
+// remote reports whether kustomize takes a path for a URL or for a git
+// repository.
+var remotePath = regexp.MustCompile(`(?i)^(git::|https?://|ssh://|file://|github\.com[/:]|[a-z][a-z0-9-]*@)|://`)
+
+func remote(entry string) bool { return remotePath.MatchString(entry) }
+
+// lineWith is the number of the first line that holds a word and is no comment.
+func lineWith(text []byte, word string) int {
+	n := 0
+	for line := range strings.Lines(string(text)) {
+		n++
+		if !strings.HasPrefix(strings.TrimSpace(line), "#") && strings.Contains(line, word) {
+			return n
+		}
+	}
+	return 1
+}
+
+// wrapped are the words that kustomize puts around the cause of an error.
+var wrapped = regexp.MustCompile(`^(accumulating (resources|components)( from '[^']*')?: |accumulation err='|` +
+	`recursed (accumulation of|merging from) path '[^']*': |merging resources from '[^']*': )`)
+
+// kustomizeError is the cause of an error of kustomize, with the innermost
+// directory that it names.
+func (f *finder) kustomizeError(dir string, err error) error {
+	text := err.Error()
+	where := f.rel(dir)
+	const recursed = "recursed accumulation of path '"
+	if i := strings.LastIndex(text, recursed); i >= 0 {
+		rest := text[i+len(recursed):]
+		if path, cause, ok := strings.Cut(rest, "': "); ok {
+			where, text = f.rel(path), cause
+		}
+	}
+	for wrapped.MatchString(text) {
+		text = wrapped.ReplaceAllString(text, "")
+	}
+	text = strings.ReplaceAll(text, f.Dir+string(filepath.Separator), "")
+	return fmt.Errorf("%s: kustomize: %s", where, oneLine(text))
+}
+
+// oneLine joins the lines of a text, and shortens what nobody would read.
+func oneLine(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > 400 {
+		text = text[:400] + "..."
+	}
+	return text
+}

@@ -1,0 +1,266 @@
+package install
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// manifests is one way to install the operator.
+type manifests struct {
+	from    string // a path of the repository
+	objects []Object
+}
+
+// findInstall reads the install manifests: those that were named, or
+// config/default, another kustomization with the operator's workload, a chart,
+// or a folder or file of YAML.
+func (f *finder) findInstall(ctx context.Context) error {
+	switch {
+	case f.opts.Install == "none":
+		f.note("no install manifests, as --install none says")
+		return nil
+	case f.opts.Install != "":
+		return f.givenInstall(ctx)
+	case kustomization(f.abs("config/default")) != "":
+		objects, err := f.kustomize(f.abs("config/default"))
+		if err != nil {
+			return fmt.Errorf("%w (name other install manifests with --install PATH, or --install none)", err)
+		}
+		f.install(manifests{"config/default", objects}, "kustomize")
+		return nil
+	}
+	if found := f.kustomizations(); len(found) > 0 {
+		f.install(found[0], "kustomize")
+		f.others(found)
+		return nil
+	}
+	if done, err := f.chart(ctx); done || err != nil {
+		return err
+	}
+	if found := f.folders(); len(found) > 0 {
+		f.install(found[0], "YAML")
+		f.others(found)
+		return nil
+	}
+	f.note("no install manifests have the operator's workload: it runs without arguments and environment; name them " +
+		"with --install PATH")
+	return nil
+}
+
+// others notes what else would install the operator.
+func (f *finder) others(found []manifests) {
+	var paths []string
+	for _, m := range found[1:] {
+		paths = append(paths, m.from)
+	}
+	if len(paths) > 0 {
+		f.note("--install may name other manifests with the workload: %s", strings.Join(paths, ", "))
+	}
+}
+
+// givenInstall reads the install manifests that were named.
+func (f *finder) givenInstall(ctx context.Context) error {
+	at, err := f.given(f.opts.Install)
+	if err != nil {
+		if remote(f.opts.Install) {
+			return fmt.Errorf("--install %s: it is remote: nothing is fetched: download it first", f.opts.Install)
+		}
+		return fmt.Errorf("--install %s: %s", f.opts.Install, cause(err))
+	}
+	if dir := filepath.Dir(at); kustomization(dir) == at {
+		at = dir
+	}
+	switch _, noChart := os.Stat(filepath.Join(at, "Chart.yaml")); {
+	case kustomization(at) != "":
+		objects, err := f.kustomize(at)
+		if err != nil {
+			return err
+		}
+		f.install(manifests{f.rel(at), objects}, "kustomize")
+	case noChart == nil:
+		objects, err := f.helm(ctx, at)
+		if errors.Is(err, errNoHelm) {
+			return fmt.Errorf("--install %s: it is a Helm chart, and there is no helm binary in PATH: install helm, or "+
+				"render the chart to a file and name that", f.opts.Install)
+		} else if err != nil {
+			return err
+		}
+		f.install(manifests{f.rel(at), objects}, "helm")
+	default:
+		objects, err := f.readGiven("--install", f.opts.Install)
+		if err != nil {
+			return err
+		}
+		f.install(manifests{f.rel(at), objects}, "YAML")
+	}
+	return nil
+}
+
+// install takes the objects of manifests: each once, the CRDs apart.
+func (f *finder) install(m manifests, by string) {
+	type key struct{ group, kind, namespace, name string }
+	seen := map[key]Object{}
+	counts := map[string]int{}
+	for _, o := range m.objects {
+		gvk := o.GroupVersionKind()
+		if strings.HasSuffix(gvk.Group, "kustomize.config.k8s.io") || o.GetName() == "" {
+			continue
+		}
+		k := key{gvk.Group, gvk.Kind, o.GetNamespace(), o.GetName()}
+		if first, ok := seen[k]; ok {
+			f.note("%s:%d: %s %s stands in %s as well: left out", o.File, o.Line, k.kind, k.name, first.File)
+			continue
+		}
+		seen[k] = o
+		if isCRD(o) {
+			f.addCRD(o)
+			continue
+		}
+		counts[k.kind]++
+		f.Objects = append(f.Objects, o)
+	}
+	var kinds []string
+	if len(f.CRDs) > 0 {
+		kinds = append(kinds, fmt.Sprintf("%d CustomResourceDefinition", len(f.CRDs)))
+	}
+	for _, kind := range slices.Sorted(maps.Keys(counts)) {
+		kinds = append(kinds, fmt.Sprintf("%d %s", counts[kind], kind))
+	}
+	f.note("installed from %s (%s): %s", m.from, by, strings.Join(kinds, ", "))
+}
+
+// aside reports whether a path is of what shows or tests the operator.
+func aside(name string) bool {
+	return slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool {
+		return slices.Contains([]string{"sample", "samples", "example", "examples", "doc", "docs", "test", "tests", "e2e",
+			"hack", "demo", "demos", "ci", "dev"}, part)
+	})
+}
+
+// kustomizations renders the kustomizations of the repository and returns those
+// that have the operator's workload, the most complete ones first.
+func (f *finder) kustomizations() []manifests {
+	var found []manifests
+	for _, file := range f.files {
+		dir := path.Dir(file)
+		if aside(dir) || kustomization(f.abs(dir)) != f.abs(file) {
+			continue
+		}
+		objects, err := f.kustomize(f.abs(dir))
+		if err != nil {
+			f.note("%v: left out", err)
+			continue
+		}
+		found = append(found, manifests{dir, objects})
+	}
+	return f.complete(found)
+}
+
+// complete leaves those manifests that have the operator's workload, the most
+// complete ones first. Of two equally complete ones the smaller comes first,
+// since it has less that the operator does not need.
+func (f *finder) complete(all []manifests) []manifests {
+	all = slices.DeleteFunc(all, func(m manifests) bool {
+		p, err := f.pick(m.objects)
+		return err != nil || p == nil || p.score <= 0
+	})
+	slices.SortStableFunc(all, func(a, b manifests) int {
+		return cmp.Or(b.completeness()-a.completeness(), len(a.objects)-len(b.objects), strings.Compare(a.from, b.from))
+	})
+	return all
+}
+
+// completeness counts what an install of an operator has.
+func (m manifests) completeness() int {
+	parts := map[string]bool{}
+	for _, o := range m.objects {
+		switch o.GetKind() {
+		case "CustomResourceDefinition", "ServiceAccount", "ClusterRoleBinding", "Namespace":
+			parts[o.GetKind()] = true
+		}
+	}
+	return len(parts)
+}
+
+// chart renders the repository's Helm chart. It reports whether the operator is
+// installed by it.
+func (f *finder) chart(ctx context.Context) (bool, error) {
+	charts := f.charts()
+	if named := slices.DeleteFunc(slices.Clone(charts), func(dir string) bool {
+		name := chartName(f.abs(dir))
+		return !slices.Contains(f.names.project, name) && !slices.Contains(f.names.binaries, name)
+	}); len(named) > 0 {
+		charts = named
+	}
+	switch len(charts) {
+	case 0:
+		return false, nil
+	case 1:
+	default:
+		return false, fmt.Errorf("%s: several Helm charts run a workload: name the operator's with --install",
+			strings.Join(charts, ", "))
+	}
+	objects, err := f.helm(ctx, f.abs(charts[0]))
+	if errors.Is(err, errNoHelm) {
+		f.note("%s is a Helm chart, and there is no helm binary in PATH: it is not rendered", charts[0])
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	f.install(manifests{charts[0], objects}, "helm")
+	return true, nil
+}
+
+// folders returns the files and the folders of plain YAML that have the
+// operator's workload, the most complete ones first.
+func (f *finder) folders() []manifests {
+	var found []manifests
+	seen := map[string]bool{}
+	for _, file := range f.files {
+		dir := path.Dir(file)
+		if aside(dir) || f.inChart(dir) {
+			continue
+		}
+		if !slices.ContainsFunc(f.documents(file), document.isWorkload) {
+			continue
+		}
+		found = append(found, manifests{file, f.search([]string{file}, document.any)})
+		if dir == "." || seen[dir] {
+			continue
+		}
+		seen[dir] = true
+		dirs := []string{dir}
+		if path.Base(dir) == "manager" {
+			dirs = append(dirs, path.Join(dir, "../rbac"), path.Join(dir, "../webhook"))
+		}
+		var files []string
+		for _, file := range f.files {
+			if slices.Contains(dirs, path.Dir(file)) {
+				files = append(files, file)
+			}
+		}
+		found = append(found, manifests{dir, f.search(files, document.any)})
+	}
+	return f.complete(found)
+}
+
+func (f *finder) inChart(dir string) bool {
+	for ; dir != "."; dir = path.Dir(dir) {
+		if slices.Contains(f.files, dir+"/Chart.yaml") {
+			return true
+		}
+	}
+	return false
+}
+
+func (document) any() bool { return true }
+
+func (d document) isWorkload() bool { return slices.Contains(workloadKinds, d.kind) }

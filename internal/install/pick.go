@@ -1,0 +1,174 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+var workloadKinds = []string{"Deployment", "StatefulSet", "DaemonSet"}
+
+// picked is the container that runs the operator, in its workload.
+type picked struct {
+	Object
+	pod       map[string]any // spec of the pod template
+	container map[string]any
+	score     int // how much says so; 0 if nothing does
+}
+
+func (p *picked) serviceAccount() string {
+	for _, field := range []string{"serviceAccountName", "serviceAccount"} {
+		if name, _ := p.pod[field].(string); name != "" {
+			return name
+		}
+	}
+	return "default"
+}
+
+// pickWorkload finds the operator's workload and takes it out of the objects.
+func (f *finder) pickWorkload(context.Context) error {
+	p, err := f.pick(f.Objects)
+	if err != nil {
+		return err
+	}
+	f.picked = p
+	if p == nil {
+		if len(f.Objects) > 0 {
+			f.note("no Deployment, StatefulSet or DaemonSet is installed: the operator runs without arguments and " +
+				"environment")
+		}
+		return nil
+	}
+	f.Objects = slices.DeleteFunc(f.Objects, func(o Object) bool { return o.Unstructured == p.Unstructured })
+	for _, o := range f.Objects {
+		if isWorkload(o) {
+			f.note("%s %s does not run this operator: it is created, and no program runs for it", o.GetKind(), o.GetName())
+		}
+	}
+	return nil
+}
+
+func isWorkload(o Object) bool {
+	return o.GroupVersionKind().Group == "apps" && slices.Contains(workloadKinds, o.GetKind())
+}
+
+// pick finds the container that runs the operator: the one whose command, image
+// and names fit the main package best, or the only one. It is nil where there is
+// no workload. The error names several that fit equally well.
+func (f *finder) pick(objects []Object) (*picked, error) {
+	var best []*picked
+	var all []string
+	for _, o := range objects {
+		if !isWorkload(o) {
+			continue
+		}
+		all = append(all, o.GetName())
+		if f.opts.Workload != "" && f.opts.Workload != o.GetName() {
+			continue
+		}
+		p := f.judge(o)
+		switch {
+		case p == nil: // a patch
+		case len(best) == 0 || p.score > best[0].score:
+			best = []*picked{p}
+		case p.score == best[0].score:
+			best = append(best, p)
+		}
+	}
+	switch {
+	case len(best) == 1:
+		return best[0], nil
+	case len(best) > 1:
+		var named []string
+		for _, p := range best {
+			named = append(named, fmt.Sprintf("%s %s (%s:%d)", p.GetKind(), p.GetName(), p.File, p.Line))
+		}
+		return nil, fmt.Errorf("several workloads may run the operator: %s: name one with --workload",
+			strings.Join(named, ", "))
+	case f.opts.Workload != "":
+		return nil, fmt.Errorf("--workload %s: the install manifests have %s", f.opts.Workload, orNone(all))
+	}
+	return nil, nil
+}
+
+func orNone(names []string) string {
+	if len(names) == 0 {
+		return "no workload"
+	}
+	return "only " + strings.Join(names, ", ")
+}
+
+// judge finds the likeliest container of a workload. It is nil if the workload
+// has no container with an image.
+func (f *finder) judge(o Object) *picked {
+	pod, _, _ := unstructured.NestedMap(o.Object, "spec", "template", "spec")
+	containers, _ := pod["containers"].([]any)
+	var best *picked
+	for _, c := range containers {
+		c, _ := c.(map[string]any)
+		if image, _ := c["image"].(string); image == "" {
+			continue
+		}
+		if score := f.score(o.GetName(), c); best == nil || score > best.score {
+			best = &picked{o, pod, c, score}
+		}
+	}
+	return best
+}
+
+// score counts what says that a container runs the operator. The command says
+// most, since it names the program.
+func (f *finder) score(workload string, c map[string]any) int {
+	score := 0
+	if command := texts(c["command"]); len(command) > 0 {
+		if slices.ContainsFunc(command, func(word string) bool { return slices.Contains(f.names.binaries, path.Base(word)) }) {
+			score += 8
+		} else if f.names.image != nil {
+			score -= 4
+		}
+	}
+	image, _ := c["image"].(string)
+	image = path.Base(image)
+	image, _, _ = strings.Cut(image, "@")
+	image, _, _ = strings.Cut(image, ":")
+	name, _ := c["name"].(string)
+	known := slices.Concat(f.names.project, f.names.binaries)
+	switch {
+	case slices.Contains(known, image):
+		score += 4
+	case slices.ContainsFunc(f.names.project, func(project string) bool { return strings.Contains(image, project) }):
+		score += 2
+	}
+	if slices.Contains(known, name) {
+		score += 2
+	}
+	if slices.ContainsFunc(known, func(word string) bool { return strings.Contains(workload, word) }) {
+		score += 3
+	}
+	if score <= 0 {
+		return score
+	}
+	for _, other := range []string{"webhook", "admission", "metrics", "dashboard", "proxy", "server", "viz"} {
+		if strings.Contains(workload+" "+name, other) {
+			score--
+			break
+		}
+	}
+	return score
+}
+
+// texts are the strings of a list.
+func texts(list any) []string {
+	var all []string
+	items, _ := list.([]any)
+	for _, item := range items {
+		if text, ok := item.(string); ok {
+			all = append(all, text)
+		}
+	}
+	return all
+}

@@ -1,0 +1,324 @@
+package install
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	gobuild "go/build"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// names are what the operator may be called in its manifests.
+type names struct {
+	binaries []string // the program in its image: "manager"
+	project  []string // the operator: the module's and the project's name
+	image    *recipe  // how its image is built, nil if no Dockerfile says it
+}
+
+// findModule finds the directory of the main module.
+func (f *finder) findModule(context.Context) error {
+	dir, err := filepath.Abs(f.opts.Dir)
+	if err != nil {
+		return err
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return fmt.Errorf("%s: no such directory", f.opts.Dir)
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		text, err := os.ReadFile(filepath.Join(at, "go.mod"))
+		if err == nil {
+			f.Dir = at
+			f.names.project = append(f.names.project, moduleName(modulePath(text)))
+			return nil
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	below, _ := filepath.Glob(filepath.Join(dir, "*", "go.mod")) // the pattern is well formed
+	if len(below) > 0 {
+		for i, file := range below {
+			below[i] = filepath.Base(filepath.Dir(file))
+		}
+		return fmt.Errorf("%s: no go.mod here or above: run the command in the operator's module, one of %s", dir,
+			strings.Join(below, ", "))
+	}
+	return fmt.Errorf("%s: no go.mod here or above: run the command in the operator's repository", dir)
+}
+
+// modulePath is the path of the module line of a go.mod.
+func modulePath(text []byte) string {
+	m := regexp.MustCompile(`(?m)^module\s+"?([^\s"]+)`).FindSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	return string(m[1])
+}
+
+// moduleName is the last element of a module's path that is no version.
+func moduleName(module string) string {
+	dir, base := path.Split(module)
+	if regexp.MustCompile(`^v\d+$`).MatchString(base) && dir != "" {
+		base = path.Base(dir)
+	}
+	return base
+}
+
+// findMain finds the main package, and what the operator may be called.
+func (f *finder) findMain(ctx context.Context) error {
+	layout := f.project()
+	recipes := f.recipes()
+	if f.opts.Main != "" {
+		if err := f.givenMain(); err != nil {
+			return err
+		}
+	} else if err := f.searchMain(layout, recipes); err != nil {
+		return err
+	}
+	f.nameBinaries(recipes)
+	return f.listMain(ctx)
+}
+
+// project reads kubebuilder's PROJECT. It returns the main package of its
+// layout, "" where there is none.
+func (f *finder) project() string {
+	text, err := os.ReadFile(filepath.Join(f.Dir, "PROJECT"))
+	if err != nil {
+		return ""
+	}
+	var p struct {
+		Layout      any    `json:"layout"`
+		ProjectName string `json:"projectName"`
+		Version     string `json:"version"`
+	}
+	if err := yaml.Unmarshal(text, &p); err != nil {
+		f.note("PROJECT: it is no YAML: left out")
+		return ""
+	}
+	if p.ProjectName != "" && !slices.Contains(f.names.project, p.ProjectName) {
+		f.names.project = append(f.names.project, p.ProjectName)
+	}
+	where := "."
+	if strings.Contains(fmt.Sprint(p.Layout), "/v4") {
+		where = "./cmd"
+	}
+	if !f.isMain(where) {
+		return ""
+	}
+	return where
+}
+
+// isMain reports whether a directory of the repository holds package main.
+func (f *finder) isMain(pkg string) bool {
+	p, err := gobuild.ImportDir(f.abs(pkg), 0)
+	if multiple := (*gobuild.MultiplePackageError)(nil); errors.As(err, &multiple) {
+		return slices.Contains(multiple.Packages, "main")
+	}
+	return err == nil && p.Name == "main"
+}
+
+// local makes a package of a build line one of the repository, as "./cmd/x". It
+// returns "" if there is no such main package.
+func (f *finder) local(pkg string) string {
+	if text, err := os.ReadFile(filepath.Join(f.Dir, "go.mod")); err == nil {
+		if module := modulePath(text); pkg == module {
+			pkg = "."
+		} else if below, ok := strings.CutPrefix(pkg, module+"/"); ok {
+			pkg = below
+		}
+	}
+	if path.Ext(pkg) == ".go" {
+		pkg = path.Dir(pkg)
+	}
+	if pkg = path.Clean(pkg); !filepath.IsLocal(pkg) || !f.isMain(pkg) {
+		return ""
+	}
+	return dotted(pkg)
+}
+
+// dotted is a relative path as go build takes it.
+func dotted(pkg string) string {
+	if pkg == "." {
+		return pkg
+	}
+	return "./" + pkg
+}
+
+// givenMain takes the main package of the options.
+func (f *finder) givenMain() error {
+	path, err := f.given(f.opts.Main)
+	if err != nil { // an import path
+		f.Main = cmp.Or(f.local(f.opts.Main), f.opts.Main)
+		return nil
+	}
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		path = filepath.Dir(path)
+	}
+	f.Main = dotted(f.rel(path))
+	return nil
+}
+
+// searchMain looks for the main package where operators have it.
+func (f *finder) searchMain(layout string, recipes []*recipe) error {
+	if layout != "" {
+		f.take(layout, "PROJECT")
+		return nil
+	}
+	for _, r := range recipes {
+		if pkg := f.builtBy(r); pkg != "" {
+			f.names.image = r
+			f.take(pkg, r.file)
+			return nil
+		}
+	}
+	var found []string
+	dirs, _ := filepath.Glob(filepath.Join(f.Dir, "cmd", "*")) // the pattern is well formed
+	for _, dir := range append(dirs, filepath.Join(f.Dir, "cmd")) {
+		if pkg := dotted(f.rel(dir)); f.isMain(pkg) {
+			found = append(found, pkg)
+		}
+	}
+	if likely := slices.DeleteFunc(slices.Clone(found), func(pkg string) bool { return !f.likely(pkg) }); len(likely) == 1 {
+		found = likely
+	}
+	switch {
+	case len(found) == 1:
+		f.take(found[0], "cmd")
+	case len(found) > 1:
+		return fmt.Errorf("%s: several main packages: %s: name the operator's, as in threelaws check %s", f.Dir,
+			strings.Join(found, ", "), found[0])
+	case f.isMain("."):
+		f.take(".", "the module's root")
+	default:
+		return fmt.Errorf("%s: no main package in PROJECT's layout, the Dockerfile's build, ./cmd, ./cmd/* or here: "+
+			"name the operator's, as in threelaws check ./path/to/main", f.Dir)
+	}
+	return nil
+}
+
+// likely reports whether a directory is called as an operator's main package is.
+func (f *finder) likely(pkg string) bool {
+	base := path.Base(pkg)
+	return slices.Contains(f.names.project, base) || slices.Contains([]string{"manager", "operator", "controller"}, base) ||
+		strings.HasSuffix(base, "-manager") || strings.HasSuffix(base, "-operator") || strings.HasSuffix(base, "-controller")
+}
+
+func (f *finder) take(pkg, from string) {
+	f.Main = pkg
+	f.note("main package %s, from %s", pkg, from)
+}
+
+// builtBy is the main package of the program that an image runs: by the build
+// lines of the Dockerfile or of the Makefile whose output has the name of the
+// entry point, by that name below cmd, or by the only build line.
+func (f *finder) builtBy(r *recipe) string {
+	lines := slices.Clone(r.builds)
+	if text, err := os.ReadFile(filepath.Join(f.Dir, "Makefile")); err == nil {
+		lines = append(lines, readMakefile(text)...)
+	}
+	binary := r.binary()
+	if binary != "" {
+		for _, b := range lines {
+			if pkg := f.local(b.pkg); pkg != "" && cmp.Or(b.output, path.Base(pkg)) == binary {
+				return pkg
+			}
+		}
+		if pkg := f.local("cmd/" + binary); pkg != "" {
+			return pkg
+		}
+	}
+	var found []string
+	for _, b := range r.builds {
+		if pkg := f.local(b.pkg); pkg != "" && !slices.Contains(found, pkg) {
+			found = append(found, pkg)
+		}
+	}
+	if len(found) == 1 {
+		return found[0]
+	}
+	return ""
+}
+
+// nameBinaries collects what the program may be called in its image.
+func (f *finder) nameBinaries(recipes []*recipe) {
+	add := func(name string) {
+		if name != "" && name != "." && name != "/" && !slices.Contains(f.names.binaries, name) {
+			f.names.binaries = append(f.names.binaries, name)
+		}
+	}
+	for _, r := range recipes {
+		if f.names.image == nil && f.builtBy(r) == f.Main {
+			f.names.image = r
+		}
+	}
+	if r := f.names.image; r != nil {
+		add(r.binary())
+		for _, b := range r.builds {
+			if f.local(b.pkg) == f.Main {
+				add(b.output)
+			}
+		}
+	} else {
+		add("manager")
+	}
+	if base := path.Base(f.Main); base != "cmd" {
+		add(base)
+	}
+}
+
+// listMain asks the go command whether the main package is one.
+func (f *finder) listMain(ctx context.Context) error {
+	list := exec.CommandContext(ctx, "go", "list", "-f", "{{.Name}}", f.Main)
+	list.Dir = f.Dir
+	var stdout, stderr bytes.Buffer
+	list.Stdout, list.Stderr = &stdout, &stderr
+	if err := list.Run(); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("%s: %s", f.Main, goListError(stderr.String(), err))
+	}
+	if name := strings.TrimSpace(stdout.String()); name != "main" {
+		return fmt.Errorf("%s: it is package %s, and main is needed: name the operator's main package, as in "+
+			"threelaws check ./cmd/manager", f.Main, name)
+	}
+	return nil
+}
+
+var (
+	replaced     = regexp.MustCompile(`([^\s:]+)@\S+ \(replaced by (\.[^)\s]*)\): reading .*no such file`)
+	inconsistent = regexp.MustCompile(`inconsistent vendoring`)
+)
+
+// goListError is what the go command said, in one line.
+func goListError(stderr string, err error) string {
+	if m := replaced.FindStringSubmatch(stderr); m != nil {
+		return fmt.Sprintf("go.mod replaces %s by %s, which is not there: the repository needs a full checkout, since a "+
+			"module's zip has no nested modules", m[1], m[2])
+	}
+	if inconsistent.MatchString(stderr) {
+		return "the vendor folder does not fit go.mod: run go mod vendor, or set GOFLAGS=-mod=mod; the repository may " +
+			"need a full checkout"
+	}
+	var lines []string
+	for line := range strings.Lines(stderr) {
+		line = strings.TrimSpace(strings.TrimPrefix(line, "go: "))
+		if line != "" && !strings.HasPrefix(line, "downloading ") {
+			lines = append(lines, strings.TrimSuffix(line, ";"))
+		}
+	}
+	if len(lines) == 0 {
+		return fmt.Sprintf("go list: %v", err)
+	}
+	return "go list: " + strings.Join(lines[:min(2, len(lines))], "; ")
+}

@@ -1,0 +1,271 @@
+package install
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/threelaws/threelaws/internal/yamldoc"
+)
+
+// largest is the size of the largest file that is read without being named.
+const largest = 32 << 20
+
+// document is one document of a file. Its kind is known before it is parsed, as
+// most documents of a repository are never needed.
+type document struct {
+	file             string // relative to the repository where it is below it
+	line             int    // of its first line that is no comment
+	text             []byte
+	apiVersion, kind string
+	json             bool
+}
+
+// errTemplate says that a text is the template of a manifest.
+var errTemplate = errors.New("it is a template: render it first")
+
+// findFiles lists the YAML and JSON files of the repository.
+func (f *finder) findFiles(context.Context) error {
+	err := filepath.WalkDir(f.Dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			f.note("%s cannot be read: %s: left out", f.rel(name), cause(err))
+			if d != nil && d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if d.IsDir() {
+			if name != f.Dir && skipped(d.Name()) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !isManifest(name) || !d.Type().IsRegular() {
+			return nil
+		}
+		if info, err := d.Info(); err == nil && info.Size() > largest {
+			f.note("%s has %d MiB, more than %d: left out", f.rel(name), info.Size()>>20, largest>>20)
+			return nil
+		}
+		f.files = append(f.files, f.rel(name))
+		return nil
+	})
+	slices.SortStableFunc(f.files, func(a, b string) int {
+		return cmp.Or(strings.Count(a, "/")-strings.Count(b, "/"), strings.Compare(a, b))
+	})
+	return err
+}
+
+// skipped reports whether nothing of a directory concerns the operator.
+func skipped(dir string) bool {
+	return strings.HasPrefix(dir, ".") || strings.HasPrefix(dir, "_") ||
+		slices.Contains([]string{"vendor", "testdata", "node_modules", "third_party", "third-party"}, dir)
+}
+
+func isManifest(name string) bool {
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name))
+}
+
+// cause is what is wrong with a file, without its path.
+func cause(err error) string {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		return e.Err.Error()
+	}
+	return err.Error()
+}
+
+// documents reads a file of the repository once. A file that cannot be read is
+// noted and has none.
+func (f *finder) documents(name string) []document {
+	if docs, ok := f.texts[name]; ok {
+		return docs
+	}
+	if f.texts == nil {
+		f.texts = map[string][]document{}
+	}
+	docs, err := f.split(name)
+	if err != nil {
+		f.note("%s cannot be read: %s: left out", name, cause(err))
+	}
+	f.texts[name] = docs
+	return docs
+}
+
+// split reads a file and cuts it into its documents.
+func (f *finder) split(name string) ([]document, error) {
+	text, err := os.ReadFile(f.abs(name))
+	if err != nil {
+		return nil, err
+	}
+	return splitText(name, text), nil
+}
+
+var (
+	apiVersionLine = regexp.MustCompile(`(?m)^apiVersion:[ \t]*["']?([^\s"'#]+)`)
+	kindLine       = regexp.MustCompile(`(?m)^kind:[ \t]*["']?([^\s"'#]+)`)
+	yamlLine       = regexp.MustCompile(`line (\d+)`)
+)
+
+func splitText(name string, text []byte) []document {
+	var all []document
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	for _, part := range yamldoc.Split(text) {
+		lead := 0
+		for line := range bytes.Lines(part.Text) {
+			if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+				break
+			}
+			lead++
+		}
+		d := document{file: name, line: part.Line + lead, text: part.Text}
+		trimmed := bytes.TrimSpace(part.Text)
+		d.json = len(trimmed) > 0 && trimmed[0] == '{'
+		if m := apiVersionLine.FindSubmatch(part.Text); m != nil {
+			d.apiVersion = string(m[1])
+		}
+		if m := kindLine.FindSubmatch(part.Text); m != nil {
+			d.kind = string(m[1])
+		}
+		if d.kind != "" && d.apiVersion != "" || d.json && bytes.Contains(trimmed, []byte(`"apiVersion"`)) {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// objects parses a document. A list is its items.
+func (d document) objects() ([]Object, error) {
+	u := &unstructured.Unstructured{}
+	data, err := yaml.YAMLToJSON(d.text)
+	if err == nil {
+		err = json.Unmarshal(data, &u.Object)
+	}
+	if err != nil {
+		if bytes.Contains(d.text, []byte("{{")) {
+			err = errTemplate
+		}
+		return nil, d.wrong(err)
+	}
+	if u.IsList() && strings.HasSuffix(u.GetKind(), "List") {
+		var all []Object
+		err := u.EachListItem(func(item runtime.Object) error {
+			if item, ok := item.(*unstructured.Unstructured); ok {
+				all = append(all, Object{item, d.file, d.line})
+			}
+			return nil
+		})
+		return all, err
+	}
+	if u.GetKind() == "" || u.GetAPIVersion() == "" {
+		return nil, nil
+	}
+	return []Object{{u, d.file, d.line}}, nil
+}
+
+// wrong puts the place before an error of the YAML library, which counts lines
+// from the document's first.
+func (d document) wrong(err error) error {
+	line := d.line
+	text := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
+	if m := yamlLine.FindStringSubmatch(text); m != nil {
+		n, _ := strconv.Atoi(m[1]) // the pattern has digits only
+		lead := bytes.Count(d.text[:len(d.text)-len(bytes.TrimLeft(d.text, " \t\r\n"))], []byte("\n"))
+		line = max(line, line-lead+n-1)
+		text = strings.TrimPrefix(text, "yaml: line "+m[1]+": ")
+	}
+	if first, _, more := strings.Cut(text, "\n"); more {
+		text = first
+	}
+	return fmt.Errorf("%s:%d: bad YAML: %w", d.file, line, &because{text, err})
+}
+
+// because is an error in other words.
+type because struct {
+	text string
+	err  error
+}
+
+func (b *because) Error() string { return b.text }
+func (b *because) Unwrap() error { return b.err }
+
+// search parses the documents of the repository that may be wanted, in files
+// that are not skipped. Templates are left out without a word; what is no YAML
+// is noted.
+func (f *finder) search(files []string, wanted func(d document) bool) []Object {
+	var all []Object
+	for _, name := range files {
+		for _, d := range f.documents(name) {
+			if !d.json && d.kind != "List" && !wanted(d) {
+				continue
+			}
+			objects, err := d.objects()
+			if err != nil && !errors.Is(err, errTemplate) {
+				f.note("%v: left out", err)
+			}
+			for _, o := range objects {
+				if wanted(document{apiVersion: o.GetAPIVersion(), kind: o.GetKind()}) {
+					all = append(all, o)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// readGiven reads the objects of a file or a folder that was named. What is no
+// YAML is an error.
+func (f *finder) readGiven(flag, name string) ([]Object, error) {
+	at, err := f.given(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %s", flag, name, cause(err))
+	}
+	files := []string{at}
+	if info, err := os.Stat(at); err == nil && info.IsDir() {
+		files = nil
+		err := filepath.WalkDir(at, func(name string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() && isManifest(name) {
+				files = append(files, name)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", flag, name, err)
+		}
+	}
+	var all []Object
+	for _, file := range files {
+		docs, err := f.split(f.rel(file))
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %s", flag, f.rel(file), cause(err))
+		}
+		for _, d := range docs {
+			objects, err := d.objects()
+			switch {
+			case errors.Is(err, errTemplate) && len(files) > 1:
+				f.note("%v: left out", err)
+			case err != nil:
+				return nil, err
+			}
+			all = append(all, objects...)
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s %s: it holds no manifest: a manifest has apiVersion and kind", flag, name)
+	}
+	return all, nil
+}

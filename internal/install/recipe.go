@@ -1,0 +1,262 @@
+package install
+
+import (
+	"encoding/json"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// recipe is how a Dockerfile builds an image, as far as it can be read.
+type recipe struct {
+	file   string // relative to the repository
+	builds []build
+	entry  []string // ENTRYPOINT of the last stage
+	cmd    []string // CMD of the last stage
+}
+
+// build is one go build: the name of its output and the package.
+type build struct{ output, pkg string }
+
+// binary is the name of the program that the image runs, "" if none is known.
+func (r *recipe) binary() string {
+	if len(r.entry) == 0 {
+		return ""
+	}
+	return path.Base(r.entry[0])
+}
+
+// readDockerfile reads the instructions that matter: ARG and ENV for their
+// values, RUN for go build, ENTRYPOINT and CMD of the last stage.
+func readDockerfile(file string, text []byte) *recipe {
+	r := &recipe{file: file}
+	values := map[string]string{}
+	stages := map[string]recipe{}
+	stage := ""
+	for _, line := range logicalLines(string(text)) {
+		word, rest, _ := strings.Cut(line, " ")
+		rest = strings.TrimSpace(rest)
+		switch strings.ToUpper(word) {
+		case "FROM":
+			fields := strings.Fields(rest)
+			for len(fields) > 0 && strings.HasPrefix(fields[0], "--") {
+				fields = fields[1:]
+			}
+			if stage != "" {
+				stages[stage] = *r
+			}
+			r.entry, r.cmd, stage = nil, nil, ""
+			if len(fields) == 0 {
+				continue
+			}
+			base := stages[fields[0]]
+			r.entry, r.cmd = base.entry, base.cmd
+			if len(fields) == 3 && strings.EqualFold(fields[1], "as") {
+				stage = fields[2]
+			}
+		case "ARG", "ENV":
+			if name, value, ok := strings.Cut(rest, "="); ok {
+				values[name] = expand(strings.Trim(value, `"'`), values)
+			}
+		case "RUN":
+			r.builds = append(r.builds, builds(expand(rest, values))...)
+		case "ENTRYPOINT":
+			r.entry, r.cmd = execForm(expand(rest, values)), nil
+		case "CMD":
+			r.cmd = execForm(expand(rest, values))
+		}
+	}
+	return r
+}
+
+// readMakefile returns the go builds of a Makefile's recipes.
+func readMakefile(text []byte) []build {
+	values := map[string]string{}
+	assign := regexp.MustCompile(`^([A-Za-z_]\w*)\s*[:?]?=\s*(\S*)$`)
+	var all []build
+	for _, line := range logicalLines(string(text)) {
+		if m := assign.FindStringSubmatch(line); m != nil {
+			values[m[1]] = expand(m[2], values)
+			continue
+		}
+		all = append(all, builds(expand(line, values))...)
+	}
+	return all
+}
+
+// logicalLines joins the lines that a backslash continues, and leaves out
+// comments.
+func logicalLines(text string) []string {
+	var all []string
+	joined := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		head, more := strings.CutSuffix(line, `\`)
+		joined += head + " "
+		if more {
+			continue
+		}
+		if joined = strings.TrimSpace(joined); joined != "" {
+			all = append(all, joined)
+		}
+		joined = ""
+	}
+	return append(all, strings.TrimSpace(joined))
+}
+
+var variable = regexp.MustCompile(`\$\{(\w+)(?::-([^}]*))?\}|\$\((\w+)\)|\$(\w+)`)
+
+// expand replaces the variables of a line that have a known value.
+func expand(line string, values map[string]string) string {
+	return variable.ReplaceAllStringFunc(line, func(ref string) string {
+		m := variable.FindStringSubmatch(ref)
+		for _, name := range []string{m[1], m[3], m[4]} {
+			if value, ok := values[name]; ok && name != "" {
+				return value
+			}
+		}
+		if m[2] != "" {
+			return m[2]
+		}
+		return ref
+	})
+}
+
+// execForm reads the arguments of ENTRYPOINT and CMD, in their JSON form or as
+// words.
+func execForm(text string) []string {
+	var list []string
+	if json.Unmarshal([]byte(text), &list) == nil {
+		return list
+	}
+	return shellWords(text)
+}
+
+// takesValue are the flags of go build whose value is the next word.
+var takesValue = map[string]bool{"-C": true, "-o": true, "-ldflags": true, "-tags": true, "-mod": true,
+	"-gcflags": true, "-asmflags": true, "-p": true, "-buildmode": true, "-overlay": true, "-modfile": true,
+	"-installsuffix": true, "-compiler": true, "-toolexec": true, "-pkgdir": true, "-pgo": true}
+
+// builds finds go build and go install in a line of a shell script. The go
+// command may be a variable.
+func builds(line string) []build {
+	if !strings.Contains(line, "build") && !strings.Contains(line, "install") {
+		return nil
+	}
+	var all []build
+	words := shellWords(line)
+	for i := 1; i < len(words); i++ {
+		command := strings.ToLower(words[i-1])
+		isGo := path.Base(command) == "go" || strings.HasPrefix(command, "$") && strings.Contains(command, "go")
+		if !isGo || words[i] != "build" && words[i] != "install" {
+			continue
+		}
+		var b build
+		dir := ""
+		for i++; i < len(words) && !endsCommand(words[i]); i++ {
+			flag, value, has := strings.Cut(words[i], "=")
+			switch {
+			case !strings.HasPrefix(flag, "-"):
+				if b.pkg == "" && words[i] != "./..." {
+					b.pkg = words[i]
+				}
+				continue
+			case !has && takesValue[flag] && i+1 < len(words):
+				i++
+				value = words[i]
+			}
+			switch flag {
+			case "-o":
+				b.output = path.Base(value)
+			case "-C":
+				dir = value
+			}
+		}
+		if b.pkg == "" {
+			b.pkg = "."
+		}
+		if dir != "" {
+			b.pkg = path.Join(dir, b.pkg)
+		}
+		all = append(all, b)
+	}
+	return all
+}
+
+func endsCommand(word string) bool {
+	switch word {
+	case "&&", "||", ";", "|", ">", ">>", "2>&1":
+		return true
+	}
+	return false
+}
+
+// shellWords cuts a line where a shell does: quotes hold words together, and
+// operators are words. Nothing is expanded.
+func shellWords(line string) []string {
+	var all []string
+	var word strings.Builder
+	inWord, quote := false, rune(0)
+	end := func() {
+		if inWord {
+			all = append(all, word.String())
+		}
+		word.Reset()
+		inWord = false
+	}
+	runes := []rune(line)
+	for i := 0; i < len(runes); i++ {
+		c := runes[i]
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(c)
+		case c == '\'' || c == '"':
+			quote, inWord = c, true
+		case c == '\\' && i+1 < len(runes):
+			i++
+			word.WriteRune(runes[i])
+			inWord = true
+		case c == ' ' || c == '\t' || c == '\n':
+			end()
+		case c == ';' || c == '|' || c == '&':
+			end()
+			operator := string(c)
+			if c != ';' && i+1 < len(runes) && runes[i+1] == c {
+				operator += string(c)
+				i++
+			}
+			all = append(all, operator)
+		default:
+			word.WriteRune(c)
+			inWord = true
+		}
+	}
+	end()
+	return all
+}
+
+// recipes reads the Dockerfiles of the repository, those nearest to its root
+// first, and a plain "Dockerfile" before one with a suffix.
+func (f *finder) recipes() []*recipe {
+	var all []*recipe
+	seen := map[string]bool{}
+	for _, pattern := range []string{"Dockerfile", "Containerfile", "build/Dockerfile", "docker/Dockerfile",
+		"package/Dockerfile", "build/*/Dockerfile", "cmd/*/Dockerfile", "images/*/Dockerfile", "build/*/*/Dockerfile",
+		"Dockerfile.*", "build/Dockerfile*", "*.Dockerfile"} {
+		files, _ := filepath.Glob(filepath.Join(f.Dir, filepath.FromSlash(pattern))) // the patterns are well formed
+		for _, file := range files {
+			if text, err := os.ReadFile(file); err == nil && !seen[file] {
+				seen[file] = true
+				all = append(all, readDockerfile(f.rel(file), text))
+			}
+		}
+	}
+	return all
+}

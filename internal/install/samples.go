@@ -1,0 +1,187 @@
+package install
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// findSamples finds an object of each custom kind.
+func (f *finder) findSamples(context.Context) error {
+	if len(f.opts.Samples) > 0 {
+		return f.givenSamples()
+	}
+	var files []string
+	for _, file := range f.files {
+		if place(file) < unfit {
+			files = append(files, file)
+		}
+	}
+	for _, crd := range f.CRDs {
+		group, kind, _ := crdKindOf(crd)
+		versions := served(crd)
+		var found []Object
+		for _, o := range f.search(files, func(d document) bool {
+			gv, err := schema.ParseGroupVersion(d.apiVersion)
+			return err == nil && d.kind == kind && gv.Group == group && slices.Contains(versions, gv.Version)
+		}) {
+			if o.GetName() != "" && !f.installs(o) {
+				found = append(found, o)
+			}
+		}
+		if len(found) == 0 {
+			f.note("no sample of %s.%s", kind, group)
+			continue
+		}
+		best := slices.MinFunc(found, func(a, b Object) int { return f.compare(a, b, versions) })
+		f.Samples = append(f.Samples, Sample{best, f.beside(best)})
+		f.note("sample of %s.%s: %s:%d", kind, group, best.File, best.Line)
+	}
+	return nil
+}
+
+// givenSamples reads the samples that were named.
+func (f *finder) givenSamples() error {
+	for _, name := range f.opts.Samples {
+		objects, err := f.readGiven("--sample", name)
+		if err != nil {
+			return err
+		}
+		var files []string
+		for _, o := range objects {
+			if !slices.Contains(files, o.File) {
+				files = append(files, o.File)
+			}
+		}
+		for _, file := range files {
+			var custom, beside []Object
+			for _, o := range objects {
+				switch {
+				case o.File != file:
+				case f.custom(o):
+					custom = append(custom, o)
+				default:
+					beside = append(beside, o)
+				}
+			}
+			if len(custom) == 0 {
+				custom, beside = beside[:1], beside[1:]
+			}
+			for _, o := range custom {
+				if o.GetName() == "" {
+					return fmt.Errorf("%s:%d: the %s has no metadata.name", o.File, o.Line, o.GetKind())
+				}
+				f.Samples = append(f.Samples, Sample{o, beside})
+				f.note("sample of %s: %s:%d", o.GetKind(), o.File, o.Line)
+			}
+		}
+	}
+	return nil
+}
+
+// custom reports whether an object is of a kind that a CRD defines.
+func (f *finder) custom(o Object) bool {
+	gvk := o.GroupVersionKind()
+	return slices.ContainsFunc(f.CRDs, func(crd Object) bool {
+		group, kind, _ := crdKindOf(crd)
+		return group == gvk.Group && kind == gvk.Kind
+	})
+}
+
+// installs reports whether the install manifests create an object.
+func (f *finder) installs(o Object) bool {
+	return slices.ContainsFunc(f.Objects, func(have Object) bool {
+		return have.GetKind() == o.GetKind() && have.File == o.File && have.Line == o.Line
+	})
+}
+
+// served are the versions of a CRD that a server serves, the stored one first.
+func served(crd Object) []string {
+	var all []string
+	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	for _, v := range versions {
+		v, _ := v.(map[string]any)
+		name, _ := v["name"].(string)
+		switch {
+		case v["served"] != true:
+		case v["storage"] == true:
+			all = append([]string{name}, all...)
+		default:
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// unfit is the place of files in which no sample is looked for.
+const unfit = 5
+
+// place says how likely a file is a sample, from its path: less is likelier.
+func place(file string) int {
+	parts := strings.Split(path.Dir(file), "/")
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(names, part) })
+	}
+	switch {
+	case has("test", "tests", "e2e", "templates", "crd", "crds"):
+		return unfit
+	case strings.HasPrefix(file, "config/samples/"):
+		return 0
+	case has("sample", "samples"):
+		return 1
+	case has("example", "examples"):
+		return 2
+	case has("doc", "docs"):
+		return 3
+	default:
+		return 4
+	}
+}
+
+// compare says which of two samples of a kind is better: by place, by how much
+// stands beside it, by what it is called, and at last by its size.
+func (f *finder) compare(a, b Object, versions []string) int {
+	empty := func(o Object) int {
+		if spec, ok := o.Object["spec"].(map[string]any); ok && len(spec) == 0 || !ok && o.Object["spec"] == nil {
+			return 1
+		}
+		return 0
+	}
+	named := func(o Object) int {
+		base := path.Base(o.File)
+		for i, word := range []string{"sample", "simple", "basic", "minimal", "quickstart", "hello", "example"} {
+			if strings.Contains(base, word) {
+				return min(i, 1)
+			}
+		}
+		return 2
+	}
+	size := func(o Object) int {
+		for _, d := range f.documents(o.File) {
+			if d.line == o.Line {
+				return len(d.text)
+			}
+		}
+		return 0
+	}
+	return cmp.Or(place(a.File)-place(b.File), empty(a)-empty(b), len(f.documents(a.File))-len(f.documents(b.File)),
+		slices.Index(versions, a.GroupVersionKind().Version)-slices.Index(versions, b.GroupVersionKind().Version),
+		named(a)-named(b), size(a)-size(b), strings.Compare(a.File, b.File))
+}
+
+// beside are the other objects of a sample's file.
+func (f *finder) beside(sample Object) []Object {
+	var all []Object
+	for _, o := range f.search([]string{sample.File}, document.any) {
+		if o.Line != sample.Line {
+			all = append(all, o)
+		}
+	}
+	return all
+}
