@@ -34,6 +34,10 @@ type Repository struct {
 	// Workload runs the operator. It is nil if no install manifest has it.
 	Workload *Workload
 
+	// Args are the arguments that the image gives the operator. They are for an
+	// operator without Workload.
+	Args []string
+
 	// Notes say what was taken from where, and what was left out and why: one
 	// sentence each.
 	Notes []string

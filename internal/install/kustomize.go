@@ -45,7 +45,7 @@ func (f *finder) kustomize(dir string) (_ []Object, err error) {
 	options := krusty.MakeDefaultOptions()
 	options.LoadRestrictions = types.LoadRestrictionsNone
 	options.Reorder = krusty.ReorderOptionNone
-	found, err := krusty.MakeKustomizer(options).Run(readOnly{filesys.MakeFsOnDisk(), kustomization(dir)}, dir)
+	found, err := krusty.MakeKustomizer(options).Run(readOnly{filesys.MakeFsOnDisk()}, dir)
 	if err != nil {
 		return nil, f.kustomizeError(dir, err)
 	}
@@ -103,12 +103,9 @@ func (f *finder) lineOf(o Object) int {
 
 var nameLine = regexp.MustCompile(`(?m)^ +name:[ \t]*["']?([^\s"'#]+)`)
 
-// readOnly is the disk, of which kustomize may only read. The kustomization
-// that is rendered asks for the annotation that says where objects come from.
-type readOnly struct {
-	filesys.FileSystem
-	root string
-}
+// readOnly is the disk, of which kustomize may only read. Kustomizations ask for
+// the annotation that says where objects come from, and name no remote files.
+type readOnly struct{ filesys.FileSystem }
 
 var errReadOnly = errors.New("the repository is only read")
 
@@ -120,7 +117,7 @@ func (readOnly) WriteFile(string, []byte) error      { return errReadOnly }
 
 func (r readOnly) ReadFile(name string) ([]byte, error) {
 	text, err := r.FileSystem.ReadFile(name)
-	if err != nil || !sameFile(name, r.root) {
+	if err != nil || !slices.Contains(konfig.RecognizedKustomizationFileNames(), filepath.Base(name)) {
 		return text, err
 	}
 	var fields map[string]any
@@ -128,27 +125,21 @@ func (r readOnly) ReadFile(name string) ([]byte, error) {
 		return text, nil // kustomize says what is wrong with it
 	}
 	list, _ := fields["buildMetadata"].([]any)
-	if slices.Contains(list, any(types.OriginAnnotations)) {
-		return text, nil
+	if !slices.Contains(list, any(types.OriginAnnotations)) {
+		fields["buildMetadata"] = append(list, types.OriginAnnotations)
 	}
-	fields["buildMetadata"] = append(list, types.OriginAnnotations)
+	if resources, ok := fields["resources"].([]any); ok {
+		fields["resources"] = slices.DeleteFunc(resources, func(entry any) bool {
+			text, _ := entry.(string)
+			return remoteFile(text)
+		})
+	}
 	return yaml.Marshal(fields)
 }
 
-func sameFile(a, b string) bool {
-	if a == b {
-		return true
-	}
-	one, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	other, err := os.Stat(b)
-	return err == nil && os.SameFile(one, other)
-}
-
-// checkLocal refuses a kustomization that names something which is not in the
-// repository. kustomize would run git or ask the network for it.
+// checkLocal refuses a kustomization with a remote base, for which kustomize
+// would run git, and one that names what is not in the repository. A remote file
+// is noted: it is left out, as it installs what the operator stands beside.
 func (f *finder) checkLocal(dir string, seen map[string]bool) error {
 	if seen[dir] {
 		return nil
@@ -176,6 +167,9 @@ func (f *finder) checkLocal(dir string, seen map[string]bool) error {
 			at := filepath.Join(dir, entry)
 			info, err := os.Stat(at)
 			switch {
+			case remoteFile(entry):
+				f.note("%s:%d: %s is remote: left out; download it and name it with --with, or with --crds", f.rel(file),
+					lineWith(text, entry), entry)
 			case remote(entry):
 				return fmt.Errorf("%s:%d: %s is remote: nothing is fetched: name another install with --install, or "+
 					"copy it into the repository", f.rel(file), lineWith(text, entry), entry)
@@ -201,11 +195,16 @@ func (f *finder) checkLocal(dir string, seen map[string]bool) error {
 	return nil
 }
 
-// remote reports whether kustomize takes a path for a URL or for a git
-// repository.
 var remotePath = regexp.MustCompile(`(?i)^(git::|https?://|ssh://|file://|github\.com[/:]|[a-z][a-z0-9-]*@)|://`)
 
+// remote reports whether kustomize takes a path for a URL or for a git
+// repository.
 func remote(entry string) bool { return remotePath.MatchString(entry) }
+
+// remoteFile reports whether a path is the URL of a manifest.
+func remoteFile(entry string) bool {
+	return strings.HasPrefix(entry, "http://") && isManifest(entry) || strings.HasPrefix(entry, "https://") && isManifest(entry)
+}
 
 // lineWith is the number of the first line that holds a word and is no comment.
 func lineWith(text []byte, word string) int {

@@ -168,10 +168,14 @@ func (f *finder) kustomizations() []manifests {
 // complete ones first. Of two equally complete ones the smaller comes first,
 // since it has less that the operator does not need.
 func (f *finder) complete(all []manifests) []manifests {
-	all = slices.DeleteFunc(all, func(m manifests) bool {
-		p, err := f.pick(m.objects)
-		return err != nil || p == nil || p.score <= 0
-	})
+	scores, best := map[string]int{}, 1
+	for _, m := range all {
+		if p, err := f.pick(m.objects); err == nil && p != nil {
+			scores[m.from] = p.score
+			best = max(best, p.score)
+		}
+	}
+	all = slices.DeleteFunc(all, func(m manifests) bool { return 2*scores[m.from] < best })
 	slices.SortStableFunc(all, func(a, b manifests) int {
 		return cmp.Or(b.completeness()-a.completeness(), len(a.objects)-len(b.objects), strings.Compare(a.from, b.from))
 	})

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -33,7 +34,7 @@ type document struct {
 	line             int    // of its first line that is no comment
 	text             []byte
 	apiVersion, kind string
-	json             bool
+	parsed           func() ([]Object, error)
 }
 
 // errTemplate says that a text is the template of a manifest.
@@ -133,23 +134,33 @@ func splitText(name string, text []byte) []document {
 			lead++
 		}
 		d := document{file: name, line: part.Line + lead, text: part.Text}
-		trimmed := bytes.TrimSpace(part.Text)
-		d.json = len(trimmed) > 0 && trimmed[0] == '{'
+		if trimmed := bytes.TrimSpace(part.Text); len(trimmed) > 0 && trimmed[0] == '{' {
+			var header struct {
+				APIVersion string `json:"apiVersion"`
+				Kind       string `json:"kind"`
+			}
+			if json.Unmarshal(trimmed, &header) == nil {
+				d.apiVersion, d.kind = header.APIVersion, header.Kind
+			}
+		}
 		if m := apiVersionLine.FindSubmatch(part.Text); m != nil {
 			d.apiVersion = string(m[1])
 		}
 		if m := kindLine.FindSubmatch(part.Text); m != nil {
 			d.kind = string(m[1])
 		}
-		if d.kind != "" && d.apiVersion != "" || d.json && bytes.Contains(trimmed, []byte(`"apiVersion"`)) {
+		if d.kind != "" && d.apiVersion != "" {
+			d.parsed = sync.OnceValues(d.parse)
 			all = append(all, d)
 		}
 	}
 	return all
 }
 
-// objects parses a document. A list is its items.
-func (d document) objects() ([]Object, error) {
+// objects are the objects of a document, parsed once. A list is its items.
+func (d document) objects() ([]Object, error) { return d.parsed() }
+
+func (d document) parse() ([]Object, error) {
 	u := &unstructured.Unstructured{}
 	data, err := yaml.YAMLToJSON(d.text)
 	if err == nil {
@@ -210,7 +221,7 @@ func (f *finder) search(files []string, wanted func(d document) bool) []Object {
 	var all []Object
 	for _, name := range files {
 		for _, d := range f.documents(name) {
-			if !d.json && d.kind != "List" && !wanted(d) {
+			if d.kind != "List" && !wanted(d) {
 				continue
 			}
 			objects, err := d.objects()

@@ -23,6 +23,7 @@ func (f *finder) findSamples(context.Context) error {
 			files = append(files, file)
 		}
 	}
+	var without []string
 	for _, crd := range f.CRDs {
 		group, kind, _ := crdKindOf(crd)
 		versions := served(crd)
@@ -36,12 +37,15 @@ func (f *finder) findSamples(context.Context) error {
 			}
 		}
 		if len(found) == 0 {
-			f.note("no sample of %s.%s", kind, group)
+			without = append(without, kind+"."+group)
 			continue
 		}
 		best := slices.MinFunc(found, func(a, b Object) int { return f.compare(a, b, versions) })
 		f.Samples = append(f.Samples, Sample{best, f.beside(best)})
 		f.note("sample of %s.%s: %s:%d", kind, group, best.File, best.Line)
+	}
+	if len(without) > 0 {
+		f.note("no sample of %s", strings.Join(without, ", "))
 	}
 	return nil
 }
@@ -144,8 +148,8 @@ func place(file string) int {
 	}
 }
 
-// compare says which of two samples of a kind is better: by place, by how much
-// stands beside it, by what it is called, and at last by its size.
+// compare says which of two samples of a kind is better: by place, by what it is
+// called, by how much stands beside it, and at last by its size.
 func (f *finder) compare(a, b Object, versions []string) int {
 	empty := func(o Object) int {
 		if spec, ok := o.Object["spec"].(map[string]any); ok && len(spec) == 0 || !ok && o.Object["spec"] == nil {
@@ -155,12 +159,12 @@ func (f *finder) compare(a, b Object, versions []string) int {
 	}
 	named := func(o Object) int {
 		base := path.Base(o.File)
-		for i, word := range []string{"sample", "simple", "basic", "minimal", "quickstart", "hello", "example"} {
+		for _, word := range []string{"sample", "simple", "basic", "minimal", "quickstart", "hello"} {
 			if strings.Contains(base, word) {
-				return min(i, 1)
+				return 0
 			}
 		}
-		return 2
+		return 1
 	}
 	size := func(o Object) int {
 		for _, d := range f.documents(o.File) {
@@ -170,9 +174,10 @@ func (f *finder) compare(a, b Object, versions []string) int {
 		}
 		return 0
 	}
-	return cmp.Or(place(a.File)-place(b.File), empty(a)-empty(b), len(f.documents(a.File))-len(f.documents(b.File)),
+	return cmp.Or(place(a.File)-place(b.File), empty(a)-empty(b), named(a)-named(b),
+		len(f.documents(a.File))-len(f.documents(b.File)), strings.Count(a.File, "/")-strings.Count(b.File, "/"),
 		slices.Index(versions, a.GroupVersionKind().Version)-slices.Index(versions, b.GroupVersionKind().Version),
-		named(a)-named(b), size(a)-size(b), strings.Compare(a.File, b.File))
+		size(a)-size(b), strings.Compare(a.File, b.File))
 }
 
 // beside are the other objects of a sample's file.

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -65,6 +66,9 @@ type variableOf struct {
 func (f *finder) describe(context.Context) error {
 	p := f.picked
 	if p == nil {
+		if command := f.command(nil); len(command) > 1 {
+			f.Args = command[1:]
+		}
 		return nil
 	}
 	w := &Workload{Object: p.Object, ServiceAccount: p.serviceAccount(), Replicas: 1}
@@ -79,8 +83,11 @@ func (f *finder) describe(context.Context) error {
 		f.note("%s %s has no replicas: it is taken to have one", w.GetKind(), w.GetName())
 		w.Replicas = 1
 	}
-	w.command = f.command(p)
+	w.command = f.command(p.container)
 	w.Program = w.command[0]
+	for i, word := range w.command {
+		w.command[i] = f.defaults(word)
+	}
 	f.readEnv(w, p)
 	f.readMounts(w, p)
 	var besides []string
@@ -101,36 +108,30 @@ func (f *finder) describe(context.Context) error {
 // command is the whole command line of a container. As kubelet has it, a command
 // replaces the image's entry point and arguments, and arguments replace the
 // image's arguments.
-func (f *finder) command(p *picked) []string {
-	command, args := texts(p.container["command"]), texts(p.container["args"])
-	r := f.names.image
-	switch {
-	case len(command) > 0:
-	case r == nil:
-		if len(args) == 0 {
-			f.note("neither the manifest nor a Dockerfile says which arguments the operator gets: it gets none")
-		}
-		command = []string{""}
-	default:
+func (f *finder) command(container map[string]any) []string {
+	command, args := texts(container["command"]), texts(container["args"])
+	if r := f.names.image; len(command) == 0 && r != nil {
 		command = slices.Clone(r.entry)
+		more := command[min(1, len(command)):]
 		if len(args) == 0 {
 			args = r.cmd
+			more = slices.Concat(more, args)
 		}
-		if more := slices.Concat(command[min(1, len(command)):], args); len(more) > len(texts(p.container["args"])) {
-			f.note("arguments %s are from %s", strings.Join(more, " "), r.file)
+		if len(more) > 0 {
+			f.note("arguments from %s: %s", r.file, strings.Join(more, " "))
 		}
-		if len(command) == 0 {
-			command = []string{""}
-		}
+	}
+	if len(command) == 0 {
+		command = []string{""}
 	}
 	command = slices.Concat(command, args)
 	if shell := path.Base(command[0]); (shell == "sh" || shell == "bash") && len(command) > 2 && command[1] == "-c" {
-		words := shellWords(command[2])
-		f.note("the operator is started by a shell: only its own arguments are taken: %s", command[2])
-		if end := slices.IndexFunc(words[f.program(words):], endsCommand); end >= 0 {
-			words = words[:f.program(words)+end]
+		f.note("a shell starts the operator: only its own arguments are taken from: %s", oneLine(command[2]))
+		command = shellWords(command[2])
+		command = command[f.program(command):]
+		if end := slices.IndexFunc(command, endsCommand); end > 0 {
+			command = command[:end]
 		}
-		command = words
 	}
 	return command[f.program(command):]
 }
@@ -141,6 +142,19 @@ func (f *finder) program(command []string) int {
 	return max(0, slices.IndexFunc(command, func(word string) bool {
 		return slices.Contains(f.names.binaries, path.Base(word))
 	}))
+}
+
+// templated is a variable that some projects fill in with envsubst. Kubernetes
+// leaves it as it is.
+var templated = regexp.MustCompile(`\$\{(\w+)(?::?[-=]([^}]*))?\}`)
+
+// defaults replaces the variables of envsubst by their defaults.
+func (f *finder) defaults(text string) string {
+	return templated.ReplaceAllStringFunc(text, func(ref string) string {
+		m := templated.FindStringSubmatch(ref)
+		f.note("${NAME:=value} in the workload is taken to be the value, as envsubst does: --args and --env give others")
+		return m[2]
+	})
 }
 
 // Process returns how the replica of a number, from 0, starts.
@@ -264,7 +278,7 @@ func (f *finder) readEnv(w *Workload, p *picked) {
 		}
 		if from == nil {
 			value, _ := entry["value"].(string)
-			w.env = append(w.env, variableOf{name: name, value: value})
+			w.env = append(w.env, variableOf{name: name, value: f.defaults(value)})
 			continue
 		}
 		v := variableOf{name: name}
