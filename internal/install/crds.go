@@ -1,9 +1,9 @@
 package install
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -15,12 +15,10 @@ const crdKind = "CustomResourceDefinition"
 
 func isCRD(o Object) bool { return o.GetKind() == crdKind }
 
-func (d document) isCRD() bool { return d.kind == crdKind }
-
 // addCRD takes a CRD unless there is one of its name. It reports whether it was
 // taken.
 func (f *finder) addCRD(o Object) bool {
-	if !defines(o) || slices.ContainsFunc(f.CRDs, func(have Object) bool { return have.GetName() == o.GetName() }) {
+	if !defines(o) || f.hasCRD(o.GetName()) {
 		return false
 	}
 	f.CRDs = append(f.CRDs, o)
@@ -86,37 +84,53 @@ func inCRDFolder(file string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return part == "crd" || part == "crds" })
 }
 
-// takeCRDs takes the CRDs of the files of a place, and notes from where.
+// takeCRDs takes the CRDs of the files of a place, and notes from where. Copies of
+// CRDs that were taken are not even parsed, since CRDs can be large.
 func (f *finder) takeCRDs(place func(file string) bool) {
-	var files []string
-	for _, file := range f.files {
-		if place(file) {
-			files = append(files, file)
-		}
-	}
+	had := len(f.CRDs)
 	taken, copies := map[string]int{}, map[string]bool{}
 	var dirs []string
-	had := len(f.CRDs)
-	for _, o := range f.search(files, document.isCRD) {
-		dir := path.Dir(o.File)
-		switch {
-		case f.addCRD(o):
-			if taken[dir]++; taken[dir] == 1 {
-				dirs = append(dirs, dir)
+	for _, file := range f.files {
+		if !place(file) {
+			continue
+		}
+		for _, o := range f.search([]string{file}, func(d document) bool {
+			again := d.kind == crdKind && f.hasCRD(d.name())
+			copies[file] = copies[file] || again
+			return d.kind == crdKind && !again
+		}) {
+			switch {
+			case f.addCRD(o):
+				dir := path.Dir(file)
+				if taken[dir]++; taken[dir] == 1 {
+					dirs = append(dirs, dir)
+				}
+			case o.GetAPIVersion() == "apiextensions.k8s.io/v1beta1":
+				f.note("%s:%d: CRD %s is of apiextensions.k8s.io/v1beta1, which no server since 1.22 serves: left out",
+					o.File, o.Line, o.GetName())
 			}
-		case defines(o) && had == 0:
-			copies[o.File] = true
-		case had == 0 && strings.HasPrefix(o.GetAPIVersion(), "apiextensions.k8s.io/v1beta1"):
-			f.note("%s:%d: CRD %s is of apiextensions.k8s.io/v1beta1, which no server since 1.22 serves: left out",
-				o.File, o.Line, o.GetName())
 		}
 	}
+	lacks := ""
+	if had > 0 {
+		lacks = ", which the install lacks"
+	}
 	for _, dir := range dirs {
-		f.note("%d CRDs from %s%s", taken[dir], dir, cmp.Or(map[bool]string{true: ", which the install lacks"}[had > 0], ""))
+		f.note("%d CRDs from %s%s", taken[dir], dir, lacks)
 	}
-	if len(copies) > 0 {
-		f.note("%d more files have CRDs of the same names: left out", len(copies))
+	var again []string
+	for _, file := range slices.Sorted(maps.Keys(copies)) {
+		if copies[file] && !slices.Contains(again, path.Dir(file)) && had == 0 {
+			again = append(again, path.Dir(file))
+		}
 	}
+	if len(again) > 0 {
+		f.note("CRDs of the same names stand in %s as well: left out", strings.Join(again, ", "))
+	}
+}
+
+func (f *finder) hasCRD(name string) bool {
+	return slices.ContainsFunc(f.CRDs, func(have Object) bool { return have.GetName() == name })
 }
 
 // crdKindOf is the group and kind that a CRD defines, and its scope.

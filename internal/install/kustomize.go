@@ -33,7 +33,7 @@ func kustomization(dir string) string {
 // kustomize renders the kustomization of a directory. No plugin runs and
 // nothing is fetched.
 func (f *finder) kustomize(dir string) (_ []Object, err error) {
-	if err := f.checkLocal(dir, map[string]bool{}); err != nil {
+	if _, err := f.checkLocal(dir, map[string]bool{}); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -93,15 +93,12 @@ func (f *finder) lineOf(o Object) int {
 		if d.kind != o.GetKind() {
 			continue
 		}
-		m := nameLine.FindSubmatch(d.text)
-		if m != nil && len(m[1]) > longest && strings.Contains(o.GetName(), string(m[1])) {
-			line, longest = d.line, len(m[1])
+		if name := d.name(); len(name) > longest && strings.Contains(o.GetName(), name) {
+			line, longest = d.line, len(name)
 		}
 	}
 	return line
 }
-
-var nameLine = regexp.MustCompile(`(?m)^ +name:[ \t]*["']?([^\s"'#]+)`)
 
 // readOnly is the disk, of which kustomize may only read. Kustomizations ask for
 // the annotation that says where objects come from, and name no remote files.
@@ -139,23 +136,24 @@ func (r readOnly) ReadFile(name string) ([]byte, error) {
 
 // checkLocal refuses a kustomization with a remote base, for which kustomize
 // would run git, and one that names what is not in the repository. A remote file
-// is noted: it is left out, as it installs what the operator stands beside.
-func (f *finder) checkLocal(dir string, seen map[string]bool) error {
+// is noted: it is left out, as it installs what the operator stands beside. The
+// files of the kustomization are returned as far as it was read.
+func (f *finder) checkLocal(dir string, seen map[string]bool) (files []string, _ error) {
 	if seen[dir] {
-		return nil
+		return nil, nil
 	}
 	seen[dir] = true
 	file := kustomization(dir)
 	if file == "" {
-		return fmt.Errorf("%s: it has no kustomization.yaml", f.rel(dir))
+		return files, fmt.Errorf("%s: it has no kustomization.yaml", f.rel(dir))
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return fmt.Errorf("%s: %s", f.rel(file), cause(err))
+		return files, fmt.Errorf("%s: %s", f.rel(file), cause(err))
 	}
 	var k types.Kustomization
 	if err := k.Unmarshal(text); err != nil {
-		return fmt.Errorf("%s: %s", f.rel(file), oneLine(err.Error()))
+		return files, fmt.Errorf("%s: %s", f.rel(file), oneLine(err.Error()))
 	}
 	k.FixKustomization()
 	for _, list := range [][]string{k.Resources, k.Components, k.Crds, k.Configurations, k.Generators, k.Transformers,
@@ -171,28 +169,31 @@ func (f *finder) checkLocal(dir string, seen map[string]bool) error {
 				f.note("%s:%d: %s is remote: left out; download it and name it with --with, or with --crds", f.rel(file),
 					lineWith(text, entry), entry)
 			case remote(entry):
-				return fmt.Errorf("%s:%d: %s is remote: nothing is fetched: name another install with --install, or "+
+				return files, fmt.Errorf("%s:%d: %s is remote: nothing is fetched: name another install with --install, or "+
 					"copy it into the repository", f.rel(file), lineWith(text, entry), entry)
 			case err != nil:
-				return fmt.Errorf("%s:%d: %s: %s", f.rel(file), lineWith(text, entry), entry, cause(err))
+				return files, fmt.Errorf("%s:%d: %s: %s", f.rel(file), lineWith(text, entry), entry, cause(err))
 			case info.IsDir():
-				if err := f.checkLocal(at, seen); err != nil {
-					return err
+				below, err := f.checkLocal(at, seen)
+				if files = append(files, below...); err != nil {
+					return files, err
 				}
+			default:
+				files = append(files, f.rel(at))
 			}
 		}
 	}
 	for _, p := range k.Patches {
 		if remote(p.Path) {
-			return fmt.Errorf("%s:%d: %s is remote: nothing is fetched: copy it into the repository", f.rel(file),
+			return files, fmt.Errorf("%s:%d: %s is remote: nothing is fetched: copy it into the repository", f.rel(file),
 				lineWith(text, p.Path), p.Path)
 		}
 	}
 	if len(k.HelmCharts) > 0 || len(k.HelmChartInflationGenerator) > 0 {
-		return fmt.Errorf("%s:%d: helmCharts are not rendered: name the chart with --install", f.rel(file),
+		return files, fmt.Errorf("%s:%d: helmCharts are not rendered: name the chart with --install", f.rel(file),
 			lineWith(text, "helmChart"))
 	}
-	return nil
+	return files, nil
 }
 
 var remotePath = regexp.MustCompile(`(?i)^(git::|https?://|ssh://|file://|github\.com[/:]|[a-z][a-z0-9-]*@)|://`)

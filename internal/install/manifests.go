@@ -17,6 +17,7 @@ import (
 type manifests struct {
 	from    string // a path of the repository
 	objects []Object
+	notes   []string // of reading them
 }
 
 // findInstall reads the install manifests: those that were named, or
@@ -34,7 +35,7 @@ func (f *finder) findInstall(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("%w (name other install manifests with --install PATH, or --install none)", err)
 		}
-		f.install(manifests{"config/default", objects}, "kustomize")
+		f.install(manifests{from: "config/default", objects: objects}, "kustomize")
 		return nil
 	}
 	if found := f.kustomizations(); len(found) > 0 {
@@ -84,7 +85,7 @@ func (f *finder) givenInstall(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		f.install(manifests{f.rel(at), objects}, "kustomize")
+		f.install(manifests{from: f.rel(at), objects: objects}, "kustomize")
 	case noChart == nil:
 		objects, err := f.helm(ctx, at)
 		if errors.Is(err, errNoHelm) {
@@ -93,13 +94,13 @@ func (f *finder) givenInstall(ctx context.Context) error {
 		} else if err != nil {
 			return err
 		}
-		f.install(manifests{f.rel(at), objects}, "helm")
+		f.install(manifests{from: f.rel(at), objects: objects}, "helm")
 	default:
 		objects, err := f.readGiven("--install", f.opts.Install)
 		if err != nil {
 			return err
 		}
-		f.install(manifests{f.rel(at), objects}, "YAML")
+		f.install(manifests{from: f.rel(at), objects: objects}, "YAML")
 	}
 	return nil
 }
@@ -134,6 +135,9 @@ func (f *finder) install(m manifests, by string) {
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {
 		kinds = append(kinds, fmt.Sprintf("%d %s", counts[kind], kind))
 	}
+	for _, note := range m.notes {
+		f.note("%s", note)
+	}
 	f.note("installed from %s (%s): %s", m.from, by, strings.Join(kinds, ", "))
 }
 
@@ -154,12 +158,24 @@ func (f *finder) kustomizations() []manifests {
 		if aside(dir) || kustomization(f.abs(dir)) != f.abs(file) {
 			continue
 		}
-		objects, err := f.kustomize(f.abs(dir))
+		before := len(f.Notes)
+		files, err := f.checkLocal(f.abs(dir), map[string]bool{})
+		if !slices.ContainsFunc(files, func(file string) bool {
+			return slices.ContainsFunc(f.documents(file), document.isWorkload)
+		}) {
+			f.Notes = f.Notes[:before]
+			continue
+		}
+		var objects []Object
+		if err == nil {
+			objects, err = f.kustomize(f.abs(dir))
+		}
 		if err != nil {
 			f.note("%v: left out", err)
 			continue
 		}
-		found = append(found, manifests{dir, objects})
+		found = append(found, manifests{dir, objects, slices.Clone(f.Notes[before:])})
+		f.Notes = f.Notes[:before]
 	}
 	return f.complete(found)
 }
@@ -219,7 +235,7 @@ func (f *finder) chart(ctx context.Context) (bool, error) {
 	} else if err != nil {
 		return false, err
 	}
-	f.install(manifests{charts[0], objects}, "helm")
+	f.install(manifests{from: charts[0], objects: objects}, "helm")
 	return true, nil
 }
 
@@ -236,7 +252,7 @@ func (f *finder) folders() []manifests {
 		if !slices.ContainsFunc(f.documents(file), document.isWorkload) {
 			continue
 		}
-		found = append(found, manifests{file, f.search([]string{file}, document.any)})
+		found = append(found, manifests{from: file, objects: f.search([]string{file}, document.any)})
 		if dir == "." || seen[dir] {
 			continue
 		}
@@ -251,7 +267,7 @@ func (f *finder) folders() []manifests {
 				files = append(files, file)
 			}
 		}
-		found = append(found, manifests{dir, f.search(files, document.any)})
+		found = append(found, manifests{from: dir, objects: f.search(files, document.any)})
 	}
 	return f.complete(found)
 }

@@ -118,6 +118,7 @@ func (f *finder) split(name string) ([]document, error) {
 
 var (
 	apiVersionLine = regexp.MustCompile(`(?m)^apiVersion:[ \t]*["']?([^\s"'#]+)`)
+	nameLine       = regexp.MustCompile(`(?m)^ +name:[ \t]*["']?([^\s"'#]+)`)
 	kindLine       = regexp.MustCompile(`(?m)^kind:[ \t]*["']?([^\s"'#]+)`)
 	yamlLine       = regexp.MustCompile(`line (\d+)`)
 )
@@ -155,6 +156,15 @@ func splitText(name string, text []byte) []document {
 		}
 	}
 	return all
+}
+
+// name is the name of a document's object, as far as it can be told without
+// parsing it.
+func (d document) name() string {
+	if m := nameLine.FindSubmatch(d.text); m != nil {
+		return string(m[1])
+	}
+	return ""
 }
 
 // objects are the objects of a document, parsed once. A list is its items.
