@@ -91,19 +91,21 @@ func (f *finder) helm(ctx context.Context, dir string) ([]Object, error) {
 		} else if stderr.Len() > 0 {
 			text = stderr.String()
 		}
-		return nil, fmt.Errorf("%s: helm template: %s", f.rel(dir), oneLine(text))
+		return nil, fmt.Errorf("%s: helm template: %s: render the chart with your values to a file, and name that with "+
+			"--install", f.rel(dir), oneLine(text))
 	}
 	var all []Object
 	for _, d := range splitText(f.rel(dir), stdout.Bytes()) {
+		file := d.file
 		if m := sourceLine.FindSubmatch(d.text); m != nil {
-			d.file = path.Join(f.rel(dir), string(m[2]))
+			file = path.Join(f.rel(dir), string(m[2]))
 		}
 		objects, err := d.objects()
 		if err != nil {
 			return nil, fmt.Errorf("%s: helm template: %w", f.rel(dir), err)
 		}
 		for _, o := range objects {
-			o.Line = 0 // of the rendered text, which nobody can open
+			o.File, o.Line = file, 0 // the line is of the rendered text, which nobody can open
 			if hook := o.GetAnnotations()["helm.sh/hook"]; hook != "" && !strings.Contains(hook, "install") {
 				f.note("%s %s is a hook of the chart (%s): left out", o.GetKind(), o.GetName(), hook)
 				continue

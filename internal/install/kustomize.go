@@ -172,7 +172,8 @@ func (f *finder) checkLocal(dir string, seen map[string]bool) (files []string, _
 				return files, fmt.Errorf("%s:%d: %s is remote: nothing is fetched: name another install with --install, or "+
 					"copy it into the repository", f.rel(file), lineWith(text, entry), entry)
 			case err != nil:
-				return files, fmt.Errorf("%s:%d: %s: %s", f.rel(file), lineWith(text, entry), entry, cause(err))
+				return files, fmt.Errorf("%s:%d: %s: %s: if it is generated, generate it first (make manifests)", f.rel(file),
+					lineWith(text, entry), entry, cause(err))
 			case info.IsDir():
 				below, err := f.checkLocal(at, seen)
 				if files = append(files, below...); err != nil {

@@ -193,7 +193,7 @@ func (f *finder) complete(all []manifests) []manifests {
 	}
 	all = slices.DeleteFunc(all, func(m manifests) bool { return 2*scores[m.from] < best })
 	slices.SortStableFunc(all, func(a, b manifests) int {
-		return cmp.Or(b.completeness()-a.completeness(), len(a.objects)-len(b.objects), strings.Compare(a.from, b.from))
+		return cmp.Or(b.completeness()-a.completeness(), len(a.objects)-len(b.objects))
 	})
 	return all
 }
@@ -252,7 +252,8 @@ func (f *finder) folders() []manifests {
 		if !slices.ContainsFunc(f.documents(file), document.isWorkload) {
 			continue
 		}
-		found = append(found, manifests{from: file, objects: f.search([]string{file}, document.any)})
+		alone := f.search([]string{file}, document.any)
+		found = append(found, manifests{from: file, objects: alone})
 		if dir == "." || seen[dir] {
 			continue
 		}
@@ -267,7 +268,9 @@ func (f *finder) folders() []manifests {
 				files = append(files, file)
 			}
 		}
-		found = append(found, manifests{from: dir, objects: f.search(files, document.any)})
+		if all := f.search(files, document.any); len(all) > len(alone) {
+			found = append(found, manifests{from: dir, objects: all})
+		}
 	}
 	return f.complete(found)
 }

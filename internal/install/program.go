@@ -276,9 +276,10 @@ func (f *finder) nameBinaries(recipes []*recipe) {
 	}
 }
 
-// listMain asks the go command whether the main package is one.
+// listMain asks the go command whether the main package is one, and whether
+// everything that it imports is there.
 func (f *finder) listMain(ctx context.Context) error {
-	list := exec.CommandContext(ctx, "go", "list", "-f", "{{.Name}}", f.Main)
+	list := exec.CommandContext(ctx, "go", "list", "-deps", "-f", "{{.Name}}", f.Main)
 	list.Dir = f.Dir
 	var stdout, stderr bytes.Buffer
 	list.Stdout, list.Stderr = &stdout, &stderr
@@ -288,7 +289,11 @@ func (f *finder) listMain(ctx context.Context) error {
 		}
 		return fmt.Errorf("%s: %s", f.Main, goListError(stderr.String(), err))
 	}
-	if name := strings.TrimSpace(stdout.String()); name != "main" {
+	names := strings.Fields(stdout.String()) // a package stands behind what it imports
+	if len(names) == 0 {
+		return fmt.Errorf("%s: no such package", f.Main)
+	}
+	if name := names[len(names)-1]; name != "main" {
 		return fmt.Errorf("%s: it is package %s, and main is needed: name the operator's main package, as in "+
 			"threelaws check ./cmd/manager", f.Main, name)
 	}
@@ -296,29 +301,25 @@ func (f *finder) listMain(ctx context.Context) error {
 }
 
 var (
-	replaced     = regexp.MustCompile(`([^\s:]+)@\S+ \(replaced by (\.[^)\s]*)\): reading .*no such file`)
-	inconsistent = regexp.MustCompile(`inconsistent vendoring`)
+	replacement = regexp.MustCompile(`(\S+)@\S+: replacement directory (\S+) does not exist`)
+	vendored    = regexp.MustCompile(`inconsistent vendoring|import lookup disabled by -mod=vendor`)
 )
 
 // goListError is what the go command said, in one line.
 func goListError(stderr string, err error) string {
-	if m := replaced.FindStringSubmatch(stderr); m != nil {
-		return fmt.Sprintf("go.mod replaces %s by %s, which is not there: the repository needs a full checkout, since a "+
-			"module's zip has no nested modules", m[1], m[2])
+	if m := replacement.FindStringSubmatch(stderr); m != nil {
+		return fmt.Sprintf("go.mod replaces %s by %s, which is not there: use a full checkout of the repository, since a "+
+			"module's zip lacks nested modules", m[1], m[2])
 	}
-	if inconsistent.MatchString(stderr) {
-		return "the vendor folder does not fit go.mod: run go mod vendor, or set GOFLAGS=-mod=mod; the repository may " +
-			"need a full checkout"
+	if vendored.MatchString(stderr) {
+		return "the vendor folder does not fit go.mod: use a full checkout of the repository, run go mod vendor, or set " +
+			"GOFLAGS=-mod=mod"
 	}
-	var lines []string
 	for line := range strings.Lines(stderr) {
 		line = strings.TrimSpace(strings.TrimPrefix(line, "go: "))
 		if line != "" && !strings.HasPrefix(line, "downloading ") {
-			lines = append(lines, strings.TrimSuffix(line, ";"))
+			return "go list: " + strings.TrimRight(line, ":;")
 		}
 	}
-	if len(lines) == 0 {
-		return fmt.Sprintf("go list: %v", err)
-	}
-	return "go list: " + strings.Join(lines[:min(2, len(lines))], "; ")
+	return fmt.Sprintf("go list: %v", err)
 }

@@ -56,7 +56,7 @@ func (f *finder) findFiles(context.Context) error {
 			}
 			return nil
 		}
-		if !isManifest(name) || !d.Type().IsRegular() {
+		if !isManifest(name) && d.Name() != "Kustomization" || !d.Type().IsRegular() {
 			return nil
 		}
 		if info, err := d.Info(); err == nil && info.Size() > largest {

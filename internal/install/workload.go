@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -248,8 +249,8 @@ func (f *finder) readEnv(w *Workload, p *picked) {
 	for _, source := range from {
 		source, _ := source.(map[string]any)
 		prefix, _ := source["prefix"].(string)
-		for field, kind := range map[string]string{"configMapRef": "ConfigMap", "secretRef": "Secret"} {
-			ref, _ := source[field].(map[string]any)
+		for _, kind := range []string{"ConfigMap", "Secret"} {
+			ref, _ := source[map[string]string{"ConfigMap": "configMapRef", "Secret": "secretRef"}[kind]].(map[string]any)
 			name, _ := ref["name"].(string)
 			if name == "" {
 				continue
@@ -258,12 +259,7 @@ func (f *finder) readEnv(w *Workload, p *picked) {
 			if !ok && ref["optional"] != true {
 				f.note("%s %s, from which the operator takes its environment, is not in the manifests: left out", kind, name)
 			}
-			var keys []string
-			for key := range data {
-				keys = append(keys, key)
-			}
-			slices.Sort(keys)
-			for _, key := range keys {
+			for _, key := range slices.Sorted(maps.Keys(data)) {
 				w.env = append(w.env, variableOf{name: prefix + key, value: strings.ReplaceAll(data[key], "$", "$$")})
 			}
 		}

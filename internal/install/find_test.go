@@ -1,0 +1,313 @@
+package install_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/threelaws/threelaws/internal/install"
+)
+
+// repository writes the files of a txtar archive into a directory.
+func repository(t *testing.T, archive string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, file := range txtar.Parse([]byte(archive)).Files {
+		name := filepath.Join(dir, filepath.FromSlash(file.Name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, file.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// find reads a repository, which must stay as it is.
+func find(t *testing.T, archive string, opts install.Options) (*install.Repository, error) {
+	t.Helper()
+	dir := repository(t, archive)
+	opts.Dir = filepath.Join(dir, opts.Dir)
+	if opts.Helm == "" {
+		t.Setenv("PATH", filepath.Dir(goBinary(t))) // no helm
+	}
+	before := listing(t, dir)
+	r, err := install.Find(t.Context(), opts)
+	if diff := cmp.Diff(before, listing(t, dir)); diff != "" {
+		t.Errorf("the repository changed: - before, + after\n%s", diff)
+	}
+	if err != nil && strings.Contains(err.Error(), "\n") {
+		t.Errorf("an error of several lines: %v", err)
+	}
+	return r, err
+}
+
+// found is find where the repository has no mistake.
+func found(t *testing.T, archive string, opts install.Options) *install.Repository {
+	t.Helper()
+	r, err := find(t, archive, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// goBinary is the path of the go command.
+func goBinary(t *testing.T) string {
+	t.Helper()
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if _, err := os.Stat(filepath.Join(dir, "go")); err == nil {
+			return filepath.Join(dir, "go")
+		}
+	}
+	t.Skip("no go command in PATH")
+	return ""
+}
+
+// listing are the files of a directory with their contents.
+func listing(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		if info.Size() < 1<<20 {
+			text, err := os.ReadFile(name)
+			all[name] = string(text)
+			return err
+		}
+		all[name] = "large"
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// shown are objects as "Kind namespace/name file:line".
+func shown(objects []install.Object) []string {
+	var all []string
+	for _, o := range objects {
+		all = append(all, strings.TrimSpace(o.GetKind()+" "+o.GetNamespace()+"/"+o.GetName()+" "+o.File))
+	}
+	return all
+}
+
+// wantNote complains unless a note holds a text.
+func wantNote(t *testing.T, r *install.Repository, text string) {
+	t.Helper()
+	if !slices.ContainsFunc(r.Notes, func(note string) bool { return strings.Contains(note, text) }) {
+		t.Errorf("no note has %q: %q", text, r.Notes)
+	}
+}
+
+// wantError complains unless an error holds a text.
+func wantError(t *testing.T, err error, text string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), text) {
+		t.Errorf("error %v, want one with %q", err, text)
+	}
+}
+
+// program is a module with a main package at its root.
+const program = `
+-- go.mod --
+module example.com/widget-operator
+
+go 1.21
+-- main.go --
+package main
+
+func main() {}
+`
+
+// crd is a CRD of widgets.
+const crd = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: widgets.example.com
+spec:
+  group: example.com
+  names: {kind: Widget, plural: widgets}
+  scope: Namespaced
+  versions:
+  - {name: v1alpha1, served: true, storage: false}
+  - {name: v1, served: true, storage: true}
+`
+
+// deployment is a Deployment that runs the operator.
+const deployment = `apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: widget-operator
+spec:
+  template:
+    spec:
+      containers:
+      - name: manager
+        image: example.com/widget-operator:v1
+        args: [--leader-elect]
+`
+
+// What kubebuilder makes is found whole.
+func TestFindKubebuilder(t *testing.T) {
+	r := found(t, `
+-- go.mod --
+module example.com/widget-operator/v2
+
+go 1.21
+-- PROJECT --
+layout:
+- go.kubebuilder.io/v4
+projectName: widgets
+-- cmd/main.go --
+package main
+
+func main() {}
+-- Dockerfile --
+FROM golang AS builder
+ARG TARGETARCH
+RUN CGO_ENABLED=0 GOARCH=${TARGETARCH} \
+    go build -a -o manager cmd/main.go
+FROM scratch
+COPY --from=builder /workspace/manager .
+ENTRYPOINT ["/manager"]
+-- config/default/kustomization.yaml --
+namespace: widget-system
+namePrefix: widget-
+resources:
+- ../crd
+- ../manager
+- ../rbac
+- certificate.yaml
+patches:
+- path: manager_config_patch.yaml
+configMapGenerator:
+- name: config
+  literals: [mode=fast]
+-- config/default/certificate.yaml --
+apiVersion: cert-manager.io/v1
+kind: Certificate
+metadata: {name: serving-cert, namespace: system}
+-- config/default/manager_config_patch.yaml --
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: controller-manager, namespace: system}
+spec:
+  template:
+    spec:
+      containers:
+      - name: manager
+        env:
+        - {name: MODE, valueFrom: {configMapKeyRef: {name: config, key: mode}}}
+-- config/crd/kustomization.yaml --
+resources: [bases/example.com_widgets.yaml]
+-- config/crd/bases/example.com_widgets.yaml --
+---
+`+crd+`
+-- config/crd/bases/example.com_gadgets.yaml --
+`+strings.NewReplacer("widget", "gadget", "Widget", "Gadget").Replace(crd)+`
+-- config/manager/kustomization.yaml --
+resources: [manager.yaml]
+images:
+- {name: controller, newName: example.com/widgets, newTag: v1}
+-- config/manager/manager.yaml --
+apiVersion: v1
+kind: Namespace
+metadata: {name: system}
+---
+# The manager.
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: controller-manager, namespace: system}
+spec:
+  replicas: 2
+  template:
+    spec:
+      serviceAccountName: manager
+      containers:
+      - name: manager
+        image: controller:latest
+        command: [/manager]
+        args: [--leader-elect, --namespace=$(NAMESPACE), --price=$$5, --other=$(UNKNOWN)]
+        env:
+        - {name: NAMESPACE, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}
+        - {name: POD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
+-- config/rbac/kustomization.yaml --
+resources: [account.yaml]
+-- config/rbac/account.yaml --
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: manager, namespace: system}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: manager}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: manager}
+subjects: [{kind: ServiceAccount, name: manager, namespace: system}]
+-- config/samples/v1_widget.yaml --
+apiVersion: example.com/v1
+kind: Widget
+metadata: {name: sample}
+spec: {size: 3}
+`, install.Options{})
+
+	if r.Main != "./cmd" {
+		t.Errorf("main package %s, want ./cmd", r.Main)
+	}
+	wantObjects := []string{
+		"Namespace /widget-system config/manager/manager.yaml",
+		"ServiceAccount widget-system/widget-manager config/rbac/account.yaml",
+		"ClusterRoleBinding /widget-manager config/rbac/account.yaml",
+		"ConfigMap widget-system/widget-config-t82mkhg8fd config/default/kustomization.yaml",
+		"Certificate widget-system/widget-serving-cert config/default/certificate.yaml",
+	}
+	if diff := cmp.Diff(wantObjects, shown(r.Objects)); diff != "" {
+		t.Errorf("objects: - want, + got\n%s", diff)
+	}
+	wantCRDs := []string{
+		"CustomResourceDefinition /widgets.example.com config/crd/bases/example.com_widgets.yaml",
+		"CustomResourceDefinition /gadgets.example.com config/crd/bases/example.com_gadgets.yaml",
+	}
+	if diff := cmp.Diff(wantCRDs, shown(r.CRDs)); diff != "" {
+		t.Errorf("CRDs: - want, + got\n%s", diff)
+	}
+	w := r.Workload
+	if w == nil {
+		t.Fatal("no workload")
+	}
+	if got := w.GetNamespace() + "/" + w.GetName() + " " + w.Container + " " + w.ServiceAccount + " " + w.Program; got !=
+		"widget-system/widget-controller-manager manager widget-manager /manager" || w.Replicas != 2 {
+		t.Errorf("workload %s with %d replicas", got, w.Replicas)
+	}
+	if w.File != "config/manager/manager.yaml" || w.Line != 6 {
+		t.Errorf("the workload is from %s:%d, want config/manager/manager.yaml:6", w.File, w.Line)
+	}
+	want := install.Process{
+		Pod:  "widget-controller-manager-1",
+		Args: []string{"--leader-elect", "--namespace=widget-system", "--price=$5", "--other=$(UNKNOWN)"},
+		Env:  []string{"MODE=fast", "NAMESPACE=widget-system", "POD=widget-controller-manager-1"},
+	}
+	if diff := cmp.Diff(want, w.Process(1)); diff != "" {
+		t.Errorf("process: - want, + got\n%s", diff)
+	}
+	if len(r.Samples) != 1 || r.Samples[0].GetName() != "sample" {
+		t.Errorf("samples %v, want the one of config/samples", r.Samples)
+	}
+	wantNote(t, r, "main package ./cmd, from PROJECT")
+	wantNote(t, r, "1 CRDs from config/crd/bases, which the install lacks")
+	wantNote(t, r, "no sample of Gadget.example.com")
+}

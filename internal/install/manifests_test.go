@@ -1,0 +1,299 @@
+package install_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/threelaws/threelaws/internal/install"
+)
+
+// rights are what an operator needs to run.
+const rights = `---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: widget-operator}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: widget-operator}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: widget-operator}
+subjects: [{kind: ServiceAccount, name: widget-operator, namespace: widgets}]
+`
+
+// chart is a Helm chart. What helm makes of it is up to the test's helm.
+const chart = `
+-- charts/widget/Chart.yaml --
+apiVersion: v2
+name: widget-operator
+version: 1.0.0
+-- charts/widget/crds/widget.yaml --
+` + crd + `
+-- charts/widget/templates/deployment.yaml --
+{{- if .Values.enabled }}
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {{ .Release.Name }}
+{{- end }}
+`
+
+func TestInstallManifests(t *testing.T) {
+	for _, c := range []struct {
+		name, archive string
+		opts          install.Options
+		from          string // of the workload
+		notes         []string
+	}{
+		{"another kustomization, the most complete one", program + `
+-- manifests/base/kustomization.yaml --
+resources: [deployment.yaml]
+-- manifests/base/deployment.yaml --
+` + deployment + `
+-- manifests/crds/kustomization.yaml --
+resources: [crd.yaml]
+-- manifests/crds/crd.yaml --
+` + crd + `
+-- manifests/cluster/kustomization.yaml --
+resources: [../base, ../crds, rights.yaml]
+-- manifests/cluster/rights.yaml --
+` + rights + `
+-- hack/other/kustomization.yaml --
+resources: [nowhere.yaml]
+`, install.Options{}, "manifests/base/deployment.yaml",
+			[]string{"installed from manifests/cluster (kustomize): 1 CustomResourceDefinition, 1 ClusterRoleBinding, " +
+				"1 Deployment, 1 ServiceAccount", "--install may name other manifests with the workload: manifests/base"}},
+		{"a remote file is left out", program + `
+-- config/default/kustomization.yaml --
+resources:
+- deployment.yaml
+- ../other
+-- config/other/kustomization.yaml --
+resources:
+- https://example.com/releases/other.yaml
+-- config/default/deployment.yaml --
+` + deployment, install.Options{}, "config/default/deployment.yaml",
+			[]string{"config/other/kustomization.yaml:2: https://example.com/releases/other.yaml is remote: left out"}},
+		{"a file of YAML that has all", program + `
+-- deploy/operator.yaml --
+` + deployment + `
+-- deploy/samples.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: unrelated}
+-- dist/install.yaml --
+` + crd + "---\n" + deployment + rights, install.Options{}, "dist/install.yaml",
+			[]string{"installed from dist/install.yaml (YAML): 1 CustomResourceDefinition, 1 ClusterRoleBinding, 1 Deployment, " +
+				"1 ServiceAccount", "--install may name other manifests with the workload: deploy/operator.yaml"}},
+		{"a folder of YAML with a file for each", program + `
+-- deploy/operator.yaml --
+` + deployment + `
+-- deploy/rights.yaml --
+` + rights + `
+-- deploy/copy.yaml --
+` + rights, install.Options{}, "deploy/operator.yaml",
+			[]string{"installed from deploy (YAML)", "deploy/rights.yaml:2: ServiceAccount widget-operator stands in " +
+				"deploy/copy.yaml as well: left out"}},
+		{"config/manager and config/rbac", program + `
+-- config/manager/manager.yaml --
+` + deployment + `
+-- config/rbac/rights.yaml --
+` + rights, install.Options{}, "config/manager/manager.yaml",
+			[]string{"installed from config/manager (YAML): 1 ClusterRoleBinding, 1 Deployment, 1 ServiceAccount"}},
+		{"a kustomization that was named", program + `
+-- overlay/kustomization.yml --
+resources: [deployment.yaml]
+-- overlay/deployment.yaml --
+` + deployment, install.Options{Install: "overlay/kustomization.yml"}, "overlay/deployment.yaml",
+			[]string{"installed from overlay (kustomize)"}},
+		{"a file that was named", program + "-- x/y.yaml --\n" + deployment, install.Options{Install: "x/y.yaml"}, "x/y.yaml",
+			[]string{"installed from x/y.yaml (YAML): 1 Deployment"}},
+		{"a folder that was named", program + "-- x/y/z.json --\n" +
+			`{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a"}, "spec": {"template": {"spec":
+				{"containers": [{"name": "a", "image": "a"}]}}}}` + "\n-- x/a.txt --\nno manifest\n",
+			install.Options{Install: "x"}, "x/y/z.json", []string{"installed from x (YAML): 1 Deployment"}},
+		{"none, as it was said", program + "-- config/default/kustomization.yaml --\nresources: [nowhere.yaml]\n",
+			install.Options{Install: "none"}, "", []string{"no install manifests, as --install none says"}},
+		{"none", program, install.Options{}, "", []string{"no install manifests have the operator's workload"}},
+		{"a chart without helm", program + chart, install.Options{}, "",
+			[]string{"charts/widget is a Helm chart, and there is no helm binary in PATH", "1 CRDs from charts/widget/crds"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := found(t, c.archive, c.opts)
+			from := ""
+			if r.Workload != nil {
+				from = r.Workload.File
+			}
+			if from != c.from {
+				t.Errorf("the workload is from %q, want %q; notes %q", from, c.from, r.Notes)
+			}
+			for _, note := range c.notes {
+				wantNote(t, r, note)
+			}
+		})
+	}
+}
+
+func TestInstallManifestsAreMistaken(t *testing.T) {
+	for _, c := range []struct {
+		name, archive string
+		opts          install.Options
+		want          string
+	}{
+		{"not there", program, install.Options{Install: "deploy"}, "--install deploy: no such file or directory"},
+		{"remote", program, install.Options{Install: "https://example.com/install.yaml"},
+			"--install https://example.com/install.yaml: it is remote: nothing is fetched: download it first"},
+		{"no manifest", program + "-- x.yaml --\na: 1\n", install.Options{Install: "x.yaml"},
+			"--install x.yaml: it holds no manifest"},
+		{"bad YAML", program + "-- x.yaml --\n# A comment.\napiVersion: v1\nkind: Secret\n\tx: 1\n",
+			install.Options{Install: "x.yaml"}, "x.yaml:5: bad YAML: found a tab character that violates indentation"},
+		{"a remote base", program + `
+-- config/default/kustomization.yaml --
+resources:
+- ../base
+-- config/base/kustomization.yaml --
+# github.com/example/widgets is the origin.
+bases:
+- github.com/example/widgets//config/default?ref=main
+`, install.Options{}, "config/base/kustomization.yaml:3: github.com/example/widgets//config/default?ref=main is remote: " +
+			"nothing is fetched"},
+		{"a missing file", program + `
+-- config/default/kustomization.yaml --
+resources:
+- ../crd
+-- config/crd/kustomization.yaml --
+resources:
+- bases/widgets.yaml
+`, install.Options{}, "config/crd/kustomization.yaml:2: bases/widgets.yaml: no such file or directory: if it is generated"},
+		{"a kustomization of unknown fields", program + "-- config/default/kustomization.yaml --\nressources: [a.yaml]\n",
+			install.Options{}, `config/default/kustomization.yaml: invalid Kustomization: json: unknown field "ressources"`},
+		{"a patch of nothing", program + `
+-- config/default/kustomization.yaml --
+resources: [../base]
+-- config/base/kustomization.yaml --
+resources: [deployment.yaml]
+patches:
+- patch: |
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: other}
+-- config/base/deployment.yaml --
+` + deployment, install.Options{}, "config/base: kustomize: no resource matches strategic merge patch"},
+		{"a plugin", program + `
+-- config/default/kustomization.yaml --
+generators: [plugin.yaml]
+-- config/default/plugin.yaml --
+apiVersion: example.com/v1
+kind: Plugin
+metadata:
+  name: x
+  annotations:
+    config.kubernetes.io/function: |
+      exec: {path: ./run}
+`, install.Options{}, "config/default: kustomize: "},
+		{"charts in a kustomization", program + `
+-- config/default/kustomization.yaml --
+helmCharts:
+- {name: x}
+`, install.Options{}, "config/default/kustomization.yaml:1: helmCharts are not rendered"},
+		{"a chart without helm", program + chart, install.Options{Install: "charts/widget"},
+			"--install charts/widget: it is a Helm chart, and there is no helm binary in PATH: install helm"},
+		{"several charts", program + strings.ReplaceAll(chart, "widget-operator", "a") +
+			strings.NewReplacer("charts/widget", "charts/gadget", "widget-operator", "b").Replace(chart), install.Options{},
+			"charts/gadget, charts/widget: several Helm charts run a workload: name the operator's with --install"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := find(t, c.archive, c.opts)
+			wantError(t, err, c.want)
+		})
+	}
+}
+
+// helm is a helm binary that checks its arguments and prints a text.
+func helm(t *testing.T, script string) string {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the helm of this test is a shell script")
+	}
+	name := filepath.Join(t.TempDir(), "helm")
+	if err := os.WriteFile(name, []byte("#!/bin/sh\n"+script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestChart(t *testing.T) {
+	rendered := "---\n# Source: widget-operator/crds/widget.yaml\n" + crd +
+		"---\n# Source: widget-operator/templates/deployment.yaml\n" + deployment +
+		"---\n# Source: widget-operator/templates/tests/test.yaml\n" +
+		"apiVersion: v1\nkind: Pod\nmetadata:\n  name: test\n  annotations: {helm.sh/hook: test}\n"
+	binary := helm(t, `case "$*" in
+"template widget-operator "*"charts/widget --include-crds --namespace widget-operator") ;;
+*) echo "arguments $*" >&2; exit 1 ;;
+esac
+test "$KUBECONFIG" = /dev/null || exit 1
+cat <<'END'
+`+rendered+`
+END
+`)
+	r := found(t, program+chart, install.Options{Helm: binary})
+	w := r.Workload
+	if w == nil || w.GetNamespace() != "widget-operator" || w.File != "charts/widget/templates/deployment.yaml" {
+		t.Fatalf("workload %v", w)
+	}
+	if diff := cmp.Diff([]string{"CustomResourceDefinition /widgets.example.com charts/widget/crds/widget.yaml"},
+		shown(r.CRDs)); diff != "" {
+		t.Errorf("CRDs: - want, + got\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"Namespace /widget-operator"}, shown(r.Objects)); diff != "" {
+		t.Errorf("objects: - want, + got\n%s", diff)
+	}
+	wantNote(t, r, "Pod test is a hook of the chart (test): left out")
+	wantNote(t, r, "namespace widget-operator is added")
+}
+
+func TestChartDoesNotRender(t *testing.T) {
+	binary := helm(t, "echo 'WARNING: old' >&2; echo 'Error: values: name is required\nUse --debug' >&2; exit 1")
+	_, err := find(t, program+chart, install.Options{Helm: binary})
+	wantError(t, err, "charts/widget: helm template: values: name is required: render the chart with your values")
+}
+
+// The namespace of manifests that name none is the one in which a binding expects
+// the operator's service account.
+func TestNamespaceOfBinding(t *testing.T) {
+	r := found(t, program+`
+-- install.yaml --
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: widgets}
+---
+apiVersion: example.com/v1
+kind: Widget
+metadata: {name: first}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: config, namespace: elsewhere}
+---
+`+strings.Replace(deployment, "      containers:", "      serviceAccountName: widget-operator\n      containers:", 1)+rights+
+		"---\n"+crd, install.Options{})
+	want := []string{
+		"Namespace /widgets",
+		"Namespace /elsewhere",
+		"ServiceAccount widgets/widget-operator install.yaml",
+		"ConfigMap elsewhere/config install.yaml",
+		"ClusterRoleBinding /widget-operator install.yaml",
+		"Widget widgets/first install.yaml",
+		"ValidatingWebhookConfiguration /widgets install.yaml",
+	}
+	if diff := cmp.Diff(want, shown(r.Objects)); diff != "" {
+		t.Errorf("objects: - want, + got\n%s", diff)
+	}
+	if w := r.Workload; w == nil || w.GetNamespace() != "widgets" {
+		t.Errorf("workload %v, want it in namespace widgets", w)
+	}
+}

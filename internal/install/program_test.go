@@ -1,0 +1,140 @@
+package install_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/threelaws/threelaws/internal/install"
+)
+
+// mains are main packages of several names.
+func mains(dirs ...string) string {
+	text := "-- go.mod --\nmodule example.com/widget-operator\n\ngo 1.21\n"
+	for _, dir := range dirs {
+		text += "-- " + filepath.Join(dir, "main.go") + " --\npackage main\n\nfunc main() {}\n"
+	}
+	return text
+}
+
+func TestMainPackage(t *testing.T) {
+	for _, c := range []struct {
+		name, archive string
+		opts          install.Options
+		want          string
+	}{
+		{"PROJECT of layout v3", mains(".", "cmd/other") + "-- PROJECT --\nlayout: [go.kubebuilder.io/v3]\n",
+			install.Options{}, "."},
+		{"PROJECT of layout v4", mains("cmd", ".") + "-- PROJECT --\nlayout:\n- go.kubebuilder.io/v4\n", install.Options{},
+			"./cmd"},
+		{"PROJECT without its main package", mains("cmd/operator") + "-- PROJECT --\nlayout: [go.kubebuilder.io/v3]\n",
+			install.Options{}, "./cmd/operator"},
+		{"the build line of the entry point", mains("submitter", "manager", "cmd/x") + `
+-- Dockerfile --
+FROM golang
+# go build ./cmd/x
+RUN go build -ldflags="-w -s" -o /out/submit ./submitter && \
+    # a comment between
+    go build -tags x -o /out/manager manager/main.go
+FROM scratch AS submit
+ENTRYPOINT ["/submit"]
+FROM scratch
+ENTRYPOINT /manager --flag
+`, install.Options{}, "./manager"},
+		{"a build argument", mains(".", "bootstrap") + `
+-- Dockerfile --
+FROM golang
+ARG package=./bootstrap
+RUN go build -o manager ${package}
+ENTRYPOINT ["/manager"]
+`, install.Options{}, "./bootstrap"},
+		{"the Makefile's build of the entry point", mains("cmd/kube", "cmd/ctl") + `
+-- Dockerfile --
+FROM golang AS builder
+RUN make build
+FROM scratch
+ENTRYPOINT ["/manager"]
+-- Makefile --
+BIN ?= bin
+GO_CMD = go
+build:
+	$(GO_CMD) build -ldflags="$(LD_FLAGS)" -o $(BIN)/ctl cmd/ctl/main.go
+	$(GO_CMD) build -ldflags="$(LD_FLAGS)" \
+		-o $(BIN)/manager example.com/widget-operator/cmd/kube
+`, install.Options{}, "./cmd/kube"},
+		{"the entry point's name below cmd", mains("cmd/a", "cmd/b") + "-- Dockerfile --\nFROM x\nENTRYPOINT [\"/usr/bin/b\"]\n",
+			install.Options{}, "./cmd/b"},
+		{"a Dockerfile below build", mains("cmd/a", "cmd/b") +
+			"-- build/Dockerfile --\nFROM x\nRUN go build -o manager ./cmd/b\nENTRYPOINT [\"/manager\"]\n",
+			install.Options{}, "./cmd/b"},
+		{"the only one below cmd", mains("cmd/anything", "."), install.Options{}, "./cmd/anything"},
+		{"the one below cmd with an operator's name", mains("cmd/kubectl-widget", "cmd/widget-operator"), install.Options{},
+			"./cmd/widget-operator"},
+		{"the module's root", mains("."), install.Options{}, "."},
+		{"named as a directory", mains("cmd/a", "cmd/b"), install.Options{Main: "cmd/b"}, "./cmd/b"},
+		{"named as a file", mains("cmd/a", "cmd/b"), install.Options{Main: "./cmd/b/main.go"}, "./cmd/b"},
+		{"named as an import path", mains("cmd/a", "cmd/b"), install.Options{Main: "example.com/widget-operator/cmd/b"},
+			"./cmd/b"},
+		{"named in a directory of the module", mains("cmd/a", "cmd/b"), install.Options{Dir: "cmd", Main: "b"}, "./cmd/b"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if r := found(t, c.archive, c.opts); r.Main != c.want {
+				t.Errorf("main package %s, want %s", r.Main, c.want)
+			}
+		})
+	}
+}
+
+func TestMainPackageIsMistaken(t *testing.T) {
+	for _, c := range []struct {
+		name, archive string
+		opts          install.Options
+		want          string
+	}{
+		{"several", mains("cmd/a", "cmd/b", "cmd"), install.Options{},
+			"several main packages: ./cmd/a, ./cmd/b, ./cmd: name the operator's, as in threelaws check ./cmd/a"},
+		{"none", "-- go.mod --\nmodule example.com/x\n-- x.go --\npackage x\n", install.Options{},
+			"no main package in PROJECT's layout, the Dockerfile's build, ./cmd, ./cmd/* or here"},
+		{"named, and no main package", "-- go.mod --\nmodule example.com/x\n-- x.go --\npackage x\n",
+			install.Options{Main: "."}, ".: it is package x, and main is needed"},
+		{"named, and not there", mains("."), install.Options{Main: "./cmd/x"}, "./cmd/x: go list: "},
+		{"no module", "-- x.go --\npackage x\n", install.Options{}, "no go.mod here or above"},
+		{"a module below", "-- operator/go.mod --\nmodule example.com/x\n", install.Options{},
+			"run the command in the operator's module, one of operator"},
+		{"no directory", mains("."), install.Options{Dir: "nowhere"}, "nowhere: no such directory"},
+		{"a nested module is missing", `
+-- go.mod --
+module example.com/x
+
+go 1.21
+
+require example.com/x/api v0.0.0
+
+replace example.com/x/api => ./api
+-- main.go --
+package main
+
+import _ "example.com/x/api"
+
+func main() {}
+`, install.Options{}, ".: go.mod replaces example.com/x/api by ./api, which is not there: use a full checkout of " +
+			"the repository"},
+		{"half a vendor folder", `
+-- go.mod --
+module example.com/x
+
+go 1.21
+
+require example.com/y v1.0.0
+-- vendor/modules.txt --
+-- main.go --
+package main
+
+func main() {}
+`, install.Options{}, ".: the vendor folder does not fit go.mod: use a full checkout"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := find(t, c.archive, c.opts)
+			wantError(t, err, c.want)
+		})
+	}
+}
