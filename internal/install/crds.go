@@ -106,8 +106,8 @@ func (f *finder) takeCRDs(place func(file string) bool) {
 					dirs = append(dirs, dir)
 				}
 			case o.GetAPIVersion() == "apiextensions.k8s.io/v1beta1":
-				f.note("%s:%d: CRD %s is of apiextensions.k8s.io/v1beta1, which no server since 1.22 serves: left out",
-					o.File, o.Line, o.GetName())
+				f.note("%s: CRD %s is of apiextensions.k8s.io/v1beta1, which no server since 1.22 serves: left out",
+					o.place(), o.GetName())
 			}
 		}
 	}

@@ -77,7 +77,11 @@ func (f *finder) helm(ctx context.Context, dir string) ([]Object, error) {
 	}
 	name := chartName(dir)
 	f.namespace = name
-	render := exec.CommandContext(ctx, binary, "template", name, dir, "--include-crds", "--namespace", name)
+	args := []string{"template", name, dir, "--include-crds", "--namespace", name}
+	if f.opts.Version != "" {
+		args = append(args, "--kube-version", f.opts.Version)
+	}
+	render := exec.CommandContext(ctx, binary, args...)
 	render.Env = append(os.Environ(), "KUBECONFIG="+os.DevNull)
 	var stdout, stderr bytes.Buffer
 	render.Stdout, render.Stderr = &stdout, &stderr

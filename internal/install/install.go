@@ -50,7 +50,16 @@ type Object struct {
 	Line int    // of the document's first line, 0 where it is not known
 }
 
-// Sample is an object of a custom kind, and what its file holds beside it.
+// place is where an object was written, as far as it is known.
+func (o Object) place() string {
+	if o.Line == 0 {
+		return o.File
+	}
+	return fmt.Sprintf("%s:%d", o.File, o.Line)
+}
+
+// Sample is an object of a custom kind, and the objects of other kinds that its
+// file holds.
 type Sample struct {
 	Object
 	Beside []Object
@@ -65,6 +74,7 @@ type Options struct {
 	CRDs     []string // files and folders with CRDs; they win over all others of the same name
 	Samples  []string // files and folders with samples
 	Helm     string   // the helm binary; "" is the one of PATH
+	Version  string   // the Kubernetes version that charts are rendered for, as "1.36.3"; "" leaves it to helm
 }
 
 // finder collects a Repository.

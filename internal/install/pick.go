@@ -85,7 +85,7 @@ func (f *finder) pick(objects []Object) (*picked, error) {
 	case len(best) > 1:
 		var named []string
 		for _, p := range best {
-			named = append(named, fmt.Sprintf("%s %s (%s:%d)", p.GetKind(), p.GetName(), p.File, p.Line))
+			named = append(named, fmt.Sprintf("%s %s (%s)", p.GetKind(), p.GetName(), p.place()))
 		}
 		return nil, fmt.Errorf("several workloads may run the operator: %s: name one with --workload",
 			strings.Join(named, ", "))

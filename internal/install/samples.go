@@ -19,7 +19,7 @@ func (f *finder) findSamples(context.Context) error {
 	}
 	var files []string
 	for _, file := range f.files {
-		if place(file) < unfit {
+		if likelihood(file) < unfit {
 			files = append(files, file)
 		}
 	}
@@ -42,7 +42,7 @@ func (f *finder) findSamples(context.Context) error {
 		}
 		best := slices.MinFunc(found, func(a, b Object) int { return f.compare(a, b, versions) })
 		f.Samples = append(f.Samples, Sample{best, f.beside(best)})
-		f.note("sample of %s.%s: %s:%d", kind, group, best.File, best.Line)
+		f.note("sample of %s.%s: %s", kind, group, best.place())
 	}
 	if len(without) > 0 {
 		f.note("no sample of %s", strings.Join(without, ", "))
@@ -79,10 +79,10 @@ func (f *finder) givenSamples() error {
 			}
 			for _, o := range custom {
 				if o.GetName() == "" {
-					return fmt.Errorf("%s:%d: the %s has no metadata.name", o.File, o.Line, o.GetKind())
+					return fmt.Errorf("%s: the %s has no metadata.name", o.place(), o.GetKind())
 				}
 				f.Samples = append(f.Samples, Sample{o, beside})
-				f.note("sample of %s: %s:%d", o.GetKind(), o.File, o.Line)
+				f.note("sample of %s: %s", o.GetKind(), o.place())
 			}
 		}
 	}
@@ -126,8 +126,8 @@ func served(crd Object) []string {
 // unfit is the place of files in which no sample is looked for.
 const unfit = 5
 
-// place says how likely a file is a sample, from its path: less is likelier.
-func place(file string) int {
+// likelihood ranks a file by its path: the less, the likelier it holds samples.
+func likelihood(file string) int {
 	parts := strings.Split(path.Dir(file), "/")
 	has := func(names ...string) bool {
 		return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(names, part) })
@@ -174,17 +174,17 @@ func (f *finder) compare(a, b Object, versions []string) int {
 		}
 		return 0
 	}
-	return cmp.Or(place(a.File)-place(b.File), empty(a)-empty(b), named(a)-named(b),
+	return cmp.Or(likelihood(a.File)-likelihood(b.File), empty(a)-empty(b), named(a)-named(b),
 		len(f.documents(a.File))-len(f.documents(b.File)), strings.Count(a.File, "/")-strings.Count(b.File, "/"),
 		slices.Index(versions, a.GroupVersionKind().Version)-slices.Index(versions, b.GroupVersionKind().Version),
-		size(a)-size(b), strings.Compare(a.File, b.File))
+		size(a)-size(b), strings.Compare(a.File, b.File), a.Line-b.Line)
 }
 
-// beside are the other objects of a sample's file.
+// beside are the objects of other kinds in a sample's file.
 func (f *finder) beside(sample Object) []Object {
 	var all []Object
 	for _, o := range f.search([]string{sample.File}, document.any) {
-		if o.Line != sample.Line {
+		if o.GroupVersionKind() != sample.GroupVersionKind() {
 			all = append(all, o)
 		}
 	}

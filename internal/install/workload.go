@@ -79,7 +79,7 @@ func (f *finder) describe(context.Context) error {
 		w.Replicas = int(replicas)
 	}
 	f.Workload = w
-	f.note("%s %s/%s runs the operator (%s:%d)", w.GetKind(), w.GetNamespace(), w.GetName(), w.File, w.Line)
+	f.note("%s %s/%s runs the operator (%s)", w.GetKind(), w.GetNamespace(), w.GetName(), w.place())
 	if w.Replicas == 0 {
 		f.note("%s %s has no replicas: it is taken to have one", w.GetKind(), w.GetName())
 		w.Replicas = 1
