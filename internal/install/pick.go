@@ -125,7 +125,11 @@ func (f *finder) judge(o Object) *picked {
 func (f *finder) score(workload string, c map[string]any) int {
 	score := 0
 	if command := texts(c["command"]); len(command) > 0 {
-		if slices.ContainsFunc(command, func(word string) bool { return slices.Contains(f.names.binaries, path.Base(word)) }) {
+		var words []string // with those of a shell's script
+		for _, word := range command {
+			words = append(words, shellWords(word)...)
+		}
+		if slices.ContainsFunc(words, func(word string) bool { return slices.Contains(f.names.binaries, path.Base(word)) }) {
 			score += 8
 		} else if f.names.image != nil {
 			score -= 4

@@ -1,0 +1,207 @@
+package install_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/threelaws/threelaws/internal/install"
+)
+
+// gadget is a text about widgets as one about gadgets.
+func gadget(text string) string {
+	return strings.NewReplacer("widget", "gadget", "Widget", "Gadget").Replace(text)
+}
+
+func TestCRDs(t *testing.T) {
+	beta := "apiVersion: apiextensions.k8s.io/v1beta1\nkind: CustomResourceDefinition\nmetadata:\n  name: olds.example.com\n" +
+		"spec: {group: example.com, names: {kind: Old, plural: olds}, versions: [{name: v1}]}\n"
+	for _, c := range []struct {
+		name, archive string
+		opts          install.Options
+		want          []string
+		notes         []string
+	}{
+		{"config/crd/bases before copies", program + "-- chart/crds/a.yaml --\n" + crd + "-- config/crd/bases/b.yaml --\n" + crd,
+			install.Options{}, []string{"config/crd/bases/b.yaml"}, []string{"1 CRDs from config/crd/bases"}},
+		{"a folder crds before others", program + "-- a.yaml --\n" + gadget(crd) + "-- deep/er/crds/b.yaml --\n" + crd,
+			install.Options{}, []string{"deep/er/crds/b.yaml"}, nil},
+		{"any YAML, shallow files first, and no patches", program + "-- z.yaml --\n" + crd + "-- deep/a.yaml --\n" + crd +
+			"-- b.yaml --\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: x\n" +
+			"spec: {preserveUnknownFields: false}\n-- testdata/t.yaml --\n" + gadget(crd) + "-- vendor/v.yaml --\n" + gadget(crd) +
+			"-- .hidden/h.yaml --\n" + gadget(crd) + "-- test/e.yaml --\n" + gadget(crd),
+			install.Options{}, []string{"z.yaml"}, []string{"CRDs of the same names stand in deep as well: left out"}},
+		{"v1beta1", program + "-- crds/a.yaml --\n" + beta + "---\n" + crd, install.Options{}, []string{"crds/a.yaml"},
+			[]string{"crds/a.yaml:1: CRD olds.example.com is of apiextensions.k8s.io/v1beta1"}},
+		{"those that were named win", program + "-- config/default/kustomization.yaml --\nresources: [all.yaml]\n" +
+			"-- config/default/all.yaml --\n" + crd + "---\n" + gadget(crd) + "-- x/y.yaml --\n" + crd,
+			install.Options{CRDs: []string{"x"}}, []string{"x/y.yaml", "config/default/all.yaml"}, []string{"1 CRDs from x"}},
+		{"none", program, install.Options{}, nil, []string{"no CRDs: the operator is taken to work on built-in kinds"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := found(t, c.archive, c.opts)
+			var files []string
+			for _, o := range r.CRDs {
+				files = append(files, o.File)
+			}
+			if diff := cmp.Diff(c.want, files); diff != "" {
+				t.Errorf("files of CRDs: - want, + got\n%s", diff)
+			}
+			for _, note := range c.notes {
+				wantNote(t, r, note)
+			}
+		})
+	}
+	_, err := find(t, program, install.Options{CRDs: []string{"crds"}})
+	wantError(t, err, "--crds crds: no such file or directory")
+	_, err = find(t, program+"-- a.yaml --\napiVersion: v1\nkind: Secret\nmetadata: {name: a}\n",
+		install.Options{CRDs: []string{"a.yaml"}})
+	wantError(t, err, "--crds a.yaml: it holds no CustomResourceDefinition")
+}
+
+// widget is a Widget of a version, with a spec.
+func widget(version, name, spec string) string {
+	return "apiVersion: example.com/" + version + "\nkind: Widget\nmetadata: {name: " + name + "}\nspec: " + spec + "\n"
+}
+
+func TestSamples(t *testing.T) {
+	base := program + "-- config/crd/bases/widgets.yaml --\n" + crd
+	secret := "---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\n"
+	for _, c := range []struct {
+		name, archive string
+		want          string // "file:line" of the sample
+		beside        int
+	}{
+		{"config/samples first", "-- config/samples/a.yaml --\n" + widget("v1", "a", "{x: 1}") + secret + "-- examples/b.yaml --\n" +
+			widget("v1", "b", "{x: 1}"), "config/samples/a.yaml:1", 1},
+		{"alone", "-- examples/a.yaml --\n" + widget("v1", "a", "{x: 1}") + secret + "-- examples/b.yaml --\n# One.\n" +
+			widget("v1", "b", "{x: 1}"), "examples/b.yaml:2", 0},
+		{"the stored version", "-- docs/examples/a.yaml --\n" + widget("v1alpha1", "a", "{x: 1}") + "-- docs/examples/b.yaml --\n" +
+			widget("v1", "b", "{x: 1}"), "docs/examples/b.yaml:1", 0},
+		{"no version that is not served", "-- examples/a.yaml --\n" + widget("v2", "a", "{x: 1}") + "-- other/b.yaml --\n" +
+			widget("v1alpha1", "b", "{x: 1}"), "other/b.yaml:1", 0},
+		{"no empty one", "-- examples/a.yaml --\n" + widget("v1", "a", "") + "-- examples/b.yaml --\n" +
+			widget("v1", "b", "{x: 1}"), "examples/b.yaml:1", 0},
+		{"the simple one", "-- examples/a.yaml --\n" + widget("v1", "a", "{x: 1}") + "-- examples/simple.yaml --\n" +
+			widget("v1", "b", "{x: 1, y: 2}"), "examples/simple.yaml:1", 0},
+		{"none of a test", "-- test/e2e/a.yaml --\n" + widget("v1", "a", "{x: 1}"), "", 0},
+		{"none without a name", "-- examples/a.yaml --\n" + strings.Replace(widget("v1", "a", "{x: 1}"), "name:", "generateName:", 1),
+			"", 0},
+		{"of the same kind, one", "-- examples/a.yaml --\n" + widget("v1", "a", "{x: 1, y: 2}") + "---\n" +
+			widget("v1", "b", "{x: 1}"), "examples/a.yaml:6", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := found(t, base+c.archive, install.Options{})
+			if c.want == "" {
+				if len(r.Samples) > 0 {
+					t.Errorf("sample %s, want none", r.Samples[0].File)
+				}
+				wantNote(t, r, "no sample of Widget.example.com")
+				return
+			}
+			if len(r.Samples) != 1 {
+				t.Fatalf("%d samples, want one", len(r.Samples))
+			}
+			wantNote(t, r, "sample of Widget.example.com: "+c.want)
+			if got := len(r.Samples[0].Beside); got != c.beside {
+				t.Errorf("%d objects beside the sample, want %d", got, c.beside)
+			}
+		})
+	}
+}
+
+func TestSamplesThatWereNamed(t *testing.T) {
+	archive := program + "-- config/crd/bases/widgets.yaml --\n" + crd + "-- config/samples/a.yaml --\n" + widget("v1", "a", "{}") +
+		"-- my/b.yaml --\n" + widget("v1", "b", "{}") + "---\n" + widget("v1", "c", "{}") +
+		"---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\n" +
+		"-- my/d.yaml --\napiVersion: v1\nkind: Service\nmetadata: {name: d}\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: e}\n"
+	r := found(t, archive, install.Options{Samples: []string{"my"}})
+	var names []string
+	for _, s := range r.Samples {
+		names = append(names, s.GetName()+" beside "+strings.Join(shown(s.Beside), ", "))
+	}
+	want := []string{"b beside Secret /s my/b.yaml", "c beside Secret /s my/b.yaml", "d beside Secret /e my/d.yaml"}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("samples: - want, + got\n%s", diff)
+	}
+	_, err := find(t, archive, install.Options{Samples: []string{"nowhere.yaml"}})
+	wantError(t, err, "--sample nowhere.yaml: no such file or directory")
+}
+
+// Files of a repository hold much that is no manifest.
+func TestReading(t *testing.T) {
+	r := found(t, program+`
+-- crds/template.yaml --
+{{- if .Values.crds }}
+`+crd+`
+{{- end }}
+-- crds/braces.yaml --
+`+gadget(crd)+`
+  # {{ not a template }}
+-- crds/comments.yaml --
+# Nothing here.
+---
+# Nor here.
+-- crds/values.yaml --
+enabled: true
+-- crds/bad.yaml --
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: bad
+   spec: {}
+-- crds/list.yaml --
+apiVersion: v1
+kind: List
+items:
+- `+strings.TrimSpace(strings.ReplaceAll(strings.NewReplacer("widget", "gizmo", "Widget", "Gizmo").Replace(crd), "\n", "\n  "))+`
+-- crds/windows.yaml --
+`+strings.ReplaceAll("---\n# Windows.\n"+crd, "\n", "\r\n")+`
+-- crds/text.json --
+{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "jsons.example.com"},
+ "spec": {"group": "example.com", "names": {"kind": "JSON"}, "versions": [{"name": "v1", "served": true}]}}
+-- crds/other.json --
+[1, 2]
+`, install.Options{})
+	var got []string
+	for _, o := range r.CRDs {
+		got = append(got, o.GetName()+" "+o.File)
+	}
+	want := []string{"gadgets.example.com crds/braces.yaml", "gizmos.example.com crds/list.yaml",
+		"jsons.example.com crds/text.json", "widgets.example.com crds/windows.yaml"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("CRDs: - want, + got\n%s", diff)
+	}
+	if line := r.CRDs[3].Line; line != 3 {
+		t.Errorf("the CRD with carriage returns is on line %d, want 3", line)
+	}
+	wantNote(t, r, "crds/bad.yaml:5: bad YAML: mapping values are not allowed in this context: left out")
+	for _, note := range r.Notes {
+		if strings.Contains(note, "template.yaml") {
+			t.Errorf("a template is noted: %s", note)
+		}
+	}
+}
+
+func TestReadingLargeAndUnreadableFiles(t *testing.T) {
+	dir := repository(t, program+"-- crds/locked.yaml --\n"+crd+"-- crds/large.yaml --\n"+gadget(crd))
+	if err := os.Truncate(filepath.Join(dir, "crds/large.yaml"), 33<<20); err != nil {
+		t.Fatal(err)
+	}
+	locked := filepath.Join(dir, "crds/locked.yaml")
+	if err := os.Chmod(locked, 0); err != nil {
+		t.Fatal(err)
+	}
+	r, err := install.Find(t.Context(), install.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantNote(t, r, "crds/large.yaml has 33 MiB, more than 32: left out")
+	if text, err := os.ReadFile(locked); err == nil {
+		t.Skipf("this user may read every file: %d bytes", len(text))
+	}
+	wantNote(t, r, "crds/locked.yaml cannot be read: permission denied: left out")
+}

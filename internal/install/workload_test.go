@@ -1,0 +1,231 @@
+package install_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/threelaws/threelaws/internal/install"
+)
+
+// running is a repository whose install.yaml holds a Deployment "operator" with a
+// pod of this spec, and objects beside it.
+func running(spec, beside string) string {
+	return program + `
+-- install.yaml --
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: operator, namespace: system}
+spec:
+  template:
+    metadata:
+      labels: {app: widget, "example.com/zone": a}
+    spec:
+` + indented(spec) + "---\n" + beside
+}
+
+func indented(text string) string {
+	return "      " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n      ") + "\n"
+}
+
+// How the process starts is what kubelet makes of the container and its image.
+func TestCommand(t *testing.T) {
+	image := "\n-- Dockerfile --\nFROM golang\nRUN go build -o widget .\nENTRYPOINT [\"/widget\", \"--log=info\"]\nCMD [\"run\"]\n"
+	for _, c := range []struct {
+		name, container, image string
+		program                string
+		args                   []string
+	}{
+		{"the image's", "{}", image, "/widget", []string{"--log=info", "run"}},
+		{"arguments replace the image's", "{args: [serve]}", image, "/widget", []string{"--log=info", "serve"}},
+		{"a command replaces both", "{command: [/bin/widget]}", image, "/bin/widget", nil},
+		{"a command with arguments", "{command: [/widget, --a], args: [--b]}", image, "/widget", []string{"--a", "--b"}},
+		{"an init program", "{command: [/tini, --, /widget], args: [--b]}", image, "/widget", []string{"--b"}},
+		{"a shell", `{command: [sh, -c, "sleep 1 && exec /widget --a='b c' > /log"]}`, image, "/widget", []string{"--a=b c"}},
+		{"no Dockerfile", "{args: [serve]}", "", "", []string{"serve"}},
+		{"envsubst", `{args: ["--port=${PORT:=80}", "--gates=A=${A:-true},B=${B}"]}`, "", "", []string{"--port=80", "--gates=A=true,B="}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			container := strings.Replace(strings.Replace(c.container, "{", "{name: manager, image: widget, ", 1), ", }", "}", 1)
+			w := found(t, running("containers:\n- "+container, "")+c.image, install.Options{}).Workload
+			if w == nil {
+				t.Fatal("no workload")
+			}
+			if diff := cmp.Diff(c.args, w.Process(0).Args); diff != "" || w.Program != c.program {
+				t.Errorf("program %q, want %q; arguments: - want, + got\n%s", w.Program, c.program, diff)
+			}
+		})
+	}
+}
+
+// An operator without install manifests has the arguments of its image.
+func TestArgsOfImage(t *testing.T) {
+	r := found(t, program+"-- Dockerfile --\nFROM x\nRUN go build -o widget .\nENTRYPOINT [\"/widget\"]\nCMD [\"manager\"]\n",
+		install.Options{})
+	if diff := cmp.Diff([]string{"manager"}, r.Args); diff != "" {
+		t.Errorf("arguments: - want, + got\n%s", diff)
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	r := found(t, running(`
+serviceAccountName: robot
+containers:
+- name: manager
+  image: widget
+  resources: {limits: {cpu: 1500m, memory: 100Mi}}
+  envFrom:
+  - {prefix: C_, configMapRef: {name: config}}
+  - {secretRef: {name: absent}}
+  - {secretRef: {name: missing, optional: true}}
+  env:
+  - {name: PLAIN, value: "$(C_mode)-$(PLAIN)-$$(x)"}
+  - {name: EMPTY}
+  - {name: POD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
+  - {name: NAMESPACE, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}
+  - {name: ACCOUNT, valueFrom: {fieldRef: {fieldPath: spec.serviceAccountName}}}
+  - {name: ZONE, valueFrom: {fieldRef: {fieldPath: "metadata.labels['example.com/zone']"}}}
+  - {name: IP, valueFrom: {fieldRef: {fieldPath: status.podIP}}}
+  - {name: CPUS, valueFrom: {resourceFieldRef: {resource: limits.cpu}}}
+  - {name: MEMORY, valueFrom: {resourceFieldRef: {resource: limits.memory, divisor: 1Mi}}}
+  - {name: REQUEST, valueFrom: {resourceFieldRef: {resource: requests.memory}}}
+  - {name: TOKEN, valueFrom: {secretKeyRef: {name: secret, key: token}}}
+  - {name: USER, valueFrom: {secretKeyRef: {name: secret, key: user}}}
+  - {name: NOKEY, valueFrom: {secretKeyRef: {name: secret, key: nothing}}}
+  - {name: NOSECRET, valueFrom: {secretKeyRef: {name: absent, key: x}}}
+  - {name: MAYBE, valueFrom: {secretKeyRef: {name: absent, key: x, optional: true}}}
+  - {name: EMPTY, value: twice}
+`, `apiVersion: v1
+kind: ConfigMap
+metadata: {name: config, namespace: system}
+data: {mode: fast, price: "$(POD)"}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: secret, namespace: system}
+data: {token: czNjcjN0}
+stringData: {user: me}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: absent, namespace: elsewhere}
+stringData: {x: y}
+`), install.Options{})
+	want := []string{"C_mode=fast", "C_price=$(POD)", "PLAIN=fast-$(PLAIN)-$(x)", "POD=operator-2", "NAMESPACE=system",
+		"ACCOUNT=robot", "ZONE=a", "IP=10.0.0.3", "CPUS=2", "MEMORY=100", "TOKEN=s3cr3t", "USER=me", "EMPTY=twice"}
+	if diff := cmp.Diff(want, r.Workload.Process(2).Env); diff != "" {
+		t.Errorf("environment: - want, + got\n%s", diff)
+	}
+	for _, note := range []string{
+		"Secret absent, from which the operator takes its environment, is not in the manifests",
+		"variable REQUEST is not set: the container has no requests.memory",
+		"variable NOKEY is not set: Secret secret has no key nothing",
+		"variable NOSECRET is not set: Secret absent is not in the manifests",
+	} {
+		wantNote(t, r, note)
+	}
+}
+
+func TestMounts(t *testing.T) {
+	r := found(t, running(`
+initContainers:
+- {name: setup, image: setup}
+containers:
+- {name: proxy, image: proxy}
+- name: manager
+  image: widget
+  workingDir: /work
+  volumeMounts:
+  - {name: certs, mountPath: /certs, readOnly: true}
+  - {name: config, mountPath: /config.yaml, subPath: config.yaml}
+  - {name: scratch, mountPath: /tmp}
+  - {name: all, mountPath: /all}
+  - {name: disk, mountPath: /disk}
+  - {name: nothing, mountPath: /nothing}
+volumes:
+- {name: certs, secret: {secretName: certs, optional: true, items: [{key: tls.crt, path: crt}]}}
+- {name: config, configMap: {name: config}}
+- {name: scratch, emptyDir: {}}
+- name: all
+  projected:
+    sources:
+    - {secret: {name: certs}}
+    - {serviceAccountToken: {path: token}}
+    - {downwardAPI: {items: [{path: labels, fieldRef: {fieldPath: metadata.labels}}]}}
+- {name: disk, hostPath: {path: /}}
+`, `apiVersion: v1
+kind: ConfigMap
+metadata: {name: config, namespace: system}
+`), install.Options{})
+	want := []install.Mount{
+		{Path: "/certs", ReadOnly: true, Sources: []install.Source{
+			{Kind: "Secret", Name: "certs", Items: []install.Item{{Key: "tls.crt", Path: "crt"}}, Optional: true}}},
+		{Path: "/config.yaml", SubPath: "config.yaml", Sources: []install.Source{{Kind: "ConfigMap", Name: "config"}}},
+		{Path: "/tmp"},
+		{Path: "/all", Sources: []install.Source{
+			{Kind: "Secret", Name: "certs"},
+			{Kind: "ServiceAccountToken", Items: []install.Item{{Path: "token"}}},
+			{Kind: "DownwardAPI", Items: []install.Item{{Key: "metadata.labels", Path: "labels"}}}}},
+		{Path: "/disk", Sources: []install.Source{{Kind: "hostPath"}}},
+	}
+	if diff := cmp.Diff(want, r.Workload.Mounts); diff != "" {
+		t.Errorf("mounts: - want, + got\n%s", diff)
+	}
+	if r.Workload.WorkingDir != "/work" || r.Workload.Container != "manager" {
+		t.Errorf("container %s in %s, want manager in /work", r.Workload.Container, r.Workload.WorkingDir)
+	}
+	wantNote(t, r, "Secret certs, mounted at /all, is not in the manifests")
+	wantNote(t, r, "a hostPath volume is mounted at /disk: it is an empty folder")
+	wantNote(t, r, "nothing is no volume of Deployment operator: /nothing is not mounted")
+	wantNote(t, r, "containers setup, proxy of Deployment operator are not run")
+}
+
+// workloads are Deployments "name image command", one a line.
+func workloads(lines ...string) string {
+	text := "-- install.yaml --\n"
+	for _, line := range lines {
+		f := strings.Fields(line + " -")
+		command := ""
+		if f[2] != "-" {
+			command = ", command: [" + f[2] + "]"
+		}
+		text += "---\napiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: " + f[0] +
+			"}\nspec: {replicas: 0, template: {spec: {containers: [{name: c, image: " + f[1] + command + "}]}}}\n"
+	}
+	return text
+}
+
+func TestWorkload(t *testing.T) {
+	image := "-- Dockerfile --\nFROM x\nRUN go build -o widget .\nENTRYPOINT [\"/widget\"]\n"
+	for _, c := range []struct {
+		name, archive string
+		opts          install.Options
+		want          string
+	}{
+		{"by its command", image + workloads("a x /other", "b x /bin/widget"), install.Options{Install: "install.yaml"}, "b"},
+		{"by its image", workloads("a x", "b ghcr.io/x/widget-operator:v1@sha256:00"), install.Options{Install: "install.yaml"}, "b"},
+		{"by its name", workloads("a x", "the-widget-operator x"), install.Options{Install: "install.yaml"}, "the-widget-operator"},
+		{"no webhook", workloads("widget-operator-webhook widget-operator", "widget-operator widget-operator"),
+			install.Options{Install: "install.yaml"}, "widget-operator"},
+		{"the only one", workloads("a x"), install.Options{Install: "install.yaml"}, "a"},
+		{"as it was named", workloads("a x", "widget-operator x"), install.Options{Install: "install.yaml", Workload: "a"}, "a"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := found(t, program+c.archive, c.opts)
+			if r.Workload == nil || r.Workload.GetName() != c.want || r.Workload.Replicas != 1 {
+				t.Fatalf("workload %v, want %s with a replica", r.Workload, c.want)
+			}
+			for _, o := range r.Objects {
+				if o.GetName() == c.want {
+					t.Errorf("%s is among the objects as well", c.want)
+				}
+			}
+		})
+	}
+	_, err := find(t, program+workloads("a x", "b x"), install.Options{Install: "install.yaml"})
+	wantError(t, err, "several workloads may run the operator: StatefulSet a (install.yaml:2), StatefulSet b (install.yaml:7): "+
+		"name one with --workload")
+	_, err = find(t, program+workloads("a x", "b x"), install.Options{Install: "install.yaml", Workload: "c"})
+	wantError(t, err, "--workload c: the install manifests have only a, b")
+}
