@@ -205,7 +205,7 @@ func remote(entry string) bool { return remotePath.MatchString(entry) }
 
 // remoteFile reports whether a path is the URL of a manifest.
 func remoteFile(entry string) bool {
-	return strings.HasPrefix(entry, "http://") && isManifest(entry) || strings.HasPrefix(entry, "https://") && isManifest(entry)
+	return isManifest(entry) && (strings.HasPrefix(entry, "http://") || strings.HasPrefix(entry, "https://"))
 }
 
 // lineWith is the number of the first line that holds a word and is no comment.

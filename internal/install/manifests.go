@@ -180,8 +180,8 @@ func (f *finder) kustomizations() []manifests {
 	return f.complete(found)
 }
 
-// complete leaves those manifests that have the operator's workload, the most
-// complete ones first. Of two equally complete ones the smaller comes first,
+// complete leaves those manifests whose workload fits the operator about as well
+// as any, the most complete ones first. Of two equally complete ones the smaller comes first,
 // since it has less that the operator does not need.
 func (f *finder) complete(all []manifests) []manifests {
 	scores, best := map[string]int{}, 1
@@ -191,7 +191,7 @@ func (f *finder) complete(all []manifests) []manifests {
 			best = max(best, p.score)
 		}
 	}
-	all = slices.DeleteFunc(all, func(m manifests) bool { return 2*scores[m.from] < best })
+	all = slices.DeleteFunc(all, func(m manifests) bool { return scores[m.from] <= max(0, best-3) })
 	slices.SortStableFunc(all, func(a, b manifests) int {
 		return cmp.Or(b.completeness()-a.completeness(), len(a.objects)-len(b.objects))
 	})

@@ -78,6 +78,15 @@ resources:
 -- config/default/deployment.yaml --
 ` + deployment, install.Options{}, "config/default/deployment.yaml",
 			[]string{"config/other/kustomization.yaml:2: https://example.com/releases/other.yaml is remote: left out"}},
+		{"not those of another program", program + `
+-- ui/manifests/kustomization.yaml --
+resources: [ui.yaml]
+-- ui/manifests/ui.yaml --
+` + strings.NewReplacer("name: manager", "name: ui", "widget-operator", "widget-operator-ui").Replace(deployment) + rights + `
+-- manifests/kustomization.yaml --
+resources: [deployment.yaml]
+-- manifests/deployment.yaml --
+` + deployment, install.Options{}, "manifests/deployment.yaml", []string{"installed from manifests (kustomize)"}},
 		{"a file of YAML that has all", program + `
 -- deploy/operator.yaml --
 ` + deployment + `

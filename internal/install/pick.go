@@ -125,11 +125,11 @@ func (f *finder) judge(o Object) *picked {
 func (f *finder) score(workload string, c map[string]any) int {
 	score := 0
 	if command := texts(c["command"]); len(command) > 0 {
-		var words []string // with those of a shell's script
+		var all []string // with the words of a shell's script
 		for _, word := range command {
-			words = append(words, shellWords(word)...)
+			all = append(all, shellWords(word)...)
 		}
-		if slices.ContainsFunc(words, func(word string) bool { return slices.Contains(f.names.binaries, path.Base(word)) }) {
+		if slices.ContainsFunc(all, func(word string) bool { return slices.Contains(f.names.binaries, path.Base(word)) }) {
 			score += 8
 		} else if f.names.image != nil {
 			score -= 4
@@ -156,13 +156,18 @@ func (f *finder) score(workload string, c map[string]any) int {
 	if score <= 0 {
 		return score
 	}
-	for _, other := range []string{"webhook", "admission", "metrics", "dashboard", "proxy", "server", "viz"} {
-		if strings.Contains(workload+" "+name, other) {
-			score--
-			break
-		}
+	if slices.ContainsFunc(words(workload+"-"+name), func(word string) bool {
+		return slices.Contains([]string{"webhook", "webhooks", "admission", "metrics", "apiserver", "server", "dashboard",
+			"proxy", "ui", "console"}, word)
+	}) {
+		score--
 	}
 	return score
+}
+
+// words are the words of a name: "widget-operator.v1" has three.
+func words(name string) []string {
+	return strings.FieldsFunc(name, func(c rune) bool { return strings.ContainsRune("-_.", c) })
 }
 
 // texts are the strings of a list.

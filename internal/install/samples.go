@@ -158,9 +158,8 @@ func (f *finder) compare(a, b Object, versions []string) int {
 		return 0
 	}
 	named := func(o Object) int {
-		base := path.Base(o.File)
-		for _, word := range []string{"sample", "simple", "basic", "minimal", "quickstart", "hello"} {
-			if strings.Contains(base, word) {
+		for _, word := range words(path.Base(o.File)) {
+			if slices.Contains([]string{"sample", "example", "simple", "basic", "minimal", "quickstart", "hello"}, word) {
 				return 0
 			}
 		}
