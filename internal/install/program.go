@@ -188,7 +188,13 @@ func (f *finder) searchMain(layout string, recipes []*recipe) error {
 			found = append(found, pkg)
 		}
 	}
-	if likely := slices.DeleteFunc(slices.Clone(found), func(pkg string) bool { return !f.likely(pkg) }); len(likely) == 1 {
+	var likely []string
+	for _, pkg := range found {
+		if f.likely(pkg) {
+			likely = append(likely, pkg)
+		}
+	}
+	if len(likely) == 1 {
 		found = likely
 	}
 	switch {
@@ -209,8 +215,8 @@ func (f *finder) searchMain(layout string, recipes []*recipe) error {
 // likely reports whether a directory is called as an operator's main package is.
 func (f *finder) likely(pkg string) bool {
 	base := path.Base(pkg)
-	return slices.Contains(f.names.project, base) || slices.Contains([]string{"manager", "operator", "controller"}, base) ||
-		strings.HasSuffix(base, "-manager") || strings.HasSuffix(base, "-operator") || strings.HasSuffix(base, "-controller")
+	last := base[strings.LastIndex(base, "-")+1:]
+	return slices.Contains(f.names.project, base) || slices.Contains([]string{"manager", "operator", "controller"}, last)
 }
 
 func (f *finder) take(pkg, from string) {
