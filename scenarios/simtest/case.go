@@ -1,101 +1,75 @@
 package simtest
 
 import (
-	"time"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
 
-	"k8s.io/apimachinery/pkg/runtime"
-
-	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/scenarios"
-	"github.com/threelaws/threelaws/scenarios/builtin"
+	"github.com/threelaws/threelaws/scenarios/casefile"
 	"github.com/threelaws/threelaws/sim/host"
-	"github.com/threelaws/threelaws/sim/law"
 )
 
 // Case is a world in which controllers are tried: what it holds, what runs in
-// it, what the user does meanwhile, and what must be so in the end. [Check] runs
-// it under many schedules and holds each to the laws. A Case is compiled into a
-// scenario file: a failure is written as one, and everything that works on files
-// works on it.
-type Case struct {
-	// Controllers are under test: each runs as a process of its own, of its name.
-	Controllers []host.Controller
-	// With names controllers of this module to run beside them, as the verb
-	// controllers does: "gc", "namespace", "replicaset@controllerref".
-	With []string
-
-	// Files are YAML files, and directories of such, with what the world holds in
-	// the beginning: CustomResourceDefinitions first, then objects.
-	Files []string
-	// World is more of it as text, Objects as values. Objects that are not
-	// unstructured are of the built-in kinds.
-	World   string
-	Objects []runtime.Object
-
-	// Settled brings the world to rest in the default schedule before the user
-	// acts. Without it everything races from the first step on.
-	Settled bool
-	// For is how much virtual time the world is given where something in it goes on for
-	// ever: an object that no controller can handle is tried again and again, each time
-	// later. After that the world is taken for one at rest. 0 is until nothing more happens.
-	For time.Duration
-	// User is what the user does, in this order, at any time.
-	User []Action
-	// AtRest is what must hold, beside the laws, whenever the world has come to
-	// rest: an error breaks it. It only reads.
-	AtRest scenarios.Func
-
-	// Server, if set, is what the world's server is like: Convert and Webhooks of
-	// [fakeapi.Options] answer for the webhooks of definitions and of admission.
-	Server *fakeapi.Options
-
-	Laws   []*law.Law     // nil means all
-	Faults map[string]int // how many faults of each name a run may have; see [host.FaultNames]
-	Strict bool           // races lost are broken laws, too
-
-	// Schedules is how many are drawn; 0 means 1000. Exhaustive enumerates all
-	// instead, which only small worlds allow. Both are overruled by the flags.
-	Schedules  int
-	Exhaustive bool
-
-	_ struct{}
-}
+// it, what the user does meanwhile, and what must be so in the end; see
+// [casefile.Case] for its fields. [Check] runs it under many schedules and holds
+// each to the laws.
+type Case casefile.Case
 
 // Action is one thing the user does: a line of a scenario file, manifests that are
 // applied, or a function.
-type Action struct {
-	Verb      string // "delete widget/a --cascade=orphan"
-	Manifests string // YAML, as in World
-	Name      string // of the function: one word
-	Do        scenarios.Func
-}
+type Action = casefile.Action
 
 // Verb is an action written as a line of a scenario file.
-func Verb(line string) Action { return Action{Verb: line} }
+func Verb(line string) Action { return casefile.Verb(line) }
 
 // Apply is an action that creates the objects of manifests, or merges them into those
 // that exist: an owner that is made again under its name.
-func Apply(manifests string) Action { return Action{Manifests: manifests} }
+func Apply(manifests string) Action { return casefile.Apply(manifests) }
 
 // Do is an action written in Go. The name is one word and stands for it in
 // schedules and in files.
-func Do(name string, f func(user host.Client) error) Action { return Action{Name: name, Do: f} }
+func Do(name string, f func(user host.Client) error) Action { return casefile.Do(name, f) }
 
-// atRest is the name of [Case.AtRest] in files.
-const atRest = "at-rest"
+func (c *Case) plain() *casefile.Case { return (*casefile.Case)(c) }
 
 // Registry is what the case's files may name: its controllers and functions, and
 // all of this module's.
-func (c *Case) Registry() *scenarios.Registry {
-	g := &scenarios.Registry{Controllers: c.Controllers, Laws: c.Laws, Funcs: map[string]scenarios.Func{},
-		Server: c.Server}
-	for _, a := range c.User {
-		if a.Do != nil {
-			g.Funcs[a.Name] = a.Do
-		}
+func (c *Case) Registry() *scenarios.Registry { return c.plain().Registry() }
+
+// File compiles the case. The error is a mistake in it, told by the field it
+// stands in: "User[0]: unknown verb delte; did you mean delete?".
+func (c *Case) File(name string) (*scenarios.File, error) { return c.plain().File(name) }
+
+// Unasked says what an exploration that broke nothing did not ask, a line each; see
+// [casefile.Case.Unasked].
+func (c *Case) Unasked(x *scenarios.Exploration) []string { return c.plain().Unasked(x) }
+
+// Spared says what else no schedule of an exploration asked, a line each; see
+// [casefile.Case.Spared].
+func (c *Case) Spared(x *scenarios.Exploration) []string { return c.plain().Spared(x) }
+
+// Explore draws or enumerates the case's schedules and says what they came to. It
+// is what [Check] does, for whoever wants to judge the outcome himself. The error
+// is a mistake in the case, or a run that is no function of its schedule.
+func (c *Case) Explore(ctx context.Context, name string) (*scenarios.Exploration, error) {
+	o := scenarios.ExploreOptions{Seed: *seed, Schedules: *schedules}
+	if *exhaustive {
+		o.Strategy = "exhaustive"
 	}
-	if c.AtRest != nil {
-		g.Funcs[atRest] = c.AtRest
+	x, err := c.plain().Explore(ctx, name, o)
+	return x, c.drawn(err)
+}
+
+// drawn adds to two runs that differ what may be done about it, where a whole program may have
+// drawn what it did.
+func (c *Case) drawn(err error) error {
+	program := func(k host.Controller) bool { return k.Program }
+	if d := (*explore.Disagreement)(nil); !errors.As(err, &d) || !slices.ContainsFunc(c.Controllers, program) {
+		return err
 	}
-	return builtin.Complete(g)
+	return fmt.Errorf("%w (client-go's caches list in the order of a map, and its informers draw which handler is "+
+		"told first: those of bubble.NewInformer, and of bubble.Informers, do not)", err)
 }

@@ -1,21 +1,14 @@
 package simtest
 
 import (
-	"context"
-	"errors"
 	"flag"
 	"fmt"
-	"hash/fnv"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/threelaws/threelaws/internal/explore"
-	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
-	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/scenarios/casefile"
 )
 
 // The flags of every test that uses [Check].
@@ -53,9 +46,8 @@ func Check(t *testing.T, c Case) *scenarios.Exploration {
 		rerun(t, g, *replay)
 		return nil
 	}
-	old, _ := filepath.Glob(filepath.Join(dir, "*.txtar"))
 	kept := &scenarios.Exploration{Stopped: "a failure that was kept happens still"}
-	for _, path := range old {
+	for _, path := range casefile.Kept(dir) {
 		t.Run("replay/"+strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
 			if told := rerun(t, g, path); told != nil {
 				b := told.Breach
@@ -69,57 +61,6 @@ func Check(t *testing.T, c Case) *scenarios.Exploration {
 	return c.explore(t, dir)
 }
 
-// Explore draws or enumerates the case's schedules and says what they came to. It
-// is what [Check] does, for whoever wants to judge the outcome himself. The error
-// is a mistake in the case, or a run that is no function of its schedule.
-func (c *Case) Explore(ctx context.Context, name string) (x *scenarios.Exploration, err error) {
-	f, t, err := c.compile(name)
-	if err != nil {
-		return nil, err
-	}
-	o := scenarios.ExploreOptions{Schedules: c.Schedules, Seed: *seed, Faults: c.Faults, Strict: c.Strict,
-		Said: true}
-	if *schedules > 0 {
-		o.Schedules = *schedules
-	}
-	if *exhaustive || c.Exhaustive && *schedules == 0 {
-		o.Strategy = "exhaustive"
-	}
-	defer catch(&err) // the default schedule is run here, before any other
-	x, err = scenarios.Explore(ctx, f, len(f.Steps), c.Registry(), o)
-	if err != nil {
-		return nil, c.drawn(t.explain(err))
-	}
-	for i, v := range x.Vain {
-		if at := t.at(f.Steps[v.Step].Line); at != nil {
-			x.Vain[i].Text = at.name + ": " + v.Text
-		}
-	}
-	return x, nil
-}
-
-// drawn adds to two runs that differ what may be done about it, where a whole program may have
-// drawn what it did.
-func (c *Case) drawn(err error) error {
-	program := func(k host.Controller) bool { return k.Program }
-	if d := (*explore.Disagreement)(nil); !errors.As(err, &d) || !slices.ContainsFunc(c.Controllers, program) {
-		return err
-	}
-	return fmt.Errorf("%w (client-go's caches list in the order of a map, and its informers draw which handler is "+
-		"told first: those of bubble.NewInformer, and of bubble.Informers, do not)", err)
-}
-
-// catch turns a controller that is wired wrongly into an error.
-func catch(err *error) {
-	switch r := recover().(type) {
-	case nil:
-	case host.Misuse:
-		*err = mistake("%s", strings.TrimPrefix(r.Error(), "host: "))
-	default:
-		panic(r)
-	}
-}
-
 // explore reports what the case's schedules break.
 func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 	t.Helper()
@@ -129,11 +70,11 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 	}
 	for _, failing := range x.Failures {
 		t.Run(failing.Law, func(t *testing.T) {
-			if path, err := keepFile(dir, failing); err != nil {
+			if path, err := casefile.Keep(dir, failing); err != nil {
 				t.Errorf("the file that replays it is not written: %v", err)
 			} else {
 				failing.Page.Replay = again(t, path)
-				if err := leave(path, failing.Page, failing.Found); err != nil {
+				if err := casefile.Leave(path, failing.Page, failing.Found); err != nil {
 					t.Logf("no page is left: %v", err)
 				}
 			}
@@ -165,17 +106,6 @@ func failures(t *testing.T) string {
 	return filepath.Join(*keep, name)
 }
 
-// keepFile writes a failure down and returns where.
-func keepFile(dir string, f *scenarios.Counterexample) (string, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	sum := fnv.New32a()
-	sum.Write(f.File)
-	path := filepath.Join(dir, fmt.Sprintf("%s-%04x.txtar", f.Law, sum.Sum32()&0xffff))
-	return path, f.WriteFile(path)
-}
-
 // again is the command that replays a failure file.
 func again(t *testing.T, path string) string {
 	name, _, _ := strings.Cut(t.Name(), "/")
@@ -185,42 +115,25 @@ func again(t *testing.T, path string) string {
 // rerun replays a failure file. It fails the test while the failure happens, and
 // also when the file cannot be run. What happens is the page that it returns, nil for
 // nothing.
-func rerun(t *testing.T, g *scenarios.Registry, path string) (told *render.Page) {
+func rerun(t *testing.T, g *scenarios.Registry, path string) *scenarios.Page {
 	t.Helper()
-	res := scenarios.RunFile(path, scenarios.Options{Registry: g, Inspect: func(r *scenarios.Run) {
-		for _, f := range r.Failures() {
-			if told == nil {
-				told = r.Page(&f)
-			}
-		}
-	}})
+	r := casefile.Replay(g, path)
 	switch {
-	case told != nil:
-		told.Replay = again(t, path)
-		if err := leave(path, told, nil); err != nil {
+	case r.Page != nil:
+		r.Page.Replay = again(t, path)
+		if err := casefile.Leave(path, r.Page, nil); err != nil {
 			t.Logf("no page is left: %v", err)
 		}
-		t.Error("\n" + told.Text())
-	case res.ExitCode == scenarios.ExitUsage && !unfit(res):
-		for _, e := range res.Errors {
+		t.Error("\n" + r.Page.Text())
+	case len(r.Errors) > 0:
+		for _, e := range r.Errors {
 			t.Error(e)
 		}
-	case len(res.Errors) > 0:
+	case r.Unfit:
 		t.Logf("%s does not fit any more: the controllers take another course. Whether they fail elsewhere, a run "+
 			"without -threelaws.replay says", path)
 	default:
 		t.Logf("%s does not fail any more", path)
 	}
-	return told
-}
-
-// unfit reports whether the schedule no longer fits: the controllers take another
-// course.
-func unfit(res *scenarios.Result) bool {
-	for _, e := range res.Errors {
-		if !strings.Contains(e.Text, "the schedule does not fit the file") {
-			return false
-		}
-	}
-	return true
+	return r.Page
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/casefile"
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -43,13 +44,12 @@ func run(p *scenarios.Script, c sim.Choices) *Drawn {
 // runs compiles the case into what runs it once under one stream of choices. A
 // mistake in the case is the error of every run.
 func (c *Case) runs(name string) func(sim.Choices) (*Drawn, error) {
-	f, _, err := c.compile(name)
+	p, err := c.plain().Script(name)
 	if err != nil {
 		return func(sim.Choices) (*Drawn, error) { return nil, err }
 	}
-	p := &scenarios.Script{File: f, Registry: c.Registry(), Until: len(f.Steps), Faults: c.Faults, Strict: c.Strict}
 	return func(ch sim.Choices) (v *Drawn, err error) {
-		defer catch(&err)
+		defer casefile.Catch(&err)
 		return run(p, ch), nil
 	}
 }
@@ -141,12 +141,12 @@ func (v *Drawn) write(dir string) string {
 	if err != nil {
 		return err.Error()
 	}
-	path, err := keepFile(dir, small)
+	path, err := casefile.Keep(dir, small)
 	if err != nil {
 		return err.Error()
 	}
 	left := ""
-	if err := leave(path, small.Page, small.Found); err != nil {
+	if err := casefile.Leave(path, small.Page, small.Found); err != nil {
 		left = "no page is left: " + err.Error() + "\n"
 	}
 	return small.Page.Text() + left + "written to " + path

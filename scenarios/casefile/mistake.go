@@ -1,4 +1,4 @@
-package simtest
+package casefile
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// mistake is what is wrong with a case, in one line.
+// mistake is what is wrong with a case, in one line. It is named as package simtest names the type.
 func mistake(format string, args ...any) error {
 	return &scenarios.Error{File: "simtest.Case", Text: fmt.Sprintf(format, args...), Code: scenarios.ExitUsage}
 }

@@ -1,0 +1,61 @@
+package casefile
+
+import (
+	"context"
+	"strings"
+
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// Explore draws or enumerates the case's schedules and says what they came to. Of the options, what the case itself
+// says is taken from it: its faults, and how many schedules are drawn where the options do not say. The name is that
+// of the file, in messages and in what is written. The error is a mistake in the case, or a run that is no function
+// of its schedule.
+func (c *Case) Explore(ctx context.Context, name string, o scenarios.ExploreOptions) (
+	x *scenarios.Exploration, err error,
+) {
+	f, t, err := c.compile(name)
+	if err != nil {
+		return nil, err
+	}
+	if o.Schedules == 0 {
+		o.Schedules = c.Schedules
+		if c.Exhaustive && o.Strategy == "" {
+			o.Strategy = "exhaustive"
+		}
+	}
+	o.Faults, o.Strict, o.Said = c.Faults, c.Strict, true
+	defer Catch(&err) // the default schedule is run here, before any other
+	x, err = scenarios.Explore(ctx, f, len(f.Steps), c.Registry(), o)
+	if err != nil {
+		return nil, t.explain(err)
+	}
+	for i, v := range x.Vain {
+		if at := t.at(f.Steps[v.Step].Line); at != nil {
+			x.Vain[i].Text = at.name + ": " + v.Text
+		}
+	}
+	return x, nil
+}
+
+// Script is the case as a program that runs once under any choices.
+func (c *Case) Script(name string) (*scenarios.Script, error) {
+	f, err := c.File(name)
+	if err != nil {
+		return nil, err
+	}
+	return &scenarios.Script{File: f, Registry: c.Registry(), Until: len(f.Steps), Faults: c.Faults,
+		Strict: c.Strict}, nil
+}
+
+// Catch is deferred. It turns the panic of a controller that is wired wrongly into an error.
+func Catch(err *error) {
+	switch r := recover().(type) {
+	case nil:
+	case host.Misuse:
+		*err = mistake("%s", strings.TrimPrefix(r.Error(), "host: "))
+	default:
+		panic(r)
+	}
+}
