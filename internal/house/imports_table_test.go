@@ -182,11 +182,14 @@ var edges = []edge{
 		"a controller is what a stranger could write: it sees the host's surface, never the laws that judge it or " +
 			"the search that schedules it"},
 	{"scenarios/conformance",
-		[]string{"scenarios", "scenarios/builtin", "scenarios/simtest", "sim/...", "internal/clause",
-			"internal/nearest", "internal/yamldoc", "fakeapi", apimachinery, "k8s.io/client-go/rest", "sigs.k8s.io/yaml",
+		[]string{"scenarios/simtest", "sim/bubble", "sim/host", "internal/check", "k8s.io/client-go/rest",
 			"pgregory.net/rapid"},
-		"worlds for anybody's controller are cases of simtest; of client-go it needs the type by which whole " +
-			"programs are told of their server"},
+		"it reads the files of a subject and tells a test what became of it; of client-go it needs the type by which " +
+			"whole programs are told of their server"},
+	{"internal/check",
+		[]string{"scenarios", "scenarios/builtin", "scenarios/casefile", "sim", "sim/host", "sim/law", "sim/trial",
+			"internal/clause", "internal/nearest", "internal/yamldoc", "fakeapi", apimachinery, "sigs.k8s.io/yaml"},
+		"worlds for anybody's controller are cases, whoever explores them and however the controller is hosted"},
 	{"scenarios/simtest/...",
 		[]string{"scenarios", "scenarios/builtin", "scenarios/casefile", "controllers/...", "sim/...",
 			"internal/explore", "fakeapi", api, apimachinery, "pgregory.net/rapid"},

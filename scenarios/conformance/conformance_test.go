@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/threelaws/threelaws/internal/check"
 	"github.com/threelaws/threelaws/scenarios/simtest"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
@@ -26,20 +27,18 @@ func TestRightOperators(t *testing.T) {
 // A right operator is not accused of what a collector does that starts from an older list: it lets an owner go
 // before it has seen all that it was to orphan, and collects the rest.
 func TestOrphansOfTheRight(t *testing.T) {
-	s, f, places := prepared(t, sample(widget(false, wrong{silent: true})))
-	p := placed(t, places, "deleted/orphan")
-	c := p.whole(s, f.declared(s))
+	c := placed(t, prepared(t, sample(widget(false, wrong{silent: true}))), "deleted/orphan")
 	c.Schedules = 2000
 	simtest.Check(t, c)
 }
 
-// placed is the case of a name.
-func placed(t *testing.T, places []place, name string) *place {
-	i := slices.IndexFunc(places, func(p place) bool { return p.name == name })
-	if i < 0 || places[i].why != "" {
+// placed is the world of the case of a name.
+func placed(t *testing.T, plan *check.Plan, name string, before ...check.Tried) simtest.Case {
+	i := slices.IndexFunc(plan.Cases, func(c check.Case) bool { return c.Name == name })
+	if i < 0 || plan.Cases[i].Skip != "" {
 		t.Fatalf("%s is not tried", name)
 	}
-	return &places[i]
+	return simtest.Case(*plan.Cases[i].World(before))
 }
 
 type convicted struct {
@@ -88,9 +87,8 @@ var wrongs = []convicted{
 func TestWrongOperators(t *testing.T) {
 	for _, w := range wrongs {
 		t.Run(w.where+" "+w.law, func(t *testing.T) {
-			s, f, places := prepared(t, sample(widget(w.adopts, w.wrong)))
-			p := placed(t, places, w.where)
-			c := p.whole(s, f.declared(s))
+			plan := prepared(t, sample(widget(w.adopts, w.wrong)))
+			c := placed(t, plan, w.where)
 			x, err := c.Explore(t.Context(), t.Name())
 			if err != nil {
 				t.Fatal(err)
@@ -100,7 +98,7 @@ func TestWrongOperators(t *testing.T) {
 				laws = append(laws, failure.Law)
 			}
 			if !slices.Contains(laws, w.law) {
-				t.Errorf("convicted by %q\n%s\n%s", laws, f.text(s), x.Text())
+				t.Errorf("convicted by %q\n%s\n%s", laws, plan, x.Text())
 			}
 		})
 	}
@@ -108,32 +106,28 @@ func TestWrongOperators(t *testing.T) {
 
 // Every case convicts somebody: one that cannot fail says nothing by passing.
 func TestEveryCaseConvicts(t *testing.T) {
-	_, _, places := prepared(t, sample(widget(true, wrong{})))
-	for _, p := range places {
-		if !slices.ContainsFunc(wrongs, func(w convicted) bool { return w.where == p.name }) {
-			t.Errorf("nobody is convicted in %s", p.name)
+	for _, c := range prepared(t, sample(widget(true, wrong{}))).Cases {
+		if !slices.ContainsFunc(wrongs, func(w convicted) bool { return w.where == c.Name }) {
+			t.Errorf("nobody is convicted in %s", c.Name)
 		}
 	}
 }
 
 // What nobody asked is not called held, and what is broken is told once.
 func TestVerdicts(t *testing.T) {
-	s, f, places := prepared(t, sample(widget(false, wrong{shares: true})))
-	c := f.declared(s)
-	var cases []tried
+	plan := prepared(t, sample(widget(false, wrong{shares: true})))
+	var cases []check.Tried
 	for _, name := range []string{"one-owner", "orphan", "somebody-elses"} {
-		p := &places[slices.IndexFunc(places, func(p place) bool { return p.name == name })]
-		whole := p.whole(s, c)
-		whole.Laws = asks(cases)
+		whole := placed(t, plan, name, cases...)
 		x, err := whole.Explore(t.Context(), name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		cases = append(cases, tried{name, x})
+		cases = append(cases, check.Tried{Name: name, X: x})
 	}
 	got := map[string]string{}
-	for _, v := range f.verdicts(s, c, cases) {
-		got[v.Name] = strings.TrimSpace(v.state + ": " + v.why)
+	for _, v := range plan.Verdicts(cases) {
+		got[v.Name] = strings.TrimSpace(v.State + ": " + v.Why)
 	}
 	for name, want := range map[string]string{
 		"take-ownership":            "held:",

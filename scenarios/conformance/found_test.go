@@ -9,16 +9,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
 
 	"github.com/threelaws/threelaws/controllers"
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
 // What quiet runs show of an operator that declares nothing.
 func TestFound(t *testing.T) {
-	s, f, _ := prepared(t, sample(widget(true, wrong{})))
+	plan := prepared(t, sample(widget(true, wrong{})))
 	want := `widget, as quiet runs show it:
   works on    example.com/v1 Widget
   watches     ConfigMap, Widget
@@ -29,7 +33,7 @@ func TestFound(t *testing.T) {
   follows     spec.size: 2 -> 3, with 3 dependents in place of 2
   follows     spec.color: green -> greenx
 `
-	if d := cmp.Diff(want, f.text(s)); d != "" {
+	if d := cmp.Diff(want, plan.String()); d != "" {
 		t.Error(d)
 	}
 }
@@ -65,8 +69,7 @@ func TestReplicaSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	given := Subject{Controller: undeclared, Owner: owner, Profile: host.Upstream}
-	s, f, _ := prepared(t, given)
-	c := f.declared(s)
+	c := prepared(t, given).Controller
 	if !slices.Equal(c.Owns, whole.Owns) {
 		t.Errorf("it owns %v, and says %v", c.Owns, whole.Owns)
 	}
@@ -74,12 +77,10 @@ func TestReplicaSet(t *testing.T) {
 		t.Errorf("it puts %v, and says %v", c.Finalizers, whole.Finalizers)
 	}
 	for _, n := range []int32{1, 2, 3} {
-		rs, err := s.owner.typed(s.kind)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rs.(*appsv1.ReplicaSet).Spec.Replicas = &n
-		rs = stored(t, s, rs)
+		rs := &appsv1.ReplicaSet{}
+		decode(t, replicaSet, rs)
+		rs.Spec.Replicas = &n
+		rs = stored(t, rs).(*appsv1.ReplicaSet)
 		if got, want := c.Replicas(rs), whole.Replicas(rs); got != want {
 			t.Errorf("of %d it wants %d, and says %d", n, got, want)
 		}
@@ -90,21 +91,33 @@ func TestReplicaSet(t *testing.T) {
 	Test(t, given)
 }
 
-// stored is an object as the server stores it.
-func stored(t *testing.T, s *subject, obj runtime.Object) runtime.Object {
-	server := s.server.Fork()
-	if err := create(server, shown(obj, s.Controller.For)); err != nil {
+// decode reads a manifest.
+func decode(t *testing.T, text string, into runtime.Object) {
+	t.Helper()
+	if err := yaml.UnmarshalStrict([]byte(text), into); err != nil {
 		t.Fatal(err)
 	}
-	return server.Lookup(s.kind, s.owner.GetNamespace(), s.owner.GetName())
+}
+
+// stored is an object as the server stores it.
+func stored(t *testing.T, obj runtime.Object) runtime.Object {
+	t.Helper()
+	server := fakeapi.New(fakeapi.Options{})
+	k := server.KindOf(obj)
+	obj.(metav1.Object).SetNamespace("default")
+	resp, _ := server.Do(sim.Epoch,
+		&fakeapi.Request{Verb: fakeapi.Create, Kind: k, Namespace: "default", Object: obj})
+	if resp.Err != nil {
+		t.Fatal(resp.Err)
+	}
+	return resp.Object
 }
 
 // What it declares to own it owns, and what it was seen to control beside.
 func TestFoundBesideDeclared(t *testing.T) {
 	c := widget(false, wrong{})
 	c.Owns = []schema.GroupVersionKind{corev1.SchemeGroupVersion.WithKind("Secret")}
-	s, f, _ := prepared(t, sample(c))
-	if got := f.declared(s).Owns; !slices.Equal(got, append(slices.Clone(c.Owns), parts)) {
+	if got := prepared(t, sample(c)).Controller.Owns; !slices.Equal(got, append(slices.Clone(c.Owns), parts)) {
 		t.Errorf("it owns %v", got)
 	}
 }

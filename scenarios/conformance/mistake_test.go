@@ -98,9 +98,7 @@ func TestMistakes(t *testing.T) {
 				x.change(&s)
 			}
 			got := "no mistake"
-			if loaded, err := load(s); err != nil {
-				got = err.Error()
-			} else if _, err := loaded.find(); err != nil {
+			if _, err := s.prepare(); err != nil {
 				got = err.Error()
 			}
 			want := strings.ReplaceAll(x.want, "SAMPLE", s.Owner)

@@ -182,9 +182,10 @@ func TestSecondControllerOfAProgram(t *testing.T) {
 	if err := os.WriteFile(s.Owner, append(good, lock...), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, f, _ := prepared(t, s)
-	if text := f.text(&subject{Subject: s}); len(f.owns) != 1 || !strings.Contains(text, "Secret "+elses) {
-		t.Errorf("owns %v\n%s", f.owns, text)
+	plan := prepared(t, s)
+	if owns := plan.Controller.Owns; len(owns) != 1 ||
+		!strings.Contains(plan.String(), "Secret for an object of another kind") {
+		t.Errorf("owns %v\n%s", owns, plan)
 	}
 	Test(t, s)
 }
@@ -226,8 +227,7 @@ func withLocks(run func(context.Context, *rest.Config) error) func(context.Conte
 
 // What a program wrote is told, though for which object nobody knows.
 func TestOutcomesOfPrograms(t *testing.T) {
-	s, f, places := prepared(t, whole(false, wrong{}))
-	c := places[0].whole(s, f.declared(s))
+	c := placed(t, prepared(t, whole(false, wrong{})), "one-owner")
 	c.Schedules = 3
 	x, err := c.Explore(t.Context(), t.Name())
 	if err != nil || !strings.Contains(x.Text(), "program creates 2") {
@@ -250,15 +250,14 @@ func TestWrongPrograms(t *testing.T) {
 		{true, wrong{namesake: true}, "namesake/restored", "namesakes-are-strangers"},
 	} {
 		t.Run(w.where+" "+w.law, func(t *testing.T) {
-			s, f, places := prepared(t, whole(w.adopts, w.wrong))
-			p := &places[slices.IndexFunc(places, func(p place) bool { return p.name == w.where })]
-			c := p.whole(s, f.declared(s))
+			plan := prepared(t, whole(w.adopts, w.wrong))
+			c := placed(t, plan, w.where)
 			x, err := c.Explore(t.Context(), t.Name())
 			if err != nil {
 				t.Fatal(err)
 			}
 			if !slices.ContainsFunc(x.Failures, func(f *scenarios.Counterexample) bool { return f.Law == w.law }) {
-				t.Errorf("not convicted\n%s\n%s", f.text(s), x.Text())
+				t.Errorf("not convicted\n%s\n%s", plan, x.Text())
 			}
 		})
 	}

@@ -4,7 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
 )
 
 const podTemplate = "{metadata: {labels: {app: web}}, spec: {containers: [{name: main, image: registry.example/web}]}}"
@@ -59,21 +62,17 @@ func TestFoundOfStatefulSet(t *testing.T) {
 	if err := os.WriteFile(owner, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s, f, _ := prepared(t, Subject{Controller: undeclared, Owner: owner, With: []string{"kubelet"}})
-	if f.selector != nil || !f.adopts {
-		t.Errorf("it adopts %v, by %v", f.adopts, f.selector)
+	plan := prepared(t, Subject{Controller: undeclared, Owner: owner, With: []string{"kubelet"}})
+	if shown := plan.String(); !strings.Contains(shown, "  adopts      yes, by what could not be found out\n") ||
+		!strings.Contains(shown, "  names       ControllerRevision, Pod\n") {
+		t.Errorf("got\n%s", shown)
 	}
-	if !slices.Equal(f.asleep, whole.Unwatched) || len(f.asleep) != 1 {
-		t.Errorf("no event wakes it on %v, and it says %v", f.asleep, whole.Unwatched)
+	if got := plan.Controller.Unwatched; !slices.Equal(got, whole.Unwatched) || len(got) != 1 {
+		t.Errorf("no event wakes it on %v, and it says %v", got, whole.Unwatched)
 	}
-	if !slices.Contains(f.fixed, "Pod") {
-		t.Errorf("it gives names to %q", f.fixed)
-	}
-	set, err := s.owner.typed(s.kind)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := f.declared(s).Replicas(stored(t, s, set)); n != 2 {
+	set := &appsv1.StatefulSet{}
+	decode(t, text, set)
+	if n := plan.Controller.Replicas(stored(t, set)); n != 2 {
 		t.Errorf("it wants %d", n)
 	}
 }

@@ -8,9 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/threelaws/threelaws/internal/check"
 	"github.com/threelaws/threelaws/scenarios/simtest"
-	"github.com/threelaws/threelaws/sim/host"
-	"github.com/threelaws/threelaws/sim/law"
 )
 
 // Test holds a controller to the laws of its profile. It runs it in quiet worlds first,
@@ -24,98 +23,77 @@ import (
 // -threelaws.schedules, .seed, .exhaustive, .replay and .failures.
 func Test(t *testing.T, given Subject) {
 	t.Helper()
-	s, f, places := prepared(t, given)
-	c := f.declared(s)
-	t.Log("\n" + f.text(s))
+	plan := prepared(t, given)
+	t.Log("\n" + plan.String())
 	if file := flag.Lookup("threelaws.replay").Value.String(); file != "" {
-		p := written(t, places, file)
-		t.Run(p.name, func(t *testing.T) { simtest.Check(t, p.whole(s, c)) })
+		c := written(t, plan.Cases, file)
+		t.Run(c.Name, func(t *testing.T) { simtest.Check(t, simtest.Case(*c.World(nil))) })
 		return
 	}
-	var cases []tried
-	for i := range places {
-		cases = append(cases, places[i].try(t, s, c, asks(cases)))
+	var cases []check.Tried
+	for i := range plan.Cases {
+		cases = append(cases, try(t, &plan.Cases[i], cases))
 	}
-	verdicts := f.verdicts(s, c, cases)
+	verdicts := plan.Verdicts(cases)
 	for i := range verdicts {
-		verdicts[i].tell(t)
+		tell(t, &verdicts[i])
 	}
-	t.Log(summary(s.Profile, cases, verdicts))
+	t.Log(plan.Summary(cases, verdicts))
 }
 
 // usual is how many schedules of a case are drawn: nearly all of the broken operators that
 // the tests have are found in the first few.
 const usual = 60
 
-// prepared reads a subject, looks at it and derives its cases.
-func prepared(t testing.TB, given Subject) (*subject, *found, []place) {
+// prepared is prepare, where a mistake ends the test.
+func prepared(t testing.TB, given Subject) *check.Plan {
 	t.Helper()
-	s, err := load(given)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.Schedules == 0 {
-		s.Schedules = usual
+	if given.Schedules == 0 {
+		given.Schedules = usual
 		if testing.Short() {
-			s.Schedules = usual / 4
+			given.Schedules = usual / 4
 		}
 	}
-	f, err := s.find()
+	plan, err := given.prepare()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s, f, f.worlds(s)
-}
-
-// find is look, with a controller that is wired wrongly told as an error.
-func (s *subject) find() (f *found, err error) {
-	defer func() {
-		switch r := recover().(type) {
-		case nil:
-		case host.Misuse:
-			err = r
-		default:
-			panic(r)
-		}
-	}()
-	return s.look()
+	return plan
 }
 
 // try explores a case, as a subtest.
-func (p *place) try(t *testing.T, s *subject, c host.Controller, laws []*law.Law) tried {
-	all := tried{name: p.name}
-	t.Run(p.name, func(t *testing.T) {
-		if p.why != "" {
-			t.Skip(p.why)
+func try(t *testing.T, c *check.Case, before []check.Tried) check.Tried {
+	all := check.Tried{Name: c.Name}
+	t.Run(c.Name, func(t *testing.T) {
+		if c.Skip != "" {
+			t.Skip(c.Skip)
 		}
-		whole := p.whole(s, c)
-		whole.Laws = laws
-		all.x = simtest.Check(t, whole)
+		all.X = simtest.Check(t, simtest.Case(*c.World(before)))
 	})
 	return all
 }
 
 // tell says what became of a law, as a subtest.
-func (v *verdict) tell(t *testing.T) {
+func tell(t *testing.T, v *check.Verdict) {
 	t.Run("laws/"+v.ID+"-"+v.Name, func(t *testing.T) {
-		switch v.state {
-		case held:
-			t.Logf("held: asked %d times in %d cases%s", v.asked, v.worlds, v.why)
-		case broken:
-			t.Errorf("%s\n%s (%s)", v.why, v.Sentence, v.Source)
+		switch v.State {
+		case check.Held:
+			t.Logf("held: asked %d times in %d cases%s", v.Asked, v.Worlds, v.Why)
+		case check.Broken:
+			t.Errorf("%s\n%s (%s)", v.Why, v.Sentence, v.Source)
 		default:
-			t.Skip(v.state + ": " + v.why)
+			t.Skip(v.State + ": " + v.Why)
 		}
 	})
 }
 
 // written is the case that a failure file was written by: the directory is named by the
 // test and it.
-func written(t *testing.T, places []place, file string) *place {
+func written(t *testing.T, cases []check.Case, file string) *check.Case {
 	dir := filepath.Base(filepath.Dir(file))
-	for i := range places {
-		if dir == strings.ReplaceAll(t.Name()+"/"+places[i].name, "/", "-") {
-			return &places[i]
+	for i := range cases {
+		if dir == strings.ReplaceAll(t.Name()+"/"+cases[i].Name, "/", "-") {
+			return &cases[i]
 		}
 	}
 	t.Fatalf("-threelaws.replay: %s: no case of this test is written to a directory %s", file, dir)
@@ -127,13 +105,13 @@ func written(t *testing.T, places []place, file string) *place {
 //	rapid.Check(t, conformance.Property(t, subject))
 func Property(t testing.TB, given Subject) func(*rapid.T) {
 	t.Helper()
-	s, f, places := prepared(t, given)
+	plan := prepared(t, given)
 	var names []string
 	properties := map[string]func(*rapid.T){}
-	for i := range places {
-		if p := &places[i]; p.why == "" {
-			c := p.whole(s, f.declared(s))
-			names, properties[p.name] = append(names, p.name), c.Property()
+	for i := range plan.Cases {
+		if c := &plan.Cases[i]; c.Skip == "" {
+			world := simtest.Case(*c.World(nil))
+			names, properties[c.Name] = append(names, c.Name), world.Property()
 		}
 	}
 	return func(t *rapid.T) { properties[rapid.SampledFrom(names).Draw(t, "case")](t) }
@@ -144,13 +122,13 @@ func Property(t testing.TB, given Subject) func(*rapid.T) {
 //	func FuzzOwnership(f *testing.F) { conformance.Fuzz(f, subject) }
 func Fuzz(f *testing.F, given Subject) {
 	f.Helper()
-	s, found, places := prepared(f, given)
+	plan := prepared(f, given)
 	var cases []func(*testing.T, []byte)
-	for i := range places {
-		if p := &places[i]; p.why == "" {
-			c := p.whole(s, found.declared(s))
+	for i := range plan.Cases {
+		if c := &plan.Cases[i]; c.Skip == "" {
+			world := simtest.Case(*c.World(nil))
 			f.Add([]byte{byte(len(cases)), 0, 1, 0, 2, 1, 0, 3, 1, 4, 1, 5, 9, 2, 6})
-			cases = append(cases, c.Fuzz())
+			cases = append(cases, world.Fuzz())
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -1,4 +1,4 @@
-package conformance
+package check
 
 import (
 	"fmt"
@@ -156,7 +156,7 @@ func (f *found) note(r *quiet) {
 		m := after.(metav1.Object)
 		gvk := r.Server.KindOf(after).GVK
 		if gvk.Empty() || rec.Object.Kind != gvk.Kind {
-			panic("conformance: the server does not know the kind of " + rec.Object.String())
+			panic("check: the server does not know the kind of " + rec.Object.String())
 		}
 		f.holds(rec, m)
 		switch {

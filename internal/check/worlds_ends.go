@@ -1,4 +1,4 @@
-package conformance
+package check
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/scenarios"
-	"github.com/threelaws/threelaws/scenarios/simtest"
+	"github.com/threelaws/threelaws/scenarios/casefile"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -35,7 +35,7 @@ func (f *found) ends(s *subject) (all []place) {
 		p := place{name: "namesake/" + propagation(policy), settled: true, faults: few, objects: f.both(s),
 			user: verbs("delete " + s.owner.at() + " --cascade=" + propagation(policy))}
 		if policy != metav1.DeletePropagationBackground {
-			p.user = append(p.user, simtest.Verb("settle")) // until then it holds its name
+			p.user = append(p.user, casefile.Verb("settle")) // until then it holds its name
 		}
 		p.user = append(p.user, f.again(s)...)
 		if policy == metav1.DeletePropagationOrphan && !f.adopts && !f.takesByFinalizer(policy) {
@@ -52,7 +52,7 @@ func (f *found) ends(s *subject) (all []place) {
 
 // again makes the sample anew, as another than it was where the controller follows that,
 // and then goes on editing it: what belongs to the one that is gone must not follow.
-func (f *found) again(s *subject) []simtest.Action {
+func (f *found) again(s *subject) []casefile.Action {
 	next, back := manifest{s.owner.DeepCopy()}, map[string]any{}
 	if f.change != nil {
 		set(next.Object, f.change.path, f.change.to)
@@ -62,17 +62,17 @@ func (f *found) again(s *subject) []simtest.Action {
 		set(back, f.scale.path, n)
 	}
 	if len(back) == 0 {
-		return []simtest.Action{simtest.Apply(next.text())}
+		return []casefile.Action{casefile.Apply(next.text())}
 	}
-	return []simtest.Action{simtest.Apply(next.text()), patch(f.of, back)}
+	return []casefile.Action{casefile.Apply(next.text()), patch(f.of, back)}
 }
 
 // held is the world in which somebody else's finalizer holds the sample after it was
 // deleted: it is there as long as that is.
 func (f *found) held(s *subject) place {
-	p := place{name: "held", objects: f.both(s), settled: true, faults: few, user: []simtest.Action{
+	p := place{name: "held", objects: f.both(s), settled: true, faults: few, user: []casefile.Action{
 		patch(f.of, map[string]any{"metadata": map[string]any{"finalizers": []any{hold}}}),
-		simtest.Verb("delete " + f.of + " --cascade=background")}}
+		casefile.Verb("delete " + f.of + " --cascade=background")}}
 	if len(s.owner.GetFinalizers()) > 0 || len(f.finalizers) > 0 {
 		p.why = "it puts finalizers itself, and the user can write the list of them only as a whole"
 	}

@@ -1,4 +1,4 @@
-package conformance
+package check
 
 import (
 	"fmt"
@@ -105,7 +105,7 @@ func (e *edit) patch(value any) map[string]any {
 // set gives a field a value that a field of that path has had.
 func set(object map[string]any, path []string, value any) {
 	if err := unstructured.SetNestedField(object, value, path...); err != nil {
-		panic("conformance: " + err.Error())
+		panic("check: " + err.Error())
 	}
 }
 

@@ -1,4 +1,4 @@
-package conformance
+package check
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/scenarios"
-	"github.com/threelaws/threelaws/scenarios/simtest"
+	"github.com/threelaws/threelaws/scenarios/casefile"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -163,7 +163,7 @@ func (f *found) taken(s *subject) []place {
 }
 
 // alsoOwned gives an object one more owner, which does not control it: who releases it lets that one be.
-func alsoOwned(d, owner manifest) simtest.Action {
+func alsoOwned(d, owner manifest) casefile.Action {
 	ref := reference(owner)
 	delete(ref, "controller")
 	return jsonPatch(d.at(), map[string]any{"op": "add", "path": "/metadata/ownerReferences/-", "value": ref})

@@ -1,9 +1,9 @@
-package conformance
+package check
 
 import (
 	"slices"
 
-	"github.com/threelaws/threelaws/scenarios/simtest"
+	"github.com/threelaws/threelaws/scenarios/casefile"
 )
 
 // Of what a world at rest has shown it no controller can say that it was told too late: in these
@@ -18,7 +18,7 @@ func (f *found) going(s *subject) place {
 		user: verbs("delete "+f.of+" --cascade=background", "settle")}
 	for _, d := range f.each() {
 		if o := d.copied(stray); s.makes(o) == nil {
-			p.user = append(p.user, simtest.Apply(o.text()))
+			p.user = append(p.user, casefile.Apply(o.text()))
 		}
 	}
 	for _, e := range []*edit{f.scale, f.change} {
@@ -39,7 +39,7 @@ const before = "0a0b0c0d-0000-4000-8000-000000000000"
 // again, as from a backup, and the collector is late; then there is the sample, and is edited.
 func (f *found) restored(s *subject) place {
 	p := place{name: "namesake/restored", settled: true, faults: few}
-	var free []simtest.Action
+	var free []casefile.Action
 	for _, d := range f.each() {
 		o := d.copied(stray)
 		if f.gives(d) {
@@ -51,14 +51,14 @@ func (f *found) restored(s *subject) place {
 		if err := s.makes(o); err != nil {
 			p.why = "no copy of a " + d.GetKind() + " can be made: " + err.Error()
 		}
-		p.user = slices.Insert(p.user, 0, simtest.Verb("hold gc sees="+d.GetKind()))
-		p.user = append(p.user, simtest.Apply(o.text()))
-		free = append(free, simtest.Verb("release gc sees="+d.GetKind()))
+		p.user = slices.Insert(p.user, 0, casefile.Verb("hold gc sees="+d.GetKind()))
+		p.user = append(p.user, casefile.Apply(o.text()))
+		free = append(free, casefile.Verb("release gc sees="+d.GetKind()))
 	}
 	if len(free) == 0 {
 		p.why = "it has no dependents: what it creates has no ControllerRef to its owner"
 	}
-	p.user = append(append(p.user, simtest.Verb("settle")), f.again(s)...)
+	p.user = append(append(p.user, casefile.Verb("settle")), f.again(s)...)
 	p.user = append(p.user, free...)
 	return p
 }

@@ -1,4 +1,4 @@
-package conformance
+package check
 
 import (
 	"fmt"
@@ -34,11 +34,11 @@ func read(text []byte) (manifest, error) {
 func shown(obj runtime.Object, kind schema.GroupVersionKind) manifest {
 	data, err := json.Marshal(obj)
 	if err != nil {
-		panic(fmt.Sprintf("conformance: a stored %s cannot be encoded: %v", kind.Kind, err))
+		panic(fmt.Sprintf("check: a stored %s cannot be encoded: %v", kind.Kind, err))
 	}
 	m := manifest{&unstructured.Unstructured{}}
 	if err := json.Unmarshal(data, &m.Object); err != nil {
-		panic(fmt.Sprintf("conformance: a stored %s cannot be decoded: %v", kind.Kind, err))
+		panic(fmt.Sprintf("check: a stored %s cannot be decoded: %v", kind.Kind, err))
 	}
 	m.SetGroupVersionKind(kind)
 	return m
@@ -80,7 +80,7 @@ func (m manifest) renamed(name string) manifest {
 func (m manifest) text() string {
 	data, err := yaml.Marshal(m.Object)
 	if err != nil {
-		panic(fmt.Sprintf("conformance: a manifest that was read cannot be written: %v", err))
+		panic(fmt.Sprintf("check: a manifest that was read cannot be written: %v", err))
 	}
 	return string(data)
 }

@@ -1,4 +1,4 @@
-package conformance
+package check
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/threelaws/threelaws/scenarios"
-	"github.com/threelaws/threelaws/scenarios/simtest"
+	"github.com/threelaws/threelaws/scenarios/casefile"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -19,7 +19,7 @@ type place struct {
 
 	objects []manifest // beside what is around the sample
 	settled bool
-	user    []simtest.Action
+	user    []casefile.Action
 	faults  map[string]int
 	atRest  scenarios.Func
 }
@@ -74,11 +74,11 @@ func (f *found) anyEdit() *edit {
 }
 
 // edited is an edit of the sample, and back.
-func (f *found) edited(e *edit) []simtest.Action {
+func (f *found) edited(e *edit) []casefile.Action {
 	if e == nil {
 		return nil
 	}
-	return []simtest.Action{patch(f.of, e.patch(e.to)), patch(f.of, e.patch(e.from))}
+	return []casefile.Action{patch(f.of, e.patch(e.to)), patch(f.of, e.patch(e.from))}
 }
 
 // follow edits the sample in mid-flight, there and back and there again.
@@ -96,33 +96,33 @@ func (f *found) follow(s *subject, name string, e *edit, why string) place {
 }
 
 // verbs are lines of a scenario file as what the user does.
-func verbs(lines ...string) (list []simtest.Action) {
+func verbs(lines ...string) (list []casefile.Action) {
 	for _, l := range lines {
-		list = append(list, simtest.Verb(l))
+		list = append(list, casefile.Verb(l))
 	}
 	return list
 }
 
 // patch is a merge patch as a line of a scenario file, jsonPatch one of operations.
-func patch(at string, fields map[string]any) simtest.Action { return patches(at, "merge", fields) }
+func patch(at string, fields map[string]any) casefile.Action { return patches(at, "merge", fields) }
 
-func jsonPatch(at string, operations ...any) simtest.Action { return patches(at, "json", operations) }
+func jsonPatch(at string, operations ...any) casefile.Action { return patches(at, "json", operations) }
 
-func patches(at, how string, what any) simtest.Action {
+func patches(at, how string, what any) casefile.Action {
 	data, err := json.Marshal(what)
 	if err != nil {
-		panic("conformance: " + err.Error())
+		panic("check: " + err.Error())
 	}
-	return simtest.Verb(fmt.Sprintf("patch %s type=%s '%s'", at, how, strings.ReplaceAll(string(data), "'", `\u0027`)))
+	return casefile.Verb(fmt.Sprintf("patch %s type=%s '%s'", at, how, strings.ReplaceAll(string(data), "'", `\u0027`)))
 }
 
 // gone deletes an object as soon as may be.
-func gone(m manifest) simtest.Action {
+func gone(m manifest) casefile.Action {
 	line := "delete " + m.at()
 	if m.GetKind() == "Pod" {
 		line += " --grace-period=0"
 	}
-	return simtest.Verb(line)
+	return casefile.Verb(line)
 }
 
 // owned gives an object a ControllerRef to another that is there.
@@ -162,10 +162,10 @@ func (f *found) rival(s *subject) manifest {
 	return manifest{}
 }
 
-// whole is a world as a case of simtest.
-func (p *place) whole(s *subject, c host.Controller) simtest.Case {
+// whole is a world as a case of casefile.
+func (p *place) whole(s *subject, c host.Controller) casefile.Case {
 	objects := append(append(append([]manifest(nil), s.definitions...), s.around...), p.objects...)
-	return simtest.Case{Controllers: []host.Controller{c}, With: s.With, World: world(objects...), Settled: p.settled,
+	return casefile.Case{Controllers: []host.Controller{c}, With: s.With, World: world(objects...), Settled: p.settled,
 		User: p.user, AtRest: p.atRest, Faults: p.faults, Schedules: s.Schedules}
 }
 

@@ -1,6 +1,6 @@
-package conformance
+package check
 
-import "github.com/threelaws/threelaws/scenarios/simtest"
+import "github.com/threelaws/threelaws/scenarios/casefile"
 
 // replaced is the world in which a dependent that is wanted no longer has gone before the controller deletes it,
 // and its name is somebody else's: who deletes by the name alone deletes that.
@@ -25,15 +25,15 @@ func (f *found) replaced(s *subject) place {
 		return p
 	}
 	p.objects = append([]manifest{rival}, p.objects...)
-	var free []simtest.Action
+	var free []casefile.Action
 	for _, d := range left {
 		theirs := owned(d.copied(d.GetName()), rival)
 		if err := s.makes(theirs); err != nil {
 			p.why = "no copy of a " + d.GetKind() + " can be made: " + err.Error()
 		}
 		held := s.Controller.Name + " sees=" + d.GetKind()
-		p.user = append(p.user, simtest.Verb("hold "+held), gone(d), simtest.Apply(theirs.text()))
-		free = append(free, simtest.Verb("release "+held))
+		p.user = append(p.user, casefile.Verb("hold "+held), gone(d), casefile.Apply(theirs.text()))
+		free = append(free, casefile.Verb("release "+held))
 	}
 	p.user = append(p.user, patch(f.of, f.scale.patch(fewer)))
 	p.user = append(p.user, free...)

@@ -1,0 +1,228 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/nearest"
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
+	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/trial"
+)
+
+// subject is what is tried, with everything looked at.
+type subject struct {
+	Subject
+	definitions []manifest
+	around      []manifest // what the sample's file holds beside the sample
+	owner       manifest   // the sample
+	kind        *fakeapi.Kind
+	server      *fakeapi.Server // with the definitions, to be forked
+	beside      []host.Controller
+
+	// start starts the program as a process of a name. It is all that a quiet run knows of
+	// how the program is hosted.
+	start func(t *trial.Trial, name string) *host.Process
+}
+
+// load looks at a subject. The error is a mistake in it, in one line.
+func load(given Subject) (*subject, error) {
+	s := &subject{Subject: given, server: fakeapi.New(options(given.Server))}
+	for _, look := range []func() error{s.program, s.define, s.readOwner, s.served, s.accept} {
+		if err := look(); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func options(o *fakeapi.Options) fakeapi.Options {
+	if o == nil {
+		return fakeapi.Options{}
+	}
+	return *o
+}
+
+// program looks at what is to be run.
+func (s *subject) program() error {
+	c := &s.Controller
+	if c.Program {
+		s.worksOn()
+	}
+	if err := c.Check(); err != nil {
+		return mistake("Controller", "%v", err)
+	}
+	if c.For.Empty() && !c.Program { // of a program without a sample readOwner says what is wrong
+		return mistake("Controller", "controller %s: For is empty: name the kind that it works on", c.Name)
+	}
+	s.start = func(t *trial.Trial, name string) *host.Process { return t.Start(name, *c) }
+	g := builtin.Complete(&scenarios.Registry{Controllers: []host.Controller{*c}})
+	s.With = append(slices.DeleteFunc(slices.Clone(s.With), func(name string) bool { return name == "gc" }), "gc")
+	for i, name := range s.With {
+		b, what := g.Controller(name)
+		if what != "" {
+			return mistake(fmt.Sprintf("With[%d]", i), "%s", what)
+		}
+		s.beside = append(s.beside, b)
+	}
+	s.Profile = max(s.Profile, c.Profile)
+	return nil
+}
+
+// worksOn names a whole program and its kind where the subject does not: the first custom object of the sample, or
+// else its first.
+func (s *subject) worksOn() {
+	c := &s.Controller
+	c.Name = cmp.Or(c.Name, "program")
+	if !c.For.Empty() {
+		return
+	}
+	for _, o := range s.Sample.Objects {
+		custom := s.server.Kind(o.GroupVersionKind()) == nil
+		if custom || c.For.Empty() {
+			c.For = o.GroupVersionKind()
+		}
+		if custom {
+			return
+		}
+	}
+}
+
+// define reads the definitions into the server.
+func (s *subject) define() error {
+	for _, f := range s.CRDs {
+		for _, o := range f.Objects {
+			if o.GetKind() != "CustomResourceDefinition" {
+				continue
+			}
+			m := manifest{o.Unstructured}
+			if err := s.create(m); err != nil {
+				return mistake("CRDs", "%s:%d: %v", f.Name, o.Line, err)
+			}
+			s.definitions = append(s.definitions, m)
+		}
+	}
+	return nil
+}
+
+// readOwner finds the sample.
+func (s *subject) readOwner() error {
+	f, none := s.Sample, s.Controller.For
+	var kinds []string
+	for _, o := range f.Objects {
+		m := manifest{o.Unstructured}
+		k := s.server.Kind(m.GroupVersionKind())
+		if m.GetKind() == "" || m.GetAPIVersion() == "" {
+			return fmt.Errorf("%s:%d: an object says its apiVersion and its kind", f.Name, o.Line)
+		}
+		if k == nil {
+			return fmt.Errorf("%s:%d: %s", f.Name, o.Line, s.unserved(m.GroupVersionKind()))
+		}
+		if k.Namespaced && m.GetNamespace() == "" {
+			m.SetNamespace("default")
+		}
+		if kinds = append(kinds, worded(m.GroupVersionKind())); m.GroupVersionKind() != s.Controller.For {
+			s.around = append(s.around, m)
+		} else if s.owner.Unstructured == nil {
+			s.owner, s.kind = m, k
+		}
+		if m.GetName() == "" {
+			return fmt.Errorf("%s:%d: the %s has no metadata.name", f.Name, o.Line, m.GetKind())
+		}
+	}
+	switch {
+	case s.owner.Unstructured != nil:
+		return nil
+	case none.Empty():
+		return fmt.Errorf("%s: it holds nothing on which %s could work", f.Name, s.Controller.Name)
+	}
+	return fmt.Errorf("%s: it holds no %s, on which %s works, but %s", f.Name, worded(none), s.Controller.Name,
+		orNothing(strings.Join(kinds, ", ")))
+}
+
+// served looks whether there is every kind that the controller names.
+func (s *subject) served() error {
+	if what := scenarios.Unserved(s.server, s.Controller); what != "" {
+		return mistake("Controller", "%s", what)
+	}
+	return nil
+}
+
+// accept looks whether the server takes the sample and what is around it.
+func (s *subject) accept() error {
+	if ns := s.owner.GetNamespace(); ns != "" && ns != "default" {
+		m, _ := read([]byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: " + ns + "}\n"))
+		s.around = append([]manifest{m}, s.around...)
+	}
+	server := s.server
+	defer func() { s.server = server }()
+	s.server = server.Fork()
+	for _, m := range append(slices.Clone(s.around), s.owner) {
+		if err := s.create(m); err != nil {
+			return fmt.Errorf("%s: %w", s.Sample.Name, err)
+		}
+	}
+	return nil
+}
+
+// create sends a manifest to the server.
+func (s *subject) create(m manifest) error { return create(s.server, m) }
+
+func create(server *fakeapi.Server, m manifest) error {
+	k := server.Kind(m.GroupVersionKind())
+	if k == nil {
+		return fmt.Errorf("no server here serves %s", worded(m.GroupVersionKind()))
+	}
+	obj, err := m.typed(k)
+	if err != nil {
+		return fmt.Errorf("%s: %s", m.at(), strings.ReplaceAll(err.Error(), "\n", " "))
+	}
+	if _, d := k.Definition(); d != nil {
+		if unknown, err := k.Prune(manifest{m.DeepCopy()}.Unstructured); err != nil || len(unknown) > 0 {
+			return fmt.Errorf("%s: the definition knows no field %s", m.at(), strings.Join(unknown, ", "))
+		}
+	}
+	resp, _ := server.Do(sim.Epoch,
+		&fakeapi.Request{Verb: fakeapi.Create, Kind: k, Namespace: m.GetNamespace(), Object: obj})
+	if resp.Err != nil {
+		return fmt.Errorf("the server refuses %s: %s", m.at(), strings.ReplaceAll(resp.Err.Error(), "\n", " "))
+	}
+	return nil
+}
+
+// unserved says that there is no such kind, and which was meant.
+func (s *subject) unserved(gvk schema.GroupVersionKind) string {
+	var near []string
+	for _, k := range s.server.Served() {
+		near = append(near, worded(k.GVK))
+	}
+	text := "no server here serves " + worded(gvk)
+	if n := nearest.Word(worded(gvk), near); n != "" {
+		return text + "; did you mean " + n + "?"
+	}
+	if len(s.definitions) == 0 {
+		return text + ": its CustomResourceDefinition belongs into CRDs"
+	}
+	var names []string
+	for _, d := range s.definitions {
+		names = append(names, d.GetName())
+	}
+	return text + ": CRDs defines " + strings.Join(names, ", ")
+}
+
+// worded is a kind as manifests say it: "example.com/v1 Widget".
+func worded(gvk schema.GroupVersionKind) string { return gvk.GroupVersion().String() + " " + gvk.Kind }
+
+func orNothing(text string) string {
+	if text == "" {
+		return "nothing at all"
+	}
+	return text
+}

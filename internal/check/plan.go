@@ -1,0 +1,76 @@
+package check
+
+import (
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/casefile"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+// Plan is what a controller is tried in.
+type Plan struct {
+	Controller host.Controller // with what was found out where it did not say so itself
+	Profile    law.Profile     // what it is held to
+	Cases      []Case
+
+	subject *subject
+	found   *found
+}
+
+// Case is a world in which the controller is tried.
+type Case struct {
+	Name string // "namesake/orphan"
+	Skip string // why it makes no sense for this controller; "" where it does
+
+	place *place
+	plan  *Plan
+}
+
+// Tried is a case with what came of it.
+type Tried struct {
+	Name string
+	X    *scenarios.Exploration // nil for a case that was not tried
+}
+
+// Prepare looks at a subject, watches the controller in quiet worlds and derives its cases. The error is a mistake
+// in the subject or a controller that does nothing for the sample, in one line.
+func Prepare(given Subject) (*Plan, error) {
+	s, err := load(given)
+	if err != nil {
+		return nil, err
+	}
+	f, err := s.find()
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Controller: f.declared(s), Profile: law.Profile(s.Profile), subject: s, found: f}
+	places := f.worlds(s)
+	for i := range places {
+		p.Cases = append(p.Cases, Case{places[i].name, places[i].why, &places[i], p})
+	}
+	return p, nil
+}
+
+// find is look, with a controller that is wired wrongly told as an error.
+func (s *subject) find() (f *found, err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case host.Misuse:
+			err = r
+		default:
+			panic(r)
+		}
+	}()
+	return s.look()
+}
+
+// String is what quiet runs show of the controller, as it is printed.
+func (p *Plan) String() string { return p.found.text(p.subject) }
+
+// World is the case as it is explored, under the laws that are left after the cases before it.
+func (c *Case) World(before []Tried) *casefile.Case {
+	w := c.place.whole(c.plan.subject, c.plan.Controller)
+	w.Laws = asks(before)
+	return &w
+}

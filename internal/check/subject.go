@@ -1,0 +1,75 @@
+package check
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/yamldoc"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// Subject is a controller to be held to the laws, and what must be known to begin.
+type Subject struct {
+	// Controller is a stepped reconciler, or a whole program that [host.Hosting] has made a controller of. A program
+	// without a name is named program; one without a kind works on the first custom object of the sample, or else
+	// on its first.
+	Controller host.Controller
+
+	// CRDs are files with CustomResourceDefinitions, all of which exist in every world. What else they hold is left
+	// out.
+	CRDs []*File
+	// Sample has an object of the kind that the controller works on, and what exists beside it.
+	Sample *File
+
+	With      []string         // controllers of this module that run beside it; the garbage collector always does
+	Profile   host.Profile     // what it is held to; that of Controller where that is more
+	Schedules int              // of each case
+	Server    *fakeapi.Options // what the worlds' servers are like; nil for the usual
+
+	_ struct{}
+}
+
+// File is a YAML file that was read.
+type File struct {
+	Name    string
+	Objects []Object
+}
+
+// Object is an object of a file.
+type Object struct {
+	*unstructured.Unstructured
+	Line int // of its document, from 1
+}
+
+// Read reads the text of a YAML file. Empty documents are left out. The error begins with the name and the line.
+func Read(name string, data []byte) (*File, error) {
+	f := &File{Name: name}
+	for _, doc := range yamldoc.Split(data) {
+		m, err := read(doc.Text)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("%s:%d: %w", name, doc.Line, err)
+		case m.Unstructured != nil:
+			f.Objects = append(f.Objects, Object{m.Unstructured, doc.Line})
+		}
+	}
+	return f, nil
+}
+
+// Mistake is a mistake in a field of a [Subject].
+type Mistake struct{ Field, Text string }
+
+// Error begins with the field.
+func (m *Mistake) Error() string {
+	if m.Field == "" {
+		return m.Text
+	}
+	return m.Field + ": " + m.Text
+}
+
+// mistake is a mistake in a field; "" for the subject as a whole.
+func mistake(field, format string, args ...any) error {
+	return &Mistake{field, fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,168 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/threelaws/threelaws/internal/clause"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+// Verdict is what became of one law in all cases.
+type Verdict struct {
+	*law.Law
+	State  string
+	Why    string
+	Asked  int      // how often what it is about came up
+	Cases  []string // in which it was broken
+	Worlds int      // in which it was asked
+}
+
+// What can become of a law; the words are those of docs/clauses.md.
+const (
+	Held      = "held"
+	Broken    = "broken"
+	NotAsked  = "not asked"      // nothing came to it in any case
+	NotJudged = "not judged"     // nobody can tell it of a black box
+	NotIts    = "does not apply" // it is none of this controller's
+)
+
+// elsewhere is whose laws are none of just any controller's.
+var elsewhere = []clause.About{clause.Collector, clause.Drainer, clause.Named, clause.Server, clause.Tool,
+	clause.Generations}
+
+// Verdicts are what became of the laws of the controller's profile that any controller may
+// owe. Those on the garbage collector and on named controllers are none of them.
+func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
+	f, s, c := p.found, p.subject, p.Controller
+	for _, l := range law.All() {
+		about := clause.ByID(l.ID).About
+		if l.New == nil || l.Profile > law.Profile(c.Profile) || slices.Contains(elsewhere, about) {
+			continue
+		}
+		v := Verdict{Law: l}
+		v.hear(c.Name, cases)
+		missing := f.missing(s, &c, l.ID, about)
+		if c.Program && !l.Rested && !l.Ends && l.Needs&(law.Syncs|law.Queues) != 0 {
+			missing = NotJudged + ": whom a sync is for, and what events enqueue, cannot be seen of a whole program"
+		}
+		switch {
+		case len(v.Cases) > 0:
+			v.State, v.Why = Broken, "broken in "+strings.Join(v.Cases, ", ")
+		case missing != "" && !(v.Asked > 0 && strings.HasPrefix(missing, NotIts)):
+			v.State, v.Why, _ = strings.Cut(missing, ": ")
+		case v.Asked == 0:
+			v.State, v.Why = NotAsked, "nothing that could have broken it happened in these worlds"
+		default:
+			v.State = Held
+			switch {
+			case c.Program && l.Rested:
+				v.Why = ", of what it did after a rest: no more can be seen of a whole program"
+			case c.Program && l.Ends:
+				v.Why = ", of what ends a program: a panic that it recovers, and tells nobody of, is not seen"
+			}
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// asks are the laws that a case asks after others: nil for all. A law that was broken is
+// told once, in the simplest case, so that the next ones show what else is wrong. What ends
+// a run in any case is always asked.
+func asks(cases []Tried) []*law.Law {
+	var told []string
+	for _, t := range cases {
+		if t.X != nil {
+			for _, f := range t.X.Failures {
+				told = append(told, f.Law)
+			}
+		}
+	}
+	if len(told) == 0 {
+		return nil
+	}
+	return slices.DeleteFunc(law.All(), func(l *law.Law) bool {
+		return slices.Contains(told, l.Name) && l.ID != law.ComeToRest && l.ID != "NOFIGHT-1" && l.ID != "EXACT-7b"
+	})
+}
+
+// hear adds up what the cases said of a law.
+func (v *Verdict) hear(controller string, cases []Tried) {
+	for _, t := range cases {
+		if t.X == nil {
+			continue
+		}
+		for _, f := range t.X.Failures {
+			if f.Law == v.Name {
+				v.Cases = append(v.Cases, t.Name)
+			}
+		}
+		for _, s := range t.X.Said {
+			if s.Law == v.ID && s.Controller == controller && s.Asked > 0 {
+				v.Asked += s.Asked
+				v.Worlds++
+			}
+		}
+	}
+}
+
+// missing says why a law cannot be told of a controller, or is none of its: the state,
+// and behind a colon why. It is "" where nothing is missing.
+func (f *found) missing(s *subject, c *host.Controller, id string, about clause.About) string {
+	switch {
+	case (id == "EXACT-1" || id == "EXACT-2") && s.Controller.Replicas == nil && s.Controller.Most == nil:
+		return NotJudged + ": from without nobody sees how many it may have too many, or lack, for a moment: " +
+			"declare Replicas, with Surge and Unavailable"
+	case id == "EXACT-8" || about == clause.Counting:
+		return unless(len(c.Counts) > 0, NotJudged+": which numbers of its status count dependents: declare Counts")
+	case about == clause.Identified:
+		return unless(c.Identity != nil, NotJudged+": what no two of its dependents may both be: declare Identity")
+	case about == clause.Claimers && f.adopts:
+		return unless(c.Selector != nil, NotJudged+": by what it adopts: declare Selector")
+	case about == clause.Claimers:
+		return unless(c.Selector != nil, NotIts+": it adopts nothing")
+	case about == clause.Wanting:
+		return unless(c.Replicas != nil || c.Most != nil,
+			NotJudged+": how many dependents an owner wants: declare Replicas")
+	case about == clause.Finalizing:
+		return unless(len(c.Finalizers) > 0, NotIts+": it puts no finalizers on objects")
+	case about == clause.Owners:
+		return unless(len(c.Owns) > 0, NotIts+": it has no dependents")
+	}
+	return ""
+}
+
+func unless(known bool, why string) string {
+	if known {
+		return ""
+	}
+	return why
+}
+
+// Summary is one line on everything.
+func (p *Plan) Summary(cases []Tried, verdicts []Verdict) string {
+	explored, schedules, failed, kept := 0, 0, 0, ""
+	for _, t := range cases {
+		if t.X == nil {
+			continue
+		}
+		explored++
+		schedules += t.X.Schedules
+		if len(t.X.Failures) > 0 || t.X.Unsettled > 0 {
+			failed++
+		}
+		if t.X.Schedules == 0 {
+			kept = "; where a failure that was kept happens still nothing was explored"
+		}
+	}
+	n := map[string]int{}
+	for _, v := range verdicts {
+		n[v.State]++
+	}
+	return fmt.Sprintf("%s: %d laws held, %d broken, %d not asked, %d not judged, %d do not apply; %d cases of %d, "+
+		"%d of them broken, in %d schedules%s", p.Profile, n[Held], n[Broken], n[NotAsked], n[NotJudged],
+		n[NotIts], explored, len(cases), failed, schedules, kept)
+}
