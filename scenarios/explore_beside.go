@@ -56,6 +56,7 @@ func (a *asked) look(r *Run) {
 			continue
 		}
 		switch own := slices.Contains(owns, kind); {
+		case slices.Contains(c.Standalone, nameOnly(rec.Object)):
 		case rec.Before == nil && !own && kind != c.For.Kind && !slices.Contains(unowned, kind):
 			found[Beside{c.Name, kind, Unowned}] = true
 		case own && rec.For.UID == "" && !names[nameOnly(rec.For)]:

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -38,7 +39,7 @@ func (p *Script) counterexampleFile(f *Counterexample, small *explore.Shrunk, la
 		f.Law, strings.ReplaceAll(f.Text, "\n", " "), f.Index, f.Strategy, f.Small)
 	t.script(last)
 	for range t.steps {
-		file, err := parse(p.File.Name, []byte(t.text()), p.File.verbs)
+		file, err := parse(p.home(), []byte(t.text()), p.File.verbs)
 		if err != nil {
 			return nil, fmt.Errorf("a failure was written that cannot be read: %w", err)
 		}
@@ -92,6 +93,9 @@ func (t *counterexampleText) script(last *Step) {
 // left is a step without its "!" and without the sections of which nothing is
 // left; "" when it read no others.
 func (t *counterexampleText) left(s *Step) string {
+	if s.verb.installs {
+		return t.installed(s)
+	}
 	if !s.verb.sends {
 		return strings.TrimPrefix(s.String(), "! ")
 	}
@@ -109,6 +113,33 @@ func (t *counterexampleText) left(s *Step) string {
 	})
 	if len(own.Args) == 0 {
 		return ""
+	}
+	return own.String()
+}
+
+// home is the name of the failure's file, for the paths that it names.
+func (p *Script) home() string {
+	if p.out == "" {
+		return p.File.Name
+	}
+	return filepath.Join(p.out, filepath.Base(p.File.Name))
+}
+
+// installed is a step that installs. Its sections are taken over as they are; of files on the disk it names those,
+// where it is known from which directory.
+func (t *counterexampleText) installed(s *Step) string {
+	own := *s
+	own.Args = nil
+	for _, a := range s.Args {
+		for _, sec := range t.program.File.under(a.Text) {
+			name := sec.name
+			if path, err := filepath.Rel(t.program.out, sec.origin); t.program.out != "" && sec.origin != "" && err == nil {
+				name = filepath.ToSlash(path)
+			} else {
+				t.reads = append(t.reads, sec)
+			}
+			own.Args = append(own.Args, Arg{Text: name, Value: name})
+		}
 	}
 	return own.String()
 }

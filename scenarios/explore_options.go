@@ -31,6 +31,10 @@ type ExploreOptions struct {
 	Budget    int            // executions that making a failure small may take; 0 means 2000
 	Steps     int            // a run that took so many, beside what the default run needs, does not settle; 0: 20,000
 
+	// Out is the directory that failures will be written to: there they name the files that the step install reads.
+	// "" has them hold what is installed.
+	Out string
+
 	Progress func(Progress) // for drawn schedules
 	Covered  func(*Coverage)
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/scenarios/internal/manifest"
+	"github.com/threelaws/threelaws/sim/host"
 )
 
 // part is something a failing script may do without: an action, or an object
@@ -30,17 +31,26 @@ func (p *Script) parts(b explore.Finding) []part {
 		parts = append(parts, part{step: i, label: s.String()})
 	}
 	for _, sec := range p.File.sections {
+		if sec.installed {
+			continue
+		}
 		docs, err := p.File.manifests(sec, p.File.server)
 		if err != nil {
 			continue
 		}
 		for i, m := range docs {
-			if !about.object(targetOf(m), m) {
+			if !about.object(targetOf(m), m) && !(m.Defines() && p.hosts()) {
 				parts = append(parts, part{step: -1, section: sec, doc: i, label: m.Ref().String()})
 			}
 		}
 	}
 	return parts
+}
+
+// hosts reports whether a whole program runs. It may list and watch any kind that is defined, and wait for ever for
+// one that is not, so that it fails for another reason: its definitions are no parts.
+func (p *Script) hosts() bool {
+	return slices.ContainsFunc(p.Registry.Controllers, func(c host.Controller) bool { return c.Program })
 }
 
 // definesAll reports whether the program still defines the kinds that it uses,
@@ -70,7 +80,7 @@ func countSteps(parts []part, removed []bool) int {
 // without is the file with some parts taken out. It runs; its text is that of
 // the original. It is nil where a section is left without any manifest.
 func (f *File) without(parts []part, removed []bool) *File {
-	g := &File{Name: f.Name, src: f.src, verbs: f.verbs, server: f.server}
+	g := &File{Name: f.Name, src: f.src, verbs: f.verbs, server: f.server, base: f.base}
 	gone := map[int]bool{}
 	docs := map[*section]map[int]bool{}
 	for i, pt := range parts {
@@ -101,7 +111,7 @@ func (s *section) without(gone map[int]bool) *section {
 	if len(gone) == 0 {
 		return s
 	}
-	t := &section{name: s.name, line: s.line, read: true, only: s.only, origin: s.origin, docs: []*manifest.Manifest{}}
+	t := &section{name: s.name, line: s.line, read: true, only: s.only, installed: s.installed, origin: s.origin, docs: []*manifest.Manifest{}}
 	var texts []string
 	for i, m := range s.docs {
 		if !gone[i] {

@@ -25,6 +25,7 @@ type Script struct {
 	lawsOnly bool     // what the file itself expects is not asked
 	whole    bool     // no broken law ends a run
 	prefer   string   // the law that is looked for, by its clause
+	out      string   // the directory that failures are written to; "" for one that is not known
 	mutant   string   // the one in Replace, for the file that a failure is written to
 
 	// atOnce runs the user's actions at once, as the default run does, rather than

@@ -8,7 +8,7 @@ import (
 )
 
 // MaxSize is the size above which a file is refused, in bytes.
-const MaxSize = 1 << 20
+const MaxSize = 8 << 20
 
 // None, "(none)", stands for the output of a step that prints nothing.
 const None = golden.None
@@ -22,6 +22,7 @@ type File struct {
 	src      string
 	verbs    []*Verb         // the table it was read with
 	server   *fakeapi.Server // with all kinds that the file defines; set by Check
+	base     *base           // with what the file installs, nil where it installs nothing; set by Check
 }
 
 // Step is one line of the script with the output expected of it.

@@ -29,7 +29,7 @@ func (f *File) Check(g *Registry) error {
 // checkSteps checks the steps in their order, and what they read.
 func (f *File) checkSteps(g *Registry) error {
 	c := &checker{file: f, registry: g, server: fakeapi.New(fakeapi.Options{}), started: map[string]string{}}
-	f.server = c.server
+	f.server, f.base = c.server, nil
 	for _, s := range f.Steps {
 		if err := s.checkValues(); err != nil {
 			return err

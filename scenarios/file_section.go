@@ -15,10 +15,11 @@ type section struct {
 	line int // of its marker, from 1; the body starts on the next
 	body string
 
-	read   bool                 // a step reads it
-	only   bool                 // definitions are read, and nothing else
-	origin string               // the file it was read from, "" when it is part of the archive
-	docs   []*manifest.Manifest // decoded; shared by all runs, which only read them
+	read      bool                 // a step reads it
+	only      bool                 // definitions are read, and nothing else
+	installed bool                 // its objects exist before anything happens
+	origin    string               // the file it was read from, "" when it is part of the archive
+	docs      []*manifest.Manifest // decoded; shared by all runs, which only read them
 
 	entries []int // of a schedule: the line of each entry
 }

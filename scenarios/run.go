@@ -76,7 +76,11 @@ func (c *course) follow(s explore.Schedule) {
 
 // newRun starts a script on an empty cluster under the default schedule.
 func newRun(g *Registry, f *File) *Run {
-	t := trial.New(trial.Options{Laws: g.Laws, Server: g.server()})
+	server := g.server()
+	if f.base != nil {
+		server = f.base.fork()
+	}
+	t := trial.New(trial.Options{Laws: g.Laws, Server: server})
 	r := &Run{registry: g, file: f, t: t, marks: map[string]uint64{}}
 	r.counting.judge = t.Judge
 	r.telling.history = &t.World.History

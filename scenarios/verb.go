@@ -22,6 +22,7 @@ type Verb struct {
 
 	acts     bool // it changes the world, so that in explored runs it is offered as an action of class user
 	sends    bool // it sends the manifests of sections
+	installs bool // it says what exists before anything happens
 	settles  bool // it runs the world
 	paces    bool // it says when the user's actions begin to race
 	judges   bool // it says which laws count
@@ -70,7 +71,7 @@ func (v *Verb) Explores() bool { return v.explores }
 // replayed reports whether a verb belongs to the program of a script: it acts,
 // settles, or says what must hold.
 func (v *Verb) replayed() bool {
-	return v.acts || v.judges || v.paces || v.settles || v.expects != nil
+	return v.acts || v.installs || v.judges || v.paces || v.settles || v.expects != nil
 }
 
 // verbNamed finds a verb in a table, nil when it is not there.

@@ -4,7 +4,7 @@ package scenarios
 // step its verb: only what reads files names the table.
 var verbs = []*Verb{
 	// the user's
-	verbControllers, verbManagers, verbDefine, verbApply, verbCreate, verbDelete, verbLabel, verbAnnotate, verbScale,
+	verbControllers, verbManagers, verbInstall, verbDefine, verbApply, verbCreate, verbDelete, verbLabel, verbAnnotate, verbScale,
 	verbPatch,
 	// time
 	verbSettle, verbRace, verbStep, verbAdvance,

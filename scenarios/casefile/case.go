@@ -24,6 +24,12 @@ type Case struct {
 	// controllers does: "gc", "namespace", "replicaset@controllerref".
 	With []string
 
+	// CRDs are files, and directories of such, with CustomResourceDefinitions that exist before
+	// anything happens; what else they hold is left out. Installed is YAML of what exists then as
+	// well, as the objects of install manifests. A failure that is made small keeps all of it.
+	CRDs      []string
+	Installed string
+
 	// Files are YAML files, and directories of such, with what the world holds in
 	// the beginning: CustomResourceDefinitions first, then objects.
 	Files []string

@@ -82,6 +82,7 @@ func (c *Case) compile(name string) (*scenarios.File, *text, error) {
 	}
 	t := &text{}
 	t.add("Case", false, "# "+name+"\n\n")
+	c.install(name, t)
 	for i, p := range parts {
 		t.add(p.name, false, "apply "+section(i)+"\n")
 	}
@@ -95,6 +96,10 @@ func (c *Case) compile(name string) (*scenarios.File, *text, error) {
 		t.add(p.name, false, "-- "+section(i)+" --\n")
 		t.add(p.name, p.lines, p.body)
 	}
+	if c.Installed != "" {
+		t.add("Installed", false, "-- "+installed+" --\n")
+		t.add("Installed", true, strings.TrimRight(c.Installed, "\n")+"\n")
+	}
 	for i, a := range c.User {
 		if a.Manifests != "" {
 			t.add(field(i), false, "-- "+applied(i)+" --\n")
@@ -106,6 +111,26 @@ func (c *Case) compile(name string) (*scenarios.File, *text, error) {
 		err = f.Check(c.Registry())
 	}
 	return f, t, t.explain(err)
+}
+
+// installed is the section of what is installed.
+const installed = "installed.yaml"
+
+// install writes what exists before anything happens. Files are named from where the case's own would be.
+func (c *Case) install(name string, t *text) {
+	var line strings.Builder
+	for _, path := range c.CRDs {
+		if from, err := filepath.Rel(filepath.Dir(name), path); err == nil {
+			path = from
+		}
+		line.WriteString(" '" + filepath.ToSlash(path) + "'")
+	}
+	if c.Installed != "" {
+		line.WriteString(" " + installed)
+	}
+	if line.Len() > 0 {
+		t.add("CRDs", false, "install"+line.String()+"\n")
+	}
 }
 
 func section(i int) string { return fmt.Sprintf("world-%d.yaml", i+1) }

@@ -70,7 +70,7 @@ func (c *Cluster) state(k *fakeapi.Kind) *kindState {
 	c.states[k] = s
 	c.order = append(c.order, s)
 	c.server.Each(k, func(obj runtime.Object) bool {
-		s.commit(keyOf(obj.(metav1.Object)), obj)
+		s.commitVersion(keyOf(obj.(metav1.Object)), obj, standing.version)
 		return true
 	})
 	return s

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
 )
 
 // Controller is a subject: a program that reconciles objects of one kind. It is
@@ -120,6 +121,9 @@ type Controller struct {
 	// Profile says which laws it is held to: without more those that any controller
 	// owes the others.
 	Profile Profile
+	// Standalone are the objects that it makes for itself, by kind, namespace and name: a certificate, an identifier,
+	// a lease. They have no owner, also where they are of a kind of Owns (LAW-1).
+	Standalone []sim.Ref
 	// Tends are kinds that it edits by its office, whoever owns them, as an autoscaler
 	// does its targets. It leaves their owner references alone, and removes those of
 	// others, and takes references off, only where Spares says which it has to leave (LAW-2).

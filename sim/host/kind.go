@@ -39,6 +39,12 @@ func (s *kindState) current(namespace, name string) *version {
 // commit wraps what was stored under a key, nil for a removal, and returns the
 // versions before and after; nil for none.
 func (s *kindState) commit(key string, obj runtime.Object) (before, after *version) {
+	return s.commitVersion(key, obj, newVersion)
+}
+
+// commitVersion is commit, where versions are made otherwise.
+func (s *kindState) commitVersion(key string, obj runtime.Object, newVersion func(salt uint64, key string, n uint32,
+	obj runtime.Object) *version) (before, after *version) {
 	old := s.latest[key]
 	n := uint32(1)
 	if old != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -191,4 +192,49 @@ func protoField(data []byte) (num int, field, rest []byte) {
 		panic("host: an encoded object has an unknown wire type")
 	}
 	return int(tag >> 3), data[:end], data[end:]
+}
+
+// standing keeps the versions of large objects with which clusters begin: many begin with the same definitions, of
+// which each is a megabyte, and to encode them takes longer than a whole run.
+var standing standingVersions
+
+type standingVersions struct {
+	mutex sync.Mutex
+	made  map[runtime.Object]*version
+	order []runtime.Object // oldest first
+}
+
+// An object is large from so many encoded bytes on, and so many are kept.
+const (
+	largeObject   = 16 << 10
+	mostStandings = 256
+)
+
+// version is newVersion for an object that is stored when a cluster begins: stored objects never change.
+func (c *standingVersions) version(salt uint64, key string, n uint32, obj runtime.Object) *version {
+	c.mutex.Lock()
+	made := c.made[obj]
+	c.mutex.Unlock()
+	if made != nil && made.key == key && made.n == n {
+		return &version{obj: obj, meta: made.meta, key: key, n: n, exact: made.exact, abstract: made.abstract,
+			encoded: made.encoded}
+	}
+	v := newVersion(salt, key, n, obj)
+	if len(v.encoded) < largeObject {
+		return v
+	}
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.made == nil {
+		c.made = map[runtime.Object]*version{}
+	}
+	if _, again := c.made[obj]; !again {
+		if c.order = append(c.order, obj); len(c.order) > mostStandings {
+			delete(c.made, c.order[0])
+			c.order = c.order[1:]
+		}
+	}
+	kept := *v
+	c.made[obj] = &kept
+	return v
 }

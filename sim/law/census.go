@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
@@ -128,11 +129,16 @@ func (c *census) addOwners(s *State, sub *Subject) {
 	}
 }
 
+// standsAlone reports whether an object is one that some controller makes for itself.
+func (s *State) standsAlone(o sim.Ref) bool {
+	return slices.ContainsFunc(s.processes, func(p *process) bool { return p.Subject.standsAlone(o) })
+}
+
 func (c *census) count(s *State, kind string) {
 	for _, d := range s.Kind(kind) {
 		ref := meta.ControllerOf(d.Meta)
 		if ref == nil {
-			if !meta.Deleting(d.Meta) && !s.terminating(d.Ref.Namespace) {
+			if !meta.Deleting(d.Meta) && !s.terminating(d.Ref.Namespace) && !s.standsAlone(d.Ref) {
 				c.orphans = append(c.orphans, d)
 			}
 			continue

@@ -106,6 +106,11 @@ var lawStories = []story{
 		t.exist(a)
 		t.commit("rs", "create", a, nil, pod("p", nil))
 	}},
+	{"LAW-1", "without, for itself", kept, func(t *tape) {
+		a := set("a", 1)
+		t.exist(a)
+		t.commit("rs", "create", a, nil, pod("itself", nil))
+	}},
 	{"LAW-1", "with a reference that does not control", broken, func(t *tape) {
 		a := set("a", 1)
 		t.exist(a)

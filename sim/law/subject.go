@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
@@ -21,13 +22,14 @@ const (
 // Subject tells the laws what they must know of one process's controller. The
 // functions are given the objects of the records and must not change them.
 type Subject struct {
-	Process    string   // its name in the records
-	Controller string   // "replicaset"; the GC laws are about "garbagecollector", NS-1 is about "namespace"
-	Kind       string   // the kind it syncs; "" for none: the laws on collections don't concern it
-	APIVersion string   // of Kind; "" where the source of records does not say
-	Dependents []string // the kinds it creates, claims and deletes
-	Tends      []string // kinds it edits by its office, whoever owns them: an autoscaler's targets; see Spares
-	Finalizers []string // those it puts on objects and takes off again
+	Process    string    // its name in the records
+	Controller string    // "replicaset"; the GC laws are about "garbagecollector", NS-1 is about "namespace"
+	Kind       string    // the kind it syncs; "" for none: the laws on collections don't concern it
+	APIVersion string    // of Kind; "" where the source of records does not say
+	Dependents []string  // the kinds it creates, claims and deletes
+	Standalone []sim.Ref // objects that it makes for itself, without an owner, by kind, namespace and name
+	Tends      []string  // kinds it edits by its office, whoever owns them: an autoscaler's targets; see Spares
+	Finalizers []string  // those it puts on objects and takes off again
 	// Keeps says why an object that is being deleted keeps one of them as things stand (EXACT-6, FIN-3), "" where it
 	// need not; nil: nothing does.
 	Keeps   func(obj any, all func(kind string) []any) string
@@ -109,6 +111,11 @@ const drainer = "namespace"
 
 func (s *Subject) manages(kind string) bool {
 	return s.Kind != "" && slices.Contains(s.Dependents, kind)
+}
+
+// standsAlone reports whether an object is one that it makes for itself.
+func (s *Subject) standsAlone(o sim.Ref) bool {
+	return slices.Contains(s.Standalone, sim.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name})
 }
 
 // counts reports whether an object is an active dependent.

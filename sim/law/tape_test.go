@@ -212,6 +212,7 @@ func subjects() []Subject {
 		Active:     func(o any) bool { return !o.(*thing).Failed },
 		Counted:    func(o any) int { return o.(*thing).Counted },
 		Profile:    Upstream,
+		Standalone: []sim.Ref{{Kind: "Pod", Namespace: pod("itself", nil).Namespace, Name: "itself"}},
 	}
 	exactly(&s)
 	c := s

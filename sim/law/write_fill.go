@@ -36,7 +36,7 @@ func (w *Write) fill(s *State, r *sim.Record, p *process, known Evidence) {
 		w.inferFor(r)
 	}
 	w.readFor(r)
-	w.Dependent = w.process.manages(r.Object.Kind) && !w.outOfReach(s, r)
+	w.Dependent = w.process.manages(r.Object.Kind) && !w.outOfReach(s, r) && !w.Subject.standsAlone(r.Object)
 	w.Mine = w.isFor(w.Owner)
 	w.SawMine = w.isFor(w.SawOwner)
 	w.Adopts = w.Claims && w.isFor(w.NewOwner)

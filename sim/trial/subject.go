@@ -16,7 +16,7 @@ import (
 func subjectOf(process string, c host.Controller) law.Subject {
 	s := law.Subject{Process: process, Controller: c.Name, Kind: c.For.Kind, APIVersion: c.For.GroupVersion().String(),
 		Finalizers: c.Finalizers, Quarantine: c.Quarantine, Profile: law.Profile(c.Profile), Polls: c.Polls,
-		Opaque: c.Program}
+		Opaque: c.Program, Standalone: c.Standalone}
 	for _, gvk := range c.Owns {
 		s.Dependents = append(s.Dependents, gvk.Kind)
 	}

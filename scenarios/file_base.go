@@ -1,0 +1,107 @@
+package scenarios
+
+import (
+	"crypto/sha256"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/scenarios/internal/manifest"
+	"github.com/threelaws/threelaws/sim"
+)
+
+// base is a server with what a file installs. Every world of the file begins with a fork of it.
+type base struct {
+	key    baseKey
+	mutex  sync.Mutex
+	server *fakeapi.Server
+}
+
+// baseKey says of what a base is made.
+type baseKey struct {
+	options *fakeapi.Options
+	text    [sha256.Size]byte // of all sections
+}
+
+// bases keeps those that were made last: the cases of one controller install the same, and definitions of some
+// megabytes take seconds.
+var bases struct {
+	mutex sync.Mutex
+	made  []*base // oldest first
+}
+
+// mostBases is how many bases are kept.
+const mostBases = 4
+
+// fork is a server of a world of its own.
+func (b *base) fork() *fakeapi.Server {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return b.server.Fork()
+}
+
+// install adds a section to a base, nil for an empty one.
+func (f *File) install(on *base, g *Registry, sec *section) (*base, error) {
+	key := baseKey{options: g.Server}
+	if on != nil {
+		key.text = on.key.text
+	}
+	sum := sha256.New()
+	sum.Write(key.text[:])
+	if sec.only {
+		sum.Write([]byte{0})
+	}
+	sum.Write([]byte(sec.body))
+	sum.Sum(key.text[:0])
+	bases.mutex.Lock()
+	defer bases.mutex.Unlock()
+	if i := slices.IndexFunc(bases.made, func(b *base) bool { return b.key == key }); i >= 0 {
+		return bases.made[i], nil
+	}
+	made := &base{key: key}
+	switch {
+	case on != nil:
+		made.server = on.fork()
+	case g.Server != nil:
+		made.server = g.server()
+	default:
+		made.server = fakeapi.New(fakeapi.Options{})
+	}
+	text := f.text(sec)
+	docs, err := manifest.Decode(text, made.server)
+	if err != nil {
+		return nil, misread(err)
+	}
+	for _, m := range docs {
+		if what := put(made.server, m); what != "" {
+			return nil, misread(text.Refused(m, what))
+		}
+	}
+	if bases.made = append(bases.made, made); len(bases.made) > mostBases {
+		bases.made = slices.Delete(bases.made, 0, 1)
+	}
+	return made, nil
+}
+
+// put creates an object, or merges it into one that a new server has. It returns what the server refused.
+func put(server *fakeapi.Server, m *manifest.Manifest) string {
+	k := server.Kind(m.Kind.GVK)
+	if k == nil {
+		return "there is no such kind"
+	}
+	req, o := m.CreateRequest(), m.Meta()
+	req.Kind = k
+	if o.GetName() != "" && server.Lookup(k, o.GetNamespace(), o.GetName()) != nil {
+		req = &fakeapi.Request{Verb: fakeapi.Patch, Kind: k, Namespace: o.GetNamespace(), Name: o.GetName(),
+			PatchType: types.MergePatchType, Patch: m.JSON}
+	}
+	resp, _ := server.Do(sim.Epoch, req)
+	if resp.Err == nil {
+		return ""
+	}
+	st := resp.Err.ErrStatus
+	return render.RefusalOf(&sim.Record{Code: int(st.Code), Reason: string(st.Reason), Message: st.Message})
+}
