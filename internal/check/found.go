@@ -54,20 +54,22 @@ const (
 	none     = "without a reference"
 	afar     = "out of the reach of a reference"
 	elses    = "for an object of another kind"
+	itself   = "for itself, in a world without a sample too"
 )
 
 // look runs the controller in quiet worlds. The error is a controller that did nothing,
 // or a world that cannot be made.
 func (s *subject) look() (*found, error) {
 	f := &found{of: s.owner.at(), takes: map[metav1.DeletionPropagation]bool{}}
+	s.own = s.standalone()
 	r, err := s.run(s.owner)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Stop()
-	if len(r.writes()) == 0 {
-		return nil, fmt.Errorf("it did nothing for its owner: in a world with %s %s has written nothing (%s)",
-			s.owner.at(), r.process, r.idle())
+	if !slices.ContainsFunc(r.writes(), func(rec *sim.Record) bool { return !s.itself(rec.Object) }) {
+		return nil, fmt.Errorf("it did nothing for its owner: in a world with %s %s has written %s (%s)",
+			s.owner.at(), r.process, s.nothing(), r.idle())
 	}
 	f.note(r)
 	f.watch(r)
@@ -165,6 +167,11 @@ func (f *found) note(r *quiet) {
 			continue
 		case gvk.Kind == "Event" || gvk.Kind == "Lease":
 			continue // what it reports and stands for election with is nobody's
+		case r.s.itself(rec.Object):
+			if c := (creation{gvk, itself}); !slices.Contains(f.creates, c) {
+				f.creates = append(f.creates, c)
+			}
+			continue
 		}
 		c := creation{gvk, r.belongs(m)}
 		if !slices.Contains(f.creates, c) {

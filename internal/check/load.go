@@ -21,6 +21,12 @@ import (
 type subject struct {
 	Subject
 	definitions []manifest
+	held        []manifest // definitions that are in no file of the disk
+	files       []string   // those of the disk with the others
+	installed   []manifest
+	notes       []string
+	installs    string     // the text of what is installed beside the files
+	own         []sim.Ref  // what a program makes for itself
 	around      []manifest // what the sample's file holds beside the sample
 	owner       manifest   // the sample
 	kind        *fakeapi.Kind
@@ -35,11 +41,12 @@ type subject struct {
 // load looks at a subject. The error is a mistake in it, in one line.
 func load(given Subject) (*subject, error) {
 	s := &subject{Subject: given, server: fakeapi.New(options(given.Server))}
-	for _, look := range []func() error{s.program, s.define, s.readOwner, s.served, s.accept} {
+	for _, look := range []func() error{s.program, s.define, s.install, s.readOwner, s.served, s.accept} {
 		if err := look(); err != nil {
 			return nil, err
 		}
 	}
+	s.installs = s.text()
 	return s, nil
 }
 
@@ -107,6 +114,11 @@ func (s *subject) define() error {
 				return mistake("CRDs", "%s:%d: %v", f.Name, o.Line, err)
 			}
 			s.definitions = append(s.definitions, m)
+			if f.Path == "" {
+				s.held = append(s.held, m)
+			} else if !slices.Contains(s.files, f.Path) {
+				s.files = append(s.files, f.Path)
+			}
 		}
 	}
 	return nil
@@ -157,9 +169,8 @@ func (s *subject) served() error {
 
 // accept looks whether the server takes the sample and what is around it.
 func (s *subject) accept() error {
-	if ns := s.owner.GetNamespace(); ns != "" && ns != "default" {
-		m, _ := read([]byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: " + ns + "}\n"))
-		s.around = append([]manifest{m}, s.around...)
+	if ns := s.owner.GetNamespace(); ns != "" && s.server.Lookup(s.server.KindNamed("namespace"), "", ns) == nil {
+		s.around = append([]manifest{namespace(ns)}, s.around...)
 	}
 	server := s.server
 	defer func() { s.server = server }()

@@ -32,8 +32,13 @@ const mostQuietSteps = 50_000
 
 // run brings a world to rest: what is around the sample, and more. The caller stops it.
 func (s *subject) run(more ...manifest) (*quiet, error) {
+	return s.begin(append(slices.Clone(s.around), more...))
+}
+
+// begin brings a world with these objects to rest.
+func (s *subject) begin(objects []manifest) (*quiet, error) {
 	server := s.server.Fork()
-	for _, m := range append(slices.Clone(s.around), more...) {
+	for _, m := range objects {
 		if err := create(server, m); err != nil {
 			return nil, err
 		}

@@ -20,6 +20,9 @@ type Subject struct {
 	// CRDs are files with CustomResourceDefinitions, all of which exist in every world. What else they hold is left
 	// out.
 	CRDs []*File
+	// Installed are the objects that exist in every world before the sample, as those of install manifests. What the
+	// server refuses is left out, and named in [Plan.Notes].
+	Installed []*unstructured.Unstructured
 	// Sample has an object of the kind that the controller works on, and what exists beside it.
 	Sample *File
 
@@ -35,6 +38,9 @@ type Subject struct {
 type File struct {
 	Name    string
 	Objects []Object
+	// Path is where it is on the disk: failures of whole programs then name the file in place of holding its CRDs.
+	// "" where there is no such file.
+	Path string
 }
 
 // Object is an object of a file.

@@ -164,9 +164,16 @@ func (f *found) rival(s *subject) manifest {
 
 // whole is a world as a case of casefile.
 func (p *place) whole(s *subject, c host.Controller) casefile.Case {
-	objects := append(append(append([]manifest(nil), s.definitions...), s.around...), p.objects...)
-	return casefile.Case{Controllers: []host.Controller{c}, With: s.With, World: world(objects...), Settled: p.settled,
-		User: p.user, AtRest: p.atRest, Faults: p.faults, Schedules: s.Schedules}
+	objects := append(append([]manifest(nil), s.around...), p.objects...)
+	w := casefile.Case{Controllers: []host.Controller{c}, With: s.With, Settled: p.settled,
+		User: p.user, AtRest: p.atRest, Faults: p.faults, Schedules: s.Schedules, Server: s.Server}
+	if c.Program { // which may watch any kind, so that making a failure small leaves them all
+		w.CRDs, w.Installed = s.files, s.installs
+	} else {
+		objects = append(append(append([]manifest(nil), s.definitions...), s.installed...), objects...)
+	}
+	w.World = world(objects...)
+	return w
 }
 
 // propagation is a policy as the verb delete says it.

@@ -1,0 +1,156 @@
+package conformance
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+
+	"github.com/threelaws/threelaws/internal/check"
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/casefile"
+	"github.com/threelaws/threelaws/sim/bubble"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// needy is a program that ends unless its configuration is installed, and keeps an identifier of its own beside
+// what it does for Widgets.
+func needy(run func(context.Context, *rest.Config) error) func(context.Context, *rest.Config) error {
+	return func(ctx context.Context, cfg *rest.Config) error {
+		dyn, err := dynamic.NewForConfig(cfg)
+		if err != nil {
+			return err
+		}
+		c := client{dynamic: dyn}
+		if _, err := c.Get(ctx, parts, "system", "config"); err != nil {
+			return err
+		}
+		id := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
+			"metadata": map[string]any{"name": "id", "namespace": "default"}}}
+		if _, err := c.Get(ctx, parts, "default", "id"); err != nil {
+			if _, err := c.Create(ctx, id); err != nil {
+				return err
+			}
+		}
+		return run(ctx, cfg)
+	}
+}
+
+// installedSubject is that program with its install manifests and its definition in a file.
+func installedSubject(t *testing.T, w wrong) check.Subject {
+	t.Helper()
+	file := func(path string) *check.File {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := check.Read(path, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	crds := file("testdata/crd/widgets.yaml")
+	crds.Path = crds.Name
+	manifests, err := check.Read("install.yaml", []byte(`
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: config, namespace: system}
+---
+apiVersion: monitoring.coreos.com/v1
+kind: ServiceMonitor
+metadata: {name: monitor, namespace: system}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := check.Subject{Controller: bubble.Controller(host.Controller{Name: "needy"}, needy(program(false, w))),
+		CRDs: []*check.File{crds}, Sample: file("testdata/widget.yaml"), Schedules: 10}
+	for _, o := range manifests.Objects {
+		s.Installed = append(s.Installed, o.Unstructured)
+	}
+	return s
+}
+
+// A program finds what is installed in every world. What it makes without any sample is its own: no law asks for an
+// owner, though it has dependents of the same kind.
+func TestInstalled(t *testing.T) {
+	plan, err := check.Prepare(installedSubject(t, wrong{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `  creates     ConfigMap for itself, in a world without a sample too
+  creates     ConfigMap with a ControllerRef
+`
+	if shown := plan.String(); !strings.Contains(shown, want) {
+		t.Errorf("it is shown as\n%s", shown)
+	}
+	left := "left out system/servicemonitor/monitor: no server here serves monitoring.coreos.com/v1 ServiceMonitor"
+	if len(plan.Notes) != 1 || plan.Notes[0] != left {
+		t.Errorf("notes %q, want %q", plan.Notes, left)
+	}
+	for _, name := range []string{"one-owner", "two-owners"} {
+		c := placed(t, plan, name)
+		x, err := c.Explore(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x.Failed+x.Unsettled > 0 {
+			t.Errorf("%s:\n%s", name, x.Text())
+		}
+		for _, what := range c.Spared(x) {
+			if strings.HasPrefix(what, "LAW-1,") {
+				t.Error(what)
+			}
+		}
+	}
+}
+
+// What a wrong program does to its dependents is found all the same. The failure names the file of the definition,
+// keeps all that is installed, and replays from where it is written.
+func TestInstalledAndWrong(t *testing.T) {
+	plan, err := check.Prepare(installedSubject(t, wrong{bare: true}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := plan.Cases[0].World(nil)
+	dir, err := os.MkdirTemp("testdata", "kept")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	x, err := c.Explore(t.Context(), filepath.Join(dir, "case"), scenarios.ExploreOptions{Out: dir})
+	if err != nil || len(x.Failures) == 0 {
+		t.Fatalf("nothing is found (%v)", err)
+	}
+	text := string(x.Failures[0].File)
+	if x.Failures[0].Law != "take-ownership" || !strings.Contains(text, "install ../crd/widgets.yaml installed.yaml\n") ||
+		!strings.Contains(text, "name: config") {
+		t.Errorf("%s is found, and written as\n%s", x.Failures[0].Law, text)
+	}
+	path, err := casefile.Keep(dir, x.Failures[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := casefile.Replay(c.Registry(), path); r.Page == nil || r.Page.Breach.Law != "take-ownership" {
+		t.Errorf("it is replayed as %+v", r)
+	}
+}
+
+// A program that does for the sample what it does without it has done nothing.
+func TestDoesWithoutASample(t *testing.T) {
+	s := installedSubject(t, wrong{})
+	idle := func(ctx context.Context, _ *rest.Config) error { <-ctx.Done(); return nil }
+	s.Controller = bubble.Controller(host.Controller{Name: "needy"}, needy(idle))
+	_, err := check.Prepare(s)
+	want := "it did nothing for its owner: in a world with widget/sample needy has written nothing but what it writes " +
+		"without it"
+	if err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
