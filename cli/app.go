@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"strings"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -19,6 +20,9 @@ type app struct {
 	registry *scenarios.Registry
 
 	strategies func() fakeapi.Strategies // of a server of serve; nil for its own
+
+	// operators finds the operator that check judges; nil for findOperator.
+	operators func(ctx context.Context, s *settings) (*operator, error)
 
 	code int // the exit code, if nothing goes wrong
 }

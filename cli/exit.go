@@ -23,7 +23,7 @@ const exitCodes = `exit codes
   2    bad file or usage
   3    did not settle
   4    two runs of one schedule differ
-  5    no law is broken, but not all was covered (explore --strategy exhaustive, judge)
+  5    no law is broken, but not all was covered (explore --strategy exhaustive, check, judge)
   130  interrupted before anything was found
 Of several files the worst one counts: 2, then 4, 1, 3, 5.
 `

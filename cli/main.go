@@ -64,6 +64,8 @@ type Command struct {
 	Live     bool // Err may be written over, for progress
 	Width    int  // columns of a page; 0 for 100
 
+	operators func(ctx context.Context, s *settings) (*operator, error) // see app
+
 	// GitHub says that GitHub Actions reads what is printed: annotations are added,
 	// and name files as they are in the Workspace, where the repository is.
 	GitHub    bool
@@ -108,7 +110,7 @@ func (c Command) Run(ctx context.Context, args []string) int {
 		console: console{out: c.Out, err: c.Err, colour: c.Colour, live: c.Live, width: c.Width},
 		shelf:   shelf{embedded: c.Library, input: c.In, workspace: c.Workspace},
 		name:    c.Name, version: c.Version, annotate: c.GitHub, registry: c.Registry,
-		strategies: c.Strategies,
+		strategies: c.Strategies, operators: c.operators,
 	}
 	if !c.Bare {
 		a.registry = builtin.Complete(c.Registry)

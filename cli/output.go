@@ -23,6 +23,7 @@ type output struct {
 var outputs = []output{
 	{"run", "", false, reflect.TypeFor[runReport]()},
 	{"explore", "one document for each file", false, reflect.TypeFor[exploration]()},
+	{"check", "", false, reflect.TypeFor[checkReport]()},
 	{"replay", "", false, reflect.TypeFor[replayed]()},
 	{"show", "with --as json, or without --as", true, reflect.TypeFor[recordJSON]()},
 	{"show", "with --as timeline", false, reflect.TypeFor[[]render.Line]()},

@@ -24,6 +24,10 @@ type Config struct {
 	Workers  int  // 0 means GOMAXPROCS
 	All      bool // goes on after the first broken law
 
+	// Enough is asked before a run is begun, with how many were begun: no more is wanted once it says so. nil is
+	// never. It is called by several workers at a time.
+	Enough func(begun int) bool
+
 	// Double is the share of runs done twice and compared: one in so many. 0
 	// means 64, a negative number none. A run that broke a law is always done
 	// twice.
@@ -177,6 +181,10 @@ func (w *worker) work(results chan<- result) {
 	for {
 		i := w.next.Add(1) - 1
 		if i > w.last.Load() || w.halted.Load() {
+			return
+		}
+		if w.Enough != nil && w.Enough(int(i)) {
+			w.stopAfter(int(i) - 1)
 			return
 		}
 		r, ok := w.one(int(i))

@@ -140,6 +140,22 @@ func TestInterruptEndsALongRun(t *testing.T) {
 	}
 }
 
+// What is enough is a prefix of all runs, and nothing interrupted it.
+func TestEnoughIsAPrefix(t *testing.T) {
+	for _, workers := range []int{1, 2, 8} {
+		c := Config{New: toys(adders(3, 2)), Runs: 700, Seed: 5, All: true, Workers: workers}
+		c.Enough = func(begun int) bool { return begun >= 40 }
+		got, err := c.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := Config{New: c.New, Runs: 40, Seed: 5, All: true}.Run(t.Context())
+		if diff := cmp.Diff(want, got, inside); diff != "" {
+			t.Errorf("%d workers (- 40 runs, + enough after 40)\n%s", workers, diff)
+		}
+	}
+}
+
 func TestProgress(t *testing.T) {
 	now := time.Unix(0, 0)
 	var last Progress

@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/threelaws/threelaws/internal/check"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// operator is what check is to judge: what was found in an operator's repository.
+type operator struct {
+	Name      string   // of its processes
+	Dir       string   // the repository, from the working directory
+	Builds    string   // what Host builds, in a few words
+	Notes     []string // what was taken from where
+	CRDs      []*check.File
+	Installed []*unstructured.Unstructured
+	Samples   []*check.File // each is tried by itself
+
+	// Host builds the operator. The function makes a controller of it, once for each sample.
+	Host func(ctx context.Context) (func(as host.Controller) host.Controller, error)
+}
+
+// findOperator finds the operator of a repository. It is the one place where check meets what reads repositories
+// and what hosts a main.
+func findOperator(context.Context, *settings) (*operator, error) {
+	return nil, usage("check: not built yet: nothing hosts an unmodified main")
+}
+
+func checkCommand(a *app) *cobra.Command {
+	c := &checking{app: a, checks: checks{annotate: a.annotate}}
+	cmd := &cobra.Command{
+		Use:   "check [flags] [PACKAGE]",
+		Short: "hold an operator to the laws of ownership, in its own repository",
+		Long: `Builds the main package of an operator as it stands, installs the operator in simulated
+clusters, and holds it to the laws of ownership. Run it in the operator's repository.
+
+PACKAGE is the main package. Without it, it is found: by PROJECT, by the Dockerfile, in
+./cmd, or in the working directory. CRDs, samples and install manifests are found as
+well; check prints what it took from where, and flags name others.
+
+It watches the operator in quiet clusters first, and derives from that the cases in
+which it is tried: with a second owner, with orphans, with objects of others, while its
+sample is edited, deleted and recreated. Each case is explored under as many schedules
+as --time allows, 5 at least, with crashes, conflicts and lost answers.
+
+A violation is minimized, shown as explore shows it, and kept below testdata/threelaws
+of the repository: the next check replays it first. Nothing is written where nothing is
+found. The file threelaws.yaml of the repository may hold the flags, by their names.`,
+		Example: `  threelaws check
+  threelaws check ./cmd/manager --time 10m
+  threelaws check --install config/default --sample config/samples/widget.yaml
+  threelaws check --args "--leader-elect=false" --env NAMESPACE=default
+  threelaws check --replay testdata/threelaws/widget-orphan/exact-sum-01ab.txtar`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usage("check takes one package, not %d", len(args))
+			}
+			if len(args) > 0 {
+				c.Package = args[0]
+			}
+			return c.run(cmd)
+		},
+	}
+	c.register(cmd)
+	return cmd
+}
+
+// checking is one check.
+type checking struct {
+	*app
+	settings
+	checks
+
+	output string
+	replay string
+
+	report checkReport
+	began  time.Time
+	left   time.Time // until when schedules are drawn
+}
+
+// run finds the operator, builds it, and tries it with each sample.
+func (c *checking) run(cmd *cobra.Command) error {
+	ctx := cmd.Context()
+	if err := c.settle(cmd); err != nil {
+		return err
+	}
+	find := c.operators
+	if find == nil {
+		find = findOperator
+	}
+	op, err := find(ctx, &c.settings)
+	if err != nil {
+		return err
+	}
+	for _, note := range op.Notes {
+		c.say("%s\n", note)
+	}
+	c.report.Notes = append(c.report.Notes, op.Notes...)
+	if len(op.Samples) == 0 {
+		return usage("check: there is no sample of a kind that the operator works on: name one with --sample FILE")
+	}
+	if err := c.with(op); err != nil {
+		return err
+	}
+	c.say("builds %s\n", op.Builds)
+	line := c.progress()
+	line.show("building %s", op.Builds)
+	hosted, err := op.Host(ctx)
+	line.clear()
+	if err != nil {
+		return err
+	}
+	c.began = time.Now()
+	for i, sample := range op.Samples {
+		if ctx.Err() != nil {
+			c.code = worse(c.code, exitInterrupted)
+			break
+		}
+		now := time.Now()
+		c.left = now.Add(c.began.Add(c.Time).Sub(now) / time.Duration(len(op.Samples)-i))
+		if err := c.try(ctx, op, hosted, sample); err != nil {
+			return err
+		}
+	}
+	if c.replay != "" && c.report.Samples == nil {
+		return usage("--replay %s: no case of this operator is kept in a directory %s", c.replay,
+			filepath.Base(filepath.Dir(c.replay)))
+	}
+	return c.finish()
+}
+
+// with adds the objects of the files that were named.
+func (c *checking) with(op *operator) error {
+	for _, path := range c.With {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return missing(path, err, nil)
+		}
+		f, err := check.Read(path, data)
+		if err != nil {
+			return usage("--with: %v", err)
+		}
+		for _, o := range f.Objects {
+			op.Installed = append(op.Installed, o.Unstructured)
+		}
+	}
+	return nil
+}
+
+// say prints text unless JSON is printed.
+func (c *checking) say(format string, args ...any) {
+	if !c.json {
+		c.printf(format, args...)
+	}
+}
+
+// try tries the operator with one sample.
+func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Controller) host.Controller,
+	sample *check.File) error {
+	if len(op.Samples) > 1 {
+		c.say("\n=== %s\n", sample.Name)
+	}
+	began := time.Now()
+	line := c.progress()
+	line.show("watching the operator in quiet clusters: %s", sample.Name)
+	plan, err := check.Prepare(check.Subject{Controller: hosted(host.Controller{Name: op.Name}), CRDs: op.CRDs,
+		Installed: op.Installed, Sample: sample, Schedules: c.Schedules})
+	line.clear()
+	if err != nil {
+		return c.unprepared(sample, err)
+	}
+	s := &sampleTried{Sample: sample.Name, Kind: plan.Controller.For.Kind, Notes: plan.Notes, plan: plan, began: began,
+		dir: filepath.Join(op.Dir, "testdata", "threelaws")}
+	for _, note := range plan.Notes {
+		c.say("%s\n", note)
+	}
+	if c.replay != "" {
+		return c.replayKept(s)
+	}
+	s.Shown = plan.String()
+	c.say("\n%s\n", s.Shown)
+	c.report.Samples = append(c.report.Samples, s)
+	for i := range plan.Cases {
+		if err := c.tryCase(ctx, s, &plan.Cases[i], len(plan.Cases)-i); err != nil {
+			return err
+		}
+	}
+	return c.judge(s)
+}

@@ -1,0 +1,253 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/threelaws/threelaws/internal/check"
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/casefile"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+// sampleTried is a sample with what became of it: what check prints of it with --json.
+type sampleTried struct {
+	Sample string     `json:"sample"` // its file
+	Kind   string     `json:"kind"`
+	Notes  []string   `json:"notes,omitempty"` // what was left out of its clusters
+	Shown  string     `json:"shown"`           // what quiet runs show of the operator
+	Cases  []caseJSON `json:"cases"`
+	Laws   []lawTold  `json:"laws"`
+	Text   string     `json:"summary"`
+
+	began time.Time
+	plan  *check.Plan
+	dir   string // where failures are kept
+	tried []check.Tried
+}
+
+// caseJSON is what became of a case.
+type caseJSON struct {
+	Name      string        `json:"name"`
+	Skipped   string        `json:"skipped,omitempty"` // why it makes no sense for this operator
+	Schedules int           `json:"schedules"`
+	Distinct  int           `json:"distinct"`
+	Failed    int           `json:"failed"`
+	Unsettled int           `json:"unsettled"`
+	Failures  []failureJSON `json:"failures,omitempty"`
+	Uncovered []string      `json:"uncovered,omitempty"` // what no schedule exercised
+	Errors    []string      `json:"errors,omitempty"`
+	Seconds   float64       `json:"seconds"`
+	ExitCode  int           `json:"exitCode"`
+
+	took  time.Duration
+	pages string
+}
+
+// label is a case as it is named beside those of other samples.
+func (s *sampleTried) label(name string) string { return strings.ToLower(s.Kind) + "/" + name }
+
+// home is the directory in which failures of a case are kept.
+func (s *sampleTried) home(name string) string {
+	return filepath.Join(s.dir, strings.ToLower(s.Kind)+"-"+strings.ReplaceAll(name, "/", "-"))
+}
+
+// tryCase explores a case and tells what became of it. So many cases share the time that is left.
+func (c *checking) tryCase(ctx context.Context, s *sampleTried, one *check.Case, cases int) error {
+	j := caseJSON{Name: one.Name, Skipped: one.Skip}
+	tried := check.Tried{Name: one.Name}
+	if one.Skip == "" && ctx.Err() == nil {
+		began := time.Now()
+		world := one.World(s.tried)
+		if c.set {
+			world.Faults = c.Faults
+		}
+		if tried.X = c.stillFails(s, &j, world); tried.X == nil {
+			tried.X = c.explore(ctx, s, &j, world, cases)
+		}
+		j.took = time.Since(began)
+		j.Seconds = j.took.Seconds()
+	}
+	s.tried, s.Cases = append(s.tried, tried), append(s.Cases, j)
+	c.code = worse(c.code, j.ExitCode)
+	if ctx.Err() != nil && tried.X == nil {
+		c.code = worse(c.code, exitInterrupted)
+		return nil
+	}
+	c.say("%s\n", j.line())
+	for _, text := range j.Errors {
+		fmt.Fprintln(c.err, text)
+	}
+	if j.pages != "" {
+		c.say("\n%s", j.pages)
+	}
+	return c.add(c.app, c.caseChecked(s, &j))
+}
+
+// stillFails runs the failures of a case that were kept. What it returns is nil where none happens any more.
+func (c *checking) stillFails(s *sampleTried, j *caseJSON, world *casefile.Case) *scenarios.Exploration {
+	var x *scenarios.Exploration
+	for _, path := range casefile.Kept(s.home(j.Name)) {
+		r := casefile.Replay(world.Registry(), path)
+		for _, e := range r.Errors {
+			j.fail(e.Error(), scenarios.ExitUsage)
+		}
+		if r.Page == nil {
+			continue
+		}
+		if x == nil {
+			x = &scenarios.Exploration{Stopped: "a failure that was kept happens still"}
+		}
+		b := r.Page.Breach
+		f := &scenarios.Counterexample{Law: b.Law, Text: b.Text, Small: "kept earlier, and happens still", Page: r.Page}
+		x.Failures = append(x.Failures, f)
+		c.tell(s, j, f, path)
+	}
+	return x
+}
+
+// explore draws schedules of a case, and keeps what fails.
+func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, world *casefile.Case,
+	cases int) *scenarios.Exploration {
+	home := s.home(j.Name)
+	o := scenarios.ExploreOptions{Schedules: c.Schedules, Seed: c.Seed, Workers: c.Workers, Budget: c.Budget, Out: home}
+	if o.Schedules == 0 {
+		now := time.Now()
+		until := now.Add(c.left.Sub(now) / time.Duration(cases))
+		o.Schedules = mostDrawn
+		o.Enough = func(drawn int) bool { return drawn >= fewest && time.Now().After(until) }
+	}
+	line := c.progress()
+	defer line.clear()
+	line.show("%s", j.Name)
+	o.Progress = func(p scenarios.Progress) {
+		line.show("%s: %s, %.0f/s, %d distinct, %s", j.Name, plural(p.Runs, "schedule"), p.PerSecond, p.Distinct,
+			plural(p.Failed, "violation"))
+	}
+	x, err := world.Explore(ctx, filepath.Join(home, "case"), o)
+	if err != nil {
+		var e *scenarios.Error
+		if errors.As(err, &e) {
+			j.fail(err.Error(), e.Code)
+		} else {
+			j.fail(fmt.Sprintf("%s: %v", j.Name, err), scenarios.ExitNondetermine)
+		}
+		return nil
+	}
+	line.clear()
+	j.Schedules, j.Distinct, j.Failed, j.Unsettled = x.Schedules, x.Distinct, x.Failed, x.Unsettled
+	for _, f := range x.Failures {
+		path, err := casefile.Keep(home, f)
+		if err != nil { // what was found is told all the same
+			j.Errors = append(j.Errors, fmt.Sprintf("%s: a failure is not kept: %v", j.Name, err))
+		}
+		c.tell(s, j, f, path)
+	}
+	interrupted := x.Report != nil && x.Report.Interrupted
+	if len(x.Failures) == 0 && x.Unsettled == 0 && !interrupted {
+		j.Uncovered = world.Unasked(x)
+	}
+	switch {
+	case x.Unsettled > 0:
+		j.ExitCode = worse(j.ExitCode, scenarios.ExitNotSettled)
+	case interrupted && len(x.Failures) == 0:
+		j.ExitCode = worse(j.ExitCode, exitInterrupted)
+	case len(j.Uncovered) > 0:
+		j.ExitCode = worse(j.ExitCode, exitUncovered)
+	}
+	return x
+}
+
+// mostDrawn bounds the schedules of a case where time does not.
+const mostDrawn = 100_000
+
+// tell shows a failure, which is kept at a path; "" for nowhere.
+func (c *checking) tell(s *sampleTried, j *caseJSON, f *scenarios.Counterexample, path string) {
+	f.Page.Title = s.label(j.Name)
+	if path != "" {
+		f.Page.Replay = c.name + " check --replay " + argument(path)
+		if c.Package != "" {
+			f.Page.Replay = c.name + " check " + argument(c.Package) + " --replay " + argument(path)
+		}
+		if err := casefile.Leave(path, f.Page, f.Found); err != nil {
+			j.Errors = append(j.Errors, fmt.Sprintf("%s: no page is left: %v", j.Name, err))
+		}
+	}
+	code := scenarios.ExitFail
+	if f.Law == law.ByID(law.ComeToRest).Name {
+		code = scenarios.ExitNotSettled
+	}
+	j.ExitCode = worse(j.ExitCode, code)
+	j.Failures = append(j.Failures, failureJSON{f, path})
+	j.pages += f.Page.Wide(c.width) + "\n"
+}
+
+func (j *caseJSON) fail(text string, code int) {
+	j.Errors, j.ExitCode = append(j.Errors, text), worse(j.ExitCode, code)
+}
+
+// line tells a case in one line.
+func (j *caseJSON) line() string {
+	var laws []string
+	for _, f := range j.Failures {
+		laws = append(laws, f.Law)
+	}
+	what := plural(j.Schedules, "schedule")
+	switch {
+	case j.Skipped != "":
+		what = "skipped: " + j.Skipped
+	case len(laws) > 0 && j.Schedules == 0:
+		what = "violated: " + strings.Join(laws, ", ") + ", in a failure that was kept"
+	case len(laws) > 0:
+		what += ", violated: " + strings.Join(laws, ", ")
+	case j.ExitCode == scenarios.ExitNondetermine:
+		what = "two runs of one schedule differ"
+	case len(j.Errors) > 0:
+		what = "not explored"
+	case j.Unsettled > 0:
+		what += fmt.Sprintf(", %d did not settle", j.Unsettled)
+	case len(j.Uncovered) > 0:
+		what += ", not covered: " + strings.Join(j.Uncovered, "; ")
+	}
+	if j.Skipped == "" {
+		what += ", " + round(j.took)
+	}
+	return fmt.Sprintf("  %-22s %s", j.Name, what)
+}
+
+// replayKept runs one failure that was kept, where it is one of this sample's.
+func (c *checking) replayKept(s *sampleTried) error {
+	for i := range s.plan.Cases {
+		one := &s.plan.Cases[i]
+		if one.Skip != "" || filepath.Base(s.home(one.Name)) != filepath.Base(filepath.Dir(c.replay)) {
+			continue
+		}
+		j := caseJSON{Name: one.Name}
+		r := casefile.Replay(one.World(nil).Registry(), c.replay)
+		for _, e := range r.Errors {
+			j.fail(e.Error(), e.Code)
+		}
+		switch {
+		case r.Page != nil:
+			b := r.Page.Breach
+			c.tell(s, &j, &scenarios.Counterexample{Law: b.Law, Text: b.Text, Small: "kept earlier", Page: r.Page}, c.replay)
+			c.say("%s", j.pages)
+		case r.Unfit:
+			c.say("%s does not fit any more: the operator acts otherwise; check without --replay explores anew\n", c.replay)
+		case len(r.Errors) == 0:
+			c.say("%s does not fail any more\n", c.replay)
+		}
+		for _, text := range j.Errors {
+			fmt.Fprintln(c.err, text)
+		}
+		s.Cases = append(s.Cases, j)
+		c.code = worse(c.code, j.ExitCode)
+		c.report.Samples = append(c.report.Samples, s)
+		return nil
+	}
+	return nil
+}

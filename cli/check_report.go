@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/threelaws/threelaws/cli/internal/ci"
+	"github.com/threelaws/threelaws/internal/check"
+	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/scenarios"
+)
+
+// checkReport is what check prints with --json.
+type checkReport struct {
+	Notes    []string       `json:"notes"` // what was taken from where
+	Samples  []*sampleTried `json:"samples"`
+	Seconds  float64        `json:"seconds"` // without the build
+	ExitCode int            `json:"exitCode"`
+}
+
+// lawTold is what became of a law in all cases of a sample.
+type lawTold struct {
+	Law    string `json:"law"`
+	Clause string `json:"clause"`
+	State  string `json:"state"` // held, violated, not exercised, not judged, does not apply
+	Why    string `json:"why,omitempty"`
+	Asked  int    `json:"asked"` // how often it was evaluated
+}
+
+// states are what can become of a law, as they are printed, in their order.
+var states = []struct{ state, told string }{
+	{check.Held, "held"}, {check.Broken, "violated"}, {check.NotAsked, "not exercised"},
+	{check.NotJudged, "not judged"}, {check.NotIts, "does not apply"},
+}
+
+// judge tells what became of the laws.
+func (c *checking) judge(s *sampleTried) error {
+	verdicts := s.plan.Verdicts(s.tried)
+	var b strings.Builder
+	for _, st := range states {
+		t := render.Table{Indent: "  ", Width: c.width}
+		n := 0
+		for i := range verdicts {
+			v := &verdicts[i]
+			if v.State != st.state {
+				continue
+			}
+			n++
+			told := lawTold{Law: v.Name, Clause: v.ID, State: st.told, Why: strings.TrimPrefix(v.Why, ", "), Asked: v.Asked}
+			s.Laws = append(s.Laws, told)
+			t.Add(told.Clause, told.Law, told.text(v))
+			if err := c.add(c.app, lawChecked(s, v, &told)); err != nil {
+				return err
+			}
+		}
+		if n > 0 {
+			b.WriteString("\n" + st.told + "\n" + t.String())
+		}
+	}
+	s.sum(verdicts)
+	c.say("%s\n%s, %s\n", b.String(), s.Text, round(time.Since(s.began)))
+	return nil
+}
+
+// sum is everything in one line.
+func (s *sampleTried) sum(verdicts []check.Verdict) {
+	n := map[string]int{}
+	for _, v := range verdicts {
+		n[v.State]++
+	}
+	explored, violated, schedules := 0, 0, 0
+	for _, j := range s.Cases {
+		if j.Skipped == "" && len(j.Errors) == 0 {
+			explored++
+		}
+		if len(j.Failures) > 0 {
+			violated++
+		}
+		schedules += j.Schedules
+	}
+	s.Text = fmt.Sprintf("%s: %s held, %d violated, %d not exercised, %d not judged, %d do not apply; %d of %d cases, "+
+		"%d violated, %s", s.plan.Profile, plural(n[check.Held], "law"), n[check.Broken], n[check.NotAsked],
+		n[check.NotJudged], n[check.NotIts], explored, len(s.Cases), violated, plural(schedules, "schedule"))
+}
+
+// text says why.
+func (l *lawTold) text(v *check.Verdict) string {
+	switch v.State {
+	case check.Held:
+		text := fmt.Sprintf("evaluated %s in %s", times(v.Asked), plural(v.Worlds, "case"))
+		if l.Why != "" {
+			text += ", " + l.Why
+		}
+		return text
+	case check.Broken:
+		return "in " + strings.Join(v.Cases, ", ")
+	case check.NotAsked:
+		return ""
+	}
+	return l.Why
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// caseChecked is what continuous integration is told of a case.
+func (c *checking) caseChecked(s *sampleTried, j *caseJSON) ci.Case {
+	one := ci.Case{Name: s.label(j.Name), Took: j.took, Skipped: j.Skipped,
+		Page: j.line() + "\n" + j.pages}
+	for _, text := range j.Errors {
+		title := "not explored"
+		if j.ExitCode == scenarios.ExitNondetermine {
+			title = "two runs differ"
+		}
+		one.Problems = append(one.Problems, ci.Problem{Error: true, Title: title, Text: text})
+	}
+	for _, f := range j.Failures {
+		p := ci.Problem{Title: f.Law, Text: fmt.Sprintf("%s: %s\n%s\n%s", j.Name, f.Text, f.Small, f.replay())}
+		if f.Written != "" {
+			p.File = c.place(f.Written)
+		}
+		one.Problems = append(one.Problems, p)
+	}
+	switch {
+	case len(one.Problems) > 0:
+	case j.ExitCode == scenarios.ExitNotSettled:
+		one.Problems = []ci.Problem{{Title: "does not settle", Text: strings.TrimSpace(j.line())}}
+	case len(j.Uncovered) > 0:
+		one.Problems = []ci.Problem{{Title: "not covered", Text: strings.Join(j.Uncovered, "\n")}}
+	}
+	return one
+}
+
+// lawChecked is what continuous integration is told of a law. The violations themselves are told with the cases.
+func lawChecked(s *sampleTried, v *check.Verdict, told *lawTold) ci.Case {
+	one := ci.Case{Name: s.label("laws/" + v.ID + "-" + v.Name)}
+	if v.State != check.Held && v.State != check.Broken {
+		one.Skipped = strings.TrimSuffix(told.State+": "+told.Why, ": ")
+	}
+	return one
+}
+
+// unprepared is a sample with which nothing could be tried.
+func (c *checking) unprepared(sample *check.File, err error) error {
+	text := err.Error()
+	if !strings.HasPrefix(text, sample.Name) {
+		text = sample.Name + ": " + text
+	}
+	fmt.Fprintln(c.err, text)
+	c.code = worse(c.code, scenarios.ExitUsage)
+	c.report.Samples = append(c.report.Samples, &sampleTried{Sample: sample.Name, Text: text})
+	return c.add(c.app, ci.Case{Name: sample.Name, Page: text + "\n",
+		Problems: []ci.Problem{{Error: true, File: c.place(sample.Name), Title: "not checked", Text: text}}})
+}
+
+// finish prints what is left to print.
+func (c *checking) finish() error {
+	elapsed := time.Since(c.began)
+	c.report.Seconds, c.report.ExitCode = elapsed.Seconds(), c.code
+	if err := c.write("threelaws check"); err != nil {
+		return err
+	}
+	if c.json {
+		return c.encode(&c.report)
+	}
+	if len(c.report.Samples) > 1 {
+		for _, s := range c.report.Samples {
+			text := s.Text
+			if s.plan != nil {
+				text = s.Sample + ": " + text
+			}
+			c.printf("\n%s", text)
+		}
+		c.printf("\n%s, %s\n", plural(len(c.report.Samples), "sample"), round(elapsed))
+	}
+	return nil
+}

@@ -1,0 +1,233 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/threelaws/threelaws/scenarios"
+)
+
+// settings are what flags and threelaws.yaml say.
+type settings struct {
+	Dir      string // the repository, from the working directory: where go.mod is
+	Package  string // the main package; "" to find it
+	Install  string // install manifests: a kustomization, a chart, a folder or a file; "" to find them
+	Workload string // the name of the workload that runs the operator; "" to find it
+	Args     []string
+	Env      []string // NAME=value
+	CRDs     []string
+	Samples  []string
+	With     []string // files with further objects
+
+	Time      time.Duration
+	Schedules int // of each case; 0 for as many as the time allows
+	Seed      uint64
+	Faults    map[string]int // nil for those of each case
+	Workers   int
+	Budget    int
+
+	faults string
+	set    bool // Faults were given, none perhaps
+}
+
+// settingsFile is the file of the repository that has settings.
+const settingsFile = "threelaws.yaml"
+
+// fewest is how many schedules of each case are drawn, however long they take.
+const fewest = 5
+
+// register gives the command its flags.
+func (c *checking) register(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&c.Install, "install", "",
+		"the install manifests: a kustomization, a chart, a folder or a file of YAML; none for no manifests")
+	fl.StringVar(&c.Workload, "workload", "", "the name of the workload that runs the operator")
+	fl.StringArrayVar(&c.Args, "args", nil, "the operator's arguments, in place of those of its workload")
+	fl.StringArrayVar(&c.Env, "env", nil, "NAME=value in the operator's environment; may be repeated")
+	fl.StringSliceVar(&c.CRDs, "crds", nil, "files and folders with CustomResourceDefinitions")
+	fl.StringSliceVar(&c.Samples, "sample", nil, "files with samples of the kinds that the operator works on")
+	fl.StringSliceVar(&c.With, "with", nil, "files with further objects that exist in every cluster")
+	fl.DurationVar(&c.Time, "time", 2*time.Minute, "how long schedules are drawn, in all cases together")
+	fl.IntVarP(&c.Schedules, "schedules", "n", 0,
+		"how many schedules are drawn in each case; 0 for as many as --time allows")
+	fl.Uint64Var(&c.Seed, "seed", 1, "of the choices")
+	fl.StringVar(&c.faults, "faults", "",
+		"how many faults of each name a run may have, in place of those of the cases: crash:1,relist:2; none for none")
+	fl.IntVar(&c.Workers, "workers", 0, "how many runs at a time; 0 for one for each core")
+	fl.IntVar(&c.Budget, "budget", 300, "how many runs making a failure small may take")
+	fl.StringVar(&c.replay, "replay", "", "run this failure that was kept, and nothing else")
+	fl.StringVarP(&c.output, "output", "o", "text", "text, or json")
+	c.flags(cmd)
+	cmd.ValidArgsFunction = completeDirs
+	complete(cmd, "output", completeWords("text", "json"))
+	complete(cmd, "faults", completeList(append(faultWords(), "none")))
+}
+
+// settle reads threelaws.yaml, which flags overrule, and looks at the values.
+func (c *checking) settle(cmd *cobra.Command) error {
+	c.Dir = repository()
+	given := func(name string) bool { return cmd.Flags().Changed(name) }
+	if err := c.readFile(given); err != nil {
+		return err
+	}
+	if err := oneOf("output", c.output, "text", "json"); err != nil {
+		return err
+	}
+	c.json = c.json || c.output == "json"
+	if given("args") {
+		c.Args = strings.Fields(strings.Join(c.Args, " "))
+	}
+	for _, v := range c.Env {
+		if name, _, ok := strings.Cut(v, "="); !ok || name == "" {
+			return usage("--env %s: write NAME=value", v)
+		}
+	}
+	switch {
+	case c.Time <= 0:
+		return usage("--time=%s: schedules need some time", c.Time)
+	case c.Schedules < 0:
+		return usage("--schedules=%d: at least 0", c.Schedules)
+	case c.Budget < 1:
+		return usage("--budget=%d: at least 1", c.Budget)
+	case c.Workers < 0:
+		return usage("--workers=%d: at least 0", c.Workers)
+	}
+	if c.set = c.faults != ""; c.set && c.faults != "none" {
+		var what string
+		if c.Faults, what = scenarios.ParseFaults(c.faults); what != "" {
+			return usage("--faults: %s", what)
+		}
+	}
+	for _, list := range [][]string{c.CRDs, c.Samples, c.With} {
+		for _, path := range list {
+			if _, err := os.Stat(path); err != nil {
+				return missing(path, err, nil)
+			}
+		}
+	}
+	return nil
+}
+
+// repository is the nearest directory above with a go.mod, from the working directory; that itself where there is none.
+func repository() string {
+	at, err := filepath.Abs(".")
+	for dir := "."; err == nil; dir = filepath.Join(dir, "..") {
+		if onDisk(filepath.Join(dir, "go.mod")) {
+			return dir
+		}
+		if filepath.Dir(at) == at {
+			break
+		}
+		at = filepath.Dir(at)
+	}
+	return "."
+}
+
+// fields are the settings that the file may have, by name.
+func (c *checking) fields() map[string]any {
+	return map[string]any{"package": &c.Package, "install": &c.Install, "workload": &c.Workload, "args": &c.Args,
+		"env": &c.Env, "crds": &c.CRDs, "sample": &c.Samples, "with": &c.With, "time": &c.Time,
+		"schedules": &c.Schedules, "seed": &c.Seed, "faults": &c.faults, "workers": &c.Workers, "budget": &c.Budget}
+}
+
+// readFile reads threelaws.yaml, where there is one. What flags say counts more. Its paths are relative to it.
+func (c *checking) readFile(given func(name string) bool) error {
+	path := filepath.Join(c.Dir, settingsFile)
+	wrong := func(line int, text string) error {
+		return &scenarios.Error{File: path, Line: line, Text: text, Code: scenarios.ExitUsage}
+	}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return missing(path, err, nil)
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(data, &doc); err != nil {
+		return wrong(0, strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	if len(doc.Content) == 0 {
+		return nil
+	}
+	root, fields := doc.Content[0], c.fields()
+	if root.Kind != yaml.MappingNode {
+		return wrong(root.Line, "the settings are a mapping, as time: 5m")
+	}
+	var names []string
+	for name := range fields {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	seen := map[string]int{}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		key, value := root.Content[i], root.Content[i+1]
+		into, known := fields[key.Value]
+		if !known {
+			return wrong(key.Line, "unknown field "+key.Value+suggest(key.Value, names))
+		}
+		if _, again := seen[key.Value]; again {
+			return wrong(key.Line, "field "+key.Value+" stands twice")
+		}
+		seen[key.Value] = key.Line
+		if given(key.Value) || key.Value == "package" && c.Package != "" {
+			continue
+		}
+		if list, ok := into.(*[]string); ok && value.Kind != yaml.SequenceNode {
+			value = listed(value)
+			*list = nil
+		}
+		if err := value.Decode(into); err != nil {
+			return wrong(value.Line, key.Value+": "+decodeError(err))
+		}
+	}
+	for name, list := range map[string][]string{"crds": c.CRDs, "sample": c.Samples, "with": c.With} {
+		if seen[name] > 0 && !given(name) {
+			for i := range list {
+				list[i] = c.from(list[i])
+			}
+		}
+	}
+	if seen["install"] > 0 && !given("install") && c.Install != "none" {
+		c.Install = c.from(c.Install)
+	}
+	return nil
+}
+
+// listed is a single word as a list of one, and a mapping as one of NAME=value.
+func listed(n *yaml.Node) *yaml.Node {
+	list := &yaml.Node{Kind: yaml.SequenceNode, Line: n.Line}
+	if n.Kind != yaml.MappingNode {
+		list.Content = []*yaml.Node{n}
+		return list
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		list.Content = append(list.Content, &yaml.Node{Kind: yaml.ScalarNode, Line: n.Content[i].Line,
+			Value: n.Content[i].Value + "=" + n.Content[i+1].Value})
+	}
+	return list
+}
+
+// from is a path of the file, from the working directory.
+func (c *checking) from(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(c.Dir, path)
+}
+
+// decodeError words what is wrong with a value.
+func decodeError(err error) string {
+	text := strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\n", " "), "yaml: unmarshal errors:")
+	if _, rest, ok := strings.Cut(text, ": "); ok && strings.Contains(text, "line ") {
+		text = rest
+	}
+	return strings.TrimSpace(text)
+}

@@ -1,0 +1,307 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/controllers"
+	"github.com/threelaws/threelaws/internal/check"
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// checked is a check in a repository of its own, of an operator that is hosted in this process.
+type checked struct {
+	*testing.T
+	op       host.Controller
+	samples  []string // beside config/samples/web.yaml
+	settings settings // as they were handed to what finds the operator
+}
+
+func newChecked(t *testing.T, op host.Controller) *checked {
+	t.Helper()
+	t.Setenv("CI", "")
+	t.Chdir(t.TempDir())
+	c := &checked{T: t, op: op}
+	c.write("go.mod", "module example.com/operator\n")
+	c.write("config/samples/web.yaml", "# A sample.\n"+set)
+	return c
+}
+
+func (c *checked) write(path, text string) {
+	c.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		c.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// run runs the command.
+func (c *checked) run(args ...string) outcomeOf {
+	c.Helper()
+	var out, err bytes.Buffer
+	cmd := Command{Registry: builtin.Registry(), Bare: true, Name: "threelaws", Out: &out, Err: &err}
+	cmd.operators = func(_ context.Context, s *settings) (*operator, error) {
+		c.settings = *s
+		var samples []*check.File
+		for _, path := range append([]string{"config/samples/web.yaml"}, c.samples...) {
+			data, err := os.ReadFile(filepath.Join(s.Dir, path))
+			if err != nil {
+				return nil, err
+			}
+			sample, err := check.Read(path, data)
+			if err != nil {
+				return nil, err
+			}
+			samples = append(samples, sample)
+		}
+		return &operator{Name: "operator", Dir: s.Dir, Builds: "./cmd/manager", Samples: samples,
+			Notes: []string{"main package ./cmd/manager, from PROJECT"},
+			Host: func(context.Context) (func(host.Controller) host.Controller, error) {
+				return func(host.Controller) host.Controller { return c.op }, nil
+			}}, nil
+	}
+	return outcomeOf{cmd.Run(c.Context(), append([]string{"check"}, args...)), out.String(), err.String()}
+}
+
+// current is a controller of this module, of which nothing is declared but what it is.
+func current(t *testing.T, name string) host.Controller {
+	for _, c := range controllers.Builtin() {
+		if c.Name == name && c.Generation == "current" {
+			return host.Controller{Name: c.Name, For: c.For, Routes: c.Routes, New: c.New, Workers: c.Workers}
+		}
+	}
+	t.Fatalf("there is no %s", name)
+	return host.Controller{}
+}
+
+// inOrderIn reports which of some texts does not stand in a text behind those before it, "" for none.
+func inOrderIn(text string, parts ...string) string {
+	for _, p := range parts {
+		_, rest, ok := strings.Cut(text, p)
+		if !ok {
+			return p
+		}
+		text = rest
+	}
+	return ""
+}
+
+// A right operator passes, each part is printed in its place, and nothing is written.
+func TestCheckPasses(t *testing.T) {
+	c := newChecked(t, current(t, "replicaset"))
+	got := c.run("-n", "5")
+	if got.code != 0 || got.err != "" {
+		t.Fatalf("exit %d\n%s%s", got.code, got.err, got.out)
+	}
+	if missing := inOrderIn(got.out, "main package ./cmd/manager, from PROJECT\n", "builds ./cmd/manager\n",
+		"replicaset, as quiet runs show it:\n", "  one-owner              5 schedules, ",
+		"  deleted/background     5 schedules, ", "\nheld\n", "LAW-1 ", "take-ownership", "evaluated ", "\nnot judged\n",
+		"EXACT-8", "ownership: ", " laws held, 0 violated, ", " of 25 cases, 0 violated, "); missing != "" {
+		t.Errorf("%q is not in its place\n%s", missing, got.out)
+	}
+	if onDisk("testdata") {
+		t.Error("something is written")
+	}
+}
+
+// However little time there is, each case is tried a few times.
+func TestCheckInTime(t *testing.T) {
+	c := newChecked(t, current(t, "replicaset"))
+	got := c.run("--time", "1ms", "--workers", "1")
+	if got.code != 0 || !strings.Contains(got.out, fmt.Sprintf("  one-owner              %d schedules", fewest)) {
+		t.Errorf("exit %d\n%s%s", got.code, got.err, got.out)
+	}
+	if got := c.run("--time", "0s"); got.code != scenarios.ExitUsage {
+		t.Errorf("exit %d\n%s%s", got.code, got.err, got.out)
+	}
+}
+
+// A violation is shown as explore shows it, and kept. The next check replays it first, and so does --replay.
+func TestCheckFinds(t *testing.T) {
+	c := newChecked(t, sloppy())
+	got := c.run("-n", "5", "--junit", "junit.xml", "--annotations")
+	if got.code != scenarios.ExitFail {
+		t.Fatalf("exit %d\n%s%s", got.code, got.err, got.out)
+	}
+	kept, _ := filepath.Glob("testdata/threelaws/replicaset-two-owners/*.txtar")
+	if len(kept) == 0 {
+		t.Fatalf("nothing is kept\n%s", got.out)
+	}
+	law, _, _ := strings.Cut(filepath.Base(kept[0]), "-0")
+	replay := "threelaws check --replay " + kept[0]
+	if missing := inOrderIn(got.out, "two-owners             5 schedules, violated: ", "--- FAIL: replicaset/two-owners\n",
+		replay, "\nviolated\n"); missing != "" {
+		t.Errorf("%q is not in its place (%s)\n%s", missing, law, got.out)
+	}
+	if !strings.Contains(got.out, "::error file="+kept[0]) {
+		t.Errorf("no annotation names %s", kept[0])
+	}
+	junit, err := os.ReadFile("junit.xml")
+	if err != nil || !strings.Contains(string(junit), `<testcase name="two-owners" classname="replicaset"`) ||
+		!strings.Contains(string(junit), `<skipped message="not judged: `) {
+		t.Errorf("%v\n%s", err, junit)
+	}
+	again := c.run("-n", "5")
+	if again.code != scenarios.ExitFail ||
+		!strings.Contains(again.out, "two-owners             violated: ") {
+		t.Errorf("a failure that was kept is not replayed: exit %d\n%s", again.code, again.out)
+	}
+	once := c.run("--replay", kept[0])
+	if once.code != scenarios.ExitFail || !strings.Contains(once.out, replay) || strings.Contains(once.out, "one-owner ") {
+		t.Errorf("exit %d\n%s%s", once.code, once.err, once.out)
+	}
+	lost := c.run("--replay", "elsewhere/x.txtar")
+	if want := "threelaws: --replay elsewhere/x.txtar: no case of this operator is kept in a directory elsewhere\n"; lost.
+		err != want || lost.code != scenarios.ExitUsage {
+		t.Errorf("exit %d, %s", lost.code, lost.err)
+	}
+}
+
+// Each sample is tried by itself. One with which nothing can be tried does not keep the others from it.
+func TestCheckSamples(t *testing.T) {
+	c := newChecked(t, current(t, "replicaset"))
+	c.samples = []string{"config/samples/map.yaml"}
+	c.write(c.samples[0], "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+	got := c.run("-n", "5")
+	why := "config/samples/map.yaml: it holds no apps/v1 ReplicaSet, on which replicaset works, but v1 ConfigMap\n"
+	if missing := inOrderIn(got.out, "=== config/samples/web.yaml\n", "0 violated", "=== config/samples/map.yaml\n",
+		"config/samples/web.yaml: ownership: ", "config/samples/map.yaml: it holds no", "2 samples, "); missing != "" ||
+		got.err != why || got.code != scenarios.ExitUsage {
+		t.Errorf("exit %d, %q is not in its place\n%s%s", got.code, missing, got.err, got.out)
+	}
+}
+
+func TestCheckJSON(t *testing.T) {
+	c := newChecked(t, sloppy())
+	for _, args := range [][]string{{"--json"}, {"-o", "json"}} {
+		got := c.run(append(args, "-n", "5")...)
+		var r checkReport
+		if err := json.Unmarshal([]byte(got.out), &r); err != nil {
+			t.Fatalf("%v\n%s", err, got.out)
+		}
+		if r.ExitCode != got.code || got.code != scenarios.ExitFail || len(r.Samples) != 1 || len(r.Samples[0].Laws) == 0 ||
+			r.Samples[0].Kind != "ReplicaSet" || len(r.Notes) != 1 {
+			t.Errorf("exit %d\n%s", got.code, got.out)
+		}
+	}
+}
+
+// What nothing can be said about has exit codes of its own.
+func TestCheckExitCodes(t *testing.T) {
+	runs := 0
+	for name, x := range map[string]struct {
+		change func(op *host.Controller)
+		code   int
+		want   string // in what is printed
+	}{
+		"it does nothing": {func(op *host.Controller) {
+			op.New = func(*host.Env) host.Reconciler {
+				return host.SyncFunc(func(context.Context, string) error { return nil })
+			}
+		}, scenarios.ExitUsage,
+			"config/samples/web.yaml: it did nothing for its owner: in a world with rs/web sloppy has written nothing"},
+		"two runs differ": {func(op *host.Controller) {
+			op.New = func(env *host.Env) host.Reconciler {
+				runs++
+				name := fmt.Sprintf("settings-%d", runs)
+				return host.SyncFunc(func(ctx context.Context, key string) error {
+					ns, _, _ := strings.Cut(key, "/")
+					_, err := env.Client.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}})
+					return err
+				})
+			}
+		}, scenarios.ExitNondetermine, "two runs of one schedule differ"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			op := sloppy()
+			x.change(&op)
+			got := newChecked(t, op).run("-n", "5")
+			if got.code != x.code || !strings.Contains(got.out+got.err, x.want) {
+				t.Errorf("exit %d\n%s%s", got.code, got.err, got.out)
+			}
+		})
+	}
+	t.Run("interrupted", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		var out bytes.Buffer
+		cmd := Command{Registry: builtin.Registry(), Bare: true, Name: "threelaws", Out: &out, Err: &out}
+		cmd.operators = func(context.Context, *settings) (*operator, error) {
+			return &operator{Samples: []*check.File{{}}, Host: func(context.Context) (func(host.Controller) host.Controller,
+				error) {
+				return nil, nil
+			}}, nil
+		}
+		if code := cmd.Run(ctx, []string{"check"}); code != exitInterrupted {
+			t.Errorf("exit %d\n%s", code, out.String())
+		}
+	})
+}
+
+// The file of the repository has settings, and flags overrule it.
+func TestCheckSettings(t *testing.T) {
+	c := newChecked(t, current(t, "replicaset"))
+	c.write("settings/crd.yaml", "kind: x\n")
+	c.write(settingsFile, `# what check is told
+package: ./cmd/manager
+time: 5m
+schedules: 7
+args: [--leader-elect=false, a b]
+env: {NAMESPACE: default}
+crds: settings/crd.yaml
+faults: none
+`)
+	if err := os.MkdirAll("cmd/manager", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir("cmd/manager")
+	if got := c.run("-n", "5", "--args", "--a --b=c"); got.code != 0 {
+		t.Fatalf("exit %d\n%s%s", got.code, got.err, got.out)
+	}
+	want := settings{Dir: "../..", Package: "./cmd/manager", Time: 5 * time.Minute, Schedules: 5, Seed: 1,
+		Args: []string{"--a", "--b=c"}, Env: []string{"NAMESPACE=default"}, CRDs: []string{"../../settings/crd.yaml"},
+		Budget: 300, faults: "none", set: true}
+	if !reflect.DeepEqual(c.settings, want) {
+		t.Errorf("got  %+v\nwant %+v", c.settings, want)
+	}
+}
+
+func TestCheckMistakes(t *testing.T) {
+	c := newChecked(t, current(t, "replicaset"))
+	for _, x := range []struct{ file, args, want string }{
+		{"tiem: 5m\n", "", "threelaws.yaml:1: unknown field tiem; did you mean time?"},
+		{"seed: 1\ntime: soon\n", "", "threelaws.yaml:2: time: cannot unmarshal !!str `soon` into time.Duration"},
+		{"seed: 1\nseed: 2\n", "", "threelaws.yaml:2: field seed stands twice"},
+		{"- a\n", "", "threelaws.yaml:1: the settings are a mapping, as time: 5m"},
+		{"", "a b", "threelaws: check takes one package, not 2"},
+		{"", "--crds nowhere.yaml", "nowhere.yaml: cannot be read: no such file or directory"},
+		{"", "--env NAMESPACE", "threelaws: --env NAMESPACE: write NAME=value"},
+		{"", "--faults crsh:1", "threelaws: --faults: unknown fault crsh; did you mean crash?"},
+		{"", "-n -1", "threelaws: --schedules=-1: at least 0"},
+		{"", "-o xml", "threelaws: --output: xml is not one of its values"},
+	} {
+		c.write(settingsFile, x.file)
+		got := c.run(strings.Fields(x.args)...)
+		if got.code != scenarios.ExitUsage || !strings.HasPrefix(got.err, x.want) || strings.Count(got.err, "\n") != 1 {
+			t.Errorf("%q %s: exit %d\n got %s\nwant %s", x.file, x.args, got.code, got.err, x.want)
+		}
+	}
+	if got := typed(t, "check"); got.code != scenarios.ExitUsage {
+		t.Errorf("exit %d: %s", got.code, got.err)
+	}
+}
