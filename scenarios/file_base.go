@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -43,18 +44,17 @@ func (b *base) fork() *fakeapi.Server {
 	return b.server.Fork()
 }
 
-// install adds a section to a base, nil for an empty one.
-func (f *File) install(on *base, g *Registry, sec *section) (*base, error) {
+// install adds sections to a base, nil for an empty one.
+func (f *File) install(on *base, g *Registry, secs []*section) (*base, error) {
 	key := baseKey{options: g.Server}
 	if on != nil {
 		key.text = on.key.text
 	}
 	sum := sha256.New()
 	sum.Write(key.text[:])
-	if sec.only {
-		sum.Write([]byte{0})
+	for _, sec := range secs {
+		fmt.Fprintf(sum, "%v %d\n%s", sec.only, len(sec.body), sec.body)
 	}
-	sum.Write([]byte(sec.body))
 	sum.Sum(key.text[:0])
 	bases.mutex.Lock()
 	defer bases.mutex.Unlock()
@@ -70,14 +70,16 @@ func (f *File) install(on *base, g *Registry, sec *section) (*base, error) {
 	default:
 		made.server = fakeapi.New(fakeapi.Options{})
 	}
-	text := f.text(sec)
-	docs, err := manifest.Decode(text, made.server)
-	if err != nil {
-		return nil, misread(err)
-	}
-	for _, m := range docs {
-		if what := put(made.server, m); what != "" {
-			return nil, misread(text.Refused(m, what))
+	for _, sec := range secs {
+		text := f.text(sec)
+		docs, err := manifest.Decode(text, made.server)
+		if err != nil {
+			return nil, misread(err)
+		}
+		for _, m := range docs {
+			if what := put(made.server, m); what != "" {
+				return nil, misread(text.Refused(m, what))
+			}
 		}
 	}
 	if bases.made = append(bases.made, made); len(bases.made) > mostBases {

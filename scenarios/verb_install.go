@@ -24,6 +24,7 @@ func checkInstall(c *checker, s *Step) error {
 				before.Line)
 		}
 	}
+	var all []*section
 	for _, name := range s.Words() {
 		secs, err := c.file.definitions(s, name)
 		if err != nil {
@@ -31,10 +32,12 @@ func checkInstall(c *checker, s *Step) error {
 		}
 		for _, sec := range secs {
 			sec.read, sec.installed, sec.only = true, true, sec.origin != ""
-			if c.file.base, err = c.file.install(c.file.base, c.registry, sec); err != nil {
-				return err
-			}
+			all = append(all, sec)
 		}
+	}
+	var err error
+	if c.file.base, err = c.file.install(c.file.base, c.registry, all); err != nil {
+		return err
 	}
 	c.server = c.file.base.fork()
 	c.file.server = c.server
