@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/check"
 	"github.com/threelaws/threelaws/sim/host"
 )
@@ -24,13 +25,8 @@ type operator struct {
 	Samples   []*check.File // each is tried by itself
 
 	// Host builds the operator. The function makes a controller of it, once for each sample.
-	Host func(ctx context.Context) (func(as host.Controller) host.Controller, error)
-}
-
-// findOperator finds the operator of a repository. It is the one place where check meets what reads repositories
-// and what hosts a main.
-func findOperator(context.Context, *settings) (*operator, error) {
-	return nil, usage("check: not built yet: nothing hosts an unmodified main")
+	Host  func(ctx context.Context) (func(as host.Controller) host.Controller, error)
+	Close func() // ends what Host began; nil for nothing
 }
 
 func checkCommand(a *app) *cobra.Command {
@@ -113,6 +109,9 @@ func (c *checking) run(cmd *cobra.Command) error {
 	c.say("builds %s\n", op.Builds)
 	line := c.progress()
 	line.show("building %s", op.Builds)
+	if op.Close != nil {
+		defer op.Close()
+	}
 	hosted, err := op.Host(ctx)
 	line.clear()
 	if err != nil {
@@ -172,7 +171,8 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 	line := c.progress()
 	line.show("watching the operator in quiet clusters: %s", sample.Name)
 	plan, err := check.Prepare(check.Subject{Controller: hosted(host.Controller{Name: op.Name}), CRDs: op.CRDs,
-		Installed: op.Installed, Sample: sample, Schedules: c.Schedules})
+		Installed: op.Installed, Sample: sample, Schedules: c.Schedules,
+		Server: &fakeapi.Options{WebhooksLater: true}})
 	line.clear()
 	if err != nil {
 		return c.unprepared(sample, err)

@@ -275,7 +275,7 @@ faults: none
 	}
 	want := settings{Dir: "../..", Package: "./cmd/manager", Time: 5 * time.Minute, Schedules: 5, Seed: 1,
 		Args: []string{"--a", "--b=c"}, Env: []string{"NAMESPACE=default"}, CRDs: []string{"../../settings/crd.yaml"},
-		Budget: 300, faults: "none", set: true}
+		Budget: 100, faults: "none", set: true}
 	if !reflect.DeepEqual(c.settings, want) {
 		t.Errorf("got  %+v\nwant %+v", c.settings, want)
 	}

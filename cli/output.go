@@ -34,6 +34,7 @@ var outputs = []output{
 	{"watch", "", true, reflect.TypeFor[watchLine]()},
 	{"serve", "", true, reflect.TypeFor[serveLine]()},
 	{"faults", "", false, reflect.TypeFor[[]fault.Shown]()},
+	{"overlay", "", false, reflect.TypeFor[overlayJSON]()},
 	{"version", "", false, reflect.TypeFor[versionJSON]()},
 	{"completion", "", false, reflect.TypeFor[completionJSON]()},
 	{"help", "of a command", false, reflect.TypeFor[commandJSON]()},

@@ -9,6 +9,13 @@ import (
 	"github.com/threelaws/threelaws/internal/overlay"
 )
 
+// overlayJSON is what overlay prints with --json.
+type overlayJSON struct {
+	Path string `json:"path"` // for go build -overlay
+	Go   string `json:"go"`   // the version of the toolchain
+	Root string `json:"root"` // its GOROOT
+}
+
 func overlayCommand(a *app) *cobra.Command {
 	clean := false
 	cmd := &cobra.Command{
@@ -43,6 +50,9 @@ and a copy of a toolchain that lies in the module cache, are kept in the user's 
 			path, err := overlay.Make(&t, cache)
 			if err != nil {
 				return usage("%v", err)
+			}
+			if a.json {
+				return a.encode(overlayJSON{path, t.Version, t.Root})
 			}
 			a.printf("%s\n", path)
 			return nil

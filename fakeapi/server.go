@@ -45,6 +45,9 @@ type Options struct {
 	// are given the objects as JSON, and have to be functions of what they are given. A
 	// webhook that nobody answers for fails, by its failure policy.
 	Webhooks map[string]func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
+	// WebhooksLater leaves the other webhooks of admission uncalled until something can call them: a program
+	// that runs in a world serves them, and what exists before was admitted earlier.
+	WebhooksLater bool
 }
 
 // Strategies complete and judge the objects of kinds in place of the server's own

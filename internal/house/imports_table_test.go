@@ -147,7 +147,7 @@ var edges = []edge{
 		"whoever hosts a whole program gives it the wire, and informers whose lists have an order; what the program " +
 			"does with them is none of its business"},
 	{"sim/internal/quiet", []string{"sim"}, "time passes in the same way for whole programs, wherever they run"},
-	{"sim/agent", []string{"sim", "sim/host", "sim/internal/quiet", "fakeapi", "fakeapi/httpapi", "internal/overlay/wire",
+	{"sim/agent", []string{"sim", "sim/host", "sim/internal/quiet", "fakeapi", "fakeapi/httpapi", "internal/overlay/wire", api,
 		apimachinery},
 		"whoever hosts a program in a process of its own speaks the protocol of the agent; how the program was built " +
 			"is another's business"},
@@ -216,7 +216,7 @@ var edges = []edge{
 		"what continuous integration reads is text: it knows files, lines and sentences, and nothing of runs"},
 	{"cli", []string{"cli/internal/ci", "scenarios", "scenarios/builtin", "scenarios/casefile", "controllers/...",
 		"sim/...", "internal/audit", "internal/check", "internal/clause", "internal/explore", "internal/fault",
-		"internal/live", "internal/nearest", "internal/overlay", "internal/page", "internal/render",
+		"internal/install", "internal/live", "internal/nearest", "internal/overlay", "internal/page", "internal/render",
 		"internal/realtime", "internal/watch", "fakeapi/...", api, apimachinery, "github.com/spf13",
 		"go.yaml.in/yaml", "golang.org/x/term"},
 		"the command line joins everything but the test adapters"},

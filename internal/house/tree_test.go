@@ -60,6 +60,8 @@ var kept = []struct {
 	{"lab/conform/", `(generations|unfound)\.md`, "lab/conform/page_generations.go", "parts of pages, embedded"},
 	{"lab/mutate/testdata/", `toy\.txt`, "lab/mutate/mutate_test.go", "what becomes of a toy's mutants"},
 	{"internal/render/testdata/", `\w+\.(txt|dot)`, "internal/render/render_test.go", "goldens of pages"},
+	{"internal/overlay/", `sums\.txt`, "internal/overlay/overlay.go", "the Go releases whose files the patches were tried on"},
+	{"sim/agent/testdata/", `(bare|manager)/go\.(mod|sum)`, "sim/agent/build_test.go", "programs that are hosted in tests"},
 	{"strangers/go.mod", "", "", "a module of its own, so that other projects are nobody's dependencies"},
 	{"strangers/go.sum", "", "", "its checksums"},
 	{"strangers/testdata/", `head\.md`, "strangers/page_test.go", "how the page on strangers begins"},

@@ -96,13 +96,18 @@ func (p *process) tell(m wire.Message, ask func(wire.Message) wire.Message) (wir
 	if p.broken != nil {
 		return nil, p.broken
 	}
-	began, used := time.Now(), p.used()
+	began, used := time.Now(), time.Duration(-1) // not read until the process is late
 	err := m.Write(p.in)
 	for err == nil {
 		_ = p.outFile.SetReadDeadline(time.Now().Add(looks)) // pipes have deadlines
-		if _, err = p.out.Peek(1); os.IsTimeout(err) && time.Since(began) < blocked && p.used()-used < busy {
-			err = nil
-			continue
+		if _, err = p.out.Peek(1); os.IsTimeout(err) {
+			if used < 0 {
+				used = p.used()
+			}
+			if time.Since(began) < blocked && p.used()-used < busy {
+				err = nil
+				continue
+			}
 		}
 		_ = p.outFile.SetReadDeadline(time.Time{})
 		var r wire.Message

@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/threelaws/threelaws/internal/check"
+	"github.com/threelaws/threelaws/internal/install"
+	"github.com/threelaws/threelaws/internal/overlay"
+	"github.com/threelaws/threelaws/sim/agent"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// kubernetes is the version of the simulated clusters, for which charts are rendered.
+const kubernetes = "1.36.3"
+
+// findOperator finds the operator of a repository. It is the one place where check meets what reads repositories
+// and what hosts a main.
+func findOperator(ctx context.Context, s *settings) (*operator, error) {
+	repo, err := install.Find(ctx, install.Options{Dir: s.Dir, Main: s.Package, Install: s.Install, Workload: s.Workload,
+		CRDs: s.CRDs, Samples: s.Samples, Version: kubernetes})
+	if err != nil {
+		return nil, usage("%v", err)
+	}
+	name := filepath.Base(strings.TrimSuffix(repo.Main, "/main.go"))
+	if name == "." || name == "cmd" || name == "manager" {
+		name = filepath.Base(repo.Dir)
+	}
+	op := &operator{Name: name, Dir: s.Dir, Builds: repo.Main, Notes: repo.Notes, CRDs: files(repo.Dir, repo.CRDs)}
+	for _, o := range repo.Objects {
+		op.Installed = append(op.Installed, o.Unstructured)
+	}
+	for _, sample := range repo.Samples {
+		op.Samples = append(op.Samples, file(repo.Dir, append([]install.Object{sample.Object}, sample.Beside...)))
+	}
+	b := binary(repo, name)
+	certify(op, b)
+	if s.Args != nil {
+		b.Args = s.Args
+	}
+	b.Env = append(b.Env, s.Env...)
+	op.Host = func(ctx context.Context) (func(host.Controller) host.Controller, error) {
+		return b.Controller, build(ctx, s, repo, b)
+	}
+	op.Close = func() {
+		b.Close()
+		_ = os.RemoveAll(filepath.Dir(b.Path)) // a folder of the system's temporary files
+	}
+	return op, nil
+}
+
+// build builds the operator's main.
+func build(ctx context.Context, s *settings, repo *install.Repository, b *agent.Binary) error {
+	cache, err := cacheDir()
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "threelaws-main")
+	if err != nil {
+		return err
+	}
+	b.Path = filepath.Join(dir, "main")
+	if _, err := (overlay.Build{Dir: repo.Dir, Package: repo.Main, Out: b.Path, Cache: cache}).Run(ctx); err != nil {
+		return usage("%v", err)
+	}
+	return nil
+}
+
+// file is the objects of one file.
+func file(dir string, objects []install.Object) *check.File {
+	f := &check.File{Name: objects[0].File}
+	if at := filepath.Join(dir, filepath.FromSlash(f.Name)); onDisk(at) {
+		f.Path = at
+	}
+	for _, o := range objects {
+		f.Objects = append(f.Objects, check.Object{Unstructured: o.Unstructured, Line: o.Line})
+	}
+	return f
+}
+
+// files are objects by the files that hold them.
+func files(dir string, objects []install.Object) (all []*check.File) {
+	at := map[string]*check.File{}
+	for _, o := range objects {
+		f := at[o.File]
+		if f == nil {
+			f = file(dir, []install.Object{o})
+			at[o.File], all = f, append(all, f)
+			continue
+		}
+		f.Objects = append(f.Objects, check.Object{Unstructured: o.Unstructured, Line: o.Line})
+	}
+	return all
+}
+
+// binary is how the operator's process is started, as its workload says.
+func binary(repo *install.Repository, name string) *agent.Binary {
+	b := &agent.Binary{Name: name, Repository: repo.Dir, Args: repo.Args}
+	w := repo.Workload
+	if w == nil {
+		return b
+	}
+	p := w.Process(0)
+	b.Args, b.Env, b.Namespace, b.WorkingDir = p.Args, p.Env, w.GetNamespace(), w.WorkingDir
+	b.Ports = ports(w)
+	for _, m := range w.Mounts {
+		for _, source := range m.Sources {
+			if source.Kind != "Secret" && source.Kind != "ConfigMap" {
+				continue
+			}
+			projection := agent.Projection{Kind: source.Kind, Namespace: w.GetNamespace(), Name: source.Name, Path: m.Path}
+			for _, item := range source.Items {
+				if projection.Keys == nil {
+					projection.Keys = map[string]string{}
+				}
+				projection.Keys[item.Key] = item.Path
+			}
+			if m.SubPath != "" {
+				projection.Keys, projection.Path = map[string]string{m.SubPath: filepath.Base(m.Path)}, filepath.Dir(m.Path)
+			}
+			b.Projections = append(b.Projections, projection)
+		}
+	}
+	return b
+}
+
+// ports are the named ports of the operator's container.
+func ports(w *install.Workload) map[string]int64 {
+	named := map[string]int64{}
+	containers, _, _ := unstructured.NestedSlice(w.Object.Object, "spec", "template", "spec", "containers")
+	for _, c := range containers {
+		list, _, _ := unstructured.NestedSlice(c.(map[string]any), "ports")
+		for _, p := range list {
+			port, _ := p.(map[string]any)
+			name, _ := port["name"].(string)
+			number, _ := port["containerPort"].(int64)
+			named[name] = number
+		}
+	}
+	return named
+}
