@@ -53,6 +53,12 @@ func (l *life) ask(m wire.Message) wire.Message {
 	}()
 	select {
 	case <-c.reached:
+		if l.renews(c.call) {
+			l.execute(c.call)
+			close(c.on)
+			delete(l.calls, c.id)
+			return c.reply(l.room.now())
+		}
 		l.asked = append(l.asked, c.call)
 		l.open[c.call] = c
 		var park wire.Message

@@ -4,8 +4,10 @@ import (
 	"io"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/overlay/wire"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
@@ -26,6 +28,8 @@ type life struct {
 	streams map[*host.Stream]*call
 	over    bool
 
+	execute   func(*host.Call)
+	passing   bool     // time passes
 	answering bool     // a webhook of it is called
 	called    int64    // the number of the last call of a webhook
 	projected []string // the versions of what its volumes show
@@ -115,12 +119,25 @@ func (l *life) tell(m wire.Message) bool {
 }
 
 // pass lets time pass in the process, or until it makes a request or ends.
-func (l *life) pass(until time.Duration) (came time.Duration, stirred bool) {
+func (l *life) pass(until time.Duration) (came time.Duration, acted bool) {
 	asked := len(l.asked)
-	if !l.tell(wire.Command(wire.Pass, sim.Epoch.Add(until).UnixNano())) {
+	l.passing = true
+	alive := l.tell(wire.Command(wire.Pass, sim.Epoch.Add(until).UnixNano()))
+	if l.passing = false; !alive {
 		return until, true
 	}
 	return l.came, len(l.asked) > asked
+}
+
+// SetExecute says how a call is executed at once.
+func (l *life) SetExecute(execute func(*host.Call)) { l.execute = execute }
+
+// renews reports whether a call keeps a Lease while nothing else happens. An elected program makes such calls for
+// ever: as steps of the world they would keep it from settling.
+func (l *life) renews(c *host.Call) bool {
+	r := c.Request
+	return l.passing && r.Kind.GVK.Group == coordinationv1.GroupName && r.Kind.GVK.Kind == "Lease" && !c.Watches &&
+		(r.Verb == fakeapi.Get || r.Verb == fakeapi.Update)
 }
 
 // Asked lists the calls that were made since it was last called.

@@ -77,8 +77,7 @@ func (r *room) beside(to time.Duration) time.Duration {
 				until = l.next
 			}
 		}
-		came, stirred := first.pass(until)
-		if stirred {
+		if came, acted := first.pass(until); acted {
 			r.quiet.Asked(came)
 			return came
 		}

@@ -54,6 +54,12 @@ func (g *guest) start(p *Process) {
 	g.calls, g.streams, g.order = nil, nil, nil
 	g.known, g.aging, g.expired = map[*fakeapi.Kind]*sights{}, map[*fakeapi.Kind]bool{}, map[*fakeapi.Kind]bool{}
 	g.begun, g.last, g.spoken, g.from = false, -1, nil, g.process.from
+	if p, is := g.program.(Immediate); is {
+		p.SetExecute(func(c *Call) {
+			g.adopt(c)
+			c.execute(nil)
+		})
+	}
 	g.program.Start()
 }
 
@@ -87,26 +93,31 @@ func (g *guest) collect() {
 	if len(fresh) == 0 {
 		return
 	}
-	now := g.process.cluster.world.History.Len()
 	for _, c := range fresh {
-		c.of, c.state, c.asked, c.since, c.cause = g, asking, now, now, g.last
+		g.adopt(c)
 		if since, ok := spoken[c.Thread]; ok {
 			c.since = since // it may be at the same as before
 		}
 		g.begun = g.begun || !c.Watches && c.Request.Verb != fakeapi.List
-		verb := string(c.Request.Verb)
-		if c.Watches {
-			verb = "watch"
-		}
-		r := c.Request
-		c.key = strings.TrimSpace(fmt.Sprintf("%s %s/%s %s/%s %s", verb, r.Kind.Resource, r.Subresource, r.Namespace,
-			r.Name, scopeOf(&fakeapi.Request{List: r.List})))
 		g.calls = append(g.calls, c)
 	}
 	g.distinguish()
 	slices.SortStableFunc(g.calls, func(a, b *Call) int {
 		return cmp.Or(strings.Compare(a.key, b.key), cmp.Compare(a.digest, b.digest))
 	})
+}
+
+// adopt makes a call the program's.
+func (g *guest) adopt(c *Call) {
+	now := g.process.cluster.world.History.Len()
+	c.of, c.state, c.asked, c.since, c.cause = g, asking, now, now, g.last
+	verb := string(c.Request.Verb)
+	if c.Watches {
+		verb = "watch"
+	}
+	r := c.Request
+	c.key = strings.TrimSpace(fmt.Sprintf("%s %s/%s %s/%s %s", verb, r.Kind.Resource, r.Subresource, r.Namespace,
+		r.Name, scopeOf(&fakeapi.Request{List: r.List})))
 }
 
 // distinguish tells calls of one key apart by what they send.

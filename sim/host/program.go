@@ -31,6 +31,14 @@ type Program interface {
 	Send(s *Stream, e watch.Event)
 }
 
+// Immediate is a Program that may have a call executed at once, in the middle of a step in which time passes. Execute is
+// given before Start; the call then has its Response. It is for requests that no schedule needs to decide about, as
+// the renewal of a Lease every two seconds.
+type Immediate interface {
+	Program
+	SetExecute(execute func(*Call))
+}
+
 // Panic is the error of a program that a panic ended, or that had to be ended.
 type Panic struct {
 	Text  string // the value, and the line: "a nil map, at widget/sync.go:17"
