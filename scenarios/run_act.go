@@ -3,6 +3,7 @@ package scenarios
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -24,7 +25,11 @@ func (r *Run) act(label string, f func() error) error {
 	r.settled.dirty = true
 	if r.t.Waiting() > 0 || r.course.races && r.telling.settles > 0 && r.raced() {
 		s := r.step
-		r.t.Later(label, func() { r.note(s, f()) })
+		r.t.LaterUntil(label, func() bool {
+			err := f()
+			r.note(s, err)
+			return !unreachable(err)
+		})
 		return nil
 	}
 	err := r.t.Do(label, f)
@@ -34,6 +39,12 @@ func (r *Run) act(label string, f func() error) error {
 		return &refused{err.Error()}
 	}
 	return err
+}
+
+// unreachable reports whether a request was refused since no process serves a webhook: the user tries again.
+func unreachable(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "failed to call webhook") &&
+		strings.Contains(err.Error(), "connection refused")
 }
 
 // note tells whoever wants to know how a step of the user's went.

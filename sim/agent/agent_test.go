@@ -163,3 +163,15 @@ func TestManagerIsOneRun(t *testing.T) {
 func TestElectedManagersSettle(t *testing.T) {
 	same(t, program(t, "manager", "--leader-elect").Controller(keeper), 5, map[string]int{"crash": 1}, "keeper-2")
 }
+
+// A panic that controller-runtime recovers is a violation.
+func TestRecoveredPanic(t *testing.T) {
+	b := program(t, "manager")
+	b.Env = []string{"PANIC=1"}
+	w := run(t, b.Controller(keeper), sim.Zero{}, nil)
+	defer w.Stop()
+	want := regexp.MustCompile(`assignment to entry in nil map, at manager/main.go:\d+`)
+	if b := w.Broken(); b == nil || !want.MatchString(b.String()) {
+		t.Errorf("the violation is %v", b)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,6 +65,27 @@ func raised(crash string) string {
 		return value + ", at " + at
 	}
 	return value
+}
+
+// observed is how every version of apimachinery and controller-runtime logs a panic that it recovers.
+const observed = "Observed a panic"
+
+// value finds the value of the panic in such a line: panic="x", "panic": "x", Observed a panic: "x".
+var value = regexp.MustCompile(`(?:panic="|"panic": ?"|Observed a panic: "?)((?:[^"\\\n]|\\.)*)`)
+
+// recovered words a panic that was logged, with the line of the program that raised it.
+func recovered(logged string) string {
+	text := "a panic that its library recovers"
+	if m := value.FindStringSubmatch(logged); m != nil {
+		text = m[1]
+	}
+	stack := strings.NewReplacer(`\n`, "\n", `\t`, "\t", "\n\t\t", "\n\t").Replace(logged)
+	if i := strings.LastIndex(stack, "panic("); i >= 0 {
+		if at := place(stack[i:]); at != "" {
+			return text + ", at " + at
+		}
+	}
+	return text
 }
 
 // place is the first line in a stack that belongs to no library, or else the first.

@@ -101,6 +101,11 @@ func (l *life) tell(m wire.Message) bool {
 		l.over, l.err = true, err
 		return false
 	}
+	if text := l.process.recovered; text != "" {
+		l.end()
+		l.over, l.err = true, &host.Panic{Text: text}
+		return false
+	}
 	l.came = time.Duration(report.TakeNum() - sim.Epoch.UnixNano())
 	l.next = 0
 	if next := report.TakeNum(); next != 0 {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -25,8 +26,9 @@ type process struct {
 	waited  chan struct{} // closed when it has ended
 	broken  error         // it could not be started
 
-	answers  map[int64]wire.Message // of webhooks
-	deadlock string                 // what the last command to print goroutines found
+	answers   map[int64]wire.Message // of webhooks
+	recovered string                 // a panic that a library has recovered and logged
+	deadlock  string                 // what the last command to print goroutines found
 }
 
 // start starts a process. Where it cannot, every command to it fails.
@@ -124,7 +126,11 @@ func (p *process) tell(m wire.Message, ask func(wire.Message) wire.Message) (wir
 			answer := ask(r)
 			err = answer.Write(p.in)
 		case wire.Output:
-			p.printed.Write(r.TakeBytes())
+			text := r.TakeBytes()
+			p.printed.Write(text)
+			if p.recovered == "" && bytes.Contains(text, []byte(observed)) {
+				p.recovered = recovered(string(text))
+			}
 		case wire.Answer:
 			p.answers[r.TakeNum()] = r
 		case wire.Dump:

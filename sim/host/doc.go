@@ -40,6 +40,9 @@
 // [Waiter], so that who waits for ever is found; an [ExpectationObserver] is told of
 // what it expects, and a [Forgetter] when an object of its is gone.
 //
+// A whole program, a [Program], is hosted by packages bubble and agent. One that is
+// [Immediate] may have calls executed at once.
+//
 // # Where to go next
 //
 // Package simtest runs a controller in a test, package trial once, package cli

