@@ -59,7 +59,7 @@ found. The file threelaws.yaml of the repository may hold the flags, by their na
 				return usage("check takes one package, not %d", len(args))
 			}
 			if len(args) > 0 {
-				c.Package = args[0]
+				c.Package, c.packaged = args[0], true
 			}
 			return c.run(cmd)
 		},

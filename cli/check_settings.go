@@ -35,6 +35,8 @@ type settings struct {
 
 	faults string
 	set    bool // Faults were given, none perhaps
+
+	packaged bool // the package was given as an argument
 }
 
 // settingsFile is the file of the repository that has settings.
@@ -177,7 +179,7 @@ func (c *checking) readFile(given func(name string) bool) error {
 			return wrong(key.Line, "field "+key.Value+" stands twice")
 		}
 		seen[key.Value] = key.Line
-		if given(key.Value) || key.Value == "package" && c.Package != "" {
+		if given(key.Value) || key.Value == "package" && c.packaged {
 			continue
 		}
 		if list, ok := into.(*[]string); ok && value.Kind != yaml.SequenceNode {
@@ -194,6 +196,9 @@ func (c *checking) readFile(given func(name string) bool) error {
 				list[i] = c.from(list[i])
 			}
 		}
+	}
+	if seen["package"] > 0 && strings.HasPrefix(c.Package, ".") && c.Dir != "." && !c.packaged {
+		c.Package = c.from(c.Package)
 	}
 	if seen["install"] > 0 && !given("install") && c.Install != "none" {
 		c.Install = c.from(c.Install)

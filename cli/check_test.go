@@ -12,8 +12,11 @@ import (
 	"testing"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/controllers"
 	"github.com/threelaws/threelaws/internal/check"
@@ -226,6 +229,36 @@ func TestCheckExitCodes(t *testing.T) {
 				})
 			}
 		}, scenarios.ExitNondetermine, "two runs of one schedule differ"},
+		"it never settles": {func(op *host.Controller) {
+			op.New = func(env *host.Env) host.Reconciler {
+				return host.SyncFunc(func(ctx context.Context, key string) error {
+					ns, name, _ := strings.Cut(key, "/")
+					o, err := env.Client.Get(ctx, op.For, ns, name)
+					if err != nil {
+						return nil
+					}
+					count := o.DeepCopyObject().(metav1.Object)
+					count.SetAnnotations(map[string]string{"count": count.GetResourceVersion()})
+					_, err = env.Client.Update(ctx, count.(runtime.Object))
+					return err
+				})
+			}
+		}, scenarios.ExitNotSettled, "violated: come-to-rest"},
+		"its keys name nothing": {func(op *host.Controller) {
+			op.Routes = []host.Route{{Kind: op.For, Do: func(_ host.View, _ host.Event, out *host.Effect) {
+				out.Keys = []string{"everything"}
+			}}}
+			op.New = func(env *host.Env) host.Reconciler {
+				return host.SyncFunc(func(ctx context.Context, _ string) error {
+					_, err := env.Client.Create(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
+						Namespace: "default", Name: "seen"}})
+					if apierrors.IsAlreadyExists(err) {
+						return nil
+					}
+					return err
+				})
+			}
+		}, exitUncovered, "not covered: no key that sloppy synced names a ReplicaSet"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			op := sloppy()
@@ -273,7 +306,7 @@ faults: none
 	if got := c.run("-n", "5", "--args", "--a --b=c"); got.code != 0 {
 		t.Fatalf("exit %d\n%s%s", got.code, got.err, got.out)
 	}
-	want := settings{Dir: "../..", Package: "./cmd/manager", Time: 5 * time.Minute, Schedules: 5, Seed: 1,
+	want := settings{Dir: "../..", Package: "../../cmd/manager", Time: 5 * time.Minute, Schedules: 5, Seed: 1,
 		Args: []string{"--a", "--b=c"}, Env: []string{"NAMESPACE=default"}, CRDs: []string{"../../settings/crd.yaml"},
 		Budget: 100, faults: "none", set: true}
 	if !reflect.DeepEqual(c.settings, want) {

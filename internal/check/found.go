@@ -38,7 +38,8 @@ type found struct {
 	wants    *wants
 	takes    map[metav1.DeletionPropagation]bool // it deletes its dependents itself, its owner being deleted so
 
-	unknown []string // what could not be found out, and why
+	restless bool     // it does not settle with one owner
+	unknown  []string // what could not be found out, and why
 }
 
 // creation is a kind that the controller creates objects of.
@@ -74,6 +75,7 @@ func (s *subject) look() (*found, error) {
 	f.note(r)
 	f.watch(r)
 	if f.dependents = r.controlled(s.owner, f.owns); !r.settled {
+		f.restless = true
 		f.unknown = append(f.unknown, "it does not come to rest with one owner alone: nothing else was looked for")
 		return f, nil
 	}

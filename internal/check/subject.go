@@ -38,7 +38,7 @@ type Subject struct {
 type File struct {
 	Name    string
 	Objects []Object
-	// Path is where it is on the disk: failures of whole programs then name the file in place of holding its CRDs.
+	// Path is where it is on the disk, from the working directory: failures of whole programs then name the file in place of holding its CRDs.
 	// "" where there is no such file.
 	Path string
 }
