@@ -53,8 +53,11 @@ func (c *checked) write(path, text string) {
 	}
 }
 
-// run runs the command.
-func (c *checked) run(args ...string) outcomeOf {
+// run runs the command check.
+func (c *checked) run(args ...string) outcomeOf { return c.runs(append([]string{"check"}, args...)...) }
+
+// runs runs a command.
+func (c *checked) runs(args ...string) outcomeOf {
 	c.Helper()
 	var out, err bytes.Buffer
 	cmd := Command{Registry: builtin.Registry(), Bare: true, Name: "threelaws", Out: &out, Err: &err}
@@ -78,7 +81,7 @@ func (c *checked) run(args ...string) outcomeOf {
 				return func(host.Controller) host.Controller { return c.op }, nil
 			}}, nil
 	}
-	return outcomeOf{cmd.Run(c.Context(), append([]string{"check"}, args...)), out.String(), err.String()}
+	return outcomeOf{cmd.Run(c.Context(), args), out.String(), err.String()}
 }
 
 // current is a controller of this module, of which nothing is declared but what it is.
@@ -336,5 +339,23 @@ func TestCheckMistakes(t *testing.T) {
 	}
 	if got := typed(t, "check"); got.code != scenarios.ExitUsage {
 		t.Errorf("exit %d: %s", got.code, got.err)
+	}
+}
+
+// A file names the operator that --main hosts by its name.
+func TestMainOfFiles(t *testing.T) {
+	op := current(t, "replicaset")
+	op.Name = "operator"
+	c := newChecked(t, op)
+	c.write("web.txtar", "apply set.yaml\ncontrollers operator gc\nsettle\n\n-- set.yaml --\n"+set)
+	if got := c.runs("explore", "-n", "5", "--main", "./cmd/manager", "web.txtar"); got.code != 0 ||
+		!strings.Contains(got.out, "0 violations") {
+		t.Errorf("exit %d\n%s%s", got.code, got.err, got.out)
+	}
+	if c.settings.Package != "./cmd/manager" {
+		t.Errorf("the main package is %q", c.settings.Package)
+	}
+	if got := c.runs("explore", "web.txtar"); got.code != scenarios.ExitUsage {
+		t.Errorf("without --main the exit code is %d\n%s%s", got.code, got.err, got.out)
 	}
 }
