@@ -90,7 +90,7 @@ func Equal(a, b corev1.ResourceList) bool {
 	if len(a) != len(b) {
 		return false
 	}
-	for name, n := range a {
+	for name, n := range a { //detcheck:ordered any name that differs will do
 		if m, ok := b[name]; !ok || n.Cmp(m) != 0 {
 			return false
 		}
