@@ -1,12 +1,13 @@
 // Command comparison asks this module's server and the fakes in use what kube-apiserver v1.36.3 was asked, case by
 // case, and puts a table of the cases in which they answer alike into docs/comparison.md:
 //
-//	cd kubectltest && go run ./comparison [-v]
+//	cd kubectltest && go run ./comparison [-v | -cycle]
 //
 // They answer alike with success or with the same HTTP status (see outcome), and with the same owner references and
 // finalizers, being deleted or not. Nothing else of an object is compared, and of a DELETE the status alone. A case
 // with a request that a typed client cannot make to one object is left out. The fakes give no uids, so the command
-// does. With -v it names each case that differs or is left out, and why.
+// does. With -v it names each case that differs or is left out, and why. With -cycle it measures instead what a
+// cycle of an adoption takes.
 package main
 
 import (
@@ -51,10 +52,17 @@ var telling = []struct{ name, what string }{
 	{"finalizers/pod-scheduled-default", "a Pod on a node is given its grace period"},
 }
 
-var verbose = flag.Bool("v", false, "name each case that differs or is left out")
+var (
+	verbose = flag.Bool("v", false, "name each case that differs or is left out")
+	cycle   = flag.Bool("cycle", false, "measure what a cycle of an adoption takes")
+)
 
 func main() {
 	flag.Parse()
+	if *cycle {
+		cycles()
+		return
+	}
 	tables, err := compare()
 	if err == nil {
 		err = write(tables)

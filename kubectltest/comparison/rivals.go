@@ -41,7 +41,7 @@ var rivals = []rival{
 // ours is this module's server, asked over its wire.
 func ours() (ask, error) {
 	server := fakeapi.New(fakeapi.Options{ManagedFields: true})
-	h := httpapi.New(server, func() time.Time { return time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC) })
+	h := httpapi.New(server, func() time.Time { return today })
 	send := func(method, path string, media string, body []byte) (metav1.Object, error) {
 		r, w := httptest.NewRequest(method, path, bytes.NewReader(body)), httptest.NewRecorder()
 		r.Header.Set("Content-Type", media)
