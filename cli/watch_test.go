@@ -83,6 +83,11 @@ func TestWatchOnce(t *testing.T) {
 			t.Errorf("%s: exit %d\n%s%s", c.args, got.code, got.out, got.err)
 		}
 	}
+	record := filepath.Join(t.TempDir(), "record.log")
+	typed(t, once+broken+" --record "+record)
+	if text, err := os.ReadFile(record); err != nil || !strings.Contains(string(text), `"matchLabels"`) {
+		t.Errorf("the first list is recorded without specs: %v\n%s", err, text)
+	}
 	got = typed(t, once+broken+" --output json --kinds cm")
 	var sorts []string
 	for line := range strings.Lines(got.out) {
@@ -213,6 +218,18 @@ func TestWatchRollout(t *testing.T) {
 	}
 	if got := typed(t, "judge "+record); got.code != 0 || strings.Contains(got.out, "broken by") {
 		t.Errorf("judge: exit %d\n%s%s", got.code, got.out, got.err)
+	}
+}
+
+// A server that dies is an error at the end, and not a cluster in which nothing is wrong.
+func TestWatchServerDies(t *testing.T) {
+	s, config := serveWith(t)
+	f, stop := beginWatch(t, "--kubeconfig", config, "--for", "3s")
+	f.until(t, "watching ")
+	s.stop()
+	f.until(t, "\nthreelaws: watch: the server does not answer: ")
+	if code := stop(); code != 2 {
+		t.Errorf("exit code %d\n%s", code, f)
 	}
 }
 

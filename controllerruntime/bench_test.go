@@ -1,7 +1,6 @@
 package controllerruntime_test
 
 import (
-	"context"
 	"fmt"
 	goruntime "runtime"
 	"testing"
@@ -13,10 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/tools/record"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/yaml"
 
 	"github.com/threelaws/threelaws/controllerruntime"
@@ -34,8 +29,6 @@ const rounds = 10
 // BenchmarkReconcile is two operators at work for ten rounds, stepped, under random
 // schedules, on the full API server, with all laws and with none: one of built-in kinds,
 // whose Secrets a user deletes, and one of a custom resource, whose replicas he changes.
-// The latter is also called by hand with controller-runtime's fake client, which has no
-// schedule, no cache that lags and no laws.
 func BenchmarkReconcile(b *testing.B) {
 	for _, laws := range []bool{true, false} {
 		b.Run(fmt.Sprintf("builtin/laws=%v", laws), func(b *testing.B) {
@@ -50,16 +43,6 @@ func BenchmarkReconcile(b *testing.B) {
 			measure(b, func(seed uint64) *trial.Trial { return stepped(b, c, seed, laws, rounds) })
 		})
 	}
-	b.Run("fake", func(b *testing.B) {
-		// Building it takes seconds, of which nothing is counted.
-		c := fake.NewClientBuilder().WithScheme(widget.Scheme()).WithStatusSubresource(&widget.Widget{}).Build()
-		n, before := 0, mallocs()
-		for b.Loop() {
-			n += faked(b, c)
-		}
-		b.ReportMetric(float64(mallocs()-before)/float64(n), "allocs/reconcile")
-		b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "reconciles/s")
-	})
 }
 
 // measure runs one run after the other.
@@ -172,59 +155,6 @@ func definition(b testing.TB) *apiextensionsv1.CustomResourceDefinition {
 		b.Fatal(err)
 	}
 	return crd
-}
-
-// faked is the same work with controller-runtime's fake client: each change, then
-// Reconcile until nothing is left to do. It returns how often that was called.
-func faked(b *testing.B, c client.Client) (reconciles int) {
-	b.Helper()
-	ctx := context.Background()
-	r := widget.New(c, c, record.NewFakeRecorder(1000), widget.Without{})
-	all := []client.Object{text.DeepCopy(), widgetNamed("a", 2), widgetNamed("b", 1)}
-	for _, obj := range all {
-		obj.SetUID(types.UID(obj.GetName())) // which nobody else does there
-		if err := c.Create(ctx, obj); err != nil {
-			b.Fatal(err)
-		}
-	}
-	defer func() {
-		clear := append(all, &corev1.ConfigMap{})
-		for _, obj := range clear {
-			if err := c.DeleteAllOf(ctx, obj, client.InNamespace("default")); err != nil {
-				b.Fatal(err)
-			}
-		}
-		for _, name := range []string{"a", "b"} { // which lets its finalizer go
-			if _, err := r.Reconcile(ctx, ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "default",
-				Name: name}}); err != nil {
-				b.Fatal(err)
-			}
-		}
-	}()
-	settle := func() {
-		for range 3 { // a finalizer, ConfigMaps, their status
-			for _, name := range []string{"a", "b"} {
-				reconciles++
-				_, err := r.Reconcile(ctx, ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "default",
-					Name: name}})
-				if err != nil {
-					b.Fatal(err)
-				}
-			}
-		}
-	}
-	settle()
-	for round := range rounds {
-		for i, name := range []string{"a", "b"} {
-			patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, 2+3*((round+i)%2))
-			w := &widget.Widget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
-			if err := c.Patch(ctx, w, client.RawPatch(types.MergePatchType, patch)); err != nil {
-				b.Fatal(err)
-			}
-		}
-		settle()
-	}
-	return reconciles
 }
 
 // Two runs of one seed are one run, to the last step.

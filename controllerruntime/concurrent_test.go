@@ -16,8 +16,6 @@ import (
 
 	"github.com/threelaws/threelaws/controllerruntime"
 	"github.com/threelaws/threelaws/scenarios/simtest"
-	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/trial"
 )
 
 // pair keeps two Secrets for each ConfigMap. It looks for both and makes them at one time.
@@ -91,22 +89,4 @@ func TestGoroutinesExhaustively(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 	t.Log(found.Text())
-}
-
-// BenchmarkGoroutines is a Reconcile with two goroutines, in a new world each time.
-func BenchmarkGoroutines(b *testing.B) {
-	x := pairs(b, false)
-	steps := 0
-	for i := 0; b.Loop(); i++ {
-		run := trial.New(trial.Options{Choices: sim.NewSeed(uint64(i))})
-		for j := range 10 {
-			create(b, run, configMap(fmt.Sprint("m", j)))
-		}
-		run.Start("configmap", x.Controllers[0])
-		settled(b, run)
-		steps += run.World.Steps()
-		run.Stop()
-	}
-	b.ReportMetric(float64(steps)/b.Elapsed().Seconds(), "steps/s")
-	b.ReportMetric(float64(steps)/float64(b.N), "steps/run")
 }

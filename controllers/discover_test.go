@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -32,48 +31,6 @@ func (c *cluster) define() {
 			}},
 		},
 	})
-}
-
-// ownedWidget creates a Widget and a ConfigMap that it owns.
-func (c *cluster) ownedWidget(namespace, name string) {
-	c.t.Helper()
-	w := &unstructured.Unstructured{}
-	w.SetGroupVersionKind(widget)
-	w.SetNamespace(namespace)
-	w.SetName(name)
-	c.create(w)
-	owner := c.Server.Lookup(c.Server.Kind(widget), namespace, name).(metav1.Object)
-	c.create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name,
-		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, widget)}}})
-}
-
-// A kind that is defined while the collector runs is collected as any other:
-// its objects own, and may be deleted in every way.
-func TestCollectorTakesUpNewKinds(t *testing.T) {
-	for _, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground,
-		metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan} {
-		t.Run(string(policy), func(t *testing.T) {
-			c := newCluster(t, sim.Zero{}, "garbagecollector")
-			defer c.Stop()
-			c.settle()
-			c.define()
-			c.settle()
-			c.ownedWidget("default", "w")
-			c.settle()
-			c.delete("widget", "w", metav1.DeleteOptions{PropagationPolicy: &policy})
-			c.settle()
-			if o := c.Server.Lookup(c.Server.Kind(widget), "default", "w"); o != nil {
-				t.Errorf("the owner is still there: %v", o)
-			}
-			left, _ := c.Server.Lookup(c.Server.KindNamed("cm"), "default", "w").(*corev1.ConfigMap)
-			switch {
-			case policy == metav1.DeletePropagationOrphan && (left == nil || len(left.OwnerReferences) > 0):
-				t.Errorf("the orphan is %v", left)
-			case policy != metav1.DeletePropagationOrphan && left != nil:
-				t.Errorf("the dependent is still there: %v", left)
-			}
-		})
-	}
 }
 
 // A custom resource takes no strategic merge patch: where a cycle is broken up, all its
@@ -126,24 +83,4 @@ func (c *cluster) ownWidget(name string, finalizers []string, owners ...metav1.O
 		c.t.Fatal(err)
 	}
 	c.patch("widget", name, string(data))
-}
-
-// A namespace does not go before the objects in it, whenever their kind was
-// defined.
-func TestNamespaceTakesUpNewKinds(t *testing.T) {
-	c := newCluster(t, sim.Zero{}, "namespace")
-	defer c.Stop()
-	c.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n2"}})
-	c.settle()
-	c.define()
-	c.ownedWidget("n2", "g")
-	c.settle()
-	c.delete("namespace", "n2", metav1.DeleteOptions{})
-	c.settle()
-	if o := c.Server.Lookup(c.Server.KindNamed("namespace"), "", "n2"); o != nil {
-		t.Errorf("the namespace is still there: %v", o)
-	}
-	if o := c.Server.Lookup(c.Server.Kind(widget), "n2", "g"); o != nil {
-		t.Errorf("the namespace is gone, and its widget is still there: %v", o)
-	}
 }

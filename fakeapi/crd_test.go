@@ -1,7 +1,6 @@
 package fakeapi
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -403,26 +402,5 @@ func TestTypedNamesAreOfThePreferredVersion(t *testing.T) {
 	}
 	if k := s.KindNamed("widget"); k.GVK.Version != "v1beta2" || !slices.Equal(all, []string{"v1beta2", "v1beta1"}) {
 		t.Errorf("widget is %v of %q", k.GVK, all)
-	}
-}
-
-// BenchmarkDefinition is a new server with a definition of two hundred fields: what a world
-// with custom resources begins with, in every schedule.
-func BenchmarkDefinition(b *testing.B) {
-	d := widgetDefinition(b)
-	for i := range d.Spec.Versions {
-		p := d.Spec.Versions[i].Schema.OpenAPIV3Schema.Properties["spec"].Properties
-		for j := range 200 {
-			p[fmt.Sprint("field", j)] = apiextensionsv1.JSONSchemaProps{Type: "object", Description: "a field",
-				Properties: map[string]apiextensionsv1.JSONSchemaProps{"a": {Type: "string"}, "b": {Type: "integer"}}}
-		}
-	}
-	begin := func() {
-		s := New(Options{})
-		must(b, s, &Request{Verb: Create, Kind: definitionKind, Object: d.DeepCopy()})
-	}
-	begin() // what is kept of a schema is made by the first
-	for b.Loop() {
-		begin()
 	}
 }

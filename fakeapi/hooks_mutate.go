@@ -3,6 +3,7 @@ package fakeapi
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
@@ -30,9 +31,7 @@ type mutation struct {
 
 // require makes those due that were asked before now.
 func (m *mutation) require() {
-	for id := range m.asked {
-		m.due[id] = true
-	}
+	maps.Copy(m.due, m.asked)
 	clear(m.asked)
 }
 

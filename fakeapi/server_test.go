@@ -69,7 +69,6 @@ func TestLifeOfAPod(t *testing.T) {
 
 // Built-in kinds that tests need.
 var (
-	nodeKind                  = kindOf(&corev1.Node{})
 	endpointsKind             = kindOf(&corev1.Endpoints{})
 	eventKind                 = kindOf(&corev1.Event{})
 	newEventKind              = kindOf(&eventsv1.Event{})

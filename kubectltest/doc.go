@@ -1,6 +1,5 @@
 // Package kubectltest drives the API server with its real clients: kubectl's own
-// code, client-go's clientsets and informers, and, for comparison, the
-// fakes of controller-runtime and client-go. It holds tests only, in a module of
+// code, client-go's clientsets and informers. It holds tests, in a module of
 // its own, so that what the clients need is not what the library needs.
 //
 // Each testdata/*.txtar is a session: command lines, beneath each what it

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -24,13 +23,6 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
 )
-
-const (
-	jsonMedia     = "application/json"
-	protobufMedia = "application/vnd.kubernetes.protobuf"
-)
-
-var podResource = corev1.SchemeGroupVersion.WithResource("pods")
 
 func pod(name string, labels map[string]string) *corev1.Pod {
 	return &corev1.Pod{
@@ -56,20 +48,6 @@ func must[T any](v T, err error) func(t *testing.T) T {
 			t.Fatal(err)
 		}
 		return v
-	}
-}
-
-// TestTypedClientset takes one Pod through its life, in both encodings.
-func TestTypedClientset(t *testing.T) {
-	for _, media := range []string{jsonMedia, protobufMedia} {
-		t.Run(media, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newSession(t)
-				config := s.config()
-				config.ContentType, config.AcceptContentTypes = media, media
-				typedLife(t, s.ctx, must(kubernetes.NewForConfig(config))(t))
-			})
-		})
 	}
 }
 

@@ -250,6 +250,6 @@ func (w *world) crashes() {
 
 // replaced stops the controller and starts a new process in its place, as a rollout does.
 func (w *world) replaced() {
-	c := w.made()
+	c := w.controller(w.subject.name)
 	_ = w.Do("replace "+c.Name, func() error { w.Switch(w.process(), c); return nil })
 }

@@ -178,3 +178,14 @@ func (w *world) unseenDeletions(b *law.Breach) (n int) {
 	}
 	return n
 }
+
+// someResized: a ReplicaSet of the Deployment's that said another size of it has been written in the same sync before.
+func someResized(w *world, b *law.Breach) bool {
+	d, was, _ := w.scales(b)
+	return d != nil && was != nil && d.Spec.Strategy.Type == appsv1.RollingUpdateDeploymentStrategyType &&
+		anyOf(w.commits(w.begun(b.Record), b.Record), func(_ int, c *sim.Record) bool {
+			rs, _ := c.Before.(*appsv1.ReplicaSet)
+			return rs != nil && c.Process == w.subject.name && controls(d.UID, rs) && *rs.Spec.Replicas > 0 &&
+				annotated(rs, desiredPods) >= 0 && annotated(rs, desiredPods) != int(*d.Spec.Replicas)
+		})
+}

@@ -202,21 +202,3 @@ func serviceGoes(w *world, b *law.Breach) bool {
 	svc, _ := w.record(b.Record).SawFor.(*corev1.Service)
 	return svc != nil && svc.DeletionTimestamp != nil
 }
-
-// quarantinedUnseen: a round as long ago as a quarantine lasts found a pod on a node that had not been shown by
-// then, and was shown later.
-func quarantinedUnseen(w *world, b *law.Breach) bool {
-	const quarantine = 40 * time.Second
-	r := w.record(b.Record)
-	pod, _ := r.Before.(*corev1.Pod)
-	if pod == nil {
-		return false
-	}
-	sees := func(_ int, d *sim.Record) bool {
-		return d.Object.Kind == "Node" && d.Object.Name == pod.Spec.NodeName && d.After != nil
-	}
-	return anyOf(w.records(0, b.Record), func(i int, s *sim.Record) bool {
-		return s.Op == sim.SyncStart && s.Process == r.Process && r.At-s.At >= quarantine &&
-			!anyOf(w.shown(0, i), sees) && anyOf(w.shown(i, b.Record), sees)
-	})
-}

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
@@ -149,4 +150,14 @@ func crowded(w *world, b *law.Breach) bool {
 	}
 	pods := selected(all, svc)
 	return pods > 100 && have >= families && have <= families*((pods+99)/100)
+}
+
+// selected is how many pods have the labels that a Service selects.
+func selected(all storedAt, svc *corev1.Service) (pods int) {
+	for _, o := range all {
+		if o.ref.Kind == "Pod" && labels.SelectorFromSet(svc.Spec.Selector).Matches(labels.Set(o.GetLabels())) {
+			pods++
+		}
+	}
+	return pods
 }

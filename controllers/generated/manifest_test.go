@@ -107,10 +107,6 @@ func (w *world) ago(d time.Duration) string {
 // fields are part of a patch.
 type fields = map[string]any
 
-func jsonPatch(text string, args ...any) fakeapi.Request {
-	return fakeapi.Request{Verb: fakeapi.Patch, PatchType: types.JSONPatchType, Patch: fmt.Appendf(nil, text, args...)}
-}
-
 // step takes some steps.
 func (w *world) step(n int) {
 	for range n {

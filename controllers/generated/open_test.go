@@ -21,27 +21,6 @@ type cause struct {
 
 // open are the causes of verdicts that are right.
 var open = []*cause{
-	{controller: "garbagecollector", laws: "resolve-the-unseen nothing-stays-terminating", when: ownsItself,
-		why: "an object that owns itself waits for itself, for ever, and so does who waits for it: only " +
-			"dependents that are not going themselves are looked at (garbagecollector.go, " +
-			"processDeletingDependentsItem)"},
-	{controller: "garbagecollector", laws: "collect-the-ownerless resolve-the-unseen any-owner-counts", when: renamed,
-		why: "a reference that keeps its uid and changes its name is none that is new (graph_builder.go, " +
-			"referencesDiffs)"},
-	{controller: "garbagecollector", laws: "resolve-the-unseen", when: letGoOnce,
-		why: "what was going with its dependents is taken for that as long as it is there, though its finalizer " +
-			"has been taken off (graph.go, markDeletingDependents: nothing takes the mark off)"},
-	{controller: "garbagecollector", laws: "collect-the-ownerless", when: orphanedOnce,
-		why: "whose deletion was to orphan its dependents when it was queued is not looked at again " +
-			"(garbagecollector.go, attemptToOrphanWorker)"},
-	{controller: "garbagecollector", laws: "solid-owner-wins", when: tiedToWaiting,
-		why: "who is tied to an owner that waits already is not looked at: the dependents are when it begins to, and " +
-			"those that block it when it is looked at again (graph_builder.go, addDependentToOwners)"},
-	{controller: "garbagecollector", laws: "collect-the-ownerless resolve-the-unseen any-owner-counts",
-		when: reachableSince,
-		why: "a cluster-scoped object with a namespaced owner is not judged, and when that reference is taken off " +
-			"it is not looked at again (garbagecollector.go, attemptToDeleteWorker; graph_builder.go, " +
-			"processGraphChanges)"},
 	{controller: "cronjob", laws: "dont-share", when: listedByUser,
 		why: "what stands in status.active stays as long as there is a Job of the name, whosever it is, and as " +
 			"often as it stands there; nothing wakes its CronJob when that goes (cronjob_controllerv2.go, " +
@@ -101,9 +80,6 @@ var open = []*cause{
 			"(stateful_set_control.go, processReplica)"},
 	{controller: "endpointslice", laws: "never-too-many " + atRest, when: crowded,
 		why: "that a Service wants one slice is said of one whose pods fit into it"},
-	{controller: "podgc", laws: "spare-what-can-run", when: quarantinedUnseen,
-		why: "the quarantine of a node begins when a pod is seen that is on it and the node is not, and it does " +
-			"not end when the node is shown (gc_controller.go, gcOrphaned, discoverDeletedNodes)"},
 	{controller: "endpointslice", laws: "dont-interfere " + atRest, when: labelledAsIts,
 		why: "its slices are those with its labels, whoever controls them (endpointslice_controller.go, " +
 			"syncService)"},

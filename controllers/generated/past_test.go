@@ -155,9 +155,3 @@ func controls(owner types.UID, version any) bool {
 }
 
 func going(m metav1.Object) bool { return m != nil && m.GetDeletionTimestamp() != nil }
-
-// held reports whether a version is being deleted and has a finalizer.
-func held(version any, finalizer string) bool {
-	m := object(version)
-	return going(m) && slices.Contains(m.GetFinalizers(), finalizer)
-}

@@ -41,8 +41,7 @@ type subject struct {
 	// apart has only its own acts: it is not about objects that own pods. Time passes
 	// in its worlds though nobody waits for it.
 	apart bool
-	made  func(w *world) host.Controller // for a controller with options; nil for that of the table
-	most  time.Duration                  // that passes at once, of a controller that does much in it; 0 for any time
+	most  time.Duration // that passes at once, of a controller that does much in it; 0 for any time
 }
 
 // act is something that may be done to a world. It does nothing where there is nothing
@@ -61,7 +60,7 @@ func play(t *testing.T, s *subject, seed uint64, laws ...*law.Law) *world {
 		choices = sim.NewSeed(seed)
 	}
 	if !s.apart {
-		w.n(12) // unused, like the next: the seeds of further and wrong were found with these numbers drawn
+		w.n(12) // unused, like the next: the seeds of further were found with these numbers drawn
 	}
 	w.Trial = trial.New(trial.Options{Choices: choices, Laws: laws})
 	defer w.Stop()
@@ -114,20 +113,12 @@ func (w *world) begin() {
 }
 
 func (w *world) startAll() {
-	w.Start(w.subject.name, w.made())
+	w.Start(w.subject.name, w.controller(w.subject.name))
 	for _, name := range w.subject.beside {
 		if w.in(2) {
 			w.start(name)
 		}
 	}
-}
-
-// made is the controller that the world is for.
-func (w *world) made() host.Controller {
-	if w.subject.made != nil {
-		return w.subject.made(w)
-	}
-	return w.controller(w.subject.name)
 }
 
 // start runs a controller of the table.

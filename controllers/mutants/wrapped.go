@@ -117,7 +117,7 @@ func (c *careless) Sync(ctx context.Context, key string) error {
 func (c *careless) Digest(h *sim.Hash) {
 	c.reconciler.Digest(h)
 	var sum uint64
-	for key, is := range c.begun {
+	for key, is := range c.begun { //detcheck:ordered a sum
 		if is {
 			sum += sim.Mix(sim.HashString(key))
 		}

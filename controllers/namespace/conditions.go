@@ -63,7 +63,7 @@ func (left *contents) judge(c *corev1.NamespaceCondition) {
 	case left.podsFirst:
 	case c.Type == corev1.NamespaceContentRemaining && len(left.resources) > 0:
 		var texts []string
-		for r, n := range left.resources {
+		for r, n := range left.resources { //detcheck:ordered sorted below
 			texts = append(texts, fmt.Sprintf("%s.%s has %d resource instances", r.Resource, r.Group, n))
 		}
 		slices.Sort(texts)
@@ -71,7 +71,7 @@ func (left *contents) judge(c *corev1.NamespaceCondition) {
 		c.Message = "Some resources are remaining: " + strings.Join(texts, ", ")
 	case c.Type == corev1.NamespaceFinalizersRemaining && len(left.finalizers) > 0:
 		var texts []string
-		for f, n := range left.finalizers {
+		for f, n := range left.finalizers { //detcheck:ordered sorted below
 			texts = append(texts, fmt.Sprintf("%s in %d resource instances", f, n))
 		}
 		slices.Sort(texts)

@@ -107,15 +107,6 @@ func (c *cluster) condition(kind corev1.NamespaceConditionType) (corev1.Conditio
 	return "", ""
 }
 
-func TestLivingNamespaceIsLeftAlone(t *testing.T) {
-	c := newCluster(t, namespace.Without{})
-	c.config("x")
-	c.run(time.Hour)
-	if !c.has("configmap", "x") || c.namespace().DeletionTimestamp != nil {
-		t.Error("a namespace that nobody deleted was touched")
-	}
-}
-
 func TestEmptiesAndLetsGo(t *testing.T) {
 	c := newCluster(t, namespace.Without{})
 	c.config("x")
@@ -264,17 +255,6 @@ func TestOthersFinalizersStay(t *testing.T) {
 	if got := obj.(*corev1.Namespace).Spec.Finalizers; !slices.Equal(got,
 		[]corev1.FinalizerName{"example.com/a", "example.com/z"}) {
 		t.Errorf("finalizers %q", got)
-	}
-}
-
-// Without waiting, what is held outlives its namespace.
-func TestWithoutWaiting(t *testing.T) {
-	c := newCluster(t, namespace.Without{Waiting: true})
-	c.config("x", "example.com/hold")
-	c.delete("namespace", "a", metav1.DeleteOptions{})
-	c.run(time.Minute)
-	if c.namespace() != nil || !c.has("configmap", "x") {
-		t.Errorf("namespace %v, ConfigMap %t", c.namespace(), c.has("configmap", "x"))
 	}
 }
 

@@ -111,12 +111,3 @@ func TestPatchBytes(t *testing.T) {
 		}
 	}
 }
-
-// The buffer of one patch is good for the next.
-func TestPatchReusesItsBuffer(t *testing.T) {
-	buf := adoptPatch(nil, "pod", rsKind, owner(false))
-	rs := owner(false)
-	if n := testing.AllocsPerRun(100, func() { buf = adoptPatch(buf[:0], "pod", rsKind, rs) }); n > 0 {
-		t.Errorf("%v allocations for a patch", n)
-	}
-}

@@ -37,7 +37,7 @@ func Parse(s *metav1.LabelSelector) (labels.Selector, error) {
 // plain reports whether the keys and values of labels are such that nobody finds fault
 // with them: short, of letters, digits and inner dashes, and of a domain if of any.
 func plain(set map[string]string) bool {
-	for k, v := range set {
+	for k, v := range set { //detcheck:ordered all have to be plain
 		domain, name, of := strings.Cut(k, "/")
 		if !of {
 			domain, name = "", k
@@ -73,7 +73,7 @@ func plainDomain(s string) bool {
 
 // Contains reports whether labels have all that are wanted of them.
 func Contains(have, want map[string]string) bool {
-	for k, v := range want {
+	for k, v := range want { //detcheck:ordered all have to be there
 		if got, ok := have[k]; !ok || got != v {
 			return false
 		}

@@ -214,23 +214,6 @@ func TestTieBreak(t *testing.T) {
 	}
 }
 
-// WATCH-8: with two kinds each kind's tie-break finds an owner of its own for
-// one and the same pod, and neither need be its creator.
-func TestTieBreakMisroutesAcrossKinds(t *testing.T) {
-	selectsAll := func(runtime.Object, map[string]string) bool { return true }
-	var woken []string
-	for _, kind := range []string{"ReplicaSet", "ReplicationController"} {
-		tb := &TieBreak{Owner: schema.GroupVersionKind{Kind: kind}, Selects: selectsAll}
-		var got host.Effect
-		tb.Do(caches{set("ns", kind, "x", 0)},
-			event(nil, pod("1", "x", ownedBy("ReplicaSet", "ReplicaSet", "ns.ReplicaSet"))), &got)
-		woken = append(woken, got.Created...)
-	}
-	if want := []string{"ns/ReplicaSet", "ns/ReplicationController"}; !slices.Equal(woken, want) {
-		t.Errorf("one creation counted for %v, want %v", woken, want)
-	}
-}
-
 func TestOwn(t *testing.T) {
 	a := set("ns", "a", "x", 0)
 	successor := set("ns", "a", "x", 0)

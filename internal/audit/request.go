@@ -15,12 +15,11 @@ type request struct {
 	text       string // all of it, where it does
 	labels     bool
 	finalizers bool
-	applies    bool    // a server-side apply
-	replicas   string  // of a Scale
-	known      bool    // there was a body that says
-	watched    bool    // it is made up of what a watch showed: what it was on condition of is not known
-	body       bool    // it says something of what is neither metadata nor status
-	object     *Object // an update's or a create's, where there is no response
+	applies    bool   // a server-side apply
+	replicas   string // of a Scale
+	known      bool   // there was a body that says
+	watched    bool   // it is made up of what a watch showed: what it was on condition of is not known
+	body       bool   // it says something of what is neither metadata nor status
 }
 
 // bodies reads what a write asked for and what came of it.

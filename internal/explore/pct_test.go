@@ -3,8 +3,6 @@ package explore
 import (
 	"errors"
 	"testing"
-
-	"github.com/threelaws/threelaws/sim"
 )
 
 // chain is a bug of depth 2: the second thread must run wholly between two
@@ -137,74 +135,5 @@ func TestCommute(t *testing.T) {
 		if _, err := Commute(toy.run, 50, 1); !errors.As(err, &c) || c.Why != name {
 			t.Errorf("%s: err = %v", name, err)
 		}
-	}
-}
-
-var benchToy = &toyWorld{threads: adders(3, 4).threads}
-
-func BenchmarkBare(b *testing.B) {
-	b.ReportAllocs()
-	for i := range b.N {
-		benchToy.run(sim.NewSeed(uint64(i)))
-	}
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "runs/s")
-}
-
-func BenchmarkRecordedUniform(b *testing.B) {
-	b.ReportAllocs()
-	r := &Recorder{}
-	for i := range b.N {
-		r.Reset(NewUniform(uint64(i)))
-		benchToy.run(r)
-	}
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "runs/s")
-}
-
-func BenchmarkRecordedPCT(b *testing.B) {
-	b.ReportAllocs()
-	r := &Recorder{}
-	for i := range b.N {
-		r.Reset(NewPCT(uint64(i), 2, 18))
-		benchToy.run(r)
-	}
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "runs/s")
-}
-
-func BenchmarkParallelMixed(b *testing.B) {
-	rep, err := Config{New: toys(benchToy), Runs: b.N}.Run(b.Context())
-	if err != nil || rep.Runs != b.N {
-		b.Fatal(rep, err)
-	}
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "runs/s")
-}
-
-func BenchmarkExhaust(b *testing.B) {
-	b.ReportAllocs()
-	var cover *Coverage
-	for range b.N {
-		var err error
-		if cover, err = (Exhaust{Program: benchToy.run}).Run(); err != nil || !cover.Complete {
-			b.Fatal(cover, err)
-		}
-	}
-	b.ReportMetric(float64(b.N*cover.Runs)/b.Elapsed().Seconds(), "runs/s")
-	b.ReportMetric(float64(cover.States), "states")
-}
-
-func BenchmarkShrink(b *testing.B) {
-	toy := adders(3, 4)
-	var from Schedule
-	for seed := uint64(0); from == nil; seed++ {
-		r := Record(NewUniform(seed))
-		if out := toy.run(r); len(out.Findings) > 0 {
-			from = r.Schedule()
-		}
-	}
-	for range b.N {
-		got, err := Shrink(just(toy.run), Finding{Law: "FINAL"}, from, 10_000)
-		if err != nil || !got.Minimal {
-			b.Fatal(got, err)
-		}
-		b.ReportMetric(float64(got.Runs), "executions")
 	}
 }

@@ -47,9 +47,3 @@ func TestCurrent(t *testing.T) {
 		t.Errorf("101 goroutines have %d names", len(seen))
 	}
 }
-
-func BenchmarkCurrent(b *testing.B) {
-	for b.Loop() {
-		Current()
-	}
-}

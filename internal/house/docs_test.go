@@ -126,3 +126,21 @@ func TestCommandsRunSomething(t *testing.T) {
 		}
 	}
 }
+
+// Every page under docs is reached from the README by links.
+func TestEveryPageIsReached(t *testing.T) {
+	reached := []string{"README.md"}
+	for i := 0; i < len(reached); i++ {
+		for _, m := range links.FindAllStringSubmatch(read(t, reached[i]), -1) {
+			to := path.Join(path.Dir(reached[i]), m[1])
+			if path.Ext(to) == ".md" && !strings.Contains(m[1], "://") && !slices.Contains(reached, to) {
+				reached = append(reached, to)
+			}
+		}
+	}
+	for _, p := range pages(t) {
+		if strings.HasPrefix(p.name, "docs/") && !slices.Contains(reached, p.name) {
+			t.Errorf("%s: no page that is reached from the README has a link to it", p.name)
+		}
+	}
+}

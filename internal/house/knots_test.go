@@ -2,8 +2,6 @@ package house
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"go/types"
 	"maps"
 	"path/filepath"
@@ -106,41 +104,6 @@ func knots(a arrows) (out [][]string) {
 	}
 	slices.SortStableFunc(out, func(x, y []string) int { return len(y) - len(x) })
 	return out
-}
-
-// The counter must see a circle through a method, a type and a variable, and none
-// where there is none.
-func TestKnotsAreSeen(t *testing.T) {
-	p := check(t, map[string]string{
-		"a.go": "package p\ntype A struct{ B *B }\nfunc (a *A) Do() { c() }",
-		"b.go": "package p\ntype B struct{ n int }\nfunc use(b *B) { x.Do() }",
-		"c.go": "package p\nvar x = &A{}\nfunc c() { use(nil) }",
-		"d.go": "package p\nfunc main() { x.Do(); use(x.B) }",
-		"e.go": "package p\nfunc e(a *A) int { return a.B.n }",
-	})
-	got := knots(uses(p))
-	if len(got) != 1 || strings.Join(got[0], " ") != "a.go b.go c.go" {
-		t.Errorf("knots %v, want a.go b.go c.go alone", got)
-	}
-}
-
-// check type-checks a package given as text.
-func check(t *testing.T, source map[string]string) *packages.Package {
-	t.Helper()
-	p := &packages.Package{Name: "p", PkgPath: module + "/p", Fset: token.NewFileSet(),
-		TypesInfo: &types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}}}
-	for _, name := range slices.Sorted(maps.Keys(source)) {
-		f, err := parser.ParseFile(p.Fset, name, source[name], parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.Syntax = append(p.Syntax, f)
-	}
-	var err error
-	if p.Types, err = (&types.Config{}).Check(p.PkgPath, p.Fset, p.Syntax, p.TypesInfo); err != nil {
-		t.Fatal(err)
-	}
-	return p
 }
 
 // short is a package's path from the module's root.

@@ -187,22 +187,3 @@ func TestLivePolicy(t *testing.T) {
 		t.Error("a page that is a file asks somebody", err)
 	}
 }
-
-// A part of twenty records is added to the run of a page that shows all it may.
-func BenchmarkLivePart(b *testing.B) {
-	const most, more = 10_000, 20
-	h := pagetest.Long(most)
-	l := NewLive(0)
-	for b.Loop() {
-		if l.Len() == 0 || l.Len() == most {
-			b.StopTimer()
-			l.Begin(nil, 0, nil)
-			l.Add(h.Records[:most*3/4], nil)
-			b.StartTimer()
-		}
-		l.Add(h.Records[l.Len():l.Len()+more], nil)
-		if _, err := l.Since(l.Parts() - 1); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -172,20 +172,6 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// Making the page of a run of ten thousand records: from the history to the file's bytes.
-func BenchmarkHTML(b *testing.B) {
-	h := pagetest.Long(10_000)
-	bytes := 0
-	for b.Loop() {
-		text, err := Of("long", Whole("the run", h, nil)).HTML()
-		if err != nil {
-			b.Fatal(err)
-		}
-		bytes = len(text)
-	}
-	b.ReportMetric(float64(bytes)/1024, "KB")
-}
-
 // linesOf returns the text of a version.
 func linesOf(r *Run, version int) []string {
 	var lines []string

@@ -46,14 +46,14 @@ func metaChanges(before, after metav1.Object) []string {
 // MapChanges words what two maps differ in, in one line; none where they are equal.
 func MapChanges(what string, before, after map[string]string) []string {
 	var words []string
-	for k, v := range after {
+	for k, v := range after { //detcheck:ordered sorted below
 		if old, ok := before[k]; !ok {
 			words = append(words, "+"+k+"="+v)
 		} else if old != v {
 			words = append(words, k+"="+old+" -> "+v)
 		}
 	}
-	for k := range before {
+	for k := range before { //detcheck:ordered sorted below
 		if _, ok := after[k]; !ok {
 			words = append(words, "-"+k)
 		}

@@ -1,6 +1,8 @@
 package usage
 
 import (
+	"maps"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
@@ -87,13 +89,5 @@ func (a *Amounts) atLeast(least Amounts) {
 
 // Equal reports whether two lists have the same names with the same values.
 func Equal(a, b corev1.ResourceList) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for name, n := range a {
-		if m, ok := b[name]; !ok || n.Cmp(m) != 0 {
-			return false
-		}
-	}
-	return true
+	return maps.EqualFunc(a, b, func(x, y resource.Quantity) bool { return x.Cmp(y) == 0 })
 }

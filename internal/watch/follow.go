@@ -124,15 +124,18 @@ func (f *follower) watch(ctx context.Context, o metav1.ListOptions) (watch.Inter
 // answered counts failures in a row. A kind that cannot be read is left: for good where the
 // server refuses it, until it can be listed where it was not listed yet.
 func (f *follower) answered(err error) {
-	if err == nil || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+	if err != nil && f.Err() != nil {
+		return
+	}
+	var away *url.Error
+	errors.As(err, &away)
+	f.away.Store(away)
+	if err == nil {
 		f.failed = 0
 		return
 	}
-	if f.Err() != nil {
-		return
-	}
 	f.failed++
-	third, away := f.failed == 3, (*url.Error)(nil)
+	third := f.failed == 3
 	switch {
 	case apierrors.IsForbidden(err), apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err),
 		apierrors.IsUnauthorized(err) && third: // the first refusal makes client-go call an exec plugin again
@@ -140,7 +143,7 @@ func (f *follower) answered(err error) {
 		f.stop()
 	case third && !f.known:
 		f.leave(err)
-	case third && errors.As(err, &away):
+	case third && away != nil:
 		f.Note("the server does not answer: " + away.Err.Error())
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// A server that goes away while it is watched is told of.
+// A server that goes away while it is watched is told of, and is an error where it has not come back.
 func TestReaderTellsOfSilence(t *testing.T) {
 	var on *httptest.Server
 	on = httptest.NewServer(&server{answer: func(_ *server, w http.ResponseWriter, r *http.Request) {
@@ -30,10 +30,10 @@ func TestReaderTellsOfSilence(t *testing.T) {
 			}
 		}
 	}, func(*Cluster) bool { return len(told) > 0 })
-	if err != nil || len(told) == 0 {
+	if err == nil || len(told) == 0 {
 		t.Fatal(err, "nothing is told")
 	}
-	if got := <-told; !strings.HasPrefix(got, "the server does not answer: ") || !strings.HasSuffix(got, "refused") {
-		t.Errorf("told %q", got)
+	if got := <-told; got != err.Error() || !strings.HasPrefix(got, "the server does not answer: ") {
+		t.Errorf("told %q, and %v", got, err)
 	}
 }

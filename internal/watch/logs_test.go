@@ -170,3 +170,18 @@ func brief(found []Finding) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// version is an object that is written as JSON.
+func version(t testing.TB, k *Kind, text string) *Version {
+	t.Helper()
+	var content map[string]any
+	err := json.Unmarshal([]byte(text), &content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := Parse(k, content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}

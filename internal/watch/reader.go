@@ -3,6 +3,8 @@ package watch
 import (
 	"context"
 	"fmt"
+	"net/url"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/client-go/discovery"
@@ -20,8 +22,9 @@ type Reader struct {
 
 	discovery discovery.DiscoveryInterface
 	client    dynamic.Interface
-	slots     chan struct{} // for lists that are under way at once
-	first     time.Duration // before what failed is tried again; twice as long each time
+	slots     chan struct{}             // for lists that are under way at once
+	first     time.Duration             // before what failed is tried again; twice as long each time
+	away      atomic.Pointer[url.Error] // of the last request; nil where the server answered it
 }
 
 const (
@@ -52,7 +55,7 @@ func NewReader(config *rest.Config) (*Reader, error) {
 const again = 5 * time.Minute
 
 // Run tells a cluster what it reads, until the context is over or done says so. It is an
-// error where nothing can be read at all.
+// error where nothing can be read at all, and where the server does not answer in the end.
 func (r *Reader) Run(ctx context.Context, c *Cluster, done func() bool) error {
 	ctx, stop := context.WithCancel(klog.NewContext(ctx, klog.Logger{})) // client-go logs nothing: Note says it
 	defer stop()
@@ -110,6 +113,9 @@ func (r *Reader) Run(ctx context.Context, c *Cluster, done func() bool) error {
 				}
 			}
 		}
+	}
+	if away := r.away.Load(); away != nil {
+		return fmt.Errorf("the server does not answer: %w", away.Err)
 	}
 	return nil
 }

@@ -4,12 +4,12 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/passes/inspect"
 	"golang.org/x/tools/go/ast/inspector"
-	"golang.org/x/tools/go/types/typeutil"
 )
 
 // Analyzer flags what could make two runs of one schedule differ.
@@ -51,12 +51,13 @@ func (c *checker) isTest(f *ast.File) bool {
 
 func (c *checker) file(file inspector.Cursor) {
 	for cur := range file.Preorder((*ast.ImportSpec)(nil), (*ast.Ident)(nil), (*ast.GoStmt)(nil),
-		(*ast.SelectStmt)(nil), (*ast.RangeStmt)(nil), (*ast.CallExpr)(nil)) {
+		(*ast.SelectStmt)(nil), (*ast.RangeStmt)(nil)) {
 		switch n := cur.Node().(type) {
 		case *ast.ImportSpec:
 			c.importSpec(n)
 		case *ast.Ident:
 			c.use(n)
+			c.mapOrder(cur, n)
 		case *ast.GoStmt:
 			c.Reportf(n.Pos(),
 				"go statement: when the goroutine runs is not the schedule's choice; make it an actor whose actions "+
@@ -66,38 +67,13 @@ func (c *checker) file(file inspector.Cursor) {
 				"select: which ready case runs is random; offer the cases as actions and let the schedule pick")
 		case *ast.RangeStmt:
 			c.rangeStmt(cur, n)
-		case *ast.CallExpr:
-			c.unordered(cur, n)
 		}
 	}
 }
 
-// callee is the function or method that a call names, nil for a call of a
-// function value, a conversion or a builtin.
-func (c *checker) callee(call *ast.CallExpr) *types.Func {
-	return typeutil.StaticCallee(c.TypesInfo, call)
-}
-
-// builtin is the name of the builtin function called, "" for any other call.
-func (c *checker) builtin(call *ast.CallExpr) string {
-	if b, ok := typeutil.Callee(c.TypesInfo, call).(*types.Builtin); ok {
-		return b.Name()
-	}
-	return ""
-}
-
-// from reports whether f is declared in the package with that path and, when
-// names are given, has one of them.
+// from reports whether f is declared in the package with that path and has one of the names.
 func from(f *types.Func, path string, names ...string) bool {
-	if f == nil || f.Pkg() == nil || f.Pkg().Path() != path {
-		return false
-	}
-	for _, n := range names {
-		if f.Name() == n {
-			return true
-		}
-	}
-	return len(names) == 0
+	return f != nil && f.Pkg() != nil && f.Pkg().Path() == path && slices.Contains(names, f.Name())
 }
 
 func (c *checker) line(pos token.Pos) int { return c.Fset.Position(pos).Line }

@@ -74,7 +74,7 @@ func (c *checker) reportUnused() {
 	for _, d := range c.directives {
 		if !d.used {
 			c.Reportf(d.pos,
-				"directive excuses nothing: there is no map range here whose order could matter; remove it")
+				"directive excuses nothing: no map is visited here; remove it")
 		}
 	}
 }

@@ -2,17 +2,14 @@
 // mean one run: it flags clocks, randomness, the environment, goroutines,
 // select, and ranges over maps.
 //
-// A range over a map, or over anything else in map order, is flagged unless its
-// body only sets or deletes elements under the range key, adds integers, returns
-// one constant, or appends to a slice that the next statement sorts.
-//
-// The analyser does not look into functions: a call inside an expression is
-// assumed to have no effect, unless it calls a variable or a method named Pick.
+// A range over a map is flagged. So is any use of maps.Keys, maps.Values, maps.All, of UnsortedList and PopAny of
+// a set, and of reflect.Value.MapKeys, unless it is an argument of slices.Sorted; and maps.DeleteFunc, unless
+// its function only returns a value.
 //
 // A comment on the line above the loop or at the end of its first line excuses
 // it, with a reason:
 //
-//	//detcheck:ordered the callee sorts what it is given
+//	//detcheck:ordered the sum is the same in every order
 //
 // A directive without a reason and a directive that excuses nothing are errors.
 // Test files are not checked.

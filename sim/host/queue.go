@@ -164,13 +164,13 @@ func (q *queue) digest(h *sim.Hash) {
 		h.Word(uint64(min(q.limiter.NumRequeues(k), q.steps)))
 	}
 	var sum uint64
-	for k := range q.processing {
+	for k := range q.processing { //detcheck:ordered a sum
 		sum += q.digestKey(k, 1)
 	}
-	for k := range q.dirty {
+	for k := range q.dirty { //detcheck:ordered a sum
 		sum += q.digestKey(k, 2)
 	}
-	for k := range q.waiting {
+	for k := range q.waiting { //detcheck:ordered a sum
 		sum += q.digestKey(k, 3)
 	}
 	h.Word(sum)

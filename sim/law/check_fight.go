@@ -105,7 +105,7 @@ func (h *handovers) of(uid types.UID) handover {
 // Digest folds how often each object has changed hands.
 func (c *handovers) Digest(h *sim.Hash) {
 	var sum uint64
-	for uid, n := range c.seen {
+	for uid, n := range c.seen { //detcheck:ordered a sum
 		if n.epoch == c.j.state.epoch {
 			behind := uint64(0)
 			if n.behind {

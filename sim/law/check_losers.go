@@ -23,7 +23,7 @@ func (l *losers) Reset() { clear(l.lost) }
 // Digest folds who lost which race.
 func (l *losers) Digest(h *sim.Hash) {
 	var sum uint64
-	for r := range l.lost {
+	for r := range l.lost { //detcheck:ordered a sum
 		sum += digestPair(r.object, r.owner, 0)
 	}
 	h.Word(sum)

@@ -40,12 +40,12 @@ func (c *once) Reset() {
 // Digest folds which were such, which no state of the world tells once they are gone.
 func (c *once) Digest(h *sim.Hash) {
 	var sum uint64
-	for t, uids := range c.ever {
-		for uid := range uids {
+	for t, uids := range c.ever { //detcheck:ordered a sum
+		for uid := range uids { //detcheck:ordered a sum
 			sum += digestPair(t.owner, uid, sim.HashString(t.count))
 		}
 	}
-	for t, n := range c.more {
+	for t, n := range c.more { //detcheck:ordered a sum
 		sum += digestPair(t.owner, types.UID(t.count), uint64(n))
 	}
 	h.Word(sum)

@@ -111,7 +111,7 @@ func (c *waitForCaches) Reset() { clear(c.refused) }
 // Digest folds who was refused a write before its caches had synced.
 func (c *waitForCaches) Digest(h *sim.Hash) {
 	var sum uint64
-	for process := range c.refused {
+	for process := range c.refused { //detcheck:ordered a sum
 		sum += sim.Mix(sim.HashString(process))
 	}
 	h.Word(sum)

@@ -39,7 +39,7 @@ func (s *State) digest(h *sim.Hash, hotLoop int, now time.Duration) {
 
 func (p *promises) digest() uint64 {
 	var sum uint64
-	for object, list := range p.byObject {
+	for object, list := range p.byObject { //detcheck:ordered a sum
 		for i := range list {
 			more := uint64(list[i].strength)
 			if list[i].lost {
@@ -56,7 +56,7 @@ func (p *promises) digest() uint64 {
 
 func (p *promises) madeSince(record int) uint64 {
 	var sum uint64
-	for object, list := range p.byObject {
+	for object, list := range p.byObject { //detcheck:ordered a sum
 		for i := range list {
 			if list[i].made > record {
 				sum += digestPair(object, list[i].owner, 0)
@@ -68,7 +68,7 @@ func (p *promises) madeSince(record int) uint64 {
 
 func (t *taken) digest() uint64 {
 	var sum uint64
-	for p := range t.names {
+	for p := range t.names { //detcheck:ordered a sum
 		var h sim.Hash
 		h.Word(digestUID(p.owner))
 		h.String(p.kind)
@@ -85,7 +85,7 @@ func (t *taken) digest() uint64 {
 // newer versions.
 func (s *State) digestKnown(sub *Subject, n *view.Known) uint64 {
 	var sum uint64
-	for uid, e := range n.ByUID {
+	for uid, e := range n.ByUID { //detcheck:ordered a sum
 		var h sim.Hash
 		h.Word(digestUID(uid))
 		h.Word(digestUID(e.Owner))
@@ -103,7 +103,7 @@ func (s *State) digestKnown(sub *Subject, n *view.Known) uint64 {
 		}
 		sum += digestPair(g.UID, g.Owner, uint64(held))
 	}
-	for uid, version := range n.Past {
+	for uid, version := range n.Past { //detcheck:ordered a sum
 		if o := s.byUID[uid]; o != nil {
 			sum += digestPair(uid, "past", meta.Version(o.Meta)-version)
 		}
@@ -117,35 +117,35 @@ func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64
 		sum++
 	}
 	sum += p.made.digest()
-	for uid := range p.gone {
+	for uid := range p.gone { //detcheck:ordered a sum
 		sum += sim.Mix(digestUID(uid))
 	}
-	for uid, c := range p.cut {
+	for uid, c := range p.cut { //detcheck:ordered a sum
 		for _, owner := range c.owners {
 			sum += digestPair(uid, owner, 2)
 		}
 	}
-	for n := range p.met {
+	for n := range p.met { //detcheck:ordered a sum
 		var h sim.Hash
 		h.String(n.Namespace)
 		h.String(n.Name)
 		sum += uint64(h)
 	}
-	for n := range p.looked {
+	for n := range p.looked { //detcheck:ordered a sum
 		var h sim.Hash
 		h.String(n.Name)
 		h.String(n.Namespace)
 		sum += sim.Mix(uint64(h))
 	}
-	for f := range p.puts {
+	for f := range p.puts { //detcheck:ordered a sum
 		var h sim.Hash
 		h.String(f)
 		sum += sim.Mix(uint64(h))
 	}
-	for g := range p.gave {
+	for g := range p.gave { //detcheck:ordered a sum
 		sum += digestPair(g.object, g.owner, 1)
 	}
-	for c, l := range p.lookups {
+	for c, l := range p.lookups { //detcheck:ordered a sum
 		var h sim.Hash
 		h.String(c.kind)
 		h.String(c.namespace)

@@ -1,13 +1,14 @@
 package law
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/threelaws/threelaws/sim"
 )
 
 // Two histories that lead to one state of the cluster are told apart where a law will: by the identity that something
-// held when a sync began, and by what was in use when the server was asked.
+// held when a sync began, by what was in use when the server was asked, and by what was owned when it was orphaned.
 func TestDigestTellsWhatWasSoBefore(t *testing.T) {
 	a, p := object("DaemonSet", "a"), pod("p", nil)
 	p.OwnerReferences = pod("p", a).OwnerReferences
@@ -35,7 +36,23 @@ func TestDigestTellsWhatWasSoBefore(t *testing.T) {
 		tp.deliver("vp", first, now)
 		return tp
 	}
+	orphaned := func(late bool) *tape {
+		tp := &tape{}
+		o, r := set("o", 0), pod("r", nil)
+		r.OwnerReferences = pod("r", o).OwnerReferences
+		going, free := o.dying(orphanFinalizer), r.owned()
+		tp.exist(o, r)
+		steps := [][2]*thing{{o, going}, {r, free}}
+		if late {
+			slices.Reverse(steps)
+		}
+		for _, step := range steps {
+			tp.user(step[0], step[1])
+		}
+		return tp
+	}
 	for name, c := range map[string][2]*tape{
+		"promise":  {orphaned(false), orphaned(true)},
 		"identity": {moved(p), moved(n1)},
 		"use":      {asked(leaves), asked(uses)},
 	} {

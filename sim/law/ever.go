@@ -68,7 +68,7 @@ func (e *ever) more(owner types.UID, n int) {
 
 func (e *ever) digest() uint64 {
 	var sum uint64
-	for owner, n := range e.had {
+	for owner, n := range e.had { //detcheck:ordered a sum
 		sum += digestPair(owner, "ever", uint64(n))
 	}
 	return sum

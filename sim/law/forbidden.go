@@ -47,7 +47,7 @@ func (f forbidden) fold(r *sim.Record) {
 		r.Before != nil && r.After != nil && fight.OnlyTimes(r.Before, r.After) {
 		return
 	}
-	for owner, process := range f {
+	for owner, process := range f { //detcheck:ordered each owner is judged by itself
 		if process != r.Process {
 			delete(f, owner)
 		}
@@ -70,7 +70,7 @@ func (s *State) asksAgain(p *process, k *view.Queued) bool {
 
 func (f forbidden) digest() uint64 {
 	var sum uint64
-	for owner, process := range f {
+	for owner, process := range f { //detcheck:ordered a sum
 		sum += digestPair(owner, "", sim.HashString(process))
 	}
 	return sum

@@ -116,7 +116,7 @@ func (p *process) forget(s *State, gone func(types.UID) bool, record, memory int
 }
 
 func (p *promises) forget(gone func(types.UID) bool) {
-	maps.DeleteFunc(p.byObject, func(object types.UID, list []promise) bool {
+	maps.DeleteFunc(p.byObject, func(object types.UID, list []promise) bool { //detcheck:ordered each list is cut by itself
 		list = slices.DeleteFunc(list, func(q promise) bool { return gone(q.owner) })
 		p.byObject[object] = list
 		return len(list) == 0

@@ -43,7 +43,7 @@ func (l *lately) within(at coords, long, now time.Duration) (any, time.Duration)
 
 func (l *lately) digest(now time.Duration) uint64 {
 	var sum uint64
-	for at, p := range l.gone {
+	for at, p := range l.gone { //detcheck:ordered a sum
 		if now-p.at < l.long {
 			var h sim.Hash
 			h.String(at.kind)

@@ -159,6 +159,19 @@ var exactStories = []story{
 		}
 		t.sync("rs", a, func() { t.status(a, func(o *thing) { o.Placed = 1 }) })
 	}},
+	{"EXACT-8", "without one that its request found gone", kept, func(t *tape) {
+		a := set("a", 1)
+		a.Placed = 1
+		p := pod("p", a).on("n1")
+		t.exist(a, p)
+		t.show("rs", a)
+		t.deliver("rs", nil, p, "default/a")
+		t.user(p, nil)
+		t.sync("rs", a, func() {
+			t.refuse("rs", "patch", a, p, p, 404, "not found")
+			t.status(a, func(o *thing) { o.Placed = 0 })
+		})
+	}},
 	{"EXACT-8", "more of those in a state", broken, func(t *tape) {
 		a, _ := t.family(1, "p")
 		t.sync("rs", a, func() { t.status(a, func(o *thing) { o.Counted, o.Placed = 1, 1 }) })

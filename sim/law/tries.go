@@ -18,7 +18,7 @@ type try struct {
 // digestTries folds what was tried a short while ago.
 func digestTries(tried map[try]time.Duration, now time.Duration) uint64 {
 	var sum uint64
-	for t, at := range tried {
+	for t, at := range tried { //detcheck:ordered a sum
 		if now-at < view.Brief {
 			var h sim.Hash
 			h.String(string(t.owner))

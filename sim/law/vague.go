@@ -42,7 +42,7 @@ func (v *vague) put(owner types.UID) {
 
 // digest tells of which owners it is so.
 func (v vague) digest() (sum uint64) {
-	for owner := range v {
+	for owner := range v { //detcheck:ordered a sum
 		sum += digestPair(owner, "vague", 0)
 	}
 	return sum

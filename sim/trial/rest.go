@@ -63,7 +63,7 @@ func (r *resting) digest(h *sim.Hash, now time.Duration) {
 	h.Word(uint64(min(r.rounds, beatsMost)))
 	h.Bool(r.lulled(now))
 	var sum uint64
-	for b, n := range r.fired {
+	for b, n := range r.fired { //detcheck:ordered a sum
 		var one sim.Hash
 		one.String(b.owner)
 		one.String(b.label)

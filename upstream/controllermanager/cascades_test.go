@@ -23,48 +23,6 @@ func gone[T any](t *testing.T, what string, get func() (T, error)) {
 	})
 }
 
-func TestForegroundDeletion(t *testing.T) {
-	ns := it.namespace(t)
-	must(it.AppsV1().Deployments(ns).Create(ctx, deployment("web", 2), metav1.CreateOptions{}))
-	rolledOut(t, ns, "web")
-	if err := it.AppsV1().Deployments(ns).Delete(ctx, "web",
-		metav1.DeleteOptions{PropagationPolicy: ptr(metav1.DeletePropagationForeground)}); err != nil {
-		t.Fatal(err)
-	}
-	gone(t, "the Deployment", func() (any, error) {
-		return it.AppsV1().Deployments(ns).Get(ctx, "web", metav1.GetOptions{})
-	})
-	// The owner goes last.
-	sets := must(it.AppsV1().ReplicaSets(ns).List(ctx, metav1.ListOptions{}))
-	pods := must(it.CoreV1().Pods(ns).List(ctx, metav1.ListOptions{}))
-	if len(sets.Items)+len(pods.Items) > 0 {
-		t.Errorf("%d ReplicaSets and %d Pods have outlived their owner", len(sets.Items), len(pods.Items))
-	}
-}
-
-func TestOrphans(t *testing.T) {
-	ns := it.namespace(t)
-	must(it.AppsV1().Deployments(ns).Create(ctx, deployment("web", 2), metav1.CreateOptions{}))
-	rolledOut(t, ns, "web")
-	if err := it.AppsV1().Deployments(ns).Delete(ctx, "web",
-		metav1.DeleteOptions{PropagationPolicy: ptr(metav1.DeletePropagationOrphan)}); err != nil {
-		t.Fatal(err)
-	}
-	gone(t, "the Deployment", func() (any, error) {
-		return it.AppsV1().Deployments(ns).Get(ctx, "web", metav1.GetOptions{})
-	})
-	sets := must(it.AppsV1().ReplicaSets(ns).List(ctx, metav1.ListOptions{}))
-	if len(sets.Items) != 1 || len(sets.Items[0].OwnerReferences) > 0 {
-		t.Fatalf("ReplicaSets are %v, want one without an owner", sets.Items)
-	}
-	// A new one of the same selector and template adopts it.
-	must(it.AppsV1().Deployments(ns).Create(ctx, deployment("web", 2), metav1.CreateOptions{}))
-	it.until(t, "the adoption", func() (bool, any) {
-		rs := must(it.AppsV1().ReplicaSets(ns).Get(ctx, sets.Items[0].Name, metav1.GetOptions{}))
-		return metav1.GetControllerOf(rs) != nil, rs.ObjectMeta
-	})
-}
-
 func TestNamespaceDeletion(t *testing.T) {
 	ns := it.namespace(t)
 	must(it.AppsV1().Deployments(ns).Create(ctx, deployment("web", 2), metav1.CreateOptions{}))

@@ -90,16 +90,6 @@ func TestStoreKnowsObjects(t *testing.T) {
 	}
 }
 
-// Without a store nobody waits.
-func TestNoStore(t *testing.T) {
-	var s *Store
-	s.Wrote("ns/web", "u", pods, at(1))
-	s.Clear("ns/web", "")
-	if err := s.Ready("ns/web"); err != nil || digest(s) != 0 {
-		t.Errorf("a nil store waits: %v", err)
-	}
-}
-
 // Versions that are no numbers cannot be compared: the last one is what is waited for
 // (RULES D49).
 func TestVersionsThatAreNoNumbers(t *testing.T) {

@@ -104,13 +104,3 @@ func TestScheduleThatNeverComes(t *testing.T) {
 		t.Errorf("%v is due, on the 31st of February", got)
 	}
 }
-
-// TestTimeZoneNobodyKnows: the CronJob waits for its user.
-func TestTimeZoneNobodyKnows(t *testing.T) {
-	zone := "Mars/Olympus"
-	cj := &batchv1.CronJob{}
-	cj.Spec.Schedule, cj.Spec.TimeZone = "* * * * *", &zone
-	if _, err := schedule(cj); err == nil {
-		t.Error("there is no such time zone")
-	}
-}

@@ -79,7 +79,7 @@ func revision(rs *appsv1.ReplicaSet) (int64, error) {
 // nothing is changed.
 func (u *rollout) annotations(rs *appsv1.ReplicaSet, next int64) map[string]string {
 	out := with(rs.Annotations, nil)
-	for k, v := range u.d.Annotations {
+	for k, v := range u.d.Annotations { //detcheck:ordered each key is set once
 		if !ofItsOwn(k) {
 			out[k] = v
 		}

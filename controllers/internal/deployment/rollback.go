@@ -45,12 +45,12 @@ func (u *rollout) rollback(ctx context.Context, to int64) error {
 // annotationsOf are a Deployment's when it goes back to a ReplicaSet.
 func annotationsOf(d *appsv1.Deployment, rs *appsv1.ReplicaSet) map[string]string {
 	out := map[string]string{}
-	for k, v := range d.Annotations {
+	for k, v := range d.Annotations { //detcheck:ordered each key is set once
 		if ofItsOwn(k) {
 			out[k] = v
 		}
 	}
-	for k, v := range rs.Annotations {
+	for k, v := range rs.Annotations { //detcheck:ordered each key is set once
 		if !ofItsOwn(k) {
 			out[k] = v
 		}

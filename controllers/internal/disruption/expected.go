@@ -70,7 +70,7 @@ func (r *reconciler) scaleOf(ctx context.Context, pods []*corev1.Pod) (int32, er
 		scales[uid] = n
 	}
 	var sum int32
-	for _, n := range scales {
+	for _, n := range scales { //detcheck:ordered a sum
 		sum += n
 	}
 	return sum, nil

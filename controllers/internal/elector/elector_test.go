@@ -121,16 +121,3 @@ func TestAnnotated(t *testing.T) {
 	e.pass(time.Second)
 	e.want("a_1", 0, 20*time.Second, "0s true")
 }
-
-// Who takes a lease that somebody holds counts it as a transition, though the lease has not
-// counted any so far.
-func TestUncounted(t *testing.T) {
-	e := newElection(t)
-	e.pass(time.Second)
-	other, second := "b", int32(1)
-	e.write(func(l *coordinationv1.Lease) {
-		l.Spec = coordinationv1.LeaseSpec{HolderIdentity: &other, LeaseDurationSeconds: &second}
-	})
-	e.pass(5 * time.Second)
-	e.want("a_1", 1, 6*time.Second, "0s true")
-}

@@ -60,7 +60,7 @@ func (t tracker) stale(service string, cached []*discoveryv1.EndpointSlice) bool
 // missing are the slices of a Service that were written and that the cache does not
 // show, by uid.
 func (t tracker) missing(service string, cached []*discoveryv1.EndpointSlice) (uids []types.UID) {
-	for uid, w := range t[service] {
+	for uid, w := range t[service] { //detcheck:ordered sorted below
 		if w.generation != deleted && !slices.ContainsFunc(cached, func(s *discoveryv1.EndpointSlice) bool {
 			return s.UID == uid
 		}) {

@@ -225,7 +225,7 @@ func (e *Expectations) Waiting() []string {
 		return nil
 	}
 	keys := make([]string, 0, len(e.records))
-	for key, r := range e.records {
+	for key, r := range e.records { //detcheck:ordered sorted below
 		if !r.fulfilled() {
 			keys = append(keys, key)
 		}

@@ -120,7 +120,7 @@ func (r *reconciler) Digest(h *sim.Hash) {
 	for _, key := range slices.Sorted(maps.Keys(r.shed)) {
 		h.String(key)
 		var sum uint64
-		for uid, since := range r.shed[key] {
+		for uid, since := range r.shed[key] { //detcheck:ordered a sum
 			unseen := math.MaxInt
 			if since != math.MaxUint64 {
 				unseen = r.env.Behind(pod.Kind, strconv.FormatUint(since, 10))

@@ -59,7 +59,7 @@ type reconciler struct {
 // Digest folds which kinds are watched: a quota that is gone had them watched as well.
 func (r *reconciler) Digest(h *sim.Hash) {
 	var sum uint64
-	for kind := range r.watched {
+	for kind := range r.watched { //detcheck:ordered a sum
 		sum += sim.Mix(sim.HashString(kind.String()))
 	}
 	h.Word(sum)
@@ -75,7 +75,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	}
 	q := obj.(*corev1.ResourceQuota)
 	used := corev1.ResourceList{}
-	for name, n := range q.Status.Used {
+	for name, n := range q.Status.Used { //detcheck:ordered each name is set once
 		if _, limited := q.Spec.Hard[name]; limited {
 			used[name] = n
 		}
@@ -120,7 +120,7 @@ func (r *reconciler) measure(q *corev1.ResourceQuota, used corev1.ResourceList) 
 				}
 			}
 		}
-		for name := range q.Spec.Hard {
+		for name := range q.Spec.Hard { //detcheck:ordered each name is set once
 			if usage.Measures(k.GVR().GroupResource(), name) {
 				used[name] = sum[name]
 			}
@@ -179,7 +179,7 @@ func limitedBy(q *corev1.ResourceQuota, k *fakeapi.Kind) bool {
 	if !k.Namespaced || k.Resource == "events" {
 		return false
 	}
-	for name := range q.Spec.Hard {
+	for name := range q.Spec.Hard { //detcheck:ordered any name will do
 		if usage.Measures(k.GVR().GroupResource(), name) {
 			return true
 		}

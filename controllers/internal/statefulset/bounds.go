@@ -100,7 +100,7 @@ func (l *row) replaces(number int) string {
 // gives says that a pod that is not wanted goes before those above it, or before all that are
 // wanted are available.
 func (l *row) gives(number int) string {
-	for i := range l.pods {
+	for i := range l.pods { //detcheck:ordered any number above will do
 		if i > number && !wants(l.set, i) {
 			return "deleted before those above it"
 		}

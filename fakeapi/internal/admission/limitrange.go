@@ -56,7 +56,7 @@ func LimitDefaults(l *corev1.LimitRange, pod *corev1.Pod) {
 // lacked, sorted.
 func complete(list, from corev1.ResourceList) (corev1.ResourceList, []string) {
 	var added []string
-	for name := range from {
+	for name := range from { //detcheck:ordered sorted below
 		if _, ok := list[name]; !ok {
 			added = append(added, string(name))
 		}

@@ -130,7 +130,7 @@ func (c *Charge) refusal(q *corev1.ResourceQuota) error {
 // measured are the names of a quota that the object is measured by, sorted.
 func (c *Charge) measured(hard corev1.ResourceList) []corev1.ResourceName {
 	names := make([]corev1.ResourceName, 0, len(hard))
-	for name := range hard {
+	for name := range hard { //detcheck:ordered sorted below
 		if usage.Measures(c.Of, name) {
 			names = append(names, name)
 		}

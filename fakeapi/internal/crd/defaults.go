@@ -37,7 +37,7 @@ func anyDefault(s *apiextensions.JSONSchemaProps) bool {
 	}
 	for _, named := range [...]map[string]apiextensions.JSONSchemaProps{s.Properties, s.PatternProperties,
 		s.Definitions} {
-		for _, p := range named {
+		for _, p := range named { //detcheck:ordered any will do
 			if anyDefault(&p) {
 				return true
 			}

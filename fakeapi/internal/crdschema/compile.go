@@ -38,7 +38,7 @@ func compileRules(of, schema *structural.Structural, whole bool, types *apiserve
 	if of.Items != nil && schema.Items != nil {
 		r.items = compileRules(of.Items, schema.Items, schema.Items.XEmbeddedResource, types.ElemType)
 	}
-	for name, p := range of.Properties {
+	for name, p := range of.Properties { //detcheck:ordered each name is set once
 		under, ok := schema.Properties[name]
 		if !ok {
 			continue
@@ -105,7 +105,7 @@ func unnested(n *structural.NestedValueValidation) *structural.Structural {
 	if n.Properties != nil {
 		s.Properties = make(map[string]structural.Structural, len(n.Properties))
 	}
-	for name, p := range n.Properties {
+	for name, p := range n.Properties { //detcheck:ordered each name is set once
 		s.Properties[name] = *unnested(&p)
 	}
 	if n.AdditionalProperties != nil {
@@ -129,7 +129,7 @@ func shapeOf(s *structural.Structural) *shape {
 	if s.Properties != nil {
 		h.properties = make(map[string]common.Schema, len(s.Properties))
 	}
-	for name, p := range s.Properties {
+	for name, p := range s.Properties { //detcheck:ordered each name is set once
 		h.properties[name] = shapeOf(&p)
 	}
 	if s.Items != nil {

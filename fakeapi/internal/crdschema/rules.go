@@ -55,7 +55,7 @@ func HasRules(s *structural.Structural) bool {
 		HasRules(s.AdditionalProperties.Structural) {
 		return true
 	}
-	for _, p := range s.Properties { // any will do
+	for _, p := range s.Properties { //detcheck:ordered any will do
 		if HasRules(&p) {
 			return true
 		}

@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"maps"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -153,8 +154,6 @@ func shallow(obj runtime.Object) runtime.Object {
 
 func copyKeys(m map[string]any) map[string]any {
 	own := make(map[string]any, len(m))
-	for key, value := range m {
-		own[key] = value
-	}
+	maps.Copy(own, m)
 	return own
 }

@@ -33,7 +33,7 @@ var openAPITypes = sync.OnceValue(func() *schema.Schema {
 	models := map[string]*spec.Schema{}
 	definitions := apiextensions.GetOpenAPIDefinitions(ref)
 	maps.Copy(definitions, aggregator.GetOpenAPIDefinitions(ref))
-	for name, d := range definitions {
+	for name, d := range definitions { //detcheck:ordered each name is set once
 		models[name] = &d.Schema
 	}
 	types, err := schemaconv.ToSchemaFromOpenAPI(models, false)

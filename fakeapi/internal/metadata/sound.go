@@ -42,7 +42,7 @@ func SoundNew(m metav1.Object, namespaced bool, rule apivalidation.ValidateNameF
 }
 
 func soundLabels(labels map[string]string) bool {
-	for key, value := range labels { // in any order, all have to be
+	for key, value := range labels { //detcheck:ordered all have to be sound
 		if !plainName(key) || value != "" && !plainName(value) {
 			return false
 		}

@@ -5,6 +5,7 @@
 package metapatch
 
 import (
+	"maps"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -100,9 +101,7 @@ func (p *mapPatch) apply(have map[string]string) map[string]string {
 		return nil
 	}
 	now := make(map[string]string, len(have)+len(p.keys))
-	for k, v := range have {
-		now[k] = v
-	}
+	maps.Copy(now, have)
 	for i, k := range p.keys {
 		if p.values[i] == nil {
 			delete(now, k)

@@ -117,7 +117,7 @@ func dropDisabled(s *resourcev1.ResourceSlice) {
 		d := &s.Spec.Devices[i]
 		d.NodeAllocatableResourceMappings = nil
 		plain := maps.Clone(d.Attributes)
-		for name, a := range d.Attributes {
+		for name, a := range d.Attributes { //detcheck:ordered each name is set once
 			a.BoolValues, a.IntValues, a.StringValues, a.VersionValues = nil, nil, nil, nil
 			plain[name] = a
 		}

@@ -38,7 +38,7 @@ func complete(list, from corev1.ResourceList) corev1.ResourceList {
 	if list == nil {
 		list = corev1.ResourceList{}
 	}
-	for name, value := range from {
+	for name, value := range from { //detcheck:ordered each name is set once
 		if _, ok := list[name]; !ok {
 			list[name] = value.DeepCopy()
 		}

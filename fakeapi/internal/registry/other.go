@@ -22,7 +22,7 @@ var secrets = goType[corev1.Secret, corev1.SecretList](&Kind{
 		if len(s.StringData) > 0 && s.Data == nil {
 			s.Data = map[string][]byte{}
 		}
-		for k, v := range s.StringData {
+		for k, v := range s.StringData { //detcheck:ordered each key is set once
 			s.Data[k] = []byte(v)
 		}
 		s.StringData = nil

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"maps"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -56,12 +57,8 @@ func requestLimits(r *corev1.ResourceRequirements) {
 		return
 	}
 	all := make(corev1.ResourceList, len(r.Limits))
-	for name, q := range r.Limits {
-		all[name] = q
-	}
-	for name, q := range r.Requests {
-		all[name] = q
-	}
+	maps.Copy(all, r.Limits)
+	maps.Copy(all, r.Requests)
 	r.Requests = all
 }
 

@@ -9,7 +9,7 @@ import (
 // real server stores of them.
 func roundUp(lists ...*corev1.ResourceList) {
 	for _, list := range lists {
-		for name, q := range *list {
+		for name, q := range *list { //detcheck:ordered each value is rounded by itself
 			was := q
 			if q.RoundUp(resource.Milli); q.Cmp(was) != 0 {
 				(*list)[name] = q

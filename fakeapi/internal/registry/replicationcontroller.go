@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"maps"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -86,9 +87,7 @@ func defaultReplicationController(rc *corev1.ReplicationController) {
 
 func copyMap(m map[string]string) map[string]string {
 	c := make(map[string]string, len(m))
-	for k, v := range m {
-		c[k] = v
-	}
+	maps.Copy(c, m)
 	return c
 }
 

@@ -95,7 +95,7 @@ func VolumeAttachmentUpdate(a, old *storagev1.VolumeAttachment) field.ErrorList 
 func validateAttached(s *storagev1.VolumeAttachmentStatus, path *field.Path) (errs field.ErrorList) {
 	const most, longest = 256 * 1024, 1024
 	size := 0
-	for k, v := range s.AttachmentMetadata {
+	for k, v := range s.AttachmentMetadata { //detcheck:ordered a sum
 		size += len(k) + len(v)
 	}
 	if size > most {

@@ -63,7 +63,7 @@ func validateRequirements(r *corev1.ResourceRequirements, rule resourceRule, cla
 // memory, and no more than the limits.
 func soundRequirements(r *corev1.ResourceRequirements) bool {
 	for _, list := range [...]corev1.ResourceList{r.Limits, r.Requests} {
-		for name, q := range list {
+		for name, q := range list { //detcheck:ordered all have to be sound
 			limit, limited := r.Limits[name]
 			if name != corev1.ResourceCPU && name != corev1.ResourceMemory || q.Sign() < 0 ||
 				limited && q.Cmp(limit) > 0 {

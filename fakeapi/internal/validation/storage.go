@@ -64,7 +64,7 @@ func validateParameters(params map[string]string, required bool, path *field.Pat
 		return field.ErrorList{field.TooLong(path, "", most)}
 	}
 	size := 0
-	for k, v := range params {
+	for k, v := range params { //detcheck:ordered a sum
 		size += len(k) + len(v)
 	}
 	if _, ok := params[""]; ok {

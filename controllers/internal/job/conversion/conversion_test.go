@@ -64,13 +64,3 @@ func TestMeaningIsKept(t *testing.T) {
 		}
 	})
 }
-
-// Who used one version only, and left the field alone, never sees either.
-func TestNobodySeesWhatHeDidNotSet(t *testing.T) {
-	if got := ToOld(FromOld(Old{})).AutoSelector; got != nil {
-		t.Errorf("autoSelector is shown: %v", *got)
-	}
-	if got := FromOld(ToOld(New{})).ManualSelector; got != nil {
-		t.Errorf("manualSelector is shown: %v", *got)
-	}
-}

@@ -52,7 +52,7 @@ func NewKnown() Known {
 
 // Crash forgets what a life of the process knew, but for how new it was.
 func (n *Known) Crash() {
-	for uid, e := range n.ByUID {
+	for uid, e := range n.ByUID { //detcheck:ordered each uid is set once
 		if e.Value != nil && e.Version > n.Past[uid] {
 			n.Past[uid] = e.Version
 		}

@@ -1,6 +1,9 @@
 package directive
 
-import "maps"
+import (
+	"maps"
+	"slices"
+)
 
 func used(m map[string]int, f func(string)) {
 	//detcheck:ordered f adds to a set
@@ -10,6 +13,8 @@ func used(m map[string]int, f func(string)) {
 	//detcheck:ordered the caller sorts
 	seq := maps.Keys(m)
 	_ = seq
+	println(len(
+		slices.Collect(maps.Keys(m)))) //detcheck:ordered a count
 	//detcheck:ordered f adds to a set
 outer:
 	for k := range m {
@@ -20,7 +25,7 @@ outer:
 
 func trailing(m, n map[string]int, f func(string)) {
 	for k := range m { //detcheck:ordered f adds to a set
-		for j := range n { // want `order of the range over n can matter`
+		for j := range n { // want `range over the map n`
 			f(k + j)
 		}
 	}
@@ -31,16 +36,16 @@ func faulty(m map[string]int, f func(string)) {
 	for k := range m {
 		f(k)
 	}
-	//detcheck:ordered nothing to excuse // want `directive excuses nothing: there is no map range here`
-	for range m {
+	//detcheck:ordered nothing to excuse // want `directive excuses nothing: no map is visited here`
+	for range 3 {
 	}
 	//detcheck:ordered too far away // want `directive excuses nothing`
 
-	for k := range m { // want `order of the range over m can matter`
+	for k := range m { // want `range over the map m`
 		f(k)
 	}
 	//detcheck:ignore me // want `unknown directive detcheck:ignore; the only one is //detcheck:ordered <reason>`
-	for k := range m { // want `order of the range over m can matter`
+	for k := range m { // want `range over the map m`
 		f(k)
 	}
 }

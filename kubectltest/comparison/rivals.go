@@ -1,4 +1,4 @@
-package kubectltest
+package main
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
-	"testing"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -27,8 +26,11 @@ import (
 type rival struct {
 	name    string
 	givesID bool // gives objects their uids
-	answer  func(t *testing.T) func(*call) (metav1.Object, error)
+	answer  func() (ask, error)
 }
+
+// ask makes a call.
+type ask = func(*call) (metav1.Object, error)
 
 var rivals = []rival{
 	{"threelaws", true, ours},
@@ -37,7 +39,7 @@ var rivals = []rival{
 }
 
 // ours is this module's server, asked over its wire.
-func ours(t *testing.T) func(*call) (metav1.Object, error) {
+func ours() (ask, error) {
 	server := fakeapi.New(fakeapi.Options{ManagedFields: true})
 	h := httpapi.New(server, func() time.Time { return today })
 	send := func(method, path string, media string, body []byte) (metav1.Object, error) {
@@ -55,20 +57,20 @@ func ours(t *testing.T) func(*call) (metav1.Object, error) {
 		return o, json.Unmarshal(w.Body.Bytes(), o)
 	}
 	namespace := []byte(`{"metadata":{"name":"ns-1"}}`)
-	if _, err := send(http.MethodPost, "/api/v1/namespaces", jsonMedia, namespace); err != nil {
-		t.Fatal(err)
+	if _, err := send(http.MethodPost, "/api/v1/namespaces", "application/json", namespace); err != nil {
+		return nil, err
 	}
 	return func(c *call) (metav1.Object, error) {
-		media := jsonMedia
+		media := "application/json"
 		if c.patch != "" {
 			media = string(c.patch)
 		}
 		return send(c.method, c.path+"?"+c.query.Encode(), media, c.body)
-	}
+	}, nil
 }
 
 // controllerRuntimeFake is the fake client as its builder makes it.
-func controllerRuntimeFake(*testing.T) func(*call) (metav1.Object, error) {
+func controllerRuntimeFake() (ask, error) {
 	cl, ctx := fake.NewClientBuilder().WithScheme(scheme.Scheme).Build(), context.Background()
 	return func(c *call) (metav1.Object, error) {
 		o := c.object
@@ -96,7 +98,7 @@ func controllerRuntimeFake(*testing.T) func(*call) (metav1.Object, error) {
 		d := c.options
 		return nil, cl.Delete(ctx, o, &client.DeleteOptions{GracePeriodSeconds: d.GracePeriodSeconds,
 			Preconditions: d.Preconditions, PropagationPolicy: d.PropagationPolicy, DryRun: d.DryRun, Raw: &d})
-	}
+	}, nil
 }
 
 // newObject is an object of a call's kind that has nothing but its name.
@@ -112,7 +114,7 @@ func newObject(c *call) client.Object {
 }
 
 // clientGoFake makes the actions that the methods of the typed clients make.
-func clientGoFake(*testing.T) func(*call) (metav1.Object, error) {
+func clientGoFake() (ask, error) {
 	cs := kubefake.NewClientset()
 	return func(c *call) (metav1.Object, error) {
 		res, ns := c.resource, c.namespace
@@ -139,7 +141,7 @@ func clientGoFake(*testing.T) func(*call) (metav1.Object, error) {
 			return nil, err
 		}
 		return meta.Accessor(o)
-	}
+	}, nil
 }
 
 // code is the outcome that an error of a client stands for.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"strings"
 	"testing"
 	"time"
 
@@ -74,28 +73,6 @@ func (g *generated) again(line []byte) []byte {
 	out = bytes.ReplaceAll(out, []byte(`"uid":"`), fmt.Appendf(nil, `"uid":"%d-`, g.round))
 	hour := time.Date(2026, 11, 21, 19, 0, 0, 0, time.UTC).Add(time.Duration(g.round) * time.Hour)
 	return bytes.ReplaceAll(out, []byte("2026-11-21T19:"), []byte(hour.Format("2006-01-02T15:")))
-}
-
-func BenchmarkJudge(b *testing.B) {
-	for _, c := range []struct{ name, files string }{
-		{"rollout", "clean-rollout"}, {"all", "clean-rollout job-run orphan-then-adopt two-rs-one-selector"},
-		{"fights", "label-flapper interferer configmap-war"},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			const size = 32 << 20
-			text, err := io.ReadAll(newGenerated(b, size, strings.Fields(c.files)...))
-			if err != nil {
-				b.Fatal(err)
-			}
-			b.SetBytes(int64(len(text)))
-			for b.Loop() {
-				r := judgedText(b, bytes.NewReader(text))
-				if r.Judged == 0 {
-					b.Fatal("nothing was judged")
-				}
-			}
-		})
-	}
 }
 
 // The same memory is enough for a log ten times as long, with SOAK=1 a hundred times.

@@ -55,50 +55,6 @@ func day(n int) *tape {
 	return t
 }
 
-// BenchmarkJudge is the cost of one record with all laws on.
-func BenchmarkJudge(b *testing.B) {
-	for _, n := range []int{4, 1000} {
-		b.Run(fmt.Sprintf("pods=%d", 2*n), func(b *testing.B) {
-			tp := day(n)
-			j := NewJudge(subjects(), All())
-			b.ReportAllocs()
-			b.ResetTimer()
-			for i := 0; i < b.N; i++ {
-				k := i % len(tp.records)
-				if k == 0 {
-					j.Reset()
-				}
-				j.Observe(&tp.records[k])
-			}
-			b.StopTimer()
-			if len(j.Breaches()) > 0 {
-				b.Fatalf("breaks %s", j.Breaches()[0])
-			}
-		})
-	}
-}
-
-// BenchmarkNewJudge is what a judge of its own costs a run.
-func BenchmarkNewJudge(b *testing.B) {
-	subs, laws := subjects(), All()
-	b.ReportAllocs()
-	for b.Loop() {
-		NewJudge(subs, laws)
-	}
-}
-
-func BenchmarkReset(b *testing.B) {
-	j := NewJudge(subjects(), All())
-	tp := day(4)
-	for i := range tp.records {
-		j.Observe(&tp.records[i])
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		j.Reset()
-	}
-}
-
 func TestALawfulDay(t *testing.T) {
 	for _, b := range judge(day(8)).Breaches() {
 		t.Errorf("breaks %s", b)

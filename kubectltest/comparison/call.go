@@ -1,4 +1,4 @@
-package kubectltest
+package main
 
 import (
 	"encoding/json"

@@ -1,12 +1,22 @@
-package kubectltest
+// Command comparison asks this module's server and the fakes in use what kube-apiserver v1.36.3 was asked, case by
+// case, and puts a table of the cases in which they answer alike into docs/comparison.md:
+//
+//	cd kubectltest && go run ./comparison [-v | -cycle]
+//
+// They answer alike with success or with the same HTTP status (see outcome), and with the same owner references and
+// finalizers, being deleted or not. Nothing else of an object is compared, and of a DELETE the status alone. A case
+// with a request that a typed client cannot make to one object is left out. The fakes give no uids, so the command
+// does. With -v it names each case that differs or is left out, and why. With -cycle it measures instead what a
+// cycle of an adoption takes.
+package main
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net/http"
 	"os"
 	"strings"
-	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -42,15 +52,34 @@ var telling = []struct{ name, what string }{
 	{"finalizers/pod-scheduled-default", "a Pod on a node is given its grace period"},
 }
 
-// TestFakesBesideTheRecord asks this module's server and the fakes in use what
-// kube-apiserver v1.36.3 was asked, case by case, and counts the cases in which
-// they answer as it did: with success or with the same HTTP status (see outcome),
-// and with the same owner references and finalizers, being deleted or not. Nothing
-// else of an object is compared, and of a DELETE the status alone. A case with a
-// request that a typed client cannot make to one object is left out. The fakes give
-// no uids, so the test does. With -v each case that differs is told.
-func TestFakesBesideTheRecord(t *testing.T) {
-	scores, agrees := score(t)
+var (
+	verbose = flag.Bool("v", false, "name each case that differs or is left out")
+	cycle   = flag.Bool("cycle", false, "measure what a cycle of an adoption takes")
+)
+
+func main() {
+	flag.Parse()
+	if *cycle {
+		cycles()
+		return
+	}
+	tables, err := compare()
+	if err == nil {
+		err = write(tables)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "comparison:", err)
+		os.Exit(1)
+	}
+}
+
+// compare returns the two tables: how many cases of each area the rivals answer alike, and who does so of those
+// that the page names.
+func compare() (string, error) {
+	scores, agrees, err := score()
+	if err != nil {
+		return "", err
+	}
 	var table strings.Builder
 	heads := func(first, last string) {
 		table.WriteString("| " + first + " |")
@@ -67,46 +96,40 @@ func TestFakesBesideTheRecord(t *testing.T) {
 		fmt.Fprintf(&table, "| %s |", c.what)
 		answers, found := agrees[c.name]
 		if !found {
-			t.Errorf("%s is not compared", c.name)
+			return "", fmt.Errorf("%s is not compared", c.name)
 		}
 		for _, same := range answers {
 			table.WriteString(map[bool]string{true: " yes |", false: " no |"}[same])
 		}
 		table.WriteByte('\n')
 	}
-	t.Logf("answered as recorded\n%s", table.String())
-	if update {
-		writeTables(t, table.String())
-	}
+	return table.String(), nil
 }
 
 // score puts all cases to all rivals: a row of the table for each area, and for
 // each case who agrees.
-func score(t *testing.T) (rows string, agrees map[string][]bool) {
+func score() (rows string, agrees map[string][]bool, err error) {
 	mapper := testrestmapper.TestOnlyStaticRESTMapper(scheme.Scheme)
 	agrees = map[string][]bool{}
 	for _, area := range []string{"ownerrefs", "finalizers", "concurrency"} {
 		cases, err := recorded.ReadArea(vectors + "/" + area)
 		if err != nil {
-			t.Fatal(err)
+			return "", nil, err
 		}
 		agree, compared := make([]int, len(rivals)), 0
 		for _, c := range cases {
 			if why := unsayable(mapper, c); why != nil {
-				t.Logf("%s: left out: %v", c.Name(), why)
+				tell("%s: left out: %v", c.Name(), why)
 				continue
 			}
 			compared++
 			for i, r := range rivals {
-				err := replay(t, mapper, r, c)
+				err := replay(mapper, r, c)
 				agrees[c.Name()] = append(agrees[c.Name()], err == nil)
-				switch {
-				case err == nil:
+				if err == nil {
 					agree[i]++
-				case i == 0:
-					t.Errorf("%s: %s: %v", c.Name(), r.name, err)
-				default:
-					t.Logf("%s: %s: %v", c.Name(), r.name, err)
+				} else {
+					tell("%s: %s: %v", c.Name(), r.name, err)
 				}
 			}
 		}
@@ -116,24 +139,28 @@ func score(t *testing.T) (rows string, agrees map[string][]bool) {
 		}
 		rows += fmt.Sprintf(" %d |\n", len(cases)-compared)
 	}
-	return rows, agrees
+	return rows, agrees, nil
 }
 
-// writeTables puts the tables into the documentation.
-func writeTables(t *testing.T, tables string) {
+func tell(format string, args ...any) {
+	if *verbose {
+		fmt.Printf(format+"\n", args...)
+	}
+}
+
+// write puts the tables into the page.
+func write(tables string) error {
 	page, err := os.ReadFile(comparison)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	begin, end := "<!-- fakes -->\n", "<!-- end of fakes -->\n"
 	before, rest, opened := strings.Cut(string(page), begin)
 	_, after, closed := strings.Cut(rest, end)
 	if !opened || !closed {
-		t.Fatalf("%s has no part for the tables", comparison)
+		return fmt.Errorf("%s has no part for the tables", comparison)
 	}
-	if err := os.WriteFile(comparison, []byte(before+begin+tables+end+after), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	return os.WriteFile(comparison, []byte(before+begin+tables+end+after), 0o644)
 }
 
 // unsayable is why a case cannot be put to clients.
@@ -148,10 +175,13 @@ func unsayable(mapper meta.RESTMapper, c *recorded.Case) error {
 }
 
 // replay puts a case to a rival and returns the first difference.
-func replay(t *testing.T, mapper meta.RESTMapper, r rival, c *recorded.Case) error {
+func replay(mapper meta.RESTMapper, r rival, c *recorded.Case) error {
 	b := recorded.NewBinding()
 	b.Bind("$ns", "ns-1")
-	ask := r.answer(t)
+	ask, err := r.answer()
+	if err != nil {
+		return err
+	}
 	for i := range c.Exchanges {
 		ex := &c.Exchanges[i]
 		said, err := say(mapper, b, ex)
