@@ -2,17 +2,14 @@ package simtest
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"hash/fnv"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/host"
@@ -88,7 +85,7 @@ func (c *Case) Explore(ctx context.Context, name string) (x *scenarios.Explorati
 	defer catch(&err) // the default schedule is run here, before any other
 	x, err = scenarios.Explore(ctx, f, len(f.Steps), c.Registry(), o)
 	if err != nil {
-		return nil, c.drawn(t.explain(err))
+		return nil, t.explain(err)
 	}
 	for i, v := range x.Vain {
 		if at := t.at(f.Steps[v.Step].Line); at != nil {
@@ -96,17 +93,6 @@ func (c *Case) Explore(ctx context.Context, name string) (x *scenarios.Explorati
 		}
 	}
 	return x, nil
-}
-
-// drawn adds to two runs that differ what may be done about it, where a whole program may have
-// drawn what it did.
-func (c *Case) drawn(err error) error {
-	program := func(k host.Controller) bool { return k.Program }
-	if d := (*explore.Disagreement)(nil); !errors.As(err, &d) || !slices.ContainsFunc(c.Controllers, program) {
-		return err
-	}
-	return fmt.Errorf("%w (client-go's caches list in the order of a map, and its informers draw which handler is "+
-		"told first: those of bubble.NewInformer, and of bubble.Informers, do not)", err)
 }
 
 // catch turns a controller that is wired wrongly into an error.
