@@ -18,6 +18,7 @@ import (
 // call is a request of a program. It is the gate of its own transport: the request waits there until the
 // scheduler has had it executed and delivers the answer.
 type call struct {
+	life    *life
 	id      int64
 	thread  uint64
 	cancel  context.CancelFunc
@@ -33,7 +34,7 @@ type call struct {
 
 // ask takes in a request. What is not about objects, as discovery, is answered at once; anything else waits.
 func (l *life) ask(m wire.Message) wire.Message {
-	c := &call{id: m.TakeNum(), reached: make(chan struct{}), on: make(chan struct{}), done: make(chan struct{})}
+	c := &call{life: l, id: m.TakeNum(), reached: make(chan struct{}), on: make(chan struct{}), done: make(chan struct{})}
 	m.TakeNum() // a process has one life
 	c.thread = uint64(m.TakeNum())
 	var ctx context.Context
@@ -116,6 +117,9 @@ func (c *call) Watch(ctx context.Context, req *fakeapi.Request, f httpapi.Feed) 
 	c.feed = f
 	return c.wait(ctx, req, true)
 }
+
+// Answered notes a query. The life waits for it.
+func (c *call) Answered(r *http.Request) { c.life.queries = append(c.life.queries, host.QueryOf(r)) }
 
 func (c *call) wait(ctx context.Context, req *fakeapi.Request, watches bool) (fakeapi.Response, error) {
 	c.call = host.NewCall(req, watches, c.thread, c.gone.Load)

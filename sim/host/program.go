@@ -2,6 +2,8 @@ package host
 
 import (
 	"context"
+	"io"
+	"net/http"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -23,12 +25,32 @@ type Program interface {
 	Kill()
 	// Asked lists the calls that were made since it was last asked, in any order.
 	Asked() []*Call
+	// Queried lists the queries that were answered since it was last called, in any order.
+	Queried() []Query
 	// Ended reports whether the program has returned, and with what.
 	Ended() (err error, ended bool)
 	// Answer delivers the Response of a call, or of one that watches its Stream.
 	Answer(c *Call)
 	// Send delivers an event of a watch. After one of type ERROR the watch is over.
 	Send(s *Stream, e watch.Event)
+}
+
+// Query is a request of a program that its host has answered at once: discovery, a schema, a review.
+type Query struct {
+	Method, URI string // "GET", "/apis?timeout=32s"
+	Body        []byte
+}
+
+// QueryOf returns the request as a query.
+func QueryOf(r *http.Request) Query {
+	q := Query{Method: r.Method, URI: r.URL.RequestURI()}
+	if r.GetBody == nil {
+		return q
+	}
+	if body, err := r.GetBody(); err == nil {
+		q.Body, _ = io.ReadAll(body) // it is in memory
+	}
+	return q
 }
 
 // Panic is the error of a program that a panic ended, or that had to be ended.
