@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -19,9 +20,9 @@ type Gate interface {
 	Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error)
 	// Watch opens a watch. What its client is sent is what the gate gives to the feed.
 	Watch(ctx context.Context, req *fakeapi.Request, f Feed) (fakeapi.Response, error)
-	// Answered is told of a request that the handler itself has answered. Its body has been read; GetBody
-	// returns it once more.
-	Answered(r *http.Request)
+	// Answered is told of a request that the handler itself has answered. The object is that of its body where
+	// the body was decoded, nil otherwise; GetBody returns the body once more.
+	Answered(r *http.Request, obj runtime.Object)
 }
 
 // Feed is what a watch behind a [Gate] is sent.
@@ -39,16 +40,23 @@ type Feed interface {
 type passage struct {
 	gate   Gate
 	passed bool
+	object runtime.Object // of the body of a review
 }
 
 type passageKey struct{}
 
 // gated is the gate that a request has to go through, nil for none. The request passes it.
 func gated(ctx context.Context) Gate {
-	p, _ := ctx.Value(passageKey{}).(*passage)
+	p := passageOf(ctx)
 	if p == nil {
 		return nil
 	}
 	p.passed = true
 	return p.gate
+}
+
+// passageOf returns nil for a request without a gate.
+func passageOf(ctx context.Context) *passage {
+	p, _ := ctx.Value(passageKey{}).(*passage)
+	return p
 }

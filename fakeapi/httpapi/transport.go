@@ -37,7 +37,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	a := t.h.respond(r)
 	if p != nil && !p.passed {
-		t.gate.Answered(r)
+		t.gate.Answered(r, p.object)
 	}
 	if a.lost != nil {
 		return nil, a.lost

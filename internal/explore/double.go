@@ -36,10 +36,10 @@ func (d *Disagreement) Causes() string {
 		return ""
 	}
 	return `
-usual causes: the operating system's time, or a time read before the program starts; maps ordered by pointers;
-	goroutines that race through a system call.
-usual causes in the test's own process: a global counter or cache that outlives the run; crypto/rand or UUIDs;
-	maps and selects, without go test -overlay "$(threelaws overlay)"`
+usual causes: the operating system's time or one from before the program's start, maps ordered by pointers, ` +
+		`goroutines that race through a system call
+in the test's own process also: a global counter or cache that outlives the run, crypto/rand, UUIDs, and maps and ` +
+		`selects without go test -overlay "$(threelaws overlay)"`
 }
 
 // trace is what two runs of one schedule are compared by.

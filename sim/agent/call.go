@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
 	"github.com/threelaws/threelaws/internal/overlay/wire"
@@ -119,7 +121,9 @@ func (c *call) Watch(ctx context.Context, req *fakeapi.Request, f httpapi.Feed) 
 }
 
 // Answered notes a query. The life waits for it.
-func (c *call) Answered(r *http.Request) { c.life.queries = append(c.life.queries, host.QueryOf(r)) }
+func (c *call) Answered(r *http.Request, obj runtime.Object) {
+	c.life.queries = append(c.life.queries, host.QueryOf(r, obj))
+}
 
 func (c *call) wait(ctx context.Context, req *fakeapi.Request, watches bool) (fakeapi.Response, error) {
 	c.call = host.NewCall(req, watches, c.thread, c.gone.Load)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -178,11 +179,11 @@ func (l *life) Watch(ctx context.Context, req *fakeapi.Request, f httpapi.Feed) 
 }
 
 // Answered notes a query.
-func (l *life) Answered(r *http.Request) {
+func (l *life) Answered(r *http.Request, obj runtime.Object) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.killed {
-		l.query = append(l.query, host.QueryOf(r))
+		l.query = append(l.query, host.QueryOf(r, obj))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -37,14 +38,15 @@ type Program interface {
 
 // Query is a request of a program that its host has answered at once: discovery, a schema, a review.
 type Query struct {
-	Method, URI string // "GET", "/apis?timeout=32s"
-	Body        []byte
+	Method, URI string         // "GET", "/apis?timeout=32s"
+	Object      runtime.Object // a review
+	Body        []byte         // where there is no object
 }
 
-// QueryOf returns the request as a query.
-func QueryOf(r *http.Request) Query {
-	q := Query{Method: r.Method, URI: r.URL.RequestURI()}
-	if r.GetBody == nil {
+// QueryOf returns the request as a query. The object is that of its body, nil for none.
+func QueryOf(r *http.Request, obj runtime.Object) Query {
+	q := Query{Method: r.Method, URI: r.URL.RequestURI(), Object: obj}
+	if obj != nil || r.GetBody == nil {
 		return q
 	}
 	if body, err := r.GetBody(); err == nil {

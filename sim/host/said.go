@@ -76,9 +76,7 @@ func (r sent) digest() uint64 {
 	h.String(r.Name)
 	h.String(r.User)
 	h.String(r.UserAgent)
-	if r.Object != nil {
-		digestObject(r.Object, &h)
-	}
+	digestObject(r.Object, &h)
 	if r.Verb == fakeapi.Patch {
 		h.String(string(r.PatchType))
 		digestValue(tree(r.Patch, r.PatchType), &h)
@@ -160,13 +158,15 @@ func (q *Query) digest() uint64 {
 	var h sim.Hash
 	h.String(q.Method)
 	h.String(q.URI)
+	digestObject(q.Object, &h)
 	digestValue(tree(q.Body, ""), &h)
 	return uint64(h)
 }
 
 // Differences lists the fields of the body.
 func (q *Query) Differences(other sim.Content) []string {
-	return leaves("", tree(q.Body, ""), tree(other.(*Query).Body, ""))
+	o := other.(*Query)
+	return append(leaves("", content(q.Object), content(o.Object)), leaves("", tree(q.Body, ""), tree(o.Body, ""))...)
 }
 
 // tree is what a body says, whatever its encoding: the value of JSON, and of YAML where it is an apply, otherwise
@@ -186,11 +186,13 @@ func tree(body []byte, form types.PatchType) (v any) {
 	return v
 }
 
-// digestObject folds an object with its resource version.
+// digestObject folds an object with its resource version, if there is one.
 func digestObject(obj runtime.Object, h *sim.Hash) {
-	if u, ok := obj.(runtime.Unstructured); ok {
-		digestValue(u.UnstructuredContent(), h)
-		return
+	switch o := obj.(type) {
+	case nil:
+	case runtime.Unstructured:
+		digestValue(o.UnstructuredContent(), h)
+	default:
+		h.Word(sim.HashBytes(encode(obj)))
 	}
-	h.Word(sim.HashBytes(encode(obj)))
 }

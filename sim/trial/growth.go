@@ -3,8 +3,8 @@ package trial
 import (
 	"fmt"
 
-	"github.com/threelaws/threelaws/internal/fight"
 	"github.com/threelaws/threelaws/internal/difference"
+	"github.com/threelaws/threelaws/internal/fight"
 	"github.com/threelaws/threelaws/sim"
 )
 
