@@ -2,7 +2,9 @@ package simtest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,6 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/simtest"
 	"github.com/threelaws/threelaws/sim/bubble"
 	"github.com/threelaws/threelaws/sim/host"
@@ -134,6 +137,62 @@ func TestRequestsAreCompared(t *testing.T) {
 				t.Errorf("%v\nis not worded as %s", err, want)
 			}
 		})
+	}
+}
+
+// A file that was kept holds choices and no hash: it replays where the program says something else, and where it
+// asks for something else the file does not fit.
+func TestKeptFileOfAProgramThatChanged(t *testing.T) {
+	first, stamp := "secrets", "then"
+	c := &simtest.Case{Controllers: []host.Controller{once(func(ctx context.Context, c *kubernetes.Clientset, _ int) error {
+		if first == "events" {
+			if _, err := c.CoreV1().Events("default").List(ctx, metav1.ListOptions{}); err != nil {
+				return err
+			}
+		}
+		list, err := c.CoreV1().Secrets("default").List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		m := metav1.ObjectMeta{Name: fmt.Sprint("n", len(list.Items)), Annotations: map[string]string{"stamp": stamp}}
+		_, err = c.CoreV1().Secrets("default").Create(ctx, &corev1.Secret{ObjectMeta: m}, metav1.CreateOptions{})
+		return err
+	})}, Faults: map[string]int{"crash": 1}, Schedules: 50,
+		AtRest: func(user host.Client) error {
+			all, err := user.List(t.Context(), secrets, "default", metav1.ListOptions{})
+			if err == nil && len(all) > 1 {
+				err = errors.New("there are two Secrets")
+			}
+			return err
+		}}
+	x, err := c.Explore(t.Context(), "w")
+	if err != nil || len(x.Failures) != 1 {
+		t.Fatalf("%+v, %v", x, err)
+	}
+	path := filepath.Join(t.TempDir(), "kept.txtar")
+	if err := x.Failures[0].WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	replay := func() (fails bool, hash, text string) {
+		res := scenarios.RunFile(path, scenarios.Options{Registry: c.Registry(), Inspect: func(r *scenarios.Run) {
+			fails = len(r.Failures()) > 0
+		}})
+		for _, e := range res.Errors {
+			text += e.Text
+		}
+		return fails, res.Hash, text
+	}
+	fails, then, text := replay()
+	if !fails {
+		t.Fatalf("it does not fail: %s", text)
+	}
+	stamp = "now"
+	if fails, now, text := replay(); !fails || now == then {
+		t.Errorf("with other content it fails: %v, hashes %s and %s: %s", fails, then, now, text)
+	}
+	first = "events"
+	if _, _, text := replay(); !strings.Contains(text, "the schedule does not fit the file: ") {
+		t.Errorf("with another request: %q", text)
 	}
 }
 

@@ -128,3 +128,20 @@ func TestClosedFiles(t *testing.T) {
 		t.Error("nothing says that the connection to the world was lost")
 	}
 }
+
+// What a program writes is compared: the time of its world is the same in two runs, what the machine draws is not.
+func TestContentIsCompared(t *testing.T) {
+	for does, differs := range map[string]bool{"stamp": false, "random": true} {
+		t.Run(does, func(t *testing.T) {
+			var hashes [2]uint64
+			for i := range hashes {
+				w := run(t, program(t, "bare", does).Controller(keeper), sim.NewSeed(1), nil)
+				hashes[i] = w.World.Hash()
+				w.Stop()
+			}
+			if (hashes[0] != hashes[1]) != differs {
+				t.Errorf("the runs' hashes are %x", hashes)
+			}
+		})
+	}
+}

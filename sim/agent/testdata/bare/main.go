@@ -82,8 +82,17 @@ func watch(client *http.Client, from, does string) {
 var mu sync.Mutex
 
 func keep(client *http.Client, m object, does string) {
+	stamp := ""
+	switch does {
+	case "stamp":
+		stamp = time.Now().String()
+	case "random":
+		text, _ := os.ReadFile("/proc/sys/kernel/random/uuid")
+		stamp = string(text)
+	}
 	data := fmt.Sprintf(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":%q,"ownerReferences":[{"apiVersion":"v1",`+
-		`"kind":"ConfigMap","name":%q,"uid":%q,"controller":true}]}}`, m.Metadata.Name, m.Metadata.Name, m.Metadata.UID)
+		`"kind":"ConfigMap","name":%q,"uid":%q,"controller":true}]},"stringData":{"stamp":%q}}`, m.Metadata.Name,
+		m.Metadata.Name, m.Metadata.UID, stamp)
 	r, err := client.Post(api+"secrets", "application/json", bytes.NewReader([]byte(data)))
 	if err == nil {
 		io.Copy(io.Discard, r.Body)
