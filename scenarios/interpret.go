@@ -36,29 +36,29 @@ func (f *File) again(o Options, hash uint64) error {
 	if second == hash {
 		return nil
 	}
-	e := wrong(f.Name, 0, "", "two runs of one schedule differ%s: hashes %016x and %016x",
-		g.difference(o), hash, second)
+	where, causes := g.difference(o)
+	e := wrong(f.Name, 0, "", "two runs of one schedule differ%s: hashes %016x and %016x%s", where, hash, second, causes)
 	e.Code = ExitNondetermine
 	return e
 }
 
-// difference says where two runs of the file first differ, "" where it cannot
+// difference says where two runs of the file first differ, and why programs usually do; "" where it cannot
 // be found.
-func (f *File) difference(o Options) string {
+func (f *File) difference(o Options) (where, causes string) {
 	p := &Script{File: f, Registry: o.Registry, Until: len(f.Steps), atOnce: true, Strict: o.Strict}
 	choices := func() sim.Choices { return sim.Zero{} }
 	if s := f.Steps[0]; s.verb == verbSchedule {
 		entries, err := s.recorded(p)
 		if err != nil {
-			return ""
+			return "", ""
 		}
 		choices = func() sim.Choices { return explore.Follow(entries) }
 	}
 	_, _, err := explore.Twice(p.Run, func() *explore.Recorder { return explore.Record(choices()) })
 	if d := (*explore.Disagreement)(nil); errors.As(err, &d) {
-		return fmt.Sprintf(" at step %d: first %s, then %s", d.Step, d.First, d.Second)
+		return d.Where(), d.Causes()
 	}
-	return ""
+	return "", ""
 }
 
 // run performs the steps. It goes on after output that differs, and stops at

@@ -34,6 +34,7 @@ type World struct {
 	steps    int
 	told     int // records already shown to observers
 	hash     Hash
+	requests []Request // of programs
 }
 
 // New returns an empty world whose choices come from c.
@@ -68,8 +69,8 @@ func (w *World) Add(a Actor) {
 // Steps is the number of steps taken.
 func (w *World) Steps() int { return w.steps }
 
-// Hash is the run's digest so far: every action taken, every pick and every
-// record folded in. Equal runs have equal hashes at every step.
+// Hash is the run's digest so far: every action taken, every pick, every record and
+// every request of a program folded in. Equal runs have equal hashes at every step.
 func (w *World) Hash() uint64 { return uint64(w.hash) }
 
 // Pick asks the stream of choices; what it answered becomes part of the hash.

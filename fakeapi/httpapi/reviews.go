@@ -85,6 +85,9 @@ func (h *Handler) respondReview(r *http.Request, t *route.Target, f media.Format
 	if err != nil {
 		return fail(f, err)
 	}
+	if p := passageOf(r.Context()); p != nil {
+		p.object = obj
+	}
 	user, err := h.user(r)
 	if err != nil {
 		return fail(f, err)

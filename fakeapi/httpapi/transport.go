@@ -30,10 +30,15 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
 	}
+	var p *passage
 	if t.gate != nil {
-		r = r.WithContext(context.WithValue(r.Context(), gateKey{}, t.gate))
+		p = &passage{gate: t.gate}
+		r = r.WithContext(context.WithValue(r.Context(), passageKey{}, p))
 	}
 	a := t.h.respond(r)
+	if p != nil && !p.passed {
+		t.gate.Answered(r, p.object)
+	}
 	if a.lost != nil {
 		return nil, a.lost
 	}

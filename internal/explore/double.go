@@ -1,6 +1,11 @@
 package explore
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/threelaws/threelaws/sim"
+)
 
 // Disagreement is two runs of one schedule that differ: the program is not a
 // function of its choices.
@@ -9,65 +14,111 @@ type Disagreement struct {
 	Seed          uint64 // of its choices
 	Step          int    // the first step that differs; 0 is the start of the world
 	First, Second string // what each run did there
+	Request       string // the first request that differs, and in which fields; "" where the runs differ in none
+	Program       bool   // a program sent requests
 }
 
 func (d *Disagreement) Error() string {
-	return fmt.Sprintf("run %d (seed %d): two runs of one schedule differ at step %d: first %s, then %s",
-		d.Index, d.Seed, d.Step, d.First, d.Second)
+	return fmt.Sprintf("run %d (seed %d): two runs of one schedule differ%s%s", d.Index, d.Seed, d.Where(), d.Causes())
+}
+
+// Where says at which step the runs differ, and in what.
+func (d *Disagreement) Where() string {
+	if d.Request != "" {
+		return fmt.Sprintf(" at step %d: %s", d.Step, d.Request)
+	}
+	return fmt.Sprintf(" at step %d: first %s, then %s", d.Step, d.First, d.Second)
+}
+
+// Causes lists on lines of their own why runs of programs usually differ; it is empty where no program ran.
+func (d *Disagreement) Causes() string {
+	if !d.Program {
+		return ""
+	}
+	return `
+usual causes: the operating system's time or one from before the program's start, maps ordered by pointers, ` +
+		`goroutines that race through a system call
+in the test's own process also: a global counter or cache that outlives the run, crypto/rand, UUIDs, and maps and ` +
+		`selects without go test -overlay "$(threelaws overlay)"`
 }
 
 // trace is what two runs of one schedule are compared by.
 type trace struct {
-	trail   []uint64
-	entries Schedule
-	hash    uint64 // at the end
-	steps   int
-	state   uint64
-	label   string
+	trail    []uint64
+	sent     []int // how many of the requests came before each entry of the trail
+	requests []sim.Request
+	entries  Schedule
+	hash     uint64 // at the end
+	steps    int
+	state    uint64
+	label    string
 }
 
+// traceOf takes the requests from the recorder's world, which it lets go.
 func traceOf(r *Recorder, out *Outcome) trace {
-	return trace{r.trail, r.entries, out.Hash, out.Steps, out.State, out.Label}
+	t := trace{trail: r.trail, sent: r.sent, entries: r.entries, hash: out.Hash, steps: out.Steps, state: out.State,
+		label: out.Label}
+	if r.world != nil {
+		t.requests, r.world = r.world.Requests(), nil
+	}
+	return t
 }
 
-// clone copies the trace out of its recorder's memory.
+// clone copies the trace out of its recorder's memory. The requests are their world's.
 func (t trace) clone() trace {
-	t.trail = append([]uint64(nil), t.trail...)
-	t.entries = append(Schedule(nil), t.entries...)
+	t.trail, t.sent = slices.Clone(t.trail), slices.Clone(t.sent)
+	t.entries = slices.Clone(t.entries)
 	return t
 }
 
 // disagree returns nil when both runs went the same way.
 func disagree(a, b trace) *Disagreement {
-	n := min(len(a.trail), len(b.trail))
-	for i := range n {
-		if a.trail[i] != b.trail[i] {
-			return a.differ(b, i, a.trail[i], b.trail[i])
-		}
+	i := 0
+	for i < min(len(a.trail), len(b.trail)) && a.trail[i] == b.trail[i] {
+		i++
 	}
+	var d *Disagreement
 	switch {
-	case len(a.trail) > n:
-		return a.differ(b, n, a.trail[n], b.hash)
-	case len(b.trail) > n:
-		return a.differ(b, n, a.hash, b.trail[n])
-	case a.hash != b.hash || a.steps != b.steps:
-		return a.differ(b, n, a.hash, b.hash)
+	case i < len(a.trail) || i < len(b.trail) || a.hash != b.hash || a.steps != b.steps:
+		d = a.differ(b, i)
 	case a.state != b.state || a.label != b.label:
-		return &Disagreement{Step: a.steps,
+		d = &Disagreement{Step: a.steps,
 			First:  fmt.Sprintf("ended in %q (state %016x)", a.label, a.state),
 			Second: fmt.Sprintf("ended in %q (state %016x)", b.label, b.state)}
+	default:
+		return nil
 	}
-	return nil
+	d.Program = len(a.requests)+len(b.requests) > 0
+	if step, text := differing(a.before(i), b.before(i)); text != "" {
+		d.Step, d.Request = step, text
+	}
+	return d
 }
 
 // differ describes two runs whose hashes differ in front of the i-th decision
 // about an action: the one before it, or what came of it, is not the same.
-func (t trace) differ(u trace, i int, hash, other uint64) *Disagreement {
+func (t trace) differ(u trace, i int) *Disagreement {
 	step, first := t.decision(i - 1)
 	_, second := u.decision(i - 1)
 	return &Disagreement{Step: step,
-		First:  fmt.Sprintf("%q (hash %016x)", first, hash),
-		Second: fmt.Sprintf("%q (hash %016x)", second, other)}
+		First:  fmt.Sprintf("%q (hash %016x)", first, t.hashAt(i)),
+		Second: fmt.Sprintf("%q (hash %016x)", second, u.hashAt(i))}
+}
+
+// hashAt returns the hash in front of the i-th decision about an action, or at the end.
+func (t trace) hashAt(i int) uint64 {
+	if i < len(t.trail) {
+		return t.trail[i]
+	}
+	return t.hash
+}
+
+// before lists the requests that were sent before the i-th decision about an action.
+func (t trace) before(i int) []sim.Request {
+	if i < len(t.sent) {
+		return t.requests[:t.sent[i]]
+	}
+	return t.requests
 }
 
 // decision returns the i-th decision about an action.

@@ -12,8 +12,10 @@ type Recorder struct {
 	chooser sim.Chooser
 	entries Schedule
 	trail   []uint64
+	sent    []int // how many requests programs had sent before each decision about an action
 	step    int
 	halted  bool
+	world   *sim.World // of the run, until [traceOf] has taken its requests
 }
 
 // Record returns a recorder of what c decides.
@@ -28,8 +30,8 @@ func Record(c sim.Choices) *Recorder {
 func (r *Recorder) Reset(c sim.Choices) {
 	r.source = c
 	r.chooser, _ = c.(sim.Chooser)
-	r.entries, r.trail = r.entries[:0], r.trail[:0]
-	r.step, r.halted = 0, false
+	r.entries, r.trail, r.sent = r.entries[:0], r.trail[:0], r.sent[:0]
+	r.step, r.halted, r.world = 0, false, nil
 }
 
 // Schedule is what was decided since the last Reset.
@@ -50,8 +52,8 @@ func (r *Recorder) Pick(n int, label string) int {
 
 // Next asks the source.
 func (r *Recorder) Next(w *sim.World, enabled []sim.Action) int {
-	r.step = w.Steps()
-	r.trail = append(r.trail, w.Hash())
+	r.step, r.world = w.Steps(), w
+	r.trail, r.sent = append(r.trail, w.Hash()), append(r.sent, len(w.Requests()))
 	if r.halted || r.Halt != nil && r.Halt() {
 		r.halted = true
 		return -1

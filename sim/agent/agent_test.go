@@ -90,7 +90,7 @@ func TestOrderOfMapsIsExplored(t *testing.T) {
 		w := run(t, c, choices, nil)
 		defer w.Stop()
 		w.Server.Each(w.Server.KindNamed("secret"), func(o runtime.Object) bool {
-			all += string(o.(*corev1.Secret).Data["first"])
+			all += string(o.(*corev1.Secret).Data["stamp"])
 			return true
 		})
 		return all
@@ -173,5 +173,22 @@ func TestRecoveredPanic(t *testing.T) {
 	want := regexp.MustCompile(`assignment to entry in nil map, at manager/main.go:\d+`)
 	if b := w.Broken(); b == nil || !want.MatchString(b.String()) {
 		t.Errorf("the violation is %v", b)
+	}
+}
+
+// What a program writes is compared: the time of its world is the same in two runs, what the machine draws is not.
+func TestContentIsCompared(t *testing.T) {
+	for does, differs := range map[string]bool{"stamp": false, "random": true} {
+		t.Run(does, func(t *testing.T) {
+			var hashes [2]uint64
+			for i := range hashes {
+				w := run(t, program(t, "bare", does).Controller(keeper), sim.NewSeed(1), nil)
+				hashes[i] = w.World.Hash()
+				w.Stop()
+			}
+			if (hashes[0] != hashes[1]) != differs {
+				t.Errorf("the runs' hashes are %x", hashes)
+			}
+		})
 	}
 }

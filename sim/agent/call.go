@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"sync/atomic"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
 	"github.com/threelaws/threelaws/internal/overlay/wire"
@@ -16,6 +18,7 @@ import (
 // call is a request of a program. It is the gate of its own transport: the request waits there until the
 // scheduler has had it executed and delivers the answer.
 type call struct {
+	life    *life
 	id      int64
 	thread  uint64
 	cancel  context.CancelFunc
@@ -31,7 +34,7 @@ type call struct {
 
 // ask takes in a request. What is not about objects, as discovery, is answered at once; anything else waits.
 func (l *life) ask(m wire.Message) wire.Message {
-	c := &call{id: m.TakeNum(), reached: make(chan struct{}), on: make(chan struct{}), done: make(chan struct{})}
+	c := &call{life: l, id: m.TakeNum(), reached: make(chan struct{}), on: make(chan struct{}), done: make(chan struct{})}
 	m.TakeNum() // a process has one life
 	c.thread = uint64(m.TakeNum())
 	var ctx context.Context
@@ -108,6 +111,11 @@ func (c *call) Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, 
 func (c *call) Watch(ctx context.Context, req *fakeapi.Request, f httpapi.Feed) (fakeapi.Response, error) {
 	c.feed = f
 	return c.wait(ctx, req, true)
+}
+
+// Answered notes a query. The life waits for it.
+func (c *call) Answered(r *http.Request, obj runtime.Object) {
+	c.life.queries = append(c.life.queries, host.QueryOf(r, obj))
 }
 
 func (c *call) wait(ctx context.Context, req *fakeapi.Request, watches bool) (fakeapi.Response, error) {

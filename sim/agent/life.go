@@ -24,6 +24,7 @@ type life struct {
 	came    time.Duration // the time in the process
 	calls   map[int64]*call
 	asked   []*host.Call
+	queries []host.Query // that were answered
 	open    map[*host.Call]*call
 	streams map[*host.Stream]*call
 	over    bool
@@ -45,7 +46,7 @@ const orders = 64
 // Start begins a life in a new process.
 func (l *life) Start() {
 	l.process = l.binary.take()
-	l.over, l.err, l.asked, l.next = false, nil, nil, 0
+	l.over, l.err, l.asked, l.queries, l.next = false, nil, nil, nil, 0
 	l.calls, l.open, l.streams = map[int64]*call{}, map[*host.Call]*call{}, map[*host.Stream]*call{}
 	l.projected = make([]string, len(l.binary.Projections))
 	l.room.lives = append(l.room.lives, l)
@@ -151,6 +152,13 @@ func (l *life) Asked() []*host.Call {
 	asked := l.asked
 	l.asked = nil
 	return asked
+}
+
+// Queried lists the queries that were answered since it was last called.
+func (l *life) Queried() []host.Query {
+	queries := l.queries
+	l.queries = nil
+	return queries
 }
 
 // Ended reports whether the program has ended by itself.

@@ -57,6 +57,9 @@ func (s *shift) Start() {
 // Asked lists the new calls.
 func (s *shift) Asked() []*host.Call { return s.life.taken() }
 
+// Queried is never called: a sync asks for objects alone.
+func (s *shift) Queried() []host.Query { return nil }
+
 // Answer delivers the answer to a call.
 func (s *shift) Answer(c *host.Call) {
 	s.room.in(func() { s.life.answer(c) })

@@ -63,6 +63,14 @@ func (p *program) Asked() []*host.Call {
 	return p.life.taken()
 }
 
+// Queried lists the new queries.
+func (p *program) Queried() []host.Query {
+	if p.life == nil {
+		return nil
+	}
+	return p.life.queried()
+}
+
 // Ended reports whether the program has returned.
 func (p *program) Ended() (error, bool) {
 	if p.life == nil {

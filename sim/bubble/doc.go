@@ -20,8 +20,8 @@
 // list in the order of a map, so a program that adopts or deletes what a lister returns does
 // so in another order each time, and its informers draw which of their goroutines goes first.
 // [NewInformer] makes one that draws nothing, for a manager that can be told how to, and
-// [Informers], [MetadataInformers] and [DynamicInformers] are factories of them. That a run is
-// not the same twice is found out and said, with the first step that differs.
+// [Informers], [MetadataInformers] and [DynamicInformers] are factories of them. Two runs
+// of a schedule that differ are an error, which shows the first request that differs, field by field.
 //
 // What a bubble sets for the whole Go process, once: utilruntime's error handlers are taken
 // out (one logs, one remembers the wall clock), its panic handlers get one more, client-go's

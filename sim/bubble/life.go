@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 	"sync/atomic"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -26,6 +28,7 @@ type life struct {
 
 	mu     sync.Mutex
 	asked  []*host.Call
+	query  []host.Query // that were answered
 	open   map[*host.Call]chan struct{}
 	feeds  map[*host.Stream]httpapi.Feed
 	over   bool // the program has returned
@@ -173,6 +176,24 @@ func (l *life) Watch(ctx context.Context, req *fakeapi.Request, f httpapi.Feed) 
 		l.mu.Unlock()
 	}
 	return c.Response, nil
+}
+
+// Answered notes a query.
+func (l *life) Answered(r *http.Request, obj runtime.Object) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.killed {
+		l.query = append(l.query, host.QueryOf(r, obj))
+	}
+}
+
+// queried are the queries that were answered since it was last called.
+func (l *life) queried() []host.Query {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	query := l.query
+	l.query = nil
+	return query
 }
 
 // taken are the calls that were made since it was last called.

@@ -90,6 +90,7 @@ func (g *guest) collect() {
 	spoken := g.spoken
 	g.spoken = nil
 	fresh := slices.DeleteFunc(g.program.Asked(), func(c *Call) bool { return c.withdrawn() })
+	g.say(fresh, g.program.Queried())
 	if len(fresh) == 0 {
 		return
 	}

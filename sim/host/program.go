@@ -2,9 +2,12 @@ package host
 
 import (
 	"context"
+	"io"
+	"net/http"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -23,6 +26,8 @@ type Program interface {
 	Kill()
 	// Asked lists the calls that were made since it was last asked, in any order.
 	Asked() []*Call
+	// Queried lists the queries that were answered since it was last called, in any order.
+	Queried() []Query
 	// Ended reports whether the program has returned, and with what.
 	Ended() (err error, ended bool)
 	// Answer delivers the Response of a call, or of one that watches its Stream.
@@ -37,6 +42,25 @@ type Program interface {
 type Immediate interface {
 	Program
 	SetExecute(execute func(*Call))
+}
+
+// Query is a request of a program that its host has answered at once: discovery, a schema, a review.
+type Query struct {
+	Method, URI string         // "GET", "/apis?timeout=32s"
+	Object      runtime.Object // a review
+	Body        []byte         // where there is no object
+}
+
+// QueryOf returns the request as a query. The object is that of its body, nil for none.
+func QueryOf(r *http.Request, obj runtime.Object) Query {
+	q := Query{Method: r.Method, URI: r.URL.RequestURI(), Object: obj}
+	if obj != nil || r.GetBody == nil {
+		return q
+	}
+	if body, err := r.GetBody(); err == nil {
+		q.Body, _ = io.ReadAll(body) // it is in memory
+	}
+	return q
 }
 
 // Panic is the error of a program that a panic ended, or that had to be ended.

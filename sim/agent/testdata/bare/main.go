@@ -106,15 +106,21 @@ func watch(client *http.Client, from, does string) {
 var mu sync.Mutex
 
 func keep(client *http.Client, m object, does string) {
-	first := ""
-	if does == "order" {
-		for first = range map[string]bool{"a": true, "b": true, "c": true, "d": true} {
+	stamp := ""
+	switch does {
+	case "order":
+		for stamp = range map[string]bool{"a": true, "b": true, "c": true, "d": true} {
 			break
 		}
+	case "stamp":
+		stamp = time.Now().String()
+	case "random":
+		text, _ := os.ReadFile("/proc/sys/kernel/random/uuid")
+		stamp = string(text)
 	}
-	data := fmt.Sprintf(`{"apiVersion":"v1","kind":"Secret","stringData":{"first":%q},"metadata":{"name":%q,`+
+	data := fmt.Sprintf(`{"apiVersion":"v1","kind":"Secret","stringData":{"stamp":%q},"metadata":{"name":%q,`+
 		`"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":%q,"uid":%q,"controller":true}]}}`,
-		first, m.Metadata.Name, m.Metadata.Name, m.Metadata.UID)
+		stamp, m.Metadata.Name, m.Metadata.Name, m.Metadata.UID)
 	r, err := client.Post(api+"secrets", "application/json", bytes.NewReader([]byte(data)))
 	if err == nil {
 		io.Copy(io.Discard, r.Body)

@@ -1,0 +1,87 @@
+package explore
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/threelaws/threelaws/sim"
+)
+
+// note is the content of a toy's request.
+type note struct{ name, text string }
+
+func (n note) String() string { return "put " + n.name }
+
+func (n note) Differences(other sim.Content) []string {
+	return []string{fmt.Sprintf("text: %s then %s", n.text, other.(note).text)}
+}
+
+// writer is a toy that sends what a function says of each run and step.
+type writer struct {
+	toyThread
+	says func(step int) []note
+}
+
+func (w *writer) Take(sim.Action) {
+	w.pc++
+	for _, n := range w.says(w.pc) {
+		w.w.Request(sim.Request{Process: w.name, Digest: sim.HashString(n.name + "=" + n.text), Content: n})
+	}
+}
+
+func TestDisagreementNamesTheRequest(t *testing.T) {
+	for _, test := range []struct {
+		name, want string
+		says       func(run, step int) []note
+	}{
+		{"equal", "", func(_, step int) []note { return []note{{"a", fmt.Sprint(step)}} }},
+		{"a field", "at step 3: keeper: put b: text: 1 then 2\nusual causes: ", func(run, step int) []note {
+			if step < 3 {
+				return nil
+			}
+			return []note{{"a", "same"}, {"b", fmt.Sprint(run)}, {"c", "same"}}
+		}},
+		{"the last step", "at step 5: keeper: put a: text: 1 then 2\n", func(run, step int) []note {
+			return []note{{"a", fmt.Sprint(step / 5 * run)}}
+		}},
+		{"first only", "at step 2: keeper: put b: only in the first run\n", func(run, step int) []note {
+			if step == 2 && run == 1 {
+				return []note{{"a", ""}, {"b", ""}}
+			}
+			return []note{{"a", ""}}
+		}},
+		{"second only", "at step 4: keeper: put a: only in the second run\n", func(run, step int) []note {
+			if step == 5-run/2 {
+				return []note{{"a", ""}}
+			}
+			return nil
+		}},
+		{"names", "at step 1: keeper: put n1, then keeper: put n2\n", func(run, step int) []note {
+			return []note{{fmt.Sprint("n", run), ""}}
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			runs := 0
+			program := func(c sim.Choices) *Outcome {
+				runs++
+				run := runs
+				w := sim.New(c)
+				w.Add(&writer{toyThread{w: w, toy: &toyWorld{}, name: "keeper", code: make([]instr, 5)},
+					func(step int) []note { return test.says(run, step) }})
+				for w.Step() {
+				}
+				return &Outcome{Steps: w.Steps(), Hash: w.Hash(), Settled: true}
+			}
+			_, _, err := Twice(program, func() *Recorder { return Record(NewUniform(1)) })
+			d := (*Disagreement)(nil)
+			switch {
+			case test.want == "" && err != nil:
+				t.Errorf("it differs: %v", err)
+			case test.want != "" && (!errors.As(err, &d) || !strings.Contains(err.Error(), " differ "+test.want)):
+				t.Errorf("%v\nis not worded as %s", err, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,198 @@
+package host
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/difference"
+	"github.com/threelaws/threelaws/sim"
+)
+
+// say hands what the program has said to the world, for the run's hash and for the comparison of two runs. Requests
+// that are pending at one time are in the order of their digests, whichever goroutine was first. What the world
+// answers is a function of its state, so it needs no folding.
+func (g *guest) say(calls []*Call, queries []Query) {
+	said := make([]sim.Request, 0, len(calls)+len(queries))
+	for _, c := range calls {
+		r := sent{c.Request, c.Watches}
+		said = append(said, sim.Request{Process: g.process.Name, Digest: r.digest(), Content: r})
+	}
+	for i := range queries {
+		said = append(said, sim.Request{Process: g.process.Name, Digest: queries[i].digest(), Content: &queries[i]})
+	}
+	slices.SortFunc(said, func(a, b sim.Request) int { return cmp.Compare(a.Digest, b.Digest) })
+	for _, r := range said {
+		g.process.cluster.world.Request(r)
+	}
+}
+
+// sent is the content of a call.
+type sent struct {
+	*fakeapi.Request
+	watches bool
+}
+
+// String is the verb and what it is about: "create secrets default/web".
+func (r sent) String() string {
+	verb, name := string(r.Verb), r.Name
+	if r.watches {
+		verb = "watch"
+	}
+	if m, ok := r.Object.(metav1.Object); ok && name == "" {
+		if name = m.GetName(); name == "" {
+			name = m.GetGenerateName() + "*"
+		}
+	}
+	of := r.Kind.Resource
+	if r.Subresource != "" {
+		of += "/" + r.Subresource
+	}
+	at := strings.Trim(r.Namespace+"/"+name, "/")
+	return strings.Join(strings.Fields(verb+" "+of+" "+at+" "+scopeOf(&fakeapi.Request{List: r.List})), " ")
+}
+
+// digest folds all of the request. Unlike [Call.content] it counts resource versions, which are the same in two
+// runs of a schedule.
+func (r sent) digest() uint64 {
+	var h sim.Hash
+	h.String(string(r.Verb))
+	h.Bool(r.watches)
+	h.String(r.Kind.GVK.Group)
+	h.String(r.Kind.GVK.Version)
+	h.String(r.Kind.GVK.Kind)
+	h.String(r.Subresource)
+	h.String(r.Namespace)
+	h.String(r.Name)
+	h.String(r.User)
+	h.String(r.UserAgent)
+	digestObject(r.Object, &h)
+	if r.Verb == fakeapi.Patch {
+		h.String(string(r.PatchType))
+		digestValue(tree(r.Patch, r.PatchType), &h)
+	}
+	for _, o := range r.options() {
+		h.Word(sim.HashBytes(encode(o)))
+	}
+	return uint64(h)
+}
+
+// options are those of the verb.
+func (r sent) options() []runtime.Object {
+	switch r.Verb {
+	case fakeapi.Create:
+		return []runtime.Object{&r.Create}
+	case fakeapi.Update:
+		return []runtime.Object{&r.Update}
+	case fakeapi.Patch:
+		return []runtime.Object{&r.PatchO}
+	case fakeapi.Delete:
+		return []runtime.Object{&r.Delete}
+	case fakeapi.DeleteCollection:
+		return []runtime.Object{&r.Delete, &r.List}
+	}
+	if r.watches && r.List.TimeoutSeconds != nil {
+		list := r.List
+		list.TimeoutSeconds = nil // client-go draws it, and no watch of a program ends by it
+		return []runtime.Object{&list}
+	}
+	return []runtime.Object{&r.List}
+}
+
+// Differences lists the fields of the object or patch, then of the options, then what else differs.
+func (r sent) Differences(other sim.Content) []string {
+	o := other.(sent)
+	all := append(leaves("", content(r.Object), content(o.Object)),
+		leaves("", tree(r.Patch, r.PatchType), tree(o.Patch, o.PatchType))...)
+	for i, options := range r.options() {
+		all = append(all, leaves("options.", options, o.options()[i])...)
+	}
+	for _, f := range [...]struct{ name, was, is string }{
+		{"version", r.Kind.GVK.GroupVersion().String(), o.Kind.GVK.GroupVersion().String()},
+		{"type of the patch", string(r.PatchType), string(o.PatchType)},
+		{"user", r.User, o.User}, {"user agent", r.UserAgent, o.UserAgent},
+	} {
+		all = append(all, leaves(f.name, f.was, f.is)...)
+	}
+	return all
+}
+
+func content(obj runtime.Object) any {
+	if u, ok := obj.(runtime.Unstructured); ok {
+		return u.UnstructuredContent()
+	}
+	return obj
+}
+
+// leaves words where two values differ, with what stands in front of their paths.
+func leaves(at string, a, b any) (all []string) {
+	for _, l := range difference.Of(a, b) {
+		was, is := difference.Shorten(text(l.Was), text(l.Is))
+		all = append(all, fmt.Sprintf("%s: %s then %s", cmp.Or(at+l.Path, "body"), was, is))
+	}
+	return all
+}
+
+// text is a value as JSON. Bytes that are text are shown as it.
+func text(v reflect.Value) string {
+	if v.IsValid() && v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 && utf8.Valid(v.Bytes()) {
+		v = reflect.ValueOf(string(v.Bytes()))
+	}
+	return difference.JSON(v)
+}
+
+// String is the method and the path: "GET /apis".
+func (q *Query) String() string { return q.Method + " " + q.URI }
+
+func (q *Query) digest() uint64 {
+	var h sim.Hash
+	h.String(q.Method)
+	h.String(q.URI)
+	digestObject(q.Object, &h)
+	digestValue(tree(q.Body, ""), &h)
+	return uint64(h)
+}
+
+// Differences lists the fields of the body.
+func (q *Query) Differences(other sim.Content) []string {
+	o := other.(*Query)
+	return append(leaves("", content(q.Object), content(o.Object)), leaves("", tree(q.Body, ""), tree(o.Body, ""))...)
+}
+
+// tree is what a body says, whatever its encoding: the value of JSON, and of YAML where it is an apply, otherwise
+// its text.
+func tree(body []byte, form types.PatchType) (v any) {
+	if len(body) == 0 {
+		return nil
+	}
+	if form == types.ApplyPatchType || form == types.ApplyYAMLPatchType {
+		if data, err := yaml.ToJSON(body); err == nil {
+			body = data
+		}
+	}
+	if json.Unmarshal(body, &v) != nil {
+		return string(body)
+	}
+	return v
+}
+
+// digestObject folds an object with its resource version, if there is one.
+func digestObject(obj runtime.Object, h *sim.Hash) {
+	switch o := obj.(type) {
+	case nil:
+	case runtime.Unstructured:
+		digestValue(o.UnstructuredContent(), h)
+	default:
+		h.Word(sim.HashBytes(encode(obj)))
+	}
+}
