@@ -23,7 +23,7 @@ TESTED := . browser controllerruntime kubectltest upstream
 MODULES := $(TESTED) lab
 
 # The packages whose tests run worlds for more than some seconds: they are tested after the others.
-SLOW := /threelaws/(cli|controllers|scenarios|sim/bubble)(/|$$)
+SLOW := /threelaws/(cli|controllers|scenarios|sim/bubble|sim/agent)(/|$$)
 
 .PHONY: all test test-long begin fmt vet detcheck unit race run build bench forever fuzz survey differential \
   definitions strangers evidence mutate browser picture update clean
