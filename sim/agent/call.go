@@ -46,17 +46,14 @@ func (l *life) ask(m wire.Message) wire.Message {
 	}
 	req.Header = head
 	l.calls[c.id] = c
-	transport := l.room.handler.GatedTransport(c)
-	if l.answering { // a request of the server waits for this one: it cannot wait for the scheduler
-		transport = l.room.handler.Transport()
-	}
 	go func() {
-		c.resp, c.err = transport.RoundTrip(req)
+		c.resp, c.err = l.room.handler.GatedTransport(c).RoundTrip(req)
 		close(c.done)
 	}()
 	select {
 	case <-c.reached:
-		if l.renews(c.call) {
+		// While a webhook answers, a request of the server waits for this one: it cannot wait for the scheduler.
+		if l.renews(c.call) || l.answering && !c.call.Watches {
 			l.execute(c.call)
 			close(c.on)
 			delete(l.calls, c.id)

@@ -10,11 +10,13 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
 	"github.com/threelaws/threelaws/internal/overlay/wire"
+	"github.com/threelaws/threelaws/sim"
 )
 
 // webhooks reaches the webhooks of the programs in a room, through their listeners.
@@ -74,8 +76,11 @@ func (t *route) port(b *Binary, u *url.URL) (int64, error) {
 	return port, nil
 }
 
+// answersWithin is how much time a webhook may take, on the clock of its process.
+const answersWithin = 10 * time.Second
+
 // webhook calls a webhook of the program. It has to answer without any step of the world: one that waits for
-// time or for an event has timed out.
+// an event has timed out.
 func (l *life) webhook(port int64, to httpapi.Webhook, req *http.Request, body []byte) (*http.Response, error) {
 	if l.answering {
 		return nil, errors.New("a webhook that is called while another of its program answers is not modelled")
@@ -96,6 +101,9 @@ func (l *life) webhook(port int64, to httpapi.Webhook, req *http.Request, body [
 	m.Bytes(body)
 	l.answering = true
 	alive := l.tell(m)
+	for until := l.came + answersWithin; alive && !l.answered() && l.next != 0 && l.next <= until; {
+		alive = l.tell(wire.Command(wire.Pass, sim.Epoch.Add(l.next).UnixNano()))
+	}
 	l.answering = false
 	if !alive {
 		return nil, io.ErrUnexpectedEOF
@@ -113,4 +121,10 @@ func (l *life) webhook(port int64, to httpapi.Webhook, req *http.Request, body [
 		ProtoMajor: 1, ProtoMinor: 1, Header: answer.TakeHeader(), Request: req}
 	resp.Body = io.NopCloser(bytes.NewReader(answer.TakeBytes()))
 	return resp, nil
+}
+
+// answered reports whether the webhook that was called last has answered.
+func (l *life) answered() bool {
+	_, is := l.process.answers[l.called]
+	return is
 }
