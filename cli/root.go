@@ -76,7 +76,7 @@ func rootCommand(a *app, unknown *error) *cobra.Command {
 		}
 		explain(a, cmd)
 	})
-	root.AddCommand(runCommand(a), exploreCommand(a), checkCommand(a), replayCommand(a), showCommand(a), lawsCommand(a),
+	root.AddCommand(runCommand(a), exploreCommand(a), checkCommand(a), testCommand(a), replayCommand(a), showCommand(a), lawsCommand(a),
 		judgeCommand(a), watchCommand(a), serveCommand(a),
 		faultsCommand(a), overlayCommand(a), versionCommand(a),
 		completionCommand(a))
