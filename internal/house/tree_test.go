@@ -26,6 +26,8 @@ var kept = []struct {
 	{"action.yml", "", "internal/house/action_test.go", "the action that others' workflows use"},
 	{"go.mod", "", "", "the module"},
 	{"go.sum", "", "", "the module's checksums"},
+	{"agent/go.mod", "", "", "a module of its own that requires nothing, so that operators keep their versions"},
+	{"agent/testdata/keeper/", `go\.mod|\w+\.go|testdata/sample\.yaml`, "agent/agent_test.go", "an operator with its tests"},
 	{"browser/go.mod", "", "", "a module of its own, so that what drives a browser is nobody else's"},
 	{"browser/go.sum", "", "", "its checksums"},
 	{"browser/testdata/", `fight\.json`, "browser/page_test.go", "where things stand in the page of a fight"},

@@ -106,7 +106,11 @@ func (b Build) main(ctx context.Context, t Toolchain) (at, text string, err erro
 		return "", "", fmt.Errorf("go list %s: %w", b.Package, err)
 	}
 	if d.More() {
-		return "", "", errors.New(b.Package + " is more than one package: name one")
+		what := "the main package"
+		if b.Test != "" {
+			what = "the package of " + b.Test
+		}
+		return "", "", errors.New(b.Package + " is more than one package: name " + what)
 	}
 	if b.Test != "" {
 		for _, name := range append(p.TestGoFiles, p.XTestGoFiles...) {

@@ -17,21 +17,23 @@ type Keeper struct {
 	HTTP  *http.Client
 	Sleep time.Duration // after a failure
 
-	Adopts bool // Secrets without an owner, terminating ones as well: a bug
+	Once bool // no Secret is made a second time: a bug
+
+	made map[string]bool
 }
 
 type object struct {
 	Metadata struct {
-		Name              string           `json:"name"`
-		UID               string           `json:"uid"`
-		ResourceVersion   string           `json:"resourceVersion"`
-		DeletionTimestamp string           `json:"deletionTimestamp"`
-		OwnerReferences   []map[string]any `json:"ownerReferences"`
+		Name              string `json:"name"`
+		UID               string `json:"uid"`
+		ResourceVersion   string `json:"resourceVersion"`
+		DeletionTimestamp string `json:"deletionTimestamp"`
 	} `json:"metadata"`
 }
 
 // Run keeps Secrets until the context ends.
 func (k *Keeper) Run(ctx context.Context) error {
+	k.made = map[string]bool{}
 	changed := make(chan struct{}, 1)
 	for _, kind := range []string{"configmaps", "secrets"} {
 		go k.follow(ctx, kind, changed)
@@ -61,9 +63,6 @@ func (k *Keeper) do(ctx context.Context, method, url string, body string, into a
 		return 0, err
 	}
 	r.Header.Set("Content-Type", "application/json")
-	if method == http.MethodPatch {
-		r.Header.Set("Content-Type", "application/merge-patch+json")
-	}
 	resp, err := k.HTTP.Do(r)
 	if err != nil {
 		return 0, err
@@ -144,18 +143,16 @@ func (k *Keeper) keep(ctx context.Context, m object) error {
 	switch code, err := k.do(ctx, http.MethodGet, k.url("secrets")+"/"+m.Metadata.Name, "", &s); {
 	case err != nil:
 		return err
-	case code == http.StatusOK:
-		if k.Adopts && len(s.Metadata.OwnerReferences) == 0 {
-			_, err := k.do(ctx, http.MethodPatch, k.url("secrets")+"/"+m.Metadata.Name, `{"metadata":{`+ref+`}}`, nil)
-			return err
-		}
+	case code == http.StatusOK || k.Once && k.made[m.Metadata.Name]:
 		return nil
 	case code != http.StatusNotFound:
 		return fmt.Errorf("secret %s: %d", m.Metadata.Name, code)
 	}
 	code, err := k.do(ctx, http.MethodPost, k.url("secrets"), fmt.Sprintf(
 		`{"apiVersion":"v1","kind":"Secret","metadata":{"name":%q,%s}}`, m.Metadata.Name, ref), nil)
-	if err == nil && code != http.StatusCreated {
+	if code == http.StatusCreated && k.Once {
+		k.made[m.Metadata.Name] = true
+	} else if err == nil && code != http.StatusCreated {
 		err = fmt.Errorf("secret %s: %d", m.Metadata.Name, code)
 	}
 	return err
