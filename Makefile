@@ -19,7 +19,7 @@ CORE := ./sim ./sim/host ./sim/law/... ./internal/fight ./internal/difference ./
 
 # The modules. "make test" runs the tests of all but lab, which judges this project, and strangers, which compiles
 # half of other people's projects: "make test-long" runs those two.
-TESTED := . browser controllerruntime kubectltest upstream
+TESTED := . agent browser controllerruntime kubectltest upstream
 MODULES := $(TESTED) lab
 
 # The packages whose tests run worlds for more than some seconds: they are tested after the others.

@@ -74,8 +74,10 @@ type checking struct {
 	settings
 	checks
 
-	output string
-	replay string
+	output  string
+	lines   bool // of JSON are printed as they come
+	samples int
+	replay  string
 
 	report checkReport
 	began  time.Time
@@ -88,6 +90,7 @@ func (c *checking) run(cmd *cobra.Command) error {
 	if err := c.settle(cmd); err != nil {
 		return err
 	}
+	c.line(checkLine{Protocol: checkProtocol})
 	find := c.operators
 	if find == nil {
 		find = findOperator
@@ -97,7 +100,7 @@ func (c *checking) run(cmd *cobra.Command) error {
 		return err
 	}
 	for _, note := range op.Notes {
-		c.say("%s\n", note)
+		c.note(note)
 	}
 	c.report.Notes = append(c.report.Notes, op.Notes...)
 	if len(op.Samples) == 0 {
@@ -117,7 +120,7 @@ func (c *checking) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	c.began = time.Now()
+	c.began, c.samples = time.Now(), len(op.Samples)
 	for i, sample := range op.Samples {
 		if ctx.Err() != nil {
 			c.code = worse(c.code, exitInterrupted)
@@ -161,6 +164,12 @@ func (c *checking) say(format string, args ...any) {
 	}
 }
 
+// note tells what was taken from where, or left out.
+func (c *checking) note(text string) {
+	c.say("%s\n", text)
+	c.line(checkLine{Note: text})
+}
+
 // try tries the operator with one sample.
 func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Controller) host.Controller,
 	sample *check.File) error {
@@ -180,7 +189,7 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 	s := &sampleTried{Sample: sample.Name, Kind: plan.Controller.For.Kind, Notes: plan.Notes, plan: plan, began: began,
 		dir: filepath.Join(op.Dir, "testdata", "threelaws")}
 	for _, note := range plan.Notes {
-		c.say("%s\n", note)
+		c.note(note)
 	}
 	if c.replay != "" {
 		return c.replayKept(s)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,6 +89,7 @@ func (c *checking) tryCase(ctx context.Context, s *sampleTried, one *check.Case,
 	if j.pages != "" {
 		c.say("\n%s", j.pages)
 	}
+	c.line(c.caseLine(s, &j))
 	return c.add(c.app, c.caseChecked(s, &j))
 }
 
@@ -178,7 +180,9 @@ func (c *checking) tell(s *sampleTried, j *caseJSON, f *scenarios.Counterexample
 	f.Page.Title = s.label(j.Name)
 	if path != "" {
 		f.Page.Replay = c.name + " check --replay " + argument(path)
-		if c.Package != "" {
+		if c.Test != "" { // which replays what is kept first
+			f.Page.Replay = "go test -run " + argument(pattern(c.Test)) + " " + argument(cmp.Or(c.Package, "."))
+		} else if c.Package != "" {
 			f.Page.Replay = c.name + " check " + argument(c.Package) + " --replay " + argument(path)
 		}
 		if err := casefile.Leave(path, f.Page, f.Found); err != nil {

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -21,8 +23,12 @@ const kubernetes = "1.36.3"
 // findOperator finds the operator of a repository. It is the one place where check meets what reads repositories
 // and what hosts a main.
 func findOperator(ctx context.Context, s *settings) (*operator, error) {
-	repo, err := install.Find(ctx, install.Options{Dir: s.Dir, Main: s.Package, Install: s.Install, Workload: s.Workload,
-		CRDs: s.CRDs, Samples: s.Samples, Version: kubernetes})
+	from := install.Options{Dir: s.Dir, Main: s.Package, Install: s.Install, Workload: s.Workload,
+		CRDs: absolute(s.CRDs), Samples: absolute(s.Samples), Version: kubernetes}
+	if s.Test != "" {
+		from.Dir, from.Main, from.Test = ".", cmp.Or(s.Package, "."), true
+	}
+	repo, err := install.Find(ctx, from)
 	if err != nil {
 		return nil, usage("%v", err)
 	}
@@ -30,7 +36,11 @@ func findOperator(ctx context.Context, s *settings) (*operator, error) {
 	if name == "." || name == "cmd" || name == "manager" {
 		name = filepath.Base(repo.Dir)
 	}
-	op := &operator{Name: name, Dir: s.Dir, Builds: repo.Main, Notes: repo.Notes, CRDs: files(repo.Dir, repo.CRDs)}
+	dir, builds := s.Dir, repo.Main
+	if s.Test != "" {
+		dir, builds = from.Main, s.Test+" of "+repo.Main
+	}
+	op := &operator{Name: name, Dir: dir, Builds: builds, Notes: repo.Notes, CRDs: files(repo.Dir, repo.CRDs)}
 	for _, o := range repo.Objects {
 		op.Installed = append(op.Installed, o.Unstructured)
 	}
@@ -42,6 +52,9 @@ func findOperator(ctx context.Context, s *settings) (*operator, error) {
 	if s.Args != nil {
 		b.Args = s.Args
 	}
+	if s.Test != "" {
+		b.Args, b.Repository = []string{"-test.v", "-test.timeout=0", "-test.run=" + pattern(s.Test)}, filepath.Join(repo.Dir, repo.Main)
+	}
 	b.Env = append(b.Env, s.Env...)
 	op.Host = func(ctx context.Context) (func(host.Controller) host.Controller, error) {
 		return b.Controller, build(ctx, s, repo, b)
@@ -51,6 +64,17 @@ func findOperator(ctx context.Context, s *settings) (*operator, error) {
 		_ = os.RemoveAll(filepath.Dir(b.Path)) // a folder of the system's temporary files
 	}
 	return op, nil
+}
+
+// absolute makes paths independent of the working directory. A path of which that is unknown stays as it is.
+func absolute(paths []string) (all []string) {
+	for _, p := range paths {
+		if at, err := filepath.Abs(p); err == nil {
+			p = at
+		}
+		all = append(all, p)
+	}
+	return all
 }
 
 // build builds the operator's main.
@@ -64,10 +88,25 @@ func build(ctx context.Context, s *settings, repo *install.Repository, b *agent.
 		return err
 	}
 	b.Path = filepath.Join(dir, "main")
-	if _, err := (overlay.Build{Dir: repo.Dir, Package: repo.Main, Out: b.Path, Cache: cache}).Run(ctx); err != nil {
+	if _, err := (overlay.Build{Dir: repo.Dir, Package: repo.Main, Test: function(s.Test), Out: b.Path, Cache: cache}).Run(ctx); err != nil {
 		return usage("%v", err)
 	}
 	return nil
+}
+
+// function is the function of a test.
+func function(test string) string {
+	name, _, _ := strings.Cut(test, "/")
+	return name
+}
+
+// pattern matches a test, or a subtest as "TestX/name", alone.
+func pattern(test string) string {
+	names := strings.Split(test, "/")
+	for i, name := range names {
+		names[i] = "^" + regexp.QuoteMeta(name) + "$"
+	}
+	return strings.Join(names, "/")
 }
 
 // file is the objects of one file.

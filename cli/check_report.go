@@ -50,6 +50,7 @@ func (c *checking) judge(s *sampleTried) error {
 			told := lawTold{Law: v.Name, Clause: v.ID, State: st.told, Why: strings.TrimPrefix(v.Why, ", "), Asked: v.Asked}
 			s.Laws = append(s.Laws, told)
 			t.Add(told.Clause, told.Law, told.text(v))
+			c.line(c.lawLine(s, v, &told))
 			if err := c.add(c.app, lawChecked(s, v, &told)); err != nil {
 				return err
 			}
@@ -153,6 +154,7 @@ func (c *checking) unprepared(sample *check.File, err error) error {
 	}
 	fmt.Fprintln(c.err, text)
 	c.code = worse(c.code, scenarios.ExitUsage)
+	c.line(checkLine{Name: sample.Name, Failed: text})
 	c.report.Samples = append(c.report.Samples, &sampleTried{Sample: sample.Name, Text: text})
 	return c.add(c.app, ci.Case{Name: sample.Name, Page: text + "\n",
 		Problems: []ci.Problem{{Error: true, File: c.place(sample.Name), Title: "not checked", Text: text}}})
@@ -164,6 +166,9 @@ func (c *checking) finish() error {
 	c.report.Seconds, c.report.ExitCode = elapsed.Seconds(), c.code
 	if err := c.write("threelaws check"); err != nil {
 		return err
+	}
+	if c.lines {
+		return nil
 	}
 	if c.json {
 		return c.encode(&c.report)

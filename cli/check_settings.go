@@ -18,6 +18,7 @@ import (
 type settings struct {
 	Dir      string // the repository, from the working directory: where go.mod is
 	Package  string // the main package; "" to find it
+	Test     string // a test of the package that stands in place of a main; "" for a main
 	Install  string // install manifests: a kustomization, a chart, a folder or a file; "" to find them
 	Workload string // the name of the workload that runs the operator; "" to find it
 	Args     []string
@@ -50,6 +51,7 @@ func (c *checking) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&c.Install, "install", "",
 		"the install manifests: a kustomization, a chart, a folder or a file of YAML; none for no manifests")
+	fl.StringVar(&c.Test, "test", "", "host this test of the package, which calls agent.Test, in place of a main")
 	fl.StringVar(&c.Workload, "workload", "", "the name of the workload that runs the operator")
 	fl.StringArrayVar(&c.Args, "args", nil, "the operator's arguments, in place of those of its workload")
 	fl.StringArrayVar(&c.Env, "env", nil, "NAME=value in the operator's environment; may be repeated")
@@ -65,10 +67,10 @@ func (c *checking) register(cmd *cobra.Command) {
 	fl.IntVar(&c.Workers, "workers", 0, "how many runs at a time; 0 for one for each core")
 	fl.IntVar(&c.Budget, "budget", 100, "how many runs making a failure small may take")
 	fl.StringVar(&c.replay, "replay", "", "run this failure that was kept, and nothing else")
-	fl.StringVarP(&c.output, "output", "o", "text", "text, or json")
+	fl.StringVarP(&c.output, "output", "o", "text", "text, json, or json-lines: a line for each case and law, when it is known")
 	c.flags(cmd)
 	cmd.ValidArgsFunction = completeDirs
-	complete(cmd, "output", completeWords("text", "json"))
+	complete(cmd, "output", completeWords("text", "json", "json-lines"))
 	complete(cmd, "faults", completeList(append(faultWords(), "none")))
 }
 
@@ -76,13 +78,16 @@ func (c *checking) register(cmd *cobra.Command) {
 func (c *checking) settle(cmd *cobra.Command) error {
 	c.Dir = repository()
 	given := func(name string) bool { return cmd.Flags().Changed(name) }
-	if err := c.readFile(given); err != nil {
+	if c.Test == "" { // a test says itself how it is checked
+		if err := c.readFile(given); err != nil {
+			return err
+		}
+	}
+	if err := oneOf("output", c.output, "text", "json", "json-lines"); err != nil {
 		return err
 	}
-	if err := oneOf("output", c.output, "text", "json"); err != nil {
-		return err
-	}
-	c.json = c.json || c.output == "json"
+	c.lines = c.output == "json-lines"
+	c.json = c.json || c.output == "json" || c.lines
 	if given("args") {
 		c.Args = strings.Fields(strings.Join(c.Args, " "))
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -204,6 +205,41 @@ func TestCheckJSON(t *testing.T) {
 			r.Samples[0].Kind != "ReplicaSet" || len(r.Notes) != 1 {
 			t.Errorf("exit %d\n%s", got.code, got.out)
 		}
+	}
+}
+
+// With json-lines each case and each law is a line of its own, and the first names the protocol.
+func TestCheckLines(t *testing.T) {
+	got := newChecked(t, sloppy()).run("-o", "json-lines", "-n", "5")
+	if got.code != scenarios.ExitFail || got.err != "" {
+		t.Errorf("exit %d\n%s", got.code, got.err)
+	}
+	var lines []checkLine
+	for text := range strings.Lines(got.out) {
+		var l checkLine
+		if err := json.Unmarshal([]byte(text), &l); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		lines = append(lines, l)
+	}
+	if lines[0] != (checkLine{Protocol: checkProtocol}) {
+		t.Errorf("the first line is %+v", lines[0])
+	}
+	named := func(name string) checkLine {
+		i := slices.IndexFunc(lines, func(l checkLine) bool { return l.Name == name })
+		if i < 0 {
+			t.Fatalf("no line for %s\n%s", name, got.out)
+		}
+		return lines[i]
+	}
+	if l := named("two-owners"); !strings.Contains(l.Failed, "--- FAIL: replicaset/two-owners\n") || l.Skipped != "" {
+		t.Errorf("%+v", l)
+	}
+	if l := named("EXACT-8-exact-status"); !strings.HasPrefix(l.Skipped, "not judged: ") || l.Failed != "" {
+		t.Errorf("%+v", l)
+	}
+	if l := named("LAW-1-take-ownership"); l.Failed+l.Skipped == "" && !strings.HasPrefix(l.Told, "evaluated ") {
+		t.Errorf("%+v", l)
 	}
 }
 

@@ -69,6 +69,7 @@ type Sample struct {
 type Options struct {
 	Dir      string   // in the operator's module; "" is the working directory
 	Main     string   // the main package: a directory, a file in it, or an import path
+	Test     bool     // Main holds a test in place of a main
 	Install  string   // a kustomization, a chart, a folder or a file of YAML; "none" reads no install manifests
 	Workload string   // the name of the workload that runs the operator
 	CRDs     []string // files and folders with CRDs; they win over all others of the same name

@@ -86,6 +86,9 @@ func (f *finder) findMain(ctx context.Context) error {
 		return err
 	}
 	f.nameBinaries(recipes)
+	if f.opts.Test {
+		return nil
+	}
 	return f.listMain(ctx)
 }
 

@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +19,7 @@ import (
 type Build struct {
 	Dir     string   // of the main module
 	Package string   // "./cmd/manager"
+	Test    string   // a test function of the package: its test binary is built; "" for a main
 	Out     string   // the binary
 	Cache   string   // of overlays
 	Flags   []string // further flags of go build
@@ -25,7 +29,18 @@ type Build struct {
 // hijack is one more file of package main.
 const hijack = "package main\n\nimport \"threelaws/agent\"\n\nfunc init() { agent.Host(main) }\n"
 
-// Run builds an unmodified main as a hosted program. Nothing is written into its module.
+// connect is one more file of a package of tests: it hands the agent to the module through which a test calls it.
+const connect = `package %s
+
+import (
+	threelawsModule "github.com/threelaws/threelaws/agent"
+	threelawsAgent "threelaws/agent"
+)
+
+func init() { threelawsModule.Connect(threelawsAgent.Host) }
+`
+
+// Run builds an unmodified main, or a test, as a hosted program. Nothing is written into its module.
 func (b Build) Run(ctx context.Context) (Toolchain, error) {
 	t, err := In(ctx, b.Dir)
 	if err != nil {
@@ -35,7 +50,7 @@ func (b Build) Run(ctx context.Context) (Toolchain, error) {
 	if err != nil {
 		return t, err
 	}
-	at, err := b.main(ctx, t)
+	at, text, err := b.main(ctx, t)
 	if err != nil {
 		return t, err
 	}
@@ -49,15 +64,19 @@ func (b Build) Run(ctx context.Context) (Toolchain, error) {
 	}
 	defer os.RemoveAll(dir)
 	extra := filepath.Join(dir, "main.go")
-	if err := os.WriteFile(extra, []byte(hijack), 0o644); err != nil {
+	if err := os.WriteFile(extra, []byte(text), 0o644); err != nil {
 		return t, err
 	}
-	files.Replace[filepath.Join(at, "zz_threelaws.go")] = extra
+	files.Replace[at] = extra
 	overlay := filepath.Join(dir, "overlay.json")
 	if err := files.Write(overlay); err != nil {
 		return t, err
 	}
-	args := append([]string{"build", "-overlay", overlay, "-o", b.Out}, b.Flags...)
+	args := []string{"build"}
+	if b.Test != "" {
+		args = []string{"test", "-c", "-vet=off"} // vet looks for the overlay's packages on disk
+	}
+	args = append(append(args, "-overlay", overlay, "-o", b.Out), b.Flags...)
 	cmd := t.command(ctx, b.Dir, append(args, b.Package)...)
 	cmd.Env = append(cmd.Env, b.Env...)
 	if text, err := cmd.CombinedOutput(); err != nil {
@@ -69,27 +88,72 @@ func (b Build) Run(ctx context.Context) (Toolchain, error) {
 	return t, nil
 }
 
-// main returns the directory of the main package.
-func (b Build) main(ctx context.Context, t Toolchain) (string, error) {
+// main returns the path and the text of the file that is added to the package.
+func (b Build) main(ctx context.Context, t Toolchain) (at, text string, err error) {
 	var stderr bytes.Buffer
-	cmd := t.command(ctx, b.Dir, "list", "-json=Name,Dir", b.Package)
+	cmd := t.command(ctx, b.Dir, "list", "-json=Name,Dir,TestGoFiles,XTestGoFiles", b.Package)
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("%s is no package: %s", b.Package, strings.TrimSpace(stderr.String()))
+		return "", "", fmt.Errorf("%s is no package: %s", b.Package, strings.TrimSpace(stderr.String()))
 	}
-	var p struct{ Name, Dir string }
+	var p struct {
+		Name, Dir                 string
+		TestGoFiles, XTestGoFiles []string
+	}
 	d := json.NewDecoder(bytes.NewReader(out))
 	if err := d.Decode(&p); err != nil {
-		return "", fmt.Errorf("go list %s: %w", b.Package, err)
+		return "", "", fmt.Errorf("go list %s: %w", b.Package, err)
 	}
 	if d.More() {
-		return "", errors.New(b.Package + " is more than one package: name the main package")
+		what := "the main package"
+		if b.Test != "" {
+			what = "the package of " + b.Test
+		}
+		return "", "", errors.New(b.Package + " is more than one package: name " + what)
+	}
+	if b.Test != "" {
+		for _, name := range append(p.TestGoFiles, p.XTestGoFiles...) {
+			if in := holds(filepath.Join(p.Dir, name), b.Test); in != "" {
+				return filepath.Join(p.Dir, "zz_threelaws_test.go"), fmt.Sprintf(connect, in), nil
+			}
+		}
+		return "", "", fmt.Errorf("%s has no test %s", b.Package, b.Test)
 	}
 	if p.Name != "main" {
-		return "", fmt.Errorf("%s is package %s, not main", b.Package, p.Name)
+		return "", "", fmt.Errorf("%s is package %s, not main", b.Package, p.Name)
 	}
-	return p.Dir, nil
+	return filepath.Join(p.Dir, "zz_threelaws.go"), hijack, nil
+}
+
+// holds returns the package of a file that declares a function, "" for one that does not.
+func holds(file, function string) string {
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return "" // go test says what is wrong with it
+	}
+	for _, d := range f.Decls {
+		if d, is := d.(*ast.FuncDecl); is && d.Recv == nil && d.Name.Name == function {
+			return f.Name.Name
+		}
+	}
+	return ""
+}
+
+// Test returns go test with the overlay, in the module of a directory. It keeps CGO_ENABLED as it is, which the race
+// detector needs.
+func Test(ctx context.Context, dir, cache string, args []string) (*exec.Cmd, error) {
+	t, err := In(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	path, err := Make(&t, cache)
+	if err != nil {
+		return nil, err
+	}
+	cmd := t.command(ctx, dir, append([]string{"test", "-vet=off", "-overlay", path}, args...)...)
+	cmd.Env = append(cmd.Env, "CGO_ENABLED="+os.Getenv("CGO_ENABLED"))
+	return cmd, nil
 }
 
 // command is a command of the toolchain, in a module.

@@ -21,7 +21,7 @@ func goroot(t *testing.T) overlay.Toolchain {
 		t.Fatal(err)
 	}
 	copied := overlay.Toolchain{Root: t.TempDir(), Version: own.Version}
-	for _, dir := range []string{"runtime", "internal/runtime/maps", "internal/sync", "net", "os", "crypto/internal/sysrand"} {
+	for _, dir := range []string{"runtime", "internal/runtime/maps", "internal/sync", "net", "os", "crypto/internal/sysrand", "syscall"} {
 		if err := os.CopyFS(filepath.Join(copied.Root, "src", dir), os.DirFS(filepath.Join(own.Root, "src", dir))); err != nil {
 			t.Fatal(err)
 		}
@@ -112,6 +112,20 @@ func TestCacheThatCannotBeWritten(t *testing.T) {
 	}
 	if _, err := overlay.Make(&own, file); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+// A test that the package does not have is refused before anything is built.
+func TestNoTest(t *testing.T) {
+	for _, test := range []struct{ pkg, name, want string }{
+		{".", "TestNowhere", ". has no test TestNowhere"},
+		{"./...", "TestNoTest", "name the package of TestNoTest"},
+	} {
+		_, err := overlay.Build{Dir: ".", Package: test.pkg, Test: test.name, Out: filepath.Join(t.TempDir(), "x"),
+			Cache: t.TempDir()}.Run(t.Context())
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", test.pkg, err)
+		}
 	}
 }
 

@@ -1,0 +1,146 @@
+// Package agent holds an operator to the laws of ownership in a Go test. The operator is a function: it gets an
+// HTTP transport to a simulated cluster and serves until its process is killed.
+//
+// The command threelaws builds the test once more, with an overlay of the standard library, and runs it in
+// processes of its own. So the operator keeps its versions of Kubernetes, and this module requires no other. Tests
+// run on Linux with Go 1.25 or newer.
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Subject is an operator and what it is tried with. Paths are relative to the package of the test. What is empty is
+// found in the module, as the command "threelaws check" finds it.
+type Subject struct {
+	// Run is the operator. It serves until its context ends. If it returns, its process has exited.
+	Run func(ctx context.Context, p *Process) error
+
+	CRDs    []string // files and folders with CustomResourceDefinitions
+	Samples []string // files and folders with samples of the kinds that the operator works on
+	With    []string // files with further objects that exist in every cluster
+	Install string   // install manifests: a kustomization, a chart, a folder or a file; "none" for no manifests
+
+	Schedules int           // of each case; 0 for as many as Time allows
+	Time      time.Duration // for all schedules together; 0 for two minutes
+}
+
+// Process is one life of the operator. Clients of k8s.io/client-go get
+// rest.Config{Host: p.Host, Transport: p.Transport, QPS: -1}. The in-cluster configuration works as well.
+type Process struct {
+	Name      string            // of its pod
+	Host      string            // the URL of the API server
+	Transport http.RoundTripper // to the API server
+}
+
+var (
+	mu   sync.Mutex
+	host func(main func())
+	held = map[string]bool{} // tests that have called Test
+)
+
+// Connect lets a hosted test binary serve commands. Only the file that the command threelaws adds to a package of
+// tests calls it.
+func Connect(to func(main func())) { host = to }
+
+// Test holds an operator to the laws. Each case and each law is a subtest of t. A violation fails its case, with its
+// timeline as the text, and is kept below testdata/threelaws of the package: the next run replays it first. A law that
+// nothing exercised is skipped.
+//
+// Test skips t if it cannot run, and says why in one line. Where CI is set, it fails t instead. A test function calls
+// Test once. Tests that are parallel take turns.
+func Test(t *testing.T, s Subject) {
+	t.Helper()
+	if s.Run == nil {
+		t.Fatal("agent.Test: the Subject has no Run")
+	}
+	if host != nil {
+		host(func() { serve(s.Run) }) // and returns only where no world hosts this process
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if held[t.Name()] {
+		t.Fatalf("agent.Test is called twice in %s: give each Subject a test or a subtest of its own", t.Name())
+	}
+	held[t.Name()] = true
+	t.Cleanup(func() {
+		mu.Lock()
+		defer mu.Unlock()
+		delete(held, t.Name())
+	})
+	args, err := s.args(t.Name())
+	if err != nil {
+		t.Fatalf("agent.Test: %v", err)
+	}
+	binary, err := find()
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	check(t, binary, args)
+}
+
+// serve runs the operator in a hosted process, which ends with it.
+func serve(run func(context.Context, *Process) error) {
+	name, err := os.Hostname()
+	if err == nil {
+		returned := false
+		defer func() {
+			if v := recover(); v != nil {
+				panic(v)
+			}
+			if !returned { // by t.FailNow, which ends one goroutine alone
+				fmt.Fprintln(os.Stderr, "Run ended its goroutine: it must return an error in place of t.Fatal")
+				os.Exit(1)
+			}
+		}()
+		err = run(context.Background(), &Process{Name: name, Host: "http://apiserver", Transport: http.DefaultTransport})
+		returned = true
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "Run returned:", err)
+		os.Exit(1)
+	}
+}
+
+// args are the arguments of the command.
+func (s *Subject) args(test string) ([]string, error) {
+	args := []string{"check", "--test", test, "-o", "json-lines"}
+	for _, list := range []struct {
+		flag, field string
+		paths       []string
+	}{
+		{"--crds", "CRDs", s.CRDs}, {"--sample", "Samples", s.Samples}, {"--with", "With", s.With},
+	} {
+		for _, path := range list.paths {
+			if _, err := os.Stat(filepath.FromSlash(path)); err != nil {
+				return nil, fmt.Errorf("%s: %w", list.field, err)
+			}
+			args = append(args, list.flag, path)
+		}
+	}
+	if s.Install != "" {
+		args = append(args, "--install", s.Install)
+	}
+	if s.Schedules < 0 || s.Time < 0 {
+		return nil, errors.New("Schedules and Time are not negative")
+	}
+	if s.Schedules > 0 {
+		args = append(args, "--schedules", strconv.Itoa(s.Schedules))
+	}
+	if s.Time > 0 {
+		args = append(args, "--time", s.Time.String())
+	}
+	return args, nil
+}

@@ -1,0 +1,3 @@
+module github.com/threelaws/threelaws/agent
+
+go 1.21
