@@ -25,6 +25,9 @@ const kubernetes = "1.36.3"
 func findOperator(ctx context.Context, s *settings) (*operator, error) {
 	from := install.Options{Dir: s.Dir, Main: s.Package, Install: s.Install, Workload: s.Workload,
 		CRDs: absolute(s.CRDs), Samples: absolute(s.Samples), Version: kubernetes}
+	if s.Install != "" && s.Install != "none" {
+		from.Install = absolute([]string{s.Install})[0]
+	}
 	if s.Test != "" {
 		from.Dir, from.Main, from.Test = ".", cmp.Or(s.Package, "."), true
 	}
