@@ -29,7 +29,7 @@ type counterexampleText struct {
 
 // counterexampleFile writes a failure as a scenario file that replays it and passes:
 // the script up to the step that failed, the schedule, and as golden text the
-// timeline and the run's hash. last is nil for the settle behind the script.
+// timeline. last is nil for the settle behind the script.
 func (p *Script) counterexampleFile(f *Counterexample, small *explore.Shrunk, last *Step) ([]byte, error) {
 	t := &counterexampleText{program: p, keys: small.Schedule.Keys()}
 	if len(t.keys) > mostKeys {
@@ -87,7 +87,6 @@ func (t *counterexampleText) script(last *Step) {
 	if last == nil {
 		add("settle", false, true)
 	}
-	add("hash", false, true)
 }
 
 // left is a step without its "!" and without the sections of which nothing is

@@ -78,7 +78,7 @@ func (res *Result) run(f *File, o Options) uint64 {
 		if err == nil && s.HasGolden {
 			if o.Update || o.fill {
 				s.Golden = golden.Text(output)
-			} else if e := s.compare(output); e != nil {
+			} else if e := f.compare(s, output); e != nil {
 				sr.OK = false
 				res.add(e)
 			}
@@ -105,9 +105,13 @@ func (res *Result) run(f *File, o Options) uint64 {
 	return hash
 }
 
-// compare holds a step's output against its golden text, nil when they agree.
-func (s *Step) compare(output string) *Error {
+// compare holds a step's output against its golden text, nil when they agree. Failure files of older versions hold
+// the hash of their run: what folds into it differs by version, and the schedule is what they replay by.
+func (f *File) compare(s *Step, output string) *Error {
 	got := golden.Text(output)
+	if s.verb == verbHash && f.Steps[0].verb == verbSchedule {
+		return nil
+	}
 	if !s.HasGolden || golden.Text(s.Golden) == got && s.Golden != "" {
 		return nil
 	}

@@ -140,7 +140,8 @@ var verbHash = &Verb{
 	Name: "hash", Max: 0,
 	Summary: "print the run's hash",
 	Detail: `The hash folds in everything that happened so far. It is the same in every run
-of one schedule on every machine, and changes when behaviour does.`,
+of one schedule on every machine, and changes when behaviour does, or the version of
+threelaws. In a file with a schedule it is not compared.`,
 	Example: "hash",
 	run: func(r *Run, s *Step) error {
 		r.printf("%016x\n", r.hash())
