@@ -148,7 +148,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	j.Schedules, j.Distinct, j.Failed, j.Unsettled = x.Schedules, x.Distinct, x.Failed, x.Unsettled
 	for _, f := range x.Failures {
 		path, err := casefile.Keep(home, f)
-		if err != nil { // what was found is told all the same
+		if err != nil { // the violation is printed all the same
 			j.Errors = append(j.Errors, fmt.Sprintf("%s: a failure is not kept: %v", j.Name, err))
 		}
 		c.tell(s, j, f, path)
@@ -249,7 +249,7 @@ func (c *checking) replayKept(s *sampleTried) error {
 			c.tell(s, &j, &scenarios.Counterexample{Law: b.Law, Text: b.Text, Small: "kept earlier", Page: r.Page}, c.replay)
 			c.say("%s", j.pages)
 		case r.Unfit:
-			c.say("%s does not fit any more: the operator acts otherwise; check without --replay explores anew\n", c.replay)
+			c.say("%s does not fit any more: the operator acts otherwise; check without --replay explores again\n", c.replay)
 		case len(r.Errors) == 0:
 			c.say("%s does not fail any more\n", c.replay)
 		}

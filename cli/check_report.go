@@ -109,7 +109,7 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// caseChecked is what continuous integration is told of a case.
+// caseChecked is a case in JUnit and annotations.
 func (c *checking) caseChecked(s *sampleTried, j *caseJSON) ci.Case {
 	one := ci.Case{Name: s.label(j.Name), Took: j.took, Skipped: j.Skipped,
 		Page: j.line() + "\n" + j.pages}
@@ -137,7 +137,7 @@ func (c *checking) caseChecked(s *sampleTried, j *caseJSON) ci.Case {
 	return one
 }
 
-// lawChecked is what continuous integration is told of a law. The violations themselves are told with the cases.
+// lawChecked is a law in JUnit and annotations. Violations stand with the cases.
 func lawChecked(s *sampleTried, v *check.Verdict, told *lawTold) ci.Case {
 	one := ci.Case{Name: s.label("laws/" + v.ID + "-" + v.Name)}
 	if v.State != check.Held && v.State != check.Broken {

@@ -243,7 +243,7 @@ func TestCheckLines(t *testing.T) {
 	}
 }
 
-// What nothing can be said about has exit codes of its own.
+// A check without a verdict has an exit code of its own.
 func TestCheckExitCodes(t *testing.T) {
 	runs := 0
 	for name, x := range map[string]struct {
@@ -329,7 +329,7 @@ func TestCheckExitCodes(t *testing.T) {
 func TestCheckSettings(t *testing.T) {
 	c := newChecked(t, current(t, "replicaset"))
 	c.write("settings/crd.yaml", "kind: x\n")
-	c.write(settingsFile, `# what check is told
+	c.write(settingsFile, `# settings of check
 package: ./cmd/manager
 time: 5m
 schedules: 7

@@ -20,7 +20,7 @@ type Gate interface {
 	Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error)
 	// Watch opens a watch. What its client is sent is what the gate gives to the feed.
 	Watch(ctx context.Context, req *fakeapi.Request, f Feed) (fakeapi.Response, error)
-	// Answered is told of a request that the handler itself has answered. The object is that of its body where
+	// Answered is called after the handler itself has answered a request. The object is that of its body where
 	// the body was decoded, nil otherwise; GetBody returns the body once more.
 	Answered(r *http.Request, obj runtime.Object)
 }

@@ -24,8 +24,8 @@ type Config struct {
 	Workers  int  // 0 means GOMAXPROCS
 	All      bool // goes on after the first broken law
 
-	// Enough is asked before a run is begun, with how many were begun: no more is wanted once it says so. nil is
-	// never. It is called by several workers at a time.
+	// Enough reports whether the runs that were begun suffice; no more are begun then. nil never does. Several
+	// workers call it at a time.
 	Enough func(begun int) bool
 
 	// Double is the share of runs done twice and compared: one in so many. 0
