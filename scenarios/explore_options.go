@@ -31,8 +31,8 @@ type ExploreOptions struct {
 	Budget    int            // executions that making a failure small may take; 0 means 2000
 	Steps     int            // a run that took so many, beside what the default run needs, does not settle; 0: 20,000
 
-	// Enough, if set, is asked before a schedule is drawn, with how many were, and ends the exploration: for one that
-	// is bounded by time. It is called by several workers at a time.
+	// Enough, if set, reports whether the schedules that were drawn suffice: an exploration may be bounded by time.
+	// Several workers call it at a time.
 	Enough func(drawn int) bool
 
 	// Out is the directory that failures will be written to: there they name the files that the step install reads.

@@ -46,7 +46,7 @@ expect 5 cm
 	}
 }
 
-// A failure that is made small keeps all that is installed. It names the files on the disk where it is known from
+// A minimized failure keeps all that is installed. It names the files on the disk where it is known from
 // which directory, and else holds them.
 func TestFailuresInstall(t *testing.T) {
 	dir, path := installed(t, "install config/crd/bases installed.yaml\ncontrollers widget gc\napply world.yaml\n"+

@@ -6,7 +6,7 @@ var verbInstall = &Verb{
 	Detail: `PATH is a section, or a directory of sections. Where the file has none, it is a file or a
 directory next to it, of which the CustomResourceDefinitions are read, as define reads them.
 The objects exist when a world begins. It is prepared once for all schedules, so that large
-definitions cost no time in each. A failure that is made small keeps them, and names the files.
+definitions cost no time in each. A minimized failure keeps them, and names the files.
 Only schedule and judge may stand above install.`,
 	Example:  "install config/crd/bases\ncontrollers widget\napply world.yaml",
 	installs: true,

@@ -185,7 +185,7 @@ var edges = []edge{
 		[]string{"scenarios/simtest", "sim/bubble", "sim/host", "internal/check", "k8s.io/client-go/rest",
 			"pgregory.net/rapid"},
 		"it reads the files of a subject and tells a test what became of it; of client-go it needs the type by which " +
-			"whole programs are told of their server"},
+			"whole programs get the address of their server"},
 	{"internal/check",
 		[]string{"scenarios", "scenarios/builtin", "scenarios/casefile", "sim", "sim/host", "sim/law", "sim/trial",
 			"internal/clause", "internal/nearest", "internal/yamldoc", "fakeapi", apimachinery, "sigs.k8s.io/yaml"},

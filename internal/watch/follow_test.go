@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// A server that goes away while it is watched is told of, and is an error where it has not come back.
+// A server that goes away during a watch is reported, and is an error if it does not come back.
 func TestReaderTellsOfSilence(t *testing.T) {
 	var on *httptest.Server
 	on = httptest.NewServer(&server{answer: func(_ *server, w http.ResponseWriter, r *http.Request) {

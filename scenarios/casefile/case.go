@@ -26,7 +26,7 @@ type Case struct {
 
 	// CRDs are files, and directories of such, with CustomResourceDefinitions that exist before
 	// anything happens; what else they hold is left out. Installed is YAML of what exists then as
-	// well, as the objects of install manifests. A failure that is made small keeps all of it.
+	// well, as the objects of install manifests. A minimized failure keeps all of it.
 	CRDs      []string
 	Installed string
 

@@ -43,7 +43,7 @@ func TestMatrix(t *testing.T) {
 			w := run(t, b.Controller(keeper), sim.Zero{}, nil)
 			defer w.Stop()
 			if v := w.Broken(); v == nil || !strings.Contains(v.String(), "assignment to entry in nil map, at manager/main.go:") {
-				t.Errorf("the planted panic is told as %v", v)
+				t.Errorf("the violation is %v", v)
 			}
 		})
 	}

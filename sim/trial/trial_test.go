@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -238,6 +239,25 @@ func TestLater(t *testing.T) {
 	}
 	if before == 0 || after == 0 || before+after != 50 {
 		t.Errorf("%d before the write, %d after it", before, after)
+	}
+}
+
+// What has to be done again waits a second at least, and no longer than until time passes.
+func TestLaterUntil(t *testing.T) {
+	w := trial.New(trial.Options{Laws: []*law.Law{}})
+	defer w.Stop()
+	for i, label := range []string{"one", "two", "three", "four"} {
+		w.World.Clock.After(time.Duration(i+1)*700*time.Millisecond, "", label, func() {})
+	}
+	var tries []time.Duration
+	w.LaterUntil("try", func() bool {
+		tries = append(tries, w.World.Clock.Elapsed())
+		return len(tries) == 3
+	})
+	w.Settle(trial.Limits{})
+	want := []time.Duration{0, 1400 * time.Millisecond, 2800 * time.Millisecond}
+	if !slices.Equal(tries, want) || w.Waiting() != 0 {
+		t.Errorf("tried at %v, %d left; want %v", tries, w.Waiting(), want)
 	}
 }
 

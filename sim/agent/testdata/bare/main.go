@@ -65,6 +65,12 @@ func serve() {
 				Request struct{ UID, Name string }
 			}
 			json.NewDecoder(r.Body).Decode(&review)
+			list, err := http.Get(api + "configmaps")
+			if err != nil || list.StatusCode != http.StatusOK {
+				http.Error(w, "the API server cannot be read", http.StatusInternalServerError)
+				return
+			}
+			list.Body.Close()
 			fmt.Fprintf(w, `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":%q,"allowed":%t}}`,
 				review.Request.UID, review.Request.Name != "bad")
 		}))
