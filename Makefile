@@ -17,22 +17,22 @@ export GOGC ?= 400
 CORE := ./sim ./sim/host ./sim/law/... ./internal/fight ./internal/difference ./internal/render ./internal/usage \
   ./sim/trial ./fakeapi ./fakeapi/internal/... ./controllers/...
 
-# The modules. "make test" runs the tests of all but lab, which judges this project, and strangers, which compiles
-# half of other people's projects: "make test-long" runs those two.
-TESTED := . agent browser controllerruntime kubectltest upstream
-MODULES := $(TESTED) lab
+# The modules. "make test" runs the tests of TESTED. The others compile Kubernetes itself or other people's projects,
+# or judge this project: upstream and kubectltest have a target of their own, and "make test-long" runs all of them.
+TESTED := . agent browser controllerruntime
+MODULES := $(TESTED) kubectltest upstream lab
 
 # The packages whose tests run worlds for more than some seconds: they are tested after the others.
 SLOW := /threelaws/(cli|controllers|scenarios|sim/bubble|sim/agent)(/|$$)
 
-.PHONY: all test test-long begin fmt vet detcheck unit race run build bench forever fuzz survey differential \
+.PHONY: all test test-long begin fmt vet detcheck unit upstream race run build bench forever fuzz survey differential \
   definitions strangers evidence mutate browser picture update clean
 
 all: test build
 
 # Each part says what it does before it does it. With cold caches the first one compiles everything, which takes
 # minutes.
-test: begin fmt vet detcheck unit race
+test: begin fmt vet detcheck unit
 	@cat bin/.seconds
 	@echo "make test: passed in $$(( $$(date +%s) - $$(cat bin/.began) )) s"
 
@@ -43,7 +43,7 @@ begin:
 	@date +%s >bin/.began
 	@d=$$($(GO) env GOCACHE); [ -n "$$d" ] && [ "$$d" != off ] && mkdir -p "$$d" 2>/dev/null && [ -w "$$d" ] || \
 	  { echo "make test: the build cache '$$d' cannot be written: set GOCACHE to a directory that can"; exit 1; }
-	@for m in $(MODULES); do \
+	@for m in $(TESTED) lab; do \
 	  (cd $$m && GOPROXY=off $(GO) list -deps -test ./... >/dev/null 2>&1) && continue; \
 	  d=$$($(GO) env GOMODCACHE); [ -n "$$d" ] && mkdir -p "$$d" 2>/dev/null && [ -w "$$d" ] || \
 	  { echo "make test: modules are missing and '$$d' cannot be written: set GOMODCACHE to a directory that can"; exit 1; }; \
@@ -52,10 +52,9 @@ begin:
 	  { echo "make test: the packages of $$m cannot be listed: $$(grep -v '^go: downloading' bin/.download | head -1)"; exit 1; }; \
 	  done
 	@[ "$$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)" -gt 1 ] || echo "one core: this takes twice as long"
-	@$(compiler) || echo "the race detector is NOT RUN: no C compiler"
 	@command -v chromium chromium-browser google-chrome >/dev/null || \
 	  echo "the pages are NOT OPENED in a browser: no chromium (make browser installs it)"
-	@echo "make test: gofmt, vet, the analyser, tests, the race detector ($$($(GO) version | cut -d' ' -f3);" \
+	@echo "make test: gofmt, vet, the analyser, tests ($$($(GO) version | cut -d' ' -f3);" \
 	  "the first run compiles everything, which takes minutes)"
 
 # compiler succeeds where there is the C compiler that Go uses.
@@ -67,7 +66,7 @@ fmt:
 	if [ -n "$$out" ]; then echo "not gofmt'ed:"; echo "$$out"; exit 1; fi
 
 vet:
-	@for m in $(MODULES); do echo "vet $$m"; $(call timed,vet of $$m,(cd $$m && $(GO) vet ./...)); done
+	@for m in $(TESTED) lab; do echo "vet $$m"; $(call timed,vet of $$m,(cd $$m && $(GO) vet ./...)); done
 
 detcheck:
 	@echo "the analyser for determinism"
@@ -78,24 +77,25 @@ detcheck:
 timed = mkdir -p bin; at=$$(date +%s); $(2); echo "$(1): $$(( $$(date +%s) - at )) s" >>bin/.seconds
 tests = $(GO) test -vet=off $(TESTFLAGS) $(1) | { grep --line-buffered -v 'no test files' || true; }
 
-# Packages are listed as they pass, quick ones first. The tests of upstream host whole programs, which takes one
-# core: they run beside the slow packages, and what they print comes after those. Both are process groups of their
-# own, so that nothing is left running when make ends.
+# Packages are listed as they pass, quick ones first.
 unit:
 	@$(call timed,tests of the quick packages,$(call tests,$$($(GO) list ./... | grep -Ev '$(SLOW)')))
-	@set -m; \
-	  ($(call timed,tests of upstream,(cd upstream && $(call tests,./...)) >bin/.upstream 2>&1)) & upstream=$$!; \
-	  ($(call timed,tests of the slow packages,$(call tests,$$($(GO) list ./... | grep -E '$(SLOW)')))) & slow=$$!; \
-	  set +m; trap "kill -- -$$upstream -$$slow 2>/dev/null || true" EXIT; trap 'exit 130' INT TERM HUP; \
-	  code=0; wait $$slow || code=1; wait $$upstream || code=1; cat bin/.upstream; exit $$code
+	@$(call timed,tests of the slow packages,$(call tests,$$($(GO) list ./... | grep -E '$(SLOW)')))
 	@$(call timed,tests of the analyser,(cd lab && $(call tests,./detcheck)))
-	@for m in $(filter-out . upstream,$(TESTED)); do \
+	@for m in $(filter-out .,$(TESTED)); do \
 	  $(call timed,tests of $$m,(cd $$m && $(call tests,./...))); done
 
-# The parts that have goroutines, under the race detector, which needs a C compiler. The recorded cases send one
-# request after another.
+# Compares the server and the controllers with Kubernetes' own, and kubectl with what it expects. For a change of
+# either; compiles Kubernetes, which takes minutes.
+upstream:
+	@for m in upstream kubectltest; do \
+	  echo "vet $$m"; (cd $$m && $(GO) vet ./...); \
+	  $(call timed,tests of $$m,(cd $$m && $(call tests,./...))); done
+
+# The parts that have goroutines, under the race detector, for which everything is compiled once more. The recorded
+# cases send one request after another.
 race:
-	@if $(compiler); then \
+	@if ! $(compiler); then echo "the race detector is NOT RUN: it needs a C compiler"; else \
 	  echo "the race detector"; \
 	  $(call timed,the race detector,CGO_ENABLED=1 $(GO) test -vet=off -race $(TESTFLAGS) \
 	    -skip 'Vectors|Sequences|FuzzWire|Checks' ./fakeapi/httpapi ./internal/live ./internal/realtime; \
@@ -106,7 +106,7 @@ race:
 # against random and unreduced search on every small world, upstream's controllers in every world, this project's
 # mutants, other projects' controllers. Hours; SOAK=1000000 takes most of a day.
 SOAK ?= 20000
-test-long: test $(MODULES:%=long-%) strangers
+test-long: test race upstream $(MODULES:%=long-%) strangers
 
 long-%:
 	@echo "the long tests of module $*"
