@@ -179,11 +179,15 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 	began := time.Now()
 	line := c.progress()
 	line.show("watching the operator in quiet clusters: %s", sample.Name)
-	plan, err := check.Prepare(check.Subject{Controller: hosted(host.Controller{Name: op.Name}), CRDs: op.CRDs,
+	plan, err := check.Prepare(ctx, check.Subject{Controller: hosted(host.Controller{Name: op.Name}), CRDs: op.CRDs,
 		Installed: op.Installed, Sample: sample, Schedules: c.Schedules,
 		Server: &fakeapi.Options{WebhooksLater: true}})
 	line.clear()
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		c.code = worse(c.code, exitInterrupted)
+		return nil
+	case err != nil:
 		return c.unprepared(sample, err)
 	}
 	s := &sampleTried{Sample: sample.Name, Kind: plan.Controller.For.Kind, Notes: plan.Notes, plan: plan, began: began,

@@ -119,8 +119,8 @@ func (c *checking) stillFails(s *sampleTried, j *caseJSON, world *casefile.Case)
 func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, world *casefile.Case,
 	cases int) *scenarios.Exploration {
 	home := s.home(j.Name)
-	o := scenarios.ExploreOptions{Schedules: c.Schedules, Seed: c.Seed, Workers: c.Workers, Budget: c.Budget, Steps: mostSteps,
-		Out: home}
+	o := scenarios.ExploreOptions{Schedules: c.Schedules, Seed: c.Seed, Workers: c.Workers, Budget: c.Budget,
+		Patience: c.Time / minimizing, Steps: mostSteps, Out: home}
 	if o.Schedules == 0 {
 		now := time.Now()
 		until := now.Add(c.left.Sub(now) / time.Duration(cases))
@@ -171,6 +171,10 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 // mostSteps is how many steps a run takes, beside what the default one needs, before it counts as one that does not
 // settle: a step of a hosted program takes a hundred times as long as one of a reconciler.
 const mostSteps = 5_000
+
+// minimizing is the share of the time for schedules, one in so many, that minimizing a violation may take beside it:
+// each of its runs may take seconds, as those of a program that never waits do.
+const minimizing = 8
 
 // mostDrawn bounds the schedules of a case where time does not.
 const mostDrawn = 100_000

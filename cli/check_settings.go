@@ -65,7 +65,7 @@ func (c *checking) register(cmd *cobra.Command) {
 	fl.StringVar(&c.faults, "faults", "",
 		"how many faults of each name a run may have, in place of those of the cases: crash:1,relist:2; none for none")
 	fl.IntVar(&c.Workers, "workers", 0, "how many runs at a time; 0 for one for each core")
-	fl.IntVar(&c.Budget, "budget", 100, "how many runs making a failure small may take")
+	fl.IntVar(&c.Budget, "budget", 100, "how many runs minimizing a violation may take; it also ends after an eighth of --time")
 	fl.StringVar(&c.replay, "replay", "", "run this failure that was kept, and nothing else")
 	fl.StringVarP(&c.output, "output", "o", "text", "text, json, or json-lines: a line for each case and law, when it is known")
 	c.flags(cmd)

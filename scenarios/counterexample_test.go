@@ -38,6 +38,7 @@ func TestFailureFiles(t *testing.T) {
 				"replicas=3\nsettle\nexpect 2 pods controller=rs/web-a\n",
 			scenarios.ExploreOptions{}, "expect",
 			[]string{"scale rs/web-a replicas=3", "! expect 2 pods controller=rs/web-a"}},
+		{"out of time", fights, scenarios.ExploreOptions{Patience: 1}, "never-fight", []string{"! settle"}},
 		{"without a settle", "controllers replication@selector\napply world.yaml\nscale rc/web-b replicas=4\n",
 			scenarios.ExploreOptions{Laws: []string{"take-ownership"}}, "take-ownership", []string{"! settle"}},
 	}
@@ -55,6 +56,9 @@ func TestFailureFiles(t *testing.T) {
 			}
 			for _, f := range x.Failures {
 				passes(t, f)
+			}
+			if spent := c.options.Patience > 0; strings.HasSuffix(x.Failures[0].Small, "; not minimal") != spent {
+				t.Errorf("out of time %v: %s", spent, x.Failures[0].Small)
 			}
 			for _, line := range c.want {
 				if !strings.Contains(string(x.Failures[0].File), "\n"+line+"\n") {

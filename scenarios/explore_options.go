@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/internal/render"
@@ -28,7 +29,8 @@ type ExploreOptions struct {
 	First     bool           // stop at the first broken law
 	Whole     bool           // no broken law ends a run: [Exploration].Said is what all laws had to say
 	Said      bool           // [Exploration].Said, Beside and Alike are wanted though a broken law ends a run
-	Budget    int            // executions that making a failure small may take; 0 means 2000
+	Budget    int            // executions that minimizing a failure may take; 0 means 2000
+	Patience  time.Duration  // real time that minimizing a failure may take; 0 for any
 	Steps     int            // a run that took so many, beside what the default run needs, does not settle; 0: 20,000
 
 	// Enough, if set, reports whether the schedules that were drawn suffice: an exploration may be bounded by time.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/sim"
@@ -21,7 +22,12 @@ func (p *Script) shrinkAll(failures []explore.Failing, o ExploreOptions) ([]*Cou
 		if budget == 0 {
 			budget = shrinkBudget
 		}
-		f, err := p.shrink(&failures[i], budget)
+		var enough func() bool
+		if o.Patience > 0 {
+			until := time.Now().Add(o.Patience)
+			enough = func() bool { return time.Now().After(until) }
+		}
+		f, err := p.shrink(&failures[i], budget, enough)
 		if err != nil {
 			return all, err
 		}
@@ -31,12 +37,14 @@ func (p *Script) shrinkAll(failures []explore.Failing, o ExploreOptions) ([]*Cou
 }
 
 // shrink makes a failure small and writes it down as a scenario file.
-func (p *Script) shrink(f *explore.Failing, budget int) (*Counterexample, error) {
+func (p *Script) shrink(f *explore.Failing, budget int, enough func() bool) (*Counterexample, error) {
 	parts := p.parts(f.Breach)
 	if p.needsAll(f.Breach) {
 		parts = nil
 	}
-	small, err := explore.Shrink(p.subject(parts, f), f.Breach, f.Schedule, budget)
+	subject := p.subject(parts, f)
+	subject.Enough = enough
+	small, err := explore.Shrink(subject, f.Breach, f.Schedule, budget)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +102,7 @@ func (p *Script) Shrink(out *Outcome, schedule Schedule) (*Counterexample, error
 	if err := p.warm(); err != nil {
 		return nil, err
 	}
-	return p.shrink(&explore.Failing{Breach: out.Findings[0], Outcome: out, Schedule: schedule}, shrinkBudget)
+	return p.shrink(&explore.Failing{Breach: out.Findings[0], Outcome: out, Schedule: schedule}, shrinkBudget, nil)
 }
 
 // subject is the program as package explore shrinks it. An expectation must go

@@ -2,6 +2,7 @@ package check
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ import (
 // subject is what is tried, with everything looked at.
 type subject struct {
 	Subject
+	over        func() error // of the context of its quiet runs
 	definitions []manifest
 	held        []manifest // definitions that are in no file of the disk
 	files       []string   // those of the disk with the others
@@ -39,8 +41,8 @@ type subject struct {
 }
 
 // load looks at a subject. The error is a mistake in it, in one line.
-func load(given Subject) (*subject, error) {
-	s := &subject{Subject: given, server: fakeapi.New(options(given.Server))}
+func load(ctx context.Context, given Subject) (*subject, error) {
+	s := &subject{Subject: given, over: ctx.Err, server: fakeapi.New(options(given.Server))}
 	for _, look := range []func() error{s.program, s.define, s.install, s.readOwner, s.served, s.accept} {
 		if err := look(); err != nil {
 			return nil, err

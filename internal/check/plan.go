@@ -1,6 +1,8 @@
 package check
 
 import (
+	"context"
+
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/casefile"
 	"github.com/threelaws/threelaws/sim/host"
@@ -35,9 +37,10 @@ type Tried struct {
 }
 
 // Prepare looks at a subject, watches the controller in quiet worlds and derives its cases. The error is a mistake
-// in the subject or a controller that does nothing for the sample, in one line.
-func Prepare(given Subject) (*Plan, error) {
-	s, err := load(given)
+// in the subject or a controller that does nothing for the sample, in one line, or the end of the context, which is
+// looked at before each quiet world.
+func Prepare(ctx context.Context, given Subject) (*Plan, error) {
+	s, err := load(ctx, given)
 	if err != nil {
 		return nil, err
 	}

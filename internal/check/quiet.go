@@ -37,6 +37,9 @@ func (s *subject) run(more ...manifest) (*quiet, error) {
 
 // begin brings a world with these objects to rest.
 func (s *subject) begin(objects []manifest) (*quiet, error) {
+	if err := s.over(); err != nil {
+		return nil, err
+	}
 	server := s.server.Fork()
 	for _, m := range objects {
 		if err := create(server, m); err != nil {

@@ -19,6 +19,8 @@ type Shrinkable struct {
 	// Keep says which decisions must not all go: a run that took none of them
 	// fails for another reason. nil asks for nothing.
 	Keep func(*Entry) bool
+	// Enough, if set, reports whether shrinking ends here although its budget is not used up.
+	Enough func() bool
 }
 
 // Shrunk is a failing run made small.
@@ -31,7 +33,7 @@ type Shrunk struct {
 	Runs     int      // executions it took
 	// Minimal certifies that without any single part, fault, deviation or
 	// decision, and with the rest as it is, the same law does not break in a
-	// smaller run. It is false when the budget ran out first.
+	// smaller run. It is false when the budget or the time ran out first.
 	Minimal bool
 }
 
@@ -48,7 +50,7 @@ func (s *Shrunk) String() string {
 // Shrink makes a failing run smaller while it breaks the same law at the same
 // strength: first fewer parts, then fewer faults, then fewer decisions that
 // differ from the default schedule, then fewer steps. It stops after budget
-// executions, or shrinkSteps steps in all of them. The error says that the schedule does not break the law.
+// executions, or shrinkSteps steps in all of them, or when the subject has enough. The error says that the schedule does not break the law.
 func Shrink(subject Shrinkable, breach Finding, from Schedule, budget int) (*Shrunk, error) {
 	s := &shrinker{
 		subject: subject,
@@ -157,7 +159,11 @@ func (s *shrinker) try(removed []bool, entries Schedule) bool {
 // that never comes to rest: its parts and its faults are tried, not each of its decisions.
 const shrinkSteps = 1_000_000
 
-func (s *shrinker) spent() bool { return s.runs >= s.budget || s.steps >= shrinkSteps }
+// spent reports whether nothing more is tried. The failing run itself always is.
+func (s *shrinker) spent() bool {
+	return s.runs >= s.budget || s.steps >= shrinkSteps ||
+		s.runs > 0 && s.subject.Enough != nil && s.subject.Enough()
+}
 
 func (s *shrinker) broken(out *Outcome) (Finding, bool) {
 	for _, b := range out.Findings {

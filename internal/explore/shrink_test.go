@@ -191,6 +191,21 @@ func TestShrinkKeepsToItsSteps(t *testing.T) {
 	}
 }
 
+// The failing run is shown even if there is no time for another.
+func TestShrinkEndsWhenItsSubjectHasEnough(t *testing.T) {
+	toy := adders(3, 3)
+	breach, from := failing(t, toy.run)
+	for _, most := range []int{0, 4} {
+		runs := 0
+		subject := just(func(c sim.Choices) *Outcome { runs++; return toy.run(c) })
+		subject.Enough = func() bool { return runs >= most }
+		short, err := Shrink(subject, breach, from, 10_000)
+		if err != nil || short.Runs != max(most, 1) || short.Minimal {
+			t.Errorf("%d: %v, %v", most, short, err)
+		}
+	}
+}
+
 func TestShrinkWantsAFailingSchedule(t *testing.T) {
 	toy := adders(2, 0)
 	if _, err := Shrink(just(toy.run), Finding{Law: "FINAL"}, nil, 100); err == nil {

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,7 +81,7 @@ metadata: {name: monitor, namespace: system}
 // A program finds what is installed in every world. What it makes without any sample is its own: no law asks for an
 // owner, though it has dependents of the same kind.
 func TestInstalled(t *testing.T) {
-	plan, err := check.Prepare(installedSubject(t, wrong{}))
+	plan, err := check.Prepare(t.Context(), installedSubject(t, wrong{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +115,7 @@ func TestInstalled(t *testing.T) {
 // What a wrong program does to its dependents is found all the same. The failure names the file of the definition,
 // keeps all that is installed, and replays from where it is written.
 func TestInstalledAndWrong(t *testing.T) {
-	plan, err := check.Prepare(installedSubject(t, wrong{bare: true}))
+	plan, err := check.Prepare(t.Context(), installedSubject(t, wrong{bare: true}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,10 +148,23 @@ func TestDoesWithoutASample(t *testing.T) {
 	s := installedSubject(t, wrong{})
 	idle := func(ctx context.Context, _ *rest.Config) error { <-ctx.Done(); return nil }
 	s.Controller = bubble.Controller(host.Controller{Name: "needy"}, needy(idle))
-	_, err := check.Prepare(s)
+	_, err := check.Prepare(t.Context(), s)
 	want := "it did nothing for its owner: in a world with widget/sample needy has written nothing but what it writes " +
 		"without it"
 	if err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// A check that is interrupted begins no further quiet world.
+func TestInterruptedBeforeAQuietWorld(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s := installedSubject(t, wrong{})
+	s.Controller = bubble.Controller(host.Controller{Name: "needy"}, func(context.Context, *rest.Config) error {
+		cancel()
+		return nil
+	})
+	if _, err := check.Prepare(ctx, s); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
 }

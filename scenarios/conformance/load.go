@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -34,7 +35,7 @@ func (s *Subject) prepare() (*check.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := check.Prepare(check.Subject{Controller: c, CRDs: crds, Sample: sample, With: s.With,
+	plan, err := check.Prepare(context.Background(), check.Subject{Controller: c, CRDs: crds, Sample: sample, With: s.With,
 		Profile: s.Profile, Schedules: s.Schedules})
 	if m := (*check.Mistake)(nil); errors.As(err, &m) {
 		return nil, fmt.Errorf("conformance.Subject: %w", err)
