@@ -110,6 +110,7 @@ test-long: test race upstream $(MODULES:%=long-%) strangers
 
 long-%:
 	@echo "the long tests of module $*"
+	@[ $* != . ] || $(GO) run ./cmd/threelaws test -count=1 ./sim/bubble
 	@cd $* && SOAK=$(SOAK) $(GO) test -vet=off -timeout 24h ./... | { grep -v 'no test files' || true; }
 
 # Builds the command, and runs every scenario.

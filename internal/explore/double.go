@@ -39,7 +39,7 @@ func (d *Disagreement) Causes() string {
 usual causes: the operating system's time or one from before the program's start, maps ordered by pointers, ` +
 		`goroutines that race through a system call
 in the test's own process also: a global counter or cache that outlives the run, crypto/rand, UUIDs, and maps and ` +
-		`selects without go test -overlay "$(threelaws overlay)"`
+		`selects where threelaws test, which is go test with the overlay, did not build it`
 }
 
 // trace is what two runs of one schedule are compared by.

@@ -70,6 +70,6 @@ func (c *Case) drawn(err error) error {
 	if d := (*explore.Disagreement)(nil); !errors.As(err, &d) || !slices.ContainsFunc(c.Controllers, program) {
 		return err
 	}
-	return fmt.Errorf("%w (client-go's caches list in the order of a map, and its informers draw which handler is "+
-		"told first: those of bubble.NewInformer, and of bubble.Informers, do not)", err)
+	return fmt.Errorf("%w (without the overlay, client-go's caches list in the order of a map and its informers draw which "+
+		"handler runs first: run the test by threelaws test, or use bubble.NewInformer or bubble.Informers)", err)
 }

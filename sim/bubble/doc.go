@@ -19,7 +19,8 @@
 // A program is a function of what it is told only as far as Go lets it. client-go's caches
 // list in the order of a map, so a program that adopts or deletes what a lister returns does
 // so in another order each time, and its informers draw which of their goroutines goes first.
-// [NewInformer] makes one that draws nothing, for a manager that can be told how to, and
+// A test that "threelaws test" builds draws nothing: maps, selects and timers of a bubble have a fixed order there.
+// Under plain "go test", [NewInformer] makes an informer that draws nothing, for a manager that can be told how to, and
 // [Informers], [MetadataInformers] and [DynamicInformers] are factories of them. Two runs
 // of a schedule that differ are an error, which shows the first request that differs, field by field.
 //
