@@ -150,14 +150,14 @@ func TestLivePage(t *testing.T) {
 	until(t, b, "live.className === 'lost'")
 }
 
-// The session of the README, typed beside the page: what it does is seen there, to the
+// The session of the tour, typed beside the page: what it does is seen there, to the
 // ReplicaSet that is left without an owner.
-func TestSessionOfTheREADME(t *testing.T) {
+func TestSessionOfTheTour(t *testing.T) {
 	if _, err := exec.LookPath("kubectl"); err != nil {
-		fmt.Fprintln(os.Stderr, "NOT RUN: TestSessionOfTheREADME needs kubectl on the PATH")
+		fmt.Fprintln(os.Stderr, "NOT RUN: TestSessionOfTheTour needs kubectl on the PATH")
 		t.Skip("NOT RUN: no kubectl on the PATH")
 	}
-	readme, err := os.ReadFile("../README.md")
+	page, err := os.ReadFile("../docs/use/tour.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestSessionOfTheREADME(t *testing.T) {
 	s := serve(t, "--kubeconfig", config, "--controllers", "all")
 	b := open(t, s.page)
 	typed, last := 0, ""
-	for _, line := range strings.Split(string(readme), "\n") {
+	for _, line := range strings.Split(string(page), "\n") {
 		command, is := strings.CutPrefix(line, "$ kubectl ")
 		if !is {
 			continue

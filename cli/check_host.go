@@ -116,12 +116,26 @@ func pattern(test string) string {
 func file(dir string, objects []install.Object) *check.File {
 	f := &check.File{Name: objects[0].File}
 	if at := filepath.Join(dir, filepath.FromSlash(f.Name)); onDisk(at) {
-		f.Path = at
+		f.Path = fromHere(at)
 	}
 	for _, o := range objects {
 		f.Objects = append(f.Objects, check.Object{Unstructured: o.Unstructured, Line: o.Line})
 	}
 	return f
+}
+
+// fromHere is a path from the working directory, as that of the folder in which failures are kept: they name the file
+// by the way from one to the other.
+func fromHere(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	from, err := filepath.Rel(here, path)
+	if err != nil {
+		return path
+	}
+	return from
 }
 
 // files are objects by the files that hold them.

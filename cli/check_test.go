@@ -353,6 +353,20 @@ faults: none
 	}
 }
 
+// Failures name the files of the repository's definitions by relative paths, so these are what is found.
+func TestCheckNamesFilesFromHere(t *testing.T) {
+	c := newChecked(t, host.Controller{})
+	c.write("main.go", "package main\n\nfunc main() {}\n")
+	c.write("config/crd/bases/widgets.yaml", strings.Split(definitionYAML, "---")[0])
+	op, err := findOperator(t.Context(), &settings{Dir: "."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := filepath.Join("config", "crd", "bases", "widgets.yaml"); len(op.CRDs) != 1 || op.CRDs[0].Path != want {
+		t.Errorf("got %+v, want one file %s", op.CRDs, want)
+	}
+}
+
 func TestCheckMistakes(t *testing.T) {
 	c := newChecked(t, current(t, "replicaset"))
 	for _, x := range []struct{ file, args, want string }{

@@ -37,7 +37,7 @@ func ExampleCommand_Run() {
 	// exit code 2
 }
 
-// main is the whole of a command of one's own, as the README shows it.
+// main is the whole of a command of one's own, as docs/use/go-test.md shows it.
 func main() {
 	cli.Main(&scenarios.Registry{Controllers: []host.Controller{widget}})
 }

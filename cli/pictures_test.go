@@ -104,7 +104,7 @@ func TestShowPageAndPicture(t *testing.T) {
 	}
 }
 
-// The picture of the README is that of the fight that it tells of.
+// The picture of the tour is that of the fight that it tells of.
 func TestPictureOfTheFight(t *testing.T) {
 	dir := t.TempDir()
 	typed(t, "explore -n 1 --laws NOFIGHT-1 --out "+dir+" overlap/selector-generation-fights")

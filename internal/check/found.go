@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -22,6 +23,7 @@ type found struct {
 	finalizers []string
 	fixed      []string                  // kinds of dependents that it gives their names
 	asleep     []schema.GroupVersionKind // those of owns of which no event wakes it
+	works      []schema.GroupVersionKind // those of owns that it works on whoever owns them: it has a controller for each
 
 	of         string     // the sample, as steps of scenario files name it
 	dependents []manifest // its dependents, at rest
@@ -79,7 +81,7 @@ func (s *subject) look() (*found, error) {
 		f.unknown = append(f.unknown, "it does not come to rest with one owner alone: nothing else was looked for")
 		return f, nil
 	}
-	for _, probe := range []func(*subject) error{f.beside, f.names, f.adoption, f.edits, f.deletions} {
+	for _, probe := range []func(*subject) error{f.beside, f.names, f.alone, f.adoption, f.edits, f.deletions} {
 		if err := probe(s); err != nil {
 			return nil, err
 		}
@@ -145,6 +147,40 @@ func (f *found) names(s *subject) error {
 		r.Stop()
 	}
 	return nil
+}
+
+// alone looks which kinds of its dependents a whole program works on without the sample: a copy that nobody owns is
+// then no orphan, but as good as one that a user has made.
+func (f *found) alone(s *subject) error {
+	if !s.Controller.Program {
+		return nil
+	}
+	for _, d := range f.each() {
+		if !slices.ContainsFunc(s.definitions, defines(d.GroupVersionKind().GroupKind())) {
+			continue
+		}
+		copy := d.copied(stray)
+		r, err := s.run(copy)
+		if err != nil {
+			continue // the cases of strangers say why none can be made
+		}
+		if slices.ContainsFunc(r.writes(), func(rec *sim.Record) bool {
+			return rec.Object.Kind == copy.GetKind() && rec.Object.Name == copy.GetName()
+		}) {
+			f.works = append(f.works, d.GroupVersionKind())
+		}
+		r.Stop()
+	}
+	return nil
+}
+
+// defines reports whether a definition is that of a kind.
+func defines(kind schema.GroupKind) func(manifest) bool {
+	return func(m manifest) bool {
+		group, _, _ := unstructured.NestedString(m.Object, "spec", "group")
+		name, _, _ := unstructured.NestedString(m.Object, "spec", "names", "kind")
+		return group == kind.Group && name == kind.Kind
+	}
 }
 
 // note takes in what the controller wrote: whom it creates for whom, which finalizers it
@@ -280,6 +316,9 @@ func (f *found) text(s *subject) string {
 	}
 	fmt.Fprintf(&b, "%s, as quiet runs show it:\n", s.Controller.Name)
 	line("works on", worded(s.Controller.For))
+	for _, gvk := range f.works {
+		line("also", "works on "+worded(gvk)+", whoever owns it")
+	}
 	line("watches", f.watches...)
 	for _, c := range f.creates {
 		line("creates", c.kind.Kind+" "+c.how)

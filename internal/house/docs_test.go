@@ -88,20 +88,20 @@ func TestMutantsNamedAreThere(t *testing.T) {
 	}
 }
 
-// What the README shows of Go is what the tests compile and run, byte for byte.
-func TestReadmeShowsWhatIsRun(t *testing.T) {
+// What the README and the page on Go tests show of Go is what the tests compile and run, byte for byte.
+func TestPagesShowWhatIsRun(t *testing.T) {
 	var run strings.Builder
-	for _, f := range []string{"scenarios/simtest/readme_test.go", "cmd/threelaws/main.go", "cli/example_test.go",
-		"controllerruntime/example_test.go"} {
+	for _, f := range []string{"scenarios/simtest/page_test.go", "cmd/threelaws/main.go", "cli/example_test.go",
+		"controllerruntime/example_test.go", "agent/testdata/keeper/page_test.go"} {
 		run.WriteString(read(t, f))
 	}
-	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(read(t, "README.md"), -1)
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(read(t, "README.md")+read(t, "docs/use/go-test.md"), -1)
 	if len(blocks) < 2 {
 		t.Errorf("%d blocks of Go", len(blocks))
 	}
 	for _, b := range blocks {
 		if !strings.Contains(run.String(), b[1]) {
-			t.Errorf("README.md shows code that no test runs:\n%s", b[1])
+			t.Errorf("a page shows code that no test runs:\n%s", b[1])
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -192,5 +193,21 @@ func TestColor(t *testing.T) {
 	got := render.Color(text)
 	if !strings.Contains(got, "\x1b[31m") || strings.Count(got, "\x1b[") != 2 {
 		t.Errorf("coloured text is %q", got)
+	}
+}
+
+// Normal Events that programs record are left out of short timelines. Warnings, and those that the user makes, are not.
+func TestRecordedEvents(t *testing.T) {
+	for _, c := range []struct {
+		process, kind string
+		verbose       bool
+		want          int
+	}{{"operator", "Normal", false, 0}, {"operator", "Normal", true, 1}, {"operator", "Warning", false, 1},
+		{"user", "Normal", false, 1}} {
+		h := &sim.History{Records: []sim.Record{{Op: sim.Commit, Process: c.process, Verb: "create",
+			After: &corev1.Event{Type: c.kind}, Object: sim.Ref{Kind: "Event", Namespace: "default", Name: "a"}}}}
+		if lines := render.Timeline(h, render.Options{Verbose: c.verbose}); len(lines) != c.want {
+			t.Errorf("%+v: %d lines", c, len(lines))
+		}
 	}
 }

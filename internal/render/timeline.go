@@ -1,6 +1,7 @@
 package render
 
 import (
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -134,7 +135,7 @@ func lineOf(r *sim.Record, verbose bool) (Line, bool) {
 		if r.Lost {
 			l.Detail = join(l.Detail, "response lost")
 		}
-		show = verbose || !c.Noise
+		show = verbose || !c.Noise && !recorded(r)
 	case sim.Refusal:
 		l.Refused = true
 		l.Detail = RefusalOf(r)
@@ -153,6 +154,15 @@ func lineOf(r *sim.Record, verbose bool) (Line, bool) {
 		l.Detail = r.Message
 	}
 	return l, show
+}
+
+// recorded reports whether a program recorded an Event of type Normal: what it is about has a line of its own.
+func recorded(r *sim.Record) bool {
+	if r.Object.Kind != "Event" || r.Process == "user" || r.After == nil {
+		return false
+	}
+	e := content(r.After)
+	return e.Kind() == reflect.Struct && e.FieldByName("Type").String() == "Normal"
 }
 
 // merge adds a refusal to an equal one.

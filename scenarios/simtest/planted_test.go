@@ -13,7 +13,7 @@ import (
 
 type syncOf func(ctx context.Context, env *host.Env, m *corev1.ConfigMap) error
 
-// planted is the README's controller with another sync.
+// planted is the page's controller with another sync.
 func planted(name string, sync syncOf) host.Controller {
 	c := Keeper
 	c.Name = name
@@ -78,7 +78,7 @@ func keepAlive(ctx context.Context, env *host.Env, m *corev1.ConfigMap) error {
 	return keep(ctx, env, m)
 }
 
-// In the world of the README's sample five wrong controllers fail, each by the
+// In the world of the page's sample five wrong controllers fail, each by the
 // law that says what is wrong with it, with a page and a file.
 func TestPlanted(t *testing.T) {
 	for _, x := range []struct {

@@ -3,6 +3,7 @@ package law
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -44,6 +45,37 @@ func (o *ownerCount) excused() bool { return o.waits && (o.owned < o.want || o.t
 
 func (o *ownerCount) text() string {
 	return o.Ref.String() + " wants " + strconv.Itoa(o.want) + ", owns " + strconv.Itoa(o.owned)
+}
+
+// detail says more of an owner with dependents of several kinds: how many of each it owns, and up to two objects of each
+// kind that nobody owns, which its controller may have counted. Of kinds with neither it says nothing.
+func (c *census) detail(s *State, o *ownerCount) string {
+	var counts, nobodys []string
+	for _, kind := range o.sub.Dependents {
+		n, unowned := 0, 0
+		for _, d := range c.orphans {
+			if d.Ref.Kind == kind && d.Ref.Namespace == o.Ref.Namespace && unowned < 2 {
+				unowned++
+				nobodys = append(nobodys, d.Ref.String())
+			}
+		}
+		for _, d := range s.Kind(kind) {
+			if ref := meta.ControllerOf(d.Meta); ref != nil && ref.UID == o.Meta.GetUID() && o.sub.counts(d.Value, d.Meta) {
+				n++
+			}
+		}
+		if n > 0 || unowned > 0 {
+			counts = append(counts, strconv.Itoa(n)+" "+kind)
+		}
+	}
+	if len(counts) < 2 {
+		return ""
+	}
+	text := " (" + strings.Join(counts, ", ") + ")"
+	if nobodys != nil {
+		text += "; not owned: " + strings.Join(nobodys, ", ")
+	}
+	return text
 }
 
 // take counts what is stored.

@@ -141,7 +141,7 @@ func exactSum(j *Judge, r *sim.Record) {
 			}
 			j.Ask()
 			if o.short() {
-				j.Report(Informed, o.text())
+				j.Report(Informed, o.text()+c.detail(&j.state, o))
 			}
 		}
 	}

@@ -59,11 +59,11 @@ func (j *Judge) colleaguesOwn(r *sim.Record) bool {
 		j.colleagues(r, j.write.Owner)
 }
 
-// tended reports whether a write is one that the actor makes by its office, whoever
-// owns the object. To remove an object is none, where nothing says which it has to
-// spare.
+// tended reports whether a write is one that the actor may make whoever owns the object. A whole program may have a
+// controller of its own for a kind of its dependents. Removing an object is no such write, unless Spares says which
+// objects to leave alone.
 func (w *Write) tended(r *sim.Record) bool {
-	return !w.Dependent && slices.Contains(w.Subject.Tends, r.Object.Kind) && !(w.Deletes && w.Subject.Spares == nil)
+	return (!w.Dependent || w.Subject.Opaque) && slices.Contains(w.Subject.Tends, r.Object.Kind) && !(w.Deletes && w.Subject.Spares == nil)
 }
 
 // concerns reports whether an object that was written is somebody's, so that

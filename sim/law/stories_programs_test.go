@@ -12,7 +12,7 @@ import (
 // program is one of which nobody knows when a sync begins, nor whom it is for.
 func program() Subject {
 	return Subject{Process: "program", Controller: "fleet", Kind: "Fleet", APIVersion: "v1",
-		Dependents: []string{"Pod"}, Opaque: true, Profile: Upstream, Selector: selectorOf,
+		Dependents: []string{"Pod", "Squad"}, Tends: []string{"Squad"}, Opaque: true, Profile: Upstream, Selector: selectorOf,
 		Replicas: func(o any) int { return o.(*thing).Replicas }, Finalizers: []string{handle},
 	}
 }
@@ -128,6 +128,24 @@ var programStories = []story{
 		t.exist(app, p)
 		t.show("program", app, p)
 		t.unasked("delete", p, p, nil)
+	}},
+	{"LAW-2", "a program edits what is nobody's, of a kind that it works on by itself", kept, func(t *tape) {
+		squad := object("Squad", "s")
+		t.exist(squad)
+		t.show("program", squad)
+		t.unasked("update", squad, squad, squad.as(func(o *thing) { o.Finalizers = []string{handle} }))
+	}},
+	{"LAW-2", "a program edits what is nobody's, of a kind that it only makes", broken, func(t *tape) {
+		p := pod("p", nil)
+		t.exist(p)
+		t.show("program", p)
+		t.unasked("update", p, p, p.as(func(o *thing) { o.Finalizers = []string{handle} }))
+	}},
+	{"LAW-2", "a program deletes what is nobody's, of a kind that it works on by itself", broken, func(t *tape) {
+		squad := object("Squad", "s")
+		t.exist(squad)
+		t.show("program", squad)
+		t.unasked("delete", squad, squad, nil)
 	}},
 	{"ADOPT-4", "a program adopts for one of its own that is going", committed, func(t *tape) {
 		t.takes(func(own *thing) *thing { return own.dying("orphan") })

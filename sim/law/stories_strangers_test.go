@@ -191,6 +191,11 @@ func TestTold(t *testing.T) {
 			t.exist(set("b", 0).dying(ownFinalizer, tracking))
 			t.settled()
 		}},
+		{"NOFIGHT-3", "sts/s wants 2, owns 1 (1 Pod, 0 Revision); not owned: revision/stray", func(t *tape) {
+			t.exist(object("Revision", "stray"))
+			t.line(2, "s-0")
+			t.settled()
+		}},
 	} {
 		tp := &tape{}
 		c.tell(tp)

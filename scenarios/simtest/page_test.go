@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// The README shows what follows, byte for byte.
+// docs/use/go-test.md shows what follows, byte for byte.
 
 // Keeper keeps one Secret for each ConfigMap, by the map's name.
 var Keeper = host.Controller{
@@ -69,4 +69,4 @@ metadata: {name: b}
 	})
 }
 
-// The README ends here.
+// The page ends here.
