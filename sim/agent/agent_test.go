@@ -13,6 +13,7 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/agent"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/trial"
 )
@@ -29,7 +30,8 @@ func run(t testing.TB, c host.Controller, choices sim.Choices, faults map[string
 	t.Helper()
 	w := trial.New(trial.Options{Choices: choices})
 	for i := range owners {
-		m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprint("m", i)}}
+		m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprint("m", i)},
+			Data: map[string]string{"mode": "quiet"}}
 		if _, err := w.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: w.Server.KindOf(m), Namespace: "default",
 			Object: m}); err != nil {
 			t.Fatal(err)
@@ -139,6 +141,39 @@ func TestBadPrograms(t *testing.T) {
 				t.Errorf("%v\nis not worded as %s", b, test.violation)
 			}
 		})
+	}
+}
+
+// What a program waits for after it has settled is named and is no violation.
+func TestWaits(t *testing.T) {
+	for does, want := range map[string]string{
+		"":        `^$`,
+		"io":      `^main\.wait waits for I/O, at bare/main\.go:\d+$`,
+		"rlock":   `^main\.wait waits for an RWMutex, at bare/main\.go:\d+$`,
+		"rwlock":  `^main\.wait waits for an RWMutex, at bare/main\.go:\d+$`,
+		"mutex":   `main\.wait\.func1 waits for a mutex, at bare/main\.go:\d+`,
+		"group":   `^main\.wait waits for a WaitGroup, at bare/main\.go:\d+$`,
+		"cond":    `^main\.wait waits for a Cond, at bare/main\.go:\d+$`,
+		"receive": `^main\.wait waits for a channel made before main began, at bare/main\.go:\d+$`,
+		"send":    `^main\.wait waits for a channel made before main began, at bare/main\.go:\d+$`,
+		"select":  `^$`,
+	} {
+		t.Run(does, func(t *testing.T) { waits(t, program(t, "bare", does), want) })
+	}
+}
+
+// The goroutines of controller-runtime wait for nothing that is worth a note.
+func TestManagerHasNoWaits(t *testing.T) { waits(t, program(t, "manager"), `^$`) }
+
+func waits(t *testing.T, b *agent.Binary, want string) {
+	t.Helper()
+	w := run(t, b.Controller(keeper), sim.Zero{}, nil)
+	defer w.Stop()
+	if v := w.Broken(); v != nil || secrets(w) != owners {
+		t.Errorf("%d Secrets for %d ConfigMaps, and the violation is %v", secrets(w), owners, v)
+	}
+	if all := strings.Join(b.Waits(), "\n"); !regexp.MustCompile(want).MatchString(all) {
+		t.Errorf("it waits for\n%s\nnot %s", all, want)
 	}
 }
 

@@ -43,9 +43,9 @@ func TestMatrix(t *testing.T) {
 			if text, err := tidy.CombinedOutput(); err != nil {
 				t.Fatalf("go mod tidy: %v\n%s", err, text)
 			}
-			same(t, programIn(t, dir).Controller(keeper), 20, manyFaults)
-			adopts(t, func() *agent.Binary { return programIn(t, dir) })
-			b := programIn(t, dir)
+			same(t, mainIn(t, dir, ".").Controller(keeper), 20, manyFaults)
+			adopts(t, func() *agent.Binary { return mainIn(t, dir, ".") })
+			b := mainIn(t, dir, ".")
 			b.Env = []string{"PANIC=1"}
 			w := run(t, b.Controller(keeper), sim.Zero{}, nil)
 			defer w.Stop()
