@@ -2,7 +2,9 @@ package agent_test
 
 import (
 	"fmt"
+	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,8 +54,14 @@ func secrets(w *trial.Trial) int { return w.Server.Len(w.Server.KindNamed("secre
 // same runs every seed twice and reports those whose runs differ.
 func same(t *testing.T, c host.Controller, seeds uint64, faults map[string]int, processes ...string) {
 	t.Helper()
+	repeats(t, c, seeds, 2, faults, processes...)
+}
+
+// repeats runs every seed several times and reports those whose runs differ.
+func repeats(t *testing.T, c host.Controller, seeds uint64, runs int, faults map[string]int, processes ...string) {
+	t.Helper()
 	for seed := range seeds {
-		var hashes [2]uint64
+		hashes := make([]uint64, runs)
 		for i := range hashes {
 			w := run(t, c, sim.NewSeed(seed), faults, processes...)
 			if b := w.Broken(); b != nil {
@@ -65,8 +73,8 @@ func same(t *testing.T, c host.Controller, seeds uint64, faults map[string]int, 
 			hashes[i] = w.World.Hash()
 			w.Stop()
 		}
-		if hashes[0] != hashes[1] {
-			t.Errorf("seed %d: two runs differ", seed)
+		if len(slices.Compact(hashes)) > 1 {
+			t.Errorf("seed %d: its runs differ", seed)
 		}
 	}
 }
@@ -144,6 +152,19 @@ func TestBadPrograms(t *testing.T) {
 	}
 }
 
+// A system call that does not return ends a program after a minute of real time.
+func TestHangingSystemCall(t *testing.T) {
+	if os.Getenv("SOAK") == "" {
+		t.Skip("it takes a minute: set SOAK to run it")
+	}
+	w := run(t, program(t, "bare", "hang").Controller(keeper), sim.Zero{}, nil)
+	defer w.Stop()
+	want := regexp.MustCompile(`a system call that does not return, at bare/main.go:\d+`)
+	if b := w.Broken(); b == nil || !want.MatchString(b.String()) {
+		t.Errorf("the violation is %v", b)
+	}
+}
+
 // What a program waits for after it has settled is named and is no violation.
 func TestWaits(t *testing.T) {
 	for does, want := range map[string]string{
@@ -192,6 +213,14 @@ func TestClosedFiles(t *testing.T) {
 
 func TestManagerIsOneRun(t *testing.T) {
 	same(t, program(t, "manager").Controller(keeper), 10, manyFaults)
+}
+
+// A main of kubebuilder repeats every run under all faults.
+func TestManyRuns(t *testing.T) {
+	if os.Getenv("SOAK") == "" {
+		t.Skip("200 seeds are run 5 times each: set SOAK to run it")
+	}
+	repeats(t, program(t, "manager").Controller(keeper), 200, 5, manyFaults)
 }
 
 // Two replicas elect a leader, which keeps its Lease for ever.

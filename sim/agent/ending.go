@@ -2,7 +2,6 @@ package agent
 
 import (
 	"errors"
-	"fmt"
 	"iter"
 	"os"
 	"regexp"
@@ -47,9 +46,16 @@ func (p *process) looped() error {
 	case <-time.After(3 * looks):
 	}
 	p.kill()
+	all := goroutines(p.crash.String())
 	text := "endless loop: a goroutine never waits"
-	if at := running(p.crash.String()); at != "" {
-		text += ", " + at
+	i := slices.IndexFunc(all, func(g goroutine) bool { return strings.HasPrefix(g.state, "run") })
+	if i < 0 {
+		if i = slices.IndexFunc(all, func(g goroutine) bool { return g.state == "syscall" }); i >= 0 {
+			text = "a system call that does not return"
+		}
+	}
+	if i >= 0 {
+		text += ", at " + all[i].at
 	}
 	return &host.Panic{Text: text, Hangs: true}
 }
@@ -218,16 +224,6 @@ func numbers(m *wire.Message) (all []string) {
 		all = append(all, strconv.FormatInt(m.TakeNum(), 10))
 	}
 	return all
-}
-
-// running is where a goroutine of the program runs.
-func running(dump string) string {
-	for _, g := range goroutines(dump) {
-		if strings.HasPrefix(g.state, "run") {
-			return fmt.Sprintf("at %s", g.at)
-		}
-	}
-	return ""
 }
 
 // quit makes a Go process print its goroutines and end.

@@ -197,6 +197,10 @@ func keep(client *http.Client, m object, does string) {
 	case "loop":
 		for {
 		}
+	case "hang":
+		var pipe [2]int
+		syscall.Pipe(pipe[:])
+		syscall.Read(pipe[0], make([]byte, 1))
 	case "memory":
 		var all [][]byte
 		for {
