@@ -83,7 +83,7 @@ func (g *guest) kill() (detail string) {
 // Printed returns the last lines that the program of the process has printed, nil where that is not kept.
 func (p *Process) Printed(lines int) []string {
 	if g, is := p.engine.(*guest); is {
-		if program, is := g.program.(Printer); is {
+		if program, is := g.program.(printer); is {
 			return program.Printed(lines)
 		}
 	}

@@ -44,9 +44,8 @@ type Immediate interface {
 	SetExecute(execute func(*Call))
 }
 
-// Printer is a Program whose output is kept.
-type Printer interface {
-	Program
+// printer is a Program whose output is kept.
+type printer interface {
 	// Printed returns the last lines that its process has printed, in this life and in those before it.
 	Printed(lines int) []string
 }
