@@ -43,8 +43,7 @@ func TestCertificateWatcher(t *testing.T) {
 	defer w.Stop()
 	must(t, create(w, serving("hook.default.svc")))
 	w.Start("keeper", b.Controller(keeper))
-	settle := func() { w.Settle(trial.Limits{Writes: 1000, Steps: 20_000}) }
-	settle()
+	w.Settle(trial.Limits{Writes: 1000, Steps: 20_000})
 	register(t, w)
 	must(t, create(w, configMap("good")))
 	refused(t, w, "bad", "the name is bad")

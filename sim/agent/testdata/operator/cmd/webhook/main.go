@@ -22,10 +22,10 @@ func main() {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	hooks := webhook.NewServer(webhook.Options{Port: 9443, CertDir: *certs})
-	hooks.Register("/validate", &webhook.Admission{Handler: deny{}})
 	mgr, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{Scheme: scheme,
 		Metrics: server.Options{BindAddress: "0"}, WebhookServer: hooks})
 	utilruntime.Must(err)
+	mgr.GetWebhookServer().Register("/validate", &webhook.Admission{Handler: deny{}})
 	if err := mgr.Start(ctrl.SetupSignalHandler()); err != nil {
 		ctrl.Log.Error(err, "the manager ended")
 		os.Exit(1)
