@@ -26,7 +26,8 @@ type operator struct {
 
 	// Host builds the operator. The function makes a controller of it, once for each sample.
 	Host  func(ctx context.Context) (func(as host.Controller) host.Controller, error)
-	Close func() // ends what Host began; nil for nothing
+	Waits func() []string // what its goroutines wait for after it has settled; nil for unknown
+	Close func()          // ends what Host began; nil for nothing
 }
 
 func checkCommand(a *app) *cobra.Command {
@@ -135,6 +136,13 @@ func (c *checking) run(cmd *cobra.Command) error {
 	if c.replay != "" && c.report.Samples == nil {
 		return usage("--replay %s: no case of this operator is kept in a directory %s", c.replay,
 			filepath.Base(filepath.Dir(c.replay)))
+	}
+	if op.Waits != nil {
+		for _, wait := range op.Waits() {
+			note := "after it has settled, " + wait
+			c.note(note)
+			c.report.Notes = append(c.report.Notes, note)
+		}
 	}
 	return c.finish()
 }

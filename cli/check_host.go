@@ -62,6 +62,7 @@ func findOperator(ctx context.Context, s *settings) (*operator, error) {
 	op.Host = func(ctx context.Context) (func(host.Controller) host.Controller, error) {
 		return b.Controller, build(ctx, s, repo, b)
 	}
+	op.Waits = b.Waits
 	op.Close = func() {
 		b.Close()
 		_ = os.RemoveAll(filepath.Dir(b.Path)) // a folder of the system's temporary files

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -78,6 +79,7 @@ func (c *checked) runs(args ...string) outcomeOf {
 		}
 		return &operator{Name: "operator", Dir: s.Dir, Builds: "./cmd/manager", Samples: samples,
 			Notes: []string{"main package ./cmd/manager, from PROJECT"},
+			Waits: func() []string { return []string{"main.sync waits for an RWMutex, at manager/main.go:57"} },
 			Host: func(context.Context) (func(host.Controller) host.Controller, error) {
 				return func(host.Controller) host.Controller { return c.op }, nil
 			}}, nil
@@ -118,7 +120,8 @@ func TestCheckPasses(t *testing.T) {
 	if missing := inOrderIn(got.out, "main package ./cmd/manager, from PROJECT\n", "builds ./cmd/manager\n",
 		"replicaset, as quiet runs show it:\n", "  one-owner              5 schedules, ",
 		"  deleted/background     5 schedules, ", "\nheld\n", "LAW-1 ", "take-ownership", "evaluated ", "\nnot judged\n",
-		"EXACT-8", "ownership: ", " laws held, 0 violated, ", " of 25 cases, 0 violated, "); missing != "" {
+		"EXACT-8", "ownership: ", " laws held, 0 violated, ", " of 25 cases, 0 violated, ",
+		"after it has settled, main.sync waits for an RWMutex, at manager/main.go:57\n"); missing != "" {
 		t.Errorf("%q is not in its place\n%s", missing, got.out)
 	}
 	if onDisk("testdata") {
@@ -202,7 +205,7 @@ func TestCheckJSON(t *testing.T) {
 			t.Fatalf("%v\n%s", err, got.out)
 		}
 		if r.ExitCode != got.code || got.code != scenarios.ExitFail || len(r.Samples) != 1 || len(r.Samples[0].Laws) == 0 ||
-			r.Samples[0].Kind != "ReplicaSet" || len(r.Notes) != 1 {
+			r.Samples[0].Kind != "ReplicaSet" || len(r.Notes) != 2 {
 			t.Errorf("exit %d\n%s", got.code, got.out)
 		}
 	}
@@ -407,5 +410,31 @@ func TestMainOfFiles(t *testing.T) {
 	}
 	if got := c.runs("explore", "web.txtar"); got.code != scenarios.ExitUsage {
 		t.Errorf("without --main the exit code is %d\n%s%s", got.code, got.err, got.out)
+	}
+}
+
+// crashing is a program that prints and panics.
+type crashing struct{ host.Program }
+
+func (crashing) Start()                 {}
+func (crashing) Kill()                  {}
+func (crashing) Asked() []*host.Call    { return nil }
+func (crashing) Queried() []host.Query  { return nil }
+func (crashing) Ended() (error, bool)   { return &host.Panic{Text: "a nil map"}, true }
+func (crashing) Printed(n int) []string { return slices.Repeat([]string{strings.Repeat("x", 1000)}, n) }
+
+// A violation is shown with the last lines that a program has printed, shortened.
+func TestPrintedLinesAreShown(t *testing.T) {
+	op := host.Hosting(host.Controller{Name: "operator", For: appsv1.SchemeGroupVersion.WithKind("ReplicaSet")},
+		func(*host.Cluster, string) host.Program { return crashing{} })
+	c := newChecked(t, op)
+	c.write("web.txtar", "apply set.yaml\ncontrollers operator\nsettle\n\n-- set.yaml --\n"+set)
+	got := c.runs("explore", "-n", "5", "--main", "./cmd/manager", "web.txtar")
+	if missing := inOrderIn(got.out, "a nil map", "    the last lines that operator printed\n      xxxx"); missing != "" ||
+		got.code != scenarios.ExitFail {
+		t.Errorf("exit %d, %q is not in its place\n%s%s", got.code, missing, got.err, got.out)
+	}
+	if n := strings.Count(got.out, "x"); n > 4000 {
+		t.Errorf("%d bytes of what it printed are shown", n)
 	}
 }

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim/law"
@@ -50,8 +51,22 @@ func (r *Run) Page(f *Failure) *Page {
 	}
 	p := render.NewPage(r.telling.history, f.Breach, f.from)
 	p.Title = r.file.Name
+	for _, process := range r.t.Cluster.Processes() {
+		if lines := process.Printed(mostPrinted); len(lines) > 0 {
+			for i, line := range lines {
+				lines[i] = strings.ToValidUTF8(line[:min(len(line), longestPrinted)], "")
+			}
+			p.Printed = append(p.Printed, render.Printed{Process: process.Name, Lines: lines})
+		}
+	}
 	return p
 }
+
+// The page of a failure shows this many lines that each process has printed, and this many bytes of each.
+const (
+	mostPrinted    = 10
+	longestPrinted = 300
+)
 
 // fail notes a failure of the step being run, of which is shown what happened
 // from a record on.

@@ -13,6 +13,8 @@ type Page struct {
 	Lines  []Line  `json:"lines"`
 	Errors []Error `json:"errors,omitempty"` // those of keys that had not been synced without one since
 
+	Printed []Printed `json:"printed,omitempty"` // by whole programs, filled in by the caller
+
 	Before string `json:"before"` // ownership trees around the broken law
 	After  string `json:"after"`
 
@@ -28,6 +30,12 @@ type Page struct {
 	broken int    // position in Lines
 	drawn  bool   // a picture would show an edge
 	heads  [2]int // the lines that Before and After stand around
+}
+
+// Printed is what a process has printed last.
+type Printed struct {
+	Process string   `json:"process"`
+	Lines   []string `json:"lines"` // the last ones, shortened
 }
 
 // NewPage makes the page of a breach from the history that holds it. Records

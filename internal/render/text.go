@@ -27,6 +27,14 @@ func (p *Page) Wide(width int) string {
 		b.WriteString("\n    " + cycle + "\n")
 	}
 	p.errors(&b, width)
+	for _, o := range p.Printed {
+		b.WriteString("\n    the last lines that " + o.Process + " printed\n")
+		t := Table{Indent: "      ", Width: width}
+		for _, line := range o.Lines {
+			t.Add(line)
+		}
+		b.WriteString(t.String())
+	}
 	if p.Before != "" {
 		b.WriteByte('\n')
 		before := fmt.Sprintf("owners before step %d", p.heads[0])

@@ -2,7 +2,9 @@ package agent_test
 
 import (
 	"fmt"
+	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +15,7 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/agent"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/trial"
 )
@@ -29,7 +32,8 @@ func run(t testing.TB, c host.Controller, choices sim.Choices, faults map[string
 	t.Helper()
 	w := trial.New(trial.Options{Choices: choices})
 	for i := range owners {
-		m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprint("m", i)}}
+		m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprint("m", i)},
+			Data: map[string]string{"mode": "quiet"}}
 		if _, err := w.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: w.Server.KindOf(m), Namespace: "default",
 			Object: m}); err != nil {
 			t.Fatal(err)
@@ -50,8 +54,14 @@ func secrets(w *trial.Trial) int { return w.Server.Len(w.Server.KindNamed("secre
 // same runs every seed twice and reports those whose runs differ.
 func same(t *testing.T, c host.Controller, seeds uint64, faults map[string]int, processes ...string) {
 	t.Helper()
+	repeats(t, c, seeds, 2, faults, processes...)
+}
+
+// repeats runs every seed several times and reports those whose runs differ.
+func repeats(t *testing.T, c host.Controller, seeds uint64, runs int, faults map[string]int, processes ...string) {
+	t.Helper()
 	for seed := range seeds {
-		var hashes [2]uint64
+		hashes := make([]uint64, runs)
 		for i := range hashes {
 			w := run(t, c, sim.NewSeed(seed), faults, processes...)
 			if b := w.Broken(); b != nil {
@@ -63,8 +73,8 @@ func same(t *testing.T, c host.Controller, seeds uint64, faults map[string]int, 
 			hashes[i] = w.World.Hash()
 			w.Stop()
 		}
-		if hashes[0] != hashes[1] {
-			t.Errorf("seed %d: two runs differ", seed)
+		if len(slices.Compact(hashes)) > 1 {
+			t.Errorf("seed %d: its runs differ", seed)
 		}
 	}
 }
@@ -142,6 +152,52 @@ func TestBadPrograms(t *testing.T) {
 	}
 }
 
+// A system call that does not return ends a program after a minute of real time.
+func TestHangingSystemCall(t *testing.T) {
+	if os.Getenv("SOAK") == "" {
+		t.Skip("it takes a minute: set SOAK to run it")
+	}
+	w := run(t, program(t, "bare", "hang").Controller(keeper), sim.Zero{}, nil)
+	defer w.Stop()
+	want := regexp.MustCompile(`a system call that does not return, at bare/main.go:\d+`)
+	if b := w.Broken(); b == nil || !want.MatchString(b.String()) {
+		t.Errorf("the violation is %v", b)
+	}
+}
+
+// What a program waits for after it has settled is named and is no violation.
+func TestWaits(t *testing.T) {
+	for does, want := range map[string]string{
+		"":        `^$`,
+		"io":      `^main\.wait waits for I/O, at bare/main\.go:\d+$`,
+		"rlock":   `^main\.wait waits for an RWMutex, at bare/main\.go:\d+$`,
+		"rwlock":  `^main\.wait waits for an RWMutex, at bare/main\.go:\d+$`,
+		"mutex":   `main\.wait\.func1 waits for a mutex, at bare/main\.go:\d+`,
+		"group":   `^main\.wait waits for a WaitGroup, at bare/main\.go:\d+$`,
+		"cond":    `^main\.wait waits for a Cond, at bare/main\.go:\d+$`,
+		"receive": `^main\.wait waits for a channel made before main began, at bare/main\.go:\d+$`,
+		"send":    `^main\.wait waits for a channel made before main began, at bare/main\.go:\d+$`,
+		"select":  `^$`,
+	} {
+		t.Run(does, func(t *testing.T) { waits(t, program(t, "bare", does), want) })
+	}
+}
+
+// The goroutines of controller-runtime wait for nothing that is worth a note.
+func TestManagerHasNoWaits(t *testing.T) { waits(t, program(t, "manager"), `^$`) }
+
+func waits(t *testing.T, b *agent.Binary, want string) {
+	t.Helper()
+	w := run(t, b.Controller(keeper), sim.Zero{}, nil)
+	defer w.Stop()
+	if v := w.Broken(); v != nil || secrets(w) != owners {
+		t.Errorf("%d Secrets for %d ConfigMaps, and the violation is %v", secrets(w), owners, v)
+	}
+	if all := strings.Join(b.Waits(), "\n"); !regexp.MustCompile(want).MatchString(all) {
+		t.Errorf("it waits for\n%s\nnot %s", all, want)
+	}
+}
+
 // A program that closes its files loses the world, which says so.
 func TestClosedFiles(t *testing.T) {
 	w := run(t, program(t, "bare", "files").Controller(keeper), sim.Zero{}, nil)
@@ -157,6 +213,14 @@ func TestClosedFiles(t *testing.T) {
 
 func TestManagerIsOneRun(t *testing.T) {
 	same(t, program(t, "manager").Controller(keeper), 10, manyFaults)
+}
+
+// A main of kubebuilder repeats every run under all faults.
+func TestManyRuns(t *testing.T) {
+	if os.Getenv("SOAK") == "" {
+		t.Skip("200 seeds are run 5 times each: set SOAK to run it")
+	}
+	repeats(t, program(t, "manager").Controller(keeper), 200, 5, manyFaults)
 }
 
 // Two replicas elect a leader, which keeps its Lease for ever.

@@ -10,16 +10,16 @@ import (
 	"github.com/threelaws/threelaws/sim/agent"
 )
 
-var built sync.Map // directories -> func() string
+var built sync.Map // directory and package -> func() string
 
 // program builds a module below testdata, once, with the overlay.
 func program(t testing.TB, module string, args ...string) *agent.Binary {
 	t.Helper()
-	return programIn(t, filepath.Join("testdata", module), args...)
+	return mainIn(t, filepath.Join("testdata", module), ".", args...)
 }
 
-// programIn is program for a module in any directory.
-func programIn(t testing.TB, in string, args ...string) *agent.Binary {
+// mainIn is program for a main package of a module in any directory.
+func mainIn(t testing.TB, in, pkg string, args ...string) *agent.Binary {
 	t.Helper()
 	build := sync.OnceValue(func() string {
 		dir, err := os.MkdirTemp("", "agent")
@@ -31,14 +31,14 @@ func programIn(t testing.TB, in string, args ...string) *agent.Binary {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := overlay.Build{Dir: in, Package: ".", Out: filepath.Join(dir, "main"),
+		b := overlay.Build{Dir: in, Package: pkg, Out: filepath.Join(dir, "main"),
 			Cache: filepath.Join(cache, "threelaws")}
 		if _, err := b.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		return dir
 	})
-	once, _ := built.LoadOrStore(in, build)
+	once, _ := built.LoadOrStore(in+" "+pkg, build)
 	dir := once.(func() string)()
 	b := &agent.Binary{Path: filepath.Join(dir, "main"), Args: args}
 	t.Cleanup(b.Close)

@@ -2,7 +2,7 @@ package agent
 
 import (
 	"errors"
-	"fmt"
+	"iter"
 	"os"
 	"regexp"
 	"slices"
@@ -46,9 +46,16 @@ func (p *process) looped() error {
 	case <-time.After(3 * looks):
 	}
 	p.kill()
+	all := goroutines(p.crash.String())
 	text := "endless loop: a goroutine never waits"
-	if at := running(p.crash.String()); at != "" {
-		text += ", " + at
+	i := slices.IndexFunc(all, func(g goroutine) bool { return strings.HasPrefix(g.state, "run") })
+	if i < 0 {
+		if i = slices.IndexFunc(all, func(g goroutine) bool { return g.state == "syscall" }); i >= 0 {
+			text = "a system call that does not return"
+		}
+	}
+	if i >= 0 {
+		text += ", at " + all[i].at
 	}
 	return &host.Panic{Text: text, Hangs: true}
 }
@@ -91,41 +98,73 @@ func recovered(logged string) string {
 // place is the first line in a stack that belongs to no library, or else the first.
 func place(stack string) string {
 	first := ""
-	for line := range strings.Lines(stack) {
-		line, is := strings.CutPrefix(strings.TrimRight(line, "\n"), "\t")
-		if !is {
-			if line == "" && first != "" {
-				break // another goroutine
-			}
-			continue
-		}
-		line, _, _ = strings.Cut(line, " ")
-		if strings.Contains(line, "/threelaws/agent/") || strings.Contains(line, "/src/runtime/") {
-			continue
-		}
-		dirs := strings.Split(line, "/")
-		short := strings.Join(dirs[max(0, len(dirs)-2):], "/")
+	for f := range frames(stack) {
 		if first == "" {
-			first = short
+			first = f.at
 		}
-		if !strings.Contains(line, "/pkg/mod/") && !strings.Contains(line, "/vendor/") && !strings.Contains(line, "/src/") {
-			return short
+		if !f.library && !f.standard {
+			return f.at
 		}
 	}
 	return first
 }
 
+// frame is one call of a stack.
+type frame struct {
+	function string // "main.(*keeper).Reconcile"
+	at       string // "manager/main.go:57"
+	library  bool   // of a module other than the program's
+	standard bool   // of the standard library
+	creates  bool   // the function started the goroutine
+}
+
+// frames yields the calls of the first goroutine of a stack, without those of the runtime and of the agent.
+func frames(stack string) iter.Seq[frame] {
+	return func(yield func(frame) bool) {
+		function, any := "", false
+		for line := range strings.Lines(stack) {
+			line, is := strings.CutPrefix(strings.TrimRight(line, "\n"), "\t")
+			if !is {
+				if line == "" && any {
+					return // another goroutine
+				}
+				function = line
+				continue
+			}
+			line, _, _ = strings.Cut(line, " ")
+			if strings.Contains(line, "/threelaws/agent/") || strings.Contains(line, "/src/runtime/") {
+				continue
+			}
+			any = true
+			dirs := strings.Split(line, "/")
+			f := frame{at: strings.Join(dirs[max(0, len(dirs)-2):], "/"), standard: strings.Contains(line, "/src/"),
+				library: strings.Contains(line, "/pkg/mod/") || strings.Contains(line, "/vendor/")}
+			function, f.creates = strings.CutPrefix(function, "created by ")
+			if i := strings.LastIndexByte(function, '('); i > 0 && !f.creates {
+				function = function[:i] // the arguments
+			}
+			f.function = function[strings.LastIndexByte(function, '/')+1:]
+			if !yield(f) {
+				return
+			}
+		}
+	}
+}
+
 // goroutine is one goroutine of a bubble in a dump.
 type goroutine struct {
-	number string
-	state  string // "sync.Mutex.Lock"
-	at     string // "cr20/main.go:57"
+	number   string
+	state    string // "sync.Mutex.Lock"
+	function string // "main.(*keeper).Reconcile"
+	at       string // "manager/main.go:57"
+	own      bool   // the program's own code began the wait, not a library
+	main     bool   // it runs main
 }
 
 // goroutines lists those of the program in a dump.
 func goroutines(dump string) (all []goroutine) {
-	for g := range strings.SplitSeq(dump, "\n\n") {
-		head, stack, _ := strings.Cut(g, "\n")
+	for text := range strings.SplitSeq(dump, "\n\n") {
+		head, stack, _ := strings.Cut(text, "\n")
 		if !strings.HasPrefix(head, "goroutine ") || !strings.Contains(head, "synctest bubble") ||
 			strings.Contains(stack, "threelaws/agent.(*agent).world") {
 			continue
@@ -133,21 +172,40 @@ func goroutines(dump string) (all []goroutine) {
 		number, _, _ := strings.Cut(strings.TrimPrefix(head, "goroutine "), " ")
 		_, state, _ := strings.Cut(head, "[")
 		state, _, _ = strings.Cut(state, ",")
-		all = append(all, goroutine{number, strings.TrimSuffix(state, " (durable)"), place(stack)})
+		state, _, _ = strings.Cut(state, "]")
+		g := goroutine{number: number, state: strings.TrimSuffix(state, " (durable)"), at: place(stack),
+			main: strings.Contains(stack, "\nmain.main(")}
+		g.locate(stack)
+		all = append(all, g)
 	}
 	return all
 }
 
-// deadlock words a dump with goroutines that wait for each other, "" for one without.
-func deadlock(m wire.Message) string {
-	var circle []string
-	for n := m.TakeNum(); n > 0; n-- {
-		circle = append(circle, strconv.FormatInt(m.TakeNum(), 10))
+// locate finds the call that waits: the first of the program, or else the first outside the standard library.
+func (g *goroutine) locate(stack string) {
+	var found frame
+	outer := false // a caller of package sync has been seen
+	for f := range frames(stack) {
+		if f.creates {
+			break
+		}
+		if !outer && !strings.HasPrefix(f.function, "sync.") {
+			outer, g.own = true, !f.standard && !f.library
+		}
+		if !f.standard && (found.at == "" || found.library && !f.library) {
+			found = f
+		}
 	}
+	if found.at != "" {
+		g.function, g.at = found.function, found.at
+	}
+}
+
+// deadlock words a dump with goroutines that wait for each other, "" for one without.
+func deadlock(circle []string, all []goroutine) string {
 	if len(circle) == 0 {
 		return ""
 	}
-	all := goroutines(m.TakeText())
 	var at []string
 	for _, number := range circle {
 		if i := slices.IndexFunc(all, func(g goroutine) bool { return g.number == number }); i >= 0 {
@@ -160,14 +218,12 @@ func deadlock(m wire.Message) string {
 	return "deadlock: goroutines wait for mutexes that the next of them holds, at " + strings.Join(at, " and ")
 }
 
-// running is where a goroutine of the program runs.
-func running(dump string) string {
-	for _, g := range goroutines(dump) {
-		if strings.HasPrefix(g.state, "run") {
-			return fmt.Sprintf("at %s", g.at)
-		}
+// numbers removes a list of goroutines from the front of a message.
+func numbers(m *wire.Message) (all []string) {
+	for n := m.TakeNum(); n > 0; n-- {
+		all = append(all, strconv.FormatInt(m.TakeNum(), 10))
 	}
-	return ""
+	return all
 }
 
 // quit makes a Go process print its goroutines and end.

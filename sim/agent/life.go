@@ -18,6 +18,7 @@ type life struct {
 	room   *room
 	binary *Binary
 	name   string // of the process in the world
+	pod    *pod
 
 	process *process // nil before the start and after the end
 	next    time.Duration
@@ -40,23 +41,26 @@ type life struct {
 // lifeNumber is the number of the only life of a process.
 const lifeNumber = 1
 
-// orders is how many orders of maps and selects a schedule chooses from. The first is the default.
+// orders is how many orders of maps and selects a schedule chooses from. The first is the default. No two lives of a
+// world draw the same random values: replicas would otherwise be elected under one identity.
 const orders = 64
 
 // Start begins a life in a new process.
 func (l *life) Start() {
 	l.process = l.binary.take()
+	l.process.all = &l.pod.printed
 	l.over, l.err, l.asked, l.queries, l.next = false, nil, nil, nil, 0
 	l.calls, l.open, l.streams = map[int64]*call{}, map[*host.Call]*call{}, map[*host.Stream]*call{}
 	l.projected = make([]string, len(l.binary.Projections))
 	l.room.lives = append(l.room.lives, l)
 	m := wire.Command(wire.Open, l.room.now())
-	m.Num(int64(l.room.place.World().Pick(orders, "order of maps and selects")))
+	m.Num(int64(l.room.place.World().Pick(orders, "order of maps and selects") + orders*l.room.begun))
+	l.room.begun++
 	if l.tell(m) {
 		m = wire.Command(wire.Start, l.room.now())
 		m.Num(lifeNumber)
 		m.Text("")
-		m.Text(l.name)
+		m.Text(l.pod.hostname)
 		l.tell(m)
 	}
 	l.room.quiet.Stir()
@@ -145,6 +149,9 @@ func (l *life) renews(c *host.Call) bool {
 	return l.passing && r.Kind.GVK.Group == coordinationv1.GroupName && r.Kind.GVK.Kind == "Lease" && !c.Watches &&
 		(r.Verb == fakeapi.Get || r.Verb == fakeapi.Update)
 }
+
+// Printed returns the last lines that the process has printed, in all its lives.
+func (l *life) Printed(lines int) []string { return l.pod.printed.last(lines) }
 
 // Asked lists the calls that were made since it was last called.
 func (l *life) Asked() []*host.Call {

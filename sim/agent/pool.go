@@ -22,6 +22,7 @@ type Binary struct {
 	ready chan *process // started ahead
 	stop  chan struct{}
 	done  sync.WaitGroup
+	waits map[string]bool // that were seen
 }
 
 // ahead is how many processes are started before anybody needs them.

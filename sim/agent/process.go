@@ -23,12 +23,14 @@ type process struct {
 	outFile *os.File
 	crash   log           // what the runtime printed
 	printed log           // what the program printed
+	all     *log          // as well, in all lives; nil before the first
 	waited  chan struct{} // closed when it has ended
 	broken  error         // it could not be started
 
 	answers   map[int64]wire.Message // of webhooks
 	recovered string                 // a panic that a library has recovered and logged
 	deadlock  string                 // what the last command to print goroutines found
+	waits     []string               // as well
 }
 
 // start starts a process. Where it cannot, every command to it fails.
@@ -128,13 +130,17 @@ func (p *process) tell(m wire.Message, ask func(wire.Message) wire.Message) (wir
 		case wire.Output:
 			text := r.TakeBytes()
 			p.printed.Write(text)
+			if p.all != nil {
+				p.all.Write(text)
+			}
 			if p.recovered == "" && bytes.Contains(text, []byte(observed)) {
 				p.recovered = recovered(string(text))
 			}
 		case wire.Answer:
 			p.answers[r.TakeNum()] = r
 		case wire.Dump:
-			p.deadlock = deadlock(r)
+			circle, outside, all := numbers(&r), numbers(&r), goroutines(r.TakeText())
+			p.deadlock, p.waits = deadlock(circle, all), waits(outside, all)
 		default:
 			panic(fmt.Sprintf("agent: the process of %s sent %d", p.cmd.Path, op))
 		}

@@ -16,7 +16,11 @@ import (
 // be expected of it.
 func (b *Binary) Controller(as host.Controller) host.Controller {
 	return host.Hosting(as, func(c *host.Cluster, name string) host.Program {
-		return &life{room: roomOf(c), binary: b, name: name}
+		r := roomOf(c)
+		if r.pods[name] == nil {
+			r.pods[name] = &pod{hostname: hostname(b.Name, len(r.pods))}
+		}
+		return &life{room: r, binary: b, name: name, pod: r.pods[name]}
 	})
 }
 
@@ -25,8 +29,16 @@ type room struct {
 	place   host.Place
 	clock   *sim.Clock
 	handler *httpapi.Handler
-	lives   []*life // that go on, in the order in which they began
+	lives   []*life         // that go on, in the order in which they began
+	pods    map[string]*pod // by process
+	begun   int             // lives
 	quiet   *quiet.Quiet
+}
+
+// pod is what the lives of one process have in common.
+type pod struct {
+	hostname string
+	printed  log
 }
 
 var (
@@ -41,7 +53,8 @@ func roomOf(c host.Place) *room {
 	r := rooms[c]
 	if r == nil {
 		clock := &c.World().Clock
-		r = &room{place: c, clock: clock, handler: httpapi.New(c.Server(), clock.Now), quiet: quiet.New(c.World())}
+		r = &room{place: c, clock: clock, handler: httpapi.New(c.Server(), clock.Now), quiet: quiet.New(c.World()),
+			pods: map[string]*pod{}}
 		r.quiet.Next, r.quiet.Settled = r.next, r.settled
 		clock.Beside = r.beside
 		r.handler.CallWebhooksVia(r.webhooks)
@@ -94,11 +107,14 @@ func (r *room) first(to time.Duration) (first *life) {
 	return first
 }
 
-// settled looks for deadlocks.
+// settled looks for deadlocks, and notes what else is waited for.
 func (r *room) settled() {
 	for _, l := range slices.Clone(r.lives) {
-		if l.tell(wire.Command(wire.Stacks, r.now())) && l.process.deadlock != "" {
-			text := l.process.deadlock
+		if !l.tell(wire.Command(wire.Stacks, r.now())) {
+			continue
+		}
+		l.binary.wait(l.process.waits)
+		if text := l.process.deadlock; text != "" {
 			l.end()
 			l.over, l.err = true, &host.Panic{Text: text, Hangs: true}
 		}

@@ -67,17 +67,17 @@ func (b *Binary) root() (string, error) {
 
 // environment is that of a process.
 func (b *Binary) environment(root string) []string {
-	return append([]string{"HOSTNAME=" + hostname(b.Name), "HOME=" + home, "TMPDIR=/tmp", "PATH=/usr/local/bin:/usr/bin:/bin",
+	return append([]string{"HOSTNAME=" + hostname(b.Name, 0), "HOME=" + home, "TMPDIR=/tmp", "PATH=/usr/local/bin:/usr/bin:/bin",
 		"KUBECONFIG=/kubeconfig", "KUBERNETES_SERVICE_HOST=apiserver", "KUBERNETES_SERVICE_PORT=443",
 		"THREELAWS_ROOT=" + root, "THREELAWS_DIR=" + b.Repository}, b.Env...)
 }
 
-// hostname is the name of the pod that a program runs in.
-func hostname(name string) string {
+// hostname is the name of the pod that a replica of a program runs in.
+func hostname(name string, replica int) string {
 	if name == "" {
 		name = "operator"
 	}
-	return name + "-0"
+	return fmt.Sprint(name, "-", replica)
 }
 
 // project writes the files of the Secrets and ConfigMaps that have changed since it was last called.

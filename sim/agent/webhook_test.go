@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,29 +16,70 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/agent"
+	"github.com/threelaws/threelaws/sim/trial"
 )
 
 // A program's own webhook is called with the certificate of a volume, which appears when the Secret does.
 func TestWebhook(t *testing.T) {
 	b := program(t, "bare", "webhook")
-	b.Projections = []agent.Projection{{Kind: "Secret", Namespace: "default", Name: "certs", Path: "/certs"}}
+	b.Projections = certificates
 	w := run(t, b.Controller(keeper), sim.Zero{}, nil)
 	defer w.Stop()
-	create := func(o runtime.Object, namespace string) error {
-		t.Helper()
-		_, err := w.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: w.Server.KindOf(o), Namespace: namespace, Object: o})
-		return err
-	}
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
+	register(t, w)
+	refused(t, w, "early", "connection refused") // without a certificate the program does not listen
+	must(t, create(w, serving("hook.default.svc")))
+	w.World.Clock.Advance(10 * time.Second)
+	must(t, create(w, configMap("good")))
+	refused(t, w, "bad", "denied the request")
+	w.Cluster.Process("keeper").Crash(false)
+	refused(t, w, "late", "connection refused")
+}
+
+// A webhook server of controller-runtime loads its certificate again when the Secret has changed.
+func TestCertificateWatcher(t *testing.T) {
+	b := mainIn(t, filepath.Join("testdata", "operator"), "./cmd/webhook", "--certs=/certs")
+	b.Projections = certificates
+	w := trial.New(trial.Options{Choices: sim.Zero{}})
+	defer w.Stop()
+	must(t, create(w, serving("hook.default.svc")))
+	w.Start("keeper", b.Controller(keeper))
+	w.Settle(trial.Limits{Writes: 1000, Steps: 20_000})
+	register(t, w)
+	must(t, create(w, configMap("good")))
+	refused(t, w, "bad", "the name is bad")
+	for _, name := range []string{"other.default.svc", "hook.default.svc"} {
+		s := secret(w, "certs").DeepCopy()
+		s.StringData = serving(name).StringData
+		_, err := w.Request(&fakeapi.Request{Verb: fakeapi.Update, Kind: w.Server.KindOf(s), Namespace: "default", Name: "certs", Object: s})
+		must(t, err)
+		w.World.Clock.Advance(time.Minute)
+		if err := create(w, configMap("with-"+name)); (err == nil) != (name == "hook.default.svc") {
+			t.Errorf("with a certificate of %s, the error is %v", name, err)
 		}
 	}
-	certificate, key := agent.Certificate("hook.default.svc")
-	must(create(&corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "hook", Namespace: "default"}, Spec: corev1.ServiceSpec{
-		Ports: []corev1.ServicePort{{Port: 443, TargetPort: intstr.FromInt32(9443)}}}}, "default"))
-	must(create(&admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "hook"},
+	if waits := strings.Join(b.Waits(), "\n"); !strings.Contains(waits, "waits for I/O, at fsnotify@v1.9.0/backend_inotify.go:") {
+		t.Errorf("it waits for\n%s", waits)
+	}
+	if v := w.Broken(); v != nil {
+		t.Error(v)
+	}
+}
+
+var certificates = []agent.Projection{{Kind: "Secret", Namespace: "default", Name: "certs", Path: "/certs"}}
+
+// serving is a Secret with a certificate for a name.
+func serving(name string) *corev1.Secret {
+	certificate, key := agent.Certificate(name)
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "certs", Namespace: "default"},
+		StringData: map[string]string{"tls.crt": certificate, "tls.key": key}}
+}
+
+// register creates the Service and the configuration of a webhook for ConfigMaps.
+func register(t *testing.T, w *trial.Trial) {
+	t.Helper()
+	must(t, create(w, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "hook", Namespace: "default"}, Spec: corev1.ServiceSpec{
+		Ports: []corev1.ServicePort{{Port: 443, TargetPort: intstr.FromInt32(9443)}}}}))
+	must(t, create(w, &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "hook"},
 		Webhooks: []admissionregistrationv1.ValidatingWebhook{{Name: "hook.example.com",
 			AdmissionReviewVersions: []string{"v1"}, SideEffects: ptr.To(admissionregistrationv1.SideEffectClassNone),
 			ClientConfig: admissionregistrationv1.WebhookClientConfig{CABundle: []byte(agent.Authority),
@@ -45,22 +87,31 @@ func TestWebhook(t *testing.T) {
 			Rules: []admissionregistrationv1.RuleWithOperations{{
 				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
 				Rule: admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"},
-					Resources: []string{"configmaps"}}}}}}}, ""))
-	configMap := func(name string) error {
-		return create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}}, "default")
+					Resources: []string{"configmaps"}}}}}}}))
+}
+
+// create has a user create an object.
+func create(w *trial.Trial, o runtime.Object) error {
+	_, err := w.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: w.Server.KindOf(o),
+		Namespace: o.(metav1.Object).GetNamespace(), Object: o})
+	return err
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := configMap("early"); err == nil || !strings.Contains(err.Error(), "connection refused") {
-		t.Errorf("without a certificate the program does not listen, and the error is %v", err)
-	}
-	must(create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "certs", Namespace: "default"},
-		StringData: map[string]string{"tls.crt": certificate, "tls.key": key}}, "default"))
-	w.World.Clock.Advance(10 * time.Second)
-	must(configMap("good"))
-	if err := configMap("bad"); err == nil || !strings.Contains(err.Error(), "denied the request") {
-		t.Errorf("the webhook denies it, and the error is %v", err)
-	}
-	w.Cluster.Process("keeper").Crash(false)
-	if err := configMap("late"); err == nil || !strings.Contains(err.Error(), "connection refused") {
-		t.Errorf("no process listens, and the error is %v", err)
+}
+
+func configMap(name string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}}
+}
+
+// refused reports a ConfigMap that can be created, or is refused for another reason.
+func refused(t *testing.T, w *trial.Trial, name, why string) {
+	t.Helper()
+	if err := create(w, configMap(name)); err == nil || !strings.Contains(err.Error(), why) {
+		t.Errorf("the ConfigMap %s is not refused with %s: %v", name, why, err)
 	}
 }

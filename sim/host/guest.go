@@ -80,6 +80,16 @@ func (g *guest) kill() (detail string) {
 	return detail
 }
 
+// Printed returns the last lines that the program of the process has printed, nil where that is not kept.
+func (p *Process) Printed(lines int) []string {
+	if g, is := p.engine.(*guest); is {
+		if program, is := g.program.(printer); is {
+			return program.Printed(lines)
+		}
+	}
+	return nil
+}
+
 // collect takes in what the program has asked, and drops what it does not wait for.
 func (g *guest) collect() {
 	if g.process.Down {

@@ -44,6 +44,12 @@ type Immediate interface {
 	SetExecute(execute func(*Call))
 }
 
+// printer is a Program whose output is kept.
+type printer interface {
+	// Printed returns the last lines that its process has printed, in this life and in those before it.
+	Printed(lines int) []string
+}
+
 // Query is a request of a program that its host has answered at once: discovery, a schema, a review.
 type Query struct {
 	Method, URI string         // "GET", "/apis?timeout=32s"

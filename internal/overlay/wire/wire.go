@@ -14,7 +14,7 @@ import (
 const Environment = "THREELAWS_AGENT"
 
 // Version is the version of the protocol.
-const Version = "1"
+const Version = "2"
 
 // The files of the pipes in the agent's process.
 const (
@@ -27,7 +27,7 @@ const (
 // every goroutine of the program waits.
 const (
 	Open   = 'O' // begin a world: seed of maps and selects
-	Start  = 'S' // begin a life: number, program, process
+	Start  = 'S' // begin a life: number, program, host name
 	Stop   = 'K' // end the context of a life: number
 	Fail   = 'F' // fail the requests of a life, present and future: number
 	Reply  = 'A' // answer a request: number, status, headers, whether the body goes on, body
@@ -47,7 +47,7 @@ const (
 	Answer = 'V' // a webhook answered: number, error ("" for none), status, headers, body
 	Output = 'L' // the program wrote to stdout or stderr: bytes
 	Report = 'R' // all wait: the time, the time of the next timer or 0, withdrawn calls, ended lives and errors
-	Dump   = 'D' // the answer to Stacks, before its report: goroutines that are deadlocked, text
+	Dump   = 'D' // the answer to Stacks, before its report: goroutines that are deadlocked, goroutines that wait for something outside the bubble, text
 )
 
 // Message is a message without its length. A number is a varint. A text is its length and its bytes.

@@ -98,6 +98,20 @@ func hostedDeadlock() (circle []uint64) {
 	return nil
 }
 
+// hostedWaiting returns the numbers of the bubble's goroutines that wait for something outside the bubble: I/O, a
+// mutex, or a channel or WaitGroup made before the bubble began. A select is left out, because a timer or a context
+// may end it.
+//
+//go:linkname hostedWaiting threelaws/agent.waiting
+func hostedWaiting() (all []uint64) {
+	forEachG(func(gp *g) {
+		if gp.bubble != nil && readgstatus(gp)&^_Gscan == _Gwaiting && hostedIdle[gp.waitreason] && gp.waitreason != waitReasonSelect {
+			all = append(all, gp.goid)
+		}
+	})
+	return all
+}
+
 // hostedRandom fills b for package crypto/rand. It reports false in a process that no world hosts.
 //
 //go:linkname hostedRandom crypto/internal/sysrand.hosted

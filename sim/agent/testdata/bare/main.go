@@ -37,6 +37,7 @@ func main() {
 	if does == "webhook" {
 		go serve()
 	}
+	go wait(does)
 	client := &http.Client{Transport: &http.Transport{}}
 	for {
 		var list struct {
@@ -48,6 +49,50 @@ func main() {
 			keep(client, m, does)
 		}
 		watch(client, list.Metadata.ResourceVersion, does)
+	}
+}
+
+var (
+	early    = make(chan struct{})
+	rw       sync.RWMutex
+	locked   sync.Mutex
+	group    sync.WaitGroup
+	awaiting = sync.NewCond(&sync.Mutex{})
+	reader   *os.File
+	writer   *os.File
+)
+
+// wait waits for ever for what does names.
+func wait(does string) {
+	switch does {
+	case "io":
+		reader, writer, _ = os.Pipe()
+		reader.Read(make([]byte, 1))
+	case "rlock":
+		rw.Lock()
+		rw.RLock()
+	case "rwlock":
+		rw.RLock()
+		rw.Lock()
+	case "mutex":
+		locked.Lock()
+		go func() { locked.Lock() }()
+		<-early
+	case "group":
+		group.Add(1)
+		group.Wait()
+	case "cond":
+		awaiting.L.Lock()
+		awaiting.Wait()
+	case "receive":
+		<-early
+	case "send":
+		early <- struct{}{}
+	case "select": // which the timer ends
+		select {
+		case <-early:
+		case <-time.After(time.Hour):
+		}
 	}
 }
 
@@ -152,6 +197,10 @@ func keep(client *http.Client, m object, does string) {
 	case "loop":
 		for {
 		}
+	case "hang":
+		var pipe [2]int
+		syscall.Pipe(pipe[:])
+		syscall.Read(pipe[0], make([]byte, 1))
 	case "memory":
 		var all [][]byte
 		for {

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -18,12 +19,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
-type keeper struct{ client.Client }
+type keeper struct {
+	client.Client
+	live    client.Reader
+	careful bool // checks deletionTimestamp
+}
 
-// Reconcile creates the Secret of a ConfigMap.
+// Reconcile creates the Secret of a ConfigMap, or adopts one that has no controller.
 func (k *keeper) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	var owner corev1.ConfigMap
-	if err := k.Get(ctx, req.NamespacedName, &owner); err != nil || owner.DeletionTimestamp != nil {
+	if err := k.Get(ctx, req.NamespacedName, &owner); err != nil || k.careful && owner.DeletionTimestamp != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if os.Getenv("PANIC") != "" {
@@ -31,7 +36,9 @@ func (k *keeper) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, 
 		seen[req.Name] = true
 	}
 	var s corev1.Secret
-	if err := k.Get(ctx, req.NamespacedName, &s); client.IgnoreNotFound(err) != nil || err == nil {
+	if err := k.Get(ctx, req.NamespacedName, &s); err == nil {
+		return ctrl.Result{}, k.adopt(ctx, &owner, &s)
+	} else if client.IgnoreNotFound(err) != nil {
 		return ctrl.Result{}, err
 	}
 	s.Namespace, s.Name = owner.Namespace, owner.Name
@@ -39,6 +46,25 @@ func (k *keeper) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, 
 		return ctrl.Result{}, err
 	}
 	return ctrl.Result{}, client.IgnoreAlreadyExists(k.Create(ctx, &s))
+}
+
+// adopt makes the ConfigMap the controller of a Secret that has none, after a check of the live ConfigMap.
+func (k *keeper) adopt(ctx context.Context, owner *corev1.ConfigMap, s *corev1.Secret) error {
+	if metav1.GetControllerOf(s) != nil {
+		return nil
+	}
+	var live corev1.ConfigMap
+	if err := k.live.Get(ctx, client.ObjectKeyFromObject(owner), &live); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if live.UID != owner.UID || k.careful && live.DeletionTimestamp != nil || s.DeletionTimestamp != nil {
+		return nil
+	}
+	adopted := s.DeepCopy()
+	if err := controllerutil.SetControllerReference(owner, adopted, k.Scheme()); err != nil {
+		return err
+	}
+	return k.Update(ctx, adopted)
 }
 
 func main() {
@@ -61,7 +87,8 @@ func main() {
 		ctrl.Log.Error(err, "unable to create the manager")
 		os.Exit(1)
 	}
-	err = ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).Complete(&keeper{mgr.GetClient()})
+	err = ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).Complete(&keeper{
+		mgr.GetClient(), mgr.GetAPIReader(), os.Getenv("CARELESS") == ""})
 	if err != nil {
 		ctrl.Log.Error(err, "unable to create the controller")
 		os.Exit(1)

@@ -21,7 +21,7 @@ import (
 
 // Program is what a life runs. It serves until its context ends. Its requests to the API server go
 // through the transport.
-type Program func(ctx context.Context, process, host string, transport http.RoundTripper) error
+type Program func(ctx context.Context, pod, host string, transport http.RoundTripper) error
 
 // Host runs main on commands where a world hosts the process, and then exits; elsewhere it returns. It is
 // called before main would begin.
@@ -29,7 +29,8 @@ func Host(main func()) {
 	if !hosted.On {
 		return
 	}
-	Serve(map[string]Program{"": func(_ context.Context, _, _ string, transport http.RoundTripper) error {
+	Serve(map[string]Program{"": func(_ context.Context, pod, _ string, transport http.RoundTripper) error {
+		os.Setenv("HOSTNAME", pod)
 		roundTrip = transport.RoundTrip
 		main()
 		os.Exit(0)
@@ -49,6 +50,9 @@ func nextTimer() int64
 
 //go:linkname deadlock
 func deadlock() []uint64
+
+//go:linkname waiting
+func waiting() []uint64
 
 //go:linkname goroutine
 func goroutine() uint64
@@ -209,7 +213,7 @@ func (a *agent) stir() {
 
 func (a *agent) start(m wire.Message) {
 	l := &life{agent: a, id: m.TakeNum(), dead: make(chan struct{})}
-	program, process := m.TakeText(), m.TakeText()
+	program, pod := m.TakeText(), m.TakeText()
 	run := a.programs[program]
 	if run == nil {
 		fail("it has no program " + program)
@@ -219,7 +223,7 @@ func (a *agent) start(m wire.Message) {
 	a.lives[l.id] = l
 	go func() {
 		text := ""
-		if err := run(ctx, process, "http://apiserver", l); err != nil {
+		if err := run(ctx, pod, "http://apiserver", l); err != nil {
 			text = err.Error()
 		}
 		cancel()
@@ -252,15 +256,17 @@ func (a *agent) report() {
 	a.write(m)
 }
 
-// dump says where the goroutines of the program are, and which of them are deadlocked.
+// dump says where the goroutines of the program are, which of them are deadlocked, and which wait for something
+// outside the bubble.
 func (a *agent) dump() {
 	text := make([]byte, 1<<22)
 	var m wire.Message
 	m.Num(wire.Dump)
-	circle := deadlock()
-	m.Num(int64(len(circle)))
-	for _, g := range circle {
-		m.Num(int64(g))
+	for _, numbers := range [][]uint64{deadlock(), waiting()} {
+		m.Num(int64(len(numbers)))
+		for _, g := range numbers {
+			m.Num(int64(g))
+		}
 	}
 	m.Bytes(text[:runtime.Stack(text, true)])
 	a.write(m)

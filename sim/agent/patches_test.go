@@ -1,0 +1,126 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// patched is the file that lists the patches of the standard library.
+var patched = filepath.Join("..", "..", "internal", "overlay", "patches.go")
+
+// Some test of this package fails without each edit of the standard library. A mutant has one edit less, or one file
+// less where the file has no other.
+func TestEveryPatchIsNeeded(t *testing.T) {
+	if os.Getenv("SOAK") == "" {
+		t.Skip("the standard library is built once for each edit: set SOAK to run it")
+	}
+	text, err := os.ReadFile(patched)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range mutants(t, text) {
+		t.Run(m.name, func(t *testing.T) {
+			at := filepath.Join(t.TempDir(), "patches.go")
+			mutated := string(text[:m.from]) + m.instead + string(text[m.to:])
+			if err := os.WriteFile(at, []byte(mutated), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			original, err := filepath.Abs(patched)
+			if err != nil {
+				t.Fatal(err)
+			}
+			overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{original: at}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(at+".json", overlay, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			for _, tests := range []string{bareTests, "."} { // the cheap ones first
+				cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-failfast", "-overlay", at+".json", "-run", tests, ".")
+				cmd.Env = append(os.Environ(), "SOAK=")
+				out, err := cmd.CombinedOutput()
+				if strings.Contains(string(out), "does not build") || strings.Contains(string(out), "[build failed]") {
+					t.Fatalf("the mutant does not build:\n%s", out)
+				}
+				if err != nil {
+					return
+				}
+			}
+			t.Errorf("%s:%d: no test fails without this edit", patched, m.line)
+		})
+	}
+}
+
+// bareTests need no library.
+const bareTests = "TestTwoRuns|TestTwoReplicas|TestOrderOfMaps|TestBadPrograms|TestClosedFiles|TestContent|TestWaits$|TestWebhook"
+
+// mutant is a part of the file that is replaced.
+type mutant struct {
+	name     string
+	line     int
+	from, to int
+	instead  string
+}
+
+// mutants lists the edits of patches.go. An edit that only adds an import goes with what needs it.
+func mutants(t *testing.T, text []byte) (all []mutant) {
+	t.Helper()
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, patched, text, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := func(name string, n ast.Node) mutant {
+		from, to := set.Position(n.Pos()), set.Position(n.End()).Offset
+		if text[to] == ',' {
+			to++
+		}
+		return mutant{name: name, line: from.Line, from: from.Offset, to: to}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		v, is := n.(*ast.ValueSpec)
+		if !is || v.Names[0].Name != "patches" {
+			return true
+		}
+		for _, e := range v.Values[0].(*ast.CompositeLit).Elts {
+			patch := e.(*ast.CompositeLit)
+			name, err := strconv.Unquote(patch.Elts[0].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var edits []ast.Expr
+			for _, edit := range patch.Elts[1].(*ast.CompositeLit).Elts {
+				if source := string(text[set.Position(edit.Pos()).Offset:set.Position(edit.End()).Offset]); !strings.HasPrefix(source,
+					"imports(") && !strings.Contains(source, `\n\nimport \"internal/hosted\"`) {
+					edits = append(edits, edit)
+				}
+			}
+			for i, edit := range edits {
+				if len(edits) == 1 {
+					all = append(all, cut(name, patch))
+				} else {
+					all = append(all, cut(fmt.Sprint(name, " ", i+1), edit))
+				}
+			}
+		}
+		return false
+	})
+	if len(all) < 30 {
+		t.Fatalf("patches.go has %d edits", len(all))
+	}
+	const hash = "0x1d8e4e27c47d124f$1"
+	if at := strings.Index(string(text), hash); at >= 0 {
+		all = append(all, mutant{name: "maps", line: 1 + strings.Count(string(text[:at]), "\n"), from: at, to: at + len(hash), instead: "m.seed$1"})
+	}
+	return all
+}
