@@ -62,7 +62,9 @@ const (
 // or a world that cannot be made.
 func (s *subject) look() (*found, error) {
 	f := &found{of: s.owner.at(), takes: map[metav1.DeletionPropagation]bool{}}
-	s.own = s.standalone()
+	if err := s.standalone(); err != nil {
+		return nil, err
+	}
 	r, err := s.run(s.owner)
 	if err != nil {
 		return nil, err
