@@ -78,6 +78,7 @@ type checking struct {
 	lines   bool // of JSON are printed as they come
 	samples int
 	replay  string
+	twice   int // one in so many runs is done twice
 
 	report checkReport
 	began  time.Time

@@ -120,7 +120,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	cases int) *scenarios.Exploration {
 	home := s.home(j.Name)
 	o := scenarios.ExploreOptions{Schedules: c.Schedules, Seed: c.Seed, Workers: c.Workers, Budget: c.Budget,
-		Patience: c.Time / minimizing, Steps: mostSteps, Out: home}
+		Patience: c.Time / minimizing, Steps: mostSteps, Twice: c.twice, Out: home}
 	if o.Schedules == 0 {
 		now := time.Now()
 		until := now.Add(c.left.Sub(now) / time.Duration(cases))
