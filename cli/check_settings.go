@@ -66,6 +66,7 @@ func (c *checking) register(cmd *cobra.Command) {
 		"how many faults of each name a run may have, in place of those of the cases: crash:1,relist:2; none for none")
 	fl.IntVar(&c.Workers, "workers", 0, "how many runs at a time; 0 for one for each core")
 	fl.IntVar(&c.Budget, "budget", 100, "how many runs minimizing a violation may take; it also ends after an eighth of --time")
+	fl.StringSliceVar(&c.cases, "case", nil, "try these cases alone, as faults")
 	fl.IntVar(&c.twice, "twice", 64, "one in so many runs of a case is done twice and compared; 1 for each run")
 	fl.StringVar(&c.replay, "replay", "", "run this failure that was kept, and nothing else")
 	fl.StringVarP(&c.output, "output", "o", "text", "text, json, or json-lines: a line for each case and law, when it is known")
