@@ -20,6 +20,7 @@ func (f *found) declared(s *subject) host.Controller {
 	c.Profile = s.Profile
 	c.Owns = f.owns
 	c.Standalone = append(slices.Clone(c.Standalone), s.own...)
+	c.Also = append(slices.Clone(c.Also), f.also...)
 	if len(c.Finalizers) == 0 {
 		c.Finalizers = f.finalizers
 	}

@@ -20,6 +20,7 @@ type found struct {
 	writes     []string                  // kinds of what it writes beside, as "Widget/status"
 	watches    []string
 	finalizers []string
+	also       []schema.GroupVersionKind // what other controllers of the same program work on
 	fixed      []string                  // kinds of dependents that it gives their names
 	asleep     []schema.GroupVersionKind // those of owns of which no event wakes it
 
@@ -168,6 +169,9 @@ func (f *found) note(r *quiet) {
 		switch {
 		case rec.Before != nil:
 			f.wrote(rec)
+			if _, d := r.Server.KindOf(after).Definition(); d != nil && rec.Subresource == "status" {
+				f.worksOn(r, gvk) // by convention the controller of a kind writes its status
+			}
 			continue
 		case gvk.Kind == "Event" || gvk.Kind == "Lease":
 			continue // what it reports and stands for election with is nobody's
@@ -178,6 +182,9 @@ func (f *found) note(r *quiet) {
 			continue
 		}
 		c := creation{gvk, r.belongs(m)}
+		if ref := metav1.GetControllerOf(m); c.how == elses && ref != nil {
+			f.worksOn(r, schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind))
+		}
 		if !slices.Contains(f.creates, c) {
 			f.creates = append(f.creates, c)
 		}
@@ -185,6 +192,13 @@ func (f *found) note(r *quiet) {
 		if (owes || c.how == controls) && !slices.Contains(f.owns, gvk) {
 			f.owns = append(f.owns, gvk)
 		}
+	}
+}
+
+// worksOn notes a kind that the program works on beside that of the sample: it has a controller for it.
+func (f *found) worksOn(r *quiet, gvk schema.GroupVersionKind) {
+	if c := r.s.Controller; c.Program && gvk != c.For && !slices.Contains(f.also, gvk) {
+		f.also = append(f.also, gvk)
 	}
 }
 

@@ -24,7 +24,7 @@ func dontInterfere(j *Judge, r *sim.Record) {
 		j.cutsOthers(r)
 		return
 	}
-	if w.made() || w.harmless(r) || j.colleaguesOwn(r) {
+	if w.made() || w.harmless(r) || j.colleaguesOwn(r) || w.colleaguesFor(r) {
 		return
 	}
 	s := Informed
@@ -57,6 +57,13 @@ func (j *Judge) colleaguesOwn(r *sim.Record) bool {
 	o := j.state.Object(j.write.Before.GetUID())
 	return o != nil && o.maker != nil && o.maker.Controller == j.write.Subject.Controller &&
 		j.colleagues(r, j.write.Owner)
+}
+
+// colleaguesFor reports whether another controller of the same program works on the object itself. That one writes to
+// it whoever owns it, but leaves it to its owner. It may delete what nobody controls.
+func (w *Write) colleaguesFor(r *sim.Record) bool {
+	return slices.Contains(w.Subject.Also, r.Object.Kind) &&
+		(w.Owner == nil || w.After != nil && !w.Deletes && meta.SameRefsBut(w.Before, w.After, ""))
 }
 
 // tended reports whether a write is one that the actor makes by its office, whoever
