@@ -79,6 +79,8 @@ type checking struct {
 	lines   bool // of JSON are printed as they come
 	samples int
 	replay  string
+	twice   int      // one in so many runs is done twice
+	cases   []string // the names of those to try; nil for all
 
 	report checkReport
 	began  time.Time
@@ -96,7 +98,10 @@ func (c *checking) run(cmd *cobra.Command) error {
 	if find == nil {
 		find = findOperator
 	}
+	line := c.progress()
+	line.show("looking for the operator, with go list: modules that are missing are downloaded")
 	op, err := find(ctx, &c.settings)
+	line.clear()
 	if err != nil {
 		return err
 	}
@@ -111,7 +116,6 @@ func (c *checking) run(cmd *cobra.Command) error {
 		return err
 	}
 	c.say("builds %s\n", op.Builds)
-	line := c.progress()
 	line.show("building %s", op.Builds)
 	if op.Close != nil {
 		defer op.Close()
@@ -209,8 +213,12 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 	s.Shown = plan.String()
 	c.say("\n%s\n", s.Shown)
 	c.report.Samples = append(c.report.Samples, s)
-	for i := range plan.Cases {
-		if err := c.tryCase(ctx, s, &plan.Cases[i], len(plan.Cases)-i); err != nil {
+	cases, err := c.chosen(plan)
+	if err != nil {
+		return err
+	}
+	for i, one := range cases {
+		if err := c.tryCase(ctx, s, one, len(cases)-i); err != nil {
 			return err
 		}
 	}

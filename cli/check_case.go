@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,6 +56,23 @@ func (s *sampleTried) label(name string) string { return strings.ToLower(s.Kind)
 // home is the directory in which failures of a case are kept.
 func (s *sampleTried) home(name string) string {
 	return filepath.Join(s.dir, strings.ToLower(s.Kind)+"-"+strings.ReplaceAll(name, "/", "-"))
+}
+
+// chosen are the cases to try: those that --case names, or all.
+func (c *checking) chosen(plan *check.Plan) (cases []*check.Case, _ error) {
+	var names []string
+	for i := range plan.Cases {
+		names = append(names, plan.Cases[i].Name)
+		if len(c.cases) == 0 || slices.Contains(c.cases, plan.Cases[i].Name) {
+			cases = append(cases, &plan.Cases[i])
+		}
+	}
+	for _, name := range c.cases {
+		if err := oneOf("case", name, names...); err != nil {
+			return nil, err
+		}
+	}
+	return cases, nil
 }
 
 // tryCase explores a case and tells what became of it. So many cases share the time that is left.
@@ -120,7 +138,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	cases int) *scenarios.Exploration {
 	home := s.home(j.Name)
 	o := scenarios.ExploreOptions{Schedules: c.Schedules, Seed: c.Seed, Workers: c.Workers, Budget: c.Budget,
-		Patience: c.Time / minimizing, Steps: mostSteps, Out: home}
+		Patience: c.Time / minimizing, Steps: mostSteps, Twice: c.twice, Out: home}
 	if o.Schedules == 0 {
 		now := time.Now()
 		until := now.Add(c.left.Sub(now) / time.Duration(cases))

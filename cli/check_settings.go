@@ -66,6 +66,8 @@ func (c *checking) register(cmd *cobra.Command) {
 		"how many faults of each name a run may have, in place of those of the cases: crash:1,relist:2; none for none")
 	fl.IntVar(&c.Workers, "workers", 0, "how many runs at a time; 0 for one for each core")
 	fl.IntVar(&c.Budget, "budget", 100, "how many runs minimizing a violation may take; it also ends after an eighth of --time")
+	fl.StringSliceVar(&c.cases, "case", nil, "try these cases alone, as faults")
+	fl.IntVar(&c.twice, "twice", 64, "one in so many runs of a case is done twice and compared; 1 for each run")
 	fl.StringVar(&c.replay, "replay", "", "run this failure that was kept, and nothing else")
 	fl.StringVarP(&c.output, "output", "o", "text", "text, json, or json-lines: a line for each case and law, when it is known")
 	c.flags(cmd)
@@ -101,6 +103,8 @@ func (c *checking) settle(cmd *cobra.Command) error {
 		return usage("--time=%s: schedules need some time", c.Time)
 	case c.Schedules < 0:
 		return usage("--schedules=%d: at least 0", c.Schedules)
+	case c.twice < 1:
+		return usage("--twice=%d: at least 1", c.twice)
 	case c.Budget < 1:
 		return usage("--budget=%d: at least 1", c.Budget)
 	case c.Workers < 0:
@@ -141,7 +145,8 @@ func repository() string {
 func (c *checking) fields() map[string]any {
 	return map[string]any{"package": &c.Package, "install": &c.Install, "workload": &c.Workload, "args": &c.Args,
 		"env": &c.Env, "crds": &c.CRDs, "sample": &c.Samples, "with": &c.With, "time": &c.Time,
-		"schedules": &c.Schedules, "seed": &c.Seed, "faults": &c.faults, "workers": &c.Workers, "budget": &c.Budget}
+		"schedules": &c.Schedules, "seed": &c.Seed, "faults": &c.faults, "workers": &c.Workers, "budget": &c.Budget,
+		"twice": &c.twice}
 }
 
 // readFile reads threelaws.yaml, where there is one. What flags say counts more. Its paths are relative to it.

@@ -129,6 +129,22 @@ func TestCheckPasses(t *testing.T) {
 	}
 }
 
+// The cases that are named are tried, and no others. A name that no case has is a mistake.
+func TestCheckSomeCases(t *testing.T) {
+	c := newChecked(t, current(t, "replicaset"))
+	got := c.run("-n", "5", "--case", "faults,one-owner", "--twice", "1")
+	if got.code != 0 || strings.Contains(got.out, "two-owners") || !strings.Contains(got.out, ", 10 schedules, ") {
+		t.Errorf("exit %d\n%s%s", got.code, got.err, got.out)
+	}
+	got = c.run("-n", "5", "--case", "fault")
+	if got.code != scenarios.ExitUsage || !strings.Contains(got.err, "did you mean faults?") {
+		t.Errorf("exit %d\n%s%s", got.code, got.err, got.out)
+	}
+	if got = c.run("--twice", "0"); got.code != scenarios.ExitUsage || !strings.Contains(got.err, "--twice=0: at least 1") {
+		t.Errorf("exit %d\n%s%s", got.code, got.err, got.out)
+	}
+}
+
 // However little time there is, each case is tried a few times.
 func TestCheckInTime(t *testing.T) {
 	c := newChecked(t, current(t, "replicaset"))

@@ -75,7 +75,7 @@ func (p *Script) draw(ctx context.Context, o ExploreOptions) (*Exploration, erro
 		}
 	}
 	c := explore.Config{New: func() explore.Program { return p.fit }, Runs: o.Schedules, Seed: o.Seed,
-		Strategy: strategy, Workers: o.Workers, All: !o.First, Enough: o.Enough, Progress: o.Progress}
+		Strategy: strategy, Workers: o.Workers, All: !o.First, Double: o.Twice, Enough: o.Enough, Progress: o.Progress}
 	rep, err := c.Run(ctx)
 	if err != nil {
 		return nil, err

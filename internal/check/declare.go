@@ -19,8 +19,8 @@ func (f *found) declared(s *subject) host.Controller {
 	c := s.Controller
 	c.Profile = s.Profile
 	c.Owns = f.owns
-	c.Tends = append(slices.Clone(c.Tends), f.works...)
 	c.Standalone = append(slices.Clone(c.Standalone), s.own...)
+	c.Also = append(slices.Clone(c.Also), f.also...)
 	if len(c.Finalizers) == 0 {
 		c.Finalizers = f.finalizers
 	}

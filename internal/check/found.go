@@ -21,9 +21,9 @@ type found struct {
 	writes     []string                  // kinds of what it writes beside, as "Widget/status"
 	watches    []string
 	finalizers []string
+	also       []schema.GroupVersionKind // what other controllers of the same program work on
 	fixed      []string                  // kinds of dependents that it gives their names
 	asleep     []schema.GroupVersionKind // those of owns of which no event wakes it
-	works      []schema.GroupVersionKind // those of owns that it works on whoever owns them: it has a controller for each
 
 	of         string     // the sample, as steps of scenario files name it
 	dependents []manifest // its dependents, at rest
@@ -64,7 +64,9 @@ const (
 // or a world that cannot be made.
 func (s *subject) look() (*found, error) {
 	f := &found{of: s.owner.at(), takes: map[metav1.DeletionPropagation]bool{}}
-	s.own = s.standalone()
+	if err := s.standalone(); err != nil {
+		return nil, err
+	}
 	r, err := s.run(s.owner)
 	if err != nil {
 		return nil, err
@@ -167,7 +169,7 @@ func (f *found) alone(s *subject) error {
 		if slices.ContainsFunc(r.writes(), func(rec *sim.Record) bool {
 			return rec.Object.Kind == copy.GetKind() && rec.Object.Name == copy.GetName()
 		}) {
-			f.works = append(f.works, d.GroupVersionKind())
+			f.worksOn(r, d.GroupVersionKind())
 		}
 		r.Stop()
 	}
@@ -202,6 +204,9 @@ func (f *found) note(r *quiet) {
 		switch {
 		case rec.Before != nil:
 			f.wrote(rec)
+			if _, d := r.Server.KindOf(after).Definition(); d != nil && rec.Subresource == "status" {
+				f.worksOn(r, gvk) // by convention the controller of a kind writes its status
+			}
 			continue
 		case gvk.Kind == "Event" || gvk.Kind == "Lease":
 			continue // what it reports and stands for election with is nobody's
@@ -212,6 +217,9 @@ func (f *found) note(r *quiet) {
 			continue
 		}
 		c := creation{gvk, r.belongs(m)}
+		if ref := metav1.GetControllerOf(m); c.how == elses && ref != nil {
+			f.worksOn(r, schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind))
+		}
 		if !slices.Contains(f.creates, c) {
 			f.creates = append(f.creates, c)
 		}
@@ -219,6 +227,13 @@ func (f *found) note(r *quiet) {
 		if (owes || c.how == controls) && !slices.Contains(f.owns, gvk) {
 			f.owns = append(f.owns, gvk)
 		}
+	}
+}
+
+// worksOn notes a kind that the program works on beside that of the sample: it has a controller for it.
+func (f *found) worksOn(r *quiet, gvk schema.GroupVersionKind) {
+	if c := r.s.Controller; c.Program && gvk != c.For && !slices.Contains(f.also, gvk) {
+		f.also = append(f.also, gvk)
 	}
 }
 
@@ -316,7 +331,7 @@ func (f *found) text(s *subject) string {
 	}
 	fmt.Fprintf(&b, "%s, as quiet runs show it:\n", s.Controller.Name)
 	line("works on", worded(s.Controller.For))
-	for _, gvk := range f.works {
+	for _, gvk := range f.also {
 		line("also", "works on "+worded(gvk)+", whoever owns it")
 	}
 	line("watches", f.watches...)

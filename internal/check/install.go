@@ -123,9 +123,10 @@ func undescribed(v any, properties bool) any {
 	return v
 }
 
-// standalone lists what a whole program creates in a world without any sample. It has no owner, so no law may ask for
-// a reference to one. A reconciler syncs nothing then.
-func (s *subject) standalone() (own []sim.Ref) {
+// standalone runs a whole program in a world without any sample. What it creates there has no owner, so no law may ask
+// for a reference to one. Then the sample is created. A reconciler syncs nothing without a sample, and has no webhooks.
+// The error is a webhook's refusal of the sample.
+func (s *subject) standalone() error {
 	if !s.Controller.Program {
 		return nil
 	}
@@ -136,11 +137,11 @@ func (s *subject) standalone() (own []sim.Ref) {
 	defer r.Stop()
 	for _, rec := range r.writes() {
 		ref := sim.Ref{Kind: rec.Object.Kind, Namespace: rec.Object.Namespace, Name: rec.Object.Name}
-		if rec.Before == nil && rec.After != nil && !slices.Contains(own, ref) {
-			own = append(own, ref)
+		if rec.Before == nil && rec.After != nil && !s.itself(ref) {
+			s.own = append(s.own, ref)
 		}
 	}
-	return own
+	return s.admit(r)
 }
 
 // itself reports whether an object is one that the program makes for itself.

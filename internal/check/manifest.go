@@ -66,7 +66,22 @@ func (m manifest) copied(name string) manifest {
 	c.SetName(name)
 	c.SetNamespace(m.GetNamespace())
 	c.SetLabels(m.GetLabels())
+	c.ungenerate()
 	return c
+}
+
+// ungenerate takes out of a Job the selector and the labels that the server made for it: no other Job may have them.
+func (m manifest) ungenerate() {
+	manual, _, _ := unstructured.NestedBool(m.Object, "spec", "manualSelector")
+	if m.GroupVersionKind().GroupKind() != (schema.GroupKind{Group: "batch", Kind: "Job"}) || manual {
+		return
+	}
+	unstructured.RemoveNestedField(m.Object, "spec", "selector")
+	for _, name := range []string{"controller-uid", "job-name", "batch.kubernetes.io/controller-uid",
+		"batch.kubernetes.io/job-name"} {
+		unstructured.RemoveNestedField(m.Object, "metadata", "labels", name)
+		unstructured.RemoveNestedField(m.Object, "spec", "template", "metadata", "labels", name)
+	}
 }
 
 // renamed is a manifest under another name.

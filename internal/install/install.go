@@ -86,14 +86,16 @@ type finder struct {
 	texts map[string][]document // what was read of them
 	names names
 
-	namespace string  // of objects that name none, "" where the manifests do not say it
-	picked    *picked // the workload, before it is described
+	foreign   map[string]bool // names of CRDs that another module of go.mod defines
+	remote    []Object        // what takes the place of remote manifests in the kustomization that was read last
+	namespace string          // of objects that name none, "" where the manifests do not say it
+	picked    *picked         // the workload, before it is described
 }
 
 // Find reads the repository around opts.Dir. Errors are mistakes in the
 // repository or in the options, each in one line.
 func Find(ctx context.Context, opts Options) (*Repository, error) {
-	f := &finder{opts: opts}
+	f := &finder{opts: opts, foreign: map[string]bool{}}
 	for _, step := range []func(context.Context) error{
 		f.findModule, f.findMain, f.findFiles, f.findInstall, f.findCRDs, f.pickWorkload, f.place, f.describe,
 		f.findSamples,

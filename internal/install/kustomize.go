@@ -33,6 +33,7 @@ func kustomization(dir string) string {
 // kustomize renders the kustomization of a directory. No plugin runs and
 // nothing is fetched.
 func (f *finder) kustomize(dir string) (_ []Object, err error) {
+	f.remote = nil
 	if _, err := f.checkLocal(dir, map[string]bool{}); err != nil {
 		return nil, err
 	}
@@ -72,7 +73,7 @@ func (f *finder) kustomize(dir string) (_ []Object, err error) {
 		o.Line = f.lineOf(o)
 		all = append(all, o)
 	}
-	return all, nil
+	return append(all, f.remote...), nil
 }
 
 // originAnnotation is where kustomize says which file an object is from.
@@ -166,8 +167,14 @@ func (f *finder) checkLocal(dir string, seen map[string]bool) (files []string, _
 			info, err := os.Stat(at)
 			switch {
 			case remoteFile(entry):
-				f.note("%s:%d: %s is remote: left out; download it and name it with --with, or with --crds", f.rel(file),
-					lineWith(text, entry), entry)
+				crds, module := f.remoteCRDs(entry)
+				if f.remote = append(f.remote, crds...); module == "" {
+					f.note("%s:%d: %s is remote: left out; download it and name it with --with, or with --crds", f.rel(file),
+						lineWith(text, entry), entry)
+				} else {
+					f.note("%s:%d: %s is remote: the CRDs of module %s take its place", f.rel(file), lineWith(text, entry), entry,
+						module)
+				}
 			case remote(entry):
 				return files, fmt.Errorf("%s:%d: %s is remote: nothing is fetched: name another install with --install, or "+
 					"copy it into the repository", f.rel(file), lineWith(text, entry), entry)

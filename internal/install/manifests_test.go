@@ -78,6 +78,28 @@ resources:
 -- config/default/deployment.yaml --
 ` + deployment, install.Options{}, "config/default/deployment.yaml",
 			[]string{"config/other/kustomization.yaml:2: https://example.com/releases/other.yaml is remote: left out"}},
+		{"the CRDs of a module take the place of a remote file", strings.Replace(program, "go 1.21\n", `go 1.21
+
+require example.org/gadgets v1.2.3
+
+replace example.org/gadgets => ./gadgets
+`, 1) + `
+-- gadgets/go.mod --
+module example.org/gadgets
+
+go 1.21
+-- gadgets/config/crd/bases/gadgets.yaml --
+` + strings.NewReplacer("widget", "gadget", "Widget", "Gadget").Replace(crd) + `
+-- gadgets/charts/gadgets/crds/gadgets.yaml --
+` + strings.NewReplacer("widget", "gadget", "Widget", "Gadget").Replace(crd) + `
+-- config/default/kustomization.yaml --
+resources:
+- deployment.yaml
+- https://github.com/example/gadgets/releases/download/v1.2.3/manifests.yaml
+-- config/default/deployment.yaml --
+` + deployment, install.Options{}, "config/default/deployment.yaml",
+			[]string{"manifests.yaml is remote: the CRDs of module example.org/gadgets v1.2.3 take its place",
+				"installed from config/default (kustomize): 1 CustomResourceDefinition, 1 Deployment"}},
 		{"not those of another program", program + `
 -- ui/manifests/kustomization.yaml --
 resources: [ui.yaml]

@@ -85,6 +85,8 @@ func TestSamples(t *testing.T) {
 			widget("v1alpha1", "b", "{x: 1}"), "other/b.yaml:1", 0},
 		{"no empty one", "-- examples/a.yaml --\n" + widget("v1", "a", "") + "-- examples/b.yaml --\n" +
 			widget("v1", "b", "{x: 1}"), "examples/b.yaml:1", 0},
+		{"an example in place of an empty stub", "-- config/samples/a.yaml --\n" + widget("v1", "a", "") + "-- site/examples/b.yaml --\n" +
+			widget("v1", "b", "{x: 1}"), "site/examples/b.yaml:1", 0},
 		{"the simple one", "-- examples/a.yaml --\n" + widget("v1", "a", "{x: 1}") + "-- examples/simple.yaml --\n" +
 			widget("v1", "b", "{x: 1, y: 2}"), "examples/simple.yaml:1", 0},
 		{"none of a test", "-- test/e2e/a.yaml --\n" + widget("v1", "a", "{x: 1}"), "", 0},

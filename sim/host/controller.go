@@ -124,6 +124,9 @@ type Controller struct {
 	// Standalone are the objects that it makes for itself, by kind, namespace and name: a certificate, an identifier,
 	// a lease. They have no owner, also where they are of a kind of Owns (LAW-1).
 	Standalone []sim.Ref
+	// Also are kinds that other controllers of the same program work on. They may write to any object of such a kind,
+	// also where it is of a kind of Owns, and delete one that nobody controls (LAW-2).
+	Also []schema.GroupVersionKind
 	// Tends are kinds that it edits by its office, whoever owns them, as an autoscaler
 	// does its targets. It leaves their owner references alone, and removes those of
 	// others, and takes references off, only where Spares says which it has to leave (LAW-2).

@@ -24,7 +24,7 @@ func dontInterfere(j *Judge, r *sim.Record) {
 		j.cutsOthers(r)
 		return
 	}
-	if w.made() || w.harmless(r) || j.colleaguesOwn(r) {
+	if w.made() || w.harmless(r) || j.colleaguesOwn(r) || w.colleaguesFor(r) {
 		return
 	}
 	s := Informed
@@ -59,11 +59,18 @@ func (j *Judge) colleaguesOwn(r *sim.Record) bool {
 		j.colleagues(r, j.write.Owner)
 }
 
-// tended reports whether a write is one that the actor may make whoever owns the object. A whole program may have a
-// controller of its own for a kind of its dependents. Removing an object is no such write, unless Spares says which
-// objects to leave alone.
+// colleaguesFor reports whether another controller of the same program works on the object itself. That one writes to
+// it whoever owns it, but leaves it to its owner. It may delete what nobody controls.
+func (w *Write) colleaguesFor(r *sim.Record) bool {
+	return slices.Contains(w.Subject.Also, r.Object.Kind) &&
+		(w.Owner == nil || w.After != nil && !w.Deletes && meta.SameRefsBut(w.Before, w.After, ""))
+}
+
+// tended reports whether a write is one that the actor makes by its office, whoever
+// owns the object. To remove an object is none, where nothing says which it has to
+// spare.
 func (w *Write) tended(r *sim.Record) bool {
-	return (!w.Dependent || w.Subject.Opaque) && slices.Contains(w.Subject.Tends, r.Object.Kind) && !(w.Deletes && w.Subject.Spares == nil)
+	return !w.Dependent && slices.Contains(w.Subject.Tends, r.Object.Kind) && !(w.Deletes && w.Subject.Spares == nil)
 }
 
 // concerns reports whether an object that was written is somebody's, so that

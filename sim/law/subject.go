@@ -28,6 +28,7 @@ type Subject struct {
 	APIVersion string    // of Kind; "" where the source of records does not say
 	Dependents []string  // the kinds it creates, claims and deletes
 	Standalone []sim.Ref // objects that it makes for itself, without an owner, by kind, namespace and name
+	Also       []string  // kinds that other controllers of the same program work on
 	Tends      []string  // kinds it edits by its office, whoever owns them: an autoscaler's targets; see Spares
 	Finalizers []string  // those it puts on objects and takes off again
 	// Keeps says why an object that is being deleted keeps one of them as things stand (EXACT-6, FIN-3), "" where it

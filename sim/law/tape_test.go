@@ -232,7 +232,7 @@ func subjects() []Subject {
 	}
 	op := Subject{Process: "op", Controller: "operator", Kind: "App", Dependents: []string{"Pod"},
 		Tends: []string{"ReplicationController"}}
-	return append([]Subject{s, c, work, cron, op, byName(), vaults(), program(), limiting(), outsider(),
+	return append([]Subject{s, c, work, cron, op, byName(), vaults(), program(), limiting(), doubling(), outsider(),
 		{Process: "gc", Controller: collector, Profile: Upstream},
 		{Process: "ns", Controller: drainer, Profile: Upstream}, timing()}, placing()...)
 }

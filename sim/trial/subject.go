@@ -20,6 +20,9 @@ func subjectOf(process string, c host.Controller) law.Subject {
 	for _, gvk := range c.Owns {
 		s.Dependents = append(s.Dependents, gvk.Kind)
 	}
+	for _, gvk := range c.Also {
+		s.Also = append(s.Also, gvk.Kind)
+	}
 	for _, gvk := range c.Tends {
 		s.Tends = append(s.Tends, gvk.Kind)
 	}

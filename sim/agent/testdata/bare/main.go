@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -96,7 +97,7 @@ func wait(does string) {
 	}
 }
 
-// serve denies what is named bad.
+// serve denies what is named bad, and labels the rest where it is asked to mutate.
 func serve() {
 	for {
 		if _, err := os.Stat("/certs/tls.crt"); err == nil {
@@ -116,8 +117,13 @@ func serve() {
 				return
 			}
 			list.Body.Close()
-			fmt.Fprintf(w, `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":%q,"allowed":%t}}`,
-				review.Request.UID, review.Request.Name != "bad")
+			patch := ""
+			if r.URL.Path == "/mutate" {
+				operation := []byte(`[{"op":"add","path":"/metadata/labels","value":{"admitted":"yes"}}]`)
+				patch = fmt.Sprintf(`,"patchType":"JSONPatch","patch":%q`, base64.StdEncoding.EncodeToString(operation))
+			}
+			fmt.Fprintf(w, `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":%q,"allowed":%t%s}}`,
+				review.Request.UID, review.Request.Name != "bad", patch)
 		}))
 	fmt.Fprintln(os.Stderr, err)
 	os.Exit(1)
