@@ -152,10 +152,10 @@ func TestBadPrograms(t *testing.T) {
 	}
 }
 
-// A system call that does not return ends a program after a minute of real time.
+// A program is ended after half a minute of real time in a system call.
 func TestHangingSystemCall(t *testing.T) {
 	if os.Getenv("SOAK") == "" {
-		t.Skip("it takes a minute: set SOAK to run it")
+		t.Skip("it takes half a minute: set SOAK to run it")
 	}
 	w := run(t, program(t, "bare", "hang").Controller(keeper), sim.Zero{}, nil)
 	defer w.Stop()

@@ -45,8 +45,18 @@ func TestElectedPair(t *testing.T) {
 	same(t, c, 10, map[string]int{"crash": 1}, "keeper-2")
 	w := run(t, c, sim.Zero{}, nil, "keeper-2")
 	defer w.Stop()
-	if by := writers(w); len(by) != 1 {
+	first := stamp(w, "m1")[0]
+	if by := writers(w); !slices.Equal(by, []string{"keeper"}) {
 		t.Errorf("Secrets are written by %v", by)
+	}
+	w.Cluster.Process("keeper").Crash(false)
+	must(t, create(w, configMap("later")))
+	w.Settle(trial.Limits{Writes: 1000, Steps: 20_000})
+	if by := writers(w); !slices.Equal(by, []string{"keeper", "keeper-2"}) {
+		t.Errorf("Secrets are written by %v", by)
+	}
+	if second := stamp(w, "later")[0]; second == first {
+		t.Errorf("both replicas have the identity %s", first)
 	}
 }
 

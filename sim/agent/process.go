@@ -91,7 +91,7 @@ func (p *process) kill() {
 const (
 	looks   = time.Second      // how often a process that does not answer is looked at
 	busy    = 5 * time.Second  // of processor time on one command: an endless loop
-	blocked = 60 * time.Second // of real time without an answer: a system call that does not return
+	blocked = 30 * time.Second // of real time without an answer: a system call that does not return. The world waits for 45 s.
 )
 
 // tell sends a command and waits for its report. Requests that the program makes meanwhile are answered by
