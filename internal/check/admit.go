@@ -1,7 +1,6 @@
 package check
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
@@ -80,9 +79,5 @@ func bare(m manifest) manifest {
 	c.SetAnnotations(m.GetAnnotations())
 	c.SetFinalizers(m.GetFinalizers())
 	c.SetOwnerReferences(m.GetOwnerReferences())
-	plain := map[string]any{}
-	if data, err := json.Marshal(c.Object); err == nil && json.Unmarshal(data, &plain) == nil {
-		c.Object = plain
-	}
 	return c
 }
