@@ -32,7 +32,7 @@ func TestClientGo(t *testing.T) {
 	w := run(t, c, sim.Zero{}, nil)
 	defer w.Stop()
 	if s := stamp(w, "m1"); len(s) != 5 || !strings.HasPrefix(s[4], "quiet") {
-		t.Errorf("the Secret has the stamp %q, which has a value that differs from the file", s)
+		t.Errorf("the stamp of the Secret is %q, without the content of the file", s)
 	}
 	if one, other := stamp(w, "m1"), stamp(w, "m2"); one[0] != other[0] || one[1] == other[1] || one[2] == other[2] {
 		t.Errorf("two Secrets have the stamps %q and %q", one, other)
