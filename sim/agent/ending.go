@@ -102,7 +102,7 @@ func place(stack string) string {
 		if first == "" {
 			first = f.at
 		}
-		if !f.library && !f.standard {
+		if !f.dependency && !f.standard {
 			return f.at
 		}
 	}
@@ -111,11 +111,11 @@ func place(stack string) string {
 
 // frame is one call of a stack.
 type frame struct {
-	function string // "main.(*keeper).Reconcile"
-	at       string // "manager/main.go:57"
-	library  bool   // of a module other than the program's
-	standard bool   // of the standard library
-	creates  bool   // the function started the goroutine
+	function   string // "main.(*keeper).Reconcile"
+	at         string // "manager/main.go:57"
+	dependency bool   // of a module other than the program's
+	standard   bool   // of the standard library
+	creates    bool   // the function started the goroutine
 }
 
 // frames yields the calls of the first goroutine of a stack, without those of the runtime and of the agent.
@@ -138,7 +138,7 @@ func frames(stack string) iter.Seq[frame] {
 			any = true
 			dirs := strings.Split(line, "/")
 			f := frame{at: strings.Join(dirs[max(0, len(dirs)-2):], "/"), standard: strings.Contains(line, "/src/"),
-				library: strings.Contains(line, "/pkg/mod/") || strings.Contains(line, "/vendor/")}
+				dependency: strings.Contains(line, "/pkg/mod/") || strings.Contains(line, "/vendor/")}
 			function, f.creates = strings.CutPrefix(function, "created by ")
 			if i := strings.LastIndexByte(function, '('); i > 0 && !f.creates {
 				function = function[:i] // the arguments
@@ -190,9 +190,9 @@ func (g *goroutine) locate(stack string) {
 			break
 		}
 		if !outer && !strings.HasPrefix(f.function, "sync.") {
-			outer, g.own = true, !f.standard && !f.library
+			outer, g.own = true, !f.standard && !f.dependency
 		}
-		if !f.standard && (found.at == "" || found.library && !f.library) {
+		if !f.standard && (found.at == "" || found.dependency && !f.dependency) {
 			found = f
 		}
 	}

@@ -97,7 +97,7 @@ func wait(does string) {
 	}
 }
 
-// serve denies what is named bad, and labels the rest where it is asked to mutate.
+// serve denies objects named bad. As a mutating webhook it labels the others.
 func serve() {
 	for {
 		if _, err := os.Stat("/certs/tls.crt"); err == nil {
