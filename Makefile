@@ -13,7 +13,7 @@ TESTFLAGS ?= -timeout 20m
 # Simulations make much garbage and keep little.
 export GOGC ?= 400
 
-# The deterministic core: what the analyser checks. See docs/design.md, Determinism.
+# The deterministic core: what the analyser checks. See docs/inside/design.md, Determinism.
 CORE := ./sim ./sim/host ./sim/law/... ./internal/fight ./internal/difference ./internal/render ./internal/usage \
   ./sim/trial ./fakeapi ./fakeapi/internal/... ./controllers/...
 
@@ -26,7 +26,7 @@ MODULES := $(TESTED) kubectltest upstream lab
 SLOW := /threelaws/(cli|controllers|scenarios|sim/bubble|sim/agent)(/|$$)
 
 .PHONY: all test test-long begin fmt vet detcheck unit upstream race run build bench forever fuzz survey differential \
-  definitions strangers evidence mutate browser picture update clean
+  definitions thirdparty evidence mutate browser picture update clean
 
 all: test build
 
@@ -106,7 +106,7 @@ race:
 # against random and unreduced search on every small world, upstream's controllers in every world, this project's
 # mutants, other projects' controllers. Hours; SOAK=1000000 takes most of a day.
 SOAK ?= 20000
-test-long: test race upstream $(MODULES:%=long-%) strangers
+test-long: test race upstream $(MODULES:%=long-%) thirdparty
 
 long-%:
 	@echo "the long tests of module $*"
@@ -149,7 +149,7 @@ fuzz:
 	  done); done
 
 # Drives a real kube-apiserver and this server with the same generated sequences, counts the answers
-# that are alike, and lists all differences, the commonest first. See docs/fidelity.md for THROWAWAY.
+# that are alike, and lists all differences, the commonest first. See docs/evidence/fidelity.md for THROWAWAY.
 SEED ?= 1
 survey:
 	$(GO) test -C lab ./differential -run TestSurvey -v -count=1 -timeout 2h -server='$(SERVER)' \
@@ -172,17 +172,17 @@ differential:
 definitions:
 	cd kubectltest && $(GO) test -run TestDefinitionsOfOthers -definitions -v -count=1 .
 
-# Other projects' controllers, as released, under the laws: docs/strangers.md, which UPDATE=-update writes anew.
+# Other projects' controllers, as released, under the laws: docs/evidence/third-party.md, which UPDATE=-update writes anew.
 # sample-controller is a main, which cannot be imported: the go command is shown its file in an overlay.
 UPDATE ?=
-strangers:
+thirdparty:
 	@mkdir -p bin
-	@cd strangers && at=$$($(GO) mod download -json k8s.io/sample-controller | sed -n 's/.*"Dir": "\(.*\)".*/\1/p') && \
+	@cd thirdparty && at=$$($(GO) mod download -json k8s.io/sample-controller | sed -n 's/.*"Dir": "\(.*\)".*/\1/p') && \
 	  printf '{"Replace": {"%s/samplecontroller/controller.go": "%s/controller.go"}}\n' "$$PWD" "$$at" \
-	    >../bin/strangers.json
-	cd strangers && $(GO) test $(TESTFLAGS) -count=1 -tags strangers -overlay ../bin/strangers.json \
-	  $$($(GO) list -tags strangers ./... | grep /strangers/) $(UPDATE)
-	cd strangers && $(GO) test -count=1 . $(UPDATE)
+	    >../bin/thirdparty.json
+	cd thirdparty && $(GO) test $(TESTFLAGS) -count=1 -tags thirdparty -overlay ../bin/thirdparty.json \
+	  $$($(GO) list -tags thirdparty ./... | grep /thirdparty/) $(UPDATE)
+	cd thirdparty && $(GO) test -count=1 . $(UPDATE)
 
 # Writes the pages of evidence under docs, before a release: clauses, checklist, track record and others.
 VERSION ?= unreleased
@@ -190,7 +190,7 @@ evidence:
 	$(GO) run -C lab ./cmd/evidence -version '$(VERSION)'
 
 # Changes one place of the controllers at a time and lists the changes that no check notices, before a release: an
-# hour of one core. MUTATE=--only=ref does it for one package. See docs/mutation.md.
+# hour of one core. MUTATE=--only=ref does it for one package. See docs/inside/mutation.md.
 MUTATE ?=
 mutate:
 	$(GO) run -C lab ./cmd/mutate $(MUTATE)

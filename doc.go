@@ -7,5 +7,5 @@
 //
 // There is nothing to import here. Start with package scenarios/simtest (a controller
 // in go test) or cli (a command with controllers of your own); sim/host is where a
-// controller plugs in, fakeapi is the server, and docs/design.md tells how all fit.
+// controller plugs in, fakeapi is the server, and docs/inside/design.md tells how all fit.
 package threelaws

@@ -132,7 +132,7 @@ func TestThreelawsTest(t *testing.T) {
 
 // The sample of the documentation is compiled with the tests of the module.
 func TestPageShowsWhatIsCompiled(t *testing.T) {
-	page, err := os.ReadFile("../docs/check.md")
+	page, err := os.ReadFile("../docs/use/check.md")
 	if err != nil {
 		t.Skip("the documentation is not beside the module: ", err)
 	}
@@ -141,7 +141,7 @@ func TestPageShowsWhatIsCompiled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(page), "```go\n"+string(code)+"```\n") {
-		t.Error("docs/check.md does not show testdata/keeper/page_test.go")
+		t.Error("docs/use/check.md does not show testdata/keeper/page_test.go")
 	}
 }
 

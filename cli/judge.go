@@ -36,7 +36,7 @@ func judgeCommand(a *app) *cobra.Command {
 		Long: `Reads audit logs of kube-apiserver (audit.k8s.io/v1, JSON lines, gzip or not; - is
 standard input) and says which laws were broken in them, by whom, and how. Files of
 several apiservers, or those that a log was rotated into, are given together and are
-merged by time. docs/judge.md has a policy that logs what the laws need.
+merged by time. docs/use/judge.md has a policy that logs what the laws need.
 
 Who is a person may do anything, and so may who acts by office: nodes, the
 scheduler, the garbage collector. A person is who has an account that is not a
@@ -49,7 +49,7 @@ says what that was. What an actor may not have known is told and breaks nothing,
 but with --strict.
 
 --tree prints who owned what in the end, or --at some time, in place of the verdict.
---html writes a page of the log's writes (docs/page.md); of a long log it shows those
+--html writes a page of the log's writes (docs/use/page.md); of a long log it shows those
 around each thing that was found.`,
 		Example: `  threelaws judge audit.log
   threelaws judge --human '^ci-' audit-*.log.gz

@@ -19,7 +19,7 @@
 // # Where to go next
 //
 // Package scenarios is what the commands do, for programs; "threelaws help" explains
-// each, and docs/scenarios.md the files.
+// each, and docs/use/scenarios.md the files.
 package cli
 
 import (

@@ -21,12 +21,12 @@ type released struct {
 	args   []string
 	sample string   // where the repository has none that shows much
 	with   string   // what exists beside it
-	finds  []string // the laws that it is known to violate in these cases, see docs/operators.md
+	finds  []string // the laws that it is known to violate in these cases, see docs/evidence/operators.md
 	way    string   // what is in the way, in the words of check
 	skip   string   // why it is not tried
 }
 
-// operators are released operators that build from the module proxy. docs/operators.md says what check finds in all
+// operators are released operators that build from the module proxy. docs/evidence/operators.md says what check finds in all
 // of its cases.
 var operators = []released{
 	{module: "sigs.k8s.io/jobset@v0.8.0"},

@@ -112,7 +112,7 @@ func TestPictureOfTheFight(t *testing.T) {
 	if len(found) != 1 {
 		t.Fatalf("explore left %v", found)
 	}
-	path, err := filepath.Abs("../docs/fight.svg")
+	path, err := filepath.Abs("../docs/use/fight.svg")
 	if err != nil {
 		t.Fatal(err)
 	}

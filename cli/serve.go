@@ -34,7 +34,7 @@ as it does of a law that is broken, once for each controller that breaks it. Wit
 has a line for each request. With --json all of it is lines of JSON on standard output.
 
 With --ui it serves a page that shows what happens while it happens: who writes what,
-what each controller knows, who owns what, and which laws are broken (docs/page.md).
+what each controller knows, who owns what, and which laws are broken (docs/use/page.md).
 
 Whoever else uses the server is judged where --programs says whose work he does, as
 my-replicas=replicaset for the user agent my-replicas/v1.0: by what he writes, and what that
@@ -47,7 +47,7 @@ lines. In real time nothing of this is deterministic, and there is no replay: to
 failure again, write a scenario of it.
 
 It calls the webhooks of configurations and definitions, at their URL or at a Service that
-has endpoints or an external name (docs/fidelity.md, Webhooks and policies).
+has endpoints or an external name (docs/evidence/fidelity.md, Webhooks and policies).
 
 It begins with what a real server has when it is new: its namespaces, the Service
 kubernetes, two PriorityClasses, and in each namespace the service account default.`,

@@ -48,7 +48,7 @@ each thing that is wrong once, with its story:
 
 A fight that goes on is told again when it is twice as long. Who wrote is known from
 metadata.managedFields, who deleted from nothing: "threelaws judge" knows it from an
-audit log. It writes nothing; docs/watch.md has the role that it needs.
+audit log. It writes nothing; docs/use/watch.md has the role that it needs.
 
 The exit code is 1 where something is wrong.`,
 		Example: `  threelaws watch --kubeconfig three.kubeconfig

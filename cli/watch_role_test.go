@@ -15,10 +15,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The role of docs/watch.md is accepted, says nothing but list and watch, and is enough:
+// The role of docs/use/watch.md is accepted, says nothing but list and watch, and is enough:
 // a server that allows nothing else, but discovery, is read whole.
 func TestWatchRole(t *testing.T) {
-	page, err := os.ReadFile("../docs/watch.md")
+	page, err := os.ReadFile("../docs/use/watch.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,5 +9,5 @@
 // rules that they share are in ref (claim, adopt, release) and routing (which event
 // concerns whom), which whoever writes a controller for package sim/host may use as
 // well. A rule that Kubernetes' own controllers follow but the proposal does not state
-// is cited as "RULES" with a section and number: see docs/rules.md.
+// is cited as "RULES" with a section and number: see docs/inside/rules.md.
 package controllers

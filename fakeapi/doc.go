@@ -36,6 +36,6 @@
 // # Where to go next
 //
 // Package fakeapi/httpapi puts a server on the wire, for kubectl and client-go. Package
-// sim/host runs controllers against one. docs/fidelity.md says what is served, what is
+// sim/host runs controllers against one. docs/evidence/fidelity.md says what is served, what is
 // refused, and how both are known.
 package fakeapi

@@ -53,7 +53,7 @@
 //
 // # Where to go next
 //
-// docs/scenarios.md is the format as one reads it, "threelaws help scenario" the
+// docs/use/scenarios.md is the format as one reads it, "threelaws help scenario" the
 // verbs. Package scenarios/simtest makes a file of a world given in Go; package cli
 // has all this as a command.
 package scenarios

@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	update   = flag.Bool("update", false, "rewrite what is generated in docs/fidelity.md")
+	update   = flag.Bool("update", false, "rewrite what is generated in docs/evidence/fidelity.md")
 	attempts = flag.Int("attempts", 150, "objects that are generated of each kind")
 	only     = flag.String("kind", "", "generate objects of this kind alone, and show an example of each difference")
 )
@@ -53,7 +53,7 @@ var at = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 const leastAlike = 0.998
 
 // Objects that are generated from good ones are sent to both servers, and so are updates
-// of what was stored. With -update the list of differences goes into docs/fidelity.md.
+// of what was stored. With -update the list of differences goes into docs/evidence/fidelity.md.
 func TestOwnRulesAgainstUpstreams(t *testing.T) {
 	own := fakeapi.New(fakeapi.Options{})
 	real := fakeapi.New(fakeapi.Options{Strategies: strategies})

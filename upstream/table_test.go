@@ -36,9 +36,9 @@ func table(rows []difference, found map[difference]int, tried, same int) string 
 	return b.String()
 }
 
-const fidelity = "../docs/fidelity.md"
+const fidelity = "../docs/evidence/fidelity.md"
 
-// documentPart writes a part of docs/fidelity.md with -update. The part stands between two
+// documentPart writes a part of docs/evidence/fidelity.md with -update. The part stands between two
 // comments with its name.
 func documentPart(t *testing.T, name, part string) {
 	t.Helper()

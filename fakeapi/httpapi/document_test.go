@@ -14,11 +14,11 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/discovery"
 )
 
-var update = flag.Bool("update", false, "rewrite what docs/fidelity.md holds of the server's own")
+var update = flag.Bool("update", false, "rewrite what docs/evidence/fidelity.md holds of the server's own")
 
-const fidelity = "../../docs/fidelity.md"
+const fidelity = "../../docs/evidence/fidelity.md"
 
-// documentPart writes a part of docs/fidelity.md with -update. The part stands between two
+// documentPart writes a part of docs/evidence/fidelity.md with -update. The part stands between two
 // comments with its name.
 func documentPart(t *testing.T, name, part string) {
 	t.Helper()
@@ -40,7 +40,7 @@ func documentPart(t *testing.T, name, part string) {
 	}
 }
 
-// With -update the tables of kinds in docs/fidelity.md are written from the table of kinds.
+// With -update the tables of kinds in docs/evidence/fidelity.md are written from the table of kinds.
 func TestDocumentedKinds(t *testing.T) {
 	if !*update {
 		t.Skip("it only writes tables: -update")

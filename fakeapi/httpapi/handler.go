@@ -16,7 +16,7 @@
 //	client, err := kubernetes.NewForConfig(config)
 //
 // [Handler.Load] stores the objects of a YAML file, with a [LoadError] for the one
-// that is refused; [Handler.Dump] writes them all. docs/fidelity.md says what is
+// that is refused; [Handler.Dump] writes them all. docs/evidence/fidelity.md says what is
 // served, and how it is known to be right.
 package httpapi
 

@@ -20,7 +20,7 @@ type Verdict struct {
 	Worlds int      // in which it was asked
 }
 
-// What can become of a law; the words are those of docs/clauses.md.
+// What can become of a law; the words are those of docs/evidence/clauses.md.
 const (
 	Held      = "held"
 	Broken    = "broken"

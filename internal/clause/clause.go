@@ -1,6 +1,6 @@
 // Package clause is the list of clauses: every sentence of the source documents
 // that a program can be held to. It is data. The laws (sim/law) take from it what
-// kind of clause they check and where it comes from; docs/clauses.md and
+// kind of clause they check and where it comes from; docs/evidence/clauses.md and
 // the evidence of module lab are made from it, the laws, the mutants and the scenarios.
 package clause
 

@@ -1,5 +1,5 @@
 // Command comparison asks this module's server and the fakes in use what kube-apiserver v1.36.3 was asked, case by
-// case, and puts a table of the cases in which they answer alike into docs/comparison.md:
+// case, and puts a table of the cases in which they answer alike into docs/use/comparison.md:
 //
 //	cd kubectltest && go run ./comparison [-v | -cycle]
 //
@@ -30,7 +30,7 @@ import (
 
 const (
 	vectors    = "../fakeapi/testdata/vectors"
-	comparison = "../docs/comparison.md"
+	comparison = "../docs/use/comparison.md"
 )
 
 // telling are the cases that the page shows one by one, those included that the

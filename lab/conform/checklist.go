@@ -102,7 +102,7 @@ every schedule. The last column names the law of each clause, and a mutant of th
 items rest on a recorded case of the real server or on code, which is named.
 `
 
-// ChecklistPage is docs/checklist.md: root is where the files of this module are.
+// ChecklistPage is docs/evidence/checklist.md: root is where the files of this module are.
 func ChecklistPage(r *Report, cover []*Cover, g *scenarios.Registry, root string) []byte {
 	var b strings.Builder
 	b.WriteString(checklistHead)

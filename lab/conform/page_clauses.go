@@ -33,7 +33,7 @@ owner), *rest*, the *table of kinds*. Without that evidence the law answers "not
 kube-controller-manager's own controllers are written.
 `
 
-// ClausesPage is docs/clauses.md.
+// ClausesPage is docs/evidence/clauses.md.
 func ClausesPage(cover []*Cover, r *Report) []byte {
 	var b strings.Builder
 	b.WriteString(clausesHead)
@@ -110,7 +110,7 @@ func (c *Cover) pinned() string {
 
 // link is a link from docs to a scenario of the library.
 func link(file string) string {
-	return fmt.Sprintf("[%s](../scenarios/testdata/%s)", strings.TrimSuffix(path.Base(file), ".txtar"), file)
+	return fmt.Sprintf("[%s](../../scenarios/testdata/%s)", strings.TrimSuffix(path.Base(file), ".txtar"), file)
 }
 
 func (c *Cover) besides() string {

@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/controllers"
 )
 
-// GenerationsPage is docs/generations.md: the controllers in the order of their table, and the
+// GenerationsPage is docs/use/generations.md: the controllers in the order of their table, and the
 // controllers of kube-controller-manager that are missing here.
 func GenerationsPage() []byte {
 	var b strings.Builder

@@ -43,7 +43,7 @@ func (b *Bug) row() string {
 		b.Took.Round(time.Millisecond))
 }
 
-// TrackPage is docs/track-record.md: what was measured of each bug by so many seeds.
+// TrackPage is docs/evidence/track-record.md: what was measured of each bug by so many seeds.
 func TrackPage(bugs []*Bug, seeds int) []byte {
 	var b strings.Builder
 	b.WriteString(trackHead)

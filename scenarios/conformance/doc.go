@@ -19,6 +19,6 @@
 // judged (nobody can tell it of a black box: it says what to declare), or that it does not
 // apply. A controller that does nothing for the sample fails.
 //
-// It is imported by tests only, as simtest is. docs/conformance-test.md lists the cases,
+// It is imported by tests only, as simtest is. docs/use/conformance-test.md lists the cases,
 // and shows a failure.
 package conformance

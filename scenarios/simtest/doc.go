@@ -23,6 +23,6 @@
 // # Where to go next
 //
 // Package sim/host says what a controller is. docs/use/go-test.md shows a whole test and what
-// its failure looks like; docs/scenarios.md describes the files that failures are
+// its failure looks like; docs/use/scenarios.md describes the files that failures are
 // written as, and package cli replays them in a command of your own.
 package simtest

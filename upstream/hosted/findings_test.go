@@ -10,7 +10,7 @@ const twice = "gc-misses-a-second-deletion: D12 is mended where there is no gap 
 const byName = "replicaset-deletes-a-namesake: a pod is deleted by its name, without a uid"
 
 // findings are the accusations that are true: the bug of the collection, or the finding of
-// docs/findings.md, that each of them is.
+// docs/evidence/findings.md, that each of them is.
 var findings = map[accusation]string{
 	{"bugs/b21-cronjob-takes-jobs-by-name", "dont-interfere"}:  "B21: Jobs are known by the name of their controller",
 	{"bugs/c17-slice-held-by-a-finalizer", "exact-sum"}:        "C17: a slice that is held counts as one to come",

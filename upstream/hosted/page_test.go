@@ -13,7 +13,7 @@ world's. Nobody told the laws what is wrong with them: each schedule below was f
 world, made small, and is replayed by one command.
 
 This page is written by the tests of the module ` + "`upstream`" + `, which may import k8s.io/kubernetes, and not with
-docs/track-record.md, whose generator may not:
+[track-record.md](track-record.md), whose generator may not:
 
 ` + "```sh" + `
 cd upstream && go test ./hosted -run TestUpstreamIsFoundGuiltyAgain -update
@@ -40,7 +40,7 @@ Bugs of the collection of [track-record.md](track-record.md), found again where 
 |---|---|---|---|
 `
 
-// findingsPage is docs/findings.md.
+// findingsPage is docs/evidence/findings.md.
 func findingsPage(all []*proof) []byte {
 	var b strings.Builder
 	b.WriteString(pageHead + knownHead)
@@ -69,7 +69,7 @@ func findingsPage(all []*proof) []byte {
 }
 
 func (p *proof) link() string {
-	return fmt.Sprintf("[%s](../upstream/hosted/testdata/%s.txtar)", p.name, p.name)
+	return fmt.Sprintf("[%s](../../upstream/hosted/testdata/%s.txtar)", p.name, p.name)
 }
 
 // tell tells of one finding as it could be filed.
@@ -77,7 +77,7 @@ func (p *proof) tell(b *strings.Builder) {
 	fmt.Fprintf(b, "\n### %s\n\n%s\n%s\n```text\n%s```\n\n", p.name, wrapped(p.what),
 		wrapped("*In* "+codes(p.code)+"."), p.small.Text())
 	if p.until >= 0 {
-		fmt.Fprintf(b, "Explored: [the world](../upstream/hosted/testdata/%s.txtar).\n", p.name)
+		fmt.Fprintf(b, "Explored: [the world](../../upstream/hosted/testdata/%s.txtar).\n", p.name)
 	}
 	fmt.Fprintf(b, "Replayed:\n`./threelaws-upstream replay hosted/%s`.\n", p.shrunk())
 }

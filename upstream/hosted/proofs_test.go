@@ -13,10 +13,10 @@ import (
 	"github.com/threelaws/threelaws/upstream/hosted"
 )
 
-var update = flag.Bool("update", false, "explore the worlds in testdata anew, and rewrite docs/findings.md")
+var update = flag.Bool("update", false, "explore the worlds in testdata anew, and rewrite docs/evidence/findings.md")
 
 const (
-	page    = "../../docs/findings.md"
+	page    = "../../docs/evidence/findings.md"
 	longest = 16   // steps of the timeline of a finding
 	budget  = 1000 // executions that making one small may take
 )

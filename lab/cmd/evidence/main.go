@@ -129,7 +129,14 @@ type measured struct {
 	examined *conform.Report
 }
 
-func (m *measured) path(page string) string { return filepath.Join(m.root, "docs", page+".md") }
+// path is where a page is: docs/use has two that are of use in writing files and choosing tools.
+func (m *measured) path(page string) string {
+	part := "evidence"
+	if page == "generations" || page == "comparison" {
+		part = "use"
+	}
+	return filepath.Join(m.root, "docs", part, page+".md")
+}
 
 // report explores the worlds of all controllers, once.
 func (m *measured) report() (*conform.Report, error) {

@@ -1,4 +1,0 @@
-// Package strangers holds other projects' controllers to the laws: as they were released,
-// unmodified, in a package for each, whose worlds, findings and shortest schedules are in
-// its testdata. docs/strangers.md is made of what those tests write down.
-package strangers

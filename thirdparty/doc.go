@@ -1,0 +1,4 @@
+// Package thirdparty holds other projects' controllers to the laws: as they were released,
+// unmodified, in a package for each, whose worlds, findings and shortest schedules are in
+// its testdata. docs/evidence/third-party.md is made of what those tests write down.
+package thirdparty

@@ -1,0 +1,55 @@
+// Package project tries somebody else's released controllers in worlds written as files,
+// and says what came of it.
+package project
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// Project is a project, as its developers released it.
+type Project struct {
+	// Module is the Go module; its version is go.mod's.
+	Module string
+	// Definitions are the files of the module with its CustomResourceDefinitions, as
+	// patterns of package filepath. Worlds name them "define released".
+	Definitions []string
+	// Controllers are the project's own.
+	Controllers []host.Controller
+	// Server, if set, says who answers for its webhooks.
+	Server *fakeapi.Options
+	// Timed: it writes the real time into objects, so that no two runs have one hash.
+	Timed bool
+
+	kept string // the directory with its definitions, see definitions
+}
+
+// registry is what its worlds may name.
+func (s *Project) registry() *scenarios.Registry {
+	g := builtin.Registry()
+	g.Controllers = append(s.Controllers, g.Controllers...)
+	g.Server = s.Server
+	return g
+}
+
+// release is a version of a module, and where the go command keeps it.
+type release struct{ version, dir string }
+
+// released asks the go command for the module of a project.
+func (s *Project) released(t testing.TB) release {
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Version}} {{.Dir}}", s.Module).Output()
+	if err != nil {
+		t.Fatalf("go list -m %s: %v", s.Module, err)
+	}
+	version, dir, ok := strings.Cut(strings.TrimSpace(string(out)), " ")
+	if !ok || dir == "" {
+		t.Fatalf("the module %s is not there: go mod download", s.Module)
+	}
+	return release{version, dir}
+}

@@ -1,0 +1,118 @@
+package project
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/threelaws/threelaws/scenarios"
+)
+
+var (
+	update = flag.Bool("update", false, "explore the worlds in testdata anew, and rewrite what was found")
+	tell   = flag.Bool("tell", false, "rewrite what is told of it alone")
+)
+
+const (
+	longest = 80  // steps of the timeline of a finding: a fight is a few rounds
+	budget  = 120 // executions that making one small may take
+	verdict = "testdata/verdict.md"
+)
+
+// Test explores each world of testdata, holds it to what its file says, and replays what
+// breaks a law from its shortest form. What was found is told in testdata/verdict.md, of
+// which docs/evidence/third-party.md is made.
+func Test(t *testing.T, s Project) {
+	s.definitions(t)
+	all := s.worlds(t)
+	for _, w := range all {
+		t.Run(w.name, func(t *testing.T) {
+			w.explore(t, &s)
+			if w.guilty() {
+				w.replay(t, &s)
+			}
+		})
+	}
+	if t.Failed() {
+		return
+	}
+	is := s.verdict(t, all)
+	if *update || *tell {
+		write(t, verdict, is)
+	}
+	if was, err := os.ReadFile(verdict); err != nil || string(was) != is {
+		t.Errorf("%s is not what was found: -update writes it anew (%v)", verdict, err)
+	}
+}
+
+// explore looks for what the file says.
+func (w *world) explore(t *testing.T, s *Project) {
+	step := w.file.Steps[w.until]
+	o, err := step.ExploreOptions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Budget, o.Workers = budget, 1
+	if w.guilty() && !*update {
+		o.First, o.Budget = true, 1 // the shortest form is there
+	}
+	x, err := scenarios.Explore(t.Context(), w.file, w.until, s.registry(), o)
+	if err != nil {
+		t.Fatalf("%s: %v", w.name, err)
+	}
+	w.x = x
+	guilty := len(x.Failures) > 0
+	if guilty != w.guilty() {
+		t.Fatalf("%s: guilty: %t, want %t\n%s", w.name, guilty, w.guilty(), x.Text())
+	}
+	if *update {
+		step.Golden = x.Text()
+		write(t, w.file.Name, s.without(t, string(w.file.Format())))
+		if guilty {
+			write(t, w.shrunk(), s.without(t, string(x.Failures[0].File)))
+		}
+	}
+	if !guilty && x.Text() != step.Golden {
+		t.Errorf("%s: -update writes it anew:\n%s", w.name, x.Text())
+	}
+}
+
+// replay runs the shortest form, twice: it breaks the same law again.
+func (w *world) replay(t *testing.T, s *Project) {
+	raw, err := os.ReadFile(w.shrunk())
+	if err != nil {
+		t.Fatalf("%v: -update writes it", err)
+	}
+	law, _, _ := strings.Cut(strings.TrimPrefix(string(raw), "# "), " is broken: ")
+	f := s.parse(t, w.shrunk(), string(raw))
+	r := scenarios.Interpret(f, scenarios.Options{Registry: s.registry(), Twice: true, Update: *update,
+		Inspect: func(run *scenarios.Run) {
+			for _, found := range run.Failures() {
+				if found.Expected() && found.Breach.Law == law && w.small == nil {
+					w.small, w.law = run.Page(&found), found.Breach.Law
+				}
+			}
+		}})
+	if *update { // what was found with those definitions alone that it needs has another hash
+		write(t, w.shrunk(), s.without(t, string(f.Format())))
+	}
+	switch {
+	case r.ExitCode != scenarios.ExitPass:
+		t.Errorf("%s, replayed: %s: %v", w.name, r.Verdict, r.Errors)
+	case w.small == nil:
+		t.Errorf("%s, replayed, does not break %s", w.name, law)
+	case w.small.Step() == 0 || w.small.Step() > longest:
+		t.Errorf("%s: %d steps: not small", w.name, w.small.Step())
+	}
+}
+
+func write(t testing.TB, at, text string) {
+	if err := os.MkdirAll(filepath.Dir(at), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(at, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}

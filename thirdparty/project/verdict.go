@@ -1,0 +1,83 @@
+package project
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// about is what is said of a project by hand: what of it runs here, and how.
+const about = "testdata/about.md"
+
+// verdict tells what was found of a project, as a section of docs/evidence/third-party.md.
+func (s *Project) verdict(t *testing.T, all []*world) string {
+	said, err := os.ReadFile(about)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at = "thirdparty/" + filepath.Base(at)
+	var b strings.Builder
+	fmt.Fprintf(&b, "## %s %s\n\n%s\n| world | schedules | law broken | steps |\n|---|---|---|---|\n", s.Module,
+		s.released(t).version, said)
+	for _, w := range all {
+		first, _, _ := strings.Cut(w.file.Steps[w.until].Golden, " ") // "100 schedules, ..."
+		broken := "none |"
+		if w.small != nil {
+			broken = fmt.Sprintf("%s | %d", w.law, w.small.Step())
+		}
+		fmt.Fprintf(&b, "| [%s](../../%s/testdata/%s.txtar) | %s | %s |\n", w.name, at, w.name, first, broken)
+	}
+	for _, w := range all {
+		fmt.Fprintf(&b, "\n### %s\n\n%s", w.name, wrapped(w.what))
+		if w.code != "" {
+			b.WriteString("\n" + wrapped("*In* "+w.code+"."))
+		}
+		if w.known != "" {
+			b.WriteString("\n" + wrapped("*Known:* "+w.known))
+		}
+		if w.small != nil {
+			fmt.Fprintf(&b, "\n```text\n%s```\n\nReplayed by `%s/%s`.\n", middle(w.small.Text()), at, w.shrunk())
+		}
+	}
+	return b.String()
+}
+
+// shown is how many lines of a timeline a page has room for.
+const shown = 45
+
+// middle is a timeline without the middle of a long one.
+func middle(text string) string {
+	lines := strings.SplitAfter(text, "\n")
+	if len(lines) <= shown {
+		return text
+	}
+	head, tail := lines[:shown*2/3], lines[len(lines)-shown/3:]
+	return strings.Join(head, "") + fmt.Sprintf("    ... %d lines ...\n", len(lines)-len(head)-len(tail)) +
+		strings.Join(tail, "")
+}
+
+// wrapped is text in lines of the width of pages.
+func wrapped(text string) string {
+	var b strings.Builder
+	at := 0
+	for _, w := range strings.Fields(text) {
+		switch {
+		case at == 0:
+		case at+1+len(w) > 116:
+			b.WriteByte('\n')
+			at = 0
+		default:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(w)
+		at += len(w)
+	}
+	return b.String() + "\n"
+}

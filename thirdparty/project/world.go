@@ -1,0 +1,111 @@
+package project
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/threelaws/threelaws/scenarios"
+)
+
+// world is a file in testdata: objects, controllers, what a user does, and what exploring
+// that finds.
+type world struct {
+	name  string // of its file
+	what  string // what happens, in prose
+	known string // where its developers were told of it, "" for nowhere
+	code  string // what does it in the project's code
+	file  *scenarios.File
+	until int // the step that explores
+	x     *scenarios.Exploration
+	small *scenarios.Page // the shortest schedule, replayed; nil where nothing is broken
+	law   string          // that it breaks
+}
+
+var remark = regexp.MustCompile(`^# (known|code) (.*)`)
+
+var hash = regexp.MustCompile(`(?m)^hash\n----\n[0-9a-f]+\n\n`)
+
+// released is how worlds name the definitions of a release; shrunk files hold a copy of
+// them, which is taken out.
+const released = "define released\n"
+
+// worlds are those in testdata.
+func (s *Project) worlds(t *testing.T) []*world {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no worlds in testdata: ", err)
+	}
+	var all []*world
+	for _, at := range files {
+		raw, err := os.ReadFile(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &world{name: strings.TrimSuffix(filepath.Base(at), ".txtar"), file: s.parse(t, at, string(raw))}
+		w.until = slices.IndexFunc(w.file.Steps, func(s *scenarios.Step) bool { return s.Verb == "explore" })
+		if w.until < 0 {
+			t.Fatalf("%s: no step explores", at)
+		}
+		w.read(string(raw))
+		all = append(all, w)
+	}
+	return all
+}
+
+// parse reads a world, with the definitions of the release in it.
+func (s *Project) parse(t *testing.T, name, text string) *scenarios.File {
+	f, err := scenarios.Parse(name, []byte(strings.Replace(text, released, "define "+s.definitions(t)+"\n", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// guilty reports whether the file says that a law is broken.
+func (w *world) guilty() bool { return w.file.Steps[w.until].Expect }
+
+// read reads the comment on top.
+func (w *world) read(text string) {
+	for l := range strings.Lines(text) {
+		rest, ok := strings.CutPrefix(l, "# ")
+		if !ok {
+			return
+		}
+		m := remark.FindStringSubmatch(l)
+		switch {
+		case m == nil:
+			w.what += rest
+		case m[1] == "known":
+			w.known = strings.TrimSpace(m[2])
+		default:
+			w.code = strings.TrimSpace(m[2])
+		}
+	}
+}
+
+// shrunk is where the file is that replays what was found.
+func (w *world) shrunk() string { return filepath.Join("testdata", "shrunk", w.name+".txtar") }
+
+// without is a file's text without the definitions that were put into it.
+func (s *Project) without(t *testing.T, text string) string {
+	at := s.definitions(t)
+	text = strings.Replace(text, "define "+at+"\n", released, 1)
+	var b strings.Builder
+	theirs := false
+	for l := range strings.Lines(text) {
+		if name, ok := strings.CutPrefix(l, "-- "); ok && strings.HasSuffix(l, " --\n") {
+			theirs = strings.HasPrefix(name, at)
+		}
+		if !theirs {
+			b.WriteString(l)
+		}
+	}
+	if s.Timed {
+		return hash.ReplaceAllString(b.String(), "")
+	}
+	return b.String()
+}
