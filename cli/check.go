@@ -20,6 +20,7 @@ type operator struct {
 	Dir       string   // the repository, from the working directory
 	Builds    string   // what Host builds, in a few words
 	Notes     []string // what was taken from where
+	Found     settings // the settings that name what was found: Package, Install, Args, CRDs, Samples, from Dir
 	CRDs      []*check.File
 	Installed []*unstructured.Unstructured
 	Samples   []*check.File // each is tried by itself

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -51,9 +53,18 @@ func findOperator(ctx context.Context, s *settings) (*operator, error) {
 		op.Samples = append(op.Samples, file(repo.Dir, append([]install.Object{sample.Object}, sample.Beside...)))
 	}
 	b := binary(repo, name)
+	op.Found = settings{Package: repo.Main, Install: repo.From, Args: b.Args}
+	for _, o := range repo.CRDs {
+		if filepath.IsLocal(o.File) { // not of another module
+			op.Found.CRDs = appendOnce(op.Found.CRDs, path.Dir(o.File))
+		}
+	}
+	for _, sample := range repo.Samples {
+		op.Found.Samples = appendOnce(op.Found.Samples, sample.File)
+	}
 	certify(op, b)
 	if s.Args != nil {
-		b.Args = s.Args
+		b.Args, op.Found.Args = s.Args, s.Args
 	}
 	if s.Test != "" {
 		b.Args, b.Repository = []string{"-test.v", "-test.timeout=0", "-test.run=" + pattern(s.Test)}, filepath.Join(repo.Dir, repo.Main)
@@ -152,6 +163,14 @@ func files(dir string, objects []install.Object) (all []*check.File) {
 		f.Objects = append(f.Objects, check.Object{Unstructured: o.Unstructured, Line: o.Line})
 	}
 	return all
+}
+
+// appendOnce appends a word unless it is there.
+func appendOnce(list []string, word string) []string {
+	if slices.Contains(list, word) {
+		return list
+	}
+	return append(list, word)
 }
 
 // binary is how the operator's process is started, as its workload says.

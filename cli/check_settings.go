@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/threelaws/threelaws/scenarios"
@@ -49,14 +50,9 @@ const fewest = 5
 // register gives the command its flags.
 func (c *checking) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&c.Install, "install", "",
-		"the install manifests: a kustomization, a chart, a folder or a file of YAML; none for no manifests")
+	c.found(fl)
 	fl.StringVar(&c.Test, "test", "", "host this test of the package, which calls agent.Test, in place of a main")
-	fl.StringVar(&c.Workload, "workload", "", "the name of the workload that runs the operator")
-	fl.StringArrayVar(&c.Args, "args", nil, "the operator's arguments, in place of those of its workload")
 	fl.StringArrayVar(&c.Env, "env", nil, "NAME=value in the operator's environment; may be repeated")
-	fl.StringSliceVar(&c.CRDs, "crds", nil, "files and folders with CustomResourceDefinitions")
-	fl.StringSliceVar(&c.Samples, "sample", nil, "files with samples of the kinds that the operator works on")
 	fl.StringSliceVar(&c.With, "with", nil, "files with further objects that exist in every cluster")
 	fl.DurationVar(&c.Time, "time", 2*time.Minute, "how long schedules are drawn, in all cases together")
 	fl.IntVarP(&c.Schedules, "schedules", "n", 0,
@@ -74,6 +70,16 @@ func (c *checking) register(cmd *cobra.Command) {
 	cmd.ValidArgsFunction = completeDirs
 	complete(cmd, "output", completeWords("text", "json", "json-lines"))
 	complete(cmd, "faults", completeList(append(faultWords(), "none")))
+}
+
+// found gives a command the flags for what is found without them.
+func (s *settings) found(fl *pflag.FlagSet) {
+	fl.StringVar(&s.Install, "install", "",
+		"the install manifests: a kustomization, a chart, a folder or a file of YAML; none for no manifests")
+	fl.StringVar(&s.Workload, "workload", "", "the name of the workload that runs the operator")
+	fl.StringArrayVar(&s.Args, "args", nil, "the operator's arguments, in place of those of its workload")
+	fl.StringSliceVar(&s.CRDs, "crds", nil, "files and folders with CustomResourceDefinitions")
+	fl.StringSliceVar(&s.Samples, "sample", nil, "files with samples of the kinds that the operator works on")
 }
 
 // settle reads threelaws.yaml, which flags overrule, and looks at the values.

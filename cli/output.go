@@ -24,6 +24,7 @@ var outputs = []output{
 	{"run", "", false, reflect.TypeFor[runReport]()},
 	{"explore", "one document for each file", false, reflect.TypeFor[exploration]()},
 	{"check", "", false, reflect.TypeFor[checkReport]()},
+	{"init", "", false, reflect.TypeFor[initJSON]()},
 	{"check", "with -o json-lines", true, reflect.TypeFor[checkLine]()},
 	{"replay", "", false, reflect.TypeFor[replayed]()},
 	{"show", "with --as json, or without --as", true, reflect.TypeFor[recordJSON]()},

@@ -31,6 +31,9 @@ type Repository struct {
 	// names them: then it has all that were named.
 	Samples []Sample
 
+	// From is what Objects were read from, as Options.Install takes it in Dir; "" for nothing.
+	From string
+
 	// Workload runs the operator. It is nil if no install manifest has it.
 	Workload *Workload
 

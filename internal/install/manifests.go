@@ -138,6 +138,7 @@ func (f *finder) install(m manifests, by string) {
 	for _, note := range m.notes {
 		f.note("%s", note)
 	}
+	f.From = m.from
 	f.note("installed from %s (%s): %s", m.from, by, strings.Join(kinds, ", "))
 }
 
