@@ -1,6 +1,7 @@
 package controllers_test
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"testing"
@@ -81,21 +82,26 @@ func (p pair) test(t *testing.T) {
 		asked = append(asked, p.contending)
 	}
 	for seed := range generationSeeds() {
-		for _, ask := range asked {
-			var choices sim.Choices = sim.Zero{}
-			if seed > 0 {
-				choices = sim.NewSeed(seed)
-			}
-			c := newCluster(t, choices)
-			c.late = seed%4 == 3
-			if seed%4 == 1 {
-				c.crash()
-			}
-			ask(t, c)
+		// A subtest, so that its worlds are not kept while the others run.
+		if !t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) { ask(t, seed, asked) }) {
+			return
 		}
-		if t.Failed() {
-			t.Fatalf("seed %d", seed)
+	}
+}
+
+// ask asks each question of a world of its own.
+func ask(t *testing.T, seed uint64, asked []func(*testing.T, *cluster)) {
+	for _, one := range asked {
+		var choices sim.Choices = sim.Zero{}
+		if seed > 0 {
+			choices = sim.NewSeed(seed)
 		}
+		c := newCluster(t, choices)
+		c.late = seed%4 == 3
+		if seed%4 == 1 {
+			c.crash()
+		}
+		one(t, c)
 	}
 }
 
