@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -45,7 +46,8 @@ well; check prints what it took from where, and flags name others.
 It watches the operator in quiet clusters first, and derives from that the cases in
 which it is tried: with a second owner, with orphans, with objects of others, while its
 sample is edited, deleted and recreated. Each case is explored under as many schedules
-as --time allows, 5 at least, with crashes, conflicts and lost answers.
+as --time allows, with crashes, conflicts and lost answers. The samples, and the cases
+of each, share that time; the summary names the cases that it cut short or left out.
 
 A violation is minimized, shown as explore shows it, and kept below testdata/threelaws
 of the repository: the next check replays it first. Nothing is written where nothing is
@@ -84,7 +86,7 @@ type checking struct {
 
 	report checkReport
 	began  time.Time
-	left   time.Time // until when schedules are drawn
+	left   time.Time // until when the cases of a sample are tried
 }
 
 // run finds the operator, builds it, and tries it with each sample.
@@ -131,8 +133,11 @@ func (c *checking) run(cmd *cobra.Command) error {
 			c.code = worse(c.code, exitInterrupted)
 			break
 		}
-		now := time.Now()
-		c.left = now.Add(c.began.Add(c.Time).Sub(now) / time.Duration(len(op.Samples)-i))
+		c.left = c.share(c.began.Add(c.Time), len(op.Samples)-i)
+		if i > 0 && c.late() {
+			c.leaveOut(op.Samples[i:])
+			break
+		}
 		if err := c.try(ctx, op, hosted, sample); err != nil {
 			return err
 		}
@@ -149,6 +154,25 @@ func (c *checking) run(cmd *cobra.Command) error {
 		}
 	}
 	return c.finish()
+}
+
+// share is until when the next of n may go on that share the time to an end.
+func (c *checking) share(end time.Time, n int) time.Time {
+	now := time.Now()
+	return now.Add(end.Sub(now) / time.Duration(n))
+}
+
+// late reports whether no time is left for the cases of this sample.
+func (c *checking) late() bool { return c.Schedules == 0 && !time.Now().Before(c.left) }
+
+// leaveOut notes samples for which no time is left.
+func (c *checking) leaveOut(samples []*check.File) {
+	for _, sample := range samples {
+		text := fmt.Sprintf("%s: left out: --time %s is over", sample.Name, c.Time)
+		c.note(text)
+		c.report.Samples = append(c.report.Samples, &sampleTried{Sample: sample.Name, Text: text})
+	}
+	c.code = worse(c.code, exitUncovered)
 }
 
 // with adds the objects of the files that were named.

@@ -61,6 +61,9 @@ func (c *checking) judge(s *sampleTried) error {
 	}
 	s.sum(verdicts)
 	c.say("%s\n%s, %s\n", b.String(), s.Text, round(time.Since(s.began)))
+	for _, text := range s.Short {
+		c.say("%s\n", text)
+	}
 	return nil
 }
 
@@ -71,9 +74,16 @@ func (s *sampleTried) sum(verdicts []check.Verdict) {
 		n[v.State]++
 	}
 	explored, violated, schedules := 0, 0, 0
+	var cut, left []string
 	for _, j := range s.Cases {
-		if j.Skipped == "" && len(j.Errors) == 0 {
+		if j.Skipped == "" && len(j.Errors) == 0 && !j.LeftOut {
 			explored++
+		}
+		if j.Cut {
+			cut = append(cut, j.Name)
+		}
+		if j.LeftOut {
+			left = append(left, j.Name)
 		}
 		if len(j.Failures) > 0 {
 			violated++
@@ -83,6 +93,14 @@ func (s *sampleTried) sum(verdicts []check.Verdict) {
 	s.Text = fmt.Sprintf("%s: %s held, %d violated, %d not exercised, %d not judged, %d do not apply; %d of %d cases, "+
 		"%d violated, %s", s.plan.Profile, plural(n[check.Held], "law"), n[check.Broken], n[check.NotAsked],
 		n[check.NotJudged], n[check.NotIts], explored, len(s.Cases), violated, plural(schedules, "schedule"))
+	for _, short := range []struct {
+		what  string
+		cases []string
+	}{{fmt.Sprintf("cut short before %s", plural(fewest, "schedule")), cut}, {"left out", left}} {
+		if len(short.cases) > 0 {
+			s.Short = append(s.Short, fmt.Sprintf("%s for lack of --time: %s", short.what, strings.Join(short.cases, ", ")))
+		}
+	}
 }
 
 // text says why.
@@ -131,6 +149,8 @@ func (c *checking) caseChecked(s *sampleTried, j *caseJSON) ci.Case {
 	case len(one.Problems) > 0:
 	case j.ExitCode == scenarios.ExitNotSettled:
 		one.Problems = []ci.Problem{{Title: "does not settle", Text: strings.TrimSpace(j.line())}}
+	case j.LeftOut:
+		one.Skipped = "left out: no time is left"
 	case len(j.Uncovered) > 0:
 		one.Problems = []ci.Problem{{Title: "not covered", Text: strings.Join(j.Uncovered, "\n")}}
 	}

@@ -145,12 +145,18 @@ func TestCheckSomeCases(t *testing.T) {
 	}
 }
 
-// However little time there is, each case is tried a few times.
+// However little time there is, the first case of the first sample is tried. The cases that are cut short and left out
+// are named, and so are the samples that are left out.
 func TestCheckInTime(t *testing.T) {
 	c := newChecked(t, current(t, "replicaset"))
+	c.samples = append(c.samples, "config/samples/second.yaml")
+	c.write("config/samples/second.yaml", set)
 	got := c.run("--time", "1ms", "--workers", "1")
-	if got.code != 0 || !strings.Contains(got.out, fmt.Sprintf("  one-owner              %d schedules", fewest)) {
-		t.Errorf("exit %d\n%s%s", got.code, got.err, got.out)
+	if missing := inOrderIn(got.out, "  one-owner              1 schedule, ", "  two-owners             left out: no time is left\n",
+		" 1 of 25 cases, ", "cut short before 5 schedules for lack of --time: one-owner\n",
+		"left out for lack of --time: faults, two-owners, ", "config/samples/second.yaml: left out: --time 1ms is over\n",
+	); missing != "" || got.code != exitUncovered {
+		t.Errorf("exit %d, %q is not in its place\n%s%s", got.code, missing, got.err, got.out)
 	}
 	if got := c.run("--time", "0s"); got.code != scenarios.ExitUsage {
 		t.Errorf("exit %d\n%s%s", got.code, got.err, got.out)
