@@ -224,7 +224,7 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 		c.code = worse(c.code, exitInterrupted)
 		return nil
 	case err != nil:
-		return c.unprepared(sample, err)
+		return c.unprepared(sample, err, sample == op.Samples[len(op.Samples)-1])
 	}
 	s := &sampleTried{Sample: sample.Name, Kind: plan.Controller.For.Kind, Notes: plan.Notes, plan: plan, began: began,
 		dir: filepath.Join(op.Dir, "testdata", "threelaws")}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -166,18 +167,28 @@ func lawChecked(s *sampleTried, v *check.Verdict, told *lawTold) ci.Case {
 	return one
 }
 
-// unprepared is a sample with which nothing could be tried.
-func (c *checking) unprepared(sample *check.File, err error) error {
+// unprepared notes a sample with which nothing could be tried. It fails the check if the user named it, or if no other
+// sample gives a verdict.
+func (c *checking) unprepared(sample *check.File, err error, last bool) error {
 	text := err.Error()
 	if !strings.HasPrefix(text, sample.Name) {
 		text = sample.Name + ": " + text
 	}
+	one := ci.Case{Name: sample.Name, Page: text + "\n", Skipped: text}
+	l := checkLine{Name: sample.Name, Skipped: text}
+	if len(c.Samples) == 0 {
+		text += "; --sample FILE names another"
+	}
+	none := !slices.ContainsFunc(c.report.Samples, func(s *sampleTried) bool { return s.plan != nil })
+	if len(c.Samples) > 0 || last && none {
+		c.code = worse(c.code, scenarios.ExitUsage)
+		l.Failed, l.Skipped, one.Skipped = text, "", ""
+		one.Problems = []ci.Problem{{Error: true, File: c.place(sample.Name), Title: "not checked", Text: text}}
+	}
 	fmt.Fprintln(c.err, text)
-	c.code = worse(c.code, scenarios.ExitUsage)
-	c.line(checkLine{Name: sample.Name, Failed: text})
+	c.line(l)
 	c.report.Samples = append(c.report.Samples, &sampleTried{Sample: sample.Name, Text: text})
-	return c.add(c.app, ci.Case{Name: sample.Name, Page: text + "\n",
-		Problems: []ci.Problem{{Error: true, File: c.place(sample.Name), Title: "not checked", Text: text}}})
+	return c.add(c.app, one)
 }
 
 // finish prints what is left to print.

@@ -210,11 +210,20 @@ func TestCheckSamples(t *testing.T) {
 	c.samples = []string{"config/samples/map.yaml"}
 	c.write(c.samples[0], "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
 	got := c.run("-n", "5")
-	why := "config/samples/map.yaml: it holds no apps/v1 ReplicaSet, on which replicaset works, but v1 ConfigMap\n"
+	why := "config/samples/map.yaml: it holds no apps/v1 ReplicaSet, on which replicaset works, but v1 ConfigMap; " +
+		"--sample FILE names another\n"
 	if missing := inOrderIn(got.out, "=== config/samples/web.yaml\n", "0 violated", "=== config/samples/map.yaml\n",
 		"config/samples/web.yaml: ownership: ", "config/samples/map.yaml: it holds no", "2 samples, "); missing != "" ||
-		got.err != why || got.code != scenarios.ExitUsage {
+		got.err != why || got.code != 0 {
 		t.Errorf("exit %d, %q is not in its place\n%s%s", got.code, missing, got.err, got.out)
+	}
+	got = c.run("-n", "5", "--sample", "config/samples/map.yaml")
+	if got.err != strings.Replace(why, "; --sample FILE names another", "", 1) || got.code != scenarios.ExitUsage {
+		t.Errorf("a sample that was named: exit %d\n%s%s", got.code, got.err, got.out)
+	}
+	c.write("config/samples/web.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: b}\n")
+	if got = c.run("-n", "5"); got.code != scenarios.ExitUsage {
+		t.Errorf("without a sample of use: exit %d\n%s%s", got.code, got.err, got.out)
 	}
 }
 

@@ -90,7 +90,8 @@ func TestSamples(t *testing.T) {
 			widget("v1", "b", "{x: 1}"), "site/examples/b.yaml:1", 0},
 		{"the simple one", "-- examples/a.yaml --\n" + widget("v1", "a", "{x: 1}") + "-- examples/simple.yaml --\n" +
 			widget("v1", "b", "{x: 1, y: 2}"), "examples/simple.yaml:1", 0},
-		{"none of a test", "-- test/e2e/a.yaml --\n" + widget("v1", "a", "{x: 1}"), "", 0},
+		{"none of a test", "-- test/e2e/a.yaml --\n" + widget("v1", "a", "{x: 1}") + "-- topology-test/a.yaml --\n" +
+			widget("v1", "a", "{x: 1}"), "", 0},
 		{"none without a name", "-- examples/a.yaml --\n" + strings.Replace(widget("v1", "a", "{x: 1}"), "name:", "generateName:", 1),
 			"", 0},
 		{"of the same kind, one", "-- examples/a.yaml --\n" + widget("v1", "a", "{x: 1, y: 2}") + "---\n" +

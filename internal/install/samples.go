@@ -139,8 +139,13 @@ func likelihood(file string) int {
 	has := func(names ...string) bool {
 		return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(names, part) })
 	}
+	tests := slices.ContainsFunc(parts, func(part string) bool {
+		return slices.ContainsFunc(words(part), func(word string) bool {
+			return slices.Contains([]string{"test", "tests", "e2e"}, word)
+		})
+	})
 	switch {
-	case has("test", "tests", "e2e", "templates", "crd", "crds"):
+	case tests || has("templates", "crd", "crds"):
 		return unfit
 	case strings.HasPrefix(file, "config/samples/"):
 		return 0
