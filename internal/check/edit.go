@@ -29,8 +29,14 @@ func (f *found) edits(s *subject) error {
 	}
 	stored := shown(first.stored(s.owner), s.owner.GroupVersionKind())
 	first.Stop()
-	for i, path := range leaves(stored.Object, "spec") {
+	fields := leaves(stored.Object, "spec")
+	for i, path := range fields {
 		if i == mostEdits || f.scale != nil && f.change != nil {
+			break
+		}
+		if s.Hurry != nil && s.Hurry() {
+			f.unknown = append(f.unknown, fmt.Sprintf("which fields it follows: no time was left after %d of %d", i,
+				min(len(fields), mostEdits)))
 			break
 		}
 		if e, err := f.tryEdit(s, stored, path); err != nil {

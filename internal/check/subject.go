@@ -32,6 +32,7 @@ type Subject struct {
 	With      []string         // controllers of this module that run beside it; the garbage collector always does
 	Profile   host.Profile     // what it is held to; that of Controller where that is more
 	Schedules int              // of each case
+	Hurry     func() bool      // whether no further field of the sample is to be edited; nil for never
 	Server    *fakeapi.Options // what the worlds' servers are like; nil for the usual
 
 	_ struct{}

@@ -207,3 +207,17 @@ func TestInstalledDefinitionIsPatched(t *testing.T) {
 
 var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1",
 	Resource: "customresourcedefinitions"}
+
+// In a hurry no field of the sample is edited, and the plan says so.
+func TestHurry(t *testing.T) {
+	s := installedSubject(t, wrong{})
+	s.Hurry = func() bool { return true }
+	plan, err := check.Prepare(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shown := plan.String(); !strings.Contains(shown, "which fields it follows: no time was left after 0 of ") ||
+		strings.Contains(shown, "  follows ") {
+		t.Errorf("it is shown as\n%s", shown)
+	}
+}
