@@ -31,7 +31,7 @@ type Subject struct {
 	Install string   // install manifests: a kustomization, a chart, a folder or a file; "none" for no manifests
 
 	Schedules int           // of each case; 0 for as many as Time allows
-	Time      time.Duration // for all schedules together; 0 for two minutes
+	Time      time.Duration // for all schedules together; 0 for three minutes
 }
 
 // Process is one life of the operator. Clients of k8s.io/client-go get

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -46,7 +47,8 @@ well; check prints what it took from where, and flags name others.
 It watches the operator in quiet clusters first, and derives from that the cases in
 which it is tried: with a second owner, with orphans, with objects of others, while its
 sample is edited, deleted and recreated. Each case is explored under as many schedules
-as --time allows, 5 at least, with crashes, conflicts and lost answers.
+as --time allows, with crashes, conflicts and lost answers. The samples, and the cases
+of each, share that time; the summary names the cases that it cut short or left out.
 
 A violation is minimized, shown as explore shows it, and kept below testdata/threelaws
 of the repository: the next check replays it first. Nothing is written where nothing is
@@ -85,7 +87,7 @@ type checking struct {
 
 	report checkReport
 	began  time.Time
-	left   time.Time // until when schedules are drawn
+	left   time.Time // until when the cases of a sample are tried
 }
 
 // run finds the operator, builds it, and tries it with each sample.
@@ -132,8 +134,11 @@ func (c *checking) run(cmd *cobra.Command) error {
 			c.code = worse(c.code, exitInterrupted)
 			break
 		}
-		now := time.Now()
-		c.left = now.Add(c.began.Add(c.Time).Sub(now) / time.Duration(len(op.Samples)-i))
+		c.left = c.share(c.began.Add(c.Time), len(op.Samples)-i)
+		if i > 0 && c.late() {
+			c.leaveOut(op.Samples[i:])
+			break
+		}
 		if err := c.try(ctx, op, hosted, sample); err != nil {
 			return err
 		}
@@ -150,6 +155,25 @@ func (c *checking) run(cmd *cobra.Command) error {
 		}
 	}
 	return c.finish()
+}
+
+// share is until when the next of n may go on that share the time to an end.
+func (c *checking) share(end time.Time, n int) time.Time {
+	now := time.Now()
+	return now.Add(end.Sub(now) / time.Duration(n))
+}
+
+// late reports whether no time is left for the cases of this sample.
+func (c *checking) late() bool { return c.Schedules == 0 && !time.Now().Before(c.left) }
+
+// leaveOut notes samples for which no time is left.
+func (c *checking) leaveOut(samples []*check.File) {
+	for _, sample := range samples {
+		text := fmt.Sprintf("%s: left out: --time %s is over", sample.Name, c.Time)
+		c.note(text)
+		c.report.Samples = append(c.report.Samples, &sampleTried{Sample: sample.Name, Text: text})
+	}
+	c.code = worse(c.code, exitUncovered)
 }
 
 // with adds the objects of the files that were named.
@@ -190,10 +214,13 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 		c.say("\n=== %s\n", sample.Name)
 	}
 	began := time.Now()
+	allowed := c.left.Sub(began)
 	line := c.progress()
 	line.show("watching the operator in quiet clusters: %s", sample.Name)
 	plan, err := check.Prepare(ctx, check.Subject{Controller: hosted(host.Controller{Name: op.Name}), CRDs: op.CRDs,
-		Installed: op.Installed, Sample: sample, Schedules: c.Schedules,
+		Installed: op.Installed, Sample: sample, Schedules: c.Schedules, Hurry: func() bool {
+			return c.Schedules == 0 && time.Since(began) > allowed/3
+		},
 		Server: &fakeapi.Options{WebhooksLater: true}})
 	line.clear()
 	switch {
@@ -201,7 +228,10 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 		c.code = worse(c.code, exitInterrupted)
 		return nil
 	case err != nil:
-		return c.unprepared(sample, err)
+		return c.unprepared(sample, err, sample == op.Samples[len(op.Samples)-1])
+	}
+	if half := time.Now().Add(allowed / 2); half.After(c.left) {
+		c.left = half // an operator that is slow to watch is tried all the same
 	}
 	s := &sampleTried{Sample: sample.Name, Kind: plan.Controller.For.Kind, Notes: plan.Notes, plan: plan, began: began,
 		dir: filepath.Join(op.Dir, "testdata", "threelaws")}

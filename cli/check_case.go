@@ -25,6 +25,7 @@ type sampleTried struct {
 	Cases  []caseJSON `json:"cases"`
 	Laws   []lawTold  `json:"laws"`
 	Text   string     `json:"summary"`
+	Short  []string   `json:"short,omitempty"` // the cases that were cut short, and those that were left out
 
 	began time.Time
 	plan  *check.Plan
@@ -36,6 +37,8 @@ type sampleTried struct {
 type caseJSON struct {
 	Name      string        `json:"name"`
 	Skipped   string        `json:"skipped,omitempty"` // why it makes no sense for this operator
+	LeftOut   bool          `json:"leftOut,omitempty"` // no time was left for it
+	Cut       bool          `json:"cut,omitempty"`     // the time was over after fewer schedules than a case has
 	Schedules int           `json:"schedules"`
 	Distinct  int           `json:"distinct"`
 	Failed    int           `json:"failed"`
@@ -82,7 +85,9 @@ func (c *checking) tryCase(ctx context.Context, s *sampleTried, one *check.Case,
 		j.Skipped = "the operator does not settle with its sample alone"
 	}
 	tried := check.Tried{Name: one.Name}
-	if j.Skipped == "" && ctx.Err() == nil {
+	if j.Skipped == "" && ctx.Err() == nil && len(s.tried) > 0 && c.late() {
+		j.LeftOut, j.ExitCode = true, exitUncovered
+	} else if j.Skipped == "" && ctx.Err() == nil {
 		began := time.Now()
 		world := one.World(s.tried)
 		if c.set {
@@ -140,10 +145,10 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	o := scenarios.ExploreOptions{Schedules: c.Schedules, Seed: c.Seed, Workers: c.Workers, Budget: c.Budget,
 		Patience: c.Time / minimizing, Steps: mostSteps, Twice: c.twice, Out: home}
 	if o.Schedules == 0 {
-		now := time.Now()
-		until := now.Add(c.left.Sub(now) / time.Duration(cases))
+		o.Patience = max(time.Until(c.left)/minimizing, time.Second)
+		until := c.share(c.left, cases)
 		o.Schedules = mostDrawn
-		o.Enough = func(drawn int) bool { return drawn >= fewest && time.Now().After(until) }
+		o.Enough = func(drawn int) bool { return drawn > 0 && time.Now().After(until) }
 	}
 	line := c.progress()
 	defer line.clear()
@@ -164,6 +169,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	}
 	line.clear()
 	j.Schedules, j.Distinct, j.Failed, j.Unsettled = x.Schedules, x.Distinct, x.Failed, x.Unsettled
+	j.Cut = c.Schedules == 0 && x.Schedules < fewest && x.Unsettled == 0
 	for _, f := range x.Failures {
 		path, err := casefile.Keep(home, f)
 		if err != nil { // the violation is printed all the same
@@ -190,8 +196,8 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 // settle: a step of a hosted program takes a hundred times as long as one of a reconciler.
 const mostSteps = 5_000
 
-// minimizing is the share of the time for schedules, one in so many, that minimizing a violation may take beside it:
-// each of its runs may take seconds, as those of a program that never waits do.
+// minimizing is the share of the time that is left, one in so many, that minimizing a violation may take: each of its
+// runs may take seconds, as those of a program that never waits do.
 const minimizing = 8
 
 // mostDrawn bounds the schedules of a case where time does not.
@@ -234,6 +240,8 @@ func (j *caseJSON) line() string {
 	switch {
 	case j.Skipped != "":
 		what = "skipped: " + j.Skipped
+	case j.LeftOut:
+		return fmt.Sprintf("  %-22s left out: no time is left", j.Name)
 	case len(laws) > 0 && j.Schedules == 0:
 		what = "violated: " + strings.Join(laws, ", ") + ", in a failure that was kept"
 	case len(laws) > 0:

@@ -40,6 +40,8 @@ func (c *checking) caseLine(s *sampleTried, j *caseJSON) checkLine {
 		l.Failed = strings.Join(j.Errors, "\n")
 	case j.ExitCode == scenarios.ExitNotSettled:
 		l.Failed = l.Told
+	case j.LeftOut:
+		l.Skipped, l.Told = "left out: no time is left", ""
 	case len(j.Uncovered) > 0:
 		l.Skipped = "not covered: " + strings.Join(j.Uncovered, "; ")
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,6 +62,9 @@ func (c *checking) judge(s *sampleTried) error {
 	}
 	s.sum(verdicts)
 	c.say("%s\n%s, %s\n", b.String(), s.Text, round(time.Since(s.began)))
+	for _, text := range s.Short {
+		c.say("%s\n", text)
+	}
 	return nil
 }
 
@@ -71,9 +75,16 @@ func (s *sampleTried) sum(verdicts []check.Verdict) {
 		n[v.State]++
 	}
 	explored, violated, schedules := 0, 0, 0
+	var cut, left []string
 	for _, j := range s.Cases {
-		if j.Skipped == "" && len(j.Errors) == 0 {
+		if j.Skipped == "" && len(j.Errors) == 0 && !j.LeftOut {
 			explored++
+		}
+		if j.Cut {
+			cut = append(cut, j.Name)
+		}
+		if j.LeftOut {
+			left = append(left, j.Name)
 		}
 		if len(j.Failures) > 0 {
 			violated++
@@ -83,6 +94,14 @@ func (s *sampleTried) sum(verdicts []check.Verdict) {
 	s.Text = fmt.Sprintf("%s: %s held, %d violated, %d not exercised, %d not judged, %d do not apply; %d of %d cases, "+
 		"%d violated, %s", s.plan.Profile, plural(n[check.Held], "law"), n[check.Broken], n[check.NotAsked],
 		n[check.NotJudged], n[check.NotIts], explored, len(s.Cases), violated, plural(schedules, "schedule"))
+	for _, short := range []struct {
+		what  string
+		cases []string
+	}{{fmt.Sprintf("cut short before %s", plural(fewest, "schedule")), cut}, {"left out", left}} {
+		if len(short.cases) > 0 {
+			s.Short = append(s.Short, fmt.Sprintf("%s for lack of --time: %s", short.what, strings.Join(short.cases, ", ")))
+		}
+	}
 }
 
 // text says why.
@@ -131,6 +150,8 @@ func (c *checking) caseChecked(s *sampleTried, j *caseJSON) ci.Case {
 	case len(one.Problems) > 0:
 	case j.ExitCode == scenarios.ExitNotSettled:
 		one.Problems = []ci.Problem{{Title: "does not settle", Text: strings.TrimSpace(j.line())}}
+	case j.LeftOut:
+		one.Skipped = "left out: no time is left"
 	case len(j.Uncovered) > 0:
 		one.Problems = []ci.Problem{{Title: "not covered", Text: strings.Join(j.Uncovered, "\n")}}
 	}
@@ -146,18 +167,28 @@ func lawChecked(s *sampleTried, v *check.Verdict, told *lawTold) ci.Case {
 	return one
 }
 
-// unprepared is a sample with which nothing could be tried.
-func (c *checking) unprepared(sample *check.File, err error) error {
+// unprepared notes a sample with which nothing could be tried. It fails the check if the user named it, or if no other
+// sample gives a verdict.
+func (c *checking) unprepared(sample *check.File, err error, last bool) error {
 	text := err.Error()
 	if !strings.HasPrefix(text, sample.Name) {
 		text = sample.Name + ": " + text
 	}
+	one := ci.Case{Name: sample.Name, Page: text + "\n", Skipped: text}
+	l := checkLine{Name: sample.Name, Skipped: text}
+	if len(c.Samples) == 0 {
+		text += "; --sample FILE names another"
+	}
+	none := !slices.ContainsFunc(c.report.Samples, func(s *sampleTried) bool { return s.plan != nil })
+	if len(c.Samples) > 0 || last && none {
+		c.code = worse(c.code, scenarios.ExitUsage)
+		l.Failed, l.Skipped, one.Skipped = text, "", ""
+		one.Problems = []ci.Problem{{Error: true, File: c.place(sample.Name), Title: "not checked", Text: text}}
+	}
 	fmt.Fprintln(c.err, text)
-	c.code = worse(c.code, scenarios.ExitUsage)
-	c.line(checkLine{Name: sample.Name, Failed: text})
+	c.line(l)
 	c.report.Samples = append(c.report.Samples, &sampleTried{Sample: sample.Name, Text: text})
-	return c.add(c.app, ci.Case{Name: sample.Name, Page: text + "\n",
-		Problems: []ci.Problem{{Error: true, File: c.place(sample.Name), Title: "not checked", Text: text}}})
+	return c.add(c.app, one)
 }
 
 // finish prints what is left to print.

@@ -44,7 +44,7 @@ type settings struct {
 // settingsFile is the file of the repository that has settings.
 const settingsFile = "threelaws.yaml"
 
-// fewest is how many schedules of each case are drawn, however long they take.
+// fewest is how many schedules of a case say something of it: with fewer it counts as cut short.
 const fewest = 5
 
 // register gives the command its flags.
@@ -54,14 +54,15 @@ func (c *checking) register(cmd *cobra.Command) {
 	fl.StringVar(&c.Test, "test", "", "host this test of the package, which calls agent.Test, in place of a main")
 	fl.StringArrayVar(&c.Env, "env", nil, "NAME=value in the operator's environment; may be repeated")
 	fl.StringSliceVar(&c.With, "with", nil, "files with further objects that exist in every cluster")
-	fl.DurationVar(&c.Time, "time", 2*time.Minute, "how long schedules are drawn, in all cases together")
+	fl.DurationVar(&c.Time, "time", 3*time.Minute,
+		"how long the operator is tried, with all samples and in all cases together; building it is not counted")
 	fl.IntVarP(&c.Schedules, "schedules", "n", 0,
 		"how many schedules are drawn in each case; 0 for as many as --time allows")
 	fl.Uint64Var(&c.Seed, "seed", 1, "of the choices")
 	fl.StringVar(&c.faults, "faults", "",
 		"how many faults of each name a run may have, in place of those of the cases: crash:1,relist:2; none for none")
 	fl.IntVar(&c.Workers, "workers", 0, "how many runs at a time; 0 for one for each core")
-	fl.IntVar(&c.Budget, "budget", 100, "how many runs minimizing a violation may take; it also ends after an eighth of --time")
+	fl.IntVar(&c.Budget, "budget", 100, "how many runs minimizing a violation may take; it also ends after an eighth of the time that is left")
 	fl.StringSliceVar(&c.cases, "case", nil, "try these cases alone, as faults")
 	fl.IntVar(&c.twice, "twice", 64, "one in so many runs of a case is done twice and compared; 1 for each run")
 	fl.StringVar(&c.replay, "replay", "", "run this failure that was kept, and nothing else")

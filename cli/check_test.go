@@ -145,12 +145,18 @@ func TestCheckSomeCases(t *testing.T) {
 	}
 }
 
-// However little time there is, each case is tried a few times.
+// However little time there is, the first case of the first sample is tried. The cases that are cut short and left out
+// are named, and so are the samples that are left out.
 func TestCheckInTime(t *testing.T) {
 	c := newChecked(t, current(t, "replicaset"))
+	c.samples = append(c.samples, "config/samples/second.yaml")
+	c.write("config/samples/second.yaml", set)
 	got := c.run("--time", "1ms", "--workers", "1")
-	if got.code != 0 || !strings.Contains(got.out, fmt.Sprintf("  one-owner              %d schedules", fewest)) {
-		t.Errorf("exit %d\n%s%s", got.code, got.err, got.out)
+	if missing := inOrderIn(got.out, "  one-owner              1 schedule, ", "  two-owners             left out: no time is left\n",
+		" 1 of 25 cases, ", "cut short before 5 schedules for lack of --time: one-owner\n",
+		"left out for lack of --time: faults, two-owners, ", "config/samples/second.yaml: left out: --time 1ms is over\n",
+	); missing != "" || got.code != exitUncovered {
+		t.Errorf("exit %d, %q is not in its place\n%s%s", got.code, missing, got.err, got.out)
 	}
 	if got := c.run("--time", "0s"); got.code != scenarios.ExitUsage {
 		t.Errorf("exit %d\n%s%s", got.code, got.err, got.out)
@@ -204,11 +210,20 @@ func TestCheckSamples(t *testing.T) {
 	c.samples = []string{"config/samples/map.yaml"}
 	c.write(c.samples[0], "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
 	got := c.run("-n", "5")
-	why := "config/samples/map.yaml: it holds no apps/v1 ReplicaSet, on which replicaset works, but v1 ConfigMap\n"
+	why := "config/samples/map.yaml: it holds no apps/v1 ReplicaSet, on which replicaset works, but v1 ConfigMap; " +
+		"--sample FILE names another\n"
 	if missing := inOrderIn(got.out, "=== config/samples/web.yaml\n", "0 violated", "=== config/samples/map.yaml\n",
 		"config/samples/web.yaml: ownership: ", "config/samples/map.yaml: it holds no", "2 samples, "); missing != "" ||
-		got.err != why || got.code != scenarios.ExitUsage {
+		got.err != why || got.code != 0 {
 		t.Errorf("exit %d, %q is not in its place\n%s%s", got.code, missing, got.err, got.out)
+	}
+	got = c.run("-n", "5", "--sample", "config/samples/map.yaml")
+	if got.err != strings.Replace(why, "; --sample FILE names another", "", 1) || got.code != scenarios.ExitUsage {
+		t.Errorf("a sample that was named: exit %d\n%s%s", got.code, got.err, got.out)
+	}
+	c.write("config/samples/web.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: b}\n")
+	if got = c.run("-n", "5"); got.code != scenarios.ExitUsage {
+		t.Errorf("without a sample of use: exit %d\n%s%s", got.code, got.err, got.out)
 	}
 }
 

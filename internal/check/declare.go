@@ -32,9 +32,7 @@ func (f *found) declared(s *subject) host.Controller {
 	}
 	if c.Replicas == nil && c.Most == nil && c.Active == nil && f.wants != nil {
 		c.Replicas = f.wants.of
-		c.Active = func(dependent runtime.Object) bool {
-			return !slices.ContainsFunc(f.asleep, kindOf(s.server.KindOf(dependent).GVK.Kind))
-		}
+		c.Active = func(dependent runtime.Object) bool { return f.counts(s, dependent) }
 		c.Surge = func(runtime.Object) int { return plenty }
 		c.Unavailable = c.Surge
 	}

@@ -29,8 +29,14 @@ func (f *found) edits(s *subject) error {
 	}
 	stored := shown(first.stored(s.owner), s.owner.GroupVersionKind())
 	first.Stop()
-	for i, path := range leaves(stored.Object, "spec") {
+	fields := leaves(stored.Object, "spec")
+	for i, path := range fields {
 		if i == mostEdits || f.scale != nil && f.change != nil {
+			break
+		}
+		if s.Hurry != nil && s.Hurry() {
+			f.unknown = append(f.unknown, fmt.Sprintf("which fields it follows: no time was left after %d of %d", i,
+				min(len(fields), mostEdits)))
 			break
 		}
 		if e, err := f.tryEdit(s, stored, path); err != nil {
@@ -56,11 +62,11 @@ func (f *found) tryEdit(s *subject, stored manifest, path []string) (*edit, erro
 		return nil, err
 	}
 	defer r.Stop()
-	e.had = len(r.controlled(s.owner, f.awake()))
+	e.had = f.active(s, r.controlled(s.owner, f.owns))
 	if err := r.merge(s.owner, e.patch(e.to)); err != nil || !r.settled {
 		return nil, nil // no value that the server takes, or a world that says nothing
 	}
-	e.has = len(r.controlled(s.owner, f.awake()))
+	e.has = f.active(s, r.controlled(s.owner, f.owns))
 	for _, rec := range r.writes() {
 		if rec.Object.Kind != s.owner.GetKind() {
 			return e, nil
@@ -181,9 +187,9 @@ func (f *found) want(s *subject) error {
 			return err
 		}
 	}
-	if len(f.seconds) != len(f.dependents) && f.second.Unstructured != nil {
+	if has, other := f.active(s, f.dependents), f.active(s, f.seconds); has != other && f.second.Unstructured != nil {
 		f.unknown = append(f.unknown, fmt.Sprintf("how many dependents an owner wants: a second one like the sample "+
-			"has %d, the sample %d", len(f.seconds), len(f.dependents)))
+			"has %d, the sample %d", other, has))
 		return nil
 	}
 	if len(w.by) > 0 {
@@ -206,7 +212,7 @@ func (f *found) count(s *subject, w *wants, e *edit) error {
 		return nil // a value that the server does not take
 	}
 	defer r.Stop()
-	n := len(r.controlled(owner, f.awake()))
+	n := f.active(s, r.controlled(owner, f.owns))
 	if !r.settled || r.stored(owner) == nil {
 		return nil
 	}

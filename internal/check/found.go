@@ -124,13 +124,6 @@ func creates(gvk schema.GroupVersionKind) func(creation) bool {
 	return func(c creation) bool { return c.kind == gvk }
 }
 
-// awake are the kinds of dependents that are there again when they were taken away.
-func (f *found) awake() []schema.GroupVersionKind {
-	return slices.DeleteFunc(slices.Clone(f.owns), func(gvk schema.GroupVersionKind) bool {
-		return slices.Contains(f.asleep, gvk)
-	})
-}
-
 // names looks of which kinds the controller gives its dependents their names: where
 // something else has such a name, the dependent is not there, or that is made one.
 func (f *found) names(s *subject) error {

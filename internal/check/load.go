@@ -107,6 +107,7 @@ func (s *subject) worksOn() {
 // define reads the definitions into the server.
 func (s *subject) define() error {
 	for _, f := range s.CRDs {
+		there := f.onDisk()
 		for _, o := range f.Objects {
 			if o.GetKind() != "CustomResourceDefinition" {
 				continue
@@ -116,7 +117,7 @@ func (s *subject) define() error {
 				return mistake("CRDs", "%s:%d: %v", f.Name, o.Line, err)
 			}
 			s.definitions = append(s.definitions, m)
-			if f.Path == "" {
+			if !there {
 				s.held = append(s.held, m)
 			} else if !slices.Contains(s.files, f.Path) {
 				s.files = append(s.files, f.Path)

@@ -1,7 +1,10 @@
 package check
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -29,6 +32,7 @@ type Subject struct {
 	With      []string         // controllers of this module that run beside it; the garbage collector always does
 	Profile   host.Profile     // what it is held to; that of Controller where that is more
 	Schedules int              // of each case
+	Hurry     func() bool      // whether no further field of the sample is to be edited; nil for never
 	Server    *fakeapi.Options // what the worlds' servers are like; nil for the usual
 
 	_ struct{}
@@ -38,9 +42,42 @@ type Subject struct {
 type File struct {
 	Name    string
 	Objects []Object
-	// Path is where it is on the disk, from the working directory: failures of whole programs then name the file in place of holding its CRDs.
-	// "" where there is no such file.
+	// Path is where it is on the disk, from the working directory; "" where there is no such file. Failures of whole
+	// programs then name the file in place of holding its CRDs, if it holds the same.
 	Path string
+}
+
+// onDisk reports whether the file on the disk defines the same kinds in the same way. Those of a kustomization do not,
+// where it patches the file.
+func (f *File) onDisk() bool {
+	if f.Path == "" {
+		return false
+	}
+	data, err := os.ReadFile(f.Path)
+	if err != nil {
+		return false
+	}
+	disk, err := Read(f.Path, data)
+	return err == nil && slices.Equal(disk.definitions(), f.definitions())
+}
+
+// definitions are the CRDs of a file, each as JSON without what a server sets.
+func (f *File) definitions() (all []string) {
+	for _, o := range f.Objects {
+		if o.GetKind() != "CustomResourceDefinition" {
+			continue
+		}
+		bare := o.DeepCopy()
+		unstructured.RemoveNestedField(bare.Object, "metadata", "creationTimestamp")
+		delete(bare.Object, "status")
+		text, err := json.Marshal(bare.Object)
+		if err != nil {
+			panic("check: a manifest that was read cannot be written: " + err.Error())
+		}
+		all = append(all, string(text))
+	}
+	slices.Sort(all)
+	return all
 }
 
 // Object is an object of a file.

@@ -3,6 +3,7 @@ package install_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,7 +90,8 @@ func TestSamples(t *testing.T) {
 			widget("v1", "b", "{x: 1}"), "site/examples/b.yaml:1", 0},
 		{"the simple one", "-- examples/a.yaml --\n" + widget("v1", "a", "{x: 1}") + "-- examples/simple.yaml --\n" +
 			widget("v1", "b", "{x: 1, y: 2}"), "examples/simple.yaml:1", 0},
-		{"none of a test", "-- test/e2e/a.yaml --\n" + widget("v1", "a", "{x: 1}"), "", 0},
+		{"none of a test", "-- test/e2e/a.yaml --\n" + widget("v1", "a", "{x: 1}") + "-- topology-test/a.yaml --\n" +
+			widget("v1", "a", "{x: 1}"), "", 0},
 		{"none without a name", "-- examples/a.yaml --\n" + strings.Replace(widget("v1", "a", "{x: 1}"), "name:", "generateName:", 1),
 			"", 0},
 		{"of the same kind, one", "-- examples/a.yaml --\n" + widget("v1", "a", "{x: 1, y: 2}") + "---\n" +
@@ -129,8 +131,22 @@ func TestSamplesThatWereNamed(t *testing.T) {
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("samples: - want, + got\n%s", diff)
 	}
+	wantNote(t, r, "my/b.yaml: its custom objects are the samples. To try a built-in one, name a file that holds it "+
+		"alone, and the others by --with")
 	_, err := find(t, archive, install.Options{Samples: []string{"nowhere.yaml"}})
 	wantError(t, err, "--sample nowhere.yaml: no such file or directory")
+}
+
+// What else its file holds exists beside a sample, custom objects too.
+func TestCustomObjectsBesideSamples(t *testing.T) {
+	r := found(t, program+"-- config/crd/bases/widgets.yaml --\n"+crd+"-- config/crd/bases/gadgets.yaml --\n"+gadget(crd)+
+		"-- my.yaml --\n"+widget("v1", "a", "{}")+"---\n"+gadget(widget("v1", "b", "{}")),
+		install.Options{Samples: []string{"my.yaml"}})
+	for i, want := range [][]string{{"Gadget /b my.yaml"}, {"Widget /a my.yaml"}} {
+		if got := shown(r.Samples[i].Beside); !slices.Equal(got, want) {
+			t.Errorf("beside %s: %q, want %q", r.Samples[i].GetName(), got, want)
+		}
+	}
 }
 
 // Files of a repository hold much that is no manifest.

@@ -44,7 +44,7 @@ func (f *finder) findSamples(context.Context) error {
 			continue
 		}
 		best := slices.MinFunc(found, func(a, b Object) int { return f.compare(a, b, versions) })
-		f.Samples = append(f.Samples, Sample{best, f.beside(best)})
+		f.Samples = append(f.Samples, Sample{best, others(f.search([]string{best.File}, document.any), best)})
 		f.note("sample of %s.%s: %s", kind, group, best.place())
 	}
 	if len(without) > 0 {
@@ -67,25 +67,29 @@ func (f *finder) givenSamples() error {
 			}
 		}
 		for _, file := range files {
-			var custom, beside []Object
+			var custom, all []Object
 			for _, o := range objects {
-				switch {
-				case o.File != file:
-				case f.custom(o):
+				if o.File != file {
+					continue
+				}
+				if all = append(all, o); f.custom(o) {
 					custom = append(custom, o)
-				default:
-					beside = append(beside, o)
 				}
 			}
+			builtin := len(all) - len(custom)
 			if len(custom) == 0 {
-				custom, beside = beside[:1], beside[1:]
+				custom, builtin = all[:1], 0
 			}
 			for _, o := range custom {
 				if o.GetName() == "" {
 					return fmt.Errorf("%s: the %s has no metadata.name", o.place(), o.GetKind())
 				}
-				f.Samples = append(f.Samples, Sample{o, beside})
+				f.Samples = append(f.Samples, Sample{o, others(all, o)})
 				f.note("sample of %s: %s", o.GetKind(), o.place())
+			}
+			if builtin > 0 {
+				f.note("%s: its custom objects are the samples. To try a built-in one, name a file that holds it alone, "+
+					"and the others by --with", file)
 			}
 		}
 	}
@@ -135,8 +139,13 @@ func likelihood(file string) int {
 	has := func(names ...string) bool {
 		return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(names, part) })
 	}
+	tests := slices.ContainsFunc(parts, func(part string) bool {
+		return slices.ContainsFunc(words(part), func(word string) bool {
+			return slices.Contains([]string{"test", "tests", "e2e"}, word)
+		})
+	})
 	switch {
-	case has("test", "tests", "e2e", "templates", "crd", "crds"):
+	case tests || has("templates", "crd", "crds"):
 		return unfit
 	case strings.HasPrefix(file, "config/samples/"):
 		return 0
@@ -182,13 +191,12 @@ func (f *finder) compare(a, b Object, versions []string) int {
 		size(a)-size(b), strings.Compare(a.File, b.File), a.Line-b.Line)
 }
 
-// beside are the objects of other kinds in a sample's file.
-func (f *finder) beside(sample Object) []Object {
-	var all []Object
-	for _, o := range f.search([]string{sample.File}, document.any) {
+// others are the objects of other kinds in a sample's file, which exist beside it.
+func others(file []Object, sample Object) (beside []Object) {
+	for _, o := range file {
 		if o.GroupVersionKind() != sample.GroupVersionKind() {
-			all = append(all, o)
+			beside = append(beside, o)
 		}
 	}
-	return all
+	return beside
 }

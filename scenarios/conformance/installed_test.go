@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
@@ -166,5 +168,56 @@ func TestInterruptedBeforeAQuietWorld(t *testing.T) {
 	})
 	if _, err := check.Prepare(ctx, s); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+}
+
+// A definition that the install manifests patch is the patched one in every world, although a file on the disk has it
+// without the patch.
+func TestInstalledDefinitionIsPatched(t *testing.T) {
+	s := installedSubject(t, wrong{})
+	s.CRDs[0].Objects[0].SetLabels(map[string]string{"patched": "yes"})
+	run := program(false, wrong{})
+	s.Controller = bubble.Controller(host.Controller{Name: "needy"}, func(ctx context.Context, cfg *rest.Config) error {
+		dyn, err := dynamic.NewForConfig(cfg)
+		if err != nil {
+			return err
+		}
+		crd, err := dyn.Resource(definitions).Get(ctx, s.CRDs[0].Objects[0].GetName(), metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if crd.GetLabels()["patched"] == "" {
+			return errors.New("the definition is not patched")
+		}
+		return run(ctx, cfg)
+	})
+	plan, err := check.Prepare(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := placed(t, plan, "one-owner")
+	x, err := c.Explore(t.Context(), "one-owner")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x.Failed+x.Unsettled > 0 {
+		t.Errorf("%s", x.Text())
+	}
+}
+
+var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1",
+	Resource: "customresourcedefinitions"}
+
+// In a hurry no field of the sample is edited, and the plan says so.
+func TestHurry(t *testing.T) {
+	s := installedSubject(t, wrong{})
+	s.Hurry = func() bool { return true }
+	plan, err := check.Prepare(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shown := plan.String(); !strings.Contains(shown, "which fields it follows: no time was left after 0 of ") ||
+		strings.Contains(shown, "  follows ") {
+		t.Errorf("it is shown as\n%s", shown)
 	}
 }

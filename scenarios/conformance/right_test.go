@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/threelaws/threelaws/scenarios/simtest"
 )
 
 const podTemplate = "{metadata: {labels: {app: web}}, spec: {containers: [{name: main, image: registry.example/web}]}}"
@@ -75,4 +77,24 @@ func TestFoundOfStatefulSet(t *testing.T) {
 	if n := plan.Controller.Replicas(stored(t, set)); n != 2 {
 		t.Errorf("it wants %d", n)
 	}
+}
+
+// A controller that keeps ReplicaSets of older revisions, scaled to 0, wants one.
+func TestOlderRevisionsDoNotCount(t *testing.T) {
+	undeclared, _ := bare(t, "deployment")
+	text := "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 2, " +
+		"selector: {matchLabels: {app: web}}, template: " + podTemplate + "}\n"
+	owner := filepath.Join(t.TempDir(), "web.yaml")
+	if err := os.WriteFile(owner, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	plan := prepared(t, Subject{Controller: undeclared, Owner: owner, With: []string{"replicaset", "kubelet"}})
+	d := &appsv1.Deployment{}
+	decode(t, text, d)
+	if plan.Controller.Replicas == nil || plan.Controller.Replicas(stored(t, d)) != 1 {
+		t.Fatalf("it is not known to want one ReplicaSet:\n%s", plan)
+	}
+	c := placed(t, plan, "reference-taken-away")
+	c.Schedules = 100 // in some of which the second Deployment adopts the ReplicaSet, and keeps it beside its own
+	simtest.Check(t, c)
 }

@@ -1,0 +1,52 @@
+package check
+
+import (
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// active counts those dependents that their owner wants. Controllers keep others as a history: revisions, and
+// workloads of older revisions that are scaled to 0.
+func (f *found) active(s *subject, dependents []manifest) (n int) {
+	for _, d := range dependents {
+		if f.counts(s, d.Unstructured) {
+			n++
+		}
+	}
+	return n
+}
+
+// counts reports whether an owner wants such a dependent, and does not merely keep it. One that is scaled to 0 counts
+// where the sample's own dependents of its kind are created so.
+func (f *found) counts(s *subject, dependent runtime.Object) bool {
+	gvk := dependent.GetObjectKind().GroupVersionKind()
+	if gvk.Empty() {
+		gvk = s.server.KindOf(dependent).GVK
+	}
+	return !slices.Contains(f.asleep, gvk) && gvk.Kind != "ControllerRevision" &&
+		(!scaledToZero(dependent) || slices.ContainsFunc(f.dependents, func(d manifest) bool {
+			return d.GroupVersionKind() == gvk && scaledToZero(d.Unstructured)
+		}))
+}
+
+func scaledToZero(obj runtime.Object) bool {
+	var replicas *int32
+	switch o := obj.(type) {
+	case *unstructured.Unstructured:
+		n, is, err := unstructured.NestedInt64(o.Object, "spec", "replicas")
+		return is && err == nil && n == 0
+	case *appsv1.ReplicaSet:
+		replicas = o.Spec.Replicas
+	case *appsv1.Deployment:
+		replicas = o.Spec.Replicas
+	case *appsv1.StatefulSet:
+		replicas = o.Spec.Replicas
+	case *corev1.ReplicationController:
+		replicas = o.Spec.Replicas
+	}
+	return replicas != nil && *replicas == 0
+}
