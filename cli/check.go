@@ -84,6 +84,7 @@ type checking struct {
 	replay  string
 	twice   int      // one in so many runs is done twice
 	cases   []string // the names of those to try; nil for all
+	verbose bool
 
 	report checkReport
 	began  time.Time

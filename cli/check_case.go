@@ -153,7 +153,26 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	line := c.progress()
 	defer line.clear()
 	line.show("%s", j.Name)
+	raw := map[string]string{} // where failures are kept that are being minimized, by law
+	o.Raw = func(f *scenarios.Counterexample) {
+		path, err := casefile.Keep(home, f)
+		if err != nil {
+			return // it is tried again when the failure is small
+		}
+		raw[f.Law] = path
+		line.clear()
+		c.say("  %-22s violated: %s: %s\n%25skept as %s; it is minimized now\n", j.Name, f.Law, f.Text, "", path)
+		line.show("%s: minimizing %s", j.Name, f.Law)
+	}
+	if c.verbose {
+		c.say("  %-22s begins\n", j.Name)
+	}
+	told := time.Now()
 	o.Progress = func(p scenarios.Progress) {
+		if c.verbose && time.Since(told) >= 10*time.Second {
+			told = time.Now()
+			c.say("  %-22s %s, %s, %.1f/s\n", j.Name, plural(p.Runs, "schedule"), plural(p.Failed, "violation"), p.PerSecond)
+		}
 		line.show("%s: %s, %.0f/s, %d distinct, %s", j.Name, plural(p.Runs, "schedule"), p.PerSecond, p.Distinct,
 			plural(p.Failed, "violation"))
 	}
@@ -171,7 +190,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	j.Schedules, j.Distinct, j.Failed, j.Unsettled = x.Schedules, x.Distinct, x.Failed, x.Unsettled
 	j.Cut = c.Schedules == 0 && x.Schedules < fewest && x.Unsettled == 0
 	for _, f := range x.Failures {
-		path, err := casefile.Keep(home, f)
+		path, err := casefile.Replace(raw[f.Law], home, f)
 		if err != nil { // the violation is printed all the same
 			j.Errors = append(j.Errors, fmt.Sprintf("%s: a failure is not kept: %v", j.Name, err))
 		}
@@ -234,7 +253,11 @@ func (j *caseJSON) fail(text string, code int) {
 func (j *caseJSON) line() string {
 	var laws []string
 	for _, f := range j.Failures {
-		laws = append(laws, f.Law)
+		law := f.Law
+		if j.Schedules > 0 {
+			law += fmt.Sprintf(" (first in schedule %d)", f.Index)
+		}
+		laws = append(laws, law)
 	}
 	what := plural(j.Schedules, "schedule")
 	switch {
@@ -245,7 +268,7 @@ func (j *caseJSON) line() string {
 	case len(laws) > 0 && j.Schedules == 0:
 		what = "violated: " + strings.Join(laws, ", ") + ", in a failure that was kept"
 	case len(laws) > 0:
-		what += ", violated: " + strings.Join(laws, ", ")
+		what += fmt.Sprintf(", violated in %d: %s", max(j.Failed, 1), strings.Join(laws, ", "))
 	case j.ExitCode == scenarios.ExitNondetermine:
 		what = "two runs of one schedule differ"
 	case len(j.Errors) > 0:

@@ -31,8 +31,8 @@ type lawTold struct {
 
 // states are what can become of a law, as they are printed, in their order.
 var states = []struct{ state, told string }{
-	{check.Held, "held"}, {check.Broken, "violated"}, {check.NotAsked, "not exercised"},
-	{check.NotJudged, "not judged"}, {check.NotIts, "does not apply"},
+	{check.Broken, "violated"}, {check.NotAsked, "not exercised"}, {check.NotJudged, "not judged"},
+	{check.Held, "held"}, {check.NotIts, "does not apply"},
 }
 
 // judge tells what became of the laws.
@@ -61,39 +61,26 @@ func (c *checking) judge(s *sampleTried) error {
 		}
 	}
 	s.sum(verdicts)
-	c.say("%s\n%s, %s\n", b.String(), s.Text, round(time.Since(s.began)))
+	c.say("\n%s, %s\n", s.Text, round(time.Since(s.began)))
 	for _, text := range s.Short {
 		c.say("%s\n", text)
 	}
+	c.say("%s", b.String())
 	return nil
 }
 
-// sum is everything in one line.
+// sum is the verdict, and what was cut short.
 func (s *sampleTried) sum(verdicts []check.Verdict) {
-	n := map[string]int{}
-	for _, v := range verdicts {
-		n[v.State]++
-	}
-	explored, violated, schedules := 0, 0, 0
+	s.Text = s.plan.Summary(s.tried, verdicts)
 	var cut, left []string
 	for _, j := range s.Cases {
-		if j.Skipped == "" && len(j.Errors) == 0 && !j.LeftOut {
-			explored++
-		}
 		if j.Cut {
 			cut = append(cut, j.Name)
 		}
 		if j.LeftOut {
 			left = append(left, j.Name)
 		}
-		if len(j.Failures) > 0 {
-			violated++
-		}
-		schedules += j.Schedules
 	}
-	s.Text = fmt.Sprintf("%s: %s held, %d violated, %d not exercised, %d not judged, %d do not apply; %d of %d cases, "+
-		"%d violated, %s", s.plan.Profile, plural(n[check.Held], "law"), n[check.Broken], n[check.NotAsked],
-		n[check.NotJudged], n[check.NotIts], explored, len(s.Cases), violated, plural(schedules, "schedule"))
 	for _, short := range []struct {
 		what  string
 		cases []string

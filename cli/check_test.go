@@ -119,8 +119,10 @@ func TestCheckPasses(t *testing.T) {
 	}
 	if missing := inOrderIn(got.out, "main package ./cmd/manager, from PROJECT\n", "builds ./cmd/manager\n",
 		"replicaset, as quiet runs show it:\n", "  one-owner              5 schedules, ",
-		"  deleted/background     5 schedules, ", "\nheld\n", "LAW-1 ", "take-ownership", "evaluated ", "\nnot judged\n",
-		"EXACT-8", "ownership: ", " laws held, 0 violated, ", " of 25 cases, 0 violated, ",
+		"  deleted/background     5 schedules, ",
+		"\nReplicaSet: no law is violated in what was tried. Laws of ownership: ", " held, 0 violated, ",
+		" of 25 cases were explored, 0 failed; schedules: ", "\nnot judged\n", "EXACT-8", "\nheld\n", "LAW-1 ", "take-ownership",
+		"evaluated ",
 		"after it has settled, main.sync waits for an RWMutex, at manager/main.go:57\n"); missing != "" {
 		t.Errorf("%q is not in its place\n%s", missing, got.out)
 	}
@@ -133,7 +135,7 @@ func TestCheckPasses(t *testing.T) {
 func TestCheckSomeCases(t *testing.T) {
 	c := newChecked(t, current(t, "replicaset"))
 	got := c.run("-n", "5", "--case", "faults,one-owner", "--twice", "1")
-	if got.code != 0 || strings.Contains(got.out, "two-owners") || !strings.Contains(got.out, ", 10 schedules, ") {
+	if got.code != 0 || strings.Contains(got.out, "two-owners") || !strings.Contains(got.out, "schedules: 10, ") {
 		t.Errorf("exit %d\n%s%s", got.code, got.err, got.out)
 	}
 	got = c.run("-n", "5", "--case", "fault")
@@ -153,7 +155,7 @@ func TestCheckInTime(t *testing.T) {
 	c.write("config/samples/second.yaml", set)
 	got := c.run("--time", "1ms", "--workers", "1")
 	if missing := inOrderIn(got.out, "  one-owner              1 schedule, ", "  two-owners             left out: no time is left\n",
-		" 1 of 25 cases, ", "cut short before 5 schedules for lack of --time: one-owner\n",
+		" 1 of 25 cases were explored, ", "cut short before 5 schedules for lack of --time: one-owner\n",
 		"left out for lack of --time: faults, two-owners, ", "config/samples/second.yaml: left out: --time 1ms is over\n",
 	); missing != "" || got.code != exitUncovered {
 		t.Errorf("exit %d, %q is not in its place\n%s%s", got.code, missing, got.err, got.out)
@@ -175,8 +177,12 @@ func TestCheckFinds(t *testing.T) {
 		t.Fatalf("nothing is kept\n%s", got.out)
 	}
 	law, _, _ := strings.Cut(filepath.Base(kept[0]), "-0")
+	if n := strings.Count(got.out, "kept as testdata/threelaws/replicaset-two-owners/"); n != len(kept) {
+		t.Errorf("%d files are kept of %d failures:\n%s", len(kept), n, got.out)
+	}
 	replay := "threelaws check --replay " + kept[0]
-	if missing := inOrderIn(got.out, "two-owners             5 schedules, violated: ", "--- FAIL: replicaset/two-owners\n",
+	if missing := inOrderIn(got.out, "two-owners             violated: ", "it is minimized now\n",
+		"two-owners             5 schedules, violated in ", " (first in schedule ", "--- FAIL: replicaset/two-owners\n",
 		replay, "\nviolated\n"); missing != "" {
 		t.Errorf("%q is not in its place (%s)\n%s", missing, law, got.out)
 	}
@@ -213,7 +219,7 @@ func TestCheckSamples(t *testing.T) {
 	why := "config/samples/map.yaml: it holds no apps/v1 ReplicaSet, on which replicaset works, but v1 ConfigMap; " +
 		"--sample FILE names another\n"
 	if missing := inOrderIn(got.out, "=== config/samples/web.yaml\n", "0 violated", "=== config/samples/map.yaml\n",
-		"config/samples/web.yaml: ownership: ", "config/samples/map.yaml: it holds no", "2 samples, "); missing != "" ||
+		"config/samples/web.yaml: ReplicaSet: no law is violated", "config/samples/map.yaml: it holds no", "2 samples, "); missing != "" ||
 		got.err != why || got.code != 0 {
 		t.Errorf("exit %d, %q is not in its place\n%s%s", got.code, missing, got.err, got.out)
 	}

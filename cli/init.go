@@ -216,7 +216,7 @@ func (c *initializing) text(op *operator) string {
 			len(op.Found.Samples) == 0},
 		{"Files with further objects that exist in every cluster, as a Secret that the operator needs.", "with",
 			[]string{}, false, false},
-		{"How long schedules are drawn in all.", "time", "2m", false, false},
+		{"How long the operator is tried in all.", "time", "3m", false, false},
 	} {
 		if s.none {
 			continue

@@ -38,6 +38,9 @@ type ExploreOptions struct {
 	// Several workers call it at a time.
 	Enough func(drawn int) bool
 
+	// Raw, if set, is told of each failure before it is minimized.
+	Raw func(*Counterexample)
+
 	// Out is the directory that failures will be written to: there they name the files that the step install reads.
 	// "" has them hold what is installed.
 	Out string

@@ -22,6 +22,13 @@ func (p *Script) shrinkAll(failures []explore.Failing, o ExploreOptions) ([]*Cou
 		if budget == 0 {
 			budget = shrinkBudget
 		}
+		if o.Raw != nil {
+			raw, err := p.shrink(&failures[i], 1, nil)
+			if err != nil {
+				return all, err
+			}
+			o.Raw(raw)
+		}
 		var enough func() bool
 		if o.Patience > 0 {
 			until := time.Now().Add(o.Patience)

@@ -142,7 +142,7 @@ func unless(known bool, why string) string {
 	return why
 }
 
-// Summary is one line on everything.
+// Summary is the verdict in a sentence, and behind it what it rests on.
 func (p *Plan) Summary(cases []Tried, verdicts []Verdict) string {
 	explored, schedules, failed, kept := 0, 0, 0, ""
 	for _, t := range cases {
@@ -158,11 +158,26 @@ func (p *Plan) Summary(cases []Tried, verdicts []Verdict) string {
 			kept = "; where a failure that was kept happens still nothing was explored"
 		}
 	}
-	n := map[string]int{}
+	n, violated := map[string]int{}, []string(nil)
 	for _, v := range verdicts {
 		n[v.State]++
+		if v.State == Broken {
+			violated = append(violated, v.Name)
+		}
 	}
-	return fmt.Sprintf("%s: %d laws held, %d broken, %d not asked, %d not judged, %d do not apply; %d cases of %d, "+
-		"%d of them broken, in %d schedules%s", p.Profile, n[Held], n[Broken], n[NotAsked], n[NotJudged],
-		n[NotIts], explored, len(cases), failed, schedules, kept)
+	kind := p.Controller.For.Kind
+	verdict := kind + ": no law is violated in what was tried"
+	switch {
+	case len(violated) > 0:
+		verdict = kind + ": VIOLATES " + strings.Join(violated, ", ")
+	case explored == 0:
+		verdict = kind + ": no verdict, since no case was explored"
+	case p.Restless:
+		verdict = kind + ": no verdict, since the operator does not settle with the sample alone"
+	case failed > 0:
+		verdict = kind + ": DOES NOT SETTLE in some schedules"
+	}
+	return fmt.Sprintf("%s. Laws of %s: %d held, %d violated, %d not exercised, %d not judged, %d do not apply. "+
+		"%d of %d cases were explored, %d failed; schedules: %d%s", verdict, p.Profile, n[Held], n[Broken], n[NotAsked],
+		n[NotJudged], n[NotIts], explored, len(cases), failed, schedules, kept)
 }

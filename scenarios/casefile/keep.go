@@ -23,6 +23,15 @@ func Keep(dir string, f *scenarios.Counterexample) (string, error) {
 	return path, f.WriteFile(path)
 }
 
+// Replace writes the file of a failure in place of the one at a path, which is longer; "" for none.
+func Replace(path, dir string, f *scenarios.Counterexample) (string, error) {
+	at, err := Keep(dir, f)
+	if err == nil && path != "" && path != at {
+		err = os.Remove(path)
+	}
+	return at, err
+}
+
 // Kept lists the files of a directory that Keep has written, by name.
 func Kept(dir string) []string {
 	files, _ := filepath.Glob(filepath.Join(dir, "*.txtar"))

@@ -55,7 +55,12 @@ func (c *Case) Spared(x *scenarios.Exploration) []string { return c.plain().Spar
 // is what [Check] does, for whoever wants to judge the outcome himself. The error
 // is a mistake in the case, or a run that is no function of its schedule.
 func (c *Case) Explore(ctx context.Context, name string) (*scenarios.Exploration, error) {
-	o := scenarios.ExploreOptions{Seed: *seed, Schedules: *schedules}
+	return c.exploreWith(ctx, name, scenarios.ExploreOptions{})
+}
+
+// exploreWith explores with the options that the flags do not say.
+func (c *Case) exploreWith(ctx context.Context, name string, o scenarios.ExploreOptions) (*scenarios.Exploration, error) {
+	o.Seed, o.Schedules = *seed, *schedules
 	if *exhaustive {
 		o.Strategy = "exhaustive"
 	}

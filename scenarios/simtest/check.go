@@ -64,13 +64,21 @@ func Check(t *testing.T, c Case) *scenarios.Exploration {
 // explore reports what the case's schedules break.
 func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 	t.Helper()
-	x, err := c.Explore(t.Context(), t.Name())
+	raw := map[string]string{} // where failures are kept that are being minimized, by law
+	x, err := c.exploreWith(t.Context(), t.Name(), scenarios.ExploreOptions{Raw: func(f *scenarios.Counterexample) {
+		path, err := casefile.Keep(dir, f)
+		if err != nil {
+			return // it is tried again when the failure is small
+		}
+		raw[f.Law] = path
+		t.Logf("%s is broken: %s\nkept as %s, and minimized now", f.Law, f.Text, path)
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, failing := range x.Failures {
 		t.Run(failing.Law, func(t *testing.T) {
-			if path, err := casefile.Keep(dir, failing); err != nil {
+			if path, err := casefile.Replace(raw[failing.Law], dir, failing); err != nil {
 				t.Errorf("the file that replays it is not written: %v", err)
 			} else {
 				failing.Page.Replay = again(t, path)
