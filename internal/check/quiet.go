@@ -27,8 +27,11 @@ type quiet struct {
 }
 
 // mostQuietSteps is how many steps a quiet run may take between two actions of the user:
-// a world of a few objects needs hundreds.
-const mostQuietSteps = 50_000
+// a world of a few objects needs hundreds. Those of a whole program, mostProgramSteps, take a hundred times as long.
+const (
+	mostQuietSteps   = 50_000
+	mostProgramSteps = 10_000
+)
 
 // run brings a world to rest: what is around the sample, and more. The caller stops it.
 func (s *subject) run(more ...manifest) (*quiet, error) {
@@ -57,7 +60,11 @@ func (s *subject) begin(objects []manifest) (*quiet, error) {
 }
 
 func (r *quiet) settle() {
-	r.settled = r.Settle(trial.Limits{Steps: mostQuietSteps, Idle: mostQuietSteps / 20}).Settled && r.settled
+	most := mostQuietSteps
+	if r.s.Controller.Program {
+		most = mostProgramSteps
+	}
+	r.settled = r.Settle(trial.Limits{Steps: most, Idle: mostQuietSteps / 20}).Settled && r.settled
 }
 
 // does lets the user do something, and brings the world to rest again. The error is the

@@ -231,7 +231,8 @@ func (f *finder) chart(ctx context.Context) (bool, error) {
 	}
 	objects, err := f.helm(ctx, f.abs(charts[0]))
 	if errors.Is(err, errNoHelm) {
-		f.note("%s is a Helm chart, and there is no helm binary in PATH: it is not rendered", charts[0])
+		f.note("%s is a Helm chart, and there is no helm binary in PATH: it is not rendered; go install "+
+			"helm.sh/helm/v3/cmd/helm@latest installs one", charts[0])
 		return false, nil
 	} else if err != nil {
 		return false, err

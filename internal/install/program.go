@@ -184,13 +184,7 @@ func (f *finder) searchMain(layout string, recipes []*recipe) error {
 			return nil
 		}
 	}
-	var found []string
-	dirs, _ := filepath.Glob(filepath.Join(f.Dir, "cmd", "*")) // the pattern is well formed
-	for _, dir := range append(dirs, filepath.Join(f.Dir, "cmd")) {
-		if pkg := dotted(f.rel(dir)); f.isMain(pkg) {
-			found = append(found, pkg)
-		}
-	}
+	found := f.commands()
 	var likely []string
 	for _, pkg := range found {
 		if f.likely(pkg) {
@@ -219,12 +213,29 @@ func (f *finder) searchMain(layout string, recipes []*recipe) error {
 func (f *finder) likely(pkg string) bool {
 	base := path.Base(pkg)
 	last := base[strings.LastIndex(base, "-")+1:]
-	return slices.Contains(f.names.project, base) || slices.Contains([]string{"manager", "operator", "controller"}, last)
+	return slices.Contains(f.names.project, base) ||
+		slices.Contains([]string{"manager", "operator", "controller", "master"}, last)
 }
 
 func (f *finder) take(pkg, from string) {
 	f.Main = pkg
 	f.note("main package %s, from %s", pkg, from)
+	others := slices.DeleteFunc(f.commands(), func(other string) bool { return other == pkg || !f.likely(other) })
+	if len(others) > 0 {
+		f.note("other main packages may be an operator's: %s: name one, as in threelaws check %s",
+			strings.Join(others, ", "), others[0])
+	}
+}
+
+// commands are the main packages below cmd.
+func (f *finder) commands() (found []string) {
+	dirs, _ := filepath.Glob(filepath.Join(f.Dir, "cmd", "*")) // the pattern is well formed
+	for _, dir := range append(dirs, filepath.Join(f.Dir, "cmd")) {
+		if pkg := dotted(f.rel(dir)); f.isMain(pkg) {
+			found = append(found, pkg)
+		}
+	}
+	return found
 }
 
 // builtBy is the main package of the program that an image runs: by the build
@@ -295,6 +306,10 @@ func (f *finder) listMain(ctx context.Context) error {
 	if err := list.Run(); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if _, err := os.Stat(filepath.Join(f.abs(f.Main), "go.mod")); err == nil && f.Main != "." {
+			return fmt.Errorf("%s: it is a module of its own: run threelaws check there, with --install, --crds and "+
+				"--sample for what stands here", f.Main)
 		}
 		return fmt.Errorf("%s: %s", f.Main, goListError(stderr.String(), err))
 	}

@@ -84,6 +84,14 @@ build:
 	}
 }
 
+// A repository may build several programs that could be the operator.
+func TestOtherMainPackages(t *testing.T) {
+	r := found(t, mains("cmd/nfd-master", "cmd/nfd-worker", "cmd/kubectl-nfd")+
+		"-- Dockerfile --\nFROM x\nENTRYPOINT [\"/usr/bin/nfd-worker\"]\n", install.Options{})
+	wantNote(t, r, "main package ./cmd/nfd-worker, from Dockerfile")
+	wantNote(t, r, "other main packages may be an operator's: ./cmd/nfd-master: name one, as in threelaws check ./cmd/nfd-master")
+}
+
 func TestMainPackageIsMistaken(t *testing.T) {
 	for _, c := range []struct {
 		name, archive string
@@ -100,6 +108,8 @@ func TestMainPackageIsMistaken(t *testing.T) {
 		{"no module", "-- x.go --\npackage x\n", install.Options{}, "no go.mod here or above"},
 		{"a module below", "-- operator/go.mod --\nmodule example.com/x\n", install.Options{},
 			"run the command in the operator's module, one of operator"},
+		{"a module of its own", mains("cmd/controller") + "-- cmd/controller/go.mod --\nmodule example.com/x/cmd/controller\n",
+			install.Options{}, "./cmd/controller: it is a module of its own: run threelaws check there, with --install"},
 		{"no directory", mains("."), install.Options{Dir: "nowhere"}, "nowhere: no such directory"},
 		{"a nested module is missing", `
 -- go.mod --

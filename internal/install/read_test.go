@@ -80,6 +80,8 @@ func TestSamples(t *testing.T) {
 			widget("v1", "b", "{x: 1}"), "config/samples/a.yaml:1", 1},
 		{"alone", "-- examples/a.yaml --\n" + widget("v1", "a", "{x: 1}") + secret + "-- examples/b.yaml --\n# One.\n" +
 			widget("v1", "b", "{x: 1}"), "examples/b.yaml:2", 0},
+		{"no variant in a folder", "-- config/samples/a.yaml --\n" + widget("v1", "a", "{x: 1}") + secret +
+			"-- config/samples/variant/b.yaml --\n" + widget("v1", "b", "{x: 1}"), "config/samples/a.yaml:1", 1},
 		{"the stored version", "-- docs/examples/a.yaml --\n" + widget("v1alpha1", "a", "{x: 1}") + "-- docs/examples/b.yaml --\n" +
 			widget("v1", "b", "{x: 1}"), "docs/examples/b.yaml:1", 0},
 		{"no version that is not served", "-- examples/a.yaml --\n" + widget("v2", "a", "{x: 1}") + "-- other/b.yaml --\n" +
