@@ -155,6 +155,7 @@ func (c *checking) run(cmd *cobra.Command) error {
 			c.report.Notes = append(c.report.Notes, note)
 		}
 	}
+	c.unmet()
 	return c.finish()
 }
 

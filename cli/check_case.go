@@ -45,12 +45,14 @@ type caseJSON struct {
 	Unsettled int           `json:"unsettled"`
 	Failures  []failureJSON `json:"failures,omitempty"`
 	Uncovered []string      `json:"uncovered,omitempty"` // what no schedule exercised
+	Accepted  []string      `json:"accepted,omitempty"`  // violations that threelaws.yaml accepts
 	Errors    []string      `json:"errors,omitempty"`
 	Seconds   float64       `json:"seconds"`
 	ExitCode  int           `json:"exitCode"`
 
 	took  time.Duration
 	pages string
+	known []check.Known
 }
 
 // label is a case as it is named beside those of other samples.
@@ -96,6 +98,7 @@ func (c *checking) tryCase(ctx context.Context, s *sampleTried, one *check.Case,
 		if tried.X = c.stillFails(s, &j, world); tried.X == nil {
 			tried.X = c.explore(ctx, s, &j, world, cases)
 		}
+		tried.Known = j.known
 		j.took = time.Since(began)
 		j.Seconds = j.took.Seconds()
 	}
@@ -132,6 +135,9 @@ func (c *checking) stillFails(s *sampleTried, j *caseJSON, world *casefile.Case)
 		}
 		b := r.Page.Breach
 		f := &scenarios.Counterexample{Law: b.Law, Text: b.Text, Small: "kept earlier, and happens still", Page: r.Page}
+		if c.accepts(j.Name, f) != nil {
+			continue // the case is explored, and says so if it occurs
+		}
 		x.Failures = append(x.Failures, f)
 		c.tell(s, j, f, path)
 	}
@@ -154,15 +160,19 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	defer line.clear()
 	line.show("%s", j.Name)
 	raw := map[string]string{} // where failures are kept that are being minimized, by law
-	o.Raw = func(f *scenarios.Counterexample) {
+	o.Raw = func(f *scenarios.Counterexample) bool {
+		if c.accepts(j.Name, f) != nil {
+			return false
+		}
 		path, err := casefile.Keep(home, f)
 		if err != nil {
-			return // it is tried again when the failure is small
+			return true // it is tried again when the failure is small
 		}
 		raw[f.Law] = path
 		line.clear()
 		c.say("  %-22s violated: %s: %s\n%25skept as %s; it is minimized now\n", j.Name, f.Law, f.Text, "", path)
 		line.show("%s: minimizing %s", j.Name, f.Law)
+		return true
 	}
 	if c.verbose {
 		c.say("  %-22s begins\n", j.Name)
@@ -187,6 +197,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 		return nil
 	}
 	line.clear()
+	c.accept(j, x)
 	j.Schedules, j.Distinct, j.Failed, j.Unsettled = x.Schedules, x.Distinct, x.Failed, x.Unsettled
 	j.Cut = c.Schedules == 0 && x.Schedules < fewest && x.Unsettled == 0
 	for _, f := range x.Failures {
@@ -197,7 +208,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 		c.tell(s, j, f, path)
 	}
 	interrupted := x.Report != nil && x.Report.Interrupted
-	if len(x.Failures) == 0 && x.Unsettled == 0 && !interrupted {
+	if len(x.Failures)+len(j.known) == 0 && x.Unsettled == 0 && !interrupted {
 		j.Uncovered = world.Unasked(x)
 	}
 	switch {
@@ -277,6 +288,9 @@ func (j *caseJSON) line() string {
 		what += fmt.Sprintf(", %d did not settle", j.Unsettled)
 	case len(j.Uncovered) > 0:
 		what += ", not covered: " + strings.Join(j.Uncovered, "; ")
+	}
+	if len(j.Accepted) > 0 {
+		what += ", accepted: " + strings.Join(j.Accepted, "; ")
 	}
 	if j.Skipped == "" {
 		what += ", " + round(j.took)

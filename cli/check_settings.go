@@ -27,6 +27,7 @@ type settings struct {
 	CRDs     []string
 	Samples  []string
 	With     []string // files with further objects
+	Accept   []*accepted
 
 	Time      time.Duration
 	Schedules int // of each case; 0 for as many as the time allows
@@ -154,7 +155,7 @@ func (c *checking) fields() map[string]any {
 	return map[string]any{"package": &c.Package, "install": &c.Install, "workload": &c.Workload, "args": &c.Args,
 		"env": &c.Env, "crds": &c.CRDs, "sample": &c.Samples, "with": &c.With, "time": &c.Time,
 		"schedules": &c.Schedules, "seed": &c.Seed, "faults": &c.faults, "workers": &c.Workers, "budget": &c.Budget,
-		"twice": &c.twice}
+		"twice": &c.twice, "accept": &c.Accept}
 }
 
 // readFile reads threelaws.yaml, where there is one. What flags say counts more. Its paths are relative to it.

@@ -210,6 +210,45 @@ func TestCheckFinds(t *testing.T) {
 	}
 }
 
+// A known finding is printed and fails nothing. One that does not occur any more is named.
+func TestCheckAccepts(t *testing.T) {
+	c := newChecked(t, sloppy())
+	c.write("threelaws.yaml", "accept:\n- {law: exact-sum, reason: it is fixed in v2}\n")
+	found := c.run("-n", "5", "--json")
+	if found.code != scenarios.ExitFail || !strings.Contains(found.out, "threelaws.yaml:2: accept: no violation of exact-sum") {
+		t.Fatalf("exit %d\n%s%s", found.code, found.err, found.out)
+	}
+	var report checkReport
+	if err := json.Unmarshal([]byte(found.out), &report); err != nil {
+		t.Fatal(err)
+	}
+	entries := "accept:\n"
+	for _, j := range report.Samples[0].Cases {
+		for _, f := range j.Failures {
+			entries += fmt.Sprintf("- {law: %s, reason: it is fixed in v2}\n", f.Law)
+		}
+	}
+	if err := os.RemoveAll("testdata"); err != nil {
+		t.Fatal(err)
+	}
+	c.write("threelaws.yaml", entries)
+	got := c.run("-n", "5")
+	if missing := inOrderIn(got.out, ", accepted: ", "it is fixed in v2", "no law is violated", " 0 violated, ", " accepted, ",
+		"\naccepted\n"); missing != "" || got.code != 0 || onDisk("testdata") {
+		t.Errorf("exit %d, %q is not in its place\n%s%s", got.code, missing, got.err, got.out)
+	}
+	for text, want := range map[string]string{
+		"- {law: exact-sums, reason: x}": "threelaws.yaml:2: accept: unknown law exact-sums; did you mean exact-sum?",
+		"- {law: exact-sum}":             "threelaws.yaml:2: accept: exact-sum is accepted without a reason",
+		"- {laws: exact-sum, reason: x}": "did you mean law?",
+	} {
+		c.write("threelaws.yaml", "accept:\n"+text+"\n")
+		if got := c.run("-n", "5"); got.code != scenarios.ExitUsage || !strings.Contains(got.err, want) {
+			t.Errorf("%s: exit %d\n%s", text, got.code, got.err)
+		}
+	}
+}
+
 // Each sample is tried by itself. One with which nothing can be tried does not keep the others from it.
 func TestCheckSamples(t *testing.T) {
 	c := newChecked(t, current(t, "replicaset"))

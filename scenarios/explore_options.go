@@ -38,8 +38,8 @@ type ExploreOptions struct {
 	// Several workers call it at a time.
 	Enough func(drawn int) bool
 
-	// Raw, if set, is told of each failure before it is minimized.
-	Raw func(*Counterexample)
+	// Raw, if set, is told of each failure as it was found. It reports whether the failure is to be minimized.
+	Raw func(*Counterexample) bool
 
 	// Out is the directory that failures will be written to: there they name the files that the step install reads.
 	// "" has them hold what is installed.

@@ -27,7 +27,10 @@ func (p *Script) shrinkAll(failures []explore.Failing, o ExploreOptions) ([]*Cou
 			if err != nil {
 				return all, err
 			}
-			o.Raw(raw)
+			if !o.Raw(raw) {
+				all = append(all, raw)
+				continue
+			}
 		}
 		var enough func() bool
 		if o.Patience > 0 {

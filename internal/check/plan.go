@@ -34,7 +34,12 @@ type Case struct {
 type Tried struct {
 	Name string
 	X    *scenarios.Exploration // nil for a case that was not tried
+
+	Known []Known // violations that are not among X.Failures
 }
+
+// Known is a violation that is accepted.
+type Known struct{ Law, Reason string }
 
 // Prepare looks at a subject, watches the controller in quiet worlds and derives its cases. The error is a mistake
 // in the subject or a controller that does nothing for the sample, in one line, or the end of the context, which is

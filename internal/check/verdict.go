@@ -18,12 +18,15 @@ type Verdict struct {
 	Asked  int      // how often what it is about came up
 	Cases  []string // in which it was broken
 	Worlds int      // in which it was asked
+
+	known []string // the cases in which it was broken in a known way, and why that is accepted
 }
 
 // What can become of a law; the words are those of docs/evidence/clauses.md.
 const (
 	Held      = "held"
 	Broken    = "broken"
+	Accepted  = "accepted"       // violated in ways that are known
 	NotAsked  = "not asked"      // nothing came to it in any case
 	NotJudged = "not judged"     // nobody can tell it of a black box
 	NotIts    = "does not apply" // it is none of this controller's
@@ -51,6 +54,8 @@ func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 		switch {
 		case len(v.Cases) > 0:
 			v.State, v.Why = Broken, "broken in "+strings.Join(v.Cases, ", ")
+		case len(v.known) > 0:
+			v.State, v.Why = Accepted, strings.Join(v.known, "; ")
 		case missing != "" && !(v.Asked > 0 && strings.HasPrefix(missing, NotIts)):
 			v.State, v.Why, _ = strings.Cut(missing, ": ")
 		case v.Asked == 0:
@@ -80,6 +85,9 @@ func asks(cases []Tried) []*law.Law {
 				told = append(told, f.Law)
 			}
 		}
+		for _, k := range t.Known {
+			told = append(told, k.Law)
+		}
 	}
 	if len(told) == 0 {
 		return nil
@@ -94,6 +102,11 @@ func (v *Verdict) hear(controller string, cases []Tried) {
 	for _, t := range cases {
 		if t.X == nil {
 			continue
+		}
+		for _, k := range t.Known {
+			if k.Law == v.Name {
+				v.known = append(v.known, fmt.Sprintf("in %s: %s", t.Name, k.Reason))
+			}
 		}
 		for _, f := range t.X.Failures {
 			if f.Law == v.Name {
@@ -165,6 +178,10 @@ func (p *Plan) Summary(cases []Tried, verdicts []Verdict) string {
 			violated = append(violated, v.Name)
 		}
 	}
+	known := ""
+	if n[Accepted] > 0 {
+		known = fmt.Sprintf("%d accepted, ", n[Accepted])
+	}
 	kind := p.Controller.For.Kind
 	verdict := kind + ": no law is violated in what was tried"
 	switch {
@@ -177,7 +194,7 @@ func (p *Plan) Summary(cases []Tried, verdicts []Verdict) string {
 	case failed > 0:
 		verdict = kind + ": DOES NOT SETTLE in some schedules"
 	}
-	return fmt.Sprintf("%s. Laws of %s: %d held, %d violated, %d not exercised, %d not judged, %d do not apply. "+
-		"%d of %d cases were explored, %d failed; schedules: %d%s", verdict, p.Profile, n[Held], n[Broken], n[NotAsked],
+	return fmt.Sprintf("%s. Laws of %s: %d held, %d violated, %s%d not exercised, %d not judged, %d do not apply. "+
+		"%d of %d cases were explored, %d failed; schedules: %d%s", verdict, p.Profile, n[Held], n[Broken], known, n[NotAsked],
 		n[NotJudged], n[NotIts], explored, len(cases), failed, schedules, kept)
 }
