@@ -31,7 +31,7 @@ type Subject struct {
 	Install string   // install manifests: a kustomization, a chart, a folder or a file; "none" for no manifests
 
 	Schedules int           // of each case; 0 for as many as Time allows
-	Time      time.Duration // for all schedules together; 0 for three minutes
+	Time      time.Duration // for the whole of it, without building; 0 for one minute
 }
 
 // Process is one life of the operator. Clients of k8s.io/client-go get
@@ -141,6 +141,8 @@ func (s *Subject) args(test string) ([]string, error) {
 	}
 	if s.Time > 0 {
 		args = append(args, "--time", s.Time.String())
+	} else if s.Schedules == 0 {
+		args = append(args, "--time", "1m")
 	}
 	return args, nil
 }

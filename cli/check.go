@@ -159,6 +159,21 @@ func (c *checking) run(cmd *cobra.Command) error {
 	return c.finish()
 }
 
+// unmet notes what is accepted and did not occur, where all cases were tried.
+func (c *checking) unmet() {
+	if len(c.cases) > 0 || c.replay != "" {
+		return
+	}
+	for _, a := range c.Accept {
+		if !a.met {
+			note := fmt.Sprintf("%s:%d: accept: no violation of %s occurred that this entry is for: remove it if it is fixed",
+				settingsFile, a.line, a.Law)
+			c.note(note)
+			c.report.Notes = append(c.report.Notes, note)
+		}
+	}
+}
+
 // share is until when the next of n may go on that share the time to an end.
 func (c *checking) share(end time.Time, n int) time.Time {
 	now := time.Now()

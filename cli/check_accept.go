@@ -7,8 +7,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/threelaws/threelaws/internal/check"
-	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/law"
 )
 
@@ -49,47 +47,13 @@ func (a *accepted) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// accepts is the entry for a failure in a case, nil for none.
-func (c *checking) accepts(in string, f *scenarios.Counterexample) *accepted {
-	for _, a := range c.Accept {
-		if a.Law == f.Law && (a.Case == "" || a.Case == in) && strings.Contains(f.Text, a.Object) {
+// acceptedAs is the entry for a violation of a law in a case, nil for none.
+func acceptedAs(all []*accepted, in, law, text string) *accepted {
+	for _, a := range all {
+		if a.Law == law && (a.Case == "" || a.Case == in) && strings.Contains(text, a.Object) {
 			a.met = true
 			return a
 		}
 	}
 	return nil
-}
-
-// accept takes the known findings out of an exploration. What does not settle is counted there as well.
-func (c *checking) accept(j *caseJSON, x *scenarios.Exploration) {
-	x.Failures = slices.DeleteFunc(x.Failures, func(f *scenarios.Counterexample) bool {
-		a := c.accepts(j.Name, f)
-		if a == nil {
-			return false
-		}
-		j.Accepted = append(j.Accepted, a.Law+": "+a.Reason)
-		j.known = append(j.known, check.Known{Law: a.Law, Reason: a.Reason})
-		if a.Law == law.ByID(law.ComeToRest).Name {
-			x.Unsettled = 0
-		}
-		return true
-	})
-	if len(x.Failures) == 0 && len(j.Accepted) > 0 {
-		x.Failed = 0
-	}
-}
-
-// unmet notes what is accepted and did not occur, where all cases were tried.
-func (c *checking) unmet() {
-	if len(c.cases) > 0 || c.replay != "" {
-		return
-	}
-	for _, a := range c.Accept {
-		if !a.met {
-			note := fmt.Sprintf("%s:%d: accept: no violation of %s occurred that this entry is for: remove it if it is fixed",
-				settingsFile, a.line, a.Law)
-			c.note(note)
-			c.report.Notes = append(c.report.Notes, note)
-		}
-	}
 }

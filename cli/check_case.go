@@ -135,7 +135,7 @@ func (c *checking) stillFails(s *sampleTried, j *caseJSON, world *casefile.Case)
 		}
 		b := r.Page.Breach
 		f := &scenarios.Counterexample{Law: b.Law, Text: b.Text, Small: "kept earlier, and happens still", Page: r.Page}
-		if c.accepts(j.Name, f) != nil {
+		if acceptedAs(c.Accept, j.Name, f.Law, f.Text) != nil {
 			continue // the case is explored, and says so if it occurs
 		}
 		x.Failures = append(x.Failures, f)
@@ -160,18 +160,18 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	defer line.clear()
 	line.show("%s", j.Name)
 	raw := map[string]string{} // where failures are kept that are being minimized, by law
-	o.Raw = func(f *scenarios.Counterexample) bool {
-		if c.accepts(j.Name, f) != nil {
+	o.Raw = func(law, text string, file []byte) bool {
+		if acceptedAs(c.Accept, j.Name, law, text) != nil {
 			return false
 		}
-		path, err := casefile.Keep(home, f)
+		path, err := casefile.Keep(home, &scenarios.Counterexample{Law: law, File: file})
 		if err != nil {
 			return true // it is tried again when the failure is small
 		}
-		raw[f.Law] = path
+		raw[law] = path
 		line.clear()
-		c.say("  %-22s violated: %s: %s\n%25skept as %s; it is minimized now\n", j.Name, f.Law, f.Text, "", path)
-		line.show("%s: minimizing %s", j.Name, f.Law)
+		c.say("  %-22s violated: %s: %s\n%25skept as %s; it is minimized now\n", j.Name, law, text, "", path)
+		line.show("%s: minimizing %s", j.Name, law)
 		return true
 	}
 	if c.verbose {
@@ -220,6 +220,25 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 		j.ExitCode = worse(j.ExitCode, exitUncovered)
 	}
 	return x
+}
+
+// accept takes the known findings out of an exploration. What does not settle is counted there as well.
+func (c *checking) accept(j *caseJSON, x *scenarios.Exploration) {
+	x.Failures = slices.DeleteFunc(x.Failures, func(f *scenarios.Counterexample) bool {
+		a := acceptedAs(c.Accept, j.Name, f.Law, f.Text)
+		if a == nil {
+			return false
+		}
+		j.Accepted = append(j.Accepted, a.Law+": "+a.Reason)
+		j.known = append(j.known, check.Known{Law: a.Law, Reason: a.Reason})
+		if a.Law == law.ByID(law.ComeToRest).Name {
+			x.Unsettled = 0
+		}
+		return true
+	})
+	if len(x.Failures) == 0 && len(j.Accepted) > 0 {
+		x.Failed = 0
+	}
 }
 
 // mostSteps is how many steps a run takes, beside what the default one needs, before it counts as one that does not

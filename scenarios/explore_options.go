@@ -38,8 +38,9 @@ type ExploreOptions struct {
 	// Several workers call it at a time.
 	Enough func(drawn int) bool
 
-	// Raw, if set, is told of each failure as it was found. It reports whether the failure is to be minimized.
-	Raw func(*Counterexample) bool
+	// Raw, if set, is told of each failure as it was found, with the file that replays it. It reports whether the
+	// failure is to be minimized.
+	Raw func(law, text string, file []byte) bool
 
 	// Out is the directory that failures will be written to: there they name the files that the step install reads.
 	// "" has them hold what is installed.

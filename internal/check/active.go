@@ -1,10 +1,9 @@
 package check
 
 import (
+	"fmt"
 	"slices"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -34,19 +33,10 @@ func (f *found) counts(s *subject, dependent runtime.Object) bool {
 }
 
 func scaledToZero(obj runtime.Object) bool {
-	var replicas *int32
-	switch o := obj.(type) {
-	case *unstructured.Unstructured:
-		n, is, err := unstructured.NestedInt64(o.Object, "spec", "replicas")
-		return is && err == nil && n == 0
-	case *appsv1.ReplicaSet:
-		replicas = o.Spec.Replicas
-	case *appsv1.Deployment:
-		replicas = o.Spec.Replicas
-	case *appsv1.StatefulSet:
-		replicas = o.Spec.Replicas
-	case *corev1.ReplicationController:
-		replicas = o.Spec.Replicas
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+	if err != nil {
+		panic(fmt.Sprintf("check: %T has no fields: %v", obj, err))
 	}
-	return replicas != nil && *replicas == 0
+	n, is, err := unstructured.NestedInt64(fields, "spec", "replicas")
+	return is && err == nil && n == 0
 }

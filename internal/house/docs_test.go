@@ -144,3 +144,23 @@ func TestEveryPageIsReached(t *testing.T) {
 		}
 	}
 }
+
+// Each message of the page that says what to do is one that the program prints.
+func TestMessagesArePrinted(t *testing.T) {
+	split := regexp.MustCompile(`"\s*\+\s*"`) // a long text is in several parts
+	var code strings.Builder
+	for _, f := range files(t) {
+		if path.Ext(f) == ".go" && !strings.HasSuffix(f, "_test.go") && !strings.Contains(f, "testdata/") {
+			code.WriteString(split.ReplaceAllString(read(t, f), ""))
+		}
+	}
+	rows := regexp.MustCompile("(?m)^\\| `([^`]+)` \\|").FindAllStringSubmatch(read(t, "docs/use/messages.md"), -1)
+	if len(rows) < 20 {
+		t.Errorf("%d messages", len(rows))
+	}
+	for _, row := range rows {
+		if !strings.Contains(code.String(), row[1]) {
+			t.Errorf("docs/use/messages.md: nothing prints %q", row[1])
+		}
+	}
+}

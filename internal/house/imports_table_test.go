@@ -233,8 +233,6 @@ var edges = []edge{
 		"a word is near another whatever they are words of"},
 	{"internal/install", []string{"internal/yamldoc", apimachinery, "sigs.k8s.io/kustomize", "sigs.k8s.io/yaml"},
 		"an operator's repository is read as its users read it: nothing here knows a world in which it is installed"},
-	{nil,
-		"a test is written from source that is read and not compiled: it needs nothing but the language"},
 	{"internal/yamldoc", nil,
 		"where a document of a text begins does not depend on what is in it"},
 	{"internal/recorded", nil,
