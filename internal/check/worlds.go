@@ -141,7 +141,12 @@ func reference(to manifest) map[string]any {
 // rival is the object that owns what is somebody else's: of a kind with which the
 // controller has nothing to do.
 func (f *found) rival(s *subject) manifest {
-	for _, kind := range []string{"ConfigMap", "Secret", "ServiceAccount"} {
+	for _, text := range []string{"{apiVersion: v1, kind: ConfigMap}", "{apiVersion: v1, kind: Secret}",
+		"{apiVersion: v1, kind: ServiceAccount}",
+		"{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, spec: {podSelector: {}}}",
+		"{apiVersion: v1, kind: LimitRange, spec: {limits: []}}"} {
+		m, _ := read([]byte(text))
+		kind := m.GetKind()
 		busy := kind == s.Controller.For.Kind
 		for _, k := range f.watches {
 			busy = busy || k == kind
@@ -154,7 +159,7 @@ func (f *found) rival(s *subject) manifest {
 			if len(f.dependents) > 0 {
 				ns = f.dependents[0].GetNamespace()
 			}
-			m, _ := read([]byte("apiVersion: v1\nkind: " + kind + "\nmetadata: {name: threelaws-rival}\n"))
+			m.SetName("threelaws-rival")
 			m.SetNamespace(ns)
 			return m
 		}

@@ -82,6 +82,8 @@ func TestSamples(t *testing.T) {
 			widget("v1", "b", "{x: 1}"), "examples/b.yaml:2", 0},
 		{"no variant in a folder", "-- config/samples/a.yaml --\n" + widget("v1", "a", "{x: 1}") + secret +
 			"-- config/samples/variant/b.yaml --\n" + widget("v1", "b", "{x: 1}"), "config/samples/a.yaml:1", 1},
+		{"no variant beside it", "-- config/samples/widget.yaml --\n" + widget("v1", "a", "{x: 1}") + secret +
+			"-- config/samples/tls_widget.yaml --\n" + widget("v1", "b", "{x: 1}"), "config/samples/widget.yaml:1", 1},
 		{"the stored version", "-- docs/examples/a.yaml --\n" + widget("v1alpha1", "a", "{x: 1}") + "-- docs/examples/b.yaml --\n" +
 			widget("v1", "b", "{x: 1}"), "docs/examples/b.yaml:1", 0},
 		{"no version that is not served", "-- examples/a.yaml --\n" + widget("v2", "a", "{x: 1}") + "-- other/b.yaml --\n" +

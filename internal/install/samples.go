@@ -161,8 +161,8 @@ func likelihood(file string) int {
 }
 
 // compare says which of two samples of a kind is better: one with a spec, as kubebuilder
-// writes samples without; by place, by what it is called, by its depth, by how much stands beside it, and at last by its
-// size.
+// writes samples without; by place, by what it is called, by its depth, by how many words its name has, as variants have
+// more, by how much stands beside it, and at last by its size.
 func (f *finder) compare(a, b Object, versions []string) int {
 	empty := func(o Object) int {
 		if spec, ok := o.Object["spec"].(map[string]any); ok && len(spec) == 0 || !ok && o.Object["spec"] == nil {
@@ -187,7 +187,8 @@ func (f *finder) compare(a, b Object, versions []string) int {
 		return 0
 	}
 	return cmp.Or(empty(a)-empty(b), likelihood(a.File)-likelihood(b.File), named(a)-named(b),
-		strings.Count(a.File, "/")-strings.Count(b.File, "/"), len(f.documents(a.File))-len(f.documents(b.File)),
+		strings.Count(a.File, "/")-strings.Count(b.File, "/"), len(words(path.Base(a.File)))-len(words(path.Base(b.File))),
+		len(f.documents(a.File))-len(f.documents(b.File)),
 		slices.Index(versions, a.GroupVersionKind().Version)-slices.Index(versions, b.GroupVersionKind().Version),
 		size(a)-size(b), strings.Compare(a.File, b.File), a.Line-b.Line)
 }

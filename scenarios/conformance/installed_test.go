@@ -221,3 +221,45 @@ func TestHurry(t *testing.T) {
 		t.Errorf("it is shown as\n%s", shown)
 	}
 }
+
+// An operator that has to do with ConfigMaps, Secrets and ServiceAccounts has a rival of another kind.
+func TestRivalOfAnotherKind(t *testing.T) {
+	s := installedSubject(t, wrong{})
+	more, err := check.Read("more.yaml", []byte("apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: default}\n"+
+		"---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: a, namespace: default}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range more.Objects {
+		s.Installed = append(s.Installed, o.Unstructured)
+	}
+	run := program(false, wrong{})
+	s.Controller = bubble.Controller(host.Controller{Name: "needy"}, func(ctx context.Context, cfg *rest.Config) error {
+		dyn, err := dynamic.NewForConfig(cfg)
+		if err != nil {
+			return err
+		}
+		factory := bubble.DynamicInformers(dyn, 0)
+		for _, kind := range []string{"secrets", "serviceaccounts"} {
+			factory.ForResource(schema.GroupVersionResource{Version: "v1", Resource: kind}).Informer()
+		}
+		factory.Start(ctx.Done())
+		factory.WaitForCacheSync(ctx.Done())
+		return run(ctx, cfg)
+	})
+	plan, err := check.Prepare(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := placed(t, plan, "somebody-elses")
+	x, err := c.Explore(t.Context(), "somebody-elses")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x.Failed+x.Unsettled > 0 {
+		t.Errorf("%s", x.Text())
+	}
+	if text := string(c.World); !strings.Contains(text, "NetworkPolicy") {
+		t.Errorf("the rival is no NetworkPolicy:\n%s", text)
+	}
+}

@@ -77,7 +77,8 @@ func (r *resting) digest(h *sim.Hash, now time.Duration) {
 // in a process from which events are withheld may wait for just those, and nothing
 // else can happen to it before they are shown. One that fails because the server
 // forbids what it asks for, by a quota or for want of a permission, asks for what is
-// for somebody else to change: to ask again, each time later, is what it should do.
+// for somebody else to change: to ask again, each time later, is what it should do. One that
+// polls for an object that is not there changes nothing either.
 func (r *resting) note(rec *sim.Record, withheld bool) {
 	switch rec.Op {
 	case sim.Commit:
@@ -87,6 +88,9 @@ func (r *resting) note(rec *sim.Record, withheld bool) {
 		r.changed = r.changed || rec.Message != "" && !withheld && !r.knocked(rec)
 		delete(r.knocks, worker{rec.Process, rec.Worker})
 	case sim.Refusal:
+		if rec.Code == http.StatusNotFound && rec.Verb == "get" {
+			return
+		}
 		if rec.Code != http.StatusForbidden {
 			r.changed = true
 			return
