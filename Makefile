@@ -25,7 +25,7 @@ MODULES := $(TESTED) kubectltest upstream lab
 # The packages whose tests run worlds for more than some seconds: they are tested after the others.
 SLOW := /threelaws/(cli|controllers|scenarios|sim/bubble|sim/agent)(/|$$)
 
-.PHONY: all test test-long begin fmt vet detcheck unit upstream race run build bench forever fuzz survey differential \
+.PHONY: all test test-long patches begin fmt vet detcheck unit upstream race run build bench forever fuzz survey differential \
   definitions thirdparty evidence mutate browser picture update clean
 
 all: test build
@@ -104,14 +104,21 @@ race:
 
 # The long proofs, before a release and every night: SOAK schedules with faults over all worlds, exhaustive search
 # against random and unreduced search on every small world, upstream's controllers in every world, this project's
-# mutants, other projects' controllers. Hours; SOAK=1000000 takes most of a day.
+# mutants, other projects' controllers. Hours; SOAK=1000000 takes most of a day. GOMEMLIMIT lets a machine of 16 GB
+# run worlds on all cores, though GOGC allows much garbage.
 SOAK ?= 20000
+test-long: export GOMEMLIMIT ?= 8GiB
 test-long: test race upstream $(MODULES:%=long-%) thirdparty
 
 long-%:
 	@echo "the long tests of module $*"
 	@[ $* != . ] || $(GO) run ./cmd/threelaws test -count=1 ./sim/bubble
 	@cd $* && SOAK=$(SOAK) $(GO) test -vet=off -timeout 24h ./... | { grep -v 'no test files' || true; }
+
+# Leaves out one edit of the standard library at a time, and looks whether a test fails. For a change of
+# internal/overlay/patches.go. The standard library is compiled for each: hours.
+patches:
+	PATCHES=1 $(GO) test -vet=off -timeout 24h -run TestEveryPatchIsNeeded -v ./sim/agent
 
 # Builds the command, and runs every scenario.
 run:
