@@ -6,7 +6,7 @@ replace github.com/threelaws/threelaws => ../
 
 require (
 	github.com/go-logr/logr v1.4.3
-	github.com/threelaws/threelaws v0.0.0-00010101000000-000000000000
+	github.com/threelaws/threelaws v0.1.0
 	golang.org/x/sync v0.24.0
 	golang.org/x/time v0.14.0
 	k8s.io/api v0.36.3

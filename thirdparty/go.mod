@@ -9,7 +9,7 @@ replace (
 
 require (
 	github.com/go-logr/logr v1.4.4
-	github.com/threelaws/threelaws v0.0.0-00010101000000-000000000000
+	github.com/threelaws/threelaws v0.1.0
 	github.com/threelaws/threelaws/controllerruntime v0.0.0-00010101000000-000000000000
 	gomodules.xyz/jsonpatch/v2 v2.5.0
 	k8s.io/api v0.36.3
