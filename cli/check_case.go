@@ -150,6 +150,9 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	home := s.home(j.Name)
 	o := scenarios.ExploreOptions{Schedules: c.Schedules, Seed: c.Seed, Workers: c.Workers, Budget: c.Budget,
 		Patience: c.Time / minimizing, Steps: mostSteps, Twice: c.twice, Out: home}
+	if s.plan.Restless {
+		o.Steps = mostRestless
+	}
 	if o.Schedules == 0 {
 		o.Patience = max(time.Until(c.left)/minimizing, time.Second)
 		until := c.share(c.left, cases)
@@ -242,8 +245,13 @@ func (c *checking) accept(j *caseJSON, x *scenarios.Exploration) {
 }
 
 // mostSteps is how many steps a run takes, beside what the default one needs, before it counts as one that does not
-// settle: a step of a hosted program takes a hundred times as long as one of a reconciler.
-const mostSteps = 5_000
+// settle. It is more than a quiet run of a program takes, several times in some cases: a program that polls takes
+// thousands in the hour after which it has settled. mostRestless is the same for one that did not settle in a quiet
+// run: a step of a hosted program takes a hundred times as long as one of a reconciler.
+const (
+	mostSteps    = 30_000
+	mostRestless = 5_000
+)
 
 // minimizing is the share of the time that is left, one in so many, that minimizing a violation may take: each of its
 // runs may take seconds, as those of a program that never waits do.

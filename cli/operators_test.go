@@ -31,7 +31,7 @@ type released struct {
 var operators = []released{
 	{module: "sigs.k8s.io/jobset@v0.8.0"},
 	{module: "sigs.k8s.io/lws@v0.7.0"},
-	{module: "sigs.k8s.io/kueue@v0.17.0", skip: "with a Job, its webhooks do not listen in the clusters that are explored", sample: `
+	{module: "sigs.k8s.io/kueue@v0.17.0", sample: `
 apiVersion: batch/v1
 kind: Job
 metadata:
@@ -77,7 +77,7 @@ spec:
 	{module: "github.com/ray-project/kuberay/ray-operator@v1.5.0",
 		args: []string{"--sample", "config/samples/ray-cluster.sample.yaml"}},
 	{module: "github.com/argoproj/argo-rollouts@v1.8.0", args: []string{"--sample", "examples/rollout-rolling-update.yaml"}},
-	{module: "sigs.k8s.io/cluster-api@v1.10.0", way: "can be set only if the ClusterTopology feature flag is enabled"},
+	{module: "sigs.k8s.io/cluster-api@v1.10.0", way: "name one with --sample FILE"},
 	{module: "github.com/kedacore/keda/v2@v2.21.0", args: []string{"--sample",
 		"config/samples/keda_v1alpha1_scaledobject.yaml"}, skip: "it does not settle with a ScaledObject, for minutes"},
 	{module: "github.com/elastic/cloud-on-k8s/v3@v3.5.0", skip: "no run has come to its end"},

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -27,16 +26,19 @@ func (f *found) counts(s *subject, dependent runtime.Object) bool {
 		gvk = s.server.KindOf(dependent).GVK
 	}
 	return !slices.Contains(f.asleep, gvk) && gvk.Kind != "ControllerRevision" &&
-		(!scaledToZero(dependent) || slices.ContainsFunc(f.dependents, func(d manifest) bool {
-			return d.GroupVersionKind() == gvk && scaledToZero(d.Unstructured)
+		(!scaledToZero(dependent, gvk.Kind) || slices.ContainsFunc(f.dependents, func(d manifest) bool {
+			return d.GroupVersionKind() == gvk && scaledToZero(d.Unstructured, gvk.Kind)
 		}))
 }
 
-func scaledToZero(obj runtime.Object) bool {
-	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
-	if err != nil {
-		panic(fmt.Sprintf("check: %T has no fields: %v", obj, err))
+// scaledToZero reports whether an object has the field spec.replicas, and it is 0. Of built-in objects only workloads
+// are looked at: to decode one takes time.
+func scaledToZero(obj runtime.Object, kind string) bool {
+	if _, custom := obj.(*unstructured.Unstructured); !custom && !slices.Contains(workloads, kind) {
+		return false
 	}
-	n, is, err := unstructured.NestedInt64(fields, "spec", "replicas")
+	n, is, err := unstructured.NestedInt64(object(obj), "spec", "replicas")
 	return is && err == nil && n == 0
 }
+
+var workloads = []string{"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"}
