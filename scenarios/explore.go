@@ -174,6 +174,7 @@ func (p *Script) fixed() []string {
 const (
 	drawnTimes = 30
 	drawnMore  = 20_000
+	givenTimes = 3 // the same where the options say how many more: steps of programs are slow
 	idleTimes  = 4 // the same for steps without a commit: nobody has so much to look at
 	idleMore   = 2_000
 )
@@ -186,8 +187,9 @@ const restlessRuns = 2
 // come to rest it says nothing of what is needed, and few runs will. A script that
 // makes no sense in that one is an error: its runs would end there, and break nothing.
 func (p *Script) measure(more int) error {
+	times := givenTimes
 	if more == 0 {
-		more = drawnMore
+		times, more = drawnTimes, drawnMore
 	}
 	p.bound, p.idle = more, idleMore
 	r, out := p.once(sim.Zero{})
@@ -197,7 +199,7 @@ func (p *Script) measure(more int) error {
 	}
 	p.restless = !out.Settled
 	if out.Settled {
-		p.bound, p.idle = drawnTimes*out.Steps+more, min(idleTimes*out.Steps+idleMore, maxIdleDrawn)
+		p.bound, p.idle = times*out.Steps+more, min(idleTimes*out.Steps+idleMore, maxIdleDrawn)
 	}
 	return nil
 }
