@@ -32,7 +32,7 @@ type ExploreOptions struct {
 	Budget    int            // executions that minimizing a failure may take; 0 means 2000
 	Patience  time.Duration  // real time that minimizing a failure may take; 0 for any
 	Twice     int            // one in so many runs is done twice and compared; 0 means 64
-	Steps     int            // a run that took so many, beside three times what the default run needs, does not settle; 0: 20,000
+	Steps     int            // a run that took so many, beside three times what the default run needs, does not settle; 0: 20,000 and thirty times
 
 	// Enough, if set, reports whether the schedules that were drawn suffice: an exploration may be bounded by time.
 	// Several workers call it at a time.
