@@ -76,11 +76,13 @@ func bootstrapRand() uint64 {
 		return hostedRand()
 	}
 `},
+		// The order of a map depends on nothing that was drawn before.
+		{old: "func maps_rand() uint64 {\n", new: "func maps_rand() uint64 {\n	if b := getg().bubble; b != nil {\n		return hostedMix(b.order)\n	}\n"},
 		imports(),
 	}},
 	{"runtime/synctest.go", []edit{
 		{old: "	waiting bool   // true if a goroutine is calling synctest.Wait\n",
-			new: "	waiting bool   // true if a goroutine is calling synctest.Wait\n	drawn   uint64 // the state of its random source\n"},
+			new: "	waiting bool   // true if a goroutine is calling synctest.Wait\n	drawn   uint64 // the state of its random source\n	order   uint64 // of maps and selects\n	locked  int    // goroutines that wait for a mutex\n"},
 		// The clock may have been read beyond a timer that is due.
 		{old: "			throw(\"time went backwards\")\n", new: "			next = bubble.now\n"},
 	}},
@@ -88,7 +90,7 @@ func bootstrapRand() uint64 {
 		// The case that select tries first.
 		{old: "j := cheaprandn(uint32(norder + 1))", new: `j := cheaprandn(uint32(norder + 1))
 		if gp.bubble != nil {
-			j = randn(uint32(norder + 1))
+			j = hostedTurn(gp, uint32(norder+1))
 		}`},
 	}},
 	{"runtime/time.go", []edit{
@@ -115,7 +117,7 @@ func bootstrapRand() uint64 {
 		{old: "\n	goenvs()\n", new: "\n	goenvs()\n	hostedInit()\n"},
 	}},
 	{"runtime/runtime2.go", []edit{
-		{old: "	bubble  *synctestBubble\n", new: "	bubble  *synctestBubble\n	awaited *hostedMutex // that it waits for\n"},
+		{old: "	bubble  *synctestBubble\n", new: "	bubble  *synctestBubble\n	awaited *hostedMutex // that it waits for\n	turns   uint64 // how often it has selected\n	turner  uint64 // the goroutine that turns counts for\n"},
 		{old: "	return isIdleInSynctest[w]\n", new: "	return isIdleInSynctest[w] || hosted.On && hostedIdle[w]\n"},
 		imports(),
 	}},

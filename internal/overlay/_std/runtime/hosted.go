@@ -41,10 +41,24 @@ func hostedMix(z uint64) uint64 {
 	return z ^ (z >> 31)
 }
 
-// hostedSeed sets the random source of the calling goroutine's bubble.
+// hostedSeed sets the random source of the calling goroutine's bubble, and makes its scheduler forget how much has run.
 //
 //go:linkname hostedSeed threelaws/agent.seedBubble
-func hostedSeed(seed uint64) { getg().bubble.drawn = seed }
+func hostedSeed(seed uint64) {
+	gp := getg()
+	gp.bubble.drawn, gp.bubble.order = seed, seed
+	gp.m.p.ptr().schedtick = 0
+}
+
+// hostedTurn draws which case a goroutine's select tries first. It depends on the goroutine's own selects alone: what
+// others do once in a process, as to fill caches, shifts nothing.
+func hostedTurn(gp *g, n uint32) uint32 {
+	if gp.turner != gp.goid {
+		gp.turner, gp.turns = gp.goid, 0
+	}
+	gp.turns++
+	return uint32(hostedMix(gp.bubble.order+gp.turns*0x9e3779b97f4a7c15) >> 32 * uint64(n) >> 32)
+}
 
 // hostedNext returns when the next timer of the bubble is due, 0 for never.
 //
@@ -71,7 +85,20 @@ type hostedMutex struct {
 // hostedWaits notes which mutex the calling goroutine waits for, nil for none.
 //
 //go:linkname hostedWaits internal/sync.hostedWaits
-func hostedWaits(m *hostedMutex) { getg().awaited = m }
+func hostedWaits(m *hostedMutex) {
+	gp := getg()
+	gp.awaited = m
+	if b := gp.bubble; b != nil && m != nil {
+		b.locked++
+	} else if b != nil {
+		b.locked--
+	}
+}
+
+// hostedLocked reports whether a goroutine of the bubble waits for a mutex.
+//
+//go:linkname hostedLocked threelaws/agent.locked
+func hostedLocked() bool { return getg().bubble.locked > 0 }
 
 // hostedDeadlock returns the numbers of goroutines of which each waits for a mutex that the next holds, and
 // the last for one that the first holds; nil where there are none.
