@@ -44,13 +44,13 @@ type Process struct {
 
 var (
 	mu   sync.Mutex
-	host func(main func())
+	host func(run func(context.Context))
 	held = map[string]bool{} // tests that have called Test
 )
 
 // Connect lets a hosted test binary serve commands. Only the file that the command threelaws adds to a package of
 // tests calls it.
-func Connect(to func(main func())) { host = to }
+func Connect(to func(run func(context.Context))) { host = to }
 
 // Test holds an operator to the laws. Each case and each law is a subtest of t. A violation fails its case, with its
 // timeline as the text, and is kept below testdata/threelaws of the package: the next run replays it first. A law that
@@ -64,7 +64,7 @@ func Test(t *testing.T, s Subject) {
 		t.Fatal("agent.Test: the Subject has no Run")
 	}
 	if host != nil {
-		host(func() { serve(s.Run) }) // and returns only where no world hosts this process
+		host(func(ctx context.Context) { serve(ctx, s.Run) }) // and returns only where no world hosts this process
 	}
 	mu.Lock()
 	defer mu.Unlock()
@@ -91,8 +91,8 @@ func Test(t *testing.T, s Subject) {
 	check(t, binary, args)
 }
 
-// serve runs the operator in a hosted process, which ends with it.
-func serve(run func(context.Context, *Process) error) {
+// serve runs the operator in a hosted process. If it returns before its context ends, so does the process.
+func serve(ctx context.Context, run func(context.Context, *Process) error) {
 	name, err := os.Hostname()
 	if err == nil {
 		returned := false
@@ -105,13 +105,17 @@ func serve(run func(context.Context, *Process) error) {
 				os.Exit(1)
 			}
 		}()
-		err = run(context.Background(), &Process{Name: name, Host: "http://apiserver", Transport: http.DefaultTransport})
+		err = run(ctx, &Process{Name: name, Host: "http://apiserver", Transport: http.DefaultTransport})
 		returned = true
 	}
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return
+	case err != nil:
 		fmt.Fprintln(os.Stderr, "Run returned:", err)
 		os.Exit(1)
 	}
+	os.Exit(0)
 }
 
 // args are the arguments of the command.

@@ -37,7 +37,7 @@ import (
 	threelawsAgent "threelaws/agent"
 )
 
-func init() { threelawsModule.Connect(threelawsAgent.Host) }
+func init() { threelawsModule.Connect(threelawsAgent.HostFunction) }
 `
 
 // Run builds an unmodified main, or a test, as a hosted program. Nothing is written into its module.

@@ -32,7 +32,7 @@ func mainIn(t testing.TB, in, pkg string, args ...string) *agent.Binary {
 			t.Fatal(err)
 		}
 		b := overlay.Build{Dir: in, Package: pkg, Out: filepath.Join(dir, "main"),
-			Cache: filepath.Join(cache, "threelaws")}
+			Cache: filepath.Join(cache, "threelaws"), Flags: []string{"-tags", "overlaid"}}
 		if _, err := b.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"iter"
 	"net/http"
-	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -16,63 +16,64 @@ import (
 )
 
 // call is a request of a program. It is the gate of its own transport: the request waits there until the
-// scheduler has had it executed and delivers the answer.
+// scheduler has had it executed and delivers the answer. The transport runs as a coroutine, because to wake a goroutine
+// for each request takes longer than the request.
 type call struct {
-	life    *life
-	id      int64
-	thread  uint64
-	cancel  context.CancelFunc
-	call    *host.Call
-	feed    httpapi.Feed  // of a watch
-	reached chan struct{} // closed at the gate
-	on      chan struct{} // closed when it may pass the gate
-	done    chan struct{} // closed when there is an answer
-	resp    *http.Response
-	err     error
-	gone    atomic.Bool // nobody waits for the answer
+	life   *life
+	id     int64
+	thread uint64
+	call   *host.Call
+	feed   httpapi.Feed                    // of a watch
+	pass   func() (none struct{}, is bool) // goes on to the gate, and then beyond it
+	stop   func()                          // ends it at the gate
+	halt   func(struct{}) bool             // waits at the gate; false where nobody waits for the answer
+	resp   *http.Response
+	err    error
+	gone   bool // nobody waits for the answer
 }
 
 // ask takes in a request. What is not about objects, as discovery, is answered at once; anything else waits.
 func (l *life) ask(m wire.Message) wire.Message {
-	c := &call{life: l, id: m.TakeNum(), reached: make(chan struct{}), on: make(chan struct{}), done: make(chan struct{})}
-	m.TakeNum() // a process has one life
-	c.thread = uint64(m.TakeNum())
-	var ctx context.Context
-	ctx, c.cancel = context.WithCancel(context.Background())
+	c := &call{life: l, id: m.TakeNum()}
+	c.thread = l.thread(m.TakeNum())
 	method, url, head := m.TakeText(), m.TakeText(), m.TakeHeader()
-	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(m.TakeBytes()))
+	req, err := http.NewRequest(method, url, bytes.NewReader(m.TakeBytes()))
 	if err != nil {
 		panic("agent: " + err.Error())
 	}
 	req.Header = head
-	l.calls[c.id] = c
-	go func() {
+	c.pass, c.stop = iter.Pull(func(halt func(struct{}) bool) {
+		c.halt = halt
 		c.resp, c.err = l.room.handler.GatedTransport(c).RoundTrip(req)
-		close(c.done)
-	}()
-	select {
-	case <-c.reached:
-		// While a webhook answers, a request of the server waits for this one: it cannot wait for the scheduler.
-		if l.renews(c.call) || l.answering && !c.call.Watches {
-			l.execute(c.call)
-			close(c.on)
-			delete(l.calls, c.id)
-			return c.reply(l.room.now())
-		}
-		l.asked = append(l.asked, c.call)
-		l.open[c.call] = c
-		var park wire.Message
-		park.Num(wire.Park)
-		return park
-	case <-c.done:
-		delete(l.calls, c.id)
+	})
+	if _, waits := c.pass(); !waits {
 		return c.reply(l.room.now())
 	}
+	// While a webhook answers, a request of the server waits for this one: it cannot wait for the scheduler.
+	if l.renews(c.call) || l.answering && !c.call.Watches {
+		l.execute(c.call)
+		return c.reply(l.room.now())
+	}
+	l.calls[c.id], l.open[c.call] = c, c
+	l.asked = append(l.asked, c.call)
+	var park wire.Message
+	park.Num(wire.Park)
+	return park
 }
 
-// reply is the answer to a call, as a message.
+// thread numbers a goroutine. Its own number depends on what ran in the process before.
+func (l *life) thread(goroutine int64) uint64 {
+	n, known := l.threads[goroutine]
+	if !known {
+		n = uint64(len(l.threads) + 1)
+		l.threads[goroutine] = n
+	}
+	return n
+}
+
+// reply is the answer to a call that has been executed, as a message.
 func (c *call) reply(now int64) wire.Message {
-	<-c.done
+	c.pass()
 	if c.err != nil {
 		panic("agent: a request was not answered: " + c.err.Error())
 	}
@@ -95,19 +96,21 @@ func (c *call) reply(now int64) wire.Message {
 
 // drop says that nobody waits for the answer.
 func (c *call) drop() {
-	c.gone.Store(true)
-	c.cancel()
+	c.gone = true
+	c.stop()
 }
 
+func (c *call) isGone() bool { return c.gone }
+
 // Do is a request that changes or reads objects.
-func (c *call) Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
-	return c.wait(ctx, req, false)
+func (c *call) Do(_ context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
+	return c.wait(req, false)
 }
 
 // Watch is a request that watches them.
-func (c *call) Watch(ctx context.Context, req *fakeapi.Request, f httpapi.Feed) (fakeapi.Response, error) {
+func (c *call) Watch(_ context.Context, req *fakeapi.Request, f httpapi.Feed) (fakeapi.Response, error) {
 	c.feed = f
-	return c.wait(ctx, req, true)
+	return c.wait(req, true)
 }
 
 // Answered notes a query. The life waits for it.
@@ -115,13 +118,10 @@ func (c *call) Answered(r *http.Request, obj runtime.Object) {
 	c.life.queries = append(c.life.queries, host.QueryOf(r, obj))
 }
 
-func (c *call) wait(ctx context.Context, req *fakeapi.Request, watches bool) (fakeapi.Response, error) {
-	c.call = host.NewCall(req, watches, c.thread, c.gone.Load)
-	close(c.reached)
-	select {
-	case <-c.on:
-		return c.call.Response, nil
-	case <-ctx.Done():
-		return fakeapi.Response{}, ctx.Err()
+func (c *call) wait(req *fakeapi.Request, watches bool) (fakeapi.Response, error) {
+	c.call = host.NewCall(req, watches, c.thread, c.isGone)
+	if !c.halt(struct{}{}) {
+		return fakeapi.Response{}, context.Canceled
 	}
+	return c.call.Response, nil
 }

@@ -38,9 +38,8 @@ func (p *process) ended() error {
 	return errors.New(text)
 }
 
-// looped ends a process that does not answer, and says what it was at.
+// looped says what a process was at that was made to print its goroutines and end, as it did not answer.
 func (p *process) looped() error {
-	quit(p.cmd.Process)
 	select {
 	case <-p.waited:
 	case <-time.After(3 * looks):

@@ -19,10 +19,12 @@ type life struct {
 	binary *Binary
 	name   string // of the process in the world
 	pod    *pod
+	pool   pool // of its processes
 
 	process *process // nil before the start and after the end
 	next    time.Duration
 	came    time.Duration // the time in the process
+	locked  bool          // a goroutine waits for a mutex
 	calls   map[int64]*call
 	asked   []*host.Call
 	queries []host.Query // that were answered
@@ -31,49 +33,52 @@ type life struct {
 	over    bool
 
 	execute   func(*host.Call)
-	passing   bool     // time passes
-	answering bool     // a webhook of it is called
-	called    int64    // the number of the last call of a webhook
-	projected []string // the versions of what its volumes show
+	passing   bool             // time passes
+	answering bool             // a webhook of it is called
+	called    int64            // the number of the last call of a webhook
+	projected []string         // the versions of what its volumes show
+	buffer    []byte           // of an event
+	threads   map[int64]uint64 // goroutines, numbered in the order in which they made their first requests
 	err       error
 }
-
-// lifeNumber is the number of the only life of a process.
-const lifeNumber = 1
 
 // orders is how many orders of maps and selects a schedule chooses from. The first is the default. No two lives of a
 // world draw the same random values: replicas would otherwise be elected under one identity.
 const orders = 64
 
-// Start begins a life in a new process.
+// Start begins a life in a process that has no other.
 func (l *life) Start() {
-	l.process = l.binary.take()
+	l.process = l.pool.take()
 	l.process.all = &l.pod.printed
 	l.over, l.err, l.asked, l.queries, l.next = false, nil, nil, nil, 0
 	l.calls, l.open, l.streams = map[int64]*call{}, map[*host.Call]*call{}, map[*host.Stream]*call{}
-	l.projected = make([]string, len(l.binary.Projections))
+	l.projected, l.threads = make([]string, len(l.binary.Projections)), map[int64]uint64{}
 	l.room.lives = append(l.room.lives, l)
 	m := wire.Command(wire.Open, l.room.now())
 	m.Num(int64(l.room.place.World().Pick(orders, "order of maps and selects") + orders*l.room.begun))
 	l.room.begun++
-	if l.tell(m) {
-		m = wire.Command(wire.Start, l.room.now())
-		m.Num(lifeNumber)
-		m.Text("")
-		m.Text(l.pod.hostname)
-		l.tell(m)
-	}
+	m.Text(l.pod.Pod)
+	m.Texts(l.pod.Env)
+	m.Texts(l.pod.Args)
+	l.tell(m)
 	l.room.quiet.Stir()
 }
 
-// Kill ends the process.
+// Kill ends the program.
 func (l *life) Kill() {
 	if l.process == nil {
 		l.over = false
 		return
 	}
-	l.end()
+	l.leave()
 	l.room.quiet.Stir()
+}
+
+// leave ends the program. Its process serves another life, if it can.
+func (l *life) leave() {
+	p, now := l.process, l.room.now()
+	l.gone()
+	l.pool.give(p, now)
 }
 
 // end kills the process and drops what it waits for.
@@ -116,14 +121,12 @@ func (l *life) tell(m wire.Message) bool {
 	if next := report.TakeNum(); next != 0 {
 		l.next = max(0, time.Duration(next-sim.Epoch.UnixNano()))
 	}
+	l.locked = report.TakeFlag()
 	for n := report.TakeNum(); n > 0; n-- {
 		if id := report.TakeNum(); l.calls[id] != nil {
 			l.calls[id].drop()
 			delete(l.calls, id)
 		}
-	}
-	for n := report.TakeNum(); n > 0; n-- {
-		panic("agent: a main returned and its process goes on")
 	}
 	return true
 }
@@ -176,15 +179,13 @@ func (l *life) Answer(h *host.Call) {
 	c := l.open[h]
 	delete(l.open, h)
 	if h.Stream != nil {
-		h.Stream.SetClosed(c.gone.Load)
+		h.Stream.SetClosed(c.isGone)
 		l.streams[h.Stream] = c
 	}
-	close(c.on)
-	m := c.reply(l.room.now())
 	if h.Stream == nil {
 		delete(l.calls, c.id)
 	}
-	l.tell(m)
+	l.tell(c.reply(l.room.now()))
 	l.room.quiet.Stir()
 }
 
@@ -197,7 +198,7 @@ func (l *life) Send(s *host.Stream, e watch.Event) {
 	m := wire.Command(wire.Chunk, l.room.now())
 	m.Num(c.id)
 	m.Flag(e.Type == watch.Error)
-	m.Bytes(read(c.resp.Body))
+	m.Bytes(l.read(c.resp.Body))
 	if e.Type == watch.Error {
 		c.feed.End()
 		delete(l.streams, s)
@@ -206,16 +207,18 @@ func (l *life) Send(s *host.Stream, e watch.Event) {
 	l.room.quiet.Stir()
 }
 
-// read takes what a feed holds. A read that does not fill its buffer was the last.
-func read(from io.Reader) (all []byte) {
-	buf := make([]byte, 1<<16)
-	for {
-		n, err := from.Read(buf)
+// read takes what a feed holds, until it is called again. A read that does not fill its buffer was the last.
+func (l *life) read(from io.Reader) []byte {
+	for used := 0; ; {
+		if used == len(l.buffer) {
+			l.buffer = append(l.buffer, make([]byte, max(used, 1<<12))...)
+		}
+		n, err := from.Read(l.buffer[used:])
 		if err != nil {
 			panic("agent: a feed cannot be read: " + err.Error())
 		}
-		if all = append(all, buf[:n]...); n < len(buf) {
-			return all
+		if used += n; used < len(l.buffer) {
+			return l.buffer[:used]
 		}
 	}
 }

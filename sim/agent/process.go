@@ -17,8 +17,9 @@ import (
 // process is a process of a program.
 type process struct {
 	cmd     *exec.Cmd
-	root    string   // a folder of its own
-	in      *os.File // commands
+	root    string      // a folder of its own
+	stamp   []time.Time // of the folder
+	in      *os.File    // commands
 	out     *bufio.Reader
 	outFile *os.File
 	crash   log           // what the runtime printed
@@ -26,6 +27,9 @@ type process struct {
 	all     *log          // as well, in all lives; nil before the first
 	waited  chan struct{} // closed when it has ended
 	broken  error         // it could not be started
+	ending  error         // how it has ended by itself
+	served  int           // lives that have ended
+	dog     watchdog
 
 	answers   map[int64]wire.Message // of webhooks
 	recovered string                 // a panic that a library has recovered and logged
@@ -39,6 +43,7 @@ func (b *Binary) start() *process {
 	if p.root, p.broken = b.root(); p.broken != nil {
 		return p
 	}
+	p.stamp = b.stamp(p.root)
 	commands, in, err := os.Pipe()
 	if err != nil {
 		p.broken = err
@@ -52,7 +57,9 @@ func (b *Binary) start() *process {
 		return p
 	}
 	defer reports.Close()
+	out.Fd() // makes reads block in the system, which takes half the time of the runtime's poller
 	p.in, p.outFile, p.out = in, out, bufio.NewReaderSize(out, 1<<16)
+	p.dog.process = p
 	p.cmd.Dir = filepath.Join(p.root, b.WorkingDir)
 	p.cmd.Env = append(b.environment(p.root), wire.Environment+"="+wire.Version,
 		"GODEBUG=asynctimerchan=0", "GOMAXPROCS=1", "GOGC=off", "GOTRACEBACK=crash", "TZ=UTC")
@@ -94,35 +101,110 @@ const (
 	blocked = 30 * time.Second // of real time without an answer: a system call that does not return. The world waits for 45 s.
 )
 
+// parting is the processor time that a program may take to end.
+const parting = time.Second
+
+// watchdog ends a process that does not answer.
+type watchdog struct {
+	process *process
+	timer   *time.Timer
+
+	mu    sync.Mutex
+	waits bool // for an answer
+	parts bool // the program has to end, and is killed when that takes long
+	began time.Time
+	used  time.Duration // processor time; negative until the process is late
+	late  bool          // it was ended
+}
+
+// begin begins to wait.
+func (w *watchdog) begin(parts bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.waits, w.parts, w.began, w.used = true, parts, time.Now(), -1
+	if w.timer == nil {
+		w.timer = time.AfterFunc(looks, w.look)
+	} else {
+		w.timer.Reset(looks)
+	}
+}
+
+// end says that there is an answer, or never will be. It reports whether the process was ended.
+func (w *watchdog) end() (late bool) {
+	w.timer.Stop()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.waits = false
+	return w.late
+}
+
+func (w *watchdog) look() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.waits {
+		return
+	}
+	if w.used < 0 {
+		w.used = w.process.used()
+	}
+	used, waited := w.process.used()-w.used, time.Since(w.began)
+	switch {
+	case w.late || w.parts && (used >= parting || waited >= blocked):
+		w.late = true
+		_ = w.process.cmd.Process.Kill() // it may have ended by itself
+	case used >= busy || waited >= blocked:
+		w.late = true
+		quit(w.process.cmd.Process)
+		w.timer.Reset(3 * looks)
+	default:
+		w.timer.Reset(looks)
+	}
+}
+
+// finish ends the program and its world. It says why the process can serve no other, "" where it can.
+func (p *process) finish(now int64) (why string) {
+	if p.broken != nil {
+		return p.broken.Error()
+	}
+	p.dog.begin(true)
+	err := wire.Command(wire.Close, now).Write(p.in)
+	var r wire.Message
+	for err == nil {
+		if r, err = wire.Read(p.out); err == nil && r.TakeNum() == wire.Closed {
+			break // nobody hears what else a killed program says
+		}
+	}
+	switch late := p.dog.end(); {
+	case late:
+		return "it goes on when its context has ended"
+	case err != nil:
+		return "its process ends with its context"
+	case r.TakeText() != "":
+		return "goroutines go on when its context has ended"
+	}
+	p.served++
+	p.answers, p.recovered, p.deadlock, p.waits, p.all = map[int64]wire.Message{}, "", "", nil, nil
+	p.printed.clear()
+	p.crash.clear()
+	return ""
+}
+
 // tell sends a command and waits for its report. Requests that the program makes meanwhile are answered by
 // ask. An error is that the process has ended, and how.
 func (p *process) tell(m wire.Message, ask func(wire.Message) wire.Message) (wire.Message, error) {
 	if p.broken != nil {
 		return nil, p.broken
 	}
-	began, used := time.Now(), time.Duration(-1) // not read until the process is late
+	p.dog.begin(false)
 	err := m.Write(p.in)
 	for err == nil {
-		_ = p.outFile.SetReadDeadline(time.Now().Add(looks)) // pipes have deadlines
-		if _, err = p.out.Peek(1); os.IsTimeout(err) {
-			if used < 0 {
-				used = p.used()
-			}
-			if time.Since(began) < blocked && p.used()-used < busy {
-				err = nil
-				continue
-			}
-		}
-		_ = p.outFile.SetReadDeadline(time.Time{})
 		var r wire.Message
-		if err == nil {
-			r, err = wire.Read(p.out)
-		}
-		if err != nil {
+		if r, err = wire.Read(p.out); err != nil {
 			break
 		}
 		switch op := r.TakeNum(); op {
 		case wire.Report:
+			p.dog.end()
 			return r, nil
 		case wire.Ask:
 			answer := ask(r)
@@ -145,15 +227,17 @@ func (p *process) tell(m wire.Message, ask func(wire.Message) wire.Message) (wir
 			panic(fmt.Sprintf("agent: the process of %s sent %d", p.cmd.Path, op))
 		}
 	}
-	if os.IsTimeout(err) {
-		return nil, p.looped()
+	if p.dog.end() {
+		p.ending = p.looped()
+		return nil, p.ending
 	}
 	select {
 	case <-p.waited:
 	case <-time.After(looks): // it has closed its end of the pipe and goes on
 	}
 	p.kill()
-	return nil, p.ended()
+	p.ending = p.ended()
+	return nil, p.ending
 }
 
 // most is how much of what a program prints is kept.
@@ -174,6 +258,12 @@ func (l *log) Write(b []byte) (int, error) {
 		l.text = append([]byte(nil), l.text[len(l.text)-most:]...)
 	}
 	return len(b), nil
+}
+
+func (l *log) clear() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = nil
 }
 
 func (l *log) String() string {

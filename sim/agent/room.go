@@ -15,12 +15,17 @@ import (
 // Controller returns the program as a controller. For, Owns and all else that as says tell the laws what may
 // be expected of it.
 func (b *Binary) Controller(as host.Controller) host.Controller {
+	return b.hosted(as, b)
+}
+
+// hosted is Controller with processes from a pool.
+func (b *Binary) hosted(as host.Controller, from pool) host.Controller {
 	return host.Hosting(as, func(c *host.Cluster, name string) host.Program {
 		r := roomOf(c)
 		if r.pods[name] == nil {
-			r.pods[name] = &pod{hostname: hostname(b.Name, len(r.pods))}
+			r.pods[name] = &pod{Replica: b.replica(r.replicas(b)), of: b}
 		}
-		return &life{room: r, binary: b, name: name, pod: r.pods[name]}
+		return &life{room: r, binary: b, name: name, pod: r.pods[name], pool: from}
 	})
 }
 
@@ -37,8 +42,9 @@ type room struct {
 
 // pod is what the lives of one process have in common.
 type pod struct {
-	hostname string
-	printed  log
+	Replica
+	of      *Binary
+	printed log
 }
 
 var (
@@ -62,6 +68,16 @@ func roomOf(c host.Place) *room {
 		c.AtStop(r.close)
 	}
 	return r
+}
+
+// replicas returns how many processes of a program there have been.
+func (r *room) replicas(b *Binary) (n int) {
+	for _, p := range r.pods { //detcheck:ordered they are counted
+		if p.of == b {
+			n++
+		}
+	}
+	return n
 }
 
 // now is the world's time as the wire says it.
@@ -107,10 +123,20 @@ func (r *room) first(to time.Duration) (first *life) {
 	return first
 }
 
+// looksAtWaits is how many lives of a process pass from one look at what its goroutines wait for to the next. It takes
+// as long as a tenth of a life.
+const looksAtWaits = 16
+
 // settled looks for deadlocks, and notes what else is waited for.
 func (r *room) settled() {
 	for _, l := range slices.Clone(r.lives) {
-		if !l.tell(wire.Command(wire.Stacks, r.now())) {
+		look := l.process.served%looksAtWaits == 0
+		if !look && !l.locked {
+			continue
+		}
+		m := wire.Command(wire.Stacks, r.now())
+		m.Flag(look)
+		if !l.tell(m) {
 			continue
 		}
 		l.binary.wait(l.process.waits)
@@ -132,6 +158,6 @@ func (r *room) close() {
 	delete(rooms, r.place)
 	roomsMu.Unlock()
 	for _, l := range slices.Clone(r.lives) {
-		l.end()
+		l.leave()
 	}
 }

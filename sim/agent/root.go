@@ -3,9 +3,14 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,24 +39,37 @@ const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount/"
 // home is the home directory of a program. It is empty.
 const home = "/home/operator"
 
-// root makes the folder that belongs to one process. The program reads the files there before those of the
+// holds lists what the folder of a process holds at its start. The program reads the files there before those of the
 // machine, and writes there.
-func (b *Binary) root() (string, error) {
-	root, err := os.MkdirTemp("", "threelaws-root")
-	if err != nil {
-		return "", err
-	}
+func (b *Binary) holds() (dirs []string, files map[string]string) {
 	namespace := b.Namespace
 	if namespace == "" {
 		namespace = "default"
 	}
-	files := map[string]string{
+	files = map[string]string{
 		"/kubeconfig":                fmt.Sprintf(kubeconfig, namespace),
 		serviceAccount + "token":     "threelaws",
 		serviceAccount + "namespace": namespace,
 		serviceAccount + "ca.crt":    Authority,
 	}
-	dirs := []string{home, "/tmp", b.WorkingDir}
+	return []string{home, "/tmp", filepath.Join("/", b.WorkingDir)}, files
+}
+
+// root makes the folder that belongs to one process.
+func (b *Binary) root() (string, error) {
+	root, err := os.MkdirTemp("", "threelaws-root")
+	if err != nil {
+		return "", err
+	}
+	if err := b.fill(root); err != nil {
+		return "", errors.Join(err, os.RemoveAll(root))
+	}
+	return root, nil
+}
+
+// fill makes what a process finds in its folder.
+func (b *Binary) fill(root string) (err error) {
+	dirs, files := b.holds()
 	for _, dir := range dirs {
 		err = errors.Join(err, os.MkdirAll(filepath.Join(root, dir), 0o700))
 	}
@@ -59,25 +77,69 @@ func (b *Binary) root() (string, error) {
 		at := filepath.Join(root, path)
 		err = errors.Join(err, os.MkdirAll(filepath.Dir(at), 0o700), os.WriteFile(at, []byte(text), 0o600))
 	}
-	if err != nil {
-		return "", errors.Join(err, os.RemoveAll(root))
+	return err
+}
+
+// stamp tells whether a folder is as it was filled: the times of its folders and files.
+func (b *Binary) stamp(root string) (stamp []time.Time) {
+	dirs, files := b.holds()
+	seen := map[string]bool{}
+	for _, path := range append(dirs, slices.Sorted(maps.Keys(files))...) {
+		for ; !seen[path]; path = filepath.Dir(path) { // to the root of paths, which is its own parent
+			seen[path] = true
+			if at, err := os.Lstat(root + path); err == nil {
+				stamp = append(stamp, at.ModTime())
+			}
+		}
 	}
-	return root, nil
+	return stamp
+}
+
+// tidy makes the folder what it was before the process served a life.
+func (b *Binary) tidy(root string) error {
+	dirs, files := b.holds()
+	for path := range files { //detcheck:ordered the list is searched only
+		dirs = append(dirs, path)
+	}
+	err := filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error {
+		path := strings.TrimPrefix(at, root)
+		if err != nil || slices.ContainsFunc(dirs, func(dir string) bool {
+			return path == dir || strings.HasPrefix(dir, path+"/") || path == ""
+		}) {
+			return err
+		}
+		if err := os.RemoveAll(at); err != nil || !d.IsDir() {
+			return err
+		}
+		return fs.SkipDir
+	})
+	return errors.Join(err, b.fill(root))
 }
 
 // environment is that of a process.
 func (b *Binary) environment(root string) []string {
-	return append([]string{"HOSTNAME=" + hostname(b.Name, 0), "HOME=" + home, "TMPDIR=/tmp", "PATH=/usr/local/bin:/usr/bin:/bin",
+	return append([]string{"HOSTNAME=" + b.replica(0).Pod, "HOME=" + home, "TMPDIR=/tmp", "PATH=/usr/local/bin:/usr/bin:/bin",
 		"KUBECONFIG=/kubeconfig", "KUBERNETES_SERVICE_HOST=apiserver", "KUBERNETES_SERVICE_PORT=443",
 		"THREELAWS_ROOT=" + root, "THREELAWS_DIR=" + b.Repository}, b.Env...)
 }
 
-// hostname is the name of the pod that a replica of a program runs in.
-func hostname(name string, replica int) string {
+// Replica is what tells one replica of a program from the others.
+type Replica struct {
+	Pod  string   // the name of its pod, which is its host name
+	Env  []string // "NAME=value"
+	Args []string // in place of those of the binary; nil for those
+}
+
+// replica returns how the replica of a number, from 0, starts.
+func (b *Binary) replica(number int) Replica {
+	if b.Replicas != nil {
+		return b.Replicas(number)
+	}
+	name := b.Name
 	if name == "" {
 		name = "operator"
 	}
-	return fmt.Sprint(name, "-", replica)
+	return Replica{Pod: name + "-" + strconv.Itoa(number)}
 }
 
 // project writes the files of the Secrets and ConfigMaps that have changed since it was last called.

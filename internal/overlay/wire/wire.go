@@ -14,7 +14,7 @@ import (
 const Environment = "THREELAWS_AGENT"
 
 // Version is the version of the protocol.
-const Version = "2"
+const Version = "3"
 
 // The files of the pipes in the agent's process.
 const (
@@ -26,16 +26,13 @@ const (
 // since 1970, which the agent reaches before it acts. The agent answers each command with a [Report] when
 // every goroutine of the program waits.
 const (
-	Open   = 'O' // begin a world: seed of maps and selects
-	Start  = 'S' // begin a life: number, program, host name
-	Stop   = 'K' // end the context of a life: number
-	Fail   = 'F' // fail the requests of a life, present and future: number
+	Open   = 'O' // begin a world and the program: seed of maps and selects, pod, NAME=value pairs, arguments (none to leave those of the process)
 	Reply  = 'A' // answer a request: number, status, headers, whether the body goes on, body
 	Chunk  = 'C' // continue a body: number, whether it ends, bytes
 	Pass   = 'T' // let time pass
 	Call   = 'W' // call a webhook of the program: number, port, server name ("" for plain HTTP), CA bundle, method, URL, headers, body
-	Stacks = 'G' // print the goroutines of the program
-	Close  = 'X' // end the world
+	Stacks = 'G' // look for deadlocks: whether to print the goroutines of the program even where there is none
+	Close  = 'X' // end the program and the world; answered by Closed
 )
 
 // Park answers a request that waits for its [Reply].
@@ -43,11 +40,12 @@ const Park = 'P'
 
 // The operations that the agent sends.
 const (
-	Ask    = 'Q' // a request, answered by Park or Reply: number, life, goroutine, method, URL, headers, body
+	Ask    = 'Q' // a request, answered by Park or Reply: number, goroutine, method, URL, headers, body
 	Answer = 'V' // a webhook answered: number, error ("" for none), status, headers, body
 	Output = 'L' // the program wrote to stdout or stderr: bytes
-	Report = 'R' // all wait: the time, the time of the next timer or 0, withdrawn calls, ended lives and errors
-	Dump   = 'D' // the answer to Stacks, before its report: goroutines that are deadlocked, goroutines that wait for something outside the bubble, text
+	Report = 'R' // all wait: the time, the time of the next timer or 0, whether a goroutine waits for a mutex, withdrawn calls
+	Closed = 'Z' // the world has ended: what the program left behind, "" for nothing
+	Dump   = 'D' // the answer to Stacks, before its report, if any: goroutines that are deadlocked, goroutines that wait for something outside the bubble, text
 )
 
 // Message is a message without its length. A number is a varint. A text is its length and its bytes.
@@ -62,6 +60,14 @@ func Command(op byte, now int64) (m Message) {
 
 // Num appends a number.
 func (m *Message) Num(n int64) { *m = binary.AppendVarint(*m, n) }
+
+// Texts appends a list of texts.
+func (m *Message) Texts(list []string) {
+	m.Num(int64(len(list)))
+	for _, s := range list {
+		m.Text(s)
+	}
+}
 
 // Flag appends a flag.
 func (m *Message) Flag(b bool) {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	_ "unsafe" // for linkname
 )
 
 // hostedRefused is the error of every socket of a hosted process.
@@ -27,6 +28,16 @@ var (
 	hostedListeners = map[string]*hostedListener{}
 	hostedPort      = 49152 // the last port that was chosen for a listener
 )
+
+// hostedClose forgets what listens: the next program of the process begins as the first did.
+//
+//go:linkname hostedClose threelaws/agent.closeListeners
+func hostedClose() {
+	hostedMu.Lock()
+	defer hostedMu.Unlock()
+	clear(hostedListeners)
+	hostedPort = 49152
+}
 
 // hostedListen listens in memory.
 func hostedListen(network, address string) (Listener, error) {
@@ -77,7 +88,9 @@ func (l *hostedListener) Accept() (Conn, error) {
 func (l *hostedListener) Close() error {
 	l.once.Do(func() {
 		hostedMu.Lock()
-		delete(hostedListeners, l.key)
+		if hostedListeners[l.key] == l { // and not one of a later program
+			delete(hostedListeners, l.key)
+		}
 		hostedMu.Unlock()
 		close(l.done)
 	})

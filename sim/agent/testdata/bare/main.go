@@ -171,6 +171,8 @@ func keep(client *http.Client, m object, does string) {
 		}
 	case "stamp":
 		stamp = time.Now().String()
+	case "name":
+		stamp, _ = os.Hostname()
 	case "random":
 		text, _ := os.ReadFile("/proc/sys/kernel/random/uuid")
 		stamp = string(text)

@@ -19,24 +19,24 @@ import (
 	_ "unsafe" // for linkname
 )
 
-// Program is what a life runs. It serves until its context ends. Its requests to the API server go
-// through the transport.
-type Program func(ctx context.Context, pod, host string, transport http.RoundTripper) error
-
 // Host runs main on commands where a world hosts the process, and then exits; elsewhere it returns. It is
 // called before main would begin.
 func Host(main func()) {
+	HostFunction(func(context.Context) {
+		main()
+		os.Exit(0)
+	})
+}
+
+// HostFunction runs a function on commands where a world hosts the process, once in each world, and then exits;
+// elsewhere it returns. The function serves until its context ends. What it does not end by then is not run again.
+func HostFunction(run func(context.Context)) {
 	if !hosted.On {
 		return
 	}
-	Serve(map[string]Program{"": func(_ context.Context, pod, _ string, transport http.RoundTripper) error {
-		os.Setenv("HOSTNAME", pod)
-		roundTrip = transport.RoundTrip
-		main()
-		os.Exit(0)
-		return nil
-	}})
-	os.Exit(0)
+	// The runtime locks initialisation to the main thread: on it, each turn of a goroutine would be one of a thread.
+	go serve(run)
+	select {}
 }
 
 //go:linkname roundTrip net/http.hostedRoundTrip
@@ -48,6 +48,9 @@ func seedBubble(seed uint64)
 //go:linkname nextTimer
 func nextTimer() int64
 
+//go:linkname locked
+func locked() bool
+
 //go:linkname deadlock
 func deadlock() []uint64
 
@@ -57,12 +60,17 @@ func waiting() []uint64
 //go:linkname goroutine
 func goroutine() uint64
 
-// Serve runs programs on commands until the world closes its pipe.
-func Serve(programs map[string]Program) {
+//go:linkname closeListeners
+func closeListeners()
+
+// serve runs a program on commands until the world closes its pipe.
+func serve(run func(context.Context)) {
 	if v := os.Getenv(wire.Environment); v != wire.Version {
 		fail(fmt.Sprintf("this binary speaks protocol %s, the world %s: build it again", wire.Version, v))
 	}
-	a := &agent{programs: programs, in: bufio.NewReaderSize(pipe(wire.In), 1<<16), out: pipe(wire.Out)}
+	a := &agent{run: run, args: os.Args, env: os.Environ(), in: bufio.NewReaderSize(pipe(wire.In), 1<<16), out: pipe(wire.Out)}
+	a.dir, _ = os.Getwd() // "" where it is unknown
+	roundTrip = a.RoundTrip
 	limit()
 	hosted.Output = a.output
 	runtime.GC() // a collection that goes on would let other goroutines run first
@@ -72,45 +80,43 @@ func Serve(programs map[string]Program) {
 		if op := m.TakeNum(); op != wire.Open {
 			panic(fmt.Sprintf("agent: command %c where no world is open", op))
 		}
-		now := m.TakeNum()
-		a.world(now, uint64(m.TakeNum()))
+		a.world(m)
 	}
 }
 
 type agent struct {
-	programs map[string]Program
-	in       io.Reader
-	out      io.Writer
-	sweeps   int
-	heap     uint64 // at which garbage is collected
+	run    func(context.Context)
+	args   []string // of the process, as its environment and its directory
+	env    []string
+	dir    string
+	in     io.Reader
+	out    io.Writer
+	sweeps int
+	heap   uint64 // at which garbage is collected
+	stacks []byte // where goroutines are printed
 
-	stirred chan struct{} // of the bubble: a program has made a request, or ended
+	// Of the world:
+	seed     uint64
+	commands uint64
+	stirred  chan struct{} // of the bubble: the program has made a request
+	dead     chan struct{} // of the bubble
+	cancel   context.CancelFunc
 
-	mu    sync.Mutex
-	lives map[int64]*life
-	calls map[int64]*call
-	last  int64 // the number of the last call
+	mu      sync.Mutex
+	stopped bool // the program's context has ended
+	failed  bool // so do its requests
+	calls   map[int64]*call
+	last    int64 // the number of the last call
 
-	// What the next report says:
-	withdrawn []int64
-	ended     []int64
-	errs      []string
-}
-
-// life is a program from its start to its end.
-type life struct {
-	*agent
-	id      int64
-	cancel  context.CancelFunc
-	dead    chan struct{}
-	stopped bool
-	failed  bool
+	withdrawn []int64 // which the next report says
 }
 
 // world is one bubble, from Open to Close.
-func (a *agent) world(now int64, seed uint64) {
-	a.lives, a.calls, a.last = map[int64]*life{}, map[int64]*call{}, 0
-	a.withdrawn, a.ended, a.errs = nil, nil, nil
+func (a *agent) world(m wire.Message) {
+	now := m.TakeNum()
+	a.seed, a.commands, a.stopped, a.failed = uint64(m.TakeNum()), 0, false, false
+	a.calls, a.last, a.withdrawn, a.cancel = map[int64]*call{}, 0, nil, nil
+	a.restore()
 	left := ""
 	func() {
 		defer func() {
@@ -119,9 +125,10 @@ func (a *agent) world(now int64, seed uint64) {
 			}
 		}()
 		synctest.Run(func() {
-			seedBubble(seed)
-			a.stirred = make(chan struct{}, 1)
+			seedBubble(a.seed)
+			a.stirred, a.dead = make(chan struct{}, 1), make(chan struct{})
 			a.reach(now)
+			a.start(m)
 			for again := true; again; {
 				synctest.Wait()
 				a.report()
@@ -131,9 +138,34 @@ func (a *agent) world(now int64, seed uint64) {
 			synctest.Wait()
 		})
 	}()
-	var m wire.Message
+	closeListeners()
+	a.collect(leastHeap)
+	m = nil
+	m.Num(wire.Closed)
 	m.Text(left)
 	a.write(m)
+}
+
+// restore undoes what the last program has done to the process.
+func (a *agent) restore() {
+	os.Args = a.args
+	os.Clearenv()
+	for _, v := range a.env {
+		a.set(v)
+	}
+	if a.dir != "" {
+		_ = os.Chdir(a.dir) // which is there, or was not when the process began
+	}
+}
+
+// set sets NAME=value in the environment.
+func (a *agent) set(v string) {
+	for i := range v {
+		if v[i] == '=' {
+			_ = os.Setenv(v[:i], v[i+1:]) // it is from an environment
+			return
+		}
+	}
 }
 
 // farewell is the virtual time that goroutines have to notice that their world has ended.
@@ -142,27 +174,15 @@ const farewell = 10 * time.Second
 // obey carries out a command on the bubble's main goroutine. It reports false at the end of the world.
 func (a *agent) obey(m wire.Message) bool {
 	op, now := m.TakeNum(), m.TakeNum()
+	// Each command draws from a sequence of its own: what was drawn once in the process, for an earlier world, shifts nothing.
+	a.commands++
+	seedBubble((a.seed+1)*0x9e3779b97f4a7c15 + a.commands*0xbf58476d1ce4e5b9)
 	if op == wire.Pass {
 		a.pass(now)
 		return true
 	}
 	a.reach(now)
 	switch op {
-	case wire.Start:
-		a.start(m)
-	case wire.Stop:
-		l := a.lives[m.TakeNum()]
-		a.mu.Lock()
-		l.stopped = true
-		a.mu.Unlock()
-		l.cancel()
-	case wire.Fail:
-		l := a.lives[m.TakeNum()]
-		a.mu.Lock()
-		l.failed = true
-		a.mu.Unlock()
-		close(l.dead)
-		delete(a.lives, l.id)
 	case wire.Reply:
 		a.reply(m)
 	case wire.Chunk:
@@ -172,14 +192,28 @@ func (a *agent) obey(m wire.Message) bool {
 	case wire.Call:
 		a.webhook(m)
 	case wire.Stacks:
-		a.dump()
+		a.dump(m.TakeFlag())
 	case wire.Close:
-		time.Sleep(farewell)
+		a.end()
 		return false
 	default:
 		panic(fmt.Sprintf("agent: there is no command %c", op))
 	}
 	return true
+}
+
+// end ends the program. Its context ends first, and with it what stops by that, as queues do. Then its requests fail.
+func (a *agent) end() {
+	a.mu.Lock()
+	a.stopped = true
+	a.mu.Unlock()
+	a.cancel()
+	synctest.Wait()
+	a.mu.Lock()
+	a.failed = true
+	a.mu.Unlock()
+	close(a.dead)
+	time.Sleep(farewell)
 }
 
 // reach lets time pass.
@@ -212,26 +246,19 @@ func (a *agent) stir() {
 }
 
 func (a *agent) start(m wire.Message) {
-	l := &life{agent: a, id: m.TakeNum(), dead: make(chan struct{})}
-	program, pod := m.TakeText(), m.TakeText()
-	run := a.programs[program]
-	if run == nil {
-		fail("it has no program " + program)
+	_ = os.Setenv("HOSTNAME", m.TakeText()) // which is a valid name
+	for n := m.TakeNum(); n > 0; n-- {
+		a.set(m.TakeText())
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	l.cancel = cancel
-	a.lives[l.id] = l
-	go func() {
-		text := ""
-		if err := run(ctx, pod, "http://apiserver", l); err != nil {
-			text = err.Error()
+	if n := m.TakeNum(); n > 0 {
+		os.Args = append([]string(nil), a.args[0])
+		for ; n > 0; n-- {
+			os.Args = append(os.Args, m.TakeText())
 		}
-		cancel()
-		a.mu.Lock()
-		a.ended, a.errs = append(a.ended, l.id), append(a.errs, text)
-		a.mu.Unlock()
-		a.stir()
-	}()
+	}
+	var ctx context.Context
+	ctx, a.cancel = context.WithCancel(context.Background())
+	go a.run(ctx)
 }
 
 // report says what has happened since the last report.
@@ -240,35 +267,39 @@ func (a *agent) report() {
 	m.Num(wire.Report)
 	m.Num(time.Now().UnixNano())
 	m.Num(nextTimer())
+	m.Flag(locked())
 	a.mu.Lock()
 	m.Num(int64(len(a.withdrawn)))
 	for _, id := range a.withdrawn {
 		m.Num(id)
 		delete(a.calls, id)
 	}
-	m.Num(int64(len(a.ended)))
-	for i, id := range a.ended {
-		m.Num(id)
-		m.Text(a.errs[i])
-	}
-	a.withdrawn, a.ended, a.errs = a.withdrawn[:0], a.ended[:0], a.errs[:0]
+	a.withdrawn = a.withdrawn[:0]
 	a.mu.Unlock()
 	a.write(m)
 }
 
-// dump says where the goroutines of the program are, which of them are deadlocked, and which wait for something
-// outside the bubble.
-func (a *agent) dump() {
-	text := make([]byte, 1<<22)
+// dump says which goroutines of the program are deadlocked, which wait for something outside the bubble, and where all of
+// them are. Without text it says the first alone, and more only where there are any.
+func (a *agent) dump(text bool) {
+	circle := deadlock()
+	if circle == nil && !text {
+		return
+	}
 	var m wire.Message
 	m.Num(wire.Dump)
-	for _, numbers := range [][]uint64{deadlock(), waiting()} {
+	for _, numbers := range [][]uint64{circle, waiting()} {
 		m.Num(int64(len(numbers)))
 		for _, g := range numbers {
 			m.Num(int64(g))
 		}
 	}
-	m.Bytes(text[:runtime.Stack(text, true)])
+	n := runtime.Stack(a.stacks, true)
+	for n == len(a.stacks) { // they were cut short
+		a.stacks = make([]byte, max(2*n, 1<<16))
+		n = runtime.Stack(a.stacks, true)
+	}
+	m.Bytes(a.stacks[:n])
 	a.write(m)
 }
 
@@ -309,11 +340,15 @@ const (
 
 // sweep collects garbage between commands; a collection while goroutines run would change their order.
 func (a *agent) sweep() {
-	if a.sweeps++; a.sweeps%sweeps != 0 {
-		return
+	if a.sweeps++; a.sweeps%sweeps == 0 {
+		a.collect(2 * leastHeap)
 	}
+}
+
+// collect collects garbage where the heap has grown beyond a size.
+func (a *agent) collect(least uint64) {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	if metrics.Read(sample); sample[0].Value.Uint64() < max(a.heap, leastHeap) {
+	if metrics.Read(sample); sample[0].Value.Uint64() < max(a.heap, least) {
 		return
 	}
 	runtime.GC()

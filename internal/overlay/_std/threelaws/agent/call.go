@@ -14,7 +14,6 @@ import (
 // call is a request that waits for its answer, or whose body goes on.
 type call struct {
 	id       int64
-	life     *life
 	answered chan struct{}
 	resp     *http.Response
 	stream   *stream // of a body that goes on
@@ -24,7 +23,7 @@ type call struct {
 var errDead = errors.New("the process was killed")
 
 // RoundTrip sends a request to the world and waits for the answer.
-func (l *life) RoundTrip(r *http.Request) (*http.Response, error) {
+func (a *agent) RoundTrip(r *http.Request) (*http.Response, error) {
 	var body []byte
 	if r.Body != nil {
 		var err error
@@ -35,26 +34,26 @@ func (l *life) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	ctx := r.Context()
 	if ctx.Err() != nil {
-		return nil, l.lapsed(ctx)
+		return nil, a.lapsed(ctx)
 	}
-	c := &call{life: l, answered: make(chan struct{})}
-	l.mu.Lock()
-	if l.failed {
-		l.mu.Unlock()
+	c := &call{answered: make(chan struct{})}
+	a.mu.Lock()
+	if a.failed {
+		a.mu.Unlock()
 		return nil, errDead
 	}
-	if !l.stopped {
-		l.last++
-		c.id = l.last
-		l.calls[c.id] = c
-		if l.ask(c, r, body); c.resp != nil { // at once: the caller may hold a mutex that others want
-			l.mu.Unlock()
+	if !a.stopped {
+		a.last++
+		c.id = a.last
+		a.calls[c.id] = c
+		if a.ask(c, r, body); c.resp != nil { // at once: the caller may hold a mutex that others want
+			a.mu.Unlock()
 			c.resp.Request = r
 			return c.resp, nil
 		}
 	}
-	l.mu.Unlock()
-	l.stir()
+	a.mu.Unlock()
+	a.stir()
 	select {
 	case <-c.answered:
 		c.resp.Request = r
@@ -62,30 +61,29 @@ func (l *life) RoundTrip(r *http.Request) (*http.Response, error) {
 			c.stream.ctx = ctx
 		}
 		return c.resp, nil
-	case <-l.dead:
+	case <-a.dead:
 		return nil, errDead
 	case <-ctx.Done():
-		l.withdraw(c.id)
-		return nil, l.lapsed(ctx)
+		a.withdraw(c.id)
+		return nil, a.lapsed(ctx)
 	}
 }
 
 // ask tells the world of a request. The world answers at once, or parks it.
-func (l *life) ask(c *call, r *http.Request, body []byte) {
+func (a *agent) ask(c *call, r *http.Request, body []byte) {
 	var m wire.Message
 	m.Num(wire.Ask)
 	m.Num(c.id)
-	m.Num(l.id)
 	m.Num(int64(goroutine()))
 	m.Text(r.Method)
 	m.Text(r.URL.String())
 	m.Header(r.Header)
 	m.Bytes(body)
-	l.write(m)
-	m = l.read()
+	a.write(m)
+	m = a.read()
 	if m.TakeNum() == wire.Reply {
 		m.TakeNum() // the time has not moved
-		l.reply(m)
+		a.reply(m)
 	}
 }
 
@@ -97,12 +95,12 @@ func (a *agent) withdraw(id int64) {
 
 // lapsed is the error of a request whose context is over. In a program that is being killed it waits for
 // the others: its caller would otherwise go on with queues that no longer stop.
-func (l *life) lapsed(ctx context.Context) error {
-	l.mu.Lock()
-	stopped := l.stopped
-	l.mu.Unlock()
+func (a *agent) lapsed(ctx context.Context) error {
+	a.mu.Lock()
+	stopped := a.stopped
+	a.mu.Unlock()
 	if stopped {
-		<-l.dead
+		<-a.dead
 	}
 	return ctx.Err()
 }
@@ -114,7 +112,7 @@ func (a *agent) reply(m wire.Message) {
 	c.resp = &http.Response{StatusCode: code, Status: strconv.Itoa(code) + " " + http.StatusText(code), Proto: "HTTP/1.1",
 		ProtoMajor: 1, ProtoMinor: 1, Header: m.TakeHeader(), ContentLength: -1}
 	if m.TakeFlag() {
-		c.stream = &stream{id: c.id, life: c.life, ctx: context.Background(), more: make(chan struct{}, 1)}
+		c.stream = &stream{id: c.id, agent: a, dead: a.dead, ctx: context.Background(), more: make(chan struct{}, 1)}
 		c.resp.Body = c.stream
 	} else {
 		body := m.TakeBytes()
@@ -127,10 +125,11 @@ func (a *agent) reply(m wire.Message) {
 
 // stream is a body that goes on.
 type stream struct {
-	id   int64
-	life *life
-	ctx  context.Context
-	more chan struct{}
+	id    int64
+	agent *agent
+	dead  chan struct{} // of its world
+	ctx   context.Context
+	more  chan struct{}
 
 	mu     sync.Mutex
 	unread []byte
@@ -173,6 +172,8 @@ func (b *stream) Read(p []byte) (int, error) {
 		case <-b.ctx.Done():
 			b.Close()
 			return 0, b.ctx.Err()
+		case <-b.dead:
+			return 0, errDead
 		}
 	}
 }
@@ -184,7 +185,7 @@ func (b *stream) Close() error {
 	b.closed = true
 	b.mu.Unlock()
 	if first {
-		b.life.withdraw(b.id)
+		b.agent.withdraw(b.id)
 	}
 	b.wake()
 	return nil
