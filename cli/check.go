@@ -12,6 +12,7 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/check"
+	"github.com/threelaws/threelaws/sim/agent"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -28,8 +29,9 @@ type operator struct {
 
 	// Host builds the operator. The function makes a controller of it, once for each sample.
 	Host  func(ctx context.Context) (func(as host.Controller) host.Controller, error)
-	Waits func() []string // what its goroutines wait for after it has settled; nil for unknown
-	Close func()          // ends what Host began; nil for nothing
+	Reuse func(world agent.World) (why string) // lets processes serve many lives; nil where that is never possible
+	Waits func() []string                      // what its goroutines wait for after it has settled; nil for unknown
+	Close func()                               // ends what Host began; nil for nothing
 }
 
 func checkCommand(a *app) *cobra.Command {
@@ -85,6 +87,7 @@ type checking struct {
 	twice   int      // one in so many runs is done twice
 	cases   []string // the names of those to try; nil for all
 	verbose bool
+	fresh   func() // gives each life a new process from then on; nil where each has one
 
 	report checkReport
 	began  time.Time
@@ -231,6 +234,10 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 		c.say("\n=== %s\n", sample.Name)
 	}
 	began := time.Now()
+	if c.fresh != nil {
+		op.Reuse(nil)
+		c.fresh = nil
+	}
 	allowed := c.left.Sub(began)
 	line := c.progress()
 	line.show("watching the operator in quiet clusters: %s", sample.Name)
@@ -254,6 +261,16 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 		dir: filepath.Join(op.Dir, "testdata", "threelaws")}
 	for _, note := range plan.Notes {
 		c.note(note)
+	}
+	if op.Reuse != nil && !plan.Restless {
+		if why := op.Reuse(plan.Rehearse()); why != "" {
+			c.note("each life of the operator has a new process: " + why)
+		} else {
+			c.fresh = func() {
+				op.Reuse(nil)
+				op.Reuse = nil
+			}
+		}
 	}
 	if c.replay != "" {
 		return c.replayKept(s)

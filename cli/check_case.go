@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/threelaws/threelaws/internal/check"
+	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/casefile"
 	"github.com/threelaws/threelaws/sim/law"
@@ -190,6 +191,14 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 			plural(p.Failed, "violation"))
 	}
 	x, err := world.Explore(ctx, filepath.Join(home, "case"), o)
+	if differ := (*explore.Disagreement)(nil); c.fresh != nil && errors.As(err, &differ) {
+		c.fresh()
+		c.fresh = nil
+		line.clear()
+		c.note(j.Name + ": two runs of one schedule differ in a process that has served others: from here on each life of the " +
+			"operator has a new process")
+		return c.explore(ctx, s, j, world, cases)
+	}
 	if err != nil {
 		var e *scenarios.Error
 		if errors.As(err, &e) {

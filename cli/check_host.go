@@ -70,10 +70,23 @@ func findOperator(ctx context.Context, s *settings) (*operator, error) {
 		b.Args, b.Repository = []string{"-test.v", "-test.timeout=0", "-test.run=" + pattern(s.Test)}, filepath.Join(repo.Dir, repo.Main)
 	}
 	b.Env = append(b.Env, s.Env...)
+	if w := repo.Workload; w != nil {
+		b.Replicas = func(number int) agent.Replica {
+			p := w.Process(number)
+			r := agent.Replica{Pod: p.Pod, Env: append(p.Env, s.Env...)}
+			if s.Args == nil && s.Test == "" {
+				r.Args = p.Args
+			}
+			return r
+		}
+	}
 	op.Host = func(ctx context.Context) (func(host.Controller) host.Controller, error) {
 		return b.Controller, build(ctx, s, repo, b)
 	}
 	op.Waits = b.Waits
+	if s.Test != "" {
+		op.Reuse = b.Reuse
+	}
 	op.Close = func() {
 		b.Close()
 		_ = os.RemoveAll(filepath.Dir(b.Path)) // a folder of the system's temporary files

@@ -24,6 +24,7 @@ import (
 	"github.com/threelaws/threelaws/internal/check"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/builtin"
+	"github.com/threelaws/threelaws/sim/agent"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -33,6 +34,7 @@ type checked struct {
 	op       host.Controller
 	samples  []string // beside config/samples/web.yaml
 	settings settings // as they were handed to what finds the operator
+	reuse    func(agent.World) string
 }
 
 func newChecked(t *testing.T, op host.Controller) *checked {
@@ -79,6 +81,7 @@ func (c *checked) runs(args ...string) outcomeOf {
 		}
 		return &operator{Name: "operator", Dir: s.Dir, Builds: "./cmd/manager", Samples: samples,
 			Notes: []string{"main package ./cmd/manager, from PROJECT"},
+			Reuse: c.reuse,
 			Waits: func() []string { return []string{"main.sync waits for an RWMutex, at manager/main.go:57"} },
 			Host: func(context.Context) (func(host.Controller) host.Controller, error) {
 				return func(host.Controller) host.Controller { return c.op }, nil
@@ -402,6 +405,36 @@ func TestCheckExitCodes(t *testing.T) {
 			t.Errorf("exit %d\n%s", code, out.String())
 		}
 	})
+}
+
+// An operator that does not do the same in processes that have served others gets a new process for each life, and the
+// case is tried again.
+func TestCheckFallsBackToNewProcesses(t *testing.T) {
+	op := current(t, "replicaset")
+	right := op.New
+	reused, runs := false, 0
+	op.New = func(env *host.Env) host.Reconciler {
+		if !reused {
+			return right(env)
+		}
+		runs++
+		name := fmt.Sprintf("settings-%d", runs)
+		return host.SyncFunc(func(ctx context.Context, key string) error {
+			ns, _, _ := strings.Cut(key, "/")
+			_, err := env.Client.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}})
+			return err
+		})
+	}
+	c := newChecked(t, op)
+	c.reuse = func(world agent.World) string {
+		reused = world != nil
+		return ""
+	}
+	got := c.run("-n", "5", "--case", "one-owner")
+	if missing := inOrderIn(got.out, "one-owner: two runs of one schedule differ in a process that has served others: ",
+		"one-owner"); missing != "" || reused || got.code != 0 {
+		t.Errorf("exit %d, %q is not in its place\n%s%s", got.code, missing, got.err, got.out)
+	}
 }
 
 // The file of the repository has settings, and flags overrule it.

@@ -2,11 +2,14 @@ package check
 
 import (
 	"context"
+	"slices"
 
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/casefile"
+	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
+	"github.com/threelaws/threelaws/sim/trial"
 )
 
 // Plan is what a controller is tried in.
@@ -74,6 +77,33 @@ func (s *subject) find() (f *found, err error) {
 		}
 	}()
 	return s.look()
+}
+
+// Rehearse returns a function that runs a world with the sample alone, in the schedule of a seed, and returns what the
+// program wrote and the hash of the run. Seed 0 is the default schedule; the others have faults. Its first argument hosts
+// the program. One goroutine at a time may call it.
+func (p *Plan) Rehearse() func(hosting func(host.Controller) host.Controller, seed uint64) (wrote string, hash uint64) {
+	s := *p.subject
+	s.server = s.server.Fork()
+	return func(hosting func(host.Controller) host.Controller, seed uint64) (wrote string, hash uint64) {
+		of := s
+		c := hosting(p.Controller)
+		of.start = func(t *trial.Trial, name string) *host.Process { return t.Start(name, c) }
+		var choices sim.Choices
+		var faults map[string]int
+		if seed != 0 {
+			choices, faults = sim.NewSeed(seed), map[string]int{"crash": 1, "conflict": 1, "lost": 1, "stale": 1, "relist": 1}
+		}
+		r, err := of.drawn(append(slices.Clone(of.around), of.owner), choices, faults)
+		if err != nil { // the context has ended
+			return "", 0
+		}
+		defer r.Stop()
+		for _, rec := range r.writes() {
+			wrote += rec.Verb + " " + rec.Object.String() + "\n"
+		}
+		return wrote, r.World.Hash()
+	}
 }
 
 // String is what quiet runs show of the controller, as it is printed.

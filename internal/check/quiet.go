@@ -39,7 +39,10 @@ func (s *subject) run(more ...manifest) (*quiet, error) {
 }
 
 // begin brings a world with these objects to rest.
-func (s *subject) begin(objects []manifest) (*quiet, error) {
+func (s *subject) begin(objects []manifest) (*quiet, error) { return s.drawn(objects, nil, nil) }
+
+// drawn is begin under a schedule that is drawn, with faults; nil for the default one without.
+func (s *subject) drawn(objects []manifest, choices sim.Choices, faults map[string]int) (*quiet, error) {
 	if err := s.over(); err != nil {
 		return nil, err
 	}
@@ -49,8 +52,11 @@ func (s *subject) begin(objects []manifest) (*quiet, error) {
 			return nil, err
 		}
 	}
-	r := &quiet{Trial: trial.New(trial.Options{Server: server, Laws: []*law.Law{law.ByID(law.ComeToRest)}}), s: s,
+	r := &quiet{Trial: trial.New(trial.Options{Server: server, Choices: choices, Laws: []*law.Law{law.ByID(law.ComeToRest)}}), s: s,
 		process: s.Controller.Name, settled: true}
+	if err := r.Faults(faults); err != nil {
+		return nil, err
+	}
 	s.start(r.Trial, r.process)
 	for i, c := range s.beside {
 		r.Start(s.With[i], c)
