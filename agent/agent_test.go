@@ -13,24 +13,33 @@ import (
 	"testing"
 )
 
-// module is a copy of the module below testdata with its test binary, and the command of this checkout.
+// module is a copy of a module below testdata with its test binary, and the command of this checkout.
 type module struct{ dir, tests, threelaws string }
 
 var (
-	once  sync.Once
-	built module
-	why   string // it is not built
+	temporary string // a folder of the system's temporary files
+	built     = map[string]func() (module, error){
+		"keeper":    sync.OnceValues(func() (module, error) { return build("keeper") }),
+		"operators": sync.OnceValues(func() (module, error) { return build("operators") }),
+	}
+	threelaws = sync.OnceValues(func() (string, error) {
+		path := filepath.Join(temporary, "threelaws")
+		return path, run("..", "go", "build", "-o", path, "./cmd/threelaws")
+	})
 )
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if built.dir != "" {
-		_ = os.RemoveAll(built.dir) // a folder of the system's temporary files
+	var err error
+	if temporary, err = os.MkdirTemp("", "agent"); err != nil {
+		panic(err)
 	}
+	code := m.Run()
+	_ = os.RemoveAll(temporary)
 	os.Exit(code)
 }
 
-func build(t *testing.T) module {
+// moduleOf returns a module below testdata. It is built once.
+func moduleOf(t *testing.T, name string) module {
 	t.Helper()
 	if runtime.GOOS != "linux" {
 		t.Skip("programs are hosted on Linux alone")
@@ -38,47 +47,44 @@ func build(t *testing.T) module {
 	if _, err := os.Stat("../cmd/threelaws"); err != nil {
 		t.Skip("the command is not beside the module: ", err)
 	}
-	once.Do(func() {
-		dir, err := os.MkdirTemp("", "agent")
-		if err != nil {
-			why = err.Error()
-			return
-		}
-		built = module{dir, filepath.Join(dir, "keeper.test"), filepath.Join(dir, "threelaws")}
-		here, err := os.Getwd()
-		if err != nil {
-			why = err.Error()
-			return
-		}
-		for _, name := range []string{"go.mod", "keeper.go", "keeper_test.go", "page_test.go", "overlaid_test.go", "testdata/sample.yaml"} {
-			text, err := os.ReadFile(filepath.Join("testdata/keeper", name))
-			if err == nil {
-				err = os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755)
-			}
-			if err == nil {
-				text = bytes.ReplaceAll(text, []byte("=> ../.."), []byte("=> "+here))
-				err = os.WriteFile(filepath.Join(dir, name), text, 0o644)
-			}
-			if err != nil {
-				why = err.Error()
-				return
-			}
-		}
-		for _, line := range []struct{ in, args string }{
-			{"..", "build -o " + built.threelaws + " ./cmd/threelaws"}, {dir, "test -c -o " + built.tests + " ."},
-		} {
-			cmd := exec.Command("go", strings.Fields(line.args)...)
-			cmd.Dir = line.in
-			if text, err := cmd.CombinedOutput(); err != nil {
-				why = fmt.Sprintf("%v: %v\n%s", cmd, err, text)
-				return
-			}
-		}
-	})
-	if why != "" {
-		t.Fatal(why)
+	m, err := built[name]()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return built
+	return m
+}
+
+func build(name string) (m module, err error) {
+	m = module{dir: filepath.Join(temporary, name), tests: filepath.Join(temporary, name+".test")}
+	if m.threelaws, err = threelaws(); err != nil {
+		return m, err
+	}
+	if err := run(".", "cp", "-r", filepath.Join("testdata", name), m.dir); err != nil {
+		return m, err
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return m, err
+	}
+	mod := filepath.Join(m.dir, "go.mod")
+	text, err := os.ReadFile(mod)
+	if err != nil {
+		return m, err
+	}
+	if err := os.WriteFile(mod, bytes.ReplaceAll(text, []byte("=> ../.."), []byte("=> "+here)), 0o644); err != nil {
+		return m, err
+	}
+	return m, run(m.dir, "go", "test", "-c", "-o", m.tests, ".")
+}
+
+// run runs a command in a folder.
+func run(dir, name string, args ...string) error {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%v: %w\n%s", cmd, err, text)
+	}
+	return nil
 }
 
 // run runs tests of the module. The environment comes before the rest of this process.
@@ -103,7 +109,7 @@ func wants(t *testing.T, text string, patterns ...string) {
 
 // A right operator passes each case. A wrong one fails in the case and the law that it violates. Both are parallel.
 func TestTest(t *testing.T) {
-	m := build(t)
+	m := moduleOf(t, "keeper")
 	text := m.run(t, "TestKeeper|TestWrong/once")
 	wants(t, text, `^--- PASS: TestKeeper `, `^    --- PASS: TestKeeper/one-owner `, `^    --- PASS: TestKeeper/LAW-1-take-ownership `,
 		`^    --- SKIP: TestKeeper/LAW-3-dont-share `, `not judged: `,
@@ -116,10 +122,28 @@ func TestTest(t *testing.T) {
 	}
 }
 
+// Operators on client-go and on controller-runtime are hosted as they are. One whose process cannot serve a second life
+// has a new process for each, and a line says why.
+func TestLibraries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds client-go and controller-runtime, twice")
+	}
+	m := moduleOf(t, "operators")
+	text := m.run(t, ".")
+	const alone = "each life of the operator has a new process: "
+	wants(t, text, `^    --- PASS: TestRight/informers `, `^        --- PASS: TestRight/informers/reference-taken-away `,
+		`^    --- PASS: TestRight/manager `, `^        --- PASS: TestRight/manager/reference-taken-away `,
+		`^    --- PASS: TestRight/unique `, `: `+alone+`it ended by itself: .*controller with name configmap already exists`,
+		`--- FAIL: TestWrong/informers/dependent-deleted `, `--- FAIL: TestWrong/manager/dependent-deleted `)
+	if n := strings.Count(text, alone); n != 1 {
+		t.Errorf("%d of 5 operators have a new process for each life:\n%s", n, text)
+	}
+}
+
 // "threelaws test" is go test with the overlay. Its flags pass through, tags to the hosted binary as well, and the test
 // finds the command.
 func TestThreelawsTest(t *testing.T) {
-	m := build(t)
+	m := moduleOf(t, "keeper")
 	cmd := exec.Command(m.threelaws, "test", "-v", "-tags", "overlaid", "-run", "TestWrong/fatal", ".")
 	cmd.Dir = m.dir
 	cmd.Env = append(os.Environ(), "CI=", "THREELAWS=")
@@ -147,7 +171,7 @@ func TestPageShowsWhatIsCompiled(t *testing.T) {
 
 // Every mistake gives one line that says what to do.
 func TestMistakes(t *testing.T) {
-	m := build(t)
+	m := moduleOf(t, "keeper")
 	stub := func(name, script string) string {
 		path := filepath.Join(m.dir, name)
 		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o755); err != nil {

@@ -30,7 +30,7 @@ func main() {
 
 // What "threelaws init --test" writes compiles and passes, and nothing is overwritten.
 func TestInit(t *testing.T) {
-	m := build(t)
+	m := moduleOf(t, "keeper")
 	dir := t.TempDir()
 	write := func(name string, text []byte) {
 		t.Helper()
