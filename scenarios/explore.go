@@ -176,6 +176,7 @@ const (
 	drawnMore  = 20_000
 	idleTimes  = 4 // the same for steps without a commit: nobody has so much to look at
 	idleMore   = 2_000
+	idleShare  = 3 // of the steps that were given, one in so many may be idle: a program polls until it has settled
 )
 
 // restlessRuns is how many schedules are drawn of a world that not even the default one
@@ -186,10 +187,11 @@ const restlessRuns = 2
 // come to rest it says nothing of what is needed, and few runs will. A script that
 // makes no sense in that one is an error: its runs would end there, and break nothing.
 func (p *Script) measure(more int) error {
+	idle := max(idleMore, more/idleShare)
 	if more == 0 {
 		more = drawnMore
 	}
-	p.bound, p.idle = more, idleMore
+	p.bound, p.idle = more, idle
 	r, out := p.once(sim.Zero{})
 	defer r.stop()
 	if r.course.senseless != nil {
@@ -197,7 +199,7 @@ func (p *Script) measure(more int) error {
 	}
 	p.restless = !out.Settled
 	if out.Settled {
-		p.bound, p.idle = drawnTimes*out.Steps+more, min(idleTimes*out.Steps+idleMore, maxIdleDrawn)
+		p.bound, p.idle = drawnTimes*out.Steps+more, max(idle, min(idleTimes*out.Steps+idleMore, maxIdleDrawn))
 	}
 	return nil
 }
