@@ -86,7 +86,9 @@ func (o *observer) Observe(r *sim.Record) {
 	}
 	d.outside = d.outside || r.Op == sim.FaultHit && r.Verb != "synced" || r.Op == sim.Commit &&
 		o.Cluster.Process(r.Process) == nil
-	o.rest.note(r, r.Op == sim.SyncEnd && (*Trial)(o).withheld(r.Process))
+	if !(*Trial)(o).polls(r) {
+		o.rest.note(r, r.Op == sim.SyncEnd && (*Trial)(o).withheld(r.Process))
+	}
 }
 
 // Digest folds nothing: what the observer counts decides only when a settle that

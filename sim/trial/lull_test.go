@@ -6,7 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/sim/host"
@@ -72,22 +71,5 @@ func TestHeartbeatsDoNotCount(t *testing.T) {
 			how.At > c.within || n != c.made {
 			t.Errorf("%s: %+v, breaks %q, %d Secrets", c.name, how, broken, n)
 		}
-	}
-}
-
-// A controller that looks every 15 s for an object that is not there has settled.
-func TestPollingForWhatIsNotThereIsRest(t *testing.T) {
-	w := trial.New(trial.Options{})
-	t.Cleanup(w.Stop)
-	w.Start("polls", syncs(later(15*time.Second, func(ctx context.Context, r reads, key string) error {
-		_, err := r.Client.Get(ctx, secrets, "default", "claim")
-		if apierrors.IsNotFound(err) {
-			return nil
-		}
-		return err
-	})))
-	object(t, w, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
-	if how := w.Settle(trial.Limits{Writes: 5000, Steps: 30_000}); !how.Settled {
-		t.Errorf("%+v", how)
 	}
 }

@@ -77,8 +77,7 @@ func (r *resting) digest(h *sim.Hash, now time.Duration) {
 // in a process from which events are withheld may wait for just those, and nothing
 // else can happen to it before they are shown. One that fails because the server
 // forbids what it asks for, by a quota or for want of a permission, asks for what is
-// for somebody else to change: to ask again, each time later, is what it should do. One that
-// polls for an object that is not there changes nothing either.
+// for somebody else to change: to ask again, each time later, is what it should do.
 func (r *resting) note(rec *sim.Record, withheld bool) {
 	switch rec.Op {
 	case sim.Commit:
@@ -88,9 +87,6 @@ func (r *resting) note(rec *sim.Record, withheld bool) {
 		r.changed = r.changed || rec.Message != "" && !withheld && !r.knocked(rec)
 		delete(r.knocks, worker{rec.Process, rec.Worker})
 	case sim.Refusal:
-		if rec.Code == http.StatusNotFound && rec.Verb == "get" {
-			return
-		}
 		if rec.Code != http.StatusForbidden {
 			r.changed = true
 			return
@@ -103,6 +99,15 @@ func (r *resting) note(rec *sim.Record, withheld bool) {
 	case sim.FaultHit, sim.Mutation:
 		r.changed = true
 	}
+}
+
+// polls reports whether a program has looked for an object that is not there: how it ends a sync after that is not seen.
+func (t *Trial) polls(rec *sim.Record) bool {
+	if rec.Op != sim.Refusal || rec.Code != http.StatusNotFound || rec.Verb != "get" {
+		return false
+	}
+	p := t.Cluster.Process(rec.Process)
+	return p != nil && p.IsProgram()
 }
 
 // knocked reports whether a sync ended with what it was forbidden.
