@@ -177,6 +177,7 @@ const (
 	givenTimes = 3 // the same where the options say how many more: steps of programs are slow
 	idleTimes  = 4 // the same for steps without a commit: nobody has so much to look at
 	idleMore   = 2_000
+	idleShare  = 3 // of the steps that were given, one in so many may be idle: a program polls until it has settled
 )
 
 // restlessRuns is how many schedules are drawn of a world that not even the default one
@@ -187,11 +188,11 @@ const restlessRuns = 2
 // come to rest it says nothing of what is needed, and few runs will. A script that
 // makes no sense in that one is an error: its runs would end there, and break nothing.
 func (p *Script) measure(more int) error {
-	times := givenTimes
+	times, idle := givenTimes, max(idleMore, more/idleShare)
 	if more == 0 {
 		times, more = drawnTimes, drawnMore
 	}
-	p.bound, p.idle = more, idleMore
+	p.bound, p.idle = more, idle
 	r, out := p.once(sim.Zero{})
 	defer r.stop()
 	if r.course.senseless != nil {
@@ -199,7 +200,7 @@ func (p *Script) measure(more int) error {
 	}
 	p.restless = !out.Settled
 	if out.Settled {
-		p.bound, p.idle = times*out.Steps+more, min(idleTimes*out.Steps+idleMore, maxIdleDrawn)
+		p.bound, p.idle = times*out.Steps+more, max(idle, min(idleTimes*out.Steps+idleMore, maxIdleDrawn))
 	}
 	return nil
 }

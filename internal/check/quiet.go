@@ -66,11 +66,11 @@ func (s *subject) drawn(objects []manifest, choices sim.Choices, faults map[stri
 }
 
 func (r *quiet) settle() {
-	most := mostQuietSteps
-	if r.s.Controller.Program {
-		most = mostProgramSteps
+	most := trial.Limits{Steps: mostQuietSteps, Idle: mostQuietSteps / 20}
+	if r.s.Controller.Program { // which may poll, for an hour, until it has settled
+		most = trial.Limits{Steps: mostProgramSteps, Idle: mostProgramSteps}
 	}
-	r.settled = r.Settle(trial.Limits{Steps: most, Idle: mostQuietSteps / 20}).Settled && r.settled
+	r.settled = r.Settle(most).Settled && r.settled
 }
 
 // does lets the user do something, and brings the world to rest again. The error is the

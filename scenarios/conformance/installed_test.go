@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -261,5 +262,42 @@ func TestRivalOfAnotherKind(t *testing.T) {
 	}
 	if text := string(c.World); !strings.Contains(text, "NetworkPolicy") {
 		t.Errorf("the rival is no NetworkPolicy:\n%s", text)
+	}
+}
+
+// A program that looks every second for an object that only another controller would make is right.
+func TestPollingProgram(t *testing.T) {
+	s := installedSubject(t, wrong{})
+	run := program(false, wrong{})
+	s.Controller = bubble.Controller(host.Controller{Name: "needy"}, func(ctx context.Context, cfg *rest.Config) error {
+		dyn, err := dynamic.NewForConfig(cfg)
+		if err != nil {
+			return err
+		}
+		go func() {
+			for ctx.Err() == nil {
+				_, _ = client{dynamic: dyn}.Get(ctx, parts, "default", "claim")
+				select {
+				case <-ctx.Done():
+				case <-time.After(time.Second):
+				}
+			}
+		}()
+		return run(ctx, cfg)
+	})
+	plan, err := check.Prepare(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plan.Restless {
+		t.Fatalf("it does not settle:\n%s", plan)
+	}
+	c := casefile.Case(placed(t, plan, "one-owner"))
+	x, err := c.Explore(t.Context(), "one-owner", scenarios.ExploreOptions{Steps: 30_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x.Failed+x.Unsettled > 0 {
+		t.Errorf("%s", x.Text())
 	}
 }
