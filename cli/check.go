@@ -129,6 +129,11 @@ func (c *checking) run(cmd *cobra.Command) error {
 	}
 	hosted, err := op.Host(ctx)
 	line.clear()
+	if ctx.Err() != nil {
+		fmt.Fprintf(c.err, "%s: interrupted while it built %s\n", c.name, op.Builds)
+		c.code = exitInterrupted
+		return nil
+	}
 	if err != nil {
 		return err
 	}
