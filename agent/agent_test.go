@@ -180,6 +180,7 @@ func TestMistakes(t *testing.T) {
 		return "THREELAWS=" + path
 	}
 	older := stub("older", "echo 'older: unknown flag --test' >&2; exit 2\n")
+	dies := stub("dies", `echo '{"protocol":1}'; echo '{"name":"one-owner","told":"1 schedule"}'; echo 'panic: here' >&2; exit 2`+"\n")
 	other := stub("other", `echo '{"protocol":2}'`+"\n")
 	for _, x := range []struct{ name, test, env, want string }{
 		{"no Run", "TestMistake/no_Run", "", `agent\.Test: the Subject has no Run$`},
@@ -187,6 +188,7 @@ func TestMistakes(t *testing.T) {
 		{"no sample", "TestMistake/no_sample", "", `: check: there is no sample of a kind that the operator works on: `},
 		{"Fatal", "TestWrong/fatal", "", `Run ended its goroutine: it must return an error in place of t\.Fatal$`},
 		{"older", "TestKeeper", older, `older is older than this module: go install github\.com/threelaws/threelaws/cmd/threelaws@latest$`},
+		{"dies", "TestKeeper", dies, `dies ended before its verdict: exit status 2$`},
 		{"other", "TestKeeper", other, `other is not of the version of this module: go install github\.com/\S+$`},
 		{"no command", "TestKeeper", "THREELAWS=" + filepath.Join(m.dir, "gone"), `\$THREELAWS: .*gone.*no such file`},
 	} {

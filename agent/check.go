@@ -115,8 +115,14 @@ func check(t *testing.T, binary string, args []string) {
 		t.Error(said)
 	case told == 0:
 		t.Errorf("%s tried nothing: %v", binary, err)
+	case !verdict(cmd.ProcessState.ExitCode()):
+		t.Errorf("%s ended before its verdict: %v\n%s", binary, err, said)
 	}
 }
+
+// verdict reports whether the command has said of everything what became of it: a command that was killed, or that
+// panicked, has not.
+func verdict(code int) bool { return code == 0 || code == 1 || 3 <= code && code <= 5 }
 
 // tell is the subtest of a line.
 func (l *line) tell(t *testing.T) {
