@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/law"
 )
 
@@ -14,7 +15,7 @@ import (
 type accepted struct {
 	Law    string `yaml:"law"`
 	Case   string `yaml:"case"`   // "" for each
-	Object string `yaml:"object"` // words of the violation's text, as "svc/web"; "" for any
+	Object string `yaml:"object"` // words of Counterexample.Said, as "svc/web"; "" for any
 	Reason string `yaml:"reason"`
 
 	line int
@@ -47,10 +48,10 @@ func (a *accepted) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// acceptedAs is the entry for a violation of a law in a case, nil for none.
-func acceptedAs(all []*accepted, in, law, text string) *accepted {
+// acceptedAs returns the entry for a violation in a case, nil for none.
+func acceptedAs(all []*accepted, in string, f *scenarios.Counterexample) *accepted {
 	for _, a := range all {
-		if a.Law == law && (a.Case == "" || a.Case == in) && strings.Contains(text, a.Object) {
+		if a.Law == f.Law && (a.Case == "" || a.Case == in) && strings.Contains(f.Said(), a.Object) {
 			a.met = true
 			return a
 		}

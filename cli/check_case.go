@@ -131,13 +131,13 @@ func (c *checking) stillFails(s *sampleTried, j *caseJSON, world *casefile.Case)
 		if r.Page == nil {
 			continue
 		}
-		if x == nil {
-			x = &scenarios.Exploration{Stopped: "a failure that was kept happens still"}
-		}
 		b := r.Page.Breach
 		f := &scenarios.Counterexample{Law: b.Law, Text: b.Text, Small: "kept earlier, and happens still", Page: r.Page}
-		if acceptedAs(c.Accept, j.Name, f.Law, f.Text) != nil {
+		if acceptedAs(c.Accept, j.Name, f) != nil {
 			continue // the case is explored, and says so if it occurs
+		}
+		if x == nil {
+			x = &scenarios.Exploration{Stopped: "a failure that was kept happens still"}
 		}
 		x.Failures = append(x.Failures, f)
 		c.tell(s, j, f, path)
@@ -164,18 +164,18 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	defer line.clear()
 	line.show("%s", j.Name)
 	raw := map[string]string{} // where failures are kept that are being minimized, by law
-	o.Raw = func(law, text string, file []byte) bool {
-		if acceptedAs(c.Accept, j.Name, law, text) != nil {
+	o.Raw = func(f *scenarios.Counterexample) bool {
+		if acceptedAs(c.Accept, j.Name, f) != nil {
 			return false
 		}
-		path, err := casefile.Keep(home, &scenarios.Counterexample{Law: law, File: file})
+		path, err := casefile.Keep(home, f)
 		if err != nil {
 			return true // it is tried again when the failure is small
 		}
-		raw[law] = path
+		raw[f.Law] = path
 		line.clear()
-		c.say("  %-22s violated: %s: %s\n%25skept as %s; it is minimized now\n", j.Name, law, text, "", path)
-		line.show("%s: minimizing %s", j.Name, law)
+		c.say("  %-22s violated: %s: %s\n%25skept as %s; it is minimized now\n", j.Name, f.Law, f.Said(), "", path)
+		line.show("%s: minimizing %s", j.Name, f.Law)
 		return true
 	}
 	if c.verbose {
@@ -237,7 +237,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 // accept takes the known findings out of an exploration. What does not settle is counted there as well.
 func (c *checking) accept(j *caseJSON, x *scenarios.Exploration) {
 	x.Failures = slices.DeleteFunc(x.Failures, func(f *scenarios.Counterexample) bool {
-		a := acceptedAs(c.Accept, j.Name, f.Law, f.Text)
+		a := acceptedAs(c.Accept, j.Name, f)
 		if a == nil {
 			return false
 		}

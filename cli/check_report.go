@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -127,7 +128,7 @@ func (c *checking) caseChecked(s *sampleTried, j *caseJSON) ci.Case {
 		one.Problems = append(one.Problems, ci.Problem{Error: true, Title: title, Text: text})
 	}
 	for _, f := range j.Failures {
-		p := ci.Problem{Title: f.Law, Text: fmt.Sprintf("%s: %s\n%s\n%s", j.Name, f.Text, f.Small, f.replay())}
+		p := ci.Problem{Title: f.Law, Text: fmt.Sprintf("%s: %s\n%s\n%s", j.Name, f.Said(), f.Small, f.replay())}
 		if f.Written != "" {
 			p.File = c.place(f.Written)
 		}
@@ -163,8 +164,11 @@ func (c *checking) unprepared(sample *check.File, err error, last bool) error {
 	}
 	one := ci.Case{Name: sample.Name, Page: text + "\n", Skipped: text}
 	l := checkLine{Name: sample.Name, Skipped: text}
+	if errors.Is(err, check.ErrIdle) {
+		text += "; --args, --env and --with FILE give it what it lacks"
+	}
 	if len(c.Samples) == 0 {
-		text += "; --sample FILE names another"
+		text += "; --sample FILE names another sample"
 	}
 	none := !slices.ContainsFunc(c.report.Samples, func(s *sampleTried) bool { return s.plan != nil })
 	if len(c.Samples) > 0 || last && none {

@@ -38,9 +38,8 @@ type ExploreOptions struct {
 	// Several workers call it at a time.
 	Enough func(drawn int) bool
 
-	// Raw, if set, is told of each failure as it was found, with the file that replays it. It reports whether the
-	// failure is to be minimized.
-	Raw func(law, text string, file []byte) bool
+	// Raw, if set, gets each failure as it was found, before it is minimized. It reports whether to minimize it.
+	Raw func(f *Counterexample) bool
 
 	// Out is the directory that failures will be written to: there they name the files that the step install reads.
 	// "" has them hold what is installed.

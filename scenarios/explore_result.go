@@ -37,21 +37,6 @@ type Exploration struct {
 	Vain     []Vain            `json:"vain,omitempty"`     // what the user did in vain, in every schedule
 }
 
-// Counterexample is a schedule that broke a law, made small.
-type Counterexample struct {
-	Law      string `json:"law"`
-	Text     string `json:"text"`
-	Index    int    `json:"index"` // of the schedule that broke it first
-	Strategy string `json:"strategy"`
-	Small    string `json:"small"` // how small it is
-	Page     *Page  `json:"page"`
-	File     []byte `json:"-"` // a scenario file that replays it
-
-	// Found runs the schedule once more as it was found, before it was made small; nil where it does not
-	// fail any more.
-	Found func() *Page `json:"-"`
-}
-
 // WriteFile writes the scenario file that replays the failure.
 func (c *Counterexample) WriteFile(path string) error { return writeFile(path, c.File) }
 

@@ -27,7 +27,7 @@ func (p *Script) shrinkAll(failures []explore.Failing, o ExploreOptions) ([]*Cou
 			if err != nil {
 				return all, err
 			}
-			if !o.Raw(raw.Law, raw.Text, raw.File) {
+			if !o.Raw(raw) {
 				all = append(all, raw)
 				continue
 			}

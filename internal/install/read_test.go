@@ -121,6 +121,17 @@ func TestSamples(t *testing.T) {
 	}
 }
 
+// An object of a kind or version that no CRD serves is named, where a sample is missing.
+func TestSamplesOfNoKind(t *testing.T) {
+	archive := program + "-- config/crd/bases/widgets.yaml --\n" + crd + "-- config/samples/a.yaml --\n" +
+		strings.Replace(widget("v1", "a", "{x: 1}"), "kind: Widget", "kind: Wigdet", 1) + "-- config/samples/b.yaml --\n" +
+		widget("v9", "b", "{x: 1}")
+	r := found(t, archive, install.Options{})
+	wantNote(t, r, "config/samples/a.yaml:1: no CRD serves example.com/v1 Wigdet; did you mean example.com/v1 Widget?")
+	wantNote(t, r, "config/samples/b.yaml:1: no CRD serves example.com/v9 Widget; did you mean example.com/v1")
+	wantNote(t, r, "no sample of Widget.example.com")
+}
+
 func TestSamplesThatWereNamed(t *testing.T) {
 	archive := program + "-- config/crd/bases/widgets.yaml --\n" + crd + "-- config/samples/a.yaml --\n" + widget("v1", "a", "{}") +
 		"-- my/b.yaml --\n" + widget("v1", "b", "{}") + "---\n" + widget("v1", "c", "{}") +

@@ -10,6 +10,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/internal/nearest"
 )
 
 // findSamples finds an object of each custom kind.
@@ -48,9 +50,33 @@ func (f *finder) findSamples(context.Context) error {
 		f.note("sample of %s.%s: %s", kind, group, best.place())
 	}
 	if len(without) > 0 {
+		f.unserved(files)
 		f.note("no sample of %s", strings.Join(without, ", "))
 	}
 	return nil
+}
+
+// unserved notes the objects of the CRDs' groups whose kind or version no CRD serves: they may be meant as samples.
+func (f *finder) unserved(files []string) {
+	var groups, kinds []string
+	for _, crd := range f.CRDs {
+		group, kind, _ := crdKindOf(crd)
+		groups = append(groups, group)
+		for _, version := range served(crd) {
+			kinds = append(kinds, group+"/"+version+" "+kind)
+		}
+	}
+	for _, o := range f.search(files, func(d document) bool {
+		group, _, _ := strings.Cut(d.apiVersion, "/")
+		return slices.Contains(groups, group) && !slices.Contains(kinds, d.apiVersion+" "+d.kind)
+	}) {
+		kind := o.GetAPIVersion() + " " + o.GetKind()
+		text := "no CRD serves " + kind
+		if near := nearest.Word(kind, kinds); near != "" {
+			text += "; did you mean " + near + "?"
+		}
+		f.note("%s: %s", o.place(), text)
+	}
 }
 
 // givenSamples reads the samples that were named.

@@ -405,7 +405,7 @@ func (f *finder) readMounts(w *Workload, p *picked) {
 			switch s.Kind {
 			case "Secret", "ConfigMap":
 				if _, ok := f.data(s.Kind, w.GetNamespace(), s.Name); !ok && !s.Optional {
-					f.note("%s %s, mounted at %s, is not in the manifests", s.Kind, s.Name, mount.Path)
+					f.note("%s %s, mounted at %s, is not in the manifests; --with FILE gives it", s.Kind, s.Name, mount.Path)
 				}
 			case "DownwardAPI", "ServiceAccountToken":
 			default:

@@ -64,6 +64,14 @@ func NewPage(h *sim.History, b Mark, from int) *Page {
 	return p
 }
 
+// Object is the object of the line that violates the law, "" for none, as at a settle.
+func (p *Page) Object() string {
+	if p.broken < 0 {
+		return ""
+	}
+	return p.Lines[p.broken].Object
+}
+
 // Run is the history that the page is about, the first record that it shows, and the
 // lines of the timeline to the history's end, numbered as those of the page.
 func (p *Page) Run() (h *sim.History, first int, lines []Line) {

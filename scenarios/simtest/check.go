@@ -65,13 +65,13 @@ func Check(t *testing.T, c Case) *scenarios.Exploration {
 func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 	t.Helper()
 	raw := map[string]string{} // where failures are kept that are being minimized, by law
-	x, err := c.exploreWith(t.Context(), t.Name(), scenarios.ExploreOptions{Raw: func(law, text string, file []byte) bool {
-		path, err := casefile.Keep(dir, &scenarios.Counterexample{Law: law, File: file})
+	x, err := c.exploreWith(t.Context(), t.Name(), scenarios.ExploreOptions{Raw: func(f *scenarios.Counterexample) bool {
+		path, err := casefile.Keep(dir, f)
 		if err != nil {
 			return true // it is tried again when the failure is small
 		}
-		raw[law] = path
-		t.Logf("%s is broken: %s\nkept as %s, and minimized now", law, text, path)
+		raw[f.Law] = path
+		t.Logf("%s is broken: %s\nkept as %s, and minimized now", f.Law, f.Said(), path)
 		return true
 	}})
 	if err != nil {
