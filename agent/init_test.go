@@ -67,7 +67,7 @@ func TestInit(t *testing.T) {
 		t.Errorf("exit %d", code)
 	}
 	wants(t, text, `^main package \./cmd/keeper, from `, `^wrote threelaws\.yaml$`,
-		`^wrote \.github/workflows/threelaws\.yml$`, `^wrote cmd/keeper/ownership_test\.go$`, `^next: threelaws check$`)
+		`^wrote \.github/workflows/threelaws\.yml$`, `^wrote cmd/keeper/ownership_test\.go$`, `^next: go test \./cmd/keeper$`)
 	if text, _ := run("gofmt", "-l", "."); text != "" {
 		t.Errorf("not formatted: %s", text)
 	}

@@ -106,7 +106,11 @@ func (c *initializing) run(cmd *cobra.Command) error {
 	for _, path := range c.written {
 		c.printf("wrote %s\n", path)
 	}
-	c.printf("next: %s check\n", c.name)
+	next := c.name + " check"
+	if c.test {
+		next = "go test " + op.Found.Package
+	}
+	c.printf("next: %s\n", next)
 	return nil
 }
 
