@@ -221,18 +221,18 @@ func (b *Binary) prepare(ready chan<- *process, stop <-chan struct{}) {
 // Close kills the processes that serve no life. The binary may be used again.
 func (b *Binary) Close() {
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, p := range b.idle {
+	idle, ready, stop := b.idle, b.ready, b.stop
+	b.idle, b.ready = nil, nil
+	b.mu.Unlock() // a process that is warmed up ahead needs it
+	for _, p := range idle {
 		p.kill()
 	}
-	b.idle = nil
-	if b.ready == nil {
+	if ready == nil {
 		return
 	}
-	close(b.stop)
+	close(stop)
 	b.done.Wait()
-	for len(b.ready) > 0 {
-		(<-b.ready).kill()
+	for len(ready) > 0 {
+		(<-ready).kill()
 	}
-	b.ready = nil
 }

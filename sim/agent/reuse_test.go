@@ -11,6 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/agent"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/trial"
 )
 
 // function is a function that the overlay hosts in place of a main. What of its processes is reused is up to the caller.
@@ -66,6 +67,24 @@ func TestReusedProcessesAreOneRun(t *testing.T) {
 				t.Errorf("seed %d: round %d differs from the first", seed, round)
 			}
 			hashes[seed] = h
+		}
+		b.Close()
+	}
+}
+
+// A binary is closed while processes for it are prepared.
+func TestClosesWhileProcessesArePrepared(t *testing.T) {
+	b := function(t)
+	for range 3 {
+		if why := b.Reuse(rehearsal(t)); why != "" {
+			t.Fatal(why)
+		}
+		var worlds []*trial.Trial
+		for range 3 { // of which the last finds no process
+			worlds = append(worlds, run(t, b.Controller(keeper), sim.NewSeed(1), nil))
+		}
+		for _, w := range worlds {
+			w.Stop()
 		}
 		b.Close()
 	}
