@@ -157,6 +157,8 @@ func (s *search) mayBeEarly() bool { return s.Early < 0 || s.early < s.Early }
 
 // wake explores a known state once more: what was asleep whenever it was met
 // before and is not now. What stays asleep is what was asleep every time.
+// Where no run returns to a state of its own, no state is lost without it: what an action that sleeps leads to was
+// visited before. With cycles that is not proven, so this is the rule of the literature on state caching.
 func (s *search) wake(d *decision, before []uint64) {
 	for i, id := range d.ids {
 		was := id != 0 && contains(before, id)
