@@ -125,8 +125,8 @@ func TestTest(t *testing.T) {
 // Operators on client-go and on controller-runtime are hosted as they are. One whose process cannot serve a second life
 // has a new process for each, and a line says why.
 func TestLibraries(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it builds client-go and controller-runtime, twice")
+	if os.Getenv("SOAK") == "" {
+		t.Skip("it builds client-go and controller-runtime with the overlay, for minutes: with SOAK in the environment only")
 	}
 	m := moduleOf(t, "operators")
 	text := m.run(t, ".")
