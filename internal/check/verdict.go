@@ -184,6 +184,9 @@ func (p *Plan) Summary(cases []Tried, verdicts []Verdict) string {
 	}
 	kind := p.Controller.For.Kind
 	verdict := kind + ": no law is violated in what was tried"
+	if known != "" {
+		verdict += ", except as threelaws.yaml accepts"
+	}
 	switch {
 	case len(violated) > 0:
 		verdict = kind + ": VIOLATES " + strings.Join(violated, ", ")
