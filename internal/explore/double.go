@@ -36,8 +36,8 @@ func (d *Disagreement) Causes() string {
 		return ""
 	}
 	return `
-usual causes: the operating system's time or one from before the program's start, maps ordered by pointers, ` +
-		`goroutines that race through a system call
+usual causes: the operating system's time or one from before the program's start, a sync.Map or a sort by ` +
+		`addresses, a call of runtime.GC
 in the test's own process also: a global counter or cache that outlives the run, crypto/rand, UUIDs, and maps and ` +
 		`selects where threelaws test, which is go test with the overlay, did not build it`
 }

@@ -216,7 +216,7 @@ func sum(text string) string {
 
 // digest tells overlays of two versions of this package apart.
 func digest() string {
-	all := fmt.Sprint(patches, hash)
+	all := fmt.Sprint(patches, hash, placed, tables)
 	if err := eachAdded(func(name string, text []byte) error {
 		all += name + "\x00" + string(text)
 		return nil

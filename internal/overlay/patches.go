@@ -20,6 +20,11 @@ type edit struct {
 	pattern  bool
 }
 
+// applies reports whether an edit with a pattern changes a text.
+func (e edit) applies(text string) bool {
+	return regexp.MustCompile(e.old).ReplaceAllString(text, e.new) != text
+}
+
 // apply edits a file.
 func (p patch) apply(text string) (string, error) {
 	for _, e := range p.edits {
@@ -54,6 +59,20 @@ func path(function, name, writes string) edit {
 const maps = "internal/runtime/maps"
 
 var hash = edit{pattern: true, old: `\bm\.seed\b([^ ]| [^=]| =[=])`, new: "0x1d8e4e27c47d124f$1"}
+
+// A map of more than eight entries whose keys hold addresses has them in the order in which they came: addresses are
+// not the same in every run. placed notes that order wherever a table gets an entry.
+var placed = edit{pattern: true, old: `(?m)^(\t{3,})(g\.ctrls\(\)\.set\(i, ctrl\(h2.*\)\))$`,
+	new: "${1}${2}\n${1}t.hostedPlace(typ.GroupSize, g, i)"}
+
+var tables = []edit{
+	{old: "type table struct {\n", new: "type table struct {\n	hostedOrder\n"},
+	{old: "	t.reset(typ, uint16(capacity))\n", new: "	t.reset(typ, uint16(capacity))\n	if hostedAddress(typ.Key) {\n		t.came = make([]uint64, capacity)\n	}\n"},
+	{old: "newTable.uncheckedPutSlot(typ, hash, key, elem)\n", new: "newTable.hostedKeep(t, i, j)\n			newTable.uncheckedPutSlot(typ, hash, key, elem)\n", count: 2},
+	{old: "	t.groups = newGroups\n", new: "	t.groups = newGroups\n	t.came = append([]uint64(nil), t.came...)\n"},
+	{old: "	it.clearSeq = m.clearSeq\n", new: "	it.clearSeq = m.clearSeq\n	it.hostedInit()\n"},
+	{old: "	if it.dirIdx < 0 {\n", new: "	if it.dirIdx == hostedIndex {\n		it.hostedNext()\n		return\n	}\n	if it.dirIdx < 0 {\n"},
+}
 
 // patches are the files that change, beside those of maps. Each edit says why.
 var patches = []patch{
@@ -110,11 +129,20 @@ func bootstrapRand() uint64 {
 	{"runtime/proc.go", []edit{
 		// A goroutine of a bubble runs until it waits.
 		{old: "} else if pd.schedwhen+forcePreemptNS <= now {", new: "} else if pd.schedwhen+forcePreemptNS <= now && !hostedRuns(pp, now-pd.schedwhen) {"},
-		// On one processor, a system call keeps it for up to 100 ms of real time.
+		// On one processor, a system call keeps it, however slow the disk or the reader of a pipe is.
 		{old: "if runqempty(pp) && sched.nmspinning.Load()+sched.npidle.Load() > 0 && pd.syscallwhen+10*1000*1000 > now {",
-			new: "if gomaxprocs == 1 && pd.syscallwhen+100*1000*1000 > now || runqempty(pp) && sched.nmspinning.Load()+sched.npidle.Load() > 0 && pd.syscallwhen+10*1000*1000 > now {"},
+			new: "if gomaxprocs == 1 && pd.syscallwhen+hostedPatience > now || runqempty(pp) && sched.nmspinning.Load()+sched.npidle.Load() > 0 && pd.syscallwhen+10*1000*1000 > now {"},
 		{old: "			sysretake = true\n", new: "			sysretake = gomaxprocs > 1\n"},
 		{old: "\n	goenvs()\n", new: "\n	goenvs()\n	hostedInit()\n"},
+		// The global queue, where goroutines go of which there are hundreds, has its turn when the local one is empty: how
+		// many goroutines have run, the runtime's own among them, depends on real time.
+		{old: "if pp.schedtick%61 == 0 && !sched.runq.empty() {", new: "if !hosted.On && pp.schedtick%61 == 0 && !sched.runq.empty() {"},
+		// So do pipes, whose readers are woken when nothing else runs.
+		{old: "if netpollinited() && lastpoll != 0 && lastpoll+10*1000*1000 < now {",
+			new: "if !hosted.On && netpollinited() && lastpoll != 0 && lastpoll+10*1000*1000 < now {"},
+		// Timers outside a bubble, as those of package initialisation, stop when it begins: they fire by real time.
+		{old: "	now, pollUntil, _ := pp.timers.check(0, nil)\n", new: "	var now, pollUntil int64\n	if !hostedBegan {\n		now, pollUntil, _ = pp.timers.check(0, nil)\n	}\n"},
+		imports(),
 	}},
 	{"runtime/runtime2.go", []edit{
 		{old: "	bubble  *synctestBubble\n", new: "	bubble  *synctestBubble\n	awaited *hostedMutex // that it waits for\n	turns   uint64 // how often it has selected\n	turner  uint64 // the goroutine that turns counts for\n"},

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -61,8 +62,12 @@ func (t Toolchain) sources() ([]source, error) {
 			if err != nil {
 				return nil, err
 			}
-			if edited, err := (patch{maps + "/" + name, []edit{hash}}).apply(string(text)); err == nil && edited != string(text) {
-				all = append(all[:len(all):len(all)], patch{maps + "/" + name, []edit{hash}})
+			edits := slices.DeleteFunc([]edit{hash, placed}, func(e edit) bool { return !e.applies(string(text)) })
+			if name == "table.go" {
+				edits = append(edits, tables...)
+			}
+			if len(edits) > 0 {
+				all = append(all[:len(all):len(all)], patch{maps + "/" + name, edits})
 			}
 		}
 	}

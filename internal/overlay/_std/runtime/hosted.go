@@ -41,13 +41,16 @@ func hostedMix(z uint64) uint64 {
 	return z ^ (z >> 31)
 }
 
-// hostedSeed sets the random source of the calling goroutine's bubble, and makes its scheduler forget how much has run.
+// hostedBegan is set when the first bubble has begun.
+var hostedBegan bool
+
+// hostedSeed sets the random source of the calling goroutine's bubble.
 //
 //go:linkname hostedSeed threelaws/agent.seedBubble
 func hostedSeed(seed uint64) {
-	gp := getg()
-	gp.bubble.drawn, gp.bubble.order = seed, seed
-	gp.m.p.ptr().schedtick = 0
+	hostedBegan = true
+	b := getg().bubble
+	b.drawn, b.order = seed, seed
 }
 
 // hostedTurn draws which case a goroutine's select tries first. It depends on the goroutine's own selects alone: what

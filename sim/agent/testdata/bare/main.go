@@ -7,10 +7,13 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -97,6 +100,119 @@ func wait(does string) {
 	}
 }
 
+// Libraries measure from package initialisation on.
+func init() {
+	go func() {
+		for range time.Tick(100 * time.Microsecond) {
+		}
+	}()
+}
+
+// crowd returns a digest of the order in which more goroutines than a processor's queue holds have their turns.
+func crowd() string {
+	var turns sync.WaitGroup
+	order := fnv.New64a()
+	for i := range 600 {
+		turns.Go(func() {
+			for range 20 {
+				fmt.Fprint(order, i, " ")
+				runtime.Gosched()
+			}
+		})
+	}
+	turns.Wait()
+	return fmt.Sprintf("%x", order.Sum64())
+}
+
+type node struct{ n, other int }
+
+type place struct {
+	name string
+	at   *node
+}
+
+// addresses returns a digest of the order of maps whose keys are addresses, which differ in each process.
+func addresses() string {
+	var others []*node
+	for range syscall.Getpid() % 64 {
+		others = append(others, &node{})
+	}
+	order := fnv.New64a()
+	for _, size := range []int{5, 12, 100, 3000} {
+		pointers, interfaces, structs, channels := map[*node]int{}, map[any]int{}, map[place]int{}, map[chan int]int{}
+		for i := range size {
+			at := &node{n: i}
+			pointers[at], interfaces[at], structs[place{"at", at}], channels[make(chan int)] = i, i, i, i
+			if i%7 == 3 {
+				delete(pointers, at)
+			}
+		}
+		for at, i := range pointers {
+			fmt.Fprint(order, at.n, i)
+			delete(interfaces, at)
+		}
+		for _, i := range interfaces {
+			fmt.Fprint(order, i)
+		}
+		for at, i := range structs {
+			fmt.Fprint(order, at.at.n, i)
+		}
+		for _, i := range maps.Clone(channels) {
+			fmt.Fprint(order, i)
+		}
+	}
+	runtime.KeepAlive(others)
+	return fmt.Sprintf("%x", order.Sum64())
+}
+
+// pipe returns how many turns another goroutine has, in 30 ms of real time, before the reader of a pipe that has been
+// written to.
+func pipe() string {
+	in, out, err := os.Pipe()
+	if err != nil {
+		return err.Error()
+	}
+	defer in.Close()
+	defer out.Close()
+	read := false
+	var both sync.WaitGroup
+	both.Go(func() {
+		in.Read(make([]byte, 1))
+		read = true
+	})
+	runtime.Gosched()
+	out.Write([]byte{1})
+	turns := 0
+	both.Go(func() {
+		for range 300 {
+			nap(100 * time.Microsecond)
+			if runtime.Gosched(); !read {
+				turns++
+			}
+		}
+	})
+	both.Wait()
+	return fmt.Sprint(turns)
+}
+
+// slow returns the order of two goroutines, the first of which is in a system call for 40 ms.
+func slow() (order string) {
+	var both sync.WaitGroup
+	both.Go(func() { order += " second" })
+	both.Go(func() { // which begins at once
+		nap(40 * time.Millisecond)
+		order += "first"
+	})
+	both.Wait()
+	return order
+}
+
+// nap waits in a system call.
+func nap(d time.Duration) {
+	wait := syscall.NsecToTimespec(int64(d))
+	syscall.Nanosleep(&wait, nil)
+}
+
 // serve denies objects named bad. As a mutating webhook it labels the others.
 func serve() {
 	for {
@@ -171,6 +287,14 @@ func keep(client *http.Client, m object, does string) {
 		}
 	case "stamp":
 		stamp = time.Now().String()
+	case "crowd":
+		stamp = crowd()
+	case "pipe":
+		stamp = pipe()
+	case "slow":
+		stamp = slow()
+	case "addresses":
+		stamp = addresses()
 	case "name":
 		stamp, _ = os.Hostname()
 	case "random":
