@@ -34,12 +34,12 @@ func polls(ctx context.Context, cfg *rest.Config) error {
 	}
 }
 
-// A program that polls for an object that is not there has settled.
+// A program that polls for an object that is not there has settled, after ten minutes.
 func TestPollingIsRest(t *testing.T) {
 	w := trial.New(trial.Options{})
 	t.Cleanup(w.Stop)
 	w.Start("polls", bubble.Controller(host.Controller{Name: "polls"}, polls))
-	if how := w.Settle(trial.Limits{Steps: 5000}); !how.Settled {
+	if how := w.Settle(trial.Limits{Steps: 5000}); !how.Settled || how.At < 10*time.Minute || how.At > 11*time.Minute {
 		t.Errorf("%+v", how)
 	}
 }

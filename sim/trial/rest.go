@@ -10,6 +10,7 @@ import (
 	"github.com/threelaws/threelaws/internal/fight"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
 )
 
 // A world in which only timers are left is at rest when each of them has fired
@@ -20,7 +21,8 @@ import (
 const (
 	beatsTimes = 3
 	beatsFor   = time.Hour
-	beatsMost  = 1000 // rounds, when they are short
+	pollsFor   = 10 * time.Minute // the same beside a whole program, of which each look takes many steps
+	beatsMost  = 1000             // rounds, when they are short
 
 	// A timer fires three times at distances that double within that many of the first one.
 	beatsAway = 1 << beatsTimes
@@ -180,11 +182,14 @@ const electionFor = 30 * time.Second
 // more than three times; who leads has been decided when a lease would have run out.
 // A settle that has a time of its own waits in any case.
 func (t *Trial) patience(pending []*sim.Alarm, timed bool) time.Duration {
-	enough := time.Duration(0)
+	enough, long := time.Duration(0), beatsFor
+	if !timed && slices.ContainsFunc(t.Cluster.Processes(), (*host.Process).IsProgram) {
+		long = pollsFor
+	}
 	for _, a := range pending {
 		switch p := t.Cluster.Process(a.Owner); {
 		case timed || p == nil || len(p.Members()) == 0 && !p.Withheld():
-			return beatsFor
+			return long
 		case len(p.Members()) > 0:
 			enough = electionFor
 		}
