@@ -289,7 +289,11 @@ func (c *checking) tell(s *sampleTried, j *caseJSON, f *scenarios.Counterexample
 	}
 	j.ExitCode = worse(j.ExitCode, code)
 	j.Failures = append(j.Failures, failureJSON{f, path})
-	j.pages += f.Page.Wide(c.width) + "\n"
+	show := f.Page.Wide
+	if c.verbose {
+		show = f.Page.Whole
+	}
+	j.pages += show(c.width) + "\n"
 }
 
 func (j *caseJSON) fail(text string, code int) {

@@ -43,6 +43,8 @@ func (c *checking) judge(s *sampleTried) error {
 	for _, st := range states {
 		t := render.Table{Indent: "  ", Width: c.width}
 		n := 0
+		var reasons []string
+		laws := map[string][]string{} // by reason
 		for i := range verdicts {
 			v := &verdicts[i]
 			if v.State != st.state {
@@ -51,7 +53,11 @@ func (c *checking) judge(s *sampleTried) error {
 			n++
 			told := lawTold{Law: v.Name, Clause: v.ID, State: st.told, Why: strings.TrimPrefix(v.Why, ", "), Asked: v.Asked}
 			s.Laws = append(s.Laws, told)
-			t.Add(told.Clause, told.Law, told.text(v))
+			if short := !c.verbose && (v.State == check.NotJudged || v.State == check.NotIts); !short {
+				t.Add(told.Clause, told.Law, told.text(v))
+			} else if laws[told.Why] = append(laws[told.Why], told.Clause+" "+told.Law); len(laws[told.Why]) == 1 {
+				reasons = append(reasons, told.Why)
+			}
 			c.line(c.lawLine(s, v, &told))
 			if err := c.add(c.app, lawChecked(s, v, &told)); err != nil {
 				return err
@@ -59,6 +65,11 @@ func (c *checking) judge(s *sampleTried) error {
 		}
 		if n > 0 {
 			b.WriteString("\n" + st.told + "\n" + t.String())
+		}
+		for _, why := range reasons {
+			t := render.Table{Indent: "  ", Width: c.width}
+			t.Add(why + ": " + strings.Join(laws[why], ", "))
+			b.WriteString(t.String())
 		}
 	}
 	s.sum(verdicts)

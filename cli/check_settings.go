@@ -67,7 +67,7 @@ func (c *checking) register(cmd *cobra.Command) {
 	fl.StringSliceVar(&c.cases, "case", nil, "try these cases alone, as faults")
 	fl.IntVar(&c.twice, "twice", 64, "one in so many runs of a case is done twice and compared; 1 for each run")
 	fl.StringVar(&c.replay, "replay", "", "run this failure that was kept, and nothing else")
-	fl.BoolVarP(&c.verbose, "verbose", "v", false, "say when a case begins, and every 10 seconds how far it has come")
+	fl.BoolVarP(&c.verbose, "verbose", "v", false, "show all of each timeline and log, and every 10 seconds how far a case has come")
 	fl.StringVarP(&c.output, "output", "o", "text", "text, json, or json-lines: a line for each case and law, when it is known")
 	c.flags(cmd)
 	cmd.ValidArgsFunction = completeDirs
