@@ -13,7 +13,7 @@ import (
 // The limits of a page of text. The HTML page and [Page.Whole] have none.
 const (
 	storyLines = 30  // of a timeline that shows objects which the failure is not about
-	storyRows  = 48  // of the text of a timeline
+	pageRows   = 116 // of the text of a page
 	cellRunes  = 140 // of a cell: a change, a refusal, an error
 	treeRows   = 10  // of each tree of owners
 )
@@ -102,7 +102,9 @@ func elections(lines []Line) map[string]int {
 }
 
 // refusal is what equal refusals have in common.
-func (l *Line) refusal() string { return l.Who + "\x00" + l.Verb + "\x00" + l.Object + "\x00" + l.Detail }
+func (l *Line) refusal() string {
+	return l.Who + "\x00" + l.Verb + "\x00" + l.Object + "\x00" + l.Detail
+}
 
 // usual shortens the texts of the two refusals that every controller meets.
 func usual(text string) string {

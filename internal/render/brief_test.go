@@ -75,12 +75,15 @@ sigs.k8s.io/controller-runtime/pkg/internal/controller.(*Controller[...]).Start.
 2017-03-01T00:01:00Z	ERROR	Reconciler error	{"controller": "memcached", "reconcileID": "11111111", "error": "no such secret"}
 E0301 00:00:01.000000       7 leaderelection.go:441] "Failed to update lease" err="leases \"a\" is forbidden" lock="a"
 I0301 00:00:02.000000       7 main.go:12] "It runs"
+2017-03-01T00:00:02Z	ERROR	unable to create Job	{"job": {"a": 1}, "error": "jobs \"a\" exists", "cut
+2017-03-01T00:00:02Z	ERROR	Reconciler error	{"error": "jobs \"a\" exists"}
 {"level":"error","ts":"2017-03-01T00:00:03Z","msg":"cannot dial","error":"refused","stacktrace":"main.main\n\t/a/main.go:3"}
 time=2017-03-01T00:00:04Z level=ERROR msg="it failed"
 plain text`, "\n")
 	errors, others := render.Digest(lines)
 	if want := []string{`ERROR Reconciler error: no such secret (2 times)`,
-		`Failed to update lease: leases "a" is forbidden`, `ERROR cannot dial: refused`,
+		`Failed to update lease: leases "a" is forbidden`, `ERROR unable to create Job: jobs "a" exists`,
+		`ERROR cannot dial: refused`,
 		`time=2017-03-01T00:00:04Z level=ERROR msg="it failed"`}; !slices.Equal(errors, want) {
 		t.Errorf("errors %q, want %q", errors, want)
 	}

@@ -70,6 +70,11 @@ func Digest(lines []string) (errors, others []string) {
 		if t.text, t.wrong = logged(line); t.text == "" {
 			continue
 		}
+		t.text = strings.ReplaceAll(t.text, conflict, "")
+		if err, again := strings.CutPrefix(t.text, "ERROR Reconciler error: "); again && len(all) > 0 &&
+			all[len(all)-1].text != t.text && strings.HasSuffix(all[len(all)-1].text, ": "+err) {
+			continue // controller-runtime logs once more what the reconciler logged
+		}
 		if at := slices.IndexFunc(all, func(o told) bool { return o.text == t.text }); at >= 0 {
 			t.n += all[at].n
 			all = slices.Delete(all, at, at+1)
@@ -95,9 +100,13 @@ var (
 	function = regexp.MustCompile(`^(created by )?[\w./\-~%@]+\.[^ ]*[)\]\w]( in goroutine \d+)?$`)
 	klog     = regexp.MustCompile(`^([IWEF])\d{4} [\d:.]+ +\d+ \S+\] (.*)$`)
 	klogErr  = regexp.MustCompile(`\berr="((?:[^"\\]|\\.)*)"`)
+	zapError = regexp.MustCompile(`"err(?:or)?": ?"((?:[^"\\]|\\.)*)"`)
 	stamp    = regexp.MustCompile(`^\d{4}[-/]\d\d[-/]\d\d[T ][\d:.,]+(Z|[+-][\d:]+)?\s+`)
 	severe   = regexp.MustCompile(`(?i)^(error|fatal|panic|dpanic|critical)\b|\b(level|severity)="?(error|fatal|panic)|^fatal error:`)
 )
+
+// conflict is the end of the text of each 409.
+const conflict = "; please apply your changes to the latest version and try again"
 
 // frame reports whether a line is of a stack trace: a place in a file, or the function above one.
 func frame(lines []string, i int) bool {
@@ -135,10 +144,15 @@ func logged(line string) (text string, wrong bool) {
 	}
 	text = stamp.ReplaceAllString(strings.TrimSpace(line), "")
 	parts := strings.Split(text, "\t")
-	if fields := object(parts[len(parts)-1]); fields != nil && len(parts) > 1 {
-		parts = parts[:len(parts)-1]
-		if err := first(fields, "error", "err"); err != "" {
-			parts[len(parts)-1] += ": " + err
+	if n := len(parts) - 1; n > 0 && strings.HasPrefix(parts[n], "{") {
+		err := ""
+		if fields := object(parts[n]); fields != nil {
+			err = first(fields, "error", "err")
+		} else if m := zapError.FindStringSubmatch(parts[n]); m != nil { // the line was cut
+			err = strings.ReplaceAll(m[1], `\"`, `"`)
+		}
+		if parts = parts[:n]; err != "" {
+			parts[n-1] += ": " + err
 		}
 	}
 	text = strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")

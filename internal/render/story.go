@@ -62,11 +62,18 @@ func (o *layout) table(lines []Line, change int) *Table {
 		}
 		row := []string{l.mark(), right(l.N, 4), o.time(l), l.Who, l.Verb, l.Object, l.Did(), l.Because}
 		t.Add(row[:len(head)]...)
-		if change < 0 && l.Did() != "" {
-			t.Note("      " + l.Did())
+		did, because := l.Did(), l.Because
+		if because != "" {
+			because = "because " + because
 		}
-		if change <= 0 && l.Because != "" {
-			t.Note("      because " + l.Because)
+		if both := join(did, because); change < 0 && len([]rune(o.indent+both)) <= o.width-14 {
+			did, because = both, ""
+		}
+		if change < 0 && did != "" {
+			t.Note("      " + did)
+		}
+		if change <= 0 && because != "" {
+			t.Note("      " + because)
 		}
 		for _, broken := range l.Breaks {
 			t.Note("      " + broken)

@@ -26,11 +26,18 @@ func (p *Page) write(width int, whole bool) string {
 	fmt.Fprintf(&b, "    %s %s at step %d\n", p.Breach.Law, word, p.Step())
 	p.sentence(&b, width)
 	b.WriteByte('\n')
+	foot := p.foot(width, whole)
 	if whole {
 		b.WriteString((&layout{indent: "    ", width: width, most: len(p.Lines), time: (*Line).time}).text(p.Lines))
 	} else {
-		p.story(&b, width)
+		p.story(&b, width, pageRows-strings.Count(b.String()+foot, "\n"))
 	}
+	return strings.TrimRight(b.String()+foot, "\n") + "\n"
+}
+
+// foot is what stands beneath the story.
+func (p *Page) foot(width int, whole bool) string {
+	var b strings.Builder
 	if cycle := Fight(p.Lines, p.Breach); cycle != "" {
 		b.WriteString("\n    " + cycle + "\n")
 	}
@@ -56,16 +63,16 @@ func (p *Page) write(width int, whole bool) string {
 			b.WriteString(fitted(line, width))
 		}
 	}
-	return strings.TrimRight(b.String(), "\n") + "\n"
+	return b.String()
 }
 
-// story renders the lines that the failure is about, in not too many rows.
-func (p *Page) story(b *strings.Builder, width int) {
+// story renders the lines that the failure is about, in so many rows.
+func (p *Page) story(b *strings.Builder, width, rows int) {
 	short := p.shorten()
 	var text string
-	for _, most := range []int{60, 44, 32, 22, 14} {
+	for _, most := range []int{60, 50, 40, 32, 26, 20, 14} {
 		text = (&layout{indent: "    ", width: width, most: most, time: (*Line).told, fold: true}).text(short.lines)
-		if strings.Count(text, "\n") <= storyRows {
+		if strings.Count(text, "\n") <= rows {
 			break
 		}
 	}
