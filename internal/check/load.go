@@ -114,7 +114,7 @@ func (s *subject) define() error {
 			}
 			m := manifest{o.Unstructured}
 			if err := s.create(m); err != nil {
-				return mistake("CRDs", "%s:%d: %v", f.Name, o.Line, err)
+				return mistake("CRDs", "%v", f.place(m, err))
 			}
 			s.definitions = append(s.definitions, m)
 			if !there {
@@ -180,7 +180,7 @@ func (s *subject) accept() error {
 	s.server = server.Fork()
 	for _, m := range append(slices.Clone(s.around), s.owner) {
 		if err := s.create(m); err != nil {
-			return fmt.Errorf("%s: %w", s.Sample.Name, err)
+			return s.Sample.place(m, err)
 		}
 	}
 	return nil
@@ -196,17 +196,21 @@ func create(server *fakeapi.Server, m manifest) error {
 	}
 	obj, err := m.typed(k)
 	if err != nil {
-		return fmt.Errorf("%s: %s", m.at(), strings.ReplaceAll(err.Error(), "\n", " "))
+		return strict(m.at(), err)
 	}
 	if _, d := k.Definition(); d != nil {
-		if unknown, err := k.Prune(manifest{m.DeepCopy()}.Unstructured); err != nil || len(unknown) > 0 {
-			return fmt.Errorf("%s: the definition knows no field %s", m.at(), strings.Join(unknown, ", "))
+		fields, err := k.Prune(manifest{m.DeepCopy()}.Unstructured)
+		if err != nil {
+			return strict(m.at(), err)
+		}
+		if len(fields) > 0 {
+			return unknown(m.at(), k, fields)
 		}
 	}
 	resp, _ := server.Do(sim.Epoch,
 		&fakeapi.Request{Verb: fakeapi.Create, Kind: k, Namespace: m.GetNamespace(), Object: obj})
 	if resp.Err != nil {
-		return fmt.Errorf("the server refuses %s: %s", m.at(), strings.ReplaceAll(resp.Err.Error(), "\n", " "))
+		return refusal("the server refuses "+m.at(), resp.Err)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 
+	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -84,6 +85,8 @@ func (f *File) definitions() (all []string) {
 type Object struct {
 	*unstructured.Unstructured
 	Line int // of its document, from 1
+
+	node *yaml.Node // the document, with the lines of its fields counted from its first; nil for unknown
 }
 
 // Read reads the text of a YAML file. Empty documents are left out. The error begins with the name and the line.
@@ -95,7 +98,11 @@ func Read(name string, data []byte) (*File, error) {
 		case err != nil:
 			return nil, fmt.Errorf("%s:%d: %w", name, doc.Line, err)
 		case m.Unstructured != nil:
-			f.Objects = append(f.Objects, Object{m.Unstructured, doc.Line})
+			o := Object{Unstructured: m.Unstructured, Line: doc.Line}
+			if n := (yaml.Node{}); yaml.Unmarshal(doc.Text, &n) == nil {
+				o.node = &n
+			}
+			f.Objects = append(f.Objects, o)
 		}
 	}
 	return f, nil

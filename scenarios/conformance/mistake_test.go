@@ -50,9 +50,11 @@ func TestMistakes(t *testing.T) {
 			"conformance.Subject: Owner: testdata/gadget.yaml is not there: paths are relative to the package's"},
 		"a field is missing": {nil,
 			"apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\nspec: {color: red}\n",
-			`SAMPLE: the server refuses widget/a: Widget.example.com "a" is invalid: spec.size: Required value`},
+			`SAMPLE:4: the server refuses widget/a: spec.size: Required value`},
+		"a wrong value": {nil, "# a comment\n---\napiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\nspec:\n" +
+			"  color: red\n  size: -1\n", `SAMPLE:8: the server refuses widget/a: spec.size: Invalid value: -1: `},
 		"a field too much": {nil, strings.Replace(string(good), "color", "colour", 1),
-			"SAMPLE: widget/sample: the definition knows no field spec.colour"},
+			"SAMPLE:5: widget/sample: the definition knows no field spec.colour; did you mean color?"},
 		"the wrong kind": {nil, "# none\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
 			"SAMPLE: it holds no example.com/v1 Widget, on which widget works, but v1 ConfigMap"},
 		"an empty sample": {nil, "# none\n", "SAMPLE: it holds no example.com/v1 Widget, on which widget works, but " +
@@ -68,7 +70,7 @@ func TestMistakes(t *testing.T) {
 		"another definition": {crds("kind: Kustomization\n"), "",
 			"conformance.Subject: CRDs: no file *.yaml of it holds a CustomResourceDefinition"},
 		"a broken definition": {crds("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: " +
-			"{name: w}\nspec: {}\n"), "", "conformance.Subject: CRDs: bases/w.yaml:1: the server refuses crd/w: "},
+			"{name: w}\nspec: {}\n"), "", "conformance.Subject: CRDs: bases/w.yaml:3: the server refuses crd/w: "},
 		"broken YAML of a definition": {crds("---\na: [\n"), "",
 			"conformance.Subject: CRDs: bases/w.yaml:2: yaml: line"},
 		"a kind that nobody serves": {func(s *Subject) {
