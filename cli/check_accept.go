@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/threelaws/threelaws/internal/check"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/law"
 )
@@ -41,6 +42,9 @@ func (a *accepted) UnmarshalYAML(n *yaml.Node) error {
 	}
 	if !slices.Contains(names, a.Law) {
 		return fmt.Errorf("unknown law %s%s", a.Law, suggest(a.Law, names))
+	}
+	if a.Case != "" && !slices.Contains(check.Names, a.Case) {
+		return fmt.Errorf("unknown case %s%s", a.Case, suggest(a.Case, check.Names))
 	}
 	if a.Reason == "" {
 		return fmt.Errorf("%s is accepted without a reason", a.Law)

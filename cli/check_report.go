@@ -175,8 +175,17 @@ func (c *checking) unprepared(sample *check.File, err error, last bool) error {
 	}
 	one := ci.Case{Name: sample.Name, Page: text + "\n", Skipped: text}
 	l := checkLine{Name: sample.Name, Skipped: text}
-	if errors.Is(err, check.ErrIdle) {
+	if idle := (*check.Idle)(nil); errors.As(err, &idle) {
 		text += "; --args, --env and --with FILE give it what it lacks"
+		if len(idle.Printed) > 0 && !c.verbose {
+			text += "; -v shows what it logged"
+		}
+		if len(idle.Printed) > 0 && c.verbose {
+			c.say("%s: the last lines that it printed\n", sample.Name)
+			for _, line := range idle.Printed {
+				c.say("  %s\n", render.Plain(strings.ReplaceAll(line, "\t", "  ")))
+			}
+		}
 	}
 	if len(c.Samples) == 0 {
 		text += "; --sample FILE names another sample"

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/threelaws/threelaws/internal/check"
 	"github.com/threelaws/threelaws/scenarios"
 )
 
@@ -72,6 +73,7 @@ func (c *checking) register(cmd *cobra.Command) {
 	c.flags(cmd)
 	cmd.ValidArgsFunction = completeDirs
 	complete(cmd, "output", completeWords("text", "json", "json-lines"))
+	complete(cmd, "case", completeWords(check.Names...))
 	complete(cmd, "faults", completeList(append(faultWords(), "none")))
 }
 
@@ -96,6 +98,11 @@ func (c *checking) settle(cmd *cobra.Command) error {
 	}
 	if err := oneOf("output", c.output, "text", "json", "json-lines"); err != nil {
 		return err
+	}
+	for _, name := range c.cases {
+		if err := aCase(name); err != nil {
+			return err
+		}
 	}
 	c.lines = c.output == "json-lines"
 	c.json = c.json || c.output == "json" || c.lines

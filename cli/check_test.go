@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -132,9 +133,49 @@ func TestCheckPasses(t *testing.T) {
 	if onDisk("testdata") {
 		t.Error("something is written")
 	}
+	cases := regexp.MustCompile("(?m)^  ([a-z/-]+) +(?:skipped: |5 schedules, )").FindAllStringSubmatch(got.out, -1)
+	var names []string
+	for _, m := range cases {
+		names = append(names, m[1])
+	}
+	if !slices.Equal(names, check.Names) {
+		t.Errorf("the cases are %q, want %q", names, check.Names)
+	}
 }
 
-// The cases that are named are tried, and no others. A name that no case has is a mistake.
+// idle is a program that logs and does nothing else.
+type idle struct{ host.Program }
+
+func (idle) Start()                {}
+func (idle) Kill()                 {}
+func (idle) Asked() []*host.Call   { return nil }
+func (idle) Queried() []host.Query { return nil }
+func (idle) Ended() (error, bool)  { return nil, false }
+func (idle) Printed(int) []string {
+	return []string{"2017-03-01T00:00:00Z\tINFO\tstarts", "2017-03-01T00:00:00Z\tERROR\tno cloud\t{\"error\": \"set CLOUD\"}",
+		"main.main()", "\t/main.go:1"}
+}
+
+// Of an operator that does nothing for its sample, the last error that it logged is told, and with -v all that it
+// logged.
+func TestCheckIdle(t *testing.T) {
+	op := host.Hosting(host.Controller{Name: "operator", For: appsv1.SchemeGroupVersion.WithKind("ReplicaSet")},
+		func(*host.Cluster, string) host.Program { return idle{} })
+	c := newChecked(t, op)
+	got := c.run("-n", "5")
+	if missing := inOrderIn(got.err, "config/samples/web.yaml: it did nothing for its owner: ",
+		"; the last error that it logged: ERROR no cloud: set CLOUD; --args, ", "; -v shows what it logged"); missing != "" ||
+		got.code != scenarios.ExitUsage || strings.Count(got.err, "\n") != 1 || strings.Contains(got.out, "starts") {
+		t.Errorf("exit %d, %q is not in its place\n%s%s", got.code, missing, got.err, got.out)
+	}
+	got = c.run("-n", "5", "-v")
+	if missing := inOrderIn(got.out, "config/samples/web.yaml: the last lines that it printed\n",
+		"  2017-03-01T00:00:00Z  INFO  starts\n", "\"set CLOUD\"}\n  main.main()\n"); missing != "" {
+		t.Errorf("%q is not in its place\n%s%s", missing, got.err, got.out)
+	}
+}
+
+// The cases that are named are tried, and no others. A name that no case has is a mistake, before anything is built.
 func TestCheckSomeCases(t *testing.T) {
 	c := newChecked(t, current(t, "replicaset"))
 	got := c.run("-n", "5", "--case", "faults,one-owner", "--twice", "1")
@@ -142,7 +183,8 @@ func TestCheckSomeCases(t *testing.T) {
 		t.Errorf("exit %d\n%s%s", got.code, got.err, got.out)
 	}
 	got = c.run("-n", "5", "--case", "fault")
-	if got.code != scenarios.ExitUsage || !strings.Contains(got.err, "did you mean faults?") {
+	if got.code != scenarios.ExitUsage || got.out != "" || !strings.HasPrefix(got.err, "threelaws: --case: there is no case fault; "+
+		"did you mean faults?; there are one-owner, faults, ") {
 		t.Errorf("exit %d\n%s%s", got.code, got.err, got.out)
 	}
 	if got = c.run("--twice", "0"); got.code != scenarios.ExitUsage || !strings.Contains(got.err, "--twice=0: at least 1") {
