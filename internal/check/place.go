@@ -1,8 +1,10 @@
 package check
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/nearest"
+	"github.com/threelaws/threelaws/internal/yamldoc"
 )
 
 // refused is an object that the server does not take.
@@ -113,18 +116,25 @@ func last(field string) string {
 	return words[len(words)-1]
 }
 
-// at is the line of a field of an object, or of what is nearest above it and there.
-func (o *Object) at(field string) int {
-	line, n := o.Line, o.node
-	if n != nil && len(n.Content) > 0 { // a document
-		n = n.Content[0]
-	}
-	for _, word := range path(field) {
-		key, value := below(n, word)
-		if value == nil {
+// at is the line of a field in the text of a file, or of what is nearest above it and there. The object begins in a line.
+func at(text []byte, line int, field string) int {
+	for _, doc := range yamldoc.Split(text) {
+		if line < doc.Line || line > doc.Line+bytes.Count(doc.Text, []byte("\n")) {
+			continue
+		}
+		var n yaml.Node
+		if yaml.Unmarshal(doc.Text, &n) != nil || len(n.Content) == 0 {
 			break
 		}
-		line, n = o.Line+key.Line-1, value
+		from := n.Content[0]
+		for _, word := range path(field) {
+			key, value := below(from, word)
+			if value == nil {
+				break
+			}
+			line, from = doc.Line+key.Line-1, value
+		}
+		break
 	}
 	return line
 }
@@ -152,16 +162,22 @@ func below(n *yaml.Node, word string) (key, value *yaml.Node) {
 
 // place says in which line of a file an object is wrong.
 func (f *File) place(m manifest, err error) error {
-	for i := range f.Objects {
-		o := &f.Objects[i]
-		if o.Unstructured != m.Unstructured {
-			continue
-		}
-		line := o.Line
-		if r := (*refused)(nil); errors.As(err, &r) && len(r.fields) > 0 {
-			line = o.at(r.fields[0])
-		}
-		return fmt.Errorf("%s:%d: %w", f.Name, line, err)
+	at := slices.IndexFunc(f.Objects, func(o Object) bool { return o.Unstructured == m.Unstructured })
+	if at < 0 || f.Objects[at].Line == 0 {
+		return fmt.Errorf("%s: %w", f.Name, err)
 	}
-	return fmt.Errorf("%s: %w", f.Name, err)
+	return fmt.Errorf("%s:%d: %w", f.Name, f.line(&f.Objects[at], err), err)
+}
+
+// line is the line that an error is about.
+func (f *File) line(o *Object, err error) int {
+	r := (*refused)(nil)
+	if !errors.As(err, &r) || len(r.fields) == 0 {
+		return o.Line
+	}
+	text := f.text
+	if text == nil && f.Path != "" {
+		text, _ = os.ReadFile(f.Path) // without it the line of the object has to do
+	}
+	return at(text, o.Line, r.fields[0])
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"slices"
 
-	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -46,6 +45,8 @@ type File struct {
 	// Path is where it is on the disk, from the working directory; "" where there is no such file. Failures of whole
 	// programs then name the file in place of holding its CRDs, if it holds the same.
 	Path string
+
+	text []byte // nil for one that is on the disk
 }
 
 // onDisk reports whether the file on the disk defines the same kinds in the same way. Those of a kustomization do not,
@@ -84,25 +85,19 @@ func (f *File) definitions() (all []string) {
 // Object is an object of a file.
 type Object struct {
 	*unstructured.Unstructured
-	Line int // of its document, from 1
-
-	node *yaml.Node // the document, with the lines of its fields counted from its first; nil for unknown
+	Line int // of its document, from 1; 0 for unknown
 }
 
 // Read reads the text of a YAML file. Empty documents are left out. The error begins with the name and the line.
 func Read(name string, data []byte) (*File, error) {
-	f := &File{Name: name}
+	f := &File{Name: name, text: data}
 	for _, doc := range yamldoc.Split(data) {
 		m, err := read(doc.Text)
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("%s:%d: %w", name, doc.Line, err)
 		case m.Unstructured != nil:
-			o := Object{Unstructured: m.Unstructured, Line: doc.Line}
-			if n := (yaml.Node{}); yaml.Unmarshal(doc.Text, &n) == nil {
-				o.node = &n
-			}
-			f.Objects = append(f.Objects, o)
+			f.Objects = append(f.Objects, Object{m.Unstructured, doc.Line})
 		}
 	}
 	return f, nil
