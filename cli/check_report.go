@@ -32,7 +32,7 @@ type lawTold struct {
 
 // states are what can become of a law, as they are printed, in their order.
 var states = []struct{ state, told string }{
-	{check.Broken, "violated"}, {check.Accepted, "accepted"}, {check.NotAsked, "not exercised"}, {check.NotJudged, "not judged"},
+	{check.Broken, "violated"}, {check.Accepted, "accepted"}, {check.Skipped, "skipped"}, {check.NotAsked, "not exercised"}, {check.NotJudged, "not judged"},
 	{check.Held, "held"}, {check.NotIts, "does not apply"},
 }
 

@@ -29,6 +29,8 @@ type settings struct {
 	Samples  []string
 	With     []string // files with further objects
 	Accept   []*accepted
+	Skip     map[string]string // cases and laws that are left out, by name, with the reason
+	Edits    []string          // merge patches of the sample
 
 	Time      time.Duration
 	Schedules int // of each case; 0 for as many as the time allows
@@ -37,8 +39,10 @@ type settings struct {
 	Workers   int
 	Budget    int
 
-	faults string
-	set    bool // Faults were given, none perhaps
+	accepts []string // entries of Accept as flags have them
+	skips   []string // the same of Skip: NAME=REASON
+	faults  string
+	set     bool // Faults were given, none perhaps
 
 	packaged bool // the package was given as an argument
 }
@@ -56,6 +60,10 @@ func (c *checking) register(cmd *cobra.Command) {
 	fl.StringVar(&c.Test, "test", "", "host this test of the package, which calls agent.Test, in place of a main")
 	fl.StringArrayVar(&c.Env, "env", nil, "NAME=value in the operator's environment; may be repeated")
 	fl.StringSliceVar(&c.With, "with", nil, "files with further objects that exist in every cluster")
+	fl.StringArrayVar(&c.Edits, "edit", nil, "a merge patch of the sample to try, as '{spec: {replicas: 3}}'; may be repeated")
+	fl.StringArrayVar(&c.skips, "skip", nil, "a case or a law that is left out, as NAME=REASON; may be repeated")
+	fl.StringArrayVar(&c.accepts, "accept", nil,
+		"a known finding, as '{law: exact-sum, case: orphan, object: svc/web, reason: ...}'; may be repeated")
 	fl.DurationVar(&c.Time, "time", 3*time.Minute,
 		"how long the operator is tried, with all samples and in all cases together; building it is not counted")
 	fl.IntVarP(&c.Schedules, "schedules", "n", 0,
@@ -104,6 +112,9 @@ func (c *checking) settle(cmd *cobra.Command) error {
 			return err
 		}
 	}
+	if err := c.known(given); err != nil {
+		return err
+	}
 	c.lines = c.output == "json-lines"
 	c.json = c.json || c.output == "json" || c.lines
 	if given("args") {
@@ -142,6 +153,35 @@ func (c *checking) settle(cmd *cobra.Command) error {
 	return nil
 }
 
+// known reads the flags --accept and --skip.
+func (c *checking) known(given func(name string) bool) error {
+	if given("accept") {
+		c.Accept = nil
+	}
+	for _, text := range c.accepts {
+		a := &accepted{}
+		if err := yaml.Unmarshal([]byte(text), a); err != nil {
+			return usage("--accept: %s", decodeError(err))
+		}
+		if err := a.Check(); err != nil { // of an empty text nothing was read
+			return usage("--accept: %v", err)
+		}
+		a.line = 0
+		c.Accept = append(c.Accept, a)
+	}
+	if given("skip") {
+		c.Skip = map[string]string{}
+	}
+	for _, text := range c.skips {
+		name, reason, _ := strings.Cut(text, "=")
+		c.Skip[name] = reason
+	}
+	if m := (*check.Mistake)(nil); errors.As(check.CheckSkip(c.Skip), &m) {
+		return usage("--skip: %s", m.Text)
+	}
+	return nil
+}
+
 // repository is the nearest directory above with a go.mod, from the working directory; that itself where there is none.
 func repository() string {
 	at, err := filepath.Abs(".")
@@ -162,7 +202,7 @@ func (c *checking) fields() map[string]any {
 	return map[string]any{"package": &c.Package, "install": &c.Install, "workload": &c.Workload, "args": &c.Args,
 		"env": &c.Env, "crds": &c.CRDs, "sample": &c.Samples, "with": &c.With, "time": &c.Time,
 		"schedules": &c.Schedules, "seed": &c.Seed, "faults": &c.faults, "workers": &c.Workers, "budget": &c.Budget,
-		"twice": &c.twice, "accept": &c.Accept}
+		"twice": &c.twice, "accept": &c.Accept, "skip": &c.Skip, "edit": &c.Edits}
 }
 
 // readFile reads threelaws.yaml, where there is one. What flags say counts more. Its paths are relative to it.

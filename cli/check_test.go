@@ -288,7 +288,7 @@ func TestCheckAccepts(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := c.run("-n", "5")
-	if missing := inOrderIn(got.out, ", accepted: ", "it is fixed in v2", "no law is violated in what was tried, except as threelaws.yaml accepts. ", " 0 violated, ", " accepted, ",
+	if missing := inOrderIn(got.out, ", accepted: ", "it is fixed in v2", "no law is violated in what was tried, except for what is accepted. ", " 0 violated, ", " accepted, ",
 		"\naccepted\n"); missing != "" || got.code != 0 || onDisk("testdata") {
 		t.Errorf("exit %d, %q is not in its place\n%s%s", got.code, missing, got.err, got.out)
 	}

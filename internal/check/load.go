@@ -43,7 +43,7 @@ type subject struct {
 // load looks at a subject. The error is a mistake in it, in one line.
 func load(ctx context.Context, given Subject) (*subject, error) {
 	s := &subject{Subject: given, over: ctx.Err, server: fakeapi.New(options(given.Server))}
-	for _, look := range []func() error{s.program, s.define, s.install, s.readOwner, s.served, s.accept} {
+	for _, look := range []func() error{func() error { return CheckSkip(s.Skip) }, s.program, s.define, s.install, s.readOwner, s.served, s.accept} {
 		if err := look(); err != nil {
 			return nil, err
 		}
@@ -71,7 +71,17 @@ func (s *subject) program() error {
 	if c.For.Empty() && !c.Program { // of a program without a sample readOwner says what is wrong
 		return mistake("Controller", "controller %s: For is empty: name the kind that it works on", c.Name)
 	}
-	s.start = func(t *trial.Trial, name string) *host.Process { return t.Start(name, *c) }
+	s.start = func(t *trial.Trial, name string) *host.Process {
+		for _, o := range s.Others {
+			t.Start(o.Name, o)
+		}
+		return t.Start(name, *c)
+	}
+	for i := range s.Others {
+		if err := s.Others[i].Check(); err != nil {
+			return mistake(fmt.Sprintf("Others[%d]", i), "%v", err)
+		}
+	}
 	g := builtin.Complete(&scenarios.Registry{Controllers: []host.Controller{*c}})
 	s.With = append(slices.DeleteFunc(slices.Clone(s.With), func(name string) bool { return name == "gc" }), "gc")
 	for i, name := range s.With {

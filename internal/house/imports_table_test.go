@@ -189,7 +189,7 @@ var edges = []edge{
 	{"internal/check",
 		[]string{"scenarios", "scenarios/builtin", "scenarios/casefile", "sim", "sim/host", "sim/law", "sim/trial",
 			"internal/clause", "internal/nearest", "internal/render", "internal/yamldoc", "fakeapi", apimachinery,
-			"go.yaml.in/yaml", "sigs.k8s.io/yaml"},
+			"go.yaml.in/yaml", "gopkg.in/evanphx/json-patch.v4", "sigs.k8s.io/yaml"},
 		"worlds for anybody's controller are cases, whoever explores them and however the controller is hosted"},
 	{"scenarios/simtest/...",
 		[]string{"scenarios", "scenarios/builtin", "scenarios/casefile", "controllers/...", "sim/...",

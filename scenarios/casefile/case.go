@@ -63,6 +63,11 @@ type Case struct {
 	// instead, which only small worlds allow. Both are overruled by the flags.
 	Schedules  int
 	Exhaustive bool
+	// Time is how long schedules are drawn; 0 for as long as all of them take. One is drawn in any case.
+	Time time.Duration
+	// Accept, if set, says why a failure is known, "" for one that is not. Package simtest logs a known failure, and
+	// it fails no test.
+	Accept func(f *scenarios.Counterexample) (reason string)
 
 	_ struct{}
 }
