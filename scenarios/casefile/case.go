@@ -1,6 +1,7 @@
 package casefile
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,6 +21,8 @@ import (
 type Case struct {
 	// Controllers are under test: each runs as a process of its own, of its name.
 	Controllers []host.Controller
+	// Beside are further controllers, which need not do anything.
+	Beside []host.Controller
 	// With names controllers of this module to run beside them, as the verb
 	// controllers does: "gc", "namespace", "replicaset@controllerref".
 	With []string
@@ -98,7 +101,7 @@ const atRest = "at-rest"
 // Registry is what the case's files may name: its controllers and functions, and
 // all of this module's.
 func (c *Case) Registry() *scenarios.Registry {
-	g := &scenarios.Registry{Controllers: c.Controllers, Laws: c.Laws, Funcs: map[string]scenarios.Func{},
+	g := &scenarios.Registry{Controllers: slices.Concat(c.Controllers, c.Beside), Laws: c.Laws, Funcs: map[string]scenarios.Func{},
 		Server: c.Server}
 	for _, a := range c.User {
 		if a.Do != nil {

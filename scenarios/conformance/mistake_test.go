@@ -32,9 +32,9 @@ func TestMistakes(t *testing.T) {
 		"nothing to try": {func(s *Subject) { s.Controller = host.Controller{} }, "",
 			"conformance.Subject: there is nothing to try"},
 		"a program and no sample": {func(s *Subject) {
-			s.Controller, s.Owner = host.Controller{}, ""
+			s.Controller, s.Samples = host.Controller{}, nil
 			s.Run = func(context.Context, *rest.Config) error { return nil }
-		}, "", "conformance.Subject: Owner is empty: name a YAML file with a sample of the kind that it works on"},
+		}, "", "conformance.Subject: Samples is empty: name a YAML file with a sample of the kind that it works on"},
 		"a program that returns": {func(s *Subject) {
 			s.Controller = host.Controller{}
 			s.Run = func(context.Context, *rest.Config) error { return errors.New("no flags") }
@@ -44,10 +44,10 @@ func TestMistakes(t *testing.T) {
 			"conformance.Subject: Run and Controller: it is one or the other"},
 		"no kind": {func(s *Subject) { s.Controller.For = schema.GroupVersionKind{} }, "",
 			"conformance.Subject: Controller: controller widget: For is empty"},
-		"no sample": {func(s *Subject) { s.Owner = "" }, "",
-			"conformance.Subject: Owner is empty: name a YAML file with a sample Widget"},
-		"no such file": {func(s *Subject) { s.Owner = "testdata/gadget.yaml" }, "",
-			"conformance.Subject: Owner: testdata/gadget.yaml is not there: paths are relative to the package's"},
+		"no sample": {func(s *Subject) { s.Samples = nil }, "",
+			"conformance.Subject: Samples is empty: name a YAML file with a sample Widget"},
+		"no such file": {func(s *Subject) { s.Samples = []string{"testdata/gadget.yaml"} }, "",
+			"conformance.Subject: Samples: testdata/gadget.yaml is not there: paths are relative to the package's"},
 		"a field is missing": {nil,
 			"apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\nspec: {color: red}\n",
 			`SAMPLE:4: the server refuses widget/a: spec.size: Required value`},
@@ -91,8 +91,8 @@ func TestMistakes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := sample(widget(false, wrong{}))
 			if x.sample != "" {
-				s.Owner = filepath.Join(t.TempDir(), "sample.yaml")
-				if err := os.WriteFile(s.Owner, []byte(x.sample), 0o644); err != nil {
+				s.Samples = []string{filepath.Join(t.TempDir(), "sample.yaml")}
+				if err := os.WriteFile(s.Samples[0], []byte(x.sample), 0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -100,10 +100,10 @@ func TestMistakes(t *testing.T) {
 				x.change(&s)
 			}
 			got := "no mistake"
-			if _, err := s.prepare(); err != nil {
+			if _, err := s.prepare(s.first()); err != nil {
 				got = err.Error()
 			}
-			want := strings.ReplaceAll(x.want, "SAMPLE", s.Owner)
+			want := strings.ReplaceAll(x.want, "SAMPLE", s.first())
 			if !strings.HasPrefix(got, want) || strings.Contains(got, "\n") {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
