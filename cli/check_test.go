@@ -603,3 +603,33 @@ func TestPrintedLinesAreShown(t *testing.T) {
 		t.Errorf("%d bytes of what it printed are shown", n)
 	}
 }
+
+// A case and a law that are skipped are named with the reason, whether a flag or threelaws.yaml says so.
+func TestCheckSkips(t *testing.T) {
+	c := newChecked(t, current(t, "replicaset"))
+	c.write("threelaws.yaml", "skip:\n  faults: it is slow\n")
+	for _, args := range [][]string{nil, {"--skip", "exact-sum=issue 12", "--skip", "edit=b"}} {
+		got := c.run(append([]string{"-n", "2", "--case", "one-owner,faults"}, args...)...)
+		faults, law := "  faults                 skipped: it is slow\n", ""
+		if args != nil {
+			faults, law = "  faults                 2 schedules, ", "\nskipped\n  NOFIGHT-3  exact-sum  issue 12\n"
+		}
+		if missing := inOrderIn(got.out, faults, law); missing != "" || got.code != 0 {
+			t.Errorf("%q: exit %d, %q is not in its place\n%s%s", args, got.code, missing, got.err, got.out)
+		}
+	}
+	for flag, want := range map[string]string{
+		"--skip=fault=x":                 "threelaws: --skip: there is no case and no law fault; did you mean faults?\n",
+		"--skip=faults":                  "threelaws: --skip: faults is skipped without a reason\n",
+		"--skip=come-to-rest=x":          "threelaws: --skip: come-to-rest ends a run in any case: accept what is known of it\n",
+		"--accept={law: exact-sum}":      "threelaws: --accept: exact-sum is accepted without a reason\n",
+		"--accept={lw: exact-sum}":       "threelaws: --accept: unknown field lw; did you mean law?\n",
+		"--edit={spec: {replicas: 3}":    "config/samples/web.yaml: Edits[0]: ",
+		"--edit={metadata: {name: web}}": "config/samples/web.yaml: Edits[0]: {metadata: {name: web}} changes nothing in the sample",
+	} {
+		if got := c.run("-n", "1", flag); got.code != scenarios.ExitUsage || !strings.HasPrefix(got.err, want) ||
+			strings.Count(got.err, "\n") != 1 {
+			t.Errorf("%s: exit %d\n got %s\nwant %s", flag, got.code, got.err, want)
+		}
+	}
+}
