@@ -10,6 +10,9 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
+// settingsFile is the file of the repository that has settings.
+const settingsFile = "threelaws.yaml"
+
 // accepted is a known finding of threelaws.yaml, or of --accept.
 type accepted struct {
 	check.Accept

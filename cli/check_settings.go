@@ -47,9 +47,6 @@ type settings struct {
 	packaged bool // the package was given as an argument
 }
 
-// settingsFile is the file of the repository that has settings.
-const settingsFile = "threelaws.yaml"
-
 // fewest is how many schedules of a case say something of it: with fewer it counts as cut short.
 const fewest = 5
 

@@ -182,8 +182,8 @@ var edges = []edge{
 		"a controller is what a stranger could write: it sees the host's surface, never the laws that judge it or " +
 			"the search that schedules it"},
 	{"scenarios/conformance",
-		[]string{"scenarios/simtest", "sim/bubble", "sim/host", "internal/check", "k8s.io/client-go/rest",
-			"pgregory.net/rapid"},
+		[]string{"scenarios", "scenarios/simtest", "sim/bubble", "sim/host", "internal/check", apimachinery,
+			"k8s.io/client-go/rest", "pgregory.net/rapid"},
 		"it reads the files of a subject and tells a test what became of it; of client-go it needs the type by which " +
 			"whole programs get the address of their server"},
 	{"internal/check",
