@@ -1,6 +1,9 @@
 package render
 
-import "strconv"
+import (
+	"regexp"
+	"strconv"
+)
 
 // Story renders lines with their causes, in so many columns, at least [Narrowest].
 // [Explain] sets the causes.
@@ -66,8 +69,11 @@ func (o *layout) table(lines []Line, change int) *Table {
 		if because != "" {
 			because = "because " + because
 		}
-		if both := join(did, because); change < 0 && len([]rune(o.indent+both)) <= o.width-14 {
-			did, because = both, ""
+		for _, why := range []string{because, step.FindString(because)} {
+			if both := join(did, why); change < 0 && (why != "" || because == "") && len([]rune(o.indent+both)) <= o.width-14 {
+				did, because = both, ""
+				break
+			}
 		}
 		if change < 0 && did != "" {
 			t.Note("      " + did)
@@ -81,6 +87,9 @@ func (o *layout) table(lines []Line, change int) *Table {
 	}
 	return t
 }
+
+// step begins a cause that is a line alone: its number says which.
+var step = regexp.MustCompile(`^because \d+`)
 
 // mark is what stands in front of a line: "!" where it broke a law, "~" where
 // its actor went by a stale view.
