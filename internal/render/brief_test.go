@@ -49,8 +49,8 @@ func TestPageIsBounded(t *testing.T) {
 				Message: strings.Repeat("a text that goes on ", i%90)},
 			sim.Record{Op: sim.SyncEnd, Process: "op", For: o, Message: strings.Repeat("an error that goes on ", 90)})
 	}
-	for _, record := range []int{len(records) - 3, 600} {
-		p := render.NewPage(tape(records...), render.Mark{Law: "keep-quiet", Text: "is written", Record: record}, 0)
+	for record, law := range map[int]string{len(records) - 3: "keep-quiet", 600: "keep-quiet", 900: "come-to-rest"} {
+		p := render.NewPage(tape(records...), render.Mark{Law: law, Text: "is written", Record: record}, 0)
 		log := render.Printed{Process: "op"}
 		for i := range 200 {
 			log.Lines = append(log.Lines, fmt.Sprintf("ERROR\t%d %s", i, strings.Repeat("a line that goes on ", 30)),
