@@ -8,11 +8,15 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
+	"sort"
 	"strconv"
 	"sync"
 	"testing"
@@ -25,13 +29,25 @@ type Subject struct {
 	// Run is the operator. It serves until its context ends. If it returns, its process has exited.
 	Run func(ctx context.Context, p *Process) error
 
-	CRDs    []string // files and folders with CustomResourceDefinitions
+	CRDs    fs.FS    // files *.yaml with CustomResourceDefinitions, at any depth: os.DirFS("../config/crd/bases")
 	Samples []string // files and folders with samples of the kinds that the operator works on
-	With    []string // files with further objects that exist in every cluster
+	Files   []string // files with further objects that exist in every cluster
 	Install string   // install manifests: a kustomization, a chart, a folder or a file; "none" for no manifests
+
+	Edits  []string          // merge patches of the sample to try, as YAML or JSON: {spec: {replicas: 3}}
+	Skip   map[string]string // cases and laws that are left out, by name, with the reason, which is printed
+	Accept []Accept          // known findings: they are printed, and fail nothing
 
 	Schedules int           // of each case; 0 for as many as Time allows
 	Time      time.Duration // for the whole of it, without building; 0 for one minute
+}
+
+// Accept is a known finding: a law that is violated, with Case and Object where it is known there alone.
+type Accept struct {
+	Law    string `json:"law"`
+	Case   string `json:"case,omitempty"`
+	Object string `json:"object,omitempty"`
+	Reason string `json:"reason"`
 }
 
 // Process is one life of the operator. Clients of k8s.io/client-go get
@@ -77,7 +93,7 @@ func Test(t *testing.T, s Subject) {
 		defer mu.Unlock()
 		delete(held, t.Name())
 	})
-	args, err := s.args(t.Name())
+	args, err := s.args(t)
 	if err != nil {
 		t.Fatalf("agent.Test: %v", err)
 	}
@@ -119,13 +135,17 @@ func serve(ctx context.Context, run func(context.Context, *Process) error) {
 }
 
 // args are the arguments of the command.
-func (s *Subject) args(test string) ([]string, error) {
-	args := []string{"check", "--test", test, "-o", "json-lines"}
+func (s *Subject) args(t *testing.T) ([]string, error) {
+	args := []string{"check", "--test", t.Name(), "-o", "json-lines"}
+	crds, err := folder(t, s.CRDs)
+	if err != nil {
+		return nil, fmt.Errorf("CRDs: %w", err)
+	}
 	for _, list := range []struct {
 		flag, field string
 		paths       []string
 	}{
-		{"--crds", "CRDs", s.CRDs}, {"--sample", "Samples", s.Samples}, {"--with", "With", s.With},
+		{"--crds", "CRDs", crds}, {"--sample", "Samples", s.Samples}, {"--with", "Files", s.Files},
 	} {
 		for _, path := range list.paths {
 			if _, err := os.Stat(filepath.FromSlash(path)); err != nil {
@@ -136,6 +156,24 @@ func (s *Subject) args(test string) ([]string, error) {
 	}
 	if s.Install != "" {
 		args = append(args, "--install", s.Install)
+	}
+	for _, edit := range s.Edits {
+		args = append(args, "--edit", edit)
+	}
+	var names []string
+	for name := range s.Skip {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		args = append(args, "--skip", name+"="+s.Skip[name])
+	}
+	for _, a := range s.Accept {
+		text, err := json.Marshal(a)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, "--accept", string(text))
 	}
 	if s.Schedules < 0 || s.Time < 0 {
 		return nil, errors.New("Schedules and Time are not negative")
@@ -149,4 +187,30 @@ func (s *Subject) args(test string) ([]string, error) {
 		args = append(args, "--time", "1m")
 	}
 	return args, nil
+}
+
+// folder is the path of a file system: its own, if it is one of the disk, or that of a copy.
+func folder(t *testing.T, files fs.FS) ([]string, error) {
+	if files == nil {
+		return nil, nil
+	}
+	if v := reflect.ValueOf(files); v.Type() == reflect.TypeOf(os.DirFS(".")) {
+		return []string{v.String()}, nil // a failure that is kept names its files
+	}
+	dir := t.TempDir()
+	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		to := filepath.Join(dir, filepath.FromSlash(name))
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return os.MkdirAll(to, 0o755)
+		}
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(to, text, 0o644)
+	})
+	return []string{dir}, err
 }

@@ -122,6 +122,14 @@ func TestTest(t *testing.T) {
 	}
 }
 
+// What is accepted fails nothing, and what is skipped says why.
+func TestKnown(t *testing.T) {
+	m := moduleOf(t, "keeper")
+	text := m.run(t, "TestKnown")
+	wants(t, text, `^--- PASS: TestKnown `, `--- PASS: TestKnown/dependent-deleted `, `accepted: exact-sum: issue 12`,
+		`--- SKIP: TestKnown/faults `, `: it is slow$`, `--accept: no violation of never-fight occurred`)
+}
+
 // Operators on client-go and on controller-runtime are hosted as they are. One whose process cannot serve a second life
 // has a new process for each, and a line says why.
 func TestLibraries(t *testing.T) {
@@ -185,6 +193,8 @@ func TestMistakes(t *testing.T) {
 	for _, x := range []struct{ name, test, env, want string }{
 		{"no Run", "TestMistake/no_Run", "", `agent\.Test: the Subject has no Run$`},
 		{"no file", "TestMistake/no_file", "", `agent\.Test: Samples: stat testdata/nowhere\.yaml: no such file or directory$`},
+		{"no CRDs", "TestMistake/no_CRDs", "", `agent\.Test: CRDs: stat nowhere: no such file or directory$`},
+		{"no case", "TestMistake/no_case", "", `--skip: there is no case and no law fault; did you mean faults\?$`},
 		{"no sample", "TestMistake/no_sample", "", `: check: there is no sample of a kind that the operator works on: `},
 		{"Fatal", "TestWrong/fatal", "", `Run ended its goroutine: it must return an error in place of t\.Fatal$`},
 		{"older", "TestKeeper", older, `older is older than this module: go install github\.com/threelaws/threelaws/cmd/threelaws@latest$`},

@@ -176,8 +176,7 @@ func (c *checking) unmet() {
 	}
 	for _, a := range c.Accept {
 		if !a.met {
-			note := fmt.Sprintf("%s:%d: accept: no violation of %s occurred that this entry is for: remove it if it is fixed",
-				settingsFile, a.line, a.Law)
+			note := fmt.Sprintf("%s: no violation of %s occurred that this entry is for: remove it if it is fixed", a.from(), a.Law)
 			c.note(note)
 			c.report.Notes = append(c.report.Notes, note)
 		}
@@ -249,7 +248,7 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 	line := c.progress()
 	line.show("watching the operator in quiet clusters: %s", sample.Name)
 	plan, err := check.Prepare(ctx, check.Subject{Controller: hosted(host.Controller{Name: op.Name}), CRDs: op.CRDs,
-		Installed: op.Installed, Sample: sample, Schedules: c.Schedules, Hurry: func() bool {
+		Installed: op.Installed, Sample: sample, Skip: c.Skip, Edits: c.Edits, Schedules: c.Schedules, Hurry: func() bool {
 			return c.Schedules == 0 && time.Since(began) > allowed/3
 		},
 		Server: &fakeapi.Options{WebhooksLater: true}})
@@ -285,10 +284,7 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 	s.Shown = plan.String()
 	c.say("\n%s\n", s.Shown)
 	c.report.Samples = append(c.report.Samples, s)
-	cases, err := c.chosen(plan)
-	if err != nil {
-		return err
-	}
+	cases := c.chosen(plan)
 	for i, one := range cases {
 		if err := c.tryCase(ctx, s, one, len(cases)-i); err != nil {
 			return err

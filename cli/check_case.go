@@ -12,6 +12,7 @@ import (
 
 	"github.com/threelaws/threelaws/internal/check"
 	"github.com/threelaws/threelaws/internal/explore"
+	"github.com/threelaws/threelaws/internal/nearest"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/casefile"
 	"github.com/threelaws/threelaws/sim/law"
@@ -65,20 +66,25 @@ func (s *sampleTried) home(name string) string {
 }
 
 // chosen are the cases to try: those that --case names, or all.
-func (c *checking) chosen(plan *check.Plan) (cases []*check.Case, _ error) {
-	var names []string
+func (c *checking) chosen(plan *check.Plan) (cases []*check.Case) {
 	for i := range plan.Cases {
-		names = append(names, plan.Cases[i].Name)
 		if len(c.cases) == 0 || slices.Contains(c.cases, plan.Cases[i].Name) {
 			cases = append(cases, &plan.Cases[i])
 		}
 	}
-	for _, name := range c.cases {
-		if err := oneOf("case", name, names...); err != nil {
-			return nil, err
-		}
+	return cases
+}
+
+// aCase checks the name of a case.
+func aCase(name string) error {
+	if slices.Contains(check.Names, name) {
+		return nil
 	}
-	return cases, nil
+	near := ""
+	if n := nearest.Word(name, check.Names); n != "" {
+		near = "; did you mean " + n + "?"
+	}
+	return usage("--case: there is no case %s%s; there are %s", name, near, strings.Join(check.Names, ", "))
 }
 
 // tryCase explores a case and tells what became of it. So many cases share the time that is left.
@@ -289,7 +295,11 @@ func (c *checking) tell(s *sampleTried, j *caseJSON, f *scenarios.Counterexample
 	}
 	j.ExitCode = worse(j.ExitCode, code)
 	j.Failures = append(j.Failures, failureJSON{f, path})
-	j.pages += f.Page.Wide(c.width) + "\n"
+	show := f.Page.Wide
+	if c.verbose {
+		show = f.Page.Whole
+	}
+	j.pages += show(c.width) + "\n"
 }
 
 func (j *caseJSON) fail(text string, code int) {

@@ -32,7 +32,7 @@ type lawTold struct {
 
 // states are what can become of a law, as they are printed, in their order.
 var states = []struct{ state, told string }{
-	{check.Broken, "violated"}, {check.Accepted, "accepted"}, {check.NotAsked, "not exercised"}, {check.NotJudged, "not judged"},
+	{check.Broken, "violated"}, {check.Accepted, "accepted"}, {check.Skipped, "skipped"}, {check.NotAsked, "not exercised"}, {check.NotJudged, "not judged"},
 	{check.Held, "held"}, {check.NotIts, "does not apply"},
 }
 
@@ -43,6 +43,8 @@ func (c *checking) judge(s *sampleTried) error {
 	for _, st := range states {
 		t := render.Table{Indent: "  ", Width: c.width}
 		n := 0
+		var reasons []string
+		laws := map[string][]string{} // by reason
 		for i := range verdicts {
 			v := &verdicts[i]
 			if v.State != st.state {
@@ -51,7 +53,11 @@ func (c *checking) judge(s *sampleTried) error {
 			n++
 			told := lawTold{Law: v.Name, Clause: v.ID, State: st.told, Why: strings.TrimPrefix(v.Why, ", "), Asked: v.Asked}
 			s.Laws = append(s.Laws, told)
-			t.Add(told.Clause, told.Law, told.text(v))
+			if short := !c.verbose && (v.State == check.NotJudged || v.State == check.NotIts); !short {
+				t.Add(told.Clause, told.Law, told.text(v))
+			} else if laws[told.Why] = append(laws[told.Why], told.Clause+" "+told.Law); len(laws[told.Why]) == 1 {
+				reasons = append(reasons, told.Why)
+			}
 			c.line(c.lawLine(s, v, &told))
 			if err := c.add(c.app, lawChecked(s, v, &told)); err != nil {
 				return err
@@ -59,6 +65,11 @@ func (c *checking) judge(s *sampleTried) error {
 		}
 		if n > 0 {
 			b.WriteString("\n" + st.told + "\n" + t.String())
+		}
+		for _, why := range reasons {
+			t := render.Table{Indent: "  ", Width: c.width}
+			t.Add(why + ": " + strings.Join(laws[why], ", "))
+			b.WriteString(t.String())
 		}
 	}
 	s.sum(verdicts)
@@ -164,8 +175,17 @@ func (c *checking) unprepared(sample *check.File, err error, last bool) error {
 	}
 	one := ci.Case{Name: sample.Name, Page: text + "\n", Skipped: text}
 	l := checkLine{Name: sample.Name, Skipped: text}
-	if errors.Is(err, check.ErrIdle) {
+	if idle := (*check.Idle)(nil); errors.As(err, &idle) {
 		text += "; --args, --env and --with FILE give it what it lacks"
+		if len(idle.Printed) > 0 && !c.verbose {
+			text += "; -v shows what it logged"
+		}
+		if len(idle.Printed) > 0 && c.verbose {
+			c.say("%s: the last lines that it printed\n", sample.Name)
+			for _, line := range idle.Printed {
+				c.say("  %s\n", render.Plain(strings.ReplaceAll(line, "\t", "  ")))
+			}
+		}
 	}
 	if len(c.Samples) == 0 {
 		text += "; --sample FILE names another sample"

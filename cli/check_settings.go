@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/threelaws/threelaws/internal/check"
 	"github.com/threelaws/threelaws/scenarios"
 )
 
@@ -28,6 +29,8 @@ type settings struct {
 	Samples  []string
 	With     []string // files with further objects
 	Accept   []*accepted
+	Skip     map[string]string // cases and laws that are left out, by name, with the reason
+	Edits    []string          // merge patches of the sample
 
 	Time      time.Duration
 	Schedules int // of each case; 0 for as many as the time allows
@@ -36,14 +39,13 @@ type settings struct {
 	Workers   int
 	Budget    int
 
-	faults string
-	set    bool // Faults were given, none perhaps
+	accepts []string // entries of Accept as flags have them
+	skips   []string // the same of Skip: NAME=REASON
+	faults  string
+	set     bool // Faults were given, none perhaps
 
 	packaged bool // the package was given as an argument
 }
-
-// settingsFile is the file of the repository that has settings.
-const settingsFile = "threelaws.yaml"
 
 // fewest is how many schedules of a case say something of it: with fewer it counts as cut short.
 const fewest = 5
@@ -55,6 +57,10 @@ func (c *checking) register(cmd *cobra.Command) {
 	fl.StringVar(&c.Test, "test", "", "host this test of the package, which calls agent.Test, in place of a main")
 	fl.StringArrayVar(&c.Env, "env", nil, "NAME=value in the operator's environment; may be repeated")
 	fl.StringSliceVar(&c.With, "with", nil, "files with further objects that exist in every cluster")
+	fl.StringArrayVar(&c.Edits, "edit", nil, "a merge patch of the sample to try, as '{spec: {replicas: 3}}'; may be repeated")
+	fl.StringArrayVar(&c.skips, "skip", nil, "a case or a law that is left out, as NAME=REASON; may be repeated")
+	fl.StringArrayVar(&c.accepts, "accept", nil,
+		"a known finding, as '{law: exact-sum, case: orphan, object: svc/web, reason: ...}'; may be repeated")
 	fl.DurationVar(&c.Time, "time", 3*time.Minute,
 		"how long the operator is tried, with all samples and in all cases together; building it is not counted")
 	fl.IntVarP(&c.Schedules, "schedules", "n", 0,
@@ -67,11 +73,12 @@ func (c *checking) register(cmd *cobra.Command) {
 	fl.StringSliceVar(&c.cases, "case", nil, "try these cases alone, as faults")
 	fl.IntVar(&c.twice, "twice", 64, "one in so many runs of a case is done twice and compared; 1 for each run")
 	fl.StringVar(&c.replay, "replay", "", "run this failure that was kept, and nothing else")
-	fl.BoolVarP(&c.verbose, "verbose", "v", false, "say when a case begins, and every 10 seconds how far it has come")
+	fl.BoolVarP(&c.verbose, "verbose", "v", false, "show all of each timeline and log, and every 10 seconds how far a case has come")
 	fl.StringVarP(&c.output, "output", "o", "text", "text, json, or json-lines: a line for each case and law, when it is known")
 	c.flags(cmd)
 	cmd.ValidArgsFunction = completeDirs
 	complete(cmd, "output", completeWords("text", "json", "json-lines"))
+	complete(cmd, "case", completeWords(check.Names...))
 	complete(cmd, "faults", completeList(append(faultWords(), "none")))
 }
 
@@ -95,6 +102,14 @@ func (c *checking) settle(cmd *cobra.Command) error {
 		}
 	}
 	if err := oneOf("output", c.output, "text", "json", "json-lines"); err != nil {
+		return err
+	}
+	for _, name := range c.cases {
+		if err := aCase(name); err != nil {
+			return err
+		}
+	}
+	if err := c.known(given); err != nil {
 		return err
 	}
 	c.lines = c.output == "json-lines"
@@ -135,6 +150,35 @@ func (c *checking) settle(cmd *cobra.Command) error {
 	return nil
 }
 
+// known reads the flags --accept and --skip.
+func (c *checking) known(given func(name string) bool) error {
+	if given("accept") {
+		c.Accept = nil
+	}
+	for _, text := range c.accepts {
+		a := &accepted{}
+		if err := yaml.Unmarshal([]byte(text), a); err != nil {
+			return usage("--accept: %s", decodeError(err))
+		}
+		if err := a.Check(); err != nil { // of an empty text nothing was read
+			return usage("--accept: %v", err)
+		}
+		a.line = 0
+		c.Accept = append(c.Accept, a)
+	}
+	if given("skip") {
+		c.Skip = map[string]string{}
+	}
+	for _, text := range c.skips {
+		name, reason, _ := strings.Cut(text, "=")
+		c.Skip[name] = reason
+	}
+	if m := (*check.Mistake)(nil); errors.As(check.CheckSkip(c.Skip), &m) {
+		return usage("--skip: %s", m.Text)
+	}
+	return nil
+}
+
 // repository is the nearest directory above with a go.mod, from the working directory; that itself where there is none.
 func repository() string {
 	at, err := filepath.Abs(".")
@@ -155,7 +199,7 @@ func (c *checking) fields() map[string]any {
 	return map[string]any{"package": &c.Package, "install": &c.Install, "workload": &c.Workload, "args": &c.Args,
 		"env": &c.Env, "crds": &c.CRDs, "sample": &c.Samples, "with": &c.With, "time": &c.Time,
 		"schedules": &c.Schedules, "seed": &c.Seed, "faults": &c.faults, "workers": &c.Workers, "budget": &c.Budget,
-		"twice": &c.twice, "accept": &c.Accept}
+		"twice": &c.twice, "accept": &c.Accept, "skip": &c.Skip, "edit": &c.Edits}
 }
 
 // readFile reads threelaws.yaml, where there is one. What flags say counts more. Its paths are relative to it.

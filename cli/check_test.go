@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -132,9 +133,49 @@ func TestCheckPasses(t *testing.T) {
 	if onDisk("testdata") {
 		t.Error("something is written")
 	}
+	cases := regexp.MustCompile("(?m)^  ([a-z/-]+) +(?:skipped: |5 schedules, )").FindAllStringSubmatch(got.out, -1)
+	var names []string
+	for _, m := range cases {
+		names = append(names, m[1])
+	}
+	if !slices.Equal(names, check.Names) {
+		t.Errorf("the cases are %q, want %q", names, check.Names)
+	}
 }
 
-// The cases that are named are tried, and no others. A name that no case has is a mistake.
+// idle is a program that logs and does nothing else.
+type idle struct{ host.Program }
+
+func (idle) Start()                {}
+func (idle) Kill()                 {}
+func (idle) Asked() []*host.Call   { return nil }
+func (idle) Queried() []host.Query { return nil }
+func (idle) Ended() (error, bool)  { return nil, false }
+func (idle) Printed(int) []string {
+	return []string{"2017-03-01T00:00:00Z\tINFO\tstarts", "2017-03-01T00:00:00Z\tERROR\tno cloud\t{\"error\": \"set CLOUD\"}",
+		"main.main()", "\t/main.go:1"}
+}
+
+// Of an operator that does nothing for its sample, the last error that it logged is told, and with -v all that it
+// logged.
+func TestCheckIdle(t *testing.T) {
+	op := host.Hosting(host.Controller{Name: "operator", For: appsv1.SchemeGroupVersion.WithKind("ReplicaSet")},
+		func(*host.Cluster, string) host.Program { return idle{} })
+	c := newChecked(t, op)
+	got := c.run("-n", "5")
+	if missing := inOrderIn(got.err, "config/samples/web.yaml: it did nothing for its owner: ",
+		"; the last error that it logged: ERROR no cloud: set CLOUD; --args, ", "; -v shows what it logged"); missing != "" ||
+		got.code != scenarios.ExitUsage || strings.Count(got.err, "\n") != 1 || strings.Contains(got.out, "starts") {
+		t.Errorf("exit %d, %q is not in its place\n%s%s", got.code, missing, got.err, got.out)
+	}
+	got = c.run("-n", "5", "-v")
+	if missing := inOrderIn(got.out, "config/samples/web.yaml: the last lines that it printed\n",
+		"  2017-03-01T00:00:00Z  INFO  starts\n", "\"set CLOUD\"}\n  main.main()\n"); missing != "" {
+		t.Errorf("%q is not in its place\n%s%s", missing, got.err, got.out)
+	}
+}
+
+// The cases that are named are tried, and no others. A name that no case has is a mistake, before anything is built.
 func TestCheckSomeCases(t *testing.T) {
 	c := newChecked(t, current(t, "replicaset"))
 	got := c.run("-n", "5", "--case", "faults,one-owner", "--twice", "1")
@@ -142,7 +183,8 @@ func TestCheckSomeCases(t *testing.T) {
 		t.Errorf("exit %d\n%s%s", got.code, got.err, got.out)
 	}
 	got = c.run("-n", "5", "--case", "fault")
-	if got.code != scenarios.ExitUsage || !strings.Contains(got.err, "did you mean faults?") {
+	if got.code != scenarios.ExitUsage || got.out != "" || !strings.HasPrefix(got.err, "threelaws: --case: there is no case fault; "+
+		"did you mean faults?; there are one-owner, faults, ") {
 		t.Errorf("exit %d\n%s%s", got.code, got.err, got.out)
 	}
 	if got = c.run("--twice", "0"); got.code != scenarios.ExitUsage || !strings.Contains(got.err, "--twice=0: at least 1") {
@@ -246,7 +288,7 @@ func TestCheckAccepts(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := c.run("-n", "5")
-	if missing := inOrderIn(got.out, ", accepted: ", "it is fixed in v2", "no law is violated in what was tried, except as threelaws.yaml accepts. ", " 0 violated, ", " accepted, ",
+	if missing := inOrderIn(got.out, ", accepted: ", "it is fixed in v2", "no law is violated in what was tried, except for what is accepted. ", " 0 violated, ", " accepted, ",
 		"\naccepted\n"); missing != "" || got.code != 0 || onDisk("testdata") {
 		t.Errorf("exit %d, %q is not in its place\n%s%s", got.code, missing, got.err, got.out)
 	}
@@ -553,11 +595,41 @@ func TestPrintedLinesAreShown(t *testing.T) {
 	c := newChecked(t, op)
 	c.write("web.txtar", "apply set.yaml\ncontrollers operator\nsettle\n\n-- set.yaml --\n"+set)
 	got := c.runs("explore", "-n", "5", "--main", "./cmd/manager", "web.txtar")
-	if missing := inOrderIn(got.out, "a nil map", "    the last lines that operator printed\n      xxxx"); missing != "" ||
+	if missing := inOrderIn(got.out, "a nil map", "    the last other lines that operator printed\n      xxxx"); missing != "" ||
 		got.code != scenarios.ExitFail {
 		t.Errorf("exit %d, %q is not in its place\n%s%s", got.code, missing, got.err, got.out)
 	}
-	if n := strings.Count(got.out, "x"); n > 4000 {
+	if n := strings.Count(got.out, "x"); n > 400 {
 		t.Errorf("%d bytes of what it printed are shown", n)
+	}
+}
+
+// A case and a law that are skipped are named with the reason, whether a flag or threelaws.yaml says so.
+func TestCheckSkips(t *testing.T) {
+	c := newChecked(t, current(t, "replicaset"))
+	c.write("threelaws.yaml", "skip:\n  faults: it is slow\n")
+	for _, args := range [][]string{nil, {"--skip", "exact-sum=issue 12", "--skip", "edit=b"}} {
+		got := c.run(append([]string{"-n", "2", "--case", "one-owner,faults"}, args...)...)
+		faults, law := "  faults                 skipped: it is slow\n", ""
+		if args != nil {
+			faults, law = "  faults                 2 schedules, ", "\nskipped\n  NOFIGHT-3  exact-sum  issue 12\n"
+		}
+		if missing := inOrderIn(got.out, faults, law); missing != "" || got.code != 0 {
+			t.Errorf("%q: exit %d, %q is not in its place\n%s%s", args, got.code, missing, got.err, got.out)
+		}
+	}
+	for flag, want := range map[string]string{
+		"--skip=fault=x":                 "threelaws: --skip: there is no case and no law fault; did you mean faults?\n",
+		"--skip=faults":                  "threelaws: --skip: faults is skipped without a reason\n",
+		"--skip=come-to-rest=x":          "threelaws: --skip: come-to-rest ends a run in any case: accept what is known of it\n",
+		"--accept={law: exact-sum}":      "threelaws: --accept: exact-sum is accepted without a reason\n",
+		"--accept={lw: exact-sum}":       "threelaws: --accept: unknown field lw; did you mean law?\n",
+		"--edit={spec: {replicas: 3}":    "config/samples/web.yaml: Edits[0]: ",
+		"--edit={metadata: {name: web}}": "config/samples/web.yaml: Edits[0]: {metadata: {name: web}} changes nothing in the sample",
+	} {
+		if got := c.run("-n", "1", flag); got.code != scenarios.ExitUsage || !strings.HasPrefix(got.err, want) ||
+			strings.Count(got.err, "\n") != 1 {
+			t.Errorf("%s: exit %d\n got %s\nwant %s", flag, got.code, got.err, want)
+		}
 	}
 }

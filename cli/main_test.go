@@ -156,6 +156,30 @@ func TestFailureReplays(t *testing.T) {
 	}
 }
 
+// A kept failure of a controller that the command does not know is replayed by the test, or the check, that knows it.
+func TestReplayOfUnknownController(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for path, want := range map[string]string{
+		"pkg/testdata/threelaws/TestOwnership-faults/exact-sum-01ab.txtar": "unknown controller operator; it is replayed by " +
+			"go test ./pkg -run '^TestOwnership$' " +
+			"-threelaws.replay=testdata/threelaws/TestOwnership-faults/exact-sum-01ab.txtar\n",
+		"testdata/threelaws/FuzzOwnership/exact-sum-01ab.txtar": "; it is replayed by go test . -run '^FuzzOwnership$' ",
+		"testdata/threelaws/widget-faults/exact-sum-01ab.txtar": "; it is replayed by threelaws check --replay " +
+			"testdata/threelaws/widget-faults/exact-sum-01ab.txtar\n",
+		"widget-faults/exact-sum-01ab.txtar": "unknown controller operator; there are ",
+	} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("controllers operator\nsettle\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := typed(t, "replay "+path); got.code != scenarios.ExitUsage || !strings.Contains(got.err, want) {
+			t.Errorf("%s: exit %d\n got %s\nwant %s", path, got.code, got.err, want)
+		}
+	}
+}
+
 func TestReplayOfAPassingFile(t *testing.T) {
 	got := cli(t, "replay", "testdata/settles.txtar")
 	if got.code != scenarios.ExitPass ||

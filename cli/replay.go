@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -49,7 +52,7 @@ func replay(a *app, path string) error {
 	rep := &replayed{}
 	res, err := a.watch(path, scenarios.Options{Twice: true, Inspect: rep.inspect})
 	if err != nil {
-		return err
+		return a.elsewhere(path, err)
 	}
 	for _, e := range res.Errors {
 		if e.Code == scenarios.ExitNondetermine {
@@ -75,6 +78,34 @@ func replay(a *app, path string) error {
 	}
 	a.print(rep.text(a.width))
 	return nil
+}
+
+// elsewhere adds to the error of a file that names an unknown controller the command that knows it: a kept failure
+// lies below testdata/threelaws, in a directory that is named for the test or for the sample and the case.
+func (a *app) elsewhere(path string, err error) error {
+	var e *scenarios.Error
+	if !errors.As(err, &e) || !strings.HasPrefix(e.Text, "unknown controller ") {
+		return err
+	}
+	dir := filepath.Dir(path)
+	root := filepath.Dir(filepath.Dir(filepath.Dir(dir)))
+	if filepath.Join(root, "testdata", "threelaws") != filepath.Dir(dir) {
+		return err
+	}
+	command := a.name + " check --replay " + argument(path)
+	test, _, _ := strings.Cut(filepath.Base(dir), "-")
+	if strings.HasPrefix(test, "Test") || strings.HasPrefix(test, "Fuzz") {
+		in := filepath.ToSlash(root)
+		if !filepath.IsAbs(root) && in != "." {
+			in = "./" + in
+		}
+		file := filepath.Join("testdata", "threelaws", filepath.Base(dir), filepath.Base(path))
+		command = "go test " + argument(in) + " -run " + argument("^"+test+"$") + " -threelaws.replay=" + argument(file)
+	}
+	known := *e
+	known.Text, _, _ = strings.Cut(e.Text, ";")
+	known.Text += "; it is replayed by " + command
+	return &known
 }
 
 // inspect finds the failure that the file expects: the first step whose "!"

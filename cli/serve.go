@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/fault"
@@ -113,8 +114,9 @@ func serve(ctx context.Context, a *app, o *serving) error {
 		return err
 	}
 	alone := unattendedBy(a.registry, slices.AppendSeq(slices.Clone(chosen), maps.Values(o.played)))
-	s.handler.Created = func(k *fakeapi.Kind, namespace, name string) string {
-		return tell.created(alone, k, namespace, name)
+	s.handler.Created = func(req *fakeapi.Request, object metav1.Object) string {
+		tell.unjudged(o.played, req, object)
+		return tell.created(alone, req.Kind, object.GetNamespace(), object.GetName())
 	}
 	if o.verbose {
 		s.handler.Log = tell.request

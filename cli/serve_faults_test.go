@@ -105,6 +105,29 @@ func TestServeKnowsWhoWasAnswered(t *testing.T) {
 	}
 }
 
+// A program that creates what somebody owns, and is not judged, is named once, and how to have it judged. Who works by
+// hand is not.
+func TestServeNamesUnjudgedPrograms(t *testing.T) {
+	for _, args := range [][]string{nil, {"--controllers", "replicaset"}, {"--programs", "my-replicas=replicaset"}} {
+		s := startServe(t, args...)
+		pod := (&outside{t, s.url, ""}).owner("web", 2)
+		for _, agent := range []string{"my-replicas", "my-replicas", "kubectl"} {
+			if text, ok := (&outside{t, s.url, agent}).call("POST", podsPath, pod); !ok {
+				t.Fatal(text)
+			}
+		}
+		_, stderr := s.stop()
+		want := 1
+		if len(args) > 0 && args[0] == "--programs" {
+			want = 0
+		}
+		if strings.Count(stderr, "my-replicas creates owned objects and is not judged: --programs my-replicas=CONTROLLER ") != want ||
+			strings.Count(stderr, "is not judged") != want {
+			t.Errorf("%q: it is not named %d times:\n%s", args, want, stderr)
+		}
+	}
+}
+
 // Who makes a second pod after the answer to the first was lost is named under that fault, and
 // only then.
 func TestServeJudgesOthersUnderFaults(t *testing.T) {

@@ -2,19 +2,23 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
 	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/sim/host"
 )
 
 // serveLine is one line of serve --json: where the server is, once it can be
 // reached, and then what happens.
 type serveLine struct {
-	Event       string   `json:"event"` // serving, violates, fails, stored, unattended, fault, unstruck or request
+	Event       string   `json:"event"` // serving, violates, fails, stored, unattended, unjudged, fault, unstruck or request
 	URL         string   `json:"url,omitempty"`
 	Page        string   `json:"page,omitempty"` // for the browser, with --ui
 	Kubeconfig  string   `json:"kubeconfig,omitempty"`
@@ -39,7 +43,7 @@ type serveLine struct {
 type teller struct {
 	a    *app
 	mu   sync.Mutex
-	told map[string]bool // kinds that nobody acts on
+	told map[string]bool // resources that nobody acts on, and programs that are not judged, as "agent/"
 }
 
 // say writes a line: of text on standard error, or of JSON on standard output.
@@ -115,6 +119,22 @@ func (t *teller) created(u unattended, k *fakeapi.Kind, namespace, name string) 
 		t.say(serveLine{Event: "unattended", Text: text}, text)
 	}
 	return warning
+}
+
+// hands begin the user agents of programs by which people work, and of Go programs that say nothing of themselves.
+var hands = []string{"kubectl", "oc", "helm", "Helm", "k9s", "Mozilla", "curl", "Wget", "Go-http-client"}
+
+// unjudged tells once of each program that creates an object with an owner, and is judged as no controller.
+func (t *teller) unjudged(played map[string]host.Controller, req *fakeapi.Request, object metav1.Object) {
+	name, _, _ := strings.Cut(req.UserAgent, "/")
+	_, judged := played[name]
+	if name == "" || judged || slices.Contains(hands, name) || t.told[name+"/"] || len(object.GetOwnerReferences()) == 0 {
+		return
+	}
+	t.told[name+"/"] = true
+	text := name + " creates owned objects and is not judged: --programs " + name + "=CONTROLLER holds it to the laws " +
+		"here, and threelaws check tries it in its own repository"
+	t.say(serveLine{Event: "unjudged", By: []string{name}, Text: text}, text)
 }
 
 // request tells of a request that was answered.

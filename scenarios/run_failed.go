@@ -62,10 +62,10 @@ func (r *Run) Page(f *Failure) *Page {
 	return p
 }
 
-// The page of a failure shows this many lines that each process has printed, and this many bytes of each.
+// The page of a failure holds this many lines that each process has printed, and this many bytes of each.
 const (
-	mostPrinted    = 10
-	longestPrinted = 300
+	mostPrinted    = 200
+	longestPrinted = 2000
 )
 
 // fail notes a failure of the step being run, of which is shown what happened

@@ -25,6 +25,7 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -66,10 +67,10 @@ type Handler struct {
 	// the server does not refuse it, or at once. It is called as Execute is.
 	Fail func(req *fakeapi.Request, told fakeapi.Response, commits bool) fakeapi.Response
 
-	// Created, if set, is told of each object that a request has created, and says
-	// what its creator is to be warned of, "" for nothing: that nothing here acts on
-	// such objects, as for [fakeapi.Kind.Inert]. It is called under the handler's lock.
-	Created func(kind *fakeapi.Kind, namespace, name string) (warning string)
+	// Created, if set, is called with each object that a request has created. It returns a warning
+	// for its creator, "" for none: that nothing here acts on such objects, as for
+	// [fakeapi.Kind.Inert]. It is called under the handler's lock.
+	Created func(req *fakeapi.Request, object metav1.Object) (warning string)
 	// Log, if set, is told of each request over a connection when it has been answered,
 	// of a watch when that is over. Several goroutines may call it at once.
 	Log func(Exchange)

@@ -171,7 +171,7 @@ func (h *Handler) warnCreated(req *fakeapi.Request, obj runtime.Object, a *answe
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if warning := h.Created(req.Kind, m.GetNamespace(), m.GetName()); warning != "" {
+	if warning := h.Created(req, m); warning != "" {
 		a.warnings = append(a.warnings, warning)
 	}
 }

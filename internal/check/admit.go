@@ -51,8 +51,7 @@ func (s *subject) admitted(r *quiet, m manifest) (manifest, error) {
 			strings.ReplaceAll(err.Error(), "\n", " ")))
 		return m, nil
 	case err != nil:
-		return m, fmt.Errorf("%s: with the operator's webhooks the server refuses %s: %s", s.Sample.Name, m.at(),
-			strings.ReplaceAll(err.Error(), "\n", " "))
+		return m, s.Sample.place(m, refusal("with the operator's webhooks the server refuses "+m.at(), err))
 	}
 	with := bare(shown(resp.Object, m.GroupVersionKind()))
 	r.settle()

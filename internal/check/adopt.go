@@ -152,7 +152,11 @@ func (f *found) labelsOf(s *subject, copy manifest) *selector {
 
 // source finds the field that says what a label is to be: it must say so of both owners.
 func (f *found) source(s *subject, key, value string) label {
-	for _, path := range append([][]string{{"metadata", "name"}}, leaves(s.owner.Object, "spec")...) {
+	paths := [][]string{{"metadata", "name"}}
+	for _, e := range leaves(s.owner.Object, nil, "spec") {
+		paths = append(paths, e.path)
+	}
+	for _, path := range paths {
 		if v, _, err := unstructured.NestedString(s.owner.Object, path...); err != nil || v != value {
 			continue
 		}

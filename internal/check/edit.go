@@ -1,20 +1,28 @@
 package check
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
 )
 
-// edit is a change of one field of the sample that the controller answers.
+// edit is a change of the sample that the controller answers: of one field, or one that the subject gives.
 type edit struct {
-	path     []string
-	from, to any
-	had, has int // how many dependents there were before, and are then
+	path     []string // what a merge patch replaces: the field, or the list that holds it; none for a patch that is given
+	from, to any      // its values; of a patch that is given, the patches back and there
+	name     string   // of the field, "spec.groups[0].replicas"
+	was, is  any      // the values of the field
+	had, has int      // how many dependents there were before, and are then
 }
 
 // mostEdits is how many fields of a spec are tried.
@@ -29,21 +37,26 @@ func (f *found) edits(s *subject) error {
 	}
 	stored := shown(first.stored(s.owner), s.owner.GroupVersionKind())
 	first.Stop()
-	fields := leaves(stored.Object, "spec")
-	for i, path := range fields {
-		if i == mostEdits || f.scale != nil && f.change != nil {
+	given, err := s.given(stored)
+	if err != nil {
+		return err
+	}
+	fields := fieldsOf(stored.Object)
+	fields = append(given, fields[:min(len(fields), mostEdits)]...)
+	for i, e := range fields {
+		if f.scale != nil && f.change != nil {
 			break
 		}
 		if s.Hurry != nil && s.Hurry() {
 			f.unknown = append(f.unknown, fmt.Sprintf("which fields it follows: no time was left after %d of %d", i,
-				min(len(fields), mostEdits)))
+				len(fields)))
 			break
 		}
-		if e, err := f.tryEdit(s, stored, path); err != nil {
+		if answered, err := f.tryEdit(s, e); err != nil {
 			return err
-		} else if e == nil {
+		} else if !answered {
 			continue
-		} else if _, number := e.from.(int64); f.scale == nil && number && e.has != e.had {
+		} else if _, number := e.was.(int64); f.scale == nil && (number || i < len(given)) && e.has != e.had {
 			f.scale = e
 		} else if f.change == nil && e.has == e.had {
 			f.change = e
@@ -52,27 +65,57 @@ func (f *found) edits(s *subject) error {
 	return f.want(s)
 }
 
-// tryEdit changes a field of the sample at rest; nil where it is refused, or nothing
-// comes of it.
-func (f *found) tryEdit(s *subject, stored manifest, path []string) (*edit, error) {
-	from, _, _ := unstructured.NestedFieldNoCopy(stored.Object, path...)
-	e := &edit{path: path, from: from, to: another(from)}
+// tryEdit changes the settled sample. It reports whether the controller answers the edit, and notes how many
+// dependents there are before and after it.
+func (f *found) tryEdit(s *subject, e *edit) (answered bool, err error) {
 	r, err := s.run(s.owner)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	defer r.Stop()
 	e.had = f.active(s, r.controlled(s.owner, f.owns))
 	if err := r.merge(s.owner, e.patch(e.to)); err != nil || !r.settled {
-		return nil, nil // no value that the server takes, or a world that says nothing
+		return false, nil // no value that the server takes, or a world that says nothing
 	}
 	e.has = f.active(s, r.controlled(s.owner, f.owns))
 	for _, rec := range r.writes() {
 		if rec.Object.Kind != s.owner.GetKind() {
-			return e, nil
+			return true, nil
 		}
 	}
-	return nil, nil
+	return false, nil
+}
+
+// given are the edits that the subject names.
+func (s *subject) given(stored manifest) (list []*edit, err error) {
+	old, err := json.Marshal(stored.Object)
+	if err != nil {
+		return nil, err
+	}
+	for i, text := range s.Edits {
+		wrong := func(err error) error { return mistake(fmt.Sprintf("Edits[%d]", i), "%v", err) }
+		patch, err := yaml.YAMLToJSON([]byte(text))
+		if err != nil {
+			return nil, wrong(err)
+		}
+		edited, err := jsonpatch.MergePatch(old, patch)
+		if err != nil {
+			return nil, wrong(fmt.Errorf("%s is no merge patch: %w", text, err))
+		}
+		back, err := jsonpatch.CreateMergePatch(edited, old)
+		if err != nil {
+			return nil, wrong(err)
+		}
+		var to, from map[string]any
+		if err := errors.Join(json.Unmarshal(patch, &to), json.Unmarshal(back, &from)); err != nil {
+			return nil, wrong(err)
+		}
+		if len(from) == 0 {
+			return nil, wrong(fmt.Errorf("%s changes nothing in the sample", text))
+		}
+		list = append(list, &edit{from: from, to: to, name: "Edits[" + strconv.Itoa(i) + "]"})
+	}
+	return list, nil
 }
 
 // another is another value of a field.
@@ -86,26 +129,107 @@ func another(v any) any {
 	return fmt.Sprint(v) + "x"
 }
 
-// leaves are the paths of the fields below one that hold a text, a number or a truth
-// value, in their order. Lists are left out: a merge patch replaces them whole.
-func leaves(object map[string]any, path ...string) (list [][]string) {
+// fieldsOf are edits of the fields of an object's spec that hold a text, a number or a truth value, in their order, but
+// with those first that mostly say how many dependents there are. Of what is inside lists, it is the numbers of objects.
+func fieldsOf(object map[string]any) []*edit {
+	var counts, others []*edit
+	for _, e := range leaves(object, nil, "spec") {
+		if count.MatchString(e.name) {
+			counts = append(counts, e)
+		} else {
+			others = append(others, e)
+		}
+	}
+	return append(counts, others...)
+}
+
+var count = regexp.MustCompile(`(?i)(replicas|\.size|\.count|\.parallelism)$`)
+
+func leaves(object map[string]any, list []*edit, path ...string) []*edit {
 	value, _, _ := unstructured.NestedFieldNoCopy(object, path...)
 	switch v := value.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			list = append(list, leaves(object, append(slices.Clone(path), key)...)...)
+			list = leaves(object, list, append(slices.Clone(path), key)...)
+		}
+	case []any:
+		for i, item := range v {
+			in, _ := item.(map[string]any)
+			for _, e := range leaves(map[string]any{"": in}, nil, "") {
+				if number, is := e.was.(int64); is && len(e.path) > 1 {
+					list = append(list, &edit{path: path, from: v, to: within(v, i, e.path[1:], e.to), was: number, is: e.is,
+						name: fmt.Sprintf("%s[%d]%s", strings.Join(path, "."), i, e.name)})
+				}
+			}
 		}
 	case string, int64, bool:
-		list = append(list, path)
+		list = append(list, &edit{path: path, from: v, to: another(v), was: v, is: another(v), name: strings.Join(path, ".")})
 	}
 	return list
 }
 
+// within is a list with another value in a field of one of its objects.
+func within(list []any, item int, path []string, value any) []any {
+	copied := runtime.DeepCopyJSONValue(list).([]any)
+	set(copied[item].(map[string]any), path, value)
+	return copied
+}
+
 // patch is a merge patch that gives the field a value.
 func (e *edit) patch(value any) map[string]any {
+	if len(e.path) == 0 {
+		return value.(map[string]any)
+	}
 	patch := map[string]any{}
 	set(patch, e.path, value)
 	return patch
+}
+
+// set gives an object a value of the edit.
+func (e *edit) set(object map[string]any, value any) {
+	if len(e.path) > 0 {
+		set(object, e.path, value)
+		return
+	}
+	join(object, value.(map[string]any), false)
+}
+
+// join applies a merge patch to an object, or adds it to another patch, which keeps nulls.
+func join(object, patch map[string]any, nulls bool) {
+	for key, value := range patch { //detcheck:ordered each key is changed by itself
+		if below, is := value.(map[string]any); is {
+			there, both := object[key].(map[string]any)
+			if !both {
+				there = map[string]any{}
+				object[key] = there
+			}
+			join(there, below, nulls)
+			continue
+		}
+		if object[key] = runtime.DeepCopyJSONValue(value); value == nil && !nulls {
+			delete(object, key)
+		}
+	}
+}
+
+// paths are the fields that say in which state of the edit an object is.
+func (e *edit) paths() (paths [][]string) {
+	if len(e.path) > 0 {
+		return [][]string{e.path}
+	}
+	var walk func(patch map[string]any, path []string)
+	walk = func(patch map[string]any, path []string) {
+		for _, key := range slices.Sorted(maps.Keys(patch)) {
+			at := append(slices.Clone(path), key)
+			if below, is := patch[key].(map[string]any); is {
+				walk(below, at)
+			} else {
+				paths = append(paths, at)
+			}
+		}
+	}
+	walk(e.to.(map[string]any), nil)
+	return paths
 }
 
 // set gives a field a value that a field of that path has had.
@@ -115,18 +239,41 @@ func set(object map[string]any, path []string, value any) {
 	}
 }
 
-// less is one less than the sample asks for, where that is a number that was tried.
-func (f *found) less() (int64, bool) {
+// less is one less than the sample asks for, where that is a number that was tried: a value of what f.scale replaces.
+func (f *found) less() (value any, ok bool) {
 	if f.scale == nil {
-		return 0, false
+		return nil, false
 	}
-	n := f.scale.from.(int64) - 1
-	return n, n >= 0
+	was, number := f.scale.was.(int64)
+	if !number || was < 1 {
+		return nil, false
+	}
+	return f.scale.number(was - 1), true
+}
+
+// number is a value of what the edit replaces, with another number in its field.
+func (e *edit) number(n int64) any {
+	list, in := e.from.([]any)
+	if !in {
+		return n
+	}
+	copied := runtime.DeepCopyJSONValue(list).([]any)
+	for i, item := range copied {
+		for _, o := range leaves(map[string]any{"": item}, nil, "") {
+			if fmt.Sprintf("%s[%d]%s", strings.Join(e.path, "."), i, o.name) == e.name {
+				return within(list, i, o.path[1:], n)
+			}
+		}
+	}
+	return copied
 }
 
 // String tells it: "spec.replicas: 2 -> 3, with 3 dependents".
 func (e *edit) String() string {
-	text := fmt.Sprintf("%s: %v -> %v", strings.Join(e.path, "."), e.from, e.to)
+	text := fmt.Sprintf("%s: %v -> %v", e.name, e.was, e.is)
+	if len(e.path) == 0 {
+		text = e.name
+	}
 	if e.has != e.had {
 		text += fmt.Sprintf(", with %d dependents in place of %d", e.has, e.had)
 	}
@@ -168,15 +315,17 @@ func (f *found) want(s *subject) error {
 	if f.scale != nil {
 		tried = append(tried, f.scale)
 		if n, ok := f.less(); ok {
-			tried = append(tried, &edit{path: f.scale.path, from: f.scale.from, to: n, has: -1})
+			tried = append(tried, &edit{path: f.scale.path, from: f.scale.from, to: n, name: f.scale.name, was: f.scale.was, has: -1})
 		}
 	}
 	if f.change != nil {
 		tried = append(tried, f.change)
 	}
 	for _, e := range tried {
-		if w.paths = append(w.paths, e.path); len(w.paths) > 1 && slices.Equal(w.paths[len(w.paths)-2], e.path) {
-			w.paths = w.paths[:len(w.paths)-1]
+		for _, path := range e.paths() {
+			if !slices.ContainsFunc(w.paths, func(p []string) bool { return slices.Equal(p, path) }) {
+				w.paths = append(w.paths, path)
+			}
 		}
 	}
 	if err := f.count(s, w, nil); err != nil {
@@ -205,7 +354,7 @@ func (f *found) count(s *subject, w *wants, e *edit) error {
 	}
 	owner := manifest{s.owner.DeepCopy()}
 	if e != nil {
-		set(owner.Object, e.path, e.to)
+		e.set(owner.Object, e.to)
 	}
 	r, err := s.run(owner)
 	if err != nil {

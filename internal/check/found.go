@@ -1,7 +1,6 @@
 package check
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,9 +60,6 @@ const (
 	itself   = "for itself, in a world without a sample too"
 )
 
-// ErrIdle is a controller that did nothing for its owner in a quiet world: its error says what it did instead.
-var ErrIdle = errors.New("it did nothing for its owner")
-
 // look runs the controller in quiet worlds. The error is a controller that did nothing,
 // or a world that cannot be made.
 func (s *subject) look() (*found, error) {
@@ -77,8 +73,7 @@ func (s *subject) look() (*found, error) {
 	}
 	defer r.Stop()
 	if !slices.ContainsFunc(r.writes(), func(rec *sim.Record) bool { return !s.itself(rec.Object) }) {
-		return nil, fmt.Errorf("%w: in a world with %s %s has written %s (%s)", ErrIdle,
-			s.owner.at(), r.process, s.nothing(), r.idle())
+		return nil, r.didNothing()
 	}
 	f.note(r)
 	f.watch(r)

@@ -43,7 +43,7 @@ type subject struct {
 // load looks at a subject. The error is a mistake in it, in one line.
 func load(ctx context.Context, given Subject) (*subject, error) {
 	s := &subject{Subject: given, over: ctx.Err, server: fakeapi.New(options(given.Server))}
-	for _, look := range []func() error{s.program, s.define, s.install, s.readOwner, s.served, s.accept} {
+	for _, look := range []func() error{func() error { return CheckSkip(s.Skip) }, s.program, s.define, s.install, s.readOwner, s.served, s.accept} {
 		if err := look(); err != nil {
 			return nil, err
 		}
@@ -71,7 +71,17 @@ func (s *subject) program() error {
 	if c.For.Empty() && !c.Program { // of a program without a sample readOwner says what is wrong
 		return mistake("Controller", "controller %s: For is empty: name the kind that it works on", c.Name)
 	}
-	s.start = func(t *trial.Trial, name string) *host.Process { return t.Start(name, *c) }
+	s.start = func(t *trial.Trial, name string) *host.Process {
+		for _, o := range s.Others {
+			t.Start(o.Name, o)
+		}
+		return t.Start(name, *c)
+	}
+	for i := range s.Others {
+		if err := s.Others[i].Check(); err != nil {
+			return mistake(fmt.Sprintf("Others[%d]", i), "%v", err)
+		}
+	}
 	g := builtin.Complete(&scenarios.Registry{Controllers: []host.Controller{*c}})
 	s.With = append(slices.DeleteFunc(slices.Clone(s.With), func(name string) bool { return name == "gc" }), "gc")
 	for i, name := range s.With {
@@ -114,7 +124,7 @@ func (s *subject) define() error {
 			}
 			m := manifest{o.Unstructured}
 			if err := s.create(m); err != nil {
-				return mistake("CRDs", "%s:%d: %v", f.Name, o.Line, err)
+				return mistake("CRDs", "%v", f.place(m, err))
 			}
 			s.definitions = append(s.definitions, m)
 			if !there {
@@ -180,7 +190,7 @@ func (s *subject) accept() error {
 	s.server = server.Fork()
 	for _, m := range append(slices.Clone(s.around), s.owner) {
 		if err := s.create(m); err != nil {
-			return fmt.Errorf("%s: %w", s.Sample.Name, err)
+			return s.Sample.place(m, err)
 		}
 	}
 	return nil
@@ -196,17 +206,21 @@ func create(server *fakeapi.Server, m manifest) error {
 	}
 	obj, err := m.typed(k)
 	if err != nil {
-		return fmt.Errorf("%s: %s", m.at(), strings.ReplaceAll(err.Error(), "\n", " "))
+		return strict(m.at(), err)
 	}
 	if _, d := k.Definition(); d != nil {
-		if unknown, err := k.Prune(manifest{m.DeepCopy()}.Unstructured); err != nil || len(unknown) > 0 {
-			return fmt.Errorf("%s: the definition knows no field %s", m.at(), strings.Join(unknown, ", "))
+		fields, err := k.Prune(manifest{m.DeepCopy()}.Unstructured)
+		if err != nil {
+			return strict(m.at(), err)
+		}
+		if len(fields) > 0 {
+			return unknown(m.at(), k, fields)
 		}
 	}
 	resp, _ := server.Do(sim.Epoch,
 		&fakeapi.Request{Verb: fakeapi.Create, Kind: k, Namespace: m.GetNamespace(), Object: obj})
 	if resp.Err != nil {
-		return fmt.Errorf("the server refuses %s: %s", m.at(), strings.ReplaceAll(resp.Err.Error(), "\n", " "))
+		return refusal("the server refuses "+m.at(), resp.Err)
 	}
 	return nil
 }

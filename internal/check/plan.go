@@ -60,7 +60,11 @@ func Prepare(ctx context.Context, given Subject) (*Plan, error) {
 		subject: s, found: f}
 	places := f.worlds(s)
 	for i := range places {
-		p.Cases = append(p.Cases, Case{places[i].name, places[i].why, &places[i], p})
+		c := Case{places[i].name, places[i].why, &places[i], p}
+		if reason := s.Skip[c.Name]; reason != "" {
+			c.Skip = reason
+		}
+		p.Cases = append(p.Cases, c)
 	}
 	return p, nil
 }
@@ -112,6 +116,6 @@ func (p *Plan) String() string { return p.found.text(p.subject) }
 // World is the case as it is explored, under the laws that are left after the cases before it.
 func (c *Case) World(before []Tried) *casefile.Case {
 	w := c.place.whole(c.plan.subject, c.plan.Controller)
-	w.Laws = asks(before)
+	w.Laws = c.plan.subject.asks(before)
 	return &w
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/yamldoc"
+	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -29,11 +30,15 @@ type Subject struct {
 	// Sample has an object of the kind that the controller works on, and what exists beside it.
 	Sample *File
 
-	With      []string         // controllers of this module that run beside it; the garbage collector always does
-	Profile   host.Profile     // what it is held to; that of Controller where that is more
-	Schedules int              // of each case
-	Hurry     func() bool      // whether no further field of the sample is to be edited; nil for never
-	Server    *fakeapi.Options // what the worlds' servers are like; nil for the usual
+	Others    []host.Controller // further stepped controllers that run beside it and are judged as they declare
+	With      []string          // controllers of this module that run beside it; the garbage collector always does
+	Profile   host.Profile      // what it is held to; that of Controller where that is more
+	Settled   scenarios.Func    // what must hold whenever a world has settled; nil for nothing more than the laws
+	Skip      map[string]string // cases and laws that are left out, by name, with the reason
+	Edits     []string          // merge patches of the sample to try before its single fields, as YAML or JSON
+	Schedules int               // of each case
+	Hurry     func() bool       // whether no further field of the sample is to be edited; nil for never
+	Server    *fakeapi.Options  // what the worlds' servers are like; nil for the usual
 
 	_ struct{}
 }
@@ -45,6 +50,8 @@ type File struct {
 	// Path is where it is on the disk, from the working directory; "" where there is no such file. Failures of whole
 	// programs then name the file in place of holding its CRDs, if it holds the same.
 	Path string
+
+	text []byte // nil for one that is on the disk
 }
 
 // onDisk reports whether the file on the disk defines the same kinds in the same way. Those of a kustomization do not,
@@ -83,12 +90,12 @@ func (f *File) definitions() (all []string) {
 // Object is an object of a file.
 type Object struct {
 	*unstructured.Unstructured
-	Line int // of its document, from 1
+	Line int // of its document, from 1; 0 for unknown
 }
 
 // Read reads the text of a YAML file. Empty documents are left out. The error begins with the name and the line.
 func Read(name string, data []byte) (*File, error) {
-	f := &File{Name: name}
+	f := &File{Name: name, text: data}
 	for _, doc := range yamldoc.Split(data) {
 		m, err := read(doc.Text)
 		switch {

@@ -170,8 +170,8 @@ func (f *found) rival(s *subject) manifest {
 // whole is a world as a case of casefile.
 func (p *place) whole(s *subject, c host.Controller) casefile.Case {
 	objects := append(append([]manifest(nil), s.around...), p.objects...)
-	w := casefile.Case{Controllers: []host.Controller{c}, With: s.With, Settled: p.settled,
-		User: p.user, AtRest: p.atRest, Faults: p.faults, Schedules: s.Schedules, Server: s.Server}
+	w := casefile.Case{Controllers: []host.Controller{c}, Beside: s.Others, With: s.With, Settled: p.settled,
+		User: p.user, AtRest: both(p.atRest, s.Settled), Faults: p.faults, Schedules: s.Schedules, Server: s.Server}
 	if c.Program { // which may watch any kind, so that making a failure small leaves them all
 		w.CRDs, w.Installed = s.files, s.installs
 	} else {

@@ -55,11 +55,11 @@ func (f *found) ends(s *subject) (all []place) {
 func (f *found) again(s *subject) []casefile.Action {
 	next, back := manifest{s.owner.DeepCopy()}, map[string]any{}
 	if f.change != nil {
-		set(next.Object, f.change.path, f.change.to)
-		set(back, f.change.path, f.change.from)
+		f.change.set(next.Object, f.change.to)
+		join(back, f.change.patch(f.change.from), true)
 	}
 	if n, ok := f.less(); ok {
-		set(back, f.scale.path, n)
+		join(back, f.scale.patch(n), true)
 	}
 	if len(back) == 0 {
 		return []casefile.Action{casefile.Apply(next.text())}

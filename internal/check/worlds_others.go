@@ -92,6 +92,9 @@ func both(a, b scenarios.Func) scenarios.Func {
 	if a == nil {
 		return b
 	}
+	if b == nil {
+		return a
+	}
 	return func(user host.Client) error {
 		if err := a(user); err != nil {
 			return err

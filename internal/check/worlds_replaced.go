@@ -42,12 +42,12 @@ func (f *found) replaced(s *subject) place {
 
 // surplus are the sample's dependents beside a second owner, of the kinds that it names, that it does not have
 // when it wants fewer.
-func (f *found) surplus(s *subject, fewer int64) (list []manifest, err error) {
-	if f.scale == nil || len(f.pair) == 0 {
+func (f *found) surplus(s *subject, fewer any) (list []manifest, err error) {
+	if fewer == nil || len(f.pair) == 0 {
 		return nil, nil
 	}
 	owner := manifest{s.owner.DeepCopy()}
-	set(owner.Object, f.scale.path, fewer)
+	f.scale.set(owner.Object, fewer)
 	r, err := s.run(owner, f.second)
 	if err != nil {
 		return nil, err

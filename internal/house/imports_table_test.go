@@ -182,13 +182,14 @@ var edges = []edge{
 		"a controller is what a stranger could write: it sees the host's surface, never the laws that judge it or " +
 			"the search that schedules it"},
 	{"scenarios/conformance",
-		[]string{"scenarios/simtest", "sim/bubble", "sim/host", "internal/check", "k8s.io/client-go/rest",
-			"pgregory.net/rapid"},
+		[]string{"scenarios", "scenarios/simtest", "sim/bubble", "sim/host", "internal/check", apimachinery,
+			"k8s.io/client-go/rest", "pgregory.net/rapid"},
 		"it reads the files of a subject and tells a test what became of it; of client-go it needs the type by which " +
 			"whole programs get the address of their server"},
 	{"internal/check",
 		[]string{"scenarios", "scenarios/builtin", "scenarios/casefile", "sim", "sim/host", "sim/law", "sim/trial",
-			"internal/clause", "internal/nearest", "internal/yamldoc", "fakeapi", apimachinery, "sigs.k8s.io/yaml"},
+			"internal/clause", "internal/nearest", "internal/render", "internal/yamldoc", "fakeapi", apimachinery,
+			"go.yaml.in/yaml", "gopkg.in/evanphx/json-patch.v4", "sigs.k8s.io/yaml"},
 		"worlds for anybody's controller are cases, whoever explores them and however the controller is hosted"},
 	{"scenarios/simtest/...",
 		[]string{"scenarios", "scenarios/builtin", "scenarios/casefile", "controllers/...", "sim/...",

@@ -83,7 +83,7 @@ func (b Build) Run(ctx context.Context) (Toolchain, error) {
 		if ctx.Err() != nil {
 			return t, ctx.Err()
 		}
-		return t, fmt.Errorf("%s does not build:\n%s", b.Package, strings.TrimSpace(string(text)))
+		return t, b.failed(string(text))
 	}
 	return t, nil
 }

@@ -144,6 +144,34 @@ func TestNoMain(t *testing.T) {
 	}
 }
 
+// A build that fails prints the first lines of the compiler, and one line where the disk is full.
+func TestFailedBuild(t *testing.T) {
+	for _, test := range []struct {
+		name, prints string
+		lines        int
+		want         string
+	}{
+		{"no space", "for i in $(seq 90); do echo \"mkdir /tmp/b$i: no space left on device\"; done", 1,
+			"./testdata/hello does not build: the disk is full ("},
+		{"many errors", "for i in $(seq 90); do echo \"main.go:$i: undefined\"; done", 22, " more lines"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			compiler := filepath.Join(dir, "compiler")
+			script := "#!/bin/sh\ncase \"$*\" in *-V=full*) exec \"$@\";; esac\n(" + test.prints + ") >&2\nexit 1\n"
+			if err := os.WriteFile(compiler, []byte(script), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			_, err := overlay.Build{Dir: ".", Package: "./testdata/hello", Out: filepath.Join(dir, "x"), Cache: dir,
+				Flags: []string{"-p=1", "-toolexec=" + compiler}}.Run(t.Context())
+			if err == nil || !strings.Contains(err.Error(), test.want) ||
+				strings.Count(err.Error(), "\n") != test.lines-1 {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
 // The overlay compiles for the systems on which nothing is hosted as well.
 func TestOverlayCompilesElsewhere(t *testing.T) {
 	if os.Getenv("SOAK") == "" {

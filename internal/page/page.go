@@ -15,16 +15,17 @@ type Source struct {
 	Breaches []render.Mark
 	First    int // the first record that is shown; what came before is the initial world
 	Lines    []render.Line
-	Small    string    // how small it is, "" where nobody made it so
-	Replay   string    // the command that runs it again, "" for none
-	Began    time.Time // when time was zero, for a run whose times are those of day; else zero
+	Small    string           // how small it is, "" where nobody made it so
+	Printed  []render.Printed // what its programs printed last
+	Replay   string           // the command that runs it again, "" for none
+	Began    time.Time        // when time was zero, for a run whose times are those of day; else zero
 }
 
 // Failure is the run that a page of text tells of.
 func Failure(name string, p *render.Page) Source {
 	h, first, lines := p.Run()
 	return Source{Name: name, History: h, Breaches: []render.Mark{p.Breach}, First: first, Lines: lines,
-		Small: p.Small, Replay: p.Replay}
+		Small: p.Small, Printed: p.Printed, Replay: p.Replay}
 }
 
 // mostFound is how many records a run may have that is shown beside the one made small
@@ -77,19 +78,20 @@ type Page struct {
 // Run is a run as the page's program reads it. Positions in its lists count from
 // one where zero means none.
 type Run struct {
-	Name      string    `json:"name"`
-	Small     string    `json:"small,omitempty"`
-	Replay    string    `json:"replay,omitempty"`
-	First     int       `json:"first"` // position in Records, from zero
-	Breaks    []Break   `json:"breaks"`
-	Processes []Process `json:"processes"`
-	Objects   []Object  `json:"objects"`
-	Lanes     [3][]Lane `json:"lanes"` // of objects: each its own, by generated name, by kind
-	Fold      int       `json:"fold"`  // which of Lanes is shown first
-	Records   []Record  `json:"records"`
-	Lines     []Line    `json:"lines"`
-	Versions  []Version `json:"versions"`
-	Text      []string  `json:"text"` // the lines that versions are made of
+	Name      string           `json:"name"`
+	Small     string           `json:"small,omitempty"`
+	Replay    string           `json:"replay,omitempty"`
+	First     int              `json:"first"` // position in Records, from zero
+	Breaks    []Break          `json:"breaks"`
+	Processes []Process        `json:"processes"`
+	Objects   []Object         `json:"objects"`
+	Lanes     [3][]Lane        `json:"lanes"` // of objects: each its own, by generated name, by kind
+	Fold      int              `json:"fold"`  // which of Lanes is shown first
+	Records   []Record         `json:"records"`
+	Lines     []Line           `json:"lines"`
+	Versions  []Version        `json:"versions"`
+	Printed   []render.Printed `json:"printed,omitempty"` // what its programs printed last
+	Text      []string         `json:"text"`              // the lines that versions are made of
 }
 
 // Process is who acts: a controller's process, the user.
@@ -174,7 +176,7 @@ func newMaker(src *Source) *maker {
 	if !src.Began.IsZero() {
 		when = func(at time.Duration) string { return src.Began.Add(at).UTC().Format("15:04:05.000") }
 	}
-	return &maker{src: src, run: &Run{Name: src.Name, Small: src.Small, Replay: src.Replay, Breaks: []Break{},
+	return &maker{src: src, run: &Run{Name: src.Name, Small: src.Small, Replay: src.Replay, Printed: src.Printed, Breaks: []Break{},
 		Lines: []Line{}, Records: []Record{}, Processes: []Process{}, Objects: []Object{}, Versions: []Version{},
 		Text: []string{}}, processes: map[string]int{}, objects: map[string]int{},
 		versions: newVersions(), at: -1, when: when}

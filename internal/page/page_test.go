@@ -196,3 +196,14 @@ func positions(r *Run, version int) []int {
 	}
 	return slices.Concat(base[:v.Head], v.Lines, base[len(base)-v.Tail:])
 }
+
+// A page has what the programs printed.
+func TestPrinted(t *testing.T) {
+	h := pagetest.Long(10)
+	p := render.NewPage(h, render.Mark{Record: 5, Law: "keep-quiet"}, 0)
+	p.Printed = []render.Printed{{Process: "operator", Lines: []string{"it <starts>"}}}
+	run := Of("printed", Failure("made small", p)).Runs[0]
+	if !reflect.DeepEqual(run.Printed, p.Printed) {
+		t.Errorf("the page has %v", run.Printed)
+	}
+}

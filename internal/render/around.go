@@ -47,6 +47,7 @@ func (p *Page) trees(h *sim.History) {
 	first, last := p.span(h)
 	before, after := Objects(h, first), Objects(h, last)
 	refs := p.concerned(h, r, append(slices.Clone(before), after...))
+	p.concern(h, refs)
 	x, y := Related(before, refs...), Related(after, refs...)
 	if len(x)+len(y) == 0 {
 		x, y = before, after

@@ -122,23 +122,36 @@ func fileLine(place string) string {
 const mostErrors = 5
 
 // errors renders the errors of a page, one a line, with the panics' stacks.
-func (p *Page) errors(b *strings.Builder, width int) {
+func (p *Page) errors(b *strings.Builder, width int, whole bool) {
 	if len(p.Errors) == 0 {
 		return
 	}
 	b.WriteString("\n    syncs ended with\n")
 	shown := p.Errors
-	if more := len(shown) - mostErrors; more > 0 {
+	if more := len(shown) - mostErrors; more > 0 && !whole {
 		shown = shown[more:]
 		b.WriteString("      ... " + strconv.Itoa(more) + " more\n")
 	}
+	beside := Table{Indent: "      ", Width: width}
+	for _, e := range shown {
+		beside.Add(e.Process, e.Key, "")
+	}
+	beneath := !whole && beside.left() < leastChange
 	t := Table{Indent: "      ", Width: width}
 	for _, e := range shown {
 		text := e.Text
+		if !whole {
+			text = cut(text, cellRunes)
+		}
 		if e.Count > 1 {
 			text = "x" + strconv.Itoa(e.Count) + " " + text
 		}
-		t.Add(e.Process, e.Key, text)
+		if beneath {
+			t.Add(e.Process, e.Key)
+			t.Note("  " + text)
+		} else {
+			t.Add(e.Process, e.Key, text)
+		}
 		for _, f := range e.Stack {
 			t.Add("", "", "  in "+f)
 		}

@@ -27,15 +27,10 @@ type Page struct {
 	history sim.History // as it was when the page was made
 	options Options     // of Lines
 
-	broken int    // position in Lines
-	drawn  bool   // a picture would show an edge
-	heads  [2]int // the lines that Before and After stand around
-}
-
-// Printed is what a process has printed last.
-type Printed struct {
-	Process string   `json:"process"`
-	Lines   []string `json:"lines"` // the last ones, shortened
+	broken int             // position in Lines
+	about  map[string]bool // the objects that the failure is about, by name
+	drawn  bool            // a picture would show an edge
+	heads  [2]int          // the lines that Before and After stand around
 }
 
 // NewPage makes the page of a breach from the history that holds it. Records

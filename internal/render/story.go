@@ -1,42 +1,61 @@
 package render
 
-import "strconv"
+import (
+	"regexp"
+	"strconv"
+)
 
 // Story renders lines with their causes, in so many columns, at least [Narrowest].
 // [Explain] sets the causes.
 func Story(lines []Line, width int) string {
-	return story(lines, "", max(width, Narrowest), len(lines))
+	return (&layout{width: max(width, Narrowest), most: len(lines), time: (*Line).time}).text(lines)
 }
 
-// pageLines is how many lines a page shows of a story. What is left out of a longer one
-// is in its middle, but for lines that break a law: it is told how many, and `threelaws show` prints them.
-const pageLines = 60
+// layout is how lines are laid out.
+type layout struct {
+	indent string
+	width  int
+	most   int                // lines; what is left out of more is before their last ones, but for lines that break a law
+	time   func(*Line) string // as it is written
+	fold   bool               // a change that has few columns stands beneath its line
+}
 
-// story lays out lines with their causes beside them, or beneath them where
-// names are long.
-func story(lines []Line, indent string, width, most int) string {
+// leastChange is how many columns a change needs beside its line.
+const leastChange = 32
+
+// text lays out lines with their causes beside them, or beneath them where names are long.
+func (o *layout) text(lines []Line) string {
 	for _, change := range []int{44, 24} {
-		if t := storyTable(lines, indent, width, most, max(change+(width-Width)/2, 12)); t.left() >= 18 {
+		if t := o.table(lines, max(change+(o.width-Width)/2, 12)); t.left() >= 18 {
 			return t.String()
 		}
 	}
-	return storyTable(lines, indent, width, most, 0).String()
+	t := o.table(lines, 0)
+	if o.fold && t.left() < leastChange {
+		return o.table(lines, -1).String()
+	}
+	return t.String()
 }
 
-// storyTable is the table of lines with the column of changes at most so wide,
-// or, for 0, with the causes beneath.
-func storyTable(lines []Line, indent string, width, most, change int) *Table {
-	t := &Table{Indent: indent, Width: width, Max: []int{0, 0, 0, 0, 0, 0, change}, Fold: true}
+// table is the table of lines with the column of changes at most so wide, or, for 0, with the causes beneath, or, for
+// less, with causes and changes beneath.
+func (o *layout) table(lines []Line, change int) *Table {
+	t := &Table{Indent: o.indent, Width: o.width, Max: []int{0, 0, 0, 0, 0, 0, change}, Fold: true}
 	head := []string{"", "step", "at", "who", "did", "what", "change", "because"}
-	if change == 0 {
-		t.Fold, t.Max = false, nil
+	switch {
+	case change < 0:
+		head = head[:6]
+	case change == 0:
 		head = head[:7]
 	}
+	if change <= 0 {
+		t.Fold, t.Max = false, nil
+	}
 	t.Add(head...)
-	left := 0
+	first, left := o.most/4, 0
 	for i := range lines {
 		l := &lines[i]
-		if len(lines) > most && i >= most/2 && i < len(lines)-most/2 && len(l.Breaks) == 0 {
+		if len(lines) > o.most && i >= first && i < len(lines)-(o.most-first) && len(l.Breaks) == 0 {
 			left++
 			continue
 		}
@@ -44,13 +63,23 @@ func storyTable(lines []Line, indent string, width, most, change int) *Table {
 			t.Note("... " + strconv.Itoa(left) + " more")
 			left = 0
 		}
-		row := []string{l.mark(), right(l.N, 4), l.time(), l.Who, l.Verb, l.Object, l.Did()}
-		if change != 0 {
-			row = append(row, l.Because)
+		row := []string{l.mark(), right(l.N, 4), o.time(l), l.Who, l.Verb, l.Object, l.Did(), l.Because}
+		t.Add(row[:len(head)]...)
+		did, because := l.Did(), l.Because
+		if because != "" {
+			because = "because " + because
 		}
-		t.Add(row...)
-		if change == 0 && l.Because != "" {
-			t.Note("      because " + l.Because)
+		for _, why := range []string{because, step.FindString(because)} {
+			if both := join(did, why); change < 0 && (why != "" || because == "") && len([]rune(o.indent+both)) <= o.width-14 {
+				did, because = both, ""
+				break
+			}
+		}
+		if change < 0 && did != "" {
+			t.Note("      " + did)
+		}
+		if change <= 0 && because != "" {
+			t.Note("      " + because)
 		}
 		for _, broken := range l.Breaks {
 			t.Note("      " + broken)
@@ -58,6 +87,9 @@ func storyTable(lines []Line, indent string, width, most, change int) *Table {
 	}
 	return t
 }
+
+// step begins a cause that is a line alone: its number says which.
+var step = regexp.MustCompile(`^because \d+`)
 
 // mark is what stands in front of a line: "!" where it broke a law, "~" where
 // its actor went by a stale view.

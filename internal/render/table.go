@@ -123,10 +123,15 @@ func (t *Table) write(b *strings.Builder, row []string, widths []int) {
 
 func (t *Table) note(b *strings.Builder, text string, widths []int) {
 	lead := t.Indent + strings.Repeat(" ", widths[0]+2)
-	for rest := text; rest != ""; {
+	rest := strings.TrimLeft(text, " ")
+	in := text[:len(text)-len(rest)]
+	for more := ""; rest != ""; {
 		var first string
-		first, rest = fold(rest, t.width()-utf8.RuneCountInString(lead)-4)
-		b.WriteString(lead + first + "\n")
+		first, rest = fold(rest, t.width()-utf8.RuneCountInString(lead+in+more)-4)
+		b.WriteString(lead + in + more + first + "\n")
+		if in != "" {
+			more = "  "
+		}
 	}
 }
 

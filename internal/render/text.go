@@ -8,9 +8,13 @@ import (
 // Text renders the page in [Width] columns.
 func (p *Page) Text() string { return p.Wide(Width) }
 
-// Wide renders the page in so many columns, at least [Narrowest].
-func (p *Page) Wide(width int) string {
-	width = max(width, Narrowest)
+// Wide renders the page in so many columns, at least [Narrowest]. What tells a reader nothing new is left out of it.
+func (p *Page) Wide(width int) string { return p.write(max(width, Narrowest), false) }
+
+// Whole renders all of the page in so many columns.
+func (p *Page) Whole(width int) string { return p.write(max(width, Narrowest), true) }
+
+func (p *Page) write(width int, whole bool) string {
 	var b strings.Builder
 	if p.Title != "" {
 		b.WriteString("--- FAIL: " + p.Title + "\n")
@@ -22,24 +26,32 @@ func (p *Page) Wide(width int) string {
 	fmt.Fprintf(&b, "    %s %s at step %d\n", p.Breach.Law, word, p.Step())
 	p.sentence(&b, width)
 	b.WriteByte('\n')
-	b.WriteString(story(p.Lines, "    ", width, pageLines))
+	foot := p.foot(width, whole)
+	if whole {
+		b.WriteString((&layout{indent: "    ", width: width, most: len(p.Lines), time: (*Line).time}).text(p.Lines))
+	} else {
+		p.story(&b, width, pageRows-strings.Count(b.String()+foot, "\n"))
+	}
+	return strings.TrimRight(b.String()+foot, "\n") + "\n"
+}
+
+// foot is what stands beneath the story.
+func (p *Page) foot(width int, whole bool) string {
+	var b strings.Builder
 	if cycle := Fight(p.Lines, p.Breach); cycle != "" {
 		b.WriteString("\n    " + cycle + "\n")
 	}
-	p.errors(&b, width)
-	for _, o := range p.Printed {
-		b.WriteString("\n    the last lines that " + o.Process + " printed\n")
-		t := Table{Indent: "      ", Width: width}
-		for _, line := range o.Lines {
-			t.Add(line)
-		}
-		b.WriteString(t.String())
-	}
+	p.errors(&b, width, whole)
+	p.log(&b, width, whole)
 	if p.Before != "" {
 		b.WriteByte('\n')
 		before := fmt.Sprintf("owners before step %d", p.heads[0])
 		after := fmt.Sprintf("owners after step %d", p.heads[1])
-		trees := Beside(before, indent(p.Before, "  "), after, indent(p.After, "  "), width-6)
+		x, y := p.Before, p.After
+		if !whole {
+			x, y = elide(x, y)
+		}
+		trees := Beside(before, indent(x, "  "), after, indent(y, "  "), width-6)
 		b.WriteString(indent(trees, "    "))
 	}
 	b.WriteByte('\n')
@@ -51,7 +63,23 @@ func (p *Page) Wide(width int) string {
 			b.WriteString(fitted(line, width))
 		}
 	}
-	return strings.TrimRight(b.String(), "\n") + "\n"
+	return b.String()
+}
+
+// story renders the lines that the failure is about, in so many rows.
+func (p *Page) story(b *strings.Builder, width, rows int) {
+	short := p.shorten()
+	var text string
+	for _, most := range []int{60, 50, 40, 32, 26, 20, 14} {
+		text = (&layout{indent: "    ", width: width, most: most, time: (*Line).told, fold: true}).text(short.lines)
+		if strings.Count(text, "\n") <= rows {
+			break
+		}
+	}
+	b.WriteString(text)
+	if len(short.left) > 0 {
+		b.WriteString(indent(foldAt("steps left out: "+strings.Join(short.left, ", "), width-10), "          "))
+	}
 }
 
 // Step is the number of the line that broke the law, 0 when there is none.

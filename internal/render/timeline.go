@@ -32,6 +32,7 @@ type Line struct {
 
 	Records []int `json:"records"` // indices in the history
 
+	more  int    // refusals like this one that a brief story leaves out
 	shape string // Detail without the values of fields, "" where it has none
 }
 
@@ -224,6 +225,9 @@ func (l *Line) Did() string {
 		}
 		if l.Detail != "" {
 			s += ": " + l.Detail
+		}
+		if l.more > 0 {
+			s += " (" + strconv.Itoa(l.more) + " more)"
 		}
 	}
 	return s

@@ -1,6 +1,7 @@
 package casefile
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,6 +21,8 @@ import (
 type Case struct {
 	// Controllers are under test: each runs as a process of its own, of its name.
 	Controllers []host.Controller
+	// Beside are further controllers, which need not do anything.
+	Beside []host.Controller
 	// With names controllers of this module to run beside them, as the verb
 	// controllers does: "gc", "namespace", "replicaset@controllerref".
 	With []string
@@ -63,6 +66,11 @@ type Case struct {
 	// instead, which only small worlds allow. Both are overruled by the flags.
 	Schedules  int
 	Exhaustive bool
+	// Time is how long schedules are drawn; 0 for as long as all of them take. One is drawn in any case.
+	Time time.Duration
+	// Accept, if set, says why a failure is known, "" for one that is not. Package simtest logs a known failure, and
+	// it fails no test.
+	Accept func(f *scenarios.Counterexample) (reason string)
 
 	_ struct{}
 }
@@ -93,7 +101,7 @@ const atRest = "at-rest"
 // Registry is what the case's files may name: its controllers and functions, and
 // all of this module's.
 func (c *Case) Registry() *scenarios.Registry {
-	g := &scenarios.Registry{Controllers: c.Controllers, Laws: c.Laws, Funcs: map[string]scenarios.Func{},
+	g := &scenarios.Registry{Controllers: slices.Concat(c.Controllers, c.Beside), Laws: c.Laws, Funcs: map[string]scenarios.Func{},
 		Server: c.Server}
 	for _, a := range c.User {
 		if a.Do != nil {

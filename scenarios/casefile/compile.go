@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -87,8 +88,8 @@ func (c *Case) compile(name string) (*scenarios.File, *text, error) {
 		t.add(p.name, false, "apply "+section(i)+"\n")
 	}
 	t.add("Controllers", false, "controllers")
-	for i := range c.Controllers {
-		t.WriteString(" " + controllers.FullName(&c.Controllers[i]))
+	for _, k := range slices.Concat(c.Controllers, c.Beside) {
+		t.WriteString(" " + controllers.FullName(&k))
 	}
 	t.add("Controllers, With", false, strings.Join(append([]string{""}, c.With...), " ")+"\n")
 	c.script(t)

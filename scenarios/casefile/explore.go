@@ -3,6 +3,7 @@ package casefile
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/host"
@@ -24,6 +25,10 @@ func (c *Case) Explore(ctx context.Context, name string, o scenarios.ExploreOpti
 		if c.Exhaustive && o.Strategy == "" {
 			o.Strategy = "exhaustive"
 		}
+	}
+	if c.Time > 0 && o.Enough == nil {
+		until := time.Now().Add(c.Time)
+		o.Enough = func(drawn int) bool { return drawn > 0 && time.Now().After(until) }
 	}
 	o.Faults, o.Strict, o.Said = c.Faults, c.Strict, true
 	defer Catch(&err) // the default schedule is run here, before any other

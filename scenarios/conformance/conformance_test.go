@@ -14,7 +14,7 @@ import (
 
 // sample is a subject of the tests' kind.
 func sample(c host.Controller) Subject {
-	return Subject{Controller: c, CRDs: os.DirFS("testdata/crd"), Owner: "testdata/widget.yaml"}
+	return Subject{Controller: c, CRDs: os.DirFS("testdata/crd"), Samples: []string{"testdata/widget.yaml"}}
 }
 
 // A right operator passes without an excuse, whether it adopts or not.

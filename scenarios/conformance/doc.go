@@ -7,7 +7,7 @@
 //		conformance.Test(t, conformance.Subject{
 //			Controller: widget,
 //			CRDs:       os.DirFS("config/crd/bases"),
-//			Owner:      "config/samples/widget.yaml",
+//			Samples:    []string{"config/samples/widget.yaml"},
 //		})
 //	}
 //

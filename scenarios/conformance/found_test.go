@@ -68,7 +68,7 @@ func TestReplicaSet(t *testing.T) {
 	if err := os.WriteFile(owner, []byte(replicaSet), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	given := Subject{Controller: undeclared, Owner: owner, Profile: host.Upstream}
+	given := Subject{Controller: undeclared, Samples: []string{owner}, Profile: host.Upstream}
 	c := prepared(t, given).Controller
 	if !slices.Equal(c.Owns, whole.Owns) {
 		t.Errorf("it owns %v, and says %v", c.Owns, whole.Owns)

@@ -51,7 +51,7 @@ func runner() host.Controller {
 
 // A Job can be copied though the server gives each a selector of its own: no case is skipped for that.
 func TestJobsAreCopied(t *testing.T) {
-	plan := prepared(t, Subject{Controller: runner(), Owner: "testdata/configmap.yaml"})
+	plan := prepared(t, Subject{Controller: runner(), Samples: []string{"testdata/configmap.yaml"}})
 	for _, c := range plan.Cases {
 		if strings.Contains(c.Skip, "no copy of a Job can be made") {
 			t.Errorf("%s is skipped: %s", c.Name, c.Skip)

@@ -10,12 +10,14 @@ import (
 	"path"
 	"path/filepath"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/threelaws/threelaws/internal/check"
 	"github.com/threelaws/threelaws/sim/bubble"
 )
 
-// prepare reads the files of a subject and derives its cases. The error is a mistake in it, in one line.
-func (s *Subject) prepare() (*check.Plan, error) {
+// prepare reads the files of a subject and derives the cases of a sample. The error is a mistake in it, in one line.
+func (s *Subject) prepare(path string) (*check.Plan, error) {
 	c := s.Controller
 	switch {
 	case s.Run != nil && c.New != nil:
@@ -31,12 +33,23 @@ func (s *Subject) prepare() (*check.Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("conformance.Subject: CRDs: %w", err)
 	}
-	sample, err := s.readSample()
+	sample, err := s.readSample(path)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := check.Prepare(context.Background(), check.Subject{Controller: c, CRDs: crds, Sample: sample, With: s.With,
-		Profile: s.Profile, Schedules: s.Schedules})
+	files, err := s.readFiles()
+	if err != nil {
+		return nil, err
+	}
+	for i, a := range s.Accept {
+		known := a.known()
+		if err := known.Check(); err != nil {
+			return nil, fmt.Errorf("conformance.Subject: Accept[%d]: %w", i, err)
+		}
+	}
+	plan, err := check.Prepare(context.Background(), check.Subject{Controller: c, Others: s.Others, CRDs: crds,
+		Installed: files, Sample: sample, With: s.With, Edits: s.Edits, Settled: s.Settled, Skip: s.Skip, Profile: s.Profile,
+		Schedules: s.Schedules})
 	if m := (*check.Mistake)(nil); errors.As(err, &m) {
 		return nil, fmt.Errorf("conformance.Subject: %w", err)
 	}
@@ -73,17 +86,39 @@ func (s *Subject) readCRDs() (files []*check.File, err error) {
 	return files, err
 }
 
-// readSample reads the file with the sample.
-func (s *Subject) readSample() (*check.File, error) {
-	data, err := os.ReadFile(s.Owner)
-	switch {
-	case s.Owner == "":
-		return nil, errors.New("conformance.Subject: Owner is empty: name a YAML file with a sample " +
+// readSample reads the file with a sample.
+func (s *Subject) readSample(path string) (*check.File, error) {
+	if path == "" {
+		return nil, errors.New("conformance.Subject: Samples is empty: name a YAML file with a sample " +
 			cmp.Or(s.Controller.For.Kind, "of the kind that it works on"))
-	case err != nil:
-		at, _ := os.Getwd()
-		return nil, fmt.Errorf("conformance.Subject: Owner: %s is not there: paths are relative to the package's "+
-			"directory, %s", s.Owner, filepath.Base(at))
 	}
-	return check.Read(s.Owner, data)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, absent("Samples", path)
+	}
+	return check.Read(path, data)
+}
+
+// readFiles reads the files with further objects.
+func (s *Subject) readFiles() (objects []*unstructured.Unstructured, err error) {
+	for _, path := range s.Files {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, absent("Files", path)
+		}
+		f, err := check.Read(path, data)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range f.Objects {
+			objects = append(objects, o.Unstructured)
+		}
+	}
+	return objects, nil
+}
+
+func absent(field, path string) error {
+	at, _ := os.Getwd()
+	return fmt.Errorf("conformance.Subject: %s: %s is not there: paths are relative to the package's directory, %s", field,
+		path, filepath.Base(at))
 }

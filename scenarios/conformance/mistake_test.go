@@ -32,9 +32,9 @@ func TestMistakes(t *testing.T) {
 		"nothing to try": {func(s *Subject) { s.Controller = host.Controller{} }, "",
 			"conformance.Subject: there is nothing to try"},
 		"a program and no sample": {func(s *Subject) {
-			s.Controller, s.Owner = host.Controller{}, ""
+			s.Controller, s.Samples = host.Controller{}, nil
 			s.Run = func(context.Context, *rest.Config) error { return nil }
-		}, "", "conformance.Subject: Owner is empty: name a YAML file with a sample of the kind that it works on"},
+		}, "", "conformance.Subject: Samples is empty: name a YAML file with a sample of the kind that it works on"},
 		"a program that returns": {func(s *Subject) {
 			s.Controller = host.Controller{}
 			s.Run = func(context.Context, *rest.Config) error { return errors.New("no flags") }
@@ -44,15 +44,17 @@ func TestMistakes(t *testing.T) {
 			"conformance.Subject: Run and Controller: it is one or the other"},
 		"no kind": {func(s *Subject) { s.Controller.For = schema.GroupVersionKind{} }, "",
 			"conformance.Subject: Controller: controller widget: For is empty"},
-		"no sample": {func(s *Subject) { s.Owner = "" }, "",
-			"conformance.Subject: Owner is empty: name a YAML file with a sample Widget"},
-		"no such file": {func(s *Subject) { s.Owner = "testdata/gadget.yaml" }, "",
-			"conformance.Subject: Owner: testdata/gadget.yaml is not there: paths are relative to the package's"},
+		"no sample": {func(s *Subject) { s.Samples = nil }, "",
+			"conformance.Subject: Samples is empty: name a YAML file with a sample Widget"},
+		"no such file": {func(s *Subject) { s.Samples = []string{"testdata/gadget.yaml"} }, "",
+			"conformance.Subject: Samples: testdata/gadget.yaml is not there: paths are relative to the package's"},
 		"a field is missing": {nil,
 			"apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\nspec: {color: red}\n",
-			`SAMPLE: the server refuses widget/a: Widget.example.com "a" is invalid: spec.size: Required value`},
+			`SAMPLE:4: the server refuses widget/a: spec.size: Required value`},
+		"a wrong value": {nil, "# a comment\n---\napiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\nspec:\n" +
+			"  color: red\n  size: -1\n", `SAMPLE:8: the server refuses widget/a: spec.size: Invalid value: -1: `},
 		"a field too much": {nil, strings.Replace(string(good), "color", "colour", 1),
-			"SAMPLE: widget/sample: the definition knows no field spec.colour"},
+			"SAMPLE:5: widget/sample: the definition knows no field spec.colour; did you mean color?"},
 		"the wrong kind": {nil, "# none\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
 			"SAMPLE: it holds no example.com/v1 Widget, on which widget works, but v1 ConfigMap"},
 		"an empty sample": {nil, "# none\n", "SAMPLE: it holds no example.com/v1 Widget, on which widget works, but " +
@@ -68,7 +70,7 @@ func TestMistakes(t *testing.T) {
 		"another definition": {crds("kind: Kustomization\n"), "",
 			"conformance.Subject: CRDs: no file *.yaml of it holds a CustomResourceDefinition"},
 		"a broken definition": {crds("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: " +
-			"{name: w}\nspec: {}\n"), "", "conformance.Subject: CRDs: bases/w.yaml:1: the server refuses crd/w: "},
+			"{name: w}\nspec: {}\n"), "", "conformance.Subject: CRDs: bases/w.yaml:3: the server refuses crd/w: "},
 		"broken YAML of a definition": {crds("---\na: [\n"), "",
 			"conformance.Subject: CRDs: bases/w.yaml:2: yaml: line"},
 		"a kind that nobody serves": {func(s *Subject) {
@@ -89,8 +91,8 @@ func TestMistakes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := sample(widget(false, wrong{}))
 			if x.sample != "" {
-				s.Owner = filepath.Join(t.TempDir(), "sample.yaml")
-				if err := os.WriteFile(s.Owner, []byte(x.sample), 0o644); err != nil {
+				s.Samples = []string{filepath.Join(t.TempDir(), "sample.yaml")}
+				if err := os.WriteFile(s.Samples[0], []byte(x.sample), 0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -98,10 +100,10 @@ func TestMistakes(t *testing.T) {
 				x.change(&s)
 			}
 			got := "no mistake"
-			if _, err := s.prepare(); err != nil {
+			if _, err := s.prepare(s.first()); err != nil {
 				got = err.Error()
 			}
-			want := strings.ReplaceAll(x.want, "SAMPLE", s.Owner)
+			want := strings.ReplaceAll(x.want, "SAMPLE", s.first())
 			if !strings.HasPrefix(got, want) || strings.Contains(got, "\n") {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}

@@ -173,13 +173,13 @@ func TestWholeProgram(t *testing.T) {
 func TestSecondControllerOfAProgram(t *testing.T) {
 	s := whole(false, wrong{})
 	s.Run, s.Schedules = withLocks(s.Run), 20
-	good, err := os.ReadFile(s.Owner)
+	good, err := os.ReadFile(s.Samples[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Owner = filepath.Join(t.TempDir(), "both.yaml")
+	s.Samples = []string{filepath.Join(t.TempDir(), "both.yaml")}
 	lock := "---\napiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: lock}\n"
-	if err := os.WriteFile(s.Owner, append(good, lock...), 0o644); err != nil {
+	if err := os.WriteFile(s.Samples[0], append(good, lock...), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	plan := prepared(t, s)

@@ -49,7 +49,7 @@ spec:
 			if err := os.WriteFile(owner, []byte(x.sample), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			Test(t, Subject{Controller: undeclared, Owner: owner, With: x.with, Schedules: 10})
+			Test(t, Subject{Controller: undeclared, Samples: []string{owner}, With: x.with, Schedules: 10})
 		})
 	}
 }
@@ -64,7 +64,7 @@ func TestFoundOfStatefulSet(t *testing.T) {
 	if err := os.WriteFile(owner, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	plan := prepared(t, Subject{Controller: undeclared, Owner: owner, With: []string{"kubelet"}})
+	plan := prepared(t, Subject{Controller: undeclared, Samples: []string{owner}, With: []string{"kubelet"}})
 	if shown := plan.String(); !strings.Contains(shown, "  adopts      yes, by what could not be found out\n") ||
 		!strings.Contains(shown, "  names       ControllerRevision, Pod\n") {
 		t.Errorf("got\n%s", shown)
@@ -88,7 +88,7 @@ func TestOlderRevisionsDoNotCount(t *testing.T) {
 	if err := os.WriteFile(owner, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	plan := prepared(t, Subject{Controller: undeclared, Owner: owner, With: []string{"replicaset", "kubelet"}})
+	plan := prepared(t, Subject{Controller: undeclared, Samples: []string{owner}, With: []string{"replicaset", "kubelet"}})
 	d := &appsv1.Deployment{}
 	decode(t, text, d)
 	if plan.Controller.Replicas == nil || plan.Controller.Replicas(stored(t, d)) != 1 {

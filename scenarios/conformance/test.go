@@ -1,76 +1,199 @@
 package conformance
 
 import (
+	"cmp"
 	"flag"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/threelaws/threelaws/internal/check"
+	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/simtest"
 )
 
-// Test holds a controller to the laws of its profile. It runs it in quiet worlds first,
+// Test holds an operator to the laws of its profile. It runs it in quiet worlds first,
 // to find out what it is like; from that it derives the cases, each of which is a subtest
-// and is explored as by [simtest.Check]: what it finds is made small, printed, left under
-// testdata/threelaws and replayed first the next time. Each law is a subtest as well,
+// and is explored as by [simtest.Check]: what it finds is printed, left under
+// testdata/threelaws, minimized, and replayed first the next time. Each law is a subtest as well,
 // which is skipped, with the reason, where no case asked it.
 //
-// A mistake in the subject, and a controller that does nothing for the sample, are told in
+// A mistake in the subject, and an operator that does nothing for the sample, are told in
 // one line before anything is explored. The flags are those of simtest:
-// -threelaws.schedules, .seed, .exhaustive, .replay and .failures.
+// -threelaws.schedules, .time, .seed, .exhaustive, .minimize, .replay and .failures.
 func Test(t *testing.T, given Subject) {
 	t.Helper()
-	plan := prepared(t, given)
-	t.Log("\n" + plan.String())
-	if file := flag.Lookup("threelaws.replay").Value.String(); file != "" {
-		c := written(t, plan.Cases, file)
-		t.Run(c.Name, func(t *testing.T) { simtest.Check(t, simtest.Case(*c.World(nil))) })
-		return
+	run := &running{Subject: given, samples: max(1, len(given.Samples)), until: given.until()}
+	if len(given.Samples) < 2 {
+		run.try(t, given.first())
+	} else {
+		for _, sample := range given.Samples {
+			t.Run(filepath.Base(sample), func(t *testing.T) { run.try(t, sample) })
+			run.samples--
+		}
 	}
-	var cases []check.Tried
-	for i := range plan.Cases {
-		cases = append(cases, try(t, &plan.Cases[i], cases))
-	}
-	verdicts := plan.Verdicts(cases)
-	for i := range verdicts {
-		tell(t, &verdicts[i])
-	}
-	t.Log(plan.Summary(cases, verdicts))
+	run.unmet(t)
 }
 
 // usual is how many schedules of a case are drawn: nearly all of the broken operators that
-// the tests have are found in the first few.
-const usual = 60
+// the tests have are found in the first few. usually is how long all cases take together.
+const (
+	usual   = 60
+	usually = time.Minute
+)
 
-// prepared is prepare, where a mistake ends the test.
+// first is the only sample, "" for none.
+func (s *Subject) first() string {
+	if len(s.Samples) == 0 {
+		return ""
+	}
+	return s.Samples[0]
+}
+
+// until is when the time for all cases is over; zero for never.
+func (s *Subject) until() time.Time {
+	flagged := func(name string) any { return flag.Lookup("threelaws." + name).Value.(flag.Getter).Get() }
+	given := cmp.Or(flagged("time").(time.Duration), s.Time)
+	if given == 0 && s.Schedules == 0 && flagged("schedules").(int) == 0 {
+		given = usually
+	}
+	if given == 0 {
+		return time.Time{}
+	}
+	return time.Now().Add(given)
+}
+
+// prepared is prepare for the first sample, where a mistake ends the test.
 func prepared(t testing.TB, given Subject) *check.Plan {
 	t.Helper()
-	if given.Schedules == 0 {
-		given.Schedules = usual
+	return given.prepared(t, given.first())
+}
+
+func (s Subject) prepared(t testing.TB, sample string) *check.Plan {
+	t.Helper()
+	if s.Schedules == 0 {
+		s.Schedules = usual
 		if testing.Short() {
-			given.Schedules = usual / 4
+			s.Schedules = usual / 4
 		}
 	}
-	plan, err := given.prepare()
+	plan, err := s.prepare(sample)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return plan
 }
 
-// try explores a case, as a subtest.
-func try(t *testing.T, c *check.Case, before []check.Tried) check.Tried {
-	all := check.Tried{Name: c.Name}
-	t.Run(c.Name, func(t *testing.T) {
-		if c.Skip != "" {
-			t.Skip(c.Skip)
+// running is one call of Test.
+type running struct {
+	Subject
+	until   time.Time // zero for any time
+	samples int       // that are still to be tried
+	met     []Accept
+	partial bool // cases were left out, of whatever reason
+}
+
+// try tries the operator with one sample.
+func (r *running) try(t *testing.T, sample string) {
+	t.Helper()
+	plan := r.prepared(t, sample)
+	t.Log("\n" + plan.String())
+	for _, note := range plan.Notes {
+		t.Log(note)
+	}
+	if file := flag.Lookup("threelaws.replay").Value.String(); file != "" {
+		r.partial = true
+		c := written(plan.Cases, t.Name(), file)
+		switch {
+		case c != nil:
+			t.Run(c.Name, func(t *testing.T) { simtest.Check(t, r.world(c, nil)) })
+		case len(r.Samples) > 1:
+			t.Skip("-threelaws.replay names a failure of another sample")
+		default:
+			t.Fatalf("-threelaws.replay: %s: no case of this test is written to a directory %s", file,
+				filepath.Base(filepath.Dir(file)))
 		}
-		all.X = simtest.Check(t, simtest.Case(*c.World(before)))
-	})
-	return all
+		return
+	}
+	until := r.until
+	if !until.IsZero() {
+		until = time.Now().Add(time.Until(until) / time.Duration(r.samples))
+	}
+	var cases []check.Tried
+	var cut, left []string
+	for i := range plan.Cases {
+		c := &plan.Cases[i]
+		all := check.Tried{Name: c.Name}
+		t.Run(c.Name, func(t *testing.T) {
+			if c.Skip != "" {
+				t.Skip(c.Skip)
+			}
+			world := r.world(c, &all)
+			if !until.IsZero() {
+				if len(cases) > 0 && !time.Now().Before(until) {
+					left = append(left, c.Name)
+					t.Skip("left out: no time is left")
+				}
+				world.Time = max(time.Until(until)/time.Duration(len(plan.Cases)-i), time.Millisecond)
+			}
+			world.Laws = c.World(cases).Laws
+			all.X = simtest.Check(t, world)
+			if x := all.X; x != nil && !until.IsZero() && !x.Complete && x.Schedules > 0 && x.Schedules < world.Schedules &&
+				len(x.Failures) == 0 {
+				cut = append(cut, fmt.Sprintf("%s (%d)", c.Name, x.Schedules))
+			}
+		})
+		r.partial = r.partial || all.X == nil && c.Skip == ""
+		cases = append(cases, all)
+	}
+	verdicts := plan.Verdicts(cases)
+	for i := range verdicts {
+		tell(t, &verdicts[i])
+	}
+	t.Log(plan.Summary(cases, verdicts))
+	for _, short := range []struct {
+		what  string
+		cases []string
+	}{{"cut short", cut}, {"left out", left}} {
+		if len(short.cases) > 0 {
+			t.Logf("%s for lack of -threelaws.time: %s", short.what, strings.Join(short.cases, ", "))
+		}
+	}
+}
+
+// world is the world of a case. What is accepted in it is noted, where that is asked for.
+func (r *running) world(c *check.Case, tried *check.Tried) simtest.Case {
+	w := simtest.Case(*c.World(nil))
+	w.Accept = func(f *scenarios.Counterexample) string {
+		for _, a := range r.Accept {
+			if known := a.known(); !known.Is(c.Name, f) {
+				continue
+			}
+			if !slices.Contains(r.met, a) {
+				r.met = append(r.met, a)
+			}
+			if k := (check.Known{Law: a.Law, Reason: a.Reason}); tried != nil && !slices.Contains(tried.Known, k) {
+				tried.Known = append(tried.Known, k)
+			}
+			return a.Reason
+		}
+		return ""
+	}
+	return w
+}
+
+// unmet names the accepted findings that did not occur, where all cases were tried.
+func (r *running) unmet(t *testing.T) {
+	for _, a := range r.Accept {
+		if !r.partial && !slices.Contains(r.met, a) {
+			t.Logf("Accept: no violation of %s occurred that this entry is for: remove it if it is fixed", a.Law)
+		}
+	}
 }
 
 // tell says what became of a law, as a subtest.
@@ -87,17 +210,39 @@ func tell(t *testing.T, v *check.Verdict) {
 	})
 }
 
-// written is the case that a failure file was written by: the directory is named by the
-// test and it.
-func written(t *testing.T, cases []check.Case, file string) *check.Case {
+// written is the case that a failure file of a test was written by, nil for none: the directory is named by both.
+func written(cases []check.Case, test, file string) *check.Case {
 	dir := filepath.Base(filepath.Dir(file))
 	for i := range cases {
-		if dir == strings.ReplaceAll(t.Name()+"/"+cases[i].Name, "/", "-") {
+		if dir == strings.ReplaceAll(test+"/"+cases[i].Name, "/", "-") {
 			return &cases[i]
 		}
 	}
-	t.Fatalf("-threelaws.replay: %s: no case of this test is written to a directory %s", file, dir)
 	return nil
+}
+
+// each is the world of each case that is tried, with all samples.
+func (s Subject) each(t testing.TB) (names []string, worlds []simtest.Case) {
+	t.Helper()
+	for i := range max(1, len(s.Samples)) {
+		sample := s.first()
+		if i > 0 {
+			sample = s.Samples[i]
+		}
+		plan, run := s.prepared(t, sample), &running{Subject: s}
+		for k := range plan.Cases {
+			c := &plan.Cases[k]
+			if c.Skip != "" {
+				continue
+			}
+			name := c.Name
+			if len(s.Samples) > 1 {
+				name = filepath.Base(sample) + "/" + name
+			}
+			names, worlds = append(names, name), append(worlds, run.world(c, nil))
+		}
+	}
+	return names, worlds
 }
 
 // Property draws a case and a schedule of it with rapid, which makes a failing one small:
@@ -105,14 +250,10 @@ func written(t *testing.T, cases []check.Case, file string) *check.Case {
 //	rapid.Check(t, conformance.Property(t, subject))
 func Property(t testing.TB, given Subject) func(*rapid.T) {
 	t.Helper()
-	plan := prepared(t, given)
-	var names []string
+	names, worlds := given.each(t)
 	properties := map[string]func(*rapid.T){}
-	for i := range plan.Cases {
-		if c := &plan.Cases[i]; c.Skip == "" {
-			world := simtest.Case(*c.World(nil))
-			names, properties[c.Name] = append(names, c.Name), world.Property()
-		}
+	for i := range worlds {
+		properties[names[i]] = worlds[i].Property()
 	}
 	return func(t *rapid.T) { properties[rapid.SampledFrom(names).Draw(t, "case")](t) }
 }
@@ -122,14 +263,11 @@ func Property(t testing.TB, given Subject) func(*rapid.T) {
 //	func FuzzOwnership(f *testing.F) { conformance.Fuzz(f, subject) }
 func Fuzz(f *testing.F, given Subject) {
 	f.Helper()
-	plan := prepared(f, given)
+	_, worlds := given.each(f)
 	var cases []func(*testing.T, []byte)
-	for i := range plan.Cases {
-		if c := &plan.Cases[i]; c.Skip == "" {
-			world := simtest.Case(*c.World(nil))
-			f.Add([]byte{byte(len(cases)), 0, 1, 0, 2, 1, 0, 3, 1, 4, 1, 5, 9, 2, 6})
-			cases = append(cases, world.Fuzz())
-		}
+	for i := range worlds {
+		f.Add([]byte{byte(i), 0, 1, 0, 2, 1, 0, 3, 1, 4, 1, 5, 9, 2, 6})
+		cases = append(cases, worlds[i].Fuzz())
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 0 {

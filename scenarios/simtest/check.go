@@ -4,11 +4,14 @@ import (
 	"flag"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/casefile"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // The flags of every test that uses [Check].
@@ -17,7 +20,10 @@ var (
 	seed       = flag.Uint64("threelaws.seed", 0, "of the schedules that are drawn")
 	exhaustive = flag.Bool("threelaws.exhaustive", false, "enumerate all schedules instead of drawing some")
 	replay     = flag.String("threelaws.replay", "", "run this failure file only")
-	keep       = flag.String("threelaws.failures", "testdata/threelaws",
+	budget     = flag.Duration("threelaws.time", 0,
+		"how long each Check draws schedules, or each conformance.Test with all its cases; 0: as the case or the Subject says")
+	minimize = flag.Duration("threelaws.minimize", 20*time.Second, "how long each failure is minimized")
+	keep     = flag.String("threelaws.failures", "testdata/threelaws",
 		"the directory failures are written to, and replayed from")
 )
 
@@ -31,7 +37,10 @@ var (
 // A case that asks nothing of a controller under test fails too; see
 // [Case.Unasked]. What else was not asked is logged; see [Case.Spared].
 //
-// The flags -threelaws.schedules, .seed and .exhaustive say what is explored,
+// A failure is printed and written before it is minimized: a go test that runs into its
+// timeout loses nothing. Minimizing takes 20 seconds at most; -threelaws.minimize says otherwise.
+//
+// The flags -threelaws.schedules, .time, .seed and .exhaustive say what is explored,
 // -threelaws.replay runs one file and nothing else, -threelaws.failures says where
 // failures are kept.
 //
@@ -43,13 +52,13 @@ func Check(t *testing.T, c Case) *scenarios.Exploration {
 	g := c.Registry()
 	dir := failures(t)
 	if *replay != "" {
-		rerun(t, g, *replay)
+		c.rerun(t, g, *replay)
 		return nil
 	}
 	kept := &scenarios.Exploration{Stopped: "a failure that was kept happens still"}
 	for _, path := range casefile.Kept(dir) {
 		t.Run("replay/"+strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			if told := rerun(t, g, path); told != nil {
+			if told := c.rerun(t, g, path); told != nil {
 				b := told.Breach
 				kept.Failures = append(kept.Failures, &scenarios.Counterexample{Law: b.Law, Text: b.Text, Page: told})
 			}
@@ -64,8 +73,14 @@ func Check(t *testing.T, c Case) *scenarios.Exploration {
 // explore reports what the case's schedules break.
 func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 	t.Helper()
+	if c.Time == 0 {
+		c.Time = *budget
+	}
 	raw := map[string]string{} // where failures are kept that are being minimized, by law
-	x, err := c.exploreWith(t.Context(), t.Name(), scenarios.ExploreOptions{Raw: func(f *scenarios.Counterexample) bool {
+	x, err := c.exploreWith(t.Context(), t.Name(), scenarios.ExploreOptions{Patience: *minimize, Raw: func(f *scenarios.Counterexample) bool {
+		if c.known(f) != "" {
+			return false
+		}
 		path, err := casefile.Keep(dir, f)
 		if err != nil {
 			return true // it is tried again when the failure is small
@@ -77,6 +92,17 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 	if err != nil {
 		t.Fatal(err)
 	}
+	found := len(x.Failures)
+	x.Failures = slices.DeleteFunc(x.Failures, func(f *scenarios.Counterexample) bool {
+		reason := c.known(f)
+		if reason != "" {
+			t.Logf("accepted: %s: %s: %s", f.Law, f.Said(), reason)
+			if f.Law == law.ByID(law.ComeToRest).Name {
+				x.Unsettled = 0
+			}
+		}
+		return reason != ""
+	})
 	for _, failing := range x.Failures {
 		t.Run(failing.Law, func(t *testing.T) {
 			if path, err := casefile.Replace(raw[failing.Law], dir, failing); err != nil {
@@ -87,7 +113,8 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 					t.Logf("no page is left: %v", err)
 				}
 			}
-			t.Error("\n" + failing.Page.Text())
+			t.Errorf("first in schedule %d of %d, of which %d fail\n%s", failing.Index, x.Schedules, x.Failed,
+				failing.Page.Text())
 		})
 	}
 	if len(x.Failures) > 0 {
@@ -95,6 +122,9 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 	}
 	if x.Unsettled > 0 {
 		t.Errorf("%d of %d schedules did not settle", x.Unsettled, x.Schedules)
+	}
+	if found > 0 {
+		return x // what an accepted violation leaves is not asked for
 	}
 	for _, why := range c.Unasked(x) {
 		t.Error(why)
@@ -104,6 +134,14 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 	}
 	t.Log("\n" + x.Text())
 	return x
+}
+
+// known says why a failure is accepted, "" for one that is not.
+func (c *Case) known(f *scenarios.Counterexample) string {
+	if c.Accept == nil {
+		return ""
+	}
+	return c.Accept(f)
 }
 
 // failures is where a test's failures are kept.
@@ -124,9 +162,16 @@ func again(t *testing.T, path string) string {
 // rerun replays a failure file. It fails the test while the failure happens, and
 // also when the file cannot be run. What happens is the page that it returns, nil for
 // nothing.
-func rerun(t *testing.T, g *scenarios.Registry, path string) *scenarios.Page {
+func (c *Case) rerun(t *testing.T, g *scenarios.Registry, path string) *scenarios.Page {
 	t.Helper()
 	r := casefile.Replay(g, path)
+	if r.Page != nil {
+		f := &scenarios.Counterexample{Law: r.Page.Breach.Law, Text: r.Page.Breach.Text, Page: r.Page}
+		if reason := c.known(f); reason != "" {
+			t.Logf("accepted: %s: %s: %s", f.Law, f.Said(), reason)
+			return nil
+		}
+	}
 	switch {
 	case r.Page != nil:
 		r.Page.Replay = again(t, path)

@@ -73,7 +73,7 @@ func TestSampleIsAdmitted(t *testing.T) {
 // A sample that the operator's webhook denies is a mistake, in one line.
 func TestSampleIsDenied(t *testing.T) {
 	_, err := admitting(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bad}\n")
-	want := "sample.yaml: with the operator's webhooks the server refuses cm/bad: "
+	want := "sample.yaml:1: with the operator's webhooks the server refuses cm/bad: "
 	if err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("the error is %v, want %s", err, want)
 	}

@@ -3,6 +3,7 @@ package keeper_test
 import (
 	"context"
 	"net/http"
+	"os"
 	"testing"
 	"time"
 
@@ -44,12 +45,31 @@ func TestWrong(t *testing.T) {
 	})
 }
 
+// An operator that is wrong in a known way.
+func TestKnown(t *testing.T) {
+	s := subject(keeper.Keeper{Once: true})
+	s.Accept = []agent.Accept{{Law: "exact-sum", Case: "dependent-deleted", Reason: "issue 12"},
+		{Law: "never-fight", Reason: "it is fixed"}}
+	s.Skip = map[string]string{"faults": "it is slow"}
+	agent.Test(t, s)
+}
+
 // Subjects that are wrong.
 func TestMistake(t *testing.T) {
 	t.Run("no Run", func(t *testing.T) { agent.Test(t, agent.Subject{}) })
 	t.Run("no file", func(t *testing.T) {
 		s := subject(keeper.Keeper{})
 		s.Samples = []string{"testdata/nowhere.yaml"}
+		agent.Test(t, s)
+	})
+	t.Run("no CRDs", func(t *testing.T) {
+		s := subject(keeper.Keeper{})
+		s.CRDs = os.DirFS("nowhere")
+		agent.Test(t, s)
+	})
+	t.Run("no case", func(t *testing.T) {
+		s := subject(keeper.Keeper{})
+		s.Skip = map[string]string{"fault": "it is slow"}
 		agent.Test(t, s)
 	})
 	t.Run("no sample", func(t *testing.T) {

@@ -23,6 +23,12 @@ function show(run, want) {
   view.want = want;
   gather(run);
   drawVerdict(run);
+  drawPrinted(run);
+}
+
+// drawPrinted shows the last lines that each program of a run has printed.
+function drawPrinted(run) {
+  $("printed").replaceChildren(...(run.printed || []).map((p) => el("details", {}, el("summary", {}, "The last " + p.lines.length + " lines that " + p.process + " printed"), el("pre", { tabindex: "0" }, p.lines.join("\n")))));
 }
 
 // gather makes of a run what is drawn of it whatever is chosen, and says what can be chosen.

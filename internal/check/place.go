@@ -1,0 +1,183 @@
+package check
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/nearest"
+	"github.com/threelaws/threelaws/internal/yamldoc"
+)
+
+// refused is an object that the server does not take.
+type refused struct {
+	what   string   // the object, in the words of the message
+	fields []string // that are wrong, as "spec.ports[0].name"; none where nobody says so
+	text   string
+}
+
+func (r *refused) Error() string { return r.what + ": " + r.text }
+
+// refusal words the answer of a server.
+func refusal(what string, err error) *refused {
+	r := &refused{what: what, text: strings.ReplaceAll(err.Error(), "\n", " ")}
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Details == nil {
+		return r
+	}
+	for _, c := range status.Status().Details.Causes {
+		r.fields = append(r.fields, c.Field)
+	}
+	if _, rest, ok := strings.Cut(r.text, " is invalid: "); ok && len(r.fields) > 0 {
+		r.text = rest
+	}
+	return r
+}
+
+// unknown is an object with fields that its schema does not have.
+func unknown(what string, k *fakeapi.Kind, fields []string) *refused {
+	text := "the definition knows no field " + strings.Join(fields, ", ")
+	if n := nearest.Word(last(fields[0]), known(k, fields[0])); n != "" {
+		text += "; did you mean " + n + "?"
+	}
+	return &refused{what: what, fields: fields, text: text}
+}
+
+// strict takes the fields out of an error of strict decoding.
+func strict(what string, err error) *refused {
+	r := &refused{what: what, text: strings.ReplaceAll(err.Error(), "\n", " ")}
+	for _, m := range unknownField.FindAllStringSubmatch(r.text, -1) {
+		r.fields = append(r.fields, m[1])
+	}
+	return r
+}
+
+var unknownField = regexp.MustCompile(`unknown field "([^"]+)"`)
+
+// known are the fields that the schema of a custom kind has beside one.
+func known(k *fakeapi.Kind, field string) (names []string) {
+	_, version := k.Definition()
+	if version == nil || version.Schema == nil {
+		return nil
+	}
+	schema := version.Schema.OpenAPIV3Schema
+	words := path(field)
+	for _, word := range words[:len(words)-1] {
+		switch {
+		case schema == nil:
+			return nil
+		case schema.Items != nil && schema.Items.Schema != nil:
+			schema = schema.Items.Schema
+		case schema.AdditionalProperties != nil && schema.AdditionalProperties.Schema != nil:
+			schema = schema.AdditionalProperties.Schema
+		default:
+			below, ok := schema.Properties[word]
+			if !ok {
+				return nil
+			}
+			schema = &below
+		}
+	}
+	for name := range schema.Properties {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// path cuts a field as the server writes it: "spec.ports[0].name" or "metadata.labels[example.com/a]".
+func path(field string) (words []string) {
+	for field != "" {
+		if rest, ok := strings.CutPrefix(field, "["); ok {
+			word, after, _ := strings.Cut(rest, "]")
+			words, field = append(words, word), strings.TrimPrefix(after, ".")
+			continue
+		}
+		end := strings.IndexAny(field, ".[")
+		if end < 0 {
+			end = len(field)
+		}
+		words, field = append(words, field[:end]), strings.TrimPrefix(field[end:], ".")
+	}
+	return words
+}
+
+func last(field string) string {
+	words := path(field)
+	return words[len(words)-1]
+}
+
+// at is the line of a field in the text of a file, or of what is nearest above it and there. The object begins in a line.
+func at(text []byte, line int, field string) int {
+	for _, doc := range yamldoc.Split(text) {
+		if line < doc.Line || line > doc.Line+bytes.Count(doc.Text, []byte("\n")) {
+			continue
+		}
+		var n yaml.Node
+		if yaml.Unmarshal(doc.Text, &n) != nil || len(n.Content) == 0 {
+			break
+		}
+		from := n.Content[0]
+		for _, word := range path(field) {
+			key, value := below(from, word)
+			if value == nil {
+				break
+			}
+			line, from = doc.Line+key.Line-1, value
+		}
+		break
+	}
+	return line
+}
+
+// below is the key and the value of a field, or of an item of a list; nil for none.
+func below(n *yaml.Node, word string) (key, value *yaml.Node) {
+	for n != nil && n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	switch {
+	case n == nil:
+	case n.Kind == yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value == word {
+				return n.Content[i], n.Content[i+1]
+			}
+		}
+	case n.Kind == yaml.SequenceNode:
+		if i, err := strconv.Atoi(word); err == nil && i >= 0 && i < len(n.Content) {
+			return n.Content[i], n.Content[i]
+		}
+	}
+	return nil, nil
+}
+
+// place says in which line of a file an object is wrong.
+func (f *File) place(m manifest, err error) error {
+	at := slices.IndexFunc(f.Objects, func(o Object) bool { return o.Unstructured == m.Unstructured })
+	if at < 0 || f.Objects[at].Line == 0 {
+		return fmt.Errorf("%s: %w", f.Name, err)
+	}
+	return fmt.Errorf("%s:%d: %w", f.Name, f.line(&f.Objects[at], err), err)
+}
+
+// line is the line that an error is about.
+func (f *File) line(o *Object, err error) int {
+	r := (*refused)(nil)
+	if !errors.As(err, &r) || len(r.fields) == 0 {
+		return o.Line
+	}
+	text := f.text
+	if text == nil && f.Path != "" {
+		text, _ = os.ReadFile(f.Path) // without it the line of the object has to do
+	}
+	return at(text, o.Line, r.fields[0])
+}
